@@ -1,0 +1,67 @@
+# simdup: near-duplicate detection inside PostgreSQL
+#
+#   make, make install, make installcheck   as with any PGXS extension
+#   make demo [DATA=file.csv]   the petition workflow on a throwaway cluster
+#   make test                   everything, on throwaway clusters
+#   make lint                   format, warnings, static analysis, symbols
+#   make bench [ROWS=n] [PART=name]   measurements, as ratios within one run
+#   make dist                   a PGXN archive of HEAD
+
+EXTENSION = simdup
+EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(firstword $(wildcard simdup.control $(dir $(lastword $(MAKEFILE_LIST)))simdup.control)))
+PG_CONFIG ?= pg_config
+export PG_CONFIG
+
+SQL_ROOMS = $(sort $(filter-out sql/simdup--%,$(wildcard sql/*.sql)))
+SOURCES = $(wildcard src/*.c src/*/*.c)
+
+MODULE_big = simdup
+OBJS = $(SOURCES:.c=.o)
+DATA_built = simdup--$(EXTVERSION).sql
+DATA = $(wildcard sql/simdup--*--*.sql)
+REGRESS = $(basename $(notdir $(sort $(wildcard test/sql/*.sql))))
+REGRESS_OPTS = --inputdir=test --load-extension=simdup
+ISOLATION = $(basename $(notdir $(sort $(wildcard test/specs/*.spec))))
+ISOLATION_OPTS = --inputdir=test --load-extension=simdup
+EXTRA_CLEAN = simdup--$(EXTVERSION).sql build results output_iso tmp_check
+# The server's headers are not ours to warn about, so they come in as system
+# headers; SIMDUP_VERSION keeps the module and the control file in step.
+PG_CPPFLAGS = -Isrc -isystem $(shell $(PG_CONFIG) --includedir-server 2>/dev/null) -DSIMDUP_VERSION='"$(EXTVERSION)"'
+PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter $(WERROR)
+
+all:
+
+PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
+ifneq ($(wildcard $(PGXS)),)
+include $(PGXS)
+else
+all install installcheck:
+	@echo "simdup: no PostgreSQL server headers: install the server development package, or set PG_CONFIG" >&2
+	@exit 1
+clean:
+	rm -rf $(EXTRA_CLEAN) $(OBJS) simdup.so
+endif
+
+# One install script out of the rooms, in their order.
+simdup--$(EXTVERSION).sql: $(SQL_ROOMS) simdup.control
+	cat $(SQL_ROOMS) > $@
+
+# A header touches whoever includes it; the tree is small, so: everyone.
+$(OBJS): $(wildcard src/*.h src/*/*.h)
+
+demo:
+	@test/run demo $(DATA_CSV)
+
+test:
+	@test/run test
+
+bench:
+	@test/run bench
+
+lint:
+	@test/run lint
+
+dist:
+	git archive --format=zip --prefix=simdup-$(EXTVERSION)/ -o simdup-$(EXTVERSION).zip HEAD
+
+.PHONY: demo test bench lint dist

@@ -1,0 +1,188 @@
+/* simdup: install script. One room after the other; see sql/ in the source. */
+
+-- complain if script is sourced in psql, rather than via CREATE EXTENSION
+\echo Use "CREATE EXTENSION simdup" to load this file. \quit
+
+--
+-- type: simhash64, a 64-bit fingerprint
+--
+
+CREATE TYPE simhash64;
+
+CREATE FUNCTION simhash64_in(cstring) RETURNS simhash64
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION simhash64_out(simhash64) RETURNS cstring
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION simhash64_recv(internal) RETURNS simhash64
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION simhash64_send(simhash64) RETURNS bytea
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE TYPE simhash64 (
+  INPUT = simhash64_in,
+  OUTPUT = simhash64_out,
+  RECEIVE = simhash64_recv,
+  SEND = simhash64_send,
+  LIKE = pg_catalog.int8
+);
+
+COMMENT ON TYPE simhash64 IS
+  '64-bit similarity-preserving fingerprint: 16 hex digits; near-duplicates differ in few bits';
+COMMENT ON FUNCTION simhash64_in(cstring) IS 'I/O: exactly 16 hex digits of either case; else SQLSTATE 22P02';
+COMMENT ON FUNCTION simhash64_out(simhash64) IS 'I/O: 16 lower-case hex digits';
+COMMENT ON FUNCTION simhash64_recv(internal) IS 'I/O: 8 bytes, big-endian';
+COMMENT ON FUNCTION simhash64_send(simhash64) IS 'I/O: 8 bytes, big-endian';
+
+-- casts: the same bits; none is implicit, so that no operator of another type
+-- is ever chosen for a fingerprint by accident
+
+CREATE FUNCTION simhash64_from_bigint(bigint) RETURNS simhash64
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION simhash64_to_bigint(simhash64) RETURNS bigint
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION simhash64_from_bit(bit) RETURNS simhash64
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION simhash64_to_bit(simhash64) RETURNS bit
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION simhash64_from_bytea(bytea) RETURNS simhash64
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION simhash64_to_bytea(simhash64) RETURNS bytea
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE CAST (bigint AS simhash64) WITH FUNCTION simhash64_from_bigint(bigint);
+CREATE CAST (simhash64 AS bigint) WITH FUNCTION simhash64_to_bigint(simhash64);
+CREATE CAST (bit AS simhash64) WITH FUNCTION simhash64_from_bit(bit);
+CREATE CAST (simhash64 AS bit) WITH FUNCTION simhash64_to_bit(simhash64);
+CREATE CAST (bytea AS simhash64) WITH FUNCTION simhash64_from_bytea(bytea);
+CREATE CAST (simhash64 AS bytea) WITH FUNCTION simhash64_to_bytea(simhash64);
+
+COMMENT ON FUNCTION simhash64_from_bigint(bigint) IS 'cast: the same 64 bits (two''s complement)';
+COMMENT ON FUNCTION simhash64_to_bigint(simhash64) IS 'cast: the same 64 bits (two''s complement), so negative where the highest bit is 1';
+COMMENT ON FUNCTION simhash64_from_bit(bit) IS 'cast: 64 bits, most significant first; any other length is SQLSTATE 22026';
+COMMENT ON FUNCTION simhash64_to_bit(simhash64) IS 'cast: bit(64), most significant bit first';
+COMMENT ON FUNCTION simhash64_from_bytea(bytea) IS 'cast: 8 bytes, big-endian; any other length is SQLSTATE 22026';
+COMMENT ON FUNCTION simhash64_to_bytea(simhash64) IS 'cast: 8 bytes, big-endian';
+COMMENT ON CAST (bigint AS simhash64) IS 'the same 64 bits';
+COMMENT ON CAST (simhash64 AS bigint) IS 'the same 64 bits';
+COMMENT ON CAST (bit AS simhash64) IS '64 bits, most significant first';
+COMMENT ON CAST (simhash64 AS bit) IS 'bit(64), most significant bit first';
+COMMENT ON CAST (bytea AS simhash64) IS '8 bytes, big-endian';
+COMMENT ON CAST (simhash64 AS bytea) IS '8 bytes, big-endian';
+
+-- comparison: unsigned, so the order of the text form. Leakproof: they can
+-- raise no error and see nothing but their arguments, and the planner may use
+-- statistics below row-level security.
+
+CREATE FUNCTION simhash64_eq(simhash64, simhash64) RETURNS boolean
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION simhash64_ne(simhash64, simhash64) RETURNS boolean
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION simhash64_lt(simhash64, simhash64) RETURNS boolean
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION simhash64_le(simhash64, simhash64) RETURNS boolean
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION simhash64_gt(simhash64, simhash64) RETURNS boolean
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION simhash64_ge(simhash64, simhash64) RETURNS boolean
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION simhash64_cmp(simhash64, simhash64) RETURNS integer
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION simhash64_sortsupport(internal) RETURNS void
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION simhash64_hash(simhash64) RETURNS integer
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+CREATE FUNCTION simhash64_hash_extended(simhash64, bigint) RETURNS bigint
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+
+COMMENT ON FUNCTION simhash64_eq(simhash64, simhash64) IS 'implementation of = operator';
+COMMENT ON FUNCTION simhash64_ne(simhash64, simhash64) IS 'implementation of <> operator';
+COMMENT ON FUNCTION simhash64_lt(simhash64, simhash64) IS 'implementation of < operator';
+COMMENT ON FUNCTION simhash64_le(simhash64, simhash64) IS 'implementation of <= operator';
+COMMENT ON FUNCTION simhash64_gt(simhash64, simhash64) IS 'implementation of > operator';
+COMMENT ON FUNCTION simhash64_ge(simhash64, simhash64) IS 'implementation of >= operator';
+COMMENT ON FUNCTION simhash64_cmp(simhash64, simhash64) IS 'less-equal-greater as -1, 0, 1, unsigned';
+COMMENT ON FUNCTION simhash64_sortsupport(internal) IS 'sort support';
+COMMENT ON FUNCTION simhash64_hash(simhash64) IS 'hash';
+COMMENT ON FUNCTION simhash64_hash_extended(simhash64, bigint) IS 'hash with a seed';
+
+CREATE OPERATOR = (
+  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_eq,
+  COMMUTATOR = =, NEGATOR = <>,
+  RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
+);
+CREATE OPERATOR <> (
+  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_ne,
+  COMMUTATOR = <>, NEGATOR = =,
+  RESTRICT = neqsel, JOIN = neqjoinsel
+);
+CREATE OPERATOR < (
+  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_lt,
+  COMMUTATOR = >, NEGATOR = >=,
+  RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+CREATE OPERATOR <= (
+  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_le,
+  COMMUTATOR = >=, NEGATOR = >,
+  RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+CREATE OPERATOR > (
+  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_gt,
+  COMMUTATOR = <, NEGATOR = <=,
+  RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+CREATE OPERATOR >= (
+  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_ge,
+  COMMUTATOR = <=, NEGATOR = <,
+  RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+
+COMMENT ON OPERATOR = (simhash64, simhash64) IS 'equal';
+COMMENT ON OPERATOR <> (simhash64, simhash64) IS 'not equal';
+COMMENT ON OPERATOR < (simhash64, simhash64) IS 'less than, unsigned';
+COMMENT ON OPERATOR <= (simhash64, simhash64) IS 'less than or equal, unsigned';
+COMMENT ON OPERATOR > (simhash64, simhash64) IS 'greater than, unsigned';
+COMMENT ON OPERATOR >= (simhash64, simhash64) IS 'greater than or equal, unsigned';
+
+CREATE OPERATOR CLASS simhash64_btree_ops
+DEFAULT FOR TYPE simhash64 USING btree AS
+  OPERATOR 1 <,
+  OPERATOR 2 <=,
+  OPERATOR 3 =,
+  OPERATOR 4 >=,
+  OPERATOR 5 >,
+  FUNCTION 1 simhash64_cmp(simhash64, simhash64),
+  FUNCTION 2 simhash64_sortsupport(internal),
+  FUNCTION 4 pg_catalog.btequalimage(oid);
+COMMENT ON OPERATOR CLASS simhash64_btree_ops USING btree IS 'unsigned order of fingerprints';
+COMMENT ON OPERATOR FAMILY simhash64_btree_ops USING btree IS 'unsigned order of fingerprints';
+
+CREATE OPERATOR CLASS simhash64_hash_ops
+DEFAULT FOR TYPE simhash64 USING hash AS
+  OPERATOR 1 =,
+  FUNCTION 1 simhash64_hash(simhash64),
+  FUNCTION 2 simhash64_hash_extended(simhash64, bigint);
+COMMENT ON OPERATOR CLASS simhash64_hash_ops USING hash IS 'equality of fingerprints';
+COMMENT ON OPERATOR FAMILY simhash64_hash_ops USING hash IS 'equality of fingerprints';
+
+-- distance
+
+CREATE FUNCTION simhash_distance(a simhash64, b simhash64) RETURNS integer
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_distance(simhash64, simhash64) IS
+  'Hamming distance: the number of bits, 0 to 64, in which two fingerprints differ; function form of <~> (Charikar 2002; document 001)';
+
+CREATE OPERATOR <~> (
+  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash_distance,
+  COMMUTATOR = <~>
+);
+COMMENT ON OPERATOR <~> (simhash64, simhash64) IS 'Hamming distance, 0 to 64 bits';
+
+CREATE FUNCTION simhash_similarity(a simhash64, b simhash64) RETURNS float8
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_similarity(simhash64, simhash64) IS
+  '1 - distance / 64: 1 for equal fingerprints, about 0.5 for unrelated ones';
+
+CREATE FUNCTION simhash_blocks(fp simhash64, n_blocks integer DEFAULT 4) RETURNS bigint[]
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_blocks(simhash64, integer) IS
+  'the fingerprint cut into n_blocks (2 to 16) blocks, low bits first, the first 64 mod n_blocks of them one bit wider; element i is i << 32 | block value. Fingerprints within distance k share an element of n_blocks = k + 1: index with gin, search with && and recheck <~> (documents 001 and 003)';

@@ -1,0 +1,30 @@
+/*
+ * compat.h
+ *	  What differs between the server versions simdup builds for (15 to 18,
+ *	  with 19 in view), in one place. Include it right after postgres.h.
+ */
+#ifndef SIMDUP_COMPAT_H
+#define SIMDUP_COMPAT_H
+
+#if PG_VERSION_NUM < 150000
+#error "simdup needs PostgreSQL 15 or later"
+#endif
+
+/* varlena macros left postgres.h in 16 */
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+/* soft input errors came with 16; before, an input error is an error */
+#if PG_VERSION_NUM >= 160000
+#include "nodes/miscnodes.h"
+#else
+#define ereturn(context, result, ...) ereport(ERROR, __VA_ARGS__)
+#endif
+
+/* PG_MODULE_MAGIC_EXT came with 18 */
+#ifndef PG_MODULE_MAGIC_EXT
+#define PG_MODULE_MAGIC_EXT(...) PG_MODULE_MAGIC
+#endif
+
+#endif							/* SIMDUP_COMPAT_H */

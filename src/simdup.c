@@ -1,0 +1,10 @@
+/*
+ * simdup.c
+ *	  Module magic and start-up, nothing else: each capability has its room.
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include "fmgr.h"
+
+PG_MODULE_MAGIC_EXT(.name = "simdup", .version = SIMDUP_VERSION);

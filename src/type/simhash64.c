@@ -1,0 +1,272 @@
+/*
+ * simhash64.c
+ *	  The type simhash64: a 64-bit fingerprint, 8 bytes by value.
+ *
+ * Order is unsigned, so that it is also the order of the text form. Every bit
+ * pattern is a valid value: there is nothing to check on receive.
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include "core/hamming.h"
+#include "libpq/pqformat.h"
+#include "type/simhash64.h"
+#include "utils/builtins.h"
+#include "utils/sortsupport.h"
+#include "utils/varbit.h"
+
+#define SIMHASH64_HEX_DIGITS 16
+
+/* Value of one hex digit of either case, or -1. */
+static int
+hex_digit(unsigned char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return -1;
+}
+
+PG_FUNCTION_INFO_V1(simhash64_in);
+/* Exactly 16 hex digits, nothing before or after: see also pg_lsn_in. */
+Datum
+simhash64_in(PG_FUNCTION_ARGS)
+{
+	char	   *str = PG_GETARG_CSTRING(0);
+	uint64		fp = 0;
+	int			i;
+
+	for (i = 0; i < SIMHASH64_HEX_DIGITS; i++)
+	{
+		int			digit = hex_digit((unsigned char) str[i]);
+
+		if (digit < 0)
+			break;
+		fp = (fp << 4) | (uint64) digit;
+	}
+	if (i != SIMHASH64_HEX_DIGITS || str[i] != '\0')
+		ereturn(fcinfo->context, (Datum) 0,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("invalid input syntax for type %s: \"%s\"",
+						"simhash64", str)));
+
+	PG_RETURN_SIMHASH64(fp);
+}
+
+PG_FUNCTION_INFO_V1(simhash64_out);
+Datum
+simhash64_out(PG_FUNCTION_ARGS)
+{
+	static const char digits[] = "0123456789abcdef";
+	uint64		fp = PG_GETARG_SIMHASH64(0);
+	char	   *str = palloc(SIMHASH64_HEX_DIGITS + 1);
+	int			i;
+
+	for (i = SIMHASH64_HEX_DIGITS - 1; i >= 0; i--, fp >>= 4)
+		str[i] = digits[fp & 0xf];
+	str[SIMHASH64_HEX_DIGITS] = '\0';
+
+	PG_RETURN_CSTRING(str);
+}
+
+PG_FUNCTION_INFO_V1(simhash64_recv);
+Datum
+simhash64_recv(PG_FUNCTION_ARGS)
+{
+	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
+
+	PG_RETURN_SIMHASH64((uint64) pq_getmsgint64(buf));
+}
+
+PG_FUNCTION_INFO_V1(simhash64_send);
+Datum
+simhash64_send(PG_FUNCTION_ARGS)
+{
+	StringInfoData buf;
+
+	pq_begintypsend(&buf);
+	pq_sendint64(&buf, PG_GETARG_SIMHASH64(0));
+	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
+}
+
+/*
+ * Comparison
+ */
+
+#define SIMHASH64_COMPARISON(name, op) \
+	PG_FUNCTION_INFO_V1(simhash64_##name); \
+	Datum \
+	simhash64_##name(PG_FUNCTION_ARGS) \
+	{ \
+		PG_RETURN_BOOL(PG_GETARG_SIMHASH64(0) op PG_GETARG_SIMHASH64(1)); \
+	}
+
+SIMHASH64_COMPARISON(eq, ==)
+SIMHASH64_COMPARISON(ne, !=)
+SIMHASH64_COMPARISON(lt, <)
+SIMHASH64_COMPARISON(le, <=)
+SIMHASH64_COMPARISON(gt, >)
+SIMHASH64_COMPARISON(ge, >=)
+
+PG_FUNCTION_INFO_V1(simhash64_cmp);
+Datum
+simhash64_cmp(PG_FUNCTION_ARGS)
+{
+	uint64		a = PG_GETARG_SIMHASH64(0);
+	uint64		b = PG_GETARG_SIMHASH64(1);
+
+	PG_RETURN_INT32((a > b) - (a < b));
+}
+
+#if SIZEOF_DATUM < 8
+static int
+simhash64_fastcmp(Datum x, Datum y, SortSupport ssup)
+{
+	uint64		a = DatumGetSimhash64(x);
+	uint64		b = DatumGetSimhash64(y);
+
+	return (a > b) - (a < b);
+}
+#endif
+
+PG_FUNCTION_INFO_V1(simhash64_sortsupport);
+Datum
+simhash64_sortsupport(PG_FUNCTION_ARGS)
+{
+	SortSupport ssup = (SortSupport) PG_GETARG_POINTER(0);
+
+	/* tuplesort specialises on this very comparator for by-value datums */
+#if SIZEOF_DATUM >= 8
+	ssup->comparator = ssup_datum_unsigned_cmp;
+#else
+	ssup->comparator = simhash64_fastcmp;
+#endif
+	PG_RETURN_VOID();
+}
+
+/*
+ * Hashing: core's int8 hash, like pg_lsn. Stored in hash indexes and hash
+ * partitions, so cast in stone.
+ */
+
+PG_FUNCTION_INFO_V1(simhash64_hash);
+Datum
+simhash64_hash(PG_FUNCTION_ARGS)
+{
+	return hashint8(fcinfo);
+}
+
+PG_FUNCTION_INFO_V1(simhash64_hash_extended);
+Datum
+simhash64_hash_extended(PG_FUNCTION_ARGS)
+{
+	return hashint8extended(fcinfo);
+}
+
+/*
+ * Casts: the same 64 bits in other clothes, most significant bit first where
+ * there is an order.
+ */
+
+PG_FUNCTION_INFO_V1(simhash64_from_bigint);
+Datum
+simhash64_from_bigint(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_SIMHASH64((uint64) PG_GETARG_INT64(0));
+}
+
+PG_FUNCTION_INFO_V1(simhash64_to_bigint);
+Datum
+simhash64_to_bigint(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64((int64) PG_GETARG_SIMHASH64(0));
+}
+
+PG_FUNCTION_INFO_V1(simhash64_from_bit);
+Datum
+simhash64_from_bit(PG_FUNCTION_ARGS)
+{
+	VarBit	   *bits = PG_GETARG_VARBIT_P(0);
+	uint64		fp = 0;
+	int			i;
+
+	if (VARBITLEN(bits) != SIMHASH64_BITS)
+		ereport(ERROR,
+				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+				 errmsg("cannot cast bit string to type %s", "simhash64"),
+				 errdetail("The bit string has %d bits, a fingerprint has %d.",
+						   VARBITLEN(bits), SIMHASH64_BITS)));
+	for (i = 0; i < SIMHASH64_BITS / 8; i++)
+		fp = (fp << 8) | VARBITS(bits)[i];
+
+	PG_RETURN_SIMHASH64(fp);
+}
+
+PG_FUNCTION_INFO_V1(simhash64_to_bit);
+Datum
+simhash64_to_bit(PG_FUNCTION_ARGS)
+{
+	uint64		fp = PG_GETARG_SIMHASH64(0);
+	int			size = VARBITTOTALLEN(SIMHASH64_BITS);
+	VarBit	   *bits = palloc0(size);
+	int			i;
+
+	SET_VARSIZE(bits, size);
+	VARBITLEN(bits) = SIMHASH64_BITS;
+	for (i = SIMHASH64_BITS / 8 - 1; i >= 0; i--, fp >>= 8)
+		VARBITS(bits)[i] = (bits8) fp;
+
+	PG_RETURN_VARBIT_P(bits);
+}
+
+PG_FUNCTION_INFO_V1(simhash64_from_bytea);
+Datum
+simhash64_from_bytea(PG_FUNCTION_ARGS)
+{
+	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
+	int			len = (int) VARSIZE_ANY_EXHDR(bytes);
+	uint64		fp = 0;
+	int			i;
+
+	if (len != SIMHASH64_BITS / 8)
+		ereport(ERROR,
+				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+				 errmsg("cannot cast bytea to type %s", "simhash64"),
+				 errdetail("The value has %d bytes, a fingerprint has %d.",
+						   len, SIMHASH64_BITS / 8)));
+	for (i = 0; i < len; i++)
+		fp = (fp << 8) | ((unsigned char *) VARDATA_ANY(bytes))[i];
+
+	PG_RETURN_SIMHASH64(fp);
+}
+
+PG_FUNCTION_INFO_V1(simhash64_to_bytea);
+Datum
+simhash64_to_bytea(PG_FUNCTION_ARGS)
+{
+	return simhash64_send(fcinfo);
+}
+
+/*
+ * Distance
+ */
+
+PG_FUNCTION_INFO_V1(simhash_distance);
+Datum
+simhash_distance(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(simdup_hamming64(PG_GETARG_SIMHASH64(0),
+									 PG_GETARG_SIMHASH64(1)));
+}
+
+PG_FUNCTION_INFO_V1(simhash_similarity);
+Datum
+simhash_similarity(PG_FUNCTION_ARGS)
+{
+	int			distance = simdup_hamming64(PG_GETARG_SIMHASH64(0),
+											PG_GETARG_SIMHASH64(1));
+
+	PG_RETURN_FLOAT8(1.0 - (double) distance / SIMHASH64_BITS);
+}

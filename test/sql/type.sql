@@ -1,0 +1,2 @@
+-- type: simhash64
+SELECT '0123456789abcdef'::simhash64;

@@ -1,0 +1,152 @@
+# suite.sh: make test. Sourced by test/run once the private install stands.
+#
+# Unit tests of core/ (no server), then pg_regress, isolation specs and TAP
+# tests; every one of them counts its own tests, and the sums are the last
+# line. Names given to `test/run test` choose among the test files.
+
+chosen=("$@")
+passed=0
+failed=0
+skipped=0
+
+# wanted NAME: is it among the chosen, or is nothing chosen?
+wanted()
+{
+  local name
+  [ ${#chosen[@]} != 0 ] || return 0
+  for name in "${chosen[@]}"; do
+    [ "$name" != "$1" ] || return 0
+  done
+  return 1
+}
+
+# names_in FOLDER EXT: the wanted test names there.
+names_in()
+{
+  local file name
+  for file in "$root/test/$1"/*."$2"; do
+    [ -e "$file" ] || continue
+    name=$(basename "$file" ".$2")
+    ! wanted "$name" || echo "$name"
+  done
+}
+
+# count_tap OUTPUT: add up the TAP lines of one program.
+count_tap()
+{
+  local ok not_ok skip
+  # Subtests are indented: only what stands at the left counts.
+  ok=$(grep -c '^ok ' "$1" || true)
+  not_ok=$(grep -c '^not ok ' "$1" || true)
+  skip=$(grep -ciE '^ok .*# skip|^1\.\.0 # skip' "$1" || true)
+  passed=$((passed + ok - $(grep -ciE '^ok .*# skip' "$1" || true)))
+  failed=$((failed + not_ok))
+  skipped=$((skipped + skip))
+}
+
+# run_tap NAME COMMAND...: one program that speaks TAP; an exit status that
+# its lines do not explain is a failure of its own.
+run_tap()
+{
+  local name=$1 before=$failed status=0 out
+  shift
+  out=$scratch/$name.tap
+  "$@" >"$out" 2>"$out.err" || status=$?
+  count_tap "$out"
+  if [ "$failed" != "$before" ] || [ "$status" != 0 ]; then
+    [ "$failed" != "$before" ] || failed=$((failed + 1))
+    echo "not ok: $name (exit $status)"
+    grep -vE '^ok ' "$out" | tail -60
+    tail -60 "$out.err"
+  else
+    echo "ok: $name ($(grep -c '^ok ' "$out" || true))"
+    grep -iE '# skip' "$out" | sed 's/^/  /' || true
+  fi
+}
+
+# run_regress PROGRAM NAME...: pg_regress or its isolation sibling, once.
+#
+# 15 looks for expected/ below the output folder, later ones below the current
+# one: a folder of links that is input, output and current serves them all.
+run_regress()
+{
+  local program=$1 dir=$scratch/regress name
+  shift
+  [ $# != 0 ] || return 0
+  rm -rf "$dir"
+  mkdir -p "$dir"
+  ln -s "$root/test/sql" "$root/test/specs" "$root/expected" "$dir/"
+  (cd "$dir" && "$program" --inputdir=. --outputdir=. --bindir="$bindir" \
+    --dbname=simdup_regression --load-extension=simdup "$@") >"$dir/log" 2>&1 || true
+  for name in "$@"; do
+    if grep -qE "^(ok +[0-9]+ +- $name |test $name +\.\.\. ok )" "$dir/log"; then
+      passed=$((passed + 1))
+      echo "ok: $name"
+    else
+      failed=$((failed + 1))
+      echo "not ok: $name"
+    fi
+  done
+  if [ -s "$dir/regression.diffs" ]; then
+    head -400 "$dir/regression.diffs"
+  elif ! grep -qiE '^# all|all [0-9]+ tests passed' "$dir/log"; then
+    tail -40 "$dir/log"
+  fi
+}
+
+# TAP scripts start servers, so they run as the user servers run as, on a copy
+# of the tests that this user can read, with the evaluation data beside it
+# where there is any.
+tap_tree()
+{
+  tree=$scratch/tap/simdup
+  mkdir -p "$tree" "$scratch/tap/log"
+  cp -r "$root/test" "$root/expected" "$root/sql" "$root/simdup.control" "$tree/"
+  if [ -d "$root/../shared/data" ]; then
+    mkdir -p "$scratch/tap/shared"
+    cp -rL "$root/../shared/data" "$scratch/tap/shared/"
+    chmod -R u+w "$scratch/tap/shared"
+  fi
+  [ "$(id -u)" != 0 ] || chown -R "$server_user" "$scratch/tap"
+}
+
+# --- units of core/, each a program that speaks TAP
+mkdir -p "$scratch/unit"
+for name in $(names_in unit c); do
+  case $name in host) continue ;; esac
+  build=$scratch/unit/$name
+  if ${CC:-cc} -std=gnu11 -O1 -g -Wall -Wextra -fsanitize=address,undefined \
+    -fno-sanitize-recover=all -Isrc -o "$build" "test/unit/$name.c" test/unit/host.c \
+    src/core/*.c -lm >"$build.log" 2>&1; then
+    run_tap "$name" "$build"
+  else
+    failed=$((failed + 1))
+    echo "not ok: $name (does not build)"
+    tail -40 "$build.log"
+  fi
+done
+
+# --- SQL, on a server with the settings a stranger's server has
+start_cluster regress max_prepared_transactions=4
+run_regress "$regress_dir/regress/pg_regress" $(names_in sql sql)
+run_regress "$regress_dir/isolation/pg_isolation_regress" $(names_in specs spec)
+stop_cluster
+
+# --- TAP scripts: whatever needs servers, databases or sessions of its own
+if [ -n "$(names_in t pl)" ]; then
+  tap_tree
+  for name in $(names_in t pl); do
+    run_tap "$name" as_server env -u PGHOST -u PGPORT -u PGUSER \
+      TESTDATADIR="$scratch/tap/data" TESTLOGDIR="$scratch/tap/log" \
+      TESTDIR="$scratch/tap" PG_REGRESS="$regress_dir/regress/pg_regress" \
+      PERL5LIB="$regress_dir/perl:$tree/test/t" PATH="$bindir:$PATH" TMPDIR="$scratch" \
+      sh -c "cd '$tree' && perl 'test/t/$name.pl'"
+  done
+fi
+
+if [ "$skipped" = 0 ]; then
+  echo "$passed passed, $failed failed"
+else
+  echo "$passed passed, $failed failed, $skipped skipped"
+fi
+[ "$failed" = 0 ]

@@ -1,0 +1,44 @@
+/*
+ * host.c
+ *	  core/ on plain malloc, for unit tests and fuzz targets.
+ */
+#include <stdlib.h>
+
+#include "core/host.h"
+
+static void *
+or_abort(void *p)
+{
+	if (!p)
+		abort();
+	return p;
+}
+
+void *
+simdup_alloc(size_t size)
+{
+	return or_abort(malloc(size ? size : 1));
+}
+
+void *
+simdup_alloc0(size_t size)
+{
+	return or_abort(calloc(1, size ? size : 1));
+}
+
+void *
+simdup_realloc(void *p, size_t size)
+{
+	return or_abort(realloc(p, size ? size : 1));
+}
+
+void
+simdup_free(void *p)
+{
+	free(p);
+}
+
+void
+simdup_check_interrupts(void)
+{
+}
