@@ -27,4 +27,9 @@
 #define PG_MODULE_MAGIC_EXT(...) PG_MODULE_MAGIC
 #endif
 
+/* LockHeldByMe may count stronger locks from 17 */
+#if PG_VERSION_NUM >= 170000
+#define LockHeldByMe(tag, mode) (LockHeldByMe) (tag, mode, false)
+#endif
+
 #endif							/* SIMDUP_COMPAT_H */
