@@ -2,7 +2,7 @@
 #
 #   make, make install, make installcheck   as with any PGXS extension
 #   make demo [DATA=file.csv]   the petition workflow on a throwaway cluster
-#   make test                   everything, on throwaway clusters
+#   make test [TESTS="name …"]  everything, on throwaway clusters
 #   make lint                   format, warnings, static analysis, symbols
 #   make bench [ROWS=n] [PART=name]   measurements, as ratios within one run
 #   make dist                   a PGXN archive of HEAD
@@ -49,17 +49,21 @@ simdup--$(EXTVERSION).sql: $(SQL_ROOMS) simdup.control
 # A header touches whoever includes it; the tree is small, so: everyone.
 $(OBJS): $(wildcard src/*.h src/*/*.h)
 
+# What is given to this make is not for the makes that the scripts call: there
+# DATA means the files to install.
+SCRIPT = MAKEFLAGS= MAKEOVERRIDES=
+
 demo:
-	@test/run demo $(DATA_CSV)
+	@$(SCRIPT) test/run demo $(if $(filter command,$(origin DATA)),"$$DATA")
 
 test:
-	@test/run test
+	@$(SCRIPT) test/run test $(TESTS)
 
 bench:
-	@test/run bench
+	@$(SCRIPT) ROWS='$(ROWS)' test/run bench $(PART)
 
 lint:
-	@test/run lint
+	@$(SCRIPT) test/run lint
 
 dist:
 	git archive --format=zip --prefix=simdup-$(EXTVERSION)/ -o simdup-$(EXTVERSION).zip HEAD
