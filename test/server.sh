@@ -24,7 +24,7 @@ as_server()
 {
   if [ "$(id -u)" = 0 ]; then
     setpriv --reuid="$server_user" --regid="$(id -g "$server_user")" --init-groups \
-      env HOME="$scratch" USER="$server_user" LOGNAME="$server_user" "$@"
+      env --chdir="$scratch" HOME="$scratch" USER="$server_user" LOGNAME="$server_user" "$@"
   else
     "$@"
   fi

@@ -88,7 +88,10 @@ run_regress()
     fi
   done
   if [ -s "$dir/regression.diffs" ]; then
-    head -400 "$dir/regression.diffs"
+    head -n 400 "$dir/regression.diffs"
+    mkdir -p "$root/results"
+    cp "$dir"/results/*.out "$root/results/"
+    echo "what came out is in results/"
   elif ! grep -qiE '^# all|all [0-9]+ tests passed' "$dir/log"; then
     tail -40 "$dir/log"
   fi
