@@ -75,6 +75,18 @@ missing_for()
   esac
 }
 
+# extras_for PURPOSE: what a purpose can do without but does more with. Only
+# packages that this machine's lists know.
+extras_for()
+{
+  local package
+  if [ "$1" = test ]; then
+    package=postgresql-$(major_version)-similarity
+    [ -e "$("$PG_CONFIG" --sharedir)/extension/pg_similarity.control" ] ||
+      ! apt-cache show "$package" >/dev/null 2>&1 || echo "$package"
+  fi
+}
+
 # install_packages PACKAGE...: Debian, as root. MAJOR stands for the major
 # version of the server that is or will be there: headers must be its own.
 #
@@ -115,17 +127,24 @@ major_version()
 # is missing and stop.
 need()
 {
-  local missing
+  local missing extras
   mapfile -t missing < <(missing_for "$1")
-  [ ${#missing[@]} != 0 ] || return 0
-
   if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || [ ! -e /etc/debian_version ]; then
-    die "missing on this machine (Debian's names, MAJOR is the server's version): ${missing[*]}"
+    [ ${#missing[@]} = 0 ] || die "missing on this machine (Debian's names, MAJOR is the server's version): ${missing[*]}"
+    return 0
   fi
-  echo "simdup: installing ${missing[*]}" >&2
-  install_packages "${missing[@]}"
-  mapfile -t missing < <(missing_for "$1")
-  [ ${#missing[@]} = 0 ] || die "still missing after installing: ${missing[*]}"
+
+  if [ ${#missing[@]} != 0 ]; then
+    echo "simdup: installing ${missing[*]}" >&2
+    install_packages "${missing[@]}"
+    mapfile -t missing < <(missing_for "$1")
+    [ ${#missing[@]} = 0 ] || die "still missing after installing: ${missing[*]}"
+  fi
+  mapfile -t extras < <(extras_for "$1")
+  if [ ${#extras[@]} != 0 ]; then
+    echo "simdup: installing ${extras[*]}" >&2
+    install_packages "${extras[@]}" || true
+  fi
 }
 
 # Everything private lives below $scratch, and goes with this script.
@@ -151,11 +170,14 @@ open_scratch()
 # Killed outright, this script could not stop its servers: another one looks.
 watch_scratch()
 {
-  trap - EXIT TERM
+  trap - EXIT
   trap '' HUP INT
+  trap 'kill $!; exit' TERM
   while kill -0 $$; do
-    sleep 1
+    sleep 1 &
+    wait $!
   done
+  trap '' TERM
   sweep_scratch
 }
 
@@ -173,6 +195,7 @@ close_scratch()
   local status=$?
   trap '' HUP INT TERM
   kill "$watcher" 2>/dev/null || true
+  wait "$watcher" 2>/dev/null || true
   sweep_scratch
   exit "$status"
 }
