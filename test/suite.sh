@@ -104,7 +104,7 @@ tap_tree()
 {
   tree=$scratch/tap/simdup
   mkdir -p "$tree" "$scratch/tap/log"
-  cp -r "$root/test" "$root/expected" "$root/sql" "$root/simdup.control" "$tree/"
+  cp -r "$root/test" "$root/expected" "$root/sql" "$root/simdup.control" "$root/README.md" "$tree/"
   if [ -d "$root/../shared/data" ]; then
     mkdir -p "$scratch/tap/shared"
     cp -rL "$root/../shared/data" "$scratch/tap/shared/"
