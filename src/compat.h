@@ -29,7 +29,7 @@
 
 /* LockHeldByMe may count stronger locks from 17 */
 #if PG_VERSION_NUM >= 170000
-#define LockHeldByMe(tag, mode) (LockHeldByMe) (tag, mode, false)
+#define LockHeldByMe(tag, mode) (LockHeldByMe)(tag, mode, false)
 #endif
 
-#endif							/* SIMDUP_COMPAT_H */
+#endif /* SIMDUP_COMPAT_H */

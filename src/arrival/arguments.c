@@ -37,12 +37,12 @@ fired_when(TriggerEvent event)
 int
 simdup_arrival_hint(TriggerData *trigdata, const ArrivalUsage *usage)
 {
-	return errhint(
-		"Write: CREATE TRIGGER ... %s INSERT OR UPDATE ON %s FOR EACH ROW "
-		"EXECUTE FUNCTION %s(%s).",
-		usage->before ? "BEFORE" : "AFTER",
-		quote_identifier(RelationGetRelationName(trigdata->tg_relation)),
-		usage->function, usage->arguments);
+	return errhint("Write: CREATE TRIGGER ... %s INSERT OR UPDATE ON %s FOR EACH ROW "
+				   "EXECUTE FUNCTION %s(%s).",
+				   usage->before ? "BEFORE" : "AFTER",
+				   quote_identifier(
+					   RelationGetRelationName(trigdata->tg_relation)),
+				   usage->function, usage->arguments);
 }
 
 /* Was the function fired, when and for what it can work? */
@@ -51,7 +51,7 @@ simdup_arrival_check_fired(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
 {
 	TriggerData *trigdata = (TriggerData *) fcinfo->context;
 	TriggerEvent event;
-	bool		 fits;
+	bool         fits;
 
 	if (!CALLED_AS_TRIGGER(fcinfo))
 		ereport(ERROR,
@@ -78,16 +78,14 @@ simdup_arrival_check_fired(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
 						   fired_when(event)),
 				 simdup_arrival_hint(trigdata, usage)));
 	if (!TRIGGER_FIRED_BY_INSERT(event) && !TRIGGER_FIRED_BY_UPDATE(event))
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-			 errmsg("function \"%s\" must be fired for INSERT or UPDATE",
-					usage->function),
-			 errdetail(
-				 "Trigger \"%s\" on table \"%s\" fires for another event too.",
-				 trigdata->tg_trigger->tgname,
-				 RelationGetRelationName(trigdata->tg_relation)),
-			 simdup_arrival_hint(trigdata, usage)));
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" must be fired for INSERT or UPDATE",
+						usage->function),
+				 errdetail("Trigger \"%s\" on table \"%s\" fires for another event too.",
+						   trigdata->tg_trigger->tgname,
+						   RelationGetRelationName(trigdata->tg_relation)),
+				 simdup_arrival_hint(trigdata, usage)));
 }
 
 void
@@ -112,19 +110,17 @@ simdup_arrival_column(TriggerData *trigdata, const ArrivalUsage *usage, int n,
 					  const char *role)
 {
 	const char *name = trigdata->tg_trigger->tgargs[n];
-	AttrNumber	attnum;
+	AttrNumber  attnum;
 
 	attnum = SPI_fnumber(RelationGetDescr(trigdata->tg_relation), name);
 	if (attnum <= 0)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
-					RelationGetRelationName(trigdata->tg_relation)),
-			 errdetail(
-				 "Argument %d of trigger \"%s\" names the column with the %s.",
-				 n + 1, trigdata->tg_trigger->tgname, role),
-			 simdup_arrival_hint(trigdata, usage)));
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
+						RelationGetRelationName(trigdata->tg_relation)),
+				 errdetail("Argument %d of trigger \"%s\" names the column with the %s.",
+						   n + 1, trigdata->tg_trigger->tgname, role),
+				 simdup_arrival_hint(trigdata, usage)));
 	return attnum;
 }
 
@@ -133,7 +129,7 @@ AttrNumber
 simdup_arrival_fp_column(TriggerData *trigdata, const ArrivalUsage *usage,
 						 Oid extension)
 {
-	Oid		   simhash64 = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
+	Oid        simhash64 = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
 										   CStringGetDatum("simhash64"),
 										   ObjectIdGetDatum(extension));
 	AttrNumber attnum =
@@ -142,17 +138,16 @@ simdup_arrival_fp_column(TriggerData *trigdata, const ArrivalUsage *usage,
 
 	att = TupleDescAttr(RelationGetDescr(trigdata->tg_relation), attnum - 1);
 	if (getBaseType(att->atttypid) != simhash64)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("column \"%s\" of relation \"%s\" is not of type %s",
-					NameStr(att->attname),
-					RelationGetRelationName(trigdata->tg_relation),
-					"simhash64"),
-			 errdetail(
-				 "Trigger \"%s\" names it as the fingerprint; its type is %s.",
-				 trigdata->tg_trigger->tgname, format_type_be(att->atttypid)),
-			 simdup_arrival_hint(trigdata, usage)));
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of relation \"%s\" is not of type %s",
+						NameStr(att->attname),
+						RelationGetRelationName(trigdata->tg_relation),
+						"simhash64"),
+				 errdetail("Trigger \"%s\" names it as the fingerprint; its type is %s.",
+						   trigdata->tg_trigger->tgname,
+						   format_type_be(att->atttypid)),
+				 simdup_arrival_hint(trigdata, usage)));
 	return attnum;
 }
 
@@ -224,8 +219,8 @@ static int
 distance_argument(TriggerData *trigdata, const ArrivalUsage *usage)
 {
 	const char *arg = trigdata->tg_trigger->tgargs[usage->k_arg];
-	char	   *end;
-	long		k;
+	char       *end;
+	long        k;
 
 	errno = 0;
 	k = strtol(arg, &end, 10);
@@ -281,8 +276,8 @@ find_origin(TriggerData *trigdata, ArrivalTrigger *at)
 	{
 		ScanKeyData key;
 		SysScanDesc scan;
-		HeapTuple	tuple;
-		Oid			parent;
+		HeapTuple   tuple;
+		Oid         parent;
 
 		ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
 					ObjectIdGetDatum(at->trigger));
@@ -311,10 +306,10 @@ log_argument(TriggerData *trigdata, const ArrivalUsage *usage,
 {
 	static const char *const columns[] = {"new_key", "old_key", "distance",
 										  "logged_at"};
-	const char				*arg = trigdata->tg_trigger->tgargs[usage->log_arg];
-	RangeVar				*name;
-	Oid						 table;
-	size_t					 i;
+	const char              *arg = trigdata->tg_trigger->tgargs[usage->log_arg];
+	RangeVar                *name;
+	Oid                      table;
+	size_t                   i;
 
 	name =
 		makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(arg)));
@@ -322,18 +317,19 @@ log_argument(TriggerData *trigdata, const ArrivalUsage *usage,
 		name->schemaname = get_namespace_name(get_rel_namespace(at->table));
 	table = RangeVarGetRelid(name, NoLock, true);
 	if (!OidIsValid(table))
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_UNDEFINED_TABLE),
-			 errmsg("log table \"%s.%s\" does not exist", name->schemaname,
-					name->relname),
-			 errdetail("Argument %d of trigger \"%s\" is \"%s\".",
-					   usage->log_arg + 1, trigdata->tg_trigger->tgname, arg),
-			 errhint(
-				 "Write: CREATE TABLE %s (new_key %s, old_key %s, distance "
-				 "integer, logged_at timestamptz).",
-				 quote_qualified_identifier(name->schemaname, name->relname),
-				 format_type_be(at->key_type), format_type_be(at->key_type))));
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("log table \"%s.%s\" does not exist", name->schemaname,
+						name->relname),
+				 errdetail("Argument %d of trigger \"%s\" is \"%s\".",
+						   usage->log_arg + 1, trigdata->tg_trigger->tgname,
+						   arg),
+				 errhint("Write: CREATE TABLE %s (new_key %s, old_key %s, distance "
+						 "integer, logged_at timestamptz).",
+						 quote_qualified_identifier(name->schemaname,
+													name->relname),
+						 format_type_be(at->key_type),
+						 format_type_be(at->key_type))));
 	for (i = 0; i < lengthof(columns); i++)
 		if (get_attnum(table, columns[i]) == InvalidAttrNumber)
 			ereport(ERROR,
@@ -355,8 +351,8 @@ log_argument(TriggerData *trigdata, const ArrivalUsage *usage,
 ArrivalTrigger *
 simdup_arrival_setup(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
 {
-	TriggerData	   *trigdata = (TriggerData *) fcinfo->context;
-	MemoryContext	context = fcinfo->flinfo->fn_mcxt;
+	TriggerData    *trigdata = (TriggerData *) fcinfo->context;
+	MemoryContext   context = fcinfo->flinfo->fn_mcxt;
 	ArrivalTrigger *at = fcinfo->flinfo->fn_extra;
 
 	simdup_arrival_check_fired(fcinfo, usage);

@@ -29,7 +29,7 @@ static Datum
 nearest_key(TriggerData *trigdata, ArrivalTrigger *at, uint64 fp, bool *isnull)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	Datum		  key = (Datum) 0;
+	Datum         key = (Datum) 0;
 
 	*isnull = true;
 	if (at->lock)
@@ -45,8 +45,8 @@ nearest_key(TriggerData *trigdata, ArrivalTrigger *at, uint64 fp, bool *isnull)
 		if (!*isnull)
 		{
 			MemoryContext spi = MemoryContextSwitchTo(caller);
-			int16		  typlen;
-			bool		  typbyval;
+			int16         typlen;
+			bool          typbyval;
 
 			get_typlenbyval(at->key_type, &typlen, &typbyval);
 			key = datumCopy(key, typbyval, typlen);
@@ -62,16 +62,16 @@ Datum
 simdup_flag_trigger(PG_FUNCTION_ARGS)
 {
 	ArrivalTrigger *at = simdup_arrival_setup(fcinfo, &usage);
-	TriggerData	   *trigdata = (TriggerData *) fcinfo->context;
-	HeapTuple		row = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event)
+	TriggerData    *trigdata = (TriggerData *) fcinfo->context;
+	HeapTuple       row = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event)
 							  ? trigdata->tg_newtuple
 							  : trigdata->tg_trigtuple;
-	Datum			key = (Datum) 0;
-	bool			isnull = true;
-	bool			was_null;
-	bool			changed;
-	uint64			fp;
-	int				flag;
+	Datum           key = (Datum) 0;
+	bool            isnull = true;
+	bool            was_null;
+	bool            changed;
+	uint64          fp;
+	int             flag;
 
 	if (simdup_arrival_fingerprint(trigdata, at, &fp, &changed) && changed)
 		key = nearest_key(trigdata, at, fp, &isnull);
@@ -80,6 +80,7 @@ simdup_flag_trigger(PG_FUNCTION_ARGS)
 		return PointerGetDatum(row);
 
 	flag = at->flag;
-	return PointerGetDatum(heap_modify_tuple_by_cols(
-		row, RelationGetDescr(trigdata->tg_relation), 1, &flag, &key, &isnull));
+	return PointerGetDatum(
+		heap_modify_tuple_by_cols(row, RelationGetDescr(trigdata->tg_relation),
+								  1, &flag, &key, &isnull));
 }

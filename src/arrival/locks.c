@@ -56,8 +56,8 @@ set_arrival_tag(LOCKTAG *tag, Oid table, uint32 value, uint16 kind)
 static uint32
 block_value(uint64 fp, int block, int n_blocks)
 {
-	int	   start = simdup_block_start(block, n_blocks);
-	int	   end = simdup_block_start(block + 1, n_blocks);
+	int    start = simdup_block_start(block, n_blocks);
+	int    end = simdup_block_start(block + 1, n_blocks);
 	uint64 bits;
 
 	if (start == end)
@@ -74,8 +74,8 @@ static int *
 block_locks_taken(void)
 {
 	static FullTransactionId transaction;
-	static int				 taken;
-	FullTransactionId		 current = GetTopFullTransactionId();
+	static int               taken;
+	FullTransactionId        current = GetTopFullTransactionId();
 
 	if (!FullTransactionIdEquals(transaction, current))
 	{
@@ -96,10 +96,10 @@ block_lock_limit(void)
 void
 simdup_arrival_lock(Oid table, uint64 fp, int k)
 {
-	int		n_blocks = k + 1;
-	int	   *taken = block_locks_taken();
+	int     n_blocks = k + 1;
+	int    *taken = block_locks_taken();
 	LOCKTAG tag;
-	int		i;
+	int     i;
 
 	set_arrival_tag(&tag, table, 0, ARRIVAL_TAG);
 	if (LockHeldByMe(&tag, ExclusiveLock))
@@ -129,7 +129,7 @@ PG_FUNCTION_INFO_V1(simdup_lock_arrivals);
 Datum
 simdup_lock_arrivals(PG_FUNCTION_ARGS)
 {
-	Oid		table = PG_GETARG_OID(0);
+	Oid     table = PG_GETARG_OID(0);
 	LOCKTAG tag;
 
 	if (get_rel_name(table) == NULL)

@@ -39,16 +39,17 @@ static SPIPlanPtr
 log_plan(ArrivalTrigger *at)
 {
 	SPIPlanPtr plan = simdup_arrival_plan(at, ARRIVAL_LOG);
-	Oid		   types[] = {at->key_type, at->key_type, INT4OID};
-	char	  *text;
+	Oid        types[] = {at->key_type, at->key_type, INT4OID};
+	char      *text;
 
 	if (plan != NULL)
 		return plan;
 	text = psprintf("INSERT INTO %s (new_key, old_key, distance, logged_at)"
 					" VALUES ($1, $2, $3, pg_catalog.now())",
-					quote_qualified_identifier(
-						get_namespace_name(get_rel_namespace(at->log_table)),
-						get_rel_name(at->log_table)));
+					quote_qualified_identifier(get_namespace_name(
+												   get_rel_namespace(
+													   at->log_table)),
+											   get_rel_name(at->log_table)));
 	plan = SPI_prepare(text, lengthof(types), types);
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare failed: %s: %s",
@@ -63,16 +64,16 @@ log_found(ArrivalTrigger *at, SPITupleTable *found, uint64 n, Datum new_key,
 		  bool new_key_isnull)
 {
 	SPIPlanPtr plan = log_plan(at);
-	bool	   in_result = found->tupdesc->natts >= ARRIVAL_NEW_KEY;
-	uint64	   i;
+	bool       in_result = found->tupdesc->natts >= ARRIVAL_NEW_KEY;
+	uint64     i;
 
 	for (i = 0; i < n; i++)
 	{
 		HeapTuple tuple = found->vals[i];
-		Datum	  values[3];
-		bool	  isnull[3];
-		char	  nulls[3];
-		int		  j;
+		Datum     values[3];
+		bool      isnull[3];
+		char      nulls[3];
+		int       j;
 
 		simdup_arrival_require_visible(at, tuple, found->tupdesc);
 		values[0] = new_key;
@@ -117,8 +118,9 @@ log_row(TriggerData *trigdata, ArrivalTrigger *at)
 static void
 lock_new_rows(TriggerData *trigdata, ArrivalTrigger *at)
 {
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(
-		RelationGetDescr(trigdata->tg_relation), &TTSOpsMinimalTuple);
+	TupleTableSlot *slot =
+		MakeSingleTupleTableSlot(RelationGetDescr(trigdata->tg_relation),
+								 &TTSOpsMinimalTuple);
 	Tuplestorestate *rows = trigdata->tg_newtable;
 
 	tuplestore_rescan(rows);
@@ -190,7 +192,7 @@ Datum
 simdup_log_trigger(PG_FUNCTION_ARGS)
 {
 	ArrivalTrigger *at = simdup_arrival_setup(fcinfo, &usage);
-	TriggerData	   *trigdata = (TriggerData *) fcinfo->context;
+	TriggerData    *trigdata = (TriggerData *) fcinfo->context;
 
 	if (TRIGGER_FIRED_FOR_ROW(trigdata->tg_event))
 		log_row(trigdata, at);

@@ -17,7 +17,7 @@ typedef struct PlanKey
 
 typedef struct PlanEntry
 {
-	PlanKey	   key;
+	PlanKey    key;
 	SPIPlanPtr plan;
 } PlanEntry;
 
@@ -41,7 +41,7 @@ plan_key(ArrivalTrigger *at, ArrivalPlan kind)
 SPIPlanPtr
 simdup_arrival_plan(ArrivalTrigger *at, ArrivalPlan kind)
 {
-	PlanKey	   key = plan_key(at, kind);
+	PlanKey    key = plan_key(at, kind);
 	PlanEntry *entry;
 
 	if (plans == NULL)
@@ -55,7 +55,7 @@ static void
 drop_invalid_plans(void)
 {
 	HASH_SEQ_STATUS status;
-	PlanEntry	   *entry;
+	PlanEntry      *entry;
 
 	hash_seq_init(&status, plans);
 	while ((entry = hash_seq_search(&status)) != NULL)
@@ -73,7 +73,7 @@ drop_invalid_plans(void)
 void
 simdup_arrival_keep_plan(ArrivalTrigger *at, ArrivalPlan kind, SPIPlanPtr plan)
 {
-	PlanKey	   key = plan_key(at, kind);
+	PlanKey    key = plan_key(at, kind);
 	PlanEntry *entry;
 
 	if (plans == NULL)

@@ -63,8 +63,8 @@ refuse(TriggerData *trigdata, ArrivalTrigger *at)
 {
 	HeapTuple found = SPI_tuptable->vals[0];
 	TupleDesc tupdesc = SPI_tuptable->tupdesc;
-	char	 *key = SPI_fname(RelationGetDescr(trigdata->tg_relation), at->key);
-	char	 *value = SPI_getvalue(found, tupdesc, ARRIVAL_OLD_KEY);
+	char     *key = SPI_fname(RelationGetDescr(trigdata->tg_relation), at->key);
+	char     *value = SPI_getvalue(found, tupdesc, ARRIVAL_OLD_KEY);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_EXCLUSION_VIOLATION),
@@ -86,12 +86,12 @@ Datum
 simdup_reject_trigger(PG_FUNCTION_ARGS)
 {
 	ArrivalTrigger *at = simdup_arrival_setup(fcinfo, &usage);
-	TriggerData	   *trigdata = (TriggerData *) fcinfo->context;
-	HeapTuple		row = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event)
+	TriggerData    *trigdata = (TriggerData *) fcinfo->context;
+	HeapTuple       row = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event)
 							  ? trigdata->tg_newtuple
 							  : trigdata->tg_trigtuple;
-	bool			changed;
-	uint64			fp;
+	bool            changed;
+	uint64          fp;
 
 	if (!simdup_arrival_fingerprint(trigdata, at, &fp, &changed) || !changed ||
 		row_is_gone(trigdata))

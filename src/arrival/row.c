@@ -37,14 +37,14 @@ static void
 check_firing_order(TriggerData *trigdata, ArrivalTrigger *at)
 {
 	TriggerDesc *desc = trigdata->tg_relation->trigdesc;
-	const char	*mine = trigdata->tg_trigger->tgname;
-	const char	*fp = trigdata->tg_trigger->tgargs[0];
-	int			 i;
+	const char  *mine = trigdata->tg_trigger->tgname;
+	const char  *fp = trigdata->tg_trigger->tgargs[0];
+	int          i;
 
 	for (i = 0; desc != NULL && i < desc->numtriggers; i++)
 	{
 		Trigger *other = &desc->triggers[i];
-		char	*function;
+		char    *function;
 
 		if (strcmp(other->tgname, mine) <= 0 || other->tgnargs == 0 ||
 			!fires_before_this(other, trigdata->tg_event) ||
@@ -53,16 +53,17 @@ check_firing_order(TriggerData *trigdata, ArrivalTrigger *at)
 			continue;
 		function = get_func_name(other->tgfoid);
 		if (function != NULL && strcmp(function, "simhash_update_trigger") == 0)
-			ereport(
-				ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("trigger \"%s\" on table \"%s\" fires before trigger "
-						"\"%s\", which computes the fingerprint",
-						mine, RelationGetRelationName(trigdata->tg_relation),
-						other->tgname),
-				 errdetail("BEFORE triggers fire in the order of their names."),
-				 errhint(
-					 "Rename one of them with ALTER TRIGGER ... RENAME TO.")));
+			ereport(ERROR,
+					(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+					 errmsg("trigger \"%s\" on table \"%s\" fires before trigger "
+							"\"%s\", which computes the fingerprint",
+							mine,
+							RelationGetRelationName(trigdata->tg_relation),
+							other->tgname),
+					 errdetail(
+						 "BEFORE triggers fire in the order of their names."),
+					 errhint(
+						 "Rename one of them with ALTER TRIGGER ... RENAME TO.")));
 	}
 }
 
@@ -76,7 +77,7 @@ prepare_generation(TriggerData *trigdata, ArrivalTrigger *at,
 				   MemoryContext context)
 {
 	MemoryContext old = MemoryContextSwitchTo(context);
-	Node		 *expr = build_column_default(trigdata->tg_relation, at->fp);
+	Node         *expr = build_column_default(trigdata->tg_relation, at->fp);
 
 	if (expr == NULL)
 		elog(ERROR,

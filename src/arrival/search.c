@@ -29,8 +29,8 @@
 /* Parameters of the row-level searches. */
 enum
 {
-	PARAM_FP,	/* $1: fingerprint of the new row */
-	PARAM_KEY,	/* $2: its key */
+	PARAM_FP,   /* $1: fingerprint of the new row */
+	PARAM_KEY,  /* $2: its key */
 	PARAM_CTID, /* $3, $4: the version of it that is stored */
 	PARAM_TABLEOID,
 	PARAM_XMIN, /* $5, $6: who stored that; AFTER only */
@@ -89,23 +89,23 @@ operator_name(Oid operator)
 typedef struct SearchNames
 {
 	const char *extension;
-	char	   *table;
+	char       *table;
 	const char *fp;
 	const char *key;
-	char	   *equal; /* operators of the key's type */
-	char	   *less;
+	char       *equal; /* operators of the key's type */
+	char       *less;
 } SearchNames;
 
 static SearchNames
 search_names(TriggerData *trigdata, ArrivalTrigger *at)
 {
-	TupleDesc	tupdesc = RelationGetDescr(trigdata->tg_relation);
+	TupleDesc   tupdesc = RelationGetDescr(trigdata->tg_relation);
 	SearchNames names;
 
 	names.extension = quote_identifier(get_namespace_name(at->extension));
-	names.table = quote_qualified_identifier(
-		get_namespace_name(get_rel_namespace(at->table)),
-		get_rel_name(at->table));
+	names.table = quote_qualified_identifier(get_namespace_name(
+												 get_rel_namespace(at->table)),
+											 get_rel_name(at->table));
 	names.fp = quote_identifier(SPI_fname(tupdesc, at->fp));
 	names.key = quote_identifier(SPI_fname(tupdesc, at->key));
 	names.equal = operator_name(
@@ -122,15 +122,14 @@ row_search_text(ArrivalTrigger *at, SearchNames *n, ArrivalPlan kind)
 	StringInfoData buf;
 
 	initStringInfo(&buf);
-	appendStringInfo(
-		&buf,
-		"SELECT t.%s, t.%s OPERATOR(%s.<~>) $1, t.tableoid, t.ctid FROM %s t"
-		" WHERE t.%s OPERATOR(%s.<@) %s.simhash_ball($1, %d)"
-		" AND (t.%s %s $2) IS NOT TRUE"
-		" AND (t.ctid OPERATOR(pg_catalog.=) $3"
-		" AND t.tableoid OPERATOR(pg_catalog.=) $4) IS NOT TRUE",
-		n->key, n->fp, n->extension, n->table, n->fp, n->extension,
-		n->extension, at->k, n->key, n->equal);
+	appendStringInfo(&buf,
+					 "SELECT t.%s, t.%s OPERATOR(%s.<~>) $1, t.tableoid, t.ctid FROM %s t"
+					 " WHERE t.%s OPERATOR(%s.<@) %s.simhash_ball($1, %d)"
+					 " AND (t.%s %s $2) IS NOT TRUE"
+					 " AND (t.ctid OPERATOR(pg_catalog.=) $3"
+					 " AND t.tableoid OPERATOR(pg_catalog.=) $4) IS NOT TRUE",
+					 n->key, n->fp, n->extension, n->table, n->fp, n->extension,
+					 n->extension, at->k, n->key, n->equal);
 
 	/*
 	 * Two rows of one statement that fire AFTER it see each other. The one
@@ -154,7 +153,7 @@ row_search_text(ArrivalTrigger *at, SearchNames *n, ArrivalPlan kind)
 static char *
 statement_search_text(TriggerData *trigdata, ArrivalTrigger *at, SearchNames *n)
 {
-	Trigger		  *trigger = trigdata->tg_trigger;
+	Trigger       *trigger = trigdata->tg_trigger;
 	StringInfoData buf;
 
 	initStringInfo(&buf);
@@ -163,33 +162,31 @@ statement_search_text(TriggerData *trigdata, ArrivalTrigger *at, SearchNames *n)
 					 "n.%s AS fp FROM %s n",
 					 n->key, n->fp, quote_identifier(trigger->tgnewtable));
 	if (TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event))
-		appendStringInfo(
-			&buf,
-			" WHERE NOT EXISTS (SELECT 1 FROM %s o WHERE o.%s %s n.%s"
-			" AND o.%s OPERATOR(%s.=) n.%s)",
-			quote_identifier(trigger->tgoldtable), n->key, n->equal, n->key,
-			n->fp, n->extension, n->fp);
-	appendStringInfo(
-		&buf,
-		") SELECT t.%s, t.%s OPERATOR(%s.<~>) n.fp, t.tableoid, t.ctid, n.key"
-		" FROM simdup_new n JOIN %s t"
-		" ON t.%s OPERATOR(%s.<@) %s.simhash_ball(n.fp, %d)"
-		" LEFT JOIN simdup_new m ON m.key %s t.%s"
-		" WHERE (t.%s %s n.key) IS NOT TRUE"
-		" AND (m.key IS NULL OR t.%s %s n.key)",
-		n->key, n->fp, n->extension, n->table, n->fp, n->extension,
-		n->extension, at->k, n->equal, n->key, n->key, n->equal, n->key,
-		n->less);
+		appendStringInfo(&buf,
+						 " WHERE NOT EXISTS (SELECT 1 FROM %s o WHERE o.%s %s n.%s"
+						 " AND o.%s OPERATOR(%s.=) n.%s)",
+						 quote_identifier(trigger->tgoldtable), n->key,
+						 n->equal, n->key, n->fp, n->extension, n->fp);
+	appendStringInfo(&buf,
+					 ") SELECT t.%s, t.%s OPERATOR(%s.<~>) n.fp, t.tableoid, t.ctid, n.key"
+					 " FROM simdup_new n JOIN %s t"
+					 " ON t.%s OPERATOR(%s.<@) %s.simhash_ball(n.fp, %d)"
+					 " LEFT JOIN simdup_new m ON m.key %s t.%s"
+					 " WHERE (t.%s %s n.key) IS NOT TRUE"
+					 " AND (m.key IS NULL OR t.%s %s n.key)",
+					 n->key, n->fp, n->extension, n->table, n->fp, n->extension,
+					 n->extension, at->k, n->equal, n->key, n->key, n->equal,
+					 n->key, n->less);
 	return buf.data;
 }
 
 static SPIPlanPtr
 search_plan(TriggerData *trigdata, ArrivalTrigger *at, ArrivalPlan kind)
 {
-	SPIPlanPtr	plan = simdup_arrival_plan(at, kind);
-	Oid			types[N_PARAMS];
+	SPIPlanPtr  plan = simdup_arrival_plan(at, kind);
+	Oid         types[N_PARAMS];
 	SearchNames names;
-	char	   *text;
+	char       *text;
 
 	if (plan != NULL)
 		return plan;
@@ -229,7 +226,7 @@ search_snapshot(ArrivalTrigger *at)
 static void
 set_stored_version(TriggerData *trigdata, Datum *values, char *nulls)
 {
-	bool	  after = TRIGGER_FIRED_AFTER(trigdata->tg_event);
+	bool      after = TRIGGER_FIRED_AFTER(trigdata->tg_event);
 	HeapTuple stored = trigdata->tg_trigtuple;
 
 	if (after && TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event))
@@ -256,7 +253,7 @@ static void
 become_owner(ArrivalTrigger *at, Oid *user, int *context)
 {
 	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(at->table));
-	Oid		  owner;
+	Oid       owner;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for relation %u", at->table);
@@ -277,14 +274,14 @@ uint64
 simdup_arrival_search(TriggerData *trigdata, ArrivalTrigger *at,
 					  ArrivalPlan kind, uint64 fp, bool as_owner)
 {
-	Datum	   values[N_PARAMS];
-	char	   nulls[N_PARAMS];
-	bool	   key_isnull;
+	Datum      values[N_PARAMS];
+	char       nulls[N_PARAMS];
+	bool       key_isnull;
 	SPIPlanPtr plan;
-	Oid		   user = InvalidOid;
-	int		   context = 0;
-	int		   nestlevel;
-	int		   result;
+	Oid        user = InvalidOid;
+	int        context = 0;
+	int        nestlevel;
+	int        result;
 
 	memset(nulls, 'n', sizeof(nulls));
 	values[PARAM_FP] = Simhash64GetDatum(fp);
@@ -318,9 +315,9 @@ simdup_arrival_search(TriggerData *trigdata, ArrivalTrigger *at,
 Portal
 simdup_arrival_search_statement(TriggerData *trigdata, ArrivalTrigger *at)
 {
-	int		   nestlevel = begin_search_settings(at);
+	int        nestlevel = begin_search_settings(at);
 	SPIPlanPtr plan = search_plan(trigdata, at, ARRIVAL_STATEMENT);
-	Portal	   portal;
+	Portal     portal;
 
 	CommandCounterIncrement();
 	PushActiveSnapshot(at->lock ? GetLatestSnapshot()
@@ -340,9 +337,9 @@ void
 simdup_arrival_require_visible(ArrivalTrigger *at, HeapTuple found,
 							   TupleDesc tupdesc)
 {
-	bool	 isnull;
-	bool	 visible = true;
-	Oid		 tableoid;
+	bool     isnull;
+	bool     visible = true;
+	Oid      tableoid;
 	Relation rel;
 
 	if (!at->lock || !IsolationUsesXactSnapshot())
@@ -354,7 +351,7 @@ simdup_arrival_require_visible(ArrivalTrigger *at, HeapTuple found,
 	if (rel->rd_tableam != NULL)
 	{
 		TupleTableSlot *slot = table_slot_create(rel, NULL);
-		ItemPointer		tid = (ItemPointer) DatumGetPointer(
+		ItemPointer     tid = (ItemPointer) DatumGetPointer(
 				SPI_getbinval(found, tupdesc, ARRIVAL_CTID, &isnull));
 		Snapshot snapshot = RegisterSnapshot(GetTransactionSnapshot());
 

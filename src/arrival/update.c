@@ -30,9 +30,9 @@ static const ArrivalUsage usage = {
 typedef struct Source
 {
 	AttrNumber attnum;
-	int16	   typlen;
-	bool	   typbyval;
-	bool	   is_text;
+	int16      typlen;
+	bool       typbyval;
+	bool       is_text;
 	FmgrInfo   output; /* where it is no text */
 } Source;
 
@@ -40,8 +40,8 @@ typedef struct Source
 typedef struct UpdateTrigger
 {
 	AttrNumber fp;
-	int		   n_sources; /* the content, then the fields */
-	Source	  *sources;
+	int        n_sources; /* the content, then the fields */
+	Source    *sources;
 	FmgrInfo   simhash; /* or simhash_row, where there are fields */
 } UpdateTrigger;
 
@@ -59,7 +59,7 @@ is_text_type(Oid type)
 static bool
 has_stable_text(Oid type)
 {
-	Oid	 output;
+	Oid  output;
 	bool is_varlena;
 
 	if (type == FLOAT4OID || type == FLOAT8OID)
@@ -72,10 +72,10 @@ static void
 source_argument(TriggerData *trigdata, int n, MemoryContext context,
 				Source *source)
 {
-	TupleDesc		  tupdesc = RelationGetDescr(trigdata->tg_relation);
-	bool			  is_content = n == 1;
+	TupleDesc         tupdesc = RelationGetDescr(trigdata->tg_relation);
+	bool              is_content = n == 1;
 	Form_pg_attribute att;
-	Oid				  type;
+	Oid               type;
 
 	source->attnum = simdup_arrival_column(trigdata, &usage, n,
 										   is_content ? "content" : "field");
@@ -85,18 +85,17 @@ source_argument(TriggerData *trigdata, int n, MemoryContext context,
 	source->typbyval = att->attbyval;
 	source->is_text = is_text_type(type);
 	if (att->attgenerated)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-			 errmsg("column \"%s\" of relation \"%s\" is generated",
-					NameStr(att->attname),
-					RelationGetRelationName(trigdata->tg_relation)),
-			 errdetail("Generated columns are computed after BEFORE triggers "
-					   "such as \"%s\".",
-					   trigdata->tg_trigger->tgname),
-			 errhint(
-				 "Name the columns that it is generated from, or let the "
-				 "fingerprint be GENERATED ALWAYS AS (simhash(...)) STORED.")));
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("column \"%s\" of relation \"%s\" is generated",
+						NameStr(att->attname),
+						RelationGetRelationName(trigdata->tg_relation)),
+				 errdetail("Generated columns are computed after BEFORE triggers "
+						   "such as \"%s\".",
+						   trigdata->tg_trigger->tgname),
+				 errhint(
+					 "Name the columns that it is generated from, or let the "
+					 "fingerprint be GENERATED ALWAYS AS (simhash(...)) STORED.")));
 	if (!source->is_text && (is_content || !has_stable_text(type)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -109,16 +108,15 @@ source_argument(TriggerData *trigdata, int n, MemoryContext context,
 							  "form that settings cannot change",
 							  NameStr(att->attname),
 							  RelationGetRelationName(trigdata->tg_relation)),
-				 errdetail(
-					 "Argument %d of trigger \"%s\" names it; its type is %s.",
-					 n + 1, trigdata->tg_trigger->tgname,
-					 format_type_be(att->atttypid)),
+				 errdetail("Argument %d of trigger \"%s\" names it; its type is %s.",
+						   n + 1, trigdata->tg_trigger->tgname,
+						   format_type_be(att->atttypid)),
 				 is_content ? simdup_arrival_hint(trigdata, &usage)
 							: errhint("Keep its text in a column of its own, "
 									  "or leave it out.")));
 	if (!source->is_text)
 	{
-		Oid	 output;
+		Oid  output;
 		bool is_varlena;
 
 		getTypeOutputInfo(type, &output, &is_varlena);
@@ -132,26 +130,26 @@ fingerprint_function(Oid extension, bool has_fields)
 {
 	Oid simhash[] = {TEXTOID, INT4OID, TEXTOID, TEXTOID, TEXTOID, BOOLOID};
 	Oid simhash_row[] = {TEXTOID, TEXTARRAYOID, INT4OID, INT4OID,
-						 TEXTOID, TEXTOID,		TEXTOID, BOOLOID};
+						 TEXTOID, TEXTOID,      TEXTOID, BOOLOID};
 	char *namespace = get_namespace_name(extension);
 
 	return has_fields
 			   ? LookupFuncName(list_make2(makeString(namespace),
 										   makeString("simhash_row")),
 								lengthof(simhash_row), simhash_row, false)
-			   : LookupFuncName(
-					 list_make2(makeString(namespace), makeString("simhash")),
-					 lengthof(simhash), simhash, false);
+			   : LookupFuncName(list_make2(makeString(namespace),
+										   makeString("simhash")),
+								lengthof(simhash), simhash, false);
 }
 
 static UpdateTrigger *
 setup(FunctionCallInfo fcinfo)
 {
-	TriggerData	  *trigdata = (TriggerData *) fcinfo->context;
+	TriggerData   *trigdata = (TriggerData *) fcinfo->context;
 	MemoryContext  context = fcinfo->flinfo->fn_mcxt;
 	UpdateTrigger *ut = fcinfo->flinfo->fn_extra;
-	Oid			   extension;
-	int			   i;
+	Oid            extension;
+	int            i;
 
 	simdup_arrival_check_fired(fcinfo, &usage);
 	if (ut != NULL)
@@ -181,15 +179,15 @@ static bool
 source_changed(TriggerData *trigdata, UpdateTrigger *ut)
 {
 	TupleDesc tupdesc = RelationGetDescr(trigdata->tg_relation);
-	int		  i;
+	int       i;
 
 	for (i = 0; i < ut->n_sources; i++)
 	{
 		Source *source = &ut->sources[i];
-		bool	old_isnull;
-		bool	new_isnull;
-		Datum	old_value;
-		Datum	new_value;
+		bool    old_isnull;
+		bool    new_isnull;
+		Datum   old_value;
+		Datum   new_value;
 
 		if (bms_is_member(source->attnum - FirstLowInvalidHeapAttributeNumber,
 						  trigdata->tg_updatedcols))
@@ -239,12 +237,12 @@ set_default_profile(FunctionCallInfo call, int first)
 static Datum
 fields_array(TriggerData *trigdata, UpdateTrigger *ut)
 {
-	int	   n = ut->n_sources - 1;
+	int    n = ut->n_sources - 1;
 	Datum *values = palloc(n * sizeof(Datum));
 	bool  *nulls = palloc(n * sizeof(bool));
-	int	   dims[1];
-	int	   lower_bounds[1] = {1};
-	int	   i;
+	int    dims[1];
+	int    lower_bounds[1] = {1};
+	int    i;
 
 	dims[0] = n;
 	for (i = 0; i < n; i++)
@@ -282,11 +280,11 @@ Datum
 simhash_update_trigger(PG_FUNCTION_ARGS)
 {
 	UpdateTrigger *ut = setup(fcinfo);
-	TriggerData	  *trigdata = (TriggerData *) fcinfo->context;
-	HeapTuple	   row = trigdata->tg_trigtuple;
-	bool		   isnull;
-	Datum		   value;
-	int			   attnum = ut->fp;
+	TriggerData   *trigdata = (TriggerData *) fcinfo->context;
+	HeapTuple      row = trigdata->tg_trigtuple;
+	bool           isnull;
+	Datum          value;
+	int            attnum = ut->fp;
 
 	if (TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event))
 	{
