@@ -3,6 +3,7 @@
  *	  Keys and probes for exact Hamming search: see probe.h.
  */
 #include "core/blocks.h"
+#include "core/hamming.h"
 #include "core/probe.h"
 
 #define NUMBER_BITS 2
@@ -157,38 +158,39 @@ simdup_probe_count(int k)
 	return n;
 }
 
-/* The next larger number with as many ones (Gosper); x is not 0. */
+/*
+ * The next larger number with at most n ones; x has no more, and n is not 0.
+ * Those it skips differ from x in nothing but further ones.
+ */
 static uint32_t
-next_combination(uint32_t x)
+next_sparse(uint32_t x, int n)
 {
-	uint32_t lowest = x & -x;
-	uint32_t carried = x + lowest;
-
-	return carried | ((x ^ carried) >> 2) / lowest;
+	if (simdup_popcount64(x) < n)
+		return x + 1;
+	return x + (x & -x);
 }
 
-/* The probes of one block; returns where the next block's go. */
+/*
+ * The probes of one block; returns where the next block's go. Neighbours in
+ * the list have long prefixes in common, and so the pages above them.
+ */
 static SimdupProbe *
 block_probes(uint64_t fp, int i, int radius, SimdupProbe *probes)
 {
 	int		 bits = probed_bits(i, radius);
 	int		 open_bits = block_width(i) - bits;
 	uint64_t value = block_value(fp, i) >> open_bits;
+	int		 n = values_within(bits, radius);
 	uint32_t flips = 0;
-	int		 d;
+	int		 j;
 
-	for (d = 0; d <= radius; d++)
+	for (j = 0; j < n; j++)
 	{
-		flips = (UINT32_C(1) << d) - 1;
-		do
-		{
-			probes->first = key_head(i, (value ^ flips) << open_bits);
-			probes->bits = NUMBER_BITS + bits;
-			probes++;
-			flips = flips ? next_combination(flips) : UINT32_MAX;
-		} while (flips >> bits == 0);
+		probes[j].first = key_head(i, (value ^ flips) << open_bits);
+		probes[j].bits = NUMBER_BITS + bits;
+		flips = next_sparse(flips, radius);
 	}
-	return probes;
+	return probes + n;
 }
 
 void
