@@ -20,7 +20,7 @@ ripple(uint64_t *planes, uint64_t carry, int plane)
 {
 	for (; carry != 0 && plane < SIMDUP_SUM_PLANES; plane++)
 	{
-		uint64_t	both = planes[plane] & carry;
+		uint64_t both = planes[plane] & carry;
 
 		planes[plane] ^= carry;
 		carry = both;
@@ -31,8 +31,8 @@ ripple(uint64_t *planes, uint64_t carry, int plane)
 static inline uint64_t
 add3(uint64_t *sum, uint64_t a, uint64_t b)
 {
-	uint64_t	u = *sum ^ a;
-	uint64_t	carry = (*sum & a) | (u & b);
+	uint64_t u = *sum ^ a;
+	uint64_t carry = (*sum & a) | (u & b);
 
 	*sum = u ^ b;
 	return carry;
@@ -45,10 +45,10 @@ add3(uint64_t *sum, uint64_t a, uint64_t b)
 static inline void
 add_sixteen(uint64_t *planes, const uint64_t *x, int digit)
 {
-	uint64_t   *p = &planes[digit];
-	uint64_t	twos[2];
-	uint64_t	fours[2];
-	uint64_t	eights[2];
+	uint64_t *p = &planes[digit];
+	uint64_t  twos[2];
+	uint64_t  fours[2];
+	uint64_t  eights[2];
 
 	for (int i = 0; i < 2; i++, x += 8)
 	{
@@ -73,7 +73,7 @@ simdup_sum_flush_digit(SimdupSum *sum, int digit)
 void
 simdup_sum_add_ones(SimdupSum *sum, const uint64_t *hashes, int n)
 {
-	int			i = 0;
+	int i = 0;
 
 	sum->features += n;
 	sum->total_low += n;
@@ -112,11 +112,11 @@ simdup_sum_merge(SimdupSum *sum, SimdupSum *other)
 uint64_t
 simdup_sum_signs(SimdupSum *sum, bool ties)
 {
-	uint64_t	half_low = sum->total_low >> 1 | sum->total_high << 63;
-	uint64_t	half_high = sum->total_high >> 1;
-	bool		odd = sum->total_low & 1;
-	uint64_t	greater = 0;
-	uint64_t	equal = ~UINT64_C(0);
+	uint64_t half_low = sum->total_low >> 1 | sum->total_high << 63;
+	uint64_t half_high = sum->total_high >> 1;
+	bool     odd = sum->total_low & 1;
+	uint64_t greater = 0;
+	uint64_t equal = ~UINT64_C(0);
 
 	simdup_sum_flush(sum);
 
@@ -127,8 +127,8 @@ simdup_sum_signs(SimdupSum *sum, bool ties)
 	 */
 	for (int plane = SIMDUP_SUM_PLANES - 1; plane >= 0; plane--)
 	{
-		uint64_t	half = plane < 64 ? half_low >> plane :
-			half_high >> (plane - 64);
+		uint64_t half =
+			plane < 64 ? half_low >> plane : half_high >> (plane - 64);
 
 		if (half & 1)
 			equal &= sum->planes[plane];

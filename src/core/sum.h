@@ -28,12 +28,12 @@
 
 typedef struct SimdupSum
 {
-	uint64_t	total_low;		/* sum of all weights, 128 bits */
-	uint64_t	total_high;
-	uint64_t	features;		/* hashes added, of whatever weight */
-	uint64_t	planes[SIMDUP_SUM_PLANES];
-	uint8_t		waiting[SIMDUP_SUM_DIGITS]; /* hashes waiting, per digit */
-	uint64_t	batch[SIMDUP_SUM_DIGITS][SIMDUP_SUM_BATCH];
+	uint64_t total_low; /* sum of all weights, 128 bits */
+	uint64_t total_high;
+	uint64_t features; /* hashes added, of whatever weight */
+	uint64_t planes[SIMDUP_SUM_PLANES];
+	uint8_t  waiting[SIMDUP_SUM_DIGITS]; /* hashes waiting, per digit */
+	uint64_t batch[SIMDUP_SUM_DIGITS][SIMDUP_SUM_BATCH];
 } SimdupSum;
 
 extern void simdup_sum_init(SimdupSum *sum);
@@ -78,4 +78,4 @@ simdup_sum_add(SimdupSum *sum, uint64_t hash, uint64_t weight)
 	}
 }
 
-#endif							/* SIMDUP_CORE_SUM_H */
+#endif /* SIMDUP_CORE_SUM_H */

@@ -18,12 +18,13 @@
 #include "index/strategy.h"
 #include "type/simhash64.h"
 
-/* What comparePartial needs to know of the query, one for each key number. */
-typedef struct ProbeTarget
+/* What comparePartial needs to know of a probe. */
+typedef struct Probe
 {
-	uint64 key; /* the center's */
-	int    radius;
-} ProbeTarget;
+	SimdupProbe range;
+	uint64      key; /* the center's, of the range's number */
+	int         radius;
+} Probe;
 
 PG_FUNCTION_INFO_V1(simhash64_gin_extract_value);
 Datum
@@ -59,25 +60,23 @@ ball_keys(const SimhashBall *ball, int32 *n_keys, bool **partial,
 {
 	int          radius = (int) ball->radius;
 	int          n = simdup_probe_count(radius);
-	uint64      *starts = palloc(sizeof(uint64) * n);
+	SimdupProbe *ranges = palloc(sizeof(SimdupProbe) * n);
+	Probe       *probes = palloc(sizeof(Probe) * n);
 	Datum       *keys = palloc(sizeof(Datum) * n);
-	ProbeTarget *targets = palloc(sizeof(ProbeTarget) * SIMDUP_KEYS);
 	int          i;
-
-	for (i = 0; i < SIMDUP_KEYS; i++)
-	{
-		targets[i].key = simdup_key(ball->center, i);
-		targets[i].radius = radius;
-	}
 
 	*partial = palloc(sizeof(bool) * n);
 	*extra = palloc(sizeof(Pointer) * n);
-	simdup_probes(ball->center, radius, starts);
+	simdup_probes(ball->center, radius, ranges);
 	for (i = 0; i < n; i++)
 	{
-		keys[i] = Simhash64GetDatum(starts[i]);
+		probes[i].range = ranges[i];
+		probes[i].key =
+			simdup_key(ball->center, simdup_key_number(ranges[i].first));
+		probes[i].radius = radius;
+		keys[i] = Simhash64GetDatum(ranges[i].first);
 		(*partial)[i] = true;
-		(*extra)[i] = (Pointer) &targets[simdup_key_number(starts[i])];
+		(*extra)[i] = (Pointer) &probes[i];
 	}
 	*n_keys = n;
 	return keys;
@@ -125,13 +124,12 @@ PG_FUNCTION_INFO_V1(simhash64_gin_compare_partial);
 Datum
 simhash64_gin_compare_partial(PG_FUNCTION_ARGS)
 {
-	uint64       start = PG_GETARG_SIMHASH64(0);
-	uint64       key = PG_GETARG_SIMHASH64(1);
-	ProbeTarget *target = (ProbeTarget *) PG_GETARG_POINTER(3);
+	uint64 key = PG_GETARG_SIMHASH64(1);
+	Probe *probe = (Probe *) PG_GETARG_POINTER(3);
 
-	if (!simdup_key_same_block(start, key))
-		PG_RETURN_INT32(1); /* end of the range */
-	PG_RETURN_INT32(simdup_key_near(key, target->key, target->radius) ? 0 : -1);
+	if (!simdup_probe_covers(probe->range, key))
+		PG_RETURN_INT32(1); /* keys come in order: the range is over */
+	PG_RETURN_INT32(simdup_keys_near(key, probe->key, probe->radius) ? 0 : -1);
 }
 
 /*
