@@ -65,7 +65,11 @@ begin_search_settings(ArrivalTrigger *at)
 
 	set_for_search("jit", "off");
 	if (at->k <= MAX_INDEX_RADIUS)
+	{
+		/* the second is a scan too, where no index fits the condition */
 		set_for_search("enable_seqscan", "off");
+		set_for_search("enable_indexscan", "off");
+	}
 	return nestlevel;
 }
 
@@ -167,16 +171,18 @@ statement_search_text(TriggerData *trigdata, ArrivalTrigger *at, SearchNames *n)
 						 " AND o.%s OPERATOR(%s.=) n.%s)",
 						 quote_identifier(trigger->tgoldtable), n->key,
 						 n->equal, n->key, n->fp, n->extension, n->fp);
+	/* each OFFSET is a fence: first a search for each new row, then the rest */
 	appendStringInfo(&buf,
-					 ") SELECT t.%s, t.%s OPERATOR(%s.<~>) n.fp, t.tableoid, t.ctid, n.key"
-					 " FROM simdup_new n JOIN %s t"
-					 " ON t.%s OPERATOR(%s.<@) %s.simhash_ball(n.fp, %d)"
-					 " LEFT JOIN simdup_new m ON m.key %s t.%s"
-					 " WHERE (t.%s %s n.key) IS NOT TRUE"
-					 " AND (m.key IS NULL OR t.%s %s n.key)",
+					 ") SELECT p.old_key, p.distance, p.tableoid, p.ctid, p.new_key"
+					 " FROM (SELECT t.*, n.key AS new_key FROM simdup_new n CROSS JOIN LATERAL"
+					 " (SELECT t.%s AS old_key, t.%s OPERATOR(%s.<~>) n.fp AS distance,"
+					 " t.tableoid, t.ctid FROM %s t"
+					 " WHERE t.%s OPERATOR(%s.<@) %s.simhash_ball(n.fp, %d)"
+					 " AND (t.%s %s n.key) IS NOT TRUE OFFSET 0) t OFFSET 0) p"
+					 " LEFT JOIN simdup_new m ON m.key %s p.old_key"
+					 " WHERE m.key IS NULL OR p.old_key %s p.new_key",
 					 n->key, n->fp, n->extension, n->table, n->fp, n->extension,
-					 n->extension, at->k, n->equal, n->key, n->key, n->equal,
-					 n->key, n->less);
+					 n->extension, at->k, n->key, n->equal, n->equal, n->less);
 	return buf.data;
 }
 
