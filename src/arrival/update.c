@@ -8,6 +8,7 @@
 #include "access/htup_details.h"
 #include "access/sysattr.h"
 #include "arrival/arrival.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "compat.h"
@@ -26,14 +27,14 @@ static const ArrivalUsage usage = {
 	.before = true,
 };
 
-/* A source column and how it becomes text. */
+/* A source column and how it becomes text: as by a cast to text. */
 typedef struct Source
 {
-	AttrNumber attnum;
-	int16      typlen;
-	bool       typbyval;
-	bool       is_text;
-	FmgrInfo   output; /* where it is no text */
+	AttrNumber       attnum;
+	int16            typlen;
+	bool             typbyval;
+	CoercionPathType path;
+	FmgrInfo         convert; /* cast or output function, where there is one */
 } Source;
 
 /* The trigger as one statement sees it; lives in fn_extra. */
@@ -45,83 +46,83 @@ typedef struct UpdateTrigger
 	FmgrInfo   simhash; /* or simhash_row, where there are fields */
 } UpdateTrigger;
 
-static bool
-is_text_type(Oid type)
-{
-	return type == BPCHAROID || IsBinaryCoercible(type, TEXTOID);
-}
-
 /*
- * Only types whose text form no setting can change: a fingerprint must not
- * depend on DateStyle, TimeZone or extra_float_digits. The labels of an enum
- * are stable enough.
+ * How a type becomes text. Only types whose text form no setting can change
+ * do: a fingerprint must not depend on DateStyle, TimeZone or
+ * extra_float_digits. The labels of an enum are stable enough.
  */
 static bool
-has_stable_text(Oid type)
+prepare_source(Source *source, Oid type, MemoryContext context)
 {
-	Oid  output;
+	Oid  function;
 	bool is_varlena;
 
-	if (type == FLOAT4OID || type == FLOAT8OID)
+	source->path =
+		find_coercion_pathway(TEXTOID, type, COERCION_EXPLICIT, &function);
+	if (source->path == COERCION_PATH_RELABELTYPE || type == TEXTOID)
+	{
+		source->path = COERCION_PATH_RELABELTYPE;
+		return true;
+	}
+	if (source->path == COERCION_PATH_COERCEVIAIO)
+		getTypeOutputInfo(type, &function, &is_varlena);
+	else if (source->path != COERCION_PATH_FUNC)
 		return false;
-	getTypeOutputInfo(type, &output, &is_varlena);
-	return type_is_enum(type) || func_volatile(output) == PROVOLATILE_IMMUTABLE;
+	fmgr_info_cxt(function, &source->convert, context);
+	return type_is_enum(type) ||
+		   (type != FLOAT4OID && type != FLOAT8OID &&
+			func_volatile(function) == PROVOLATILE_IMMUTABLE);
 }
 
+/* Argument n: a source must be there when BEFORE triggers fire, and as text. */
 static void
 source_argument(TriggerData *trigdata, int n, MemoryContext context,
 				Source *source)
 {
-	TupleDesc         tupdesc = RelationGetDescr(trigdata->tg_relation);
+	const char       *table = RelationGetRelationName(trigdata->tg_relation);
 	bool              is_content = n == 1;
 	Form_pg_attribute att;
 	Oid               type;
+	bool              fits;
 
 	source->attnum = simdup_arrival_column(trigdata, &usage, n,
 										   is_content ? "content" : "field");
-	att = TupleDescAttr(tupdesc, source->attnum - 1);
+	att = TupleDescAttr(RelationGetDescr(trigdata->tg_relation),
+						source->attnum - 1);
 	type = getBaseType(att->atttypid);
 	source->typlen = att->attlen;
 	source->typbyval = att->attbyval;
-	source->is_text = is_text_type(type);
 	if (att->attgenerated)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("column \"%s\" of relation \"%s\" is generated",
-						NameStr(att->attname),
-						RelationGetRelationName(trigdata->tg_relation)),
-				 errdetail("Generated columns are computed after BEFORE triggers "
-						   "such as \"%s\".",
+						NameStr(att->attname), table),
+				 errdetail("Generated columns are computed after BEFORE triggers such as \"%s\".",
 						   trigdata->tg_trigger->tgname),
 				 errhint(
-					 "Name the columns that it is generated from, or let the "
-					 "fingerprint be GENERATED ALWAYS AS (simhash(...)) STORED.")));
-	if (!source->is_text && (is_content || !has_stable_text(type)))
+					 "Name the columns that it is generated from, or let the fingerprint be GENERATED ALWAYS AS (simhash(...)) STORED.")));
+
+	fits = prepare_source(source, type, context);
+	if (is_content && type != BPCHAROID &&
+		source->path != COERCION_PATH_RELABELTYPE)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 is_content
-					 ? errmsg("column \"%s\" of relation \"%s\" is not of a "
-							  "character type",
-							  NameStr(att->attname),
-							  RelationGetRelationName(trigdata->tg_relation))
-					 : errmsg("column \"%s\" of relation \"%s\" has no text "
-							  "form that settings cannot change",
-							  NameStr(att->attname),
-							  RelationGetRelationName(trigdata->tg_relation)),
-				 errdetail("Argument %d of trigger \"%s\" names it; its type is %s.",
-						   n + 1, trigdata->tg_trigger->tgname,
+				 errmsg("column \"%s\" of relation \"%s\" is not of a character type",
+						NameStr(att->attname), table),
+				 errdetail("Trigger \"%s\" names it as the content; its type is %s.",
+						   trigdata->tg_trigger->tgname,
 						   format_type_be(att->atttypid)),
-				 is_content ? simdup_arrival_hint(trigdata, &usage)
-							: errhint("Keep its text in a column of its own, "
-									  "or leave it out.")));
-	if (!source->is_text)
-	{
-		Oid  output;
-		bool is_varlena;
-
-		getTypeOutputInfo(type, &output, &is_varlena);
-		fmgr_info_cxt(output, &source->output, context);
-	}
+				 simdup_arrival_hint(trigdata, &usage)));
+	if (!fits)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of relation \"%s\" has no text form that is always the same",
+						NameStr(att->attname), table),
+				 errdetail("Trigger \"%s\" names it as a field; the text of type %s depends on settings.",
+						   trigdata->tg_trigger->tgname,
+						   format_type_be(att->atttypid)),
+				 errhint(
+					 "Keep its text in a column of its own, or leave it out.")));
 }
 
 /* The function of the same extension that makes the fingerprint. */
@@ -210,9 +211,12 @@ source_text(TriggerData *trigdata, Source *source, bool *isnull)
 {
 	Datum value = simdup_arrival_value(trigdata, source->attnum, isnull);
 
-	if (*isnull || source->is_text)
+	if (*isnull || source->path == COERCION_PATH_RELABELTYPE)
 		return value;
-	return CStringGetTextDatum(OutputFunctionCall(&source->output, value));
+	if (source->path == COERCION_PATH_FUNC)
+		return FunctionCall1Coll(&source->convert, DEFAULT_COLLATION_OID,
+								 value);
+	return CStringGetTextDatum(OutputFunctionCall(&source->convert, value));
 }
 
 static void
