@@ -27,3 +27,29 @@ CREATE FUNCTION simdup_lock_arrivals(target regclass) RETURNS void
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION simdup_lock_arrivals(regclass) IS
   'makes other sessions'' locking arrivals in the table (the one that has the trigger) wait until this transaction ends, and waits for theirs: for bulk loads, which take this lock by themselves but in the middle, where two of them can deadlock. Needs INSERT or UPDATE on the table';
+
+-- setting it up on an existing table
+
+CREATE FUNCTION simdup_attach(
+  target regclass,
+  content text,
+  fields text[] DEFAULT '{}',
+  k integer DEFAULT 3,
+  action text DEFAULT 'flag',
+  dry_run boolean DEFAULT false,
+  key text DEFAULT NULL,
+  log_table text DEFAULT NULL,
+  live boolean DEFAULT false
+) RETURNS TABLE (statement text)
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
+COMMENT ON FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean, text, text, boolean) IS
+  'gives a table a fingerprint column simdup_fp of content and fields, kept by a trigger, an index on it, and a trigger that flags (in column simdup_of), logs (in log_table, by default TABLE_simdup_log) or rejects rows within distance k (0 to 64). Returns the statements in order; with dry_run it does not run them. key: the column that tells rows apart, by default the primary key. live: the statements for a table in use (backfill in batches, index concurrently, a check at the end), which only dry_run gives';
+
+CREATE FUNCTION simdup_detach(
+  target regclass,
+  dry_run boolean DEFAULT false,
+  keep_columns boolean DEFAULT false
+) RETURNS TABLE (statement text)
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 4;
+COMMENT ON FUNCTION simdup_detach(regclass, boolean, boolean) IS
+  'takes off what simdup_attach made: its triggers and, unless keep_columns, its columns with their index; a log table stays. Returns the statements in order; with dry_run it does not run them';
