@@ -201,6 +201,12 @@ flag_argument(TriggerData *trigdata, const ArrivalUsage *usage, Oid key_type)
 	Oid type = SPI_gettypeid(RelationGetDescr(trigdata->tg_relation), attnum);
 
 	simdup_arrival_check_written(trigdata, usage, attnum);
+	if (strcmp(trigdata->tg_trigger->tgargs[usage->flag_arg],
+			   trigdata->tg_trigger->tgargs[usage->key_arg]) == 0)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("the flag cannot be the key's own column \"%s\"",
+							   trigdata->tg_trigger->tgargs[usage->key_arg]),
+						simdup_arrival_hint(trigdata, usage)));
 	if (type != key_type)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
