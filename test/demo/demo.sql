@@ -210,13 +210,13 @@ CREATE TEMP TABLE arrival (id :id_type, content text);
   \echo 'Three letters come in: an edited copy, a new matter, one more sender of a known letter.'
   \copy arrival FROM 'test/demo/arrivals.csv' WITH (FORMAT csv, HEADER)
 \else
-  \echo 'Three rows come in: a copy with a greeting, the first nine tenths of a text, a new matter.'
+  \echo 'Three rows come in: a copy with a greeting, a text without its end, a new matter.'
   INSERT INTO arrival
   SELECT CAST(CASE WHEN :'id_type' = 'bigint' THEN ((SELECT max(id)::text::bigint FROM petition) + n)::text
                    ELSE 'new ' || n END AS :id_type), text
   FROM petition,
        LATERAL (VALUES (1, 'Good morning! ' || content),
-                       (2, left(content, length(content) * 9 / 10)),
+                       (2, left(content, length(content) * 19 / 20)),
                        (3, 'Since the clock on the market hall was mended it has struck thirteen at noon.')) AS letter(n, text)
   WHERE id = :q;
 \endif

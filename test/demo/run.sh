@@ -49,10 +49,11 @@ load_csv()
     [[ $first != *';'* ]] || delimiter=';'
     [[ $first != *$'\t'* ]] || delimiter=$'\t'
   fi
-  demo_psql -v file="$1" -v delimiter="$delimiter" -v names="$(csv_header "$1" "$delimiter")" \
+  demo_psql -v delimiter="$delimiter" -v names="$(csv_header "$1" "$delimiter")" \
     -f test/demo/csv.sql <"$1" || die "$1 cannot be read as CSV with a header: see the message above"
-  [ "$(demo_psql -Atc 'SELECT count(fp) FROM petition')" != 0 ] ||
-    die "$1 has no row with words in its text column"
+  [ "$(demo_psql -Atc 'SELECT count(*) FROM csv')" != 0 ] || die "$1 has no rows"
+  demo_psql -v file="$1" -f test/demo/choose.sql
+  [ "$(demo_psql -Atc 'SELECT count(fp) FROM petition')" != 0 ] || die "there are no words in that column"
 }
 
 demo_psql()
