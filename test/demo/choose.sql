@@ -3,9 +3,9 @@
 
 -- The text: a column with a name for it, else the longest on average.
 SELECT name AS content
-FROM (SELECT key AS name, avg(coalesce(length(value), 0)) AS average
-      FROM (SELECT * FROM csv LIMIT 1000) AS line, jsonb_each_text(to_jsonb(line.*))
-      GROUP BY key) AS columns
+FROM (SELECT field.key AS name, avg(coalesce(length(field.value), 0)) AS average
+      FROM (SELECT * FROM csv LIMIT 1000) AS line, jsonb_each_text(to_jsonb(line.*)) AS field
+      GROUP BY field.key) AS columns
 ORDER BY average = 0,
          array_position('{content,body,text,正文,内容,留言详情}', lower(name)),
          average DESC, name
@@ -48,7 +48,8 @@ CREATE TABLE petition (
   fp      simhash64 GENERATED ALWAYS AS (simhash(content)) STORED
 );
 \timing on
-INSERT INTO petition (id, content) SELECT CAST(:"id" AS :id_type), :"content" FROM csv;
+INSERT INTO petition (id, content)
+SELECT CAST(:"id" AS :id_type), :"content" FROM csv;
 \timing off
 \echo
 \set ECHO none

@@ -39,7 +39,8 @@ FROM (SELECT coalesce(
 \timing on
 SELECT p.id, p.fp <~> q.fp AS distance, shorten(p.content, :room) AS content
 FROM petition AS p, petition AS q
-WHERE q.id = :q AND simhash_blocks(p.fp) && simhash_blocks(q.fp) AND p.fp <~> q.fp <= 3
+WHERE q.id = :q
+  AND simhash_blocks(p.fp) && simhash_blocks(q.fp) AND p.fp <~> q.fp <= 3
 ORDER BY distance, p.id
 LIMIT 8;
 \timing off
@@ -50,17 +51,17 @@ LIMIT 8;
 EXPLAIN (COSTS OFF)
 SELECT p.id
 FROM petition AS p, petition AS q
-WHERE q.id = :q AND simhash_blocks(p.fp) && simhash_blocks(q.fp) AND p.fp <~> q.fp <= 3;
+WHERE q.id = :q
+  AND simhash_blocks(p.fp) && simhash_blocks(q.fp) AND p.fp <~> q.fp <= 3;
 \pset tuples_only off
 
 \echo '3. And within 8, the working threshold for letters of this length?'
 \echo '------------------------------------------------------------------'
 \set ECHO queries
-CREATE INDEX petition_fp ON petition USING gin (fp);
 \timing on
 SELECT p.id, p.fp <~> q.fp AS distance, shorten(p.content, :room) AS content
 FROM petition AS p, petition AS q
-WHERE q.id = :q AND simhash_within(p.fp, q.fp, 8)
+WHERE q.id = :q AND p.fp <~> q.fp <= 8
 ORDER BY distance, p.id
 LIMIT 8;
 \timing off
@@ -71,7 +72,7 @@ LIMIT 8;
 EXPLAIN (COSTS OFF)
 SELECT p.id
 FROM petition AS p, petition AS q
-WHERE q.id = :q AND simhash_within(p.fp, q.fp, 8);
+WHERE q.id = :q AND p.fp <~> q.fp <= 8;
 \pset tuples_only off
 
 \echo '4. Which rows of the whole table are like each other?'
@@ -195,7 +196,7 @@ DECLARE
 BEGIN
   SELECT p.id, p.fp <~> new_fp INTO NEW.repeats, NEW.distance
   FROM petition AS p
-  WHERE simhash_within(p.fp, new_fp, 8)
+  WHERE p.fp <~> new_fp <= 8
   ORDER BY p.fp <~> new_fp, p.id
   LIMIT 1;
   RETURN NEW;

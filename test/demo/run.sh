@@ -4,14 +4,15 @@
 # csv_header FILE DELIMITER: its column names, one a line, each behind a =.
 csv_header()
 {
-  local delimiter=$2 line='' next quotes name
+  local delimiter=$2 line='' start next quotes name
+  start=$(head -c 65536 "$1" | sed $'1s/^\xef\xbb\xbf//')
   # A quoted name may hold a line break.
   while IFS= read -r next || [ -n "$next" ]; do
     line+=${next%$'\r'}
     quotes=${line//[^\"]/}
     [ $((${#quotes} % 2)) = 1 ] || break
     line+=' '
-  done < <(head -c 65536 "$1" | sed $'1s/^\xef\xbb\xbf//')
+  done <<<"$start"
 
   while :; do
     if [[ $line =~ ^\ *\"(([^\"]|\"\")*)\"(.*)$ ]]; then

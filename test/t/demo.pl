@@ -87,22 +87,17 @@ is( answer(q{SELECT count(*) FROM petition AS a JOIN petition AS b ON a.id < b.i
              WHERE b.id < 2000 AND NOT EXISTS (SELECT FROM truth WHERE (truth.a, truth.b) = (a.id, b.id))}),
 	'1', 'and one pair within 8 is of two letters');
 
-# What the indexes find for every row, against every pair.
-for my $search (
-	[ 'petition_blocks', 3, 'simhash_blocks(p.fp) && simhash_blocks(q.fp) AND p.fp <~> q.fp <= 3' ],
-	[ 'petition_fp', 8, 'simhash_within(p.fp, q.fp, 8)' ])
-{
-	my ($index, $k, $condition) = @$search;
-	my $sql = "SELECT q.id AS q, p.id FROM petition AS q JOIN petition AS p ON $condition";
-	my $indexed = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;";
+# What the index finds for every row, against every pair.
+my $search = 'SELECT q.id AS q, p.id FROM petition AS q
+	JOIN petition AS p ON simhash_blocks(p.fp) && simhash_blocks(q.fp) AND p.fp <~> q.fp <= 3';
+my $indexed = 'SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;';
 
-	like(answer("$indexed EXPLAIN (COSTS OFF) $sql"), qr/Bitmap Index Scan on $index/,
-		"the search within $k uses $index");
-	is( answer("$indexed $sql ORDER BY 1, 2"),
-		answer("SET enable_bitmapscan = off; SELECT q.id, p.id FROM petition AS q, petition AS p
-		        WHERE q.fp <~> p.fp <= $k ORDER BY 1, 2"),
-		"and finds what a scan finds");
-}
+like(answer("$indexed EXPLAIN (COSTS OFF) $search"), qr/Bitmap Index Scan on petition_blocks/,
+	'the search within 3 uses the index');
+is( answer("$indexed $search ORDER BY 1, 2"),
+	answer('SET enable_bitmapscan = off; SELECT q.id, p.id FROM petition AS q, petition AS p
+	        WHERE q.fp <~> p.fp <= 3 ORDER BY 1, 2'),
+	'and finds what a scan finds');
 
 is( answer('SELECT id, repeats, distance FROM petition WHERE id > 2000 ORDER BY id'),
 	"2001|1004|5\n2002||\n2003|1259|2",
@@ -150,11 +145,12 @@ sub takes
 {
 	my ($name, $bytes, $content, $id, $rows, $fingerprints) = @_;
 
+	s/"/""/g for grep { defined } $content, $id;
 	is(demo(csv($bytes)), 0, "$name: the demo runs");
 	readable($name);
-	like($output, qr/^The text is column \Q$content\E$/m, "$name: the text");
+	like($output, qr/^The text is column "\Q$content\E"$/m, "$name: the text");
 	like($output,
-		defined $id ? qr/^The name of a row is column \Q$id\E$/m : qr/^No column names each row once/m,
+		defined $id ? qr/^The name of a row is column "\Q$id\E"$/m : qr/^No column names each row once/m,
 		"$name: the name of a row");
 	# three more rows have arrived
 	is(answer('SELECT (SELECT count(*) FROM csv), count(fp) - 3 FROM petition'),
@@ -167,7 +163,7 @@ takes('byte order mark, line ends of Windows',
 	"\xef\xbb\xbfid,text\r\n7,$one\r\n8,$two\r\n", 'text', 'id', 2, 2);
 takes('quoted names',
 	qq("the ""id"" of it","what, they\nwrote",note\n7,"$one",a\n8,"$two\nTwice.",b\n),
-	'"what, they wrote"', undef, 2, 2);
+	'what, they wrote', undef, 2, 2);
 takes('byte order mark before a quote', qq(\xef\xbb\xbf"id","text"\n7,"$one"\n), 'text', 'id', 1, 1);
 takes('one column', "letter\n$two\n$two\n", 'letter', undef, 2, 2);
 takes('no line end at the end', "id,text\n7,$one", 'text', 'id', 1, 1);
@@ -175,14 +171,14 @@ takes('Chinese', encode_utf8("\x{7559}\x{8a00}\x{7f16}\x{53f7},\x{7559}\x{8a00}\
 	"\x{7559}\x{8a00}\x{8be6}\x{60c5}", "\x{7559}\x{8a00}\x{7f16}\x{53f7}", 2, 2);
 takes('empty texts', "id,text\n1,\n2,$one\n3,\"\"\n4,...\n", 'text', 'id', 4, 1);
 takes('names given twice, or not at all, or taken by the server',
-	"fp,,xmin,fp,\n1,2,3,$one,5\n", '"fp column 4"', undef, 1, 1);
+	"fp,,xmin,fp,\n1,2,3,$one,5\n", 'fp column 4', undef, 1, 1);
 takes('ids given twice', "id,text\n7,$one\n7,$two\n", 'text', undef, 2, 2);
 takes('an id is missing', "id,text\n7,$one\n,$two\n", 'text', undef, 2, 2);
 takes('ids with leading zeros', "id,text\n7,$one\n07,$two\n", 'text', 'id', 2, 2);
 takes('ids as text', "key,text\n0b9f6d4e-3c1a-4f7e-9d7e-2b1c5a7f8e90,$one\nb,$two\n", 'text', 'key', 2, 2);
 takes('semicolons', "id;text\n7;\"$one\"\n", 'text', 'id', 1, 1);
 takes('tabs', "id\ttext\n7\t$one\n", 'text', 'id', 1, 1);
-takes('hostile names', qq("id","a'b""; DROP TABLE csv; --\\"\n1,"$one"\n), qq("a'b""; DROP TABLE csv; --\\"), 'id', 1, 1);
+takes('hostile names', qq("id","a'b""; DROP TABLE csv; --\\"\n1,"$one"\n), qq(a'b"; DROP TABLE csv; --\\), 'id', 1, 1);
 takes('columns called as in the queries', "line,key,value,content,csv_row\na,7,b,$one,c\n", 'content', 'key', 1, 1);
 takes('nothing alike', "id,text\n" . join('', map { "$_,only " . $_ x 5 . " here\n" } 1 .. 3), 'text', 'id', 3, 3);
 takes('all alike', "id,text\n" . join('', map { "$_,$one\n" } 1 .. 300), 'text', 'id', 300, 300);
