@@ -27,7 +27,7 @@ ANALYZE petition;
 SELECT CASE WHEN :'id_type' = 'bigint' THEN q::text ELSE quote_literal(q) END AS q
 FROM (SELECT coalesce(
   (SELECT q.id
-   FROM (SELECT id, fp FROM petition LIMIT 2000) AS q
+   FROM (SELECT min(id) AS id, fp FROM (SELECT id, fp FROM petition LIMIT 2000) AS sample GROUP BY fp) AS q
         JOIN petition AS p ON simhash_blocks(p.fp) && simhash_blocks(q.fp)
           AND p.fp <~> q.fp <= 3 AND p.id <> q.id
    GROUP BY q.id

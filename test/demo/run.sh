@@ -45,7 +45,7 @@ load_csv()
 {
   local delimiter=, first
   check_csv "$1"
-  first=$(head -n 1 "$1" | head -c 65536)
+  IFS= read -r first < <(head -c 65536 "$1") || true
   if [[ $first != *,* ]]; then
     [[ $first != *';'* ]] || delimiter=';'
     [[ $first != *$'\t'* ]] || delimiter=$'\t'
