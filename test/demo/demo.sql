@@ -67,7 +67,7 @@ LIMIT 8;
 \timing off
 \set ECHO none
 \echo
-\echo 'How the server looks for them (EXPLAIN):'
+\echo 'How the server looks for them (EXPLAIN): row by row, since four blocks find no more than 3.'
 \pset tuples_only on
 EXPLAIN (COSTS OFF)
 SELECT p.id
@@ -228,8 +228,7 @@ RETURNING id, repeats, distance, shorten(content, :room - 12) AS content;
 \echo
 
 \if :own
-  \echo 'Next: make demo DATA=/path/to/your.csv shows the same on your rows;'
+  \echo 'Next: make demo DATA=/path/to/your.csv for rows of your own; README.md goes further than this.'
 \else
-  \echo 'Next: read some pairs at each distance of step 4, and choose your own threshold;'
+  \echo 'Next: read pairs at each distance of step 4 to choose your threshold; README.md goes further.'
 \endif
-\echo '"Whole tables" and "Duplicates as they arrive" in README.md have what replaces steps 4 and 5.'
