@@ -1,18 +1,18 @@
 # run.sh: make demo. Sourced by test/run with a running server; DATA names a
 # CSV file of the user's, by default it is the project's own petitions.
 
-# csv_header FILE DELIMITER: its column names, one a line, each behind a =.
+# csv_header START DELIMITER: the column names in the start of a CSV, one a
+# line, each behind a =.
 csv_header()
 {
-  local delimiter=$2 line='' start next quotes name
-  start=$(head -c 65536 "$1" | sed $'1s/^\xef\xbb\xbf//')
+  local delimiter=$2 line='' next quotes name
   # A quoted name may hold a line break.
   while IFS= read -r next || [ -n "$next" ]; do
     line+=${next%$'\r'}
     quotes=${line//[^\"]/}
     [ $((${#quotes} % 2)) = 1 ] || break
     line+=' '
-  done <<<"$start"
+  done <<<"$1"
 
   while :; do
     if [[ $line =~ ^\ *\"(([^\"]|\"\")*)\"(.*)$ ]]; then
@@ -43,14 +43,15 @@ check_csv()
 # load_csv FILE: the user's rows, as table petition of database demo.
 load_csv()
 {
-  local delimiter=, first
+  local delimiter=, start first
   check_csv "$1"
-  IFS= read -r first < <(head -c 65536 "$1") || true
+  start=$(head -c 65536 "$1" | sed $'1s/^\xef\xbb\xbf//')
+  first=${start%%$'\n'*}
   if [[ $first != *,* ]]; then
     [[ $first != *';'* ]] || delimiter=';'
     [[ $first != *$'\t'* ]] || delimiter=$'\t'
   fi
-  demo_psql -v delimiter="$delimiter" -v names="$(csv_header "$1" "$delimiter")" \
+  demo_psql -v delimiter="$delimiter" -v names="$(csv_header "$start" "$delimiter")" \
     -f test/demo/csv.sql <"$1" || die "$1 cannot be read as CSV with a header: see the message above"
   [ "$(demo_psql -Atc 'SELECT count(*) FROM csv')" != 0 ] || die "$1 has no rows"
   demo_psql -v file="$1" -f test/demo/choose.sql
