@@ -41,6 +41,7 @@ typedef struct Joined
 {
 	char	   *bytes;
 	size_t		len;
+	size_t		size;
 	uint64_t	count;
 } Joined;
 
@@ -51,7 +52,11 @@ join(void *arg, const SimdupToken *tokens, int count)
 
 	for (int i = 0; i < count; i++)
 	{
-		joined->bytes = simdup_realloc(joined->bytes, joined->len + tokens[i].len + 2);
+		if (joined->size - joined->len < tokens[i].len + 2)
+		{
+			joined->size = 2 * joined->size + tokens[i].len + 2;
+			joined->bytes = simdup_realloc(joined->bytes, joined->size);
+		}
 		memcpy(joined->bytes + joined->len, tokens[i].bytes, tokens[i].len);
 		joined->len += tokens[i].len;
 		joined->bytes[joined->len++] = '|';
@@ -63,7 +68,7 @@ join(void *arg, const SimdupToken *tokens, int count)
 static void
 tokens_are(SimdupTokenizerKind kind, int n, const char *text, const char *expected)
 {
-	Joined		joined = {NULL, 0, 0};
+	Joined		joined = {NULL, 0, 0, 0};
 	size_t		len = strlen(text);
 	char	   *exact = simdup_alloc(len);
 
@@ -112,7 +117,7 @@ check_long_windows(SimdupTokenizerKind kind, int n)
 	};
 	char	   *text = simdup_alloc(ITEMS * 8 + 1);
 	size_t		len = 0;
-	Joined		got = {NULL, 0, 0};
+	Joined		got = {NULL, 0, 0, 0};
 	size_t		at = 0;
 	bool		equal = true;
 
