@@ -18,13 +18,12 @@
 #include "index/strategy.h"
 #include "type/simhash64.h"
 
-/* What comparePartial needs to know of a probe. */
-typedef struct Probe
+/* What comparePartial needs to know of the query, one for each key number. */
+typedef struct ProbeTarget
 {
-	SimdupProbe range;
-	uint64		key; /* the center's, of the range's number */
-	int			radius;
-} Probe;
+	uint64 key; /* the center's */
+	int	   radius;
+} ProbeTarget;
 
 PG_FUNCTION_INFO_V1(simhash64_gin_extract_value);
 Datum
@@ -60,23 +59,25 @@ ball_keys(const SimhashBall *ball, int32 *n_keys, bool **partial,
 {
 	int			 radius = (int) ball->radius;
 	int			 n = simdup_probe_count(radius);
-	SimdupProbe *ranges = palloc(sizeof(SimdupProbe) * n);
-	Probe		*probes = palloc(sizeof(Probe) * n);
+	uint64		*starts = palloc(sizeof(uint64) * n);
 	Datum		*keys = palloc(sizeof(Datum) * n);
+	ProbeTarget *targets = palloc(sizeof(ProbeTarget) * SIMDUP_KEYS);
 	int			 i;
+
+	for (i = 0; i < SIMDUP_KEYS; i++)
+	{
+		targets[i].key = simdup_key(ball->center, i);
+		targets[i].radius = radius;
+	}
 
 	*partial = palloc(sizeof(bool) * n);
 	*extra = palloc(sizeof(Pointer) * n);
-	simdup_probes(ball->center, radius, ranges);
+	simdup_probes(ball->center, radius, starts);
 	for (i = 0; i < n; i++)
 	{
-		probes[i].range = ranges[i];
-		probes[i].key =
-			simdup_key(ball->center, simdup_key_number(ranges[i].first));
-		probes[i].radius = radius;
-		keys[i] = Simhash64GetDatum(ranges[i].first);
+		keys[i] = Simhash64GetDatum(starts[i]);
 		(*partial)[i] = true;
-		(*extra)[i] = (Pointer) &probes[i];
+		(*extra)[i] = (Pointer) &targets[simdup_key_number(starts[i])];
 	}
 	*n_keys = n;
 	return keys;
@@ -124,12 +125,14 @@ PG_FUNCTION_INFO_V1(simhash64_gin_compare_partial);
 Datum
 simhash64_gin_compare_partial(PG_FUNCTION_ARGS)
 {
-	uint64 key = PG_GETARG_SIMHASH64(1);
-	Probe *probe = (Probe *) PG_GETARG_POINTER(3);
+	uint64		 start = PG_GETARG_SIMHASH64(0);
+	uint64		 key = PG_GETARG_SIMHASH64(1);
+	ProbeTarget *target = (ProbeTarget *) PG_GETARG_POINTER(3);
 
-	if (!simdup_probe_covers(probe->range, key))
+	if (!simdup_key_in_range(key, start))
 		PG_RETURN_INT32(1); /* keys come in order: the range is over */
-	PG_RETURN_INT32(simdup_keys_near(key, probe->key, probe->radius) ? 0 : -1);
+	PG_RETURN_INT32(simdup_keys_near(key, target->key, target->radius) ? 0
+																	   : -1);
 }
 
 /*
