@@ -118,12 +118,21 @@ slot_value_near(const AttStatsSlot *slot, int i, uint64 center, int radius)
 }
 
 /*
+ * A part that was counted in a sample. One hit alone may be mere chance, the
+ * query itself for instance, or stand for a sample's share of the rows: the
+ * geometric mean with the least possible part is never far from either.
+ */
+static double
+sampled_part(int hits, double sample_size, double least)
+{
+	if (hits == 1)
+		return sqrt(1.0 / sample_size * least);
+	return hits / sample_size;
+}
+
+/*
  * The part of a column's histogram that is near a center. The outermost
  * bounds are no random sample: minimum and maximum are left out.
- *
- * One bound alone may be the center itself, drawn from the table, or stand for
- * a cluster of a bound's share: the geometric mean of 1 row and that share is
- * the least wrong, whichever it is.
  */
 static double
 histogram_part_near(const ColumnStats *stats, uint64 center, int radius)
@@ -136,9 +145,7 @@ histogram_part_near(const ColumnStats *stats, uint64 center, int radius)
 		return 0.0;
 	for (i = 1; i <= n; i++)
 		hits += slot_value_near(&stats->histogram, i, center, radius);
-	if (hits == 1)
-		return sqrt(1.0 / n / stats->rows);
-	return (double) hits / n;
+	return sampled_part(hits, n, 1.0 / stats->rows);
 }
 
 /* Selectivity for a known center. */
@@ -163,30 +170,32 @@ part_near(const ColumnStats *stats, uint64 center, int radius)
 	return near + uncommon * uncommon_part(stats);
 }
 
-/* The part of pairs of two histograms that are near but not equal. */
+/* The part of pairs of two columns' histograms that are near but not equal. */
 static double
-histogram_pairs_near(const AttStatsSlot *a, const AttStatsSlot *b, int radius)
+histogram_pairs_near(const ColumnStats *a, const ColumnStats *b, int radius)
 {
-	int n = Min(a->nvalues, MAX_COMPARED);
-	int m = Min(b->nvalues, MAX_COMPARED);
+	int n = Min(a->histogram.nvalues, MAX_COMPARED);
+	int m = Min(b->histogram.nvalues, MAX_COMPARED);
 	int hits = 0;
 	int i;
 	int j;
 
+	if (n == 0 || m == 0)
+		return 0.0;
 	for (i = 0; i < n; i++)
 	{
 		/* evenly spread over what may be more values */
-		uint64 value = DatumGetSimhash64(a->values[(int64) i * a->nvalues / n]);
+		int	   at = (int) ((int64) i * a->histogram.nvalues / n);
+		uint64 value = DatumGetSimhash64(a->histogram.values[at]);
 
 		for (j = 0; j < m; j++)
 		{
-			int k = (int) ((int64) j * b->nvalues / m);
-
-			hits += slot_value_near(b, k, value, radius) &&
-					!slot_value_near(b, k, value, 0);
+			at = (int) ((int64) j * b->histogram.nvalues / m);
+			hits += slot_value_near(&b->histogram, at, value, radius) &&
+					!slot_value_near(&b->histogram, at, value, 0);
 		}
 	}
-	return hits == 0 ? 0.0 : (double) hits / n / m;
+	return sampled_part(hits, (double) n * m, 1.0 / a->rows / b->rows);
 }
 
 /* The part of pairs of two columns' rows that are near, both common values. */
@@ -218,8 +227,7 @@ pairs_near(const ColumnStats *a, const ColumnStats *b, int radius)
 	double uncommon = Min(uncommon_copies(a), uncommon_copies(b));
 
 	uncommon = Max(uncommon, simdup_ball_fraction(radius));
-	uncommon = Max(uncommon,
-				   histogram_pairs_near(&a->histogram, &b->histogram, radius));
+	uncommon = Max(uncommon, histogram_pairs_near(a, b, radius));
 	return common_pairs_near(&a->common, &b->common, radius) +
 		   uncommon * Max(rest, 0.0);
 }
