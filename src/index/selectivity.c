@@ -118,15 +118,18 @@ slot_value_near(const AttStatsSlot *slot, int i, uint64 center, int radius)
 }
 
 /*
- * A part that was counted in a sample. One hit alone may be mere chance, the
- * query itself for instance, or stand for a sample's share of the rows: the
- * geometric mean with the least possible part is never far from either.
+ * A part that was counted in a sample, where strangers alone make up a known
+ * part. One hit more than these explain may be mere chance, the query itself
+ * for instance, or stand for a sample's share of the rows: the geometric mean
+ * with the least possible part is never far from either.
  */
 static double
-sampled_part(int hits, double sample_size, double least)
+sampled_part(int hits, double sample_size, double strangers, double least)
 {
-	if (hits == 1)
-		return sqrt(1.0 / sample_size * least);
+	double by_chance = sample_size * strangers;
+
+	if (hits <= 1 + by_chance + 3 * sqrt(by_chance))
+		return sqrt(hits / sample_size * Max(strangers, least));
 	return hits / sample_size;
 }
 
@@ -145,7 +148,8 @@ histogram_part_near(const ColumnStats *stats, uint64 center, int radius)
 		return 0.0;
 	for (i = 1; i <= n; i++)
 		hits += slot_value_near(&stats->histogram, i, center, radius);
-	return sampled_part(hits, n, 1.0 / stats->rows);
+	return sampled_part(hits, n, simdup_ball_fraction(radius),
+						1.0 / stats->rows);
 }
 
 /* Selectivity for a known center. */
@@ -195,7 +199,8 @@ histogram_pairs_near(const ColumnStats *a, const ColumnStats *b, int radius)
 					!slot_value_near(&b->histogram, at, value, 0);
 		}
 	}
-	return sampled_part(hits, (double) n * m, 1.0 / a->rows / b->rows);
+	return sampled_part(hits, (double) n * m, simdup_ball_fraction(radius),
+						1.0 / a->rows / b->rows);
 }
 
 /* The part of pairs of two columns' rows that are near, both common values. */
