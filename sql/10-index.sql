@@ -67,29 +67,51 @@ COMMENT ON OPERATOR CLASS simhash_ball_hash_ops USING hash IS 'equality of balls
 COMMENT ON OPERATOR FAMILY simhash_ball_hash_ops USING hash IS 'equality of balls';
 
 -- membership; leakproof: a ball that exists has a valid radius, so they raise
--- no error
+-- no error. The cost is not of the function but of the choice: the planner
+-- charges each probe of the index as random page reads, some 20 times the
+-- measured time, and cannot be told otherwise. With 50 for a comparison, index
+-- and scan stand in the right relation where both are in memory: the scan is
+-- chosen from k = 8 on at 10,000 rows, 12 at 100,000, 16 at a million.
 
 CREATE FUNCTION simhash_in_ball(simhash64, simhash_ball) RETURNS boolean
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 50;
 CREATE FUNCTION simhash_ball_contains(simhash_ball, simhash64) RETURNS boolean
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 50;
 
 COMMENT ON FUNCTION simhash_in_ball(simhash64, simhash_ball) IS 'implementation of <@ operator';
 COMMENT ON FUNCTION simhash_ball_contains(simhash_ball, simhash64) IS 'implementation of @> operator';
 
+-- estimators: a function of the radius and of the column's statistics
+
+CREATE FUNCTION simhash_ballsel(internal, oid, internal, integer) RETURNS float8
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION simhash_balljoinsel(internal, oid, internal, smallint, internal) RETURNS float8
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ballsel(internal, oid, internal, integer) IS
+  'restriction selectivity of <@ and @> with a simhash_ball';
+COMMENT ON FUNCTION simhash_balljoinsel(internal, oid, internal, smallint, internal) IS
+  'join selectivity of <@ and @> with a simhash_ball';
+
 CREATE OPERATOR <@ (
   LEFTARG = simhash64, RIGHTARG = simhash_ball, FUNCTION = simhash_in_ball,
-  COMMUTATOR = @>
+  COMMUTATOR = @>,
+  RESTRICT = simhash_ballsel, JOIN = simhash_balljoinsel
 );
 CREATE OPERATOR @> (
   LEFTARG = simhash_ball, RIGHTARG = simhash64, FUNCTION = simhash_ball_contains,
-  COMMUTATOR = <@
+  COMMUTATOR = <@,
+  RESTRICT = simhash_ballsel, JOIN = simhash_balljoinsel
 );
 COMMENT ON OPERATOR <@ (simhash64, simhash_ball) IS 'fingerprint is within the radius of the center';
 COMMENT ON OPERATOR @> (simhash_ball, simhash64) IS 'fingerprint is within the radius of the center';
 
-CREATE FUNCTION simhash_within(a simhash64, b simhash64, k integer) RETURNS boolean
+CREATE FUNCTION simhash_within_support(internal) RETURNS internal
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_within_support(internal) IS 'planner support for simhash_within';
+
+CREATE FUNCTION simhash_within(a simhash64, b simhash64, k integer) RETURNS boolean
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50
+  SUPPORT simhash_within_support;
 COMMENT ON FUNCTION simhash_within(simhash64, simhash64, integer) IS
   'is the Hamming distance of a and b at most k? Uses a gin index on either; SQLSTATE 22023 where k is not from 0 to 64';
 

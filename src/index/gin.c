@@ -18,13 +18,12 @@
 #include "index/strategy.h"
 #include "type/simhash64.h"
 
-/* What comparePartial needs to know of a probe. */
-typedef struct Probe
+/* What comparePartial needs to know of the query, one for each key number. */
+typedef struct ProbeTarget
 {
-	SimdupProbe range;
-	uint64      key; /* the center's, of the range's number */
-	int         radius;
-} Probe;
+	uint64 key; /* the center's */
+	int	   radius;
+} ProbeTarget;
 
 PG_FUNCTION_INFO_V1(simhash64_gin_extract_value);
 Datum
@@ -33,7 +32,7 @@ simhash64_gin_extract_value(PG_FUNCTION_ARGS)
 	uint64 fp = PG_GETARG_SIMHASH64(0);
 	int32 *n_keys = (int32 *) PG_GETARG_POINTER(1);
 	Datum *keys = palloc(sizeof(Datum) * SIMDUP_KEYS);
-	int    i;
+	int	   i;
 
 	for (i = 0; i < SIMDUP_KEYS; i++)
 		keys[i] = Simhash64GetDatum(simdup_key(fp, i));
@@ -58,25 +57,27 @@ static Datum *
 ball_keys(const SimhashBall *ball, int32 *n_keys, bool **partial,
 		  Pointer **extra)
 {
-	int          radius = (int) ball->radius;
-	int          n = simdup_probe_count(radius);
-	SimdupProbe *ranges = palloc(sizeof(SimdupProbe) * n);
-	Probe       *probes = palloc(sizeof(Probe) * n);
-	Datum       *keys = palloc(sizeof(Datum) * n);
-	int          i;
+	int			 radius = (int) ball->radius;
+	int			 n = simdup_probe_count(radius);
+	uint64		*starts = palloc(sizeof(uint64) * n);
+	Datum		*keys = palloc(sizeof(Datum) * n);
+	ProbeTarget *targets = palloc(sizeof(ProbeTarget) * SIMDUP_KEYS);
+	int			 i;
+
+	for (i = 0; i < SIMDUP_KEYS; i++)
+	{
+		targets[i].key = simdup_key(ball->center, i);
+		targets[i].radius = radius;
+	}
 
 	*partial = palloc(sizeof(bool) * n);
 	*extra = palloc(sizeof(Pointer) * n);
-	simdup_probes(ball->center, radius, ranges);
+	simdup_probes(ball->center, radius, starts);
 	for (i = 0; i < n; i++)
 	{
-		probes[i].range = ranges[i];
-		probes[i].key =
-			simdup_key(ball->center, simdup_key_number(ranges[i].first));
-		probes[i].radius = radius;
-		keys[i] = Simhash64GetDatum(ranges[i].first);
+		keys[i] = Simhash64GetDatum(starts[i]);
 		(*partial)[i] = true;
-		(*extra)[i] = (Pointer) &probes[i];
+		(*extra)[i] = (Pointer) &targets[simdup_key_number(starts[i])];
 	}
 	*n_keys = n;
 	return keys;
@@ -87,12 +88,12 @@ PG_FUNCTION_INFO_V1(simhash64_gin_extract_query);
 Datum
 simhash64_gin_extract_query(PG_FUNCTION_ARGS)
 {
-	int32         *n_keys = (int32 *) PG_GETARG_POINTER(1);
+	int32		  *n_keys = (int32 *) PG_GETARG_POINTER(1);
 	StrategyNumber strategy = PG_GETARG_UINT16(2);
-	bool         **partial = (bool **) PG_GETARG_POINTER(3);
-	Pointer      **extra = (Pointer **) PG_GETARG_POINTER(4);
-	int32         *search_mode = (int32 *) PG_GETARG_POINTER(6);
-	Datum         *keys = NULL;
+	bool		 **partial = (bool **) PG_GETARG_POINTER(3);
+	Pointer		 **extra = (Pointer **) PG_GETARG_POINTER(4);
+	int32		  *search_mode = (int32 *) PG_GETARG_POINTER(6);
+	Datum		  *keys = NULL;
 
 	switch (strategy)
 	{
@@ -124,12 +125,14 @@ PG_FUNCTION_INFO_V1(simhash64_gin_compare_partial);
 Datum
 simhash64_gin_compare_partial(PG_FUNCTION_ARGS)
 {
-	uint64 key = PG_GETARG_SIMHASH64(1);
-	Probe *probe = (Probe *) PG_GETARG_POINTER(3);
+	uint64		 start = PG_GETARG_SIMHASH64(0);
+	uint64		 key = PG_GETARG_SIMHASH64(1);
+	ProbeTarget *target = (ProbeTarget *) PG_GETARG_POINTER(3);
 
-	if (!simdup_probe_covers(probe->range, key))
+	if (!simdup_key_in_range(key, start))
 		PG_RETURN_INT32(1); /* keys come in order: the range is over */
-	PG_RETURN_INT32(simdup_keys_near(key, probe->key, probe->radius) ? 0 : -1);
+	PG_RETURN_INT32(simdup_keys_near(key, target->key, target->radius) ? 0
+																	   : -1);
 }
 
 /*
@@ -171,7 +174,7 @@ Datum
 simhash64_gin_tri_consistent(PG_FUNCTION_ARGS)
 {
 	GinTernaryValue *check = (GinTernaryValue *) PG_GETARG_POINTER(0);
-	int32            n_keys = PG_GETARG_INT32(3);
+	int32			 n_keys = PG_GETARG_INT32(3);
 
 	if (n_keys == 0 || any_set((char *) check, n_keys))
 		PG_RETURN_GIN_TERNARY_VALUE(GIN_MAYBE);
