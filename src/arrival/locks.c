@@ -5,18 +5,21 @@
  * Cut into k + 1 blocks, two fingerprints within distance k agree in one of
  * them. A transaction that locks its row's blocks until it ends, and only
  * then looks with a fresh snapshot, therefore either sees a twin or makes it
- * wait until it can be seen.
+ * wait until it can be seen. For the middle distances k + 1 blocks are short,
+ * and unrelated rows agree in one too often (k = 8: one pair of rows in 15);
+ * there each pair of k + 2 blocks is a lock, as twins agree in two of them
+ * (one in 160).
  *
  * The locks are heavyweight ones of the advisory kind: seen in pg_locks,
  * subject to lock_timeout and deadlock detection, kept by PREPARE
  * TRANSACTION. pg_advisory_lock and its kin fill the tag's last field
  * (objsubid) with 1 or 2; ours is never below ARRIVAL_TAG, so they cannot
- * meet. The other fields are database, table and the block's value.
+ * meet. The other fields are database, table and what the blocks hold.
  *
- * Order. One row locks its blocks from the lowest to the highest and then,
- * shared, the table's tag; as each row has one value in each block, single
- * rows cannot deadlock. A transaction with many rows stops locking blocks at
- * a limit and locks the table's tag alone, exclusively: that waits for
+ * Order. One row takes its locks in a fixed order of blocks and then, shared,
+ * the table's tag; as each row holds one value in each block, single rows
+ * cannot deadlock. A transaction with many rows stops locking blocks at a
+ * limit and locks the table's tag alone, exclusively: that waits for
  * transactions that have arrivals, and holds up those that come later, until
  * it ends. That the shared lock comes last is what lets a single row wait for
  * a block of a bulk load that is about to take the exclusive one.
@@ -37,11 +40,17 @@
 #include "utils/lsyscache.h"
 
 /*
- * objsubid: the number of blocks and the block's number, seven bits each, so
- * that triggers with another k on one table lock in spaces of their own.
+ * objsubid: distance and block, seven bits each, so that triggers with another
+ * k on one table lock in spaces of their own, and the table's tag is apart.
  */
 #define ARRIVAL_TAG 0x4000
-#define BLOCK_TAG(n_blocks, block) (ARRIVAL_TAG | (n_blocks) << 7 | (block))
+#define BLOCK_TAG(k, block) (ARRIVAL_TAG | ((k) + 1) << 7 | (block))
+
+/* Where pairs of blocks are locked: at most 55, few enough for any session. */
+#define FIRST_PAIRED_K 5
+#define LAST_PAIRED_K 9
+
+#define MAX_ROW_LOCKS (SIMHASH64_BITS + 1)
 
 /* A transaction may fill this part of the lock table with blocks. */
 #define LOCK_TABLE_SHARE 8
@@ -52,18 +61,59 @@ set_arrival_tag(LOCKTAG *tag, Oid table, uint32 value, uint16 kind)
 	SET_LOCKTAG_ADVISORY(*tag, MyDatabaseId, table, value, kind);
 }
 
-/* Blocks of up to 32 bits are their own value, only k = 0 has a wider one. */
-static uint32
+/* What the locks of one row are on. */
+typedef struct RowLocks
+{
+	int    n;
+	uint32 values[MAX_ROW_LOCKS];
+	uint16 kinds[MAX_ROW_LOCKS];
+} RowLocks;
+
+static uint64
 block_value(uint64 fp, int block, int n_blocks)
 {
-	int    start = simdup_block_start(block, n_blocks);
-	int    end = simdup_block_start(block + 1, n_blocks);
-	uint64 bits;
+	int start = simdup_block_start(block, n_blocks);
+	int end = simdup_block_start(block + 1, n_blocks);
 
-	if (start == end)
-		return 0;
-	bits = simdup_block_bits(fp, start, end);
-	return (uint32) (bits ^ (bits >> 32));
+	return start == end ? 0 : simdup_block_bits(fp, start, end);
+}
+
+static void
+add_lock(RowLocks *locks, uint32 value, uint16 kind)
+{
+	locks->values[locks->n] = value;
+	locks->kinds[locks->n++] = kind;
+}
+
+/* Pairs of blocks: of ten bits at most, and the pair's number above them. */
+static void
+list_pairs(RowLocks *locks, uint64 fp, int k)
+{
+	int n_blocks = k + 2;
+	int i;
+	int j;
+
+	for (i = 0; i < n_blocks; i++)
+		for (j = i + 1; j < n_blocks; j++)
+			add_lock(locks,
+					 (uint32) (locks->n << 20 |
+							   block_value(fp, i, n_blocks) << 10 |
+							   block_value(fp, j, n_blocks)),
+					 BLOCK_TAG(k, 0));
+}
+
+/* Single blocks: of 32 bits at most, but for k = 0. */
+static void
+list_blocks(RowLocks *locks, uint64 fp, int k)
+{
+	int i;
+
+	for (i = 0; i <= k; i++)
+	{
+		uint64 value = block_value(fp, i, k + 1);
+
+		add_lock(locks, (uint32) (value ^ value >> 32), BLOCK_TAG(k, i));
+	}
 }
 
 /*
@@ -96,25 +146,28 @@ block_lock_limit(void)
 void
 simdup_arrival_lock(Oid table, uint64 fp, int k)
 {
-	int     n_blocks = k + 1;
-	int    *taken = block_locks_taken();
-	LOCKTAG tag;
-	int     i;
+	int     *taken = block_locks_taken();
+	RowLocks locks = {0};
+	LOCKTAG  tag;
+	int      i;
 
 	set_arrival_tag(&tag, table, 0, ARRIVAL_TAG);
 	if (LockHeldByMe(&tag, ExclusiveLock))
 		return;
-	if (*taken + n_blocks > block_lock_limit())
+	if (k >= FIRST_PAIRED_K && k <= LAST_PAIRED_K)
+		list_pairs(&locks, fp, k);
+	else
+		list_blocks(&locks, fp, k);
+	if (*taken + locks.n > block_lock_limit())
 	{
 		(void) LockAcquire(&tag, ExclusiveLock, false, false);
 		return;
 	}
-	for (i = 0; i < n_blocks; i++)
+	for (i = 0; i < locks.n; i++)
 	{
 		LOCKTAG block;
 
-		set_arrival_tag(&block, table, block_value(fp, i, n_blocks),
-						BLOCK_TAG(n_blocks, i));
+		set_arrival_tag(&block, table, locks.values[i], locks.kinds[i]);
 		if (LockAcquire(&block, ExclusiveLock, false, false) == LOCKACQUIRE_OK)
 			(*taken)++;
 	}

@@ -48,7 +48,7 @@ only()
 inserts_ms()
 {
   only "$1"
-  pgbench -n -M prepared -f "$SCRATCH/insert.sql" -c "$2" -j 2 -t $((inserts / $2)) --random-seed="$RANDOM" |
+  pgbench -n -M prepared -f "$SCRATCH/insert.sql" -c "$2" -j 2 -t $((inserts / $2)) --random-seed="$RANDOM" 2> "$SCRATCH/log" |
     awk '/^tps/ { printf "%.4f\n", 1000 / $3 }'
 }
 

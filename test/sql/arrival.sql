@@ -199,6 +199,45 @@ COMMIT;
 SELECT id FROM deferred ORDER BY id;
 
 --
+-- Locks: rows within k have one in common, whatever bits they differ in;
+-- unrelated rows hardly ever
+--
+CREATE FUNCTION locks_of(k int, fp simhash64) RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE
+  locks text[];
+BEGIN
+  EXECUTE format('CREATE TRIGGER t BEFORE INSERT ON locking FOR EACH ROW
+    EXECUTE FUNCTION simdup_reject_trigger(%L, %L, %L)', 'fp', 'id', k);
+  INSERT INTO locking VALUES (1, fp);
+  SELECT array_agg(objsubid || ':' || objid) INTO locks FROM pg_locks
+    WHERE locktype = 'advisory' AND pid = pg_backend_pid() AND objsubid > 16384;
+  RAISE SQLSTATE 'XX999';
+EXCEPTION WHEN SQLSTATE 'XX999' THEN
+  RETURN locks;
+END $$;
+CREATE TABLE locking (id int, fp simhash64);
+CREATE TABLE locked (k int, n int, twins bool, unrelated bool);
+CREATE PROCEDURE lock_pairs() LANGUAGE plpgsql AS $$
+DECLARE
+  fp simhash64; twin simhash64; locks text[];
+BEGIN
+  FOR k IN 0 .. 16 LOOP
+    FOR i IN 1 .. 20 LOOP
+      fp := hashint8extended(i, k)::simhash64;
+      SELECT (fp::bigint # coalesce(bit_xor(1::bigint << b), 0))::simhash64 INTO twin
+        FROM (SELECT b FROM generate_series(0, 63) b ORDER BY hashint8extended(b, i * 100 + k) LIMIT k) bits;
+      locks := locks_of(k, fp);
+      INSERT INTO locked VALUES (k, cardinality(locks), locks && locks_of(k, twin),
+                                 locks && locks_of(k, hashint8extended(-i, k)::simhash64));
+      COMMIT;
+    END LOOP;
+  END LOOP;
+END $$;
+CALL lock_pairs();
+SELECT k, max(n) AS locks, bool_and(twins) AS twins_meet, count(*) FILTER (WHERE unrelated) AS unrelated_meet
+  FROM locked GROUP BY k ORDER BY k;
+
+--
 -- Partitions: twins are looked for in the whole table
 --
 CREATE TABLE part (gone int, id int, region text, fp simhash64, dup int) PARTITION BY LIST (region);
