@@ -160,7 +160,8 @@ simdup_arrival_check_written(TriggerData *trigdata, const ArrivalUsage *usage,
 	Form_pg_attribute att;
 
 	att = TupleDescAttr(RelationGetDescr(trigdata->tg_relation), attnum - 1);
-	if (att->attgenerated && TRIGGER_FIRED_BEFORE(trigdata->tg_event))
+	if (att->attgenerated && (TRIGGER_FIRED_BEFORE(trigdata->tg_event) ||
+							  att->attgenerated != ATTRIBUTE_GENERATED_STORED))
 		ereport(ERROR, (errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 						errmsg("column \"%s\" of relation \"%s\" is generated",
 							   NameStr(att->attname),

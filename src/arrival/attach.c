@@ -62,28 +62,10 @@ typedef struct Attachment
 	List       *statements;
 } Attachment;
 
-static void add_statement(Attachment *a, const char *format, ...)
-	pg_attribute_printf(2, 3);
-
 static void
-add_statement(Attachment *a, const char *format, ...)
+add_statement(Attachment *a, char *statement)
 {
-	StringInfoData buf;
-
-	initStringInfo(&buf);
-	for (;;)
-	{
-		va_list args;
-		int     needed;
-
-		va_start(args, format);
-		needed = appendStringInfoVA(&buf, format, args);
-		va_end(args);
-		if (needed == 0)
-			break;
-		enlargeStringInfo(&buf, needed);
-	}
-	a->statements = lappend(a->statements, buf.data);
+	a->statements = lappend(a->statements, statement);
 }
 
 static char *
@@ -269,8 +251,8 @@ add_backfill(Attachment *a)
 
 	if (!a->live)
 	{
-		add_statement(a, "UPDATE %s SET %s = %s", a->table_name, FP_COLUMN,
-					  a->expression);
+		add_statement(a, psprintf("UPDATE %s SET %s = %s", a->table_name,
+								  FP_COLUMN, a->expression));
 		return;
 	}
 	size =
@@ -281,19 +263,19 @@ add_backfill(Attachment *a)
 			: psprintf("pg_catalog.pg_relation_size(%s)",
 					   quote_literal_cstr(a->table_name));
 	add_statement(a,
-				  "DO $simdup$\n"
-				  "BEGIN\n"
-				  "  FOR page IN 0 .. %s OPERATOR(pg_catalog./) %d BY %d LOOP\n"
-				  "    UPDATE %s SET %s = %s\n"
-				  "      WHERE ctid OPERATOR(pg_catalog.>=) pg_catalog.format('(%%s,0)', page)::pg_catalog.tid\n"
-				  "        AND ctid OPERATOR(pg_catalog.<) pg_catalog.format('(%%s,0)', page OPERATOR(pg_catalog.+) %d)::pg_catalog.tid\n"
-				  "        AND %s IS NULL;\n"
-				  "    COMMIT;\n"
-				  "  END LOOP;\n"
-				  "END\n"
-				  "$simdup$",
-				  size, BLCKSZ, BATCH_PAGES, a->table_name, FP_COLUMN,
-				  a->expression, BATCH_PAGES, FP_COLUMN);
+				  psprintf("DO $simdup$\n"
+						   "BEGIN\n"
+						   "  FOR page IN 0 .. %s OPERATOR(pg_catalog./) %d BY %d LOOP\n"
+						   "    UPDATE %s SET %s = %s\n"
+						   "      WHERE ctid OPERATOR(pg_catalog.>=) pg_catalog.format('(%%s,0)', page)::pg_catalog.tid\n"
+						   "        AND ctid OPERATOR(pg_catalog.<) pg_catalog.format('(%%s,0)', page OPERATOR(pg_catalog.+) %d)::pg_catalog.tid\n"
+						   "        AND %s IS NULL;\n"
+						   "    COMMIT;\n"
+						   "  END LOOP;\n"
+						   "END\n"
+						   "$simdup$",
+						   size, BLCKSZ, BATCH_PAGES, a->table_name, FP_COLUMN,
+						   a->expression, BATCH_PAGES, FP_COLUMN));
 }
 
 static void
@@ -313,10 +295,10 @@ add_action(Attachment *a)
 	else
 		arguments = psprintf("%s, %s, '%d'", fp, key, a->k);
 	add_statement(a,
-				  "CREATE TRIGGER %s %s INSERT OR UPDATE ON %s FOR EACH ROW"
-				  " EXECUTE FUNCTION %s.simdup_%s_trigger(%s)",
-				  ACTION_TRIGGER, log ? "AFTER" : "BEFORE", a->table_name,
-				  a->extension, a->action, arguments);
+				  psprintf("CREATE TRIGGER %s %s INSERT OR UPDATE ON %s FOR EACH ROW"
+						   " EXECUTE FUNCTION %s.simdup_%s_trigger(%s)",
+						   ACTION_TRIGGER, log ? "AFTER" : "BEFORE",
+						   a->table_name, a->extension, a->action, arguments));
 }
 
 /*
@@ -326,34 +308,35 @@ add_action(Attachment *a)
 static void
 list_attachment(Attachment *a)
 {
-	add_statement(a, "ALTER TABLE %s ADD COLUMN %s %s.simhash64", a->table_name,
-				  FP_COLUMN, a->extension);
+	add_statement(a, psprintf("ALTER TABLE %s ADD COLUMN %s %s.simhash64",
+							  a->table_name, FP_COLUMN, a->extension));
 	if (strcmp(a->action, "flag") == 0)
-		add_statement(a, "ALTER TABLE %s ADD COLUMN %s %s", a->table_name,
-					  FLAG_COLUMN, a->key_type);
+		add_statement(a, psprintf("ALTER TABLE %s ADD COLUMN %s %s",
+								  a->table_name, FLAG_COLUMN, a->key_type));
 	if (strcmp(a->action, "log") == 0)
 		add_statement(a,
-					  "CREATE TABLE IF NOT EXISTS %s (new_key %s, old_key %s,"
-					  " distance integer, logged_at timestamptz)",
-					  a->log_table, a->key_type, a->key_type);
+					  psprintf("CREATE TABLE IF NOT EXISTS %s (new_key %s, old_key %s,"
+							   " distance integer, logged_at timestamptz)",
+							   a->log_table, a->key_type, a->key_type));
 	add_statement(a,
-				  "CREATE TRIGGER %s BEFORE INSERT OR UPDATE ON %s FOR EACH ROW"
-				  " EXECUTE FUNCTION %s.simhash_update_trigger(%s)",
-				  UPDATE_TRIGGER, a->table_name, a->extension, a->arguments);
+				  psprintf("CREATE TRIGGER %s BEFORE INSERT OR UPDATE ON %s FOR EACH ROW"
+						   " EXECUTE FUNCTION %s.simhash_update_trigger(%s)",
+						   UPDATE_TRIGGER, a->table_name, a->extension,
+						   a->arguments));
 	add_backfill(a);
 	add_statement(a,
-				  "CREATE INDEX %sON %s USING gin (%s %s.simhash64_ops)"
-				  " WITH (fastupdate = off)",
-				  a->live && !a->partitioned ? "CONCURRENTLY " : "",
-				  a->table_name, FP_COLUMN, a->extension);
+				  psprintf("CREATE INDEX %sON %s USING gin (%s %s.simhash64_ops)"
+						   " WITH (fastupdate = off)",
+						   a->live && !a->partitioned ? "CONCURRENTLY " : "",
+						   a->table_name, FP_COLUMN, a->extension));
 	add_action(a);
 	if (a->live)
 		add_statement(a,
-					  "SELECT count(*) AS rows_without_their_fingerprint FROM %s"
-					  " WHERE (%s OPERATOR(%s.=) %s) IS NOT TRUE"
-					  " AND pg_catalog.num_nonnulls(%s, %s) > 0",
-					  a->table_name, FP_COLUMN, a->extension, a->expression,
-					  FP_COLUMN, a->expression);
+					  psprintf("SELECT count(*) AS rows_without_their_fingerprint FROM %s"
+							   " WHERE (%s OPERATOR(%s.=) %s) IS NOT TRUE"
+							   " AND pg_catalog.num_nonnulls(%s, %s) > 0",
+							   a->table_name, FP_COLUMN, a->extension,
+							   a->expression, FP_COLUMN, a->expression));
 }
 
 /* Give the statements as the result; run them first, unless it is dry. */
@@ -448,17 +431,17 @@ simdup_detach(PG_FUNCTION_ARGS)
 						get_rel_name(a.table)),
 				 errdetail("It has no fingerprint column \"%s\".", FP_COLUMN)));
 
-	add_statement(&a, "DROP TRIGGER IF EXISTS %s ON %s", ACTION_TRIGGER,
-				  a.table_name);
-	add_statement(&a, "DROP TRIGGER IF EXISTS %s ON %s", UPDATE_TRIGGER,
-				  a.table_name);
+	add_statement(&a, psprintf("DROP TRIGGER IF EXISTS %s ON %s",
+							   ACTION_TRIGGER, a.table_name));
+	add_statement(&a, psprintf("DROP TRIGGER IF EXISTS %s ON %s",
+							   UPDATE_TRIGGER, a.table_name));
 	if (!keep_columns)
 	{
 		if (get_attnum(a.table, FLAG_COLUMN) > 0)
-			add_statement(&a, "ALTER TABLE %s DROP COLUMN %s", a.table_name,
-						  FLAG_COLUMN);
-		add_statement(&a, "ALTER TABLE %s DROP COLUMN %s", a.table_name,
-					  FP_COLUMN);
+			add_statement(&a, psprintf("ALTER TABLE %s DROP COLUMN %s",
+									   a.table_name, FLAG_COLUMN));
+		add_statement(&a, psprintf("ALTER TABLE %s DROP COLUMN %s",
+								   a.table_name, FP_COLUMN));
 	}
 	return finish(fcinfo, a.statements, dry_run);
 }

@@ -75,7 +75,7 @@ block_value(uint64 fp, int block, int n_blocks)
 	int start = simdup_block_start(block, n_blocks);
 	int end = simdup_block_start(block + 1, n_blocks);
 
-	return start == end ? 0 : simdup_block_bits(fp, start, end);
+	return start >= end ? 0 : simdup_block_bits(fp, start, end);
 }
 
 static void
@@ -152,7 +152,7 @@ simdup_arrival_lock(Oid table, uint64 fp, int k)
 	int      i;
 
 	set_arrival_tag(&tag, table, 0, ARRIVAL_TAG);
-	if (LockHeldByMe(&tag, ExclusiveLock))
+	if (SIMDUP_LOCK_HELD(&tag, ExclusiveLock))
 		return;
 	if (k >= FIRST_PAIRED_K && k <= LAST_PAIRED_K)
 		list_pairs(&locks, fp, k);
