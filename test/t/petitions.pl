@@ -32,11 +32,11 @@ CREATE TABLE petition (@{[ join(', ', map { "$_ text" } @$columns) ]});
 \\copy petition FROM '$data/$set/petitions.csv' (FORMAT csv, HEADER)
 CREATE TABLE truth (a text, b text, jaccard float8, shared integer, joined integer);
 \\copy truth FROM '$data/$set/pairs.tsv' (HEADER)
+CREATE TABLE fingerprint AS SELECT id, simhash(body) AS fp FROM petition;
 CREATE TABLE found AS
-  SELECT least(x.id, y.id) AS a, greatest(x.id, y.id) AS b, x.fp <~> y.fp AS distance
-  FROM (SELECT id, simhash(body) AS fp FROM petition) AS x,
-       (SELECT id, simhash(body) AS fp FROM petition) AS y
-  WHERE x.id::bigint < y.id::bigint AND x.fp <~> y.fp <= 8;
+  SELECT x.id AS a, y.id AS b, x.fp <~> y.fp AS distance
+  FROM fingerprint AS x JOIN fingerprint AS y ON x.id < y.id
+  WHERE x.fp <~> y.fp <= 8;
 SQL
 	return;
 }
