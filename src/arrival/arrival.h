@@ -106,6 +106,10 @@ extern Datum simdup_arrival_value(TriggerData *trigdata, AttrNumber attnum,
 /* locks.c */
 extern void simdup_arrival_lock(Oid table, uint64 fp, int k);
 
+/* indexes.c */
+extern char *simdup_arrival_condition(TriggerData *trigdata, ArrivalTrigger *at,
+									  const char *center);
+
 /* plans.c */
 extern SPIPlanPtr simdup_arrival_plan(ArrivalTrigger *at, ArrivalPlan kind);
 extern void       simdup_arrival_keep_plan(ArrivalTrigger *at, ArrivalPlan kind,

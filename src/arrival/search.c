@@ -98,6 +98,8 @@ typedef struct SearchNames
 	const char *key;
 	char       *equal; /* operators of the key's type */
 	char       *less;
+	char       *within;     /* condition of the row-level searches */
+	char       *within_new; /* and of the statement-level one */
 } SearchNames;
 
 static SearchNames
@@ -116,24 +118,25 @@ search_names(TriggerData *trigdata, ArrivalTrigger *at)
 		lookup_type_cache(at->key_type, TYPECACHE_EQ_OPR)->eq_opr);
 	names.less = operator_name(
 		lookup_type_cache(at->key_type, TYPECACHE_LT_OPR)->lt_opr);
+	names.within = simdup_arrival_condition(trigdata, at, "$1");
+	names.within_new = simdup_arrival_condition(trigdata, at, "n.fp");
 	return names;
 }
 
 /* Text of the nearest row, or of all of them, within k of $1. */
 static char *
-row_search_text(ArrivalTrigger *at, SearchNames *n, ArrivalPlan kind)
+row_search_text(SearchNames *n, ArrivalPlan kind)
 {
 	StringInfoData buf;
 
 	initStringInfo(&buf);
 	appendStringInfo(&buf,
 					 "SELECT t.%s, t.%s OPERATOR(%s.<~>) $1, t.tableoid, t.ctid FROM %s t"
-					 " WHERE t.%s OPERATOR(%s.<@) %s.simhash_ball($1, %d)"
-					 " AND (t.%s %s $2) IS NOT TRUE"
+					 " WHERE %s AND (t.%s %s $2) IS NOT TRUE"
 					 " AND (t.ctid OPERATOR(pg_catalog.=) $3"
 					 " AND t.tableoid OPERATOR(pg_catalog.=) $4) IS NOT TRUE",
-					 n->key, n->fp, n->extension, n->table, n->fp, n->extension,
-					 n->extension, at->k, n->key, n->equal);
+					 n->key, n->fp, n->extension, n->table, n->within, n->key,
+					 n->equal);
 
 	/*
 	 * Two rows of one statement that fire AFTER it see each other. The one
@@ -155,7 +158,7 @@ row_search_text(ArrivalTrigger *at, SearchNames *n, ArrivalPlan kind)
  * fingerprint have not arrived.
  */
 static char *
-statement_search_text(TriggerData *trigdata, ArrivalTrigger *at, SearchNames *n)
+statement_search_text(TriggerData *trigdata, SearchNames *n)
 {
 	Trigger       *trigger = trigdata->tg_trigger;
 	StringInfoData buf;
@@ -177,12 +180,11 @@ statement_search_text(TriggerData *trigdata, ArrivalTrigger *at, SearchNames *n)
 					 " FROM (SELECT t.*, n.key AS new_key FROM simdup_new n CROSS JOIN LATERAL"
 					 " (SELECT t.%s AS old_key, t.%s OPERATOR(%s.<~>) n.fp AS distance,"
 					 " t.tableoid, t.ctid FROM %s t"
-					 " WHERE t.%s OPERATOR(%s.<@) %s.simhash_ball(n.fp, %d)"
-					 " AND (t.%s %s n.key) IS NOT TRUE OFFSET 0) t OFFSET 0) p"
+					 " WHERE %s AND (t.%s %s n.key) IS NOT TRUE OFFSET 0) t OFFSET 0) p"
 					 " LEFT JOIN simdup_new m ON m.key %s p.old_key"
 					 " WHERE m.key IS NULL OR p.old_key %s p.new_key",
-					 n->key, n->fp, n->extension, n->table, n->fp, n->extension,
-					 n->extension, at->k, n->key, n->equal, n->equal, n->less);
+					 n->key, n->fp, n->extension, n->table, n->within_new,
+					 n->key, n->equal, n->equal, n->less);
 	return buf.data;
 }
 
@@ -205,9 +207,8 @@ search_plan(TriggerData *trigdata, ArrivalTrigger *at, ArrivalPlan kind)
 	types[PARAM_CMIN] = CIDOID;
 
 	names = search_names(trigdata, at);
-	text = kind == ARRIVAL_STATEMENT
-			   ? statement_search_text(trigdata, at, &names)
-			   : row_search_text(at, &names, kind);
+	text = kind == ARRIVAL_STATEMENT ? statement_search_text(trigdata, &names)
+									 : row_search_text(&names, kind);
 	plan = SPI_prepare_cursor(text, kind == ARRIVAL_STATEMENT ? 0 : N_PARAMS,
 							  types, CURSOR_OPT_GENERIC_PLAN);
 	if (plan == NULL)

@@ -92,6 +92,27 @@ SELECT idx_scan FROM pg_stat_xact_user_tables WHERE relname = 'flag_zero' AND sc
 SELECT string_agg(dup::text, ' ' ORDER BY id) FROM flag_zero;
 COMMIT;
 
+-- the compact index serves where it has enough blocks, until a better one comes
+CREATE TABLE flag_blocks (id int, fp simhash64, dup int);
+CREATE INDEX compact ON flag_blocks USING gin (simhash_blocks(fp));
+CREATE INDEX no_use ON flag_blocks USING gin (simhash_blocks(fp, 3)) WHERE id > 0;
+CREATE TRIGGER flag BEFORE INSERT ON flag_blocks FOR EACH ROW
+  EXECUTE FUNCTION simdup_flag_trigger('fp', 'dup', 'id', '3');
+CREATE VIEW index_scans AS SELECT relname, pg_stat_get_xact_numscans(oid) > 0 AS used FROM pg_class
+  WHERE relnamespace = 'arrival'::regnamespace AND relname IN ('compact', 'no_use', 'direct') ORDER BY 1;
+BEGIN;
+INSERT INTO flag_blocks SELECT i, near(hashint8extended(i % 7, 1)::simhash64, i % 3, 20 + i) FROM generate_series(1, 20) i;
+SELECT * FROM index_scans;
+SELECT string_agg(coalesce(dup::text, '-'), ' ' ORDER BY id) FROM flag_blocks;
+SELECT count(*) AS wrong FROM flag_blocks a WHERE dup IS DISTINCT FROM
+  (SELECT id FROM flag_blocks b WHERE b.id < a.id AND b.fp <~> a.fp <= 3 ORDER BY b.fp <~> a.fp, id LIMIT 1);
+COMMIT;
+CREATE INDEX direct ON flag_blocks USING gin (fp simhash64_ops);
+BEGIN;
+INSERT INTO flag_blocks SELECT i, hashint8extended(i, 1)::simhash64 FROM generate_series(0, 6) i;
+SELECT * FROM index_scans WHERE relname = 'direct';
+COMMIT;
+
 --
 -- A generated fingerprint: there is none yet when BEFORE triggers fire
 --
