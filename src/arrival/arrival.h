@@ -114,6 +114,9 @@ extern char *simdup_arrival_condition(TriggerData *trigdata, ArrivalTrigger *at,
 extern SPIPlanPtr simdup_arrival_plan(ArrivalTrigger *at, ArrivalPlan kind);
 extern void       simdup_arrival_keep_plan(ArrivalTrigger *at, ArrivalPlan kind,
 										   SPIPlanPtr plan);
+extern void       simdup_arrival_execute(SPIPlanPtr plan, Datum *values,
+										 const char *nulls, Snapshot snapshot,
+										 long limit);
 
 /* search.c */
 extern uint64 simdup_arrival_search(TriggerData *trigdata, ArrivalTrigger *at,

@@ -87,7 +87,7 @@ log_found(ArrivalTrigger *at, SPITupleTable *found, uint64 n, Datum new_key,
 			SPI_getbinval(tuple, found->tupdesc, ARRIVAL_DISTANCE, &isnull[2]);
 		for (j = 0; j < 3; j++)
 			nulls[j] = isnull[j] ? 'n' : ' ';
-		SPI_execute_plan(plan, values, nulls, false, 0);
+		simdup_arrival_execute(plan, values, nulls, InvalidSnapshot, 0);
 		CHECK_FOR_INTERRUPTS();
 	}
 }

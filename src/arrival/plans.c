@@ -23,6 +23,13 @@ typedef struct PlanEntry
 
 static HTAB *plans = NULL;
 
+/*
+ * How many of the plans are being executed. What they execute may be anybody's
+ * code (policies, triggers on the log), which may fire arrival triggers and
+ * invalidate plans: none is freed meanwhile.
+ */
+static int executing = 0;
+
 static PlanKey
 plan_key(ArrivalTrigger *at, ArrivalPlan kind)
 {
@@ -57,6 +64,8 @@ drop_invalid_plans(void)
 	HASH_SEQ_STATUS status;
 	PlanEntry      *entry;
 
+	if (executing > 0)
+		return;
 	hash_seq_init(&status, plans);
 	while ((entry = hash_seq_search(&status)) != NULL)
 	{
@@ -89,4 +98,27 @@ simdup_arrival_keep_plan(ArrivalTrigger *at, ArrivalPlan kind, SPIPlanPtr plan)
 	SPI_keepplan(plan);
 	entry = hash_search(plans, &key, HASH_ENTER, NULL);
 	entry->plan = plan;
+}
+
+/* Execute a kept plan; SPI_processed and SPI_tuptable have the result. */
+void
+simdup_arrival_execute(SPIPlanPtr plan, Datum *values, const char *nulls,
+					   Snapshot snapshot, long limit)
+{
+	int result;
+
+	executing++;
+	PG_TRY();
+	{
+		result = SPI_execute_snapshot(plan, values, nulls, snapshot,
+									  InvalidSnapshot, false, true, limit);
+	}
+	PG_FINALLY();
+	{
+		executing--;
+	}
+	PG_END_TRY();
+	if (result < 0)
+		elog(ERROR, "SPI_execute_snapshot failed: %s",
+			 SPI_result_code_string(result));
 }

@@ -288,7 +288,6 @@ simdup_arrival_search(TriggerData *trigdata, ArrivalTrigger *at,
 	Oid        user = InvalidOid;
 	int        context = 0;
 	int        nestlevel;
-	int        result;
 
 	memset(nulls, 'n', sizeof(nulls));
 	values[PARAM_FP] = Simhash64GetDatum(fp);
@@ -302,16 +301,11 @@ simdup_arrival_search(TriggerData *trigdata, ArrivalTrigger *at,
 		become_owner(at, &user, &context);
 	nestlevel = begin_search_settings(at);
 	plan = search_plan(trigdata, at, kind);
-	result = SPI_execute_snapshot(plan, values, nulls, search_snapshot(at),
-								  InvalidSnapshot, false, false,
-								  kind == ARRIVAL_NEAREST ? 1 : 0);
+	simdup_arrival_execute(plan, values, nulls, search_snapshot(at),
+						   kind == ARRIVAL_NEAREST ? 1 : 0);
 	AtEOXact_GUC(true, nestlevel);
 	if (as_owner)
 		SetUserIdAndSecContext(user, context);
-
-	if (result != SPI_OK_SELECT)
-		elog(ERROR, "SPI_execute_snapshot returned %s",
-			 SPI_result_code_string(result));
 	return SPI_processed;
 }
 
