@@ -15,24 +15,35 @@
 
 typedef enum SimdupTokenizerKind
 {
-	SIMDUP_TOKENIZER_WORD,		/* segmented runs; bigrams of unsegmented ones */
-	SIMDUP_TOKENIZER_ALPHA,		/* runs of ASCII letters, lower-cased */
-	SIMDUP_TOKENIZER_SPACE,		/* runs of non-blank bytes, unchanged */
-	SIMDUP_TOKENIZER_CHAR_NGRAM,	/* windows of n word characters, folded */
+	SIMDUP_TOKENIZER_WORD,  /* segmented runs; bigrams of unsegmented ones */
+	SIMDUP_TOKENIZER_ALPHA, /* runs of ASCII letters, lower-cased */
+	SIMDUP_TOKENIZER_SPACE, /* runs of non-blank bytes, unchanged */
+	SIMDUP_TOKENIZER_CHAR_NGRAM, /* windows of n word characters, folded */
 	SIMDUP_TOKENIZER_WORD_NGRAM /* windows of n word tokens, one space between */
 } SimdupTokenizerKind;
 
 typedef struct SimdupTokenizer
 {
 	SimdupTokenizerKind kind;
-	int			n;				/* window of the two n-gram kinds, 1 or more */
+	int                 n; /* window of the two n-gram kinds, 1 or more */
 } SimdupTokenizer;
 
+typedef struct SimdupToken
+{
+	const char *bytes; /* not terminated */
+	uint32_t    len;
+} SimdupToken;
+
+/* The most tokens in a batch. */
+#define SIMDUP_BATCH_TOKENS 128
+
 /*
- * Receives each token in text order. The bytes are valid until the call
- * returns. It may leave by a non-local exit.
+ * Receives tokens in text order, a batch at a time. Their bytes are valid
+ * until the call returns, and those that lie in the text as long as the text.
+ * It may leave by a non-local exit.
  */
-typedef void (*SimdupTokenSink) (void *arg, const char *token, size_t len);
+typedef void (*SimdupTokenSink)(void *arg, const SimdupToken *tokens,
+								int count);
 
 /*
  * Tokenize len bytes of UTF-8. A text with fewer than n characters (words)
@@ -42,4 +53,4 @@ typedef void (*SimdupTokenSink) (void *arg, const char *token, size_t len);
 extern void simdup_tokenize(SimdupTokenizer tokenizer, const char *text,
 							size_t len, SimdupTokenSink sink, void *arg);
 
-#endif							/* SIMDUP_CORE_TOKENIZER_H */
+#endif /* SIMDUP_CORE_TOKENIZER_H */

@@ -20,11 +20,11 @@
  * The one message about a bad radius, for ereport and ereturn; detail shows
  * the number as given.
  */
-#define RADIUS_ERROR(given)                                                    \
-	(errcode(ERRCODE_INVALID_PARAMETER_VALUE),                                 \
-	 errmsg("radius must be between 0 and %d", SIMHASH64_BITS),                \
-	 errdetail("The radius given is %s.", given),                              \
-	 errhint("The radius is a Hamming distance in bits: 3 finds copies, 8 "    \
+#define RADIUS_ERROR(given) \
+	(errcode(ERRCODE_INVALID_PARAMETER_VALUE), \
+	 errmsg("radius must be between 0 and %d", SIMHASH64_BITS), \
+	 errdetail("The radius given is %s.", given), \
+	 errhint("The radius is a Hamming distance in bits: 3 finds copies, 8 " \
 			 "near-duplicates."))
 
 static void
@@ -51,7 +51,7 @@ make_ball(uint64 center, int64 radius)
 static const char *
 parse_radius(const char *str, int64 *radius)
 {
-	bool		negative = *str == '-';
+	bool        negative = *str == '-';
 	const char *p = str + negative;
 
 	if (*p < '0' || *p > '9')
@@ -71,11 +71,11 @@ PG_FUNCTION_INFO_V1(simhash_ball_in);
 Datum
 simhash_ball_in(PG_FUNCTION_ARGS)
 {
-	char	   *str = PG_GETARG_CSTRING(0);
-	char	   *radius_str = str + SIMHASH64_HEX_DIGITS + 2;
+	char       *str = PG_GETARG_CSTRING(0);
+	char       *radius_str = str + SIMHASH64_HEX_DIGITS + 2;
 	const char *end = NULL;
-	uint64		center = 0;
-	int64		radius = 0;
+	uint64      center = 0;
+	int64       radius = 0;
 
 	if (str[0] == '<' && simhash64_from_hex(str + 1, &center) &&
 		str[SIMHASH64_HEX_DIGITS + 1] == ',')
@@ -97,7 +97,7 @@ Datum
 simhash_ball_out(PG_FUNCTION_ARGS)
 {
 	SimhashBall *ball = PG_GETARG_SIMHASH_BALL_P(0);
-	char		 hex[SIMHASH64_HEX_DIGITS];
+	char         hex[SIMHASH64_HEX_DIGITS];
 
 	simhash64_to_hex(ball->center, hex);
 	PG_RETURN_CSTRING(
@@ -109,8 +109,8 @@ Datum
 simhash_ball_recv(PG_FUNCTION_ARGS)
 {
 	StringInfo buf = (StringInfo) PG_GETARG_POINTER(0);
-	uint64	   center = (uint64) pq_getmsgint64(buf);
-	int32	   radius = (int32) pq_getmsgint(buf, sizeof(int32));
+	uint64     center = (uint64) pq_getmsgint64(buf);
+	int32      radius = (int32) pq_getmsgint(buf, sizeof(int32));
 
 	check_radius(radius);
 	PG_RETURN_POINTER(make_ball(center, radius));
@@ -120,7 +120,7 @@ PG_FUNCTION_INFO_V1(simhash_ball_send);
 Datum
 simhash_ball_send(PG_FUNCTION_ARGS)
 {
-	SimhashBall	  *ball = PG_GETARG_SIMHASH_BALL_P(0);
+	SimhashBall   *ball = PG_GETARG_SIMHASH_BALL_P(0);
 	StringInfoData buf;
 
 	pq_begintypsend(&buf);
@@ -170,7 +170,7 @@ Datum
 simhash_ball_hash(PG_FUNCTION_ARGS)
 {
 	SimhashBall *ball = PG_GETARG_SIMHASH_BALL_P(0);
-	uint32		 center = DatumGetUInt32(
+	uint32       center = DatumGetUInt32(
 			  DirectFunctionCall1(hashint8, Int64GetDatum((int64) ball->center)));
 
 	PG_RETURN_INT32(

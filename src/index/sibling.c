@@ -26,8 +26,9 @@ simhash_sibling_ball_constructor(Oid funcid)
 
 	types[0] = simhash_sibling_type(funcid, "simhash64");
 	types[1] = INT4OID;
-	return GetSysCacheOid3(
-		PROCNAMEARGSNSP, Anum_pg_proc_oid, PointerGetDatum("simhash_ball"),
-		PointerGetDatum(buildoidvector(types, lengthof(types))),
-		ObjectIdGetDatum(get_func_namespace(funcid)));
+	return GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
+						   PointerGetDatum("simhash_ball"),
+						   PointerGetDatum(
+							   buildoidvector(types, lengthof(types))),
+						   ObjectIdGetDatum(get_func_namespace(funcid)));
 }

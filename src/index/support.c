@@ -21,15 +21,15 @@
 static Expr *
 make_ball_expr(PlannerInfo *root, Oid funcid, Node *center, Node *radius)
 {
-	Oid	  constructor = simhash_sibling_ball_constructor(funcid);
+	Oid   constructor = simhash_sibling_ball_constructor(funcid);
 	Node *ball;
 
 	if (!OidIsValid(constructor))
 		return NULL;
-	ball = (Node *) makeFuncExpr(
-		constructor, get_func_rettype(constructor),
-		list_make2(copyObject(center), copyObject(radius)), InvalidOid,
-		InvalidOid, COERCE_EXPLICIT_CALL);
+	ball = (Node *) makeFuncExpr(constructor, get_func_rettype(constructor),
+								 list_make2(copyObject(center),
+											copyObject(radius)),
+								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 	if (IsA(center, Const) && IsA(radius, Const))
 		ball = eval_const_expressions(root, ball);
 	return (Expr *) ball;
@@ -57,7 +57,7 @@ index_condition(SupportRequestIndexCondition *req)
 	Node *center;
 	Node *radius;
 	Expr *ball;
-	Oid	  operator;
+	Oid   operator;
 
 	if (!is_funcclause(req->node) || req->indexarg > 1)
 		return NIL;
@@ -74,9 +74,10 @@ index_condition(SupportRequestIndexCondition *req)
 	ball = make_ball_expr(req->root, req->funcid, center, radius);
 	if (ball == NULL)
 		return NIL;
-	operator= get_opfamily_member(
-		req->opfamily, simhash_sibling_type(req->funcid, "simhash64"),
-		exprType((Node *) ball), SIMHASH_IN_BALL_STRATEGY);
+	operator=
+		get_opfamily_member(req->opfamily,
+							simhash_sibling_type(req->funcid, "simhash64"),
+							exprType((Node *) ball), SIMHASH_IN_BALL_STRATEGY);
 	if (!OidIsValid(operator))
 		return NIL;
 
@@ -93,11 +94,13 @@ estimate_selectivity(SupportRequestSelectivity *req)
 	Node *radius = lthird(req->args);
 
 	if (req->is_join)
-		req->selectivity = simhash_join_selectivity(
-			req->root, req->funcid, a, b, radius, req->jointype, req->sjinfo);
+		req->selectivity =
+			simhash_join_selectivity(req->root, req->funcid, a, b, radius,
+									 req->jointype, req->sjinfo);
 	else
-		req->selectivity = simhash_restriction_selectivity(
-			req->root, req->funcid, a, b, radius, req->varRelid);
+		req->selectivity =
+			simhash_restriction_selectivity(req->root, req->funcid, a, b,
+											radius, req->varRelid);
 }
 
 PG_FUNCTION_INFO_V1(simhash_within_support);

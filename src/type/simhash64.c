@@ -48,7 +48,7 @@ void
 simhash64_to_hex(uint64 fp, char *str)
 {
 	static const char digits[] = "0123456789abcdef";
-	int				  i;
+	int               i;
 
 	for (i = SIMHASH64_HEX_DIGITS - 1; i >= 0; i--, fp >>= 4)
 		str[i] = digits[fp & 0xf];
@@ -107,11 +107,11 @@ simhash64_send(PG_FUNCTION_ARGS)
  * Comparison
  */
 
-#define SIMHASH64_COMPARISON(name, op)                                         \
-	PG_FUNCTION_INFO_V1(simhash64_##name);                                     \
-	Datum simhash64_##name(PG_FUNCTION_ARGS)                                   \
-	{                                                                          \
-		PG_RETURN_BOOL(PG_GETARG_SIMHASH64(0) op PG_GETARG_SIMHASH64(1));      \
+#define SIMHASH64_COMPARISON(name, op) \
+	PG_FUNCTION_INFO_V1(simhash64_##name); \
+	Datum simhash64_##name(PG_FUNCTION_ARGS) \
+	{ \
+		PG_RETURN_BOOL(PG_GETARG_SIMHASH64(0) op PG_GETARG_SIMHASH64(1)); \
 	}
 
 SIMHASH64_COMPARISON(eq, ==)
@@ -200,8 +200,8 @@ Datum
 simhash64_from_bit(PG_FUNCTION_ARGS)
 {
 	VarBit *bits = PG_GETARG_VARBIT_P(0);
-	uint64	fp = 0;
-	int		i;
+	uint64  fp = 0;
+	int     i;
 
 	if (VARBITLEN(bits) != SIMHASH64_BITS)
 		ereport(ERROR,
@@ -219,10 +219,10 @@ PG_FUNCTION_INFO_V1(simhash64_to_bit);
 Datum
 simhash64_to_bit(PG_FUNCTION_ARGS)
 {
-	uint64	fp = PG_GETARG_SIMHASH64(0);
-	int		size = VARBITTOTALLEN(SIMHASH64_BITS);
+	uint64  fp = PG_GETARG_SIMHASH64(0);
+	int     size = VARBITTOTALLEN(SIMHASH64_BITS);
 	VarBit *bits = palloc0(size);
-	int		i;
+	int     i;
 
 	SET_VARSIZE(bits, size);
 	VARBITLEN(bits) = SIMHASH64_BITS;
@@ -237,9 +237,9 @@ Datum
 simhash64_from_bytea(PG_FUNCTION_ARGS)
 {
 	bytea *bytes = PG_GETARG_BYTEA_PP(0);
-	int	   len = (int) VARSIZE_ANY_EXHDR(bytes);
+	int    len = (int) VARSIZE_ANY_EXHDR(bytes);
 	uint64 fp = 0;
-	int	   i;
+	int    i;
 
 	if (len != SIMHASH64_BITS / 8)
 		ereport(ERROR,
