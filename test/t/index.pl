@@ -92,9 +92,12 @@ sub kill_server
 sub in_background
 {
 	my ($node, $script) = @_;
-	my ($out, $err) = ('', '');
-	return IPC::Run::start([ 'psql', '-qXAt', '-d', $node->connstr('postgres') ],
-		'<', \$script, '>', \$out, '2>', \$err);
+	my $file = $node->basedir . '/background.sql';
+	open my $handle, '>', $file or die "$file: $!";
+	print $handle $script;
+	close $handle;
+	return IPC::Run::start([ 'psql', '-qXAt', '-d', $node->connstr('postgres'), '-f', $file ],
+		'<', \undef, '>', \my $out, '2>', \my $err);
 }
 
 # Wait until a query says t.
