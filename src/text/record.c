@@ -298,6 +298,14 @@ column_expressions(TupleDesc desc, const ColumnRole *roles, const char *schema,
 					 "Name them in exclude, or let a trigger store the fingerprint.")));
 }
 
+/* A relation as it is cast from regclass to text. */
+static char *
+format_relation(Oid relation)
+{
+	return DatumGetCString(
+		DirectFunctionCall1(regclassout, ObjectIdGetDatum(relation)));
+}
+
 static char *
 text_option(FunctionCallInfo fcinfo, int argno)
 {
@@ -324,10 +332,9 @@ simhash_row_expression(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	row_type = get_rel_type_id(PG_GETARG_OID(0));
 	if (!OidIsValid(row_type))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("relation with OID %u has no rows to fingerprint",
-						PG_GETARG_OID(0))));
+		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
+						errmsg("%s has no rows to fingerprint",
+							   format_relation(PG_GETARG_OID(0)))));
 	desc = lookup_rowtype_tupdesc(row_type, -1);
 	roles = column_roles(fcinfo, desc);
 	initStringInfo(&fields);
