@@ -41,8 +41,13 @@ PG_FUNCTION_INFO_V1(simhash);
 Datum
 simhash(PG_FUNCTION_ARGS)
 {
-	SimdupProfile profile = simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = 1, .tokenizer = 2, .weighting = 3, .hash = 4, .ties = 5});
-	SimdupSum	sum;
+	SimdupProfile profile =
+		simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = 1,
+													   .tokenizer = 2,
+													   .weighting = 3,
+													   .hash = 4,
+													   .ties = 5});
+	SimdupSum sum;
 
 	simdup_sum_init(&sum);
 	if (!PG_ARGISNULL(0))
@@ -55,7 +60,12 @@ PG_FUNCTION_INFO_V1(simdup_features);
 Datum
 simdup_features(PG_FUNCTION_ARGS)
 {
-	SimdupProfile profile = simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = 1, .tokenizer = 2, .weighting = 3, .hash = -1, .ties = -1});
+	SimdupProfile profile =
+		simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = 1,
+													   .tokenizer = 2,
+													   .weighting = 3,
+													   .hash = -1,
+													   .ties = -1});
 	ReturnSetInfo *result;
 	SimdupFeatures features;
 
@@ -70,9 +80,11 @@ simdup_features(PG_FUNCTION_ARGS)
 	for (size_t i = 0; i < features.count; i++)
 	{
 		SimdupFeature *feature = &features.features[i];
-		text	   *token = simdup_utf8_to_text(feature->bytes, feature->len);
-		Datum		values[2] = {PointerGetDatum(token), Int64GetDatum(simdup_weight(profile.weighting, feature->tf))};
-		bool		nulls[2] = {false, false};
+		text *token = simdup_utf8_to_text(feature->bytes, feature->len);
+		Datum values[2] = {PointerGetDatum(token),
+						   Int64GetDatum(
+							   simdup_weight(profile.weighting, feature->tf))};
+		bool  nulls[2] = {false, false};
 
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 		pfree(token);
@@ -86,9 +98,9 @@ static void
 add_fields(ArrayType *fields, uint64 field_weight, SimdupHash hash,
 		   SimdupSum *sum)
 {
-	Datum	   *values;
-	bool	   *nulls;
-	int			n;
+	Datum *values;
+	bool  *nulls;
+	int    n;
 
 	deconstruct_array(fields, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls,
 					  &n);
@@ -105,9 +117,14 @@ PG_FUNCTION_INFO_V1(simhash_row);
 Datum
 simhash_row(PG_FUNCTION_ARGS)
 {
-	SimdupProfile profile = simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = 3, .tokenizer = 4, .weighting = 5, .hash = 6, .ties = 7});
-	uint64		field_weight = simdup_get_field_weight(fcinfo, 2);
-	SimdupSum	sum;
+	SimdupProfile profile =
+		simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = 3,
+													   .tokenizer = 4,
+													   .weighting = 5,
+													   .hash = 6,
+													   .ties = 7});
+	uint64    field_weight = simdup_get_field_weight(fcinfo, 2);
+	SimdupSum sum;
 
 	simdup_sum_init(&sum);
 	if (!PG_ARGISNULL(0))
@@ -122,8 +139,8 @@ PG_FUNCTION_INFO_V1(simdup_hash);
 Datum
 simdup_hash(PG_FUNCTION_ARGS)
 {
-	SimdupUtf8	value = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
-	SimdupHash	hash = simdup_parse_hash(PG_GETARG_TEXT_PP(1));
+	SimdupUtf8 value = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
+	SimdupHash hash = simdup_parse_hash(PG_GETARG_TEXT_PP(1));
 
 	PG_RETURN_INT64((int64) simdup_hash64(hash, value.bytes, value.len));
 }
