@@ -77,17 +77,17 @@ open_window(SimdupSegments *segments)
 static inline bool
 look_at_ascii(const unsigned char *p, size_t len, SimdupSegment *segment)
 {
-	uint64_t	letters = 0;
-	uint64_t	digits = 0;
-	uint64_t	upper = 0;
+	uint64_t letters = 0;
+	uint64_t digits = 0;
+	uint64_t upper = 0;
 
 	for (size_t i = 0; i < len; i += 8)
 	{
-		uint64_t	rest = len - i < 8 ? len - i : 8;
-		uint64_t	x = simdup_load64((const char *) p + i) &
-			UINT64_MAX >> (64 - 8 * rest);
-		uint64_t	lower = x | EACH(0x20);
-		uint64_t	found;
+		uint64_t rest = len - i < 8 ? len - i : 8;
+		uint64_t x =
+			simdup_load64((const char *) p + i) & UINT64_MAX >> (64 - 8 * rest);
+		uint64_t lower = x | EACH(0x20);
+		uint64_t found;
 
 		if (x & HIGH)
 			return false;
@@ -109,11 +109,11 @@ look_at(const unsigned char *p, const unsigned char *end,
 		SimdupSegment *segment)
 {
 	const unsigned char *start = p;
-	int			len;
+	int                  len;
 
 	for (; p < end; p += len)
 	{
-		uint32_t	cp = simdup_utf8_decode(p, end, &len);
+		uint32_t           cp = simdup_utf8_decode(p, end, &len);
 		SimdupCharProperty property = simdup_char_property(cp);
 
 		if (cp == SIMDUP_INVALID_CHAR)

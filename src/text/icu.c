@@ -67,7 +67,7 @@ is_known(const char *locale)
 }
 
 /* A window as UTF-16, and where each unit's character is in the UTF-8. */
-static UChar units[SIMDUP_BREAK_WINDOW];
+static UChar    units[SIMDUP_BREAK_WINDOW];
 static uint16_t offsets[SIMDUP_BREAK_WINDOW + 1];
 
 /*
@@ -79,12 +79,12 @@ to_utf16(const char *text, size_t len)
 {
 	const unsigned char *start = (const unsigned char *) text;
 	const unsigned char *end = start + len;
-	int32_t		n = 0;
-	int			bytes;
+	int32_t              n = 0;
+	int                  bytes;
 
 	for (const unsigned char *p = start; p < end; p += bytes)
 	{
-		uint32_t	cp;
+		uint32_t cp;
 
 		for (; p < end && *p < 0x80; p++)
 		{
@@ -113,7 +113,7 @@ to_utf16(const char *text, size_t len)
 static inline bool
 is_number(UBreakIterator *words, UChar first)
 {
-	int32_t		rule;
+	int32_t rule;
 
 	/* spare the call for the most of a Latin text */
 	if (first == ' ' || (unsigned) (first | 0x20) - 'a' < 26)
@@ -127,11 +127,11 @@ static int
 find_breaks(void *arg, const char *text, size_t len, SimdupBreak *breaks)
 {
 	UBreakIterator *words = ((OpenLocale *) arg)->words;
-	UErrorCode	status = U_ZERO_ERROR;
-	int32_t		units_len = to_utf16(text, len);
-	int32_t		at = 0;
-	int32_t		next;
-	int			count = 0;
+	UErrorCode      status = U_ZERO_ERROR;
+	int32_t         units_len = to_utf16(text, len);
+	int32_t         at = 0;
+	int32_t         next;
+	int             count = 0;
 
 	ubrk_setText(words, units, units_len, &status);
 	check(status);

@@ -19,8 +19,8 @@
 
 typedef struct Text
 {
-	char	   *bytes;
-	size_t		len;
+	char  *bytes;
+	size_t len;
 } Text;
 
 void
@@ -43,7 +43,7 @@ static uint64_t
 fingerprint(SimdupTokenizer tokenizer, const Text *text)
 {
 	SimdupFeatures features;
-	SimdupSum	sum;
+	SimdupSum      sum;
 
 	simdup_sum_init(&sum);
 	simdup_features_begin(&features, SIMDUP_HASH_CITY64, SIMDUP_WEIGHTING_LOG,
@@ -59,7 +59,7 @@ static uint64_t
 run_simdup(const Text *texts, size_t n)
 {
 	SimdupTokenizer tokenizer = {.kind = SIMDUP_TOKENIZER_SEGMENTS};
-	uint64_t	all = 0;
+	uint64_t        all = 0;
 
 	if (!simdup_icu_open("root", &tokenizer.breaker))
 		exit(1);
@@ -73,15 +73,15 @@ static uint64_t
 run_icu(const Text *texts, size_t n)
 {
 	static UBreakIterator *words = NULL;
-	static UText *utf8 = NULL;
-	UErrorCode	status = U_ZERO_ERROR;
-	uint64_t	all = 0;
+	static UText          *utf8 = NULL;
+	UErrorCode             status = U_ZERO_ERROR;
+	uint64_t               all = 0;
 
 	if (!words)
 		words = ubrk_open(UBRK_WORD, "root", NULL, 0, &status);
 	for (size_t i = 0; i < n; i++)
 	{
-		int32_t		at;
+		int32_t at;
 
 		utf8 = utext_openUTF8(utf8, texts[i].bytes, (int64_t) texts[i].len,
 							  &status);
@@ -96,10 +96,10 @@ run_icu(const Text *texts, size_t n)
 
 /* Milliseconds of processor time. */
 static double
-measure(uint64_t (*run) (const Text *, size_t), const Text *texts, size_t n)
+measure(uint64_t (*run)(const Text *, size_t), const Text *texts, size_t n)
 {
 	volatile uint64_t result;
-	double		start = now();
+	double            start = now();
 
 	result = run(texts, n);
 	(void) result;
@@ -109,16 +109,16 @@ measure(uint64_t (*run) (const Text *, size_t), const Text *texts, size_t n)
 static size_t
 read_texts(const char *path, Text **texts)
 {
-	FILE	   *file = fopen(path, "r");
-	size_t		n = 0;
-	size_t		room = 0;
+	FILE  *file = fopen(path, "r");
+	size_t n = 0;
+	size_t room = 0;
 
 	if (!file)
 		simdup_icu_failed(path);
 	*texts = NULL;
 	for (;; n++)
 	{
-		ssize_t		len;
+		ssize_t len;
 
 		if (n == room)
 		{
@@ -142,17 +142,17 @@ read_texts(const char *path, Text **texts)
 int
 main(int argc, char **argv)
 {
-	Text	   *texts;
-	size_t		n = read_texts(argv[argc - 1], &texts);
+	Text  *texts;
+	size_t n = read_texts(argv[argc - 1], &texts);
 
 	for (int run = 0; run <= RUNS; run++)
 	{
-		double		ours = 0;
-		double		icu = 0;
+		double ours = 0;
+		double icu = 0;
 
 		for (size_t i = 0; i < n; i += TURN)
 		{
-			size_t		turn = n - i < TURN ? n - i : TURN;
+			size_t turn = n - i < TURN ? n - i : TURN;
 
 			ours += measure(run_simdup, texts + i, turn);
 			icu += measure(run_icu, texts + i, turn);
