@@ -349,7 +349,7 @@ read_markup(Page *page)
 }
 
 size_t
-simdup_strip_html(const char *html, size_t len, char *out,
+simdup_html_text(const char *html, size_t len, char *out,
 				  SimdupHtmlEncode encode, void *arg)
 {
 	Page page = {html, html + len, html, out, 0, 0, encode, arg};

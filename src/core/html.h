@@ -25,7 +25,7 @@ typedef size_t (*SimdupHtmlEncode)(void *arg, uint32_t code_point, char *out);
  * not markup is text, and markup that does not end goes to the end of the
  * input. Linear in len, checks for interrupts.
  */
-extern size_t simdup_strip_html(const char *html, size_t len, char *out,
+extern size_t simdup_html_text(const char *html, size_t len, char *out,
 								SimdupHtmlEncode encode, void *arg);
 
 #endif /* SIMDUP_CORE_HTML_H */

@@ -44,7 +44,7 @@ strip(const char *html, size_t len)
 	size_t n;
 
 	memcpy(in, html, len);
-	n = simdup_strip_html(in, len, out, encode, &calls);
+	n = simdup_html_text(in, len, out, encode, &calls);
 	if (n > len)
 		abort();
 	out[n] = '\0';

@@ -1,0 +1,402 @@
+/*
+ * shingle.c
+ *	  Shingles as hashes, without building their strings.
+ *
+ * The hash of a window is a polynomial in the mixed units, which slides along
+ * the text at two multiplications a unit whatever the window; a finisher
+ * spreads it over all bits. Hashes are then as good as random numbers, so
+ * they are sorted by distributing them over as many buckets as there are of
+ * them.
+ */
+#include "core/shingle.h"
+
+#include <string.h>
+
+#include "core/charclass.h"
+#include "core/hash.h"
+#include "core/host.h"
+#include "core/tokenizer.h"
+
+/* Any odd number with bits all over; a window's hash is a polynomial in it. */
+#define SLIDE_BASE UINT64_C(0x9e3779b97f4a7c15)
+
+/* Bytes between two looks for interrupts. */
+#define INTERRUPT_BYTES (1 << 16)
+
+/* Below this many elements insertion is the quickest sort. */
+#define INSERTION_MAX 24
+
+/* Hashes that a list has room for at first, and where growth needs a reason. */
+#define FIRST_SIZE 256
+#define CROWDED_SIZE (1 << 16)
+
+/* Buckets of one distribution: no more than the first-level cache holds. */
+#define MAX_BUCKET_BITS 11
+
+typedef struct Slider
+{
+	uint64_t	  hash;		  /* polynomial of the units in the ring */
+	uint64_t	  out_factor; /* of the unit that leaves the window */
+	uint64_t	 *ring;		  /* the last w units */
+	size_t		  w;
+	size_t		  at; /* the oldest of the ring, once it is full */
+	bool		  full;
+	bool		  overflow;
+	SimdupHashes *list;
+} Slider;
+
+static void
+insertion_sort(uint64_t *a, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+	{
+		uint64_t x = a[i];
+		size_t	 j = i;
+
+		for (; j > 0 && a[j - 1] > x; j--)
+			a[j] = a[j - 1];
+		a[j] = x;
+	}
+}
+
+/* Sort n hashes that agree in their first `known` bits. */
+static void
+sort_hashes(uint64_t *a, uint64_t *scratch, size_t n, int known)
+{
+	uint32_t ends[(1 << MAX_BUCKET_BITS) + 1];
+	int		 bits = 1;
+	int		 shift;
+	size_t	 n_buckets;
+	uint32_t largest = 0;
+
+	if (n <= INSERTION_MAX)
+	{
+		insertion_sort(a, n);
+		return;
+	}
+	while (bits < MAX_BUCKET_BITS && bits < 64 - known && n >> bits > 0)
+		bits++;
+	shift = 64 - known - bits;
+	n_buckets = (size_t) 1 << bits;
+
+	memset(ends, 0, (n_buckets + 1) * sizeof(uint32_t));
+	for (size_t i = 0; i < n; i++)
+		ends[(a[i] >> shift & (n_buckets - 1)) + 1]++;
+	for (size_t b = 0; b < n_buckets; b++)
+	{
+		largest = ends[b + 1] > largest ? ends[b + 1] : largest;
+		ends[b + 1] += ends[b];
+	}
+	/* ends[b] is bucket b's beginning, and its end once it is filled */
+	for (size_t i = 0; i < n; i++)
+		scratch[ends[a[i] >> shift & (n_buckets - 1)]++] = a[i];
+	memcpy(a, scratch, n * sizeof(uint64_t));
+
+	if (largest <= INSERTION_MAX)
+		insertion_sort(a, n);
+	else if (shift > 0)
+	{
+		size_t start = 0;
+
+		simdup_check_interrupts();
+		for (size_t b = 0; b < n_buckets; b++)
+		{
+			sort_hashes(a + start, scratch, ends[b] - start, known + bits);
+			start = ends[b];
+		}
+	}
+}
+
+void
+simdup_hashes_unique(SimdupHashes *list)
+{
+	uint64_t *a = list->hashes;
+	uint64_t *scratch;
+	size_t	  n = 1;
+
+	if (list->n < 2)
+		return;
+	scratch = simdup_alloc(list->n * sizeof(uint64_t));
+	sort_hashes(a, scratch, list->n, 0);
+	simdup_free(scratch);
+	for (size_t i = 1; i < list->n; i++)
+	{
+		a[n] = a[i];
+		n += a[i] != a[n - 1];
+	}
+	list->n = n;
+}
+
+void
+simdup_hashes_free(SimdupHashes *list)
+{
+	if (list->hashes)
+		simdup_free(list->hashes);
+	memset(list, 0, sizeof(*list));
+}
+
+size_t
+simdup_hashes_common(const uint64_t *a, size_t n_a, const uint64_t *b,
+					 size_t n_b)
+{
+	size_t common = 0;
+	size_t i = 0;
+	size_t j = 0;
+
+	/* no branch depends on the hashes: nobody could predict it */
+	while (i < n_a && j < n_b)
+	{
+		uint64_t x = a[i];
+		uint64_t y = b[j];
+
+		common += x == y;
+		i += x <= y;
+		j += y <= x;
+	}
+	return common;
+}
+
+/*
+ * The list is full. First see what dropping repetitions gives, so that a long
+ * text that repeats itself takes no more room than its shingles.
+ */
+bool
+simdup_hashes_add_slow(SimdupHashes *list, uint64_t hash)
+{
+	if (list->size == 0)
+	{
+		list->size = FIRST_SIZE;
+		list->hashes = simdup_alloc(list->size * sizeof(uint64_t));
+	}
+	if (list->size >= CROWDED_SIZE)
+		simdup_hashes_unique(list);
+	if (list->n > list->size / 2)
+	{
+		if (list->size >= 2 * SIMDUP_MAX_SHINGLES)
+			return false;
+		list->size *= 2;
+		list->hashes =
+			simdup_realloc(list->hashes, list->size * sizeof(uint64_t));
+	}
+	list->hashes[list->n++] = hash;
+	return true;
+}
+
+static inline void
+add_window(Slider *slider)
+{
+	if (!simdup_hashes_add(slider->list, simdup_mix64(slider->hash)))
+		slider->overflow = true;
+}
+
+/* A text of len bytes has no more than len units. */
+static void
+slider_begin(Slider *slider, int w, size_t len, SimdupHashes *list)
+{
+	memset(slider, 0, sizeof(*slider));
+	slider->w = (size_t) w <= len ? (size_t) w : len + 1;
+	slider->ring = simdup_alloc(slider->w * sizeof(uint64_t));
+	slider->out_factor = 1;
+	for (size_t i = 0; i < slider->w; i++)
+		slider->out_factor *= SLIDE_BASE;
+	slider->list = list;
+	list->n = 0;
+}
+
+/* The next unit, well mixed. */
+static inline void
+slide(Slider *slider, uint64_t unit)
+{
+	slider->hash = slider->hash * SLIDE_BASE + unit;
+	if (slider->full)
+		slider->hash -= slider->ring[slider->at] * slider->out_factor;
+	slider->ring[slider->at] = unit;
+	if (++slider->at == slider->w)
+	{
+		slider->at = 0;
+		slider->full = true;
+	}
+	if (slider->full)
+		add_window(slider);
+}
+
+static bool
+slider_end(Slider *slider)
+{
+	/* fewer units than the window: they are one shingle */
+	if (!slider->full && slider->at > 0)
+		add_window(slider);
+	simdup_free(slider->ring);
+	return !slider->overflow;
+}
+
+/* One multiplication does for a code point: it has 21 bits of its own. */
+static inline uint64_t
+mix_char(uint32_t cp)
+{
+	uint64_t x = (cp + UINT64_C(1)) * UINT64_C(0xff51afd7ed558ccd);
+
+	return x ^ (x >> 32);
+}
+
+/* Unicode's property White_Space. */
+static inline bool
+is_white_space(uint32_t cp)
+{
+	if (cp < 0x80)
+		return cp == ' ' || (cp >= '\t' && cp <= '\r');
+	return cp == 0x85 || cp == 0xa0 || cp == 0x1680 ||
+		   (cp >= 0x2000 && cp <= 0x200a) || cp == 0x2028 || cp == 0x2029 ||
+		   cp == 0x202f || cp == 0x205f || cp == 0x3000;
+}
+
+/*
+ * Decode the character at p. Returns whether it is a unit, and its code point,
+ * folded unless raw.
+ */
+static inline bool
+next_unit(bool raw, const unsigned char *p, const unsigned char *end, int *len,
+		  uint32_t *cp)
+{
+	SimdupCharProperty property;
+
+	*cp = simdup_utf8_decode(p, end, len);
+	if (raw)
+		return *cp != SIMDUP_INVALID_CHAR && !is_white_space(*cp);
+	/* the bulk of Chinese text: letters, and their own folded form */
+	if (*cp - 0x4e00 <= 0x9fff - 0x4e00)
+		return true;
+	property = simdup_char_property(*cp);
+	*cp = (uint32_t) ((int32_t) *cp + property.fold);
+	return property.char_class != SIMDUP_CHAR_SEPARATOR;
+}
+
+static inline void
+slide_chars(Slider *slider, bool raw, const char *text, size_t text_len)
+{
+	const unsigned char *p = (const unsigned char *) text;
+	const unsigned char *end = p + text_len;
+	const unsigned char *look = p + INTERRUPT_BYTES;
+	int					 len;
+	uint32_t			 cp;
+
+	for (; p < end && !slider->overflow; p += len)
+	{
+		if (next_unit(raw, p, end, &len, &cp))
+			slide(slider, mix_char(cp));
+		if (p >= look)
+		{
+			simdup_check_interrupts();
+			look = p + INTERRUPT_BYTES;
+		}
+	}
+}
+
+/* A SimdupTokenSink. */
+static void
+slide_words(void *arg, const SimdupToken *tokens, int count)
+{
+	Slider *slider = arg;
+
+	/* once there are too many, the rest of the text changes nothing */
+	for (int i = 0; i < count && !slider->overflow; i++)
+		slide(slider, simdup_city64(tokens[i].bytes, tokens[i].len));
+}
+
+bool
+simdup_shingle_hashes(SimdupShingleUnit unit, int w, const char *text,
+					  size_t len, SimdupHashes *list)
+{
+	static const SimdupTokenizer word = {SIMDUP_TOKENIZER_WORD, 0};
+	Slider						 slider;
+
+	slider_begin(&slider, w, len, list);
+	switch (unit)
+	{
+		case SIMDUP_SHINGLE_WORD:
+			simdup_tokenize(word, text, len, slide_words, &slider);
+			break;
+		case SIMDUP_SHINGLE_CHAR:
+			slide_chars(&slider, false, text, len);
+			break;
+		case SIMDUP_SHINGLE_RAW:
+			slide_chars(&slider, true, text, len);
+			break;
+	}
+	return slider_end(&slider);
+}
+
+typedef struct StringSink
+{
+	SimdupShingleSink sink;
+	void			 *arg;
+} StringSink;
+
+/* A SimdupTokenSink. */
+static void
+pass_strings(void *arg, const SimdupToken *tokens, int count)
+{
+	StringSink *sink = arg;
+
+	for (int i = 0; i < count; i++)
+		sink->sink(sink->arg, tokens[i].bytes, tokens[i].len);
+}
+
+/* Bytes of the character at p, which is valid. */
+static inline size_t
+char_len(const char *p)
+{
+	unsigned char c = (unsigned char) *p;
+
+	return c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+}
+
+static void
+raw_strings(int w, const char *text, size_t len, SimdupShingleSink sink,
+			void *arg)
+{
+	const unsigned char *p = (const unsigned char *) text;
+	const unsigned char *end = p + len;
+	char				*kept = simdup_alloc(len + 1);
+	size_t				 n = 0;
+	size_t				 first = 0; /* the window is kept[first, next) */
+	size_t				 next = 0;
+	int					 char_bytes;
+	uint32_t			 cp;
+
+	for (; p < end; p += char_bytes)
+		if (next_unit(true, p, end, &char_bytes, &cp))
+		{
+			memcpy(kept + n, p, (size_t) char_bytes);
+			n += (size_t) char_bytes;
+		}
+	for (int i = 0; i < w && next < n; i++)
+		next += char_len(kept + next);
+	while (first < n)
+	{
+		simdup_check_interrupts();
+		sink(arg, kept + first, next - first);
+		if (next == n)
+			break;
+		first += char_len(kept + first);
+		next += char_len(kept + next);
+	}
+	simdup_free(kept);
+}
+
+void
+simdup_shingle_strings(SimdupShingleUnit unit, int w, const char *text,
+					   size_t len, SimdupShingleSink sink, void *arg)
+{
+	SimdupTokenizer tokenizer;
+	StringSink		strings = {sink, arg};
+
+	/* the tokenizer's window buffer need not be larger than the text */
+	tokenizer.n = (size_t) w <= len ? w : (int) len + 1;
+	tokenizer.kind = unit == SIMDUP_SHINGLE_WORD ? SIMDUP_TOKENIZER_WORD_NGRAM
+												 : SIMDUP_TOKENIZER_CHAR_NGRAM;
+	if (unit == SIMDUP_SHINGLE_RAW)
+		raw_strings(w, text, len, sink, arg);
+	else
+		simdup_tokenize(tokenizer, text, len, pass_strings, &strings);
+}
