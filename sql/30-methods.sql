@@ -94,3 +94,81 @@ CREATE FUNCTION simdup_strip_html(html text) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION simdup_strip_html(text) IS
   'the text of a page: tags, comments, scripts and styles out, the character references of HTML 4 decoded, white space collapsed, blocks on lines of their own; never fails, and its result is text, not safe markup (document 002)';
+
+-- I-Match (Chowdhury and others 2002; document 003)
+
+CREATE FUNCTION imatch_fingerprint(content text, lexicon text[], tokenizer text DEFAULT 'word') RETURNS bigint
+  AS 'MODULE_PATHNAME', 'simdup_imatch_fingerprint' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION imatch_fingerprint(text, text[], text) IS
+  'I-Match signature: one hash of the distinct terms of the text that are in the lexicon, whatever their order and frequency; NULL where it has none of them; lexicon terms are as the tokenizer gives them (Chowdhury and others 2002; document 003)';
+
+CREATE FUNCTION imatch_fingerprints(content text, lexicon text[], n_lexicons integer DEFAULT 10, keep float8 DEFAULT 0.7, tokenizer text DEFAULT 'word') RETURNS bigint[]
+  AS 'MODULE_PATHNAME', 'simdup_imatch_fingerprints' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000;
+COMMENT ON FUNCTION imatch_fingerprints(text, text[], integer, float8, text) IS
+  'I-Match with randomised lexicons: imatch_fingerprint, then one signature for each of n_lexicons (0 to 100) random parts that keep the share keep (between 0 and 1) of the lexicon; equal in any (&&, index with gin) is a match, so a differing term is overlooked where a part has dropped it; NULL where none has a term (Kolcz, Chowdhury and Alspector 2004)';
+
+CREATE FUNCTION imatch_lexicon(query text, min_idf float8 DEFAULT 1, max_idf float8 DEFAULT 7, tokenizer text DEFAULT 'word') RETURNS text[]
+  AS 'MODULE_PATHNAME', 'simdup_imatch_lexicon' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000;
+COMMENT ON FUNCTION imatch_lexicon(text, float8, float8, text) IS
+  'the terms of a corpus whose inverse document frequency ln(documents / documents with the term) lies in [min_idf, max_idf], in byte order; the query yields one text column and runs with the caller''s rights (Chowdhury and others 2002; document 003)';
+
+-- vector space model (Salton, Wong and Yang 1975; document 003)
+
+CREATE FUNCTION term_idf(query text, tokenizer text DEFAULT 'word')
+  RETURNS TABLE (term text, documents bigint, idf float8)
+  AS 'MODULE_PATHNAME', 'simdup_term_idf' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 100000;
+COMMENT ON FUNCTION term_idf(text, text) IS
+  'the terms of a corpus in byte order, in how many documents each is, and its inverse document frequency ln(documents that have a term at all / documents with this term); the query yields one text column and runs with the caller''s rights; sorts on disk beyond maintenance_work_mem';
+
+CREATE FUNCTION term_cosine(a text, b text, tokenizer text DEFAULT 'word') RETURNS float8
+  AS 'MODULE_PATHNAME', 'simdup_term_cosine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000;
+COMMENT ON FUNCTION term_cosine(text, text, text) IS
+  'cosine of the vectors of term frequencies, 0 to 1; NULL where a text has no term (Salton, Wong and Yang 1975; document 003)';
+
+CREATE FUNCTION term_cosine(a text, b text, terms text[], weights float8[], tokenizer text DEFAULT 'word') RETURNS float8
+  AS 'MODULE_PATHNAME', 'simdup_term_cosine_weighted' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 3000;
+COMMENT ON FUNCTION term_cosine(text, text, text[], float8[], text) IS
+  'cosine of the vectors of term frequency times weight: terms[i] weighs weights[i] (not negative), such as array_agg(term) and array_agg(idf) of a table made from term_idf, and a term that is not there as much as the heaviest that is; NULL where a text has no term of weight';
+
+-- whole tables: the query runs with the caller's rights. Keys are bigint (or a
+-- smaller integer) in the first form of each, and of the type of the last
+-- argument, a null of it, in the second.
+
+CREATE FUNCTION shingle_pairs(
+  query text, w integer DEFAULT 4, min_resemblance float8 DEFAULT 0.5, unit text DEFAULT 'word', max_documents integer DEFAULT 1000,
+  OUT a bigint, OUT b bigint, OUT common integer, OUT resemblance float8, OUT cluster bigint
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'simdup_shingle_pairs' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 10000;
+CREATE FUNCTION shingle_pairs(
+  query text, w integer, min_resemblance float8, unit text, max_documents integer, key_type anyelement,
+  OUT a anyelement, OUT b anyelement, OUT common integer, OUT resemblance float8, OUT cluster anyelement
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'simdup_shingle_pairs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
+COMMENT ON FUNCTION shingle_pairs(text, integer, float8, text, integer) IS
+  'all pairs of documents of at least min_resemblance (above 0, at most 1), a before b in query order, with their common shingles, exact resemblance and connected component, named by its first key; the query yields (key, text). Shingles in more than max_documents documents do not lead to pairs: a NOTICE tells how many there are, and pairs that share none but such are not found. Sorts on disk beyond maintenance_work_mem (document 002)';
+COMMENT ON FUNCTION shingle_pairs(text, integer, float8, text, integer, anyelement) IS
+  'shingle_pairs for keys of any type: key_type is a null of it, such as NULL::uuid';
+
+CREATE FUNCTION simdup_verified_pairs(
+  query text, max_distance integer DEFAULT 8, min_resemblance float8 DEFAULT 0.5, w integer DEFAULT 4, unit text DEFAULT 'word',
+  OUT a bigint, OUT b bigint, OUT distance integer, OUT resemblance float8
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 10000;
+CREATE FUNCTION simdup_verified_pairs(
+  query text, max_distance integer, min_resemblance float8, w integer, unit text, key_type anyelement,
+  OUT a anyelement, OUT b anyelement, OUT distance integer, OUT resemblance float8
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
+COMMENT ON FUNCTION simdup_verified_pairs(text, integer, float8, integer, text) IS
+  'pairs whose fingerprints differ in at most max_distance (0 to 16) bits and whose texts have at least min_resemblance (above 0, at most 1), a before b in query order: candidates by simhash, verified by shingles; the query yields (key, simhash64, text), rows with a NULL among the last two or without a shingle are left out';
+COMMENT ON FUNCTION simdup_verified_pairs(text, integer, float8, integer, text, anyelement) IS
+  'simdup_verified_pairs for keys of any type: key_type is a null of it, such as NULL::uuid';
+
+CREATE FUNCTION simdup_explain(
+  a text, b text, w integer DEFAULT 4, unit text DEFAULT 'word',
+  OUT distance integer, OUT chance float8, OUT resemblance float8, OUT a_in_b float8, OUT b_in_a float8,
+  OUT shared json, OUT only_a json, OUT only_b json
+)
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
+COMMENT ON FUNCTION simdup_explain(text, text, integer, text) IS
+  'why two texts are near or not: the distance of their default fingerprints; the chance that those of unrelated texts, 64 fair coins, differ in so few bits or fewer; resemblance and containments of their shingles; the features they share {"feature": [weight in a, weight in b]} and those of one only {"feature": weight}, heaviest first';

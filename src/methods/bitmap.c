@@ -20,11 +20,11 @@ PG_FUNCTION_INFO_V1(simdup_bitmap);
 Datum
 simdup_bitmap(PG_FUNCTION_ARGS)
 {
-	SimdupUtf8	   utf8 = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
-	int			   n_bits = PG_GETARG_INT32(1);
+	SimdupUtf8     utf8 = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
+	int            n_bits = PG_GETARG_INT32(1);
 	SimdupProfile  profile = {0};
 	SimdupFeatures features;
-	VarBit		  *bitmap;
+	VarBit        *bitmap;
 
 	if (n_bits < 1 || n_bits > SIMDUP_BITMAP_MAX_BITS)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -84,11 +84,11 @@ simdup_bitmap_similarity(PG_FUNCTION_ARGS)
 {
 	VarBit *a = PG_GETARG_VARBIT_P(0);
 	VarBit *b = PG_GETARG_VARBIT_P(1);
-	uint64	words_a[BITMAP_MAX_WORDS];
-	uint64	words_b[BITMAP_MAX_WORDS];
-	uint64	both;
-	uint64	either;
-	size_t	n_words;
+	uint64  words_a[BITMAP_MAX_WORDS];
+	uint64  words_b[BITMAP_MAX_WORDS];
+	uint64  both;
+	uint64  either;
+	size_t  n_words;
 
 	check_same_width(VARBITLEN(a), VARBITLEN(b));
 	n_words = load_bitmap(a, words_a);
@@ -103,7 +103,7 @@ simdup_bitmap_similarity(PG_FUNCTION_ARGS)
 typedef struct PartitionState
 {
 	SimdupWindow *window;
-	int			  n_bits;
+	int           n_bits;
 } PartitionState;
 
 /* The options are those of the partition's first row. */
@@ -142,13 +142,13 @@ PG_FUNCTION_INFO_V1(simdup_window);
 Datum
 simdup_window(PG_FUNCTION_ARGS)
 {
-	WindowObject	winobj = PG_WINDOW_OBJECT();
+	WindowObject    winobj = PG_WINDOW_OBJECT();
 	PartitionState *state =
 		WinGetPartitionLocalMemory(winobj, sizeof(PartitionState));
-	uint64	words[BITMAP_MAX_WORDS] = {0};
+	uint64  words[BITMAP_MAX_WORDS] = {0};
 	VarBit *bitmap;
-	Datum	value;
-	bool	isnull;
+	Datum   value;
+	bool    isnull;
 	int64 class;
 	MemoryContext old;
 

@@ -18,11 +18,11 @@
 static size_t
 encode_char(void *arg, uint32_t code_point, char *out)
 {
-	Oid			 *conversion = arg;
+	Oid          *conversion = arg;
 	unsigned char utf8[SIMDUP_MAX_UTF8 + 1];
 	unsigned char converted[SIMDUP_MAX_UTF8 * MAX_CONVERSION_GROWTH + 1];
-	int			  len = simdup_utf8_encode(code_point, utf8);
-	size_t		  converted_len;
+	int           len = simdup_utf8_encode(code_point, utf8);
+	size_t        converted_len;
 
 	if (!conversion)
 	{
@@ -32,9 +32,10 @@ encode_char(void *arg, uint32_t code_point, char *out)
 	if (!OidIsValid(*conversion))
 		return 0;
 	utf8[len] = '\0';
-	if (pg_do_encoding_conversion_buf(
-			*conversion, PG_UTF8, GetDatabaseEncoding(), utf8, len, converted,
-			sizeof(converted), true) != len)
+	if (pg_do_encoding_conversion_buf(*conversion, PG_UTF8,
+									  GetDatabaseEncoding(), utf8, len,
+									  converted, sizeof(converted),
+									  true) != len)
 		return 0;
 	converted_len = strlen((char *) converted);
 	if (converted_len > SIMDUP_HTML_CHAR_MAX)
@@ -49,8 +50,8 @@ simdup_strip_html(PG_FUNCTION_ARGS)
 {
 	text  *html = PG_GETARG_TEXT_PP(0);
 	size_t len = VARSIZE_ANY_EXHDR(html);
-	int	   encoding = GetDatabaseEncoding();
-	Oid	   conversion = InvalidOid;
+	int    encoding = GetDatabaseEncoding();
+	Oid    conversion = InvalidOid;
 	bool   is_utf8 = encoding == PG_UTF8 || encoding == PG_SQL_ASCII;
 	text  *result = palloc(VARHDRSZ + len);
 

@@ -53,7 +53,7 @@ simdup_too_many_shingles(void)
 SimdupHashes
 simdup_hashes_of(const text *content, SimdupShingling shingling)
 {
-	SimdupUtf8	 utf8 = simdup_text_to_utf8(content);
+	SimdupUtf8   utf8 = simdup_text_to_utf8(content);
 	SimdupHashes list = {0};
 
 	if (!simdup_shingle_hashes(shingling.unit, shingling.w, utf8.bytes,
@@ -109,7 +109,7 @@ simdup_int4_elements(ArrayType *array, const char *name, int *n)
 static ArrayType *
 make_array(const void *elements, int n, int width, Oid type)
 {
-	Size	   data = (Size) n * width;
+	Size       data = (Size) n * width;
 	ArrayType *array;
 
 	if (n == 0)

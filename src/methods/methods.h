@@ -14,7 +14,7 @@
 typedef struct SimdupShingling
 {
 	SimdupShingleUnit unit;
-	int				  w;
+	int               w;
 } SimdupShingling;
 
 /* Raises 22023 for w below 1 and for a unit that there is not. */
@@ -24,9 +24,9 @@ extern SimdupShingling simdup_get_shingling(int w, const text *unit);
  * The shingle hashes of a text, as they come or as an ascending set. Raises
  * 54000 for a text with too many.
  */
-extern SimdupHashes simdup_hashes_of(const text		*content,
+extern SimdupHashes simdup_hashes_of(const text     *content,
 									 SimdupShingling shingling);
-extern SimdupHashes simdup_hash_set(const text	   *content,
+extern SimdupHashes simdup_hash_set(const text     *content,
 									SimdupShingling shingling);
 
 /* That error, for lists that grow elsewhere. */

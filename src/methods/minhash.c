@@ -26,10 +26,10 @@ PG_FUNCTION_INFO_V1(simdup_minhash_signature);
 Datum
 simdup_minhash_signature(PG_FUNCTION_ARGS)
 {
-	int				n_hashes = PG_GETARG_INT32(1);
+	int             n_hashes = PG_GETARG_INT32(1);
 	SimdupShingling shingling =
 		simdup_get_shingling(PG_GETARG_INT32(2), PG_GETARG_TEXT_PP(3));
-	uint32		 signature[MAX_HASHES];
+	uint32       signature[MAX_HASHES];
 	SimdupHashes list;
 
 	check_n_hashes(n_hashes);
@@ -57,8 +57,8 @@ PG_FUNCTION_INFO_V1(simdup_minhash_similarity);
 Datum
 simdup_minhash_similarity(PG_FUNCTION_ARGS)
 {
-	int			  n_a;
-	int			  n_b;
+	int           n_a;
+	int           n_b;
 	const uint32 *a = get_signature(PG_GETARG_ARRAYTYPE_P(0), &n_a);
 	const uint32 *b = get_signature(PG_GETARG_ARRAYTYPE_P(1), &n_b);
 
@@ -74,20 +74,19 @@ PG_FUNCTION_INFO_V1(simdup_minhash_bands);
 Datum
 simdup_minhash_bands(PG_FUNCTION_ARGS)
 {
-	int			  n;
+	int           n;
 	const uint32 *signature = get_signature(PG_GETARG_ARRAYTYPE_P(0), &n);
-	int			  n_bands = PG_GETARG_INT32(1);
-	uint64		 *bands;
+	int           n_bands = PG_GETARG_INT32(1);
+	uint64       *bands;
 
 	if (n_bands < 1 || n_bands > n)
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg(
-				 "number of bands must be between 1 and the number of hashes"),
-			 errdetail("The number given is %d, the signature has %d hashes.",
-					   n_bands, n),
-			 errhint("minhash_bands_for gives the bands for a threshold.")));
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg(
+					 "number of bands must be between 1 and the number of hashes"),
+				 errdetail("The number given is %d, the signature has %d hashes.",
+						   n_bands, n),
+				 errhint("minhash_bands_for gives the bands for a threshold.")));
 	bands = palloc((Size) n_bands * sizeof(uint64));
 	simdup_band_hashes(signature, n, bands, n_bands);
 	PG_RETURN_ARRAYTYPE_P(simdup_int8_array(bands, n_bands));
@@ -107,13 +106,13 @@ PG_FUNCTION_INFO_V1(simdup_minhash_bands_for);
 Datum
 simdup_minhash_bands_for(PG_FUNCTION_ARGS)
 {
-	double	  threshold = checked_fraction(PG_GETARG_FLOAT8(0), "threshold");
-	int		  n_hashes = PG_GETARG_INT32(1);
-	double	  min_recall = checked_fraction(PG_GETARG_FLOAT8(2), "min_recall");
-	int		  n_bands;
+	double    threshold = checked_fraction(PG_GETARG_FLOAT8(0), "threshold");
+	int       n_hashes = PG_GETARG_INT32(1);
+	double    min_recall = checked_fraction(PG_GETARG_FLOAT8(2), "min_recall");
+	int       n_bands;
 	TupleDesc desc;
-	Datum	  values[3];
-	bool	  nulls[3] = {false, false, false};
+	Datum     values[3];
+	bool      nulls[3] = {false, false, false};
 
 	check_n_hashes(n_hashes);
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)

@@ -19,7 +19,7 @@
 typedef struct ShingleRows
 {
 	ReturnSetInfo *rsinfo;
-	HTAB		  *seen; /* of hashes */
+	HTAB          *seen; /* of hashes */
 } ShingleRows;
 
 /* A SimdupShingleSink. */
@@ -27,10 +27,10 @@ static void
 put_shingle_row(void *arg, const char *bytes, size_t len)
 {
 	ShingleRows *rows = arg;
-	uint64		 hash = simdup_city64(bytes, len);
-	bool		 found;
-	bool		 isnull = false;
-	Datum		 shingle;
+	uint64       hash = simdup_city64(bytes, len);
+	bool         found;
+	bool         isnull = false;
+	Datum        shingle;
 
 	hash_search(rows->seen, &hash, HASH_ENTER, &found);
 	if (found)
@@ -45,11 +45,11 @@ PG_FUNCTION_INFO_V1(simdup_shingles);
 Datum
 simdup_shingles(PG_FUNCTION_ARGS)
 {
-	SimdupUtf8		utf8 = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
+	SimdupUtf8      utf8 = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
 	SimdupShingling shingling =
 		simdup_get_shingling(PG_GETARG_INT32(1), PG_GETARG_TEXT_PP(2));
 	ShingleRows rows;
-	HASHCTL		control = {0};
+	HASHCTL     control = {0};
 
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
 	control.keysize = sizeof(uint64);
@@ -134,8 +134,9 @@ simdup_rabin_fingerprint_bytea(PG_FUNCTION_ARGS)
 {
 	bytea *bytes = PG_GETARG_BYTEA_PP(0);
 
-	PG_RETURN_INT64(rabin_fingerprint(
-		VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes), PG_GETARG_INT32(1)));
+	PG_RETURN_INT64(rabin_fingerprint(VARDATA_ANY(bytes),
+									  VARSIZE_ANY_EXHDR(bytes),
+									  PG_GETARG_INT32(1)));
 }
 
 /*
@@ -155,8 +156,8 @@ sketch_value(const void *bytes, size_t len)
 typedef struct Sketch
 {
 	SimdupHashes values;
-	uint64		 modulus;
-	bool		 any; /* the text has a shingle */
+	uint64       modulus;
+	bool         any; /* the text has a shingle */
 } Sketch;
 
 /* A SimdupShingleSink. */
@@ -164,7 +165,7 @@ static void
 sketch_shingle(void *arg, const char *bytes, size_t len)
 {
 	Sketch *sketch = arg;
-	uint64	value = sketch_value(bytes, len);
+	uint64  value = sketch_value(bytes, len);
 
 	sketch->any = true;
 	if (value % sketch->modulus == 0 &&
@@ -176,7 +177,7 @@ static Sketch
 make_sketch(const text *content, SimdupShingling shingling, uint64 modulus)
 {
 	SimdupUtf8 utf8 = simdup_text_to_utf8(content);
-	Sketch	   sketch = {.modulus = modulus};
+	Sketch     sketch = {.modulus = modulus};
 
 	simdup_shingle_strings(shingling.unit, shingling.w, utf8.bytes, utf8.len,
 						   sketch_shingle, &sketch);
@@ -221,13 +222,14 @@ simdup_shingle_sketch_bottom(PG_FUNCTION_ARGS)
 {
 	SimdupShingling shingling =
 		simdup_get_shingling(PG_GETARG_INT32(1), PG_GETARG_TEXT_PP(3));
-	int	   k = checked_sketch_size(PG_GETARG_INT32(2));
+	int    k = checked_sketch_size(PG_GETARG_INT32(2));
 	Sketch sketch = make_sketch(PG_GETARG_TEXT_PP(0), shingling, 1);
 
 	if (!sketch.any)
 		PG_RETURN_NULL();
-	PG_RETURN_ARRAYTYPE_P(simdup_int8_array(
-		sketch.values.hashes, (int) Min(sketch.values.n, (size_t) k)));
+	PG_RETURN_ARRAYTYPE_P(
+		simdup_int8_array(sketch.values.hashes,
+						  (int) Min(sketch.values.n, (size_t) k)));
 }
 
 /* A sketch that came back from SQL is ascending and without repetitions. */
@@ -251,15 +253,15 @@ PG_FUNCTION_INFO_V1(simdup_sketch_resemblance);
 Datum
 simdup_sketch_resemblance(PG_FUNCTION_ARGS)
 {
-	int			 k = INT_MAX;
-	int			 n_a;
-	int			 n_b;
+	int          k = INT_MAX;
+	int          n_a;
+	int          n_b;
 	const int64 *a;
 	const int64 *b;
-	int			 i = 0;
-	int			 j = 0;
-	int			 common = 0;
-	int			 in_union = 0;
+	int          i = 0;
+	int          j = 0;
+	int          common = 0;
+	int          in_union = 0;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
@@ -287,9 +289,9 @@ PG_FUNCTION_INFO_V1(simdup_super_shingles);
 Datum
 simdup_super_shingles(PG_FUNCTION_ARGS)
 {
-	int			   n;
-	const int64	  *values = get_sketch(PG_GETARG_ARRAYTYPE_P(0), &n);
-	int			   w = PG_GETARG_INT32(1);
+	int            n;
+	const int64   *values = get_sketch(PG_GETARG_ARRAYTYPE_P(0), &n);
+	int            w = PG_GETARG_INT32(1);
 	unsigned char *bytes;
 	SimdupHashes   set = {0};
 
