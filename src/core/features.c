@@ -13,6 +13,7 @@
 
 /* Features of the smallest table. */
 #define MIN_CAPACITY 64
+#define MAX_FIRST_CAPACITY 4096
 
 /* Copied tokens are small; a chunk is a few pages. */
 #define ARENA_CHUNK 16384
@@ -66,11 +67,11 @@ make_slot(uint64_t hash, size_t index)
 	return (hash & SLOT_TAG) | (uint32_t) (index + 1);
 }
 
-/* Four slots a feature at the least, so that a probe seldom meets another. */
+/* Two slots a feature at the least, so that a probe seldom meets another. */
 static void
 make_slots(SimdupFeatures *features)
 {
-	size_t		n = 4 * features->capacity;
+	size_t		n = 2 * features->capacity;
 
 	features->slots = simdup_alloc0(n * sizeof(uint64_t));
 	features->mask = n - 1;
@@ -157,26 +158,43 @@ add_token(SimdupFeatures *features, uint64_t hash, const SimdupToken *token)
 	return add_new(features, slot, hash, token);
 }
 
-/* Is the weight of tf occurrences 1 more than that of tf - 1, or the same? */
+/*
+ * Count a batch; hashes[] is left with one entry for each growth of a weight,
+ * whose number is returned. Every weighting grows by 0 or 1 with each
+ * occurrence. Inline, so that each weighting has a loop of its own.
+ */
 static inline int
-weight_grows(SimdupWeighting weighting, uint32_t tf)
+count_batch(SimdupFeatures *features, SimdupWeighting weighting,
+			uint64_t *hashes, const SimdupToken *tokens, int count)
 {
-	if (weighting == SIMDUP_WEIGHTING_LOG)
-		return (tf & (tf - 1)) == 0;
-	return weighting == SIMDUP_WEIGHTING_TF || tf == 1;
+	int			growths = 0;
+
+	for (int i = 0; i < count; i++)
+	{
+		uint64_t	hash = hashes[i];
+		uint32_t	tf = add_token(features, hash, &tokens[i]);
+
+		/* not before i, so the hashes still to come are safe */
+		hashes[growths] = hash;
+		if (weighting == SIMDUP_WEIGHTING_LOG)
+			growths += (tf & (tf - 1)) == 0;
+		else
+			growths += weighting == SIMDUP_WEIGHTING_TF || tf == 1;
+	}
+	return growths;
 }
 
 /*
- * Hash a batch, count it, sum it; three loops, since each runs faster
- * alone. Every weighting grows by 0 or 1 with each occurrence, so the sum needs
- * not wait for the final frequencies: it takes the hash once for each growth.
+ * Hash a batch, count it, sum it: three loops, since each runs faster alone.
+ * The sum takes a hash once for each growth of its weight, so it need not wait
+ * for the final frequencies.
  */
 void
 simdup_features_count(void *arg, const SimdupToken *tokens, int count)
 {
 	SimdupFeatures *features = arg;
 	uint64_t	hashes[SIMDUP_BATCH_TOKENS];
-	int			growths = 0;
+	int			growths;
 
 	if (features->hash == SIMDUP_HASH_CITY64)
 	{
@@ -189,14 +207,10 @@ simdup_features_count(void *arg, const SimdupToken *tokens, int count)
 			hashes[i] = simdup_hash64(features->hash, tokens[i].bytes,
 									  tokens[i].len);
 	}
-	for (int i = 0; i < count; i++)
-	{
-		uint32_t	tf = add_token(features, hashes[i], &tokens[i]);
-
-		/* not before i, so the hashes still to come are safe */
-		hashes[growths] = hashes[i];
-		growths += weight_grows(features->weighting, tf);
-	}
+	if (features->weighting == SIMDUP_WEIGHTING_LOG)
+		growths = count_batch(features, SIMDUP_WEIGHTING_LOG, hashes, tokens, count);
+	else
+		growths = count_batch(features, features->weighting, hashes, tokens, count);
 	if (features->sum)
 		simdup_sum_add_ones(features->sum, hashes, growths);
 }
@@ -213,9 +227,9 @@ simdup_features_begin(SimdupFeatures *features, SimdupHash hash,
 	features->text = text;
 	features->text_len = len;
 
-	/* few texts have more than a feature for every three or four bytes */
+	/* about one feature for every four bytes, and as many again for speed */
 	features->capacity = MIN_CAPACITY;
-	while (features->capacity < len / 4 && features->capacity < 4096)
+	while (features->capacity < len / 3 && features->capacity < MAX_FIRST_CAPACITY)
 		features->capacity *= 2;
 	features->features = simdup_alloc(features->capacity * sizeof(SimdupFeature));
 	make_slots(features);

@@ -117,15 +117,20 @@ simdup_sum_signs(SimdupSum *sum, bool ties)
 	bool		odd = sum->total_low & 1;
 	uint64_t	greater = 0;
 	uint64_t	equal = ~UINT64_C(0);
+	int			digits = 0;
 
 	simdup_sum_flush(sum);
+	if (sum->total_high != 0)
+		digits = 128 - __builtin_clzll(sum->total_high);
+	else if (sum->total_low != 0)
+		digits = 64 - __builtin_clzll(sum->total_low);
 
 	/*
 	 * A counter is positive where the weight of its ones exceeds half the
 	 * total, rounded down; it is zero where they are equal and the total is
-	 * even. All 64 comparisons at once, from the highest digit down.
+	 * even. All 64 comparisons at once, from the total's highest digit down.
 	 */
-	for (int plane = SIMDUP_SUM_PLANES - 1; plane >= 0; plane--)
+	for (int plane = digits - 1; plane >= 0; plane--)
 	{
 		uint64_t	half = plane < 64 ? half_low >> plane :
 			half_high >> (plane - 64);
