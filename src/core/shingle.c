@@ -5,8 +5,7 @@
  * The hash of a window is a polynomial in the mixed units, which slides along
  * the text at two multiplications a unit whatever the window; a finisher
  * spreads it over all bits. Hashes are then as good as random numbers, so
- * they are sorted by distributing them over as many buckets as there are of
- * them.
+ * their first bits tell them apart, and those sort in two distributions.
  */
 #include "core/shingle.h"
 
@@ -20,91 +19,132 @@
 /* Any odd number with bits all over; a window's hash is a polynomial in it. */
 #define SLIDE_BASE UINT64_C(0x9e3779b97f4a7c15)
 
-/* Bytes between two looks for interrupts. */
-#define INTERRUPT_BYTES (1 << 16)
-
-/* Below this many elements insertion is the quickest sort. */
+/* So few elements are sorted by insertion alone. */
 #define INSERTION_MAX 24
+
+/* Moves for an element that insertion may take in the mean. */
+#define MOVES_EACH 16
+
+/* Bits to sort by beyond the logarithm of the number of hashes. */
+#define SPARE_BITS 4
 
 /* Hashes that a list has room for at first, and where growth needs a reason. */
 #define FIRST_SIZE 256
 #define CROWDED_SIZE (1 << 16)
 
-/* Buckets of one distribution: no more than the first-level cache holds. */
-#define MAX_BUCKET_BITS 11
+/* Bits of one distribution: its buckets fit the first-level cache. */
+#define MAX_DIGIT_BITS 11
+
+/* Units that are turned into windows together. */
+#define SLIDE_UNITS 256
 
 typedef struct Slider
 {
-	uint64_t	  hash;		  /* polynomial of the units in the ring */
-	uint64_t	  out_factor; /* of the unit that leaves the window */
-	uint64_t	 *ring;		  /* the last w units */
-	size_t		  w;
-	size_t		  at; /* the oldest of the ring, once it is full */
-	bool		  full;
-	bool		  overflow;
+	uint64_t      hash;       /* polynomial of the units in the ring */
+	uint64_t      out_factor; /* of the unit that leaves the window */
+	uint64_t     *ring;       /* the last w units */
+	size_t        w;
+	size_t        at;           /* the oldest of the ring, once it is full */
+	size_t        units_needed; /* until there is a window */
+	bool          overflow;
 	SimdupHashes *list;
 } Slider;
 
-static void
+/* False, with the work half done, if that takes too many moves. */
+static bool
 insertion_sort(uint64_t *a, size_t n)
 {
+	size_t moves_left = MOVES_EACH * n;
+
 	for (size_t i = 1; i < n; i++)
 	{
 		uint64_t x = a[i];
-		size_t	 j = i;
+		size_t   j = i;
 
 		for (; j > 0 && a[j - 1] > x; j--)
 			a[j] = a[j - 1];
 		a[j] = x;
+		if (i - j > moves_left)
+			return false;
+		moves_left -= i - j;
+	}
+	return true;
+}
+
+/* From counts to where each bucket begins. */
+static void
+add_up(uint32_t *counts, size_t n_buckets)
+{
+	uint32_t sum = 0;
+
+	for (size_t b = 0; b < n_buckets; b++)
+	{
+		uint32_t count = counts[b];
+
+		counts[b] = sum;
+		sum += count;
 	}
 }
 
-/* Sort n hashes that agree in their first `known` bits. */
+/* Stable distribution by `bits` bits of the hash. */
+static void
+distribute(const uint64_t *from, uint64_t *to, size_t n, int shift, int bits,
+		   uint32_t *starts)
+{
+	uint64_t mask = (UINT64_C(1) << bits) - 1;
+
+	add_up(starts, (size_t) mask + 1);
+	for (size_t i = 0; i < n; i++)
+		to[starts[from[i] >> shift & mask]++] = from[i];
+}
+
+/*
+ * Sort n hashes that agree in their first `known` bits: by so many of the next
+ * bits that few agree in those too, in two distributions, and the rest by
+ * insertion. Hashes that somebody has chosen to agree go round again.
+ */
 static void
 sort_hashes(uint64_t *a, uint64_t *scratch, size_t n, int known)
 {
-	uint32_t ends[(1 << MAX_BUCKET_BITS) + 1];
-	int		 bits = 1;
-	int		 shift;
-	size_t	 n_buckets;
-	uint32_t largest = 0;
+	uint32_t low_counts[1 << MAX_DIGIT_BITS];
+	uint32_t high_counts[1 << MAX_DIGIT_BITS];
+	int      digit = 5;
+	int      low;
+	int      high;
+	int      shift;
+	size_t   start = 0;
 
-	if (n <= INSERTION_MAX)
+	if (n <= INSERTION_MAX || known == 64)
 	{
 		insertion_sort(a, n);
 		return;
 	}
-	while (bits < MAX_BUCKET_BITS && bits < 64 - known && n >> bits > 0)
-		bits++;
-	shift = 64 - known - bits;
-	n_buckets = (size_t) 1 << bits;
+	while (digit < MAX_DIGIT_BITS && n >> (2 * digit - SPARE_BITS) > 0)
+		digit++;
+	if (2 * digit > 64 - known)
+		digit = (65 - known) / 2;
+	high = digit;
+	low = 2 * digit > 64 - known ? digit - 1 : digit;
+	shift = 64 - known - high - low;
 
-	memset(ends, 0, (n_buckets + 1) * sizeof(uint32_t));
+	memset(low_counts, 0, sizeof(uint32_t) << low);
+	memset(high_counts, 0, sizeof(uint32_t) << high);
 	for (size_t i = 0; i < n; i++)
-		ends[(a[i] >> shift & (n_buckets - 1)) + 1]++;
-	for (size_t b = 0; b < n_buckets; b++)
 	{
-		largest = ends[b + 1] > largest ? ends[b + 1] : largest;
-		ends[b + 1] += ends[b];
+		low_counts[a[i] >> shift & ((1 << low) - 1)]++;
+		high_counts[a[i] >> (shift + low) & ((1 << high) - 1)]++;
 	}
-	/* ends[b] is bucket b's beginning, and its end once it is filled */
-	for (size_t i = 0; i < n; i++)
-		scratch[ends[a[i] >> shift & (n_buckets - 1)]++] = a[i];
-	memcpy(a, scratch, n * sizeof(uint64_t));
-
-	if (largest <= INSERTION_MAX)
-		insertion_sort(a, n);
-	else if (shift > 0)
-	{
-		size_t start = 0;
-
-		simdup_check_interrupts();
-		for (size_t b = 0; b < n_buckets; b++)
+	distribute(a, scratch, n, shift, low, low_counts);
+	distribute(scratch, a, n, shift + low, high, high_counts);
+	simdup_check_interrupts();
+	if (insertion_sort(a, n))
+		return;
+	for (size_t i = 1; i <= n; i++)
+		if (i == n || a[i] >> shift != a[i - 1] >> shift)
 		{
-			sort_hashes(a + start, scratch, ends[b] - start, known + bits);
-			start = ends[b];
+			sort_hashes(a + start, scratch, i - start, known + high + low);
+			start = i;
 		}
-	}
 }
 
 void
@@ -112,17 +152,22 @@ simdup_hashes_unique(SimdupHashes *list)
 {
 	uint64_t *a = list->hashes;
 	uint64_t *scratch;
-	size_t	  n = 1;
+	uint64_t  last;
+	size_t    n = 1;
 
 	if (list->n < 2)
 		return;
 	scratch = simdup_alloc(list->n * sizeof(uint64_t));
 	sort_hashes(a, scratch, list->n, 0);
 	simdup_free(scratch);
+	last = a[0];
 	for (size_t i = 1; i < list->n; i++)
 	{
-		a[n] = a[i];
-		n += a[i] != a[n - 1];
+		uint64_t x = a[i];
+
+		a[n] = x;
+		n += x != last;
+		last = x;
 	}
 	list->n = n;
 }
@@ -157,20 +202,22 @@ simdup_hashes_common(const uint64_t *a, size_t n_a, const uint64_t *b,
 }
 
 /*
- * The list is full. First see what dropping repetitions gives, so that a long
- * text that repeats itself takes no more room than its shingles.
+ * Make room for n more hashes. First see what dropping repetitions gives, so
+ * that a long text that repeats itself takes no more room than its shingles.
  */
-bool
-simdup_hashes_add_slow(SimdupHashes *list, uint64_t hash)
+static bool
+reserve(SimdupHashes *list, size_t n)
 {
 	if (list->size == 0)
 	{
 		list->size = FIRST_SIZE;
 		list->hashes = simdup_alloc(list->size * sizeof(uint64_t));
 	}
+	if (list->n + n <= list->size)
+		return true;
 	if (list->size >= CROWDED_SIZE)
 		simdup_hashes_unique(list);
-	if (list->n > list->size / 2)
+	if (list->n > list->size / 2 || list->n + n > list->size)
 	{
 		if (list->size >= 2 * SIMDUP_MAX_SHINGLES)
 			return false;
@@ -178,15 +225,16 @@ simdup_hashes_add_slow(SimdupHashes *list, uint64_t hash)
 		list->hashes =
 			simdup_realloc(list->hashes, list->size * sizeof(uint64_t));
 	}
-	list->hashes[list->n++] = hash;
 	return true;
 }
 
-static inline void
-add_window(Slider *slider)
+bool
+simdup_hashes_add(SimdupHashes *list, uint64_t hash)
 {
-	if (!simdup_hashes_add(slider->list, simdup_mix64(slider->hash)))
-		slider->overflow = true;
+	if (list->n == list->size && !reserve(list, 1))
+		return false;
+	list->hashes[list->n++] = hash;
+	return true;
 }
 
 /* A text of len bytes has no more than len units. */
@@ -196,6 +244,7 @@ slider_begin(Slider *slider, int w, size_t len, SimdupHashes *list)
 	memset(slider, 0, sizeof(*slider));
 	slider->w = (size_t) w <= len ? (size_t) w : len + 1;
 	slider->ring = simdup_alloc(slider->w * sizeof(uint64_t));
+	slider->units_needed = slider->w;
 	slider->out_factor = 1;
 	for (size_t i = 0; i < slider->w; i++)
 		slider->out_factor *= SLIDE_BASE;
@@ -203,29 +252,50 @@ slider_begin(Slider *slider, int w, size_t len, SimdupHashes *list)
 	list->n = 0;
 }
 
-/* The next unit, well mixed. */
-static inline void
-slide(Slider *slider, uint64_t unit)
+/* The next n units, SLIDE_UNITS at most, all of them well mixed. */
+static void
+slide(Slider *slider, const uint64_t *units, size_t n)
 {
-	slider->hash = slider->hash * SLIDE_BASE + unit;
-	if (slider->full)
-		slider->hash -= slider->ring[slider->at] * slider->out_factor;
-	slider->ring[slider->at] = unit;
-	if (++slider->at == slider->w)
+	uint64_t  hash = slider->hash;
+	size_t    at = slider->at;
+	size_t    i = 0;
+	uint64_t *out;
+
+	if (slider->overflow || !reserve(slider->list, n))
 	{
-		slider->at = 0;
-		slider->full = true;
+		/* once there are too many, the rest of the text changes nothing */
+		slider->overflow = true;
+		return;
 	}
-	if (slider->full)
-		add_window(slider);
+	out = slider->list->hashes + slider->list->n;
+	for (; i < n && slider->units_needed > 0; i++)
+	{
+		hash = hash * SLIDE_BASE + units[i];
+		slider->ring[at] = units[i];
+		at = at + 1 < slider->w ? at + 1 : 0;
+		if (--slider->units_needed == 0)
+			*out++ = simdup_mix64(hash);
+	}
+	for (; i < n; i++)
+	{
+		hash = hash * SLIDE_BASE + units[i] -
+			   slider->ring[at] * slider->out_factor;
+		slider->ring[at] = units[i];
+		at = at + 1 < slider->w ? at + 1 : 0;
+		*out++ = simdup_mix64(hash);
+	}
+	slider->hash = hash;
+	slider->at = at;
+	slider->list->n = (size_t) (out - slider->list->hashes);
 }
 
 static bool
 slider_end(Slider *slider)
 {
 	/* fewer units than the window: they are one shingle */
-	if (!slider->full && slider->at > 0)
-		add_window(slider);
+	if (slider->units_needed > 0 && slider->at > 0 &&
+		!simdup_hashes_add(slider->list, simdup_mix64(slider->hash)))
+		slider->overflow = true;
 	simdup_free(slider->ring);
 	return !slider->overflow;
 }
@@ -276,19 +346,24 @@ slide_chars(Slider *slider, bool raw, const char *text, size_t text_len)
 {
 	const unsigned char *p = (const unsigned char *) text;
 	const unsigned char *end = p + text_len;
-	const unsigned char *look = p + INTERRUPT_BYTES;
-	int					 len;
-	uint32_t			 cp;
+	uint64_t             units[SLIDE_UNITS];
+	int                  len;
+	uint32_t             cp;
 
-	for (; p < end && !slider->overflow; p += len)
+	while (p < end && !slider->overflow)
 	{
-		if (next_unit(raw, p, end, &len, &cp))
-			slide(slider, mix_char(cp));
-		if (p >= look)
+		size_t n = 0;
+
+		simdup_check_interrupts();
+		/* separators count too, so that a long run of them can be stopped */
+		for (int i = 0; i < SLIDE_UNITS && p < end; i++, p += len)
 		{
-			simdup_check_interrupts();
-			look = p + INTERRUPT_BYTES;
+			bool is_unit = next_unit(raw, p, end, &len, &cp);
+
+			units[n] = mix_char(cp);
+			n += is_unit;
 		}
+		slide(slider, units, n);
 	}
 }
 
@@ -296,11 +371,11 @@ slide_chars(Slider *slider, bool raw, const char *text, size_t text_len)
 static void
 slide_words(void *arg, const SimdupToken *tokens, int count)
 {
-	Slider *slider = arg;
+	uint64_t units[SIMDUP_BATCH_TOKENS];
 
-	/* once there are too many, the rest of the text changes nothing */
-	for (int i = 0; i < count && !slider->overflow; i++)
-		slide(slider, simdup_city64(tokens[i].bytes, tokens[i].len));
+	for (int i = 0; i < count; i++)
+		units[i] = simdup_city64(tokens[i].bytes, tokens[i].len);
+	slide(arg, units, (size_t) count);
 }
 
 bool
@@ -308,7 +383,7 @@ simdup_shingle_hashes(SimdupShingleUnit unit, int w, const char *text,
 					  size_t len, SimdupHashes *list)
 {
 	static const SimdupTokenizer word = {SIMDUP_TOKENIZER_WORD, 0};
-	Slider						 slider;
+	Slider                       slider;
 
 	slider_begin(&slider, w, len, list);
 	switch (unit)
@@ -329,7 +404,7 @@ simdup_shingle_hashes(SimdupShingleUnit unit, int w, const char *text,
 typedef struct StringSink
 {
 	SimdupShingleSink sink;
-	void			 *arg;
+	void             *arg;
 } StringSink;
 
 /* A SimdupTokenSink. */
@@ -357,12 +432,12 @@ raw_strings(int w, const char *text, size_t len, SimdupShingleSink sink,
 {
 	const unsigned char *p = (const unsigned char *) text;
 	const unsigned char *end = p + len;
-	char				*kept = simdup_alloc(len + 1);
-	size_t				 n = 0;
-	size_t				 first = 0; /* the window is kept[first, next) */
-	size_t				 next = 0;
-	int					 char_bytes;
-	uint32_t			 cp;
+	char                *kept = simdup_alloc(len + 1);
+	size_t               n = 0;
+	size_t               first = 0; /* the window is kept[first, next) */
+	size_t               next = 0;
+	int                  char_bytes;
+	uint32_t             cp;
 
 	for (; p < end; p += char_bytes)
 		if (next_unit(true, p, end, &char_bytes, &cp))
@@ -389,7 +464,7 @@ simdup_shingle_strings(SimdupShingleUnit unit, int w, const char *text,
 					   size_t len, SimdupShingleSink sink, void *arg)
 {
 	SimdupTokenizer tokenizer;
-	StringSink		strings = {sink, arg};
+	StringSink      strings = {sink, arg};
 
 	/* the tokenizer's window buffer need not be larger than the text */
 	tokenizer.n = (size_t) w <= len ? w : (int) len + 1;

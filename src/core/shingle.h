@@ -32,24 +32,15 @@ typedef enum SimdupShingleUnit
 typedef struct SimdupHashes
 {
 	uint64_t *hashes;
-	size_t	  n;
-	size_t	  size;
+	size_t    n;
+	size_t    size;
 } SimdupHashes;
 
 /*
  * Append to the list, dropping repetitions where that helps against growth.
  * False if it has outgrown what a text may have.
  */
-extern bool simdup_hashes_add_slow(SimdupHashes *list, uint64_t hash);
-
-static inline bool
-simdup_hashes_add(SimdupHashes *list, uint64_t hash)
-{
-	if (list->n == list->size)
-		return simdup_hashes_add_slow(list, hash);
-	list->hashes[list->n++] = hash;
-	return true;
-}
+extern bool simdup_hashes_add(SimdupHashes *list, uint64_t hash);
 
 /*
  * Put the 64-bit hashes of all shingles into the list, repeated as the text

@@ -40,7 +40,7 @@ strip(const char *html, size_t len)
 	char  *in = malloc(len ? len : 1);
 	char  *out = malloc(len + 1);
 	char  *text;
-	int	   calls = 0;
+	int    calls = 0;
 	size_t n;
 
 	memcpy(in, html, len);
@@ -73,7 +73,7 @@ main(void)
 		"</head><body class='x>y'><p>one<b>two</b>&nbsp;&#x4e2d;&#22269;"
 		"<!-- <p>gone</p> --><br/>&lt;three&gt; &copy &unknown; a < b"
 		"</body></html>";
-	char		 mutated[sizeof(page)];
+	char         mutated[sizeof(page)];
 	unsigned int state = 1;
 
 	test(page, "T & U\nonetwo\302\240中国\n<three> © &unknown; a < b");
