@@ -236,6 +236,20 @@ simdup_features_begin(SimdupFeatures *features, SimdupHash hash,
 }
 
 void
+simdup_features_add_distinct(SimdupFeatures *features, const char *bytes,
+							 size_t len, uint32_t tf)
+{
+	SimdupToken token = {bytes, (uint32_t) len};
+	uint64_t	hash = simdup_hash64(features->hash, bytes, len);
+	size_t		slot = hash & features->mask;
+
+	while (features->slots[slot] != 0)
+		slot = (slot + 1) & features->mask;
+	(void) add_new(features, slot, hash, &token);
+	features->features[features->count - 1].tf = tf;
+}
+
+void
 simdup_features_free(SimdupFeatures *features)
 {
 	simdup_free(features->features);

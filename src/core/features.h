@@ -66,6 +66,11 @@ extern void simdup_features_begin(SimdupFeatures *features, SimdupHash hash,
 extern void simdup_features_count(void *arg, const SimdupToken *tokens,
 								  int count);
 
+/* Add a token that occurs tf times, tf at least 1, and was not there before. */
+extern void simdup_features_add_distinct(SimdupFeatures *features,
+										 const char *bytes, size_t len,
+										 uint32_t tf);
+
 extern void simdup_features_free(SimdupFeatures *features);
 
 /*

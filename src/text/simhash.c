@@ -18,9 +18,11 @@
 static Datum
 fingerprint(FunctionCallInfo fcinfo, SimdupSum *sum, bool ties)
 {
-	if (sum->total_low == 0 && sum->total_high == 0)
+	SimdupCounts *counts = simdup_sum_finish(sum);
+
+	if (simdup_counts_empty(counts))
 		PG_RETURN_NULL();
-	PG_RETURN_SIMHASH64(simdup_sum_signs(sum, ties));
+	PG_RETURN_SIMHASH64(simdup_counts_signs(counts, ties));
 }
 
 /* Add the features of the content at argument 0. */

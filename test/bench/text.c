@@ -41,7 +41,7 @@ sliced(const uint64_t *hashes, int n)
 
 	simdup_sum_init(&sum);
 	simdup_sum_add_ones(&sum, hashes, n);
-	return simdup_sum_signs(&sum, false);
+	return simdup_counts_signs(simdup_sum_finish(&sum), false);
 }
 
 /* Nanoseconds a feature. */

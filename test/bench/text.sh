@@ -33,3 +33,16 @@ cc -O2 -Wall -Wextra -I"$ROOT/src" -o "$SCRATCH/text" "$ROOT/test/bench/text.c" 
 ours=$(awk '{ print $1 }' "$SCRATCH/text.out" | median)
 plain=$(awk '{ print $2 }' "$SCRATCH/text.out" | median)
 ratio_row 'plain 64 counters : sum of features (ns a feature)' 200 "$plain" "$ours" '>= 15'
+
+sql <<'SQL'
+CREATE TABLE feature AS
+SELECT 'feature' || i % 100000 AS feature, (i % 16)::float8 AS weight FROM generate_series(1, 5000000) i;
+VACUUM ANALYZE feature;
+SQL
+rows=5000000
+ratio 'simhash_agg(feature, weight) : sum(weight)' \
+  'SELECT simhash_agg(feature, weight) FROM feature' \
+  'SELECT sum(weight) FROM feature' 3
+ratio 'simhash_agg(feature) : sum(length(feature))' \
+  'SELECT simhash_agg(feature) FROM feature' \
+  'SELECT sum(length(feature)) FROM feature' 3
