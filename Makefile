@@ -2,7 +2,7 @@
 #
 #   make, make install, make installcheck   as with any PGXS extension
 #   make demo [DATA=file.csv]   the petition workflow on a throwaway cluster
-#   make test                   everything, on throwaway clusters
+#   make test [TESTS="name …"]  everything, on throwaway clusters
 #   make lint                   format, warnings, static analysis, symbols
 #   make bench [ROWS=n] [PART=name]   measurements, as ratios within one run
 #   make dist                   a PGXN archive of HEAD
@@ -20,9 +20,10 @@ OBJS = $(SOURCES:.c=.o)
 DATA_built = simdup--$(EXTVERSION).sql
 DATA = $(wildcard sql/simdup--*--*.sql)
 REGRESS = $(basename $(notdir $(sort $(wildcard test/sql/*.sql))))
-REGRESS_OPTS = --inputdir=test --load-extension=simdup
+REGRESS_OPTS = --inputdir=test --load-extension=simdup --encoding=UTF8 --no-locale
 ISOLATION = $(basename $(notdir $(sort $(wildcard test/specs/*.spec))))
-ISOLATION_OPTS = --inputdir=test --load-extension=simdup
+# 15 looks for expected/ in the output folder, later ones here
+ISOLATION_OPTS = $(REGRESS_OPTS) --outputdir=.
 EXTRA_CLEAN = simdup--$(EXTVERSION).sql build results output_iso tmp_check
 # The server's headers are not ours to warn about, so they come in as system
 # headers; SIMDUP_VERSION keeps the module and the control file in step.
@@ -49,17 +50,21 @@ simdup--$(EXTVERSION).sql: $(SQL_ROOMS) simdup.control
 # A header touches whoever includes it; the tree is small, so: everyone.
 $(OBJS): $(wildcard src/*.h src/*/*.h)
 
+# What is given to this make is not for the makes that the scripts call: there
+# DATA means the files to install.
+SCRIPT = MAKEFLAGS= MAKEOVERRIDES=
+
 demo:
-	@test/run demo $(DATA_CSV)
+	@$(SCRIPT) test/run demo $(if $(filter command,$(origin DATA)),"$$DATA")
 
 test:
-	@test/run test
+	@$(SCRIPT) test/run test $(TESTS)
 
 bench:
-	@test/run bench
+	@$(SCRIPT) ROWS='$(ROWS)' test/run bench $(PART)
 
 lint:
-	@test/run lint
+	@$(SCRIPT) test/run lint
 
 dist:
 	git archive --format=zip --prefix=simdup-$(EXTVERSION)/ -o simdup-$(EXTVERSION).zip HEAD

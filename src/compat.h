@@ -27,4 +27,4 @@
 #define PG_MODULE_MAGIC_EXT(...) PG_MODULE_MAGIC
 #endif
 
-#endif							/* SIMDUP_COMPAT_H */
+#endif /* SIMDUP_COMPAT_H */

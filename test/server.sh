@@ -24,7 +24,7 @@ as_server()
 {
   if [ "$(id -u)" = 0 ]; then
     setpriv --reuid="$server_user" --regid="$(id -g "$server_user")" --init-groups \
-      env HOME="$scratch" USER="$server_user" LOGNAME="$server_user" "$@"
+      env --chdir="$scratch" HOME="$scratch" USER="$server_user" LOGNAME="$server_user" "$@"
   else
     "$@"
   fi
@@ -70,44 +70,84 @@ missing_for()
       command -v clang-tidy >/dev/null || echo clang-tidy
       command -v clang >/dev/null || echo clang
       command -v nm >/dev/null || echo binutils
+      command -v shellcheck >/dev/null || echo shellcheck
       ;;
   esac
+}
+
+# extras_for PURPOSE: what a purpose can do without but does more with. Only
+# packages that this machine's lists know.
+extras_for()
+{
+  local package
+  if [ "$1" = test ]; then
+    package=postgresql-$(major_version)-similarity
+    [ -e "$("$PG_CONFIG" --sharedir)/extension/pg_similarity.control" ] ||
+      ! apt-cache show "$package" >/dev/null 2>&1 || echo "$package"
+  fi
+}
+
+# install_packages PACKAGE...: Debian, as root. MAJOR stands for the major
+# version of the server that is or will be there: headers must be its own.
+#
+# A server package makes and starts a cluster when it is first installed. That
+# is not ours to leave behind, so it is told not to, and told back afterwards.
+install_packages()
+(
+  config=/etc/postgresql-common/createcluster.conf
+  export DEBIAN_FRONTEND=noninteractive UCF_FORCE_CONFFOLD=1
+  apt_install()
+  {
+    apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=300 \
+      -o Dpkg::Options::=--force-confold -o Dpkg::Use-Pty=0 "$@" </dev/null >"$log" 2>&1 ||
+      { tail -40 "$log" >&2; die "could not install $*"; }
+  }
+  log=$(mktemp)
+  trap 'rm -f "$log"; [ ! -e "$config.simdup" ] || mv "$config.simdup" "$config"' EXIT
+  trap 'exit 1' HUP INT TERM
+
+  apt-get update -qq >"$log" 2>&1 || { cat "$log" >&2; echo "simdup: apt-get update failed, trying on" >&2; }
+  major=$(major_version)
+  [ -n "$major" ] || major=$(apt-cache depends postgresql | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' | head -n 1)
+  [ -n "$major" ] || die "the package lists name no PostgreSQL server"
+
+  apt_install postgresql-common
+  cp -p "$config" "$config.simdup"
+  echo 'create_main_cluster = false' >>"$config"
+  apt_install "${@//MAJOR/$major}"
+)
+
+# major_version: of the PostgreSQL that pg_config speaks for; nothing without.
+major_version()
+{
+  { "$PG_CONFIG" --version 2>/dev/null || true; } | sed -n 's/^PostgreSQL \([0-9]*\).*/\1/p'
 }
 
 # need PURPOSE: have what it takes, or install it (Debian, root), or say what
 # is missing and stop.
 need()
 {
-  local missing major config restore=
-  missing=$(missing_for "$1")
-  [ -n "$missing" ] || return 0
-
+  local missing extras
+  mapfile -t missing < <(missing_for "$1")
   if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || [ ! -e /etc/debian_version ]; then
-    die "missing on this machine (Debian's names, MAJOR is your server's version): $(echo $missing)"
+    [ ${#missing[@]} = 0 ] || die "missing on this machine (Debian's names, MAJOR is the server's version): ${missing[*]}"
+    return 0
   fi
-  export DEBIAN_FRONTEND=noninteractive
-  echo "simdup: installing $(echo $missing)" >&2
-  apt-get update -qq >&2
-  major=$("$PG_CONFIG" --version 2>/dev/null | sed -n 's/^PostgreSQL \([0-9]*\).*/\1/p')
-  [ -n "$major" ] || major=$(apt-cache depends postgresql | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' | head -1)
 
-  # The server package would make and start a cluster of its own: not ours to do.
-  config=/etc/postgresql-common/createcluster.conf
-  if [ ! -e "$config" ]; then
-    mkdir -p "${config%/*}"
-    echo 'create_main_cluster = false' > "$config"
-    restore=yes
+  if [ ${#missing[@]} != 0 ]; then
+    echo "simdup: installing ${missing[*]}" >&2
+    install_packages "${missing[@]}"
+    mapfile -t missing < <(missing_for "$1")
+    [ ${#missing[@]} = 0 ] || die "still missing after installing: ${missing[*]}"
   fi
-  # The headers must be those of the server that will load the module.
-  apt-get install -y -qq --no-install-recommends -o Dpkg::Options::=--force-confold \
-    -o Dpkg::Use-Pty=0 $(echo "$missing" "postgresql-MAJOR" | sed "s/MAJOR/$major/g") >&2
-  if [ -n "$restore" ] && [ -e /usr/share/postgresql-common/createcluster.conf ]; then
-    cp /usr/share/postgresql-common/createcluster.conf "$config"
+  mapfile -t extras < <(extras_for "$1")
+  if [ ${#extras[@]} != 0 ]; then
+    echo "simdup: installing ${extras[*]}" >&2
+    install_packages "${extras[@]}" || true
   fi
-  [ -z "$(missing_for "$1")" ] || die "still missing after installing: $(echo $(missing_for "$1"))"
 }
 
-# Everything private lives below $scratch.
+# Everything private lives below $scratch, and goes with this script.
 open_scratch()
 {
   scratch=$(mktemp -d "${TMPDIR:-/tmp}/simdup.XXXXXX")
@@ -118,33 +158,57 @@ open_scratch()
     chown "$server_user" "$scratch"
   fi
   chmod 755 "$scratch"
+  bindir=$scratch/pg$("$PG_CONFIG" --bindir)
   trap close_scratch EXIT
   trap 'exit 129' HUP
   trap 'exit 130' INT
   trap 'exit 143' TERM
+  watch_scratch </dev/null >/dev/null 2>&1 &
+  watcher=$!
 }
 
-close_scratch()
+# Killed outright, this script could not stop its servers: another one looks.
+watch_scratch()
 {
-  local status=$? pidfile
-  trap '' HUP INT TERM
+  trap - EXIT
+  trap '' HUP INT
+  trap 'kill $!; exit' TERM
+  while kill -0 $$; do
+    sleep 1 &
+    wait $!
+  done
+  trap '' TERM
+  sweep_scratch
+}
+
+sweep_scratch()
+{
+  local pidfile
   find "$scratch" -name postmaster.pid | while read -r pidfile; do
     as_server "$bindir/pg_ctl" stop -s -m immediate -D "${pidfile%/*}" || true
   done
   rm -rf "$scratch"
+}
+
+close_scratch()
+{
+  local status=$?
+  trap '' HUP INT TERM
+  kill "$watcher" 2>/dev/null || true
+  wait "$watcher" 2>/dev/null || true
+  sweep_scratch
   exit "$status"
 }
 
-# Build in the tree, install privately. Sets bindir.
+# Build in the tree, install privately, bin in $bindir.
 private_install()
 {
-  local prefix=$scratch/pg from_bin from_lib from_share common dir
+  local prefix=$scratch/pg from_bin from_lib from_share dir
   from_bin=$("$PG_CONFIG" --bindir)
   from_lib=$("$PG_CONFIG" --pkglibdir)
   from_share=$("$PG_CONFIG" --sharedir)
 
   # Share and library folders keep their place relative to bin.
-  bindir=$prefix$from_bin
   pkglibdir=$prefix$from_lib
   sharedir=$prefix$from_share
   mkdir -p "$bindir" "$pkglibdir" "$sharedir/extension"
@@ -172,7 +236,7 @@ private_install()
 # libpq environment for it. LC_ALL=C and UTF8, trust on a private socket.
 start_cluster()
 {
-  local name=$1 data=$scratch/data_$1 setting
+  local data=$scratch/data_$1 setting
   shift
   as_server "$bindir/initdb" --no-sync -A trust -U postgres -E UTF8 --locale=C -D "$data" >"$scratch/initdb.log" 2>&1 ||
     { cat "$scratch/initdb.log" >&2; die "initdb failed"; }

@@ -15,7 +15,7 @@
 static inline int
 simdup_block_start(int i, int n)
 {
-	int			wide = 64 % n;
+	int wide = 64 % n;
 
 	return i * (64 / n) + (i < wide ? i : wide);
 }
@@ -24,11 +24,11 @@ simdup_block_start(int i, int n)
 static inline uint64_t
 simdup_block_bits(uint64_t fp, int start, int end)
 {
-	int			width = end - start;
+	int width = end - start;
 
 	if (width >= 64)
 		return fp;
 	return (fp >> start) & ((UINT64_C(1) << width) - 1);
 }
 
-#endif							/* SIMDUP_CORE_BLOCKS_H */
+#endif /* SIMDUP_CORE_BLOCKS_H */

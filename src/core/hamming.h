@@ -40,4 +40,4 @@ simdup_hamming64(uint64_t a, uint64_t b)
 #define SIMDUP_POPCNT_CLONES
 #endif
 
-#endif							/* SIMDUP_CORE_HAMMING_H */
+#endif /* SIMDUP_CORE_HAMMING_H */

@@ -28,11 +28,22 @@ typedef struct SimdupTokenizer
 	int			n;				/* window of the two n-gram kinds, 1 or more */
 } SimdupTokenizer;
 
+typedef struct SimdupToken
+{
+	const char *bytes;			/* not terminated */
+	uint32_t	len;
+} SimdupToken;
+
+/* The most tokens in a batch. */
+#define SIMDUP_BATCH_TOKENS 128
+
 /*
- * Receives each token in text order. The bytes are valid until the call
- * returns. It may leave by a non-local exit.
+ * Receives tokens in text order, a batch at a time. Their bytes are valid
+ * until the call returns, and those that lie in the text as long as the text.
+ * It may leave by a non-local exit.
  */
-typedef void (*SimdupTokenSink) (void *arg, const char *token, size_t len);
+typedef void (*SimdupTokenSink) (void *arg, const SimdupToken *tokens,
+								 int count);
 
 /*
  * Tokenize len bytes of UTF-8. A text with fewer than n characters (words)

@@ -19,10 +19,10 @@ PG_FUNCTION_INFO_V1(simhash_blocks);
 Datum
 simhash_blocks(PG_FUNCTION_ARGS)
 {
-	uint64		fp = PG_GETARG_SIMHASH64(0);
-	int			n = PG_GETARG_INT32(1);
-	Datum		blocks[SIMHASH_MAX_BLOCKS];
-	int			i;
+	uint64 fp = PG_GETARG_SIMHASH64(0);
+	int    n = PG_GETARG_INT32(1);
+	Datum  blocks[SIMHASH_MAX_BLOCKS];
+	int    i;
 
 	if (n < SIMHASH_MIN_BLOCKS || n > SIMHASH_MAX_BLOCKS)
 		ereport(ERROR,
@@ -30,12 +30,13 @@ simhash_blocks(PG_FUNCTION_ARGS)
 				 errmsg("number of blocks must be between %d and %d",
 						SIMHASH_MIN_BLOCKS, SIMHASH_MAX_BLOCKS),
 				 errdetail("The number given is %d.", n),
-				 errhint("Fingerprints within distance k share a block of k + 1.")));
+				 errhint(
+					 "Fingerprints within distance k share a block of k + 1.")));
 
 	for (i = 0; i < n; i++)
 	{
-		uint64		value = simdup_block_bits(fp, simdup_block_start(i, n),
-											  simdup_block_start(i + 1, n));
+		uint64 value = simdup_block_bits(fp, simdup_block_start(i, n),
+										 simdup_block_start(i + 1, n));
 
 		blocks[i] = Int64GetDatum((int64) ((uint64) i << 32 | value));
 	}

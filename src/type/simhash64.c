@@ -34,13 +34,13 @@ PG_FUNCTION_INFO_V1(simhash64_in);
 Datum
 simhash64_in(PG_FUNCTION_ARGS)
 {
-	char	   *str = PG_GETARG_CSTRING(0);
-	uint64		fp = 0;
-	int			i;
+	char  *str = PG_GETARG_CSTRING(0);
+	uint64 fp = 0;
+	int    i;
 
 	for (i = 0; i < SIMHASH64_HEX_DIGITS; i++)
 	{
-		int			digit = hex_digit((unsigned char) str[i]);
+		int digit = hex_digit((unsigned char) str[i]);
 
 		if (digit < 0)
 			break;
@@ -49,8 +49,8 @@ simhash64_in(PG_FUNCTION_ARGS)
 	if (i != SIMHASH64_HEX_DIGITS || str[i] != '\0')
 		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for type %s: \"%s\"",
-						"simhash64", str)));
+				 errmsg("invalid input syntax for type %s: \"%s\"", "simhash64",
+						str)));
 
 	PG_RETURN_SIMHASH64(fp);
 }
@@ -60,9 +60,9 @@ Datum
 simhash64_out(PG_FUNCTION_ARGS)
 {
 	static const char digits[] = "0123456789abcdef";
-	uint64		fp = PG_GETARG_SIMHASH64(0);
-	char	   *str = palloc(SIMHASH64_HEX_DIGITS + 1);
-	int			i;
+	uint64            fp = PG_GETARG_SIMHASH64(0);
+	char             *str = palloc(SIMHASH64_HEX_DIGITS + 1);
+	int               i;
 
 	for (i = SIMHASH64_HEX_DIGITS - 1; i >= 0; i--, fp >>= 4)
 		str[i] = digits[fp & 0xf];
@@ -75,7 +75,7 @@ PG_FUNCTION_INFO_V1(simhash64_recv);
 Datum
 simhash64_recv(PG_FUNCTION_ARGS)
 {
-	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
+	StringInfo buf = (StringInfo) PG_GETARG_POINTER(0);
 
 	PG_RETURN_SIMHASH64((uint64) pq_getmsgint64(buf));
 }
@@ -97,8 +97,7 @@ simhash64_send(PG_FUNCTION_ARGS)
 
 #define SIMHASH64_COMPARISON(name, op) \
 	PG_FUNCTION_INFO_V1(simhash64_##name); \
-	Datum \
-	simhash64_##name(PG_FUNCTION_ARGS) \
+	Datum simhash64_##name(PG_FUNCTION_ARGS) \
 	{ \
 		PG_RETURN_BOOL(PG_GETARG_SIMHASH64(0) op PG_GETARG_SIMHASH64(1)); \
 	}
@@ -114,8 +113,8 @@ PG_FUNCTION_INFO_V1(simhash64_cmp);
 Datum
 simhash64_cmp(PG_FUNCTION_ARGS)
 {
-	uint64		a = PG_GETARG_SIMHASH64(0);
-	uint64		b = PG_GETARG_SIMHASH64(1);
+	uint64 a = PG_GETARG_SIMHASH64(0);
+	uint64 b = PG_GETARG_SIMHASH64(1);
 
 	PG_RETURN_INT32((a > b) - (a < b));
 }
@@ -124,8 +123,8 @@ simhash64_cmp(PG_FUNCTION_ARGS)
 static int
 simhash64_fastcmp(Datum x, Datum y, SortSupport ssup)
 {
-	uint64		a = DatumGetSimhash64(x);
-	uint64		b = DatumGetSimhash64(y);
+	uint64 a = DatumGetSimhash64(x);
+	uint64 b = DatumGetSimhash64(y);
 
 	return (a > b) - (a < b);
 }
@@ -188,9 +187,9 @@ PG_FUNCTION_INFO_V1(simhash64_from_bit);
 Datum
 simhash64_from_bit(PG_FUNCTION_ARGS)
 {
-	VarBit	   *bits = PG_GETARG_VARBIT_P(0);
-	uint64		fp = 0;
-	int			i;
+	VarBit *bits = PG_GETARG_VARBIT_P(0);
+	uint64  fp = 0;
+	int     i;
 
 	if (VARBITLEN(bits) != SIMHASH64_BITS)
 		ereport(ERROR,
@@ -208,10 +207,10 @@ PG_FUNCTION_INFO_V1(simhash64_to_bit);
 Datum
 simhash64_to_bit(PG_FUNCTION_ARGS)
 {
-	uint64		fp = PG_GETARG_SIMHASH64(0);
-	int			size = VARBITTOTALLEN(SIMHASH64_BITS);
-	VarBit	   *bits = palloc0(size);
-	int			i;
+	uint64  fp = PG_GETARG_SIMHASH64(0);
+	int     size = VARBITTOTALLEN(SIMHASH64_BITS);
+	VarBit *bits = palloc0(size);
+	int     i;
 
 	SET_VARSIZE(bits, size);
 	VARBITLEN(bits) = SIMHASH64_BITS;
@@ -225,17 +224,17 @@ PG_FUNCTION_INFO_V1(simhash64_from_bytea);
 Datum
 simhash64_from_bytea(PG_FUNCTION_ARGS)
 {
-	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
-	int			len = (int) VARSIZE_ANY_EXHDR(bytes);
-	uint64		fp = 0;
-	int			i;
+	bytea *bytes = PG_GETARG_BYTEA_PP(0);
+	int    len = (int) VARSIZE_ANY_EXHDR(bytes);
+	uint64 fp = 0;
+	int    i;
 
 	if (len != SIMHASH64_BITS / 8)
 		ereport(ERROR,
 				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
 				 errmsg("cannot cast bytea to type %s", "simhash64"),
-				 errdetail("The value has %d bytes, a fingerprint has %d.",
-						   len, SIMHASH64_BITS / 8)));
+				 errdetail("The value has %d bytes, a fingerprint has %d.", len,
+						   SIMHASH64_BITS / 8)));
 	for (i = 0; i < len; i++)
 		fp = (fp << 8) | ((unsigned char *) VARDATA_ANY(bytes))[i];
 
@@ -257,16 +256,16 @@ PG_FUNCTION_INFO_V1(simhash_distance);
 Datum
 simhash_distance(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT32(simdup_hamming64(PG_GETARG_SIMHASH64(0),
-									 PG_GETARG_SIMHASH64(1)));
+	PG_RETURN_INT32(
+		simdup_hamming64(PG_GETARG_SIMHASH64(0), PG_GETARG_SIMHASH64(1)));
 }
 
 PG_FUNCTION_INFO_V1(simhash_similarity);
 Datum
 simhash_similarity(PG_FUNCTION_ARGS)
 {
-	int			distance = simdup_hamming64(PG_GETARG_SIMHASH64(0),
-											PG_GETARG_SIMHASH64(1));
+	int distance =
+		simdup_hamming64(PG_GETARG_SIMHASH64(0), PG_GETARG_SIMHASH64(1));
 
 	PG_RETURN_FLOAT8(1.0 - (double) distance / SIMHASH64_BITS);
 }

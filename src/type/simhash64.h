@@ -25,4 +25,4 @@ Simhash64GetDatum(uint64 fp)
 #define PG_GETARG_SIMHASH64(n) DatumGetSimhash64(PG_GETARG_DATUM(n))
 #define PG_RETURN_SIMHASH64(fp) return Simhash64GetDatum(fp)
 
-#endif							/* SIMDUP_TYPE_SIMHASH64_H */
+#endif /* SIMDUP_TYPE_SIMHASH64_H */

@@ -10,7 +10,7 @@ static uint64_t
 next_random(uint64_t *state)
 {
 	/* splitmix64 */
-	uint64_t	z = (*state += UINT64_C(0x9e3779b97f4a7c15));
+	uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
 
 	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
 	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
@@ -20,7 +20,7 @@ next_random(uint64_t *state)
 static int
 slow_popcount(uint64_t x)
 {
-	int			n = 0;
+	int n = 0;
 
 	for (; x; x >>= 1)
 		n += (int) (x & 1);
@@ -30,12 +30,12 @@ slow_popcount(uint64_t x)
 int
 main(void)
 {
-	uint64_t	state = 1;
-	bool		equal = true;
+	uint64_t state = 1;
+	bool     equal = true;
 
 	for (int i = 0; i < 100000; i++)
 	{
-		uint64_t	x = next_random(&state) & next_random(&state);
+		uint64_t x = next_random(&state) & next_random(&state);
 
 		equal = equal && simdup_popcount64(x) == slow_popcount(x);
 	}
@@ -46,14 +46,14 @@ main(void)
 
 	for (int n = 1; n <= 64; n++)
 	{
-		uint64_t	fp = next_random(&state);
-		uint64_t	joined = 0;
-		bool		fair = true;
+		uint64_t fp = next_random(&state);
+		uint64_t joined = 0;
+		bool     fair = true;
 
 		for (int i = 0; i < n; i++)
 		{
-			int			start = simdup_block_start(i, n);
-			int			end = simdup_block_start(i + 1, n);
+			int start = simdup_block_start(i, n);
+			int end = simdup_block_start(i + 1, n);
 
 			fair = fair && end - start >= 64 / n && end - start <= 64 / n + 1;
 			joined |= simdup_block_bits(fp, start, end) << start;

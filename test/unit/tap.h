@@ -12,14 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int	tap_count;
-static int	tap_failures;
+static int tap_count;
+static int tap_failures;
 
 /* One test: is the condition true? Name as printf. */
 static inline bool __attribute__((format(printf, 2, 3)))
 ok(bool condition, const char *name, ...)
 {
-	va_list		args;
+	va_list args;
 
 	printf("%sok %d - ", condition ? "" : "not ", ++tap_count);
 	va_start(args, name);
@@ -36,7 +36,8 @@ static inline bool
 is_u64(uint64_t got, uint64_t expected, const char *name)
 {
 	if (got != expected)
-		printf("# got %016" PRIx64 ", expected %016" PRIx64 "\n", got, expected);
+		printf("# got %016" PRIx64 ", expected %016" PRIx64 "\n", got,
+			   expected);
 	return ok(got == expected, "%s", name);
 }
 
@@ -48,4 +49,4 @@ done_testing(void)
 	return tap_failures ? 1 : 0;
 }
 
-#endif							/* SIMDUP_UNIT_TAP_H */
+#endif /* SIMDUP_UNIT_TAP_H */

@@ -1,0 +1,382 @@
+/*
+ * features.c
+ *	  Token frequencies in an open-addressing table keyed by the 64-bit hash.
+ *
+ * The table holds indexes into an array of features, so it is small, cheap to
+ * clear for each text, and what it yields comes in a fixed order. Equal hashes
+ * are not taken for equal tokens: the bytes are compared as well.
+ */
+#include <string.h>
+
+#include "core/features.h"
+#include "core/host.h"
+
+/* Features of the smallest table. */
+#define MIN_CAPACITY 64
+
+/* Copied tokens are small; a chunk is a few pages. */
+#define ARENA_CHUNK 16384
+
+/* Steps of a long loop between two looks for interrupts. */
+#define INTERRUPT_STEPS (1 << 14)
+
+static const char *
+arena_copy(SimdupArena *arena, const char *bytes, size_t len)
+{
+	char	   *copy;
+
+	if (arena->size - arena->used < len)
+	{
+		size_t		size = sizeof(char *) + (len > ARENA_CHUNK ? len : ARENA_CHUNK);
+		char	   *chunk = simdup_alloc(size);
+
+		memcpy(chunk, &arena->chunk, sizeof(char *));
+		arena->chunk = chunk;
+		arena->used = sizeof(char *);
+		arena->size = size;
+	}
+	copy = arena->chunk + arena->used;
+	memcpy(copy, bytes, len);
+	arena->used += len;
+	return copy;
+}
+
+static void
+arena_free(SimdupArena *arena)
+{
+	while (arena->chunk)
+	{
+		char	   *next;
+
+		memcpy(&next, arena->chunk, sizeof(char *));
+		simdup_free(arena->chunk);
+		arena->chunk = next;
+	}
+}
+
+/*
+ * A slot carries the upper half of its feature's hash, so that a probe past
+ * other features' slots needs to look at none of them.
+ */
+#define SLOT_TAG UINT64_C(0xFFFFFFFF00000000)
+
+static inline uint64_t
+make_slot(uint64_t hash, size_t index)
+{
+	return (hash & SLOT_TAG) | (uint32_t) (index + 1);
+}
+
+/* Four slots a feature at the least, so that a probe seldom meets another. */
+static void
+make_slots(SimdupFeatures *features)
+{
+	size_t		n = 4 * features->capacity;
+
+	features->slots = simdup_alloc0(n * sizeof(uint64_t));
+	features->mask = n - 1;
+}
+
+static void
+grow(SimdupFeatures *features)
+{
+	features->capacity *= 2;
+	features->features = simdup_realloc(features->features,
+										features->capacity * sizeof(SimdupFeature));
+	simdup_free(features->slots);
+	make_slots(features);
+	for (size_t i = 0; i < features->count; i++)
+	{
+		size_t		slot = features->features[i].hash & features->mask;
+
+		while (features->slots[slot] != 0)
+			slot = (slot + 1) & features->mask;
+		features->slots[slot] = make_slot(features->features[i].hash, i);
+		if (i % INTERRUPT_STEPS == 0)
+			simdup_check_interrupts();
+	}
+}
+
+/*
+ * memcmp's answer to "equal?" for short strings, inline: overlapping words
+ * cover any length from 4 to 16.
+ */
+static inline bool
+equal_bytes(const char *a, const char *b, size_t len)
+{
+	if (len > 16)
+		return memcmp(a, b, len) == 0;
+	if (len >= 8)
+		return simdup_load64(a) == simdup_load64(b) &&
+			simdup_load64(a + len - 8) == simdup_load64(b + len - 8);
+	if (len >= 4)
+		return simdup_load32(a) == simdup_load32(b) &&
+			simdup_load32(a + len - 4) == simdup_load32(b + len - 4);
+	return len == 0 || (a[0] == b[0] && a[len >> 1] == b[len >> 1] &&
+						a[len - 1] == b[len - 1]);
+}
+
+static uint32_t
+add_new(SimdupFeatures *features, size_t slot, uint64_t hash,
+		const SimdupToken *token)
+{
+	SimdupFeature *feature;
+	const char *bytes = token->bytes;
+
+	if ((uintptr_t) bytes - (uintptr_t) features->text >= features->text_len)
+		bytes = arena_copy(&features->arena, bytes, token->len);
+	features->slots[slot] = make_slot(hash, features->count);
+	feature = &features->features[features->count++];
+	feature->hash = hash;
+	feature->bytes = bytes;
+	feature->len = token->len;
+	feature->tf = 1;
+	if (features->count == features->capacity)
+		grow(features);
+	return 1;
+}
+
+/* Count one occurrence; returns the token's frequency so far. */
+static inline uint32_t
+add_token(SimdupFeatures *features, uint64_t hash, const SimdupToken *token)
+{
+	size_t		slot = hash & features->mask;
+	uint64_t	found;
+
+	while ((found = features->slots[slot]) != 0)
+	{
+		if (((found ^ hash) & SLOT_TAG) == 0)
+		{
+			SimdupFeature *feature = &features->features[(uint32_t) found - 1];
+
+			if (feature->hash == hash && feature->len == token->len &&
+				equal_bytes(feature->bytes, token->bytes, token->len))
+				return ++feature->tf;
+		}
+		slot = (slot + 1) & features->mask;
+	}
+	return add_new(features, slot, hash, token);
+}
+
+/* Is the weight of tf occurrences 1 more than that of tf - 1, or the same? */
+static inline int
+weight_grows(SimdupWeighting weighting, uint32_t tf)
+{
+	if (weighting == SIMDUP_WEIGHTING_LOG)
+		return (tf & (tf - 1)) == 0;
+	return weighting == SIMDUP_WEIGHTING_TF || tf == 1;
+}
+
+/*
+ * Hash a batch, count it, sum it; three loops, since each runs faster
+ * alone. Every weighting grows by 0 or 1 with each occurrence, so the sum needs
+ * not wait for the final frequencies: it takes the hash once for each growth.
+ */
+void
+simdup_features_count(void *arg, const SimdupToken *tokens, int count)
+{
+	SimdupFeatures *features = arg;
+	uint64_t	hashes[SIMDUP_BATCH_TOKENS];
+	int			growths = 0;
+
+	if (features->hash == SIMDUP_HASH_CITY64)
+	{
+		for (int i = 0; i < count; i++)
+			hashes[i] = simdup_city64(tokens[i].bytes, tokens[i].len);
+	}
+	else
+	{
+		for (int i = 0; i < count; i++)
+			hashes[i] = simdup_hash64(features->hash, tokens[i].bytes,
+									  tokens[i].len);
+	}
+	for (int i = 0; i < count; i++)
+	{
+		uint32_t	tf = add_token(features, hashes[i], &tokens[i]);
+
+		/* not before i, so the hashes still to come are safe */
+		hashes[growths] = hashes[i];
+		growths += weight_grows(features->weighting, tf);
+	}
+	if (features->sum)
+		simdup_sum_add_ones(features->sum, hashes, growths);
+}
+
+void
+simdup_features_begin(SimdupFeatures *features, SimdupHash hash,
+					  SimdupWeighting weighting, SimdupSum *sum,
+					  const char *text, size_t len)
+{
+	memset(features, 0, sizeof(*features));
+	features->hash = hash;
+	features->weighting = weighting;
+	features->sum = sum;
+	features->text = text;
+	features->text_len = len;
+
+	/* few texts have more than a feature for every three or four bytes */
+	features->capacity = MIN_CAPACITY;
+	while (features->capacity < len / 4 && features->capacity < 4096)
+		features->capacity *= 2;
+	features->features = simdup_alloc(features->capacity * sizeof(SimdupFeature));
+	make_slots(features);
+}
+
+void
+simdup_features_free(SimdupFeatures *features)
+{
+	simdup_free(features->features);
+	simdup_free(features->slots);
+	arena_free(&features->arena);
+}
+
+/* Order of n_features: frequency descending, then bytes ascending. */
+static int
+compare_features(const SimdupFeature *a, const SimdupFeature *b)
+{
+	int			order;
+
+	if (a->tf != b->tf)
+		return a->tf > b->tf ? -1 : 1;
+	order = memcmp(a->bytes, b->bytes, a->len < b->len ? a->len : b->len);
+	if (order != 0)
+		return order;
+	return (a->len > b->len) - (a->len < b->len);
+}
+
+static inline void
+swap_features(SimdupFeature *a, SimdupFeature *b)
+{
+	SimdupFeature swap = *a;
+
+	*a = *b;
+	*b = swap;
+}
+
+/*
+ * Partition [low, high] around the median of three and return the last index
+ * of the smaller side.
+ */
+static size_t
+partition(SimdupFeature *f, size_t low, size_t high)
+{
+	SimdupFeature pivot;
+	size_t		middle = low + (high - low) / 2;
+	size_t		i = low;
+	size_t		j = high;
+	uint32_t	steps = 0;
+
+	if (compare_features(&f[middle], &f[low]) < 0)
+		swap_features(&f[middle], &f[low]);
+	if (compare_features(&f[high], &f[middle]) < 0)
+	{
+		swap_features(&f[high], &f[middle]);
+		if (compare_features(&f[middle], &f[low]) < 0)
+			swap_features(&f[middle], &f[low]);
+	}
+	pivot = f[middle];
+	for (;;)
+	{
+		while (compare_features(&f[i], &pivot) < 0)
+			i++;
+		while (compare_features(&pivot, &f[j]) < 0)
+			j--;
+		if (i >= j)
+			return j;
+		swap_features(&f[i++], &f[j--]);
+		if (++steps % INTERRUPT_STEPS == 0)
+			simdup_check_interrupts();
+	}
+}
+
+/* Put heap element i of n where it belongs; the largest is at the top. */
+static void
+sift_down(SimdupFeature *f, size_t i, size_t n)
+{
+	for (;;)
+	{
+		size_t		child = 2 * i + 1;
+
+		if (child >= n)
+			return;
+		if (child + 1 < n && compare_features(&f[child], &f[child + 1]) < 0)
+			child++;
+		if (compare_features(&f[i], &f[child]) >= 0)
+			return;
+		swap_features(&f[i], &f[child]);
+		i = child;
+	}
+}
+
+/*
+ * Heapsort: no recursion, no memory, n log n whatever the input, and it can be
+ * interrupted, which the C library's qsort cannot.
+ */
+static void
+sort_range(SimdupFeature *f, size_t n)
+{
+	uint32_t	steps = 0;
+
+	for (size_t i = n / 2; i-- > 0;)
+	{
+		sift_down(f, i, n);
+		if (++steps % INTERRUPT_STEPS == 0)
+			simdup_check_interrupts();
+	}
+	for (size_t i = n; i-- > 1;)
+	{
+		swap_features(&f[0], &f[i]);
+		sift_down(f, 0, i);
+		if (++steps % INTERRUPT_STEPS == 0)
+			simdup_check_interrupts();
+	}
+}
+
+void
+simdup_features_keep_top(SimdupFeatures *features, size_t n)
+{
+	size_t		low = 0;
+	size_t		high;
+	int			rounds = 0;
+
+	if (n >= features->count)
+		return;
+
+	/* quickselect; should the pivots be bad, sorting what is left settles it */
+	high = features->count - 1;
+	while (low < high)
+	{
+		size_t		split;
+
+		if (++rounds > 64)
+		{
+			sort_range(features->features + low, high - low + 1);
+			break;
+		}
+		split = partition(features->features, low, high);
+		if (n <= split)
+			high = split;
+		else
+			low = split + 1;
+	}
+	features->count = n;
+}
+
+void
+simdup_features_sort(SimdupFeatures *features)
+{
+	sort_range(features->features, features->count);
+}
+
+void
+simdup_features_add_to(const SimdupFeatures *features, SimdupSum *sum)
+{
+	for (size_t i = 0; i < features->count; i++)
+	{
+		const SimdupFeature *feature = &features->features[i];
+
+		simdup_sum_add(sum, feature->hash, 
+					   simdup_weight(features->weighting, feature->tf));
+		if (i % INTERRUPT_STEPS == 0)
+			simdup_check_interrupts();
+	}
+}

@@ -1,0 +1,126 @@
+/*
+ * hash.h
+ *	  The string hashes that features can be hashed with.
+ *
+ * All are fixed functions of the bytes: no seed, no difference between
+ * platforms. city64 is CityHash64 of version 1.1.1 (Pike and Alakuijala);
+ * murmur3 the first half of MurmurHash3_x64_128 with seed 0 (Appleby); bkdr
+ * the multiplicative hash of Kernighan and Ritchie with seed 131 over 64 bits,
+ * the paper's baseline; java the string hash of the course program, over
+ * UTF-16 units (itself Python 2's, widened to 64 bits).
+ */
+#ifndef SIMDUP_CORE_HASH_H
+#define SIMDUP_CORE_HASH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef enum SimdupHash
+{
+	SIMDUP_HASH_CITY64,
+	SIMDUP_HASH_MURMUR3,
+	SIMDUP_HASH_BKDR,
+	SIMDUP_HASH_JAVA
+} SimdupHash;
+
+/* CityHash64 of a string of any length; long ones out of line. */
+extern uint64_t simdup_city64_long(const char *s, size_t len);
+
+/* Any of the hashes. */
+extern uint64_t simdup_hash64(SimdupHash hash, const char *s, size_t len);
+
+/* Find a hash by its name; false if there is none. */
+extern bool simdup_hash_by_name(const char *name, size_t len, SimdupHash *hash);
+
+/* The names, for messages. */
+#define SIMDUP_HASH_NAMES "\"city64\", \"murmur3\", \"bkdr\", \"java\""
+
+#define SIMDUP_CITY_K0 UINT64_C(0xc3a5c85c97cb3127)
+#define SIMDUP_CITY_K1 UINT64_C(0xb492b66fbe98f273)
+#define SIMDUP_CITY_K2 UINT64_C(0x9ae16a3b2f90404f)
+
+static inline uint64_t
+simdup_load64(const char *s)
+{
+	uint64_t	v;
+
+	memcpy(&v, s, sizeof(v));
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	v = __builtin_bswap64(v);
+#endif
+	return v;
+}
+
+static inline uint32_t
+simdup_load32(const char *s)
+{
+	uint32_t	v;
+
+	memcpy(&v, s, sizeof(v));
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	v = __builtin_bswap32(v);
+#endif
+	return v;
+}
+
+static inline uint64_t
+simdup_rotate64(uint64_t v, int bits)
+{
+	return bits == 0 ? v : (v >> bits) | (v << (64 - bits));
+}
+
+/* Two words into one: CityHash's finisher. */
+static inline uint64_t
+simdup_city_mix(uint64_t u, uint64_t v, uint64_t mul)
+{
+	uint64_t	a = (u ^ v) * mul;
+	uint64_t	b;
+
+	a ^= a >> 47;
+	b = (v ^ a) * mul;
+	b ^= b >> 47;
+	return b * mul;
+}
+
+/*
+ * CityHash64. Tokens are short, so the up-to-16-byte case is inline: it is
+ * what a fingerprint spends its time in.
+ */
+static inline uint64_t
+simdup_city64(const char *s, size_t len)
+{
+	uint64_t	mul = SIMDUP_CITY_K2 + (uint64_t) len * 2;
+
+	if (len > 16)
+		return simdup_city64_long(s, len);
+	if (len >= 8)
+	{
+		uint64_t	a = simdup_load64(s) + SIMDUP_CITY_K2;
+		uint64_t	b = simdup_load64(s + len - 8);
+		uint64_t	c = simdup_rotate64(b, 37) * mul + a;
+		uint64_t	d = (simdup_rotate64(a, 25) + b) * mul;
+
+		return simdup_city_mix(c, d, mul);
+	}
+	if (len >= 4)
+	{
+		uint64_t	a = simdup_load32(s);
+
+		return simdup_city_mix(len + (a << 3), simdup_load32(s + len - 4), mul);
+	}
+	if (len > 0)
+	{
+		uint32_t	y = (uint32_t) (unsigned char) s[0] +
+			((uint32_t) (unsigned char) s[len >> 1] << 8);
+		uint32_t	z = (uint32_t) len +
+			((uint32_t) (unsigned char) s[len - 1] << 2);
+		uint64_t	h = y * SIMDUP_CITY_K2 ^ z * SIMDUP_CITY_K0;
+
+		return (h ^ (h >> 47)) * SIMDUP_CITY_K2;
+	}
+	return SIMDUP_CITY_K2;
+}
+
+#endif							/* SIMDUP_CORE_HASH_H */

@@ -1,0 +1,81 @@
+/*
+ * sum.h
+ *	  The weighted sum of feature hashes behind a simhash, exactly.
+ *
+ * A simhash adds each feature's weight to 64 counters, plus where the bit of
+ * its hash is 1 and minus where it is 0, and takes the signs (Charikar 2002).
+ * Since plus and minus weigh the same, it is enough to count the ones: counter
+ * i is positive if and only if the weight at its ones is more than half of the
+ * total. Those 64 counts are kept bit-sliced: plane p holds binary digit p of
+ * all of them in one word. Hashes of one binary digit of weight are collected
+ * and go through a tree of carry-save adders sixteen at a time, so a feature
+ * costs about five word operations instead of 64 additions.
+ *
+ * Sums are exact up to a total weight of 2^127.
+ */
+#ifndef SIMDUP_CORE_SUM_H
+#define SIMDUP_CORE_SUM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Binary digits of a weight, and of a sum of weights. */
+#define SIMDUP_SUM_DIGITS 64
+#define SIMDUP_SUM_PLANES 128
+
+/* Hashes that go through the adders together. */
+#define SIMDUP_SUM_BATCH 16
+
+typedef struct SimdupSum
+{
+	uint64_t	total_low;		/* sum of all weights, 128 bits */
+	uint64_t	total_high;
+	uint64_t	features;		/* hashes added, of whatever weight */
+	uint64_t	planes[SIMDUP_SUM_PLANES];
+	uint8_t		waiting[SIMDUP_SUM_DIGITS]; /* hashes waiting, per digit */
+	uint64_t	batch[SIMDUP_SUM_DIGITS][SIMDUP_SUM_BATCH];
+} SimdupSum;
+
+extern void simdup_sum_init(SimdupSum *sum);
+
+/* Take the full batch of one digit into the planes. */
+extern void simdup_sum_flush_digit(SimdupSum *sum, int digit);
+
+/* Empty the batches: from here on the planes alone tell the counts. */
+extern void simdup_sum_flush(SimdupSum *sum);
+
+/* Add all that other holds; other is flushed on the way. */
+extern void simdup_sum_merge(SimdupSum *sum, SimdupSum *other);
+
+/*
+ * Signs of the counters: bit i is 1 where its sum is positive, or with ties
+ * where it is not negative. Flushes.
+ */
+extern uint64_t simdup_sum_signs(SimdupSum *sum, bool ties);
+
+static inline void
+simdup_sum_add_digit(SimdupSum *sum, uint64_t hash, int digit)
+{
+	sum->batch[digit][sum->waiting[digit]++] = hash;
+	if (sum->waiting[digit] == SIMDUP_SUM_BATCH)
+		simdup_sum_flush_digit(sum, digit);
+}
+
+/* Add n features of weight 1. */
+extern void simdup_sum_add_ones(SimdupSum *sum, const uint64_t *hashes, int n);
+
+/* Add one feature. */
+static inline void
+simdup_sum_add(SimdupSum *sum, uint64_t hash, uint64_t weight)
+{
+	sum->features++;
+	sum->total_low += weight;
+	sum->total_high += sum->total_low < weight;
+	while (weight != 0)
+	{
+		simdup_sum_add_digit(sum, hash, __builtin_ctzll(weight));
+		weight &= weight - 1;
+	}
+}
+
+#endif							/* SIMDUP_CORE_SUM_H */

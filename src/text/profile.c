@@ -1,0 +1,193 @@
+/*
+ * profile.c
+ *	  The options of a fingerprint, and text on its way to core.
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include "mb/pg_wchar.h"
+#include "text/profile.h"
+#include "utils/builtins.h"
+
+/* Windows of the n-gram tokenizers. */
+#define MAX_WINDOW 16
+
+static bool
+name_is(const text *name, const char *expected)
+{
+	size_t		len = strlen(expected);
+
+	return VARSIZE_ANY_EXHDR(name) == len &&
+		memcmp(VARDATA_ANY(name), expected, len) == 0;
+}
+
+/*
+ * "prefix:N" with N in plain digits. Returns false if it does not begin so;
+ * an N that is no number, or out of range, gives 0.
+ */
+static bool
+parse_window(const text *name, const char *prefix, int *n)
+{
+	const char *p = VARDATA_ANY(name);
+	size_t		len = VARSIZE_ANY_EXHDR(name);
+	size_t		skip = strlen(prefix);
+	int			value = 0;
+
+	if (len < skip || memcmp(p, prefix, skip) != 0)
+		return false;
+	*n = 0;
+	if (len == skip || p[skip] == '0')
+		return true;
+	for (; skip < len; skip++)
+	{
+		if (p[skip] < '0' || p[skip] > '9')
+			return true;
+		value = value * 10 + (p[skip] - '0');
+		if (value > MAX_WINDOW)
+			return true;
+	}
+	*n = value;
+	return true;
+}
+
+SimdupTokenizer
+simdup_parse_tokenizer(const text *name)
+{
+	SimdupTokenizer tokenizer = {SIMDUP_TOKENIZER_WORD, 0};
+
+	if (name_is(name, "word"))
+		return tokenizer;
+	if (name_is(name, "alpha"))
+		tokenizer.kind = SIMDUP_TOKENIZER_ALPHA;
+	else if (name_is(name, "space"))
+		tokenizer.kind = SIMDUP_TOKENIZER_SPACE;
+	else if (parse_window(name, "char:", &tokenizer.n) && tokenizer.n > 0)
+		tokenizer.kind = SIMDUP_TOKENIZER_CHAR_NGRAM;
+	else if (parse_window(name, "word:", &tokenizer.n) && tokenizer.n > 0)
+		tokenizer.kind = SIMDUP_TOKENIZER_WORD_NGRAM;
+	else
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unrecognized tokenizer: \"%s\"",
+						text_to_cstring(name)),
+				 errhint("Tokenizers are \"word\", \"alpha\", \"space\", and \"char:N\" and \"word:N\" with N from 1 to %d.",
+						 MAX_WINDOW)));
+	return tokenizer;
+}
+
+SimdupWeighting
+simdup_parse_weighting(const text *name)
+{
+	if (name_is(name, "log"))
+		return SIMDUP_WEIGHTING_LOG;
+	if (name_is(name, "tf"))
+		return SIMDUP_WEIGHTING_TF;
+	if (name_is(name, "set"))
+		return SIMDUP_WEIGHTING_SET;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unrecognized weighting: \"%s\"", text_to_cstring(name)),
+			 errhint("Weightings are \"log\", \"tf\" and \"set\".")));
+}
+
+SimdupHash
+simdup_parse_hash(const text *name)
+{
+	SimdupHash	hash;
+
+	if (!simdup_hash_by_name(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name), &hash))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unrecognized hash: \"%s\"", text_to_cstring(name)),
+				 errhint("Hashes are %s.", SIMDUP_HASH_NAMES)));
+	return hash;
+}
+
+/* An option's value, which must not be NULL. */
+static Datum
+required_option(FunctionCallInfo fcinfo, int argno, const char *name)
+{
+	if (PG_ARGISNULL(argno))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("%s must not be null", name)));
+	return PG_GETARG_DATUM(argno);
+}
+
+SimdupProfile
+simdup_get_profile(FunctionCallInfo fcinfo, SimdupProfileArgs args)
+{
+	SimdupProfile profile = {0};
+
+	if (args.n_features >= 0 && !PG_ARGISNULL(args.n_features))
+	{
+		profile.limited = true;
+		profile.n_features = PG_GETARG_INT32(args.n_features);
+		if (profile.n_features < 1)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("n_features must be at least 1"),
+					 errdetail("The value given is %d.", profile.n_features),
+					 errhint("Leave it NULL to keep all features.")));
+	}
+	if (args.tokenizer >= 0)
+		profile.tokenizer = simdup_parse_tokenizer(DatumGetTextPP(required_option(fcinfo, args.tokenizer, "tokenizer")));
+	if (args.weighting >= 0)
+		profile.weighting = simdup_parse_weighting(DatumGetTextPP(required_option(fcinfo, args.weighting, "weighting")));
+	if (args.hash >= 0)
+		profile.hash = simdup_parse_hash(DatumGetTextPP(required_option(fcinfo, args.hash, "hash")));
+	if (args.ties >= 0)
+		profile.ties = DatumGetBool(required_option(fcinfo, args.ties, "ties"));
+	return profile;
+}
+
+SimdupUtf8
+simdup_text_to_utf8(const text *value)
+{
+	SimdupUtf8	utf8 = {VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value)};
+	int			encoding = GetDatabaseEncoding();
+
+	if (encoding != PG_UTF8 && encoding != PG_SQL_ASCII && utf8.len > 0)
+	{
+		char	   *converted = pg_server_to_any(utf8.bytes, (int) utf8.len,
+												 PG_UTF8);
+
+		/* it hands back what it got where there was nothing to convert */
+		if (converted != utf8.bytes)
+		{
+			utf8.bytes = converted;
+			utf8.len = strlen(converted);
+		}
+	}
+	return utf8;
+}
+
+text *
+simdup_utf8_to_text(const char *bytes, size_t len)
+{
+	int			encoding = GetDatabaseEncoding();
+	char	   *converted;
+
+	if (encoding == PG_UTF8 || encoding == PG_SQL_ASCII)
+		return cstring_to_text_with_len(bytes, (int) len);
+	converted = pg_any_to_server(bytes, (int) len, PG_UTF8);
+	if (converted == bytes)
+		return cstring_to_text_with_len(bytes, (int) len);
+	return cstring_to_text(converted);
+}
+
+void
+simdup_collect_features(SimdupFeatures *features, const SimdupProfile *profile,
+						SimdupUtf8 content, SimdupSum *sum)
+{
+	bool		sum_later = sum && profile->limited;
+
+	simdup_features_begin(features, profile->hash, profile->weighting,
+						  sum_later ? NULL : sum, content.bytes, content.len);
+	simdup_tokenize(profile->tokenizer, content.bytes, content.len,
+					simdup_features_count, features);
+	if (profile->limited)
+		simdup_features_keep_top(features, (size_t) profile->n_features);
+	if (sum_later)
+		simdup_features_add_to(features, sum);
+}

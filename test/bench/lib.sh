@@ -1,0 +1,84 @@
+# lib.sh: what the parts of make bench share. Source it:
+#
+#   . "$ROOT/test/bench/lib.sh"
+#   rows=$(rows_or 100000)
+#   ratio "simhash against md5" "SELECT count(simhash(body)) FROM t" \
+#     "SELECT count(md5(body)) FROM t" 5 "<= 2.5"
+#
+# A part runs with PGHOST, PGPORT, PGUSER and PGDATABASE set to a fresh database
+# that has the extension, ROOT the checkout, SCRATCH a writable folder.
+
+set -euo pipefail
+
+bench_header_printed=
+
+# rows_or DEFAULT: the rows asked for by ROWS=n, or else this part's own number.
+rows_or()
+{
+  echo "${ROWS:-$1}"
+}
+
+# sql [ARG...]: psql that stops at the first error; the script on stdin or by -c.
+sql()
+{
+  psql -qXAt -v ON_ERROR_STOP=1 "$@"
+}
+
+# median: the median of the numbers on stdin, one a line.
+median()
+{
+  sort -g | awk '{ v[NR] = $1 }
+    END { if (NR) printf "%.3f\n", NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
+}
+
+# ratio_row LABEL ROWS A B [TARGET]: one line of the table, from two medians in
+# the same unit. TARGET is like "<= 2.5" or ">= 15" and is compared with A / B.
+ratio_row()
+{
+  local label=$1 rows=$2 a=$3 b=$4 target=${5:-} ratio verdict=
+  ratio=$(awk -v a="$a" -v b="$b" 'BEGIN { printf "%.3f", (b > 0 ? a / b : 0) }')
+  if [ -n "$target" ]; then
+    verdict=$(awk -v r="$ratio" -v op="${target%% *}" -v t="${target#* }" 'BEGIN {
+      met = op == "<=" ? r <= t : op == ">=" ? r >= t : op == "<" ? r < t : r > t
+      print met ? "met" : "MISSED" }')
+  fi
+  if [ -z "$bench_header_printed" ]; then
+    bench_header_printed=yes
+    printf '%-50s %10s %11s %11s %8s  %s\n' "A against B" rows "median A" "median B" "A / B" target
+  fi
+  printf '%-50s %10s %11s %11s %8s  %s\n' "$label" "$rows" "$a" "$b" "$ratio" "$target${verdict:+ $verdict}"
+}
+
+# times_of LETTER FILE: the sums of psql's timings under each "run LETTER" line.
+times_of()
+{
+  awk -v letter="$1" '
+    $1 == "run" { if (open) print sum; open = $2 == letter; sum = 0 }
+    $1 == "Time:" && open { sum += $2 }
+    END { if (open) print sum }' "$2"
+}
+
+# ratio LABEL "SQL A" "SQL B" [RUNS] [TARGET]: time A and B in turn, A B A B …,
+# in one session after one untimed run of each, and print the medians in
+# milliseconds. What $before holds is run, untimed, before every run (say,
+# to empty a table that A and B fill); the rows shown are $rows. Let statements
+# return one row: what a session fetches is timed too.
+ratio()
+{
+  local label=$1 a=$2 b=$3 runs=${4:-5} target=${5:-} out i letter
+  out=$(mktemp "$SCRATCH/ratio.XXXXXX")
+  {
+    echo '\o /dev/null'
+    for ((i = 0; i <= runs; i++)); do
+      for letter in a b; do
+        printf '\\timing off\n%s\n;\n' "${before:-}"
+        if [ "$i" != 0 ]; then
+          printf '\\echo run %s\n\\timing on\n' "$letter"
+        fi
+        # a statement given with its semicolon would be followed by an empty one
+        printf '%s\n;\n' "$(sed -e '$ s/;[[:space:]]*$//' <<<"${!letter}")"
+      done
+    done
+  } | LC_ALL=C psql -qX -v ON_ERROR_STOP=1 >"$out" || return 1
+  ratio_row "$label" "${rows:-${ROWS:--}}" "$(times_of a "$out" | median)" "$(times_of b "$out" | median)" "$target"
+}

@@ -1,0 +1,309 @@
+# install: beside other extensions, in hostile schemas, by ordinary users,
+# relocated, dumped and restored, and gone without a trace.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('install');
+$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+$node->start;
+
+# Whether the server could install an extension.
+sub available
+{
+	my ($extension) = @_;
+
+	return $node->safe_psql('postgres',
+		"SELECT count(*) FROM pg_available_extensions WHERE name = '$extension'");
+}
+
+# Run a script; the exit status and what went to stderr.
+sub try_sql
+{
+	my ($db, $sql, %params) = @_;
+	my ($stdout, $stderr);
+	my $status = $node->psql($db, $sql, stdout => \$stdout, stderr => \$stderr, %params);
+
+	return ($status, $stdout, $stderr);
+}
+
+# The script runs through.
+sub runs
+{
+	my ($db, $sql, $name, %params) = @_;
+	my ($status, undef, $stderr) = try_sql($db, $sql, on_error_stop => 1, %params);
+
+	ok($status == 0, $name) or diag($stderr);
+	return;
+}
+
+# What the script answers, for a test of its own; and why if it stops.
+sub answer
+{
+	my ($db, $sql) = @_;
+	my ($status, $stdout, $stderr) = try_sql($db, $sql, on_error_stop => 1);
+
+	diag($stderr) if $status != 0;
+	return $stdout;
+}
+
+# --- beside other extensions, in one schema
+
+# What each of them and simdup must still answer with all of them in the path.
+my $use = <<'SQL';
+SET search_path = together;
+CREATE TABLE t (id integer PRIMARY KEY, fp simhash64, body text);
+INSERT INTO t
+  SELECT i, ('x' || substr(md5(i::text), 1, 16))::bit(64)::simhash64, 'petition ' || i
+  FROM generate_series(1, 100) AS i;
+CREATE INDEX ON t (fp);
+CREATE INDEX ON t USING hash (fp);
+CREATE INDEX ON t USING gin (simhash_blocks(fp));
+SELECT count(*) FROM t WHERE fp <~> '0000000000000000' <= 64;
+SELECT count(*) FROM t AS a, t AS b
+  WHERE simhash_blocks(a.fp) && simhash_blocks(b.fp) AND a.fp <~> b.fp = 0;
+SELECT count(*) FROM t WHERE fp = '0000000000000000' OR fp < 'ffffffffffffffff';
+SELECT simhash_distance('0000000000000000', '0000000000000007'),
+       simhash_similarity('0000000000000000', 'ffffffffffffffff');
+SQL
+my $answers = "100\n100\n100\n3|0";
+
+my %others = (
+	pg_trgm => "SELECT 'word' % 'words', similarity('word', 'word')",
+	intarray => "SELECT '{1,2}'::int[] && '{2,3}'::int[], icount('{1,2}')",
+	hstore => "SELECT ('a=>1'::hstore) -> 'a', 'a=>1'::hstore ? 'a'",
+	btree_gin => "CREATE INDEX ON t USING gin (id); SELECT 1",
+	fuzzystrmatch => "SELECT levenshtein('petition', 'petitions')",
+	pg_similarity => "SELECT lev('petition', 'petition'), 'a b' ~== 'a b'");
+my %their_answers = (
+	pg_trgm => 't|1',
+	intarray => 't|2',
+	hstore => '1|t',
+	btree_gin => '1',
+	fuzzystrmatch => '1',
+	pg_similarity => '1|t');
+
+for my $other (sort keys %others)
+{
+	SKIP:
+	{
+		# a Debian package of its own; the rest is PostgreSQL's contrib
+		skip "$other is not installed on this machine", 2 unless available($other);
+
+		for my $order ([ $other, 'simdup' ], [ 'simdup', $other ])
+		{
+			my $db = "beside_${other}_$order->[0]";
+			my $create = join(' ', map { "CREATE EXTENSION $_ SCHEMA together;" } @$order);
+
+			$node->safe_psql('postgres', "CREATE DATABASE $db");
+			my $stdout = answer($db, "CREATE SCHEMA together; $create\n$use\n$others{$other};");
+			is($stdout, "$answers\n$their_answers{$other}", "@$order in one schema");
+			$node->safe_psql('postgres', "DROP DATABASE $db");
+		}
+	}
+}
+
+for my $order ([ 'simdup', sort keys %others ], [ (sort keys %others), 'simdup' ])
+{
+	my @installed = grep { available($_) } @$order;
+	my @theirs = grep { $_ ne 'simdup' } @installed;
+
+	$node->safe_psql('postgres', 'CREATE DATABASE together');
+	my $stdout = answer('together',
+		'CREATE SCHEMA together; '
+		  . join(' ', map { "CREATE EXTENSION $_ SCHEMA together;" } @installed)
+		  . "\n$use\n"
+		  . join('', map { "$others{$_};\n" } @theirs));
+	is($stdout, join("\n", $answers, map { $their_answers{$_} } @theirs), "@installed in one schema");
+	$node->safe_psql('postgres', 'DROP DATABASE together');
+}
+
+# --- a hostile schema: whatever stands there under one of our names, with
+# arguments that anyone can write, makes CREATE EXTENSION fail; nothing of it
+# is taken over (CVE-2020-14350)
+
+$node->safe_psql('postgres', 'CREATE DATABASE hostile');
+$node->safe_psql('hostile', 'CREATE EXTENSION simdup');
+my @signatures = split /\n/, $node->safe_psql('hostile', <<'SQL');
+SELECT format('%I(%s)', proname, pg_get_function_identity_arguments(p.oid))
+FROM pg_proc AS p JOIN pg_depend AS d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass
+  JOIN pg_extension AS e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
+WHERE d.deptype = 'e' AND extname = 'simdup'
+  AND NOT EXISTS (SELECT FROM unnest(proargtypes) AS a (type) JOIN pg_type AS t ON t.oid = a.type
+                  WHERE typnamespace <> 'pg_catalog'::regnamespace)
+ORDER BY 1;
+SQL
+my @types = split /\n/, $node->safe_psql('hostile', <<'SQL');
+SELECT quote_ident(typname)
+FROM pg_type AS t JOIN pg_depend AS d ON d.objid = t.oid AND d.classid = 'pg_type'::regclass
+  JOIN pg_extension AS e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
+WHERE d.deptype = 'e' AND extname = 'simdup' AND typcategory <> 'A'
+ORDER BY 1;
+SQL
+$node->safe_psql('hostile', 'DROP EXTENSION simdup');
+cmp_ok(scalar(@signatures), '>', 5, 'there are functions to stand in the way');
+
+my @taken_over;
+for my $obstacle (
+	(map { "FUNCTION trap.$_ RETURNS bigint LANGUAGE internal AS 'pg_backend_pid'" } @signatures),
+	(map { "TYPE trap.$_ AS (a integer)" } @types),
+	(map { "DOMAIN trap.$_ AS bigint" } @types))
+{
+	my ($status, undef, $stderr) = try_sql('hostile',
+		"CREATE SCHEMA trap; CREATE $obstacle;", on_error_stop => 1);
+
+	die "cannot set up $obstacle: $stderr" if $status != 0;
+	($status, undef, $stderr) = try_sql('hostile', 'CREATE EXTENSION simdup SCHEMA trap', on_error_stop => 1);
+	push @taken_over, "$obstacle: $stderr" if $status == 0 || $stderr !~ /already exists|is not only a shell/;
+	$node->safe_psql('hostile', 'DROP EXTENSION IF EXISTS simdup CASCADE; DROP SCHEMA trap CASCADE');
+}
+is(join("\n", @taken_over), '', 'no object in the schema is taken over');
+
+# Someone else's functions and operators in the schema and in the path are not
+# called by the install script either.
+runs('hostile', <<'SQL', 'hostile operators and functions in the schema change nothing');
+CREATE SCHEMA trap;
+CREATE FUNCTION trap.boom(simple anyelement, other anyelement) RETURNS boolean
+  LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'trapped'; END $$;
+CREATE OPERATOR trap.= (LEFTARG = anyelement, RIGHTARG = anyelement, FUNCTION = trap.boom);
+CREATE FUNCTION trap.eqsel(internal, oid, internal, integer) RETURNS float8
+  LANGUAGE internal AS 'pg_backend_pid';
+CREATE FUNCTION trap.btequalimage(oid) RETURNS boolean LANGUAGE internal AS 'pg_backend_pid';
+SET search_path = trap, pg_catalog;
+CREATE EXTENSION simdup SCHEMA trap;
+SQL
+is( $node->safe_psql('hostile', <<'SQL'),
+SELECT count(*) FROM pg_depend AS d JOIN pg_extension AS e ON d.objid = any (
+  SELECT m.objid FROM pg_depend AS m WHERE m.refobjid = e.oid AND m.deptype = 'e')
+WHERE extname = 'simdup' AND d.refobjid IN (
+  SELECT oid FROM pg_proc WHERE pronamespace = 'trap'::regnamespace AND proname IN ('boom', 'eqsel', 'btequalimage'));
+SQL
+	'0', 'no member depends on what stood there');
+
+# --- an ordinary user who may create in the database installs, uses, drops
+
+$node->safe_psql('postgres', 'CREATE ROLE clerk LOGIN; CREATE DATABASE trusted');
+my (undef, undef, $stderr) = try_sql('trusted', 'CREATE EXTENSION simdup', extra_params => [ '-U', 'clerk' ]);
+like($stderr, qr/permission denied/, 'without CREATE on the database: permission denied');
+$node->safe_psql('postgres', 'GRANT CREATE ON DATABASE trusted TO clerk');
+runs('trusted', <<'SQL', 'with it, it can be installed', extra_params => [ '-U', 'clerk' ]);
+CREATE SCHEMA office;
+CREATE EXTENSION simdup SCHEMA office;
+SET search_path = office;
+CREATE TABLE t (fp simhash64 PRIMARY KEY);
+INSERT INTO t VALUES ('0123456789abcdef');
+CREATE INDEX ON t USING gin (simhash_blocks(fp));
+SELECT fp <~> 'ffffffffffffffff' FROM t;
+DROP TABLE t;
+DROP EXTENSION simdup;
+SQL
+
+# --- nothing is left of a dropped extension
+
+my @catalogs = qw(pg_proc pg_type pg_operator pg_opclass pg_opfamily pg_amop pg_amproc
+  pg_cast pg_aggregate pg_class pg_description pg_depend pg_shdepend pg_init_privs pg_trigger);
+my $snapshot = join(' UNION ALL ', map {
+	"(SELECT '$_', md5(string_agg(c::text, E'\\n' ORDER BY c::text)) FROM $_ AS c)" } @catalogs);
+$node->safe_psql('postgres', 'CREATE DATABASE traces');
+my $before = $node->safe_psql('traces', $snapshot);
+$node->safe_psql('traces', 'CREATE EXTENSION simdup');
+isnt($node->safe_psql('traces', $snapshot), $before, 'an installed extension is seen in the catalogs');
+$node->safe_psql('traces', 'DROP EXTENSION simdup');
+is($node->safe_psql('traces', $snapshot), $before, 'a dropped one is not');
+
+# --- relocation, with everything that was built on it still standing
+
+# Objects on top of the extension, all names qualified with $schema.
+sub petitions
+{
+	my ($db, $schema) = @_;
+	my $has_simhash = $node->safe_psql($db, <<"SQL");
+SELECT count(*) FROM pg_proc WHERE pronamespace = '$schema'::regnamespace
+  AND proname = 'simhash' AND proargtypes[0] = 'text'::regtype
+SQL
+	my $fp = $has_simhash ? "GENERATED ALWAYS AS ($schema.simhash(body)) STORED" : '';
+
+	return <<"SQL";
+SET search_path = '';
+CREATE TABLE public.petition (
+  id integer PRIMARY KEY,
+  body text,
+  code $schema.simhash64 DEFAULT '0123456789abcdef' CHECK (code OPERATOR($schema.<~>) '0123456789abcdef' < 65),
+  fp $schema.simhash64 $fp);
+INSERT INTO public.petition (id, body, code)
+  SELECT i, 'petition number ' || i || ' ' || md5(i::text),
+         ('x' || substr(md5(i::text), 1, 16))::bit(64)::$schema.simhash64
+  FROM generate_series(1, 100) AS i;
+CREATE INDEX petition_btree ON public.petition (code);
+CREATE INDEX petition_hash ON public.petition USING hash (code);
+CREATE INDEX petition_blocks ON public.petition USING gin ($schema.simhash_blocks(code));
+CREATE INDEX petition_near ON public.petition (id) WHERE code OPERATOR($schema.<~>) '0000000000000000' < 30;
+CREATE VIEW public.near AS
+  SELECT a.id AS a, b.id AS b, a.code OPERATOR($schema.<~>) b.code AS distance
+  FROM public.petition AS a JOIN public.petition AS b ON a.id < b.id
+  WHERE $schema.simhash_similarity(a.code, b.code) > 0.7;
+CREATE MATERIALIZED VIEW public.codes AS SELECT code, count(*) AS n FROM public.petition GROUP BY code;
+CREATE UNIQUE INDEX codes_key ON public.codes (code);
+SQL
+}
+
+# What the petitions answer, whatever the path.
+sub petition_answers
+{
+	my ($db) = @_;
+
+	return $node->safe_psql($db, <<'SQL');
+SELECT count(*), md5(string_agg(concat(id, body, code, fp), ',' ORDER BY id)) FROM public.petition;
+SELECT count(*), sum(distance) FROM public.near;
+SELECT count(*), min(code::text) FROM public.codes;
+INSERT INTO public.petition (id, body) VALUES (1000, 'one more');
+SELECT code IS NOT NULL FROM public.petition WHERE id = 1000;
+DELETE FROM public.petition WHERE id = 1000;
+REFRESH MATERIALIZED VIEW public.codes;
+REINDEX TABLE public.petition;
+ANALYZE public.petition;
+SQL
+}
+
+$node->safe_psql('postgres', 'CREATE DATABASE moved');
+$node->safe_psql('moved', 'CREATE SCHEMA ext; CREATE SCHEMA "Other Place"; CREATE EXTENSION simdup SCHEMA ext');
+runs('moved', petitions('moved', 'ext'), 'objects on top of the extension');
+my $answered = petition_answers('moved');
+runs('moved', 'ALTER EXTENSION simdup SET SCHEMA "Other Place"', 'ALTER EXTENSION SET SCHEMA');
+is(petition_answers('moved'), $answered, 'everything answers as before');
+is( $node->safe_psql('moved', <<'SQL'),
+SET search_path = '';
+SET enable_seqscan = off;
+SELECT id FROM public.petition
+WHERE "Other Place".simhash_blocks(code) OPERATOR(pg_catalog.&&)
+        "Other Place".simhash_blocks((SELECT code FROM public.petition WHERE id = 7))
+  AND code OPERATOR("Other Place".<~>) (SELECT code FROM public.petition WHERE id = 7) = 0;
+SQL
+	'7', 'the index is found under the new name');
+
+# --- dump and restore: the dump runs with an empty path
+
+for my $format ('plain', 'custom')
+{
+	my $dump = $node->basedir . "/$format.dump";
+	my $db = "restored_$format";
+
+	$node->safe_psql('postgres', "CREATE DATABASE $db TEMPLATE template0");
+	$node->command_ok([ 'pg_dump', '-d', 'moved', '-F', $format, '-f', $dump ], "dump, $format");
+	if ($format eq 'plain')
+	{
+		$node->command_ok([ 'psql', '-qX', '-v', 'ON_ERROR_STOP=1', '-d', $db, '-f', $dump ], 'restore, plain');
+	}
+	else
+	{
+		$node->command_ok([ 'pg_restore', '-e', '-j', '2', '-d', $db, $dump ], 'restore, custom');
+	}
+	is(petition_answers($db), $answered, "what was restored answers as before, $format");
+}
+
+$node->stop;
+done_testing();

@@ -1,0 +1,101 @@
+/*
+ * sum.c
+ *	  The bit-sliced sum against 64 plain counters.
+ */
+#include "core/sum.h"
+#include "tap.h"
+
+static uint64_t rng = 42;
+
+static uint64_t
+next_random(void)
+{
+	uint64_t	z = (rng += UINT64_C(0x9e3779b97f4a7c15));
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+static void
+plain_add(__int128 counters[64], uint64_t hash, uint64_t weight)
+{
+	for (int i = 0; i < 64; i++)
+		counters[i] += hash >> i & 1 ? (__int128) weight : -(__int128) weight;
+}
+
+static uint64_t
+plain_signs(__int128 counters[64], bool ties)
+{
+	uint64_t	signs = 0;
+
+	for (int i = 0; i < 64; i++)
+		signs |= (uint64_t) (ties ? counters[i] >= 0 : counters[i] > 0) << i;
+	return signs;
+}
+
+/* n random features with weights up to 2^bits, in two sums merged at the end */
+static bool
+check(int n, int bits, bool few_hashes)
+{
+	static SimdupSum sum;
+	static SimdupSum other;
+	__int128	counters[64] = {0};
+	uint64_t	pool[4] = {next_random(), next_random(), next_random(), 0};
+
+	pool[3] = ~pool[0];
+	simdup_sum_init(&sum);
+	simdup_sum_init(&other);
+	for (int i = 0; i < n; i++)
+	{
+		uint64_t	hash = few_hashes ? pool[next_random() % 4] : next_random();
+		uint64_t	weight = bits == 0 ? 1 : next_random() >> (64 - bits);
+
+		plain_add(counters, hash, weight);
+		simdup_sum_add(next_random() & 1 ? &sum : &other, hash, weight);
+	}
+	simdup_sum_merge(&sum, &other);
+	return sum.features == (uint64_t) n &&
+		simdup_sum_signs(&sum, false) == plain_signs(counters, false) &&
+		simdup_sum_signs(&sum, true) == plain_signs(counters, true);
+}
+
+/* Published vectors with ready-made hashes, weight 1 each. */
+static uint64_t
+signs_of(int n, const uint64_t *hashes)
+{
+	static SimdupSum sum;
+
+	simdup_sum_init(&sum);
+	for (int i = 0; i < n; i++)
+		simdup_sum_add(&sum, hashes[i], 1);
+	return simdup_sum_signs(&sum, false);
+}
+
+int
+main(void)
+{
+	static uint64_t beef[100];
+
+	for (int bits = 0; bits <= 64; bits++)
+	{
+		bool		equal = true;
+
+		for (int n = 0; n < 70; n++)
+			equal = equal && check(n, bits, n % 2 == 0);
+		equal = equal && check(5000, bits, false);
+		ok(equal, "weights below 2^%d", bits);
+	}
+
+	for (int i = 0; i < 100; i++)
+		beef[i] = 0xDEADBEEF;
+	is_u64(signs_of(0, beef), 0, "no feature");
+	is_u64(signs_of(100, beef), 0xDEADBEEF, "one feature a hundred times");
+	is_u64(signs_of(2, (uint64_t[]){0xDEADBEEF, ~UINT32_C(0xDEADBEEF)}), 0,
+		   "a feature and its complement tie to 0");
+	is_u64(signs_of(3, (uint64_t[]){0xABCD, 0xBCDE, 0xCDEF}), 0xADCF,
+		   "majority of three");
+	is_u64(signs_of(2, (uint64_t[]){UINT64_C(13352372148217134600), UINT64_C(5020219685658847592)}),
+		   UINT64_C(74633958390507528), "two features leave what they share");
+	return done_testing();
+}
