@@ -97,3 +97,19 @@ CREATE FUNCTION simdup_progress(
   $$;
 COMMENT ON FUNCTION simdup_progress() IS
   'batches that run now, in sessions whose statements the caller may see: phase (reading, grouping, comparing, writing) and units done of a total, which is 0 where it is not known; as shown before the statement in pg_stat_activity';
+
+-- for the DBA
+
+CREATE FUNCTION simdup_summary(
+  query text, max_distance integer DEFAULT 3,
+  OUT section text, OUT item text, OUT value float8
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 40;
+COMMENT ON FUNCTION simdup_summary(text, integer) IS
+  'duplicates of a query''s (key of any type, simhash64): rows, groups of equal fingerprints, connected groups by size, the ten largest by their first key, pairs by distance up to max_distance (0 to 16), and for blocks of the fingerprint how many rows share a value (expected candidates per search)';
+
+CREATE FUNCTION simdup_report_html(query text, title text, max_distance integer DEFAULT 3)
+  RETURNS text
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000;
+COMMENT ON FUNCTION simdup_report_html(text, text, integer) IS
+  'simdup_summary as one self-contained HTML page in ASCII, with charts and, if the query yields a text as third column, samples of it; every value escaped';
