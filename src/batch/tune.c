@@ -118,7 +118,7 @@ put_unlabelled(ReturnSetInfo *result, const Tuning *tuning, int up_to)
 	Datum		values[SIMDUP_N_SCORES + 2] = {0};
 	bool		nulls[SIMDUP_N_SCORES + 2];
 	double		chance[SIMHASH64_BITS + 1];
-	double		n = (double) tuning->n_rows;
+	double		pairs = (double) tuning->n_rows * Max(tuning->n_rows - 1, 0) / 2;
 	int			d;
 
 	simdup_false_pair_chances(tuning->sample,
@@ -130,7 +130,7 @@ put_unlabelled(ReturnSetInfo *result, const Tuning *tuning, int up_to)
 	{
 		values[0] = Int32GetDatum(d);
 		values[SIMDUP_N_SCORES + 1] =
-			Float8GetDatum(n * (n - 1) / 2 * chance[d]);
+			Float8GetDatum(pairs * chance[d]);
 		simdup_put_result(result, values, nulls);
 	}
 }
