@@ -88,13 +88,13 @@ static const char page_head[] =
 	"h1{font-size:1.6rem;line-height:1.25;margin:0 0 .25rem;overflow-wrap:anywhere}\n"
 	"h2{font-size:1.15rem;margin:2.2rem 0 .6rem}\n"
 	"p{margin:.2rem 0 .8rem;color:var(--soft)}\n"
-	".facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:.6rem;margin:1.2rem 0}\n"
+	".facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(8.4rem,1fr));gap:.6rem;margin:1.2rem 0}\n"
 	".facts div{background:var(--card);border:1px solid var(--line);border-radius:.4rem;padding:.6rem .8rem}\n"
 	".facts b{display:block;font-size:1.3rem;font-variant-numeric:tabular-nums}\n"
 	".facts span{color:var(--soft);font-size:.85rem}\n"
 	"figure{margin:0}\n"
-	"svg{display:block;width:100%;height:auto;max-width:44rem}\n"
-	"svg text{font:13px system-ui,sans-serif;fill:var(--ink)}\n"
+	"svg{display:block;width:100%;height:auto;max-width:30rem}\n"
+	"svg text{font:14px system-ui,sans-serif;fill:var(--ink)}\n"
 	"svg .bar{fill:var(--bar)}\n"
 	"article{border:1px solid var(--line);border-radius:.4rem;padding:.7rem .9rem;margin:0 0 .7rem}\n"
 	"article h3{font-size:1rem;margin:0 0 .3rem;overflow-wrap:anywhere}\n"
@@ -137,8 +137,8 @@ put_bars(StringInfo page, const char *description, int n, char **labels,
 		 const double *values)
 {
 	const int	height = 24;
-	const int	left = 130;
-	const int	width = 250;
+	const int	left = 110;
+	const int	width = 180;
 	double		most = 0;
 	int			i;
 
@@ -149,7 +149,7 @@ put_bars(StringInfo page, const char *description, int n, char **labels,
 		appendStringInfoString(page, "<p>None.</p>\n");
 		return;
 	}
-	appendStringInfo(page, "<figure><svg viewBox=\"0 0 500 %d\" role=\"img\" aria-label=\"%s\">\n",
+	appendStringInfo(page, "<figure><svg viewBox=\"0 0 400 %d\" role=\"img\" aria-label=\"%s\">\n",
 					 n * height + 4, description);
 	for (i = 0; i < n; i++)
 	{
