@@ -14,23 +14,6 @@
 #include "batch/components.h"
 #include "batch/output.h"
 #include "batch/progress.h"
-#include "core/host.h"
-
-/* Rows of each cluster, under the number of its first row. */
-static uint32 *
-cluster_sizes(SimdupRows *rows, const uint32 *clusters)
-{
-	uint32 *sizes = simdup_alloc0((Size) rows->n * sizeof(uint32));
-	int64	i;
-
-	for (i = 0; i < rows->n_groups; i++)
-	{
-		SimdupGroup group = simdup_rows_get_group(rows, i).group;
-
-		sizes[clusters[simdup_row_number(rows, group.start)]] += group.n;
-	}
-	return sizes;
-}
 
 static void
 put_group(ReturnSetInfo *result, SimdupRows *rows, const SimdupGroup *group,
@@ -51,24 +34,25 @@ put_group(ReturnSetInfo *result, SimdupRows *rows, const SimdupGroup *group,
 }
 
 static void
-put_clusters(ReturnSetInfo *result, SimdupRows *rows, const uint32 *clusters,
+put_clusters(ReturnSetInfo *result, const SimdupClusters *clusters,
 			 int min_size)
 {
-	uint32 *sizes = cluster_sizes(rows, clusters);
-	int64	i;
+	SimdupRows *rows = clusters->rows;
+	int64		i;
 
 	simdup_progress_phase("writing", rows->n_groups);
 	for (i = 0; i < rows->n_groups; i++)
 	{
 		SimdupGroup group = simdup_rows_get_group(rows, i).group;
-		uint32		cluster = clusters[simdup_row_number(rows, group.start)];
+		uint32		first_row;
+		uint32		size;
 
 		CHECK_FOR_INTERRUPTS();
-		if ((int64) sizes[cluster] >= min_size)
-			put_group(result, rows, &group, cluster, sizes[cluster]);
+		simdup_cluster_of(clusters, &group, &first_row, &size);
+		if ((int64) size >= min_size)
+			put_group(result, rows, &group, first_row, size);
 		simdup_progress_done(i);
 	}
-	pfree(sizes);
 }
 
 /*
@@ -84,7 +68,7 @@ simdup_clusters(PG_FUNCTION_ARGS)
 	SimdupRows		   *rows;
 	SimdupClusterMethod method;
 	int					max_distance;
-	uint32			   *clusters;
+	SimdupClusters *clusters;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) ||
 		PG_ARGISNULL(min_size_at))
@@ -95,8 +79,7 @@ simdup_clusters(PG_FUNCTION_ARGS)
 	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
 	simdup_rows_group(rows);
 	clusters = simdup_find_clusters(rows, max_distance, method, NULL, NULL);
-	put_clusters(result, rows, clusters, PG_GETARG_INT32(min_size_at));
-	pfree(clusters);
+	put_clusters(result, clusters, PG_GETARG_INT32(min_size_at));
 	simdup_rows_end(rows);
 	return (Datum) 0;
 }

@@ -35,19 +35,43 @@ simdup_cluster_method(const char *name)
 
 typedef struct Clustering
 {
-	SimdupRows	   *rows;
-	uint32		   *parent;	 /* connected */
-	SimdupLeaders	leaders; /* leader */
+	SimdupRows *rows;
+	uint8	   *has_near;
+	uint32	   *parent;		/* connected */
+	SimdupLeaders leaders;	/* leader */
 	Tuplesortstate *sort;
 	TupleTableSlot *slot;
 	SimdupGroupSink also;
-	void		   *arg;
+	void	   *arg;
 } Clustering;
+
+static inline void
+set_bit(uint8 *bits, uint32 position)
+{
+	bits[position / 8] |= (uint8) (1 << position % 8);
+}
+
+static inline bool
+get_bit(const uint8 *bits, uint32 position)
+{
+	return (bits[position / 8] >> position % 8) & 1;
+}
 
 static uint32
 first_row(Clustering *c, const SimdupGroup *group)
 {
 	return simdup_row_number(c->rows, group->start);
+}
+
+/* What both methods do with a near pair. */
+static void
+note_pair(Clustering *c, const SimdupGroup *a, const SimdupGroup *b,
+		  int distance)
+{
+	set_bit(c->has_near, a->start);
+	set_bit(c->has_near, b->start);
+	if (c->also)
+		c->also(c->arg, a, b, distance);
 }
 
 static void
@@ -57,8 +81,7 @@ connect_groups(void *arg, const SimdupGroup *a, const SimdupGroup *b,
 	Clustering *c = arg;
 
 	simdup_components_join(c->parent, first_row(c, a), first_row(c, b));
-	if (c->also)
-		c->also(c->arg, a, b, distance);
+	note_pair(c, a, b, distance);
 }
 
 static uint32 *
@@ -82,8 +105,7 @@ note_near(void *arg, const SimdupGroup *a, const SimdupGroup *b, int distance)
 	Clustering *c = arg;
 
 	simdup_leader_near(&c->leaders, first_row(c, a), first_row(c, b));
-	if (c->also)
-		c->also(c->arg, a, b, distance);
+	note_pair(c, a, b, distance);
 }
 
 static void
@@ -151,20 +173,64 @@ leader_clusters(Clustering *c, int max_distance)
 	return c->leaders.leader;
 }
 
-uint32 *
+/* Add up the groups of each cluster, under its first row. */
+static void
+add_sizes(SimdupClusters *clusters)
+{
+	SimdupRows *rows = clusters->rows;
+	int64		i;
+
+	for (i = 0; i < rows->n_groups; i++)
+	{
+		SimdupGroup group = simdup_rows_get_group(rows, i).group;
+		uint32		number;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!get_bit(clusters->has_near, group.start))
+			continue;
+		number = simdup_row_number(rows, group.start);
+		clusters->size[clusters->cluster[number]] += group.n;
+	}
+}
+
+SimdupClusters *
 simdup_find_clusters(SimdupRows *rows, int max_distance,
 					 SimdupClusterMethod method, SimdupGroupSink also,
 					 void *arg)
 {
 	MemoryContext old = MemoryContextSwitchTo(rows->context);
-	Clustering	  c = {0};
-	uint32		 *clusters;
+	SimdupClusters *clusters = palloc(sizeof(SimdupClusters));
+	Clustering	c = {0};
 
 	c.rows = rows;
+	c.has_near = simdup_alloc0(rows->n / 8 + 1);
 	c.also = also;
 	c.arg = arg;
-	clusters = method == SIMDUP_CONNECTED ? connected_clusters(&c, max_distance)
-										  : leader_clusters(&c, max_distance);
+	clusters->rows = rows;
+	clusters->has_near = c.has_near;
+	clusters->cluster = method == SIMDUP_CONNECTED
+		? connected_clusters(&c, max_distance)
+		: leader_clusters(&c, max_distance);
+	clusters->size = simdup_alloc0((Size) rows->n * sizeof(uint32));
+	add_sizes(clusters);
 	MemoryContextSwitchTo(old);
 	return clusters;
+}
+
+void
+simdup_cluster_of(const SimdupClusters *clusters, const SimdupGroup *group,
+				  uint32 *first_row, uint32 *size)
+{
+	uint32		number = simdup_row_number(clusters->rows, group->start);
+
+	if (get_bit(clusters->has_near, group->start))
+	{
+		*first_row = clusters->cluster[number];
+		*size = clusters->size[*first_row];
+	}
+	else
+	{
+		*first_row = number;
+		*size = group->n;
+	}
 }

@@ -17,13 +17,28 @@ typedef enum SimdupClusterMethod
 extern SimdupClusterMethod simdup_cluster_method(const char *name);
 
 /*
- * For the number of each group's first row, the number of the first row of
- * its cluster; only those entries mean something. The array is as long as the
- * batch has rows: four bytes a row, outside maintenance_work_mem ('leader':
- * eight while it works). also gets each near pair of groups where not NULL.
+ * Clusters of groups. Most groups of a large table are near no other; the bits
+ * tell, at the position of a group's first row, so that passes over all groups
+ * need not look up each of them. The other arrays go by row number and mean
+ * something for first rows only. All of it takes eight bytes a row, outside
+ * maintenance_work_mem, and four more while 'leader' works.
  */
-extern uint32 *simdup_find_clusters(SimdupRows *rows, int max_distance,
-									SimdupClusterMethod method,
-									SimdupGroupSink also, void *arg);
+typedef struct SimdupClusters
+{
+	SimdupRows *rows;
+	uint8	   *has_near; /* one bit a position */
+	uint32	   *cluster;  /* number of the cluster's first row */
+	uint32	   *size;	  /* of a cluster, under that number */
+} SimdupClusters;
+
+/* also gets each near pair of groups, where it is not NULL. */
+extern SimdupClusters *simdup_find_clusters(SimdupRows *rows, int max_distance,
+											SimdupClusterMethod method,
+											SimdupGroupSink also, void *arg);
+
+/* A group's cluster, by the number of its first row, and its rows. */
+extern void simdup_cluster_of(const SimdupClusters *clusters,
+							  const SimdupGroup *group, uint32 *first_row,
+							  uint32 *size);
 
 #endif /* SIMDUP_BATCH_COMPONENTS_H */

@@ -302,7 +302,8 @@ add_row(SimdupRows *rows, Datum key, uint64 fp)
 static Datum
 key_with_sample(SimdupRows *rows, TupleTableSlot *slot)
 {
-	StringInfo buffer = &rows->key_buffer[0];
+	StringInfo	buffer = &rows->key_buffer[0];
+	int			i;
 
 	resetStringInfo(buffer);
 	if (slot->tts_isnull[0])
@@ -314,6 +315,10 @@ key_with_sample(SimdupRows *rows, TupleTableSlot *slot)
 		appendBinaryStringInfo(buffer, key,
 							   pg_mbcliplen(key, (int) strlen(key), 200));
 	}
+	/* the first tab is the one after the key */
+	for (i = 0; i < buffer->len; i++)
+		if (buffer->data[i] == '\t')
+			buffer->data[i] = ' ';
 	appendStringInfoChar(buffer, '\t');
 	if (slot->tts_tupleDescriptor->natts == 3 && !slot->tts_isnull[2])
 	{
