@@ -139,8 +139,11 @@ simdup_explain(PG_FUNCTION_ARGS)
 	nulls[0] = nulls[1] = features[0].count == 0 || features[1].count == 0;
 	if (!nulls[0])
 	{
-		int distance = simdup_hamming64(simdup_sum_signs(&sums[0], false),
-										simdup_sum_signs(&sums[1], false));
+		int distance =
+			simdup_hamming64(simdup_counts_signs(simdup_sum_finish(&sums[0]),
+												 false),
+							 simdup_counts_signs(simdup_sum_finish(&sums[1]),
+												 false));
 
 		values[0] = Int32GetDatum(distance);
 		values[1] = Float8GetDatum(chance_of(distance));
