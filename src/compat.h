@@ -27,4 +27,13 @@
 #define PG_MODULE_MAGIC_EXT(...) PG_MODULE_MAGIC
 #endif
 
+/* tuplesort_getdatum can do without a copy since 16; before, it always copies */
+#if PG_VERSION_NUM >= 160000
+#define simdup_tuplesort_getdatum(state, value, isnull) \
+	tuplesort_getdatum(state, true, true, value, isnull, NULL)
+#else
+#define simdup_tuplesort_getdatum(state, value, isnull) \
+	tuplesort_getdatum(state, true, value, isnull, NULL)
+#endif
+
 #endif /* SIMDUP_COMPAT_H */

@@ -26,6 +26,6 @@ typedef size_t (*SimdupHtmlEncode)(void *arg, uint32_t code_point, char *out);
  * input. Linear in len, checks for interrupts.
  */
 extern size_t simdup_html_text(const char *html, size_t len, char *out,
-								SimdupHtmlEncode encode, void *arg);
+							   SimdupHtmlEncode encode, void *arg);
 
 #endif /* SIMDUP_CORE_HTML_H */

@@ -13,9 +13,9 @@
 
 typedef struct SimdupHtmlEntity
 {
-	char		name[9];
-	bool		bare;			/* also without the semicolon */
-	uint16_t	code_point;
+	char     name[9];
+	bool     bare; /* also without the semicolon */
+	uint16_t code_point;
 } SimdupHtmlEntity;
 
 /* clang-format off */
@@ -108,4 +108,4 @@ static const SimdupHtmlEntity html_entities[] = {
 };
 /* clang-format on */
 
-#endif							/* SIMDUP_CORE_HTML_ENTITIES_H */
+#endif /* SIMDUP_CORE_HTML_ENTITIES_H */

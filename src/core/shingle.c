@@ -32,6 +32,9 @@
 #define FIRST_SIZE 256
 #define CROWDED_SIZE (1 << 16)
 
+/* Elements merged between two looks for interrupts. */
+#define MERGE_STRETCH ((size_t) 1 << 20)
+
 /* Bits of one distribution: its buckets fit the first-level cache. */
 #define MAX_DIGIT_BITS 11
 
@@ -135,6 +138,7 @@ sort_hashes(uint64_t *a, uint64_t *scratch, size_t n, int known)
 		high_counts[a[i] >> (shift + low) & ((1 << high) - 1)]++;
 	}
 	distribute(a, scratch, n, shift, low, low_counts);
+	simdup_check_interrupts();
 	distribute(scratch, a, n, shift + low, high, high_counts);
 	simdup_check_interrupts();
 	if (insertion_sort(a, n))
@@ -188,15 +192,21 @@ simdup_hashes_common(const uint64_t *a, size_t n_a, const uint64_t *b,
 	size_t i = 0;
 	size_t j = 0;
 
-	/* no branch depends on the hashes: nobody could predict it */
 	while (i < n_a && j < n_b)
 	{
-		uint64_t x = a[i];
-		uint64_t y = b[j];
+		size_t stop = n_a - i > MERGE_STRETCH ? i + MERGE_STRETCH : n_a;
 
-		common += x == y;
-		i += x <= y;
-		j += y <= x;
+		simdup_check_interrupts();
+		/* no branch depends on the hashes: nobody could predict it */
+		while (i < stop && j < n_b)
+		{
+			uint64_t x = a[i];
+			uint64_t y = b[j];
+
+			common += x == y;
+			i += x <= y;
+			j += y <= x;
+		}
 	}
 	return common;
 }

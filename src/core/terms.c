@@ -93,7 +93,7 @@ simdup_imatch(const SimdupTerm *terms, size_t n, const SimdupTerm *lexicon,
 			  size_t n_lexicon, uint32_t i, double keep, uint64_t *signature)
 {
 	uint64_t hash = i;
-	bool	 any = false;
+	bool     any = false;
 
 	for (size_t t = 0; t < n; t++)
 	{

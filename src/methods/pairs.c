@@ -209,7 +209,7 @@ count_pairs(PairSearch *search)
 	do
 	{
 		CHECK_FOR_INTERRUPTS();
-		more = tuplesort_getdatum(search->pairs, true, &value, &isnull, NULL);
+		more = simdup_tuplesort_getdatum(search->pairs, &value, &isnull);
 		if (common > 0 && (!more || (uint64) DatumGetInt64(value) != pair))
 		{
 			judge_pair(search, (uint32) (pair >> 32), (uint32) pair, common);

@@ -32,6 +32,7 @@ put_shingle_row(void *arg, const char *bytes, size_t len)
 	bool         isnull = false;
 	Datum        shingle;
 
+	CHECK_FOR_INTERRUPTS();
 	hash_search(rows->seen, &hash, HASH_ENTER, &found);
 	if (found)
 		return;
@@ -167,6 +168,7 @@ sketch_shingle(void *arg, const char *bytes, size_t len)
 	Sketch *sketch = arg;
 	uint64  value = sketch_value(bytes, len);
 
+	CHECK_FOR_INTERRUPTS();
 	sketch->any = true;
 	if (value % sketch->modulus == 0 &&
 		!simdup_hashes_add(&sketch->values, value))

@@ -341,7 +341,7 @@ count_terms(Corpus *corpus, TermSink sink, void *arg)
 		text *term = NULL;
 
 		CHECK_FOR_INTERRUPTS();
-		more = tuplesort_getdatum(corpus->sort, true, &value, &isnull, NULL);
+		more = simdup_tuplesort_getdatum(corpus->sort, &value, &isnull);
 		if (more)
 			term = DatumGetTextPP(value);
 		if (n > 0 && (!more || VARSIZE_ANY_EXHDR(term) != (Size) last.len ||
