@@ -14,7 +14,7 @@
 
 #include "core/bitmap.h"
 
-#define RUNS 5
+#define RUNS 9
 
 typedef struct Slot
 {
