@@ -145,7 +145,7 @@ CREATE FUNCTION shingle_pairs(
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME', 'simdup_shingle_pairs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
 COMMENT ON FUNCTION shingle_pairs(text, integer, float8, text, integer) IS
-  'all pairs of documents of at least min_resemblance (above 0, at most 1), a before b in query order, with their common shingles, exact resemblance and connected component, named by its first key; the query yields (key, text). Shingles in more than max_documents documents do not lead to pairs: a NOTICE tells how many there are, and pairs that share none but such are not found. Sorts on disk beyond maintenance_work_mem (document 002)';
+  'all pairs of documents of at least min_resemblance (above 0, at most 1), a before b in query order, with their common shingles, exact resemblance and connected component, named by its first key; the query yields (key, text). Only the rarest shingles of each document lead to pairs, which loses none; but one that is among the rarest of more than max_documents (2 to 1000000) is left out: a NOTICE tells how many are, and pairs that share none but such are not found. Sorts on disk beyond maintenance_work_mem (document 002)';
 COMMENT ON FUNCTION shingle_pairs(text, integer, float8, text, integer, anyelement) IS
   'shingle_pairs for keys of any type: key_type is a null of it, such as NULL::uuid';
 
