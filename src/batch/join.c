@@ -57,7 +57,7 @@ show_share(void *arg, double done)
 {
 	GroupJoin *join = arg;
 
-	simdup_progress_done((int64) (join->done + join->run * done));
+	simdup_progress_look((int64) (join->done + join->run * done));
 }
 
 /*

@@ -156,13 +156,18 @@ simdup_progress_phase(const char *phase, int64 total)
 void
 simdup_progress_done(int64 done)
 {
+	if (++progress.calls % CALLS_PER_LOOK == 0)
+		simdup_progress_look(done);
+}
+
+void
+simdup_progress_look(int64 done)
+{
 	TimestampTz now;
 
 	if (progress.function == NULL)
 		return;
 	progress.done = done;
-	if (++progress.calls % CALLS_PER_LOOK != 0)
-		return;
 	now = GetCurrentTimestamp();
 	if (TimestampDifferenceExceeds(progress.shown, now, SHOW_INTERVAL_MS))
 	{
