@@ -233,12 +233,14 @@ private_install()
 }
 
 # start_cluster NAME [SETTING=VALUE...]: initialise and start one; exports the
-# libpq environment for it. LC_ALL=C and UTF8, trust on a private socket.
+# libpq environment for it. UTF8 and a locale that knows its letters (the C
+# locale does not, which text search would feel), trust on a private socket.
 start_cluster()
 {
-  local data=$scratch/data_$1 setting
+  local data=$scratch/data_$1 locale setting
+  locale=$(locale -a 2>/dev/null | grep -ixE 'C\.utf-?8' | head -1) || locale=C
   shift
-  as_server "$bindir/initdb" --no-sync -A trust -U postgres -E UTF8 --locale=C -D "$data" >"$scratch/initdb.log" 2>&1 ||
+  as_server "$bindir/initdb" --no-sync -A trust -U postgres -E UTF8 --locale="$locale" -D "$data" >"$scratch/initdb.log" 2>&1 ||
     { cat "$scratch/initdb.log" >&2; die "initdb failed"; }
   {
     echo "listen_addresses = ''"

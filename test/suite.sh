@@ -56,8 +56,10 @@ run_tap()
   if [ "$failed" != "$before" ] || [ "$status" != 0 ]; then
     [ "$failed" != "$before" ] || failed=$((failed + 1))
     echo "not ok: $name (exit $status)"
-    grep -vE '^ok ' "$out" | tail -60
-    tail -60 "$out.err"
+    { grep -vE '^ok ' "$out" || true; } | tail -n 60
+    tail -n 60 "$out.err"
+    # PostgreSQL::Test keeps what a script says to stderr, and its commands
+    [ ! -e "$scratch/tap/tmp_check/log/regress_log_$name" ] || tail -n 30 "$scratch/tap/tmp_check/log/regress_log_$name"
   else
     echo "ok: $name ($(grep -c '^ok ' "$out" || true))"
     grep -iE '# skip' "$out" | sed 's/^/  /' || true
@@ -107,7 +109,7 @@ run_regress()
 tap_tree()
 {
   tree=$scratch/tap/simdup
-  mkdir -p "$tree" "$scratch/tap/log"
+  mkdir -p "$tree" "$scratch/tap/tmp_check/log"
   cp -r "$root/test" "$root/expected" "$root/sql" "$root/simdup.control" "$root/README.md" "$tree/"
   if [ -d "$root/../shared/data" ]; then
     mkdir -p "$scratch/tap/shared"
@@ -145,7 +147,7 @@ if [ -n "$(names_in t pl)" ]; then
   tap_tree
   for name in $(names_in t pl); do
     run_tap "$name" as_server env -u PGHOST -u PGPORT -u PGUSER \
-      TESTDATADIR="$scratch/tap/data" TESTLOGDIR="$scratch/tap/log" \
+      TESTDATADIR="$scratch/tap/tmp_check" TESTLOGDIR="$scratch/tap/tmp_check/log" \
       TESTDIR="$scratch/tap" PG_REGRESS="$regress_dir/regress/pg_regress" \
       PERL5LIB="$regress_dir/perl:$tree/test/t" PATH="$bindir:$PATH" TMPDIR="$scratch" \
       sh -c "cd '$tree' && perl 'test/t/$name.pl'"

@@ -13,6 +13,7 @@
 
 /* Features of the smallest table. */
 #define MIN_CAPACITY 64
+#define MAX_FIRST_CAPACITY 4096
 
 /* Copied tokens are small; a chunk is a few pages. */
 #define ARENA_CHUNK 16384
@@ -23,12 +24,12 @@
 static const char *
 arena_copy(SimdupArena *arena, const char *bytes, size_t len)
 {
-	char	   *copy;
+	char *copy;
 
 	if (arena->size - arena->used < len)
 	{
-		size_t		size = sizeof(char *) + (len > ARENA_CHUNK ? len : ARENA_CHUNK);
-		char	   *chunk = simdup_alloc(size);
+		size_t size = sizeof(char *) + (len > ARENA_CHUNK ? len : ARENA_CHUNK);
+		char  *chunk = simdup_alloc(size);
 
 		memcpy(chunk, &arena->chunk, sizeof(char *));
 		arena->chunk = chunk;
@@ -46,7 +47,7 @@ arena_free(SimdupArena *arena)
 {
 	while (arena->chunk)
 	{
-		char	   *next;
+		char *next;
 
 		memcpy(&next, arena->chunk, sizeof(char *));
 		simdup_free(arena->chunk);
@@ -66,11 +67,11 @@ make_slot(uint64_t hash, size_t index)
 	return (hash & SLOT_TAG) | (uint32_t) (index + 1);
 }
 
-/* Four slots a feature at the least, so that a probe seldom meets another. */
+/* Two slots a feature at the least, so that a probe seldom meets another. */
 static void
 make_slots(SimdupFeatures *features)
 {
-	size_t		n = 4 * features->capacity;
+	size_t n = 2 * features->capacity;
 
 	features->slots = simdup_alloc0(n * sizeof(uint64_t));
 	features->mask = n - 1;
@@ -80,13 +81,14 @@ static void
 grow(SimdupFeatures *features)
 {
 	features->capacity *= 2;
-	features->features = simdup_realloc(features->features,
-										features->capacity * sizeof(SimdupFeature));
+	features->features =
+		simdup_realloc(features->features,
+					   features->capacity * sizeof(SimdupFeature));
 	simdup_free(features->slots);
 	make_slots(features);
 	for (size_t i = 0; i < features->count; i++)
 	{
-		size_t		slot = features->features[i].hash & features->mask;
+		size_t slot = features->features[i].hash & features->mask;
 
 		while (features->slots[slot] != 0)
 			slot = (slot + 1) & features->mask;
@@ -107,10 +109,10 @@ equal_bytes(const char *a, const char *b, size_t len)
 		return memcmp(a, b, len) == 0;
 	if (len >= 8)
 		return simdup_load64(a) == simdup_load64(b) &&
-			simdup_load64(a + len - 8) == simdup_load64(b + len - 8);
+			   simdup_load64(a + len - 8) == simdup_load64(b + len - 8);
 	if (len >= 4)
 		return simdup_load32(a) == simdup_load32(b) &&
-			simdup_load32(a + len - 4) == simdup_load32(b + len - 4);
+			   simdup_load32(a + len - 4) == simdup_load32(b + len - 4);
 	return len == 0 || (a[0] == b[0] && a[len >> 1] == b[len >> 1] &&
 						a[len - 1] == b[len - 1]);
 }
@@ -120,7 +122,7 @@ add_new(SimdupFeatures *features, size_t slot, uint64_t hash,
 		const SimdupToken *token)
 {
 	SimdupFeature *feature;
-	const char *bytes = token->bytes;
+	const char    *bytes = token->bytes;
 
 	if ((uintptr_t) bytes - (uintptr_t) features->text >= features->text_len)
 		bytes = arena_copy(&features->arena, bytes, token->len);
@@ -139,8 +141,8 @@ add_new(SimdupFeatures *features, size_t slot, uint64_t hash,
 static inline uint32_t
 add_token(SimdupFeatures *features, uint64_t hash, const SimdupToken *token)
 {
-	size_t		slot = hash & features->mask;
-	uint64_t	found;
+	size_t   slot = hash & features->mask;
+	uint64_t found;
 
 	while ((found = features->slots[slot]) != 0)
 	{
@@ -157,26 +159,43 @@ add_token(SimdupFeatures *features, uint64_t hash, const SimdupToken *token)
 	return add_new(features, slot, hash, token);
 }
 
-/* Is the weight of tf occurrences 1 more than that of tf - 1, or the same? */
+/*
+ * Count a batch; hashes[] is left with one entry for each growth of a weight,
+ * whose number is returned. Every weighting grows by 0 or 1 with each
+ * occurrence. Inline, so that each weighting has a loop of its own.
+ */
 static inline int
-weight_grows(SimdupWeighting weighting, uint32_t tf)
+count_batch(SimdupFeatures *features, SimdupWeighting weighting,
+			uint64_t *hashes, const SimdupToken *tokens, int count)
 {
-	if (weighting == SIMDUP_WEIGHTING_LOG)
-		return (tf & (tf - 1)) == 0;
-	return weighting == SIMDUP_WEIGHTING_TF || tf == 1;
+	int growths = 0;
+
+	for (int i = 0; i < count; i++)
+	{
+		uint64_t hash = hashes[i];
+		uint32_t tf = add_token(features, hash, &tokens[i]);
+
+		/* not before i, so the hashes still to come are safe */
+		hashes[growths] = hash;
+		if (weighting == SIMDUP_WEIGHTING_LOG)
+			growths += (tf & (tf - 1)) == 0;
+		else
+			growths += weighting == SIMDUP_WEIGHTING_TF || tf == 1;
+	}
+	return growths;
 }
 
 /*
- * Hash a batch, count it, sum it; three loops, since each runs faster
- * alone. Every weighting grows by 0 or 1 with each occurrence, so the sum needs
- * not wait for the final frequencies: it takes the hash once for each growth.
+ * Hash a batch, count it, sum it: three loops, since each runs faster alone.
+ * The sum takes a hash once for each growth of its weight, so it need not wait
+ * for the final frequencies.
  */
 void
 simdup_features_count(void *arg, const SimdupToken *tokens, int count)
 {
 	SimdupFeatures *features = arg;
-	uint64_t	hashes[SIMDUP_BATCH_TOKENS];
-	int			growths = 0;
+	uint64_t        hashes[SIMDUP_BATCH_TOKENS];
+	int             growths;
 
 	if (features->hash == SIMDUP_HASH_CITY64)
 	{
@@ -186,17 +205,15 @@ simdup_features_count(void *arg, const SimdupToken *tokens, int count)
 	else
 	{
 		for (int i = 0; i < count; i++)
-			hashes[i] = simdup_hash64(features->hash, tokens[i].bytes,
-									  tokens[i].len);
+			hashes[i] =
+				simdup_hash64(features->hash, tokens[i].bytes, tokens[i].len);
 	}
-	for (int i = 0; i < count; i++)
-	{
-		uint32_t	tf = add_token(features, hashes[i], &tokens[i]);
-
-		/* not before i, so the hashes still to come are safe */
-		hashes[growths] = hashes[i];
-		growths += weight_grows(features->weighting, tf);
-	}
+	if (features->weighting == SIMDUP_WEIGHTING_LOG)
+		growths =
+			count_batch(features, SIMDUP_WEIGHTING_LOG, hashes, tokens, count);
+	else
+		growths =
+			count_batch(features, features->weighting, hashes, tokens, count);
 	if (features->sum)
 		simdup_sum_add_ones(features->sum, hashes, growths);
 }
@@ -213,12 +230,28 @@ simdup_features_begin(SimdupFeatures *features, SimdupHash hash,
 	features->text = text;
 	features->text_len = len;
 
-	/* few texts have more than a feature for every three or four bytes */
+	/* about one feature for every four bytes, and as many again for speed */
 	features->capacity = MIN_CAPACITY;
-	while (features->capacity < len / 4 && features->capacity < 4096)
+	while (features->capacity < len / 3 &&
+		   features->capacity < MAX_FIRST_CAPACITY)
 		features->capacity *= 2;
-	features->features = simdup_alloc(features->capacity * sizeof(SimdupFeature));
+	features->features =
+		simdup_alloc(features->capacity * sizeof(SimdupFeature));
 	make_slots(features);
+}
+
+void
+simdup_features_add_distinct(SimdupFeatures *features, const char *bytes,
+							 size_t len, uint32_t tf)
+{
+	SimdupToken token = {bytes, (uint32_t) len};
+	uint64_t    hash = simdup_hash64(features->hash, bytes, len);
+	size_t      slot = hash & features->mask;
+
+	while (features->slots[slot] != 0)
+		slot = (slot + 1) & features->mask;
+	(void) add_new(features, slot, hash, &token);
+	features->features[features->count - 1].tf = tf;
 }
 
 void
@@ -233,7 +266,7 @@ simdup_features_free(SimdupFeatures *features)
 static int
 compare_features(const SimdupFeature *a, const SimdupFeature *b)
 {
-	int			order;
+	int order;
 
 	if (a->tf != b->tf)
 		return a->tf > b->tf ? -1 : 1;
@@ -260,10 +293,10 @@ static size_t
 partition(SimdupFeature *f, size_t low, size_t high)
 {
 	SimdupFeature pivot;
-	size_t		middle = low + (high - low) / 2;
-	size_t		i = low;
-	size_t		j = high;
-	uint32_t	steps = 0;
+	size_t        middle = low + (high - low) / 2;
+	size_t        i = low;
+	size_t        j = high;
+	uint32_t      steps = 0;
 
 	if (compare_features(&f[middle], &f[low]) < 0)
 		swap_features(&f[middle], &f[low]);
@@ -294,7 +327,7 @@ sift_down(SimdupFeature *f, size_t i, size_t n)
 {
 	for (;;)
 	{
-		size_t		child = 2 * i + 1;
+		size_t child = 2 * i + 1;
 
 		if (child >= n)
 			return;
@@ -314,7 +347,7 @@ sift_down(SimdupFeature *f, size_t i, size_t n)
 static void
 sort_range(SimdupFeature *f, size_t n)
 {
-	uint32_t	steps = 0;
+	uint32_t steps = 0;
 
 	for (size_t i = n / 2; i-- > 0;)
 	{
@@ -334,9 +367,9 @@ sort_range(SimdupFeature *f, size_t n)
 void
 simdup_features_keep_top(SimdupFeatures *features, size_t n)
 {
-	size_t		low = 0;
-	size_t		high;
-	int			rounds = 0;
+	size_t low = 0;
+	size_t high;
+	int    rounds = 0;
 
 	if (n >= features->count)
 		return;
@@ -345,7 +378,7 @@ simdup_features_keep_top(SimdupFeatures *features, size_t n)
 	high = features->count - 1;
 	while (low < high)
 	{
-		size_t		split;
+		size_t split;
 
 		if (++rounds > 64)
 		{
@@ -374,7 +407,7 @@ simdup_features_add_to(const SimdupFeatures *features, SimdupSum *sum)
 	{
 		const SimdupFeature *feature = &features->features[i];
 
-		simdup_sum_add(sum, feature->hash, 
+		simdup_sum_add(sum, feature->hash,
 					   simdup_weight(features->weighting, feature->tf));
 		if (i % INTERRUPT_STEPS == 0)
 			simdup_check_interrupts();

@@ -7,32 +7,64 @@
 
 #include "core/sum.h"
 
-void
-simdup_sum_init(SimdupSum *sum)
-{
-	/* what lies in batch beyond waiting is never read */
-	memset(sum, 0, offsetof(SimdupSum, batch));
-}
-
 /* Add the word of weight 2^plane to the counters: ripple until no carry. */
 static inline void
 ripple(uint64_t *planes, uint64_t carry, int plane)
 {
 	for (; carry != 0 && plane < SIMDUP_SUM_PLANES; plane++)
 	{
-		uint64_t	both = planes[plane] & carry;
+		uint64_t both = planes[plane] & carry;
 
 		planes[plane] ^= carry;
 		carry = both;
 	}
 }
 
+/* Take it back: the digits of what was added are there to borrow from. */
+static inline void
+ripple_borrow(uint64_t *planes, uint64_t borrow, int plane)
+{
+	for (; borrow != 0 && plane < SIMDUP_SUM_PLANES; plane++)
+	{
+		uint64_t lacking = ~planes[plane] & borrow;
+
+		planes[plane] ^= borrow;
+		borrow = lacking;
+	}
+}
+
+void
+simdup_counts_add(SimdupCounts *counts, uint64_t hash, uint64_t weight)
+{
+	simdup_counts_add_total(counts, weight);
+	for (; weight != 0; weight &= weight - 1)
+		ripple(counts->planes, hash, __builtin_ctzll(weight));
+}
+
+void
+simdup_counts_subtract(SimdupCounts *counts, uint64_t hash, uint64_t weight)
+{
+	counts->total_high -= counts->total_low < weight;
+	counts->total_low -= weight;
+	for (; weight != 0; weight &= weight - 1)
+		ripple_borrow(counts->planes, hash, __builtin_ctzll(weight));
+}
+
+void
+simdup_counts_merge(SimdupCounts *counts, const SimdupCounts *other)
+{
+	for (int plane = 0; plane < SIMDUP_SUM_PLANES; plane++)
+		ripple(counts->planes, other->planes[plane], plane);
+	simdup_counts_add_total(counts, other->total_low);
+	counts->total_high += other->total_high;
+}
+
 /* Full adder of three words: *sum takes the ones, the carries are returned. */
 static inline uint64_t
 add3(uint64_t *sum, uint64_t a, uint64_t b)
 {
-	uint64_t	u = *sum ^ a;
-	uint64_t	carry = (*sum & a) | (u & b);
+	uint64_t u = *sum ^ a;
+	uint64_t carry = (*sum & a) | (u & b);
 
 	*sum = u ^ b;
 	return carry;
@@ -45,10 +77,10 @@ add3(uint64_t *sum, uint64_t a, uint64_t b)
 static inline void
 add_sixteen(uint64_t *planes, const uint64_t *x, int digit)
 {
-	uint64_t   *p = &planes[digit];
-	uint64_t	twos[2];
-	uint64_t	fours[2];
-	uint64_t	eights[2];
+	uint64_t *p = &planes[digit];
+	uint64_t  twos[2];
+	uint64_t  fours[2];
+	uint64_t  eights[2];
 
 	for (int i = 0; i < 2; i++, x += 8)
 	{
@@ -64,28 +96,33 @@ add_sixteen(uint64_t *planes, const uint64_t *x, int digit)
 }
 
 void
+simdup_sum_init(SimdupSum *sum)
+{
+	/* what lies in batch beyond waiting is never read */
+	memset(sum, 0, offsetof(SimdupSum, batch));
+}
+
+void
 simdup_sum_flush_digit(SimdupSum *sum, int digit)
 {
-	add_sixteen(sum->planes, sum->batch[digit], digit);
+	add_sixteen(sum->counts.planes, sum->batch[digit], digit);
 	sum->waiting[digit] = 0;
 }
 
 void
 simdup_sum_add_ones(SimdupSum *sum, const uint64_t *hashes, int n)
 {
-	int			i = 0;
+	int i = 0;
 
-	sum->features += n;
-	sum->total_low += n;
-	sum->total_high += sum->total_low < (uint64_t) n;
+	simdup_counts_add_total(&sum->counts, (uint64_t) n);
 	for (; i + SIMDUP_SUM_BATCH <= n; i += SIMDUP_SUM_BATCH)
-		add_sixteen(sum->planes, hashes + i, 0);
+		add_sixteen(sum->counts.planes, hashes + i, 0);
 	for (; i < n; i++)
 		simdup_sum_add_digit(sum, hashes[i], 0);
 }
 
-void
-simdup_sum_flush(SimdupSum *sum)
+SimdupCounts *
+simdup_sum_finish(SimdupSum *sum)
 {
 	for (int digit = 0; digit < SIMDUP_SUM_DIGITS; digit++)
 	{
@@ -96,46 +133,40 @@ simdup_sum_flush(SimdupSum *sum)
 			   (SIMDUP_SUM_BATCH - sum->waiting[digit]) * sizeof(uint64_t));
 		simdup_sum_flush_digit(sum, digit);
 	}
-}
-
-void
-simdup_sum_merge(SimdupSum *sum, SimdupSum *other)
-{
-	simdup_sum_flush(other);
-	for (int plane = 0; plane < SIMDUP_SUM_PLANES; plane++)
-		ripple(sum->planes, other->planes[plane], plane);
-	sum->features += other->features;
-	sum->total_low += other->total_low;
-	sum->total_high += other->total_high + (sum->total_low < other->total_low);
+	return &sum->counts;
 }
 
 uint64_t
-simdup_sum_signs(SimdupSum *sum, bool ties)
+simdup_counts_signs(const SimdupCounts *counts, bool ties)
 {
-	uint64_t	half_low = sum->total_low >> 1 | sum->total_high << 63;
-	uint64_t	half_high = sum->total_high >> 1;
-	bool		odd = sum->total_low & 1;
-	uint64_t	greater = 0;
-	uint64_t	equal = ~UINT64_C(0);
+	uint64_t half_low = counts->total_low >> 1 | counts->total_high << 63;
+	uint64_t half_high = counts->total_high >> 1;
+	bool     odd = counts->total_low & 1;
+	uint64_t greater = 0;
+	uint64_t equal = ~UINT64_C(0);
+	int      digits = 0;
 
-	simdup_sum_flush(sum);
+	if (counts->total_high != 0)
+		digits = 128 - __builtin_clzll(counts->total_high);
+	else if (counts->total_low != 0)
+		digits = 64 - __builtin_clzll(counts->total_low);
 
 	/*
 	 * A counter is positive where the weight of its ones exceeds half the
 	 * total, rounded down; it is zero where they are equal and the total is
-	 * even. All 64 comparisons at once, from the highest digit down.
+	 * even. All 64 comparisons at once, from the total's highest digit down.
 	 */
-	for (int plane = SIMDUP_SUM_PLANES - 1; plane >= 0; plane--)
+	for (int plane = digits - 1; plane >= 0; plane--)
 	{
-		uint64_t	half = plane < 64 ? half_low >> plane :
-			half_high >> (plane - 64);
+		uint64_t half =
+			plane < 64 ? half_low >> plane : half_high >> (plane - 64);
 
 		if (half & 1)
-			equal &= sum->planes[plane];
+			equal &= counts->planes[plane];
 		else
 		{
-			greater |= equal & sum->planes[plane];
-			equal &= ~sum->planes[plane];
+			greater |= equal & counts->planes[plane];
+			equal &= ~counts->planes[plane];
 		}
 	}
 	return ties && !odd ? greater | equal : greater;

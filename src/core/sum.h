@@ -26,32 +26,59 @@
 /* Hashes that go through the adders together. */
 #define SIMDUP_SUM_BATCH 16
 
+/* The counters themselves: about a kilobyte, to keep and to combine. */
+typedef struct SimdupCounts
+{
+	uint64_t total_low; /* sum of all weights, 128 bits */
+	uint64_t total_high;
+	uint64_t planes[SIMDUP_SUM_PLANES];
+} SimdupCounts;
+
+/* Counters with hashes on their way to them: for one text at full speed. */
 typedef struct SimdupSum
 {
-	uint64_t	total_low;		/* sum of all weights, 128 bits */
-	uint64_t	total_high;
-	uint64_t	features;		/* hashes added, of whatever weight */
-	uint64_t	planes[SIMDUP_SUM_PLANES];
-	uint8_t		waiting[SIMDUP_SUM_DIGITS]; /* hashes waiting, per digit */
-	uint64_t	batch[SIMDUP_SUM_DIGITS][SIMDUP_SUM_BATCH];
+	SimdupCounts counts;
+	uint8_t      waiting[SIMDUP_SUM_DIGITS]; /* hashes waiting, per digit */
+	uint64_t     batch[SIMDUP_SUM_DIGITS][SIMDUP_SUM_BATCH];
 } SimdupSum;
+
+/* Counters start as all zeros. Add one feature, or take it back. */
+extern void simdup_counts_add(SimdupCounts *counts, uint64_t hash,
+							  uint64_t weight);
+extern void simdup_counts_subtract(SimdupCounts *counts, uint64_t hash,
+								   uint64_t weight);
+
+/* Add all that other holds. */
+extern void simdup_counts_merge(SimdupCounts       *counts,
+								const SimdupCounts *other);
+
+/*
+ * Signs of the counters: bit i is 1 where its sum is positive, or with ties
+ * where it is not negative.
+ */
+extern uint64_t simdup_counts_signs(const SimdupCounts *counts, bool ties);
+
+/* Does anything weigh anything? */
+static inline bool
+simdup_counts_empty(const SimdupCounts *counts)
+{
+	return counts->total_low == 0 && counts->total_high == 0;
+}
 
 extern void simdup_sum_init(SimdupSum *sum);
 
 /* Take the full batch of one digit into the planes. */
 extern void simdup_sum_flush_digit(SimdupSum *sum, int digit);
 
-/* Empty the batches: from here on the planes alone tell the counts. */
-extern void simdup_sum_flush(SimdupSum *sum);
+/* Empty the batches: from here on the counters tell. Returns them. */
+extern SimdupCounts *simdup_sum_finish(SimdupSum *sum);
 
-/* Add all that other holds; other is flushed on the way. */
-extern void simdup_sum_merge(SimdupSum *sum, SimdupSum *other);
-
-/*
- * Signs of the counters: bit i is 1 where its sum is positive, or with ties
- * where it is not negative. Flushes.
- */
-extern uint64_t simdup_sum_signs(SimdupSum *sum, bool ties);
+static inline void
+simdup_counts_add_total(SimdupCounts *counts, uint64_t weight)
+{
+	counts->total_low += weight;
+	counts->total_high += counts->total_low < weight;
+}
 
 static inline void
 simdup_sum_add_digit(SimdupSum *sum, uint64_t hash, int digit)
@@ -68,9 +95,7 @@ extern void simdup_sum_add_ones(SimdupSum *sum, const uint64_t *hashes, int n);
 static inline void
 simdup_sum_add(SimdupSum *sum, uint64_t hash, uint64_t weight)
 {
-	sum->features++;
-	sum->total_low += weight;
-	sum->total_high += sum->total_low < weight;
+	simdup_counts_add_total(&sum->counts, weight);
 	while (weight != 0)
 	{
 		simdup_sum_add_digit(sum, hash, __builtin_ctzll(weight));
@@ -78,4 +103,4 @@ simdup_sum_add(SimdupSum *sum, uint64_t hash, uint64_t weight)
 	}
 }
 
-#endif							/* SIMDUP_CORE_SUM_H */
+#endif /* SIMDUP_CORE_SUM_H */

@@ -18,9 +18,11 @@
 static Datum
 fingerprint(FunctionCallInfo fcinfo, SimdupSum *sum, bool ties)
 {
-	if (sum->total_low == 0 && sum->total_high == 0)
+	SimdupCounts *counts = simdup_sum_finish(sum);
+
+	if (simdup_counts_empty(counts))
 		PG_RETURN_NULL();
-	PG_RETURN_SIMHASH64(simdup_sum_signs(sum, ties));
+	PG_RETURN_SIMHASH64(simdup_counts_signs(counts, ties));
 }
 
 /* Add the features of the content at argument 0. */
@@ -40,8 +42,13 @@ PG_FUNCTION_INFO_V1(simhash);
 Datum
 simhash(PG_FUNCTION_ARGS)
 {
-	SimdupProfile profile = simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = 1, .tokenizer = 2, .weighting = 3, .hash = 4, .ties = 5});
-	SimdupSum	sum;
+	SimdupProfile profile =
+		simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = 1,
+													   .tokenizer = 2,
+													   .weighting = 3,
+													   .hash = 4,
+													   .ties = 5});
+	SimdupSum sum;
 
 	simdup_sum_init(&sum);
 	if (!PG_ARGISNULL(0))
@@ -54,7 +61,12 @@ PG_FUNCTION_INFO_V1(simdup_features);
 Datum
 simdup_features(PG_FUNCTION_ARGS)
 {
-	SimdupProfile profile = simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = 1, .tokenizer = 2, .weighting = 3, .hash = -1, .ties = -1});
+	SimdupProfile profile =
+		simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = 1,
+													   .tokenizer = 2,
+													   .weighting = 3,
+													   .hash = -1,
+													   .ties = -1});
 	ReturnSetInfo *result;
 	SimdupFeatures features;
 
@@ -69,9 +81,11 @@ simdup_features(PG_FUNCTION_ARGS)
 	for (size_t i = 0; i < features.count; i++)
 	{
 		SimdupFeature *feature = &features.features[i];
-		text	   *token = simdup_utf8_to_text(feature->bytes, feature->len);
-		Datum		values[2] = {PointerGetDatum(token), Int64GetDatum(simdup_weight(profile.weighting, feature->tf))};
-		bool		nulls[2] = {false, false};
+		text *token = simdup_utf8_to_text(feature->bytes, feature->len);
+		Datum values[2] = {PointerGetDatum(token),
+						   Int64GetDatum(
+							   simdup_weight(profile.weighting, feature->tf))};
+		bool  nulls[2] = {false, false};
 
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 		pfree(token);
@@ -86,9 +100,9 @@ static bool
 is_white(uint32_t cp)
 {
 	return (cp >= 0x09 && cp <= 0x0D) || (cp >= 0x1C && cp <= 0x20) ||
-		cp == 0x85 || cp == 0xA0 || cp == 0x1680 ||
-		(cp >= 0x2000 && cp <= 0x200A) || cp == 0x2028 || cp == 0x2029 ||
-		cp == 0x202F || cp == 0x205F || cp == 0x3000;
+		   cp == 0x85 || cp == 0xA0 || cp == 0x1680 ||
+		   (cp >= 0x2000 && cp <= 0x200A) || cp == 0x2028 || cp == 0x2029 ||
+		   cp == 0x202F || cp == 0x205F || cp == 0x3000;
 }
 
 /*
@@ -100,21 +114,23 @@ fold_field(SimdupUtf8 field, unsigned char *folded)
 {
 	const unsigned char *p = (const unsigned char *) field.bytes;
 	const unsigned char *end = p + field.len;
-	size_t		used = 0;
-	size_t		trimmed = 0;
-	int			len;
+	size_t               used = 0;
+	size_t               trimmed = 0;
+	int                  len;
 
 	for (; p < end; p += len)
 	{
-		uint32_t	cp = simdup_utf8_decode(p, end, &len);
+		uint32_t cp = simdup_utf8_decode(p, end, &len);
 
 		if (is_white(cp) && used == 0)
 			continue;
 		if (cp == SIMDUP_INVALID_CHAR)
 			folded[used++] = *p;
 		else
-			used += simdup_utf8_encode((uint32_t) ((int32_t) cp + simdup_char_property(cp).fold),
-									   folded + used);
+			used +=
+				simdup_utf8_encode((uint32_t) ((int32_t) cp +
+											   simdup_char_property(cp).fold),
+								   folded + used);
 		if (!is_white(cp))
 			trimmed = used;
 	}
@@ -122,20 +138,19 @@ fold_field(SimdupUtf8 field, unsigned char *folded)
 }
 
 static void
-add_fields(ArrayType *fields, int field_weight, SimdupHash hash,
-		   SimdupSum *sum)
+add_fields(ArrayType *fields, int field_weight, SimdupHash hash, SimdupSum *sum)
 {
-	Datum	   *values;
-	bool	   *nulls;
-	int			n;
+	Datum *values;
+	bool  *nulls;
+	int    n;
 
 	deconstruct_array(fields, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls,
 					  &n);
 	for (int i = 0; i < n; i++)
 	{
-		SimdupUtf8	field;
+		SimdupUtf8     field;
 		unsigned char *folded;
-		size_t		len;
+		size_t         len;
 
 		if (nulls[i])
 			continue;
@@ -154,20 +169,23 @@ PG_FUNCTION_INFO_V1(simhash_row);
 Datum
 simhash_row(PG_FUNCTION_ARGS)
 {
-	SimdupProfile profile = simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = 3, .tokenizer = 4, .weighting = 5, .hash = 6, .ties = 7});
-	SimdupSum	sum;
-	int			field_weight;
+	SimdupProfile profile =
+		simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = 3,
+													   .tokenizer = 4,
+													   .weighting = 5,
+													   .hash = 6,
+													   .ties = 7});
+	SimdupSum sum;
+	int       field_weight;
 
 	if (PG_ARGISNULL(2))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s must not be null", "field_weight")));
+		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+						errmsg("%s must not be null", "field_weight")));
 	field_weight = PG_GETARG_INT32(2);
 	if (field_weight < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("field_weight must not be negative"),
-				 errdetail("The value given is %d.", field_weight)));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("field_weight must not be negative"),
+						errdetail("The value given is %d.", field_weight)));
 
 	simdup_sum_init(&sum);
 	if (!PG_ARGISNULL(0))
@@ -182,8 +200,8 @@ PG_FUNCTION_INFO_V1(simdup_hash);
 Datum
 simdup_hash(PG_FUNCTION_ARGS)
 {
-	SimdupUtf8	value = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
-	SimdupHash	hash = simdup_parse_hash(PG_GETARG_TEXT_PP(1));
+	SimdupUtf8 value = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
+	SimdupHash hash = simdup_parse_hash(PG_GETARG_TEXT_PP(1));
 
 	PG_RETURN_INT64((int64) simdup_hash64(hash, value.bytes, value.len));
 }

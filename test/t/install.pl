@@ -129,7 +129,7 @@ for my $order ([ 'simdup', sort keys %others ], [ (sort keys %others), 'simdup' 
 $node->safe_psql('postgres', 'CREATE DATABASE hostile');
 $node->safe_psql('hostile', 'CREATE EXTENSION simdup');
 my @signatures = split /\n/, $node->safe_psql('hostile', <<'SQL');
-SELECT format('%I(%s)', proname, pg_get_function_identity_arguments(p.oid))
+SELECT format('%I(%s)', proname, oidvectortypes(proargtypes))
 FROM pg_proc AS p JOIN pg_depend AS d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass
   JOIN pg_extension AS e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
 WHERE d.deptype = 'e' AND extname = 'simdup'

@@ -1,0 +1,363 @@
+/*
+ * aggregate.c
+ *	  Fingerprints summed over rows: simhash_agg of features, and simhash_agg
+ *	  of ready-made hashes of any width (document 004's hash-table method).
+ *
+ * Both keep the counters of core/sum.h, one set for every 64 bits of hash.
+ * Sums are exact integers, so that rows may come in any order, be split among
+ * workers, and leave a moving frame again.
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include "core/sum.h"
+#include "libpq/pqformat.h"
+#include "text/profile.h"
+#include "text/weight.h"
+#include "type/simhash64.h"
+#include "utils/varbit.h"
+
+typedef struct AggState
+{
+	int64        rows;     /* rows in, less rows out again */
+	int32        width;    /* bits of the hashes; -1 before the first */
+	int32        n_counts; /* sets of counters, one for every 64 bits */
+	SimdupCounts counts[FLEXIBLE_ARRAY_MEMBER];
+} AggState;
+
+/* A state that no row has given a width to. */
+#define NO_WIDTH (-1)
+
+/* Bytes and words that a width takes. */
+#define WIDTH_BYTES(width) (((Size) (width) + 7) / 8)
+#define WIDTH_WORDS(width) (((Size) (width) + 63) / 64)
+
+static MemoryContext
+aggregate_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "simhash_agg called in non-aggregate context");
+	return context;
+}
+
+static AggState *
+make_state(MemoryContext context, int32 width)
+{
+	Size      n = width == NO_WIDTH ? 0 : WIDTH_WORDS(width);
+	AggState *state =
+		MemoryContextAllocExtended(context,
+								   offsetof(AggState, counts) +
+									   n * sizeof(SimdupCounts),
+								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+
+	state->width = width;
+	state->n_counts = (int32) n;
+	return state;
+}
+
+/* The state at argument 0, or NULL. */
+static AggState *
+get_state(FunctionCallInfo fcinfo)
+{
+	return PG_ARGISNULL(0) ? NULL : (AggState *) PG_GETARG_POINTER(0);
+}
+
+/*
+ * What a transition returns for a row that counts for nothing. Never NULL:
+ * moving aggregates do not allow that.
+ */
+static Datum
+unchanged_state(FunctionCallInfo fcinfo, MemoryContext context)
+{
+	if (PG_ARGISNULL(0))
+		PG_RETURN_POINTER(make_state(context, NO_WIDTH));
+	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+}
+
+/* A state for hashes of this width, out of what there is. */
+static AggState *
+state_of_width(AggState *state, MemoryContext context, int32 width)
+{
+	if (state && state->width == width)
+		return state;
+	if (state && state->width != NO_WIDTH)
+		ereport(ERROR, (errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+						errmsg("hashes must all have the same width"),
+						errdetail("One has %d bits, another %d.", state->width,
+								  width)));
+	if (state)
+		pfree(state);
+	return make_state(context, width);
+}
+
+/*
+ * simhash_agg(feature [, weight [, hash]])
+ */
+
+/* Hash and weight of the feature in a call; false if there is none. */
+static bool
+get_feature(FunctionCallInfo fcinfo, uint64 *hash, uint64 *weight)
+{
+	SimdupHash kind = SIMDUP_HASH_CITY64;
+	SimdupUtf8 feature;
+
+	for (int i = 1; i < PG_NARGS(); i++)
+	{
+		if (PG_ARGISNULL(i))
+			return false;
+	}
+	if (PG_NARGS() > 3)
+		kind = simdup_parse_hash(PG_GETARG_TEXT_PP(3));
+	feature = simdup_text_to_utf8(PG_GETARG_TEXT_PP(1));
+	*hash = simdup_hash64(kind, feature.bytes, feature.len);
+	*weight = simdup_fixed_weight(PG_NARGS() > 2 ? PG_GETARG_FLOAT8(2) : 1, 0);
+	return true;
+}
+
+PG_FUNCTION_INFO_V1(simhash_agg_accum);
+Datum
+simhash_agg_accum(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = aggregate_context(fcinfo);
+	AggState     *state = get_state(fcinfo);
+	uint64        hash;
+	uint64        weight;
+
+	if (!get_feature(fcinfo, &hash, &weight))
+		return unchanged_state(fcinfo, context);
+	state = state_of_width(state, context, SIMHASH64_BITS);
+	simdup_counts_add(&state->counts[0], hash, weight);
+	state->rows++;
+	PG_RETURN_POINTER(state);
+}
+
+PG_FUNCTION_INFO_V1(simhash_agg_remove);
+/* Inverse transition: the row leaves the frame. */
+Datum
+simhash_agg_remove(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = aggregate_context(fcinfo);
+	AggState     *state = get_state(fcinfo);
+	uint64        hash;
+	uint64        weight;
+
+	if (!get_feature(fcinfo, &hash, &weight))
+		return unchanged_state(fcinfo, context);
+	if (!state || state->rows == 0)
+		elog(ERROR, "simhash_agg: a row leaves that never came");
+	simdup_counts_subtract(&state->counts[0], hash, weight);
+	state->rows--;
+	PG_RETURN_POINTER(state);
+}
+
+PG_FUNCTION_INFO_V1(simhash_agg_final);
+Datum
+simhash_agg_final(PG_FUNCTION_ARGS)
+{
+	AggState *state = get_state(fcinfo);
+
+	if (!state || state->width == NO_WIDTH ||
+		simdup_counts_empty(&state->counts[0]))
+		PG_RETURN_NULL();
+	PG_RETURN_SIMHASH64(simdup_counts_signs(&state->counts[0], false));
+}
+
+/*
+ * simhash_agg(hash varbit, weight)
+ */
+
+/* Bits 64 * word on of a bit string, the first of them highest. */
+static uint64
+varbit_word(VarBit *bits, Size word)
+{
+	Size   bytes = WIDTH_BYTES(VARBITLEN(bits));
+	uint64 value = 0;
+
+	for (Size i = word * 8; i < word * 8 + 8; i++)
+		value = value << 8 | (i < bytes ? VARBITS(bits)[i] : 0);
+	return value;
+}
+
+/* Hash and weight in a call; false if there is none. */
+static bool
+get_hash(FunctionCallInfo fcinfo, VarBit **hash, uint64 *weight)
+{
+	if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
+		return false;
+	*hash = PG_GETARG_VARBIT_P(1);
+	if (PG_GETARG_INT64(2) < 0)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("weight must not be negative"),
+						errdetail("The weight given is %lld.",
+								  (long long) PG_GETARG_INT64(2))));
+	*weight = (uint64) PG_GETARG_INT64(2);
+	return true;
+}
+
+PG_FUNCTION_INFO_V1(simhash_varbit_accum);
+Datum
+simhash_varbit_accum(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = aggregate_context(fcinfo);
+	AggState     *state = get_state(fcinfo);
+	VarBit       *hash;
+	uint64        weight;
+
+	if (!get_hash(fcinfo, &hash, &weight))
+		return unchanged_state(fcinfo, context);
+	state = state_of_width(state, context, VARBITLEN(hash));
+	for (int32 i = 0; i < state->n_counts; i++)
+		simdup_counts_add(&state->counts[i], varbit_word(hash, (Size) i),
+						  weight);
+	state->rows++;
+	PG_RETURN_POINTER(state);
+}
+
+PG_FUNCTION_INFO_V1(simhash_varbit_remove);
+Datum
+simhash_varbit_remove(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = aggregate_context(fcinfo);
+	AggState     *state = get_state(fcinfo);
+	VarBit       *hash;
+	uint64        weight;
+
+	if (!get_hash(fcinfo, &hash, &weight))
+		return unchanged_state(fcinfo, context);
+	if (!state || state->rows == 0)
+		elog(ERROR, "simhash_agg: a row leaves that never came");
+	for (int32 i = 0; i < state->n_counts; i++)
+		simdup_counts_subtract(&state->counts[i], varbit_word(hash, (Size) i),
+							   weight);
+	/* the last row takes the width with it: another may follow */
+	if (--state->rows == 0)
+	{
+		state->width = NO_WIDTH;
+		state->n_counts = 0;
+	}
+	PG_RETURN_POINTER(state);
+}
+
+PG_FUNCTION_INFO_V1(simhash_varbit_final);
+Datum
+simhash_varbit_final(PG_FUNCTION_ARGS)
+{
+	AggState *state = get_state(fcinfo);
+	Size      bytes;
+	Size      size;
+	VarBit   *result;
+
+	if (!state || state->width == NO_WIDTH)
+		PG_RETURN_NULL();
+	bytes = WIDTH_BYTES(state->width);
+	size = VARBITTOTALLEN(state->width);
+	result = palloc0(size);
+	SET_VARSIZE(result, size);
+	VARBITLEN(result) = state->width;
+	for (int32 i = 0; i < state->n_counts; i++)
+	{
+		uint64 word = simdup_counts_signs(&state->counts[i], false);
+
+		for (Size byte = (Size) i * 8; byte < (Size) i * 8 + 8 && byte < bytes;
+			 byte++)
+			VARBITS(result)[byte] = (uint8) (word >> (56 - 8 * (byte % 8)));
+	}
+	PG_RETURN_VARBIT_P(result);
+}
+
+/*
+ * Both: parallel plans
+ */
+
+PG_FUNCTION_INFO_V1(simhash_agg_combine);
+Datum
+simhash_agg_combine(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = aggregate_context(fcinfo);
+	AggState     *state = get_state(fcinfo);
+	AggState     *other =
+        PG_ARGISNULL(1) ? NULL : (AggState *) PG_GETARG_POINTER(1);
+
+	if (!other || other->width == NO_WIDTH)
+		return unchanged_state(fcinfo, context);
+	state = state_of_width(state, context, other->width);
+	for (int32 i = 0; i < state->n_counts; i++)
+		simdup_counts_merge(&state->counts[i], &other->counts[i]);
+	state->rows += other->rows;
+	PG_RETURN_POINTER(state);
+}
+
+/* Planes that can hold anything: as many as the total has digits. */
+static int
+used_planes(const SimdupCounts *counts)
+{
+	int n = 0;
+
+	for (int i = 0; i < SIMDUP_SUM_PLANES; i++)
+	{
+		if (counts->planes[i] != 0)
+			n = i + 1;
+	}
+	return n;
+}
+
+PG_FUNCTION_INFO_V1(simhash_agg_serialize);
+Datum
+simhash_agg_serialize(PG_FUNCTION_ARGS)
+{
+	AggState      *state = (AggState *) PG_GETARG_POINTER(0);
+	StringInfoData buf;
+
+	(void) aggregate_context(fcinfo);
+	pq_begintypsend(&buf);
+	pq_sendint64(&buf, (uint64) state->rows);
+	pq_sendint32(&buf, (uint32) state->width);
+	for (int32 i = 0; i < state->n_counts; i++)
+	{
+		SimdupCounts *counts = &state->counts[i];
+		int           n = used_planes(counts);
+
+		pq_sendint64(&buf, counts->total_low);
+		pq_sendint64(&buf, counts->total_high);
+		pq_sendint32(&buf, (uint32) n);
+		for (int plane = 0; plane < n; plane++)
+			pq_sendint64(&buf, counts->planes[plane]);
+	}
+	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
+}
+
+PG_FUNCTION_INFO_V1(simhash_agg_deserialize);
+Datum
+simhash_agg_deserialize(PG_FUNCTION_ARGS)
+{
+	bytea         *bytes = PG_GETARG_BYTEA_PP(0);
+	StringInfoData buf;
+	AggState      *state;
+	int64          rows;
+
+	(void) aggregate_context(fcinfo);
+	initStringInfo(&buf);
+	appendBinaryStringInfo(&buf, VARDATA_ANY(bytes),
+						   (int) VARSIZE_ANY_EXHDR(bytes));
+	rows = pq_getmsgint64(&buf);
+	state = make_state(CurrentMemoryContext, (int32) pq_getmsgint(&buf, 4));
+	state->rows = rows;
+	for (int32 i = 0; i < state->n_counts; i++)
+	{
+		SimdupCounts *counts = &state->counts[i];
+		uint32        n;
+
+		counts->total_low = (uint64) pq_getmsgint64(&buf);
+		counts->total_high = (uint64) pq_getmsgint64(&buf);
+		n = pq_getmsgint(&buf, 4);
+		if (n > SIMDUP_SUM_PLANES)
+			elog(ERROR, "invalid simhash_agg state");
+		for (uint32 plane = 0; plane < n; plane++)
+			counts->planes[plane] = (uint64) pq_getmsgint64(&buf);
+	}
+	pq_getmsgend(&buf);
+	pfree(buf.data);
+	PG_RETURN_POINTER(state);
+}

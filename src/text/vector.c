@@ -1,0 +1,185 @@
+/*
+ * vector.c
+ *	  Fingerprints of ready-made features: a tsvector's lexemes, or an array of
+ *	  features with weights.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "compat.h"
+#include "core/host.h"
+#include "mb/pg_wchar.h"
+#include "text/profile.h"
+#include "text/weight.h"
+#include "tsearch/ts_type.h"
+#include "type/simhash64.h"
+#include "utils/array.h"
+
+/* Real weights are counted in units of 2^-16, and must fit 63 bits in them. */
+#define WEIGHT_UNIT 65536.0
+#define WEIGHT_LIMIT 140737488355328.0 /* 2^47 */
+
+uint64
+simdup_fixed_weight(float8 weight, int position)
+{
+	if (isnan(weight) || isinf(weight) || weight < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("weight must be a finite number that is not negative"),
+				 position ? errdetail("The weight at position %d is %g.",
+									  position, weight)
+						  : errdetail("The weight given is %g.", weight)));
+	if (weight >= WEIGHT_LIMIT)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("weight out of range"),
+				 position
+					 ? errdetail("The weight at position %d is %g; it must be less than 2^47.",
+								 position, weight)
+					 : errdetail("The weight given is %g; it must be less than 2^47.",
+								 weight)));
+	return (uint64) rint(weight * WEIGHT_UNIT);
+}
+
+/* The lexemes, each as often as it has positions (once if stripped). */
+static void
+collect_lexemes(TSVector vector, SimdupFeatures *features)
+{
+	WordEntry *entries = ARRPTR(vector);
+	bool       is_utf8 = GetDatabaseEncoding() == PG_UTF8 ||
+				   GetDatabaseEncoding() == PG_SQL_ASCII;
+
+	for (int i = 0; i < vector->size; i++)
+	{
+		WordEntry *entry = &entries[i];
+		int        positions = entry->haspos ? POSDATALEN(vector, entry) : 1;
+		char      *lexeme = STRPTR(vector) + entry->pos;
+		char      *utf8 = lexeme;
+		size_t     len = entry->len;
+
+		if (!is_utf8 && len > 0)
+		{
+			utf8 = pg_server_to_any(lexeme, (int) len, PG_UTF8);
+			if (utf8 != lexeme)
+				len = strlen(utf8);
+		}
+		simdup_features_add_distinct(features, utf8, len,
+									 (uint32) Max(positions, 1));
+		if (utf8 != lexeme)
+			pfree(utf8);
+		simdup_check_interrupts();
+	}
+}
+
+PG_FUNCTION_INFO_V1(simhash_tsvector);
+/* simhash(vector, n_features, weighting, hash, ties) */
+Datum
+simhash_tsvector(PG_FUNCTION_ARGS)
+{
+	SimdupProfile profile =
+		simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = 1,
+													   .tokenizer = -1,
+													   .weighting = 2,
+													   .hash = 3,
+													   .ties = 4});
+	SimdupCounts  *counts;
+	SimdupFeatures features;
+	SimdupSum      sum;
+	TSVector       vector;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	vector = PG_GETARG_TSVECTOR(0);
+	simdup_features_begin(&features, profile.hash, profile.weighting, NULL,
+						  (char *) vector, VARSIZE(vector));
+	collect_lexemes(vector, &features);
+	if (profile.limited)
+		simdup_features_keep_top(&features, (size_t) profile.n_features);
+
+	simdup_sum_init(&sum);
+	simdup_features_add_to(&features, &sum);
+	simdup_features_free(&features);
+	counts = simdup_sum_finish(&sum);
+	if (simdup_counts_empty(counts))
+		PG_RETURN_NULL();
+	PG_RETURN_SIMHASH64(simdup_counts_signs(counts, profile.ties));
+}
+
+/* Take an array apart, which must be one-dimensional and without NULLs. */
+static int
+array_elements(ArrayType *array, Oid type, const char *name, Datum **values)
+{
+	bool  is_text = type == TEXTOID;
+	bool *nulls;
+	int   n;
+
+	if (ARR_NDIM(array) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("%s must be one-dimensional", name),
+				 errdetail("The array has %d dimensions.", ARR_NDIM(array))));
+	deconstruct_array(array, type, is_text ? -1 : 8,
+					  is_text ? false : FLOAT8PASSBYVAL,
+					  is_text ? TYPALIGN_INT : TYPALIGN_DOUBLE, values, &nulls,
+					  &n);
+	for (int i = 0; i < n; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("%s must not contain nulls", name),
+					 errdetail("The element at position %d is null.", i + 1)));
+	}
+	return n;
+}
+
+PG_FUNCTION_INFO_V1(simhash_weighted);
+/* simhash(features, weights, hash, ties) */
+Datum
+simhash_weighted(PG_FUNCTION_ARGS)
+{
+	SimdupProfile profile =
+		simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = -1,
+													   .tokenizer = -1,
+													   .weighting = -1,
+													   .hash = 2,
+													   .ties = 3});
+	SimdupCounts counts = {0};
+	Datum       *features;
+	Datum       *weights = NULL;
+	int          n;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	n = array_elements(PG_GETARG_ARRAYTYPE_P(0), TEXTOID, "features",
+					   &features);
+	if (!PG_ARGISNULL(1))
+	{
+		int n_weights = array_elements(PG_GETARG_ARRAYTYPE_P(1), FLOAT8OID,
+									   "weights", &weights);
+
+		if (n_weights != n)
+			ereport(ERROR,
+					(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+					 errmsg("features and weights must have the same length"),
+					 errdetail("There are %d features and %d weights, so position %d lacks its partner.",
+							   n, n_weights, Min(n, n_weights) + 1)));
+	}
+
+	for (int i = 0; i < n; i++)
+	{
+		SimdupUtf8 feature = simdup_text_to_utf8(DatumGetTextPP(features[i]));
+		float8     weight = weights ? DatumGetFloat8(weights[i]) : 1;
+
+		simdup_counts_add(&counts,
+						  simdup_hash64(profile.hash, feature.bytes,
+										feature.len),
+						  simdup_fixed_weight(weight, i + 1));
+		simdup_check_interrupts();
+	}
+	if (simdup_counts_empty(&counts))
+		PG_RETURN_NULL();
+	PG_RETURN_SIMHASH64(simdup_counts_signs(&counts, profile.ties));
+}

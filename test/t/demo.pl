@@ -1,0 +1,218 @@
+# demo: make demo on the project's petitions finds what was written into them,
+# and on a user's CSV it copes with what CSV files are like.
+
+use strict;
+use warnings;
+
+use Encode qw(decode_utf8 encode_utf8);
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('demo');
+$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+$node->start;
+
+my $folder = PostgreSQL::Test::Utils::tempdir();
+my ($output, $errors);
+
+# Run the demo on a CSV, or on the project's petitions; its exit status.
+sub demo
+{
+	my ($csv) = @_;
+
+	local $ENV{PGHOST} = $node->host;
+	local $ENV{PGPORT} = $node->port;
+	local $ENV{DATA} = $csv // '';
+	$node->safe_psql('postgres', 'DROP DATABASE IF EXISTS demo');
+	IPC::Run::run [ 'bash', '-c', '. test/server.sh; . test/demo/run.sh' ],
+	  '<', '/dev/null', '>', \$output, '2>', \$errors;
+	$output = decode_utf8($output);
+	return $? >> 8;
+}
+
+# A CSV of these bytes.
+sub csv
+{
+	my ($bytes, $name) = @_;
+	my $file = "$folder/" . ($name // 'user.csv');
+
+	open my $handle, '>:raw', $file or die "$file: $!";
+	print $handle $bytes;
+	close $handle;
+	return $file;
+}
+
+sub answer
+{
+	my ($sql) = @_;
+	return $node->safe_psql('demo', $sql);
+}
+
+# Output is for a terminal of 100 columns, and says nothing but what it shows.
+sub readable
+{
+	my ($name) = @_;
+	my @wide = grep {
+		my $line = $_;
+		my $double = () = $line =~ /[\p{East_Asian_Width=Wide}\p{East_Asian_Width=Fullwidth}]/g;
+		length($line) + $double > 100;
+	} split /\n/, $output;
+	my @noise = grep { /^(CREATE|ALTER|COPY|INSERT|UPDATE|DO|SELECT)( [A-Z]+| [0-9 ]+)?$/ }
+	  split /\n/, $output;
+
+	is($errors, '', "$name: nothing goes wrong");
+	is_deeply(\@wide, [], "$name: at most 100 columns");
+	is_deeply(\@noise, [], "$name: no command tags");
+	return;
+}
+
+# --- the project's petitions
+
+is(demo(), 0, 'the demo runs');
+readable('the demo');
+like($output, qr/^Next: /m, 'the demo says what to look at next');
+
+is(answer('SELECT count(*), count(fp) FROM petition WHERE id < 2000'), '269|269',
+	'every petition has a fingerprint');
+is( answer(q{SELECT count(*) FROM petition AS a JOIN petition AS b ON a.id < b.id AND a.content = b.content
+             WHERE NOT EXISTS (SELECT FROM truth WHERE (truth.a, truth.b, kind) = (a.id, b.id, 'copy'))}),
+	'0', 'equal texts are known copies');
+is( answer(q{SELECT kind, count(*), count(*) FILTER (WHERE distance <= 3), count(*) FILTER (WHERE distance <= 8)
+             FROM truth_distance GROUP BY kind ORDER BY kind}),
+	"addition|14|1|4\ncopy|14|14|14\nedit|27|7|24\nplace_only|15|3|13\ntemplate|72|23|64",
+	'what is found of each kind within 3 and 8');
+is( answer(q{SELECT count(*) FROM petition AS a JOIN petition AS b ON a.id < b.id AND a.fp <~> b.fp <= 8
+             WHERE b.id < 2000 AND NOT EXISTS (SELECT FROM truth WHERE (truth.a, truth.b) = (a.id, b.id))}),
+	'1', 'and one pair within 8 is of two letters');
+
+# What the indexes find for every row, against every pair.
+for my $search (
+	[ 'petition_blocks', 3, 'simhash_blocks(p.fp) && simhash_blocks(q.fp) AND p.fp <~> q.fp <= 3' ],
+	[ 'petition_fp', 8, 'simhash_within(p.fp, q.fp, 8)' ])
+{
+	my ($index, $k, $condition) = @$search;
+	my $query = "SELECT q.id AS q, p.id FROM petition AS q JOIN petition AS p ON $condition";
+	my $indexed = 'SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;';
+
+	like(answer("$indexed EXPLAIN (COSTS OFF) $query"), qr/Bitmap Index Scan on $index/,
+		"the search within $k uses its index");
+	is( answer("$indexed $query ORDER BY 1, 2"),
+		answer("SET enable_bitmapscan = off; SELECT q.id, p.id FROM petition AS q, petition AS p
+		        WHERE q.fp <~> p.fp <= $k ORDER BY 1, 2"),
+		'and finds what a scan finds');
+}
+
+is( answer('SELECT id, repeats, distance FROM petition WHERE id > 2000 ORDER BY id'),
+	"2001|1004|5\n2002||\n2003|1259|2",
+	'new petitions: an edit and a forwarded letter are flagged, another matter is not');
+is( answer(q{SELECT count(*) FROM petition WHERE id < 2000 AND repeats IS NOT NULL}),
+	'0', 'earlier petitions are not');
+
+# Groups and distances of the report, against a plain closure of all pairs.
+sub check_report
+{
+	my ($name, $rows) = @_;
+	my %count = map { $_ => 0 } 0 .. 8;
+	my %group;
+
+	for my $line (split /\n/,
+		answer("SELECT a.id, b.id, a.fp <~> b.fp
+		        FROM petition AS a JOIN petition AS b ON a.id < b.id AND a.fp <~> b.fp <= 8
+		        WHERE a.id IN ($rows) AND b.id IN ($rows)"))
+	{
+		my ($first, $second, $distance) = split /\|/, $line;
+		my %members = map { $_ => 1 } @{ $group{$first} // [$first] }, @{ $group{$second} // [$second] };
+		my $joined = [ sort { $a <=> $b } keys %members ];
+
+		$group{$_} = $joined for @$joined;
+		$count{$distance}++;
+	}
+	is( answer('SELECT distance, pairs FROM pairs_by_distance ORDER BY distance'),
+		join("\n", map { "$_|$count{$_}" } 0 .. 8), "$name: pairs by distance");
+	is( answer('SELECT id, leader, size FROM near_group ORDER BY id'),
+		join("\n", map { "$_|$group{$_}[0]|" . @{ $group{$_} } } sort { $a <=> $b } keys %group),
+		"$name: groups are what hangs together");
+	return;
+}
+check_report('petitions', 'SELECT id FROM petition WHERE id < 2000');
+
+# --- a user's CSV
+
+my $one = 'The bridge over the old canal has been closed to bicycles since the flood in May.';
+my $two = 'Please mend the lamp at the corner of the fish market; it has been dark for weeks.';
+my $zh = encode_utf8("\x{6865}\x{8fb9}\x{7684}\x{8def}\x{706f}\x{574f}\x{4e86}\x{4e09}\x{4e2a}\x{6708}\x{3002}");
+
+# The demo takes this CSV: its text and its row names are from these columns,
+# and this is how many rows have a fingerprint.
+sub takes
+{
+	my ($name, $bytes, $content, $id, $rows, $fingerprints) = @_;
+
+	s/"/""/g for grep { defined } $content, $id;
+	is(demo(csv($bytes)), 0, "$name: the demo runs");
+	readable($name);
+	like($output, qr/^The text is column "\Q$content\E"$/m, "$name: the text");
+	like($output,
+		defined $id ? qr/^The name of a row is column "\Q$id\E"$/m : qr/^No column names each row once/m,
+		"$name: the name of a row");
+	# three more rows have arrived
+	is(answer('SELECT (SELECT count(*) FROM csv), count(fp) - 3 FROM petition'),
+		"$rows|$fingerprints", "$name: rows and fingerprints");
+	return;
+}
+
+takes('plain', "id,text\n7,$one\n8,$two\n", 'text', 'id', 2, 2);
+takes('byte order mark, line ends of Windows',
+	"\xef\xbb\xbfid,text\r\n7,$one\r\n8,$two\r\n", 'text', 'id', 2, 2);
+takes('quoted names',
+	qq("the ""id"" of it","what, they\nwrote",note\n7,"$one",a\n8,"$two\nTwice.",b\n),
+	'what, they wrote', undef, 2, 2);
+takes('byte order mark before a quote', qq(\xef\xbb\xbf"id","text"\n7,"$one"\n), 'text', 'id', 1, 1);
+takes('one column', "letter\n$two\n$two\n", 'letter', undef, 2, 2);
+takes('no line end at the end', "id,text\n7,$one", 'text', 'id', 1, 1);
+takes('Chinese', encode_utf8("\x{7559}\x{8a00}\x{7f16}\x{53f7},\x{7559}\x{8a00}\x{8be6}\x{60c5},longer\n") . "1,$zh,$one\n2,$zh,$two\n",
+	"\x{7559}\x{8a00}\x{8be6}\x{60c5}", "\x{7559}\x{8a00}\x{7f16}\x{53f7}", 2, 2);
+takes('empty texts', "id,text\n1,\n2,$one\n3,\"\"\n4,...\n", 'text', 'id', 4, 1);
+takes('names given twice, or not at all, or taken by the server',
+	"fp,,xmin,fp,\n1,2,3,$one,5\n", 'fp column 4', undef, 1, 1);
+takes('ids given twice', "id,text\n7,$one\n7,$two\n", 'text', undef, 2, 2);
+takes('an id is missing', "id,text\n7,$one\n,$two\n", 'text', undef, 2, 2);
+takes('ids with leading zeros', "id,text\n7,$one\n07,$two\n", 'text', 'id', 2, 2);
+takes('ids as text', "key,text\n0b9f6d4e-3c1a-4f7e-9d7e-2b1c5a7f8e90,$one\nb,$two\n", 'text', 'key', 2, 2);
+takes('semicolons', "id;text\n7;\"$one\"\n", 'text', 'id', 1, 1);
+takes('tabs', "id\ttext\n7\t$one\n", 'text', 'id', 1, 1);
+takes('hostile names', qq("id","a'b""; DROP TABLE csv; --\\"\n1,"$one"\n), qq(a'b"; DROP TABLE csv; --\\), 'id', 1, 1);
+takes('columns called as in the queries', "line,key,value,content,csv_row\na,7,b,$one,c\n", 'content', 'key', 1, 1);
+takes('nothing alike', "id,text\n" . join('', map { "$_,only " . $_ x 5 . " here\n" } 1 .. 3), 'text', 'id', 3, 3);
+takes('all alike', "id,text\n" . join('', map { "$_,$one\n" } 1 .. 300), 'text', 'id', 300, 300);
+check_report('all alike', 'SELECT id FROM petition WHERE id <= 300');
+takes('a chain', "id,text\n" . join('', map { "$_," . join(' ', map { "word$_" } $_ .. $_ + 60) . "\n" } 1 .. 80),
+	'text', 'id', 80, 80);
+check_report('a chain', 'SELECT id FROM petition WHERE id <= 80');
+
+is(demo(csv("id,text\n7,$one\n", q(it's "mine" $HOME.csv))), 0, 'a file name with everything in it');
+
+# The demo refuses this file, with these words and nothing on its output.
+sub refuses
+{
+	my ($name, $file, $words) = @_;
+
+	isnt(demo($file), 0, "$name: the demo stops");
+	like($errors, $words, "$name: and says why");
+	return;
+}
+
+refuses('no file', "$folder/absent.csv", qr/there is no file .*absent/);
+refuses('a folder', $folder, qr/is not a file/);
+refuses('empty', csv(''), qr/is empty/);
+refuses('only a header', csv("id,text\n"), qr/has no rows/);
+refuses('no words', csv("id,text\n,\n,...\n"), qr/no words/);
+refuses('another encoding', csv("id,text\n1,\xc7\xc5\xb1\xdf\n"), qr/is not UTF-8.*iconv/);
+refuses('not text', csv("id,text\n1,a\0b\n"), qr/is not a text file/);
+refuses('too many fields', csv("id,text\n7,$one\n8,$two,more\n"), qr/line 3.*cannot be read as CSV/s);
+refuses('too few fields', csv("id,text\n7\n"), qr/line 2.*cannot be read as CSV/s);
+refuses('a quote without its other', csv("id,text\n7,\"$one\n"), qr/cannot be read as CSV/);
+
+done_testing();
