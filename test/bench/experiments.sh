@@ -100,6 +100,7 @@ END $$;
 CREATE TABLE fps AS SELECT i::bigint AS id, (CASE WHEN i % 10 = 0
     THEN hashint8extended(i - 1, 0) # (1::bigint << (i / 10 % 64)::int) ELSE hashint8extended(i, 0) END)::simhash64 AS fp
   FROM generate_series(1, 1000000) AS i;
+ALTER TABLE fps ADD PRIMARY KEY (id);
 VACUUM ANALYZE fps;
 SQL
 export PGOPTIONS='-c simdup.progress_interval=0'
@@ -108,20 +109,28 @@ for n in 1000 2000 4000 100000 1000000; do
   single=-
   [ "$n" -gt 4000 ] || single=$(ms "SELECT single_pass($n)")
   printf '%10s%16s%12s%12s\n' "$n" "$single" \
-    "$(ms "SELECT count(DISTINCT cluster) FROM simdup_clusters('SELECT id, fp FROM fps ORDER BY id LIMIT $n', 3, 'leader')")" \
-    "$(ms "SELECT count(DISTINCT cluster) FROM simdup_clusters('SELECT id, fp FROM fps ORDER BY id LIMIT $n', 3)")"
+    "$(ms "SELECT count(DISTINCT cluster) FROM simdup_clusters('SELECT id, fp FROM fps WHERE id <= $n ORDER BY id', 3, 'leader')")" \
+    "$(ms "SELECT count(DISTINCT cluster) FROM simdup_clusters('SELECT id, fp FROM fps WHERE id <= $n ORDER BY id', 3)")"
 done
 
-# One new row against the old ones: is there one, and which are there?
-printf '\nTable 5: a new row against old ones, within 3, ms a row\n%10s%14s%14s%14s\n' rows 'scan: any' 'index: any' 'index: all'
-sql -c "CREATE TABLE fresh AS SELECT (hashint8extended(i, 0) # (1::bigint << (i % 64)::int))::simhash64 AS fp FROM generate_series(1, 200) AS i"
+# New rows near one somewhere among the old: is there one, and which are there?
+printf '\nTable 5: a new row against old ones, within 3, ms a row\n%10s%14s%14s%14s%14s\n' \
+  rows 'scan: any' 'scan: all' 'index: any' 'index: all'
+near='simhash_blocks(old.fp) && simhash_blocks(f.fp) AND old.fp <~> f.fp <= 3'
+per_row()
+{
+  awk "BEGIN { printf \"%.3f\", $1 / $2 }"
+}
 for n in 10000 100000 1000000; do
-  sql -c "CREATE TABLE old AS SELECT * FROM fps LIMIT $n" -c "CREATE INDEX old_blocks ON old USING gin (simhash_blocks(fp))" -c 'VACUUM ANALYZE old'
-  near="simhash_blocks(old.fp) && simhash_blocks(f.fp) AND old.fp <~> f.fp <= 3"
-  scan=$(ms "SELECT count(*) FROM (SELECT * FROM fresh LIMIT 5) AS f WHERE EXISTS (SELECT FROM old WHERE old.fp <~> f.fp <= 3 OFFSET 0)")
-  any=$(ms "SET enable_seqscan = off; SELECT count(*) FROM fresh AS f, LATERAL (SELECT FROM old WHERE $near LIMIT 1) AS x" | head -1)
-  all=$(ms "SELECT count(*) FROM fresh AS f JOIN old ON $near" | head -1)
-  printf '%10s%14s%14s%14s\n' "$n" "$(awk "BEGIN { printf \"%.3f\", $scan / 5 }")" \
-    "$(awk "BEGIN { printf \"%.3f\", $any / 200 }")" "$(awk "BEGIN { printf \"%.3f\", $all / 200 }")"
-  sql -c 'DROP TABLE old'
+  sql -c "CREATE TABLE old AS SELECT * FROM fps WHERE id <= $n" \
+    -c "CREATE INDEX old_blocks ON old USING gin (simhash_blocks(fp))" \
+    -c "CREATE TABLE fresh AS SELECT i, (hashint8extended(i * ($n / 200) - 3, 0) # (1::bigint << (i % 64)::int))::simhash64 AS fp FROM generate_series(1, 200) AS i" \
+    -c 'VACUUM ANALYZE old' -c 'VACUUM ANALYZE fresh'
+  scan_any=$(ms "SELECT count(*) FROM fresh AS f WHERE i % 40 = 0 AND EXISTS (SELECT FROM old WHERE old.fp <~> f.fp <= 3 OFFSET 0)")
+  scan_all=$(ms "SELECT count(*) FROM fresh AS f, old WHERE i % 40 = 0 AND old.fp <~> f.fp <= 3")
+  any=$(PGOPTIONS='-c enable_seqscan=off' ms "SELECT count(*) FROM fresh AS f, LATERAL (SELECT FROM old WHERE $near LIMIT 1) AS x")
+  all=$(PGOPTIONS='-c enable_seqscan=off' ms "SELECT count(*) FROM fresh AS f JOIN old ON $near")
+  printf '%10s%14s%14s%14s%14s\n' "$n" "$(per_row "$scan_any" 5)" "$(per_row "$scan_all" 5)" \
+    "$(per_row "$any" 200)" "$(per_row "$all" 200)"
+  sql -c 'DROP TABLE old, fresh'
 done
