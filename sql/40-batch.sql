@@ -96,7 +96,7 @@ CREATE FUNCTION simdup_progress(
     WHERE m IS NOT NULL AND a.state OPERATOR(pg_catalog.=) 'active'
   $$;
 COMMENT ON FUNCTION simdup_progress() IS
-  'batches that run now, in sessions whose statements the caller may see: phase (reading, grouping, comparing, writing) and units done of a total, which is 0 where it is not known; as shown before the statement in pg_stat_activity';
+  'batches that run now, in sessions whose statements the caller may see: phase (reading, grouping, writing, comparing, counting) and units done of a total, which is 0 where it is not known; as shown before the statement in pg_stat_activity';
 
 -- for the DBA
 

@@ -22,6 +22,11 @@
 #define ereturn(context, result, ...) ereport(ERROR, __VA_ARGS__)
 #endif
 
+/* fmgr.h declares it from 16 */
+#if PG_VERSION_NUM < 160000
+extern void _PG_init(void);
+#endif
+
 /* PG_MODULE_MAGIC_EXT came with 18 */
 #ifndef PG_MODULE_MAGIC_EXT
 #define PG_MODULE_MAGIC_EXT(...) PG_MODULE_MAGIC

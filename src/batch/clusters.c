@@ -38,14 +38,14 @@ put_clusters(ReturnSetInfo *result, const SimdupClusters *clusters,
 			 int min_size)
 {
 	SimdupRows *rows = clusters->rows;
-	int64		i;
+	int64       i;
 
 	simdup_progress_phase("writing", rows->n_groups);
 	for (i = 0; i < rows->n_groups; i++)
 	{
 		SimdupGroup group = simdup_rows_get_group(rows, i).group;
-		uint32		first_row;
-		uint32		size;
+		uint32      first_row;
+		uint32      size;
 
 		CHECK_FOR_INTERRUPTS();
 		simdup_cluster_of(clusters, &group, &first_row, &size);
@@ -63,12 +63,12 @@ PG_FUNCTION_INFO_V1(simdup_clusters);
 Datum
 simdup_clusters(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo	   *result = simdup_begin_result(fcinfo);
-	int					min_size_at = PG_NARGS() - 1;
-	SimdupRows		   *rows;
+	ReturnSetInfo      *result = simdup_begin_result(fcinfo);
+	int                 min_size_at = PG_NARGS() - 1;
+	SimdupRows         *rows;
 	SimdupClusterMethod method;
-	int					max_distance;
-	SimdupClusters *clusters;
+	int                 max_distance;
+	SimdupClusters     *clusters;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) ||
 		PG_ARGISNULL(min_size_at))

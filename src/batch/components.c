@@ -35,14 +35,14 @@ simdup_cluster_method(const char *name)
 
 typedef struct Clustering
 {
-	SimdupRows *rows;
-	uint8	   *has_near;
-	uint32	   *parent;		/* connected */
-	SimdupLeaders leaders;	/* leader */
+	SimdupRows     *rows;
+	uint8          *has_near;
+	uint32         *parent;  /* connected */
+	SimdupLeaders   leaders; /* leader */
 	Tuplesortstate *sort;
 	TupleTableSlot *slot;
 	SimdupGroupSink also;
-	void	   *arg;
+	void           *arg;
 } Clustering;
 
 static inline void
@@ -111,10 +111,10 @@ note_near(void *arg, const SimdupGroup *a, const SimdupGroup *b, int distance)
 static void
 sort_offer(void *arg, const SimdupGroup *a, const SimdupGroup *b, int distance)
 {
-	Clustering	   *c = arg;
+	Clustering     *c = arg;
 	TupleTableSlot *slot = c->slot;
-	uint32			element;
-	uint32			predecessor;
+	uint32          element;
+	uint32          predecessor;
 
 	if (!simdup_leader_wants(&c->leaders, first_row(c, a), first_row(c, b),
 							 &element, &predecessor))
@@ -132,11 +132,11 @@ sort_offer(void *arg, const SimdupGroup *a, const SimdupGroup *b, int distance)
 static void
 lead_the_rest(Clustering *c, int max_distance)
 {
-	TupleDesc		columns = CreateTemplateTupleDesc(2);
-	AttrNumber		attributes[2] = {1, 2};
-	Oid				operators[2] = {Int8LessOperator, Int8LessOperator};
-	Oid				collations[2] = {InvalidOid, InvalidOid};
-	bool			nulls_first[2] = {false, false};
+	TupleDesc       columns = CreateTemplateTupleDesc(2);
+	AttrNumber      attributes[2] = {1, 2};
+	Oid             operators[2] = {Int8LessOperator, Int8LessOperator};
+	Oid             collations[2] = {InvalidOid, InvalidOid};
+	bool            nulls_first[2] = {false, false};
 	TupleTableSlot *sorted;
 
 	TupleDescInitEntry(columns, 1, "element", INT8OID, -1, 0);
@@ -178,12 +178,12 @@ static void
 add_sizes(SimdupClusters *clusters)
 {
 	SimdupRows *rows = clusters->rows;
-	int64		i;
+	int64       i;
 
 	for (i = 0; i < rows->n_groups; i++)
 	{
 		SimdupGroup group = simdup_rows_get_group(rows, i).group;
-		uint32		number;
+		uint32      number;
 
 		CHECK_FOR_INTERRUPTS();
 		if (!get_bit(clusters->has_near, group.start))
@@ -198,9 +198,9 @@ simdup_find_clusters(SimdupRows *rows, int max_distance,
 					 SimdupClusterMethod method, SimdupGroupSink also,
 					 void *arg)
 {
-	MemoryContext old = MemoryContextSwitchTo(rows->context);
+	MemoryContext   old = MemoryContextSwitchTo(rows->context);
 	SimdupClusters *clusters = palloc(sizeof(SimdupClusters));
-	Clustering	c = {0};
+	Clustering      c = {0};
 
 	c.rows = rows;
 	c.has_near = simdup_alloc0(rows->n / 8 + 1);
@@ -209,8 +209,8 @@ simdup_find_clusters(SimdupRows *rows, int max_distance,
 	clusters->rows = rows;
 	clusters->has_near = c.has_near;
 	clusters->cluster = method == SIMDUP_CONNECTED
-		? connected_clusters(&c, max_distance)
-		: leader_clusters(&c, max_distance);
+							? connected_clusters(&c, max_distance)
+							: leader_clusters(&c, max_distance);
 	clusters->size = simdup_alloc0((Size) rows->n * sizeof(uint32));
 	add_sizes(clusters);
 	MemoryContextSwitchTo(old);
@@ -221,7 +221,7 @@ void
 simdup_cluster_of(const SimdupClusters *clusters, const SimdupGroup *group,
 				  uint32 *first_row, uint32 *size)
 {
-	uint32		number = simdup_row_number(clusters->rows, group->start);
+	uint32 number = simdup_row_number(clusters->rows, group->start);
 
 	if (get_bit(clusters->has_near, group->start))
 	{

@@ -10,7 +10,7 @@
 typedef enum SimdupClusterMethod
 {
 	SIMDUP_CONNECTED, /* connected components */
-	SIMDUP_LEADER	  /* the single pass of document 003 */
+	SIMDUP_LEADER     /* the single pass of document 003 */
 } SimdupClusterMethod;
 
 /* 'connected' or 'leader', or an ERROR. */
@@ -26,9 +26,9 @@ extern SimdupClusterMethod simdup_cluster_method(const char *name);
 typedef struct SimdupClusters
 {
 	SimdupRows *rows;
-	uint8	   *has_near; /* one bit a position */
-	uint32	   *cluster;  /* number of the cluster's first row */
-	uint32	   *size;	  /* of a cluster, under that number */
+	uint8      *has_near; /* one bit a position */
+	uint32     *cluster;  /* number of the cluster's first row */
+	uint32     *size;     /* of a cluster, under that number */
 } SimdupClusters;
 
 /* also gets each near pair of groups, where it is not NULL. */

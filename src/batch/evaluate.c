@@ -70,9 +70,9 @@ static const char clusters_statement[] =
 static int64
 count_column(int column)
 {
-	bool		isnull;
-	Datum		value = SPI_getbinval(SPI_tuptable->vals[0],
-									  SPI_tuptable->tupdesc, column, &isnull);
+	bool  isnull;
+	Datum value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
+								column, &isnull);
 
 	return isnull ? 0 : DatumGetInt64(value);
 }
@@ -81,29 +81,29 @@ static Datum
 evaluate(FunctionCallInfo fcinfo, const char *statement,
 		 SimdupColumnCheck check)
 {
-	Datum		values[SIMDUP_N_SCORES];
-	bool		nulls[SIMDUP_N_SCORES];
-	char	   *found = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	char	   *truth = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	Datum          values[SIMDUP_N_SCORES];
+	bool           nulls[SIMDUP_N_SCORES];
+	char          *found = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	char          *truth = text_to_cstring(PG_GETARG_TEXT_PP(1));
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
 	StringInfoData query;
-	Datum		twice;
-	bool		isnull;
+	Datum          twice;
+	bool           isnull;
 
 	SPI_connect();
 	found = simdup_subquery(found, "found", check, NULL);
 	truth = simdup_subquery(truth, "truth", check, NULL);
 	initStringInfo(&query);
 	appendStringInfo(&query, statement, found, truth);
-	if (SPI_execute(query.data, true, 0) != SPI_OK_SELECT ||
-		SPI_processed != 1)
+	if (SPI_execute(query.data, true, 0) != SPI_OK_SELECT || SPI_processed != 1)
 		elog(ERROR, "evaluation did not yield one row");
-	twice = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 4,
-						  &isnull);
+	twice =
+		SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 4, &isnull);
 	if (!isnull && DatumGetBool(twice))
 		ereport(ERROR,
 				(errcode(ERRCODE_CARDINALITY_VIOLATION),
-				 errmsg("a key has more than one cluster in one of the queries")));
+				 errmsg(
+					 "a key has more than one cluster in one of the queries")));
 	simdup_scores(count_column(1), count_column(2), count_column(3), values,
 				  nulls);
 	SPI_finish();

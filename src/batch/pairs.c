@@ -10,11 +10,12 @@
 
 #include "batch/join.h"
 #include "batch/output.h"
+#include "batch/progress.h"
 #include "batch/rows.h"
 
 typedef struct PairOutput
 {
-	SimdupRows	  *rows;
+	SimdupRows    *rows;
 	ReturnSetInfo *result;
 } PairOutput;
 
@@ -72,6 +73,7 @@ put_equal_rows(PairOutput *output, const SimdupGroup *group)
 		uint32 x = simdup_row_number(output->rows, group->start + i);
 
 		CHECK_FOR_INTERRUPTS();
+		simdup_progress_done((int64) group->start + i);
 		for (j = i + 1; j < group->n; j++)
 			put_pair(output, x,
 					 simdup_row_number(output->rows, group->start + j), 0);
@@ -82,9 +84,10 @@ static void
 put_all_pairs(PairOutput *output, int max_distance)
 {
 	SimdupRows *rows = output->rows;
-	int64		i;
+	int64       i;
 
 	simdup_rows_group(rows);
+	simdup_progress_phase("writing equal rows", rows->n);
 	for (i = 0; i < rows->n_groups; i++)
 	{
 		SimdupGroup group = simdup_rows_get_group(rows, i).group;
@@ -101,7 +104,7 @@ Datum
 simdup_pairs(PG_FUNCTION_ARGS)
 {
 	PairOutput output;
-	int		   max_distance;
+	int        max_distance;
 
 	output.result = simdup_begin_result(fcinfo);
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
@@ -119,7 +122,7 @@ Datum
 simdup_new_pairs(PG_FUNCTION_ARGS)
 {
 	PairOutput output;
-	int		   max_distance;
+	int        max_distance;
 
 	output.result = simdup_begin_result(fcinfo);
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))

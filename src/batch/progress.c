@@ -39,10 +39,10 @@ typedef struct Progress
 {
 	const char *function;
 	const char *phase;
-	int64		done;
-	int64		total;
-	char	   *statement; /* what pg_stat_activity had */
-	int			calls;
+	int64       done;
+	int64       total;
+	char       *statement; /* what pg_stat_activity had */
+	int         calls;
 	TimestampTz shown;
 	TimestampTz told;
 } Progress;
@@ -53,20 +53,18 @@ static Progress progress;
 typedef struct ProgressEnd
 {
 	MemoryContextCallback callback;
-	char				 *statement;
-	Progress			  outer;
+	char                 *statement;
+	Progress              outer;
 } ProgressEnd;
 
 void
 simdup_progress_init(void)
 {
-	DefineCustomIntVariable(
-		"simdup.progress_interval",
-		"Least time between two progress messages of a batch function.",
-		"0 turns them off. Other sessions see simdup_progress() in any case.",
-		&progress_interval_ms, 5000, 0, INT_MAX, PGC_USERSET, GUC_UNIT_MS, NULL,
-		NULL, NULL);
-	MarkGUCPrefixReserved("simdup");
+	DefineCustomIntVariable("simdup.progress_interval",
+							"Least time between two progress messages of a batch function.",
+							"0 turns them off. Other sessions see simdup_progress() in any case.",
+							&progress_interval_ms, 5000, 0, INT_MAX,
+							PGC_USERSET, GUC_UNIT_MS, NULL, NULL, NULL);
 }
 
 /* Put a text where pg_stat_activity finds it, cut where it must be. */
@@ -74,7 +72,7 @@ static void
 show(const char *text)
 {
 	volatile PgBackendStatus *entry = MyBEEntry;
-	size_t					  len = strlen(text);
+	size_t                    len = strlen(text);
 
 	if (entry == NULL || !pgstat_track_activities)
 		return;
@@ -156,13 +154,18 @@ simdup_progress_phase(const char *phase, int64 total)
 void
 simdup_progress_done(int64 done)
 {
+	if (++progress.calls % CALLS_PER_LOOK == 0)
+		simdup_progress_look(done);
+}
+
+void
+simdup_progress_look(int64 done)
+{
 	TimestampTz now;
 
 	if (progress.function == NULL)
 		return;
 	progress.done = done;
-	if (++progress.calls % CALLS_PER_LOOK != 0)
-		return;
 	now = GetCurrentTimestamp();
 	if (TimestampDifferenceExceeds(progress.shown, now, SHOW_INTERVAL_MS))
 	{

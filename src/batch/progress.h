@@ -17,7 +17,10 @@ extern void simdup_progress_begin(const char *function);
 /* A new phase with so many units to do; 0 where that is not known. */
 extern void simdup_progress_phase(const char *phase, int64 total);
 
-/* So many are done. Cheap: it looks at the clock once in a while. */
+/* So many are done: looks at the clock, and reports if it is time. */
+extern void simdup_progress_look(int64 done);
+
+/* The same for tight loops: it looks once in a while. */
 extern void simdup_progress_done(int64 done);
 
 #endif /* SIMDUP_BATCH_PROGRESS_H */

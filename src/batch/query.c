@@ -23,7 +23,7 @@ typedef struct RowReceiver
 {
 	DestReceiver  pub;
 	SimdupRowSink sink;
-	void		 *arg;
+	void         *arg;
 } RowReceiver;
 
 static bool
@@ -50,7 +50,7 @@ simdup_wrong_columns(const char *argument, TupleDesc columns,
 					 const char *expected)
 {
 	StringInfoData types;
-	int			   i;
+	int            i;
 
 	initStringInfo(&types);
 	for (i = 0; i < columns->natts; i++)
@@ -70,7 +70,7 @@ static bool
 is_plain_select(List *sources)
 {
 	CachedPlanSource *source;
-	Query			 *query;
+	Query            *query;
 
 	if (list_length(sources) != 1)
 		return false;
@@ -88,7 +88,7 @@ prepare(const char *query, const char *argument, SimdupColumnCheck check,
 		void *arg, CachedPlanSource **source)
 {
 	SPIPlanPtr plan = SPI_prepare(query, 0, NULL);
-	List	  *sources;
+	List      *sources;
 
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare failed: %s",
@@ -109,11 +109,11 @@ void
 simdup_run_query(const char *query, const char *argument,
 				 SimdupColumnCheck check, SimdupRowSink sink, void *arg)
 {
-	RowReceiver		  receiver;
+	RowReceiver       receiver;
 	SPIExecuteOptions options;
 	CachedPlanSource *source;
-	SPIPlanPtr		  plan;
-	int				  result;
+	SPIPlanPtr        plan;
+	int               result;
 
 	memset(&receiver, 0, sizeof(receiver));
 	receiver.pub.receiveSlot = receive_row;
@@ -141,9 +141,9 @@ simdup_subquery(const char *query, const char *argument,
 				SimdupColumnCheck check, void *arg)
 {
 	CachedPlanSource *source;
-	RawStmt			 *statement;
-	const char		 *start;
-	int				  len;
+	RawStmt          *statement;
+	const char       *start;
+	int               len;
 
 	(void) prepare(query, argument, check, arg, &source);
 	statement = source->raw_parse_tree;

@@ -22,7 +22,7 @@
 static int
 decode_utf8(const unsigned char *p, int left, pg_wchar *c)
 {
-	int			len = pg_utf_mblen(p);
+	int len = pg_utf_mblen(p);
 
 	if (len > left || !pg_utf8_islegal(p, len))
 	{
@@ -36,16 +36,16 @@ decode_utf8(const unsigned char *p, int left, pg_wchar *c)
 static void
 put_escaped(StringInfo page, const char *text, int len)
 {
-	const unsigned char *p = (const unsigned char *)
-		pg_server_to_any(text, len, PG_UTF8);
+	const unsigned char *p =
+		(const unsigned char *) pg_server_to_any(text, len, PG_UTF8);
 	const unsigned char *end;
 
 	/* converted or not, it ends in a zero or at len */
 	end = p == (const unsigned char *) text ? p + len
-		: p + strlen((const char *) p);
+											: p + strlen((const char *) p);
 	while (p < end)
 	{
-		pg_wchar	c;
+		pg_wchar c;
 
 		p += decode_utf8(p, (int) (end - p), &c);
 		if (c < 0x20 || c == 0x7f)
@@ -61,10 +61,10 @@ put_escaped(StringInfo page, const char *text, int len)
 static const char *
 grouped(double value)
 {
-	char	   *digits = psprintf("%.0f", value);
-	int			len = (int) strlen(digits);
+	char          *digits = psprintf("%.0f", value);
+	int            len = (int) strlen(digits);
 	StringInfoData text;
-	int			i;
+	int            i;
 
 	initStringInfo(&text);
 	for (i = 0; i < len; i++)
@@ -136,11 +136,11 @@ static void
 put_bars(StringInfo page, const char *description, int n, char **labels,
 		 const double *values)
 {
-	const int	height = 24;
-	const int	left = 110;
-	const int	width = 180;
-	double		most = 0;
-	int			i;
+	const int height = 24;
+	const int left = 110;
+	const int width = 180;
+	double    most = 0;
+	int       i;
 
 	for (i = 0; i < n; i++)
 		most = Max(most, values[i]);
@@ -149,12 +149,13 @@ put_bars(StringInfo page, const char *description, int n, char **labels,
 		appendStringInfoString(page, "<p>None.</p>\n");
 		return;
 	}
-	appendStringInfo(page, "<figure><svg viewBox=\"0 0 400 %d\" role=\"img\" aria-label=\"%s\">\n",
+	appendStringInfo(page,
+					 "<figure><svg viewBox=\"0 0 400 %d\" role=\"img\" aria-label=\"%s\">\n",
 					 n * height + 4, description);
 	for (i = 0; i < n; i++)
 	{
-		double		length = values[i] / most * width;
-		int			y = i * height;
+		double length = values[i] / most * width;
+		int    y = i * height;
 
 		if (values[i] > 0 && length < 2)
 			length = 2;
@@ -172,18 +173,19 @@ put_bars(StringInfo page, const char *description, int n, char **labels,
 static void
 put_sizes(StringInfo page, const SimdupStats *stats)
 {
-	char	   *labels[SIMDUP_N_SIZE_BINS];
-	double		values[SIMDUP_N_SIZE_BINS];
-	int			n = 0;
-	int			i;
+	char  *labels[SIMDUP_N_SIZE_BINS];
+	double values[SIMDUP_N_SIZE_BINS];
+	int    n = 0;
+	int    i;
 
 	for (i = 0; i < SIMDUP_N_SIZE_BINS; i++)
 	{
-		uint64		last = (uint64) 2 << i;
+		uint64 last = (uint64) 2 << i;
 
-		labels[i] = i == 0 ? "2 rows"
-			: psprintf(UINT64_FORMAT "&#8211;" UINT64_FORMAT " rows",
-					   last / 2 + 1, last);
+		labels[i] =
+			i == 0 ? "2 rows"
+				   : psprintf(UINT64_FORMAT "&#8211;" UINT64_FORMAT " rows",
+							  last / 2 + 1, last);
 		values[i] = (double) stats->size_bins[i];
 		if (stats->size_bins[i])
 			n = i + 1;
@@ -196,12 +198,12 @@ put_sizes(StringInfo page, const SimdupStats *stats)
 static void
 put_distances(StringInfo page, const SimdupStats *stats)
 {
-	char	   *labels[SIMDUP_MAX_PAIR_DISTANCE + 1];
-	int			i;
+	char *labels[SIMDUP_MAX_PAIR_DISTANCE + 1];
+	int   i;
 
 	for (i = 0; i <= stats->max_distance; i++)
-		labels[i] = i == 0 ? "equal" : psprintf("%d bit%s", i,
-												i == 1 ? "" : "s");
+		labels[i] =
+			i == 0 ? "equal" : psprintf("%d bit%s", i, i == 1 ? "" : "s");
 	appendStringInfoString(page, "<h2>Pairs by distance</h2>\n");
 	put_bars(page, "Number of pairs by Hamming distance",
 			 stats->max_distance + 1, labels, stats->pairs);
@@ -211,11 +213,11 @@ put_distances(StringInfo page, const SimdupStats *stats)
 static void
 put_member(StringInfo page, SimdupRows *rows, uint32 number)
 {
-	text	   *both = DatumGetTextPP(simdup_row_key(rows, number, 0));
+	text       *both = DatumGetTextPP(simdup_row_key(rows, number, 0));
 	const char *start = VARDATA_ANY(both);
-	int			len = (int) VARSIZE_ANY_EXHDR(both);
+	int         len = (int) VARSIZE_ANY_EXHDR(both);
 	const char *tab = memchr(start, '\t', (size_t) len);
-	int			key_len = (int) (tab - start);
+	int         key_len = (int) (tab - start);
 
 	appendStringInfoString(page, "<li><b>");
 	put_escaped(page, start, key_len);
@@ -227,8 +229,8 @@ put_member(StringInfo page, SimdupRows *rows, uint32 number)
 static void
 put_largest(StringInfo page, SimdupRows *rows, const SimdupStats *stats)
 {
-	int			i;
-	int			j;
+	int i;
+	int j;
 
 	appendStringInfoString(page, "<h2>Largest groups</h2>\n");
 	if (stats->n_largest == 0)
@@ -243,7 +245,8 @@ put_largest(StringInfo page, SimdupRows *rows, const SimdupStats *stats)
 			put_member(page, rows, cluster->members[j]);
 		if ((int64) cluster->size > cluster->n_members)
 			appendStringInfo(page, "<li>and %s more</li>\n",
-							 grouped((double) cluster->size - cluster->n_members));
+							 grouped((double) cluster->size -
+									 cluster->n_members));
 		appendStringInfoString(page, "</ul></article>\n");
 	}
 }
@@ -251,7 +254,7 @@ put_largest(StringInfo page, SimdupRows *rows, const SimdupStats *stats)
 static void
 put_blocks(StringInfo page, const SimdupStats *stats)
 {
-	int			i;
+	int i;
 
 	appendStringInfo(page,
 					 "<h2>Candidates per search</h2>\n"
@@ -263,7 +266,8 @@ put_blocks(StringInfo page, const SimdupStats *stats)
 	{
 		const SimdupBlockStats *block = &stats->blocks[i];
 
-		appendStringInfo(page, "<tr><td>%d&#8211;%d</td><td>%s</td><td>%s</td><td>%.1f</td></tr>\n",
+		appendStringInfo(page,
+						 "<tr><td>%d&#8211;%d</td><td>%s</td><td>%s</td><td>%.1f</td></tr>\n",
 						 block->first_bit, block->last_bit,
 						 grouped((double) block->n_values),
 						 grouped((double) block->largest), block->expected);
@@ -276,13 +280,14 @@ put_page(StringInfo page, SimdupRows *rows, const SimdupStats *stats,
 		 text *title)
 {
 	const char *name = VARDATA_ANY(title);
-	int			len = (int) VARSIZE_ANY_EXHDR(title);
+	int         len = (int) VARSIZE_ANY_EXHDR(title);
 
 	appendStringInfoString(page, page_head);
 	put_escaped(page, name, len);
 	appendStringInfoString(page, "</title>\n</head>\n<body>\n<h1>");
 	put_escaped(page, name, len);
-	appendStringInfo(page, "</h1>\n<p>Near-duplicates: fingerprints that differ in at most %d of 64 bits, and all that hang together so.</p>\n",
+	appendStringInfo(page,
+					 "</h1>\n<p>Near-duplicates: fingerprints that differ in at most %d of 64 bits, and all that hang together so.</p>\n",
 					 stats->max_distance);
 	put_facts(page, stats);
 	put_sizes(page, stats);
@@ -296,11 +301,11 @@ PG_FUNCTION_INFO_V1(simdup_report_html);
 Datum
 simdup_report_html(PG_FUNCTION_ARGS)
 {
-	char	   *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	text	   *title = PG_GETARG_TEXT_PP(1);
-	int			max_distance = simdup_check_max_distance(PG_GETARG_INT32(2));
-	SimdupRows *rows = simdup_rows_begin(fcinfo, PG_NARGS());
-	SimdupStats stats;
+	char          *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	text          *title = PG_GETARG_TEXT_PP(1);
+	int            max_distance = simdup_check_max_distance(PG_GETARG_INT32(2));
+	SimdupRows    *rows = simdup_rows_begin(fcinfo, PG_NARGS());
+	SimdupStats    stats;
 	StringInfoData page;
 
 	initStringInfo(&page);

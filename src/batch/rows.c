@@ -60,18 +60,22 @@ key_type_argument(FunctionCallInfo fcinfo, int argument)
 SimdupRows *
 simdup_rows_begin(FunctionCallInfo fcinfo, int key_type_at)
 {
-	Oid			  key_type = key_type_argument(fcinfo, key_type_at);
-	MemoryContext context = AllocSetContextCreate(
-		CurrentMemoryContext, "simdup batch", ALLOCSET_DEFAULT_SIZES);
+	Oid           key_type = key_type_argument(fcinfo, key_type_at);
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "simdup batch",
+							  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	SimdupRows	 *rows = palloc0(sizeof(SimdupRows));
-	Oid			  function = fcinfo->flinfo->fn_oid;
+	SimdupRows   *rows = palloc0(sizeof(SimdupRows));
+	Oid           function = fcinfo->flinfo->fn_oid;
 
 	rows->context = context;
+	rows->row_context =
+		AllocSetContextCreate(context, "simdup row", ALLOCSET_SMALL_SIZES);
 	rows->budget = (int64) maintenance_work_mem * 1024;
-	rows->fp_type = GetSysCacheOid2(
-		TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum("simhash64"),
-		ObjectIdGetDatum(get_func_namespace(function)));
+	rows->fp_type =
+		GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
+						CStringGetDatum("simhash64"),
+						ObjectIdGetDatum(get_func_namespace(function)));
 	rows->key_type = key_type;
 	get_typlenbyval(key_type, &rows->key_len, &rows->key_byval);
 	initStringInfo(&rows->key_buffer[0]);
@@ -123,15 +127,15 @@ static void
 check_columns(void *arg, TupleDesc columns, const char *argument)
 {
 	SimdupRows *rows = arg;
-	Oid			key_type;
-	Oid			output;
-	bool		is_varlena;
+	Oid         key_type;
+	Oid         output;
+	bool        is_varlena;
 
 	if (columns->natts != 2 && !(rows->key_output && columns->natts == 3))
-		simdup_wrong_columns(
-			argument, columns,
-			rows->key_output ? "a key, a simhash64 and at most a sample text"
-							 : "a key and a simhash64");
+		simdup_wrong_columns(argument, columns,
+							 rows->key_output
+								 ? "a key, a simhash64 and at most a sample text"
+								 : "a key and a simhash64");
 	key_type = TupleDescAttr(columns, 0)->atttypid;
 	if (TupleDescAttr(columns, 1)->atttypid != rows->fp_type)
 		simdup_wrong_columns(argument, columns,
@@ -143,21 +147,19 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 		fmgr_info_cxt(output, rows->key_output, rows->context);
 		if (columns->natts == 3 &&
 			TupleDescAttr(columns, 2)->atttypid != TEXTOID)
-			simdup_wrong_columns(
-				argument, columns,
-				"a key, a simhash64 and a sample of type text");
+			simdup_wrong_columns(argument, columns,
+								 "a key, a simhash64 and a sample of type text");
 	}
 	else if (key_type != rows->key_type &&
 			 !(rows->key_type == INT8OID && is_small_int(key_type)))
-		ereport(
-			ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("key of the query in argument \"%s\" is of type %s, not %s",
-					argument, format_type_be(key_type),
-					format_type_be(rows->key_type)),
-			 errhint("Name the type of the key by a null of it as the last "
-					 "argument: NULL::%s.",
-					 format_type_be(key_type))));
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("key of the query in argument \"%s\" is of type %s, not %s",
+						argument, format_type_be(key_type),
+						format_type_be(rows->key_type)),
+				 errhint("Name the type of the key by a null of it as the last "
+						 "argument: NULL::%s.",
+						 format_type_be(key_type))));
 }
 
 /* Room for len bytes beside other keys; aligned for any type. */
@@ -221,10 +223,10 @@ start_spilling(SimdupRows *rows)
 {
 	TupleDesc  columns = CreateTemplateTupleDesc(2);
 	AttrNumber attributes[2] = {1, 2};
-	Oid		   operators[2] = {Int8LessOperator, Int8LessOperator};
-	Oid		   collations[2] = {InvalidOid, InvalidOid};
-	bool	   nulls_first[2] = {false, false};
-	uint32	   i;
+	Oid        operators[2] = {Int8LessOperator, Int8LessOperator};
+	Oid        collations[2] = {InvalidOid, InvalidOid};
+	bool       nulls_first[2] = {false, false};
+	uint32     i;
 
 	TupleDescInitEntry(columns, 1, "fp", INT8OID, -1, 0);
 	TupleDescInitEntry(columns, 2, "number", INT8OID, -1, 0);
@@ -302,8 +304,8 @@ add_row(SimdupRows *rows, Datum key, uint64 fp)
 static Datum
 key_with_sample(SimdupRows *rows, TupleTableSlot *slot)
 {
-	StringInfo	buffer = &rows->key_buffer[0];
-	int			i;
+	StringInfo buffer = &rows->key_buffer[0];
+	int        i;
 
 	resetStringInfo(buffer);
 	if (slot->tts_isnull[0])
@@ -360,9 +362,9 @@ take_key(SimdupRows *rows, TupleTableSlot *slot)
 static void
 receive(void *arg, TupleTableSlot *slot)
 {
-	SimdupRows	 *rows = arg;
+	SimdupRows   *rows = arg;
 	MemoryContext old;
-	Datum		  key;
+	Datum         key;
 
 	slot_getallattrs(slot);
 	if (slot->tts_isnull[1])
@@ -370,13 +372,12 @@ receive(void *arg, TupleTableSlot *slot)
 		rows->n_null++;
 		return;
 	}
-	old = MemoryContextSwitchTo(rows->context);
+	old = MemoryContextSwitchTo(rows->row_context);
 	key = take_key(rows, slot);
+	MemoryContextSwitchTo(rows->context);
 	add_row(rows, key, DatumGetSimhash64(slot->tts_values[1]));
-	if (!rows->key_byval &&
-		DatumGetPointer(key) != DatumGetPointer(slot->tts_values[0]))
-		pfree(DatumGetPointer(key));
 	MemoryContextSwitchTo(old);
+	MemoryContextReset(rows->row_context);
 	simdup_progress_done((int64) rows->n + rows->n_null);
 }
 
@@ -398,13 +399,13 @@ simdup_rows_read(SimdupRows *rows, const char *query, const char *argument)
 static void
 group_in_memory(SimdupRows *rows)
 {
-	uint32	n = rows->n;
+	uint32  n = rows->n;
 	uint64 *fps = rows->fps;
 	uint64 *fp_scratch = simdup_alloc((Size) n * sizeof(uint64));
 	uint32 *scratch = simdup_alloc((Size) n * sizeof(uint32));
-	int64	n_groups = 0;
-	int64	g = -1;
-	uint32	i;
+	int64   n_groups = 0;
+	int64   g = -1;
+	uint32  i;
 
 	rows->numbers = simdup_alloc((Size) n * sizeof(uint32));
 	for (i = 0; i < n; i++)
@@ -442,10 +443,11 @@ append_group(SimdupRows *rows, const SimdupGroupRecord *record)
 static void
 group_on_disk(SimdupRows *rows)
 {
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(
-		rows->sort_slot->tts_tupleDescriptor, &TTSOpsMinimalTuple);
+	TupleTableSlot *slot =
+		MakeSingleTupleTableSlot(rows->sort_slot->tts_tupleDescriptor,
+								 &TTSOpsMinimalTuple);
 	SimdupGroupRecord record;
-	uint32			  position = 0;
+	uint32            position = 0;
 
 	memset(&record, 0, sizeof(record));
 	tuplesort_performsort(rows->sort);
@@ -510,10 +512,11 @@ simdup_rows_group(SimdupRows *rows)
 
 	if (rows->n_null > 0)
 		ereport(NOTICE,
-				(errmsg_plural(
-					"skipped " INT64_FORMAT " row without a fingerprint",
-					"skipped " INT64_FORMAT " rows without a fingerprint",
-					(unsigned long) rows->n_null, rows->n_null)));
+				(errmsg_plural("skipped " INT64_FORMAT
+							   " row without a fingerprint",
+							   "skipped " INT64_FORMAT
+							   " rows without a fingerprint",
+							   (unsigned long) rows->n_null, rows->n_null)));
 	simdup_progress_phase("grouping", rows->n);
 	if (rows->sort)
 	{
@@ -558,8 +561,8 @@ Datum
 simdup_row_key(SimdupRows *rows, uint32 number, int buffer)
 {
 	StringInfo to = &rows->key_buffer[buffer];
-	uint64	   word;
-	uint32	   len;
+	uint64     word;
+	uint32     len;
 
 	if (rows->keys)
 		return (Datum) rows->keys[number];

@@ -15,8 +15,7 @@
 #include "core/host.h"
 
 static void
-count_pairs(void *arg, const SimdupGroup *a, const SimdupGroup *b,
-			int distance)
+count_pairs(void *arg, const SimdupGroup *a, const SimdupGroup *b, int distance)
 {
 	SimdupStats *stats = arg;
 
@@ -27,7 +26,7 @@ count_pairs(void *arg, const SimdupGroup *a, const SimdupGroup *b,
 static int
 place_of(const SimdupStats *stats, uint32 first_row)
 {
-	int			i;
+	int i;
 
 	for (i = 0; i < stats->n_largest; i++)
 		if (stats->largest[i].first_row == first_row)
@@ -39,7 +38,7 @@ place_of(const SimdupStats *stats, uint32 first_row)
 static void
 rank_cluster(SimdupStats *stats, uint32 first_row, uint32 size)
 {
-	int			at = stats->n_largest;
+	int at = stats->n_largest;
 
 	while (at > 0 && (stats->largest[at - 1].size < size ||
 					  (stats->largest[at - 1].size == size &&
@@ -59,7 +58,7 @@ rank_cluster(SimdupStats *stats, uint32 first_row, uint32 size)
 static void
 count_cluster(SimdupStats *stats, uint32 first_row, uint32 size)
 {
-	int			bin = 0;
+	int bin = 0;
 
 	while (((uint64) 2 << bin) < size)
 		bin++;
@@ -72,7 +71,7 @@ count_cluster(SimdupStats *stats, uint32 first_row, uint32 size)
 static void
 add_member(SimdupLargeCluster *cluster, uint32 number)
 {
-	int			at = cluster->n_members;
+	int at = cluster->n_members;
 
 	while (at > 0 && cluster->members[at - 1] > number)
 		at--;
@@ -90,15 +89,15 @@ static void
 find_members(const SimdupClusters *clusters, SimdupStats *stats)
 {
 	SimdupRows *rows = clusters->rows;
-	int64		i;
+	int64       i;
 
 	for (i = 0; i < rows->n_groups; i++)
 	{
 		SimdupGroup group = simdup_rows_get_group(rows, i).group;
-		uint32		first_row;
-		uint32		size;
-		int			place;
-		uint32		row;
+		uint32      first_row;
+		uint32      size;
+		int         place;
+		uint32      row;
 
 		CHECK_FOR_INTERRUPTS();
 		simdup_cluster_of(clusters, &group, &first_row, &size);
@@ -113,8 +112,8 @@ static void
 count_group(const SimdupClusters *clusters, const SimdupGroup *group,
 			SimdupStats *stats)
 {
-	uint32		first_row;
-	uint32		size;
+	uint32 first_row;
+	uint32 size;
 
 	if (group->n > 1)
 	{
@@ -133,9 +132,9 @@ count_group(const SimdupClusters *clusters, const SimdupGroup *group,
 static void
 compute_block(SimdupRows *rows, SimdupBlockStats *block, uint32 *counts)
 {
-	int			width = block->last_bit - block->first_bit + 1;
-	int64		i;
-	int64		value;
+	int   width = block->last_bit - block->first_bit + 1;
+	int64 i;
+	int64 value;
 
 	memset(counts, 0, sizeof(uint32) << width);
 	for (i = 0; i < rows->n_groups; i++)
@@ -148,7 +147,7 @@ compute_block(SimdupRows *rows, SimdupBlockStats *block, uint32 *counts)
 	}
 	for (value = 0; value < INT64CONST(1) << width; value++)
 	{
-		double		n = counts[value];
+		double n = counts[value];
 
 		block->n_values += counts[value] > 0;
 		block->largest = Max(block->largest, (int64) counts[value]);
@@ -159,8 +158,8 @@ compute_block(SimdupRows *rows, SimdupBlockStats *block, uint32 *counts)
 static void
 compute_blocks(SimdupRows *rows, SimdupStats *stats)
 {
-	uint32	   *counts = palloc(sizeof(uint32) << 16);
-	int			i;
+	uint32 *counts = palloc(sizeof(uint32) << 16);
+	int     i;
 
 	stats->n_blocks = Max(stats->max_distance + 1, SIMDUP_MIN_STAT_BLOCKS);
 	for (i = 0; i < stats->n_blocks; i++)
@@ -177,8 +176,8 @@ compute_blocks(SimdupRows *rows, SimdupStats *stats)
 double
 simdup_expected_candidates(const SimdupStats *stats)
 {
-	double		sum = 0;
-	int			i;
+	double sum = 0;
+	int    i;
 
 	for (i = 0; i < stats->n_blocks; i++)
 		sum += stats->blocks[i].expected;
@@ -189,7 +188,7 @@ void
 simdup_compute_stats(SimdupRows *rows, int max_distance, SimdupStats *stats)
 {
 	SimdupClusters *clusters;
-	int64		i;
+	int64           i;
 
 	memset(stats, 0, sizeof(SimdupStats));
 	stats->max_distance = max_distance;

@@ -15,8 +15,8 @@
 static void
 put(ReturnSetInfo *result, const char *section, const char *item, double value)
 {
-	Datum		values[3];
-	bool		nulls[3] = {false, false, false};
+	Datum values[3];
+	bool  nulls[3] = {false, false, false};
 
 	values[0] = CStringGetTextDatum(section);
 	values[1] = CStringGetTextDatum(item);
@@ -40,20 +40,21 @@ put_totals(ReturnSetInfo *result, const SimdupStats *stats)
 static void
 put_sizes(ReturnSetInfo *result, const SimdupStats *stats)
 {
-	int			bin;
+	int bin;
 
 	put(result, "near groups", "groups", (double) stats->near_groups);
 	put(result, "near groups", "rows in them", (double) stats->near_rows);
 	for (bin = 0; bin < SIMDUP_N_SIZE_BINS; bin++)
 	{
-		uint64		last = (uint64) 2 << bin;
+		uint64 last = (uint64) 2 << bin;
 
 		if (stats->size_bins[bin] == 0)
 			continue;
 		put(result, "near groups",
-			bin == 0 ? "of 2 rows"
-			: psprintf("of " UINT64_FORMAT " to " UINT64_FORMAT " rows",
-					   last / 2 + 1, last),
+			bin == 0
+				? "of 2 rows"
+				: psprintf("of " UINT64_FORMAT " to " UINT64_FORMAT " rows",
+						   last / 2 + 1, last),
 			(double) stats->size_bins[bin]);
 	}
 }
@@ -61,13 +62,12 @@ put_sizes(ReturnSetInfo *result, const SimdupStats *stats)
 static void
 put_largest(ReturnSetInfo *result, SimdupRows *rows, const SimdupStats *stats)
 {
-	int			i;
+	int i;
 
 	for (i = 0; i < stats->n_largest; i++)
 	{
-		char	   *key = text_to_cstring(DatumGetTextPP(simdup_row_key(rows,
-																		 stats->largest[i].first_row,
-																		 0)));
+		char *key = text_to_cstring(DatumGetTextPP(
+			simdup_row_key(rows, stats->largest[i].first_row, 0)));
 
 		*strchr(key, '\t') = '\0';
 		put(result, "largest near groups", key, stats->largest[i].size);
@@ -78,16 +78,17 @@ static void
 put_blocks(ReturnSetInfo *result, const SimdupStats *stats)
 {
 	const char *section = "candidates per search";
-	int			i;
+	int         i;
 
 	for (i = 0; i < stats->n_blocks; i++)
 	{
 		const SimdupBlockStats *block = &stats->blocks[i];
 
 		put(result, section,
-			psprintf("block %d of %d, bits %d to %d, with " INT64_FORMAT " values, the largest of " INT64_FORMAT " rows",
-					 i + 1, stats->n_blocks, block->first_bit,
-					 block->last_bit, block->n_values, block->largest),
+			psprintf("block %d of %d, bits %d to %d, with " INT64_FORMAT
+					 " values, the largest of " INT64_FORMAT " rows",
+					 i + 1, stats->n_blocks, block->first_bit, block->last_bit,
+					 block->n_values, block->largest),
 			block->expected);
 	}
 	put(result, section, "all blocks", simdup_expected_candidates(stats));
@@ -97,12 +98,12 @@ PG_FUNCTION_INFO_V1(simdup_summary);
 Datum
 simdup_summary(PG_FUNCTION_ARGS)
 {
-	char	   *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	int			max_distance = simdup_check_max_distance(PG_GETARG_INT32(1));
+	char          *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	int            max_distance = simdup_check_max_distance(PG_GETARG_INT32(1));
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
-	SimdupRows *rows = simdup_rows_begin(fcinfo, PG_NARGS());
-	SimdupStats stats;
-	int			d;
+	SimdupRows    *rows = simdup_rows_begin(fcinfo, PG_NARGS());
+	SimdupStats    stats;
+	int            d;
 
 	simdup_rows_as_text(rows, 0);
 	simdup_rows_read(rows, query, "query");

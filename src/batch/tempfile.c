@@ -17,16 +17,16 @@
 struct SimdupTempFile
 {
 	BufFile *file;
-	int64	 size;
-	int64	 page_number[N_PAGES]; /* -1: none */
-	char	 pages[N_PAGES][BLCKSZ];
+	int64    size;
+	int64    page_number[N_PAGES]; /* -1: none */
+	char     pages[N_PAGES][BLCKSZ];
 };
 
 SimdupTempFile *
 simdup_tempfile_create(void)
 {
 	SimdupTempFile *file = palloc(sizeof(SimdupTempFile));
-	int				i;
+	int             i;
 
 	file->file = BufFileCreateTemp(false);
 	file->size = 0;
@@ -81,8 +81,8 @@ simdup_tempfile_read(SimdupTempFile *file, int64 offset, void *data, size_t len)
 	while (len > 0)
 	{
 		const char *page = read_page(file, offset / BLCKSZ);
-		size_t		at = (size_t) (offset % BLCKSZ);
-		size_t		part = Min(len, BLCKSZ - at);
+		size_t      at = (size_t) (offset % BLCKSZ);
+		size_t      part = Min(len, BLCKSZ - at);
 
 		memcpy(to, page + at, part);
 		to += part;

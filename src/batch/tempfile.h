@@ -11,7 +11,7 @@
 typedef struct SimdupTempFile SimdupTempFile;
 
 extern SimdupTempFile *simdup_tempfile_create(void);
-extern void			   simdup_tempfile_close(SimdupTempFile *file);
+extern void            simdup_tempfile_close(SimdupTempFile *file);
 
 /* Append; the offset of what was written. Not after the first read. */
 extern int64 simdup_tempfile_append(SimdupTempFile *file, const void *data,

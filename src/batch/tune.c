@@ -19,12 +19,12 @@
 
 typedef struct Tuning
 {
-	Oid			fp_type;
-	bool		labelled;
-	int64		n_pairs[2][SIMHASH64_BITS + 1]; /* false and true, by distance */
-	int64		n_rows;
-	uint64		random;
-	uint64	   *sample;			/* SIMDUP_SAMPLE_SIZE */
+	Oid     fp_type;
+	bool    labelled;
+	int64   n_pairs[2][SIMHASH64_BITS + 1]; /* false and true, by distance */
+	int64   n_rows;
+	uint64  random;
+	uint64 *sample; /* SIMDUP_SAMPLE_SIZE */
 } Tuning;
 
 static bool
@@ -36,7 +36,7 @@ column_is(TupleDesc columns, int i, Oid type)
 static void
 check_columns(void *arg, TupleDesc columns, const char *argument)
 {
-	Tuning	   *tuning = arg;
+	Tuning *tuning = arg;
 
 	tuning->labelled = columns->natts == 3;
 	if (columns->natts == 3 && column_is(columns, 0, tuning->fp_type) &&
@@ -53,7 +53,7 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 static uint64
 next_random(uint64 *state)
 {
-	uint64		z = (*state += UINT64CONST(0x9e3779b97f4a7c15));
+	uint64 z = (*state += UINT64CONST(0x9e3779b97f4a7c15));
 
 	z = (z ^ (z >> 30)) * UINT64CONST(0xbf58476d1ce4e5b9);
 	z = (z ^ (z >> 27)) * UINT64CONST(0x94d049bb133111eb);
@@ -64,7 +64,7 @@ next_random(uint64 *state)
 static void
 sample_row(Tuning *tuning, uint64 fp)
 {
-	uint64		place = (uint64) tuning->n_rows++;
+	uint64 place = (uint64) tuning->n_rows++;
 
 	if (place >= SIMDUP_SAMPLE_SIZE)
 		place = next_random(&tuning->random) % (place + 1);
@@ -75,7 +75,7 @@ sample_row(Tuning *tuning, uint64 fp)
 static void
 receive(void *arg, TupleTableSlot *slot)
 {
-	Tuning	   *tuning = arg;
+	Tuning *tuning = arg;
 
 	slot_getallattrs(slot);
 	if (slot->tts_isnull[1] ||
@@ -83,8 +83,9 @@ receive(void *arg, TupleTableSlot *slot)
 		return;
 	if (tuning->labelled)
 		tuning->n_pairs[DatumGetBool(slot->tts_values[2])]
-			[simdup_hamming64(DatumGetSimhash64(slot->tts_values[0]),
-							  DatumGetSimhash64(slot->tts_values[1]))]++;
+					   [simdup_hamming64(DatumGetSimhash64(slot->tts_values[0]),
+										 DatumGetSimhash64(
+											 slot->tts_values[1]))]++;
 	else
 		sample_row(tuning, DatumGetSimhash64(slot->tts_values[1]));
 }
@@ -92,12 +93,12 @@ receive(void *arg, TupleTableSlot *slot)
 static void
 put_labelled(ReturnSetInfo *result, const Tuning *tuning, int up_to)
 {
-	Datum		values[SIMDUP_N_SCORES + 2];
-	bool		nulls[SIMDUP_N_SCORES + 2] = {false};
-	int64		truth = 0;
-	int64		found = 0;
-	int64		both = 0;
-	int			d;
+	Datum values[SIMDUP_N_SCORES + 2];
+	bool  nulls[SIMDUP_N_SCORES + 2] = {false};
+	int64 truth = 0;
+	int64 found = 0;
+	int64 both = 0;
+	int   d;
 
 	for (d = 0; d <= SIMHASH64_BITS; d++)
 		truth += tuning->n_pairs[1][d];
@@ -115,11 +116,11 @@ put_labelled(ReturnSetInfo *result, const Tuning *tuning, int up_to)
 static void
 put_unlabelled(ReturnSetInfo *result, const Tuning *tuning, int up_to)
 {
-	Datum		values[SIMDUP_N_SCORES + 2] = {0};
-	bool		nulls[SIMDUP_N_SCORES + 2];
-	double		chance[SIMHASH64_BITS + 1];
-	double		pairs = (double) tuning->n_rows * Max(tuning->n_rows - 1, 0) / 2;
-	int			d;
+	Datum  values[SIMDUP_N_SCORES + 2] = {0};
+	bool   nulls[SIMDUP_N_SCORES + 2];
+	double chance[SIMHASH64_BITS + 1];
+	double pairs = (double) tuning->n_rows * Max(tuning->n_rows - 1, 0) / 2;
+	int    d;
 
 	simdup_false_pair_chances(tuning->sample,
 							  (size_t) Min(tuning->n_rows, SIMDUP_SAMPLE_SIZE),
@@ -129,8 +130,7 @@ put_unlabelled(ReturnSetInfo *result, const Tuning *tuning, int up_to)
 	for (d = 0; d <= up_to; d++)
 	{
 		values[0] = Int32GetDatum(d);
-		values[SIMDUP_N_SCORES + 1] =
-			Float8GetDatum(pairs * chance[d]);
+		values[SIMDUP_N_SCORES + 1] = Float8GetDatum(pairs * chance[d]);
 		simdup_put_result(result, values, nulls);
 	}
 }
@@ -139,11 +139,11 @@ PG_FUNCTION_INFO_V1(simdup_tune);
 Datum
 simdup_tune(PG_FUNCTION_ARGS)
 {
-	char	   *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	int			up_to = PG_GETARG_INT32(1);
+	char          *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	int            up_to = PG_GETARG_INT32(1);
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
-	Oid			schema = get_func_namespace(fcinfo->flinfo->fn_oid);
-	Tuning	   *tuning;
+	Oid            schema = get_func_namespace(fcinfo->flinfo->fn_oid);
+	Tuning        *tuning;
 
 	if (up_to < 0 || up_to > SIMHASH64_BITS)
 		ereport(ERROR,
@@ -152,9 +152,9 @@ simdup_tune(PG_FUNCTION_ARGS)
 				 errdetail("The distance given is %d.", up_to)));
 	tuning = palloc0(sizeof(Tuning));
 	tuning->sample = palloc(SIMDUP_SAMPLE_SIZE * sizeof(uint64));
-	tuning->fp_type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
-									  CStringGetDatum("simhash64"),
-									  ObjectIdGetDatum(schema));
+	tuning->fp_type =
+		GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
+						CStringGetDatum("simhash64"), ObjectIdGetDatum(schema));
 	simdup_run_query(query, "query", check_columns, receive, tuning);
 	if (tuning->labelled)
 		put_labelled(result, tuning, up_to);

@@ -22,7 +22,7 @@
 SIMDUP_POPCNT_CLONES static void
 add_distances(const uint64_t *sample, size_t i, uint64_t *histogram)
 {
-	size_t		j;
+	size_t j;
 
 	for (j = 0; j < i; j++)
 		histogram[simdup_hamming64(sample[i], sample[j])]++;
@@ -33,18 +33,18 @@ static double
 log_beta_binomial(int d, double a, double b)
 {
 	return lgamma(65) - lgamma(d + 1) - lgamma(65 - d) + lgamma(d + a) +
-		lgamma(64 - d + b) - lgamma(64 + a + b) + lgamma(a + b) - lgamma(a) -
-		lgamma(b);
+		   lgamma(64 - d + b) - lgamma(64 + a + b) + lgamma(a + b) - lgamma(a) -
+		   lgamma(b);
 }
 
 /* Shares of distances in the bulk of the histogram: mean and variance. */
 static double
 bulk_moments(const uint64_t *histogram, double *mean, double *variance)
 {
-	double		n = 0;
-	double		sum = 0;
-	double		squares = 0;
-	int			d;
+	double n = 0;
+	double sum = 0;
+	double squares = 0;
+	int    d;
 
 	for (d = MAYBE_RELATED + 1; d <= 64; d++)
 	{
@@ -63,14 +63,14 @@ bulk_moments(const uint64_t *histogram, double *mean, double *variance)
 void
 simdup_false_pair_chances(const uint64_t *sample, size_t n, double *chance)
 {
-	uint64_t	histogram[65] = {0};
-	double		mean = 0;
-	double		variance = 0;
-	double		p;
-	double		overlap;
-	double		sum = 0;
-	size_t		i;
-	int			d;
+	uint64_t histogram[65] = {0};
+	double   mean = 0;
+	double   variance = 0;
+	double   p;
+	double   overlap;
+	double   sum = 0;
+	size_t   i;
+	int      d;
 
 	memset(chance, 0, 65 * sizeof(double));
 	for (i = 0; i < n; i++)

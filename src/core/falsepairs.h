@@ -19,4 +19,4 @@
 extern void simdup_false_pair_chances(const uint64_t *sample, size_t n,
 									  double *chance);
 
-#endif							/* SIMDUP_CORE_FALSEPAIRS_H */
+#endif /* SIMDUP_CORE_FALSEPAIRS_H */

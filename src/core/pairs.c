@@ -45,19 +45,19 @@ typedef struct Slice
 
 typedef struct Plan
 {
-	int		 n_blocks;
-	int		 n_equal; /* blocks a pair must agree in: r */
+	int      n_blocks;
+	int      n_equal; /* blocks a pair must agree in: r */
 	uint64_t blocks[MAX_BLOCKS];
 } Plan;
 
 typedef struct Work
 {
 	SimdupPairJoin *join;
-	bool			cross;
-	int				depth;
+	bool            cross;
+	int             depth;
 	/* bucket ends of the sets, by depth; kept from one use to the next */
 	uint32_t *ends[2][MAX_DEPTH];
-	int		  ends_bits[2][MAX_DEPTH];
+	int       ends_bits[2][MAX_DEPTH];
 	uint64_t  unchecked; /* work since the last look at interrupts */
 } Work;
 
@@ -82,7 +82,7 @@ static inline void
 consider(const SimdupPairJoin *join, uint64_t a, uint64_t b)
 {
 	uint64_t x = a ^ b;
-	int		 i;
+	int      i;
 
 	if (x & join->path.same)
 		return;
@@ -95,7 +95,7 @@ consider(const SimdupPairJoin *join, uint64_t a, uint64_t b)
 static inline void
 compare_within(const SimdupPairJoin *join, const uint64_t *fps, uint32_t n)
 {
-	int		 k = join->max_distance;
+	int      k = join->max_distance;
 	uint32_t i;
 	uint32_t j;
 
@@ -113,7 +113,7 @@ static inline void
 compare_across(const SimdupPairJoin *join, const uint64_t *a, uint32_t na,
 			   const uint64_t *b, uint32_t nb)
 {
-	int		 k = join->max_distance;
+	int      k = join->max_distance;
 	uint32_t i;
 	uint32_t j;
 
@@ -164,13 +164,13 @@ static void
 compare_all(Work *work, Slice a, Slice b)
 {
 	const uint32_t side = 1024;
-	uint32_t	   i;
-	uint32_t	   j;
+	uint32_t       i;
+	uint32_t       j;
 
 	for (i = 0; i < a.n; i += side)
 	{
 		uint32_t rows = a.n - i < side ? a.n - i : side;
-		Slice	 against = work->cross ? b : a;
+		Slice    against = work->cross ? b : a;
 		uint32_t end = work->cross ? b.n : i;
 
 		if (work->depth == 0 && work->join->progress)
@@ -242,7 +242,7 @@ static double
 total_entropy(uint64_t varying, const uint32_t *ones, uint32_t n_sampled)
 {
 	double total = 0;
-	int	   bit;
+	int    bit;
 
 	for (bit = 0; bit < 64; bit++)
 		if (varying >> bit & 1)
@@ -256,9 +256,9 @@ simdup_cut_blocks(uint64_t varying, const uint32_t *ones, uint32_t n_sampled,
 {
 	double share = total_entropy(varying, ones, n_sampled) / n;
 	double sum = 0;
-	int	   left = simdup_popcount64(varying);
-	int	   block = 0;
-	int	   bit;
+	int    left = simdup_popcount64(varying);
+	int    block = 0;
+	int    bit;
 
 	memset(blocks, 0, n * sizeof(uint64_t));
 	for (bit = 0; bit < 64; bit++)
@@ -285,7 +285,7 @@ sample_bits(Slice s, uint32_t *ones)
 	uint32_t step = s.n / MAX_SAMPLE + 1;
 	uint32_t n = 0;
 	uint32_t i;
-	int		 bit;
+	int      bit;
 
 	for (i = 0; i < s.n; i += step, n++)
 		for (bit = 0; bit < 64; bit++)
@@ -304,8 +304,8 @@ choose_equal_blocks(int k, int n_bits, double entropy, double rows,
 	double best_cost = pairs * COST_OF_COMPARE;
 	double moves = 0;
 	double ways = 1; /* C(k + r, r) */
-	int	   best = 0;
-	int	   r;
+	int    best = 0;
+	int    r;
 
 	for (r = 1; k + r <= n_bits && k + r <= MAX_BLOCKS; r++)
 	{
@@ -329,10 +329,10 @@ choose_equal_blocks(int k, int n_bits, double entropy, double rows,
 static void
 make_plan(const Work *work, Slice a, Slice b, uint64_t varying, Plan *plan)
 {
-	int		 k = work->join->max_distance;
+	int      k = work->join->max_distance;
 	uint32_t ones[64] = {0};
 	uint32_t n_sampled = sample_bits(a, ones) + sample_bits(b, ones);
-	double	 pairs = work->cross ? (double) a.n * b.n : (double) a.n * a.n / 2;
+	double   pairs = work->cross ? (double) a.n * b.n : (double) a.n * a.n / 2;
 
 	plan->n_equal = choose_equal_blocks(k, simdup_popcount64(varying),
 										total_entropy(varying, ones, n_sampled),
@@ -352,7 +352,7 @@ static uint32_t *
 bucket_ends(Work *work, int side, int bits)
 {
 	uint32_t **ends = &work->ends[side][work->depth];
-	int		  *have = &work->ends_bits[side][work->depth];
+	int       *have = &work->ends_bits[side][work->depth];
 
 	if (*ends == NULL || *have < bits)
 	{
@@ -374,8 +374,8 @@ typedef struct Bucketing
 {
 	uint64_t block;
 	uint64_t factor;
-	int		 left_shift;
-	int		 right_shift;
+	int      left_shift;
+	int      right_shift;
 } Bucketing;
 
 static inline uint32_t
@@ -393,7 +393,7 @@ bucketing_by(uint64_t block, int bits, int depth)
 	h.block = block;
 	h.factor = UINT64_C(0x9e3779b97f4a7c15) +
 			   2 * (uint64_t) depth * UINT64_C(0xbf58476d1ce4e5b9);
-	h.left_shift = __builtin_clzll(block);
+	h.left_shift = block ? __builtin_clzll(block) : 0;
 	h.right_shift = 64 - bits;
 	return h;
 }
@@ -407,7 +407,9 @@ bucket_bits(uint64_t block, uint32_t n)
 
 	if (bits > MAX_BUCKET_BITS)
 		bits = MAX_BUCKET_BITS;
-	return bits < width ? bits : width;
+	if (bits > width)
+		bits = width;
+	return bits > 0 ? bits : 1;
 }
 
 /* Move the slice's set to its other buffer, bucket by bucket. */
@@ -486,16 +488,16 @@ visit_block(Work *work, const Plan *plan, int block, int n_equal, Slice *a,
 			Slice *b)
 {
 	SimdupPairJoin *join = work->join;
-	uint64_t		mask = plan->blocks[block];
-	uint64_t		same = join->path.same;
-	int				bits = bucket_bits(mask, a->n > b->n ? a->n : b->n);
-	Bucketing		h = bucketing_by(mask, bits, work->depth);
-	uint32_t		n_buckets = UINT32_C(1) << bits;
-	uint32_t	   *a_ends = bucket_ends(work, 0, bits);
-	uint32_t	   *b_ends = work->cross ? bucket_ends(work, 1, bits) : NULL;
-	uint32_t		a_start = 0;
-	uint32_t		b_start = 0;
-	uint32_t		i;
+	uint64_t        mask = plan->blocks[block];
+	uint64_t        same = join->path.same;
+	int             bits = bucket_bits(mask, a->n > b->n ? a->n : b->n);
+	Bucketing       h = bucketing_by(mask, bits, work->depth);
+	uint32_t        n_buckets = UINT32_C(1) << bits;
+	uint32_t       *a_ends = bucket_ends(work, 0, bits);
+	uint32_t       *b_ends = work->cross ? bucket_ends(work, 1, bits) : NULL;
+	uint32_t        a_start = 0;
+	uint32_t        b_start = 0;
+	uint32_t        i;
 
 	join->path.same |= mask;
 	partition(a, h, a_ends, n_buckets);
@@ -532,10 +534,10 @@ static void
 visit(Work *work, const Plan *plan, int first, int n_equal, Slice a, Slice b)
 {
 	SimdupPairPath *path = &work->join->path;
-	uint64_t	   *a_home = a.cur;
-	uint64_t	   *b_home = b.cur;
-	int				n_skipped = path->n_skipped;
-	int				block;
+	uint64_t       *a_home = a.cur;
+	uint64_t       *b_home = b.cur;
+	int             n_skipped = path->n_skipped;
+	int             block;
 
 	if (n_skipped && path_is_closed(path, varying_bits(a, b)))
 		return;
@@ -555,12 +557,12 @@ static void
 join_slices(Work *work, Slice a, Slice b)
 {
 	SimdupPairPath *path = &work->join->path;
-	uint64_t		varying = varying_bits(a, b);
-	Plan			plan;
+	uint64_t        varying = varying_bits(a, b);
+	Plan            plan;
 
 	if (path_is_closed(path, varying))
 		return;
-	plan.n_equal = 0;
+	memset(&plan, 0, sizeof(plan));
 	/* too deep only for a set made to collide: then compare */
 	if (simdup_popcount64(varying) > work->join->max_distance &&
 		work->depth + MAX_BLOCKS < MAX_DEPTH &&
@@ -578,8 +580,8 @@ run(SimdupPairJoin *join, bool cross, SimdupPairSet a, SimdupPairSet b)
 	Work *work;
 	Slice sa = {a.fps, a.scratch, (uint32_t) a.n};
 	Slice sb = {b.fps, b.scratch, (uint32_t) b.n};
-	int	  side;
-	int	  depth;
+	int   side;
+	int   depth;
 
 	if (join->max_distance == 0 || a.n < (cross ? 1 : 2) || (cross && b.n < 1))
 		return;

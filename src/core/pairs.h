@@ -25,7 +25,7 @@
 typedef struct SimdupPairPath
 {
 	uint64_t same;
-	int		 n_skipped;
+	int      n_skipped;
 	uint64_t skipped[SIMDUP_MAX_SKIPPED];
 } SimdupPairPath;
 
@@ -36,7 +36,7 @@ typedef struct SimdupPairJoin
 	void (*sink)(void *arg, uint64_t a, uint64_t b);
 	/* Where not NULL: called now and then with the share done, 0 to 1. */
 	void (*progress)(void *arg, double done);
-	void		  *arg;
+	void          *arg;
 	SimdupPairPath path;
 } SimdupPairJoin;
 
@@ -48,7 +48,7 @@ typedef struct SimdupPairSet
 {
 	uint64_t *fps;
 	uint64_t *scratch;
-	size_t	  n; /* below 2^32 */
+	size_t    n; /* below 2^32 */
 } SimdupPairSet;
 
 /* All pairs within one set. */

@@ -17,7 +17,7 @@ static uint64_t state = 1;
 static uint64_t
 next_random(void)
 {
-	uint64_t	z = (state += UINT64_C(0x9e3779b97f4a7c15));
+	uint64_t z = (state += UINT64_C(0x9e3779b97f4a7c15));
 
 	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
 	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
@@ -35,7 +35,7 @@ flip(uint64_t fp, int n)
 static uint64_t
 spread(uint64_t bits, uint64_t mask)
 {
-	uint64_t	fp = 0;
+	uint64_t fp = 0;
 
 	for (int i = 0; i < 64; i++)
 		if (mask >> i & 1)
@@ -47,24 +47,27 @@ spread(uint64_t bits, uint64_t mask)
 }
 
 /* Each kind is a set that some shortcut could get wrong. */
-static const char *const kinds[] = {
-	"random", "near copies", "few centres", "high bits zero", "low bits zero",
-	"constant block", "few bits vary", "all of 11 bits", "bits mostly zero",
-	"two values of a block", "every second bit"
-};
+static const char *const kinds[] = {"random",           "near copies",
+									"few centres",      "high bits zero",
+									"low bits zero",    "constant block",
+									"few bits vary",    "all of 11 bits",
+									"bits mostly zero", "two values of a block",
+									"every second bit"};
 #define N_KINDS ((int) (sizeof(kinds) / sizeof(kinds[0])))
 
 static uint64_t
 make(int kind, uint64_t *fps, size_t i, int k)
 {
-	uint64_t	r = next_random();
+	uint64_t r = next_random();
 
 	switch (kind)
 	{
 		case 0:
 			return r;
 		case 1:
-			return i > 9 && i % 3 ? flip(fps[r % i], (int) (next_random() % (k + 2))) : r;
+			return i > 9 && i % 3
+					   ? flip(fps[r % i], (int) (next_random() % (k + 2)))
+					   : r;
 		case 2:
 			return i < 5 ? r : flip(fps[r % 5], (int) (next_random() % 12));
 		case 3:
@@ -93,8 +96,8 @@ distinct(uint64_t *fps, uint32_t *rows, size_t n)
 	static uint64_t fp_scratch[MAX_N];
 	static uint32_t row_scratch[MAX_N];
 	static uint64_t before[MAX_N];
-	bool		sorted = true;
-	size_t		kept = 0;
+	bool            sorted = true;
+	size_t          kept = 0;
 
 	memcpy(before, fps, n * sizeof(uint64_t));
 	for (size_t i = 0; i < n; i++)
@@ -104,8 +107,8 @@ distinct(uint64_t *fps, uint32_t *rows, size_t n)
 	{
 		sorted = sorted && before[rows[i]] == fps[i];
 		if (i > 0)
-			sorted = sorted && (fps[i - 1] < fps[i] ||
-								(fps[i - 1] == fps[i] && rows[i - 1] < rows[i]));
+			sorted = sorted && (fps[i - 1] < fps[i] || (fps[i - 1] == fps[i] &&
+														rows[i - 1] < rows[i]));
 	}
 	if (!sorted)
 		ok(false, "rows are sorted stably");
@@ -118,38 +121,39 @@ distinct(uint64_t *fps, uint32_t *rows, size_t n)
 typedef struct Found
 {
 	SimdupGroupIndex index;
-	uint8_t    *seen;			/* n by n */
-	size_t		n;
-	size_t		n_found;
-	bool		wrong;
-	bool		cross;
-	int			k;
-	double		done;
+	uint8_t         *seen; /* n by n */
+	size_t           n;
+	size_t           n_found;
+	bool             wrong;
+	bool             cross;
+	int              k;
+	double           done;
 } Found;
 
 static void
 find(void *arg, uint64_t a, uint64_t b)
 {
-	Found	   *found = arg;
-	uint32_t	i = simdup_group_find(&found->index, a);
-	uint32_t	j = simdup_group_find(&found->index, b);
+	Found   *found = arg;
+	uint32_t i = simdup_group_find(&found->index, a);
+	uint32_t j = simdup_group_find(&found->index, b);
 
 	if (!found->cross && i > j)
 	{
-		uint32_t	swap = i;
+		uint32_t swap = i;
 
 		i = j;
 		j = swap;
 	}
 	found->wrong = found->wrong || found->index.fps[i] == found->index.fps[j] ||
-		simdup_hamming64(a, b) > found->k || found->seen[i * found->n + j]++;
+				   simdup_hamming64(a, b) > found->k ||
+				   found->seen[i * found->n + j]++;
 	found->n_found++;
 }
 
 static void
 advance(void *arg, double done)
 {
-	Found	   *found = arg;
+	Found *found = arg;
 
 	found->wrong = found->wrong || done < 0 || done > 1.0001;
 	found->done = done;
@@ -161,12 +165,12 @@ join_is_right(const uint64_t *fps, size_t n, int k, bool cross)
 {
 	static uint64_t moved[2 * MAX_N];
 	static uint64_t scratch[2 * MAX_N];
-	Found		found = {.n = n, .k = k, .cross = cross};
+	Found           found = {.n = n, .k = k, .cross = cross};
 	SimdupPairJoin *join = calloc(1, sizeof(SimdupPairJoin));
-	SimdupPairSet a = {moved, scratch, 0};
-	SimdupPairSet b;
-	size_t		expected = 0;
-	bool		right;
+	SimdupPairSet   a = {moved, scratch, 0};
+	SimdupPairSet   b;
+	size_t          expected = 0;
+	bool            right;
 
 	found.seen = calloc(n, n);
 	simdup_group_index_init(&found.index, fps, (uint32_t) n);
@@ -181,7 +185,7 @@ join_is_right(const uint64_t *fps, size_t n, int k, bool cross)
 	b.scratch = scratch + a.n;
 	b.n = 0;
 	for (size_t i = 0; i < n; i++)
-		if (cross && i % 5 != 0)	/* some are in both */
+		if (cross && i % 5 != 0) /* some are in both */
 			b.fps[b.n++] = fps[i];
 	if (cross)
 		simdup_pairs_cross(join, a, b);
@@ -215,7 +219,7 @@ naive_leader(const uint64_t *fps, const uint32_t *leader, uint32_t i, int k)
 static size_t
 near_pairs(const uint64_t *fps, uint32_t n, int k, uint32_t (*pairs)[2])
 {
-	size_t		m = 0;
+	size_t m = 0;
 
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t j = i + 1; j < n; j++)
@@ -226,8 +230,8 @@ near_pairs(const uint64_t *fps, uint32_t n, int k, uint32_t (*pairs)[2])
 			}
 	for (size_t i = m; i > 1; i--)
 	{
-		size_t		j = next_random() % i;
-		uint32_t	swap[2] = {pairs[i - 1][0], pairs[i - 1][1]};
+		size_t   j = next_random() % i;
+		uint32_t swap[2] = {pairs[i - 1][0], pairs[i - 1][1]};
 
 		memcpy(pairs[i - 1], pairs[j], sizeof(swap));
 		memcpy(pairs[j], swap, sizeof(swap));
@@ -252,10 +256,10 @@ leaders_are_right(const uint64_t *fps, uint32_t n, int k)
 	static uint32_t pairs[512 * 512][2];
 	static uint32_t offers[512 * 512][2];
 	static uint32_t naive[512];
-	SimdupLeaders leaders;
-	size_t		m = near_pairs(fps, n, k, pairs);
-	size_t		n_offers = 0;
-	bool		right = true;
+	SimdupLeaders   leaders;
+	size_t          m = near_pairs(fps, n, k, pairs);
+	size_t          n_offers = 0;
+	bool            right = true;
 
 	simdup_leaders_init(&leaders, n);
 	for (size_t i = 0; i < m; i++)
@@ -284,9 +288,9 @@ components_are_right(const uint64_t *fps, uint32_t n, int k)
 	static uint32_t pairs[512 * 512][2];
 	static uint32_t parent[512];
 	static uint32_t name[512];
-	size_t		m = near_pairs(fps, n, k, pairs);
-	bool		changed = true;
-	bool		right = true;
+	size_t          m = near_pairs(fps, n, k, pairs);
+	bool            changed = true;
+	bool            right = true;
 
 	simdup_components_init(parent, n);
 	for (size_t i = 0; i < m; i++)
@@ -299,9 +303,9 @@ components_are_right(const uint64_t *fps, uint32_t n, int k)
 		changed = false;
 		for (size_t i = 0; i < m; i++)
 		{
-			uint32_t	a = name[pairs[i][0]];
-			uint32_t	b = name[pairs[i][1]];
-			uint32_t	least = a < b ? a : b;
+			uint32_t a = name[pairs[i][0]];
+			uint32_t b = name[pairs[i][1]];
+			uint32_t least = a < b ? a : b;
 
 			changed = changed || a != b;
 			name[pairs[i][0]] = name[pairs[i][1]] = least;
@@ -320,14 +324,14 @@ main(void)
 
 	for (int kind = 0; kind < N_KINDS; kind++)
 	{
-		bool		self = true;
-		bool		cross = true;
-		bool		leaders = true;
-		bool		components = true;
+		bool self = true;
+		bool cross = true;
+		bool leaders = true;
+		bool components = true;
 
 		for (int k = 0; k <= SIMDUP_MAX_PAIR_DISTANCE; k++)
 		{
-			size_t		n = k % 4 == 3 ? MAX_N : 700;
+			size_t n = k % 4 == 3 ? MAX_N : 700;
 
 			for (size_t i = 0; i < n; i++)
 				fps[i] = make(kind, fps, i, k);
