@@ -392,7 +392,7 @@ bool
 simdup_shingle_hashes(SimdupShingleUnit unit, int w, const char *text,
 					  size_t len, SimdupHashes *list)
 {
-	static const SimdupTokenizer word = {SIMDUP_TOKENIZER_WORD, 0};
+	static const SimdupTokenizer word = {.kind = SIMDUP_TOKENIZER_WORD};
 	Slider                       slider;
 
 	slider_begin(&slider, w, len, list);
@@ -473,7 +473,7 @@ void
 simdup_shingle_strings(SimdupShingleUnit unit, int w, const char *text,
 					   size_t len, SimdupShingleSink sink, void *arg)
 {
-	SimdupTokenizer tokenizer;
+	SimdupTokenizer tokenizer = {0};
 	StringSink      strings = {sink, arg};
 
 	/* the tokenizer's window buffer need not be larger than the text */

@@ -17,7 +17,7 @@
 static void
 collect(SimdupFeatures *features, SimdupSum *sum, const text *content)
 {
-	SimdupProfile profile = {.tokenizer = {SIMDUP_TOKENIZER_WORD, 0},
+	SimdupProfile profile = {.tokenizer = {.kind = SIMDUP_TOKENIZER_WORD},
 							 .weighting = SIMDUP_WEIGHTING_LOG,
 							 .hash = SIMDUP_HASH_CITY64};
 

@@ -31,7 +31,9 @@ FROM corpus a JOIN corpus b ON a.id < b.id WHERE b.id <= 4 ORDER BY 1, 2;
 -- bad input
 SELECT imatch_fingerprint('a', '{a,NULL}');
 SELECT imatch_fingerprint('a', '{{a}}');
+\set VERBOSITY terse
 SELECT imatch_fingerprint('a', '{a}', 'none');
+\set VERBOSITY default
 SELECT imatch_fingerprints('a', '{a}', 101);
 SELECT imatch_fingerprints('a', '{a}', 10, 1);
 SELECT imatch_fingerprints('a', '{a}', 10, 'NaN');
@@ -42,5 +44,7 @@ SELECT imatch_lexicon('DELETE FROM corpus RETURNING body');
 SELECT term_cosine('a', 'b', '{a}', '{1,2}');
 SELECT term_cosine('a', 'b', '{a}', '{-1}');
 SELECT term_cosine('a', 'b', '{a}', '{NaN}');
+\set VERBOSITY terse
 SELECT term_cosine('a', 'b', 'none');
+\set VERBOSITY default
 DROP TABLE corpus, corpus_idf;
