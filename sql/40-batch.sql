@@ -88,13 +88,7 @@ COMMENT ON FUNCTION simdup_tune(text, integer) IS
 CREATE FUNCTION simdup_progress(
   OUT pid integer, OUT batch text, OUT phase text, OUT done bigint, OUT total bigint
 ) RETURNS SETOF record
-  LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 10
-  AS $$
-    SELECT a.pid, m[1], m[2], m[3]::pg_catalog.int8, m[4]::pg_catalog.int8
-    FROM pg_catalog.pg_stat_activity AS a,
-      pg_catalog.regexp_match(a.query, '^/\* (simdup_\w+): ([a-z ]+), (\d+) of (\d+) \*/ ') AS m
-    WHERE m IS NOT NULL AND a.state OPERATOR(pg_catalog.=) 'active'
-  $$;
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 10;
 COMMENT ON FUNCTION simdup_progress() IS
   'batches that run now, in sessions whose statements the caller may see: phase (reading, grouping, writing, comparing, counting) and units done of a total, which is 0 where it is not known; as shown before the statement in pg_stat_activity';
 

@@ -17,6 +17,7 @@
 #include <limits.h>
 
 #include "compat.h"
+#include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -26,6 +27,7 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "batch/output.h"
 #include "batch/progress.h"
 
 /* Other sessions see the numbers this often. */
@@ -117,7 +119,7 @@ show_progress(void)
 	char  head[160];
 	char *text;
 
-	/* simdup_progress() reads this form: see sql/40-batch.sql */
+	/* simdup_progress reads this form, below */
 	snprintf(head, sizeof(head),
 			 "/* %s: %s, " INT64_FORMAT " of " INT64_FORMAT " */ ",
 			 progress.function, progress.phase, progress.done, progress.total);
@@ -178,4 +180,26 @@ simdup_progress_look(int64 done)
 		progress.told = now;
 		tell_progress();
 	}
+}
+
+/* What show_progress has written, of the sessions that the caller may see. */
+PG_FUNCTION_INFO_V1(simdup_progress);
+Datum
+simdup_progress(PG_FUNCTION_ARGS)
+{
+	static const char statement[] =
+		"SELECT a.pid, m[1], m[2], m[3]::pg_catalog.int8, m[4]::pg_catalog.int8"
+		" FROM pg_catalog.pg_stat_activity AS a,"
+		" pg_catalog.regexp_match(a.query, '^/\\* (simdup_\\w+): ([a-z ]+), (\\d+) of (\\d+) \\*/ ') AS m"
+		" WHERE m IS NOT NULL AND a.state OPERATOR(pg_catalog.=) 'active'";
+	ReturnSetInfo *result = simdup_begin_result(fcinfo);
+	uint64         i;
+
+	SPI_connect();
+	if (SPI_execute(statement, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not read pg_stat_activity");
+	for (i = 0; i < SPI_processed; i++)
+		tuplestore_puttuple(result->setResult, SPI_tuptable->vals[i]);
+	SPI_finish();
+	return (Datum) 0;
 }
