@@ -495,6 +495,46 @@ tokenize_word_ngram(const unsigned char *p, const unsigned char *end, int n,
 	windows_end(&windows);
 }
 
+/* Append a segment of valid UTF-8, folded. */
+static void
+append_segment(Batch *batch, const SimdupSegment *segment)
+{
+	const unsigned char *p = (const unsigned char *) segment->bytes;
+	const unsigned char *end = p + segment->len;
+	int                  len;
+	int32_t              fold;
+	uint32_t             cp;
+
+	for (; p < end; p += len)
+	{
+		next_char(p, end, &len, &fold, &cp);
+		append_folded(&batch->folded, p, len, fold, cp, batch);
+	}
+}
+
+static void
+tokenize_segments(SimdupBreaker breaker, const char *text, size_t len,
+				  Batch *batch)
+{
+	SimdupSegments segments;
+	SimdupSegment  segment;
+
+	simdup_segments_begin(&segments, breaker, text, len);
+	while (simdup_segments_next(&segments, &segment))
+	{
+		if (!segment.is_word)
+			continue;
+		if (segment.folds)
+		{
+			append_segment(batch, &segment);
+			emit_folded(batch);
+		}
+		else
+			emit(batch, segment.bytes, segment.len);
+	}
+	simdup_segments_free(&segments);
+}
+
 void
 simdup_tokenize(SimdupTokenizer tokenizer, const char *text, size_t len,
 				SimdupTokenSink sink, void *arg)
@@ -520,6 +560,9 @@ simdup_tokenize(SimdupTokenizer tokenizer, const char *text, size_t len,
 			break;
 		case SIMDUP_TOKENIZER_WORD_NGRAM:
 			tokenize_word_ngram(p, end, tokenizer.n, &batch);
+			break;
+		case SIMDUP_TOKENIZER_SEGMENTS:
+			tokenize_segments(tokenizer.breaker, text, len, &batch);
 			break;
 	}
 	batch_end(&batch);

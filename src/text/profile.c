@@ -50,10 +50,23 @@ parse_window(const text *name, const char *prefix, int *n)
 	return true;
 }
 
+/* "icu" or "icu:LOCALE": sets the breaker and returns true. */
+static bool
+parse_icu(const text *name, SimdupBreaker *breaker)
+{
+	char *s = text_to_cstring(name);
+	bool  is_icu = strcmp(s, "icu") == 0 || strncmp(s, "icu:", 4) == 0;
+
+	if (is_icu)
+		*breaker = simdup_get_icu_breaker(s[3] == ':' ? s + 4 : "root");
+	pfree(s);
+	return is_icu;
+}
+
 SimdupTokenizer
 simdup_parse_tokenizer(const text *name)
 {
-	SimdupTokenizer tokenizer = {SIMDUP_TOKENIZER_WORD, 0};
+	SimdupTokenizer tokenizer = {.kind = SIMDUP_TOKENIZER_WORD};
 
 	if (name_is(name, "word"))
 		return tokenizer;
@@ -65,12 +78,14 @@ simdup_parse_tokenizer(const text *name)
 		tokenizer.kind = SIMDUP_TOKENIZER_CHAR_NGRAM;
 	else if (parse_window(name, "word:", &tokenizer.n) && tokenizer.n > 0)
 		tokenizer.kind = SIMDUP_TOKENIZER_WORD_NGRAM;
+	else if (parse_icu(name, &tokenizer.breaker))
+		tokenizer.kind = SIMDUP_TOKENIZER_SEGMENTS;
 	else
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unrecognized tokenizer: \"%s\"",
 						text_to_cstring(name)),
-				 errhint("Tokenizers are \"word\", \"alpha\", \"space\", and \"char:N\" and \"word:N\" with N from 1 to %d.",
+				 errhint("Tokenizers are \"word\", \"alpha\", \"space\", \"char:N\" and \"word:N\" with N from 1 to %d, \"icu\" and \"icu:LOCALE\".",
 						 MAX_WINDOW)));
 	return tokenizer;
 }
@@ -146,7 +161,13 @@ simdup_get_profile(FunctionCallInfo fcinfo, SimdupProfileArgs args)
 SimdupUtf8
 simdup_text_to_utf8(const text *value)
 {
-	SimdupUtf8 utf8 = {VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value)};
+	return simdup_bytes_to_utf8(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
+}
+
+SimdupUtf8
+simdup_bytes_to_utf8(const char *bytes, size_t len)
+{
+	SimdupUtf8 utf8 = {bytes, len};
 	int        encoding = GetDatabaseEncoding();
 
 	if (encoding != PG_UTF8 && encoding != PG_SQL_ASCII && utf8.len > 0)

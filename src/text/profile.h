@@ -43,6 +43,13 @@ typedef struct SimdupProfileArgs
 extern SimdupProfile simdup_get_profile(FunctionCallInfo  fcinfo,
 										SimdupProfileArgs args);
 
+/*
+ * ICU's word breaks for a locale, "root" for none in particular. Raises 22023
+ * for a name that is no locale, 0A000 where simdup was built without ICU. The
+ * breaker is for the current call: see icu.h.
+ */
+extern SimdupBreaker simdup_get_icu_breaker(const char *locale);
+
 /* Parse one name; they raise 22023 with the list of what is allowed. */
 extern SimdupTokenizer simdup_parse_tokenizer(const text *name);
 extern SimdupWeighting simdup_parse_weighting(const text *name);
@@ -53,6 +60,7 @@ extern SimdupHash      simdup_parse_hash(const text *name);
  * bytes: they are taken as they are.
  */
 extern SimdupUtf8 simdup_text_to_utf8(const text *value);
+extern SimdupUtf8 simdup_bytes_to_utf8(const char *bytes, size_t len);
 
 /* The way back, for tokens. */
 extern text *simdup_utf8_to_text(const char *bytes, size_t len);

@@ -84,7 +84,8 @@ tokens_are(SimdupTokenizerKind kind, int n, const char *text,
 
 	/* no byte beyond the text may be read */
 	memcpy(exact, text, len);
-	simdup_tokenize((SimdupTokenizer){kind, n}, exact, len, join, &joined);
+	simdup_tokenize((SimdupTokenizer){.kind = kind, .n = n}, exact, len, join,
+					&joined);
 	if (!ok(strcmp(joined.bytes ? joined.bytes : "", expected) == 0,
 			"tokens %d:%d of %s", (int) kind, n, text))
 		printf("# got %s\n", joined.bytes ? joined.bytes : "");
@@ -141,7 +142,8 @@ check_long_windows(SimdupTokenizerKind kind, int n)
 								kind == SIMDUP_TOKENIZER_CHAR_NGRAM ? "%c"
 																	: "%cW%d ",
 								'a' + i % 23, i % 100);
-	simdup_tokenize((SimdupTokenizer){kind, n}, text, len, join, &got);
+	simdup_tokenize((SimdupTokenizer){.kind = kind, .n = n}, text, len, join,
+					&got);
 	for (int i = 0; i + n <= ITEMS && equal; i++)
 	{
 		char   expected[1024];
@@ -194,7 +196,7 @@ check_features(void)
 			len += (size_t) sprintf(text + len, "W%d ", i);
 	simdup_features_begin(&features, SIMDUP_HASH_CITY64, SIMDUP_WEIGHTING_TF,
 						  NULL, text, len);
-	simdup_tokenize((SimdupTokenizer){SIMDUP_TOKENIZER_WORD, 0}, text, len,
+	simdup_tokenize((SimdupTokenizer){.kind = SIMDUP_TOKENIZER_WORD}, text, len,
 					simdup_features_count, &features);
 	ok(features.count == DISTINCT, "all distinct words are there");
 	for (size_t i = 0; i < features.count; i++)
