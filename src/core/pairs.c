@@ -502,7 +502,7 @@ visit_block(Work *work, const Plan *plan, int block, int n_equal, Slice *a,
 	join->path.same |= mask;
 	partition(a, h, a_ends, n_buckets);
 	count_work(work, (uint64_t) a->n * 4);
-	if (work->cross)
+	if (b_ends)
 	{
 		partition(b, h, b_ends, n_buckets);
 		count_work(work, (uint64_t) b->n * 4);
@@ -512,7 +512,7 @@ visit_block(Work *work, const Plan *plan, int block, int n_equal, Slice *a,
 
 	for (i = 0; i < n_buckets; i++)
 	{
-		uint32_t b_end = work->cross ? b_ends[i] : 0;
+		uint32_t b_end = b_ends ? b_ends[i] : 0;
 
 		visit_bucket(work, plan, block + 1, n_equal - 1,
 					 part_of(*a, a_start, a_ends[i]),
