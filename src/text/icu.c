@@ -21,7 +21,7 @@
 #include "core/charclass.h"
 #include "text/icu.h"
 
-#define MAX_OPEN 8
+#define MAX_OPEN 32
 
 typedef struct OpenLocale
 {
