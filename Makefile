@@ -7,7 +7,8 @@
 #   make bench [ROWS=n] [PART=name]   measurements, as ratios within one run
 #   make dist                   a PGXN archive of HEAD
 #
-# ICU's words are built in where ICU's headers are; make WITH_ICU=no without.
+# ICU's words are built in where ICU's headers are; make clean and then
+# make WITH_ICU=no builds without.
 
 EXTENSION = simdup
 EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(firstword $(wildcard simdup.control $(dir $(lastword $(MAKEFILE_LIST)))simdup.control)))

@@ -12,7 +12,7 @@ CREATE FUNCTION simhash(
 ) RETURNS simhash64
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION simhash(text, integer, text, text, text, boolean) IS
-  'fingerprint of a text: near-duplicate texts get fingerprints a few bits apart. n_features: keep only the most frequent tokens, NULL for all. tokenizer: word, alpha, space, char:N, word:N (N 1 to 16). weighting of a token that occurs tf times: log = 1 + floor(log2 tf), tf, set = 1. hash: see simdup_hash. ties: a sum of zero gives a 1. NULL for a text without a token. Frozen: the same text gives the same fingerprint on every platform, encoding and collation, for ever. SQLSTATE 22023 for values that are not allowed (Charikar 2002; documents 001 and 003)';
+  'fingerprint of a text: near-duplicate texts get fingerprints a few bits apart. n_features: keep only the most frequent tokens, NULL for all. tokenizer: word, alpha, space, char:N, word:N (N 1 to 16), icu, icu:LOCALE (dictionary words). weighting of a token that occurs tf times: log = 1 + floor(log2 tf), tf, set = 1. hash: see simdup_hash. ties: a sum of zero gives a 1. NULL for a text without a token. Frozen: the same text gives the same fingerprint on every platform, encoding and collation, for ever; except with icu, whose words depend on simdup_icu_version(). SQLSTATE 22023 for values that are not allowed (Charikar 2002; documents 001 and 003)';
 
 CREATE FUNCTION simhash_row(
   content text,

@@ -21,7 +21,7 @@
 #include "core/charclass.h"
 #include "text/icu.h"
 
-#define MAX_OPEN 8
+#define MAX_OPEN 32
 
 typedef struct OpenLocale
 {
@@ -47,21 +47,26 @@ static bool
 is_known(const char *locale)
 {
 	UErrorCode status = U_ZERO_ERROR;
+	char       name[ULOC_FULLNAME_CAPACITY];
 	char       part[ULOC_FULLNAME_CAPACITY];
 
-	if (strcmp(locale, "root") == 0)
+	/* "root" is a name of the empty locale */
+	uloc_getName(locale, name, sizeof(name), &status);
+	if (U_FAILURE(status) || status == U_STRING_NOT_TERMINATED_WARNING)
+		return false;
+	if (name[0] == '\0' || strcmp(name, "root") == 0)
 		return true;
 	/* no codepage, and no keyword has a say in word breaks */
-	if (strpbrk(locale, ".@") || uloc_getISO3Language(locale)[0] == '\0')
+	if (strpbrk(name, ".@") || uloc_getISO3Language(name)[0] == '\0')
 		return false;
-	if (uloc_getCountry(locale, part, sizeof(part), &status) > 0 &&
-		uloc_getISO3Country(locale)[0] == '\0')
+	if (uloc_getCountry(name, part, sizeof(part), &status) > 0 &&
+		uloc_getISO3Country(name)[0] == '\0')
 		return false;
-	if (uloc_getScript(locale, part, sizeof(part), &status) > 0 &&
+	if (uloc_getScript(name, part, sizeof(part), &status) > 0 &&
 		u_getPropertyValueEnum(UCHAR_SCRIPT, part) == UCHAR_INVALID_CODE)
 		return false;
 	/* the only variant with word breaks of its own */
-	return (uloc_getVariant(locale, part, sizeof(part), &status) <= 0 ||
+	return (uloc_getVariant(name, part, sizeof(part), &status) <= 0 ||
 			strcmp(part, "POSIX") == 0) &&
 		   U_SUCCESS(status);
 }
@@ -145,40 +150,45 @@ find_breaks(void *arg, const char *text, size_t len, SimdupBreak *breaks)
 	return count;
 }
 
+/* Opened before, under this very name? Looking at a name takes ICU long. */
+static OpenLocale *
+find_open(const char *locale)
+{
+	for (int i = 0; i < MAX_OPEN; i++)
+		if (open_locales[i].words && strcmp(open_locales[i].name, locale) == 0)
+			return &open_locales[i];
+	return NULL;
+}
+
+/* Open a locale in the slot that was opened longest ago. */
+static OpenLocale *
+open_locale(const char *locale)
+{
+	OpenLocale     *slot = &open_locales[next_slot];
+	UErrorCode      status = U_ZERO_ERROR;
+	UBreakIterator *words = ubrk_open(UBRK_WORD, locale, NULL, 0, &status);
+
+	check(status);
+	if (slot->words)
+		ubrk_close(slot->words);
+	slot->words = words;
+	strcpy(slot->name, locale);
+	next_slot = (next_slot + 1) % MAX_OPEN;
+	return slot;
+}
+
 bool
 simdup_icu_open(const char *locale, SimdupBreaker *breaker)
 {
-	UErrorCode  status = U_ZERO_ERROR;
-	char        name[ULOC_FULLNAME_CAPACITY];
-	OpenLocale *slot;
+	OpenLocale *slot = find_open(locale);
 
-	uloc_getName(locale, name, sizeof(name), &status);
-	if (U_FAILURE(status) || status == U_STRING_NOT_TERMINATED_WARNING)
-		return false;
-	if (name[0] == '\0')
-		strcpy(name, "root");
-	if (!is_known(name))
-		return false;
-
-	breaker->find = find_breaks;
-	for (int i = 0; i < MAX_OPEN; i++)
+	if (!slot)
 	{
-		breaker->arg = &open_locales[i];
-		if (open_locales[i].words && strcmp(open_locales[i].name, name) == 0)
-			return true;
+		if (strlen(locale) >= sizeof(slot->name) || !is_known(locale))
+			return false;
+		slot = open_locale(locale);
 	}
-
-	slot = &open_locales[next_slot];
-	next_slot = (next_slot + 1) % MAX_OPEN;
-	if (slot->words)
-		ubrk_close(slot->words);
-	slot->words = NULL;
-	strcpy(slot->name, name);
-	slot->words = ubrk_open(UBRK_WORD, name, NULL, 0, &status);
-	if (U_FAILURE(status))
-		slot->words = NULL;
-	check(status);
-	breaker->arg = slot;
+	*breaker = (SimdupBreaker){find_breaks, slot};
 	return true;
 }
 
