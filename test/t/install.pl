@@ -207,7 +207,7 @@ SQL
 my @catalogs = qw(pg_proc pg_type pg_operator pg_opclass pg_opfamily pg_amop pg_amproc
   pg_cast pg_aggregate pg_class pg_description pg_depend pg_shdepend pg_init_privs pg_trigger);
 my $snapshot = join(' UNION ALL ', map {
-	"(SELECT '$_', md5(string_agg(c::text, E'\\n' ORDER BY c::text)) FROM $_ AS c)" } @catalogs);
+	"(SELECT '$_', md5(string_agg(c::text, E'\\n' ORDER BY c::text)) FROM $_ AS c)" } @catalogs) . ' ORDER BY 1';
 $node->safe_psql('postgres', 'CREATE DATABASE traces');
 my $before = $node->safe_psql('traces', $snapshot);
 $node->safe_psql('traces', 'CREATE EXTENSION simdup');
