@@ -7,6 +7,8 @@
 #   make lint                   format, warnings, static analysis, symbols
 #   make bench [ROWS=n] [PART=name]   measurements, as ratios within one run
 #   make dist                   a PGXN archive of HEAD
+#
+# ICU's words are built in where ICU's headers are; make WITH_ICU=no without.
 
 EXTENSION = simdup
 EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(firstword $(wildcard simdup.control $(dir $(lastword $(MAKEFILE_LIST)))simdup.control)))
@@ -30,6 +32,13 @@ EXTRA_CLEAN = simdup--$(EXTVERSION).sql build results output_iso tmp_check
 # headers; SIMDUP_VERSION keeps the module and the control file in step.
 PG_CPPFLAGS = -Isrc -isystem $(shell $(PG_CONFIG) --includedir-server 2>/dev/null) -DSIMDUP_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter $(WERROR)
+
+ICU_HEADERS := $(shell pkg-config --cflags icu-uc icu-i18n 2>/dev/null)
+WITH_ICU ?= $(shell echo '\#include <unicode/ulocdata.h>' | $(CC) $(ICU_HEADERS) -E - >/dev/null 2>&1 && echo yes || echo no)
+ifeq ($(WITH_ICU),yes)
+PG_CPPFLAGS += -DSIMDUP_ICU $(ICU_HEADERS)
+SHLIB_LINK += $(shell pkg-config --libs icu-i18n icu-uc 2>/dev/null || echo -licui18n -licuuc)
+endif
 
 all:
 

@@ -32,4 +32,11 @@
 #define PG_MODULE_MAGIC_EXT(...) PG_MODULE_MAGIC
 #endif
 
+/* LockHeldByMe took a third argument in 17: do stronger locks count? */
+#if PG_VERSION_NUM >= 170000
+#define SIMDUP_LOCK_HELD(tag, mode) LockHeldByMe(tag, mode, false)
+#else
+#define SIMDUP_LOCK_HELD(tag, mode) LockHeldByMe(tag, mode)
+#endif
+
 #endif /* SIMDUP_COMPAT_H */

@@ -31,28 +31,38 @@ names_in()
   done
 }
 
-# count_tap OUTPUT: add up the TAP lines of one program.
+# A name that chooses nothing is a mistake, not a success.
+for name in "${chosen[@]}"; do
+  compgen -G "$root/test/*/$name.*" >/dev/null || die "no test called $name"
+done
+
+# count_tap OUTPUT: add up the TAP lines of one program; fails if they are not
+# as many as it planned.
 count_tap()
 {
-  local ok not_ok skip
+  local ok not_ok skip planned
   # Subtests are indented: only what stands at the left counts.
   ok=$(grep -c '^ok ' "$1" || true)
   not_ok=$(grep -c '^not ok ' "$1" || true)
-  skip=$(grep -ciE '^ok .*# skip|^1\.\.0 # skip' "$1" || true)
-  passed=$((passed + ok - $(grep -ciE '^ok .*# skip' "$1" || true)))
+  skip=$(grep -ciE '^ok .*# skip' "$1" || true)
+  planned=$(sed -n 's/^1\.\.\([0-9]*\).*/\1/p' "$1")
+  passed=$((passed + ok - skip))
   failed=$((failed + not_ok))
+  # a program that skips everything is one test skipped
+  [ "$planned" != 0 ] || skip=1
   skipped=$((skipped + skip))
+  [ "$planned" = $((ok + not_ok)) ]
 }
 
-# run_tap NAME COMMAND...: one program that speaks TAP; an exit status that
-# its lines do not explain is a failure of its own.
+# run_tap NAME COMMAND...: one program that speaks TAP; an end that its lines do
+# not explain is a failure of its own.
 run_tap()
 {
   local name=$1 before=$failed status=0 out
   shift
   out=$scratch/$name.tap
   "$@" >"$out" 2>"$out.err" || status=$?
-  count_tap "$out"
+  count_tap "$out" || [ "$status" != 0 ] || status="0, but not the tests it planned"
   if [ "$failed" != "$before" ] || [ "$status" != 0 ]; then
     [ "$failed" != "$before" ] || failed=$((failed + 1))
     echo "not ok: $name (exit $status)"

@@ -23,8 +23,8 @@ typedef enum SimdupCharClass
 
 typedef struct SimdupCharProperty
 {
-	int32_t		fold;			/* add this to get the folded code point */
-	uint8_t		char_class;		/* of the folded code point */
+	int32_t fold;       /* add this to get the folded code point */
+	uint8_t char_class; /* of the folded code point */
 } SimdupCharProperty;
 
 /* What decoding gives for a byte that is not UTF-8; it is a separator. */
@@ -35,8 +35,8 @@ typedef struct SimdupCharProperty
 
 /* The tables: see tools/charclass.pl for how the two stages lead to a property. */
 extern const SimdupCharProperty simdup_char_properties[];
-extern const uint8_t simdup_char_stage1[];
-extern const uint8_t simdup_char_stage2[];
+extern const uint8_t            simdup_char_stage1[];
+extern const uint8_t            simdup_char_stage2[];
 
 /* Properties of a code point, or of SIMDUP_INVALID_CHAR. */
 static inline SimdupCharProperty
@@ -44,8 +44,8 @@ simdup_char_property(uint32_t cp)
 {
 	if (cp > 0x10FFFF)
 		return (SimdupCharProperty){0, SIMDUP_CHAR_SEPARATOR};
-	return simdup_char_properties[simdup_char_stage2[simdup_char_stage1[cp >> 7] * 128 +
-													 (cp & 127)]];
+	return simdup_char_properties
+		[simdup_char_stage2[simdup_char_stage1[cp >> 7] * 128 + (cp & 127)]];
 }
 
 /*
@@ -56,7 +56,7 @@ simdup_char_property(uint32_t cp)
 static inline uint32_t
 simdup_utf8_decode(const unsigned char *p, const unsigned char *end, int *len)
 {
-	uint32_t	cp;
+	uint32_t cp;
 
 	*len = 1;
 	if (p[0] < 0x80)
@@ -73,7 +73,7 @@ simdup_utf8_decode(const unsigned char *p, const unsigned char *end, int *len)
 		if (end - p < 3 || (p[1] & 0xC0) != 0x80 || (p[2] & 0xC0) != 0x80)
 			return SIMDUP_INVALID_CHAR;
 		cp = (uint32_t) (p[0] & 0x0F) << 12 | (uint32_t) (p[1] & 0x3F) << 6 |
-			(p[2] & 0x3F);
+			 (p[2] & 0x3F);
 		if (cp < 0x800 || (cp >= 0xD800 && cp <= 0xDFFF))
 			return SIMDUP_INVALID_CHAR;
 		*len = 3;
@@ -83,7 +83,7 @@ simdup_utf8_decode(const unsigned char *p, const unsigned char *end, int *len)
 		(p[2] & 0xC0) != 0x80 || (p[3] & 0xC0) != 0x80)
 		return SIMDUP_INVALID_CHAR;
 	cp = (uint32_t) (p[0] & 0x07) << 18 | (uint32_t) (p[1] & 0x3F) << 12 |
-		(uint32_t) (p[2] & 0x3F) << 6 | (p[3] & 0x3F);
+		 (uint32_t) (p[2] & 0x3F) << 6 | (p[3] & 0x3F);
 	if (cp < 0x10000 || cp > 0x10FFFF)
 		return SIMDUP_INVALID_CHAR;
 	*len = 4;
@@ -119,4 +119,4 @@ simdup_utf8_encode(uint32_t cp, unsigned char *out)
 	return 4;
 }
 
-#endif							/* SIMDUP_CORE_CHARCLASS_H */
+#endif /* SIMDUP_CORE_CHARCLASS_H */

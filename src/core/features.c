@@ -24,12 +24,12 @@
 static const char *
 arena_copy(SimdupArena *arena, const char *bytes, size_t len)
 {
-	char	   *copy;
+	char *copy;
 
 	if (arena->size - arena->used < len)
 	{
-		size_t		size = sizeof(char *) + (len > ARENA_CHUNK ? len : ARENA_CHUNK);
-		char	   *chunk = simdup_alloc(size);
+		size_t size = sizeof(char *) + (len > ARENA_CHUNK ? len : ARENA_CHUNK);
+		char  *chunk = simdup_alloc(size);
 
 		memcpy(chunk, &arena->chunk, sizeof(char *));
 		arena->chunk = chunk;
@@ -47,7 +47,7 @@ arena_free(SimdupArena *arena)
 {
 	while (arena->chunk)
 	{
-		char	   *next;
+		char *next;
 
 		memcpy(&next, arena->chunk, sizeof(char *));
 		simdup_free(arena->chunk);
@@ -71,7 +71,7 @@ make_slot(uint64_t hash, size_t index)
 static void
 make_slots(SimdupFeatures *features)
 {
-	size_t		n = 2 * features->capacity;
+	size_t n = 2 * features->capacity;
 
 	features->slots = simdup_alloc0(n * sizeof(uint64_t));
 	features->mask = n - 1;
@@ -81,13 +81,14 @@ static void
 grow(SimdupFeatures *features)
 {
 	features->capacity *= 2;
-	features->features = simdup_realloc(features->features,
-										features->capacity * sizeof(SimdupFeature));
+	features->features =
+		simdup_realloc(features->features,
+					   features->capacity * sizeof(SimdupFeature));
 	simdup_free(features->slots);
 	make_slots(features);
 	for (size_t i = 0; i < features->count; i++)
 	{
-		size_t		slot = features->features[i].hash & features->mask;
+		size_t slot = features->features[i].hash & features->mask;
 
 		while (features->slots[slot] != 0)
 			slot = (slot + 1) & features->mask;
@@ -108,10 +109,10 @@ equal_bytes(const char *a, const char *b, size_t len)
 		return memcmp(a, b, len) == 0;
 	if (len >= 8)
 		return simdup_load64(a) == simdup_load64(b) &&
-			simdup_load64(a + len - 8) == simdup_load64(b + len - 8);
+			   simdup_load64(a + len - 8) == simdup_load64(b + len - 8);
 	if (len >= 4)
 		return simdup_load32(a) == simdup_load32(b) &&
-			simdup_load32(a + len - 4) == simdup_load32(b + len - 4);
+			   simdup_load32(a + len - 4) == simdup_load32(b + len - 4);
 	return len == 0 || (a[0] == b[0] && a[len >> 1] == b[len >> 1] &&
 						a[len - 1] == b[len - 1]);
 }
@@ -121,7 +122,7 @@ add_new(SimdupFeatures *features, size_t slot, uint64_t hash,
 		const SimdupToken *token)
 {
 	SimdupFeature *feature;
-	const char *bytes = token->bytes;
+	const char    *bytes = token->bytes;
 
 	if ((uintptr_t) bytes - (uintptr_t) features->text >= features->text_len)
 		bytes = arena_copy(&features->arena, bytes, token->len);
@@ -140,8 +141,8 @@ add_new(SimdupFeatures *features, size_t slot, uint64_t hash,
 static inline uint32_t
 add_token(SimdupFeatures *features, uint64_t hash, const SimdupToken *token)
 {
-	size_t		slot = hash & features->mask;
-	uint64_t	found;
+	size_t   slot = hash & features->mask;
+	uint64_t found;
 
 	while ((found = features->slots[slot]) != 0)
 	{
@@ -167,12 +168,12 @@ static inline int
 count_batch(SimdupFeatures *features, SimdupWeighting weighting,
 			uint64_t *hashes, const SimdupToken *tokens, int count)
 {
-	int			growths = 0;
+	int growths = 0;
 
 	for (int i = 0; i < count; i++)
 	{
-		uint64_t	hash = hashes[i];
-		uint32_t	tf = add_token(features, hash, &tokens[i]);
+		uint64_t hash = hashes[i];
+		uint32_t tf = add_token(features, hash, &tokens[i]);
 
 		/* not before i, so the hashes still to come are safe */
 		hashes[growths] = hash;
@@ -193,8 +194,8 @@ void
 simdup_features_count(void *arg, const SimdupToken *tokens, int count)
 {
 	SimdupFeatures *features = arg;
-	uint64_t	hashes[SIMDUP_BATCH_TOKENS];
-	int			growths;
+	uint64_t        hashes[SIMDUP_BATCH_TOKENS];
+	int             growths;
 
 	if (features->hash == SIMDUP_HASH_CITY64)
 	{
@@ -204,13 +205,15 @@ simdup_features_count(void *arg, const SimdupToken *tokens, int count)
 	else
 	{
 		for (int i = 0; i < count; i++)
-			hashes[i] = simdup_hash64(features->hash, tokens[i].bytes,
-									  tokens[i].len);
+			hashes[i] =
+				simdup_hash64(features->hash, tokens[i].bytes, tokens[i].len);
 	}
 	if (features->weighting == SIMDUP_WEIGHTING_LOG)
-		growths = count_batch(features, SIMDUP_WEIGHTING_LOG, hashes, tokens, count);
+		growths =
+			count_batch(features, SIMDUP_WEIGHTING_LOG, hashes, tokens, count);
 	else
-		growths = count_batch(features, features->weighting, hashes, tokens, count);
+		growths =
+			count_batch(features, features->weighting, hashes, tokens, count);
 	if (features->sum)
 		simdup_sum_add_ones(features->sum, hashes, growths);
 }
@@ -229,9 +232,11 @@ simdup_features_begin(SimdupFeatures *features, SimdupHash hash,
 
 	/* about one feature for every four bytes, and as many again for speed */
 	features->capacity = MIN_CAPACITY;
-	while (features->capacity < len / 3 && features->capacity < MAX_FIRST_CAPACITY)
+	while (features->capacity < len / 3 &&
+		   features->capacity < MAX_FIRST_CAPACITY)
 		features->capacity *= 2;
-	features->features = simdup_alloc(features->capacity * sizeof(SimdupFeature));
+	features->features =
+		simdup_alloc(features->capacity * sizeof(SimdupFeature));
 	make_slots(features);
 }
 
@@ -240,8 +245,8 @@ simdup_features_add_distinct(SimdupFeatures *features, const char *bytes,
 							 size_t len, uint32_t tf)
 {
 	SimdupToken token = {bytes, (uint32_t) len};
-	uint64_t	hash = simdup_hash64(features->hash, bytes, len);
-	size_t		slot = hash & features->mask;
+	uint64_t    hash = simdup_hash64(features->hash, bytes, len);
+	size_t      slot = hash & features->mask;
 
 	while (features->slots[slot] != 0)
 		slot = (slot + 1) & features->mask;
@@ -261,7 +266,7 @@ simdup_features_free(SimdupFeatures *features)
 static int
 compare_features(const SimdupFeature *a, const SimdupFeature *b)
 {
-	int			order;
+	int order;
 
 	if (a->tf != b->tf)
 		return a->tf > b->tf ? -1 : 1;
@@ -288,10 +293,10 @@ static size_t
 partition(SimdupFeature *f, size_t low, size_t high)
 {
 	SimdupFeature pivot;
-	size_t		middle = low + (high - low) / 2;
-	size_t		i = low;
-	size_t		j = high;
-	uint32_t	steps = 0;
+	size_t        middle = low + (high - low) / 2;
+	size_t        i = low;
+	size_t        j = high;
+	uint32_t      steps = 0;
 
 	if (compare_features(&f[middle], &f[low]) < 0)
 		swap_features(&f[middle], &f[low]);
@@ -322,7 +327,7 @@ sift_down(SimdupFeature *f, size_t i, size_t n)
 {
 	for (;;)
 	{
-		size_t		child = 2 * i + 1;
+		size_t child = 2 * i + 1;
 
 		if (child >= n)
 			return;
@@ -342,7 +347,7 @@ sift_down(SimdupFeature *f, size_t i, size_t n)
 static void
 sort_range(SimdupFeature *f, size_t n)
 {
-	uint32_t	steps = 0;
+	uint32_t steps = 0;
 
 	for (size_t i = n / 2; i-- > 0;)
 	{
@@ -362,9 +367,9 @@ sort_range(SimdupFeature *f, size_t n)
 void
 simdup_features_keep_top(SimdupFeatures *features, size_t n)
 {
-	size_t		low = 0;
-	size_t		high;
-	int			rounds = 0;
+	size_t low = 0;
+	size_t high;
+	int    rounds = 0;
 
 	if (n >= features->count)
 		return;
@@ -373,7 +378,7 @@ simdup_features_keep_top(SimdupFeatures *features, size_t n)
 	high = features->count - 1;
 	while (low < high)
 	{
-		size_t		split;
+		size_t split;
 
 		if (++rounds > 64)
 		{
@@ -402,7 +407,7 @@ simdup_features_add_to(const SimdupFeatures *features, SimdupSum *sum)
 	{
 		const SimdupFeature *feature = &features->features[i];
 
-		simdup_sum_add(sum, feature->hash, 
+		simdup_sum_add(sum, feature->hash,
 					   simdup_weight(features->weighting, feature->tf));
 		if (i % INTERRUPT_STEPS == 0)
 			simdup_check_interrupts();

@@ -14,8 +14,8 @@
 
 typedef struct Pair
 {
-	uint64_t	first;
-	uint64_t	second;
+	uint64_t first;
+	uint64_t second;
 } Pair;
 
 static inline uint64_t
@@ -27,36 +27,35 @@ shift_mix(uint64_t v)
 static uint64_t
 city64_17_to_32(const char *s, size_t len)
 {
-	uint64_t	mul = K2 + (uint64_t) len * 2;
-	uint64_t	a = simdup_load64(s) * K1;
-	uint64_t	b = simdup_load64(s + 8);
-	uint64_t	c = simdup_load64(s + len - 8) * mul;
-	uint64_t	d = simdup_load64(s + len - 16) * K2;
+	uint64_t mul = K2 + (uint64_t) len * 2;
+	uint64_t a = simdup_load64(s) * K1;
+	uint64_t b = simdup_load64(s + 8);
+	uint64_t c = simdup_load64(s + len - 8) * mul;
+	uint64_t d = simdup_load64(s + len - 16) * K2;
 
-	return simdup_city_mix(simdup_rotate64(a + b, 43) +
-							   simdup_rotate64(c, 30) + d,
+	return simdup_city_mix(simdup_rotate64(a + b, 43) + simdup_rotate64(c, 30) +
+							   d,
 						   a + simdup_rotate64(b + K2, 18) + c, mul);
 }
 
 static uint64_t
 city64_33_to_64(const char *s, size_t len)
 {
-	uint64_t	mul = K2 + (uint64_t) len * 2;
-	uint64_t	a = simdup_load64(s) * K2;
-	uint64_t	b = simdup_load64(s + 8);
-	uint64_t	c = simdup_load64(s + len - 24);
-	uint64_t	d = simdup_load64(s + len - 32);
-	uint64_t	e = simdup_load64(s + 16) * K2;
-	uint64_t	f = simdup_load64(s + 24) * 9;
-	uint64_t	g = simdup_load64(s + len - 8);
-	uint64_t	h = simdup_load64(s + len - 16) * mul;
-	uint64_t	u = simdup_rotate64(a + g, 43) +
-		(simdup_rotate64(b, 30) + c) * 9;
-	uint64_t	v = ((a + g) ^ d) + f + 1;
-	uint64_t	w = __builtin_bswap64((u + v) * mul) + h;
-	uint64_t	x = simdup_rotate64(e + f, 42) + c;
-	uint64_t	y = (__builtin_bswap64((v + w) * mul) + g) * mul;
-	uint64_t	z = e + f + c;
+	uint64_t mul = K2 + (uint64_t) len * 2;
+	uint64_t a = simdup_load64(s) * K2;
+	uint64_t b = simdup_load64(s + 8);
+	uint64_t c = simdup_load64(s + len - 24);
+	uint64_t d = simdup_load64(s + len - 32);
+	uint64_t e = simdup_load64(s + 16) * K2;
+	uint64_t f = simdup_load64(s + 24) * 9;
+	uint64_t g = simdup_load64(s + len - 8);
+	uint64_t h = simdup_load64(s + len - 16) * mul;
+	uint64_t u = simdup_rotate64(a + g, 43) + (simdup_rotate64(b, 30) + c) * 9;
+	uint64_t v = ((a + g) ^ d) + f + 1;
+	uint64_t w = __builtin_bswap64((u + v) * mul) + h;
+	uint64_t x = simdup_rotate64(e + f, 42) + c;
+	uint64_t y = (__builtin_bswap64((v + w) * mul) + g) * mul;
+	uint64_t z = e + f + c;
 
 	a = __builtin_bswap64((x + z) * mul + y) + b;
 	b = shift_mix((z + a) * mul + d + h) * mul;
@@ -67,8 +66,8 @@ city64_33_to_64(const char *s, size_t len)
 static inline Pair
 weak_mix32(const char *s, uint64_t a, uint64_t b)
 {
-	uint64_t	z = simdup_load64(s + 24);
-	uint64_t	c;
+	uint64_t z = simdup_load64(s + 24);
+	uint64_t c;
 
 	a += simdup_load64(s);
 	b = simdup_rotate64(b + a + z, 21);
@@ -82,11 +81,11 @@ weak_mix32(const char *s, uint64_t a, uint64_t b)
 uint64_t
 simdup_city64_long(const char *s, size_t len)
 {
-	uint64_t	x;
-	uint64_t	y;
-	uint64_t	z;
-	Pair		v;
-	Pair		w;
+	uint64_t x;
+	uint64_t y;
+	uint64_t z;
+	Pair     v;
+	Pair     w;
 
 	if (len <= 32)
 		return city64_17_to_32(s, len);
@@ -104,7 +103,7 @@ simdup_city64_long(const char *s, size_t len)
 
 	for (len = (len - 1) & ~(size_t) 63; len > 0; len -= 64, s += 64)
 	{
-		uint64_t	swap;
+		uint64_t swap;
 
 		x = simdup_rotate64(x + y + v.first + simdup_load64(s + 8), 37) * K1;
 		y = simdup_rotate64(y + v.second + simdup_load64(s + 48), 42) * K1;
@@ -137,10 +136,10 @@ murmur3(const char *s, size_t len)
 {
 	const uint64_t c1 = UINT64_C(0x87c37b91114253d5);
 	const uint64_t c2 = UINT64_C(0x4cf5ad432745937f);
-	uint64_t	h1 = 0;
-	uint64_t	h2 = 0;
-	size_t		left = len;
-	char		tail[16] = {0};
+	uint64_t       h1 = 0;
+	uint64_t       h2 = 0;
+	size_t         left = len;
+	char           tail[16] = {0};
 
 	for (; left >= 16; left -= 16, s += 16)
 	{
@@ -166,7 +165,7 @@ murmur3(const char *s, size_t len)
 static uint64_t
 bkdr(const char *s, size_t len)
 {
-	uint64_t	h = 0;
+	uint64_t h = 0;
 
 	for (size_t i = 0; i < len; i++)
 		h = h * 131 + (unsigned char) s[i];
@@ -187,13 +186,13 @@ java(const char *s, size_t len)
 {
 	const unsigned char *p = (const unsigned char *) s;
 	const unsigned char *end = p + len;
-	uint64_t	h = 0;
-	uint64_t	count = 0;
-	int			bytes;
+	uint64_t             h = 0;
+	uint64_t             count = 0;
+	int                  bytes;
 
 	for (; p < end; p += bytes)
 	{
-		uint32_t	cp = simdup_utf8_decode(p, end, &bytes);
+		uint32_t cp = simdup_utf8_decode(p, end, &bytes);
 
 		/* Java reads what is not UTF-8 as the replacement character */
 		if (cp == SIMDUP_INVALID_CHAR)

@@ -44,7 +44,7 @@ extern bool simdup_hash_by_name(const char *name, size_t len, SimdupHash *hash);
 static inline uint64_t
 simdup_load64(const char *s)
 {
-	uint64_t	v;
+	uint64_t v;
 
 	memcpy(&v, s, sizeof(v));
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -56,7 +56,7 @@ simdup_load64(const char *s)
 static inline uint32_t
 simdup_load32(const char *s)
 {
-	uint32_t	v;
+	uint32_t v;
 
 	memcpy(&v, s, sizeof(v));
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -75,8 +75,8 @@ simdup_rotate64(uint64_t v, int bits)
 static inline uint64_t
 simdup_city_mix(uint64_t u, uint64_t v, uint64_t mul)
 {
-	uint64_t	a = (u ^ v) * mul;
-	uint64_t	b;
+	uint64_t a = (u ^ v) * mul;
+	uint64_t b;
 
 	a ^= a >> 47;
 	b = (v ^ a) * mul;
@@ -91,36 +91,36 @@ simdup_city_mix(uint64_t u, uint64_t v, uint64_t mul)
 static inline uint64_t
 simdup_city64(const char *s, size_t len)
 {
-	uint64_t	mul = SIMDUP_CITY_K2 + (uint64_t) len * 2;
+	uint64_t mul = SIMDUP_CITY_K2 + (uint64_t) len * 2;
 
 	if (len > 16)
 		return simdup_city64_long(s, len);
 	if (len >= 8)
 	{
-		uint64_t	a = simdup_load64(s) + SIMDUP_CITY_K2;
-		uint64_t	b = simdup_load64(s + len - 8);
-		uint64_t	c = simdup_rotate64(b, 37) * mul + a;
-		uint64_t	d = (simdup_rotate64(a, 25) + b) * mul;
+		uint64_t a = simdup_load64(s) + SIMDUP_CITY_K2;
+		uint64_t b = simdup_load64(s + len - 8);
+		uint64_t c = simdup_rotate64(b, 37) * mul + a;
+		uint64_t d = (simdup_rotate64(a, 25) + b) * mul;
 
 		return simdup_city_mix(c, d, mul);
 	}
 	if (len >= 4)
 	{
-		uint64_t	a = simdup_load32(s);
+		uint64_t a = simdup_load32(s);
 
 		return simdup_city_mix(len + (a << 3), simdup_load32(s + len - 4), mul);
 	}
 	if (len > 0)
 	{
-		uint32_t	y = (uint32_t) (unsigned char) s[0] +
-			((uint32_t) (unsigned char) s[len >> 1] << 8);
-		uint32_t	z = (uint32_t) len +
-			((uint32_t) (unsigned char) s[len - 1] << 2);
-		uint64_t	h = y * SIMDUP_CITY_K2 ^ z * SIMDUP_CITY_K0;
+		uint32_t y = (uint32_t) (unsigned char) s[0] +
+					 ((uint32_t) (unsigned char) s[len >> 1] << 8);
+		uint32_t z =
+			(uint32_t) len + ((uint32_t) (unsigned char) s[len - 1] << 2);
+		uint64_t h = y * SIMDUP_CITY_K2 ^ z * SIMDUP_CITY_K0;
 
 		return (h ^ (h >> 47)) * SIMDUP_CITY_K2;
 	}
 	return SIMDUP_CITY_K2;
 }
 
-#endif							/* SIMDUP_CORE_HASH_H */
+#endif /* SIMDUP_CORE_HASH_H */

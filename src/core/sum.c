@@ -13,7 +13,7 @@ ripple(uint64_t *planes, uint64_t carry, int plane)
 {
 	for (; carry != 0 && plane < SIMDUP_SUM_PLANES; plane++)
 	{
-		uint64_t	both = planes[plane] & carry;
+		uint64_t both = planes[plane] & carry;
 
 		planes[plane] ^= carry;
 		carry = both;
@@ -26,7 +26,7 @@ ripple_borrow(uint64_t *planes, uint64_t borrow, int plane)
 {
 	for (; borrow != 0 && plane < SIMDUP_SUM_PLANES; plane++)
 	{
-		uint64_t	lacking = ~planes[plane] & borrow;
+		uint64_t lacking = ~planes[plane] & borrow;
 
 		planes[plane] ^= borrow;
 		borrow = lacking;
@@ -63,8 +63,8 @@ simdup_counts_merge(SimdupCounts *counts, const SimdupCounts *other)
 static inline uint64_t
 add3(uint64_t *sum, uint64_t a, uint64_t b)
 {
-	uint64_t	u = *sum ^ a;
-	uint64_t	carry = (*sum & a) | (u & b);
+	uint64_t u = *sum ^ a;
+	uint64_t carry = (*sum & a) | (u & b);
 
 	*sum = u ^ b;
 	return carry;
@@ -77,10 +77,10 @@ add3(uint64_t *sum, uint64_t a, uint64_t b)
 static inline void
 add_sixteen(uint64_t *planes, const uint64_t *x, int digit)
 {
-	uint64_t   *p = &planes[digit];
-	uint64_t	twos[2];
-	uint64_t	fours[2];
-	uint64_t	eights[2];
+	uint64_t *p = &planes[digit];
+	uint64_t  twos[2];
+	uint64_t  fours[2];
+	uint64_t  eights[2];
 
 	for (int i = 0; i < 2; i++, x += 8)
 	{
@@ -112,7 +112,7 @@ simdup_sum_flush_digit(SimdupSum *sum, int digit)
 void
 simdup_sum_add_ones(SimdupSum *sum, const uint64_t *hashes, int n)
 {
-	int			i = 0;
+	int i = 0;
 
 	simdup_counts_add_total(&sum->counts, (uint64_t) n);
 	for (; i + SIMDUP_SUM_BATCH <= n; i += SIMDUP_SUM_BATCH)
@@ -139,12 +139,12 @@ simdup_sum_finish(SimdupSum *sum)
 uint64_t
 simdup_counts_signs(const SimdupCounts *counts, bool ties)
 {
-	uint64_t	half_low = counts->total_low >> 1 | counts->total_high << 63;
-	uint64_t	half_high = counts->total_high >> 1;
-	bool		odd = counts->total_low & 1;
-	uint64_t	greater = 0;
-	uint64_t	equal = ~UINT64_C(0);
-	int			digits = 0;
+	uint64_t half_low = counts->total_low >> 1 | counts->total_high << 63;
+	uint64_t half_high = counts->total_high >> 1;
+	bool     odd = counts->total_low & 1;
+	uint64_t greater = 0;
+	uint64_t equal = ~UINT64_C(0);
+	int      digits = 0;
 
 	if (counts->total_high != 0)
 		digits = 128 - __builtin_clzll(counts->total_high);
@@ -158,8 +158,8 @@ simdup_counts_signs(const SimdupCounts *counts, bool ties)
 	 */
 	for (int plane = digits - 1; plane >= 0; plane--)
 	{
-		uint64_t	half = plane < 64 ? half_low >> plane :
-			half_high >> (plane - 64);
+		uint64_t half =
+			plane < 64 ? half_low >> plane : half_high >> (plane - 64);
 
 		if (half & 1)
 			equal &= counts->planes[plane];

@@ -29,17 +29,17 @@
 /* The counters themselves: about a kilobyte, to keep and to combine. */
 typedef struct SimdupCounts
 {
-	uint64_t	total_low;		/* sum of all weights, 128 bits */
-	uint64_t	total_high;
-	uint64_t	planes[SIMDUP_SUM_PLANES];
+	uint64_t total_low; /* sum of all weights, 128 bits */
+	uint64_t total_high;
+	uint64_t planes[SIMDUP_SUM_PLANES];
 } SimdupCounts;
 
 /* Counters with hashes on their way to them: for one text at full speed. */
 typedef struct SimdupSum
 {
 	SimdupCounts counts;
-	uint8_t		waiting[SIMDUP_SUM_DIGITS]; /* hashes waiting, per digit */
-	uint64_t	batch[SIMDUP_SUM_DIGITS][SIMDUP_SUM_BATCH];
+	uint8_t      waiting[SIMDUP_SUM_DIGITS]; /* hashes waiting, per digit */
+	uint64_t     batch[SIMDUP_SUM_DIGITS][SIMDUP_SUM_BATCH];
 } SimdupSum;
 
 /* Counters start as all zeros. Add one feature, or take it back. */
@@ -49,7 +49,7 @@ extern void simdup_counts_subtract(SimdupCounts *counts, uint64_t hash,
 								   uint64_t weight);
 
 /* Add all that other holds. */
-extern void simdup_counts_merge(SimdupCounts *counts,
+extern void simdup_counts_merge(SimdupCounts       *counts,
 								const SimdupCounts *other);
 
 /*
@@ -103,4 +103,4 @@ simdup_sum_add(SimdupSum *sum, uint64_t hash, uint64_t weight)
 	}
 }
 
-#endif							/* SIMDUP_CORE_SUM_H */
+#endif /* SIMDUP_CORE_SUM_H */

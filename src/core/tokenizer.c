@@ -17,19 +17,19 @@
 /* A growing buffer of bytes that do not lie in the text. */
 typedef struct Buffer
 {
-	char	   *bytes;
-	size_t		used;
-	size_t		size;
+	char  *bytes;
+	size_t used;
+	size_t size;
 } Buffer;
 
 typedef struct Batch
 {
 	SimdupTokenSink sink;
-	void	   *arg;
-	Buffer		folded;			/* bytes of tokens that are not in the text */
-	size_t		unfinished;		/* where the token being folded begins */
-	int			count;
-	SimdupToken tokens[SIMDUP_BATCH_TOKENS];
+	void           *arg;
+	Buffer          folded;     /* bytes of tokens that are not in the text */
+	size_t          unfinished; /* where the token being folded begins */
+	int             count;
+	SimdupToken     tokens[SIMDUP_BATCH_TOKENS];
 } Batch;
 
 static void
@@ -78,7 +78,7 @@ emit(Batch *batch, const void *bytes, size_t len)
 static inline void
 emit_folded(Batch *batch)
 {
-	size_t		start = batch->unfinished;
+	size_t start = batch->unfinished;
 
 	batch->unfinished = batch->folded.used;
 	emit(batch, batch->folded.bytes + start, batch->folded.used - start);
@@ -95,8 +95,8 @@ enlarge(Buffer *buffer, size_t need, Batch *batch)
 	if (buffer->size - buffer->used >= need)
 		return;
 	buffer->size = 2 * buffer->size + need + 1024;
-	buffer->bytes = buffer->bytes ? simdup_realloc(buffer->bytes, buffer->size) :
-		simdup_alloc(buffer->size);
+	buffer->bytes = buffer->bytes ? simdup_realloc(buffer->bytes, buffer->size)
+								  : simdup_alloc(buffer->size);
 }
 
 static inline void
@@ -109,7 +109,7 @@ reserve(Buffer *buffer, size_t need, Batch *batch)
 static inline void
 append(Buffer *buffer, const void *bytes, size_t len, Batch *batch)
 {
-	reserve(buffer, len + 1, batch);	/* never without a buffer */
+	reserve(buffer, len + 1, batch); /* never without a buffer */
 	memcpy(buffer->bytes + buffer->used, bytes, len);
 	buffer->used += len;
 }
@@ -121,10 +121,10 @@ append(Buffer *buffer, const void *bytes, size_t len, Batch *batch)
 static inline bool
 is_common_han(const unsigned char *p)
 {
-	unsigned	lead = (unsigned) p[0] << 8 | p[1];
+	unsigned lead = (unsigned) p[0] << 8 | p[1];
 
 	return lead - 0xE4B8 <= 0xE9BF - 0xE4B8 &&
-		((p[1] ^ 0x80) | (p[2] ^ 0x80)) < 0x40;
+		   ((p[1] ^ 0x80) | (p[2] ^ 0x80)) < 0x40;
 }
 
 /* Decode a character of profile 1; the common ones do not need the tables. */
@@ -144,13 +144,13 @@ next_char(const unsigned char *p, const unsigned char *end, int *len,
 			*fold = (*p & 0x20) ? 0 : 0x20;
 			return SIMDUP_CHAR_SEGMENTED;
 		}
-		return (unsigned) *p - '0' < 10 ? SIMDUP_CHAR_SEGMENTED :
-			SIMDUP_CHAR_SEPARATOR;
+		return (unsigned) *p - '0' < 10 ? SIMDUP_CHAR_SEGMENTED
+										: SIMDUP_CHAR_SEPARATOR;
 	}
 	if (end - p >= 3 && is_common_han(p))
 	{
 		*len = 3;
-		*cp = 0;				/* nobody asks, as it does not fold */
+		*cp = 0; /* nobody asks, as it does not fold */
 		return SIMDUP_CHAR_UNSEGMENTED;
 	}
 	*cp = simdup_utf8_decode(p, end, len);
@@ -168,8 +168,9 @@ append_folded(Buffer *buffer, const unsigned char *p, int len, int32_t fold,
 	if (fold == 0)
 		memcpy(buffer->bytes + buffer->used, p, len);
 	else
-		len = simdup_utf8_encode((uint32_t) ((int32_t) cp + fold),
-								 (unsigned char *) buffer->bytes + buffer->used);
+		len =
+			simdup_utf8_encode((uint32_t) ((int32_t) cp + fold),
+							   (unsigned char *) buffer->bytes + buffer->used);
 	buffer->used += len;
 }
 
@@ -182,10 +183,10 @@ segmented_run(const unsigned char *p, const unsigned char *end, Batch *batch)
 {
 	const unsigned char *start = p;
 	const unsigned char *look = p + INTERRUPT_BYTES;
-	bool		copied = false;
-	int			len;
-	int32_t		fold;
-	uint32_t	cp;
+	bool                 copied = false;
+	int                  len;
+	int32_t              fold;
+	uint32_t             cp;
 
 	while (p < end &&
 		   next_char(p, end, &len, &fold, &cp) == SIMDUP_CHAR_SEGMENTED)
@@ -223,8 +224,8 @@ unsegmented_run(const unsigned char *p, int len, const unsigned char *end,
 {
 	const unsigned char *first = p;
 	const unsigned char *last = p;
-	int32_t		fold;
-	uint32_t	cp;
+	int32_t              fold;
+	uint32_t             cp;
 
 	for (p += len;; p += len)
 	{
@@ -249,9 +250,9 @@ static void
 tokenize_word(const unsigned char *p, const unsigned char *end, Batch *batch)
 {
 	const unsigned char *look = p + INTERRUPT_BYTES;
-	int			len;
-	int32_t		fold;
-	uint32_t	cp;
+	int                  len;
+	int32_t              fold;
+	uint32_t             cp;
 
 	while (p < end)
 	{
@@ -298,7 +299,8 @@ tokenize_alpha(const unsigned char *p, const unsigned char *end, Batch *batch)
 		{
 			reserve(&batch->folded, (size_t) (p - start), batch);
 			for (; start < p; start++)
-				batch->folded.bytes[batch->folded.used++] = (char) (*start | 0x20);
+				batch->folded.bytes[batch->folded.used++] =
+					(char) (*start | 0x20);
 			emit_folded(batch);
 			start = NULL;
 		}
@@ -353,12 +355,12 @@ tokenize_space(const unsigned char *p, const unsigned char *end, Batch *batch)
  */
 typedef struct Windows
 {
-	Batch	   *batch;
-	Buffer		buffer;
-	int			n;
-	uint64_t	items;			/* items so far */
-	size_t	   *starts;			/* offset of item i at [i % n] */
-	size_t		separator;		/* bytes between two items: 0 or 1 */
+	Batch   *batch;
+	Buffer   buffer;
+	int      n;
+	uint64_t items;     /* items so far */
+	size_t  *starts;    /* offset of item i at [i % n] */
+	size_t   separator; /* bytes between two items: 0 or 1 */
 } Windows;
 
 /* Bytes in the buffer from which on the past is dropped. */
@@ -378,14 +380,14 @@ windows_begin(Windows *windows, int n, size_t separator, Batch *batch)
 static void
 windows_drop_past(Windows *windows)
 {
-	uint64_t	kept = windows->n - 1;
-	size_t		from;
+	uint64_t kept = windows->n - 1;
+	size_t   from;
 
 	flush(windows->batch);
 	if (kept > windows->items)
 		kept = windows->items;
-	from = kept == 0 ? windows->buffer.used :
-		windows->starts[(windows->items - kept) % windows->n];
+	from = kept == 0 ? windows->buffer.used
+					 : windows->starts[(windows->items - kept) % windows->n];
 	memmove(windows->buffer.bytes, windows->buffer.bytes + from,
 			windows->buffer.used - from);
 	windows->buffer.used -= from;
@@ -397,10 +399,11 @@ windows_drop_past(Windows *windows)
 static inline void
 windows_start_item(Windows *windows, size_t len)
 {
-	Buffer	   *buffer = &windows->buffer;
+	Buffer *buffer = &windows->buffer;
 
 	/* half-full of past: the move costs less than what was written since */
-	if (buffer->used >= WINDOW_BYTES && windows->items >= (uint64_t) windows->n &&
+	if (buffer->used >= WINDOW_BYTES &&
+		windows->items >= (uint64_t) windows->n &&
 		windows->starts[(windows->items + 1) % windows->n] >= buffer->used / 2)
 		windows_drop_past(windows);
 	reserve(buffer, len + 1, windows->batch);
@@ -413,14 +416,14 @@ windows_start_item(Windows *windows, size_t len)
 static inline void
 windows_end_item(Windows *windows)
 {
-	size_t		start;
+	size_t start;
 
 	windows->items++;
 	if (windows->items < (uint64_t) windows->n)
 		return;
 	start = windows->starts[windows->items % windows->n];
 	emit(windows->batch, windows->buffer.bytes + start,
-				windows->buffer.used - start);
+		 windows->buffer.used - start);
 }
 
 static void
@@ -428,9 +431,8 @@ windows_end(Windows *windows)
 {
 	/* fewer than n items: all there is, is one token */
 	if (windows->items > 0 && windows->items < (uint64_t) windows->n)
-		emit(windows->batch, windows->buffer.bytes,
-					windows->buffer.used);
-	flush(windows->batch);		/* its tokens lie in the buffer */
+		emit(windows->batch, windows->buffer.bytes, windows->buffer.used);
+	flush(windows->batch); /* its tokens lie in the buffer */
 	simdup_free(windows->starts);
 	if (windows->buffer.bytes)
 		simdup_free(windows->buffer.bytes);
@@ -441,10 +443,10 @@ tokenize_char_ngram(const unsigned char *p, const unsigned char *end, int n,
 					Batch *batch)
 {
 	const unsigned char *look = p + INTERRUPT_BYTES;
-	Windows		windows;
-	int			len;
-	int32_t		fold;
-	uint32_t	cp;
+	Windows              windows;
+	int                  len;
+	int32_t              fold;
+	uint32_t             cp;
 
 	windows_begin(&windows, n, 0, batch);
 	for (; p < end; p += len)
@@ -468,7 +470,7 @@ tokenize_char_ngram(const unsigned char *p, const unsigned char *end, int n,
 static void
 word_ngram_sink(void *arg, const SimdupToken *tokens, int count)
 {
-	Windows    *windows = arg;
+	Windows *windows = arg;
 
 	for (int i = 0; i < count; i++)
 	{
@@ -483,8 +485,8 @@ static void
 tokenize_word_ngram(const unsigned char *p, const unsigned char *end, int n,
 					Batch *batch)
 {
-	Windows		windows;
-	Batch		words;
+	Windows windows;
+	Batch   words;
 
 	windows_begin(&windows, n, 1, batch);
 	batch_begin(&words, word_ngram_sink, &windows);
@@ -493,13 +495,53 @@ tokenize_word_ngram(const unsigned char *p, const unsigned char *end, int n,
 	windows_end(&windows);
 }
 
+/* Append a segment of valid UTF-8, folded. */
+static void
+append_segment(Batch *batch, const SimdupSegment *segment)
+{
+	const unsigned char *p = (const unsigned char *) segment->bytes;
+	const unsigned char *end = p + segment->len;
+	int                  len;
+	int32_t              fold;
+	uint32_t             cp;
+
+	for (; p < end; p += len)
+	{
+		next_char(p, end, &len, &fold, &cp);
+		append_folded(&batch->folded, p, len, fold, cp, batch);
+	}
+}
+
+static void
+tokenize_segments(SimdupBreaker breaker, const char *text, size_t len,
+				  Batch *batch)
+{
+	SimdupSegments segments;
+	SimdupSegment  segment;
+
+	simdup_segments_begin(&segments, breaker, text, len);
+	while (simdup_segments_next(&segments, &segment))
+	{
+		if (!segment.is_word)
+			continue;
+		if (segment.folds)
+		{
+			append_segment(batch, &segment);
+			emit_folded(batch);
+		}
+		else
+			emit(batch, segment.bytes, segment.len);
+	}
+	simdup_segments_free(&segments);
+}
+
 void
 simdup_tokenize(SimdupTokenizer tokenizer, const char *text, size_t len,
 				SimdupTokenSink sink, void *arg)
 {
 	const unsigned char *p = (const unsigned char *) text;
 	const unsigned char *end = p + len;
-	Batch		batch;
+	Batch                batch;
 
 	batch_begin(&batch, sink, arg);
 	switch (tokenizer.kind)
@@ -518,6 +560,9 @@ simdup_tokenize(SimdupTokenizer tokenizer, const char *text, size_t len,
 			break;
 		case SIMDUP_TOKENIZER_WORD_NGRAM:
 			tokenize_word_ngram(p, end, tokenizer.n, &batch);
+			break;
+		case SIMDUP_TOKENIZER_SEGMENTS:
+			tokenize_segments(tokenizer.breaker, text, len, &batch);
 			break;
 	}
 	batch_end(&batch);

@@ -13,25 +13,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/segments.h"
+
 typedef enum SimdupTokenizerKind
 {
-	SIMDUP_TOKENIZER_WORD,		/* segmented runs; bigrams of unsegmented ones */
-	SIMDUP_TOKENIZER_ALPHA,		/* runs of ASCII letters, lower-cased */
-	SIMDUP_TOKENIZER_SPACE,		/* runs of non-blank bytes, unchanged */
-	SIMDUP_TOKENIZER_CHAR_NGRAM,	/* windows of n word characters, folded */
-	SIMDUP_TOKENIZER_WORD_NGRAM /* windows of n word tokens, one space between */
+	SIMDUP_TOKENIZER_WORD,  /* segmented runs; bigrams of unsegmented ones */
+	SIMDUP_TOKENIZER_ALPHA, /* runs of ASCII letters, lower-cased */
+	SIMDUP_TOKENIZER_SPACE, /* runs of non-blank bytes, unchanged */
+	SIMDUP_TOKENIZER_CHAR_NGRAM, /* windows of n word characters, folded */
+	SIMDUP_TOKENIZER_WORD_NGRAM, /* windows of n word tokens, one space between */
+	SIMDUP_TOKENIZER_SEGMENTS    /* a breaker's with a word character, folded */
 } SimdupTokenizerKind;
 
 typedef struct SimdupTokenizer
 {
 	SimdupTokenizerKind kind;
-	int			n;				/* window of the two n-gram kinds, 1 or more */
+	int                 n;       /* window of the two n-gram kinds, 1 or more */
+	SimdupBreaker       breaker; /* of segments */
 } SimdupTokenizer;
 
 typedef struct SimdupToken
 {
-	const char *bytes;			/* not terminated */
-	uint32_t	len;
+	const char *bytes; /* not terminated */
+	uint32_t    len;
 } SimdupToken;
 
 /* The most tokens in a batch. */
@@ -42,8 +46,8 @@ typedef struct SimdupToken
  * until the call returns, and those that lie in the text as long as the text.
  * It may leave by a non-local exit.
  */
-typedef void (*SimdupTokenSink) (void *arg, const SimdupToken *tokens,
-								 int count);
+typedef void (*SimdupTokenSink)(void *arg, const SimdupToken *tokens,
+								int count);
 
 /*
  * Tokenize len bytes of UTF-8. A text with fewer than n characters (words)
@@ -53,4 +57,4 @@ typedef void (*SimdupTokenSink) (void *arg, const SimdupToken *tokens,
 extern void simdup_tokenize(SimdupTokenizer tokenizer, const char *text,
 							size_t len, SimdupTokenSink sink, void *arg);
 
-#endif							/* SIMDUP_CORE_TOKENIZER_H */
+#endif /* SIMDUP_CORE_TOKENIZER_H */

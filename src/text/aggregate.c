@@ -19,9 +19,9 @@
 
 typedef struct AggState
 {
-	int64		rows;			/* rows in, less rows out again */
-	int32		width;			/* bits of the hashes; -1 before the first */
-	int32		n_counts;		/* sets of counters, one for every 64 bits */
+	int64        rows;     /* rows in, less rows out again */
+	int32        width;    /* bits of the hashes; -1 before the first */
+	int32        n_counts; /* sets of counters, one for every 64 bits */
 	SimdupCounts counts[FLEXIBLE_ARRAY_MEMBER];
 } AggState;
 
@@ -45,9 +45,12 @@ aggregate_context(FunctionCallInfo fcinfo)
 static AggState *
 make_state(MemoryContext context, int32 width)
 {
-	Size		n = width == NO_WIDTH ? 0 : WIDTH_WORDS(width);
-	AggState   *state = MemoryContextAllocExtended(context, offsetof(AggState, counts) + n * sizeof(SimdupCounts),
-												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	Size      n = width == NO_WIDTH ? 0 : WIDTH_WORDS(width);
+	AggState *state =
+		MemoryContextAllocExtended(context,
+								   offsetof(AggState, counts) +
+									   n * sizeof(SimdupCounts),
+								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 
 	state->width = width;
 	state->n_counts = (int32) n;
@@ -80,11 +83,10 @@ state_of_width(AggState *state, MemoryContext context, int32 width)
 	if (state && state->width == width)
 		return state;
 	if (state && state->width != NO_WIDTH)
-		ereport(ERROR,
-				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
-				 errmsg("hashes must all have the same width"),
-				 errdetail("One has %d bits, another %d.", state->width,
-						   width)));
+		ereport(ERROR, (errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+						errmsg("hashes must all have the same width"),
+						errdetail("One has %d bits, another %d.", state->width,
+								  width)));
 	if (state)
 		pfree(state);
 	return make_state(context, width);
@@ -98,8 +100,8 @@ state_of_width(AggState *state, MemoryContext context, int32 width)
 static bool
 get_feature(FunctionCallInfo fcinfo, uint64 *hash, uint64 *weight)
 {
-	SimdupHash	kind = SIMDUP_HASH_CITY64;
-	SimdupUtf8	feature;
+	SimdupHash kind = SIMDUP_HASH_CITY64;
+	SimdupUtf8 feature;
 
 	for (int i = 1; i < PG_NARGS(); i++)
 	{
@@ -119,9 +121,9 @@ Datum
 simhash_agg_accum(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = aggregate_context(fcinfo);
-	AggState   *state = get_state(fcinfo);
-	uint64		hash;
-	uint64		weight;
+	AggState     *state = get_state(fcinfo);
+	uint64        hash;
+	uint64        weight;
 
 	if (!get_feature(fcinfo, &hash, &weight))
 		return unchanged_state(fcinfo, context);
@@ -137,9 +139,9 @@ Datum
 simhash_agg_remove(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = aggregate_context(fcinfo);
-	AggState   *state = get_state(fcinfo);
-	uint64		hash;
-	uint64		weight;
+	AggState     *state = get_state(fcinfo);
+	uint64        hash;
+	uint64        weight;
 
 	if (!get_feature(fcinfo, &hash, &weight))
 		return unchanged_state(fcinfo, context);
@@ -154,7 +156,7 @@ PG_FUNCTION_INFO_V1(simhash_agg_final);
 Datum
 simhash_agg_final(PG_FUNCTION_ARGS)
 {
-	AggState   *state = get_state(fcinfo);
+	AggState *state = get_state(fcinfo);
 
 	if (!state || state->width == NO_WIDTH ||
 		simdup_counts_empty(&state->counts[0]))
@@ -170,8 +172,8 @@ simhash_agg_final(PG_FUNCTION_ARGS)
 static uint64
 varbit_word(VarBit *bits, Size word)
 {
-	Size		bytes = WIDTH_BYTES(VARBITLEN(bits));
-	uint64		value = 0;
+	Size   bytes = WIDTH_BYTES(VARBITLEN(bits));
+	uint64 value = 0;
 
 	for (Size i = word * 8; i < word * 8 + 8; i++)
 		value = value << 8 | (i < bytes ? VARBITS(bits)[i] : 0);
@@ -186,11 +188,10 @@ get_hash(FunctionCallInfo fcinfo, VarBit **hash, uint64 *weight)
 		return false;
 	*hash = PG_GETARG_VARBIT_P(1);
 	if (PG_GETARG_INT64(2) < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("weight must not be negative"),
-				 errdetail("The weight given is %lld.",
-						   (long long) PG_GETARG_INT64(2))));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("weight must not be negative"),
+						errdetail("The weight given is %lld.",
+								  (long long) PG_GETARG_INT64(2))));
 	*weight = (uint64) PG_GETARG_INT64(2);
 	return true;
 }
@@ -200,15 +201,16 @@ Datum
 simhash_varbit_accum(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = aggregate_context(fcinfo);
-	AggState   *state = get_state(fcinfo);
-	VarBit	   *hash;
-	uint64		weight;
+	AggState     *state = get_state(fcinfo);
+	VarBit       *hash;
+	uint64        weight;
 
 	if (!get_hash(fcinfo, &hash, &weight))
 		return unchanged_state(fcinfo, context);
 	state = state_of_width(state, context, VARBITLEN(hash));
 	for (int32 i = 0; i < state->n_counts; i++)
-		simdup_counts_add(&state->counts[i], varbit_word(hash, (Size) i), weight);
+		simdup_counts_add(&state->counts[i], varbit_word(hash, (Size) i),
+						  weight);
 	state->rows++;
 	PG_RETURN_POINTER(state);
 }
@@ -218,9 +220,9 @@ Datum
 simhash_varbit_remove(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = aggregate_context(fcinfo);
-	AggState   *state = get_state(fcinfo);
-	VarBit	   *hash;
-	uint64		weight;
+	AggState     *state = get_state(fcinfo);
+	VarBit       *hash;
+	uint64        weight;
 
 	if (!get_hash(fcinfo, &hash, &weight))
 		return unchanged_state(fcinfo, context);
@@ -242,10 +244,10 @@ PG_FUNCTION_INFO_V1(simhash_varbit_final);
 Datum
 simhash_varbit_final(PG_FUNCTION_ARGS)
 {
-	AggState   *state = get_state(fcinfo);
-	Size		bytes;
-	Size		size;
-	VarBit	   *result;
+	AggState *state = get_state(fcinfo);
+	Size      bytes;
+	Size      size;
+	VarBit   *result;
 
 	if (!state || state->width == NO_WIDTH)
 		PG_RETURN_NULL();
@@ -256,9 +258,10 @@ simhash_varbit_final(PG_FUNCTION_ARGS)
 	VARBITLEN(result) = state->width;
 	for (int32 i = 0; i < state->n_counts; i++)
 	{
-		uint64		word = simdup_counts_signs(&state->counts[i], false);
+		uint64 word = simdup_counts_signs(&state->counts[i], false);
 
-		for (Size byte = (Size) i * 8; byte < (Size) i * 8 + 8 && byte < bytes; byte++)
+		for (Size byte = (Size) i * 8; byte < (Size) i * 8 + 8 && byte < bytes;
+			 byte++)
 			VARBITS(result)[byte] = (uint8) (word >> (56 - 8 * (byte % 8)));
 	}
 	PG_RETURN_VARBIT_P(result);
@@ -273,8 +276,9 @@ Datum
 simhash_agg_combine(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = aggregate_context(fcinfo);
-	AggState   *state = get_state(fcinfo);
-	AggState   *other = PG_ARGISNULL(1) ? NULL : (AggState *) PG_GETARG_POINTER(1);
+	AggState     *state = get_state(fcinfo);
+	AggState     *other =
+        PG_ARGISNULL(1) ? NULL : (AggState *) PG_GETARG_POINTER(1);
 
 	if (!other || other->width == NO_WIDTH)
 		return unchanged_state(fcinfo, context);
@@ -289,7 +293,7 @@ simhash_agg_combine(PG_FUNCTION_ARGS)
 static int
 used_planes(const SimdupCounts *counts)
 {
-	int			n = 0;
+	int n = 0;
 
 	for (int i = 0; i < SIMDUP_SUM_PLANES; i++)
 	{
@@ -303,7 +307,7 @@ PG_FUNCTION_INFO_V1(simhash_agg_serialize);
 Datum
 simhash_agg_serialize(PG_FUNCTION_ARGS)
 {
-	AggState   *state = (AggState *) PG_GETARG_POINTER(0);
+	AggState      *state = (AggState *) PG_GETARG_POINTER(0);
 	StringInfoData buf;
 
 	(void) aggregate_context(fcinfo);
@@ -313,7 +317,7 @@ simhash_agg_serialize(PG_FUNCTION_ARGS)
 	for (int32 i = 0; i < state->n_counts; i++)
 	{
 		SimdupCounts *counts = &state->counts[i];
-		int			n = used_planes(counts);
+		int           n = used_planes(counts);
 
 		pq_sendint64(&buf, counts->total_low);
 		pq_sendint64(&buf, counts->total_high);
@@ -328,21 +332,22 @@ PG_FUNCTION_INFO_V1(simhash_agg_deserialize);
 Datum
 simhash_agg_deserialize(PG_FUNCTION_ARGS)
 {
-	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
+	bytea         *bytes = PG_GETARG_BYTEA_PP(0);
 	StringInfoData buf;
-	AggState   *state;
-	int64		rows;
+	AggState      *state;
+	int64          rows;
 
 	(void) aggregate_context(fcinfo);
 	initStringInfo(&buf);
-	appendBinaryStringInfo(&buf, VARDATA_ANY(bytes), (int) VARSIZE_ANY_EXHDR(bytes));
+	appendBinaryStringInfo(&buf, VARDATA_ANY(bytes),
+						   (int) VARSIZE_ANY_EXHDR(bytes));
 	rows = pq_getmsgint64(&buf);
 	state = make_state(CurrentMemoryContext, (int32) pq_getmsgint(&buf, 4));
 	state->rows = rows;
 	for (int32 i = 0; i < state->n_counts; i++)
 	{
 		SimdupCounts *counts = &state->counts[i];
-		uint32		n;
+		uint32        n;
 
 		counts->total_low = (uint64) pq_getmsgint64(&buf);
 		counts->total_high = (uint64) pq_getmsgint64(&buf);

@@ -15,10 +15,10 @@
 static bool
 name_is(const text *name, const char *expected)
 {
-	size_t		len = strlen(expected);
+	size_t len = strlen(expected);
 
 	return VARSIZE_ANY_EXHDR(name) == len &&
-		memcmp(VARDATA_ANY(name), expected, len) == 0;
+		   memcmp(VARDATA_ANY(name), expected, len) == 0;
 }
 
 /*
@@ -29,9 +29,9 @@ static bool
 parse_window(const text *name, const char *prefix, int *n)
 {
 	const char *p = VARDATA_ANY(name);
-	size_t		len = VARSIZE_ANY_EXHDR(name);
-	size_t		skip = strlen(prefix);
-	int			value = 0;
+	size_t      len = VARSIZE_ANY_EXHDR(name);
+	size_t      skip = strlen(prefix);
+	int         value = 0;
 
 	if (len < skip || memcmp(p, prefix, skip) != 0)
 		return false;
@@ -50,10 +50,23 @@ parse_window(const text *name, const char *prefix, int *n)
 	return true;
 }
 
+/* "icu" or "icu:LOCALE": sets the breaker and returns true. */
+static bool
+parse_icu(const text *name, SimdupBreaker *breaker)
+{
+	char *s = text_to_cstring(name);
+	bool  is_icu = strcmp(s, "icu") == 0 || strncmp(s, "icu:", 4) == 0;
+
+	if (is_icu)
+		*breaker = simdup_get_icu_breaker(s[3] == ':' ? s + 4 : "root");
+	pfree(s);
+	return is_icu;
+}
+
 SimdupTokenizer
 simdup_parse_tokenizer(const text *name)
 {
-	SimdupTokenizer tokenizer = {SIMDUP_TOKENIZER_WORD, 0};
+	SimdupTokenizer tokenizer = {.kind = SIMDUP_TOKENIZER_WORD};
 
 	if (name_is(name, "word"))
 		return tokenizer;
@@ -65,12 +78,14 @@ simdup_parse_tokenizer(const text *name)
 		tokenizer.kind = SIMDUP_TOKENIZER_CHAR_NGRAM;
 	else if (parse_window(name, "word:", &tokenizer.n) && tokenizer.n > 0)
 		tokenizer.kind = SIMDUP_TOKENIZER_WORD_NGRAM;
+	else if (parse_icu(name, &tokenizer.breaker))
+		tokenizer.kind = SIMDUP_TOKENIZER_SEGMENTS;
 	else
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unrecognized tokenizer: \"%s\"",
 						text_to_cstring(name)),
-				 errhint("Tokenizers are \"word\", \"alpha\", \"space\", and \"char:N\" and \"word:N\" with N from 1 to %d.",
+				 errhint("Tokenizers are \"word\", \"alpha\", \"space\", \"char:N\" and \"word:N\" with N from 1 to %d, \"icu\" and \"icu:LOCALE\".",
 						 MAX_WINDOW)));
 	return tokenizer;
 }
@@ -93,7 +108,7 @@ simdup_parse_weighting(const text *name)
 SimdupHash
 simdup_parse_hash(const text *name)
 {
-	SimdupHash	hash;
+	SimdupHash hash;
 
 	if (!simdup_hash_by_name(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name), &hash))
 		ereport(ERROR,
@@ -108,9 +123,8 @@ static Datum
 required_option(FunctionCallInfo fcinfo, int argno, const char *name)
 {
 	if (PG_ARGISNULL(argno))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s must not be null", name)));
+		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+						errmsg("%s must not be null", name)));
 	return PG_GETARG_DATUM(argno);
 }
 
@@ -131,11 +145,14 @@ simdup_get_profile(FunctionCallInfo fcinfo, SimdupProfileArgs args)
 					 errhint("Leave it NULL to keep all features.")));
 	}
 	if (args.tokenizer >= 0)
-		profile.tokenizer = simdup_parse_tokenizer(DatumGetTextPP(required_option(fcinfo, args.tokenizer, "tokenizer")));
+		profile.tokenizer = simdup_parse_tokenizer(DatumGetTextPP(
+			required_option(fcinfo, args.tokenizer, "tokenizer")));
 	if (args.weighting >= 0)
-		profile.weighting = simdup_parse_weighting(DatumGetTextPP(required_option(fcinfo, args.weighting, "weighting")));
+		profile.weighting = simdup_parse_weighting(DatumGetTextPP(
+			required_option(fcinfo, args.weighting, "weighting")));
 	if (args.hash >= 0)
-		profile.hash = simdup_parse_hash(DatumGetTextPP(required_option(fcinfo, args.hash, "hash")));
+		profile.hash = simdup_parse_hash(
+			DatumGetTextPP(required_option(fcinfo, args.hash, "hash")));
 	if (args.ties >= 0)
 		profile.ties = DatumGetBool(required_option(fcinfo, args.ties, "ties"));
 	return profile;
@@ -144,13 +161,18 @@ simdup_get_profile(FunctionCallInfo fcinfo, SimdupProfileArgs args)
 SimdupUtf8
 simdup_text_to_utf8(const text *value)
 {
-	SimdupUtf8	utf8 = {VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value)};
-	int			encoding = GetDatabaseEncoding();
+	return simdup_bytes_to_utf8(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
+}
+
+SimdupUtf8
+simdup_bytes_to_utf8(const char *bytes, size_t len)
+{
+	SimdupUtf8 utf8 = {bytes, len};
+	int        encoding = GetDatabaseEncoding();
 
 	if (encoding != PG_UTF8 && encoding != PG_SQL_ASCII && utf8.len > 0)
 	{
-		char	   *converted = pg_server_to_any(utf8.bytes, (int) utf8.len,
-												 PG_UTF8);
+		char *converted = pg_server_to_any(utf8.bytes, (int) utf8.len, PG_UTF8);
 
 		/* it hands back what it got where there was nothing to convert */
 		if (converted != utf8.bytes)
@@ -165,8 +187,8 @@ simdup_text_to_utf8(const text *value)
 text *
 simdup_utf8_to_text(const char *bytes, size_t len)
 {
-	int			encoding = GetDatabaseEncoding();
-	char	   *converted;
+	int   encoding = GetDatabaseEncoding();
+	char *converted;
 
 	if (encoding == PG_UTF8 || encoding == PG_SQL_ASCII)
 		return cstring_to_text_with_len(bytes, (int) len);
@@ -180,7 +202,7 @@ void
 simdup_collect_features(SimdupFeatures *features, const SimdupProfile *profile,
 						SimdupUtf8 content, SimdupSum *sum)
 {
-	bool		sum_later = sum && profile->limited;
+	bool sum_later = sum && profile->limited;
 
 	simdup_features_begin(features, profile->hash, profile->weighting,
 						  sum_later ? NULL : sum, content.bytes, content.len);

@@ -19,7 +19,7 @@
 
 /* Real weights are counted in units of 2^-16, and must fit 63 bits in them. */
 #define WEIGHT_UNIT 65536.0
-#define WEIGHT_LIMIT 140737488355328.0	/* 2^47 */
+#define WEIGHT_LIMIT 140737488355328.0 /* 2^47 */
 
 uint64
 simdup_fixed_weight(float8 weight, int position)
@@ -29,16 +29,17 @@ simdup_fixed_weight(float8 weight, int position)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("weight must be a finite number that is not negative"),
 				 position ? errdetail("The weight at position %d is %g.",
-									  position, weight) :
-					 errdetail("The weight given is %g.", weight)));
+									  position, weight)
+						  : errdetail("The weight given is %g.", weight)));
 	if (weight >= WEIGHT_LIMIT)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("weight out of range"),
-				 position ? errdetail("The weight at position %d is %g; it must be less than 2^47.",
-									  position, weight) :
-					 errdetail("The weight given is %g; it must be less than 2^47.",
-							   weight)));
+				 position
+					 ? errdetail("The weight at position %d is %g; it must be less than 2^47.",
+								 position, weight)
+					 : errdetail("The weight given is %g; it must be less than 2^47.",
+								 weight)));
 	return (uint64) rint(weight * WEIGHT_UNIT);
 }
 
@@ -46,17 +47,17 @@ simdup_fixed_weight(float8 weight, int position)
 static void
 collect_lexemes(TSVector vector, SimdupFeatures *features)
 {
-	WordEntry  *entries = ARRPTR(vector);
-	bool		is_utf8 = GetDatabaseEncoding() == PG_UTF8 ||
-		GetDatabaseEncoding() == PG_SQL_ASCII;
+	WordEntry *entries = ARRPTR(vector);
+	bool       is_utf8 = GetDatabaseEncoding() == PG_UTF8 ||
+				   GetDatabaseEncoding() == PG_SQL_ASCII;
 
 	for (int i = 0; i < vector->size; i++)
 	{
-		WordEntry  *entry = &entries[i];
-		int			positions = entry->haspos ? POSDATALEN(vector, entry) : 1;
-		char	   *lexeme = STRPTR(vector) + entry->pos;
-		char	   *utf8 = lexeme;
-		size_t		len = entry->len;
+		WordEntry *entry = &entries[i];
+		int        positions = entry->haspos ? POSDATALEN(vector, entry) : 1;
+		char      *lexeme = STRPTR(vector) + entry->pos;
+		char      *utf8 = lexeme;
+		size_t     len = entry->len;
 
 		if (!is_utf8 && len > 0)
 		{
@@ -77,11 +78,16 @@ PG_FUNCTION_INFO_V1(simhash_tsvector);
 Datum
 simhash_tsvector(PG_FUNCTION_ARGS)
 {
-	SimdupProfile profile = simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = 1, .tokenizer = -1, .weighting = 2, .hash = 3, .ties = 4});
-	SimdupCounts *counts;
+	SimdupProfile profile =
+		simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = 1,
+													   .tokenizer = -1,
+													   .weighting = 2,
+													   .hash = 3,
+													   .ties = 4});
+	SimdupCounts  *counts;
 	SimdupFeatures features;
-	SimdupSum	sum;
-	TSVector	vector;
+	SimdupSum      sum;
+	TSVector       vector;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -105,9 +111,9 @@ simhash_tsvector(PG_FUNCTION_ARGS)
 static int
 array_elements(ArrayType *array, Oid type, const char *name, Datum **values)
 {
-	bool		is_text = type == TEXTOID;
-	bool	   *nulls;
-	int			n;
+	bool  is_text = type == TEXTOID;
+	bool *nulls;
+	int   n;
 
 	if (ARR_NDIM(array) > 1)
 		ereport(ERROR,
@@ -134,19 +140,25 @@ PG_FUNCTION_INFO_V1(simhash_weighted);
 Datum
 simhash_weighted(PG_FUNCTION_ARGS)
 {
-	SimdupProfile profile = simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = -1, .tokenizer = -1, .weighting = -1, .hash = 2, .ties = 3});
+	SimdupProfile profile =
+		simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = -1,
+													   .tokenizer = -1,
+													   .weighting = -1,
+													   .hash = 2,
+													   .ties = 3});
 	SimdupCounts counts = {0};
-	Datum	   *features;
-	Datum	   *weights = NULL;
-	int			n;
+	Datum       *features;
+	Datum       *weights = NULL;
+	int          n;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	n = array_elements(PG_GETARG_ARRAYTYPE_P(0), TEXTOID, "features", &features);
+	n = array_elements(PG_GETARG_ARRAYTYPE_P(0), TEXTOID, "features",
+					   &features);
 	if (!PG_ARGISNULL(1))
 	{
-		int			n_weights = array_elements(PG_GETARG_ARRAYTYPE_P(1),
-											   FLOAT8OID, "weights", &weights);
+		int n_weights = array_elements(PG_GETARG_ARRAYTYPE_P(1), FLOAT8OID,
+									   "weights", &weights);
 
 		if (n_weights != n)
 			ereport(ERROR,
@@ -158,11 +170,12 @@ simhash_weighted(PG_FUNCTION_ARGS)
 
 	for (int i = 0; i < n; i++)
 	{
-		SimdupUtf8	feature = simdup_text_to_utf8(DatumGetTextPP(features[i]));
-		float8		weight = weights ? DatumGetFloat8(weights[i]) : 1;
+		SimdupUtf8 feature = simdup_text_to_utf8(DatumGetTextPP(features[i]));
+		float8     weight = weights ? DatumGetFloat8(weights[i]) : 1;
 
 		simdup_counts_add(&counts,
-						  simdup_hash64(profile.hash, feature.bytes, feature.len),
+						  simdup_hash64(profile.hash, feature.bytes,
+										feature.len),
 						  simdup_fixed_weight(weight, i + 1));
 		simdup_check_interrupts();
 	}

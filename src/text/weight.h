@@ -14,4 +14,4 @@
  */
 extern uint64 simdup_fixed_weight(float8 weight, int position);
 
-#endif							/* SIMDUP_TEXT_WEIGHT_H */
+#endif /* SIMDUP_TEXT_WEIGHT_H */

@@ -15,8 +15,6 @@
 #include "utils/sortsupport.h"
 #include "utils/varbit.h"
 
-#define SIMHASH64_HEX_DIGITS 16
-
 /* Value of one hex digit of either case, or -1. */
 static int
 hex_digit(unsigned char c)
@@ -29,24 +27,42 @@ hex_digit(unsigned char c)
 	return -1;
 }
 
+bool
+simhash64_from_hex(const char *str, uint64 *fp)
+{
+	int i;
+
+	*fp = 0;
+	for (i = 0; i < SIMHASH64_HEX_DIGITS; i++)
+	{
+		int digit = hex_digit((unsigned char) str[i]);
+
+		if (digit < 0)
+			return false;
+		*fp = (*fp << 4) | (uint64) digit;
+	}
+	return true;
+}
+
+void
+simhash64_to_hex(uint64 fp, char *str)
+{
+	static const char digits[] = "0123456789abcdef";
+	int               i;
+
+	for (i = SIMHASH64_HEX_DIGITS - 1; i >= 0; i--, fp >>= 4)
+		str[i] = digits[fp & 0xf];
+}
+
 PG_FUNCTION_INFO_V1(simhash64_in);
 /* Exactly 16 hex digits, nothing before or after: see also pg_lsn_in. */
 Datum
 simhash64_in(PG_FUNCTION_ARGS)
 {
 	char  *str = PG_GETARG_CSTRING(0);
-	uint64 fp = 0;
-	int    i;
+	uint64 fp;
 
-	for (i = 0; i < SIMHASH64_HEX_DIGITS; i++)
-	{
-		int digit = hex_digit((unsigned char) str[i]);
-
-		if (digit < 0)
-			break;
-		fp = (fp << 4) | (uint64) digit;
-	}
-	if (i != SIMHASH64_HEX_DIGITS || str[i] != '\0')
+	if (!simhash64_from_hex(str, &fp) || str[SIMHASH64_HEX_DIGITS] != '\0')
 		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s: \"%s\"", "simhash64",
@@ -59,13 +75,9 @@ PG_FUNCTION_INFO_V1(simhash64_out);
 Datum
 simhash64_out(PG_FUNCTION_ARGS)
 {
-	static const char digits[] = "0123456789abcdef";
-	uint64            fp = PG_GETARG_SIMHASH64(0);
-	char             *str = palloc(SIMHASH64_HEX_DIGITS + 1);
-	int               i;
+	char *str = palloc(SIMHASH64_HEX_DIGITS + 1);
 
-	for (i = SIMHASH64_HEX_DIGITS - 1; i >= 0; i--, fp >>= 4)
-		str[i] = digits[fp & 0xf];
+	simhash64_to_hex(PG_GETARG_SIMHASH64(0), str);
 	str[SIMHASH64_HEX_DIGITS] = '\0';
 
 	PG_RETURN_CSTRING(str);

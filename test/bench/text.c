@@ -23,8 +23,8 @@ now(void)
 static uint64_t
 plain(const uint64_t *hashes, int n)
 {
-	int64_t		counters[64] = {0};
-	uint64_t	signs = 0;
+	int64_t  counters[64] = {0};
+	uint64_t signs = 0;
 
 	for (int i = 0; i < n; i++)
 		for (int bit = 0; bit < 64; bit++)
@@ -37,7 +37,7 @@ plain(const uint64_t *hashes, int n)
 static uint64_t
 sliced(const uint64_t *hashes, int n)
 {
-	SimdupSum	sum;
+	SimdupSum sum;
 
 	simdup_sum_init(&sum);
 	simdup_sum_add_ones(&sum, hashes, n);
@@ -46,10 +46,10 @@ sliced(const uint64_t *hashes, int n)
 
 /* Nanoseconds a feature. */
 static double
-measure(uint64_t (*simhash) (const uint64_t *, int), const uint64_t *hashes,
+measure(uint64_t (*simhash)(const uint64_t *, int), const uint64_t *hashes,
 		uint64_t *check)
 {
-	double		start = now();
+	double start = now();
 
 	for (int i = 0; i < TEXTS; i++)
 		*check ^= simhash(hashes + i % 64, FEATURES);
@@ -61,9 +61,9 @@ int
 main(void)
 {
 	static uint64_t hashes[FEATURES + 64];
-	uint64_t	a = 0;
-	uint64_t	b = 0;
-	uint64_t	state = 1;
+	uint64_t        a = 0;
+	uint64_t        b = 0;
+	uint64_t        state = 1;
 
 	for (int i = 0; i < FEATURES + 64; i++)
 	{
@@ -72,7 +72,7 @@ main(void)
 	}
 	for (int run = 0; run < 7; run++)
 	{
-		double		ours = measure(sliced, hashes, &a);
+		double ours = measure(sliced, hashes, &a);
 
 		printf("%.3f %.3f\n", ours, measure(plain, hashes, &b));
 	}

@@ -87,17 +87,22 @@ is( answer(q{SELECT count(*) FROM petition AS a JOIN petition AS b ON a.id < b.i
              WHERE b.id < 2000 AND NOT EXISTS (SELECT FROM truth WHERE (truth.a, truth.b) = (a.id, b.id))}),
 	'1', 'and one pair within 8 is of two letters');
 
-# What the index finds for every row, against every pair.
-my $search = 'SELECT q.id AS q, p.id FROM petition AS q
-	JOIN petition AS p ON simhash_blocks(p.fp) && simhash_blocks(q.fp) AND p.fp <~> q.fp <= 3';
-my $indexed = 'SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;';
+# What the indexes find for every row, against every pair.
+for my $search (
+	[ 'petition_blocks', 3, 'simhash_blocks(p.fp) && simhash_blocks(q.fp) AND p.fp <~> q.fp <= 3' ],
+	[ 'petition_fp', 8, 'simhash_within(p.fp, q.fp, 8)' ])
+{
+	my ($index, $k, $condition) = @$search;
+	my $query = "SELECT q.id AS q, p.id FROM petition AS q JOIN petition AS p ON $condition";
+	my $indexed = 'SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;';
 
-like(answer("$indexed EXPLAIN (COSTS OFF) $search"), qr/Bitmap Index Scan on petition_blocks/,
-	'the search within 3 uses the index');
-is( answer("$indexed $search ORDER BY 1, 2"),
-	answer('SET enable_bitmapscan = off; SELECT q.id, p.id FROM petition AS q, petition AS p
-	        WHERE q.fp <~> p.fp <= 3 ORDER BY 1, 2'),
-	'and finds what a scan finds');
+	like(answer("$indexed EXPLAIN (COSTS OFF) $query"), qr/Bitmap Index Scan on $index/,
+		"the search within $k uses its index");
+	is( answer("$indexed $query ORDER BY 1, 2"),
+		answer("SET enable_bitmapscan = off; SELECT q.id, p.id FROM petition AS q, petition AS p
+		        WHERE q.fp <~> p.fp <= $k ORDER BY 1, 2"),
+		'and finds what a scan finds');
+}
 
 is( answer('SELECT id, repeats, distance FROM petition WHERE id > 2000 ORDER BY id'),
 	"2001|1004|5\n2002||\n2003|1259|2",

@@ -10,7 +10,7 @@ static uint64_t rng = 42;
 static uint64_t
 next_random(void)
 {
-	uint64_t	z = (rng += UINT64_C(0x9e3779b97f4a7c15));
+	uint64_t z = (rng += UINT64_C(0x9e3779b97f4a7c15));
 
 	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
 	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
@@ -27,7 +27,7 @@ plain_add(__int128 counters[64], uint64_t hash, uint64_t weight)
 static uint64_t
 plain_signs(__int128 counters[64], bool ties)
 {
-	uint64_t	signs = 0;
+	uint64_t signs = 0;
 
 	for (int i = 0; i < 64; i++)
 		signs |= (uint64_t) (ties ? counters[i] >= 0 : counters[i] > 0) << i;
@@ -42,19 +42,19 @@ static bool
 check(int n, int bits, bool few_hashes)
 {
 	static SimdupSum sums[2];
-	SimdupCounts counts = {0};
-	__int128	plain[64] = {0};
-	uint64_t	pool[4] = {next_random(), next_random(), next_random(), 0};
+	SimdupCounts     counts = {0};
+	__int128         plain[64] = {0};
+	uint64_t         pool[4] = {next_random(), next_random(), next_random(), 0};
 
 	pool[3] = ~pool[0];
 	simdup_sum_init(&sums[0]);
 	simdup_sum_init(&sums[1]);
 	for (int i = 0; i < n; i++)
 	{
-		uint64_t	hash = few_hashes ? pool[next_random() % 4] : next_random();
-		uint64_t	weight = bits == 0 ? 1 : next_random() >> (64 - bits);
-		uint64_t	passing = next_random();
-		int			where = (int) (next_random() % 3);
+		uint64_t hash = few_hashes ? pool[next_random() % 4] : next_random();
+		uint64_t weight = bits == 0 ? 1 : next_random() >> (64 - bits);
+		uint64_t passing = next_random();
+		int      where = (int) (next_random() % 3);
 
 		plain_add(plain, hash, weight);
 		if (where < 2)
@@ -67,7 +67,7 @@ check(int n, int bits, bool few_hashes)
 	simdup_counts_merge(&counts, simdup_sum_finish(&sums[0]));
 	simdup_counts_merge(&counts, simdup_sum_finish(&sums[1]));
 	return simdup_counts_signs(&counts, false) == plain_signs(plain, false) &&
-		simdup_counts_signs(&counts, true) == plain_signs(plain, true);
+		   simdup_counts_signs(&counts, true) == plain_signs(plain, true);
 }
 
 /* Published vectors with ready-made hashes, weight 1 each. */
@@ -88,7 +88,7 @@ main(void)
 
 	for (int bits = 0; bits <= 64; bits++)
 	{
-		bool		equal = true;
+		bool equal = true;
 
 		for (int n = 0; n < 70; n++)
 			equal = equal && check(n, bits, n % 2 == 0);
@@ -100,11 +100,13 @@ main(void)
 		beef[i] = 0xDEADBEEF;
 	is_u64(signs_of(0, beef), 0, "no feature");
 	is_u64(signs_of(100, beef), 0xDEADBEEF, "one feature a hundred times");
-	is_u64(signs_of(2, (uint64_t[]){0xDEADBEEF, (uint32_t) ~UINT32_C(0xDEADBEEF)}), 0,
-		   "a feature and its complement tie to 0");
+	is_u64(signs_of(2,
+					(uint64_t[]){0xDEADBEEF, (uint32_t) ~UINT32_C(0xDEADBEEF)}),
+		   0, "a feature and its complement tie to 0");
 	is_u64(signs_of(3, (uint64_t[]){0xABCD, 0xBCDE, 0xCDEF}), 0xADCF,
 		   "majority of three");
-	is_u64(signs_of(2, (uint64_t[]){UINT64_C(13352372148217134600), UINT64_C(5020219685658847592)}),
+	is_u64(signs_of(2, (uint64_t[]){UINT64_C(13352372148217134600),
+									UINT64_C(5020219685658847592)}),
 		   UINT64_C(74633958390507528), "two features leave what they share");
 	return done_testing();
 }

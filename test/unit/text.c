@@ -16,19 +16,28 @@ check_hashes(void)
 
 	memset(long_text, 'x', sizeof(long_text));
 	is_u64(simdup_city64("", 0), UINT64_C(0x9ae16a3b2f90404f), "city64 of ''");
-	is_u64(simdup_city64("ab", 2), UINT64_C(0xaa8d6e5242ada51e), "city64, 2 bytes");
-	is_u64(simdup_city64("abc", 3), UINT64_C(0x24a5b3a074e7f369), "city64, 3 bytes");
-	is_u64(simdup_city64("hello", 5), UINT64_C(0xb48be5a931380ce8), "city64, 5 bytes");
-	is_u64(simdup_city64("PostgreSQL", 10), UINT64_C(0x4fdf56fcf94769b6), "city64, 10 bytes");
+	is_u64(simdup_city64("ab", 2), UINT64_C(0xaa8d6e5242ada51e),
+		   "city64, 2 bytes");
+	is_u64(simdup_city64("abc", 3), UINT64_C(0x24a5b3a074e7f369),
+		   "city64, 3 bytes");
+	is_u64(simdup_city64("hello", 5), UINT64_C(0xb48be5a931380ce8),
+		   "city64, 5 bytes");
+	is_u64(simdup_city64("PostgreSQL", 10), UINT64_C(0x4fdf56fcf94769b6),
+		   "city64, 10 bytes");
 	is_u64(simdup_city64("0123456789abcdef0123456789abcdef", 32),
 		   UINT64_C(0x1b2d8a5b869fce78), "city64, 32 bytes");
-	is_u64(simdup_city64("How can you write a big system without C++?  -Paul Glick", 56),
+	is_u64(simdup_city64("How can you write a big system without C++?  -Paul Glick",
+						 56),
 		   UINT64_C(749291162957442504), "city64, 56 bytes, version 1.1");
-	is_u64(simdup_city64("Moscow", 6), UINT64_C(5992710078453357409), "city64, version 1.1");
-	is_u64(simdup_city64("0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0", 65),
+	is_u64(simdup_city64("Moscow", 6), UINT64_C(5992710078453357409),
+		   "city64, version 1.1");
+	is_u64(simdup_city64("0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0",
+						 65),
 		   UINT64_C(0xbdd44c77cdcfebd5), "city64, 65 bytes");
-	is_u64(simdup_city64(long_text, 1000), UINT64_C(0x9e900bbf6f53c4cb), "city64, 1000 bytes");
-	is_u64(simdup_hash64(SIMDUP_HASH_MURMUR3, "The quick brown fox jumps over the lazy dog", 43),
+	is_u64(simdup_city64(long_text, 1000), UINT64_C(0x9e900bbf6f53c4cb),
+		   "city64, 1000 bytes");
+	is_u64(simdup_hash64(SIMDUP_HASH_MURMUR3,
+						 "The quick brown fox jumps over the lazy dog", 43),
 		   UINT64_C(0xe34bbc7bbc071b6c), "murmur3, 43 bytes");
 	is_u64(simdup_hash64(SIMDUP_HASH_JAVA, "testing,", 8),
 		   UINT64_C(0xdd2eb37b84d60880), "java, ASCII");
@@ -39,16 +48,16 @@ check_hashes(void)
 /* Joins the tokens with '|'. */
 typedef struct Joined
 {
-	char	   *bytes;
-	size_t		len;
-	size_t		size;
-	uint64_t	count;
+	char    *bytes;
+	size_t   len;
+	size_t   size;
+	uint64_t count;
 } Joined;
 
 static void
 join(void *arg, const SimdupToken *tokens, int count)
 {
-	Joined	   *joined = arg;
+	Joined *joined = arg;
 
 	for (int i = 0; i < count; i++)
 	{
@@ -66,15 +75,17 @@ join(void *arg, const SimdupToken *tokens, int count)
 }
 
 static void
-tokens_are(SimdupTokenizerKind kind, int n, const char *text, const char *expected)
+tokens_are(SimdupTokenizerKind kind, int n, const char *text,
+		   const char *expected)
 {
-	Joined		joined = {NULL, 0, 0, 0};
-	size_t		len = strlen(text);
-	char	   *exact = simdup_alloc(len);
+	Joined joined = {NULL, 0, 0, 0};
+	size_t len = strlen(text);
+	char  *exact = simdup_alloc(len);
 
 	/* no byte beyond the text may be read */
 	memcpy(exact, text, len);
-	simdup_tokenize((SimdupTokenizer){kind, n}, exact, len, join, &joined);
+	simdup_tokenize((SimdupTokenizer){.kind = kind, .n = n}, exact, len, join,
+					&joined);
 	if (!ok(strcmp(joined.bytes ? joined.bytes : "", expected) == 0,
 			"tokens %d:%d of %s", (int) kind, n, text))
 		printf("# got %s\n", joined.bytes ? joined.bytes : "");
@@ -90,9 +101,14 @@ check_tokens(void)
 	tokens_are(SIMDUP_TOKENIZER_WORD, 0, "A市A3区 don't", "a|市|a3|区|don|t|");
 	tokens_are(SIMDUP_TOKENIZER_WORD, 0, "一二三，四", "一二|二三|四|");
 	tokens_are(SIMDUP_TOKENIZER_WORD, 0, "ȺȺȺ x ȺBC", "ⱥⱥⱥ|x|ⱥbc|");
-	tokens_are(SIMDUP_TOKENIZER_WORD, 0, "a\xff" "b\xe4\xb8 c\xf0\x9f\x98", "a|b|c|");
-	tokens_are(SIMDUP_TOKENIZER_WORD, 0, "\xed\xa0\x80x\xc0\xaf\xf4\x90\x80\x80", "x|");
-	tokens_are(SIMDUP_TOKENIZER_WORD, 0, "カナﾊﾝ한국 々〇", "カナ|ナﾊ|ﾊﾝ|한국|々〇|");
+	tokens_are(SIMDUP_TOKENIZER_WORD, 0,
+			   "a\xff"
+			   "b\xe4\xb8 c\xf0\x9f\x98",
+			   "a|b|c|");
+	tokens_are(SIMDUP_TOKENIZER_WORD, 0,
+			   "\xed\xa0\x80x\xc0\xaf\xf4\x90\x80\x80", "x|");
+	tokens_are(SIMDUP_TOKENIZER_WORD, 0, "カナﾊﾝ한국 々〇",
+			   "カナ|ナﾊ|ﾊﾝ|한국|々〇|");
 	tokens_are(SIMDUP_TOKENIZER_WORD, 0, "𠀀𠀁𠀂", "𠀀𠀁|𠀁𠀂|");
 	tokens_are(SIMDUP_TOKENIZER_ALPHA, 0, "Don't ＡB1c中d", "don|t|b|c|d|");
 	tokens_are(SIMDUP_TOKENIZER_SPACE, 0, " A,\tb\f\xff中\r\n", "A,|b|\xff中|");
@@ -115,27 +131,33 @@ check_long_windows(SimdupTokenizerKind kind, int n)
 	{
 		ITEMS = 40000
 	};
-	char	   *text = simdup_alloc(ITEMS * 8 + 1);
-	size_t		len = 0;
-	Joined		got = {NULL, 0, 0, 0};
-	size_t		at = 0;
-	bool		equal = true;
+	char  *text = simdup_alloc(ITEMS * 8 + 1);
+	size_t len = 0;
+	Joined got = {NULL, 0, 0, 0};
+	size_t at = 0;
+	bool   equal = true;
 
 	for (int i = 0; i < ITEMS; i++)
-		len += (size_t) sprintf(text + len, kind == SIMDUP_TOKENIZER_CHAR_NGRAM ?
-									"%c" : "%cW%d ", 'a' + i % 23, i % 100);
-	simdup_tokenize((SimdupTokenizer){kind, n}, text, len, join, &got);
+		len += (size_t) sprintf(text + len,
+								kind == SIMDUP_TOKENIZER_CHAR_NGRAM ? "%c"
+																	: "%cW%d ",
+								'a' + i % 23, i % 100);
+	simdup_tokenize((SimdupTokenizer){.kind = kind, .n = n}, text, len, join,
+					&got);
 	for (int i = 0; i + n <= ITEMS && equal; i++)
 	{
-		char		expected[1024];
-		size_t		size = 0;
+		char   expected[1024];
+		size_t size = 0;
 
 		for (int j = i; j < i + n; j++)
-			size += (size_t) sprintf(expected + size, kind == SIMDUP_TOKENIZER_CHAR_NGRAM ?
-										 "%c" : j + 1 < i + n ? "%cw%d " : "%cw%d",
+			size += (size_t) sprintf(expected + size,
+									 kind == SIMDUP_TOKENIZER_CHAR_NGRAM ? "%c"
+									 : j + 1 < i + n ? "%cw%d "
+													 : "%cw%d",
 									 'a' + j % 23, j % 100);
 		expected[size++] = '|';
-		equal = at + size <= got.len && memcmp(got.bytes + at, expected, size) == 0;
+		equal =
+			at + size <= got.len && memcmp(got.bytes + at, expected, size) == 0;
 		at += size;
 	}
 	ok(equal && at == got.len && got.count == (uint64_t) (ITEMS - n + 1),
@@ -148,7 +170,7 @@ check_long_windows(SimdupTokenizerKind kind, int n)
 static int
 number_in(const SimdupFeature *feature)
 {
-	int			number = 0;
+	int number = 0;
 
 	for (uint32_t i = 1; i < feature->len; i++)
 		number = number * 10 + (feature->bytes[i] - '0');
@@ -163,10 +185,10 @@ check_features(void)
 	{
 		DISTINCT = 20000
 	};
-	char	   *text = simdup_alloc(DISTINCT * 3 * 8);
-	size_t		len = 0;
+	char          *text = simdup_alloc(DISTINCT * 3 * 8);
+	size_t         len = 0;
 	SimdupFeatures features;
-	bool		right = true;
+	bool           right = true;
 
 	/* word i occurs 1 + i % 3 times; all folded, so all copied */
 	for (int i = 0; i < DISTINCT; i++)
@@ -174,12 +196,13 @@ check_features(void)
 			len += (size_t) sprintf(text + len, "W%d ", i);
 	simdup_features_begin(&features, SIMDUP_HASH_CITY64, SIMDUP_WEIGHTING_TF,
 						  NULL, text, len);
-	simdup_tokenize((SimdupTokenizer){SIMDUP_TOKENIZER_WORD, 0}, text, len,
+	simdup_tokenize((SimdupTokenizer){.kind = SIMDUP_TOKENIZER_WORD}, text, len,
 					simdup_features_count, &features);
 	ok(features.count == DISTINCT, "all distinct words are there");
 	for (size_t i = 0; i < features.count; i++)
-		right = right && features.features[i].tf ==
-			(uint32_t) (1 + number_in(&features.features[i]) % 3);
+		right =
+			right && features.features[i].tf ==
+						 (uint32_t) (1 + number_in(&features.features[i]) % 3);
 	ok(right, "with their frequencies");
 	simdup_features_keep_top(&features, 10000);
 	simdup_features_sort(&features);
@@ -191,8 +214,8 @@ check_features(void)
 		right = right && f->tf == (i < 6666 ? 3 : 2);
 		if (i > 0 && f[-1].tf == f->tf)
 		{
-			uint32_t	len = f->len < f[-1].len ? f->len : f[-1].len;
-			int			order = memcmp(f[-1].bytes, f->bytes, len);
+			uint32_t len = f->len < f[-1].len ? f->len : f[-1].len;
+			int      order = memcmp(f[-1].bytes, f->bytes, len);
 
 			right = right && (order < 0 || (order == 0 && f[-1].len < f->len));
 		}

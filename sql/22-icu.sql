@@ -1,0 +1,39 @@
+
+--
+-- icu: dictionary words
+--
+
+CREATE FUNCTION simdup_icu_version() RETURNS text
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simdup_icu_version() IS
+  'versions of ICU, CLDR and Unicode that find the words of the tokenizers icu and icu:LOCALE and of the text search parser simdup_icu; NULL where simdup was built without ICU. Other versions may find other words: when this changes, compute again what was stored with them';
+
+CREATE FUNCTION simdup_icu_start(internal, integer) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simdup_icu_start(internal, integer) IS
+  'begins a text of the text search parser simdup_icu; SQLSTATE 0A000 where simdup was built without ICU';
+
+CREATE FUNCTION simdup_icu_gettoken(internal, internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simdup_icu_gettoken(internal, internal, internal) IS
+  'next token of the text search parser simdup_icu';
+
+CREATE FUNCTION simdup_icu_end(internal) RETURNS void
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simdup_icu_end(internal) IS
+  'ends a text of the text search parser simdup_icu';
+
+CREATE FUNCTION simdup_icu_lextypes(internal) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simdup_icu_lextypes(internal) IS
+  'token types of the text search parser simdup_icu';
+
+CREATE TEXT SEARCH PARSER simdup_icu (
+  START = simdup_icu_start,
+  GETTOKEN = simdup_icu_gettoken,
+  END = simdup_icu_end,
+  LEXTYPES = simdup_icu_lextypes,
+  HEADLINE = pg_catalog.prsd_headline
+);
+COMMENT ON TEXT SEARCH PARSER simdup_icu IS
+  'words as ICU finds them (UAX #29; by dictionary in Chinese, Japanese, Thai, Lao, Khmer and Burmese), with the segmentation of the tokenizer icu. Token types: word, number, blank. Depends on the ICU version: see simdup_icu_version(). SQLSTATE 0A000 where simdup was built without ICU';

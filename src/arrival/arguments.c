@@ -1,0 +1,390 @@
+/*
+ * arguments.c
+ *	  How an arrival trigger was written: checked at the first firing of each
+ *	  statement, with an error that says how to write it.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "arrival/arrival.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_trigger.h"
+#include "catalog/pg_type.h"
+#include "compat.h"
+#include "type/simhash64.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+#include "utils/varlena.h"
+
+static const char *
+fired_when(TriggerEvent event)
+{
+	if (TRIGGER_FIRED_BEFORE(event))
+		return TRIGGER_FIRED_FOR_ROW(event) ? "BEFORE, FOR EACH ROW"
+											: "BEFORE, FOR EACH STATEMENT";
+	if (TRIGGER_FIRED_AFTER(event))
+		return TRIGGER_FIRED_FOR_ROW(event) ? "AFTER, FOR EACH ROW"
+											: "AFTER, FOR EACH STATEMENT";
+	return "INSTEAD OF";
+}
+
+/* errhint with the whole CREATE TRIGGER statement, by the table's name. */
+int
+simdup_arrival_hint(TriggerData *trigdata, const ArrivalUsage *usage)
+{
+	return errhint("Write: CREATE TRIGGER ... %s INSERT OR UPDATE ON %s FOR EACH ROW "
+				   "EXECUTE FUNCTION %s(%s).",
+				   usage->before ? "BEFORE" : "AFTER",
+				   quote_identifier(
+					   RelationGetRelationName(trigdata->tg_relation)),
+				   usage->function, usage->arguments);
+}
+
+/* Was the function fired, when and for what it can work? */
+void
+simdup_arrival_check_fired(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
+{
+	TriggerData *trigdata = (TriggerData *) fcinfo->context;
+	TriggerEvent event;
+	bool         fits;
+
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" was not called by trigger manager",
+						usage->function)));
+
+	event = trigdata->tg_event;
+	if (TRIGGER_FIRED_FOR_STATEMENT(event))
+		fits = usage->statement && TRIGGER_FIRED_AFTER(event);
+	else
+		fits = (usage->before && TRIGGER_FIRED_BEFORE(event)) ||
+			   (usage->after && TRIGGER_FIRED_AFTER(event));
+	if (!fits)
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" must be fired %s%s%s%s",
+						usage->function, usage->before ? "BEFORE" : "",
+						usage->before && usage->after ? " or " : "",
+						usage->after ? "AFTER" : "",
+						usage->statement ? "" : ", FOR EACH ROW"),
+				 errdetail("Trigger \"%s\" on table \"%s\" fires %s.",
+						   trigdata->tg_trigger->tgname,
+						   RelationGetRelationName(trigdata->tg_relation),
+						   fired_when(event)),
+				 simdup_arrival_hint(trigdata, usage)));
+	if (!TRIGGER_FIRED_BY_INSERT(event) && !TRIGGER_FIRED_BY_UPDATE(event))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" must be fired for INSERT or UPDATE",
+						usage->function),
+				 errdetail("Trigger \"%s\" on table \"%s\" fires for another event too.",
+						   trigdata->tg_trigger->tgname,
+						   RelationGetRelationName(trigdata->tg_relation)),
+				 simdup_arrival_hint(trigdata, usage)));
+}
+
+void
+simdup_arrival_check_arguments(TriggerData *trigdata, const ArrivalUsage *usage)
+{
+	int n = trigdata->tg_trigger->tgnargs;
+
+	if (n < usage->min_args || n > usage->max_args)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("wrong number of arguments for function \"%s\"",
+						usage->function),
+				 errdetail("Trigger \"%s\" on table \"%s\" gives %d.",
+						   trigdata->tg_trigger->tgname,
+						   RelationGetRelationName(trigdata->tg_relation), n),
+				 simdup_arrival_hint(trigdata, usage)));
+}
+
+/* The column that argument n names. */
+AttrNumber
+simdup_arrival_column(TriggerData *trigdata, const ArrivalUsage *usage, int n,
+					  const char *role)
+{
+	const char *name = trigdata->tg_trigger->tgargs[n];
+	AttrNumber  attnum;
+
+	attnum = SPI_fnumber(RelationGetDescr(trigdata->tg_relation), name);
+	if (attnum <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
+						RelationGetRelationName(trigdata->tg_relation)),
+				 errdetail("Argument %d of trigger \"%s\" names the column with the %s.",
+						   n + 1, trigdata->tg_trigger->tgname, role),
+				 simdup_arrival_hint(trigdata, usage)));
+	return attnum;
+}
+
+/* The fingerprint column, argument 0. */
+AttrNumber
+simdup_arrival_fp_column(TriggerData *trigdata, const ArrivalUsage *usage,
+						 Oid extension)
+{
+	Oid        simhash64 = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
+										   CStringGetDatum("simhash64"),
+										   ObjectIdGetDatum(extension));
+	AttrNumber attnum =
+		simdup_arrival_column(trigdata, usage, 0, "fingerprint");
+	Form_pg_attribute att;
+
+	att = TupleDescAttr(RelationGetDescr(trigdata->tg_relation), attnum - 1);
+	if (getBaseType(att->atttypid) != simhash64)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of relation \"%s\" is not of type %s",
+						NameStr(att->attname),
+						RelationGetRelationName(trigdata->tg_relation),
+						"simhash64"),
+				 errdetail("Trigger \"%s\" names it as the fingerprint; its type is %s.",
+						   trigdata->tg_trigger->tgname,
+						   format_type_be(att->atttypid)),
+				 simdup_arrival_hint(trigdata, usage)));
+	return attnum;
+}
+
+/* A column that a BEFORE trigger reads or writes must exist by then. */
+void
+simdup_arrival_check_written(TriggerData *trigdata, const ArrivalUsage *usage,
+							 AttrNumber attnum)
+{
+	Form_pg_attribute att;
+
+	att = TupleDescAttr(RelationGetDescr(trigdata->tg_relation), attnum - 1);
+	if (att->attgenerated && (TRIGGER_FIRED_BEFORE(trigdata->tg_event) ||
+							  att->attgenerated != ATTRIBUTE_GENERATED_STORED))
+		ereport(ERROR, (errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+						errmsg("column \"%s\" of relation \"%s\" is generated",
+							   NameStr(att->attname),
+							   RelationGetRelationName(trigdata->tg_relation)),
+						errdetail("Generated columns are computed after BEFORE "
+								  "triggers such as \"%s\".",
+								  trigdata->tg_trigger->tgname),
+						usage->after ? errhint("Let the trigger fire AFTER.")
+									 : errhint("Name an ordinary column.")));
+}
+
+static AttrNumber
+key_argument(TriggerData *trigdata, const ArrivalUsage *usage, Oid *type)
+{
+	AttrNumber attnum =
+		simdup_arrival_column(trigdata, usage, usage->key_arg, "key");
+
+	simdup_arrival_check_written(trigdata, usage, attnum);
+	*type = SPI_gettypeid(RelationGetDescr(trigdata->tg_relation), attnum);
+	if (!OidIsValid(lookup_type_cache(*type, TYPECACHE_EQ_OPR)->eq_opr) ||
+		!OidIsValid(lookup_type_cache(*type, TYPECACHE_LT_OPR)->lt_opr))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of relation \"%s\" cannot be a key",
+						trigdata->tg_trigger->tgargs[usage->key_arg],
+						RelationGetRelationName(trigdata->tg_relation)),
+				 errdetail("Its type %s has no default order.",
+						   format_type_be(*type)),
+				 simdup_arrival_hint(trigdata, usage)));
+	return attnum;
+}
+
+static AttrNumber
+flag_argument(TriggerData *trigdata, const ArrivalUsage *usage, Oid key_type)
+{
+	AttrNumber attnum =
+		simdup_arrival_column(trigdata, usage, usage->flag_arg, "flag");
+	Oid type = SPI_gettypeid(RelationGetDescr(trigdata->tg_relation), attnum);
+
+	simdup_arrival_check_written(trigdata, usage, attnum);
+	if (strcmp(trigdata->tg_trigger->tgargs[usage->flag_arg],
+			   trigdata->tg_trigger->tgargs[usage->key_arg]) == 0)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("the flag cannot be the key's own column \"%s\"",
+							   trigdata->tg_trigger->tgargs[usage->key_arg]),
+						simdup_arrival_hint(trigdata, usage)));
+	if (type != key_type)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("columns \"%s\" and \"%s\" of relation \"%s\" are not "
+						"of one type",
+						trigdata->tg_trigger->tgargs[usage->flag_arg],
+						trigdata->tg_trigger->tgargs[usage->key_arg],
+						RelationGetRelationName(trigdata->tg_relation)),
+				 errdetail("The flag takes another row's key; its type is %s, "
+						   "the key's is %s.",
+						   format_type_be(type), format_type_be(key_type)),
+				 simdup_arrival_hint(trigdata, usage)));
+	return attnum;
+}
+
+static int
+distance_argument(TriggerData *trigdata, const ArrivalUsage *usage)
+{
+	const char *arg = trigdata->tg_trigger->tgargs[usage->k_arg];
+	char       *end;
+	long        k;
+
+	errno = 0;
+	k = strtol(arg, &end, 10);
+	if (end == arg || *end != '\0' || errno != 0 || k < 0 || k > SIMHASH64_BITS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("distance must be an integer between 0 and %d",
+						SIMHASH64_BITS),
+				 errdetail("Argument %d of trigger \"%s\" is \"%s\".",
+						   usage->k_arg + 1, trigdata->tg_trigger->tgname, arg),
+				 simdup_arrival_hint(trigdata, usage)));
+	return (int) k;
+}
+
+/* Triggers without a lock argument always lock. */
+static bool
+lock_argument(TriggerData *trigdata, const ArrivalUsage *usage)
+{
+	const char *arg;
+
+	if (usage->lock_arg == NO_ARGUMENT)
+		return true;
+	if (trigdata->tg_trigger->tgnargs <= usage->lock_arg)
+		return false;
+	arg = trigdata->tg_trigger->tgargs[usage->lock_arg];
+	if (strcmp(arg, "lock") == 0)
+		return true;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("last argument of function \"%s\" must be 'lock' or absent",
+					usage->function),
+			 errdetail("Argument %d of trigger \"%s\" is \"%s\".",
+					   usage->lock_arg + 1, trigdata->tg_trigger->tgname, arg),
+			 simdup_arrival_hint(trigdata, usage)));
+}
+
+/*
+ * Partitions have clones of their parents' triggers: find the one that the
+ * user made, and so the table among whose rows twins are looked for.
+ */
+static void
+find_origin(TriggerData *trigdata, ArrivalTrigger *at)
+{
+	Relation pg_trigger;
+
+	at->trigger = trigdata->tg_trigger->tgoid;
+	at->table = RelationGetRelid(trigdata->tg_relation);
+	if (!trigdata->tg_trigger->tgisclone)
+		return;
+
+	pg_trigger = table_open(TriggerRelationId, AccessShareLock);
+	for (;;)
+	{
+		ScanKeyData key;
+		SysScanDesc scan;
+		HeapTuple   tuple;
+		Oid         parent;
+
+		ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
+					ObjectIdGetDatum(at->trigger));
+		scan = systable_beginscan(pg_trigger, TriggerOidIndexId, true, NULL, 1,
+								  &key);
+		tuple = systable_getnext(scan);
+		if (!HeapTupleIsValid(tuple))
+			elog(ERROR, "could not find tuple for trigger %u", at->trigger);
+		at->table = ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid;
+		parent = ((Form_pg_trigger) GETSTRUCT(tuple))->tgparentid;
+		systable_endscan(scan);
+		if (!OidIsValid(parent))
+			break;
+		at->trigger = parent;
+	}
+	table_close(pg_trigger, AccessShareLock);
+}
+
+/*
+ * The log table. Without a schema it is looked for beside the table that has
+ * the trigger, never along search_path: who inserts must not choose it.
+ */
+static Oid
+log_argument(TriggerData *trigdata, const ArrivalUsage *usage,
+			 ArrivalTrigger *at)
+{
+	static const char *const columns[] = {"new_key", "old_key", "distance",
+										  "logged_at"};
+	const char              *arg = trigdata->tg_trigger->tgargs[usage->log_arg];
+	RangeVar                *name;
+	Oid                      table;
+	size_t                   i;
+
+	name =
+		makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(arg)));
+	if (name->schemaname == NULL)
+		name->schemaname = get_namespace_name(get_rel_namespace(at->table));
+	table = RangeVarGetRelid(name, NoLock, true);
+	if (!OidIsValid(table))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("log table \"%s.%s\" does not exist", name->schemaname,
+						name->relname),
+				 errdetail("Argument %d of trigger \"%s\" is \"%s\".",
+						   usage->log_arg + 1, trigdata->tg_trigger->tgname,
+						   arg),
+				 errhint("Write: CREATE TABLE %s (new_key %s, old_key %s, distance "
+						 "integer, logged_at timestamptz).",
+						 quote_qualified_identifier(name->schemaname,
+													name->relname),
+						 format_type_be(at->key_type),
+						 format_type_be(at->key_type))));
+	for (i = 0; i < lengthof(columns); i++)
+		if (get_attnum(table, columns[i]) == InvalidAttrNumber)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_COLUMN),
+					 errmsg("log table \"%s.%s\" has no column \"%s\"",
+							name->schemaname, name->relname, columns[i]),
+					 errhint("It needs new_key and old_key of type %s, "
+							 "distance integer and logged_at timestamptz; "
+							 "others need a default or be nullable.",
+							 format_type_be(at->key_type))));
+	return table;
+}
+
+/*
+ * The checked arguments of the trigger that fires. Kept in fn_extra, which
+ * the executor gives to each trigger for the length of a statement, so there
+ * is nothing to invalidate.
+ */
+ArrivalTrigger *
+simdup_arrival_setup(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
+{
+	TriggerData    *trigdata = (TriggerData *) fcinfo->context;
+	MemoryContext   context = fcinfo->flinfo->fn_mcxt;
+	ArrivalTrigger *at = fcinfo->flinfo->fn_extra;
+
+	simdup_arrival_check_fired(fcinfo, usage);
+	if (at != NULL)
+		return at;
+
+	simdup_arrival_check_arguments(trigdata, usage);
+	at = MemoryContextAllocZero(context, sizeof(ArrivalTrigger));
+	at->usage = usage;
+	at->extension = get_func_namespace(fcinfo->flinfo->fn_oid);
+	find_origin(trigdata, at);
+	at->fp = simdup_arrival_fp_column(trigdata, usage, at->extension);
+	at->fp_type = getBaseType(
+		SPI_gettypeid(RelationGetDescr(trigdata->tg_relation), at->fp));
+	at->key = key_argument(trigdata, usage, &at->key_type);
+	if (usage->flag_arg != NO_ARGUMENT)
+		at->flag = flag_argument(trigdata, usage, at->key_type);
+	at->k = distance_argument(trigdata, usage);
+	if (usage->log_arg != NO_ARGUMENT)
+		at->log_table = log_argument(trigdata, usage, at);
+	at->lock = lock_argument(trigdata, usage);
+	if (TRIGGER_FIRED_FOR_ROW(trigdata->tg_event))
+		simdup_arrival_prepare_row(trigdata, at, context);
+
+	fcinfo->flinfo->fn_extra = at;
+	return at;
+}

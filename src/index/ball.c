@@ -1,0 +1,209 @@
+/*
+ * ball.c
+ *	  The type simhash_ball, what lies in one, and simhash_within.
+ *
+ * A ball is a query as a value: GIN hands its support functions one value, so
+ * center and radius travel together. People write simhash_within.
+ */
+#include "postgres.h"
+
+#include "common/hashfn.h"
+#include "compat.h"
+#include "index/ball.h"
+#include "libpq/pqformat.h"
+#include "utils/builtins.h"
+
+/* Larger than any radius: where digits stop counting. */
+#define RADIUS_TOO_LARGE 1000000
+
+/*
+ * The one message about a bad radius, for ereport and ereturn; detail shows
+ * the number as given.
+ */
+#define RADIUS_ERROR(given) \
+	(errcode(ERRCODE_INVALID_PARAMETER_VALUE), \
+	 errmsg("radius must be between 0 and %d", SIMHASH64_BITS), \
+	 errdetail("The radius given is %s.", given), \
+	 errhint("The radius is a Hamming distance in bits: 3 finds copies, 8 " \
+			 "near-duplicates."))
+
+static void
+check_radius(int64 radius)
+{
+	if (!simhash_radius_is_valid(radius))
+		ereport(ERROR, RADIUS_ERROR(psprintf(INT64_FORMAT, radius)));
+}
+
+static SimhashBall *
+make_ball(uint64 center, int64 radius)
+{
+	SimhashBall *ball = palloc(sizeof(SimhashBall));
+
+	ball->center = center;
+	ball->radius = radius;
+	return ball;
+}
+
+/*
+ * Digits up to '>' and the end of the string. Sets *radius, saturated, and
+ * returns their end, or returns NULL if it is no number there.
+ */
+static const char *
+parse_radius(const char *str, int64 *radius)
+{
+	bool        negative = *str == '-';
+	const char *p = str + negative;
+
+	if (*p < '0' || *p > '9')
+		return NULL;
+	*radius = 0;
+	for (; *p >= '0' && *p <= '9'; p++)
+		*radius = Min(*radius * 10 + (*p - '0'), RADIUS_TOO_LARGE);
+	if (negative)
+		*radius = -*radius;
+	if (p[0] != '>' || p[1] != '\0')
+		return NULL;
+	return p;
+}
+
+PG_FUNCTION_INFO_V1(simhash_ball_in);
+/* <hex,k>, without blanks. */
+Datum
+simhash_ball_in(PG_FUNCTION_ARGS)
+{
+	char       *str = PG_GETARG_CSTRING(0);
+	char       *radius_str = str + SIMHASH64_HEX_DIGITS + 2;
+	const char *end = NULL;
+	uint64      center = 0;
+	int64       radius = 0;
+
+	if (str[0] == '<' && simhash64_from_hex(str + 1, &center) &&
+		str[SIMHASH64_HEX_DIGITS + 1] == ',')
+		end = parse_radius(radius_str, &radius);
+	if (end == NULL)
+		ereturn(fcinfo->context, (Datum) 0,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("invalid input syntax for type %s: \"%s\"",
+						"simhash_ball", str)));
+	if (!simhash_radius_is_valid(radius))
+		ereturn(fcinfo->context, (Datum) 0,
+				RADIUS_ERROR(pnstrdup(radius_str, end - radius_str)));
+
+	PG_RETURN_POINTER(make_ball(center, radius));
+}
+
+PG_FUNCTION_INFO_V1(simhash_ball_out);
+Datum
+simhash_ball_out(PG_FUNCTION_ARGS)
+{
+	SimhashBall *ball = PG_GETARG_SIMHASH_BALL_P(0);
+	char         hex[SIMHASH64_HEX_DIGITS];
+
+	simhash64_to_hex(ball->center, hex);
+	PG_RETURN_CSTRING(
+		psprintf("<%.*s,%d>", SIMHASH64_HEX_DIGITS, hex, (int) ball->radius));
+}
+
+PG_FUNCTION_INFO_V1(simhash_ball_recv);
+Datum
+simhash_ball_recv(PG_FUNCTION_ARGS)
+{
+	StringInfo buf = (StringInfo) PG_GETARG_POINTER(0);
+	uint64     center = (uint64) pq_getmsgint64(buf);
+	int32      radius = (int32) pq_getmsgint(buf, sizeof(int32));
+
+	check_radius(radius);
+	PG_RETURN_POINTER(make_ball(center, radius));
+}
+
+PG_FUNCTION_INFO_V1(simhash_ball_send);
+Datum
+simhash_ball_send(PG_FUNCTION_ARGS)
+{
+	SimhashBall   *ball = PG_GETARG_SIMHASH_BALL_P(0);
+	StringInfoData buf;
+
+	pq_begintypsend(&buf);
+	pq_sendint64(&buf, ball->center);
+	pq_sendint32(&buf, (int32) ball->radius);
+	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
+}
+
+PG_FUNCTION_INFO_V1(simhash_ball);
+Datum
+simhash_ball(PG_FUNCTION_ARGS)
+{
+	int32 radius = PG_GETARG_INT32(1);
+
+	check_radius(radius);
+	PG_RETURN_POINTER(make_ball(PG_GETARG_SIMHASH64(0), radius));
+}
+
+/*
+ * Equality
+ */
+
+static bool
+ball_eq(const SimhashBall *a, const SimhashBall *b)
+{
+	return a->center == b->center && a->radius == b->radius;
+}
+
+PG_FUNCTION_INFO_V1(simhash_ball_eq);
+Datum
+simhash_ball_eq(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(
+		ball_eq(PG_GETARG_SIMHASH_BALL_P(0), PG_GETARG_SIMHASH_BALL_P(1)));
+}
+
+PG_FUNCTION_INFO_V1(simhash_ball_ne);
+Datum
+simhash_ball_ne(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(
+		!ball_eq(PG_GETARG_SIMHASH_BALL_P(0), PG_GETARG_SIMHASH_BALL_P(1)));
+}
+
+PG_FUNCTION_INFO_V1(simhash_ball_hash);
+Datum
+simhash_ball_hash(PG_FUNCTION_ARGS)
+{
+	SimhashBall *ball = PG_GETARG_SIMHASH_BALL_P(0);
+	uint32       center = DatumGetUInt32(
+			  DirectFunctionCall1(hashint8, Int64GetDatum((int64) ball->center)));
+
+	PG_RETURN_INT32(
+		(int32) hash_combine(center, murmurhash32((uint32) ball->radius)));
+}
+
+/*
+ * Membership
+ */
+
+PG_FUNCTION_INFO_V1(simhash_in_ball);
+Datum
+simhash_in_ball(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(
+		simhash_ball_has(PG_GETARG_SIMHASH_BALL_P(1), PG_GETARG_SIMHASH64(0)));
+}
+
+PG_FUNCTION_INFO_V1(simhash_ball_contains);
+Datum
+simhash_ball_contains(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(
+		simhash_ball_has(PG_GETARG_SIMHASH_BALL_P(0), PG_GETARG_SIMHASH64(1)));
+}
+
+PG_FUNCTION_INFO_V1(simhash_within);
+Datum
+simhash_within(PG_FUNCTION_ARGS)
+{
+	int32 radius = PG_GETARG_INT32(2);
+
+	check_radius(radius);
+	PG_RETURN_BOOL(simdup_hamming64(PG_GETARG_SIMHASH64(0),
+									PG_GETARG_SIMHASH64(1)) <= radius);
+}

@@ -1,0 +1,23 @@
+/*
+ * selectivity.h
+ *	  How many rows lie within a Hamming distance.
+ */
+#ifndef SIMDUP_INDEX_SELECTIVITY_H
+#define SIMDUP_INDEX_SELECTIVITY_H
+
+#include "nodes/pathnodes.h"
+
+/*
+ * Estimates for simhash_within, whose arguments these are: as a restriction,
+ * and as a join. funcid is any function of this extension. A radius that is
+ * not known yet is NULL.
+ */
+extern Selectivity simhash_restriction_selectivity(PlannerInfo *root,
+												   Oid funcid, Node *a, Node *b,
+												   Node *radius, int varRelid);
+extern Selectivity simhash_join_selectivity(PlannerInfo *root, Oid funcid,
+											Node *a, Node *b, Node *radius,
+											JoinType         jointype,
+											SpecialJoinInfo *sjinfo);
+
+#endif /* SIMDUP_INDEX_SELECTIVITY_H */

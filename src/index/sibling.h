@@ -1,0 +1,18 @@
+/*
+ * sibling.h
+ *	  Objects of this extension, found from one of its functions.
+ *
+ * The extension may live in any schema and nothing is said about search_path,
+ * so what the planner hooks need by name is looked up in the schema of the
+ * function that is being asked about, and nowhere else.
+ */
+#ifndef SIMDUP_INDEX_SIBLING_H
+#define SIMDUP_INDEX_SIBLING_H
+
+/* The type of this name in the function's schema, or InvalidOid. */
+extern Oid simhash_sibling_type(Oid funcid, const char *name);
+
+/* simhash_ball(simhash64, integer) in the function's schema, or InvalidOid. */
+extern Oid simhash_sibling_ball_constructor(Oid funcid);
+
+#endif /* SIMDUP_INDEX_SIBLING_H */

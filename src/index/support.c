@@ -1,0 +1,121 @@
+/*
+ * support.c
+ *	  What the planner learns of simhash_within: an index condition, and how
+ *	  many rows to expect.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "compat.h"
+#include "core/probe.h"
+#include "index/selectivity.h"
+#include "index/sibling.h"
+#include "index/strategy.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/supportnodes.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+
+/* simhash_ball(center, radius), as a constant if it is one. */
+static Expr *
+make_ball_expr(PlannerInfo *root, Oid funcid, Node *center, Node *radius)
+{
+	Oid   constructor = simhash_sibling_ball_constructor(funcid);
+	Node *ball;
+
+	if (!OidIsValid(constructor))
+		return NULL;
+	ball = (Node *) makeFuncExpr(constructor, get_func_rettype(constructor),
+								 list_make2(copyObject(center),
+											copyObject(radius)),
+								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	if (IsA(center, Const) && IsA(radius, Const))
+		ball = eval_const_expressions(root, ball);
+	return (Expr *) ball;
+}
+
+/* A constant radius for which the index would be read from end to end. */
+static bool
+radius_is_hopeless(Node *radius)
+{
+	Const *value = (Const *) radius;
+
+	return IsA(radius, Const) && !value->constisnull &&
+		   DatumGetInt32(value->constvalue) > SIMDUP_PROBE_MAX_RADIUS;
+}
+
+/*
+ * simhash_within(column, center, k), the column first or second, is the same
+ * as column <@ simhash_ball(center, k), if the index has that operator.
+ */
+static List *
+index_condition(SupportRequestIndexCondition *req)
+{
+	List *args;
+	Node *column;
+	Node *center;
+	Node *radius;
+	Expr *ball;
+	Oid   operator;
+
+	if (!is_funcclause(req->node) || req->indexarg > 1)
+		return NIL;
+	args = ((FuncExpr *) req->node)->args;
+	column = list_nth(args, req->indexarg);
+	center = list_nth(args, 1 - req->indexarg);
+	radius = lthird(args);
+
+	if (!is_pseudo_constant_for_index(req->root, center, req->index) ||
+		!is_pseudo_constant_for_index(req->root, radius, req->index) ||
+		radius_is_hopeless(radius))
+		return NIL;
+
+	ball = make_ball_expr(req->root, req->funcid, center, radius);
+	if (ball == NULL)
+		return NIL;
+	operator=
+		get_opfamily_member(req->opfamily,
+							simhash_sibling_type(req->funcid, "simhash64"),
+							exprType((Node *) ball), SIMHASH_IN_BALL_STRATEGY);
+	if (!OidIsValid(operator))
+		return NIL;
+
+	req->lossy = false;
+	return list_make1(make_opclause(operator, BOOLOID, false, (Expr *) column,
+									ball, InvalidOid, InvalidOid));
+}
+
+static void
+estimate_selectivity(SupportRequestSelectivity *req)
+{
+	Node *a = linitial(req->args);
+	Node *b = lsecond(req->args);
+	Node *radius = lthird(req->args);
+
+	if (req->is_join)
+		req->selectivity =
+			simhash_join_selectivity(req->root, req->funcid, a, b, radius,
+									 req->jointype, req->sjinfo);
+	else
+		req->selectivity =
+			simhash_restriction_selectivity(req->root, req->funcid, a, b,
+											radius, req->varRelid);
+}
+
+PG_FUNCTION_INFO_V1(simhash_within_support);
+Datum
+simhash_within_support(PG_FUNCTION_ARGS)
+{
+	Node *request = (Node *) PG_GETARG_POINTER(0);
+
+	if (IsA(request, SupportRequestIndexCondition))
+		PG_RETURN_POINTER(
+			index_condition((SupportRequestIndexCondition *) request));
+	if (IsA(request, SupportRequestSelectivity))
+	{
+		estimate_selectivity((SupportRequestSelectivity *) request);
+		PG_RETURN_POINTER(request);
+	}
+	PG_RETURN_POINTER(NULL);
+}

@@ -1,0 +1,240 @@
+/*
+ * parser.c
+ *	  ICU's words in SQL: the tokenizer's breaker with its errors, the version,
+ *	  and the text search parser simdup_icu.
+ *
+ * A text search parser has no arguments, so it has the root locale's words.
+ * Dictionaries go by script: it finds those of Chinese, Japanese, Thai and so
+ * on in any text.
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include "core/charclass.h"
+#include "mb/pg_wchar.h"
+#include "text/icu.h"
+#include "text/profile.h"
+#include "tsearch/ts_public.h"
+#include "utils/builtins.h"
+
+#ifdef SIMDUP_ICU
+
+void
+simdup_icu_failed(const char *reason)
+{
+	ereport(ERROR, (errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+					errmsg("could not find words with ICU: %s", reason)));
+}
+
+SimdupBreaker
+simdup_get_icu_breaker(const char *locale)
+{
+	SimdupBreaker breaker;
+
+	if (locale[strspn(locale,
+					  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")] !=
+			'\0' ||
+		locale[0] == '\0' || !simdup_icu_open(locale, &breaker))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unrecognized ICU locale: \"%s\"", locale),
+				 errhint(
+					 "A locale is a language, with its script and country where they matter, such as in \"icu:zh\", \"icu:ja_JP\" and \"icu:zh_Hant_TW\".")));
+	return breaker;
+}
+
+#else
+
+SimdupBreaker
+simdup_get_icu_breaker(const char *locale)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("simdup was built without ICU"),
+			 errhint(
+				 "Build and install simdup where ICU's headers are (on Debian, the package libicu-dev).")));
+}
+
+#endif
+
+PG_FUNCTION_INFO_V1(simdup_icu_version);
+/* simdup_icu_version() */
+Datum
+simdup_icu_version(PG_FUNCTION_ARGS)
+{
+#ifdef SIMDUP_ICU
+	char version[SIMDUP_ICU_VERSION_SIZE];
+
+	simdup_icu_describe(version);
+	PG_RETURN_TEXT_P(cstring_to_text(version));
+#else
+	PG_RETURN_NULL();
+#endif
+}
+
+/*
+ * Token types. The numbers are those of the default parser's word, uint and
+ * blank, since its headlines are ours too.
+ */
+enum
+{
+	TOKEN_WORD = 2,
+	TOKEN_BLANK = 12,
+	TOKEN_NUMBER = 22
+};
+
+/*
+ * A longer blank comes in parts: text search takes a token of 2 kB for a word
+ * too long to be indexed, and says so.
+ */
+#define MAX_BLANK 1024
+
+typedef struct Parser
+{
+	SimdupSegments segments;
+	SimdupUtf8     utf8;
+	SimdupSegment  segment;   /* what is left of the last one */
+	const char    *at;        /* in the text as it was given */
+	bool           converted; /* to UTF-8 */
+} Parser;
+
+/* Other breakers may come and go between two calls. */
+static int
+find_root_breaks(void *arg, const char *text, size_t len, SimdupBreak *breaks)
+{
+	SimdupBreaker root = simdup_get_icu_breaker("root");
+
+	return root.find(root.arg, text, len, breaks);
+}
+
+static int
+count_chars(const char *utf8, size_t len)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < len; i++)
+		count += ((unsigned char) utf8[i] & 0xC0) != 0x80;
+	return count;
+}
+
+PG_FUNCTION_INFO_V1(simdup_icu_start);
+/* START of the parser: (text, length) */
+Datum
+simdup_icu_start(PG_FUNCTION_ARGS)
+{
+	char   *bytes = (char *) PG_GETARG_POINTER(0);
+	int     len = PG_GETARG_INT32(1);
+	Parser *parser = palloc0(sizeof(Parser));
+
+	(void) simdup_get_icu_breaker("root");
+	parser->at = bytes;
+	parser->utf8 = simdup_bytes_to_utf8(bytes, (size_t) len);
+	parser->converted = parser->utf8.bytes != bytes;
+
+	/* tokens are found in the text by counting its characters */
+	if (parser->converted &&
+		pg_mbstrlen_with_len(bytes, len) !=
+			count_chars(parser->utf8.bytes, parser->utf8.len))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("text search parser \"%s\" does not support this text in encoding \"%s\"",
+						"simdup_icu", GetDatabaseEncodingName()),
+				 errdetail(
+					 "A character of the text is more than one in Unicode."),
+				 errhint("Use a database with encoding UTF8.")));
+	simdup_segments_begin(&parser->segments,
+						  (SimdupBreaker){find_root_breaks, NULL},
+						  parser->utf8.bytes, parser->utf8.len);
+	PG_RETURN_POINTER(parser);
+}
+
+/* Bytes of the next token, out of what is left of the segment. */
+static size_t
+token_length(const SimdupSegment *segment)
+{
+	size_t len = segment->len;
+
+	if (!segment->is_word && len > MAX_BLANK)
+	{
+		len = MAX_BLANK;
+		while (((unsigned char) segment->bytes[len] & 0xC0) == 0x80)
+			len--;
+	}
+	return len;
+}
+
+/* Bytes that the next characters of the text take, as it was given. */
+static int
+given_length(const char *at, int chars)
+{
+	const char *p = at;
+
+	while (chars-- > 0)
+		p += pg_encoding_mblen(GetDatabaseEncoding(), p);
+	return (int) (p - at);
+}
+
+PG_FUNCTION_INFO_V1(simdup_icu_gettoken);
+/* GETTOKEN of the parser: (state, token, length), returns its type */
+Datum
+simdup_icu_gettoken(PG_FUNCTION_ARGS)
+{
+	Parser        *parser = (Parser *) PG_GETARG_POINTER(0);
+	char         **token = (char **) PG_GETARG_POINTER(1);
+	int           *token_len = (int *) PG_GETARG_POINTER(2);
+	SimdupSegment *segment = &parser->segment;
+	size_t         len;
+
+	if (segment->len == 0 && !simdup_segments_next(&parser->segments, segment))
+		PG_RETURN_INT32(0);
+	len = token_length(segment);
+	*token = unconstify(char *, parser->at);
+	*token_len =
+		parser->converted
+			? given_length(parser->at, count_chars(segment->bytes, len))
+			: (int) len;
+	parser->at += *token_len;
+	segment->bytes += len;
+	segment->len -= len;
+	if (!segment->is_word)
+		PG_RETURN_INT32(TOKEN_BLANK);
+	PG_RETURN_INT32(segment->is_number ? TOKEN_NUMBER : TOKEN_WORD);
+}
+
+PG_FUNCTION_INFO_V1(simdup_icu_end);
+/* END of the parser: (state) */
+Datum
+simdup_icu_end(PG_FUNCTION_ARGS)
+{
+	Parser *parser = (Parser *) PG_GETARG_POINTER(0);
+
+	simdup_segments_free(&parser->segments);
+	if (parser->converted)
+		pfree(unconstify(char *, parser->utf8.bytes));
+	pfree(parser);
+	PG_RETURN_VOID();
+}
+
+PG_FUNCTION_INFO_V1(simdup_icu_lextypes);
+/* LEXTYPES of the parser: (unused), with or without ICU */
+Datum
+simdup_icu_lextypes(PG_FUNCTION_ARGS)
+{
+	static const struct
+	{
+		int         type;
+		const char *alias;
+		const char *description;
+	} types[] = {{TOKEN_WORD, "word", "Word"},
+				 {TOKEN_NUMBER, "number", "Number"},
+				 {TOKEN_BLANK, "blank", "Space and punctuation"}};
+	LexDescr *result = palloc0((lengthof(types) + 1) * sizeof(LexDescr));
+
+	for (size_t i = 0; i < lengthof(types); i++)
+	{
+		result[i].lexid = types[i].type;
+		result[i].alias = pstrdup(types[i].alias);
+		result[i].descr = pstrdup(types[i].description);
+	}
+	PG_RETURN_POINTER(result);
+}

@@ -1,0 +1,257 @@
+/*
+ * textform.c
+ *	  Values of any type as text that no setting of the session changes.
+ *
+ * The text form of a value is what its cast to text gives under pinned
+ * settings. A type is refused if its text comes out of a function that may
+ * answer differently to the same value, except for those below whose answers
+ * depend on the pinned settings alone.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "compat.h"
+#include "miscadmin.h"
+#include "pgtime.h"
+#include "text/textform.h"
+#include "utils/builtins.h"
+#include "utils/bytea.h"
+#include "utils/float.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/pg_locale.h"
+#include "utils/typcache.h"
+
+/* The cast function, the output function, or neither where the bits are text. */
+static CoercionPathType
+path_to_text(Oid type, Oid *function)
+{
+	CoercionPathType path =
+		find_coercion_pathway(TEXTOID, type, COERCION_EXPLICIT, function);
+
+	if (path != COERCION_PATH_FUNC && path != COERCION_PATH_RELABELTYPE)
+	{
+		bool varlena;
+
+		getTypeOutputInfo(type, function, &varlena);
+		path = COERCION_PATH_COERCEVIAIO;
+	}
+	return path;
+}
+
+/* Types whose text depends on the pinned settings and on nothing else. */
+static bool
+depends_on_pinned(Oid type)
+{
+	switch (type)
+	{
+		case CASHOID:
+		case DATEOID:
+		case INTERVALOID:
+		case TIMEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+		case TIMETZOID:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Types whose text depends on no setting: most columns of most tables. */
+static bool
+depends_on_nothing(Oid type)
+{
+	switch (type)
+	{
+		case BOOLOID:
+		case BPCHAROID:
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case JSONBOID:
+		case JSONOID:
+		case NAMEOID:
+		case NUMERICOID:
+		case TEXTOID:
+		case UUIDOID:
+		case VARCHAROID:
+			return true;
+		default:
+			return false;
+	}
+}
+
+static const char *
+unstable_composite(Oid type, bool frozen)
+{
+	TupleDesc   desc;
+	const char *reason = NULL;
+
+	if (type == RECORDOID)
+		return "the columns of a record are not known";
+	if (frozen)
+		return "a composite type can be altered";
+	desc = lookup_rowtype_tupdesc(type, -1);
+	for (int i = 0; i < desc->natts && !reason; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(desc, i);
+
+		if (!column->attisdropped)
+			reason = simdup_unstable_text(column->atttypid, frozen);
+	}
+	ReleaseTupleDesc(desc);
+	return reason;
+}
+
+const char *
+simdup_unstable_text(Oid type, bool frozen)
+{
+	Oid              base = getBaseType(type);
+	Oid              element = get_element_type(base);
+	Oid              function;
+	CoercionPathType path = path_to_text(base, &function);
+
+	check_stack_depth();
+	if (path == COERCION_PATH_RELABELTYPE || depends_on_pinned(base))
+		return NULL;
+	if (path == COERCION_PATH_COERCEVIAIO)
+	{
+		if (OidIsValid(element))
+			return simdup_unstable_text(element, frozen);
+		switch (get_typtype(base))
+		{
+			case TYPTYPE_ENUM:
+				return frozen ? "a label of an enum can be renamed" : NULL;
+			case TYPTYPE_RANGE:
+				return simdup_unstable_text(get_range_subtype(base), frozen);
+			case TYPTYPE_MULTIRANGE:
+				return simdup_unstable_text(get_multirange_range(base), frozen);
+			case TYPTYPE_COMPOSITE:
+				return unstable_composite(base, frozen);
+		}
+		if (base == RECORDOID)
+			return unstable_composite(base, frozen);
+	}
+	if (func_volatile(function) == PROVOLATILE_IMMUTABLE)
+		return NULL;
+	return path == COERCION_PATH_FUNC ? "its cast to text is not immutable"
+									  : "its output function is not immutable";
+}
+
+void
+simdup_text_form_init(SimdupTextForm *form, Oid type, MemoryContext context)
+{
+	Oid base;
+	Oid function = InvalidOid;
+
+	if (form->type == type)
+		return;
+	form->type = InvalidOid;
+	base = getBaseType(type);
+	form->path = path_to_text(base, &function);
+	form->pinned = !depends_on_nothing(base);
+	if (form->path != COERCION_PATH_RELABELTYPE)
+		fmgr_info_cxt(function, &form->function, context);
+	form->type = type;
+}
+
+text *
+simdup_text_of(SimdupTextForm *form, Datum value)
+{
+	LOCAL_FCINFO(call, 3);
+	Datum result;
+
+	if (form->path == COERCION_PATH_RELABELTYPE)
+		return DatumGetTextPP(value);
+	if (form->path == COERCION_PATH_COERCEVIAIO)
+		return cstring_to_text(OutputFunctionCall(&form->function, value));
+
+	/* a cast function may also want the type modifier and "explicit" */
+	InitFunctionCallInfoData(*call, &form->function, form->function.fn_nargs,
+							 DEFAULT_COLLATION_OID, NULL, NULL);
+	call->args[0] = (NullableDatum){value, false};
+	call->args[1] = (NullableDatum){Int32GetDatum(-1), false};
+	call->args[2] = (NullableDatum){BoolGetDatum(true), false};
+	result = FunctionCallInvoke(call);
+	return call->isnull ? NULL : DatumGetTextPP(result);
+}
+
+static void
+pin(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+}
+
+int
+simdup_pin_settings(void)
+{
+	int level = NewGUCNestLevel();
+
+	/* in ISO style the order of day and month has no meaning */
+	if (DateStyle != USE_ISO_DATES)
+		pin("datestyle", "ISO");
+	if (IntervalStyle != INTSTYLE_POSTGRES)
+		pin("intervalstyle", "postgres");
+	if (strcmp(pg_get_timezone_name(session_timezone), "UTC") != 0)
+		pin("timezone", "UTC");
+	/* from 1 on: the shortest digits that give the same number back */
+	if (extra_float_digits < 1)
+		pin("extra_float_digits", "1");
+	if (bytea_output != BYTEA_OUTPUT_HEX)
+		pin("bytea_output", "hex");
+	if (strcmp(locale_monetary, "C") != 0)
+		pin("lc_monetary", "C");
+	return level;
+}
+
+void
+simdup_unpin_settings(int level)
+{
+	AtEOXact_GUC(true, level);
+}
+
+PG_FUNCTION_INFO_V1(simhash_field);
+/* simhash_field(value) */
+Datum
+simhash_field(PG_FUNCTION_ARGS)
+{
+	SimdupTextForm *form = fcinfo->flinfo->fn_extra;
+	Oid             type = get_fn_expr_argtype(fcinfo->flinfo, 0);
+	text           *result;
+	int             level;
+
+	if (!OidIsValid(type))
+		elog(ERROR, "could not determine the type of the value");
+	if (!form)
+	{
+		const char *reason = simdup_unstable_text(type, true);
+
+		if (reason)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("type %s has no text form that lasts",
+							format_type_be(type)),
+					 errdetail("The reason is that %s.", reason),
+					 errhint(
+						 "Leave it out, or let a trigger store the fingerprint.")));
+		form = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(*form));
+		fcinfo->flinfo->fn_extra = form;
+	}
+	simdup_text_form_init(form, type, fcinfo->flinfo->fn_mcxt);
+	if (!form->pinned)
+		result = simdup_text_of(form, PG_GETARG_DATUM(0));
+	else
+	{
+		level = simdup_pin_settings();
+		result = simdup_text_of(form, PG_GETARG_DATUM(0));
+		simdup_unpin_settings(level);
+	}
+	if (!result)
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(result);
+}

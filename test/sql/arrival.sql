@@ -1,0 +1,530 @@
+--
+-- arrival: what each trigger does, and what it says when it is written wrong.
+-- Sessions that meet are in the specs, loads and crashes in the TAP test.
+--
+SET client_min_messages = warning;
+CREATE SCHEMA arrival;
+SET search_path = arrival, public;
+
+-- a fingerprint with the given bits changed
+CREATE FUNCTION near(fp simhash64, VARIADIC bits int[]) RETURNS simhash64 LANGUAGE sql IMMUTABLE
+  RETURN (fp::bigint # (SELECT sum(1::bigint << b) FROM unnest(bits) b)::bigint)::simhash64;
+
+--
+-- simhash_update_trigger
+--
+CREATE TYPE mood AS ENUM ('calm', 'angry');
+CREATE TABLE doc (gone int, id int, body varchar(200), place char(20), ok bool, mood mood, ip inet,
+                  amount numeric, note text, fp simhash64);
+ALTER TABLE doc DROP COLUMN gone;
+CREATE TRIGGER fp BEFORE INSERT OR UPDATE ON doc FOR EACH ROW
+  EXECUTE FUNCTION simhash_update_trigger('fp', 'body', 'place', 'ok', 'mood', 'ip', 'amount');
+INSERT INTO doc VALUES (1, 'the lights in the park are out', 'North', true, 'calm', '10.0.0.1', 1.50);
+INSERT INTO doc (id, body, place) VALUES
+  (2, 'the lights in the park are out', NULL),
+  (3, NULL, '  '),
+  (4, NULL, ' North ');
+CREATE VIEW doc_right AS
+  SELECT id, fp IS NOT NULL AS has_one,
+         fp IS NOT DISTINCT FROM simhash_row(body, ARRAY[place::text, ok::text, mood::text, ip::text, amount::text]) AS is_right
+  FROM doc;
+SELECT * FROM doc_right ORDER BY id;
+SELECT fp = simhash(body) AS as_simhash FROM doc WHERE id = 2;
+SELECT fp = simhash_row(NULL, ARRAY['north']) AS folded FROM doc WHERE id = 4;
+-- on the columns it names, and no others
+UPDATE doc SET fp = '0000000000000000', note = 'kept' WHERE id = 1;
+UPDATE doc SET body = body WHERE id = 2;
+UPDATE doc SET amount = 7 WHERE id = 4;
+SELECT id, is_right FROM doc_right ORDER BY id;
+-- also when an earlier trigger changes one
+CREATE FUNCTION trim_body() RETURNS trigger LANGUAGE plpgsql AS
+  $$ BEGIN NEW.body := NEW.body || ' ' || NEW.note; RETURN NEW; END $$;
+CREATE TRIGGER a_body BEFORE UPDATE ON doc FOR EACH ROW EXECUTE FUNCTION trim_body();
+UPDATE doc SET note = 'and dangerous' WHERE id = 1;
+SELECT id, is_right FROM doc_right WHERE id = 1;
+DROP TABLE doc CASCADE;
+
+--
+-- simdup_flag_trigger
+--
+CREATE TABLE "Flag ged" ("Key" int PRIMARY KEY, gone int, "Fp" simhash64, "Dup" int REFERENCES "Flag ged");
+ALTER TABLE "Flag ged" DROP COLUMN gone;
+CREATE INDEX ON "Flag ged" USING gin ("Fp" simhash64_ops);
+CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON "Flag ged" FOR EACH ROW
+  EXECUTE FUNCTION simdup_flag_trigger('Fp', 'Dup', 'Key', '3');
+\set a '''00ff00ff00ff00ff''::simhash64'
+INSERT INTO "Flag ged" VALUES
+  (10, :a),
+  (11, near(:a, 1, 2, 3)),
+  (5, near(:a, 1, 2)),
+  (12, near(:a, 1)),
+  (13, near(:a, 9, 10, 11, 12)),
+  (14, NULL);
+INSERT INTO "Flag ged" VALUES (15, NULL, 10), (17, 'ffffffffffffffff', 10);
+DELETE FROM "Flag ged" WHERE "Key" = 17;
+SELECT * FROM "Flag ged" ORDER BY 1;
+-- an update that changes the fingerprint looks again, another does not
+UPDATE "Flag ged" SET "Fp" = near(:a, 9, 10, 11) WHERE "Key" = 10;
+UPDATE "Flag ged" SET "Dup" = 14 WHERE "Key" = 11;
+UPDATE "Flag ged" SET "Fp" = "Fp", "Dup" = NULL WHERE "Key" = 12;
+UPDATE "Flag ged" SET "Fp" = NULL WHERE "Key" = 5;
+SELECT * FROM "Flag ged" ORDER BY 1;
+-- never itself: an upsert, a change of key, no key
+INSERT INTO "Flag ged" VALUES (14, 'ffffffffffffffff') ON CONFLICT ("Key") DO UPDATE SET "Fp" = EXCLUDED."Fp";
+INSERT INTO "Flag ged" VALUES (14, 'fffffffffffffff0') ON CONFLICT ("Key") DO UPDATE SET "Fp" = EXCLUDED."Fp";
+UPDATE "Flag ged" SET "Key" = 16, "Fp" = 'fffffffffffffff8' WHERE "Key" = 14;
+SELECT * FROM "Flag ged" WHERE "Key" > 13 ORDER BY 1;
+-- a key of any type
+CREATE TABLE flag_text (id text COLLATE "C", fp simhash64, dup text);
+CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON flag_text FOR EACH ROW
+  EXECUTE FUNCTION simdup_flag_trigger('fp', 'dup', 'id', '64');
+INSERT INTO flag_text VALUES (repeat('long ', 1000), :a), ('b', near(:a, 1, 2)), ('a', near(:a, 1, 3)), ('c', near(:a, 1)), (NULL, near(:a, 5));
+UPDATE flag_text SET fp = near(:a, 5, 6) WHERE id IS NULL;
+SELECT left(id, 9) AS id, left(dup, 9) AS dup FROM flag_text ORDER BY id;
+-- distance 0, and the table's own index is used in a session that saw it empty
+CREATE TABLE flag_zero (id int, fp simhash64, dup int);
+CREATE INDEX ON flag_zero USING gin (fp simhash64_ops);
+CREATE TRIGGER flag BEFORE INSERT ON flag_zero FOR EACH ROW
+  EXECUTE FUNCTION simdup_flag_trigger('fp', 'dup', 'id', '0');
+BEGIN;
+INSERT INTO flag_zero SELECT i, (i % 7)::bigint::simhash64 FROM generate_series(1, 20) i;
+SELECT idx_scan FROM pg_stat_xact_user_tables WHERE relname = 'flag_zero' AND schemaname = 'arrival';
+SELECT string_agg(dup::text, ' ' ORDER BY id) FROM flag_zero;
+COMMIT;
+
+-- the compact index serves where it has enough blocks, until a better one comes
+CREATE TABLE flag_blocks (id int, fp simhash64, dup int);
+CREATE INDEX compact ON flag_blocks USING gin (simhash_blocks(fp));
+CREATE INDEX no_use ON flag_blocks USING gin (simhash_blocks(fp, 3)) WHERE id > 0;
+CREATE TRIGGER flag BEFORE INSERT ON flag_blocks FOR EACH ROW
+  EXECUTE FUNCTION simdup_flag_trigger('fp', 'dup', 'id', '3');
+CREATE VIEW index_scans AS SELECT relname, pg_stat_get_xact_numscans(oid) > 0 AS used FROM pg_class
+  WHERE relnamespace = 'arrival'::regnamespace AND relname IN ('compact', 'no_use', 'direct') ORDER BY 1;
+BEGIN;
+INSERT INTO flag_blocks SELECT i, near(hashint8extended(i % 7, 1)::simhash64, 20 + i) FROM generate_series(1, 20) i;
+SELECT * FROM index_scans;
+SELECT string_agg(coalesce(dup::text, '-'), ' ' ORDER BY id) FROM flag_blocks;
+SELECT count(*) AS wrong FROM flag_blocks a WHERE dup IS DISTINCT FROM
+  (SELECT id FROM flag_blocks b WHERE b.id < a.id AND b.fp <~> a.fp <= 3 ORDER BY b.fp <~> a.fp, id LIMIT 1);
+COMMIT;
+CREATE INDEX direct ON flag_blocks USING gin (fp simhash64_ops);
+BEGIN;
+INSERT INTO flag_blocks SELECT i, hashint8extended(i, 1)::simhash64 FROM generate_series(0, 6) i;
+SELECT * FROM index_scans WHERE relname = 'direct';
+COMMIT;
+
+--
+-- A generated fingerprint: there is none yet when BEFORE triggers fire
+--
+CREATE TABLE gen (id int PRIMARY KEY, body text, fp simhash64 GENERATED ALWAYS AS (simhash(body)) STORED, dup int);
+CREATE TABLE gen_log (line serial, new_key int, old_key int, distance int, logged_at timestamptz);
+CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON gen FOR EACH ROW
+  EXECUTE FUNCTION simdup_flag_trigger('fp', 'dup', 'id', '8');
+CREATE TRIGGER log AFTER INSERT OR UPDATE ON gen FOR EACH ROW
+  EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '8', 'gen_log');
+INSERT INTO gen VALUES (1, 'the street lights in the park are out since monday'), (2, 'the street lights in the park are out since monday'), (3, ''), (4, NULL);
+UPDATE gen SET body = 'the street lights in the park are out since monday' WHERE id = 4;
+UPDATE gen SET body = 'something else entirely' WHERE id = 2;
+UPDATE gen SET dup = NULL WHERE id = 4;
+SELECT id, dup FROM gen ORDER BY id;
+SELECT new_key, old_key, distance, logged_at <= now() AS timed FROM gen_log ORDER BY line;
+ALTER TABLE gen DISABLE TRIGGER USER;
+CREATE TRIGGER reject BEFORE INSERT OR UPDATE ON gen FOR EACH ROW
+  EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '8');
+INSERT INTO gen VALUES (5, 'something else entirely');
+UPDATE gen SET body = 'something else entirely' WHERE id = 1;
+DROP TRIGGER reject ON gen;
+CREATE TRIGGER reject AFTER INSERT OR UPDATE ON gen FOR EACH ROW
+  EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '8');
+INSERT INTO gen VALUES (5, 'something else entirely');
+UPDATE gen SET body = 'something else entirely' WHERE id = 1;
+SELECT id, body FROM gen ORDER BY id;
+
+--
+-- simdup_log_trigger, for rows and for statements: each pair once
+--
+CREATE TABLE logged (id int, fp simhash64);
+CREATE TABLE logged_log (new_key int, old_key int, distance int, logged_at timestamptz);
+CREATE INDEX ON logged USING gin (fp simhash64_ops);
+CREATE TRIGGER log AFTER INSERT OR UPDATE ON logged FOR EACH ROW
+  EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '3', 'arrival.logged_log');
+INSERT INTO logged VALUES (1, :a), (2, NULL);
+INSERT INTO logged VALUES (4, near(:a, 1)), (3, near(:a, 2)), (5, near(:a, 1, 2)), (6, 'ffffffffffffffff');
+SELECT new_key, old_key, distance FROM logged_log ORDER BY 1, 2;
+TRUNCATE logged, logged_log;
+DROP TRIGGER log ON logged;
+CREATE TRIGGER log_insert AFTER INSERT ON logged REFERENCING NEW TABLE AS "New Rows" FOR EACH STATEMENT
+  EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '3', 'logged_log');
+CREATE TRIGGER log_update AFTER UPDATE ON logged REFERENCING NEW TABLE AS n OLD TABLE AS o FOR EACH STATEMENT
+  EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '3', 'logged_log', 'lock');
+INSERT INTO logged VALUES (1, :a), (2, NULL);
+INSERT INTO logged VALUES (4, near(:a, 1)), (3, near(:a, 2)), (5, near(:a, 1, 2)), (6, 'ffffffffffffffff');
+SELECT new_key, old_key, distance FROM logged_log ORDER BY 1, 2;
+TRUNCATE logged_log;
+UPDATE logged SET fp = fp;
+UPDATE logged SET fp = CASE id WHEN 6 THEN near(:a, 1, 2, 3) ELSE fp END;
+SELECT new_key, old_key, distance FROM logged_log ORDER BY 1, 2;
+-- under an isolation level that has one snapshot
+TRUNCATE logged_log;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+INSERT INTO logged VALUES (7, near(:a, 4));
+UPDATE logged SET fp = near(:a, 5) WHERE id = 7;
+COMMIT;
+SELECT new_key, old_key, distance FROM logged_log ORDER BY 1, 2, 3;
+
+--
+-- simdup_reject_trigger
+--
+CREATE TABLE rejecting ("the id" int PRIMARY KEY, fp simhash64);
+CREATE TRIGGER "No twins" BEFORE INSERT OR UPDATE ON rejecting FOR EACH ROW
+  EXECUTE FUNCTION simdup_reject_trigger('fp', 'the id', '3');
+INSERT INTO rejecting VALUES (1, :a), (2, NULL), (3, NULL);
+\set VERBOSITY verbose
+\set SHOW_CONTEXT never
+DO $$
+DECLARE
+  state text; detail text; tab text; sch text; con text;
+BEGIN
+  INSERT INTO rejecting VALUES (4, '00ff00ff00ff00fe');
+EXCEPTION WHEN exclusion_violation THEN
+  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, detail = PG_EXCEPTION_DETAIL,
+    sch = SCHEMA_NAME, tab = TABLE_NAME, con = CONSTRAINT_NAME;
+  RAISE WARNING '% | % | %.% | %', state, detail, sch, tab, con;
+END $$;
+\set VERBOSITY default
+INSERT INTO rejecting VALUES (4, near(:a, 1, 2, 3, 4)), (5, near(:a, 1, 2, 3));
+INSERT INTO rejecting VALUES (4, near(:a, 1, 2, 3, 4));
+INSERT INTO rejecting VALUES (4, near(:a, 1, 2, 3, 5)) ON CONFLICT ("the id") DO UPDATE SET fp = EXCLUDED.fp;
+UPDATE rejecting SET fp = near(:a, 1) WHERE "the id" = 4;
+UPDATE rejecting SET "the id" = 40 WHERE "the id" = 4;
+SELECT * FROM rejecting ORDER BY 1;
+-- distance 64: one row and no more
+CREATE TABLE only_one (id int, fp simhash64);
+CREATE TRIGGER reject BEFORE INSERT ON only_one FOR EACH ROW
+  EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '64');
+INSERT INTO only_one VALUES (1, :a);
+INSERT INTO only_one VALUES (2, near(:a, 0, 9, 20, 31, 32, 33, 60, 63));
+-- deferred: what counts is what is there at the end
+CREATE TABLE deferred (id int PRIMARY KEY, fp simhash64);
+CREATE CONSTRAINT TRIGGER reject AFTER INSERT OR UPDATE ON deferred
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '3');
+BEGIN;
+INSERT INTO deferred VALUES (1, :a), (2, near(:a, 1)), (3, near(:a, 2));
+UPDATE deferred SET fp = 'ffffffffffffffff' WHERE id = 2;
+DELETE FROM deferred WHERE id = 3;
+COMMIT;
+BEGIN;
+INSERT INTO deferred VALUES (4, near(:a, 1));
+COMMIT;
+SELECT id FROM deferred ORDER BY id;
+
+--
+-- Locks: rows within k have one in common, whatever bits they differ in;
+-- unrelated rows hardly ever
+--
+CREATE FUNCTION locks_of(k int, fp simhash64) RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE
+  locks text[];
+BEGIN
+  EXECUTE format('CREATE TRIGGER t BEFORE INSERT ON locking FOR EACH ROW
+    EXECUTE FUNCTION simdup_reject_trigger(%L, %L, %L)', 'fp', 'id', k);
+  INSERT INTO locking VALUES (1, fp);
+  SELECT array_agg(objsubid || ':' || objid) INTO locks FROM pg_locks
+    WHERE locktype = 'advisory' AND pid = pg_backend_pid() AND objsubid > 16384;
+  RAISE SQLSTATE 'XX999';
+EXCEPTION WHEN SQLSTATE 'XX999' THEN
+  RETURN locks;
+END $$;
+CREATE TABLE locking (id int, fp simhash64);
+CREATE TABLE locked (k int, n int, twins bool, unrelated bool);
+CREATE PROCEDURE lock_pairs() LANGUAGE plpgsql AS $$
+DECLARE
+  fp simhash64; twin simhash64; locks text[];
+BEGIN
+  FOR k IN 0 .. 16 LOOP
+    FOR i IN 1 .. 20 LOOP
+      fp := hashint8extended(i, k)::simhash64;
+      SELECT (fp::bigint # coalesce(bit_xor(1::bigint << b), 0))::simhash64 INTO twin
+        FROM (SELECT b FROM generate_series(0, 63) b ORDER BY hashint8extended(b, i * 100 + k) LIMIT k) bits;
+      locks := locks_of(k, fp);
+      INSERT INTO locked VALUES (k, cardinality(locks), locks && locks_of(k, twin),
+                                 locks && locks_of(k, hashint8extended(-i, k)::simhash64));
+      COMMIT;
+    END LOOP;
+  END LOOP;
+END $$;
+CALL lock_pairs();
+SELECT k, max(n) AS locks, bool_and(twins) AS twins_meet, count(*) FILTER (WHERE unrelated) AS unrelated_meet
+  FROM locked GROUP BY k ORDER BY k;
+
+--
+-- Partitions: twins are looked for in the whole table
+--
+CREATE TABLE part (gone int, id int, region text, fp simhash64, dup int) PARTITION BY LIST (region);
+CREATE TABLE part_n (dup int, fp simhash64, id int, region text);
+ALTER TABLE part DROP COLUMN gone;
+ALTER TABLE part ATTACH PARTITION part_n FOR VALUES IN ('n');
+CREATE TABLE part_s PARTITION OF part FOR VALUES IN ('s');
+CREATE INDEX ON part USING gin (fp simhash64_ops);
+CREATE TABLE part_log (new_key int, old_key int, distance int, logged_at timestamptz);
+CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON part FOR EACH ROW
+  EXECUTE FUNCTION simdup_flag_trigger('fp', 'dup', 'id', '3', 'lock');
+CREATE TRIGGER log AFTER INSERT OR UPDATE ON part FOR EACH ROW
+  EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '3', 'part_log');
+INSERT INTO part (id, region, fp) VALUES (1, 'n', :a), (2, 's', near(:a, 1));
+INSERT INTO part_n (id, region, fp) VALUES (3, 'n', near(:a, 1, 2));
+UPDATE part SET fp = near(:a, 1, 2, 3), region = 's' WHERE id = 1;
+BEGIN;
+INSERT INTO part_s (id, region, fp) VALUES (4, 's', 'ffffffffffffffff');
+SELECT DISTINCT classid::regclass FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid();
+COMMIT;
+SELECT tableoid::regclass, id, dup FROM part ORDER BY id;
+SELECT new_key, old_key, distance FROM part_log ORDER BY 1, 2;
+-- a partition that comes later has the triggers too
+CREATE TABLE part_w PARTITION OF part FOR VALUES IN ('w');
+INSERT INTO part (id, region, fp) VALUES (5, 'w', near('ffffffffffffffff', 1));
+SELECT id, dup FROM part WHERE id = 5;
+ALTER TABLE part DETACH PARTITION part_s;
+INSERT INTO part (id, region, fp) VALUES (6, 'w', near('ffffffffffffffff', 1, 2));
+SELECT id, dup FROM part WHERE id = 6;
+
+--
+-- Inheritance: a parent's trigger searches the children, and does not fire
+-- for them
+--
+CREATE TABLE parent (id int, fp simhash64, dup int);
+CREATE TABLE child () INHERITS (parent);
+CREATE TRIGGER flag BEFORE INSERT ON parent FOR EACH ROW
+  EXECUTE FUNCTION simdup_flag_trigger('fp', 'dup', 'id', '3');
+INSERT INTO child VALUES (1, :a), (2, :a);
+INSERT INTO parent VALUES (3, :a);
+SELECT tableoid::regclass, id, dup FROM parent ORDER BY id;
+
+--
+-- The table changes under a session's plans
+--
+CREATE TABLE changing (id int PRIMARY KEY, fp simhash64, dup int);
+CREATE TRIGGER flag BEFORE INSERT ON changing FOR EACH ROW
+  EXECUTE FUNCTION simdup_flag_trigger('fp', 'dup', 'id', '3');
+INSERT INTO changing VALUES (1, :a);
+ALTER TABLE changing RENAME TO changed;
+INSERT INTO changed VALUES (2, near(:a, 1));
+CREATE TABLE changing (id int, fp simhash64);
+ALTER TABLE changed SET SCHEMA public;
+INSERT INTO public.changed VALUES (3, near(:a, 2));
+ALTER TABLE public.changed ALTER id TYPE bigint, ALTER dup TYPE bigint;
+INSERT INTO public.changed VALUES (4, near(:a, 3));
+CREATE INDEX ON public.changed USING gin (fp simhash64_ops);
+INSERT INTO public.changed VALUES (5, near(:a, 4));
+ALTER TABLE public.changed DROP COLUMN fp;
+ALTER TABLE public.changed ADD COLUMN fp simhash64;
+INSERT INTO public.changed (id, fp) VALUES (6, :a);
+INSERT INTO public.changed (id, fp) VALUES (7, :a);
+SELECT id, dup FROM public.changed ORDER BY id;
+ALTER TABLE public.changed RENAME COLUMN fp TO fingerprint;
+INSERT INTO public.changed (id) VALUES (8);
+DROP TABLE public.changed;
+
+--
+-- A schema that shadows what the searches use
+--
+CREATE SCHEMA shadow;
+CREATE FUNCTION shadow.no(int, int) RETURNS bool LANGUAGE plpgsql AS $$ BEGIN RAISE 'shadowed'; END $$;
+CREATE FUNCTION shadow.no(simhash64, simhash64) RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE 'shadowed'; END $$;
+CREATE FUNCTION shadow.simhash_ball(simhash64, int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE 'shadowed'; END $$;
+CREATE FUNCTION shadow.simhash(text, int, text, text, text, bool) RETURNS simhash64 LANGUAGE plpgsql AS $$ BEGIN RAISE 'shadowed'; END $$;
+CREATE FUNCTION shadow.now() RETURNS timestamptz LANGUAGE plpgsql AS $$ BEGIN RAISE 'shadowed'; END $$;
+CREATE OPERATOR shadow.= (LEFTARG = int, RIGHTARG = int, FUNCTION = shadow.no);
+CREATE OPERATOR shadow.< (LEFTARG = int, RIGHTARG = int, FUNCTION = shadow.no);
+CREATE OPERATOR shadow.<= (LEFTARG = int, RIGHTARG = int, FUNCTION = shadow.no);
+CREATE OPERATOR shadow.<~> (LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = shadow.no);
+CREATE TABLE shadow.gen_log (nothing int);
+CREATE TABLE plain (id int, body text, fp simhash64, dup int);
+CREATE TRIGGER a_fp BEFORE INSERT OR UPDATE ON plain FOR EACH ROW
+  EXECUTE FUNCTION simhash_update_trigger('fp', 'body');
+CREATE TRIGGER b_flag BEFORE INSERT OR UPDATE ON plain FOR EACH ROW
+  EXECUTE FUNCTION simdup_flag_trigger('fp', 'dup', 'id', '3', 'lock');
+CREATE TRIGGER c_log AFTER INSERT OR UPDATE ON plain FOR EACH ROW
+  EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '3', 'gen_log');
+TRUNCATE gen_log;
+SET search_path = shadow, pg_catalog, public;
+INSERT INTO arrival.plain VALUES (1, 'a b c d'), (2, 'a b c d');
+SET search_path = '';
+INSERT INTO arrival.plain VALUES (3, 'a b c d');
+SET search_path = arrival, public;
+SELECT id, dup FROM plain ORDER BY id;
+SELECT new_key, old_key, distance FROM gen_log ORDER BY line;
+
+--
+-- Rights: reject is a constraint and sees every row, but tells only what the
+-- user may see; flag and log search as the user
+--
+CREATE ROLE regress_simdup_clerk;
+CREATE TABLE shared (id int, who text DEFAULT current_user, fp simhash64, dup int);
+CREATE TRIGGER reject BEFORE INSERT ON shared FOR EACH ROW
+  EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '1');
+GRANT USAGE ON SCHEMA arrival TO regress_simdup_clerk;
+GRANT INSERT ON shared TO regress_simdup_clerk;
+INSERT INTO shared VALUES (1, DEFAULT, :a);
+SET ROLE regress_simdup_clerk;
+INSERT INTO shared VALUES (2, DEFAULT, :a);
+RESET ROLE;
+GRANT SELECT (id) ON shared TO regress_simdup_clerk;
+SET ROLE regress_simdup_clerk;
+INSERT INTO shared VALUES (2, DEFAULT, :a);
+RESET ROLE;
+GRANT SELECT ON shared TO regress_simdup_clerk;
+ALTER TABLE shared ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON shared USING (who = current_user);
+CREATE TRIGGER flag BEFORE INSERT ON shared FOR EACH ROW
+  EXECUTE FUNCTION simdup_flag_trigger('fp', 'dup', 'id', '8');
+SET ROLE regress_simdup_clerk;
+INSERT INTO shared VALUES (2, DEFAULT, :a);
+INSERT INTO shared VALUES (3, DEFAULT, near(:a, 1, 2)), (4, DEFAULT, near(:a, 3, 4));
+SELECT id, dup FROM shared ORDER BY id;
+SELECT simdup_lock_arrivals('shared');
+SELECT simdup_lock_arrivals('gen');
+RESET ROLE;
+SELECT simdup_lock_arrivals('shared');
+SELECT simdup_lock_arrivals(0);
+DROP TABLE shared;
+REVOKE USAGE ON SCHEMA arrival FROM regress_simdup_clerk;
+DROP ROLE regress_simdup_clerk;
+
+-- replication applies without the triggers, unless told otherwise
+SET session_replication_role = replica;
+INSERT INTO rejecting VALUES (50, :a);
+ALTER TABLE rejecting ENABLE ALWAYS TRIGGER "No twins";
+INSERT INTO rejecting VALUES (51, :a);
+RESET session_replication_role;
+
+--
+-- Written wrong: what is wrong, and how to write it
+--
+CREATE TABLE wrong (id int, big bigint, body text, fp simhash64, flag int, js json,
+                    gen simhash64 GENERATED ALWAYS AS (simhash(body)) STORED,
+                    idgen int GENERATED ALWAYS AS (id + 1) STORED, at timestamptz, f float8);
+CREATE TABLE wrong_log (new_key int, old_key int, distance int);
+CREATE PROCEDURE try(timing text, call text) LANGUAGE plpgsql AS $$
+DECLARE
+  state text; message text; detail text; hint text;
+BEGIN
+  EXECUTE format('CREATE TRIGGER t %s EXECUTE FUNCTION %s', timing, call);
+  INSERT INTO wrong VALUES (1, 1, 'a b');
+  DROP TRIGGER t ON wrong;
+  RAISE WARNING '% works', call;
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT,
+    detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+  RAISE WARNING E'% %\n  %\n  %', state, message, detail, hint;
+END $$;
+\set VERBOSITY terse
+\set before '\'BEFORE INSERT ON wrong FOR EACH ROW\''
+\set after '\'AFTER INSERT ON wrong FOR EACH ROW\''
+SELECT simdup_flag_trigger();
+CALL try('AFTER INSERT ON wrong FOR EACH ROW', $$simhash_update_trigger('fp', 'body')$$);
+CALL try('BEFORE INSERT ON wrong FOR EACH STATEMENT', $$simhash_update_trigger('fp', 'body')$$);
+CALL try('AFTER INSERT ON wrong FOR EACH ROW', $$simdup_flag_trigger('fp', 'flag', 'id', '3')$$);
+CALL try('BEFORE INSERT ON wrong FOR EACH STATEMENT', $$simdup_flag_trigger('fp', 'flag', 'id', '3')$$);
+CALL try('BEFORE INSERT ON wrong FOR EACH ROW', $$simdup_log_trigger('fp', 'id', '3', 'gen_log')$$);
+CALL try('BEFORE INSERT ON wrong FOR EACH STATEMENT', $$simdup_log_trigger('fp', 'id', '3', 'gen_log')$$);
+CALL try('AFTER INSERT ON wrong FOR EACH STATEMENT', $$simdup_log_trigger('fp', 'id', '3', 'gen_log')$$);
+CALL try('AFTER INSERT ON wrong FOR EACH STATEMENT', $$simdup_reject_trigger('fp', 'id', '3')$$);
+CALL try(:before, $$simhash_update_trigger('fp')$$);
+CALL try(:before, $$simhash_update_trigger('nope', 'body')$$);
+CALL try(:before, $$simhash_update_trigger('fp', 'nope')$$);
+CALL try(:before, $$simhash_update_trigger('fp', 'ctid')$$);
+CALL try(:before, $$simhash_update_trigger('body', 'body')$$);
+CALL try(:before, $$simhash_update_trigger('gen', 'body')$$);
+CALL try(:before, $$simhash_update_trigger('fp', 'id')$$);
+CALL try(:before, $$simhash_update_trigger('fp', 'body', 'idgen')$$);
+CALL try(:before, $$simhash_update_trigger('fp', 'body', 'at')$$);
+CALL try(:before, $$simhash_update_trigger('fp', 'body', 'f')$$);
+CALL try(:before, $$simdup_flag_trigger()$$);
+CALL try(:before, $$simdup_flag_trigger('fp', 'flag', 'id')$$);
+CALL try(:before, $$simdup_flag_trigger('fp', 'flag', 'id', '3', 'lock', 'more')$$);
+CALL try(:before, $$simdup_flag_trigger('nope', 'flag', 'id', '3')$$);
+CALL try(:before, $$simdup_flag_trigger('body', 'flag', 'id', '3')$$);
+CALL try(:before, $$simdup_flag_trigger('fp', 'nope', 'id', '3')$$);
+CALL try(:before, $$simdup_flag_trigger('fp', 'flag', 'nope', '3')$$);
+CALL try(:before, $$simdup_flag_trigger('fp', 'flag', 'big', '3')$$);
+CALL try(:before, $$simdup_flag_trigger('fp', 'id', 'id', '3')$$);
+CALL try(:before, $$simdup_flag_trigger('fp', 'flag', 'js', '3')$$);
+CALL try(:before, $$simdup_flag_trigger('fp', 'idgen', 'id', '3')$$);
+CALL try(:before, $$simdup_flag_trigger('fp', 'flag', 'idgen', '3')$$);
+CALL try(:before, $$simdup_flag_trigger('fp', 'flag', 'id', '-1')$$);
+CALL try(:before, $$simdup_flag_trigger('fp', 'flag', 'id', '65')$$);
+CALL try(:before, $$simdup_flag_trigger('fp', 'flag', 'id', 'three')$$);
+CALL try(:before, $$simdup_flag_trigger('fp', 'flag', 'id', '')$$);
+CALL try(:before, $$simdup_flag_trigger('fp', 'flag', 'id', '99999999999999999999')$$);
+CALL try(:before, $$simdup_flag_trigger('fp', 'flag', 'id', '3', 'luck')$$);
+CALL try(:before, $$simdup_reject_trigger('fp', 'id', '3', 'lock')$$);
+CALL try(:before, $$simdup_reject_trigger('fp', 'idgen', '3')$$);
+CALL try(:after, $$simdup_log_trigger('fp', 'id', '3')$$);
+CALL try(:after, $$simdup_log_trigger('fp', 'id', '3', 'no_log')$$);
+CALL try(:after, $$simdup_log_trigger('fp', 'id', '3', 'wrong_log')$$);
+CALL try(:after, $$simdup_log_trigger('fp', 'id', '3', 'a.b.c.d')$$);
+CALL try(:before, $$simdup_reject_trigger('gen', 'id', '3')$$);
+DELETE FROM wrong;
+CREATE TRIGGER t BEFORE DELETE ON wrong FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '3');
+INSERT INTO wrong VALUES (1);
+DELETE FROM wrong;
+DROP TRIGGER t ON wrong;
+CREATE TRIGGER a_flag BEFORE INSERT ON wrong FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('fp', 'flag', 'id', '3');
+CREATE TRIGGER b_fp BEFORE INSERT ON wrong FOR EACH ROW EXECUTE FUNCTION simhash_update_trigger('fp', 'body');
+INSERT INTO wrong VALUES (2);
+ALTER TRIGGER a_flag ON wrong RENAME TO c_flag;
+INSERT INTO wrong VALUES (2);
+\set VERBOSITY default
+
+--
+-- simdup_attach, simdup_detach
+--
+CREATE TABLE "Pet ition" ("Id" int PRIMARY KEY, "Body" text, place varchar(40), ok bool);
+INSERT INTO "Pet ition" SELECT i, 'petition number ' || i || ' about ' || md5(i::text), 'place ' || i % 3, i % 2 = 0
+  FROM generate_series(1, 50) i;
+INSERT INTO "Pet ition" VALUES (100, ''), (101, NULL);
+\pset format unaligned
+\pset tuples_only on
+SELECT simdup_attach('"Pet ition"', 'Body', ARRAY['place', 'ok'], 3, 'flag', dry_run => true);
+SELECT simdup_attach('"Pet ition"', 'Body', k => 8, action => 'log', log_table => 'public."Log"', dry_run => true);
+SELECT simdup_attach('part', 'region', k => 8, action => 'reject', key => 'id', live => true, dry_run => true);
+SELECT count(*) FROM pg_trigger WHERE tgrelid = '"Pet ition"'::regclass;
+SELECT count(*) FROM simdup_attach('"Pet ition"', 'Body', ARRAY['place', 'ok'], 3, 'flag');
+\pset format aligned
+\pset tuples_only off
+\d "Pet ition"
+INSERT INTO "Pet ition" SELECT 200, "Body", place, ok FROM "Pet ition" WHERE "Id" = 7;
+SELECT "Id", simdup_of FROM "Pet ition" WHERE simdup_of IS NOT NULL OR simdup_fp IS NULL ORDER BY 1;
+SELECT simdup_attach('"Pet ition"', 'Body');
+SELECT simdup_detach('"Pet ition"', dry_run => true);
+SELECT simdup_detach('"Pet ition"');
+\d "Pet ition"
+SELECT simdup_detach('"Pet ition"');
+DELETE FROM "Pet ition" WHERE "Id" = 200;
+-- the statements for a live table, run one by one
+SELECT simdup_attach('"Pet ition"', 'Body', ARRAY['place'], action => 'reject', live => true, dry_run => true) \gexec
+INSERT INTO "Pet ition" SELECT 200, "Body", place, ok FROM "Pet ition" WHERE "Id" = 7;
+SELECT count(*) FROM simdup_detach('"Pet ition"', keep_columns => true);
+SELECT count(simdup_fp) FROM "Pet ition";
+SELECT count(*) FROM simdup_detach('"Pet ition"');
+SELECT count(*) FROM simdup_attach('"Pet ition"', 'Body', action => 'log');
+INSERT INTO "Pet ition" SELECT 200, "Body", place, ok FROM "Pet ition" WHERE "Id" = 7;
+SELECT new_key, old_key, distance FROM "Pet ition_simdup_log";
+-- wrong arguments
+SELECT simdup_attach('pg_stats', 'attname');
+SELECT simdup_attach('gen', 'nope');
+SELECT simdup_attach('gen', 'body', ARRAY['nope']);
+SELECT simdup_attach('gen', 'body', ARRAY[NULL]);
+SELECT simdup_attach('gen', 'body', k => 65);
+SELECT simdup_attach('gen', 'body', k => NULL);
+SELECT simdup_attach('gen', 'body', action => 'scold');
+SELECT simdup_attach('gen', 'body', key => 'nope');
+SELECT simdup_attach('gen', 'body', live => true);
+SELECT simdup_attach('plain', 'body');
+SELECT simdup_attach(NULL, 'body');
+SELECT simdup_attach(0, 'body');
+
+SET client_min_messages = error;
+DROP SCHEMA arrival, shadow CASCADE;

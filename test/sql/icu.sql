@@ -1,0 +1,98 @@
+-- icu: dictionary words
+SELECT getdatabaseencoding() <> 'UTF8' AS skip_test \gset
+\if :skip_test
+\quit
+\endif
+SELECT simdup_icu_version() IS NULL AS no_icu \gset
+\if :no_icu
+-- built without ICU: an error that says so, and all that needs none works
+SELECT simhash('x', tokenizer => 'icu');
+SELECT simhash('x', tokenizer => 'icu:zh');
+SELECT * FROM ts_token_type('simdup_icu');
+CREATE TEXT SEARCH CONFIGURATION zh (PARSER = simdup_icu);
+ALTER TEXT SEARCH CONFIGURATION zh ADD MAPPING FOR word, number WITH simple;
+SELECT to_tsvector('zh', 'x');
+\quit
+\endif
+
+SELECT simdup_icu_version() ~ '^\d+\.\d+.* \(CLDR \d.*, Unicode \d.*\)$' AS version;
+
+-- words of the dictionary, folded, and nothing else
+CREATE FUNCTION words(content text, tokenizer text DEFAULT 'icu') RETURNS text
+  LANGUAGE sql AS $$
+    SELECT string_agg(feature, '|' ORDER BY position(feature IN lower(normalize(content, NFKC))))
+    FROM simdup_features(content, NULL, tokenizer)
+  $$;
+SELECT words('我们在学校学习。'), words('東京大学'), words('ภาษาไทย');
+SELECT words('Ｆｕｌｌ ＷＩＤＴＨ ３．１４ Don''t STOP 1,000 times!');
+SELECT words('ÉTÉ Straße ΣΊΣΥΦΟΣ'), words(U&'e\0301s') = U&'e\0301s' AS with_its_accent;
+SELECT words('我们在学校学习。', 'icu:zh') = words('我们在学校学习。') AS same_dictionary;
+SELECT simhash('学习 Learning'), simhash('学习 Learning', tokenizer => 'icu') = simhash('学习 learning', tokenizer => 'space') AS same_words;
+SELECT simhash_row('学习', ARRAY['x'], tokenizer => 'icu') = simhash_row('学习', ARRAY['x'], tokenizer => 'space') AS same_row;
+SELECT simhash(NULL, tokenizer => 'icu'), simhash('', tokenizer => 'icu'), simhash('。 -- 😀', tokenizer => 'icu');
+
+-- every locale has the dictionaries; one that does not exist is an error
+SELECT name, simhash('我们学习', tokenizer => 'icu:' || name) = simhash('我们学习', tokenizer => 'icu') AS known
+FROM unnest('{zh,zh_CN,zh-Hant-TW,ja_JP,th,en_US_POSIX,root}'::text[]) AS name;
+SELECT simhash('x', tokenizer => 'icu:');
+SELECT simhash('x', tokenizer => 'icu:xx-nonsense');
+SELECT simhash('x', tokenizer => 'icu:zh_CHINA');
+SELECT simhash('x', tokenizer => 'icu:zh_Nons');
+SELECT simhash('x', tokenizer => 'icu:zh_XX');
+SELECT simhash('x', tokenizer => 'icu:zh@x=y');
+SELECT simhash('x', tokenizer => 'icu:中文');
+SELECT simhash('x', tokenizer => 'icu:' || repeat('zh-', 60));
+SELECT simhash('x', tokenizer => 'icu2');
+SELECT simhash(NULL, tokenizer => 'icu:xx');
+
+-- longer than what ICU is given at a time
+SELECT feature, weight FROM simdup_features(repeat('我们在学校学习。', 10000), NULL, 'icu', 'tf')
+ORDER BY feature COLLATE "C";
+SELECT feature, weight FROM simdup_features(repeat(repeat('x', 9973) || ' ', 50), NULL, 'icu', 'tf') AS f (feature, weight)
+WHERE feature <> repeat('x', 9973);
+SELECT sum(length(feature) * weight) FROM simdup_features(repeat('学习', 100000), NULL, 'icu', 'tf');
+
+-- it can be cancelled, and works afterwards
+SET statement_timeout = '200ms';
+SELECT simhash(repeat('学习', 30000000), tokenizer => 'icu');
+RESET statement_timeout;
+SELECT simhash('学习', tokenizer => 'icu') = simhash('学习', tokenizer => 'space') AS same_words;
+
+-- the text search parser
+SELECT * FROM ts_token_type('simdup_icu');
+SELECT tokid, token FROM ts_parse('simdup_icu', '我们在学校学习，Don''t 3.14 ＯＫ');
+SELECT string_agg(token, '' ORDER BY n) = t AS whole, max(octet_length(token)) FILTER (WHERE tokid = 12) AS longest_blank
+FROM (VALUES ('我们 学习' || repeat(' ', 5000) || repeat('　', 1000) || 'x')) AS v (t),
+  ts_parse('simdup_icu', t) WITH ORDINALITY AS p (tokid, token, n)
+GROUP BY t;
+SELECT count(*) FROM ts_parse('simdup_icu', '');
+
+CREATE TEXT SEARCH CONFIGURATION zh (PARSER = simdup_icu);
+ALTER TEXT SEARCH CONFIGURATION zh ADD MAPPING FOR word, number WITH simple;
+SELECT to_tsvector('zh', '我们在学校学习，GOOD 3.14');
+SELECT to_tsvector('zh', '我们在学校学习') @@ to_tsquery('zh', '学习') AS found,
+       to_tsvector('zh', '我们在学校学习') @@ to_tsquery('zh', '学') AS not_found,
+       to_tsvector('zh', '我们学习') @@ phraseto_tsquery('zh', '我们学习') AS phrase;
+SELECT ts_headline('zh', '我们在学校学习。Many other words.', to_tsquery('zh', '学习'));
+SELECT ts_headline('zh', '我们在学校学习。' || repeat('Many other words. ', 20), to_tsquery('zh', '学习'),
+                   'StartSel=[, StopSel=], MaxFragments=1, MaxWords=4, MinWords=1');
+SELECT simhash(to_tsvector('zh', t)) = simhash(t, tokenizer => 'icu', weighting => 'tf') AS same_words,
+       simhash(ts_delete(to_tsvector('zh', t), '{在,我们}'::text[])) = simhash('{学校,学习}'::text[]) AS without_stop_words
+FROM (VALUES ('我们在学校学习')) AS v (t);
+-- stop words and stemming by dictionaries
+ALTER TEXT SEARCH CONFIGURATION zh ALTER MAPPING FOR word WITH english_stem;
+SELECT to_tsvector('zh', 'The petitions 我们的');
+
+-- parsers of several texts at a time, other locales between
+SELECT count(*), count(DISTINCT token) FROM ts_parse('simdup_icu', '我们 在 学习') AS a (i, token),
+  LATERAL (SELECT count(*) FROM ts_parse('simdup_icu', token)) AS b (n),
+  LATERAL (SELECT simhash(token || n, tokenizer => 'icu:ja')) AS c (fp);
+
+-- in an index and a generated column
+CREATE TABLE page (id integer PRIMARY KEY, body text,
+  fp simhash64 GENERATED ALWAYS AS (simhash(body, tokenizer => 'icu:zh')) STORED,
+  words tsvector GENERATED ALWAYS AS (to_tsvector('zh', body)) STORED);
+CREATE INDEX page_words ON page USING gin (words);
+INSERT INTO page VALUES (1, '我们在学校学习'), (2, '我们学习'), (3, NULL);
+SET enable_seqscan = off;
+SELECT id, fp = simhash(body, tokenizer => 'icu') AS same FROM page WHERE words @@ to_tsquery('zh', '学校') ORDER BY id;

@@ -1,0 +1,128 @@
+# limits: texts as large as they come: right, within memory, and stoppable.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+my $node = PostgreSQL::Test::Cluster->new('limits');
+$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+$node->append_conf('postgresql.conf', "shared_buffers = 16MB\njit = off");
+$node->start;
+$node->safe_psql('postgres', <<'SQL');
+CREATE EXTENSION simdup;
+CREATE TABLE page (body text);
+INSERT INTO page SELECT string_agg('word' || i, ' ') FROM generate_series(1, 100000) AS i;
+-- 200 MB, as rows of some size come: compressed, out of line
+CREATE TABLE huge (body text);
+INSERT INTO huge SELECT repeat(body || ' ', (200e6 / octet_length(body))::int) FROM page;
+SQL
+cmp_ok($node->safe_psql('postgres', 'SELECT octet_length(body) FROM huge'), '>', 190e6, 'a text of 200 MB');
+
+# --- right
+
+# One token: its fingerprint is its hash.
+is( $node->safe_psql('postgres', <<'SQL'),
+SELECT simhash(a) = simdup_hash(a)::simhash64, simhash(a, tokenizer => 'alpha') = simhash(a),
+       simhash(a, tokenizer => 'char:1') = simdup_hash('a')::simhash64,
+       simhash(a, tokenizer => 'char:16') = simdup_hash(repeat('a', 16))::simhash64,
+       (SELECT count(*) FROM simdup_features(a))
+FROM (SELECT repeat('a', 1000000) AS a) AS x;
+SQL
+	't|t|t|t|1', "one million characters of 'a'");
+
+# The sums by SQL: for each bit, whether more hashes have it than have not.
+my $sums = join(" ||\n", map {
+	"CASE WHEN 2 * count(*) FILTER (WHERE h & (1::bigint << $_) <> 0) > count(*) THEN '1' ELSE '0' END"
+} reverse 0 .. 63);
+is( $node->safe_psql('postgres', <<"SQL"),
+SELECT simhash(string_agg('word' || i, ' ')) =
+  (SELECT ($sums)::bit(64)::simhash64
+   FROM (SELECT simdup_hash('word' || i) AS h FROM generate_series(1, 1000000) AS i) AS hashes)
+FROM generate_series(1, 1000000) AS i;
+SQL
+	't', 'one million different words');
+
+# The same words 100 times as often: the same order of sums.
+is( $node->safe_psql('postgres', <<'SQL'),
+SELECT simhash(huge.body, weighting => 'tf') = simhash(page.body, weighting => 'tf'),
+       simhash(huge.body, weighting => 'set') = simhash(page.body, weighting => 'set'),
+       simhash(huge.body) = simhash(page.body)
+FROM huge, page;
+SQL
+	't|t|t', '200 MB of text');
+
+# --- within the memory of the text and its distinct tokens
+
+# Largest resident size of a new session that runs $sql, in MB.
+sub peak_memory
+{
+	my ($sql) = @_;
+	my $status = $node->safe_psql('postgres',
+		"$sql; SELECT pg_read_file('/proc/self/status')");
+
+	return $status =~ /^VmHWM:\s*(\d+) kB/m ? $1 / 1024 : undef;
+}
+
+SKIP:
+{
+	skip 'no /proc to read the size of a session from', 3 unless -r '/proc/self/status';
+
+	# both detoast the text: what is left is what the fingerprint takes
+	my $idle = peak_memory('SELECT 1');
+	my $text = peak_memory('SELECT octet_length(body || \'\') FROM huge') - $idle;
+	my $huge = peak_memory('SELECT simhash(body) FROM huge') - $idle;
+	cmp_ok($huge, '<', 1.2 * 200 + 64, sprintf('200 MB of text: %d MB beside an idle session (reading and copying it: %d)', $huge, $text));
+
+	# 11 MB of text in memory, twice while string_agg grows it; a table of a
+	# million entries
+	my $million = q{(SELECT string_agg('word' || i, ' ') FROM generate_series(1, 1000000) AS i)};
+	my $text_only = peak_memory("SELECT md5($million)");
+	my $words = peak_memory("SELECT simhash($million)") - $text_only;
+	cmp_ok($words, '<', 128, sprintf('one million different words: %d MB beside the text', $words));
+
+	# nothing is kept from row to row
+	my $once = peak_memory('SELECT simhash(body) FROM page');
+	my $often = peak_memory('SELECT count(simhash(body)) FROM page, generate_series(1, 200)');
+	cmp_ok($often - $once, '<', 32, sprintf('200 rows take %d MB more than one', $often - $once));
+}
+
+# --- stoppable, in the middle of one call
+
+# Builds the text, says so by a lock, and fingerprints it until it is cancelled.
+for my $call (
+	"simhash(t, tokenizer => 'char:16')", "simhash(t, tokenizer => 'word:16')",
+	"simhash(t, 10)", "count(*) FROM simdup_features(t, tokenizer => 'char:8')")
+{
+	my ($stdout, $stderr) = ('', '');
+	my $session = IPC::Run::start(
+		[ 'psql', '-qXAt', '-d', $node->connstr('postgres'), '-c', <<"SQL" ], '<', \'', '>', \$stdout, '2>', \$stderr);
+DO \$\$
+DECLARE
+  t text := (SELECT body FROM huge);
+BEGIN
+  t := t || '';
+  PERFORM pg_advisory_lock(42);
+  FOR i IN 1 .. 1000 LOOP
+    PERFORM $call;
+  END LOOP;
+END \$\$;
+SQL
+	my $started = $node->poll_query_until('postgres',
+		"SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = 42 AND granted");
+
+	sleep(0.2);
+	my $cancelled_at = time;
+	$node->safe_psql('postgres',
+		"SELECT pg_cancel_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objid = 42");
+	$session->finish;
+	my $took = time - $cancelled_at;
+	ok($started && $stderr =~ /canceling statement due to user request/, "$call is cancelled") or diag($stderr);
+	cmp_ok($took, '<', 30, sprintf('%s stops soon: %.2f s', $call, $took));
+}
+
+$node->stop;
+done_testing();
