@@ -22,9 +22,23 @@
 #define ereturn(context, result, ...) ereport(ERROR, __VA_ARGS__)
 #endif
 
+/* fmgr.h declares it from 16 */
+#if PG_VERSION_NUM < 160000
+extern void _PG_init(void);
+#endif
+
 /* PG_MODULE_MAGIC_EXT came with 18 */
 #ifndef PG_MODULE_MAGIC_EXT
 #define PG_MODULE_MAGIC_EXT(...) PG_MODULE_MAGIC
+#endif
+
+/* tuplesort_getdatum can do without a copy since 16; before, it always copies */
+#if PG_VERSION_NUM >= 160000
+#define simdup_tuplesort_getdatum(state, value, isnull) \
+	tuplesort_getdatum(state, true, true, value, isnull, NULL)
+#else
+#define simdup_tuplesort_getdatum(state, value, isnull) \
+	tuplesort_getdatum(state, true, value, isnull, NULL)
 #endif
 
 /* LockHeldByMe took a third argument in 17: do stronger locks count? */

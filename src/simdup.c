@@ -6,5 +6,15 @@
 
 #include "compat.h"
 #include "fmgr.h"
+#include "utils/guc.h"
+
+#include "batch/progress.h"
 
 PG_MODULE_MAGIC_EXT(.name = "simdup", .version = SIMDUP_VERSION);
+
+void
+_PG_init(void)
+{
+	simdup_progress_init();
+	MarkGUCPrefixReserved("simdup");
+}

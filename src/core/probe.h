@@ -23,10 +23,10 @@
  *
  * The number in front is worth the two bits: without it each probe would read
  * the keys of all four blocks, four times as many. Three keys of 22-bit blocks
- * would make the index a quarter smaller and faster to build, but a search of
- * few rows many more probes (k = 3: 24 instead of 4, k = 11: 2964 instead of
- * 548), and a probe is a random page: measured on ten million rows, twice the
- * time for k = 3 and seven times for k = 11.
+ * would make the index a tenth to a quarter smaller and a quarter faster to
+ * build, but a search many more probes (k = 3: 24 instead of 4, k = 11: 2964
+ * instead of 548), and a probe is a page somewhere: measured on ten million
+ * rows, twice the time for k = 3 and four times for k = 11.
  */
 #ifndef SIMDUP_CORE_PROBE_H
 #define SIMDUP_CORE_PROBE_H

@@ -16,6 +16,7 @@
 #include "core/probe.h"
 #include "index/ball.h"
 #include "index/strategy.h"
+#include "miscadmin.h"
 #include "type/simhash64.h"
 
 /* What comparePartial needs to know of the query, one for each key number. */
@@ -121,6 +122,26 @@ simhash64_gin_extract_query(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(keys);
 }
 
+/*
+ * GIN keeps a page locked, and so interrupts off, from one end of a range to
+ * the other, and while it holds each row of the pending list against each
+ * probe: with many probes and a long list for seconds. Here is the only place
+ * to stop. An error is allowed while a page is locked; nothing else that an
+ * interrupt may ask for is done here.
+ */
+static void
+stop_if_cancelled(void)
+{
+	if (unlikely(InterruptPending) && (QueryCancelPending || ProcDiePending))
+	{
+		uint32 holdoff = InterruptHoldoffCount;
+
+		InterruptHoldoffCount = 0;
+		CHECK_FOR_INTERRUPTS();
+		InterruptHoldoffCount = holdoff;
+	}
+}
+
 PG_FUNCTION_INFO_V1(simhash64_gin_compare_partial);
 Datum
 simhash64_gin_compare_partial(PG_FUNCTION_ARGS)
@@ -129,6 +150,7 @@ simhash64_gin_compare_partial(PG_FUNCTION_ARGS)
 	uint64       key = PG_GETARG_SIMHASH64(1);
 	ProbeTarget *target = (ProbeTarget *) PG_GETARG_POINTER(3);
 
+	stop_if_cancelled();
 	if (!simdup_key_in_range(key, start))
 		PG_RETURN_INT32(1); /* keys come in order: the range is over */
 	PG_RETURN_INT32(simdup_keys_near(key, target->key, target->radius) ? 0

@@ -82,7 +82,7 @@ in_turn()
 in_turn "INSERT, flag trigger" "$rows" "<= 2" inserts_ms flag 1
 in_turn "INSERT, reject trigger" "$rows" "<= 2.5" inserts_ms reject 1
 in_turn "INSERT, log trigger" "$rows" "" inserts_ms log 1
-in_turn "INSERT, 8 clients, reject trigger" "$rows" "<= 2" inserts_ms reject 8
+in_turn "INSERT, 8 clients, reject trigger (2 is half the rate)" "$rows" "<= 2" inserts_ms reject 8
 rounds=3
 in_turn "COPY $load rows, flag trigger" "$rows" "<= 3" copy_ms flag
 in_turn "COPY $load rows, reject trigger" "$rows" "" copy_ms reject

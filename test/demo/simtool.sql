@@ -96,17 +96,22 @@ WHERE k <= :n;
 ALTER TABLE simtool_feature
   ADD CONSTRAINT hashvalue_lines_have_m_digits CHECK (length(hash) = :m);
 
--- Fingerprints: a page without a feature has sums of 0, so all zeros.
+-- Fingerprints: a page without a feature has sums of 0, so all zeros. What is
+-- compared are halves of 64 bits, filled up with zeros.
 CREATE TEMPORARY TABLE simtool_fingerprint ON COMMIT DROP AS
 SELECT page, file, decode(id, 'escape') AS id,
-       coalesce(fp, CAST(repeat('0', :m) AS varbit)) AS fp
+       CAST(CAST(substring(bits FROM 1 FOR 64) AS bit(64)) AS simhash64) AS high,
+       CAST(CAST(substring(bits FROM 65) AS bit(64)) AS simhash64) AS low
 FROM simtool_page
 LEFT JOIN (SELECT page, simhash_agg(hash, frequency) AS fp
            FROM simtool_word JOIN simtool_feature USING (word)
-           GROUP BY page) AS sums USING (page);
-ANALYZE simtool_fingerprint;
+           GROUP BY page) AS sums USING (page),
+     CAST(coalesce(fp, '') AS bit(128)) AS bits;
 
 -- Every sample against every article, and what is to be written about it.
+CREATE TEMPORARY TABLE simtool_article ON COMMIT DROP AS
+SELECT page, id, high, low FROM simtool_fingerprint WHERE file = 'article' ORDER BY page;
+ANALYZE simtool_article;
 CREATE TEMPORARY TABLE simtool_result ON COMMIT DROP AS
 SELECT sample.page, sample.id || '\x0a' || coalesce(lines, '') AS piece
 FROM simtool_fingerprint AS sample
@@ -114,9 +119,8 @@ LEFT JOIN LATERAL (
   SELECT string_agg(line, '' ORDER BY distance) AS lines
   FROM (SELECT distance, CAST(distance || ':' AS bytea)
                          || string_agg(id || '\x20', '' ORDER BY page) || '\x0a' AS line
-        FROM (SELECT page, id, bit_count(fp # sample.fp) AS distance
-              FROM simtool_fingerprint
-              WHERE file = 'article') AS article
+        FROM (SELECT page, id, (high <~> sample.high) + (low <~> sample.low) AS distance
+              FROM simtool_article) AS article
         WHERE distance <= 3
         GROUP BY distance) AS by_distance) AS near ON true
 WHERE sample.file = 'sample';

@@ -36,7 +36,7 @@ CREATE TABLE NAME (id bigserial PRIMARY KEY, fp simhash64);
 CREATE TABLE NAME_refused (fp simhash64, state text);
 CREATE INDEX ON NAME USING gin (fp simhash64_ops) WITH (fastupdate = off);
 CREATE TRIGGER reject BEFORE INSERT OR UPDATE ON NAME
-  FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '3');
+  FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', 'DISTANCE');
 CREATE FUNCTION NAME_add(center int, a int, b int, many bool) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   new_fp simhash64 := (hashint8extended(center, 0) # (1::bigint << a) # (1::bigint << b))::simhash64;
@@ -64,9 +64,9 @@ SQL
 
 sub create_stress
 {
-	my ($name) = @_;
+	my ($name, $k) = @_;
 
-	$node->safe_psql('postgres', $stress_schema =~ s/NAME/$name/gr);
+	$node->safe_psql('postgres', $stress_schema =~ s/NAME/$name/gr =~ s/DISTANCE/$k/r);
 	return;
 }
 
@@ -74,14 +74,15 @@ sub create_stress
 sub holds
 {
 	my ($name, $what, %params) = @_;
+	my $k = $params{k} // 3;
 
 	is( $node->safe_psql('postgres',
-			"SELECT count(*) FROM $name a JOIN $name b ON a.id < b.id AND a.fp <~> b.fp <= 3"),
-		'0', "$what: no two rows within 3");
+			"SELECT count(*) FROM $name a JOIN $name b ON a.id < b.id AND a.fp <~> b.fp <= $k"),
+		'0', "$what: no two rows within $k");
 	return if $params{updates};
 	is( $node->safe_psql('postgres',
-			"SELECT count(*) FROM ${name}_refused r WHERE NOT EXISTS (SELECT FROM $name t WHERE t.fp <~> r.fp <= 3)"),
-		'0', "$what: every refused row has a row within 3");
+			"SELECT count(*) FROM ${name}_refused r WHERE NOT EXISTS (SELECT FROM $name t WHERE t.fp <~> r.fp <= $k)"),
+		'0', "$what: every refused row has a row within $k");
 	my ($rows, $refused) = split /\|/, $node->safe_psql('postgres',
 		"SELECT (SELECT count(*) FROM $name), (SELECT count(*) FROM ${name}_refused)");
 	cmp_ok($rows, '>', 20, "$what: rows came in");
@@ -98,24 +99,29 @@ sub pgbench
 		'pgbench ends without an error');
 }
 
-create_stress('stress');
+create_stress('stress', 3);
 pgbench(stress_script('stress', 400, 'false'), '-t', 300);
 holds('stress', 'stress');
 
+# at this distance it is pairs of blocks that are locked
+create_stress('wide', 8);
+pgbench(stress_script('wide', 200, 'false'), '-t', 60);
+holds('wide', 'distance 8', k => 8);
+
 # serialization failures are retried, and deadlocks of rows that do two things
-create_stress('serializable');
+create_stress('serializable', 3);
 {
 	local $ENV{PGOPTIONS} = '-c default_transaction_isolation=serializable';
 	pgbench(stress_script('serializable', 400, 'false'), '-t', 100, '--max-tries', 200);
 }
 holds('serializable', 'serializable');
-create_stress('updates');
+create_stress('updates', 3);
 pgbench(stress_script('updates', 400, 'true'), '-t', 150, '--max-tries', 200);
 holds('updates', 'with updates', updates => 1);
 
 # --- a crash in the middle
 
-create_stress('crash');
+create_stress('crash', 3);
 my $out = '';
 my $run = IPC::Run::start(
 	[ 'pgbench', '-n', '-h', $node->host, '-p', $node->port, '-f', stress_script('crash', 1500, 'false'),

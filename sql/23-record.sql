@@ -8,7 +8,7 @@ COMMENT ON FUNCTION simhash_field(anyelement) IS
   'text form of a value of almost any type, the same under all settings, so that it may stand in a generated column: what value::text gives with DateStyle ISO, TimeZone UTC, IntervalStyle postgres, extra_float_digits 1, bytea_output hex and lc_monetary C. SQLSTATE 0A000 for types whose text may change for the same value: enums (a label can be renamed), composite types (they can be altered), regclass and its like, and others whose output function is not immutable';
 
 CREATE FUNCTION simhash_record(
-  "row" record,
+  value record,
   content name DEFAULT 'content',
   exclude name[] DEFAULT NULL,
   field_weight integer DEFAULT 2,

@@ -1,0 +1,126 @@
+/*
+ * evaluate.c
+ *	  simdup_evaluate, simdup_evaluate_clusters: found against true.
+ *
+ * Both are one statement around the caller's two queries, so the server's
+ * sorting, hashing and spilling do the work, for keys of any type. Around the
+ * queries no name is left to the search_path: LEAST, GREATEST, GROUP BY and
+ * array_position compare by the type's default operator class.
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include "executor/spi.h"
+#include "utils/builtins.h"
+
+#include "batch/output.h"
+#include "batch/query.h"
+#include "batch/scores.h"
+
+static void
+check_pairs(void *arg, TupleDesc columns, const char *argument)
+{
+	if (columns->natts < 2)
+		simdup_wrong_columns(argument, columns,
+							 "the two keys of a pair, and anything after them");
+}
+
+static void
+check_clusters(void *arg, TupleDesc columns, const char *argument)
+{
+	if (columns->natts < 2)
+		simdup_wrong_columns(argument, columns,
+							 "a key and its cluster, and anything after them");
+}
+
+/* %1$s and %2$s: the queries. A pair of a row with itself is none. */
+static const char pairs_statement[] =
+	"SELECT pg_catalog.count(*) FILTER (WHERE found),"
+	" pg_catalog.count(*) FILTER (WHERE truth),"
+	" pg_catalog.count(*) FILTER (WHERE found AND truth), false"
+	" FROM (SELECT pg_catalog.bool_or(is_found) AS found,"
+	" pg_catalog.bool_or(NOT is_found) AS truth"
+	" FROM (SELECT LEAST(q.a, q.b) AS a, GREATEST(q.a, q.b) AS b, true AS is_found"
+	" FROM %s AS q(a, b)"
+	" UNION ALL SELECT LEAST(q.a, q.b), GREATEST(q.a, q.b), false"
+	" FROM %s AS q(a, b)) AS pairs"
+	" WHERE pg_catalog.array_position(ARRAY[a], b) IS NULL"
+	" GROUP BY a, b) AS distinct_pairs";
+
+/* n rows of one cluster are n (n - 1) / 2 pairs: none is ever written down. */
+static const char clusters_statement[] =
+	"WITH keys AS MATERIALIZED (SELECT"
+	" (pg_catalog.array_agg(f) FILTER (WHERE is_found))[1] AS f,"
+	" (pg_catalog.array_agg(t) FILTER (WHERE NOT is_found))[1] AS t,"
+	" pg_catalog.count(*) FILTER (WHERE is_found) OPERATOR(pg_catalog.>) 1"
+	" OR pg_catalog.count(*) FILTER (WHERE NOT is_found) OPERATOR(pg_catalog.>) 1 AS twice"
+	" FROM (SELECT q.key, q.cluster AS f, NULL AS t, true AS is_found"
+	" FROM %s AS q(key, cluster)"
+	" UNION ALL SELECT q.key, NULL, q.cluster, false"
+	" FROM %s AS q(key, cluster)) AS labels"
+	" WHERE key IS NOT NULL GROUP BY key)"
+	" SELECT (SELECT pg_catalog.sum(n OPERATOR(pg_catalog.*) (n OPERATOR(pg_catalog.-) 1) OPERATOR(pg_catalog./) 2)"
+	" FROM (SELECT pg_catalog.count(*) AS n FROM keys WHERE f IS NOT NULL GROUP BY f) AS s)::pg_catalog.int8,"
+	" (SELECT pg_catalog.sum(n OPERATOR(pg_catalog.*) (n OPERATOR(pg_catalog.-) 1) OPERATOR(pg_catalog./) 2)"
+	" FROM (SELECT pg_catalog.count(*) AS n FROM keys WHERE t IS NOT NULL GROUP BY t) AS s)::pg_catalog.int8,"
+	" (SELECT pg_catalog.sum(n OPERATOR(pg_catalog.*) (n OPERATOR(pg_catalog.-) 1) OPERATOR(pg_catalog./) 2)"
+	" FROM (SELECT pg_catalog.count(*) AS n FROM keys WHERE f IS NOT NULL AND t IS NOT NULL GROUP BY f, t) AS s)::pg_catalog.int8,"
+	" (SELECT pg_catalog.bool_or(twice) FROM keys)";
+
+static int64
+count_column(int column)
+{
+	bool  isnull;
+	Datum value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
+								column, &isnull);
+
+	return isnull ? 0 : DatumGetInt64(value);
+}
+
+static Datum
+evaluate(FunctionCallInfo fcinfo, const char *statement,
+		 SimdupColumnCheck check)
+{
+	Datum          values[SIMDUP_N_SCORES];
+	bool           nulls[SIMDUP_N_SCORES];
+	char          *found = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	char          *truth = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	ReturnSetInfo *result = simdup_begin_result(fcinfo);
+	StringInfoData query;
+	Datum          twice;
+	bool           isnull;
+
+	SPI_connect();
+	found = simdup_subquery(found, "found", check, NULL);
+	truth = simdup_subquery(truth, "truth", check, NULL);
+	initStringInfo(&query);
+	appendStringInfo(&query, statement, found, truth);
+	if (SPI_execute(query.data, true, 0) != SPI_OK_SELECT || SPI_processed != 1)
+		elog(ERROR, "evaluation did not yield one row");
+	twice =
+		SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 4, &isnull);
+	if (!isnull && DatumGetBool(twice))
+		ereport(ERROR,
+				(errcode(ERRCODE_CARDINALITY_VIOLATION),
+				 errmsg(
+					 "a key has more than one cluster in one of the queries")));
+	simdup_scores(count_column(1), count_column(2), count_column(3), values,
+				  nulls);
+	SPI_finish();
+	simdup_put_result(result, values, nulls);
+	return (Datum) 0;
+}
+
+PG_FUNCTION_INFO_V1(simdup_evaluate);
+Datum
+simdup_evaluate(PG_FUNCTION_ARGS)
+{
+	return evaluate(fcinfo, pairs_statement, check_pairs);
+}
+
+PG_FUNCTION_INFO_V1(simdup_evaluate_clusters);
+Datum
+simdup_evaluate_clusters(PG_FUNCTION_ARGS)
+{
+	return evaluate(fcinfo, clusters_statement, check_clusters);
+}

@@ -1,0 +1,154 @@
+/*
+ * query.c
+ *	  Running the query that a batch function is given.
+ *
+ * The plan is made through SPI, so with the rights, the row-level security
+ * and the search_path of whoever calls. Rows go from the executor straight to
+ * a receiver of ours: a cursor would copy each of them twice, and at millions
+ * of rows that is what a batch costs.
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include "executor/spi.h"
+#include "lib/stringinfo.h"
+#include "nodes/parsenodes.h"
+#include "tcop/dest.h"
+#include "utils/builtins.h"
+#include "utils/plancache.h"
+
+#include "batch/query.h"
+
+typedef struct RowReceiver
+{
+	DestReceiver  pub;
+	SimdupRowSink sink;
+	void         *arg;
+} RowReceiver;
+
+static bool
+receive_row(TupleTableSlot *slot, DestReceiver *self)
+{
+	RowReceiver *receiver = (RowReceiver *) self;
+
+	receiver->sink(receiver->arg, slot);
+	return true;
+}
+
+static void
+receive_nothing(DestReceiver *self, int operation, TupleDesc columns)
+{
+}
+
+static void
+receiver_done(DestReceiver *self)
+{
+}
+
+void
+simdup_wrong_columns(const char *argument, TupleDesc columns,
+					 const char *expected)
+{
+	StringInfoData types;
+	int            i;
+
+	initStringInfo(&types);
+	for (i = 0; i < columns->natts; i++)
+		appendStringInfo(&types, "%s%s", i ? ", " : "",
+						 format_type_be(TupleDescAttr(columns, i)->atttypid));
+	ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+					errmsg("columns of the query in argument \"%s\" do not fit",
+						   argument),
+					columns->natts == 0
+						? errdetail("It has no columns.")
+						: errdetail("It has columns of type (%s).", types.data),
+					errhint("It should yield %s.", expected)));
+}
+
+/* Is it one SELECT that changes nothing? */
+static bool
+is_plain_select(List *sources)
+{
+	CachedPlanSource *source;
+	Query            *query;
+
+	if (list_length(sources) != 1)
+		return false;
+	source = linitial(sources);
+	if (list_length(source->query_list) != 1)
+		return false;
+	query = linitial_node(Query, source->query_list);
+	return query->commandType == CMD_SELECT && !query->hasModifyingCTE &&
+		   query->rowMarks == NIL;
+}
+
+/* Parse and check; the plan's only source is returned beside it. */
+static SPIPlanPtr
+prepare(const char *query, const char *argument, SimdupColumnCheck check,
+		void *arg, CachedPlanSource **source)
+{
+	SPIPlanPtr plan = SPI_prepare(query, 0, NULL);
+	List      *sources;
+
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare failed: %s",
+			 SPI_result_code_string(SPI_result));
+	sources = SPI_plan_get_plan_sources(plan);
+	if (!is_plain_select(sources))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("argument \"%s\" must be a single SELECT that "
+							   "changes and locks nothing",
+							   argument),
+						errdetail("The query is: %s", query)));
+	*source = linitial(sources);
+	check(arg, (*source)->resultDesc, argument);
+	return plan;
+}
+
+void
+simdup_run_query(const char *query, const char *argument,
+				 SimdupColumnCheck check, SimdupRowSink sink, void *arg)
+{
+	RowReceiver       receiver;
+	SPIExecuteOptions options;
+	CachedPlanSource *source;
+	SPIPlanPtr        plan;
+	int               result;
+
+	memset(&receiver, 0, sizeof(receiver));
+	receiver.pub.receiveSlot = receive_row;
+	receiver.pub.rStartup = receive_nothing;
+	receiver.pub.rShutdown = receiver_done;
+	receiver.pub.rDestroy = receiver_done;
+	receiver.pub.mydest = DestTuplestore;
+	receiver.sink = sink;
+	receiver.arg = arg;
+
+	SPI_connect();
+	plan = prepare(query, argument, check, arg, &source);
+	memset(&options, 0, sizeof(options));
+	options.read_only = true;
+	options.dest = &receiver.pub;
+	result = SPI_execute_plan_extended(plan, &options);
+	if (result != SPI_OK_SELECT)
+		elog(ERROR, "SPI_execute_plan_extended failed: %s",
+			 SPI_result_code_string(result));
+	SPI_finish();
+}
+
+char *
+simdup_subquery(const char *query, const char *argument,
+				SimdupColumnCheck check, void *arg)
+{
+	CachedPlanSource *source;
+	RawStmt          *statement;
+	const char       *start;
+	int               len;
+
+	(void) prepare(query, argument, check, arg, &source);
+	statement = source->raw_parse_tree;
+	start = query + statement->stmt_location;
+	len = statement->stmt_len ? statement->stmt_len : (int) strlen(start);
+	/* the newline ends a comment that the text may end in */
+	return psprintf("(%.*s\n)", len, start);
+}

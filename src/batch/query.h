@@ -1,0 +1,34 @@
+/*
+ * query.h
+ *	  The caller's query: checked, run with the caller's rights, streamed.
+ */
+#ifndef SIMDUP_BATCH_QUERY_H
+#define SIMDUP_BATCH_QUERY_H
+
+#include "executor/tuptable.h"
+
+/*
+ * Checks the columns before the first row; an ERROR says what is wrong. Called
+ * once. argument is the name of the SQL argument that held the query.
+ */
+typedef void (*SimdupColumnCheck)(void *arg, TupleDesc columns,
+								  const char *argument);
+typedef void (*SimdupRowSink)(void *arg, TupleTableSlot *row);
+
+/* Run it and feed each row to the sink. Connects to SPI and leaves it. */
+extern void simdup_run_query(const char *query, const char *argument,
+							 SimdupColumnCheck check, SimdupRowSink sink,
+							 void *arg);
+
+/*
+ * The one SELECT of the text, without what may follow it, fit to stand in
+ * parentheses; checked like the above. Needs an SPI connection.
+ */
+extern char *simdup_subquery(const char *query, const char *argument,
+							 SimdupColumnCheck check, void *arg);
+
+/* ERROR: the query has not the columns it should have. */
+extern void simdup_wrong_columns(const char *argument, TupleDesc columns,
+								 const char *expected) pg_attribute_noreturn();
+
+#endif /* SIMDUP_BATCH_QUERY_H */

@@ -1,0 +1,319 @@
+/*
+ * report.c
+ *	  simdup_report_html: a table's duplicates as one page for a browser.
+ *
+ * Self-contained: no script, no font, no image from elsewhere. All that comes
+ * from the table or the caller goes through put_escaped, which leaves plain
+ * ASCII, so the page reads right whatever encoding the client saves it in, and
+ * nothing in a text can act as markup.
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+
+#include "batch/stats.h"
+
+#define SAMPLE_CHARS 280
+
+/* Length of the UTF-8 character at p, its code point; 1 and U+FFFD if none. */
+static int
+decode_utf8(const unsigned char *p, int left, pg_wchar *c)
+{
+	int len = pg_utf_mblen(p);
+
+	if (len > left || !pg_utf8_islegal(p, len))
+	{
+		*c = 0xfffd;
+		return 1;
+	}
+	*c = utf8_to_unicode(p);
+	return len;
+}
+
+static void
+put_escaped(StringInfo page, const char *text, int len)
+{
+	const unsigned char *p =
+		(const unsigned char *) pg_server_to_any(text, len, PG_UTF8);
+	const unsigned char *end;
+
+	/* converted or not, it ends in a zero or at len */
+	end = p == (const unsigned char *) text ? p + len
+											: p + strlen((const char *) p);
+	while (p < end)
+	{
+		pg_wchar c;
+
+		p += decode_utf8(p, (int) (end - p), &c);
+		if (c < 0x20 || c == 0x7f)
+			appendStringInfoChar(page, ' ');
+		else if (c > 0x7f || strchr("&<>\"'`=", (int) c))
+			appendStringInfo(page, "&#%u;", (unsigned) c);
+		else
+			appendStringInfoChar(page, (char) c);
+	}
+}
+
+/* 1234567 as 1,234,567 */
+static const char *
+grouped(double value)
+{
+	char          *digits = psprintf("%.0f", value);
+	int            len = (int) strlen(digits);
+	StringInfoData text;
+	int            i;
+
+	initStringInfo(&text);
+	for (i = 0; i < len; i++)
+	{
+		if (i > 0 && (len - i) % 3 == 0)
+			appendStringInfoChar(&text, ',');
+		appendStringInfoChar(&text, digits[i]);
+	}
+	return text.data;
+}
+
+static const char page_head[] =
+	"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+	"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+	"<style>\n"
+	":root{color-scheme:light dark;--ink:#1d2530;--soft:#5d6977;--line:#dfe4ea;--bar:#2f6fb0;--card:#f6f8fa;--page:#fff}\n"
+	"@media(prefers-color-scheme:dark){:root{--ink:#e6eaef;--soft:#9aa7b5;--line:#33404d;--bar:#6aa7e0;--card:#1b232c;--page:#12181f}}\n"
+	"*{box-sizing:border-box}\n"
+	"body{margin:0 auto;max-width:60rem;padding:1.5rem 1rem 3rem;font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--page)}\n"
+	"h1{font-size:1.6rem;line-height:1.25;margin:0 0 .25rem;overflow-wrap:anywhere}\n"
+	"h2{font-size:1.15rem;margin:2.2rem 0 .6rem}\n"
+	"p{margin:.2rem 0 .8rem;color:var(--soft)}\n"
+	".facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(8.4rem,1fr));gap:.6rem;margin:1.2rem 0}\n"
+	".facts div{background:var(--card);border:1px solid var(--line);border-radius:.4rem;padding:.6rem .8rem}\n"
+	".facts b{display:block;font-size:1.3rem;font-variant-numeric:tabular-nums}\n"
+	".facts span{color:var(--soft);font-size:.85rem}\n"
+	"figure{margin:0}\n"
+	"svg{display:block;width:100%;height:auto;max-width:30rem}\n"
+	"svg text{font:14px system-ui,sans-serif;fill:var(--ink)}\n"
+	"svg .bar{fill:var(--bar)}\n"
+	"article{border:1px solid var(--line);border-radius:.4rem;padding:.7rem .9rem;margin:0 0 .7rem}\n"
+	"article h3{font-size:1rem;margin:0 0 .3rem;overflow-wrap:anywhere}\n"
+	"article ul{margin:0;padding:0;list-style:none}\n"
+	"article li{border-top:1px solid var(--line);padding:.35rem 0;overflow-wrap:anywhere}\n"
+	"article li b{margin-right:.5rem}\n"
+	".scroll{overflow-x:auto}\n"
+	"table{border-collapse:collapse;font-variant-numeric:tabular-nums}\n"
+	"th,td{text-align:right;padding:.25rem .8rem .25rem 0;border-bottom:1px solid var(--line);white-space:nowrap}\n"
+	"th:first-child,td:first-child{text-align:left}\n"
+	"th{color:var(--soft);font-weight:600}\n"
+	"</style>\n<title>";
+
+static void
+put_fact(StringInfo page, const char *name, int64 value)
+{
+	appendStringInfo(page, "<div><b>%s</b><span>%s</span></div>\n",
+					 grouped((double) value), name);
+}
+
+static void
+put_facts(StringInfo page, const SimdupStats *stats)
+{
+	appendStringInfoString(page, "<div class=\"facts\">\n");
+	put_fact(page, "rows", stats->n_rows);
+	put_fact(page, "without a fingerprint", stats->n_null);
+	put_fact(page, "distinct fingerprints", stats->n_distinct);
+	put_fact(page, "groups of equal fingerprints", stats->exact_groups);
+	put_fact(page, "groups of near ones", stats->near_groups);
+	put_fact(page, "rows in those", stats->near_rows);
+	appendStringInfoString(page, "</div>\n");
+}
+
+/*
+ * Horizontal bars: label, bar, number. The numbers may differ by orders of
+ * magnitude; a bar that is there at all is seen.
+ */
+static void
+put_bars(StringInfo page, const char *description, int n, char **labels,
+		 const double *values)
+{
+	const int height = 24;
+	const int left = 110;
+	const int width = 180;
+	double    most = 0;
+	int       i;
+
+	for (i = 0; i < n; i++)
+		most = Max(most, values[i]);
+	if (most == 0)
+	{
+		appendStringInfoString(page, "<p>None.</p>\n");
+		return;
+	}
+	appendStringInfo(page,
+					 "<figure><svg viewBox=\"0 0 400 %d\" role=\"img\" aria-label=\"%s\">\n",
+					 n * height + 4, description);
+	for (i = 0; i < n; i++)
+	{
+		double length = values[i] / most * width;
+		int    y = i * height;
+
+		if (values[i] > 0 && length < 2)
+			length = 2;
+		appendStringInfo(page,
+						 "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>"
+						 "<rect class=\"bar\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" rx=\"2\"/>"
+						 "<text x=\"%.1f\" y=\"%d\">%s</text>\n",
+						 left - 8, y + 17, labels[i], left, y + 4, length,
+						 height - 6, left + length + 8, y + 17,
+						 grouped(values[i]));
+	}
+	appendStringInfoString(page, "</svg></figure>\n");
+}
+
+static void
+put_sizes(StringInfo page, const SimdupStats *stats)
+{
+	char  *labels[SIMDUP_N_SIZE_BINS];
+	double values[SIMDUP_N_SIZE_BINS];
+	int    n = 0;
+	int    i;
+
+	for (i = 0; i < SIMDUP_N_SIZE_BINS; i++)
+	{
+		uint64 last = (uint64) 2 << i;
+
+		labels[i] =
+			i == 0 ? "2 rows"
+				   : psprintf(UINT64_FORMAT "&#8211;" UINT64_FORMAT " rows",
+							  last / 2 + 1, last);
+		values[i] = (double) stats->size_bins[i];
+		if (stats->size_bins[i])
+			n = i + 1;
+	}
+	appendStringInfoString(page, "<h2>Groups by size</h2>\n");
+	put_bars(page, "Number of groups by their number of rows", n, labels,
+			 values);
+}
+
+static void
+put_distances(StringInfo page, const SimdupStats *stats)
+{
+	char *labels[SIMDUP_MAX_PAIR_DISTANCE + 1];
+	int   i;
+
+	for (i = 0; i <= stats->max_distance; i++)
+		labels[i] =
+			i == 0 ? "equal" : psprintf("%d bit%s", i, i == 1 ? "" : "s");
+	appendStringInfoString(page, "<h2>Pairs by distance</h2>\n");
+	put_bars(page, "Number of pairs by Hamming distance",
+			 stats->max_distance + 1, labels, stats->pairs);
+}
+
+/* Key and sample of a row, as simdup_rows_as_text keeps them. */
+static void
+put_member(StringInfo page, SimdupRows *rows, uint32 number)
+{
+	text       *both = DatumGetTextPP(simdup_row_key(rows, number, 0));
+	const char *start = VARDATA_ANY(both);
+	int         len = (int) VARSIZE_ANY_EXHDR(both);
+	const char *tab = memchr(start, '\t', (size_t) len);
+	int         key_len = (int) (tab - start);
+
+	appendStringInfoString(page, "<li><b>");
+	put_escaped(page, start, key_len);
+	appendStringInfoString(page, "</b> ");
+	put_escaped(page, tab + 1, len - key_len - 1);
+	appendStringInfoString(page, "</li>\n");
+}
+
+static void
+put_largest(StringInfo page, SimdupRows *rows, const SimdupStats *stats)
+{
+	int i;
+	int j;
+
+	appendStringInfoString(page, "<h2>Largest groups</h2>\n");
+	if (stats->n_largest == 0)
+		appendStringInfoString(page, "<p>None.</p>\n");
+	for (i = 0; i < stats->n_largest; i++)
+	{
+		const SimdupLargeCluster *cluster = &stats->largest[i];
+
+		appendStringInfo(page, "<article><h3>%s rows</h3><ul>\n",
+						 grouped(cluster->size));
+		for (j = 0; j < cluster->n_members; j++)
+			put_member(page, rows, cluster->members[j]);
+		if ((int64) cluster->size > cluster->n_members)
+			appendStringInfo(page, "<li>and %s more</li>\n",
+							 grouped((double) cluster->size -
+									 cluster->n_members));
+		appendStringInfoString(page, "</ul></article>\n");
+	}
+}
+
+static void
+put_blocks(StringInfo page, const SimdupStats *stats)
+{
+	int i;
+
+	appendStringInfo(page,
+					 "<h2>Candidates per search</h2>\n"
+					 "<p>Rows that an index on %d blocks would offer for a row's neighbours: about %.1f. "
+					 "Much more in one block than in others means that few values of it are common.</p>\n"
+					 "<div class=\"scroll\"><table><tr><th>bits</th><th>values</th><th>rows of the largest</th><th>candidates</th></tr>\n",
+					 stats->n_blocks, simdup_expected_candidates(stats));
+	for (i = 0; i < stats->n_blocks; i++)
+	{
+		const SimdupBlockStats *block = &stats->blocks[i];
+
+		appendStringInfo(page,
+						 "<tr><td>%d&#8211;%d</td><td>%s</td><td>%s</td><td>%.1f</td></tr>\n",
+						 block->first_bit, block->last_bit,
+						 grouped((double) block->n_values),
+						 grouped((double) block->largest), block->expected);
+	}
+	appendStringInfoString(page, "</table></div>\n");
+}
+
+static void
+put_page(StringInfo page, SimdupRows *rows, const SimdupStats *stats,
+		 text *title)
+{
+	const char *name = VARDATA_ANY(title);
+	int         len = (int) VARSIZE_ANY_EXHDR(title);
+
+	appendStringInfoString(page, page_head);
+	put_escaped(page, name, len);
+	appendStringInfoString(page, "</title>\n</head>\n<body>\n<h1>");
+	put_escaped(page, name, len);
+	appendStringInfo(page,
+					 "</h1>\n<p>Near-duplicates: fingerprints that differ in at most %d of 64 bits, and all that hang together so.</p>\n",
+					 stats->max_distance);
+	put_facts(page, stats);
+	put_sizes(page, stats);
+	put_distances(page, stats);
+	put_largest(page, rows, stats);
+	put_blocks(page, stats);
+	appendStringInfoString(page, "</body>\n</html>\n");
+}
+
+PG_FUNCTION_INFO_V1(simdup_report_html);
+Datum
+simdup_report_html(PG_FUNCTION_ARGS)
+{
+	char          *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	text          *title = PG_GETARG_TEXT_PP(1);
+	int            max_distance = simdup_check_max_distance(PG_GETARG_INT32(2));
+	SimdupRows    *rows = simdup_rows_begin(fcinfo, PG_NARGS());
+	SimdupStats    stats;
+	StringInfoData page;
+
+	initStringInfo(&page);
+	simdup_rows_as_text(rows, SAMPLE_CHARS);
+	simdup_rows_read(rows, query, "query");
+	simdup_rows_group(rows);
+	simdup_compute_stats(rows, max_distance, &stats);
+	put_page(&page, rows, &stats, title);
+	simdup_rows_end(rows);
+	PG_RETURN_TEXT_P(cstring_to_text_with_len(page.data, page.len));
+}

@@ -1,0 +1,211 @@
+/*
+ * stats.c
+ *	  What a summary or a report says of a table, in one pass over its groups
+ *	  after one join.
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include "miscadmin.h"
+
+#include "batch/components.h"
+#include "batch/progress.h"
+#include "batch/stats.h"
+#include "core/blocks.h"
+#include "core/host.h"
+
+static void
+count_pairs(void *arg, const SimdupGroup *a, const SimdupGroup *b, int distance)
+{
+	SimdupStats *stats = arg;
+
+	stats->pairs[distance] += (double) a->n * b->n;
+}
+
+/* The place of a cluster among the largest, -1 if it has none. */
+static int
+place_of(const SimdupStats *stats, uint32 first_row)
+{
+	int i;
+
+	for (i = 0; i < stats->n_largest; i++)
+		if (stats->largest[i].first_row == first_row)
+			return i;
+	return -1;
+}
+
+/* Keep the largest clusters, the larger and then the earlier first. */
+static void
+rank_cluster(SimdupStats *stats, uint32 first_row, uint32 size)
+{
+	int at = stats->n_largest;
+
+	while (at > 0 && (stats->largest[at - 1].size < size ||
+					  (stats->largest[at - 1].size == size &&
+					   stats->largest[at - 1].first_row > first_row)))
+		at--;
+	if (at == SIMDUP_N_LARGEST)
+		return;
+	if (stats->n_largest < SIMDUP_N_LARGEST)
+		stats->n_largest++;
+	memmove(&stats->largest[at + 1], &stats->largest[at],
+			(stats->n_largest - 1 - at) * sizeof(SimdupLargeCluster));
+	memset(&stats->largest[at], 0, sizeof(SimdupLargeCluster));
+	stats->largest[at].first_row = first_row;
+	stats->largest[at].size = size;
+}
+
+static void
+count_cluster(SimdupStats *stats, uint32 first_row, uint32 size)
+{
+	int bin = 0;
+
+	while (((uint64) 2 << bin) < size)
+		bin++;
+	stats->size_bins[bin]++;
+	stats->near_groups++;
+	stats->near_rows += size;
+	rank_cluster(stats, first_row, size);
+}
+
+static void
+add_member(SimdupLargeCluster *cluster, uint32 number)
+{
+	int at = cluster->n_members;
+
+	while (at > 0 && cluster->members[at - 1] > number)
+		at--;
+	if (at == SIMDUP_N_MEMBERS)
+		return;
+	if (cluster->n_members < SIMDUP_N_MEMBERS)
+		cluster->n_members++;
+	memmove(&cluster->members[at + 1], &cluster->members[at],
+			(cluster->n_members - 1 - at) * sizeof(uint32));
+	cluster->members[at] = number;
+}
+
+/* The first rows of each of the largest clusters. */
+static void
+find_members(const SimdupClusters *clusters, SimdupStats *stats)
+{
+	SimdupRows *rows = clusters->rows;
+	int64       i;
+
+	for (i = 0; i < rows->n_groups; i++)
+	{
+		SimdupGroup group = simdup_rows_get_group(rows, i).group;
+		uint32      first_row;
+		uint32      size;
+		int         place;
+		uint32      row;
+
+		CHECK_FOR_INTERRUPTS();
+		simdup_cluster_of(clusters, &group, &first_row, &size);
+		place = size > 1 ? place_of(stats, first_row) : -1;
+		for (row = 0; place >= 0 && row < Min(group.n, SIMDUP_N_MEMBERS); row++)
+			add_member(&stats->largest[place],
+					   simdup_row_number(rows, group.start + row));
+	}
+}
+
+static void
+count_group(const SimdupClusters *clusters, const SimdupGroup *group,
+			SimdupStats *stats)
+{
+	uint32 first_row;
+	uint32 size;
+
+	if (group->n > 1)
+	{
+		stats->exact_groups++;
+		stats->exact_rows += group->n;
+		stats->pairs[0] += (double) group->n * (group->n - 1) / 2;
+	}
+	simdup_cluster_of(clusters, group, &first_row, &size);
+	/* a cluster is counted where its first row is, so once */
+	if (size > 1 &&
+		simdup_row_number(clusters->rows, group->start) == first_row)
+		count_cluster(stats, first_row, size);
+}
+
+/* Rows of each value of one block: 16 bits at most, so a plain table. */
+static void
+compute_block(SimdupRows *rows, SimdupBlockStats *block, uint32 *counts)
+{
+	int   width = block->last_bit - block->first_bit + 1;
+	int64 i;
+	int64 value;
+
+	memset(counts, 0, sizeof(uint32) << width);
+	for (i = 0; i < rows->n_groups; i++)
+	{
+		SimdupGroupRecord record = simdup_rows_get_group(rows, i);
+
+		CHECK_FOR_INTERRUPTS();
+		counts[simdup_block_bits(record.fp, block->first_bit,
+								 block->last_bit + 1)] += record.group.n;
+	}
+	for (value = 0; value < INT64CONST(1) << width; value++)
+	{
+		double n = counts[value];
+
+		block->n_values += counts[value] > 0;
+		block->largest = Max(block->largest, (int64) counts[value]);
+		block->expected += rows->n ? n * n / rows->n : 0;
+	}
+}
+
+static void
+compute_blocks(SimdupRows *rows, SimdupStats *stats)
+{
+	uint32 *counts = palloc(sizeof(uint32) << 16);
+	int     i;
+
+	stats->n_blocks = Max(stats->max_distance + 1, SIMDUP_MIN_STAT_BLOCKS);
+	for (i = 0; i < stats->n_blocks; i++)
+	{
+		SimdupBlockStats *block = &stats->blocks[i];
+
+		block->first_bit = simdup_block_start(i, stats->n_blocks);
+		block->last_bit = simdup_block_start(i + 1, stats->n_blocks) - 1;
+		compute_block(rows, block, counts);
+	}
+	pfree(counts);
+}
+
+double
+simdup_expected_candidates(const SimdupStats *stats)
+{
+	double sum = 0;
+	int    i;
+
+	for (i = 0; i < stats->n_blocks; i++)
+		sum += stats->blocks[i].expected;
+	return sum;
+}
+
+void
+simdup_compute_stats(SimdupRows *rows, int max_distance, SimdupStats *stats)
+{
+	SimdupClusters *clusters;
+	int64           i;
+
+	memset(stats, 0, sizeof(SimdupStats));
+	stats->max_distance = max_distance;
+	stats->n_rows = (int64) rows->n + rows->n_null;
+	stats->n_null = rows->n_null;
+	stats->n_distinct = rows->n_groups;
+	clusters = simdup_find_clusters(rows, max_distance, SIMDUP_CONNECTED,
+									count_pairs, stats);
+	simdup_progress_phase("counting", rows->n_groups);
+	for (i = 0; i < rows->n_groups; i++)
+	{
+		SimdupGroup group = simdup_rows_get_group(rows, i).group;
+
+		CHECK_FOR_INTERRUPTS();
+		count_group(clusters, &group, stats);
+		simdup_progress_done(i);
+	}
+	find_members(clusters, stats);
+	compute_blocks(rows, stats);
+}

@@ -1,0 +1,164 @@
+/*
+ * tune.c
+ *	  simdup_tune: which distance to choose, by labels or without.
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "batch/output.h"
+#include "batch/query.h"
+#include "batch/scores.h"
+#include "core/falsepairs.h"
+#include "core/hamming.h"
+#include "type/simhash64.h"
+
+typedef struct Tuning
+{
+	Oid     fp_type;
+	bool    labelled;
+	int64   n_pairs[2][SIMHASH64_BITS + 1]; /* false and true, by distance */
+	int64   n_rows;
+	uint64  random;
+	uint64 *sample; /* SIMDUP_SAMPLE_SIZE */
+} Tuning;
+
+static bool
+column_is(TupleDesc columns, int i, Oid type)
+{
+	return TupleDescAttr(columns, i)->atttypid == type;
+}
+
+static void
+check_columns(void *arg, TupleDesc columns, const char *argument)
+{
+	Tuning *tuning = arg;
+
+	tuning->labelled = columns->natts == 3;
+	if (columns->natts == 3 && column_is(columns, 0, tuning->fp_type) &&
+		column_is(columns, 1, tuning->fp_type) &&
+		column_is(columns, 2, BOOLOID))
+		return;
+	if (columns->natts == 2 && column_is(columns, 1, tuning->fp_type))
+		return;
+	simdup_wrong_columns(argument, columns,
+						 "two simhash64 and a boolean (labelled pairs), or a key and a simhash64");
+}
+
+/* splitmix64: the same sample each time. */
+static uint64
+next_random(uint64 *state)
+{
+	uint64 z = (*state += UINT64CONST(0x9e3779b97f4a7c15));
+
+	z = (z ^ (z >> 30)) * UINT64CONST(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64CONST(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+/* Every row has the same chance to stay in the sample (algorithm R). */
+static void
+sample_row(Tuning *tuning, uint64 fp)
+{
+	uint64 place = (uint64) tuning->n_rows++;
+
+	if (place >= SIMDUP_SAMPLE_SIZE)
+		place = next_random(&tuning->random) % (place + 1);
+	if (place < SIMDUP_SAMPLE_SIZE)
+		tuning->sample[place] = fp;
+}
+
+static void
+receive(void *arg, TupleTableSlot *slot)
+{
+	Tuning *tuning = arg;
+
+	slot_getallattrs(slot);
+	if (slot->tts_isnull[1] ||
+		(tuning->labelled && (slot->tts_isnull[0] || slot->tts_isnull[2])))
+		return;
+	if (tuning->labelled)
+		tuning->n_pairs[DatumGetBool(slot->tts_values[2])]
+					   [simdup_hamming64(DatumGetSimhash64(slot->tts_values[0]),
+										 DatumGetSimhash64(
+											 slot->tts_values[1]))]++;
+	else
+		sample_row(tuning, DatumGetSimhash64(slot->tts_values[1]));
+}
+
+static void
+put_labelled(ReturnSetInfo *result, const Tuning *tuning, int up_to)
+{
+	Datum values[SIMDUP_N_SCORES + 2];
+	bool  nulls[SIMDUP_N_SCORES + 2] = {false};
+	int64 truth = 0;
+	int64 found = 0;
+	int64 both = 0;
+	int   d;
+
+	for (d = 0; d <= SIMHASH64_BITS; d++)
+		truth += tuning->n_pairs[1][d];
+	nulls[SIMDUP_N_SCORES + 1] = true;
+	for (d = 0; d <= up_to; d++)
+	{
+		found += tuning->n_pairs[0][d] + tuning->n_pairs[1][d];
+		both += tuning->n_pairs[1][d];
+		values[0] = Int32GetDatum(d);
+		simdup_scores(found, truth, both, values + 1, nulls + 1);
+		simdup_put_result(result, values, nulls);
+	}
+}
+
+static void
+put_unlabelled(ReturnSetInfo *result, const Tuning *tuning, int up_to)
+{
+	Datum  values[SIMDUP_N_SCORES + 2] = {0};
+	bool   nulls[SIMDUP_N_SCORES + 2];
+	double chance[SIMHASH64_BITS + 1];
+	double pairs = (double) tuning->n_rows * Max(tuning->n_rows - 1, 0) / 2;
+	int    d;
+
+	simdup_false_pair_chances(tuning->sample,
+							  (size_t) Min(tuning->n_rows, SIMDUP_SAMPLE_SIZE),
+							  chance);
+	memset(nulls, true, sizeof(nulls));
+	nulls[0] = nulls[SIMDUP_N_SCORES + 1] = false;
+	for (d = 0; d <= up_to; d++)
+	{
+		values[0] = Int32GetDatum(d);
+		values[SIMDUP_N_SCORES + 1] = Float8GetDatum(pairs * chance[d]);
+		simdup_put_result(result, values, nulls);
+	}
+}
+
+PG_FUNCTION_INFO_V1(simdup_tune);
+Datum
+simdup_tune(PG_FUNCTION_ARGS)
+{
+	char          *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	int            up_to = PG_GETARG_INT32(1);
+	ReturnSetInfo *result = simdup_begin_result(fcinfo);
+	Oid            schema = get_func_namespace(fcinfo->flinfo->fn_oid);
+	Tuning        *tuning;
+
+	if (up_to < 0 || up_to > SIMHASH64_BITS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("up_to must be between 0 and %d", SIMHASH64_BITS),
+				 errdetail("The distance given is %d.", up_to)));
+	tuning = palloc0(sizeof(Tuning));
+	tuning->sample = palloc(SIMDUP_SAMPLE_SIZE * sizeof(uint64));
+	tuning->fp_type =
+		GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
+						CStringGetDatum("simhash64"), ObjectIdGetDatum(schema));
+	simdup_run_query(query, "query", check_columns, receive, tuning);
+	if (tuning->labelled)
+		put_labelled(result, tuning, up_to);
+	else
+		put_unlabelled(result, tuning, up_to);
+	return (Datum) 0;
+}

@@ -1,0 +1,346 @@
+/*
+ * bitmap.c
+ *	  Feature bitmaps and the sliding window of class representatives.
+ *
+ * The ring lies in blocks of 64 slots, word by word: the first words of the 64
+ * bitmaps, then the second words, and so on. A block is then plain vector
+ * work of fixed length:
+ *
+ * 1. Sizes: of two bitmaps with s and r bits the similarity is at most
+ *	  min(s, r) / max(s, r), so only some r can match at all.
+ * 2. Popcounts of the intersections c. With the threshold t, c / (s + r - c)
+ *	  > t means c > (s + r) t / (1 + t), which is tested in integers, rounded
+ *	  so that a match is never lost.
+ * 3. What is left, usually nothing, is decided by the division itself: a
+ *	  rounded quotient is what any reader's own SQL computes.
+ */
+#include "core/bitmap.h"
+
+#include <string.h>
+
+#include "core/hamming.h"
+#include "core/host.h"
+
+#define BLOCK_SLOTS 64
+
+/* binary digits of the integer test: both its sides stay below 2^31 */
+#define TEST_SCALE 15
+
+/* blocks searched between two looks at the interrupts */
+#define BLOCKS_AT_ONCE 1024
+
+/*
+ * Two loops over a block, in versions for the processors that there are:
+ * target_clones cannot name the instruction set that has a vector popcount,
+ * so they are chosen by hand. As in hamming.h, not for bitcode.
+ */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define KERNELS_BY_PROCESSOR
+#endif
+
+/* What a search looks for, from the bitmap it is for. */
+typedef struct WindowProbe
+{
+	const uint64_t *bitmap;
+	uint32_t        size;
+	uint32_t        low; /* sizes that could match: [low, high] */
+	uint32_t        high;
+} WindowProbe;
+
+typedef size_t (*WindowKernel)(const SimdupWindow *window,
+							   const WindowProbe *probe, size_t block,
+							   size_t end);
+
+struct SimdupWindow
+{
+	size_t   n_words;
+	int64_t  window_size;
+	double   threshold;
+	uint32_t slope; /* t / (1 + t) 2^TEST_SCALE, rounded down */
+
+	int64_t   next_class;
+	size_t    n_slots;  /* representatives held */
+	size_t    n_blocks; /* blocks allocated */
+	uint64_t *words;    /* [block][word][slot in block] */
+	uint16_t *sizes;    /* [slot]; UINT16_MAX where there is none */
+	int64_t  *classes;  /* [slot] */
+
+	WindowKernel kernel;
+};
+
+void
+simdup_bitmap_counts(const uint64_t *a, const uint64_t *b, size_t n_words,
+					 uint64_t *both, uint64_t *either)
+{
+	*both = *either = 0;
+	for (size_t i = 0; i < n_words; i++)
+	{
+		*both += (uint64_t) simdup_popcount64(a[i] & b[i]);
+		*either += (uint64_t) simdup_popcount64(a[i] | b[i]);
+	}
+}
+
+static uint32_t
+bitmap_size(const uint64_t *bitmap, size_t n_words)
+{
+	uint32_t size = 0;
+
+	for (size_t i = 0; i < n_words; i++)
+		size += (uint32_t) simdup_popcount64(bitmap[i]);
+	return size;
+}
+
+/* Is part / whole strictly above the threshold? The one rule of document 000. */
+static inline bool
+above(double threshold, uint64_t part, uint64_t whole)
+{
+	return whole != 0 && (double) part / (double) whole > threshold;
+}
+
+/* Which sizes could match one of `size` (1 or more) bits: [*low, *high]. */
+static void
+matching_sizes(const SimdupWindow *window, uint64_t size, uint32_t *low,
+			   uint32_t *high)
+{
+	uint64_t max = window->n_words * 64;
+	uint64_t l = (uint64_t) ((double) size * window->threshold);
+	uint64_t h = max;
+
+	/* the product is off by rounding at most: settle it by the rule itself */
+	l = l > 0 ? l - 1 : 0;
+	while (l < size && !above(window->threshold, l, size))
+		l++;
+	if ((double) size < (double) max * window->threshold)
+	{
+		h = (uint64_t) ((double) size / window->threshold) + 1;
+		h = h < max ? h : max;
+	}
+	while (h > size && !above(window->threshold, size, h))
+		h--;
+	*low = (uint32_t) l;
+	*high = (uint32_t) h;
+}
+
+/* Does any size of the block lie in [low, high]? */
+static inline __attribute__((always_inline)) bool
+block_has_size(const uint16_t *sizes, uint32_t low, uint32_t high)
+{
+	uint32_t found = 0;
+
+	for (int i = 0; i < BLOCK_SLOTS; i++)
+		found |= sizes[i] - low <= high - low;
+	return found != 0;
+}
+
+/* Does any bitmap of the block pass the integer test? */
+static inline __attribute__((always_inline)) bool
+block_may_match(const SimdupWindow *window, const WindowProbe *probe,
+				size_t block, size_t n_words)
+{
+	const uint64_t *words = window->words + block * BLOCK_SLOTS * n_words;
+	const uint16_t *sizes = window->sizes + block * BLOCK_SLOTS;
+	uint32_t        found = 0;
+
+	for (int i = 0; i < BLOCK_SLOTS; i++)
+	{
+		uint64_t both = 0;
+
+		for (size_t w = 0; w < n_words; w++)
+			both += (uint64_t) simdup_popcount64(words[w * BLOCK_SLOTS + i] &
+												 probe->bitmap[w]);
+		found |= (uint32_t) both << TEST_SCALE >=
+				 (probe->size + sizes[i]) * window->slope;
+	}
+	return found != 0;
+}
+
+/* The first block of [block, end) with a candidate, or end. */
+static inline __attribute__((always_inline)) size_t
+first_candidate(const SimdupWindow *window, const WindowProbe *probe,
+				size_t block, size_t end)
+{
+	for (; block < end; block++)
+	{
+		if (!block_has_size(window->sizes + block * BLOCK_SLOTS, probe->low,
+							probe->high))
+			continue;
+		/* the document's 128 bits are worth a loop of known length */
+		if (window->n_words == 2
+				? block_may_match(window, probe, block, 2)
+				: block_may_match(window, probe, block, window->n_words))
+			break;
+	}
+	return block;
+}
+
+#define WINDOW_KERNEL(name, attributes) \
+	attributes static size_t first_candidate_##name(const SimdupWindow *window, \
+													const WindowProbe  *probe, \
+													size_t block, size_t end) \
+	{ \
+		return first_candidate(window, probe, block, end); \
+	}
+
+WINDOW_KERNEL(portable, )
+#ifdef KERNELS_BY_PROCESSOR
+WINDOW_KERNEL(popcnt, __attribute__((target("popcnt"))))
+WINDOW_KERNEL(avx512, __attribute__((optimize("O3"),
+									 target("avx512bw,avx512vpopcntdq,"
+											"prefer-vector-width=512"))))
+#endif
+
+static WindowKernel
+choose_kernel(void)
+{
+#ifdef KERNELS_BY_PROCESSOR
+	__builtin_cpu_init();
+	if (__builtin_cpu_supports("avx512vpopcntdq") &&
+		__builtin_cpu_supports("avx512bw"))
+		return first_candidate_avx512;
+	if (__builtin_cpu_supports("popcnt"))
+		return first_candidate_popcnt;
+#endif
+	return first_candidate_portable;
+}
+
+SimdupWindow *
+simdup_window_create(size_t n_words, int64_t window_size, double threshold)
+{
+	SimdupWindow *window = simdup_alloc0(sizeof(SimdupWindow));
+	window->n_words = n_words;
+	window->window_size = window_size;
+	window->threshold = threshold;
+	window->slope =
+		(uint32_t) ((double) (1 << TEST_SCALE) * threshold / (1 + threshold));
+	window->kernel = choose_kernel();
+	return window;
+}
+
+/* The first slot of the block that matches, or -1. */
+static int64_t
+match_in_block(const SimdupWindow *window, const WindowProbe *probe,
+			   size_t block)
+{
+	const uint64_t *words =
+		window->words + block * BLOCK_SLOTS * window->n_words;
+
+	for (size_t i = 0; i < BLOCK_SLOTS; i++)
+	{
+		size_t   slot = block * BLOCK_SLOTS + i;
+		uint64_t both = 0;
+
+		if (slot >= window->n_slots)
+			break;
+		for (size_t w = 0; w < window->n_words; w++)
+			both += (uint64_t) simdup_popcount64(words[w * BLOCK_SLOTS + i] &
+												 probe->bitmap[w]);
+		if (above(window->threshold, both,
+				  (uint64_t) probe->size + window->sizes[slot] - both))
+			return (int64_t) slot;
+	}
+	return -1;
+}
+
+/* The first slot of the ring that matches, or -1. */
+static int64_t
+find_match(const SimdupWindow *window, const uint64_t *bitmap)
+{
+	size_t      n_blocks = (window->n_slots + BLOCK_SLOTS - 1) / BLOCK_SLOTS;
+	size_t      block = 0;
+	WindowProbe probe;
+
+	probe.bitmap = bitmap;
+	probe.size = bitmap_size(bitmap, window->n_words);
+	if (probe.size == 0)
+		return -1;
+	matching_sizes(window, probe.size, &probe.low, &probe.high);
+	while (block < n_blocks)
+	{
+		size_t  end = block + BLOCKS_AT_ONCE;
+		int64_t slot;
+
+		end = end < n_blocks ? end : n_blocks;
+		simdup_check_interrupts();
+		block = window->kernel(window, &probe, block, end);
+		if (block == end)
+			continue;
+		slot = match_in_block(window, &probe, block++);
+		if (slot >= 0)
+			return slot;
+	}
+	return -1;
+}
+
+/* Room for one more slot. */
+static void
+reserve_slot(SimdupWindow *window)
+{
+	size_t n_blocks = window->n_blocks ? 2 * window->n_blocks : 1;
+	size_t block_words = window->n_words * BLOCK_SLOTS;
+
+	if (window->n_slots < window->n_blocks * BLOCK_SLOTS)
+		return;
+	if (window->n_blocks == 0)
+	{
+		window->words = simdup_alloc(block_words * sizeof(uint64_t));
+		window->sizes = simdup_alloc(BLOCK_SLOTS * sizeof(uint16_t));
+		window->classes = simdup_alloc(BLOCK_SLOTS * sizeof(int64_t));
+	}
+	else
+	{
+		window->words = simdup_realloc(window->words, n_blocks * block_words *
+														  sizeof(uint64_t));
+		window->sizes = simdup_realloc(window->sizes, n_blocks * BLOCK_SLOTS *
+														  sizeof(uint16_t));
+		window->classes =
+			simdup_realloc(window->classes,
+						   n_blocks * BLOCK_SLOTS * sizeof(int64_t));
+	}
+	/* unused slots take part in the vector work: empty, of no possible size */
+	memset(window->words + window->n_blocks * block_words, 0,
+		   (n_blocks - window->n_blocks) * block_words * sizeof(uint64_t));
+	memset(window->sizes + window->n_blocks * BLOCK_SLOTS, 0xff,
+		   (n_blocks - window->n_blocks) * BLOCK_SLOTS * sizeof(uint16_t));
+	window->n_blocks = n_blocks;
+}
+
+int64_t
+simdup_window_add(SimdupWindow *window, const uint64_t *bitmap)
+{
+	size_t    slot = (size_t) (window->next_class % window->window_size);
+	uint64_t *words;
+
+	if (slot == window->n_slots)
+	{
+		reserve_slot(window);
+		window->n_slots++;
+	}
+	words = window->words + slot / BLOCK_SLOTS * BLOCK_SLOTS * window->n_words +
+			slot % BLOCK_SLOTS;
+	for (size_t w = 0; w < window->n_words; w++)
+		words[w * BLOCK_SLOTS] = bitmap[w];
+	window->sizes[slot] = (uint16_t) bitmap_size(bitmap, window->n_words);
+	window->classes[slot] = window->next_class;
+	return window->next_class++;
+}
+
+int64_t
+simdup_window_next(SimdupWindow *window, const uint64_t *bitmap)
+{
+	int64_t slot = find_match(window, bitmap);
+
+	return slot >= 0 ? window->classes[slot]
+					 : simdup_window_add(window, bitmap);
+}
+
+void
+simdup_window_free(SimdupWindow *window)
+{
+	if (window->n_blocks > 0)
+	{
+		simdup_free(window->words);
+		simdup_free(window->sizes);
+		simdup_free(window->classes);
+	}
+	simdup_free(window);
+}

@@ -1,0 +1,22 @@
+/*
+ * falsepairs.h
+ *	  How far apart unrelated fingerprints of a table are.
+ */
+#ifndef SIMDUP_CORE_FALSEPAIRS_H
+#define SIMDUP_CORE_FALSEPAIRS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A sample for which all pairs are looked at. */
+#define SIMDUP_SAMPLE_SIZE 4096
+
+/*
+ * chance[d]: the chance that two unrelated fingerprints are within distance d
+ * of each other, for d = 0 to 64, after the distances of all pairs of the
+ * sample. All 0 for fewer than two.
+ */
+extern void simdup_false_pair_chances(const uint64_t *sample, size_t n,
+									  double *chance);
+
+#endif /* SIMDUP_CORE_FALSEPAIRS_H */

@@ -1,0 +1,31 @@
+/*
+ * html.h
+ *	  The text of a page: markup out, entities decoded, blocks on lines of
+ *	  their own (document 002's first step).
+ */
+#ifndef SIMDUP_CORE_HTML_H
+#define SIMDUP_CORE_HTML_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The longest character in any encoding. */
+#define SIMDUP_HTML_CHAR_MAX 8
+
+/*
+ * Writes a character of the page's encoding, at most SIMDUP_HTML_CHAR_MAX
+ * bytes, and gives their number; 0 where the encoding has no such character,
+ * which leaves the reference as it stands. Never called for ASCII.
+ */
+typedef size_t (*SimdupHtmlEncode)(void *arg, uint32_t code_point, char *out);
+
+/*
+ * Strip len bytes in any encoding that contains ASCII; out has room for len
+ * bytes and is returned filled to the length returned. Never fails: what is
+ * not markup is text, and markup that does not end goes to the end of the
+ * input. Linear in len, checks for interrupts.
+ */
+extern size_t simdup_html_text(const char *html, size_t len, char *out,
+							   SimdupHtmlEncode encode, void *arg);
+
+#endif /* SIMDUP_CORE_HTML_H */

@@ -1,0 +1,66 @@
+/*
+ * leader.h
+ *	  The single pass of document 003: elements come in order, and each joins
+ *	  the first earlier leader near it, or becomes a leader itself.
+ *
+ * The naive pass compares each element with every leader. Here the near pairs
+ * come from the all-pairs join instead, in any order, in two rounds:
+ *
+ * 1. Every near pair: simdup_leader_near keeps each element's first near
+ *	  predecessor, four bytes. If that is a leader, the element has found its
+ *	  own; if there is none, the element is one. simdup_leader_settle decides
+ *	  all that it can so, in order.
+ * 2. What remains follows an element that is not a leader itself (a chain).
+ *	  Only those elements need all their near predecessors; they are offered,
+ *	  by element and then by predecessor, to simdup_leader_offer.
+ *
+ * So memory does not grow with the number of pairs, and without chains there
+ * is no second round.
+ */
+#ifndef SIMDUP_CORE_LEADER_H
+#define SIMDUP_CORE_LEADER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Not decided; as a predecessor: none. */
+#define SIMDUP_NO_LEADER UINT32_MAX
+
+typedef struct SimdupLeaders
+{
+	uint32_t  n;
+	uint32_t *leader;     /* of each element; a leader is its own */
+	uint32_t *first_near; /* its first near predecessor */
+} SimdupLeaders;
+
+extern void simdup_leaders_init(SimdupLeaders *leaders, uint32_t n);
+extern void simdup_leaders_free(SimdupLeaders *leaders);
+
+/* Two elements are near each other. */
+static inline void
+simdup_leader_near(SimdupLeaders *leaders, uint32_t a, uint32_t b)
+{
+	uint32_t first = a < b ? a : b;
+	uint32_t later = a < b ? b : a;
+
+	if (first < leaders->first_near[later])
+		leaders->first_near[later] = first;
+}
+
+/* Decide what round 1 can; how many elements are left for round 2. */
+extern uint32_t simdup_leaders_settle(SimdupLeaders *leaders);
+
+/* Does round 2 need this near pair? Then element and predecessor. */
+extern bool simdup_leader_wants(const SimdupLeaders *leaders, uint32_t a,
+								uint32_t b, uint32_t *element,
+								uint32_t *predecessor);
+
+/*
+ * Round 2, by ascending element and, within one, ascending predecessor. Close
+ * it with simdup_leaders_finish.
+ */
+extern void simdup_leader_offer(SimdupLeaders *leaders, uint32_t element,
+								uint32_t predecessor);
+extern void simdup_leaders_finish(SimdupLeaders *leaders);
+
+#endif /* SIMDUP_CORE_LEADER_H */

@@ -1,0 +1,487 @@
+/*
+ * shingle.c
+ *	  Shingles as hashes, without building their strings.
+ *
+ * The hash of a window is a polynomial in the mixed units, which slides along
+ * the text at two multiplications a unit whatever the window; a finisher
+ * spreads it over all bits. Hashes are then as good as random numbers, so
+ * their first bits tell them apart, and those sort in two distributions.
+ */
+#include "core/shingle.h"
+
+#include <string.h>
+
+#include "core/charclass.h"
+#include "core/hash.h"
+#include "core/host.h"
+#include "core/tokenizer.h"
+
+/* Any odd number with bits all over; a window's hash is a polynomial in it. */
+#define SLIDE_BASE UINT64_C(0x9e3779b97f4a7c15)
+
+/* So few elements are sorted by insertion alone. */
+#define INSERTION_MAX 24
+
+/* Moves for an element that insertion may take in the mean. */
+#define MOVES_EACH 16
+
+/* Bits to sort by beyond the logarithm of the number of hashes. */
+#define SPARE_BITS 4
+
+/* Hashes that a list has room for at first, and where growth needs a reason. */
+#define FIRST_SIZE 256
+#define CROWDED_SIZE (1 << 16)
+
+/* Elements merged between two looks for interrupts. */
+#define MERGE_STRETCH ((size_t) 1 << 20)
+
+/* Bits of one distribution: its buckets fit the first-level cache. */
+#define MAX_DIGIT_BITS 11
+
+/* Units that are turned into windows together. */
+#define SLIDE_UNITS 256
+
+typedef struct Slider
+{
+	uint64_t      hash;       /* polynomial of the units in the ring */
+	uint64_t      out_factor; /* of the unit that leaves the window */
+	uint64_t     *ring;       /* the last w units */
+	size_t        w;
+	size_t        at;           /* the oldest of the ring, once it is full */
+	size_t        units_needed; /* until there is a window */
+	bool          overflow;
+	SimdupHashes *list;
+} Slider;
+
+/* False, with the work half done, if that takes too many moves. */
+static bool
+insertion_sort(uint64_t *a, size_t n)
+{
+	size_t moves_left = MOVES_EACH * n;
+
+	for (size_t i = 1; i < n; i++)
+	{
+		uint64_t x = a[i];
+		size_t   j = i;
+
+		for (; j > 0 && a[j - 1] > x; j--)
+			a[j] = a[j - 1];
+		a[j] = x;
+		if (i - j > moves_left)
+			return false;
+		moves_left -= i - j;
+	}
+	return true;
+}
+
+/* From counts to where each bucket begins. */
+static void
+add_up(uint32_t *counts, size_t n_buckets)
+{
+	uint32_t sum = 0;
+
+	for (size_t b = 0; b < n_buckets; b++)
+	{
+		uint32_t count = counts[b];
+
+		counts[b] = sum;
+		sum += count;
+	}
+}
+
+/* Stable distribution by `bits` bits of the hash. */
+static void
+distribute(const uint64_t *from, uint64_t *to, size_t n, int shift, int bits,
+		   uint32_t *starts)
+{
+	uint64_t mask = (UINT64_C(1) << bits) - 1;
+
+	add_up(starts, (size_t) mask + 1);
+	for (size_t i = 0; i < n; i++)
+		to[starts[from[i] >> shift & mask]++] = from[i];
+}
+
+/*
+ * Sort n hashes that agree in their first `known` bits: by so many of the next
+ * bits that few agree in those too, in two distributions, and the rest by
+ * insertion. Hashes that somebody has chosen to agree go round again.
+ */
+static void
+sort_hashes(uint64_t *a, uint64_t *scratch, size_t n, int known)
+{
+	uint32_t low_counts[1 << MAX_DIGIT_BITS];
+	uint32_t high_counts[1 << MAX_DIGIT_BITS];
+	int      digit = 5;
+	int      low;
+	int      high;
+	int      shift;
+	size_t   start = 0;
+
+	if (n <= INSERTION_MAX || known == 64)
+	{
+		insertion_sort(a, n);
+		return;
+	}
+	while (digit < MAX_DIGIT_BITS && n >> (2 * digit - SPARE_BITS) > 0)
+		digit++;
+	if (2 * digit > 64 - known)
+		digit = (65 - known) / 2;
+	high = digit;
+	low = 2 * digit > 64 - known ? digit - 1 : digit;
+	shift = 64 - known - high - low;
+
+	memset(low_counts, 0, sizeof(uint32_t) << low);
+	memset(high_counts, 0, sizeof(uint32_t) << high);
+	for (size_t i = 0; i < n; i++)
+	{
+		low_counts[a[i] >> shift & ((1 << low) - 1)]++;
+		high_counts[a[i] >> (shift + low) & ((1 << high) - 1)]++;
+	}
+	distribute(a, scratch, n, shift, low, low_counts);
+	simdup_check_interrupts();
+	distribute(scratch, a, n, shift + low, high, high_counts);
+	simdup_check_interrupts();
+	if (insertion_sort(a, n))
+		return;
+	for (size_t i = 1; i <= n; i++)
+		if (i == n || a[i] >> shift != a[i - 1] >> shift)
+		{
+			sort_hashes(a + start, scratch, i - start, known + high + low);
+			start = i;
+		}
+}
+
+void
+simdup_hashes_unique(SimdupHashes *list)
+{
+	uint64_t *a = list->hashes;
+	uint64_t *scratch;
+	uint64_t  last;
+	size_t    n = 1;
+
+	if (list->n < 2)
+		return;
+	scratch = simdup_alloc(list->n * sizeof(uint64_t));
+	sort_hashes(a, scratch, list->n, 0);
+	simdup_free(scratch);
+	last = a[0];
+	for (size_t i = 1; i < list->n; i++)
+	{
+		uint64_t x = a[i];
+
+		a[n] = x;
+		n += x != last;
+		last = x;
+	}
+	list->n = n;
+}
+
+void
+simdup_hashes_free(SimdupHashes *list)
+{
+	if (list->hashes)
+		simdup_free(list->hashes);
+	memset(list, 0, sizeof(*list));
+}
+
+size_t
+simdup_hashes_common(const uint64_t *a, size_t n_a, const uint64_t *b,
+					 size_t n_b)
+{
+	size_t common = 0;
+	size_t i = 0;
+	size_t j = 0;
+
+	while (i < n_a && j < n_b)
+	{
+		size_t stop = n_a - i > MERGE_STRETCH ? i + MERGE_STRETCH : n_a;
+
+		simdup_check_interrupts();
+		/* no branch depends on the hashes: nobody could predict it */
+		while (i < stop && j < n_b)
+		{
+			uint64_t x = a[i];
+			uint64_t y = b[j];
+
+			common += x == y;
+			i += x <= y;
+			j += y <= x;
+		}
+	}
+	return common;
+}
+
+/*
+ * Make room for n more hashes. First see what dropping repetitions gives, so
+ * that a long text that repeats itself takes no more room than its shingles.
+ */
+static bool
+reserve(SimdupHashes *list, size_t n)
+{
+	if (list->size == 0)
+	{
+		list->size = FIRST_SIZE;
+		list->hashes = simdup_alloc(list->size * sizeof(uint64_t));
+	}
+	if (list->n + n <= list->size)
+		return true;
+	if (list->size >= CROWDED_SIZE)
+		simdup_hashes_unique(list);
+	if (list->n > list->size / 2 || list->n + n > list->size)
+	{
+		if (list->size >= 2 * SIMDUP_MAX_SHINGLES)
+			return false;
+		list->size *= 2;
+		list->hashes =
+			simdup_realloc(list->hashes, list->size * sizeof(uint64_t));
+	}
+	return true;
+}
+
+bool
+simdup_hashes_add(SimdupHashes *list, uint64_t hash)
+{
+	if (list->n == list->size && !reserve(list, 1))
+		return false;
+	list->hashes[list->n++] = hash;
+	return true;
+}
+
+/* A text of len bytes has no more than len units. */
+static void
+slider_begin(Slider *slider, int w, size_t len, SimdupHashes *list)
+{
+	memset(slider, 0, sizeof(*slider));
+	slider->w = (size_t) w <= len ? (size_t) w : len + 1;
+	slider->ring = simdup_alloc(slider->w * sizeof(uint64_t));
+	slider->units_needed = slider->w;
+	slider->out_factor = 1;
+	for (size_t i = 0; i < slider->w; i++)
+		slider->out_factor *= SLIDE_BASE;
+	slider->list = list;
+	list->n = 0;
+}
+
+/* The next n units, SLIDE_UNITS at most, all of them well mixed. */
+static void
+slide(Slider *slider, const uint64_t *units, size_t n)
+{
+	uint64_t  hash = slider->hash;
+	size_t    at = slider->at;
+	size_t    i = 0;
+	uint64_t *out;
+
+	if (slider->overflow || !reserve(slider->list, n))
+	{
+		/* once there are too many, the rest of the text changes nothing */
+		slider->overflow = true;
+		return;
+	}
+	out = slider->list->hashes + slider->list->n;
+	for (; i < n && slider->units_needed > 0; i++)
+	{
+		hash = hash * SLIDE_BASE + units[i];
+		slider->ring[at] = units[i];
+		at = at + 1 < slider->w ? at + 1 : 0;
+		if (--slider->units_needed == 0)
+			*out++ = simdup_mix64(hash);
+	}
+	for (; i < n; i++)
+	{
+		hash = hash * SLIDE_BASE + units[i] -
+			   slider->ring[at] * slider->out_factor;
+		slider->ring[at] = units[i];
+		at = at + 1 < slider->w ? at + 1 : 0;
+		*out++ = simdup_mix64(hash);
+	}
+	slider->hash = hash;
+	slider->at = at;
+	slider->list->n = (size_t) (out - slider->list->hashes);
+}
+
+static bool
+slider_end(Slider *slider)
+{
+	/* fewer units than the window: they are one shingle */
+	if (slider->units_needed > 0 && slider->at > 0 &&
+		!simdup_hashes_add(slider->list, simdup_mix64(slider->hash)))
+		slider->overflow = true;
+	simdup_free(slider->ring);
+	return !slider->overflow;
+}
+
+/* One multiplication does for a code point: it has 21 bits of its own. */
+static inline uint64_t
+mix_char(uint32_t cp)
+{
+	uint64_t x = (cp + UINT64_C(1)) * UINT64_C(0xff51afd7ed558ccd);
+
+	return x ^ (x >> 32);
+}
+
+/* Unicode's property White_Space. */
+static inline bool
+is_white_space(uint32_t cp)
+{
+	if (cp < 0x80)
+		return cp == ' ' || (cp >= '\t' && cp <= '\r');
+	return cp == 0x85 || cp == 0xa0 || cp == 0x1680 ||
+		   (cp >= 0x2000 && cp <= 0x200a) || cp == 0x2028 || cp == 0x2029 ||
+		   cp == 0x202f || cp == 0x205f || cp == 0x3000;
+}
+
+/*
+ * Decode the character at p. Returns whether it is a unit, and its code point,
+ * folded unless raw.
+ */
+static inline bool
+next_unit(bool raw, const unsigned char *p, const unsigned char *end, int *len,
+		  uint32_t *cp)
+{
+	SimdupCharProperty property;
+
+	*cp = simdup_utf8_decode(p, end, len);
+	if (raw)
+		return *cp != SIMDUP_INVALID_CHAR && !is_white_space(*cp);
+	/* the bulk of Chinese text: letters, and their own folded form */
+	if (*cp - 0x4e00 <= 0x9fff - 0x4e00)
+		return true;
+	property = simdup_char_property(*cp);
+	*cp = (uint32_t) ((int32_t) *cp + property.fold);
+	return property.char_class != SIMDUP_CHAR_SEPARATOR;
+}
+
+static inline void
+slide_chars(Slider *slider, bool raw, const char *text, size_t text_len)
+{
+	const unsigned char *p = (const unsigned char *) text;
+	const unsigned char *end = p + text_len;
+	uint64_t             units[SLIDE_UNITS];
+	int                  len;
+	uint32_t             cp;
+
+	while (p < end && !slider->overflow)
+	{
+		size_t n = 0;
+
+		simdup_check_interrupts();
+		/* separators count too, so that a long run of them can be stopped */
+		for (int i = 0; i < SLIDE_UNITS && p < end; i++, p += len)
+		{
+			bool is_unit = next_unit(raw, p, end, &len, &cp);
+
+			units[n] = mix_char(cp);
+			n += is_unit;
+		}
+		slide(slider, units, n);
+	}
+}
+
+/* A SimdupTokenSink. */
+static void
+slide_words(void *arg, const SimdupToken *tokens, int count)
+{
+	uint64_t units[SIMDUP_BATCH_TOKENS];
+
+	for (int i = 0; i < count; i++)
+		units[i] = simdup_city64(tokens[i].bytes, tokens[i].len);
+	slide(arg, units, (size_t) count);
+}
+
+bool
+simdup_shingle_hashes(SimdupShingleUnit unit, int w, const char *text,
+					  size_t len, SimdupHashes *list)
+{
+	static const SimdupTokenizer word = {.kind = SIMDUP_TOKENIZER_WORD};
+	Slider                       slider;
+
+	slider_begin(&slider, w, len, list);
+	switch (unit)
+	{
+		case SIMDUP_SHINGLE_WORD:
+			simdup_tokenize(word, text, len, slide_words, &slider);
+			break;
+		case SIMDUP_SHINGLE_CHAR:
+			slide_chars(&slider, false, text, len);
+			break;
+		case SIMDUP_SHINGLE_RAW:
+			slide_chars(&slider, true, text, len);
+			break;
+	}
+	return slider_end(&slider);
+}
+
+typedef struct StringSink
+{
+	SimdupShingleSink sink;
+	void             *arg;
+} StringSink;
+
+/* A SimdupTokenSink. */
+static void
+pass_strings(void *arg, const SimdupToken *tokens, int count)
+{
+	StringSink *sink = arg;
+
+	for (int i = 0; i < count; i++)
+		sink->sink(sink->arg, tokens[i].bytes, tokens[i].len);
+}
+
+/* Bytes of the character at p, which is valid. */
+static inline size_t
+char_len(const char *p)
+{
+	unsigned char c = (unsigned char) *p;
+
+	return c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+}
+
+static void
+raw_strings(int w, const char *text, size_t len, SimdupShingleSink sink,
+			void *arg)
+{
+	const unsigned char *p = (const unsigned char *) text;
+	const unsigned char *end = p + len;
+	char                *kept = simdup_alloc(len + 1);
+	size_t               n = 0;
+	size_t               first = 0; /* the window is kept[first, next) */
+	size_t               next = 0;
+	int                  char_bytes;
+	uint32_t             cp;
+
+	for (; p < end; p += char_bytes)
+		if (next_unit(true, p, end, &char_bytes, &cp))
+		{
+			memcpy(kept + n, p, (size_t) char_bytes);
+			n += (size_t) char_bytes;
+		}
+	for (int i = 0; i < w && next < n; i++)
+		next += char_len(kept + next);
+	while (first < n)
+	{
+		simdup_check_interrupts();
+		sink(arg, kept + first, next - first);
+		if (next == n)
+			break;
+		first += char_len(kept + first);
+		next += char_len(kept + next);
+	}
+	simdup_free(kept);
+}
+
+void
+simdup_shingle_strings(SimdupShingleUnit unit, int w, const char *text,
+					   size_t len, SimdupShingleSink sink, void *arg)
+{
+	SimdupTokenizer tokenizer = {0};
+	StringSink      strings = {sink, arg};
+
+	/* the tokenizer's window buffer need not be larger than the text */
+	tokenizer.n = (size_t) w <= len ? w : (int) len + 1;
+	tokenizer.kind = unit == SIMDUP_SHINGLE_WORD ? SIMDUP_TOKENIZER_WORD_NGRAM
+												 : SIMDUP_TOKENIZER_CHAR_NGRAM;
+	if (unit == SIMDUP_SHINGLE_RAW)
+		raw_strings(w, text, len, sink, arg);
+	else
+		simdup_tokenize(tokenizer, text, len, pass_strings, &strings);
+}

@@ -1,0 +1,84 @@
+/*
+ * shingle.h
+ *	  Shingles: the windows of w consecutive units of a text, as a set
+ *	  (Broder 1997; document 002).
+ *
+ * Units are the tokens of the word tokenizer, the word characters of the
+ * text, folded like those of its n-gram tokenizer, or its characters as they
+ * are but without white space (raw). A text of fewer than w units is one
+ * shingle, a text without any has none.
+ */
+#ifndef SIMDUP_CORE_SHINGLE_H
+#define SIMDUP_CORE_SHINGLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum SimdupShingleUnit
+{
+	SIMDUP_SHINGLE_WORD,
+	SIMDUP_SHINGLE_CHAR,
+	SIMDUP_SHINGLE_RAW
+} SimdupShingleUnit;
+
+/*
+ * A text may have so many distinct shingles; from twice as many on, whose
+ * hashes take 512 MB, it is refused.
+ */
+#define SIMDUP_MAX_SHINGLES ((size_t) 1 << 25)
+
+/* A growing list of hashes; begin with {0}. */
+typedef struct SimdupHashes
+{
+	uint64_t *hashes;
+	size_t    n;
+	size_t    size;
+} SimdupHashes;
+
+/*
+ * Append to the list, dropping repetitions where that helps against growth.
+ * False if it has outgrown what a text may have.
+ */
+extern bool simdup_hashes_add(SimdupHashes *list, uint64_t hash);
+
+/*
+ * Put the 64-bit hashes of all shingles into the list, repeated as the text
+ * repeats them, more or less. Stored MinHash signatures depend on these hashes,
+ * so they are frozen. False if the text has too many distinct ones. w is 1 or
+ * more.
+ */
+extern bool simdup_shingle_hashes(SimdupShingleUnit unit, int w,
+								  const char *text, size_t len,
+								  SimdupHashes *list);
+
+/* Sort ascending and drop repetitions. */
+extern void simdup_hashes_unique(SimdupHashes *list);
+
+extern void simdup_hashes_free(SimdupHashes *list);
+
+/* Elements in both of two ascending sets. */
+extern size_t simdup_hashes_common(const uint64_t *a, size_t n_a,
+								   const uint64_t *b, size_t n_b);
+
+/* Receives a shingle; the bytes are valid until the call returns. */
+typedef void (*SimdupShingleSink)(void *arg, const char *bytes, size_t len);
+
+/*
+ * All shingles as UTF-8 strings, in text order, repeated as the text repeats
+ * them; words are joined by one space.
+ */
+extern void simdup_shingle_strings(SimdupShingleUnit unit, int w,
+								   const char *text, size_t len,
+								   SimdupShingleSink sink, void *arg);
+
+/* A bijection that spreads every bit over all 64 (MurmurHash3's finisher). */
+static inline uint64_t
+simdup_mix64(uint64_t x)
+{
+	x = (x ^ (x >> 33)) * UINT64_C(0xff51afd7ed558ccd);
+	x = (x ^ (x >> 33)) * UINT64_C(0xc4ceb9fe1a85ec53);
+	return x ^ (x >> 33);
+}
+
+#endif /* SIMDUP_CORE_SHINGLE_H */

@@ -1,0 +1,39 @@
+/*
+ * terms.h
+ *	  Texts as weighted terms: the cosine of the vector space model, and
+ *	  I-Match's signature of the terms in a lexicon.
+ */
+#ifndef SIMDUP_CORE_TERMS_H
+#define SIMDUP_CORE_TERMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct SimdupTerm
+{
+	uint64_t hash;
+	double   weight;
+} SimdupTerm;
+
+/* Ascending by hash, which the rest here expects. */
+extern void simdup_terms_sort(SimdupTerm *terms, size_t n);
+
+/* The term with this hash, or NULL. */
+extern const SimdupTerm *simdup_terms_find(const SimdupTerm *terms, size_t n,
+										   uint64_t hash);
+
+/* Cosine of two vectors; false if one has no length. */
+extern bool simdup_cosine(const SimdupTerm *a, size_t n_a, const SimdupTerm *b,
+						  size_t n_b, double *cosine);
+
+/*
+ * Signature number i of those terms that are in the lexicon: of all of them
+ * for i = 0, else of the share `keep` of the lexicon that i chooses. False if
+ * that leaves none.
+ */
+extern bool simdup_imatch(const SimdupTerm *terms, size_t n,
+						  const SimdupTerm *lexicon, size_t n_lexicon,
+						  uint32_t i, double keep, uint64_t *signature);
+
+#endif /* SIMDUP_CORE_TERMS_H */

@@ -1,0 +1,231 @@
+/*
+ * batch.c
+ *	  The all-pairs join of core/ beside a plain four-block sort and compare.
+ *
+ *	  batch ROWS MAX_DISTANCE [plain]: random fingerprints, a tenth of them at
+ *	  most MAX_DISTANCE bits away from another. The plain one is for k = 3.
+ */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/blocks.h"
+#include "core/group.h"
+#include "core/hamming.h"
+#include "core/pairs.h"
+
+static uint64_t
+next_random(uint64_t *state)
+{
+	uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+static double
+seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double) t.tv_sec + (double) t.tv_nsec / 1e9;
+}
+
+static void
+fill(uint64_t *fps, size_t n, int k)
+{
+	uint64_t state = 1;
+
+	for (size_t i = 0; i < n; i++)
+	{
+		fps[i] = next_random(&state);
+		if (i % 10 == 9)
+		{
+			int flips = (int) (next_random(&state) % (k + 1));
+
+			fps[i] = fps[next_random(&state) % i];
+			while (flips--)
+				fps[i] ^= UINT64_C(1) << (next_random(&state) % 64);
+		}
+	}
+}
+
+typedef struct Groups
+{
+	SimdupGroupIndex index;
+	uint32_t        *sizes;
+	uint64_t         n_pairs;
+} Groups;
+
+static void
+count_pairs(void *arg, uint64_t a, uint64_t b)
+{
+	Groups *groups = arg;
+
+	groups->n_pairs +=
+		(uint64_t) groups->sizes[simdup_group_find(&groups->index, a)] *
+		groups->sizes[simdup_group_find(&groups->index, b)];
+}
+
+/* Memory that both have before the clock starts, as the reader's is. */
+typedef struct Arrays
+{
+	uint64_t *fps;
+	uint64_t *scratch;
+	uint64_t *moved;
+	uint32_t *rows;
+	uint32_t *row_scratch;
+} Arrays;
+
+/* Group equal ones, then join: what the server does, without the server. */
+static uint64_t
+by_join(const uint64_t *input, size_t n, int k, const Arrays *arrays)
+{
+	uint64_t       *fps = arrays->fps;
+	uint32_t       *rows = arrays->rows;
+	size_t          distinct = 0;
+	Groups          groups = {.sizes = arrays->row_scratch};
+	SimdupPairJoin *join = calloc(1, sizeof(SimdupPairJoin));
+	SimdupPairSet   set;
+
+	memcpy(fps, input, n * 8);
+	for (size_t i = 0; i < n; i++)
+		rows[i] = (uint32_t) i;
+	simdup_sort_rows(fps, rows, arrays->scratch, arrays->row_scratch, n);
+	for (size_t i = 0; i < n; i++)
+	{
+		if (i == 0 || fps[i] != fps[distinct - 1])
+		{
+			groups.sizes[distinct] = 0;
+			fps[distinct++] = fps[i];
+		}
+		groups.n_pairs += groups.sizes[distinct - 1]++;
+	}
+	simdup_group_index_init(&groups.index, fps, (uint32_t) distinct);
+	memcpy(arrays->moved, fps, distinct * 8);
+	join->max_distance = k;
+	join->sink = count_pairs;
+	join->arg = &groups;
+	set.fps = arrays->moved;
+	set.scratch = arrays->scratch;
+	set.n = distinct;
+	simdup_pairs_self(join, set);
+	simdup_group_index_free(&groups.index);
+	free(join);
+	return groups.n_pairs;
+}
+
+static int sort_shift;
+
+static int
+compare_rotated(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *) a;
+	uint64_t y = *(const uint64_t *) b;
+
+	x = sort_shift ? x >> sort_shift | x << (64 - sort_shift) : x;
+	y = sort_shift ? y >> sort_shift | y << (64 - sort_shift) : y;
+	return (x > y) - (x < y);
+}
+
+/* Does a pair agree in a block before this one? Then it was counted there. */
+static int
+counted_before(uint64_t x, int block)
+{
+	for (int i = 0; i < block; i++)
+		if (!(x >> (16 * i) & 0xffff))
+			return 1;
+	return 0;
+}
+
+/* Four times: sort by a block, compare what is equal in it. k = 3. */
+static uint64_t
+by_sorting(const uint64_t *input, size_t n, const Arrays *arrays)
+{
+	uint64_t *fps = arrays->fps;
+	uint64_t  found = 0;
+
+	memcpy(fps, input, n * 8);
+	for (int block = 0; block < 4; block++)
+	{
+		size_t start = 0;
+
+		sort_shift = (16 * (block + 1)) % 64;
+		qsort(fps, n, sizeof(uint64_t), compare_rotated);
+		for (size_t i = 1; i < n; i++)
+		{
+			if (((fps[i] ^ fps[start]) >> (16 * block)) & 0xffff)
+				start = i;
+			for (size_t j = start; j < i; j++)
+				if (simdup_hamming64(fps[i], fps[j]) <= 3 &&
+					!counted_before(fps[i] ^ fps[j], block))
+					found++;
+		}
+	}
+	return found;
+}
+
+static void *
+touched(size_t size)
+{
+	void *p = malloc(size);
+
+	memset(p, 1, size);
+	return p;
+}
+
+static int
+compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *) a;
+	double y = *(const double *) b;
+
+	return (x > y) - (x < y);
+}
+
+#define ROUNDS 3
+
+int
+main(int argc, char **argv)
+{
+	size_t    n = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000000;
+	int       k = argc > 2 ? atoi(argv[2]) : 3;
+	bool      plain = argc > 3;
+	uint64_t *input = touched(n * 8);
+	Arrays    arrays = {touched(n * 8), touched(n * 8), touched(n * 8),
+						touched(n * 4), touched(n * 4)};
+	double    took[2][ROUNDS];
+	uint64_t  pairs[2] = {0, 0};
+
+	fill(input, n, k);
+	for (int i = 0; i < ROUNDS; i++)
+	{
+		double start = seconds();
+
+		pairs[0] = by_join(input, n, k, &arrays);
+		took[0][i] = seconds() - start;
+		if (!plain)
+			continue;
+		start = seconds();
+		pairs[1] = by_sorting(input, n, &arrays);
+		took[1][i] = seconds() - start;
+	}
+	qsort(took[0], ROUNDS, sizeof(double), compare_doubles);
+	printf("  %9zu fingerprints, k = %2d: %9" PRIu64 " pairs, join %.3f s", n,
+		   k, pairs[0], took[0][ROUNDS / 2]);
+	if (plain)
+	{
+		qsort(took[1], ROUNDS, sizeof(double), compare_doubles);
+		printf(", plain %.3f s, ratio %.2f", took[1][ROUNDS / 2],
+			   took[0][ROUNDS / 2] / took[1][ROUNDS / 2]);
+	}
+	putchar('\n');
+	if (plain && pairs[0] != pairs[1])
+		return 1;
+	return 0;
+}

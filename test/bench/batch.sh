@@ -1,0 +1,45 @@
+# batch: whole tables against a scan of the same query, and the join of core/
+# alone against a plain sort and compare. ROWS: default 1000000.
+
+. "$ROOT/test/bench/lib.sh"
+
+rows=$(rows_or 1000000)
+
+# Core, without a server: one core, no allocation inside the clock.
+cc -O2 -I"$ROOT/src" -o "$SCRATCH/batch" "$ROOT/test/bench/batch.c" \
+  "$ROOT"/src/core/{pairs,group}.c "$ROOT/test/unit/host.c" -lm
+"$SCRATCH/batch" "$rows" 3 plain
+"$SCRATCH/batch" "$((rows * 10))" 3
+"$SCRATCH/batch" "$rows" 8
+
+# A tenth of the rows are one to three bits away from another.
+table_of()
+{
+  sql -c "CREATE TABLE $1 AS SELECT i::bigint AS id, (CASE WHEN i % 10 = 0
+      THEN hashint8extended(i - 1, 0) # (1::bigint << (i / 10 % 64)::int) # (1::bigint << (i / 640 % 64)::int)
+      ELSE hashint8extended(i, 0) END)::simhash64 AS fp
+    FROM generate_series(1, $2::bigint) AS i" -c "VACUUM ANALYZE $1"
+}
+
+table_of fps "$rows"
+export PGOPTIONS='-c simdup.progress_interval=0'
+scan='SELECT count(fp), max(id) FROM fps'
+pairs="SELECT count(*) FROM simdup_pairs('SELECT id, fp FROM fps', 3)"
+clusters="SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM fps', 3)"
+leaders="SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM fps', 3, 'leader')"
+far="SELECT count(*) FROM simdup_pairs('SELECT id, fp FROM fps', 8)"
+ratio "simdup_pairs, k = 3, against a scan" "$pairs" "$scan" 3 "<= 8"
+ratio "simdup_clusters against simdup_pairs" "$clusters" "$pairs" 3 "<= 1.3"
+ratio "simdup_clusters, leader, against simdup_pairs" "$leaders" "$pairs" 3
+ratio "simdup_pairs, k = 8 against k = 3" "$far" "$pairs" 1 "<= 50"
+ratio "simdup_pairs on disk (1 MB) against in memory" \
+  "SET maintenance_work_mem = '1MB'; $pairs; RESET maintenance_work_mem" "$pairs" 1
+rows=$((rows / 100))
+sql -c "CREATE TABLE equal AS SELECT i::bigint AS id, simhash64 '0123456789abcdef' AS fp FROM generate_series(1, $rows) AS i"
+ratio "clusters of equal rows against distinct ones" \
+  "SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM equal', 3)" \
+  "SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM fps LIMIT $rows', 3, min_size => 1)" 3
+rows=$((rows * 1000))
+sql -c 'DROP TABLE fps'
+table_of fps "$rows"
+ratio "simdup_pairs, k = 3, against a scan" "$pairs" "$scan" 1 "<= 8"

@@ -1,0 +1,20 @@
+-- the text of a page
+SELECT simdup_strip_html('<html><head><title>T</title><style>p {}</style><script>"</p>"</script></head>'
+  '<body><h1>A &amp; B</h1><p>one<b>two</b>&nbsp;&#20013;&#x56fd;<!-- gone --><br>&lt;three&gt; 1 < 2</body>');
+SELECT simdup_strip_html(''), simdup_strip_html('plain'), simdup_strip_html('a<'), simdup_strip_html('<p'),
+       simdup_strip_html(NULL) IS NULL;
+-- nesting and repetition without end are no trouble
+SELECT simdup_strip_html(repeat('<div>', 100000) || 'deep' || repeat('</div>', 100000));
+SELECT length(simdup_strip_html(repeat('<!--', 100000))), length(simdup_strip_html(repeat('<script>', 100000))),
+       length(simdup_strip_html(repeat('&', 100000))), length(simdup_strip_html(repeat('<a b="', 100000)));
+
+-- a character that the encoding lacks stays a reference
+CREATE DATABASE simdup_latin1 TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C';
+\c simdup_latin1
+SET client_min_messages = warning;
+CREATE EXTENSION simdup;
+SELECT simdup_strip_html('&eacute;&#233;&#20013;&hellip;&#65;') = E'\u00e9\u00e9&#20013;&hellip;A';
+SELECT count(*) FROM simdup_shingles(E'\u00c9T\u00c9', 2, 'char') WHERE shingle IN (E'\u00e9t', E't\u00e9');
+SELECT rabin_fingerprint(E'\u00e9') = x'c3a9'::bigint;
+\c simdup_regression
+DROP DATABASE simdup_latin1;

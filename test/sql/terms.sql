@@ -1,0 +1,50 @@
+-- I-Match and the vector space model
+SELECT imatch_fingerprint('a rose is a rose', '{rose,is}') = imatch_fingerprint('Is rose? rose rose!', '{is,rose,tulip}') AS same,
+       imatch_fingerprint('a rose is a rose', '{rose,is}') = imatch_fingerprint('a rose', '{rose,is}') AS same_without_one,
+       imatch_fingerprint('a rose', '{tulip}'), imatch_fingerprint('', '{rose}'), imatch_fingerprint('a rose', '{}');
+-- stored signatures stay valid
+SELECT imatch_fingerprint('a rose is a rose', '{rose,is}'), imatch_fingerprints('a rose is a rose', '{rose,is}', 2, 0.5);
+SELECT cardinality(f), f[1] = imatch_fingerprint(t, l) AS first_is_whole
+FROM (SELECT string_agg('w' || n, ' ') AS t, array_agg('w' || n) AS l FROM generate_series(1, 100) AS n) AS a, imatch_fingerprints(t, l) AS f;
+-- one term more: the plain signature misses, the randomised ones find it
+SELECT imatch_fingerprint(t, l) = imatch_fingerprint(t || ' w101', l) AS plain, imatch_fingerprints(t, l) && imatch_fingerprints(t || ' w101', l) AS randomised
+FROM (SELECT string_agg('w' || n, ' ') FILTER (WHERE n <= 100) AS t, array_agg('w' || n) AS l FROM generate_series(1, 101) AS n) AS a;
+-- another lexicon in the next row
+SELECT imatch_fingerprint('a b c', l) = imatch_fingerprint('b c', '{b,c}') FROM (VALUES ('{b,c}'::text[]), ('{a,b,c}'), ('{b,c}'), ('{b}')) AS t(l);
+
+CREATE TABLE corpus (id int, body text);
+INSERT INTO corpus VALUES (1, 'the rose'), (2, 'the Rose the rose'), (3, 'the tulip'), (4, 'the 关系'), (5, NULL), (6, '***');
+SELECT term, documents, round(idf::numeric, 4) AS idf FROM term_idf('SELECT body FROM corpus');
+SELECT imatch_lexicon('SELECT body FROM corpus', 0.5, 1), imatch_lexicon('SELECT body FROM corpus', 5),
+       imatch_lexicon('SELECT body FROM corpus', 0, 'Infinity', 'char:1') @> '{t,h,e,关}';
+SELECT * FROM term_idf('SELECT body FROM corpus WHERE false');
+
+SELECT term_cosine('a b', 'a b'), term_cosine('a a b', 'a b b'), term_cosine('a', 'b'), term_cosine('', 'b'), term_cosine('a', NULL);
+SELECT term_cosine('a b', 'a c', '{a,b,c}', '{0,1,1}'), term_cosine('a b', 'a c', '{a,b,c}', '{1,0,0}'),
+       round(term_cosine('a b', 'a c', '{a}', '{2}')::numeric, 6) AS unknown_weighs_2, term_cosine('a', 'a', '{a}', '{0}');
+-- with the corpus' weights the word that all have counts for nothing
+CREATE TABLE corpus_idf AS SELECT * FROM term_idf('SELECT body FROM corpus');
+SELECT a.id, b.id, round(term_cosine(a.body, b.body)::numeric, 4) AS tf,
+       round(term_cosine(a.body, b.body, (SELECT array_agg(term) FROM corpus_idf), (SELECT array_agg(idf) FROM corpus_idf))::numeric, 4) AS tf_idf
+FROM corpus a JOIN corpus b ON a.id < b.id WHERE b.id <= 4 ORDER BY 1, 2;
+
+-- bad input
+SELECT imatch_fingerprint('a', '{a,NULL}');
+SELECT imatch_fingerprint('a', '{{a}}');
+\set VERBOSITY terse
+SELECT imatch_fingerprint('a', '{a}', 'none');
+\set VERBOSITY default
+SELECT imatch_fingerprints('a', '{a}', 101);
+SELECT imatch_fingerprints('a', '{a}', 10, 1);
+SELECT imatch_fingerprints('a', '{a}', 10, 'NaN');
+SELECT imatch_lexicon('SELECT body FROM corpus', 2, 1);
+SELECT imatch_lexicon('SELECT id, body FROM corpus');
+SELECT imatch_lexicon('SELECT id FROM corpus');
+SELECT imatch_lexicon('DELETE FROM corpus RETURNING body');
+SELECT term_cosine('a', 'b', '{a}', '{1,2}');
+SELECT term_cosine('a', 'b', '{a}', '{-1}');
+SELECT term_cosine('a', 'b', '{a}', '{NaN}');
+\set VERBOSITY terse
+SELECT term_cosine('a', 'b', 'none');
+\set VERBOSITY default
+DROP TABLE corpus, corpus_idf;

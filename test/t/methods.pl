@@ -1,0 +1,156 @@
+# The document methods on real petitions with exact truth, where the
+# evaluation data lies beside the checkout.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $data = '../shared/data/petitions_zh';
+plan skip_all => "no evaluation data in $data" unless -e "$data/petitions.csv";
+
+my $node = PostgreSQL::Test::Cluster->new('methods');
+$node->init(extra => [ '--encoding=UTF8', '--locale=C' ]);
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION simdup');
+$node->safe_psql(
+	'postgres', qq{
+	CREATE TABLE petition (id int PRIMARY KEY, author text, title text, at text, body text, n1 text, n2 text);
+	\\copy petition FROM '$data/petitions.csv' (FORMAT csv, HEADER)
+	CREATE TABLE listed (a int, b int, jaccard float8, common int, either int);
+	\\copy listed FROM PROGRAM 'tail -n +2 $data/pairs.tsv'
+	CREATE VIEW pair AS SELECT l.*, x.body AS x, y.body AS y
+	FROM listed l JOIN petition x ON x.id = a JOIN petition y ON y.id = b;
+});
+
+sub value
+{
+	return $node->safe_psql('postgres', $_[0]);
+}
+
+is(value('SELECT count(*) FROM pair'), 434, 'all listed pairs are there');
+
+# The file counts windows of four characters of the body without white space,
+# each as it is: unit raw. Its Jaccard has six digits, its counts are exact.
+is( value(
+		q{SELECT max(abs(shingle_resemblance(x, y, 4, 'raw') - jaccard)) < 1e-6
+		  AND bool_and(shingle_resemblance(x, y, 4, 'raw') = common::float8 / either) FROM pair}
+	),
+	't',
+	'raw: resemblance of all listed pairs is the file\'s');
+is( value(
+		q{SELECT bool_and(shingle_containment(x, y, 4, 'raw') >= jaccard - 1e-6
+		  AND shingle_containment(y, x, 4, 'raw') >= jaccard - 1e-6) FROM pair}),
+	't',
+	'containment is at least the resemblance');
+
+# Unit char leaves punctuation out and folds case and width. On texts that
+# hold nothing but folded word characters the two rules agree: such a text is
+# the one shingle of a window that is wider than the body.
+is( value(
+		q{SELECT max(abs(shingle_resemblance(x, y, 4, 'char') - shingle_resemblance(fx, fy, 4, 'raw'))) < 1e-6
+		  FROM pair, simdup_shingles(x, 2147483647, 'char') AS s(fx), simdup_shingles(y, 2147483647, 'char') AS t(fy)}
+	),
+	't',
+	'char: equal to raw on the characters that both count');
+
+# And by Perl's own Unicode, all of it.
+sub char_windows
+{
+	my ($text) = @_;
+	my %windows;
+
+	utf8::decode($text);
+	$text =~ tr/\x{ff01}-\x{ff5e}/!-~/;
+	$text = lc $text;
+	$text =~ s/[^\p{L}\p{M}\p{N}]//g;
+	$windows{ substr($text, $_, 4) } = 1 for 0 .. length($text) - 4;
+	return \%windows;
+}
+
+my $wrong = 0;
+foreach my $line (
+	split /\n/,
+	value(
+		q{SELECT encode(convert_to(x, 'UTF8'), 'hex'), encode(convert_to(y, 'UTF8'), 'hex'), shingle_resemblance(x, y, 4, 'char') FROM pair}
+	))
+{
+	my ($x, $y, $resemblance) = split /\|/, $line;
+	my ($s, $t) = map { char_windows(pack 'H*', $_) } $x, $y;
+	my $common = grep { exists $t->{$_} } keys %$s;
+	my $jaccard = $common / (keys(%$s) + keys(%$t) - $common);
+
+	$wrong++ if abs($jaccard - $resemblance) > 1e-6;
+}
+is($wrong, 0, 'char: resemblance of all listed pairs is an independent one\'s');
+
+# Whole tables: every pair of the file and no other, with the same value.
+is( value(
+		q{SELECT count(*), count(*) FILTER (WHERE l.a IS NULL), count(*) FILTER (WHERE p.a IS NULL), max(abs(p.resemblance - l.jaccard)) < 1e-6
+		  FROM shingle_pairs('SELECT id, body FROM petition ORDER BY id', 4, 0.5, 'raw') AS p
+		  FULL JOIN listed l ON l.a = p.a AND l.b = p.b}),
+	'434|0|0|t',
+	'shingle_pairs finds the listed pairs and no other');
+is( value(
+		q{SELECT count(*) FROM
+		  (SELECT DISTINCT p.cluster, min(p.cluster) FROM shingle_pairs('SELECT id, body FROM petition ORDER BY id', 4, 0.8, 'raw') AS p GROUP BY 1) AS c}
+	),
+	value(
+		q{WITH RECURSIVE near AS (SELECT a, b FROM listed WHERE jaccard >= 0.8 UNION SELECT b, a FROM listed WHERE jaccard >= 0.8),
+		  reach AS (SELECT a, b FROM near UNION SELECT r.a, n.b FROM reach r JOIN near n ON n.a = r.b)
+		  SELECT count(*) FROM (SELECT a FROM reach GROUP BY a HAVING a = min(b)) AS c}
+	),
+	'and its groups are the connected components');
+
+# The fingerprint finds candidates; what is verified is never false.
+is( value(
+		q{SELECT count(*) FILTER (WHERE l.jaccard >= 0.8) >= 0.95 * (SELECT count(*) FROM listed WHERE jaccard >= 0.8), count(*) FILTER (WHERE l.jaccard IS NULL OR l.jaccard < 0.8)
+		  FROM simdup_verified_pairs('SELECT id, simhash(body), body FROM petition ORDER BY id', 8, 0.8, 4, 'raw') AS p
+		  LEFT JOIN listed l ON l.a = p.a AND l.b = p.b}),
+	't|0',
+	'verified pairs are true, and nearly all');
+
+# MinHash: error, recall of bands, and verification of what they find.
+value(
+	q{CREATE TABLE signature AS
+	  SELECT id, s, minhash_bands(s, bands) AS bands, recall
+	  FROM petition, minhash_signature(body, 128, 4, 'raw') AS s, minhash_bands_for(0.8)});
+is( value(
+		q{SELECT avg(abs(minhash_similarity(x.s, y.s) - jaccard)) <= 0.05
+		  FROM listed JOIN signature x ON x.id = a JOIN signature y ON y.id = b}),
+	't',
+	'MinHash: mean error of 128 hashes at most 0.05');
+is( value(
+		q{SELECT avg((x.bands && y.bands)::int) >= max(x.recall) - 0.03
+		  FROM listed JOIN signature x ON x.id = a JOIN signature y ON y.id = b WHERE jaccard >= 0.8}
+	),
+	't',
+	'bands for 0.8 reach the recall foreseen');
+is( value(
+		q{SELECT avg((x.bands && y.bands)::int) >= max(x.recall) - 0.03
+		  FROM listed JOIN signature x ON x.id = a JOIN signature y ON y.id = b WHERE jaccard BETWEEN 0.75 AND 0.85}
+	),
+	't',
+	'also of the pairs near 0.8');
+is( value(
+		q{WITH band AS (SELECT id, unnest(bands) AS h FROM signature),
+		  candidate AS (SELECT DISTINCT x.id AS a, y.id AS b FROM band x JOIN band y ON x.h = y.h AND x.id < y.id),
+		  found AS (SELECT c.a, c.b FROM candidate c JOIN petition x ON x.id = a JOIN petition y ON y.id = b
+					WHERE shingle_resemblance(x.body, y.body, 4, 'raw') >= 0.8)
+		  SELECT count(l.a) >= 0.99 * (SELECT count(*) FROM listed WHERE jaccard >= 0.8), count(*) - count(l.a)
+		  FROM found f LEFT JOIN listed l ON l.a = f.a AND l.b = f.b AND l.jaccard >= 0.8}
+	),
+	't|0',
+	'MinHash and verification find 99 % of the pairs above 0.8, none of them false');
+
+# A document's class is that of a similar earlier one or its own.
+is( value(
+		q{SELECT count(*), count(DISTINCT class) = max(class) + 1
+		  FROM (SELECT simdup_window(simdup_bitmap(body, 1024), 100, 0.8) OVER (ORDER BY id) AS class FROM petition) AS w}
+	),
+	'4326|t',
+	'classes of bitmaps are numbered without gaps');
+
+$node->stop;
+done_testing();

@@ -1,0 +1,130 @@
+/*
+ * html.c
+ *	  Stripping of pages: the cases of the HTML standard that matter for text,
+ *	  and every prefix and mutation of a page within bounds.
+ */
+#include "core/html.h"
+#include "tap.h"
+
+/* UTF-8; U+2022 stands for a character that the encoding lacks. */
+static size_t
+encode(void *arg, uint32_t c, char *out)
+{
+	++*(int *) arg;
+	if (c == 0x2022)
+		return 0;
+	if (c < 0x800)
+	{
+		out[0] = (char) (0xc0 | c >> 6);
+		out[1] = (char) (0x80 | (c & 0x3f));
+		return 2;
+	}
+	if (c < 0x10000)
+	{
+		out[0] = (char) (0xe0 | c >> 12);
+		out[1] = (char) (0x80 | (c >> 6 & 0x3f));
+		out[2] = (char) (0x80 | (c & 0x3f));
+		return 3;
+	}
+	out[0] = (char) (0xf0 | c >> 18);
+	out[1] = (char) (0x80 | (c >> 12 & 0x3f));
+	out[2] = (char) (0x80 | (c >> 6 & 0x3f));
+	out[3] = (char) (0x80 | (c & 0x3f));
+	return 4;
+}
+
+/* Strip out of and into blocks of the exact size, for the sanitizer. */
+static char *
+strip(const char *html, size_t len)
+{
+	char  *in = malloc(len ? len : 1);
+	char  *out = malloc(len + 1);
+	char  *text;
+	int    calls = 0;
+	size_t n;
+
+	memcpy(in, html, len);
+	n = simdup_html_text(in, len, out, encode, &calls);
+	if (n > len)
+		abort();
+	out[n] = '\0';
+	text = strdup(out);
+	free(in);
+	free(out);
+	return text;
+}
+
+static void
+test(const char *html, const char *expected)
+{
+	char *text = strip(html, strlen(html));
+
+	if (!ok(strcmp(text, expected) == 0, "%.40s", html))
+		printf("# got \"%s\", expected \"%s\"\n", text, expected);
+	free(text);
+}
+
+int
+main(void)
+{
+	static const char page[] =
+		"<!DOCTYPE html><html><head><title>T &amp; U</title>"
+		"<style>p { color: red }</style><script>if (a < b) \"</p>\"</script>"
+		"</head><body class='x>y'><p>one<b>two</b>&nbsp;&#x4e2d;&#22269;"
+		"<!-- <p>gone</p> --><br/>&lt;three&gt; &copy &unknown; a < b"
+		"</body></html>";
+	char         mutated[sizeof(page)];
+	unsigned int state = 1;
+
+	test(page, "T & U\nonetwo\302\240中国\n<three> © &unknown; a < b");
+	test("", "");
+	test("plain", "plain");
+	test("  a \n\t b  ", "a b");
+	test("a<br>b<BR/>c<p>d</p>e", "a\nb\nc\nd\ne");
+	test("<p> a <p> b", "a\nb");
+	test("a<b>b</b>c<unknown-element>d", "abcd");
+	test("a<td>b<li>c", "a\nb\nc");
+	test("1 < 2 > 0 <3 <", "1 < 2 > 0 <3 <");
+	test("a<!-->b<!--->c<!---->d<!-- - -- > -->e", "abcde");
+	test("a<!-- never closed <p>b", "a");
+	test("a<!DOCTYPE x>b<?php echo ?>c</ d>e</>f", "abcef");
+	test("a<![CDATA[ b ]]>c", "ac");
+	test("<a href=\"x>y\" title='>'>b</a>", "b");
+	test("<p don't>a</p> it's", "a\nit's");
+	test("<a href = 'x>'>b", "b");
+	test("<a href='x>b", "");
+	test("<script>a</scripty></script >b", "b");
+	test("<SCRIPT>a</Script>b", "b");
+	test("<script>a", "");
+	test("<style>a</style", "");
+	test("a</script>b", "ab");
+	test("&amp;lt; &lt;b&gt; &amp", "&lt; <b> &");
+	test("&#65;&#x41;&#X61;&#65", "AAaA");
+	test("&#0;&#xd800;&#1114112;&#99999999999999999999;",
+		 "\357\277\275\357\277\275\357\277\275\357\277\275");
+	test("&#128;&#150;", "€–");
+	test("&#;&#x;&#xg;& &&", "&#;&#x;&#xg;& &&");
+	test("&hellip;&hellip &notin;&notit;", "…&hellip ∉¬it;");
+	test("&bull;&#8226;x", "&bull;&#8226;x");
+	test("a&#32;&#10; b", "a b");
+	test("&thetasym;&thetasymx;", "ϑ&thetasymx;");
+	test("\377\376<p>\200", "\377\376\n\200");
+
+	for (size_t len = 0; len < sizeof(page); len++)
+		free(strip(page, len));
+	for (int i = 0; i < 20000; i++)
+	{
+		static const char interesting[] = "<>&;#x'\"=/!- \n\377a";
+
+		memcpy(mutated, page, sizeof(page));
+		for (int j = 0; j < 4; j++)
+		{
+			state = state * 1664525 + 1013904223;
+			mutated[(state >> 8) % (sizeof(page) - 1)] =
+				interesting[(state >> 20) % (sizeof(interesting) - 1)];
+		}
+		free(strip(mutated, sizeof(page) - 1));
+	}
+	ok(true, "prefixes and mutations stay within bounds");
+	return done_testing();
+}
