@@ -3,6 +3,7 @@
 #   make, make install, make installcheck   as with any PGXS extension
 #   make demo [DATA=file.csv]   the petition workflow on a throwaway cluster
 #   make test [TESTS="name …"]  everything, on throwaway clusters
+#   make test-matrix [VERSIONS="n …"] [TESTS="name …"]  on each server version
 #   make lint                   format, warnings, static analysis, symbols
 #   make bench [ROWS=n] [PART=name]   measurements, as ratios within one run
 #   make dist                   a PGXN archive of HEAD
@@ -70,6 +71,9 @@ demo:
 test:
 	@$(SCRIPT) test/run test $(TESTS)
 
+test-matrix:
+	@$(SCRIPT) TESTS='$(TESTS)' test/matrix $(VERSIONS)
+
 bench:
 	@$(SCRIPT) ROWS='$(ROWS)' test/run bench $(PART)
 
@@ -79,4 +83,4 @@ lint:
 dist:
 	git archive --format=zip --prefix=simdup-$(EXTVERSION)/ -o simdup-$(EXTVERSION).zip HEAD
 
-.PHONY: demo test bench lint dist
+.PHONY: demo test test-matrix bench lint dist

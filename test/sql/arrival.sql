@@ -179,7 +179,6 @@ CREATE TABLE rejecting ("the id" int PRIMARY KEY, fp simhash64);
 CREATE TRIGGER "No twins" BEFORE INSERT OR UPDATE ON rejecting FOR EACH ROW
   EXECUTE FUNCTION simdup_reject_trigger('fp', 'the id', '3');
 INSERT INTO rejecting VALUES (1, :a), (2, NULL), (3, NULL);
-\set VERBOSITY verbose
 \set SHOW_CONTEXT never
 DO $$
 DECLARE
@@ -191,7 +190,6 @@ EXCEPTION WHEN exclusion_violation THEN
     sch = SCHEMA_NAME, tab = TABLE_NAME, con = CONSTRAINT_NAME;
   RAISE WARNING '% | % | %.% | %', state, detail, sch, tab, con;
 END $$;
-\set VERBOSITY default
 INSERT INTO rejecting VALUES (4, near(:a, 1, 2, 3, 4)), (5, near(:a, 1, 2, 3));
 INSERT INTO rejecting VALUES (4, near(:a, 1, 2, 3, 4));
 INSERT INTO rejecting VALUES (4, near(:a, 1, 2, 3, 5)) ON CONFLICT ("the id") DO UPDATE SET fp = EXCLUDED.fp;

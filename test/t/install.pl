@@ -208,7 +208,7 @@ my @catalogs = qw(pg_proc pg_type pg_operator pg_opclass pg_opfamily pg_amop pg_
   pg_cast pg_aggregate pg_class pg_description pg_depend pg_shdepend pg_init_privs pg_trigger
   pg_ts_parser);
 my $snapshot = join(' UNION ALL ', map {
-	"(SELECT '$_', md5(string_agg(c::text, E'\\n' ORDER BY c::text)) FROM $_ AS c)" } @catalogs);
+	"(SELECT '$_', md5(string_agg(c::text, E'\\n' ORDER BY c::text)) FROM $_ AS c)" } @catalogs) . ' ORDER BY 1';
 $node->safe_psql('postgres', 'CREATE DATABASE traces');
 my $before = $node->safe_psql('traces', $snapshot);
 $node->safe_psql('traces', 'CREATE EXTENSION simdup');
