@@ -27,6 +27,11 @@
 extern void _PG_init(void);
 #endif
 
+/* pg_noreturn took the place of pg_attribute_noreturn() in 18 */
+#ifndef pg_noreturn
+#define pg_noreturn pg_attribute_noreturn()
+#endif
+
 /* PG_MODULE_MAGIC_EXT came with 18 */
 #ifndef PG_MODULE_MAGIC_EXT
 #define PG_MODULE_MAGIC_EXT(...) PG_MODULE_MAGIC

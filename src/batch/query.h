@@ -28,7 +28,8 @@ extern char *simdup_subquery(const char *query, const char *argument,
 							 SimdupColumnCheck check, void *arg);
 
 /* ERROR: the query has not the columns it should have. */
-extern void simdup_wrong_columns(const char *argument, TupleDesc columns,
-								 const char *expected) pg_attribute_noreturn();
+pg_noreturn extern void simdup_wrong_columns(const char *argument,
+											 TupleDesc   columns,
+											 const char *expected);
 
 #endif /* SIMDUP_BATCH_QUERY_H */

@@ -30,7 +30,7 @@ extern SimdupHashes simdup_hash_set(const text     *content,
 									SimdupShingling shingling);
 
 /* That error, for lists that grow elsewhere. */
-extern void simdup_too_many_shingles(void) pg_attribute_noreturn();
+pg_noreturn extern void simdup_too_many_shingles(void);
 
 /* Jaccard similarity of two ascending sets, one of which is not empty. */
 extern double simdup_resemblance(const SimdupHashes *a, const SimdupHashes *b);
