@@ -16,16 +16,7 @@
 #include "core/group.h"
 #include "core/hamming.h"
 #include "core/pairs.h"
-
-static uint64_t
-next_random(uint64_t *state)
-{
-	uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
+#include "../unit/random.h"
 
 static double
 seconds(void)
@@ -43,14 +34,14 @@ fill(uint64_t *fps, size_t n, int k)
 
 	for (size_t i = 0; i < n; i++)
 	{
-		fps[i] = next_random(&state);
+		fps[i] = next_random_of(&state);
 		if (i % 10 == 9)
 		{
-			int flips = (int) (next_random(&state) % (k + 1));
+			int flips = (int) (next_random_of(&state) % (k + 1));
 
-			fps[i] = fps[next_random(&state) % i];
+			fps[i] = fps[next_random_of(&state) % i];
 			while (flips--)
-				fps[i] ^= UINT64_C(1) << (next_random(&state) % 64);
+				fps[i] ^= UINT64_C(1) << (next_random_of(&state) % 64);
 		}
 	}
 }

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "core/bitmap.h"
+#include "../unit/random.h"
 
 #define RUNS 9
 
@@ -24,17 +25,6 @@ typedef struct Slot
 
 static unsigned char numbits[256];
 static Slot         *ring;
-
-static uint64_t
-next_random(uint64_t *state)
-{
-	/* splitmix64 */
-	uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
 
 /* The document's get1Count: 16 bytes, each looked up. */
 static inline int
@@ -111,7 +101,7 @@ main(int argc, char **argv)
 	/* fill both rings with the same representatives, without a search */
 	for (unsigned int i = 0; i < n; i++)
 	{
-		uint64_t value[2] = {next_random(&state), next_random(&state)};
+		uint64_t value[2] = {next_random_of(&state), next_random_of(&state)};
 
 		memcpy(ring[i].value, value, sizeof(value));
 		ring[i].c_id = current_id++;
@@ -126,7 +116,8 @@ main(int argc, char **argv)
 
 		for (int i = 0; i < rows; i++)
 		{
-			uint64_t value[2] = {next_random(&state), next_random(&state)};
+			uint64_t value[2] = {next_random_of(&state),
+								 next_random_of(&state)};
 
 			sum += simdup_window_next(window, value);
 		}
@@ -135,7 +126,8 @@ main(int argc, char **argv)
 		start = seconds();
 		for (int i = 0; i < rows; i++)
 		{
-			uint64_t value[2] = {next_random(&state), next_random(&state)};
+			uint64_t value[2] = {next_random_of(&state),
+								 next_random_of(&state)};
 
 			document_sum += document_next(value, n, threshold, &current_id);
 		}

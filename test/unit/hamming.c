@@ -4,18 +4,8 @@
  */
 #include "core/blocks.h"
 #include "core/hamming.h"
+#include "random.h"
 #include "tap.h"
-
-static uint64_t
-next_random(uint64_t *state)
-{
-	/* splitmix64 */
-	uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
 
 static int
 slow_popcount(uint64_t x)
@@ -35,7 +25,7 @@ main(void)
 
 	for (int i = 0; i < 100000; i++)
 	{
-		uint64_t x = next_random(&state) & next_random(&state);
+		uint64_t x = next_random_of(&state) & next_random_of(&state);
 
 		equal = equal && simdup_popcount64(x) == slow_popcount(x);
 	}
@@ -46,7 +36,7 @@ main(void)
 
 	for (int n = 1; n <= 64; n++)
 	{
-		uint64_t fp = next_random(&state);
+		uint64_t fp = next_random_of(&state);
 		uint64_t joined = 0;
 		bool     fair = true;
 

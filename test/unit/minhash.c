@@ -6,6 +6,7 @@
 
 #include "core/minhash.h"
 #include "core/shingle.h"
+#include "random.h"
 #include "tap.h"
 
 #define N_HASHES 128
@@ -16,8 +17,7 @@ static uint64_t state = 1;
 static uint64_t
 next_random(void)
 {
-	state += UINT64_C(0x9e3779b97f4a7c15);
-	return simdup_mix64(state);
+	return next_random_of(&state);
 }
 
 /*

@@ -8,6 +8,7 @@
 #include "core/leader.h"
 #include "core/pairs.h"
 #include "core/unionfind.h"
+#include "random.h"
 #include "tap.h"
 
 #define MAX_N 3000
@@ -17,11 +18,7 @@ static uint64_t state = 1;
 static uint64_t
 next_random(void)
 {
-	uint64_t z = (state += UINT64_C(0x9e3779b97f4a7c15));
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
+	return next_random_of(&state);
 }
 
 static uint64_t

@@ -4,6 +4,7 @@
  */
 #include "core/hamming.h"
 #include "core/probe.h"
+#include "random.h"
 #include "tap.h"
 
 static uint64_t state = 42;
@@ -11,12 +12,7 @@ static uint64_t state = 42;
 static uint64_t
 next_random(void)
 {
-	/* splitmix64 */
-	uint64_t z = (state += UINT64_C(0x9e3779b97f4a7c15));
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
+	return next_random_of(&state);
 }
 
 /* A word with exactly n ones. */

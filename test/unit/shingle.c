@@ -3,6 +3,7 @@
  *	  Shingles: hashes against strings, sets against their definition.
  */
 #include "core/shingle.h"
+#include "random.h"
 #include "tap.h"
 
 static uint64_t state = 1;
@@ -10,8 +11,7 @@ static uint64_t state = 1;
 static uint64_t
 next_random(void)
 {
-	state += UINT64_C(0x9e3779b97f4a7c15);
-	return simdup_mix64(state);
+	return next_random_of(&state);
 }
 
 /* The distinct strings of a text, in order of first occurrence. */

@@ -3,18 +3,15 @@
  *	  The bit-sliced sum against 64 plain counters.
  */
 #include "core/sum.h"
+#include "random.h"
 #include "tap.h"
 
-static uint64_t rng = 42;
+static uint64_t state = 42;
 
 static uint64_t
 next_random(void)
 {
-	uint64_t z = (rng += UINT64_C(0x9e3779b97f4a7c15));
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
+	return next_random_of(&state);
 }
 
 static void
