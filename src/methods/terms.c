@@ -280,7 +280,7 @@ simdup_term_cosine_weighted(PG_FUNCTION_ARGS)
 /* Each document puts each of its terms once; sorted, the runs are counted. */
 typedef struct Corpus
 {
-	SimdupTokenizer tokenizer;
+	const text     *tokenizer; /* its name: the query may use up other ones */
 	Tuplesortstate *sort;
 	int64           n_documents;
 	MemoryContext   row_context;
@@ -305,8 +305,8 @@ add_corpus_row(void *arg, TupleTableSlot *row)
 	if (row->tts_isnull[0])
 		return;
 	old = MemoryContextSwitchTo(corpus->row_context);
-	features =
-		features_of(DatumGetTextPP(row->tts_values[0]), corpus->tokenizer);
+	features = features_of(DatumGetTextPP(row->tts_values[0]),
+						   simdup_parse_tokenizer(corpus->tokenizer));
 	corpus->n_documents += features.count > 0;
 	for (size_t i = 0; i < features.count; i++)
 	{
@@ -371,7 +371,8 @@ scan_corpus(const text *query, const text *tokenizer, TermSink sink, void *arg)
 {
 	Corpus corpus = {0};
 
-	corpus.tokenizer = simdup_parse_tokenizer(tokenizer);
+	(void) simdup_parse_tokenizer(tokenizer); /* wrong names fail at once */
+	corpus.tokenizer = tokenizer;
 	corpus.row_context =
 		AllocSetContextCreate(CurrentMemoryContext, "simdup corpus row",
 							  ALLOCSET_DEFAULT_SIZES);
