@@ -43,24 +43,10 @@ simdup_check_max_distance(int max_distance)
 	return max_distance;
 }
 
-/* The type of the keys: the argument at that place is a null of it, or absent. */
-static Oid
-key_type_argument(FunctionCallInfo fcinfo, int argument)
-{
-	Oid type;
-
-	if (argument >= PG_NARGS())
-		return INT8OID;
-	type = get_fn_expr_argtype(fcinfo->flinfo, argument);
-	if (!OidIsValid(type))
-		elog(ERROR, "could not determine the type of the keys");
-	return type;
-}
-
 SimdupRows *
 simdup_rows_begin(FunctionCallInfo fcinfo, int key_type_at)
 {
-	Oid           key_type = key_type_argument(fcinfo, key_type_at);
+	Oid           key_type = simdup_key_type_argument(fcinfo, key_type_at);
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "simdup batch",
 							  ALLOCSET_DEFAULT_SIZES);
@@ -117,12 +103,6 @@ simdup_rows_as_text(SimdupRows *rows, int max_chars)
  * Reading
  */
 
-static bool
-is_small_int(Oid type)
-{
-	return type == INT2OID || type == INT4OID;
-}
-
 static void
 check_columns(void *arg, TupleDesc columns, const char *argument)
 {
@@ -150,16 +130,8 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 			simdup_wrong_columns(argument, columns,
 								 "a key, a simhash64 and a sample of type text");
 	}
-	else if (key_type != rows->key_type &&
-			 !(rows->key_type == INT8OID && is_small_int(key_type)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("key of the query in argument \"%s\" is of type %s, not %s",
-						argument, format_type_be(key_type),
-						format_type_be(rows->key_type)),
-				 errhint("Name the type of the key by a null of it as the last "
-						 "argument: NULL::%s.",
-						 format_type_be(key_type))));
+	else
+		simdup_check_key_type(argument, key_type, rows->key_type);
 }
 
 /* Room for len bytes beside other keys; aligned for any type. */
@@ -354,9 +326,7 @@ take_key(SimdupRows *rows, TupleTableSlot *slot)
 			return PointerGetDatum(PG_DETOAST_DATUM(slot->tts_values[0]));
 		return slot->tts_values[0];
 	}
-	if (rows->query_key_type == INT4OID)
-		return Int64GetDatum((int64) DatumGetInt32(slot->tts_values[0]));
-	return Int64GetDatum((int64) DatumGetInt16(slot->tts_values[0]));
+	return simdup_widen_key(slot->tts_values[0], rows->query_key_type);
 }
 
 static void

@@ -46,14 +46,6 @@ simdup_check_min_resemblance(double value)
 	return value;
 }
 
-static bool
-key_type_fits(const SimdupDocuments *documents, Oid type)
-{
-	return type == documents->key_type ||
-		   (documents->key_type == INT8OID &&
-			(type == INT4OID || type == INT2OID));
-}
-
 /* A SimdupColumnCheck. */
 static void
 check_columns(void *arg, TupleDesc columns, const char *argument)
@@ -70,15 +62,7 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 							 with_fp ? "a key, a simhash64 and a text"
 									 : "a key and a text");
 	key_type = TupleDescAttr(columns, 0)->atttypid;
-	if (!key_type_fits(documents, key_type))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("key of the query in argument \"%s\" is of type %s, not %s",
-						argument, format_type_be(key_type),
-						format_type_be(documents->key_type)),
-				 errhint("Name the type of the key by a null of it as the last "
-						 "argument: NULL::%s.",
-						 format_type_be(key_type))));
+	simdup_check_key_type(argument, key_type, documents->key_type);
 	documents->query_key_type = key_type;
 }
 
@@ -93,9 +77,7 @@ copy_key(const SimdupDocuments *documents, Datum key)
 			return PointerGetDatum(PG_DETOAST_DATUM_COPY(key));
 		return datumCopy(key, documents->key_byval, documents->key_len);
 	}
-	return Int64GetDatum(documents->query_key_type == INT2OID
-							 ? (int64) DatumGetInt16(key)
-							 : (int64) DatumGetInt32(key));
+	return simdup_widen_key(key, documents->query_key_type);
 }
 
 static void
@@ -176,19 +158,6 @@ add_row(void *arg, TupleTableSlot *row)
 	MemoryContextReset(documents->row_context);
 }
 
-static Oid
-key_type_argument(FunctionCallInfo fcinfo, int argument)
-{
-	Oid type;
-
-	if (argument >= PG_NARGS())
-		return INT8OID;
-	type = get_fn_expr_argtype(fcinfo->flinfo, argument);
-	if (!OidIsValid(type))
-		elog(ERROR, "could not determine the type of the keys");
-	return type;
-}
-
 SimdupDocuments *
 simdup_read_documents(FunctionCallInfo fcinfo, int key_type_at,
 					  SimdupShingling shingling, bool with_fingerprint,
@@ -206,7 +175,7 @@ simdup_read_documents(FunctionCallInfo fcinfo, int key_type_at,
 	documents->shingling = shingling;
 	documents->sink = sink;
 	documents->arg = arg;
-	documents->key_type = key_type_argument(fcinfo, key_type_at);
+	documents->key_type = simdup_key_type_argument(fcinfo, key_type_at);
 	get_typlenbyval(documents->key_type, &documents->key_len,
 					&documents->key_byval);
 	/* the type beside the function, whatever the search_path */

@@ -158,10 +158,9 @@ simhash_agg_final(PG_FUNCTION_ARGS)
 {
 	AggState *state = get_state(fcinfo);
 
-	if (!state || state->width == NO_WIDTH ||
-		simdup_counts_empty(&state->counts[0]))
+	if (!state || state->width == NO_WIDTH)
 		PG_RETURN_NULL();
-	PG_RETURN_SIMHASH64(simdup_counts_signs(&state->counts[0], false));
+	return simdup_fingerprint(fcinfo, &state->counts[0], false);
 }
 
 /*

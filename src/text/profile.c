@@ -7,6 +7,7 @@
 #include "compat.h"
 #include "mb/pg_wchar.h"
 #include "text/profile.h"
+#include "type/simhash64.h"
 #include "utils/builtins.h"
 
 /* Windows of the n-gram tokenizers. */
@@ -212,4 +213,13 @@ simdup_collect_features(SimdupFeatures *features, const SimdupProfile *profile,
 		simdup_features_keep_top(features, (size_t) profile->n_features);
 	if (sum_later)
 		simdup_features_add_to(features, sum);
+}
+
+Datum
+simdup_fingerprint(FunctionCallInfo fcinfo, const SimdupCounts *counts,
+				   bool ties)
+{
+	if (simdup_counts_empty(counts))
+		PG_RETURN_NULL();
+	PG_RETURN_SIMHASH64(simdup_counts_signs(counts, ties));
 }

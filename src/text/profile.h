@@ -73,4 +73,8 @@ extern void simdup_collect_features(SimdupFeatures      *features,
 									const SimdupProfile *profile,
 									SimdupUtf8 content, SimdupSum *sum);
 
+/* What a function returns for its counters: NULL where nothing weighs. */
+extern Datum simdup_fingerprint(FunctionCallInfo    fcinfo,
+								const SimdupCounts *counts, bool ties);
+
 #endif /* SIMDUP_TEXT_PROFILE_H */

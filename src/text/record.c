@@ -230,7 +230,6 @@ simhash_record(PG_FUNCTION_ARGS)
 	HeapTupleHeader row;
 	TupleDesc       desc;
 	SimdupSum       sum;
-	SimdupCounts   *counts;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -240,10 +239,7 @@ simhash_record(PG_FUNCTION_ARGS)
 	simdup_sum_init(&sum);
 	add_row(fcinfo, row, desc, &profile, &sum);
 	ReleaseTupleDesc(desc);
-	counts = simdup_sum_finish(&sum);
-	if (simdup_counts_empty(counts))
-		PG_RETURN_NULL();
-	PG_RETURN_SIMHASH64(simdup_counts_signs(counts, profile.ties));
+	return simdup_fingerprint(fcinfo, simdup_sum_finish(&sum), profile.ties);
 }
 
 /* A column as text that lasts: itself, or by simhash_field. */

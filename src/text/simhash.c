@@ -13,17 +13,6 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 
-/* No feature, or none that weighs anything: no fingerprint. */
-static Datum
-fingerprint(FunctionCallInfo fcinfo, SimdupSum *sum, bool ties)
-{
-	SimdupCounts *counts = simdup_sum_finish(sum);
-
-	if (simdup_counts_empty(counts))
-		PG_RETURN_NULL();
-	PG_RETURN_SIMHASH64(simdup_counts_signs(counts, ties));
-}
-
 /* Add the features of the content at argument 0. */
 static void
 add_content(FunctionCallInfo fcinfo, const SimdupProfile *profile,
@@ -52,7 +41,7 @@ simhash(PG_FUNCTION_ARGS)
 	simdup_sum_init(&sum);
 	if (!PG_ARGISNULL(0))
 		add_content(fcinfo, &profile, &sum);
-	return fingerprint(fcinfo, &sum, profile.ties);
+	return simdup_fingerprint(fcinfo, simdup_sum_finish(&sum), profile.ties);
 }
 
 PG_FUNCTION_INFO_V1(simdup_features);
@@ -131,7 +120,7 @@ simhash_row(PG_FUNCTION_ARGS)
 		add_content(fcinfo, &profile, &sum);
 	if (!PG_ARGISNULL(1))
 		add_fields(PG_GETARG_ARRAYTYPE_P(1), field_weight, profile.hash, &sum);
-	return fingerprint(fcinfo, &sum, profile.ties);
+	return simdup_fingerprint(fcinfo, simdup_sum_finish(&sum), profile.ties);
 }
 
 PG_FUNCTION_INFO_V1(simdup_hash);

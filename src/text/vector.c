@@ -10,7 +10,6 @@
 #include "catalog/pg_type.h"
 #include "compat.h"
 #include "core/host.h"
-#include "mb/pg_wchar.h"
 #include "text/profile.h"
 #include "text/weight.h"
 #include "tsearch/ts_type.h"
@@ -48,27 +47,18 @@ static void
 collect_lexemes(TSVector vector, SimdupFeatures *features)
 {
 	WordEntry *entries = ARRPTR(vector);
-	bool       is_utf8 = GetDatabaseEncoding() == PG_UTF8 ||
-				   GetDatabaseEncoding() == PG_SQL_ASCII;
 
 	for (int i = 0; i < vector->size; i++)
 	{
 		WordEntry *entry = &entries[i];
 		int        positions = entry->haspos ? POSDATALEN(vector, entry) : 1;
 		char      *lexeme = STRPTR(vector) + entry->pos;
-		char      *utf8 = lexeme;
-		size_t     len = entry->len;
+		SimdupUtf8 utf8 = simdup_bytes_to_utf8(lexeme, entry->len);
 
-		if (!is_utf8 && len > 0)
-		{
-			utf8 = pg_server_to_any(lexeme, (int) len, PG_UTF8);
-			if (utf8 != lexeme)
-				len = strlen(utf8);
-		}
-		simdup_features_add_distinct(features, utf8, len,
+		simdup_features_add_distinct(features, utf8.bytes, utf8.len,
 									 (uint32) Max(positions, 1));
-		if (utf8 != lexeme)
-			pfree(utf8);
+		if (utf8.bytes != lexeme)
+			pfree(unconstify(char *, utf8.bytes));
 		simdup_check_interrupts();
 	}
 }
@@ -84,7 +74,6 @@ simhash_tsvector(PG_FUNCTION_ARGS)
 													   .weighting = 2,
 													   .hash = 3,
 													   .ties = 4});
-	SimdupCounts  *counts;
 	SimdupFeatures features;
 	SimdupSum      sum;
 	TSVector       vector;
@@ -101,10 +90,7 @@ simhash_tsvector(PG_FUNCTION_ARGS)
 	simdup_sum_init(&sum);
 	simdup_features_add_to(&features, &sum);
 	simdup_features_free(&features);
-	counts = simdup_sum_finish(&sum);
-	if (simdup_counts_empty(counts))
-		PG_RETURN_NULL();
-	PG_RETURN_SIMHASH64(simdup_counts_signs(counts, profile.ties));
+	return simdup_fingerprint(fcinfo, simdup_sum_finish(&sum), profile.ties);
 }
 
 /* Take an array apart, which must be one-dimensional and without NULLs. */
@@ -179,7 +165,5 @@ simhash_weighted(PG_FUNCTION_ARGS)
 						  simdup_fixed_weight(weight, i + 1));
 		simdup_check_interrupts();
 	}
-	if (simdup_counts_empty(&counts))
-		PG_RETURN_NULL();
-	PG_RETURN_SIMHASH64(simdup_counts_signs(&counts, profile.ties));
+	return simdup_fingerprint(fcinfo, &counts, profile.ties);
 }
