@@ -60,6 +60,8 @@ simdup--$(EXTVERSION).sql: $(SQL_ROOMS) simdup.control
 
 # A header touches whoever includes it; the tree is small, so: everyone.
 $(OBJS): $(wildcard src/*.h src/*/*.h)
+# The module says its version.
+src/simdup.o src/simdup.bc: simdup.control
 
 # What is given to this make is not for the makes that the scripts call: there
 # DATA means the files to install.
