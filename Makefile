@@ -2,7 +2,8 @@
 #
 #   make, make install, make installcheck   as with any PGXS extension
 #   make demo [DATA=file.csv]   the petition workflow on a throwaway cluster
-#   make test [TESTS="name …"]  everything, on throwaway clusters
+#   make test [TESTS="name …"]  everything, on throwaway clusters, also with
+#        [ENCODING=LATIN1] [SETTINGS="name=value …"]
 #   make test-matrix [VERSIONS="n …"] [TESTS="name …"]  on each server version
 #   make lint                   format, warnings, static analysis, symbols
 #   make bench [ROWS=n] [PART=name]   measurements, as ratios within one run
@@ -71,7 +72,7 @@ demo:
 	@$(SCRIPT) test/run demo $(if $(filter command,$(origin DATA)),"$$DATA")
 
 test:
-	@$(SCRIPT) test/run test $(TESTS)
+	@$(SCRIPT) ENCODING='$(ENCODING)' SETTINGS='$(SETTINGS)' test/run test $(TESTS)
 
 test-matrix:
 	@$(SCRIPT) TESTS='$(TESTS)' test/matrix $(VERSIONS)
