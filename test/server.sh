@@ -66,6 +66,11 @@ missing_for()
       perl -MIPC::Run -MTest::More -e 1 2>/dev/null || echo libipc-run-perl
       command -v prove >/dev/null || echo perl
       ;;
+    package)
+      command -v git >/dev/null || echo git
+      command -v unzip >/dev/null || echo unzip
+      perl -MJSON::PP -e 1 2>/dev/null || echo perl
+      ;;
     lint)
       command -v clang-format >/dev/null || echo clang-format
       command -v clang-tidy >/dev/null || echo clang-tidy
