@@ -93,7 +93,8 @@ CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON use_of_code DEFERRABLE INITIALL
 CREATE TEXT SEARCH CONFIGURATION words (PARSER = simdup_icu);
 ALTER TEXT SEARCH CONFIGURATION words ADD MAPPING FOR word, number WITH simple;
 
--- views, a function with a body, statistics
+-- views, a function with a body, statistics; queries in strings name the schema,
+-- since a restore and a REFRESH run without a search_path
 CREATE VIEW near AS
   SELECT a.id AS a, b.id AS b, a.fp <~> b.fp AS distance
   FROM petition AS a JOIN petition AS b ON simhash_within(a.fp, b.fp, 6) AND a.id < b.id;
@@ -103,13 +104,13 @@ CREATE VIEW by_features AS
   FROM petition, simdup_features(content) GROUP BY id;
 CREATE VIEW batch AS
   SELECT p.a, p.b, p.distance, c.cluster, c.size
-  FROM simdup_pairs('SELECT id, fp FROM petition', 8) AS p
-    JOIN simdup_clusters('SELECT id::text, fp FROM petition ORDER BY id', 8, 'leader', NULL::text) AS c ON c.key = p.a::text;
+  FROM simdup_pairs('SELECT id, fp FROM public.petition', 8) AS p
+    JOIN simdup_clusters('SELECT id::text, fp FROM public.petition ORDER BY id', 8, 'leader', NULL::text) AS c ON c.key = p.a::text;
 CREATE VIEW stream AS
   SELECT id, simdup_window(bitmap, 20, 0.7) OVER (ORDER BY id) AS class FROM petition;
 CREATE MATERIALIZED VIEW clusters AS
   SELECT cluster, count(*) AS n, simhash_agg(key::text) AS fp
-  FROM simdup_clusters('SELECT id, fp FROM petition ORDER BY id', 8) GROUP BY cluster;
+  FROM simdup_clusters('SELECT id, fp FROM public.petition ORDER BY id', 8) GROUP BY cluster;
 CREATE UNIQUE INDEX clusters_key ON clusters (cluster);
 CREATE INDEX clusters_fp ON clusters USING gin (fp);
 CREATE FUNCTION nearest(wanted simhash64) RETURNS SETOF integer STABLE
@@ -193,10 +194,10 @@ SELECT md5(string_agg(f::text, ' ' ORDER BY id)) FROM by_features AS f;
 SELECT count(*), md5(string_agg(b::text, ' ' ORDER BY a, b)) FROM batch AS b;
 SELECT count(DISTINCT class), md5(string_agg(class::text, ' ' ORDER BY id)) FROM stream;
 SELECT string_agg(n::text, ' ') FROM nearest((SELECT fp FROM petition WHERE id = 1005)) AS n;
-SELECT count(*) FROM shingle_pairs('SELECT id, content FROM petition ORDER BY id', 3, 0.5, 'char');
+SELECT count(*) FROM shingle_pairs('SELECT id, content FROM public.petition ORDER BY id', 3, 0.5, 'char');
 SELECT count(*), sum(resemblance)
-  FROM simdup_verified_pairs('SELECT id, fp, content FROM petition ORDER BY id', 10, 0.3, 3, 'char');
-SELECT section, item, value FROM simdup_summary('SELECT id, fp FROM petition ORDER BY id');
+  FROM simdup_verified_pairs('SELECT id, fp, content FROM public.petition ORDER BY id', 10, 0.3, 3, 'char');
+SELECT section, item, value FROM simdup_summary('SELECT id, fp FROM public.petition ORDER BY id');
 SELECT simdup_explain(a.content, b.content, 3, 'char') FROM petition a, petition b WHERE a.id = 1001 AND b.id = 1002;
 SELECT md5(string_agg(term_cosine(a.content, b.content)::text, ' ' ORDER BY a.id))
   FROM petition a JOIN petition b ON b.id = a.id + 1;

@@ -98,7 +98,7 @@ sub seen
 		stored => stored($node, $db),
 		answers => answers($node, $db),
 		acl => $node->safe_psql($db, "SELECT has_function_privilege('clerk', 'simdup_report_html(text, text, integer)', 'EXECUTE')"),
-		triggers => $node->safe_psql($db, 'SELECT tgrelid::regclass, tgname, tgenabled, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1, 2'),
+		triggers => $node->safe_psql($db, 'SELECT tgrelid::regclass, tgname, tgenabled, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal ORDER BY tgrelid::regclass::text, tgname'),
 		version => $node->safe_psql($db, "SELECT extversion FROM pg_extension WHERE extname = 'simdup'")
 	};
 }
@@ -184,33 +184,25 @@ for my $major (sort { $a <=> $b } keys %older)
 	my $restored = cluster("restored_$major");
 	$restored->start;
 	$restored->safe_psql('postgres', 'CREATE ROLE clerk');
-	for my $by ("$major", "$new_major")
+	for my $by ($major, $new_major)
 	{
-		my $pg_dump = $by eq $major ? "$old_bindir/pg_dump" : 'pg_dump';
+		my $pg_dump = $by == $major ? "$old_bindir/pg_dump" : 'pg_dump';
 
-		for my $db (sort keys %version_of)
+		for my $format ('plain', 'custom')
 		{
-			my $plain = PostgreSQL::Test::Utils::tempdir() . "/$db.$by.sql";
-			my $custom = PostgreSQL::Test::Utils::tempdir() . "/$db.$by.dump";
-			my @from = ($pg_dump, '-d', $old->connstr($db));
-			my %dump = (plain => $plain, custom => $custom);
+			my $target = "${format}_by_$by";
+			my $file = PostgreSQL::Test::Utils::tempdir() . "/$target.$major";
+			my $what = "$way, $format dump by pg_dump of $by";
 
-			command_ok([ @from, '-f', $plain ], "$way: plain dump by $by of simdup $version_of{$db}");
-			command_ok([ @from, '-Fc', '-f', $custom ], "$way: custom dump by $by of simdup $version_of{$db}");
-			for my $format ('plain', 'custom')
-			{
-				my $target = "${db}_${by}_$format";
-				my $what = "$way: $format dump by $by of simdup $version_of{$db}";
-
-				$restored->safe_psql('postgres', "CREATE DATABASE \"$target\" TEMPLATE template0");
-				$restored->command_ok(
-					$format eq 'plain'
-					? [ 'psql', '-qX', '-v', 'ON_ERROR_STOP=1', '-d', $target, '-f', $plain ]
-					: [ 'pg_restore', '-e', '-j', '2', '-d', $target, $custom ],
-					"$what is restored");
-				is(same_database($restored, $target, $before{$db}, $what), $current, "$what: simdup is $current");
-				sound($restored, $target, $what);
-			}
+			command_ok([ $pg_dump, '-d', $old->connstr('current'), '-F', $format, '-f', $file ], $what);
+			$restored->safe_psql('postgres', "CREATE DATABASE $target TEMPLATE template0");
+			$restored->command_ok(
+				$format eq 'plain'
+				? [ 'psql', '-qX', '-v', 'ON_ERROR_STOP=1', '-d', $target, '-f', $file ]
+				: [ 'pg_restore', '-e', '-j', '2', '-d', $target, $file ],
+				"$what: restored");
+			is(same_database($restored, $target, $before{current}, $what), $current, "$what: simdup is $current");
+			sound($restored, $target, $what);
 		}
 	}
 	$restored->stop;
