@@ -156,6 +156,8 @@ sub sound
 for my $major (sort { $a <=> $b } keys %older)
 {
 	my ($old_bindir, $old_sharedir) = install_beside($major);
+	# settings chosen for the suite may be unknown to it
+	delete local $ENV{TEMP_CONFIG};
 	my $old = cluster("old_$major", install_path => dirname($old_bindir));
 	my $way = "$major to $new_major";
 	my %before;
