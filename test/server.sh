@@ -227,6 +227,8 @@ private_install()
   # An installed simdup is not the one under test.
   rm -rf "$pkglibdir"/simdup.so "$sharedir"/extension/simdup* "$pkglibdir"/bitcode
   mkdir -p "$pkglibdir/bitcode"
+  ln -sf "$from_lib"/bitcode/* "$pkglibdir/bitcode/"
+  rm -rf "$pkglibdir"/bitcode/simdup*
 
   make -s -C "$root" PG_CONFIG="$PG_CONFIG" all >&2
   make -s -C "$root" PG_CONFIG="$PG_CONFIG" install bindir="$bindir" \
