@@ -4,6 +4,7 @@
 #   make demo [DATA=file.csv]   the petition workflow on a throwaway cluster
 #   make test [TESTS="name …"]  everything, on throwaway clusters
 #   make test-matrix [VERSIONS="n …"] [TESTS="name …"]  on each server version
+#   make fuzz [SECONDS=n] [TARGET="name …"]   libFuzzer on src/core
 #   make lint                   format, warnings, static analysis, symbols
 #   make bench [ROWS=n] [PART=name]   measurements, as ratios within one run
 #   make dist                   a PGXN archive of HEAD
@@ -80,7 +81,10 @@ bench:
 lint:
 	@$(SCRIPT) test/run lint
 
+fuzz:
+	@$(SCRIPT) FUZZ_SECONDS='$(SECONDS)' test/run fuzz $(TARGET)
+
 dist:
 	git archive --format=zip --prefix=simdup-$(EXTVERSION)/ -o simdup-$(EXTVERSION).zip HEAD
 
-.PHONY: demo test test-matrix bench lint dist
+.PHONY: demo test test-matrix bench lint fuzz dist
