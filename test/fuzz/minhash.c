@@ -8,8 +8,8 @@
 #include "input.h"
 #include "random.h"
 
-#define MAX_HASHES 300
-#define MAX_ELEMENTS 400
+#define MAX_HASHES 96
+#define MAX_ELEMENTS 150
 #define ROUND_SEED UINT64_C(0x9e3779b97f4a7c15)
 
 /*

@@ -10,7 +10,7 @@
 #include "input.h"
 #include "random.h"
 
-#define MAX_ROWS 1500
+#define MAX_ROWS 800
 
 static uint64_t fps[MAX_ROWS];
 static uint32_t row_numbers[MAX_ROWS];
@@ -36,7 +36,7 @@ take_fingerprints(Input *in)
 		if (kind & 8)
 			mask = take_word(in);
 		if (kind & 16)
-			count = take_between(in, 1, kind & 32 ? 700 : 60);
+			count = take_between(in, 1, kind & 32 ? 500 : 60);
 		for (size_t i = 0; i < count && n < MAX_ROWS; i++)
 		{
 			uint64_t state = base + i;
