@@ -3,7 +3,8 @@
 # Every ```sql fence is run, all in order in one session on one new database.
 # Where a ```text fence follows, it is what psql answers (without command tags;
 # blanks at line ends do not count); where none does, psql answers nothing.
-# And every link within the page leads somewhere.
+# And every link within the page leads somewhere. (A ```pgsql fence needs more
+# than one server: shards.pl runs those, with their answers.)
 
 use strict;
 use warnings;
@@ -39,13 +40,13 @@ sub fences
 			elsif ($open eq 'text')
 			{
 				die "what is the answer in line $start of README.md to?" unless $follows;
-				$fences[-1][3] = $body;
+				$fences[-1][3] = $body if $follows eq 'sql';
 			}
-			elsif ($open !~ /^(sh|console)$/)
+			elsif ($open !~ /^(sh|console|pgsql)$/)
 			{
 				die "a fence in line $start of README.md is of kind \"$open\"";
 			}
-			$follows = $open eq 'sql';
+			$follows = $open =~ /sql$/ ? $open : '';
 			undef $open;
 		}
 		elsif (/^```(\w*)/)
@@ -55,7 +56,7 @@ sub fences
 		elsif (/\S/)
 		{
 			$heading = $1 if /^#+\s+(.*)/;
-			$follows = 0;
+			$follows = '';
 		}
 	}
 	die "a fence opened in line $start of README.md is not closed" if defined $open;
@@ -78,6 +79,17 @@ my $node = PostgreSQL::Test::Cluster->new('readme');
 $node->init(extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
 $node->start;
 $node->safe_psql('postgres', 'CREATE DATABASE readme');
+
+# The plans are those of a server with the planner's own settings; where the
+# tests are run with every query in a worker, it is so here, but not shown.
+my %planner = (
+	parallel_setup_cost => 1000,
+	parallel_tuple_cost => 0.1,
+	min_parallel_table_scan_size => '8MB',
+	min_parallel_index_scan_size => '512kB');
+$planner{force_parallel_mode} = 'regress'
+  if $node->safe_psql('postgres', 'SHOW force_parallel_mode') eq 'on';
+$node->safe_psql('postgres', "ALTER DATABASE readme SET $_ = '$planner{$_}'") for keys %planner;
 
 # As pg_regress does it: from stdin, both streams into one, errors in place.
 my $mark = '=== fence ===';
