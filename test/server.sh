@@ -11,6 +11,7 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 scratch=
+export ENCODING=${ENCODING:-UTF8}
 PG_CONFIG=${PG_CONFIG:-pg_config}
 
 die()
@@ -64,6 +65,11 @@ missing_for()
     test)
       perl -MIPC::Run -MTest::More -e 1 2>/dev/null || echo libipc-run-perl
       command -v prove >/dev/null || echo perl
+      ;;
+    package)
+      command -v git >/dev/null || echo git
+      command -v unzip >/dev/null || echo unzip
+      perl -MJSON::PP -e 1 2>/dev/null || echo perl
       ;;
     lint)
       command -v clang-format >/dev/null || echo clang-format
@@ -233,14 +239,16 @@ private_install()
 }
 
 # start_cluster NAME [SETTING=VALUE...]: initialise and start one; exports the
-# libpq environment for it. UTF8 and a locale that knows its letters (the C
-# locale does not, which text search would feel), trust on a private socket.
+# libpq environment for it. UTF8 has a locale that knows its letters (the C
+# locale does not, which text search would feel); trust on a private socket.
 start_cluster()
 {
-  local data=$scratch/data_$1 locale setting
-  locale=$(locale -a 2>/dev/null | grep -ixE 'C\.utf-?8' | head -1) || locale=C
+  local data=$scratch/data_$1 locale=C setting
+  if [ "$ENCODING" = UTF8 ]; then
+    locale=$(locale -a 2>/dev/null | grep -ixE 'C\.utf-?8' | head -1) || locale=C
+  fi
   shift
-  as_server "$bindir/initdb" --no-sync -A trust -U postgres -E UTF8 --locale="$locale" -D "$data" >"$scratch/initdb.log" 2>&1 ||
+  as_server "$bindir/initdb" --no-sync -A trust -U postgres -E "$ENCODING" --locale="$locale" -D "$data" >"$scratch/initdb.log" 2>&1 ||
     { cat "$scratch/initdb.log" >&2; die "initdb failed"; }
   {
     echo "listen_addresses = ''"
@@ -250,7 +258,7 @@ start_cluster()
       echo "${setting%%=*} = '${setting#*=}'"
     done
   } | as_server tee -a "$data/postgresql.conf" >/dev/null
-  as_server "$bindir/pg_ctl" start -s -w -t 60 -D "$data" -l "$data/server.log" ||
+  as_server "$bindir/pg_ctl" start -s -w -D "$data" -l "$data/server.log" ||
     { cat "$data/server.log" >&2; die "the throwaway server did not start"; }
   unset PGSERVICE PGDATABASE PGHOSTADDR PGPASSWORD PGOPTIONS PGCLIENTENCODING PGTZ PGDATESTYLE
   export PGHOST=$scratch PGPORT=5432 PGUSER=postgres PSQLRC=/dev/null

@@ -1,5 +1,6 @@
 -- type: simhash64, its input and output, casts, order, operator classes,
 -- distance and blocks; and what must hold for every object of the extension
+\encoding UTF8
 
 --
 -- text form: exactly 16 hex digits of either case
@@ -31,8 +32,7 @@ INSERT INTO input VALUES
   (14, E'0123456789abcdef\n'), (15, E'\t0123456789abcdef'), (16, '0x0123456789abcdef'),
   (17, '0x0123456789abcd'), (18, '+123456789abcdef'), (19, '-123456789abcdef'),
   (20, '0123_4567_89abcd'), (21, '01234567-89abcdef'), (22, 'null'),
-  (23, '0123456789abcdé'), (24, '０１２３４５６７８９ａｂｃｄｅｆ'),
-  (25, repeat('f', 1000)), (26, '0123456789ABCDEF');
+  (23, '0123456789abcdé'), (24, repeat('f', 1000)), (25, '0123456789ABCDEF');
 SELECT id, left(outcome(format('SELECT %L::simhash64', str)), 100) AS outcome
 FROM input ORDER BY id;
 
