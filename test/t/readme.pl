@@ -3,7 +3,8 @@
 # Every ```sql fence is run, all in order in one session on one new database.
 # Where a ```text fence follows, it is what psql answers (without command tags;
 # blanks at line ends do not count); where none does, psql answers nothing.
-# And every link within the page leads somewhere.
+# And every link within the page leads somewhere. (A ```pgsql fence needs more
+# than one server: shards.pl runs those, with their answers.)
 
 use strict;
 use warnings;
@@ -39,13 +40,13 @@ sub fences
 			elsif ($open eq 'text')
 			{
 				die "what is the answer in line $start of README.md to?" unless $follows;
-				$fences[-1][3] = $body;
+				$fences[-1][3] = $body if $follows eq 'sql';
 			}
-			elsif ($open !~ /^(sh|console)$/)
+			elsif ($open !~ /^(sh|console|pgsql)$/)
 			{
 				die "a fence in line $start of README.md is of kind \"$open\"";
 			}
-			$follows = $open eq 'sql';
+			$follows = $open =~ /sql$/ ? $open : '';
 			undef $open;
 		}
 		elsif (/^```(\w*)/)
@@ -55,7 +56,7 @@ sub fences
 		elsif (/\S/)
 		{
 			$heading = $1 if /^#+\s+(.*)/;
-			$follows = 0;
+			$follows = '';
 		}
 	}
 	die "a fence opened in line $start of README.md is not closed" if defined $open;
