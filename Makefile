@@ -3,6 +3,8 @@
 #   make, make install, make installcheck   as with any PGXS extension
 #   make demo [DATA=file.csv]   the petition workflow on a throwaway cluster
 #   make test [TESTS="name …"]  everything, on throwaway clusters
+#   make test-valgrind [TESTS="name …"]  the tests in SQL, every process of the
+#                               server under memcheck; needs valgrind
 #   make test-matrix [VERSIONS="n …"] [TESTS="name …"]  on each server version
 #   make lint                   format, warnings, static analysis, symbols
 #   make bench [ROWS=n] [PART=name]   measurements, as ratios within one run
@@ -71,6 +73,9 @@ demo:
 test:
 	@$(SCRIPT) test/run test $(TESTS)
 
+test-valgrind:
+	@$(SCRIPT) test/run valgrind $(TESTS)
+
 test-matrix:
 	@$(SCRIPT) TESTS='$(TESTS)' test/matrix $(VERSIONS)
 
@@ -83,4 +88,4 @@ lint:
 dist:
 	git archive --format=zip --prefix=simdup-$(EXTVERSION)/ -o simdup-$(EXTVERSION).zip HEAD
 
-.PHONY: demo test test-matrix bench lint dist
+.PHONY: demo test test-valgrind test-matrix bench lint dist

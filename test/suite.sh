@@ -2,9 +2,11 @@
 #
 # Unit tests of core/ (no server), then pg_regress, isolation specs and TAP
 # tests; every one of them counts its own tests, and the sums are the last
-# line. Names given to `test/run test` choose among the test files.
+# line. Names given to `test/run test` choose among the test files, and
+# $folders among the kinds of tests.
 
 chosen=("$@")
+folders=${folders:-unit sql specs t}
 passed=0
 failed=0
 skipped=0
@@ -24,6 +26,7 @@ wanted()
 names_in()
 {
   local file name
+  case " $folders " in *" $1 "*) ;; *) return 0 ;; esac
   for file in "$root/test/$1"/*."$2"; do
     [ -e "$file" ] || continue
     name=$(basename "$file" ".$2")
@@ -163,6 +166,8 @@ if [ -n "$(names_in t pl)" ]; then
       sh -c "cd '$tree' && perl 'test/t/$name.pl'"
   done
 fi
+
+[ "$purpose" != valgrind ] || check_reports
 
 if [ "$skipped" = 0 ]; then
   echo "$passed passed, $failed failed"
