@@ -4,6 +4,8 @@
 #   make demo [DATA=file.csv]   the petition workflow on a throwaway cluster
 #   make test [TESTS="name …"]  everything, on throwaway clusters, also with
 #        [ENCODING=LATIN1] [SETTINGS="name=value …"]
+#   make test-valgrind [TESTS="name …"]  the tests in SQL, every process of the
+#                               server under memcheck; needs valgrind
 #   make test-matrix [VERSIONS="n …"] [TESTS="name …"]  on each server version
 #   make fuzz [SECONDS=n] [TARGET="name …"]   libFuzzer on src/core
 #   make lint                   format, warnings, static analysis, symbols
@@ -96,6 +98,9 @@ demo:
 test:
 	@$(SCRIPT) ENCODING='$(ENCODING)' SETTINGS='$(SETTINGS)' test/run test $(TESTS)
 
+test-valgrind:
+	@$(SCRIPT) test/run valgrind $(TESTS)
+
 test-matrix:
 	@$(SCRIPT) TESTS='$(TESTS)' test/matrix $(VERSIONS)
 
@@ -116,4 +121,4 @@ dist:
 test-package:
 	@$(SCRIPT) test/package
 
-.PHONY: demo test test-matrix fuzz lint bench dist test-package
+.PHONY: demo test test-valgrind test-matrix fuzz lint bench dist test-package
