@@ -5,6 +5,7 @@
 #   make test [TESTS="name …"]  everything, on throwaway clusters
 #   make test-matrix [VERSIONS="n …"] [TESTS="name …"]  on each server version
 #   make fuzz [SECONDS=n] [TARGET="name …"]   libFuzzer on src/core
+#   make test-sanitize [TESTS="name …"]   make test, undefined behaviour fails
 #   make lint                   format, warnings, static analysis, symbols
 #   make bench [ROWS=n] [PART=name]   measurements, as ratios within one run
 #   make dist                   a PGXN archive of HEAD
@@ -75,6 +76,9 @@ test:
 test-matrix:
 	@$(SCRIPT) TESTS='$(TESTS)' test/matrix $(VERSIONS)
 
+test-sanitize:
+	@$(SCRIPT) test/run sanitize $(TESTS)
+
 bench:
 	@$(SCRIPT) ROWS='$(ROWS)' test/run bench $(PART)
 
@@ -87,4 +91,4 @@ fuzz:
 dist:
 	git archive --format=zip --prefix=simdup-$(EXTVERSION)/ -o simdup-$(EXTVERSION).zip HEAD
 
-.PHONY: demo test test-matrix bench lint fuzz dist
+.PHONY: demo test test-matrix test-sanitize bench lint fuzz dist

@@ -217,6 +217,21 @@ close_scratch()
   exit "$status"
 }
 
+# Go on in a copy of the tree that is built with the undefined behaviour
+# sanitizer: whatever it finds ends the server process, and so fails a test.
+sanitized_tree()
+{
+  local copy=$scratch/simdup
+  mkdir "$copy"
+  cp -r Makefile simdup.control META.json README.md sql src test expected "$copy/"
+  find "$copy" \( -name '*.o' -o -name '*.bc' \) -delete
+  # where tests find the evaluation data
+  [ ! -d "$root/../shared" ] || ln -s "$(realpath "$root/../shared")" "$scratch/shared"
+  export COPT='-fsanitize=undefined -fno-sanitize-recover=undefined'
+  root=$copy
+  cd "$root" || exit
+}
+
 # Build in the tree, install privately, bin in $bindir.
 private_install()
 {
