@@ -8,6 +8,7 @@
 #                               server under memcheck; needs valgrind
 #   make test-matrix [VERSIONS="n …"] [TESTS="name …"]  on each server version
 #   make fuzz [SECONDS=n] [TARGET="name …"]   libFuzzer on src/core
+#   make test-sanitize [TESTS="name …"]   make test, undefined behaviour fails
 #   make lint                   format, warnings, static analysis, symbols
 #   make bench [ROWS=n] [PART=name]   measurements, as ratios within one run
 #   make dist                   a PGXN archive of what is committed
@@ -104,6 +105,9 @@ test-valgrind:
 test-matrix:
 	@$(SCRIPT) TESTS='$(TESTS)' test/matrix $(VERSIONS)
 
+test-sanitize:
+	@$(SCRIPT) test/run sanitize $(TESTS)
+
 bench:
 	@$(SCRIPT) ROWS='$(ROWS)' test/run bench $(PART)
 
@@ -121,4 +125,4 @@ dist:
 test-package:
 	@$(SCRIPT) test/package
 
-.PHONY: demo test test-valgrind test-matrix fuzz lint bench dist test-package
+.PHONY: demo test test-valgrind test-sanitize test-matrix fuzz lint bench dist test-package
