@@ -4,7 +4,8 @@
 #   make demo [DATA=file.csv]   the petition workflow on a throwaway cluster
 #   make test [TESTS="name …"]  everything, on throwaway clusters, also with
 #        [ENCODING=LATIN1] [SETTINGS="name=value …"]
-#   make test-matrix [VERSIONS="n …"] [TESTS="name …"]  on each server version
+#   make test-matrix [VERSIONS="n n-LATIN1 n-jit …"] [TESTS="name …"]  on each
+#        server version, and under settings that must change nothing
 #   make lint                   format, warnings, static analysis, symbols
 #   make bench [ROWS=n] [PART=name]   measurements, as ratios within one run
 #   make dist                   a PGXN archive of HEAD
