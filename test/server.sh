@@ -50,6 +50,18 @@ have_icu()
   [ -e /usr/include/unicode/ubrk.h ] || pkg-config --exists icu-uc icu-i18n 2>/dev/null
 }
 
+# have_fuzzer SANITIZERS: does clang link libFuzzer with them, and does that run?
+have_fuzzer()
+{
+  local probe status=0
+  probe=$(mktemp "${TMPDIR:-/tmp}/simdup-probe.XXXXXX")
+  echo 'int LLVMFuzzerTestOneInput(const char *p, unsigned long n) { return !p && n; }' |
+    clang -x c "-fsanitize=fuzzer,$1" -o "$probe" - &&
+    "$probe" -runs=1 >/dev/null 2>&1 || status=$?
+  rm -f "$probe"
+  return "$status"
+}
+
 # missing_for PURPOSE: the Debian packages this machine still lacks, one a
 # line; MAJOR stands for the server's major version.
 missing_for()
@@ -66,12 +78,22 @@ missing_for()
       perl -MIPC::Run -MTest::More -e 1 2>/dev/null || echo libipc-run-perl
       command -v prove >/dev/null || echo perl
       ;;
+    package)
+      command -v git >/dev/null || echo git
+      command -v unzip >/dev/null || echo unzip
+      perl -MJSON::PP -e 1 2>/dev/null || echo perl
+      ;;
     lint)
       command -v clang-format >/dev/null || echo clang-format
       command -v clang-tidy >/dev/null || echo clang-tidy
       command -v clang >/dev/null || echo clang
       command -v nm >/dev/null || echo binutils
       command -v shellcheck >/dev/null || echo shellcheck
+      ;;
+    fuzz)
+      command -v clang >/dev/null || echo clang
+      # sanitizers and libFuzzer, of the version that clang has
+      have_fuzzer address,undefined 2>/dev/null || echo libclang-rt-dev
       ;;
   esac
 }

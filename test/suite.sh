@@ -30,6 +30,8 @@ end_suite()
     say_sum
     [ "$status" != 0 ] || status=1
   fi
+  # which ends with the same status
+  set +e
   (exit "$status")
   close_scratch
 }
@@ -155,7 +157,7 @@ tap_tree()
 {
   tree=$scratch/tap/simdup
   mkdir -p "$tree" "$scratch/tap/tmp_check/log"
-  cp -r "$root/test" "$root/expected" "$root/sql" "$root/simdup.control" "$root/README.md" "$tree/"
+  cp -r "$root/test" "$root/expected" "$root/sql" "$root/src" "$root/Makefile" "$root/simdup.control" "$root/README.md" "$tree/"
   if [ -d "$root/../shared/data" ]; then
     mkdir -p "$scratch/tap/shared"
     cp -rL "$root/../shared/data" "$scratch/tap/shared/"
