@@ -4,8 +4,11 @@
 #   make demo [DATA=file.csv]   the petition workflow on a throwaway cluster
 #   make test [TESTS="name …"]  everything, on throwaway clusters, also with
 #        [ENCODING=LATIN1] [SETTINGS="name=value …"]
+#   make test-valgrind [TESTS="name …"]  the tests in SQL, every process of the
+#                               server under memcheck; needs valgrind
 #   make test-matrix [VERSIONS="n n-LATIN1 n-jit …"] [TESTS="name …"]  on each
-#        server version, and under settings that must change nothing
+#                               server version, and under settings that must
+#                               change nothing
 #   make fuzz [SECONDS=n] [TARGET="name …"]   libFuzzer on src/core
 #   make lint                   format, warnings, static analysis, symbols
 #   make bench [ROWS=n] [PART=name]   measurements, as ratios within one run
@@ -97,6 +100,9 @@ demo:
 test:
 	@$(SCRIPT) ENCODING='$(ENCODING)' SETTINGS='$(SETTINGS)' test/run test $(TESTS)
 
+test-valgrind:
+	@$(SCRIPT) test/run valgrind $(TESTS)
+
 test-matrix:
 	@$(SCRIPT) TESTS='$(TESTS)' test/matrix $(VERSIONS)
 
@@ -117,4 +123,4 @@ dist:
 test-package:
 	@$(SCRIPT) test/package
 
-.PHONY: demo test test-matrix fuzz lint bench dist test-package
+.PHONY: demo test test-valgrind test-matrix fuzz lint bench dist test-package

@@ -83,6 +83,9 @@ missing_for()
       command -v unzip >/dev/null || echo unzip
       perl -MJSON::PP -e 1 2>/dev/null || echo perl
       ;;
+    valgrind)
+      command -v valgrind >/dev/null || echo valgrind
+      ;;
     lint)
       command -v clang-format >/dev/null || echo clang-format
       command -v clang-tidy >/dev/null || echo clang-tidy
@@ -223,10 +226,11 @@ close_scratch()
   exit "$status"
 }
 
-# Build in the tree, install privately, bin in $bindir.
+# private_install [FOLDER]: build there, by default in the tree, and install
+# privately, bin in $bindir.
 private_install()
 {
-  local prefix=$scratch/pg from_bin from_lib from_share dir
+  local tree=${1:-$root} prefix=$scratch/pg from_bin from_lib from_share dir
   from_bin=$("$PG_CONFIG" --bindir)
   from_lib=$("$PG_CONFIG" --pkglibdir)
   from_share=$("$PG_CONFIG" --sharedir)
@@ -247,8 +251,8 @@ private_install()
   ln -sf "$from_lib"/bitcode/* "$pkglibdir/bitcode/"
   rm -rf "$pkglibdir"/bitcode/simdup*
 
-  make -s -C "$root" PG_CONFIG="$PG_CONFIG" all >&2
-  make -s -C "$root" PG_CONFIG="$PG_CONFIG" install bindir="$bindir" \
+  make -s -C "$tree" PG_CONFIG="$PG_CONFIG" all >&2
+  make -s -C "$tree" PG_CONFIG="$PG_CONFIG" install bindir="$bindir" \
     pkglibdir="$pkglibdir" datadir="$sharedir" docdir="$scratch/doc" >&2
   if [ "$(id -u)" = 0 ]; then
     chown -R "$server_user" "$prefix"
@@ -277,7 +281,8 @@ start_cluster()
       echo "${setting%%=*} = '${setting#*=}'"
     done
   } | as_server tee -a "$data/postgresql.conf" >/dev/null
-  as_server "$bindir/pg_ctl" start -s -w -D "$data" -l "$data/server.log" ||
+  as_server "$bindir/pg_ctl" start -s -w ${server_program:+-p "$server_program"} \
+    -D "$data" -l "$data/server.log" ||
     { cat "$data/server.log" >&2; die "the throwaway server did not start"; }
   unset PGSERVICE PGDATABASE PGHOSTADDR PGPASSWORD PGOPTIONS PGCLIENTENCODING PGTZ PGDATESTYLE
   export PGHOST=$scratch PGPORT=5432 PGUSER=postgres PSQLRC=/dev/null

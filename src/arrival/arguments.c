@@ -306,8 +306,8 @@ find_origin(TriggerData *trigdata, ArrivalTrigger *at)
 }
 
 /* Is the table, or what inherits from it or is a part of it, a foreign one? */
-static bool
-reaches_foreign_table(Oid table)
+bool
+simdup_arrival_reaches_foreign(Oid table)
 {
 	ListCell *cell;
 
@@ -399,7 +399,7 @@ simdup_arrival_setup(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
 	if (usage->log_arg != NO_ARGUMENT)
 		at->log_table = log_argument(trigdata, usage, at);
 	at->lock = lock_argument(trigdata, usage);
-	at->remote = at->lock && reaches_foreign_table(at->table);
+	at->remote = at->lock && simdup_arrival_reaches_foreign(at->table);
 	if (TRIGGER_FIRED_FOR_ROW(trigdata->tg_event))
 		simdup_arrival_prepare_row(trigdata, at, context);
 

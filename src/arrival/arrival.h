@@ -91,6 +91,7 @@ extern AttrNumber      simdup_arrival_fp_column(TriggerData        *trigdata,
 extern void            simdup_arrival_check_written(TriggerData        *trigdata,
 													const ArrivalUsage *usage,
 													AttrNumber          attnum);
+extern bool            simdup_arrival_reaches_foreign(Oid table);
 extern ArrivalTrigger *simdup_arrival_setup(FunctionCallInfo    fcinfo,
 											const ArrivalUsage *usage);
 

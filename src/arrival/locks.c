@@ -28,7 +28,8 @@
  * reads there as of its first query in the transaction, so what a lock was
  * waited for in the middle of a transaction would stay unseen. Where a search
  * reaches a foreign table, the first arrival takes the table's tag exclusively
- * at once; whatever comes in then comes with this transaction.
+ * at once; whatever comes in then comes with this transaction. The rollback of
+ * a savepoint does not give it back, as it does not renew the snapshots there.
  */
 #include "postgres.h"
 
@@ -44,6 +45,7 @@
 #include "type/simhash64.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
+#include "utils/resowner.h"
 
 /*
  * objsubid: distance and block, seven bits each, so that triggers with another
@@ -148,6 +150,17 @@ block_lock_limit(void)
 		   LOCK_TABLE_SHARE;
 }
 
+/* The table's tag, exclusively, until the top transaction ends. */
+static void
+lock_for_remote_search(const LOCKTAG *tag)
+{
+	ResourceOwner owner = CurrentResourceOwner;
+
+	CurrentResourceOwner = TopTransactionResourceOwner;
+	(void) LockAcquire(tag, ExclusiveLock, false, false);
+	CurrentResourceOwner = owner;
+}
+
 /* Lock what a twin of fp within k would lock too, until the transaction ends. */
 void
 simdup_arrival_lock(ArrivalTrigger *at, uint64 fp)
@@ -159,13 +172,13 @@ simdup_arrival_lock(ArrivalTrigger *at, uint64 fp)
 	int      i;
 
 	set_arrival_tag(&tag, at->table, 0, ARRIVAL_TAG);
-	if (SIMDUP_LOCK_HELD(&tag, ExclusiveLock))
-		return;
 	if (at->remote)
 	{
-		(void) LockAcquire(&tag, ExclusiveLock, false, false);
+		lock_for_remote_search(&tag);
 		return;
 	}
+	if (SIMDUP_LOCK_HELD(&tag, ExclusiveLock))
+		return;
 	if (k >= FIRST_PAIRED_K && k <= LAST_PAIRED_K)
 		list_pairs(&locks, fp, k);
 	else

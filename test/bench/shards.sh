@@ -76,17 +76,20 @@ $1
 SQL
 }
 
-# searches TABLE: milliseconds of a search, of 200 at distance k, prepared.
+# searches TABLE: milliseconds of 200 prepared searches at distance k, one a line.
 searches()
 {
   cat > "$SCRATCH/search.sql" <<SQL
 \set i random(1, $rows)
 SELECT count(*) FROM $1 WHERE simhash_within(fp, hashint8extended(:i, 1)::simhash64, $k);
 SQL
-  pgbench -n -M prepared -f "$SCRATCH/search.sql" -t 200 --random-seed=5 2> "$SCRATCH/log" | awk '/^tps/ { printf "%.4f\n", 1000 / $3 }'
+  rm -f "$SCRATCH"/searches.*
+  pgbench -n -M prepared -f "$SCRATCH/search.sql" -t 200 --random-seed=5 -l --log-prefix="$SCRATCH/searches" > "$SCRATCH/log" 2>&1
+  awk '{ print $3 / 1000 }' "$SCRATCH"/searches.*
 }
 
 single_pairs="SELECT count(*), sum(a), sum(b), sum(distance) FROM simdup_pairs('SELECT id, fp FROM fps', $k);"
+here_pairs="SELECT count(*), sum(a), sum(b), sum(distance) FROM simdup_pairs('SELECT id, fp FROM petition', $k);"
 shard_pairs='SELECT count(*), sum(a), sum(b), sum(distance) FROM found;'
 
 for shards in 1 2 3; do
@@ -105,11 +108,13 @@ for shards in 1 2 3; do
     { echo "the pairs over $shards shards are not those of one table" >&2; exit 1; }
   : > "$SCRATCH/single"
   : > "$SCRATCH/sharded"
+  : > "$SCRATCH/here"
   : > "$SCRATCH/local"
   : > "$SCRATCH/remote"
   for ((run = 0; run < runs; run++)); do
     ms "$single_pairs" >> "$SCRATCH/single"
     ms "$shard_pairs" >> "$SCRATCH/sharded"
+    ms "$here_pairs" >> "$SCRATCH/here"
     searches fps >> "$SCRATCH/local"
     searches petition >> "$SCRATCH/remote"
   done
@@ -119,6 +124,7 @@ for shards in 1 2 3; do
   echo "rows sent to $shards shards: $(sql -c "SELECT round(count(*)::numeric / $rows, 2) FROM piece") a row, $(sql -c "SELECT round(max(n)::numeric / $rows, 2) FROM (SELECT count(*) AS n FROM piece GROUP BY shard) s") of all rows to the fullest"
   ratio_row "pairs on $shards shards (ms) : simdup_pairs, one table" "$rows" "$sharded" "$single"
   ratio_row "pairs on $shards shards (ms) : on 1 shard" "$rows" "$sharded" "$one_shard"
+  ratio_row "simdup_pairs over $shards shards (ms) : one table" "$rows" "$(median < "$SCRATCH/here")" "$single"
   ratio_row "sending rows to $shards shards (ms) : to 1" "$rows" "$exchange" "$one_exchange"
   ratio_row "search, $shards shards (ms) : local table" "$rows" "$(median < "$SCRATCH/remote")" "$(median < "$SCRATCH/local")"
   tear_down

@@ -87,8 +87,9 @@ my %planner = (
 	parallel_tuple_cost => 0.1,
 	min_parallel_table_scan_size => '8MB',
 	min_parallel_index_scan_size => '512kB');
-$planner{force_parallel_mode} = 'regress'
-  if $node->safe_psql('postgres', 'SHOW force_parallel_mode') eq 'on';
+my $forced = $node->safe_psql('postgres',
+	"SELECT name FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query') AND setting = 'on'");
+$planner{$forced} = 'regress' if $forced;
 $node->safe_psql('postgres', "ALTER DATABASE readme SET $_ = '$planner{$_}'") for keys %planner;
 
 # As pg_regress does it: from stdin, both streams into one, errors in place.
