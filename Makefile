@@ -6,7 +6,9 @@
 #        [ENCODING=LATIN1] [SETTINGS="name=value …"]
 #   make test-valgrind [TESTS="name …"]  the tests in SQL, every process of the
 #                               server under memcheck; needs valgrind
-#   make test-matrix [VERSIONS="n …"] [TESTS="name …"]  on each server version
+#   make test-matrix [VERSIONS="n n-LATIN1 n-jit …"] [TESTS="name …"]  on each
+#                               server version, and under settings that must
+#                               change nothing
 #   make fuzz [SECONDS=n] [TARGET="name …"]   libFuzzer on src/core
 #   make test-sanitize [TESTS="name …"]   make test, undefined behaviour fails
 #   make lint                   format, warnings, static analysis, symbols

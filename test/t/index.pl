@@ -109,7 +109,7 @@ sub wait_for
 }
 
 my $primary = PostgreSQL::Test::Cluster->new('primary');
-$primary->init(allows_streaming => 1);
+$primary->init(allows_streaming => 1, extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
 $primary->append_conf('postgresql.conf', "autovacuum = off\njit = off\nmaintenance_work_mem = 1MB");
 $primary->start;
 $primary->safe_psql('postgres', $functions . $slow . $table . rows(1, 20000));
