@@ -2,8 +2,12 @@
 #
 #   make, make install, make installcheck   as with any PGXS extension
 #   make demo [DATA=file.csv]   the petition workflow on a throwaway cluster
-#   make test [TESTS="name …"]  everything, on throwaway clusters
+#   make test [TESTS="name …"]  everything, on throwaway clusters, also with
+#        [ENCODING=LATIN1] [SETTINGS="name=value …"]
+#   make test-valgrind [TESTS="name …"]  the tests in SQL, every process of the
+#                               server under memcheck; needs valgrind
 #   make test-matrix [VERSIONS="n …"] [TESTS="name …"]  on each server version
+#   make fuzz [SECONDS=n] [TARGET="name …"]   libFuzzer on src/core
 #   make lint                   format, warnings, static analysis, symbols
 #   make bench [ROWS=n] [PART=name]   measurements, as ratios within one run
 #   make dist                   a PGXN archive of what is committed
@@ -69,6 +73,8 @@ simdup--$(EXTVERSION).sql: $(SQL_ROOMS) simdup.control
 
 # A header touches whoever includes it; the tree is small, so: everyone.
 $(OBJS): $(call files,src/*.h src/*/*.h)
+# The module says its version.
+src/simdup.o src/simdup.bc: simdup.control
 
 # A build elsewhere has folders of its own, and looks there for the expected
 # output. Not files to make: VPATH would find those of the sources.
@@ -90,7 +96,10 @@ demo:
 	@$(SCRIPT) test/run demo $(if $(filter command,$(origin DATA)),"$$DATA")
 
 test:
-	@$(SCRIPT) test/run test $(TESTS)
+	@$(SCRIPT) ENCODING='$(ENCODING)' SETTINGS='$(SETTINGS)' test/run test $(TESTS)
+
+test-valgrind:
+	@$(SCRIPT) test/run valgrind $(TESTS)
 
 test-matrix:
 	@$(SCRIPT) TESTS='$(TESTS)' test/matrix $(VERSIONS)
@@ -101,6 +110,9 @@ bench:
 lint:
 	@$(SCRIPT) test/run lint
 
+fuzz:
+	@$(SCRIPT) FUZZ_SECONDS='$(SECONDS)' test/run fuzz $(TARGET)
+
 dist:
 	@git diff --quiet HEAD || echo "simdup: the archive is of HEAD, without what is not committed" >&2
 	version=$$(git show HEAD:./simdup.control | sed -n "s/^default_version = '\(.*\)'/\1/p") && \
@@ -109,4 +121,4 @@ dist:
 test-package:
 	@$(SCRIPT) test/package
 
-.PHONY: demo test test-matrix bench lint dist test-package
+.PHONY: demo test test-valgrind test-matrix fuzz lint bench dist test-package

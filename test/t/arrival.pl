@@ -11,7 +11,7 @@ use Test::More;
 use Time::HiRes ();
 
 my $node = PostgreSQL::Test::Cluster->new('arrival');
-$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+$node->init(extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
 $node->append_conf('postgresql.conf', "deadlock_timeout = '200ms'\nautovacuum = off\n");
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION simdup');
