@@ -4,7 +4,10 @@
 #   make demo [DATA=file.csv]   the petition workflow on a throwaway cluster
 #   make test [TESTS="name …"]  everything, on throwaway clusters, also with
 #        [ENCODING=LATIN1] [SETTINGS="name=value …"]
+#   make test-valgrind [TESTS="name …"]  the tests in SQL, every process of the
+#                               server under memcheck; needs valgrind
 #   make test-matrix [VERSIONS="n …"] [TESTS="name …"]  on each server version
+#   make fuzz [SECONDS=n] [TARGET="name …"]   libFuzzer on src/core
 #   make lint                   format, warnings, static analysis, symbols
 #   make bench [ROWS=n] [PART=name]   measurements, as ratios within one run
 #   make dist                   a PGXN archive of what is committed
@@ -95,6 +98,9 @@ demo:
 test:
 	@$(SCRIPT) ENCODING='$(ENCODING)' SETTINGS='$(SETTINGS)' test/run test $(TESTS)
 
+test-valgrind:
+	@$(SCRIPT) test/run valgrind $(TESTS)
+
 test-matrix:
 	@$(SCRIPT) TESTS='$(TESTS)' test/matrix $(VERSIONS)
 
@@ -104,6 +110,9 @@ bench:
 lint:
 	@$(SCRIPT) test/run lint
 
+fuzz:
+	@$(SCRIPT) FUZZ_SECONDS='$(SECONDS)' test/run fuzz $(TARGET)
+
 dist:
 	@git diff --quiet HEAD || echo "simdup: the archive is of HEAD, without what is not committed" >&2
 	version=$$(git show HEAD:./simdup.control | sed -n "s/^default_version = '\(.*\)'/\1/p") && \
@@ -112,4 +121,4 @@ dist:
 test-package:
 	@$(SCRIPT) test/package
 
-.PHONY: demo test test-matrix bench lint dist test-package
+.PHONY: demo test test-valgrind test-matrix fuzz lint bench dist test-package

@@ -50,6 +50,18 @@ have_icu()
   [ -e /usr/include/unicode/ubrk.h ] || pkg-config --exists icu-uc icu-i18n 2>/dev/null
 }
 
+# have_fuzzer SANITIZERS: does clang link libFuzzer with them, and does that run?
+have_fuzzer()
+{
+  local probe status=0
+  probe=$(mktemp "${TMPDIR:-/tmp}/simdup-probe.XXXXXX")
+  echo 'int LLVMFuzzerTestOneInput(const char *p, unsigned long n) { return !p && n; }' |
+    clang -x c "-fsanitize=fuzzer,$1" -o "$probe" - &&
+    "$probe" -runs=1 >/dev/null 2>&1 || status=$?
+  rm -f "$probe"
+  return "$status"
+}
+
 # missing_for PURPOSE: the Debian packages this machine still lacks, one a
 # line; MAJOR stands for the server's major version.
 missing_for()
@@ -71,12 +83,20 @@ missing_for()
       command -v unzip >/dev/null || echo unzip
       perl -MJSON::PP -e 1 2>/dev/null || echo perl
       ;;
+    valgrind)
+      command -v valgrind >/dev/null || echo valgrind
+      ;;
     lint)
       command -v clang-format >/dev/null || echo clang-format
       command -v clang-tidy >/dev/null || echo clang-tidy
       command -v clang >/dev/null || echo clang
       command -v nm >/dev/null || echo binutils
       command -v shellcheck >/dev/null || echo shellcheck
+      ;;
+    fuzz)
+      command -v clang >/dev/null || echo clang
+      # sanitizers and libFuzzer, of the version that clang has
+      have_fuzzer address,undefined 2>/dev/null || echo libclang-rt-dev
       ;;
   esac
 }
@@ -206,10 +226,11 @@ close_scratch()
   exit "$status"
 }
 
-# Build in the tree, install privately, bin in $bindir.
+# private_install [FOLDER]: build there, by default in the tree, and install
+# privately, bin in $bindir.
 private_install()
 {
-  local prefix=$scratch/pg from_bin from_lib from_share dir
+  local tree=${1:-$root} prefix=$scratch/pg from_bin from_lib from_share dir
   from_bin=$("$PG_CONFIG" --bindir)
   from_lib=$("$PG_CONFIG" --pkglibdir)
   from_share=$("$PG_CONFIG" --sharedir)
@@ -227,9 +248,11 @@ private_install()
   # An installed simdup is not the one under test.
   rm -rf "$pkglibdir"/simdup.so "$sharedir"/extension/simdup* "$pkglibdir"/bitcode
   mkdir -p "$pkglibdir/bitcode"
+  ln -sf "$from_lib"/bitcode/* "$pkglibdir/bitcode/"
+  rm -rf "$pkglibdir"/bitcode/simdup*
 
-  make -s -C "$root" PG_CONFIG="$PG_CONFIG" all >&2
-  make -s -C "$root" PG_CONFIG="$PG_CONFIG" install bindir="$bindir" \
+  make -s -C "$tree" PG_CONFIG="$PG_CONFIG" all >&2
+  make -s -C "$tree" PG_CONFIG="$PG_CONFIG" install bindir="$bindir" \
     pkglibdir="$pkglibdir" datadir="$sharedir" docdir="$scratch/doc" >&2
   if [ "$(id -u)" = 0 ]; then
     chown -R "$server_user" "$prefix"
@@ -258,7 +281,8 @@ start_cluster()
       echo "${setting%%=*} = '${setting#*=}'"
     done
   } | as_server tee -a "$data/postgresql.conf" >/dev/null
-  as_server "$bindir/pg_ctl" start -s -w -D "$data" -l "$data/server.log" ||
+  as_server "$bindir/pg_ctl" start -s -w ${server_program:+-p "$server_program"} \
+    -D "$data" -l "$data/server.log" ||
     { cat "$data/server.log" >&2; die "the throwaway server did not start"; }
   unset PGSERVICE PGDATABASE PGHOSTADDR PGPASSWORD PGOPTIONS PGCLIENTENCODING PGTZ PGDATESTYLE
   export PGHOST=$scratch PGPORT=5432 PGUSER=postgres PSQLRC=/dev/null

@@ -2,7 +2,8 @@
 #
 # Unit tests of core/ (no server), then pg_regress, isolation specs and TAP
 # tests; every one of them counts its own tests, and the sums are the last
-# line. Names given to `test/run test` choose among the test files.
+# line. Names given to `test/run test` choose among the test files, and
+# $folders among the kinds of tests.
 #
 #   ENCODING=LATIN1         the databases' encoding, UTF8 by default
 #   SETTINGS="name=value …" for every server that is started
@@ -12,6 +13,7 @@
 # of encodings they name. What an encoding can't hold is skipped, by the test.
 
 chosen=("$@")
+folders=${folders:-unit sql specs t}
 passed=0
 failed=0
 skipped=0
@@ -56,6 +58,7 @@ wanted()
 names_in()
 {
   local file name
+  case " $folders " in *" $1 "*) ;; *) return 0 ;; esac
   for file in "$root/test/$1"/*."$2"; do
     [ -e "$file" ] || continue
     name=$(basename "$file" ".$2")
@@ -155,7 +158,7 @@ tap_tree()
 {
   tree=$scratch/tap/simdup
   mkdir -p "$tree" "$scratch/tap/tmp_check/log"
-  cp -r "$root/test" "$root/expected" "$root/sql" "$root/simdup.control" "$root/README.md" "$tree/"
+  cp -r "$root/test" "$root/expected" "$root/sql" "$root/src" "$root/Makefile" "$root/simdup.control" "$root/README.md" "$tree/"
   if [ -d "$root/../shared/data" ]; then
     mkdir -p "$scratch/tap/shared"
     cp -rL "$root/../shared/data" "$scratch/tap/shared/"
@@ -228,5 +231,6 @@ tap_scripts()
 [ "$ENCODING" != UTF8 ] || [ ${#settings[@]} != 0 ] || units_of_core
 [ -z "$(names_in sql sql)$(names_in specs spec)" ] || sql_tests
 [ -z "$(names_of_scripts)" ] || tap_scripts
+[ "$purpose" != valgrind ] || check_reports
 say_sum
 [ "$failed" = 0 ]

@@ -80,6 +80,18 @@ $node->init(extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
 $node->start;
 $node->safe_psql('postgres', 'CREATE DATABASE readme');
 
+# The plans are those of a server with the planner's own settings; where the
+# tests are run with every query in a worker, it is so here, but not shown.
+my %planner = (
+	parallel_setup_cost => 1000,
+	parallel_tuple_cost => 0.1,
+	min_parallel_table_scan_size => '8MB',
+	min_parallel_index_scan_size => '512kB');
+my $forced = $node->safe_psql('postgres',
+	"SELECT name FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query') AND setting = 'on'");
+$planner{$forced} = 'regress' if $forced;
+$node->safe_psql('postgres', "ALTER DATABASE readme SET $_ = '$planner{$_}'") for keys %planner;
+
 # As pg_regress does it: from stdin, both streams into one, errors in place.
 my $mark = '=== fence ===';
 my $script = join('', map { "$_->[2]\n;\n\\echo $mark\n" } @fences);
