@@ -1,7 +1,9 @@
 /*
  * plans.c
  *	  Prepared once per trigger and session, and again when what they name has
- *	  changed. Partitions share the plans of the trigger they are clones of.
+ *	  changed. Partitions share the plans of the trigger they are clones of;
+ *	  triggers with the same log share the plan that writes to it, so that it
+ *	  does not stay behind when one of them is dropped.
  */
 #include "postgres.h"
 
@@ -11,7 +13,8 @@
 
 typedef struct PlanKey
 {
-	Oid trigger;
+	Oid object; /* the trigger, or the log's table */
+	Oid key_type;
 	int kind;
 } PlanKey;
 
@@ -35,7 +38,8 @@ plan_key(ArrivalTrigger *at, ArrivalPlan kind)
 {
 	PlanKey key;
 
-	key.trigger = at->trigger;
+	key.object = kind == ARRIVAL_LOG ? at->log_table : at->trigger;
+	key.key_type = at->key_type;
 	key.kind = kind;
 	return key;
 }
@@ -95,8 +99,9 @@ simdup_arrival_keep_plan(ArrivalTrigger *at, ArrivalPlan kind, SPIPlanPtr plan)
 							HASH_ELEM | HASH_BLOBS);
 	}
 	drop_invalid_plans();
-	SPI_keepplan(plan);
 	entry = hash_search(plans, &key, HASH_ENTER, NULL);
+	/* nothing may fail from here on: the plan lives as long as its entry */
+	SPI_keepplan(plan);
 	entry->plan = plan;
 }
 

@@ -20,6 +20,13 @@ simdup_icu_failed(const char *reason)
 					errmsg("could not find words with ICU: %s", reason)));
 }
 
+void
+simdup_icu_no_memory(void)
+{
+	ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory"),
+					errdetail("Failed while finding words with ICU.")));
+}
+
 SimdupBreaker
 simdup_get_icu_breaker(const char *locale)
 {

@@ -10,6 +10,7 @@
 #ifdef SIMDUP_ICU
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <unicode/ubrk.h>
@@ -32,9 +33,33 @@ typedef struct OpenLocale
 static OpenLocale open_locales[MAX_OPEN];
 static int        next_slot = 0;
 
+/*
+ * More than ICU allocates to open a locale, or to break a window (of 32 KB,
+ * at most some 40 bytes a character).
+ */
+#define ICU_MEMORY (4 * 1024 * 1024)
+
+/*
+ * Where it runs out of memory, ICU may crash (72 does, amid a dictionary), or
+ * take a name for unknown. So be sure that there is enough before it works:
+ * a block that was freed can be had again. volatile, lest the compiler see
+ * that nobody wants it.
+ */
+static void
+require_memory(void)
+{
+	void *volatile room = malloc(ICU_MEMORY);
+
+	if (room == NULL)
+		simdup_icu_no_memory();
+	free(room);
+}
+
 static void
 check(UErrorCode status)
 {
+	if (status == U_MEMORY_ALLOCATION_ERROR)
+		simdup_icu_no_memory();
 	if (U_FAILURE(status))
 		simdup_icu_failed(u_errorName(status));
 }
@@ -138,6 +163,7 @@ find_breaks(void *arg, const char *text, size_t len, SimdupBreak *breaks)
 	int32_t         next;
 	int             count = 0;
 
+	require_memory();
 	ubrk_setText(words, units, units_len, &status);
 	check(status);
 	for (; (next = ubrk_next(words)) != UBRK_DONE; at = next)
@@ -184,6 +210,7 @@ simdup_icu_open(const char *locale, SimdupBreaker *breaker)
 
 	if (!slot)
 	{
+		require_memory();
 		if (strlen(locale) >= sizeof(slot->name) || !is_known(locale))
 			return false;
 		slot = open_locale(locale);

@@ -24,8 +24,9 @@ extern void simdup_icu_describe(char version[SIMDUP_ICU_VERSION_SIZE]);
 
 /*
  * What icu.c needs from the program it runs in: to leave, by a non-local exit,
- * when ICU fails for this reason.
+ * when ICU fails for this reason, or for lack of memory.
  */
 extern void simdup_icu_failed(const char *reason) __attribute__((noreturn));
+extern void simdup_icu_no_memory(void) __attribute__((noreturn));
 
 #endif /* SIMDUP_TEXT_ICU_H */

@@ -30,6 +30,12 @@ simdup_icu_failed(const char *reason)
 	exit(1);
 }
 
+void
+simdup_icu_no_memory(void)
+{
+	simdup_icu_failed("out of memory");
+}
+
 static double
 now(void)
 {

@@ -1,0 +1,360 @@
+/*
+ * fault.c
+ *	  Faults on demand, in one backend, for tests.
+ *
+ * The file is preloaded into a server (LD_PRELOAD), where it stands before the
+ * C library's malloc and pwrite; CREATE FUNCTION ... AS its path gets the same
+ * copy of it, and with it the functions that arm it. The n-th event of a kind
+ * after that is the one that fails, and no other:
+ *
+ *	  palloc	allocation in a memory context: out of memory
+ *	  malloc	allocation by the C library: out of memory
+ *	  cancel	allocation in a memory context: a cancel request arrives
+ *	  write		write to a temporary file: no space left on device
+ *
+ * Out of memory are only the extension and what works directly for it: see
+ * is_ours. The server does not survive all of what can happen to itself, nor
+ * does ICU, so that the extension sees to it beforehand that there is memory:
+ * that is tested by a limit instead, fault_limit.
+ *
+ * Nothing is counted in other processes, nor in this one while not armed.
+ */
+#include "postgres.h"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "nodes/memnodes.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+PG_MODULE_MAGIC;
+
+/* Preloaded into other programs too, which have no such variables. */
+#pragma weak InterruptPending
+#pragma weak QueryCancelPending
+#pragma weak TopMemoryContext
+
+typedef enum FaultKind
+{
+	FAULT_NONE,
+	FAULT_PALLOC,
+	FAULT_MALLOC,
+	FAULT_CANCEL,
+	FAULT_WRITE
+} FaultKind;
+
+static FaultKind armed = FAULT_NONE;
+static int64     countdown;
+static bool      fired;
+
+/* Is this event the one? Then it is also the last. */
+static bool
+strikes(FaultKind kind)
+{
+	if (armed != kind || --countdown > 0)
+		return false;
+	armed = FAULT_NONE;
+	fired = true;
+	return true;
+}
+
+/*
+ * Who allocates
+ */
+
+/* So many calls deep into the server, its allocations are its own affair. */
+#define MAX_SERVER_FRAMES 6
+/* Deep enough for these, and for what is between them and the extension. */
+#define MAX_FRAMES (MAX_SERVER_FRAMES + 4)
+/*
+ * What LockAcquire allocates for a new lock's owners. Where that fails, the
+ * server goes on in the next subtransaction with a lock that has none.
+ */
+#define LOCK_OWNERS_SIZE (8 * 16)
+
+typedef struct Module
+{
+	uintptr_t start;
+	uintptr_t end;
+} Module;
+
+static Module server;
+static Module extension;
+static Module own;
+
+static int
+note_module(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	Module found = {UINTPTR_MAX, 0};
+	int    i;
+
+	for (i = 0; i < info->dlpi_phnum; i++)
+	{
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+
+		if (part->p_type != PT_LOAD)
+			continue;
+		found.start = Min(found.start, info->dlpi_addr + part->p_vaddr);
+		found.end =
+			Max(found.end, info->dlpi_addr + part->p_vaddr + part->p_memsz);
+	}
+	if (info->dlpi_name[0] == '\0')
+		server = found;
+	else if (strstr(info->dlpi_name, "/simdup.so") != NULL)
+		extension = found;
+	else if ((uintptr_t) note_module >= found.start &&
+			 (uintptr_t) note_module < found.end)
+		own = found;
+	return 0;
+}
+
+static bool
+is_in(const Module *module, const void *address)
+{
+	return (uintptr_t) address >= module->start &&
+		   (uintptr_t) address < module->end;
+}
+
+/*
+ * Is the extension the caller, directly or by few calls of the server? The
+ * first frames are of this file.
+ */
+static bool
+is_ours(void)
+{
+	void *frames[MAX_FRAMES];
+	int   n = backtrace(frames, MAX_FRAMES);
+	int   n_server = 0;
+	int   i;
+
+	for (i = 0; i < n && n_server <= MAX_SERVER_FRAMES; i++)
+	{
+		if (is_in(&extension, frames[i]))
+			return true;
+		if (!is_in(&server, frames[i]) && !is_in(&own, frames[i]))
+			return false;
+		n_server += is_in(&server, frames[i]);
+	}
+	return false;
+}
+
+/*
+ * The C library
+ */
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t n, size_t size);
+extern void *__libc_realloc(void *p, size_t size);
+
+static bool
+malloc_strikes(void)
+{
+	if (armed != FAULT_MALLOC || !is_ours() || !strikes(FAULT_MALLOC))
+		return false;
+	errno = ENOMEM;
+	return true;
+}
+
+void *
+malloc(size_t size)
+{
+	if (malloc_strikes())
+		return NULL;
+	return __libc_malloc(size);
+}
+
+void *
+calloc(size_t n, size_t size)
+{
+	if (malloc_strikes())
+		return NULL;
+	return __libc_calloc(n, size);
+}
+
+void *
+realloc(void *p, size_t size)
+{
+	if (malloc_strikes())
+		return NULL;
+	return __libc_realloc(p, size);
+}
+
+static bool
+is_temporary(int fd)
+{
+	char    link[64];
+	char    path[MAXPGPATH];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, path, sizeof(path) - 1);
+	path[Max(len, 0)] = '\0';
+	return strstr(path, "/pgsql_tmp/") != NULL;
+}
+
+static bool
+write_strikes(int fd)
+{
+	if (armed != FAULT_WRITE || !is_temporary(fd) || !strikes(FAULT_WRITE))
+		return false;
+	errno = ENOSPC;
+	return true;
+}
+
+/* servers write by this one before version 17, and by the next one from then */
+ssize_t
+pwrite(int fd, const void *data, size_t len, off_t offset)
+{
+	static ssize_t (*next)(int, const void *, size_t, off_t);
+
+	if (write_strikes(fd))
+		return -1;
+	if (next == NULL)
+		next = dlsym(RTLD_NEXT, "pwrite");
+	return next(fd, data, len, offset);
+}
+
+ssize_t
+pwritev(int fd, const struct iovec *parts, int n, off_t offset)
+{
+	static ssize_t (*next)(int, const struct iovec *, int, off_t);
+
+	if (write_strikes(fd))
+		return -1;
+	if (next == NULL)
+		next = dlsym(RTLD_NEXT, "pwritev");
+	return next(fd, parts, n, offset);
+}
+
+/*
+ * Memory contexts. Their methods are a constant table, of which all contexts
+ * of the usual kind share one: there our function takes the place of alloc.
+ */
+
+#if PG_VERSION_NUM >= 170000
+#define ALLOC_ARGS MemoryContext context, Size size, int flags
+#define PASSED_ARGS context, size, flags
+#define ALLOC_FAILS() MemoryContextAllocationFailure(context, size, flags)
+#else
+#define ALLOC_ARGS MemoryContext context, Size size
+#define PASSED_ARGS context, size
+#define ALLOC_FAILS() NULL
+#endif
+
+static void *(*server_alloc)(ALLOC_ARGS) = NULL;
+
+static void *
+alloc_or_fault(ALLOC_ARGS)
+{
+	if (armed == FAULT_PALLOC && is_ours() &&
+		!(context == TopMemoryContext && size == LOCK_OWNERS_SIZE) &&
+		strikes(FAULT_PALLOC))
+		return ALLOC_FAILS();
+	if (strikes(FAULT_CANCEL))
+	{
+		InterruptPending = true;
+		QueryCancelPending = true;
+	}
+	return server_alloc(PASSED_ARGS);
+}
+
+static void
+replace_alloc(void)
+{
+	MemoryContextMethods *methods =
+		(MemoryContextMethods *) TopMemoryContext->methods;
+	uintptr_t page_size = (uintptr_t) sysconf(_SC_PAGESIZE);
+	uintptr_t page = (uintptr_t) methods & ~(page_size - 1);
+	size_t    len = (uintptr_t) (methods + 1) - page;
+
+	if (server_alloc != NULL)
+		return;
+	if (mprotect((void *) page, len, PROT_READ | PROT_WRITE) != 0)
+		elog(ERROR, "could not write to the methods of memory contexts: %m");
+	server_alloc = methods->alloc;
+	methods->alloc = alloc_or_fault;
+}
+
+/*
+ * SQL
+ */
+
+static FaultKind
+kind_by_name(const char *name)
+{
+	static const char *const names[] = {"none", "palloc", "malloc", "cancel",
+										"write"};
+	int                      i;
+
+	for (i = 0; i < (int) lengthof(names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return (FaultKind) i;
+	elog(ERROR, "no fault is called \"%s\"", name);
+}
+
+PG_FUNCTION_INFO_V1(fault_arm);
+/* fault_arm(kind text, n bigint): the n-th event from here on fails. */
+Datum
+fault_arm(PG_FUNCTION_ARGS)
+{
+	FaultKind kind = kind_by_name(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+
+	replace_alloc();
+	dl_iterate_phdr(note_module, NULL);
+	if (extension.end == 0)
+		elog(ERROR, "simdup is not loaded");
+	(void) is_ours(); /* the first backtrace allocates */
+	countdown = PG_GETARG_INT64(1);
+	fired = false;
+	armed = kind;
+	PG_RETURN_VOID();
+}
+
+PG_FUNCTION_INFO_V1(fault_disarm);
+/* fault_disarm() returns boolean: has it failed? */
+Datum
+fault_disarm(PG_FUNCTION_ARGS)
+{
+	armed = FAULT_NONE;
+	/* a request that came too late for the statement is not for the next */
+	QueryCancelPending = false;
+	PG_RETURN_BOOL(fired);
+}
+
+PG_FUNCTION_INFO_V1(fault_limit);
+/*
+ * fault_limit(bytes bigint): this backend gets so much more memory than it
+ * has, and then no more; NULL: no limit.
+ */
+Datum
+fault_limit(PG_FUNCTION_ARGS)
+{
+	struct rlimit limit;
+	FILE         *statm;
+	long          pages = 0;
+
+	if (getrlimit(RLIMIT_DATA, &limit) != 0)
+		elog(ERROR, "getrlimit: %m");
+	limit.rlim_cur = limit.rlim_max;
+	if (!PG_ARGISNULL(0))
+	{
+		statm = fopen("/proc/self/statm", "r");
+		if (statm == NULL ||
+			fscanf(statm, "%*d %*d %*d %*d %*d %ld", &pages) != 1)
+			elog(ERROR, "could not read /proc/self/statm");
+		fclose(statm);
+		limit.rlim_cur =
+			(rlim_t) pages * sysconf(_SC_PAGESIZE) + PG_GETARG_INT64(0);
+	}
+	if (setrlimit(RLIMIT_DATA, &limit) != 0)
+		elog(ERROR, "setrlimit: %m");
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,136 @@
+# Statements: each function of the extension at work, on tables of their own,
+# for tests that look at what a statement leaves behind. Each statement answers
+# with one text, always the same.
+
+package Statements;
+
+use strict;
+use warnings;
+
+our $setup = <<'SQL';
+CREATE TABLE doc (id int PRIMARY KEY, name text, body text, fp simhash64);
+INSERT INTO doc SELECT i, 'doc ' || i, b, simhash(b)
+  FROM (SELECT i, (SELECT string_agg('word' || j * (i / 3 + 1), ' ') || ' and ' || i FROM generate_series(1, 40) AS j) AS b
+        FROM generate_series(1, 12) AS i) AS x;
+-- beyond maintenance_work_mem: as rows; with their keys
+CREATE TABLE many (id int, fp simhash64);
+INSERT INTO many
+  SELECT i, (('x' || substr(md5((CASE WHEN i % 10 = 0 THEN i - 1 ELSE i END)::text), 1, 16))::bit(64)::bigint # (i % 10 = 0)::int)::simhash64
+  FROM generate_series(1, 30000) AS i;
+CREATE TABLE wide (key text, fp simhash64);
+INSERT INTO wide SELECT repeat('key ', 50) || id, fp FROM many WHERE id <= 5000;
+CREATE TABLE indexed (id int PRIMARY KEY, fp simhash64);
+INSERT INTO indexed SELECT id, fp FROM many WHERE id <= 2000;
+CREATE INDEX ON indexed USING gin (fp);
+ANALYZE;
+
+CREATE FUNCTION make_index() RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+  CREATE INDEX ON wide USING gin (fp);
+  SET LOCAL enable_seqscan = off;
+  RETURN (SELECT count(*) FROM wide WHERE simhash_within(fp, (SELECT fp FROM indexed WHERE id = 7), 3));
+END $$;
+
+-- A table that gets a trigger and three rows.
+CREATE TABLE log (new_key int, old_key int, distance int, logged_at timestamptz);
+CREATE TABLE arrived (id int PRIMARY KEY, body text, place text, fp simhash64, dup int);
+CREATE INDEX ON arrived USING gin (fp);
+CREATE FUNCTION arrive(made text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+  CREATE TRIGGER a BEFORE INSERT OR UPDATE ON arrived FOR EACH ROW
+    EXECUTE FUNCTION simhash_update_trigger('fp', 'body', 'place');
+  EXECUTE 'CREATE TRIGGER b ' || made;
+  INSERT INTO arrived VALUES (1, 'the lights in the park are out', 'North');
+  BEGIN
+    INSERT INTO arrived SELECT 2, body, place FROM arrived;
+  EXCEPTION WHEN exclusion_violation THEN NULL;
+  END;
+  BEGIN
+    UPDATE arrived SET body = 'a tree has fallen on the road' WHERE id = 2;
+    INSERT INTO arrived VALUES (3, 'a tree has fallen on the road', 'North');
+  EXCEPTION WHEN exclusion_violation THEN NULL;
+  END;
+  RETURN (SELECT string_agg(a::text, ';' ORDER BY id) FROM arrived AS a)
+    || (SELECT coalesce(string_agg(l::text, ';' ORDER BY new_key), '') FROM (SELECT new_key, old_key, distance FROM log) AS l);
+END $$;
+SQL
+
+sub rows_of { return "SELECT md5(string_agg(r::text, ',' ORDER BY r::text)) FROM $_[0] AS r"; }
+sub arrival { return "SELECT arrive('$_[0]')"; }
+
+# on a few rows
+our @small = (
+	rows_of(q{simdup_pairs('SELECT id, fp FROM doc', 8)}),
+	rows_of(q{simdup_pairs('SELECT name, fp FROM doc', 8, NULL::text)}),
+	rows_of(q{simdup_new_pairs('SELECT id, fp FROM doc WHERE id < 5', 'SELECT id, fp FROM doc WHERE id >= 5', 8)}),
+	rows_of(q{simdup_clusters('SELECT id, fp FROM doc', 8)}),
+	rows_of(q{simdup_clusters('SELECT name, fp FROM doc', 8, 'leader', NULL::text)}),
+	rows_of(q{simdup_evaluate('SELECT a, b FROM simdup_pairs(''SELECT id, fp FROM doc'', 8)', 'VALUES (1, 2), (2, 3)')}),
+	rows_of(q{simdup_evaluate_clusters('SELECT id, id / 2 FROM doc', 'SELECT id, id / 3 FROM doc')}),
+	rows_of(q{simdup_tune('SELECT id, fp FROM doc')}),
+	rows_of(q{simdup_tune('SELECT a.fp, b.fp, a.id / 3 = b.id / 3 FROM doc a, doc b WHERE a.id < b.id')}),
+	rows_of(q{simdup_summary('SELECT id, fp FROM doc', 8)}),
+	rows_of(q{simdup_report_html('SELECT id, fp, body FROM doc', 'title', 8)}),
+	rows_of(q{shingle_pairs('SELECT id, body FROM doc', 2, 0.3)}),
+	rows_of(q{simdup_verified_pairs('SELECT id, fp, body FROM doc', 12, 0.3, 2)}),
+	rows_of(q{simdup_explain((SELECT body FROM doc WHERE id = 1), (SELECT body FROM doc WHERE id = 2))}),
+	rows_of(q{imatch_lexicon('SELECT body FROM doc')}),
+	rows_of(q{term_idf('SELECT body FROM doc', 'char:2')}),
+	rows_of(q{simdup_features((SELECT string_agg(body, ' ') FROM doc))}),
+	rows_of(q{(SELECT simhash(body), simhash(body, tokenizer => 'alpha'), simhash(body, tokenizer => 'space'),
+		simhash(body, 3, 'char:3'), simhash(body, tokenizer => 'word:2', hash => 'java'),
+		simhash(to_tsvector('english', body)), simhash(string_to_array(body, ' ')),
+		simhash_row(body, ARRAY[name, 'b']), simhash_record(doc, 'body') FROM doc WHERE id < 3)}),
+	rows_of(q{(SELECT simdup_shingles(body), shingle_resemblance(body, name || body), shingle_sketch_bottom(body),
+		super_shingles(shingle_sketch(body, 1, 2)), minhash_bands(minhash_signature(body), 16), simdup_bitmap(body),
+		simdup_strip_html('<p>' || body), imatch_fingerprints(body, '{word1,word2}'), term_cosine(body, name),
+		term_cosine(body, name, '{word1,doc}', '{1,2}') FROM doc WHERE id < 3)}),
+	rows_of(q{(SELECT simhash_agg(w), simhash_agg(w, 2), simhash_agg(('x' || md5(w))::bit(128)::varbit, 1)
+		FROM doc, unnest(string_to_array(body, ' ')) AS w GROUP BY id % 3)}),
+	rows_of(q{(SELECT simdup_window(simdup_bitmap(body), 3) OVER (ORDER BY id),
+		simhash_agg(name) OVER (ORDER BY id ROWS 2 PRECEDING) FROM doc)}),
+	rows_of(q{(SELECT id FROM indexed WHERE simhash_within(fp, (SELECT fp FROM indexed WHERE id = 7), 3))}),
+	rows_of(q{(SELECT id FROM indexed WHERE fp <@ simhash_ball('8f14e45fceea167a', 5) OR simhash_within('0123456789abcdef', fp, 6))}),
+	rows_of(q{(SELECT simhash_blocks(fp, 4), fp <~> '0123456789abcdef', fp::bytea FROM doc)}),
+	'SELECT make_index()',
+	arrival(q{BEFORE INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger(''fp'', ''dup'', ''id'', ''3'', ''lock'')}),
+	arrival(q{AFTER INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger(''fp'', ''id'', ''3'', ''log'', ''lock'')}),
+	arrival(q{AFTER INSERT ON arrived REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION simdup_log_trigger(''fp'', ''id'', ''3'', ''log'', ''lock'')}),
+	arrival(q{BEFORE INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger(''fp'', ''id'', ''3'')}),
+	q{SELECT md5(string_agg(s, ';')) FROM (SELECT simdup_attach('doc', 'body', '{name}') UNION ALL SELECT simdup_detach('doc')) AS x (s)},
+);
+# on more than fit into maintenance_work_mem
+our @large = (
+	rows_of(q{simdup_pairs('SELECT id, fp FROM many', 1)}),
+	rows_of(q{simdup_clusters('SELECT key, fp FROM wide', 1, 'connected', NULL::text)}),
+	rows_of(q{simdup_clusters('SELECT key, fp FROM wide', 1, 'leader', NULL::text)}),
+	rows_of(q{simdup_summary('SELECT key, fp FROM wide', 1)}),
+	rows_of(q{simdup_evaluate('SELECT id, id + 1 FROM many', 'SELECT id, id + 2 FROM many')}),
+	rows_of(q{shingle_pairs('SELECT id, ''n'' || id / 2 || '' m'' || id FROM many WHERE id < 3000', 1, 0.3)}),
+	rows_of(q{term_idf('SELECT ''some longer word number '' || id || '' of many'' FROM many WHERE id < 6000', 'word:2')}),
+);
+# where simdup was built with ICU
+our $icu = rows_of(
+	q{(SELECT simhash(repeat('我们在北京的天安门广场看见了很多人', 700), tokenizer => 'icu:zh'),
+		simhash(repeat('ประเทศไทยเป็นประเทศที่สวยงาม', 400), tokenizer => 'icu:th'))});
+
+# what the statements above do not call
+our @other = (
+	rows_of(q{(SELECT id, simhash_distance(fp, (~fp::bigint)::simhash64), simhash_similarity(fp, '0123456789abcdef'),
+		fp::text::simhash64, fp::bit(64)::simhash64, fp::bytea::simhash64, simhash_ball(fp, 3)::text::simhash_ball,
+		simhash_ball(fp, 3) @> fp, simhash_ball(fp, 3) = simhash_ball(fp, 4), simhash_ball(fp, 3) <> simhash_ball(fp, 4)
+		FROM doc)}),
+	rows_of(q{(SELECT a.id, b.id FROM doc AS a JOIN doc AS b ON a.fp = b.fp AND a.fp <= b.fp AND a.fp >= b.fp
+		WHERE NOT (a.fp < b.fp OR a.fp > b.fp OR a.fp <> b.fp) ORDER BY a.fp)}),
+	rows_of(q{(SELECT simdup_hash(body), simdup_hash(body, 'murmur3'), simhash_field(id), simhash_field(now() - now()),
+		rabin_fingerprint(body), rabin_fingerprint(body::bytea, 32), shingle_containment(body, name),
+		shingle_sketch(body, 2, 3), sketch_resemblance(shingle_sketch(body, 2, 3), shingle_sketch(name, 2, 3)),
+		minhash_similarity(minhash_signature(body), minhash_signature(name)), minhash_bands_for(0.8),
+		simdup_bitmap_similarity(simdup_bitmap(body), simdup_bitmap(name)), imatch_fingerprint(body, '{word1}') FROM doc)}),
+	rows_of(q{simhash_row_expression('doc', 'body')}),
+	'SELECT count(*) FROM simdup_progress()',
+	rows_of(q{simdup_lock_arrivals('doc')}),
+	rows_of(q{simdup_icu_version()}),
+);
+
+1;

@@ -1,0 +1,73 @@
+# memory: a session that calls every function again and again holds no more
+# after that than before.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Statements;
+use Test::More;
+
+$ENV{PGCLIENTENCODING} = 'UTF8';
+my $node = PostgreSQL::Test::Cluster->new('memory');
+$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+$node->append_conf('postgresql.conf', <<'CONF');
+autovacuum = off
+jit = off
+work_mem = 64kB
+maintenance_work_mem = 1MB
+max_parallel_workers_per_gather = 0
+CONF
+$node->start;
+$node->safe_psql('postgres', "CREATE EXTENSION simdup; $Statements::setup");
+
+my @statements = (@Statements::small, @Statements::other);
+push @statements, $Statements::icu if $node->safe_psql('postgres', 'SELECT simdup_icu_version() IS NOT NULL') eq 't';
+
+# --- all of them: what takes or gives a type that only C knows is called by
+# what uses it
+
+my $every = join ' ', @statements, $Statements::setup;
+my @missing = grep { $every !~ /\b\Q$_\E\b/ } split /\n/, $node->safe_psql('postgres', <<'SQL');
+SELECT DISTINCT proname
+FROM pg_proc AS p JOIN pg_depend AS d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass
+  JOIN pg_extension AS e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
+WHERE d.deptype = 'e' AND extname = 'simdup'
+  AND NOT prorettype || proargtypes::oid[] && '{internal,cstring}'::regtype[]::oid[]
+  AND NOT EXISTS (SELECT FROM pg_operator WHERE oprcode = p.oid)
+  AND NOT EXISTS (SELECT FROM pg_cast WHERE castfunc = p.oid)
+  AND NOT EXISTS (SELECT FROM pg_amproc WHERE amproc = p.oid)
+  AND NOT EXISTS (SELECT FROM pg_type WHERE p.oid IN (typinput, typoutput, typreceive, typsend))
+ORDER BY 1;
+SQL
+is("@missing", '', 'every function is called');
+
+# --- again and again, each time in a transaction of its own
+
+# name and bytes of the contexts that outlive a transaction, and their sum
+my $held = <<'SQL';
+SELECT 'held', name, bytes FROM (
+  SELECT name, sum(total_bytes) AS bytes FROM pg_backend_memory_contexts
+  WHERE name IN ('TopMemoryContext', 'CacheMemoryContext') OR name LIKE 'simdup%' GROUP BY name
+  UNION ALL SELECT 'total', sum(total_bytes) FROM pg_backend_memory_contexts) AS c
+ORDER BY name;
+SQL
+sub rounds
+{
+	my ($n) = @_;
+
+	return join "\n", map { "BEGIN; $_; ROLLBACK;" } map { @statements } 1 .. $n;
+}
+
+my $out = $node->safe_psql('postgres', rounds(5) . $held . rounds(40) . $held);
+my @held = $out =~ /^held\|(.*)/mg;
+my %first = map { split /\|/ } @held[ 0 .. @held / 2 - 1 ];
+my %last = map { split /\|/ } @held[ @held / 2 .. $#held ];
+is(join(' ', sort keys %last), join(' ', sort keys %first), 'the same contexts before and after');
+# less than a byte a call, which no leak is
+cmp_ok(abs($last{$_} - $first{$_}), '<', 40 * @statements, "$_ stays level ($first{$_} and $last{$_} bytes)")
+  for sort keys %first;
+
+$node->stop;
+done_testing();

@@ -1,0 +1,60 @@
+# valgrind.sh: make test-valgrind. Sourced by test/run, before suite.sh.
+#
+# The tests in SQL, regression and isolation, on a server of which every
+# process runs under memcheck. Each process writes its own report; what is in
+# one and not in valgrind.supp is a failure, and so is a process without a
+# report. The server's memory contexts hand out parts of larger blocks, of
+# which memcheck sees the whole: what overruns its part is found by the unit
+# tests of core/, under AddressSanitizer. Memory that was never written, or
+# freed, and what ICU allocates is found here.
+
+folders="sql specs"
+reports=$scratch/reports
+server_program=$scratch/postgres-valgrind
+
+# debug_tree: a copy of the sources for a module that valgrind can read well.
+debug_tree()
+{
+  mkdir -p "$scratch/debug/test"
+  cp -r "$root"/{Makefile,simdup.control,sql,src} "$scratch/debug/"
+  find "$scratch/debug/src" -name '*.[ob]*' -delete
+  echo "$scratch/debug"
+}
+
+# What pg_ctl starts: without JIT, which memcheck would take minutes to watch,
+# and without processes that come when they like. Forked processes stay under
+# memcheck by themselves; --trace-children is for programs that they execute.
+write_server_program()
+{
+  mkdir "$reports"
+  cp "$root/test/valgrind.supp" "$scratch/"
+  cat >"$server_program" <<EOF
+#!/bin/sh
+TMPDIR='$scratch' exec valgrind --trace-children=yes --num-callers=40 --track-origins=yes \
+  --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
+  --gen-suppressions=all --suppressions='$scratch/valgrind.supp' \
+  --log-file='$reports/%p' '$bindir/postgres' "\$@" -c autovacuum=off -c jit=off
+EOF
+  chmod 755 "$server_program"
+  [ "$(id -u)" != 0 ] || chown "$server_user" "$reports"
+}
+
+# check_reports: each process is a test; one that was killed has no summary.
+check_reports()
+{
+  local report
+  for report in "$reports"/*; do
+    if grep -q 'ERROR SUMMARY: 0 errors' "$report"; then
+      passed=$((passed + 1))
+    else
+      failed=$((failed + 1))
+      echo "not ok: process ${report##*/} under memcheck"
+      head -n 200 "$report"
+    fi
+  done
+  echo "processes under memcheck: $(find "$reports" -type f | wc -l)"
+}
+
+# the server's makefiles look for it in the environment
+export COPT='-O1 -g'
+write_server_program
