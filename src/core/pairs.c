@@ -150,7 +150,7 @@ compare_small_within(const SimdupPairJoin *join, const uint64_t *fps,
 
 /*
  * A partition's small buckets, some at a time: where nearly all pairs are near
- * and had on an earlier path, a single one takes long and reaches no sink.
+ * and were found on an earlier path, all of them take long and reach no sink.
  */
 static void
 compare_small(Work *work, Slice s, const uint32_t *ends, uint32_t n_buckets)
