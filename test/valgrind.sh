@@ -15,7 +15,7 @@ server_program=$scratch/postgres-valgrind
 # debug_tree: a copy of the sources for a module that valgrind can read well.
 debug_tree()
 {
-  mkdir -p "$scratch/debug/test"
+  mkdir "$scratch/debug"
   cp -r "$root"/{Makefile,simdup.control,sql,src} "$scratch/debug/"
   find "$scratch/debug/src" -name '*.[ob]*' -delete
   echo "$scratch/debug"
