@@ -348,9 +348,10 @@ list_attachment(Attachment *a)
 		add_statement(a, psprintf("ALTER TABLE %s ADD COLUMN %s %s",
 								  a->table_name, FLAG_COLUMN, a->key_type));
 	if (strcmp(a->action, "log") == 0 && !a->log_exists)
-		add_statement(a, psprintf("CREATE TABLE %s (new_key %s, old_key %s,"
-								  " distance integer, logged_at pg_catalog.timestamptz)",
-								  a->log_table, a->key_type, a->key_type));
+		add_statement(a,
+					  psprintf("CREATE TABLE %s (new_key %s, old_key %s,"
+							   " distance integer, logged_at pg_catalog.timestamptz)",
+							   a->log_table, a->key_type, a->key_type));
 	add_statement(a,
 				  psprintf("CREATE TRIGGER %s BEFORE INSERT OR UPDATE ON %s FOR EACH ROW"
 						   " EXECUTE FUNCTION %s.simhash_update_trigger(%s)",
