@@ -2,38 +2,49 @@
 #
 #   make, make install, make installcheck   as with any PGXS extension
 #   make demo [DATA=file.csv]   the petition workflow on a throwaway cluster
-#   make test [TESTS="name …"]  everything, on throwaway clusters
+#   make test [TESTS="name …"]  everything, on throwaway clusters, also with
+#        [ENCODING=LATIN1] [SETTINGS="name=value …"]
 #   make test-valgrind [TESTS="name …"]  the tests in SQL, every process of the
 #                               server under memcheck; needs valgrind
 #   make test-matrix [VERSIONS="n …"] [TESTS="name …"]  on each server version
+#   make fuzz [SECONDS=n] [TARGET="name …"]   libFuzzer on src/core
 #   make lint                   format, warnings, static analysis, symbols
 #   make bench [ROWS=n] [PART=name]   measurements, as ratios within one run
-#   make dist                   a PGXN archive of HEAD
+#   make dist                   a PGXN archive of what is committed
+#   make test-package           the archive and the Debian package, installed
+#
+# A build in a folder of its own: make -f /path/to/Makefile, there.
 #
 # ICU's words are built in where ICU's headers are; make clean and then
 # make WITH_ICU=no builds without.
 
+# Where the sources are: here, unless the build is elsewhere.
+here := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
+
 EXTENSION = simdup
-EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(firstword $(wildcard simdup.control $(dir $(lastword $(MAKEFILE_LIST)))simdup.control)))
+EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(here)/simdup.control)
 PG_CONFIG ?= pg_config
 export PG_CONFIG
 
-SQL_ROOMS = $(sort $(filter-out sql/simdup--%,$(wildcard sql/*.sql)))
-SOURCES = $(wildcard src/*.c src/*/*.c)
+# the files of these names, as they are called from $(here)
+files = $(patsubst $(here)/%,%,$(wildcard $(addprefix $(here)/,$(1))))
+
+SQL_ROOMS = $(sort $(filter-out sql/simdup--%,$(call files,sql/*.sql)))
+SOURCES = $(call files,src/*.c src/*/*.c)
 
 MODULE_big = simdup
 OBJS = $(SOURCES:.c=.o)
 DATA_built = simdup--$(EXTVERSION).sql
-DATA = $(wildcard sql/simdup--*--*.sql)
-REGRESS = $(basename $(notdir $(sort $(wildcard test/sql/*.sql))))
-REGRESS_OPTS = --inputdir=test --load-extension=simdup --encoding=UTF8 --no-locale
-ISOLATION = $(basename $(notdir $(sort $(wildcard test/specs/*.spec))))
+DATA = $(call files,sql/simdup--*--*.sql)
+REGRESS = $(basename $(notdir $(sort $(call files,test/sql/*.sql))))
+REGRESS_OPTS = --inputdir=$(here)/test --load-extension=simdup --encoding=UTF8 --no-locale
+ISOLATION = $(basename $(notdir $(sort $(call files,test/specs/*.spec))))
 # 15 looks for expected/ in the output folder, later ones here
 ISOLATION_OPTS = $(REGRESS_OPTS) --outputdir=.
 EXTRA_CLEAN = simdup--$(EXTVERSION).sql build results output_iso tmp_check
 # The server's headers are not ours to warn about, so they come in as system
 # headers; SIMDUP_VERSION keeps the module and the control file in step.
-PG_CPPFLAGS = -Isrc -isystem $(shell $(PG_CONFIG) --includedir-server 2>/dev/null) -DSIMDUP_VERSION='"$(EXTVERSION)"'
+PG_CPPFLAGS = -I$(here)/src -isystem $(shell $(PG_CONFIG) --includedir-server 2>/dev/null) -DSIMDUP_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter $(WERROR)
 
 ICU_HEADERS := $(shell pkg-config --cflags icu-uc icu-i18n 2>/dev/null)
@@ -58,10 +69,24 @@ endif
 
 # One install script out of the rooms, in their order.
 simdup--$(EXTVERSION).sql: $(SQL_ROOMS) simdup.control
-	cat $(SQL_ROOMS) > $@
+	cat $(filter %.sql,$^) > $@
 
 # A header touches whoever includes it; the tree is small, so: everyone.
-$(OBJS): $(wildcard src/*.h src/*/*.h)
+$(OBJS): $(call files,src/*.h src/*/*.h)
+# The module says its version.
+src/simdup.o src/simdup.bc: simdup.control
+
+# A build elsewhere has folders of its own, and looks there for the expected
+# output. Not files to make: VPATH would find those of the sources.
+ifneq ($(here),.)
+$(OBJS) $(OBJS:.o=.bc): | own-folders
+own-folders:
+	@mkdir -p $(sort $(dir $(OBJS)))
+installcheck: own-expected
+own-expected:
+	@ln -sfn $(here)/expected expected
+.PHONY: own-folders own-expected
+endif
 
 # What is given to this make is not for the makes that the scripts call: there
 # DATA means the files to install.
@@ -71,7 +96,7 @@ demo:
 	@$(SCRIPT) test/run demo $(if $(filter command,$(origin DATA)),"$$DATA")
 
 test:
-	@$(SCRIPT) test/run test $(TESTS)
+	@$(SCRIPT) ENCODING='$(ENCODING)' SETTINGS='$(SETTINGS)' test/run test $(TESTS)
 
 test-valgrind:
 	@$(SCRIPT) test/run valgrind $(TESTS)
@@ -85,7 +110,15 @@ bench:
 lint:
 	@$(SCRIPT) test/run lint
 
-dist:
-	git archive --format=zip --prefix=simdup-$(EXTVERSION)/ -o simdup-$(EXTVERSION).zip HEAD
+fuzz:
+	@$(SCRIPT) FUZZ_SECONDS='$(SECONDS)' test/run fuzz $(TARGET)
 
-.PHONY: demo test test-valgrind test-matrix bench lint dist
+dist:
+	@git diff --quiet HEAD || echo "simdup: the archive is of HEAD, without what is not committed" >&2
+	version=$$(git show HEAD:./simdup.control | sed -n "s/^default_version = '\(.*\)'/\1/p") && \
+	git archive --format=zip --prefix=simdup-$$version/ -o simdup-$$version.zip HEAD
+
+test-package:
+	@$(SCRIPT) test/package
+
+.PHONY: demo test test-valgrind test-matrix fuzz lint bench dist test-package

@@ -185,4 +185,4 @@ COMMENT ON FUNCTION simhash_similarity(simhash64, simhash64) IS
 CREATE FUNCTION simhash_blocks(fp simhash64, n_blocks integer DEFAULT 4) RETURNS bigint[]
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_blocks(simhash64, integer) IS
-  'the fingerprint cut into n_blocks (2 to 16) blocks, low bits first, the first 64 mod n_blocks of them one bit wider; element i is i << 32 | block value. Fingerprints within distance k share an element of n_blocks = k + 1: index with gin, search with && and recheck <~> (documents 001 and 003)';
+  'the fingerprint cut into n_blocks (2 to 16) blocks, low bits first, the first 64 mod n_blocks of them one bit wider; element i is i << 32 | block value. Fingerprints within distance k share an element of n_blocks = k + 1: index with gin, search with && and recheck <~>. SQLSTATE 22023 for another n_blocks (documents 001 and 003)';

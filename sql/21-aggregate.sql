@@ -21,7 +21,7 @@ CREATE FUNCTION simhash(
 ) RETURNS simhash64
   AS 'MODULE_PATHNAME', 'simhash_weighted' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION simhash(text[], float8[], text, boolean) IS
-  'fingerprint of features taken as they are, with their weights (NULL: 1 each), equal features added. Weights are finite, 0 to less than 2^47, rounded to 2^-16. NULL where nothing weighs anything. SQLSTATE 2202E for arrays of different length, 22004 for NULLs in them, 22023 or 22003 for weights, with the position';
+  'fingerprint of features taken as they are, with their weights (NULL: 1 each), equal features added. Weights are finite, 0 to less than 2^47, rounded to 2^-16. NULL where nothing weighs anything. SQLSTATE 2202E for arrays of different length or more than one dimension, 22004 for NULLs in them, 22023 or 22003 for weights, with the position';
 
 CREATE FUNCTION simhash_agg_accum(internal, text) RETURNS internal
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;

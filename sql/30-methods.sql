@@ -8,7 +8,7 @@ CREATE FUNCTION simdup_shingles(content text, w integer DEFAULT 4, unit text DEF
   RETURNS TABLE (shingle text)
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 200;
 COMMENT ON FUNCTION simdup_shingles(text, integer, text) IS
-  'the distinct windows of w (1 or more) consecutive units, in order of first occurrence; unit ''word'' is a token of the word tokenizer, ''char'' a word character, folded, ''raw'' any character but white space, as it is. Fewer units than w are one shingle, no unit gives no row (Broder 1997; document 002)';
+  'the distinct windows of w (1 or more) consecutive units, in order of first occurrence; unit ''word'' is a token of the word tokenizer, ''char'' a word character, folded, ''raw'' any character but white space, as it is. Fewer units than w are one shingle, no unit gives no row. SQLSTATE 22023 for another w or unit (Broder 1997; document 002)';
 
 CREATE FUNCTION shingle_resemblance(a text, b text, w integer DEFAULT 4, unit text DEFAULT 'word') RETURNS float8
   AS 'MODULE_PATHNAME', 'simdup_shingle_resemblance' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000;
@@ -25,7 +25,7 @@ CREATE FUNCTION rabin_fingerprint(content text, degree integer DEFAULT 64) RETUR
 CREATE FUNCTION rabin_fingerprint(content bytea, degree integer DEFAULT 64) RETURNS bigint
   AS 'MODULE_PATHNAME', 'simdup_rabin_fingerprint_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION rabin_fingerprint(text, integer) IS
-  'Rabin fingerprint of the UTF-8 bytes: the bytes as a polynomial over GF(2) modulo x^32 + x^7 + x^3 + x^2 + 1 (degree 32: 0 to 2^32 - 1) or x^64 + x^4 + x^3 + x + 1 (degree 64: two''s complement); texts of up to degree / 8 bytes are their own fingerprint (Rabin 1981; document 002)';
+  'Rabin fingerprint of the UTF-8 bytes: the bytes as a polynomial over GF(2) modulo x^32 + x^7 + x^3 + x^2 + 1 (degree 32: 0 to 2^32 - 1) or x^64 + x^4 + x^3 + x + 1 (degree 64: two''s complement); texts of up to degree / 8 bytes are their own fingerprint; SQLSTATE 22023 for another degree (Rabin 1981; document 002)';
 COMMENT ON FUNCTION rabin_fingerprint(bytea, integer) IS
   'Rabin fingerprint of bytes, as of text; leading zero bytes make no difference';
 
@@ -42,7 +42,7 @@ COMMENT ON FUNCTION shingle_sketch_bottom(text, integer, integer, text) IS
 CREATE FUNCTION sketch_resemblance(a bigint[], b bigint[], k integer DEFAULT NULL) RETURNS float8
   AS 'MODULE_PATHNAME', 'simdup_sketch_resemblance' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION sketch_resemblance(bigint[], bigint[], integer) IS
-  'estimate of the resemblance from two sketches: values in both / values in either; for sketches of shingle_sketch_bottom give their k, then only the k smallest of either count; NULL where a sketch is NULL or empty, since it says nothing then';
+  'estimate of the resemblance from two sketches: values in both / values in either; for sketches of shingle_sketch_bottom give their k, then only the k smallest of either count; NULL where a sketch is NULL or empty, since it says nothing then; SQLSTATE 22023 where one is not ascending or k is below 1, 22004 where one holds NULLs';
 
 CREATE FUNCTION super_shingles(sketch bigint[], w integer DEFAULT 4) RETURNS bigint[]
   AS 'MODULE_PATHNAME', 'simdup_super_shingles' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
@@ -54,17 +54,17 @@ COMMENT ON FUNCTION super_shingles(bigint[], integer) IS
 CREATE FUNCTION minhash_signature(content text, n_hashes integer DEFAULT 128, w integer DEFAULT 4, unit text DEFAULT 'word') RETURNS integer[]
   AS 'MODULE_PATHNAME', 'simdup_minhash_signature' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION minhash_signature(text, integer, integer, text) IS
-  'MinHash signature of the shingles, n_hashes (1 to 4096) numbers; NULL where the text has no shingle; w and unit as in simdup_shingles (fast similarity sketching, Dahlgaard, Knudsen and Thorup 2017: one hash a shingle, no worse than independent permutations)';
+  'MinHash signature of the shingles, n_hashes (1 to 4096, else SQLSTATE 22023) numbers; NULL where the text has no shingle; w and unit as in simdup_shingles (fast similarity sketching, Dahlgaard, Knudsen and Thorup 2017: one hash a shingle, no worse than independent permutations)';
 
 CREATE FUNCTION minhash_similarity(a integer[], b integer[]) RETURNS float8
   AS 'MODULE_PATHNAME', 'simdup_minhash_similarity' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_similarity(integer[], integer[]) IS
-  'share of equal hashes of two signatures: an estimate of the resemblance J, off by at most sqrt(J (1 - J) / n_hashes) in the mean square; SQLSTATE 2202E for signatures of different lengths';
+  'share of equal hashes of two signatures: an estimate of the resemblance J, off by at most sqrt(J (1 - J) / n_hashes) in the mean square; SQLSTATE 2202E for signatures of different lengths or empty ones';
 
 CREATE FUNCTION minhash_bands(signature integer[], bands integer) RETURNS bigint[]
   AS 'MODULE_PATHNAME', 'simdup_minhash_bands' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_bands(integer[], integer) IS
-  'one hash for each of so many bands of n_hashes / bands consecutive hashes (a remainder takes no part): index with gin, candidates share an element (&&); see minhash_bands_for';
+  'one hash for each of so many bands (1 to n_hashes, else SQLSTATE 22023) of n_hashes / bands consecutive hashes (a remainder takes no part): index with gin, candidates share an element (&&); see minhash_bands_for';
 
 CREATE FUNCTION minhash_bands_for(threshold float8, n_hashes integer DEFAULT 128, min_recall float8 DEFAULT 0.99, OUT bands integer, OUT rows integer, OUT recall float8)
   AS 'MODULE_PATHNAME', 'simdup_minhash_bands_for' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -105,7 +105,7 @@ COMMENT ON FUNCTION imatch_fingerprint(text, text[], text) IS
 CREATE FUNCTION imatch_fingerprints(content text, lexicon text[], n_lexicons integer DEFAULT 10, keep float8 DEFAULT 0.7, tokenizer text DEFAULT 'word') RETURNS bigint[]
   AS 'MODULE_PATHNAME', 'simdup_imatch_fingerprints' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000;
 COMMENT ON FUNCTION imatch_fingerprints(text, text[], integer, float8, text) IS
-  'I-Match with randomised lexicons: imatch_fingerprint, then one signature for each of n_lexicons (0 to 100) random parts that keep the share keep (between 0 and 1) of the lexicon; equal in any (&&, index with gin) is a match, so a differing term is overlooked where a part has dropped it; NULL where none has a term (Kolcz, Chowdhury and Alspector 2004)';
+  'I-Match with randomised lexicons: imatch_fingerprint, then one signature for each of n_lexicons (0 to 100) random parts that keep the share keep (above 0, below 1) of the lexicon; equal in any (&&, index with gin) is a match, so a differing term is overlooked where a part has dropped it; NULL where none has a term (Kolcz, Chowdhury and Alspector 2004)';
 
 CREATE FUNCTION imatch_lexicon(query text, min_idf float8 DEFAULT 1, max_idf float8 DEFAULT 7, tokenizer text DEFAULT 'word') RETURNS text[]
   AS 'MODULE_PATHNAME', 'simdup_imatch_lexicon' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000;
@@ -171,4 +171,4 @@ CREATE FUNCTION simdup_explain(
 )
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
 COMMENT ON FUNCTION simdup_explain(text, text, integer, text) IS
-  'why two texts are near or not: the distance of their default fingerprints; the chance that those of unrelated texts, 64 fair coins, differ in so few bits or fewer; resemblance and containments of their shingles; the features they share {"feature": [weight in a, weight in b]} and those of one only {"feature": weight}, heaviest first';
+  'why two texts are near or not: the distance of their default fingerprints; the chance that those of unrelated texts, 64 fair coins, differ in so few bits or fewer; resemblance and containments of their shingles; the features they share {"feature": [weight in a, weight in b]} and those of one only {"feature": weight}, heaviest first. Numbers are NULL where a text has no feature or shingle';

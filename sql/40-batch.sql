@@ -18,7 +18,7 @@ CREATE FUNCTION simdup_pairs(
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 COMMENT ON FUNCTION simdup_pairs(text, integer) IS
-  'all pairs of rows whose fingerprints differ in at most max_distance (0 to 16) bits, each pair once, a before b in query order; the query yields (key, simhash64), NULL fingerprints are skipped with a NOTICE; beyond maintenance_work_mem it works on disk (documents 001 and 003)';
+  'all pairs of rows whose fingerprints differ in at most max_distance (0 to 16) bits, each pair once, a before b in query order; the query yields (key, simhash64), NULL fingerprints are skipped with a NOTICE. SQLSTATE 22023 for another distance or what is no query, 42804 for other columns, 22004 for a NULL key; no row where an argument is NULL. Beyond maintenance_work_mem it works on disk (documents 001 and 003)';
 COMMENT ON FUNCTION simdup_pairs(text, integer, anyelement) IS
   'simdup_pairs for keys of any type: key_type is a null of it, such as NULL::uuid';
 
@@ -61,7 +61,7 @@ CREATE FUNCTION simdup_evaluate(
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 1;
 COMMENT ON FUNCTION simdup_evaluate(text, text) IS
-  'found pairs against true ones: each query yields two keys of any one type in its first columns; order within a pair, repetition and pairs of a key with itself do not matter; NULL where there is nothing to divide by (document 003)';
+  'found pairs against true ones: each query yields two keys of any one type in its first columns; order within a pair, repetition, pairs of a key with itself and pairs with a NULL do not matter; NULL where there is nothing to divide by (document 003)';
 
 CREATE FUNCTION simdup_evaluate_clusters(
   found text, truth text,
@@ -90,7 +90,7 @@ CREATE FUNCTION simdup_progress(
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 10;
 COMMENT ON FUNCTION simdup_progress() IS
-  'batches that run now, in sessions whose statements the caller may see: phase (reading, grouping, writing, comparing, counting) and units done of a total, which is 0 where it is not known; as shown before the statement in pg_stat_activity';
+  'batches that run now, in sessions whose statements the caller may see: phase (starting, reading, grouping, comparing, counting, writing) and units done of a total, which is 0 where it is not known; as shown before the statement in pg_stat_activity';
 
 -- for the DBA
 

@@ -21,12 +21,12 @@ COMMENT ON FUNCTION simdup_log_trigger() IS
 CREATE FUNCTION simdup_reject_trigger() RETURNS trigger
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION simdup_reject_trigger() IS
-  'trigger (fp, key, k), BEFORE or AFTER INSERT OR UPDATE FOR EACH ROW, also as a constraint trigger: refuses a row within Hamming distance k (0 to 64) of another with SQLSTATE 23P01, also one that another session is writing: it locks the row''s k + 1 blocks (pg_locks: advisory, classid the table, objsubid from 16384) until the transaction ends. 40001 where the transaction''s snapshot cannot see the other row. Searches with the rights of the table''s owner';
+  'trigger (fp, key, k), BEFORE or AFTER INSERT OR UPDATE FOR EACH ROW, also as a constraint trigger: refuses a row within Hamming distance k (0 to 64) of another with SQLSTATE 23P01, also one that another session is writing: until the transaction ends it locks what any near-duplicate would lock too, the values of blocks of the fingerprint (pg_locks: advisory, classid the table, objsubid from 16384). 40001 where the transaction''s snapshot cannot see the other row. Searches with the rights of the table''s owner';
 
 CREATE FUNCTION simdup_lock_arrivals(target regclass) RETURNS void
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION simdup_lock_arrivals(regclass) IS
-  'makes other sessions'' locking arrivals in the table (the one that has the trigger) wait until this transaction ends, and waits for theirs: for bulk loads, which take this lock by themselves but in the middle, where two of them can deadlock. Needs INSERT or UPDATE on the table';
+  'makes other sessions'' locking arrivals in the table (the one that has the trigger) wait until this transaction ends, and waits for theirs: for bulk loads, which take this lock by themselves but in the middle, where two of them can deadlock. Needs INSERT or UPDATE on the table, else SQLSTATE 42501';
 
 -- setting it up on an existing table
 
@@ -43,7 +43,7 @@ CREATE FUNCTION simdup_attach(
 ) RETURNS TABLE (statement text)
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
 COMMENT ON FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean, text, text, boolean) IS
-  'gives a table a fingerprint column simdup_fp of content and fields, kept by a trigger, an index on it, and a trigger that flags (in column simdup_of), logs (in log_table, by default TABLE_simdup_log) or rejects rows within distance k (0 to 64). Returns the statements in order; with dry_run it does not run them. key: the column that tells rows apart, by default the primary key. live: the statements for a table in use (backfill in batches, index concurrently, a check at the end), which only dry_run gives';
+  'gives a table a fingerprint column simdup_fp of content and fields, kept by a trigger, an index on it, and a trigger that flags (in column simdup_of), logs (in log_table, by default TABLE_simdup_log) or rejects rows within distance k (0 to 64). Returns the statements in order; with dry_run it does not run them. key: the column that tells rows apart, by default the primary key. live: the statements for a table in use (backfill in batches, index concurrently, a check at the end), which only dry_run gives. SQLSTATE 42710 where that was done before, 42704 without a primary key of one column, 42703 for a column that is not there';
 
 CREATE FUNCTION simdup_detach(
   target regclass,

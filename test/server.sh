@@ -11,6 +11,7 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 scratch=
+export ENCODING=${ENCODING:-UTF8}
 PG_CONFIG=${PG_CONFIG:-pg_config}
 
 die()
@@ -49,6 +50,18 @@ have_icu()
   [ -e /usr/include/unicode/ubrk.h ] || pkg-config --exists icu-uc icu-i18n 2>/dev/null
 }
 
+# have_fuzzer SANITIZERS: does clang link libFuzzer with them, and does that run?
+have_fuzzer()
+{
+  local probe status=0
+  probe=$(mktemp "${TMPDIR:-/tmp}/simdup-probe.XXXXXX")
+  echo 'int LLVMFuzzerTestOneInput(const char *p, unsigned long n) { return !p && n; }' |
+    clang -x c "-fsanitize=fuzzer,$1" -o "$probe" - &&
+    "$probe" -runs=1 >/dev/null 2>&1 || status=$?
+  rm -f "$probe"
+  return "$status"
+}
+
 # missing_for PURPOSE: the Debian packages this machine still lacks, one a
 # line; MAJOR stands for the server's major version.
 missing_for()
@@ -65,6 +78,11 @@ missing_for()
       perl -MIPC::Run -MTest::More -e 1 2>/dev/null || echo libipc-run-perl
       command -v prove >/dev/null || echo perl
       ;;
+    package)
+      command -v git >/dev/null || echo git
+      command -v unzip >/dev/null || echo unzip
+      perl -MJSON::PP -e 1 2>/dev/null || echo perl
+      ;;
     valgrind)
       command -v valgrind >/dev/null || echo valgrind
       ;;
@@ -74,6 +92,11 @@ missing_for()
       command -v clang >/dev/null || echo clang
       command -v nm >/dev/null || echo binutils
       command -v shellcheck >/dev/null || echo shellcheck
+      ;;
+    fuzz)
+      command -v clang >/dev/null || echo clang
+      # sanitizers and libFuzzer, of the version that clang has
+      have_fuzzer address,undefined 2>/dev/null || echo libclang-rt-dev
       ;;
   esac
 }
@@ -225,6 +248,8 @@ private_install()
   # An installed simdup is not the one under test.
   rm -rf "$pkglibdir"/simdup.so "$sharedir"/extension/simdup* "$pkglibdir"/bitcode
   mkdir -p "$pkglibdir/bitcode"
+  ln -sf "$from_lib"/bitcode/* "$pkglibdir/bitcode/"
+  rm -rf "$pkglibdir"/bitcode/simdup*
 
   make -s -C "$tree" PG_CONFIG="$PG_CONFIG" all >&2
   make -s -C "$tree" PG_CONFIG="$PG_CONFIG" install bindir="$bindir" \
@@ -237,14 +262,16 @@ private_install()
 }
 
 # start_cluster NAME [SETTING=VALUE...]: initialise and start one; exports the
-# libpq environment for it. UTF8 and a locale that knows its letters (the C
-# locale does not, which text search would feel), trust on a private socket.
+# libpq environment for it. UTF8 has a locale that knows its letters (the C
+# locale does not, which text search would feel); trust on a private socket.
 start_cluster()
 {
-  local data=$scratch/data_$1 locale setting
-  locale=$(locale -a 2>/dev/null | grep -ixE 'C\.utf-?8' | head -1) || locale=C
+  local data=$scratch/data_$1 locale=C setting
+  if [ "$ENCODING" = UTF8 ]; then
+    locale=$(locale -a 2>/dev/null | grep -ixE 'C\.utf-?8' | head -1) || locale=C
+  fi
   shift
-  as_server "$bindir/initdb" --no-sync -A trust -U postgres -E UTF8 --locale="$locale" -D "$data" >"$scratch/initdb.log" 2>&1 ||
+  as_server "$bindir/initdb" --no-sync -A trust -U postgres -E "$ENCODING" --locale="$locale" -D "$data" >"$scratch/initdb.log" 2>&1 ||
     { cat "$scratch/initdb.log" >&2; die "initdb failed"; }
   {
     echo "listen_addresses = ''"
@@ -254,7 +281,7 @@ start_cluster()
       echo "${setting%%=*} = '${setting#*=}'"
     done
   } | as_server tee -a "$data/postgresql.conf" >/dev/null
-  as_server "$bindir/pg_ctl" start -s -w -t 60 ${server_program:+-p "$server_program"} \
+  as_server "$bindir/pg_ctl" start -s -w ${server_program:+-p "$server_program"} \
     -D "$data" -l "$data/server.log" ||
     { cat "$data/server.log" >&2; die "the throwaway server did not start"; }
   unset PGSERVICE PGDATABASE PGHOSTADDR PGPASSWORD PGOPTIONS PGCLIENTENCODING PGTZ PGDATESTYLE

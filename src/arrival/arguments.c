@@ -10,6 +10,7 @@
 #include "access/table.h"
 #include "arrival/arrival.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "compat.h"
@@ -304,6 +305,22 @@ find_origin(TriggerData *trigdata, ArrivalTrigger *at)
 	table_close(pg_trigger, AccessShareLock);
 }
 
+/* Is the table, or what inherits from it or is a part of it, a foreign one? */
+bool
+simdup_arrival_reaches_foreign(Oid table)
+{
+	ListCell *cell;
+
+	if (get_rel_relkind(table) == RELKIND_FOREIGN_TABLE)
+		return true;
+	if (!has_subclass(table))
+		return false;
+	foreach (cell, find_all_inheritors(table, NoLock, NULL))
+		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
+			return true;
+	return false;
+}
+
 /*
  * The log table. Without a schema it is looked for beside the table that has
  * the trigger, never along search_path: who inserts must not choose it.
@@ -382,6 +399,7 @@ simdup_arrival_setup(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
 	if (usage->log_arg != NO_ARGUMENT)
 		at->log_table = log_argument(trigdata, usage, at);
 	at->lock = lock_argument(trigdata, usage);
+	at->remote = at->lock && simdup_arrival_reaches_foreign(at->table);
 	if (TRIGGER_FIRED_FOR_ROW(trigdata->tg_event))
 		simdup_arrival_prepare_row(trigdata, at, context);
 

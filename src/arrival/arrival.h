@@ -51,7 +51,8 @@ typedef struct ArrivalTrigger
 	Oid                 log_table;
 	int                 k;
 	bool                lock;
-	ExprState   *generation; /* of a generated fp that is not stored yet */
+	bool                remote; /* locks, and searches foreign tables too */
+	ExprState   *generation;    /* of a generated fp that is not stored yet */
 	ExprContext *econtext;
 } ArrivalTrigger;
 
@@ -90,6 +91,7 @@ extern AttrNumber      simdup_arrival_fp_column(TriggerData        *trigdata,
 extern void            simdup_arrival_check_written(TriggerData        *trigdata,
 													const ArrivalUsage *usage,
 													AttrNumber          attnum);
+extern bool            simdup_arrival_reaches_foreign(Oid table);
 extern ArrivalTrigger *simdup_arrival_setup(FunctionCallInfo    fcinfo,
 											const ArrivalUsage *usage);
 
@@ -104,7 +106,7 @@ extern Datum simdup_arrival_value(TriggerData *trigdata, AttrNumber attnum,
 								  bool *isnull);
 
 /* locks.c */
-extern void simdup_arrival_lock(Oid table, uint64 fp, int k);
+extern void simdup_arrival_lock(ArrivalTrigger *at, uint64 fp);
 
 /* indexes.c */
 extern char *simdup_arrival_condition(TriggerData *trigdata, ArrivalTrigger *at,

@@ -109,6 +109,15 @@ table_argument(FunctionCallInfo fcinfo, Attachment *a)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("relation with OID %u is not a table", a->table)));
+	if (simdup_arrival_reaches_foreign(a->table))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("relation \"%s\" has foreign tables below it",
+						get_rel_name(a->table)),
+				 errdetail(
+					 "Columns and indexes cannot be added on their servers from here."),
+				 errhint(
+					 "Add column, index and trigger by hand, on each server.")));
 	a->partitioned = kind == RELKIND_PARTITIONED_TABLE;
 	a->table_name = quote_qualified_identifier(get_namespace_name(
 												   get_rel_namespace(a->table)),

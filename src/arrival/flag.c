@@ -33,7 +33,7 @@ nearest_key(TriggerData *trigdata, ArrivalTrigger *at, uint64 fp, bool *isnull)
 
 	*isnull = true;
 	if (at->lock)
-		simdup_arrival_lock(at->table, fp, at->k);
+		simdup_arrival_lock(at, fp);
 	SPI_connect();
 	if (simdup_arrival_search(trigdata, at, ARRIVAL_NEAREST, fp, false) > 0)
 	{

@@ -23,6 +23,13 @@
  * transactions that have arrivals, and holds up those that come later, until
  * it ends. That the shared lock comes last is what lets a single row wait for
  * a block of a bulk load that is about to take the exclusive one.
+ *
+ * Foreign tables. No snapshot of ours reaches another server: postgres_fdw
+ * reads there as of its first query in the transaction, so what a lock was
+ * waited for in the middle of a transaction would stay unseen. Where a search
+ * reaches a foreign table, the first arrival takes the table's tag exclusively
+ * at once; whatever comes in then comes with this transaction. The rollback of
+ * a savepoint does not give it back, as it does not renew the snapshots there.
  */
 #include "postgres.h"
 
@@ -38,6 +45,7 @@
 #include "type/simhash64.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
+#include "utils/resowner.h"
 
 /*
  * objsubid: distance and block, seven bits each, so that triggers with another
@@ -142,16 +150,33 @@ block_lock_limit(void)
 		   LOCK_TABLE_SHARE;
 }
 
+/* The table's tag, exclusively, until the top transaction ends. */
+static void
+lock_for_remote_search(const LOCKTAG *tag)
+{
+	ResourceOwner owner = CurrentResourceOwner;
+
+	CurrentResourceOwner = TopTransactionResourceOwner;
+	(void) LockAcquire(tag, ExclusiveLock, false, false);
+	CurrentResourceOwner = owner;
+}
+
 /* Lock what a twin of fp within k would lock too, until the transaction ends. */
 void
-simdup_arrival_lock(Oid table, uint64 fp, int k)
+simdup_arrival_lock(ArrivalTrigger *at, uint64 fp)
 {
 	int     *taken = block_locks_taken();
+	int      k = at->k;
 	RowLocks locks = {0};
 	LOCKTAG  tag;
 	int      i;
 
-	set_arrival_tag(&tag, table, 0, ARRIVAL_TAG);
+	set_arrival_tag(&tag, at->table, 0, ARRIVAL_TAG);
+	if (at->remote)
+	{
+		lock_for_remote_search(&tag);
+		return;
+	}
 	if (SIMDUP_LOCK_HELD(&tag, ExclusiveLock))
 		return;
 	if (k >= FIRST_PAIRED_K && k <= LAST_PAIRED_K)
@@ -167,7 +192,7 @@ simdup_arrival_lock(Oid table, uint64 fp, int k)
 	{
 		LOCKTAG block;
 
-		set_arrival_tag(&block, table, locks.values[i], locks.kinds[i]);
+		set_arrival_tag(&block, at->table, locks.values[i], locks.kinds[i]);
 		if (LockAcquire(&block, ExclusiveLock, false, false) == LOCKACQUIRE_OK)
 			(*taken)++;
 	}

@@ -105,7 +105,7 @@ log_row(TriggerData *trigdata, ArrivalTrigger *at)
 		return;
 
 	if (at->lock)
-		simdup_arrival_lock(at->table, fp, at->k);
+		simdup_arrival_lock(at, fp);
 	key = simdup_arrival_value(trigdata, at->key, &isnull);
 	SPI_connect();
 	n = simdup_arrival_search(trigdata, at, ARRIVAL_ALL, fp, false);
@@ -130,7 +130,7 @@ lock_new_rows(TriggerData *trigdata, ArrivalTrigger *at)
 		Datum fp = slot_getattr(slot, at->fp, &isnull);
 
 		if (!isnull)
-			simdup_arrival_lock(at->table, DatumGetSimhash64(fp), at->k);
+			simdup_arrival_lock(at, DatumGetSimhash64(fp));
 	}
 	tuplestore_rescan(rows);
 	ExecDropSingleTupleTableSlot(slot);

@@ -40,7 +40,9 @@ row_is_gone(TriggerData *trigdata)
 							   ? trigdata->tg_newslot
 							   : trigdata->tg_trigslot;
 
+	/* constraint triggers alone are deferred, and foreign tables have none */
 	return TRIGGER_FIRED_AFTER(trigdata->tg_event) &&
+		   trigdata->tg_relation->rd_tableam != NULL &&
 		   !table_tuple_satisfies_snapshot(trigdata->tg_relation, slot,
 										   SnapshotSelf);
 }
@@ -97,7 +99,7 @@ simdup_reject_trigger(PG_FUNCTION_ARGS)
 		row_is_gone(trigdata))
 		return PointerGetDatum(row);
 
-	simdup_arrival_lock(at->table, fp, at->k);
+	simdup_arrival_lock(at, fp);
 	SPI_connect();
 	if (simdup_arrival_search(trigdata, at, ARRIVAL_NEAREST, fp, true) > 0)
 	{

@@ -229,7 +229,10 @@ search_snapshot(ArrivalTrigger *at)
 	return at->lock ? GetLatestSnapshot() : InvalidSnapshot;
 }
 
-/* The version of the new row that is in the table already, if one is. */
+/*
+ * The version of the new row that is in the table already, if one is. What a
+ * foreign table stores has neither place nor transaction that is known here.
+ */
 static void
 set_stored_version(TriggerData *trigdata, Datum *values, char *nulls)
 {
@@ -239,6 +242,8 @@ set_stored_version(TriggerData *trigdata, Datum *values, char *nulls)
 	if (after && TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event))
 		stored = trigdata->tg_newtuple;
 	else if (!after && TRIGGER_FIRED_BY_INSERT(trigdata->tg_event))
+		return;
+	if (trigdata->tg_relation->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
 		return;
 
 	values[PARAM_CTID] = PointerGetDatum(&stored->t_self);

@@ -26,7 +26,8 @@ arena_copy(SimdupArena *arena, const char *bytes, size_t len)
 {
 	char *copy;
 
-	if (arena->size - arena->used < len)
+	/* the first chunk comes even for a token of no bytes, which lies somewhere */
+	if (!arena->chunk || arena->size - arena->used < len)
 	{
 		size_t size = sizeof(char *) + (len > ARENA_CHUNK ? len : ARENA_CHUNK);
 		char  *chunk = simdup_alloc(size);

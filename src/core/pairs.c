@@ -599,7 +599,8 @@ run(SimdupPairJoin *join, bool cross, SimdupPairSet a, SimdupPairSet b)
 void
 simdup_pairs_self(SimdupPairJoin *join, SimdupPairSet set)
 {
-	SimdupPairSet none = {NULL, NULL, 0};
+	/* a place for no fingerprints, as it moves along with the other set's */
+	SimdupPairSet none = {set.fps, set.scratch, 0};
 
 	run(join, false, set, none);
 }

@@ -9,12 +9,10 @@
 
 #include "common/hashfn.h"
 #include "compat.h"
+#include "core/literal.h"
 #include "index/ball.h"
 #include "libpq/pqformat.h"
 #include "utils/builtins.h"
-
-/* Larger than any radius: where digits stop counting. */
-#define RADIUS_TOO_LARGE 1000000
 
 /*
  * The one message about a bad radius, for ereport and ereturn; detail shows
@@ -44,52 +42,24 @@ make_ball(uint64 center, int64 radius)
 	return ball;
 }
 
-/*
- * Digits up to '>' and the end of the string. Sets *radius, saturated, and
- * returns their end, or returns NULL if it is no number there.
- */
-static const char *
-parse_radius(const char *str, int64 *radius)
-{
-	bool        negative = *str == '-';
-	const char *p = str + negative;
-
-	if (*p < '0' || *p > '9')
-		return NULL;
-	*radius = 0;
-	for (; *p >= '0' && *p <= '9'; p++)
-		*radius = Min(*radius * 10 + (*p - '0'), RADIUS_TOO_LARGE);
-	if (negative)
-		*radius = -*radius;
-	if (p[0] != '>' || p[1] != '\0')
-		return NULL;
-	return p;
-}
-
 PG_FUNCTION_INFO_V1(simhash_ball_in);
 /* <hex,k>, without blanks. */
 Datum
 simhash_ball_in(PG_FUNCTION_ARGS)
 {
-	char       *str = PG_GETARG_CSTRING(0);
-	char       *radius_str = str + SIMHASH64_HEX_DIGITS + 2;
-	const char *end = NULL;
-	uint64      center = 0;
-	int64       radius = 0;
+	char             *str = PG_GETARG_CSTRING(0);
+	SimdupBallLiteral ball;
 
-	if (str[0] == '<' && simhash64_from_hex(str + 1, &center) &&
-		str[SIMHASH64_HEX_DIGITS + 1] == ',')
-		end = parse_radius(radius_str, &radius);
-	if (end == NULL)
+	if (!simdup_read_ball(str, &ball))
 		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s: \"%s\"",
 						"simhash_ball", str)));
-	if (!simhash_radius_is_valid(radius))
+	if (!simhash_radius_is_valid(ball.radius))
 		ereturn(fcinfo->context, (Datum) 0,
-				RADIUS_ERROR(pnstrdup(radius_str, end - radius_str)));
+				RADIUS_ERROR(pnstrdup(ball.radius_str, ball.radius_len)));
 
-	PG_RETURN_POINTER(make_ball(center, radius));
+	PG_RETURN_POINTER(make_ball(ball.center, ball.radius));
 }
 
 PG_FUNCTION_INFO_V1(simhash_ball_out);
@@ -97,11 +67,11 @@ Datum
 simhash_ball_out(PG_FUNCTION_ARGS)
 {
 	SimhashBall *ball = PG_GETARG_SIMHASH_BALL_P(0);
-	char         hex[SIMHASH64_HEX_DIGITS];
+	char         hex[SIMDUP_HEX_DIGITS];
 
-	simhash64_to_hex(ball->center, hex);
+	simdup_write_fingerprint(ball->center, hex);
 	PG_RETURN_CSTRING(
-		psprintf("<%.*s,%d>", SIMHASH64_HEX_DIGITS, hex, (int) ball->radius));
+		psprintf("<%.*s,%d>", SIMDUP_HEX_DIGITS, hex, (int) ball->radius));
 }
 
 PG_FUNCTION_INFO_V1(simhash_ball_recv);

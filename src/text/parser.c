@@ -1,7 +1,6 @@
 /*
  * parser.c
- *	  ICU's words in SQL: the tokenizer's breaker with its errors, the version,
- *	  and the text search parser simdup_icu.
+ *	  The text search parser simdup_icu.
  *
  * A text search parser has no arguments, so it has the root locale's words.
  * Dictionaries go by script: it finds those of Chinese, Japanese, Thai and so
@@ -10,74 +9,12 @@
 #include "postgres.h"
 
 #include "compat.h"
-#include "core/charclass.h"
+#include "core/segments.h"
+#include "fmgr.h"
 #include "mb/pg_wchar.h"
-#include "text/icu.h"
+#include "text/breaker.h"
 #include "text/profile.h"
 #include "tsearch/ts_public.h"
-#include "utils/builtins.h"
-
-#ifdef SIMDUP_ICU
-
-void
-simdup_icu_failed(const char *reason)
-{
-	ereport(ERROR, (errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-					errmsg("could not find words with ICU: %s", reason)));
-}
-
-void
-simdup_icu_no_memory(void)
-{
-	ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory"),
-					errdetail("Failed while finding words with ICU.")));
-}
-
-SimdupBreaker
-simdup_get_icu_breaker(const char *locale)
-{
-	SimdupBreaker breaker;
-
-	if (locale[strspn(locale,
-					  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")] !=
-			'\0' ||
-		locale[0] == '\0' || !simdup_icu_open(locale, &breaker))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unrecognized ICU locale: \"%s\"", locale),
-				 errhint(
-					 "A locale is a language, with its script and country where they matter, such as in \"icu:zh\", \"icu:ja_JP\" and \"icu:zh_Hant_TW\".")));
-	return breaker;
-}
-
-#else
-
-SimdupBreaker
-simdup_get_icu_breaker(const char *locale)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("simdup was built without ICU"),
-			 errhint(
-				 "Build and install simdup where ICU's headers are (on Debian, the package libicu-dev).")));
-}
-
-#endif
-
-PG_FUNCTION_INFO_V1(simdup_icu_version);
-/* simdup_icu_version() */
-Datum
-simdup_icu_version(PG_FUNCTION_ARGS)
-{
-#ifdef SIMDUP_ICU
-	char version[SIMDUP_ICU_VERSION_SIZE];
-
-	simdup_icu_describe(version);
-	PG_RETURN_TEXT_P(cstring_to_text(version));
-#else
-	PG_RETURN_NULL();
-#endif
-}
 
 /*
  * Token types. The numbers are those of the default parser's word, uint and

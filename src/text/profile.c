@@ -6,6 +6,7 @@
 
 #include "compat.h"
 #include "mb/pg_wchar.h"
+#include "text/breaker.h"
 #include "text/profile.h"
 #include "type/simhash64.h"
 #include "utils/builtins.h"

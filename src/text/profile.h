@@ -43,13 +43,6 @@ typedef struct SimdupProfileArgs
 extern SimdupProfile simdup_get_profile(FunctionCallInfo  fcinfo,
 										SimdupProfileArgs args);
 
-/*
- * ICU's word breaks for a locale, "root" for none in particular. Raises 22023
- * for a name that is no locale, 0A000 where simdup was built without ICU. The
- * breaker is for the current call: see icu.h.
- */
-extern SimdupBreaker simdup_get_icu_breaker(const char *locale);
-
 /* Parse one name; they raise 22023 with the list of what is allowed. */
 extern SimdupTokenizer simdup_parse_tokenizer(const text *name);
 extern SimdupWeighting simdup_parse_weighting(const text *name);

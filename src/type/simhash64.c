@@ -9,50 +9,12 @@
 
 #include "compat.h"
 #include "core/hamming.h"
+#include "core/literal.h"
 #include "libpq/pqformat.h"
 #include "type/simhash64.h"
 #include "utils/builtins.h"
 #include "utils/sortsupport.h"
 #include "utils/varbit.h"
-
-/* Value of one hex digit of either case, or -1. */
-static int
-hex_digit(unsigned char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return -1;
-}
-
-bool
-simhash64_from_hex(const char *str, uint64 *fp)
-{
-	int i;
-
-	*fp = 0;
-	for (i = 0; i < SIMHASH64_HEX_DIGITS; i++)
-	{
-		int digit = hex_digit((unsigned char) str[i]);
-
-		if (digit < 0)
-			return false;
-		*fp = (*fp << 4) | (uint64) digit;
-	}
-	return true;
-}
-
-void
-simhash64_to_hex(uint64 fp, char *str)
-{
-	static const char digits[] = "0123456789abcdef";
-	int               i;
-
-	for (i = SIMHASH64_HEX_DIGITS - 1; i >= 0; i--, fp >>= 4)
-		str[i] = digits[fp & 0xf];
-}
 
 PG_FUNCTION_INFO_V1(simhash64_in);
 /* Exactly 16 hex digits, nothing before or after: see also pg_lsn_in. */
@@ -62,7 +24,7 @@ simhash64_in(PG_FUNCTION_ARGS)
 	char  *str = PG_GETARG_CSTRING(0);
 	uint64 fp;
 
-	if (!simhash64_from_hex(str, &fp) || str[SIMHASH64_HEX_DIGITS] != '\0')
+	if (!simdup_read_fingerprint(str, &fp))
 		ereturn(fcinfo->context, (Datum) 0,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s: \"%s\"", "simhash64",
@@ -75,10 +37,10 @@ PG_FUNCTION_INFO_V1(simhash64_out);
 Datum
 simhash64_out(PG_FUNCTION_ARGS)
 {
-	char *str = palloc(SIMHASH64_HEX_DIGITS + 1);
+	char *str = palloc(SIMDUP_HEX_DIGITS + 1);
 
-	simhash64_to_hex(PG_GETARG_SIMHASH64(0), str);
-	str[SIMHASH64_HEX_DIGITS] = '\0';
+	simdup_write_fingerprint(PG_GETARG_SIMHASH64(0), str);
+	str[SIMDUP_HEX_DIGITS] = '\0';
 
 	PG_RETURN_CSTRING(str);
 }

@@ -25,13 +25,4 @@ Simhash64GetDatum(uint64 fp)
 #define PG_GETARG_SIMHASH64(n) DatumGetSimhash64(PG_GETARG_DATUM(n))
 #define PG_RETURN_SIMHASH64(fp) return Simhash64GetDatum(fp)
 
-/* Digits of the text form. */
-#define SIMHASH64_HEX_DIGITS 16
-
-/* Text form: false unless str begins with 16 hex digits of either case. */
-extern bool simhash64_from_hex(const char *str, uint64 *fp);
-
-/* Text form: writes 16 lower-case digits and no terminator. */
-extern void simhash64_to_hex(uint64 fp, char *str);
-
 #endif /* SIMDUP_TYPE_SIMHASH64_H */

@@ -15,6 +15,9 @@ bench_header_printed=
 # rows_or DEFAULT: the rows asked for by ROWS=n, or else this part's own number.
 rows_or()
 {
+  case ${ROWS:-} in
+    *' '*) echo "this part takes one number of rows, not $ROWS" >&2; return 1 ;;
+  esac
   echo "${ROWS:-$1}"
 }
 

@@ -36,9 +36,9 @@ for part in "${parts[@]}"; do
   [ -e "test/bench/$part.sh" ] || die "no part $part; there are: $(echo $(bench_parts))"
 done
 
-# A pure number of rows, or none.
+# A pure number of rows, or several for the part that takes them, or none.
 case ${ROWS:-} in
-  *[!0-9]*) die "ROWS is a number of rows, not $ROWS" ;;
+  *[!0-9\ ]*) die "ROWS is a number of rows, not $ROWS" ;;
   '') unset ROWS ;;
   *) export ROWS ;;
 esac

@@ -1,8 +1,10 @@
 -- icu: dictionary words
-SELECT getdatabaseencoding() <> 'UTF8' AS skip_test \gset
+SELECT getdatabaseencoding() NOT IN ('UTF8', 'SQL_ASCII') AS skip_test \gset
 \if :skip_test
+\echo skipped: the encoding of the database lacks these characters
 \quit
 \endif
+\encoding UTF8
 SELECT simdup_icu_version() IS NULL AS no_icu \gset
 \if :no_icu
 -- built without ICU: an error that says so, and all that needs none works
@@ -25,7 +27,7 @@ CREATE FUNCTION words(content text, tokenizer text DEFAULT 'icu') RETURNS text
   $$;
 SELECT words('我们在学校学习。'), words('東京大学'), words('ภาษาไทย');
 SELECT words('Ｆｕｌｌ ＷＩＤＴＨ ３．１４ Don''t STOP 1,000 times!');
-SELECT words('ÉTÉ Straße ΣΊΣΥΦΟΣ'), words(U&'e\0301s') = U&'e\0301s' AS with_its_accent;
+SELECT words('ÉTÉ Straße ΣΊΣΥΦΟΣ'), words(E'e\xcc\x81s') = E'e\xcc\x81s' AS with_its_accent;
 SELECT words('我们在学校学习。', 'icu:zh') = words('我们在学校学习。') AS same_dictionary;
 SELECT simhash('学习 Learning'), simhash('学习 Learning', tokenizer => 'icu') = simhash('学习 learning', tokenizer => 'space') AS same_words;
 SELECT simhash_row('学习', ARRAY['x'], tokenizer => 'icu') = simhash_row('学习', ARRAY['x'], tokenizer => 'space') AS same_row;
@@ -50,7 +52,7 @@ SELECT feature, weight FROM simdup_features(repeat('我们在学校学习。', 1
 ORDER BY feature COLLATE "C";
 SELECT feature, weight FROM simdup_features(repeat(repeat('x', 9973) || ' ', 50), NULL, 'icu', 'tf') AS f (feature, weight)
 WHERE feature <> repeat('x', 9973);
-SELECT sum(length(feature) * weight) FROM simdup_features(repeat('学习', 100000), NULL, 'icu', 'tf');
+SELECT sum(octet_length(feature) * weight) FROM simdup_features(repeat('学习', 100000), NULL, 'icu', 'tf');
 
 -- it can be cancelled, and works afterwards
 SET statement_timeout = '200ms';

@@ -176,7 +176,8 @@ CREATE TABLE wide (id int, fp simhash64) WITH (fillfactor = 10);
 INSERT INTO wide SELECT i, ((i % 4)::bigint # ((i / 2000)::bigint << 20))::simhash64 FROM generate_series(1, 40000) i;
 CREATE INDEX wide_fp ON wide USING gin (fp);
 ANALYZE wide;
-CREATE FUNCTION explained(query text) RETURNS json LANGUAGE plpgsql AS $$
+CREATE FUNCTION explained(query text) RETURNS json LANGUAGE plpgsql
+SET max_parallel_workers_per_gather = 0 AS $$
 DECLARE plan json;
 BEGIN
   EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, FORMAT JSON) ' || query INTO plan;
@@ -262,6 +263,8 @@ CREATE TABLE big AS
 SELECT i AS id, hashint8extended(i, 11)::simhash64 AS fp FROM generate_series(1, 50000) i;
 CREATE INDEX big_fp ON big USING gin (fp);
 ANALYZE big;
+-- plans as they are without workers
+SET max_parallel_workers_per_gather = 0;
 EXPLAIN (COSTS OFF) SELECT * FROM big WHERE simhash_within(fp, '0123456789abcdef', 3);
 EXPLAIN (COSTS OFF) SELECT * FROM big WHERE simhash_within('0123456789abcdef', fp, 3);
 EXPLAIN (COSTS OFF) SELECT * FROM big WHERE '<0123456789abcdef,3>' @> fp;
@@ -291,6 +294,7 @@ EXPLAIN (COSTS OFF) EXECUTE search('0123456789abcdef', 3);
 EXECUTE search(hashint8extended(77, 11)::simhash64, 3);
 EXECUTE search('0123456789abcdef', -1);
 RESET plan_cache_mode;
+RESET max_parallel_workers_per_gather;
 -- an index of another kind is left alone
 CREATE TABLE btree_only AS SELECT * FROM big;
 CREATE INDEX ON btree_only (fp);

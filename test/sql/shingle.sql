@@ -1,19 +1,19 @@
 -- shingling: document 002
+\encoding UTF8
 SELECT * FROM simdup_shingles('a rose is a rose is a rose', 4);
 SELECT count(*), min(shingle) FROM simdup_shingles('A rose, is a ROSE.', 100);
-SELECT * FROM simdup_shingles('Ａ市 A3区!', 3, 'char');
-SELECT * FROM simdup_shingles('Ａ市 A3区!', 3, 'raw');
-SELECT string_agg(shingle, '|') FROM simdup_shingles('关系型数据', 2, unit => 'word');
+SELECT * FROM simdup_shingles('Ét Àb!', 3, 'char');
+SELECT * FROM simdup_shingles('Ét Àb!', 3, 'raw');
 SELECT count(*) FROM simdup_shingles('***', 1);
 SELECT count(*) FROM simdup_shingles('', 1, 'raw');
 
 SELECT shingle_resemblance('a rose is a rose is a rose', 'a rose is a flower which is a rose', w) FROM generate_series(1, 4) AS w;
-SELECT shingle_resemblance(t, t, 3, u) FROM (VALUES ('one two three four'), ('x'), ('关系型数据库')) AS a(t),
+SELECT shingle_resemblance(t, t, 3, u) FROM (VALUES ('one two three four'), ('x'), ('été')) AS a(t),
   (VALUES ('word'), ('char'), ('raw')) AS b(u);
 SELECT shingle_resemblance('one two', 'three four'), shingle_resemblance('one', ''), shingle_resemblance('***', '---'),
        shingle_resemblance('***', '***', 1, 'raw'), shingle_resemblance(NULL, 'a');
--- case and width fold, except raw
-SELECT u, shingle_resemblance('ＡＢＣ def', 'abc DEF', 2, u) FROM (VALUES ('word'), ('char'), ('raw')) AS b(u);
+-- case folds, except raw
+SELECT u, shingle_resemblance('ABC ÉTÉ', 'abc été', 2, u) FROM (VALUES ('word'), ('char'), ('raw')) AS b(u);
 -- a part is contained in the whole, not the whole in the part
 SELECT shingle_containment('b c', 'a b c d', 1), shingle_containment('a b c d', 'b c', 1), shingle_containment('', 'a');
 -- w larger than the text: one shingle
@@ -22,7 +22,7 @@ SELECT shingle_resemblance('a b', 'a b', 2147483647), shingle_resemblance('a b',
 -- Rabin fingerprints: published vectors
 SELECT s, to_hex(rabin_fingerprint(s, 32)) AS r32, to_hex(rabin_fingerprint(s)) AS r64
 FROM (VALUES (''), ('abc'), ('hello'), ('a rose is a'), ('The quick brown fox jumps over the lazy dog'),
-             ('中国'), ('信访重复投诉')) AS t(s);
+             ('été')) AS t(s);
 SELECT to_hex(rabin_fingerprint(b, 32)) FROM (VALUES ('\x'::bytea), ('\x00'), ('\x01'), ('\x0100000000'), ('\x010000008d')) AS t(b);
 -- Java's strings are UTF-16
 SELECT to_hex(rabin_fingerprint('\x4e2d56fd'::bytea, 32)), to_hex(rabin_fingerprint('\x00680065006c006c006f'::bytea));

@@ -1,5 +1,6 @@
 -- type: simhash64, its input and output, casts, order, operator classes,
 -- distance and blocks; and what must hold for every object of the extension
+\encoding UTF8
 
 --
 -- text form: exactly 16 hex digits of either case
@@ -31,8 +32,7 @@ INSERT INTO input VALUES
   (14, E'0123456789abcdef\n'), (15, E'\t0123456789abcdef'), (16, '0x0123456789abcdef'),
   (17, '0x0123456789abcd'), (18, '+123456789abcdef'), (19, '-123456789abcdef'),
   (20, '0123_4567_89abcd'), (21, '01234567-89abcdef'), (22, 'null'),
-  (23, '0123456789abcdé'), (24, '０１２３４５６７８９ａｂｃｄｅｆ'),
-  (25, repeat('f', 1000)), (26, '0123456789ABCDEF');
+  (23, '0123456789abcdé'), (24, repeat('f', 1000)), (25, '0123456789ABCDEF');
 SELECT id, left(outcome(format('SELECT %L::simhash64', str)), 100) AS outcome
 FROM input ORDER BY id;
 
@@ -210,19 +210,25 @@ DROP TABLE once;
 DROP INDEX fingerprints_btree;
 CREATE INDEX fingerprints_hash ON fingerprints USING hash (fp);
 SET enable_seqscan = off;
+SET max_parallel_workers_per_gather = 0;
 EXPLAIN (COSTS OFF) SELECT id FROM fingerprints WHERE fp = '0000000000000001';
 SELECT count(*) FROM fingerprints WHERE fp = '0000000000000001';
 RESET enable_seqscan;
+RESET max_parallel_workers_per_gather;
 DROP INDEX fingerprints_hash;
 
 -- joins: hash, merge and nested loop agree
 SET enable_nestloop = off;
 SET enable_mergejoin = off;
+SET max_parallel_workers_per_gather = 0;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM fingerprints AS a JOIN fingerprints AS b USING (fp);
+RESET max_parallel_workers_per_gather;
 SELECT count(*) FROM fingerprints AS a JOIN fingerprints AS b USING (fp);
 SET enable_mergejoin = on;
 SET enable_hashjoin = off;
+SET max_parallel_workers_per_gather = 0;
 EXPLAIN (COSTS OFF) SELECT count(*) FROM fingerprints AS a JOIN fingerprints AS b USING (fp);
+RESET max_parallel_workers_per_gather;
 SELECT count(*) FROM fingerprints AS a JOIN fingerprints AS b USING (fp);
 SET enable_nestloop = on;
 SET enable_mergejoin = off;
@@ -246,7 +252,9 @@ CREATE TABLE parted_1 PARTITION OF parted FOR VALUES WITH (MODULUS 3, REMAINDER 
 CREATE TABLE parted_2 PARTITION OF parted FOR VALUES WITH (MODULUS 3, REMAINDER 2);
 INSERT INTO parted SELECT id, fp FROM fingerprints;
 SELECT tableoid::regclass, count(*) FROM parted GROUP BY 1 ORDER BY 1;
+SET max_parallel_workers_per_gather = 0;
 EXPLAIN (COSTS OFF) SELECT id FROM parted WHERE fp = '0123456789abcdef';
+RESET max_parallel_workers_per_gather;
 SELECT count(*) AS wrong FROM fingerprints AS f
 WHERE fp IS NOT NULL AND NOT EXISTS (SELECT FROM parted AS p WHERE p.fp = f.fp AND p.id = f.id);
 DROP TABLE parted;
@@ -343,10 +351,12 @@ STABLE LANGUAGE sql AS $$
   ORDER BY id
 $$;
 SET enable_seqscan = off;
+SET max_parallel_workers_per_gather = 0;
 EXPLAIN (COSTS OFF)
 SELECT id FROM fingerprints
 WHERE simhash_blocks(fp) && simhash_blocks('0000000000000001') AND fp <~> '0000000000000001' <= 3
 ORDER BY id;
+RESET max_parallel_workers_per_gather;
 SELECT count(*) AS centers,
        count(*) FILTER (WHERE by_index IS DISTINCT FROM by_scan) AS wrong,
        sum(cardinality(by_scan)) > count(*) AS with_neighbours

@@ -11,7 +11,7 @@ use Test::More;
 use Time::HiRes ();
 
 my $node = PostgreSQL::Test::Cluster->new('arrival');
-$node->init(allows_streaming => 'logical', extra => [ '--locale=C', '--encoding=UTF8' ]);
+$node->init(allows_streaming => 'logical', extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
 $node->append_conf('postgresql.conf', "deadlock_timeout = '200ms'\nautovacuum = off\n");
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION simdup');
@@ -292,7 +292,7 @@ CREATE TABLE replicated (id int PRIMARY KEY, body text, dup int);
 CREATE PUBLICATION arrivals FOR TABLE replicated;
 SQL
 my $subscriber = PostgreSQL::Test::Cluster->new('subscriber');
-$subscriber->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+$subscriber->init(extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
 $subscriber->start;
 my $connection = $node->connstr . ' dbname=postgres';
 $subscriber->safe_psql('postgres', <<SQL);

@@ -12,7 +12,7 @@ my $data = '../shared/data';
 plan skip_all => "no evaluation data at $data" unless -r "$data/petitions_zh/pairs.tsv";
 
 my $node = PostgreSQL::Test::Cluster->new('batch_petitions');
-$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+$node->init(extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
 $node->start;
 
 # recall of pairs with a coefficient of 0.8, precision against those of 0.5

@@ -9,7 +9,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('install');
-$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+$node->init(extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
 $node->start;
 
 # Whether the server could install an extension.

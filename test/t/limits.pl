@@ -9,7 +9,7 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 my $node = PostgreSQL::Test::Cluster->new('limits');
-$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+$node->init(extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
 $node->append_conf('postgresql.conf', "shared_buffers = 16MB\njit = off");
 $node->start;
 $node->safe_psql('postgres', <<'SQL');

@@ -11,7 +11,7 @@ my $data = '../shared/data/petitions_zh';
 plan skip_all => "no evaluation data in $data" unless -e "$data/petitions.csv";
 
 my $node = PostgreSQL::Test::Cluster->new('methods');
-$node->init(extra => [ '--encoding=UTF8', '--locale=C' ]);
+$node->init(extra => [ "--encoding=$ENV{ENCODING}", '--locale=C' ]);
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION simdup');
 $node->safe_psql(

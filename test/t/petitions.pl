@@ -15,7 +15,7 @@ my $data = '../shared/data';
 plan skip_all => 'the petitions are not beside the checkout' unless -e "$data/petitions_zh/petitions.csv";
 
 my $node = PostgreSQL::Test::Cluster->new('petitions');
-$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+$node->init(extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
 $node->start;
 
 # Petitions and pairs into tables; $columns are the file's, id and body among

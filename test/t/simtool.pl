@@ -10,7 +10,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('simtool');
-$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+$node->init(extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION simdup');
 $node->safe_psql('postgres', 'CREATE DATABASE ascii ENCODING SQL_ASCII TEMPLATE template0');

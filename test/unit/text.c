@@ -225,6 +225,25 @@ check_features(void)
 	simdup_free(text);
 }
 
+/* A token of no bytes is a token too, even the first of a table. */
+static void
+check_empty_token(void)
+{
+	static const SimdupToken tokens[] = {{"", 0}, {"a", 1}, {"", 0}};
+	SimdupFeatures           features;
+
+	simdup_features_begin(&features, SIMDUP_HASH_CITY64, SIMDUP_WEIGHTING_TF,
+						  NULL, NULL, 0);
+	simdup_features_count(&features, tokens, 3);
+	ok(features.count == 2 && features.features[0].tf == 2 &&
+		   features.features[0].len == 0 && features.features[0].bytes,
+	   "a token of no bytes is counted");
+	simdup_features_sort(&features);
+	ok(features.features[0].len == 0 && features.features[1].len == 1,
+	   "and sorted");
+	simdup_features_free(&features);
+}
+
 int
 main(void)
 {
@@ -236,5 +255,6 @@ main(void)
 		check_long_windows(SIMDUP_TOKENIZER_WORD_NGRAM, n);
 	}
 	check_features();
+	check_empty_token();
 	return done_testing();
 }

@@ -1,0 +1,95 @@
+/*
+ * sum.c
+ *	  The bit-sliced counters against 64 plain ones of 128 bits: features added
+ *	  one by one, in batches and taken back, sums merged, in any order.
+ */
+#include "core/sum.h"
+#include "input.h"
+
+#define MAX_ONES 128
+
+static void
+plain_add(__int128 *plain, uint64_t hash, __int128 weight)
+{
+	for (int i = 0; i < 64; i++)
+		plain[i] += hash >> i & 1 ? weight : -weight;
+}
+
+static void
+check_signs(const SimdupCounts *counts, const __int128 *plain)
+{
+	for (int ties = 0; ties < 2; ties++)
+	{
+		uint64_t signs = simdup_counts_signs(counts, ties);
+
+		for (int i = 0; i < 64; i++)
+			must((signs >> i & 1) == (plain[i] > 0 || (ties && plain[i] == 0)));
+	}
+}
+
+/* Weights of any size, small ones more often. */
+static uint64_t
+take_weight(Input *in)
+{
+	uint8_t kind = take_byte(in);
+
+	return kind < 128 ? kind & 15 : take_word(in) >> (kind & 63);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static SimdupSum  sum;
+	Input             in = input_of(data, size);
+	SimdupCounts      counts = {0};
+	__int128          plain[64] = {0};
+	unsigned __int128 total = 0;
+	uint64_t          hash = 0;
+
+	simdup_sum_init(&sum);
+	while (input_left(&in) > 0)
+	{
+		uint8_t  what = take_byte(&in);
+		uint64_t weight = take_weight(&in);
+		uint64_t ones[MAX_ONES];
+		int      n;
+
+		hash = what & 8 ? ~hash : what & 16 ? take_word(&in) : hash;
+		switch (what % 5)
+		{
+			case 0:
+				simdup_sum_add(&sum, hash, weight);
+				break;
+			case 1:
+				simdup_counts_add(&counts, hash, weight);
+				break;
+			case 2:
+				n = (int) take_between(&in, 0, MAX_ONES);
+				for (int i = 0; i < n; i++)
+					ones[i] = hash + (uint64_t) i * weight;
+				for (int i = 0; i < n; i++)
+					plain_add(plain, ones[i], 1);
+				total += (unsigned) n;
+				simdup_sum_add_ones(&sum, ones, n);
+				continue;
+			case 3:
+				/* there and back again leaves nothing */
+				simdup_counts_add(&counts, ~hash ^ what, weight);
+				simdup_counts_add(&counts, hash, weight);
+				simdup_counts_subtract(&counts, ~hash ^ what, weight);
+				break;
+			default:
+				simdup_counts_merge(&counts, simdup_sum_finish(&sum));
+				simdup_sum_init(&sum);
+				continue;
+		}
+		plain_add(plain, hash, (__int128) weight);
+		total += weight;
+	}
+	simdup_counts_merge(&counts, simdup_sum_finish(&sum));
+	must(counts.total_low == (uint64_t) total &&
+		 counts.total_high == (uint64_t) (total >> 64));
+	must(simdup_counts_empty(&counts) == (total == 0));
+	check_signs(&counts, plain);
+	return 0;
+}

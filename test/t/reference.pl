@@ -1,0 +1,182 @@
+# reference: the tables of README.md's "Reference" are what the catalog has.
+#
+# Each row's first cell is the object's kind (none: a function), its signature,
+# and after an arrow its result, all as the catalog's entry below spells them;
+# so a missing row, one too many, and another name, type, default or result
+# are all seen. "Added" is held against the install scripts of past versions.
+
+use strict;
+use warnings;
+use utf8;
+
+use Encode qw(decode_utf8 encode_utf8);
+use File::Copy;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+# The rows of all tables below "## Reference": [section, line, object, what, added].
+sub rows
+{
+	my ($page) = @_;
+	my @rows;
+	my ($within, $section, $line) = (0, '', 0);
+
+	for (split /\n/, $page)
+	{
+		$line++;
+		$within = $1 eq 'Reference' if /^## (.*)/;
+		$section = $1 if /^### (.*)/;
+		next unless $within && /^\|/ && !/^\|-/;
+
+		my @cells = map { s/^\s+|\s+$//gr } split /(?<!\\)\|/, substr($_, 1), -1;
+		pop @cells;
+		next if "@cells" eq 'Object What it does Added';
+		push @rows, [ $section, $line, @cells ];
+	}
+	return @rows;
+}
+
+# A first cell as the catalog's entries are written: without its backquotes.
+sub object
+{
+	my ($cell) = @_;
+
+	return $cell =~ /^(?:([a-z ]+) )?`([^`]+)`(?: → `([^`]+)`)?$/
+	  ? join('', $1 ? "$1 " : '', $2, $3 ? " → $3" : '')
+	  : "(not in the tables' notation) $cell";
+}
+
+# Is version a not later than b?
+sub not_later
+{
+	my ($left, $right) = map { join '', map { sprintf '%05d', $_ } split /\./ } @_;
+
+	return $left le $right;
+}
+
+# What an installed simdup has, one entry a line, in the tables' notation. A
+# function is support, and not there, if it deals in internal or cstring or
+# implements a type, a cast, an operator or an operator class; what implements
+# an operator and may be called too has a comment that does not say
+# "implementation of" (as in PostgreSQL's own catalog).
+my $catalog = <<'SQL';
+WITH member AS (
+  SELECT classid, objid, obj_description(objid, classid::regclass::name) AS comment
+  FROM pg_depend JOIN pg_extension AS e ON refclassid = 'pg_extension'::regclass AND refobjid = e.oid
+  WHERE deptype = 'e' AND extname = 'simdup'
+), function AS (
+  SELECT p.*, coalesce(proallargtypes, proargtypes::oid[]) AS types, comment
+  FROM pg_proc AS p JOIN member ON classid = 'pg_proc'::regclass AND objid = oid
+), argument AS (
+  SELECT f.oid AS function, i, coalesce(proargmodes[i] = 'i', true) AS is_input,
+    concat_ws(' ', proargnames[i], format_type(type, NULL),
+      '= ' || regexp_replace(pg_get_function_arg_default(f.oid, i::integer), '::[a-z0-9 ]+(\[\])?$', '')) AS argument
+  FROM function AS f, unnest(types) WITH ORDINALITY AS t (type, i)
+), entry (entry) AS (
+  SELECT CASE prokind WHEN 'a' THEN 'aggregate ' WHEN 'w' THEN 'window function ' ELSE '' END || proname ||
+    CASE WHEN prorettype = 'trigger'::regtype
+      THEN coalesce(substring(comment FROM '^trigger (\([^)]*\))'), '(?)')
+      ELSE format('(%s)', (SELECT string_agg(argument, ', ' ORDER BY i)
+                           FROM argument WHERE function = f.oid AND is_input)) END ||
+    ' → ' || CASE WHEN proretset THEN 'setof ' ELSE '' END ||
+    coalesce((SELECT '(' || string_agg(argument, ', ' ORDER BY i) || ')'
+              FROM argument WHERE function = f.oid AND NOT is_input), format_type(prorettype, NULL))
+  FROM function AS f
+  WHERE NOT '{internal,cstring}'::regtype[]::oid[] && (types || prorettype)
+    AND NOT EXISTS (SELECT FROM pg_type WHERE f.oid IN (typinput, typoutput, typreceive, typsend))
+    AND NOT EXISTS (SELECT FROM pg_cast WHERE castfunc = f.oid)
+    AND NOT EXISTS (SELECT FROM pg_amproc WHERE amproc = f.oid)
+    AND NOT (EXISTS (SELECT FROM pg_operator WHERE oprcode = f.oid) AND comment LIKE 'implementation of % operator')
+  UNION ALL
+  SELECT 'type ' || typname FROM pg_type JOIN member ON classid = 'pg_type'::regclass AND objid = oid
+  WHERE typcategory <> 'A'
+  UNION ALL
+  SELECT format('cast %s AS %s', format_type(castsource, NULL), format_type(casttarget, NULL))
+  FROM pg_cast JOIN member ON classid = 'pg_cast'::regclass AND objid = oid
+  UNION ALL
+  SELECT format('operator %s %s %s → %s', format_type(oprleft, NULL), oprname, format_type(oprright, NULL), format_type(oprresult, NULL))
+  FROM pg_operator JOIN member ON classid = 'pg_operator'::regclass AND objid = oid
+  UNION ALL
+  SELECT format('operator class %s USING %s', opcname, amname)
+  FROM pg_opclass AS c JOIN member ON classid = 'pg_opclass'::regclass AND objid = c.oid
+    JOIN pg_am AS a ON a.oid = opcmethod
+  UNION ALL
+  SELECT 'text search parser ' || prsname
+  FROM pg_ts_parser JOIN member ON classid = 'pg_ts_parser'::regclass AND objid = oid
+  UNION ALL
+  -- a family comes with its class, of the same name
+  SELECT 'unknown ' || pg_describe_object(classid, objid, 0) FROM member
+  WHERE classid NOT IN ('pg_proc'::regclass, 'pg_type'::regclass, 'pg_cast'::regclass, 'pg_operator'::regclass,
+    'pg_opclass'::regclass, 'pg_ts_parser'::regclass)
+    AND NOT (classid = 'pg_opfamily'::regclass AND EXISTS (
+      SELECT FROM pg_opfamily AS f JOIN pg_opclass AS c ON opcfamily = f.oid AND opcname = opfname WHERE f.oid = objid))
+  UNION ALL
+  SELECT format('setting %s = %s', name, current_setting(name)) FROM pg_settings
+  WHERE name LIKE 'simdup.%'
+)
+SELECT replace(replace(replace(entry, 'double precision', 'float8'), 'bit varying', 'varbit'), '"', '')
+FROM entry;
+SQL
+
+my $page = decode_utf8(slurp_file('README.md'));
+my @rows = rows($page);
+my $current = slurp_file('simdup.control') =~ /^default_version = '(.*)'/m ? $1 : die 'no version';
+my %past = map { m{simdup--([0-9.]+)\.sql$} ? ($1 => $_) : () } glob 'test/data/simdup--*.sql';
+
+is_deeply([ grep { @$_ != 5 || $_->[3] eq '' } @rows ], [], 'every row has an object, what it does, and a version');
+is_deeply([ map { "line $_->[1]: $_->[4]" } grep { $_->[4] ne $current && !$past{ $_->[4] } } @rows ],
+	[], 'Added is this version or one before');
+
+my $node = PostgreSQL::Test::Cluster->new('reference');
+$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+$node->start;
+
+# Hold the rows of up to a version against what that version installs.
+sub check_version
+{
+	my ($version) = @_;
+	my %documented;
+	my %existing;
+
+	$node->safe_psql('postgres', 'CREATE DATABASE reference');
+	$node->safe_psql('reference', "CREATE EXTENSION simdup VERSION '$version'");
+	# settings are there once the library is loaded, which any call does
+	$existing{$_} = 1
+	  for split /\n/, decode_utf8($node->safe_psql('reference', encode_utf8("SET client_encoding = UTF8; LOAD 'simdup'; $catalog")));
+	$node->safe_psql('postgres', 'DROP DATABASE reference');
+	$documented{ object($_->[2]) }++ for grep { not_later($_->[4], $version) } @rows;
+
+	cmp_ok(scalar(keys %existing), '>', 50, "there is much to say of $version");
+	is(encode_utf8(join "\n", grep { !$documented{$_} } sort keys %existing), '', "$version: nothing is missing");
+	is(encode_utf8(join "\n", grep { !$existing{$_} } sort keys %documented), '', "$version: nothing is there that does not exist");
+	is(encode_utf8(join "\n", grep { $documented{$_} > 1 } sort keys %documented), '', "$version: nothing is there twice");
+	return;
+}
+
+check_version($current);
+for my $version (sort keys %past)
+{
+	my $script = $node->config_data('--sharedir') . "/extension/simdup--$version.sql";
+	my $was_there = -e $script;
+
+	$was_there || copy($past{$version}, $script) or die "cannot copy to $script: $!";
+	check_version($version);
+	$was_there || unlink $script;
+}
+
+# A trigger function's arguments are also in the hint that it gives to whoever
+# writes them wrong.
+$node->safe_psql('postgres', 'CREATE EXTENSION simdup; CREATE TABLE t (id integer)');
+for my $row (grep { $_->[2] =~ /→ `trigger`$/ } @rows)
+{
+	my ($call, $name) = $row->[2] =~ /^`((\w+)\(.*\))`/;
+	my (undef, undef, $stderr) = $node->psql('postgres', "BEGIN;
+		CREATE TRIGGER t BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION $name('1', '2', '3', '4', '5', '6', '7');
+		CREATE TRIGGER u AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION $name();
+		INSERT INTO t VALUES (1)");
+	like($stderr, qr/^HINT:.*EXECUTE FUNCTION \Q$call\E\.$/m, "the hint of $name writes it as README.md does") or diag($stderr);
+}
+
+$node->stop;
+done_testing();

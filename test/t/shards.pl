@@ -1,0 +1,371 @@
+# shards: one table over three servers by postgres_fdw, against one server.
+#
+# The recipes are README.md's: a fence that begins ```pgsql shard is run on each
+# shard, by the user city, one that begins ```pgsql coordinator on the
+# coordinator; where a ```text fence follows it is what psql answers.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+plan skip_all => 'this server has no postgres_fdw'
+  unless -e `pg_config --sharedir` =~ s/\n//r . '/extension/postgres_fdw.control';
+
+my @shards = map { server("shard$_") } 1 .. 3;
+my $coordinator = server('coordinator');
+
+sub server
+{
+	my ($name) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+
+	$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+	# what runs on a shard, with its plan, goes to the log
+	$node->append_conf('postgresql.conf', <<'CONF') if $name =~ /shard/;
+session_preload_libraries = 'auto_explain'
+auto_explain.log_min_duration = 0
+auto_explain.log_nested_statements = on
+CONF
+	$node->append_conf('postgresql.conf', "jit = off\nmax_prepared_transactions = 0");
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE ROLE city LOGIN');
+	return $node;
+}
+
+# What psql answers, both streams, as the README test runs it.
+sub answer
+{
+	my ($node, $db, $user, $script) = @_;
+	my $output = '';
+
+	local $ENV{PGCLIENTENCODING} = 'UTF8';
+	IPC::Run::run([ 'psql', '-qX', '-U', $user, '-d', $node->connstr($db) ], '<', \$script, '>', \$output, '2>&1');
+	return $output =~ s/[ \t]+$//mgr =~ s/\A\n+|\n+\z//gr;
+}
+
+sub current_user
+{
+	return $coordinator->safe_psql('postgres', 'SELECT current_user');
+}
+
+# --- README.md
+
+my @fences;
+my $page = slurp_file('README.md');
+while ($page =~ /^```pgsql (shard|coordinator)( pairs)?\n(.*?)^```\n(?:\s*^```text\n(.*?)^```\n)?/msg)
+{
+	push @fences, { where => $1, pairs => defined $2, sql => $3, text => $4 };
+}
+cmp_ok(scalar(grep { defined $_->{text} } @fences), '>=', 3, 'README.md has recipes for shards');
+
+# Run a fence in that database of the servers it is for. Host names of shards
+# become these servers' sockets.
+sub run_fence
+{
+	my ($fence, $db, $sql) = @_;
+
+	if ($fence->{where} eq 'shard')
+	{
+		return join '', map { answer($_, $db, 'city', $sql) } @shards;
+	}
+	$sql =~ s/host 'shard(\d)', dbname 'city'/"host '" . $shards[ $1 - 1 ]->host . "', port '" . $shards[ $1 - 1 ]->port . "', dbname '$db'"/ge;
+	return answer($coordinator, $db, current_user(), $sql);
+}
+
+$_->safe_psql('postgres', 'CREATE DATABASE city OWNER city') for @shards, $coordinator;
+for my $fence (@fences)
+{
+	my $output = run_fence($fence, 'city', $fence->{sql});
+	my ($first) = $fence->{sql} =~ /^([^\\].*)/m;
+
+	is($output, ($fence->{text} // '') =~ s/[ \t]+$//mgr =~ s/\A\n+|\n+\z//gr, "README.md, $fence->{where}: $first");
+}
+
+# --- the petitions, each under its district, beside the same on one server
+
+my $columns = 'id bigint NOT NULL, title text, district text, category text, received_at timestamp, content text, fp simhash64, duplicate bigint';
+my $triggers = <<'SQL';
+CREATE TABLE letter_log (new_key bigint, old_key bigint, distance integer, logged_at timestamptz);
+CREATE TRIGGER a_fingerprint BEFORE INSERT OR UPDATE ON letter FOR EACH ROW
+  EXECUTE FUNCTION simhash_update_trigger('fp', 'content');
+CREATE TRIGGER b_flag BEFORE INSERT OR UPDATE ON letter FOR EACH ROW
+  EXECUTE FUNCTION simdup_flag_trigger('fp', 'duplicate', 'id', '8', 'lock');
+CREATE TRIGGER c_log AFTER INSERT OR UPDATE ON letter FOR EACH ROW
+  EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '8', 'letter_log');
+SQL
+my $copy = "\\copy letter (id, title, district, category, received_at, content) FROM 'test/data/petitions.csv' (FORMAT csv, HEADER)\n";
+
+answer($_, 'city', 'city', "CREATE TABLE letter ($columns); CREATE INDEX letter_fp ON letter USING gin (fp);") for @shards;
+$coordinator->safe_psql('city', <<SQL);
+CREATE TABLE letter ($columns) PARTITION BY LIST (district);
+CREATE TABLE letter_0 PARTITION OF letter FOR VALUES IN ('临湖区', '清河新区', 'Mill Hill');
+CREATE INDEX letter_fp ON letter USING gin (fp);
+CREATE FOREIGN TABLE letter_1 PARTITION OF letter FOR VALUES IN ('望山区', '石桥县', 'Westbrook')
+  SERVER shard1 OPTIONS (table_name 'letter');
+CREATE FOREIGN TABLE letter_2 PARTITION OF letter FOR VALUES IN ('南浦区', '东岭区', 'Eastfield')
+  SERVER shard2 OPTIONS (table_name 'letter');
+CREATE FOREIGN TABLE letter_3 PARTITION OF letter DEFAULT SERVER shard3 OPTIONS (table_name 'letter');
+$triggers
+$copy
+SQL
+$coordinator->safe_psql('postgres', 'CREATE DATABASE single');
+$coordinator->safe_psql('single', <<SQL);
+CREATE EXTENSION simdup;
+CREATE TABLE letter ($columns);
+CREATE INDEX letter_fp ON letter USING gin (fp);
+$triggers
+$copy
+SQL
+
+# Does this query give the same on the shards and on one server?
+sub same
+{
+	my ($query, $name, $least) = @_;
+	my ($sharded, $single) = map { $coordinator->safe_psql($_, $query) } 'city', 'single';
+
+	is($sharded, $single, $name);
+	cmp_ok(() = $sharded =~ /$/mg, '>', $least // 40, '... which is not little');
+	return;
+}
+
+is($coordinator->safe_psql('city', 'SELECT count(*) > 40, count(DISTINCT tableoid) FROM letter'), 't|4', 'petitions are on all shards, and here');
+same('SELECT id, fp, duplicate FROM letter WHERE duplicate IS NOT NULL ORDER BY id', 'COPY through the parent: fingerprints and flags');
+is( $coordinator->safe_psql('city', <<'SQL'), 't', 'some repeat a petition of another shard');
+SELECT count(*) > 5 FROM letter n JOIN letter o ON o.id = n.duplicate WHERE n.tableoid <> o.tableoid
+SQL
+same('SELECT DISTINCT least(new_key, old_key), greatest(new_key, old_key), distance FROM letter_log ORDER BY 1, 2',
+	'COPY through the parent: the log');
+is( $coordinator->safe_psql('city', <<'SQL'), 't|t', 'where a pair of one statement is written from both sides, unless both rows are here');
+SELECT bool_and(lines = CASE WHEN here THEN 1 ELSE 2 END), bool_or(here)
+FROM (SELECT count(*) AS lines, bool_and(n.tableoid = 'letter_0'::regclass AND o.tableoid = n.tableoid) AS here
+      FROM letter_log JOIN letter n ON n.id = new_key JOIN letter o ON o.id = old_key
+      GROUP BY least(new_key, old_key), greatest(new_key, old_key)) AS pair
+SQL
+
+# one by one, the log is the same line for line; keys fall, so that an older row may have the larger one
+for my $db ('city', 'single')
+{
+	$coordinator->safe_psql($db, "TRUNCATE letter_log");
+	$coordinator->safe_psql($db, "INSERT INTO letter (id, district, content) SELECT 1000 - id % 1000, 'Northgate', content || ' Thank you.' FROM letter WHERE id = $_")
+	  for 1001 .. 1020;
+	$coordinator->safe_psql($db, "UPDATE letter SET content = (SELECT content FROM letter WHERE id = 1003) WHERE id = 1001");
+}
+same('SELECT new_key, old_key, distance FROM letter_log ORDER BY 1, 2, 3', 'single rows and an UPDATE: the log', 20);
+same('SELECT id, duplicate FROM letter WHERE duplicate IS NOT NULL ORDER BY 1', 'and the flags');
+for my $k (0, 3, 8)
+{
+	same("CREATE TEMP TABLE q AS SELECT id, fp FROM letter; SELECT q.id, o.id FROM q JOIN letter o ON simhash_within(o.fp, q.fp, $k) WHERE q.id % 3 = 0 ORDER BY 1, 2",
+		"search within $k");
+	same("SELECT * FROM simdup_pairs('SELECT id, fp FROM letter ORDER BY id', $k) ORDER BY a, b", "simdup_pairs within $k", 3);
+}
+same("SELECT * FROM simdup_clusters('SELECT id, fp FROM letter ORDER BY id', 8) ORDER BY 1", 'simdup_clusters');
+same("SELECT id FROM letter WHERE fp <@ simhash_ball(simhash('x'), 24) AND fp <~> simhash('x') > 20 ORDER BY 1", '<@ and <~>', 3);
+
+my (undef, undef, $refusal) = $coordinator->psql('city', "SELECT simdup_attach('letter', 'content', key => 'id')");
+like($refusal, qr/relation "letter" has foreign tables below it/, 'simdup_attach leaves it to the user');
+
+# --- what is shipped
+
+sub plan_of
+{
+	my ($query, $before) = @_;
+
+	return $coordinator->safe_psql('city', ($before // '') . "EXPLAIN (VERBOSE, COSTS OFF) $query");
+}
+
+my $center = "'0123456789abcdef'";
+my @remote = (
+	[ "SELECT id FROM petition WHERE simhash_within(fp, $center, 3)", '', 'public\.simhash_within\(fp, ' ],
+	[ "SELECT id FROM petition WHERE fp <@ simhash_ball($center, 3)", '', q{fp OPERATOR\(public\.<@\) '<0123456789abcdef,3>'} ],
+	[ "SELECT id FROM petition WHERE fp <~> $center <= 3", '', '\(fp OPERATOR\(public\.<~>\) .*\) <= 3' ],
+	[ "SELECT id FROM petition WHERE simhash_blocks(fp, 4) && simhash_blocks($center, 4)", '', 'public\.simhash_blocks\(fp, 4\) && ' ],
+	[ "EXECUTE q($center, 3)", 'SET plan_cache_mode = force_generic_plan; PREPARE q(simhash64, int) AS SELECT id FROM petition WHERE simhash_within(fp, $1, $2) ORDER BY fp <~> $1;',
+		'simhash_within\(fp, \$1::public\.simhash64, \$2::integer\)' ],
+	[ "EXECUTE q('some text')", 'SET plan_cache_mode = force_generic_plan; PREPARE q(text) AS SELECT id FROM petition WHERE simhash_within(fp, (SELECT simhash($1)), 3);',
+		'simhash_within\(fp, \$1::public\.simhash64, 3\)' ],);
+for my $case (@remote)
+{
+	my ($query, $before, $sql) = @$case;
+	my $plan = plan_of($query, $before);
+
+	is(() = $plan =~ /Remote SQL: SELECT .*$sql/g, 3, "$query: the condition goes to each shard");
+	is(() = $plan =~ /Async Foreign Scan/g, 3, '... at the same time');
+}
+like(plan_of("SELECT id FROM letter_1 ORDER BY fp <~> $center LIMIT 3"),
+	qr/Remote SQL: .* ORDER BY \(fp OPERATOR\(public\.<~>\) .*\) ASC NULLS LAST LIMIT 3/, 'the nearest of one shard are found there');
+
+# --- each shard goes by its index
+
+answer($_, 'city', 'city', <<'SQL') for @shards;
+CREATE TABLE archive (id bigint NOT NULL, fp simhash64, duplicate bigint);
+CREATE INDEX archive_fp ON archive USING gin (fp) WITH (fastupdate = off);
+SQL
+$coordinator->safe_psql('city', <<'SQL');
+CREATE TABLE archive (id bigint NOT NULL, fp simhash64, duplicate bigint) PARTITION BY HASH (id);
+CREATE FOREIGN TABLE archive_1 PARTITION OF archive FOR VALUES WITH (MODULUS 3, REMAINDER 0) SERVER shard1 OPTIONS (table_name 'archive', batch_size '1000');
+CREATE FOREIGN TABLE archive_2 PARTITION OF archive FOR VALUES WITH (MODULUS 3, REMAINDER 1) SERVER shard2 OPTIONS (table_name 'archive', batch_size '1000');
+CREATE FOREIGN TABLE archive_3 PARTITION OF archive FOR VALUES WITH (MODULUS 3, REMAINDER 2) SERVER shard3 OPTIONS (table_name 'archive', batch_size '1000');
+INSERT INTO archive SELECT i, hashint8extended(i, 0)::simhash64 FROM generate_series(1, 30000) i;
+SQL
+answer($_, 'city', 'city', 'ANALYZE archive') for @shards;
+
+# Run it; how many shards searched by the index for it?
+sub index_searches
+{
+	my ($query) = @_;
+	my @from = map { -s $_->logfile } @shards;
+
+	$coordinator->safe_psql('city', $query);
+	return scalar grep { slurp_file($shards[$_]->logfile, $from[$_]) =~ /Bitmap Index Scan on archive_fp/ } 0 .. $#shards;
+}
+
+is(index_searches("SELECT id FROM archive WHERE simhash_within(fp, $center, 3)"), 3, 'simhash_within: each shard goes by its index');
+is(index_searches("SELECT id FROM archive WHERE fp <@ simhash_ball($center, 5)"), 3, '<@: each shard goes by its index');
+is(index_searches(q{SET plan_cache_mode = force_generic_plan; PREPARE q(simhash64) AS SELECT id FROM archive WHERE simhash_within(fp, $1, 3); EXECUTE q('0123456789abcdef')}),
+	3, 'a parameter: each shard goes by its index');
+$coordinator->safe_psql('city', q{CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON archive FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('fp', 'duplicate', 'id', '3')});
+is(index_searches('INSERT INTO archive SELECT 30001, (hashint8extended(17, 0) # 1)::simhash64'), 3, 'a trigger: each shard goes by its index');
+is($coordinator->safe_psql('city', 'SELECT duplicate FROM archive WHERE id = 30001'), '17', 'and the trigger found its row');
+
+# --- reject
+
+answer($_, 'city', 'city', 'CREATE TABLE entry (id bigint NOT NULL, fp simhash64)') for @shards;
+$coordinator->safe_psql('city', <<'SQL');
+CREATE TABLE entry (id bigint NOT NULL, fp simhash64) PARTITION BY HASH (id);
+CREATE FOREIGN TABLE entry_1 PARTITION OF entry FOR VALUES WITH (MODULUS 3, REMAINDER 0) SERVER shard1 OPTIONS (table_name 'entry');
+CREATE FOREIGN TABLE entry_2 PARTITION OF entry FOR VALUES WITH (MODULUS 3, REMAINDER 1) SERVER shard2 OPTIONS (table_name 'entry');
+CREATE FOREIGN TABLE entry_3 PARTITION OF entry FOR VALUES WITH (MODULUS 3, REMAINDER 2) SERVER shard3 OPTIONS (table_name 'entry');
+SQL
+
+for my $time ('BEFORE', 'AFTER')
+{
+	$coordinator->safe_psql('city', <<SQL);
+DELETE FROM entry;
+CREATE TRIGGER reject $time INSERT OR UPDATE ON entry FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '3');
+INSERT INTO entry VALUES (1, '0123456789abcdef'), (2, 'fedcba9876543210'), (3, NULL), (4, NULL);
+SQL
+	# ids 5 to 12 are on every shard
+	for my $id (5 .. 12)
+	{
+		my ($status, undef, $stderr) = $coordinator->psql('city', "INSERT INTO entry VALUES ($id, '0123456789abcdee')");
+
+		like($stderr, qr/repeats a row within distance 3, refused by "reject"\n.*The row with \(id\)=\(1\) is at distance 1/,
+			"$time: $id is refused, wherever it would go");
+	}
+	my ($status, undef, $stderr) = $coordinator->psql('city', "INSERT INTO entry VALUES (20, '00ff00ff00ff00ff'), (21, '00ff00ff00ff00fe')");
+	like($stderr, qr/refused by "reject"/, "$time: two rows of a statement");
+	($status, undef, $stderr) = $coordinator->psql('city', "UPDATE entry SET fp = 'fedcba9876543211' WHERE id = 1");
+	like($stderr, qr/\(id\)=\(2\) is at distance 1/, "$time: an UPDATE");
+	is($coordinator->safe_psql('city', "UPDATE entry SET fp = '0123456789abcdee' WHERE id = 1; SELECT count(*) FROM entry"),
+		'4', "$time: a row does not repeat itself, and nothing refused is stored");
+	is( $coordinator->safe_psql('city', "BEGIN; INSERT INTO entry VALUES (30, '5555555555555555'); SELECT mode, objid, count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 'entry'::regclass GROUP BY 1, 2; COMMIT"),
+		'ExclusiveLock|0|1', "$time: arrivals lock the whole table");
+	is( $coordinator->safe_psql('city', "BEGIN; SAVEPOINT s; INSERT INTO entry VALUES (31, '3333333333333333'); ROLLBACK TO s; SELECT mode FROM pg_locks WHERE locktype = 'advisory'; COMMIT"),
+		'ExclusiveLock', "$time: and keep it when one is rolled back");
+	$coordinator->safe_psql('city', 'DROP TRIGGER reject ON entry');
+}
+
+# eight sessions, two rows a transaction, of fingerprints that are near each other
+my $script = PostgreSQL::Test::Utils::tempdir() . '/stress.sql';
+append_to_file($script, <<'SQL');
+\set a random(1, 60)
+\set b random(1, 60)
+\set bit random(0, 63)
+\set id random(1, 1000000000)
+BEGIN;
+SELECT public.arrive(:id, :a, :bit);
+SELECT public.arrive(:id + 1, :b, 0);
+COMMIT;
+SQL
+$coordinator->safe_psql('city', <<'SQL');
+DELETE FROM entry;
+CREATE TRIGGER reject BEFORE INSERT ON entry FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '3');
+CREATE TABLE refused (id bigint);
+-- a subtransaction on the shards too: what is refused leaves nothing there
+CREATE FUNCTION arrive(id bigint, seed bigint, flip integer) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO public.entry VALUES (id, (hashint8extended(seed, 0) # (1::bigint << flip))::public.simhash64);
+EXCEPTION WHEN exclusion_violation THEN
+  INSERT INTO public.refused VALUES (id);
+END $$;
+SQL
+$coordinator->command_ok(
+	[ 'pgbench', '-n', '-h', $coordinator->host, '-p', $coordinator->port, '-f', $script, '-c', 8, '-j', 2, '-t', 40, 'city' ],
+	'eight sessions insert at the same time');
+is($coordinator->safe_psql('city', "SELECT (SELECT count(*) FROM entry) + (SELECT count(*) FROM refused), (SELECT count(*) FROM refused) > 100, (SELECT count(*) FROM entry) > 30"),
+	'640|t|t', 'rows came in, rows were refused');
+is($coordinator->safe_psql('city', "SELECT count(*) FROM simdup_pairs('SELECT id, fp FROM entry', 3)"), '0', 'no near-duplicate slipped in');
+
+# --- all pairs over shards: the recipe against one server
+
+$_->safe_psql('postgres', 'CREATE DATABASE pairs OWNER city') for @shards, $coordinator;
+my $servers = $fences[1];
+answer($_, 'pairs', 'city', 'CREATE EXTENSION simdup') for @shards;
+run_fence($servers, 'pairs', $servers->{sql} =~ s/^CREATE TABLE.*//msr);
+$coordinator->safe_psql('pairs', 'CREATE TABLE petition (id bigint, fp simhash64)');
+
+# Set up and run the recipe for so many shards and this distance.
+sub pairs_over
+{
+	my ($shards, $k) = @_;
+	my $output;
+
+	answer($_, 'pairs', 'city', 'DROP VIEW IF EXISTS found; DROP TABLE IF EXISTS piece') for @shards;
+	$coordinator->safe_psql('pairs', 'DROP TABLE IF EXISTS found, piece');
+	$output = run_fence($_, 'pairs', "\\pset format unaligned\n\\pset tuples_only on\n" . ($_->{sql} =~ s/^\\set k .*/\\set k $k/mr =~ s/^\\set shards .*/\\set shards $shards/mr))
+	  for grep { $_->{pairs} } @fences;
+	return $output;
+}
+
+my %data = (
+	'unrelated rows' => 'SELECT i, hashint8extended(i, 0)::simhash64 FROM generate_series(1, 2000) i',
+	'equal rows' => q{SELECT i, '0123456789abcdef'::simhash64 FROM generate_series(1, 150) i},
+	'rows around a few centers' => q{SELECT i, (hashint8extended(i % 40, 0)
+		# (1::bigint << (i % 64)) # (1::bigint << (i / 7 % 64)) # (1::bigint << (i / 11 % 64)) # (1::bigint << (i / 23 % 64)))::simhash64
+		FROM generate_series(1, 1200) i},
+	'rows that differ in one block' => q{SELECT i, i::bigint::simhash64 FROM generate_series(0, 300) i},
+	'rows without a fingerprint' => q{SELECT i, NULLIF(i % 3, 0)::bigint::simhash64 FROM generate_series(1, 90) i},);
+for my $name (sort keys %data)
+{
+	$coordinator->safe_psql('pairs', "TRUNCATE petition; INSERT INTO petition $data{$name}");
+	for my $case ([ 3, 3 ], [ 2, 3 ], [ 1, 3 ], [ 3, 0 ], [ 3, 8 ], [ 2, 15 ])
+	{
+		my ($shards, $k) = @$case;
+
+		is(pairs_over($shards, $k), $coordinator->safe_psql('pairs', "SELECT * FROM simdup_pairs('SELECT id, fp FROM petition ORDER BY id', $k) ORDER BY a, b"),
+			"$name: all pairs within $k over $shards shards");
+	}
+}
+# the real ones, where copies on other shards must not be found twice
+$coordinator->safe_psql('pairs', <<"SQL");
+TRUNCATE petition;
+CREATE TABLE letter (id bigint, title text, district text, category text, received_at timestamp, content text);
+$copy
+INSERT INTO petition SELECT id, simhash(content) FROM letter;
+SQL
+for my $k (3, 8)
+{
+	my $pairs = $coordinator->safe_psql('pairs', "SELECT * FROM simdup_pairs('SELECT id, fp FROM petition ORDER BY id', $k) ORDER BY a, b");
+
+	is(pairs_over($_, $k), $pairs, "petitions: all pairs within $k over $_ shards") for 1 .. 3;
+	cmp_ok(() = $pairs =~ /$/mg, '>', 40, '... which is not little');
+}
+
+# --- a fingerprint to distribute by
+
+$coordinator->safe_psql('single', <<'SQL');
+CREATE TABLE by_fp (id bigint, fp simhash64) PARTITION BY HASH (fp);
+CREATE TABLE by_fp_1 PARTITION OF by_fp FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE by_fp_2 PARTITION OF by_fp FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+INSERT INTO by_fp SELECT i, hashint8extended(i % 500, 0)::simhash64 FROM generate_series(1, 1000) i;
+SQL
+is($coordinator->safe_psql('single', 'SELECT count(*) FROM (SELECT fp FROM by_fp GROUP BY fp HAVING count(DISTINCT tableoid) > 1) s'),
+	'0', 'hash partitions by fingerprint hold equal ones together');
+is($coordinator->safe_psql('single', 'SELECT count(*) > 400 FROM by_fp GROUP BY tableoid'), "t\nt", 'and are of a size');
+is(() = $coordinator->safe_psql('single', "EXPLAIN (COSTS OFF) SELECT FROM by_fp WHERE fp = $center") =~ /Seq Scan/g, 1, 'equality is looked for in one of them');
+
+$_->stop for $coordinator, @shards;
+done_testing();
