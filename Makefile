@@ -5,7 +5,7 @@
 #   make test [TESTS="name …"]  everything, on throwaway clusters, also with
 #        [ENCODING=LATIN1] [SETTINGS="name=value …"]
 #   make test-valgrind [TESTS="name …"]  the tests in SQL, every process of the
-#                               server under memcheck; needs valgrind
+#                               server under memcheck: an hour or more for all
 #   make test-matrix [VERSIONS="n n-LATIN1 n-jit …"] [TESTS="name …"]  on each
 #                               server version, and under settings that must
 #                               change nothing

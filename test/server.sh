@@ -229,7 +229,7 @@ close_scratch()
 # copy_sources: for a module built by other flags, in $COPT; names their folder.
 copy_sources()
 {
-  mkdir -p "$scratch/sources/test"
+  mkdir "$scratch/sources"
   cp -r "$root"/{Makefile,simdup.control,sql,src} "$scratch/sources/"
   find "$scratch/sources/src" -name '*.[ob]*' -delete
   echo "$scratch/sources"
