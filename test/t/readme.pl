@@ -76,7 +76,7 @@ my @fences = fences(slurp_file('README.md'));
 cmp_ok(scalar(@fences), '>', 0, 'there is SQL in README.md');
 
 my $node = PostgreSQL::Test::Cluster->new('readme');
-$node->init(extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
+$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->start;
 $node->safe_psql('postgres', 'CREATE DATABASE readme');
 
