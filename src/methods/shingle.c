@@ -5,6 +5,8 @@
  */
 #include "postgres.h"
 
+#include <limits.h>
+
 #include "compat.h"
 #include "core/hash.h"
 #include "core/rabin.h"

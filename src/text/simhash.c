@@ -12,6 +12,7 @@
 #include "type/simhash64.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/tuplestore.h"
 
 /* Add the features of the content at argument 0. */
 static void

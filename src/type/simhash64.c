@@ -189,7 +189,7 @@ simhash64_to_bit(PG_FUNCTION_ARGS)
 	SET_VARSIZE(bits, size);
 	VARBITLEN(bits) = SIMHASH64_BITS;
 	for (i = SIMHASH64_BITS / 8 - 1; i >= 0; i--, fp >>= 8)
-		VARBITS(bits)[i] = (bits8) fp;
+		VARBITS(bits)[i] = (unsigned char) fp;
 
 	PG_RETURN_VARBIT_P(bits);
 }

@@ -11,7 +11,7 @@ use Test::More;
 use Time::HiRes qw(sleep);
 
 my $node = PostgreSQL::Test::Cluster->new('batch');
-$node->init;
+$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->append_conf('postgresql.conf', "work_mem = '1MB'\nlog_temp_files = 0\n");
 $node->start;
 

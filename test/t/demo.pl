@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('demo');
-$node->init(extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
+$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->start;
 
 my $folder = PostgreSQL::Test::Utils::tempdir();

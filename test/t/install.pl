@@ -78,20 +78,22 @@ my %others = (
 	hstore => "SELECT ('a=>1'::hstore) -> 'a', 'a=>1'::hstore ? 'a'",
 	btree_gin => "CREATE INDEX ON t USING gin (id); SELECT 1",
 	fuzzystrmatch => "SELECT levenshtein('petition', 'petitions')",
-	pg_similarity => "SELECT lev('petition', 'petition'), 'a b' ~== 'a b'");
+	pg_similarity => "SELECT lev('petition', 'petition'), 'a b' ~== 'a b'",
+	vector => "SELECT '[1,2]'::vector <-> '[1,4]', B'1010' <~> B'1001'");
 my %their_answers = (
 	pg_trgm => 't|1',
 	intarray => 't|2',
 	hstore => '1|t',
 	btree_gin => '1',
 	fuzzystrmatch => '1',
-	pg_similarity => '1|t');
+	pg_similarity => '1|t',
+	vector => '2|2');
 
 for my $other (sort keys %others)
 {
 	SKIP:
 	{
-		# a Debian package of its own; the rest is PostgreSQL's contrib
+		# Debian packages of their own; the rest is PostgreSQL's contrib
 		skip "$other is not installed on this machine", 2 unless available($other);
 
 		for my $order ([ $other, 'simdup' ], [ 'simdup', $other ])
