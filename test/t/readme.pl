@@ -166,7 +166,7 @@ sub run_sql
 sub run_console
 {
 	my ($fence) = @_;
-	my (%psql, @steps);
+	my (%psql, %waits, @steps);
 
 	# each step: who enters what, or gets what later, and what is shown of it
 	for (split /\n/, $fence->{body})
@@ -175,14 +175,14 @@ sub run_console
 		{
 			push @steps, { who => $2, sql => $3, indent => $1, shown => '' };
 		}
-		elsif (/^\s*(\w+): (.*)/)
+		elsif (/^\s*(\w+): (.*)/ && $waits{$1})
 		{
 			push @steps, { who => $1, indent => '', shown => '' } if $steps[-1]{who} ne $1 || defined $steps[-1]{sql};
 			$steps[-1]{shown} .= "$2\n";
 		}
 		elsif (/^\s*\(waits\)$/)
 		{
-			$steps[-1]{waits} = 1;
+			$waits{ $steps[-1]{who} } = $steps[-1]{waits} = 1;
 		}
 		else
 		{
@@ -295,11 +295,11 @@ sub run_shell
 {
 	my ($fence) = @_;
 
-	for my $line (split /\n/, $fence->{body} =~ s/\s*\\\n\s*/ /gr)
+	for my $line (grep { /\S/ } split /\n/, $fence->{body} =~ s/\s*\\\n\s*/ /gr =~ s/(^|[ \t]+)#.*//mgr)
 	{
 		my ($rule) = grep { $line =~ $_->[0] } @rules;
 		die "nothing runs a line of the fence in line $fence->{line} of README.md: $line" unless $rule;
-		$rule->[1]->($line =~ s/\s+#.*//r);
+		$rule->[1]->($line);
 	}
 	return;
 }
