@@ -5,11 +5,12 @@
 #   make test [TESTS="name …"]  everything, on throwaway clusters, also with
 #        [ENCODING=LATIN1] [SETTINGS="name=value …"]
 #   make test-valgrind [TESTS="name …"]  the tests in SQL, every process of the
-#                               server under memcheck; needs valgrind
+#                               server under memcheck: an hour or more for all
 #   make test-matrix [VERSIONS="n n-LATIN1 n-jit …"] [TESTS="name …"]  on each
 #                               server version, and under settings that must
 #                               change nothing
 #   make fuzz [SECONDS=n] [TARGET="name …"]   libFuzzer on src/core
+#   make test-sanitize [TESTS="name …"]   make test, undefined behaviour fails
 #   make lint                   format, warnings, static analysis, symbols
 #   make bench [ROWS=n] [PART=name]   measurements, as ratios within one run
 #   make dist                   a PGXN archive of what is committed
@@ -106,6 +107,9 @@ test-valgrind:
 test-matrix:
 	@$(SCRIPT) TESTS='$(TESTS)' test/matrix $(VERSIONS)
 
+test-sanitize:
+	@$(SCRIPT) test/run sanitize $(TESTS)
+
 bench:
 	@$(SCRIPT) ROWS='$(ROWS)' test/run bench $(PART)
 
@@ -123,4 +127,4 @@ dist:
 test-package:
 	@$(SCRIPT) test/package
 
-.PHONY: demo test test-valgrind test-matrix fuzz lint bench dist test-package
+.PHONY: demo test test-valgrind test-sanitize test-matrix fuzz lint bench dist test-package

@@ -226,6 +226,15 @@ close_scratch()
   exit "$status"
 }
 
+# copy_sources: for a module built by other flags, in $COPT; names their folder.
+copy_sources()
+{
+  mkdir "$scratch/sources"
+  cp -r "$root"/{Makefile,simdup.control,sql,src} "$scratch/sources/"
+  find "$scratch/sources/src" -name '*.[ob]*' -delete
+  echo "$scratch/sources"
+}
+
 # private_install [FOLDER]: build there, by default in the tree, and install
 # privately, bin in $bindir.
 private_install()

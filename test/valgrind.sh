@@ -12,15 +12,6 @@ folders="sql specs"
 reports=$scratch/reports
 server_program=$scratch/postgres-valgrind
 
-# debug_tree: a copy of the sources for a module that valgrind can read well.
-debug_tree()
-{
-  mkdir -p "$scratch/debug/test"
-  cp -r "$root"/{Makefile,simdup.control,sql,src} "$scratch/debug/"
-  find "$scratch/debug/src" -name '*.[ob]*' -delete
-  echo "$scratch/debug"
-}
-
 # What pg_ctl starts: without JIT, which memcheck would take minutes to watch,
 # and without processes that come when they like. Forked processes stay under
 # memcheck by themselves; --trace-children is for programs that they execute.

@@ -121,6 +121,7 @@ extern void       simdup_arrival_execute(SPIPlanPtr plan, Datum *values,
 										 long limit);
 
 /* search.c */
+extern Oid    simdup_arrival_owner(Oid table);
 extern uint64 simdup_arrival_search(TriggerData *trigdata, ArrivalTrigger *at,
 									ArrivalPlan kind, uint64 fp, bool as_owner);
 extern Portal simdup_arrival_search_statement(TriggerData    *trigdata,

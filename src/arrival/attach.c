@@ -12,6 +12,7 @@
 #include "catalog/pg_type.h"
 #include "compat.h"
 #include "funcapi.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "type/simhash64.h"
 #include "utils/array.h"
@@ -27,6 +28,8 @@
 #define FLAG_COLUMN "simdup_of"
 #define UPDATE_TRIGGER "simdup_1_fingerprint"
 #define ACTION_TRIGGER "simdup_2_arrival"
+
+#define DO_QUOTE "$simdup$"
 
 /* A live table is filled so many pages a transaction. */
 #define BATCH_PAGES 1000
@@ -58,6 +61,7 @@ typedef struct Attachment
 	char       *key;
 	char       *key_type;
 	char       *log_table;
+	bool        log_exists;
 	char       *arguments;  /* of simhash_update_trigger */
 	char       *expression; /* the same by SQL */
 	List       *statements;
@@ -205,11 +209,17 @@ key_argument(FunctionCallInfo fcinfo, Attachment *a)
 										   FORMAT_TYPE_FORCE_QUALIFY);
 }
 
-/* The log table's qualified name: beside the table, unless it says else. */
-static char *
+/*
+ * The log table: beside the table, unless it says else. Who inserts into the
+ * table writes to it, and fires what triggers it has: one that stands under
+ * the name that nobody chose must be of those who are trusted already.
+ */
+static void
 log_table_argument(FunctionCallInfo fcinfo, Attachment *a)
 {
 	RangeVar *name;
+	Oid       log;
+	Oid       owner;
 
 	if (PG_ARGISNULL(ARG_LOG_TABLE))
 		name =
@@ -220,7 +230,21 @@ log_table_argument(FunctionCallInfo fcinfo, Attachment *a)
 			textToQualifiedNameList(PG_GETARG_TEXT_PP(ARG_LOG_TABLE)));
 	if (name->schemaname == NULL)
 		name->schemaname = get_namespace_name(get_rel_namespace(a->table));
-	return quote_qualified_identifier(name->schemaname, name->relname);
+	a->log_table = quote_qualified_identifier(name->schemaname, name->relname);
+	log = RangeVarGetRelid(name, NoLock, true);
+	a->log_exists = OidIsValid(log);
+	if (!a->log_exists || !PG_ARGISNULL(ARG_LOG_TABLE))
+		return;
+	owner = simdup_arrival_owner(log);
+	if (owner != simdup_arrival_owner(a->table) && owner != GetUserId())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("relation %s exists and belongs to another role",
+						a->log_table),
+				 errdetail("Whoever writes to table \"%s\" would write to it and fire its triggers.",
+						   get_rel_name(a->table)),
+				 errhint(
+					 "If this is the log you want, name it: log_table => '...'.")));
 }
 
 static void
@@ -240,7 +264,8 @@ action_arguments(FunctionCallInfo fcinfo, Attachment *a)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("unrecognized action: \"%s\"", a->action),
 						errhint("Actions are flag, log and reject.")));
-	a->log_table = log_table_argument(fcinfo, a);
+	if (strcmp(a->action, "log") == 0)
+		log_table_argument(fcinfo, a);
 }
 
 static void
@@ -252,6 +277,15 @@ refuse_second_attachment(Attachment *a)
 				 errmsg("table \"%s\" has a column \"%s\" already",
 						get_rel_name(a->table), FP_COLUMN),
 				 errhint("simdup_detach takes off what simdup_attach made.")));
+}
+
+/* A name in the body may hold whatever ends a dollar-quoted string. */
+static char *
+do_statement(char *body)
+{
+	return strstr(body, DO_QUOTE)
+			   ? psprintf("DO %s", quote_literal_cstr(body))
+			   : psprintf("DO %s\n%s%s", DO_QUOTE, body, DO_QUOTE);
 }
 
 static void
@@ -273,19 +307,19 @@ add_backfill(Attachment *a)
 			: psprintf("pg_catalog.pg_relation_size(%s)",
 					   quote_literal_cstr(a->table_name));
 	add_statement(a,
-				  psprintf("DO $simdup$\n"
-						   "BEGIN\n"
-						   "  FOR page IN 0 .. %s OPERATOR(pg_catalog./) %d BY %d LOOP\n"
-						   "    UPDATE %s SET %s = %s\n"
-						   "      WHERE ctid OPERATOR(pg_catalog.>=) pg_catalog.format('(%%s,0)', page)::pg_catalog.tid\n"
-						   "        AND ctid OPERATOR(pg_catalog.<) pg_catalog.format('(%%s,0)', page OPERATOR(pg_catalog.+) %d)::pg_catalog.tid\n"
-						   "        AND %s IS NULL;\n"
-						   "    COMMIT;\n"
-						   "  END LOOP;\n"
-						   "END\n"
-						   "$simdup$",
-						   size, BLCKSZ, BATCH_PAGES, a->table_name, FP_COLUMN,
-						   a->expression, BATCH_PAGES, FP_COLUMN));
+				  do_statement(
+					  psprintf("BEGIN\n"
+							   "  FOR simdup_page IN 0 .. %s OPERATOR(pg_catalog./) %d BY %d LOOP\n"
+							   "    UPDATE %s SET %s = %s\n"
+							   "      WHERE ctid OPERATOR(pg_catalog.>=) pg_catalog.format('(%%s,0)', simdup_page)::pg_catalog.tid\n"
+							   "        AND ctid OPERATOR(pg_catalog.<) pg_catalog.format('(%%s,0)', simdup_page OPERATOR(pg_catalog.+) %d)::pg_catalog.tid\n"
+							   "        AND %s IS NULL;\n"
+							   "    COMMIT;\n"
+							   "  END LOOP;\n"
+							   "END\n",
+							   size, BLCKSZ, BATCH_PAGES, a->table_name,
+							   FP_COLUMN, a->expression, BATCH_PAGES,
+							   FP_COLUMN)));
 }
 
 static void
@@ -323,10 +357,10 @@ list_attachment(Attachment *a)
 	if (strcmp(a->action, "flag") == 0)
 		add_statement(a, psprintf("ALTER TABLE %s ADD COLUMN %s %s",
 								  a->table_name, FLAG_COLUMN, a->key_type));
-	if (strcmp(a->action, "log") == 0)
+	if (strcmp(a->action, "log") == 0 && !a->log_exists)
 		add_statement(a,
-					  psprintf("CREATE TABLE IF NOT EXISTS %s (new_key %s, old_key %s,"
-							   " distance integer, logged_at timestamptz)",
+					  psprintf("CREATE TABLE %s (new_key %s, old_key %s,"
+							   " distance integer, logged_at pg_catalog.timestamptz)",
 							   a->log_table, a->key_type, a->key_type));
 	add_statement(a,
 				  psprintf("CREATE TRIGGER %s BEFORE INSERT OR UPDATE ON %s FOR EACH ROW"
@@ -342,7 +376,7 @@ list_attachment(Attachment *a)
 	add_action(a);
 	if (a->live)
 		add_statement(a,
-					  psprintf("SELECT count(*) AS rows_without_their_fingerprint FROM %s"
+					  psprintf("SELECT pg_catalog.count(*) AS rows_without_their_fingerprint FROM %s"
 							   " WHERE (%s OPERATOR(%s.=) %s) IS NOT TRUE"
 							   " AND pg_catalog.num_nonnulls(%s, %s) > 0",
 							   a->table_name, FP_COLUMN, a->extension,

@@ -202,7 +202,8 @@ simdup_arrival_lock(ArrivalTrigger *at, uint64 fp)
 PG_FUNCTION_INFO_V1(simdup_lock_arrivals);
 /*
  * The exclusive lock from the start: bulk loads that begin with it cannot
- * deadlock with each other.
+ * deadlock with each other. On a standby, where advisory locks can be had but
+ * nothing arrives, it is refused as LOCK TABLE is.
  */
 Datum
 simdup_lock_arrivals(PG_FUNCTION_ARGS)
@@ -210,6 +211,7 @@ simdup_lock_arrivals(PG_FUNCTION_ARGS)
 	Oid     table = PG_GETARG_OID(0);
 	LOCKTAG tag;
 
+	PreventCommandDuringRecovery("simdup_lock_arrivals()");
 	if (get_rel_name(table) == NULL)
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
 						errmsg("relation with OID %u does not exist", table)));

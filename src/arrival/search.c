@@ -260,17 +260,24 @@ set_stored_version(TriggerData *trigdata, Datum *values, char *nulls)
 	}
 }
 
+Oid
+simdup_arrival_owner(Oid table)
+{
+	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
+	Oid       owner;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", table);
+	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	ReleaseSysCache(tuple);
+	return owner;
+}
+
 /* Become the owner of the searched table, past its row security. */
 static void
 become_owner(ArrivalTrigger *at, Oid *user, int *context)
 {
-	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(at->table));
-	Oid       owner;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for relation %u", at->table);
-	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
-	ReleaseSysCache(tuple);
+	Oid owner = simdup_arrival_owner(at->table);
 
 	GetUserIdAndSecContext(user, context);
 	SetUserIdAndSecContext(owner, *context | SECURITY_LOCAL_USERID_CHANGE |

@@ -36,9 +36,12 @@ decode_utf8(const unsigned char *p, int left, pg_wchar *c)
 static void
 put_escaped(StringInfo page, const char *text, int len)
 {
-	const unsigned char *p =
-		(const unsigned char *) pg_server_to_any(text, len, PG_UTF8);
+	const unsigned char *p = (const unsigned char *) text;
 	const unsigned char *end;
+
+	/* in SQL_ASCII they may be any bytes, which is no reason to fail */
+	if (GetDatabaseEncoding() != PG_SQL_ASCII)
+		p = (const unsigned char *) pg_server_to_any(text, len, PG_UTF8);
 
 	/* converted or not, it ends in a zero or at len */
 	end = p == (const unsigned char *) text ? p + len

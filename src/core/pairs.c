@@ -127,12 +127,14 @@ compare_across(const SimdupPairJoin *join, const uint64_t *a, uint32_t na,
 	}
 }
 
-/* All buckets that are small enough to compare, of one partition. */
-SIMDUP_POPCNT_CLONES static void
+/*
+ * Buckets of one partition, those that are small enough to compare. The first
+ * of them begins at `start`; returns where the last one ends.
+ */
+SIMDUP_POPCNT_CLONES static uint32_t
 compare_small_within(const SimdupPairJoin *join, const uint64_t *fps,
-					 const uint32_t *ends, uint32_t n_buckets)
+					 uint32_t start, const uint32_t *ends, uint32_t n_buckets)
 {
-	uint32_t start = 0;
 	uint32_t i;
 
 	for (i = 0; i < n_buckets; i++)
@@ -142,6 +144,29 @@ compare_small_within(const SimdupPairJoin *join, const uint64_t *fps,
 		if (n > 1 && n <= SMALL)
 			compare_within(join, fps + start, n);
 		start = ends[i];
+	}
+	return start;
+}
+
+/*
+ * A partition's small buckets, some at a time: where nearly all pairs are near
+ * and were found on an earlier path, all of them take long and reach no sink.
+ */
+static void
+compare_small(Work *work, Slice s, const uint32_t *ends, uint32_t n_buckets)
+{
+	const uint32_t stride = 1024;
+	uint32_t       start = 0;
+	uint32_t       i;
+
+	for (i = 0; i < n_buckets; i += stride)
+	{
+		uint32_t n = n_buckets - i < stride ? n_buckets - i : stride;
+		uint32_t end =
+			compare_small_within(work->join, s.cur, start, ends + i, n);
+
+		count_work(work, (uint64_t) (end - start) * SMALL);
+		start = end;
 	}
 }
 
@@ -468,6 +493,7 @@ visit_bucket(Work *work, const Plan *plan, int next, int n_equal, Slice a,
 		if (a.n <= SMALL && b.n <= SMALL)
 		{
 			compare_stripe(work->join, a.cur, a.n, b.cur, b.n);
+			count_work(work, (uint64_t) a.n * b.n);
 			return;
 		}
 	}
@@ -508,7 +534,7 @@ visit_block(Work *work, const Plan *plan, int block, int n_equal, Slice *a,
 		count_work(work, (uint64_t) b->n * 4);
 	}
 	else
-		compare_small_within(join, a->cur, a_ends, n_buckets);
+		compare_small(work, *a, a_ends, n_buckets);
 
 	for (i = 0; i < n_buckets; i++)
 	{

@@ -34,6 +34,9 @@
 #include "nodes/memnodes.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
+#if PG_VERSION_NUM >= 170000
+#include "utils/memutils_internal.h"
+#endif
 
 PG_MODULE_MAGIC;
 
@@ -233,6 +236,12 @@ pwritev(int fd, const struct iovec *parts, int n, off_t offset)
 		next = dlsym(RTLD_NEXT, "pwritev");
 	return next(fd, parts, n, offset);
 }
+
+/* the same by the names that they have for large files */
+extern ssize_t pwrite64(int fd, const void *data, size_t len, off_t offset)
+	__attribute__((alias("pwrite")));
+extern ssize_t pwritev64(int fd, const struct iovec *parts, int n, off_t offset)
+	__attribute__((alias("pwritev")));
 
 /*
  * Memory contexts. Their methods are a constant table, of which all contexts

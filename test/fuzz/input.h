@@ -130,7 +130,7 @@ take_long_text(Input *in, size_t max, size_t *len)
 		size = max;
 	n = size == 0 ? 0 : size * times > max ? max / size : times;
 	*len = size * n;
-	text = checked(malloc(*len ? *len : 1));
+	text = checked(calloc(1, *len ? *len : 1));
 	for (uint64_t i = 0; i < n; i++)
 		memcpy(text + i * size, in->p, size);
 	in->p = in->end;

@@ -202,8 +202,8 @@ naive_windows(const Strings *items, uint64_t n, const char *separator,
 		char       *joined = checked(malloc(items->used + n + 1));
 		size_t      used = 0;
 		size_t      at = first;
-		const char *bytes;
-		size_t      len;
+		const char *bytes = NULL;
+		size_t      len = 0;
 
 		for (uint64_t j = 0; j < n; j++)
 		{

@@ -33,10 +33,10 @@ collect(void *arg, const SimdupToken *tokens, int count)
 static Strings
 tokens_of(SimdupTokenizerKind kind, int n, const char *text, size_t len)
 {
-	Got got = {.text = text, .len = len};
+	SimdupTokenizer tokenizer = {.kind = kind, .n = n};
+	Got             got = {.text = text, .len = len};
 
-	simdup_tokenize((SimdupTokenizer){.kind = kind, .n = n}, text, len, collect,
-					&got);
+	simdup_tokenize(tokenizer, text, len, collect, &got);
 	return got.tokens;
 }
 

@@ -1,5 +1,5 @@
-# arrival: many sessions at once, a crash in the middle, large loads, dumps,
-# a moved extension and logical replication.
+# arrival: many sessions at once, a crash in the middle, large loads, dumps and
+# a moved extension.
 
 use strict;
 use warnings;
@@ -11,7 +11,7 @@ use Test::More;
 use Time::HiRes ();
 
 my $node = PostgreSQL::Test::Cluster->new('arrival');
-$node->init(allows_streaming => 'logical', extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
+$node->init(extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
 $node->append_conf('postgresql.conf', "deadlock_timeout = '200ms'\nautovacuum = off\n");
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION simdup');
@@ -285,45 +285,5 @@ SQL
 ($status, undef, $stderr) = $node->psql('restored', "$insert (9, '$long')");
 like($stderr, qr/within distance 0, refused by "e"/, 'the constraint trigger refuses what is the same');
 
-# --- logical replication
-
-$node->safe_psql('postgres', <<'SQL');
-CREATE TABLE replicated (id int PRIMARY KEY, body text, dup int);
-CREATE PUBLICATION arrivals FOR TABLE replicated;
-SQL
-my $subscriber = PostgreSQL::Test::Cluster->new('subscriber');
-$subscriber->init(extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
-$subscriber->start;
-my $connection = $node->connstr . ' dbname=postgres';
-$subscriber->safe_psql('postgres', <<SQL);
-CREATE SCHEMA ext;
-CREATE EXTENSION simdup SCHEMA ext;
-CREATE TABLE replicated (id int PRIMARY KEY, body text, dup int, fp ext.simhash64);
-CREATE TABLE found (new_key int, old_key int, distance int, logged_at timestamptz);
-CREATE INDEX ON replicated USING gin (fp ext.simhash64_ops);
-CREATE TRIGGER a_fp BEFORE INSERT OR UPDATE ON replicated FOR EACH ROW
-  EXECUTE FUNCTION ext.simhash_update_trigger('fp', 'body');
-CREATE TRIGGER b_flag BEFORE INSERT OR UPDATE ON replicated FOR EACH ROW
-  EXECUTE FUNCTION ext.simdup_flag_trigger('fp', 'dup', 'id', '8');
-CREATE TRIGGER c_log AFTER INSERT OR UPDATE ON replicated FOR EACH ROW
-  EXECUTE FUNCTION ext.simdup_log_trigger('fp', 'id', '8', 'found');
-ALTER TABLE replicated ENABLE ALWAYS TRIGGER a_fp;
-ALTER TABLE replicated ENABLE REPLICA TRIGGER c_log;
-CREATE SUBSCRIPTION arrivals CONNECTION '$connection' PUBLICATION arrivals;
-SQL
-$subscriber->wait_for_subscription_sync($node, 'arrivals');
-$node->safe_psql('postgres', <<SQL);
-INSERT INTO replicated VALUES (1, '$long'), (2, 'none of it');
-INSERT INTO replicated VALUES (3, '$long');
-UPDATE replicated SET body = '$long' WHERE id = 2;
-UPDATE replicated SET dup = 3 WHERE id = 2;
-SQL
-$node->wait_for_catchup('arrivals');
-is( $subscriber->safe_psql('postgres', 'SELECT id, dup, fp OPERATOR(ext.=) ext.simhash(body) FROM replicated ORDER BY id'),
-	"1||t\n2|3|t\n3||t", 'applied rows get a fingerprint by ENABLE ALWAYS, and no flag otherwise');
-is( $subscriber->safe_psql('postgres', 'SELECT new_key, old_key, distance FROM found ORDER BY 1, 2'),
-	"2|1|0\n2|3|0\n3|1|0", 'and are logged by ENABLE REPLICA');
-
-$subscriber->stop;
 $node->stop;
 done_testing();

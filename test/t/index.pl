@@ -1,4 +1,4 @@
-# index: the GIN index after crashes, on a standby, built while rows arrive.
+# index: the GIN index after crashes, built while rows arrive.
 
 use strict;
 use warnings;
@@ -109,7 +109,7 @@ sub wait_for
 }
 
 my $primary = PostgreSQL::Test::Cluster->new('primary');
-$primary->init(allows_streaming => 1, extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
+$primary->init(extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
 $primary->append_conf('postgresql.conf', "autovacuum = off\njit = off\nmaintenance_work_mem = 1MB");
 $primary->start;
 $primary->safe_psql('postgres', $functions . $slow . $table . rows(1, 20000));
@@ -153,22 +153,6 @@ $writer->finish;
 is($primary->safe_psql('postgres', "SELECT indisvalid FROM pg_index WHERE indexrelid = 't_fp'::regclass"),
 	't', 'the concurrent build is valid');
 agrees($primary, 'built concurrently');
-
-# --- a standby answers like its primary
-$primary->backup('copy');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'copy', has_streaming => 1);
-$standby->start;
-$primary->safe_psql('postgres', rows(60000, 62000) . 'DELETE FROM t WHERE id % 5 = 0; VACUUM t;' . rows(62001, 63000));
-$primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
-agrees($standby, 'standby');
-is( $standby->safe_psql('postgres', 'SELECT matches()'),
-	$primary->safe_psql('postgres', 'SELECT matches()'),
-	'standby: as many matches as on the primary');
-$standby->promote;
-$standby->safe_psql('postgres', rows(70000, 71000));
-agrees($standby, 'promoted standby');
-$standby->stop;
 
 # --- a search that reads a long pending list with many probes is stopped at once
 my $pending = <<'SQL';

@@ -112,5 +112,8 @@ main(void)
 
 	simdup_bitmap_counts(rows[1], rows[1], 0, &both, &either);
 	ok(both == 0 && either == 0, "no words, no bits");
+	simdup_bitmap_counts((uint64_t[]){0xF0F, 1}, (uint64_t[]){0x0FF, 1}, 2,
+						 &both, &either);
+	ok(both == 5 && either == 13, "bits in both, bits in either");
 	return done_testing();
 }

@@ -64,6 +64,30 @@ test(const char *html, const char *expected)
 	free(text);
 }
 
+/* Text, a tag, a reference and a comment of megabytes each. */
+static void
+test_long_page(void)
+{
+	size_t stretch = 3 << 20;
+	size_t len = 4 * stretch;
+	char  *page = malloc(len);
+	char  *text;
+
+	memset(page, 'a', len);
+	memcpy(page + stretch, "<p ", 3);
+	memcpy(page + 2 * stretch - 1, ">", 1);
+	memcpy(page + 2 * stretch, "&#", 2);
+	memset(page + 2 * stretch + 2, '1', stretch - 2);
+	memcpy(page + 3 * stretch, "<!--", 4);
+	memset(page + 3 * stretch + 4, '-', stretch - 4);
+	text = strip(page, len);
+	ok(strlen(text) == stretch + 4 && text[stretch - 1] == 'a' &&
+		   strcmp(text + stretch, "\n\357\277\275") == 0,
+	   "text, tag, reference and comment of megabytes");
+	free(text);
+	free(page);
+}
+
 int
 main(void)
 {
@@ -110,6 +134,7 @@ main(void)
 	test("&thetasym;&thetasymx;", "ϑ&thetasymx;");
 	test("\377\376<p>\200", "\377\376\n\200");
 
+	test_long_page();
 	for (size_t len = 0; len < sizeof(page); len++)
 		free(strip(page, len));
 	for (int i = 0; i < 20000; i++)

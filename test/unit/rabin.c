@@ -40,6 +40,8 @@ main(void)
 	static const unsigned char is_p64[9] = {1, 0, 0, 0, 0, 0, 0, 0, 0x1b};
 	unsigned char              bytes[100];
 	bool                       equal = true;
+	unsigned char             *text;
+	size_t                     len;
 
 	test_vector("abc", 0x00616263, UINT64_C(0x0000000000616263));
 	test_vector("hello", 0x656c5ae7, UINT64_C(0x00000068656c6c6f));
@@ -58,7 +60,7 @@ main(void)
 	is_u64(simdup_rabin32(is_p32, 5), 0, "P leaves nothing, degree 32");
 	is_u64(simdup_rabin64(is_p64, 9), 0, "P leaves nothing, degree 64");
 
-	for (size_t len = 0; len <= sizeof(bytes); len++)
+	for (len = 0; len <= sizeof(bytes); len++)
 	{
 		for (size_t i = 0; i < len; i++)
 			bytes[i] =
@@ -69,5 +71,15 @@ main(void)
 			simdup_rabin64(bytes, len) == slow_rabin(bytes, len, 64, 0x1b);
 	}
 	ok(equal, "every length to 100 bytes equals division bit by bit");
+
+	/* longer than the stretch between two looks for interrupts */
+	len = 3 * 1024 * 1024 + 5;
+	text = malloc(len);
+	for (size_t i = 0; i < len; i++)
+		text[i] = (unsigned char) (i * 2654435761u >> 7);
+	ok(simdup_rabin32(text, len) == slow_rabin(text, len, 32, 0x8d) &&
+		   simdup_rabin64(text, len) == slow_rabin(text, len, 64, 0x1b),
+	   "three megabytes");
+	free(text);
 	return done_testing();
 }

@@ -43,6 +43,33 @@ check_hashes(void)
 		   UINT64_C(0xdd2eb37b84d60880), "java, ASCII");
 	is_u64(simdup_hash64(SIMDUP_HASH_JAVA, "中国", 6),
 		   UINT64_C(0x238ce9cd586c58b8), "java, UTF-16 units");
+	is_u64(simdup_hash64(SIMDUP_HASH_JAVA, "\xf0\x90\x90\x80", 4),
+		   /* U+D801 U+DC00 */
+		   (((UINT64_C(0xD801) << 7) * 1000003 ^ 0xD801) * 1000003 ^ 0xDC00) ^
+			   2,
+		   "java, a surrogate pair");
+	is_u64(simdup_hash64(SIMDUP_HASH_JAVA, "a\xff", 2),
+		   simdup_hash64(SIMDUP_HASH_JAVA, "a\xef\xbf\xbd", 4),
+		   "java, not UTF-8");
+	is_u64(simdup_hash64(SIMDUP_HASH_BKDR, "ab\xff", 3),
+		   (UINT64_C(97) * 131 + 98) * 131 + 255, "bkdr");
+	is_u64(simdup_hash64(SIMDUP_HASH_CITY64, "abc", 3), simdup_city64("abc", 3),
+		   "city64 by its number");
+}
+
+static void
+check_names(void)
+{
+	static const char *const names[] = {"city64", "murmur3", "bkdr", "java"};
+	SimdupHash               hash;
+	bool                     right = true;
+
+	for (int i = 0; i < 4; i++)
+		right = right &&
+				simdup_hash_by_name(names[i], strlen(names[i]), &hash) &&
+				hash == (SimdupHash) i &&
+				!simdup_hash_by_name(names[i], strlen(names[i]) - 1, &hash);
+	ok(right && !simdup_hash_by_name("", 0, &hash), "hashes have names");
 }
 
 /* Joins the tokens with '|'. */
@@ -225,6 +252,94 @@ check_features(void)
 	simdup_free(text);
 }
 
+/* Runs longer than the stretch between two looks for interrupts. */
+static void
+check_long_runs(void)
+{
+	size_t len = 200000;
+	char  *text = simdup_alloc(len);
+
+	for (int kind = SIMDUP_TOKENIZER_WORD; kind <= SIMDUP_TOKENIZER_WORD_NGRAM;
+		 kind++)
+	{
+		Joined run = {NULL, 0, 0, 0};
+		Joined blank = {NULL, 0, 0, 0};
+		bool   whole = kind != SIMDUP_TOKENIZER_CHAR_NGRAM;
+
+		memset(text, 'a', len);
+		simdup_tokenize((SimdupTokenizer){.kind = (SimdupTokenizerKind) kind,
+										  .n = 3},
+						text, len, join, &run);
+		memset(text, ' ', len);
+		simdup_tokenize((SimdupTokenizer){.kind = (SimdupTokenizerKind) kind,
+										  .n = 3},
+						text, len, join, &blank);
+		ok(run.count == (whole ? 1 : len - 2) && blank.count == 0 &&
+			   (!whole || run.len == len + 1),
+		   "a long run and long blanks, kind %d", kind);
+		simdup_free(run.bytes);
+	}
+	simdup_free(text);
+}
+
+/*
+ * The sum that takes tokens as they come is the sum of the finished table, and
+ * of a table that got its tokens counted; under every weighting and hash, for
+ * tokens of all lengths.
+ */
+static void
+check_sums(SimdupHash hash, SimdupWeighting weighting)
+{
+	static SimdupSum sums[3];
+	SimdupFeatures   features;
+	SimdupFeatures   distinct;
+	char             text[20000];
+	size_t           len = 0;
+
+	for (int i = 0; i < 200; i++)
+		for (int j = 0; j <= i % 9; j++)
+		{
+			memset(text + len, 'a' + i % 26, (size_t) (i % 25));
+			len += (size_t) (i % 25);
+			len += (size_t) sprintf(text + len, "%d ", i);
+		}
+	for (int i = 0; i < 3; i++)
+		simdup_sum_init(&sums[i]);
+	simdup_features_begin(&features, hash, weighting, &sums[0], text, len);
+	simdup_tokenize((SimdupTokenizer){.kind = SIMDUP_TOKENIZER_WORD}, text, len,
+					simdup_features_count, &features);
+	simdup_features_add_to(&features, &sums[1]);
+	simdup_features_begin(&distinct, hash, weighting, NULL, NULL, 0);
+	for (size_t i = 0; i < features.count; i++)
+		simdup_features_add_distinct(&distinct, features.features[i].bytes,
+									 features.features[i].len,
+									 features.features[i].tf);
+	simdup_features_add_to(&distinct, &sums[2]);
+	for (int i = 0; i < 3; i++)
+		simdup_sum_finish(&sums[i]);
+	ok(features.count == 200 && !simdup_counts_empty(&sums[0].counts) &&
+		   memcmp(&sums[0].counts, &sums[1].counts, sizeof(SimdupCounts)) ==
+			   0 &&
+		   memcmp(&sums[0].counts, &sums[2].counts, sizeof(SimdupCounts)) == 0,
+	   "sums of hash %d, weighting %d", (int) hash, (int) weighting);
+	simdup_features_keep_top(&features, 1000);
+	ok(features.count == 200, "to keep more than there are keeps all");
+	simdup_features_free(&features);
+	simdup_features_free(&distinct);
+}
+
+static void
+check_weights(void)
+{
+	ok(simdup_weight(SIMDUP_WEIGHTING_LOG, 1) == 1 &&
+		   simdup_weight(SIMDUP_WEIGHTING_LOG, 3) == 2 &&
+		   simdup_weight(SIMDUP_WEIGHTING_LOG, 4) == 3 &&
+		   simdup_weight(SIMDUP_WEIGHTING_LOG, UINT32_MAX) == 32 &&
+		   simdup_weight(SIMDUP_WEIGHTING_TF, 7) == 7 &&
+		   simdup_weight(SIMDUP_WEIGHTING_SET, 7) == 1,
+	   "weights of frequencies");
+}
+
 /* A token of no bytes is a token too, even the first of a table. */
 static void
 check_empty_token(void)
@@ -254,7 +369,13 @@ main(void)
 		check_long_windows(SIMDUP_TOKENIZER_CHAR_NGRAM, n);
 		check_long_windows(SIMDUP_TOKENIZER_WORD_NGRAM, n);
 	}
+	check_names();
+	check_long_runs();
 	check_features();
+	check_weights();
+	for (int hash = SIMDUP_HASH_CITY64; hash <= SIMDUP_HASH_JAVA; hash++)
+		for (int w = SIMDUP_WEIGHTING_LOG; w <= SIMDUP_WEIGHTING_SET; w++)
+			check_sums((SimdupHash) hash, (SimdupWeighting) w);
 	check_empty_token();
 	return done_testing();
 }

@@ -1,0 +1,438 @@
+# hostile: what others have put into schemas that come before pg_catalog and
+# the extension's in search_path is not called by anything of the extension:
+# triggers, batches, searches, simdup_attach. Names may hold SQL. Nobody sees
+# or does more through the extension than he may without.
+#
+# (What stands in the extension's own schema before it is installed: install.)
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('hostile');
+$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+$node->append_conf('postgresql.conf', "jit = off\nautovacuum = off");
+$node->start;
+
+sub sql { return $node->safe_psql('postgres', $_[0]); }
+
+# What a script says: its rows, then its error.
+sub said
+{
+	my ($sql, %params) = @_;
+	my ($stdout, $stderr);
+
+	$node->psql('postgres', $sql, stdout => \$stdout, stderr => \$stderr, on_error_stop => 1, %params);
+	$stderr =~ s/^psql:[^:]*:\d+: //mg;
+	return join "\n", grep { $_ ne '' } $stdout, $stderr;
+}
+
+sql(<<'SQL');
+CREATE SCHEMA ext;
+CREATE EXTENSION simdup SCHEMA ext;
+CREATE SCHEMA data;
+CREATE TABLE data.doc (id int PRIMARY KEY, body text, fp ext.simhash64);
+INSERT INTO data.doc SELECT i, b, ext.simhash(b)
+  FROM (SELECT i, (SELECT string_agg('word' || j * (i / 3 + 1), ' ') || ' and ' || i FROM generate_series(1, 40) AS j) AS b
+        FROM generate_series(1, 12) AS i) AS x;
+CREATE INDEX doc_fp ON data.doc USING gin (fp ext.simhash64_ops);
+ANALYZE;
+
+-- A twin for each function, operator and type that there is. Whatever is not
+-- named with its schema, or comes with the type it works on, is one of these.
+CREATE ROLE mallory LOGIN;
+CREATE SCHEMA evil AUTHORIZATION mallory;
+GRANT USAGE ON SCHEMA evil, ext TO public;
+SET client_min_messages = error;
+DO $$
+DECLARE
+  o record;
+BEGIN
+  FOR o IN SELECT proname, pg_get_function_arguments(oid) AS arguments, pg_get_function_identity_arguments(oid) AS identity,
+             pg_get_function_result(oid) AS result, prokind
+           FROM pg_proc WHERE pronamespace IN ('pg_catalog'::regnamespace, 'ext'::regnamespace)
+  LOOP
+    BEGIN
+      EXECUTE format('CREATE FUNCTION evil.%I(%s) RETURNS %s LANGUAGE plpgsql AS %L', o.proname, o.identity, o.result,
+        'BEGIN RAISE EXCEPTION ''trapped in function ' || quote_ident(o.proname) || '''; END');
+    EXCEPTION WHEN OTHERS THEN NULL; -- of types that only C takes
+    END;
+  END LOOP;
+  FOR o IN SELECT oprname, oprleft::regtype AS l, oprright::regtype AS r, oprresult::regtype AS result, oprkind, row_number() OVER () AS n
+           FROM pg_operator WHERE oprresult <> 0
+  LOOP
+    BEGIN
+      EXECUTE format('CREATE FUNCTION evil.operator_%s(%s) RETURNS %s LANGUAGE plpgsql AS %L', o.n,
+        concat_ws(',', CASE WHEN o.oprkind = 'b' THEN o.l END, o.r), o.result,
+        'BEGIN RAISE EXCEPTION ''trapped in operator ' || o.oprname || '''; END');
+      EXECUTE format('CREATE OPERATOR evil.%s (%s RIGHTARG = %s, FUNCTION = evil.operator_%s)', o.oprname,
+        CASE WHEN o.oprkind = 'b' THEN format('LEFTARG = %s,', o.l) END, o.r, o.n);
+    EXCEPTION WHEN OTHERS THEN NULL;
+    END;
+  END LOOP;
+  CREATE FUNCTION evil.bad() RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''trapped in a type''; END';
+  FOR o IN SELECT typname, format_type(oid, NULL) AS type FROM pg_type
+           WHERE typnamespace IN ('pg_catalog'::regnamespace, 'ext'::regnamespace) AND typtype = 'b' AND typcategory <> 'A'
+  LOOP
+    EXECUTE format('CREATE DOMAIN evil.%I AS %s CHECK (evil.bad())', o.typname, o.type);
+  END LOOP;
+  FOR o IN SELECT unnest(ARRAY['doc', 'pg_class', 'pg_trigger', 'pg_stat_activity', 'simdup_new', 'keys', 'pairs', 'labels', 'new_rows', 'log']) AS name
+  LOOP
+    EXECUTE format('CREATE VIEW evil.%I AS SELECT evil.bad()', o.name);
+  END LOOP;
+END $$;
+ALTER DEFAULT PRIVILEGES IN SCHEMA evil GRANT EXECUTE ON FUNCTIONS TO public;
+SQL
+cmp_ok(sql(q{SELECT count(*) FROM pg_proc WHERE pronamespace = 'evil'::regnamespace}), '>', 2500, 'there are traps for functions');
+cmp_ok(sql(q{SELECT count(*) FROM pg_operator WHERE oprnamespace = 'evil'::regnamespace}), '>', 700, 'and operators');
+like(said('SET search_path = evil, pg_catalog; SELECT 1 + 1'), qr/trapped in operator \+/, 'which work: an operator');
+like(said(q{SET search_path = evil, pg_catalog, ext; SELECT simhash_blocks(ext.simhash('a'), 4)}), qr/trapped in function simhash_blocks/, 'a function');
+like(said('SET search_path = evil, pg_catalog; SELECT \'1\'::int8'), qr/trapped in a type/, 'a type');
+
+# --- each of them with a good path and with bad ones
+
+# in the caller's statement, all names are qualified
+my $arrive = <<'SQL';
+CREATE TABLE data.t (id int PRIMARY KEY, body pg_catalog.text, place varchar(20), fp ext.simhash64, dup int);
+CREATE TABLE data.found (new_key int, old_key int, distance int, logged_at pg_catalog.timestamptz);
+CREATE INDEX ON data.t USING gin (%s);
+CREATE TRIGGER a BEFORE INSERT OR UPDATE ON data.t FOR EACH ROW EXECUTE FUNCTION ext.simhash_update_trigger('fp', 'body', 'place');
+CREATE TRIGGER b BEFORE INSERT OR UPDATE ON data.t FOR EACH ROW EXECUTE FUNCTION ext.simdup_flag_trigger('fp', 'dup', 'id', '3', 'lock');
+CREATE TRIGGER c AFTER INSERT OR UPDATE ON data.t FOR EACH ROW EXECUTE FUNCTION ext.simdup_log_trigger('fp', 'id', '3', 'found', 'lock');
+CREATE TRIGGER d AFTER INSERT ON data.t REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ext.simdup_log_trigger('fp', 'id', '3', 'data.found');
+CREATE TRIGGER e AFTER UPDATE ON data.t REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ext.simdup_log_trigger('fp', 'id', '3', 'data.found');
+INSERT INTO data.t VALUES (1, 'the lights in the park are out', 'North'), (2, 'a tree has fallen on the road', 'South');
+INSERT INTO data.t VALUES (3, 'the lights in the park are out', 'North'), (4, 'the lights in the park are out', 'North');
+UPDATE data.t SET body = 'a tree has fallen on the road', place = 'South' WHERE id OPERATOR(pg_catalog.=) 4;
+TABLE data.t ORDER BY 1;
+SELECT new_key, old_key, distance FROM data.found ORDER BY 1, 2;
+CREATE TRIGGER f BEFORE INSERT ON data.t FOR EACH ROW EXECUTE FUNCTION ext.simdup_reject_trigger('fp', 'id', '3');
+INSERT INTO data.t VALUES (5, 'the lights in the park are out', 'North');
+SQL
+my %statements = (
+	'simdup_pairs' => q{SELECT * FROM ext.simdup_pairs('SELECT id, fp FROM data.doc', 8) ORDER BY 1, 2},
+	'simdup_new_pairs' => q{SELECT * FROM ext.simdup_new_pairs('SELECT id, fp FROM data.doc LIMIT 4', 'SELECT id, fp FROM data.doc OFFSET 4', 8) ORDER BY 1, 2},
+	'simdup_clusters' => q{SELECT * FROM ext.simdup_clusters('SELECT id, fp FROM data.doc', 8) ORDER BY 1},
+	'simdup_clusters, leader' => q{SELECT * FROM ext.simdup_clusters('SELECT body, fp FROM data.doc', 8, 'leader', NULL::pg_catalog.text) ORDER BY 1},
+	'simdup_evaluate' => q{SELECT * FROM ext.simdup_evaluate('SELECT id, 3 FROM data.doc', 'VALUES (1, 2), (3, 1)')},
+	'simdup_evaluate, text' => q{SELECT * FROM ext.simdup_evaluate('SELECT body, body FROM data.doc', 'SELECT body, body FROM data.doc')},
+	'simdup_evaluate_clusters' => q{SELECT * FROM ext.simdup_evaluate_clusters('SELECT id, 1 FROM data.doc', 'SELECT id, body FROM data.doc')},
+	'simdup_tune' => q{SELECT * FROM ext.simdup_tune('SELECT id, fp FROM data.doc')},
+	'simdup_summary' => q{SELECT * FROM ext.simdup_summary('SELECT id, fp FROM data.doc')},
+	'simdup_report_html' => q{SELECT ext.simdup_report_html('SELECT id, fp, body FROM data.doc', 'title')},
+	'simdup_progress' => q{SELECT pg_catalog.count(*) FROM ext.simdup_progress()},
+	'shingle_pairs' => q{SELECT * FROM ext.shingle_pairs('SELECT id, body FROM data.doc', 1, 0.3) ORDER BY 1, 2},
+	'simdup_verified_pairs' => q{SELECT * FROM ext.simdup_verified_pairs('SELECT id, fp, body FROM data.doc', 12, 0.3, 1) ORDER BY 1, 2},
+	'simdup_explain' => q{SELECT * FROM ext.simdup_explain('a rose is a rose', 'a rose is red', 1)},
+	'imatch_lexicon' => q{SELECT ext.imatch_lexicon('SELECT body FROM data.doc', 0, 9)},
+	'term_idf' => q{SELECT * FROM ext.term_idf('SELECT body FROM data.doc') ORDER BY 1},
+	'simhash_row_expression' => q{SELECT ext.simhash_row_expression('data.doc', 'body', '{fp}')},
+	'simhash_record' => q{SELECT ext.simhash_record(doc, 'body', '{fp}') FROM data.doc},
+	'simhash_agg' => q{SELECT ext.simhash_agg(body), ext.simhash_agg(body, 2) FROM data.doc},
+	'search' => q{SET enable_seqscan = off; SELECT id FROM data.doc WHERE ext.simhash_within(fp, '9e3779b97f4a7c15', 30);
+		EXPLAIN (COSTS OFF) SELECT id FROM data.doc WHERE ext.simhash_within(fp, '9e3779b97f4a7c15', 3);
+		SELECT id FROM data.doc WHERE fp OPERATOR(ext.<@) ext.simhash_ball(fp, 3) ORDER BY id},
+	'estimates' => q{EXPLAIN SELECT * FROM data.doc AS a, data.doc AS b WHERE a.fp OPERATOR(ext.<@) ext.simhash_ball(b.fp, 3)},
+	'triggers' => sprintf($arrive, 'fp ext.simhash64_ops'),
+	'triggers, blocks' => sprintf($arrive, 'ext.simhash_blocks(fp, 4)'),
+	'simdup_attach, flag' => q{SELECT ext.simdup_attach('data.doc', 'body', '{id}'); INSERT INTO data.doc SELECT 99, body FROM data.doc LIMIT 1;
+		SELECT id, simdup_of FROM data.doc ORDER BY id; SELECT ext.simdup_detach('data.doc')},
+	'simdup_attach, log' => q{SELECT ext.simdup_attach('data.doc', 'body', action => 'log'); INSERT INTO data.doc SELECT 99, body FROM data.doc LIMIT 1;
+		SELECT new_key, old_key, distance FROM data.doc_simdup_log; SELECT ext.simdup_detach('data.doc')},
+	'simdup_attach, reject' => q{SELECT ext.simdup_attach('data.doc', 'body', k => 0, action => 'reject'); INSERT INTO data.doc SELECT 99, body FROM data.doc LIMIT 1},
+);
+
+my $temp = 'CREATE TEMP VIEW doc AS SELECT evil.bad(); CREATE TEMP VIEW keys AS SELECT evil.bad(); '
+  . 'CREATE TEMP VIEW simdup_new AS SELECT evil.bad(); CREATE DOMAIN pg_temp.text AS pg_catalog.text CHECK (evil.bad()); '
+  . 'CREATE DOMAIN pg_temp.timestamptz AS pg_catalog.timestamptz CHECK (evil.bad()); ';
+my %paths = (
+	'evil, pg_catalog, ext' => 'SET search_path = evil, pg_catalog, ext;',
+	'evil' => 'SET search_path = evil;',
+	'pg_temp' => $temp . 'SET search_path = pg_temp, evil, pg_catalog;');
+for my $name (sort keys %statements)
+{
+	my $good = said("BEGIN; $statements{$name}");
+
+	isnt($good, '', "$name answers");
+	is(said("BEGIN; $paths{$_} $statements{$name}"), $good, "$name answers the same with search_path $_")
+	  for sort keys %paths;
+}
+
+# live statements run one by one, each a transaction
+my $live = q{SELECT ext.simdup_attach('data.live', 'body', action => 'log', live => true, dry_run => true) \gexec};
+sql(q{CREATE TABLE data.live (id int PRIMARY KEY, body text, page int); INSERT INTO data.live SELECT id, body, 0 FROM data.doc});
+is(said("SET search_path = evil, pg_catalog;\n$live"), '0', 'and so does what simdup_attach gives for a live table');
+is(sql('SELECT count(*) FROM data.live WHERE simdup_fp OPERATOR(ext.=) ext.simhash(body)'), '12', 'and it is right');
+
+# the path of a role and of a function
+sql(<<'SQL');
+CREATE FUNCTION data.batch() RETURNS bigint LANGUAGE sql SET search_path = evil, pg_catalog
+  AS $$ SELECT n_both FROM ext.simdup_evaluate('SELECT id, 3 FROM data.doc', 'VALUES (1, 3)') $$;
+CREATE ROLE careless SUPERUSER LOGIN;
+ALTER ROLE careless SET search_path = evil, pg_catalog;
+SQL
+is(sql('SELECT data.batch()'), '1', 'a function with a bad path');
+is(said($statements{simdup_summary}, extra_params => [ '-U', 'careless' ]), said($statements{simdup_summary}), 'a role with a bad path');
+
+# --- names that hold SQL
+
+my @names = (
+	q{upper Case}, q{it's}, q{two "quotes"}, q{semi;colon -- and comment}, q{back\\slash}, q{x$simdup$; SELECT 1/0; --},
+	q{%s %I %1$s}, q{"; DROP TABLE data.doc; --}, q{'); DROP TABLE data.doc; --}, 'n' x 63, "\xc3\xa9" x 31, 'select', 'page');
+my $number = 0;
+for my $name (@names)
+{
+	my ($quoted, $literal) = map { my $s = $_; $s } ($name, $name);
+	$quoted =~ s/"/""/g;
+	$quoted = qq{"$quoted"};
+	$literal = "quote_ident(\$name\$$name\$name\$)";
+
+	for my $action ('flag', 'log', 'reject')
+	{
+		my $schema = 'named_' . ++$number;
+		my $log = length($name) > 40 ? ", log_table => '$schema.log'" : '';
+		# the table, its key, its content and a field are called so, or nearly
+		my $create = qq{SET client_min_messages = warning; CREATE SCHEMA $schema; SET search_path = ext, public;
+			CREATE TABLE $schema.$quoted ($quoted int PRIMARY KEY, body text, other text);
+			ALTER TABLE $schema.$quoted RENAME other TO "x$number";
+			INSERT INTO $schema.$quoted VALUES (1, 'the lights are out', 'x'), (2, 'a tree has fallen', 'y');};
+		my $attach = qq{simdup_attach(('$schema.' || $literal)::regclass, 'body', '{x$number}', 0, '$action'$log};
+		my $again = qq{INSERT INTO $schema.$quoted VALUES (3, 'the lights are out', 'x');};
+		my $way = $number % 2 ? "SELECT count(*) > 3 FROM $attach);" : qq{SELECT $attach, dry_run => true, live => true) \\gexec\n};
+		my $got = said("$create\n$way\n$again SELECT count(simdup_fp) FROM $schema.$quoted");
+		my $wanted = $number % 2 ? "t\n3" : "0\n3";
+
+		$wanted =~ s/\n3$/\nERROR:  new row for relation/ if $action eq 'reject';
+		$wanted = quotemeta $wanted;
+		like($got, qr/^$wanted/, "$action: $name");
+		my $detached = said(qq{SET search_path = ext, public; SELECT count(*) >= 3 FROM simdup_detach(('$schema.' || $literal)::regclass);
+			SELECT count(*) FROM $schema.$quoted});
+		is($detached, $action eq 'reject' ? "t\n2" : "t\n3", "$action, detached: $name");
+	}
+}
+
+# columns
+for my $name (@names)
+{
+	my $quoted = $name =~ s/"/""/gr;
+	my $schema = 'column_' . ++$number;
+	my $got = said(qq{CREATE SCHEMA $schema; SET search_path = ext, public;
+		CREATE TABLE $schema.t (id int PRIMARY KEY, "$quoted" text);
+		INSERT INTO $schema.t VALUES (1, 'the lights are out'), (2, 'a tree has fallen');
+		SELECT simdup_attach('$schema.t', \$name\$$name\$name\$, ARRAY[\$name\$$name\$name\$], dry_run => true, live => true) \\gexec
+		INSERT INTO $schema.t VALUES (3, 'the lights are out');
+		SELECT count(*) FROM $schema.t WHERE simdup_fp = simhash_row("$quoted", ARRAY["$quoted"]);
+		SELECT simdup_of FROM $schema.t WHERE id = 3});
+	is($got, "0\n3\n1", "column: $name");
+}
+is(sql('SELECT count(*) FROM data.doc'), '12', 'nothing was dropped');
+
+# --- the report
+
+my @bad = ('<script>alert(1)</script>', q{"><img src=x onerror=alert(1)>}, q{' onload='x}, '&amp;', '</style><b>', "\xe2\x80\xa8");
+my $page = sql('SELECT ext.simdup_report_html($q$SELECT k, ext.simhash64 \'00000000000000ff\', s FROM (VALUES '
+	  . join(', ', map { "(\$k\$$_\$k\$, \$k\$$_\$k\$), (\$k\$$_\$k\$, \$k\$$_\$k\$)" } @bad) . ") AS v (k, s)\$q\$, \$t\$" . join(' ', @bad) . '$t$)');
+unlike($page, qr/<(script|img)\b|onerror=|onload='|[^\x00-\x7f]/i, 'a report has no tag and no attribute of its data');
+like($page, qr/&#60;script&#62;alert/, 'but shows it');
+
+# --- who may do what
+
+sql(<<'SQL');
+CREATE ROLE clerk LOGIN;
+CREATE ROLE owner LOGIN;
+GRANT USAGE ON SCHEMA data TO clerk, owner;
+GRANT CREATE ON SCHEMA data TO owner, mallory;
+GRANT USAGE ON SCHEMA data TO mallory;
+CREATE TABLE data.petition (id int PRIMARY KEY, who text DEFAULT current_user, body text);
+ALTER TABLE data.petition OWNER TO owner;
+GRANT SELECT, INSERT, UPDATE ON data.petition TO clerk;
+SQL
+
+# a log that somebody else has put there already
+sql(<<'SQL');
+SET ROLE mallory;
+CREATE TABLE data.petition_simdup_log (new_key int, old_key int, distance int, logged_at timestamptz);
+CREATE FUNCTION evil.boom() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'trapped in the log'; END $$;
+CREATE TRIGGER boom BEFORE INSERT ON data.petition_simdup_log FOR EACH ROW EXECUTE FUNCTION evil.boom();
+SQL
+like(said(q{SELECT ext.simdup_attach('data.petition', 'body', action => 'log')}),
+	qr/ERROR:  relation data.petition_simdup_log exists and belongs to another role/, 'a log of another role is not taken');
+is(sql(q{SELECT count(*) FROM ext.simdup_attach('data.petition', 'body', action => 'log', log_table => 'data.petition_simdup_log', dry_run => true)}),
+	'5', 'unless it is named');
+sql('DROP TABLE data.petition_simdup_log');
+
+# the log's rights and row security are those of whoever writes
+sql(<<'SQL');
+SELECT ext.simdup_attach('data.petition', 'body', action => 'log');
+INSERT INTO data.petition VALUES (1, 'owner', 'the lights in the park are out');
+SQL
+my @as_clerk = (extra_params => [ '-U', 'clerk' ]);
+my $clerk = q{INSERT INTO data.petition VALUES (%d, 'clerk', 'the lights in the park are out')};
+like(said(sprintf($clerk, 2), @as_clerk), qr/permission denied for table petition_simdup_log/, 'who may not write to the log is told');
+sql('GRANT INSERT ON data.petition_simdup_log TO clerk');
+is(said(sprintf($clerk, 2), @as_clerk), '', 'who may, writes');
+is(sql('SELECT new_key, old_key FROM data.petition_simdup_log'), '2|1', 'what it should be');
+like(said('SELECT * FROM data.petition_simdup_log', @as_clerk), qr/permission denied/, 'but does not read it');
+sql(<<'SQL');
+ALTER TABLE data.petition_simdup_log ENABLE ROW LEVEL SECURITY;
+CREATE POLICY odd ON data.petition_simdup_log FOR INSERT WITH CHECK (new_key % 2 = 1);
+SQL
+is(said(sprintf($clerk, 3), @as_clerk), '', 'a policy of the log lets pass');
+like(said(sprintf($clerk, 4), @as_clerk), qr/new row violates row-level security policy for table "petition_simdup_log"/, 'or not');
+
+# row security of the searched table
+sql(<<'SQL');
+SELECT ext.simdup_detach('data.petition');
+SELECT ext.simdup_attach('data.petition', 'body');
+ALTER TABLE data.petition ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON data.petition USING (who = current_user);
+INSERT INTO data.petition VALUES (10, 'owner', 'a tree has fallen on the road');
+SQL
+is(said(q{INSERT INTO data.petition VALUES (11, 'clerk', 'a tree has fallen on the road') RETURNING simdup_of}, @as_clerk),
+	'', 'a flag names no row that the writer may not see');
+is(said(q{INSERT INTO data.petition VALUES (12, 'clerk', 'a tree has fallen on the road') RETURNING simdup_of}, @as_clerk),
+	'11', 'but those that he may');
+for my $batch (
+	q{SELECT count(*) FROM ext.simdup_pairs('SELECT id, simdup_fp FROM data.petition', 0)},
+	q{SELECT n_found FROM ext.simdup_evaluate('SELECT id, id + 1 FROM data.petition', 'SELECT 1, 2')},
+	q{SELECT max(documents) FROM ext.term_idf('SELECT body FROM data.petition')},
+	q{SELECT value FROM ext.simdup_summary('SELECT id, simdup_fp FROM data.petition') WHERE item = 'rows'})
+{
+	my $seen = said($batch, @as_clerk);
+	my $by_hand = $batch =~ s/data\.petition/(SELECT * FROM data.petition WHERE who = ''clerk'') AS p/gr;
+
+	is($seen, sql($by_hand), "a batch sees what its caller may: $batch");
+}
+
+# column privileges
+sql('CREATE TABLE data.secret (id int, fp ext.simhash64); INSERT INTO data.secret SELECT id, fp FROM data.doc; GRANT SELECT (id) ON data.secret TO clerk');
+like(said(q{SELECT * FROM ext.simdup_pairs('SELECT id, fp FROM data.secret')}, @as_clerk), qr/permission denied for table secret/, 'a column without SELECT is not read');
+
+# security barriers: what is not leakproof does not see rows before the barrier
+sql(<<'SQL');
+CREATE TABLE data.hidden AS SELECT id, fp, id % 2 = 0 AS open FROM data.doc;
+CREATE INDEX ON data.hidden USING gin (fp ext.simhash64_ops);
+ANALYZE data.hidden;
+CREATE VIEW data.shown WITH (security_barrier) AS SELECT id, fp FROM data.hidden WHERE open;
+GRANT SELECT ON data.shown TO clerk;
+SQL
+my $plan = said(q{EXPLAIN (COSTS OFF) SELECT id FROM data.shown WHERE ext.simhash_similarity(fp, '0123456789abcdef') > 0.5}, @as_clerk);
+like($plan, qr/Subquery Scan on shown\n\s+Filter: .*simhash_similarity.*\n\s+->\s+Seq Scan on hidden\n\s+Filter: open/, 'what may raise an error stays above the barrier');
+$plan = said(q{EXPLAIN (COSTS OFF) SELECT id FROM data.shown WHERE fp OPERATOR(ext.<@) '<0123456789abcdef,3>'}, @as_clerk);
+like($plan, qr/Seq Scan on hidden\n\s+Filter: \(open AND \(fp OPERATOR/, 'what is leakproof goes below');
+
+# estimates: no operator but a leakproof one is asked about values that the
+# user may not see, and none of those is in the estimate of another
+sql(<<'SQL');
+CREATE TABLE data.common (id int, fp ext.simhash64);
+INSERT INTO data.common SELECT i, CASE WHEN i <= 900 THEN '0123456789abcdef' ELSE (i::bigint << 40)::ext.simhash64 END FROM generate_series(1, 1000) AS i;
+ANALYZE data.common;
+GRANT SELECT (id) ON data.common TO clerk;
+CREATE VIEW data.few WITH (security_barrier) AS SELECT * FROM data.common WHERE id > 2000;
+GRANT SELECT ON data.few TO clerk;
+SQL
+sub estimate
+{
+	my ($condition, @who) = @_;
+
+	return said("EXPLAIN SELECT FROM data.few WHERE $condition", @who) =~ /rows=(\d+)/ ? $1 : -1;
+}
+my ($common, $rare) = map { "ext.simhash_within(fp, '$_', 0)" } '0123456789abcdef', 'ffffffffffffffff';
+is(estimate($common, @as_clerk), estimate($rare, @as_clerk), 'the estimate of simhash_within tells nothing about hidden values');
+
+# a constraint holds for rows that the writer does not see, without telling which
+sql(<<'SQL');
+SELECT ext.simdup_detach('data.petition');
+SELECT ext.simdup_attach('data.petition', 'body', action => 'reject', k => 0);
+SQL
+my $refused = said(q{INSERT INTO data.petition VALUES (20, 'clerk', 'a tree has fallen on the road')}, @as_clerk);
+like($refused, qr/repeats a row within distance 0/, 'a row that the writer may not see refuses his');
+unlike($refused, qr/\(10\)/, 'and is not shown to him');
+
+# partitions and children that belong to others: the parent's trigger works
+# for whoever may write to the parent, by the rights of the parent's owner
+sql(<<'SQL');
+CREATE TABLE data.parted (id int, fp ext.simhash64) PARTITION BY LIST (id);
+CREATE TABLE data.parted_1 PARTITION OF data.parted FOR VALUES IN (1);
+CREATE TABLE data.parted_2 PARTITION OF data.parted DEFAULT;
+ALTER TABLE data.parted OWNER TO owner;
+ALTER TABLE data.parted_1 OWNER TO mallory;
+CREATE TRIGGER r BEFORE INSERT ON data.parted FOR EACH ROW EXECUTE FUNCTION ext.simdup_reject_trigger('fp', 'id', '3');
+GRANT INSERT ON data.parted TO clerk;
+INSERT INTO data.parted VALUES (1, '0123456789abcdef');
+CREATE TABLE data.mother (id int, fp ext.simhash64);
+CREATE TABLE data.child () INHERITS (data.mother);
+ALTER TABLE data.mother OWNER TO owner;
+ALTER TABLE data.child OWNER TO mallory;
+CREATE TRIGGER r BEFORE INSERT ON data.mother FOR EACH ROW EXECUTE FUNCTION ext.simdup_reject_trigger('fp', 'id', '3');
+GRANT INSERT ON data.mother TO clerk;
+INSERT INTO data.child VALUES (1, '0123456789abcdef');
+SQL
+for my $table ('parted', 'mother')
+{
+	my $got = said("INSERT INTO data.$table VALUES (2, '0123456789abcdef')", @as_clerk);
+
+	like($got, qr/ERROR:  new row for relation "\w+" repeats a row within distance 3, refused by "r"/, "$table: a row of another's child is found");
+	unlike($got, qr/\(1\)/, "$table: and not shown");
+}
+
+# who may not write to a table may not hold up its arrivals
+like(said(q{SELECT ext.simdup_lock_arrivals('data.secret')}, @as_clerk), qr/permission denied for table secret/, 'simdup_lock_arrivals needs the right to write');
+
+# our estimators read statistics: nobody else attaches them to his operators
+like(said(<<'SQL', extra_params => [ '-U', 'mallory' ]), qr/must be superuser to specify a non-built-in restriction estimator/, 'estimators are not for others');
+CREATE FUNCTION evil.no(ext.simhash64, ext.simhash64) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT false';
+CREATE OPERATOR evil.<@@ (LEFTARG = ext.simhash64, RIGHTARG = ext.simhash64, FUNCTION = evil.no, RESTRICT = ext.simhash_ballsel);
+SQL
+
+# --- bytes from the wire
+
+my $file = PostgreSQL::Test::Utils::tempdir() . '/rows';
+sub copy_binary
+{
+	my ($type, @fields) = @_;
+	my $data = "PGCOPY\n\xff\r\n\0" . pack('NN', 0, 0) . join('', map { pack('nN/a*', 1, $_) } @fields) . pack('n', 0xffff);
+
+	open(my $out, '>:raw', $file) or die $!;
+	print $out $data;
+	close $out;
+	return said(qq{CREATE TEMP TABLE t (x $type); \\copy t FROM '$file' (FORMAT binary)\nSELECT x FROM t});
+}
+is(copy_binary('ext.simhash64', "\x01\x23\x45\x67\x89\xab\xcd\xef"), '0123456789abcdef', 'binary: a fingerprint');
+is(copy_binary('ext.simhash_ball', "\x01\x23\x45\x67\x89\xab\xcd\xef" . pack('N', 64)), '<0123456789abcdef,64>', 'binary: a ball');
+for my $case (
+	[ 'ext.simhash64', '', qr/insufficient data/ ],
+	[ 'ext.simhash64', "\0" x 7, qr/insufficient data/ ],
+	[ 'ext.simhash64', "\0" x 9, qr/incorrect binary data format/ ],
+	[ 'ext.simhash_ball', "\0" x 11, qr/insufficient data/ ],
+	[ 'ext.simhash_ball', "\0" x 13, qr/incorrect binary data format/ ],
+	[ 'ext.simhash_ball', "\0" x 8 . pack('N', 65), qr/65/ ],
+	[ 'ext.simhash_ball', "\0" x 8 . "\xff\xff\xff\xff", qr/ERROR/ ],
+	[ 'text', "\xc3", qr/invalid byte sequence/ ],
+	[ 'text', "\xed\xa0\x80", qr/invalid byte sequence/ ],
+	[ 'text', "a\0b", qr/invalid byte sequence/ ])
+{
+	my ($type, $bytes, $error) = @$case;
+
+	like(copy_binary($type, $bytes), $error, "binary: $type from " . unpack('H*', $bytes));
+}
+
+# where the server lets any byte pass, every function takes it
+$node->safe_psql('postgres', q{CREATE DATABASE bytes ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0});
+my $broken = q{convert_from('\xffc328a0a1e28228f0288cbcfeed00'::bytea, 'SQL_ASCII')};
+$broken =~ s/00'/'/;
+is( $node->safe_psql('bytes', <<"SQL"),
+CREATE EXTENSION simdup;
+CREATE TABLE t AS SELECT i, ($broken || i || $broken)::text AS body FROM generate_series(1, 20) AS i;
+SELECT count(*) FROM t WHERE simhash(body) IS NULL OR minhash_signature(body, 8, 1) IS NULL OR simdup_bitmap(body) IS NULL
+  OR simdup_strip_html(body) IS NULL OR simdup_hash(body) IS NULL OR rabin_fingerprint(body) IS NULL OR simhash(body, tokenizer => 'char:3') IS NULL;
+SELECT count(*) FROM shingle_pairs('SELECT i, body FROM t', 1, 1);
+SELECT simdup_report_html('SELECT body, simhash(body), body FROM t', body) ~ '^[[:ascii:]]*\$' FROM t LIMIT 1;
+SQL
+	"0\n0\nt", 'bytes that are no text in an encoding without rules');
+
+$node->stop;
+done_testing();
