@@ -141,6 +141,7 @@ lead_the_rest(Clustering *c, int max_distance)
 
 	TupleDescInitEntry(columns, 1, "element", INT8OID, -1, 0);
 	TupleDescInitEntry(columns, 2, "predecessor", INT8OID, -1, 0);
+	SIMDUP_TUPLEDESC_DONE(columns);
 	c->slot = MakeSingleTupleTableSlot(columns, &TTSOpsVirtual);
 	sorted = MakeSingleTupleTableSlot(columns, &TTSOpsMinimalTuple);
 	c->sort =
