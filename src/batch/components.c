@@ -109,7 +109,8 @@ note_near(void *arg, const SimdupGroup *a, const SimdupGroup *b, int distance)
 }
 
 static void
-sort_offer(void *arg, const SimdupGroup *a, const SimdupGroup *b, int distance)
+sort_offer(void *arg, const SimdupGroup *a, const SimdupGroup *b,
+		   int distance pg_attribute_unused())
 {
 	Clustering     *c = arg;
 	TupleTableSlot *slot = c->slot;
