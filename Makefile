@@ -48,7 +48,7 @@ EXTRA_CLEAN = simdup--$(EXTVERSION).sql build results output_iso tmp_check
 # The server's headers are not ours to warn about, so they come in as system
 # headers; SIMDUP_VERSION keeps the module and the control file in step.
 PG_CPPFLAGS = -I$(here)/src -isystem $(shell $(PG_CONFIG) --includedir-server 2>/dev/null) -DSIMDUP_VERSION='"$(EXTVERSION)"'
-PG_CFLAGS = -Wall -Wextra -Wno-unused-parameter $(WERROR)
+PG_CFLAGS = -Wall -Wextra $(WERROR)
 
 ICU_HEADERS := $(shell pkg-config --cflags icu-uc icu-i18n 2>/dev/null)
 WITH_ICU ?= $(shell echo '\#include <unicode/ulocdata.h>' | $(CC) $(ICU_HEADERS) -E - >/dev/null 2>&1 && echo yes || echo no)

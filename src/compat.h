@@ -53,4 +53,11 @@ extern void _PG_init(void);
 #define SIMDUP_LOCK_HELD(tag, mode) LockHeldByMe(tag, mode)
 #endif
 
+/* 19 wants to be told that a tuple descriptor has all its columns */
+#if PG_VERSION_NUM >= 190000
+#define SIMDUP_TUPLEDESC_DONE(desc) TupleDescFinalize(desc)
+#else
+#define SIMDUP_TUPLEDESC_DONE(desc) ((void) (desc))
+#endif
+
 #endif /* SIMDUP_COMPAT_H */

@@ -247,13 +247,16 @@ private_install()
   # Share and library folders keep their place relative to bin.
   pkglibdir=$prefix$from_lib
   sharedir=$prefix$from_share
-  mkdir -p "$bindir" "$pkglibdir" "$sharedir/extension"
+  mkdir -p "$bindir" "$pkglibdir" "$sharedir/extension" "$sharedir/tsearch_data"
   cp -L "$from_bin"/* "$bindir/"
   ln -sf "$from_lib"/* "$pkglibdir/"
+  # the folders that something is put into are its own, of links
   for dir in "$from_share"/*; do
-    [ "${dir##*/}" = extension ] || ln -sf "$dir" "$sharedir/"
+    [ -d "$sharedir/${dir##*/}" ] || ln -sf "$dir" "$sharedir/"
   done
-  ln -sf "$from_share"/extension/* "$sharedir/extension/"
+  for dir in extension tsearch_data; do
+    ln -sf "$from_share/$dir"/* "$sharedir/$dir/"
+  done
   # An installed simdup is not the one under test.
   rm -rf "$pkglibdir"/simdup.so "$sharedir"/extension/simdup* "$pkglibdir"/bitcode
   mkdir -p "$pkglibdir/bitcode"

@@ -70,8 +70,14 @@ simdup_clusters(PG_FUNCTION_ARGS)
 	int                 max_distance;
 	SimdupClusters     *clusters;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2) ||
-		PG_ARGISNULL(min_size_at))
+	/* where key_type is meant but is taken for min_size, say so */
+	if (PG_ARGISNULL(min_size_at))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("min_size must not be null"),
+				 errhint(
+					 "For keys of type integer, name the argument: key_type => NULL::integer.")));
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		return (Datum) 0;
 	max_distance = simdup_check_max_distance(PG_GETARG_INT32(1));
 	method = simdup_cluster_method(text_to_cstring(PG_GETARG_TEXT_PP(2)));

@@ -109,7 +109,8 @@ note_near(void *arg, const SimdupGroup *a, const SimdupGroup *b, int distance)
 }
 
 static void
-sort_offer(void *arg, const SimdupGroup *a, const SimdupGroup *b, int distance)
+sort_offer(void *arg, const SimdupGroup *a, const SimdupGroup *b,
+		   int distance pg_attribute_unused())
 {
 	Clustering     *c = arg;
 	TupleTableSlot *slot = c->slot;
@@ -141,6 +142,7 @@ lead_the_rest(Clustering *c, int max_distance)
 
 	TupleDescInitEntry(columns, 1, "element", INT8OID, -1, 0);
 	TupleDescInitEntry(columns, 2, "predecessor", INT8OID, -1, 0);
+	SIMDUP_TUPLEDESC_DONE(columns);
 	c->slot = MakeSingleTupleTableSlot(columns, &TTSOpsVirtual);
 	sorted = MakeSingleTupleTableSlot(columns, &TTSOpsMinimalTuple);
 	c->sort =

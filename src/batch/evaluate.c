@@ -18,7 +18,8 @@
 #include "batch/scores.h"
 
 static void
-check_pairs(void *arg, TupleDesc columns, const char *argument)
+check_pairs(void *arg pg_attribute_unused(), TupleDesc columns,
+			const char *argument)
 {
 	if (columns->natts < 2)
 		simdup_wrong_columns(argument, columns,
@@ -26,7 +27,8 @@ check_pairs(void *arg, TupleDesc columns, const char *argument)
 }
 
 static void
-check_clusters(void *arg, TupleDesc columns, const char *argument)
+check_clusters(void *arg pg_attribute_unused(), TupleDesc columns,
+			   const char *argument)
 {
 	if (columns->natts < 2)
 		simdup_wrong_columns(argument, columns,

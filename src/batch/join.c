@@ -142,6 +142,7 @@ group_columns(void)
 
 	for (i = 1; i <= N_COLUMNS; i++)
 		TupleDescInitEntry(columns, (AttrNumber) i, "", INT8OID, -1, 0);
+	SIMDUP_TUPLEDESC_DONE(columns);
 	return columns;
 }
 

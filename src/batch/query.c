@@ -37,12 +37,14 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 }
 
 static void
-receive_nothing(DestReceiver *self, int operation, TupleDesc columns)
+receive_nothing(DestReceiver *self pg_attribute_unused(),
+				int operation      pg_attribute_unused(),
+				TupleDesc columns  pg_attribute_unused())
 {
 }
 
 static void
-receiver_done(DestReceiver *self)
+receiver_done(DestReceiver *self pg_attribute_unused())
 {
 }
 

@@ -202,6 +202,7 @@ start_spilling(SimdupRows *rows)
 
 	TupleDescInitEntry(columns, 1, "fp", INT8OID, -1, 0);
 	TupleDescInitEntry(columns, 2, "number", INT8OID, -1, 0);
+	SIMDUP_TUPLEDESC_DONE(columns);
 	rows->sort_slot = MakeSingleTupleTableSlot(columns, &TTSOpsVirtual);
 	rows->sort =
 		tuplesort_begin_heap(columns, 2, attributes, operators, collations,

@@ -80,6 +80,7 @@ begin_columns(PairSearch *search)
 	search->columns = CreateTemplateTupleDesc(2);
 	TupleDescInitEntry(search->columns, 1, "first", INT8OID, -1, 0);
 	TupleDescInitEntry(search->columns, 2, "second", INT8OID, -1, 0);
+	SIMDUP_TUPLEDESC_DONE(search->columns);
 	search->slot = MakeSingleTupleTableSlot(search->columns, &TTSOpsVirtual);
 }
 

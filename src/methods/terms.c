@@ -287,7 +287,8 @@ typedef struct Corpus
 } Corpus;
 
 static void
-check_corpus_columns(void *arg, TupleDesc columns, const char *argument)
+check_corpus_columns(void *arg pg_attribute_unused(), TupleDesc columns,
+					 const char *argument)
 {
 	if (columns->natts != 1 ||
 		!simdup_is_text_type(TupleDescAttr(columns, 0)->atttypid))
@@ -420,7 +421,8 @@ typedef struct LexiconTerms
 
 /* A TermSink: a term of imatch_lexicon. */
 static void
-put_lexicon_term(void *arg, text *term, int64 n_documents, double idf)
+put_lexicon_term(void *arg, text *term, int64 n_documents pg_attribute_unused(),
+				 double idf)
 {
 	LexiconTerms *lexicon = arg;
 

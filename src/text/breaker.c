@@ -47,7 +47,7 @@ simdup_get_icu_breaker(const char *locale)
 #else
 
 SimdupBreaker
-simdup_get_icu_breaker(const char *locale)
+simdup_get_icu_breaker(const char *locale pg_attribute_unused())
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -61,7 +61,7 @@ simdup_get_icu_breaker(const char *locale)
 PG_FUNCTION_INFO_V1(simdup_icu_version);
 /* simdup_icu_version() */
 Datum
-simdup_icu_version(PG_FUNCTION_ARGS)
+simdup_icu_version(PG_FUNCTION_ARGS pg_attribute_unused())
 {
 #ifdef SIMDUP_ICU
 	char version[SIMDUP_ICU_VERSION_SIZE];

@@ -44,7 +44,8 @@ typedef struct Parser
 
 /* Other breakers may come and go between two calls. */
 static int
-find_root_breaks(void *arg, const char *text, size_t len, SimdupBreak *breaks)
+find_root_breaks(void *arg pg_attribute_unused(), const char *text, size_t len,
+				 SimdupBreak *breaks)
 {
 	SimdupBreaker root = simdup_get_icu_breaker("root");
 
@@ -162,7 +163,7 @@ simdup_icu_end(PG_FUNCTION_ARGS)
 PG_FUNCTION_INFO_V1(simdup_icu_lextypes);
 /* LEXTYPES of the parser: (unused), with or without ICU */
 Datum
-simdup_icu_lextypes(PG_FUNCTION_ARGS)
+simdup_icu_lextypes(PG_FUNCTION_ARGS pg_attribute_unused())
 {
 	static const struct
 	{

@@ -70,6 +70,7 @@ tear_down()
 ms()
 {
   sql <<SQL | awk '/^Time:/ { t = $2 } END { print t }'
+SET simdup.progress_interval = 0;
 SELECT count(*) FROM petition WHERE fp <@ '<0000000000000000,0>';
 \timing on
 $1

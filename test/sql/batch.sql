@@ -105,6 +105,9 @@ SELECT * FROM simdup_pairs($$SELECT id::int, fp FROM rows WHERE kind = 'equal' A
 SELECT * FROM simdup_pairs($$SELECT id::int2, fp FROM rows WHERE kind = 'equal' AND id IN (4, 8) ORDER BY id$$);
 SELECT a, b, pg_typeof(a) FROM simdup_pairs($$SELECT md5(id::text)::uuid, fp FROM rows WHERE kind = 'equal' AND id IN (4, 8) ORDER BY id$$, 3, NULL::uuid);
 SELECT key, cluster, size, pg_typeof(key) FROM simdup_clusters($$SELECT 'row ' || id, fp FROM rows WHERE kind = 'equal' AND id IN (4, 8) ORDER BY id$$, 3, 'leader', NULL::text) ORDER BY key COLLATE "C";
+-- a null integer is a min_size, unless it is named
+SELECT * FROM simdup_clusters('SELECT id, fp FROM rows', 3, 'leader', NULL::integer);
+SELECT DISTINCT pg_typeof(key) FROM simdup_clusters('SELECT id::integer, fp FROM rows', 3, 'leader', key_type => NULL::integer);
 SELECT * FROM simdup_pairs($$SELECT 1, fp FROM rows WHERE kind = 'equal' AND id IN (4, 8)$$);
 
 -- rows without a fingerprint

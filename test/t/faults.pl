@@ -72,6 +72,8 @@ BEGIN
       IF state = 'ZZ000' THEN
         state := CASE WHEN result IS DISTINCT FROM expected THEN format('wrong at %s: %s', n, result)
                  WHEN fired THEN 'unharmed' ELSE 'untouched' END;
+      ELSIF message LIKE 'failed to initialize hash table %' THEN
+        state := '53200'; -- as the server says it from 18 on
       ELSIF state NOT IN ('53200', '57014', '53100') THEN
         state := format('%s at %s: %s', state, n, message);
       END IF;
@@ -184,7 +186,7 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'), '0', 'an
 
 SKIP:
 {
-	skip 'built without ICU', 1 unless $expected{$icu};
+	skip 'built without ICU', 2 unless $expected{$icu};
 
 	my %ended;
 	for my $kilobytes (0, 64, 512, 2048, 4096, 4608, 5120, 6144, 16384)
@@ -197,11 +199,13 @@ $icu;
 SELECT fault_limit(NULL);
 $icu;
 SQL
-		$stderr =~ s/.*ERROR: +//;
+		$stderr =~ s/^.*ERROR: +//mg;
 		$stdout =~ s/\Q$expected{$icu}\E/right/g;
+		# with very little, the server may fail at lifting the limit as well
 		$ended{ join ' ', grep { $_ ne '' } split /\s+/, "$stdout $stderr" } = $kilobytes;
 	}
-	is_deeply([ sort keys %ended ], [ 'right 53200', 'right right' ], 'ICU without memory is an error, and with it works');
+	is(join(', ', grep { !/^(right ?|53200 ?)+$/ } keys %ended), '', 'ICU without memory is an error');
+	ok((grep { /53200/ } keys %ended) && exists $ended{'right right'}, 'and with it works: ' . join(', ', sort keys %ended));
 }
 
 unlike(slurp_file($node->logfile), qr/PANIC|terminated by signal|leak|still referenced/, 'the server has nothing to say');

@@ -434,5 +434,39 @@ SELECT simdup_report_html('SELECT body, simhash(body), body FROM t', body) ~ '^[
 SQL
 	"0\n0\nt", 'bytes that are no text in an encoding without rules');
 
+# --- the update script: whoever may create in the extension's schema has put
+# there what its names could mean instead
+
+my ($sharedir) = run_command([ 'pg_config', '--sharedir' ]);
+my $released = "$sharedir/extension/simdup--0.1.0.sql";
+my $put = !-e $released;
+append_to_file($released, slurp_file('test/data/simdup--0.1.0.sql')) if $put;
+END { unlink $released if $put; }
+
+my $comments = q{SET search_path = ''; SELECT md5(string_agg(concat(classoid::regclass, pg_describe_object(classoid, objoid, objsubid), description), ',' ORDER BY classoid, pg_describe_object(classoid, objoid, objsubid)))
+	FROM pg_description WHERE pg_describe_object(classoid, objoid, objsubid) ~ 'ext\.'};
+my $traps = <<'SQL';
+GRANT CREATE, USAGE ON SCHEMA ext TO mallory;
+SET ROLE mallory;
+CREATE FUNCTION ext.simhash_blocks(ext.simhash64, bigint) RETURNS int LANGUAGE sql AS 'SELECT 1';
+CREATE FUNCTION ext.simhash(varchar, integer, varchar, varchar, varchar, boolean) RETURNS int LANGUAGE sql AS 'SELECT 1';
+CREATE DOMAIN ext.text AS pg_catalog.text;
+CREATE DOMAIN ext."integer" AS pg_catalog.int4;
+CREATE DOMAIN ext.regclass AS pg_catalog.regclass;
+CREATE FUNCTION ext.simdup_lock_arrivals(ext.regclass) RETURNS int LANGUAGE sql AS 'SELECT 1';
+CREATE FUNCTION ext.simdup_hash(ext.text, ext.text) RETURNS int LANGUAGE sql AS 'SELECT 1';
+RESET ROLE;
+SQL
+my %database = (updated => "VERSION '0.1.0'", fresh => '');
+for my $name (sort keys %database)
+{
+	$node->safe_psql('postgres', "CREATE DATABASE $name");
+	$node->safe_psql($name, "CREATE SCHEMA ext; CREATE EXTENSION simdup SCHEMA ext $database{$name}; $traps");
+}
+isnt($node->safe_psql('updated', $comments), $node->safe_psql('fresh', $comments), 'the comments have changed');
+$node->safe_psql('updated',
+	'CREATE TEMP TABLE simhash64 (a int); CREATE DOMAIN pg_temp.text AS int; SET search_path = pg_temp, ext, pg_catalog; ALTER EXTENSION simdup UPDATE');
+is($node->safe_psql('updated', $comments), $node->safe_psql('fresh', $comments), 'an update goes to the extension\'s own objects');
+
 $node->stop;
 done_testing();
