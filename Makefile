@@ -23,6 +23,9 @@
 
 # Where the sources are: here, unless the build is elsewhere.
 here := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
+ifeq ($(realpath $(here)),$(realpath .))
+here := .
+endif
 
 EXTENSION = simdup
 EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(here)/simdup.control)

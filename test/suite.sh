@@ -14,9 +14,7 @@
 
 chosen=("$@")
 folders=${folders:-unit sql specs t}
-passed=0
-failed=0
-skipped=0
+. "$root/test/sums.sh"
 summed=
 read -ra settings <<<"${SETTINGS:-}"
 # a crowded machine is slow, not wrong
@@ -29,6 +27,7 @@ end_suite()
   if [ -z "$summed" ]; then
     failed=$((failed + 1))
     echo "not ok: the suite stopped before its end (exit $status)"
+    summed=yes
     say_sum
     [ "$status" != 0 ] || status=1
   fi
@@ -38,12 +37,6 @@ end_suite()
   close_scratch
 }
 trap end_suite EXIT
-
-say_sum()
-{
-  summed=yes
-  echo "$passed passed, $failed failed$([ "$skipped" = 0 ] || echo ", $skipped skipped")"
-}
 
 # wanted NAME: is it among the chosen, or is nothing chosen?
 wanted()
@@ -98,7 +91,8 @@ run_tap()
   local name=$1 before=$failed status=0 out
   shift
   out=$scratch/$name.tap
-  "$@" >"$out" 2>"$out.err" || status=$?
+  # in a shell of its own: the output is not that of a trap in this one
+  ("$@") >"$out" 2>"$out.err" || status=$?
   count_tap "$out" || [ "$status" != 0 ] || status="0, but not the tests it planned"
   if [ "$failed" != "$before" ] || [ "$status" != 0 ]; then
     [ "$failed" != "$before" ] || failed=$((failed + 1))
@@ -234,5 +228,6 @@ tap_scripts()
 [ -z "$(names_in sql sql)$(names_in specs spec)" ] || sql_tests
 [ -z "$(names_of_scripts)" ] || tap_scripts
 [ "$purpose" != valgrind ] || check_reports
+summed=yes
 say_sum
 [ "$failed" = 0 ]

@@ -14,6 +14,7 @@
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "compat.h"
+#include "storage/lmgr.h"
 #include "type/simhash64.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -303,6 +304,11 @@ find_origin(TriggerData *trigdata, ArrivalTrigger *at)
 		at->trigger = parent;
 	}
 	table_close(pg_trigger, AccessShareLock);
+	/*
+	 * Who writes to a partition has locked that alone; from here on the table
+	 * keeps the name that the search is written by.
+	 */
+	LockRelationOid(at->table, AccessShareLock);
 }
 
 /* Is the table, or what inherits from it or is a part of it, a foreign one? */

@@ -110,15 +110,6 @@ table_argument(FunctionCallInfo fcinfo, Attachment *a)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("relation with OID %u is not a table", a->table)));
-	if (simdup_arrival_reaches_foreign(a->table))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("relation \"%s\" has foreign tables below it",
-						get_rel_name(a->table)),
-				 errdetail(
-					 "Columns and indexes cannot be added on their servers from here."),
-				 errhint(
-					 "Add column, index and trigger by hand, on each server.")));
 	a->partitioned = kind == RELKIND_PARTITIONED_TABLE;
 	a->table_name = quote_qualified_identifier(get_namespace_name(
 												   get_rel_namespace(a->table)),
@@ -266,6 +257,20 @@ action_arguments(FunctionCallInfo fcinfo, Attachment *a)
 						errhint("Actions are flag, log and reject.")));
 	if (strcmp(a->action, "log") == 0)
 		log_table_argument(fcinfo, a);
+}
+
+static void
+refuse_foreign_tables(Attachment *a)
+{
+	if (simdup_arrival_reaches_foreign(a->table))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("relation \"%s\" has foreign tables below it",
+						get_rel_name(a->table)),
+				 errdetail(
+					 "Columns and indexes cannot be added on their servers from here."),
+				 errhint(
+					 "Add column, index and trigger by hand, on each server.")));
 }
 
 static void
@@ -429,6 +434,7 @@ simdup_attach(PG_FUNCTION_ARGS)
 	bool dry_run = !PG_ARGISNULL(ARG_DRY_RUN) && PG_GETARG_BOOL(ARG_DRY_RUN);
 
 	table_argument(fcinfo, &a);
+	refuse_foreign_tables(&a);
 	source_arguments(fcinfo, &a);
 	key_argument(fcinfo, &a);
 	action_arguments(fcinfo, &a);

@@ -108,8 +108,9 @@ evaluate(FunctionCallInfo fcinfo, const char *statement,
 					 "a key has more than one cluster in one of the queries")));
 	simdup_scores(count_column(1), count_column(2), count_column(3), values,
 				  nulls);
-	SPI_finish();
+	/* before SPI's memory goes: a Datum may be a pointer on 32 bits */
 	simdup_put_result(result, values, nulls);
+	SPI_finish();
 	return (Datum) 0;
 }
 

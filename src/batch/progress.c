@@ -102,12 +102,13 @@ simdup_progress_begin(const char *function)
 {
 	ProgressEnd *end = palloc(sizeof(ProgressEnd));
 
+	end->statement = pstrdup(
+		MyBEEntry && pgstat_track_activities ? MyBEEntry->st_activity_raw : "");
+	/* nothing may fail from here on until the callback is there */
 	end->outer = progress;
 	progress.function = function;
-	progress.statement = pstrdup(
-		MyBEEntry && pgstat_track_activities ? MyBEEntry->st_activity_raw : "");
+	progress.statement = end->statement;
 	progress.told = GetCurrentTimestamp();
-	end->statement = progress.statement;
 	end->callback.func = progress_end;
 	end->callback.arg = end;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &end->callback);

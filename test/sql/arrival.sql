@@ -510,6 +510,18 @@ SELECT count(*) FROM simdup_detach('"Pet ition"');
 SELECT count(*) FROM simdup_attach('"Pet ition"', 'Body', action => 'log');
 INSERT INTO "Pet ition" SELECT 200, "Body", place, ok FROM "Pet ition" WHERE "Id" = 7;
 SELECT new_key, old_key, distance FROM "Pet ition_simdup_log";
+-- what was attached comes off also where a foreign partition came later
+CREATE TABLE afar (id int NOT NULL, region text, body text) PARTITION BY LIST (region);
+CREATE TABLE afar_near PARTITION OF afar FOR VALUES IN ('near');
+SELECT count(*) FROM simdup_attach('afar', 'body', key => 'id');
+CREATE FOREIGN DATA WRAPPER simdup_nowhere;
+CREATE SERVER simdup_nowhere FOREIGN DATA WRAPPER simdup_nowhere;
+CREATE FOREIGN TABLE afar_far PARTITION OF afar FOR VALUES IN ('far') SERVER simdup_nowhere;
+SELECT simdup_attach('afar', 'body', key => 'id');
+SELECT count(*) FROM simdup_detach('afar');
+\d afar
+DROP TABLE afar;
+DROP FOREIGN DATA WRAPPER simdup_nowhere CASCADE;
 -- wrong arguments
 SELECT simdup_attach('pg_stats', 'attname');
 SELECT simdup_attach('gen', 'nope');
