@@ -21,7 +21,7 @@ write_server_program()
   cp "$root/test/valgrind.supp" "$scratch/"
   cat >"$server_program" <<EOF
 #!/bin/sh
-TMPDIR='$scratch' exec valgrind --trace-children=yes --num-callers=40 --track-origins=yes \
+TMPDIR='$scratch' exec valgrind --trace-children=yes --num-callers=40 \
   --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
   --gen-suppressions=all --suppressions='$scratch/valgrind.supp' \
   --log-file='$reports/%p' '$bindir/postgres' "\$@" -c autovacuum=off -c jit=off
@@ -30,10 +30,14 @@ EOF
   [ "$(id -u)" != 0 ] || chown "$server_user" "$reports"
 }
 
-# check_reports: each process is a test; one that was killed has no summary.
+# check_reports: each process is a test; one that was killed has no summary. A
+# stopped server is still writing its own.
 check_reports()
 {
-  local report
+  local report patience=60
+  until [ -z "$(grep -L 'ERROR SUMMARY' "$reports"/*)" ] || [ $((patience -= 1)) = 0 ]; do
+    sleep 1
+  done
   for report in "$reports"/*; do
     if grep -q 'ERROR SUMMARY: 0 errors' "$report"; then
       passed=$((passed + 1))
