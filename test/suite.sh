@@ -9,8 +9,9 @@
 #   SETTINGS="name=value …" for every server that is started
 #
 # Under these, what can't depend on them is left out: the unit tests, which
-# have no server, and under another encoding the scripts that make databases
-# of encodings they name. What an encoding can't hold is skipped, by the test.
+# have no server, under another encoding the scripts that make databases of
+# encodings they name, and with jit=on those that turn it off. What an encoding
+# can't hold is skipped, by the test.
 
 chosen=("$@")
 folders=${folders:-unit sql specs t}
@@ -88,7 +89,7 @@ count_tap()
 # not explain is a failure of its own.
 run_tap()
 {
-  local name=$1 before=$failed status=0 out
+  local name=$1 before=$failed status=0 since=$SECONDS out
   shift
   out=$scratch/$name.tap
   # in a shell of its own: the output is not that of a trap in this one
@@ -102,7 +103,7 @@ run_tap()
     # PostgreSQL::Test keeps what a script says to stderr, and its commands
     [ ! -e "$scratch/tap/tmp_check/log/regress_log_$name" ] || tail -n 30 "$scratch/tap/tmp_check/log/regress_log_$name"
   else
-    echo "ok: $name ($(grep -c '^ok ' "$out" || true))"
+    echo "ok: $name ($(grep -c '^ok ' "$out" || true) in $((SECONDS - since)) s)"
     grep -iE '# skip' "$out" | sed 's/^/  /' || true
   fi
 }
@@ -197,12 +198,16 @@ sql_tests()
   stop_cluster || echo "the server did not stop by itself"
 }
 
-# names_of_scripts: the wanted TAP scripts that the encoding means something to.
+# names_of_scripts: the wanted TAP scripts that the encoding and the settings mean
+# something to.
 names_of_scripts()
 {
-  local name
+  local name script
   for name in $(names_in t pl); do
-    [ "$ENCODING" != UTF8 ] && ! grep -q 'ENV{ENCODING}' "$root/test/t/$name.pl" || echo "$name"
+    script=$root/test/t/$name.pl
+    [ "$ENCODING" = UTF8 ] || grep -q 'ENV{ENCODING}' "$script" || continue
+    [[ " ${settings[*]} " != *" jit=on "* ]] || ! grep -q 'jit = off' "$script" || continue
+    echo "$name"
   done
 }
 

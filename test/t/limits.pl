@@ -75,7 +75,9 @@ SKIP:
 	my $idle = peak_memory('SELECT 1');
 	my $text = peak_memory('SELECT octet_length(body || \'\') FROM huge') - $idle;
 	my $huge = peak_memory('SELECT simhash(body) FROM huge') - $idle;
-	cmp_ok($huge, '<', 1.2 * 200 + 64, sprintf('200 MB of text: %d MB beside an idle session (reading and copying it: %d)', $huge, $text));
+	# fingerprints are of UTF-8: texts in another encoding are converted
+	my $copies = $ENV{ENCODING} eq 'LATIN1' ? 2 : 1;
+	cmp_ok($huge, '<', 1.2 * 200 * $copies + 64, sprintf('200 MB of text: %d MB beside an idle session (reading and copying it: %d)', $huge, $text));
 
 	# 11 MB of text in memory, twice while string_agg grows it; a table of a
 	# million entries
@@ -93,11 +95,14 @@ SKIP:
 # --- stoppable, in the middle of one call
 
 # Builds the text, says so by a lock, and fingerprints it until it is cancelled.
+# Each has a lock of its own: the session before may still be going.
+my $lock = 0;
 for my $call (
 	"simhash(t, tokenizer => 'char:16')", "simhash(t, tokenizer => 'word:16')",
 	"simhash(t, 10)", "count(*) FROM simdup_features(t, tokenizer => 'char:8')")
 {
 	my ($stdout, $stderr) = ('', '');
+	my $locks = 'pg_locks WHERE granted AND locktype = \'advisory\' AND objid = ' . ++$lock;
 	my $session = IPC::Run::start(
 		[ 'psql', '-qXAt', '-d', $node->connstr('postgres'), '-c', <<"SQL" ], '<', \'', '>', \$stdout, '2>', \$stderr);
 DO \$\$
@@ -105,19 +110,17 @@ DECLARE
   t text := (SELECT body FROM huge);
 BEGIN
   t := t || '';
-  PERFORM pg_advisory_lock(42);
+  PERFORM pg_advisory_lock($lock);
   FOR i IN 1 .. 1000 LOOP
     PERFORM $call;
   END LOOP;
 END \$\$;
 SQL
-	my $started = $node->poll_query_until('postgres',
-		"SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = 42 AND granted");
+	my $started = $node->poll_query_until('postgres', "SELECT count(*) = 1 FROM $locks");
 
 	sleep(0.2);
 	my $cancelled_at = time;
-	$node->safe_psql('postgres',
-		"SELECT pg_cancel_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objid = 42");
+	$node->safe_psql('postgres', "SELECT pg_cancel_backend(pid) FROM $locks");
 	$session->finish;
 	my $took = time - $cancelled_at;
 	ok($started && $stderr =~ /canceling statement due to user request/, "$call is cancelled") or diag($stderr);
