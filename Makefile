@@ -85,6 +85,10 @@ src/simdup.o src/simdup.bc: simdup.control
 # A build elsewhere has folders of its own, and looks there for the expected
 # output. Not files to make: VPATH would find those of the sources.
 ifneq ($(here),.)
+# VPATH would take what is built there, perhaps for another server, for this.
+ifneq ($(call files,$(OBJS)),)
+$(error simdup: there is a build in $(here): make clean there first)
+endif
 $(OBJS) $(OBJS:.o=.bc): | own-folders
 own-folders:
 	@mkdir -p $(sort $(dir $(OBJS)))
