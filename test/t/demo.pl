@@ -55,7 +55,8 @@ sub readable
 {
 	my ($name) = @_;
 	my @wide = grep {
-		my $line = $_;
+		# where the file is, is the user's affair
+		my $line = s{/\S*/}{}r;
 		my $double = () = $line =~ /[\p{East_Asian_Width=Wide}\p{East_Asian_Width=Fullwidth}]/g;
 		length($line) + $double > 100;
 	} split /\n/, $output;
