@@ -149,13 +149,23 @@ major_version()
   { "$PG_CONFIG" --version 2>/dev/null || true; } | sed -n 's/^PostgreSQL \([0-9]*\).*/\1/p'
 }
 
+# no_installing: why no packages can be installed here; nothing where they can.
+no_installing()
+{
+  if [ "$(id -u)" != 0 ]; then
+    echo "not root"
+  elif ! command -v apt-get >/dev/null || [ ! -e /etc/debian_version ]; then
+    echo "not a Debian machine"
+  fi
+}
+
 # need PURPOSE: have what it takes, or install it (Debian, root), or say what
 # is missing and stop.
 need()
 {
   local missing extras
   mapfile -t missing < <(missing_for "$1")
-  if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || [ ! -e /etc/debian_version ]; then
+  if [ -n "$(no_installing)" ]; then
     [ ${#missing[@]} = 0 ] || die "missing on this machine (Debian's names, MAJOR is the server's version): ${missing[*]}"
     return 0
   fi

@@ -137,4 +137,14 @@ take_long_text(Input *in, size_t max, size_t *len)
 	return text;
 }
 
+/* For qsort: words in their order. */
+static inline int
+compare_words(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *) a;
+	uint64_t y = *(const uint64_t *) b;
+
+	return (x > y) - (x < y);
+}
+
 #endif /* SIMDUP_FUZZ_INPUT_H */

@@ -51,15 +51,6 @@ take_fingerprints(Input *in)
 	return n;
 }
 
-static int
-compare_words(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *) a;
-	uint64_t y = *(const uint64_t *) b;
-
-	return (x > y) - (x < y);
-}
-
 /* Sort rows by the code under test, drop equal ones; how many are left. */
 static size_t
 group(size_t n)

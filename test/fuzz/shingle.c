@@ -12,15 +12,6 @@
 #define MAX_HASHES 4000
 #define SLIDE_BASE UINT64_C(0x9e3779b97f4a7c15)
 
-static int
-compare_words(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *) a;
-	uint64_t y = *(const uint64_t *) b;
-
-	return (x > y) - (x < y);
-}
-
 /* Sort and drop repetitions, by the C library. */
 static size_t
 naive_unique(uint64_t *hashes, size_t n)

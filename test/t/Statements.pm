@@ -7,6 +7,24 @@ package Statements;
 use strict;
 use warnings;
 
+use PostgreSQL::Test::Cluster;
+
+# A server, not started yet, that does only what it is told to, in little memory.
+sub new_node
+{
+	my $node = PostgreSQL::Test::Cluster->new($_[0]);
+
+	$ENV{PGCLIENTENCODING} = 'UTF8';
+	$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+	$node->append_conf('postgresql.conf', <<'CONF');
+autovacuum = off
+work_mem = 64kB
+maintenance_work_mem = 1MB
+max_parallel_workers_per_gather = 0
+CONF
+	return $node;
+}
+
 our $setup = <<'SQL';
 CREATE TABLE doc (id int PRIMARY KEY, name text, body text, fp simhash64);
 INSERT INTO doc SELECT i, 'doc ' || i, b, simhash(b)

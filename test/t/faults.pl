@@ -25,16 +25,8 @@ my $fault = PostgreSQL::Test::Utils::tempdir() . '/fault.so';
 system_or_bail($ENV{CC} // 'cc', '-shared', '-fPIC', '-O1', '-g', '-D_GNU_SOURCE', '-Wl,-z,lazy', '-isystem', include_dir(),
 	'-o', $fault, 'test/fault/fault.c', '-ldl');
 
-$ENV{PGCLIENTENCODING} = 'UTF8';
-my $node = PostgreSQL::Test::Cluster->new('faults');
-$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
-$node->append_conf('postgresql.conf', <<'CONF');
-autovacuum = off
-jit = off
-work_mem = 64kB
-maintenance_work_mem = 1MB
-max_parallel_workers_per_gather = 0
-CONF
+my $node = Statements::new_node('faults');
+$node->append_conf('postgresql.conf', 'jit = off');
 {
 	local $ENV{LD_PRELOAD} = $fault;
 	$node->start;

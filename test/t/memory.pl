@@ -9,16 +9,8 @@ use PostgreSQL::Test::Utils;
 use Statements;
 use Test::More;
 
-$ENV{PGCLIENTENCODING} = 'UTF8';
-my $node = PostgreSQL::Test::Cluster->new('memory');
-$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
-$node->append_conf('postgresql.conf', <<'CONF');
-autovacuum = off
-jit = off
-work_mem = 64kB
-maintenance_work_mem = 1MB
-max_parallel_workers_per_gather = 0
-CONF
+my $node = Statements::new_node('memory');
+$node->append_conf('postgresql.conf', 'jit = off');
 $node->start;
 $node->safe_psql('postgres', "CREATE EXTENSION simdup; $Statements::setup");
 
