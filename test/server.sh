@@ -9,6 +9,14 @@
 
 set -euo pipefail
 
+# The caller's settings for libpq and its programs are for other servers.
+for name in "${!PG@}"; do
+  case $name in
+    PG_CONFIG | PG_TEST_*) ;;
+    *) unset "$name" ;;
+  esac
+done
+
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 scratch=
 export ENCODING=${ENCODING:-UTF8}
@@ -306,7 +314,6 @@ start_cluster()
   as_server "$bindir/pg_ctl" start -s -w ${server_program:+-p "$server_program"} \
     -D "$data" -l "$data/server.log" ||
     { cat "$data/server.log" >&2; die "the throwaway server did not start"; }
-  unset PGSERVICE PGDATABASE PGHOSTADDR PGPASSWORD PGOPTIONS PGCLIENTENCODING PGTZ PGDATESTYLE
   export PGHOST=$scratch PGPORT=5432 PGUSER=postgres PSQLRC=/dev/null
   cluster=$data
 }

@@ -22,11 +22,11 @@ sub demo
 {
 	my ($csv) = @_;
 
-	local $ENV{PGHOST} = $node->host;
-	local $ENV{PGPORT} = $node->port;
+	my $script = '. test/server.sh; export PGHOST="$1" PGPORT="$2"; . test/demo/run.sh';
+
 	local $ENV{DATA} = $csv // '';
 	$node->safe_psql('postgres', 'DROP DATABASE IF EXISTS demo');
-	IPC::Run::run [ 'bash', '-c', '. test/server.sh; . test/demo/run.sh' ],
+	IPC::Run::run [ 'bash', '-c', $script, 'bash', $node->host, $node->port ],
 	  '<', '/dev/null', '>', \$output, '2>', \$errors;
 	$output = decode_utf8($output);
 	return $? >> 8;

@@ -14,7 +14,8 @@ use Test::More;
 # Released versions with the SHA-256 of what was released as theirs: a change
 # to those files would be one to history.
 my %released = (
-	'simdup--0.1.0.sql' => 'c354ae2ae79b69c5751bc70841696f9d0c95a8b723413f1a08a266bdc2e79939');
+	'simdup--0.1.0.sql' => 'c354ae2ae79b69c5751bc70841696f9d0c95a8b723413f1a08a266bdc2e79939',
+	'simdup--0.2.0.sql' => '7e0345f3ef6487f2c61f213fbce8fade9cf7696836e94112122042b8198c8941');
 
 for my $file (sort keys %released)
 {
