@@ -3,12 +3,12 @@
  *	  Module magic and start-up, nothing else: each capability has its room.
  */
 #include "postgres.h"
-
 #include "compat.h"
+
 #include "fmgr.h"
 #include "utils/guc.h"
 
-#include "batch/progress.h"
+#include "server/progress.h"
 
 PG_MODULE_MAGIC_EXT(.name = "simdup", .version = SIMDUP_VERSION);
 

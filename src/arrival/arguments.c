@@ -4,24 +4,25 @@
  *	  statement, with an error that says how to write it.
  */
 #include "postgres.h"
+#include "compat.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
-#include "arrival/arrival.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
-#include "compat.h"
 #include "storage/lmgr.h"
-#include "type/simhash64.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 #include "utils/varlena.h"
+
+#include "arrival/arrival.h"
+#include "type/simhash64.h"
 
 static const char *
 fired_when(TriggerEvent event)
@@ -53,13 +54,12 @@ simdup_arrival_check_fired(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
 {
 	TriggerData *trigdata = (TriggerData *) fcinfo->context;
 	TriggerEvent event;
-	bool         fits;
+	bool fits;
 
 	if (!CALLED_AS_TRIGGER(fcinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"%s\" was not called by trigger manager",
-						usage->function)));
+		ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				errmsg("function \"%s\" was not called by trigger manager",
+					   usage->function));
 
 	event = trigdata->tg_event;
 	if (TRIGGER_FIRED_FOR_STATEMENT(event))
@@ -68,27 +68,25 @@ simdup_arrival_check_fired(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
 		fits = (usage->before && TRIGGER_FIRED_BEFORE(event)) ||
 			   (usage->after && TRIGGER_FIRED_AFTER(event));
 	if (!fits)
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"%s\" must be fired %s%s%s%s",
-						usage->function, usage->before ? "BEFORE" : "",
-						usage->before && usage->after ? " or " : "",
-						usage->after ? "AFTER" : "",
-						usage->statement ? "" : ", FOR EACH ROW"),
-				 errdetail("Trigger \"%s\" on table \"%s\" fires %s.",
-						   trigdata->tg_trigger->tgname,
-						   RelationGetRelationName(trigdata->tg_relation),
-						   fired_when(event)),
-				 simdup_arrival_hint(trigdata, usage)));
+		ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				errmsg("function \"%s\" must be fired %s%s%s%s",
+					   usage->function, usage->before ? "BEFORE" : "",
+					   usage->before && usage->after ? " or " : "",
+					   usage->after ? "AFTER" : "",
+					   usage->statement ? "" : ", FOR EACH ROW"),
+				errdetail("Trigger \"%s\" on table \"%s\" fires %s.",
+						  trigdata->tg_trigger->tgname,
+						  RelationGetRelationName(trigdata->tg_relation),
+						  fired_when(event)),
+				simdup_arrival_hint(trigdata, usage));
 	if (!TRIGGER_FIRED_BY_INSERT(event) && !TRIGGER_FIRED_BY_UPDATE(event))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"%s\" must be fired for INSERT or UPDATE",
-						usage->function),
-				 errdetail("Trigger \"%s\" on table \"%s\" fires for another event too.",
-						   trigdata->tg_trigger->tgname,
-						   RelationGetRelationName(trigdata->tg_relation)),
-				 simdup_arrival_hint(trigdata, usage)));
+		ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				errmsg("function \"%s\" must be fired for INSERT or UPDATE",
+					   usage->function),
+				errdetail("Trigger \"%s\" on table \"%s\" fires for another event too.",
+						  trigdata->tg_trigger->tgname,
+						  RelationGetRelationName(trigdata->tg_relation)),
+				simdup_arrival_hint(trigdata, usage));
 }
 
 void
@@ -97,14 +95,13 @@ simdup_arrival_check_arguments(TriggerData *trigdata, const ArrivalUsage *usage)
 	int n = trigdata->tg_trigger->tgnargs;
 
 	if (n < usage->min_args || n > usage->max_args)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("wrong number of arguments for function \"%s\"",
-						usage->function),
-				 errdetail("Trigger \"%s\" on table \"%s\" gives %d.",
-						   trigdata->tg_trigger->tgname,
-						   RelationGetRelationName(trigdata->tg_relation), n),
-				 simdup_arrival_hint(trigdata, usage)));
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("wrong number of arguments for function \"%s\"",
+					   usage->function),
+				errdetail("Trigger \"%s\" on table \"%s\" gives %d.",
+						  trigdata->tg_trigger->tgname,
+						  RelationGetRelationName(trigdata->tg_relation), n),
+				simdup_arrival_hint(trigdata, usage));
 }
 
 /* The column that argument n names. */
@@ -113,17 +110,16 @@ simdup_arrival_column(TriggerData *trigdata, const ArrivalUsage *usage, int n,
 					  const char *role)
 {
 	const char *name = trigdata->tg_trigger->tgargs[n];
-	AttrNumber  attnum;
+	AttrNumber attnum;
 
 	attnum = SPI_fnumber(RelationGetDescr(trigdata->tg_relation), name);
 	if (attnum <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
-						RelationGetRelationName(trigdata->tg_relation)),
-				 errdetail("Argument %d of trigger \"%s\" names the column with the %s.",
-						   n + 1, trigdata->tg_trigger->tgname, role),
-				 simdup_arrival_hint(trigdata, usage)));
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_COLUMN),
+				errmsg("column \"%s\" of relation \"%s\" does not exist", name,
+					   RelationGetRelationName(trigdata->tg_relation)),
+				errdetail("Argument %d of trigger \"%s\" names the column with the %s.",
+						  n + 1, trigdata->tg_trigger->tgname, role),
+				simdup_arrival_hint(trigdata, usage));
 	return attnum;
 }
 
@@ -132,25 +128,24 @@ AttrNumber
 simdup_arrival_fp_column(TriggerData *trigdata, const ArrivalUsage *usage,
 						 Oid extension)
 {
-	Oid        simhash64 = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
-										   CStringGetDatum("simhash64"),
-										   ObjectIdGetDatum(extension));
+	Oid simhash64 = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
+									CStringGetDatum("simhash64"),
+									ObjectIdGetDatum(extension));
 	AttrNumber attnum =
 		simdup_arrival_column(trigdata, usage, 0, "fingerprint");
 	Form_pg_attribute att;
 
 	att = TupleDescAttr(RelationGetDescr(trigdata->tg_relation), attnum - 1);
 	if (getBaseType(att->atttypid) != simhash64)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of relation \"%s\" is not of type %s",
-						NameStr(att->attname),
-						RelationGetRelationName(trigdata->tg_relation),
-						"simhash64"),
-				 errdetail("Trigger \"%s\" names it as the fingerprint; its type is %s.",
-						   trigdata->tg_trigger->tgname,
-						   format_type_be(att->atttypid)),
-				 simdup_arrival_hint(trigdata, usage)));
+		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+				errmsg("column \"%s\" of relation \"%s\" is not of type %s",
+					   NameStr(att->attname),
+					   RelationGetRelationName(trigdata->tg_relation),
+					   "simhash64"),
+				errdetail("Trigger \"%s\" names it as the fingerprint; its type is %s.",
+						  trigdata->tg_trigger->tgname,
+						  format_type_be(att->atttypid)),
+				simdup_arrival_hint(trigdata, usage));
 	return attnum;
 }
 
@@ -164,15 +159,15 @@ simdup_arrival_check_written(TriggerData *trigdata, const ArrivalUsage *usage,
 	att = TupleDescAttr(RelationGetDescr(trigdata->tg_relation), attnum - 1);
 	if (att->attgenerated && (TRIGGER_FIRED_BEFORE(trigdata->tg_event) ||
 							  att->attgenerated != ATTRIBUTE_GENERATED_STORED))
-		ereport(ERROR, (errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-						errmsg("column \"%s\" of relation \"%s\" is generated",
-							   NameStr(att->attname),
-							   RelationGetRelationName(trigdata->tg_relation)),
-						errdetail("Generated columns are computed after BEFORE "
-								  "triggers such as \"%s\".",
-								  trigdata->tg_trigger->tgname),
-						usage->after ? errhint("Let the trigger fire AFTER.")
-									 : errhint("Name an ordinary column.")));
+		ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				errmsg("column \"%s\" of relation \"%s\" is generated",
+					   NameStr(att->attname),
+					   RelationGetRelationName(trigdata->tg_relation)),
+				errdetail("Generated columns are computed after BEFORE "
+						  "triggers such as \"%s\".",
+						  trigdata->tg_trigger->tgname),
+				usage->after ? errhint("Let the trigger fire AFTER.")
+							 : errhint("Name an ordinary column."));
 }
 
 static AttrNumber
@@ -185,14 +180,13 @@ key_argument(TriggerData *trigdata, const ArrivalUsage *usage, Oid *type)
 	*type = SPI_gettypeid(RelationGetDescr(trigdata->tg_relation), attnum);
 	if (!OidIsValid(lookup_type_cache(*type, TYPECACHE_EQ_OPR)->eq_opr) ||
 		!OidIsValid(lookup_type_cache(*type, TYPECACHE_LT_OPR)->lt_opr))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of relation \"%s\" cannot be a key",
-						trigdata->tg_trigger->tgargs[usage->key_arg],
-						RelationGetRelationName(trigdata->tg_relation)),
-				 errdetail("Its type %s has no default order.",
-						   format_type_be(*type)),
-				 simdup_arrival_hint(trigdata, usage)));
+		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+				errmsg("column \"%s\" of relation \"%s\" cannot be a key",
+					   trigdata->tg_trigger->tgargs[usage->key_arg],
+					   RelationGetRelationName(trigdata->tg_relation)),
+				errdetail("Its type %s has no default order.",
+						  format_type_be(*type)),
+				simdup_arrival_hint(trigdata, usage));
 	return attnum;
 }
 
@@ -206,22 +200,21 @@ flag_argument(TriggerData *trigdata, const ArrivalUsage *usage, Oid key_type)
 	simdup_arrival_check_written(trigdata, usage, attnum);
 	if (strcmp(trigdata->tg_trigger->tgargs[usage->flag_arg],
 			   trigdata->tg_trigger->tgargs[usage->key_arg]) == 0)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("the flag cannot be the key's own column \"%s\"",
-							   trigdata->tg_trigger->tgargs[usage->key_arg]),
-						simdup_arrival_hint(trigdata, usage)));
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("the flag cannot be the key's own column \"%s\"",
+					   trigdata->tg_trigger->tgargs[usage->key_arg]),
+				simdup_arrival_hint(trigdata, usage));
 	if (type != key_type)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("columns \"%s\" and \"%s\" of relation \"%s\" are not "
-						"of one type",
-						trigdata->tg_trigger->tgargs[usage->flag_arg],
-						trigdata->tg_trigger->tgargs[usage->key_arg],
-						RelationGetRelationName(trigdata->tg_relation)),
-				 errdetail("The flag takes another row's key; its type is %s, "
-						   "the key's is %s.",
-						   format_type_be(type), format_type_be(key_type)),
-				 simdup_arrival_hint(trigdata, usage)));
+		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+				errmsg("columns \"%s\" and \"%s\" of relation \"%s\" are not "
+					   "of one type",
+					   trigdata->tg_trigger->tgargs[usage->flag_arg],
+					   trigdata->tg_trigger->tgargs[usage->key_arg],
+					   RelationGetRelationName(trigdata->tg_relation)),
+				errdetail("The flag takes another row's key; its type is %s, "
+						  "the key's is %s.",
+						  format_type_be(type), format_type_be(key_type)),
+				simdup_arrival_hint(trigdata, usage));
 	return attnum;
 }
 
@@ -229,19 +222,18 @@ static int
 distance_argument(TriggerData *trigdata, const ArrivalUsage *usage)
 {
 	const char *arg = trigdata->tg_trigger->tgargs[usage->k_arg];
-	char       *end;
-	long        k;
+	char *end;
+	long k;
 
 	errno = 0;
 	k = strtol(arg, &end, 10);
 	if (end == arg || *end != '\0' || errno != 0 || k < 0 || k > SIMHASH64_BITS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("distance must be an integer between 0 and %d",
-						SIMHASH64_BITS),
-				 errdetail("Argument %d of trigger \"%s\" is \"%s\".",
-						   usage->k_arg + 1, trigdata->tg_trigger->tgname, arg),
-				 simdup_arrival_hint(trigdata, usage)));
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("distance must be an integer between 0 and %d",
+					   SIMHASH64_BITS),
+				errdetail("Argument %d of trigger \"%s\" is \"%s\".",
+						  usage->k_arg + 1, trigdata->tg_trigger->tgname, arg),
+				simdup_arrival_hint(trigdata, usage));
 	return (int) k;
 }
 
@@ -258,13 +250,12 @@ lock_argument(TriggerData *trigdata, const ArrivalUsage *usage)
 	arg = trigdata->tg_trigger->tgargs[usage->lock_arg];
 	if (strcmp(arg, "lock") == 0)
 		return true;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("last argument of function \"%s\" must be 'lock' or absent",
-					usage->function),
-			 errdetail("Argument %d of trigger \"%s\" is \"%s\".",
-					   usage->lock_arg + 1, trigdata->tg_trigger->tgname, arg),
-			 simdup_arrival_hint(trigdata, usage)));
+	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			errmsg("last argument of function \"%s\" must be 'lock' or absent",
+				   usage->function),
+			errdetail("Argument %d of trigger \"%s\" is \"%s\".",
+					  usage->lock_arg + 1, trigdata->tg_trigger->tgname, arg),
+			simdup_arrival_hint(trigdata, usage));
 }
 
 /*
@@ -286,8 +277,8 @@ find_origin(TriggerData *trigdata, ArrivalTrigger *at)
 	{
 		ScanKeyData key;
 		SysScanDesc scan;
-		HeapTuple   tuple;
-		Oid         parent;
+		HeapTuple tuple;
+		Oid parent;
 
 		ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
 					ObjectIdGetDatum(at->trigger));
@@ -337,10 +328,10 @@ log_argument(TriggerData *trigdata, const ArrivalUsage *usage,
 {
 	static const char *const columns[] = {"new_key", "old_key", "distance",
 										  "logged_at"};
-	const char              *arg = trigdata->tg_trigger->tgargs[usage->log_arg];
-	RangeVar                *name;
-	Oid                      table;
-	size_t                   i;
+	const char *arg = trigdata->tg_trigger->tgargs[usage->log_arg];
+	RangeVar *name;
+	Oid table;
+	size_t i;
 
 	name =
 		makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(arg)));
@@ -348,29 +339,27 @@ log_argument(TriggerData *trigdata, const ArrivalUsage *usage,
 		name->schemaname = get_namespace_name(get_rel_namespace(at->table));
 	table = RangeVarGetRelid(name, NoLock, true);
 	if (!OidIsValid(table))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("log table \"%s.%s\" does not exist", name->schemaname,
-						name->relname),
-				 errdetail("Argument %d of trigger \"%s\" is \"%s\".",
-						   usage->log_arg + 1, trigdata->tg_trigger->tgname,
-						   arg),
-				 errhint("Write: CREATE TABLE %s (new_key %s, old_key %s, distance "
-						 "integer, logged_at timestamptz).",
-						 quote_qualified_identifier(name->schemaname,
-													name->relname),
-						 format_type_be(at->key_type),
-						 format_type_be(at->key_type))));
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+				errmsg("log table \"%s.%s\" does not exist", name->schemaname,
+					   name->relname),
+				errdetail("Argument %d of trigger \"%s\" is \"%s\".",
+						  usage->log_arg + 1, trigdata->tg_trigger->tgname,
+						  arg),
+				errhint("Write: CREATE TABLE %s (new_key %s, old_key %s, distance "
+						"integer, logged_at timestamptz).",
+						quote_qualified_identifier(name->schemaname,
+												   name->relname),
+						format_type_be(at->key_type),
+						format_type_be(at->key_type)));
 	for (i = 0; i < lengthof(columns); i++)
 		if (get_attnum(table, columns[i]) == InvalidAttrNumber)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_COLUMN),
-					 errmsg("log table \"%s.%s\" has no column \"%s\"",
-							name->schemaname, name->relname, columns[i]),
-					 errhint("It needs new_key and old_key of type %s, "
-							 "distance integer and logged_at timestamptz; "
-							 "others need a default or be nullable.",
-							 format_type_be(at->key_type))));
+			ereport(ERROR, errcode(ERRCODE_UNDEFINED_COLUMN),
+					errmsg("log table \"%s.%s\" has no column \"%s\"",
+						   name->schemaname, name->relname, columns[i]),
+					errhint("It needs new_key and old_key of type %s, "
+							"distance integer and logged_at timestamptz; "
+							"others need a default or be nullable.",
+							format_type_be(at->key_type)));
 	return table;
 }
 
@@ -382,8 +371,8 @@ log_argument(TriggerData *trigdata, const ArrivalUsage *usage,
 ArrivalTrigger *
 simdup_arrival_setup(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
 {
-	TriggerData    *trigdata = (TriggerData *) fcinfo->context;
-	MemoryContext   context = fcinfo->flinfo->fn_mcxt;
+	TriggerData *trigdata = (TriggerData *) fcinfo->context;
+	MemoryContext context = fcinfo->flinfo->fn_mcxt;
 	ArrivalTrigger *at = fcinfo->flinfo->fn_extra;
 
 	simdup_arrival_check_fired(fcinfo, usage);

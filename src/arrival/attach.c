@@ -4,17 +4,15 @@
  *	  fingerprints and an arrival trigger, by DDL that can be looked at first.
  */
 #include "postgres.h"
+#include "compat.h"
 
 #include "access/sysattr.h"
-#include "arrival/arrival.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
-#include "compat.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
-#include "type/simhash64.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -22,6 +20,9 @@
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 #include "utils/varlena.h"
+
+#include "arrival/arrival.h"
+#include "type/simhash64.h"
 
 /* What attach makes in the table; detach knows it by these names. */
 #define FP_COLUMN "simdup_fp"
@@ -51,20 +52,20 @@ enum
 /* What the statements are made of; names are quoted already. */
 typedef struct Attachment
 {
-	Oid         table;
-	bool        partitioned;
-	bool        live;
-	int         k;
+	Oid table;
+	bool partitioned;
+	bool live;
+	int k;
 	const char *action;
 	const char *extension;
-	char       *table_name;
-	char       *key;
-	char       *key_type;
-	char       *log_table;
-	bool        log_exists;
-	char       *arguments;  /* of simhash_update_trigger */
-	char       *expression; /* the same by SQL */
-	List       *statements;
+	char *table_name;
+	char *key;
+	char *key_type;
+	char *log_table;
+	bool log_exists;
+	char *arguments;  /* of simhash_update_trigger */
+	char *expression; /* the same by SQL */
+	List *statements;
 } Attachment;
 
 static void
@@ -77,8 +78,8 @@ static char *
 text_argument(FunctionCallInfo fcinfo, int n, const char *name)
 {
 	if (PG_ARGISNULL(n))
-		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-						errmsg("%s must not be null", name)));
+		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("%s must not be null", name));
 	return text_to_cstring(PG_GETARG_TEXT_PP(n));
 }
 
@@ -89,10 +90,9 @@ column_argument(Attachment *a, char *name)
 	AttrNumber attnum = get_attnum(a->table, name);
 
 	if (attnum <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
-						get_rel_name(a->table))));
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_COLUMN),
+				errmsg("column \"%s\" of relation \"%s\" does not exist", name,
+					   get_rel_name(a->table)));
 	return pstrdup(quote_identifier(name));
 }
 
@@ -102,14 +102,13 @@ table_argument(FunctionCallInfo fcinfo, Attachment *a)
 	char kind;
 
 	if (PG_ARGISNULL(ARG_TABLE))
-		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-						errmsg("%s must not be null", "target")));
+		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("%s must not be null", "target"));
 	a->table = PG_GETARG_OID(ARG_TABLE);
 	kind = get_rel_relkind(a->table);
 	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("relation with OID %u is not a table", a->table)));
+		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("relation with OID %u is not a table", a->table));
 	a->partitioned = kind == RELKIND_PARTITIONED_TABLE;
 	a->table_name = quote_qualified_identifier(get_namespace_name(
 												   get_rel_namespace(a->table)),
@@ -122,14 +121,14 @@ table_argument(FunctionCallInfo fcinfo, Attachment *a)
 static void
 source_arguments(FunctionCallInfo fcinfo, Attachment *a)
 {
-	char          *content = text_argument(fcinfo, ARG_CONTENT, "content");
-	char          *column = column_argument(a, content);
+	char *content = text_argument(fcinfo, ARG_CONTENT, "content");
+	char *column = column_argument(a, content);
 	StringInfoData arguments;
 	StringInfoData fields;
-	Datum         *values = NULL;
-	bool          *nulls = NULL;
-	int            n = 0;
-	int            i;
+	Datum *values = NULL;
+	bool *nulls = NULL;
+	int n = 0;
+	int i;
 
 	initStringInfo(&arguments);
 	initStringInfo(&fields);
@@ -143,8 +142,8 @@ source_arguments(FunctionCallInfo fcinfo, Attachment *a)
 		char *field;
 
 		if (nulls[i])
-			ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-							errmsg("%s must not be null", "a field")));
+			ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					errmsg("%s must not be null", "a field"));
 		field = TextDatumGetCString(values[i]);
 		appendStringInfo(&fields, "%s%s::pg_catalog.text", i > 0 ? ", " : "",
 						 column_argument(a, field));
@@ -163,11 +162,11 @@ static void
 key_argument(FunctionCallInfo fcinfo, Attachment *a)
 {
 	AttrNumber attnum = InvalidAttrNumber;
-	Relation   rel;
+	Relation rel;
 	Bitmapset *columns;
-	Oid        type;
-	int32      typmod;
-	Oid        collation;
+	Oid type;
+	int32 typmod;
+	Oid collation;
 
 	if (!PG_ARGISNULL(ARG_KEY))
 	{
@@ -184,12 +183,11 @@ key_argument(FunctionCallInfo fcinfo, Attachment *a)
 			RelationGetIndexAttrBitmap(rel, INDEX_ATTR_BITMAP_PRIMARY_KEY);
 		RelationClose(rel);
 		if (bms_membership(columns) != BMS_SINGLETON)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_OBJECT),
-					 errmsg("table \"%s\" has no primary key of one column",
-							get_rel_name(a->table)),
-					 errhint(
-						 "Name the column that tells its rows apart: key => 'column'.")));
+			ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
+					errmsg("table \"%s\" has no primary key of one column",
+						   get_rel_name(a->table)),
+					errhint(
+						"Name the column that tells its rows apart: key => 'column'."));
 		attnum =
 			bms_singleton_member(columns) + FirstLowInvalidHeapAttributeNumber;
 		a->key = get_attname(a->table, attnum, false);
@@ -209,8 +207,8 @@ static void
 log_table_argument(FunctionCallInfo fcinfo, Attachment *a)
 {
 	RangeVar *name;
-	Oid       log;
-	Oid       owner;
+	Oid log;
+	Oid owner;
 
 	if (PG_ARGISNULL(ARG_LOG_TABLE))
 		name =
@@ -228,33 +226,32 @@ log_table_argument(FunctionCallInfo fcinfo, Attachment *a)
 		return;
 	owner = simdup_arrival_owner(log);
 	if (owner != simdup_arrival_owner(a->table) && owner != GetUserId())
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("relation %s exists and belongs to another role",
-						a->log_table),
-				 errdetail("Whoever writes to table \"%s\" would write to it and fire its triggers.",
-						   get_rel_name(a->table)),
-				 errhint(
-					 "If this is the log you want, name it: log_table => '...'.")));
+		ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				errmsg("relation %s exists and belongs to another role",
+					   a->log_table),
+				errdetail("Whoever writes to table \"%s\" would write to it and fire its triggers.",
+						  get_rel_name(a->table)),
+				errhint(
+					"If this is the log you want, name it: log_table => '...'."));
 }
 
 static void
 action_arguments(FunctionCallInfo fcinfo, Attachment *a)
 {
 	if (PG_ARGISNULL(ARG_K))
-		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-						errmsg("%s must not be null", "k")));
+		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("%s must not be null", "k"));
 	a->k = PG_GETARG_INT32(ARG_K);
 	if (a->k < 0 || a->k > SIMHASH64_BITS)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("k must be between 0 and %d", SIMHASH64_BITS),
-						errdetail("The value given is %d.", a->k)));
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("k must be between 0 and %d", SIMHASH64_BITS),
+				errdetail("The value given is %d.", a->k));
 	a->action = text_argument(fcinfo, ARG_ACTION, "action");
 	if (strcmp(a->action, "flag") != 0 && strcmp(a->action, "log") != 0 &&
 		strcmp(a->action, "reject") != 0)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("unrecognized action: \"%s\"", a->action),
-						errhint("Actions are flag, log and reject.")));
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("unrecognized action: \"%s\"", a->action),
+				errhint("Actions are flag, log and reject."));
 	if (strcmp(a->action, "log") == 0)
 		log_table_argument(fcinfo, a);
 }
@@ -263,25 +260,23 @@ static void
 refuse_foreign_tables(Attachment *a)
 {
 	if (simdup_arrival_reaches_foreign(a->table))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("relation \"%s\" has foreign tables below it",
-						get_rel_name(a->table)),
-				 errdetail(
-					 "Columns and indexes cannot be added on their servers from here."),
-				 errhint(
-					 "Add column, index and trigger by hand, on each server.")));
+		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("relation \"%s\" has foreign tables below it",
+					   get_rel_name(a->table)),
+				errdetail(
+					"Columns and indexes cannot be added on their servers from here."),
+				errhint(
+					"Add column, index and trigger by hand, on each server."));
 }
 
 static void
 refuse_second_attachment(Attachment *a)
 {
 	if (get_attnum(a->table, FP_COLUMN) != InvalidAttrNumber)
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_OBJECT),
-				 errmsg("table \"%s\" has a column \"%s\" already",
-						get_rel_name(a->table), FP_COLUMN),
-				 errhint("simdup_detach takes off what simdup_attach made.")));
+		ereport(ERROR, errcode(ERRCODE_DUPLICATE_OBJECT),
+				errmsg("table \"%s\" has a column \"%s\" already",
+					   get_rel_name(a->table), FP_COLUMN),
+				errhint("simdup_detach takes off what simdup_attach made."));
 }
 
 /* A name in the body may hold whatever ends a dollar-quoted string. */
@@ -332,8 +327,8 @@ add_action(Attachment *a)
 {
 	const char *fp = quote_literal_cstr(FP_COLUMN);
 	const char *key = quote_literal_cstr(a->key);
-	bool        log = strcmp(a->action, "log") == 0;
-	char       *arguments;
+	bool log = strcmp(a->action, "log") == 0;
+	char *arguments;
 
 	if (log)
 		arguments = psprintf("%s, %s, '%d', %s", fp, key, a->k,
@@ -393,7 +388,7 @@ static Datum
 finish(FunctionCallInfo fcinfo, List *statements, bool dry_run)
 {
 	ReturnSetInfo *result;
-	ListCell      *cell;
+	ListCell *cell;
 
 	if (!dry_run)
 	{
@@ -414,7 +409,7 @@ finish(FunctionCallInfo fcinfo, List *statements, bool dry_run)
 	foreach (cell, statements)
 	{
 		Datum value = CStringGetTextDatum((char *) lfirst(cell));
-		bool  isnull = false;
+		bool isnull = false;
 
 		tuplestore_putvalues(result->setResult, result->setDesc, &value,
 							 &isnull);
@@ -441,13 +436,12 @@ simdup_attach(PG_FUNCTION_ARGS)
 	refuse_second_attachment(&a);
 	a.live = !PG_ARGISNULL(ARG_LIVE) && PG_GETARG_BOOL(ARG_LIVE);
 	if (a.live && !dry_run)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg(
-					 "simdup_attach cannot run the statements for a live table"),
-				 errdetail("They need transactions of their own."),
-				 errhint(
-					 "Use dry_run => true, and run them one by one, in psql by \\gexec.")));
+		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg(
+					"simdup_attach cannot run the statements for a live table"),
+				errdetail("They need transactions of their own."),
+				errhint(
+					"Use dry_run => true, and run them one by one, in psql by \\gexec."));
 
 	list_attachment(&a);
 	return finish(fcinfo, a.statements, dry_run);
@@ -470,16 +464,15 @@ Datum
 simdup_detach(PG_FUNCTION_ARGS)
 {
 	Attachment a = {0};
-	bool       dry_run = PG_GETARG_BOOL(1);
-	bool       keep_columns = PG_GETARG_BOOL(2);
+	bool dry_run = PG_GETARG_BOOL(1);
+	bool keep_columns = PG_GETARG_BOOL(2);
 
 	table_argument(fcinfo, &a);
 	if (!is_fingerprint_column(&a, get_func_namespace(fcinfo->flinfo->fn_oid)))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("table \"%s\" has nothing that simdup_attach made",
-						get_rel_name(a.table)),
-				 errdetail("It has no fingerprint column \"%s\".", FP_COLUMN)));
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
+				errmsg("table \"%s\" has nothing that simdup_attach made",
+					   get_rel_name(a.table)),
+				errdetail("It has no fingerprint column \"%s\".", FP_COLUMN));
 
 	add_statement(&a, psprintf("DROP TRIGGER IF EXISTS %s ON %s",
 							   ACTION_TRIGGER, a.table_name));

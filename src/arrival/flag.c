@@ -4,12 +4,13 @@
  *	  key of the nearest row that was there before.
  */
 #include "postgres.h"
+#include "compat.h"
 
 #include "access/htup_details.h"
-#include "arrival/arrival.h"
-#include "compat.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
+
+#include "arrival/arrival.h"
 
 static const ArrivalUsage usage = {
 	.function = "simdup_flag_trigger",
@@ -29,7 +30,7 @@ static Datum
 nearest_key(TriggerData *trigdata, ArrivalTrigger *at, uint64 fp, bool *isnull)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	Datum         key = (Datum) 0;
+	Datum key = (Datum) 0;
 
 	*isnull = true;
 	if (at->lock)
@@ -45,8 +46,8 @@ nearest_key(TriggerData *trigdata, ArrivalTrigger *at, uint64 fp, bool *isnull)
 		if (!*isnull)
 		{
 			MemoryContext spi = MemoryContextSwitchTo(caller);
-			int16         typlen;
-			bool          typbyval;
+			int16 typlen;
+			bool typbyval;
 
 			get_typlenbyval(at->key_type, &typlen, &typbyval);
 			key = datumCopy(key, typbyval, typlen);
@@ -62,16 +63,16 @@ Datum
 simdup_flag_trigger(PG_FUNCTION_ARGS)
 {
 	ArrivalTrigger *at = simdup_arrival_setup(fcinfo, &usage);
-	TriggerData    *trigdata = (TriggerData *) fcinfo->context;
-	HeapTuple       row = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event)
-							  ? trigdata->tg_newtuple
-							  : trigdata->tg_trigtuple;
-	Datum           key = (Datum) 0;
-	bool            isnull = true;
-	bool            was_null;
-	bool            changed;
-	uint64          fp;
-	int             flag;
+	TriggerData *trigdata = (TriggerData *) fcinfo->context;
+	HeapTuple row = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event)
+						? trigdata->tg_newtuple
+						: trigdata->tg_trigtuple;
+	Datum key = (Datum) 0;
+	bool isnull = true;
+	bool was_null;
+	bool changed;
+	uint64 fp;
+	int flag;
 
 	if (simdup_arrival_fingerprint(trigdata, at, &fp, &changed) && changed)
 		key = nearest_key(trigdata, at, fp, &isnull);

@@ -7,25 +7,26 @@
  * share a block: that is searched first, and the ball decides.
  */
 #include "postgres.h"
+#include "compat.h"
 
 #include "access/genam.h"
 #include "access/table.h"
-#include "arrival/arrival.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_index.h"
-#include "compat.h"
 #include "nodes/primnodes.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+
+#include "arrival/arrival.h"
 
 /* n, if the expression is simhash_blocks(fp, n) of this extension; else 0. */
 static int
 blocks_in_expression(Node *node, Oid extension, AttrNumber fp)
 {
 	FuncExpr *call = (FuncExpr *) node;
-	Var      *column;
-	Const    *n;
-	char     *name;
+	Var *column;
+	Const *n;
+	char *name;
 
 	if (!IsA(node, FuncExpr) || list_length(call->args) != 2 ||
 		get_func_namespace(call->funcid) != extension)
@@ -47,11 +48,11 @@ blocks_in_expression(Node *node, Oid extension, AttrNumber fp)
 static int
 blocks_of_index(Oid index_oid, Oid extension, AttrNumber fp, bool *direct)
 {
-	Relation  index = index_open(index_oid, AccessShareLock);
-	List     *expressions = RelationGetIndexExpressions(index);
+	Relation index = index_open(index_oid, AccessShareLock);
+	List *expressions = RelationGetIndexExpressions(index);
 	ListCell *cell;
-	int       n_blocks = 0;
-	int       i;
+	int n_blocks = 0;
+	int i;
 
 	if (index->rd_rel->relam == GIN_AM_OID && index->rd_index->indisvalid &&
 		RelationGetIndexPredicate(index) == NIL)
@@ -75,12 +76,12 @@ blocks_of_index(Oid index_oid, Oid extension, AttrNumber fp, bool *direct)
 static int
 blocks_to_search(ArrivalTrigger *at, const char *fp_name)
 {
-	Relation   table = table_open(at->table, AccessShareLock);
+	Relation table = table_open(at->table, AccessShareLock);
 	AttrNumber fp = get_attnum(at->table, fp_name);
-	List      *indexes = RelationGetIndexList(table);
-	ListCell  *cell;
-	bool       direct = false;
-	int        best = 0;
+	List *indexes = RelationGetIndexList(table);
+	ListCell *cell;
+	bool direct = false;
+	int best = 0;
 
 	foreach (cell, indexes)
 	{
@@ -98,12 +99,12 @@ char *
 simdup_arrival_condition(TriggerData *trigdata, ArrivalTrigger *at,
 						 const char *center)
 {
-	char       *fp = SPI_fname(RelationGetDescr(trigdata->tg_relation), at->fp);
+	char *fp = SPI_fname(RelationGetDescr(trigdata->tg_relation), at->fp);
 	const char *column = quote_identifier(fp);
 	const char *schema = quote_identifier(get_namespace_name(at->extension));
-	int         n_blocks = blocks_to_search(at, fp);
-	char       *ball = psprintf("t.%s OPERATOR(%s.<@) %s.simhash_ball(%s, %d)",
-								column, schema, schema, center, at->k);
+	int n_blocks = blocks_to_search(at, fp);
+	char *ball = psprintf("t.%s OPERATOR(%s.<@) %s.simhash_ball(%s, %d)",
+						  column, schema, schema, center, at->k);
 
 	if (n_blocks == 0)
 		return ball;

@@ -32,20 +32,21 @@
  * a savepoint does not give it back, as it does not renew the snapshots there.
  */
 #include "postgres.h"
+#include "compat.h"
 
 #include "access/transam.h"
 #include "access/twophase.h"
 #include "access/xact.h"
-#include "arrival/arrival.h"
-#include "compat.h"
-#include "core/blocks.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
 #include "storage/proc.h"
-#include "type/simhash64.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/resowner.h"
+
+#include "arrival/arrival.h"
+#include "core/blocks.h"
+#include "type/simhash64.h"
 
 /*
  * objsubid: distance and block, seven bits each, so that triggers with another
@@ -72,7 +73,7 @@ set_arrival_tag(LOCKTAG *tag, Oid table, uint32 value, uint16 kind)
 /* What the locks of one row are on. */
 typedef struct RowLocks
 {
-	int    n;
+	int n;
 	uint32 values[MAX_ROW_LOCKS];
 	uint16 kinds[MAX_ROW_LOCKS];
 } RowLocks;
@@ -132,8 +133,8 @@ static int *
 block_locks_taken(void)
 {
 	static FullTransactionId transaction;
-	static int               taken;
-	FullTransactionId        current = GetTopFullTransactionId();
+	static int taken;
+	FullTransactionId current = GetTopFullTransactionId();
 
 	if (!FullTransactionIdEquals(transaction, current))
 	{
@@ -165,11 +166,11 @@ lock_for_remote_search(const LOCKTAG *tag)
 void
 simdup_arrival_lock(ArrivalTrigger *at, uint64 fp)
 {
-	int     *taken = block_locks_taken();
-	int      k = at->k;
+	int *taken = block_locks_taken();
+	int k = at->k;
 	RowLocks locks = {0};
-	LOCKTAG  tag;
-	int      i;
+	LOCKTAG tag;
+	int i;
 
 	set_arrival_tag(&tag, at->table, 0, ARRIVAL_TAG);
 	if (at->remote)
@@ -208,13 +209,13 @@ PG_FUNCTION_INFO_V1(simdup_lock_arrivals);
 Datum
 simdup_lock_arrivals(PG_FUNCTION_ARGS)
 {
-	Oid     table = PG_GETARG_OID(0);
+	Oid table = PG_GETARG_OID(0);
 	LOCKTAG tag;
 
 	PreventCommandDuringRecovery("simdup_lock_arrivals()");
 	if (get_rel_name(table) == NULL)
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
-						errmsg("relation with OID %u does not exist", table)));
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+				errmsg("relation with OID %u does not exist", table));
 	if (pg_class_aclcheck(table, GetUserId(), ACL_INSERT | ACL_UPDATE) !=
 		ACLCHECK_OK)
 		aclcheck_error(ACLCHECK_NO_PRIV,

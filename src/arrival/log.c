@@ -7,16 +7,17 @@
  * transition table with the table, which suits bulk loads.
  */
 #include "postgres.h"
+#include "compat.h"
 
 #include "access/xact.h"
-#include "arrival/arrival.h"
 #include "catalog/pg_type.h"
-#include "compat.h"
 #include "miscadmin.h"
-#include "type/simhash64.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
+
+#include "arrival/arrival.h"
+#include "type/simhash64.h"
 
 static const ArrivalUsage usage = {
 	.function = "simdup_log_trigger",
@@ -39,8 +40,8 @@ static SPIPlanPtr
 log_plan(ArrivalTrigger *at)
 {
 	SPIPlanPtr plan = simdup_arrival_plan(at, ARRIVAL_LOG);
-	Oid        types[] = {at->key_type, at->key_type, INT4OID};
-	char      *text;
+	Oid types[] = {at->key_type, at->key_type, INT4OID};
+	char *text;
 
 	if (plan != NULL)
 		return plan;
@@ -64,16 +65,16 @@ log_found(ArrivalTrigger *at, SPITupleTable *found, uint64 n, Datum new_key,
 		  bool new_key_isnull)
 {
 	SPIPlanPtr plan = log_plan(at);
-	bool       in_result = found->tupdesc->natts >= ARRIVAL_NEW_KEY;
-	uint64     i;
+	bool in_result = found->tupdesc->natts >= ARRIVAL_NEW_KEY;
+	uint64 i;
 
 	for (i = 0; i < n; i++)
 	{
 		HeapTuple tuple = found->vals[i];
-		Datum     values[3];
-		bool      isnull[3];
-		char      nulls[3];
-		int       j;
+		Datum values[3];
+		bool isnull[3];
+		char nulls[3];
+		int j;
 
 		simdup_arrival_require_visible(at, tuple, found->tupdesc);
 		values[0] = new_key;
@@ -95,11 +96,11 @@ log_found(ArrivalTrigger *at, SPITupleTable *found, uint64 n, Datum new_key,
 static void
 log_row(TriggerData *trigdata, ArrivalTrigger *at)
 {
-	bool   changed;
-	bool   isnull;
+	bool changed;
+	bool isnull;
 	uint64 fp;
 	uint64 n;
-	Datum  key;
+	Datum key;
 
 	if (!simdup_arrival_fingerprint(trigdata, at, &fp, &changed) || !changed)
 		return;
@@ -126,7 +127,7 @@ lock_new_rows(TriggerData *trigdata, ArrivalTrigger *at)
 	tuplestore_rescan(rows);
 	while (tuplestore_gettupleslot(rows, true, false, slot))
 	{
-		bool  isnull;
+		bool isnull;
 		Datum fp = slot_getattr(slot, at->fp, &isnull);
 
 		if (!isnull)
@@ -145,20 +146,19 @@ check_transition_tables(TriggerData *trigdata)
 	if (trigdata->tg_newtable != NULL &&
 		(!update || trigdata->tg_oldtable != NULL))
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-			 errmsg("statement-level trigger \"%s\" on table \"%s\" needs "
-					"transition tables",
-					trigdata->tg_trigger->tgname,
-					RelationGetRelationName(trigdata->tg_relation)),
-			 errhint("Write: CREATE TRIGGER ... AFTER %s ON %s REFERENCING %s "
-					 "FOR EACH STATEMENT EXECUTE FUNCTION %s(%s).",
-					 update ? "UPDATE" : "INSERT",
-					 quote_identifier(
-						 RelationGetRelationName(trigdata->tg_relation)),
-					 update ? "OLD TABLE AS old_rows NEW TABLE AS new_rows"
-							: "NEW TABLE AS new_rows",
-					 usage.function, usage.arguments)));
+	ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+			errmsg("statement-level trigger \"%s\" on table \"%s\" needs "
+				   "transition tables",
+				   trigdata->tg_trigger->tgname,
+				   RelationGetRelationName(trigdata->tg_relation)),
+			errhint("Write: CREATE TRIGGER ... AFTER %s ON %s REFERENCING %s "
+					"FOR EACH STATEMENT EXECUTE FUNCTION %s(%s).",
+					update ? "UPDATE" : "INSERT",
+					quote_identifier(
+						RelationGetRelationName(trigdata->tg_relation)),
+					update ? "OLD TABLE AS old_rows NEW TABLE AS new_rows"
+						   : "NEW TABLE AS new_rows",
+					usage.function, usage.arguments));
 }
 
 static void
@@ -192,7 +192,7 @@ Datum
 simdup_log_trigger(PG_FUNCTION_ARGS)
 {
 	ArrivalTrigger *at = simdup_arrival_setup(fcinfo, &usage);
-	TriggerData    *trigdata = (TriggerData *) fcinfo->context;
+	TriggerData *trigdata = (TriggerData *) fcinfo->context;
 
 	if (TRIGGER_FIRED_FOR_ROW(trigdata->tg_event))
 		log_row(trigdata, at);

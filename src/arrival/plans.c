@@ -6,10 +6,11 @@
  *	  does not stay behind when one of them is dropped.
  */
 #include "postgres.h"
+#include "compat.h"
+
+#include "utils/hsearch.h"
 
 #include "arrival/arrival.h"
-#include "compat.h"
-#include "utils/hsearch.h"
 
 typedef struct PlanKey
 {
@@ -20,7 +21,7 @@ typedef struct PlanKey
 
 typedef struct PlanEntry
 {
-	PlanKey    key;
+	PlanKey key;
 	SPIPlanPtr plan;
 } PlanEntry;
 
@@ -52,7 +53,7 @@ plan_key(ArrivalTrigger *at, ArrivalPlan kind)
 SPIPlanPtr
 simdup_arrival_plan(ArrivalTrigger *at, ArrivalPlan kind)
 {
-	PlanKey    key = plan_key(at, kind);
+	PlanKey key = plan_key(at, kind);
 	PlanEntry *entry;
 
 	if (plans == NULL)
@@ -66,7 +67,7 @@ static void
 drop_invalid_plans(void)
 {
 	HASH_SEQ_STATUS status;
-	PlanEntry      *entry;
+	PlanEntry *entry;
 
 	if (executing > 0)
 		return;
@@ -86,7 +87,7 @@ drop_invalid_plans(void)
 void
 simdup_arrival_keep_plan(ArrivalTrigger *at, ArrivalPlan kind, SPIPlanPtr plan)
 {
-	PlanKey    key = plan_key(at, kind);
+	PlanKey key = plan_key(at, kind);
 	PlanEntry *entry;
 
 	if (plans == NULL)

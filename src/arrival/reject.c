@@ -4,16 +4,17 @@
  *	  like one that violates a unique constraint; also as a constraint trigger.
  */
 #include "postgres.h"
+#include "compat.h"
 
 #include "access/tableam.h"
-#include "arrival/arrival.h"
 #include "catalog/objectaddress.h"
-#include "compat.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
+
+#include "arrival/arrival.h"
 
 static const ArrivalUsage usage = {
 	.function = "simdup_reject_trigger",
@@ -65,22 +66,21 @@ refuse(TriggerData *trigdata, ArrivalTrigger *at)
 {
 	HeapTuple found = SPI_tuptable->vals[0];
 	TupleDesc tupdesc = SPI_tuptable->tupdesc;
-	char     *key = SPI_fname(RelationGetDescr(trigdata->tg_relation), at->key);
-	char     *value = SPI_getvalue(found, tupdesc, ARRIVAL_OLD_KEY);
+	char *key = SPI_fname(RelationGetDescr(trigdata->tg_relation), at->key);
+	char *value = SPI_getvalue(found, tupdesc, ARRIVAL_OLD_KEY);
 
-	ereport(ERROR,
-			(errcode(ERRCODE_EXCLUSION_VIOLATION),
-			 errmsg("new row for relation \"%s\" repeats a row within distance "
-					"%d, refused by \"%s\"",
-					RelationGetRelationName(trigdata->tg_relation), at->k,
-					trigdata->tg_trigger->tgname),
-			 may_see_keys(at, key)
-				 ? errdetail("The row with (%s)=(%s) is at distance %s.", key,
-							 value != NULL ? value : "null",
-							 SPI_getvalue(found, tupdesc, ARRIVAL_DISTANCE))
-				 : 0,
-			 errtableconstraint(trigdata->tg_relation,
-								trigdata->tg_trigger->tgname)));
+	ereport(ERROR, errcode(ERRCODE_EXCLUSION_VIOLATION),
+			errmsg("new row for relation \"%s\" repeats a row within distance "
+				   "%d, refused by \"%s\"",
+				   RelationGetRelationName(trigdata->tg_relation), at->k,
+				   trigdata->tg_trigger->tgname),
+			may_see_keys(at, key)
+				? errdetail("The row with (%s)=(%s) is at distance %s.", key,
+							value != NULL ? value : "null",
+							SPI_getvalue(found, tupdesc, ARRIVAL_DISTANCE))
+				: 0,
+			errtableconstraint(trigdata->tg_relation,
+							   trigdata->tg_trigger->tgname));
 }
 
 PG_FUNCTION_INFO_V1(simdup_reject_trigger);
@@ -88,12 +88,12 @@ Datum
 simdup_reject_trigger(PG_FUNCTION_ARGS)
 {
 	ArrivalTrigger *at = simdup_arrival_setup(fcinfo, &usage);
-	TriggerData    *trigdata = (TriggerData *) fcinfo->context;
-	HeapTuple       row = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event)
-							  ? trigdata->tg_newtuple
-							  : trigdata->tg_trigtuple;
-	bool            changed;
-	uint64          fp;
+	TriggerData *trigdata = (TriggerData *) fcinfo->context;
+	HeapTuple row = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event)
+						? trigdata->tg_newtuple
+						: trigdata->tg_trigtuple;
+	bool changed;
+	uint64 fp;
 
 	if (!simdup_arrival_fingerprint(trigdata, at, &fp, &changed) || !changed ||
 		row_is_gone(trigdata))

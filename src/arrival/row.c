@@ -3,18 +3,19 @@
  *	  The row that arrives: its values, and its fingerprint before and after.
  */
 #include "postgres.h"
+#include "compat.h"
 
 #include "access/htup_details.h"
-#include "arrival/arrival.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_trigger.h"
-#include "compat.h"
 #include "executor/executor.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse_func.h"
 #include "rewrite/rewriteHandler.h"
-#include "type/simhash64.h"
 #include "utils/lsyscache.h"
+
+#include "arrival/arrival.h"
+#include "type/simhash64.h"
 
 /* BEFORE, FOR EACH ROW, on an event that this firing is of. */
 static bool
@@ -37,14 +38,14 @@ static void
 check_firing_order(TriggerData *trigdata, ArrivalTrigger *at)
 {
 	TriggerDesc *desc = trigdata->tg_relation->trigdesc;
-	const char  *mine = trigdata->tg_trigger->tgname;
-	const char  *fp = trigdata->tg_trigger->tgargs[0];
-	int          i;
+	const char *mine = trigdata->tg_trigger->tgname;
+	const char *fp = trigdata->tg_trigger->tgargs[0];
+	int i;
 
 	for (i = 0; desc != NULL && i < desc->numtriggers; i++)
 	{
 		Trigger *other = &desc->triggers[i];
-		char    *function;
+		char *function;
 
 		if (strcmp(other->tgname, mine) <= 0 || other->tgnargs == 0 ||
 			!fires_before_this(other, trigdata->tg_event) ||
@@ -53,17 +54,15 @@ check_firing_order(TriggerData *trigdata, ArrivalTrigger *at)
 			continue;
 		function = get_func_name(other->tgfoid);
 		if (function != NULL && strcmp(function, "simhash_update_trigger") == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-					 errmsg("trigger \"%s\" on table \"%s\" fires before trigger "
-							"\"%s\", which computes the fingerprint",
-							mine,
-							RelationGetRelationName(trigdata->tg_relation),
-							other->tgname),
-					 errdetail(
-						 "BEFORE triggers fire in the order of their names."),
-					 errhint(
-						 "Rename one of them with ALTER TRIGGER ... RENAME TO.")));
+			ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+					errmsg("trigger \"%s\" on table \"%s\" fires before trigger "
+						   "\"%s\", which computes the fingerprint",
+						   mine, RelationGetRelationName(trigdata->tg_relation),
+						   other->tgname),
+					errdetail(
+						"BEFORE triggers fire in the order of their names."),
+					errhint(
+						"Rename one of them with ALTER TRIGGER ... RENAME TO."));
 	}
 }
 
@@ -77,7 +76,7 @@ prepare_generation(TriggerData *trigdata, ArrivalTrigger *at,
 				   MemoryContext context)
 {
 	MemoryContext old = MemoryContextSwitchTo(context);
-	Node         *expr = build_column_default(trigdata->tg_relation, at->fp);
+	Node *expr = build_column_default(trigdata->tg_relation, at->fp);
 
 	if (expr == NULL)
 		elog(ERROR,
@@ -140,14 +139,14 @@ bool
 simdup_arrival_fingerprint(TriggerData *trigdata, ArrivalTrigger *at,
 						   uint64 *fp, bool *changed)
 {
-	bool  isnull;
+	bool isnull;
 	Datum value = new_fingerprint(trigdata, at, &isnull);
 
 	*fp = isnull ? 0 : DatumGetSimhash64(value);
 	*changed = true;
 	if (TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event))
 	{
-		bool  old_isnull;
+		bool old_isnull;
 		Datum old =
 			heap_getattr(trigdata->tg_trigtuple, at->fp,
 						 RelationGetDescr(trigdata->tg_relation), &old_isnull);

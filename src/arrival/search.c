@@ -7,18 +7,16 @@
  * it. Versions of the row that have no key yet are told by their place.
  */
 #include "postgres.h"
+#include "compat.h"
 
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
-#include "arrival/arrival.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
-#include "compat.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
-#include "type/simhash64.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -26,11 +24,14 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
+#include "arrival/arrival.h"
+#include "type/simhash64.h"
+
 /* Parameters of the row-level searches. */
 enum
 {
-	PARAM_FP,   /* $1: fingerprint of the new row */
-	PARAM_KEY,  /* $2: its key */
+	PARAM_FP,	/* $1: fingerprint of the new row */
+	PARAM_KEY,	/* $2: its key */
 	PARAM_CTID, /* $3, $4: the version of it that is stored */
 	PARAM_TABLEOID,
 	PARAM_XMIN, /* $5, $6: who stored that; AFTER only */
@@ -75,37 +76,37 @@ begin_search_settings(ArrivalTrigger *at)
 
 /* OPERATOR(schema.name), for one that the type cache found. */
 static char *
-operator_name(Oid operator)
+operator_name(Oid opno)
 {
-	char *name = get_opname(operator);
-	Oid namespace;
-	HeapTuple tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(operator));
+	char *name = get_opname(opno);
+	Oid nspoid;
+	HeapTuple tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(opno));
 
 	if (name == NULL || !HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for operator %u", operator);
-	namespace = ((Form_pg_operator) GETSTRUCT(tuple))->oprnamespace;
+		elog(ERROR, "cache lookup failed for operator %u", opno);
+	nspoid = ((Form_pg_operator) GETSTRUCT(tuple))->oprnamespace;
 	ReleaseSysCache(tuple);
 	return psprintf("OPERATOR(%s.%s)",
-					quote_identifier(get_namespace_name(namespace)), name);
+					quote_identifier(get_namespace_name(nspoid)), name);
 }
 
 /* The names that a search's text is made of, quoted. */
 typedef struct SearchNames
 {
 	const char *extension;
-	char       *table;
+	char *table;
 	const char *fp;
 	const char *key;
-	char       *equal; /* operators of the key's type */
-	char       *less;
-	char       *within;     /* condition of the row-level searches */
-	char       *within_new; /* and of the statement-level one */
+	char *equal; /* operators of the key's type */
+	char *less;
+	char *within;	  /* condition of the row-level searches */
+	char *within_new; /* and of the statement-level one */
 } SearchNames;
 
 static SearchNames
 search_names(TriggerData *trigdata, ArrivalTrigger *at)
 {
-	TupleDesc   tupdesc = RelationGetDescr(trigdata->tg_relation);
+	TupleDesc tupdesc = RelationGetDescr(trigdata->tg_relation);
 	SearchNames names;
 
 	names.extension = quote_identifier(get_namespace_name(at->extension));
@@ -160,7 +161,7 @@ row_search_text(SearchNames *n, ArrivalPlan kind)
 static char *
 statement_search_text(TriggerData *trigdata, SearchNames *n)
 {
-	Trigger       *trigger = trigdata->tg_trigger;
+	Trigger *trigger = trigdata->tg_trigger;
 	StringInfoData buf;
 
 	initStringInfo(&buf);
@@ -191,10 +192,10 @@ statement_search_text(TriggerData *trigdata, SearchNames *n)
 static SPIPlanPtr
 search_plan(TriggerData *trigdata, ArrivalTrigger *at, ArrivalPlan kind)
 {
-	SPIPlanPtr  plan = simdup_arrival_plan(at, kind);
-	Oid         types[N_PARAMS];
+	SPIPlanPtr plan = simdup_arrival_plan(at, kind);
+	Oid types[N_PARAMS];
 	SearchNames names;
-	char       *text;
+	char *text;
 
 	if (plan != NULL)
 		return plan;
@@ -236,7 +237,7 @@ search_snapshot(ArrivalTrigger *at)
 static void
 set_stored_version(TriggerData *trigdata, Datum *values, char *nulls)
 {
-	bool      after = TRIGGER_FIRED_AFTER(trigdata->tg_event);
+	bool after = TRIGGER_FIRED_AFTER(trigdata->tg_event);
 	HeapTuple stored = trigdata->tg_trigtuple;
 
 	if (after && TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event))
@@ -264,7 +265,7 @@ Oid
 simdup_arrival_owner(Oid table)
 {
 	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
-	Oid       owner;
+	Oid owner;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for relation %u", table);
@@ -293,13 +294,13 @@ uint64
 simdup_arrival_search(TriggerData *trigdata, ArrivalTrigger *at,
 					  ArrivalPlan kind, uint64 fp, bool as_owner)
 {
-	Datum      values[N_PARAMS];
-	char       nulls[N_PARAMS];
-	bool       key_isnull;
+	Datum values[N_PARAMS];
+	char nulls[N_PARAMS];
+	bool key_isnull;
 	SPIPlanPtr plan;
-	Oid        user = InvalidOid;
-	int        context = 0;
-	int        nestlevel;
+	Oid user = InvalidOid;
+	int context = 0;
+	int nestlevel;
 
 	memset(nulls, 'n', sizeof(nulls));
 	values[PARAM_FP] = Simhash64GetDatum(fp);
@@ -328,9 +329,9 @@ simdup_arrival_search(TriggerData *trigdata, ArrivalTrigger *at,
 Portal
 simdup_arrival_search_statement(TriggerData *trigdata, ArrivalTrigger *at)
 {
-	int        nestlevel = begin_search_settings(at);
+	int nestlevel = begin_search_settings(at);
 	SPIPlanPtr plan = search_plan(trigdata, at, ARRIVAL_STATEMENT);
-	Portal     portal;
+	Portal portal;
 
 	CommandCounterIncrement();
 	PushActiveSnapshot(at->lock ? GetLatestSnapshot()
@@ -350,9 +351,9 @@ void
 simdup_arrival_require_visible(ArrivalTrigger *at, HeapTuple found,
 							   TupleDesc tupdesc)
 {
-	bool     isnull;
-	bool     visible = true;
-	Oid      tableoid;
+	bool isnull;
+	bool visible = true;
+	Oid tableoid;
 	Relation rel;
 
 	if (!at->lock || !IsolationUsesXactSnapshot())
@@ -364,8 +365,8 @@ simdup_arrival_require_visible(ArrivalTrigger *at, HeapTuple found,
 	if (rel->rd_tableam != NULL)
 	{
 		TupleTableSlot *slot = table_slot_create(rel, NULL);
-		ItemPointer     tid = (ItemPointer) DatumGetPointer(
-				SPI_getbinval(found, tupdesc, ARRIVAL_CTID, &isnull));
+		ItemPointer tid = (ItemPointer) DatumGetPointer(
+			SPI_getbinval(found, tupdesc, ARRIVAL_CTID, &isnull));
 		Snapshot snapshot = RegisterSnapshot(GetTransactionSnapshot());
 
 		visible = table_tuple_fetch_row_version(rel, tid, snapshot, slot);
@@ -374,8 +375,8 @@ simdup_arrival_require_visible(ArrivalTrigger *at, HeapTuple found,
 	}
 	table_close(rel, NoLock);
 	if (!visible)
-		ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-						errmsg("could not serialize access due to concurrent "
-							   "arrival of a near-duplicate"),
-						errhint("The transaction might succeed if retried.")));
+		ereport(ERROR, errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				errmsg("could not serialize access due to concurrent "
+					   "arrival of a near-duplicate"),
+				errhint("The transaction might succeed if retried."));
 }

@@ -4,20 +4,21 @@
  *	  column up to date, as tsvector_update_trigger keeps a tsvector.
  */
 #include "postgres.h"
+#include "compat.h"
 
 #include "access/htup_details.h"
 #include "access/sysattr.h"
-#include "arrival/arrival.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
-#include "compat.h"
 #include "parser/parse_coerce.h"
 #include "parser/parse_func.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
+
+#include "arrival/arrival.h"
 
 static const ArrivalUsage usage = {
 	.function = "simhash_update_trigger",
@@ -30,20 +31,20 @@ static const ArrivalUsage usage = {
 /* A source column and how it becomes text: as by a cast to text. */
 typedef struct Source
 {
-	AttrNumber       attnum;
-	int16            typlen;
-	bool             typbyval;
+	AttrNumber attnum;
+	int16 typlen;
+	bool typbyval;
 	CoercionPathType path;
-	FmgrInfo         convert; /* cast or output function, where there is one */
+	FmgrInfo convert; /* cast or output function, where there is one */
 } Source;
 
 /* The trigger as one statement sees it; lives in fn_extra. */
 typedef struct UpdateTrigger
 {
 	AttrNumber fp;
-	int        n_sources; /* the content, then the fields */
-	Source    *sources;
-	FmgrInfo   simhash; /* or simhash_row, where there are fields */
+	int n_sources; /* the content, then the fields */
+	Source *sources;
+	FmgrInfo simhash; /* or simhash_row, where there are fields */
 } UpdateTrigger;
 
 /*
@@ -54,7 +55,7 @@ typedef struct UpdateTrigger
 static bool
 prepare_source(Source *source, Oid type, MemoryContext context)
 {
-	Oid  function;
+	Oid function;
 	bool is_varlena;
 
 	source->path =
@@ -79,11 +80,11 @@ static void
 source_argument(TriggerData *trigdata, int n, MemoryContext context,
 				Source *source)
 {
-	const char       *table = RelationGetRelationName(trigdata->tg_relation);
-	bool              is_content = n == 1;
+	const char *table = RelationGetRelationName(trigdata->tg_relation);
+	bool is_content = n == 1;
 	Form_pg_attribute att;
-	Oid               type;
-	bool              fits;
+	Oid type;
+	bool fits;
 
 	source->attnum = simdup_arrival_column(trigdata, &usage, n,
 										   is_content ? "content" : "field");
@@ -93,36 +94,33 @@ source_argument(TriggerData *trigdata, int n, MemoryContext context,
 	source->typlen = att->attlen;
 	source->typbyval = att->attbyval;
 	if (att->attgenerated)
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("column \"%s\" of relation \"%s\" is generated",
-						NameStr(att->attname), table),
-				 errdetail("Generated columns are computed after BEFORE triggers such as \"%s\".",
-						   trigdata->tg_trigger->tgname),
-				 errhint(
-					 "Name the columns that it is generated from, or let the fingerprint be GENERATED ALWAYS AS (simhash(...)) STORED.")));
+		ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				errmsg("column \"%s\" of relation \"%s\" is generated",
+					   NameStr(att->attname), table),
+				errdetail("Generated columns are computed after BEFORE triggers such as \"%s\".",
+						  trigdata->tg_trigger->tgname),
+				errhint(
+					"Name the columns that it is generated from, or let the fingerprint be GENERATED ALWAYS AS (simhash(...)) STORED."));
 
 	fits = prepare_source(source, type, context);
 	if (is_content && type != BPCHAROID &&
 		source->path != COERCION_PATH_RELABELTYPE)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of relation \"%s\" is not of a character type",
-						NameStr(att->attname), table),
-				 errdetail("Trigger \"%s\" names it as the content; its type is %s.",
-						   trigdata->tg_trigger->tgname,
-						   format_type_be(att->atttypid)),
-				 simdup_arrival_hint(trigdata, &usage)));
+		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+				errmsg("column \"%s\" of relation \"%s\" is not of a character type",
+					   NameStr(att->attname), table),
+				errdetail("Trigger \"%s\" names it as the content; its type is %s.",
+						  trigdata->tg_trigger->tgname,
+						  format_type_be(att->atttypid)),
+				simdup_arrival_hint(trigdata, &usage));
 	if (!fits)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of relation \"%s\" has no text form that is always the same",
-						NameStr(att->attname), table),
-				 errdetail("Trigger \"%s\" names it as a field; the text of type %s depends on settings.",
-						   trigdata->tg_trigger->tgname,
-						   format_type_be(att->atttypid)),
-				 errhint(
-					 "Keep its text in a column of its own, or leave it out.")));
+		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+				errmsg("column \"%s\" of relation \"%s\" has no text form that is always the same",
+					   NameStr(att->attname), table),
+				errdetail("Trigger \"%s\" names it as a field; the text of type %s depends on settings.",
+						  trigdata->tg_trigger->tgname,
+						  format_type_be(att->atttypid)),
+				errhint(
+					"Keep its text in a column of its own, or leave it out."));
 }
 
 /* The function of the same extension that makes the fingerprint. */
@@ -131,14 +129,14 @@ fingerprint_function(Oid extension, bool has_fields)
 {
 	Oid simhash[] = {TEXTOID, INT4OID, TEXTOID, TEXTOID, TEXTOID, BOOLOID};
 	Oid simhash_row[] = {TEXTOID, TEXTARRAYOID, INT4OID, INT4OID,
-						 TEXTOID, TEXTOID,      TEXTOID, BOOLOID};
-	char *namespace = get_namespace_name(extension);
+						 TEXTOID, TEXTOID,		TEXTOID, BOOLOID};
+	char *nspname = get_namespace_name(extension);
 
 	return has_fields
-			   ? LookupFuncName(list_make2(makeString(namespace),
+			   ? LookupFuncName(list_make2(makeString(nspname),
 										   makeString("simhash_row")),
 								lengthof(simhash_row), simhash_row, false)
-			   : LookupFuncName(list_make2(makeString(namespace),
+			   : LookupFuncName(list_make2(makeString(nspname),
 										   makeString("simhash")),
 								lengthof(simhash), simhash, false);
 }
@@ -146,11 +144,11 @@ fingerprint_function(Oid extension, bool has_fields)
 static UpdateTrigger *
 setup(FunctionCallInfo fcinfo)
 {
-	TriggerData   *trigdata = (TriggerData *) fcinfo->context;
-	MemoryContext  context = fcinfo->flinfo->fn_mcxt;
+	TriggerData *trigdata = (TriggerData *) fcinfo->context;
+	MemoryContext context = fcinfo->flinfo->fn_mcxt;
 	UpdateTrigger *ut = fcinfo->flinfo->fn_extra;
-	Oid            extension;
-	int            i;
+	Oid extension;
+	int i;
 
 	simdup_arrival_check_fired(fcinfo, &usage);
 	if (ut != NULL)
@@ -180,15 +178,15 @@ static bool
 source_changed(TriggerData *trigdata, UpdateTrigger *ut)
 {
 	TupleDesc tupdesc = RelationGetDescr(trigdata->tg_relation);
-	int       i;
+	int i;
 
 	for (i = 0; i < ut->n_sources; i++)
 	{
 		Source *source = &ut->sources[i];
-		bool    old_isnull;
-		bool    new_isnull;
-		Datum   old_value;
-		Datum   new_value;
+		bool old_isnull;
+		bool new_isnull;
+		Datum old_value;
+		Datum new_value;
 
 		if (bms_is_member(source->attnum - FirstLowInvalidHeapAttributeNumber,
 						  trigdata->tg_updatedcols))
@@ -241,12 +239,12 @@ set_default_profile(FunctionCallInfo call, int first)
 static Datum
 fields_array(TriggerData *trigdata, UpdateTrigger *ut)
 {
-	int    n = ut->n_sources - 1;
+	int n = ut->n_sources - 1;
 	Datum *values = palloc(n * sizeof(Datum));
-	bool  *nulls = palloc(n * sizeof(bool));
-	int    dims[1];
-	int    lower_bounds[1] = {1};
-	int    i;
+	bool *nulls = palloc(n * sizeof(bool));
+	int dims[1];
+	int lower_bounds[1] = {1};
+	int i;
 
 	dims[0] = n;
 	for (i = 0; i < n; i++)
@@ -260,8 +258,8 @@ static Datum
 fingerprint(TriggerData *trigdata, UpdateTrigger *ut, bool *isnull)
 {
 	LOCAL_FCINFO(call, 8);
-	bool  has_fields = ut->n_sources > 1;
-	bool  content_isnull;
+	bool has_fields = ut->n_sources > 1;
+	bool content_isnull;
 	Datum content = source_text(trigdata, &ut->sources[0], &content_isnull);
 	Datum result;
 
@@ -284,11 +282,11 @@ Datum
 simhash_update_trigger(PG_FUNCTION_ARGS)
 {
 	UpdateTrigger *ut = setup(fcinfo);
-	TriggerData   *trigdata = (TriggerData *) fcinfo->context;
-	HeapTuple      row = trigdata->tg_trigtuple;
-	bool           isnull;
-	Datum          value;
-	int            attnum = ut->fp;
+	TriggerData *trigdata = (TriggerData *) fcinfo->context;
+	HeapTuple row = trigdata->tg_trigtuple;
+	bool isnull;
+	Datum value;
+	int attnum = ut->fp;
 
 	if (TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event))
 	{

@@ -6,21 +6,21 @@
  * are nearly all, and writing them would cost more than finding the rest.
  */
 #include "postgres.h"
-
 #include "compat.h"
+
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
-#include "batch/components.h"
-#include "batch/output.h"
-#include "batch/progress.h"
+#include "batch/clustering.h"
+#include "server/progress.h"
+#include "server/result.h"
 
 static void
 put_group(ReturnSetInfo *result, SimdupRows *rows, const SimdupGroup *group,
 		  uint32 cluster, uint32 size)
 {
-	Datum  values[3];
-	bool   nulls[3] = {false, false, false};
+	Datum values[3];
+	bool nulls[3] = {false, false, false};
 	uint32 i;
 
 	values[1] = simdup_row_key(rows, cluster, 1);
@@ -38,14 +38,14 @@ put_clusters(ReturnSetInfo *result, const SimdupClusters *clusters,
 			 int min_size)
 {
 	SimdupRows *rows = clusters->rows;
-	int64       i;
+	int64 i;
 
 	simdup_progress_phase("writing", rows->n_groups);
 	for (i = 0; i < rows->n_groups; i++)
 	{
 		SimdupGroup group = simdup_rows_get_group(rows, i).group;
-		uint32      first_row;
-		uint32      size;
+		uint32 first_row;
+		uint32 size;
 
 		CHECK_FOR_INTERRUPTS();
 		simdup_cluster_of(clusters, &group, &first_row, &size);
@@ -63,20 +63,19 @@ PG_FUNCTION_INFO_V1(simdup_clusters);
 Datum
 simdup_clusters(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo      *result = simdup_begin_result(fcinfo);
-	int                 min_size_at = PG_NARGS() - 1;
-	SimdupRows         *rows;
+	ReturnSetInfo *result = simdup_begin_result(fcinfo);
+	int min_size_at = PG_NARGS() - 1;
+	SimdupRows *rows;
 	SimdupClusterMethod method;
-	int                 max_distance;
-	SimdupClusters     *clusters;
+	int max_distance;
+	SimdupClusters *clusters;
 
 	/* where key_type is meant but is taken for min_size, say so */
 	if (PG_ARGISNULL(min_size_at))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("min_size must not be null"),
-				 errhint(
-					 "For keys of type integer, name the argument: key_type => NULL::integer.")));
+		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("min_size must not be null"),
+				errhint(
+					"For keys of type integer, name the argument: key_type => NULL::integer."));
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		return (Datum) 0;
 	max_distance = simdup_check_max_distance(PG_GETARG_INT32(1));

@@ -8,14 +8,14 @@
  * array_position compare by the type's default operator class.
  */
 #include "postgres.h"
-
 #include "compat.h"
+
 #include "executor/spi.h"
 #include "utils/builtins.h"
 
-#include "batch/output.h"
-#include "batch/query.h"
 #include "batch/scores.h"
+#include "server/query.h"
+#include "server/result.h"
 
 static void
 check_pairs(void *arg pg_attribute_unused(), TupleDesc columns,
@@ -72,7 +72,7 @@ static const char clusters_statement[] =
 static int64
 count_column(int column)
 {
-	bool  isnull;
+	bool isnull;
 	Datum value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
 								column, &isnull);
 
@@ -83,14 +83,14 @@ static Datum
 evaluate(FunctionCallInfo fcinfo, const char *statement,
 		 SimdupColumnCheck check)
 {
-	Datum          values[SIMDUP_N_SCORES];
-	bool           nulls[SIMDUP_N_SCORES];
-	char          *found = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	char          *truth = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	Datum values[SIMDUP_N_SCORES];
+	bool nulls[SIMDUP_N_SCORES];
+	char *found = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	char *truth = text_to_cstring(PG_GETARG_TEXT_PP(1));
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
 	StringInfoData query;
-	Datum          twice;
-	bool           isnull;
+	Datum twice;
+	bool isnull;
 
 	SPI_connect();
 	found = simdup_subquery(found, "found", check, NULL);
@@ -102,10 +102,9 @@ evaluate(FunctionCallInfo fcinfo, const char *statement,
 	twice =
 		SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 4, &isnull);
 	if (!isnull && DatumGetBool(twice))
-		ereport(ERROR,
-				(errcode(ERRCODE_CARDINALITY_VIOLATION),
-				 errmsg(
-					 "a key has more than one cluster in one of the queries")));
+		ereport(ERROR, errcode(ERRCODE_CARDINALITY_VIOLATION),
+				errmsg(
+					"a key has more than one cluster in one of the queries"));
 	simdup_scores(count_column(1), count_column(2), count_column(3), values,
 				  nulls);
 	/* before SPI's memory goes: a Datum may be a pointer on 32 bits */

@@ -9,32 +9,32 @@
  * each pair comes once.
  */
 #include "postgres.h"
-
 #include "compat.h"
+
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 
 #include "batch/join.h"
-#include "batch/progress.h"
+#include "core/allpairs.h"
 #include "core/group.h"
 #include "core/hamming.h"
 #include "core/host.h"
-#include "core/pairs.h"
+#include "server/progress.h"
 
 typedef struct GroupJoin
 {
-	SimdupRows     *rows;
+	SimdupRows *rows;
 	SimdupGroupSink sink;
-	void           *arg;
-	SimdupPairJoin  pairs;
+	void *arg;
+	SimdupPairJoin pairs;
 
 	/* the groups in memory now; on disk, one run after the other */
-	uint64          *fps; /* ascending */
-	SimdupGroup     *groups;
-	int64            n;
-	int64            capacity;
+	uint64 *fps; /* ascending */
+	SimdupGroup *groups;
+	int64 n;
+	int64 capacity;
 	SimdupGroupIndex index;
 
 	/* progress: this much of n_groups is done, the run is so much of it */
@@ -69,9 +69,9 @@ join_in_memory(GroupJoin *join)
 {
 	SimdupPairSet with;
 	SimdupPairSet without;
-	uint64       *fps;
-	uint64       *scratch;
-	int64         i;
+	uint64 *fps;
+	uint64 *scratch;
+	int64 i;
 
 	if (join->n < 2)
 		return;
@@ -108,9 +108,9 @@ varying_bits(SimdupTempFile *file, int64 n, uint32 *ones, uint32 *n_sampled)
 {
 	uint64 any = 0;
 	uint64 all = ~UINT64CONST(0);
-	int64  step = n / 4096 + 1;
-	int64  i;
-	int    bit;
+	int64 step = n / 4096 + 1;
+	int64 i;
+	int bit;
 
 	*n_sampled = 0;
 	for (i = 0; i < n; i++)
@@ -138,7 +138,7 @@ static TupleDesc
 group_columns(void)
 {
 	TupleDesc columns = CreateTemplateTupleDesc(N_COLUMNS);
-	int       i;
+	int i;
 
 	for (i = 1; i <= N_COLUMNS; i++)
 		TupleDescInitEntry(columns, (AttrNumber) i, "", INT8OID, -1, 0);
@@ -149,10 +149,10 @@ group_columns(void)
 static Tuplesortstate *
 sort_by_block(SimdupTempFile *file, int64 n, uint64 block, TupleDesc columns)
 {
-	AttrNumber      attributes[2] = {1, 2};
-	Oid             operators[2] = {Int8LessOperator, Int8LessOperator};
-	Oid             collations[2] = {InvalidOid, InvalidOid};
-	bool            nulls_first[2] = {false, false};
+	AttrNumber attributes[2] = {1, 2};
+	Oid operators[2] = {Int8LessOperator, Int8LessOperator};
+	Oid collations[2] = {InvalidOid, InvalidOid};
+	bool nulls_first[2] = {false, false};
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(columns, &TTSOpsVirtual);
 	/* the other half is for the groups that are joined */
 	Tuplesortstate *sort =
@@ -208,7 +208,7 @@ static void join_on_disk(GroupJoin *join, SimdupTempFile *file, int64 n,
 /* A run of groups that are equal in a block, as it comes. */
 typedef struct Run
 {
-	int64           n;
+	int64 n;
 	SimdupTempFile *overflow; /* all of the run, once it is too long */
 } Run;
 
@@ -264,14 +264,14 @@ static void
 join_by_block(GroupJoin *join, SimdupTempFile *file, int64 n, uint64 block,
 			  double weight)
 {
-	TupleDesc       columns = group_columns();
+	TupleDesc columns = group_columns();
 	TupleTableSlot *slot =
 		MakeSingleTupleTableSlot(columns, &TTSOpsMinimalTuple);
-	Tuplesortstate   *sort = sort_by_block(file, n, block, columns);
-	uint64            same = join->pairs.path.same;
-	Run               run = {0};
-	uint64            run_value = 0;
-	uint64            value;
+	Tuplesortstate *sort = sort_by_block(file, n, block, columns);
+	uint64 same = join->pairs.path.same;
+	Run run = {0};
+	uint64 run_value = 0;
+	uint64 value;
 	SimdupGroupRecord record;
 
 	join->pairs.path.same |= block;
@@ -293,9 +293,9 @@ join_by_block(GroupJoin *join, SimdupTempFile *file, int64 n, uint64 block,
 static void
 join_whole_file(GroupJoin *join, SimdupTempFile *file, int64 n, double weight)
 {
-	uint64      *outer_fps = join->fps;
+	uint64 *outer_fps = join->fps;
 	SimdupGroup *outer_groups = join->groups;
-	int64        i;
+	int64 i;
 
 	join->fps = simdup_alloc((Size) n * sizeof(uint64));
 	join->groups = simdup_alloc((Size) n * sizeof(SimdupGroup));
@@ -326,13 +326,13 @@ static void
 join_on_disk(GroupJoin *join, SimdupTempFile *file, int64 n, double weight)
 {
 	SimdupPairPath *path = &join->pairs.path;
-	int             n_blocks = join->pairs.max_distance + 1;
-	int             n_skipped = path->n_skipped;
-	uint64          blocks[SIMDUP_MAX_PAIR_DISTANCE + 1];
-	uint32          ones[64] = {0};
-	uint32          n_sampled;
-	uint64          varying = varying_bits(file, n, ones, &n_sampled);
-	int             i;
+	int n_blocks = join->pairs.max_distance + 1;
+	int n_skipped = path->n_skipped;
+	uint64 blocks[SIMDUP_MAX_PAIR_DISTANCE + 1];
+	uint32 ones[64] = {0};
+	uint32 n_sampled;
+	uint64 varying = varying_bits(file, n, ones, &n_sampled);
+	int i;
 
 	check_stack_depth();
 	/* so few bits vary that there are 2^16 groups at most */
@@ -355,7 +355,7 @@ simdup_join_groups(SimdupRows *rows, int max_distance, SimdupGroupSink sink,
 				   void *arg)
 {
 	MemoryContext old = MemoryContextSwitchTo(rows->context);
-	GroupJoin    *join;
+	GroupJoin *join;
 
 	simdup_progress_phase("comparing", rows->n_groups);
 	if (max_distance > 0 && rows->n_groups > 1)

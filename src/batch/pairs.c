@@ -3,19 +3,19 @@
  *	  simdup_pairs and simdup_new_pairs: every near pair of a query's rows.
  */
 #include "postgres.h"
-
 #include "compat.h"
+
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
 #include "batch/join.h"
-#include "batch/output.h"
-#include "batch/progress.h"
 #include "batch/rows.h"
+#include "server/progress.h"
+#include "server/result.h"
 
 typedef struct PairOutput
 {
-	SimdupRows    *rows;
+	SimdupRows *rows;
 	ReturnSetInfo *result;
 } PairOutput;
 
@@ -24,7 +24,7 @@ static void
 put_pair(PairOutput *output, uint32 x, uint32 y, int distance)
 {
 	Datum values[3];
-	bool  nulls[3] = {false, false, false};
+	bool nulls[3] = {false, false, false};
 
 	values[0] = simdup_row_key(output->rows, Min(x, y), 0);
 	values[1] = simdup_row_key(output->rows, Max(x, y), 1);
@@ -84,7 +84,7 @@ static void
 put_all_pairs(PairOutput *output, int max_distance)
 {
 	SimdupRows *rows = output->rows;
-	int64       i;
+	int64 i;
 
 	simdup_rows_group(rows);
 	simdup_progress_phase("writing equal rows", rows->n);
@@ -104,7 +104,7 @@ Datum
 simdup_pairs(PG_FUNCTION_ARGS)
 {
 	PairOutput output;
-	int        max_distance;
+	int max_distance;
 
 	output.result = simdup_begin_result(fcinfo);
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
@@ -122,7 +122,7 @@ Datum
 simdup_new_pairs(PG_FUNCTION_ARGS)
 {
 	PairOutput output;
-	int        max_distance;
+	int max_distance;
 
 	output.result = simdup_begin_result(fcinfo);
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))

@@ -8,8 +8,8 @@
  * nothing in a text can act as markup.
  */
 #include "postgres.h"
-
 #include "compat.h"
+
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
@@ -64,10 +64,10 @@ put_escaped(StringInfo page, const char *text, int len)
 static const char *
 grouped(double value)
 {
-	char          *digits = psprintf("%.0f", value);
-	int            len = (int) strlen(digits);
+	char *digits = psprintf("%.0f", value);
+	int len = (int) strlen(digits);
 	StringInfoData text;
-	int            i;
+	int i;
 
 	initStringInfo(&text);
 	for (i = 0; i < len; i++)
@@ -142,8 +142,8 @@ put_bars(StringInfo page, const char *description, int n, char **labels,
 	const int height = 24;
 	const int left = 110;
 	const int width = 180;
-	double    most = 0;
-	int       i;
+	double most = 0;
+	int i;
 
 	for (i = 0; i < n; i++)
 		most = Max(most, values[i]);
@@ -158,7 +158,7 @@ put_bars(StringInfo page, const char *description, int n, char **labels,
 	for (i = 0; i < n; i++)
 	{
 		double length = values[i] / most * width;
-		int    y = i * height;
+		int y = i * height;
 
 		if (values[i] > 0 && length < 2)
 			length = 2;
@@ -176,10 +176,10 @@ put_bars(StringInfo page, const char *description, int n, char **labels,
 static void
 put_sizes(StringInfo page, const SimdupStats *stats)
 {
-	char  *labels[SIMDUP_N_SIZE_BINS];
+	char *labels[SIMDUP_N_SIZE_BINS];
 	double values[SIMDUP_N_SIZE_BINS];
-	int    n = 0;
-	int    i;
+	int n = 0;
+	int i;
 
 	for (i = 0; i < SIMDUP_N_SIZE_BINS; i++)
 	{
@@ -202,7 +202,7 @@ static void
 put_distances(StringInfo page, const SimdupStats *stats)
 {
 	char *labels[SIMDUP_MAX_PAIR_DISTANCE + 1];
-	int   i;
+	int i;
 
 	for (i = 0; i <= stats->max_distance; i++)
 		labels[i] =
@@ -216,11 +216,11 @@ put_distances(StringInfo page, const SimdupStats *stats)
 static void
 put_member(StringInfo page, SimdupRows *rows, uint32 number)
 {
-	text       *both = DatumGetTextPP(simdup_row_key(rows, number, 0));
+	text *both = DatumGetTextPP(simdup_row_key(rows, number, 0));
 	const char *start = VARDATA_ANY(both);
-	int         len = (int) VARSIZE_ANY_EXHDR(both);
+	int len = (int) VARSIZE_ANY_EXHDR(both);
 	const char *tab = memchr(start, '\t', (size_t) len);
-	int         key_len = (int) (tab - start);
+	int key_len = (int) (tab - start);
 
 	appendStringInfoString(page, "<li><b>");
 	put_escaped(page, start, key_len);
@@ -283,7 +283,7 @@ put_page(StringInfo page, SimdupRows *rows, const SimdupStats *stats,
 		 text *title)
 {
 	const char *name = VARDATA_ANY(title);
-	int         len = (int) VARSIZE_ANY_EXHDR(title);
+	int len = (int) VARSIZE_ANY_EXHDR(title);
 
 	appendStringInfoString(page, page_head);
 	put_escaped(page, name, len);
@@ -304,11 +304,11 @@ PG_FUNCTION_INFO_V1(simdup_report_html);
 Datum
 simdup_report_html(PG_FUNCTION_ARGS)
 {
-	char          *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	text          *title = PG_GETARG_TEXT_PP(1);
-	int            max_distance = simdup_check_max_distance(PG_GETARG_INT32(2));
-	SimdupRows    *rows = simdup_rows_begin(fcinfo, PG_NARGS());
-	SimdupStats    stats;
+	char *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	text *title = PG_GETARG_TEXT_PP(1);
+	int max_distance = simdup_check_max_distance(PG_GETARG_INT32(2));
+	SimdupRows *rows = simdup_rows_begin(fcinfo, PG_NARGS());
+	SimdupStats stats;
 	StringInfoData page;
 
 	initStringInfo(&page);

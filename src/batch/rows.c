@@ -3,8 +3,8 @@
  *	  The rows of a batch, in memory or, beyond maintenance_work_mem, on disk.
  */
 #include "postgres.h"
-
 #include "compat.h"
+
 #include "access/htup_details.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
@@ -17,12 +17,12 @@
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
-#include "batch/progress.h"
-#include "batch/query.h"
 #include "batch/rows.h"
+#include "core/allpairs.h"
 #include "core/group.h"
 #include "core/host.h"
-#include "core/pairs.h"
+#include "server/progress.h"
+#include "server/query.h"
 #include "type/simhash64.h"
 
 #define KEY_CHUNK_SIZE (256 * 1024)
@@ -34,25 +34,25 @@ int
 simdup_check_max_distance(int max_distance)
 {
 	if (max_distance < 0 || max_distance > SIMDUP_MAX_PAIR_DISTANCE)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("max_distance must be between 0 and %d",
-							   SIMDUP_MAX_PAIR_DISTANCE),
-						errdetail("The distance given is %d.", max_distance),
-						errhint("Unrelated fingerprints are about 32 apart; 3 "
-								"finds copies, 8 near-duplicates.")));
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("max_distance must be between 0 and %d",
+					   SIMDUP_MAX_PAIR_DISTANCE),
+				errdetail("The distance given is %d.", max_distance),
+				errhint("Unrelated fingerprints are about 32 apart; 3 "
+						"finds copies, 8 near-duplicates."));
 	return max_distance;
 }
 
 SimdupRows *
 simdup_rows_begin(FunctionCallInfo fcinfo, int key_type_at)
 {
-	Oid           key_type = simdup_key_type_argument(fcinfo, key_type_at);
+	Oid key_type = simdup_key_type_argument(fcinfo, key_type_at);
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "simdup batch",
 							  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	SimdupRows   *rows = palloc0(sizeof(SimdupRows));
-	Oid           function = fcinfo->flinfo->fn_oid;
+	SimdupRows *rows = palloc0(sizeof(SimdupRows));
+	Oid function = fcinfo->flinfo->fn_oid;
 
 	rows->context = context;
 	rows->row_context =
@@ -107,9 +107,9 @@ static void
 check_columns(void *arg, TupleDesc columns, const char *argument)
 {
 	SimdupRows *rows = arg;
-	Oid         key_type;
-	Oid         output;
-	bool        is_varlena;
+	Oid key_type;
+	Oid output;
+	bool is_varlena;
 
 	if (columns->natts != 2 && !(rows->key_output && columns->natts == 3))
 		simdup_wrong_columns(argument, columns,
@@ -166,7 +166,7 @@ static uint64
 spill_key(SimdupRows *rows, Datum key)
 {
 	uint32 len = (uint32) key_size(rows, key);
-	int64  offset = simdup_tempfile_append(rows->key_heap, &len, sizeof(len));
+	int64 offset = simdup_tempfile_append(rows->key_heap, &len, sizeof(len));
 
 	simdup_tempfile_append(rows->key_heap, DatumGetPointer(key), len);
 	return (uint64) offset;
@@ -193,12 +193,12 @@ spill_row(SimdupRows *rows, uint32 number, uint64 fp, Datum key)
 static void
 start_spilling(SimdupRows *rows)
 {
-	TupleDesc  columns = CreateTemplateTupleDesc(2);
+	TupleDesc columns = CreateTemplateTupleDesc(2);
 	AttrNumber attributes[2] = {1, 2};
-	Oid        operators[2] = {Int8LessOperator, Int8LessOperator};
-	Oid        collations[2] = {InvalidOid, InvalidOid};
-	bool       nulls_first[2] = {false, false};
-	uint32     i;
+	Oid operators[2] = {Int8LessOperator, Int8LessOperator};
+	Oid collations[2] = {InvalidOid, InvalidOid};
+	bool nulls_first[2] = {false, false};
+	uint32 i;
 
 	TupleDescInitEntry(columns, 1, "fp", INT8OID, -1, 0);
 	TupleDescInitEntry(columns, 2, "number", INT8OID, -1, 0);
@@ -247,11 +247,10 @@ static void
 add_row(SimdupRows *rows, Datum key, uint64 fp)
 {
 	if (rows->n == MAX_ROWS)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("too many rows for one batch"),
-				 errdetail("A batch takes at most %u rows with a fingerprint.",
-						   MAX_ROWS)));
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("too many rows for one batch"),
+				errdetail("A batch takes at most %u rows with a fingerprint.",
+						  MAX_ROWS));
 	if (rows->sort == NULL &&
 		(int64) rows->n * SIMDUP_ROW_BYTES + rows->key_bytes > rows->budget)
 		start_spilling(rows);
@@ -278,7 +277,7 @@ static Datum
 key_with_sample(SimdupRows *rows, TupleTableSlot *slot)
 {
 	StringInfo buffer = &rows->key_buffer[0];
-	int        i;
+	int i;
 
 	resetStringInfo(buffer);
 	if (slot->tts_isnull[0])
@@ -317,10 +316,10 @@ take_key(SimdupRows *rows, TupleTableSlot *slot)
 	if (rows->key_output)
 		return key_with_sample(rows, slot);
 	if (slot->tts_isnull[0])
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("key is null"),
-				 errdetail("Row %u of the query has a fingerprint and no key.",
-						   rows->n + 1)));
+		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("key is null"),
+				errdetail("Row %u of the query has a fingerprint and no key.",
+						  rows->n + 1));
 	if (rows->query_key_type == rows->key_type)
 	{
 		if (rows->key_len == -1)
@@ -333,9 +332,9 @@ take_key(SimdupRows *rows, TupleTableSlot *slot)
 static void
 receive(void *arg, TupleTableSlot *slot)
 {
-	SimdupRows   *rows = arg;
+	SimdupRows *rows = arg;
 	MemoryContext old;
-	Datum         key;
+	Datum key;
 
 	slot_getallattrs(slot);
 	if (slot->tts_isnull[1])
@@ -370,13 +369,13 @@ simdup_rows_read(SimdupRows *rows, const char *query, const char *argument)
 static void
 group_in_memory(SimdupRows *rows)
 {
-	uint32  n = rows->n;
+	uint32 n = rows->n;
 	uint64 *fps = rows->fps;
 	uint64 *fp_scratch = simdup_alloc((Size) n * sizeof(uint64));
 	uint32 *scratch = simdup_alloc((Size) n * sizeof(uint32));
-	int64   n_groups = 0;
-	int64   g = -1;
-	uint32  i;
+	int64 n_groups = 0;
+	int64 g = -1;
+	uint32 i;
 
 	rows->numbers = simdup_alloc((Size) n * sizeof(uint32));
 	for (i = 0; i < n; i++)
@@ -418,7 +417,7 @@ group_on_disk(SimdupRows *rows)
 		MakeSingleTupleTableSlot(rows->sort_slot->tts_tupleDescriptor,
 								 &TTSOpsMinimalTuple);
 	SimdupGroupRecord record;
-	uint32            position = 0;
+	uint32 position = 0;
 
 	memset(&record, 0, sizeof(record));
 	tuplesort_performsort(rows->sort);
@@ -483,11 +482,11 @@ simdup_rows_group(SimdupRows *rows)
 
 	if (rows->n_null > 0)
 		ereport(NOTICE,
-				(errmsg_plural("skipped " INT64_FORMAT
-							   " row without a fingerprint",
-							   "skipped " INT64_FORMAT
-							   " rows without a fingerprint",
-							   (unsigned long) rows->n_null, rows->n_null)));
+				errmsg_plural("skipped " INT64_FORMAT
+							  " row without a fingerprint",
+							  "skipped " INT64_FORMAT
+							  " rows without a fingerprint",
+							  (unsigned long) rows->n_null, rows->n_null));
 	simdup_progress_phase("grouping", rows->n);
 	if (rows->sort)
 	{
@@ -532,8 +531,8 @@ Datum
 simdup_row_key(SimdupRows *rows, uint32 number, int buffer)
 {
 	StringInfo to = &rows->key_buffer[buffer];
-	uint64     word;
-	uint32     len;
+	uint64 word;
+	uint32 len;
 
 	if (rows->keys)
 		return (Datum) rows->keys[number];

@@ -15,19 +15,19 @@
 #include "lib/stringinfo.h"
 #include "utils/tuplesort.h"
 
-#include "batch/tempfile.h"
+#include "server/tempfile.h"
 
 /* Rows of one fingerprint: those of the first query first. */
 typedef struct SimdupGroup
 {
-	uint32 start;   /* position of its first row */
+	uint32 start;	/* position of its first row */
 	uint32 n_first; /* rows that came with the first query */
-	uint32 n;       /* all of them */
+	uint32 n;		/* all of them */
 } SimdupGroup;
 
 typedef struct SimdupGroupRecord
 {
-	uint64      fp;
+	uint64 fp;
 	SimdupGroup group;
 } SimdupGroupRecord;
 
@@ -40,44 +40,44 @@ typedef struct SimdupGroupRecord
 
 typedef struct SimdupRows
 {
-	MemoryContext context;     /* all of it; deleted at the end */
+	MemoryContext context;	   /* all of it; deleted at the end */
 	MemoryContext row_context; /* reset after each row that is read */
-	int64         budget;      /* bytes: maintenance_work_mem */
+	int64 budget;			   /* bytes: maintenance_work_mem */
 
-	Oid            fp_type;
-	Oid            key_type;
-	int16          key_len; /* of the key type */
-	bool           key_byval;
-	int            sample_chars; /* 0: no samples */
-	FmgrInfo      *key_output;   /* where there are samples */
-	Oid            query_key_type;
+	Oid fp_type;
+	Oid key_type;
+	int16 key_len; /* of the key type */
+	bool key_byval;
+	int sample_chars;	  /* 0: no samples */
+	FmgrInfo *key_output; /* where there are samples */
+	Oid query_key_type;
 	StringInfoData key_buffer[2];
 
-	uint32 n;       /* rows with a fingerprint */
+	uint32 n;		/* rows with a fingerprint */
 	uint32 n_first; /* of them, with the first query */
-	int    n_queries;
-	int64  n_null; /* rows without one */
-	int64  n_groups;
+	int n_queries;
+	int64 n_null; /* rows without one */
+	int64 n_groups;
 
 	/* by number; NULL when spilled. A key by reference is a pointer. */
 	uint64 *fps;
 	uint64 *keys;
-	uint32  capacity;
-	char   *key_chunk; /* where keys by reference go */
-	size_t  key_chunk_left;
-	int64   key_bytes;
+	uint32 capacity;
+	char *key_chunk; /* where keys by reference go */
+	size_t key_chunk_left;
+	int64 key_bytes;
 
-	uint32      *numbers;   /* by position; NULL when spilled */
-	SimdupGroup *groups;    /* by position; NULL when spilled */
-	uint64      *group_fps; /* beside them, ascending */
+	uint32 *numbers;	 /* by position; NULL when spilled */
+	SimdupGroup *groups; /* by position; NULL when spilled */
+	uint64 *group_fps;	 /* beside them, ascending */
 
 	/* when spilled */
 	Tuplesortstate *sort; /* (fingerprint, number), while reading */
 	TupleTableSlot *sort_slot;
-	SimdupTempFile *key_words;   /* by number: key, or offset in key_heap */
-	SimdupTempFile *key_heap;    /* keys by reference: length, bytes */
+	SimdupTempFile *key_words;	 /* by number: key, or offset in key_heap */
+	SimdupTempFile *key_heap;	 /* keys by reference: length, bytes */
 	SimdupTempFile *number_file; /* by position */
-	SimdupTempFile *group_file;  /* of SimdupGroupRecord, ascending */
+	SimdupTempFile *group_file;	 /* of SimdupGroupRecord, ascending */
 } SimdupRows;
 
 /*
@@ -87,7 +87,7 @@ typedef struct SimdupRows
  * function's argument key_type_at, bigint where it has no such argument.
  */
 extern SimdupRows *simdup_rows_begin(FunctionCallInfo fcinfo, int key_type_at);
-extern void        simdup_rows_end(SimdupRows *rows);
+extern void simdup_rows_end(SimdupRows *rows);
 
 /*
  * Take keys of any type, as text; and where the query has a third column, the

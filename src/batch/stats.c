@@ -4,15 +4,15 @@
  *	  after one join.
  */
 #include "postgres.h"
-
 #include "compat.h"
+
 #include "miscadmin.h"
 
-#include "batch/components.h"
-#include "batch/progress.h"
+#include "batch/clustering.h"
 #include "batch/stats.h"
 #include "core/blocks.h"
 #include "core/host.h"
+#include "server/progress.h"
 
 static void
 count_pairs(void *arg, const SimdupGroup *a, const SimdupGroup *b, int distance)
@@ -89,15 +89,15 @@ static void
 find_members(const SimdupClusters *clusters, SimdupStats *stats)
 {
 	SimdupRows *rows = clusters->rows;
-	int64       i;
+	int64 i;
 
 	for (i = 0; i < rows->n_groups; i++)
 	{
 		SimdupGroup group = simdup_rows_get_group(rows, i).group;
-		uint32      first_row;
-		uint32      size;
-		int         place;
-		uint32      row;
+		uint32 first_row;
+		uint32 size;
+		int place;
+		uint32 row;
 
 		CHECK_FOR_INTERRUPTS();
 		simdup_cluster_of(clusters, &group, &first_row, &size);
@@ -132,7 +132,7 @@ count_group(const SimdupClusters *clusters, const SimdupGroup *group,
 static void
 compute_block(SimdupRows *rows, SimdupBlockStats *block, uint32 *counts)
 {
-	int   width = block->last_bit - block->first_bit + 1;
+	int width = block->last_bit - block->first_bit + 1;
 	int64 i;
 	int64 value;
 
@@ -159,7 +159,7 @@ static void
 compute_blocks(SimdupRows *rows, SimdupStats *stats)
 {
 	uint32 *counts = palloc(sizeof(uint32) << 16);
-	int     i;
+	int i;
 
 	stats->n_blocks = Max(stats->max_distance + 1, SIMDUP_MIN_STAT_BLOCKS);
 	for (i = 0; i < stats->n_blocks; i++)
@@ -177,7 +177,7 @@ double
 simdup_expected_candidates(const SimdupStats *stats)
 {
 	double sum = 0;
-	int    i;
+	int i;
 
 	for (i = 0; i < stats->n_blocks; i++)
 		sum += stats->blocks[i].expected;
@@ -188,7 +188,7 @@ void
 simdup_compute_stats(SimdupRows *rows, int max_distance, SimdupStats *stats)
 {
 	SimdupClusters *clusters;
-	int64           i;
+	int64 i;
 
 	memset(stats, 0, sizeof(SimdupStats));
 	stats->max_distance = max_distance;

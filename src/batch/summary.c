@@ -9,14 +9,14 @@
 #include "compat.h"
 #include "utils/builtins.h"
 
-#include "batch/output.h"
+#include "server/result.h"
 #include "batch/stats.h"
 
 static void
 put(ReturnSetInfo *result, const char *section, const char *item, double value)
 {
 	Datum values[3];
-	bool  nulls[3] = {false, false, false};
+	bool nulls[3] = {false, false, false};
 
 	values[0] = CStringGetTextDatum(section);
 	values[1] = CStringGetTextDatum(item);
@@ -78,7 +78,7 @@ static void
 put_blocks(ReturnSetInfo *result, const SimdupStats *stats)
 {
 	const char *section = "candidates per search";
-	int         i;
+	int i;
 
 	for (i = 0; i < stats->n_blocks; i++)
 	{
@@ -98,12 +98,12 @@ PG_FUNCTION_INFO_V1(simdup_summary);
 Datum
 simdup_summary(PG_FUNCTION_ARGS)
 {
-	char          *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	int            max_distance = simdup_check_max_distance(PG_GETARG_INT32(1));
+	char *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	int max_distance = simdup_check_max_distance(PG_GETARG_INT32(1));
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
-	SimdupRows    *rows = simdup_rows_begin(fcinfo, PG_NARGS());
-	SimdupStats    stats;
-	int            d;
+	SimdupRows *rows = simdup_rows_begin(fcinfo, PG_NARGS());
+	SimdupStats stats;
+	int d;
 
 	simdup_rows_as_text(rows, 0);
 	simdup_rows_read(rows, query, "query");

@@ -3,27 +3,27 @@
  *	  simdup_tune: which distance to choose, by labels or without.
  */
 #include "postgres.h"
-
 #include "compat.h"
+
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "batch/output.h"
-#include "batch/query.h"
 #include "batch/scores.h"
 #include "core/falsepairs.h"
 #include "core/hamming.h"
+#include "server/query.h"
+#include "server/result.h"
 #include "type/simhash64.h"
 
 typedef struct Tuning
 {
-	Oid     fp_type;
-	bool    labelled;
-	int64   n_pairs[2][SIMHASH64_BITS + 1]; /* false and true, by distance */
-	int64   n_rows;
-	uint64  random;
+	Oid fp_type;
+	bool labelled;
+	int64 n_pairs[2][SIMHASH64_BITS + 1]; /* false and true, by distance */
+	int64 n_rows;
+	uint64 random;
 	uint64 *sample; /* SIMDUP_SAMPLE_SIZE */
 } Tuning;
 
@@ -94,11 +94,11 @@ static void
 put_labelled(ReturnSetInfo *result, const Tuning *tuning, int up_to)
 {
 	Datum values[SIMDUP_N_SCORES + 2];
-	bool  nulls[SIMDUP_N_SCORES + 2] = {false};
+	bool nulls[SIMDUP_N_SCORES + 2] = {false};
 	int64 truth = 0;
 	int64 found = 0;
 	int64 both = 0;
-	int   d;
+	int d;
 
 	for (d = 0; d <= SIMHASH64_BITS; d++)
 		truth += tuning->n_pairs[1][d];
@@ -116,11 +116,11 @@ put_labelled(ReturnSetInfo *result, const Tuning *tuning, int up_to)
 static void
 put_unlabelled(ReturnSetInfo *result, const Tuning *tuning, int up_to)
 {
-	Datum  values[SIMDUP_N_SCORES + 2] = {0};
-	bool   nulls[SIMDUP_N_SCORES + 2];
+	Datum values[SIMDUP_N_SCORES + 2] = {0};
+	bool nulls[SIMDUP_N_SCORES + 2];
 	double chance[SIMHASH64_BITS + 1];
 	double pairs = (double) tuning->n_rows * Max(tuning->n_rows - 1, 0) / 2;
-	int    d;
+	int d;
 
 	simdup_false_pair_chances(tuning->sample,
 							  (size_t) Min(tuning->n_rows, SIMDUP_SAMPLE_SIZE),
@@ -139,17 +139,16 @@ PG_FUNCTION_INFO_V1(simdup_tune);
 Datum
 simdup_tune(PG_FUNCTION_ARGS)
 {
-	char          *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	int            up_to = PG_GETARG_INT32(1);
+	char *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	int up_to = PG_GETARG_INT32(1);
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
-	Oid            schema = get_func_namespace(fcinfo->flinfo->fn_oid);
-	Tuning        *tuning;
+	Oid schema = get_func_namespace(fcinfo->flinfo->fn_oid);
+	Tuning *tuning;
 
 	if (up_to < 0 || up_to > SIMHASH64_BITS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("up_to must be between 0 and %d", SIMHASH64_BITS),
-				 errdetail("The distance given is %d.", up_to)));
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("up_to must be between 0 and %d", SIMHASH64_BITS),
+				errdetail("The distance given is %d.", up_to));
 	tuning = palloc0(sizeof(Tuning));
 	tuning->sample = palloc(SIMDUP_SAMPLE_SIZE * sizeof(uint64));
 	tuning->fp_type =

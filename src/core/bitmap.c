@@ -42,9 +42,9 @@
 typedef struct WindowProbe
 {
 	const uint64_t *bitmap;
-	uint32_t        size;
-	uint32_t        low; /* sizes that could match: [low, high] */
-	uint32_t        high;
+	uint32_t size;
+	uint32_t low; /* sizes that could match: [low, high] */
+	uint32_t high;
 } WindowProbe;
 
 typedef size_t (*WindowKernel)(const SimdupWindow *window,
@@ -53,17 +53,17 @@ typedef size_t (*WindowKernel)(const SimdupWindow *window,
 
 struct SimdupWindow
 {
-	size_t   n_words;
-	int64_t  window_size;
-	double   threshold;
+	size_t n_words;
+	int64_t window_size;
+	double threshold;
 	uint32_t slope; /* t / (1 + t) 2^TEST_SCALE, rounded down */
 
-	int64_t   next_class;
-	size_t    n_slots;  /* representatives held */
-	size_t    n_blocks; /* blocks allocated */
-	uint64_t *words;    /* [block][word][slot in block] */
-	uint16_t *sizes;    /* [slot]; UINT16_MAX where there is none */
-	int64_t  *classes;  /* [slot] */
+	int64_t next_class;
+	size_t n_slots;	  /* representatives held */
+	size_t n_blocks;  /* blocks allocated */
+	uint64_t *words;  /* [block][word][slot in block] */
+	uint16_t *sizes;  /* [slot]; UINT16_MAX where there is none */
+	int64_t *classes; /* [slot] */
 
 	WindowKernel kernel;
 };
@@ -139,7 +139,7 @@ block_may_match(const SimdupWindow *window, const WindowProbe *probe,
 {
 	const uint64_t *words = window->words + block * BLOCK_SLOTS * n_words;
 	const uint16_t *sizes = window->sizes + block * BLOCK_SLOTS;
-	uint32_t        found = 0;
+	uint32_t found = 0;
 
 	for (int i = 0; i < BLOCK_SLOTS; i++)
 	{
@@ -175,7 +175,7 @@ first_candidate(const SimdupWindow *window, const WindowProbe *probe,
 
 #define WINDOW_KERNEL(name, attributes) \
 	attributes static size_t first_candidate_##name(const SimdupWindow *window, \
-													const WindowProbe  *probe, \
+													const WindowProbe *probe, \
 													size_t block, size_t end) \
 	{ \
 		return first_candidate(window, probe, block, end); \
@@ -226,7 +226,7 @@ match_in_block(const SimdupWindow *window, const WindowProbe *probe,
 
 	for (size_t i = 0; i < BLOCK_SLOTS; i++)
 	{
-		size_t   slot = block * BLOCK_SLOTS + i;
+		size_t slot = block * BLOCK_SLOTS + i;
 		uint64_t both = 0;
 
 		if (slot >= window->n_slots)
@@ -245,8 +245,8 @@ match_in_block(const SimdupWindow *window, const WindowProbe *probe,
 static int64_t
 find_match(const SimdupWindow *window, const uint64_t *bitmap)
 {
-	size_t      n_blocks = (window->n_slots + BLOCK_SLOTS - 1) / BLOCK_SLOTS;
-	size_t      block = 0;
+	size_t n_blocks = (window->n_slots + BLOCK_SLOTS - 1) / BLOCK_SLOTS;
+	size_t block = 0;
 	WindowProbe probe;
 
 	probe.bitmap = bitmap;
@@ -256,7 +256,7 @@ find_match(const SimdupWindow *window, const uint64_t *bitmap)
 	matching_sizes(window, probe.size, &probe.low, &probe.high);
 	while (block < n_blocks)
 	{
-		size_t  end = block + BLOCKS_AT_ONCE;
+		size_t end = block + BLOCKS_AT_ONCE;
 		int64_t slot;
 
 		end = end < n_blocks ? end : n_blocks;
@@ -307,7 +307,7 @@ reserve_slot(SimdupWindow *window)
 int64_t
 simdup_window_add(SimdupWindow *window, const uint64_t *bitmap)
 {
-	size_t    slot = (size_t) (window->next_class % window->window_size);
+	size_t slot = (size_t) (window->next_class % window->window_size);
 	uint64_t *words;
 
 	if (slot == window->n_slots)

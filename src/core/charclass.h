@@ -23,7 +23,7 @@ typedef enum SimdupCharClass
 
 typedef struct SimdupCharProperty
 {
-	int32_t fold;       /* add this to get the folded code point */
+	int32_t fold;		/* add this to get the folded code point */
 	uint8_t char_class; /* of the folded code point */
 } SimdupCharProperty;
 
@@ -35,8 +35,8 @@ typedef struct SimdupCharProperty
 
 /* The tables: see tools/charclass.pl for how the two stages lead to a property. */
 extern const SimdupCharProperty simdup_char_properties[];
-extern const uint8_t            simdup_char_stage1[];
-extern const uint8_t            simdup_char_stage2[];
+extern const uint8_t simdup_char_stage1[];
+extern const uint8_t simdup_char_stage2[];
 
 /* Properties of a code point, or of SIMDUP_INVALID_CHAR. */
 static inline SimdupCharProperty

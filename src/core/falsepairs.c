@@ -44,7 +44,7 @@ bulk_moments(const uint64_t *histogram, double *mean, double *variance)
 	double n = 0;
 	double sum = 0;
 	double squares = 0;
-	int    d;
+	int d;
 
 	for (d = MAYBE_RELATED + 1; d <= 64; d++)
 	{
@@ -64,13 +64,13 @@ void
 simdup_false_pair_chances(const uint64_t *sample, size_t n, double *chance)
 {
 	uint64_t histogram[65] = {0};
-	double   mean = 0;
-	double   variance = 0;
-	double   p;
-	double   overlap;
-	double   sum = 0;
-	size_t   i;
-	int      d;
+	double mean = 0;
+	double variance = 0;
+	double p;
+	double overlap;
+	double sum = 0;
+	size_t i;
+	int d;
 
 	memset(chance, 0, 65 * sizeof(double));
 	for (i = 0; i < n; i++)

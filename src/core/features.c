@@ -30,7 +30,7 @@ arena_copy(SimdupArena *arena, const char *bytes, size_t len)
 	if (!arena->chunk || arena->size - arena->used < len)
 	{
 		size_t size = sizeof(char *) + (len > ARENA_CHUNK ? len : ARENA_CHUNK);
-		char  *chunk = simdup_alloc(size);
+		char *chunk = simdup_alloc(size);
 
 		memcpy(chunk, &arena->chunk, sizeof(char *));
 		arena->chunk = chunk;
@@ -123,7 +123,7 @@ add_new(SimdupFeatures *features, size_t slot, uint64_t hash,
 		const SimdupToken *token)
 {
 	SimdupFeature *feature;
-	const char    *bytes = token->bytes;
+	const char *bytes = token->bytes;
 
 	if ((uintptr_t) bytes - (uintptr_t) features->text >= features->text_len)
 		bytes = arena_copy(&features->arena, bytes, token->len);
@@ -142,7 +142,7 @@ add_new(SimdupFeatures *features, size_t slot, uint64_t hash,
 static inline uint32_t
 add_token(SimdupFeatures *features, uint64_t hash, const SimdupToken *token)
 {
-	size_t   slot = hash & features->mask;
+	size_t slot = hash & features->mask;
 	uint64_t found;
 
 	while ((found = features->slots[slot]) != 0)
@@ -195,8 +195,8 @@ void
 simdup_features_count(void *arg, const SimdupToken *tokens, int count)
 {
 	SimdupFeatures *features = arg;
-	uint64_t        hashes[SIMDUP_BATCH_TOKENS];
-	int             growths;
+	uint64_t hashes[SIMDUP_BATCH_TOKENS];
+	int growths;
 
 	if (features->hash == SIMDUP_HASH_CITY64)
 	{
@@ -246,8 +246,8 @@ simdup_features_add_distinct(SimdupFeatures *features, const char *bytes,
 							 size_t len, uint32_t tf)
 {
 	SimdupToken token = {bytes, (uint32_t) len};
-	uint64_t    hash = simdup_hash64(features->hash, bytes, len);
-	size_t      slot = hash & features->mask;
+	uint64_t hash = simdup_hash64(features->hash, bytes, len);
+	size_t slot = hash & features->mask;
 
 	while (features->slots[slot] != 0)
 		slot = (slot + 1) & features->mask;
@@ -294,10 +294,10 @@ static size_t
 partition(SimdupFeature *f, size_t low, size_t high)
 {
 	SimdupFeature pivot;
-	size_t        middle = low + (high - low) / 2;
-	size_t        i = low;
-	size_t        j = high;
-	uint32_t      steps = 0;
+	size_t middle = low + (high - low) / 2;
+	size_t i = low;
+	size_t j = high;
+	uint32_t steps = 0;
 
 	if (compare_features(&f[middle], &f[low]) < 0)
 		swap_features(&f[middle], &f[low]);
@@ -370,7 +370,7 @@ simdup_features_keep_top(SimdupFeatures *features, size_t n)
 {
 	size_t low = 0;
 	size_t high;
-	int    rounds = 0;
+	int rounds = 0;
 
 	if (n >= features->count)
 		return;

@@ -24,16 +24,16 @@ typedef enum SimdupWeighting
 /* A distinct token. */
 typedef struct SimdupFeature
 {
-	uint64_t    hash;
+	uint64_t hash;
 	const char *bytes;
-	uint32_t    len;
-	uint32_t    tf; /* occurrences */
+	uint32_t len;
+	uint32_t tf; /* occurrences */
 } SimdupFeature;
 
 /* Copies of tokens that would not outlive their batch, in chunks. */
 typedef struct SimdupArena
 {
-	char  *chunk; /* newest first; each begins with a pointer */
+	char *chunk; /* newest first; each begins with a pointer */
 	size_t used;
 	size_t size;
 } SimdupArena;
@@ -41,17 +41,17 @@ typedef struct SimdupArena
 /* An open-addressing table; features lie in order of first occurrence. */
 typedef struct SimdupFeatures
 {
-	SimdupHash      hash;
+	SimdupHash hash;
 	SimdupWeighting weighting;
-	SimdupSum      *sum;  /* takes the tokens as they come, or NULL */
-	const char     *text; /* tokens that lie in it need no copy */
-	size_t          text_len;
-	SimdupFeature  *features;
-	size_t          count;
-	size_t          capacity; /* of features */
-	uint64_t       *slots;    /* hash tag and 1 + index of a feature, or 0 */
-	size_t          mask;     /* slots - 1, slots a power of 2 */
-	SimdupArena     arena;
+	SimdupSum *sum;	  /* takes the tokens as they come, or NULL */
+	const char *text; /* tokens that lie in it need no copy */
+	size_t text_len;
+	SimdupFeature *features;
+	size_t count;
+	size_t capacity; /* of features */
+	uint64_t *slots; /* hash tag and 1 + index of a feature, or 0 */
+	size_t mask;	 /* slots - 1, slots a power of 2 */
+	SimdupArena arena;
 } SimdupFeatures;
 
 /*
@@ -93,6 +93,6 @@ simdup_weight(SimdupWeighting weighting, uint32_t tf)
 
 /* Add all features to a sum, after the fact. */
 extern void simdup_features_add_to(const SimdupFeatures *features,
-								   SimdupSum            *sum);
+								   SimdupSum *sum);
 
 #endif /* SIMDUP_CORE_FEATURES_H */

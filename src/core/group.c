@@ -19,7 +19,7 @@ typedef struct Rows
 	uint32_t *rows;
 	uint64_t *fps_to;
 	uint32_t *rows_to;
-	size_t    n;
+	size_t n;
 } Rows;
 
 static inline int
@@ -34,8 +34,8 @@ move_by_digit(Rows *r, int digit)
 {
 	uint32_t ends[N_VALUES] = {0};
 	uint32_t sum = 0;
-	Rows     moved = {r->fps_to, r->rows_to, r->fps, r->rows, r->n};
-	size_t   i;
+	Rows moved = {r->fps_to, r->rows_to, r->fps, r->rows, r->n};
+	size_t i;
 
 	for (i = 0; i < r->n; i++)
 		ends[digit_of(r->fps[i], digit)]++;
@@ -67,7 +67,7 @@ insertion_sort(uint64_t *fps, uint32_t *rows, size_t n)
 	{
 		uint64_t fp = fps[i];
 		uint32_t row = rows[i];
-		size_t   j;
+		size_t j;
 
 		for (j = i; j > 0 && fps[j - 1] > fp; j--)
 		{
@@ -86,13 +86,13 @@ insertion_sort(uint64_t *fps, uint32_t *rows, size_t n)
 static void
 sort_below(Rows r, int n_digits)
 {
-	Rows     home = r;
+	Rows home = r;
 	uint64_t varying = 0;
-	int      digits[N_DIGITS];
-	int      n_chosen = 0;
-	int      lowest = n_digits;
-	size_t   start;
-	size_t   i;
+	int digits[N_DIGITS];
+	int n_chosen = 0;
+	int lowest = n_digits;
+	size_t start;
+	size_t i;
 
 	for (i = 1; i < r.n; i++)
 		varying |= r.fps[i] ^ r.fps[0];
@@ -142,7 +142,7 @@ simdup_group_index_init(SimdupGroupIndex *index, const uint64_t *fps,
 						uint32_t n)
 {
 	uint64_t varying = n ? fps[0] ^ fps[n - 1] : 0;
-	int      bits = 1;
+	int bits = 1;
 	uint64_t prefix;
 	uint32_t i = 0;
 

@@ -20,10 +20,10 @@ extern void simdup_sort_rows(uint64_t *fps, uint32_t *rows,
 typedef struct SimdupGroupIndex
 {
 	const uint64_t *fps;
-	uint32_t        n;
-	uint32_t       *directory;  /* first position of each prefix */
-	int             left_shift; /* leading bits that all values share */
-	int             right_shift;
+	uint32_t n;
+	uint32_t *directory; /* first position of each prefix */
+	int left_shift;		 /* leading bits that all values share */
+	int right_shift;
 } SimdupGroupIndex;
 
 extern void simdup_group_index_init(SimdupGroupIndex *index,

@@ -84,8 +84,8 @@ simdup_city64_long(const char *s, size_t len)
 	uint64_t x;
 	uint64_t y;
 	uint64_t z;
-	Pair     v;
-	Pair     w;
+	Pair v;
+	Pair w;
 
 	if (len <= 32)
 		return city64_17_to_32(s, len);
@@ -136,10 +136,10 @@ murmur3(const char *s, size_t len)
 {
 	const uint64_t c1 = UINT64_C(0x87c37b91114253d5);
 	const uint64_t c2 = UINT64_C(0x4cf5ad432745937f);
-	uint64_t       h1 = 0;
-	uint64_t       h2 = 0;
-	size_t         left = len;
-	char           tail[16] = {0};
+	uint64_t h1 = 0;
+	uint64_t h2 = 0;
+	size_t left = len;
+	char tail[16] = {0};
 
 	for (; left >= 16; left -= 16, s += 16)
 	{
@@ -186,9 +186,9 @@ java(const char *s, size_t len)
 {
 	const unsigned char *p = (const unsigned char *) s;
 	const unsigned char *end = p + len;
-	uint64_t             h = 0;
-	uint64_t             count = 0;
-	int                  bytes;
+	uint64_t h = 0;
+	uint64_t count = 0;
+	int bytes;
 
 	for (; p < end; p += bytes)
 	{

@@ -2,7 +2,7 @@
  * host.h
  *	  What core/ needs from the program it runs in: memory and a place to stop.
  *
- * In the server these are palloc and CHECK_FOR_INTERRUPTS (type/host.c), in
+ * In the server these are palloc and CHECK_FOR_INTERRUPTS (server/host.c), in
  * unit tests and fuzz targets malloc and nothing (test/unit/host.c). None of
  * them returns NULL, and any of them may leave by a non-local exit: core/ must
  * therefore own nothing that memory contexts would not clean up.
@@ -17,7 +17,7 @@
 extern void *simdup_alloc(size_t size);
 extern void *simdup_alloc0(size_t size);
 extern void *simdup_realloc(void *p, size_t size);
-extern void  simdup_free(void *p);
+extern void simdup_free(void *p);
 
 /* Called at least every few milliseconds by whatever can run long. */
 extern void simdup_check_interrupts(void);

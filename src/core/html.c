@@ -24,14 +24,14 @@
 
 typedef struct Page
 {
-	const char      *p;
-	const char      *end;
-	const char      *next_check;
-	char            *out;
-	size_t           out_len;
-	char             gap; /* pending separator: 0, space or newline */
+	const char *p;
+	const char *end;
+	const char *next_check;
+	char *out;
+	size_t out_len;
+	char gap; /* pending separator: 0, space or newline */
 	SimdupHtmlEncode encode;
-	void            *arg;
+	void *arg;
 } Page;
 
 /*
@@ -39,16 +39,16 @@ typedef struct Page
  * byte order.
  */
 static const char block_elements[][NAME_SIZE] =
-	{"address", "article",  "aside",    "blockquote", "body",       "br",
-	 "caption", "center",   "dd",       "details",    "dialog",     "dir",
-	 "div",     "dl",       "dt",       "fieldset",   "figcaption", "figure",
-	 "footer",  "form",     "frameset", "h1",         "h2",         "h3",
-	 "h4",      "h5",       "h6",       "head",       "header",     "hgroup",
-	 "hr",      "html",     "legend",   "li",         "main",       "menu",
-	 "nav",     "ol",       "optgroup", "option",     "p",          "pre",
-	 "search",  "section",  "select",   "summary",    "table",      "tbody",
-	 "td",      "textarea", "tfoot",    "th",         "thead",      "title",
-	 "tr",      "ul"};
+	{"address", "article",	"aside",	"blockquote", "body",		"br",
+	 "caption", "center",	"dd",		"details",	  "dialog",		"dir",
+	 "div",		"dl",		"dt",		"fieldset",	  "figcaption", "figure",
+	 "footer",	"form",		"frameset", "h1",		  "h2",			"h3",
+	 "h4",		"h5",		"h6",		"head",		  "header",		"hgroup",
+	 "hr",		"html",		"legend",	"li",		  "main",		"menu",
+	 "nav",		"ol",		"optgroup", "option",	  "p",			"pre",
+	 "search",	"section",	"select",	"summary",	  "table",		"tbody",
+	 "td",		"textarea", "tfoot",	"th",		  "thead",		"title",
+	 "tr",		"ul"};
 static const char hidden_elements[][NAME_SIZE] = {"iframe", "noembed",
 												  "noframes", "script",
 												  "style"};
@@ -152,14 +152,14 @@ static uint32_t
 repair_code_point(uint32_t c)
 {
 	/* 128 to 159 are windows-1252 by long custom */
-	static const uint16_t windows1252[32] = {0x20ac, 0x81,   0x201a, 0x0192,
+	static const uint16_t windows1252[32] = {0x20ac, 0x81,	 0x201a, 0x0192,
 											 0x201e, 0x2026, 0x2020, 0x2021,
 											 0x02c6, 0x2030, 0x0160, 0x2039,
-											 0x0152, 0x8d,   0x017d, 0x8f,
-											 0x90,   0x2018, 0x2019, 0x201c,
+											 0x0152, 0x8d,	 0x017d, 0x8f,
+											 0x90,	 0x2018, 0x2019, 0x201c,
 											 0x201d, 0x2022, 0x2013, 0x2014,
 											 0x02dc, 0x2122, 0x0161, 0x203a,
-											 0x0153, 0x9d,   0x017e, 0x0178};
+											 0x0153, 0x9d,	 0x017e, 0x0178};
 
 	if (c == 0 || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
 		return 0xfffd;
@@ -170,13 +170,13 @@ repair_code_point(uint32_t c)
 static const char *
 read_number(const char *p, const char *end, uint32_t *code_point)
 {
-	bool        hex = ++p < end && lower(*p) == 'x';
+	bool hex = ++p < end && lower(*p) == 'x';
 	const char *digits = hex ? ++p : p;
-	uint32_t    value = 0;
+	uint32_t value = 0;
 
 	for (; p < end; p++)
 	{
-		char     c = lower(*p);
+		char c = lower(*p);
 		uint32_t digit;
 
 		check_at(p);
@@ -206,15 +206,15 @@ read_name(const char *p, const char *end, uint32_t *code_point)
 	/* with its semicolon the whole name; else the longest one that needs none */
 	for (; len > 0; len--)
 	{
-		bool   closed = len < limit && p[len] == ';';
+		bool closed = len < limit && p[len] == ';';
 		size_t low = 0;
 		size_t high = sizeof(html_entities) / sizeof(html_entities[0]);
 
 		while (low < high)
 		{
-			size_t                  middle = (low + high) / 2;
+			size_t middle = (low + high) / 2;
 			const SimdupHtmlEntity *entity = &html_entities[middle];
-			int                     order = strncmp(p, entity->name, len);
+			int order = strncmp(p, entity->name, len);
 
 			if (order == 0 && entity->name[len] == '\0')
 			{
@@ -238,9 +238,9 @@ read_reference(Page *page)
 {
 	const char *start = page->p++;
 	const char *next = NULL;
-	uint32_t    code_point = 0;
-	char        bytes[SIMDUP_HTML_CHAR_MAX];
-	size_t      len = 1;
+	uint32_t code_point = 0;
+	char bytes[SIMDUP_HTML_CHAR_MAX];
+	size_t len = 1;
 
 	if (page->p < page->end && *page->p == '#')
 		next = read_number(page->p, page->end, &code_point);
@@ -314,10 +314,10 @@ skip_content(const char *p, const char *end, const char *name)
 static void
 read_tag(Page *page)
 {
-	bool        closing = page->p[1] == '/';
+	bool closing = page->p[1] == '/';
 	const char *p = page->p + 1 + closing;
-	char        name[NAME_SIZE];
-	size_t      len = 0;
+	char name[NAME_SIZE];
+	size_t len = 0;
 
 	while (len < sizeof(name) - 1 && p < page->end && !is_space(*p) &&
 		   *p != '>' && *p != '/')
@@ -337,8 +337,8 @@ static void
 read_markup(Page *page)
 {
 	const char *p = page->p;
-	size_t      left = (size_t) (page->end - p);
-	char        next = left > 1 ? p[1] : '\0';
+	size_t left = (size_t) (page->end - p);
+	char next = left > 1 ? p[1] : '\0';
 
 	if (is_letter(next) || (next == '/' && left > 2 && is_letter(p[2])))
 		read_tag(page);

@@ -13,8 +13,8 @@
 
 typedef struct SimdupHtmlEntity
 {
-	char     name[9];
-	bool     bare; /* also without the semicolon */
+	char name[9];
+	bool bare; /* also without the semicolon */
 	uint16_t code_point;
 } SimdupHtmlEntity;
 

@@ -28,8 +28,8 @@
 
 typedef struct SimdupLeaders
 {
-	uint32_t  n;
-	uint32_t *leader;     /* of each element; a leader is its own */
+	uint32_t n;
+	uint32_t *leader;	  /* of each element; a leader is its own */
 	uint32_t *first_near; /* its first near predecessor */
 } SimdupLeaders;
 

@@ -51,7 +51,7 @@ simdup_write_fingerprint(uint64_t fp, char *str)
 static const char *
 read_radius(const char *str, int64_t *radius)
 {
-	bool        negative = *str == '-';
+	bool negative = *str == '-';
 	const char *p = str + negative;
 
 	if (*p < '0' || *p > '9')

@@ -24,10 +24,10 @@
 
 typedef struct SimdupBallLiteral
 {
-	uint64_t    center;
-	int64_t     radius;     /* saturated */
+	uint64_t center;
+	int64_t radius;			/* saturated */
 	const char *radius_str; /* as written */
-	size_t      radius_len;
+	size_t radius_len;
 } SimdupBallLiteral;
 
 /* Is the string, up to its end, a fingerprint? */

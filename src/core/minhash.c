@@ -28,9 +28,9 @@ static int
 throw_once(const uint64_t *hashes, size_t n, uint64_t round, uint64_t *best,
 		   int n_bins)
 {
-	bool     fixed = round >= (uint64_t) n_bins;
+	bool fixed = round >= (uint64_t) n_bins;
 	uint64_t fixed_bin = round - (uint64_t) n_bins;
-	int      filled = 0;
+	int filled = 0;
 
 	for (size_t i = 0; i < n; i++)
 	{
@@ -49,7 +49,7 @@ simdup_minhash(const uint64_t *hashes, size_t n, uint32_t *signature,
 			   int n_hashes)
 {
 	uint64_t *best = simdup_alloc((size_t) n_hashes * sizeof(uint64_t));
-	int       empty = n_hashes;
+	int empty = n_hashes;
 
 	for (int i = 0; i < n_hashes; i++)
 		best[i] = UINT64_MAX;

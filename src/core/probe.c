@@ -28,8 +28,8 @@ block_value(uint64_t fp, int i)
 static uint64_t
 rest_value(uint64_t fp, int i)
 {
-	int      start = BLOCK_BITS * i;
-	int      end = start + BLOCK_BITS;
+	int start = BLOCK_BITS * i;
+	int end = start + BLOCK_BITS;
 	uint64_t above = end == 64 ? 0 : fp >> end;
 
 	return above << start | (fp & ((UINT64_C(1) << start) - 1));
@@ -70,10 +70,10 @@ bool
 simdup_keys_near(uint64_t a, uint64_t b, int k)
 {
 	uint64_t x = (a ^ b) << 2; /* lanes now begin at bits 0, 16, 32 */
-	int      all;
-	int      low;
-	int      middle;
-	int      high;
+	int all;
+	int low;
+	int middle;
+	int high;
 
 	/* number of ones in each 16 bits */
 	x = x - ((x >> 1) & UINT64_C(0x5555555555555555));
@@ -152,9 +152,9 @@ next_sparse(uint32_t x, int n)
 void
 simdup_probes(uint64_t fp, int k, uint64_t *starts)
 {
-	int      radii[SIMDUP_KEYS];
-	int      i;
-	int      n;
+	int radii[SIMDUP_KEYS];
+	int i;
+	int n;
 	uint32_t flips;
 
 	simdup_probe_radii(k, radii);
@@ -174,7 +174,7 @@ simdup_ball_fraction(int k)
 {
 	double at_distance = 1.0 / 18446744073709551616.0;
 	double sum = 0;
-	int    d;
+	int d;
 
 	for (d = 0; d <= k; d++)
 	{

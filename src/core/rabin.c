@@ -22,7 +22,7 @@
 /* [i][b]: b x^(degree + 8 i) modulo P; [0] serves single bytes */
 static uint32_t table32[4][256];
 static uint64_t table64[8][256];
-static bool     tables_ready = false;
+static bool tables_ready = false;
 
 static void
 make_tables(void)
@@ -91,7 +91,7 @@ uint32_t
 simdup_rabin32(const void *bytes, size_t len)
 {
 	const unsigned char *p = bytes;
-	uint32_t             f = 0;
+	uint32_t f = 0;
 
 	if (!tables_ready)
 		make_tables();
@@ -115,7 +115,7 @@ uint64_t
 simdup_rabin64(const void *bytes, size_t len)
 {
 	const unsigned char *p = bytes;
-	uint64_t             f = 0;
+	uint64_t f = 0;
 
 	if (!tables_ready)
 		make_tables();

@@ -43,7 +43,7 @@ static void
 open_window(SimdupSegments *segments)
 {
 	const unsigned char *p = segments->p;
-	size_t               len = (size_t) (segments->end - p);
+	size_t len = (size_t) (segments->end - p);
 
 	simdup_check_interrupts();
 	if (len > SIMDUP_BREAK_WINDOW)
@@ -109,11 +109,11 @@ look_at(const unsigned char *p, const unsigned char *end,
 		SimdupSegment *segment)
 {
 	const unsigned char *start = p;
-	int                  len;
+	int len;
 
 	for (; p < end; p += len)
 	{
-		uint32_t           cp = simdup_utf8_decode(p, end, &len);
+		uint32_t cp = simdup_utf8_decode(p, end, &len);
 		SimdupCharProperty property = simdup_char_property(cp);
 
 		if (cp == SIMDUP_INVALID_CHAR)
@@ -131,7 +131,7 @@ look_at(const unsigned char *p, const unsigned char *end,
 bool
 simdup_segments_next(SimdupSegments *segments, SimdupSegment *segment)
 {
-	const SimdupBreak   *at;
+	const SimdupBreak *at;
 	const unsigned char *end;
 
 	if (segments->p >= segments->end)

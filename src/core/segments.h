@@ -35,22 +35,22 @@ typedef struct SimdupBreaker
 typedef struct SimdupSegment
 {
 	const char *bytes;
-	size_t      len;
-	bool        is_word;   /* has a word character of profile 1 */
-	bool        is_number; /* so says the breaker */
-	bool        folds;     /* has a character that folds */
+	size_t len;
+	bool is_word;	/* has a word character of profile 1 */
+	bool is_number; /* so says the breaker */
+	bool folds;		/* has a character that folds */
 } SimdupSegment;
 
 typedef struct SimdupSegments
 {
-	SimdupBreaker        breaker;
-	const unsigned char *p;          /* what comes next */
-	const unsigned char *end;        /* of the text */
-	const unsigned char *window;     /* where the breaker's text begins ... */
+	SimdupBreaker breaker;
+	const unsigned char *p;			 /* what comes next */
+	const unsigned char *end;		 /* of the text */
+	const unsigned char *window;	 /* where the breaker's text begins ... */
 	const unsigned char *window_end; /* ... and ends */
-	SimdupBreak         *breaks;
-	int                  count;
-	int                  next;
+	SimdupBreak *breaks;
+	int count;
+	int next;
 } SimdupSegments;
 
 /* Begin with a text, which must live as long as the segments are asked for. */
@@ -63,7 +63,7 @@ extern void simdup_segments_begin(SimdupSegments *segments,
  * that is not UTF-8 separates. Checks for interrupts.
  */
 extern bool simdup_segments_next(SimdupSegments *segments,
-								 SimdupSegment  *segment);
+								 SimdupSegment *segment);
 
 extern void simdup_segments_free(SimdupSegments *segments);
 

@@ -43,13 +43,13 @@
 
 typedef struct Slider
 {
-	uint64_t      hash;       /* polynomial of the units in the ring */
-	uint64_t      out_factor; /* of the unit that leaves the window */
-	uint64_t     *ring;       /* the last w units */
-	size_t        w;
-	size_t        at;           /* the oldest of the ring, once it is full */
-	size_t        units_needed; /* until there is a window */
-	bool          overflow;
+	uint64_t hash;		 /* polynomial of the units in the ring */
+	uint64_t out_factor; /* of the unit that leaves the window */
+	uint64_t *ring;		 /* the last w units */
+	size_t w;
+	size_t at;			 /* the oldest of the ring, once it is full */
+	size_t units_needed; /* until there is a window */
+	bool overflow;
 	SimdupHashes *list;
 } Slider;
 
@@ -62,7 +62,7 @@ insertion_sort(uint64_t *a, size_t n)
 	for (size_t i = 1; i < n; i++)
 	{
 		uint64_t x = a[i];
-		size_t   j = i;
+		size_t j = i;
 
 		for (; j > 0 && a[j - 1] > x; j--)
 			a[j] = a[j - 1];
@@ -111,11 +111,11 @@ sort_hashes(uint64_t *a, uint64_t *scratch, size_t n, int known)
 {
 	uint32_t low_counts[1 << MAX_DIGIT_BITS];
 	uint32_t high_counts[1 << MAX_DIGIT_BITS];
-	int      digit = 5;
-	int      low;
-	int      high;
-	int      shift;
-	size_t   start = 0;
+	int digit = 5;
+	int low;
+	int high;
+	int shift;
+	size_t start = 0;
 
 	if (n <= INSERTION_MAX || known == 64)
 	{
@@ -156,8 +156,8 @@ simdup_hashes_unique(SimdupHashes *list)
 {
 	uint64_t *a = list->hashes;
 	uint64_t *scratch;
-	uint64_t  last;
-	size_t    n = 1;
+	uint64_t last;
+	size_t n = 1;
 
 	if (list->n < 2)
 		return;
@@ -266,9 +266,9 @@ slider_begin(Slider *slider, int w, size_t len, SimdupHashes *list)
 static void
 slide(Slider *slider, const uint64_t *units, size_t n)
 {
-	uint64_t  hash = slider->hash;
-	size_t    at = slider->at;
-	size_t    i = 0;
+	uint64_t hash = slider->hash;
+	size_t at = slider->at;
+	size_t i = 0;
 	uint64_t *out;
 
 	if (slider->overflow || !reserve(slider->list, n))
@@ -356,9 +356,9 @@ slide_chars(Slider *slider, bool raw, const char *text, size_t text_len)
 {
 	const unsigned char *p = (const unsigned char *) text;
 	const unsigned char *end = p + text_len;
-	uint64_t             units[SLIDE_UNITS];
-	int                  len;
-	uint32_t             cp;
+	uint64_t units[SLIDE_UNITS];
+	int len;
+	uint32_t cp;
 
 	while (p < end && !slider->overflow)
 	{
@@ -393,7 +393,7 @@ simdup_shingle_hashes(SimdupShingleUnit unit, int w, const char *text,
 					  size_t len, SimdupHashes *list)
 {
 	static const SimdupTokenizer word = {.kind = SIMDUP_TOKENIZER_WORD};
-	Slider                       slider;
+	Slider slider;
 
 	slider_begin(&slider, w, len, list);
 	switch (unit)
@@ -414,7 +414,7 @@ simdup_shingle_hashes(SimdupShingleUnit unit, int w, const char *text,
 typedef struct StringSink
 {
 	SimdupShingleSink sink;
-	void             *arg;
+	void *arg;
 } StringSink;
 
 /* A SimdupTokenSink. */
@@ -442,12 +442,12 @@ raw_strings(int w, const char *text, size_t len, SimdupShingleSink sink,
 {
 	const unsigned char *p = (const unsigned char *) text;
 	const unsigned char *end = p + len;
-	char                *kept = simdup_alloc(len + 1);
-	size_t               n = 0;
-	size_t               first = 0; /* the window is kept[first, next) */
-	size_t               next = 0;
-	int                  char_bytes;
-	uint32_t             cp;
+	char *kept = simdup_alloc(len + 1);
+	size_t n = 0;
+	size_t first = 0; /* the window is kept[first, next) */
+	size_t next = 0;
+	int char_bytes;
+	uint32_t cp;
 
 	for (; p < end; p += char_bytes)
 		if (next_unit(true, p, end, &char_bytes, &cp))
@@ -474,7 +474,7 @@ simdup_shingle_strings(SimdupShingleUnit unit, int w, const char *text,
 					   size_t len, SimdupShingleSink sink, void *arg)
 {
 	SimdupTokenizer tokenizer = {0};
-	StringSink      strings = {sink, arg};
+	StringSink strings = {sink, arg};
 
 	/* the tokenizer's window buffer need not be larger than the text */
 	tokenizer.n = (size_t) w <= len ? w : (int) len + 1;

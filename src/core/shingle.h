@@ -32,8 +32,8 @@ typedef enum SimdupShingleUnit
 typedef struct SimdupHashes
 {
 	uint64_t *hashes;
-	size_t    n;
-	size_t    size;
+	size_t n;
+	size_t size;
 } SimdupHashes;
 
 /*

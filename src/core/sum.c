@@ -78,9 +78,9 @@ static inline void
 add_sixteen(uint64_t *planes, const uint64_t *x, int digit)
 {
 	uint64_t *p = &planes[digit];
-	uint64_t  twos[2];
-	uint64_t  fours[2];
-	uint64_t  eights[2];
+	uint64_t twos[2];
+	uint64_t fours[2];
+	uint64_t eights[2];
 
 	for (int i = 0; i < 2; i++, x += 8)
 	{
@@ -141,10 +141,10 @@ simdup_counts_signs(const SimdupCounts *counts, bool ties)
 {
 	uint64_t half_low = counts->total_low >> 1 | counts->total_high << 63;
 	uint64_t half_high = counts->total_high >> 1;
-	bool     odd = counts->total_low & 1;
+	bool odd = counts->total_low & 1;
 	uint64_t greater = 0;
 	uint64_t equal = ~UINT64_C(0);
-	int      digits = 0;
+	int digits = 0;
 
 	if (counts->total_high != 0)
 		digits = 128 - __builtin_clzll(counts->total_high);

@@ -38,8 +38,8 @@ typedef struct SimdupCounts
 typedef struct SimdupSum
 {
 	SimdupCounts counts;
-	uint8_t      waiting[SIMDUP_SUM_DIGITS]; /* hashes waiting, per digit */
-	uint64_t     batch[SIMDUP_SUM_DIGITS][SIMDUP_SUM_BATCH];
+	uint8_t waiting[SIMDUP_SUM_DIGITS]; /* hashes waiting, per digit */
+	uint64_t batch[SIMDUP_SUM_DIGITS][SIMDUP_SUM_BATCH];
 } SimdupSum;
 
 /* Counters start as all zeros. Add one feature, or take it back. */
@@ -49,7 +49,7 @@ extern void simdup_counts_subtract(SimdupCounts *counts, uint64_t hash,
 								   uint64_t weight);
 
 /* Add all that other holds. */
-extern void simdup_counts_merge(SimdupCounts       *counts,
+extern void simdup_counts_merge(SimdupCounts *counts,
 								const SimdupCounts *other);
 
 /*

@@ -65,8 +65,8 @@ simdup_cosine(const SimdupTerm *a, size_t n_a, const SimdupTerm *b, size_t n_b,
 		return false;
 	while (i < n_a || j < n_b)
 	{
-		bool   take_a = j == n_b || (i < n_a && a[i].hash <= b[j].hash);
-		bool   take_b = i == n_a || (j < n_b && b[j].hash <= a[i].hash);
+		bool take_a = j == n_b || (i < n_a && a[i].hash <= b[j].hash);
+		bool take_b = i == n_a || (j < n_b && b[j].hash <= a[i].hash);
 		double x = take_a ? a[i++].weight / unit_a : 0;
 		double y = take_b ? b[j++].weight / unit_b : 0;
 
@@ -93,7 +93,7 @@ simdup_imatch(const SimdupTerm *terms, size_t n, const SimdupTerm *lexicon,
 			  size_t n_lexicon, uint32_t i, double keep, uint64_t *signature)
 {
 	uint64_t hash = i;
-	bool     any = false;
+	bool any = false;
 
 	for (size_t t = 0; t < n; t++)
 	{

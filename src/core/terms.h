@@ -13,7 +13,7 @@
 typedef struct SimdupTerm
 {
 	uint64_t hash;
-	double   weight;
+	double weight;
 } SimdupTerm;
 
 /* Ascending by hash, which the rest here expects. */

@@ -17,7 +17,7 @@
 /* A growing buffer of bytes that do not lie in the text. */
 typedef struct Buffer
 {
-	char  *bytes;
+	char *bytes;
 	size_t used;
 	size_t size;
 } Buffer;
@@ -25,11 +25,11 @@ typedef struct Buffer
 typedef struct Batch
 {
 	SimdupTokenSink sink;
-	void           *arg;
-	Buffer          folded;     /* bytes of tokens that are not in the text */
-	size_t          unfinished; /* where the token being folded begins */
-	int             count;
-	SimdupToken     tokens[SIMDUP_BATCH_TOKENS];
+	void *arg;
+	Buffer folded;	   /* bytes of tokens that are not in the text */
+	size_t unfinished; /* where the token being folded begins */
+	int count;
+	SimdupToken tokens[SIMDUP_BATCH_TOKENS];
 } Batch;
 
 static void
@@ -183,10 +183,10 @@ segmented_run(const unsigned char *p, const unsigned char *end, Batch *batch)
 {
 	const unsigned char *start = p;
 	const unsigned char *look = p + INTERRUPT_BYTES;
-	bool                 copied = false;
-	int                  len;
-	int32_t              fold;
-	uint32_t             cp;
+	bool copied = false;
+	int len;
+	int32_t fold;
+	uint32_t cp;
 
 	while (p < end &&
 		   next_char(p, end, &len, &fold, &cp) == SIMDUP_CHAR_SEGMENTED)
@@ -224,8 +224,8 @@ unsegmented_run(const unsigned char *p, int len, const unsigned char *end,
 {
 	const unsigned char *first = p;
 	const unsigned char *last = p;
-	int32_t              fold;
-	uint32_t             cp;
+	int32_t fold;
+	uint32_t cp;
 
 	for (p += len;; p += len)
 	{
@@ -250,9 +250,9 @@ static void
 tokenize_word(const unsigned char *p, const unsigned char *end, Batch *batch)
 {
 	const unsigned char *look = p + INTERRUPT_BYTES;
-	int                  len;
-	int32_t              fold;
-	uint32_t             cp;
+	int len;
+	int32_t fold;
+	uint32_t cp;
 
 	while (p < end)
 	{
@@ -355,12 +355,12 @@ tokenize_space(const unsigned char *p, const unsigned char *end, Batch *batch)
  */
 typedef struct Windows
 {
-	Batch   *batch;
-	Buffer   buffer;
-	int      n;
-	uint64_t items;     /* items so far */
-	size_t  *starts;    /* offset of item i at [i % n] */
-	size_t   separator; /* bytes between two items: 0 or 1 */
+	Batch *batch;
+	Buffer buffer;
+	int n;
+	uint64_t items;	  /* items so far */
+	size_t *starts;	  /* offset of item i at [i % n] */
+	size_t separator; /* bytes between two items: 0 or 1 */
 } Windows;
 
 /* Bytes in the buffer from which on the past is dropped. */
@@ -381,7 +381,7 @@ static void
 windows_drop_past(Windows *windows)
 {
 	uint64_t kept = windows->n - 1;
-	size_t   from;
+	size_t from;
 
 	flush(windows->batch);
 	if (kept > windows->items)
@@ -443,10 +443,10 @@ tokenize_char_ngram(const unsigned char *p, const unsigned char *end, int n,
 					Batch *batch)
 {
 	const unsigned char *look = p + INTERRUPT_BYTES;
-	Windows              windows;
-	int                  len;
-	int32_t              fold;
-	uint32_t             cp;
+	Windows windows;
+	int len;
+	int32_t fold;
+	uint32_t cp;
 
 	windows_begin(&windows, n, 0, batch);
 	for (; p < end; p += len)
@@ -486,7 +486,7 @@ tokenize_word_ngram(const unsigned char *p, const unsigned char *end, int n,
 					Batch *batch)
 {
 	Windows windows;
-	Batch   words;
+	Batch words;
 
 	windows_begin(&windows, n, 1, batch);
 	batch_begin(&words, word_ngram_sink, &windows);
@@ -501,9 +501,9 @@ append_segment(Batch *batch, const SimdupSegment *segment)
 {
 	const unsigned char *p = (const unsigned char *) segment->bytes;
 	const unsigned char *end = p + segment->len;
-	int                  len;
-	int32_t              fold;
-	uint32_t             cp;
+	int len;
+	int32_t fold;
+	uint32_t cp;
 
 	for (; p < end; p += len)
 	{
@@ -517,7 +517,7 @@ tokenize_segments(SimdupBreaker breaker, const char *text, size_t len,
 				  Batch *batch)
 {
 	SimdupSegments segments;
-	SimdupSegment  segment;
+	SimdupSegment segment;
 
 	simdup_segments_begin(&segments, breaker, text, len);
 	while (simdup_segments_next(&segments, &segment))
@@ -541,7 +541,7 @@ simdup_tokenize(SimdupTokenizer tokenizer, const char *text, size_t len,
 {
 	const unsigned char *p = (const unsigned char *) text;
 	const unsigned char *end = p + len;
-	Batch                batch;
+	Batch batch;
 
 	batch_begin(&batch, sink, arg);
 	switch (tokenizer.kind)

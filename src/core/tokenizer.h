@@ -17,25 +17,25 @@
 
 typedef enum SimdupTokenizerKind
 {
-	SIMDUP_TOKENIZER_WORD,  /* segmented runs; bigrams of unsegmented ones */
+	SIMDUP_TOKENIZER_WORD,	/* segmented runs; bigrams of unsegmented ones */
 	SIMDUP_TOKENIZER_ALPHA, /* runs of ASCII letters, lower-cased */
 	SIMDUP_TOKENIZER_SPACE, /* runs of non-blank bytes, unchanged */
 	SIMDUP_TOKENIZER_CHAR_NGRAM, /* windows of n word characters, folded */
 	SIMDUP_TOKENIZER_WORD_NGRAM, /* windows of n word tokens, one space between */
-	SIMDUP_TOKENIZER_SEGMENTS    /* a breaker's with a word character, folded */
+	SIMDUP_TOKENIZER_SEGMENTS	 /* a breaker's with a word character, folded */
 } SimdupTokenizerKind;
 
 typedef struct SimdupTokenizer
 {
 	SimdupTokenizerKind kind;
-	int                 n;       /* window of the two n-gram kinds, 1 or more */
-	SimdupBreaker       breaker; /* of segments */
+	int n;				   /* window of the two n-gram kinds, 1 or more */
+	SimdupBreaker breaker; /* of segments */
 } SimdupTokenizer;
 
 typedef struct SimdupToken
 {
 	const char *bytes; /* not terminated */
-	uint32_t    len;
+	uint32_t len;
 } SimdupToken;
 
 /* The most tokens in a batch. */

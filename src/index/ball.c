@@ -6,13 +6,14 @@
  * center and radius travel together. People write simhash_within.
  */
 #include "postgres.h"
+#include "compat.h"
 
 #include "common/hashfn.h"
-#include "compat.h"
-#include "core/literal.h"
-#include "index/ball.h"
 #include "libpq/pqformat.h"
 #include "utils/builtins.h"
+
+#include "core/literal.h"
+#include "index/ball.h"
 
 /*
  * The one message about a bad radius, for ereport and ereturn; detail shows
@@ -47,14 +48,14 @@ PG_FUNCTION_INFO_V1(simhash_ball_in);
 Datum
 simhash_ball_in(PG_FUNCTION_ARGS)
 {
-	char             *str = PG_GETARG_CSTRING(0);
+	char *str = PG_GETARG_CSTRING(0);
 	SimdupBallLiteral ball;
 
 	if (!simdup_read_ball(str, &ball))
 		ereturn(fcinfo->context, (Datum) 0,
-				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for type %s: \"%s\"",
-						"simhash_ball", str)));
+				errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				errmsg("invalid input syntax for type %s: \"%s\"",
+					   "simhash_ball", str));
 	if (!simhash_radius_is_valid(ball.radius))
 		ereturn(fcinfo->context, (Datum) 0,
 				RADIUS_ERROR(pnstrdup(ball.radius_str, ball.radius_len)));
@@ -67,7 +68,7 @@ Datum
 simhash_ball_out(PG_FUNCTION_ARGS)
 {
 	SimhashBall *ball = PG_GETARG_SIMHASH_BALL_P(0);
-	char         hex[SIMDUP_HEX_DIGITS];
+	char hex[SIMDUP_HEX_DIGITS];
 
 	simdup_write_fingerprint(ball->center, hex);
 	PG_RETURN_CSTRING(
@@ -79,8 +80,8 @@ Datum
 simhash_ball_recv(PG_FUNCTION_ARGS)
 {
 	StringInfo buf = (StringInfo) PG_GETARG_POINTER(0);
-	uint64     center = (uint64) pq_getmsgint64(buf);
-	int32      radius = (int32) pq_getmsgint(buf, sizeof(int32));
+	uint64 center = (uint64) pq_getmsgint64(buf);
+	int32 radius = (int32) pq_getmsgint(buf, sizeof(int32));
 
 	check_radius(radius);
 	PG_RETURN_POINTER(make_ball(center, radius));
@@ -90,7 +91,7 @@ PG_FUNCTION_INFO_V1(simhash_ball_send);
 Datum
 simhash_ball_send(PG_FUNCTION_ARGS)
 {
-	SimhashBall   *ball = PG_GETARG_SIMHASH_BALL_P(0);
+	SimhashBall *ball = PG_GETARG_SIMHASH_BALL_P(0);
 	StringInfoData buf;
 
 	pq_begintypsend(&buf);
@@ -140,8 +141,8 @@ Datum
 simhash_ball_hash(PG_FUNCTION_ARGS)
 {
 	SimhashBall *ball = PG_GETARG_SIMHASH_BALL_P(0);
-	uint32       center = DatumGetUInt32(
-			  DirectFunctionCall1(hashint8, Int64GetDatum((int64) ball->center)));
+	uint32 center = DatumGetUInt32(
+		DirectFunctionCall1(hashint8, Int64GetDatum((int64) ball->center)));
 
 	PG_RETURN_INT32(
 		(int32) hash_combine(center, murmurhash32((uint32) ball->radius)));

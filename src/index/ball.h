@@ -16,7 +16,7 @@
 typedef struct SimhashBall
 {
 	uint64 center;
-	int64  radius;
+	int64 radius;
 } SimhashBall;
 
 #define DatumGetSimhashBallP(d) ((SimhashBall *) DatumGetPointer(d))

@@ -9,21 +9,22 @@
  * shares a key with a match is dropped by the recheck.
  */
 #include "postgres.h"
+#include "compat.h"
 
 #include "access/gin.h"
 #include "access/stratnum.h"
-#include "compat.h"
+#include "miscadmin.h"
+
 #include "core/probe.h"
 #include "index/ball.h"
 #include "index/strategy.h"
-#include "miscadmin.h"
 #include "type/simhash64.h"
 
 /* What comparePartial needs to know of the query, one for each key number. */
 typedef struct ProbeTarget
 {
 	uint64 key; /* the center's */
-	int    radius;
+	int radius;
 } ProbeTarget;
 
 PG_FUNCTION_INFO_V1(simhash64_gin_extract_value);
@@ -33,7 +34,7 @@ simhash64_gin_extract_value(PG_FUNCTION_ARGS)
 	uint64 fp = PG_GETARG_SIMHASH64(0);
 	int32 *n_keys = (int32 *) PG_GETARG_POINTER(1);
 	Datum *keys = palloc(sizeof(Datum) * SIMDUP_KEYS);
-	int    i;
+	int i;
 
 	for (i = 0; i < SIMDUP_KEYS; i++)
 		keys[i] = Simhash64GetDatum(simdup_key(fp, i));
@@ -58,12 +59,12 @@ static Datum *
 ball_keys(const SimhashBall *ball, int32 *n_keys, bool **partial,
 		  Pointer **extra)
 {
-	int          radius = (int) ball->radius;
-	int          n = simdup_probe_count(radius);
-	uint64      *starts = palloc(sizeof(uint64) * n);
-	Datum       *keys = palloc(sizeof(Datum) * n);
+	int radius = (int) ball->radius;
+	int n = simdup_probe_count(radius);
+	uint64 *starts = palloc(sizeof(uint64) * n);
+	Datum *keys = palloc(sizeof(Datum) * n);
 	ProbeTarget *targets = palloc(sizeof(ProbeTarget) * SIMDUP_KEYS);
-	int          i;
+	int i;
 
 	for (i = 0; i < SIMDUP_KEYS; i++)
 	{
@@ -89,12 +90,12 @@ PG_FUNCTION_INFO_V1(simhash64_gin_extract_query);
 Datum
 simhash64_gin_extract_query(PG_FUNCTION_ARGS)
 {
-	int32         *n_keys = (int32 *) PG_GETARG_POINTER(1);
+	int32 *n_keys = (int32 *) PG_GETARG_POINTER(1);
 	StrategyNumber strategy = PG_GETARG_UINT16(2);
-	bool         **partial = (bool **) PG_GETARG_POINTER(3);
-	Pointer      **extra = (Pointer **) PG_GETARG_POINTER(4);
-	int32         *search_mode = (int32 *) PG_GETARG_POINTER(6);
-	Datum         *keys = NULL;
+	bool **partial = (bool **) PG_GETARG_POINTER(3);
+	Pointer **extra = (Pointer **) PG_GETARG_POINTER(4);
+	int32 *search_mode = (int32 *) PG_GETARG_POINTER(6);
+	Datum *keys = NULL;
 
 	switch (strategy)
 	{
@@ -146,8 +147,8 @@ PG_FUNCTION_INFO_V1(simhash64_gin_compare_partial);
 Datum
 simhash64_gin_compare_partial(PG_FUNCTION_ARGS)
 {
-	uint64       start = PG_GETARG_SIMHASH64(0);
-	uint64       key = PG_GETARG_SIMHASH64(1);
+	uint64 start = PG_GETARG_SIMHASH64(0);
+	uint64 key = PG_GETARG_SIMHASH64(1);
 	ProbeTarget *target = (ProbeTarget *) PG_GETARG_POINTER(3);
 
 	stop_if_cancelled();
@@ -196,7 +197,7 @@ Datum
 simhash64_gin_tri_consistent(PG_FUNCTION_ARGS)
 {
 	GinTernaryValue *check = (GinTernaryValue *) PG_GETARG_POINTER(0);
-	int32            n_keys = PG_GETARG_INT32(3);
+	int32 n_keys = PG_GETARG_INT32(3);
 
 	if (n_keys == 0 || any_set((char *) check, n_keys))
 		PG_RETURN_GIN_TERNARY_VALUE(GIN_MAYBE);

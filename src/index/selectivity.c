@@ -24,7 +24,7 @@
 #include "core/probe.h"
 #include "index/ball.h"
 #include "index/selectivity.h"
-#include "index/sibling.h"
+#include "server/catalog.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -40,11 +40,11 @@
 /* What is known of a column of fingerprints. */
 typedef struct ColumnStats
 {
-	double       rows;     /* of its table, at least 1 */
-	double       not_null; /* part of the rows */
-	double       distinct; /* different values, at least 1 */
-	AttStatsSlot common;   /* most common values, with frequencies */
-	double       common_sum;
+	double rows;		 /* of its table, at least 1 */
+	double not_null;	 /* part of the rows */
+	double distinct;	 /* different values, at least 1 */
+	AttStatsSlot common; /* most common values, with frequencies */
+	double common_sum;
 	AttStatsSlot histogram;
 } ColumnStats;
 
@@ -64,9 +64,9 @@ load_slot(VariableStatData *vardata, Oid fp_type, int kind, int flags,
 static void
 load_stats(VariableStatData *vardata, Oid funcid, ColumnStats *stats)
 {
-	Oid  fp_type = simhash_sibling_type(funcid, "simhash64");
+	Oid fp_type = simdup_sibling_type(funcid, "simhash64");
 	bool is_default;
-	int  i;
+	int i;
 
 	memset(stats, 0, sizeof(*stats));
 	stats->rows = vardata->rel ? Max(vardata->rel->tuples, 1.0) : 1000.0;
@@ -159,8 +159,8 @@ part_near(const ColumnStats *stats, uint64 center, int radius)
 	double near = 0.0;
 	double uncommon = Max(simdup_ball_fraction(radius),
 						  histogram_part_near(stats, center, radius));
-	bool   center_is_common = false;
-	int    i;
+	bool center_is_common = false;
+	int i;
 
 	for (i = 0; i < stats->common.nvalues; i++)
 	{
@@ -189,7 +189,7 @@ histogram_pairs_near(const ColumnStats *a, const ColumnStats *b, int radius)
 	for (i = 0; i < n; i++)
 	{
 		/* evenly spread over what may be more values */
-		int    at = (int) ((int64) i * a->histogram.nvalues / n);
+		int at = (int) ((int64) i * a->histogram.nvalues / n);
 		uint64 value = DatumGetSimhash64(a->histogram.values[at]);
 
 		for (j = 0; j < m; j++)
@@ -207,11 +207,11 @@ histogram_pairs_near(const ColumnStats *a, const ColumnStats *b, int radius)
 static double
 common_pairs_near(const AttStatsSlot *a, const AttStatsSlot *b, int radius)
 {
-	int    n = Min(a->nvalues, MAX_COMPARED);
-	int    m = Min(b->nvalues, MAX_COMPARED);
+	int n = Min(a->nvalues, MAX_COMPARED);
+	int m = Min(b->nvalues, MAX_COMPARED);
 	double near = 0.0;
-	int    i;
-	int    j;
+	int i;
+	int j;
 
 	for (i = 0; i < n; i++)
 		for (j = 0; j < m; j++)
@@ -258,12 +258,12 @@ Selectivity
 simhash_restriction_selectivity(PlannerInfo *root, Oid funcid, Node *a, Node *b,
 								Node *radius, int varRelid)
 {
-	int              k = plan_time_radius(root, radius);
+	int k = plan_time_radius(root, radius);
 	VariableStatData vardata;
-	ColumnStats      stats;
-	Node            *center;
-	bool             column_is_first;
-	double           selectivity;
+	ColumnStats stats;
+	Node *center;
+	bool column_is_first;
+	double selectivity;
 
 	if (k < 0)
 		return 0.0;
@@ -273,7 +273,7 @@ simhash_restriction_selectivity(PlannerInfo *root, Oid funcid, Node *a, Node *b,
 
 	load_stats(&vardata, funcid, &stats);
 	if (!IsA(center, Const) || ((Const *) center)->consttype !=
-								   simhash_sibling_type(funcid, "simhash64"))
+								   simdup_sibling_type(funcid, "simhash64"))
 		selectivity = pairs_near(&stats, &stats, k);
 	else if (((Const *) center)->constisnull)
 		selectivity = 0.0;
@@ -302,11 +302,11 @@ simhash_join_selectivity(PlannerInfo *root, Oid funcid, Node *a, Node *b,
 						 Node *radius, JoinType jointype,
 						 SpecialJoinInfo *sjinfo)
 {
-	int              k = plan_time_radius(root, radius);
+	int k = plan_time_radius(root, radius);
 	VariableStatData vardata[2];
-	ColumnStats      stats[2];
-	bool             reversed;
-	double           selectivity;
+	ColumnStats stats[2];
+	bool reversed;
+	double selectivity;
 
 	if (k < 0)
 		return 0.0;
@@ -344,8 +344,8 @@ typedef struct BallClause
 static BallClause
 open_ball_clause(PlannerInfo *root, Oid funcid, List *args)
 {
-	Oid   ball_type = simhash_sibling_type(funcid, "simhash_ball");
-	bool  ball_is_first = exprType(linitial(args)) == ball_type;
+	Oid ball_type = simdup_sibling_type(funcid, "simhash_ball");
+	bool ball_is_first = exprType(linitial(args)) == ball_type;
 	Node *ball = estimate_expression_value(root, ball_is_first ? linitial(args)
 															   : lsecond(args));
 	BallClause clause = {0};
@@ -354,14 +354,14 @@ open_ball_clause(PlannerInfo *root, Oid funcid, List *args)
 	clause.center = ball;
 	if (IsA(ball, Const) && ((Const *) ball)->consttype == ball_type)
 	{
-		Const       *value = (Const *) ball;
-		SimhashBall  unknown = {0};
+		Const *value = (Const *) ball;
+		SimhashBall unknown = {0};
 		SimhashBall *known = value->constisnull
 								 ? &unknown
 								 : DatumGetSimhashBallP(value->constvalue);
 
 		clause.center =
-			(Node *) makeConst(simhash_sibling_type(funcid, "simhash64"), -1,
+			(Node *) makeConst(simdup_sibling_type(funcid, "simhash64"), -1,
 							   InvalidOid, sizeof(uint64),
 							   Simhash64GetDatum(known->center),
 							   value->constisnull, FLOAT8PASSBYVAL);
@@ -370,9 +370,8 @@ open_ball_clause(PlannerInfo *root, Oid funcid, List *args)
 							   Int32GetDatum((int32) known->radius),
 							   value->constisnull, true);
 	}
-	else if (IsA(ball, FuncExpr) &&
-			 ((FuncExpr *) ball)->funcid ==
-				 simhash_sibling_ball_constructor(funcid))
+	else if (IsA(ball, FuncExpr) && ((FuncExpr *) ball)->funcid ==
+										simdup_sibling_ball_constructor(funcid))
 	{
 		clause.center = linitial(((FuncExpr *) ball)->args);
 		clause.radius = lsecond(((FuncExpr *) ball)->args);
@@ -385,9 +384,9 @@ Datum
 simhash_ballsel(PG_FUNCTION_ARGS)
 {
 	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
-	Oid          funcid = get_opcode(PG_GETARG_OID(1));
-	List        *args = (List *) PG_GETARG_POINTER(2);
-	BallClause   clause = open_ball_clause(root, fcinfo->flinfo->fn_oid, args);
+	Oid funcid = get_opcode(PG_GETARG_OID(1));
+	List *args = (List *) PG_GETARG_POINTER(2);
+	BallClause clause = open_ball_clause(root, fcinfo->flinfo->fn_oid, args);
 
 	PG_RETURN_FLOAT8(
 		simhash_restriction_selectivity(root, funcid, clause.fp, clause.center,
@@ -399,9 +398,9 @@ Datum
 simhash_balljoinsel(PG_FUNCTION_ARGS)
 {
 	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
-	Oid          funcid = get_opcode(PG_GETARG_OID(1));
-	List        *args = (List *) PG_GETARG_POINTER(2);
-	BallClause   clause = open_ball_clause(root, fcinfo->flinfo->fn_oid, args);
+	Oid funcid = get_opcode(PG_GETARG_OID(1));
+	List *args = (List *) PG_GETARG_POINTER(2);
+	BallClause clause = open_ball_clause(root, fcinfo->flinfo->fn_oid, args);
 
 	PG_RETURN_FLOAT8(
 		simhash_join_selectivity(root, funcid, clause.fp, clause.center,

@@ -17,7 +17,7 @@ extern Selectivity simhash_restriction_selectivity(PlannerInfo *root,
 												   Node *radius, int varRelid);
 extern Selectivity simhash_join_selectivity(PlannerInfo *root, Oid funcid,
 											Node *a, Node *b, Node *radius,
-											JoinType         jointype,
+											JoinType jointype,
 											SpecialJoinInfo *sjinfo);
 
 #endif /* SIMDUP_INDEX_SELECTIVITY_H */

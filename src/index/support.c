@@ -4,24 +4,25 @@
  *	  many rows to expect.
  */
 #include "postgres.h"
+#include "compat.h"
 
 #include "catalog/pg_type.h"
-#include "compat.h"
-#include "core/probe.h"
-#include "index/selectivity.h"
-#include "index/sibling.h"
-#include "index/strategy.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 
+#include "core/probe.h"
+#include "index/selectivity.h"
+#include "index/strategy.h"
+#include "server/catalog.h"
+
 /* simhash_ball(center, radius), as a constant if it is one. */
 static Expr *
 make_ball_expr(PlannerInfo *root, Oid funcid, Node *center, Node *radius)
 {
-	Oid   constructor = simhash_sibling_ball_constructor(funcid);
+	Oid constructor = simdup_sibling_ball_constructor(funcid);
 	Node *ball;
 
 	if (!OidIsValid(constructor))
@@ -57,7 +58,7 @@ index_condition(SupportRequestIndexCondition *req)
 	Node *center;
 	Node *radius;
 	Expr *ball;
-	Oid   operator;
+	Oid opno;
 
 	if (!is_funcclause(req->node) || req->indexarg > 1)
 		return NIL;
@@ -74,16 +75,16 @@ index_condition(SupportRequestIndexCondition *req)
 	ball = make_ball_expr(req->root, req->funcid, center, radius);
 	if (ball == NULL)
 		return NIL;
-	operator=
+	opno =
 		get_opfamily_member(req->opfamily,
-							simhash_sibling_type(req->funcid, "simhash64"),
+							simdup_sibling_type(req->funcid, "simhash64"),
 							exprType((Node *) ball), SIMHASH_IN_BALL_STRATEGY);
-	if (!OidIsValid(operator))
+	if (!OidIsValid(opno))
 		return NIL;
 
 	req->lossy = false;
-	return list_make1(make_opclause(operator, BOOLOID, false, (Expr *) column,
-									ball, InvalidOid, InvalidOid));
+	return list_make1(make_opclause(opno, BOOLOID, false, (Expr *) column, ball,
+									InvalidOid, InvalidOid));
 }
 
 static void

@@ -8,20 +8,21 @@
  * workers, and leave a moving frame again.
  */
 #include "postgres.h"
-
 #include "compat.h"
-#include "core/sum.h"
+
 #include "libpq/pqformat.h"
+#include "utils/varbit.h"
+
+#include "core/sum.h"
 #include "text/profile.h"
 #include "text/weight.h"
 #include "type/simhash64.h"
-#include "utils/varbit.h"
 
 typedef struct AggState
 {
-	int64        rows;     /* rows in, less rows out again */
-	int32        width;    /* bits of the hashes; -1 before the first */
-	int32        n_counts; /* sets of counters, one for every 64 bits */
+	int64 rows;		/* rows in, less rows out again */
+	int32 width;	/* bits of the hashes; -1 before the first */
+	int32 n_counts; /* sets of counters, one for every 64 bits */
 	SimdupCounts counts[FLEXIBLE_ARRAY_MEMBER];
 } AggState;
 
@@ -45,7 +46,7 @@ aggregate_context(FunctionCallInfo fcinfo)
 static AggState *
 make_state(MemoryContext context, int32 width)
 {
-	Size      n = width == NO_WIDTH ? 0 : WIDTH_WORDS(width);
+	Size n = width == NO_WIDTH ? 0 : WIDTH_WORDS(width);
 	AggState *state =
 		MemoryContextAllocExtended(context,
 								   offsetof(AggState, counts) +
@@ -83,10 +84,9 @@ state_of_width(AggState *state, MemoryContext context, int32 width)
 	if (state && state->width == width)
 		return state;
 	if (state && state->width != NO_WIDTH)
-		ereport(ERROR, (errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
-						errmsg("hashes must all have the same width"),
-						errdetail("One has %d bits, another %d.", state->width,
-								  width)));
+		ereport(ERROR, errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+				errmsg("hashes must all have the same width"),
+				errdetail("One has %d bits, another %d.", state->width, width));
 	if (state)
 		pfree(state);
 	return make_state(context, width);
@@ -121,9 +121,9 @@ Datum
 simhash_agg_accum(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = aggregate_context(fcinfo);
-	AggState     *state = get_state(fcinfo);
-	uint64        hash;
-	uint64        weight;
+	AggState *state = get_state(fcinfo);
+	uint64 hash;
+	uint64 weight;
 
 	if (!get_feature(fcinfo, &hash, &weight))
 		return unchanged_state(fcinfo, context);
@@ -139,9 +139,9 @@ Datum
 simhash_agg_remove(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = aggregate_context(fcinfo);
-	AggState     *state = get_state(fcinfo);
-	uint64        hash;
-	uint64        weight;
+	AggState *state = get_state(fcinfo);
+	uint64 hash;
+	uint64 weight;
 
 	if (!get_feature(fcinfo, &hash, &weight))
 		return unchanged_state(fcinfo, context);
@@ -171,7 +171,7 @@ simhash_agg_final(PG_FUNCTION_ARGS)
 static uint64
 varbit_word(VarBit *bits, Size word)
 {
-	Size   bytes = WIDTH_BYTES(VARBITLEN(bits));
+	Size bytes = WIDTH_BYTES(VARBITLEN(bits));
 	uint64 value = 0;
 
 	for (Size i = word * 8; i < word * 8 + 8; i++)
@@ -187,10 +187,10 @@ get_hash(FunctionCallInfo fcinfo, VarBit **hash, uint64 *weight)
 		return false;
 	*hash = PG_GETARG_VARBIT_P(1);
 	if (PG_GETARG_INT64(2) < 0)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("weight must not be negative"),
-						errdetail("The weight given is %lld.",
-								  (long long) PG_GETARG_INT64(2))));
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("weight must not be negative"),
+				errdetail("The weight given is %lld.",
+						  (long long) PG_GETARG_INT64(2)));
 	*weight = (uint64) PG_GETARG_INT64(2);
 	return true;
 }
@@ -200,9 +200,9 @@ Datum
 simhash_varbit_accum(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = aggregate_context(fcinfo);
-	AggState     *state = get_state(fcinfo);
-	VarBit       *hash;
-	uint64        weight;
+	AggState *state = get_state(fcinfo);
+	VarBit *hash;
+	uint64 weight;
 
 	if (!get_hash(fcinfo, &hash, &weight))
 		return unchanged_state(fcinfo, context);
@@ -219,9 +219,9 @@ Datum
 simhash_varbit_remove(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = aggregate_context(fcinfo);
-	AggState     *state = get_state(fcinfo);
-	VarBit       *hash;
-	uint64        weight;
+	AggState *state = get_state(fcinfo);
+	VarBit *hash;
+	uint64 weight;
 
 	if (!get_hash(fcinfo, &hash, &weight))
 		return unchanged_state(fcinfo, context);
@@ -244,9 +244,9 @@ Datum
 simhash_varbit_final(PG_FUNCTION_ARGS)
 {
 	AggState *state = get_state(fcinfo);
-	Size      bytes;
-	Size      size;
-	VarBit   *result;
+	Size bytes;
+	Size size;
+	VarBit *result;
 
 	if (!state || state->width == NO_WIDTH)
 		PG_RETURN_NULL();
@@ -275,9 +275,9 @@ Datum
 simhash_agg_combine(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = aggregate_context(fcinfo);
-	AggState     *state = get_state(fcinfo);
-	AggState     *other =
-        PG_ARGISNULL(1) ? NULL : (AggState *) PG_GETARG_POINTER(1);
+	AggState *state = get_state(fcinfo);
+	AggState *other =
+		PG_ARGISNULL(1) ? NULL : (AggState *) PG_GETARG_POINTER(1);
 
 	if (!other || other->width == NO_WIDTH)
 		return unchanged_state(fcinfo, context);
@@ -306,7 +306,7 @@ PG_FUNCTION_INFO_V1(simhash_agg_serialize);
 Datum
 simhash_agg_serialize(PG_FUNCTION_ARGS)
 {
-	AggState      *state = (AggState *) PG_GETARG_POINTER(0);
+	AggState *state = (AggState *) PG_GETARG_POINTER(0);
 	StringInfoData buf;
 
 	(void) aggregate_context(fcinfo);
@@ -316,7 +316,7 @@ simhash_agg_serialize(PG_FUNCTION_ARGS)
 	for (int32 i = 0; i < state->n_counts; i++)
 	{
 		SimdupCounts *counts = &state->counts[i];
-		int           n = used_planes(counts);
+		int n = used_planes(counts);
 
 		pq_sendint64(&buf, counts->total_low);
 		pq_sendint64(&buf, counts->total_high);
@@ -331,10 +331,10 @@ PG_FUNCTION_INFO_V1(simhash_agg_deserialize);
 Datum
 simhash_agg_deserialize(PG_FUNCTION_ARGS)
 {
-	bytea         *bytes = PG_GETARG_BYTEA_PP(0);
+	bytea *bytes = PG_GETARG_BYTEA_PP(0);
 	StringInfoData buf;
-	AggState      *state;
-	int64          rows;
+	AggState *state;
+	int64 rows;
 
 	(void) aggregate_context(fcinfo);
 	initStringInfo(&buf);
@@ -346,7 +346,7 @@ simhash_agg_deserialize(PG_FUNCTION_ARGS)
 	for (int32 i = 0; i < state->n_counts; i++)
 	{
 		SimdupCounts *counts = &state->counts[i];
-		uint32        n;
+		uint32 n;
 
 		counts->total_low = (uint64) pq_getmsgint64(&buf);
 		counts->total_high = (uint64) pq_getmsgint64(&buf);

@@ -3,8 +3,8 @@
  *	  A short field of a row as one feature of its fingerprint.
  */
 #include "postgres.h"
-
 #include "compat.h"
+
 #include "core/charclass.h"
 #include "core/host.h"
 #include "text/field.h"
@@ -15,13 +15,13 @@ simdup_get_field_weight(FunctionCallInfo fcinfo, int argno)
 	int weight;
 
 	if (PG_ARGISNULL(argno))
-		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-						errmsg("%s must not be null", "field_weight")));
+		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("%s must not be null", "field_weight"));
 	weight = PG_GETARG_INT32(argno);
 	if (weight < 0)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("field_weight must not be negative"),
-						errdetail("The value given is %d.", weight)));
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("field_weight must not be negative"),
+				errdetail("The value given is %d.", weight));
 	return (uint64) weight;
 }
 
@@ -44,9 +44,9 @@ fold_field(SimdupUtf8 field, unsigned char *folded)
 {
 	const unsigned char *p = (const unsigned char *) field.bytes;
 	const unsigned char *end = p + field.len;
-	size_t               used = 0;
-	size_t               trimmed = 0;
-	int                  len;
+	size_t used = 0;
+	size_t trimmed = 0;
+	int len;
 
 	for (; p < end; p += len)
 	{
@@ -72,7 +72,7 @@ simdup_add_field(SimdupUtf8 field, uint64 weight, SimdupHash hash,
 				 SimdupSum *sum)
 {
 	unsigned char *folded = simdup_alloc(field.len * SIMDUP_MAX_UTF8 + 1);
-	size_t         len = fold_field(field, folded);
+	size_t len = fold_field(field, folded);
 
 	if (len > 0)
 		simdup_sum_add(sum, simdup_hash64(hash, (char *) folded, len), weight);

@@ -26,12 +26,12 @@
 
 typedef struct OpenLocale
 {
-	char            name[ULOC_FULLNAME_CAPACITY];
+	char name[ULOC_FULLNAME_CAPACITY];
 	UBreakIterator *words;
 } OpenLocale;
 
 static OpenLocale open_locales[MAX_OPEN];
-static int        next_slot = 0;
+static int next_slot = 0;
 
 /*
  * More than ICU allocates to open a locale, or to break a window (of 32 KB,
@@ -72,8 +72,8 @@ static bool
 is_known(const char *locale)
 {
 	UErrorCode status = U_ZERO_ERROR;
-	char       name[ULOC_FULLNAME_CAPACITY];
-	char       part[ULOC_FULLNAME_CAPACITY];
+	char name[ULOC_FULLNAME_CAPACITY];
+	char part[ULOC_FULLNAME_CAPACITY];
 
 	/* "root" is a name of the empty locale */
 	uloc_getName(locale, name, sizeof(name), &status);
@@ -97,7 +97,7 @@ is_known(const char *locale)
 }
 
 /* A window as UTF-16, and where each unit's character is in the UTF-8. */
-static UChar    units[SIMDUP_BREAK_WINDOW];
+static UChar units[SIMDUP_BREAK_WINDOW];
 static uint16_t offsets[SIMDUP_BREAK_WINDOW + 1];
 
 /*
@@ -109,8 +109,8 @@ to_utf16(const char *text, size_t len)
 {
 	const unsigned char *start = (const unsigned char *) text;
 	const unsigned char *end = start + len;
-	int32_t              n = 0;
-	int                  bytes;
+	int32_t n = 0;
+	int bytes;
 
 	for (const unsigned char *p = start; p < end; p += bytes)
 	{
@@ -157,11 +157,11 @@ static int
 find_breaks(void *arg, const char *text, size_t len, SimdupBreak *breaks)
 {
 	UBreakIterator *words = ((OpenLocale *) arg)->words;
-	UErrorCode      status = U_ZERO_ERROR;
-	int32_t         units_len = to_utf16(text, len);
-	int32_t         at = 0;
-	int32_t         next;
-	int             count = 0;
+	UErrorCode status = U_ZERO_ERROR;
+	int32_t units_len = to_utf16(text, len);
+	int32_t at = 0;
+	int32_t next;
+	int count = 0;
 
 	require_memory();
 	ubrk_setText(words, units, units_len, &status);
@@ -190,8 +190,8 @@ find_open(const char *locale)
 static OpenLocale *
 open_locale(const char *locale)
 {
-	OpenLocale     *slot = &open_locales[next_slot];
-	UErrorCode      status = U_ZERO_ERROR;
+	OpenLocale *slot = &open_locales[next_slot];
+	UErrorCode status = U_ZERO_ERROR;
 	UBreakIterator *words = ubrk_open(UBRK_WORD, locale, NULL, 0, &status);
 
 	check(status);
@@ -222,11 +222,11 @@ simdup_icu_open(const char *locale, SimdupBreaker *breaker)
 void
 simdup_icu_describe(char version[SIMDUP_ICU_VERSION_SIZE])
 {
-	UErrorCode   status = U_ZERO_ERROR;
+	UErrorCode status = U_ZERO_ERROR;
 	UVersionInfo numbers;
-	char         icu[U_MAX_VERSION_STRING_LENGTH];
-	char         cldr[U_MAX_VERSION_STRING_LENGTH];
-	char         unicode[U_MAX_VERSION_STRING_LENGTH];
+	char icu[U_MAX_VERSION_STRING_LENGTH];
+	char cldr[U_MAX_VERSION_STRING_LENGTH];
+	char unicode[U_MAX_VERSION_STRING_LENGTH];
 
 	u_getVersion(numbers);
 	u_versionToString(numbers, icu);

@@ -7,14 +7,15 @@
  * on in any text.
  */
 #include "postgres.h"
-
 #include "compat.h"
-#include "core/segments.h"
+
 #include "fmgr.h"
 #include "mb/pg_wchar.h"
+#include "tsearch/ts_public.h"
+
+#include "core/segments.h"
 #include "text/breaker.h"
 #include "text/profile.h"
-#include "tsearch/ts_public.h"
 
 /*
  * Token types. The numbers are those of the default parser's word, uint and
@@ -36,10 +37,10 @@ enum
 typedef struct Parser
 {
 	SimdupSegments segments;
-	SimdupUtf8     utf8;
-	SimdupSegment  segment;   /* what is left of the last one */
-	const char    *at;        /* in the text as it was given */
-	bool           converted; /* to UTF-8 */
+	SimdupUtf8 utf8;
+	SimdupSegment segment; /* what is left of the last one */
+	const char *at;		   /* in the text as it was given */
+	bool converted;		   /* to UTF-8 */
 } Parser;
 
 /* Other breakers may come and go between two calls. */
@@ -67,8 +68,8 @@ PG_FUNCTION_INFO_V1(simdup_icu_start);
 Datum
 simdup_icu_start(PG_FUNCTION_ARGS)
 {
-	char   *bytes = (char *) PG_GETARG_POINTER(0);
-	int     len = PG_GETARG_INT32(1);
+	char *bytes = (char *) PG_GETARG_POINTER(0);
+	int len = PG_GETARG_INT32(1);
 	Parser *parser = palloc0(sizeof(Parser));
 
 	(void) simdup_get_icu_breaker("root");
@@ -80,13 +81,12 @@ simdup_icu_start(PG_FUNCTION_ARGS)
 	if (parser->converted &&
 		pg_mbstrlen_with_len(bytes, len) !=
 			count_chars(parser->utf8.bytes, parser->utf8.len))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("text search parser \"%s\" does not support this text in encoding \"%s\"",
-						"simdup_icu", GetDatabaseEncodingName()),
-				 errdetail(
-					 "A character of the text is more than one in Unicode."),
-				 errhint("Use a database with encoding UTF8.")));
+		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("text search parser \"%s\" does not support this text in encoding \"%s\"",
+					   "simdup_icu", GetDatabaseEncodingName()),
+				errdetail(
+					"A character of the text is more than one in Unicode."),
+				errhint("Use a database with encoding UTF8."));
 	simdup_segments_begin(&parser->segments,
 						  (SimdupBreaker){find_root_breaks, NULL},
 						  parser->utf8.bytes, parser->utf8.len);
@@ -124,11 +124,11 @@ PG_FUNCTION_INFO_V1(simdup_icu_gettoken);
 Datum
 simdup_icu_gettoken(PG_FUNCTION_ARGS)
 {
-	Parser        *parser = (Parser *) PG_GETARG_POINTER(0);
-	char         **token = (char **) PG_GETARG_POINTER(1);
-	int           *token_len = (int *) PG_GETARG_POINTER(2);
+	Parser *parser = (Parser *) PG_GETARG_POINTER(0);
+	char **token = (char **) PG_GETARG_POINTER(1);
+	int *token_len = (int *) PG_GETARG_POINTER(2);
 	SimdupSegment *segment = &parser->segment;
-	size_t         len;
+	size_t len;
 
 	if (segment->len == 0 && !simdup_segments_next(&parser->segments, segment))
 		PG_RETURN_INT32(0);
@@ -167,7 +167,7 @@ simdup_icu_lextypes(PG_FUNCTION_ARGS pg_attribute_unused())
 {
 	static const struct
 	{
-		int         type;
+		int type;
 		const char *alias;
 		const char *description;
 	} types[] = {{TOKEN_WORD, "word", "Word"},

@@ -3,13 +3,14 @@
  *	  The options of a fingerprint, and text on its way to core.
  */
 #include "postgres.h"
-
 #include "compat.h"
+
 #include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+
 #include "text/breaker.h"
 #include "text/profile.h"
 #include "type/simhash64.h"
-#include "utils/builtins.h"
 
 /* Windows of the n-gram tokenizers. */
 #define MAX_WINDOW 16
@@ -31,9 +32,9 @@ static bool
 parse_window(const text *name, const char *prefix, int *n)
 {
 	const char *p = VARDATA_ANY(name);
-	size_t      len = VARSIZE_ANY_EXHDR(name);
-	size_t      skip = strlen(prefix);
-	int         value = 0;
+	size_t len = VARSIZE_ANY_EXHDR(name);
+	size_t skip = strlen(prefix);
+	int value = 0;
 
 	if (len < skip || memcmp(p, prefix, skip) != 0)
 		return false;
@@ -57,7 +58,7 @@ static bool
 parse_icu(const text *name, SimdupBreaker *breaker)
 {
 	char *s = text_to_cstring(name);
-	bool  is_icu = strcmp(s, "icu") == 0 || strncmp(s, "icu:", 4) == 0;
+	bool is_icu = strcmp(s, "icu") == 0 || strncmp(s, "icu:", 4) == 0;
 
 	if (is_icu)
 		*breaker = simdup_get_icu_breaker(s[3] == ':' ? s + 4 : "root");
@@ -83,12 +84,10 @@ simdup_parse_tokenizer(const text *name)
 	else if (parse_icu(name, &tokenizer.breaker))
 		tokenizer.kind = SIMDUP_TOKENIZER_SEGMENTS;
 	else
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unrecognized tokenizer: \"%s\"",
-						text_to_cstring(name)),
-				 errhint("Tokenizers are \"word\", \"alpha\", \"space\", \"char:N\" and \"word:N\" with N from 1 to %d, \"icu\" and \"icu:LOCALE\".",
-						 MAX_WINDOW)));
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("unrecognized tokenizer: \"%s\"", text_to_cstring(name)),
+				errhint("Tokenizers are \"word\", \"alpha\", \"space\", \"char:N\" and \"word:N\" with N from 1 to %d, \"icu\" and \"icu:LOCALE\".",
+						MAX_WINDOW));
 	return tokenizer;
 }
 
@@ -101,10 +100,9 @@ simdup_parse_weighting(const text *name)
 		return SIMDUP_WEIGHTING_TF;
 	if (name_is(name, "set"))
 		return SIMDUP_WEIGHTING_SET;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unrecognized weighting: \"%s\"", text_to_cstring(name)),
-			 errhint("Weightings are \"log\", \"tf\" and \"set\".")));
+	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			errmsg("unrecognized weighting: \"%s\"", text_to_cstring(name)),
+			errhint("Weightings are \"log\", \"tf\" and \"set\"."));
 }
 
 SimdupHash
@@ -113,10 +111,9 @@ simdup_parse_hash(const text *name)
 	SimdupHash hash;
 
 	if (!simdup_hash_by_name(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name), &hash))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unrecognized hash: \"%s\"", text_to_cstring(name)),
-				 errhint("Hashes are %s.", SIMDUP_HASH_NAMES)));
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("unrecognized hash: \"%s\"", text_to_cstring(name)),
+				errhint("Hashes are %s.", SIMDUP_HASH_NAMES));
 	return hash;
 }
 
@@ -125,8 +122,8 @@ static Datum
 required_option(FunctionCallInfo fcinfo, int argno, const char *name)
 {
 	if (PG_ARGISNULL(argno))
-		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-						errmsg("%s must not be null", name)));
+		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("%s must not be null", name));
 	return PG_GETARG_DATUM(argno);
 }
 
@@ -140,11 +137,10 @@ simdup_get_profile(FunctionCallInfo fcinfo, SimdupProfileArgs args)
 		profile.limited = true;
 		profile.n_features = PG_GETARG_INT32(args.n_features);
 		if (profile.n_features < 1)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("n_features must be at least 1"),
-					 errdetail("The value given is %d.", profile.n_features),
-					 errhint("Leave it NULL to keep all features.")));
+			ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("n_features must be at least 1"),
+					errdetail("The value given is %d.", profile.n_features),
+					errhint("Leave it NULL to keep all features."));
 	}
 	if (args.tokenizer >= 0)
 		profile.tokenizer = simdup_parse_tokenizer(DatumGetTextPP(
@@ -170,7 +166,7 @@ SimdupUtf8
 simdup_bytes_to_utf8(const char *bytes, size_t len)
 {
 	SimdupUtf8 utf8 = {bytes, len};
-	int        encoding = GetDatabaseEncoding();
+	int encoding = GetDatabaseEncoding();
 
 	if (encoding != PG_UTF8 && encoding != PG_SQL_ASCII && utf8.len > 0)
 	{
@@ -189,7 +185,7 @@ simdup_bytes_to_utf8(const char *bytes, size_t len)
 text *
 simdup_utf8_to_text(const char *bytes, size_t len)
 {
-	int   encoding = GetDatabaseEncoding();
+	int encoding = GetDatabaseEncoding();
 	char *converted;
 
 	if (encoding == PG_UTF8 || encoding == PG_SQL_ASCII)

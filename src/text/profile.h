@@ -12,17 +12,17 @@ typedef struct SimdupProfile
 {
 	SimdupTokenizer tokenizer;
 	SimdupWeighting weighting;
-	SimdupHash      hash;
-	bool            limited; /* keep only n_features */
-	int             n_features;
-	bool            ties; /* a counter of zero gives a 1 */
+	SimdupHash hash;
+	bool limited; /* keep only n_features */
+	int n_features;
+	bool ties; /* a counter of zero gives a 1 */
 } SimdupProfile;
 
 /* Text as UTF-8 bytes, whatever the server encoding. */
 typedef struct SimdupUtf8
 {
 	const char *bytes; /* not terminated */
-	size_t      len;
+	size_t len;
 } SimdupUtf8;
 
 /* The argument of this number by name, for errors; -1 if there is none. */
@@ -40,13 +40,13 @@ typedef struct SimdupProfileArgs
  * Raises 22023 for values that are not allowed and 22004 for NULLs, except for
  * n_features, where NULL means all.
  */
-extern SimdupProfile simdup_get_profile(FunctionCallInfo  fcinfo,
+extern SimdupProfile simdup_get_profile(FunctionCallInfo fcinfo,
 										SimdupProfileArgs args);
 
 /* Parse one name; they raise 22023 with the list of what is allowed. */
 extern SimdupTokenizer simdup_parse_tokenizer(const text *name);
 extern SimdupWeighting simdup_parse_weighting(const text *name);
-extern SimdupHash      simdup_parse_hash(const text *name);
+extern SimdupHash simdup_parse_hash(const text *name);
 
 /*
  * A text in the database's encoding as UTF-8. SQL_ASCII says nothing about its
@@ -62,12 +62,12 @@ extern text *simdup_utf8_to_text(const char *bytes, size_t len);
  * The features of a text under a profile, limited to n_features; where sum is
  * given they are added to it.
  */
-extern void simdup_collect_features(SimdupFeatures      *features,
+extern void simdup_collect_features(SimdupFeatures *features,
 									const SimdupProfile *profile,
 									SimdupUtf8 content, SimdupSum *sum);
 
 /* What a function returns for its counters: NULL where nothing weighs. */
-extern Datum simdup_fingerprint(FunctionCallInfo    fcinfo,
+extern Datum simdup_fingerprint(FunctionCallInfo fcinfo,
 								const SimdupCounts *counts, bool ties);
 
 #endif /* SIMDUP_TEXT_PROFILE_H */

@@ -4,19 +4,20 @@
  *	  and as an expression for a generated column.
  */
 #include "postgres.h"
+#include "compat.h"
 
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
-#include "compat.h"
 #include "lib/stringinfo.h"
-#include "text/field.h"
-#include "text/textform.h"
-#include "type/simhash64.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
+
+#include "text/field.h"
+#include "text/textform.h"
+#include "type/simhash64.h"
 
 /* Both functions have these arguments after the row or the table. */
 #define ARG_CONTENT 1
@@ -39,7 +40,7 @@ typedef enum ColumnRole
 /* The text forms of a row type's columns, kept from call to call. */
 typedef struct RowForms
 {
-	int             natts;
+	int natts;
 	SimdupTextForm *columns;
 } RowForms;
 
@@ -47,11 +48,11 @@ typedef struct RowForms
 static Oid
 fingerprint_type(FunctionCallInfo fcinfo)
 {
-	Oid namespace = get_func_namespace(fcinfo->flinfo->fn_oid);
+	Oid nspoid = get_func_namespace(fcinfo->flinfo->fn_oid);
 
 	return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
 						   CStringGetDatum("simhash64"),
-						   ObjectIdGetDatum(namespace));
+						   ObjectIdGetDatum(nspoid));
 }
 
 /* The position of a live column, from 0. */
@@ -66,8 +67,8 @@ find_column(TupleDesc desc, const char *name)
 			strcmp(NameStr(column->attname), name) == 0)
 			return i;
 	}
-	ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
-					errmsg("the row has no column \"%s\"", name)));
+	ereport(ERROR, errcode(ERRCODE_UNDEFINED_COLUMN),
+			errmsg("the row has no column \"%s\"", name));
 }
 
 /* Leave the columns named by the argument exclude out of the roles. */
@@ -75,8 +76,8 @@ static void
 exclude_columns(ArrayType *exclude, TupleDesc desc, ColumnRole *roles)
 {
 	Datum *names;
-	bool  *nulls;
-	int    n;
+	bool *nulls;
+	int n;
 
 	deconstruct_array(exclude, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,
 					  &names, &nulls, &n);
@@ -85,13 +86,13 @@ exclude_columns(ArrayType *exclude, TupleDesc desc, ColumnRole *roles)
 		int column;
 
 		if (nulls[i])
-			ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-							errmsg("exclude must not contain nulls")));
+			ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					errmsg("exclude must not contain nulls"));
 		column = find_column(desc, NameStr(*DatumGetName(names[i])));
 		if (roles[column] == COLUMN_CONTENT)
-			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-							errmsg("column \"%s\" is the content and excluded",
-								   NameStr(*DatumGetName(names[i])))));
+			ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("column \"%s\" is the content and excluded",
+						   NameStr(*DatumGetName(names[i]))));
 		roles[column] = COLUMN_LEFT_OUT;
 	}
 }
@@ -105,7 +106,7 @@ static ColumnRole *
 column_roles(FunctionCallInfo fcinfo, TupleDesc desc)
 {
 	ColumnRole *roles = palloc0(sizeof(ColumnRole) * (desc->natts + 1));
-	Oid         fingerprint = fingerprint_type(fcinfo);
+	Oid fingerprint = fingerprint_type(fcinfo);
 
 	for (int i = 0; i < desc->natts; i++)
 	{
@@ -127,7 +128,7 @@ static RowForms *
 row_forms(FunctionCallInfo fcinfo, int natts)
 {
 	MemoryContext context = fcinfo->flinfo->fn_mcxt;
-	RowForms     *forms = fcinfo->flinfo->fn_extra;
+	RowForms *forms = fcinfo->flinfo->fn_extra;
 
 	if (!forms)
 		forms = fcinfo->flinfo->fn_extra =
@@ -151,7 +152,7 @@ prepare_forms(RowForms *forms, MemoryContext context, TupleDesc desc,
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute column = TupleDescAttr(desc, i);
-		SimdupTextForm   *form = &forms->columns[i];
+		SimdupTextForm *form = &forms->columns[i];
 
 		if (roles[i] == COLUMN_LEFT_OUT)
 			continue;
@@ -160,13 +161,12 @@ prepare_forms(RowForms *forms, MemoryContext context, TupleDesc desc,
 			const char *reason = simdup_unstable_text(column->atttypid, false);
 
 			if (reason)
-				ereport(ERROR,
-						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						 errmsg("column \"%s\" of type %s has no stable text form",
-								NameStr(column->attname),
-								format_type_be(column->atttypid)),
-						 errdetail("The reason is that %s.", reason),
-						 errhint("Name it in exclude.")));
+				ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						errmsg("column \"%s\" of type %s has no stable text form",
+							   NameStr(column->attname),
+							   format_type_be(column->atttypid)),
+						errdetail("The reason is that %s.", reason),
+						errhint("Name it in exclude."));
 			simdup_text_form_init(form, column->atttypid, context);
 		}
 		pinned |= form->pinned;
@@ -201,11 +201,11 @@ add_row(FunctionCallInfo fcinfo, HeapTupleHeader row, TupleDesc desc,
 {
 	uint64 field_weight = simdup_get_field_weight(fcinfo, ARG_FIELD_WEIGHT);
 	ColumnRole *roles = column_roles(fcinfo, desc);
-	RowForms   *forms = row_forms(fcinfo, desc->natts);
-	bool   pinned = prepare_forms(forms, fcinfo->flinfo->fn_mcxt, desc, roles);
-	int    level = pinned ? simdup_pin_settings() : 0;
+	RowForms *forms = row_forms(fcinfo, desc->natts);
+	bool pinned = prepare_forms(forms, fcinfo->flinfo->fn_mcxt, desc, roles);
+	int level = pinned ? simdup_pin_settings() : 0;
 	Datum *values = palloc(sizeof(Datum) * (desc->natts + 1));
-	bool  *nulls = palloc(sizeof(bool) * (desc->natts + 1));
+	bool *nulls = palloc(sizeof(bool) * (desc->natts + 1));
 	HeapTupleData tuple = {0};
 
 	tuple.t_len = HeapTupleHeaderGetDatumLength(row);
@@ -226,10 +226,10 @@ PG_FUNCTION_INFO_V1(simhash_record);
 Datum
 simhash_record(PG_FUNCTION_ARGS)
 {
-	SimdupProfile   profile = simdup_get_profile(fcinfo, PROFILE_ARGS);
+	SimdupProfile profile = simdup_get_profile(fcinfo, PROFILE_ARGS);
 	HeapTupleHeader row;
-	TupleDesc       desc;
-	SimdupSum       sum;
+	TupleDesc desc;
+	SimdupSum sum;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -247,7 +247,7 @@ static char *
 column_expression(Form_pg_attribute column, const char *schema)
 {
 	const char *name = quote_identifier(NameStr(column->attname));
-	Oid         type = getBaseType(column->atttypid);
+	Oid type = getBaseType(column->atttypid);
 
 	if (type == TEXTOID || type == VARCHAROID)
 		return pstrdup(name);
@@ -269,7 +269,7 @@ column_expressions(TupleDesc desc, const ColumnRole *roles, const char *schema,
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute column = TupleDescAttr(desc, i);
-		const char       *reason;
+		const char *reason;
 
 		if (roles[i] == COLUMN_LEFT_OUT)
 			continue;
@@ -286,12 +286,11 @@ column_expressions(TupleDesc desc, const ColumnRole *roles, const char *schema,
 							 column_expression(column, schema));
 	}
 	if (unstable.len > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("columns have no text form that lasts"),
-				 errdetail_internal("%s", unstable.data),
-				 errhint(
-					 "Name them in exclude, or let a trigger store the fingerprint.")));
+		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("columns have no text form that lasts"),
+				errdetail_internal("%s", unstable.data),
+				errhint(
+					"Name them in exclude, or let a trigger store the fingerprint."));
 }
 
 /* A relation as it is cast from regclass to text. */
@@ -317,10 +316,10 @@ simhash_row_expression(PG_FUNCTION_ARGS)
 	uint64 field_weight = simdup_get_field_weight(fcinfo, ARG_FIELD_WEIGHT);
 	const char *schema = quote_identifier(
 		get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid)));
-	const char    *content = "NULL";
-	Oid            row_type;
-	TupleDesc      desc;
-	ColumnRole    *roles;
+	const char *content = "NULL";
+	Oid row_type;
+	TupleDesc desc;
+	ColumnRole *roles;
 	StringInfoData fields;
 	StringInfoData result;
 
@@ -328,9 +327,9 @@ simhash_row_expression(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	row_type = get_rel_type_id(PG_GETARG_OID(0));
 	if (!OidIsValid(row_type))
-		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
-						errmsg("%s has no rows to fingerprint",
-							   format_relation(PG_GETARG_OID(0)))));
+		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("%s has no rows to fingerprint",
+					   format_relation(PG_GETARG_OID(0))));
 	desc = lookup_rowtype_tupdesc(row_type, -1);
 	roles = column_roles(fcinfo, desc);
 	initStringInfo(&fields);

@@ -3,16 +3,17 @@
  *	  Fingerprints of texts and rows, and what they saw.
  */
 #include "postgres.h"
+#include "compat.h"
 
 #include "catalog/pg_type.h"
-#include "compat.h"
-#include "core/host.h"
 #include "funcapi.h"
-#include "text/field.h"
-#include "type/simhash64.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
+
+#include "core/host.h"
+#include "text/field.h"
+#include "type/simhash64.h"
 
 /* Add the features of the content at argument 0. */
 static void
@@ -74,7 +75,7 @@ simdup_features(PG_FUNCTION_ARGS)
 		Datum values[2] = {PointerGetDatum(token),
 						   Int64GetDatum(
 							   simdup_weight(profile.weighting, feature->tf))};
-		bool  nulls[2] = {false, false};
+		bool nulls[2] = {false, false};
 
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 		pfree(token);
@@ -89,8 +90,8 @@ add_fields(ArrayType *fields, uint64 field_weight, SimdupHash hash,
 		   SimdupSum *sum)
 {
 	Datum *values;
-	bool  *nulls;
-	int    n;
+	bool *nulls;
+	int n;
 
 	deconstruct_array(fields, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls,
 					  &n);
@@ -113,7 +114,7 @@ simhash_row(PG_FUNCTION_ARGS)
 													   .weighting = 5,
 													   .hash = 6,
 													   .ties = 7});
-	uint64    field_weight = simdup_get_field_weight(fcinfo, 2);
+	uint64 field_weight = simdup_get_field_weight(fcinfo, 2);
 	SimdupSum sum;
 
 	simdup_sum_init(&sum);

@@ -8,15 +8,14 @@
  * depend on the pinned settings alone.
  */
 #include "postgres.h"
+#include "compat.h"
 
 #include "access/htup_details.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
-#include "compat.h"
 #include "miscadmin.h"
 #include "pgtime.h"
-#include "text/textform.h"
 #include "utils/builtins.h"
 #include "utils/bytea.h"
 #include "utils/float.h"
@@ -24,6 +23,8 @@
 #include "utils/lsyscache.h"
 #include "utils/pg_locale.h"
 #include "utils/typcache.h"
+
+#include "text/textform.h"
 
 /* The cast function, the output function, or neither where the bits are text. */
 static CoercionPathType
@@ -88,7 +89,7 @@ depends_on_nothing(Oid type)
 static const char *
 unstable_composite(Oid type, bool frozen)
 {
-	TupleDesc   desc;
+	TupleDesc desc;
 	const char *reason = NULL;
 
 	if (type == RECORDOID)
@@ -110,9 +111,9 @@ unstable_composite(Oid type, bool frozen)
 const char *
 simdup_unstable_text(Oid type, bool frozen)
 {
-	Oid              base = getBaseType(type);
-	Oid              element = get_element_type(base);
-	Oid              function;
+	Oid base = getBaseType(type);
+	Oid element = get_element_type(base);
+	Oid function;
 	CoercionPathType path = path_to_text(base, &function);
 
 	check_stack_depth();
@@ -221,9 +222,9 @@ Datum
 simhash_field(PG_FUNCTION_ARGS)
 {
 	SimdupTextForm *form = fcinfo->flinfo->fn_extra;
-	Oid             type = get_fn_expr_argtype(fcinfo->flinfo, 0);
-	text           *result;
-	int             level;
+	Oid type = get_fn_expr_argtype(fcinfo->flinfo, 0);
+	text *result;
+	int level;
 
 	if (!OidIsValid(type))
 		elog(ERROR, "could not determine the type of the value");
@@ -232,13 +233,12 @@ simhash_field(PG_FUNCTION_ARGS)
 		const char *reason = simdup_unstable_text(type, true);
 
 		if (reason)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("type %s has no text form that lasts",
-							format_type_be(type)),
-					 errdetail("The reason is that %s.", reason),
-					 errhint(
-						 "Leave it out, or let a trigger store the fingerprint.")));
+			ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					errmsg("type %s has no text form that lasts",
+						   format_type_be(type)),
+					errdetail("The reason is that %s.", reason),
+					errhint(
+						"Leave it out, or let a trigger store the fingerprint."));
 		form = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(*form));
 		fcinfo->flinfo->fn_extra = form;
 	}

@@ -11,10 +11,10 @@
 /* How a type's values become text: what value::text would do. */
 typedef struct SimdupTextForm
 {
-	Oid              type; /* InvalidOid: not looked up yet */
+	Oid type; /* InvalidOid: not looked up yet */
 	CoercionPathType path;
-	FmgrInfo         function; /* the cast or output function */
-	bool             pinned;   /* only with the settings pinned */
+	FmgrInfo function; /* the cast or output function */
+	bool pinned;	   /* only with the settings pinned */
 } SimdupTextForm;
 
 /*
@@ -34,7 +34,7 @@ extern text *simdup_text_of(SimdupTextForm *form, Datum value);
  * Give the settings that text forms depend on fixed values, until unpinned; on
  * an error the end of the (sub)transaction unpins.
  */
-extern int  simdup_pin_settings(void);
+extern int simdup_pin_settings(void);
 extern void simdup_unpin_settings(int level);
 
 #endif /* SIMDUP_TEXT_TEXTFORM_H */

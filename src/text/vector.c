@@ -24,21 +24,19 @@ uint64
 simdup_fixed_weight(float8 weight, int position)
 {
 	if (isnan(weight) || isinf(weight) || weight < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("weight must be a finite number that is not negative"),
-				 position ? errdetail("The weight at position %d is %g.",
-									  position, weight)
-						  : errdetail("The weight given is %g.", weight)));
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("weight must be a finite number that is not negative"),
+				position ? errdetail("The weight at position %d is %g.",
+									 position, weight)
+						 : errdetail("The weight given is %g.", weight));
 	if (weight >= WEIGHT_LIMIT)
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("weight out of range"),
-				 position
-					 ? errdetail("The weight at position %d is %g; it must be less than 2^47.",
-								 position, weight)
-					 : errdetail("The weight given is %g; it must be less than 2^47.",
-								 weight)));
+		ereport(ERROR, errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				errmsg("weight out of range"),
+				position
+					? errdetail("The weight at position %d is %g; it must be less than 2^47.",
+								position, weight)
+					: errdetail("The weight given is %g; it must be less than 2^47.",
+								weight));
 	return (uint64) rint(weight * WEIGHT_UNIT);
 }
 
@@ -51,8 +49,8 @@ collect_lexemes(TSVector vector, SimdupFeatures *features)
 	for (int i = 0; i < vector->size; i++)
 	{
 		WordEntry *entry = &entries[i];
-		int        positions = entry->haspos ? POSDATALEN(vector, entry) : 1;
-		char      *lexeme = STRPTR(vector) + entry->pos;
+		int positions = entry->haspos ? POSDATALEN(vector, entry) : 1;
+		char *lexeme = STRPTR(vector) + entry->pos;
 		SimdupUtf8 utf8 = simdup_bytes_to_utf8(lexeme, entry->len);
 
 		simdup_features_add_distinct(features, utf8.bytes, utf8.len,
@@ -75,8 +73,8 @@ simhash_tsvector(PG_FUNCTION_ARGS)
 													   .hash = 3,
 													   .ties = 4});
 	SimdupFeatures features;
-	SimdupSum      sum;
-	TSVector       vector;
+	SimdupSum sum;
+	TSVector vector;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -97,15 +95,14 @@ simhash_tsvector(PG_FUNCTION_ARGS)
 static int
 array_elements(ArrayType *array, Oid type, const char *name, Datum **values)
 {
-	bool  is_text = type == TEXTOID;
+	bool is_text = type == TEXTOID;
 	bool *nulls;
-	int   n;
+	int n;
 
 	if (ARR_NDIM(array) > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("%s must be one-dimensional", name),
-				 errdetail("The array has %d dimensions.", ARR_NDIM(array))));
+		ereport(ERROR, errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				errmsg("%s must be one-dimensional", name),
+				errdetail("The array has %d dimensions.", ARR_NDIM(array)));
 	deconstruct_array(array, type, is_text ? -1 : 8,
 					  is_text ? false : FLOAT8PASSBYVAL,
 					  is_text ? TYPALIGN_INT : TYPALIGN_DOUBLE, values, &nulls,
@@ -113,10 +110,9 @@ array_elements(ArrayType *array, Oid type, const char *name, Datum **values)
 	for (int i = 0; i < n; i++)
 	{
 		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("%s must not contain nulls", name),
-					 errdetail("The element at position %d is null.", i + 1)));
+			ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					errmsg("%s must not contain nulls", name),
+					errdetail("The element at position %d is null.", i + 1));
 	}
 	return n;
 }
@@ -133,9 +129,9 @@ simhash_weighted(PG_FUNCTION_ARGS)
 													   .hash = 2,
 													   .ties = 3});
 	SimdupCounts counts = {0};
-	Datum       *features;
-	Datum       *weights = NULL;
-	int          n;
+	Datum *features;
+	Datum *weights = NULL;
+	int n;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -147,17 +143,16 @@ simhash_weighted(PG_FUNCTION_ARGS)
 									   "weights", &weights);
 
 		if (n_weights != n)
-			ereport(ERROR,
-					(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-					 errmsg("features and weights must have the same length"),
-					 errdetail("There are %d features and %d weights, so position %d lacks its partner.",
-							   n, n_weights, Min(n, n_weights) + 1)));
+			ereport(ERROR, errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+					errmsg("features and weights must have the same length"),
+					errdetail("There are %d features and %d weights, so position %d lacks its partner.",
+							  n, n_weights, Min(n, n_weights) + 1));
 	}
 
 	for (int i = 0; i < n; i++)
 	{
 		SimdupUtf8 feature = simdup_text_to_utf8(DatumGetTextPP(features[i]));
-		float8     weight = weights ? DatumGetFloat8(weights[i]) : 1;
+		float8 weight = weights ? DatumGetFloat8(weights[i]) : 1;
 
 		simdup_counts_add(&counts,
 						  simdup_hash64(profile.hash, feature.bytes,

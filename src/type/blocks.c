@@ -4,12 +4,13 @@
  *	  can search (document 001's and 003's split into quadrants).
  */
 #include "postgres.h"
+#include "compat.h"
 
 #include "catalog/pg_type.h"
-#include "compat.h"
+#include "utils/array.h"
+
 #include "core/blocks.h"
 #include "type/simhash64.h"
-#include "utils/array.h"
 
 /* 2, so that a block fits below the index in a bigint; 16 is k = 15. */
 #define SIMHASH_MIN_BLOCKS 2
@@ -20,18 +21,17 @@ Datum
 simhash_blocks(PG_FUNCTION_ARGS)
 {
 	uint64 fp = PG_GETARG_SIMHASH64(0);
-	int    n = PG_GETARG_INT32(1);
-	Datum  blocks[SIMHASH_MAX_BLOCKS];
-	int    i;
+	int n = PG_GETARG_INT32(1);
+	Datum blocks[SIMHASH_MAX_BLOCKS];
+	int i;
 
 	if (n < SIMHASH_MIN_BLOCKS || n > SIMHASH_MAX_BLOCKS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("number of blocks must be between %d and %d",
-						SIMHASH_MIN_BLOCKS, SIMHASH_MAX_BLOCKS),
-				 errdetail("The number given is %d.", n),
-				 errhint(
-					 "Fingerprints within distance k share a block of k + 1.")));
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("number of blocks must be between %d and %d",
+					   SIMHASH_MIN_BLOCKS, SIMHASH_MAX_BLOCKS),
+				errdetail("The number given is %d.", n),
+				errhint(
+					"Fingerprints within distance k share a block of k + 1."));
 
 	for (i = 0; i < n; i++)
 	{

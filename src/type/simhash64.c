@@ -6,29 +6,30 @@
  * pattern is a valid value: there is nothing to check on receive.
  */
 #include "postgres.h"
-
 #include "compat.h"
-#include "core/hamming.h"
-#include "core/literal.h"
+
 #include "libpq/pqformat.h"
-#include "type/simhash64.h"
 #include "utils/builtins.h"
 #include "utils/sortsupport.h"
 #include "utils/varbit.h"
+
+#include "core/hamming.h"
+#include "core/literal.h"
+#include "type/simhash64.h"
 
 PG_FUNCTION_INFO_V1(simhash64_in);
 /* Exactly 16 hex digits, nothing before or after: see also pg_lsn_in. */
 Datum
 simhash64_in(PG_FUNCTION_ARGS)
 {
-	char  *str = PG_GETARG_CSTRING(0);
+	char *str = PG_GETARG_CSTRING(0);
 	uint64 fp;
 
 	if (!simdup_read_fingerprint(str, &fp))
 		ereturn(fcinfo->context, (Datum) 0,
-				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for type %s: \"%s\"", "simhash64",
-						str)));
+				errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				errmsg("invalid input syntax for type %s: \"%s\"", "simhash64",
+					   str));
 
 	PG_RETURN_SIMHASH64(fp);
 }
@@ -162,15 +163,14 @@ Datum
 simhash64_from_bit(PG_FUNCTION_ARGS)
 {
 	VarBit *bits = PG_GETARG_VARBIT_P(0);
-	uint64  fp = 0;
-	int     i;
+	uint64 fp = 0;
+	int i;
 
 	if (VARBITLEN(bits) != SIMHASH64_BITS)
-		ereport(ERROR,
-				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
-				 errmsg("cannot cast bit string to type %s", "simhash64"),
-				 errdetail("The bit string has %d bits, a fingerprint has %d.",
-						   VARBITLEN(bits), SIMHASH64_BITS)));
+		ereport(ERROR, errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+				errmsg("cannot cast bit string to type %s", "simhash64"),
+				errdetail("The bit string has %d bits, a fingerprint has %d.",
+						  VARBITLEN(bits), SIMHASH64_BITS));
 	for (i = 0; i < SIMHASH64_BITS / 8; i++)
 		fp = (fp << 8) | VARBITS(bits)[i];
 
@@ -181,10 +181,10 @@ PG_FUNCTION_INFO_V1(simhash64_to_bit);
 Datum
 simhash64_to_bit(PG_FUNCTION_ARGS)
 {
-	uint64  fp = PG_GETARG_SIMHASH64(0);
-	int     size = VARBITTOTALLEN(SIMHASH64_BITS);
+	uint64 fp = PG_GETARG_SIMHASH64(0);
+	int size = VARBITTOTALLEN(SIMHASH64_BITS);
 	VarBit *bits = palloc0(size);
-	int     i;
+	int i;
 
 	SET_VARSIZE(bits, size);
 	VARBITLEN(bits) = SIMHASH64_BITS;
@@ -199,16 +199,15 @@ Datum
 simhash64_from_bytea(PG_FUNCTION_ARGS)
 {
 	bytea *bytes = PG_GETARG_BYTEA_PP(0);
-	int    len = (int) VARSIZE_ANY_EXHDR(bytes);
+	int len = (int) VARSIZE_ANY_EXHDR(bytes);
 	uint64 fp = 0;
-	int    i;
+	int i;
 
 	if (len != SIMHASH64_BITS / 8)
-		ereport(ERROR,
-				(errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
-				 errmsg("cannot cast bytea to type %s", "simhash64"),
-				 errdetail("The value has %d bytes, a fingerprint has %d.", len,
-						   SIMHASH64_BITS / 8)));
+		ereport(ERROR, errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+				errmsg("cannot cast bytea to type %s", "simhash64"),
+				errdetail("The value has %d bytes, a fingerprint has %d.", len,
+						  SIMHASH64_BITS / 8));
 	for (i = 0; i < len; i++)
 		fp = (fp << 8) | ((unsigned char *) VARDATA_ANY(bytes))[i];
 

@@ -15,7 +15,7 @@
 #include "core/blocks.h"
 #include "core/group.h"
 #include "core/hamming.h"
-#include "core/pairs.h"
+#include "core/allpairs.h"
 #include "../unit/random.h"
 
 static double
@@ -49,8 +49,8 @@ fill(uint64_t *fps, size_t n, int k)
 typedef struct Groups
 {
 	SimdupGroupIndex index;
-	uint32_t        *sizes;
-	uint64_t         n_pairs;
+	uint32_t *sizes;
+	uint64_t n_pairs;
 } Groups;
 
 static void
@@ -77,12 +77,12 @@ typedef struct Arrays
 static uint64_t
 by_join(const uint64_t *input, size_t n, int k, const Arrays *arrays)
 {
-	uint64_t       *fps = arrays->fps;
-	uint32_t       *rows = arrays->rows;
-	size_t          distinct = 0;
-	Groups          groups = {.sizes = arrays->row_scratch};
+	uint64_t *fps = arrays->fps;
+	uint32_t *rows = arrays->rows;
+	size_t distinct = 0;
+	Groups groups = {.sizes = arrays->row_scratch};
 	SimdupPairJoin *join = calloc(1, sizeof(SimdupPairJoin));
-	SimdupPairSet   set;
+	SimdupPairSet set;
 
 	memcpy(fps, input, n * 8);
 	for (size_t i = 0; i < n; i++)
@@ -139,7 +139,7 @@ static uint64_t
 by_sorting(const uint64_t *input, size_t n, const Arrays *arrays)
 {
 	uint64_t *fps = arrays->fps;
-	uint64_t  found = 0;
+	uint64_t found = 0;
 
 	memcpy(fps, input, n * 8);
 	for (int block = 0; block < 4; block++)
@@ -184,14 +184,14 @@ compare_doubles(const void *a, const void *b)
 int
 main(int argc, char **argv)
 {
-	size_t    n = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000000;
-	int       k = argc > 2 ? atoi(argv[2]) : 3;
-	bool      plain = argc > 3;
+	size_t n = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000000;
+	int k = argc > 2 ? atoi(argv[2]) : 3;
+	bool plain = argc > 3;
 	uint64_t *input = touched(n * 8);
-	Arrays    arrays = {touched(n * 8), touched(n * 8), touched(n * 8),
-						touched(n * 4), touched(n * 4)};
-	double    took[2][ROUNDS];
-	uint64_t  pairs[2] = {0, 0};
+	Arrays arrays = {touched(n * 8), touched(n * 8), touched(n * 8),
+					 touched(n * 4), touched(n * 4)};
+	double took[2][ROUNDS];
+	uint64_t pairs[2] = {0, 0};
 
 	fill(input, n, k);
 	for (int i = 0; i < ROUNDS; i++)

@@ -7,7 +7,7 @@ rows=$(rows_or 1000000)
 
 # Core, without a server: one core, no allocation inside the clock.
 cc -O2 -I"$ROOT/src" -o "$SCRATCH/batch" "$ROOT/test/bench/batch.c" \
-  "$ROOT"/src/core/{pairs,group}.c "$ROOT/test/unit/host.c" -lm
+  "$ROOT"/src/core/{allpairs,group}.c "$ROOT/test/unit/host.c" -lm
 "$SCRATCH/batch" "$rows" 3 plain
 "$SCRATCH/batch" "$((rows * 10))" 3
 "$SCRATCH/batch" "$rows" 8

@@ -19,7 +19,7 @@
 
 typedef struct Text
 {
-	char  *bytes;
+	char *bytes;
 	size_t len;
 } Text;
 
@@ -49,7 +49,7 @@ static uint64_t
 fingerprint(SimdupTokenizer tokenizer, const Text *text)
 {
 	SimdupFeatures features;
-	SimdupSum      sum;
+	SimdupSum sum;
 
 	simdup_sum_init(&sum);
 	simdup_features_begin(&features, SIMDUP_HASH_CITY64, SIMDUP_WEIGHTING_LOG,
@@ -65,7 +65,7 @@ static uint64_t
 run_simdup(const Text *texts, size_t n)
 {
 	SimdupTokenizer tokenizer = {.kind = SIMDUP_TOKENIZER_SEGMENTS};
-	uint64_t        all = 0;
+	uint64_t all = 0;
 
 	if (!simdup_icu_open("root", &tokenizer.breaker))
 		exit(1);
@@ -79,9 +79,9 @@ static uint64_t
 run_icu(const Text *texts, size_t n)
 {
 	static UBreakIterator *words = NULL;
-	static UText          *utf8 = NULL;
-	UErrorCode             status = U_ZERO_ERROR;
-	uint64_t               all = 0;
+	static UText *utf8 = NULL;
+	UErrorCode status = U_ZERO_ERROR;
+	uint64_t all = 0;
 
 	if (!words)
 		words = ubrk_open(UBRK_WORD, "root", NULL, 0, &status);
@@ -105,7 +105,7 @@ static double
 measure(uint64_t (*run)(const Text *, size_t), const Text *texts, size_t n)
 {
 	volatile uint64_t result;
-	double            start = now();
+	double start = now();
 
 	result = run(texts, n);
 	(void) result;
@@ -115,7 +115,7 @@ measure(uint64_t (*run)(const Text *, size_t), const Text *texts, size_t n)
 static size_t
 read_texts(const char *path, Text **texts)
 {
-	FILE  *file = fopen(path, "r");
+	FILE *file = fopen(path, "r");
 	size_t n = 0;
 	size_t room = 0;
 
@@ -148,7 +148,7 @@ read_texts(const char *path, Text **texts)
 int
 main(int argc, char **argv)
 {
-	Text  *texts;
+	Text *texts;
 	size_t n = read_texts(argv[argc - 1], &texts);
 
 	for (int run = 0; run <= RUNS; run++)

@@ -19,12 +19,12 @@
 
 typedef struct Slot
 {
-	uint64_t     value[2];
+	uint64_t value[2];
 	unsigned int c_id;
 } Slot;
 
 static unsigned char numbits[256];
-static Slot         *ring;
+static Slot *ring;
 
 /* The document's get1Count: 16 bytes, each looked up. */
 static inline int
@@ -46,8 +46,8 @@ document_next(const uint64_t *value, unsigned int window_size, double threshold,
 	for (unsigned int i = 0; i < window_size && i < *current_id; i++)
 	{
 		uint64_t tt[2];
-		int      and_value;
-		int      or_value;
+		int and_value;
+		int or_value;
 
 		tt[0] = ring[i].value[0] & value[0];
 		tt[1] = ring[i].value[1] & value[1];
@@ -85,14 +85,14 @@ compare_doubles(const void *a, const void *b)
 int
 main(int argc, char **argv)
 {
-	unsigned int  n = argc > 1 ? (unsigned int) atoi(argv[1]) : 100000;
-	int           rows = argc > 2 ? atoi(argv[2]) : 200;
-	double        threshold = argc > 3 ? atof(argv[3]) : 0.8;
+	unsigned int n = argc > 1 ? (unsigned int) atoi(argv[1]) : 100000;
+	int rows = argc > 2 ? atoi(argv[2]) : 200;
+	double threshold = argc > 3 ? atof(argv[3]) : 0.8;
 	SimdupWindow *window = simdup_window_create(2, n, threshold);
-	unsigned int  current_id = 0;
-	uint64_t      state = 1;
-	double        ours[RUNS];
-	double        theirs[RUNS];
+	unsigned int current_id = 0;
+	uint64_t state = 1;
+	double ours[RUNS];
+	double theirs[RUNS];
 
 	for (int b = 1; b < 256; b++)
 		numbits[b] = (unsigned char) ((b & 1) + numbits[b / 2]);
@@ -110,9 +110,9 @@ main(int argc, char **argv)
 	for (int run = 0; run < RUNS; run++)
 	{
 		uint64_t saved = state;
-		double   start = seconds();
-		int64_t  sum = 0;
-		int64_t  document_sum = 0;
+		double start = seconds();
+		int64_t sum = 0;
+		int64_t document_sum = 0;
 
 		for (int i = 0; i < rows; i++)
 		{

@@ -23,7 +23,7 @@ now(void)
 static uint64_t
 plain(const uint64_t *hashes, int n)
 {
-	int64_t  counters[64] = {0};
+	int64_t counters[64] = {0};
 	uint64_t signs = 0;
 
 	for (int i = 0; i < n; i++)
@@ -61,9 +61,9 @@ int
 main(void)
 {
 	static uint64_t hashes[FEATURES + 64];
-	uint64_t        a = 0;
-	uint64_t        b = 0;
-	uint64_t        state = 1;
+	uint64_t a = 0;
+	uint64_t b = 0;
+	uint64_t state = 1;
 
 	for (int i = 0; i < FEATURES + 64; i++)
 	{

@@ -55,8 +55,8 @@ typedef enum FaultKind
 } FaultKind;
 
 static FaultKind armed = FAULT_NONE;
-static int64     countdown;
-static bool      fired;
+static int64 countdown;
+static bool fired;
 
 /* Is this event the one? Then it is also the last. */
 static bool
@@ -97,7 +97,7 @@ static int
 note_module(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	Module found = {UINTPTR_MAX, 0};
-	int    i;
+	int i;
 
 	for (i = 0; i < info->dlpi_phnum; i++)
 	{
@@ -134,9 +134,9 @@ static bool
 is_ours(void)
 {
 	void *frames[MAX_FRAMES];
-	int   n = backtrace(frames, MAX_FRAMES);
-	int   n_server = 0;
-	int   i;
+	int n = backtrace(frames, MAX_FRAMES);
+	int n_server = 0;
+	int i;
 
 	for (i = 0; i < n && n_server <= MAX_SERVER_FRAMES; i++)
 	{
@@ -193,8 +193,8 @@ realloc(void *p, size_t size)
 static bool
 is_temporary(int fd)
 {
-	char    link[64];
-	char    path[MAXPGPATH];
+	char link[64];
+	char path[MAXPGPATH];
 	ssize_t len;
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
@@ -282,7 +282,7 @@ replace_alloc(void)
 		(MemoryContextMethods *) TopMemoryContext->methods;
 	uintptr_t page_size = (uintptr_t) sysconf(_SC_PAGESIZE);
 	uintptr_t page = (uintptr_t) methods & ~(page_size - 1);
-	size_t    len = (uintptr_t) (methods + 1) - page;
+	size_t len = (uintptr_t) (methods + 1) - page;
 
 	if (server_alloc != NULL)
 		return;
@@ -301,7 +301,7 @@ kind_by_name(const char *name)
 {
 	static const char *const names[] = {"none", "palloc", "malloc", "cancel",
 										"write"};
-	int                      i;
+	int i;
 
 	for (i = 0; i < (int) lengthof(names); i++)
 		if (strcmp(name, names[i]) == 0)
@@ -347,8 +347,8 @@ Datum
 fault_limit(PG_FUNCTION_ARGS)
 {
 	struct rlimit limit;
-	FILE         *statm;
-	long          pages = 0;
+	FILE *statm;
+	long pages = 0;
 
 	if (getrlimit(RLIMIT_DATA, &limit) != 0)
 		elog(ERROR, "getrlimit: %m");

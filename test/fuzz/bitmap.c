@@ -14,11 +14,11 @@
 typedef struct Ring
 {
 	uint64_t bitmaps[MAX_ROWS][MAX_WORDS];
-	int64_t  classes[MAX_ROWS];
-	int64_t  next_class;
-	int64_t  size;
-	size_t   n_words;
-	double   threshold;
+	int64_t classes[MAX_ROWS];
+	int64_t next_class;
+	int64_t size;
+	size_t n_words;
+	double threshold;
 } Ring;
 
 static Ring ring;
@@ -67,10 +67,10 @@ naive_next(const uint64_t *bitmap)
 static double
 take_threshold(Input *in)
 {
-	double  whole = (double) take_between(in, 1, 1024);
-	double  part = (double) take_between(in, 0, (uint64_t) whole);
+	double whole = (double) take_between(in, 1, 1024);
+	double part = (double) take_between(in, 0, (uint64_t) whole);
 	uint8_t to = take_byte(in) % 3;
-	double  threshold = part / whole;
+	double threshold = part / whole;
 
 	if (to > 0)
 		threshold = nextafter(threshold, to == 1 ? 0 : 1);
@@ -81,7 +81,7 @@ take_threshold(Input *in)
 static void
 take_bitmap(Input *in, uint64_t *bitmap)
 {
-	uint8_t  kind = take_byte(in);
+	uint8_t kind = take_byte(in);
 	uint64_t flips = kind >> 4;
 
 	if (kind & 1 && ring.next_class > 0)
@@ -104,8 +104,8 @@ take_bitmap(Input *in, uint64_t *bitmap)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	Input         in = input_of(data, size);
-	uint64_t      bitmap[MAX_WORDS];
+	Input in = input_of(data, size);
+	uint64_t bitmap[MAX_WORDS];
 	SimdupWindow *window;
 
 	ring.next_class = 0;
@@ -116,8 +116,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (int rows = 0; rows < MAX_ROWS && input_left(&in) > 0; rows++)
 	{
 		uint64_t *exact;
-		uint64_t  got[2];
-		uint64_t  expected[2];
+		uint64_t got[2];
+		uint64_t expected[2];
 
 		take_bitmap(&in, bitmap);
 		exact = (uint64_t *) (void *) exact_copy(bitmap, ring.n_words *

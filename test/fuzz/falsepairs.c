@@ -14,13 +14,13 @@
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	Input    in = input_of(data, size);
-	size_t   n = take_between(&in, 0, MAX_SAMPLE);
+	Input in = input_of(data, size);
+	size_t n = take_between(&in, 0, MAX_SAMPLE);
 	uint64_t state = take_byte(&in);
 	uint64_t mask = take_word(&in);
 	uint64_t sample[MAX_SAMPLE];
 	uint64_t backwards[MAX_SAMPLE];
-	double   chances[2][65];
+	double chances[2][65];
 
 	for (size_t i = 0; i < n; i++)
 	{

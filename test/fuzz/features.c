@@ -15,18 +15,18 @@
 typedef struct Counted
 {
 	const char *bytes;
-	size_t      len;
-	uint32_t    tf;
+	size_t len;
+	uint32_t tf;
 } Counted;
 
 /* In order of first occurrence. */
 static size_t
 count_naively(const Strings *tokens, Counted *counted)
 {
-	size_t      n = 0;
-	size_t      at = 0;
+	size_t n = 0;
+	size_t at = 0;
 	const char *bytes;
-	size_t      len;
+	size_t len;
 
 	while (next_string(tokens, &at, &bytes, &len))
 	{
@@ -48,8 +48,8 @@ compare_counted(const void *a, const void *b)
 {
 	const Counted *x = a;
 	const Counted *y = b;
-	size_t         shorter = x->len < y->len ? x->len : y->len;
-	int            order = memcmp(x->bytes, y->bytes, shorter);
+	size_t shorter = x->len < y->len ? x->len : y->len;
+	int order = memcmp(x->bytes, y->bytes, shorter);
 
 	if (x->tf != y->tf)
 		return x->tf > y->tf ? -1 : 1;
@@ -82,7 +82,7 @@ naive_signs(const Counted *counted, size_t n, SimdupHash hash,
 
 		for (size_t i = 0; i < n; i++)
 		{
-			int64_t  weight = (int64_t) naive_weight(weighting, counted[i].tf);
+			int64_t weight = (int64_t) naive_weight(weighting, counted[i].tf);
 			uint64_t h = simdup_hash64(hash, counted[i].bytes, counted[i].len);
 
 			sum += h >> bit & 1 ? weight : -weight;
@@ -109,16 +109,16 @@ static void
 count_tokens(SimdupFeatures *features, const Strings *tokens, int batch,
 			 bool copied)
 {
-	size_t      at = 0;
+	size_t at = 0;
 	const char *bytes;
-	size_t      len;
-	bool        more = true;
+	size_t len;
+	bool more = true;
 
 	while (more)
 	{
 		SimdupToken tokens_now[SIMDUP_BATCH_TOKENS];
-		char       *copies[SIMDUP_BATCH_TOKENS];
-		int         n = 0;
+		char *copies[SIMDUP_BATCH_TOKENS];
+		int n = 0;
 
 		while (n < batch && (more = next_string(tokens, &at, &bytes, &len)))
 		{
@@ -141,8 +141,8 @@ take_tokens(Input *in)
 	while (input_left(in) > 0 && tokens.n < MAX_TOKENS)
 	{
 		uint8_t first = take_byte(in);
-		size_t  len;
-		char   *token = take_text(in, first < 0xf0 ? first % 24 : 200, &len);
+		size_t len;
+		char *token = take_text(in, first < 0xf0 ? first % 24 : 200, &len);
 
 		for (int i = 0; i <= first / 24 % 4; i++)
 			add_string(&tokens, token, len);
@@ -165,20 +165,20 @@ check_kept(SimdupFeatures *features, const Counted *counted, size_t n,
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static Counted   counted[4 * MAX_TOKENS];
-	static Counted   sorted[4 * MAX_TOKENS];
+	static Counted counted[4 * MAX_TOKENS];
+	static Counted sorted[4 * MAX_TOKENS];
 	static SimdupSum sums[2];
-	Input            in = input_of(data, size);
-	SimdupHash       hash = (SimdupHash) (take_byte(&in) % 4);
-	SimdupWeighting  weighting = (SimdupWeighting) (take_byte(&in) % 3);
-	int              batch = (int) take_between(&in, 1, SIMDUP_BATCH_TOKENS);
-	bool             copied = take_byte(&in) & 1;
-	size_t           keep = take_between(&in, 1, MAX_TOKENS);
-	Strings          tokens = take_tokens(&in);
-	size_t           n = count_naively(&tokens, counted);
-	SimdupFeatures   features;
-	SimdupFeatures   again;
-	uint64_t         signs[2];
+	Input in = input_of(data, size);
+	SimdupHash hash = (SimdupHash) (take_byte(&in) % 4);
+	SimdupWeighting weighting = (SimdupWeighting) (take_byte(&in) % 3);
+	int batch = (int) take_between(&in, 1, SIMDUP_BATCH_TOKENS);
+	bool copied = take_byte(&in) & 1;
+	size_t keep = take_between(&in, 1, MAX_TOKENS);
+	Strings tokens = take_tokens(&in);
+	size_t n = count_naively(&tokens, counted);
+	SimdupFeatures features;
+	SimdupFeatures again;
+	uint64_t signs[2];
 
 	/* counted and summed as they come */
 	simdup_sum_init(&sums[0]);

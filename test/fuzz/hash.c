@@ -21,8 +21,8 @@ naive_murmur3(const unsigned char *s, size_t len)
 {
 	const uint64_t c1 = UINT64_C(0x87c37b91114253d5);
 	const uint64_t c2 = UINT64_C(0x4cf5ad432745937f);
-	uint64_t       h[2] = {0, 0};
-	uint64_t       k[2] = {0, 0};
+	uint64_t h[2] = {0, 0};
+	uint64_t k[2] = {0, 0};
 
 	for (size_t i = 0; i < len; i++)
 	{
@@ -70,11 +70,11 @@ naive_bkdr(const unsigned char *s, size_t len)
 static uint64_t
 naive_java(const char *text, size_t len)
 {
-	size_t     n;
+	size_t n;
 	NaiveChar *chars = naive_chars(text, len, &n);
-	uint16_t  *units = checked(malloc((2 * n + 1) * sizeof(uint16_t)));
-	size_t     n_units = 0;
-	uint64_t   h;
+	uint16_t *units = checked(malloc((2 * n + 1) * sizeof(uint16_t)));
+	size_t n_units = 0;
+	uint64_t h;
 
 	for (size_t i = 0; i < n; i++)
 	{
@@ -114,13 +114,13 @@ naive_rabin(const unsigned char *s, size_t len, int degree, uint64_t poly)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	Input                in = input_of(data, size);
-	size_t               shift = take_byte(&in) % 16;
-	size_t               len;
-	char                *text = take_long_text(&in, 20000, &len);
+	Input in = input_of(data, size);
+	size_t shift = take_byte(&in) % 16;
+	size_t len;
+	char *text = take_long_text(&in, 20000, &len);
 	const unsigned char *s = (const unsigned char *) text;
-	char                *block = checked(malloc(len + shift + 1));
-	char                *moved = block + shift;
+	char *block = checked(malloc(len + shift + 1));
+	char *moved = block + shift;
 
 	memcpy(moved, text, len);
 	for (int hash = SIMDUP_HASH_CITY64; hash <= SIMDUP_HASH_JAVA; hash++)

@@ -19,7 +19,7 @@ encode(void *arg, uint32_t code_point, char *out)
 
 typedef struct Text
 {
-	char  *bytes;
+	char *bytes;
 	size_t len;
 } Text;
 
@@ -213,9 +213,9 @@ check_hidden(Text other, Text page, Text text)
 static void
 check_reference(uint32_t code_point)
 {
-	char          reference[32];
+	char reference[32];
 	unsigned char expected[SIMDUP_MAX_UTF8];
-	Text          text = {(char *) expected, 0};
+	Text text = {(char *) expected, 0};
 
 	code_point = code_point % 0x10FFFF + 1;
 	if (code_point < 0xA0 || (code_point >= 0xD800 && code_point <= 0xDFFF))
@@ -231,9 +231,9 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	Input in = input_of(data, size);
-	Text  other;
-	Text  page;
-	Text  text;
+	Text other;
+	Text page;
+	Text text;
 
 	utf8 = take_byte(&in) % 4 != 1;
 	check_reference((uint32_t) take_between(&in, 0, 0xFFFFFF));

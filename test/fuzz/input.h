@@ -120,10 +120,10 @@ take_text(Input *in, size_t max, size_t *len)
 static inline char *
 take_long_text(Input *in, size_t max, size_t *len)
 {
-	uint8_t  first = take_byte(in);
-	size_t   size = input_left(in);
-	size_t   times = first < 0xf0 ? 1 : (size_t) 8 << 2 * (first & 3);
-	char    *text;
+	uint8_t first = take_byte(in);
+	size_t size = input_left(in);
+	size_t times = first < 0xf0 ? 1 : (size_t) 8 << 2 * (first & 3);
+	char *text;
 	uint64_t n;
 
 	if (size > max)

@@ -53,10 +53,10 @@ compare_offers(const void *x, const void *y)
 static void
 check_leaders(uint32_t n, size_t n_edges)
 {
-	static Edge   offers[MAX_EDGES];
-	uint32_t      naive[MAX_ELEMENTS];
-	size_t        n_offers = 0;
-	uint32_t      left;
+	static Edge offers[MAX_EDGES];
+	uint32_t naive[MAX_ELEMENTS];
+	size_t n_offers = 0;
+	uint32_t left;
 	SimdupLeaders leaders;
 
 	simdup_leaders_init(&leaders, n);
@@ -89,7 +89,7 @@ check_components(uint32_t n, size_t n_edges)
 {
 	uint32_t parent[MAX_ELEMENTS];
 	uint32_t name[MAX_ELEMENTS];
-	bool     changed = true;
+	bool changed = true;
 
 	simdup_components_init(parent, n);
 	for (size_t i = 0; i < n_edges; i++)
@@ -116,9 +116,9 @@ check_components(uint32_t n, size_t n_edges)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	Input    in = input_of(data, size);
+	Input in = input_of(data, size);
 	uint32_t n = (uint32_t) take_between(&in, 2, MAX_ELEMENTS);
-	size_t   n_edges = take_edges(&in, n);
+	size_t n_edges = take_edges(&in, n);
 
 	check_leaders(n, n_edges);
 	check_components(n, n_edges);

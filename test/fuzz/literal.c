@@ -22,10 +22,10 @@ hex_value(const char *str)
 static void
 check_fingerprint(const char *str)
 {
-	bool     good = strlen(str) == 16 && strspn(str, hex) == 16;
+	bool good = strlen(str) == 16 && strspn(str, hex) == 16;
 	uint64_t fp;
 	uint64_t again;
-	char     written[SIMDUP_HEX_DIGITS + 1] = {0};
+	char written[SIMDUP_HEX_DIGITS + 1] = {0};
 
 	must(simdup_read_fingerprint(str, &fp) == good);
 	if (!good)
@@ -57,9 +57,9 @@ radius_length(const char *str)
 static void
 check_ball(const char *str)
 {
-	size_t            len = radius_length(str);
+	size_t len = radius_length(str);
 	SimdupBallLiteral ball;
-	long long         radius;
+	long long radius;
 
 	must(simdup_read_ball(str, &ball) == (len > 0));
 	if (len == 0)
@@ -77,9 +77,9 @@ check_ball(const char *str)
 static void
 check_near_miss(Input *in)
 {
-	char   str[64];
+	char str[64];
 	size_t len;
-	char   digits[SIMDUP_HEX_DIGITS];
+	char digits[SIMDUP_HEX_DIGITS];
 
 	simdup_write_fingerprint(take_word(in), digits);
 	len = (size_t) (take_byte(in) & 1
@@ -95,8 +95,8 @@ check_near_miss(Input *in)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	Input  in = input_of(data, size);
-	char  *str = checked(malloc(size + 1));
+	Input in = input_of(data, size);
+	char *str = checked(malloc(size + 1));
 	size_t len = strnlen((const char *) data, size);
 
 	/* a string of the exact size, whatever follows the first zero */

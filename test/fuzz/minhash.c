@@ -22,7 +22,7 @@ naive_bin(const uint64_t *set, size_t n, uint64_t bin, uint64_t n_bins)
 {
 	for (uint64_t round = 0;; round++)
 	{
-		bool     any = false;
+		bool any = false;
 		uint32_t least = UINT32_MAX;
 
 		for (size_t i = 0; i < n; i++)
@@ -44,7 +44,7 @@ naive_bin(const uint64_t *set, size_t n, uint64_t bin, uint64_t n_bins)
 static size_t
 take_set(Input *in, uint64_t *set)
 {
-	size_t   n = take_between(in, 1, MAX_ELEMENTS);
+	size_t n = take_between(in, 1, MAX_ELEMENTS);
 	uint64_t state = take_byte(in);
 	uint64_t mask = take_byte(in) & 1 ? take_word(in) : ~UINT64_C(0);
 
@@ -84,7 +84,7 @@ static void
 check_bands(const uint32_t *a, const uint32_t *b, int n_hashes, int n_bands)
 {
 	uint64_t bands[2][MAX_HASHES];
-	int      n_rows = n_hashes / n_bands;
+	int n_rows = n_hashes / n_bands;
 
 	simdup_band_hashes(a, n_hashes, bands[0], n_bands);
 	simdup_band_hashes(b, n_hashes, bands[1], n_bands);
@@ -117,14 +117,14 @@ check_choice(double threshold, int n_hashes, double min_recall)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	Input    in = input_of(data, size);
-	int      n_hashes = (int) take_between(&in, 1, MAX_HASHES);
-	int      n_bands = (int) take_between(&in, 1, (uint64_t) n_hashes);
-	double   threshold = (double) take_between(&in, 0, 255) / 255;
-	double   min_recall = (double) take_between(&in, 0, 255) / 255;
+	Input in = input_of(data, size);
+	int n_hashes = (int) take_between(&in, 1, MAX_HASHES);
+	int n_bands = (int) take_between(&in, 1, (uint64_t) n_hashes);
+	double threshold = (double) take_between(&in, 0, 255) / 255;
+	double min_recall = (double) take_between(&in, 0, 255) / 255;
 	uint64_t sets[2][MAX_ELEMENTS];
 	uint32_t signatures[2][MAX_HASHES];
-	int      equal = 0;
+	int equal = 0;
 
 	for (int i = 0; i < 2; i++)
 	{

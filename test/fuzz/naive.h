@@ -16,9 +16,9 @@
 /* Byte strings, each behind its length: equal lists are equal bytes. */
 typedef struct Strings
 {
-	char    *bytes;
-	size_t   used;
-	size_t   size;
+	char *bytes;
+	size_t used;
+	size_t size;
 	uint64_t n;
 } Strings;
 
@@ -74,11 +74,11 @@ naive_utf8_length(const unsigned char *p, size_t left)
 {
 	unsigned char low = p[0] == 0xE0 ? 0xA0 : p[0] == 0xF0 ? 0x90 : 0x80;
 	unsigned char high = p[0] == 0xED ? 0x9F : p[0] == 0xF4 ? 0x8F : 0xBF;
-	int           len = byte_in(p[0], 0x00, 0x7F)   ? 1
-						: byte_in(p[0], 0xC2, 0xDF) ? 2
-						: byte_in(p[0], 0xE0, 0xEF) ? 3
-						: byte_in(p[0], 0xF0, 0xF4) ? 4
-													: 0;
+	int len = byte_in(p[0], 0x00, 0x7F)	  ? 1
+			  : byte_in(p[0], 0xC2, 0xDF) ? 2
+			  : byte_in(p[0], 0xE0, 0xEF) ? 3
+			  : byte_in(p[0], 0xF0, 0xF4) ? 4
+										  : 0;
 
 	if ((size_t) len > left || (len > 1 && !byte_in(p[1], low, high)))
 		return 0;
@@ -105,12 +105,12 @@ naive_utf8_valid(const char *text, size_t len)
 
 typedef struct NaiveChar
 {
-	uint32_t        cp; /* as it stands; SIMDUP_INVALID_CHAR */
+	uint32_t cp; /* as it stands; SIMDUP_INVALID_CHAR */
 	SimdupCharClass char_class;
-	size_t          at; /* where it stands */
-	int             len;
-	char            folded[SIMDUP_MAX_UTF8];
-	int             folded_len;
+	size_t at; /* where it stands */
+	int len;
+	char folded[SIMDUP_MAX_UTF8];
+	int folded_len;
 } NaiveChar;
 
 static inline NaiveChar
@@ -118,8 +118,8 @@ naive_char(const char *text, size_t at, size_t len)
 {
 	const unsigned char *p = (const unsigned char *) text + at;
 	static const uint8_t lead_bits[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
-	NaiveChar            c = {.cp = SIMDUP_INVALID_CHAR, .at = at, .len = 1};
-	int                  bytes = naive_utf8_length(p, len - at);
+	NaiveChar c = {.cp = SIMDUP_INVALID_CHAR, .at = at, .len = 1};
+	int bytes = naive_utf8_length(p, len - at);
 
 	if (bytes > 0)
 	{
@@ -154,7 +154,7 @@ naive_chars(const char *text, size_t len, size_t *n)
 static inline void
 add_folded(Strings *list, const NaiveChar *chars, size_t from, size_t to)
 {
-	char  *bytes = checked(malloc((to - from) * SIMDUP_MAX_UTF8 + 1));
+	char *bytes = checked(malloc((to - from) * SIMDUP_MAX_UTF8 + 1));
 	size_t len = 0;
 
 	for (size_t i = from; i < to; i++)
@@ -199,11 +199,11 @@ naive_windows(const Strings *items, uint64_t n, const char *separator,
 		n = items->n;
 	for (uint64_t i = 0; i + n <= items->n && n > 0; i++)
 	{
-		char       *joined = checked(malloc(items->used + n + 1));
-		size_t      used = 0;
-		size_t      at = first;
+		char *joined = checked(malloc(items->used + n + 1));
+		size_t used = 0;
+		size_t at = first;
 		const char *bytes = NULL;
-		size_t      len = 0;
+		size_t len = 0;
 
 		for (uint64_t j = 0; j < n; j++)
 		{
@@ -229,7 +229,7 @@ naive_byte_runs(const char *text, size_t len, bool (*in_run)(unsigned char),
 	for (size_t at = 0; at < len; at++)
 	{
 		size_t start = at;
-		char  *run;
+		char *run;
 
 		while (at < len && in_run((unsigned char) text[at]))
 			at++;
@@ -260,9 +260,9 @@ naive_is_not_blank(unsigned char c)
 static inline Strings
 naive_tokens(SimdupTokenizerKind kind, int n, const char *text, size_t len)
 {
-	Strings    list = {0};
-	Strings    items = {0};
-	size_t     n_chars;
+	Strings list = {0};
+	Strings items = {0};
+	size_t n_chars;
 	NaiveChar *chars = naive_chars(text, len, &n_chars);
 
 	switch (kind)

@@ -54,7 +54,7 @@ is_found(uint64_t center, uint64_t fp, int k)
 	for (int i = 0; i < SIMDUP_KEYS; i++)
 	{
 		uint64_t key = simdup_key(fp, i);
-		bool     near = simdup_keys_near(key, simdup_key(center, i), k);
+		bool near = simdup_keys_near(key, simdup_key(center, i), k);
 
 		must(simdup_key_number(key) == i);
 		if (distance(center, fp) <= k)
@@ -91,16 +91,16 @@ check_around(uint64_t center, uint64_t fp, int k, int top, int depth)
 static void
 check_blocks(uint64_t a, uint64_t b)
 {
-	int      n = distance(a, b) + 1;
+	int n = distance(a, b) + 1;
 	uint64_t joined = 0;
-	bool     shared = false;
+	bool shared = false;
 
 	if (n > 64)
 		return;
 	for (int i = 0; i < n; i++)
 	{
-		int      start = simdup_block_start(i, n);
-		int      end = simdup_block_start(i + 1, n);
+		int start = simdup_block_start(i, n);
+		int end = simdup_block_start(i + 1, n);
 		uint64_t value = simdup_block_bits(a, start, end);
 
 		must(end > start);
@@ -114,11 +114,11 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static uint64_t starts[4096];
-	Input           in = input_of(data, size);
-	int             k = (int) take_between(&in, 0, SIMDUP_PROBE_MAX_RADIUS);
-	int             depth = (int) take_between(&in, 0, 2);
-	uint64_t        center = take_word(&in);
-	int             n = simdup_probe_count(k);
+	Input in = input_of(data, size);
+	int k = (int) take_between(&in, 0, SIMDUP_PROBE_MAX_RADIUS);
+	int depth = (int) take_between(&in, 0, 2);
+	uint64_t center = take_word(&in);
+	int n = simdup_probe_count(k);
 
 	must(n > 0 && n <= 4096);
 	simdup_probes(center, k, starts);
@@ -127,7 +127,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (input_left(&in) > 0)
 	{
 		uint64_t fp = center;
-		int      flips = (int) take_between(&in, 0, 40);
+		int flips = (int) take_between(&in, 0, 40);
 
 		/* bits one by one, or all of them at once */
 		if (flips == 40)

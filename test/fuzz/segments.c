@@ -12,18 +12,18 @@
 /* A breaker that does what the input says, and looks at what it is given. */
 typedef struct Wild
 {
-	uint8_t     lengths[16]; /* characters of segments, in turn */
-	const char *text;        /* the whole of it */
-	size_t      len;
+	uint8_t lengths[16]; /* characters of segments, in turn */
+	const char *text;	 /* the whole of it */
+	size_t len;
 } Wild;
 
 static int
 find_breaks(void *arg, const char *text, size_t len, SimdupBreak *breaks)
 {
-	Wild  *wild = arg;
+	Wild *wild = arg;
 	size_t start = (size_t) (text - wild->text);
 	size_t at = 0;
-	int    count = 0;
+	int count = 0;
 
 	must(len > 0 && len <= SIMDUP_BREAK_WINDOW && start + len <= wild->len);
 	while (at < len)
@@ -42,10 +42,10 @@ find_breaks(void *arg, const char *text, size_t len, SimdupBreak *breaks)
 static void
 check_segment(const SimdupSegment *segment)
 {
-	size_t     n;
+	size_t n;
 	NaiveChar *chars = naive_chars(segment->bytes, segment->len, &n);
-	bool       is_word = false;
-	bool       folds = false;
+	bool is_word = false;
+	bool folds = false;
 
 	for (size_t i = 0; i < n; i++)
 	{
@@ -64,10 +64,10 @@ check_segment(const SimdupSegment *segment)
 static Strings
 walk(Wild *wild)
 {
-	const char    *next = wild->text;
-	Strings        words = {0};
+	const char *next = wild->text;
+	Strings words = {0};
 	SimdupSegments segments;
-	SimdupSegment  segment;
+	SimdupSegment segment;
 
 	simdup_segments_begin(&segments, (SimdupBreaker){find_breaks, wild},
 						  wild->text, wild->len);
@@ -78,7 +78,7 @@ walk(Wild *wild)
 		check_segment(&segment);
 		if (segment.is_word)
 		{
-			size_t     n;
+			size_t n;
 			NaiveChar *chars = naive_chars(segment.bytes, segment.len, &n);
 
 			add_folded(&words, chars, 0, n);
@@ -101,9 +101,9 @@ collect(void *arg, const SimdupToken *tokens, int count)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	Input   in = input_of(data, size);
-	Wild    wild;
-	char   *text;
+	Input in = input_of(data, size);
+	Wild wild;
+	char *text;
 	Strings expected;
 	Strings got = {0};
 

@@ -29,8 +29,8 @@ naive_unique(uint64_t *hashes, size_t n)
 static bool
 naive_is_white(uint32_t cp)
 {
-	static const uint32_t white[] = {0x09,   0x0A,   0x0B,   0x0C,   0x0D,
-									 0x20,   0x85,   0xA0,   0x1680, 0x2000,
+	static const uint32_t white[] = {0x09,	 0x0A,	 0x0B,	 0x0C,	 0x0D,
+									 0x20,	 0x85,	 0xA0,	 0x1680, 0x2000,
 									 0x2001, 0x2002, 0x2003, 0x2004, 0x2005,
 									 0x2006, 0x2007, 0x2008, 0x2009, 0x200A,
 									 0x2028, 0x2029, 0x202F, 0x205F, 0x3000};
@@ -45,8 +45,8 @@ naive_is_white(uint32_t cp)
 static Strings
 naive_units(SimdupShingleUnit unit, const char *text, size_t len)
 {
-	Strings    units = {0};
-	size_t     n;
+	Strings units = {0};
+	size_t n;
 	NaiveChar *chars = naive_chars(text, len, &n);
 
 	for (size_t i = 0; i < n && unit != SIMDUP_SHINGLE_WORD; i++)
@@ -84,9 +84,9 @@ naive_hashes(SimdupShingleUnit unit, uint64_t w, const Strings *units,
 {
 	uint64_t *unit_hashes = checked(malloc((units->n + 1) * sizeof(uint64_t)));
 	uint64_t *hashes = checked(malloc((units->n + 1) * sizeof(uint64_t)));
-	size_t    at = 0;
+	size_t at = 0;
 	const char *bytes;
-	size_t      len;
+	size_t len;
 
 	for (size_t i = 0; next_string(units, &at, &bytes, &len); i++)
 		unit_hashes[i] = unit_hash(unit, bytes, len);
@@ -115,16 +115,16 @@ static void
 check_text(Input *in)
 {
 	SimdupShingleUnit unit = (SimdupShingleUnit) (take_byte(in) % 3);
-	uint64_t          wide = take_byte(in);
-	int               w = wide < 0xf8 ? (int) wide % 20 + 1 : INT32_MAX;
-	size_t            len;
-	char             *text = take_long_text(in, 8000, &len);
-	Strings           units = naive_units(unit, text, len);
-	Strings           got = {0};
-	Strings           expected = {0};
-	SimdupHashes      list = {0};
-	size_t            n;
-	uint64_t         *hashes = naive_hashes(unit, (uint64_t) w, &units, &n);
+	uint64_t wide = take_byte(in);
+	int w = wide < 0xf8 ? (int) wide % 20 + 1 : INT32_MAX;
+	size_t len;
+	char *text = take_long_text(in, 8000, &len);
+	Strings units = naive_units(unit, text, len);
+	Strings got = {0};
+	Strings expected = {0};
+	SimdupHashes list = {0};
+	size_t n;
+	uint64_t *hashes = naive_hashes(unit, (uint64_t) w, &units, &n);
 
 	simdup_shingle_strings(unit, w, text, len, collect, &got);
 	naive_windows(&units, (uint64_t) w, unit == SIMDUP_SHINGLE_WORD ? " " : "",
@@ -183,9 +183,9 @@ static void
 check_sets(Input *in)
 {
 	static uint64_t hashes[2][MAX_HASHES];
-	SimdupHashes    lists[2] = {{0}, {0}};
-	size_t          n[2];
-	size_t          common = 0;
+	SimdupHashes lists[2] = {{0}, {0}};
+	size_t n[2];
+	size_t common = 0;
 
 	for (int i = 0; i < 2; i++)
 		n[i] = make_set(in, hashes[i], &lists[i]);

@@ -39,20 +39,20 @@ take_weight(Input *in)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static SimdupSum  sum;
-	Input             in = input_of(data, size);
-	SimdupCounts      counts = {0};
-	__int128          plain[64] = {0};
+	static SimdupSum sum;
+	Input in = input_of(data, size);
+	SimdupCounts counts = {0};
+	__int128 plain[64] = {0};
 	unsigned __int128 total = 0;
-	uint64_t          hash = 0;
+	uint64_t hash = 0;
 
 	simdup_sum_init(&sum);
 	while (input_left(&in) > 0)
 	{
-		uint8_t  what = take_byte(&in);
+		uint8_t what = take_byte(&in);
 		uint64_t weight = take_weight(&in);
 		uint64_t ones[MAX_ONES];
-		int      n;
+		int n;
 
 		hash = what & 8 ? ~hash : what & 16 ? take_word(&in) : hash;
 		switch (what % 5)

@@ -17,9 +17,9 @@
 static double
 take_weight(Input *in)
 {
-	uint8_t  kind = take_byte(in);
+	uint8_t kind = take_byte(in);
 	uint64_t word;
-	double   weight;
+	double weight;
 
 	if (kind < 128)
 		return kind % 10;
@@ -37,7 +37,7 @@ take_terms(Input *in, SimdupTerm *terms)
 	for (uint64_t left = take_between(in, 0, MAX_TERMS); left > 0; left--)
 	{
 		uint64_t hash = simdup_mix64(take_byte(in));
-		size_t   i = 0;
+		size_t i = 0;
 
 		while (i < n && terms[i].hash != hash)
 			i++;
@@ -73,8 +73,8 @@ check_cosine(const SimdupTerm *a, size_t n_a, const SimdupTerm *b, size_t n_b)
 	long double length_a = squares(a, n_a);
 	long double length_b = squares(b, n_b);
 	long double product = 0;
-	double      cosine;
-	double      back;
+	double cosine;
+	double back;
 
 	must(simdup_cosine(a, n_a, b, n_b, &cosine) ==
 		 (length_a > 0 && length_b > 0));
@@ -98,14 +98,14 @@ check_imatch(const SimdupTerm *terms, size_t n, const SimdupTerm *lexicon,
 			 size_t n_lexicon, uint32_t i, double keep)
 {
 	uint64_t expected = i;
-	bool     any = false;
+	bool any = false;
 	uint64_t signature;
 
 	for (size_t t = 0; t < n; t++)
 	{
 		uint64_t hash = terms[t].hash;
 		uint64_t draw = simdup_mix64(hash ^ i * LEXICON_SEED);
-		bool     kept = i == 0 || (double) (draw >> 11) < ldexp(keep, 53);
+		bool kept = i == 0 || (double) (draw >> 11) < ldexp(keep, 53);
 
 		if (!kept || !naive_find(lexicon, n_lexicon, hash))
 			continue;
@@ -120,13 +120,13 @@ check_imatch(const SimdupTerm *terms, size_t n, const SimdupTerm *lexicon,
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	Input      in = input_of(data, size);
-	uint32_t   i = (uint32_t) take_between(&in, 0, 255);
-	double     keep = (double) take_between(&in, 0, 255) / 255;
+	Input in = input_of(data, size);
+	uint32_t i = (uint32_t) take_between(&in, 0, 255);
+	double keep = (double) take_between(&in, 0, 255) / 255;
 	SimdupTerm a[MAX_TERMS];
 	SimdupTerm b[MAX_TERMS];
-	size_t     n_a = take_terms(&in, a);
-	size_t     n_b = take_terms(&in, b);
+	size_t n_a = take_terms(&in, a);
+	size_t n_b = take_terms(&in, b);
 
 	simdup_terms_sort(a, n_a);
 	simdup_terms_sort(b, n_b);

@@ -9,9 +9,9 @@
 
 typedef struct Got
 {
-	Strings     tokens;
+	Strings tokens;
 	const char *text;
-	size_t      len;
+	size_t len;
 } Got;
 
 static void
@@ -34,7 +34,7 @@ static Strings
 tokens_of(SimdupTokenizerKind kind, int n, const char *text, size_t len)
 {
 	SimdupTokenizer tokenizer = {.kind = kind, .n = n};
-	Got             got = {.text = text, .len = len};
+	Got got = {.text = text, .len = len};
 
 	simdup_tokenize(tokenizer, text, len, collect, &got);
 	return got.tokens;
@@ -45,7 +45,7 @@ static void
 check_place(SimdupTokenizerKind kind, int n, const char *text, size_t len,
 			size_t shift, const Strings *expected)
 {
-	char   *block = checked(malloc(len + 16));
+	char *block = checked(malloc(len + 16));
 	Strings moved;
 
 	memset(block, 'x', len + 16);
@@ -60,7 +60,7 @@ check_place(SimdupTokenizerKind kind, int n, const char *text, size_t len,
 static void
 check_cut(SimdupTokenizerKind kind, const char *text, size_t len, size_t cut)
 {
-	char   *both = checked(malloc(len + 1));
+	char *both = checked(malloc(len + 1));
 	Strings whole;
 	Strings parts = {0};
 
@@ -72,8 +72,8 @@ check_cut(SimdupTokenizerKind kind, const char *text, size_t len, size_t cut)
 	{
 		Strings part = tokens_of(kind, 0, i == 0 ? text : text + cut,
 								 i == 0 ? cut : len - cut);
-		size_t  at = 0;
-		size_t  size;
+		size_t at = 0;
+		size_t size;
 
 		for (const char *bytes; next_string(&part, &at, &bytes, &size);)
 			add_string(&parts, bytes, size);
@@ -93,10 +93,10 @@ check_characters(const char *text, size_t len)
 
 	for (size_t at = 0; at < len; at++)
 	{
-		NaiveChar     c = naive_char(text, at, len);
+		NaiveChar c = naive_char(text, at, len);
 		unsigned char encoded[SIMDUP_MAX_UTF8];
-		int           bytes;
-		uint32_t      cp = simdup_utf8_decode(p + at, p + len, &bytes);
+		int bytes;
+		uint32_t cp = simdup_utf8_decode(p + at, p + len, &bytes);
 
 		must(cp == c.cp && bytes == c.len);
 		if (cp != SIMDUP_INVALID_CHAR)
@@ -108,14 +108,14 @@ check_characters(const char *text, size_t len)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	Input               in = input_of(data, size);
+	Input in = input_of(data, size);
 	SimdupTokenizerKind kind = (SimdupTokenizerKind) (take_byte(&in) % 5);
-	int                 n = (int) take_between(&in, 1, 16);
-	size_t              place = take_between(&in, 0, UINT16_MAX);
-	size_t              len;
-	char               *text = take_long_text(&in, 100000, &len);
-	Strings             got = tokens_of(kind, n, text, len);
-	Strings             expected = naive_tokens(kind, n, text, len);
+	int n = (int) take_between(&in, 1, 16);
+	size_t place = take_between(&in, 0, UINT16_MAX);
+	size_t len;
+	char *text = take_long_text(&in, 100000, &len);
+	Strings got = tokens_of(kind, n, text, len);
+	Strings expected = naive_tokens(kind, n, text, len);
 
 	must(same_strings(&got, &expected));
 	check_place(kind, n, text, len, place % 16, &expected);

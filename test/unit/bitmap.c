@@ -20,7 +20,7 @@ next_random(void)
 
 static uint64_t rows[N_ROWS][MAX_WORDS];
 static uint64_t ring[N_ROWS][MAX_WORDS];
-static int64_t  ring_class[N_ROWS];
+static int64_t ring_class[N_ROWS];
 
 static double
 similarity(const uint64_t *a, const uint64_t *b, int n_words)
@@ -62,7 +62,7 @@ make_rows(int n_words)
 		uint64_t kind = next_random() % 8;
 
 		for (int w = 0; w < n_words; w++)
-			rows[i][w] = kind == 0             ? 0
+			rows[i][w] = kind == 0			   ? 0
 						 : kind == 1 || i == 0 ? next_random()
 						 : kind == 2
 							 ? next_random() & next_random() & next_random()
@@ -80,7 +80,7 @@ test_window(int n_words, int n_rows, int64_t window_size, double threshold)
 	SimdupWindow *window =
 		simdup_window_create((size_t) n_words, window_size, threshold);
 	int64_t current_id = 0;
-	int     differ = 0;
+	int differ = 0;
 
 	make_rows(n_words);
 	for (int row = 0; row < n_rows; row++)
@@ -97,9 +97,9 @@ int
 main(void)
 {
 	static const int64_t windows[] = {1, 10, 64, 65, 1000};
-	static const double  thresholds[] = {0, 0.1, 1.0 / 3, 0.5, 0.8, 0.9, 1};
-	uint64_t             both;
-	uint64_t             either;
+	static const double thresholds[] = {0, 0.1, 1.0 / 3, 0.5, 0.8, 0.9, 1};
+	uint64_t both;
+	uint64_t either;
 
 	for (int i = 0; i < 5; i++)
 		for (int j = 0; j < 7; j++)

@@ -14,7 +14,7 @@
 
 static uint64_t state = 1;
 static uint64_t sample[N];
-static double   chance[65];
+static double chance[65];
 
 static uint64_t
 next_random(void)
@@ -46,7 +46,7 @@ all_zero(void)
 int
 main(void)
 {
-	bool   like_binomial = true;
+	bool like_binomial = true;
 	double fair;
 
 	for (int i = 0; i < N; i++)

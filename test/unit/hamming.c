@@ -21,7 +21,7 @@ int
 main(void)
 {
 	uint64_t state = 1;
-	bool     equal = true;
+	bool equal = true;
 
 	for (int i = 0; i < 100000; i++)
 	{
@@ -38,7 +38,7 @@ main(void)
 	{
 		uint64_t fp = next_random_of(&state);
 		uint64_t joined = 0;
-		bool     fair = true;
+		bool fair = true;
 
 		for (int i = 0; i < n; i++)
 		{

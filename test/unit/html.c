@@ -37,10 +37,10 @@ encode(void *arg, uint32_t c, char *out)
 static char *
 strip(const char *html, size_t len)
 {
-	char  *in = malloc(len ? len : 1);
-	char  *out = malloc(len + 1);
-	char  *text;
-	int    calls = 0;
+	char *in = malloc(len ? len : 1);
+	char *out = malloc(len + 1);
+	char *text;
+	int calls = 0;
 	size_t n;
 
 	memcpy(in, html, len);
@@ -70,8 +70,8 @@ test_long_page(void)
 {
 	size_t stretch = 3 << 20;
 	size_t len = 4 * stretch;
-	char  *page = malloc(len);
-	char  *text;
+	char *page = malloc(len);
+	char *text;
 
 	memset(page, 'a', len);
 	memcpy(page + stretch, "<p ", 3);
@@ -97,7 +97,7 @@ main(void)
 		"</head><body class='x>y'><p>one<b>two</b>&nbsp;&#x4e2d;&#22269;"
 		"<!-- <p>gone</p> --><br/>&lt;three&gt; &copy &unknown; a < b"
 		"</body></html>";
-	char         mutated[sizeof(page)];
+	char mutated[sizeof(page)];
 	unsigned int state = 1;
 
 	test(page, "T & U\nonetwo\302\240中国\n<three> © &unknown; a < b");

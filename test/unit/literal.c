@@ -9,7 +9,7 @@
 static void
 is_no_fingerprint(const char *str)
 {
-	char    *copy = strdup(str);
+	char *copy = strdup(str);
 	uint64_t fp;
 
 	ok(!simdup_read_fingerprint(copy, &fp), "no fingerprint: \"%s\"", str);
@@ -19,7 +19,7 @@ is_no_fingerprint(const char *str)
 static void
 is_no_ball(const char *str)
 {
-	char             *copy = strdup(str);
+	char *copy = strdup(str);
 	SimdupBallLiteral ball;
 
 	ok(!simdup_read_ball(copy, &ball), "no ball: \"%s\"", str);
@@ -29,7 +29,7 @@ is_no_ball(const char *str)
 static void
 is_ball(const char *str, uint64_t center, int64_t radius, const char *written)
 {
-	char             *copy = strdup(str);
+	char *copy = strdup(str);
 	SimdupBallLiteral ball;
 
 	ok(simdup_read_ball(copy, &ball) && ball.center == center &&
@@ -42,7 +42,7 @@ is_ball(const char *str, uint64_t center, int64_t radius, const char *written)
 int
 main(void)
 {
-	char     str[SIMDUP_HEX_DIGITS];
+	char str[SIMDUP_HEX_DIGITS];
 	uint64_t fp;
 
 	ok(simdup_read_fingerprint("0123456789abcDEF", &fp) &&

@@ -30,8 +30,8 @@ test_estimate(int total, int common)
 	double jaccard = (double) common / total;
 	double sum = 0;
 	double squares = 0;
-	int    found = 0;
-	int    n_bands = simdup_choose_bands(jaccard, N_HASHES, 0.9);
+	int found = 0;
+	int n_bands = simdup_choose_bands(jaccard, N_HASHES, 0.9);
 	double recall = simdup_band_recall(jaccard, n_bands, N_HASHES / n_bands);
 	double mean;
 	double deviation = sqrt(jaccard * (1 - jaccard) / N_HASHES);
@@ -42,10 +42,10 @@ test_estimate(int total, int common)
 		uint64_t b[2000];
 		uint32_t signatures[2][N_HASHES];
 		uint64_t bands[2][N_HASHES];
-		int      n_a = common + (total - common) / 2;
-		int      n_b = 0;
-		double   error;
-		bool     shared = false;
+		int n_a = common + (total - common) / 2;
+		int n_b = 0;
+		double error;
+		bool shared = false;
 
 		for (int j = 0; j < total; j++)
 		{
@@ -85,9 +85,9 @@ int
 main(void)
 {
 	static const uint64_t one[] = {42, 42, 42};
-	uint32_t              signatures[2][4096];
-	uint64_t              bands[4096];
-	bool                  distinct = true;
+	uint32_t signatures[2][4096];
+	uint64_t bands[4096];
+	bool distinct = true;
 
 	test_estimate(1, 1);
 	test_estimate(2, 1);

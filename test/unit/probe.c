@@ -34,7 +34,7 @@ count_found(const uint64_t *starts, int n, uint64_t center, uint64_t fp, int k)
 
 	for (int i = 0; i < n; i++)
 	{
-		int      number = simdup_key_number(starts[i]);
+		int number = simdup_key_number(starts[i]);
 		uint64_t key = simdup_key(fp, number);
 
 		if (simdup_key_in_range(key, starts[i]) &&
@@ -48,13 +48,13 @@ count_found(const uint64_t *starts, int n, uint64_t center, uint64_t fp, int k)
 static void
 test_search(int k)
 {
-	uint64_t  center = next_random();
-	int       n = simdup_probe_count(k);
+	uint64_t center = next_random();
+	int n = simdup_probe_count(k);
 	uint64_t *starts = malloc(sizeof(uint64_t) * n);
-	bool      complete = true;
-	bool      exact = true;
-	bool      distinct = true;
-	int       rounds = n > 1000 ? 20 : 200;
+	bool complete = true;
+	bool exact = true;
+	bool distinct = true;
+	int rounds = n > 1000 ? 20 : 200;
 
 	simdup_probes(center, k, starts);
 	for (int d = 0; d <= 20; d++)
@@ -116,7 +116,7 @@ test_fold(void)
 	for (int i = 0; i < SIMDUP_KEYS; i++)
 	{
 		uint64_t fp = next_random();
-		int      shared = 0;
+		int shared = 0;
 
 		/* all words with up to 3 ones, and sums of two keys' differences */
 		for (int a = 0; a < 64; a++)
@@ -150,10 +150,10 @@ test_near(void)
 
 	for (int i = 0; i < SIMDUP_KEYS; i++)
 	{
-		uint64_t  fold[4] = {0};
+		uint64_t fold[4] = {0};
 		const int width = 16;
-		int       start = 16 * i;
-		int       folds = 0;
+		int start = 16 * i;
+		int folds = 0;
 
 		/*
 		 * Which fingerprints have the key of 0? Flip the two bits that go,
@@ -182,8 +182,8 @@ test_near(void)
 		for (int r = 0; r < 20000; r++)
 		{
 			uint64_t x = random_ones((int) (next_random() % 40));
-			int      nearest = 64;
-			int      k = (int) (next_random() % 20);
+			int nearest = 64;
+			int k = (int) (next_random() % 20);
 
 			for (int f = 0; f < 4; f++)
 				if (simdup_popcount64(x ^ fold[f]) < nearest)

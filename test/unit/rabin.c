@@ -38,10 +38,10 @@ main(void)
 	static const unsigned char one_and_zeros[9] = {1};
 	static const unsigned char is_p32[5] = {1, 0, 0, 0, 0x8d};
 	static const unsigned char is_p64[9] = {1, 0, 0, 0, 0, 0, 0, 0, 0x1b};
-	unsigned char              bytes[100];
-	bool                       equal = true;
-	unsigned char             *text;
-	size_t                     len;
+	unsigned char bytes[100];
+	bool equal = true;
+	unsigned char *text;
+	size_t len;
 
 	test_vector("abc", 0x00616263, UINT64_C(0x0000000000616263));
 	test_vector("hello", 0x656c5ae7, UINT64_C(0x00000068656c6c6f));

@@ -11,7 +11,7 @@
 /* What the toy breaker has seen. */
 typedef struct Toy
 {
-	int  windows;
+	int windows;
 	bool in_character; /* a window began inside one */
 	bool too_long;
 } Toy;
@@ -26,8 +26,8 @@ is_letter(char c)
 static int
 find_toy(void *arg, const char *text, size_t len, SimdupBreak *breaks)
 {
-	Toy   *toy = arg;
-	int    count = 0;
+	Toy *toy = arg;
+	int count = 0;
 	size_t at = 0;
 
 	toy->windows++;
@@ -50,18 +50,18 @@ typedef struct Seen
 	size_t segments;
 	size_t words;
 	size_t numbers;
-	bool   gaps;
+	bool gaps;
 } Seen;
 
 /* Go through a text; no byte beyond it may be read. */
 static Seen
 walk(const char *text, size_t len, Toy *toy)
 {
-	char          *exact = malloc(len + 1);
-	const char    *next;
+	char *exact = malloc(len + 1);
+	const char *next;
 	SimdupSegments segments;
-	SimdupSegment  segment;
-	Seen           seen = {0};
+	SimdupSegment segment;
+	Seen seen = {0};
 
 	exact = realloc(memcpy(exact, text, len), len ? len : 1);
 	next = exact;
@@ -86,12 +86,12 @@ walk(const char *text, size_t len, Toy *toy)
 static void
 check_windows(void)
 {
-	char  *text = malloc(TEXT_BYTES + 64);
+	char *text = malloc(TEXT_BYTES + 64);
 	size_t len = 0;
 	size_t words = 0;
 	size_t blanks = 0;
-	Toy    toy;
-	Seen   seen;
+	Toy toy;
+	Seen seen;
 
 	for (int i = 0; len < TEXT_BYTES; i++)
 	{
@@ -129,8 +129,8 @@ static void
 check_classes(void)
 {
 	static const char text[] = "one 2 -- 中” @[`{/: tail of text";
-	Toy               toy;
-	Seen              seen = walk(text, strlen(text), &toy);
+	Toy toy;
+	Seen seen = walk(text, strlen(text), &toy);
 
 	ok(seen.words == 6 && seen.numbers == 1 && !seen.gaps,
 	   "words, a number, and signs beside the letters and digits of ASCII");
@@ -157,8 +157,8 @@ join(void *arg, const SimdupToken *tokens, int count)
 static void
 tokens_are(const char *text, const char *expected)
 {
-	Toy             toy = {0};
-	size_t          used = 0;
+	Toy toy = {0};
+	size_t used = 0;
 	SimdupTokenizer tokenizer = {.kind = SIMDUP_TOKENIZER_SEGMENTS,
 								 .breaker = {find_toy, &toy}};
 

@@ -35,7 +35,7 @@ static void
 add_string(void *arg, const char *bytes, size_t len)
 {
 	Strings *set = arg;
-	char    *string = malloc(len + 1);
+	char *string = malloc(len + 1);
 
 	memcpy(string, bytes, len);
 	string[len] = '\0';
@@ -72,7 +72,7 @@ test_strings(SimdupShingleUnit unit, int w, const char *text,
 			 const char *expected)
 {
 	Strings set = strings_of(unit, w, text);
-	char    joined[1000] = "";
+	char joined[1000] = "";
 
 	for (size_t i = 0; i < set.n; i++)
 	{
@@ -89,9 +89,9 @@ test_strings(SimdupShingleUnit unit, int w, const char *text,
 static void
 make_text(char *text, int n)
 {
-	static const char *const syllables[] = {"a",      "B ", "rose", " is ",
-											"中",     "国", "人。", "Ａ",
-											"\u3000", "é",  "\n",   "\377"};
+	static const char *const syllables[] = {"a",	  "B ", "rose", " is ",
+											"中",	  "国", "人。", "Ａ",
+											"\u3000", "é",	"\n",	"\377"};
 
 	*text = '\0';
 	for (int i = 0; i < n; i++)
@@ -108,12 +108,12 @@ test_random(SimdupShingleUnit unit)
 
 	for (int i = 0; i < 300; i++)
 	{
-		int          w = 1 + (int) (next_random() % 9);
+		int w = 1 + (int) (next_random() % 9);
 		SimdupHashes hashes_a = {0};
 		SimdupHashes hashes_b = {0};
-		Strings      set_a;
-		Strings      set_b;
-		size_t       common = 0;
+		Strings set_a;
+		Strings set_b;
+		size_t common = 0;
 
 		make_text(a, (int) (next_random() % 100));
 		make_text(b, (int) (next_random() % 100));
@@ -153,8 +153,8 @@ static void
 test_unique(const char *name, size_t n, uint64_t mask)
 {
 	SimdupHashes list = {malloc(n * sizeof(uint64_t)), n, n};
-	uint64_t    *expected = malloc(n * sizeof(uint64_t));
-	size_t       m = 0;
+	uint64_t *expected = malloc(n * sizeof(uint64_t));
+	size_t m = 0;
 
 	for (size_t i = 0; i < n; i++)
 		list.hashes[i] = expected[i] = next_random() & mask;
@@ -173,8 +173,8 @@ test_unique(const char *name, size_t n, uint64_t mask)
 static void
 test_long_text(void)
 {
-	size_t       len = 3000000;
-	char        *text = malloc(len);
+	size_t len = 3000000;
+	char *text = malloc(len);
 	SimdupHashes list = {0};
 
 	for (size_t i = 0; i < len; i++)

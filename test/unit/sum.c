@@ -39,9 +39,9 @@ static bool
 check(int n, int bits, bool few_hashes)
 {
 	static SimdupSum sums[2];
-	SimdupCounts     counts = {0};
-	__int128         plain[64] = {0};
-	uint64_t         pool[4] = {next_random(), next_random(), next_random(), 0};
+	SimdupCounts counts = {0};
+	__int128 plain[64] = {0};
+	uint64_t pool[4] = {next_random(), next_random(), next_random(), 0};
 
 	pool[3] = ~pool[0];
 	simdup_sum_init(&sums[0]);
@@ -51,7 +51,7 @@ check(int n, int bits, bool few_hashes)
 		uint64_t hash = few_hashes ? pool[next_random() % 4] : next_random();
 		uint64_t weight = bits == 0 ? 1 : next_random() >> (64 - bits);
 		uint64_t passing = next_random();
-		int      where = (int) (next_random() % 3);
+		int where = (int) (next_random() % 3);
 
 		plain_add(plain, hash, weight);
 		if (where < 2)

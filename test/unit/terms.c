@@ -16,20 +16,20 @@ near(double a, double b)
 int
 main(void)
 {
-	SimdupTerm       a[] = {{3, 1}, {1, 2}, {2, 0}};
-	SimdupTerm       b[] = {{2, 5}, {1, 1}, {4, 1}};
-	SimdupTerm       huge[] = {{1, 1e300}, {2, 1e300}};
-	SimdupTerm       tiny[] = {{1, 1e-300}};
-	SimdupTerm       zero[] = {{1, 0}};
+	SimdupTerm a[] = {{3, 1}, {1, 2}, {2, 0}};
+	SimdupTerm b[] = {{2, 5}, {1, 1}, {4, 1}};
+	SimdupTerm huge[] = {{1, 1e300}, {2, 1e300}};
+	SimdupTerm tiny[] = {{1, 1e-300}};
+	SimdupTerm zero[] = {{1, 0}};
 	const SimdupTerm lexicon[] = {{1, 0}, {2, 0}, {3, 0}, {9, 0}};
 	const SimdupTerm text[] = {{1, 1}, {2, 1}, {5, 1}};
 	const SimdupTerm other[] = {{1, 3}, {2, 1}, {4, 1}, {7, 2}};
 	const SimdupTerm more[] = {{1, 1}, {2, 1}, {3, 1}};
-	uint64_t         x;
-	uint64_t         y;
-	double           cosine;
-	int              equal = 0;
-	int              kept = 0;
+	uint64_t x;
+	uint64_t y;
+	double cosine;
+	int equal = 0;
+	int kept = 0;
 
 	simdup_terms_sort(a, 3);
 	simdup_terms_sort(b, 3);

@@ -61,8 +61,8 @@ static void
 check_names(void)
 {
 	static const char *const names[] = {"city64", "murmur3", "bkdr", "java"};
-	SimdupHash               hash;
-	bool                     right = true;
+	SimdupHash hash;
+	bool right = true;
 
 	for (int i = 0; i < 4; i++)
 		right = right &&
@@ -75,9 +75,9 @@ check_names(void)
 /* Joins the tokens with '|'. */
 typedef struct Joined
 {
-	char    *bytes;
-	size_t   len;
-	size_t   size;
+	char *bytes;
+	size_t len;
+	size_t size;
 	uint64_t count;
 } Joined;
 
@@ -107,7 +107,7 @@ tokens_are(SimdupTokenizerKind kind, int n, const char *text,
 {
 	Joined joined = {NULL, 0, 0, 0};
 	size_t len = strlen(text);
-	char  *exact = simdup_alloc(len);
+	char *exact = simdup_alloc(len);
 
 	/* no byte beyond the text may be read */
 	memcpy(exact, text, len);
@@ -158,11 +158,11 @@ check_long_windows(SimdupTokenizerKind kind, int n)
 	{
 		ITEMS = 40000
 	};
-	char  *text = simdup_alloc(ITEMS * 8 + 1);
+	char *text = simdup_alloc(ITEMS * 8 + 1);
 	size_t len = 0;
 	Joined got = {NULL, 0, 0, 0};
 	size_t at = 0;
-	bool   equal = true;
+	bool equal = true;
 
 	for (int i = 0; i < ITEMS; i++)
 		len += (size_t) sprintf(text + len,
@@ -173,7 +173,7 @@ check_long_windows(SimdupTokenizerKind kind, int n)
 					&got);
 	for (int i = 0; i + n <= ITEMS && equal; i++)
 	{
-		char   expected[1024];
+		char expected[1024];
 		size_t size = 0;
 
 		for (int j = i; j < i + n; j++)
@@ -212,10 +212,10 @@ check_features(void)
 	{
 		DISTINCT = 20000
 	};
-	char          *text = simdup_alloc(DISTINCT * 3 * 8);
-	size_t         len = 0;
+	char *text = simdup_alloc(DISTINCT * 3 * 8);
+	size_t len = 0;
 	SimdupFeatures features;
-	bool           right = true;
+	bool right = true;
 
 	/* word i occurs 1 + i % 3 times; all folded, so all copied */
 	for (int i = 0; i < DISTINCT; i++)
@@ -242,7 +242,7 @@ check_features(void)
 		if (i > 0 && f[-1].tf == f->tf)
 		{
 			uint32_t len = f->len < f[-1].len ? f->len : f[-1].len;
-			int      order = memcmp(f[-1].bytes, f->bytes, len);
+			int order = memcmp(f[-1].bytes, f->bytes, len);
 
 			right = right && (order < 0 || (order == 0 && f[-1].len < f->len));
 		}
@@ -257,14 +257,14 @@ static void
 check_long_runs(void)
 {
 	size_t len = 200000;
-	char  *text = simdup_alloc(len);
+	char *text = simdup_alloc(len);
 
 	for (int kind = SIMDUP_TOKENIZER_WORD; kind <= SIMDUP_TOKENIZER_WORD_NGRAM;
 		 kind++)
 	{
 		Joined run = {NULL, 0, 0, 0};
 		Joined blank = {NULL, 0, 0, 0};
-		bool   whole = kind != SIMDUP_TOKENIZER_CHAR_NGRAM;
+		bool whole = kind != SIMDUP_TOKENIZER_CHAR_NGRAM;
 
 		memset(text, 'a', len);
 		simdup_tokenize((SimdupTokenizer){.kind = (SimdupTokenizerKind) kind,
@@ -291,10 +291,10 @@ static void
 check_sums(SimdupHash hash, SimdupWeighting weighting)
 {
 	static SimdupSum sums[3];
-	SimdupFeatures   features;
-	SimdupFeatures   distinct;
-	char             text[20000];
-	size_t           len = 0;
+	SimdupFeatures features;
+	SimdupFeatures distinct;
+	char text[20000];
+	size_t len = 0;
 
 	for (int i = 0; i < 200; i++)
 		for (int j = 0; j <= i % 9; j++)
@@ -345,7 +345,7 @@ static void
 check_empty_token(void)
 {
 	static const SimdupToken tokens[] = {{"", 0}, {"a", 1}, {"", 0}};
-	SimdupFeatures           features;
+	SimdupFeatures features;
 
 	simdup_features_begin(&features, SIMDUP_HASH_CITY64, SIMDUP_WEIGHTING_TF,
 						  NULL, NULL, 0);

@@ -1,0 +1,170 @@
+/*
+ * window.c
+ *	  Feature bitmaps (document 000): making them, their Jaccard similarity,
+ *	  and the sliding window of class representatives as a window function.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "utils/memutils.h"
+#include "utils/varbit.h"
+#include "windowapi.h"
+
+#include "core/bitmap.h"
+#include "core/features.h"
+#include "text/shingling.h"
+
+#define BITMAP_MAX_WORDS (SIMDUP_BITMAP_MAX_BITS / 64)
+
+PG_FUNCTION_INFO_V1(simdup_bitmap);
+/* Bit number hash mod n_bits is 1 for each feature. */
+Datum
+simdup_bitmap(PG_FUNCTION_ARGS)
+{
+	SimdupUtf8 utf8 = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
+	int n_bits = PG_GETARG_INT32(1);
+	SimdupProfile profile = {0};
+	SimdupFeatures features;
+	VarBit *bitmap;
+
+	if (n_bits < 1 || n_bits > SIMDUP_BITMAP_MAX_BITS)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("number of bits must be between 1 and %d",
+					   SIMDUP_BITMAP_MAX_BITS),
+				errdetail("The number given is %d.", n_bits));
+	profile.tokenizer = simdup_parse_tokenizer(PG_GETARG_TEXT_PP(2));
+	profile.weighting = SIMDUP_WEIGHTING_SET;
+	profile.hash = SIMDUP_HASH_CITY64;
+	simdup_collect_features(&features, &profile, utf8, NULL);
+	if (features.count == 0)
+		PG_RETURN_NULL();
+
+	bitmap = palloc0(VARBITTOTALLEN(n_bits));
+	SET_VARSIZE(bitmap, VARBITTOTALLEN(n_bits));
+	VARBITLEN(bitmap) = n_bits;
+	for (size_t i = 0; i < features.count; i++)
+	{
+		int bit = (int) (features.features[i].hash % (uint64) n_bits);
+
+		VARBITS(bitmap)[bit / BITS_PER_BYTE] |= 0x80 >> bit % BITS_PER_BYTE;
+	}
+	simdup_features_free(&features);
+	PG_RETURN_VARBIT_P(bitmap);
+}
+
+/* Into words; which bit goes where does not matter, as long as all agree. */
+static size_t
+load_bitmap(VarBit *bitmap, uint64 *words)
+{
+	size_t n_words = (VARBITLEN(bitmap) + 63) / 64;
+
+	if (VARBITLEN(bitmap) > SIMDUP_BITMAP_MAX_BITS)
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("bitmap must not have more than %d bits",
+					   SIMDUP_BITMAP_MAX_BITS),
+				errdetail("It has %d bits.", VARBITLEN(bitmap)));
+	if (n_words > 0)
+		words[n_words - 1] = 0;
+	memcpy(words, VARBITS(bitmap), VARBITBYTES(bitmap));
+	return n_words;
+}
+
+static void
+check_same_width(int expected, int width)
+{
+	if (expected != width)
+		ereport(ERROR, errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+				errmsg("cannot compare bitmaps of different sizes"),
+				errdetail("They have %d and %d bits.", expected, width));
+}
+
+PG_FUNCTION_INFO_V1(simdup_bitmap_similarity);
+Datum
+simdup_bitmap_similarity(PG_FUNCTION_ARGS)
+{
+	VarBit *a = PG_GETARG_VARBIT_P(0);
+	VarBit *b = PG_GETARG_VARBIT_P(1);
+	uint64 words_a[BITMAP_MAX_WORDS];
+	uint64 words_b[BITMAP_MAX_WORDS];
+	uint64 both;
+	uint64 either;
+	size_t n_words;
+
+	check_same_width(VARBITLEN(a), VARBITLEN(b));
+	n_words = load_bitmap(a, words_a);
+	load_bitmap(b, words_b);
+	simdup_bitmap_counts(words_a, words_b, n_words, &both, &either);
+	if (either == 0)
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8((double) both / (double) either);
+}
+
+/* Partition-local memory starts zeroed. */
+typedef struct PartitionState
+{
+	SimdupWindow *window;
+	int n_bits;
+} PartitionState;
+
+/* The options are those of the partition's first row. */
+static void
+begin_partition(PartitionState *state, WindowObject winobj, int n_bits)
+{
+	bool size_isnull;
+	bool threshold_isnull;
+	int32 size = DatumGetInt32(WinGetFuncArgCurrent(winobj, 1, &size_isnull));
+	double threshold =
+		DatumGetFloat8(WinGetFuncArgCurrent(winobj, 2, &threshold_isnull));
+	MemoryContext old;
+
+	if (size_isnull || threshold_isnull)
+		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("%s must not be null",
+					   size_isnull ? "window_size" : "threshold"));
+	if (size < 1)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("window size must be at least 1"),
+				errdetail("The size given is %d.", size));
+	if (!(threshold >= 0 && threshold <= 1))
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("threshold must be between 0 and 1"),
+				errdetail("The threshold given is %g.", threshold));
+
+	/* the window goes where the partition's memory is, and when it goes */
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(state));
+	state->n_bits = n_bits;
+	state->window = simdup_window_create((size_t) Max(1, (n_bits + 63) / 64),
+										 size, threshold);
+	MemoryContextSwitchTo(old);
+}
+
+PG_FUNCTION_INFO_V1(simdup_window);
+Datum
+simdup_window(PG_FUNCTION_ARGS)
+{
+	WindowObject winobj = PG_WINDOW_OBJECT();
+	PartitionState *state =
+		WinGetPartitionLocalMemory(winobj, sizeof(PartitionState));
+	uint64 words[BITMAP_MAX_WORDS] = {0};
+	VarBit *bitmap;
+	Datum value;
+	bool isnull;
+	int64 number;
+	MemoryContext old;
+
+	/* no earlier row is ever asked for again */
+	WinSetMarkPosition(winobj, WinGetCurrentPosition(winobj));
+	value = WinGetFuncArgCurrent(winobj, 0, &isnull);
+	if (isnull)
+		PG_RETURN_NULL();
+	bitmap = DatumGetVarBitP(value);
+	if (!state->window)
+		begin_partition(state, winobj, VARBITLEN(bitmap));
+	check_same_width(state->n_bits, VARBITLEN(bitmap));
+	load_bitmap(bitmap, words);
+
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(state));
+	number = simdup_window_next(state->window, words);
+	MemoryContextSwitchTo(old);
+	PG_RETURN_INT64(number);
+}

@@ -1,0 +1,638 @@
+/*
+ * allpairs.c
+ *	  The all-pairs join by recursive pigeonhole partition.
+ *
+ * Cut the bits in which the set varies into k + r blocks: two fingerprints
+ * within distance k agree in at least r of them. So partition by one block,
+ * each part by a later one, and so on r times; what is left together then is
+ * compared one by one, or, where too much is left (skew), joined again as a
+ * set of its own with a new cut of the bits that still vary. r is chosen by
+ * the cost of passes against the cost of comparisons.
+ *
+ * A pair is reported on its first path only, the one whose r blocks are the
+ * first r in which it agrees: it must differ in each block that the path
+ * skipped. Hence there is no set of results to deduplicate. A part that is
+ * constant in a skipped block can hold no such pair and is left at once: that
+ * keeps dense clusters from being visited on every path.
+ *
+ * Parts are moved between two buffers of the size of the set. Invariant: a
+ * call leaves in its slice's `cur` the set that it found there, in any order,
+ * and anything in `other`.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/hamming.h"
+#include "core/host.h"
+#include "core/allpairs.h"
+
+#define MAX_BLOCKS 32 /* of one plan */
+#define MAX_DEPTH 96  /* of nested partitions */
+#define MAX_BUCKET_BITS 16
+#define SMALL 32 /* so few are compared, not partitioned */
+#define MAX_SAMPLE 512
+
+/* Nanoseconds, roughly; only their ratio matters. */
+#define COST_OF_MOVE 4.0
+#define COST_OF_COMPARE 1.0
+
+typedef struct Slice
+{
+	uint64_t *cur;
+	uint64_t *other;
+	uint32_t n;
+} Slice;
+
+typedef struct Plan
+{
+	int n_blocks;
+	int n_equal; /* blocks a pair must agree in: r */
+	uint64_t blocks[MAX_BLOCKS];
+} Plan;
+
+typedef struct Work
+{
+	SimdupPairJoin *join;
+	bool cross;
+	int depth;
+	/* bucket ends of the sets, by depth; kept from one use to the next */
+	uint32_t *ends[2][MAX_DEPTH];
+	int ends_bits[2][MAX_DEPTH];
+	uint64_t unchecked; /* work since the last look at interrupts */
+} Work;
+
+static void join_slices(Work *work, Slice a, Slice b);
+
+static inline void
+count_work(Work *work, uint64_t amount)
+{
+	work->unchecked += amount;
+	if (work->unchecked >= 1000000)
+	{
+		work->unchecked = 0;
+		simdup_check_interrupts();
+	}
+}
+
+/*
+ * Comparing
+ */
+
+static inline void
+consider(const SimdupPairJoin *join, uint64_t a, uint64_t b)
+{
+	uint64_t x = a ^ b;
+	int i;
+
+	if (x & join->path.same)
+		return;
+	for (i = 0; i < join->path.n_skipped; i++)
+		if (!(x & join->path.skipped[i]))
+			return;
+	join->sink(join->arg, a, b);
+}
+
+static inline void
+compare_within(const SimdupPairJoin *join, const uint64_t *fps, uint32_t n)
+{
+	int k = join->max_distance;
+	uint32_t i;
+	uint32_t j;
+
+	for (i = 1; i < n; i++)
+	{
+		uint64_t fp = fps[i];
+
+		for (j = 0; j < i; j++)
+			if (simdup_hamming64(fp, fps[j]) <= k)
+				consider(join, fps[j], fp);
+	}
+}
+
+static inline void
+compare_across(const SimdupPairJoin *join, const uint64_t *a, uint32_t na,
+			   const uint64_t *b, uint32_t nb)
+{
+	int k = join->max_distance;
+	uint32_t i;
+	uint32_t j;
+
+	for (i = 0; i < na; i++)
+	{
+		uint64_t fp = a[i];
+
+		for (j = 0; j < nb; j++)
+			if (simdup_hamming64(fp, b[j]) <= k && fp != b[j])
+				consider(join, fp, b[j]);
+	}
+}
+
+/*
+ * Buckets of one partition, those that are small enough to compare. The first
+ * of them begins at `start`; returns where the last one ends.
+ */
+SIMDUP_POPCNT_CLONES static uint32_t
+compare_small_within(const SimdupPairJoin *join, const uint64_t *fps,
+					 uint32_t start, const uint32_t *ends, uint32_t n_buckets)
+{
+	uint32_t i;
+
+	for (i = 0; i < n_buckets; i++)
+	{
+		uint32_t n = ends[i] - start;
+
+		if (n > 1 && n <= SMALL)
+			compare_within(join, fps + start, n);
+		start = ends[i];
+	}
+	return start;
+}
+
+/*
+ * A partition's small buckets, some at a time: where nearly all pairs are near
+ * and were found on an earlier path, all of them take long and reach no sink.
+ */
+static void
+compare_small(Work *work, Slice s, const uint32_t *ends, uint32_t n_buckets)
+{
+	const uint32_t stride = 1024;
+	uint32_t start = 0;
+	uint32_t i;
+
+	for (i = 0; i < n_buckets; i += stride)
+	{
+		uint32_t n = n_buckets - i < stride ? n_buckets - i : stride;
+		uint32_t end =
+			compare_small_within(work->join, s.cur, start, ends + i, n);
+
+		count_work(work, (uint64_t) (end - start) * SMALL);
+		start = end;
+	}
+}
+
+/* A long comparison, one stripe of rows at a time to stay interruptible. */
+SIMDUP_POPCNT_CLONES static void
+compare_stripe(const SimdupPairJoin *join, const uint64_t *a, uint32_t na,
+			   const uint64_t *b, uint32_t nb)
+{
+	compare_across(join, a, na, b, nb);
+}
+
+SIMDUP_POPCNT_CLONES static void
+compare_triangle(const SimdupPairJoin *join, const uint64_t *fps, uint32_t n)
+{
+	compare_within(join, fps, n);
+}
+
+/* Everything with everything, in squares that fit the first-level cache. */
+static void
+compare_all(Work *work, Slice a, Slice b)
+{
+	const uint32_t side = 1024;
+	uint32_t i;
+	uint32_t j;
+
+	for (i = 0; i < a.n; i += side)
+	{
+		uint32_t rows = a.n - i < side ? a.n - i : side;
+		Slice against = work->cross ? b : a;
+		uint32_t end = work->cross ? b.n : i;
+
+		if (work->depth == 0 && work->join->progress)
+			work->join->progress(work->join->arg, (double) i / a.n);
+		for (j = 0; j < end; j += side)
+		{
+			uint32_t columns = end - j < side ? end - j : side;
+
+			compare_stripe(work->join, a.cur + i, rows, against.cur + j,
+						   columns);
+			count_work(work, (uint64_t) rows * columns);
+		}
+		if (!work->cross)
+		{
+			compare_triangle(work->join, a.cur + i, rows);
+			count_work(work, (uint64_t) rows * rows / 2);
+		}
+	}
+}
+
+/*
+ * Planning
+ */
+
+/* Bits in which the fingerprints of both slices are not all the same. */
+static uint64_t
+varying_bits(Slice a, Slice b)
+{
+	uint64_t any = 0;
+	uint64_t all = ~UINT64_C(0);
+	uint32_t i;
+
+	for (i = 0; i < a.n; i++)
+	{
+		any |= a.cur[i];
+		all &= a.cur[i];
+	}
+	for (i = 0; i < b.n; i++)
+	{
+		any |= b.cur[i];
+		all &= b.cur[i];
+	}
+	return any ^ all;
+}
+
+/* Can no pair be on this path, since all agree in a block that it skipped? */
+static bool
+path_is_closed(const SimdupPairPath *path, uint64_t varying)
+{
+	int i;
+
+	for (i = path->n_skipped - 1; i >= 0; i--)
+		if (!(path->skipped[i] & varying))
+			return true;
+	return false;
+}
+
+/* How much one bit tells apart: -log2 of the chance that two agree in it. */
+static double
+bit_entropy(uint32_t ones, uint32_t n_sampled)
+{
+	double p = (double) ones / n_sampled;
+	double entropy = -log2(p * p + (1 - p) * (1 - p));
+
+	return entropy > 0.01 ? entropy : 0.01;
+}
+
+static double
+total_entropy(uint64_t varying, const uint32_t *ones, uint32_t n_sampled)
+{
+	double total = 0;
+	int bit;
+
+	for (bit = 0; bit < 64; bit++)
+		if (varying >> bit & 1)
+			total += bit_entropy(ones[bit], n_sampled);
+	return total;
+}
+
+void
+simdup_cut_blocks(uint64_t varying, const uint32_t *ones, uint32_t n_sampled,
+				  int n, uint64_t *blocks)
+{
+	double share = total_entropy(varying, ones, n_sampled) / n;
+	double sum = 0;
+	int left = simdup_popcount64(varying);
+	int block = 0;
+	int bit;
+
+	memset(blocks, 0, n * sizeof(uint64_t));
+	for (bit = 0; bit < 64; bit++)
+	{
+		double entropy;
+
+		if (!(varying >> bit & 1))
+			continue;
+		entropy = bit_entropy(ones[bit], n_sampled);
+		/* on to the next block where most of this bit lies beyond the share */
+		if (block < n - 1 && blocks[block] &&
+			(sum + entropy / 2 > share * (block + 1) || left <= n - 1 - block))
+			block++;
+		blocks[block] |= UINT64_C(1) << bit;
+		sum += entropy;
+		left--;
+	}
+}
+
+/* Add up the bits of at most MAX_SAMPLE fingerprints; how many they were. */
+static uint32_t
+sample_bits(Slice s, uint32_t *ones)
+{
+	uint32_t step = s.n / MAX_SAMPLE + 1;
+	uint32_t n = 0;
+	uint32_t i;
+	int bit;
+
+	for (i = 0; i < s.n; i += step, n++)
+		for (bit = 0; bit < 64; bit++)
+			ones[bit] += (uint32_t) (s.cur[i] >> bit & 1);
+	return n;
+}
+
+/*
+ * Choose r: C(k + l, l) partitions at level l, then comparisons of what is
+ * equal in r of k + r blocks. 0 is best where comparing all is cheapest.
+ */
+static int
+choose_equal_blocks(int k, int n_bits, double entropy, double rows,
+					double pairs)
+{
+	double best_cost = pairs * COST_OF_COMPARE;
+	double moves = 0;
+	double ways = 1; /* C(k + r, r) */
+	int best = 0;
+	int r;
+
+	for (r = 1; k + r <= n_bits && k + r <= MAX_BLOCKS; r++)
+	{
+		double cost;
+
+		ways = ways * (k + r) / r;
+		moves += ways * rows;
+		cost = moves * COST_OF_MOVE +
+			   ways * pairs * exp2(-r * entropy / (k + r)) * COST_OF_COMPARE;
+		if (cost < best_cost)
+		{
+			best_cost = cost;
+			best = r;
+		}
+		if (moves * COST_OF_MOVE > best_cost)
+			break;
+	}
+	return best;
+}
+
+static void
+make_plan(const Work *work, Slice a, Slice b, uint64_t varying, Plan *plan)
+{
+	int k = work->join->max_distance;
+	uint32_t ones[64] = {0};
+	uint32_t n_sampled = sample_bits(a, ones) + sample_bits(b, ones);
+	double pairs = work->cross ? (double) a.n * b.n : (double) a.n * a.n / 2;
+
+	plan->n_equal = choose_equal_blocks(k, simdup_popcount64(varying),
+										total_entropy(varying, ones, n_sampled),
+										(double) a.n + b.n, pairs);
+	plan->n_blocks = k + plan->n_equal;
+	if (plan->n_equal > 0)
+		simdup_cut_blocks(varying, ones, n_sampled, plan->n_blocks,
+						  plan->blocks);
+}
+
+/*
+ * Partitioning
+ */
+
+/* Room for the bucket ends of one side at this depth. */
+static uint32_t *
+bucket_ends(Work *work, int side, int bits)
+{
+	uint32_t **ends = &work->ends[side][work->depth];
+	int *have = &work->ends_bits[side][work->depth];
+
+	if (*ends == NULL || *have < bits)
+	{
+		if (*ends)
+			simdup_free(*ends);
+		*ends = simdup_alloc(((size_t) 1 << bits) * sizeof(uint32_t));
+		*have = bits;
+	}
+	return *ends;
+}
+
+/*
+ * The bucket of a fingerprint: its block moved to the top, times an odd
+ * number, the highest bits. For a block without gaps that is one bucket a
+ * value; else values may share one, and `same` tells them apart. Another
+ * number at another depth, so that no two blocks collide for ever.
+ */
+typedef struct Bucketing
+{
+	uint64_t block;
+	uint64_t factor;
+	int left_shift;
+	int right_shift;
+} Bucketing;
+
+static inline uint32_t
+bucket_of(Bucketing h, uint64_t fp)
+{
+	return (uint32_t) ((((fp & h.block) << h.left_shift) * h.factor) >>
+					   h.right_shift);
+}
+
+static Bucketing
+bucketing_by(uint64_t block, int bits, int depth)
+{
+	Bucketing h;
+
+	h.block = block;
+	h.factor = UINT64_C(0x9e3779b97f4a7c15) +
+			   2 * (uint64_t) depth * UINT64_C(0xbf58476d1ce4e5b9);
+	h.left_shift = block ? __builtin_clzll(block) : 0;
+	h.right_shift = 64 - bits;
+	return h;
+}
+
+/* As many buckets as the block has values, or about a tenth of the set. */
+static int
+bucket_bits(uint64_t block, uint32_t n)
+{
+	int bits = 29 - __builtin_clz(n | 16);
+	int width = simdup_popcount64(block);
+
+	if (bits > MAX_BUCKET_BITS)
+		bits = MAX_BUCKET_BITS;
+	if (bits > width)
+		bits = width;
+	return bits > 0 ? bits : 1;
+}
+
+/* Move the slice's set to its other buffer, bucket by bucket. */
+static void
+partition(Slice *s, Bucketing h, uint32_t *ends, uint32_t n_buckets)
+{
+	uint64_t *from = s->cur;
+	uint64_t *to = s->other;
+	uint32_t sum = 0;
+	uint32_t i;
+
+	memset(ends, 0, n_buckets * sizeof(uint32_t));
+	for (i = 0; i < s->n; i++)
+		ends[bucket_of(h, from[i])]++;
+	for (i = 0; i < n_buckets; i++)
+	{
+		uint32_t count = ends[i];
+
+		ends[i] = sum;
+		sum += count;
+	}
+	for (i = 0; i < s->n; i++)
+		to[ends[bucket_of(h, from[i])]++] = from[i];
+	s->cur = to;
+	s->other = from;
+}
+
+static inline Slice
+part_of(Slice s, uint32_t start, uint32_t end)
+{
+	Slice part = {s.cur + start, s.other + start, end - start};
+
+	return part;
+}
+
+/* Keep the invariant: the set is back where the caller had it. */
+static void
+restore(Slice s, uint64_t *home)
+{
+	if (s.cur != home)
+		memcpy(home, s.cur, s.n * sizeof(uint64_t));
+}
+
+static void visit(Work *work, const Plan *plan, int first, int n_equal, Slice a,
+				  Slice b);
+
+/* What is together in one bucket: compare it, or go on. */
+static void
+visit_bucket(Work *work, const Plan *plan, int next, int n_equal, Slice a,
+			 Slice b)
+{
+	if (work->cross)
+	{
+		if (a.n == 0 || b.n == 0)
+			return;
+		if (a.n <= SMALL && b.n <= SMALL)
+		{
+			compare_stripe(work->join, a.cur, a.n, b.cur, b.n);
+			count_work(work, (uint64_t) a.n * b.n);
+			return;
+		}
+	}
+	else if (a.n <= SMALL)
+		return; /* compare_small_within had it */
+
+	work->depth++;
+	if (n_equal > 0)
+		visit(work, plan, next, n_equal, a, b);
+	else
+		join_slices(work, a, b);
+	work->depth--;
+}
+
+/* Partition by one block and visit each bucket. */
+static void
+visit_block(Work *work, const Plan *plan, int block, int n_equal, Slice *a,
+			Slice *b)
+{
+	SimdupPairJoin *join = work->join;
+	uint64_t mask = plan->blocks[block];
+	uint64_t same = join->path.same;
+	int bits = bucket_bits(mask, a->n > b->n ? a->n : b->n);
+	Bucketing h = bucketing_by(mask, bits, work->depth);
+	uint32_t n_buckets = UINT32_C(1) << bits;
+	uint32_t *a_ends = bucket_ends(work, 0, bits);
+	uint32_t *b_ends = work->cross ? bucket_ends(work, 1, bits) : NULL;
+	uint32_t a_start = 0;
+	uint32_t b_start = 0;
+	uint32_t i;
+
+	join->path.same |= mask;
+	partition(a, h, a_ends, n_buckets);
+	count_work(work, (uint64_t) a->n * 4);
+	if (b_ends)
+	{
+		partition(b, h, b_ends, n_buckets);
+		count_work(work, (uint64_t) b->n * 4);
+	}
+	else
+		compare_small(work, *a, a_ends, n_buckets);
+
+	for (i = 0; i < n_buckets; i++)
+	{
+		uint32_t b_end = b_ends ? b_ends[i] : 0;
+
+		visit_bucket(work, plan, block + 1, n_equal - 1,
+					 part_of(*a, a_start, a_ends[i]),
+					 part_of(*b, b_start, b_end));
+		a_start = a_ends[i];
+		b_start = b_end;
+		if (work->depth == 0 && join->progress && i % 64 == 0)
+			join->progress(join->arg, (block + (double) i / n_buckets) /
+										  (plan->n_blocks - n_equal + 1));
+	}
+	join->path.same = same;
+}
+
+/*
+ * The pairs that agree in n_equal more blocks of the plan, the first of them
+ * `first` or later.
+ */
+static void
+visit(Work *work, const Plan *plan, int first, int n_equal, Slice a, Slice b)
+{
+	SimdupPairPath *path = &work->join->path;
+	uint64_t *a_home = a.cur;
+	uint64_t *b_home = b.cur;
+	int n_skipped = path->n_skipped;
+	int block;
+
+	if (n_skipped && path_is_closed(path, varying_bits(a, b)))
+		return;
+	for (block = first; block <= plan->n_blocks - n_equal; block++)
+	{
+		visit_block(work, plan, block, n_equal, &a, &b);
+		path->skipped[path->n_skipped++] = plan->blocks[block];
+	}
+	path->n_skipped = n_skipped;
+	restore(a, a_home);
+	if (work->cross)
+		restore(b, b_home);
+}
+
+/* Join a set as if it were new: its own varying bits, its own plan. */
+static void
+join_slices(Work *work, Slice a, Slice b)
+{
+	SimdupPairPath *path = &work->join->path;
+	uint64_t varying = varying_bits(a, b);
+	Plan plan;
+
+	if (path_is_closed(path, varying))
+		return;
+	memset(&plan, 0, sizeof(plan));
+	/* too deep only for a set made to collide: then compare */
+	if (simdup_popcount64(varying) > work->join->max_distance &&
+		work->depth + MAX_BLOCKS < MAX_DEPTH &&
+		path->n_skipped + MAX_BLOCKS <= SIMDUP_MAX_SKIPPED)
+		make_plan(work, a, b, varying, &plan);
+	if (plan.n_equal == 0)
+		compare_all(work, a, b);
+	else
+		visit(work, &plan, 0, plan.n_equal, a, b);
+}
+
+static void
+run(SimdupPairJoin *join, bool cross, SimdupPairSet a, SimdupPairSet b)
+{
+	Work *work;
+	Slice sa = {a.fps, a.scratch, (uint32_t) a.n};
+	Slice sb = {b.fps, b.scratch, (uint32_t) b.n};
+	int side;
+	int depth;
+
+	if (join->max_distance == 0 || a.n < (cross ? 1 : 2) || (cross && b.n < 1))
+		return;
+	work = simdup_alloc0(sizeof(Work));
+	work->join = join;
+	work->cross = cross;
+	join_slices(work, sa, sb);
+	for (side = 0; side < 2; side++)
+		for (depth = 0; depth < MAX_DEPTH; depth++)
+			if (work->ends[side][depth])
+				simdup_free(work->ends[side][depth]);
+	simdup_free(work);
+}
+
+void
+simdup_pairs_self(SimdupPairJoin *join, SimdupPairSet set)
+{
+	/* a place for no fingerprints, as it moves along with the other set's */
+	SimdupPairSet none = {set.fps, set.scratch, 0};
+
+	run(join, false, set, none);
+}
+
+void
+simdup_pairs_cross(SimdupPairJoin *join, SimdupPairSet a, SimdupPairSet b)
+{
+	run(join, true, a, b);
+}

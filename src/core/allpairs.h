@@ -1,0 +1,68 @@
+/*
+ * allpairs.h
+ *	  All pairs of fingerprints within a Hamming distance, each pair once.
+ *
+ * The join works on sets of distinct fingerprints: equal ones are grouped
+ * before (see group.h), so ten thousand equal rows are one element here. It
+ * reports pairs of values through a callback and remembers none of them.
+ */
+#ifndef SIMDUP_CORE_ALLPAIRS_H
+#define SIMDUP_CORE_ALLPAIRS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Beyond this distance nearly everything is near everything else. */
+#define SIMDUP_MAX_PAIR_DISTANCE 16
+
+/* Most conditions of one path: blocks a plan may skip, times nested plans. */
+#define SIMDUP_MAX_SKIPPED 2048
+
+/*
+ * Which pairs count: those that agree in every bit of `same` and differ
+ * somewhere in each of the skipped blocks. Zeroed, it takes every pair.
+ */
+typedef struct SimdupPairPath
+{
+	uint64_t same;
+	int n_skipped;
+	uint64_t skipped[SIMDUP_MAX_SKIPPED];
+} SimdupPairPath;
+
+typedef struct SimdupPairJoin
+{
+	int max_distance; /* 0 to SIMDUP_MAX_PAIR_DISTANCE */
+	/* Receives each pair once; in a cross join a comes from the first set. */
+	void (*sink)(void *arg, uint64_t a, uint64_t b);
+	/* Where not NULL: called now and then with the share done, 0 to 1. */
+	void (*progress)(void *arg, double done);
+	void *arg;
+	SimdupPairPath path;
+} SimdupPairJoin;
+
+/*
+ * A set of distinct fingerprints and as much room for moving them about. The
+ * join leaves the same set in fps, in another order.
+ */
+typedef struct SimdupPairSet
+{
+	uint64_t *fps;
+	uint64_t *scratch;
+	size_t n; /* below 2^32 */
+} SimdupPairSet;
+
+/* All pairs within one set. */
+extern void simdup_pairs_self(SimdupPairJoin *join, SimdupPairSet set);
+
+/* All pairs of one from each set, except equal ones. */
+extern void simdup_pairs_cross(SimdupPairJoin *join, SimdupPairSet a,
+							   SimdupPairSet b);
+
+/*
+ * Cut the bits of `varying` into n blocks (masks) of like entropy, which
+ * ones[bit] of n_sampled fingerprints tell. varying has n bits or more.
+ */
+extern void simdup_cut_blocks(uint64_t varying, const uint32_t *ones,
+							  uint32_t n_sampled, int n, uint64_t *blocks);
+
+#endif /* SIMDUP_CORE_ALLPAIRS_H */

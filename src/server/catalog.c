@@ -1,0 +1,35 @@
+/*
+ * catalog.c
+ *	  Objects of this extension, found from one of its functions.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "server/catalog.h"
+
+Oid
+simdup_sibling_type(Oid funcid, const char *name)
+{
+	return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, PointerGetDatum(name),
+						   ObjectIdGetDatum(get_func_namespace(funcid)));
+}
+
+Oid
+simdup_sibling_ball_constructor(Oid funcid)
+{
+	Oid types[2];
+
+	types[0] = simdup_sibling_type(funcid, "simhash64");
+	types[1] = INT4OID;
+	return GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
+						   PointerGetDatum("simhash_ball"),
+						   PointerGetDatum(
+							   buildoidvector(types, lengthof(types))),
+						   ObjectIdGetDatum(get_func_namespace(funcid)));
+}

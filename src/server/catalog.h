@@ -1,0 +1,18 @@
+/*
+ * catalog.h
+ *	  Objects of this extension, found from one of its functions.
+ *
+ * The extension may live in any schema and nothing is said about search_path,
+ * so what the planner hooks need by name is looked up in the schema of the
+ * function that is being asked about, and nowhere else.
+ */
+#ifndef SIMDUP_SERVER_CATALOG_H
+#define SIMDUP_SERVER_CATALOG_H
+
+/* The type of this name in the function's schema, or InvalidOid. */
+extern Oid simdup_sibling_type(Oid funcid, const char *name);
+
+/* simhash_ball(simhash64, integer) in the function's schema, or InvalidOid. */
+extern Oid simdup_sibling_ball_constructor(Oid funcid);
+
+#endif /* SIMDUP_SERVER_CATALOG_H */

@@ -1,0 +1,191 @@
+/*
+ * query.c
+ *	  Running the query that a batch function is given.
+ *
+ * The plan is made through SPI, so with the rights, the row-level security
+ * and the search_path of whoever calls. Rows go from the executor straight to
+ * a receiver of ours: a cursor would copy each of them twice, and at millions
+ * of rows that is what a batch costs.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "lib/stringinfo.h"
+#include "nodes/parsenodes.h"
+#include "tcop/dest.h"
+#include "utils/builtins.h"
+#include "utils/plancache.h"
+
+#include "server/query.h"
+
+typedef struct RowReceiver
+{
+	DestReceiver pub;
+	SimdupRowSink sink;
+	void *arg;
+} RowReceiver;
+
+static bool
+receive_row(TupleTableSlot *slot, DestReceiver *self)
+{
+	RowReceiver *receiver = (RowReceiver *) self;
+
+	receiver->sink(receiver->arg, slot);
+	return true;
+}
+
+static void
+receive_nothing(DestReceiver *self pg_attribute_unused(),
+				int operation pg_attribute_unused(),
+				TupleDesc columns pg_attribute_unused())
+{
+}
+
+static void
+receiver_done(DestReceiver *self pg_attribute_unused())
+{
+}
+
+void
+simdup_wrong_columns(const char *argument, TupleDesc columns,
+					 const char *expected)
+{
+	StringInfoData types;
+	int i;
+
+	initStringInfo(&types);
+	for (i = 0; i < columns->natts; i++)
+		appendStringInfo(&types, "%s%s", i ? ", " : "",
+						 format_type_be(TupleDescAttr(columns, i)->atttypid));
+	ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+			errmsg("columns of the query in argument \"%s\" do not fit",
+				   argument),
+			columns->natts == 0
+				? errdetail("It has no columns.")
+				: errdetail("It has columns of type (%s).", types.data),
+			errhint("It should yield %s.", expected));
+}
+
+/* Is it one SELECT that changes nothing? */
+static bool
+is_plain_select(List *sources)
+{
+	CachedPlanSource *source;
+	Query *query;
+
+	if (list_length(sources) != 1)
+		return false;
+	source = linitial(sources);
+	if (list_length(source->query_list) != 1)
+		return false;
+	query = linitial_node(Query, source->query_list);
+	return query->commandType == CMD_SELECT && !query->hasModifyingCTE &&
+		   query->rowMarks == NIL;
+}
+
+/* Parse and check; the plan's only source is returned beside it. */
+static SPIPlanPtr
+prepare(const char *query, const char *argument, SimdupColumnCheck check,
+		void *arg, CachedPlanSource **source)
+{
+	SPIPlanPtr plan = SPI_prepare(query, 0, NULL);
+	List *sources;
+
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare failed: %s",
+			 SPI_result_code_string(SPI_result));
+	sources = SPI_plan_get_plan_sources(plan);
+	if (!is_plain_select(sources))
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("argument \"%s\" must be a single SELECT that "
+					   "changes and locks nothing",
+					   argument),
+				errdetail("The query is: %s", query));
+	*source = linitial(sources);
+	check(arg, (*source)->resultDesc, argument);
+	return plan;
+}
+
+void
+simdup_run_query(const char *query, const char *argument,
+				 SimdupColumnCheck check, SimdupRowSink sink, void *arg)
+{
+	RowReceiver receiver;
+	SPIExecuteOptions options;
+	CachedPlanSource *source;
+	SPIPlanPtr plan;
+	int result;
+
+	memset(&receiver, 0, sizeof(receiver));
+	receiver.pub.receiveSlot = receive_row;
+	receiver.pub.rStartup = receive_nothing;
+	receiver.pub.rShutdown = receiver_done;
+	receiver.pub.rDestroy = receiver_done;
+	receiver.pub.mydest = DestTuplestore;
+	receiver.sink = sink;
+	receiver.arg = arg;
+
+	SPI_connect();
+	plan = prepare(query, argument, check, arg, &source);
+	memset(&options, 0, sizeof(options));
+	options.read_only = true;
+	options.dest = &receiver.pub;
+	result = SPI_execute_plan_extended(plan, &options);
+	if (result != SPI_OK_SELECT)
+		elog(ERROR, "SPI_execute_plan_extended failed: %s",
+			 SPI_result_code_string(result));
+	SPI_finish();
+}
+
+char *
+simdup_subquery(const char *query, const char *argument,
+				SimdupColumnCheck check, void *arg)
+{
+	CachedPlanSource *source;
+	RawStmt *statement;
+	const char *start;
+	int len;
+
+	(void) prepare(query, argument, check, arg, &source);
+	statement = source->raw_parse_tree;
+	start = query + statement->stmt_location;
+	len = statement->stmt_len ? statement->stmt_len : (int) strlen(start);
+	/* the newline ends a comment that the text may end in */
+	return psprintf("(%.*s\n)", len, start);
+}
+
+Oid
+simdup_key_type_argument(FunctionCallInfo fcinfo, int argument)
+{
+	Oid type;
+
+	if (argument >= PG_NARGS())
+		return INT8OID;
+	type = get_fn_expr_argtype(fcinfo->flinfo, argument);
+	if (!OidIsValid(type))
+		elog(ERROR, "could not determine the type of the keys");
+	return type;
+}
+
+void
+simdup_check_key_type(const char *argument, Oid type, Oid expected)
+{
+	if (type == expected ||
+		(expected == INT8OID && (type == INT4OID || type == INT2OID)))
+		return;
+	ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+			errmsg("key of the query in argument \"%s\" is of type %s, not %s",
+				   argument, format_type_be(type), format_type_be(expected)),
+			errhint("Name the type of the key by a null of it as the last "
+					"argument: NULL::%s.",
+					format_type_be(type)));
+}
+
+Datum
+simdup_widen_key(Datum key, Oid type)
+{
+	return Int64GetDatum(type == INT2OID ? (int64) DatumGetInt16(key)
+										 : (int64) DatumGetInt32(key));
+}

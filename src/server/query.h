@@ -1,0 +1,48 @@
+/*
+ * query.h
+ *	  The caller's query: checked, run with the caller's rights, streamed.
+ */
+#ifndef SIMDUP_SERVER_QUERY_H
+#define SIMDUP_SERVER_QUERY_H
+
+#include "executor/tuptable.h"
+#include "fmgr.h"
+
+/*
+ * Checks the columns before the first row; an ERROR says what is wrong. Called
+ * once. argument is the name of the SQL argument that held the query.
+ */
+typedef void (*SimdupColumnCheck)(void *arg, TupleDesc columns,
+								  const char *argument);
+typedef void (*SimdupRowSink)(void *arg, TupleTableSlot *row);
+
+/* Run it and feed each row to the sink. Connects to SPI and leaves it. */
+extern void simdup_run_query(const char *query, const char *argument,
+							 SimdupColumnCheck check, SimdupRowSink sink,
+							 void *arg);
+
+/*
+ * The one SELECT of the text, without what may follow it, fit to stand in
+ * parentheses; checked like the above. Needs an SPI connection.
+ */
+extern char *simdup_subquery(const char *query, const char *argument,
+							 SimdupColumnCheck check, void *arg);
+
+/*
+ * The type of the keys: that of the null in this place among the arguments, or
+ * bigint where there is none.
+ */
+extern Oid simdup_key_type_argument(FunctionCallInfo fcinfo, int argument);
+
+/* ERROR unless keys of a type can be taken for keys of the expected one. */
+extern void simdup_check_key_type(const char *argument, Oid type, Oid expected);
+
+/* A key of one of the smaller integer types as the bigint it is taken for. */
+extern Datum simdup_widen_key(Datum key, Oid type);
+
+/* ERROR: the query has not the columns it should have. */
+pg_noreturn extern void simdup_wrong_columns(const char *argument,
+											 TupleDesc columns,
+											 const char *expected);
+
+#endif /* SIMDUP_SERVER_QUERY_H */

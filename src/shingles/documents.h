@@ -1,0 +1,75 @@
+/*
+ * documents.h
+ *	  The documents of a query: keys in memory, shingle sets on disk.
+ */
+#ifndef SIMDUP_SHINGLES_DOCUMENTS_H
+#define SIMDUP_SHINGLES_DOCUMENTS_H
+
+#include "server/tempfile.h"
+#include "fmgr.h"
+#include "text/shingling.h"
+
+/* Called for each document that has shingles, with its number and its set. */
+typedef void (*SimdupDocumentSink)(void *arg, uint32 number,
+								   const SimdupHashes *set);
+
+/*
+ * Documents are numbered from 0 in query order; those without a shingle (or
+ * without a fingerprint, where there are any) are left out. Each takes some
+ * twenty bytes of memory and its key.
+ */
+typedef struct SimdupDocuments
+{
+	MemoryContext context; /* all of it */
+	MemoryContext row_context;
+	SimdupShingling shingling;
+	Oid key_type;
+	int16 key_len; /* of the type */
+	bool key_byval;
+	Oid query_key_type;
+	Oid fp_type;			 /* InvalidOid: no fingerprint column */
+	SimdupDocumentSink sink; /* or NULL */
+	void *arg;
+
+	uint32 n;
+	uint32 capacity;
+	Datum *keys;
+	uint64 *fps;	/* NULL without */
+	uint32 *sizes;	/* of the sets */
+	int64 *offsets; /* of the sets in the file */
+	SimdupTempFile *sets;
+
+	SimdupHashes loaded[2]; /* see simdup_document_set */
+	uint32 loaded_number[2];
+} SimdupDocuments;
+
+/*
+ * Read a query of (key, content), or (key, fingerprint, content). The key type
+ * is that of the function's argument key_type_at, bigint where there is none.
+ */
+extern SimdupDocuments *simdup_read_documents(
+	FunctionCallInfo fcinfo, int key_type_at, SimdupShingling shingling,
+	bool with_fingerprint, SimdupDocumentSink sink, void *arg);
+extern void simdup_documents_end(SimdupDocuments *documents);
+
+/* The set of a document, valid until the next call with the same buffer. */
+extern const SimdupHashes *simdup_document_set(SimdupDocuments *documents,
+											   uint32 number, int buffer);
+
+/*
+ * The resemblance of two documents if it is at least min_resemblance, else
+ * -1; where sizes alone decide, without a look at the sets.
+ */
+extern double simdup_document_resemblance(SimdupDocuments *documents, uint32 a,
+										  uint32 b, double min_resemblance);
+
+/* Is any of the first n arguments NULL? Then there is nothing to find. */
+extern bool simdup_has_null(FunctionCallInfo fcinfo, int n);
+
+/* A resemblance as given, or an ERROR: above 0, at most 1. */
+extern double simdup_check_min_resemblance(double value);
+
+/* text and what is stored like it. */
+extern bool simdup_is_text_type(Oid type);
+
+#endif /* SIMDUP_SHINGLES_DOCUMENTS_H */

@@ -1,0 +1,322 @@
+/*
+ * sketch.c
+ *	  Shingling (document 002): shingles, resemblance and containment, Rabin
+ *	  fingerprints, sketches and super-shingles.
+ */
+#include "postgres.h"
+
+#include <limits.h>
+
+#include "compat.h"
+#include "core/hash.h"
+#include "core/rabin.h"
+#include "funcapi.h"
+#include "server/arrays.h"
+#include "text/shingling.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/hsearch.h"
+#include "utils/tuplestore.h"
+
+/* Where distinct shingles go, in order of first occurrence. */
+typedef struct ShingleRows
+{
+	ReturnSetInfo *rsinfo;
+	HTAB *seen; /* of hashes */
+} ShingleRows;
+
+/* A SimdupShingleSink. */
+static void
+put_shingle_row(void *arg, const char *bytes, size_t len)
+{
+	ShingleRows *rows = arg;
+	uint64 hash = simdup_city64(bytes, len);
+	bool found;
+	bool isnull = false;
+	Datum shingle;
+
+	CHECK_FOR_INTERRUPTS();
+	hash_search(rows->seen, &hash, HASH_ENTER, &found);
+	if (found)
+		return;
+	shingle = PointerGetDatum(simdup_utf8_to_text(bytes, len));
+	tuplestore_putvalues(rows->rsinfo->setResult, rows->rsinfo->setDesc,
+						 &shingle, &isnull);
+	pfree(DatumGetPointer(shingle));
+}
+
+PG_FUNCTION_INFO_V1(simdup_shingles);
+Datum
+simdup_shingles(PG_FUNCTION_ARGS)
+{
+	SimdupUtf8 utf8 = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
+	SimdupShingling shingling =
+		simdup_get_shingling(PG_GETARG_INT32(1), PG_GETARG_TEXT_PP(2));
+	ShingleRows rows;
+	HASHCTL control = {0};
+
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+	control.keysize = sizeof(uint64);
+	control.entrysize = sizeof(uint64);
+	control.hcxt = CurrentMemoryContext;
+	rows.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	rows.seen = hash_create("simdup shingles", 256, &control,
+							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	simdup_shingle_strings(shingling.unit, shingling.w, utf8.bytes, utf8.len,
+						   put_shingle_row, &rows);
+	hash_destroy(rows.seen);
+	return (Datum) 0;
+}
+
+/* The sets of arguments 0 and 1; false if either is empty. */
+static bool
+two_sets(FunctionCallInfo fcinfo, SimdupHashes *a, SimdupHashes *b)
+{
+	SimdupShingling shingling =
+		simdup_get_shingling(PG_GETARG_INT32(2), PG_GETARG_TEXT_PP(3));
+
+	*a = simdup_hash_set(PG_GETARG_TEXT_PP(0), shingling);
+	*b = simdup_hash_set(PG_GETARG_TEXT_PP(1), shingling);
+	return a->n > 0 && b->n > 0;
+}
+
+PG_FUNCTION_INFO_V1(simdup_shingle_resemblance);
+Datum
+simdup_shingle_resemblance(PG_FUNCTION_ARGS)
+{
+	SimdupHashes a;
+	SimdupHashes b;
+
+	if (!two_sets(fcinfo, &a, &b))
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(simdup_resemblance(&a, &b));
+}
+
+PG_FUNCTION_INFO_V1(simdup_shingle_containment);
+Datum
+simdup_shingle_containment(PG_FUNCTION_ARGS)
+{
+	SimdupHashes a;
+	SimdupHashes b;
+
+	if (!two_sets(fcinfo, &a, &b))
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(
+		(double) simdup_hashes_common(a.hashes, a.n, b.hashes, b.n) /
+		(double) a.n);
+}
+
+/*
+ * Rabin fingerprints
+ */
+
+static int64
+rabin_fingerprint(const void *bytes, size_t len, int degree)
+{
+	if (degree == 32)
+		return (int64) simdup_rabin32(bytes, len);
+	if (degree != 64)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("degree must be 32 or 64"),
+				errdetail("The degree given is %d.", degree));
+	return (int64) simdup_rabin64(bytes, len);
+}
+
+PG_FUNCTION_INFO_V1(simdup_rabin_fingerprint_text);
+Datum
+simdup_rabin_fingerprint_text(PG_FUNCTION_ARGS)
+{
+	SimdupUtf8 utf8 = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
+
+	PG_RETURN_INT64(
+		rabin_fingerprint(utf8.bytes, utf8.len, PG_GETARG_INT32(1)));
+}
+
+PG_FUNCTION_INFO_V1(simdup_rabin_fingerprint_bytea);
+Datum
+simdup_rabin_fingerprint_bytea(PG_FUNCTION_ARGS)
+{
+	bytea *bytes = PG_GETARG_BYTEA_PP(0);
+
+	PG_RETURN_INT64(rabin_fingerprint(VARDATA_ANY(bytes),
+									  VARSIZE_ANY_EXHDR(bytes),
+									  PG_GETARG_INT32(1)));
+}
+
+/*
+ * Sketches
+ *
+ * Fingerprints are mixed before they are sampled, since a Rabin fingerprint
+ * of few bytes is those bytes; and they lose a bit, so that SQL's signed
+ * integers agree on their order and on divisibility.
+ */
+
+static inline uint64
+sketch_value(const void *bytes, size_t len)
+{
+	return simdup_mix64(simdup_rabin64(bytes, len)) >> 1;
+}
+
+typedef struct Sketch
+{
+	SimdupHashes values;
+	uint64 modulus;
+	bool any; /* the text has a shingle */
+} Sketch;
+
+/* A SimdupShingleSink. */
+static void
+sketch_shingle(void *arg, const char *bytes, size_t len)
+{
+	Sketch *sketch = arg;
+	uint64 value = sketch_value(bytes, len);
+
+	CHECK_FOR_INTERRUPTS();
+	sketch->any = true;
+	if (value % sketch->modulus == 0 &&
+		!simdup_hashes_add(&sketch->values, value))
+		simdup_too_many_shingles();
+}
+
+static Sketch
+make_sketch(const text *content, SimdupShingling shingling, uint64 modulus)
+{
+	SimdupUtf8 utf8 = simdup_text_to_utf8(content);
+	Sketch sketch = {.modulus = modulus};
+
+	simdup_shingle_strings(shingling.unit, shingling.w, utf8.bytes, utf8.len,
+						   sketch_shingle, &sketch);
+	simdup_hashes_unique(&sketch.values);
+	return sketch;
+}
+
+PG_FUNCTION_INFO_V1(simdup_shingle_sketch);
+Datum
+simdup_shingle_sketch(PG_FUNCTION_ARGS)
+{
+	SimdupShingling shingling =
+		simdup_get_shingling(PG_GETARG_INT32(1), PG_GETARG_TEXT_PP(3));
+	int32 modulus = PG_GETARG_INT32(2);
+	Sketch sketch;
+
+	if (modulus < 1)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("modulus must be at least 1"),
+				errdetail("The modulus given is %d.", modulus),
+				errhint("One shingle in so many is kept."));
+	sketch = make_sketch(PG_GETARG_TEXT_PP(0), shingling, (uint64) modulus);
+	if (!sketch.any)
+		PG_RETURN_NULL();
+	PG_RETURN_ARRAYTYPE_P(
+		simdup_int8_array(sketch.values.hashes, (int) sketch.values.n));
+}
+
+static int
+checked_sketch_size(int32 k)
+{
+	if (k < 1)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("sketch size must be at least 1"),
+				errdetail("The size given is %d.", k));
+	return k;
+}
+
+PG_FUNCTION_INFO_V1(simdup_shingle_sketch_bottom);
+Datum
+simdup_shingle_sketch_bottom(PG_FUNCTION_ARGS)
+{
+	SimdupShingling shingling =
+		simdup_get_shingling(PG_GETARG_INT32(1), PG_GETARG_TEXT_PP(3));
+	int k = checked_sketch_size(PG_GETARG_INT32(2));
+	Sketch sketch = make_sketch(PG_GETARG_TEXT_PP(0), shingling, 1);
+
+	if (!sketch.any)
+		PG_RETURN_NULL();
+	PG_RETURN_ARRAYTYPE_P(
+		simdup_int8_array(sketch.values.hashes,
+						  (int) Min(sketch.values.n, (size_t) k)));
+}
+
+/* A sketch that came back from SQL is ascending and without repetitions. */
+static const int64 *
+get_sketch(ArrayType *array, int *n)
+{
+	const int64 *values = simdup_int8_elements(array, "sketch", n);
+
+	for (int i = 1; i < *n; i++)
+		if (values[i - 1] >= values[i])
+			ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("sketch must be in ascending order"),
+					errdetail("Element %d is %lld, element %d is %lld.", i,
+							  (long long) values[i - 1], i + 1,
+							  (long long) values[i]));
+	return values;
+}
+
+PG_FUNCTION_INFO_V1(simdup_sketch_resemblance);
+/* With k only the k smallest of the union are looked at. */
+Datum
+simdup_sketch_resemblance(PG_FUNCTION_ARGS)
+{
+	int k = INT_MAX;
+	int n_a;
+	int n_b;
+	const int64 *a;
+	const int64 *b;
+	int i = 0;
+	int j = 0;
+	int common = 0;
+	int in_union = 0;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	if (!PG_ARGISNULL(2))
+		k = checked_sketch_size(PG_GETARG_INT32(2));
+	a = get_sketch(PG_GETARG_ARRAYTYPE_P(0), &n_a);
+	b = get_sketch(PG_GETARG_ARRAYTYPE_P(1), &n_b);
+	if (n_a == 0 || n_b == 0)
+		PG_RETURN_NULL();
+
+	for (; (i < n_a || j < n_b) && in_union < k; in_union++)
+	{
+		bool take_a = j == n_b || (i < n_a && a[i] <= b[j]);
+		bool take_b = i == n_a || (j < n_b && b[j] <= a[i]);
+
+		common += take_a && take_b;
+		i += take_a;
+		j += take_b;
+	}
+	PG_RETURN_FLOAT8((double) common / in_union);
+}
+
+PG_FUNCTION_INFO_V1(simdup_super_shingles);
+/* Shingles of the sketch: windows of w values, fingerprinted once more. */
+Datum
+simdup_super_shingles(PG_FUNCTION_ARGS)
+{
+	int n;
+	const int64 *values = get_sketch(PG_GETARG_ARRAYTYPE_P(0), &n);
+	int w = PG_GETARG_INT32(1);
+	unsigned char *bytes;
+	SimdupHashes set = {0};
+
+	if (w < 1)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("super-shingle width must be at least 1"),
+				errdetail("The width given is %d.", w));
+	if (n == 0)
+		PG_RETURN_ARRAYTYPE_P(simdup_int8_array(NULL, 0));
+	w = Min(w, n);
+	bytes = palloc((Size) n * sizeof(int64));
+	for (int i = 0; i < n; i++)
+		for (int b = 0; b < 8; b++)
+			bytes[8 * i + b] =
+				(unsigned char) ((uint64) values[i] >> (56 - 8 * b));
+	for (int i = 0; i + w <= n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		simdup_hashes_add(&set, sketch_value(bytes + 8 * i, 8 * (size_t) w));
+	}
+	simdup_hashes_unique(&set);
+	PG_RETURN_ARRAYTYPE_P(simdup_int8_array(set.hashes, (int) set.n));
+}

@@ -1,0 +1,79 @@
+/*
+ * shingling.c
+ *	  The shingles of a text as hashes, as SQL asks for them.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "utils/builtins.h"
+
+#include "text/shingling.h"
+
+static bool
+name_is(const text *name, const char *expected)
+{
+	size_t len = strlen(expected);
+
+	return VARSIZE_ANY_EXHDR(name) == len &&
+		   memcmp(VARDATA_ANY(name), expected, len) == 0;
+}
+
+SimdupShingling
+simdup_get_shingling(int w, const text *unit)
+{
+	SimdupShingling shingling = {SIMDUP_SHINGLE_WORD, w};
+
+	if (w < 1)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("shingle width must be at least 1"),
+				errdetail("The width given is %d.", w),
+				errhint("A shingle is a window of so many units."));
+	if (name_is(unit, "char"))
+		shingling.unit = SIMDUP_SHINGLE_CHAR;
+	else if (name_is(unit, "raw"))
+		shingling.unit = SIMDUP_SHINGLE_RAW;
+	else if (!name_is(unit, "word"))
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("unrecognized shingle unit: \"%s\"",
+					   text_to_cstring(unit)),
+				errhint("Units are \"word\", \"char\" and \"raw\"."));
+	return shingling;
+}
+
+void
+simdup_too_many_shingles(void)
+{
+	ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			errmsg("text has too many shingles"),
+			errdetail("More than %zu of them are distinct.",
+					  SIMDUP_MAX_SHINGLES));
+}
+
+SimdupHashes
+simdup_hashes_of(const text *content, SimdupShingling shingling)
+{
+	SimdupUtf8 utf8 = simdup_text_to_utf8(content);
+	SimdupHashes list = {0};
+
+	if (!simdup_shingle_hashes(shingling.unit, shingling.w, utf8.bytes,
+							   utf8.len, &list))
+		simdup_too_many_shingles();
+	return list;
+}
+
+SimdupHashes
+simdup_hash_set(const text *content, SimdupShingling shingling)
+{
+	SimdupHashes set = simdup_hashes_of(content, shingling);
+
+	simdup_hashes_unique(&set);
+	return set;
+}
+
+double
+simdup_resemblance(const SimdupHashes *a, const SimdupHashes *b)
+{
+	size_t common = simdup_hashes_common(a->hashes, a->n, b->hashes, b->n);
+
+	return (double) common / (double) (a->n + b->n - common);
+}

@@ -1,0 +1,37 @@
+/*
+ * shingling.h
+ *	  The shingles of a text as hashes, as SQL asks for them.
+ */
+#ifndef SIMDUP_TEXT_SHINGLING_H
+#define SIMDUP_TEXT_SHINGLING_H
+
+#include "core/shingle.h"
+#include "fmgr.h"
+#include "text/profile.h"
+
+/* How a text is cut into shingles, checked. */
+typedef struct SimdupShingling
+{
+	SimdupShingleUnit unit;
+	int w;
+} SimdupShingling;
+
+/* Raises 22023 for w below 1 and for a unit that there is not. */
+extern SimdupShingling simdup_get_shingling(int w, const text *unit);
+
+/*
+ * The shingle hashes of a text, as they come or as an ascending set. Raises
+ * 54000 for a text with too many.
+ */
+extern SimdupHashes simdup_hashes_of(const text *content,
+									 SimdupShingling shingling);
+extern SimdupHashes simdup_hash_set(const text *content,
+									SimdupShingling shingling);
+
+/* That error, for lists that grow elsewhere. */
+pg_noreturn extern void simdup_too_many_shingles(void);
+
+/* Jaccard similarity of two ascending sets, one of which is not empty. */
+extern double simdup_resemblance(const SimdupHashes *a, const SimdupHashes *b);
+
+#endif /* SIMDUP_TEXT_SHINGLING_H */

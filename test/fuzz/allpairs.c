@@ -1,0 +1,226 @@
+/*
+ * allpairs.c
+ *	  All pairs of any set of fingerprints, and of two, against comparing all
+ *	  with all: each pair once, none too far, none missed, the set left as it
+ *	  was. And what comes before and between: rows sorted and grouped by their
+ *	  fingerprints, a group found by its value, the bits cut into blocks.
+ */
+#include "core/group.h"
+#include "core/allpairs.h"
+#include "input.h"
+#include "random.h"
+
+#define MAX_ROWS 800
+
+static uint64_t fps[MAX_ROWS];
+static uint32_t row_numbers[MAX_ROWS];
+
+/*
+ * Sets out of few bytes: single fingerprints, runs of random or counted ones
+ * that vary in some bits only, copies of earlier ones with bits flipped.
+ */
+static size_t
+take_fingerprints(Input *in)
+{
+	size_t n = 0;
+
+	while (input_left(in) > 0 && n < MAX_ROWS)
+	{
+		uint8_t kind = take_byte(in);
+		uint64_t base = n > 0 ? fps[take_between(in, 0, n - 1)] : 0;
+		uint64_t mask = ~UINT64_C(0);
+		size_t count = 1;
+
+		if (kind & 4)
+			base = take_word(in);
+		if (kind & 8)
+			mask = take_word(in);
+		if (kind & 16)
+			count = take_between(in, 1, kind & 32 ? 500 : 60);
+		for (size_t i = 0; i < count && n < MAX_ROWS; i++)
+		{
+			uint64_t state = base + i;
+			uint64_t word = kind & 1 ? next_random_of(&state) : i;
+
+			if (kind & 2) /* a few bits flipped */
+				word = UINT64_C(1) << (next_random_of(&state) & 63) |
+					   UINT64_C(1) << (next_random_of(&state) & 63);
+			fps[n++] = base ^ (word & mask);
+		}
+	}
+	return n;
+}
+
+/* Sort rows by the code under test, drop equal ones; how many are left. */
+static size_t
+group(size_t n)
+{
+	static uint64_t before[MAX_ROWS];
+	static uint64_t fp_scratch[MAX_ROWS];
+	static uint32_t row_scratch[MAX_ROWS];
+	size_t kept = 0;
+
+	memcpy(before, fps, n * sizeof(uint64_t));
+	for (size_t i = 0; i < n; i++)
+		row_numbers[i] = (uint32_t) i;
+	simdup_sort_rows(fps, row_numbers, fp_scratch, row_scratch, n);
+	for (size_t i = 0; i < n; i++)
+	{
+		must(row_numbers[i] < n && before[row_numbers[i]] == fps[i]);
+		must(i == 0 || fps[i - 1] < fps[i] ||
+			 (fps[i - 1] == fps[i] && row_numbers[i - 1] < row_numbers[i]));
+	}
+	for (size_t i = 0; i < n; i++)
+		if (kept == 0 || fps[i] != fps[kept - 1])
+			fps[kept++] = fps[i];
+	return kept;
+}
+
+static int
+distance(uint64_t a, uint64_t b)
+{
+	return __builtin_popcountll(a ^ b);
+}
+
+typedef struct Found
+{
+	SimdupGroupIndex index;
+	uint8_t *seen; /* n by n: times found */
+	uint32_t n;
+	double done;
+} Found;
+
+static void
+find(void *arg, uint64_t a, uint64_t b)
+{
+	Found *found = arg;
+	uint32_t i = simdup_group_find(&found->index, a);
+	uint32_t j = simdup_group_find(&found->index, b);
+
+	must(found->index.fps[i] == a && found->index.fps[j] == b);
+	found->seen[(size_t) i * found->n + j]++;
+}
+
+static void
+advance(void *arg, double done)
+{
+	Found *found = arg;
+
+	must(done >= 0 && done <= 1.0001);
+	found->done = done;
+}
+
+/* Fingerprint i is in a set if its lot says so. */
+static bool
+in_set(size_t i, uint64_t lots, int set)
+{
+	return lots >> (i % 32 * 2 + (size_t) set) & 1;
+}
+
+static size_t
+make_set(uint64_t *set, size_t n, uint64_t lots, int number)
+{
+	size_t m = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (in_set(i, lots, number))
+			set[m++] = fps[i];
+	return m;
+}
+
+static void
+check_join(SimdupPairJoin *join, Found *found, uint64_t lots, bool cross)
+{
+	static uint64_t sets[2][MAX_ROWS];
+	static uint64_t scratch[2][MAX_ROWS];
+	uint32_t n = found->n;
+	size_t n_a = make_set(sets[0], n, lots, 0);
+	size_t n_b = make_set(sets[1], n, lots, 1);
+	SimdupPairSet a = {sets[0], scratch[0], n_a};
+	SimdupPairSet b = {sets[1], scratch[1], n_b};
+
+	memset(found->seen, 0, (size_t) n * n);
+	if (cross)
+		simdup_pairs_cross(join, a, b);
+	else
+		simdup_pairs_self(join, a);
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j < n; j++)
+		{
+			bool near =
+				i != j && distance(fps[i], fps[j]) <= join->max_distance;
+			int times = found->seen[(size_t) i * n + j];
+
+			if (cross)
+				must(times ==
+					 (near && in_set(i, lots, 0) && in_set(j, lots, 1)));
+			else if (i < j)
+				must(times + found->seen[(size_t) j * n + i] ==
+					 (near && in_set(i, lots, 0) && in_set(j, lots, 0)));
+			else if (i == j)
+				must(times == 0);
+		}
+
+	/* the same set, in whatever order */
+	qsort(sets[0], n_a, sizeof(uint64_t), compare_words);
+	must(make_set(scratch[0], n, lots, 0) == n_a &&
+		 memcmp(sets[0], scratch[0], n_a * sizeof(uint64_t)) == 0);
+}
+
+/* Blocks are not empty, have no bit in common and together have all. */
+static void
+check_cut(Input *in)
+{
+	uint64_t varying = take_word(in);
+	int n_bits = __builtin_popcountll(varying);
+	uint32_t n_sampled = (uint32_t) take_between(in, 1, 512);
+	int n = (int) take_between(in, 1, 32);
+	uint32_t ones[64];
+	uint64_t blocks[32];
+	uint64_t all = 0;
+
+	for (int i = 0; i < 64; i++)
+		ones[i] = (uint32_t) take_between(in, 0, n_sampled);
+	if (n > n_bits)
+		return;
+	simdup_cut_blocks(varying, ones, n_sampled, n, blocks);
+	for (int i = 0; i < n; i++)
+	{
+		must(blocks[i] != 0 && (blocks[i] & all) == 0);
+		all |= blocks[i];
+	}
+	must(all == varying);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static SimdupPairJoin join;
+	Input in = input_of(data, size);
+	uint8_t kind = take_byte(&in);
+	uint64_t lots = take_word(&in);
+	Found found = {.done = 0};
+
+	if (kind == 255)
+	{
+		check_cut(&in);
+		return 0;
+	}
+	memset(&join, 0, sizeof(join));
+	join.max_distance = kind % (SIMDUP_MAX_PAIR_DISTANCE + 1);
+	join.sink = find;
+	join.progress = kind & 64 ? advance : NULL;
+	join.arg = &found;
+
+	found.n = (uint32_t) group(take_fingerprints(&in));
+	found.seen = checked(malloc((size_t) found.n * found.n + 1));
+	simdup_group_index_init(&found.index, fps, found.n);
+	for (uint32_t i = 0; i < found.n; i++)
+		must(simdup_group_find(&found.index, fps[i]) == i);
+	check_join(&join, &found, ~UINT64_C(0), false);
+	check_join(&join, &found, lots, true);
+	must(join.path.same == 0 && join.path.n_skipped == 0);
+	simdup_group_index_free(&found.index);
+	free(found.seen);
+	return 0;
+}

@@ -1,0 +1,350 @@
+/*
+ * allpairs.c
+ *	  The all-pairs join, grouping and clusters against brute force: random,
+ *	  clustered, skewed and dense sets, for every distance.
+ */
+#include "core/group.h"
+#include "core/hamming.h"
+#include "core/leader.h"
+#include "core/allpairs.h"
+#include "core/unionfind.h"
+#include "random.h"
+#include "tap.h"
+
+#define MAX_N 3000
+
+static uint64_t state = 1;
+
+static uint64_t
+next_random(void)
+{
+	return next_random_of(&state);
+}
+
+static uint64_t
+flip(uint64_t fp, int n)
+{
+	while (n--)
+		fp ^= UINT64_C(1) << (next_random() % 64);
+	return fp;
+}
+
+static uint64_t
+spread(uint64_t bits, uint64_t mask)
+{
+	uint64_t fp = 0;
+
+	for (int i = 0; i < 64; i++)
+		if (mask >> i & 1)
+		{
+			fp |= (bits & 1) << i;
+			bits >>= 1;
+		}
+	return fp;
+}
+
+/* Each kind is a set that some shortcut could get wrong. */
+static const char *const kinds[] = {"random",			"near copies",
+									"few centres",		"high bits zero",
+									"low bits zero",	"constant block",
+									"few bits vary",	"all of 11 bits",
+									"bits mostly zero", "two values of a block",
+									"every second bit"};
+#define N_KINDS ((int) (sizeof(kinds) / sizeof(kinds[0])))
+
+static uint64_t
+make(int kind, uint64_t *fps, size_t i, int k)
+{
+	uint64_t r = next_random();
+
+	switch (kind)
+	{
+		case 0:
+			return r;
+		case 1:
+			return i > 9 && i % 3
+					   ? flip(fps[r % i], (int) (next_random() % (k + 2)))
+					   : r;
+		case 2:
+			return i < 5 ? r : flip(fps[r % 5], (int) (next_random() % 12));
+		case 3:
+			return r >> 30;
+		case 4:
+			return r << 34;
+		case 5:
+			return (r & ~UINT64_C(0xffff0000)) | UINT64_C(0x12340000);
+		case 6:
+			return spread(r, UINT64_C(0x8001020040100c21));
+		case 7:
+			return spread(i % 2048, UINT64_C(0xf00000000000007f));
+		case 8:
+			return r & next_random() & next_random() & next_random();
+		case 9:
+			return (r & ~UINT64_C(0xffff)) | (r >> 40 & 1 ? 0xbeef : 0xcafe);
+		default:
+			return r & UINT64_C(0x5555555555555555);
+	}
+}
+
+/* Sort and drop equal ones, by the code under test; checked on the way. */
+static size_t
+distinct(uint64_t *fps, uint32_t *rows, size_t n)
+{
+	static uint64_t fp_scratch[MAX_N];
+	static uint32_t row_scratch[MAX_N];
+	static uint64_t before[MAX_N];
+	bool sorted = true;
+	size_t kept = 0;
+
+	memcpy(before, fps, n * sizeof(uint64_t));
+	for (size_t i = 0; i < n; i++)
+		rows[i] = (uint32_t) i;
+	simdup_sort_rows(fps, rows, fp_scratch, row_scratch, n);
+	for (size_t i = 0; i < n; i++)
+	{
+		sorted = sorted && before[rows[i]] == fps[i];
+		if (i > 0)
+			sorted = sorted && (fps[i - 1] < fps[i] || (fps[i - 1] == fps[i] &&
+														rows[i - 1] < rows[i]));
+	}
+	if (!sorted)
+		ok(false, "rows are sorted stably");
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || fps[i] != fps[kept - 1])
+			fps[kept++] = fps[i];
+	return kept;
+}
+
+typedef struct Found
+{
+	SimdupGroupIndex index;
+	uint8_t *seen; /* n by n */
+	size_t n;
+	size_t n_found;
+	bool wrong;
+	bool cross;
+	int k;
+	double done;
+} Found;
+
+static void
+find(void *arg, uint64_t a, uint64_t b)
+{
+	Found *found = arg;
+	uint32_t i = simdup_group_find(&found->index, a);
+	uint32_t j = simdup_group_find(&found->index, b);
+
+	if (!found->cross && i > j)
+	{
+		uint32_t swap = i;
+
+		i = j;
+		j = swap;
+	}
+	found->wrong = found->wrong || found->index.fps[i] == found->index.fps[j] ||
+				   simdup_hamming64(a, b) > found->k ||
+				   found->seen[i * found->n + j]++;
+	found->n_found++;
+}
+
+static void
+advance(void *arg, double done)
+{
+	Found *found = arg;
+
+	found->wrong = found->wrong || done < 0 || done > 1.0001;
+	found->done = done;
+}
+
+/* Self join, and cross join of those with an odd hash with the others. */
+static bool
+join_is_right(const uint64_t *fps, size_t n, int k, bool cross)
+{
+	static uint64_t moved[2 * MAX_N];
+	static uint64_t scratch[2 * MAX_N];
+	Found found = {.n = n, .k = k, .cross = cross};
+	SimdupPairJoin *join = calloc(1, sizeof(SimdupPairJoin));
+	SimdupPairSet a = {moved, scratch, 0};
+	SimdupPairSet b;
+	size_t expected = 0;
+	bool right;
+
+	found.seen = calloc(n, n);
+	simdup_group_index_init(&found.index, fps, (uint32_t) n);
+	join->max_distance = k;
+	join->sink = find;
+	join->progress = advance;
+	join->arg = &found;
+	for (size_t i = 0; i < n; i++)
+		if (!cross || i % 3 == 0)
+			moved[a.n++] = fps[i];
+	b.fps = moved + a.n;
+	b.scratch = scratch + a.n;
+	b.n = 0;
+	for (size_t i = 0; i < n; i++)
+		if (cross && i % 5 != 0) /* some are in both */
+			b.fps[b.n++] = fps[i];
+	if (cross)
+		simdup_pairs_cross(join, a, b);
+	else
+		simdup_pairs_self(join, a);
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < n; j++)
+			if (simdup_hamming64(fps[i], fps[j]) <= k && i != j)
+				expected += cross ? i % 3 == 0 && j % 5 != 0 : i < j;
+	right = !found.wrong && found.n_found == expected;
+	if (!right)
+		printf("# found %zu, expected %zu, wrong %d\n", found.n_found, expected,
+			   found.wrong);
+	simdup_group_index_free(&found.index);
+	free(found.seen);
+	free(join);
+	return right;
+}
+
+static uint32_t
+naive_leader(const uint64_t *fps, const uint32_t *leader, uint32_t i, int k)
+{
+	for (uint32_t j = 0; j < i; j++)
+		if (leader[j] == j && simdup_hamming64(fps[i], fps[j]) <= k)
+			return j;
+	return i;
+}
+
+/* Near pairs in a shuffled order: must not matter. */
+static size_t
+near_pairs(const uint64_t *fps, uint32_t n, int k, uint32_t (*pairs)[2])
+{
+	size_t m = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = i + 1; j < n; j++)
+			if (simdup_hamming64(fps[i], fps[j]) <= k)
+			{
+				pairs[m][0] = i;
+				pairs[m++][1] = j;
+			}
+	for (size_t i = m; i > 1; i--)
+	{
+		size_t j = next_random() % i;
+		uint32_t swap[2] = {pairs[i - 1][0], pairs[i - 1][1]};
+
+		memcpy(pairs[i - 1], pairs[j], sizeof(swap));
+		memcpy(pairs[j], swap, sizeof(swap));
+	}
+	return m;
+}
+
+static int
+compare_offers(const void *a, const void *b)
+{
+	const uint32_t *x = a;
+	const uint32_t *y = b;
+
+	if (x[0] != y[0])
+		return x[0] < y[0] ? -1 : 1;
+	return (x[1] > y[1]) - (x[1] < y[1]);
+}
+
+static bool
+leaders_are_right(const uint64_t *fps, uint32_t n, int k)
+{
+	static uint32_t pairs[512 * 512][2];
+	static uint32_t offers[512 * 512][2];
+	static uint32_t naive[512];
+	SimdupLeaders leaders;
+	size_t m = near_pairs(fps, n, k, pairs);
+	size_t n_offers = 0;
+	bool right = true;
+
+	simdup_leaders_init(&leaders, n);
+	for (size_t i = 0; i < m; i++)
+		simdup_leader_near(&leaders, pairs[i][i % 2], pairs[i][1 - i % 2]);
+	simdup_leaders_settle(&leaders);
+	for (size_t i = 0; i < m; i++)
+		if (simdup_leader_wants(&leaders, pairs[i][0], pairs[i][1],
+								&offers[n_offers][0], &offers[n_offers][1]))
+			n_offers++;
+	qsort(offers, n_offers, sizeof(offers[0]), compare_offers);
+	for (size_t i = 0; i < n_offers; i++)
+		simdup_leader_offer(&leaders, offers[i][0], offers[i][1]);
+	simdup_leaders_finish(&leaders);
+	for (uint32_t i = 0; i < n; i++)
+	{
+		naive[i] = naive_leader(fps, naive, i, k);
+		right = right && leaders.leader[i] == naive[i];
+	}
+	simdup_leaders_free(&leaders);
+	return right;
+}
+
+static bool
+components_are_right(const uint64_t *fps, uint32_t n, int k)
+{
+	static uint32_t pairs[512 * 512][2];
+	static uint32_t parent[512];
+	static uint32_t name[512];
+	size_t m = near_pairs(fps, n, k, pairs);
+	bool changed = true;
+	bool right = true;
+
+	simdup_components_init(parent, n);
+	for (size_t i = 0; i < m; i++)
+		simdup_components_join(parent, pairs[i][0], pairs[i][1]);
+	/* the slow way: smallest names spread until nothing changes */
+	for (uint32_t i = 0; i < n; i++)
+		name[i] = i;
+	while (changed)
+	{
+		changed = false;
+		for (size_t i = 0; i < m; i++)
+		{
+			uint32_t a = name[pairs[i][0]];
+			uint32_t b = name[pairs[i][1]];
+			uint32_t least = a < b ? a : b;
+
+			changed = changed || a != b;
+			name[pairs[i][0]] = name[pairs[i][1]] = least;
+		}
+	}
+	for (uint32_t i = 0; i < n; i++)
+		right = right && simdup_component_root(parent, i) == name[i];
+	return right;
+}
+
+int
+main(void)
+{
+	static uint64_t fps[MAX_N];
+	static uint32_t rows[MAX_N];
+
+	for (int kind = 0; kind < N_KINDS; kind++)
+	{
+		bool self = true;
+		bool cross = true;
+		bool leaders = true;
+		bool components = true;
+
+		for (int k = 0; k <= SIMDUP_MAX_PAIR_DISTANCE; k++)
+		{
+			size_t n = k % 4 == 3 ? MAX_N : 700;
+
+			for (size_t i = 0; i < n; i++)
+				fps[i] = make(kind, fps, i, k);
+			leaders = leaders && leaders_are_right(fps, 300, k);
+			components = components && components_are_right(fps, 300, k);
+			n = distinct(fps, rows, n);
+			self = self && join_is_right(fps, n, k, false);
+			cross = cross && join_is_right(fps, n, k, true);
+		}
+		ok(self, "%s: pairs equal brute force for every distance", kinds[kind]);
+		ok(cross, "%s: pairs of two sets equal brute force", kinds[kind]);
+		ok(leaders, "%s: leaders equal the naive single pass", kinds[kind]);
+		ok(components, "%s: components equal the naive ones", kinds[kind]);
+	}
+	for (size_t n = 0; n < 3; n++)
+		ok(join_is_right(fps, n, 3, false) && join_is_right(fps, n, 3, true),
+		   "a set of %zu", n);
+	return done_testing();
+}
