@@ -36,7 +36,7 @@ export PG_CONFIG
 files = $(patsubst $(here)/%,%,$(wildcard $(addprefix $(here)/,$(1))))
 
 SQL_ROOMS = $(sort $(filter-out sql/simdup--%,$(call files,sql/*.sql)))
-SOURCES = $(call files,src/*.c src/*/*.c)
+SOURCES = $(call files,src/*.c src/*/*.c src/*/*/*.c)
 
 MODULE_big = simdup
 OBJS = $(SOURCES:.c=.o)
@@ -78,7 +78,7 @@ simdup--$(EXTVERSION).sql: $(SQL_ROOMS) simdup.control
 	cat $(filter %.sql,$^) > $@
 
 # A header touches whoever includes it; the tree is small, so: everyone.
-$(OBJS): $(call files,src/*.h src/*/*.h)
+$(OBJS): $(call files,src/*.h src/*/*.h src/*/*/*.h)
 # The module says its version.
 src/simdup.o src/simdup.bc: simdup.control
 
