@@ -37,7 +37,7 @@ typedef struct SimdupFoldProperty
 #define SIMDUP_FOLD_SAME 3
 
 /* An element of simdup_fold_expansions: code point and class. */
-#define SIMDUP_EXPANSION_CHAR(e) ((e) & 0x1FFFFF)
+#define SIMDUP_EXPANSION_CHAR(e) ((e) &0x1FFFFF)
 #define SIMDUP_EXPANSION_CLASS(e) ((SimdupCharClass) ((e) >> 24))
 
 /* The tables: see tools/fold.pl. */

@@ -96,8 +96,8 @@ static inline void
 add_char(Units *units, uint32_t cp)
 {
 	units->starts[units->n] = units->used;
-	units->used += simdup_utf8_encode(
-		cp, (unsigned char *) units->bytes + units->used);
+	units->used +=
+		simdup_utf8_encode(cp, (unsigned char *) units->bytes + units->used);
 	units->ends[units->n++] = units->used;
 }
 
@@ -105,7 +105,8 @@ add_char(Units *units, uint32_t cp)
 static void
 add_folded_chars(Units *units, uint32_t cp)
 {
-	SimdupFoldProperty property = simdup_fold_properties[simdup_fold_number(cp)];
+	SimdupFoldProperty property =
+		simdup_fold_properties[simdup_fold_number(cp)];
 
 	if (property.n == 1)
 	{
@@ -123,20 +124,20 @@ add_folded_chars(Units *units, uint32_t cp)
 }
 
 /* ASCII letters in lower case, digits; 0 for separators. */
-static const char ascii_folded[128] = {
-	['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4',
-	['5'] = '5', ['6'] = '6', ['7'] = '7', ['8'] = '8', ['9'] = '9',
-	['A'] = 'a', ['B'] = 'b', ['C'] = 'c', ['D'] = 'd', ['E'] = 'e',
-	['F'] = 'f', ['G'] = 'g', ['H'] = 'h', ['I'] = 'i', ['J'] = 'j',
-	['K'] = 'k', ['L'] = 'l', ['M'] = 'm', ['N'] = 'n', ['O'] = 'o',
-	['P'] = 'p', ['Q'] = 'q', ['R'] = 'r', ['S'] = 's', ['T'] = 't',
-	['U'] = 'u', ['V'] = 'v', ['W'] = 'w', ['X'] = 'x', ['Y'] = 'y',
-	['Z'] = 'z', ['a'] = 'a', ['b'] = 'b', ['c'] = 'c', ['d'] = 'd',
-	['e'] = 'e', ['f'] = 'f', ['g'] = 'g', ['h'] = 'h', ['i'] = 'i',
-	['j'] = 'j', ['k'] = 'k', ['l'] = 'l', ['m'] = 'm', ['n'] = 'n',
-	['o'] = 'o', ['p'] = 'p', ['q'] = 'q', ['r'] = 'r', ['s'] = 's',
-	['t'] = 't', ['u'] = 'u', ['v'] = 'v', ['w'] = 'w', ['x'] = 'x',
-	['y'] = 'y', ['z'] = 'z'};
+static const char ascii_folded[128] =
+	{['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4',
+	 ['5'] = '5', ['6'] = '6', ['7'] = '7', ['8'] = '8', ['9'] = '9',
+	 ['A'] = 'a', ['B'] = 'b', ['C'] = 'c', ['D'] = 'd', ['E'] = 'e',
+	 ['F'] = 'f', ['G'] = 'g', ['H'] = 'h', ['I'] = 'i', ['J'] = 'j',
+	 ['K'] = 'k', ['L'] = 'l', ['M'] = 'm', ['N'] = 'n', ['O'] = 'o',
+	 ['P'] = 'p', ['Q'] = 'q', ['R'] = 'r', ['S'] = 's', ['T'] = 't',
+	 ['U'] = 'u', ['V'] = 'v', ['W'] = 'w', ['X'] = 'x', ['Y'] = 'y',
+	 ['Z'] = 'z', ['a'] = 'a', ['b'] = 'b', ['c'] = 'c', ['d'] = 'd',
+	 ['e'] = 'e', ['f'] = 'f', ['g'] = 'g', ['h'] = 'h', ['i'] = 'i',
+	 ['j'] = 'j', ['k'] = 'k', ['l'] = 'l', ['m'] = 'm', ['n'] = 'n',
+	 ['o'] = 'o', ['p'] = 'p', ['q'] = 'q', ['r'] = 'r', ['s'] = 's',
+	 ['t'] = 't', ['u'] = 'u', ['v'] = 'v', ['w'] = 'w', ['x'] = 'x',
+	 ['y'] = 'y', ['z'] = 'z'};
 
 /* Add characters from p on while they are ASCII. Returns where it stopped. */
 static inline const unsigned char *
@@ -175,7 +176,7 @@ add_han(Units *units, const unsigned char *p, const unsigned char *end)
 	for (; end - p >= 3 && n < FULL_UNITS; p += 3)
 	{
 		uint32_t cp = (uint32_t) (p[0] & 0x0F) << 12 |
-			(uint32_t) (p[1] & 0x3F) << 6 | (p[2] & 0x3F);
+					  (uint32_t) (p[1] & 0x3F) << 6 | (p[2] & 0x3F);
 
 		if ((p[0] & 0xF0) != 0xE0 || (p[1] & 0xC0) != 0x80 ||
 			(p[2] & 0xC0) != 0x80 || cp - 0x4E00 > 0x9FFF - 0x4E00 ||
@@ -230,8 +231,8 @@ char_shingles(Units *units, const unsigned char *p, const unsigned char *end)
 typedef struct Words
 {
 	Units units;
-	SimdupCharClass run; /* class of the run that the text is in */
-	bool alone;          /* the run is one unsegmented character */
+	SimdupCharClass run;		/* class of the run that the text is in */
+	bool alone;					/* the run is one unsegmented character */
 	char last[SIMDUP_MAX_UTF8]; /* unsegmented character before */
 	int last_len;
 } Words;
@@ -415,7 +416,7 @@ static bool
 is_white(uint32_t cp)
 {
 	return (cp >= 0x09 && cp <= 0x0D) || (cp >= 0x1C && cp <= 0x20) ||
-		cp == 0x85 || cp == 0x1680 || cp == 0x2028 || cp == 0x2029;
+		   cp == 0x85 || cp == 0x1680 || cp == 0x2028 || cp == 0x2029;
 }
 
 typedef struct Field
@@ -443,15 +444,16 @@ append_to_field(Field *field, uint32_t cp)
 	if (field->white)
 		field->bytes[field->used++] = ' ';
 	field->white = false;
-	field->used += simdup_utf8_encode(
-		cp, (unsigned char *) field->bytes + field->used);
+	field->used +=
+		simdup_utf8_encode(cp, (unsigned char *) field->bytes + field->used);
 }
 
 /* Append what a code point folds to. */
 static void
 append_folded(Field *field, uint32_t cp)
 {
-	SimdupFoldProperty property = simdup_fold_properties[simdup_fold_number(cp)];
+	SimdupFoldProperty property =
+		simdup_fold_properties[simdup_fold_number(cp)];
 
 	if (property.n == 1)
 		append_to_field(field, (uint32_t) ((int32_t) cp + property.value));

@@ -27,6 +27,9 @@
 #define BATCH_LOAD 16
 #define MIN_BATCH 1024
 
+/* Elements that pending has room for at first: many sets are small. */
+#define FIRST_ROOM 16
+
 /* A batch of more elements for each bin is freed of repetitions. */
 #define CROWDED_LOAD 4
 
@@ -42,9 +45,26 @@ simdup_sketch_begin(SimdupSketch *sketch, int n_bins)
 		sketch->batch *= 2;
 	sketch->keys = simdup_alloc((size_t) n_bins * sizeof(uint64_t));
 	memset(sketch->keys, 0xFF, (size_t) n_bins * sizeof(uint64_t));
-	sketch->pending = simdup_alloc(sketch->batch * sizeof(uint64_t));
+	sketch->pending = NULL;
 	sketch->n_pending = 0;
+	sketch->room = 0;
 	sketch->thrown = NULL;
+}
+
+/* Room in pending for n elements, at most a batch. */
+static void
+make_room(SimdupSketch *sketch, size_t n)
+{
+	if (n <= sketch->room)
+		return;
+	if (sketch->room == 0)
+		sketch->room = FIRST_ROOM;
+	while (sketch->room < n)
+		sketch->room *= 2;
+	sketch->pending =
+		sketch->pending == NULL
+			? simdup_alloc(sketch->room * sizeof(uint64_t))
+			: simdup_realloc(sketch->pending, sketch->room * sizeof(uint64_t));
 }
 
 /*
@@ -101,6 +121,7 @@ drop_thrown(SimdupSketch *sketch, const uint64_t *hashes, size_t n)
 		sketch->thrown = simdup_alloc0(sketch->batch * sizeof(uint64_t));
 		sketch->thrown[0] = 1; /* no element stands in the wrong place */
 	}
+	make_room(sketch, n);
 	for (size_t i = 0; i < n; i++)
 	{
 		uint64_t hash = hashes[i];
@@ -158,17 +179,18 @@ simdup_sketch_add(SimdupSketch *sketch, const uint64_t *hashes, size_t n)
 {
 	while (n > 0)
 	{
-		size_t room = sketch->batch - sketch->n_pending;
-		size_t taken = n < room ? n : room;
+		size_t left = sketch->batch - sketch->n_pending;
+		size_t taken = n < left ? n : left;
 
 		if (taken == sketch->batch)
 			throw_batch(sketch, hashes, taken);
 		else
 		{
+			make_room(sketch, sketch->n_pending + taken);
 			memcpy(sketch->pending + sketch->n_pending, hashes,
 				   taken * sizeof(uint64_t));
 			sketch->n_pending += taken;
-			if (taken == room)
+			if (taken == left)
 				throw_pending(sketch);
 		}
 		hashes += taken;
@@ -195,7 +217,8 @@ void
 simdup_sketch_free(SimdupSketch *sketch)
 {
 	simdup_free(sketch->keys);
-	simdup_free(sketch->pending);
+	if (sketch->pending != NULL)
+		simdup_free(sketch->pending);
 	if (sketch->thrown != NULL)
 		simdup_free(sketch->thrown);
 }

@@ -19,8 +19,9 @@ typedef struct SimdupSketch
 	uint64_t *keys;	   /* the smallest key of each bin, UINT64_MAX if none */
 	uint64_t *pending; /* elements that wait until they are a batch */
 	size_t n_pending;
-	size_t batch;	   /* room in pending */
-	uint64_t *thrown;  /* some of the elements that were thrown, or NULL */
+	size_t room;	  /* for elements in pending, grows to a batch */
+	size_t batch;	  /* elements of a batch, a power of two */
+	uint64_t *thrown; /* some of the elements that were thrown, or NULL */
 } SimdupSketch;
 
 extern void simdup_sketch_begin(SimdupSketch *sketch, int n_bins);
