@@ -1,0 +1,385 @@
+# pages: the examples of $page and of the pages in doc/ do what they show.
+#
+# Each page has a database of its own, called city. Its fences run in order:
+#
+# - ```sql runs in one psql session. The ```text fence that follows is psql's
+#   answer, without command tags and blanks at line ends. A fence without an
+#   answer must get none.
+# - ```console is a transcript of several sessions: A=> begins what A enters,
+#   and the answer follows, command tags included. (waits) means that the
+#   session waits for a lock, and B: begins a line that B gets later.
+# - ```sh runs line by line, by the rule below that fits its command.
+# - ```pgsql needs several servers: shards.pl runs it.
+#
+# Another kind of fence is an error, and so is a shell line without a rule.
+# Links must lead to a file and a heading, and pages must be short.
+
+use strict;
+use warnings;
+
+use Encode qw(decode_utf8);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Text::ParseWords qw(shellwords);
+
+my $node = PostgreSQL::Test::Cluster->new('pages');
+$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+$node->start;
+
+my @pages = ('README.md', sort(glob 'doc/*.md'), 'test/bench/RESULTS.md');
+my ($page, $psql);
+
+# The plans shown are those of the planner's default settings. Where all tests
+# run in parallel workers, force_parallel_mode = regress hides the worker.
+my %planner = (
+	parallel_setup_cost => 1000,
+	parallel_tuple_cost => 0.1,
+	min_parallel_table_scan_size => '8MB',
+	min_parallel_index_scan_size => '512kB');
+my $forced = $node->safe_psql('postgres',
+	"SELECT name FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query') AND setting = 'on'");
+$planner{$forced} = 'regress' if $forced;
+
+# The database of a page. README.md creates the extension itself.
+sub new_database
+{
+	$node->safe_psql('postgres', 'DROP DATABASE IF EXISTS city');
+	$node->safe_psql('postgres', 'CREATE DATABASE city');
+	$node->safe_psql('postgres', "ALTER DATABASE city SET $_ = '$planner{$_}'") for keys %planner;
+	$node->safe_psql('city', 'CREATE EXTENSION simdup') if $page ne 'README.md';
+	return;
+}
+
+# --- fences
+
+# The fences of a page's text. A ```text fence is the answer to the fence above it.
+sub fences
+{
+	my ($text) = @_;
+	my ($heading, $line, $follows) = ('', 0, 0);
+	my (@fences, $open);
+
+	for (split /\n/, $text)
+	{
+		$line++;
+		if ($open && !/^```\s*$/)
+		{
+			$open->{body} .= "$_\n";
+		}
+		elsif ($open && $open->{kind} eq 'text')
+		{
+			die "the answer in line $open->{line} of $page follows no fence" unless $follows;
+			$fences[-1]{text} = $open->{body};
+			($follows, $open) = (0, undef);
+		}
+		elsif ($open)
+		{
+			push @fences, $open;
+			($follows, $open) = ($open->{kind} =~ /sql/, undef);
+		}
+		elsif (/^\s*```(.*?)\s*$/)
+		{
+			$open = { kind => $1, line => $line, heading => $heading, body => '' };
+		}
+		elsif (/\S/)
+		{
+			$heading = $1 if /^#+\s+(.*)/;
+			$follows = 0;
+		}
+	}
+	die "a fence opened in line $open->{line} of $page is not closed" if $open;
+	return @fences;
+}
+
+sub trimmed
+{
+	my ($text) = @_;
+
+	$text =~ s/[ \t]+$//mg;
+	$text =~ s/\A\n+|\n+\z//g;
+	return $text;
+}
+
+# Without times, which differ from run to run, and the widths that follow from
+# them. EXPLAIN shows rows in hundredths from 18 on.
+sub timeless
+{
+	my ($text) = @_;
+
+	return $text unless $text =~ /^ Execution Time: /m;
+	$text =~ s/\b(time=|Time: )\d+\.\d{3}(\.\.\d+\.\d{3})?/$1#/g;
+	$text =~ s/^ +(?=QUERY PLAN$)|^--+$//mg;
+	$text =~ s/\brows=\d+\K\.00\b//g if $node->pg_version >= 18;
+	return $text;
+}
+
+sub same_output
+{
+	my ($got, $expected, $name) = @_;
+
+	is(timeless(trimmed($got)), timeless(trimmed($expected)), $name);
+	return;
+}
+
+# --- psql: as pg_regress does it, both streams into one, errors in place
+
+my $mark = '=== mark ===';
+
+sub open_psql
+{
+	my ($name, @options) = @_;
+	my $session = { in => '', out => '' };
+
+	local $ENV{PGCLIENTENCODING} = 'UTF8';
+	$session->{timer} = IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default);
+	$session->{run} = IPC::Run::start(
+		[ 'psql', '-X', @options, '-d', $node->connstr('city') . " application_name=$name" ],
+		'<', \$session->{in}, '>', \$session->{out}, '2>&1', $session->{timer});
+	return $session;
+}
+
+sub enter
+{
+	my ($session, $sql) = @_;
+
+	$session->{in} .= "$sql\n\\echo $mark\n";
+	return;
+}
+
+# The session's answer to what was entered last.
+sub answer
+{
+	my ($session) = @_;
+
+	$session->{timer}->start;
+	$session->{run}->pump until $session->{out} =~ s/\A(.*?)^\Q$mark\E\n//ms;
+	return $1;
+}
+
+# --- ```sql
+
+sub run_sql
+{
+	my ($fence) = @_;
+
+	enter($psql, "$fence->{body}\n;");
+	same_output(answer($psql), $fence->{text} // '', "$page, line $fence->{line}: $fence->{heading}");
+	return;
+}
+
+# --- ```console
+
+sub run_console
+{
+	my ($fence) = @_;
+	my (%psql, %waits, @steps);
+
+	# each step: the session, what it enters, and the answer shown
+	for (split /\n/, $fence->{body})
+	{
+		if (/^(\s*)(\w+)=> (.*)/)
+		{
+			push @steps, { who => $2, sql => $3, indent => $1, shown => '' };
+		}
+		elsif (/^\s*(\w+): (.*)/ && $waits{$1})
+		{
+			push @steps, { who => $1, indent => '', shown => '' } if $steps[-1]{who} ne $1 || defined $steps[-1]{sql};
+			$steps[-1]{shown} .= "$2\n";
+		}
+		elsif (/^\s*\(waits\)$/)
+		{
+			$waits{ $steps[-1]{who} } = $steps[-1]{waits} = 1;
+		}
+		else
+		{
+			$steps[-1]{shown} .= s/^$steps[-1]{indent}//r . "\n";
+		}
+	}
+	for my $step (@steps)
+	{
+		my $who = $step->{who};
+		my $what = "$page, line $fence->{line}: $who " . ($step->{sql} // 'later');
+
+		$psql{$who} //= open_psql($who);
+		enter($psql{$who}, $step->{sql}) if defined $step->{sql};
+		if ($step->{waits})
+		{
+			$psql{$who}{run}->pump_nb while length $psql{$who}{in};
+			ok($node->poll_query_until('city',
+				"SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE application_name = '$who'"), "$what waits");
+			next;
+		}
+		same_output(answer($psql{$who}), $step->{shown}, $what);
+	}
+	close_psql($_) for values %psql;
+	return;
+}
+
+sub close_psql
+{
+	my ($session) = @_;
+
+	$session->{in} .= "\\q\n";
+	$session->{run}->finish;
+	return;
+}
+
+# --- ```sh
+
+# Folders that pages name, and their places here.
+my $base = PostgreSQL::Test::Utils::tempdir();
+my %folders = ('/var/reports' => "$base/reports", '/folder' => "$base/folder");
+mkdir $_ for values %folders;
+
+# The four files that simtool reads.
+my %files = (
+	article => "1\nthe lamp in the lane is dark\n\f2\nthe bus was late again\n\f",
+	sample => "s1\nthe lamp in the lane is out\n",
+	stopwords => "the\n",
+	hashvalue => join('', map { sprintf("%016b\n", $_ * 40503 % 65536) } 1 .. 1000));
+append_to_file("$folders{'/folder'}/$_.txt", $files{$_}) for keys %files;
+
+# Runs the line on this server.
+sub run_here
+{
+	my ($line) = @_;
+	my ($out, $err) = ('', '');
+
+	$line =~ s/$_\b/$folders{$_}/g for keys %folders;
+	local $ENV{PGHOST} = $node->host;
+	local $ENV{PGPORT} = $node->port;
+	IPC::Run::run([ 'sh', '-c', $line ], '<', '/dev/null', '>', \$out, '2>', \$err);
+	is("$? $err", '0 ', $line);
+	return $out;
+}
+
+# The packages that a page installs are those that test/server.sh and
+# test/package install.
+sub is_needed
+{
+	my ($line) = @_;
+	my $known = slurp_file('test/server.sh') . slurp_file('test/package');
+
+	for my $package ($line =~ s/.*install //r =~ /\S+/g)
+	{
+		my $name = $package =~ s/-\d+$/-MAJOR/r;
+		like($known, qr/(?<![\w-])\Q$name\E(?![\w-])/, "$package is needed");
+	}
+	return;
+}
+
+# Make has the target. Other tests run it.
+sub make_knows
+{
+	my ($line) = @_;
+	my ($out, $err) = ('', '');
+
+	IPC::Run::run([ shellwords($line =~ s/^sudo //r), '-n' ], '>', \$out, '2>', \$err);
+	is("$? $err", '0 ', $line);
+	isnt($out, '', '... which does something');
+	return;
+}
+
+# test/package runs the command, in a folder of its own.
+sub package_does
+{
+	my ($line) = @_;
+
+	my $command = $line =~ s/^sudo | \.\S*$//gr;
+
+	like(slurp_file('test/package'), qr/\b\Q$command\E /, $line);
+	return;
+}
+
+my @rules = (
+	[ qr/^git clone <this repository> simdup$|^cd simdup$/, sub { } ],
+	[ qr/^sudo apt-get install /, \&is_needed ],
+	[ qr/^(sudo )?make\b/, \&make_knows ],
+	[ qr/^(sudo )?(dpkg-buildpackage|dpkg|apt-get build-dep) /, \&package_does ],
+	[ qr/^(PGDATABASE=\w+ )?(psql|test\/demo\/\w+|printf) /, \&run_here ]);
+
+sub run_shell
+{
+	my ($fence) = @_;
+
+	for my $line (grep { /\S/ } split /\n/, $fence->{body} =~ s/\s*\\\n\s*/ /gr =~ s/(^|[ \t]+)#.*//mgr)
+	{
+		my ($rule) = grep { $line =~ $_->[0] } @rules;
+		die "nothing runs a line of the fence in line $fence->{line} of $page: $line" unless $rule;
+		$rule->[1]->($line);
+	}
+	return;
+}
+
+# --- all pages
+
+my %runs = (
+	sql => \&run_sql,
+	console => \&run_console,
+	sh => \&run_shell,
+	map { $_ => sub { } } 'pgsql shard', 'pgsql coordinator', 'pgsql shard pairs', 'pgsql coordinator pairs');
+
+for (@pages)
+{
+	$page = $_;
+	new_database();
+	$psql = open_psql('reader', '-q');
+	for my $fence (fences(slurp_file($page)))
+	{
+		my $run = $runs{ $fence->{kind} } or die "nothing runs the fence in line $fence->{line} of $page: $fence->{kind}";
+		$run->($fence);
+	}
+	close_psql($psql);
+}
+
+ok(-s "$base/$_", "$_ is written") for 'reports/letter.txt', 'reports/letter.html', 'folder/result.txt';
+
+# --- links and lengths
+
+sub prose
+{
+	my ($file) = @_;
+
+	return decode_utf8(slurp_file($file)) =~ s/^```.*?^```$//msgr;
+}
+
+# The anchors of a page's headings, as GitHub makes them.
+sub anchors
+{
+	my ($file) = @_;
+
+	return map { lc s/[^\w -]//gr =~ tr/ /-/r => 1 } prose($file) =~ /^#+\s+(.*)$/mg;
+}
+
+# The links of a page that lead nowhere.
+sub broken_links
+{
+	my ($file) = @_;
+	my ($folder) = $file =~ m{^(.*/)?};
+	my @broken;
+
+	for my $link (prose($file) =~ /\]\(([^)]*)\)/g)
+	{
+		my ($path, $anchor) = $link =~ /^([^#]*)#?(.*)$/;
+		my $target = $path eq '' ? $file : ($folder // '') . $path;
+
+		1 while $target =~ s{[^/]+/\.\./}{};
+		my %known = -f $target ? anchors($target) : ();
+		push @broken, $link if !-f $target || ($anchor ne '' && !$known{$anchor});
+	}
+	return @broken;
+}
+
+is(join(' ', broken_links($_)), '', "$_: each link leads to a heading") for @pages;
+
+my $door = slurp_file('README.md');
+like($door, qr/\]\(\Q$_\E[)#]/, "README.md leads to $_") for grep { $_ ne 'README.md' } @pages;
+
+for my $file (grep { !/RESULTS/ } @pages)
+{
+	cmp_ok(() = slurp_file($file) =~ /\n/g, '<=', $file eq 'README.md' ? 250 : 330, "$file is short");
+}
+
+$node->stop;
+done_testing();
