@@ -8,6 +8,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep);
 
+$ENV{ENCODING} ||= 'UTF8';
+
 # Rows that a search by index and one by scan do not have in common, over some
 # radii and centers, and whether the first one was by the index.
 my $functions = <<'SQL';

@@ -5,6 +5,9 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib $FindBin::RealBin;
+
 use Digest::SHA ();
 use Dependents;
 use PostgreSQL::Test::Cluster;
