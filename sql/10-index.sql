@@ -23,8 +23,7 @@ CREATE TYPE simhash_ball (
 
 COMMENT ON TYPE simhash_ball IS
   'all fingerprints within a Hamming distance of a center: <hex,k>, k from 0 to 64';
-COMMENT ON FUNCTION simhash_ball_in(cstring) IS
-  'I/O: <hex,k> without blanks, hex as for simhash64 and k in decimal; else SQLSTATE 22P02, or 22023 where k is not from 0 to 64';
+COMMENT ON FUNCTION simhash_ball_in(cstring) IS 'I/O: <hex,k> without blanks, k in decimal';
 COMMENT ON FUNCTION simhash_ball_out(simhash_ball) IS 'I/O: <hex,k>';
 COMMENT ON FUNCTION simhash_ball_recv(internal) IS
   'I/O: center as 8 bytes, radius as 4, big-endian; SQLSTATE 22023 where the radius is not from 0 to 64';
