@@ -150,14 +150,12 @@ build_units()
 # run_prove FILE...: all that speak TAP.
 run_prove()
 {
-  local setting status=0 log=$scratch/prove.log
+  local setting
   for setting in "${settings[@]}"; do
     echo "${setting%%=*} = '${setting#*=}'"
   done >"$scratch/settings.conf"
-  ENCODING=$ENCODING TEMP_CONFIG=$scratch/settings.conf PERL5LIB=$tree/test \
-    make_there prove_installcheck PROVE_TESTS="$*" \
-    PROVE_FLAGS="--formatter Sum --timer --directives --failures --comments -j $jobs ${PROVE_FLAGS:-}" 2>&1 | tee "$log" | without_sum || status=$?
-  add_run "$log" "$status"
+  ENCODING=$ENCODING TEMP_CONFIG=$scratch/settings.conf PERL5LIB=$tree/test counted make_there prove_installcheck \
+    PROVE_TESTS="$*" PROVE_FLAGS="--formatter Sum --timer --directives --failures -j $jobs ${PROVE_FLAGS:-}"
 }
 
 # A name that chooses nothing is a mistake, not a success.
