@@ -42,6 +42,7 @@ MODULE_big = simdup
 OBJS = $(SOURCES:.c=.o)
 DATA_built = simdup--$(EXTVERSION).sql
 DATA = $(call files,sql/simdup--*--*.sql)
+DOCS = $(call files,doc/simdup-*.md)
 REGRESS = $(basename $(notdir $(sort $(call files,test/sql/*.sql))))
 REGRESS_OPTS = --inputdir=$(here)/test --load-extension=simdup --encoding=UTF8 --no-locale
 ISOLATION = $(basename $(notdir $(sort $(call files,test/specs/*.spec))))

@@ -28,7 +28,7 @@ CREATE TYPE simhash64 (
 
 COMMENT ON TYPE simhash64 IS
   '64-bit similarity-preserving fingerprint: 16 hex digits; near-duplicates differ in few bits';
-COMMENT ON FUNCTION simhash64_in(cstring) IS 'I/O: exactly 16 hex digits of either case; else SQLSTATE 22P02';
+COMMENT ON FUNCTION simhash64_in(cstring) IS 'I/O: exactly 16 hex digits of either case';
 COMMENT ON FUNCTION simhash64_out(simhash64) IS 'I/O: 16 lower-case hex digits';
 COMMENT ON FUNCTION simhash64_recv(internal) IS 'I/O: 8 bytes, big-endian';
 COMMENT ON FUNCTION simhash64_send(simhash64) IS 'I/O: 8 bytes, big-endian';
@@ -169,7 +169,7 @@ COMMENT ON OPERATOR FAMILY simhash64_hash_ops USING hash IS 'equality of fingerp
 CREATE FUNCTION simhash_distance(a simhash64, b simhash64) RETURNS integer
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_distance(simhash64, simhash64) IS
-  'Hamming distance: the number of bits, 0 to 64, in which two fingerprints differ; function form of <~> (Charikar 2002; document 001)';
+  'Hamming distance: in how many bits, 0 to 64, two fingerprints differ; function form of <~>';
 
 CREATE OPERATOR <~> (
   LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash_distance,
@@ -185,4 +185,4 @@ COMMENT ON FUNCTION simhash_similarity(simhash64, simhash64) IS
 CREATE FUNCTION simhash_blocks(fp simhash64, n_blocks integer DEFAULT 4) RETURNS bigint[]
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_blocks(simhash64, integer) IS
-  'the fingerprint cut into n_blocks (2 to 16) blocks, low bits first, the first 64 mod n_blocks of them one bit wider; element i is i << 32 | block value. Fingerprints within distance k share an element of n_blocks = k + 1: index with gin, search with && and recheck <~>. SQLSTATE 22023 for another n_blocks (documents 001 and 003)';
+  'the fingerprint cut into n_blocks blocks; fingerprints within distance n_blocks - 1 share one';

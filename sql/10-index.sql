@@ -23,8 +23,7 @@ CREATE TYPE simhash_ball (
 
 COMMENT ON TYPE simhash_ball IS
   'all fingerprints within a Hamming distance of a center: <hex,k>, k from 0 to 64';
-COMMENT ON FUNCTION simhash_ball_in(cstring) IS
-  'I/O: <hex,k> without blanks, hex as for simhash64 and k in decimal; else SQLSTATE 22P02, or 22023 where k is not from 0 to 64';
+COMMENT ON FUNCTION simhash_ball_in(cstring) IS 'I/O: <hex,k> without blanks, k in decimal';
 COMMENT ON FUNCTION simhash_ball_out(simhash_ball) IS 'I/O: <hex,k>';
 COMMENT ON FUNCTION simhash_ball_recv(internal) IS
   'I/O: center as 8 bytes, radius as 4, big-endian; SQLSTATE 22023 where the radius is not from 0 to 64';
@@ -66,11 +65,10 @@ DEFAULT FOR TYPE simhash_ball USING hash AS
 COMMENT ON OPERATOR CLASS simhash_ball_hash_ops USING hash IS 'equality of balls';
 COMMENT ON OPERATOR FAMILY simhash_ball_hash_ops USING hash IS 'equality of balls';
 
--- membership; leakproof: a ball that exists has a valid radius, so they raise
--- no error. The cost is not of the function but of the choice: the planner
--- charges each probe of the index as random page reads, some 20 times the
--- measured time, and cannot be told otherwise. With 50 for a comparison, index
--- and scan stand in the right relation where both are in memory: the scan is
+-- Membership. The functions are leakproof: every ball has a valid radius, so
+-- they raise no error. Their cost corrects the planner, which charges each
+-- probe of the index as random page reads, some 20 times the measured time.
+-- With a cost of 50, index and scan compare as they do in memory: the scan is
 -- chosen from k = 8 on at 10,000 rows, 12 at 100,000, 16 at a million.
 
 CREATE FUNCTION simhash_in_ball(simhash64, simhash_ball) RETURNS boolean

@@ -11,7 +11,7 @@ CREATE FUNCTION simhash(
 ) RETURNS simhash64
   AS 'MODULE_PATHNAME', 'simhash_tsvector' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION simhash(tsvector, integer, text, text, boolean) IS
-  'fingerprint of a tsvector''s lexemes, so that any text search configuration with its stop words and dictionaries can choose the features; a lexeme occurs as often as it has positions (core keeps at most 255), once in a stripped vector. Arguments as in simhash(text). NULL without a lexeme. As durable as the configuration: a changed dictionary changes the lexemes';
+  'fingerprint of a text search vector''s lexemes, each as often as it has positions';
 
 CREATE FUNCTION simhash(
   features text[],
@@ -21,7 +21,7 @@ CREATE FUNCTION simhash(
 ) RETURNS simhash64
   AS 'MODULE_PATHNAME', 'simhash_weighted' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION simhash(text[], float8[], text, boolean) IS
-  'fingerprint of features taken as they are, with their weights (NULL: 1 each), equal features added. Weights are finite, 0 to less than 2^47, rounded to 2^-16. NULL where nothing weighs anything. SQLSTATE 2202E for arrays of different length or more than one dimension, 22004 for NULLs in them, 22023 or 22003 for weights, with the position';
+  'fingerprint of features taken as they are, with their weights; equal features are added';
 
 CREATE FUNCTION simhash_agg_accum(internal, text) RETURNS internal
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -93,11 +93,10 @@ CREATE AGGREGATE simhash_agg(hash varbit, weight bigint) (
   MSSPACE = 2200, MFINALFUNC = simhash_varbit_final, PARALLEL = SAFE
 );
 
-COMMENT ON AGGREGATE simhash_agg(text) IS
-  'fingerprint of the features in the rows, each of weight 1, equal features added; NULL features are skipped, NULL where there is none. Parallel; exact in a moving frame';
+COMMENT ON AGGREGATE simhash_agg(text) IS 'fingerprint of the features in the rows, each of weight 1';
 COMMENT ON AGGREGATE simhash_agg(text, float8) IS
-  'fingerprint of the weighted features in the rows, equal features added: simhash_agg(feature, weight) over simdup_features(t) is simhash(t). Weights are finite, 0 to less than 2^47, rounded to 2^-16 (else SQLSTATE 22023 or 22003); rows with a NULL are skipped, NULL where nothing weighs anything. Parallel; exact in a moving frame';
+  'fingerprint of the weighted features in the rows; over simdup_features(t) it is simhash(t)';
 COMMENT ON AGGREGATE simhash_agg(text, float8, text) IS
   'simhash_agg(feature, weight) with another hash: see simdup_hash';
 COMMENT ON AGGREGATE simhash_agg(varbit, bigint) IS
-  'fingerprint, as wide as the hashes, of features given by their hashes: bit i is 1 if and only if the weights of the hashes with a 1 there exceed those with a 0. Weights are 0 or more (else SQLSTATE 22023), hashes all of one width (else 22026); rows with a NULL are skipped, NULL where there is none. Parallel; exact in a moving frame (document 004)';
+  'fingerprint, as wide as the hashes, of features given by their hashes';

@@ -6,7 +6,7 @@
 CREATE FUNCTION simdup_icu_version() RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION simdup_icu_version() IS
-  'versions of ICU, CLDR and Unicode that find the words of the tokenizers icu and icu:LOCALE and of the text search parser simdup_icu; NULL where simdup was built without ICU. Other versions may find other words: when this changes, compute again what was stored with them';
+  'versions of ICU, CLDR and Unicode behind the tokenizer icu; NULL if built without ICU';
 
 CREATE FUNCTION simdup_icu_start(internal, integer) RETURNS internal
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -36,4 +36,4 @@ CREATE TEXT SEARCH PARSER simdup_icu (
   HEADLINE = pg_catalog.prsd_headline
 );
 COMMENT ON TEXT SEARCH PARSER simdup_icu IS
-  'words as ICU finds them (UAX #29; by dictionary in Chinese, Japanese, Thai, Lao, Khmer and Burmese), with the segmentation of the tokenizer icu. Token types: word, number, blank. Depends on the ICU version: see simdup_icu_version(). SQLSTATE 0A000 where simdup was built without ICU';
+  'words as ICU finds them (UAX #29; by dictionary where a script has no blanks)';

@@ -2,10 +2,10 @@
 --
 -- batch: whole tables at once
 --
--- Every function here runs a query that its caller gives: with the caller's
--- rights, and as volatile and as unsafe in parallel workers as that query may
--- be. Keys are bigint (or a smaller integer) in the first form of each, and
--- of the type of the last argument, a null of it, in the second.
+-- Each function runs the caller's query with the caller's rights. It is volatile
+-- and parallel unsafe, because the query may be. Keys are bigint, or a smaller
+-- integer, in the first form of each function. In the second form they have the
+-- type of the last argument, which is a null of it.
 
 CREATE FUNCTION simdup_pairs(
   query text, max_distance integer DEFAULT 3,
@@ -18,7 +18,7 @@ CREATE FUNCTION simdup_pairs(
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 COMMENT ON FUNCTION simdup_pairs(text, integer) IS
-  'all pairs of rows whose fingerprints differ in at most max_distance (0 to 16) bits, each pair once, a before b in query order; the query yields (key, simhash64), NULL fingerprints are skipped with a NOTICE. SQLSTATE 22023 for another distance or what is no query, 42804 for other columns, 22004 for a NULL key; no row where an argument is NULL. Beyond maintenance_work_mem it works on disk (documents 001 and 003)';
+  'all pairs of rows within max_distance, each once, a before b in the order of the query';
 COMMENT ON FUNCTION simdup_pairs(text, integer, anyelement) IS
   'simdup_pairs for keys of any type: key_type is a null of it, such as NULL::uuid';
 
@@ -33,7 +33,7 @@ CREATE FUNCTION simdup_new_pairs(
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 COMMENT ON FUNCTION simdup_new_pairs(text, text, integer) IS
-  'incremental batch: the pairs of new rows with old ones and with each other, none of two old rows; a is a new row, b an old one or a later new one; queries and distance as for simdup_pairs (document 003)';
+  'pairs of new rows with old ones and with each other; a is a new row';
 COMMENT ON FUNCTION simdup_new_pairs(text, text, integer, anyelement) IS
   'simdup_new_pairs for keys of any type: key_type is a null of it, such as NULL::uuid';
 
@@ -48,7 +48,7 @@ CREATE FUNCTION simdup_clusters(
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 COMMENT ON FUNCTION simdup_clusters(text, integer, text, integer) IS
-  'the clusters of at least min_size rows (1: every row that has a fingerprint): each row''s key, the cluster''s name, which is its first key in query order, and its size; method connected: connected components of simdup_pairs; leader: each row in query order joins the first earlier leader within max_distance or becomes one (the single pass of document 003)';
+  'each row''s cluster, connected or leader, named by its first key in the order of the query';
 COMMENT ON FUNCTION simdup_clusters(text, integer, text, anyelement, integer) IS
   'simdup_clusters for keys of any type: key_type is a null of it, such as NULL::uuid';
 
@@ -61,7 +61,7 @@ CREATE FUNCTION simdup_evaluate(
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 1;
 COMMENT ON FUNCTION simdup_evaluate(text, text) IS
-  'found pairs against true ones: each query yields two keys of any one type in its first columns; order within a pair, repetition, pairs of a key with itself and pairs with a NULL do not matter; NULL where there is nothing to divide by (document 003)';
+  'precision, recall and F1 of found pairs against true ones; each query yields two keys';
 
 CREATE FUNCTION simdup_evaluate_clusters(
   found text, truth text,
@@ -70,7 +70,7 @@ CREATE FUNCTION simdup_evaluate_clusters(
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 1;
 COMMENT ON FUNCTION simdup_evaluate_clusters(text, text) IS
-  'found clusters against labelled ones by the pairs that they imply: each query yields (key, cluster), a key once at most, else SQLSTATE 21000; a key that is missing, or whose cluster is NULL, is alone';
+  'precision, recall and F1 of found clusters against true ones; each query yields key and cluster';
 
 CREATE FUNCTION simdup_tune(
   query text, up_to integer DEFAULT 16,
@@ -81,7 +81,7 @@ CREATE FUNCTION simdup_tune(
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 17;
 COMMENT ON FUNCTION simdup_tune(text, integer) IS
-  'what each distance from 0 to up_to (0 to 64) would find: for labelled pairs (simhash64, simhash64, boolean: is it a duplicate) precision, recall and F1; for a table''s (key, simhash64) the expected number of pairs of unrelated rows, from a beta-binomial fit to the distances in a sample of 4096';
+  'what each distance would find: scores against labels, or the expected number of false pairs';
 
 -- what other sessions see
 
@@ -89,8 +89,7 @@ CREATE FUNCTION simdup_progress(
   OUT pid integer, OUT batch text, OUT phase text, OUT done bigint, OUT total bigint
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 10;
-COMMENT ON FUNCTION simdup_progress() IS
-  'batches that run now, in sessions whose statements the caller may see: phase (starting, reading, grouping, comparing, counting, writing) and units done of a total, which is 0 where it is not known; as shown before the statement in pg_stat_activity';
+COMMENT ON FUNCTION simdup_progress() IS 'batches that run now, in sessions whose statements the caller may see';
 
 -- for the DBA
 
@@ -100,10 +99,10 @@ CREATE FUNCTION simdup_summary(
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 40;
 COMMENT ON FUNCTION simdup_summary(text, integer) IS
-  'duplicates of a query''s (key of any type, simhash64): rows, groups of equal fingerprints, connected groups by size, the ten largest by their first key, pairs by distance up to max_distance (0 to 16), and for blocks of the fingerprint how many rows share a value (expected candidates per search)';
+  'a table''s duplicates: rows, groups by size, the largest, pairs by distance, rows that share a block';
 
 CREATE FUNCTION simdup_report_html(query text, title text, max_distance integer DEFAULT 3)
   RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000;
 COMMENT ON FUNCTION simdup_report_html(text, text, integer) IS
-  'simdup_summary as one self-contained HTML page in ASCII, with charts and, if the query yields a text as third column, samples of it; every value escaped';
+  'simdup_summary as one HTML page, with samples of a third column';

@@ -2,3 +2,210 @@
 
 -- complain if script is sourced in psql, rather than via ALTER EXTENSION
 \echo Use "ALTER EXTENSION simdup UPDATE TO '0.3.0'" to load this file. \quit
+
+--
+-- Comments of one line. The contract of each object is in doc/simdup-reference.md.
+--
+
+COMMENT ON FUNCTION simhash64_in(cstring) IS 'I/O: exactly 16 hex digits of either case';
+COMMENT ON FUNCTION simhash_distance(simhash64, simhash64) IS
+  'Hamming distance: in how many bits, 0 to 64, two fingerprints differ; function form of <~>';
+COMMENT ON FUNCTION simhash_blocks(simhash64, integer) IS
+  'the fingerprint cut into n_blocks blocks; fingerprints within distance n_blocks - 1 share one';
+COMMENT ON FUNCTION simhash_ball_in(cstring) IS 'I/O: <hex,k> without blanks, k in decimal';
+COMMENT ON FUNCTION simhash(text, integer, text, text, text, boolean) IS
+  'fingerprint of a text: near-duplicates differ in few bits; NULL for a text without a token';
+COMMENT ON FUNCTION simhash_row(text, text[], integer, integer, text, text, text, boolean) IS
+  'fingerprint of a row: the features of its long text, and each short field as one feature';
+COMMENT ON FUNCTION simdup_features(text, integer, text, text) IS
+  'what a fingerprint saw: the distinct tokens of a text with their weights, most frequent first';
+COMMENT ON FUNCTION simdup_hash(text, text) IS
+  '64-bit hash of a text''s UTF-8 bytes by city64, murmur3, bkdr or java';
+COMMENT ON FUNCTION simhash(tsvector, integer, text, text, boolean) IS
+  'fingerprint of a text search vector''s lexemes, each as often as it has positions';
+COMMENT ON FUNCTION simhash(text[], float8[], text, boolean) IS
+  'fingerprint of features taken as they are, with their weights; equal features are added';
+COMMENT ON AGGREGATE simhash_agg(text) IS 'fingerprint of the features in the rows, each of weight 1';
+COMMENT ON AGGREGATE simhash_agg(text, float8) IS
+  'fingerprint of the weighted features in the rows; over simdup_features(t) it is simhash(t)';
+COMMENT ON AGGREGATE simhash_agg(varbit, bigint) IS
+  'fingerprint, as wide as the hashes, of features given by their hashes';
+COMMENT ON FUNCTION simhash_field(anyelement) IS
+  'a value''s text, the same under all settings, for the fields of simhash_row';
+COMMENT ON FUNCTION simhash_record(record, name, name[], integer, integer, text, text, text, boolean) IS
+  'simhash_row of a row value: one column is the content, all others are fields, by their text';
+COMMENT ON FUNCTION simhash_row_expression(regclass, name, name[], integer, integer, text, text, text, boolean) IS
+  'the call of simhash_row that gives what simhash_record gives for a table''s row, immutable';
+COMMENT ON FUNCTION simdup_icu_version() IS
+  'versions of ICU, CLDR and Unicode behind the tokenizer icu; NULL if built without ICU';
+COMMENT ON TEXT SEARCH PARSER simdup_icu IS
+  'words as ICU finds them (UAX #29; by dictionary where a script has no blanks)';
+COMMENT ON FUNCTION simdup_strip_html(text) IS
+  'the text of an HTML page; never fails, and the result is text, not safe markup';
+COMMENT ON FUNCTION simdup_explain(text, text, integer, text) IS
+  'why two texts are near or not: distance, chance, resemblance, shared and own features';
+COMMENT ON FUNCTION simdup_shingles(text, integer, text) IS
+  'the distinct windows of w consecutive units of a text, in order of first occurrence';
+COMMENT ON FUNCTION shingle_resemblance(text, text, integer, text) IS
+  'shingles in both texts / shingles in either, exact, 0 to 1; NULL where a text has no shingle';
+COMMENT ON FUNCTION shingle_containment(text, text, integer, text) IS
+  'share of the shingles of a that b has too, exact: 1 where b contains a';
+COMMENT ON FUNCTION rabin_fingerprint(text, integer) IS
+  'Rabin fingerprint of degree 32 or 64 of a text''s UTF-8 bytes';
+COMMENT ON FUNCTION shingle_sketch(text, integer, integer, text) IS
+  'sample of the shingles: the fingerprints divisible by modulus, ascending';
+COMMENT ON FUNCTION shingle_sketch_bottom(text, integer, integer, text) IS
+  'sample of the shingles: the k smallest fingerprints, ascending';
+COMMENT ON FUNCTION sketch_resemblance(bigint[], bigint[], integer) IS
+  'resemblance of two texts, estimated from their sketches';
+COMMENT ON FUNCTION super_shingles(bigint[], integer) IS
+  'shingles of a sketch; texts that share one share w of its values in a row';
+COMMENT ON FUNCTION minhash_signature(text, integer, integer, text) IS
+  'MinHash signature of the shingles: n_hashes numbers; NULL where the text has no shingle';
+COMMENT ON FUNCTION minhash_similarity(integer[], integer[]) IS
+  'share of equal numbers of two MinHash signatures: an estimate of the resemblance';
+COMMENT ON FUNCTION minhash_bands(integer[], integer) IS
+  'one hash for each band of a MinHash signature, for gin and &&';
+COMMENT ON FUNCTION minhash_bands_for(float8, integer, float8) IS
+  'number of bands for a resemblance and a recall, and the recall to expect';
+COMMENT ON FUNCTION shingle_pairs(text, integer, float8, text, integer) IS
+  'pairs of documents of at least min_resemblance, with their connected components';
+COMMENT ON FUNCTION simdup_verified_pairs(text, integer, float8, integer, text) IS
+  'pairs found by fingerprint and verified by the exact resemblance of their texts';
+COMMENT ON FUNCTION imatch_fingerprint(text, text[], text) IS
+  'I-Match: one hash of the terms of a text that are in the lexicon, in any order';
+COMMENT ON FUNCTION imatch_fingerprints(text, text[], integer, float8, text) IS
+  'I-Match with randomised lexicons: equal in any element (&&) is a match';
+COMMENT ON FUNCTION imatch_lexicon(text, float8, float8, text) IS
+  'the terms of a corpus whose inverse document frequency is in a range, for I-Match';
+COMMENT ON FUNCTION term_idf(text, text) IS
+  'the terms of a corpus, the number of documents with each, and its inverse document frequency';
+COMMENT ON FUNCTION term_cosine(text, text, text) IS
+  'cosine of the term frequencies of two texts, 0 to 1; NULL where a text has no term';
+COMMENT ON FUNCTION term_cosine(text, text, text[], float8[], text) IS
+  'cosine of term frequency times weight; terms[i] weighs weights[i]';
+COMMENT ON FUNCTION simdup_bitmap(text, integer, text) IS
+  'feature bitmap of a text: one bit for each token; NULL where the text has no token';
+COMMENT ON FUNCTION simdup_bitmap_similarity(varbit, varbit) IS
+  'bits in both bitmaps / bits in either, 0 to 1; NULL for two empty bitmaps';
+COMMENT ON FUNCTION simdup_window(varbit, integer, float8) IS
+  'the row''s class: that of the first recent representative above threshold, else the next class';
+COMMENT ON FUNCTION simdup_pairs(text, integer) IS
+  'all pairs of rows within max_distance, each once, a before b in the order of the query';
+COMMENT ON FUNCTION simdup_new_pairs(text, text, integer) IS
+  'pairs of new rows with old ones and with each other; a is a new row';
+COMMENT ON FUNCTION simdup_clusters(text, integer, text, integer) IS
+  'each row''s cluster, connected or leader, named by its first key in the order of the query';
+COMMENT ON FUNCTION simdup_evaluate(text, text) IS
+  'precision, recall and F1 of found pairs against true ones; each query yields two keys';
+COMMENT ON FUNCTION simdup_evaluate_clusters(text, text) IS
+  'precision, recall and F1 of found clusters against true ones; each query yields key and cluster';
+COMMENT ON FUNCTION simdup_tune(text, integer) IS
+  'what each distance would find: scores against labels, or the expected number of false pairs';
+COMMENT ON FUNCTION simdup_progress() IS 'batches that run now, in sessions whose statements the caller may see';
+COMMENT ON FUNCTION simdup_summary(text, integer) IS
+  'a table''s duplicates: rows, groups by size, the largest, pairs by distance, rows that share a block';
+COMMENT ON FUNCTION simdup_report_html(text, text, integer) IS
+  'simdup_summary as one HTML page, with samples of a third column';
+COMMENT ON FUNCTION simhash_update_trigger() IS
+  'trigger (fp, content [, field ...]): keeps fp in step with the content and the fields';
+COMMENT ON FUNCTION simdup_flag_trigger() IS
+  'trigger (fp, flag, key, k [, ''lock'']): sets flag to the key of the nearest other row within k';
+COMMENT ON FUNCTION simdup_log_trigger() IS
+  'trigger (fp, key, k, log_table [, ''lock'']): logs every row within k of a new one';
+COMMENT ON FUNCTION simdup_reject_trigger() IS
+  'trigger (fp, key, k): refuses a row within k of another, also of one being written elsewhere';
+COMMENT ON FUNCTION simdup_lock_arrivals(regclass) IS
+  'makes other sessions'' locking arrivals in a table wait until the transaction ends';
+COMMENT ON FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean, text, text, boolean) IS
+  'sets a table up to flag, log or reject near rows; returns the statements';
+COMMENT ON FUNCTION simdup_detach(regclass, boolean, boolean) IS
+  'removes what simdup_attach made, except for a log table; returns the statements';
+-- text: minhash64, the fingerprint of shared text
+--
+
+CREATE FUNCTION minhash64(content text, w integer DEFAULT 4, unit text DEFAULT 'char') RETURNS simhash64
+  AS 'MODULE_PATHNAME', 'simdup_minhash64' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION minhash64(text, integer, text) IS
+  'fingerprint of a text''s folded shingles: at distance 32 * (1 - resemblance) on average';
+
+CREATE FUNCTION minhash64(features text[]) RETURNS simhash64
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_features' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION minhash64(text[]) IS
+  'fingerprint of a set of features, taken as they are';
+
+CREATE FUNCTION minhash64(vector tsvector) RETURNS simhash64
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_tsvector' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION minhash64(tsvector) IS
+  'fingerprint of the set of a tsvector''s lexemes';
+
+CREATE FUNCTION minhash64_row(
+  content text,
+  fields text[],
+  field_share float8 DEFAULT 0.25,
+  w integer DEFAULT 4,
+  unit text DEFAULT 'char'
+) RETURNS simhash64
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_row' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION minhash64_row(text, text[], float8, integer, text) IS
+  'fingerprint of a row: its text''s shingles, and each field as a share of as many elements';
+
+CREATE FUNCTION minhash64_shingles(content text, w integer DEFAULT 4, unit text DEFAULT 'char') RETURNS SETOF text
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_shingles' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 200;
+COMMENT ON FUNCTION minhash64_shingles(text, integer, text) IS
+  'what minhash64 saw: the distinct folded shingles of a text, in order of first occurrence';
+
+CREATE FUNCTION minhash64_agg_accum(internal, text) RETURNS internal
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_agg_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION minhash64_agg_combine(internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_agg_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION minhash64_agg_serialize(internal) RETURNS bytea
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_agg_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION minhash64_agg_deserialize(bytea, internal) RETURNS internal
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_agg_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION minhash64_agg_final(internal) RETURNS simhash64
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_agg_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION minhash64_agg_accum(internal, text) IS 'aggregate transition';
+COMMENT ON FUNCTION minhash64_agg_combine(internal, internal) IS 'aggregate combination of partial states';
+COMMENT ON FUNCTION minhash64_agg_serialize(internal) IS 'aggregate state to bytes';
+COMMENT ON FUNCTION minhash64_agg_deserialize(bytea, internal) IS 'aggregate state from bytes';
+COMMENT ON FUNCTION minhash64_agg_final(internal) IS 'aggregate result';
+
+CREATE AGGREGATE minhash64_agg(feature text) (
+  SFUNC = minhash64_agg_accum, STYPE = internal, SSPACE = 1300,
+  FINALFUNC = minhash64_agg_final, COMBINEFUNC = minhash64_agg_combine,
+  SERIALFUNC = minhash64_agg_serialize, DESERIALFUNC = minhash64_agg_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE minhash64_agg(text) IS
+  'fingerprint of the set of features in the rows, NULLs skipped; parallel';
+
+-- what a distance says
+
+CREATE FUNCTION minhash64_resemblance(distance integer) RETURNS float8
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_resemblance' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash64_resemblance(integer) IS
+  'resemblance that a distance of minhash64 fingerprints stands for, 0 to 1';
+
+CREATE FUNCTION minhash64_distance(resemblance float8, recall float8 DEFAULT 0.95) RETURNS integer
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_distance' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash64_distance(float8, float8) IS
+  'smallest max_distance that finds a pair of this resemblance with a chance of recall';
+
+-- a second opinion
+
+CREATE FUNCTION minhash_bits(
+  content text,
+  n_bits integer DEFAULT 512,
+  w integer DEFAULT 4,
+  unit text DEFAULT 'char'
+) RETURNS varbit
+  AS 'MODULE_PATHNAME', 'simdup_minhash_bits' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 600;
+COMMENT ON FUNCTION minhash_bits(text, integer, integer, text) IS
+  'sketch of a text''s folded shingles in 64 to 8192 bits, for minhash_bits_resemblance';
+
+CREATE FUNCTION minhash_bits_resemblance(a varbit, b varbit) RETURNS float8
+  AS 'MODULE_PATHNAME', 'simdup_minhash_bits_resemblance' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_bits_resemblance(varbit, varbit) IS
+  'resemblance of two texts, 0 to 1, by their sketches of the same number of bits';

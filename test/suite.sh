@@ -155,7 +155,7 @@ tap_tree()
 {
   tree=$scratch/tap/simdup
   mkdir -p "$tree" "$scratch/tap/tmp_check/log"
-  cp -r "$root/test" "$root/expected" "$root/sql" "$root/src" "$root/Makefile" "$root/simdup.control" "$root/README.md" "$tree/"
+  cp -r "$root/test" "$root/expected" "$root/sql" "$root/src" "$root/Makefile" "$root/simdup.control" "$root/README.md" "$root/CHANGELOG.md" "$root/doc" "$tree/"
   if [ -d "$root/../shared/data" ]; then
     mkdir -p "$scratch/tap/shared"
     cp -rL "$root/../shared/data" "$scratch/tap/shared/"

@@ -7,8 +7,9 @@
 
 #include "catalog/pg_type.h"
 #include "compat.h"
+#include "core/hash.h"
 #include "core/host.h"
-#include "text/profile.h"
+#include "text/minhash64.h"
 #include "text/weight.h"
 #include "tsearch/ts_type.h"
 #include "type/simhash64.h"
@@ -135,4 +136,46 @@ simhash_weighted(PG_FUNCTION_ARGS)
 		simdup_check_interrupts();
 	}
 	return simdup_fingerprint(fcinfo, &counts, profile.ties);
+}
+
+/* A feature as it is, into a minhash64 sketch. */
+static void
+add_feature(SimdupSketch *sketch, SimdupUtf8 feature)
+{
+	uint64_t hash = simdup_city64(feature.bytes, feature.len);
+
+	simdup_sketch_add(sketch, &hash, 1);
+}
+
+PG_FUNCTION_INFO_V1(simdup_minhash64_features);
+/* minhash64(features) */
+Datum
+simdup_minhash64_features(PG_FUNCTION_ARGS)
+{
+	Datum *features;
+	int n = array_elements(PG_GETARG_ARRAYTYPE_P(0), TEXTOID, "features",
+						   &features);
+	SimdupSketch sketch;
+
+	simdup_sketch_begin(&sketch, SIMDUP_MINHASH64_BINS);
+	for (int i = 0; i < n; i++)
+		add_feature(&sketch, simdup_text_to_utf8(DatumGetTextPP(features[i])));
+	return simdup_minhash64_result(fcinfo, &sketch);
+}
+
+PG_FUNCTION_INFO_V1(simdup_minhash64_tsvector);
+/* minhash64(vector) */
+Datum
+simdup_minhash64_tsvector(PG_FUNCTION_ARGS)
+{
+	TSVector vector = PG_GETARG_TSVECTOR(0);
+	WordEntry *entries = ARRPTR(vector);
+	SimdupSketch sketch;
+
+	simdup_sketch_begin(&sketch, SIMDUP_MINHASH64_BINS);
+	for (int i = 0; i < vector->size; i++)
+		add_feature(&sketch,
+					simdup_bytes_to_utf8(STRPTR(vector) + entries[i].pos,
+										 entries[i].len));
+	return simdup_minhash64_result(fcinfo, &sketch);
 }

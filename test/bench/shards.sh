@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# shards.sh: the recipes of README.md over 1, 2 and 3 shards against one table:
-# all pairs, and the time of a search. Shards are databases of the one server,
-# so what is measured is the work and the protocol, without a network; with
-# fewer cores than shards they wait for each other.
-# `make bench PART=shards` takes 300,000 rows.
+# shards.sh: the recipes of doc/simdup-scaling.md over 1, 2 and 3 shards against
+# one table: all pairs, and the time of a search. Shards are databases of one
+# server, so the figures hold the work and the protocol, but no network. With
+# fewer cores than shards, the shards wait for each other. ROWS is 300,000 by
+# default.
 
 . "$ROOT/test/bench/lib.sh"
 
@@ -11,10 +11,10 @@ rows=$(rows_or 300000)
 k=3
 runs=3
 
-# recipe WHERE: the fences of README.md for all pairs, for $shards and $k.
+# recipe WHERE: the fences of the page for all pairs, for $shards and $k.
 recipe()
 {
-  sed -n "/^\`\`\`pgsql $1 pairs/,/^\`\`\`$/p" "$ROOT/README.md" |
+  sed -n "/^\`\`\`pgsql $1 pairs/,/^\`\`\`$/p" "$ROOT/doc/simdup-scaling.md" |
     sed -e '/^```/d' -e "s/^\\\\set k .*/\\\\set k $k/" -e "s/^\\\\set shards .*/\\\\set shards $shards/"
 }
 

@@ -1,9 +1,9 @@
-# reference: the tables of README.md's "Reference" are what the catalog has.
+# reference: the tables of doc/simdup-reference*.md are what the catalog has.
 #
-# Each row's first cell is the object's kind (none: a function), its signature,
-# and after an arrow its result, all as the catalog's entry below spells them;
-# so a missing row, one too many, and another name, type, default or result
-# are all seen. "Added" is held against the install scripts of past versions.
+# A row's first cell holds the object's kind (none: a function), its signature,
+# and after an arrow its result, spelled as the catalog's entry below. So a row
+# too few or too many fails, and so does another name, type, default or result.
+# The column "Added" is compared with the install scripts of past versions.
 
 use strict;
 use warnings;
@@ -15,29 +15,27 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-# The rows of all tables below "## Reference": [section, line, object, what, added].
+# The rows of a page's tables: [page, line, object, what, added].
 sub rows
 {
 	my ($page) = @_;
 	my @rows;
-	my ($within, $section, $line) = (0, '', 0);
+	my $line = 0;
 
-	for (split /\n/, $page)
+	for (split /\n/, decode_utf8(slurp_file($page)))
 	{
 		$line++;
-		$within = $1 eq 'Reference' if /^## (.*)/;
-		$section = $1 if /^### (.*)/;
-		next unless $within && /^\|/ && !/^\|-/;
+		next unless /^\|/ && !/^\|-/;
 
 		my @cells = map { s/^\s+|\s+$//gr } split /(?<!\\)\|/, substr($_, 1), -1;
 		pop @cells;
 		next if "@cells" eq 'Object What it does Added';
-		push @rows, [ $section, $line, @cells ];
+		push @rows, [ $page, $line, @cells ];
 	}
 	return @rows;
 }
 
-# A first cell as the catalog's entries are written: without its backquotes.
+# A first cell without its backquotes, as the catalog's entries are written.
 sub object
 {
 	my ($cell) = @_;
@@ -55,11 +53,11 @@ sub not_later
 	return $left le $right;
 }
 
-# What an installed simdup has, one entry a line, in the tables' notation. A
-# function is support, and not there, if it deals in internal or cstring or
-# implements a type, a cast, an operator or an operator class; what implements
-# an operator and may be called too has a comment that does not say
-# "implementation of" (as in PostgreSQL's own catalog).
+# The objects of an installed simdup, one entry a line, in the tables' notation.
+# Left out are functions that deal in internal or cstring or implement a type, a
+# cast, an operator or an operator class. A function that implements an operator
+# and may be called too has a comment that does not begin "implementation of",
+# as in PostgreSQL's own catalog.
 my $catalog = <<'SQL';
 WITH member AS (
   SELECT classid, objid, obj_description(objid, classid::regclass::name) AS comment
@@ -119,13 +117,12 @@ SELECT replace(replace(replace(entry, 'double precision', 'float8'), 'bit varyin
 FROM entry;
 SQL
 
-my $page = decode_utf8(slurp_file('README.md'));
-my @rows = rows($page);
+my @rows = map { rows($_) } glob 'doc/simdup-reference*.md';
 my $current = slurp_file('simdup.control') =~ /^default_version = '(.*)'/m ? $1 : die 'no version';
 my %past = map { m{simdup--([0-9.]+)\.sql$} ? ($1 => $_) : () } glob 'test/data/simdup--*.sql';
 
 is_deeply([ grep { @$_ != 5 || $_->[3] eq '' } @rows ], [], 'every row has an object, what it does, and a version');
-is_deeply([ map { "line $_->[1]: $_->[4]" } grep { $_->[4] ne $current && !$past{ $_->[4] } } @rows ],
+is_deeply([ map { "$_->[0], line $_->[1]: $_->[4]" } grep { $_->[4] ne $current && !$past{ $_->[4] } } @rows ],
 	[], 'Added is this version or one before');
 
 my $node = PostgreSQL::Test::Cluster->new('reference');
@@ -165,8 +162,7 @@ for my $version (sort keys %past)
 	$was_there || unlink $script;
 }
 
-# A trigger function's arguments are also in the hint that it gives to whoever
-# writes them wrong.
+# The hint of a trigger function with wrong arguments writes them as the page does.
 $node->safe_psql('postgres', 'CREATE EXTENSION simdup; CREATE TABLE t (id integer)');
 for my $row (grep { $_->[2] =~ /→ `trigger`$/ } @rows)
 {
@@ -175,7 +171,7 @@ for my $row (grep { $_->[2] =~ /→ `trigger`$/ } @rows)
 		CREATE TRIGGER t BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION $name('1', '2', '3', '4', '5', '6', '7');
 		CREATE TRIGGER u AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION $name();
 		INSERT INTO t VALUES (1)");
-	like($stderr, qr/^HINT:.*EXECUTE FUNCTION \Q$call\E\.$/m, "the hint of $name writes it as README.md does") or diag($stderr);
+	like($stderr, qr/^HINT:.*EXECUTE FUNCTION \Q$call\E\.$/m, "the hint of $name writes it as the reference does") or diag($stderr);
 }
 
 $node->stop;

@@ -1,8 +1,8 @@
 # shards: one table over three servers by postgres_fdw, against one server.
 #
-# The recipes are README.md's: a fence that begins ```pgsql shard is run on each
-# shard, by the user city, one that begins ```pgsql coordinator on the
-# coordinator; where a ```text fence follows it is what psql answers.
+# The recipes are those of doc/simdup-scaling.md. A fence ```pgsql shard runs on
+# each shard, by the user city, a fence ```pgsql coordinator on the coordinator.
+# The ```text fence that follows one is psql's answer.
 
 use strict;
 use warnings;
@@ -36,7 +36,7 @@ CONF
 	return $node;
 }
 
-# What psql answers, both streams, as the README test runs it.
+# What psql answers, both streams, as in pages.pl.
 sub answer
 {
 	my ($node, $db, $user, $script) = @_;
@@ -52,15 +52,15 @@ sub current_user
 	return $coordinator->safe_psql('postgres', 'SELECT current_user');
 }
 
-# --- README.md
+# --- the page
 
 my @fences;
-my $page = slurp_file('README.md');
+my $page = slurp_file('doc/simdup-scaling.md');
 while ($page =~ /^```pgsql (shard|coordinator)( pairs)?\n(.*?)^```\n(?:\s*^```text\n(.*?)^```\n)?/msg)
 {
 	push @fences, { where => $1, pairs => defined $2, sql => $3, text => $4 };
 }
-cmp_ok(scalar(grep { defined $_->{text} } @fences), '>=', 3, 'README.md has recipes for shards');
+cmp_ok(scalar(grep { defined $_->{text} } @fences), '>=', 3, 'the page has recipes for shards');
 
 # Run a fence in that database of the servers it is for. Host names of shards
 # become these servers' sockets.
@@ -82,7 +82,7 @@ for my $fence (@fences)
 	my $output = run_fence($fence, 'city', $fence->{sql});
 	my ($first) = $fence->{sql} =~ /^([^\\].*)/m;
 
-	is($output, ($fence->{text} // '') =~ s/[ \t]+$//mgr =~ s/\A\n+|\n+\z//gr, "README.md, $fence->{where}: $first");
+	is($output, ($fence->{text} // '') =~ s/[ \t]+$//mgr =~ s/\A\n+|\n+\z//gr, "the page, $fence->{where}: $first");
 }
 
 # --- the petitions, each under its district, beside the same on one server

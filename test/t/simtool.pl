@@ -1,5 +1,5 @@
-# simtool: document 004's program by SQL, against the course's official result
-# (where it lies beside the checkout) and against a small reference below.
+# simtool: test/demo/simtool against the course's official result, where that
+# lies beside the checkout, and against a small reference below.
 
 use strict;
 use warnings;

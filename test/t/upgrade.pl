@@ -1,6 +1,6 @@
 # upgrade: from each released version to the next by ALTER EXTENSION UPDATE. The
-# catalog must be that of a fresh installation, and what was built on the old
-# version must go on: before the update, on the new library, and after it.
+# catalog must be that of a fresh installation. Objects built on the old version
+# must work with the new library, before the update and after it.
 
 use strict;
 use warnings;
@@ -57,11 +57,11 @@ sub database
 	return $db;
 }
 
-# --- everything there is to say about a database beyond a new one's catalog
+# --- the catalog rows of a database, without those of an empty one
 
-# One statement that gives every row of every catalog that is of an object made
-# after initdb or refers to one, all columns, with names in place of OIDs: which
-# columns are OIDs of what, the server knows by itself.
+# One statement that gives every catalog row of an object made after initdb, or
+# with a reference to one: all columns, with names in place of OIDs. The server
+# tells which columns are OIDs of which catalog.
 sub catalog_query
 {
 	my @columns = map { [ split /\|/, $_, -1 ] } split /\n/, $node->safe_psql('postgres', <<'SQL');
@@ -183,7 +183,7 @@ for (sort keys %paths)
 }
 cmp_ok($n, '>=', scalar(@versions), 'every released version was updated');
 
-# The comparison sees whatever an update script could do or leave undone.
+# The comparison sees every kind of change that an update script could make or omit.
 for my $change (
 	'ALTER FUNCTION simhash_within(simhash64, simhash64, integer) COST 7',
 	'ALTER FUNCTION simdup_hash(text, text) VOLATILE',

@@ -1,19 +1,18 @@
-# readme: what README.md shows is what happens.
+# pages: the examples of $page and of the pages in doc/ do what they show.
 #
-# Every fence is run, all in their order, on one server:
+# Each page has a database of its own, called city. Its fences run in order:
 #
-# - ```sql in one session on one new database. Where a ```text fence follows,
-#   it is what psql answers (without command tags; blanks at line ends do not
-#   count); where none does, psql answers nothing.
-# - ```console is what several people at psql see: A=> is what A enters, what
-#   follows is the answer, command tags included. (waits) says that it has to
-#   wait, and B: begins a line that B gets later.
-# - ```sh line by line, by the rule that its command has below.
+# - ```sql runs in one psql session. The ```text fence that follows is psql's
+#   answer, without command tags and blanks at line ends. A fence without an
+#   answer must get none.
+# - ```console is a transcript of several sessions: A=> begins what A enters,
+#   and the answer follows, command tags included. (waits) means that the
+#   session waits for a lock, and B: begins a line that B gets later.
+# - ```sh runs line by line, by the rule below that fits its command.
+# - ```pgsql needs several servers: shards.pl runs it.
 #
-# A ```pgsql fence needs more than one server: shards.pl runs those. A fence of
-# another kind is an error, and so is a line of shell without a rule.
-#
-# And every link within the page leads somewhere.
+# Another kind of fence is an error, and so is a shell line without a rule.
+# Links must lead to a file and a heading, and pages must be short.
 
 use strict;
 use warnings;
@@ -24,13 +23,15 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Text::ParseWords qw(shellwords);
 
-my $node = PostgreSQL::Test::Cluster->new('readme');
+my $node = PostgreSQL::Test::Cluster->new('pages');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->start;
-$node->safe_psql('postgres', 'CREATE DATABASE city');
 
-# The plans are those of a server with the planner's own settings; where the
-# tests are run with every query in a worker, it is so here, but not shown.
+my @pages = ('README.md', sort(glob 'doc/*.md'), 'test/bench/RESULTS.md');
+my ($page, $psql);
+
+# The plans shown are those of the planner's default settings. Where all tests
+# run in parallel workers, force_parallel_mode = regress hides the worker.
 my %planner = (
 	parallel_setup_cost => 1000,
 	parallel_tuple_cost => 0.1,
@@ -39,19 +40,27 @@ my %planner = (
 my $forced = $node->safe_psql('postgres',
 	"SELECT name FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query') AND setting = 'on'");
 $planner{$forced} = 'regress' if $forced;
-$node->safe_psql('postgres', "ALTER DATABASE city SET $_ = '$planner{$_}'") for keys %planner;
+
+# The database of a page. README.md creates the extension itself.
+sub new_database
+{
+	$node->safe_psql('postgres', 'DROP DATABASE IF EXISTS city');
+	$node->safe_psql('postgres', 'CREATE DATABASE city');
+	$node->safe_psql('postgres', "ALTER DATABASE city SET $_ = '$planner{$_}'") for keys %planner;
+	$node->safe_psql('city', 'CREATE EXTENSION simdup') if $page ne 'README.md';
+	return;
+}
 
 # --- fences
 
-# The fences of a page. The answer of a ```sql fence is the ```text fence that
-# follows it.
+# The fences of a page's text. A ```text fence is the answer to the fence above it.
 sub fences
 {
-	my ($page) = @_;
+	my ($text) = @_;
 	my ($heading, $line, $follows) = ('', 0, 0);
 	my (@fences, $open);
 
-	for (split /\n/, $page)
+	for (split /\n/, $text)
 	{
 		$line++;
 		if ($open && !/^```\s*$/)
@@ -60,7 +69,7 @@ sub fences
 		}
 		elsif ($open && $open->{kind} eq 'text')
 		{
-			die "what is the answer in line $open->{line} of README.md to?" unless $follows;
+			die "the answer in line $open->{line} of $page follows no fence" unless $follows;
 			$fences[-1]{text} = $open->{body};
 			($follows, $open) = (0, undef);
 		}
@@ -79,7 +88,7 @@ sub fences
 			$follows = 0;
 		}
 	}
-	die "a fence opened in line $open->{line} of README.md is not closed" if $open;
+	die "a fence opened in line $open->{line} of $page is not closed" if $open;
 	return @fences;
 }
 
@@ -92,8 +101,8 @@ sub trimmed
 	return $text;
 }
 
-# Times are never the same twice, nor how wide they make a table. And from 18 on
-# EXPLAIN counts rows in hundredths.
+# Without times, which differ from run to run, and the widths that follow from
+# them. EXPLAIN shows rows in hundredths from 18 on.
 sub timeless
 {
 	my ($text) = @_;
@@ -138,7 +147,7 @@ sub enter
 	return;
 }
 
-# What it answers to what was entered last.
+# The session's answer to what was entered last.
 sub answer
 {
 	my ($session) = @_;
@@ -150,14 +159,12 @@ sub answer
 
 # --- ```sql
 
-my $psql = open_psql('reader', '-q');
-
 sub run_sql
 {
 	my ($fence) = @_;
 
 	enter($psql, "$fence->{body}\n;");
-	same_output(answer($psql), $fence->{text} // '', "$fence->{heading}, line $fence->{line}");
+	same_output(answer($psql), $fence->{text} // '', "$page, line $fence->{line}: $fence->{heading}");
 	return;
 }
 
@@ -168,7 +175,7 @@ sub run_console
 	my ($fence) = @_;
 	my (%psql, %waits, @steps);
 
-	# each step: who enters what, or gets what later, and what is shown of it
+	# each step: the session, what it enters, and the answer shown
 	for (split /\n/, $fence->{body})
 	{
 		if (/^(\s*)(\w+)=> (.*)/)
@@ -192,7 +199,7 @@ sub run_console
 	for my $step (@steps)
 	{
 		my $who = $step->{who};
-		my $what = "$fence->{heading}, line $fence->{line}: $who " . ($step->{sql} // 'later');
+		my $what = "$page, line $fence->{line}: $who " . ($step->{sql} // 'later');
 
 		$psql{$who} //= open_psql($who);
 		enter($psql{$who}, $step->{sql}) if defined $step->{sql};
@@ -220,12 +227,12 @@ sub close_psql
 
 # --- ```sh
 
-# The folders that the page names, here.
+# Folders that pages name, and their places here.
 my $base = PostgreSQL::Test::Utils::tempdir();
 my %folders = ('/var/reports' => "$base/reports", '/folder' => "$base/folder");
 mkdir $_ for values %folders;
 
-# simtool's four files.
+# The four files that simtool reads.
 my %files = (
 	article => "1\nthe lamp in the lane is dark\n\f2\nthe bus was late again\n\f",
 	sample => "s1\nthe lamp in the lane is out\n",
@@ -233,7 +240,7 @@ my %files = (
 	hashvalue => join('', map { sprintf("%016b\n", $_ * 40503 % 65536) } 1 .. 1000));
 append_to_file("$folders{'/folder'}/$_.txt", $files{$_}) for keys %files;
 
-# For real, on this server.
+# Runs the line on this server.
 sub run_here
 {
 	my ($line) = @_;
@@ -247,7 +254,8 @@ sub run_here
 	return $out;
 }
 
-# Installed packages are what test/server.sh, and test/package, install.
+# The packages that a page installs are those that test/server.sh and
+# test/package install.
 sub is_needed
 {
 	my ($line) = @_;
@@ -261,7 +269,7 @@ sub is_needed
 	return;
 }
 
-# What make would do; doing it is the matter of the tests of each.
+# Make has the target. Other tests run it.
 sub make_knows
 {
 	my ($line) = @_;
@@ -273,7 +281,7 @@ sub make_knows
 	return;
 }
 
-# test/package does this, in a place of its own.
+# test/package runs the command, in a folder of its own.
 sub package_does
 {
 	my ($line) = @_;
@@ -298,13 +306,13 @@ sub run_shell
 	for my $line (grep { /\S/ } split /\n/, $fence->{body} =~ s/\s*\\\n\s*/ /gr =~ s/(^|[ \t]+)#.*//mgr)
 	{
 		my ($rule) = grep { $line =~ $_->[0] } @rules;
-		die "nothing runs a line of the fence in line $fence->{line} of README.md: $line" unless $rule;
+		die "nothing runs a line of the fence in line $fence->{line} of $page: $line" unless $rule;
 		$rule->[1]->($line);
 	}
 	return;
 }
 
-# --- all of them
+# --- all pages
 
 my %runs = (
 	sql => \&run_sql,
@@ -312,21 +320,66 @@ my %runs = (
 	sh => \&run_shell,
 	map { $_ => sub { } } 'pgsql shard', 'pgsql coordinator', 'pgsql shard pairs', 'pgsql coordinator pairs');
 
-for my $fence (fences(slurp_file('README.md')))
+for (@pages)
 {
-	my $run = $runs{ $fence->{kind} } or die "nothing runs the fence in line $fence->{line} of README.md: $fence->{kind}";
-	$run->($fence);
+	$page = $_;
+	new_database();
+	$psql = open_psql('reader', '-q');
+	for my $fence (fences(slurp_file($page)))
+	{
+		my $run = $runs{ $fence->{kind} } or die "nothing runs the fence in line $fence->{line} of $page: $fence->{kind}";
+		$run->($fence);
+	}
+	close_psql($psql);
 }
-close_psql($psql);
 
 ok(-s "$base/$_", "$_ is written") for 'reports/letter.txt', 'reports/letter.html', 'folder/result.txt';
 
-# Links by heading, as GitHub and others make them.
-my $page = decode_utf8(slurp_file('README.md')) =~ s/^```.*?^```$//msgr;
-my %anchors = map { lc s/[^\w -]//gr =~ tr/ /-/r => 1 } $page =~ /^#+\s+(.*)$/mg;
-my @links = $page =~ /\]\(#([^)]*)\)/g;
-cmp_ok(scalar(@links), '>', 0, 'there are links');
-is(join(' ', grep { !$anchors{$_} } @links), '', 'each leads to a heading');
+# --- links and lengths
+
+sub prose
+{
+	my ($file) = @_;
+
+	return decode_utf8(slurp_file($file)) =~ s/^```.*?^```$//msgr;
+}
+
+# The anchors of a page's headings, as GitHub makes them.
+sub anchors
+{
+	my ($file) = @_;
+
+	return map { lc s/[^\w -]//gr =~ tr/ /-/r => 1 } prose($file) =~ /^#+\s+(.*)$/mg;
+}
+
+# The links of a page that lead nowhere.
+sub broken_links
+{
+	my ($file) = @_;
+	my ($folder) = $file =~ m{^(.*/)?};
+	my @broken;
+
+	for my $link (prose($file) =~ /\]\(([^)]*)\)/g)
+	{
+		my ($path, $anchor) = $link =~ /^([^#]*)#?(.*)$/;
+		my $target = $path eq '' ? $file : ($folder // '') . $path;
+
+		1 while $target =~ s{[^/]+/\.\./}{};
+		my %known = -f $target ? anchors($target) : ();
+		push @broken, $link if !-f $target || ($anchor ne '' && !$known{$anchor});
+	}
+	return @broken;
+}
+
+is(join(' ', broken_links($_)), '', "$_: each link leads to a heading") for @pages;
+
+my $door = slurp_file('README.md');
+like($door, qr/\]\(\Q$_\E[)#]/, "README.md leads to $_") for grep { $_ ne 'README.md' } @pages;
+
+for my $file (grep { !/RESULTS/ } @pages)
+{
+	cmp_ok(() = slurp_file($file) =~ /\n/g, '<=', $file eq 'README.md' ? 250 : 330, "$file is short");
+}
 
 $node->stop;
 done_testing();
