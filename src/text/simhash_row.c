@@ -9,6 +9,7 @@
 
 #include "core/field.h"
 #include "core/host.h"
+#include "server/arguments.h"
 #include "text/simhash_row.h"
 
 /* What field_weight is where nobody says, in SQL as in triggers. */
@@ -119,9 +120,7 @@ simdup_simhash_row_get(SimdupSimhashRow *row, FunctionCallInfo fcinfo,
 {
 	simdup_simhash_row_init(row);
 	row->profile = simdup_get_profile(fcinfo, args);
-	if (PG_ARGISNULL(field_weight))
-		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("%s must not be null", "field_weight"));
+	simdup_check_not_null(PG_ARGISNULL(field_weight), "field_weight");
 	row->field_weight = check_field_weight(PG_GETARG_INT32(field_weight));
 }
 
