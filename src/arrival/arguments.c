@@ -22,6 +22,7 @@
 #include "utils/varlena.h"
 
 #include "arrival/arrival.h"
+#include "server/catalog.h"
 #include "type/simhash64.h"
 
 static const char *
@@ -128,9 +129,7 @@ AttrNumber
 simdup_arrival_fp_column(TriggerData *trigdata, const ArrivalUsage *usage,
 						 Oid extension)
 {
-	Oid simhash64 = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
-									CStringGetDatum("simhash64"),
-									ObjectIdGetDatum(extension));
+	Oid simhash64 = simdup_type_in_schema(extension, "simhash64");
 	AttrNumber attnum =
 		simdup_arrival_column(trigdata, usage, 0, "fingerprint");
 	Form_pg_attribute att;

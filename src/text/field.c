@@ -7,6 +7,7 @@
 
 #include "core/charclass.h"
 #include "core/host.h"
+#include "server/arguments.h"
 #include "text/field.h"
 
 uint64
@@ -14,9 +15,7 @@ simdup_get_field_weight(FunctionCallInfo fcinfo, int argno)
 {
 	int weight;
 
-	if (PG_ARGISNULL(argno))
-		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("%s must not be null", "field_weight"));
+	simdup_check_not_null(PG_ARGISNULL(argno), "field_weight");
 	weight = PG_GETARG_INT32(argno);
 	if (weight < 0)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -8,21 +8,13 @@
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 
+#include "server/arguments.h"
 #include "text/breaker.h"
 #include "text/profile.h"
 #include "type/simhash64.h"
 
 /* Windows of the n-gram tokenizers. */
 #define MAX_WINDOW 16
-
-static bool
-name_is(const text *name, const char *expected)
-{
-	size_t len = strlen(expected);
-
-	return VARSIZE_ANY_EXHDR(name) == len &&
-		   memcmp(VARDATA_ANY(name), expected, len) == 0;
-}
 
 /*
  * "prefix:N" with N in plain digits. Returns false if it does not begin so;
@@ -71,11 +63,11 @@ simdup_parse_tokenizer(const text *name)
 {
 	SimdupTokenizer tokenizer = {.kind = SIMDUP_TOKENIZER_WORD};
 
-	if (name_is(name, "word"))
+	if (simdup_text_is(name, "word"))
 		return tokenizer;
-	if (name_is(name, "alpha"))
+	if (simdup_text_is(name, "alpha"))
 		tokenizer.kind = SIMDUP_TOKENIZER_ALPHA;
-	else if (name_is(name, "space"))
+	else if (simdup_text_is(name, "space"))
 		tokenizer.kind = SIMDUP_TOKENIZER_SPACE;
 	else if (parse_window(name, "char:", &tokenizer.n) && tokenizer.n > 0)
 		tokenizer.kind = SIMDUP_TOKENIZER_CHAR_NGRAM;
@@ -94,11 +86,11 @@ simdup_parse_tokenizer(const text *name)
 SimdupWeighting
 simdup_parse_weighting(const text *name)
 {
-	if (name_is(name, "log"))
+	if (simdup_text_is(name, "log"))
 		return SIMDUP_WEIGHTING_LOG;
-	if (name_is(name, "tf"))
+	if (simdup_text_is(name, "tf"))
 		return SIMDUP_WEIGHTING_TF;
-	if (name_is(name, "set"))
+	if (simdup_text_is(name, "set"))
 		return SIMDUP_WEIGHTING_SET;
 	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			errmsg("unrecognized weighting: \"%s\"", text_to_cstring(name)),
@@ -121,9 +113,7 @@ simdup_parse_hash(const text *name)
 static Datum
 required_option(FunctionCallInfo fcinfo, int argno, const char *name)
 {
-	if (PG_ARGISNULL(argno))
-		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("%s must not be null", name));
+	simdup_check_not_null(PG_ARGISNULL(argno), name);
 	return PG_GETARG_DATUM(argno);
 }
 

@@ -15,6 +15,7 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
+#include "server/catalog.h"
 #include "text/field.h"
 #include "text/textform.h"
 #include "type/simhash64.h"
@@ -43,17 +44,6 @@ typedef struct RowForms
 	int natts;
 	SimdupTextForm *columns;
 } RowForms;
-
-/* The type simhash64 beside the function that runs. */
-static Oid
-fingerprint_type(FunctionCallInfo fcinfo)
-{
-	Oid nspoid = get_func_namespace(fcinfo->flinfo->fn_oid);
-
-	return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
-						   CStringGetDatum("simhash64"),
-						   ObjectIdGetDatum(nspoid));
-}
 
 /* The position of a live column, from 0. */
 static int
@@ -106,7 +96,7 @@ static ColumnRole *
 column_roles(FunctionCallInfo fcinfo, TupleDesc desc)
 {
 	ColumnRole *roles = palloc0(sizeof(ColumnRole) * (desc->natts + 1));
-	Oid fingerprint = fingerprint_type(fcinfo);
+	Oid fingerprint = simdup_sibling_type(fcinfo->flinfo->fn_oid, "simhash64");
 
 	for (int i = 0; i < desc->natts; i++)
 	{

@@ -11,6 +11,7 @@
 #include "compat.h"
 #include "core/hash.h"
 #include "core/host.h"
+#include "server/arrays.h"
 #include "text/minhash64.h"
 #include "text/weight.h"
 #include "tsearch/ts_type.h"
@@ -97,24 +98,13 @@ static int
 array_elements(ArrayType *array, Oid type, const char *name, Datum **values)
 {
 	bool is_text = type == TEXTOID;
-	bool *nulls;
 	int n;
 
-	if (ARR_NDIM(array) > 1)
-		ereport(ERROR, errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				errmsg("%s must be one-dimensional", name),
-				errdetail("The array has %d dimensions.", ARR_NDIM(array)));
+	simdup_check_array(array, name);
 	deconstruct_array(array, type, is_text ? -1 : 8,
 					  is_text ? false : FLOAT8PASSBYVAL,
-					  is_text ? TYPALIGN_INT : TYPALIGN_DOUBLE, values, &nulls,
+					  is_text ? TYPALIGN_INT : TYPALIGN_DOUBLE, values, NULL,
 					  &n);
-	for (int i = 0; i < n; i++)
-	{
-		if (nulls[i])
-			ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					errmsg("%s must not contain nulls", name),
-					errdetail("The element at position %d is null.", i + 1));
-	}
 	return n;
 }
 

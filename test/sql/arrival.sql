@@ -218,7 +218,7 @@ COMMIT;
 SELECT id FROM deferred ORDER BY id;
 
 --
--- Locks: rows within k have one in common, whatever bits they differ in;
+-- Locks: rows within k have one in common, at any bits in which they differ;
 -- unrelated rows hardly ever
 --
 CREATE FUNCTION locks_of(k int, fp simhash64) RETURNS text[] LANGUAGE plpgsql AS $$

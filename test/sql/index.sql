@@ -131,8 +131,8 @@ SELECT count(*) FROM fps WHERE fp = 'fedcba9876543211';
 SELECT count(*) FROM fps WHERE fp <@ '<fedcba9876543210,0>';
 RESET enable_seqscan;
 
--- A key stands for four fingerprints, 31 bits and more apart: those of the
--- same first key as a query are not mistaken for it.
+-- Four fingerprints, 31 bits and more apart, have the same key. A search finds
+-- only its own of those four.
 CREATE TABLE aliases (id int, fp simhash64);
 INSERT INTO aliases
 SELECT i, (q::bigint # e)::simhash64

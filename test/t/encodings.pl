@@ -11,8 +11,8 @@ my $node = PostgreSQL::Test::Cluster->new('encodings');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->start;
 
-# Texts as UTF-8, as psql sends them. What a database's encoding cannot hold is
-# not tested there, but every encoding holds some of them.
+# Texts as UTF-8, as psql sends them. Each encoding can hold some of them, and
+# the others are left out there.
 my %texts = (
 	ascii => 'The PETITION of 12 Citizens: THIS IS IT, in full',
 	turkish_i => 'ISTANBUL Istanbul IIiI title TITLE',
