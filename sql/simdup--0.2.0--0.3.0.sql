@@ -121,6 +121,8 @@ COMMENT ON FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean
   'sets a table up to flag, log or reject near rows; returns the statements';
 COMMENT ON FUNCTION simdup_detach(regclass, boolean, boolean) IS
   'removes what simdup_attach made, except for a log table; returns the statements';
+
+--
 -- text: minhash64, the fingerprint of shared text
 --
 

@@ -10,6 +10,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes ();
 
+$ENV{ENCODING} ||= 'UTF8';
+
 my $node = PostgreSQL::Test::Cluster->new('arrival');
 $node->init(extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
 $node->append_conf('postgresql.conf', "deadlock_timeout = '200ms'\nautovacuum = off\n");

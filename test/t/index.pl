@@ -8,6 +8,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep);
 
+$ENV{ENCODING} ||= 'UTF8';
+
 # The rows that only one of two searches finds, by index and by scan, over some
 # radii and centers; and whether the first search used the index.
 my $functions = <<'SQL';

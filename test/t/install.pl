@@ -8,6 +8,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+$ENV{ENCODING} ||= 'UTF8';
+
 my $node = PostgreSQL::Test::Cluster->new('install');
 $node->init(extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
 $node->start;

@@ -5,11 +5,18 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib $FindBin::RealBin;
+
 use Digest::SHA ();
 use Dependents;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use Released;
 use Test::More;
+
+my $obstacle = install_released();
+plan skip_all => $obstacle if $obstacle;
 
 # Released versions with the SHA-256 of what was released as theirs: a change
 # to those files would be one to history.
@@ -26,26 +33,13 @@ is( join(' ', map { s{.*/}{}r } sort glob 'test/data/simdup--*.sql'),
 	join(' ', sort keys %released),
 	'each released install script is among them');
 
-# They go into the private installation for this test, and out again.
-my ($sharedir) = run_command([ 'pg_config', '--sharedir' ]);
-my @put;
-for my $file (sort keys %released)
-{
-	my $there = "$sharedir/extension/$file";
-
-	next if -e $there;
-	append_to_file($there, slurp_file("test/data/$file"));
-	push @put, $there;
-}
-END { unlink @put if @put; }
-
 my $node = PostgreSQL::Test::Cluster->new('upgrade');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->append_conf('postgresql.conf', 'autovacuum = off');
 $node->start;
 
 my $current = $node->safe_psql('postgres', "SELECT default_version FROM pg_available_extensions WHERE name = 'simdup'");
-my @versions = map { /^simdup--(.*)\.sql$/ } sort keys %released;
+my @versions = released_versions();
 
 # A new database with nothing but simdup, at that version.
 sub database
