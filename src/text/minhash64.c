@@ -5,23 +5,16 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
 
 #include "core/hash.h"
 #include "core/host.h"
+#include "server/arguments.h"
 #include "server/result.h"
 #include "text/minhash64.h"
 #include "type/simhash64.h"
-
-static bool
-name_is(const text *name, const char *expected)
-{
-	size_t len = strlen(expected);
-
-	return VARSIZE_ANY_EXHDR(name) == len &&
-		   memcmp(VARDATA_ANY(name), expected, len) == 0;
-}
 
 SimdupFoldedShingling
 simdup_get_folded_shingling(FunctionCallInfo fcinfo, int w, int unit)
@@ -39,9 +32,9 @@ simdup_get_folded_shingling(FunctionCallInfo fcinfo, int w, int unit)
 					   SIMDUP_MAX_FOLDED_W),
 				errdetail("The width given is %d.", shingling.w));
 	name = PG_GETARG_TEXT_PP(unit);
-	if (name_is(name, "word"))
+	if (simdup_text_is(name, "word"))
 		shingling.unit = SIMDUP_FOLDED_WORD;
-	else if (!name_is(name, "char"))
+	else if (!simdup_text_is(name, "char"))
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("unrecognized shingle unit: \"%s\"",
 					   text_to_cstring(name)),

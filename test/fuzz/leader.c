@@ -81,7 +81,7 @@ check_leaders(uint32_t n, size_t n_edges)
 				naive[i] = j;
 		must(leaders.leader[i] == naive[i]);
 	}
-	simdup_leaders_free(&leaders);
+	simdup_free(leaders.leader);
 }
 
 static void

@@ -146,7 +146,6 @@ our @other = (
 		minhash_similarity(minhash_signature(body), minhash_signature(name)), minhash_bands_for(0.8),
 		simdup_bitmap_similarity(simdup_bitmap(body), simdup_bitmap(name)), imatch_fingerprint(body, '{word1}') FROM doc)}),
 	rows_of(q{simhash_row_expression('doc', 'body')}),
-	'SELECT count(*) FROM simdup_progress()',
 	rows_of(q{simdup_lock_arrivals('doc')}),
 	rows_of(q{simdup_icu_version()}),
 );
