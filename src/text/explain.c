@@ -18,13 +18,9 @@
 static void
 collect(SimdupFeatures *features, SimdupSum *sum, const text *content)
 {
-	SimdupProfile profile = {.tokenizer = {.kind = SIMDUP_TOKENIZER_WORD},
-							 .weighting = SIMDUP_WEIGHTING_LOG,
-							 .hash = SIMDUP_HASH_CITY64};
-
 	simdup_sum_init(sum);
-	simdup_collect_features(features, &profile, simdup_text_to_utf8(content),
-							sum);
+	simdup_collect_features(features, &simdup_default_profile,
+							simdup_text_to_utf8(content), sum);
 	simdup_features_sort(features);
 }
 

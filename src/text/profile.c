@@ -16,6 +16,12 @@
 /* Windows of the n-gram tokenizers. */
 #define MAX_WINDOW 16
 
+const SimdupProfile simdup_default_profile = {
+	.tokenizer = {.kind = SIMDUP_TOKENIZER_WORD},
+	.weighting = SIMDUP_WEIGHTING_LOG,
+	.hash = SIMDUP_HASH_CITY64,
+};
+
 /*
  * "prefix:N" with N in plain digits. Returns false if it does not begin so;
  * an N that is no number, or out of range, gives 0.
@@ -117,21 +123,25 @@ required_option(FunctionCallInfo fcinfo, int argno, const char *name)
 	return PG_GETARG_DATUM(argno);
 }
 
+void
+simdup_limit_features(SimdupProfile *profile, int n_features)
+{
+	if (n_features < 1)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("n_features must be at least 1"),
+				errdetail("The value given is %d.", n_features),
+				errhint("Leave it NULL to keep all features."));
+	profile->limited = true;
+	profile->n_features = n_features;
+}
+
 SimdupProfile
 simdup_get_profile(FunctionCallInfo fcinfo, SimdupProfileArgs args)
 {
-	SimdupProfile profile = {0};
+	SimdupProfile profile = simdup_default_profile;
 
 	if (args.n_features >= 0 && !PG_ARGISNULL(args.n_features))
-	{
-		profile.limited = true;
-		profile.n_features = PG_GETARG_INT32(args.n_features);
-		if (profile.n_features < 1)
-			ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					errmsg("n_features must be at least 1"),
-					errdetail("The value given is %d.", profile.n_features),
-					errhint("Leave it NULL to keep all features."));
-	}
+		simdup_limit_features(&profile, PG_GETARG_INT32(args.n_features));
 	if (args.tokenizer >= 0)
 		profile.tokenizer = simdup_parse_tokenizer(DatumGetTextPP(
 			required_option(fcinfo, args.tokenizer, "tokenizer")));

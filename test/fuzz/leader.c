@@ -3,6 +3,7 @@
  *	  Clusters of any graph: leaders after the documents' single pass, and
  *	  connected components, whatever order the edges come in.
  */
+#include "core/host.h"
 #include "core/leader.h"
 #include "core/unionfind.h"
 #include "input.h"
