@@ -121,7 +121,7 @@ COMMENT ON FUNCTION simdup_summary(text, integer) IS
 COMMENT ON FUNCTION simdup_report_html(text, text, integer) IS
   'simdup_summary as one HTML page, with samples of a third column';
 COMMENT ON FUNCTION simhash_update_trigger() IS
-  'trigger (fp, content [, field ...]): keeps fp in step with the content and the fields';
+  'trigger (fp, content [, field ...] [, option ...]): keeps fp in step with content and fields';
 COMMENT ON FUNCTION simdup_flag_trigger() IS
   'trigger (fp, flag, key, k [, ''lock'']): sets flag to the key of the nearest other row within k';
 COMMENT ON FUNCTION simdup_log_trigger() IS
@@ -235,3 +235,12 @@ DROP FUNCTION simdup_progress();
 -- A limit of distance is called max_distance in every function.
 UPDATE pg_catalog.pg_proc SET proargnames = pg_catalog.array_replace(proargnames, 'up_to', 'max_distance')
   WHERE oid = 'simdup_tune(text,integer)'::pg_catalog.regprocedure;
+
+--
+-- Arrival
+--
+
+CREATE FUNCTION minhash64_update_trigger() RETURNS trigger
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_update_trigger' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION minhash64_update_trigger() IS
+  'trigger (fp, content [, field ...] [, option ...]): keeps fp in step with content and fields';
