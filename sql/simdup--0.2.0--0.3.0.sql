@@ -121,7 +121,7 @@ COMMENT ON FUNCTION simdup_summary(text, integer) IS
 COMMENT ON FUNCTION simdup_report_html(text, text, integer) IS
   'simdup_summary as one HTML page, with samples of a third column';
 COMMENT ON FUNCTION simhash_update_trigger() IS
-  'trigger (fp, content [, field ...] [, option ...]): keeps fp in step with content and fields';
+  'trigger (fp, content [, field ...] [, ''option => value'' ...]): keeps fp in step with content and fields';
 COMMENT ON FUNCTION simdup_flag_trigger() IS
   'trigger (fp, flag, key, k [, ''lock'']): sets flag to the key of the nearest other row within k';
 COMMENT ON FUNCTION simdup_log_trigger() IS
@@ -243,4 +243,4 @@ UPDATE pg_catalog.pg_proc SET proargnames = pg_catalog.array_replace(proargnames
 CREATE FUNCTION minhash64_update_trigger() RETURNS trigger
   AS 'MODULE_PATHNAME', 'simdup_minhash64_update_trigger' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION minhash64_update_trigger() IS
-  'trigger (fp, content [, field ...] [, option ...]): keeps fp in step with content and fields';
+  'trigger (fp, content [, field ...] [, ''option => value'' ...]): keeps fp in step with content and fields';
