@@ -21,7 +21,7 @@ CREATE FUNCTION fingerprint(kind text, i bigint) RETURNS simhash64 LANGUAGE sql 
     WHEN 'equal' THEN 81985529216486895
     WHEN 'near' THEN 81985529216486895 # (1::bigint << (i % 64)::int) # (1::bigint << (i / 64 % 64)::int)
     WHEN 'sign' THEN (-9223372036854775807 - 1) | (i % 5000)
-    WHEN 'null' THEN NULL
+    WHEN 'nothing' THEN NULL
     WHEN 'mixed' THEN CASE i % 7 WHEN 0 THEN NULL WHEN 1 THEN -1 WHEN 2 THEN 0
       WHEN 3 THEN hashint8extended(i % 20, 3) # (i & 4095) ELSE hashint8extended(i, 4) END
   END::simhash64 $$;
@@ -87,7 +87,7 @@ BEGIN
   SET LOCAL enable_seqscan = off;
   SET LOCAL enable_sort = off;
   FOREACH q IN ARRAY ARRAY[fingerprint('clustered', 7), '0123456789abcdef', 'ffffffffffffffff'] LOOP
-    EXECUTE format('SELECT count(*) <> %s OR count(DISTINCT id) <> count(*) OR bool_or(d < before OR (d IS NOT NULL AND before IS NULL AND place > 1))
+    EXECUTE format('SELECT count(*) <> %s OR count(DISTINCT id) <> count(*) OR coalesce(bool_or(d < before OR (d IS NOT NULL AND before IS NULL AND place > 1)), false)
       FROM (SELECT id, d, lag(d) OVER (ORDER BY place) AS before, place
             FROM (SELECT id, d, row_number() OVER () AS place
                   FROM (SELECT id, fp <~> %L AS d FROM %s ORDER BY fp <~> %2$L) a) b) c', rows, q, target) INTO bad;

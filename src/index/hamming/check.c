@@ -9,6 +9,9 @@
  *
  * Entries of rotations are compared by their number and the sum of a hash of
  * each: equal sums of different sets are as likely as a guessed 64-bit number.
+ * Rotations may differ in the entries of dead rows: an insert or a VACUUM may
+ * have ended between one rotation and the next. Where they differ, the rows of
+ * the table are looked up in all rotations.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -54,7 +57,8 @@ typedef struct Check
 	int64 n_entries[HAMMING_TREES];
 	uint64 sum[HAMMING_TREES];
 	Tuplesortstate *rows; /* of rotation 0 and of the NULLs */
-	bloom_filter *filter; /* their entries; NULL if not asked for */
+	/* the entries of each tree, where rows are looked up */
+	bloom_filter *filter[HAMMING_TREES];
 	int64 n_missing;
 	SimdupEntry missing; /* one of them */
 } Check;
@@ -92,11 +96,11 @@ check_row(Check *check, BlockNumber block, int tree, const SimdupEntry *entry)
 	check->n_entries[tree]++;
 	check->sum[tree] +=
 		hash_bytes_extended((unsigned char *) &row, sizeof(row), tree == 4);
-	if (tree != 0 && tree != HAMMING_NULL_TREE)
-		return;
-	tuplesort_putdatum(check->rows, Int64GetDatum((int64) row.row), false);
-	if (check->filter != NULL)
-		bloom_add_element(check->filter, (unsigned char *) &row, sizeof(row));
+	if (tree == 0 || tree == HAMMING_NULL_TREE)
+		tuplesort_putdatum(check->rows, Int64GetDatum((int64) row.row), false);
+	if (check->filter[tree] != NULL)
+		bloom_add_element(check->filter[tree], (unsigned char *) &row,
+						  sizeof(row));
 }
 
 /* All entries of a page: in its range and, on an inner page, in order. */
@@ -221,24 +225,23 @@ check_unreached(Check *check)
 	}
 }
 
+static bool
+rotations_differ(const Check *check)
+{
+	for (int tree = 1; tree < SIMDUP_ROTATIONS; tree++)
+		if (check->n_entries[tree] != check->n_entries[0] ||
+			check->sum[tree] != check->sum[0])
+			return true;
+	return false;
+}
+
 static void
-check_rotations(Check *check)
+check_uniqueness(Check *check)
 {
 	int64 previous = -1;
 	Datum value;
 	bool is_null;
 
-	for (int tree = 1; tree < SIMDUP_ROTATIONS; tree++)
-		if (check->n_entries[tree] != check->n_entries[0] ||
-			check->sum[tree] != check->sum[0])
-			ereport(ERROR, errcode(ERRCODE_INDEX_CORRUPTED),
-					errmsg("rotations of index \"%s\" differ",
-						   RelationGetRelationName(check->index)),
-					errdetail("Rotation 0 has " INT64_FORMAT
-							  " entries, rotation %d has " INT64_FORMAT ".",
-							  check->n_entries[0], tree,
-							  check->n_entries[tree]),
-					errhint("Please REINDEX it."));
 	tuplesort_performsort(check->rows);
 	while (simdup_tuplesort_getdatum(check->rows, &value, &is_null))
 	{
@@ -257,19 +260,31 @@ check_rotations(Check *check)
 	}
 }
 
+static bool
+lacks_row(const Check *check, int tree, SimdupEntry *row)
+{
+	return bloom_lacks_element(check->filter[tree], (unsigned char *) row,
+							   sizeof(*row));
+}
+
 /* A row of the table, as CREATE INDEX would see it. */
 static void
 look_up_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 			bool is_alive pg_attribute_unused(), void *arg)
 {
 	Check *check = arg;
-	SimdupEntry row = {isnull[0] ? 0
-								 : simdup_hamming_fingerprint(index, values[0]),
-					   hamming_row_of_tid(tid)};
+	SimdupEntry row = {0, hamming_row_of_tid(tid)};
+	bool is_missing = false;
 
-	if (bloom_lacks_element(check->filter, (unsigned char *) &row,
-							sizeof(row)) &&
-		check->n_missing++ == 0)
+	if (isnull[0])
+		is_missing = lacks_row(check, HAMMING_NULL_TREE, &row);
+	else
+	{
+		row.value = simdup_hamming_fingerprint(index, values[0]);
+		for (int tree = 0; tree < SIMDUP_ROTATIONS; tree++)
+			is_missing = is_missing || lacks_row(check, tree, &row);
+	}
+	if (is_missing && check->n_missing++ == 0)
 		check->missing = row;
 }
 
@@ -297,30 +312,44 @@ check_heap(Check *check)
 				errhint("Please REINDEX it."));
 }
 
+/* Read all pages; with filters, also prepare to look up rows. */
 static void
-check_index(Check *check, bool every_row)
+check_pages(Check *check, bool with_filters)
 {
 	HammingRoots roots = simdup_hamming_roots(check->index, true);
+	int64 most = (int64) check->n_blocks * HAMMING_LEAF_CAPACITY;
 
-	check->heap_blocks = RelationGetNumberOfBlocks(check->heap);
-	check->n_blocks = RelationGetNumberOfBlocks(check->index);
-	check->visited =
-		MemoryContextAllocExtended(CurrentMemoryContext, check->n_blocks,
-								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	memset(check->visited, 0, check->n_blocks);
+	memset(check->n_entries, 0, sizeof(check->n_entries));
+	memset(check->sum, 0, sizeof(check->sum));
 	check->visited[HAMMING_META_BLOCK] = 1;
 	check->rows =
 		tuplesort_begin_datum(INT8OID, Int8LessOperator, InvalidOid, false,
 							  maintenance_work_mem, NULL, TUPLESORT_NONE);
-	if (every_row)
-		check->filter =
-			bloom_create((int64) check->n_blocks * HAMMING_LEAF_CAPACITY /
-							 SIMDUP_ROTATIONS,
-						 maintenance_work_mem, 0);
+	for (int tree = 0; with_filters && tree < HAMMING_TREES; tree++)
+		check->filter[tree] =
+			bloom_create(most / SIMDUP_ROTATIONS,
+						 maintenance_work_mem / HAMMING_TREES, 0);
 	for (int tree = 0; tree < HAMMING_TREES; tree++)
 		check_tree(check, tree, roots.root[tree], (int) roots.level[tree]);
 	check_unreached(check);
-	check_rotations(check);
+	check_uniqueness(check);
 	tuplesort_end(check->rows);
+}
+
+static void
+check_index(Check *check, bool every_row)
+{
+	check->heap_blocks = RelationGetNumberOfBlocks(check->heap);
+	check->n_blocks = RelationGetNumberOfBlocks(check->index);
+	check->visited =
+		MemoryContextAllocHuge(CurrentMemoryContext, Max(check->n_blocks, 1));
+	check_pages(check, every_row);
+	if (!every_row && rotations_differ(check))
+	{
+		every_row = true;
+		check_pages(check, true);
+	}
 	if (every_row)
 		check_heap(check);
 }
