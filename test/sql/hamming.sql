@@ -329,8 +329,6 @@ ALTER TABLE petition ADD EXCLUDE USING hamming (simhash_ball(fp, 3) WITH =);
 -- looking inside
 --
 SELECT simhash_index_check('fps_fp'), simhash_index_check('petition_late', true);
-SELECT n_rows, n_nulls, levels, leaf_pages > 0 AS leaves, unused_pages, fill BETWEEN 0.1 AND 1 AS fill, largest_block
-FROM simhash_index_stat('petition_late');
 SELECT n_rows, n_nulls, levels, fill BETWEEN 0.1 AND 1 AS fill, largest_block FROM simhash_index_stat('big_fp');
 SELECT simhash_index_check('fps_pkey');
 SELECT simhash_index_check('fps');
