@@ -1,6 +1,8 @@
 # simdup: near-duplicate detection inside PostgreSQL
 #
 #   make, make install, make installcheck   as with any PGXS extension
+#   make prove_installcheck [PROVE_TESTS="test/t/name.pl …"]   the scripts of
+#        test/t, which start servers, as an ordinary user
 #   make demo [DATA=file.csv]   the petition workflow on a throwaway cluster
 #   make test [TESTS="name …"]  everything, on throwaway clusters, also with
 #        [ENCODING=LATIN1] [SETTINGS="name=value …"]
@@ -48,6 +50,7 @@ REGRESS_OPTS = --inputdir=$(here)/test --load-extension=simdup --encoding=UTF8 -
 ISOLATION = $(basename $(notdir $(sort $(call files,test/specs/*.spec))))
 # 15 looks for expected/ in the output folder, later ones here
 ISOLATION_OPTS = $(REGRESS_OPTS) --outputdir=.
+PROVE_TESTS = $(sort $(call files,test/t/*.pl))
 EXTRA_CLEAN = simdup--$(EXTVERSION).sql build results output_iso tmp_check
 # The server's headers are not ours to warn about, so they come in as system
 # headers; SIMDUP_VERSION keeps the module and the control file in step.
@@ -73,6 +76,11 @@ all install installcheck:
 clean:
 	rm -rf $(EXTRA_CLEAN) $(OBJS) simdup.so
 endif
+
+# PGXS has the rule, but none of its targets calls it alone.
+prove_installcheck:
+	$(prove_installcheck)
+.PHONY: prove_installcheck
 
 # One install script out of the rooms, in their order.
 simdup--$(EXTVERSION).sql: $(SQL_ROOMS) simdup.control

@@ -65,11 +65,10 @@ DEFAULT FOR TYPE simhash_ball USING hash AS
 COMMENT ON OPERATOR CLASS simhash_ball_hash_ops USING hash IS 'equality of balls';
 COMMENT ON OPERATOR FAMILY simhash_ball_hash_ops USING hash IS 'equality of balls';
 
--- membership; leakproof: a ball that exists has a valid radius, so they raise
--- no error. The cost is not of the function but of the choice: the planner
--- charges each probe of the index as random page reads, some 20 times the
--- measured time, and cannot be told otherwise. With 50 for a comparison, index
--- and scan stand in the right relation where both are in memory: the scan is
+-- Membership. The functions are leakproof: every ball has a valid radius, so
+-- they raise no error. Their cost corrects the planner, which charges each
+-- probe of the index as random page reads, some 20 times the measured time.
+-- With a cost of 50, index and scan compare as they do in memory: the scan is
 -- chosen from k = 8 on at 10,000 rows, 12 at 100,000, 16 at a million.
 
 CREATE FUNCTION simhash_in_ball(simhash64, simhash_ball) RETURNS boolean

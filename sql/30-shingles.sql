@@ -2,7 +2,7 @@
 -- shingles: shingling, MinHash, pairs by resemblance
 --
 
--- shingling (Broder 1997; document 002)
+-- shingling (Broder 1997)
 
 CREATE FUNCTION simdup_shingles(content text, w integer DEFAULT 4, unit text DEFAULT 'word')
   RETURNS TABLE (shingle text)
@@ -71,9 +71,9 @@ CREATE FUNCTION minhash_bands_for(threshold float8, n_hashes integer DEFAULT 128
 COMMENT ON FUNCTION minhash_bands_for(float8, integer, float8) IS
   'number of bands for a resemblance and a recall, and the recall to expect';
 
--- whole tables: the query runs with the caller's rights. Keys are bigint (or a
--- smaller integer) in the first form of each, and of the type of the last
--- argument, a null of it, in the second.
+-- Whole tables. The query runs with the caller's rights. Keys are bigint, or a
+-- smaller integer, in the first form of each function. In the second form they
+-- have the type of the last argument, which is a null of it.
 
 CREATE FUNCTION shingle_pairs(
   query text, w integer DEFAULT 4, min_resemblance float8 DEFAULT 0.5, unit text DEFAULT 'word', max_documents integer DEFAULT 1000,

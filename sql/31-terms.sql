@@ -2,7 +2,7 @@
 -- terms: I-Match, cosine, inverse document frequency
 --
 
--- I-Match (Chowdhury and others 2002; document 003)
+-- I-Match (Chowdhury et al. 2002)
 
 CREATE FUNCTION imatch_fingerprint(content text, lexicon text[], tokenizer text DEFAULT 'word') RETURNS bigint
   AS 'MODULE_PATHNAME', 'simdup_imatch_fingerprint' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
@@ -19,7 +19,7 @@ CREATE FUNCTION imatch_lexicon(query text, min_idf float8 DEFAULT 1, max_idf flo
 COMMENT ON FUNCTION imatch_lexicon(text, float8, float8, text) IS
   'the terms of a corpus whose inverse document frequency is in a range, for I-Match';
 
--- vector space model (Salton, Wong and Yang 1975; document 003)
+-- vector space model (Salton et al. 1975)
 
 CREATE FUNCTION term_idf(query text, tokenizer text DEFAULT 'word')
   RETURNS TABLE (term text, documents bigint, idf float8)

@@ -2,10 +2,10 @@
 --
 -- batch: whole tables at once
 --
--- Every function here runs a query that its caller gives: with the caller's
--- rights, and as volatile and as unsafe in parallel workers as that query may
--- be. Keys are bigint (or a smaller integer) in the first form of each, and
--- of the type of the last argument, a null of it, in the second.
+-- Each function runs the caller's query with the caller's rights. It is volatile
+-- and parallel unsafe, because the query may be. Keys are bigint, or a smaller
+-- integer, in the first form of each function. In the second form they have the
+-- type of the last argument, which is a null of it.
 
 CREATE FUNCTION simdup_pairs(
   query text, max_distance integer DEFAULT 3,

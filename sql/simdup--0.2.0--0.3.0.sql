@@ -3,6 +3,20 @@
 -- complain if script is sourced in psql, rather than via ALTER EXTENSION
 \echo Use "ALTER EXTENSION simdup UPDATE TO '0.3.0'" to load this file. \quit
 
+-- hamming: the index to use for a Hamming search at any radius
+
+CREATE FUNCTION hamming_handler(internal) RETURNS index_am_handler
+  AS 'MODULE_PATHNAME', 'simdup_hamming_handler' LANGUAGE C;
+COMMENT ON FUNCTION hamming_handler(internal) IS 'hamming index access method handler';
+CREATE ACCESS METHOD hamming TYPE INDEX HANDLER hamming_handler;
+COMMENT ON ACCESS METHOD hamming IS 'exact Hamming search of fingerprints: any radius, nearest neighbours, exclusion constraints';
+
+CREATE OPERATOR CLASS simhash64_ops
+DEFAULT FOR TYPE simhash64 USING hamming AS
+  OPERATOR 1 <@ (simhash64, simhash_ball),
+  OPERATOR 2 =;
+COMMENT ON OPERATOR CLASS simhash64_ops USING hamming IS 'Hamming search at any radius and equality of fingerprints';
+COMMENT ON OPERATOR FAMILY simhash64_ops USING hamming IS 'Hamming search at any radius and equality of fingerprints';
 --
 -- Comments of one line. The contract of each object is in doc/simdup-reference.md.
 --
@@ -121,3 +135,93 @@ COMMENT ON FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean
   'sets a table up to flag, log or reject near rows; returns the statements';
 COMMENT ON FUNCTION simdup_detach(regclass, boolean, boolean) IS
   'removes what simdup_attach made, except for a log table; returns the statements';
+
+--
+-- text: minhash64, the fingerprint of shared text
+--
+
+CREATE FUNCTION minhash64(content text, w integer DEFAULT 4, unit text DEFAULT 'char') RETURNS simhash64
+  AS 'MODULE_PATHNAME', 'simdup_minhash64' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION minhash64(text, integer, text) IS
+  'fingerprint of a text''s folded shingles: at distance 32 * (1 - resemblance) on average';
+
+CREATE FUNCTION minhash64(features text[]) RETURNS simhash64
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_features' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION minhash64(text[]) IS
+  'fingerprint of a set of features, taken as they are';
+
+CREATE FUNCTION minhash64(vector tsvector) RETURNS simhash64
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_tsvector' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION minhash64(tsvector) IS
+  'fingerprint of the set of a tsvector''s lexemes';
+
+CREATE FUNCTION minhash64_row(
+  content text,
+  fields text[],
+  field_share float8 DEFAULT 0.25,
+  w integer DEFAULT 4,
+  unit text DEFAULT 'char'
+) RETURNS simhash64
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_row' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION minhash64_row(text, text[], float8, integer, text) IS
+  'fingerprint of a row: its text''s shingles, and each field as a share of as many elements';
+
+CREATE FUNCTION minhash64_shingles(content text, w integer DEFAULT 4, unit text DEFAULT 'char') RETURNS SETOF text
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_shingles' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 200;
+COMMENT ON FUNCTION minhash64_shingles(text, integer, text) IS
+  'what minhash64 saw: the distinct folded shingles of a text, in order of first occurrence';
+
+CREATE FUNCTION minhash64_agg_accum(internal, text) RETURNS internal
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_agg_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION minhash64_agg_combine(internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_agg_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION minhash64_agg_serialize(internal) RETURNS bytea
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_agg_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION minhash64_agg_deserialize(bytea, internal) RETURNS internal
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_agg_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION minhash64_agg_final(internal) RETURNS simhash64
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_agg_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
+COMMENT ON FUNCTION minhash64_agg_accum(internal, text) IS 'aggregate transition';
+COMMENT ON FUNCTION minhash64_agg_combine(internal, internal) IS 'aggregate combination of partial states';
+COMMENT ON FUNCTION minhash64_agg_serialize(internal) IS 'aggregate state to bytes';
+COMMENT ON FUNCTION minhash64_agg_deserialize(bytea, internal) IS 'aggregate state from bytes';
+COMMENT ON FUNCTION minhash64_agg_final(internal) IS 'aggregate result';
+
+CREATE AGGREGATE minhash64_agg(feature text) (
+  SFUNC = minhash64_agg_accum, STYPE = internal, SSPACE = 1300,
+  FINALFUNC = minhash64_agg_final, COMBINEFUNC = minhash64_agg_combine,
+  SERIALFUNC = minhash64_agg_serialize, DESERIALFUNC = minhash64_agg_deserialize,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE minhash64_agg(text) IS
+  'fingerprint of the set of features in the rows, NULLs skipped; parallel';
+
+-- what a distance says
+
+CREATE FUNCTION minhash64_resemblance(distance integer) RETURNS float8
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_resemblance' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash64_resemblance(integer) IS
+  'resemblance that a distance of minhash64 fingerprints stands for, 0 to 1';
+
+CREATE FUNCTION minhash64_distance(resemblance float8, recall float8 DEFAULT 0.95) RETURNS integer
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_distance' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash64_distance(float8, float8) IS
+  'smallest max_distance that finds a pair of this resemblance with a chance of recall';
+
+-- a second opinion
+
+CREATE FUNCTION minhash_bits(
+  content text,
+  n_bits integer DEFAULT 512,
+  w integer DEFAULT 4,
+  unit text DEFAULT 'char'
+) RETURNS varbit
+  AS 'MODULE_PATHNAME', 'simdup_minhash_bits' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 600;
+COMMENT ON FUNCTION minhash_bits(text, integer, integer, text) IS
+  'sketch of a text''s folded shingles in 64 to 8192 bits, for minhash_bits_resemblance';
+
+CREATE FUNCTION minhash_bits_resemblance(a varbit, b varbit) RETURNS float8
+  AS 'MODULE_PATHNAME', 'simdup_minhash_bits_resemblance' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION minhash_bits_resemblance(varbit, varbit) IS
+  'resemblance of two texts, 0 to 1, by their sketches of the same number of bits';

@@ -1,5 +1,5 @@
-# sums.sh: what checks have counted, and the line that says so, the last one of
-# each make target that checks something. Sourced, after server.sh.
+# sums.sh: checks, and the last line of each make target that checks something.
+# Sourced, after server.sh.
 #
 #   N passed, N failed[, N skipped]
 
@@ -13,32 +13,58 @@ say_sum()
   echo "$passed passed, $failed failed$([ "$skipped" = 0 ] || echo ", $skipped skipped")"
 }
 
-# without_sum: what comes in, but for the sums.
-without_sum()
+# counted COMMAND...: add its sum, of its last line, and show the rest of what it
+# says. An end without a sum, or in failure with no failure in it, is a failure.
+counted()
 {
-  grep --line-buffered -vE "$sum_line" || true
+  local status=0 before=$failed log
+  log=$(mktemp "${TMPDIR:-/tmp}/simdup-sum.XXXXXX")
+  "$@" 2>&1 | tee "$log" | grep --line-buffered -vE "$sum_line" || status=${PIPESTATUS[0]}
+  if [[ $(grep -E "$sum_line" "$log" | tail -n 1) =~ $sum_line ]]; then
+    passed=$((passed + BASH_REMATCH[1]))
+    failed=$((failed + BASH_REMATCH[2]))
+    skipped=$((skipped + ${BASH_REMATCH[4]:-0}))
+  else
+    status=1
+  fi
+  rm -f "$log"
+  [ "$status" = 0 ] || [ "$failed" != "$before" ] || failed=$((failed + 1))
 }
 
-# last_sum FILE: of a run that wrote FILE; one that stopped before it has failed.
-last_sum()
+# check NAME COMMAND...: holds if the command succeeds; else what it said. -e
+# holds in a function too, which is why it has a shell of its own.
+check()
 {
-  { grep -sE "$sum_line" "$1" || echo '0 passed, 1 failed'; } | tail -n 1
+  local name=$1 status log
+  shift
+  log=$(mktemp "${TMPDIR:-/tmp}/simdup-check.XXXXXX")
+  set +e
+  (set -e; "$@") >"$log" 2>&1 </dev/null
+  status=$?
+  set -e
+  if [ "$status" = 0 ]; then
+    passed=$((passed + 1))
+    echo "ok: $name"
+  else
+    failed=$((failed + 1))
+    echo "not ok: $name"
+    tail -n 100 "$log"
+  fi
+  rm -f "$log"
+  return "$status"
 }
 
-# add_sum LINE: to what is counted here.
-add_sum()
+# silent COMMAND...: it succeeds and has nothing to say.
+silent()
 {
-  [[ $1 =~ $sum_line ]] || die "not a sum: $1"
-  passed=$((passed + BASH_REMATCH[1]))
-  failed=$((failed + BASH_REMATCH[2]))
-  skipped=$((skipped + ${BASH_REMATCH[4]:-0}))
+  local said status=0
+  said=$("$@" 2>&1) || status=$?
+  echo "$said"
+  [ "$status" = 0 ] && [ -z "$said" ]
 }
 
-# add_run FILE STATUS: the sum of a run that wrote FILE and ended with STATUS; to
-# fail without having counted a failure is one.
-add_run()
+skip()
 {
-  local before=$failed
-  add_sum "$(last_sum "$1")"
-  [ "$2" = 0 ] || [ "$failed" != "$before" ] || failed=$((failed + 1))
+  skipped=$((skipped + 1))
+  echo "skipped: $1"
 }

@@ -1,12 +1,11 @@
 # valgrind.sh: make test-valgrind. Sourced by test/run, before suite.sh.
 #
-# The tests in SQL, regression and isolation, on a server of which every
-# process runs under memcheck. Each process writes its own report; what is in
-# one and not in valgrind.supp is a failure, and so is a process without a
-# report. The server's memory contexts hand out parts of larger blocks, of
-# which memcheck sees the whole: what overruns its part is found by the unit
-# tests of core/, under AddressSanitizer. Memory that was never written, or
-# freed, and what ICU allocates is found here.
+# The tests in SQL, regression and isolation, on a server whose processes all
+# run under memcheck. Each process writes a report. An entry that valgrind.supp
+# does not list is a failure, and so is a process without a report. memcheck
+# finds reads of memory that was never written or was freed, and all faults in
+# ICU's memory. It does not see overruns within a block of a memory context; the
+# unit tests of core/ find those under AddressSanitizer.
 
 folders="sql specs"
 reports=$scratch/reports

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# arrival.sh: what the arrival triggers cost. One table of ROWS fingerprints
-# with the index, one trigger switched on and off in turn; single-row INSERT
-# statements and COPY of a tenth of the rows, on unrelated rows.
+# arrival.sh: what the arrival triggers cost. One table of ROWS unrelated
+# fingerprints with the index, and one trigger switched on and off in turn.
+# Measured are INSERT statements of one row, and COPY of a tenth of the rows.
 
 . "$ROOT/test/bench/lib.sh"
 

@@ -1,19 +1,19 @@
-# experiments: what document 003 measures, on the petitions where they lie
-# beside the checkout and else on made-up ones. ROWS: default 30000, the
-# document's number, for the times.
+# experiments.sh: the experiments of Li and Han (2015). The petitions come from
+# beside the checkout; without them the script makes some. ROWS is 30,000 by
+# default, as in the paper, for the times.
 #
-#   table 2  the time of fingerprints by hash function
-#   table 3  recall and precision by hash function, of pairs within 8
-#   table 4  single pass against the pigeonhole, by rows
-#   table 5  incremental check of new rows: by index, and by scan
+#   table 2: the time of fingerprints by hash function.
+#   table 3: recall and precision by hash function, of pairs within 8.
+#   table 4: single pass against the pigeonhole, by rows.
+#   table 5: incremental check of new rows, by index and by scan.
 
 . "$ROOT/test/bench/lib.sh"
 
 rows=$(rows_or 30000)
 petitions=$ROOT/../shared/data/petitions_zh
 
-# The petitions again and again until there are enough; a number at the end
-# tells the copies apart.
+# Repeat the petitions until there are enough. A number at the end tells the
+# copies apart.
 load_petitions()
 {
   sql <<SQL

@@ -1,7 +1,7 @@
-# growing.sh: one table as it grows: what a row costs to load, to keep and to
-# index, what a search reads, what an insert writes, and batches over all of
-# it, for each size in ROWS (ROWS="1000000 10000000" by default). Beside each
-# figure stands its ratio to that of the size before.
+# growing.sh: one table as it grows, at each size in ROWS (by default
+# ROWS="1000000 10000000"). Measured are the cost of a row to load, keep and
+# index, the pages of a search, the log of an insert, and batches over all rows.
+# Each figure has its ratio to that of the size before.
 #
 # Of each hundred rows ten are a cluster: a fingerprint and nine within 1 to 9
 # bits of it. The other ninety are random.
@@ -94,9 +94,9 @@ SQL
   measured table "$(bytes fps)" bytes/row
 }
 
-# GIN sorts maintenance_work_mem full of keys and adds them to its tree. 32 MB
-# leave the fullest pages; but each such pass reads and writes most of the tree,
-# so once that outgrows memory only fewer passes help.
+# GIN sorts maintenance_work_mem full of keys and adds them to its tree. Passes
+# of 32 MB leave the fullest pages, but each pass reads and writes most of the
+# tree. Once the tree outgrows memory, only fewer passes help.
 build()
 {
   local memory=32MB
@@ -128,9 +128,9 @@ search()
 
 # --- inserts
 
-# insert TABLE LABEL: the median time of an INSERT of one row, with its commit,
-# and the bytes of log it writes right after a checkpoint, when each page that
-# is changed goes there whole.
+# insert TABLE LABEL: the median time of an INSERT of one row with its commit,
+# and the bytes of log that it writes right after a checkpoint. The log then
+# holds each changed page as a whole.
 insert()
 {
   local n=20000 from

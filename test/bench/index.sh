@@ -63,7 +63,7 @@ sql -c 'ANALYZE fps'
 
 # --- queries: milliseconds of execution, the median over the centers
 #
-# searches SETTINGS CONDITION: one time a line; Q stands for the center.
+# searches SETTINGS CONDITION: one time a line. The condition names the center Q.
 searches()
 {
   sql <<SQL

@@ -62,10 +62,10 @@ times_of()
 }
 
 # ratio LABEL "SQL A" "SQL B" [RUNS] [TARGET]: time A and B in turn, A B A B …,
-# in one session after one untimed run of each, and print the medians in
-# milliseconds. What $before holds is run, untimed, before every run (say,
-# to empty a table that A and B fill); the rows shown are $rows. Let statements
-# return one row: what a session fetches is timed too.
+# and print the medians in milliseconds. All runs are in one session, after one
+# untimed run of each. $before is SQL to run, untimed, before every run, such as
+# TRUNCATE. $rows is the number of rows to print. Let A and B return one row,
+# because the time to fetch rows counts too.
 ratio()
 {
   local label=$1 a=$2 b=$3 runs=${4:-5} target=${5:-} out i letter

@@ -1,6 +1,6 @@
-# methods.sh: shingles against pg_trgm, MinHash against simhash, the window of
-# representatives against document 000's loop. Petitions from beside the
-# checkout, or else the project's own, each with the next.
+# methods.sh: shingles against pg_trgm, MinHash against simhash, and the window
+# of representatives against a loop in SQL. The petitions come from beside the
+# checkout, or else from the project; each is compared with the next.
 
 . "$ROOT/test/bench/lib.sh"
 

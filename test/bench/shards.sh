@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# shards.sh: the recipes of doc/simdup-scaling.md over 1, 2 and 3 shards against one table:
-# all pairs, and the time of a search. Shards are databases of the one server,
-# so what is measured is the work and the protocol, without a network; with
-# fewer cores than shards they wait for each other.
-# `make bench PART=shards` takes 300,000 rows.
+# shards.sh: the recipes of doc/simdup-scaling.md over 1, 2 and 3 shards against
+# one table: all pairs, and the time of a search. Shards are databases of one
+# server, so the figures hold the work and the protocol, but no network. With
+# fewer cores than shards, the shards wait for each other. ROWS is 300,000 by
+# default.
 
 . "$ROOT/test/bench/lib.sh"
 

@@ -1,5 +1,5 @@
--- Table petition out of a user's table csv: the column that holds the text, the
--- one that names the row, and fingerprints. :file is what to call it.
+-- Makes the table petition of a user's table csv: the column with the text, the
+-- column that names the row, and fingerprints. :file is the name to print.
 
 -- The text: a column with a name for it, else the longest on average.
 SELECT name AS content

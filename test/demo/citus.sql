@@ -3,9 +3,8 @@
 --
 --   psql -X -d city -f citus.sql
 --
--- It works in a schema of its own, which it drops at the end, and answers one
--- line for each thing that it tried: ok or not ok. Where the database has no
--- Citus it says skipped.
+-- The script works in a schema of its own, which it drops at the end. It prints
+-- one line a test, ok or not ok; without Citus it prints skipped.
 
 \set ON_ERROR_STOP on
 \set QUIET on
@@ -70,8 +69,8 @@ FROM pair WHERE b <= 3;
 SELECT CASE WHEN max(size) FILTER (WHERE cluster = 1) = 3 THEN 'ok' ELSE 'not ok' END || ' - simdup_clusters puts them together'
 FROM simdup_clusters('SELECT id, fp FROM petition ORDER BY id', 8);
 
--- All pairs on the workers: a row goes to the shard of each of its k + 1
--- blocks, and a pair is found in the first block that its rows share. This is
+-- All pairs on the workers. A row goes to the shard of each of its k + 1 blocks.
+-- A pair is reported by the first block that its rows share. The time is
 -- quadratic in the rows that share a block.
 CREATE TABLE piece (block bigint NOT NULL, id bigint NOT NULL, fp simhash64 NOT NULL);
 SELECT create_distributed_table('piece', 'block', colocate_with => 'none') \g /dev/null

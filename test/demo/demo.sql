@@ -132,7 +132,7 @@ GROUP BY distance;
   SELECT distance, pairs FROM pairs_by_distance ORDER BY distance;
 \endif
 
--- Groups: whatever hangs together through pairs takes the smallest name in it.
+-- Groups: all rows that pairs connect take the smallest name among them.
 CREATE TABLE member AS SELECT fp, first AS leader FROM fingerprint;
 ALTER TABLE member ADD PRIMARY KEY (fp);
 DO $$

@@ -1,16 +1,17 @@
--- simtool: the duplicate finder of document 004, in SQL.
+-- simtool: the duplicate finder of a programming course, in SQL.
 --
 --   psql -v n=1000 -v m=16 -v dir=/folder -f test/demo/simtool.sql
 --
--- reads article.txt, sample.txt, hashvalue.txt and stopwords.txt of the folder
--- (the client's; . by default), writes result.txt into it, or into the file
--- that -v result=... names, and shows the result of the first sample. n is the
--- number of features (1 to 10000), m the width of a fingerprint (1 to 128).
--- It needs the extension in the search path and leaves nothing in the database.
+-- The script reads article.txt, sample.txt, hashvalue.txt and stopwords.txt of
+-- the client's folder dir, by default the current one. It writes result.txt
+-- there, or the file that -v result=... names, and shows the result of the first
+-- sample. n is the number of features (1 to 10000), m the width of a fingerprint
+-- (1 to 128). The script needs the extension in the search path and leaves
+-- nothing in the database.
 --
--- Files come and go as large objects, so they may hold any bytes; inside, they
--- are bytea's escape format: ASCII in every database encoding, and as nothing
--- but a letter stands for a letter, words are what they were.
+-- Files are read and written as large objects, so they may hold any bytes. In
+-- SQL they have the escape format of bytea, which is ASCII in every database
+-- encoding. The format keeps letters as they are, and so it keeps words.
 
 \set QUIET on
 \set ON_ERROR_STOP on
@@ -71,8 +72,8 @@ CREATE TEMPORARY TABLE simtool_word ON COMMIT DROP AS
 SELECT page, file, feature COLLATE "C" AS word, weight AS frequency
 FROM simtool_page, simdup_features(content, tokenizer => 'alpha', weighting => 'tf');
 
--- The features: the n most frequent words of the articles that are no stop
--- words, ties in byte order, the k-th with the first m characters of the k-th
+-- The features: the n most frequent words of the articles without stop words,
+-- ties in byte order. The hash of the k-th is the first m characters of the k-th
 -- line of hash values.
 CREATE TEMPORARY TABLE simtool_feature ON COMMIT DROP AS
 WITH stopword AS (
@@ -96,8 +97,8 @@ WHERE k <= :n;
 ALTER TABLE simtool_feature
   ADD CONSTRAINT hashvalue_lines_have_m_digits CHECK (length(hash) = :m);
 
--- Fingerprints: a page without a feature has sums of 0, so all zeros. What is
--- compared are halves of 64 bits, filled up with zeros.
+-- Fingerprints. A page without a feature has sums of 0, so all bits are 0.
+-- Comparisons use two halves of 64 bits, filled up with zeros.
 CREATE TEMPORARY TABLE simtool_fingerprint ON COMMIT DROP AS
 SELECT page, file, decode(id, 'escape') AS id,
        CAST(CAST(substring(bits FROM 1 FOR 64) AS bit(64)) AS simhash64) AS high,

@@ -1,6 +1,6 @@
--- values that are stored, and so may never change: those of 0.1.0. What differs
--- here differs from what stands in tables. (Other scripts: text.sql, in ASCII
--- here, so that every encoding has the same output.)
+-- Stored values never change: these are those of 0.1.0. A difference here means
+-- that stored fingerprints no longer compare. Texts are in ASCII, so that every
+-- encoding has the same output; text.sql has other scripts.
 \pset format unaligned
 \pset fieldsep ' '
 \pset tuples_only on

@@ -1,8 +1,8 @@
--- documents: what the source documents print, by SQL
+-- documents: the output of the source documents' programs, by SQL
 
--- Document 001's Java program. Its tokens lie between blanks, its hash is
--- "java", every occurrence weighs 1, and its code gives a sum of zero a 1
--- (though its text says that it gives a 0).
+-- The Java program (text 001 of doc/simdup-internals.md, "Sources"). Blanks
+-- separate its tokens, its hash is "java", and every occurrence weighs 1. A sum
+-- of zero gives a 1, although the text says 0.
 CREATE TABLE java AS
 SELECT id, content,
        simhash(content, tokenizer => 'space', weighting => 'tf', hash => 'java', ties => true) AS fp
@@ -13,9 +13,9 @@ SELECT id, fp, fp::bigint FROM java ORDER BY id;
 SELECT a.fp <~> b.fp AS first_second, a.fp <~> c.fp AS first_third
 FROM java a, java b, java c WHERE a.id = 1 AND b.id = 2 AND c.id = 3;
 
--- Its blocks are those of simhash_blocks, low bits first, each with its bits
--- in the other order: it writes bit 0 of the fingerprint first and reads what
--- it wrote as a binary number.
+-- The program's blocks are those of simhash_blocks, low bits first, each with
+-- its bits reversed. It writes bit 0 of the fingerprint first and reads the
+-- digits as a binary number.
 CREATE TABLE java_block AS
 SELECT id, number - 1 AS block, element & 65535 AS value,
        reverse((element & 65535)::int::bit(16)::text)::bit(16)::int AS printed

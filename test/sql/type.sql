@@ -385,8 +385,8 @@ WHERE obj_description(objid, classid::regclass::name) IS NULL
   AND classid NOT IN ('pg_amop'::regclass, 'pg_amproc'::regclass)
 ORDER BY object COLLATE "C";
 
--- no function is left parallel unsafe unless it is volatile, none runs with its
--- owner's rights or settings of its own, and none looks names up in SQL
+-- Only volatile functions are parallel unsafe. No function runs with its owner's
+-- rights or its own settings, and none looks names up in SQL.
 SELECT object,
        CASE WHEN proparallel = 'u' AND provolatile <> 'v' THEN 'parallel unsafe' END AS parallel,
        CASE WHEN prosecdef THEN 'security definer' END AS owner,

@@ -24,8 +24,8 @@ SELECT count(*) FROM shingle_pairs(NULL);
 SELECT count(*) FROM shingle_pairs(NULL, 1, 0.5, 'char', 10, NULL::text);
 SELECT count(*) FROM simdup_verified_pairs('SELECT', NULL, 1, 4, 'word', NULL::text);
 
--- a shingle among the rarest of too many documents does not lead to pairs, and
--- that is told; what is found by others is exact all the same
+-- A shingle among the rarest of too many documents leads to no pairs, and a
+-- NOTICE counts it. The pairs found by other shingles are exact.
 SELECT count(*) AS found, count(*) FILTER (WHERE p.resemblance IS DISTINCT FROM t.resemblance) AS wrong
 FROM shingle_pairs('SELECT id, body || '' pair'' || id / 2 || '' more'' || id / 2 FROM documents WHERE id <= 60 ORDER BY id', 2, 0.7, 'word', 3) AS p
 LEFT JOIN (SELECT a.id AS a, b.id AS b, shingle_resemblance(a.body || ' pair' || a.id / 2 || ' more' || a.id / 2, b.body || ' pair' || b.id / 2 || ' more' || b.id / 2, 2) AS resemblance

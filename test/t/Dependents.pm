@@ -1,5 +1,5 @@
-# Dependents: a database that builds on everything simdup has, and what it
-# answers, for the tests that put something else below it.
+# Dependents: a database that uses everything simdup has, and its answers. Tests
+# build it, replace the server, the library or the version, and ask again.
 
 package Dependents;
 
@@ -137,8 +137,8 @@ my @scans = (
 	[ 'sample_\d_fp_idx', 'SELECT a.id, b.id FROM sample a, sample b WHERE a.id % 40 = 0 AND simhash_within(b.fp, a.fp, 3)' ],
 	[ 'clusters_fp', q{SELECT cluster FROM clusters WHERE fp <@ simhash_ball((SELECT fp FROM clusters ORDER BY cluster LIMIT 1), 30)} ]);
 
-# For each of them [index, rows by the index, rows by a scan, plan]; a scan of
-# an index that nothing leads to is not one of these.
+# [index, rows by the index, rows by a scan, plan] for each query above. Indexes
+# that no query uses are left out.
 sub scans
 {
 	my ($node, $db, %params) = @_;
@@ -162,7 +162,7 @@ sub scans
 	return @found;
 }
 
-# What is stored: every fingerprint and whatever else was computed from a text.
+# All stored values that were computed from a text.
 sub stored
 {
 	my ($node, $db, %params) = @_;

@@ -10,6 +10,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes ();
 
+$ENV{ENCODING} ||= 'UTF8';
+
 my $node = PostgreSQL::Test::Cluster->new('arrival');
 $node->init(extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
 $node->append_conf('postgresql.conf', "deadlock_timeout = '200ms'\nautovacuum = off\n");
@@ -29,8 +31,8 @@ sub script
 # --- near-twins from eight clients
 
 # Fingerprints are one of a few hundred centers with up to two bits changed,
-# so most rows repeat another and many at the same moment. What is refused is
-# kept, in the transaction that was refused.
+# so most rows repeat another, many at the same moment. Each refused row is kept
+# in a table, by the transaction in which it was refused.
 my $stress_schema = <<'SQL';
 CREATE TABLE NAME (id bigserial PRIMARY KEY, fp simhash64);
 CREATE TABLE NAME_refused (fp simhash64, state text);
@@ -70,7 +72,7 @@ sub create_stress
 	return;
 }
 
-# What must hold whatever happened: no twins, and no refusal without a reason.
+# In the end there are no two near rows, and each refused row has a near one.
 sub holds
 {
 	my ($name, $what, %params) = @_;

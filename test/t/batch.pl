@@ -1,6 +1,6 @@
-# Batch functions on a server: on disk they find what they find in memory; a
-# cancelled run leaves no temporary file; repeated runs do not grow; other
-# sessions see the phase; the report is the same page in any encoding.
+# batch: batch functions on a server. On disk they find the same as in memory. A
+# cancelled run leaves no temporary file, and repeated runs do not grow. Other
+# sessions see the phase. The report is the same page in any encoding.
 
 use strict;
 use warnings;

@@ -8,6 +8,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+$ENV{ENCODING} ||= 'UTF8';
+
 my $data = '../shared/data';
 plan skip_all => "no evaluation data at $data" unless -r "$data/petitions_zh/pairs.tsv";
 plan skip_all => "$ENV{ENCODING} lacks characters of the petitions" unless $ENV{ENCODING} =~ /^(UTF8|SQL_ASCII)$/;

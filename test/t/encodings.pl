@@ -11,8 +11,8 @@ my $node = PostgreSQL::Test::Cluster->new('encodings');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->start;
 
-# Texts as UTF-8, as psql sends them. What a database's encoding cannot hold is
-# not tested there, but every encoding holds some of them.
+# Texts as UTF-8, as psql sends them. Each encoding can hold some of them, and
+# the others are left out there.
 my %texts = (
 	ascii => 'The PETITION of 12 Citizens: THIS IS IT, in full',
 	turkish_i => 'ISTANBUL Istanbul IIiI title TITLE',
@@ -34,7 +34,8 @@ sub fingerprints
 SELECT concat_ws(' ', simhash(t), simhash(t, tokenizer => 'alpha'), simhash(t, tokenizer => 'space'),
          simhash(t, tokenizer => 'char:3'), simhash(t, tokenizer => 'word:2', weighting => 'tf'),
          simhash(t, 5, weighting => 'set', ties => true), simhash_row(t, ARRAY[' ' || t || ' ']),
-         simdup_hash(t))
+         simdup_hash(t), minhash64(t), minhash64(t, 2, 'word'), minhash64_row(t, ARRAY[' ' || t || ' ']),
+         minhash64(ARRAY[t]), minhash_bits(t, 64))
 FROM (SELECT '$text'::text AS t) AS x
 SQL
 	return $stdout if $status == 0;

@@ -8,8 +8,10 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep);
 
-# Rows that a search by index and one by scan do not have in common, over some
-# radii and centers, and whether the first one was by the index.
+$ENV{ENCODING} ||= 'UTF8';
+
+# The rows that only one of two searches finds, by index and by scan, over some
+# radii and centers; and whether the first search used the index.
 my $functions = <<'SQL';
 CREATE EXTENSION simdup;
 CREATE FUNCTION rows_of(by_index boolean, k int, center simhash64) RETURNS SETOF tid LANGUAGE plpgsql AS $$

@@ -8,6 +8,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+$ENV{ENCODING} ||= 'UTF8';
+
 my $node = PostgreSQL::Test::Cluster->new('install');
 $node->init(extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
 $node->start;
@@ -124,9 +126,8 @@ for my $order ([ 'simdup', sort keys %others ], [ (sort keys %others), 'simdup' 
 	$node->safe_psql('postgres', 'DROP DATABASE together');
 }
 
-# --- a hostile schema: whatever stands there under one of our names, with
-# arguments that anyone can write, makes CREATE EXTENSION fail; nothing of it
-# is taken over (CVE-2020-14350)
+# --- a hostile schema: an object of one of our names and argument types makes
+# CREATE EXTENSION fail; none is taken over (CVE-2020-14350)
 
 $node->safe_psql('postgres', 'CREATE DATABASE hostile');
 $node->safe_psql('hostile', 'CREATE EXTENSION simdup');
@@ -254,7 +255,7 @@ CREATE UNIQUE INDEX codes_key ON public.codes (code);
 SQL
 }
 
-# What the petitions answer, whatever the path.
+# The answers of the petitions, at any search_path.
 sub petition_answers
 {
 	my ($db) = @_;

@@ -8,6 +8,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
+$ENV{ENCODING} ||= 'UTF8';
+
 my $node = PostgreSQL::Test::Cluster->new('limits');
 $node->init(extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
 $node->append_conf('postgresql.conf', "shared_buffers = 16MB\njit = off");

@@ -7,6 +7,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+$ENV{ENCODING} ||= 'UTF8';
+
 my $data = '../shared/data/petitions_zh';
 plan skip_all => "no evaluation data in $data" unless -e "$data/petitions.csv";
 plan skip_all => "$ENV{ENCODING} lacks characters of the petitions" unless $ENV{ENCODING} =~ /^(UTF8|SQL_ASCII)$/;
@@ -46,9 +48,9 @@ is( value(
 	't',
 	'containment is at least the resemblance');
 
-# Unit char leaves punctuation out and folds case and width. On texts that
-# hold nothing but folded word characters the two rules agree: such a text is
-# the one shingle of a window that is wider than the body.
+# Unit char leaves punctuation out and folds case and width. On texts of folded
+# word characters alone, char and raw agree. Such a text is the only shingle of a
+# window that is wider than the body.
 is( value(
 		q{SELECT max(abs(shingle_resemblance(x, y, 4, 'char') - shingle_resemblance(fx, fy, 4, 'raw'))) < 1e-6
 		  FROM pair, simdup_shingles(x, 2147483647, 'char') AS s(fx), simdup_shingles(y, 2147483647, 'char') AS t(fy)}

@@ -10,6 +10,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+$ENV{ENCODING} ||= 'UTF8';
+
 my $data = '../shared/data';
 
 plan skip_all => 'the petitions are not beside the checkout' unless -e "$data/petitions_zh/petitions.csv";

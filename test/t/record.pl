@@ -1,5 +1,5 @@
-# record: a generated column over a row's columns survives dump and restore,
-# the extension in another schema, and other settings of whoever restores.
+# record: a generated column over a row's columns survives dump and restore, the
+# extension in another schema, and other settings of the session that restores.
 
 use strict;
 use warnings;
@@ -7,6 +7,8 @@ use warnings;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+
+$ENV{ENCODING} ||= 'UTF8';
 
 my $node = PostgreSQL::Test::Cluster->new('record');
 $node->init(extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
@@ -70,7 +72,7 @@ $node->command_ok([ 'psql', '-qX', '-v', 'ON_ERROR_STOP=1', '-U', 'abroad', '-d'
 is($node->safe_psql('elsewhere', $fingerprints), $kept, 'the same fingerprints');
 $node->safe_psql('restored', 'CREATE SCHEMA moved; ALTER EXTENSION simdup SET SCHEMA moved');
 
-# --- whatever is computed anew is what was kept
+# --- values computed again equal those kept
 
 for (['restored', 'moved'], ['elsewhere', 'elsewhere'])
 {

@@ -162,7 +162,7 @@ sub agrees
 	return;
 }
 
-# All that it has, and all that it answers.
+# All rows of a server, and its answers.
 sub state_of
 {
 	my ($node) = @_;

@@ -1,5 +1,5 @@
-# simtool: document 004's program by SQL, against the course's official result
-# (where it lies beside the checkout) and against a small reference below.
+# simtool: test/demo/simtool against the course's official result, where that
+# lies beside the checkout, and against a small reference below.
 
 use strict;
 use warnings;
@@ -8,6 +8,8 @@ use File::Path qw(make_path);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+
+$ENV{ENCODING} ||= 'UTF8';
 
 my $node = PostgreSQL::Test::Cluster->new('simtool');
 $node->init(extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);

@@ -7,6 +7,9 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib $FindBin::RealBin;
+
 use Cwd ();
 use Dependents;
 use File::Basename qw(dirname);

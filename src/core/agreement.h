@@ -1,0 +1,21 @@
+/*
+ * agreement.h
+ *	  What the distance of two minhash64 fingerprints says about their texts.
+ *
+ * Each of the 64 bits agrees with chance (1 + J) / 2, where J is the
+ * resemblance of the two sets: their bins agree with chance J, and of those
+ * that do not, every second pair of bits is equal by chance.
+ */
+#ifndef SIMDUP_CORE_AGREEMENT_H
+#define SIMDUP_CORE_AGREEMENT_H
+
+/* The resemblance that n bits of which d differ stand for, 0 to 1. */
+extern double simdup_agreement_resemblance(int d, int n);
+
+/*
+ * The smallest distance, 0 to 64, that holds a pair of this resemblance with a
+ * chance of at least recall. Both are in [0, 1].
+ */
+extern int simdup_agreement_distance(double resemblance, double recall);
+
+#endif /* SIMDUP_CORE_AGREEMENT_H */

@@ -1,0 +1,60 @@
+/*
+ * folded.h
+ *	  Shingles of profile 2: the windows of w units of a folded text.
+ *
+ * Units are the word characters of the folded text, joined (char), or its words
+ * as the word tokenizer of profile 1 finds them (word): maximal runs of
+ * segmented characters, bigrams of unsegmented ones. A text of fewer than w
+ * units is one shingle, a text without any has none. What folds to nothing does
+ * not separate; bytes that are not UTF-8 do.
+ */
+#ifndef SIMDUP_CORE_FOLDED_H
+#define SIMDUP_CORE_FOLDED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum SimdupFoldedUnit
+{
+	SIMDUP_FOLDED_CHAR,
+	SIMDUP_FOLDED_WORD
+} SimdupFoldedUnit;
+
+/* The widest shingle. */
+#define SIMDUP_MAX_FOLDED_W 64
+
+typedef struct SimdupFoldedShingling
+{
+	SimdupFoldedUnit unit;
+	int w; /* 1 to SIMDUP_MAX_FOLDED_W */
+} SimdupFoldedShingling;
+
+/*
+ * Receives shingles in text order, repeated as the text repeats them: shingle i
+ * is bytes[starts[i]] up to bytes[ends[i]]. All are valid until it returns.
+ */
+typedef void (*SimdupFoldedSink)(void *arg, const char *bytes,
+								 const size_t *starts, const size_t *ends,
+								 size_t n);
+
+/* Hand on the shingles of a text in UTF-8. Checks for interrupts. */
+extern void simdup_folded_shingles(SimdupFoldedShingling shingling,
+								   const char *text, size_t len,
+								   SimdupFoldedSink sink, void *arg);
+
+/* Receives the hashes of shingles, which are a sketch's elements. */
+typedef void (*SimdupElementSink)(void *arg, const uint64_t *hashes, size_t n);
+
+/* Hand on the CityHash64 of each shingle. */
+extern void simdup_folded_elements(SimdupFoldedShingling shingling,
+								   const char *text, size_t len,
+								   SimdupElementSink sink, void *arg);
+
+/*
+ * A field of a row, folded, with white space trimmed and each run of it inside
+ * as one blank. Returns allocated bytes, and how many in *folded_len.
+ */
+extern char *simdup_fold_field(const char *text, size_t len,
+							   size_t *folded_len);
+
+#endif /* SIMDUP_CORE_FOLDED_H */

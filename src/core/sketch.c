@@ -1,0 +1,234 @@
+/*
+ * sketch.c
+ *	  One-permutation MinHash sketches by fast similarity sketching (Dahlgaard,
+ *	  Knudsen and Thorup 2017). Frozen: fingerprints and signatures are made of
+ *	  these keys.
+ *
+ * Round 0 throws each element into one bin, and each bin keeps its smallest
+ * key. While a bin is empty, the next round throws all elements again, with
+ * another hash; round r >= n_bins throws them into bin r - n_bins. The round
+ * stands in the high bits of a key, so an earlier round's key is smaller.
+ *
+ * Sets need not be in memory at once. An element matters only in rounds up to
+ * the highest round R that any bin's key is of, and R never grows. So a batch
+ * is thrown in rounds 0 to R, and the sketch of a union has the smaller of the
+ * two keys in each bin. After a few hundred distinct elements, R is mostly 0.
+ */
+#include "core/sketch.h"
+
+#include <string.h>
+
+#include "core/host.h"
+#include "core/shingle.h"
+
+#define ROUND_SEED UINT64_C(0x9e3779b97f4a7c15)
+
+/* Elements for each bin in a batch: few batches then need a second round. */
+#define BATCH_LOAD 16
+#define MIN_BATCH 1024
+
+/* Elements that pending has room for at first: many sets are small. */
+#define FIRST_ROOM 16
+
+/* A batch of more elements for each bin is freed of repetitions. */
+#define CROWDED_LOAD 4
+
+/* The round that a key is of. */
+#define KEY_ROUND(key) ((key) >> 32)
+
+void
+simdup_sketch_begin(SimdupSketch *sketch, int n_bins)
+{
+	sketch->n_bins = n_bins;
+	sketch->batch = MIN_BATCH;
+	while (sketch->batch < (size_t) n_bins * BATCH_LOAD)
+		sketch->batch *= 2;
+	sketch->keys = simdup_alloc((size_t) n_bins * sizeof(uint64_t));
+	memset(sketch->keys, 0xFF, (size_t) n_bins * sizeof(uint64_t));
+	sketch->pending = NULL;
+	sketch->n_pending = 0;
+	sketch->room = 0;
+	sketch->thrown = NULL;
+}
+
+/* Room in pending for n elements, at most a batch. */
+static void
+make_room(SimdupSketch *sketch, size_t n)
+{
+	if (n <= sketch->room)
+		return;
+	if (sketch->room == 0)
+		sketch->room = FIRST_ROOM;
+	while (sketch->room < n)
+		sketch->room *= 2;
+	sketch->pending =
+		sketch->pending == NULL
+			? simdup_alloc(sketch->room * sizeof(uint64_t))
+			: simdup_realloc(sketch->pending, sketch->room * sizeof(uint64_t));
+}
+
+/*
+ * Throw elements in one round. Returns how many bins had only keys of later
+ * rounds before, and have one of this round now.
+ */
+static inline int
+throw_round(uint64_t *keys, int n_bins, uint64_t round, const uint64_t *hashes,
+			size_t n)
+{
+	bool fixed = round >= (uint64_t) n_bins;
+	uint64_t fixed_bin = round - (uint64_t) n_bins;
+	uint64_t seed = round * ROUND_SEED;
+	uint64_t later = (round + 1) << 32;
+	int filled = 0;
+
+	for (size_t i = 0; i < n; i++)
+	{
+		uint64_t v = simdup_mix64(hashes[i] ^ seed);
+		uint64_t bin = fixed ? fixed_bin : (v >> 32) * (uint64_t) n_bins >> 32;
+		uint64_t key = round << 32 | (v & UINT32_MAX);
+		uint64_t old = keys[bin];
+
+		filled += old >= later;
+		keys[bin] = key < old ? key : old;
+	}
+	return filled;
+}
+
+/* The bins whose key is of a round after this one. */
+static int
+count_later(const uint64_t *keys, int n_bins, uint64_t round)
+{
+	int later = 0;
+
+	for (int i = 0; i < n_bins; i++)
+		later += KEY_ROUND(keys[i]) > round;
+	return later;
+}
+
+/*
+ * Copy the elements that are not known to have been thrown to pending, which
+ * may be where they are. An element thrown earlier took part in as many rounds
+ * as this batch will, or more. Returns how many are left.
+ */
+static size_t
+drop_thrown(SimdupSketch *sketch, const uint64_t *hashes, size_t n)
+{
+	size_t mask = sketch->batch - 1;
+	size_t left = 0;
+
+	if (sketch->thrown == NULL)
+	{
+		sketch->thrown = simdup_alloc0(sketch->batch * sizeof(uint64_t));
+		sketch->thrown[0] = 1; /* no element stands in the wrong place */
+	}
+	make_room(sketch, n);
+	for (size_t i = 0; i < n; i++)
+	{
+		uint64_t hash = hashes[i];
+		uint64_t *place = &sketch->thrown[hash & mask];
+
+		if (*place == hash)
+			continue;
+		*place = hash;
+		sketch->pending[left++] = hash;
+	}
+	return left;
+}
+
+/* Throw one batch. pending is free, unless it is the batch. */
+static void
+throw_batch(SimdupSketch *sketch, const uint64_t *hashes, size_t n)
+{
+	uint64_t *keys = sketch->keys;
+	int n_bins = sketch->n_bins;
+	bool first = keys[0] == UINT64_MAX;
+	int later = first ? n_bins : count_later(keys, n_bins, 0);
+
+	simdup_check_interrupts();
+	if (n_bins == SIMDUP_MINHASH64_BINS)
+		later -= throw_round(keys, SIMDUP_MINHASH64_BINS, 0, hashes, n);
+	else
+		later -= throw_round(keys, n_bins, 0, hashes, n);
+	if (later > 0 && n > (size_t) n_bins * CROWDED_LOAD)
+	{
+		n = drop_thrown(sketch, hashes, n);
+		hashes = sketch->pending;
+	}
+	for (uint64_t round = 1; later > 0 && n > 0; round++)
+	{
+		/* the first batch finds bins empty, which are later than any round */
+		if (!first)
+			later = count_later(keys, n_bins, round);
+		later -= throw_round(keys, n_bins, round, hashes, n);
+		simdup_check_interrupts();
+	}
+}
+
+static void
+throw_pending(SimdupSketch *sketch)
+{
+	size_t n = sketch->n_pending;
+
+	sketch->n_pending = 0;
+	if (n > 0)
+		throw_batch(sketch, sketch->pending, n);
+}
+
+void
+simdup_sketch_add(SimdupSketch *sketch, const uint64_t *hashes, size_t n)
+{
+	while (n > 0)
+	{
+		size_t left = sketch->batch - sketch->n_pending;
+		size_t taken = n < left ? n : left;
+
+		if (taken == sketch->batch)
+			throw_batch(sketch, hashes, taken);
+		else
+		{
+			make_room(sketch, sketch->n_pending + taken);
+			memcpy(sketch->pending + sketch->n_pending, hashes,
+				   taken * sizeof(uint64_t));
+			sketch->n_pending += taken;
+			if (taken == left)
+				throw_pending(sketch);
+		}
+		hashes += taken;
+		n -= taken;
+	}
+}
+
+void
+simdup_sketch_merge(SimdupSketch *sketch, const uint64_t *keys)
+{
+	for (int i = 0; i < sketch->n_bins; i++)
+		if (keys[i] < sketch->keys[i])
+			sketch->keys[i] = keys[i];
+}
+
+const uint64_t *
+simdup_sketch_keys(SimdupSketch *sketch)
+{
+	throw_pending(sketch);
+	return sketch->keys[0] == UINT64_MAX ? NULL : sketch->keys;
+}
+
+void
+simdup_sketch_free(SimdupSketch *sketch)
+{
+	simdup_free(sketch->keys);
+	if (sketch->pending != NULL)
+		simdup_free(sketch->pending);
+	if (sketch->thrown != NULL)
+		simdup_free(sketch->thrown);
+}
+
+uint64_t
+simdup_sketch_fingerprint(const uint64_t *keys)
+{
+	uint64_t fingerprint = 0;
+
+	for (int i = 0; i < SIMDUP_MINHASH64_BINS; i++)
+		fingerprint |= (keys[i] & 1) << i;
+	return fingerprint;
+}

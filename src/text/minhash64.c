@@ -1,0 +1,145 @@
+/*
+ * minhash64.c
+ *	  Fingerprints of texts by minhash64, and the shingles that they see.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "utils/builtins.h"
+#include "utils/hsearch.h"
+
+#include "core/hash.h"
+#include "core/host.h"
+#include "server/result.h"
+#include "text/minhash64.h"
+#include "type/simhash64.h"
+
+static bool
+name_is(const text *name, const char *expected)
+{
+	size_t len = strlen(expected);
+
+	return VARSIZE_ANY_EXHDR(name) == len &&
+		   memcmp(VARDATA_ANY(name), expected, len) == 0;
+}
+
+SimdupFoldedShingling
+simdup_get_folded_shingling(FunctionCallInfo fcinfo, int w, int unit)
+{
+	SimdupFoldedShingling shingling = {SIMDUP_FOLDED_CHAR, 0};
+	const text *name;
+
+	if (PG_ARGISNULL(w) || PG_ARGISNULL(unit))
+		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("%s must not be null", PG_ARGISNULL(w) ? "w" : "unit"));
+	shingling.w = PG_GETARG_INT32(w);
+	if (shingling.w < 1 || shingling.w > SIMDUP_MAX_FOLDED_W)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("shingle width must be between 1 and %d",
+					   SIMDUP_MAX_FOLDED_W),
+				errdetail("The width given is %d.", shingling.w));
+	name = PG_GETARG_TEXT_PP(unit);
+	if (name_is(name, "word"))
+		shingling.unit = SIMDUP_FOLDED_WORD;
+	else if (!name_is(name, "char"))
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("unrecognized shingle unit: \"%s\"",
+					   text_to_cstring(name)),
+				errhint("Units are \"char\" and \"word\"."));
+	return shingling;
+}
+
+void
+simdup_add_elements(void *sketch, const uint64_t *hashes, size_t n)
+{
+	simdup_sketch_add(sketch, hashes, n);
+}
+
+void
+simdup_sketch_text(SimdupSketch *sketch, SimdupFoldedShingling shingling,
+				   SimdupUtf8 content)
+{
+	simdup_folded_elements(shingling, content.bytes, content.len,
+						   simdup_add_elements, sketch);
+}
+
+Datum
+simdup_minhash64_result(FunctionCallInfo fcinfo, SimdupSketch *sketch)
+{
+	const uint64_t *keys = simdup_sketch_keys(sketch);
+
+	if (keys == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_SIMHASH64(simdup_sketch_fingerprint(keys));
+}
+
+PG_FUNCTION_INFO_V1(simdup_minhash64);
+/* minhash64(content, w, unit) */
+Datum
+simdup_minhash64(PG_FUNCTION_ARGS)
+{
+	SimdupFoldedShingling shingling = simdup_get_folded_shingling(fcinfo, 1, 2);
+	SimdupSketch sketch;
+	Datum result;
+
+	simdup_sketch_begin(&sketch, SIMDUP_MINHASH64_BINS);
+	simdup_sketch_text(&sketch, shingling,
+					   simdup_text_to_utf8(PG_GETARG_TEXT_PP(0)));
+	result = simdup_minhash64_result(fcinfo, &sketch);
+	simdup_sketch_free(&sketch);
+	return result;
+}
+
+/* Where distinct shingles go, in order of first occurrence. */
+typedef struct ShingleRows
+{
+	ReturnSetInfo *result;
+	HTAB *seen; /* of hashes */
+} ShingleRows;
+
+/* A SimdupFoldedSink. */
+static void
+put_shingles(void *arg, const char *bytes, const size_t *starts,
+			 const size_t *ends, size_t n)
+{
+	ShingleRows *rows = arg;
+
+	for (size_t i = 0; i < n; i++)
+	{
+		size_t len = ends[i] - starts[i];
+		uint64 hash = simdup_city64(bytes + starts[i], len);
+		bool found;
+		bool isnull = false;
+		Datum shingle;
+
+		hash_search(rows->seen, &hash, HASH_ENTER, &found);
+		if (found)
+			continue;
+		shingle = PointerGetDatum(simdup_utf8_to_text(bytes + starts[i], len));
+		simdup_put_result(rows->result, &shingle, &isnull);
+		pfree(DatumGetPointer(shingle));
+	}
+}
+
+PG_FUNCTION_INFO_V1(simdup_minhash64_shingles);
+/* minhash64_shingles(content, w, unit) */
+Datum
+simdup_minhash64_shingles(PG_FUNCTION_ARGS)
+{
+	SimdupFoldedShingling shingling = simdup_get_folded_shingling(fcinfo, 1, 2);
+	SimdupUtf8 content = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
+	HASHCTL control = {0};
+	ShingleRows rows;
+
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+	control.keysize = sizeof(uint64);
+	control.entrysize = sizeof(uint64);
+	control.hcxt = CurrentMemoryContext;
+	rows.result = (ReturnSetInfo *) fcinfo->resultinfo;
+	rows.seen = hash_create("minhash64 shingles", 256, &control,
+							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	simdup_folded_shingles(shingling, content.bytes, content.len, put_shingles,
+						   &rows);
+	hash_destroy(rows.seen);
+	return (Datum) 0;
+}

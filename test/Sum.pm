@@ -1,0 +1,46 @@
+# Sum: prove's report on lines, with the sum of all tests as its last one.
+# Used as prove --formatter Sum.
+package Sum;
+
+use strict;
+use warnings;
+
+use File::Basename qw(basename);
+use parent 'TAP::Formatter::File';
+
+# What a script's own log says last; PostgreSQL::Test keeps one for each.
+sub tell_log
+{
+	my ($self, $script) = @_;
+	my $name = basename($script, '.pl');
+
+	for my $log (glob "tmp_check/log/regress_log_$name")
+	{
+		open my $handle, '<', $log or next;
+		my @lines = <$handle>;
+
+		$self->_output("The last lines of $name\'s log:\n", splice @lines, @lines > 30 ? -30 : 0);
+	}
+	return;
+}
+
+sub summary
+{
+	my ($self, $all, $interrupted) = @_;
+	my ($failed, $skipped) = (scalar $all->failed, scalar $all->skipped);
+
+	$self->SUPER::summary($all, $interrupted);
+	for my $script ($all->descriptions)
+	{
+		my ($parser) = $all->parsers($script);
+
+		$self->tell_log($script) if $parser->has_problems;
+		# an end that no test explains is a failure, a script left out a skip
+		$failed++ if $parser->has_problems && !$parser->failed;
+		$skipped++ if $parser->skip_all;
+	}
+	$self->_output(sprintf "%d passed, %d failed, %d skipped\n", $all->passed - $all->skipped, $failed, $skipped);
+	return;
+}
+
+1;
