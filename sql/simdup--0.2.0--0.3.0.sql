@@ -130,7 +130,7 @@ COMMENT ON FUNCTION simdup_summary(text, integer) IS
 COMMENT ON FUNCTION simdup_report_html(text, text, integer) IS
   'simdup_summary as one HTML page, with samples of a third column';
 COMMENT ON FUNCTION simhash_update_trigger() IS
-  'trigger (fp, content [, field ...]): keeps fp in step with the content and the fields';
+  'trigger (fp, content [, field ...] [, option ...]): keeps fp in step with content and fields';
 COMMENT ON FUNCTION simdup_flag_trigger() IS
   'trigger (fp, flag, key, k [, ''lock'']): sets flag to the key of the nearest other row within k';
 COMMENT ON FUNCTION simdup_log_trigger() IS
@@ -233,3 +233,12 @@ CREATE FUNCTION minhash_bits_resemblance(a varbit, b varbit) RETURNS float8
   AS 'MODULE_PATHNAME', 'simdup_minhash_bits_resemblance' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_bits_resemblance(varbit, varbit) IS
   'resemblance of two texts, 0 to 1, by their sketches of the same number of bits';
+
+--
+-- Arrival
+--
+
+CREATE FUNCTION minhash64_update_trigger() RETURNS trigger
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_update_trigger' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION minhash64_update_trigger() IS
+  'trigger (fp, content [, field ...] [, option ...]): keeps fp in step with content and fields';
