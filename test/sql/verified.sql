@@ -1,4 +1,5 @@
 -- whole tables by shingles, and simhash candidates verified by them
+SET simdup.progress_interval = 0;
 CREATE TABLE documents (id int PRIMARY KEY, name text, body text);
 INSERT INTO documents
 SELECT i, 'doc' || i,
