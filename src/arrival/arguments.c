@@ -6,22 +6,19 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/genam.h"
+#include <ctype.h>
+
 #include "access/htup_details.h"
-#include "access/table.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_inherits.h"
-#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
-#include "storage/lmgr.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 #include "utils/varlena.h"
 
 #include "arrival/arrival.h"
+#include "server/catalog.h"
 #include "type/simhash64.h"
 
 static const char *
@@ -128,9 +125,7 @@ AttrNumber
 simdup_arrival_fp_column(TriggerData *trigdata, const ArrivalUsage *usage,
 						 Oid extension)
 {
-	Oid simhash64 = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
-									CStringGetDatum("simhash64"),
-									ObjectIdGetDatum(extension));
+	Oid simhash64 = simdup_type_in_schema(extension, "simhash64");
 	AttrNumber attnum =
 		simdup_arrival_column(trigdata, usage, 0, "fingerprint");
 	Form_pg_attribute att;
@@ -227,7 +222,9 @@ distance_argument(TriggerData *trigdata, const ArrivalUsage *usage)
 
 	errno = 0;
 	k = strtol(arg, &end, 10);
-	if (end == arg || *end != '\0' || errno != 0 || k < 0 || k > SIMHASH64_BITS)
+	/* strtol would also take leading blanks and a plus */
+	if (!isdigit((unsigned char) arg[0]) || *end != '\0' || errno != 0 ||
+		k > SIMHASH64_BITS)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("distance must be an integer between 0 and %d",
 					   SIMHASH64_BITS),
@@ -259,68 +256,11 @@ lock_argument(TriggerData *trigdata, const ArrivalUsage *usage)
 }
 
 /*
- * Partitions have clones of their parents' triggers: find the one that the
- * user made, and so the table among whose rows twins are looked for.
- */
-static void
-find_origin(TriggerData *trigdata, ArrivalTrigger *at)
-{
-	Relation pg_trigger;
-
-	at->trigger = trigdata->tg_trigger->tgoid;
-	at->table = RelationGetRelid(trigdata->tg_relation);
-	if (!trigdata->tg_trigger->tgisclone)
-		return;
-
-	pg_trigger = table_open(TriggerRelationId, AccessShareLock);
-	for (;;)
-	{
-		ScanKeyData key;
-		SysScanDesc scan;
-		HeapTuple tuple;
-		Oid parent;
-
-		ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
-					ObjectIdGetDatum(at->trigger));
-		scan = systable_beginscan(pg_trigger, TriggerOidIndexId, true, NULL, 1,
-								  &key);
-		tuple = systable_getnext(scan);
-		if (!HeapTupleIsValid(tuple))
-			elog(ERROR, "could not find tuple for trigger %u", at->trigger);
-		at->table = ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid;
-		parent = ((Form_pg_trigger) GETSTRUCT(tuple))->tgparentid;
-		systable_endscan(scan);
-		if (!OidIsValid(parent))
-			break;
-		at->trigger = parent;
-	}
-	table_close(pg_trigger, AccessShareLock);
-	/*
-	 * Who writes to a partition has locked that alone; from here on the table
-	 * keeps the name that the search is written by.
-	 */
-	LockRelationOid(at->table, AccessShareLock);
-}
-
-/* Is the table, or what inherits from it or is a part of it, a foreign one? */
-bool
-simdup_arrival_reaches_foreign(Oid table)
-{
-	ListCell *cell;
-
-	if (get_rel_relkind(table) == RELKIND_FOREIGN_TABLE)
-		return true;
-	if (!has_subclass(table))
-		return false;
-	foreach (cell, find_all_inheritors(table, NoLock, NULL))
-		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
-			return true;
-	return false;
-}
-
-/*
  * The log table. Without a schema it is looked for beside the table that has
- * the trigger, never along search_path: who inserts must not choose it.
+ * the trigger, never along search_path: who inserts must not choose it. The
+ * lock is the one that writing to the log takes. Taken before the first pair
+ * is found, it keeps other sessions from dropping or renaming the log until
+ * the transaction ends.
  */
 static Oid
 log_argument(TriggerData *trigdata, const ArrivalUsage *usage,
@@ -336,8 +276,8 @@ log_argument(TriggerData *trigdata, const ArrivalUsage *usage,
 	name =
 		makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(arg)));
 	if (name->schemaname == NULL)
-		name->schemaname = get_namespace_name(get_rel_namespace(at->table));
-	table = RangeVarGetRelid(name, NoLock, true);
+		name->schemaname = simdup_arrival_schema_of(at->table);
+	table = RangeVarGetRelid(name, RowExclusiveLock, true);
 	if (!OidIsValid(table))
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
 				errmsg("log table \"%s.%s\" does not exist", name->schemaname,
@@ -363,30 +303,16 @@ log_argument(TriggerData *trigdata, const ArrivalUsage *usage,
 	return table;
 }
 
-/*
- * The checked arguments of the trigger that fires. Kept in fn_extra, which
- * the executor gives to each trigger for the length of a statement, so there
- * is nothing to invalidate.
- */
-ArrivalTrigger *
-simdup_arrival_setup(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
+/* Read and check the arguments of a trigger whose table is known. */
+void
+simdup_arrival_read_arguments(TriggerData *trigdata, ArrivalTrigger *at)
 {
-	TriggerData *trigdata = (TriggerData *) fcinfo->context;
-	MemoryContext context = fcinfo->flinfo->fn_mcxt;
-	ArrivalTrigger *at = fcinfo->flinfo->fn_extra;
+	const ArrivalUsage *usage = at->usage;
+	TupleDesc tupdesc = RelationGetDescr(trigdata->tg_relation);
 
-	simdup_arrival_check_fired(fcinfo, usage);
-	if (at != NULL)
-		return at;
-
-	simdup_arrival_check_arguments(trigdata, usage);
-	at = MemoryContextAllocZero(context, sizeof(ArrivalTrigger));
-	at->usage = usage;
-	at->extension = get_func_namespace(fcinfo->flinfo->fn_oid);
-	find_origin(trigdata, at);
-	at->fp = simdup_arrival_fp_column(trigdata, usage, at->extension);
-	at->fp_type = getBaseType(
-		SPI_gettypeid(RelationGetDescr(trigdata->tg_relation), at->fp));
+	at->fp =
+		simdup_arrival_fp_column(trigdata, usage, simdup_arrival_extension(at));
+	at->fp_type = getBaseType(SPI_gettypeid(tupdesc, at->fp));
 	at->key = key_argument(trigdata, usage, &at->key_type);
 	if (usage->flag_arg != NO_ARGUMENT)
 		at->flag = flag_argument(trigdata, usage, at->key_type);
@@ -394,10 +320,4 @@ simdup_arrival_setup(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
 	if (usage->log_arg != NO_ARGUMENT)
 		at->log_table = log_argument(trigdata, usage, at);
 	at->lock = lock_argument(trigdata, usage);
-	at->remote = at->lock && simdup_arrival_reaches_foreign(at->table);
-	if (TRIGGER_FIRED_FOR_ROW(trigdata->tg_event))
-		simdup_arrival_prepare_row(trigdata, at, context);
-
-	fcinfo->flinfo->fn_extra = at;
-	return at;
 }

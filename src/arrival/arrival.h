@@ -36,11 +36,13 @@ typedef struct ArrivalUsage
 	int lock_arg;
 } ArrivalUsage;
 
-/* A trigger as one statement sees it; lives in fn_extra. */
+/* A trigger as one statement sees it; setup.c keeps it in fn_extra. */
 typedef struct ArrivalTrigger
 {
+	MemoryContext context; /* it and all it points to live there */
+	uint64 relation_changes;
 	const ArrivalUsage *usage;
-	Oid extension; /* namespace of the extension's objects */
+	Oid function;  /* its schema is where the extension's objects are */
 	Oid trigger;   /* the trigger, or what it is a clone of */
 	Oid table;	   /* the table that has it: searched and locked */
 	AttrNumber fp; /* columns of the table that is written to */
@@ -53,8 +55,32 @@ typedef struct ArrivalTrigger
 	bool lock;
 	bool remote;		   /* locks, and searches foreign tables too */
 	ExprState *generation; /* of a generated fp that is not stored yet */
-	ExprContext *econtext;
+	ExprState *assignment; /* of a key to a flag of another type modifier */
+	ExprContext *econtext; /* for both */
 } ArrivalTrigger;
+
+/*
+ * The row that arrives. BEFORE triggers see the row as it would be stored,
+ * AFTER triggers see the newest version that the transaction has stored.
+ */
+typedef struct ArrivalRow
+{
+	HeapTuple tuple;
+	bool has_fp;
+	uint64 fp;
+	bool fp_changed; /* by this event or a later one */
+	bool key_changed;
+	bool overtaken; /* a later event gave it another fingerprint */
+	bool key_isnull;
+	Datum key;
+} ArrivalRow;
+
+/* What a search found. Lives as long as the SPI connection. */
+typedef struct ArrivalFound
+{
+	uint64 n;
+	SPITupleTable *rows;
+} ArrivalFound;
 
 /* The kinds of prepared plan; with the trigger, the key of the plan cache. */
 typedef enum ArrivalPlan
@@ -65,6 +91,13 @@ typedef enum ArrivalPlan
 	ARRIVAL_LOG		   /* writes one row of the log */
 } ArrivalPlan;
 
+/* A condition of a search. */
+typedef struct ArrivalCondition
+{
+	char *text;
+	bool indexed; /* is the index that serves it worth using always? */
+} ArrivalCondition;
+
 /* Columns of the searches' results. */
 enum
 {
@@ -74,6 +107,12 @@ enum
 	ARRIVAL_CTID,
 	ARRIVAL_NEW_KEY /* ARRIVAL_STATEMENT only */
 };
+
+/* setup.c */
+extern Oid simdup_arrival_extension(const ArrivalTrigger *at);
+extern bool simdup_arrival_reaches_foreign(Oid table);
+extern ArrivalTrigger *simdup_arrival_setup(FunctionCallInfo fcinfo,
+											const ArrivalUsage *usage);
 
 /* arguments.c */
 extern void simdup_arrival_check_fired(FunctionCallInfo fcinfo,
@@ -91,26 +130,35 @@ extern AttrNumber simdup_arrival_fp_column(TriggerData *trigdata,
 extern void simdup_arrival_check_written(TriggerData *trigdata,
 										 const ArrivalUsage *usage,
 										 AttrNumber attnum);
-extern bool simdup_arrival_reaches_foreign(Oid table);
-extern ArrivalTrigger *simdup_arrival_setup(FunctionCallInfo fcinfo,
-											const ArrivalUsage *usage);
+extern void simdup_arrival_read_arguments(TriggerData *trigdata,
+										  ArrivalTrigger *at);
 
 /* row.c */
 extern void simdup_arrival_prepare_row(TriggerData *trigdata,
-									   ArrivalTrigger *at,
-									   MemoryContext context);
-extern bool simdup_arrival_fingerprint(TriggerData *trigdata,
-									   ArrivalTrigger *at, uint64 *fp,
-									   bool *changed);
+									   ArrivalTrigger *at);
+extern HeapTuple simdup_arrival_new_tuple(TriggerData *trigdata);
 extern Datum simdup_arrival_value(TriggerData *trigdata, AttrNumber attnum,
 								  bool *isnull);
+extern bool simdup_arrival_row(TriggerData *trigdata, ArrivalTrigger *at,
+							   ArrivalRow *row);
 
 /* locks.c */
 extern void simdup_arrival_lock(ArrivalTrigger *at, uint64 fp);
 
+/* names.c */
+extern char *simdup_arrival_schema_of(Oid table);
+extern char *simdup_arrival_table_name(Oid table);
+extern const char *simdup_arrival_extension_name(const ArrivalTrigger *at);
+extern char *simdup_arrival_operator_name(Oid type, Oid opno);
+
 /* indexes.c */
-extern char *simdup_arrival_condition(TriggerData *trigdata, ArrivalTrigger *at,
-									  const char *center);
+extern ArrivalCondition simdup_arrival_condition(const ArrivalTrigger *at,
+												 const char *fp,
+												 const char *center);
+
+/* text.c */
+extern char *simdup_arrival_text(TriggerData *trigdata, ArrivalTrigger *at,
+								 ArrivalPlan kind, bool *indexed);
 
 /* plans.c */
 extern SPIPlanPtr simdup_arrival_plan(ArrivalTrigger *at, ArrivalPlan kind);
@@ -122,11 +170,13 @@ extern void simdup_arrival_execute(SPIPlanPtr plan, Datum *values,
 
 /* search.c */
 extern Oid simdup_arrival_owner(Oid table);
-extern uint64 simdup_arrival_search(TriggerData *trigdata, ArrivalTrigger *at,
-									ArrivalPlan kind, uint64 fp, bool as_owner);
+extern ArrivalFound simdup_arrival_search(TriggerData *trigdata,
+										  ArrivalTrigger *at, ArrivalPlan kind,
+										  const ArrivalRow *row, bool as_owner);
 extern Portal simdup_arrival_search_statement(TriggerData *trigdata,
 											  ArrivalTrigger *at);
-extern void simdup_arrival_require_visible(ArrivalTrigger *at, HeapTuple found,
-										   TupleDesc tupdesc);
+extern ArrivalFound simdup_arrival_fetch(Portal portal, long n);
+extern void simdup_arrival_require_visible(ArrivalTrigger *at,
+										   ArrivalFound found, uint64 i);
 
 #endif /* SIMDUP_ARRIVAL_ARRIVAL_H */

@@ -22,6 +22,7 @@
 #include "utils/varlena.h"
 
 #include "arrival/arrival.h"
+#include "server/catalog.h"
 #include "type/simhash64.h"
 
 /* What attach makes in the table; detach knows it by these names. */
@@ -453,9 +454,7 @@ is_fingerprint_column(Attachment *a, Oid extension)
 	AttrNumber attnum = get_attnum(a->table, FP_COLUMN);
 
 	return attnum > 0 && getBaseType(get_atttype(a->table, attnum)) ==
-							 GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
-											 CStringGetDatum("simhash64"),
-											 ObjectIdGetDatum(extension));
+							 simdup_type_in_schema(extension, "simhash64");
 }
 
 PG_FUNCTION_INFO_V1(simdup_detach);

@@ -2,22 +2,42 @@
  * indexes.c
  *	  Which condition finds near rows by the indexes that the table has.
  *
- * gin (fp) serves fp <@ ball, at any distance. Where there is none but one of
- * the compact kind, gin (simhash_blocks(fp, n)) with n > k, rows within k
- * share a block: that is searched first, and the ball decides.
+ * An index on fp whose operator class has fp <@ ball serves that, at any
+ * distance. Where there is none but one of the compact kind,
+ * gin (simhash_blocks(fp, n)) with n > k, rows within k share a block: that is
+ * searched first, and the ball decides.
  */
 #include "postgres.h"
 #include "compat.h"
 
 #include "access/genam.h"
 #include "access/table.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_index.h"
 #include "nodes/primnodes.h"
+#include "nodes/value.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "arrival/arrival.h"
+#include "server/catalog.h"
+
+/*
+ * GIN is worth probing up to this radius whatever the table's size was when
+ * the plan was made: it may have been empty then, and hold a million rows at
+ * the end of the same COPY. Above it a scan is cheaper and the planner is left
+ * alone. Other access methods are worth it at every radius.
+ */
+#define MAX_GIN_RADIUS 12
+
+/* How the indexes of a table serve a search. */
+typedef struct IndexUse
+{
+	bool direct;	 /* fp <@ ball */
+	bool direct_gin; /* by nothing better than gin */
+	int n_blocks;	 /* the fewest blocks above k that an index is on; or 0 */
+} IndexUse;
 
 /* n, if the expression is simhash_blocks(fp, n) of this extension; else 0. */
 static int
@@ -41,74 +61,88 @@ blocks_in_expression(Node *node, Oid extension, AttrNumber fp)
 	return DatumGetInt32(n->constvalue);
 }
 
-/*
- * How a gin index serves: *direct if its key is the fingerprint, else the
- * number of blocks, if that is what it is on.
- */
-static int
-blocks_of_index(Oid index_oid, Oid extension, AttrNumber fp, bool *direct)
+/* The operator fp <@ ball of this extension. */
+static Oid
+in_ball_operator(const ArrivalTrigger *at, Oid extension)
 {
-	Relation index = index_open(index_oid, AccessShareLock);
-	List *expressions = RelationGetIndexExpressions(index);
-	ListCell *cell;
-	int n_blocks = 0;
-	int i;
+	Oid ball = simdup_sibling_type(at->function, "simhash_ball");
+	char *schema = get_namespace_name(extension);
 
-	if (index->rd_rel->relam == GIN_AM_OID && index->rd_index->indisvalid &&
-		RelationGetIndexPredicate(index) == NIL)
-	{
-		for (i = 0; i < index->rd_index->indnkeyatts; i++)
-			if (index->rd_index->indkey.values[i] == fp)
-				*direct = true;
-		foreach (cell, expressions)
-		{
-			int n = blocks_in_expression(lfirst(cell), extension, fp);
-
-			if (n > 0)
-				n_blocks = n;
-		}
-	}
-	index_close(index, AccessShareLock);
-	return n_blocks;
+	if (schema == NULL || !OidIsValid(ball))
+		return InvalidOid;
+	return OpernameGetOprid(list_make2(makeString(schema), makeString("<@")),
+							at->fp_type, ball);
 }
 
-/* The fewest blocks above k that an index is on, if it is to be used; or 0. */
-static int
-blocks_to_search(ArrivalTrigger *at, const char *fp_name)
+/* What a valid index without a predicate adds to the uses there are. */
+static void
+add_index(Relation index, const ArrivalTrigger *at, Oid extension,
+		  AttrNumber fp, Oid in_ball, IndexUse *use)
 {
+	bool is_gin = index->rd_rel->relam == GIN_AM_OID;
+	ListCell *cell;
+
+	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
+	{
+		if (index->rd_index->indkey.values[i] != fp ||
+			!op_in_opfamily(in_ball, index->rd_opfamily[i]))
+			continue;
+		use->direct_gin = is_gin && (!use->direct || use->direct_gin);
+		use->direct = true;
+	}
+	if (!is_gin)
+		return;
+	foreach (cell, RelationGetIndexExpressions(index))
+	{
+		int n = blocks_in_expression(lfirst(cell), extension, fp);
+
+		if (n > at->k && (use->n_blocks == 0 || n < use->n_blocks))
+			use->n_blocks = n;
+	}
+}
+
+static IndexUse
+find_indexes(const ArrivalTrigger *at, const char *fp_name)
+{
+	Oid extension = simdup_arrival_extension(at);
+	Oid in_ball = in_ball_operator(at, extension);
 	Relation table = table_open(at->table, AccessShareLock);
 	AttrNumber fp = get_attnum(at->table, fp_name);
-	List *indexes = RelationGetIndexList(table);
+	IndexUse use = {0};
 	ListCell *cell;
-	bool direct = false;
-	int best = 0;
 
-	foreach (cell, indexes)
+	foreach (cell, RelationGetIndexList(table))
 	{
-		int n = blocks_of_index(lfirst_oid(cell), at->extension, fp, &direct);
+		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
 
-		if (n > at->k && (best == 0 || n < best))
-			best = n;
+		if (index->rd_index->indisvalid &&
+			RelationGetIndexPredicate(index) == NIL)
+			add_index(index, at, extension, fp, in_ball, &use);
+		index_close(index, AccessShareLock);
 	}
 	table_close(table, AccessShareLock);
-	return direct ? 0 : best;
+	return use;
 }
 
 /* "Column fp of t lies within k of center", for the indexes there are. */
-char *
-simdup_arrival_condition(TriggerData *trigdata, ArrivalTrigger *at,
+ArrivalCondition
+simdup_arrival_condition(const ArrivalTrigger *at, const char *fp,
 						 const char *center)
 {
-	char *fp = SPI_fname(RelationGetDescr(trigdata->tg_relation), at->fp);
 	const char *column = quote_identifier(fp);
-	const char *schema = quote_identifier(get_namespace_name(at->extension));
-	int n_blocks = blocks_to_search(at, fp);
-	char *ball = psprintf("t.%s OPERATOR(%s.<@) %s.simhash_ball(%s, %d)",
-						  column, schema, schema, center, at->k);
+	const char *schema = simdup_arrival_extension_name(at);
+	IndexUse use = find_indexes(at, fp);
+	ArrivalCondition condition;
 
-	if (n_blocks == 0)
-		return ball;
-	return psprintf("%s.simhash_blocks(t.%s, %d) OPERATOR(pg_catalog.&&)"
-					" %s.simhash_blocks(%s, %d) AND %s",
-					schema, column, n_blocks, schema, center, n_blocks, ball);
+	condition.indexed =
+		at->k <= MAX_GIN_RADIUS || (use.direct && !use.direct_gin);
+	condition.text = psprintf("t.%s OPERATOR(%s.<@) %s.simhash_ball(%s, %d)",
+							  column, schema, schema, center, at->k);
+	if (!use.direct && use.n_blocks > 0)
+		condition.text =
+			psprintf("%s.simhash_blocks(t.%s, %d) OPERATOR(pg_catalog.&&)"
+					 " %s.simhash_blocks(%s, %d) AND %s",
+					 schema, column, use.n_blocks, schema, center, use.n_blocks,
+					 condition.text);
+	return condition;
 }

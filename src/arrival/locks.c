@@ -3,33 +3,47 @@
  *	  Locks that make arrival race-free.
  *
  * Cut into k + 1 blocks, two fingerprints within distance k agree in one of
- * them. A transaction that locks its row's blocks until it ends, and only
- * then looks with a fresh snapshot, therefore either sees a twin or makes it
- * wait until it can be seen. For the middle distances k + 1 blocks are short,
- * and unrelated rows agree in one too often (k = 8: one pair of rows in 15);
- * there each pair of k + 2 blocks is a lock, as twins agree in two of them
- * (one in 160).
+ * them. A transaction locks its row's blocks until it ends, and only then
+ * looks, with a fresh snapshot. So it either sees a near row, or makes that
+ * row's transaction wait until it can be seen. For the middle distances k + 1
+ * blocks are short, and unrelated rows agree in one too often (k = 8: one pair
+ * of rows in 15). There each pair of k + 2 blocks is a lock, as near rows
+ * agree in two of them (one pair of unrelated rows in 160).
  *
  * The locks are heavyweight ones of the advisory kind: seen in pg_locks,
  * subject to lock_timeout and deadlock detection, kept by PREPARE
  * TRANSACTION. pg_advisory_lock and its kin fill the tag's last field
  * (objsubid) with 1 or 2; ours is never below ARRIVAL_TAG, so they cannot
- * meet. The other fields are database, table and what the blocks hold.
+ * meet. The other fields are database, table and the values of the blocks.
  *
  * Order. One row takes its locks in a fixed order of blocks and then, shared,
- * the table's tag; as each row holds one value in each block, single rows
- * cannot deadlock. A transaction with many rows stops locking blocks at a
- * limit and locks the table's tag alone, exclusively: that waits for
- * transactions that have arrivals, and holds up those that come later, until
- * it ends. That the shared lock comes last is what lets a single row wait for
- * a block of a bulk load that is about to take the exclusive one.
+ * the table's tag. Each row has one value in each block, so transactions of
+ * one row cannot deadlock over these locks alone. They can in combination with
+ * the row locks of the server, since a BEFORE INSERT trigger locks blocks
+ * before the statement locks a row, and a BEFORE UPDATE trigger after that. An
+ * AFTER trigger always locks blocks last.
+ *
+ * Room. The lock table has max_locks_per_transaction entries for each session
+ * and prepared transaction, in common. Each transaction may fill three
+ * quarters of its own entries with blocks. Beyond that it needs portions of a
+ * reserve, an eighth of the whole, each of which is a lock itself. So all
+ * arrivals of all sessions together never fill more than seven eighths of the
+ * lock table.
+ *
+ * The whole table. A transaction that gets no portion stops locking blocks and
+ * locks the table's tag exclusively: it waits for transactions that have
+ * arrivals, and holds up later ones, until it ends. The shared lock comes last
+ * so that a single row may wait for a block of a bulk load that is about to
+ * take the exclusive one. Two transactions that both have arrivals and both
+ * want the exclusive lock would wait for each other for ever: the second gets
+ * an error at once, which says what to raise.
  *
  * Foreign tables. No snapshot of ours reaches another server: postgres_fdw
- * reads there as of its first query in the transaction, so what a lock was
- * waited for in the middle of a transaction would stay unseen. Where a search
- * reaches a foreign table, the first arrival takes the table's tag exclusively
- * at once; whatever comes in then comes with this transaction. The rollback of
- * a savepoint does not give it back, as it does not renew the snapshots there.
+ * reads there as of its first query in the transaction, so a row whose lock
+ * was waited for later would stay unseen. Where a search reaches a foreign
+ * table, the first arrival takes the table's tag exclusively at once. The
+ * rollback of a savepoint does not give it back, as it does not renew the
+ * snapshots there.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -53,6 +67,8 @@
  * k on one table lock in spaces of their own, and the table's tag is apart.
  */
 #define ARRIVAL_TAG 0x4000
+#define TURN_TAG (ARRIVAL_TAG | 1)	  /* to take the table's exclusively */
+#define PORTION_TAG (ARRIVAL_TAG | 2) /* of the reserve */
 #define BLOCK_TAG(k, block) (ARRIVAL_TAG | ((k) + 1) << 7 | (block))
 
 /* Where pairs of blocks are locked: at most 55, few enough for any session. */
@@ -61,8 +77,9 @@
 
 #define MAX_ROW_LOCKS (SIMHASH64_BITS + 1)
 
-/* A transaction may fill this part of the lock table with blocks. */
-#define LOCK_TABLE_SHARE 8
+/* Portions of the reserve; together they are 1 / RESERVE_SHARE of all. */
+#define N_PORTIONS 8
+#define RESERVE_SHARE 8
 
 static void
 set_arrival_tag(LOCKTAG *tag, Oid table, uint32 value, uint16 kind)
@@ -99,11 +116,9 @@ static void
 list_pairs(RowLocks *locks, uint64 fp, int k)
 {
 	int n_blocks = k + 2;
-	int i;
-	int j;
 
-	for (i = 0; i < n_blocks; i++)
-		for (j = i + 1; j < n_blocks; j++)
+	for (int i = 0; i < n_blocks; i++)
+		for (int j = i + 1; j < n_blocks; j++)
 			add_lock(locks,
 					 (uint32) (locks->n << 20 |
 							   block_value(fp, i, n_blocks) << 10 |
@@ -115,9 +130,7 @@ list_pairs(RowLocks *locks, uint64 fp, int k)
 static void
 list_blocks(RowLocks *locks, uint64 fp, int k)
 {
-	int i;
-
-	for (i = 0; i <= k; i++)
+	for (int i = 0; i <= k; i++)
 	{
 		uint64 value = block_value(fp, i, k + 1);
 
@@ -125,12 +138,22 @@ list_blocks(RowLocks *locks, uint64 fp, int k)
 	}
 }
 
+static void
+list_locks(RowLocks *locks, uint64 fp, int k)
+{
+	locks->n = 0;
+	if (k >= FIRST_PAIRED_K && k <= LAST_PAIRED_K)
+		list_pairs(locks, fp, k);
+	else
+		list_blocks(locks, fp, k);
+}
+
 /*
- * How many block locks this transaction took, on all tables. Not reduced when
- * a subtransaction's locks go with it, which only escalates earlier.
+ * How many locks this transaction took here, on all tables. Not reduced when
+ * a subtransaction's locks go with it: then it asks for the reserve earlier.
  */
 static int *
-block_locks_taken(void)
+locks_taken(void)
 {
 	static FullTransactionId transaction;
 	static int taken;
@@ -144,11 +167,64 @@ block_locks_taken(void)
 	return &taken;
 }
 
+/* Without the reserve: three quarters of what each transaction may count on. */
 static int
-block_lock_limit(void)
+own_share(void)
+{
+	return max_locks_per_xact * 3 / 4;
+}
+
+static int
+portion_size(void)
 {
 	return max_locks_per_xact * (MaxBackends + max_prepared_xacts) /
-		   LOCK_TABLE_SHARE;
+		   (RESERVE_SHARE * N_PORTIONS);
+}
+
+/*
+ * May this transaction have n locks? Takes portions of the reserve for them,
+ * as many as there are free, until the transaction ends. The lock table serves
+ * all databases, so the portions belong to none.
+ */
+static bool
+room_for(int n)
+{
+	int room = own_share();
+
+	for (int i = 0; i < N_PORTIONS && room < n; i++)
+	{
+		LOCKTAG portion;
+
+		SET_LOCKTAG_ADVISORY(portion, InvalidOid, InvalidOid, i, PORTION_TAG);
+		if (LockAcquire(&portion, ExclusiveLock, false, true) !=
+			LOCKACQUIRE_NOT_AVAIL)
+			room += portion_size();
+	}
+	return n <= room;
+}
+
+/*
+ * The table's tag, exclusively. A transaction that holds it shared must not
+ * wait for another one that does and wants the same: that one waits for it.
+ */
+static void
+lock_table(Oid table)
+{
+	LOCKTAG tag;
+	LOCKTAG turn;
+
+	set_arrival_tag(&tag, table, 0, ARRIVAL_TAG);
+	set_arrival_tag(&turn, table, 0, TURN_TAG);
+	if (SIMDUP_LOCK_HELD(&tag, RowExclusiveLock) &&
+		LockAcquire(&turn, ExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
+		ereport(ERROR, errcode(ERRCODE_T_R_DEADLOCK_DETECTED),
+				errmsg("could not lock relation \"%s\" against arrivals",
+					   get_rel_name(table)),
+				errdetail(
+					"Another transaction that has arrivals wants the same lock, and waits for this transaction to end."),
+				errhint(
+					"Retry the transaction. You might need to increase max_locks_per_transaction, or to begin transactions of many rows with simdup_lock_arrivals()."));
+	(void) LockAcquire(&tag, ExclusiveLock, false, false);
 }
 
 /* The table's tag, exclusively, until the top transaction ends. */
@@ -162,15 +238,13 @@ lock_for_remote_search(const LOCKTAG *tag)
 	CurrentResourceOwner = owner;
 }
 
-/* Lock what a twin of fp within k would lock too, until the transaction ends. */
+/* Lock what a row within k of fp would lock too, until the transaction ends. */
 void
 simdup_arrival_lock(ArrivalTrigger *at, uint64 fp)
 {
-	int *taken = block_locks_taken();
-	int k = at->k;
-	RowLocks locks = {0};
+	int *taken = locks_taken();
+	RowLocks locks;
 	LOCKTAG tag;
-	int i;
 
 	set_arrival_tag(&tag, at->table, 0, ARRIVAL_TAG);
 	if (at->remote)
@@ -180,16 +254,14 @@ simdup_arrival_lock(ArrivalTrigger *at, uint64 fp)
 	}
 	if (SIMDUP_LOCK_HELD(&tag, ExclusiveLock))
 		return;
-	if (k >= FIRST_PAIRED_K && k <= LAST_PAIRED_K)
-		list_pairs(&locks, fp, k);
-	else
-		list_blocks(&locks, fp, k);
-	if (*taken + locks.n > block_lock_limit())
+	list_locks(&locks, fp, at->k);
+	/* one more for the tag */
+	if (!room_for(*taken + locks.n + 1))
 	{
-		(void) LockAcquire(&tag, ExclusiveLock, false, false);
+		lock_table(at->table);
 		return;
 	}
-	for (i = 0; i < locks.n; i++)
+	for (int i = 0; i < locks.n; i++)
 	{
 		LOCKTAG block;
 
@@ -197,7 +269,8 @@ simdup_arrival_lock(ArrivalTrigger *at, uint64 fp)
 		if (LockAcquire(&block, ExclusiveLock, false, false) == LOCKACQUIRE_OK)
 			(*taken)++;
 	}
-	(void) LockAcquire(&tag, RowExclusiveLock, false, false);
+	if (LockAcquire(&tag, RowExclusiveLock, false, false) == LOCKACQUIRE_OK)
+		(*taken)++;
 }
 
 PG_FUNCTION_INFO_V1(simdup_lock_arrivals);
@@ -210,19 +283,16 @@ Datum
 simdup_lock_arrivals(PG_FUNCTION_ARGS)
 {
 	Oid table = PG_GETARG_OID(0);
-	LOCKTAG tag;
+	char *name = get_rel_name(table);
 
 	PreventCommandDuringRecovery("simdup_lock_arrivals()");
-	if (get_rel_name(table) == NULL)
+	if (name == NULL)
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
 				errmsg("relation with OID %u does not exist", table));
 	if (pg_class_aclcheck(table, GetUserId(), ACL_INSERT | ACL_UPDATE) !=
 		ACLCHECK_OK)
 		aclcheck_error(ACLCHECK_NO_PRIV,
-					   get_relkind_objtype(get_rel_relkind(table)),
-					   get_rel_name(table));
-
-	set_arrival_tag(&tag, table, 0, ARRIVAL_TAG);
-	(void) LockAcquire(&tag, ExclusiveLock, false, false);
+					   get_relkind_objtype(get_rel_relkind(table)), name);
+	lock_table(table);
 	PG_RETURN_VOID();
 }

@@ -9,11 +9,10 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/xact.h"
+#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
 #include "arrival/arrival.h"
@@ -47,10 +46,7 @@ log_plan(ArrivalTrigger *at)
 		return plan;
 	text = psprintf("INSERT INTO %s (new_key, old_key, distance, logged_at)"
 					" VALUES ($1, $2, $3, pg_catalog.now())",
-					quote_qualified_identifier(get_namespace_name(
-												   get_rel_namespace(
-													   at->log_table)),
-											   get_rel_name(at->log_table)));
+					simdup_arrival_table_name(at->log_table));
 	plan = SPI_prepare(text, lengthof(types), types);
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare failed: %s: %s",
@@ -59,59 +55,73 @@ log_plan(ArrivalTrigger *at)
 	return plan;
 }
 
-/* Log what a search found; new_key is theirs where not in the result. */
+/* Write one row of the log. */
 static void
-log_found(ArrivalTrigger *at, SPITupleTable *found, uint64 n, Datum new_key,
-		  bool new_key_isnull)
+log_pair(ArrivalTrigger *at, Datum *values, const bool *isnull)
 {
-	SPIPlanPtr plan = log_plan(at);
-	bool in_result = found->tupdesc->natts >= ARRIVAL_NEW_KEY;
-	uint64 i;
+	char nulls[3];
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < 3; i++)
+		nulls[i] = isnull[i] ? 'n' : ' ';
+	/* looked up for each row: triggers on the log may rename it */
+	simdup_arrival_execute(log_plan(at), values, nulls, InvalidSnapshot, 0);
+}
+
+/* Log what a search found. row has the new key where no column has it. */
+static void
+log_found(ArrivalTrigger *at, ArrivalFound found, const ArrivalRow *row)
+{
+	TupleDesc tupdesc = found.rows->tupdesc;
+
+	for (uint64 i = 0; i < found.n; i++)
 	{
-		HeapTuple tuple = found->vals[i];
+		HeapTuple tuple = found.rows->vals[i];
 		Datum values[3];
 		bool isnull[3];
-		char nulls[3];
-		int j;
 
-		simdup_arrival_require_visible(at, tuple, found->tupdesc);
-		values[0] = new_key;
-		isnull[0] = new_key_isnull;
-		if (in_result)
-			values[0] = SPI_getbinval(tuple, found->tupdesc, ARRIVAL_NEW_KEY,
-									  &isnull[0]);
-		values[1] =
-			SPI_getbinval(tuple, found->tupdesc, ARRIVAL_OLD_KEY, &isnull[1]);
-		values[2] =
-			SPI_getbinval(tuple, found->tupdesc, ARRIVAL_DISTANCE, &isnull[2]);
-		for (j = 0; j < 3; j++)
-			nulls[j] = isnull[j] ? 'n' : ' ';
-		simdup_arrival_execute(plan, values, nulls, InvalidSnapshot, 0);
+		simdup_arrival_require_visible(at, found, i);
+		if (row != NULL)
+		{
+			values[0] = row->key;
+			isnull[0] = row->key_isnull;
+		}
+		else
+			values[0] =
+				SPI_getbinval(tuple, tupdesc, ARRIVAL_NEW_KEY, &isnull[0]);
+		values[1] = SPI_getbinval(tuple, tupdesc, ARRIVAL_OLD_KEY, &isnull[1]);
+		values[2] = SPI_getbinval(tuple, tupdesc, ARRIVAL_DISTANCE, &isnull[2]);
+		log_pair(at, values, isnull);
 		CHECK_FOR_INTERRUPTS();
 	}
+}
+
+/*
+ * A deferred event whose row has another fingerprint by now leaves it to the
+ * event that changed it, if this trigger fires for every such change. So each
+ * pair is logged once, with the fingerprints that are there at the end.
+ */
+static bool
+left_to_later_event(const Trigger *trigger, const ArrivalRow *row)
+{
+	return row->overtaken && TRIGGER_FOR_UPDATE(trigger->tgtype) &&
+		   trigger->tgnattr == 0 && trigger->tgqual == NULL;
 }
 
 static void
 log_row(TriggerData *trigdata, ArrivalTrigger *at)
 {
-	bool changed;
-	bool isnull;
-	uint64 fp;
-	uint64 n;
-	Datum key;
+	ArrivalRow row;
+	ArrivalFound found;
 
-	if (!simdup_arrival_fingerprint(trigdata, at, &fp, &changed) || !changed)
+	if (!simdup_arrival_row(trigdata, at, &row) || !row.has_fp ||
+		!row.fp_changed || left_to_later_event(trigdata->tg_trigger, &row))
 		return;
 
 	if (at->lock)
-		simdup_arrival_lock(at, fp);
-	key = simdup_arrival_value(trigdata, at->key, &isnull);
+		simdup_arrival_lock(at, row.fp);
 	SPI_connect();
-	n = simdup_arrival_search(trigdata, at, ARRIVAL_ALL, fp, false);
-	if (n > 0)
-		log_found(at, SPI_tuptable, n, key, isnull);
+	found = simdup_arrival_search(trigdata, at, ARRIVAL_ALL, &row, false);
+	log_found(at, found, &row);
 	SPI_finish();
 }
 
@@ -147,12 +157,10 @@ check_transition_tables(TriggerData *trigdata)
 		(!update || trigdata->tg_oldtable != NULL))
 		return;
 	ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-			errmsg("statement-level trigger \"%s\" on table \"%s\" needs "
-				   "transition tables",
+			errmsg("statement-level trigger \"%s\" on table \"%s\" needs transition tables",
 				   trigdata->tg_trigger->tgname,
 				   RelationGetRelationName(trigdata->tg_relation)),
-			errhint("Write: CREATE TRIGGER ... AFTER %s ON %s REFERENCING %s "
-					"FOR EACH STATEMENT EXECUTE FUNCTION %s(%s).",
+			errhint("Write: CREATE TRIGGER ... AFTER %s ON %s REFERENCING %s FOR EACH STATEMENT EXECUTE FUNCTION %s(%s).",
 					update ? "UPDATE" : "INSERT",
 					quote_identifier(
 						RelationGetRelationName(trigdata->tg_relation)),
@@ -174,14 +182,12 @@ log_statement(TriggerData *trigdata, ArrivalTrigger *at)
 	portal = simdup_arrival_search_statement(trigdata, at);
 	for (;;)
 	{
-		SPITupleTable *found;
+		ArrivalFound found = simdup_arrival_fetch(portal, FETCH_ROWS);
 
-		SPI_cursor_fetch(portal, true, FETCH_ROWS);
-		if (SPI_processed == 0)
+		if (found.n == 0)
 			break;
-		found = SPI_tuptable;
-		log_found(at, found, SPI_processed, (Datum) 0, true);
-		SPI_freetuptable(found);
+		log_found(at, found, NULL);
+		SPI_freetuptable(found.rows);
 	}
 	SPI_cursor_close(portal);
 	SPI_finish();

@@ -1,14 +1,19 @@
 /*
  * plans.c
- *	  Prepared once per trigger and session, and again when what they name has
- *	  changed. Partitions share the plans of the trigger they are clones of;
- *	  triggers with the same log share the plan that writes to it, so that it
- *	  does not stay behind when one of them is dropped.
+ *	  Plans prepared once per trigger and session, and again when what they
+ *	  name has changed.
+ *
+ * Partitions share the plans of the trigger they are clones of. Triggers with
+ * the same log share the plan that writes to it, so that the plan does not
+ * stay behind when one of them is dropped.
  */
 #include "postgres.h"
 #include "compat.h"
 
 #include "utils/hsearch.h"
+#include "utils/memutils.h"
+#include "utils/plancache.h"
+#include "utils/resowner.h"
 
 #include "arrival/arrival.h"
 
@@ -23,9 +28,13 @@ typedef struct PlanEntry
 {
 	PlanKey key;
 	SPIPlanPtr plan;
+	int generation; /* of a search, as it was planned here */
 } PlanEntry;
 
 static HTAB *plans = NULL;
+
+/* Replaced while plans were being executed; to be freed. */
+static List *replaced = NIL;
 
 /*
  * How many of the plans are being executed. What they execute may be anybody's
@@ -45,11 +54,26 @@ plan_key(ArrivalTrigger *at, ArrivalPlan kind)
 	return key;
 }
 
+static CachedPlanSource *
+plan_source(SPIPlanPtr plan)
+{
+	return linitial(SPI_plan_get_plan_sources(plan));
+}
+
 /*
- * The plan, or NULL if there is none or if it must be built anew. The plan
- * cache replans by itself; but its query is text, and after any change of
- * what that text names only we can write it again, by the new names.
+ * The plan cache replans by itself, but it does so under the session's
+ * settings, and from text: after any change of what the text names, only we
+ * can write it again, by the new names.
  */
+static bool
+is_usable(const PlanEntry *entry)
+{
+	return SPI_plan_is_valid(entry->plan) &&
+		   (entry->key.kind == ARRIVAL_LOG ||
+			plan_source(entry->plan)->generation == entry->generation);
+}
+
+/* The plan, or NULL if there is none or if it must be built anew. */
 SPIPlanPtr
 simdup_arrival_plan(ArrivalTrigger *at, ArrivalPlan kind)
 {
@@ -59,51 +83,81 @@ simdup_arrival_plan(ArrivalTrigger *at, ArrivalPlan kind)
 	if (plans == NULL)
 		return NULL;
 	entry = hash_search(plans, &key, HASH_FIND, NULL);
-	return entry != NULL && SPI_plan_is_valid(entry->plan) ? entry->plan : NULL;
+	return entry != NULL && is_usable(entry) ? entry->plan : NULL;
 }
 
 /* Also rids the cache of what has become invalid: dropped triggers, say. */
 static void
-drop_invalid_plans(void)
+free_unusable_plans(void)
 {
 	HASH_SEQ_STATUS status;
 	PlanEntry *entry;
 
 	if (executing > 0)
 		return;
+	while (replaced != NIL)
+	{
+		SPIPlanPtr plan = linitial(replaced);
+
+		replaced = list_delete_first(replaced);
+		SPI_freeplan(plan);
+	}
 	hash_seq_init(&status, plans);
 	while ((entry = hash_seq_search(&status)) != NULL)
 	{
 		SPIPlanPtr plan = entry->plan;
 
-		if (SPI_plan_is_valid(plan))
+		if (is_usable(entry))
 			continue;
 		hash_search(plans, &entry->key, HASH_REMOVE, NULL);
 		SPI_freeplan(plan);
 	}
 }
 
-/* Keep a plan just prepared. */
+static void
+create_cache(void)
+{
+	HASHCTL control = {0};
+
+	control.keysize = sizeof(PlanKey);
+	control.entrysize = sizeof(PlanEntry);
+	plans = hash_create("simdup arrival plans", 16, &control,
+						HASH_ELEM | HASH_BLOBS);
+}
+
+/* Put a plan in its place; nothing may fail once it is kept. */
+static PlanEntry *
+enter_plan(PlanKey key, SPIPlanPtr plan)
+{
+	MemoryContext caller = MemoryContextSwitchTo(TopMemoryContext);
+	PlanEntry *entry = hash_search(plans, &key, HASH_FIND, NULL);
+
+	if (entry != NULL)
+		replaced = lappend(replaced, entry->plan);
+	else
+		entry = hash_search(plans, &key, HASH_ENTER, NULL);
+	MemoryContextSwitchTo(caller);
+	SPI_keepplan(plan);
+	entry->plan = plan;
+	return entry;
+}
+
+/* Keep a plan just prepared. A search is planned at once. */
 void
 simdup_arrival_keep_plan(ArrivalTrigger *at, ArrivalPlan kind, SPIPlanPtr plan)
 {
-	PlanKey key = plan_key(at, kind);
 	PlanEntry *entry;
 
 	if (plans == NULL)
-	{
-		HASHCTL control = {0};
-
-		control.keysize = sizeof(PlanKey);
-		control.entrysize = sizeof(PlanEntry);
-		plans = hash_create("simdup arrival plans", 16, &control,
-							HASH_ELEM | HASH_BLOBS);
-	}
-	drop_invalid_plans();
-	entry = hash_search(plans, &key, HASH_ENTER, NULL);
-	/* nothing may fail from here on: the plan lives as long as its entry */
-	SPI_keepplan(plan);
-	entry->plan = plan;
+		create_cache();
+	free_unusable_plans();
+	entry = enter_plan(plan_key(at, kind), plan);
+	/* not usable if planning fails */
+	entry->generation = -1;
+	if (kind == ARRIVAL_LOG)
+		return;
+	ReleaseCachedPlan(SPI_plan_get_cached_plan(plan), CurrentResourceOwner);
+	entry->generation = plan_source(plan)->generation;
 }
 
 /* Execute a kept plan; SPI_processed and SPI_tuptable have the result. */

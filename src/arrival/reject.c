@@ -6,13 +6,11 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/tableam.h"
 #include "catalog/objectaddress.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
-#include "utils/snapmgr.h"
 
 #include "arrival/arrival.h"
 
@@ -30,55 +28,51 @@ static const ArrivalUsage usage = {
 	.lock_arg = NO_ARGUMENT,
 };
 
-/*
- * A deferred trigger may fire for a version of the row that has since been
- * updated (then it fires for the new version too) or deleted.
- */
 static bool
-row_is_gone(TriggerData *trigdata)
+may_select_column(Oid table, const char *column)
 {
-	TupleTableSlot *slot = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event)
-							   ? trigdata->tg_newslot
-							   : trigdata->tg_trigslot;
-
-	/* constraint triggers alone are deferred, and foreign tables have none */
-	return TRIGGER_FIRED_AFTER(trigdata->tg_event) &&
-		   trigdata->tg_relation->rd_tableam != NULL &&
-		   !table_tuple_satisfies_snapshot(trigdata->tg_relation, slot,
-										   SnapshotSelf);
-}
-
-/* Does an error message tell this user nothing that a SELECT would not? */
-static bool
-may_see_keys(ArrivalTrigger *at, const char *key)
-{
-	Oid user = GetUserId();
-
-	if (check_enable_rls(at->table, InvalidOid, true) == RLS_ENABLED)
-		return false;
-	return pg_class_aclcheck(at->table, user, ACL_SELECT) == ACLCHECK_OK ||
-		   pg_attribute_aclcheck(at->table, get_attnum(at->table, key), user,
+	return pg_attribute_aclcheck(table, get_attnum(table, column), GetUserId(),
 								 ACL_SELECT) == ACLCHECK_OK;
 }
 
-static void
-refuse(TriggerData *trigdata, ArrivalTrigger *at)
+/*
+ * The DETAIL tells this user nothing that a SELECT would not: the other row's
+ * key to those who may read the key, its distance to those who may also read
+ * the fingerprint.
+ */
+static int
+detail_of(ArrivalTrigger *at, const char *key, const char *fp,
+		  ArrivalFound found)
 {
-	HeapTuple found = SPI_tuptable->vals[0];
-	TupleDesc tupdesc = SPI_tuptable->tupdesc;
-	char *key = SPI_fname(RelationGetDescr(trigdata->tg_relation), at->key);
-	char *value = SPI_getvalue(found, tupdesc, ARRIVAL_OLD_KEY);
+	HeapTuple row = found.rows->vals[0];
+	TupleDesc tupdesc = found.rows->tupdesc;
+	bool sees_table =
+		pg_class_aclcheck(at->table, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+	char *value;
+
+	if (check_enable_rls(at->table, InvalidOid, true) == RLS_ENABLED ||
+		!(sees_table || may_select_column(at->table, key)))
+		return 0;
+	value = SPI_getvalue(row, tupdesc, ARRIVAL_OLD_KEY);
+	if (value == NULL)
+		value = "null";
+	if (sees_table || may_select_column(at->table, fp))
+		return errdetail("The row with (%s)=(%s) is at distance %s.", key,
+						 value, SPI_getvalue(row, tupdesc, ARRIVAL_DISTANCE));
+	return errdetail("It repeats the row with (%s)=(%s).", key, value);
+}
+
+static void
+refuse(TriggerData *trigdata, ArrivalTrigger *at, ArrivalFound found)
+{
+	TupleDesc tupdesc = RelationGetDescr(trigdata->tg_relation);
 
 	ereport(ERROR, errcode(ERRCODE_EXCLUSION_VIOLATION),
-			errmsg("new row for relation \"%s\" repeats a row within distance "
-				   "%d, refused by \"%s\"",
+			errmsg("new row for relation \"%s\" repeats a row within distance %d, refused by \"%s\"",
 				   RelationGetRelationName(trigdata->tg_relation), at->k,
 				   trigdata->tg_trigger->tgname),
-			may_see_keys(at, key)
-				? errdetail("The row with (%s)=(%s) is at distance %s.", key,
-							value != NULL ? value : "null",
-							SPI_getvalue(found, tupdesc, ARRIVAL_DISTANCE))
-				: 0,
+			detail_of(at, SPI_fname(tupdesc, at->key),
+					  SPI_fname(tupdesc, at->fp), found),
 			errtableconstraint(trigdata->tg_relation,
 							   trigdata->tg_trigger->tgname));
 }
@@ -89,24 +83,26 @@ simdup_reject_trigger(PG_FUNCTION_ARGS)
 {
 	ArrivalTrigger *at = simdup_arrival_setup(fcinfo, &usage);
 	TriggerData *trigdata = (TriggerData *) fcinfo->context;
-	HeapTuple row = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event)
-						? trigdata->tg_newtuple
-						: trigdata->tg_trigtuple;
-	bool changed;
-	uint64 fp;
+	HeapTuple result = simdup_arrival_new_tuple(trigdata);
+	ArrivalRow row;
+	ArrivalFound found;
 
-	if (!simdup_arrival_fingerprint(trigdata, at, &fp, &changed) || !changed ||
-		row_is_gone(trigdata))
-		return PointerGetDatum(row);
+	/*
+	 * A search passes over rows of the same key. So a row that gets another
+	 * key has neighbours that it was never compared with.
+	 */
+	if (!simdup_arrival_row(trigdata, at, &row) || !row.has_fp ||
+		!(row.fp_changed || row.key_changed))
+		return PointerGetDatum(result);
 
-	simdup_arrival_lock(at, fp);
+	simdup_arrival_lock(at, row.fp);
 	SPI_connect();
-	if (simdup_arrival_search(trigdata, at, ARRIVAL_NEAREST, fp, true) > 0)
+	found = simdup_arrival_search(trigdata, at, ARRIVAL_NEAREST, &row, true);
+	if (found.n > 0)
 	{
-		simdup_arrival_require_visible(at, SPI_tuptable->vals[0],
-									   SPI_tuptable->tupdesc);
-		refuse(trigdata, at);
+		simdup_arrival_require_visible(at, found, 0);
+		refuse(trigdata, at, found);
 	}
 	SPI_finish();
-	return PointerGetDatum(row);
+	return PointerGetDatum(result);
 }

@@ -6,13 +6,19 @@
 #include "compat.h"
 
 #include "access/htup_details.h"
-#include "catalog/namespace.h"
+#include "access/tableam.h"
 #include "catalog/pg_trigger.h"
 #include "executor/executor.h"
+#include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
-#include "parser/parse_func.h"
+#include "parser/parse_coerce.h"
+#include "parser/parse_collate.h"
 #include "rewrite/rewriteHandler.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+#include "utils/typcache.h"
 
 #include "arrival/arrival.h"
 #include "type/simhash64.h"
@@ -40,9 +46,8 @@ check_firing_order(TriggerData *trigdata, ArrivalTrigger *at)
 	TriggerDesc *desc = trigdata->tg_relation->trigdesc;
 	const char *mine = trigdata->tg_trigger->tgname;
 	const char *fp = trigdata->tg_trigger->tgargs[0];
-	int i;
 
-	for (i = 0; desc != NULL && i < desc->numtriggers; i++)
+	for (int i = 0; desc != NULL && i < desc->numtriggers; i++)
 	{
 		Trigger *other = &desc->triggers[i];
 		char *function;
@@ -50,13 +55,12 @@ check_firing_order(TriggerData *trigdata, ArrivalTrigger *at)
 		if (strcmp(other->tgname, mine) <= 0 || other->tgnargs == 0 ||
 			!fires_before_this(other, trigdata->tg_event) ||
 			strcmp(other->tgargs[0], fp) != 0 ||
-			get_func_namespace(other->tgfoid) != at->extension)
+			get_func_namespace(other->tgfoid) != simdup_arrival_extension(at))
 			continue;
 		function = get_func_name(other->tgfoid);
 		if (function != NULL && strcmp(function, "simhash_update_trigger") == 0)
 			ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-					errmsg("trigger \"%s\" on table \"%s\" fires before trigger "
-						   "\"%s\", which computes the fingerprint",
+					errmsg("trigger \"%s\" on table \"%s\" fires before trigger \"%s\", which computes the fingerprint",
 						   mine, RelationGetRelationName(trigdata->tg_relation),
 						   other->tgname),
 					errdetail(
@@ -68,43 +72,78 @@ check_firing_order(TriggerData *trigdata, ArrivalTrigger *at)
 
 /*
  * A generated fingerprint is not there yet when BEFORE triggers fire, so they
- * evaluate its expression themselves; it is immutable, so the row will get
- * the same value unless a later trigger changes what it depends on.
+ * evaluate its expression themselves. The expression is immutable: the row
+ * gets the same value unless a later trigger changes what it depends on.
  */
 static void
-prepare_generation(TriggerData *trigdata, ArrivalTrigger *at,
-				   MemoryContext context)
+prepare_generation(TriggerData *trigdata, ArrivalTrigger *at)
 {
-	MemoryContext old = MemoryContextSwitchTo(context);
 	Node *expr = build_column_default(trigdata->tg_relation, at->fp);
 
 	if (expr == NULL)
 		elog(ERROR,
-			 "no generation expression found for column number %d of table "
-			 "\"%s\"",
+			 "no generation expression found for column number %d of table \"%s\"",
 			 at->fp, RelationGetRelationName(trigdata->tg_relation));
 	at->generation = ExecInitExpr(expression_planner((Expr *) expr), NULL);
-	at->econtext = CreateStandaloneExprContext();
-	MemoryContextSwitchTo(old);
+}
+
+/*
+ * The flag takes a key as an assignment would: varchar(10) to varchar(3) is
+ * checked for length, and a domain's constraints hold. Columns of one type
+ * and type modifier need nothing.
+ */
+static void
+prepare_assignment(TriggerData *trigdata, ArrivalTrigger *at)
+{
+	TupleDesc tupdesc = RelationGetDescr(trigdata->tg_relation);
+	Form_pg_attribute key = TupleDescAttr(tupdesc, at->key - 1);
+	Form_pg_attribute flag = TupleDescAttr(tupdesc, at->flag - 1);
+	CaseTestExpr *value;
+	Node *expr;
+
+	if (flag->atttypid == key->atttypid &&
+		(flag->atttypmod == key->atttypmod || flag->atttypmod == -1) &&
+		!DomainHasConstraints(flag->atttypid))
+		return;
+
+	value = makeNode(CaseTestExpr);
+	value->typeId = getBaseType(key->atttypid);
+	value->typeMod = key->atttypmod;
+	value->collation = key->attcollation;
+	expr = coerce_to_target_type(NULL, (Node *) value, value->typeId,
+								 flag->atttypid, flag->atttypmod,
+								 COERCION_ASSIGNMENT, COERCE_IMPLICIT_CAST, -1);
+	if (expr == NULL)
+		elog(ERROR, "could not find a conversion from type %s to type %s",
+			 format_type_be(key->atttypid), format_type_be(flag->atttypid));
+	assign_expr_collations(NULL, expr);
+	at->assignment = ExecInitExpr(expression_planner((Expr *) expr), NULL);
 }
 
 /* What setup leaves to do for triggers that see a row. */
 void
-simdup_arrival_prepare_row(TriggerData *trigdata, ArrivalTrigger *at,
-						   MemoryContext context)
+simdup_arrival_prepare_row(TriggerData *trigdata, ArrivalTrigger *at)
 {
 	TupleDesc tupdesc = RelationGetDescr(trigdata->tg_relation);
+	MemoryContext caller;
 
 	if (!TRIGGER_FIRED_BEFORE(trigdata->tg_event))
 		return;
+	caller = MemoryContextSwitchTo(at->context);
 	if (TupleDescAttr(tupdesc, at->fp - 1)->attgenerated)
-		prepare_generation(trigdata, at, context);
+		prepare_generation(trigdata, at);
 	else
 		check_firing_order(trigdata, at);
+	if (at->usage->flag_arg != NO_ARGUMENT)
+		prepare_assignment(trigdata, at);
+	if (at->generation != NULL || at->assignment != NULL)
+		at->econtext = CreateStandaloneExprContext();
+	MemoryContextSwitchTo(caller);
 }
 
-static HeapTuple
-new_tuple(TriggerData *trigdata)
+/* The new row as the trigger was given it. */
+HeapTuple
+simdup_arrival_new_tuple(TriggerData *trigdata)
 {
 	return TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event) ? trigdata->tg_newtuple
 													   : trigdata->tg_trigtuple;
@@ -114,45 +153,123 @@ new_tuple(TriggerData *trigdata)
 Datum
 simdup_arrival_value(TriggerData *trigdata, AttrNumber attnum, bool *isnull)
 {
-	return heap_getattr(new_tuple(trigdata), attnum,
+	return heap_getattr(simdup_arrival_new_tuple(trigdata), attnum,
 						RelationGetDescr(trigdata->tg_relation), isnull);
 }
 
-static Datum
-new_fingerprint(TriggerData *trigdata, ArrivalTrigger *at, bool *isnull)
+static TupleTableSlot *
+new_slot(TriggerData *trigdata)
 {
-	if (at->generation == NULL)
-		return simdup_arrival_value(trigdata, at->fp, isnull);
-
-	ResetExprContext(at->econtext);
-	at->econtext->ecxt_scantuple = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event)
-									   ? trigdata->tg_newslot
-									   : trigdata->tg_trigslot;
-	return ExecEvalExprSwitchContext(at->generation, at->econtext, isnull);
+	return TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event) ? trigdata->tg_newslot
+													   : trigdata->tg_trigslot;
 }
 
 /*
- * The new row's fingerprint; false if it has none. *changed: does it arrive
- * with this statement, rather than stay what it was?
+ * The newest version of a stored row; NULL if the transaction has deleted the
+ * row since. An event of an AFTER trigger, deferred or not, may fire when a
+ * later UPDATE of the transaction has superseded the version that the event
+ * is about. That UPDATE need not have an event of its own.
  */
-bool
-simdup_arrival_fingerprint(TriggerData *trigdata, ArrivalTrigger *at,
-						   uint64 *fp, bool *changed)
+static HeapTuple
+newest_version(TriggerData *trigdata)
+{
+	Relation rel = trigdata->tg_relation;
+	TupleTableSlot *slot = new_slot(trigdata);
+	ItemPointerData tid = slot->tts_tid;
+	TableScanDesc scan;
+	HeapTuple newest = NULL;
+
+	/* constraint triggers alone are deferred, and foreign tables have none */
+	if (rel->rd_tableam == NULL ||
+		table_tuple_satisfies_snapshot(rel, slot, SnapshotSelf))
+		return simdup_arrival_new_tuple(trigdata);
+
+	scan = table_beginscan_tid(rel, SnapshotSelf);
+	table_tuple_get_latest_tid(scan, &tid);
+	table_endscan(scan);
+	slot = table_slot_create(rel, NULL);
+	if (table_tuple_fetch_row_version(rel, &tid, SnapshotSelf, slot))
+		newest = ExecCopySlotHeapTuple(slot);
+	ExecDropSingleTupleTableSlot(slot);
+	return newest;
+}
+
+static bool
+read_fingerprint(HeapTuple tuple, TupleDesc tupdesc, AttrNumber attnum,
+				 uint64 *fp)
 {
 	bool isnull;
-	Datum value = new_fingerprint(trigdata, at, &isnull);
+	Datum value = heap_getattr(tuple, attnum, tupdesc, &isnull);
 
 	*fp = isnull ? 0 : DatumGetSimhash64(value);
-	*changed = true;
-	if (TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event))
-	{
-		bool old_isnull;
-		Datum old =
-			heap_getattr(trigdata->tg_trigtuple, at->fp,
-						 RelationGetDescr(trigdata->tg_relation), &old_isnull);
-
-		*changed =
-			isnull != old_isnull || (!isnull && DatumGetSimhash64(old) != *fp);
-	}
 	return !isnull;
+}
+
+/* The fingerprint of the new row; false if it has none. */
+static bool
+new_fingerprint(TriggerData *trigdata, ArrivalTrigger *at, HeapTuple tuple,
+				uint64 *fp)
+{
+	bool isnull;
+	Datum value;
+
+	if (at->generation == NULL)
+		return read_fingerprint(tuple, RelationGetDescr(trigdata->tg_relation),
+								at->fp, fp);
+
+	ResetExprContext(at->econtext);
+	at->econtext->ecxt_scantuple = new_slot(trigdata);
+	value = ExecEvalExprSwitchContext(at->generation, at->econtext, &isnull);
+	*fp = isnull ? 0 : DatumGetSimhash64(value);
+	return !isnull;
+}
+
+/* Which of fingerprint and key are not what they were before the UPDATE. */
+static void
+compare_with_old(TriggerData *trigdata, ArrivalTrigger *at, ArrivalRow *row)
+{
+	TupleDesc tupdesc = RelationGetDescr(trigdata->tg_relation);
+	Form_pg_attribute att = TupleDescAttr(tupdesc, at->key - 1);
+	HeapTuple old = trigdata->tg_trigtuple;
+	uint64 old_fp;
+	bool had_fp = read_fingerprint(old, tupdesc, at->fp, &old_fp);
+	bool old_isnull;
+	Datum old_key = heap_getattr(old, at->key, tupdesc, &old_isnull);
+
+	row->fp_changed = row->has_fp != had_fp || row->fp != old_fp;
+	/* equal bytes are an equal key; different bytes cost a search at most */
+	row->key_changed =
+		row->key_isnull != old_isnull ||
+		(!old_isnull &&
+		 !datumIsEqual(row->key, old_key, att->attbyval, att->attlen));
+}
+
+/* The row that arrives, in *row; false if it is gone. */
+bool
+simdup_arrival_row(TriggerData *trigdata, ArrivalTrigger *at, ArrivalRow *row)
+{
+	TupleDesc tupdesc = RelationGetDescr(trigdata->tg_relation);
+	HeapTuple given = simdup_arrival_new_tuple(trigdata);
+
+	memset(row, 0, sizeof(*row));
+	row->tuple = given;
+	if (TRIGGER_FIRED_AFTER(trigdata->tg_event))
+		row->tuple = newest_version(trigdata);
+	if (row->tuple == NULL)
+		return false;
+
+	row->has_fp = new_fingerprint(trigdata, at, row->tuple, &row->fp);
+	row->key = heap_getattr(row->tuple, at->key, tupdesc, &row->key_isnull);
+	if (row->tuple != given)
+	{
+		uint64 given_fp;
+
+		row->overtaken = read_fingerprint(given, tupdesc, at->fp, &given_fp) !=
+							 row->has_fp ||
+						 given_fp != row->fp;
+	}
+	row->fp_changed = row->key_changed = true;
+	if (TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event))
+		compare_with_old(trigdata, at, row);
+	return true;
 }

@@ -9,20 +9,17 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "access/gin.h"
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
-#include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "nodes/parsenodes.h"
-#include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/lsyscache.h"
+#include "utils/plancache.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
-#include "utils/typcache.h"
 
 #include "arrival/arrival.h"
 #include "type/simhash64.h"
@@ -40,13 +37,14 @@ enum
 };
 
 /*
- * The index is worth probing whatever the table's size was when the plan was
- * made: it may have been empty then, and hold a million rows at the end of
- * the same COPY. Above this radius a scan is cheaper and the planner is left
- * alone.
+ * Settings that any user may change and that a search must not heed.
+ *
+ * gin_fuzzy_search_limit alone changes what a search finds: GIN leaves rows
+ * out at random. The settings of the planner choose how rows are found, and
+ * force_custom_plan would choose anew for each row. search_path and
+ * transform_null_equals have nothing to act on in the text; row_security
+ * either applies, to flag and log, or is an error.
  */
-#define MAX_INDEX_RADIUS 12
-
 static void
 set_for_search(const char *name, const char *value)
 {
@@ -55,147 +53,61 @@ set_for_search(const char *name, const char *value)
 }
 
 /*
- * Settings under which searches are planned: they hold until
- * AtEOXact_GUC(true, ...) with the result. JIT would compile for a plan that
- * looks expensive only because the scan in it was discouraged.
+ * For the time of execution. Hardly a session has changed these, so a row
+ * costs two comparisons. Returns what release_settings takes.
  */
 static int
-begin_search_settings(ArrivalTrigger *at)
+hold_settings(void)
+{
+	int nestlevel;
+
+	if (GinFuzzySearchLimit == 0 &&
+		plan_cache_mode != PLAN_CACHE_MODE_FORCE_CUSTOM_PLAN)
+		return 0;
+	nestlevel = NewGUCNestLevel();
+	set_for_search("gin_fuzzy_search_limit", "0");
+	set_for_search("plan_cache_mode", "auto");
+	return nestlevel;
+}
+
+static void
+release_settings(int nestlevel)
+{
+	if (nestlevel != 0)
+		AtEOXact_GUC(true, nestlevel);
+}
+
+/*
+ * For the time of planning. The table may be empty now, and hold a million
+ * rows at the end of the same COPY: where the index is worth it, other ways
+ * are discouraged. A plain index scan is a scan of the whole index where
+ * nothing fits the condition, so the index is read by a bitmap scan. JIT would
+ * compile for a plan that looks expensive only because of this.
+ */
+static int
+hold_planner_settings(bool indexed)
 {
 	int nestlevel = NewGUCNestLevel();
 
 	set_for_search("jit", "off");
-	if (at->k <= MAX_INDEX_RADIUS)
+	if (indexed)
 	{
-		/* the second is a scan too, where no index fits the condition */
+		set_for_search("enable_bitmapscan", "on");
 		set_for_search("enable_seqscan", "off");
 		set_for_search("enable_indexscan", "off");
 	}
 	return nestlevel;
 }
 
-/* OPERATOR(schema.name), for one that the type cache found. */
-static char *
-operator_name(Oid opno)
-{
-	char *name = get_opname(opno);
-	Oid nspoid;
-	HeapTuple tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(opno));
-
-	if (name == NULL || !HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for operator %u", opno);
-	nspoid = ((Form_pg_operator) GETSTRUCT(tuple))->oprnamespace;
-	ReleaseSysCache(tuple);
-	return psprintf("OPERATOR(%s.%s)",
-					quote_identifier(get_namespace_name(nspoid)), name);
-}
-
-/* The names that a search's text is made of, quoted. */
-typedef struct SearchNames
-{
-	const char *extension;
-	char *table;
-	const char *fp;
-	const char *key;
-	char *equal; /* operators of the key's type */
-	char *less;
-	char *within;	  /* condition of the row-level searches */
-	char *within_new; /* and of the statement-level one */
-} SearchNames;
-
-static SearchNames
-search_names(TriggerData *trigdata, ArrivalTrigger *at)
-{
-	TupleDesc tupdesc = RelationGetDescr(trigdata->tg_relation);
-	SearchNames names;
-
-	names.extension = quote_identifier(get_namespace_name(at->extension));
-	names.table = quote_qualified_identifier(get_namespace_name(
-												 get_rel_namespace(at->table)),
-											 get_rel_name(at->table));
-	names.fp = quote_identifier(SPI_fname(tupdesc, at->fp));
-	names.key = quote_identifier(SPI_fname(tupdesc, at->key));
-	names.equal = operator_name(
-		lookup_type_cache(at->key_type, TYPECACHE_EQ_OPR)->eq_opr);
-	names.less = operator_name(
-		lookup_type_cache(at->key_type, TYPECACHE_LT_OPR)->lt_opr);
-	names.within = simdup_arrival_condition(trigdata, at, "$1");
-	names.within_new = simdup_arrival_condition(trigdata, at, "n.fp");
-	return names;
-}
-
-/* Text of the nearest row, or of all of them, within k of $1. */
-static char *
-row_search_text(SearchNames *n, ArrivalPlan kind)
-{
-	StringInfoData buf;
-
-	initStringInfo(&buf);
-	appendStringInfo(&buf,
-					 "SELECT t.%s, t.%s OPERATOR(%s.<~>) $1, t.tableoid, t.ctid FROM %s t"
-					 " WHERE %s AND (t.%s %s $2) IS NOT TRUE"
-					 " AND (t.ctid OPERATOR(pg_catalog.=) $3"
-					 " AND t.tableoid OPERATOR(pg_catalog.=) $4) IS NOT TRUE",
-					 n->key, n->fp, n->extension, n->table, n->within, n->key,
-					 n->equal);
-
-	/*
-	 * Two rows of one statement that fire AFTER it see each other. The one
-	 * with the larger key is the one that repeats.
-	 */
-	if (kind == ARRIVAL_ALL)
-		appendStringInfo(&buf,
-						 " AND (t.xmin OPERATOR(pg_catalog.=) $5"
-						 " AND t.cmin OPERATOR(pg_catalog.=) $6"
-						 " AND $2 %s t.%s) IS NOT TRUE",
-						 n->less, n->key);
-	appendStringInfoString(&buf, " ORDER BY 2, 1");
-	return buf.data;
-}
-
-/*
- * Text of all pairs of a statement's new rows with older rows and with each
- * other, each pair once. Rows that an UPDATE left at their key and their
- * fingerprint have not arrived.
- */
-static char *
-statement_search_text(TriggerData *trigdata, SearchNames *n)
-{
-	Trigger *trigger = trigdata->tg_trigger;
-	StringInfoData buf;
-
-	initStringInfo(&buf);
-	appendStringInfo(&buf,
-					 "WITH simdup_new AS MATERIALIZED (SELECT n.%s AS key, "
-					 "n.%s AS fp FROM %s n",
-					 n->key, n->fp, quote_identifier(trigger->tgnewtable));
-	if (TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event))
-		appendStringInfo(&buf,
-						 " WHERE NOT EXISTS (SELECT 1 FROM %s o WHERE o.%s %s n.%s"
-						 " AND o.%s OPERATOR(%s.=) n.%s)",
-						 quote_identifier(trigger->tgoldtable), n->key,
-						 n->equal, n->key, n->fp, n->extension, n->fp);
-	/* each OFFSET is a fence: first a search for each new row, then the rest */
-	appendStringInfo(&buf,
-					 ") SELECT p.old_key, p.distance, p.tableoid, p.ctid, p.new_key"
-					 " FROM (SELECT t.*, n.key AS new_key FROM simdup_new n CROSS JOIN LATERAL"
-					 " (SELECT t.%s AS old_key, t.%s OPERATOR(%s.<~>) n.fp AS distance,"
-					 " t.tableoid, t.ctid FROM %s t"
-					 " WHERE %s AND (t.%s %s n.key) IS NOT TRUE OFFSET 0) t OFFSET 0) p"
-					 " LEFT JOIN simdup_new m ON m.key %s p.old_key"
-					 " WHERE m.key IS NULL OR p.old_key %s p.new_key",
-					 n->key, n->fp, n->extension, n->table, n->within_new,
-					 n->key, n->equal, n->equal, n->less);
-	return buf.data;
-}
-
+/* The plan of a search, made under these settings; prepared if need be. */
 static SPIPlanPtr
 search_plan(TriggerData *trigdata, ArrivalTrigger *at, ArrivalPlan kind)
 {
 	SPIPlanPtr plan = simdup_arrival_plan(at, kind);
 	Oid types[N_PARAMS];
-	SearchNames names;
+	bool indexed;
 	char *text;
+	int nestlevel;
 
 	if (plan != NULL)
 		return plan;
@@ -205,24 +117,24 @@ search_plan(TriggerData *trigdata, ArrivalTrigger *at, ArrivalPlan kind)
 	types[PARAM_CTID] = TIDOID;
 	types[PARAM_TABLEOID] = OIDOID;
 	types[PARAM_XMIN] = XIDOID;
-	types[PARAM_CMIN] = CIDOID;
+	types[PARAM_CMIN] = INT8OID;
 
-	names = search_names(trigdata, at);
-	text = kind == ARRIVAL_STATEMENT ? statement_search_text(trigdata, &names)
-									 : row_search_text(&names, kind);
+	text = simdup_arrival_text(trigdata, at, kind, &indexed);
+	nestlevel = hold_planner_settings(indexed);
 	plan = SPI_prepare_cursor(text, kind == ARRIVAL_STATEMENT ? 0 : N_PARAMS,
 							  types, CURSOR_OPT_GENERIC_PLAN);
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare failed: %s: %s",
 			 SPI_result_code_string(SPI_result), text);
 	simdup_arrival_keep_plan(at, kind, plan);
+	AtEOXact_GUC(true, nestlevel);
 	return plan;
 }
 
 /*
- * What the searches see. One that has locked must see what committed while
- * it waited, whatever the isolation level: a snapshot taken now. Others see
- * what their transaction sees.
+ * What the searches see. A search that has locked must see what committed
+ * while it waited, whatever the isolation level: a snapshot taken now. Others
+ * see what their transaction sees.
  */
 static Snapshot
 search_snapshot(ArrivalTrigger *at)
@@ -231,21 +143,21 @@ search_snapshot(ArrivalTrigger *at)
 }
 
 /*
- * The version of the new row that is in the table already, if one is. What a
- * foreign table stores has neither place nor transaction that is known here.
+ * The version of the new row that is in the table already, if one is. A row of
+ * a foreign table has neither place nor transaction that is known here.
  */
 static void
-set_stored_version(TriggerData *trigdata, Datum *values, char *nulls)
+set_stored_version(TriggerData *trigdata, HeapTuple stored, Datum *values,
+				   char *nulls)
 {
 	bool after = TRIGGER_FIRED_AFTER(trigdata->tg_event);
-	HeapTuple stored = trigdata->tg_trigtuple;
 
-	if (after && TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event))
-		stored = trigdata->tg_newtuple;
-	else if (!after && TRIGGER_FIRED_BY_INSERT(trigdata->tg_event))
+	if (!after && TRIGGER_FIRED_BY_INSERT(trigdata->tg_event))
 		return;
 	if (trigdata->tg_relation->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
 		return;
+	if (!after)
+		stored = trigdata->tg_trigtuple;
 
 	values[PARAM_CTID] = PointerGetDatum(&stored->t_self);
 	values[PARAM_TABLEOID] =
@@ -255,8 +167,8 @@ set_stored_version(TriggerData *trigdata, Datum *values, char *nulls)
 	{
 		values[PARAM_XMIN] =
 			TransactionIdGetDatum(HeapTupleHeaderGetRawXmin(stored->t_data));
-		values[PARAM_CMIN] =
-			CommandIdGetDatum(HeapTupleHeaderGetRawCommandId(stored->t_data));
+		values[PARAM_CMIN] = Int64GetDatum(
+			(int64) HeapTupleHeaderGetRawCommandId(stored->t_data));
 		nulls[PARAM_XMIN] = nulls[PARAM_CMIN] = ' ';
 	}
 }
@@ -268,7 +180,8 @@ simdup_arrival_owner(Oid table)
 	Oid owner;
 
 	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for relation %u", table);
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+				errmsg("relation with OID %u does not exist", table));
 	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
 	ReleaseSysCache(tuple);
 	return owner;
@@ -286,40 +199,41 @@ become_owner(ArrivalTrigger *at, Oid *user, int *context)
 }
 
 /*
- * Search for rows within k of fp, inside an SPI connection; results are in
- * SPI_tuptable, their number is returned. as_owner: a constraint must hold
- * for rows that the user may not see, too.
+ * Search for rows within k of the new one, inside an SPI connection.
+ * as_owner: a constraint must hold for rows that the user may not see, too.
  */
-uint64
+ArrivalFound
 simdup_arrival_search(TriggerData *trigdata, ArrivalTrigger *at,
-					  ArrivalPlan kind, uint64 fp, bool as_owner)
+					  ArrivalPlan kind, const ArrivalRow *row, bool as_owner)
 {
 	Datum values[N_PARAMS];
 	char nulls[N_PARAMS];
-	bool key_isnull;
 	SPIPlanPtr plan;
 	Oid user = InvalidOid;
 	int context = 0;
 	int nestlevel;
+	ArrivalFound found;
 
 	memset(nulls, 'n', sizeof(nulls));
-	values[PARAM_FP] = Simhash64GetDatum(fp);
+	values[PARAM_FP] = Simhash64GetDatum(row->fp);
 	nulls[PARAM_FP] = ' ';
-	values[PARAM_KEY] = simdup_arrival_value(trigdata, at->key, &key_isnull);
-	if (!key_isnull)
+	values[PARAM_KEY] = row->key;
+	if (!row->key_isnull)
 		nulls[PARAM_KEY] = ' ';
-	set_stored_version(trigdata, values, nulls);
+	set_stored_version(trigdata, row->tuple, values, nulls);
 
 	if (as_owner)
 		become_owner(at, &user, &context);
-	nestlevel = begin_search_settings(at);
+	nestlevel = hold_settings();
 	plan = search_plan(trigdata, at, kind);
 	simdup_arrival_execute(plan, values, nulls, search_snapshot(at),
 						   kind == ARRIVAL_NEAREST ? 1 : 0);
-	AtEOXact_GUC(true, nestlevel);
+	found.n = SPI_processed;
+	found.rows = SPI_tuptable;
+	release_settings(nestlevel);
 	if (as_owner)
 		SetUserIdAndSecContext(user, context);
-	return SPI_processed;
+	return found;
 }
 
 /*
@@ -329,7 +243,7 @@ simdup_arrival_search(TriggerData *trigdata, ArrivalTrigger *at,
 Portal
 simdup_arrival_search_statement(TriggerData *trigdata, ArrivalTrigger *at)
 {
-	int nestlevel = begin_search_settings(at);
+	int nestlevel = hold_settings();
 	SPIPlanPtr plan = search_plan(trigdata, at, ARRIVAL_STATEMENT);
 	Portal portal;
 
@@ -338,8 +252,22 @@ simdup_arrival_search_statement(TriggerData *trigdata, ArrivalTrigger *at)
 								: GetTransactionSnapshot());
 	portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
 	PopActiveSnapshot();
-	AtEOXact_GUC(true, nestlevel);
+	release_settings(nestlevel);
 	return portal;
+}
+
+/* The next rows of a portal, at most n. */
+ArrivalFound
+simdup_arrival_fetch(Portal portal, long n)
+{
+	int nestlevel = hold_settings();
+	ArrivalFound found;
+
+	SPI_cursor_fetch(portal, true, n);
+	release_settings(nestlevel);
+	found.n = SPI_processed;
+	found.rows = SPI_tuptable;
+	return found;
 }
 
 /*
@@ -348,25 +276,25 @@ simdup_arrival_search_statement(TriggerData *trigdata, ArrivalTrigger *at)
  * way out is to run the transaction again.
  */
 void
-simdup_arrival_require_visible(ArrivalTrigger *at, HeapTuple found,
-							   TupleDesc tupdesc)
+simdup_arrival_require_visible(ArrivalTrigger *at, ArrivalFound found, uint64 i)
 {
+	TupleDesc tupdesc = found.rows->tupdesc;
+	HeapTuple row = found.rows->vals[i];
 	bool isnull;
 	bool visible = true;
-	Oid tableoid;
 	Relation rel;
 
 	if (!at->lock || !IsolationUsesXactSnapshot())
 		return;
 
-	tableoid = DatumGetObjectId(
-		SPI_getbinval(found, tupdesc, ARRIVAL_TABLEOID, &isnull));
-	rel = table_open(tableoid, AccessShareLock);
+	rel = table_open(DatumGetObjectId(SPI_getbinval(row, tupdesc,
+													ARRIVAL_TABLEOID, &isnull)),
+					 AccessShareLock);
 	if (rel->rd_tableam != NULL)
 	{
 		TupleTableSlot *slot = table_slot_create(rel, NULL);
 		ItemPointer tid = (ItemPointer) DatumGetPointer(
-			SPI_getbinval(found, tupdesc, ARRIVAL_CTID, &isnull));
+			SPI_getbinval(row, tupdesc, ARRIVAL_CTID, &isnull));
 		Snapshot snapshot = RegisterSnapshot(GetTransactionSnapshot());
 
 		visible = table_tuple_fetch_row_version(rel, tid, snapshot, slot);
@@ -376,7 +304,7 @@ simdup_arrival_require_visible(ArrivalTrigger *at, HeapTuple found,
 	table_close(rel, NoLock);
 	if (!visible)
 		ereport(ERROR, errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				errmsg("could not serialize access due to concurrent "
-					   "arrival of a near-duplicate"),
+				errmsg(
+					"could not serialize access due to concurrent arrival of a near-duplicate"),
 				errhint("The transaction might succeed if retried."));
 }

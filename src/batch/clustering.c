@@ -9,16 +9,13 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "catalog/pg_operator.h"
-#include "catalog/pg_type.h"
-#include "executor/tuptable.h"
 #include "miscadmin.h"
-#include "utils/tuplesort.h"
 
 #include "batch/clustering.h"
 #include "core/host.h"
 #include "core/leader.h"
 #include "core/unionfind.h"
+#include "server/pairsort.h"
 
 SimdupClusterMethod
 simdup_cluster_method(const char *name)
@@ -29,18 +26,17 @@ simdup_cluster_method(const char *name)
 		return SIMDUP_LEADER;
 	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			errmsg("unrecognized clustering method: \"%s\"", name),
-			errhint("Methods are \"connected\" (connected components) "
-					"and \"leader\" (single pass in query order)."));
+			errhint(
+				"Methods are \"connected\" (connected components) and \"leader\" (single pass in query order)."));
 }
 
 typedef struct Clustering
 {
-	SimdupRows *rows;
+	SimdupGroups *groups;
 	uint8 *has_near;
 	uint32 *parent;		   /* connected */
 	SimdupLeaders leaders; /* leader */
-	Tuplesortstate *sort;
-	TupleTableSlot *slot;
+	SimdupPairSort *offers;
 	SimdupGroupSink also;
 	void *arg;
 } Clustering;
@@ -60,7 +56,7 @@ get_bit(const uint8 *bits, uint32 position)
 static uint32
 first_row(Clustering *c, const SimdupGroup *group)
 {
-	return simdup_row_number(c->rows, group->start);
+	return simdup_groups_row(c->groups, group->start);
 }
 
 /* What both methods do with a near pair. */
@@ -87,14 +83,13 @@ connect_groups(void *arg, const SimdupGroup *a, const SimdupGroup *b,
 static uint32 *
 connected_clusters(Clustering *c, int max_distance)
 {
-	uint32 n = c->rows->n;
-	uint32 i;
+	uint32 n = c->groups->rows->n;
 
 	c->parent = simdup_alloc((Size) n * sizeof(uint32));
 	simdup_components_init(c->parent, n);
-	simdup_join_groups(c->rows, max_distance, connect_groups, c);
+	simdup_join_groups(c->groups, max_distance, "comparing", connect_groups, c);
 	/* a parent is never larger than its child, so one ascending pass does it */
-	for (i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 		c->parent[i] = c->parent[c->parent[i]];
 	return c->parent;
 }
@@ -113,61 +108,36 @@ sort_offer(void *arg, const SimdupGroup *a, const SimdupGroup *b,
 		   int distance pg_attribute_unused())
 {
 	Clustering *c = arg;
-	TupleTableSlot *slot = c->slot;
 	uint32 element;
 	uint32 predecessor;
 
-	if (!simdup_leader_wants(&c->leaders, first_row(c, a), first_row(c, b),
-							 &element, &predecessor))
-		return;
-	ExecClearTuple(slot);
-	slot->tts_values[0] = Int64GetDatum((int64) element);
-	slot->tts_values[1] = Int64GetDatum((int64) predecessor);
-	slot->tts_isnull[0] = false;
-	slot->tts_isnull[1] = false;
-	ExecStoreVirtualTuple(slot);
-	tuplesort_puttupleslot(c->sort, slot);
+	if (simdup_leader_wants(&c->leaders, first_row(c, a), first_row(c, b),
+							&element, &predecessor))
+		simdup_pairsort_put(c->offers, element, predecessor);
 }
 
 /* Round 2 of core/leader.h: the near pairs that matter, in their order. */
 static void
 lead_the_rest(Clustering *c, int max_distance)
 {
-	TupleDesc columns = CreateTemplateTupleDesc(2);
-	AttrNumber attributes[2] = {1, 2};
-	Oid operators[2] = {Int8LessOperator, Int8LessOperator};
-	Oid collations[2] = {InvalidOid, InvalidOid};
-	bool nulls_first[2] = {false, false};
-	TupleTableSlot *sorted;
+	uint64 element;
+	uint64 predecessor;
 
-	TupleDescInitEntry(columns, 1, "element", INT8OID, -1, 0);
-	TupleDescInitEntry(columns, 2, "predecessor", INT8OID, -1, 0);
-	SIMDUP_TUPLEDESC_DONE(columns);
-	c->slot = MakeSingleTupleTableSlot(columns, &TTSOpsVirtual);
-	sorted = MakeSingleTupleTableSlot(columns, &TTSOpsMinimalTuple);
-	c->sort =
-		tuplesort_begin_heap(columns, 2, attributes, operators, collations,
-							 nulls_first, maintenance_work_mem, NULL, 0);
-	simdup_join_groups(c->rows, max_distance, sort_offer, c);
-	tuplesort_performsort(c->sort);
-	while (tuplesort_gettupleslot(c->sort, true, false, sorted, NULL))
-	{
-		CHECK_FOR_INTERRUPTS();
-		slot_getallattrs(sorted);
-		simdup_leader_offer(&c->leaders,
-							(uint32) DatumGetInt64(sorted->tts_values[0]),
-							(uint32) DatumGetInt64(sorted->tts_values[1]));
-	}
-	tuplesort_end(c->sort);
-	ExecDropSingleTupleTableSlot(sorted);
-	ExecDropSingleTupleTableSlot(c->slot);
+	c->offers = simdup_pairsort_begin(maintenance_work_mem);
+	simdup_join_groups(c->groups, max_distance, "comparing chains", sort_offer,
+					   c);
+	simdup_pairsort_perform(c->offers);
+	while (simdup_pairsort_get(c->offers, &element, &predecessor))
+		simdup_leader_offer(&c->leaders, (uint32) element,
+							(uint32) predecessor);
+	simdup_pairsort_end(c->offers);
 }
 
 static uint32 *
 leader_clusters(Clustering *c, int max_distance)
 {
-	simdup_leaders_init(&c->leaders, c->rows->n);
-	simdup_join_groups(c->rows, max_distance, note_near, c);
+	simdup_leaders_init(&c->leaders, c->groups->rows->n);
+	simdup_join_groups(c->groups, max_distance, "comparing", note_near, c);
 	if (simdup_leaders_settle(&c->leaders) > 0)
 		lead_the_rest(c, max_distance);
 	simdup_leaders_finish(&c->leaders);
@@ -179,41 +149,41 @@ leader_clusters(Clustering *c, int max_distance)
 static void
 add_sizes(SimdupClusters *clusters)
 {
-	SimdupRows *rows = clusters->rows;
-	int64 i;
+	SimdupGroups *groups = clusters->groups;
 
-	for (i = 0; i < rows->n_groups; i++)
+	for (int64 i = 0; i < groups->n; i++)
 	{
-		SimdupGroup group = simdup_rows_get_group(rows, i).group;
+		SimdupGroup group = simdup_groups_get(groups, i);
 		uint32 number;
 
 		CHECK_FOR_INTERRUPTS();
 		if (!get_bit(clusters->has_near, group.start))
 			continue;
-		number = simdup_row_number(rows, group.start);
+		number = simdup_groups_row(groups, group.start);
 		clusters->size[clusters->cluster[number]] += group.n;
 	}
 }
 
 SimdupClusters *
-simdup_find_clusters(SimdupRows *rows, int max_distance,
+simdup_find_clusters(SimdupGroups *groups, int max_distance,
 					 SimdupClusterMethod method, SimdupGroupSink also,
 					 void *arg)
 {
-	MemoryContext old = MemoryContextSwitchTo(rows->context);
+	MemoryContext old = MemoryContextSwitchTo(groups->rows->context);
 	SimdupClusters *clusters = palloc(sizeof(SimdupClusters));
+	uint32 n = groups->rows->n;
 	Clustering c = {0};
 
-	c.rows = rows;
-	c.has_near = simdup_alloc0(rows->n / 8 + 1);
+	c.groups = groups;
+	c.has_near = simdup_alloc0(n / 8 + 1);
 	c.also = also;
 	c.arg = arg;
-	clusters->rows = rows;
+	clusters->groups = groups;
 	clusters->has_near = c.has_near;
 	clusters->cluster = method == SIMDUP_CONNECTED
 							? connected_clusters(&c, max_distance)
 							: leader_clusters(&c, max_distance);
-	clusters->size = simdup_alloc0((Size) rows->n * sizeof(uint32));
+	clusters->size = simdup_alloc0((Size) n * sizeof(uint32));
 	add_sizes(clusters);
 	MemoryContextSwitchTo(old);
 	return clusters;
@@ -223,7 +193,7 @@ void
 simdup_cluster_of(const SimdupClusters *clusters, const SimdupGroup *group,
 				  uint32 *first_row, uint32 *size)
 {
-	uint32 number = simdup_row_number(clusters->rows, group->start);
+	uint32 number = simdup_groups_row(clusters->groups, group->start);
 
 	if (get_bit(clusters->has_near, group->start))
 	{

@@ -25,14 +25,15 @@ extern SimdupClusterMethod simdup_cluster_method(const char *name);
  */
 typedef struct SimdupClusters
 {
-	SimdupRows *rows;
+	SimdupGroups *groups;
 	uint8 *has_near; /* one bit a position */
 	uint32 *cluster; /* number of the cluster's first row */
 	uint32 *size;	 /* of a cluster, under that number */
 } SimdupClusters;
 
 /* also gets each near pair of groups, where it is not NULL. */
-extern SimdupClusters *simdup_find_clusters(SimdupRows *rows, int max_distance,
+extern SimdupClusters *simdup_find_clusters(SimdupGroups *groups,
+											int max_distance,
 											SimdupClusterMethod method,
 											SimdupGroupSink also, void *arg);
 

@@ -12,23 +12,25 @@
 #include "utils/builtins.h"
 
 #include "batch/clustering.h"
+#include "server/arguments.h"
 #include "server/progress.h"
 #include "server/result.h"
 
 static void
-put_group(ReturnSetInfo *result, SimdupRows *rows, const SimdupGroup *group,
+put_group(ReturnSetInfo *result, SimdupGroups *groups, const SimdupGroup *group,
 		  uint32 cluster, uint32 size)
 {
+	SimdupKeys *keys = groups->rows->keys;
 	Datum values[3];
 	bool nulls[3] = {false, false, false};
-	uint32 i;
 
-	values[1] = simdup_row_key(rows, cluster, 1);
+	values[1] = simdup_keys_get(keys, cluster, 1);
 	values[2] = Int64GetDatum((int64) size);
-	for (i = 0; i < group->n; i++)
+	for (uint32 i = 0; i < group->n; i++)
 	{
-		values[0] =
-			simdup_row_key(rows, simdup_row_number(rows, group->start + i), 0);
+		uint32 number = simdup_groups_row(groups, group->start + i);
+
+		values[0] = simdup_keys_get(keys, number, 0);
 		simdup_put_result(result, values, nulls);
 	}
 }
@@ -37,20 +39,19 @@ static void
 put_clusters(ReturnSetInfo *result, const SimdupClusters *clusters,
 			 int min_size)
 {
-	SimdupRows *rows = clusters->rows;
-	int64 i;
+	SimdupGroups *groups = clusters->groups;
 
-	simdup_progress_phase("writing", rows->n_groups);
-	for (i = 0; i < rows->n_groups; i++)
+	simdup_progress_phase("writing", groups->n);
+	for (int64 i = 0; i < groups->n; i++)
 	{
-		SimdupGroup group = simdup_rows_get_group(rows, i).group;
+		SimdupGroup group = simdup_groups_get(groups, i);
 		uint32 first_row;
 		uint32 size;
 
 		CHECK_FOR_INTERRUPTS();
 		simdup_cluster_of(clusters, &group, &first_row, &size);
 		if ((int64) size >= min_size)
-			put_group(result, rows, &group, first_row, size);
+			put_group(result, groups, &group, first_row, size);
 		simdup_progress_done(i);
 	}
 }
@@ -66,6 +67,7 @@ simdup_clusters(PG_FUNCTION_ARGS)
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
 	int min_size_at = PG_NARGS() - 1;
 	SimdupRows *rows;
+	SimdupGroups *groups;
 	SimdupClusterMethod method;
 	int max_distance;
 	SimdupClusters *clusters;
@@ -76,15 +78,15 @@ simdup_clusters(PG_FUNCTION_ARGS)
 				errmsg("min_size must not be null"),
 				errhint(
 					"For keys of type integer, name the argument: key_type => NULL::integer."));
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
+	if (simdup_has_null(fcinfo, 3))
 		return (Datum) 0;
 	max_distance = simdup_check_max_distance(PG_GETARG_INT32(1));
 	method = simdup_cluster_method(text_to_cstring(PG_GETARG_TEXT_PP(2)));
 	rows = simdup_rows_begin(fcinfo, min_size_at > 3 ? 3 : min_size_at + 1);
 	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
-	simdup_rows_group(rows);
-	clusters = simdup_find_clusters(rows, max_distance, method, NULL, NULL);
+	groups = simdup_rows_group(rows);
+	clusters = simdup_find_clusters(groups, max_distance, method, NULL, NULL);
 	put_clusters(result, clusters, PG_GETARG_INT32(min_size_at));
-	simdup_rows_end(rows);
+	simdup_groups_end(groups);
 	return (Datum) 0;
 }

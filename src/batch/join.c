@@ -1,55 +1,75 @@
 /*
  * join.c
  *	  All near pairs of a batch's groups: core's join where they fit in memory,
- *	  and the same pigeonhole through tuplesorts where they do not.
+ *	  and the same pigeonhole through sorts on disk where they do not.
  *
  * On disk: cut the varying bits into k + 1 blocks, sort the groups by each of
  * them in turn, and join every run that is equal in the block: in memory if it
- * fits, else the same way again. The path (see core/pairs.c) goes along, so
+ * fits, else the same way again. The path (see core/allpairs.c) goes along, so
  * each pair comes once.
  */
 #include "postgres.h"
 #include "compat.h"
 
-#include "catalog/pg_operator.h"
-#include "catalog/pg_type.h"
-#include "executor/tuptable.h"
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 
 #include "batch/join.h"
 #include "core/allpairs.h"
 #include "core/group.h"
 #include "core/hamming.h"
 #include "core/host.h"
+#include "server/pairsort.h"
 #include "server/progress.h"
+
+/* Bytes of a group in a run: fingerprint, index, and the join's share. */
+#define RUN_BYTES (SIMDUP_GROUP_BYTES + 4)
+
+/* A group on its way through files: has it rows of the first query? */
+#define HAS_FIRST (UINT64CONST(1) << 63)
+
+typedef struct Entry
+{
+	uint64 fp;
+	uint64 index; /* of the group; HAS_FIRST */
+} Entry;
 
 typedef struct GroupJoin
 {
-	SimdupRows *rows;
+	SimdupGroups *groups;
 	SimdupGroupSink sink;
 	void *arg;
 	SimdupPairJoin pairs;
 
 	/* the groups in memory now; on disk, one run after the other */
-	uint64 *fps; /* ascending */
-	SimdupGroup *groups;
+	uint64 *fps;	 /* ascending */
+	uint64 *indexes; /* as in Entry; NULL: all groups there are */
 	int64 n;
 	int64 capacity;
 	SimdupGroupIndex index;
 
-	/* progress: this much of n_groups is done, the run is so much of it */
+	/* progress: this much of all groups is done, the run is so much of it */
 	double done;
 	double run;
 } GroupJoin;
+
+static SimdupGroup
+find_group(GroupJoin *join, uint64 fp)
+{
+	uint32 at = simdup_group_find(&join->index, fp);
+	uint64 index = join->indexes ? join->indexes[at] & ~HAS_FIRST : at;
+
+	return simdup_groups_get(join->groups, (int64) index);
+}
 
 static void
 receive_pair(void *arg, uint64 a, uint64 b)
 {
 	GroupJoin *join = arg;
+	SimdupGroup group_a = find_group(join, a);
+	SimdupGroup group_b = find_group(join, b);
 
-	join->sink(join->arg, &join->groups[simdup_group_find(&join->index, a)],
-			   &join->groups[simdup_group_find(&join->index, b)],
-			   simdup_hamming64(a, b));
+	join->sink(join->arg, &group_a, &group_b, simdup_hamming64(a, b));
 }
 
 static void
@@ -60,39 +80,53 @@ show_share(void *arg, double done)
 	simdup_progress_look((int64) (join->done + join->run * done));
 }
 
+static bool
+has_first(GroupJoin *join, int64 i)
+{
+	if (join->groups->rows->n_queries == 1)
+		return true;
+	if (join->indexes)
+		return (join->indexes[i] & HAS_FIRST) != 0;
+	return simdup_groups_get(join->groups, i).n_first > 0;
+}
+
 /*
  * Join the groups in memory: those with rows of the first query among each
- * other, and those with the rest.
+ * other, and those with the rest. weight: what one of them counts in progress.
  */
 static void
-join_in_memory(GroupJoin *join)
+join_in_memory(GroupJoin *join, double weight)
 {
-	SimdupPairSet with;
-	SimdupPairSet without;
+	SimdupPairSet with = {0};
+	SimdupPairSet without = {0};
 	uint64 *fps;
 	uint64 *scratch;
-	int64 i;
 
+	/* most runs are of one group */
 	if (join->n < 2)
+	{
+		join->done += weight * (double) join->n;
 		return;
+	}
 	fps = simdup_alloc((Size) join->n * sizeof(uint64));
 	scratch = simdup_alloc((Size) join->n * sizeof(uint64));
+	for (int64 i = 0; i < join->n; i++)
+		if (has_first(join, i))
+			fps[with.n++] = join->fps[i];
+		else
+			fps[join->n - (int64) ++without.n] = join->fps[i];
 	with.fps = fps;
 	with.scratch = scratch;
-	with.n = 0;
-	for (i = 0; i < join->n; i++)
-		if (join->groups[i].n_first)
-			with.fps[with.n++] = join->fps[i];
 	without.fps = fps + with.n;
 	without.scratch = scratch + with.n;
-	without.n = 0;
-	for (i = 0; i < join->n; i++)
-		if (!join->groups[i].n_first)
-			without.fps[without.n++] = join->fps[i];
 
 	simdup_group_index_init(&join->index, join->fps, (uint32) join->n);
+	join->run = weight * (double) with.n;
 	simdup_pairs_self(&join->pairs, with);
+	join->done += join->run;
+	join->run = weight * (double) without.n;
 	simdup_pairs_cross(&join->pairs, with, without);
+	join->done += join->run;
 	simdup_group_index_free(&join->index);
 	pfree(fps);
 	pfree(scratch);
@@ -102,6 +136,33 @@ join_in_memory(GroupJoin *join)
  * On disk
  */
 
+static Entry
+read_entry(SimdupTempFile *file, int64 i)
+{
+	Entry entry;
+
+	simdup_tempfile_read(file, i * (int64) sizeof(entry), &entry,
+						 sizeof(entry));
+	return entry;
+}
+
+/* All groups, as a file of entries. */
+static SimdupTempFile *
+list_groups(SimdupGroups *groups)
+{
+	SimdupTempFile *file = simdup_tempfile_create();
+
+	for (int64 i = 0; i < groups->n; i++)
+	{
+		SimdupGroup group = simdup_groups_get(groups, i);
+		Entry entry = {group.fp, (uint64) i | (group.n_first ? HAS_FIRST : 0)};
+
+		CHECK_FOR_INTERRUPTS();
+		simdup_tempfile_append(file, &entry, sizeof(entry));
+	}
+	return file;
+}
+
 /* What a file of groups varies in, and how often each bit is 1. */
 static uint64
 varying_bits(SimdupTempFile *file, int64 n, uint32 *ones, uint32 *n_sampled)
@@ -109,97 +170,97 @@ varying_bits(SimdupTempFile *file, int64 n, uint32 *ones, uint32 *n_sampled)
 	uint64 any = 0;
 	uint64 all = ~UINT64CONST(0);
 	int64 step = n / 4096 + 1;
-	int64 i;
-	int bit;
 
 	*n_sampled = 0;
-	for (i = 0; i < n; i++)
+	for (int64 i = 0; i < n; i++)
 	{
-		SimdupGroupRecord record;
+		uint64 fp = read_entry(file, i).fp;
 
 		CHECK_FOR_INTERRUPTS();
-		simdup_tempfile_read(file, i * (int64) sizeof(record), &record,
-							 sizeof(record));
-		any |= record.fp;
-		all &= record.fp;
+		any |= fp;
+		all &= fp;
 		if (i % step != 0)
 			continue;
-		for (bit = 0; bit < 64; bit++)
-			ones[bit] += (uint32) (record.fp >> bit & 1);
+		for (int bit = 0; bit < 64; bit++)
+			ones[bit] += (uint32) (fp >> bit & 1);
 		(*n_sampled)++;
 	}
 	return any ^ all;
 }
 
-#define N_COLUMNS 5
-
-/* (block, fingerprint, group), to be sorted by the first two. */
-static TupleDesc
-group_columns(void)
+/*
+ * A block's bits moved to the front of a fingerprint, the others following in
+ * their order. A block reaches from its lowest to its highest bit: no bit
+ * between them varies that is not its own. So sorting by what comes out
+ * brings the groups of one block value together, and leaves them ascending by
+ * fingerprint.
+ */
+typedef struct BlockShift
 {
-	TupleDesc columns = CreateTemplateTupleDesc(N_COLUMNS);
-	int i;
+	int low;   /* lowest bit */
+	int width; /* bits up to the highest */
+} BlockShift;
 
-	for (i = 1; i <= N_COLUMNS; i++)
-		TupleDescInitEntry(columns, (AttrNumber) i, "", INT8OID, -1, 0);
-	SIMDUP_TUPLEDESC_DONE(columns);
-	return columns;
+static BlockShift
+shift_of(uint64 block)
+{
+	BlockShift shift;
+
+	shift.low = pg_rightmost_one_pos64(block);
+	shift.width = pg_leftmost_one_pos64(block) + 1 - shift.low;
+	return shift;
 }
 
-static Tuplesortstate *
-sort_by_block(SimdupTempFile *file, int64 n, uint64 block, TupleDesc columns)
+static uint64
+low_bits(uint64 value, int n)
 {
-	AttrNumber attributes[2] = {1, 2};
-	Oid operators[2] = {Int8LessOperator, Int8LessOperator};
-	Oid collations[2] = {InvalidOid, InvalidOid};
-	bool nulls_first[2] = {false, false};
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(columns, &TTSOpsVirtual);
+	return n == 64 ? value : value & ((UINT64CONST(1) << n) - 1);
+}
+
+static uint64
+shift_right(uint64 value, int n)
+{
+	return n == 64 ? 0 : value >> n;
+}
+
+static uint64
+block_to_front(BlockShift shift, uint64 fp)
+{
+	uint64 value = low_bits(fp >> shift.low, shift.width);
+	uint64 above = shift_right(fp, shift.low + shift.width);
+
+	return value << (64 - shift.width) | above << shift.low |
+		   low_bits(fp, shift.low);
+}
+
+static uint64
+block_from_front(BlockShift shift, uint64 word)
+{
+	uint64 value = word >> (64 - shift.width);
+	uint64 rest = low_bits(word, 64 - shift.width);
+	uint64 above = rest >> shift.low;
+
+	if (shift.low + shift.width < 64)
+		above <<= shift.low + shift.width;
+	return above | value << shift.low | low_bits(rest, shift.low);
+}
+
+static SimdupPairSort *
+sort_by_block(SimdupTempFile *file, int64 n, BlockShift shift)
+{
 	/* the other half is for the groups that are joined */
-	Tuplesortstate *sort =
-		tuplesort_begin_heap(columns, 2, attributes, operators, collations,
-							 nulls_first, Max(maintenance_work_mem / 2, 64),
-							 NULL, 0);
-	int64 i;
+	SimdupPairSort *sort =
+		simdup_pairsort_begin(Max(maintenance_work_mem / 2, 64));
 
-	for (i = 0; i < n; i++)
+	for (int64 i = 0; i < n; i++)
 	{
-		SimdupGroupRecord record;
+		Entry entry = read_entry(file, i);
 
-		simdup_tempfile_read(file, i * (int64) sizeof(record), &record,
-							 sizeof(record));
-		ExecClearTuple(slot);
-		slot->tts_values[0] = Int64GetDatum((int64) (record.fp & block));
-		/* sorted as signed: flip the first bit to sort as unsigned */
-		slot->tts_values[1] =
-			Int64GetDatum((int64) (record.fp ^ (UINT64CONST(1) << 63)));
-		slot->tts_values[2] = Int64GetDatum((int64) record.group.start);
-		slot->tts_values[3] = Int64GetDatum((int64) record.group.n_first);
-		slot->tts_values[4] = Int64GetDatum((int64) record.group.n);
-		memset(slot->tts_isnull, 0, N_COLUMNS * sizeof(bool));
-		ExecStoreVirtualTuple(slot);
-		tuplesort_puttupleslot(sort, slot);
 		CHECK_FOR_INTERRUPTS();
+		simdup_pairsort_put(sort, block_to_front(shift, entry.fp), entry.index);
 	}
-	ExecDropSingleTupleTableSlot(slot);
-	tuplesort_performsort(sort);
+	simdup_pairsort_perform(sort);
 	return sort;
-}
-
-static bool
-next_sorted(Tuplesortstate *sort, TupleTableSlot *slot, uint64 *value,
-			SimdupGroupRecord *record)
-{
-	if (!tuplesort_gettupleslot(sort, true, false, slot, NULL))
-		return false;
-	slot_getallattrs(slot);
-	*value = (uint64) DatumGetInt64(slot->tts_values[0]);
-	memset(record, 0, sizeof(*record));
-	record->fp =
-		(uint64) DatumGetInt64(slot->tts_values[1]) ^ (UINT64CONST(1) << 63);
-	record->group.start = (uint32) DatumGetInt64(slot->tts_values[2]);
-	record->group.n_first = (uint32) DatumGetInt64(slot->tts_values[3]);
-	record->group.n = (uint32) DatumGetInt64(slot->tts_values[4]);
-	return true;
 }
 
 static void join_on_disk(GroupJoin *join, SimdupTempFile *file, int64 n,
@@ -213,29 +274,24 @@ typedef struct Run
 } Run;
 
 static void
-add_to_run(GroupJoin *join, Run *run, const SimdupGroupRecord *record)
+add_to_run(GroupJoin *join, Run *run, Entry entry)
 {
-	int64 i;
-
 	if (run->n == join->capacity && run->overflow == NULL)
 	{
 		run->overflow = simdup_tempfile_create();
-		for (i = 0; i < run->n; i++)
+		for (int64 i = 0; i < run->n; i++)
 		{
-			SimdupGroupRecord earlier;
+			Entry earlier = {join->fps[i], join->indexes[i]};
 
-			memset(&earlier, 0, sizeof(earlier));
-			earlier.fp = join->fps[i];
-			earlier.group = join->groups[i];
 			simdup_tempfile_append(run->overflow, &earlier, sizeof(earlier));
 		}
 	}
 	if (run->overflow)
-		simdup_tempfile_append(run->overflow, record, sizeof(*record));
+		simdup_tempfile_append(run->overflow, &entry, sizeof(entry));
 	else
 	{
-		join->fps[run->n] = record->fp;
-		join->groups[run->n] = record->group;
+		join->fps[run->n] = entry.fp;
+		join->indexes[run->n] = entry.index;
 	}
 	run->n++;
 }
@@ -252,9 +308,7 @@ finish_run(GroupJoin *join, Run *run, double weight)
 	else
 	{
 		join->n = run->n;
-		join->run = weight * (double) run->n;
-		join_in_memory(join);
-		join->done += join->run;
+		join_in_memory(join, weight);
 	}
 	run->n = 0;
 }
@@ -264,29 +318,33 @@ static void
 join_by_block(GroupJoin *join, SimdupTempFile *file, int64 n, uint64 block,
 			  double weight)
 {
-	TupleDesc columns = group_columns();
-	TupleTableSlot *slot =
-		MakeSingleTupleTableSlot(columns, &TTSOpsMinimalTuple);
-	Tuplesortstate *sort = sort_by_block(file, n, block, columns);
+	BlockShift shift = shift_of(block);
+	SimdupPairSort *sort = sort_by_block(file, n, shift);
 	uint64 same = join->pairs.path.same;
 	Run run = {0};
 	uint64 run_value = 0;
-	uint64 value;
-	SimdupGroupRecord record;
+	uint64 word;
+	Entry entry;
 
 	join->pairs.path.same |= block;
-	while (next_sorted(sort, slot, &value, &record))
+	while (simdup_pairsort_get(sort, &word, &entry.index))
 	{
-		CHECK_FOR_INTERRUPTS();
-		if (run.n && value != run_value)
+		entry.fp = block_from_front(shift, word);
+		if (run.n > 0 && (entry.fp & block) != run_value)
 			finish_run(join, &run, weight);
-		run_value = value;
-		add_to_run(join, &run, &record);
+		run_value = entry.fp & block;
+		add_to_run(join, &run, entry);
 	}
 	finish_run(join, &run, weight);
 	join->pairs.path.same = same;
-	tuplesort_end(sort);
-	ExecDropSingleTupleTableSlot(slot);
+	simdup_pairsort_end(sort);
+}
+
+static void
+make_room(GroupJoin *join, int64 n)
+{
+	join->fps = simdup_alloc((Size) n * sizeof(uint64));
+	join->indexes = simdup_alloc((Size) n * sizeof(uint64));
 }
 
 /* Everything of a file at once; for what no block can tell apart. */
@@ -294,28 +352,22 @@ static void
 join_whole_file(GroupJoin *join, SimdupTempFile *file, int64 n, double weight)
 {
 	uint64 *outer_fps = join->fps;
-	SimdupGroup *outer_groups = join->groups;
-	int64 i;
+	uint64 *outer_indexes = join->indexes;
 
-	join->fps = simdup_alloc((Size) n * sizeof(uint64));
-	join->groups = simdup_alloc((Size) n * sizeof(SimdupGroup));
-	for (i = 0; i < n; i++)
+	make_room(join, n);
+	for (int64 i = 0; i < n; i++)
 	{
-		SimdupGroupRecord record;
+		Entry entry = read_entry(file, i);
 
-		simdup_tempfile_read(file, i * (int64) sizeof(record), &record,
-							 sizeof(record));
-		join->fps[i] = record.fp;
-		join->groups[i] = record.group;
+		join->fps[i] = entry.fp;
+		join->indexes[i] = entry.index;
 	}
 	join->n = n;
-	join->run = weight * (double) n;
-	join_in_memory(join);
-	join->done += join->run;
+	join_in_memory(join, weight);
 	pfree(join->fps);
-	pfree(join->groups);
+	pfree(join->indexes);
 	join->fps = outer_fps;
-	join->groups = outer_groups;
+	join->indexes = outer_indexes;
 }
 
 /*
@@ -332,7 +384,6 @@ join_on_disk(GroupJoin *join, SimdupTempFile *file, int64 n, double weight)
 	uint32 ones[64] = {0};
 	uint32 n_sampled;
 	uint64 varying = varying_bits(file, n, ones, &n_sampled);
-	int i;
 
 	check_stack_depth();
 	/* so few bits vary that there are 2^16 groups at most */
@@ -341,7 +392,7 @@ join_on_disk(GroupJoin *join, SimdupTempFile *file, int64 n, double weight)
 	else
 	{
 		simdup_cut_blocks(varying, ones, n_sampled, n_blocks, blocks);
-		for (i = 0; i < n_blocks; i++)
+		for (int i = 0; i < n_blocks; i++)
 		{
 			join_by_block(join, file, n, blocks[i], weight / n_blocks);
 			path->skipped[path->n_skipped++] = blocks[i];
@@ -350,41 +401,45 @@ join_on_disk(GroupJoin *join, SimdupTempFile *file, int64 n, double weight)
 	path->n_skipped = n_skipped;
 }
 
-void
-simdup_join_groups(SimdupRows *rows, int max_distance, SimdupGroupSink sink,
-				   void *arg)
+static void
+join_all_on_disk(GroupJoin *join)
 {
-	MemoryContext old = MemoryContextSwitchTo(rows->context);
+	SimdupGroups *groups = join->groups;
+	SimdupTempFile *file = list_groups(groups);
+
+	join->capacity = Max(groups->rows->budget / 2 / RUN_BYTES, 64);
+	make_room(join, join->capacity);
+	join_on_disk(join, file, groups->n, 1.0);
+	simdup_tempfile_close(file);
+	pfree(join->fps);
+	pfree(join->indexes);
+}
+
+void
+simdup_join_groups(SimdupGroups *groups, int max_distance, const char *phase,
+				   SimdupGroupSink sink, void *arg)
+{
+	MemoryContext old = MemoryContextSwitchTo(groups->rows->context);
 	GroupJoin *join;
 
-	simdup_progress_phase("comparing", rows->n_groups);
-	if (max_distance > 0 && rows->n_groups > 1)
+	simdup_progress_phase(phase, groups->n);
+	if (max_distance > 0 && groups->n > 1)
 	{
 		join = palloc0(sizeof(GroupJoin));
-		join->rows = rows;
+		join->groups = groups;
 		join->sink = sink;
 		join->arg = arg;
 		join->pairs.max_distance = max_distance;
 		join->pairs.sink = receive_pair;
 		join->pairs.progress = show_share;
 		join->pairs.arg = join;
-		join->run = (double) rows->n_groups;
-		if (rows->groups)
-		{
-			join->fps = rows->group_fps;
-			join->groups = rows->groups;
-			join->n = rows->n_groups;
-			join_in_memory(join);
-		}
+		if (groups->group_file)
+			join_all_on_disk(join);
 		else
 		{
-			join->capacity = Max(rows->budget / 2 / SIMDUP_GROUP_BYTES, 64);
-			join->fps = simdup_alloc((Size) join->capacity * sizeof(uint64));
-			join->groups =
-				simdup_alloc((Size) join->capacity * sizeof(SimdupGroup));
-			join_on_disk(join, rows->group_file, rows->n_groups, 1.0);
-			pfree(join->fps);
-			pfree(join->groups);
+			join->fps = groups->in_memory.fps;
+			join->n = groups->n;
+			join_in_memory(join, 1.0);
 		}
 		pfree(join);
 	}

@@ -5,7 +5,7 @@
 #ifndef SIMDUP_BATCH_JOIN_H
 #define SIMDUP_BATCH_JOIN_H
 
-#include "batch/rows.h"
+#include "batch/groups.h"
 
 typedef void (*SimdupGroupSink)(void *arg, const SimdupGroup *a,
 								const SimdupGroup *b, int distance);
@@ -13,9 +13,10 @@ typedef void (*SimdupGroupSink)(void *arg, const SimdupGroup *a,
 /*
  * Each pair of different groups within the distance, once, in no order; but
  * none of two groups that hold rows of the second query only. Memory stays
- * within the batch's budget.
+ * within the batch's budget. The phase is what progress messages call it.
  */
-extern void simdup_join_groups(SimdupRows *rows, int max_distance,
-							   SimdupGroupSink sink, void *arg);
+extern void simdup_join_groups(SimdupGroups *groups, int max_distance,
+							   const char *phase, SimdupGroupSink sink,
+							   void *arg);
 
 #endif /* SIMDUP_BATCH_JOIN_H */

@@ -9,13 +9,14 @@
 #include "utils/builtins.h"
 
 #include "batch/join.h"
-#include "batch/rows.h"
+#include "server/arguments.h"
 #include "server/progress.h"
 #include "server/result.h"
 
 typedef struct PairOutput
 {
-	SimdupRows *rows;
+	SimdupGroups *groups;
+	SimdupKeys *keys;
 	ReturnSetInfo *result;
 } PairOutput;
 
@@ -26,8 +27,8 @@ put_pair(PairOutput *output, uint32 x, uint32 y, int distance)
 	Datum values[3];
 	bool nulls[3] = {false, false, false};
 
-	values[0] = simdup_row_key(output->rows, Min(x, y), 0);
-	values[1] = simdup_row_key(output->rows, Max(x, y), 1);
+	values[0] = simdup_keys_get(output->keys, Min(x, y), 0);
+	values[1] = simdup_keys_get(output->keys, Max(x, y), 1);
 	values[2] = Int32GetDatum(distance);
 	simdup_put_result(output->result, values, nulls);
 }
@@ -38,16 +39,13 @@ put_product(PairOutput *output, const SimdupGroup *a, uint32 a_from,
 			uint32 a_to, const SimdupGroup *b, uint32 b_from, uint32 b_to,
 			int distance)
 {
-	uint32 i;
-	uint32 j;
-
-	for (i = a_from; i < a_to; i++)
+	for (uint32 i = a_from; i < a_to; i++)
 	{
-		uint32 x = simdup_row_number(output->rows, a->start + i);
+		uint32 x = simdup_groups_row(output->groups, a->start + i);
 
 		CHECK_FOR_INTERRUPTS();
-		for (j = b_from; j < b_to; j++)
-			put_pair(output, x, simdup_row_number(output->rows, b->start + j),
+		for (uint32 j = b_from; j < b_to; j++)
+			put_pair(output, x, simdup_groups_row(output->groups, b->start + j),
 					 distance);
 	}
 }
@@ -65,74 +63,69 @@ put_near_groups(void *arg, const SimdupGroup *a, const SimdupGroup *b,
 static void
 put_equal_rows(PairOutput *output, const SimdupGroup *group)
 {
-	uint32 i;
-	uint32 j;
-
-	for (i = 0; i < group->n_first; i++)
+	for (uint32 i = 0; i < group->n_first; i++)
 	{
-		uint32 x = simdup_row_number(output->rows, group->start + i);
+		uint32 x = simdup_groups_row(output->groups, group->start + i);
 
 		CHECK_FOR_INTERRUPTS();
 		simdup_progress_done((int64) group->start + i);
-		for (j = i + 1; j < group->n; j++)
+		for (uint32 j = i + 1; j < group->n; j++)
 			put_pair(output, x,
-					 simdup_row_number(output->rows, group->start + j), 0);
+					 simdup_groups_row(output->groups, group->start + j), 0);
 	}
 }
 
 static void
-put_all_pairs(PairOutput *output, int max_distance)
+put_all_pairs(ReturnSetInfo *result, SimdupRows *rows, int max_distance)
 {
-	SimdupRows *rows = output->rows;
-	int64 i;
+	PairOutput output = {simdup_rows_group(rows), rows->keys, result};
 
-	simdup_rows_group(rows);
 	simdup_progress_phase("writing equal rows", rows->n);
-	for (i = 0; i < rows->n_groups; i++)
+	for (int64 i = 0; i < output.groups->n; i++)
 	{
-		SimdupGroup group = simdup_rows_get_group(rows, i).group;
+		SimdupGroup group = simdup_groups_get(output.groups, i);
 
 		if (group.n > 1)
-			put_equal_rows(output, &group);
+			put_equal_rows(&output, &group);
 	}
-	simdup_join_groups(rows, max_distance, put_near_groups, output);
-	simdup_rows_end(rows);
+	simdup_join_groups(output.groups, max_distance, "comparing",
+					   put_near_groups, &output);
+	simdup_groups_end(output.groups);
 }
 
 PG_FUNCTION_INFO_V1(simdup_pairs);
+/* simdup_pairs(query, max_distance [, key_type]) */
 Datum
 simdup_pairs(PG_FUNCTION_ARGS)
 {
-	PairOutput output;
+	ReturnSetInfo *result = simdup_begin_result(fcinfo);
 	int max_distance;
+	SimdupRows *rows;
 
-	output.result = simdup_begin_result(fcinfo);
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+	if (simdup_has_null(fcinfo, 2))
 		return (Datum) 0;
 	max_distance = simdup_check_max_distance(PG_GETARG_INT32(1));
-	output.rows = simdup_rows_begin(fcinfo, 2);
-	simdup_rows_read(output.rows, text_to_cstring(PG_GETARG_TEXT_PP(0)),
-					 "query");
-	put_all_pairs(&output, max_distance);
+	rows = simdup_rows_begin(fcinfo, 2);
+	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
+	put_all_pairs(result, rows, max_distance);
 	return (Datum) 0;
 }
 
 PG_FUNCTION_INFO_V1(simdup_new_pairs);
+/* simdup_new_pairs(new_query, old_query, max_distance [, key_type]) */
 Datum
 simdup_new_pairs(PG_FUNCTION_ARGS)
 {
-	PairOutput output;
+	ReturnSetInfo *result = simdup_begin_result(fcinfo);
 	int max_distance;
+	SimdupRows *rows;
 
-	output.result = simdup_begin_result(fcinfo);
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
+	if (simdup_has_null(fcinfo, 3))
 		return (Datum) 0;
 	max_distance = simdup_check_max_distance(PG_GETARG_INT32(2));
-	output.rows = simdup_rows_begin(fcinfo, 3);
-	simdup_rows_read(output.rows, text_to_cstring(PG_GETARG_TEXT_PP(0)),
-					 "new_query");
-	simdup_rows_read(output.rows, text_to_cstring(PG_GETARG_TEXT_PP(1)),
-					 "old_query");
-	put_all_pairs(&output, max_distance);
+	rows = simdup_rows_begin(fcinfo, 3);
+	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "new_query");
+	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(1)), "old_query");
+	put_all_pairs(result, rows, max_distance);
 	return (Datum) 0;
 }

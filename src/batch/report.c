@@ -15,6 +15,7 @@
 #include "utils/builtins.h"
 
 #include "batch/stats.h"
+#include "server/arguments.h"
 
 #define SAMPLE_CHARS 280
 
@@ -212,20 +213,22 @@ put_distances(StringInfo page, const SimdupStats *stats)
 			 stats->max_distance + 1, labels, stats->pairs);
 }
 
-/* Key and sample of a row, as simdup_rows_as_text keeps them. */
+static void
+put_text(StringInfo page, Datum value)
+{
+	text *escaped = DatumGetTextPP(value);
+
+	put_escaped(page, VARDATA_ANY(escaped), (int) VARSIZE_ANY_EXHDR(escaped));
+}
+
+/* Key and sample of a row. */
 static void
 put_member(StringInfo page, SimdupRows *rows, uint32 number)
 {
-	text *both = DatumGetTextPP(simdup_row_key(rows, number, 0));
-	const char *start = VARDATA_ANY(both);
-	int len = (int) VARSIZE_ANY_EXHDR(both);
-	const char *tab = memchr(start, '\t', (size_t) len);
-	int key_len = (int) (tab - start);
-
 	appendStringInfoString(page, "<li><b>");
-	put_escaped(page, start, key_len);
+	put_text(page, simdup_keys_get(rows->keys, number, 0));
 	appendStringInfoString(page, "</b> ");
-	put_escaped(page, tab + 1, len - key_len - 1);
+	put_text(page, simdup_keys_get(rows->samples, number, 0));
 	appendStringInfoString(page, "</li>\n");
 }
 
@@ -308,15 +311,16 @@ simdup_report_html(PG_FUNCTION_ARGS)
 	text *title = PG_GETARG_TEXT_PP(1);
 	int max_distance = simdup_check_max_distance(PG_GETARG_INT32(2));
 	SimdupRows *rows = simdup_rows_begin(fcinfo, PG_NARGS());
+	SimdupGroups *groups;
 	SimdupStats stats;
 	StringInfoData page;
 
 	initStringInfo(&page);
 	simdup_rows_as_text(rows, SAMPLE_CHARS);
 	simdup_rows_read(rows, query, "query");
-	simdup_rows_group(rows);
-	simdup_compute_stats(rows, max_distance, &stats);
+	groups = simdup_rows_group(rows);
+	simdup_compute_stats(groups, max_distance, &stats);
 	put_page(&page, rows, &stats, title);
-	simdup_rows_end(rows);
+	simdup_groups_end(groups);
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(page.data, page.len));
 }

@@ -26,9 +26,7 @@ count_pairs(void *arg, const SimdupGroup *a, const SimdupGroup *b, int distance)
 static int
 place_of(const SimdupStats *stats, uint32 first_row)
 {
-	int i;
-
-	for (i = 0; i < stats->n_largest; i++)
+	for (int i = 0; i < stats->n_largest; i++)
 		if (stats->largest[i].first_row == first_row)
 			return i;
 	return -1;
@@ -88,23 +86,23 @@ add_member(SimdupLargeCluster *cluster, uint32 number)
 static void
 find_members(const SimdupClusters *clusters, SimdupStats *stats)
 {
-	SimdupRows *rows = clusters->rows;
-	int64 i;
+	SimdupGroups *groups = clusters->groups;
 
-	for (i = 0; i < rows->n_groups; i++)
+	for (int64 i = 0; i < groups->n; i++)
 	{
-		SimdupGroup group = simdup_rows_get_group(rows, i).group;
+		SimdupGroup group = simdup_groups_get(groups, i);
 		uint32 first_row;
 		uint32 size;
 		int place;
-		uint32 row;
 
 		CHECK_FOR_INTERRUPTS();
 		simdup_cluster_of(clusters, &group, &first_row, &size);
 		place = size > 1 ? place_of(stats, first_row) : -1;
-		for (row = 0; place >= 0 && row < Min(group.n, SIMDUP_N_MEMBERS); row++)
+		if (place < 0)
+			continue;
+		for (uint32 row = 0; row < Min(group.n, SIMDUP_N_MEMBERS); row++)
 			add_member(&stats->largest[place],
-					   simdup_row_number(rows, group.start + row));
+					   simdup_groups_row(groups, group.start + row));
 	}
 }
 
@@ -124,51 +122,49 @@ count_group(const SimdupClusters *clusters, const SimdupGroup *group,
 	simdup_cluster_of(clusters, group, &first_row, &size);
 	/* a cluster is counted where its first row is, so once */
 	if (size > 1 &&
-		simdup_row_number(clusters->rows, group->start) == first_row)
+		simdup_groups_row(clusters->groups, group->start) == first_row)
 		count_cluster(stats, first_row, size);
 }
 
 /* Rows of each value of one block: 16 bits at most, so a plain table. */
 static void
-compute_block(SimdupRows *rows, SimdupBlockStats *block, uint32 *counts)
+compute_block(SimdupGroups *groups, SimdupBlockStats *block, uint32 *counts)
 {
 	int width = block->last_bit - block->first_bit + 1;
-	int64 i;
-	int64 value;
+	uint32 n_rows = groups->rows->n;
 
 	memset(counts, 0, sizeof(uint32) << width);
-	for (i = 0; i < rows->n_groups; i++)
+	for (int64 i = 0; i < groups->n; i++)
 	{
-		SimdupGroupRecord record = simdup_rows_get_group(rows, i);
+		SimdupGroup group = simdup_groups_get(groups, i);
 
 		CHECK_FOR_INTERRUPTS();
-		counts[simdup_block_bits(record.fp, block->first_bit,
-								 block->last_bit + 1)] += record.group.n;
+		counts[simdup_block_bits(group.fp, block->first_bit,
+								 block->last_bit + 1)] += group.n;
 	}
-	for (value = 0; value < INT64CONST(1) << width; value++)
+	for (int64 value = 0; value < INT64CONST(1) << width; value++)
 	{
 		double n = counts[value];
 
 		block->n_values += counts[value] > 0;
 		block->largest = Max(block->largest, (int64) counts[value]);
-		block->expected += rows->n ? n * n / rows->n : 0;
+		block->expected += n_rows ? n * n / n_rows : 0;
 	}
 }
 
 static void
-compute_blocks(SimdupRows *rows, SimdupStats *stats)
+compute_blocks(SimdupGroups *groups, SimdupStats *stats)
 {
 	uint32 *counts = palloc(sizeof(uint32) << 16);
-	int i;
 
 	stats->n_blocks = Max(stats->max_distance + 1, SIMDUP_MIN_STAT_BLOCKS);
-	for (i = 0; i < stats->n_blocks; i++)
+	for (int i = 0; i < stats->n_blocks; i++)
 	{
 		SimdupBlockStats *block = &stats->blocks[i];
 
 		block->first_bit = simdup_block_start(i, stats->n_blocks);
 		block->last_bit = simdup_block_start(i + 1, stats->n_blocks) - 1;
-		compute_block(rows, block, counts);
+		compute_block(groups, block, counts);
 	}
 	pfree(counts);
 }
@@ -177,35 +173,34 @@ double
 simdup_expected_candidates(const SimdupStats *stats)
 {
 	double sum = 0;
-	int i;
 
-	for (i = 0; i < stats->n_blocks; i++)
+	for (int i = 0; i < stats->n_blocks; i++)
 		sum += stats->blocks[i].expected;
 	return sum;
 }
 
 void
-simdup_compute_stats(SimdupRows *rows, int max_distance, SimdupStats *stats)
+simdup_compute_stats(SimdupGroups *groups, int max_distance, SimdupStats *stats)
 {
+	SimdupRows *rows = groups->rows;
 	SimdupClusters *clusters;
-	int64 i;
 
 	memset(stats, 0, sizeof(SimdupStats));
 	stats->max_distance = max_distance;
 	stats->n_rows = (int64) rows->n + rows->n_null;
 	stats->n_null = rows->n_null;
-	stats->n_distinct = rows->n_groups;
-	clusters = simdup_find_clusters(rows, max_distance, SIMDUP_CONNECTED,
+	stats->n_distinct = groups->n;
+	clusters = simdup_find_clusters(groups, max_distance, SIMDUP_CONNECTED,
 									count_pairs, stats);
-	simdup_progress_phase("counting", rows->n_groups);
-	for (i = 0; i < rows->n_groups; i++)
+	simdup_progress_phase("counting", groups->n);
+	for (int64 i = 0; i < groups->n; i++)
 	{
-		SimdupGroup group = simdup_rows_get_group(rows, i).group;
+		SimdupGroup group = simdup_groups_get(groups, i);
 
 		CHECK_FOR_INTERRUPTS();
 		count_group(clusters, &group, stats);
 		simdup_progress_done(i);
 	}
 	find_members(clusters, stats);
-	compute_blocks(rows, stats);
+	compute_blocks(groups, stats);
 }

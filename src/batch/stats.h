@@ -5,7 +5,7 @@
 #ifndef SIMDUP_BATCH_STATS_H
 #define SIMDUP_BATCH_STATS_H
 
-#include "batch/rows.h"
+#include "batch/groups.h"
 #include "core/allpairs.h"
 
 #define SIMDUP_N_LARGEST 10
@@ -50,7 +50,7 @@ typedef struct SimdupStats
 } SimdupStats;
 
 /* Of rows that are read and grouped. */
-extern void simdup_compute_stats(SimdupRows *rows, int max_distance,
+extern void simdup_compute_stats(SimdupGroups *groups, int max_distance,
 								 SimdupStats *stats);
 
 /* Most to expect to look at in one search: all blocks together. */

@@ -9,8 +9,9 @@
 #include "compat.h"
 #include "utils/builtins.h"
 
-#include "server/result.h"
 #include "batch/stats.h"
+#include "server/arguments.h"
+#include "server/result.h"
 
 static void
 put(ReturnSetInfo *result, const char *section, const char *item, double value)
@@ -40,11 +41,9 @@ put_totals(ReturnSetInfo *result, const SimdupStats *stats)
 static void
 put_sizes(ReturnSetInfo *result, const SimdupStats *stats)
 {
-	int bin;
-
 	put(result, "near groups", "groups", (double) stats->near_groups);
 	put(result, "near groups", "rows in them", (double) stats->near_rows);
-	for (bin = 0; bin < SIMDUP_N_SIZE_BINS; bin++)
+	for (int bin = 0; bin < SIMDUP_N_SIZE_BINS; bin++)
 	{
 		uint64 last = (uint64) 2 << bin;
 
@@ -60,17 +59,15 @@ put_sizes(ReturnSetInfo *result, const SimdupStats *stats)
 }
 
 static void
-put_largest(ReturnSetInfo *result, SimdupRows *rows, const SimdupStats *stats)
+put_largest(ReturnSetInfo *result, SimdupKeys *keys, const SimdupStats *stats)
 {
-	int i;
-
-	for (i = 0; i < stats->n_largest; i++)
+	for (int i = 0; i < stats->n_largest; i++)
 	{
-		char *key = text_to_cstring(DatumGetTextPP(
-			simdup_row_key(rows, stats->largest[i].first_row, 0)));
+		const SimdupLargeCluster *cluster = &stats->largest[i];
+		Datum key = simdup_keys_get(keys, cluster->first_row, 0);
 
-		*strchr(key, '\t') = '\0';
-		put(result, "largest near groups", key, stats->largest[i].size);
+		put(result, "largest near groups", text_to_cstring(DatumGetTextPP(key)),
+			cluster->size);
 	}
 }
 
@@ -78,9 +75,8 @@ static void
 put_blocks(ReturnSetInfo *result, const SimdupStats *stats)
 {
 	const char *section = "candidates per search";
-	int i;
 
-	for (i = 0; i < stats->n_blocks; i++)
+	for (int i = 0; i < stats->n_blocks; i++)
 	{
 		const SimdupBlockStats *block = &stats->blocks[i];
 
@@ -102,19 +98,19 @@ simdup_summary(PG_FUNCTION_ARGS)
 	int max_distance = simdup_check_max_distance(PG_GETARG_INT32(1));
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
 	SimdupRows *rows = simdup_rows_begin(fcinfo, PG_NARGS());
+	SimdupGroups *groups;
 	SimdupStats stats;
-	int d;
 
 	simdup_rows_as_text(rows, 0);
 	simdup_rows_read(rows, query, "query");
-	simdup_rows_group(rows);
-	simdup_compute_stats(rows, max_distance, &stats);
+	groups = simdup_rows_group(rows);
+	simdup_compute_stats(groups, max_distance, &stats);
 	put_totals(result, &stats);
 	put_sizes(result, &stats);
-	put_largest(result, rows, &stats);
-	for (d = 0; d <= max_distance; d++)
+	put_largest(result, rows->keys, &stats);
+	for (int d = 0; d <= max_distance; d++)
 		put(result, "pairs", psprintf("at distance %d", d), stats.pairs[d]);
 	put_blocks(result, &stats);
-	simdup_rows_end(rows);
+	simdup_groups_end(groups);
 	return (Datum) 0;
 }

@@ -7,12 +7,11 @@
 
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
 #include "batch/scores.h"
 #include "core/falsepairs.h"
 #include "core/hamming.h"
+#include "server/catalog.h"
 #include "server/query.h"
 #include "server/result.h"
 #include "type/simhash64.h"
@@ -142,7 +141,6 @@ simdup_tune(PG_FUNCTION_ARGS)
 	char *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	int up_to = PG_GETARG_INT32(1);
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
-	Oid schema = get_func_namespace(fcinfo->flinfo->fn_oid);
 	Tuning *tuning;
 
 	if (up_to < 0 || up_to > SIMHASH64_BITS)
@@ -151,9 +149,7 @@ simdup_tune(PG_FUNCTION_ARGS)
 				errdetail("The distance given is %d.", up_to));
 	tuning = palloc0(sizeof(Tuning));
 	tuning->sample = palloc(SIMDUP_SAMPLE_SIZE * sizeof(uint64));
-	tuning->fp_type =
-		GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
-						CStringGetDatum("simhash64"), ObjectIdGetDatum(schema));
+	tuning->fp_type = simdup_sibling_type(fcinfo->flinfo->fn_oid, "simhash64");
 	simdup_run_query(query, "query", check_columns, receive, tuning);
 	if (tuning->labelled)
 		put_labelled(result, tuning, up_to);

@@ -12,6 +12,7 @@
 
 #include "core/bitmap.h"
 #include "core/features.h"
+#include "server/arguments.h"
 #include "text/shingling.h"
 
 #define BITMAP_MAX_WORDS (SIMDUP_BITMAP_MAX_BITS / 64)
@@ -117,10 +118,8 @@ begin_partition(PartitionState *state, WindowObject winobj, int n_bits)
 		DatumGetFloat8(WinGetFuncArgCurrent(winobj, 2, &threshold_isnull));
 	MemoryContext old;
 
-	if (size_isnull || threshold_isnull)
-		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("%s must not be null",
-					   size_isnull ? "window_size" : "threshold"));
+	simdup_check_not_null(size_isnull, "window_size");
+	simdup_check_not_null(threshold_isnull, "threshold");
 	if (size < 1)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("window size must be at least 1"),

@@ -137,6 +137,46 @@ simdup_sort_rows(uint64_t *fps, uint32_t *rows, uint64_t *fp_scratch,
 	sort_below(r, N_DIGITS);
 }
 
+/* The same with scratch arrays of its own. */
+static void
+sort_alone(uint64_t *fps, uint32_t *rows, uint32_t n)
+{
+	uint64_t *fp_scratch = simdup_alloc((size_t) n * sizeof(uint64_t));
+	uint32_t *row_scratch = simdup_alloc((size_t) n * sizeof(uint32_t));
+
+	simdup_sort_rows(fps, rows, fp_scratch, row_scratch, n);
+	simdup_free(fp_scratch);
+	simdup_free(row_scratch);
+}
+
+SimdupRowGroups
+simdup_group_rows(uint64_t *fps, uint32_t n)
+{
+	SimdupRowGroups groups = {0, fps, NULL, NULL};
+	uint32_t g = 0;
+
+	groups.numbers = simdup_alloc(((size_t) n + 1) * sizeof(uint32_t));
+	for (uint32_t i = 0; i < n; i++)
+		groups.numbers[i] = i;
+	if (n > 0)
+		sort_alone(fps, groups.numbers, n);
+	for (uint32_t i = 0; i < n; i++)
+		groups.n += i == 0 || fps[i] != fps[i - 1];
+
+	groups.starts = simdup_alloc(((size_t) groups.n + 1) * sizeof(uint32_t));
+	for (uint32_t i = 0; i < n; i++)
+	{
+		uint64_t fp = fps[i];
+
+		if (g > 0 && fps[g - 1] == fp)
+			continue;
+		groups.starts[g] = i;
+		fps[g++] = fp;
+	}
+	groups.starts[g] = n;
+	return groups;
+}
+
 void
 simdup_group_index_init(SimdupGroupIndex *index, const uint64_t *fps,
 						uint32_t n)

@@ -122,14 +122,6 @@ simdup_city64_long(const char *s, size_t len)
 						   CITY_MUL);
 }
 
-static inline uint64_t
-murmur_finish(uint64_t h)
-{
-	h = (h ^ (h >> 33)) * UINT64_C(0xff51afd7ed558ccd);
-	h = (h ^ (h >> 33)) * UINT64_C(0xc4ceb9fe1a85ec53);
-	return h ^ (h >> 33);
-}
-
 /* First half of MurmurHash3_x64_128, seed 0. */
 static uint64_t
 murmur3(const char *s, size_t len)
@@ -157,8 +149,8 @@ murmur3(const char *s, size_t len)
 	h2 ^= len;
 	h1 += h2;
 	h2 += h1;
-	h1 = murmur_finish(h1);
-	h2 = murmur_finish(h2);
+	h1 = simdup_mix64(h1);
+	h2 = simdup_mix64(h2);
 	return h1 + h2;
 }
 

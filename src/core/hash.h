@@ -84,6 +84,15 @@ simdup_city_mix(uint64_t u, uint64_t v, uint64_t mul)
 	return b * mul;
 }
 
+/* A bijection that spreads every bit over all 64: MurmurHash3's finisher. */
+static inline uint64_t
+simdup_mix64(uint64_t x)
+{
+	x = (x ^ (x >> 33)) * UINT64_C(0xff51afd7ed558ccd);
+	x = (x ^ (x >> 33)) * UINT64_C(0xc4ceb9fe1a85ec53);
+	return x ^ (x >> 33);
+}
+
 /*
  * CityHash64. Tokens are short, so the up-to-16-byte case is inline: it is
  * what a fingerprint spends its time in.

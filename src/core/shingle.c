@@ -15,6 +15,7 @@
 #include "core/hash.h"
 #include "core/host.h"
 #include "core/tokenizer.h"
+#include "core/whitespace.h"
 
 /* Any odd number with bits all over; a window's hash is a polynomial in it. */
 #define SLIDE_BASE UINT64_C(0x9e3779b97f4a7c15)
@@ -319,17 +320,6 @@ mix_char(uint32_t cp)
 	return x ^ (x >> 32);
 }
 
-/* Unicode's property White_Space. */
-static inline bool
-is_white_space(uint32_t cp)
-{
-	if (cp < 0x80)
-		return cp == ' ' || (cp >= '\t' && cp <= '\r');
-	return cp == 0x85 || cp == 0xa0 || cp == 0x1680 ||
-		   (cp >= 0x2000 && cp <= 0x200a) || cp == 0x2028 || cp == 0x2029 ||
-		   cp == 0x202f || cp == 0x205f || cp == 0x3000;
-}
-
 /*
  * Decode the character at p. Returns whether it is a unit, and its code point,
  * folded unless raw.
@@ -342,7 +332,7 @@ next_unit(bool raw, const unsigned char *p, const unsigned char *end, int *len,
 
 	*cp = simdup_utf8_decode(p, end, len);
 	if (raw)
-		return *cp != SIMDUP_INVALID_CHAR && !is_white_space(*cp);
+		return *cp != SIMDUP_INVALID_CHAR && !simdup_is_white_space(*cp);
 	/* the bulk of Chinese text: letters, and their own folded form */
 	if (*cp - 0x4e00 <= 0x9fff - 0x4e00)
 		return true;

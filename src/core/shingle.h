@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/hash.h"
+
 typedef enum SimdupShingleUnit
 {
 	SIMDUP_SHINGLE_WORD,
@@ -71,14 +73,5 @@ typedef void (*SimdupShingleSink)(void *arg, const char *bytes, size_t len);
 extern void simdup_shingle_strings(SimdupShingleUnit unit, int w,
 								   const char *text, size_t len,
 								   SimdupShingleSink sink, void *arg);
-
-/* A bijection that spreads every bit over all 64 (MurmurHash3's finisher). */
-static inline uint64_t
-simdup_mix64(uint64_t x)
-{
-	x = (x ^ (x >> 33)) * UINT64_C(0xff51afd7ed558ccd);
-	x = (x ^ (x >> 33)) * UINT64_C(0xc4ceb9fe1a85ec53);
-	return x ^ (x >> 33);
-}
 
 #endif /* SIMDUP_CORE_SHINGLE_H */

@@ -10,17 +10,30 @@
 
 #include "server/arrays.h"
 
+void
+simdup_check_array(ArrayType *array, const char *name)
+{
+	const bits8 *not_null = ARR_NULLBITMAP(array);
+	int n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+
+	if (ARR_NDIM(array) > 1)
+		ereport(ERROR, errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				errmsg("%s must be one-dimensional", name),
+				errdetail("The array has %d dimensions.", ARR_NDIM(array)));
+	for (int i = 0; not_null != NULL && i < n; i++)
+	{
+		if ((not_null[i / 8] >> i % 8 & 1) == 0)
+			ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					errmsg("%s must not contain nulls", name),
+					errdetail("The element at position %d is null.", i + 1));
+	}
+}
+
 /* Checks the form; returns the elements, which lie side by side. */
 static const void *
 array_elements(ArrayType *array, const char *name, int *n)
 {
-	if (ARR_NDIM(array) > 1)
-		ereport(ERROR, errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				errmsg("%s must be a one-dimensional array", name),
-				errdetail("It has %d dimensions.", ARR_NDIM(array)));
-	if (array_contains_nulls(array))
-		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("%s must not contain nulls", name));
+	simdup_check_array(array, name);
 	*n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 	return ARR_DATA_PTR(array);
 }

@@ -9,6 +9,12 @@
 #include "utils/array.h"
 
 /*
+ * ERROR, with the argument's name, unless an array is one-dimensional and
+ * without NULLs. An empty array is.
+ */
+extern void simdup_check_array(ArrayType *array, const char *name);
+
+/*
  * The elements of a one-dimensional array without NULLs; of an empty one none.
  * Raises 2202E or 22004 with the argument's name.
  */

@@ -14,10 +14,16 @@
 #include "server/catalog.h"
 
 Oid
-simdup_sibling_type(Oid funcid, const char *name)
+simdup_type_in_schema(Oid schema, const char *name)
 {
 	return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, PointerGetDatum(name),
-						   ObjectIdGetDatum(get_func_namespace(funcid)));
+						   ObjectIdGetDatum(schema));
+}
+
+Oid
+simdup_sibling_type(Oid funcid, const char *name)
+{
+	return simdup_type_in_schema(get_func_namespace(funcid), name);
 }
 
 Oid

@@ -9,6 +9,9 @@
 #ifndef SIMDUP_SERVER_CATALOG_H
 #define SIMDUP_SERVER_CATALOG_H
 
+/* The type of this name in a schema, or InvalidOid. */
+extern Oid simdup_type_in_schema(Oid schema, const char *name);
+
 /* The type of this name in the function's schema, or InvalidOid. */
 extern Oid simdup_sibling_type(Oid funcid, const char *name);
 

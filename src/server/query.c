@@ -155,37 +155,3 @@ simdup_subquery(const char *query, const char *argument,
 	/* the newline ends a comment that the text may end in */
 	return psprintf("(%.*s\n)", len, start);
 }
-
-Oid
-simdup_key_type_argument(FunctionCallInfo fcinfo, int argument)
-{
-	Oid type;
-
-	if (argument >= PG_NARGS())
-		return INT8OID;
-	type = get_fn_expr_argtype(fcinfo->flinfo, argument);
-	if (!OidIsValid(type))
-		elog(ERROR, "could not determine the type of the keys");
-	return type;
-}
-
-void
-simdup_check_key_type(const char *argument, Oid type, Oid expected)
-{
-	if (type == expected ||
-		(expected == INT8OID && (type == INT4OID || type == INT2OID)))
-		return;
-	ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
-			errmsg("key of the query in argument \"%s\" is of type %s, not %s",
-				   argument, format_type_be(type), format_type_be(expected)),
-			errhint("Name the type of the key by a null of it as the last "
-					"argument: NULL::%s.",
-					format_type_be(type)));
-}
-
-Datum
-simdup_widen_key(Datum key, Oid type)
-{
-	return Int64GetDatum(type == INT2OID ? (int64) DatumGetInt16(key)
-										 : (int64) DatumGetInt32(key));
-}

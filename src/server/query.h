@@ -28,18 +28,6 @@ extern void simdup_run_query(const char *query, const char *argument,
 extern char *simdup_subquery(const char *query, const char *argument,
 							 SimdupColumnCheck check, void *arg);
 
-/*
- * The type of the keys: that of the null in this place among the arguments, or
- * bigint where there is none.
- */
-extern Oid simdup_key_type_argument(FunctionCallInfo fcinfo, int argument);
-
-/* ERROR unless keys of a type can be taken for keys of the expected one. */
-extern void simdup_check_key_type(const char *argument, Oid type, Oid expected);
-
-/* A key of one of the smaller integer types as the bigint it is taken for. */
-extern Datum simdup_widen_key(Datum key, Oid type);
-
 /* ERROR: the query has not the columns it should have. */
 pg_noreturn extern void simdup_wrong_columns(const char *argument,
 											 TupleDesc columns,

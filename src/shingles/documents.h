@@ -5,8 +5,10 @@
 #ifndef SIMDUP_SHINGLES_DOCUMENTS_H
 #define SIMDUP_SHINGLES_DOCUMENTS_H
 
-#include "server/tempfile.h"
 #include "fmgr.h"
+
+#include "server/keys.h"
+#include "server/tempfile.h"
 #include "text/shingling.h"
 
 /* Called for each document that has shingles, with its number and its set. */
@@ -23,17 +25,13 @@ typedef struct SimdupDocuments
 	MemoryContext context; /* all of it */
 	MemoryContext row_context;
 	SimdupShingling shingling;
-	Oid key_type;
-	int16 key_len; /* of the type */
-	bool key_byval;
-	Oid query_key_type;
 	Oid fp_type;			 /* InvalidOid: no fingerprint column */
 	SimdupDocumentSink sink; /* or NULL */
 	void *arg;
 
 	uint32 n;
 	uint32 capacity;
-	Datum *keys;
+	SimdupKeys *keys;
 	uint64 *fps;	/* NULL without */
 	uint32 *sizes;	/* of the sets */
 	int64 *offsets; /* of the sets in the file */
@@ -62,14 +60,5 @@ extern const SimdupHashes *simdup_document_set(SimdupDocuments *documents,
  */
 extern double simdup_document_resemblance(SimdupDocuments *documents, uint32 a,
 										  uint32 b, double min_resemblance);
-
-/* Is any of the first n arguments NULL? Then there is nothing to find. */
-extern bool simdup_has_null(FunctionCallInfo fcinfo, int n);
-
-/* A resemblance as given, or an ERROR: above 0, at most 1. */
-extern double simdup_check_min_resemblance(double value);
-
-/* text and what is stored like it. */
-extern bool simdup_is_text_type(Oid type);
 
 #endif /* SIMDUP_SHINGLES_DOCUMENTS_H */

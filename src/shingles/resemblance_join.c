@@ -29,6 +29,7 @@
 #include "utils/memutils.h"
 #include "utils/tuplesort.h"
 
+#include "server/arguments.h"
 #include "server/result.h"
 #include "core/unionfind.h"
 #include "shingles/documents.h"
@@ -348,13 +349,14 @@ put_results(PairSearch *search, ReturnSetInfo *result)
 		simdup_tempfile_read(search->found, i * (int64) sizeof(pair), &pair,
 							 sizeof(pair));
 		sum = documents->sizes[pair.a] + documents->sizes[pair.b];
-		values[0] = documents->keys[pair.a];
-		values[1] = documents->keys[pair.b];
+		values[0] = simdup_keys_get(documents->keys, pair.a, 0);
+		values[1] = simdup_keys_get(documents->keys, pair.b, 1);
 		values[2] = Int32GetDatum((int32) pair.common);
 		values[3] =
 			Float8GetDatum((double) pair.common / (double) (sum - pair.common));
 		values[4] =
-			documents->keys[simdup_component_root(search->parent, pair.a)];
+			simdup_keys_get(documents->keys,
+							simdup_component_root(search->parent, pair.a), 2);
 		simdup_put_result(result, values, nulls);
 	}
 }

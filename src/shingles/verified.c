@@ -9,10 +9,10 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "batch/rows.h"
 #include "core/allpairs.h"
 #include "core/group.h"
 #include "core/hamming.h"
+#include "server/arguments.h"
 #include "server/result.h"
 #include "shingles/documents.h"
 
@@ -75,8 +75,8 @@ verify(Verifier *verifier, uint32 x, uint32 y, int distance)
 
 	if (resemblance < 0)
 		return;
-	values[0] = documents->keys[a];
-	values[1] = documents->keys[b];
+	values[0] = simdup_keys_get(documents->keys, a, 0);
+	values[1] = simdup_keys_get(documents->keys, b, 1);
 	values[2] = Int32GetDatum(distance);
 	values[3] = Float8GetDatum(resemblance);
 	simdup_put_result(verifier->result, values, nulls);

@@ -14,6 +14,7 @@
 #include "utils/memutils.h"
 #include "utils/tuplesort.h"
 
+#include "server/arguments.h"
 #include "server/result.h"
 #include "server/query.h"
 #include "core/terms.h"
@@ -108,14 +109,9 @@ fill_lexicon(Lexicon *lexicon, ArrayType *words, ArrayType *weights)
 	int n_weights = 0;
 	const float8 *values = NULL;
 
-	if (ARR_NDIM(words) > 1 || (weights && ARR_NDIM(weights) > 1))
-		ereport(ERROR, errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				errmsg("terms and weights must be one-dimensional "
-					   "arrays"));
-	if (array_contains_nulls(words) ||
-		(weights && array_contains_nulls(weights)))
-		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("terms and weights must not contain nulls"));
+	simdup_check_array(words, "terms");
+	if (weights)
+		simdup_check_array(weights, "weights");
 	deconstruct_array(words, TEXTOID, -1, false, TYPALIGN_INT, &elements, NULL,
 					  &n);
 	if (weights)

@@ -1,7 +1,8 @@
 /*
  * breaker.c
- *	  ICU as SQL sees it: a locale's word breaks, what goes wrong with them, and
- *	  the version. Everything else asks here, built with ICU or without.
+ *	  ICU as SQL sees it: a locale's word breaks, the errors, and the version.
+ *
+ * Other files call this one, whether simdup was built with ICU or without.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -14,34 +15,46 @@
 
 #ifdef SIMDUP_ICU
 
-void
-simdup_icu_failed(const char *reason)
+/* ERROR, unless ICU did what it should. */
+static void
+check_icu(SimdupIcuStatus status)
 {
-	ereport(ERROR, errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-			errmsg("could not find words with ICU: %s", reason));
+	if (status == SIMDUP_ICU_NO_MEMORY)
+		ereport(ERROR, errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory"),
+				errdetail("Failed while finding words with ICU."));
+	if (status != SIMDUP_ICU_OK)
+		ereport(ERROR, errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				errmsg("could not find words with ICU: %s",
+					   simdup_icu_reason()));
 }
 
-void
-simdup_icu_no_memory(void)
+/* The find function of a SimdupBreaker. */
+static int
+find_breaks(void *words, const char *text, size_t len, SimdupBreak *breaks)
 {
-	ereport(ERROR, errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory"),
-			errdetail("Failed while finding words with ICU."));
+	int count = 0;
+
+	check_icu(simdup_icu_find(words, text, len, breaks, &count));
+	return count;
 }
 
 SimdupBreaker
 simdup_get_icu_breaker(const char *locale)
 {
-	SimdupBreaker breaker;
+	static const char letters[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+	SimdupIcuStatus status = SIMDUP_ICU_UNKNOWN;
+	void *words = NULL;
 
-	if (locale[strspn(locale,
-					  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")] !=
-			'\0' ||
-		locale[0] == '\0' || !simdup_icu_open(locale, &breaker))
+	if (locale[0] != '\0' && locale[strspn(locale, letters)] == '\0')
+		status = simdup_icu_open(locale, &words);
+	if (status == SIMDUP_ICU_UNKNOWN)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("unrecognized ICU locale: \"%s\"", locale),
 				errhint(
 					"A locale is a language, with its script and country where they matter, such as in \"icu:zh\", \"icu:ja_JP\" and \"icu:zh_Hant_TW\"."));
-	return breaker;
+	check_icu(status);
+	return (SimdupBreaker){find_breaks, words};
 }
 
 #else
@@ -65,7 +78,7 @@ simdup_icu_version(PG_FUNCTION_ARGS pg_attribute_unused())
 #ifdef SIMDUP_ICU
 	char version[SIMDUP_ICU_VERSION_SIZE];
 
-	simdup_icu_describe(version);
+	check_icu(simdup_icu_describe(version));
 	PG_RETURN_TEXT_P(cstring_to_text(version));
 #else
 	PG_RETURN_NULL();

@@ -11,19 +11,16 @@
 #include "utils/json.h"
 
 #include "core/hamming.h"
+#include "core/probe.h"
 #include "text/shingling.h"
 
 /* The default profile, as simhash(content) has it. */
 static void
 collect(SimdupFeatures *features, SimdupSum *sum, const text *content)
 {
-	SimdupProfile profile = {.tokenizer = {.kind = SIMDUP_TOKENIZER_WORD},
-							 .weighting = SIMDUP_WEIGHTING_LOG,
-							 .hash = SIMDUP_HASH_CITY64};
-
 	simdup_sum_init(sum);
-	simdup_collect_features(features, &profile, simdup_text_to_utf8(content),
-							sum);
+	simdup_collect_features(features, &simdup_default_profile,
+							simdup_text_to_utf8(content), sum);
 	simdup_features_sort(features);
 }
 
@@ -99,21 +96,6 @@ features_json(const SimdupFeatures *features, const SimdupFeatures *other,
 	return PointerGetDatum(cstring_to_text_with_len(json.data, json.len));
 }
 
-/* How probably two random 64-bit values differ in so few bits or fewer. */
-static double
-chance_of(int distance)
-{
-	double binomial = 1;
-	double sum = 0;
-
-	for (int i = 0; i <= distance; i++)
-	{
-		sum += binomial;
-		binomial = binomial * (64 - i) / (i + 1);
-	}
-	return sum / 18446744073709551616.0;
-}
-
 PG_FUNCTION_INFO_V1(simdup_explain);
 Datum
 simdup_explain(PG_FUNCTION_ARGS)
@@ -146,7 +128,7 @@ simdup_explain(PG_FUNCTION_ARGS)
 												 false));
 
 		values[0] = Int32GetDatum(distance);
-		values[1] = Float8GetDatum(chance_of(distance));
+		values[1] = Float8GetDatum(simdup_ball_fraction(distance));
 	}
 	nulls[2] = nulls[3] = nulls[4] = sets[0].n == 0 || sets[1].n == 0;
 	if (!nulls[2])

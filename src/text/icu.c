@@ -1,11 +1,10 @@
 /*
  * icu.c
- *	  Word breaks by ICU (UAX #29, and dictionaries where a script writes no
- *	  spaces), straight on UTF-8. No server header, so that it can be measured
- *	  without one.
+ *	  Word breaks by ICU: UAX #29, and dictionaries for scripts without spaces.
  *
- * What ICU opens is malloc'ed and stays for the session, a few break iterators
- * and one UText, so there is nothing that an error could leak.
+ * The file includes no server header, so that a benchmark can measure it alone.
+ * It reports failures as a status. ICU's break iterators are malloc'ed and stay
+ * open for the session: an error leaks nothing.
  */
 #ifdef SIMDUP_ICU
 
@@ -40,33 +39,46 @@ static int next_slot = 0;
 #define ICU_MEMORY (4 * 1024 * 1024)
 
 /*
- * Where it runs out of memory, ICU may crash (72 does, amid a dictionary), or
- * take a name for unknown. So be sure that there is enough before it works:
- * a block that was freed can be had again. volatile, lest the compiler see
- * that nobody wants it.
+ * ICU's break iterators do not survive a failed malloc (ICU-21569: "out of
+ * memory handling in RBBI is a known problem"): ubrk_next crashes amid a
+ * dictionary, and a known locale looks unknown. So check beforehand that there
+ * is memory. malloc gives a block of this size by mmap, untouched: 2 system
+ * calls for a window of 32 KB. volatile keeps the compiler from removing them.
  */
-static void
-require_memory(void)
+static bool
+have_memory(void)
 {
 	void *volatile room = malloc(ICU_MEMORY);
 
 	if (room == NULL)
-		simdup_icu_no_memory();
+		return false;
 	free(room);
+	return true;
 }
 
-static void
-check(UErrorCode status)
+static const char *reason = "";
+
+const char *
+simdup_icu_reason(void)
+{
+	return reason;
+}
+
+static SimdupIcuStatus
+status_of(UErrorCode status)
 {
 	if (status == U_MEMORY_ALLOCATION_ERROR)
-		simdup_icu_no_memory();
-	if (U_FAILURE(status))
-		simdup_icu_failed(u_errorName(status));
+		return SIMDUP_ICU_NO_MEMORY;
+	if (U_SUCCESS(status))
+		return SIMDUP_ICU_OK;
+	reason = u_errorName(status);
+	return SIMDUP_ICU_FAILED;
 }
 
 /*
- * ICU takes any name, and the root locale's rules where it knows none. That
- * would make of a slip of the pen a silent change, so every part must exist.
+ * ICU accepts any name, and uses the root locale's rules for a name that it
+ * does not know. A typing error would silently change fingerprints, so each
+ * part of the name must exist.
  */
 static bool
 is_known(const char *locale)
@@ -81,7 +93,7 @@ is_known(const char *locale)
 		return false;
 	if (name[0] == '\0' || strcmp(name, "root") == 0)
 		return true;
-	/* no codepage, and no keyword has a say in word breaks */
+	/* codepages and keywords do not change word breaks: refuse them */
 	if (strpbrk(name, ".@") || uloc_getISO3Language(name)[0] == '\0')
 		return false;
 	if (uloc_getCountry(name, part, sizeof(part), &status) > 0 &&
@@ -139,87 +151,95 @@ to_utf16(const char *text, size_t len)
 	return n;
 }
 
-/* Is what begins with this unit, and was found last, a number? */
+/* Is the segment found last, which begins with this unit, a number? */
 static inline bool
 is_number(UBreakIterator *words, UChar first)
 {
 	int32_t rule;
 
-	/* spare the call for the most of a Latin text */
+	/* most of a Latin text needs no call */
 	if (first == ' ' || (unsigned) (first | 0x20) - 'a' < 26)
 		return false;
 	rule = ubrk_getRuleStatus(words);
 	return rule >= UBRK_WORD_NUMBER && rule < UBRK_WORD_NUMBER_LIMIT;
 }
 
-/* A failure of ICU's iteration looks like an early end. */
-static int
-find_breaks(void *arg, const char *text, size_t len, SimdupBreak *breaks)
+SimdupIcuStatus
+simdup_icu_find(void *words, const char *text, size_t len, SimdupBreak *breaks,
+				int *count)
 {
-	UBreakIterator *words = ((OpenLocale *) arg)->words;
 	UErrorCode status = U_ZERO_ERROR;
 	int32_t units_len = to_utf16(text, len);
 	int32_t at = 0;
 	int32_t next;
-	int count = 0;
+	int n = 0;
 
-	require_memory();
+	if (!have_memory())
+		return SIMDUP_ICU_NO_MEMORY;
 	ubrk_setText(words, units, units_len, &status);
-	check(status);
+	if (U_FAILURE(status))
+		return status_of(status);
 	for (; (next = ubrk_next(words)) != UBRK_DONE; at = next)
 	{
-		breaks[count].end = offsets[next];
-		breaks[count++].is_number = is_number(words, units[at]);
+		breaks[n].end = offsets[next];
+		breaks[n++].is_number = is_number(words, units[at]);
 	}
-	if (at != units_len)
-		simdup_icu_failed("word break iteration ended early");
-	return count;
+	*count = n;
+	/* ubrk_next has no status: it just ends where it fails */
+	if (at == units_len)
+		return SIMDUP_ICU_OK;
+	reason = "word break iteration ended early";
+	return SIMDUP_ICU_FAILED;
 }
 
-/* Opened before, under this very name? Looking at a name takes ICU long. */
+/* The open locale of this name, or NULL. It saves ICU's slow look at a name. */
 static OpenLocale *
 find_open(const char *locale)
 {
 	for (int i = 0; i < MAX_OPEN; i++)
-		if (open_locales[i].words && strcmp(open_locales[i].name, locale) == 0)
+		if (open_locales[i].words != NULL &&
+			strcmp(open_locales[i].name, locale) == 0)
 			return &open_locales[i];
 	return NULL;
 }
 
 /* Open a locale in the slot that was opened longest ago. */
-static OpenLocale *
-open_locale(const char *locale)
+static SimdupIcuStatus
+open_locale(const char *locale, void **opened)
 {
 	OpenLocale *slot = &open_locales[next_slot];
 	UErrorCode status = U_ZERO_ERROR;
 	UBreakIterator *words = ubrk_open(UBRK_WORD, locale, NULL, 0, &status);
 
-	check(status);
-	if (slot->words)
+	if (U_FAILURE(status))
+		return status_of(status);
+	if (slot->words != NULL)
 		ubrk_close(slot->words);
 	slot->words = words;
 	strcpy(slot->name, locale);
 	next_slot = (next_slot + 1) % MAX_OPEN;
-	return slot;
+	*opened = words;
+	return SIMDUP_ICU_OK;
 }
 
-bool
-simdup_icu_open(const char *locale, SimdupBreaker *breaker)
+SimdupIcuStatus
+simdup_icu_open(const char *locale, void **words)
 {
 	OpenLocale *slot = find_open(locale);
 
-	if (!slot)
+	if (slot != NULL)
 	{
-		require_memory();
-		if (strlen(locale) >= sizeof(slot->name) || !is_known(locale))
-			return false;
-		slot = open_locale(locale);
+		*words = slot->words;
+		return SIMDUP_ICU_OK;
 	}
-	*breaker = (SimdupBreaker){find_breaks, slot};
-	return true;
+	if (!have_memory())
+		return SIMDUP_ICU_NO_MEMORY;
+	if (strlen(locale) >= sizeof(slot->name) || !is_known(locale))
+		return SIMDUP_ICU_UNKNOWN;
+	return open_locale(locale, words);
 }
 
-void
+SimdupIcuStatus
 simdup_icu_describe(char version[SIMDUP_ICU_VERSION_SIZE])
 {
 	UErrorCode status = U_ZERO_ERROR;
@@ -231,12 +251,14 @@ simdup_icu_describe(char version[SIMDUP_ICU_VERSION_SIZE])
 	u_getVersion(numbers);
 	u_versionToString(numbers, icu);
 	ulocdata_getCLDRVersion(numbers, &status);
-	check(status);
+	if (U_FAILURE(status))
+		return status_of(status);
 	u_versionToString(numbers, cldr);
 	u_getUnicodeVersion(numbers);
 	u_versionToString(numbers, unicode);
 	snprintf(version, SIMDUP_ICU_VERSION_SIZE, "%s (CLDR %s, Unicode %s)", icu,
 			 cldr, unicode);
+	return SIMDUP_ICU_OK;
 }
 
 #endif /* SIMDUP_ICU */

@@ -9,24 +9,34 @@
 
 #include "core/segments.h"
 
+typedef enum SimdupIcuStatus
+{
+	SIMDUP_ICU_OK,
+	SIMDUP_ICU_UNKNOWN, /* no locale has this name */
+	SIMDUP_ICU_NO_MEMORY,
+	SIMDUP_ICU_FAILED /* simdup_icu_reason tells why */
+} SimdupIcuStatus;
+
 /*
- * Word breaks of a locale, false if the name is none: language, script and
- * country by their ISO codes, in ICU's or BCP 47's spelling, or "root".
+ * Open the word breaks of a locale: language, script and country by their ISO
+ * codes, in ICU's or BCP 47's spelling, or "root".
  *
- * The breaker is good for what the caller does now. It must not be kept: a
- * session has few of them, and one may become another locale's.
+ * The caller must not keep *words beyond the current call. A session has few
+ * of them, and one may become another locale's.
  */
-extern bool simdup_icu_open(const char *locale, SimdupBreaker *breaker);
+extern SimdupIcuStatus simdup_icu_open(const char *locale, void **words);
+
+/* Find the breaks of a window, as SimdupBreaker asks; their number in *count. */
+extern SimdupIcuStatus simdup_icu_find(void *words, const char *text,
+									   size_t len, SimdupBreak *breaks,
+									   int *count);
 
 /* Versions of ICU, CLDR and Unicode. */
 #define SIMDUP_ICU_VERSION_SIZE 80
-extern void simdup_icu_describe(char version[SIMDUP_ICU_VERSION_SIZE]);
+extern SimdupIcuStatus simdup_icu_describe(
+	char version[SIMDUP_ICU_VERSION_SIZE]);
 
-/*
- * What icu.c needs from the program it runs in: to leave, by a non-local exit,
- * when ICU fails for this reason, or for lack of memory.
- */
-extern void simdup_icu_failed(const char *reason) __attribute__((noreturn));
-extern void simdup_icu_no_memory(void) __attribute__((noreturn));
+/* Why the last call failed: ICU's name of the error. */
+extern const char *simdup_icu_reason(void);
 
 #endif /* SIMDUP_TEXT_ICU_H */

@@ -2,9 +2,9 @@
  * parser.c
  *	  The text search parser simdup_icu.
  *
- * A text search parser has no arguments, so it has the root locale's words.
- * Dictionaries go by script: it finds those of Chinese, Japanese, Thai and so
- * on in any text.
+ * A text search parser has no arguments, so this one finds the words of the
+ * root locale. ICU chooses dictionaries by script, not by locale: the parser
+ * finds Chinese, Japanese and Thai words in any text.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -29,8 +29,8 @@ enum
 };
 
 /*
- * A longer blank comes in parts: text search takes a token of 2 kB for a word
- * too long to be indexed, and says so.
+ * A longer blank is split: for each token of 2 kB or more, text search warns
+ * that the word is too long to be indexed.
  */
 #define MAX_BLANK 1024
 
@@ -43,7 +43,10 @@ typedef struct Parser
 	bool converted;		   /* to UTF-8 */
 } Parser;
 
-/* Other breakers may come and go between two calls. */
+/*
+ * The find function of the parser's breaker. It opens the root locale for each
+ * window: other breakers may take its place between two calls.
+ */
 static int
 find_root_breaks(void *arg pg_attribute_unused(), const char *text, size_t len,
 				 SimdupBreak *breaks)

@@ -8,6 +8,7 @@
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 
+#include "server/arguments.h"
 #include "text/breaker.h"
 #include "text/profile.h"
 #include "type/simhash64.h"
@@ -15,14 +16,11 @@
 /* Windows of the n-gram tokenizers. */
 #define MAX_WINDOW 16
 
-static bool
-name_is(const text *name, const char *expected)
-{
-	size_t len = strlen(expected);
-
-	return VARSIZE_ANY_EXHDR(name) == len &&
-		   memcmp(VARDATA_ANY(name), expected, len) == 0;
-}
+const SimdupProfile simdup_default_profile = {
+	.tokenizer = {.kind = SIMDUP_TOKENIZER_WORD},
+	.weighting = SIMDUP_WEIGHTING_LOG,
+	.hash = SIMDUP_HASH_CITY64,
+};
 
 /*
  * "prefix:N" with N in plain digits. Returns false if it does not begin so;
@@ -71,11 +69,11 @@ simdup_parse_tokenizer(const text *name)
 {
 	SimdupTokenizer tokenizer = {.kind = SIMDUP_TOKENIZER_WORD};
 
-	if (name_is(name, "word"))
+	if (simdup_text_is(name, "word"))
 		return tokenizer;
-	if (name_is(name, "alpha"))
+	if (simdup_text_is(name, "alpha"))
 		tokenizer.kind = SIMDUP_TOKENIZER_ALPHA;
-	else if (name_is(name, "space"))
+	else if (simdup_text_is(name, "space"))
 		tokenizer.kind = SIMDUP_TOKENIZER_SPACE;
 	else if (parse_window(name, "char:", &tokenizer.n) && tokenizer.n > 0)
 		tokenizer.kind = SIMDUP_TOKENIZER_CHAR_NGRAM;
@@ -94,11 +92,11 @@ simdup_parse_tokenizer(const text *name)
 SimdupWeighting
 simdup_parse_weighting(const text *name)
 {
-	if (name_is(name, "log"))
+	if (simdup_text_is(name, "log"))
 		return SIMDUP_WEIGHTING_LOG;
-	if (name_is(name, "tf"))
+	if (simdup_text_is(name, "tf"))
 		return SIMDUP_WEIGHTING_TF;
-	if (name_is(name, "set"))
+	if (simdup_text_is(name, "set"))
 		return SIMDUP_WEIGHTING_SET;
 	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			errmsg("unrecognized weighting: \"%s\"", text_to_cstring(name)),
@@ -121,27 +119,29 @@ simdup_parse_hash(const text *name)
 static Datum
 required_option(FunctionCallInfo fcinfo, int argno, const char *name)
 {
-	if (PG_ARGISNULL(argno))
-		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("%s must not be null", name));
+	simdup_check_not_null(PG_ARGISNULL(argno), name);
 	return PG_GETARG_DATUM(argno);
+}
+
+void
+simdup_limit_features(SimdupProfile *profile, int n_features)
+{
+	if (n_features < 1)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("n_features must be at least 1"),
+				errdetail("The value given is %d.", n_features),
+				errhint("Leave it NULL to keep all features."));
+	profile->limited = true;
+	profile->n_features = n_features;
 }
 
 SimdupProfile
 simdup_get_profile(FunctionCallInfo fcinfo, SimdupProfileArgs args)
 {
-	SimdupProfile profile = {0};
+	SimdupProfile profile = simdup_default_profile;
 
 	if (args.n_features >= 0 && !PG_ARGISNULL(args.n_features))
-	{
-		profile.limited = true;
-		profile.n_features = PG_GETARG_INT32(args.n_features);
-		if (profile.n_features < 1)
-			ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					errmsg("n_features must be at least 1"),
-					errdetail("The value given is %d.", profile.n_features),
-					errhint("Leave it NULL to keep all features."));
-	}
+		simdup_limit_features(&profile, PG_GETARG_INT32(args.n_features));
 	if (args.tokenizer >= 0)
 		profile.tokenizer = simdup_parse_tokenizer(DatumGetTextPP(
 			required_option(fcinfo, args.tokenizer, "tokenizer")));

@@ -18,7 +18,16 @@ typedef struct SimdupProfile
 	bool ties; /* a counter of zero gives a 1 */
 } SimdupProfile;
 
-/* Text as UTF-8 bytes, whatever the server encoding. */
+/*
+ * The profile of simhash(content), and of triggers without options. The
+ * defaults in the install script are the same.
+ */
+extern const SimdupProfile simdup_default_profile;
+
+/* Keep only so many features. Raises 22023 for fewer than one. */
+extern void simdup_limit_features(SimdupProfile *profile, int n_features);
+
+/* Text as UTF-8 bytes, under every server encoding. */
 typedef struct SimdupUtf8
 {
 	const char *bytes; /* not terminated */

@@ -1,7 +1,7 @@
 /*
  * record.c
- *	  Fingerprints of rows whose columns nobody wants to list: of a row value,
- *	  and as an expression for a generated column.
+ *	  Fingerprints of whole rows, without a list of their columns: of a row
+ *	  value, and as an expression for a generated column.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -15,14 +15,17 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "text/field.h"
+#include "server/catalog.h"
+#include "text/record.h"
+#include "text/simhash_row.h"
 #include "text/textform.h"
 #include "type/simhash64.h"
 
-/* Both functions have these arguments after the row or the table. */
 #define ARG_CONTENT 1
 #define ARG_EXCLUDE 2
-#define ARG_FIELD_WEIGHT 3
+
+/* The options of simhash_record and simhash_row_expression. */
+#define ARG_FIELD_WEIGHT SIMDUP_RECORD_ARGS
 #define PROFILE_ARGS \
 	((SimdupProfileArgs){.n_features = 4, \
 						 .tokenizer = 5, \
@@ -43,17 +46,6 @@ typedef struct RowForms
 	int natts;
 	SimdupTextForm *columns;
 } RowForms;
-
-/* The type simhash64 beside the function that runs. */
-static Oid
-fingerprint_type(FunctionCallInfo fcinfo)
-{
-	Oid nspoid = get_func_namespace(fcinfo->flinfo->fn_oid);
-
-	return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
-						   CStringGetDatum("simhash64"),
-						   ObjectIdGetDatum(nspoid));
-}
 
 /* The position of a live column, from 0. */
 static int
@@ -98,15 +90,15 @@ exclude_columns(ArrayType *exclude, TupleDesc desc, ColumnRole *roles)
 }
 
 /*
- * What becomes of each column. Fingerprints and generated columns are left
- * out: a row's fingerprint must not depend on itself, nor on whether what
- * follows from the other columns has been computed yet.
+ * The role of each column. Fingerprints and generated columns are left out: a
+ * row's fingerprint must depend neither on itself nor on whether the generated
+ * columns have been computed yet.
  */
 static ColumnRole *
 column_roles(FunctionCallInfo fcinfo, TupleDesc desc)
 {
 	ColumnRole *roles = palloc0(sizeof(ColumnRole) * (desc->natts + 1));
-	Oid fingerprint = fingerprint_type(fcinfo);
+	Oid fingerprint = simdup_sibling_type(fcinfo->flinfo->fn_oid, "simhash64");
 
 	for (int i = 0; i < desc->natts; i++)
 	{
@@ -130,7 +122,7 @@ row_forms(FunctionCallInfo fcinfo, int natts)
 	MemoryContext context = fcinfo->flinfo->fn_mcxt;
 	RowForms *forms = fcinfo->flinfo->fn_extra;
 
-	if (!forms)
+	if (forms == NULL)
 		forms = fcinfo->flinfo->fn_extra =
 			MemoryContextAllocZero(context, sizeof(RowForms));
 	if (forms->natts < natts)
@@ -142,7 +134,7 @@ row_forms(FunctionCallInfo fcinfo, int natts)
 	return forms;
 }
 
-/* See to the text forms of the columns in use; true if any needs pinning. */
+/* Look up the text forms of the columns in use; true if any needs pinning. */
 static bool
 prepare_forms(RowForms *forms, MemoryContext context, TupleDesc desc,
 			  const ColumnRole *roles)
@@ -160,7 +152,7 @@ prepare_forms(RowForms *forms, MemoryContext context, TupleDesc desc,
 		{
 			const char *reason = simdup_unstable_text(column->atttypid, false);
 
-			if (reason)
+			if (reason != NULL)
 				ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 						errmsg("column \"%s\" of type %s has no stable text form",
 							   NameStr(column->attname),
@@ -176,30 +168,22 @@ prepare_forms(RowForms *forms, MemoryContext context, TupleDesc desc,
 
 static void
 add_column(SimdupTextForm *form, ColumnRole role, Datum value,
-		   const SimdupProfile *profile, uint64 field_weight, SimdupSum *sum)
+		   SimdupFingerprinter *fingerprinter)
 {
-	text *content = simdup_text_of(form, value);
+	text *string = simdup_text_of(form, value);
 
-	if (!content)
+	if (string == NULL)
 		return;
 	if (role == COLUMN_CONTENT)
-	{
-		SimdupFeatures features;
-
-		simdup_collect_features(&features, profile,
-								simdup_text_to_utf8(content), sum);
-		simdup_features_free(&features);
-	}
+		fingerprinter->add_content(fingerprinter, simdup_text_to_utf8(string));
 	else
-		simdup_add_field(simdup_text_to_utf8(content), field_weight,
-						 profile->hash, sum);
+		fingerprinter->add_field(fingerprinter, simdup_text_to_utf8(string));
 }
 
 static void
 add_row(FunctionCallInfo fcinfo, HeapTupleHeader row, TupleDesc desc,
-		const SimdupProfile *profile, SimdupSum *sum)
+		SimdupFingerprinter *fingerprinter)
 {
-	uint64 field_weight = simdup_get_field_weight(fcinfo, ARG_FIELD_WEIGHT);
 	ColumnRole *roles = column_roles(fcinfo, desc);
 	RowForms *forms = row_forms(fcinfo, desc->natts);
 	bool pinned = prepare_forms(forms, fcinfo->flinfo->fn_mcxt, desc, roles);
@@ -214,50 +198,33 @@ add_row(FunctionCallInfo fcinfo, HeapTupleHeader row, TupleDesc desc,
 	for (int i = 0; i < desc->natts; i++)
 	{
 		if (roles[i] != COLUMN_LEFT_OUT && !nulls[i])
-			add_column(&forms->columns[i], roles[i], values[i], profile,
-					   field_weight, sum);
+			add_column(&forms->columns[i], roles[i], values[i], fingerprinter);
 	}
 	if (pinned)
 		simdup_unpin_settings(level);
 }
 
-PG_FUNCTION_INFO_V1(simhash_record);
-/* simhash_record(row, content, exclude, field_weight, n_features, ...) */
 Datum
-simhash_record(PG_FUNCTION_ARGS)
+simdup_record_fingerprint(FunctionCallInfo fcinfo,
+						  SimdupFingerprinter *fingerprinter)
 {
-	SimdupProfile profile = simdup_get_profile(fcinfo, PROFILE_ARGS);
 	HeapTupleHeader row;
 	TupleDesc desc;
-	SimdupSum sum;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	row = PG_GETARG_HEAPTUPLEHEADER(0);
 	desc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(row),
 								  HeapTupleHeaderGetTypMod(row));
-	simdup_sum_init(&sum);
-	add_row(fcinfo, row, desc, &profile, &sum);
+	add_row(fcinfo, row, desc, fingerprinter);
 	ReleaseTupleDesc(desc);
-	return simdup_fingerprint(fcinfo, simdup_sum_finish(&sum), profile.ties);
-}
-
-/* A column as text that lasts: itself, or by simhash_field. */
-static char *
-column_expression(Form_pg_attribute column, const char *schema)
-{
-	const char *name = quote_identifier(NameStr(column->attname));
-	Oid type = getBaseType(column->atttypid);
-
-	if (type == TEXTOID || type == VARCHAROID)
-		return pstrdup(name);
-	return psprintf("%s.simhash_field(%s)", schema, name);
+	return simdup_end_fingerprint(fingerprinter, fcinfo);
 }
 
 /*
- * The expressions of the columns: that of the content to *content, the fields
- * with commas between them to the other. Columns whose text does not last are
- * told all at once, so that nobody finds them one by one.
+ * The expressions of the columns: the content's to *content, the fields' with
+ * commas between them to *fields. One error names all the columns whose text
+ * does not last.
  */
 static void
 column_expressions(TupleDesc desc, const ColumnRole *roles, const char *schema,
@@ -269,21 +236,24 @@ column_expressions(TupleDesc desc, const ColumnRole *roles, const char *schema,
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute column = TupleDescAttr(desc, i);
+		const char *name = quote_identifier(NameStr(column->attname));
 		const char *reason;
 
 		if (roles[i] == COLUMN_LEFT_OUT)
 			continue;
 		reason = simdup_unstable_text(column->atttypid, true);
-		if (reason)
+		if (reason != NULL)
 			appendStringInfo(&unstable, "%sColumn \"%s\" of type %s: %s.",
 							 unstable.len > 0 ? "\n" : "",
 							 NameStr(column->attname),
 							 format_type_be(column->atttypid), reason);
 		else if (roles[i] == COLUMN_CONTENT)
-			*content = column_expression(column, schema);
+			*content =
+				simdup_text_expression(column->atttypid, name, schema, true);
 		else
 			appendStringInfo(fields, "%s%s", fields->len > 0 ? ", " : "",
-							 column_expression(column, schema));
+							 simdup_text_expression(column->atttypid, name,
+													schema, true));
 	}
 	if (unstable.len > 0)
 		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -301,6 +271,42 @@ format_relation(Oid relation)
 		DirectFunctionCall1(regclassout, ObjectIdGetDatum(relation)));
 }
 
+char *
+simdup_record_expression(FunctionCallInfo fcinfo, const char *function,
+						 const char *options)
+{
+	const char *schema = quote_identifier(
+		get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid)));
+	Oid relation = PG_GETARG_OID(0);
+	Oid row_type = get_rel_type_id(relation);
+	const char *content = "NULL";
+	TupleDesc desc;
+	StringInfoData fields;
+
+	if (!OidIsValid(row_type))
+		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("%s has no rows to fingerprint",
+					   format_relation(relation)));
+	desc = lookup_rowtype_tupdesc(row_type, -1);
+	initStringInfo(&fields);
+	column_expressions(desc, column_roles(fcinfo, desc), schema, &content,
+					   &fields);
+	ReleaseTupleDesc(desc);
+	return psprintf("%s.%s(%s, ARRAY[%s]::pg_catalog.text[]%s)", schema,
+					function, content, fields.data, options);
+}
+
+PG_FUNCTION_INFO_V1(simhash_record);
+/* simhash_record(row, content, exclude, field_weight, n_features, ...) */
+Datum
+simhash_record(PG_FUNCTION_ARGS)
+{
+	SimdupSimhashRow row;
+
+	simdup_simhash_row_get(&row, fcinfo, ARG_FIELD_WEIGHT, PROFILE_ARGS);
+	return simdup_record_fingerprint(fcinfo, &row.base);
+}
+
 static char *
 text_option(FunctionCallInfo fcinfo, int argno)
 {
@@ -312,39 +318,22 @@ PG_FUNCTION_INFO_V1(simhash_row_expression);
 Datum
 simhash_row_expression(PG_FUNCTION_ARGS)
 {
-	SimdupProfile profile = simdup_get_profile(fcinfo, PROFILE_ARGS);
-	uint64 field_weight = simdup_get_field_weight(fcinfo, ARG_FIELD_WEIGHT);
-	const char *schema = quote_identifier(
-		get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid)));
-	const char *content = "NULL";
-	Oid row_type;
-	TupleDesc desc;
-	ColumnRole *roles;
-	StringInfoData fields;
-	StringInfoData result;
+	SimdupSimhashRow row;
+	StringInfoData options;
 
+	simdup_simhash_row_get(&row, fcinfo, ARG_FIELD_WEIGHT, PROFILE_ARGS);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	row_type = get_rel_type_id(PG_GETARG_OID(0));
-	if (!OidIsValid(row_type))
-		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("%s has no rows to fingerprint",
-					   format_relation(PG_GETARG_OID(0))));
-	desc = lookup_rowtype_tupdesc(row_type, -1);
-	roles = column_roles(fcinfo, desc);
-	initStringInfo(&fields);
-	column_expressions(desc, roles, schema, &content, &fields);
-	ReleaseTupleDesc(desc);
-
-	initStringInfo(&result);
-	appendStringInfo(&result,
-					 "%s.simhash_row(%s, ARRAY[%s]::pg_catalog.text[], field_weight => %d",
-					 schema, content, fields.data, (int) field_weight);
-	if (profile.limited)
-		appendStringInfo(&result, ", n_features => %d", profile.n_features);
-	appendStringInfo(&result,
-					 ", tokenizer => %s, weighting => %s, hash => %s, ties => %s)",
+	initStringInfo(&options);
+	appendStringInfo(&options, ", field_weight => %d", (int) row.field_weight);
+	if (row.profile.limited)
+		appendStringInfo(&options, ", n_features => %d",
+						 row.profile.n_features);
+	appendStringInfo(&options,
+					 ", tokenizer => %s, weighting => %s, hash => %s, ties => %s",
 					 text_option(fcinfo, 5), text_option(fcinfo, 6),
-					 text_option(fcinfo, 7), profile.ties ? "true" : "false");
-	PG_RETURN_TEXT_P(cstring_to_text(result.data));
+					 text_option(fcinfo, 7),
+					 row.profile.ties ? "true" : "false");
+	PG_RETURN_TEXT_P(cstring_to_text(
+		simdup_record_expression(fcinfo, "simhash_row", options.data)));
 }

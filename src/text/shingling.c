@@ -7,16 +7,8 @@
 
 #include "utils/builtins.h"
 
+#include "server/arguments.h"
 #include "text/shingling.h"
-
-static bool
-name_is(const text *name, const char *expected)
-{
-	size_t len = strlen(expected);
-
-	return VARSIZE_ANY_EXHDR(name) == len &&
-		   memcmp(VARDATA_ANY(name), expected, len) == 0;
-}
 
 SimdupShingling
 simdup_get_shingling(int w, const text *unit)
@@ -28,11 +20,11 @@ simdup_get_shingling(int w, const text *unit)
 				errmsg("shingle width must be at least 1"),
 				errdetail("The width given is %d.", w),
 				errhint("A shingle is a window of so many units."));
-	if (name_is(unit, "char"))
+	if (simdup_text_is(unit, "char"))
 		shingling.unit = SIMDUP_SHINGLE_CHAR;
-	else if (name_is(unit, "raw"))
+	else if (simdup_text_is(unit, "raw"))
 		shingling.unit = SIMDUP_SHINGLE_RAW;
-	else if (!name_is(unit, "word"))
+	else if (!simdup_text_is(unit, "word"))
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("unrecognized shingle unit: \"%s\"",
 					   text_to_cstring(unit)),

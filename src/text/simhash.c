@@ -1,18 +1,16 @@
 /*
  * simhash.c
- *	  Fingerprints of texts and rows, and what they saw.
+ *	  Fingerprints of texts, and what they saw.
  */
 #include "postgres.h"
 #include "compat.h"
 
-#include "catalog/pg_type.h"
 #include "funcapi.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
 #include "core/host.h"
-#include "text/field.h"
+#include "text/profile.h"
 #include "type/simhash64.h"
 
 /* Add the features of the content at argument 0. */
@@ -83,46 +81,6 @@ simdup_features(PG_FUNCTION_ARGS)
 	}
 	simdup_features_free(&features);
 	return (Datum) 0;
-}
-
-static void
-add_fields(ArrayType *fields, uint64 field_weight, SimdupHash hash,
-		   SimdupSum *sum)
-{
-	Datum *values;
-	bool *nulls;
-	int n;
-
-	deconstruct_array(fields, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls,
-					  &n);
-	for (int i = 0; i < n; i++)
-	{
-		if (!nulls[i])
-			simdup_add_field(simdup_text_to_utf8(DatumGetTextPP(values[i])),
-							 field_weight, hash, sum);
-	}
-}
-
-PG_FUNCTION_INFO_V1(simhash_row);
-/* simhash_row(content, fields, field_weight, n_features, tokenizer, ...) */
-Datum
-simhash_row(PG_FUNCTION_ARGS)
-{
-	SimdupProfile profile =
-		simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = 3,
-													   .tokenizer = 4,
-													   .weighting = 5,
-													   .hash = 6,
-													   .ties = 7});
-	uint64 field_weight = simdup_get_field_weight(fcinfo, 2);
-	SimdupSum sum;
-
-	simdup_sum_init(&sum);
-	if (!PG_ARGISNULL(0))
-		add_content(fcinfo, &profile, &sum);
-	if (!PG_ARGISNULL(1))
-		add_fields(PG_GETARG_ARRAYTYPE_P(1), field_weight, profile.hash, &sum);
-	return simdup_fingerprint(fcinfo, simdup_sum_finish(&sum), profile.ties);
 }
 
 PG_FUNCTION_INFO_V1(simdup_hash);

@@ -3,9 +3,8 @@
  *	  Values of any type as text that no setting of the session changes.
  *
  * The text form of a value is what its cast to text gives under pinned
- * settings. A type is refused if its text comes out of a function that may
- * answer differently to the same value, except for those below whose answers
- * depend on the pinned settings alone.
+ * settings. A type is refused if the function behind its cast is not immutable.
+ * Exceptions are the types below, whose text depends on pinned settings alone.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -26,7 +25,7 @@
 
 #include "text/textform.h"
 
-/* The cast function, the output function, or neither where the bits are text. */
+/* The cast function or the output function; neither where the bits are text. */
 static CoercionPathType
 path_to_text(Oid type, Oid *function)
 {
@@ -97,7 +96,7 @@ unstable_composite(Oid type, bool frozen)
 	if (frozen)
 		return "a composite type can be altered";
 	desc = lookup_rowtype_tupdesc(type, -1);
-	for (int i = 0; i < desc->natts && !reason; i++)
+	for (int i = 0; i < desc->natts && reason == NULL; i++)
 	{
 		Form_pg_attribute column = TupleDescAttr(desc, i);
 
@@ -181,6 +180,22 @@ simdup_text_of(SimdupTextForm *form, Datum value)
 	return call->isnull ? NULL : DatumGetTextPP(result);
 }
 
+char *
+simdup_text_expression(Oid type, const char *column, const char *schema,
+					   bool frozen)
+{
+	Oid base = getBaseType(type);
+
+	if (base == TEXTOID || base == VARCHAROID)
+		return pstrdup(column);
+	if (simdup_unstable_text(type, true) == NULL)
+		return psprintf("%s.simhash_field(%s)", schema, column);
+	/* a label is the text of an enum until somebody renames it */
+	if (!frozen && type_is_enum(base))
+		return psprintf("%s::pg_catalog.text", column);
+	return NULL;
+}
+
 static void
 pin(const char *name, const char *value)
 {
@@ -228,11 +243,11 @@ simhash_field(PG_FUNCTION_ARGS)
 
 	if (!OidIsValid(type))
 		elog(ERROR, "could not determine the type of the value");
-	if (!form)
+	if (form == NULL)
 	{
 		const char *reason = simdup_unstable_text(type, true);
 
-		if (reason)
+		if (reason != NULL)
 			ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					errmsg("type %s has no text form that lasts",
 						   format_type_be(type)),
@@ -251,7 +266,7 @@ simhash_field(PG_FUNCTION_ARGS)
 		result = simdup_text_of(form, PG_GETARG_DATUM(0));
 		simdup_unpin_settings(level);
 	}
-	if (!result)
+	if (result == NULL)
 		PG_RETURN_NULL();
 	PG_RETURN_TEXT_P(result);
 }

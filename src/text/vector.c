@@ -5,41 +5,16 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "catalog/pg_type.h"
 #include "compat.h"
 #include "core/hash.h"
 #include "core/host.h"
+#include "server/arrays.h"
 #include "text/minhash64.h"
 #include "text/weight.h"
 #include "tsearch/ts_type.h"
 #include "type/simhash64.h"
 #include "utils/array.h"
-
-/* Real weights are counted in units of 2^-16, and must fit 63 bits in them. */
-#define WEIGHT_UNIT 65536.0
-#define WEIGHT_LIMIT 140737488355328.0 /* 2^47 */
-
-uint64
-simdup_fixed_weight(float8 weight, int position)
-{
-	if (isnan(weight) || isinf(weight) || weight < 0)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("weight must be a finite number that is not negative"),
-				position ? errdetail("The weight at position %d is %g.",
-									 position, weight)
-						 : errdetail("The weight given is %g.", weight));
-	if (weight >= WEIGHT_LIMIT)
-		ereport(ERROR, errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				errmsg("weight out of range"),
-				position
-					? errdetail("The weight at position %d is %g; it must be less than 2^47.",
-								position, weight)
-					: errdetail("The weight given is %g; it must be less than 2^47.",
-								weight));
-	return (uint64) rint(weight * WEIGHT_UNIT);
-}
 
 /* The lexemes, each as often as it has positions (once if stripped). */
 static void
@@ -97,24 +72,13 @@ static int
 array_elements(ArrayType *array, Oid type, const char *name, Datum **values)
 {
 	bool is_text = type == TEXTOID;
-	bool *nulls;
 	int n;
 
-	if (ARR_NDIM(array) > 1)
-		ereport(ERROR, errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				errmsg("%s must be one-dimensional", name),
-				errdetail("The array has %d dimensions.", ARR_NDIM(array)));
+	simdup_check_array(array, name);
 	deconstruct_array(array, type, is_text ? -1 : 8,
 					  is_text ? false : FLOAT8PASSBYVAL,
-					  is_text ? TYPALIGN_INT : TYPALIGN_DOUBLE, values, &nulls,
+					  is_text ? TYPALIGN_INT : TYPALIGN_DOUBLE, values, NULL,
 					  &n);
-	for (int i = 0; i < n; i++)
-	{
-		if (nulls[i])
-			ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					errmsg("%s must not contain nulls", name),
-					errdetail("The element at position %d is null.", i + 1));
-	}
 	return n;
 }
 

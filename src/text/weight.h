@@ -9,8 +9,8 @@
 
 /*
  * A weight in units of 2^-16, rounded. Raises 22023 for NaN, infinite and
- * negative weights and 22003 for those of 2^47 and more; position, where it is
- * not 0, is told.
+ * negative weights, and 22003 for weights of 2^47 and more. The DETAIL names
+ * the position, unless it is 0.
  */
 extern uint64 simdup_fixed_weight(float8 weight, int position);
 

@@ -23,17 +23,21 @@ typedef struct Text
 	size_t len;
 } Text;
 
-void
-simdup_icu_failed(const char *reason)
+static void __attribute__((noreturn)) fail(const char *reason)
 {
 	fprintf(stderr, "%s\n", reason);
 	exit(1);
 }
 
-void
-simdup_icu_no_memory(void)
+/* The find function of a SimdupBreaker. */
+static int
+find_breaks(void *words, const char *text, size_t len, SimdupBreak *breaks)
 {
-	simdup_icu_failed("out of memory");
+	int count = 0;
+
+	if (simdup_icu_find(words, text, len, breaks, &count) != SIMDUP_ICU_OK)
+		fail(simdup_icu_reason());
+	return count;
 }
 
 static double
@@ -66,9 +70,11 @@ run_simdup(const Text *texts, size_t n)
 {
 	SimdupTokenizer tokenizer = {.kind = SIMDUP_TOKENIZER_SEGMENTS};
 	uint64_t all = 0;
+	void *words;
 
-	if (!simdup_icu_open("root", &tokenizer.breaker))
-		exit(1);
+	if (simdup_icu_open("root", &words) != SIMDUP_ICU_OK)
+		fail("ICU does not open its root locale");
+	tokenizer.breaker = (SimdupBreaker){find_breaks, words};
 	for (size_t i = 0; i < n; i++)
 		all ^= fingerprint(tokenizer, &texts[i]);
 	return all;
@@ -96,7 +102,7 @@ run_icu(const Text *texts, size_t n)
 			all ^= (uint64_t) at;
 	}
 	if (U_FAILURE(status))
-		simdup_icu_failed(u_errorName(status));
+		fail(u_errorName(status));
 	return all;
 }
 
@@ -120,7 +126,7 @@ read_texts(const char *path, Text **texts)
 	size_t room = 0;
 
 	if (!file)
-		simdup_icu_failed(path);
+		fail(path);
 	*texts = NULL;
 	for (;; n++)
 	{

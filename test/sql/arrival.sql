@@ -229,7 +229,7 @@ BEGIN
     EXECUTE FUNCTION simdup_reject_trigger(%L, %L, %L)', 'fp', 'id', k);
   INSERT INTO locking VALUES (1, fp);
   SELECT array_agg(objsubid || ':' || objid) INTO locks FROM pg_locks
-    WHERE locktype = 'advisory' AND pid = pg_backend_pid() AND objsubid > 16384;
+    WHERE locktype = 'advisory' AND pid = pg_backend_pid() AND objsubid > 16384 AND classid <> 0;
   RAISE SQLSTATE 'XX999';
 EXCEPTION WHEN SQLSTATE 'XX999' THEN
   RETURN locks;

@@ -103,6 +103,10 @@ our @small = (
 		super_shingles(shingle_sketch(body, 1, 2)), minhash_bands(minhash_signature(body), 16), simdup_bitmap(body),
 		simdup_strip_html('<p>' || body), imatch_fingerprints(body, '{word1,word2}'), term_cosine(body, name),
 		term_cosine(body, name, '{word1,doc}', '{1,2}') FROM doc WHERE id < 3)}),
+	rows_of(q{(SELECT minhash64(body), minhash64(body, 2, 'word'), minhash64(to_tsvector('english', body)),
+		minhash64(string_to_array(body, ' ')), minhash64_row(body, ARRAY[name, 'b']), minhash_bits(body),
+		minhash64_shingles(body, 3, 'word'), minhash_bits_resemblance(minhash_bits(body), minhash_bits(name)) FROM doc WHERE id < 3)}),
+	rows_of(q{(SELECT minhash64_agg(w) FROM doc, unnest(string_to_array(body, ' ')) AS w GROUP BY id % 3)}),
 	rows_of(q{(SELECT simhash_agg(w), simhash_agg(w, 2), simhash_agg(('x' || md5(w))::bit(128)::varbit, 1)
 		FROM doc, unnest(string_to_array(body, ' ')) AS w GROUP BY id % 3)}),
 	rows_of(q{(SELECT simdup_window(simdup_bitmap(body), 3) OVER (ORDER BY id),
@@ -124,6 +128,8 @@ our @large = (
 	rows_of(q{simdup_clusters('SELECT key, fp FROM wide', 1, 'leader', NULL::text)}),
 	rows_of(q{simdup_summary('SELECT key, fp FROM wide', 1)}),
 	rows_of(q{simdup_evaluate('SELECT id, id + 1 FROM many', 'SELECT id, id + 2 FROM many')}),
+	rows_of(q{(SELECT minhash64_agg(id::text), minhash64_row(string_agg(id::text, ' '), ARRAY[repeat('field ', 9000)]),
+		minhash64(repeat('word', 20000) || string_agg(id::text, ' '), 3, 'word'), minhash_bits(string_agg(id::text, ' '), 8192) FROM many)}),
 	rows_of(q{shingle_pairs('SELECT id, ''n'' || id / 2 || '' m'' || id FROM many WHERE id < 3000', 1, 0.3)}),
 	rows_of(q{term_idf('SELECT ''some longer word number '' || id || '' of many'' FROM many WHERE id < 6000', 'word:2')}),
 );
@@ -146,6 +152,7 @@ our @other = (
 		minhash_similarity(minhash_signature(body), minhash_signature(name)), minhash_bands_for(0.8),
 		simdup_bitmap_similarity(simdup_bitmap(body), simdup_bitmap(name)), imatch_fingerprint(body, '{word1}') FROM doc)}),
 	rows_of(q{simhash_row_expression('doc', 'body')}),
+	rows_of(q{(SELECT minhash64_resemblance(d), minhash64_distance(d / 64.0) FROM generate_series(0, 64) AS d)}),
 	'SELECT count(*) FROM simdup_progress()',
 	rows_of(q{simdup_lock_arrivals('doc')}),
 	rows_of(q{simdup_icu_version()}),

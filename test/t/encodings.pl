@@ -34,7 +34,8 @@ sub fingerprints
 SELECT concat_ws(' ', simhash(t), simhash(t, tokenizer => 'alpha'), simhash(t, tokenizer => 'space'),
          simhash(t, tokenizer => 'char:3'), simhash(t, tokenizer => 'word:2', weighting => 'tf'),
          simhash(t, 5, weighting => 'set', ties => true), simhash_row(t, ARRAY[' ' || t || ' ']),
-         simdup_hash(t))
+         simdup_hash(t), minhash64(t), minhash64(t, 2, 'word'), minhash64_row(t, ARRAY[' ' || t || ' ']),
+         minhash64(ARRAY[t]), minhash_bits(t, 64))
 FROM (SELECT '$text'::text AS t) AS x
 SQL
 	return $stdout if $status == 0;

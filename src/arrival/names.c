@@ -1,0 +1,79 @@
+/*
+ * names.c
+ *	  Names that the SQL of the triggers is written with, quoted.
+ *
+ * An object whose OID a trigger knows may be gone by the time its name is
+ * asked for: that is an error here, so that callers need not look.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_operator.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "arrival/arrival.h"
+
+/* The name of the schema that a table is in, not quoted. */
+char *
+simdup_arrival_schema_of(Oid table)
+{
+	char *name = get_namespace_name(get_rel_namespace(table));
+
+	if (name == NULL)
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+				errmsg("relation with OID %u does not exist", table));
+	return name;
+}
+
+/* schema.table */
+char *
+simdup_arrival_table_name(Oid table)
+{
+	char *schema = simdup_arrival_schema_of(table);
+	char *name = get_rel_name(table);
+
+	if (name == NULL)
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+				errmsg("relation with OID %u does not exist", table));
+	return quote_qualified_identifier(schema, name);
+}
+
+/* The extension's schema. */
+const char *
+simdup_arrival_extension_name(const ArrivalTrigger *at)
+{
+	Oid schema = simdup_arrival_extension(at);
+	char *name = get_namespace_name(schema);
+
+	if (name == NULL)
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_SCHEMA),
+				errmsg("schema with OID %u does not exist", schema));
+	return quote_identifier(name);
+}
+
+/* OPERATOR(schema.name), of an operator of the type. */
+char *
+simdup_arrival_operator_name(Oid type, Oid opno)
+{
+	HeapTuple tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(opno));
+	Form_pg_operator form;
+	char *schema = NULL;
+	char *name;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		form = (Form_pg_operator) GETSTRUCT(tuple);
+		schema = get_namespace_name(form->oprnamespace);
+	}
+	if (schema == NULL)
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_FUNCTION),
+				errmsg("could not identify an ordering operator for type %s",
+					   format_type_be(type)));
+	name = psprintf("OPERATOR(%s.%s)", quote_identifier(schema),
+					NameStr(form->oprname));
+	ReleaseSysCache(tuple);
+	return name;
+}

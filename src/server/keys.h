@@ -1,0 +1,50 @@
+/*
+ * keys.h
+ *	  The keys of a query's rows, of any one type, by row number.
+ */
+#ifndef SIMDUP_SERVER_KEYS_H
+#define SIMDUP_SERVER_KEYS_H
+
+#include "fmgr.h"
+
+/* As many keys can be looked at at a time. */
+#define SIMDUP_KEY_BUFFERS 3
+
+typedef struct SimdupKeys SimdupKeys;
+
+/*
+ * The type of the keys: that of the null in this place among the arguments, or
+ * bigint where there is none.
+ */
+extern Oid simdup_key_type_argument(FunctionCallInfo fcinfo, int argument);
+
+/* A new store for keys of a type, in the current memory context. */
+extern SimdupKeys *simdup_keys_begin(Oid type);
+extern void simdup_keys_end(SimdupKeys *keys);
+
+/*
+ * Before the rows of a query: its keys are of this type. ERROR if they can't
+ * be stored; smaller integers are stored as bigint.
+ */
+extern void simdup_keys_expect(SimdupKeys *keys, Oid type,
+							   const char *argument);
+
+/*
+ * Add the key of the next row; rows are numbered from 0. ERROR if it is NULL.
+ * A key that is toasted is expanded in the current memory context.
+ */
+extern void simdup_keys_add(SimdupKeys *keys, Datum key, bool isnull);
+
+/* Memory that the keys take, in bytes; none after they were spilled. */
+extern int64 simdup_keys_memory(const SimdupKeys *keys);
+
+/* Move the keys to temporary files; later ones go there, too. */
+extern void simdup_keys_spill(SimdupKeys *keys);
+
+/*
+ * The key of a row. A key that is passed by reference is valid until the next
+ * call with the same buffer, 0 to SIMDUP_KEY_BUFFERS - 1.
+ */
+extern Datum simdup_keys_get(SimdupKeys *keys, uint32 number, int buffer);
+
+#endif /* SIMDUP_SERVER_KEYS_H */

@@ -1,0 +1,49 @@
+/*
+ * fingerprinter.c
+ *	  The kinds of fingerprints of rows, by name.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "catalog/pg_type.h"
+#include "utils/array.h"
+
+#include "text/fingerprinter.h"
+#include "text/minhash64_row.h"
+#include "text/simhash_row.h"
+#include "type/simhash64.h"
+
+SimdupFingerprinter *
+simdup_make_fingerprinter(const char *name)
+{
+	if (strcmp(name, "simhash") == 0)
+		return simdup_simhash_row_make();
+	if (strcmp(name, "minhash64") == 0)
+		return simdup_minhash_row_make();
+	return NULL;
+}
+
+Datum
+simdup_end_fingerprint(SimdupFingerprinter *self, FunctionCallInfo fcinfo)
+{
+	uint64 fp;
+
+	if (!self->end(self, &fp))
+		PG_RETURN_NULL();
+	PG_RETURN_SIMHASH64(fp);
+}
+
+void
+simdup_add_fields(SimdupFingerprinter *self, Datum fields)
+{
+	Datum *values;
+	bool *nulls;
+	int n;
+
+	deconstruct_array(DatumGetArrayTypeP(fields), TEXTOID, -1, false,
+					  TYPALIGN_INT, &values, &nulls, &n);
+	for (int i = 0; i < n; i++)
+		if (!nulls[i])
+			self->add_field(self,
+							simdup_text_to_utf8(DatumGetTextPP(values[i])));
+}

@@ -1,0 +1,33 @@
+/*
+ * weight.c
+ *	  Real weights as the exact integers that the sums count in.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "text/weight.h"
+
+/* Real weights are counted in units of 2^-16, and must fit 63 bits in them. */
+#define WEIGHT_UNIT 65536.0
+#define WEIGHT_LIMIT 140737488355328.0 /* 2^47 */
+
+uint64
+simdup_fixed_weight(float8 weight, int position)
+{
+	if (isnan(weight) || isinf(weight) || weight < 0)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("weight must be a finite number that is not negative"),
+				position ? errdetail("The weight at position %d is %g.",
+									 position, weight)
+						 : errdetail("The weight given is %g.", weight));
+	if (weight >= WEIGHT_LIMIT)
+		ereport(ERROR, errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				errmsg("weight out of range"),
+				position
+					? errdetail("The weight at position %d is %g; it must be less than 2^47.",
+								position, weight)
+					: errdetail("The weight given is %g; it must be less than 2^47.",
+								weight));
+	return (uint64) rint(weight * WEIGHT_UNIT);
+}

@@ -1,0 +1,266 @@
+/*
+ * minhash64.c
+ *	  Profile 2: the folding of every code point, golden vectors, sets in any
+ *	  parts, and what a distance says.
+ */
+#include <math.h>
+
+#include "core/agreement.h"
+#include "core/fold.h"
+#include "core/folded.h"
+#include "core/hash.h"
+#include "core/host.h"
+#include "core/minhash.h"
+#include "core/shingle.h"
+#include "core/sketch.h"
+#include "random.h"
+#include "tap.h"
+
+/* A SimdupElementSink. */
+static void
+add_elements(void *sketch, const uint64_t *hashes, size_t n)
+{
+	simdup_sketch_add(sketch, hashes, n);
+}
+
+static uint64_t
+minhash64(const char *text, size_t len, int w, SimdupFoldedUnit unit)
+{
+	SimdupFoldedShingling shingling = {unit, w};
+	SimdupSketch sketch;
+	const uint64_t *keys;
+	uint64_t fingerprint;
+
+	simdup_sketch_begin(&sketch, SIMDUP_MINHASH64_BINS);
+	simdup_folded_elements(shingling, text, len, add_elements, &sketch);
+	keys = simdup_sketch_keys(&sketch);
+	fingerprint = keys == NULL ? 0 : simdup_sketch_fingerprint(keys);
+	simdup_sketch_free(&sketch);
+	return fingerprint;
+}
+
+static char *
+repeated(const char *text, size_t times)
+{
+	size_t len = strlen(text);
+	char *result = malloc(len * times + 1);
+
+	if (result == NULL)
+		abort();
+	for (size_t i = 0; i < times; i++)
+		memcpy(result + i * len, text, len);
+	result[len * times] = '\0';
+	return result;
+}
+
+/* What a code point folds to, with the class of each character, as one line. */
+static size_t
+fold_line(uint32_t cp, char *line)
+{
+	SimdupFoldProperty property =
+		simdup_fold_properties[simdup_fold_number(cp)];
+	uint32_t folded[SIMDUP_MAX_FOLDED];
+	SimdupCharClass classes[SIMDUP_MAX_FOLDED];
+	size_t used = 0;
+
+	for (int i = 0; i < property.n; i++)
+	{
+		folded[i] = (uint32_t) ((int32_t) cp + property.value);
+		classes[i] = (SimdupCharClass) property.char_class;
+		if (property.n > 1)
+		{
+			uint32_t e = simdup_fold_expansions[property.value + i];
+
+			folded[i] = SIMDUP_EXPANSION_CHAR(e);
+			classes[i] = SIMDUP_EXPANSION_CLASS(e);
+		}
+		used += (size_t) simdup_utf8_encode(folded[i],
+											(unsigned char *) line + used);
+	}
+	for (int i = 0; i < property.n; i++)
+		line[used++] = (char) ('0' + classes[i]);
+	line[used++] = '\n';
+	return used;
+}
+
+/*
+ * The expected value is of lines that another program wrote, straight from the
+ * rules and Unicode's files.
+ */
+static void
+test_tables(void)
+{
+	size_t size = 0x110000 * (size_t) 8;
+	char *lines = malloc(size);
+	size_t used = 0;
+	bool same_han = true;
+
+	if (lines == NULL)
+		abort();
+	for (uint32_t cp = 0; cp < 0x110000; cp++)
+		if (cp < 0xD800 || cp > 0xDFFF)
+			used += fold_line(cp, lines + used);
+	is_u64(simdup_city64(lines, used), UINT64_C(0xc15850c44c1a24e0),
+		   "all of Unicode folds as it should");
+	free(lines);
+	for (uint32_t cp = 0x4E00; cp <= 0x9FFF; cp++)
+		same_han =
+			same_han && simdup_is_same_han(cp) ==
+							(simdup_fold_number(cp) == SIMDUP_CHAR_UNSEGMENTED);
+	ok(same_han, "the bits of Chinese characters say what their numbers say");
+	is_u64(simdup_fold_number(SIMDUP_INVALID_CHAR), SIMDUP_CHAR_SEPARATOR,
+		   "what is no character separates");
+}
+
+static void
+test_golden(void)
+{
+	static const struct
+	{
+		const char *text;
+		uint64_t chars;
+		uint64_t words;
+	} golden[] = {
+		{"", 0, 0},
+		{"a", UINT64_C(0xd89e9168df0a877a), UINT64_C(0xd89e9168df0a877a)},
+		{"this is a test-string for TESTING!", UINT64_C(0xf8810fb1467ef754),
+		 UINT64_C(0xbb189a100e987f8e)},
+		{"關係型數據庫數據的高效判重", UINT64_C(0x9e2ae9aea5b1f3a5),
+		 UINT64_C(0x95cb869a8ec904a7)},
+		{"Straße STRASSE Été été ΣΊΣΥΦΟΣ", UINT64_C(0x7924ec64f8b68571),
+		 UINT64_C(0x725b2fb5cb9b7653)},
+		{"ｶﾞｷﾞｸﾞ ガギグ", UINT64_C(0xe254a7be31f57f11),
+		 UINT64_C(0xfdf4031d034b95ca)},
+		{"zero\xe2\x80\x8bwidth soft\xc2\xadhyphen",
+		 UINT64_C(0xb46d0d549ebe2ab6), UINT64_C(0x811c4a6b84b3a709)},
+	};
+
+	for (size_t i = 0; i < sizeof(golden) / sizeof(golden[0]); i++)
+	{
+		const char *text = golden[i].text;
+
+		is_u64(minhash64(text, strlen(text), 4, SIMDUP_FOLDED_CHAR),
+			   golden[i].chars, "golden vector, characters");
+		is_u64(minhash64(text, strlen(text), 2, SIMDUP_FOLDED_WORD),
+			   golden[i].words, "golden vector, words");
+	}
+}
+
+/* Bytes that are not UTF-8 separate words, and are no characters. */
+static void
+test_invalid(void)
+{
+	is_u64(minhash64("ab\xff"
+					 "cd\xc3",
+					 6, 4, SIMDUP_FOLDED_CHAR),
+		   minhash64("abcd", 4, 4, SIMDUP_FOLDED_CHAR),
+		   "invalid bytes are no characters");
+	is_u64(minhash64("ab\xff"
+					 "cd",
+					 5, 1, SIMDUP_FOLDED_WORD),
+		   minhash64("ab cd", 5, 1, SIMDUP_FOLDED_WORD),
+		   "invalid bytes separate words");
+	is_u64(minhash64("ab\xc2\xad"
+					 "cd",
+					 6, 1, SIMDUP_FOLDED_WORD),
+		   minhash64("abcd", 4, 1, SIMDUP_FOLDED_WORD),
+		   "what folds to nothing does not");
+}
+
+/* Texts of few distinct shingles, longer than any buffer. */
+static void
+test_repetitions(void)
+{
+	static const char *const units[] = {"a",		 "ab",
+										"信访",		 "\xef\xb7\xba",
+										"e\xcc\x81", "0123456789abcdefghi "};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		for (int unit = 0; unit < 2; unit++)
+		{
+			char *many = repeated(units[i], 1000000);
+			char *some = repeated(units[i], 900);
+
+			is_u64(minhash64(many, strlen(many), 4, unit),
+				   unit == SIMDUP_FOLDED_WORD && (i < 2 || i == 4)
+					   ? minhash64(many, strlen(many), 1, unit)
+					   : minhash64(some, strlen(some), 4, unit),
+				   "a million times the same");
+			free(many);
+			free(some);
+		}
+}
+
+/* Sets of n elements with k in common, by sketches of n_bins. */
+static void
+test_resemblance(int n_bins)
+{
+	for (int tenths = 0; tenths <= 10; tenths += 2)
+	{
+		int common = tenths == 10 ? 400 : tenths * 400 / (10 - tenths);
+		int own = tenths == 10 ? 0 : 200;
+		double sum = 0;
+		uint64_t state = (uint64_t) tenths;
+
+		for (int pair = 0; pair < 300; pair++)
+		{
+			SimdupSketch sketches[2];
+			uint64_t element;
+
+			for (int i = 0; i < 2; i++)
+				simdup_sketch_begin(&sketches[i], n_bins);
+			for (int i = 0; i < 2 * own + common; i++)
+			{
+				element = next_random_of(&state);
+				for (int s = 0; s < 2; s++)
+					if (i >= 2 * own || i % 2 == s)
+						simdup_sketch_add(&sketches[s], &element, 1);
+			}
+			{
+				const uint64_t *a = simdup_sketch_keys(&sketches[0]);
+				const uint64_t *b = simdup_sketch_keys(&sketches[1]);
+				int distance = 0;
+
+				for (int bin = 0; bin < n_bins; bin++)
+					distance += (a[bin] ^ b[bin]) & 1;
+				sum += 1 - 2.0 * distance / n_bins;
+			}
+			for (int i = 0; i < 2; i++)
+				simdup_sketch_free(&sketches[i]);
+		}
+		ok(fabs(sum / 300 - tenths / 10.0) < 4.5 / sqrt(300.0 * n_bins),
+		   "%d bits: sets of resemblance %.1f look like %.3f", n_bins,
+		   tenths / 10.0, sum / 300);
+	}
+}
+
+static void
+test_distances(void)
+{
+	ok(simdup_agreement_resemblance(0, 64) == 1 &&
+		   simdup_agreement_resemblance(16, 64) == 0.5 &&
+		   simdup_agreement_resemblance(40, 64) == 0,
+	   "a resemblance falls by 1/32 a bit, down to 0");
+	ok(simdup_agreement_distance(1, 1) == 0 &&
+		   simdup_agreement_distance(0.8, 1) == 64 &&
+		   simdup_agreement_distance(0, 0) == 0,
+	   "distances at the ends");
+	/* by a table of the binomial distribution: n = 64, p = .1 and .25 */
+	ok(simdup_agreement_distance(0.8, 0.95) == 11 &&
+		   simdup_agreement_distance(0.8, 0.5) == 6 &&
+		   simdup_agreement_distance(0.5, 0.95) == 22,
+	   "distances for a recall");
+}
+
+int
+main(void)
+{
+	test_tables();
+	test_golden();
+	test_invalid();
+	test_repetitions();
+	test_resemblance(SIMDUP_MINHASH64_BINS);
+	test_resemblance(512);
+	test_distances();
+	return done_testing();
+}
