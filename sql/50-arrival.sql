@@ -3,10 +3,15 @@
 -- arrival: triggers that catch duplicates as they come in
 --
 
+CREATE FUNCTION minhash64_update_trigger() RETURNS trigger
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_update_trigger' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION minhash64_update_trigger() IS
+  'trigger (fp, content [, field ...] [, option ...]): keeps fp in step with content and fields';
+
 CREATE FUNCTION simhash_update_trigger() RETURNS trigger
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION simhash_update_trigger() IS
-  'trigger (fp, content [, field ...]): keeps fp in step with the content and the fields';
+  'trigger (fp, content [, field ...] [, option ...]): keeps fp in step with content and fields';
 
 CREATE FUNCTION simdup_flag_trigger() RETURNS trigger
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;

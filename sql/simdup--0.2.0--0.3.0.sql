@@ -3,6 +3,20 @@
 -- complain if script is sourced in psql, rather than via ALTER EXTENSION
 \echo Use "ALTER EXTENSION simdup UPDATE TO '0.3.0'" to load this file. \quit
 
+-- hamming: the index to use for a Hamming search at any radius
+
+CREATE FUNCTION hamming_handler(internal) RETURNS index_am_handler
+  AS 'MODULE_PATHNAME', 'simdup_hamming_handler' LANGUAGE C;
+COMMENT ON FUNCTION hamming_handler(internal) IS 'hamming index access method handler';
+CREATE ACCESS METHOD hamming TYPE INDEX HANDLER hamming_handler;
+COMMENT ON ACCESS METHOD hamming IS 'exact Hamming search of fingerprints: any radius, nearest neighbours, exclusion constraints';
+
+CREATE OPERATOR CLASS simhash64_ops
+DEFAULT FOR TYPE simhash64 USING hamming AS
+  OPERATOR 1 <@ (simhash64, simhash_ball),
+  OPERATOR 2 =;
+COMMENT ON OPERATOR CLASS simhash64_ops USING hamming IS 'Hamming search at any radius and equality of fingerprints';
+COMMENT ON OPERATOR FAMILY simhash64_ops USING hamming IS 'Hamming search at any radius and equality of fingerprints';
 --
 -- Comments of one line. The contract of each object is in doc/simdup-reference.md.
 --
@@ -108,7 +122,7 @@ COMMENT ON FUNCTION simdup_summary(text, integer) IS
 COMMENT ON FUNCTION simdup_report_html(text, text, integer) IS
   'simdup_summary as one HTML page, with samples of a third column';
 COMMENT ON FUNCTION simhash_update_trigger() IS
-  'trigger (fp, content [, field ...]): keeps fp in step with the content and the fields';
+  'trigger (fp, content [, field ...] [, option ...]): keeps fp in step with content and fields';
 COMMENT ON FUNCTION simdup_flag_trigger() IS
   'trigger (fp, flag, key, k [, ''lock'']): sets flag to the key of the nearest other row within k';
 COMMENT ON FUNCTION simdup_log_trigger() IS
@@ -211,3 +225,12 @@ CREATE FUNCTION minhash_bits_resemblance(a varbit, b varbit) RETURNS float8
   AS 'MODULE_PATHNAME', 'simdup_minhash_bits_resemblance' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_bits_resemblance(varbit, varbit) IS
   'resemblance of two texts, 0 to 1, by their sketches of the same number of bits';
+
+--
+-- Arrival
+--
+
+CREATE FUNCTION minhash64_update_trigger() RETURNS trigger
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_update_trigger' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION minhash64_update_trigger() IS
+  'trigger (fp, content [, field ...] [, option ...]): keeps fp in step with content and fields';

@@ -60,4 +60,47 @@ extern void _PG_init(void);
 #define SIMDUP_TUPLEDESC_DONE(desc) ((void) (desc))
 #endif
 
+/* vacuum_delay_point was told in 18 whether it is ANALYZE that waits */
+#if PG_VERSION_NUM >= 180000
+#define SIMDUP_VACUUM_DELAY() vacuum_delay_point(false)
+#else
+#define SIMDUP_VACUUM_DELAY() vacuum_delay_point()
+#endif
+
+/* 18 shows in EXPLAIN ANALYZE how often a scan went down its index */
+#if PG_VERSION_NUM >= 180000
+#define SIMDUP_COUNT_SEARCH(scan) \
+	do \
+	{ \
+		if ((scan)->instrument != NULL) \
+			(scan)->instrument->nsearches++; \
+	} while (0)
+#else
+#define SIMDUP_COUNT_SEARCH(scan) ((void) (scan))
+#endif
+
+/* snapshots could be too old for what a page shows, until 17 */
+#if PG_VERSION_NUM < 170000
+#define SIMDUP_TEST_OLD_SNAPSHOT(scan, buffer) \
+	TestForOldSnapshot((scan)->xs_snapshot, (scan)->indexRelation, \
+					   BufferGetPage(buffer))
+#else
+#define SIMDUP_TEST_OLD_SNAPSHOT(scan, buffer) ((void) (buffer))
+#endif
+
+/* the name of a relation's file, in the relation */
+#if PG_VERSION_NUM >= 160000
+#define SIMDUP_RD_LOCATOR rd_locator
+#else
+#define SIMDUP_RD_LOCATOR rd_node
+#endif
+
+/* estimate_array_length takes the planner's state since 17 */
+#if PG_VERSION_NUM >= 170000
+#define SIMDUP_ARRAY_LENGTH(root, array) estimate_array_length(root, array)
+#else
+#define SIMDUP_ARRAY_LENGTH(root, array) \
+	((void) (root), (double) estimate_array_length(array))
+#endif
+
 #endif /* SIMDUP_COMPAT_H */

@@ -8,6 +8,7 @@
 #include "fmgr.h"
 #include "utils/guc.h"
 
+#include "index/hamming/hamming.h"
 #include "server/progress.h"
 
 PG_MODULE_MAGIC_EXT(.name = "simdup", .version = SIMDUP_VERSION);
@@ -16,5 +17,6 @@ void
 _PG_init(void)
 {
 	simdup_progress_init();
+	simdup_hamming_init();
 	MarkGUCPrefixReserved("simdup");
 }

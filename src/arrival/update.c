@@ -1,7 +1,8 @@
 /*
  * update.c
- *	  simhash_update_trigger(fp, content [, field ...] [, option ...]): keeps a
- *	  fingerprint column up to date, as tsvector_update_trigger keeps a tsvector.
+ *	  minhash64_update_trigger and simhash_update_trigger(fp, content
+ *	  [, field ...] [, option ...]): they keep a fingerprint column up to date,
+ *	  as tsvector_update_trigger keeps a tsvector.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -17,13 +18,13 @@
 #include "text/fingerprinter.h"
 #include "text/textform.h"
 
-static const ArrivalUsage simhash_usage = {
-	.function = "simhash_update_trigger",
-	.arguments = "fp, content [, field ...] [, 'option => value' ...]",
-	.min_args = 2,
-	.max_args = MaxTupleAttributeNumber,
-	.before = true,
-};
+#define USAGE(name) \
+	((ArrivalUsage){.function = (name), \
+					.arguments = \
+						"fp, content [, field ...] [, 'option => value' ...]", \
+					.min_args = 2, \
+					.max_args = MaxTupleAttributeNumber, \
+					.before = true})
 
 /* A source column, whose text form goes into the fingerprint. */
 typedef struct Source
@@ -88,6 +89,7 @@ find_sources(TriggerData *trigdata, const ArrivalUsage *usage,
 		ut->pinned |= source->form.pinned;
 		ut->n_sources++;
 	}
+	ut->fingerprinter->content_only = ut->n_sources == 1;
 	MemoryContextSwitchTo(caller);
 }
 
@@ -227,5 +229,12 @@ PG_FUNCTION_INFO_V1(simhash_update_trigger);
 Datum
 simhash_update_trigger(PG_FUNCTION_ARGS)
 {
-	return update_row(fcinfo, &simhash_usage, "simhash");
+	return update_row(fcinfo, &USAGE("simhash_update_trigger"), "simhash");
+}
+
+PG_FUNCTION_INFO_V1(simdup_minhash64_update_trigger);
+Datum
+simdup_minhash64_update_trigger(PG_FUNCTION_ARGS)
+{
+	return update_row(fcinfo, &USAGE("minhash64_update_trigger"), "minhash64");
 }

@@ -31,9 +31,6 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
-/* A radius that is not known at plan time is taken for the documents' 3. */
-#define DEFAULT_RADIUS 3
-
 /* Values of a statistics array that take part where pairs are compared. */
 #define MAX_COMPARED 100
 
@@ -244,10 +241,10 @@ plan_time_radius(PlannerInfo *root, Node *radius)
 	Const *value;
 
 	if (radius == NULL)
-		return DEFAULT_RADIUS;
+		return SIMHASH_DEFAULT_RADIUS;
 	value = (Const *) estimate_expression_value(root, radius);
 	if (!IsA(value, Const) || value->consttype != INT4OID)
-		return DEFAULT_RADIUS;
+		return SIMHASH_DEFAULT_RADIUS;
 	if (value->constisnull)
 		return -1;
 	/* out of range is an error when it is evaluated, if it is */

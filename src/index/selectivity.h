@@ -7,6 +7,9 @@
 
 #include "nodes/pathnodes.h"
 
+/* A radius that is not known at plan time is taken for the documents' 3. */
+#define SIMHASH_DEFAULT_RADIUS 3
+
 /*
  * Estimates for simhash_within, whose arguments these are: as a restriction,
  * and as a join. funcid is any function of this extension. A radius that is

@@ -6,6 +6,7 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "catalog/pg_am.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -36,13 +37,13 @@ make_ball_expr(PlannerInfo *root, Oid funcid, Node *center, Node *radius)
 	return (Expr *) ball;
 }
 
-/* A constant radius for which the index would be read from end to end. */
+/* A constant radius for which a gin index would be read from end to end. */
 static bool
-radius_is_hopeless(Node *radius)
+radius_is_hopeless(IndexOptInfo *index, Node *radius)
 {
 	Const *value = (Const *) radius;
 
-	return IsA(radius, Const) && !value->constisnull &&
+	return index->relam == GIN_AM_OID && IsA(radius, Const) && !value->constisnull &&
 		   DatumGetInt32(value->constvalue) > SIMDUP_PROBE_MAX_RADIUS;
 }
 
@@ -69,7 +70,7 @@ index_condition(SupportRequestIndexCondition *req)
 
 	if (!is_pseudo_constant_for_index(req->root, center, req->index) ||
 		!is_pseudo_constant_for_index(req->root, radius, req->index) ||
-		radius_is_hopeless(radius))
+		radius_is_hopeless(req->index, radius))
 		return NIL;
 
 	ball = make_ball_expr(req->root, req->funcid, center, radius);

@@ -9,6 +9,7 @@
 #include "utils/array.h"
 
 #include "text/fingerprinter.h"
+#include "text/minhash64_row.h"
 #include "text/simhash_row.h"
 #include "type/simhash64.h"
 
@@ -17,6 +18,8 @@ simdup_make_fingerprinter(const char *name)
 {
 	if (strcmp(name, "simhash") == 0)
 		return simdup_simhash_row_make();
+	if (strcmp(name, "minhash64") == 0)
+		return simdup_minhash_row_make();
 	return NULL;
 }
 

@@ -31,6 +31,8 @@ struct SimdupFingerprinter
 	 */
 	bool (*set_option)(SimdupFingerprinter *self, const char *name,
 					   const char *value);
+
+	bool content_only; /* the caller will add no field */
 };
 
 /* The fingerprint, as the result of the SQL function that is running. */
@@ -41,8 +43,8 @@ extern Datum simdup_end_fingerprint(SimdupFingerprinter *self,
 extern void simdup_add_fields(SimdupFingerprinter *self, Datum fields);
 
 /*
- * A fingerprinter of this name, "simhash", with the default options. NULL if
- * there is none. The SQL functions NAME, NAME_row and NAME_update_trigger give
+ * A fingerprinter of this name, "simhash" or "minhash64", with the default
+ * options. NULL if there is none. The SQL functions NAME, NAME_row and NAME_update_trigger give
  * the same fingerprints.
  */
 extern SimdupFingerprinter *simdup_make_fingerprinter(const char *name);

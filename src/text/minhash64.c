@@ -10,42 +10,43 @@
 
 #include "core/hash.h"
 #include "core/host.h"
+#include "server/arguments.h"
 #include "server/result.h"
 #include "text/minhash64.h"
 #include "type/simhash64.h"
 
-static bool
-name_is(const text *name, const char *expected)
+int
+simdup_check_folded_width(int w)
 {
-	size_t len = strlen(expected);
+	if (w < 1 || w > SIMDUP_MAX_FOLDED_W)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("shingle width must be between 1 and %d",
+					   SIMDUP_MAX_FOLDED_W),
+				errdetail("The width given is %d.", w));
+	return w;
+}
 
-	return VARSIZE_ANY_EXHDR(name) == len &&
-		   memcmp(VARDATA_ANY(name), expected, len) == 0;
+SimdupFoldedUnit
+simdup_parse_folded_unit(const text *name)
+{
+	if (simdup_text_is(name, "char"))
+		return SIMDUP_FOLDED_CHAR;
+	if (simdup_text_is(name, "word"))
+		return SIMDUP_FOLDED_WORD;
+	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			errmsg("unrecognized shingle unit: \"%s\"", text_to_cstring(name)),
+			errhint("Units are \"char\" and \"word\"."));
 }
 
 SimdupFoldedShingling
 simdup_get_folded_shingling(FunctionCallInfo fcinfo, int w, int unit)
 {
-	SimdupFoldedShingling shingling = {SIMDUP_FOLDED_CHAR, 0};
-	const text *name;
+	SimdupFoldedShingling shingling;
 
-	if (PG_ARGISNULL(w) || PG_ARGISNULL(unit))
-		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("%s must not be null", PG_ARGISNULL(w) ? "w" : "unit"));
-	shingling.w = PG_GETARG_INT32(w);
-	if (shingling.w < 1 || shingling.w > SIMDUP_MAX_FOLDED_W)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("shingle width must be between 1 and %d",
-					   SIMDUP_MAX_FOLDED_W),
-				errdetail("The width given is %d.", shingling.w));
-	name = PG_GETARG_TEXT_PP(unit);
-	if (name_is(name, "word"))
-		shingling.unit = SIMDUP_FOLDED_WORD;
-	else if (!name_is(name, "char"))
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("unrecognized shingle unit: \"%s\"",
-					   text_to_cstring(name)),
-				errhint("Units are \"char\" and \"word\"."));
+	simdup_check_not_null(PG_ARGISNULL(w), "w");
+	simdup_check_not_null(PG_ARGISNULL(unit), "unit");
+	shingling.w = simdup_check_folded_width(PG_GETARG_INT32(w));
+	shingling.unit = simdup_parse_folded_unit(PG_GETARG_TEXT_PP(unit));
 	return shingling;
 }
 

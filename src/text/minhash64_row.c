@@ -11,12 +11,12 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
-#include "utils/array.h"
+#include "utils/builtins.h"
 
 #include "core/hash.h"
 #include "core/host.h"
-#include "text/minhash64.h"
+#include "server/arguments.h"
+#include "text/minhash64_row.h"
 #include "text/shingling.h"
 
 /* The step between the elements of a field. */
@@ -28,15 +28,13 @@
 /* A row of fields larger than this many contents is a mistake. */
 #define MAX_FIELD_SHARE 1000.0
 
-static double
-get_field_share(FunctionCallInfo fcinfo, int argno)
-{
-	double share;
+/* The default options, in SQL as in triggers. */
+#define DEFAULT_FIELD_SHARE 0.25
+#define DEFAULT_W 4
 
-	if (PG_ARGISNULL(argno))
-		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("%s must not be null", "field_share"));
-	share = PG_GETARG_FLOAT8(argno);
+static double
+check_field_share(double share)
+{
 	if (!(share >= 0 && share <= MAX_FIELD_SHARE))
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("field_share must be between 0 and %g", MAX_FIELD_SHARE),
@@ -44,13 +42,13 @@ get_field_share(FunctionCallInfo fcinfo, int argno)
 	return share;
 }
 
-void
-simdup_minhash_row_begin(SimdupMinhashRow *row, FunctionCallInfo fcinfo,
-						 int field_share, int w, int unit)
+static void
+begin(SimdupFingerprinter *self)
 {
-	memset(row, 0, sizeof(*row));
-	row->field_share = get_field_share(fcinfo, field_share);
-	row->shingling = simdup_get_folded_shingling(fcinfo, w, unit);
+	SimdupMinhashRow *row = (SimdupMinhashRow *) self;
+
+	row->elements = (SimdupHashes){0};
+	row->fields = (SimdupHashes){0};
 	simdup_sketch_begin(&row->sketch, SIMDUP_MINHASH64_BINS);
 }
 
@@ -61,22 +59,27 @@ add_to_row(void *arg, const uint64_t *hashes, size_t n)
 	SimdupMinhashRow *row = arg;
 
 	simdup_sketch_add(&row->sketch, hashes, n);
+	if (row->base.content_only)
+		return;
 	for (size_t i = 0; i < n; i++)
 		if (!simdup_hashes_add(&row->elements, hashes[i]))
 			simdup_too_many_shingles();
 }
 
-void
-simdup_minhash_row_content(SimdupMinhashRow *row, SimdupUtf8 content)
+static void
+add_content(SimdupFingerprinter *self, SimdupUtf8 content)
 {
+	SimdupMinhashRow *row = (SimdupMinhashRow *) self;
+
 	simdup_folded_elements(row->shingling, content.bytes, content.len,
 						   add_to_row, row);
 	simdup_hashes_unique(&row->elements);
 }
 
-void
-simdup_minhash_row_field(SimdupMinhashRow *row, SimdupUtf8 field)
+static void
+add_field(SimdupFingerprinter *self, SimdupUtf8 field)
 {
+	SimdupMinhashRow *row = (SimdupMinhashRow *) self;
 	size_t len;
 	char *folded = simdup_fold_field(field.bytes, field.len, &len);
 
@@ -105,14 +108,67 @@ add_field_elements(SimdupMinhashRow *row, uint64 hash)
 	}
 }
 
-Datum
-simdup_minhash_row_end(FunctionCallInfo fcinfo, SimdupMinhashRow *row)
+static bool
+end(SimdupFingerprinter *self, uint64 *fp)
 {
+	SimdupMinhashRow *row = (SimdupMinhashRow *) self;
+	const uint64_t *keys;
+
 	for (size_t i = 0; i < row->fields.n; i++)
 		add_field_elements(row, row->fields.hashes[i]);
 	simdup_hashes_free(&row->elements);
 	simdup_hashes_free(&row->fields);
-	return simdup_minhash64_result(fcinfo, &row->sketch);
+	keys = simdup_sketch_keys(&row->sketch);
+	if (keys != NULL)
+		*fp = simdup_sketch_fingerprint(keys);
+	simdup_sketch_free(&row->sketch);
+	return keys != NULL;
+}
+
+static bool
+set_option(SimdupFingerprinter *self, const char *name, const char *value)
+{
+	SimdupMinhashRow *row = (SimdupMinhashRow *) self;
+
+	if (strcmp(name, "w") == 0)
+		row->shingling.w = simdup_check_folded_width(pg_strtoint32(value));
+	else if (strcmp(name, "unit") == 0)
+		row->shingling.unit = simdup_parse_folded_unit(cstring_to_text(value));
+	else if (strcmp(name, "field_share") == 0)
+		row->field_share = check_field_share(DatumGetFloat8(
+			DirectFunctionCall1(float8in, CStringGetDatum(value))));
+	else
+		return false;
+	return true;
+}
+
+static void
+init(SimdupMinhashRow *row)
+{
+	*row = (SimdupMinhashRow){.base = {begin, add_content, add_field, end,
+									   set_option, false},
+							  .shingling = {SIMDUP_FOLDED_CHAR, DEFAULT_W},
+							  .field_share = DEFAULT_FIELD_SHARE};
+}
+
+void
+simdup_minhash_row_get(SimdupMinhashRow *row, FunctionCallInfo fcinfo,
+					   int field_share, int w, int unit)
+{
+	init(row);
+	simdup_check_not_null(PG_ARGISNULL(field_share), "field_share");
+	row->field_share = check_field_share(PG_GETARG_FLOAT8(field_share));
+	row->shingling = simdup_get_folded_shingling(fcinfo, w, unit);
+	begin(&row->base);
+}
+
+SimdupFingerprinter *
+simdup_minhash_row_make(void)
+{
+	SimdupMinhashRow *row = palloc(sizeof(SimdupMinhashRow));
+
+	init(row);
+	return &row->base;
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash64_row);
@@ -122,22 +178,10 @@ simdup_minhash64_row(PG_FUNCTION_ARGS)
 {
 	SimdupMinhashRow row;
 
-	simdup_minhash_row_begin(&row, fcinfo, 2, 3, 4);
+	simdup_minhash_row_get(&row, fcinfo, 2, 3, 4);
 	if (!PG_ARGISNULL(0))
-		simdup_minhash_row_content(&row,
-								   simdup_text_to_utf8(PG_GETARG_TEXT_PP(0)));
+		add_content(&row.base, simdup_text_to_utf8(PG_GETARG_TEXT_PP(0)));
 	if (!PG_ARGISNULL(1))
-	{
-		Datum *fields;
-		bool *nulls;
-		int n;
-
-		deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), TEXTOID, -1, false,
-						  TYPALIGN_INT, &fields, &nulls, &n);
-		for (int i = 0; i < n; i++)
-			if (!nulls[i])
-				simdup_minhash_row_field(&row, simdup_text_to_utf8(
-												   DatumGetTextPP(fields[i])));
-	}
-	return simdup_minhash_row_end(fcinfo, &row);
+		simdup_add_fields(&row.base, PG_GETARG_DATUM(1));
+	return simdup_end_fingerprint(&row.base, fcinfo);
 }

@@ -106,8 +106,8 @@ set_option(SimdupFingerprinter *self, const char *name, const char *value)
 void
 simdup_simhash_row_init(SimdupSimhashRow *row)
 {
-	row->base =
-		(SimdupFingerprinter){begin, add_content, add_field, end, set_option};
+	row->base = (SimdupFingerprinter){begin, add_content, add_field,
+									  end,	 set_option,  false};
 	row->profile = simdup_default_profile;
 	row->tokenizer = NULL;
 	row->field_weight = DEFAULT_FIELD_WEIGHT;

@@ -1,10 +1,11 @@
-# quality.sh: what fingerprints find. Pairs of real petitions at Hamming
-# distance k or less against their exact Jaccard similarity, for tokenizers and
-# weightings: no times, so the same on every machine.
+# quality.sh: recall and precision of fingerprints on real petitions, for
+# minhash64 and for simhash by tokenizer and weighting. No times, so the figures
+# are the same on every machine.
 #
-# recall: of the pairs with Jaccard >= 0.8, the part that is found; precision:
-# of the pairs found, the part with Jaccard >= 0.5. Jaccard is that of the sets
-# of character 4-grams; pairs.tsv has every pair with 0.5 or more.
+# Recall is the share found of the pairs with a Jaccard similarity of 0.8 or
+# more. Precision is the share of the pairs found that have 0.5 or more. The
+# similarity is that of the sets of character 4-grams; pairs.tsv has every pair
+# of 0.5 or more.
 
 . "$ROOT/test/bench/lib.sh"
 
@@ -16,7 +17,8 @@ else
   echo "no icu: built without ICU"
 fi
 
-# quality NAME: one set's table, out of petition (id, body) and pair (a, b, jaccard).
+# quality NAME: print the table of one set, from petition (id, body) and
+# pair (a, b, jaccard).
 quality()
 {
   local name=$1
@@ -41,18 +43,17 @@ SELECT format('| `%s` | `%s` | %s |', tokenizer, weighting, string_agg(cell, ' |
 FROM (SELECT tokenizer, weighting, k,
              trim(leading '0' FROM to_char(coalesce(alike, 0)::numeric / (SELECT count(*) FROM pair WHERE jaccard >= 0.8), 'FM0.000'))
              || coalesce(', ' || trim(leading '0' FROM to_char(right_ones::numeric / found, 'FM0.000')), ', -') AS cell
-      FROM string_to_table(:'tokenizers', ' ') AS tokenizer
-      CROSS JOIN unnest(ARRAY['log', 'tf', 'set']) AS weighting
+      FROM (SELECT DISTINCT tokenizer, weighting FROM fingerprint) AS made
       CROSS JOIN unnest(ARRAY[3, 6, 8, 10]) AS k
       LEFT JOIN found USING (tokenizer, weighting, k)) AS cells
 GROUP BY tokenizer, weighting
-ORDER BY array_position(string_to_array(:'tokenizers', ' '), tokenizer),
-         array_position(ARRAY['log', 'tf', 'set'], weighting);
+ORDER BY array_position(string_to_array(:'tokenizers', ' '), tokenizer) NULLS FIRST,
+         array_position(ARRAY['log', 'tf', 'set'], weighting), weighting DESC;
 DROP TABLE found, fingerprint, petition, pair;
 SQL
 }
 
-# load FOLDER COLUMNS: the set's petitions, fingerprints and pairs.
+# load FOLDER COLUMNS: read a set's petitions and pairs, and make fingerprints.
 load()
 {
   local folder=$1 columns=$2
@@ -65,7 +66,10 @@ load()
 UPDATE pair SET a = b, b = a WHERE a > b;
 CREATE TABLE fingerprint AS
 SELECT id, tokenizer, weighting, simhash(body, tokenizer => tokenizer, weighting => weighting) AS fp
-FROM petition, string_to_table(:'tokenizers', ' ') AS tokenizer, unnest(ARRAY['log', 'tf', 'set']) AS weighting;
+FROM petition, string_to_table(:'tokenizers', ' ') AS tokenizer, unnest(ARRAY['log', 'tf', 'set']) AS weighting
+UNION ALL
+SELECT id, 'minhash64', format('%s %s', w, unit), minhash64(body, w, unit)
+FROM petition, (VALUES (4, 'char'), (2, 'word')) AS shingle (w, unit);
 ANALYZE petition, pair, fingerprint;
 SQL
 }

@@ -3,7 +3,7 @@ CREATE SCHEMA index_room;
 SET search_path = index_room, public;
 SELECT opcname, amname, amvalidate(c.oid)
 FROM pg_opclass c JOIN pg_am a ON a.oid = opcmethod
-WHERE opcname ~ '^simhash' ORDER BY opcname COLLATE "C";
+WHERE opcname ~ '^simhash' AND amname <> 'hamming' ORDER BY opcname COLLATE "C";
 
 --
 -- the type

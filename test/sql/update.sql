@@ -134,6 +134,32 @@ INSERT INTO part_low (id, body, day) VALUES (2, 'a b c', '2024-01-02');
 UPDATE part SET id = id + 100, body = 'd e f' WHERE id = 2;
 SELECT tableoid::regclass, id, fp = simhash_row(body, ARRAY[simhash_field(day)]) AS is_right FROM part ORDER BY id;
 
+-- minhash64_update_trigger gives what minhash64 and minhash64_row give
+CREATE TABLE sketched (id int, body text, place text, at timestamptz, fp simhash64);
+CREATE TRIGGER fp BEFORE INSERT OR UPDATE ON sketched FOR EACH ROW EXECUTE FUNCTION minhash64_update_trigger('fp', 'body');
+INSERT INTO sketched (id, body, place, at) VALUES (1, 'Die Straßenlampen im Park sind aus', 'North', '2024-01-02 03:04:05+02'),
+  (2, 'ｔｈｅ　ｌｉｇｈｔｓ', '  ', NULL), (3, '...', 'North', NULL), (4, NULL, NULL, NULL);
+SELECT bool_and(fp IS NOT DISTINCT FROM minhash64(body)) AS as_minhash64, count(fp) FROM sketched;
+CREATE OR REPLACE TRIGGER fp BEFORE INSERT OR UPDATE ON sketched FOR EACH ROW
+  EXECUTE FUNCTION minhash64_update_trigger('fp', 'body', 'place', 'at', 'w => 2', 'unit => word', 'field_share => 0.5');
+SET TimeZone = 'Asia/Kathmandu';
+SET DateStyle = 'SQL, DMY';
+UPDATE sketched SET body = body;
+RESET TimeZone;
+RESET DateStyle;
+SELECT bool_and(fp IS NOT DISTINCT FROM minhash64_row(body, ARRAY[place, simhash_field(at)], 0.5, 2, 'word')) AS as_row, count(fp)
+FROM sketched;
+\set VERBOSITY terse
+CREATE OR REPLACE TRIGGER fp BEFORE INSERT OR UPDATE ON sketched FOR EACH ROW EXECUTE FUNCTION minhash64_update_trigger('fp', 'body', 'w => 0');
+UPDATE sketched SET body = body;
+CREATE OR REPLACE TRIGGER fp BEFORE INSERT OR UPDATE ON sketched FOR EACH ROW EXECUTE FUNCTION minhash64_update_trigger('fp', 'body', 'unit => line');
+UPDATE sketched SET body = body;
+CREATE OR REPLACE TRIGGER fp BEFORE INSERT OR UPDATE ON sketched FOR EACH ROW EXECUTE FUNCTION minhash64_update_trigger('fp', 'body', 'field_share => NaN');
+UPDATE sketched SET body = body;
+CREATE OR REPLACE TRIGGER fp BEFORE INSERT OR UPDATE ON sketched FOR EACH ROW EXECUTE FUNCTION minhash64_update_trigger('fp', 'body', 'tokenizer => word');
+UPDATE sketched SET body = body;
+\set VERBOSITY default
+
 -- what cannot be a source
 CREATE TABLE wrong (id int, body text, doc jsonb, class regclass, fp simhash64, up text GENERATED ALWAYS AS (upper(body)) STORED);
 CREATE PROCEDURE try(arguments text) LANGUAGE plpgsql AS $$

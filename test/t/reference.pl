@@ -103,13 +103,16 @@ WITH member AS (
   FROM pg_opclass AS c JOIN member ON classid = 'pg_opclass'::regclass AND objid = c.oid
     JOIN pg_am AS a ON a.oid = opcmethod
   UNION ALL
+  SELECT 'access method ' || amname
+  FROM pg_am AS a JOIN member ON classid = 'pg_am'::regclass AND objid = a.oid
+  UNION ALL
   SELECT 'text search parser ' || prsname
   FROM pg_ts_parser JOIN member ON classid = 'pg_ts_parser'::regclass AND objid = oid
   UNION ALL
   -- a family comes with its class, of the same name
   SELECT 'unknown ' || pg_describe_object(classid, objid, 0) FROM member
   WHERE classid NOT IN ('pg_proc'::regclass, 'pg_type'::regclass, 'pg_cast'::regclass, 'pg_operator'::regclass,
-    'pg_opclass'::regclass, 'pg_ts_parser'::regclass)
+    'pg_opclass'::regclass, 'pg_am'::regclass, 'pg_ts_parser'::regclass)
     AND NOT (classid = 'pg_opfamily'::regclass AND EXISTS (
       SELECT FROM pg_opfamily AS f JOIN pg_opclass AS c ON opcfamily = f.oid AND opcname = opfname WHERE f.oid = objid))
   UNION ALL

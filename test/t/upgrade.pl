@@ -151,7 +151,7 @@ SELECT count(*) FROM pg_depend WHERE deptype = 'e'
   AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'simdup')
 SQL
 cmp_ok($members, '>', 100, 'the extension has members');
-for my $table (qw(pg_proc pg_type pg_operator pg_opclass pg_opfamily pg_amop pg_amproc pg_cast
+for my $table (qw(pg_proc pg_type pg_operator pg_am pg_opclass pg_opfamily pg_amop pg_amproc pg_cast
 	pg_aggregate pg_ts_parser pg_description pg_extension pg_depend))
 {
 	ok((grep { /^$table / } keys %$fresh), "$table has a part in the comparison");

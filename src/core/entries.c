@@ -1,0 +1,277 @@
+/*
+ * entries.c
+ *	  Entries of a Hamming index: order, partition, and search in a page.
+ */
+#include "core/entries.h"
+#include "core/hamming.h"
+#include "core/radii.h"
+
+/*
+ * The loops over a page are compiled for three instruction sets, and the best
+ * is chosen at run time: with AVX-512 eight popcounts are one instruction. A
+ * bitcode file, which clang makes, has the first only.
+ */
+#if defined(__gnu_linux__) && defined(__x86_64__) && defined(__GNUC__) && \
+	!defined(__clang__)
+#define HAVE_CLONES 1
+#define PAGE_LOOP static inline __attribute__((always_inline))
+#define CLONE(isa) static __attribute__((optimize("O3"), target(isa)))
+#else
+#define PAGE_LOOP static
+#endif
+
+/* Values whose distances are computed together. */
+#define CHUNK 32
+
+/*
+ * Few values are near. So a chunk is first asked whether it has any, which a
+ * compiler can do without a branch for each value.
+ */
+PAGE_LOOP int
+find_near(const uint64_t *values, int n, uint64_t center, int radius,
+		  uint16_t *found)
+{
+	int n_found = 0;
+	int start = 0;
+
+	for (; start + CHUNK <= n; start += CHUNK)
+	{
+		uint64_t any = 0;
+
+		for (int i = 0; i < CHUNK; i++)
+		{
+			uint64_t x = values[start + i] ^ center;
+
+			any |= (uint64_t) ((int64_t) simdup_popcount64(x) - radius - 1);
+		}
+		if ((any >> 63) == 0)
+			continue;
+		for (int i = start; i < start + CHUNK; i++)
+		{
+			found[n_found] = (uint16_t) i;
+			n_found += simdup_popcount64(values[i] ^ center) <= radius;
+		}
+	}
+	for (int i = start; i < n; i++)
+	{
+		found[n_found] = (uint16_t) i;
+		n_found += simdup_popcount64(values[i] ^ center) <= radius;
+	}
+	return n_found;
+}
+
+PAGE_LOOP void
+distances_of(const uint64_t *values, int n, uint64_t center, uint8_t *distances)
+{
+	for (int i = 0; i < n; i++)
+		distances[i] = (uint8_t) simdup_popcount64(values[i] ^ center);
+}
+
+#ifdef HAVE_CLONES
+CLONE("popcnt")
+int
+find_near_popcnt(const uint64_t *values, int n, uint64_t center, int radius,
+				 uint16_t *found)
+{
+	return find_near(values, n, center, radius, found);
+}
+
+CLONE("popcnt,avx512f,avx512vpopcntdq,prefer-vector-width=512")
+int
+find_near_avx512(const uint64_t *values, int n, uint64_t center, int radius,
+				 uint16_t *found)
+{
+	return find_near(values, n, center, radius, found);
+}
+
+CLONE("popcnt")
+void
+distances_popcnt(const uint64_t *values, int n, uint64_t center,
+				 uint8_t *distances)
+{
+	distances_of(values, n, center, distances);
+}
+
+CLONE("popcnt,avx512f,avx512vpopcntdq,prefer-vector-width=512")
+void
+distances_avx512(const uint64_t *values, int n, uint64_t center,
+				 uint8_t *distances)
+{
+	distances_of(values, n, center, distances);
+}
+#endif
+
+int
+simdup_find_near(const uint64_t *values, int n, uint64_t center, int radius,
+				 uint16_t *found)
+{
+#ifdef HAVE_CLONES
+	if (__builtin_cpu_supports("avx512vpopcntdq"))
+		return find_near_avx512(values, n, center, radius, found);
+	if (__builtin_cpu_supports("popcnt"))
+		return find_near_popcnt(values, n, center, radius, found);
+#endif
+	return find_near(values, n, center, radius, found);
+}
+
+void
+simdup_distances(const uint64_t *values, int n, uint64_t center,
+				 uint8_t *distances)
+{
+#ifdef HAVE_CLONES
+	if (__builtin_cpu_supports("avx512vpopcntdq"))
+		distances_avx512(values, n, center, distances);
+	else if (__builtin_cpu_supports("popcnt"))
+		distances_popcnt(values, n, center, distances);
+	else
+#endif
+		distances_of(values, n, center, distances);
+}
+
+static void
+swap_entries(SimdupEntry *a, SimdupEntry *b)
+{
+	SimdupEntry t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
+/* The median of the first, the middle and the last entry. */
+static SimdupEntry
+pivot_of(SimdupEntry *entries, size_t n)
+{
+	SimdupEntry *a = &entries[0];
+	SimdupEntry *b = &entries[n / 2];
+	SimdupEntry *c = &entries[n - 1];
+
+	if (simdup_entry_less(b, a))
+		swap_entries(a, b);
+	if (simdup_entry_less(c, b))
+		swap_entries(b, c);
+	if (simdup_entry_less(b, a))
+		swap_entries(a, b);
+	return *b;
+}
+
+/*
+ * Hoare's partition: no entry before the returned position is above the
+ * pivot, none from it on below. Both sides hold at least one entry.
+ */
+static size_t
+partition(SimdupEntry *entries, size_t n)
+{
+	SimdupEntry pivot = pivot_of(entries, n);
+	size_t i = 0;
+	size_t j = n - 1;
+
+	for (;;)
+	{
+		while (simdup_entry_less(&entries[i], &pivot))
+			i++;
+		while (simdup_entry_less(&pivot, &entries[j]))
+			j--;
+		if (i >= j)
+			return i > 0 ? i : 1;
+		swap_entries(&entries[i++], &entries[j--]);
+	}
+}
+
+static void
+sift_down(SimdupEntry *entries, size_t i, size_t n)
+{
+	for (size_t child; (child = 2 * i + 1) < n; i = child)
+	{
+		if (child + 1 < n &&
+			simdup_entry_less(&entries[child], &entries[child + 1]))
+			child++;
+		if (!simdup_entry_less(&entries[i], &entries[child]))
+			return;
+		swap_entries(&entries[i], &entries[child]);
+	}
+}
+
+/* Bounds the time where the pivots are bad. */
+static void
+heap_sort(SimdupEntry *entries, size_t n)
+{
+	for (size_t i = n / 2; i-- > 0;)
+		sift_down(entries, i, n);
+	for (size_t end = n; end-- > 1;)
+	{
+		swap_entries(&entries[0], &entries[end]);
+		sift_down(entries, 0, end);
+	}
+}
+
+static void
+part_entries(SimdupEntry *entries, size_t n, size_t rank, size_t size,
+			 int depth)
+{
+	/* is there a border of groups inside? */
+	while (n > 1 && rank / size != (rank + n - 1) / size)
+	{
+		size_t left;
+
+		if (depth-- == 0)
+		{
+			heap_sort(entries, n);
+			return;
+		}
+		left = partition(entries, n);
+		part_entries(entries, left, rank, size, depth);
+		entries += left;
+		rank += left;
+		n -= left;
+	}
+}
+
+void
+simdup_part_entries(SimdupEntry *entries, size_t n, size_t rank, size_t size)
+{
+	int depth = 8;
+
+	for (size_t m = n; m > 1; m /= 2)
+		depth += 2;
+	part_entries(entries, n, rank, size, depth);
+}
+
+SimdupEntry
+simdup_least_entry(const SimdupEntry *entries, size_t n)
+{
+	SimdupEntry least = entries[0];
+
+	for (size_t i = 1; i < n; i++)
+		if (simdup_entry_less(&entries[i], &least))
+			least = entries[i];
+	return least;
+}
+
+void
+simdup_scatter_entries(const SimdupEntry *entries, size_t n, int rotation,
+					   int bits, size_t *ends, SimdupEntry *target)
+{
+	int shift = 64 - bits;
+	size_t buckets = (size_t) 1 << bits;
+	size_t sum = 0;
+
+	for (size_t b = 0; b < buckets; b++)
+		ends[b] = 0;
+	for (size_t i = 0; i < n; i++)
+		ends[simdup_rotate(entries[i].value, rotation) >> shift]++;
+	for (size_t b = 0; b < buckets; b++)
+	{
+		size_t count = ends[b];
+
+		ends[b] = sum;
+		sum += count;
+	}
+	for (size_t i = 0; i < n; i++)
+	{
+		uint64_t value = simdup_rotate(entries[i].value, rotation);
+		SimdupEntry *place = &target[ends[value >> shift]++];
+
+		place->value = value;
+		place->row = entries[i].row;
+	}
+}

@@ -1,0 +1,61 @@
+/*
+ * entries.h
+ *	  Entries of a Hamming index: order, partition, and search in a page.
+ */
+#ifndef SIMDUP_CORE_ENTRIES_H
+#define SIMDUP_CORE_ENTRIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A rotated fingerprint and its row. Entries are ordered by both: no two are
+ * equal, so any number of equal fingerprints can be parted between pages.
+ */
+typedef struct SimdupEntry
+{
+	uint64_t value;
+	uint64_t row; /* block number and offset of a TID, 48 bits */
+} SimdupEntry;
+
+static inline bool
+simdup_entry_less(const SimdupEntry *a, const SimdupEntry *b)
+{
+	return a->value < b->value || (a->value == b->value && a->row < b->row);
+}
+
+/* Longest list of values that simdup_find_near takes. */
+#define SIMDUP_MAX_FOUND 4096
+
+/*
+ * Positions of the values within radius of the center, ascending; their
+ * number. The list is of one page, n at most SIMDUP_MAX_FOUND.
+ */
+extern int simdup_find_near(const uint64_t *values, int n, uint64_t center,
+							int radius, uint16_t *found);
+
+/* The distance of each value from the center. */
+extern void simdup_distances(const uint64_t *values, int n, uint64_t center,
+							 uint8_t *distances);
+
+/*
+ * Put entries in order as far as groups of `size` need it: the group of
+ * ranks [j * size, (j + 1) * size) holds what it would hold if all were
+ * sorted. The first entry has rank `rank`.
+ */
+extern void simdup_part_entries(SimdupEntry *entries, size_t n, size_t rank,
+								size_t size);
+
+/* The least of n entries; n at least 1. */
+extern SimdupEntry simdup_least_entry(const SimdupEntry *entries, size_t n);
+
+/*
+ * Copy entries to `target` by the top bits of their rotated values; counts[b]
+ * becomes the end of bucket b, 2^bits of them.
+ */
+extern void simdup_scatter_entries(const SimdupEntry *entries, size_t n,
+								   int rotation, int bits, size_t *ends,
+								   SimdupEntry *target);
+
+#endif /* SIMDUP_CORE_ENTRIES_H */

@@ -1,0 +1,187 @@
+/*
+ * radii.c
+ *	  How a Hamming search is split over the four rotations of a fingerprint.
+ */
+#include <math.h>
+
+#include "core/radii.h"
+
+#define BLOCKS (1 << SIMDUP_BLOCK_BITS)
+#define MAX_DISTANCE 64
+
+/* The smallest number of `bits` bits within `budget` bits of value. */
+static uint32_t
+smallest_near(uint32_t value, int bits, int budget)
+{
+	for (int bit = bits - 1; bit >= 0 && budget > 0; bit--)
+		if (value >> bit & 1)
+		{
+			value ^= UINT32_C(1) << bit;
+			budget--;
+		}
+	return value;
+}
+
+/*
+ * A larger block keeps some prefix of `from`, sets the next bit, which is 0
+ * there, and has anything below. The longer the prefix, the smaller the block.
+ */
+uint32_t
+simdup_next_near(uint32_t center, int radius, uint32_t from)
+{
+	if (radius < 0 || from >= SIMDUP_NO_BLOCK)
+		return SIMDUP_NO_BLOCK;
+	if (simdup_popcount64(from ^ center) <= radius)
+		return from;
+	for (int bit = 0; bit < SIMDUP_BLOCK_BITS; bit++)
+	{
+		uint32_t prefix = from >> bit | 1;
+		int left = radius - simdup_popcount64(prefix ^ center >> bit);
+
+		if ((from >> bit & 1) == 0 && left >= 0)
+			return prefix << bit |
+				   smallest_near(center & ((UINT32_C(1) << bit) - 1), bit,
+								 left);
+	}
+	return SIMDUP_NO_BLOCK;
+}
+
+/* The part of the numbers of so many bits that have at most t ones. */
+static double
+part_within(int bits, int t)
+{
+	double at_distance = ldexp(1.0, -bits);
+	double sum = 0;
+
+	for (int d = 0; d <= t && d <= bits; d++)
+	{
+		sum += at_distance;
+		at_distance = at_distance * (bits - d) / (d + 1);
+	}
+	return sum > 1 ? 1 : sum;
+}
+
+/*
+ * Of pages that hold all blocks of a prefix, `bits` bits after it, those with
+ * a block within t of one. With more pages than blocks a block is several
+ * pages; with fewer, a page is read if any of its blocks is near.
+ */
+static double
+pages_within(double pages, int bits, int t)
+{
+	double blocks = ldexp(1.0, bits);
+	double part = part_within(bits, t);
+
+	if (t < 0)
+		return 0;
+	if (pages >= blocks)
+		return pages * part;
+	return pages * (1 - pow(1 - part, blocks / pages));
+}
+
+/*
+ * Bits of a block below the prefix that all blocks of bucket j share. The
+ * bucket may end inside the next one's first block, which is left to that.
+ */
+static int
+free_bits(const SimdupHistogram *histogram, int j)
+{
+	uint32_t first = histogram->bounds[j];
+	uint32_t next = j + 1 < histogram->n_buckets ? histogram->bounds[j + 1]
+												 : (uint32_t) BLOCKS;
+	uint32_t different = next > first ? first ^ (next - 1) : 0;
+	int bits = 0;
+
+	while (different >> bits != 0)
+		bits++;
+	return bits;
+}
+
+void
+simdup_finish_histogram(SimdupHistogram *histogram)
+{
+	for (int bits = 0; bits <= SIMDUP_BLOCK_BITS; bits++)
+		for (int t = 0; t <= SIMDUP_BLOCK_BITS; t++)
+			histogram->within[bits][t] =
+				pages_within(histogram->pages, bits, t);
+}
+
+/* Pages of a radius, from the buckets counted by free bits and distance. */
+static double
+pages_of_radius(const SimdupHistogram *histogram,
+				int count[][SIMDUP_BLOCK_BITS + 1], int r)
+{
+	double pages = 0;
+
+	for (int bits = 0; bits <= SIMDUP_BLOCK_BITS; bits++)
+		for (int d = 0; d <= r && d <= SIMDUP_BLOCK_BITS - bits; d++)
+			pages += count[bits][d] * histogram->within[bits][r - d];
+	return pages;
+}
+
+void
+simdup_page_costs(const SimdupHistogram *histogram, uint32_t block, int largest,
+				  SimdupPageCosts costs)
+{
+	int count[SIMDUP_BLOCK_BITS + 1][SIMDUP_BLOCK_BITS + 1] = {{0}};
+
+	for (int j = 0; j < histogram->n_buckets; j++)
+	{
+		int bits = free_bits(histogram, j);
+		uint32_t different = histogram->bounds[j] ^ block;
+
+		count[bits][simdup_popcount64(different >> bits)]++;
+	}
+	for (int r = 0; r < SIMDUP_BLOCK_BITS; r++)
+		costs[r] =
+			r <= largest ? 1 + pages_of_radius(histogram, count, r) : INFINITY;
+	costs[SIMDUP_BLOCK_BITS] = histogram->n_buckets * histogram->pages;
+}
+
+void
+simdup_uniform_page_costs(double pages, SimdupPageCosts costs)
+{
+	for (int r = 0; r <= SIMDUP_BLOCK_BITS; r++)
+		costs[r] = fmax(pages_within(pages, SIMDUP_BLOCK_BITS, r), 1);
+}
+
+/*
+ * best[s] is the least cost at which the rotations so far make s of the sum
+ * k + 1; choice tells the last of their radii, plus one.
+ */
+double
+simdup_choose_radii(int k, const SimdupPageCosts *costs, int *radii)
+{
+	double best[MAX_DISTANCE + 2];
+	int choice[SIMDUP_ROTATIONS][MAX_DISTANCE + 2] = {{0}};
+	int whole = 0;
+	int sum = k + 1;
+
+	for (int s = 0; s <= sum; s++)
+		best[s] = s == 0 ? 0 : INFINITY;
+	for (int i = 0; i < SIMDUP_ROTATIONS; i++)
+	{
+		for (int s = sum; s >= 0; s--)
+			for (int part = 1; part <= SIMDUP_BLOCK_BITS + 1 && part <= s;
+				 part++)
+				if (best[s - part] + costs[i][part - 1] < best[s])
+				{
+					best[s] = best[s - part] + costs[i][part - 1];
+					choice[i][s] = part;
+				}
+		if (costs[i][SIMDUP_BLOCK_BITS] < costs[whole][SIMDUP_BLOCK_BITS])
+			whole = i;
+	}
+	if (costs[whole][SIMDUP_BLOCK_BITS] <= best[sum])
+	{
+		for (int i = 0; i < SIMDUP_ROTATIONS; i++)
+			radii[i] = i == whole ? SIMDUP_BLOCK_BITS : -1;
+		return costs[whole][SIMDUP_BLOCK_BITS];
+	}
+	for (int i = SIMDUP_ROTATIONS - 1, s = sum; i >= 0; i--)
+	{
+		radii[i] = choice[i][s] - 1;
+		s -= choice[i][s];
+	}
+	return best[sum];
+}

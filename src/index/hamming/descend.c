@@ -1,0 +1,133 @@
+/*
+ * descend.c
+ *	  From the root of a tree of a hamming index down to a key.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+
+#include "index/hamming/hamming.h"
+
+int
+simdup_hamming_find_child(Page page, const SimdupEntry *key)
+{
+	int low = 0;
+	int high = hamming_count(page);
+
+	/* low key of child `low` <= key < low key of child `high` */
+	while (high - low > 1)
+	{
+		int middle = (low + high) / 2;
+		SimdupEntry middle_key = hamming_low_key(page, middle);
+
+		if (simdup_entry_less(key, &middle_key))
+			high = middle;
+		else
+			low = middle;
+	}
+	return low;
+}
+
+/*
+ * A root that was split since it was cached has a right sibling. Ask for the
+ * new one then; if there is none yet, right links serve.
+ */
+static Buffer
+read_root(Relation index, int tree, int level, int mode, int *root_level)
+{
+	for (bool fresh = false;; fresh = true)
+	{
+		HammingRoots roots = simdup_hamming_roots(index, fresh);
+		Buffer buffer;
+
+		*root_level = (int) roots.level[tree];
+		if (*root_level < level)
+		{
+			if (fresh)
+				simdup_hamming_corrupted(index, roots.root[tree],
+										 "The tree is not high enough.");
+			continue;
+		}
+		buffer = simdup_hamming_read(index, roots.root[tree]);
+		LockBuffer(buffer, *root_level == level ? mode : BUFFER_LOCK_SHARE);
+		simdup_hamming_check_page(index, buffer, tree, *root_level);
+		if (fresh || hamming_is_last(BufferGetPage(buffer)))
+			return buffer;
+		UnlockReleaseBuffer(buffer);
+	}
+}
+
+/*
+ * A writer has come to a marked page: it adds the missing link. Else it could
+ * go on to the right half and split that, which has no link itself.
+ */
+static bool
+finish_split(Relation index, Buffer buffer)
+{
+	if ((hamming_opaque(BufferGetPage(buffer))->flags &
+		 HAMMING_INCOMPLETE_SPLIT) == 0)
+		return false;
+	simdup_hamming_finish_split(index, buffer);
+	return true;
+}
+
+/*
+ * From a locked page to the one on its level that holds the key. Invalid if
+ * a split had to be finished: the buffer is released then.
+ */
+static Buffer
+move_right(Relation index, Buffer buffer, int tree, int level,
+		   const SimdupEntry *key, int mode)
+{
+	for (;;)
+	{
+		if (mode == BUFFER_LOCK_EXCLUSIVE && finish_split(index, buffer))
+			return InvalidBuffer;
+		if (hamming_below_high_key(BufferGetPage(buffer), key))
+			return buffer;
+		buffer = simdup_hamming_step_right(index, buffer, mode, tree, level);
+	}
+}
+
+/* As simdup_hamming_descend, but Invalid after a split was finished. */
+static Buffer
+try_descend(Relation index, int tree, const SimdupEntry *key, int level,
+			int mode)
+{
+	int at;
+	Buffer buffer = read_root(index, tree, level, mode, &at);
+
+	for (;;)
+	{
+		Page page;
+		BlockNumber child;
+
+		buffer = move_right(index, buffer, tree, at, key,
+							at == level ? mode : BUFFER_LOCK_SHARE);
+		if (at == level)
+			return buffer;
+		page = BufferGetPage(buffer);
+		child = hamming_child(page, simdup_hamming_find_child(page, key));
+		UnlockReleaseBuffer(buffer);
+		at--;
+		buffer = simdup_hamming_read(index, child);
+		LockBuffer(buffer, at == level ? mode : BUFFER_LOCK_SHARE);
+		simdup_hamming_check_page(index, buffer, tree, at);
+	}
+}
+
+Buffer
+simdup_hamming_descend(Relation index, int tree, const SimdupEntry *key,
+					   int level, int mode)
+{
+	Buffer buffer;
+
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		buffer = try_descend(index, tree, key, level, mode);
+	} while (buffer == InvalidBuffer);
+	return buffer;
+}

@@ -1,0 +1,90 @@
+/*
+ * hamming.h
+ *	  The callbacks of the access method hamming, and what they share.
+ */
+#ifndef SIMDUP_INDEX_HAMMING_HAMMING_H
+#define SIMDUP_INDEX_HAMMING_HAMMING_H
+
+#include "access/amapi.h"
+#include "access/genam.h"
+#include "access/relscan.h"
+#include "nodes/execnodes.h"
+#include "nodes/pathnodes.h"
+
+#include "index/hamming/page.h"
+
+/*
+ * Support function of an operator class, not needed for simhash64: the
+ * fingerprint of a column's value.
+ */
+#define HAMMING_FINGERPRINT_PROC 1
+#define HAMMING_N_PROCS 1
+
+/* Strategies: 1 and 2 as in index/strategy.h. */
+#define HAMMING_DISTANCE_STRATEGY 3 /* simhash64 <~> simhash64, for order */
+#define HAMMING_MUTUAL_STRATEGY 4	/* simhash_ball ~= simhash_ball */
+#define HAMMING_N_STRATEGIES 4
+
+/* Called once, when the module is loaded. */
+extern void simdup_hamming_init(void);
+
+/* The column's value as a fingerprint. */
+extern uint64 simdup_hamming_fingerprint(Relation index, Datum value);
+
+/* descend.c: the child of an inner page whose range holds the key */
+extern int simdup_hamming_find_child(Page page, const SimdupEntry *key);
+/*
+ * The locked page of a level whose range holds the key; never a marked one
+ * where it is locked exclusively.
+ */
+extern Buffer simdup_hamming_descend(Relation index, int tree,
+									 const SimdupEntry *key, int level,
+									 int mode);
+
+/* build.c */
+extern IndexBuildResult *simdup_hamming_build(Relation heap, Relation index,
+											  IndexInfo *info);
+extern void simdup_hamming_build_empty(Relation index);
+
+/* insert.c */
+extern bool simdup_hamming_insert(Relation index, Datum *values, bool *isnull,
+								  ItemPointer tid, Relation heap,
+								  IndexUniqueCheck check_unique,
+								  bool index_unchanged, IndexInfo *info);
+/* Insert one entry into one tree. */
+extern void simdup_hamming_insert_entry(Relation index, int tree,
+										const SimdupEntry *entry);
+
+/* split.c: part a full leaf to make room; releases the buffer */
+extern void simdup_hamming_split_leaf(Relation index, Buffer buffer,
+									  const SimdupEntry *entry);
+/* Give the parent the link that it lacks; releases the buffer. */
+extern void simdup_hamming_finish_split(Relation index, Buffer buffer);
+
+/* scan.c */
+extern IndexScanDesc simdup_hamming_begin_scan(Relation index, int n_keys,
+											   int n_orders);
+extern void simdup_hamming_rescan(IndexScanDesc scan, ScanKey keys, int n_keys,
+								  ScanKey orders, int n_orders);
+extern bool simdup_hamming_get_tuple(IndexScanDesc scan,
+									 ScanDirection direction);
+extern int64 simdup_hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
+extern void simdup_hamming_end_scan(IndexScanDesc scan);
+
+/* vacuum.c */
+extern IndexBulkDeleteResult *simdup_hamming_bulk_delete(
+	IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
+	IndexBulkDeleteCallback callback, void *state);
+extern IndexBulkDeleteResult *simdup_hamming_cleanup(
+	IndexVacuumInfo *info, IndexBulkDeleteResult *stats);
+
+/* cost.c */
+extern void simdup_hamming_cost(PlannerInfo *root, IndexPath *path,
+								double loop_count, Cost *startup, Cost *total,
+								Selectivity *selectivity, double *correlation,
+								double *pages);
+
+/* validate.c */
+extern bool simdup_hamming_validate(Oid opclass);
+
+#endif /* SIMDUP_INDEX_HAMMING_HAMMING_H */

@@ -1,0 +1,117 @@
+/*
+ * handler.c
+ *	  The access method hamming: what it can do, and its callbacks.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "access/amapi.h"
+#include "access/reloptions.h"
+#include "commands/progress.h"
+#include "commands/vacuum.h"
+#include "fmgr.h"
+#include "utils/index_selfuncs.h"
+#include "utils/rel.h"
+
+#include "index/hamming/build.h"
+#include "index/hamming/hamming.h"
+#include "type/simhash64.h"
+
+/* Kinds of reloptions get their numbers when the module is loaded. */
+static relopt_kind option_kind;
+
+void
+simdup_hamming_init(void)
+{
+	option_kind = add_reloption_kind();
+	add_int_reloption(option_kind, "fillfactor",
+					  "How full leaves are made when the index is built, in "
+					  "percent",
+					  HAMMING_DEFAULT_FILLFACTOR, HAMMING_MIN_FILLFACTOR, 100,
+					  AccessExclusiveLock);
+}
+
+static bytea *
+hamming_options(Datum options, bool validate)
+{
+	static const relopt_parse_elt table[] = {
+		{"fillfactor", RELOPT_TYPE_INT, offsetof(HammingOptions, fillfactor)}};
+
+	return (bytea *) build_reloptions(options, validate, option_kind,
+									  sizeof(HammingOptions), table,
+									  lengthof(table));
+}
+
+int
+simdup_hamming_fillfactor(Relation index)
+{
+	HammingOptions *options = (HammingOptions *) index->rd_options;
+
+	return options == NULL ? HAMMING_DEFAULT_FILLFACTOR : options->fillfactor;
+}
+
+uint64
+simdup_hamming_fingerprint(Relation index, Datum value)
+{
+	FmgrInfo *function;
+
+	if (!OidIsValid(index_getprocid(index, 1, HAMMING_FINGERPRINT_PROC)))
+		return DatumGetSimhash64(value);
+	function = index_getprocinfo(index, 1, HAMMING_FINGERPRINT_PROC);
+	return DatumGetSimhash64(FunctionCall1(function, value));
+}
+
+static char *
+phase_name(int64 phase)
+{
+	switch (phase)
+	{
+		case PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE:
+			return "initializing";
+		case HAMMING_PHASE_SCAN:
+			return "scanning table";
+		case HAMMING_PHASE_WRITE:
+			return "sorting and writing rotations";
+		default:
+			return NULL;
+	}
+}
+
+static void
+set_abilities(IndexAmRoutine *am)
+{
+	am->amstrategies = HAMMING_N_STRATEGIES;
+	am->amsupport = HAMMING_N_PROCS;
+	am->amcanorderbyop = false;
+	am->amoptionalkey = true;
+	am->amsearchnulls = true;
+	am->amstorage = true;
+	am->amkeytype = InvalidOid;
+	am->amusemaintenanceworkmem = false;
+	am->amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL;
+}
+
+PG_FUNCTION_INFO_V1(simdup_hamming_handler);
+Datum
+simdup_hamming_handler(PG_FUNCTION_ARGS)
+{
+	IndexAmRoutine *am = makeNode(IndexAmRoutine);
+
+	(void) fcinfo;
+	set_abilities(am);
+	am->ambuild = simdup_hamming_build;
+	am->ambuildempty = simdup_hamming_build_empty;
+	am->aminsert = simdup_hamming_insert;
+	am->ambulkdelete = simdup_hamming_bulk_delete;
+	am->amvacuumcleanup = simdup_hamming_cleanup;
+	am->amcostestimate = simdup_hamming_cost;
+	am->amoptions = hamming_options;
+	am->ambuildphasename = phase_name;
+	am->amvalidate = simdup_hamming_validate;
+	am->ambeginscan = simdup_hamming_begin_scan;
+	am->amrescan = simdup_hamming_rescan;
+	am->amgettuple = simdup_hamming_get_tuple;
+	am->amgetbitmap = simdup_hamming_get_bitmap;
+	am->amendscan = simdup_hamming_end_scan;
+	PG_RETURN_POINTER(am);
+}

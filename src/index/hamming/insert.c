@@ -1,0 +1,127 @@
+/*
+ * insert.c
+ *	  A row's entries go into a hamming index.
+ *
+ * A row gets an entry in each of the four rotations, one after the other, or
+ * one in the tree of NULLs. A scan may so meet the row in a later rotation
+ * and not in an earlier one. Nothing that it must see is missed: all four are
+ * in before the row's transaction commits, so before any MVCC snapshot sees
+ * the row; and of two sessions with exclusion checks, each looks only after
+ * its own four are in, so the later one sees the earlier.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "access/generic_xlog.h"
+#include "access/xloginsert.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+
+#include "index/hamming/hamming.h"
+#include "type/simhash64.h"
+
+/* One change of a page in a generic WAL record: where, how long, then what. */
+typedef struct DeltaWriter
+{
+	char data[64];
+	int length;
+} DeltaWriter;
+
+static void
+add_delta(DeltaWriter *writer, Page page, const void *changed, Size length)
+{
+	OffsetNumber offset = (OffsetNumber) ((const char *) changed - page);
+	OffsetNumber n = (OffsetNumber) length;
+
+	memcpy(writer->data + writer->length, &offset, sizeof(offset));
+	writer->length += sizeof(offset);
+	memcpy(writer->data + writer->length, &n, sizeof(n));
+	writer->length += sizeof(n);
+	memcpy(writer->data + writer->length, changed, length);
+	writer->length += (int) length;
+}
+
+/*
+ * Log what append_entry changed. The record is what GenericXLogFinish would
+ * write, in the format that the server's generic_redo reads: fragments of
+ * offset, length and bytes. GenericXLogFinish copies the page and compares
+ * all of both, which costs more than all else that an insert does.
+ */
+static void
+log_append(Buffer buffer, int n)
+{
+	Page page = BufferGetPage(buffer);
+	DeltaWriter writer = {.length = 0};
+	XLogRecPtr lsn;
+
+	add_delta(&writer, page, &((PageHeader) page)->pd_lower,
+			  2 * sizeof(LocationIndex)); /* and pd_upper */
+	add_delta(&writer, page, &hamming_values(page)[n], sizeof(uint64));
+	add_delta(&writer, page, hamming_tid(page, n), sizeof(ItemPointerData));
+
+	XLogBeginInsert();
+	XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
+	XLogRegisterBufData(0, writer.data, writer.length);
+	lsn = XLogInsert(RM_GENERIC_ID, 0);
+	PageSetLSN(page, lsn);
+}
+
+/* The leaf, locked exclusively, has room. */
+static void
+append_entry(Relation index, Buffer buffer, const SimdupEntry *entry)
+{
+	Page page = BufferGetPage(buffer);
+	int n = hamming_count(page);
+
+	START_CRIT_SECTION();
+	hamming_values(page)[n] = entry->value;
+	hamming_tid_of_row(entry->row, hamming_tid(page, n));
+	simdup_hamming_set_count(page, n + 1);
+	MarkBufferDirty(buffer);
+	if (RelationNeedsWAL(index))
+		log_append(buffer, n);
+	END_CRIT_SECTION();
+}
+
+void
+simdup_hamming_insert_entry(Relation index, int tree, const SimdupEntry *entry)
+{
+	for (;;)
+	{
+		Buffer buffer = simdup_hamming_descend(index, tree, entry, 0,
+											   BUFFER_LOCK_EXCLUSIVE);
+
+		if (hamming_count(BufferGetPage(buffer)) < HAMMING_LEAF_CAPACITY)
+		{
+			append_entry(index, buffer, entry);
+			UnlockReleaseBuffer(buffer);
+			return;
+		}
+		simdup_hamming_split_leaf(index, buffer, entry);
+	}
+}
+
+bool
+simdup_hamming_insert(Relation index, Datum *values, bool *isnull,
+					  ItemPointer tid, Relation heap pg_attribute_unused(),
+					  IndexUniqueCheck check_unique pg_attribute_unused(),
+					  bool index_unchanged pg_attribute_unused(),
+					  IndexInfo *info pg_attribute_unused())
+{
+	SimdupEntry entry = {0, hamming_row_of_tid(tid)};
+	uint64 fp;
+
+	if (isnull[0])
+	{
+		simdup_hamming_insert_entry(index, HAMMING_NULL_TREE, &entry);
+		return false;
+	}
+	fp = simdup_hamming_fingerprint(index, values[0]);
+	for (int i = 0; i < SIMDUP_ROTATIONS; i++)
+	{
+		entry.value = simdup_rotate(fp, i);
+		simdup_hamming_insert_entry(index, i, &entry);
+	}
+	return false;
+}

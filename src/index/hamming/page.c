@@ -1,0 +1,249 @@
+/*
+ * page.c
+ *	  Pages of a hamming index: written as images, read with checks.
+ *
+ * Locks are taken upwards and to the right only: a page before its parent, a
+ * page before its right sibling, the metapage last. A descent holds one lock
+ * at a time. A page never changes its tree and level, is never removed, and
+ * its low key stays what it is; so a link that was followed late leads to a
+ * page from which the right links lead on to the key.
+ *
+ * Whoever follows right links makes sure that high keys rise. On a damaged
+ * page every search ends, with an error.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/memutils.h"
+
+#include "index/hamming/page.h"
+
+void
+simdup_hamming_init_page(Page page, int tree, int level)
+{
+	HammingOpaque *opaque;
+
+	PageInit(page, BLCKSZ, sizeof(HammingOpaque));
+	opaque = hamming_opaque(page);
+	opaque->right = InvalidBlockNumber;
+	opaque->tree = (uint8) tree;
+	opaque->level = (uint8) level;
+	opaque->page_id = HAMMING_PAGE_ID;
+}
+
+void
+simdup_hamming_init_meta(Page page, const BlockNumber *roots, const int *levels)
+{
+	HammingMeta *meta = (HammingMeta *) PageGetContents(page);
+
+	simdup_hamming_init_page(page, HAMMING_META_TREE, 0);
+	meta->magic = HAMMING_MAGIC;
+	meta->version = HAMMING_VERSION;
+	for (int tree = 0; tree < HAMMING_TREES; tree++)
+	{
+		meta->root[tree] = roots[tree];
+		meta->level[tree] = levels[tree];
+	}
+	((PageHeader) page)->pd_lower =
+		(LocationIndex) (PageGetContents(page) + sizeof(HammingMeta) -
+						 (char *) page);
+}
+
+/* The hole between pd_lower and pd_upper follows from the number. */
+void
+simdup_hamming_set_count(Page page, int n)
+{
+	PageHeader header = (PageHeader) page;
+	Size tail =
+		hamming_is_leaf(page) ? sizeof(ItemPointerData) : sizeof(HammingLink);
+
+	header->pd_lower =
+		(LocationIndex) (MAXALIGN(SizeOfPageHeaderData) + n * sizeof(uint64));
+	header->pd_upper = (LocationIndex) (header->pd_special - n * tail);
+}
+
+void
+simdup_hamming_set_right(Page page, BlockNumber right, const SimdupEntry *high)
+{
+	HammingOpaque *opaque = hamming_opaque(page);
+
+	opaque->right = right;
+	opaque->high_value = high->value;
+	hamming_tid_of_row(high->row, &opaque->high_tid);
+}
+
+void
+simdup_hamming_fill_leaf(Page page, const SimdupEntry *entries, int n)
+{
+	uint64 *values = hamming_values(page);
+
+	for (int i = 0; i < n; i++)
+	{
+		values[i] = entries[i].value;
+		hamming_tid_of_row(entries[i].row, hamming_tid(page, i));
+	}
+	simdup_hamming_set_count(page, n);
+}
+
+void
+simdup_hamming_set_child(Page page, int i, const SimdupEntry *low,
+						 BlockNumber child)
+{
+	HammingLink *link = hamming_link(page, i);
+
+	hamming_values(page)[i] = low->value;
+	hamming_tid_of_row(low->row, &link->tid);
+	link->child_high = (uint16) (child >> 16);
+	link->child_low = (uint16) child;
+}
+
+void
+simdup_hamming_corrupted(Relation index, BlockNumber block, const char *what)
+{
+	ereport(ERROR, errcode(ERRCODE_INDEX_CORRUPTED),
+			errmsg("index \"%s\" is corrupted at block %u",
+				   RelationGetRelationName(index), block),
+			errdetail_internal("%s", what), errhint("Please REINDEX it."));
+}
+
+Buffer
+simdup_hamming_read(Relation index, BlockNumber block)
+{
+	if (block == InvalidBlockNumber)
+		simdup_hamming_corrupted(index, block, "A link leads nowhere.");
+	/* the storage manager's error would not tell that the link is wrong */
+	if (RelationGetTargetBlock(index) == InvalidBlockNumber ||
+		block >= RelationGetTargetBlock(index))
+	{
+		BlockNumber n_blocks = RelationGetNumberOfBlocks(index);
+
+		if (block >= n_blocks)
+			simdup_hamming_corrupted(index, block,
+									 "A link leads behind the last block.");
+		RelationSetTargetBlock(index, n_blocks);
+	}
+	return ReadBuffer(index, block);
+}
+
+void
+simdup_hamming_check_page(Relation index, Buffer buffer, int tree, int level)
+{
+	Page page = BufferGetPage(buffer);
+	PageHeader header = (PageHeader) page;
+	BlockNumber block = BufferGetBlockNumber(buffer);
+	HammingOpaque *opaque;
+	int count;
+	Size tail = level == 0 ? sizeof(ItemPointerData) : sizeof(HammingLink);
+
+	if (PageIsNew(page))
+		simdup_hamming_corrupted(index, block, "The page is zero.");
+	if (PageGetPageSize(page) != BLCKSZ ||
+		header->pd_special != BLCKSZ - MAXALIGN(sizeof(HammingOpaque)))
+		simdup_hamming_corrupted(index, block,
+								 "The page header is not that of such a page.");
+	opaque = hamming_opaque(page);
+	if (opaque->page_id != HAMMING_PAGE_ID)
+		simdup_hamming_corrupted(index, block,
+								 "The page is not one of a hamming index.");
+	if (opaque->tree != tree || opaque->level != level)
+		simdup_hamming_corrupted(index, block,
+								 "The page is of another tree or level.");
+	count = hamming_count(page);
+	if (header->pd_lower < MAXALIGN(SizeOfPageHeaderData) ||
+		header->pd_lower !=
+			MAXALIGN(SizeOfPageHeaderData) + count * sizeof(uint64) ||
+		header->pd_upper != header->pd_special - count * tail ||
+		header->pd_lower > header->pd_upper || (level > 0 && count == 0))
+		simdup_hamming_corrupted(index, block,
+								 "The number of entries is impossible.");
+}
+
+/* Read and check the metapage. */
+static HammingMeta
+read_meta(Relation index)
+{
+	Buffer buffer = ReadBuffer(index, HAMMING_META_BLOCK);
+	Page page = BufferGetPage(buffer);
+	HammingMeta meta;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	meta = *(HammingMeta *) PageGetContents(page);
+	if (PageIsNew(page) || meta.magic != HAMMING_MAGIC)
+		simdup_hamming_corrupted(index, HAMMING_META_BLOCK,
+								 "The metapage is not one of a hamming index.");
+	if (meta.version != HAMMING_VERSION)
+		ereport(ERROR, errcode(ERRCODE_INDEX_CORRUPTED),
+				errmsg("index \"%s\" has version %u, but version %u is supported",
+					   RelationGetRelationName(index), meta.version,
+					   HAMMING_VERSION),
+				errhint("Please REINDEX it."));
+	for (int tree = 0; tree < HAMMING_TREES; tree++)
+		if (meta.level[tree] >= HAMMING_MAX_LEVELS)
+			simdup_hamming_corrupted(index, HAMMING_META_BLOCK,
+									 "A tree is too high.");
+	UnlockReleaseBuffer(buffer);
+	return meta;
+}
+
+HammingCache *
+simdup_hamming_cache(Relation index)
+{
+	if (index->rd_amcache == NULL)
+		index->rd_amcache =
+			MemoryContextAllocZero(index->rd_indexcxt, sizeof(HammingCache));
+	return index->rd_amcache;
+}
+
+HammingRoots
+simdup_hamming_roots(Relation index, bool fresh)
+{
+	if (fresh || !simdup_hamming_cache(index)->roots_known)
+	{
+		HammingMeta meta = read_meta(index);
+		HammingCache *cache = simdup_hamming_cache(index);
+
+		cache->roots = meta;
+		cache->roots_known = true;
+	}
+	return simdup_hamming_cache(index)->roots;
+}
+
+Buffer
+simdup_hamming_step_right(Relation index, Buffer buffer, int mode, int tree,
+						  int level)
+{
+	Page page = BufferGetPage(buffer);
+	SimdupEntry high = hamming_high_key(page);
+	BlockNumber right = hamming_opaque(page)->right;
+	Buffer next;
+
+	UnlockReleaseBuffer(buffer);
+	CHECK_FOR_INTERRUPTS();
+	next = simdup_hamming_read(index, right);
+	LockBuffer(next, mode);
+	simdup_hamming_check_page(index, next, tree, level);
+	if (!hamming_below_high_key(BufferGetPage(next), &high))
+		simdup_hamming_corrupted(index, right, "High keys do not rise.");
+	return next;
+}
+
+Buffer
+simdup_hamming_extend(Relation index, ForkNumber fork)
+{
+#if PG_VERSION_NUM >= 160000
+	return ExtendBufferedRel(BMR_REL(index), fork, NULL, EB_LOCK_FIRST);
+#else
+	bool lock = !RELATION_IS_LOCAL(index);
+	Buffer buffer;
+
+	if (lock)
+		LockRelationForExtension(index, ExclusiveLock);
+	buffer = ReadBufferExtended(index, fork, P_NEW, RBM_NORMAL, NULL);
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	if (lock)
+		UnlockRelationForExtension(index, ExclusiveLock);
+	return buffer;
+#endif
+}

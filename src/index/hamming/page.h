@@ -1,0 +1,241 @@
+/*
+ * page.h
+ *	  Pages of a hamming index: their layout, and how they are read.
+ *
+ * Block 0 is the metapage. Every other page belongs to one of five B-link
+ * trees: one for each rotation of the fingerprint, and one for the rows whose
+ * fingerprint is NULL. A page holds the entries from its own low key (known to
+ * its parent) up to its high key, which is also the low key of its right
+ * sibling. Entries are ordered by rotated value and TID, so no two are equal.
+ *
+ * Values grow upwards from the page header, what goes with them grows
+ * downwards from the special space: TIDs on a leaf, links on an inner page.
+ * Their number follows from pd_lower. The entries of a leaf are not sorted.
+ * The entries of an inner page are the low keys of its children, sorted; the
+ * first one stands for whatever is below the second.
+ */
+#ifndef SIMDUP_INDEX_HAMMING_PAGE_H
+#define SIMDUP_INDEX_HAMMING_PAGE_H
+
+#include "storage/bufmgr.h"
+#include "storage/bufpage.h"
+#include "storage/itemptr.h"
+#include "utils/rel.h"
+
+#include "core/entries.h"
+#include "core/radii.h"
+
+#define HAMMING_TREES (SIMDUP_ROTATIONS + 1)
+#define HAMMING_NULL_TREE SIMDUP_ROTATIONS
+
+/* 400 children of an inner page make this more than any file can hold. */
+#define HAMMING_MAX_LEVELS 10
+
+#define HAMMING_META_BLOCK 0
+#define HAMMING_MAGIC 0x68616d6d
+#define HAMMING_VERSION 1
+#define HAMMING_PAGE_ID 0xff51
+#define HAMMING_META_TREE 0xff
+
+/* The page has a right half to which its parent has no link yet. */
+#define HAMMING_INCOMPLETE_SPLIT 1
+
+#define HAMMING_MIN_FILLFACTOR 10
+#define HAMMING_DEFAULT_FILLFACTOR 90
+#define HAMMING_INNER_FILLFACTOR 90
+
+/* The special space. The high key means nothing where right is invalid. */
+typedef struct HammingOpaque
+{
+	uint64 high_value;
+	ItemPointerData high_tid;
+	uint16 flags;
+	BlockNumber right; /* InvalidBlockNumber on the last page of a level */
+	uint8 tree;
+	uint8 level;	/* 0 is a leaf */
+	uint16 page_id; /* last, where tools look for it */
+} HammingOpaque;
+
+typedef struct HammingMeta
+{
+	uint32 magic;
+	uint32 version;
+	BlockNumber root[HAMMING_TREES];
+	uint32 level[HAMMING_TREES]; /* of the root */
+} HammingMeta;
+
+/* What goes with a low key on an inner page. */
+typedef struct HammingLink
+{
+	ItemPointerData tid;
+	uint16 child_high;
+	uint16 child_low;
+} HammingLink;
+
+#define HAMMING_CONTENT_SIZE \
+	(BLCKSZ - MAXALIGN(SizeOfPageHeaderData) - MAXALIGN(sizeof(HammingOpaque)))
+#define HAMMING_LEAF_CAPACITY \
+	((int) (HAMMING_CONTENT_SIZE / (sizeof(uint64) + sizeof(ItemPointerData))))
+#define HAMMING_INNER_CAPACITY \
+	((int) (HAMMING_CONTENT_SIZE / (sizeof(uint64) + sizeof(HammingLink))))
+
+StaticAssertDecl(HAMMING_LEAF_CAPACITY <= SIMDUP_MAX_FOUND,
+				 "a page's values fit in a search");
+StaticAssertDecl(sizeof(HammingLink) == 10, "links are packed");
+
+static inline HammingOpaque *
+hamming_opaque(Page page)
+{
+	return (HammingOpaque *) PageGetSpecialPointer(page);
+}
+
+static inline uint64 *
+hamming_values(Page page)
+{
+	return (uint64 *) PageGetContents(page);
+}
+
+static inline int
+hamming_count(Page page)
+{
+	return (
+		int) ((((PageHeader) page)->pd_lower - MAXALIGN(SizeOfPageHeaderData)) /
+			  sizeof(uint64));
+}
+
+/* TID i of a leaf, counted downwards from the special space. */
+static inline ItemPointer
+hamming_tid(Page page, int i)
+{
+	return (ItemPointer) PageGetSpecialPointer(page) - (i + 1);
+}
+
+static inline HammingLink *
+hamming_link(Page page, int i)
+{
+	return (HammingLink *) PageGetSpecialPointer(page) - (i + 1);
+}
+
+static inline BlockNumber
+hamming_child(Page page, int i)
+{
+	HammingLink *link = hamming_link(page, i);
+
+	return (BlockNumber) link->child_high << 16 | link->child_low;
+}
+
+static inline bool
+hamming_is_leaf(Page page)
+{
+	return hamming_opaque(page)->level == 0;
+}
+
+static inline bool
+hamming_is_last(Page page)
+{
+	return hamming_opaque(page)->right == InvalidBlockNumber;
+}
+
+static inline uint64
+hamming_row_of_tid(const ItemPointerData *tid)
+{
+	return (uint64) ItemPointerGetBlockNumberNoCheck(tid) << 16 |
+		   ItemPointerGetOffsetNumberNoCheck(tid);
+}
+
+static inline void
+hamming_tid_of_row(uint64 row, ItemPointer tid)
+{
+	ItemPointerSet(tid, (BlockNumber) (row >> 16),
+				   (OffsetNumber) (row & 0xffff));
+}
+
+static inline SimdupEntry
+hamming_high_key(Page page)
+{
+	HammingOpaque *opaque = hamming_opaque(page);
+	SimdupEntry key = {opaque->high_value,
+					   hamming_row_of_tid(&opaque->high_tid)};
+
+	return key;
+}
+
+/* Is the key on this page, or on one before it? */
+static inline bool
+hamming_below_high_key(Page page, const SimdupEntry *key)
+{
+	SimdupEntry high = hamming_high_key(page);
+
+	return hamming_is_last(page) || simdup_entry_less(key, &high);
+}
+
+static inline SimdupEntry
+hamming_leaf_entry(Page page, int i)
+{
+	SimdupEntry entry = {hamming_values(page)[i],
+						 hamming_row_of_tid(hamming_tid(page, i))};
+
+	return entry;
+}
+
+static inline SimdupEntry
+hamming_low_key(Page page, int i)
+{
+	SimdupEntry key = {hamming_values(page)[i],
+					   hamming_row_of_tid(&hamming_link(page, i)->tid)};
+
+	return key;
+}
+
+/*
+ * Writing a page image
+ */
+extern void simdup_hamming_init_page(Page page, int tree, int level);
+extern void simdup_hamming_init_meta(Page page, const BlockNumber *roots,
+									 const int *levels);
+extern void simdup_hamming_set_count(Page page, int n);
+extern void simdup_hamming_set_right(Page page, BlockNumber right,
+									 const SimdupEntry *high);
+/* All entries of a leaf, in any order. */
+extern void simdup_hamming_fill_leaf(Page page, const SimdupEntry *entries,
+									 int n);
+extern void simdup_hamming_set_child(Page page, int i, const SimdupEntry *low,
+									 BlockNumber child);
+
+/*
+ * Reading pages, checked
+ */
+
+/* Where the trees begin. May be old: see simdup_hamming_descend. */
+typedef HammingMeta HammingRoots;
+
+/* What a backend remembers of an index, in rd_amcache. */
+typedef struct HammingCache
+{
+	bool roots_known;
+	HammingRoots roots;
+	/* how each rotation's values are distributed: see radii.c */
+	bool histograms_known;
+	BlockNumber histogram_blocks; /* size of the file then */
+	SimdupHistogram histogram[SIMDUP_ROTATIONS];
+} HammingCache;
+
+extern HammingCache *simdup_hamming_cache(Relation index);
+
+/* A pinned page that exists; not locked, not checked. */
+extern Buffer simdup_hamming_read(Relation index, BlockNumber block);
+/* ERROR with index_corrupted where the page is not what it should be. */
+extern void simdup_hamming_check_page(Relation index, Buffer buffer, int tree,
+									  int level);
+extern pg_noreturn void simdup_hamming_corrupted(Relation index,
+												 BlockNumber block,
+												 const char *what);
+/* Read the metapage again with `fresh`. */
+extern HammingRoots simdup_hamming_roots(Relation index, bool fresh);
+/* The page right of a locked one, locked in the same mode. */
+extern Buffer simdup_hamming_step_right(Relation index, Buffer buffer, int mode,
+										int tree, int level);
+/* A new page at the end of the file, locked exclusively. */
+extern Buffer simdup_hamming_extend(Relation index, ForkNumber fork);
+
+#endif /* SIMDUP_INDEX_HAMMING_PAGE_H */

@@ -1,0 +1,158 @@
+/*
+ * vacuum.c
+ *	  VACUUM removes dead rows' entries from a hamming index.
+ *
+ * Pages are visited in the order of their blocks. New pages are only made at
+ * the end of the file and none is used twice, so an entry that a split moves
+ * goes to a page that is still to come: none is missed. The end is asked for
+ * again until it stands still.
+ *
+ * Every leaf is locked for cleanup, also where nothing is to be removed: a
+ * scan that is not MVCC may hold a TID of an entry that has moved on to
+ * another page, and keeps its pin where it read it.
+ *
+ * The last entry of a leaf takes the place of a removed one. The order within
+ * a leaf has no meaning, and so little changes, little is logged.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "access/generic_xlog.h"
+#include "commands/vacuum.h"
+#include "storage/bufmgr.h"
+
+#include "index/hamming/hamming.h"
+
+typedef struct HammingVacuum
+{
+	Relation index;
+	BufferAccessStrategy strategy;
+	IndexBulkDeleteResult *stats;
+	IndexBulkDeleteCallback callback;
+	void *callback_state;
+} HammingVacuum;
+
+/* Positions of dead entries on a leaf, ascending. */
+static int
+find_dead(HammingVacuum *vacuum, Page page, uint16 *dead)
+{
+	int n_dead = 0;
+
+	for (int i = 0; i < hamming_count(page); i++)
+		if (vacuum->callback(hamming_tid(page, i), vacuum->callback_state))
+			dead[n_dead++] = (uint16) i;
+	return n_dead;
+}
+
+static void
+remove_entries(Relation index, Buffer buffer, const uint16 *dead, int n_dead)
+{
+	GenericXLogState *state = GenericXLogStart(index);
+	Page page = GenericXLogRegisterBuffer(state, buffer, 0);
+	int n = hamming_count(page);
+
+	/* from the last one on, so whatever moves is alive */
+	for (int i = n_dead - 1; i >= 0; i--)
+	{
+		n--;
+		hamming_values(page)[dead[i]] = hamming_values(page)[n];
+		*hamming_tid(page, dead[i]) = *hamming_tid(page, n);
+	}
+	simdup_hamming_set_count(page, n);
+	GenericXLogFinish(state);
+}
+
+/* Only one tree has each row once: the counts are the rows' then. */
+static bool
+counts_rows(int tree)
+{
+	return tree == 0 || tree == HAMMING_NULL_TREE;
+}
+
+static void
+vacuum_leaf(HammingVacuum *vacuum, Buffer buffer, int tree)
+{
+	Page page = BufferGetPage(buffer);
+	uint16 dead[HAMMING_LEAF_CAPACITY];
+	int n_dead = find_dead(vacuum, page, dead);
+
+	if (n_dead > 0)
+		remove_entries(vacuum->index, buffer, dead, n_dead);
+	if (counts_rows(tree))
+	{
+		vacuum->stats->tuples_removed += n_dead;
+		vacuum->stats->num_index_tuples += hamming_count(page);
+	}
+}
+
+/* A page of any kind. What it is does not change once it is written. */
+static void
+vacuum_page(HammingVacuum *vacuum, BlockNumber block)
+{
+	Buffer buffer = ReadBufferExtended(vacuum->index, MAIN_FORKNUM, block,
+									   RBM_NORMAL, vacuum->strategy);
+	Page page = BufferGetPage(buffer);
+	bool is_leaf;
+	int tree = 0;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	/* a page that was made for a split that failed is new for ever */
+	is_leaf = !PageIsNew(page);
+	if (is_leaf)
+	{
+		if (PageGetSpecialSize(page) != MAXALIGN(sizeof(HammingOpaque)))
+			simdup_hamming_corrupted(vacuum->index, block,
+									 "The page header is not that of such a page.");
+		tree = hamming_opaque(page)->tree;
+		is_leaf = hamming_is_leaf(page);
+	}
+	if (is_leaf)
+	{
+		simdup_hamming_check_page(vacuum->index, buffer, tree, 0);
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+		LockBufferForCleanup(buffer);
+		vacuum_leaf(vacuum, buffer, tree);
+	}
+	UnlockReleaseBuffer(buffer);
+}
+
+IndexBulkDeleteResult *
+simdup_hamming_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
+						   IndexBulkDeleteCallback callback, void *state)
+{
+	HammingVacuum vacuum = {.index = info->index,
+							.strategy = info->strategy,
+							.callback = callback,
+							.callback_state = state};
+	BlockNumber block = HAMMING_META_BLOCK + 1;
+	BlockNumber n_blocks;
+
+	if (stats == NULL)
+		stats = palloc0(sizeof(IndexBulkDeleteResult));
+	vacuum.stats = stats;
+	stats->num_index_tuples = 0;
+	stats->estimated_count = false;
+	while (block < (n_blocks = RelationGetNumberOfBlocks(info->index)))
+		for (; block < n_blocks; block++)
+		{
+			SIMDUP_VACUUM_DELAY();
+			vacuum_page(&vacuum, block);
+		}
+	return stats;
+}
+
+IndexBulkDeleteResult *
+simdup_hamming_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
+{
+	if (info->analyze_only)
+		return stats;
+	/* nothing was deleted: an entry for each row, as far as they are known */
+	if (stats == NULL)
+	{
+		stats = palloc0(sizeof(IndexBulkDeleteResult));
+		stats->num_index_tuples = info->num_heap_tuples;
+		stats->estimated_count = info->estimated_count;
+	}
+	stats->num_pages = RelationGetNumberOfBlocks(info->index);
+	return stats;
+}

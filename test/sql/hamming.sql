@@ -1,0 +1,231 @@
+-- hamming: the access method, its plans, and what it finds
+CREATE SCHEMA hamming_room;
+SET search_path = hamming_room, public;
+SET max_parallel_workers_per_gather = 0;
+SELECT opcname, opcintype::regtype, amvalidate(c.oid)
+FROM pg_opclass c JOIN pg_am a ON a.oid = opcmethod
+WHERE amname = 'hamming' ORDER BY opcname COLLATE "C";
+
+-- random, edits of a few centers, all within 2 bits, high bits only, NULL
+CREATE TABLE fps (id int PRIMARY KEY, kind text, fp simhash64);
+INSERT INTO fps
+SELECT i, 'random', hashint8extended(i, 1)::simhash64 FROM generate_series(1, 3000) i
+UNION ALL
+SELECT 10000 + i, 'edits', (hashint8extended(i % 5, 1) # (1::bigint << (i % 64)) # (1::bigint << (i / 7 % 64)) # (1::bigint << (i / 11 % 64)))::simhash64
+FROM generate_series(1, 2000) i
+UNION ALL
+SELECT 20000 + i, 'near', (81985529216486895 # (1::bigint << (i % 64)) # (1::bigint << (i / 64 % 64)))::simhash64 FROM generate_series(1, 2000) i
+UNION ALL
+SELECT 30000 + i, 'sign', ((i::bigint << 56) | (-9223372036854775807 - 1))::simhash64 FROM generate_series(1, 127) i
+UNION ALL
+SELECT 40000 + i, 'equal', 'ffffffffffffffff' FROM generate_series(1, 1500) i
+UNION ALL
+SELECT 50000 + i, 'null', NULL FROM generate_series(1, 700) i;
+CREATE TABLE queries AS
+SELECT row_number() OVER (ORDER BY id) AS i, fp AS q FROM fps WHERE id IN (1, 10001, 20001, 30001, 40001)
+UNION ALL VALUES (10, '0000000000000000'::simhash64), (11, '0123456789abcdef');
+ANALYZE fps;
+
+-- Rows that a plain scan, a bitmap scan and a scan of the table do not have in
+-- common, a row that comes twice included, for these radii and all queries;
+-- and whether the plans were what they should be.
+CREATE FUNCTION rows_of(plan text, query text, OUT ids bigint[], OUT planned bool) LANGUAGE plpgsql AS $$
+DECLARE line text;
+BEGIN
+  PERFORM set_config('enable_seqscan', (plan = 'Seq Scan')::text, true),
+          set_config('enable_indexscan', (plan = 'Index Scan')::text, true),
+          set_config('enable_bitmapscan', (plan = 'Bitmap Index Scan')::text, true);
+  planned := false;
+  FOR line IN EXECUTE 'EXPLAIN SELECT id FROM ' || query LOOP
+    planned := planned OR strpos(line, plan) > 0;
+  END LOOP;
+  EXECUTE 'SELECT array_agg(id::bigint ORDER BY id) FROM ' || query INTO ids;
+  PERFORM set_config('enable_seqscan', 'on', true), set_config('enable_indexscan', 'on', true),
+          set_config('enable_bitmapscan', 'on', true);
+END $$;
+CREATE FUNCTION differences(target text, first_radius int = 0, last_radius int = 64, step int = 1)
+RETURNS TABLE (searches int, differing int, planned bool) LANGUAGE plpgsql AS $$
+DECLARE q simhash64; k int; plain record; bitmap record; scan record; condition text;
+BEGIN
+  searches := 0; differing := 0; planned := true;
+  FOR q, k IN SELECT queries.q, r FROM queries, generate_series(first_radius, last_radius, step) r LOOP
+    condition := format('%s simhash_within(fp, %L, %s)', target, q, k);
+    plain := rows_of('Index Scan', condition);
+    bitmap := rows_of('Bitmap Index Scan', condition);
+    scan := rows_of('Seq Scan', condition);
+    searches := searches + 1;
+    differing := differing + (plain.ids IS DISTINCT FROM scan.ids)::int
+                           + (bitmap.ids IS DISTINCT FROM scan.ids)::int;
+    planned := planned AND plain.planned AND bitmap.planned AND scan.planned;
+  END LOOP;
+  RETURN NEXT;
+END $$;
+
+--
+-- index and scan return the same rows
+--
+-- built at once
+CREATE INDEX fps_fp ON fps USING hamming (fp);
+SELECT * FROM differences('fps WHERE');
+-- leaves that are nearly empty, and so three levels
+DROP INDEX fps_fp;
+CREATE INDEX fps_fp ON fps USING hamming (fp) WITH (fillfactor = 10);
+SELECT * FROM differences('fps WHERE', 0, 64, 7);
+-- row by row, which splits
+CREATE TABLE busy (LIKE fps) WITH (autovacuum_enabled = off);
+CREATE INDEX busy_fp ON busy USING hamming (fp);
+SELECT * FROM differences('busy WHERE', 0, 64, 16);
+INSERT INTO busy SELECT * FROM fps WHERE id % 2 = 0;
+SELECT * FROM differences('busy WHERE', 0, 64, 7);
+INSERT INTO busy SELECT * FROM fps WHERE id % 2 = 1;
+UPDATE busy SET fp = (fp::bigint # 5)::simhash64 WHERE id % 3 = 0;
+UPDATE busy SET kind = kind || '!' WHERE id % 5 = 0;
+DELETE FROM busy WHERE id % 7 = 0;
+SELECT * FROM differences('busy WHERE', 0, 64, 7);
+VACUUM busy;
+SELECT * FROM differences('busy WHERE', 0, 64, 7);
+INSERT INTO busy SELECT * FROM fps;
+SELECT * FROM differences('busy WHERE', 0, 64, 7);
+REINDEX INDEX busy_fp;
+SELECT * FROM differences('busy WHERE', 0, 64, 7);
+DELETE FROM busy;
+VACUUM busy;
+SELECT * FROM differences('busy WHERE', 0, 64, 16);
+INSERT INTO busy SELECT * FROM fps;
+SELECT * FROM differences('busy WHERE', 0, 64, 7);
+REINDEX INDEX CONCURRENTLY busy_fp;
+SELECT * FROM differences('busy WHERE', 0, 64, 7);
+-- more rows than memory holds
+CREATE TABLE many AS SELECT id + 100000 * j AS id, fp FROM fps, generate_series(0, 3) j;
+SET maintenance_work_mem = '1MB';
+CREATE INDEX ON many USING hamming (fp);
+RESET maintenance_work_mem;
+SELECT * FROM differences('many WHERE', 0, 64, 16);
+
+-- NULLs
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT * FROM fps WHERE fp IS NULL;
+SELECT count(*), count(fp) FROM fps WHERE fp IS NULL;
+SET enable_bitmapscan = off;
+SELECT count(*), count(fp) FROM fps WHERE fp IS NULL;
+SELECT count(*), count(fp) FROM fps WHERE fp IS NOT NULL;
+SELECT count(*) FROM fps WHERE fp IS NULL AND simhash_within(fp, '0123456789abcdef', 64);
+SELECT count(*) FROM fps WHERE fp IS NOT NULL AND simhash_within(fp, 'ffffffffffffffff', 0);
+RESET enable_bitmapscan;
+
+--
+-- the planner
+--
+-- every condition is the index's, and nothing is left to filter
+EXPLAIN (COSTS OFF) SELECT * FROM fps WHERE simhash_within(fp, '0123456789abcdef', 3);
+EXPLAIN (COSTS OFF) SELECT * FROM fps WHERE simhash_within('0123456789abcdef', fp, 20);
+EXPLAIN (COSTS OFF) SELECT * FROM fps WHERE '<0123456789abcdef,3>' @> fp;
+EXPLAIN (COSTS OFF) SELECT * FROM fps WHERE fp = 'ffffffffffffffff';
+SELECT count(*) FROM fps WHERE fp = 'ffffffffffffffff';
+EXPLAIN (COSTS OFF) SELECT * FROM fps WHERE fp = ANY ('{0123456789abcdef,ffffffffffffffff}');
+SELECT count(*) FROM fps WHERE fp = ANY ('{0123456789abcdef,ffffffffffffffff}');
+EXPLAIN (COSTS OFF) SELECT * FROM fps WHERE fp <@ ANY ('{"<0123456789abcdef,2>","<ffffffffffffffff,3>"}');
+SELECT count(*) FROM fps WHERE fp <@ ANY ('{"<0123456789abcdef,2>","<ffffffffffffffff,3>"}');
+-- two conditions on the column
+EXPLAIN (COSTS OFF) SELECT * FROM fps WHERE simhash_within(fp, '0123456789abcdef', 9) AND simhash_within(fp, '0123456789abcdee', 2);
+SELECT count(*) FROM fps WHERE simhash_within(fp, '0123456789abcdef', 9) AND simhash_within(fp, '0123456789abcdee', 2);
+SELECT count(*) FROM fps WHERE simhash_within(fp, '0123456789abcdef', 1) AND simhash_within(fp, 'fedcba9876543210', 64);
+SELECT count(*) FROM fps WHERE simhash_within(fp, '0123456789abcdef', 31) AND simhash_within(fp, 'fedcba9876543210', 32);
+RESET enable_seqscan;
+-- at every radius where it is faster, without being forced
+CREATE TABLE big AS SELECT i AS id, hashint8extended(i, 11)::simhash64 AS fp FROM generate_series(1, 50000) i;
+CREATE INDEX big_fp ON big USING hamming (fp);
+ANALYZE big;
+CREATE FUNCTION plan_of(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE line text;
+BEGIN
+  EXECUTE 'EXPLAIN (COSTS OFF) ' || query INTO line;
+  RETURN line;
+END $$;
+SELECT k, plan_of(format('SELECT * FROM big WHERE simhash_within(fp, ''0123456789abcdef'', %s)', k))
+FROM unnest(ARRAY[0, 3, 8, 11, 15, 20, 24, 40, 64]) k;
+-- joins and parameters
+EXPLAIN (COSTS OFF) SELECT * FROM queries q JOIN big b ON simhash_within(q.q, b.fp, 3);
+EXPLAIN (COSTS OFF) SELECT * FROM queries q WHERE NOT EXISTS (SELECT FROM big b WHERE simhash_within(b.fp, q.q, 8));
+SELECT count(*) FROM (SELECT * FROM big WHERE id <= 300) a JOIN big b ON simhash_within(a.fp, b.fp, 8);
+PREPARE search(simhash64, int) AS SELECT id FROM big WHERE simhash_within(fp, $1, $2) ORDER BY id;
+SET plan_cache_mode = force_generic_plan;
+EXPLAIN (COSTS OFF) EXECUTE search('0123456789abcdef', 3);
+EXECUTE search(hashint8extended(77, 11)::simhash64, 3);
+EXECUTE search(NULL, 3);
+EXECUTE search('0123456789abcdef', 65);
+RESET plan_cache_mode;
+-- a scan that is left, and taken up again when its leaves have been split
+CREATE FUNCTION interrupted_scan() RETURNS TABLE (rows bigint, ids bigint) LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+DECLARE
+  c CURSOR FOR SELECT id FROM fps WHERE simhash_within(fp, 'ffffffffffffffff', 10);
+  one int;
+  seen int[];
+BEGIN
+  OPEN c;
+  LOOP
+    FETCH c INTO one;
+    EXIT WHEN NOT FOUND;
+    seen := seen || one;
+    IF cardinality(seen) IN (1, 700, 1200) THEN
+      INSERT INTO fps SELECT 60000 + 2000 * cardinality(seen) + i, 'late', (-1::bigint # (1::bigint << (i % 60)))::simhash64
+      FROM generate_series(1, 2000) i;
+    END IF;
+  END LOOP;
+  RETURN QUERY SELECT count(*), count(DISTINCT s) FROM unnest(seen) s;
+END $$;
+SELECT count(*) FROM fps WHERE fp <~> 'ffffffffffffffff' <= 10;
+SELECT * FROM interrupted_scan();
+SELECT count(*) FROM fps WHERE fp <~> 'ffffffffffffffff' <= 10;
+DELETE FROM fps WHERE kind = 'late';
+
+--
+-- tables and indexes of all kinds
+--
+CREATE TABLE parted (id int, fp simhash64) PARTITION BY HASH (id);
+CREATE TABLE parted_0 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+CREATE INDEX ON parted USING hamming (fp);
+INSERT INTO parted SELECT id, fp FROM fps;
+SELECT * FROM differences('parted WHERE', 0, 64, 16);
+CREATE INDEX part_fp ON busy USING hamming (fp) WHERE kind = 'edits';
+DROP INDEX busy_fp;
+SELECT * FROM differences('busy WHERE kind = ''edits'' AND', 0, 64, 16);
+CREATE UNLOGGED TABLE unlogged_fps AS SELECT * FROM fps WHERE id < 11000;
+CREATE INDEX ON unlogged_fps USING hamming (fp);
+INSERT INTO unlogged_fps SELECT * FROM fps WHERE id >= 11000;
+SELECT * FROM differences('unlogged_fps WHERE', 0, 64, 16);
+CREATE TEMP TABLE temp_fps AS SELECT * FROM fps WHERE id < 11000;
+CREATE INDEX ON temp_fps USING hamming (fp);
+INSERT INTO temp_fps SELECT * FROM fps WHERE id >= 11000;
+SELECT * FROM differences('temp_fps WHERE', 0, 64, 16);
+CREATE INDEX CONCURRENTLY busy_fp ON busy USING hamming (fp);
+SELECT * FROM differences('busy WHERE', 0, 64, 16);
+TRUNCATE busy;
+SELECT * FROM differences('busy WHERE', 0, 64, 16);
+-- an expression, and a row that is undone
+CREATE TABLE texts (id int, body text);
+CREATE INDEX texts_fp ON texts USING hamming (simhash(body));
+INSERT INTO texts VALUES (1, 'The bridge at the mill is closed'), (2, 'Something else'), (3, NULL), (4, '');
+BEGIN;
+SAVEPOINT s;
+INSERT INTO texts VALUES (5, 'The bridge at the mill is closed');
+ROLLBACK TO s;
+INSERT INTO texts VALUES (6, 'the bridge at the mill is closed');
+COMMIT;
+SET enable_seqscan = off;
+SELECT id FROM texts WHERE simhash_within(simhash(body), simhash('The bridge at the mill is closed'), 3) ORDER BY id;
+SELECT id FROM texts WHERE simhash(body) IS NULL ORDER BY id;
+RESET enable_seqscan;
+
+-- what it does not do
+CREATE UNIQUE INDEX ON fps USING hamming (fp);
+CREATE INDEX ON fps USING hamming (fp, fp);
+CREATE INDEX ON fps USING hamming (fp) INCLUDE (id);
+CREATE INDEX ON fps USING hamming (kind);
+CREATE INDEX ON fps USING hamming (fp DESC);
+CREATE INDEX ON fps USING hamming (fp) WITH (fillfactor = 9);
+CREATE INDEX ON fps USING hamming (fp) WITH (pages = 9);
+
+DROP SCHEMA hamming_room CASCADE;
