@@ -32,7 +32,7 @@ END $$;
 SQL
 
 # A table for each firing and distance. Each second one has a key that is
-# checked at the end; each third index is of another kind.
+# checked at the end; the indexes are of every kind.
 my %firing = (
 	before   => 'CREATE TRIGGER reject BEFORE INSERT OR UPDATE ON NAME FOR EACH ROW',
 	after    => 'CREATE TRIGGER reject AFTER INSERT OR UPDATE ON NAME FOR EACH ROW',
@@ -42,6 +42,7 @@ my @indexes = (
 	'',
 	'CREATE INDEX ON NAME USING gin (fp) WITH (fastupdate = off);',
 	'CREATE INDEX ON NAME USING gin (simhash_blocks(fp, 13)) WITH (fastupdate = off);',
+	'CREATE INDEX ON NAME USING hamming (fp);',
 );
 my @tables;
 for my $firing (sort keys %firing)
@@ -52,7 +53,7 @@ for my $firing (sort keys %firing)
 		my $sql = <<SQL;
 CREATE TABLE NAME (id int, fp simhash64, note text,
   CONSTRAINT NAME_key PRIMARY KEY (id) @{[ $table{deferrable} ? 'DEFERRABLE INITIALLY DEFERRED' : '' ]});
-$indexes[@tables % 3]
+$indexes[@tables % 4]
 $firing{$firing} EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '$k');
 CREATE TRIGGER a_touch AFTER INSERT ON NAME FOR EACH ROW WHEN (NEW.note = 'touch') EXECUTE FUNCTION touch();
 SQL
