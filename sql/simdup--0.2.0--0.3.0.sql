@@ -44,6 +44,15 @@ DEFAULT FOR TYPE simhash_ball USING hamming AS
   STORAGE simhash64;
 COMMENT ON OPERATOR CLASS simhash_ball_ops USING hamming IS 'EXCLUDE USING hamming (simhash_ball(fp, k) WITH ~=)';
 COMMENT ON OPERATOR FAMILY simhash_ball_ops USING hamming IS 'EXCLUDE USING hamming (simhash_ball(fp, k) WITH ~=)';
+
+-- shingle_pairs: max_documents is no longer used, since no pair is left out
+
+CREATE OR REPLACE FUNCTION shingle_pairs(
+  query text, w integer DEFAULT 4, min_resemblance float8 DEFAULT 0.5, unit text DEFAULT 'word', max_documents integer DEFAULT NULL,
+  OUT a bigint, OUT b bigint, OUT common integer, OUT resemblance float8, OUT cluster bigint
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'simdup_shingle_pairs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
+
 --
 -- Comments of one line. The contract of each object is in doc/simdup-reference.md.
 --
