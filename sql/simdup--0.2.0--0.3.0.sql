@@ -14,9 +14,45 @@ COMMENT ON ACCESS METHOD hamming IS 'exact Hamming search of fingerprints: any r
 CREATE OPERATOR CLASS simhash64_ops
 DEFAULT FOR TYPE simhash64 USING hamming AS
   OPERATOR 1 <@ (simhash64, simhash_ball),
-  OPERATOR 2 =;
-COMMENT ON OPERATOR CLASS simhash64_ops USING hamming IS 'Hamming search at any radius and equality of fingerprints';
-COMMENT ON OPERATOR FAMILY simhash64_ops USING hamming IS 'Hamming search at any radius and equality of fingerprints';
+  OPERATOR 2 =,
+  OPERATOR 3 <~> FOR ORDER BY pg_catalog.integer_ops;
+COMMENT ON OPERATOR CLASS simhash64_ops USING hamming IS 'Hamming search at any radius, nearest neighbours and equality';
+COMMENT ON OPERATOR FAMILY simhash64_ops USING hamming IS 'Hamming search at any radius, nearest neighbours and equality';
+
+-- ~= on balls, for exclusion constraints: each holds the other's center. The
+-- index stores the center; a match is rechecked with the stored radius.
+
+CREATE FUNCTION simhash_ball_center(simhash_ball) RETURNS simhash64
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_center(simhash_ball) IS 'the center of a ball';
+
+CREATE FUNCTION simhash_ball_mutual(simhash_ball, simhash_ball) RETURNS boolean
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 50;
+COMMENT ON FUNCTION simhash_ball_mutual(simhash_ball, simhash_ball) IS 'implementation of ~= operator';
+
+CREATE OPERATOR ~= (
+  LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_mutual,
+  COMMUTATOR = ~=,
+  RESTRICT = contsel, JOIN = contjoinsel
+);
+COMMENT ON OPERATOR ~= (simhash_ball, simhash_ball) IS 'each ball holds the center of the other';
+
+CREATE OPERATOR CLASS simhash_ball_ops
+DEFAULT FOR TYPE simhash_ball USING hamming AS
+  OPERATOR 4 ~=,
+  FUNCTION 1 simhash_ball_center(simhash_ball),
+  STORAGE simhash64;
+COMMENT ON OPERATOR CLASS simhash_ball_ops USING hamming IS 'EXCLUDE USING hamming (simhash_ball(fp, k) WITH ~=)';
+COMMENT ON OPERATOR FAMILY simhash_ball_ops USING hamming IS 'EXCLUDE USING hamming (simhash_ball(fp, k) WITH ~=)';
+
+-- shingle_pairs: max_documents is no longer used, since no pair is left out
+
+CREATE OR REPLACE FUNCTION shingle_pairs(
+  query text, w integer DEFAULT 4, min_resemblance float8 DEFAULT 0.5, unit text DEFAULT 'word', max_documents integer DEFAULT NULL,
+  OUT a bigint, OUT b bigint, OUT common integer, OUT resemblance float8, OUT cluster bigint
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'simdup_shingle_pairs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
+
 --
 -- Comments of one line. The contract of each object is in doc/simdup-reference.md.
 --
@@ -116,13 +152,12 @@ COMMENT ON FUNCTION simdup_evaluate_clusters(text, text) IS
   'precision, recall and F1 of found clusters against true ones; each query yields key and cluster';
 COMMENT ON FUNCTION simdup_tune(text, integer) IS
   'what each distance would find: scores against labels, or the expected number of false pairs';
-COMMENT ON FUNCTION simdup_progress() IS 'batches that run now, in sessions whose statements the caller may see';
 COMMENT ON FUNCTION simdup_summary(text, integer) IS
   'a table''s duplicates: rows, groups by size, the largest, pairs by distance, rows that share a block';
 COMMENT ON FUNCTION simdup_report_html(text, text, integer) IS
   'simdup_summary as one HTML page, with samples of a third column';
 COMMENT ON FUNCTION simhash_update_trigger() IS
-  'trigger (fp, content [, field ...] [, option ...]): keeps fp in step with content and fields';
+  'trigger (fp, content [, field ...] [, ''option => value'' ...]): keeps fp in step with content and fields';
 COMMENT ON FUNCTION simdup_flag_trigger() IS
   'trigger (fp, flag, key, k [, ''lock'']): sets flag to the key of the nearest other row within k';
 COMMENT ON FUNCTION simdup_log_trigger() IS
@@ -251,10 +286,21 @@ COMMENT ON FUNCTION minhash_bits_resemblance(varbit, varbit) IS
   'resemblance of two texts, 0 to 1, by their sketches of the same number of bits';
 
 --
+-- Batches
+--
+
+-- A view that uses it stops the update here: drop the view first.
+DROP FUNCTION simdup_progress();
+
+-- A limit of distance is called max_distance in every function.
+UPDATE pg_catalog.pg_proc SET proargnames = pg_catalog.array_replace(proargnames, 'up_to', 'max_distance')
+  WHERE oid = 'simdup_tune(text,integer)'::pg_catalog.regprocedure;
+
+--
 -- Arrival
 --
 
 CREATE FUNCTION minhash64_update_trigger() RETURNS trigger
   AS 'MODULE_PATHNAME', 'simdup_minhash64_update_trigger' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION minhash64_update_trigger() IS
-  'trigger (fp, content [, field ...] [, option ...]): keeps fp in step with content and fields';
+  'trigger (fp, content [, field ...] [, ''option => value'' ...]): keeps fp in step with content and fields';

@@ -164,7 +164,6 @@ our @other = (
 	rows_of(q{(SELECT minhash64_record(doc, 'body') FROM doc)}),
 	rows_of(q{(SELECT minhash64_resemblance(d), minhash64_distance(d / 64.0) FROM generate_series(0, 64) AS d)}),
 	'SELECT arrive_with_minhash64()',
-	'SELECT count(*) FROM simdup_progress()',
 	rows_of(q{simdup_lock_arrivals('doc')}),
 	rows_of(q{simdup_icu_version()}),
 );
