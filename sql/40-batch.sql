@@ -73,7 +73,7 @@ COMMENT ON FUNCTION simdup_evaluate_clusters(text, text) IS
   'precision, recall and F1 of found clusters against true ones; each query yields key and cluster';
 
 CREATE FUNCTION simdup_tune(
-  query text, up_to integer DEFAULT 16,
+  query text, max_distance integer DEFAULT 16,
   OUT max_distance integer,
   OUT n_found bigint, OUT n_true bigint, OUT n_both bigint,
   OUT "precision" float8, OUT recall float8, OUT f1 float8,
@@ -82,14 +82,6 @@ CREATE FUNCTION simdup_tune(
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 17;
 COMMENT ON FUNCTION simdup_tune(text, integer) IS
   'what each distance would find: scores against labels, or the expected number of false pairs';
-
--- what other sessions see
-
-CREATE FUNCTION simdup_progress(
-  OUT pid integer, OUT batch text, OUT phase text, OUT done bigint, OUT total bigint
-) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 10;
-COMMENT ON FUNCTION simdup_progress() IS 'batches that run now, in sessions whose statements the caller may see';
 
 -- for the DBA
 

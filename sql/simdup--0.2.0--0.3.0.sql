@@ -116,7 +116,6 @@ COMMENT ON FUNCTION simdup_evaluate_clusters(text, text) IS
   'precision, recall and F1 of found clusters against true ones; each query yields key and cluster';
 COMMENT ON FUNCTION simdup_tune(text, integer) IS
   'what each distance would find: scores against labels, or the expected number of false pairs';
-COMMENT ON FUNCTION simdup_progress() IS 'batches that run now, in sessions whose statements the caller may see';
 COMMENT ON FUNCTION simdup_summary(text, integer) IS
   'a table''s duplicates: rows, groups by size, the largest, pairs by distance, rows that share a block';
 COMMENT ON FUNCTION simdup_report_html(text, text, integer) IS
@@ -223,6 +222,17 @@ CREATE FUNCTION minhash_bits_resemblance(a varbit, b varbit) RETURNS float8
   AS 'MODULE_PATHNAME', 'simdup_minhash_bits_resemblance' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_bits_resemblance(varbit, varbit) IS
   'resemblance of two texts, 0 to 1, by their sketches of the same number of bits';
+
+--
+-- Batches
+--
+
+-- A view that uses it stops the update here: drop the view first.
+DROP FUNCTION simdup_progress();
+
+-- A limit of distance is called max_distance in every function.
+UPDATE pg_catalog.pg_proc SET proargnames = pg_catalog.array_replace(proargnames, 'up_to', 'max_distance')
+  WHERE oid = 'simdup_tune(text,integer)'::pg_catalog.regprocedure;
 
 --
 -- Arrival

@@ -141,7 +141,6 @@ leader_clusters(Clustering *c, int max_distance)
 	if (simdup_leaders_settle(&c->leaders) > 0)
 		lead_the_rest(c, max_distance);
 	simdup_leaders_finish(&c->leaders);
-	simdup_free(c->leaders.first_near);
 	return c->leaders.leader;
 }
 

@@ -35,7 +35,10 @@ check_clusters(void *arg pg_attribute_unused(), TupleDesc columns,
 							 "a key and its cluster, and anything after them");
 }
 
-/* %1$s and %2$s: the queries. A pair of a row with itself is none. */
+/*
+ * %s and %s: the queries. Each pair once, its keys in order; a pair of a row
+ * with itself is none.
+ */
 static const char pairs_statement[] =
 	"SELECT pg_catalog.count(*) FILTER (WHERE found),"
 	" pg_catalog.count(*) FILTER (WHERE truth),"
@@ -46,28 +49,35 @@ static const char pairs_statement[] =
 	" FROM %s AS q(a, b)"
 	" UNION ALL SELECT LEAST(q.a, q.b), GREATEST(q.a, q.b), false"
 	" FROM %s AS q(a, b)) AS pairs"
-	" WHERE pg_catalog.array_position(ARRAY[a], b) IS NULL"
+	" WHERE pg_catalog.record_ne(ROW(a), ROW(b))"
 	" GROUP BY a, b) AS distinct_pairs";
 
-/* n rows of one cluster are n (n - 1) / 2 pairs: none is ever written down. */
+/*
+ * Each key once, with the cluster f where it was found and t where it truly
+ * is. Then n rows of one cluster are n (n - 1) / 2 pairs: no pair is ever
+ * written down.
+ */
 static const char clusters_statement[] =
-	"WITH keys AS MATERIALIZED (SELECT"
-	" (pg_catalog.array_agg(f) FILTER (WHERE is_found))[1] AS f,"
-	" (pg_catalog.array_agg(t) FILTER (WHERE NOT is_found))[1] AS t,"
-	" pg_catalog.count(*) FILTER (WHERE is_found) OPERATOR(pg_catalog.>) 1"
-	" OR pg_catalog.count(*) FILTER (WHERE NOT is_found) OPERATOR(pg_catalog.>) 1 AS twice"
+	"WITH labels AS MATERIALIZED (SELECT"
+	" pg_catalog.first_value(f) OVER same_key AS f,"
+	" pg_catalog.last_value(t) OVER same_key AS t,"
+	" pg_catalog.row_number() OVER same_key AS number,"
+	" pg_catalog.lag(is_found) OVER same_key AS last_is_found, is_found"
 	" FROM (SELECT q.key, q.cluster AS f, NULL AS t, true AS is_found"
 	" FROM %s AS q(key, cluster)"
 	" UNION ALL SELECT q.key, NULL, q.cluster, false"
-	" FROM %s AS q(key, cluster)) AS labels"
-	" WHERE key IS NOT NULL GROUP BY key)"
+	" FROM %s AS q(key, cluster)) AS both_queries"
+	" WHERE key IS NOT NULL"
+	" WINDOW same_key AS (PARTITION BY key ORDER BY is_found DESC"
+	" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)),"
+	" keys AS (SELECT f, t FROM labels WHERE number OPERATOR(pg_catalog.=) 1)"
 	" SELECT (SELECT pg_catalog.sum(n OPERATOR(pg_catalog.*) (n OPERATOR(pg_catalog.-) 1) OPERATOR(pg_catalog./) 2)"
 	" FROM (SELECT pg_catalog.count(*) AS n FROM keys WHERE f IS NOT NULL GROUP BY f) AS s)::pg_catalog.int8,"
 	" (SELECT pg_catalog.sum(n OPERATOR(pg_catalog.*) (n OPERATOR(pg_catalog.-) 1) OPERATOR(pg_catalog./) 2)"
 	" FROM (SELECT pg_catalog.count(*) AS n FROM keys WHERE t IS NOT NULL GROUP BY t) AS s)::pg_catalog.int8,"
 	" (SELECT pg_catalog.sum(n OPERATOR(pg_catalog.*) (n OPERATOR(pg_catalog.-) 1) OPERATOR(pg_catalog./) 2)"
 	" FROM (SELECT pg_catalog.count(*) AS n FROM keys WHERE f IS NOT NULL AND t IS NOT NULL GROUP BY f, t) AS s)::pg_catalog.int8,"
-	" (SELECT pg_catalog.bool_or(twice) FROM keys)";
+	" (SELECT pg_catalog.bool_or(last_is_found OPERATOR(pg_catalog.=) is_found) FROM labels)";
 
 static int64
 count_column(int column)

@@ -2,13 +2,15 @@
  * report.c
  *	  simdup_report_html: a table's duplicates as one page for a browser.
  *
- * Self-contained: no script, no font, no image from elsewhere. All that comes
- * from the table or the caller goes through put_escaped, which leaves plain
- * ASCII, so the page reads right whatever encoding the client saves it in, and
- * nothing in a text can act as markup.
+ * The page is self-contained: no script, no font, no image from elsewhere. All
+ * that comes from the table or the caller goes through put_escaped, which
+ * leaves plain ASCII. So the page reads right whatever encoding the client
+ * saves it in, and nothing in a text can act as markup.
  */
 #include "postgres.h"
 #include "compat.h"
+
+#include <math.h>
 
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
@@ -68,10 +70,9 @@ grouped(double value)
 	char *digits = psprintf("%.0f", value);
 	int len = (int) strlen(digits);
 	StringInfoData text;
-	int i;
 
 	initStringInfo(&text);
-	for (i = 0; i < len; i++)
+	for (int i = 0; i < len; i++)
 	{
 		if (i > 0 && (len - i) % 3 == 0)
 			appendStringInfoChar(&text, ',');
@@ -85,31 +86,8 @@ static const char page_head[] =
 	"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
 	"<style>\n"
-	":root{color-scheme:light dark;--ink:#1d2530;--soft:#5d6977;--line:#dfe4ea;--bar:#2f6fb0;--card:#f6f8fa;--page:#fff}\n"
-	"@media(prefers-color-scheme:dark){:root{--ink:#e6eaef;--soft:#9aa7b5;--line:#33404d;--bar:#6aa7e0;--card:#1b232c;--page:#12181f}}\n"
-	"*{box-sizing:border-box}\n"
-	"body{margin:0 auto;max-width:60rem;padding:1.5rem 1rem 3rem;font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--page)}\n"
-	"h1{font-size:1.6rem;line-height:1.25;margin:0 0 .25rem;overflow-wrap:anywhere}\n"
-	"h2{font-size:1.15rem;margin:2.2rem 0 .6rem}\n"
-	"p{margin:.2rem 0 .8rem;color:var(--soft)}\n"
-	".facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(8.4rem,1fr));gap:.6rem;margin:1.2rem 0}\n"
-	".facts div{background:var(--card);border:1px solid var(--line);border-radius:.4rem;padding:.6rem .8rem}\n"
-	".facts b{display:block;font-size:1.3rem;font-variant-numeric:tabular-nums}\n"
-	".facts span{color:var(--soft);font-size:.85rem}\n"
-	"figure{margin:0}\n"
-	"svg{display:block;width:100%;height:auto;max-width:30rem}\n"
-	"svg text{font:14px system-ui,sans-serif;fill:var(--ink)}\n"
-	"svg .bar{fill:var(--bar)}\n"
-	"article{border:1px solid var(--line);border-radius:.4rem;padding:.7rem .9rem;margin:0 0 .7rem}\n"
-	"article h3{font-size:1rem;margin:0 0 .3rem;overflow-wrap:anywhere}\n"
-	"article ul{margin:0;padding:0;list-style:none}\n"
-	"article li{border-top:1px solid var(--line);padding:.35rem 0;overflow-wrap:anywhere}\n"
-	"article li b{margin-right:.5rem}\n"
-	".scroll{overflow-x:auto}\n"
-	"table{border-collapse:collapse;font-variant-numeric:tabular-nums}\n"
-	"th,td{text-align:right;padding:.25rem .8rem .25rem 0;border-bottom:1px solid var(--line);white-space:nowrap}\n"
-	"th:first-child,td:first-child{text-align:left}\n"
-	"th{color:var(--soft);font-weight:600}\n"
+/* report.css as C strings, written by make */
+#include "batch/report_css.inc"
 	"</style>\n<title>";
 
 static void
@@ -132,31 +110,53 @@ put_facts(StringInfo page, const SimdupStats *stats)
 	appendStringInfoString(page, "</div>\n");
 }
 
+/* Room for a label of the charts, whatever sans-serif font the reader has. */
+static int
+label_width(const char *label)
+{
+	const int character_width = 9;
+	int n = 0;
+
+	for (const char *p = label; *p; p++)
+	{
+		/* a character reference is one character */
+		if (*p == '&')
+			p = strchr(p, ';');
+		n++;
+	}
+	return n * character_width;
+}
+
 /*
  * Horizontal bars: label, bar, number. The numbers may differ by orders of
- * magnitude; a bar that is there at all is seen.
+ * magnitude, so a bar that stands for anything is at least 2 units long.
  */
 static void
 put_bars(StringInfo page, const char *description, int n, char **labels,
 		 const double *values)
 {
 	const int height = 24;
-	const int left = 110;
-	const int width = 180;
+	const int width = 240;
+	const int gap = 8;
 	double most = 0;
-	int i;
+	int left = 0;
+	int right;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
+	{
 		most = Max(most, values[i]);
+		left = Max(left, label_width(labels[i]) + gap);
+	}
 	if (most == 0)
 	{
 		appendStringInfoString(page, "<p>None.</p>\n");
 		return;
 	}
+	right = left + width + gap + label_width(grouped(most));
 	appendStringInfo(page,
-					 "<figure><svg viewBox=\"0 0 400 %d\" role=\"img\" aria-label=\"%s\">\n",
-					 n * height + 4, description);
-	for (i = 0; i < n; i++)
+					 "<figure><svg viewBox=\"0 0 %d %d\" width=\"%d\" role=\"img\" aria-label=\"%s\">\n",
+					 right, n * height + 4, right, description);
+	for (int i = 0; i < n; i++)
 	{
 		double length = values[i] / most * width;
 		int y = i * height;
@@ -167,8 +167,8 @@ put_bars(StringInfo page, const char *description, int n, char **labels,
 						 "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>"
 						 "<rect class=\"bar\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" rx=\"2\"/>"
 						 "<text x=\"%.1f\" y=\"%d\">%s</text>\n",
-						 left - 8, y + 17, labels[i], left, y + 4, length,
-						 height - 6, left + length + 8, y + 17,
+						 left - gap, y + 17, labels[i], left, y + 4, length,
+						 height - 6, left + length + gap, y + 17,
 						 grouped(values[i]));
 	}
 	appendStringInfoString(page, "</svg></figure>\n");
@@ -180,16 +180,14 @@ put_sizes(StringInfo page, const SimdupStats *stats)
 	char *labels[SIMDUP_N_SIZE_BINS];
 	double values[SIMDUP_N_SIZE_BINS];
 	int n = 0;
-	int i;
 
-	for (i = 0; i < SIMDUP_N_SIZE_BINS; i++)
+	for (int i = 0; i < SIMDUP_N_SIZE_BINS; i++)
 	{
-		uint64 last = (uint64) 2 << i;
+		double last = ldexp(2, i);
 
-		labels[i] =
-			i == 0 ? "2 rows"
-				   : psprintf(UINT64_FORMAT "&#8211;" UINT64_FORMAT " rows",
-							  last / 2 + 1, last);
+		labels[i] = i == 0 ? "2 rows"
+						   : psprintf("%s&#8211;%s rows", grouped(last / 2 + 1),
+									  grouped(last));
 		values[i] = (double) stats->size_bins[i];
 		if (stats->size_bins[i])
 			n = i + 1;
@@ -203,9 +201,8 @@ static void
 put_distances(StringInfo page, const SimdupStats *stats)
 {
 	char *labels[SIMDUP_MAX_PAIR_DISTANCE + 1];
-	int i;
 
-	for (i = 0; i <= stats->max_distance; i++)
+	for (int i = 0; i <= stats->max_distance; i++)
 		labels[i] =
 			i == 0 ? "equal" : psprintf("%d bit%s", i, i == 1 ? "" : "s");
 	appendStringInfoString(page, "<h2>Pairs by distance</h2>\n");
@@ -235,19 +232,16 @@ put_member(StringInfo page, SimdupRows *rows, uint32 number)
 static void
 put_largest(StringInfo page, SimdupRows *rows, const SimdupStats *stats)
 {
-	int i;
-	int j;
-
 	appendStringInfoString(page, "<h2>Largest groups</h2>\n");
 	if (stats->n_largest == 0)
 		appendStringInfoString(page, "<p>None.</p>\n");
-	for (i = 0; i < stats->n_largest; i++)
+	for (int i = 0; i < stats->n_largest; i++)
 	{
 		const SimdupLargeCluster *cluster = &stats->largest[i];
 
 		appendStringInfo(page, "<article><h3>%s rows</h3><ul>\n",
 						 grouped(cluster->size));
-		for (j = 0; j < cluster->n_members; j++)
+		for (int j = 0; j < cluster->n_members; j++)
 			put_member(page, rows, cluster->members[j]);
 		if ((int64) cluster->size > cluster->n_members)
 			appendStringInfo(page, "<li>and %s more</li>\n",
@@ -260,15 +254,13 @@ put_largest(StringInfo page, SimdupRows *rows, const SimdupStats *stats)
 static void
 put_blocks(StringInfo page, const SimdupStats *stats)
 {
-	int i;
-
 	appendStringInfo(page,
 					 "<h2>Candidates per search</h2>\n"
 					 "<p>Rows that an index on %d blocks would offer for a row's neighbours: about %.1f. "
 					 "Much more in one block than in others means that few values of it are common.</p>\n"
 					 "<div class=\"scroll\"><table><tr><th>bits</th><th>values</th><th>rows of the largest</th><th>candidates</th></tr>\n",
 					 stats->n_blocks, simdup_expected_candidates(stats));
-	for (i = 0; i < stats->n_blocks; i++)
+	for (int i = 0; i < stats->n_blocks; i++)
 	{
 		const SimdupBlockStats *block = &stats->blocks[i];
 

@@ -8,23 +8,8 @@
 /* found, true, both, precision, recall, F1 */
 #define SIMDUP_N_SCORES 6
 
-/* NULL where there is nothing to divide by. */
-static inline void
-simdup_scores(int64 found, int64 truth, int64 both, Datum *values, bool *nulls)
-{
-	double hits = (double) both;
-
-	values[0] = Int64GetDatum(found);
-	values[1] = Int64GetDatum(truth);
-	values[2] = Int64GetDatum(both);
-	values[3] = Float8GetDatum(found ? hits / (double) found : 0);
-	values[4] = Float8GetDatum(truth ? hits / (double) truth : 0);
-	values[5] =
-		Float8GetDatum(found + truth ? 2 * hits / (double) (found + truth) : 0);
-	memset(nulls, 0, SIMDUP_N_SCORES * sizeof(bool));
-	nulls[3] = found == 0;
-	nulls[4] = truth == 0;
-	nulls[5] = found + truth == 0;
-}
+/* The scores as columns of a result; NULL where they would divide by zero. */
+extern void simdup_scores(int64 found, int64 truth, int64 both, Datum *values,
+						  bool *nulls);
 
 #endif /* SIMDUP_BATCH_SCORES_H */

@@ -90,19 +90,18 @@ receive(void *arg, TupleTableSlot *slot)
 }
 
 static void
-put_labelled(ReturnSetInfo *result, const Tuning *tuning, int up_to)
+put_labelled(ReturnSetInfo *result, const Tuning *tuning, int max_distance)
 {
 	Datum values[SIMDUP_N_SCORES + 2];
 	bool nulls[SIMDUP_N_SCORES + 2] = {false};
 	int64 truth = 0;
 	int64 found = 0;
 	int64 both = 0;
-	int d;
 
-	for (d = 0; d <= SIMHASH64_BITS; d++)
+	for (int d = 0; d <= SIMHASH64_BITS; d++)
 		truth += tuning->n_pairs[1][d];
 	nulls[SIMDUP_N_SCORES + 1] = true;
-	for (d = 0; d <= up_to; d++)
+	for (int d = 0; d <= max_distance; d++)
 	{
 		found += tuning->n_pairs[0][d] + tuning->n_pairs[1][d];
 		both += tuning->n_pairs[1][d];
@@ -113,20 +112,19 @@ put_labelled(ReturnSetInfo *result, const Tuning *tuning, int up_to)
 }
 
 static void
-put_unlabelled(ReturnSetInfo *result, const Tuning *tuning, int up_to)
+put_unlabelled(ReturnSetInfo *result, const Tuning *tuning, int max_distance)
 {
 	Datum values[SIMDUP_N_SCORES + 2] = {0};
 	bool nulls[SIMDUP_N_SCORES + 2];
 	double chance[SIMHASH64_BITS + 1];
 	double pairs = (double) tuning->n_rows * Max(tuning->n_rows - 1, 0) / 2;
-	int d;
 
 	simdup_false_pair_chances(tuning->sample,
 							  (size_t) Min(tuning->n_rows, SIMDUP_SAMPLE_SIZE),
 							  chance);
 	memset(nulls, true, sizeof(nulls));
 	nulls[0] = nulls[SIMDUP_N_SCORES + 1] = false;
-	for (d = 0; d <= up_to; d++)
+	for (int d = 0; d <= max_distance; d++)
 	{
 		values[0] = Int32GetDatum(d);
 		values[SIMDUP_N_SCORES + 1] = Float8GetDatum(pairs * chance[d]);
@@ -139,21 +137,21 @@ Datum
 simdup_tune(PG_FUNCTION_ARGS)
 {
 	char *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	int up_to = PG_GETARG_INT32(1);
+	int max_distance = PG_GETARG_INT32(1);
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
 	Tuning *tuning;
 
-	if (up_to < 0 || up_to > SIMHASH64_BITS)
+	if (max_distance < 0 || max_distance > SIMHASH64_BITS)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("up_to must be between 0 and %d", SIMHASH64_BITS),
-				errdetail("The distance given is %d.", up_to));
+				errmsg("max_distance must be between 0 and %d", SIMHASH64_BITS),
+				errdetail("The distance given is %d.", max_distance));
 	tuning = palloc0(sizeof(Tuning));
 	tuning->sample = palloc(SIMDUP_SAMPLE_SIZE * sizeof(uint64));
 	tuning->fp_type = simdup_sibling_type(fcinfo->flinfo->fn_oid, "simhash64");
 	simdup_run_query(query, "query", check_columns, receive, tuning);
 	if (tuning->labelled)
-		put_labelled(result, tuning, up_to);
+		put_labelled(result, tuning, max_distance);
 	else
-		put_unlabelled(result, tuning, up_to);
+		put_unlabelled(result, tuning, max_distance);
 	return (Datum) 0;
 }

@@ -40,6 +40,7 @@ extern int64_t simdup_window_next(SimdupWindow *window, const uint64_t *bitmap);
 /* Open a new class for the bitmap, whatever it is like. */
 extern int64_t simdup_window_add(SimdupWindow *window, const uint64_t *bitmap);
 
+/* For programs without memory contexts, which free it in the server. */
 extern void simdup_window_free(SimdupWindow *window);
 
 #endif /* SIMDUP_CORE_BITMAP_H */

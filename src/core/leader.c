@@ -8,32 +8,22 @@
 void
 simdup_leaders_init(SimdupLeaders *leaders, uint32_t n)
 {
-	uint32_t i;
-
 	leaders->n = n;
 	leaders->leader = simdup_alloc((size_t) n * sizeof(uint32_t));
 	leaders->first_near = simdup_alloc((size_t) n * sizeof(uint32_t));
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 	{
 		leaders->leader[i] = SIMDUP_NO_LEADER;
 		leaders->first_near[i] = SIMDUP_NO_LEADER;
 	}
 }
 
-void
-simdup_leaders_free(SimdupLeaders *leaders)
-{
-	simdup_free(leaders->leader);
-	simdup_free(leaders->first_near);
-}
-
 uint32_t
 simdup_leaders_settle(SimdupLeaders *leaders)
 {
 	uint32_t left = 0;
-	uint32_t i;
 
-	for (i = 0; i < leaders->n; i++)
+	for (uint32_t i = 0; i < leaders->n; i++)
 	{
 		uint32_t near = leaders->first_near[i];
 
@@ -80,9 +70,9 @@ simdup_leader_offer(SimdupLeaders *leaders, uint32_t element,
 void
 simdup_leaders_finish(SimdupLeaders *leaders)
 {
-	uint32_t i;
-
-	for (i = 0; i < leaders->n; i++)
+	for (uint32_t i = 0; i < leaders->n; i++)
 		if (leaders->leader[i] == SIMDUP_NO_LEADER)
 			leaders->leader[i] = i;
+	simdup_free(leaders->first_near);
+	leaders->first_near = NULL;
 }

@@ -1,15 +1,15 @@
 /*
  * leader.h
- *	  The single pass of document 003: elements come in order, and each joins
- *	  the first earlier leader near it, or becomes a leader itself.
+ *	  The single pass: elements come in order, and each joins the first earlier
+ *	  leader near it, or becomes a leader itself.
  *
  * The naive pass compares each element with every leader. Here the near pairs
  * come from the all-pairs join instead, in any order, in two rounds:
  *
- * 1. Every near pair: simdup_leader_near keeps each element's first near
- *	  predecessor, four bytes. If that is a leader, the element has found its
- *	  own; if there is none, the element is one. simdup_leader_settle decides
- *	  all that it can so, in order.
+ * 1. simdup_leader_near takes every near pair, and keeps the first near
+ *	  predecessor of each element, four bytes. An element without one is a
+ *	  leader. An element whose first near predecessor is a leader belongs to
+ *	  it. simdup_leaders_settle decides these two cases, in order.
  * 2. What remains follows an element that is not a leader itself (a chain).
  *	  Only those elements need all their near predecessors; they are offered,
  *	  by element and then by predecessor, to simdup_leader_offer.
@@ -34,7 +34,6 @@ typedef struct SimdupLeaders
 } SimdupLeaders;
 
 extern void simdup_leaders_init(SimdupLeaders *leaders, uint32_t n);
-extern void simdup_leaders_free(SimdupLeaders *leaders);
 
 /* Two elements are near each other. */
 static inline void
@@ -55,12 +54,14 @@ extern bool simdup_leader_wants(const SimdupLeaders *leaders, uint32_t a,
 								uint32_t b, uint32_t *element,
 								uint32_t *predecessor);
 
-/*
- * Round 2, by ascending element and, within one, ascending predecessor. Close
- * it with simdup_leaders_finish.
- */
+/* Round 2, by ascending element and, within one, ascending predecessor. */
 extern void simdup_leader_offer(SimdupLeaders *leaders, uint32_t element,
 								uint32_t predecessor);
+
+/*
+ * The end of the last round: what found no leader is one. Frees all but the
+ * array of leaders, which is the caller's from then on.
+ */
 extern void simdup_leaders_finish(SimdupLeaders *leaders);
 
 #endif /* SIMDUP_CORE_LEADER_H */

@@ -1,38 +1,24 @@
 /*
  * progress.c
- *	  How far a batch is.
+ *	  How far a batch is, told to the caller by NOTICEs.
  *
- * To the caller: a NOTICE every simdup.progress_interval at most.
- *
- * To other sessions: the phase stands as a comment before the statement in
- * pg_stat_activity.query, and simdup_progress() reads it there. The server's
- * own progress views know only its own commands, and shared memory of ours
- * would need a preloaded library, which is too much to ask for a report. So
- * what is visible to whom, the switch (track_activities) and the cleaning up
- * after a crash are those of pg_stat_activity. The old text comes back when
- * the batch's memory context goes, on every way out.
+ * Other sessions see that the statement runs, in pg_stat_activity, and no
+ * more. The server's progress views know only its own commands, and shared
+ * memory would need a preloaded library.
  */
 #include "postgres.h"
+#include "compat.h"
 
 #include <limits.h>
 
-#include "compat.h"
-#include "executor/spi.h"
-#include "lib/stringinfo.h"
-#include "miscadmin.h"
-#include "pgstat.h"
-#include "port/atomics.h"
-#include "utils/backend_status.h"
+#include "fmgr.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
-#include "utils/tuplestore.h"
 
-#include "server/result.h"
 #include "server/progress.h"
+#include "server/result.h"
 
-/* Other sessions see the numbers this often. */
-#define SHOW_INTERVAL_MS 500
 /* Calls between two looks at the clock. */
 #define CALLS_PER_LOOK 256
 
@@ -44,9 +30,7 @@ typedef struct Progress
 	const char *phase;
 	int64 done;
 	int64 total;
-	char *statement; /* what pg_stat_activity had */
 	int calls;
-	TimestampTz shown;
 	TimestampTz told;
 } Progress;
 
@@ -56,7 +40,6 @@ static Progress progress;
 typedef struct ProgressEnd
 {
 	MemoryContextCallback callback;
-	char *statement;
 	Progress outer;
 } ProgressEnd;
 
@@ -65,36 +48,16 @@ simdup_progress_init(void)
 {
 	DefineCustomIntVariable("simdup.progress_interval",
 							"Least time between two progress messages of a batch function.",
-							"0 turns them off. Other sessions see simdup_progress() in any case.",
-							&progress_interval_ms, 5000, 0, INT_MAX,
-							PGC_USERSET, GUC_UNIT_MS, NULL, NULL, NULL);
-}
-
-/* Put a text where pg_stat_activity finds it, cut where it must be. */
-static void
-show(const char *text)
-{
-	volatile PgBackendStatus *entry = MyBEEntry;
-	size_t len = strlen(text);
-
-	if (entry == NULL || !pgstat_track_activities)
-		return;
-	if (len > (size_t) pgstat_track_activity_query_size - 1)
-		len = (size_t) pgstat_track_activity_query_size - 1;
-	PGSTAT_BEGIN_WRITE_ACTIVITY(entry);
-	memcpy((char *) entry->st_activity_raw, text, len);
-	entry->st_activity_raw[len] = '\0';
-	PGSTAT_END_WRITE_ACTIVITY(entry);
+							"0 turns them off.", &progress_interval_ms, 5000, 0,
+							INT_MAX, PGC_USERSET, GUC_UNIT_MS, NULL, NULL,
+							NULL);
 }
 
 /* Called when the batch's memory context goes. */
 static void
 progress_end(void *arg)
 {
-	ProgressEnd *end = arg;
-
-	show(end->statement);
-	progress = end->outer;
+	progress = ((ProgressEnd *) arg)->outer;
 }
 
 void
@@ -102,32 +65,14 @@ simdup_progress_begin(const char *function)
 {
 	ProgressEnd *end = palloc(sizeof(ProgressEnd));
 
-	end->statement = pstrdup(
-		MyBEEntry && pgstat_track_activities ? MyBEEntry->st_activity_raw : "");
-	/* nothing may fail from here on until the callback is there */
 	end->outer = progress;
-	progress.function = function;
-	progress.statement = end->statement;
-	progress.told = GetCurrentTimestamp();
 	end->callback.func = progress_end;
 	end->callback.arg = end;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &end->callback);
+	memset(&progress, 0, sizeof(progress));
+	progress.function = function;
+	progress.told = GetCurrentTimestamp();
 	simdup_progress_phase("starting", 0);
-}
-
-static void
-show_progress(void)
-{
-	char head[160];
-	char *text;
-
-	/* simdup_progress reads this form, below */
-	snprintf(head, sizeof(head),
-			 "/* %s: %s, " INT64_FORMAT " of " INT64_FORMAT " */ ",
-			 progress.function, progress.phase, progress.done, progress.total);
-	text = psprintf("%s%s", head, progress.statement);
-	show(text);
-	pfree(text);
 }
 
 static void
@@ -145,14 +90,10 @@ tell_progress(void)
 void
 simdup_progress_phase(const char *phase, int64 total)
 {
-	if (progress.function == NULL)
-		return;
 	progress.phase = phase;
 	progress.done = 0;
 	progress.total = total;
 	progress.calls = 0;
-	progress.shown = GetCurrentTimestamp();
-	show_progress();
 }
 
 void
@@ -167,41 +108,24 @@ simdup_progress_look(int64 done)
 {
 	TimestampTz now;
 
-	if (progress.function == NULL)
+	if (progress.function == NULL || progress_interval_ms == 0)
 		return;
-	progress.done = done;
+	progress.done = Max(progress.done, done);
 	now = GetCurrentTimestamp();
-	if (TimestampDifferenceExceeds(progress.shown, now, SHOW_INTERVAL_MS))
-	{
-		progress.shown = now;
-		show_progress();
-	}
-	if (progress_interval_ms > 0 &&
-		TimestampDifferenceExceeds(progress.told, now, progress_interval_ms))
-	{
-		progress.told = now;
-		tell_progress();
-	}
+	if (!TimestampDifferenceExceeds(progress.told, now, progress_interval_ms))
+		return;
+	progress.told = now;
+	tell_progress();
 }
 
-/* What show_progress has written, of the sessions that the caller may see. */
+/*
+ * simdup_progress(), which 0.3.0 dropped. The catalogs of earlier versions
+ * name it until ALTER EXTENSION … UPDATE; it returns no rows.
+ */
 PG_FUNCTION_INFO_V1(simdup_progress);
 Datum
 simdup_progress(PG_FUNCTION_ARGS)
 {
-	static const char statement[] =
-		"SELECT a.pid, m[1], m[2], m[3]::pg_catalog.int8, m[4]::pg_catalog.int8"
-		" FROM pg_catalog.pg_stat_activity AS a,"
-		" pg_catalog.regexp_match(a.query, '^/\\* (simdup_\\w+): ([a-z ]+), (\\d+) of (\\d+) \\*/ ') AS m"
-		" WHERE m IS NOT NULL AND a.state OPERATOR(pg_catalog.=) 'active'";
-	ReturnSetInfo *result = simdup_begin_result(fcinfo);
-	uint64 i;
-
-	SPI_connect();
-	if (SPI_execute(statement, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not read pg_stat_activity");
-	for (i = 0; i < SPI_processed; i++)
-		tuplestore_puttuple(result->setResult, SPI_tuptable->vals[i]);
-	SPI_finish();
+	simdup_begin_result(fcinfo);
 	return (Datum) 0;
 }

@@ -6,25 +6,14 @@
 #define SIMDUP_SERVER_RESULT_H
 
 #include "fmgr.h"
-#include "funcapi.h"
-#include "utils/tuplestore.h"
+#include "nodes/execnodes.h"
 
 /*
- * A set-returning function's result, materialized: a callback deep inside a
- * join can put rows there and the executor reads them afterwards. Its memory
- * is bounded by work_mem whatever the number of rows.
+ * Begin the result of a set-returning function. A callback deep inside a join
+ * can put rows there, and the executor reads them afterwards.
  */
-static inline ReturnSetInfo *
-simdup_begin_result(FunctionCallInfo fcinfo)
-{
-	InitMaterializedSRF(fcinfo, 0);
-	return (ReturnSetInfo *) fcinfo->resultinfo;
-}
-
-static inline void
-simdup_put_result(ReturnSetInfo *result, Datum *values, bool *nulls)
-{
-	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-}
+extern ReturnSetInfo *simdup_begin_result(FunctionCallInfo fcinfo);
+extern void simdup_put_result(ReturnSetInfo *result, const Datum *values,
+							  const bool *nulls);
 
 #endif /* SIMDUP_SERVER_RESULT_H */

@@ -5,6 +5,7 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
 

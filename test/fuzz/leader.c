@@ -3,6 +3,7 @@
  *	  Clusters of any graph: leaders after the documents' single pass, and
  *	  connected components, whatever order the edges come in.
  */
+#include "core/host.h"
 #include "core/leader.h"
 #include "core/unionfind.h"
 #include "input.h"
@@ -81,7 +82,7 @@ check_leaders(uint32_t n, size_t n_edges)
 				naive[i] = j;
 		must(leaders.leader[i] == naive[i]);
 	}
-	simdup_leaders_free(&leaders);
+	simdup_free(leaders.leader);
 }
 
 static void

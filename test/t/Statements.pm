@@ -153,7 +153,6 @@ our @other = (
 		simdup_bitmap_similarity(simdup_bitmap(body), simdup_bitmap(name)), imatch_fingerprint(body, '{word1}') FROM doc)}),
 	rows_of(q{simhash_row_expression('doc', 'body')}),
 	rows_of(q{(SELECT minhash64_resemblance(d), minhash64_distance(d / 64.0) FROM generate_series(0, 64) AS d)}),
-	'SELECT count(*) FROM simdup_progress()',
 	rows_of(q{simdup_lock_arrivals('doc')}),
 	rows_of(q{simdup_icu_version()}),
 );

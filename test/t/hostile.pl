@@ -127,7 +127,6 @@ my %statements = (
 	'simdup_tune' => q{SELECT * FROM ext.simdup_tune('SELECT id, fp FROM data.doc')},
 	'simdup_summary' => q{SELECT * FROM ext.simdup_summary('SELECT id, fp FROM data.doc')},
 	'simdup_report_html' => q{SELECT ext.simdup_report_html('SELECT id, fp, body FROM data.doc', 'title')},
-	'simdup_progress' => q{SELECT pg_catalog.count(*) FROM ext.simdup_progress()},
 	'shingle_pairs' => q{SELECT * FROM ext.shingle_pairs('SELECT id, body FROM data.doc', 1, 0.3) ORDER BY 1, 2},
 	'simdup_verified_pairs' => q{SELECT * FROM ext.simdup_verified_pairs('SELECT id, fp, body FROM data.doc', 12, 0.3, 1) ORDER BY 1, 2},
 	'simdup_explain' => q{SELECT * FROM ext.simdup_explain('a rose is a rose', 'a rose is red', 1)},

@@ -319,7 +319,6 @@ for my $batch (
 }
 cmp_ok($standby->safe_psql('postgres', q{SELECT temp_files FROM pg_stat_database WHERE datname = 'postgres'}),
 	'>', 0, 'files were used');
-is($standby->safe_psql('postgres', 'SELECT count(*) FROM simdup_progress()'), '0', 'simdup_progress works there');
 
 # what writes is refused as any write is
 is(sqlstate_of($standby, $_), '25006', "refused: $_")

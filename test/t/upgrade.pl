@@ -184,8 +184,8 @@ for my $change (
 	'ALTER FUNCTION simdup_hash(text, text) SET work_mem = 64',
 	"COMMENT ON FUNCTION simhash_distance(simhash64, simhash64) IS 'another'",
 	'COMMENT ON OPERATOR <~> (simhash64, simhash64) IS NULL',
-	'REVOKE EXECUTE ON FUNCTION simdup_progress() FROM PUBLIC',
-	'ALTER EXTENSION simdup DROP FUNCTION simdup_progress()',
+	'REVOKE EXECUTE ON FUNCTION simdup_summary(text, integer) FROM PUBLIC',
+	'ALTER EXTENSION simdup DROP FUNCTION simdup_summary(text, integer)',
 	'ALTER OPERATOR < (simhash64, simhash64) SET (RESTRICT = scalarlesel)',
 	'ALTER OPERATOR FAMILY simhash64_hash_ops USING hash DROP FUNCTION 2 (simhash64)',
 	'ALTER TYPE simhash64 SET (TYPMOD_IN = NONE, RECEIVE = NONE)',
@@ -196,7 +196,7 @@ for my $change (
 	. 'AS \'$libdir/simdup\' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE',
 	'CREATE FUNCTION simdup_extra() RETURNS integer LANGUAGE sql AS \'SELECT 1\'')
 {
-	my $member = $change =~ /DROP FUNCTION simdup_progress/ ? '' : $change =~ /DROP CAST/ ? 'ALTER EXTENSION simdup DROP CAST (simhash64 AS bytea);' : '';
+	my $member = $change =~ /DROP FUNCTION simdup_summary/ ? '' : $change =~ /DROP CAST/ ? 'ALTER EXTENSION simdup DROP CAST (simhash64 AS bytea);' : '';
 
 	isnt(differences($fresh, catalog('fresh', "$member $change")), '', "seen: $change");
 }

@@ -5,6 +5,7 @@
  */
 #include "core/group.h"
 #include "core/hamming.h"
+#include "core/host.h"
 #include "core/leader.h"
 #include "core/allpairs.h"
 #include "core/unionfind.h"
@@ -275,7 +276,7 @@ leaders_are_right(const uint64_t *fps, uint32_t n, int k)
 		naive[i] = naive_leader(fps, naive, i, k);
 		right = right && leaders.leader[i] == naive[i];
 	}
-	simdup_leaders_free(&leaders);
+	simdup_free(leaders.leader);
 	return right;
 }
 
