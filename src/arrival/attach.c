@@ -123,7 +123,7 @@ source_arguments(FunctionCallInfo fcinfo, Attachment *a)
 	simdup_attach_check_sources(a);
 }
 
-/* Action, key, distance and log, where they are given. */
+/* Action, key, distance, foreign key and log, where they are given. */
 static void
 action_arguments(FunctionCallInfo fcinfo, Attachment *a)
 {
@@ -142,6 +142,10 @@ action_arguments(FunctionCallInfo fcinfo, Attachment *a)
 		a->key = given_text(fcinfo, ARG_KEY);
 	else if (!had_key)
 		a->key = simdup_attach_primary_key(a);
+	a->foreign_key = is_true(fcinfo, ARG_FOREIGN_KEY);
+	if (a->foreign_key && a->action != ATTACH_FLAG)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("foreign_key needs the action \"flag\""));
 	simdup_attach_check_key(a);
 	if (a->action == ATTACH_LOG &&
 		(is_given(fcinfo, ARG_LOG_TABLE) || old_action != ATTACH_LOG ||
@@ -151,7 +155,7 @@ action_arguments(FunctionCallInfo fcinfo, Attachment *a)
 									  : NULL);
 }
 
-/* backfill and foreign_key; the default of backfill depends on the action. */
+/* live and backfill. The default of backfill depends on the action. */
 static void
 extra_arguments(FunctionCallInfo fcinfo, Attachment *a, bool flags_are_new)
 {
@@ -161,7 +165,6 @@ extra_arguments(FunctionCallInfo fcinfo, Attachment *a, bool flags_are_new)
 	a->backfill = is_given(fcinfo, ARG_BACKFILL)
 					  ? PG_GETARG_BOOL(ARG_BACKFILL)
 					  : a->action == ATTACH_FLAG && flags_are_new && can_join;
-	a->foreign_key = is_true(fcinfo, ARG_FOREIGN_KEY);
 	if (a->backfill && a->action == ATTACH_REJECT)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("backfill needs the action \"flag\" or \"log\""));
@@ -170,9 +173,6 @@ extra_arguments(FunctionCallInfo fcinfo, Attachment *a, bool flags_are_new)
 				errmsg("backfill needs a max_distance of at most %d",
 					   SIMDUP_MAX_PAIR_DISTANCE),
 				errdetail("The distance is %d.", a->max_distance));
-	if (a->foreign_key && a->action != ATTACH_FLAG)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("foreign_key needs the action \"flag\""));
 }
 
 static void

@@ -60,6 +60,13 @@ simdup_attach_check_table(Attachment *a)
 					"Columns and indexes cannot be added on their servers from here."),
 				errhint(
 					"Add column, index and trigger by hand, on each server."));
+	if (a->table->rd_rel->relispartition)
+		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("cannot add column to a partition"),
+				errhint("Attach the partitioned table."));
+	if (OidIsValid(a->table->rd_rel->reloftype))
+		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("cannot add column to typed table"));
 	if (a->table->rd_rel->relkind == RELKIND_RELATION && has_subclass(table) &&
 		find_inheritance_children(table, NoLock) != NIL)
 		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -131,7 +138,8 @@ simdup_attach_set_option(Attachment *a, const char *name, const char *value)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("fingerprint \"%s\" has no option \"%s\"",
 					   a->fingerprint, name),
-				errhint("Options of minhash64 are w and unit, options of simhash are tokenizer and weighting."));
+				errhint(
+					"Options of minhash64 are w and unit, options of simhash are tokenizer and weighting."));
 	/* a new value takes the place of the old one */
 	foreach (cell, a->options)
 	{
@@ -179,7 +187,8 @@ is_partition_column(Relation table, AttrNumber attnum)
 /*
  * Does the index make a column unique? A unique index of a partitioned table
  * must hold the columns that it is partitioned by. So a unique index on these
- * and the key is the most that can be asked for.
+ * and the key is the most that can be asked for. A foreign key asks for more:
+ * no other column, and a check at once.
  */
 static bool
 makes_unique(Attachment *a, Relation index, AttrNumber attnum)
@@ -190,6 +199,8 @@ makes_unique(Attachment *a, Relation index, AttrNumber attnum)
 	if (!form->indisunique || !form->indisvalid ||
 		RelationGetIndexPredicate(index) != NIL ||
 		RelationGetIndexExpressions(index) != NIL)
+		return false;
+	if (a->foreign_key && (form->indnkeyatts > 1 || !form->indimmediate))
 		return false;
 	for (int i = 0; i < form->indnkeyatts; i++)
 	{
@@ -242,6 +253,12 @@ simdup_attach_check_key(Attachment *a)
 					   a->key, table),
 				errdetail("Its type %s has no default order.",
 						  format_type_be(att->atttypid)));
+	if (a->foreign_key && !is_unique(a, att->attnum))
+		ereport(ERROR, errcode(ERRCODE_INVALID_FOREIGN_KEY),
+				errmsg("there is no unique constraint matching given keys for referenced table \"%s\"",
+					   table),
+				errdetail("A foreign key to column \"%s\" needs a unique index on that column alone, which is not deferrable.",
+						  a->key));
 	if (!att->attnotnull || !is_unique(a, att->attnum))
 		ereport(ERROR, errcode(ERRCODE_INVALID_TABLE_DEFINITION),
 				errmsg("column \"%s\" of relation \"%s\" is not unique and not null",
