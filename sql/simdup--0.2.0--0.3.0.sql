@@ -277,8 +277,7 @@ UPDATE pg_catalog.pg_proc SET proargnames = pg_catalog.array_replace(proargnames
 CREATE FUNCTION minhash64_update_trigger() RETURNS trigger
   AS 'MODULE_PATHNAME', 'simdup_minhash64_update_trigger' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION minhash64_update_trigger() IS
-<<<<<<< HEAD
-  'trigger (fp, content [, field ...] [, option ...]): keeps fp in step with content and fields';
+  'trigger (fp, content [, field ...] [, ''option => value'' ...]): keeps fp in step with content and fields';
 
 -- Its parameters are more and one has another name. People call it, objects do not depend on it.
 DROP FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean, text, text, boolean);
@@ -325,6 +324,3 @@ CREATE FUNCTION simdup_alter(
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
 COMMENT ON FUNCTION simdup_alter(regclass, text, text[], integer, text, boolean, text, text, boolean, text, integer, text, text, text, boolean, boolean) IS
   'changes what simdup_attach was told; NULL leaves a thing as it is; returns the statements';
-=======
-  'trigger (fp, content [, field ...] [, ''option => value'' ...]): keeps fp in step with content and fields';
->>>>>>> main
