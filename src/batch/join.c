@@ -3,10 +3,10 @@
  *	  All near pairs of a batch's groups: core's join where they fit in memory,
  *	  and the same pigeonhole through sorts on disk where they do not.
  *
- * On disk: cut the varying bits into k + 1 blocks, sort the groups by each of
- * them in turn, and join every run that is equal in the block: in memory if it
- * fits, else the same way again. The path (see core/allpairs.c) goes along, so
- * each pair comes once.
+ * On disk: cut the varying bits into k + 1 blocks, and sort the groups by each
+ * block in turn. Join every run of groups that are equal in the block: in
+ * memory if it fits, else the same way again. The path (see core/allpairs.c)
+ * is passed down, so each pair is found once.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -25,13 +25,14 @@
 /* Bytes of a group in a run: fingerprint, index, and the join's share. */
 #define RUN_BYTES (SIMDUP_GROUP_BYTES + 4)
 
-/* A group on its way through files: has it rows of the first query? */
+/* In Entry.index: the group has rows of the first query. */
 #define HAS_FIRST (UINT64CONST(1) << 63)
 
+/* A group on its way through files. */
 typedef struct Entry
 {
 	uint64 fp;
-	uint64 index; /* of the group; HAS_FIRST */
+	uint64 index; /* of the group, with HAS_FIRST */
 } Entry;
 
 typedef struct GroupJoin
@@ -91,8 +92,8 @@ has_first(GroupJoin *join, int64 i)
 }
 
 /*
- * Join the groups in memory: those with rows of the first query among each
- * other, and those with the rest. weight: what one of them counts in progress.
+ * Join the groups in memory: the groups with rows of the first query among each
+ * other, then with the other groups. Each group counts weight in progress.
  */
 static void
 join_in_memory(GroupJoin *join, double weight)
@@ -347,7 +348,7 @@ make_room(GroupJoin *join, int64 n)
 	join->indexes = simdup_alloc((Size) n * sizeof(uint64));
 }
 
-/* Everything of a file at once; for what no block can tell apart. */
+/* A whole file in memory, where too few bits vary to cut blocks. */
 static void
 join_whole_file(GroupJoin *join, SimdupTempFile *file, int64 n, double weight)
 {
@@ -371,8 +372,7 @@ join_whole_file(GroupJoin *join, SimdupTempFile *file, int64 n, double weight)
 }
 
 /*
- * Groups that do not fit in memory. weight: the part of the whole join that
- * one group stands for here.
+ * Join groups that do not fit in memory. Each group counts weight in progress.
  */
 static void
 join_on_disk(GroupJoin *join, SimdupTempFile *file, int64 n, double weight)
