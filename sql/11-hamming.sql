@@ -10,6 +10,33 @@ COMMENT ON ACCESS METHOD hamming IS 'exact Hamming search of fingerprints: any r
 CREATE OPERATOR CLASS simhash64_ops
 DEFAULT FOR TYPE simhash64 USING hamming AS
   OPERATOR 1 <@ (simhash64, simhash_ball),
-  OPERATOR 2 =;
-COMMENT ON OPERATOR CLASS simhash64_ops USING hamming IS 'Hamming search at any radius and equality of fingerprints';
-COMMENT ON OPERATOR FAMILY simhash64_ops USING hamming IS 'Hamming search at any radius and equality of fingerprints';
+  OPERATOR 2 =,
+  OPERATOR 3 <~> FOR ORDER BY pg_catalog.integer_ops;
+COMMENT ON OPERATOR CLASS simhash64_ops USING hamming IS 'Hamming search at any radius, nearest neighbours and equality';
+COMMENT ON OPERATOR FAMILY simhash64_ops USING hamming IS 'Hamming search at any radius, nearest neighbours and equality';
+
+-- ~= on balls, for exclusion constraints: each holds the other's center. The
+-- index stores the center; a match is rechecked with the stored radius.
+
+CREATE FUNCTION simhash_ball_center(simhash_ball) RETURNS simhash64
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_center(simhash_ball) IS 'the center of a ball';
+
+CREATE FUNCTION simhash_ball_mutual(simhash_ball, simhash_ball) RETURNS boolean
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 50;
+COMMENT ON FUNCTION simhash_ball_mutual(simhash_ball, simhash_ball) IS 'implementation of ~= operator';
+
+CREATE OPERATOR ~= (
+  LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_mutual,
+  COMMUTATOR = ~=,
+  RESTRICT = contsel, JOIN = contjoinsel
+);
+COMMENT ON OPERATOR ~= (simhash_ball, simhash_ball) IS 'each ball holds the center of the other';
+
+CREATE OPERATOR CLASS simhash_ball_ops
+DEFAULT FOR TYPE simhash_ball USING hamming AS
+  OPERATOR 4 ~=,
+  FUNCTION 1 simhash_ball_center(simhash_ball),
+  STORAGE simhash64;
+COMMENT ON OPERATOR CLASS simhash_ball_ops USING hamming IS 'EXCLUDE USING hamming (simhash_ball(fp, k) WITH ~=)';
+COMMENT ON OPERATOR FAMILY simhash_ball_ops USING hamming IS 'EXCLUDE USING hamming (simhash_ball(fp, k) WITH ~=)';

@@ -6,12 +6,12 @@
 CREATE FUNCTION minhash64_update_trigger() RETURNS trigger
   AS 'MODULE_PATHNAME', 'simdup_minhash64_update_trigger' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION minhash64_update_trigger() IS
-  'trigger (fp, content [, field ...] [, option ...]): keeps fp in step with content and fields';
+  'trigger (fp, content [, field ...] [, ''option => value'' ...]): keeps fp in step with content and fields';
 
 CREATE FUNCTION simhash_update_trigger() RETURNS trigger
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION simhash_update_trigger() IS
-  'trigger (fp, content [, field ...] [, option ...]): keeps fp in step with content and fields';
+  'trigger (fp, content [, field ...] [, ''option => value'' ...]): keeps fp in step with content and fields';
 
 CREATE FUNCTION simdup_flag_trigger() RETURNS trigger
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;

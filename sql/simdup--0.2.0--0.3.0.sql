@@ -14,9 +14,45 @@ COMMENT ON ACCESS METHOD hamming IS 'exact Hamming search of fingerprints: any r
 CREATE OPERATOR CLASS simhash64_ops
 DEFAULT FOR TYPE simhash64 USING hamming AS
   OPERATOR 1 <@ (simhash64, simhash_ball),
-  OPERATOR 2 =;
-COMMENT ON OPERATOR CLASS simhash64_ops USING hamming IS 'Hamming search at any radius and equality of fingerprints';
-COMMENT ON OPERATOR FAMILY simhash64_ops USING hamming IS 'Hamming search at any radius and equality of fingerprints';
+  OPERATOR 2 =,
+  OPERATOR 3 <~> FOR ORDER BY pg_catalog.integer_ops;
+COMMENT ON OPERATOR CLASS simhash64_ops USING hamming IS 'Hamming search at any radius, nearest neighbours and equality';
+COMMENT ON OPERATOR FAMILY simhash64_ops USING hamming IS 'Hamming search at any radius, nearest neighbours and equality';
+
+-- ~= on balls, for exclusion constraints: each holds the other's center. The
+-- index stores the center; a match is rechecked with the stored radius.
+
+CREATE FUNCTION simhash_ball_center(simhash_ball) RETURNS simhash64
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_center(simhash_ball) IS 'the center of a ball';
+
+CREATE FUNCTION simhash_ball_mutual(simhash_ball, simhash_ball) RETURNS boolean
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 50;
+COMMENT ON FUNCTION simhash_ball_mutual(simhash_ball, simhash_ball) IS 'implementation of ~= operator';
+
+CREATE OPERATOR ~= (
+  LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_mutual,
+  COMMUTATOR = ~=,
+  RESTRICT = contsel, JOIN = contjoinsel
+);
+COMMENT ON OPERATOR ~= (simhash_ball, simhash_ball) IS 'each ball holds the center of the other';
+
+CREATE OPERATOR CLASS simhash_ball_ops
+DEFAULT FOR TYPE simhash_ball USING hamming AS
+  OPERATOR 4 ~=,
+  FUNCTION 1 simhash_ball_center(simhash_ball),
+  STORAGE simhash64;
+COMMENT ON OPERATOR CLASS simhash_ball_ops USING hamming IS 'EXCLUDE USING hamming (simhash_ball(fp, k) WITH ~=)';
+COMMENT ON OPERATOR FAMILY simhash_ball_ops USING hamming IS 'EXCLUDE USING hamming (simhash_ball(fp, k) WITH ~=)';
+
+-- shingle_pairs: max_documents is no longer used, since no pair is left out
+
+CREATE OR REPLACE FUNCTION shingle_pairs(
+  query text, w integer DEFAULT 4, min_resemblance float8 DEFAULT 0.5, unit text DEFAULT 'word', max_documents integer DEFAULT NULL,
+  OUT a bigint, OUT b bigint, OUT common integer, OUT resemblance float8, OUT cluster bigint
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'simdup_shingle_pairs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
+
 --
 -- Comments of one line. The contract of each object is in doc/simdup-reference.md.
 --
@@ -121,7 +157,7 @@ COMMENT ON FUNCTION simdup_summary(text, integer) IS
 COMMENT ON FUNCTION simdup_report_html(text, text, integer) IS
   'simdup_summary as one HTML page, with samples of a third column';
 COMMENT ON FUNCTION simhash_update_trigger() IS
-  'trigger (fp, content [, field ...] [, option ...]): keeps fp in step with content and fields';
+  'trigger (fp, content [, field ...] [, ''option => value'' ...]): keeps fp in step with content and fields';
 COMMENT ON FUNCTION simdup_flag_trigger() IS
   'trigger (fp, flag, key, k [, ''lock'']): sets flag to the key of the nearest other row within k';
 COMMENT ON FUNCTION simdup_log_trigger() IS
@@ -243,4 +279,4 @@ UPDATE pg_catalog.pg_proc SET proargnames = pg_catalog.array_replace(proargnames
 CREATE FUNCTION minhash64_update_trigger() RETURNS trigger
   AS 'MODULE_PATHNAME', 'simdup_minhash64_update_trigger' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION minhash64_update_trigger() IS
-  'trigger (fp, content [, field ...] [, option ...]): keeps fp in step with content and fields';
+  'trigger (fp, content [, field ...] [, ''option => value'' ...]): keeps fp in step with content and fields';

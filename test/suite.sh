@@ -3,7 +3,7 @@
 # pg_regress runs the tests in SQL and the isolation specs; prove runs the unit
 # tests of core/, which need no server, and the scripts, which start their own.
 # Each of them tells what it ran and sums up; the last line adds the sums.
-# Names given to `test/run test` choose among the test files, and $folders
+# Names given to `test/run test` choose among the test files, and $FOLDERS
 # among the kinds of tests.
 #
 #   ENCODING=LATIN1         the databases' encoding, UTF8 by default
@@ -15,7 +15,7 @@
 # with jit=on those that turn it off. What an encoding can't hold is skipped.
 
 chosen=("$@")
-folders=${folders:-unit sql specs t}
+folders=${FOLDERS:-unit sql specs t}
 . "$root/test/sums.sh"
 summed=
 read -ra settings <<<"${SETTINGS:-}"

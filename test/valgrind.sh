@@ -7,7 +7,7 @@
 # ICU's memory. It does not see overruns within a block of a memory context; the
 # unit tests of core/ find those under AddressSanitizer.
 
-folders="sql specs"
+FOLDERS="sql specs"
 reports=$scratch/reports
 server_program=$scratch/postgres-valgrind
 

@@ -178,3 +178,25 @@ simhash_within(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(simdup_hamming64(PG_GETARG_SIMHASH64(0),
 									PG_GETARG_SIMHASH64(1)) <= radius);
 }
+
+/*
+ * Mutual membership, and what the index stores of a ball
+ */
+
+PG_FUNCTION_INFO_V1(simhash_ball_mutual);
+Datum
+simhash_ball_mutual(PG_FUNCTION_ARGS)
+{
+	SimhashBall *a = PG_GETARG_SIMHASH_BALL_P(0);
+	SimhashBall *b = PG_GETARG_SIMHASH_BALL_P(1);
+
+	PG_RETURN_BOOL(simhash_ball_has(a, b->center) &&
+				   simhash_ball_has(b, a->center));
+}
+
+PG_FUNCTION_INFO_V1(simhash_ball_center);
+Datum
+simhash_ball_center(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_SIMHASH64(PG_GETARG_SIMHASH_BALL_P(0)->center);
+}

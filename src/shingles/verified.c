@@ -146,8 +146,7 @@ simdup_verified_pairs(PG_FUNCTION_ARGS)
 	verifier.min_resemblance =
 		simdup_check_min_resemblance(PG_GETARG_FLOAT8(2));
 	shingling = simdup_get_shingling(PG_GETARG_INT32(3), PG_GETARG_TEXT_PP(4));
-	verifier.documents =
-		simdup_read_documents(fcinfo, 5, shingling, true, NULL, NULL);
+	verifier.documents = simdup_read_documents(fcinfo, 5, shingling, true);
 	if (verifier.documents->n > 0)
 	{
 		group_documents(&verifier);

@@ -66,41 +66,93 @@ END $$;
 --
 -- built at once
 CREATE INDEX fps_fp ON fps USING hamming (fp);
-SELECT * FROM differences('fps WHERE');
+SELECT * FROM differences('fps WHERE', 0, 64, 3);
 -- leaves that are nearly empty, and so three levels
 DROP INDEX fps_fp;
 CREATE INDEX fps_fp ON fps USING hamming (fp) WITH (fillfactor = 10);
-SELECT * FROM differences('fps WHERE', 0, 64, 7);
+SELECT * FROM differences('fps WHERE', 1, 64, 9);
 -- row by row, which splits
 CREATE TABLE busy (LIKE fps) WITH (autovacuum_enabled = off);
 CREATE INDEX busy_fp ON busy USING hamming (fp);
-SELECT * FROM differences('busy WHERE', 0, 64, 16);
+SELECT * FROM differences('busy WHERE', 2, 64, 20);
 INSERT INTO busy SELECT * FROM fps WHERE id % 2 = 0;
-SELECT * FROM differences('busy WHERE', 0, 64, 7);
+SELECT * FROM differences('busy WHERE', 1, 64, 9);
 INSERT INTO busy SELECT * FROM fps WHERE id % 2 = 1;
 UPDATE busy SET fp = (fp::bigint # 5)::simhash64 WHERE id % 3 = 0;
 UPDATE busy SET kind = kind || '!' WHERE id % 5 = 0;
 DELETE FROM busy WHERE id % 7 = 0;
-SELECT * FROM differences('busy WHERE', 0, 64, 7);
+SELECT * FROM differences('busy WHERE', 1, 64, 9);
 VACUUM busy;
-SELECT * FROM differences('busy WHERE', 0, 64, 7);
+SELECT * FROM differences('busy WHERE', 1, 64, 9);
 INSERT INTO busy SELECT * FROM fps;
-SELECT * FROM differences('busy WHERE', 0, 64, 7);
+SELECT * FROM differences('busy WHERE', 1, 64, 9);
 REINDEX INDEX busy_fp;
-SELECT * FROM differences('busy WHERE', 0, 64, 7);
+SELECT * FROM differences('busy WHERE', 1, 64, 9);
 DELETE FROM busy;
 VACUUM busy;
-SELECT * FROM differences('busy WHERE', 0, 64, 16);
+SELECT * FROM differences('busy WHERE', 2, 64, 20);
 INSERT INTO busy SELECT * FROM fps;
-SELECT * FROM differences('busy WHERE', 0, 64, 7);
+SELECT * FROM differences('busy WHERE', 1, 64, 9);
 REINDEX INDEX CONCURRENTLY busy_fp;
-SELECT * FROM differences('busy WHERE', 0, 64, 7);
+SELECT * FROM differences('busy WHERE', 1, 64, 9);
 -- more rows than memory holds
 CREATE TABLE many AS SELECT id + 100000 * j AS id, fp FROM fps, generate_series(0, 3) j;
 SET maintenance_work_mem = '1MB';
 CREATE INDEX ON many USING hamming (fp);
 RESET maintenance_work_mem;
-SELECT * FROM differences('many WHERE', 0, 64, 16);
+SELECT * FROM differences('many WHERE', 2, 64, 20);
+
+--
+-- nearest neighbours
+--
+-- Lists that an ordered scan and a sort of the table do not have in common:
+-- the distances of the nearest n, and with all n the rows.
+CREATE FUNCTION orderings(target text, n int, OUT searches int, OUT differing int, OUT planned bool) LANGUAGE plpgsql AS $$
+DECLARE q simhash64; list text; line text; by_index text; by_scan text;
+BEGIN
+  searches := 0; differing := 0; planned := true;
+  FOR q IN SELECT queries.q FROM queries LOOP
+    list := format('(SELECT fp <~> %1$L AS d, id FROM %2$s ORDER BY fp <~> %1$L LIMIT %3$s) s', q, target, n);
+    PERFORM set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+            set_config('enable_sort', 'off', true);
+    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) SELECT * FROM ' || list LOOP
+      planned := planned AND line !~ 'Sort|Filter';
+    END LOOP;
+    EXECUTE 'SELECT format(''%s %s %s %s'', array_agg(d), count(*), count(DISTINCT id), sum(id * (coalesce(d, 99) + 1)) FILTER (WHERE ' || n || '= 1000000)) FROM ' || list INTO by_index;
+    PERFORM set_config('enable_seqscan', 'on', true), set_config('enable_sort', 'on', true),
+            set_config('enable_indexscan', 'off', true);
+    EXECUTE 'SELECT format(''%s %s %s %s'', array_agg(d), count(*), count(DISTINCT id), sum(id * (coalesce(d, 99) + 1)) FILTER (WHERE ' || n || '= 1000000)) FROM ' || list INTO by_scan;
+    PERFORM set_config('enable_indexscan', 'on', true), set_config('enable_bitmapscan', 'on', true);
+    searches := searches + 1;
+    differing := differing + (by_index IS DISTINCT FROM by_scan)::int;
+  END LOOP;
+END $$;
+SELECT n, o.* FROM unnest(ARRAY[1, 10, 100, 2500, 1000000]) n, orderings('fps', n) o;
+SELECT n, o.* FROM unnest(ARRAY[1, 100, 1000000]) n, orderings('fps WHERE simhash_within(fp, ''0123456789abcdef'', 12)', n) o;
+SELECT n, o.* FROM unnest(ARRAY[10, 1000000]) n, orderings('fps WHERE fp IS NOT NULL', n) o;
+SELECT n, o.* FROM unnest(ARRAY[10, 1000000]) n, orderings('fps WHERE fp IS NULL', n) o;
+SELECT n, o.* FROM unnest(ARRAY[10, 1000000]) n, orderings('many', n) o;
+EXPLAIN (COSTS OFF) SELECT id FROM many ORDER BY fp <~> '0123456789abcdef' LIMIT 10;
+EXPLAIN (COSTS OFF) SELECT id FROM many WHERE simhash_within(fp, '0123456789abcdef', 8) ORDER BY fp <~> '0123456789abcdef' LIMIT 10;
+EXPLAIN (COSTS OFF) SELECT id FROM many ORDER BY fp <~> '0123456789abcdef', fp <~> 'ffffffffffffffff' LIMIT 10;
+SELECT array_agg(d1 || '/' || d2) FROM (
+  SELECT fp <~> '0123456789abcdef' AS d1, fp <~> 'ffffffffffffffff' AS d2
+  FROM many ORDER BY fp <~> '0123456789abcdef', fp <~> 'ffffffffffffffff' LIMIT 40) s;
+SELECT array_agg(d1 || '/' || d2) FROM (
+  SELECT fp <~> '0123456789abcdef' AS d1, fp <~> 'ffffffffffffffff' AS d2
+  FROM many ORDER BY (fp <~> '0123456789abcdef') + 0, (fp <~> 'ffffffffffffffff') + 0 LIMIT 40) s;
+-- the nearest of each, and of nothing
+SELECT i, (SELECT array_agg(d) FROM (SELECT fp <~> q.q AS d FROM many ORDER BY fp <~> q.q LIMIT 3) s) FROM queries q ORDER BY i;
+SELECT count(*), count(d) FROM (SELECT fp <~> NULL::simhash64 AS d FROM fps ORDER BY fp <~> NULL::simhash64) s;
+SET enable_seqscan = off;
+SET enable_sort = off;
+PREPARE nearest(simhash64) AS SELECT fp <~> $1 AS d FROM fps ORDER BY fp <~> $1;
+SET plan_cache_mode = force_generic_plan;
+EXPLAIN (COSTS OFF) EXECUTE nearest(NULL);
+CREATE TEMP TABLE all_rows AS EXECUTE nearest(NULL);
+SELECT count(*), count(d) FROM all_rows;
+RESET plan_cache_mode;
+RESET enable_sort;
 
 -- NULLs
 SET enable_seqscan = off;
@@ -188,22 +240,22 @@ CREATE TABLE parted_0 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 
 CREATE TABLE parted_1 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 1);
 CREATE INDEX ON parted USING hamming (fp);
 INSERT INTO parted SELECT id, fp FROM fps;
-SELECT * FROM differences('parted WHERE', 0, 64, 16);
+SELECT * FROM differences('parted WHERE', 2, 64, 20);
 CREATE INDEX part_fp ON busy USING hamming (fp) WHERE kind = 'edits';
 DROP INDEX busy_fp;
-SELECT * FROM differences('busy WHERE kind = ''edits'' AND', 0, 64, 16);
+SELECT * FROM differences('busy WHERE kind = ''edits'' AND', 2, 64, 20);
 CREATE UNLOGGED TABLE unlogged_fps AS SELECT * FROM fps WHERE id < 11000;
 CREATE INDEX ON unlogged_fps USING hamming (fp);
 INSERT INTO unlogged_fps SELECT * FROM fps WHERE id >= 11000;
-SELECT * FROM differences('unlogged_fps WHERE', 0, 64, 16);
+SELECT * FROM differences('unlogged_fps WHERE', 2, 64, 20);
 CREATE TEMP TABLE temp_fps AS SELECT * FROM fps WHERE id < 11000;
 CREATE INDEX ON temp_fps USING hamming (fp);
 INSERT INTO temp_fps SELECT * FROM fps WHERE id >= 11000;
-SELECT * FROM differences('temp_fps WHERE', 0, 64, 16);
+SELECT * FROM differences('temp_fps WHERE', 2, 64, 20);
 CREATE INDEX CONCURRENTLY busy_fp ON busy USING hamming (fp);
-SELECT * FROM differences('busy WHERE', 0, 64, 16);
+SELECT * FROM differences('busy WHERE', 2, 64, 20);
 TRUNCATE busy;
-SELECT * FROM differences('busy WHERE', 0, 64, 16);
+SELECT * FROM differences('busy WHERE', 2, 64, 20);
 -- an expression, and a row that is undone
 CREATE TABLE texts (id int, body text);
 CREATE INDEX texts_fp ON texts USING hamming (simhash(body));
@@ -218,6 +270,61 @@ SET enable_seqscan = off;
 SELECT id FROM texts WHERE simhash_within(simhash(body), simhash('The bridge at the mill is closed'), 3) ORDER BY id;
 SELECT id FROM texts WHERE simhash(body) IS NULL ORDER BY id;
 RESET enable_seqscan;
+
+--
+-- near-duplicates are refused by a constraint
+--
+SELECT a, b, a ~= b AS mutual, b ~= a AS commuted
+FROM (VALUES ('<00000000000000ff,8>'::simhash_ball, '<0000000000000000,8>'::simhash_ball),
+             ('<00000000000000ff,8>', '<0000000000000000,7>'), ('<00000000000000ff,64>', '<0000000000000000,0>'),
+             ('<00000000000000ff,0>', '<00000000000000ff,0>')) v(a, b);
+CREATE TABLE petition (id int PRIMARY KEY, office text DEFAULT 'north', fp simhash64,
+  CONSTRAINT petition_near EXCLUDE USING hamming (simhash_ball(fp, 3) WITH ~=));
+INSERT INTO petition VALUES (1, 'north', '0123456789abcdef');
+INSERT INTO petition VALUES (2, 'north', '0123456789abcde8'), (3, 'north', NULL), (4, 'north', NULL);
+INSERT INTO petition VALUES (2, 'north', '0123456789abcde8') ON CONFLICT DO NOTHING;
+INSERT INTO petition VALUES (5, 'north', '0123456789abcd00') ON CONFLICT ON CONSTRAINT petition_near DO NOTHING;
+INSERT INTO petition VALUES (3, 'north', NULL), (4, 'north', NULL);
+SELECT id, fp FROM petition ORDER BY id;
+UPDATE petition SET fp = '0123456789abcdee' WHERE id = 5;
+UPDATE petition SET fp = '0123456789abcdee' WHERE id = 1;
+UPDATE petition SET office = 'south' WHERE id = 1;
+DELETE FROM petition WHERE id = 1;
+INSERT INTO petition VALUES (6, 'north', '0123456789abcdef');
+-- the radius may be a column: the smaller one counts
+CREATE TABLE strict_petition (id int, k int, fp simhash64, EXCLUDE USING hamming (simhash_ball(fp, k) WITH ~=));
+INSERT INTO strict_petition VALUES (1, 3, '0000000000000000');
+INSERT INTO strict_petition VALUES (2, 0, '0000000000000001');
+INSERT INTO strict_petition VALUES (3, 1, '0000000000000002');
+INSERT INTO strict_petition VALUES (3, 64, '00000000000000ff');
+-- partial
+ALTER TABLE petition DROP CONSTRAINT petition_near;
+ALTER TABLE petition ADD CONSTRAINT petition_north EXCLUDE USING hamming (simhash_ball(fp, 3) WITH ~=) WHERE (office = 'north');
+INSERT INTO petition VALUES (7, 'south', '0123456789abcdef');
+INSERT INTO petition VALUES (8, 'north', '0123456789abcdef');
+ALTER TABLE petition DROP CONSTRAINT petition_north;
+-- rows that are there already
+ALTER TABLE petition ADD EXCLUDE USING hamming (simhash_ball(fp, 3) WITH ~=);
+DELETE FROM petition WHERE id = 7;
+-- deferred
+ALTER TABLE petition ADD CONSTRAINT petition_late EXCLUDE USING hamming (simhash_ball(fp, 3) WITH ~=) DEFERRABLE INITIALLY DEFERRED;
+BEGIN;
+INSERT INTO petition VALUES (9, 'north', '0123456789abcdef');
+DELETE FROM petition WHERE id = 6;
+COMMIT;
+BEGIN;
+INSERT INTO petition VALUES (10, 'north', '0123456789abcdef');
+COMMIT;
+SELECT id, fp FROM petition ORDER BY id;
+-- as a search
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT id FROM petition WHERE simhash_ball(fp, 3) ~= '<0123456789abcdee,8>';
+SELECT id FROM petition WHERE simhash_ball(fp, 3) ~= '<0123456789abcdee,8>';
+SELECT id FROM petition WHERE simhash_ball(fp, 3) ~= '<0123456789abcd00,20>';
+RESET enable_seqscan;
+-- where it is not allowed
+ALTER TABLE petition ADD EXCLUDE USING hamming (fp WITH <~>);
+ALTER TABLE petition ADD EXCLUDE USING hamming (simhash_ball(fp, 3) WITH =);
 
 -- what it does not do
 CREATE UNIQUE INDEX ON fps USING hamming (fp);

@@ -104,6 +104,8 @@ simdup_hamming_build(Relation heap, Relation index, IndexInfo *info)
 	simdup_entry_store_finish(&build.rows);
 	simdup_entry_store_finish(&build.nulls);
 	write_index(&build);
+	simdup_entry_store_end(&build.rows);
+	simdup_entry_store_end(&build.nulls);
 	return result;
 }
 

@@ -54,6 +54,7 @@ extern void simdup_entry_store_init(EntryStore *store, size_t limit);
 extern void simdup_entry_store_add(EntryStore *store, uint64 value, uint64 row);
 /* The last has been added: all are in memory or all in the file. */
 extern void simdup_entry_store_finish(EntryStore *store);
+extern void simdup_entry_store_end(EntryStore *store);
 
 /*
  * order.c: a store's entries in the order of a rotation, leaf by leaf

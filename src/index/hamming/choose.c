@@ -121,7 +121,7 @@ is_out_of_date(Relation index, const HammingCache *cache)
 			blocks / 3 > cache->histogram_blocks / 2);
 }
 
-void
+double
 simdup_hamming_choose_radii(Relation index, uint64 center, int k, int *radii)
 {
 	SimdupPageCosts costs[SIMDUP_ROTATIONS];
@@ -134,5 +134,5 @@ simdup_hamming_choose_radii(Relation index, uint64 center, int k, int *radii)
 		simdup_page_costs(&cache->histogram[i],
 						  simdup_first_block(simdup_rotate(center, i)),
 						  Min(k, SIMDUP_BLOCK_BITS), costs[i]);
-	(void) simdup_choose_radii(k, costs, radii);
+	return simdup_choose_radii(k, (const SimdupPageCosts *) costs, radii);
 }

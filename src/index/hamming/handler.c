@@ -82,7 +82,7 @@ set_abilities(IndexAmRoutine *am)
 {
 	am->amstrategies = HAMMING_N_STRATEGIES;
 	am->amsupport = HAMMING_N_PROCS;
-	am->amcanorderbyop = false;
+	am->amcanorderbyop = true;
 	am->amoptionalkey = true;
 	am->amsearchnulls = true;
 	am->amstorage = true;

@@ -35,6 +35,14 @@ simdup_hamming_begin_scan(Relation index, int n_keys, int n_orders)
 	HammingScan *state = palloc0(sizeof(HammingScan));
 
 	state->balls = palloc(sizeof(SimhashBall) * Max(n_keys, 1));
+	if (n_orders > 0)
+	{
+		if (n_orders > HAMMING_MAX_ORDERS)
+			ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					errmsg("a hamming index orders by at most %d distances",
+						   HAMMING_MAX_ORDERS));
+		state->order = palloc0(sizeof(HammingOrder));
+	}
 	state->pin = InvalidBuffer;
 	scan->opaque = state;
 	return scan;
@@ -56,14 +64,16 @@ simdup_hamming_end_scan(IndexScanDesc scan)
 
 void
 simdup_hamming_rescan(IndexScanDesc scan, ScanKey keys,
-					  int n_keys pg_attribute_unused(),
-					  ScanKey orders pg_attribute_unused(),
+					  int n_keys pg_attribute_unused(), ScanKey orders,
 					  int n_orders pg_attribute_unused())
 {
 	HammingScan *state = scan->opaque;
 
 	if (keys != NULL && scan->numberOfKeys > 0)
 		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
+	if (orders != NULL && scan->numberOfOrderBys > 0)
+		memmove(scan->orderByData, orders,
+				scan->numberOfOrderBys * sizeof(ScanKeyData));
 	release_pin(state);
 	state->started = false;
 	state->n_matches = 0;
@@ -121,13 +131,27 @@ choose_trees(IndexScanDesc scan)
 		state->radii[tree] = -1;
 	if (state->wants_null && state->wants_value)
 		return;
-	if (state->n_balls > 0)
-		simdup_hamming_choose_radii(scan->indexRelation, state->balls[0].center,
-									(int) state->balls[0].radius, state->radii);
+	if (state->searches)
+		(void) simdup_hamming_choose_radii(scan->indexRelation,
+										   state->search.center,
+										   (int) state->search.radius,
+										   state->radii);
 	else if (!state->wants_null)
 		state->radii[0] = SIMDUP_BLOCK_BITS;
-	if (!state->wants_value)
+	if (!state->wants_value && !state->searches)
 		state->radii[HAMMING_NULL_TREE] = SIMDUP_BLOCK_BITS;
+}
+
+void
+simdup_hamming_begin_search(IndexScanDesc scan)
+{
+	HammingScan *state = scan->opaque;
+
+	choose_trees(scan);
+	state->n_matches = 0;
+	state->at = 0;
+	state->tree = -1;
+	state->walking = false;
 }
 
 /* Read the conditions and begin. */
@@ -141,10 +165,14 @@ start_scan(IndexScanDesc scan)
 	state->wants_null = state->wants_value = state->recheck = false;
 	for (int i = 0; i < scan->numberOfKeys; i++)
 		add_key(state, &scan->keyData[i]);
-	choose_trees(scan);
-	state->tree = -1;
-	state->walking = false;
+	state->searches = state->n_balls > 0;
+	if (state->searches)
+		state->search = state->balls[0];
 	state->started = true;
+	if (state->order != NULL)
+		simdup_hamming_begin_order(scan);
+	else
+		simdup_hamming_begin_search(scan);
 }
 
 /* Does the row belong to this rotation, and lie in all balls? */
@@ -153,12 +181,19 @@ is_match(const HammingScan *state, uint64 value)
 {
 	uint64 fp = simdup_unrotate(value, state->tree);
 
-	if (!simdup_reports(state->tree, fp ^ state->balls[0].center, state->radii))
+	if (!simdup_reports(state->tree, fp ^ state->search.center, state->radii))
 		return false;
-	for (int i = 1; i < state->n_balls; i++)
+	for (int i = 0; i < state->n_balls; i++)
 		if (!simhash_ball_has(&state->balls[i], fp))
 			return false;
 	return true;
+}
+
+static void
+add_match(HammingScan *state, Page page, int i)
+{
+	state->matches[state->n_matches] = *hamming_tid(page, i);
+	state->values[state->n_matches++] = hamming_values(page)[i];
 }
 
 /* Copy the TIDs of a leaf that match. */
@@ -172,19 +207,18 @@ collect_matches(HammingScan *state, Page page)
 
 	state->at = 0;
 	state->n_matches = 0;
-	if (state->n_balls == 0)
+	if (!state->searches)
 	{
 		for (int i = 0; i < n; i++)
-			state->matches[state->n_matches++] = *hamming_tid(page, i);
+			add_match(state, page, i);
 		return;
 	}
-	n_found =
-		simdup_find_near(values, n,
-						 simdup_rotate(state->balls[0].center, state->tree),
-						 (int) state->balls[0].radius, found);
+	n_found = simdup_find_near(values, n,
+							   simdup_rotate(state->search.center, state->tree),
+							   (int) state->search.radius, found);
 	for (int i = 0; i < n_found; i++)
 		if (is_match(state, values[found[i]]))
-			state->matches[state->n_matches++] = *hamming_tid(page, found[i]);
+			add_match(state, page, found[i]);
 }
 
 /* Begin with the next tree that is to be read; false after the last. */
@@ -192,7 +226,7 @@ static bool
 next_tree(IndexScanDesc scan)
 {
 	HammingScan *state = scan->opaque;
-	uint64 center = state->n_balls > 0 ? state->balls[0].center : 0;
+	uint64 center = state->searches ? state->search.center : 0;
 
 	do
 	{
@@ -207,9 +241,8 @@ next_tree(IndexScanDesc scan)
 	return true;
 }
 
-/* Go on to the next leaf with matches; false at the end. */
-static bool
-next_matches(IndexScanDesc scan)
+bool
+simdup_hamming_next_matches(IndexScanDesc scan)
 {
 	HammingScan *state = scan->opaque;
 
@@ -248,10 +281,13 @@ simdup_hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 		elog(ERROR, "hamming indexes are only scanned forward");
 	if (!state->started)
 		start_scan(scan);
-	if (state->at == state->n_matches && !next_matches(scan))
+	scan->xs_recheck = state->recheck;
+	scan->xs_recheckorderby = false;
+	if (state->order != NULL)
+		return simdup_hamming_next_nearest(scan);
+	if (state->at == state->n_matches && !simdup_hamming_next_matches(scan))
 		return false;
 	scan->xs_heaptid = state->matches[state->at++];
-	scan->xs_recheck = state->recheck;
 	return true;
 }
 
@@ -262,7 +298,7 @@ simdup_hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	int64 n = 0;
 
 	start_scan(scan);
-	while (next_matches(scan))
+	while (simdup_hamming_next_matches(scan))
 	{
 		tbm_add_tuples(bitmap, state->matches, state->n_matches,
 					   state->recheck);

@@ -8,6 +8,37 @@
 #include "index/ball.h"
 #include "index/hamming/walk.h"
 
+/* Most operands of ORDER BY fp <~> a, fp <~> b, ... */
+#define HAMMING_MAX_ORDERS 8
+
+/* A row of an ordered scan: its distances, the first one highest. */
+typedef struct HammingCandidate
+{
+	uint64 distances;
+	ItemPointerData tid;
+} HammingCandidate;
+
+/* nearest.c: rows in the order of their distance, stage by stage */
+typedef struct HammingOrder
+{
+	int n;
+	uint64 centers[HAMMING_MAX_ORDERS];
+	bool is_null[HAMMING_MAX_ORDERS];
+
+	bool grows;	  /* around the center; else one stage finds all */
+	int limit;	  /* no row farther away is wanted */
+	int complete; /* rows so near have been returned or are candidates */
+	double batch; /* rows that a stage over a whole rotation keeps */
+	bool wants_nulls;
+	bool nulls; /* rows without a fingerprint are being returned */
+
+	/* candidates of this stage, sorted, and the next to be returned */
+	HammingCandidate *candidates;
+	int64 n_candidates;
+	int64 size;
+	int64 at;
+} HammingOrder;
+
 typedef struct HammingScan
 {
 	/* the conditions; both wishes together mean that no row fulfils them */
@@ -18,6 +49,8 @@ typedef struct HammingScan
 	SimhashBall *balls; /* the one with the least radius first */
 
 	bool started;
+	bool searches;		/* else the trees are read as a whole */
+	SimhashBall search; /* what is walked through */
 	bool walking;
 	int tree;
 	int radii[HAMMING_TREES]; /* -1: the tree is not read */
@@ -28,10 +61,25 @@ typedef struct HammingScan
 	int at;
 	int n_matches;
 	ItemPointerData matches[HAMMING_LEAF_CAPACITY];
+	uint64 values[HAMMING_LEAF_CAPACITY]; /* as in the rotation */
+
+	HammingOrder *order; /* NULL where no order is asked for */
 } HammingScan;
 
-/* choose.c: radii of a search, by how the values are distributed */
-extern void simdup_hamming_choose_radii(Relation index, uint64 center, int k,
-										int *radii);
+/* scan.c: walk from the start, for `search` if there is one */
+extern void simdup_hamming_begin_search(IndexScanDesc scan);
+/* Go on to the next leaf with matches; false at the end. */
+extern bool simdup_hamming_next_matches(IndexScanDesc scan);
+
+/* nearest.c */
+extern void simdup_hamming_begin_order(IndexScanDesc scan);
+extern bool simdup_hamming_next_nearest(IndexScanDesc scan);
+
+/*
+ * choose.c: radii of a search, by how the values are distributed; the pages
+ * that it is expected to read
+ */
+extern double simdup_hamming_choose_radii(Relation index, uint64 center, int k,
+										  int *radii);
 
 #endif /* SIMDUP_INDEX_HAMMING_SCAN_H */

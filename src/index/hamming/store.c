@@ -99,3 +99,12 @@ simdup_entry_store_finish(EntryStore *store)
 	store->entries = NULL;
 	store->n = store->size = 0;
 }
+
+void
+simdup_entry_store_end(EntryStore *store)
+{
+	simdup_entry_file_close(&store->file);
+	if (store->entries != NULL)
+		pfree(store->entries);
+	store->entries = NULL;
+}

@@ -1,0 +1,273 @@
+/*
+ * nearest.c
+ *	  Rows in the order of their distance: ORDER BY fp <~> q.
+ *
+ * A scan works in stages. Each finds the rows whose distance is above that of
+ * the stage before and at most its own, sorts them, and returns them before
+ * the next stage begins. So the order is exact, and a row belongs to one stage
+ * only: none is returned twice. Stages are searches of growing radius, each
+ * expected to read about twice the pages of the one before: all of them
+ * together cost little more than the last.
+ *
+ * Where a search would read as much as one rotation holds, that is read as a
+ * whole, once to count how many rows there are at each distance, then to keep
+ * a batch of the nearest. Batches grow, for whoever wants all rows.
+ *
+ * With a condition around another center, one stage finds and sorts all rows
+ * that fulfil it. Rows without a fingerprint come last.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "index/hamming/scan.h"
+
+/* The first stage may read so many pages for each rotation. */
+#define FIRST_PAGES 2
+
+#define FIRST_BATCH 4096
+#define BATCH_GROWTH 8
+
+#define DISTANCE_BITS 7
+
+void
+simdup_hamming_begin_order(IndexScanDesc scan)
+{
+	HammingScan *state = scan->opaque;
+	HammingOrder *order = state->order;
+
+	order->n = scan->numberOfOrderBys;
+	for (int i = 0; i < order->n; i++)
+	{
+		order->is_null[i] = (scan->orderByData[i].sk_flags & SK_ISNULL) != 0;
+		order->centers[i] =
+			order->is_null[i]
+				? 0
+				: DatumGetSimhash64(scan->orderByData[i].sk_argument);
+	}
+	order->grows =
+		!order->is_null[0] &&
+		(state->n_balls == 0 || state->balls[0].center == order->centers[0]);
+	order->limit =
+		state->n_balls == 0 ? SIMHASH64_BITS : (int) state->balls[0].radius;
+	order->complete = -1;
+	order->batch = FIRST_BATCH;
+	order->nulls = false;
+	/* not in a stage: they come after all */
+	order->wants_nulls = !state->wants_value;
+	state->wants_value = !state->wants_null || state->wants_value;
+	order->n_candidates = 0;
+	order->at = 0;
+}
+
+/* All distances of a row as one number that sorts as they do. */
+static uint64
+distances_of(const HammingOrder *order, uint64 fp)
+{
+	uint64 distances = 0;
+
+	for (int i = 0; i < order->n; i++)
+		distances = distances << DISTANCE_BITS |
+					(order->is_null[i]
+						 ? 0
+						 : (uint64) simdup_hamming64(fp, order->centers[i]));
+	return distances;
+}
+
+/* Keep the matches of a leaf that are above what is complete. */
+static void
+keep_matches(IndexScanDesc scan)
+{
+	HammingScan *state = scan->opaque;
+	HammingOrder *order = state->order;
+
+	for (int i = 0; i < state->n_matches; i++)
+	{
+		uint64 fp = simdup_unrotate(state->values[i], state->tree);
+		HammingCandidate *candidate;
+
+		if (order->grows &&
+			simdup_hamming64(fp, order->centers[0]) <= order->complete)
+			continue;
+		if (order->n_candidates == order->size)
+		{
+			order->size = Max(2 * order->size, HAMMING_LEAF_CAPACITY);
+			if (order->candidates == NULL)
+				order->candidates =
+					MemoryContextAllocHuge(GetMemoryChunkContext(state),
+										   order->size *
+											   sizeof(HammingCandidate));
+			else
+				order->candidates =
+					repalloc_huge(order->candidates,
+								  order->size * sizeof(HammingCandidate));
+		}
+		candidate = &order->candidates[order->n_candidates++];
+		candidate->distances = distances_of(order, fp);
+		candidate->tid = state->matches[i];
+	}
+}
+
+static int
+compare_candidates(const void *a, const void *b)
+{
+	const HammingCandidate *left = a;
+	const HammingCandidate *right = b;
+
+	if (left->distances != right->distances)
+		return left->distances < right->distances ? -1 : 1;
+	return ItemPointerCompare((ItemPointer) &left->tid,
+							  (ItemPointer) &right->tid);
+}
+
+/* Run the stage that `search` describes, to its end. */
+static void
+run_stage(IndexScanDesc scan)
+{
+	HammingScan *state = scan->opaque;
+	HammingOrder *order = state->order;
+
+	order->n_candidates = 0;
+	order->at = 0;
+	simdup_hamming_begin_search(scan);
+	while (simdup_hamming_next_matches(scan))
+		keep_matches(scan);
+	qsort(order->candidates, order->n_candidates, sizeof(HammingCandidate),
+		  compare_candidates);
+}
+
+/*
+ * The radius of the next stage: the largest that is expected to read at most
+ * twice the pages of the last, or the next larger one. *is_whole if that is
+ * no better than reading a whole rotation.
+ */
+static int
+next_radius(IndexScanDesc scan, bool *is_whole)
+{
+	HammingScan *state = scan->opaque;
+	HammingOrder *order = state->order;
+	Relation index = scan->indexRelation;
+	int radii[SIMDUP_ROTATIONS];
+	int k = order->complete + 1;
+	double limit = FIRST_PAGES * SIMDUP_ROTATIONS;
+
+	if (order->complete >= 0)
+		limit = 2 * simdup_hamming_choose_radii(index, order->centers[0],
+												order->complete, radii);
+	(void) simdup_hamming_choose_radii(index, order->centers[0], k, radii);
+	while (k < order->limit &&
+		   simdup_hamming_choose_radii(index, order->centers[0], k + 1,
+									   radii) <= limit)
+		k++;
+	(void) simdup_hamming_choose_radii(index, order->centers[0], k, radii);
+	*is_whole = false;
+	for (int i = 0; i < SIMDUP_ROTATIONS; i++)
+		if (radii[i] == SIMDUP_BLOCK_BITS)
+			*is_whole = true;
+	return k;
+}
+
+/* The least radius that holds a batch of rows above what is complete. */
+static int
+radius_of_batch(IndexScanDesc scan)
+{
+	HammingScan *state = scan->opaque;
+	HammingOrder *order = state->order;
+	uint8 distances[HAMMING_LEAF_CAPACITY];
+	double count[SIMHASH64_BITS + 1] = {0};
+	double sum = 0;
+	Buffer buffer;
+
+	simdup_hamming_begin_walk(&state->walk, scan, 0, 0, SIMDUP_BLOCK_BITS);
+	while ((buffer = simdup_hamming_next_leaf(&state->walk)) != InvalidBuffer)
+	{
+		Page page = BufferGetPage(buffer);
+		int n = hamming_count(page);
+
+		simdup_distances(hamming_values(page), n,
+						 simdup_rotate(order->centers[0], 0), distances);
+		UnlockReleaseBuffer(buffer);
+		CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i < n; i++)
+			count[distances[i]]++;
+	}
+	for (int k = order->complete + 1; k < order->limit; k++)
+	{
+		sum += count[k];
+		if (sum >= order->batch)
+			return k;
+	}
+	return order->limit;
+}
+
+/* Find the next candidates; false if no row with a fingerprint is left. */
+static bool
+next_stage(IndexScanDesc scan)
+{
+	HammingScan *state = scan->opaque;
+	HammingOrder *order = state->order;
+	bool is_whole;
+	int k;
+
+	if (order->complete >= order->limit)
+		return false;
+	/* IS NULL: these rows are all alike */
+	if (state->wants_null)
+		return false;
+	if (!order->grows)
+	{
+		order->complete = order->limit;
+		run_stage(scan);
+		return true;
+	}
+	k = next_radius(scan, &is_whole);
+	if (is_whole)
+	{
+		k = radius_of_batch(scan);
+		order->batch *= BATCH_GROWTH;
+	}
+	state->searches = true;
+	state->search = (SimhashBall){order->centers[0], k};
+	run_stage(scan);
+	order->complete = k;
+	return true;
+}
+
+/* The rows without a fingerprint, if these are wanted. */
+static bool
+next_null(IndexScanDesc scan)
+{
+	HammingScan *state = scan->opaque;
+	HammingOrder *order = state->order;
+
+	if (!order->nulls)
+	{
+		if (!order->wants_nulls)
+			return false;
+		order->nulls = true;
+		state->searches = false;
+		state->wants_value = false;
+		state->wants_null = true;
+		simdup_hamming_begin_search(scan);
+	}
+	if (state->at == state->n_matches && !simdup_hamming_next_matches(scan))
+		return false;
+	scan->xs_heaptid = state->matches[state->at++];
+	return true;
+}
+
+bool
+simdup_hamming_next_nearest(IndexScanDesc scan)
+{
+	HammingOrder *order = ((HammingScan *) scan->opaque)->order;
+
+	while (order->at == order->n_candidates)
+	{
+		if (order->nulls || !next_stage(scan))
+			return next_null(scan);
+	}
+	scan->xs_heaptid = order->candidates[order->at++].tid;
+	return true;
+}
