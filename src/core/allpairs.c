@@ -38,8 +38,8 @@
 
 typedef struct Slice
 {
-	uint64_t *cur;
-	uint64_t *other;
+	SimdupElement *cur;
+	SimdupElement *other;
 	uint32_t n;
 } Slice;
 
@@ -79,9 +79,9 @@ count_work(Work *work, uint64_t amount)
  */
 
 static inline void
-consider(const SimdupPairJoin *join, uint64_t a, uint64_t b)
+consider(const SimdupPairJoin *join, SimdupElement a, SimdupElement b)
 {
-	uint64_t x = a ^ b;
+	uint64_t x = a.fp ^ b.fp;
 
 	if (x & join->path.same)
 		return;
@@ -92,33 +92,34 @@ consider(const SimdupPairJoin *join, uint64_t a, uint64_t b)
 }
 
 static inline void
-compare_within(const SimdupPairJoin *join, const uint64_t *fps, uint32_t n)
+compare_within(const SimdupPairJoin *join, const SimdupElement *set, uint32_t n)
 {
 	int k = join->max_distance;
 
 	for (uint32_t i = 1; i < n; i++)
 	{
-		uint64_t fp = fps[i];
+		SimdupElement element = set[i];
 
 		for (uint32_t j = 0; j < i; j++)
-			if (simdup_hamming64(fp, fps[j]) <= k)
-				consider(join, fps[j], fp);
+			if (simdup_hamming64(element.fp, set[j].fp) <= k)
+				consider(join, set[j], element);
 	}
 }
 
 static inline void
-compare_across(const SimdupPairJoin *join, const uint64_t *a, uint32_t na,
-			   const uint64_t *b, uint32_t nb)
+compare_across(const SimdupPairJoin *join, const SimdupElement *a, uint32_t na,
+			   const SimdupElement *b, uint32_t nb)
 {
 	int k = join->max_distance;
 
 	for (uint32_t i = 0; i < na; i++)
 	{
-		uint64_t fp = a[i];
+		SimdupElement element = a[i];
 
 		for (uint32_t j = 0; j < nb; j++)
-			if (simdup_hamming64(fp, b[j]) <= k && fp != b[j])
-				consider(join, fp, b[j]);
+			if (simdup_hamming64(element.fp, b[j].fp) <= k &&
+				element.fp != b[j].fp)
+				consider(join, element, b[j]);
 	}
 }
 
@@ -127,7 +128,7 @@ compare_across(const SimdupPairJoin *join, const uint64_t *a, uint32_t na,
  * of them begins at `start`; returns where the last one ends.
  */
 SIMDUP_POPCNT_CLONES static uint32_t
-compare_small_within(const SimdupPairJoin *join, const uint64_t *fps,
+compare_small_within(const SimdupPairJoin *join, const SimdupElement *set,
 					 uint32_t start, const uint32_t *ends, uint32_t n_buckets)
 {
 	for (uint32_t i = 0; i < n_buckets; i++)
@@ -135,7 +136,7 @@ compare_small_within(const SimdupPairJoin *join, const uint64_t *fps,
 		uint32_t n = ends[i] - start;
 
 		if (n > 1 && n <= SMALL)
-			compare_within(join, fps + start, n);
+			compare_within(join, set + start, n);
 		start = ends[i];
 	}
 	return start;
@@ -165,16 +166,17 @@ compare_small(Work *work, Slice s, const uint32_t *ends, uint32_t n_buckets)
 
 /* A long comparison, one stripe of rows at a time to stay interruptible. */
 SIMDUP_POPCNT_CLONES static void
-compare_stripe(const SimdupPairJoin *join, const uint64_t *a, uint32_t na,
-			   const uint64_t *b, uint32_t nb)
+compare_stripe(const SimdupPairJoin *join, const SimdupElement *a, uint32_t na,
+			   const SimdupElement *b, uint32_t nb)
 {
 	compare_across(join, a, na, b, nb);
 }
 
 SIMDUP_POPCNT_CLONES static void
-compare_triangle(const SimdupPairJoin *join, const uint64_t *fps, uint32_t n)
+compare_triangle(const SimdupPairJoin *join, const SimdupElement *set,
+				 uint32_t n)
 {
-	compare_within(join, fps, n);
+	compare_within(join, set, n);
 }
 
 /* Everything with everything, in squares that fit the first-level cache. */
@@ -220,13 +222,13 @@ varying_bits(Slice a, Slice b)
 
 	for (uint32_t i = 0; i < a.n; i++)
 	{
-		any |= a.cur[i];
-		all &= a.cur[i];
+		any |= a.cur[i].fp;
+		all &= a.cur[i].fp;
 	}
 	for (uint32_t i = 0; i < b.n; i++)
 	{
-		any |= b.cur[i];
-		all &= b.cur[i];
+		any |= b.cur[i].fp;
+		all &= b.cur[i].fp;
 	}
 	return any ^ all;
 }
@@ -298,7 +300,7 @@ sample_bits(Slice s, uint32_t *ones)
 
 	for (uint32_t i = 0; i < s.n; i += step, n++)
 		for (int bit = 0; bit < 64; bit++)
-			ones[bit] += (uint32_t) (s.cur[i] >> bit & 1);
+			ones[bit] += (uint32_t) (s.cur[i].fp >> bit & 1);
 	return n;
 }
 
@@ -426,13 +428,13 @@ bucket_bits(uint64_t block, uint32_t n)
 static void
 partition(Slice *s, Bucketing h, uint32_t *ends, uint32_t n_buckets)
 {
-	uint64_t *from = s->cur;
-	uint64_t *to = s->other;
+	SimdupElement *from = s->cur;
+	SimdupElement *to = s->other;
 	uint32_t sum = 0;
 
 	memset(ends, 0, n_buckets * sizeof(uint32_t));
 	for (uint32_t i = 0; i < s->n; i++)
-		ends[bucket_of(h, from[i])]++;
+		ends[bucket_of(h, from[i].fp)]++;
 	for (uint32_t i = 0; i < n_buckets; i++)
 	{
 		uint32_t count = ends[i];
@@ -441,7 +443,7 @@ partition(Slice *s, Bucketing h, uint32_t *ends, uint32_t n_buckets)
 		sum += count;
 	}
 	for (uint32_t i = 0; i < s->n; i++)
-		to[ends[bucket_of(h, from[i])]++] = from[i];
+		to[ends[bucket_of(h, from[i].fp)]++] = from[i];
 	s->cur = to;
 	s->other = from;
 }
@@ -456,10 +458,10 @@ part_of(Slice s, uint32_t start, uint32_t end)
 
 /* Keep the invariant: the set is back where the caller had it. */
 static void
-restore(Slice s, uint64_t *home)
+restore(Slice s, SimdupElement *home)
 {
 	if (s.cur != home)
-		memcpy(home, s.cur, s.n * sizeof(uint64_t));
+		memcpy(home, s.cur, s.n * sizeof(SimdupElement));
 }
 
 static void visit(Work *work, const Plan *plan, int first, int n_equal, Slice a,
@@ -543,8 +545,8 @@ static void
 visit(Work *work, const Plan *plan, int first, int n_equal, Slice a, Slice b)
 {
 	SimdupPairPath *path = &work->join->path;
-	uint64_t *a_home = a.cur;
-	uint64_t *b_home = b.cur;
+	SimdupElement *a_home = a.cur;
+	SimdupElement *b_home = b.cur;
 	int n_skipped = path->n_skipped;
 
 	if (n_skipped && path_is_closed(path, varying_bits(a, b)))
@@ -586,8 +588,8 @@ static void
 run(SimdupPairJoin *join, bool cross, SimdupPairSet a, SimdupPairSet b)
 {
 	Work *work;
-	Slice sa = {a.fps, a.scratch, (uint32_t) a.n};
-	Slice sb = {b.fps, b.scratch, (uint32_t) b.n};
+	Slice sa = {a.elements, a.scratch, (uint32_t) a.n};
+	Slice sb = {b.elements, b.scratch, (uint32_t) b.n};
 
 	if (join->max_distance == 0 || a.n < (cross ? 1 : 2) || (cross && b.n < 1))
 		return;
@@ -605,8 +607,8 @@ run(SimdupPairJoin *join, bool cross, SimdupPairSet a, SimdupPairSet b)
 void
 simdup_pairs_self(SimdupPairJoin *join, SimdupPairSet set)
 {
-	/* a place for no fingerprints, as it moves along with the other set's */
-	SimdupPairSet none = {set.fps, set.scratch, 0};
+	/* a place for no elements, as it moves along with the other set's */
+	SimdupPairSet none = {set.elements, set.scratch, 0};
 
 	run(join, false, set, none);
 }

@@ -1,6 +1,6 @@
 /*
  * group.c
- *	  Sorting rows by fingerprint, and finding a fingerprint's group.
+ *	  Rows grouped by equal fingerprints: a radix sort.
  */
 #include <string.h>
 
@@ -171,36 +171,4 @@ simdup_group_rows(uint64_t *fps, uint32_t n)
 	}
 	groups.starts[g] = n;
 	return groups;
-}
-
-void
-simdup_group_index_init(SimdupGroupIndex *index, const uint64_t *fps,
-						uint32_t n)
-{
-	uint64_t varying = n ? fps[0] ^ fps[n - 1] : 0;
-	int bits = 1;
-	uint32_t i = 0;
-
-	while (bits < 24 && n >> (bits + 2))
-		bits++;
-	index->fps = fps;
-	index->n = n;
-	index->left_shift = varying ? __builtin_clzll(varying) : 63;
-	index->right_shift = 64 - bits;
-	index->directory =
-		simdup_alloc((((size_t) 1 << bits) + 1) * sizeof(uint32_t));
-	for (uint64_t prefix = 0; prefix <= (uint64_t) 1 << bits; prefix++)
-	{
-		while (i < n &&
-			   (fps[i] << index->left_shift) >> index->right_shift < prefix)
-			i++;
-		index->directory[prefix] = i;
-	}
-}
-
-void
-simdup_group_index_free(SimdupGroupIndex *index)
-{
-	simdup_free(index->directory);
-	index->directory = NULL;
 }
