@@ -1,6 +1,6 @@
 --
--- arrival_held: what reject, log and flag hold to, whatever a statement, a
--- later trigger or the session does.
+-- arrival_held: reject, log and flag hold against statements of several parts,
+-- other triggers and settings of the session.
 --
 SET client_min_messages = warning;
 CREATE SCHEMA arrival_held;
@@ -13,7 +13,7 @@ BEGIN
 END $$;
 
 --
--- Deferred: the newest version of a row counts, whichever event it has
+-- Deferred: the newest version of a row counts
 --
 CREATE TABLE d (id int PRIMARY KEY, fp simhash64, note text);
 CREATE CONSTRAINT TRIGGER r AFTER INSERT OR UPDATE ON d DEFERRABLE INITIALLY DEFERRED
@@ -167,7 +167,7 @@ SELECT format('CALL duplicates(%L, %L, %L)', name, 'off', 'gin (fp)')
   FROM pg_settings WHERE context = 'user' AND vartype = 'bool' AND setting = 'on' AND category LIKE 'Query Tuning%'
    AND name IN ('enable_bitmapscan', 'enable_indexscan', 'enable_nestloop', 'enable_sort', 'enable_material', 'geqo')
   ORDER BY name \gexec
--- the index is used, whatever the session says of scans; hamming at any radius
+-- the index is used in spite of the session's settings; hamming at any radius
 CREATE TABLE i (id int, fp simhash64);
 CREATE TABLE i_log (new_key int, old_key int, distance int, logged_at timestamptz);
 CREATE TABLE i_used (index text, k int, by_index bool);

@@ -1,6 +1,6 @@
-# arrival_objects: whatever a trigger knows is dropped, renamed, moved or
+# arrival_objects: objects that a trigger knows are dropped, renamed, moved or
 # changed before, during and after its statement, by the same session and by
-# another. It works, waits or ends in an error that is no internal one.
+# another. Each case works, waits or ends in an error that is no internal one.
 
 use strict;
 use warnings;
@@ -174,16 +174,16 @@ for my $moment (sort keys %itself)
 	}
 	my ($internal, $stdout, $stderr) = session('itself', "CALL public.arrive('pet_n', 0);\n$script\nDELETE FROM data.pet WHERE region = 'n';\n\\echo the end\n");
 	is($internal, '', "objects changed $moment") or diag $stdout, substr($stderr, -2000);
-	# most of these end in errors; those that do not must leave triggers that work
+	# most cases end in errors
 	cmp_ok(scalar(() = $stderr =~ /ERROR/g), '>', 20, "objects changed $moment: some are errors");
 }
 is( $node->safe_psql('itself', "TRUNCATE logs.found; CALL public.arrive('pet_n', 0); SELECT count(*), count(dup) FROM data.pet_n; SELECT count(*) FROM logs.found"),
 	"20|10\n20", 'the triggers work as before');
 
-# By another session, while the statement is at its eleventh row, and then a
-# statement that finds what it left. What waits, changes nothing. A statement
-# has locked the log when its first AFTER trigger has fired, and what would
-# take the ground from under it has to wait from then on.
+# By another session, while the statement is at its eleventh row; then another
+# statement. An action that waits changes nothing. A statement has locked the
+# log when its first AFTER trigger has fired. From then on, the actions in this
+# list have to wait.
 my @must_wait = ('log: drop', 'log: rename', 'log: move', 'log: replace', 'log: rename a column', 'schema of log: drop',
 	'table: rename', 'table: move', 'table: drop', 'table: rename the key', 'partition: drop', 'trigger: drop', 'extension: drop');
 my $database = 0;
