@@ -1,11 +1,11 @@
 # server.sh: a private PostgreSQL for demo, tests and benchmarks. Sourced.
 #
-# The server is the installed one, but nothing of the machine is touched:
-# PostgreSQL finds its share and library folders relative to its own
-# executable, so a copied bin beside linked lib and share trees is an install
-# of its own, and simdup goes in there. Clusters live in the same scratch
-# folder, listen on a socket in it and nowhere else, and go when the caller
-# ends. Called as root, servers run as an ordinary user.
+# The server is the installed one, but nothing of the machine is touched.
+# PostgreSQL finds its share and library folders relative to its own executable.
+# So a copy of bin beside links to lib and share is a separate install, and
+# simdup is installed there. Clusters live in the same scratch folder, listen only
+# on a socket in it, and are removed when the caller ends. If the caller is root,
+# servers run as an ordinary user.
 
 set -euo pipefail
 
@@ -39,7 +39,7 @@ as_server()
   fi
 }
 
-# Packages that provide what a command or file stands for, per PostgreSQL major.
+# The packages that provide a command or file, by PostgreSQL major.
 have_server_dev()
 {
   local pgxs
@@ -76,8 +76,8 @@ lacks()
   "${@:2}" >/dev/null 2>&1 || echo "$1"
 }
 
-# missing_for PURPOSE: the Debian packages this machine still lacks, one a
-# line; MAJOR stands for the server's major version.
+# missing_for PURPOSE: the Debian packages that this machine still lacks, one a
+# line. A name may hold MAJOR for the server's major version.
 missing_for()
 {
   lacks gcc command -v gcc
@@ -124,11 +124,12 @@ extras_for()
   ! apt-cache show "$package" >/dev/null 2>&1 || echo "$package"
 }
 
-# install_packages PACKAGE...: Debian, as root. MAJOR stands for the major
-# version of the server that is or will be there: headers must be its own.
+# install_packages PACKAGE...: Debian, as root. A name may hold MAJOR for the
+# major version of the server that is or will be installed, because headers must
+# match the server.
 #
-# A server package makes and starts a cluster when it is first installed. That
-# is not ours to leave behind, so it is told not to, and told back afterwards.
+# A server package makes and starts a cluster when it is first installed. The
+# installation turns this off, and restores the setting afterwards.
 install_packages()
 (
   config=/etc/postgresql-common/createcluster.conf

@@ -43,8 +43,8 @@ counted()
   rm -f "$log"
 }
 
-# check NAME COMMAND...: holds if the command succeeds; else what it said. -e
-# holds in a function too, which is why it has a shell of its own.
+# check NAME COMMAND...: ok if the command succeeds; otherwise not ok, with its
+# output. The command has a shell of its own, so that -e works in functions.
 check()
 {
   local name=$1 status log

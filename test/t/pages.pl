@@ -30,8 +30,8 @@ $node->start;
 my @pages = ('README.md', sort(glob 'doc/*.md'), 'test/bench/RESULTS.md');
 my ($page, $psql);
 
-# The plans shown are those of the planner's default settings. Where all tests
-# run in parallel workers, force_parallel_mode = regress hides the worker.
+# The plans shown are those of the planner's default settings. If all tests run in
+# parallel workers, force_parallel_mode = regress hides the worker.
 my %planner = (
 	parallel_setup_cost => 1000,
 	parallel_tuple_cost => 0.1,
