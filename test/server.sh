@@ -119,8 +119,7 @@ missing_for()
 # packages that this machine's lists know.
 extras_for()
 {
-  local package
-  package=postgresql-$(major_version)-similarity
+  local package=postgresql-$(major_version)-similarity
   [ "$1" = test ] && [ ! -e "$("$PG_CONFIG" --sharedir)/extension/pg_similarity.control" ] || return 0
   ! apt-cache show "$package" >/dev/null 2>&1 || echo "$package"
 }
@@ -253,7 +252,7 @@ close_scratch()
 copy_sources()
 {
   mkdir "$scratch/sources"
-  cp -r "$root"/{Makefile,simdup.control,sql,src,doc} "$scratch/sources/"
+  cp -r "$root"/{Makefile,simdup.control,doc,sql,src} "$scratch/sources/"
   find "$scratch/sources/src" -name '*.[ob]*' -delete
   echo "$scratch/sources"
 }
