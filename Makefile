@@ -20,8 +20,8 @@
 #
 # A build in a folder of its own: make -f /path/to/Makefile, there.
 #
-# ICU's words are built in where ICU's headers are; make clean and then
-# make WITH_ICU=no builds without.
+# The tokenizer icu is built in if ICU's headers are installed. make clean and
+# then make WITH_ICU=no builds without it.
 
 # Where the sources are: here, unless the build is elsewhere.
 here := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
@@ -91,7 +91,7 @@ src/batch/report_css.inc: src/batch/report.css
 	sed 's/["\\]/\\&/g; s/.*/"&\\n"/' $< > $@
 src/batch/report.o src/batch/report.bc: src/batch/report_css.inc
 
-# A header touches whoever includes it; the tree is small, so: everyone.
+# The tree is small, so a changed header compiles every file again.
 $(OBJS): $(call files,src/*.h src/*/*.h src/*/*/*.h)
 # The module says its version.
 src/simdup.o src/simdup.bc: simdup.control

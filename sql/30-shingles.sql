@@ -76,10 +76,10 @@ COMMENT ON FUNCTION minhash_bands_for(float8, integer, float8) IS
 -- have the type of the last argument, which is a null of it.
 
 CREATE FUNCTION shingle_pairs(
-  query text, w integer DEFAULT 4, min_resemblance float8 DEFAULT 0.5, unit text DEFAULT 'word', max_documents integer DEFAULT 1000,
+  query text, w integer DEFAULT 4, min_resemblance float8 DEFAULT 0.5, unit text DEFAULT 'word', max_documents integer DEFAULT NULL,
   OUT a bigint, OUT b bigint, OUT common integer, OUT resemblance float8, OUT cluster bigint
 ) RETURNS SETOF record
-  AS 'MODULE_PATHNAME', 'simdup_shingle_pairs' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 10000;
+  AS 'MODULE_PATHNAME', 'simdup_shingle_pairs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
 CREATE FUNCTION shingle_pairs(
   query text, w integer, min_resemblance float8, unit text, max_documents integer, key_type anyelement,
   OUT a anyelement, OUT b anyelement, OUT common integer, OUT resemblance float8, OUT cluster anyelement

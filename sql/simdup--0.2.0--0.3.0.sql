@@ -58,6 +58,15 @@ CREATE FUNCTION simhash_index_stat(index regclass,
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION simhash_index_stat(regclass) IS
   'entries, levels, pages and fill of a hamming index; for the owner';
+
+-- shingle_pairs: max_documents is no longer used, since no pair is left out
+
+CREATE OR REPLACE FUNCTION shingle_pairs(
+  query text, w integer DEFAULT 4, min_resemblance float8 DEFAULT 0.5, unit text DEFAULT 'word', max_documents integer DEFAULT NULL,
+  OUT a bigint, OUT b bigint, OUT common integer, OUT resemblance float8, OUT cluster bigint
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'simdup_shingle_pairs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
+
 --
 -- Comments of one line. The contract of each object is in doc/simdup-reference.md.
 --
@@ -171,8 +180,6 @@ COMMENT ON FUNCTION simdup_reject_trigger() IS
   'trigger (fp, key, k): refuses a row within k of another, also of one being written elsewhere';
 COMMENT ON FUNCTION simdup_lock_arrivals(regclass) IS
   'makes other sessions'' locking arrivals in a table wait until the transaction ends';
-COMMENT ON FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean, text, text, boolean) IS
-  'sets a table up to flag, log or reject near rows; returns the statements';
 COMMENT ON FUNCTION simdup_detach(regclass, boolean, boolean) IS
   'removes what simdup_attach made, except for a log table; returns the statements';
 
@@ -205,6 +212,30 @@ CREATE FUNCTION minhash64_row(
   AS 'MODULE_PATHNAME', 'simdup_minhash64_row' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION minhash64_row(text, text[], float8, integer, text) IS
   'fingerprint of a row: its text''s shingles, and each field as a share of as many elements';
+
+CREATE FUNCTION minhash64_record(
+  value record,
+  content name DEFAULT 'content',
+  exclude name[] DEFAULT NULL,
+  field_share float8 DEFAULT 0.25,
+  w integer DEFAULT 4,
+  unit text DEFAULT 'char'
+) RETURNS simhash64
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_record' LANGUAGE C STABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION minhash64_record(record, name, name[], float8, integer, text) IS
+  'minhash64_row of a whole row: the column content, and every other column as a field';
+
+CREATE FUNCTION minhash64_row_expression(
+  relation regclass,
+  content name DEFAULT 'content',
+  exclude name[] DEFAULT NULL,
+  field_share float8 DEFAULT 0.25,
+  w integer DEFAULT 4,
+  unit text DEFAULT 'char'
+) RETURNS text
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_row_expression' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION minhash64_row_expression(regclass, name, name[], float8, integer, text) IS
+  'immutable call of minhash64_row that gives minhash64_record of a table''s rows';
 
 CREATE FUNCTION minhash64_shingles(content text, w integer DEFAULT 4, unit text DEFAULT 'char') RETURNS SETOF text
   AS 'MODULE_PATHNAME', 'simdup_minhash64_shingles' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 200;
@@ -285,3 +316,49 @@ CREATE FUNCTION minhash64_update_trigger() RETURNS trigger
   AS 'MODULE_PATHNAME', 'simdup_minhash64_update_trigger' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION minhash64_update_trigger() IS
   'trigger (fp, content [, field ...] [, ''option => value'' ...]): keeps fp in step with content and fields';
+
+-- Its parameters are more and one has another name. People call it, objects do not depend on it.
+DROP FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean, text, text, boolean);
+CREATE FUNCTION simdup_attach(
+  target regclass,
+  content text,
+  fields text[] DEFAULT '{}',
+  max_distance integer DEFAULT NULL,
+  action text DEFAULT 'flag',
+  dry_run boolean DEFAULT false,
+  key text DEFAULT NULL,
+  log_table text DEFAULT NULL,
+  live boolean DEFAULT false,
+  fingerprint text DEFAULT 'minhash64',
+  w integer DEFAULT NULL,
+  unit text DEFAULT NULL,
+  tokenizer text DEFAULT NULL,
+  weighting text DEFAULT NULL,
+  backfill boolean DEFAULT NULL,
+  foreign_key boolean DEFAULT false
+) RETURNS TABLE (statement text)
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
+COMMENT ON FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean, text, text, boolean, text, integer, text, text, text, boolean, boolean) IS
+  'sets a table up to flag, log or reject near rows; returns the statements';
+
+CREATE FUNCTION simdup_alter(
+  target regclass,
+  content text DEFAULT NULL,
+  fields text[] DEFAULT NULL,
+  max_distance integer DEFAULT NULL,
+  action text DEFAULT NULL,
+  dry_run boolean DEFAULT false,
+  key text DEFAULT NULL,
+  log_table text DEFAULT NULL,
+  live boolean DEFAULT false,
+  fingerprint text DEFAULT NULL,
+  w integer DEFAULT NULL,
+  unit text DEFAULT NULL,
+  tokenizer text DEFAULT NULL,
+  weighting text DEFAULT NULL,
+  backfill boolean DEFAULT NULL,
+  foreign_key boolean DEFAULT false
+) RETURNS TABLE (statement text)
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
+COMMENT ON FUNCTION simdup_alter(regclass, text, text[], integer, text, boolean, text, text, boolean, text, integer, text, text, text, boolean, boolean) IS
+  'changes what simdup_attach was told; NULL leaves a thing as it is; returns the statements';

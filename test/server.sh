@@ -1,11 +1,11 @@
 # server.sh: a private PostgreSQL for demo, tests and benchmarks. Sourced.
 #
-# The server is the installed one, but nothing of the machine is touched:
-# PostgreSQL finds its share and library folders relative to its own
-# executable, so a copied bin beside linked lib and share trees is an install
-# of its own, and simdup goes in there. Clusters live in the same scratch
-# folder, listen on a socket in it and nowhere else, and go when the caller
-# ends. Called as root, servers run as an ordinary user.
+# The server is the installed one, but nothing of the machine is touched.
+# PostgreSQL finds its share and library folders relative to its own executable.
+# So a copy of bin beside links to lib and share is a separate install, and
+# simdup is installed there. Clusters live in the same scratch folder, listen only
+# on a socket in it, and are removed when the caller ends. If the caller is root,
+# servers run as an ordinary user.
 
 set -euo pipefail
 
@@ -39,7 +39,7 @@ as_server()
   fi
 }
 
-# Packages that provide what a command or file stands for, per PostgreSQL major.
+# The packages that provide a command or file, by PostgreSQL major.
 have_server_dev()
 {
   local pgxs
@@ -70,41 +70,47 @@ have_fuzzer()
   return "$status"
 }
 
-# missing_for PURPOSE: the Debian packages this machine still lacks, one a
-# line; MAJOR stands for the server's major version.
+# lacks PACKAGE COMMAND...: name the package if the command fails.
+lacks()
+{
+  "${@:2}" >/dev/null 2>&1 || echo "$1"
+}
+
+# missing_for PURPOSE: the Debian packages that this machine still lacks, one a
+# line. A name may hold MAJOR for the server's major version.
 missing_for()
 {
-  command -v gcc >/dev/null || echo gcc
-  command -v make >/dev/null || echo make
+  lacks gcc command -v gcc
+  lacks make command -v make
   # gcc and make alone do not bring the C library's headers
-  [ -e /usr/include/stdlib.h ] || echo libc6-dev
-  have_server_dev || echo postgresql-server-dev-MAJOR
-  have_server || echo postgresql-MAJOR
-  have_icu || echo libicu-dev
+  lacks libc6-dev test -e /usr/include/stdlib.h
+  lacks postgresql-server-dev-MAJOR have_server_dev
+  lacks postgresql-MAJOR have_server
+  lacks libicu-dev have_icu
   case $1 in
     test)
-      perl -MIPC::Run -MTest::More -e 1 2>/dev/null || echo libipc-run-perl
-      command -v prove >/dev/null || echo perl
+      lacks libipc-run-perl perl -MIPC::Run -MTest::More -e 1
+      lacks perl command -v prove
       ;;
     package)
-      command -v git >/dev/null || echo git
-      command -v unzip >/dev/null || echo unzip
-      perl -MJSON::PP -e 1 2>/dev/null || echo perl
+      lacks git command -v git
+      lacks unzip command -v unzip
+      lacks perl perl -MJSON::PP -e 1
       ;;
     valgrind)
-      command -v valgrind >/dev/null || echo valgrind
+      lacks valgrind command -v valgrind
       ;;
     lint)
-      command -v clang-format >/dev/null || echo clang-format
-      command -v clang-tidy >/dev/null || echo clang-tidy
-      command -v clang >/dev/null || echo clang
-      command -v nm >/dev/null || echo binutils
-      command -v shellcheck >/dev/null || echo shellcheck
+      lacks clang-format command -v clang-format
+      lacks clang-tidy command -v clang-tidy
+      lacks clang command -v clang
+      lacks binutils command -v nm
+      lacks shellcheck command -v shellcheck
       ;;
     fuzz)
-      command -v clang >/dev/null || echo clang
+      lacks clang command -v clang
       # sanitizers and libFuzzer, of the version that clang has
-      have_fuzzer address,undefined 2>/dev/null || echo libclang-rt-dev
+      lacks libclang-rt-dev have_fuzzer address,undefined
       ;;
   esac
 }
@@ -113,19 +119,17 @@ missing_for()
 # packages that this machine's lists know.
 extras_for()
 {
-  local package
-  if [ "$1" = test ]; then
-    package=postgresql-$(major_version)-similarity
-    [ -e "$("$PG_CONFIG" --sharedir)/extension/pg_similarity.control" ] ||
-      ! apt-cache show "$package" >/dev/null 2>&1 || echo "$package"
-  fi
+  local package=postgresql-$(major_version)-similarity
+  [ "$1" = test ] && [ ! -e "$("$PG_CONFIG" --sharedir)/extension/pg_similarity.control" ] || return 0
+  ! apt-cache show "$package" >/dev/null 2>&1 || echo "$package"
 }
 
-# install_packages PACKAGE...: Debian, as root. MAJOR stands for the major
-# version of the server that is or will be there: headers must be its own.
+# install_packages PACKAGE...: Debian, as root. A name may hold MAJOR for the
+# major version of the server that is or will be installed, because headers must
+# match the server.
 #
-# A server package makes and starts a cluster when it is first installed. That
-# is not ours to leave behind, so it is told not to, and told back afterwards.
+# A server package makes and starts a cluster when it is first installed. The
+# installation turns this off, and restores the setting afterwards.
 install_packages()
 (
   config=/etc/postgresql-common/createcluster.conf
@@ -248,7 +252,7 @@ close_scratch()
 copy_sources()
 {
   mkdir "$scratch/sources"
-  cp -r "$root"/{Makefile,simdup.control,sql,src} "$scratch/sources/"
+  cp -r "$root"/{Makefile,simdup.control,doc,sql,src} "$scratch/sources/"
   find "$scratch/sources/src" -name '*.[ob]*' -delete
   echo "$scratch/sources"
 }
@@ -257,7 +261,7 @@ copy_sources()
 # privately, bin in $bindir.
 private_install()
 {
-  local tree=${1:-$root} prefix=$scratch/pg from_bin from_lib from_share dir
+  local tree=${1:-$root} prefix=$scratch/pg from_bin from_lib from_share
   from_bin=$("$PG_CONFIG" --bindir)
   from_lib=$("$PG_CONFIG" --pkglibdir)
   from_share=$("$PG_CONFIG" --sharedir)
@@ -265,21 +269,12 @@ private_install()
   # Share and library folders keep their place relative to bin.
   pkglibdir=$prefix$from_lib
   sharedir=$prefix$from_share
-  mkdir -p "$bindir" "$pkglibdir" "$sharedir/extension" "$sharedir/tsearch_data"
+  mkdir -p "$bindir" "$pkglibdir" "$sharedir"
   cp -L "$from_bin"/* "$bindir/"
-  ln -sf "$from_lib"/* "$pkglibdir/"
-  # the folders that something is put into are its own, of links
-  for dir in "$from_share"/*; do
-    [ -d "$sharedir/${dir##*/}" ] || ln -sf "$dir" "$sharedir/"
-  done
-  for dir in extension tsearch_data; do
-    ln -sf "$from_share/$dir"/* "$sharedir/$dir/"
-  done
+  cp -rs "$from_lib/." "$pkglibdir/"
+  cp -rs "$from_share/." "$sharedir/"
   # An installed simdup is not the one under test.
-  rm -rf "$pkglibdir"/simdup.so "$sharedir"/extension/simdup* "$pkglibdir"/bitcode
-  mkdir -p "$pkglibdir/bitcode"
-  ln -sf "$from_lib"/bitcode/* "$pkglibdir/bitcode/"
-  rm -rf "$pkglibdir"/bitcode/simdup*
+  rm -rf "$pkglibdir"/simdup.so "$pkglibdir"/bitcode/simdup* "$sharedir"/extension/simdup*
 
   make -s -C "$tree" PG_CONFIG="$PG_CONFIG" all >&2
   make -s -C "$tree" PG_CONFIG="$PG_CONFIG" install bindir="$bindir" \
@@ -288,7 +283,6 @@ private_install()
     chown -R "$server_user" "$prefix"
   fi
   export PATH="$bindir:$PATH"
-  regress_dir=$(dirname "$("$PG_CONFIG" --pgxs)")/../test
 }
 
 # start_cluster NAME [SETTING=VALUE...]: initialise and start one; exports the

@@ -2,20 +2,20 @@
 #
 # pg_regress runs the tests in SQL and the isolation specs; prove runs the unit
 # tests of core/, which need no server, and the scripts, which start their own.
-# Each of them tells what it ran and sums up; the last line adds the sums.
-# Names given to `test/run test` choose among the test files, and $folders
+# Each of them lists its tests and their sum. The last line adds the sums.
+# Names given to `test/run test` choose among the test files, and $FOLDERS
 # among the kinds of tests.
 #
 #   ENCODING=LATIN1         the databases' encoding, UTF8 by default
 #   SETTINGS="name=value …" for every server that is started
 #   PROVE_FLAGS="…"         as for prove
 #
-# Under these, what can't depend on them is left out: the unit tests, under
-# another encoding the scripts that make databases of encodings they name, and
-# with jit=on those that turn it off. What an encoding can't hold is skipped.
+# With one of these, tests that cannot depend on it are left out: the unit tests;
+# under ENCODING the scripts that choose encodings by themselves; under jit=on
+# those that turn it off. A test skips texts that the encoding cannot hold.
 
 chosen=("$@")
-folders=${folders:-unit sql specs t}
+folders=${FOLDERS:-unit sql specs t}
 . "$root/test/sums.sh"
 summed=
 read -ra settings <<<"${SETTINGS:-}"
@@ -23,7 +23,7 @@ jobs=$(getconf _NPROCESSORS_ONLN)
 # a crowded machine is slow, not wrong
 export PGCTLTIMEOUT=600 PG_TEST_TIMEOUT_DEFAULT=600
 
-# end_suite: whatever stops the suite before its sum is a failure, and says so.
+# end_suite: a suite that stops before its sum has failed, and says so.
 end_suite()
 {
   local status=$?

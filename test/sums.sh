@@ -13,26 +13,38 @@ say_sum()
   echo "$passed passed, $failed failed$([ "$skipped" = 0 ] || echo ", $skipped skipped")"
 }
 
-# counted COMMAND...: add its sum, of its last line, and show the rest of what it
-# says. An end without a sum, or in failure with no failure in it, is a failure.
-counted()
+# add_sum LOG STATUS: of a run that wrote LOG, whose last line is its sum, and ended
+# with STATUS. Without a sum, or in failure with no failure in it, it has failed.
+add_sum()
 {
-  local status=0 before=$failed log
-  log=$(mktemp "${TMPDIR:-/tmp}/simdup-sum.XXXXXX")
-  "$@" 2>&1 | tee "$log" | grep --line-buffered -vE "$sum_line" || status=${PIPESTATUS[0]}
-  if [[ $(grep -E "$sum_line" "$log" | tail -n 1) =~ $sum_line ]]; then
+  local before=$failed status=$2
+  if [[ $(grep -E "$sum_line" "$1" | tail -n 1) =~ $sum_line ]]; then
     passed=$((passed + BASH_REMATCH[1]))
     failed=$((failed + BASH_REMATCH[2]))
     skipped=$((skipped + ${BASH_REMATCH[4]:-0}))
   else
     status=1
   fi
-  rm -f "$log"
   [ "$status" = 0 ] || [ "$failed" != "$before" ] || failed=$((failed + 1))
 }
 
-# check NAME COMMAND...: holds if the command succeeds; else what it said. -e
-# holds in a function too, which is why it has a shell of its own.
+without_sum()
+{
+  grep --line-buffered -vE "$sum_line" || true
+}
+
+# counted COMMAND...: add its sum, and show the rest of what it says.
+counted()
+{
+  local status=0 log
+  log=$(mktemp "${TMPDIR:-/tmp}/simdup-sum.XXXXXX")
+  "$@" 2>&1 | tee "$log" | without_sum || status=$?
+  add_sum "$log" "$status"
+  rm -f "$log"
+}
+
+# check NAME COMMAND...: ok if the command succeeds; otherwise not ok, with its
+# output. The command has a shell of its own, so that -e works in functions.
 check()
 {
   local name=$1 status log

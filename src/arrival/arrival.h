@@ -1,10 +1,10 @@
 /*
  * arrival.h
- *	  What the arrival triggers share: arguments, rows, locks, search, plans.
+ *	  Shared by the arrival triggers: arguments, rows, locks, search, plans.
  *
- * A firing goes: setup (arguments, checked once a statement), the new row's
- * fingerprint, locks where asked for, search, and then what the trigger is
- * for: flag, log or refuse.
+ * A trigger that fires reads its arguments (once a statement) and the new
+ * row's fingerprint, takes locks if it shall, and searches. Then it does its
+ * own work: flag, log or refuse.
  */
 #ifndef SIMDUP_ARRIVAL_ARRIVAL_H
 #define SIMDUP_ARRIVAL_ARRIVAL_H
@@ -91,11 +91,11 @@ typedef enum ArrivalPlan
 	ARRIVAL_LOG		   /* writes one row of the log */
 } ArrivalPlan;
 
-/* A condition of a search. */
+/* The condition that a search has for near rows. */
 typedef struct ArrivalCondition
 {
 	char *text;
-	bool indexed; /* is the index that serves it worth using always? */
+	bool indexed; /* is an index always made to serve it? */
 } ArrivalCondition;
 
 /* Columns of the searches' results. */
@@ -130,6 +130,7 @@ extern AttrNumber simdup_arrival_fp_column(TriggerData *trigdata,
 extern void simdup_arrival_check_written(TriggerData *trigdata,
 										 const ArrivalUsage *usage,
 										 AttrNumber attnum);
+extern void simdup_arrival_check_log(Oid log, Oid key_type);
 extern void simdup_arrival_read_arguments(TriggerData *trigdata,
 										  ArrivalTrigger *at);
 
@@ -167,6 +168,7 @@ extern void simdup_arrival_keep_plan(ArrivalTrigger *at, ArrivalPlan kind,
 extern void simdup_arrival_execute(SPIPlanPtr plan, Datum *values,
 								   const char *nulls, Snapshot snapshot,
 								   long limit);
+extern Portal simdup_arrival_open(SPIPlanPtr plan, Snapshot snapshot);
 
 /* search.c */
 extern Oid simdup_arrival_owner(Oid table);

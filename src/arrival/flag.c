@@ -1,7 +1,7 @@
 /*
  * flag.c
  *	  simdup_flag_trigger(fp, flag, key, k [, 'lock']): marks a row with the
- *	  key of the nearest row that was there before.
+ *	  key of the nearest row that the table holds already.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -60,7 +60,7 @@ nearest_key(TriggerData *trigdata, ArrivalTrigger *at, const ArrivalRow *row,
 	return key;
 }
 
-/* A key that the flag's type would round, say, would name another row. */
+/* A key that the flag's type rounds would name another row. */
 static void
 check_same_key(TriggerData *trigdata, ArrivalTrigger *at, Datum key, Datum flag)
 {

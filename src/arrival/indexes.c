@@ -1,11 +1,11 @@
 /*
  * indexes.c
- *	  Which condition finds near rows by the indexes that the table has.
+ *	  The condition that finds near rows by the indexes of a table.
  *
- * An index on fp whose operator class has fp <@ ball serves that, at any
- * distance. Where there is none but one of the compact kind,
- * gin (simhash_blocks(fp, n)) with n > k, rows within k share a block: that is
- * searched first, and the ball decides.
+ * An index on fp whose operator class has the operator fp <@ ball serves that
+ * operator, at any distance. A compact index, gin (simhash_blocks(fp, n)) with
+ * n > k, serves if there is no other: rows within k share a block. The
+ * condition then asks for a common block, and for the ball.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -24,10 +24,9 @@
 #include "server/catalog.h"
 
 /*
- * GIN is worth probing up to this radius whatever the table's size was when
- * the plan was made: it may have been empty then, and hold a million rows at
- * the end of the same COPY. Above it a scan is cheaper and the planner is left
- * alone. Other access methods are worth it at every radius.
+ * Up to this radius, GIN is always made to serve the search. Above it, a scan
+ * is cheaper, and the planner chooses. Other access methods are made to serve
+ * at every radius.
  */
 #define MAX_GIN_RADIUS 12
 

@@ -10,40 +10,40 @@
  * of rows in 15). There each pair of k + 2 blocks is a lock, as near rows
  * agree in two of them (one pair of unrelated rows in 160).
  *
- * The locks are heavyweight ones of the advisory kind: seen in pg_locks,
- * subject to lock_timeout and deadlock detection, kept by PREPARE
- * TRANSACTION. pg_advisory_lock and its kin fill the tag's last field
- * (objsubid) with 1 or 2; ours is never below ARRIVAL_TAG, so they cannot
- * meet. The other fields are database, table and the values of the blocks.
+ * The locks are heavyweight advisory locks. pg_locks shows them, lock_timeout
+ * and deadlock detection apply, and PREPARE TRANSACTION keeps them.
+ * pg_advisory_lock fills the tag's last field (objsubid) with 1 or 2. Here it
+ * is never below ARRIVAL_TAG, so the two kinds do not meet. The other fields
+ * are database, table and the values of the blocks.
  *
  * Order. One row takes its locks in a fixed order of blocks and then, shared,
  * the table's tag. Each row has one value in each block, so transactions of
- * one row cannot deadlock over these locks alone. They can in combination with
- * the row locks of the server, since a BEFORE INSERT trigger locks blocks
- * before the statement locks a row, and a BEFORE UPDATE trigger after that. An
- * AFTER trigger always locks blocks last.
+ * one row cannot deadlock over these locks alone. Together with row locks they
+ * can. A BEFORE INSERT trigger locks blocks before ON CONFLICT locks a row. A
+ * BEFORE UPDATE trigger locks them after the row. An AFTER trigger always
+ * locks blocks last.
  *
  * Room. The lock table has max_locks_per_transaction entries for each session
  * and prepared transaction, in common. Each transaction may fill three
- * quarters of its own entries with blocks. Beyond that it needs portions of a
- * reserve, an eighth of the whole, each of which is a lock itself. So all
- * arrivals of all sessions together never fill more than seven eighths of the
- * lock table.
+ * quarters of its own entries with blocks. For more it needs portions of a
+ * reserve, which is an eighth of the lock table. A portion is a lock itself,
+ * so no two transactions have the same one. All arrivals of all sessions
+ * together never fill more than seven eighths of the lock table.
  *
  * The whole table. A transaction that gets no portion stops locking blocks and
- * locks the table's tag exclusively: it waits for transactions that have
- * arrivals, and holds up later ones, until it ends. The shared lock comes last
- * so that a single row may wait for a block of a bulk load that is about to
- * take the exclusive one. Two transactions that both have arrivals and both
- * want the exclusive lock would wait for each other for ever: the second gets
+ * locks the table's tag exclusively. It waits for transactions that have
+ * arrivals, and holds up later ones until it ends. Single rows take the shared
+ * lock last, so they can wait for a block of a bulk load that is about to take
+ * the exclusive one. Two transactions that both have arrivals and both want
+ * the exclusive lock would wait for each other for ever. The second one gets
  * an error at once, which says what to raise.
  *
- * Foreign tables. No snapshot of ours reaches another server: postgres_fdw
- * reads there as of its first query in the transaction, so a row whose lock
- * was waited for later would stay unseen. Where a search reaches a foreign
- * table, the first arrival takes the table's tag exclusively at once. The
- * rollback of a savepoint does not give it back, as it does not renew the
- * snapshots there.
+ * Foreign tables. A snapshot of this server does not reach another one:
+ * postgres_fdw reads there as of its first query in the transaction. A row
+ * that was committed there while a lock was waited for would stay unseen. So
+ * if a search reaches a foreign table, the first arrival takes the table's tag
+ * exclusively at once. The rollback of a savepoint keeps it, since the
+ * snapshots on the other servers stay as they are.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -63,8 +63,9 @@
 #include "type/simhash64.h"
 
 /*
- * objsubid: distance and block, seven bits each, so that triggers with another
- * k on one table lock in spaces of their own, and the table's tag is apart.
+ * objsubid holds distance and block, seven bits each. So triggers with
+ * different k on one table have spaces of their own, and the table's tag is
+ * apart.
  */
 #define ARRIVAL_TAG 0x4000
 #define TURN_TAG (ARRIVAL_TAG | 1)	  /* to take the table's exclusively */
@@ -204,8 +205,8 @@ room_for(int n)
 }
 
 /*
- * The table's tag, exclusively. A transaction that holds it shared must not
- * wait for another one that does and wants the same: that one waits for it.
+ * Take the table's tag exclusively. A transaction that holds it shared takes
+ * the turn first. If another one has the turn, the two would deadlock.
  */
 static void
 lock_table(Oid table)

@@ -1,10 +1,10 @@
 /*
  * log.c
- *	  simdup_log_trigger(fp, key, k, log_table [, 'lock']): one row of the log
- *	  for each row within k of the one that arrives.
+ *	  simdup_log_trigger(fp, key, k, log_table [, 'lock']): writes a row to the
+ *	  log for each row within k of the row that arrives.
  *
- * FOR EACH ROW it searches once a row. FOR EACH STATEMENT it joins the
- * transition table with the table, which suits bulk loads.
+ * FOR EACH ROW, the trigger searches once a row. FOR EACH STATEMENT, it joins
+ * the transition table with the table, which suits bulk loads.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -63,7 +63,7 @@ log_pair(ArrivalTrigger *at, Datum *values, const bool *isnull)
 
 	for (int i = 0; i < 3; i++)
 		nulls[i] = isnull[i] ? 'n' : ' ';
-	/* looked up for each row: triggers on the log may rename it */
+	/* look the plan up for each row: triggers on the log may rename it */
 	simdup_arrival_execute(log_plan(at), values, nulls, InvalidSnapshot, 0);
 }
 
@@ -96,9 +96,9 @@ log_found(ArrivalTrigger *at, ArrivalFound found, const ArrivalRow *row)
 }
 
 /*
- * A deferred event whose row has another fingerprint by now leaves it to the
- * event that changed it, if this trigger fires for every such change. So each
- * pair is logged once, with the fingerprints that are there at the end.
+ * Does a later event log this row? An UPDATE that gave the row another
+ * fingerprint has an event of its own, if this trigger fires for every UPDATE.
+ * So a deferred trigger logs each pair once, as it is at the end.
  */
 static bool
 left_to_later_event(const Trigger *trigger, const ArrivalRow *row)

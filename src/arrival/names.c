@@ -1,9 +1,9 @@
 /*
  * names.c
- *	  Names that the SQL of the triggers is written with, quoted.
+ *	  Names for the SQL text of the triggers, quoted.
  *
- * An object whose OID a trigger knows may be gone by the time its name is
- * asked for: that is an error here, so that callers need not look.
+ * A trigger may know the OID of an object that is gone by now. These functions
+ * raise an error then, so no caller sees a null pointer.
  */
 #include "postgres.h"
 #include "compat.h"

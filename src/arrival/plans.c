@@ -14,6 +14,7 @@
 #include "utils/memutils.h"
 #include "utils/plancache.h"
 #include "utils/resowner.h"
+#include "utils/snapmgr.h"
 
 #include "arrival/arrival.h"
 
@@ -37,7 +38,7 @@ static HTAB *plans = NULL;
 static List *replaced = NIL;
 
 /*
- * How many of the plans are being executed. What they execute may be anybody's
+ * How many of the plans are being made or executed. That may run anybody's
  * code (policies, triggers on the log), which may fire arrival triggers and
  * invalidate plans: none is freed meanwhile.
  */
@@ -61,9 +62,9 @@ plan_source(SPIPlanPtr plan)
 }
 
 /*
- * The plan cache replans by itself, but it does so under the session's
- * settings, and from text: after any change of what the text names, only we
- * can write it again, by the new names.
+ * The plan cache replans by itself, but under the session's settings and from
+ * the old text. A search is planned here, under settings of its own. After a
+ * rename, its text is written again, with the new name.
  */
 static bool
 is_usable(const PlanEntry *entry)
@@ -86,7 +87,7 @@ simdup_arrival_plan(ArrivalTrigger *at, ArrivalPlan kind)
 	return entry != NULL && is_usable(entry) ? entry->plan : NULL;
 }
 
-/* Also rids the cache of what has become invalid: dropped triggers, say. */
+/* Frees replaced plans, and the plans of dropped triggers. */
 static void
 free_unusable_plans(void)
 {
@@ -142,22 +143,41 @@ enter_plan(PlanKey key, SPIPlanPtr plan)
 	return entry;
 }
 
+/* Plan now rather than at the first execution. */
+static void
+plan_now(SPIPlanPtr plan)
+{
+	executing++;
+	PG_TRY();
+	{
+		ReleaseCachedPlan(SPI_plan_get_cached_plan(plan), CurrentResourceOwner);
+	}
+	PG_FINALLY();
+	{
+		executing--;
+	}
+	PG_END_TRY();
+}
+
 /* Keep a plan just prepared. A search is planned at once. */
 void
 simdup_arrival_keep_plan(ArrivalTrigger *at, ArrivalPlan kind, SPIPlanPtr plan)
 {
+	PlanKey key = plan_key(at, kind);
 	PlanEntry *entry;
 
 	if (plans == NULL)
 		create_cache();
 	free_unusable_plans();
-	entry = enter_plan(plan_key(at, kind), plan);
+	entry = enter_plan(key, plan);
 	/* not usable if planning fails */
 	entry->generation = -1;
 	if (kind == ARRIVAL_LOG)
 		return;
-	ReleaseCachedPlan(SPI_plan_get_cached_plan(plan), CurrentResourceOwner);
-	entry->generation = plan_source(plan)->generation;
+	plan_now(plan);
+	entry = hash_search(plans, &key, HASH_FIND, NULL);
+	if (entry != NULL && entry->plan == plan)
+		entry->generation = plan_source(plan)->generation;
 }
 
 /* Execute a kept plan; SPI_processed and SPI_tuptable have the result. */
@@ -181,4 +201,25 @@ simdup_arrival_execute(SPIPlanPtr plan, Datum *values, const char *nulls,
 	if (result < 0)
 		elog(ERROR, "SPI_execute_snapshot failed: %s",
 			 SPI_result_code_string(result));
+}
+
+/* Open a portal for a kept plan without parameters. */
+Portal
+simdup_arrival_open(SPIPlanPtr plan, Snapshot snapshot)
+{
+	Portal portal;
+
+	executing++;
+	PG_TRY();
+	{
+		PushActiveSnapshot(snapshot);
+		portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
+		PopActiveSnapshot();
+	}
+	PG_FINALLY();
+	{
+		executing--;
+	}
+	PG_END_TRY();
+	return portal;
 }

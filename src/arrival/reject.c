@@ -1,7 +1,7 @@
 /*
  * reject.c
- *	  simdup_reject_trigger(fp, key, k): a row within k of another is refused,
- *	  like one that violates a unique constraint; also as a constraint trigger.
+ *	  simdup_reject_trigger(fp, key, k): refuses a row within k of another, as
+ *	  a unique constraint does; also as a constraint trigger.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -36,9 +36,9 @@ may_select_column(Oid table, const char *column)
 }
 
 /*
- * The DETAIL tells this user nothing that a SELECT would not: the other row's
- * key to those who may read the key, its distance to those who may also read
- * the fingerprint.
+ * The DETAIL, which tells this user nothing that a SELECT would not. The other
+ * row's key is for users who may read keys. Its distance is for users who may
+ * read fingerprints too.
  */
 static int
 detail_of(ArrivalTrigger *at, const char *key, const char *fp,

@@ -1,10 +1,10 @@
 /*
  * search.c
- *	  Who is within k of the row that arrives?
+ *	  Finds the rows within k of the row that arrives.
  *
- * Rows are told apart by their key: one with the new row's key is the row
- * itself (or the row that an upsert is about to update) and no duplicate of
- * it. Versions of the row that have no key yet are told by their place.
+ * Rows are told apart by their key. A row with the new row's key is the row
+ * itself, or the row that an upsert is about to update, and no duplicate. A
+ * row whose key is NULL is told by its place.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -31,19 +31,19 @@ enum
 	PARAM_KEY,	/* $2: its key */
 	PARAM_CTID, /* $3, $4: the version of it that is stored */
 	PARAM_TABLEOID,
-	PARAM_XMIN, /* $5, $6: who stored that; AFTER only */
+	PARAM_XMIN, /* $5, $6: transaction and command that stored it; AFTER only */
 	PARAM_CMIN,
 	N_PARAMS
 };
 
 /*
- * Settings that any user may change and that a search must not heed.
+ * A search ignores settings that any user may change.
  *
- * gin_fuzzy_search_limit alone changes what a search finds: GIN leaves rows
- * out at random. The settings of the planner choose how rows are found, and
- * force_custom_plan would choose anew for each row. search_path and
- * transform_null_equals have nothing to act on in the text; row_security
- * either applies, to flag and log, or is an error.
+ * gin_fuzzy_search_limit is the only one that changes what a search finds: GIN
+ * leaves rows out at random. Settings of the planner change how rows are
+ * found. force_custom_plan would plan anew for each row, under the settings of
+ * the session. search_path and transform_null_equals do not act on the text,
+ * which qualifies every name. row_security raises an error or does nothing.
  */
 static void
 set_for_search(const char *name, const char *value)
@@ -53,8 +53,8 @@ set_for_search(const char *name, const char *value)
 }
 
 /*
- * For the time of execution. Hardly a session has changed these, so a row
- * costs two comparisons. Returns what release_settings takes.
+ * Settings for the time of execution. Sessions seldom change them, so a row
+ * costs two comparisons. Returns the argument of release_settings.
  */
 static int
 hold_settings(void)
@@ -78,11 +78,11 @@ release_settings(int nestlevel)
 }
 
 /*
- * For the time of planning. The table may be empty now, and hold a million
- * rows at the end of the same COPY: where the index is worth it, other ways
- * are discouraged. A plain index scan is a scan of the whole index where
- * nothing fits the condition, so the index is read by a bitmap scan. JIT would
- * compile for a plan that looks expensive only because of this.
+ * Settings for the time of planning. The table may be empty now, and hold a
+ * million rows at the end of the same COPY. So a search that an index serves
+ * well is made to use it, by a bitmap scan. Plain index scans are discouraged
+ * too: on an index that does not fit the condition they read all of it. JIT
+ * would compile for a plan that looks expensive only because of this.
  */
 static int
 hold_planner_settings(bool indexed)
@@ -99,7 +99,7 @@ hold_planner_settings(bool indexed)
 	return nestlevel;
 }
 
-/* The plan of a search, made under these settings; prepared if need be. */
+/* The plan of a search, from the cache or prepared now. */
 static SPIPlanPtr
 search_plan(TriggerData *trigdata, ArrivalTrigger *at, ArrivalPlan kind)
 {
@@ -132,9 +132,9 @@ search_plan(TriggerData *trigdata, ArrivalTrigger *at, ArrivalPlan kind)
 }
 
 /*
- * What the searches see. A search that has locked must see what committed
- * while it waited, whatever the isolation level: a snapshot taken now. Others
- * see what their transaction sees.
+ * The snapshot of a search. A search that has locked must see what committed
+ * while it waited, at every isolation level, so it takes a snapshot now. Other
+ * searches see what their transaction sees.
  */
 static Snapshot
 search_snapshot(ArrivalTrigger *at)
@@ -248,10 +248,8 @@ simdup_arrival_search_statement(TriggerData *trigdata, ArrivalTrigger *at)
 	Portal portal;
 
 	CommandCounterIncrement();
-	PushActiveSnapshot(at->lock ? GetLatestSnapshot()
-								: GetTransactionSnapshot());
-	portal = SPI_cursor_open(NULL, plan, NULL, NULL, true);
-	PopActiveSnapshot();
+	portal = simdup_arrival_open(plan, at->lock ? GetLatestSnapshot()
+												: GetTransactionSnapshot());
 	release_settings(nestlevel);
 	return portal;
 }
@@ -271,9 +269,9 @@ simdup_arrival_fetch(Portal portal, long n)
 }
 
 /*
- * Under REPEATABLE READ and SERIALIZABLE a row found may have been committed
- * after this transaction's snapshot: then the two cannot be ordered, and the
- * way out is to run the transaction again.
+ * Under REPEATABLE READ and SERIALIZABLE, a row found may have been committed
+ * after this transaction's snapshot. Then the two transactions cannot be
+ * ordered, and this one has to run again.
  */
 void
 simdup_arrival_require_visible(ArrivalTrigger *at, ArrivalFound found, uint64 i)

@@ -2,10 +2,10 @@
  * setup.c
  *	  The trigger that fires, as one statement sees it.
  *
- * It is kept in fn_extra, which the executor gives to each trigger for the
- * length of a statement. It holds OIDs and column numbers, never names. The
- * relations behind the OIDs are locked; a relation that changes in spite of
- * that, in this very session, makes the next row set the trigger up again.
+ * The state is kept in fn_extra, which the executor gives to each trigger for
+ * the length of a statement. It holds OIDs and column numbers, never names.
+ * Locks keep other sessions from changing the relations behind the OIDs. A
+ * change by this session makes the next row set the trigger up again.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -105,7 +105,7 @@ find_origin(TriggerData *trigdata, ArrivalTrigger *at)
 
 	/*
 	 * The writer has locked only the partition. Lock the parent too, so that
-	 * nobody renames or drops it while this transaction searches it by name.
+	 * no other session renames or drops it before the search.
 	 */
 	if (OidIsValid(at->table))
 		LockRelationOid(at->table, AccessShareLock);

@@ -1,7 +1,7 @@
 /*
  * text.c
- *	  SQL text of the searches. Every name in it is qualified, so that no
- *	  setting of the session can change what it means.
+ *	  SQL text of the searches. Every name in it is qualified, so no setting of
+ *	  the session changes its meaning.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -76,7 +76,7 @@ statement_search_text(TriggerData *trigdata, const SearchNames *n)
 						 " AND o.%s OPERATOR(%s.=) n.%s)",
 						 quote_identifier(trigger->tgoldtable), n->key,
 						 n->equal, n->key, n->fp, n->extension, n->fp);
-	/* each OFFSET is a fence: first a search for each new row, then the rest */
+	/* each OFFSET is a fence: the planner joins only after the searches */
 	appendStringInfo(&buf,
 					 ") SELECT p.old_key, p.distance, p.tableoid, p.ctid, p.new_key"
 					 " FROM (SELECT t.*, n.key AS new_key FROM simdup_new n CROSS JOIN LATERAL"
@@ -90,7 +90,7 @@ statement_search_text(TriggerData *trigdata, const SearchNames *n)
 	return buf.data;
 }
 
-/* The text; *indexed: shall its plan use the index, whatever that costs? */
+/* The text of a search. *indexed: is its plan made to use an index? */
 char *
 simdup_arrival_text(TriggerData *trigdata, ArrivalTrigger *at, ArrivalPlan kind,
 					bool *indexed)

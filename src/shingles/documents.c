@@ -11,6 +11,7 @@
 
 #include "server/arguments.h"
 #include "server/catalog.h"
+#include "server/progress.h"
 #include "server/query.h"
 #include "shingles/documents.h"
 #include "type/simhash64.h"
@@ -39,17 +40,19 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 static void
 grow(SimdupDocuments *documents)
 {
-	Size n = documents->capacity ? (Size) documents->capacity * 2 : 1024;
+	Size n = documents->capacity == 0 ? 1024 : (Size) documents->capacity * 2;
 
 	n = Min(n, MAX_DOCUMENTS);
 	if (documents->n == MAX_DOCUMENTS)
 		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				errmsg("too many documents for one call"),
-				errdetail("It takes at most %u.", MAX_DOCUMENTS));
+				errdetail("At most %u documents fit into one call.",
+						  MAX_DOCUMENTS));
 	if (documents->capacity == 0)
 	{
 		documents->sizes = palloc(n * sizeof(uint32));
 		documents->offsets = palloc(n * sizeof(int64));
+		documents->digests = palloc(n * sizeof(uint32));
 		if (OidIsValid(documents->fp_type))
 			documents->fps = palloc(n * sizeof(uint64));
 	}
@@ -58,10 +61,23 @@ grow(SimdupDocuments *documents)
 		documents->sizes = repalloc_huge(documents->sizes, n * sizeof(uint32));
 		documents->offsets =
 			repalloc_huge(documents->offsets, n * sizeof(int64));
-		if (documents->fps)
+		documents->digests =
+			repalloc_huge(documents->digests, n * sizeof(uint32));
+		if (documents->fps != NULL)
 			documents->fps = repalloc_huge(documents->fps, n * sizeof(uint64));
 	}
 	documents->capacity = (uint32) n;
+}
+
+/* Some bits of a set: equal for equal sets. */
+static uint32
+digest_of(const SimdupHashes *set)
+{
+	uint64 digest = 0;
+
+	for (size_t i = 0; i < set->n; i++)
+		digest = simdup_mix64(digest ^ set->hashes[i]);
+	return (uint32) digest;
 }
 
 static void
@@ -72,16 +88,15 @@ add_document(SimdupDocuments *documents, uint64 fp, const SimdupHashes *set)
 
 	if (number == documents->capacity)
 		grow(documents);
-	if (documents->fps)
+	if (documents->fps != NULL)
 		documents->fps[number] = fp;
 	documents->sizes[number] = (uint32) set->n;
+	documents->digests[number] = digest_of(set);
 	documents->offsets[number] =
 		simdup_tempfile_append(documents->sets, set->hashes,
 							   set->n * sizeof(uint64));
 	documents->n++;
 	MemoryContextSwitchTo(old);
-	if (documents->sink)
-		documents->sink(documents->arg, number, set);
 }
 
 /* A SimdupRowSink. */
@@ -109,12 +124,12 @@ add_row(void *arg, TupleTableSlot *row)
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(documents->row_context);
+	simdup_progress_done(++documents->n_rows);
 }
 
 SimdupDocuments *
 simdup_read_documents(FunctionCallInfo fcinfo, int key_type_at,
-					  SimdupShingling shingling, bool with_fingerprint,
-					  SimdupDocumentSink sink, void *arg)
+					  SimdupShingling shingling, bool with_fingerprint)
 {
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "simdup documents",
@@ -126,8 +141,6 @@ simdup_read_documents(FunctionCallInfo fcinfo, int key_type_at,
 	documents->row_context = AllocSetContextCreate(context, "simdup document",
 												   ALLOCSET_DEFAULT_SIZES);
 	documents->shingling = shingling;
-	documents->sink = sink;
-	documents->arg = arg;
 	documents->keys =
 		simdup_keys_begin(simdup_key_type_argument(fcinfo, key_type_at));
 	if (with_fingerprint)
@@ -135,6 +148,7 @@ simdup_read_documents(FunctionCallInfo fcinfo, int key_type_at,
 			simdup_sibling_type(fcinfo->flinfo->fn_oid, "simhash64");
 	documents->sets = simdup_tempfile_create();
 	documents->loaded_number[0] = documents->loaded_number[1] = NO_NUMBER;
+	simdup_progress_phase("reading", 0);
 	simdup_run_query(text_to_cstring(PG_GETARG_TEXT_PP(0)), "query",
 					 check_columns, add_row, documents);
 	MemoryContextSwitchTo(old);
@@ -160,7 +174,7 @@ simdup_document_set(SimdupDocuments *documents, uint32 number, int buffer)
 	set->n = documents->sizes[number];
 	if (set->n > set->size)
 	{
-		if (set->hashes)
+		if (set->hashes != NULL)
 			pfree(set->hashes);
 		set->size = set->n;
 		set->hashes = MemoryContextAllocHuge(documents->context,

@@ -11,30 +11,26 @@
 #include "server/tempfile.h"
 #include "text/shingling.h"
 
-/* Called for each document that has shingles, with its number and its set. */
-typedef void (*SimdupDocumentSink)(void *arg, uint32 number,
-								   const SimdupHashes *set);
-
 /*
  * Documents are numbered from 0 in query order; those without a shingle (or
  * without a fingerprint, where there are any) are left out. Each takes some
- * twenty bytes of memory and its key.
+ * twenty bytes of memory and its key. Reading reports its progress.
  */
 typedef struct SimdupDocuments
 {
 	MemoryContext context; /* all of it */
 	MemoryContext row_context;
 	SimdupShingling shingling;
-	Oid fp_type;			 /* InvalidOid: no fingerprint column */
-	SimdupDocumentSink sink; /* or NULL */
-	void *arg;
+	Oid fp_type;  /* InvalidOid: no fingerprint column */
+	int64 n_rows; /* read so far */
 
 	uint32 n;
 	uint32 capacity;
 	SimdupKeys *keys;
-	uint64 *fps;	/* NULL without */
-	uint32 *sizes;	/* of the sets */
-	int64 *offsets; /* of the sets in the file */
+	uint64 *fps;	 /* NULL without */
+	uint32 *sizes;	 /* of the sets */
+	uint32 *digests; /* of the sets */
+	int64 *offsets;	 /* of the sets in the file */
 	SimdupTempFile *sets;
 
 	SimdupHashes loaded[2]; /* see simdup_document_set */
@@ -45,9 +41,10 @@ typedef struct SimdupDocuments
  * Read a query of (key, content), or (key, fingerprint, content). The key type
  * is that of the function's argument key_type_at, bigint where there is none.
  */
-extern SimdupDocuments *simdup_read_documents(
-	FunctionCallInfo fcinfo, int key_type_at, SimdupShingling shingling,
-	bool with_fingerprint, SimdupDocumentSink sink, void *arg);
+extern SimdupDocuments *simdup_read_documents(FunctionCallInfo fcinfo,
+											  int key_type_at,
+											  SimdupShingling shingling,
+											  bool with_fingerprint);
 extern void simdup_documents_end(SimdupDocuments *documents);
 
 /* The set of a document, valid until the next call with the same buffer. */

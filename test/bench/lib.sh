@@ -63,8 +63,8 @@ times_of()
 
 # ratio LABEL "SQL A" "SQL B" [RUNS] [TARGET]: time A and B in turn, A B A B …,
 # and print the medians in milliseconds. All runs are in one session, after one
-# untimed run of each. $before is SQL to run, untimed, before every run, such as
-# TRUNCATE. $rows is the number of rows to print. Let A and B return one row,
+# untimed run of each. The SQL in $before, such as a TRUNCATE, runs untimed before
+# every run. The number of rows to print is $rows. Let A and B return one row,
 # because the time to fetch rows counts too.
 ratio()
 {

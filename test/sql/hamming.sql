@@ -26,9 +26,9 @@ SELECT row_number() OVER (ORDER BY id) AS i, fp AS q FROM fps WHERE id IN (1, 10
 UNION ALL VALUES (10, '0000000000000000'::simhash64), (11, '0123456789abcdef');
 ANALYZE fps;
 
--- Rows that a plain scan, a bitmap scan and a scan of the table do not have in
--- common, a row that comes twice included, for these radii and all queries;
--- and whether the plans were what they should be.
+-- The differences between a plain scan, a bitmap scan and a scan of the table,
+-- for these radii and all queries. A row that a scan returns twice is a
+-- difference. planned: the plans were the expected ones.
 CREATE FUNCTION rows_of(plan text, query text, OUT ids bigint[], OUT planned bool) LANGUAGE plpgsql AS $$
 DECLARE line text;
 BEGIN
@@ -105,8 +105,8 @@ SELECT * FROM differences('many WHERE', 2, 64, 20);
 --
 -- nearest neighbours
 --
--- Lists that an ordered scan and a sort of the table do not have in common:
--- the distances of the nearest n, and with all n the rows.
+-- The differences between an ordered scan and a sort of the table: in the
+-- distances of the nearest n, and, if n is all rows, in the rows.
 CREATE FUNCTION orderings(target text, n int, OUT searches int, OUT differing int, OUT planned bool) LANGUAGE plpgsql AS $$
 DECLARE q simhash64; list text; line text; by_index text; by_scan text;
 BEGIN

@@ -1,4 +1,5 @@
 -- whole tables by shingles, and simhash candidates verified by them
+SET simdup.progress_interval = 0;
 CREATE TABLE documents (id int PRIMARY KEY, name text, body text);
 INSERT INTO documents
 SELECT i, 'doc' || i,
@@ -24,14 +25,28 @@ SELECT count(*) FROM shingle_pairs(NULL);
 SELECT count(*) FROM shingle_pairs(NULL, 1, 0.5, 'char', 10, NULL::text);
 SELECT count(*) FROM simdup_verified_pairs('SELECT', NULL, 1, 4, 'word', NULL::text);
 
--- A shingle among the rarest of too many documents leads to no pairs, and a
--- NOTICE counts it. The pairs found by other shingles are exact.
-SELECT count(*) AS found, count(*) FILTER (WHERE p.resemblance IS DISTINCT FROM t.resemblance) AS wrong
-FROM shingle_pairs('SELECT id, body || '' pair'' || id / 2 || '' more'' || id / 2 FROM documents WHERE id <= 60 ORDER BY id', 2, 0.7, 'word', 3) AS p
-LEFT JOIN (SELECT a.id AS a, b.id AS b, shingle_resemblance(a.body || ' pair' || a.id / 2 || ' more' || a.id / 2, b.body || ' pair' || b.id / 2 || ' more' || b.id / 2, 2) AS resemblance
-           FROM documents a JOIN documents b ON a.id < b.id) AS t USING (a, b);
-SELECT count(*) FROM shingle_pairs('SELECT i, ''the very same text'' FROM generate_series(1, 10) AS i', 2, 0.5, 'word', 9);
-SELECT count(*) FROM shingle_pairs('SELECT i, ''the very same text'' FROM generate_series(1, 10) AS i', 2, 0.5, 'word', 10);
+-- no pair is left out, however many documents share a shingle: equal texts,
+-- near-equal letters, and both beside texts that have nothing in common
+SELECT count(*) = 3000 * 2999 / 2 AS complete, min(common), min(resemblance), count(DISTINCT cluster) AS clusters
+FROM shingle_pairs('SELECT i, ''the very same text'' FROM generate_series(1, 3000) AS i', 2);
+SELECT count(*) = 3000 * 2999 / 2 AS complete, min(resemblance) >= 0.8 AS near, count(DISTINCT cluster) AS clusters
+FROM shingle_pairs('SELECT i, ''Dear office, please repair the street lamp that stands in front of house number '' || i || '', thank you very much'' FROM generate_series(1, 3000) AS i', 4, 0.5, 'char');
+CREATE TABLE mixed AS
+SELECT i AS id, CASE i % 3 WHEN 0 THEN (SELECT string_agg('w' || j, ' ') FROM generate_series(1, 20 + i / 3 % 5) AS j)
+                WHEN 1 THEN 'one and only one text' ELSE md5(i::text) || ' ' || md5((-i)::text) END AS body
+FROM generate_series(1, 450) AS i;
+SELECT t, found, found = expected AS same_count, wrong
+FROM unnest(ARRAY[0.3, 0.5, 0.7, 0.9, 0.95, 1.0]) AS t,
+  LATERAL (SELECT count(*) FILTER (WHERE p.a IS NOT NULL) AS found, count(*) FILTER (WHERE m.resemblance >= t) AS expected,
+                  count(*) FILTER (WHERE p.resemblance IS DISTINCT FROM m.resemblance) AS wrong
+           FROM shingle_pairs('SELECT id, body FROM mixed ORDER BY id', 1, t) AS p
+           FULL JOIN (SELECT x.id AS a, y.id AS b, shingle_resemblance(x.body, y.body, 1) AS resemblance
+                      FROM mixed x JOIN mixed y ON x.id < y.id) AS m USING (a, b)
+           WHERE p.a IS NOT NULL OR m.resemblance >= t) AS f
+ORDER BY t;
+-- 0.2.0's limit has no effect, and a NOTICE says so
+SELECT count(*) FROM shingle_pairs('SELECT id, body FROM mixed', 1, 0.5, 'word', 2);
+DROP TABLE mixed;
 
 -- beyond the memory it is allowed, the same
 SET maintenance_work_mem = '1MB';
@@ -82,7 +97,7 @@ SELECT * FROM shingle_pairs('SELECT id, body FROM documents', 0);
 SELECT * FROM shingle_pairs('SELECT id, body FROM documents', 4, 0);
 SELECT * FROM shingle_pairs('SELECT id, body FROM documents', 4, 'NaN');
 SELECT * FROM shingle_pairs('SELECT id, body FROM documents', 4, 0.5, 'line');
-SELECT * FROM shingle_pairs('SELECT id, body FROM documents', 4, 0.5, 'word', 1);
+SELECT count(*) FROM shingle_pairs('SELECT id, body FROM documents', NULL);
 SELECT * FROM simdup_verified_pairs('SELECT id, body FROM documents');
 SELECT * FROM simdup_verified_pairs('SELECT id, 1::bigint, body FROM documents');
 SELECT * FROM simdup_verified_pairs('SELECT id, simhash(body), body FROM documents', 17);

@@ -71,6 +71,14 @@ BEGIN
   RETURN (SELECT string_agg(a::text, ';' ORDER BY id) FROM arrived AS a)
     || (SELECT coalesce(string_agg(l::text, ';' ORDER BY new_key), '') FROM (SELECT new_key, old_key, distance FROM log) AS l);
 END $$;
+CREATE FUNCTION arrive_with_minhash64() RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+  CREATE TRIGGER a BEFORE INSERT OR UPDATE ON arrived FOR EACH ROW
+    EXECUTE FUNCTION minhash64_update_trigger('fp', 'body', 'place', 'w => 3');
+  INSERT INTO arrived VALUES (1, 'the lights in the park are out', 'North'), (2, 'a tree has fallen on the road', NULL);
+  UPDATE arrived SET place = 'South';
+  RETURN (SELECT string_agg(a::text, ';' ORDER BY id) FROM arrived AS a);
+END $$;
 SQL
 
 sub rows_of { return "SELECT md5(string_agg(r::text, ',' ORDER BY r::text)) FROM $_[0] AS r"; }
@@ -152,7 +160,10 @@ our @other = (
 		minhash_similarity(minhash_signature(body), minhash_signature(name)), minhash_bands_for(0.8),
 		simdup_bitmap_similarity(simdup_bitmap(body), simdup_bitmap(name)), imatch_fingerprint(body, '{word1}') FROM doc)}),
 	rows_of(q{simhash_row_expression('doc', 'body')}),
+	rows_of(q{minhash64_row_expression('doc', 'body')}),
+	rows_of(q{(SELECT minhash64_record(doc, 'body') FROM doc)}),
 	rows_of(q{(SELECT minhash64_resemblance(d), minhash64_distance(d / 64.0) FROM generate_series(0, 64) AS d)}),
+	'SELECT arrive_with_minhash64()',
 	rows_of(q{simdup_lock_arrivals('doc')}),
 	rows_of(q{simdup_icu_version()}),
 );

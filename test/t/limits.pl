@@ -1,4 +1,5 @@
-# limits: texts as large as they come: right, within memory, and stoppable.
+# limits: results for the largest texts are right, memory is bounded, and a cancel
+# stops the work.
 
 use strict;
 use warnings;
@@ -35,6 +36,17 @@ SELECT simhash(a) = simdup_hash(a)::simhash64, simhash(a, tokenizer => 'alpha') 
 FROM (SELECT repeat('a', 1000000) AS a) AS x;
 SQL
 	't|t|t|t|1', "one million characters of 'a'");
+is( $node->safe_psql('postgres', <<'SQL'),
+SELECT minhash64(a) = minhash64('aaaa'), minhash64(a, 64) = minhash64(repeat('a', 64), 64),
+       minhash64(a, 2, 'word') = minhash64(ARRAY[a]), minhash_bits(a) = minhash_bits('aaaa')
+FROM (SELECT repeat('a', 1000000) AS a) AS x;
+SQL
+	't|t|t|t', "one million characters of 'a', by minhash64");
+is( $node->safe_psql('postgres', <<'SQL'),
+SELECT minhash64(string_agg('word' || i, ' '), 1, 'word') = minhash64_agg('word' || i)
+FROM generate_series(1, 1000000) AS i;
+SQL
+	't', 'one million different words, by minhash64');
 
 # The sums by SQL: for each bit, whether more hashes have it than have not.
 my $sums = join(" ||\n", map {
@@ -56,6 +68,11 @@ SELECT simhash(huge.body, weighting => 'tf') = simhash(page.body, weighting => '
 FROM huge, page;
 SQL
 	't|t|t', '200 MB of text');
+is( $node->safe_psql('postgres', <<'SQL'),
+SELECT minhash64(huge.body) = minhash64(page.body || page.body), minhash64(huge.body, 2, 'word') = minhash64(page.body || ' ' || page.body, 2, 'word')
+FROM huge, page;
+SQL
+	't|t', '200 MB of text, by minhash64');
 
 # --- within the memory of the text and its distinct tokens
 
@@ -71,7 +88,7 @@ sub peak_memory
 
 SKIP:
 {
-	skip 'no /proc to read the size of a session from', 3 unless -r '/proc/self/status';
+	skip 'no /proc to read the size of a session from', 4 unless -r '/proc/self/status';
 
 	# both detoast the text: what is left is what the fingerprint takes
 	my $idle = peak_memory('SELECT 1');
@@ -80,6 +97,9 @@ SKIP:
 	# fingerprints are of UTF-8: texts in another encoding are converted
 	my $copies = $ENV{ENCODING} eq 'LATIN1' ? 2 : 1;
 	cmp_ok($huge, '<', 1.2 * 200 * $copies + 64, sprintf('200 MB of text: %d MB beside an idle session (reading and copying it: %d)', $huge, $text));
+
+	my $minhash = peak_memory('SELECT minhash64(body) FROM huge') - $idle;
+	cmp_ok($minhash, '<', 1.2 * 200 * $copies + 64, sprintf('200 MB of text: %d MB beside an idle session, by minhash64', $minhash));
 
 	# 11 MB of text in memory, twice while string_agg grows it; a table of a
 	# million entries
@@ -101,6 +121,7 @@ SKIP:
 my $lock = 0;
 for my $call (
 	"simhash(t, tokenizer => 'char:16')", "simhash(t, tokenizer => 'word:16')",
+	"minhash64(t)", "minhash64(t, 8, 'word')", "minhash_bits(t, 8192)",
 	"simhash(t, 10)", "count(*) FROM simdup_features(t, tokenizer => 'char:8')")
 {
 	my ($stdout, $stderr) = ('', '');

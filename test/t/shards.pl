@@ -198,7 +198,7 @@ for my $case (@remote)
 like(plan_of("SELECT id FROM letter_1 ORDER BY fp <~> $center LIMIT 3"),
 	qr/Remote SQL: .* ORDER BY \(fp OPERATOR\(public\.<~>\) .*\) ASC NULLS LAST LIMIT 3/, 'the nearest of one shard are found there');
 
-# --- each shard goes by its index
+# --- each shard uses its index
 
 answer($_, 'city', 'city', <<'SQL') for @shards;
 CREATE TABLE archive (id bigint NOT NULL, fp simhash64, duplicate bigint);

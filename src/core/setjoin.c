@@ -1,0 +1,598 @@
+/*
+ * setjoin.c
+ *	  All pairs of sets whose resemblance reaches a threshold, exactly.
+ *
+ * The join follows AllPairs and PPJoin (Bayardo, Ma and Srikant 2007; Xiao et
+ * al. 2011), with the lessons of Mann, Augsten and Bouros (2016): filters must
+ * be cheap, and verification must stop early.
+ *
+ * Two sets of sizes a and b with resemblance t or more share at least
+ * t / (1 + t) (a + b) elements. Four filters follow from that:
+ *
+ * - Length: the smaller size is at least t times the larger.
+ * - Prefix: if both sets lose one element less than they must share, counted
+ *	 from their most frequent elements, what remains of the two still meets. An
+ *	 index therefore lists only the rarest elements of each set.
+ * - Position: of the two prefixes, one ends first in the order of ranks. All
+ *	 matches of that prefix are known, so the sets share at most the matches
+ *	 counted plus what follows that prefix.
+ * - Bitmap: an element that many sets have is common: a bit in the bitmap of
+ *	 each set, counted by popcount (compare Sandes, Teodoro and Melo 2020). The
+ *	 index lists rare elements only. The popcount is exact, so only rare
+ *	 elements are merged.
+ *
+ * If the prefix of a set holds rare elements only, their lists name all its
+ * candidates. Else the set looks at every other set that the length filter
+ * admits: four numbers for each bound what the two share. That is quadratic,
+ * but a step is cheap, and lists of common elements are as long.
+ *
+ * Memory: as many sets as fit are a block. The sets of a block meet each
+ * other, then all larger sets that the length filter admits are read past it.
+ */
+#include "core/setjoin.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "core/hamming.h"
+#include "core/host.h"
+
+/* Bounds lean to the safe side of rounding; the quotient itself decides. */
+#define ROUNDING (1 - 1e-9)
+#define FLOAT_ROUNDING (1 - 1e-6)
+
+/* An element is worth a bit if one set in so many has it. */
+#define SETS_PER_BIT 16
+
+/* Steps of a merge between two looks at what is still possible. */
+#define MERGE_STEPS 32
+
+#define NO_RANK UINT32_MAX
+
+typedef struct Set
+{
+	const uint32_t *ranks;
+	const uint64_t *bits; /* of the common ones */
+	uint32_t n_rare;	  /* ranks below common_from */
+} Set;
+
+/* What bounds the elements that a set shares, beyond the matches counted. */
+typedef struct Bound
+{
+	uint32_t size;	 /* elements, with and without a rank */
+	uint32_t common; /* common ranks */
+	uint32_t last;	 /* of the prefix; NO_RANK: no rare rank follows */
+	uint32_t rest;	 /* rare ranks that follow the prefix */
+} Bound;
+
+/* The sets of the block that have a rank in their prefix, ascending. */
+typedef struct List
+{
+	uint32_t rank; /* NO_RANK: a free place */
+	uint32_t first;
+	uint32_t end;
+} List;
+
+typedef struct Block
+{
+	const SimdupSetJoin *join;
+	double min_resemblance;
+	double min_share; /* of the sum of two sizes */
+	size_t n_words;	  /* of a bitmap */
+
+	uint32_t first; /* number of its first set */
+	uint32_t n;
+	uint32_t low;  /* the smallest set that is large enough for the probe */
+	uint32_t high; /* sets before this one are in the index */
+	Set *sets;
+	Bound *bounds; /* of the sets; apart, since a loop reads them all */
+	uint32_t *ranks;
+	uint64_t *bits;
+
+	List *lists; /* an open-addressing table */
+	int shift;	 /* from a product to a place in it */
+	uint32_t n_places;
+	uint32_t *postings;
+
+	uint32_t *met; /* matches with the probe, by set; 0 between probes */
+	uint32_t *candidates;
+} Block;
+
+uint32_t
+simdup_set_join_common(uint32_t n)
+{
+	return n / SETS_PER_BIT + 1;
+}
+
+static inline uint32_t
+smaller(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Sets
+ */
+
+/* The least that a set shares with one that is not smaller. */
+static uint32_t
+least_with_larger(const Block *block, uint32_t size)
+{
+	return (uint32_t) ceil(2 * block->min_share * size * ROUNDING);
+}
+
+/* And with one that is not larger. */
+static uint32_t
+least_with_smaller(const Block *block, uint32_t size)
+{
+	return (uint32_t) ceil(block->min_resemblance * size * ROUNDING);
+}
+
+/* Ranks of a prefix that meets all sets that share so much. */
+static uint32_t
+prefix_length(uint32_t n_ranks, uint32_t least)
+{
+	return n_ranks < least ? 0 : n_ranks - least + 1;
+}
+
+/* Read a set and set the bits of its common ranks. */
+static void
+read_set(const Block *block, uint32_t number, uint32_t *ranks, uint64_t *bits,
+		 Set *set)
+{
+	const SimdupSetJoin *join = block->join;
+	uint32_t n = join->n_ranks[number];
+
+	join->read(join->arg, number, ranks);
+	memset(bits, 0, block->n_words * sizeof(uint64_t));
+	for (; n > 0 && ranks[n - 1] >= join->common_from; n--)
+	{
+		uint32_t bit = ranks[n - 1] - join->common_from;
+
+		bits[bit / 64] |= UINT64_C(1) << (bit % 64);
+	}
+	*set = (Set){ranks, bits, n};
+}
+
+static Bound
+bound_of(const Block *block, uint32_t number, const Set *set, uint32_t prefix)
+{
+	const SimdupSetJoin *join = block->join;
+	uint32_t common = join->n_ranks[number] - set->n_rare;
+	Bound bound = {join->sizes[number], common, NO_RANK, 0};
+
+	/* without a prefix a set shares too little with any */
+	if (prefix == 0)
+		bound.common = bound.last = 0;
+	else if (prefix < set->n_rare)
+	{
+		bound.last = set->ranks[prefix - 1];
+		bound.rest = set->n_rare - prefix;
+	}
+	return bound;
+}
+
+/*
+ * Two sets
+ */
+
+/* Elements that two sets of these sizes must share. */
+static inline uint32_t
+needed_common(const Block *block, uint32_t size_a, uint32_t size_b)
+{
+	double sum = (double) size_a + (double) size_b;
+
+	return (uint32_t) ceil(block->min_share * sum * ROUNDING);
+}
+
+/* Could two sets that met so often share enough? */
+static inline bool
+may_resemble(const Bound *a, const Bound *b, uint32_t met, float min_share)
+{
+	uint32_t rest = a->last <= b->last ? a->rest : b->rest;
+	uint32_t most = met + rest + smaller(a->common, b->common);
+
+	return (float) (int32_t) most >=
+		   min_share * (float) (int32_t) (a->size + b->size);
+}
+
+SIMDUP_POPCNT_CLONES
+static uint32_t
+common_bits(const uint64_t *a, const uint64_t *b, size_t n_words)
+{
+	uint32_t common = 0;
+
+	for (size_t i = 0; i < n_words; i++)
+		common += (uint32_t) simdup_popcount64(a[i] & b[i]);
+	return common;
+}
+
+/* Rare ranks in both sets, or fewer where `needed` is out of reach. */
+static uint32_t
+common_rare(const Set *a, const Set *b, uint32_t needed)
+{
+	const uint32_t *p = a->ranks;
+	const uint32_t *q = b->ranks;
+	const uint32_t *p_end = p + a->n_rare;
+	const uint32_t *q_end = q + b->n_rare;
+	uint32_t common = 0;
+
+	while (p < p_end && q < q_end)
+	{
+		size_t left = (size_t) (p_end - p < q_end - q ? p_end - p : q_end - q);
+
+		if (common + left < needed)
+			break;
+		/* so many steps leave neither set */
+		for (size_t i = left < MERGE_STEPS ? left : MERGE_STEPS; i > 0; i--)
+		{
+			uint32_t x = *p;
+			uint32_t y = *q;
+
+			common += x == y;
+			p += x <= y;
+			q += y <= x;
+		}
+	}
+	return common;
+}
+
+/* The sets themselves decide. */
+static void
+verify(const Block *block, const Set *probe, uint32_t number,
+	   uint32_t candidate)
+{
+	const SimdupSetJoin *join = block->join;
+	const Set *set = &block->sets[candidate];
+	uint32_t size_a = join->sizes[number];
+	uint32_t size_b = block->bounds[candidate].size;
+	uint32_t needed = needed_common(block, size_a, size_b);
+	uint32_t common = common_bits(probe->bits, set->bits, block->n_words);
+	double either;
+
+	if (common + smaller(probe->n_rare, set->n_rare) < needed)
+		return;
+	common += common_rare(probe, set, needed > common ? needed - common : 0);
+	either = (double) size_a + (double) size_b - (double) common;
+	if ((double) common / either >= block->min_resemblance)
+		join->sink(join->arg, block->first + candidate, number, common);
+}
+
+/*
+ * The index of a block
+ */
+
+/* The list of a rank, or the free place for it. */
+static inline List *
+find_list(const Block *block, uint32_t rank)
+{
+	uint32_t place = rank * UINT32_C(0x9e3779b1) >> block->shift;
+
+	while (block->lists[place].rank != rank &&
+		   block->lists[place].rank != NO_RANK)
+		place = (place + 1) & (block->n_places - 1);
+	return &block->lists[place];
+}
+
+/* Binary digits of a table for so many lists: at most two thirds are taken. */
+static int
+table_bits(const Block *block, size_t n_postings)
+{
+	size_t n = n_postings < block->join->common_from ? n_postings
+													 : block->join->common_from;
+	int bits = 1;
+
+	while (bits < 32 && ((size_t) 1 << bits) * 2 / 3 <= n)
+		bits++;
+	return bits;
+}
+
+/* The rare ranks of the index prefix of a set of the block. */
+static uint32_t
+indexed_ranks(const Block *block, uint32_t i)
+{
+	uint32_t number = block->first + i;
+	uint32_t least = least_with_larger(block, block->join->sizes[number]);
+
+	return smaller(prefix_length(block->join->n_ranks[number], least),
+				   block->sets[i].n_rare);
+}
+
+/* Room for each list, at which every list is still empty. */
+static void
+lay_out_index(Block *block, size_t n_postings)
+{
+	int bits = table_bits(block, n_postings);
+	uint32_t place = 0;
+
+	block->n_places = UINT32_C(1) << bits;
+	block->shift = 32 - bits;
+	block->lists = simdup_alloc(block->n_places * sizeof(List));
+	block->postings = simdup_alloc((n_postings + 1) * sizeof(uint32_t));
+	for (uint32_t i = 0; i < block->n_places; i++)
+		block->lists[i] = (List){NO_RANK, 0, 0};
+	for (uint32_t i = 0; i < block->n; i++)
+	{
+		const uint32_t *ranks = block->sets[i].ranks;
+
+		for (uint32_t j = indexed_ranks(block, i); j > 0; j--)
+		{
+			List *list = find_list(block, ranks[j - 1]);
+
+			list->rank = ranks[j - 1];
+			list->end++;
+		}
+	}
+	for (uint32_t i = 0; i < block->n_places; i++)
+	{
+		uint32_t length = block->lists[i].end;
+
+		block->lists[i].first = block->lists[i].end = place;
+		place += length;
+	}
+}
+
+/* The next set comes into the index. */
+static void
+insert_set(Block *block)
+{
+	uint32_t i = block->high++;
+	const uint32_t *ranks = block->sets[i].ranks;
+
+	for (uint32_t j = indexed_ranks(block, i); j > 0; j--)
+		block->postings[find_list(block, ranks[j - 1])->end++] = i;
+}
+
+/*
+ * A set against the index
+ */
+
+/* Sets that are too small for this probe are too small for all that follow. */
+static void
+drop_small_sets(Block *block, uint32_t size)
+{
+	while (block->low < block->high &&
+		   (double) block->bounds[block->low].size / (double) size <
+			   block->min_resemblance)
+		block->low++;
+}
+
+/* A list without the sets that are too small. */
+static inline List
+current_list(Block *block, uint32_t rank)
+{
+	List *list = find_list(block, rank);
+
+	while (list->first < list->end && block->postings[list->first] < block->low)
+		list->first++;
+	return *list;
+}
+
+/* Candidates from the lists of a prefix of rare ranks. */
+static uint32_t
+meet_lists(Block *block, const Set *probe, uint32_t prefix, const Bound *bound)
+{
+	float min_share = (float) (block->min_share * FLOAT_ROUNDING);
+	uint32_t n_met = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < prefix; i++)
+	{
+		List list = current_list(block, probe->ranks[i]);
+
+		simdup_check_interrupts();
+		for (uint32_t j = list.first; j < list.end; j++)
+		{
+			uint32_t set = block->postings[j];
+
+			block->candidates[n_met] = set;
+			n_met += block->met[set]++ == 0;
+		}
+	}
+	for (uint32_t i = 0; i < n_met; i++)
+	{
+		uint32_t set = block->candidates[i];
+		uint32_t met = block->met[set];
+
+		block->met[set] = 0;
+		block->candidates[n] = set;
+		n += may_resemble(bound, &block->bounds[set], met, min_share);
+	}
+	return n;
+}
+
+/* Candidates from all sets, where a prefix has common ranks too. */
+static uint32_t
+meet_all(Block *block, const Set *probe, const Bound *bound)
+{
+	float min_share = (float) (block->min_share * FLOAT_ROUNDING);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < probe->n_rare; i++)
+	{
+		List list = current_list(block, probe->ranks[i]);
+
+		simdup_check_interrupts();
+		for (uint32_t j = list.first; j < list.end; j++)
+			block->met[block->postings[j]]++;
+	}
+	for (uint32_t set = block->low; set < block->high; set++)
+	{
+		block->candidates[n] = set;
+		n += may_resemble(bound, &block->bounds[set], block->met[set],
+						  min_share);
+	}
+	memset(block->met + block->low, 0,
+		   (block->high - block->low) * sizeof(uint32_t));
+	return n;
+}
+
+static void
+probe_index(Block *block, const Set *probe, uint32_t number)
+{
+	const SimdupSetJoin *join = block->join;
+	uint32_t size = join->sizes[number];
+	uint32_t prefix =
+		prefix_length(join->n_ranks[number], least_with_smaller(block, size));
+	Bound bound = bound_of(block, number, probe, prefix);
+	uint32_t n;
+
+	drop_small_sets(block, size);
+	if (prefix == 0)
+		return;
+	n = prefix <= probe->n_rare ? meet_lists(block, probe, prefix, &bound)
+								: meet_all(block, probe, &bound);
+	for (uint32_t i = 0; i < n; i++)
+	{
+		simdup_check_interrupts();
+		verify(block, probe, number, block->candidates[i]);
+	}
+}
+
+/*
+ * Blocks
+ */
+
+/* How many sets from the first on fit into the memory, with their index. */
+static void
+plan_block(Block *block, size_t memory, size_t *n_ranks, size_t *n_postings)
+{
+	const SimdupSetJoin *join = block->join;
+	size_t each = sizeof(Set) + sizeof(Bound) + 2 * sizeof(uint32_t) +
+				  block->n_words * sizeof(uint64_t);
+
+	*n_ranks = *n_postings = 0;
+	for (block->n = 0; block->n < join->n - block->first; block->n++)
+	{
+		uint32_t set = block->first + block->n;
+		uint32_t least = least_with_larger(block, join->sizes[set]);
+		size_t ranks = *n_ranks + join->n_ranks[set];
+		size_t postings =
+			*n_postings + prefix_length(join->n_ranks[set], least);
+		size_t bytes =
+			(block->n + (size_t) 1) * each +
+			(ranks + postings) * sizeof(uint32_t) +
+			((size_t) 1 << table_bits(block, postings)) * sizeof(List);
+
+		if (block->n > 0 && (bytes > memory || postings >= UINT32_MAX))
+			break;
+		*n_ranks = ranks;
+		*n_postings = postings;
+	}
+}
+
+static void
+begin_block(Block *block, size_t memory)
+{
+	const SimdupSetJoin *join = block->join;
+	size_t n_ranks;
+	size_t n_postings;
+	uint32_t *ranks;
+
+	plan_block(block, memory, &n_ranks, &n_postings);
+	block->low = block->high = 0;
+	block->sets = simdup_alloc(block->n * sizeof(Set));
+	block->bounds = simdup_alloc(block->n * sizeof(Bound));
+	ranks = block->ranks = simdup_alloc((n_ranks + 1) * sizeof(uint32_t));
+	block->bits =
+		simdup_alloc((block->n * block->n_words + 1) * sizeof(uint64_t));
+	block->met = simdup_alloc0(block->n * sizeof(uint32_t));
+	block->candidates =
+		simdup_alloc((block->n + (size_t) 1) * sizeof(uint32_t));
+	for (uint32_t i = 0; i < block->n; i++)
+	{
+		uint32_t number = block->first + i;
+		uint32_t least = least_with_larger(block, join->sizes[number]);
+
+		simdup_check_interrupts();
+		read_set(block, number, ranks, block->bits + i * block->n_words,
+				 &block->sets[i]);
+		block->bounds[i] =
+			bound_of(block, number, &block->sets[i],
+					 prefix_length(join->n_ranks[number], least));
+		ranks += join->n_ranks[number];
+	}
+	lay_out_index(block, n_postings);
+}
+
+static void
+end_block(Block *block)
+{
+	simdup_free(block->sets);
+	simdup_free(block->bounds);
+	simdup_free(block->ranks);
+	simdup_free(block->bits);
+	simdup_free(block->met);
+	simdup_free(block->candidates);
+	simdup_free(block->lists);
+	simdup_free(block->postings);
+}
+
+static void
+report_progress(const Block *block, uint32_t done)
+{
+	const SimdupSetJoin *join = block->join;
+
+	if (join->progress != NULL)
+		join->progress(join->arg, done, join->n - block->first);
+}
+
+/* The sets of the block meet each other: each the ones before it. */
+static void
+join_within(Block *block)
+{
+	for (uint32_t i = 0; i < block->n; i++)
+	{
+		probe_index(block, &block->sets[i], block->first + i);
+		insert_set(block);
+		report_progress(block, i + 1);
+	}
+}
+
+/* Later sets meet the block, until they are too large for all of it. */
+static void
+join_with_later(Block *block)
+{
+	const SimdupSetJoin *join = block->join;
+	uint32_t number = block->first + block->n;
+	uint32_t most_ranks = 0;
+	uint32_t *ranks;
+	uint64_t *bits;
+	Set probe;
+
+	for (uint32_t i = number; i < join->n; i++)
+		if (join->n_ranks[i] > most_ranks)
+			most_ranks = join->n_ranks[i];
+	ranks = simdup_alloc((most_ranks + (size_t) 1) * sizeof(uint32_t));
+	bits = simdup_alloc((block->n_words + 1) * sizeof(uint64_t));
+	for (; number < join->n; number++)
+	{
+		drop_small_sets(block, join->sizes[number]);
+		if (block->low == block->n)
+			break;
+		read_set(block, number, ranks, bits, &probe);
+		probe_index(block, &probe, number);
+		report_progress(block, number - block->first + 1);
+	}
+	simdup_free(ranks);
+	simdup_free(bits);
+}
+
+void
+simdup_set_join(const SimdupSetJoin *join, double min_resemblance,
+				size_t memory)
+{
+	Block block = {.join = join, .min_resemblance = min_resemblance};
+
+	block.min_share = min_resemblance / (1 + min_resemblance);
+	block.n_words = ((size_t) join->all_ranks - join->common_from + 63) / 64;
+	while (block.first < join->n)
+	{
+		begin_block(&block, memory);
+		join_within(&block);
+		join_with_later(&block);
+		end_block(&block);
+		block.first += block.n;
+	}
+}

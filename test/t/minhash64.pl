@@ -1,0 +1,219 @@
+# minhash64: equal fingerprints of one letter in several spellings, and the pairs
+# found in real petitions, against the exact truth.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('minhash64');
+$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+$node->append_conf('postgresql.conf', 'jit = off');
+$node->start;
+$ENV{PGCLIENTENCODING} = 'UTF8';
+$node->safe_psql('postgres', <<'SQL');
+CREATE EXTENSION simdup;
+CREATE TABLE variant (letter text, language text, variant text, content text, PRIMARY KEY (letter, variant));
+\copy variant FROM 'test/data/variants.csv' (FORMAT csv, HEADER)
+SQL
+
+# --- the same letter otherwise: smallest and largest distance from the text as
+# it was written. Where a line gives more than 0, folding has its limits: Hangul
+# of separate jamo is not composed, đ is a letter and not a d with a mark, and a
+# traditional character that is also a simplified one (著, 裡, 復) stays.
+
+my %expected = map { /^(\S+ \S+) +(.*)$/ ? ($1 => $2) : () } split /\n/, <<'TABLE';
+ar decomposed    6 letters: 0 to 0
+ar glued         7 letters: 0 to 0
+ar no_diacritics 7 letters: 0 to 0
+ar place         7 letters: 4 to 10
+ar spacing       7 letters: 0 to 0
+ar stretched     7 letters: 0 to 0
+ar typo          7 letters: 0 to 7
+ar vowel_signs   7 letters: 0 to 0
+de capitals      7 letters: 0 to 0
+de decomposed    6 letters: 0 to 0
+de full_width    7 letters: 0 to 0
+de glued         7 letters: 0 to 0
+de no_diacritics 7 letters: 0 to 0
+de place         7 letters: 5 to 11
+de spacing       7 letters: 0 to 0
+de transcribed   7 letters: 0 to 10
+de typo          7 letters: 0 to 6
+hi glued         7 letters: 0 to 0
+hi place         7 letters: 2 to 9
+hi precomposed   4 letters: 0 to 0
+hi spacing       7 letters: 0 to 0
+hi typo          7 letters: 1 to 6
+ja decomposed    7 letters: 0 to 0
+ja glued         7 letters: 0 to 0
+ja half_width    5 letters: 0 to 0
+ja parted        7 letters: 0 to 0
+ja place         7 letters: 2 to 9
+ja spacing       7 letters: 0 to 0
+ja typo          7 letters: 4 to 11
+ko decomposed    7 letters: 28 to 39
+ko glued         7 letters: 0 to 0
+ko parted        7 letters: 0 to 0
+ko place         7 letters: 0 to 11
+ko spacing       7 letters: 0 to 0
+ko typo          7 letters: 3 to 10
+th glued         7 letters: 0 to 0
+th parted        7 letters: 0 to 0
+th place         7 letters: 3 to 12
+th spacing       7 letters: 0 to 0
+th typo          7 letters: 0 to 8
+vi capitals      7 letters: 0 to 0
+vi decomposed    7 letters: 0 to 0
+vi full_width    7 letters: 0 to 0
+vi glued         7 letters: 0 to 0
+vi no_diacritics 7 letters: 0 to 6
+vi place         7 letters: 5 to 9
+vi spacing       7 letters: 0 to 0
+vi typo          7 letters: 0 to 6
+zh glued         7 letters: 0 to 0
+zh parted        7 letters: 0 to 0
+zh place         7 letters: 5 to 10
+zh spacing       7 letters: 0 to 0
+zh traditional   7 letters: 0 to 12
+zh typo          7 letters: 3 to 8
+TABLE
+
+my %got = map { /^(.*?)\|(.*)$/ ? ($1 => $2) : () } split /\n/, $node->safe_psql('postgres', <<'SQL');
+SELECT v.language || ' ' || v.variant, count(*) || ' letters: ' || min(d) || ' to ' || max(d)
+FROM variant AS v JOIN variant AS t USING (letter), LATERAL (SELECT minhash64(v.content) <~> minhash64(t.content) AS d) AS x
+WHERE t.variant = 'text' AND v.variant <> 'text'
+GROUP BY v.language, v.variant;
+SQL
+is($got{$_} // 'not there', $expected{$_} // 'not expected', "$_: distance")
+  for sort keys %{ { %got, %expected } };
+
+# --- letters on other matters in the same language have nothing to do with it
+
+is( $node->safe_psql('postgres', <<'SQL'),
+SELECT a.language, count(*), min(a.fp <~> b.fp), round(avg(a.fp <~> b.fp), 1)
+FROM (SELECT *, minhash64(content) AS fp FROM variant WHERE variant = 'text') AS a
+  JOIN (SELECT *, minhash64(content) AS fp FROM variant WHERE variant = 'text') AS b ON a.letter < b.letter AND a.language = b.language
+GROUP BY a.language ORDER BY 1;
+SQL
+	join("\n", qw(ar|21|21|31.1 de|21|22|31.6 hi|21|24|31.8 ja|21|24|32.7 ko|21|26|30.2 th|21|25|31.8 vi|21|25|30.7 zh|21|21|32.8)), 'unrelated letters: pairs, smallest distance, mean');
+
+# --- bytes that are no text, and characters that the database lacks
+
+$node->safe_psql('postgres', "CREATE DATABASE bytes TEMPLATE template0 ENCODING 'SQL_ASCII'");
+$node->safe_psql('bytes', 'CREATE EXTENSION simdup');
+{
+	local $ENV{PGCLIENTENCODING} = 'SQL_ASCII';
+	is( $node->safe_psql('bytes', <<'SQL'),
+SELECT minhash64(E'a\xff\x62\xc3 c\xe4\xb8 d') = minhash64('abcd'), minhash64(E'a\xff\x62', 1, 'word') = minhash64('a b', 1, 'word'),
+       minhash64(E'\xff\xfe') IS NULL, minhash64_row(NULL, ARRAY[E'\xff']) <> minhash64_row(NULL, ARRAY[E'\xfe']),
+       minhash64(E'\xed\xa0\x80') IS NULL, minhash64(E'\xc0\xafx') = minhash64('x'), minhash64(E'\xc3\x89t\xc3\xa9') = 'a3105a90eba58a23';
+SQL
+		't|t|t|t|t|t|t', 'SQL_ASCII: bytes that are not UTF-8 separate');
+}
+
+# All characters that a UTF8 database holds, in one text and each by itself.
+is( $node->safe_psql('postgres', <<'SQL'),
+SELECT minhash64(string_agg(chr(i), '' ORDER BY i)) = minhash64(ARRAY(SELECT minhash64_shingles(string_agg(chr(i), '' ORDER BY i)))),
+       minhash64(string_agg(chr(i), '' ORDER BY i), 2, 'word') = minhash64(ARRAY(SELECT minhash64_shingles(string_agg(chr(i), '' ORDER BY i), 2, 'word'))),
+       count(minhash64(chr(i))), md5(string_agg(minhash64(chr(i))::text, ',' ORDER BY i))
+FROM generate_series(1, 1114111) AS i WHERE i NOT BETWEEN 55296 AND 57343;
+SQL
+	't|t|140643|334195546cf0a38804b0dcb3b74aba9e', 'all of Unicode');
+
+# --- a million features, serially and in parallel, as rows and as an array
+
+is( $node->safe_psql('postgres', <<'SQL'),
+CREATE TABLE feature AS SELECT 'feature ' || i AS f FROM generate_series(1, 1000000) AS i;
+ALTER TABLE feature SET (parallel_workers = 3);
+SET max_parallel_workers_per_gather = 0;
+CREATE TABLE result AS SELECT minhash64_agg(f) AS fp FROM feature;
+INSERT INTO result SELECT minhash64_agg(f ORDER BY md5(f)) FROM feature;
+INSERT INTO result SELECT minhash64(array_agg(f)) FROM feature;
+SET max_parallel_workers_per_gather = 3;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+INSERT INTO result SELECT minhash64_agg(f) FROM feature;
+CREATE TABLE parallel AS SELECT minhash64_agg(f) AS fp FROM feature;
+INSERT INTO result TABLE parallel;
+SELECT count(*), count(DISTINCT fp) FROM result;
+SQL
+	'5|1', 'a million features');
+
+# --- real petitions
+
+# Petitions and pairs into tables; $columns are the file's, id and body among
+# them.
+sub load
+{
+	my ($set, $columns) = @_;
+	my $data = '../shared/data';
+
+	$node->safe_psql('postgres', "CREATE DATABASE $set");
+	$node->safe_psql($set, <<"SQL");
+CREATE EXTENSION simdup;
+CREATE TABLE petition (@{[ join(', ', map { "$_ text" } @$columns) ]});
+\\copy petition FROM '$data/$set/petitions.csv' (FORMAT csv, HEADER)
+CREATE TABLE truth (a text, b text, jaccard float8, shared integer, joined integer);
+\\copy truth FROM '$data/$set/pairs.tsv' (HEADER)
+CREATE TABLE fingerprint AS SELECT id, minhash64(body) AS fp, minhash_bits(body) AS bits FROM petition;
+CREATE TABLE found AS
+  SELECT least(a, b) AS a, greatest(a, b) AS b, distance
+  FROM simdup_pairs('SELECT id, fp FROM fingerprint', 8, NULL::text);
+SQL
+	return;
+}
+
+# Recall of the pairs with Jaccard 0.8 or more, precision among those with 0.5
+# or more (all of which the truth lists), of what lies within 8.
+sub holds
+{
+	my ($set, $least_recall, $least_precision) = @_;
+	my ($recall, $precision) = split /\|/, $node->safe_psql($set, <<'SQL');
+SELECT (count(*) FILTER (WHERE jaccard >= 0.8 AND distance <= 8))::float8
+         / count(*) FILTER (WHERE jaccard >= 0.8),
+       (count(*) FILTER (WHERE jaccard >= 0.5 AND distance <= 8))::float8
+         / count(*) FILTER (WHERE distance <= 8)
+FROM (SELECT least(a, b) AS a, greatest(a, b) AS b, jaccard FROM truth) AS t
+  FULL JOIN found USING (a, b);
+SQL
+
+	note(sprintf '%s: recall %.4f, precision %.4f', $set, $recall, $precision);
+	cmp_ok($recall, '>=', $least_recall, "$set, recall within 8");
+	cmp_ok($precision, '>=', $least_precision, "$set, precision within 8");
+	# the second opinion: near the truth, and better than the distance alone
+	is( $node->safe_psql($set, <<'SQL'),
+SELECT avg(abs(minhash_bits_resemblance(x.bits, y.bits) - jaccard)) < 0.03
+FROM truth AS t JOIN fingerprint AS x ON x.id = t.a JOIN fingerprint AS y ON y.id = t.b;
+SQL
+		't', "$set: sketches of 512 bits tell the resemblance");
+	return;
+}
+
+SKIP:
+{
+	skip 'the petitions are not beside the checkout', 7 unless -e '../shared/data/petitions_zh/petitions.csv';
+
+	load('petitions_zh', [qw(id who title at body con pro)]);
+	holds('petitions_zh', 0.99, 0.995);
+	load('petitions_us', [qw(id petition_id title body created signature_count status issues)]);
+	holds('petitions_us', 0.995, 0.96);
+
+	# The false pairs share a bit less than half. All but four are of one
+	# petition, with those of one template.
+	is( $node->safe_psql('petitions_us', <<'SQL'),
+CREATE TABLE false_pair AS
+  SELECT f.a, f.b, shingle_resemblance(x.body, y.body, 4, 'raw') AS j
+  FROM found AS f JOIN petition AS x ON x.id = f.a JOIN petition AS y ON y.id = f.b
+  WHERE NOT EXISTS (SELECT FROM truth AS t WHERE (least(t.a, t.b), greatest(t.a, t.b)) = (f.a, f.b));
+SELECT count(*), min(j) > 0.42, max(j) < 0.48,
+       (SELECT max(n) FROM (SELECT count(*) AS n FROM (SELECT a FROM false_pair UNION ALL SELECT b FROM false_pair) AS p GROUP BY a) AS c)
+FROM false_pair;
+SQL
+		'41|t|t|37', 'US petitions: the false pairs are one petition beside a template');
+}
+
+$node->stop;
+done_testing();
