@@ -185,7 +185,7 @@ SELECT * FROM clusters ORDER BY cluster;
 SQL
 }
 
-# What the functions, views and triggers answer now; nothing is left changed.
+# The answers of functions, views and triggers. Changes are rolled back.
 sub answers
 {
 	my ($node, $db, %params) = @_;
