@@ -43,7 +43,8 @@ radius_is_hopeless(IndexOptInfo *index, Node *radius)
 {
 	Const *value = (Const *) radius;
 
-	return index->relam == GIN_AM_OID && IsA(radius, Const) && !value->constisnull &&
+	return index->relam == GIN_AM_OID && IsA(radius, Const) &&
+		   !value->constisnull &&
 		   DatumGetInt32(value->constvalue) > SIMDUP_PROBE_MAX_RADIUS;
 }
 

@@ -1,7 +1,7 @@
 # index.sh: the hamming index on fingerprints against gin (fp), btree, a scan
 # and no index: build, size, search, nearest neighbours, insert. Uniform
 # fingerprints, with neighbours at every distance from 0 to 15 planted around
-# 60 centers; then fingerprints of few different texts with many edits.
+# 60 centers, ten of them within 8; then fingerprints of few different texts with many edits.
 # `make bench PART=index` takes a million rows; ROWS=10000000 ten million.
 
 . "$ROOT/test/bench/lib.sh"
@@ -14,10 +14,10 @@ CREATE TABLE center AS
 SELECT i, hashint8extended(i, 77)::simhash64 AS q FROM generate_series(1, $centers) i;
 CREATE TABLE fps AS
 SELECT id, fp FROM (
-  SELECT i AS id, hashint8extended(i, 1)::simhash64 AS fp FROM generate_series(1, $rows - $centers * 16) i
+  SELECT i AS id, hashint8extended(i, 1)::simhash64 AS fp FROM generate_series(1, $rows - $centers * 17) i
   UNION ALL
-  SELECT $rows - $centers * 16 + row_number() OVER (), (q::bigint # flips)::simhash64
-  FROM center, generate_series(0, 15) d,
+  SELECT $rows - $centers * 17 + row_number() OVER (), (q::bigint # flips)::simhash64
+  FROM center, (SELECT generate_series(0, 15) UNION ALL SELECT 8) AS n (d),
     LATERAL (SELECT coalesce(bit_or(1::bigint << p), 0) AS flips
              FROM (SELECT p FROM generate_series(0, 63) p ORDER BY hashint8extended(p, i * 100 + d) LIMIT d) b) f
 ) s ORDER BY hashint8extended(id, 5);
