@@ -45,6 +45,13 @@ DEFAULT FOR TYPE simhash_ball USING hamming AS
 COMMENT ON OPERATOR CLASS simhash_ball_ops USING hamming IS 'EXCLUDE USING hamming (simhash_ball(fp, k) WITH ~=)';
 COMMENT ON OPERATOR FAMILY simhash_ball_ops USING hamming IS 'EXCLUDE USING hamming (simhash_ball(fp, k) WITH ~=)';
 
+-- simhash with a tokenizer only
+
+CREATE FUNCTION simhash(content text, tokenizer_name text) RETURNS simhash64
+  AS 'MODULE_PATHNAME', 'simdup_simhash_tokenizer' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION simhash(text, text) IS
+  'fingerprint of a text by a tokenizer, such as char:4, with all features';
+
 -- shingle_pairs: max_documents is no longer used, since no pair is left out
 
 CREATE OR REPLACE FUNCTION shingle_pairs(
