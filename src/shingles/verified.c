@@ -23,8 +23,7 @@ typedef struct Verifier
 	double min_resemblance;
 	ReturnSetInfo *result;
 	SimdupRowGroups groups; /* of documents, by fingerprint */
-	SimdupGroupIndex index;
-	int64 n_compared; /* pairs of documents */
+	int64 n_compared;		/* pairs of documents */
 } Verifier;
 
 /* Two documents whose fingerprints are near. */
@@ -67,15 +66,12 @@ verify_groups(Verifier *verifier, uint32 x, uint32 y, int distance)
 	}
 }
 
-/* The join's sink: two near fingerprints. */
+/* The join's sink: two groups of near fingerprints. */
 static void
-verify_near(void *arg, uint64_t a, uint64_t b)
+verify_near(void *arg, SimdupElement a, SimdupElement b)
 {
-	Verifier *verifier = arg;
-
-	verify_groups(verifier, simdup_group_find(&verifier->index, a),
-				  simdup_group_find(&verifier->index, b),
-				  simdup_hamming64(a, b));
+	verify_groups(arg, (uint32) a.index, (uint32) b.index,
+				  simdup_hamming64(a.fp, b.fp));
 }
 
 /* Group the documents, then verify the pairs of each near pair of groups. */
@@ -91,16 +87,15 @@ verify_all(Verifier *verifier, int max_distance)
 	simdup_progress_phase("comparing texts", 0);
 	for (uint32 i = 0; i < groups.n; i++)
 		verify_groups(verifier, i, i, 0);
-	simdup_group_index_init(&verifier->index, groups.fps, groups.n);
 	set.n = groups.n;
-	set.fps = simdup_alloc(set.n * sizeof(uint64));
-	set.scratch = simdup_alloc(set.n * sizeof(uint64));
-	memcpy(set.fps, groups.fps, set.n * sizeof(uint64));
+	set.elements = simdup_alloc(set.n * sizeof(SimdupElement));
+	set.scratch = simdup_alloc(set.n * sizeof(SimdupElement));
+	for (uint32 i = 0; i < groups.n; i++)
+		set.elements[i] = (SimdupElement){groups.fps[i], i};
 	join->max_distance = max_distance;
 	join->sink = verify_near;
 	join->arg = verifier;
 	simdup_pairs_self(join, set);
-	simdup_group_index_free(&verifier->index);
 }
 
 PG_FUNCTION_INFO_V1(simdup_verified_pairs);
