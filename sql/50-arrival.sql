@@ -39,16 +39,45 @@ CREATE FUNCTION simdup_attach(
   target regclass,
   content text,
   fields text[] DEFAULT '{}',
-  k integer DEFAULT 3,
+  max_distance integer DEFAULT NULL,
   action text DEFAULT 'flag',
   dry_run boolean DEFAULT false,
   key text DEFAULT NULL,
   log_table text DEFAULT NULL,
-  live boolean DEFAULT false
+  live boolean DEFAULT false,
+  fingerprint text DEFAULT 'minhash64',
+  w integer DEFAULT NULL,
+  unit text DEFAULT NULL,
+  tokenizer text DEFAULT NULL,
+  weighting text DEFAULT NULL,
+  backfill boolean DEFAULT NULL,
+  foreign_key boolean DEFAULT false
 ) RETURNS TABLE (statement text)
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
-COMMENT ON FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean, text, text, boolean) IS
+COMMENT ON FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean, text, text, boolean, text, integer, text, text, text, boolean, boolean) IS
   'sets a table up to flag, log or reject near rows; returns the statements';
+
+CREATE FUNCTION simdup_alter(
+  target regclass,
+  content text DEFAULT NULL,
+  fields text[] DEFAULT NULL,
+  max_distance integer DEFAULT NULL,
+  action text DEFAULT NULL,
+  dry_run boolean DEFAULT false,
+  key text DEFAULT NULL,
+  log_table text DEFAULT NULL,
+  live boolean DEFAULT false,
+  fingerprint text DEFAULT NULL,
+  w integer DEFAULT NULL,
+  unit text DEFAULT NULL,
+  tokenizer text DEFAULT NULL,
+  weighting text DEFAULT NULL,
+  backfill boolean DEFAULT NULL,
+  foreign_key boolean DEFAULT false
+) RETURNS TABLE (statement text)
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
+COMMENT ON FUNCTION simdup_alter(regclass, text, text[], integer, text, boolean, text, text, boolean, text, integer, text, text, text, boolean, boolean) IS
+  'changes what simdup_attach was told; NULL leaves a thing as it is; returns the statements';
 
 CREATE FUNCTION simdup_detach(
   target regclass,

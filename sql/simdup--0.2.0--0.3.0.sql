@@ -166,8 +166,6 @@ COMMENT ON FUNCTION simdup_reject_trigger() IS
   'trigger (fp, key, k): refuses a row within k of another, also of one being written elsewhere';
 COMMENT ON FUNCTION simdup_lock_arrivals(regclass) IS
   'makes other sessions'' locking arrivals in a table wait until the transaction ends';
-COMMENT ON FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean, text, text, boolean) IS
-  'sets a table up to flag, log or reject near rows; returns the statements';
 COMMENT ON FUNCTION simdup_detach(regclass, boolean, boolean) IS
   'removes what simdup_attach made, except for a log table; returns the statements';
 
@@ -313,3 +311,48 @@ CREATE FUNCTION simdup_explain(
   AS 'MODULE_PATHNAME', 'simdup_explain_fingerprint' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
 COMMENT ON FUNCTION simdup_explain(text, text, text, integer, text) IS
   'simdup_explain by the fingerprint "minhash64" or "simhash"';
+-- Its parameters are more and one has another name. People call it, objects do not depend on it.
+DROP FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean, text, text, boolean);
+CREATE FUNCTION simdup_attach(
+  target regclass,
+  content text,
+  fields text[] DEFAULT '{}',
+  max_distance integer DEFAULT NULL,
+  action text DEFAULT 'flag',
+  dry_run boolean DEFAULT false,
+  key text DEFAULT NULL,
+  log_table text DEFAULT NULL,
+  live boolean DEFAULT false,
+  fingerprint text DEFAULT 'minhash64',
+  w integer DEFAULT NULL,
+  unit text DEFAULT NULL,
+  tokenizer text DEFAULT NULL,
+  weighting text DEFAULT NULL,
+  backfill boolean DEFAULT NULL,
+  foreign_key boolean DEFAULT false
+) RETURNS TABLE (statement text)
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
+COMMENT ON FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean, text, text, boolean, text, integer, text, text, text, boolean, boolean) IS
+  'sets a table up to flag, log or reject near rows; returns the statements';
+
+CREATE FUNCTION simdup_alter(
+  target regclass,
+  content text DEFAULT NULL,
+  fields text[] DEFAULT NULL,
+  max_distance integer DEFAULT NULL,
+  action text DEFAULT NULL,
+  dry_run boolean DEFAULT false,
+  key text DEFAULT NULL,
+  log_table text DEFAULT NULL,
+  live boolean DEFAULT false,
+  fingerprint text DEFAULT NULL,
+  w integer DEFAULT NULL,
+  unit text DEFAULT NULL,
+  tokenizer text DEFAULT NULL,
+  weighting text DEFAULT NULL,
+  backfill boolean DEFAULT NULL,
+  foreign_key boolean DEFAULT false
+) RETURNS TABLE (statement text)
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
+COMMENT ON FUNCTION simdup_alter(regclass, text, text[], integer, text, boolean, text, text, boolean, text, integer, text, text, text, boolean, boolean) IS
+  'changes what simdup_attach was told; NULL leaves a thing as it is; returns the statements';

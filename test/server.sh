@@ -252,7 +252,7 @@ close_scratch()
 copy_sources()
 {
   mkdir "$scratch/sources"
-  cp -r "$root"/{Makefile,simdup.control,sql,src} "$scratch/sources/"
+  cp -r "$root"/{Makefile,simdup.control,doc,sql,src} "$scratch/sources/"
   find "$scratch/sources/src" -name '*.[ob]*' -delete
   echo "$scratch/sources"
 }

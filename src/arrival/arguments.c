@@ -255,10 +255,27 @@ lock_argument(TriggerData *trigdata, const ArrivalUsage *usage)
 			simdup_arrival_hint(trigdata, usage));
 }
 
+/* ERROR unless a log table has the columns that are written to. */
+void
+simdup_arrival_check_log(Oid log, Oid key_type)
+{
+	static const char *const columns[] = {"new_key", "old_key", "distance",
+										  "logged_at"};
+
+	for (size_t i = 0; i < lengthof(columns); i++)
+		if (get_attnum(log, columns[i]) == InvalidAttrNumber)
+			ereport(ERROR, errcode(ERRCODE_UNDEFINED_COLUMN),
+					errmsg("log table \"%s.%s\" has no column \"%s\"",
+						   simdup_arrival_schema_of(log), get_rel_name(log),
+						   columns[i]),
+					errhint("It needs new_key and old_key of type %s, distance integer and logged_at timestamptz; others need a default or be nullable.",
+							format_type_be(key_type)));
+}
+
 /*
  * The log table. Without a schema it is looked for beside the table that has
- * the trigger, never along search_path: who inserts must not choose it. The
- * lock is the one that writing to the log takes. Taken before the first pair
+ * the trigger, never along search_path: the user who inserts must not choose
+ * it. The lock is the one that writing to the log takes. Taken before the first pair
  * is found, it keeps other sessions from dropping or renaming the log until
  * the transaction ends.
  */
@@ -266,12 +283,9 @@ static Oid
 log_argument(TriggerData *trigdata, const ArrivalUsage *usage,
 			 ArrivalTrigger *at)
 {
-	static const char *const columns[] = {"new_key", "old_key", "distance",
-										  "logged_at"};
 	const char *arg = trigdata->tg_trigger->tgargs[usage->log_arg];
 	RangeVar *name;
 	Oid table;
-	size_t i;
 
 	name =
 		makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(arg)));
@@ -291,15 +305,7 @@ log_argument(TriggerData *trigdata, const ArrivalUsage *usage,
 												   name->relname),
 						format_type_be(at->key_type),
 						format_type_be(at->key_type)));
-	for (i = 0; i < lengthof(columns); i++)
-		if (get_attnum(table, columns[i]) == InvalidAttrNumber)
-			ereport(ERROR, errcode(ERRCODE_UNDEFINED_COLUMN),
-					errmsg("log table \"%s.%s\" has no column \"%s\"",
-						   name->schemaname, name->relname, columns[i]),
-					errhint("It needs new_key and old_key of type %s, "
-							"distance integer and logged_at timestamptz; "
-							"others need a default or be nullable.",
-							format_type_be(at->key_type)));
+	simdup_arrival_check_log(table, at->key_type);
 	return table;
 }
 

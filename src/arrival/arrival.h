@@ -130,6 +130,7 @@ extern AttrNumber simdup_arrival_fp_column(TriggerData *trigdata,
 extern void simdup_arrival_check_written(TriggerData *trigdata,
 										 const ArrivalUsage *usage,
 										 AttrNumber attnum);
+extern void simdup_arrival_check_log(Oid log, Oid key_type);
 extern void simdup_arrival_read_arguments(TriggerData *trigdata,
 										  ArrivalTrigger *at);
 

@@ -1,396 +1,200 @@
 /*
  * attach.c
- *	  simdup_attach and simdup_detach: an existing table gets, or loses,
- *	  fingerprints and an arrival trigger, by DDL that can be looked at first.
+ *	  simdup_attach, simdup_alter and simdup_detach: an existing table gets,
+ *	  changes or loses fingerprints and an arrival trigger, by SQL that can be
+ *	  looked at first.
  */
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/sysattr.h"
-#include "catalog/namespace.h"
-#include "catalog/pg_class.h"
+#include "access/table.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_type.h"
+#include "executor/spi.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/relcache.h"
-#include "utils/syscache.h"
 #include "utils/tuplestore.h"
-#include "utils/varlena.h"
 
 #include "arrival/arrival.h"
-#include "server/catalog.h"
+#include "arrival/attachment.h"
+#include "core/allpairs.h"
+#include "server/arguments.h"
 #include "type/simhash64.h"
 
-/* What attach makes in the table; detach knows it by these names. */
-#define FP_COLUMN "simdup_fp"
-#define FLAG_COLUMN "simdup_of"
-#define UPDATE_TRIGGER "simdup_1_fingerprint"
-#define ACTION_TRIGGER "simdup_2_arrival"
-
-#define DO_QUOTE "$simdup$"
-
-/* A live table is filled so many pages a transaction. */
-#define BATCH_PAGES 1000
-
-/* Arguments of simdup_attach. */
+/* Arguments of simdup_attach and simdup_alter. */
 enum
 {
 	ARG_TABLE,
 	ARG_CONTENT,
 	ARG_FIELDS,
-	ARG_K,
+	ARG_MAX_DISTANCE,
 	ARG_ACTION,
 	ARG_DRY_RUN,
 	ARG_KEY,
 	ARG_LOG_TABLE,
-	ARG_LIVE
+	ARG_LIVE,
+	ARGS_OF_0_2_0, /* its SQL declares no more than these */
+	ARG_FINGERPRINT = ARGS_OF_0_2_0,
+	ARG_W,
+	ARG_UNIT,
+	ARG_TOKENIZER,
+	ARG_WEIGHTING,
+	ARG_BACKFILL,
+	ARG_FOREIGN_KEY
 };
 
-/* What the statements are made of; names are quoted already. */
-typedef struct Attachment
-{
-	Oid table;
-	bool partitioned;
-	bool live;
-	int k;
-	const char *action;
-	const char *extension;
-	char *table_name;
-	char *key;
-	char *key_type;
-	char *log_table;
-	bool log_exists;
-	char *arguments;  /* of simhash_update_trigger */
-	char *expression; /* the same by SQL */
-	List *statements;
-} Attachment;
+/* The working distances: for near-duplicates, and for copies. */
+#define MINHASH64_DISTANCE 8
+#define SIMHASH_DISTANCE 3
 
-static void
-add_statement(Attachment *a, char *statement)
+static bool
+is_given(FunctionCallInfo fcinfo, int n)
 {
-	a->statements = lappend(a->statements, statement);
+	return n < PG_NARGS() && !PG_ARGISNULL(n);
 }
 
+static bool
+is_true(FunctionCallInfo fcinfo, int n)
+{
+	return is_given(fcinfo, n) && PG_GETARG_BOOL(n);
+}
+
+/* A text argument, or NULL. */
 static char *
-text_argument(FunctionCallInfo fcinfo, int n, const char *name)
+given_text(FunctionCallInfo fcinfo, int n)
 {
-	if (PG_ARGISNULL(n))
-		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("%s must not be null", name));
-	return text_to_cstring(PG_GETARG_TEXT_PP(n));
+	return is_given(fcinfo, n) ? text_to_cstring(PG_GETARG_TEXT_PP(n)) : NULL;
 }
 
-/* A column that must exist; its name, quoted. */
-static char *
-column_argument(Attachment *a, char *name)
+static List *
+field_names(ArrayType *array)
 {
-	AttrNumber attnum = get_attnum(a->table, name);
+	List *names = NIL;
+	Datum *values;
+	bool *nulls;
+	int n;
 
-	if (attnum <= 0)
-		ereport(ERROR, errcode(ERRCODE_UNDEFINED_COLUMN),
-				errmsg("column \"%s\" of relation \"%s\" does not exist", name,
-					   get_rel_name(a->table)));
-	return pstrdup(quote_identifier(name));
+	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls,
+					  &n);
+	for (int i = 0; i < n; i++)
+	{
+		simdup_check_not_null(nulls[i], "a field");
+		names = lappend(names, TextDatumGetCString(values[i]));
+	}
+	return names;
 }
 
-static void
-table_argument(FunctionCallInfo fcinfo, Attachment *a)
-{
-	char kind;
-
-	if (PG_ARGISNULL(ARG_TABLE))
-		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("%s must not be null", "target"));
-	a->table = PG_GETARG_OID(ARG_TABLE);
-	kind = get_rel_relkind(a->table);
-	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE)
-		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("relation with OID %u is not a table", a->table));
-	a->partitioned = kind == RELKIND_PARTITIONED_TABLE;
-	a->table_name = quote_qualified_identifier(get_namespace_name(
-												   get_rel_namespace(a->table)),
-											   get_rel_name(a->table));
-	a->extension = quote_identifier(
-		get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid)));
-}
-
-/* The content and the fields, as the trigger and as SQL take them. */
+/* Content, fields, fingerprint and its options, where they are given. */
 static void
 source_arguments(FunctionCallInfo fcinfo, Attachment *a)
 {
-	char *content = text_argument(fcinfo, ARG_CONTENT, "content");
-	char *column = column_argument(a, content);
-	StringInfoData arguments;
-	StringInfoData fields;
-	Datum *values = NULL;
-	bool *nulls = NULL;
-	int n = 0;
-	int i;
+	static const char *const options[] = {"w", "unit", "tokenizer",
+										  "weighting"};
+	char *fingerprint = given_text(fcinfo, ARG_FINGERPRINT);
+	char *content = given_text(fcinfo, ARG_CONTENT);
 
-	initStringInfo(&arguments);
-	initStringInfo(&fields);
-	appendStringInfo(&arguments, "%s, %s", quote_literal_cstr(FP_COLUMN),
-					 quote_literal_cstr(content));
-	if (!PG_ARGISNULL(ARG_FIELDS))
-		deconstruct_array(PG_GETARG_ARRAYTYPE_P(ARG_FIELDS), TEXTOID, -1, false,
-						  TYPALIGN_INT, &values, &nulls, &n);
-	for (i = 0; i < n; i++)
+	if (content != NULL)
+		a->content = content;
+	if (is_given(fcinfo, ARG_FIELDS))
+		a->fields = field_names(PG_GETARG_ARRAYTYPE_P(ARG_FIELDS));
+	if (fingerprint != NULL && strcmp(fingerprint, a->fingerprint) != 0)
 	{
-		char *field;
-
-		if (nulls[i])
-			ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					errmsg("%s must not be null", "a field"));
-		field = TextDatumGetCString(values[i]);
-		appendStringInfo(&fields, "%s%s::pg_catalog.text", i > 0 ? ", " : "",
-						 column_argument(a, field));
-		appendStringInfo(&arguments, ", %s", quote_literal_cstr(field));
+		if (simdup_make_fingerprinter(fingerprint) == NULL)
+			ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("unrecognized fingerprint: \"%s\"", fingerprint),
+					errhint("Fingerprints are minhash64 and simhash."));
+		a->fingerprint = fingerprint;
+		a->options = NIL;
 	}
-	a->arguments = arguments.data;
-	a->expression =
-		n > 0
-			? psprintf("%s.simhash_row(%s::pg_catalog.text, ARRAY[%s])",
-					   a->extension, column, fields.data)
-			: psprintf("%s.simhash(%s::pg_catalog.text)", a->extension, column);
+	for (size_t i = 0; i < lengthof(options); i++)
+	{
+		int n = ARG_W + (int) i;
+
+		if (is_given(fcinfo, n))
+			simdup_attach_set_option(a, options[i],
+									 n == ARG_W
+										 ? psprintf("%d", PG_GETARG_INT32(n))
+										 : given_text(fcinfo, n));
+	}
+	simdup_attach_check_sources(a);
 }
 
-/* The given key, or the primary key's only column. */
-static void
-key_argument(FunctionCallInfo fcinfo, Attachment *a)
-{
-	AttrNumber attnum = InvalidAttrNumber;
-	Relation rel;
-	Bitmapset *columns;
-	Oid type;
-	int32 typmod;
-	Oid collation;
-
-	if (!PG_ARGISNULL(ARG_KEY))
-	{
-		a->key = text_to_cstring(PG_GETARG_TEXT_PP(ARG_KEY));
-		(void) column_argument(a, a->key);
-		attnum = get_attnum(a->table, a->key);
-	}
-	else
-	{
-		rel = RelationIdGetRelation(a->table);
-		if (!RelationIsValid(rel))
-			elog(ERROR, "could not open relation with OID %u", a->table);
-		columns =
-			RelationGetIndexAttrBitmap(rel, INDEX_ATTR_BITMAP_PRIMARY_KEY);
-		RelationClose(rel);
-		if (bms_membership(columns) != BMS_SINGLETON)
-			ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
-					errmsg("table \"%s\" has no primary key of one column",
-						   get_rel_name(a->table)),
-					errhint(
-						"Name the column that tells its rows apart: key => 'column'."));
-		attnum =
-			bms_singleton_member(columns) + FirstLowInvalidHeapAttributeNumber;
-		a->key = get_attname(a->table, attnum, false);
-	}
-	get_atttypetypmodcoll(a->table, attnum, &type, &typmod, &collation);
-	a->key_type = format_type_extended(type, typmod,
-									   FORMAT_TYPE_TYPEMOD_GIVEN |
-										   FORMAT_TYPE_FORCE_QUALIFY);
-}
-
-/*
- * The log table: beside the table, unless it says else. Who inserts into the
- * table writes to it, and fires what triggers it has: one that stands under
- * the name that nobody chose must be of those who are trusted already.
- */
-static void
-log_table_argument(FunctionCallInfo fcinfo, Attachment *a)
-{
-	RangeVar *name;
-	Oid log;
-	Oid owner;
-
-	if (PG_ARGISNULL(ARG_LOG_TABLE))
-		name =
-			makeRangeVar(NULL,
-						 psprintf("%s_simdup_log", get_rel_name(a->table)), -1);
-	else
-		name = makeRangeVarFromNameList(
-			textToQualifiedNameList(PG_GETARG_TEXT_PP(ARG_LOG_TABLE)));
-	if (name->schemaname == NULL)
-		name->schemaname = get_namespace_name(get_rel_namespace(a->table));
-	a->log_table = quote_qualified_identifier(name->schemaname, name->relname);
-	log = RangeVarGetRelid(name, NoLock, true);
-	a->log_exists = OidIsValid(log);
-	if (!a->log_exists || !PG_ARGISNULL(ARG_LOG_TABLE))
-		return;
-	owner = simdup_arrival_owner(log);
-	if (owner != simdup_arrival_owner(a->table) && owner != GetUserId())
-		ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				errmsg("relation %s exists and belongs to another role",
-					   a->log_table),
-				errdetail("Whoever writes to table \"%s\" would write to it and fire its triggers.",
-						  get_rel_name(a->table)),
-				errhint(
-					"If this is the log you want, name it: log_table => '...'."));
-}
-
+/* Action, key, distance, foreign key and log, where they are given. */
 static void
 action_arguments(FunctionCallInfo fcinfo, Attachment *a)
 {
-	if (PG_ARGISNULL(ARG_K))
-		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("%s must not be null", "k"));
-	a->k = PG_GETARG_INT32(ARG_K);
-	if (a->k < 0 || a->k > SIMHASH64_BITS)
+	AttachAction old_action = a->action;
+	bool had_key = a->key != NULL;
+
+	if (is_given(fcinfo, ARG_ACTION))
+		a->action = simdup_attach_parse_action(given_text(fcinfo, ARG_ACTION));
+	if (is_given(fcinfo, ARG_MAX_DISTANCE))
+		a->max_distance = PG_GETARG_INT32(ARG_MAX_DISTANCE);
+	if (a->max_distance < 0 || a->max_distance > SIMHASH64_BITS)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("k must be between 0 and %d", SIMHASH64_BITS),
-				errdetail("The value given is %d.", a->k));
-	a->action = text_argument(fcinfo, ARG_ACTION, "action");
-	if (strcmp(a->action, "flag") != 0 && strcmp(a->action, "log") != 0 &&
-		strcmp(a->action, "reject") != 0)
+				errmsg("max_distance must be between 0 and %d", SIMHASH64_BITS),
+				errdetail("The value given is %d.", a->max_distance));
+	if (is_given(fcinfo, ARG_KEY))
+		a->key = given_text(fcinfo, ARG_KEY);
+	else if (!had_key)
+		a->key = simdup_attach_primary_key(a);
+	a->foreign_key = is_true(fcinfo, ARG_FOREIGN_KEY);
+	if (a->foreign_key && a->action != ATTACH_FLAG)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("unrecognized action: \"%s\"", a->action),
-				errhint("Actions are flag, log and reject."));
-	if (strcmp(a->action, "log") == 0)
-		log_table_argument(fcinfo, a);
+				errmsg("foreign_key needs the action \"flag\""));
+	simdup_attach_check_key(a);
+	if (a->action == ATTACH_LOG &&
+		(is_given(fcinfo, ARG_LOG_TABLE) || old_action != ATTACH_LOG ||
+		 a->log_table == NULL))
+		simdup_attach_find_log(a, is_given(fcinfo, ARG_LOG_TABLE)
+									  ? PG_GETARG_TEXT_PP(ARG_LOG_TABLE)
+									  : NULL);
+}
+
+/* live and backfill. The default of backfill depends on the action. */
+static void
+extra_arguments(FunctionCallInfo fcinfo, Attachment *a, bool flags_are_new)
+{
+	bool can_join = a->max_distance <= SIMDUP_MAX_PAIR_DISTANCE;
+
+	a->live = is_true(fcinfo, ARG_LIVE);
+	a->backfill = is_given(fcinfo, ARG_BACKFILL)
+					  ? PG_GETARG_BOOL(ARG_BACKFILL)
+					  : a->action == ATTACH_FLAG && flags_are_new && can_join;
+	if (a->backfill && a->action == ATTACH_REJECT)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("backfill needs the action \"flag\" or \"log\""));
+	if (a->backfill && !can_join)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("backfill needs a max_distance of at most %d",
+					   SIMDUP_MAX_PAIR_DISTANCE),
+				errdetail("The distance is %d.", a->max_distance));
 }
 
 static void
-refuse_foreign_tables(Attachment *a)
+refuse_live(Attachment *a, bool dry_run, const char *function)
 {
-	if (simdup_arrival_reaches_foreign(a->table))
+	if (a->live && !dry_run)
 		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				errmsg("relation \"%s\" has foreign tables below it",
-					   get_rel_name(a->table)),
-				errdetail(
-					"Columns and indexes cannot be added on their servers from here."),
+				errmsg("%s cannot run the statements for a live table",
+					   function),
+				errdetail("They need transactions of their own."),
 				errhint(
-					"Add column, index and trigger by hand, on each server."));
-}
-
-static void
-refuse_second_attachment(Attachment *a)
-{
-	if (get_attnum(a->table, FP_COLUMN) != InvalidAttrNumber)
-		ereport(ERROR, errcode(ERRCODE_DUPLICATE_OBJECT),
-				errmsg("table \"%s\" has a column \"%s\" already",
-					   get_rel_name(a->table), FP_COLUMN),
-				errhint("simdup_detach takes off what simdup_attach made."));
-}
-
-/* A name in the body may hold whatever ends a dollar-quoted string. */
-static char *
-do_statement(char *body)
-{
-	return strstr(body, DO_QUOTE)
-			   ? psprintf("DO %s", quote_literal_cstr(body))
-			   : psprintf("DO %s\n%s%s", DO_QUOTE, body, DO_QUOTE);
-}
-
-static void
-add_backfill(Attachment *a)
-{
-	char *size;
-
-	if (!a->live)
-	{
-		add_statement(a, psprintf("UPDATE %s SET %s = %s", a->table_name,
-								  FP_COLUMN, a->expression));
-		return;
-	}
-	size =
-		a->partitioned
-			? psprintf("(SELECT pg_catalog.max(pg_catalog.pg_relation_size(relid))"
-					   " FROM pg_catalog.pg_partition_tree(%s) WHERE isleaf)",
-					   quote_literal_cstr(a->table_name))
-			: psprintf("pg_catalog.pg_relation_size(%s)",
-					   quote_literal_cstr(a->table_name));
-	add_statement(a,
-				  do_statement(
-					  psprintf("BEGIN\n"
-							   "  FOR simdup_page IN 0 .. %s OPERATOR(pg_catalog./) %d BY %d LOOP\n"
-							   "    UPDATE %s SET %s = %s\n"
-							   "      WHERE ctid OPERATOR(pg_catalog.>=) pg_catalog.format('(%%s,0)', simdup_page)::pg_catalog.tid\n"
-							   "        AND ctid OPERATOR(pg_catalog.<) pg_catalog.format('(%%s,0)', simdup_page OPERATOR(pg_catalog.+) %d)::pg_catalog.tid\n"
-							   "        AND %s IS NULL;\n"
-							   "    COMMIT;\n"
-							   "  END LOOP;\n"
-							   "END\n",
-							   size, BLCKSZ, BATCH_PAGES, a->table_name,
-							   FP_COLUMN, a->expression, BATCH_PAGES,
-							   FP_COLUMN)));
-}
-
-static void
-add_action(Attachment *a)
-{
-	const char *fp = quote_literal_cstr(FP_COLUMN);
-	const char *key = quote_literal_cstr(a->key);
-	bool log = strcmp(a->action, "log") == 0;
-	char *arguments;
-
-	if (log)
-		arguments = psprintf("%s, %s, '%d', %s", fp, key, a->k,
-							 quote_literal_cstr(a->log_table));
-	else if (strcmp(a->action, "flag") == 0)
-		arguments = psprintf("%s, %s, %s, '%d'", fp,
-							 quote_literal_cstr(FLAG_COLUMN), key, a->k);
-	else
-		arguments = psprintf("%s, %s, '%d'", fp, key, a->k);
-	add_statement(a,
-				  psprintf("CREATE TRIGGER %s %s INSERT OR UPDATE ON %s FOR EACH ROW"
-						   " EXECUTE FUNCTION %s.simdup_%s_trigger(%s)",
-						   ACTION_TRIGGER, log ? "AFTER" : "BEFORE",
-						   a->table_name, a->extension, a->action, arguments));
-}
-
-/*
- * In an order that leaves no gap: new rows get a fingerprint before the old
- * ones do, and none is acted on before all have one.
- */
-static void
-list_attachment(Attachment *a)
-{
-	add_statement(a, psprintf("ALTER TABLE %s ADD COLUMN %s %s.simhash64",
-							  a->table_name, FP_COLUMN, a->extension));
-	if (strcmp(a->action, "flag") == 0)
-		add_statement(a, psprintf("ALTER TABLE %s ADD COLUMN %s %s",
-								  a->table_name, FLAG_COLUMN, a->key_type));
-	if (strcmp(a->action, "log") == 0 && !a->log_exists)
-		add_statement(a,
-					  psprintf("CREATE TABLE %s (new_key %s, old_key %s,"
-							   " distance integer, logged_at pg_catalog.timestamptz)",
-							   a->log_table, a->key_type, a->key_type));
-	add_statement(a,
-				  psprintf("CREATE TRIGGER %s BEFORE INSERT OR UPDATE ON %s FOR EACH ROW"
-						   " EXECUTE FUNCTION %s.simhash_update_trigger(%s)",
-						   UPDATE_TRIGGER, a->table_name, a->extension,
-						   a->arguments));
-	add_backfill(a);
-	add_statement(a,
-				  psprintf("CREATE INDEX %sON %s USING gin (%s %s.simhash64_ops)"
-						   " WITH (fastupdate = off)",
-						   a->live && !a->partitioned ? "CONCURRENTLY " : "",
-						   a->table_name, FP_COLUMN, a->extension));
-	add_action(a);
-	if (a->live)
-		add_statement(a,
-					  psprintf("SELECT pg_catalog.count(*) AS rows_without_their_fingerprint FROM %s"
-							   " WHERE (%s OPERATOR(%s.=) %s) IS NOT TRUE"
-							   " AND pg_catalog.num_nonnulls(%s, %s) > 0",
-							   a->table_name, FP_COLUMN, a->extension,
-							   a->expression, FP_COLUMN, a->expression));
+					"Use dry_run => true, and run them one by one, in psql by \\gexec."));
 }
 
 /* Give the statements as the result; run them first, unless it is dry. */
 static Datum
-finish(FunctionCallInfo fcinfo, List *statements, bool dry_run)
+finish(FunctionCallInfo fcinfo, Attachment *a, List *statements, bool dry_run)
 {
 	ReturnSetInfo *result;
 	ListCell *cell;
 
+	table_close(a->table, NoLock);
 	if (!dry_run)
 	{
 		SPI_connect();
@@ -418,43 +222,131 @@ finish(FunctionCallInfo fcinfo, List *statements, bool dry_run)
 	return (Datum) 0;
 }
 
+/* Open the table at argument 0; what runs statements needs its owner. */
+static bool
+open_table(FunctionCallInfo fcinfo, Attachment *a, int dry_run_argument,
+		   const char *function)
+{
+	bool dry_run = is_true(fcinfo, dry_run_argument);
+
+	simdup_check_not_null(PG_ARGISNULL(ARG_TABLE), "target");
+	if (!dry_run)
+		PreventCommandIfReadOnly(function);
+	simdup_attach_open(a, fcinfo->flinfo->fn_oid, PG_GETARG_OID(ARG_TABLE),
+					   !dry_run);
+	return dry_run;
+}
+
+static void
+refuse_column(Attachment *a, const char *name)
+{
+	if (get_attnum(RelationGetRelid(a->table), name) != InvalidAttrNumber)
+		ereport(ERROR, errcode(ERRCODE_DUPLICATE_COLUMN),
+				errmsg("column \"%s\" of relation \"%s\" already exists", name,
+					   RelationGetRelationName(a->table)));
+}
+
+static void
+refuse_second_attachment(Attachment *a)
+{
+	if (simdup_attach_triggers(a) != NIL || simdup_attach_columns(a) != NIL)
+		ereport(ERROR, errcode(ERRCODE_DUPLICATE_OBJECT),
+				errmsg("table \"%s\" is attached already",
+					   RelationGetRelationName(a->table)),
+				errhint(
+					"simdup_alter changes what simdup_attach made, simdup_detach removes it."));
+	refuse_column(a, a->fp);
+	if (a->action == ATTACH_FLAG)
+		refuse_column(a, a->flag);
+}
+
 PG_FUNCTION_INFO_V1(simdup_attach);
 /*
- * simdup_attach(target, content, fields, k, action, dry_run, key, log_table,
- * live)
+ * simdup_attach(target, content, fields, max_distance, action, dry_run, key,
+ * log_table, live, fingerprint, w, unit, tokenizer, weighting, backfill,
+ * foreign_key). Up to live in the catalog of 0.2.0, which has simhash only.
  */
 Datum
 simdup_attach(PG_FUNCTION_ARGS)
 {
-	Attachment a = {0};
-	bool dry_run = !PG_ARGISNULL(ARG_DRY_RUN) && PG_GETARG_BOOL(ARG_DRY_RUN);
+	bool is_old = PG_NARGS() == ARGS_OF_0_2_0;
+	Attachment a = {.fp = FP_COLUMN, .flag = FLAG_COLUMN};
+	bool dry_run = open_table(fcinfo, &a, ARG_DRY_RUN, "simdup_attach()");
 
-	table_argument(fcinfo, &a);
-	refuse_foreign_tables(&a);
+	simdup_check_not_null(PG_ARGISNULL(ARG_CONTENT), "content");
+	simdup_check_not_null(PG_ARGISNULL(ARG_ACTION), "action");
+	simdup_check_not_null(!is_old && PG_ARGISNULL(ARG_FINGERPRINT),
+						  "fingerprint");
+	simdup_attach_check_table(&a);
+	a.fingerprint = "simhash";
 	source_arguments(fcinfo, &a);
-	key_argument(fcinfo, &a);
+	a.max_distance = strcmp(a.fingerprint, "minhash64") == 0
+						 ? MINHASH64_DISTANCE
+						 : SIMHASH_DISTANCE;
 	action_arguments(fcinfo, &a);
 	refuse_second_attachment(&a);
-	a.live = !PG_ARGISNULL(ARG_LIVE) && PG_GETARG_BOOL(ARG_LIVE);
-	if (a.live && !dry_run)
-		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				errmsg(
-					"simdup_attach cannot run the statements for a live table"),
-				errdetail("They need transactions of their own."),
-				errhint(
-					"Use dry_run => true, and run them one by one, in psql by \\gexec."));
-
-	list_attachment(&a);
-	return finish(fcinfo, a.statements, dry_run);
+	extra_arguments(fcinfo, &a, !is_old);
+	refuse_live(&a, dry_run, "simdup_attach");
+	return finish(fcinfo, &a, simdup_attach_statements(&a), dry_run);
 }
 
-static bool
-is_fingerprint_column(Attachment *a, Oid extension)
+/* The flag that a changed attachment shall have: its column, or a new one. */
+static void
+choose_flag(Attachment *a)
 {
-	AttrNumber attnum = get_attnum(a->table, FP_COLUMN);
+	AttrNumber flag = get_attnum(RelationGetRelid(a->table), FLAG_COLUMN);
+	AttrNumber key = get_attnum(RelationGetRelid(a->table), a->key);
+	ListCell *cell;
 
-	return attnum > 0 && getBaseType(get_atttype(a->table, attnum)) ==
-							 simdup_type_in_schema(extension, "simhash64");
+	if (a->flag == NULL)
+	{
+		a->flag = FLAG_COLUMN;
+		foreach (cell, simdup_attach_columns(a))
+			if (strcmp(lfirst(cell), FLAG_COLUMN) == 0)
+				break;
+		if (cell == NULL)
+			refuse_column(a, FLAG_COLUMN);
+	}
+	flag = get_attnum(RelationGetRelid(a->table), a->flag);
+	if (flag > 0 && get_atttype(RelationGetRelid(a->table), flag) !=
+						get_atttype(RelationGetRelid(a->table), key))
+		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+				errmsg("columns \"%s\" and \"%s\" of relation \"%s\" are not of one type",
+					   a->flag, a->key, RelationGetRelationName(a->table)),
+				errdetail("The flag takes another row's key."),
+				errhint("Rename or drop column \"%s\" first.", a->flag));
+}
+
+PG_FUNCTION_INFO_V1(simdup_alter);
+/* simdup_alter: the arguments of simdup_attach; NULL leaves a thing as it is. */
+Datum
+simdup_alter(PG_FUNCTION_ARGS)
+{
+	Attachment old = {0};
+	Attachment a;
+	bool dry_run = open_table(fcinfo, &old, ARG_DRY_RUN, "simdup_alter()");
+
+	if (!simdup_attach_read(&old))
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
+				errmsg("table \"%s\" is not attached",
+					   RelationGetRelationName(old.table)),
+				errhint("simdup_attach attaches it."));
+	a = old;
+	a.options = list_copy(old.options);
+	source_arguments(fcinfo, &a);
+	action_arguments(fcinfo, &a);
+	if (a.action == ATTACH_FLAG)
+		choose_flag(&a);
+	else
+		a.lock &= a.action != ATTACH_REJECT;
+	extra_arguments(fcinfo, &a,
+					a.action == ATTACH_FLAG &&
+						get_attnum(RelationGetRelid(a.table), a.flag) <= 0);
+	a.foreign_key &=
+		!OidIsValid(get_relation_constraint_oid(RelationGetRelid(a.table),
+												FLAG_CONSTRAINT, true));
+	refuse_live(&a, dry_run, "simdup_alter");
+	return finish(fcinfo, &a, simdup_alter_statements(&old, &a), dry_run);
 }
 
 PG_FUNCTION_INFO_V1(simdup_detach);
@@ -463,27 +355,26 @@ Datum
 simdup_detach(PG_FUNCTION_ARGS)
 {
 	Attachment a = {0};
-	bool dry_run = PG_GETARG_BOOL(1);
-	bool keep_columns = PG_GETARG_BOOL(2);
+	bool dry_run = open_table(fcinfo, &a, 1, "simdup_detach()");
+	List *triggers = simdup_attach_triggers(&a);
+	List *columns = simdup_attach_columns(&a);
+	List *statements = NIL;
+	ListCell *cell;
 
-	table_argument(fcinfo, &a);
-	if (!is_fingerprint_column(&a, get_func_namespace(fcinfo->flinfo->fn_oid)))
+	if (triggers == NIL && columns == NIL)
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
 				errmsg("table \"%s\" has nothing that simdup_attach made",
-					   get_rel_name(a.table)),
-				errdetail("It has no fingerprint column \"%s\".", FP_COLUMN));
-
-	add_statement(&a, psprintf("DROP TRIGGER IF EXISTS %s ON %s",
-							   ACTION_TRIGGER, a.table_name));
-	add_statement(&a, psprintf("DROP TRIGGER IF EXISTS %s ON %s",
-							   UPDATE_TRIGGER, a.table_name));
-	if (!keep_columns)
-	{
-		if (get_attnum(a.table, FLAG_COLUMN) > 0)
-			add_statement(&a, psprintf("ALTER TABLE %s DROP COLUMN %s",
-									   a.table_name, FLAG_COLUMN));
-		add_statement(&a, psprintf("ALTER TABLE %s DROP COLUMN %s",
-								   a.table_name, FP_COLUMN));
-	}
-	return finish(fcinfo, a.statements, dry_run);
+					   RelationGetRelationName(a.table)));
+	foreach (cell, triggers)
+		statements =
+			lappend(statements,
+					psprintf("DROP TRIGGER %s ON %s",
+							 quote_identifier(lfirst(cell)), a.table_name));
+	if (!is_true(fcinfo, 2))
+		foreach (cell, columns)
+			statements =
+				lappend(statements,
+						psprintf("ALTER TABLE %s DROP COLUMN %s", a.table_name,
+								 quote_identifier(lfirst(cell))));
+	return finish(fcinfo, &a, statements, dry_run);
 }

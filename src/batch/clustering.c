@@ -2,9 +2,9 @@
  * clustering.c
  *	  Which rows of a batch belong together, by either method.
  *
- * Equal rows are in one cluster by both methods, so clusters are of groups,
- * and a group goes by the number of its first row: then the smallest number
- * of a cluster is its first row in query order.
+ * Equal rows are in one cluster by both methods, so clusters consist of groups.
+ * A group is known by the number of its first row. Then the smallest number in
+ * a cluster is its first row in query order.
  */
 #include "postgres.h"
 #include "compat.h"

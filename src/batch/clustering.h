@@ -10,18 +10,18 @@
 typedef enum SimdupClusterMethod
 {
 	SIMDUP_CONNECTED, /* connected components */
-	SIMDUP_LEADER	  /* the single pass of document 003 */
+	SIMDUP_LEADER	  /* a single pass in query order: see core/leader.h */
 } SimdupClusterMethod;
 
 /* 'connected' or 'leader', or an ERROR. */
 extern SimdupClusterMethod simdup_cluster_method(const char *name);
 
 /*
- * Clusters of groups. Most groups of a large table are near no other; the bits
- * tell, at the position of a group's first row, so that passes over all groups
- * need not look up each of them. The other arrays go by row number and mean
- * something for first rows only. All of it takes eight bytes a row, outside
- * maintenance_work_mem, and four more while 'leader' works.
+ * Clusters of groups. Most groups of a large table are near no other group. One
+ * bit for each group, at the position of its first row, tells which have a near
+ * one, so that a pass over all groups looks up the others only. The arrays are
+ * indexed by row number, and set for the first rows of groups. They take eight
+ * bytes a row, outside maintenance_work_mem, and four more while 'leader' works.
  */
 typedef struct SimdupClusters
 {

@@ -2,8 +2,8 @@
  * clusters.c
  *	  simdup_clusters: which rows of a query belong together.
  *
- * Rows that are alone are left out unless asked for: of a large table they
- * are nearly all, and writing them would cost more than finding the rest.
+ * Rows that are alone are left out by default. Nearly all rows of a large table
+ * are, and writing them would cost more than finding the clusters.
  */
 #include "postgres.h"
 #include "compat.h"

@@ -114,10 +114,8 @@ simdup_rows_group(SimdupRows *rows)
 void
 simdup_groups_end(SimdupGroups *groups)
 {
-	if (groups->number_file)
-		simdup_tempfile_close(groups->number_file);
-	if (groups->group_file)
-		simdup_tempfile_close(groups->group_file);
+	simdup_tempfile_close(groups->number_file);
+	simdup_tempfile_close(groups->group_file);
 	simdup_rows_end(groups->rows);
 }
 

@@ -11,6 +11,7 @@
 #define SIMDUP_BATCH_GROUPS_H
 
 #include "batch/rows.h"
+#include "core/allpairs.h"
 #include "core/group.h"
 #include "server/tempfile.h"
 
@@ -25,9 +26,9 @@ typedef struct SimdupGroup
 
 /*
  * Bytes that a group takes in memory while groups are joined: fingerprint and
- * start, the join's two arrays, its directory. A row adds its number.
+ * start, and two elements of the join. A row adds its number.
  */
-#define SIMDUP_GROUP_BYTES 30
+#define SIMDUP_GROUP_BYTES (12 + 2 * (int64) sizeof(SimdupElement))
 #define SIMDUP_ROW_BYTES (SIMDUP_GROUP_BYTES + 4)
 
 typedef struct SimdupGroups

@@ -3,10 +3,10 @@
  *	  All near pairs of a batch's groups: core's join where they fit in memory,
  *	  and the same pigeonhole through sorts on disk where they do not.
  *
- * On disk: cut the varying bits into k + 1 blocks, sort the groups by each of
- * them in turn, and join every run that is equal in the block: in memory if it
- * fits, else the same way again. The path (see core/allpairs.c) goes along, so
- * each pair comes once.
+ * On disk: cut the varying bits into k + 1 blocks, and sort the groups by each
+ * block in turn. Join every run of groups that are equal in the block: in
+ * memory if it fits, else the same way again. The path (see core/allpairs.c)
+ * is passed down, so each pair is found once.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -16,23 +16,16 @@
 
 #include "batch/join.h"
 #include "core/allpairs.h"
-#include "core/group.h"
 #include "core/hamming.h"
 #include "core/host.h"
 #include "server/pairsort.h"
 #include "server/progress.h"
 
-/* Bytes of a group in a run: fingerprint, index, and the join's share. */
-#define RUN_BYTES (SIMDUP_GROUP_BYTES + 4)
-
-/* A group on its way through files: has it rows of the first query? */
+/*
+ * In the index of an element, beside the index of its group: the group has rows
+ * of the first query.
+ */
 #define HAS_FIRST (UINT64CONST(1) << 63)
-
-typedef struct Entry
-{
-	uint64 fp;
-	uint64 index; /* of the group; HAS_FIRST */
-} Entry;
 
 typedef struct GroupJoin
 {
@@ -42,34 +35,36 @@ typedef struct GroupJoin
 	SimdupPairJoin pairs;
 
 	/* the groups in memory now; on disk, one run after the other */
-	uint64 *fps;	 /* ascending */
-	uint64 *indexes; /* as in Entry; NULL: all groups there are */
-	int64 n;
+	SimdupElement *elements;
+	SimdupElement *scratch;
 	int64 capacity;
-	SimdupGroupIndex index;
 
 	/* progress: this much of all groups is done, the run is so much of it */
 	double done;
 	double run;
 } GroupJoin;
 
-static SimdupGroup
-find_group(GroupJoin *join, uint64 fp)
+static SimdupElement
+element_of(SimdupGroups *groups, int64 index)
 {
-	uint32 at = simdup_group_find(&join->index, fp);
-	uint64 index = join->indexes ? join->indexes[at] & ~HAS_FIRST : at;
+	SimdupGroup group = simdup_groups_get(groups, index);
+	SimdupElement element = {group.fp, (uint64) index};
 
-	return simdup_groups_get(join->groups, (int64) index);
+	if (group.n_first > 0)
+		element.index |= HAS_FIRST;
+	return element;
 }
 
 static void
-receive_pair(void *arg, uint64 a, uint64 b)
+receive_pair(void *arg, SimdupElement a, SimdupElement b)
 {
 	GroupJoin *join = arg;
-	SimdupGroup group_a = find_group(join, a);
-	SimdupGroup group_b = find_group(join, b);
+	SimdupGroup group_a =
+		simdup_groups_get(join->groups, (int64) (a.index & ~HAS_FIRST));
+	SimdupGroup group_b =
+		simdup_groups_get(join->groups, (int64) (b.index & ~HAS_FIRST));
 
-	join->sink(join->arg, &group_a, &group_b, simdup_hamming64(a, b));
+	join->sink(join->arg, &group_a, &group_b, simdup_hamming64(a.fp, b.fp));
 }
 
 static void
@@ -80,73 +75,64 @@ show_share(void *arg, double done)
 	simdup_progress_look((int64) (join->done + join->run * done));
 }
 
-static bool
-has_first(GroupJoin *join, int64 i)
+/* Move the elements with rows of the first query to the front; count them. */
+static int64
+part_by_query(SimdupElement *elements, int64 n)
 {
-	if (join->groups->rows->n_queries == 1)
-		return true;
-	if (join->indexes)
-		return (join->indexes[i] & HAS_FIRST) != 0;
-	return simdup_groups_get(join->groups, i).n_first > 0;
+	int64 n_with = 0;
+
+	for (int64 i = 0; i < n; i++)
+	{
+		SimdupElement element = elements[i];
+
+		if ((element.index & HAS_FIRST) == 0)
+			continue;
+		elements[i] = elements[n_with];
+		elements[n_with++] = element;
+	}
+	return n_with;
 }
 
 /*
- * Join the groups in memory: those with rows of the first query among each
- * other, and those with the rest. weight: what one of them counts in progress.
+ * Join the elements in memory: those with rows of the first query among each
+ * other, then with the others. Each element counts weight in progress.
  */
 static void
-join_in_memory(GroupJoin *join, double weight)
+join_in_memory(GroupJoin *join, int64 n, double weight)
 {
-	SimdupPairSet with = {0};
-	SimdupPairSet without = {0};
-	uint64 *fps;
-	uint64 *scratch;
+	SimdupPairSet with = {join->elements, join->scratch, 0};
+	SimdupPairSet without;
 
-	/* most runs are of one group */
-	if (join->n < 2)
-	{
-		join->done += weight * (double) join->n;
-		return;
-	}
-	fps = simdup_alloc((Size) join->n * sizeof(uint64));
-	scratch = simdup_alloc((Size) join->n * sizeof(uint64));
-	for (int64 i = 0; i < join->n; i++)
-		if (has_first(join, i))
-			fps[with.n++] = join->fps[i];
-		else
-			fps[join->n - (int64) ++without.n] = join->fps[i];
-	with.fps = fps;
-	with.scratch = scratch;
-	without.fps = fps + with.n;
-	without.scratch = scratch + with.n;
+	/* most runs are of one element */
+	if (n > 1)
+		with.n = (size_t) part_by_query(join->elements, n);
+	without.elements = with.elements + with.n;
+	without.scratch = with.scratch + with.n;
+	without.n = (size_t) n - with.n;
 
-	simdup_group_index_init(&join->index, join->fps, (uint32) join->n);
 	join->run = weight * (double) with.n;
 	simdup_pairs_self(&join->pairs, with);
 	join->done += join->run;
 	join->run = weight * (double) without.n;
 	simdup_pairs_cross(&join->pairs, with, without);
 	join->done += join->run;
-	simdup_group_index_free(&join->index);
-	pfree(fps);
-	pfree(scratch);
 }
 
 /*
  * On disk
  */
 
-static Entry
-read_entry(SimdupTempFile *file, int64 i)
+static SimdupElement
+read_element(SimdupTempFile *file, int64 i)
 {
-	Entry entry;
+	SimdupElement element;
 
-	simdup_tempfile_read(file, i * (int64) sizeof(entry), &entry,
-						 sizeof(entry));
-	return entry;
+	simdup_tempfile_read(file, i * (int64) sizeof(element), &element,
+						 sizeof(element));
+	return element;
 }
 
-/* All groups, as a file of entries. */
+/* All groups, as a file of elements. */
 static SimdupTempFile *
 list_groups(SimdupGroups *groups)
 {
@@ -154,11 +140,10 @@ list_groups(SimdupGroups *groups)
 
 	for (int64 i = 0; i < groups->n; i++)
 	{
-		SimdupGroup group = simdup_groups_get(groups, i);
-		Entry entry = {group.fp, (uint64) i | (group.n_first ? HAS_FIRST : 0)};
+		SimdupElement element = element_of(groups, i);
 
 		CHECK_FOR_INTERRUPTS();
-		simdup_tempfile_append(file, &entry, sizeof(entry));
+		simdup_tempfile_append(file, &element, sizeof(element));
 	}
 	return file;
 }
@@ -174,7 +159,7 @@ varying_bits(SimdupTempFile *file, int64 n, uint32 *ones, uint32 *n_sampled)
 	*n_sampled = 0;
 	for (int64 i = 0; i < n; i++)
 	{
-		uint64 fp = read_entry(file, i).fp;
+		uint64 fp = read_element(file, i).fp;
 
 		CHECK_FOR_INTERRUPTS();
 		any |= fp;
@@ -254,10 +239,11 @@ sort_by_block(SimdupTempFile *file, int64 n, BlockShift shift)
 
 	for (int64 i = 0; i < n; i++)
 	{
-		Entry entry = read_entry(file, i);
+		SimdupElement element = read_element(file, i);
 
 		CHECK_FOR_INTERRUPTS();
-		simdup_pairsort_put(sort, block_to_front(shift, entry.fp), entry.index);
+		simdup_pairsort_put(sort, block_to_front(shift, element.fp),
+							element.index);
 	}
 	simdup_pairsort_perform(sort);
 	return sort;
@@ -274,25 +260,18 @@ typedef struct Run
 } Run;
 
 static void
-add_to_run(GroupJoin *join, Run *run, Entry entry)
+add_to_run(GroupJoin *join, Run *run, SimdupElement element)
 {
 	if (run->n == join->capacity && run->overflow == NULL)
 	{
 		run->overflow = simdup_tempfile_create();
-		for (int64 i = 0; i < run->n; i++)
-		{
-			Entry earlier = {join->fps[i], join->indexes[i]};
-
-			simdup_tempfile_append(run->overflow, &earlier, sizeof(earlier));
-		}
+		simdup_tempfile_append(run->overflow, join->elements,
+							   (size_t) run->n * sizeof(SimdupElement));
 	}
 	if (run->overflow)
-		simdup_tempfile_append(run->overflow, &entry, sizeof(entry));
+		simdup_tempfile_append(run->overflow, &element, sizeof(element));
 	else
-	{
-		join->fps[run->n] = entry.fp;
-		join->indexes[run->n] = entry.index;
-	}
+		join->elements[run->n] = element;
 	run->n++;
 }
 
@@ -306,10 +285,7 @@ finish_run(GroupJoin *join, Run *run, double weight)
 		run->overflow = NULL;
 	}
 	else
-	{
-		join->n = run->n;
-		join_in_memory(join, weight);
-	}
+		join_in_memory(join, run->n, weight);
 	run->n = 0;
 }
 
@@ -324,55 +300,50 @@ join_by_block(GroupJoin *join, SimdupTempFile *file, int64 n, uint64 block,
 	Run run = {0};
 	uint64 run_value = 0;
 	uint64 word;
-	Entry entry;
+	SimdupElement element;
 
 	join->pairs.path.same |= block;
-	while (simdup_pairsort_get(sort, &word, &entry.index))
+	while (simdup_pairsort_get(sort, &word, &element.index))
 	{
-		entry.fp = block_from_front(shift, word);
-		if (run.n > 0 && (entry.fp & block) != run_value)
+		element.fp = block_from_front(shift, word);
+		if (run.n > 0 && (element.fp & block) != run_value)
 			finish_run(join, &run, weight);
-		run_value = entry.fp & block;
-		add_to_run(join, &run, entry);
+		run_value = element.fp & block;
+		add_to_run(join, &run, element);
 	}
 	finish_run(join, &run, weight);
 	join->pairs.path.same = same;
 	simdup_pairsort_end(sort);
 }
 
-static void
+/* Memory for n elements in place of the current memory, which it returns. */
+static SimdupElement *
 make_room(GroupJoin *join, int64 n)
 {
-	join->fps = simdup_alloc((Size) n * sizeof(uint64));
-	join->indexes = simdup_alloc((Size) n * sizeof(uint64));
+	SimdupElement *outer = join->elements;
+
+	/* the second half is the scratch */
+	join->elements = simdup_alloc((Size) n * 2 * sizeof(SimdupElement));
+	join->scratch = join->elements + n;
+	return outer;
 }
 
-/* Everything of a file at once; for what no block can tell apart. */
+/* A whole file in memory, where too few bits vary to cut blocks. */
 static void
 join_whole_file(GroupJoin *join, SimdupTempFile *file, int64 n, double weight)
 {
-	uint64 *outer_fps = join->fps;
-	uint64 *outer_indexes = join->indexes;
+	SimdupElement *outer = make_room(join, n);
 
-	make_room(join, n);
 	for (int64 i = 0; i < n; i++)
-	{
-		Entry entry = read_entry(file, i);
-
-		join->fps[i] = entry.fp;
-		join->indexes[i] = entry.index;
-	}
-	join->n = n;
-	join_in_memory(join, weight);
-	pfree(join->fps);
-	pfree(join->indexes);
-	join->fps = outer_fps;
-	join->indexes = outer_indexes;
+		join->elements[i] = read_element(file, i);
+	join_in_memory(join, n, weight);
+	simdup_free(join->elements);
+	join->elements = outer;
+	join->scratch = outer + join->capacity;
 }
 
 /*
- * Groups that do not fit in memory. weight: the part of the whole join that
- * one group stands for here.
+ * Join groups that do not fit in memory. Each group counts weight in progress.
  */
 static void
 join_on_disk(GroupJoin *join, SimdupTempFile *file, int64 n, double weight)
@@ -406,13 +377,23 @@ join_all_on_disk(GroupJoin *join)
 {
 	SimdupGroups *groups = join->groups;
 	SimdupTempFile *file = list_groups(groups);
+	int64 bytes = 2 * (int64) sizeof(SimdupElement);
 
-	join->capacity = Max(groups->rows->budget / 2 / RUN_BYTES, 64);
+	join->capacity = Max(groups->rows->budget / 2 / bytes, 64);
 	make_room(join, join->capacity);
 	join_on_disk(join, file, groups->n, 1.0);
 	simdup_tempfile_close(file);
-	pfree(join->fps);
-	pfree(join->indexes);
+}
+
+static void
+join_all_in_memory(GroupJoin *join)
+{
+	int64 n = join->groups->n;
+
+	make_room(join, n);
+	for (int64 i = 0; i < n; i++)
+		join->elements[i] = element_of(join->groups, i);
+	join_in_memory(join, n, 1.0);
 }
 
 void
@@ -436,11 +417,8 @@ simdup_join_groups(SimdupGroups *groups, int max_distance, const char *phase,
 		if (groups->group_file)
 			join_all_on_disk(join);
 		else
-		{
-			join->fps = groups->in_memory.fps;
-			join->n = groups->n;
-			join_in_memory(join, 1.0);
-		}
+			join_all_in_memory(join);
+		simdup_free(join->elements);
 		pfree(join);
 	}
 	MemoryContextSwitchTo(old);

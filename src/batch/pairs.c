@@ -93,22 +93,32 @@ put_all_pairs(ReturnSetInfo *result, SimdupRows *rows, int max_distance)
 	simdup_groups_end(output.groups);
 }
 
-PG_FUNCTION_INFO_V1(simdup_pairs);
-/* simdup_pairs(query, max_distance [, key_type]) */
-Datum
-simdup_pairs(PG_FUNCTION_ARGS)
+/* The arguments: the queries, max_distance [, key_type]. */
+static Datum
+pairs_of(FunctionCallInfo fcinfo, int n_queries, const char *const *names)
 {
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
 	int max_distance;
 	SimdupRows *rows;
 
-	if (simdup_has_null(fcinfo, 2))
+	if (simdup_has_null(fcinfo, n_queries + 1))
 		return (Datum) 0;
-	max_distance = simdup_check_max_distance(PG_GETARG_INT32(1));
-	rows = simdup_rows_begin(fcinfo, 2);
-	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
+	max_distance = simdup_check_max_distance(PG_GETARG_INT32(n_queries));
+	rows = simdup_rows_begin(fcinfo, n_queries + 1);
+	for (int i = 0; i < n_queries; i++)
+		simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(i)), names[i]);
 	put_all_pairs(result, rows, max_distance);
 	return (Datum) 0;
+}
+
+PG_FUNCTION_INFO_V1(simdup_pairs);
+/* simdup_pairs(query, max_distance [, key_type]) */
+Datum
+simdup_pairs(PG_FUNCTION_ARGS)
+{
+	static const char *const names[] = {"query"};
+
+	return pairs_of(fcinfo, lengthof(names), names);
 }
 
 PG_FUNCTION_INFO_V1(simdup_new_pairs);
@@ -116,16 +126,7 @@ PG_FUNCTION_INFO_V1(simdup_new_pairs);
 Datum
 simdup_new_pairs(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = simdup_begin_result(fcinfo);
-	int max_distance;
-	SimdupRows *rows;
+	static const char *const names[] = {"new_query", "old_query"};
 
-	if (simdup_has_null(fcinfo, 3))
-		return (Datum) 0;
-	max_distance = simdup_check_max_distance(PG_GETARG_INT32(2));
-	rows = simdup_rows_begin(fcinfo, 3);
-	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "new_query");
-	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(1)), "old_query");
-	put_all_pairs(result, rows, max_distance);
-	return (Datum) 0;
+	return pairs_of(fcinfo, lengthof(names), names);
 }

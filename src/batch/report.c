@@ -4,8 +4,8 @@
  *
  * The page is self-contained: no script, no font, no image from elsewhere. All
  * that comes from the table or the caller goes through put_escaped, which
- * leaves plain ASCII. So the page reads right whatever encoding the client
- * saves it in, and nothing in a text can act as markup.
+ * leaves plain ASCII. So the page is right in every encoding that the client
+ * may save it in, and nothing in a text can act as markup.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -110,7 +110,7 @@ put_facts(StringInfo page, const SimdupStats *stats)
 	appendStringInfoString(page, "</div>\n");
 }
 
-/* Room for a label of the charts, whatever sans-serif font the reader has. */
+/* Room for a label of the charts in the widest of the usual fonts. */
 static int
 label_width(const char *label)
 {
@@ -129,7 +129,7 @@ label_width(const char *label)
 
 /*
  * Horizontal bars: label, bar, number. The numbers may differ by orders of
- * magnitude, so a bar that stands for anything is at least 2 units long.
+ * magnitude, so a bar of any number above 0 is at least 2 units long.
  */
 static void
 put_bars(StringInfo page, const char *description, int n, char **labels,

@@ -3,17 +3,17 @@
  *	  The all-pairs join by recursive pigeonhole partition.
  *
  * Cut the bits in which the set varies into k + r blocks: two fingerprints
- * within distance k agree in at least r of them. So partition by one block,
- * each part by a later one, and so on r times; what is left together then is
- * compared one by one, or, where too much is left (skew), joined again as a
- * set of its own with a new cut of the bits that still vary. r is chosen by
- * the cost of passes against the cost of comparisons.
+ * within distance k agree in at least r of them. Partition by one block, each
+ * part by a later block, and so on r times. Fingerprints that are still
+ * together are compared one by one. Where they are too many (skew), they are
+ * joined again as a set of its own, with a new cut of the bits that still vary.
+ * The cost of passes against the cost of comparisons decides r.
  *
- * A pair is reported on its first path only, the one whose r blocks are the
- * first r in which it agrees: it must differ in each block that the path
- * skipped. Hence there is no set of results to deduplicate. A part that is
- * constant in a skipped block can hold no such pair and is left at once: that
- * keeps dense clusters from being visited on every path.
+ * A pair is reported on its first path only: the path whose r blocks are the
+ * first r in which the pair agrees. So the pair must differ in each block that
+ * the path skipped, and there is no set of results to deduplicate. A part that
+ * is constant in a skipped block can hold no such pair and is left at once.
+ * Otherwise dense clusters would be visited on every path.
  *
  * Parts are moved between two buffers of the size of the set. Invariant: a
  * call leaves in its slice's `cur` the set that it found there, in any order,
@@ -38,8 +38,8 @@
 
 typedef struct Slice
 {
-	uint64_t *cur;
-	uint64_t *other;
+	SimdupElement *cur;
+	SimdupElement *other;
 	uint32_t n;
 } Slice;
 
@@ -79,51 +79,47 @@ count_work(Work *work, uint64_t amount)
  */
 
 static inline void
-consider(const SimdupPairJoin *join, uint64_t a, uint64_t b)
+consider(const SimdupPairJoin *join, SimdupElement a, SimdupElement b)
 {
-	uint64_t x = a ^ b;
-	int i;
+	uint64_t x = a.fp ^ b.fp;
 
 	if (x & join->path.same)
 		return;
-	for (i = 0; i < join->path.n_skipped; i++)
+	for (int i = 0; i < join->path.n_skipped; i++)
 		if (!(x & join->path.skipped[i]))
 			return;
 	join->sink(join->arg, a, b);
 }
 
 static inline void
-compare_within(const SimdupPairJoin *join, const uint64_t *fps, uint32_t n)
+compare_within(const SimdupPairJoin *join, const SimdupElement *set, uint32_t n)
 {
 	int k = join->max_distance;
-	uint32_t i;
-	uint32_t j;
 
-	for (i = 1; i < n; i++)
+	for (uint32_t i = 1; i < n; i++)
 	{
-		uint64_t fp = fps[i];
+		SimdupElement element = set[i];
 
-		for (j = 0; j < i; j++)
-			if (simdup_hamming64(fp, fps[j]) <= k)
-				consider(join, fps[j], fp);
+		for (uint32_t j = 0; j < i; j++)
+			if (simdup_hamming64(element.fp, set[j].fp) <= k)
+				consider(join, set[j], element);
 	}
 }
 
 static inline void
-compare_across(const SimdupPairJoin *join, const uint64_t *a, uint32_t na,
-			   const uint64_t *b, uint32_t nb)
+compare_across(const SimdupPairJoin *join, const SimdupElement *a, uint32_t na,
+			   const SimdupElement *b, uint32_t nb)
 {
 	int k = join->max_distance;
-	uint32_t i;
-	uint32_t j;
 
-	for (i = 0; i < na; i++)
+	for (uint32_t i = 0; i < na; i++)
 	{
-		uint64_t fp = a[i];
+		SimdupElement element = a[i];
 
-		for (j = 0; j < nb; j++)
-			if (simdup_hamming64(fp, b[j]) <= k && fp != b[j])
-				consider(join, fp, b[j]);
+		for (uint32_t j = 0; j < nb; j++)
+			if (simdup_hamming64(element.fp, b[j].fp) <= k &&
+				element.fp != b[j].fp)
+				consider(join, element, b[j]);
 	}
 }
 
@@ -132,34 +128,32 @@ compare_across(const SimdupPairJoin *join, const uint64_t *a, uint32_t na,
  * of them begins at `start`; returns where the last one ends.
  */
 SIMDUP_POPCNT_CLONES static uint32_t
-compare_small_within(const SimdupPairJoin *join, const uint64_t *fps,
+compare_small_within(const SimdupPairJoin *join, const SimdupElement *set,
 					 uint32_t start, const uint32_t *ends, uint32_t n_buckets)
 {
-	uint32_t i;
-
-	for (i = 0; i < n_buckets; i++)
+	for (uint32_t i = 0; i < n_buckets; i++)
 	{
 		uint32_t n = ends[i] - start;
 
 		if (n > 1 && n <= SMALL)
-			compare_within(join, fps + start, n);
+			compare_within(join, set + start, n);
 		start = ends[i];
 	}
 	return start;
 }
 
 /*
- * A partition's small buckets, some at a time: where nearly all pairs are near
- * and were found on an earlier path, all of them take long and reach no sink.
+ * A partition's small buckets, some at a time, to stay interruptible. Where
+ * nearly all pairs are near and were found on an earlier path, the buckets take
+ * long together and call no sink.
  */
 static void
 compare_small(Work *work, Slice s, const uint32_t *ends, uint32_t n_buckets)
 {
 	const uint32_t stride = 1024;
 	uint32_t start = 0;
-	uint32_t i;
 
-	for (i = 0; i < n_buckets; i += stride)
+	for (uint32_t i = 0; i < n_buckets; i += stride)
 	{
 		uint32_t n = n_buckets - i < stride ? n_buckets - i : stride;
 		uint32_t end =
@@ -172,16 +166,17 @@ compare_small(Work *work, Slice s, const uint32_t *ends, uint32_t n_buckets)
 
 /* A long comparison, one stripe of rows at a time to stay interruptible. */
 SIMDUP_POPCNT_CLONES static void
-compare_stripe(const SimdupPairJoin *join, const uint64_t *a, uint32_t na,
-			   const uint64_t *b, uint32_t nb)
+compare_stripe(const SimdupPairJoin *join, const SimdupElement *a, uint32_t na,
+			   const SimdupElement *b, uint32_t nb)
 {
 	compare_across(join, a, na, b, nb);
 }
 
 SIMDUP_POPCNT_CLONES static void
-compare_triangle(const SimdupPairJoin *join, const uint64_t *fps, uint32_t n)
+compare_triangle(const SimdupPairJoin *join, const SimdupElement *set,
+				 uint32_t n)
 {
-	compare_within(join, fps, n);
+	compare_within(join, set, n);
 }
 
 /* Everything with everything, in squares that fit the first-level cache. */
@@ -189,10 +184,8 @@ static void
 compare_all(Work *work, Slice a, Slice b)
 {
 	const uint32_t side = 1024;
-	uint32_t i;
-	uint32_t j;
 
-	for (i = 0; i < a.n; i += side)
+	for (uint32_t i = 0; i < a.n; i += side)
 	{
 		uint32_t rows = a.n - i < side ? a.n - i : side;
 		Slice against = work->cross ? b : a;
@@ -200,7 +193,7 @@ compare_all(Work *work, Slice a, Slice b)
 
 		if (work->depth == 0 && work->join->progress)
 			work->join->progress(work->join->arg, (double) i / a.n);
-		for (j = 0; j < end; j += side)
+		for (uint32_t j = 0; j < end; j += side)
 		{
 			uint32_t columns = end - j < side ? end - j : side;
 
@@ -226,17 +219,16 @@ varying_bits(Slice a, Slice b)
 {
 	uint64_t any = 0;
 	uint64_t all = ~UINT64_C(0);
-	uint32_t i;
 
-	for (i = 0; i < a.n; i++)
+	for (uint32_t i = 0; i < a.n; i++)
 	{
-		any |= a.cur[i];
-		all &= a.cur[i];
+		any |= a.cur[i].fp;
+		all &= a.cur[i].fp;
 	}
-	for (i = 0; i < b.n; i++)
+	for (uint32_t i = 0; i < b.n; i++)
 	{
-		any |= b.cur[i];
-		all &= b.cur[i];
+		any |= b.cur[i].fp;
+		all &= b.cur[i].fp;
 	}
 	return any ^ all;
 }
@@ -245,9 +237,7 @@ varying_bits(Slice a, Slice b)
 static bool
 path_is_closed(const SimdupPairPath *path, uint64_t varying)
 {
-	int i;
-
-	for (i = path->n_skipped - 1; i >= 0; i--)
+	for (int i = path->n_skipped - 1; i >= 0; i--)
 		if (!(path->skipped[i] & varying))
 			return true;
 	return false;
@@ -267,9 +257,8 @@ static double
 total_entropy(uint64_t varying, const uint32_t *ones, uint32_t n_sampled)
 {
 	double total = 0;
-	int bit;
 
-	for (bit = 0; bit < 64; bit++)
+	for (int bit = 0; bit < 64; bit++)
 		if (varying >> bit & 1)
 			total += bit_entropy(ones[bit], n_sampled);
 	return total;
@@ -283,10 +272,9 @@ simdup_cut_blocks(uint64_t varying, const uint32_t *ones, uint32_t n_sampled,
 	double sum = 0;
 	int left = simdup_popcount64(varying);
 	int block = 0;
-	int bit;
 
 	memset(blocks, 0, n * sizeof(uint64_t));
-	for (bit = 0; bit < 64; bit++)
+	for (int bit = 0; bit < 64; bit++)
 	{
 		double entropy;
 
@@ -309,18 +297,17 @@ sample_bits(Slice s, uint32_t *ones)
 {
 	uint32_t step = s.n / MAX_SAMPLE + 1;
 	uint32_t n = 0;
-	uint32_t i;
-	int bit;
 
-	for (i = 0; i < s.n; i += step, n++)
-		for (bit = 0; bit < 64; bit++)
-			ones[bit] += (uint32_t) (s.cur[i] >> bit & 1);
+	for (uint32_t i = 0; i < s.n; i += step, n++)
+		for (int bit = 0; bit < 64; bit++)
+			ones[bit] += (uint32_t) (s.cur[i].fp >> bit & 1);
 	return n;
 }
 
 /*
- * Choose r: C(k + l, l) partitions at level l, then comparisons of what is
- * equal in r of k + r blocks. 0 is best where comparing all is cheapest.
+ * Choose r by its cost: C(k + l, l) partitions at each level l up to r, then the
+ * comparisons of pairs that are equal in r of k + r blocks. r is 0 where it is
+ * cheapest to compare all.
  */
 static int
 choose_equal_blocks(int k, int n_bits, double entropy, double rows,
@@ -390,10 +377,10 @@ bucket_ends(Work *work, int side, int bits)
 }
 
 /*
- * The bucket of a fingerprint: its block moved to the top, times an odd
- * number, the highest bits. For a block without gaps that is one bucket a
- * value; else values may share one, and `same` tells them apart. Another
- * number at another depth, so that no two blocks collide for ever.
+ * The bucket of a fingerprint: its block, moved to the top, times an odd number;
+ * of the product the highest bits. A block without gaps has one bucket a value.
+ * With gaps, values may share a bucket, and `same` tells them apart. Each depth
+ * has its own number, so that values that collide once are parted later.
  */
 typedef struct Bucketing
 {
@@ -441,23 +428,22 @@ bucket_bits(uint64_t block, uint32_t n)
 static void
 partition(Slice *s, Bucketing h, uint32_t *ends, uint32_t n_buckets)
 {
-	uint64_t *from = s->cur;
-	uint64_t *to = s->other;
+	SimdupElement *from = s->cur;
+	SimdupElement *to = s->other;
 	uint32_t sum = 0;
-	uint32_t i;
 
 	memset(ends, 0, n_buckets * sizeof(uint32_t));
-	for (i = 0; i < s->n; i++)
-		ends[bucket_of(h, from[i])]++;
-	for (i = 0; i < n_buckets; i++)
+	for (uint32_t i = 0; i < s->n; i++)
+		ends[bucket_of(h, from[i].fp)]++;
+	for (uint32_t i = 0; i < n_buckets; i++)
 	{
 		uint32_t count = ends[i];
 
 		ends[i] = sum;
 		sum += count;
 	}
-	for (i = 0; i < s->n; i++)
-		to[ends[bucket_of(h, from[i])]++] = from[i];
+	for (uint32_t i = 0; i < s->n; i++)
+		to[ends[bucket_of(h, from[i].fp)]++] = from[i];
 	s->cur = to;
 	s->other = from;
 }
@@ -472,10 +458,10 @@ part_of(Slice s, uint32_t start, uint32_t end)
 
 /* Keep the invariant: the set is back where the caller had it. */
 static void
-restore(Slice s, uint64_t *home)
+restore(Slice s, SimdupElement *home)
 {
 	if (s.cur != home)
-		memcpy(home, s.cur, s.n * sizeof(uint64_t));
+		memcpy(home, s.cur, s.n * sizeof(SimdupElement));
 }
 
 static void visit(Work *work, const Plan *plan, int first, int n_equal, Slice a,
@@ -523,7 +509,6 @@ visit_block(Work *work, const Plan *plan, int block, int n_equal, Slice *a,
 	uint32_t *b_ends = work->cross ? bucket_ends(work, 1, bits) : NULL;
 	uint32_t a_start = 0;
 	uint32_t b_start = 0;
-	uint32_t i;
 
 	join->path.same |= mask;
 	partition(a, h, a_ends, n_buckets);
@@ -536,7 +521,7 @@ visit_block(Work *work, const Plan *plan, int block, int n_equal, Slice *a,
 	else
 		compare_small(work, *a, a_ends, n_buckets);
 
-	for (i = 0; i < n_buckets; i++)
+	for (uint32_t i = 0; i < n_buckets; i++)
 	{
 		uint32_t b_end = b_ends ? b_ends[i] : 0;
 
@@ -560,14 +545,13 @@ static void
 visit(Work *work, const Plan *plan, int first, int n_equal, Slice a, Slice b)
 {
 	SimdupPairPath *path = &work->join->path;
-	uint64_t *a_home = a.cur;
-	uint64_t *b_home = b.cur;
+	SimdupElement *a_home = a.cur;
+	SimdupElement *b_home = b.cur;
 	int n_skipped = path->n_skipped;
-	int block;
 
 	if (n_skipped && path_is_closed(path, varying_bits(a, b)))
 		return;
-	for (block = first; block <= plan->n_blocks - n_equal; block++)
+	for (int block = first; block <= plan->n_blocks - n_equal; block++)
 	{
 		visit_block(work, plan, block, n_equal, &a, &b);
 		path->skipped[path->n_skipped++] = plan->blocks[block];
@@ -604,10 +588,8 @@ static void
 run(SimdupPairJoin *join, bool cross, SimdupPairSet a, SimdupPairSet b)
 {
 	Work *work;
-	Slice sa = {a.fps, a.scratch, (uint32_t) a.n};
-	Slice sb = {b.fps, b.scratch, (uint32_t) b.n};
-	int side;
-	int depth;
+	Slice sa = {a.elements, a.scratch, (uint32_t) a.n};
+	Slice sb = {b.elements, b.scratch, (uint32_t) b.n};
 
 	if (join->max_distance == 0 || a.n < (cross ? 1 : 2) || (cross && b.n < 1))
 		return;
@@ -615,8 +597,8 @@ run(SimdupPairJoin *join, bool cross, SimdupPairSet a, SimdupPairSet b)
 	work->join = join;
 	work->cross = cross;
 	join_slices(work, sa, sb);
-	for (side = 0; side < 2; side++)
-		for (depth = 0; depth < MAX_DEPTH; depth++)
+	for (int side = 0; side < 2; side++)
+		for (int depth = 0; depth < MAX_DEPTH; depth++)
 			if (work->ends[side][depth])
 				simdup_free(work->ends[side][depth]);
 	simdup_free(work);
@@ -625,8 +607,8 @@ run(SimdupPairJoin *join, bool cross, SimdupPairSet a, SimdupPairSet b)
 void
 simdup_pairs_self(SimdupPairJoin *join, SimdupPairSet set)
 {
-	/* a place for no fingerprints, as it moves along with the other set's */
-	SimdupPairSet none = {set.fps, set.scratch, 0};
+	/* a place for no elements, as it moves along with the other set's */
+	SimdupPairSet none = {set.elements, set.scratch, 0};
 
 	run(join, false, set, none);
 }

@@ -29,15 +29,6 @@
 /* blocks searched between two looks at the interrupts */
 #define BLOCKS_AT_ONCE 1024
 
-/*
- * Two loops over a block, in versions for the processors that there are:
- * target_clones cannot name the instruction set that has a vector popcount,
- * so they are chosen by hand. As in hamming.h, not for bitcode.
- */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define KERNELS_BY_PROCESSOR
-#endif
-
 /* What a search looks for, from the bitmap it is for. */
 typedef struct WindowProbe
 {
@@ -46,10 +37,6 @@ typedef struct WindowProbe
 	uint32_t low; /* sizes that could match: [low, high] */
 	uint32_t high;
 } WindowProbe;
-
-typedef size_t (*WindowKernel)(const SimdupWindow *window,
-							   const WindowProbe *probe, size_t block,
-							   size_t end);
 
 struct SimdupWindow
 {
@@ -64,8 +51,6 @@ struct SimdupWindow
 	uint64_t *words;  /* [block][word][slot in block] */
 	uint16_t *sizes;  /* [slot]; UINT16_MAX where there is none */
 	int64_t *classes; /* [slot] */
-
-	WindowKernel kernel;
 };
 
 void
@@ -155,7 +140,8 @@ block_may_match(const SimdupWindow *window, const WindowProbe *probe,
 }
 
 /* The first block of [block, end) with a candidate, or end. */
-static inline __attribute__((always_inline)) size_t
+SIMDUP_POPCNT_CLONES
+static size_t
 first_candidate(const SimdupWindow *window, const WindowProbe *probe,
 				size_t block, size_t end)
 {
@@ -173,36 +159,6 @@ first_candidate(const SimdupWindow *window, const WindowProbe *probe,
 	return block;
 }
 
-#define WINDOW_KERNEL(name, attributes) \
-	attributes static size_t first_candidate_##name(const SimdupWindow *window, \
-													const WindowProbe *probe, \
-													size_t block, size_t end) \
-	{ \
-		return first_candidate(window, probe, block, end); \
-	}
-
-WINDOW_KERNEL(portable, )
-#ifdef KERNELS_BY_PROCESSOR
-WINDOW_KERNEL(popcnt, __attribute__((target("popcnt"))))
-WINDOW_KERNEL(avx512, __attribute__((optimize("O3"),
-									 target("avx512bw,avx512vpopcntdq,"
-											"prefer-vector-width=512"))))
-#endif
-
-static WindowKernel
-choose_kernel(void)
-{
-#ifdef KERNELS_BY_PROCESSOR
-	__builtin_cpu_init();
-	if (__builtin_cpu_supports("avx512vpopcntdq") &&
-		__builtin_cpu_supports("avx512bw"))
-		return first_candidate_avx512;
-	if (__builtin_cpu_supports("popcnt"))
-		return first_candidate_popcnt;
-#endif
-	return first_candidate_portable;
-}
-
 SimdupWindow *
 simdup_window_create(size_t n_words, int64_t window_size, double threshold)
 {
@@ -212,7 +168,6 @@ simdup_window_create(size_t n_words, int64_t window_size, double threshold)
 	window->threshold = threshold;
 	window->slope =
 		(uint32_t) ((double) (1 << TEST_SCALE) * threshold / (1 + threshold));
-	window->kernel = choose_kernel();
 	return window;
 }
 
@@ -261,7 +216,7 @@ find_match(const SimdupWindow *window, const uint64_t *bitmap)
 
 		end = end < n_blocks ? end : n_blocks;
 		simdup_check_interrupts();
-		block = window->kernel(window, &probe, block, end);
+		block = first_candidate(window, &probe, block, end);
 		if (block == end)
 			continue;
 		slot = match_in_block(window, &probe, block++);

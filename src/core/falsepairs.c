@@ -2,12 +2,12 @@
  * falsepairs.c
  *	  How far apart unrelated fingerprints of a table are.
  *
- * Near pairs of a sample are mostly true duplicates, and unrelated ones that
- * near are too rare to be counted. So the bulk of the distances, those beyond
- * any useful threshold, is fitted by a beta-binomial distribution (64 bits
- * that differ with a common chance, which itself varies from pair to pair, as
- * it does where texts share words), and its tail is the answer. With bits
- * that are fair and independent it is the binomial.
+ * Near pairs of a sample are mostly true duplicates, and near pairs of unrelated
+ * rows are too rare to be counted. So a beta-binomial distribution is fitted to
+ * the bulk of the distances, which lies beyond any useful threshold. Its tail
+ * is the answer. The model: 64 bits differ with a common chance, which varies
+ * from pair to pair as far as texts share words. Fair and independent bits give
+ * the binomial distribution.
  */
 #include <math.h>
 #include <string.h>
@@ -22,9 +22,7 @@
 SIMDUP_POPCNT_CLONES static void
 add_distances(const uint64_t *sample, size_t i, uint64_t *histogram)
 {
-	size_t j;
-
-	for (j = 0; j < i; j++)
+	for (size_t j = 0; j < i; j++)
 		histogram[simdup_hamming64(sample[i], sample[j])]++;
 }
 
@@ -37,16 +35,15 @@ log_beta_binomial(int d, double a, double b)
 		   lgamma(b);
 }
 
-/* Shares of distances in the bulk of the histogram: mean and variance. */
+/* Mean and variance of the bulk of the histogram; returns its size. */
 static double
 bulk_moments(const uint64_t *histogram, double *mean, double *variance)
 {
 	double n = 0;
 	double sum = 0;
 	double squares = 0;
-	int d;
 
-	for (d = MAYBE_RELATED + 1; d <= 64; d++)
+	for (int d = MAYBE_RELATED + 1; d <= 64; d++)
 	{
 		n += (double) histogram[d];
 		sum += (double) histogram[d] * d;
@@ -69,11 +66,9 @@ simdup_false_pair_chances(const uint64_t *sample, size_t n, double *chance)
 	double p;
 	double overlap;
 	double sum = 0;
-	size_t i;
-	int d;
 
 	memset(chance, 0, 65 * sizeof(double));
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
 		add_distances(sample, i, histogram);
 		if (i % 256 == 0)
@@ -84,15 +79,15 @@ simdup_false_pair_chances(const uint64_t *sample, size_t n, double *chance)
 
 	/*
 	 * The variance of a beta-binomial is that of a binomial times 1 + 63
-	 * overlap; a little overlap stands for none, to keep its parameters
-	 * finite. All pairs at distance 64 leave nothing to fit.
+	 * overlap. No overlap would make its parameters infinite, so a little is
+	 * the least. All pairs at distance 64 leave nothing to fit.
 	 */
 	p = mean / 64;
 	if (p >= 1)
 		return;
 	overlap = (variance / (64 * p * (1 - p)) - 1) / 63;
 	overlap = overlap < 1e-6 ? 1e-6 : overlap;
-	for (d = 0; d <= 64; d++)
+	for (int d = 0; d <= 64; d++)
 	{
 		sum += exp(log_beta_binomial(d, p * (1 / overlap - 1),
 									 (1 - p) * (1 / overlap - 1)));

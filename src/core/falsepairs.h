@@ -8,13 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A sample for which all pairs are looked at. */
+/* Size of a sample of which all pairs are compared. */
 #define SIMDUP_SAMPLE_SIZE 4096
 
 /*
- * chance[d]: the chance that two unrelated fingerprints are within distance d
- * of each other, for d = 0 to 64, after the distances of all pairs of the
- * sample. All 0 for fewer than two.
+ * chance[d] becomes the chance that two unrelated fingerprints are within
+ * distance d of each other, for d = 0 to 64. It is estimated from the distances
+ * of all pairs of the sample. All are 0 for fewer than two fingerprints.
  */
 extern void simdup_false_pair_chances(const uint64_t *sample, size_t n,
 									  double *chance);

@@ -1,6 +1,6 @@
 /*
  * group.c
- *	  Sorting rows by fingerprint, and finding a fingerprint's group.
+ *	  Rows grouped by equal fingerprints: a radix sort.
  */
 #include <string.h>
 
@@ -35,18 +35,17 @@ move_by_digit(Rows *r, int digit)
 	uint32_t ends[N_VALUES] = {0};
 	uint32_t sum = 0;
 	Rows moved = {r->fps_to, r->rows_to, r->fps, r->rows, r->n};
-	size_t i;
 
-	for (i = 0; i < r->n; i++)
+	for (size_t i = 0; i < r->n; i++)
 		ends[digit_of(r->fps[i], digit)]++;
-	for (i = 0; i < N_VALUES; i++)
+	for (size_t i = 0; i < N_VALUES; i++)
 	{
 		uint32_t count = ends[i];
 
 		ends[i] = sum;
 		sum += count;
 	}
-	for (i = 0; i < r->n; i++)
+	for (size_t i = 0; i < r->n; i++)
 	{
 		uint32_t to = ends[digit_of(r->fps[i], digit)]++;
 
@@ -61,9 +60,7 @@ move_by_digit(Rows *r, int digit)
 static void
 insertion_sort(uint64_t *fps, uint32_t *rows, size_t n)
 {
-	size_t i;
-
-	for (i = 1; i < n; i++)
+	for (size_t i = 1; i < n; i++)
 	{
 		uint64_t fp = fps[i];
 		uint32_t row = rows[i];
@@ -80,8 +77,8 @@ insertion_sort(uint64_t *fps, uint32_t *rows, size_t n)
 }
 
 /*
- * Sort by the highest digits that differ, as many as tell most rows apart;
- * what is still equal in them is sorted by itself, by the digits below.
+ * Sort by the highest digits that differ, as many as tell most rows apart. Then
+ * sort each run that is still equal by the digits below.
  */
 static void
 sort_below(Rows r, int n_digits)
@@ -91,7 +88,6 @@ sort_below(Rows r, int n_digits)
 	int digits[N_DIGITS];
 	int n_chosen = 0;
 	int lowest = n_digits;
-	size_t start;
 	size_t i;
 
 	for (i = 1; i < r.n; i++)
@@ -110,7 +106,7 @@ sort_below(Rows r, int n_digits)
 	if (lowest == 0)
 		return;
 
-	for (start = 0, i = 1; i <= r.n; i++)
+	for (size_t start = 0, i = 1; i <= r.n; i++)
 	{
 		if (i < r.n &&
 			(home.fps[i] ^ home.fps[start]) >> (DIGIT_BITS * lowest) == 0)
@@ -175,37 +171,4 @@ simdup_group_rows(uint64_t *fps, uint32_t n)
 	}
 	groups.starts[g] = n;
 	return groups;
-}
-
-void
-simdup_group_index_init(SimdupGroupIndex *index, const uint64_t *fps,
-						uint32_t n)
-{
-	uint64_t varying = n ? fps[0] ^ fps[n - 1] : 0;
-	int bits = 1;
-	uint64_t prefix;
-	uint32_t i = 0;
-
-	while (bits < 24 && n >> (bits + 2))
-		bits++;
-	index->fps = fps;
-	index->n = n;
-	index->left_shift = varying ? __builtin_clzll(varying) : 63;
-	index->right_shift = 64 - bits;
-	index->directory =
-		simdup_alloc((((size_t) 1 << bits) + 1) * sizeof(uint32_t));
-	for (prefix = 0; prefix <= (uint64_t) 1 << bits; prefix++)
-	{
-		while (i < n &&
-			   (fps[i] << index->left_shift) >> index->right_shift < prefix)
-			i++;
-		index->directory[prefix] = i;
-	}
-}
-
-void
-simdup_group_index_free(SimdupGroupIndex *index)
-{
-	simdup_free(index->directory);
-	index->directory = NULL;
 }

@@ -3,11 +3,12 @@
  *	  The string hashes that features can be hashed with.
  *
  * All are fixed functions of the bytes: no seed, no difference between
- * platforms. city64 is CityHash64 of version 1.1.1 (Pike and Alakuijala);
- * murmur3 the first half of MurmurHash3_x64_128 with seed 0 (Appleby); bkdr
- * the multiplicative hash of Kernighan and Ritchie with seed 131 over 64 bits,
- * the paper's baseline; java the string hash of the course program, over
- * UTF-16 units (itself Python 2's, widened to 64 bits).
+ * platforms.
+ *	  city64	CityHash64 of version 1.1.1 (Pike and Alakuijala)
+ *	  murmur3	the first half of MurmurHash3_x64_128, seed 0 (Appleby)
+ *	  bkdr		multiplicative, factor 131 (Kernighan and Ritchie)
+ *	  java		Python 2's string hash in 64 bits, over UTF-16 units, as a
+ *				Java program for simhash has it
  */
 #ifndef SIMDUP_CORE_HASH_H
 #define SIMDUP_CORE_HASH_H

@@ -10,9 +10,9 @@
  *	  predecessor of each element, four bytes. An element without one is a
  *	  leader. An element whose first near predecessor is a leader belongs to
  *	  it. simdup_leaders_settle decides these two cases, in order.
- * 2. What remains follows an element that is not a leader itself (a chain).
- *	  Only those elements need all their near predecessors; they are offered,
- *	  by element and then by predecessor, to simdup_leader_offer.
+ * 2. The other elements follow an element that is not a leader itself (a
+ *	  chain), and need all their near predecessors. simdup_leader_offer takes
+ *	  these, by element and then by predecessor.
  *
  * So memory does not grow with the number of pairs, and without chains there
  * is no second round.

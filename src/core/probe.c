@@ -8,10 +8,10 @@
 #define BLOCK_BITS 16
 
 /*
- * Of the rest of a fingerprint, 48 bits, the upper two go, and each that was 1
- * complements two of three lanes of the 46 others: lanes of 14, 16 and 16
- * bits. Fingerprints that share a key so differ by 1 + 30, 1 + 30 or 2 + 32
- * bits.
+ * The rest of a fingerprint is 48 bits, and a key has room for 46. The other 46
+ * bits are three lanes of 14, 16 and 16 bits. Each of the upper two bits that is
+ * 1 complements two of the lanes, and then goes. So fingerprints that share a
+ * key differ by 1 + 30, 1 + 30 or 2 + 32 bits.
  */
 #define LOW_LANE UINT64_C(0x000000003fff)
 #define MIDDLE_LANE UINT64_C(0x00003fffc000)
@@ -62,9 +62,9 @@ simdup_key(uint64_t fp, int i)
 
 /*
  * The fold is linear: the difference of two keys is the folded difference of
- * their fingerprints. Four differences fold to it; to complement a lane of n
- * bits with c ones changes the weight by n - 2c, and each folded bit that is
- * set adds 1.
+ * their fingerprints. Four differences fold to the same one. Complementing a
+ * lane of n bits with c ones changes the weight by n - 2c, and each upper bit
+ * that is set adds 1.
  */
 bool
 simdup_keys_near(uint64_t a, uint64_t b, int k)
@@ -92,15 +92,13 @@ simdup_keys_near(uint64_t a, uint64_t b, int k)
 }
 
 /*
- * Blocks are of one width, and a step of a radius costs more than the step
- * before it, so the fewest probes come from radii as equal as can be.
+ * Blocks have one width, and each step of a radius costs more probes than the
+ * step before. So radii as equal as can be need the fewest probes.
  */
 void
 simdup_probe_radii(int k, int radii[SIMDUP_KEYS])
 {
-	int i;
-
-	for (i = 0; i < SIMDUP_KEYS; i++)
+	for (int i = 0; i < SIMDUP_KEYS; i++)
 		radii[i] = (k + 1 + i) / SIMDUP_KEYS - 1;
 }
 
@@ -110,9 +108,8 @@ blocks_within(int radius)
 {
 	int at_distance = 1;
 	int n = 0;
-	int d;
 
-	for (d = 0; d <= radius; d++)
+	for (int d = 0; d <= radius; d++)
 	{
 		n += at_distance;
 		at_distance = at_distance * (BLOCK_BITS - d) / (d + 1);
@@ -125,10 +122,9 @@ simdup_probe_count(int k)
 {
 	int radii[SIMDUP_KEYS];
 	int n = 0;
-	int i;
 
 	simdup_probe_radii(k, radii);
-	for (i = 0; i < SIMDUP_KEYS; i++)
+	for (int i = 0; i < SIMDUP_KEYS; i++)
 		n += blocks_within(radii[i]);
 	return n;
 }
@@ -153,15 +149,13 @@ void
 simdup_probes(uint64_t fp, int k, uint64_t *starts)
 {
 	int radii[SIMDUP_KEYS];
-	int i;
-	int n;
 	uint32_t flips;
 
 	simdup_probe_radii(k, radii);
-	for (i = 0; i < SIMDUP_KEYS; i++)
+	for (int i = 0; i < SIMDUP_KEYS; i++)
 	{
 		flips = 0;
-		for (n = blocks_within(radii[i]); n > 0; n--)
+		for (int n = blocks_within(radii[i]); n > 0; n--)
 		{
 			*starts++ = range_start(i, block_value(fp, i) ^ flips);
 			flips = next_sparse(flips, radii[i]);
@@ -174,9 +168,8 @@ simdup_ball_fraction(int k)
 {
 	double at_distance = 1.0 / 18446744073709551616.0;
 	double sum = 0;
-	int d;
 
-	for (d = 0; d <= k; d++)
+	for (int d = 0; d <= k; d++)
 	{
 		sum += at_distance;
 		at_distance = at_distance * (64 - d) / (d + 1);

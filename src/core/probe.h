@@ -7,26 +7,25 @@
  *	  i (2 bits) | block i (16 bits) | the rest (46 bits)
  *
  * so the keys with the same block i lie side by side, a range that one probe
- * reads. Generalised pigeonhole: if radii r[i] >= -1 satisfy
- * sum(r[i] + 1) > k, then two fingerprints within distance k differ, for some
- * i, in at most r[i] bits of block i. A search therefore probes, for each i,
- * the block values within r[i] of the query's, and misses nothing.
+ * reads. Generalised pigeonhole: choose radii r[i] >= -1 with sum(r[i] + 1) > k.
+ * Then two fingerprints within distance k differ in at most r[i] bits of block
+ * i, for some i. A search therefore probes, for each i, the block values within
+ * r[i] of the query's, and misses nothing.
  *
- * What is found there need not be fetched to know its distance: the key holds
- * the whole fingerprint. Number and fingerprint are 66 bits, so 2 bits had to
- * go: the rest is folded by a linear code (fold in probe.c) under which the
- * four fingerprints of one key are at least 31 bits from each other. So a key
- * can be near by a fingerprint that it does not stand for, but hardly: a
- * stranger passes with four times the chance that a random fingerprint is
- * within k, one in 10^9 for k = 8. Who promises exactness looks at the
- * fingerprints that were found; there are hardly more of them than matches.
+ * A key tells the distance of its fingerprint, so the row need not be fetched.
+ * Number and fingerprint are 66 bits, two too many. A linear code folds the rest
+ * (see probe.c), under which the four fingerprints of one key are at least 31
+ * bits apart. So a key may seem near because of a fingerprint that it does not
+ * stand for: a stranger passes with four times the chance that a random
+ * fingerprint is within k, one in 10^9 for k = 8. An exact search compares the
+ * fingerprints that it found; there are hardly more of them than matches.
  *
- * The number in front is worth the two bits: without it each probe would read
- * the keys of all four blocks, four times as many. Three keys of 22-bit blocks
- * would make the index a tenth to a quarter smaller and a quarter faster to
- * build, but a search many more probes (k = 3: 24 instead of 4, k = 11: 2964
- * instead of 548), and a probe is a page somewhere: measured on ten million
- * rows, twice the time for k = 3 and four times for k = 11.
+ * The number in front is worth two bits: without it each probe would read the
+ * keys of all four blocks. Three keys of 22-bit blocks were tried on ten million
+ * rows. The index was a tenth to a quarter smaller, and built in three quarters
+ * of the time. But a search needs more probes (k = 3: 24 instead of 4, k = 11:
+ * 2964 instead of 548), each of them a page. It took twice the time for k = 3,
+ * and four times for k = 11.
  */
 #ifndef SIMDUP_CORE_PROBE_H
 #define SIMDUP_CORE_PROBE_H

@@ -14,9 +14,7 @@
 static inline void
 simdup_components_init(uint32_t *parent, uint32_t n)
 {
-	uint32_t i;
-
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		parent[i] = i;
 }
 

@@ -2,9 +2,9 @@
  * catalog.h
  *	  Objects of this extension, found from one of its functions.
  *
- * The extension may live in any schema and nothing is said about search_path,
- * so what the planner hooks need by name is looked up in the schema of the
- * function that is being asked about, and nowhere else.
+ * The extension may live in any schema, and search_path may name any other. So
+ * an object is looked up in the schema of the function that runs or is planned,
+ * and nowhere else.
  */
 #ifndef SIMDUP_SERVER_CATALOG_H
 #define SIMDUP_SERVER_CATALOG_H

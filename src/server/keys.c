@@ -76,10 +76,8 @@ simdup_keys_begin(Oid type)
 void
 simdup_keys_end(SimdupKeys *keys)
 {
-	if (keys->word_file)
-		simdup_tempfile_close(keys->word_file);
-	if (keys->byte_file)
-		simdup_tempfile_close(keys->byte_file);
+	simdup_tempfile_close(keys->word_file);
+	simdup_tempfile_close(keys->byte_file);
 	if (keys->words)
 		pfree(keys->words);
 	MemoryContextDelete(keys->chunks);

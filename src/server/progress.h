@@ -22,7 +22,7 @@ extern void simdup_progress_phase(const char *phase, int64 total);
 
 /*
  * So many units of the phase are done. Looks at the clock, and reports if it
- * is time. What was reported never goes back within a phase.
+ * is time. The number never goes back within a phase.
  */
 extern void simdup_progress_look(int64 done);
 

@@ -2,10 +2,10 @@
  * query.c
  *	  Running the query that a batch function is given.
  *
- * The plan is made through SPI, so with the rights, the row-level security
- * and the search_path of whoever calls. Rows go from the executor straight to
- * a receiver of ours: a cursor would copy each of them twice, and at millions
- * of rows that is what a batch costs.
+ * SPI plans the query, with the rights, the row-level security and the
+ * search_path of the caller. The executor passes each row to a receiver of
+ * ours. A cursor would copy each row twice, which costs more than the rest of a
+ * batch.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -53,10 +53,9 @@ simdup_wrong_columns(const char *argument, TupleDesc columns,
 					 const char *expected)
 {
 	StringInfoData types;
-	int i;
 
 	initStringInfo(&types);
-	for (i = 0; i < columns->natts; i++)
+	for (int i = 0; i < columns->natts; i++)
 		appendStringInfo(&types, "%s%s", i ? ", " : "",
 						 format_type_be(TupleDescAttr(columns, i)->atttypid));
 	ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),

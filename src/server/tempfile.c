@@ -26,11 +26,10 @@ SimdupTempFile *
 simdup_tempfile_create(void)
 {
 	SimdupTempFile *file = palloc(sizeof(SimdupTempFile));
-	int i;
 
 	file->file = BufFileCreateTemp(false);
 	file->size = 0;
-	for (i = 0; i < N_PAGES; i++)
+	for (int i = 0; i < N_PAGES; i++)
 		file->page_number[i] = -1;
 	return file;
 }
@@ -38,6 +37,8 @@ simdup_tempfile_create(void)
 void
 simdup_tempfile_close(SimdupTempFile *file)
 {
+	if (file == NULL)
+		return;
 	BufFileClose(file->file);
 	pfree(file);
 }

@@ -11,6 +11,7 @@
 typedef struct SimdupTempFile SimdupTempFile;
 
 extern SimdupTempFile *simdup_tempfile_create(void);
+/* NULL is no file. */
 extern void simdup_tempfile_close(SimdupTempFile *file);
 
 /* Append; the offset of what was written. Not after the first read. */

@@ -26,7 +26,6 @@ typedef struct Verifier
 	uint64 *group_fps; /* ascending */
 	uint32 *starts;
 	uint32 n_groups;
-	SimdupGroupIndex index;
 } Verifier;
 
 static void *
@@ -99,15 +98,12 @@ verify_groups(Verifier *verifier, uint32 x, uint32 y, int distance)
 	}
 }
 
-/* The join's sink: two near fingerprints. */
+/* The join's sink: two groups of near fingerprints. */
 static void
-verify_near(void *arg, uint64_t a, uint64_t b)
+verify_near(void *arg, SimdupElement a, SimdupElement b)
 {
-	Verifier *verifier = arg;
-
-	verify_groups(verifier, simdup_group_find(&verifier->index, a),
-				  simdup_group_find(&verifier->index, b),
-				  simdup_hamming64(a, b));
+	verify_groups(arg, (uint32) a.index, (uint32) b.index,
+				  simdup_hamming64(a.fp, b.fp));
 }
 
 static void
@@ -118,17 +114,15 @@ verify_all(Verifier *verifier, int max_distance)
 
 	for (uint32 i = 0; i < verifier->n_groups; i++)
 		verify_groups(verifier, i, i, 0);
-	simdup_group_index_init(&verifier->index, verifier->group_fps,
-							verifier->n_groups);
-	set.fps = alloc_words(verifier, sizeof(uint64));
-	set.scratch = alloc_words(verifier, sizeof(uint64));
+	set.elements = alloc_words(verifier, sizeof(SimdupElement));
+	set.scratch = alloc_words(verifier, sizeof(SimdupElement));
 	set.n = verifier->n_groups;
-	memcpy(set.fps, verifier->group_fps, set.n * sizeof(uint64));
+	for (uint32 i = 0; i < verifier->n_groups; i++)
+		set.elements[i] = (SimdupElement){verifier->group_fps[i], i};
 	join->max_distance = max_distance;
 	join->sink = verify_near;
 	join->arg = verifier;
 	simdup_pairs_self(join, set);
-	simdup_group_index_free(&verifier->index);
 }
 
 PG_FUNCTION_INFO_V1(simdup_verified_pairs);

@@ -76,9 +76,15 @@ INSERT INTO use_of_code SELECT id, fp FROM petition;
 CREATE TABLE flagged (id integer PRIMARY KEY, title text, content text);
 CREATE TABLE logged (id integer PRIMARY KEY, title text, content text);
 CREATE TABLE refused (id integer PRIMARY KEY, title text, content text);
-SELECT simdup_attach('flagged', 'content', ARRAY['title'], 6, 'flag');
-SELECT simdup_attach('logged', 'content', '{}', 6, 'log');
-SELECT simdup_attach('refused', 'content', '{}', 6, 'reject');
+-- released versions attach simhash, and have no parameter for it
+DO $$ DECLARE
+  simhash text := (SELECT ', fingerprint => ''simhash'''  FROM pg_proc
+                   WHERE proname = 'simdup_attach' AND 'fingerprint' = ANY (proargnames));
+BEGIN
+  EXECUTE concat('SELECT simdup_attach(''flagged'', ''content'', ARRAY[''title''], 6, ''flag''', simhash, ')');
+  EXECUTE concat('SELECT simdup_attach(''logged'', ''content'', ''{}'', 6, ''log''', simhash, ')');
+  EXECUTE concat('SELECT simdup_attach(''refused'', ''content'', ''{}'', 6, ''reject''', simhash, ')');
+END $$;
 INSERT INTO flagged SELECT id, title, content FROM petition WHERE id % 2 = 0 ORDER BY id;
 INSERT INTO logged SELECT id, title, content FROM petition ORDER BY id;
 CREATE TABLE by_statement (id integer PRIMARY KEY, fp simhash64);
@@ -179,7 +185,7 @@ SELECT * FROM clusters ORDER BY cluster;
 SQL
 }
 
-# What the functions, views and triggers answer now; nothing is left changed.
+# The answers of functions, views and triggers. Changes are rolled back.
 sub answers
 {
 	my ($node, $db, %params) = @_;

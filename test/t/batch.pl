@@ -37,7 +37,7 @@ sql(q{
   ANALYZE rows;
 });
 
-# What a call finds, as one checksum, with little memory and with much.
+# The result of a call as one checksum, with little memory and with much.
 sub checksum
 {
 	my ($memory, $call) = @_;

@@ -23,7 +23,7 @@ $node->start;
 
 sub sql { return $node->safe_psql('postgres', $_[0]); }
 
-# What a script says: its rows, then its error.
+# The output of a script: its rows, then its error.
 sub said
 {
 	my ($sql, %params) = @_;
@@ -143,9 +143,13 @@ my %statements = (
 	'triggers, blocks' => sprintf($arrive, 'ext.simhash_blocks(fp, 4)'),
 	'simdup_attach, flag' => q{SELECT ext.simdup_attach('data.doc', 'body', '{id}'); INSERT INTO data.doc SELECT 99, body FROM data.doc LIMIT 1;
 		SELECT id, simdup_of FROM data.doc ORDER BY id; SELECT ext.simdup_detach('data.doc')},
+	'simdup_alter' => q{SELECT ext.simdup_attach('data.doc', 'body', '{id}', foreign_key => true);
+		SELECT ext.simdup_alter('data.doc', w => 2, max_distance => 12, backfill => true);
+		SELECT id, simdup_of FROM data.doc ORDER BY id; SELECT ext.simdup_alter('data.doc', action => 'log', backfill => true);
+		SELECT new_key, old_key FROM data.doc_simdup_log ORDER BY 1, 2},
 	'simdup_attach, log' => q{SELECT ext.simdup_attach('data.doc', 'body', action => 'log'); INSERT INTO data.doc SELECT 99, body FROM data.doc LIMIT 1;
 		SELECT new_key, old_key, distance FROM data.doc_simdup_log; SELECT ext.simdup_detach('data.doc')},
-	'simdup_attach, reject' => q{SELECT ext.simdup_attach('data.doc', 'body', k => 0, action => 'reject'); INSERT INTO data.doc SELECT 99, body FROM data.doc LIMIT 1},
+	'simdup_attach, reject' => q{SELECT ext.simdup_attach('data.doc', 'body', max_distance => 0, action => 'reject'); INSERT INTO data.doc SELECT 99, body FROM data.doc LIMIT 1},
 );
 
 my $temp = 'CREATE TEMP VIEW doc AS SELECT evil.bad(); CREATE TEMP VIEW keys AS SELECT evil.bad(); '
@@ -168,7 +172,7 @@ for my $name (sort keys %statements)
 my $live = q{SELECT ext.simdup_attach('data.live', 'body', action => 'log', live => true, dry_run => true) \gexec};
 sql(q{CREATE TABLE data.live (id int PRIMARY KEY, body text, page int); INSERT INTO data.live SELECT id, body, 0 FROM data.doc});
 is(said("SET search_path = evil, pg_catalog;\n$live"), '0', 'and so does what simdup_attach gives for a live table');
-is(sql('SELECT count(*) FROM data.live WHERE simdup_fp OPERATOR(ext.=) ext.simhash(body)'), '12', 'and it is right');
+is(sql('SELECT count(*) FROM data.live WHERE simdup_fp OPERATOR(ext.=) ext.minhash64(body)'), '12', 'and it is right');
 
 # the path of a role and of a function
 sql(<<'SQL');
@@ -227,7 +231,7 @@ for my $name (@names)
 		INSERT INTO $schema.t VALUES (1, 'the lights are out'), (2, 'a tree has fallen');
 		SELECT simdup_attach('$schema.t', \$name\$$name\$name\$, ARRAY[\$name\$$name\$name\$], dry_run => true, live => true) \\gexec
 		INSERT INTO $schema.t VALUES (3, 'the lights are out');
-		SELECT count(*) FROM $schema.t WHERE simdup_fp = simhash_row("$quoted", ARRAY["$quoted"]);
+		SELECT count(*) FROM $schema.t WHERE simdup_fp = minhash64_row("$quoted", ARRAY["$quoted"]);
 		SELECT simdup_of FROM $schema.t WHERE id = 3});
 	is($got, "0\n3\n1", "column: $name");
 }
@@ -264,7 +268,7 @@ SQL
 like(said(q{SELECT ext.simdup_attach('data.petition', 'body', action => 'log')}),
 	qr/ERROR:  relation data.petition_simdup_log exists and belongs to another role/, 'a log of another role is not taken');
 is(sql(q{SELECT count(*) FROM ext.simdup_attach('data.petition', 'body', action => 'log', log_table => 'data.petition_simdup_log', dry_run => true)}),
-	'5', 'unless it is named');
+	'6', 'unless it is named');
 sql('DROP TABLE data.petition_simdup_log');
 
 # log works with the rights of the user who writes, and under row security
@@ -349,7 +353,7 @@ is(estimate($common, @as_clerk), estimate($rare, @as_clerk), 'the estimate of si
 # a constraint holds for rows that the writer does not see, without telling which
 sql(<<'SQL');
 SELECT ext.simdup_detach('data.petition');
-SELECT ext.simdup_attach('data.petition', 'body', action => 'reject', k => 0);
+SELECT ext.simdup_attach('data.petition', 'body', action => 'reject', max_distance => 0);
 SQL
 my $refused = said(q{INSERT INTO data.petition VALUES (20, 'clerk', 'a tree has fallen on the road')}, @as_clerk);
 like($refused, qr/repeats a row within distance 0/, 'a row that the writer may not see refuses his');

@@ -98,8 +98,8 @@ SQL
 my $tempdir = PostgreSQL::Test::Utils::tempdir();
 my $conflicts = 0;
 
-# What a query says, asked again where replay of what the primary removed has
-# cancelled it. Each of its statements sees the same snapshot.
+# The answer of a query. It is asked again if replay cancels it, because the primary
+# removed rows that it sees. All its statements see one snapshot.
 sub ask
 {
 	my ($node, $query) = @_;

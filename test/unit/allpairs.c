@@ -118,7 +118,7 @@ distinct(uint64_t *fps, uint32_t *rows, size_t n)
 
 typedef struct Found
 {
-	SimdupGroupIndex index;
+	const uint64_t *fps;
 	uint8_t *seen; /* n by n */
 	size_t n;
 	size_t n_found;
@@ -129,21 +129,22 @@ typedef struct Found
 } Found;
 
 static void
-find(void *arg, uint64_t a, uint64_t b)
+find(void *arg, SimdupElement a, SimdupElement b)
 {
 	Found *found = arg;
-	uint32_t i = simdup_group_find(&found->index, a);
-	uint32_t j = simdup_group_find(&found->index, b);
+	size_t i = a.index;
+	size_t j = b.index;
 
 	if (!found->cross && i > j)
 	{
-		uint32_t swap = i;
+		size_t swap = i;
 
 		i = j;
 		j = swap;
 	}
-	found->wrong = found->wrong || found->index.fps[i] == found->index.fps[j] ||
-				   simdup_hamming64(a, b) > found->k ||
+	found->wrong = found->wrong || i == j || found->fps[a.index] != a.fp ||
+				   found->fps[b.index] != b.fp ||
+				   simdup_hamming64(a.fp, b.fp) > found->k ||
 				   found->seen[i * found->n + j]++;
 	found->n_found++;
 }
@@ -161,9 +162,9 @@ advance(void *arg, double done)
 static bool
 join_is_right(const uint64_t *fps, size_t n, int k, bool cross)
 {
-	static uint64_t moved[2 * MAX_N];
-	static uint64_t scratch[2 * MAX_N];
-	Found found = {.n = n, .k = k, .cross = cross};
+	static SimdupElement moved[2 * MAX_N];
+	static SimdupElement scratch[2 * MAX_N];
+	Found found = {.fps = fps, .n = n, .k = k, .cross = cross};
 	SimdupPairJoin *join = calloc(1, sizeof(SimdupPairJoin));
 	SimdupPairSet a = {moved, scratch, 0};
 	SimdupPairSet b;
@@ -171,20 +172,19 @@ join_is_right(const uint64_t *fps, size_t n, int k, bool cross)
 	bool right;
 
 	found.seen = calloc(n, n);
-	simdup_group_index_init(&found.index, fps, (uint32_t) n);
 	join->max_distance = k;
 	join->sink = find;
 	join->progress = advance;
 	join->arg = &found;
 	for (size_t i = 0; i < n; i++)
 		if (!cross || i % 3 == 0)
-			moved[a.n++] = fps[i];
-	b.fps = moved + a.n;
+			moved[a.n++] = (SimdupElement){fps[i], i};
+	b.elements = moved + a.n;
 	b.scratch = scratch + a.n;
 	b.n = 0;
 	for (size_t i = 0; i < n; i++)
 		if (cross && i % 5 != 0) /* some are in both */
-			b.fps[b.n++] = fps[i];
+			b.elements[b.n++] = (SimdupElement){fps[i], i};
 	if (cross)
 		simdup_pairs_cross(join, a, b);
 	else
@@ -198,7 +198,6 @@ join_is_right(const uint64_t *fps, size_t n, int k, bool cross)
 	if (!right)
 		printf("# found %zu, expected %zu, wrong %d\n", found.n_found, expected,
 			   found.wrong);
-	simdup_group_index_free(&found.index);
 	free(found.seen);
 	free(join);
 	return right;

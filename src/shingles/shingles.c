@@ -1,7 +1,7 @@
 /*
- * sketch.c
- *	  Shingling (document 002): shingles, resemblance and containment, Rabin
- *	  fingerprints, sketches and super-shingles.
+ * shingles.c
+ *	  Shingles, resemblance and containment, Rabin fingerprints, sketches and
+ *	  super-shingles (Broder 1997; Broder et al. 1997).
  */
 #include "postgres.h"
 

@@ -1,5 +1,5 @@
-# The document methods on real petitions with exact truth, where the
-# evaluation data lies beside the checkout.
+# shingles: resemblance, pairs, MinHash and bitmaps on real petitions with exact
+# truth, where the evaluation data lies beside the checkout.
 use strict;
 use warnings;
 
@@ -13,7 +13,7 @@ my $data = '../shared/data/petitions_zh';
 plan skip_all => "no evaluation data in $data" unless -e "$data/petitions.csv";
 plan skip_all => "$ENV{ENCODING} lacks characters of the petitions" unless $ENV{ENCODING} =~ /^(UTF8|SQL_ASCII)$/;
 
-my $node = PostgreSQL::Test::Cluster->new('methods');
+my $node = PostgreSQL::Test::Cluster->new('shingles');
 $node->init(extra => [ "--encoding=$ENV{ENCODING}", '--locale=C' ]);
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION simdup');

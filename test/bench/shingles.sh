@@ -1,6 +1,7 @@
-# methods.sh: shingles against pg_trgm, MinHash against simhash, and the window
-# of representatives against a loop in SQL. The petitions come from beside the
-# checkout, or else from the project; each is compared with the next.
+# shingles.sh: shingles against pg_trgm, MinHash against simhash, and
+# shingle_pairs on synthetic commit messages. The texts of the first two are
+# petitions from beside the checkout, or else the project's own, each with the
+# next.
 
 . "$ROOT/test/bench/lib.sh"
 
@@ -48,10 +49,19 @@ for set in $sets; do
   done
 done
 
-cc -O2 -Wall -Wextra -I"$ROOT/src" -o "$SCRATCH/methods" "$ROOT/test/bench/methods.c" \
-  "$ROOT/src/core/bitmap.c" "$ROOT/test/unit/host.c"
-for threshold in 0.5 0.8 0.9; do
-  "$SCRATCH/methods" 100000 "${ROWS:-100}" "$threshold" > "$SCRATCH/methods.out"
-  read -r document ours < "$SCRATCH/methods.out"
-  ratio_row "document's loop : window of 100000, threshold $threshold" "${ROWS:-100}" "$document" "$ours" '>= 20'
+# all pairs: what the join costs beside hashing the texts and comparing them
+commits=$(rows_or 10000)
+sql -c 'CREATE TABLE commits (id int, body text)'
+perl "$ROOT/test/bench/commits.pl" "$commits" | sql -c '\copy commits FROM stdin'
+sql -c 'VACUUM ANALYZE commits'
+export PGOPTIONS='-c simdup.progress_interval=0'
+rows=400
+ratio "every pair compared : shingle_pairs, 4 characters" \
+  "SELECT count(*) FROM commits a JOIN commits b ON a.id < b.id AND b.id <= 400 WHERE shingle_resemblance(a.body, b.body, 4, 'char') >= 0.5" \
+  "SELECT count(*) FROM shingle_pairs('SELECT id, body FROM commits WHERE id <= 400', 4, 0.5, 'char')" 3 '>= 5'
+rows=$commits
+for threshold in 0.5 0.8; do
+  ratio "shingle_pairs at $threshold : minhash_signature" \
+    "SELECT count(*) FROM shingle_pairs('SELECT id, body FROM commits', 4, $threshold, 'char')" \
+    "SELECT count(minhash_signature(body, 128, 4, 'char')) FROM commits" 3
 done

@@ -1,10 +1,10 @@
 /*
- * methods.c
- *	  The sliding window of document 000: simdup_window_next against the
- *	  document's own loop with its byte table, on the same bitmaps: prints the
- *	  medians, the document's first, in nanoseconds a representative.
+ * bitmap.c
+ *	  The sliding window of representatives: simdup_window_next against a plain
+ *	  loop with a table of byte popcounts, on the same bitmaps. Prints the two
+ *	  medians, the loop's first, in nanoseconds a representative.
  *
- *	  methods REPRESENTATIVES ROWS THRESHOLD
+ *	  bitmap REPRESENTATIVES ROWS THRESHOLD
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,0 +1,499 @@
+/*
+ * attach_statements.c
+ *	  The SQL that attaches a table, and that alters an attachment.
+ *
+ * The statements leave no gap: new rows get a fingerprint before old rows do,
+ * and rows are acted on once all have one. Every name is qualified, so that no
+ * setting of the session can change what a statement means.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "commands/defrem.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+
+#include "arrival/arrival.h"
+#include "arrival/attachment.h"
+#include "arrival/sources.h"
+#include "core/allpairs.h"
+#include "text/textform.h"
+
+#define DO_QUOTE "$simdup$"
+
+/* A live table is filled so many pages a transaction. */
+#define BATCH_PAGES 1000
+
+static Form_pg_attribute
+column_of(Attachment *a, const char *name)
+{
+	AttrNumber attnum = get_attnum(RelationGetRelid(a->table), name);
+
+	return TupleDescAttr(RelationGetDescr(a->table), attnum - 1);
+}
+
+/* A column's text form, as the update trigger takes it. */
+static char *
+text_of_column(Attachment *a, const char *name)
+{
+	Form_pg_attribute att = column_of(a, name);
+	char *expression =
+		simdup_text_expression(att->atttypid, quote_identifier(name), a->schema,
+							   false);
+
+	if (expression == NULL)
+		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("simdup_attach does not support column \"%s\" of type %s",
+					   name, format_type_be(att->atttypid)),
+				errdetail(
+					"No expression gives its text form under all settings, for the rows that are there."),
+				errhint("Leave it out, or create the triggers by hand."));
+	return expression;
+}
+
+/* An option as SQL writes it: numbers as they are, words in quotes. */
+static char *
+option_expression(const char *option)
+{
+	char *name;
+	const char *value = simdup_option_value(option, &name);
+	bool is_number = value[strspn(value, "0123456789.")] == '\0';
+
+	return psprintf(", %s => %s", name,
+					is_number ? value : quote_literal_cstr(value));
+}
+
+/* What the update trigger computes, as an expression of the row. */
+static char *
+fingerprint_expression(Attachment *a)
+{
+	StringInfoData buf;
+	ListCell *cell;
+
+	initStringInfo(&buf);
+	appendStringInfo(&buf, "%s.%s%s(%s", a->schema, a->fingerprint,
+					 a->fields != NIL ? "_row" : "",
+					 text_of_column(a, a->content));
+	foreach (cell, a->fields)
+		appendStringInfo(&buf, "%s%s",
+						 foreach_current_index(cell) == 0 ? ", ARRAY[" : ", ",
+						 text_of_column(a, lfirst(cell)));
+	if (a->fields != NIL)
+		appendStringInfoChar(&buf, ']');
+	foreach (cell, a->options)
+		appendStringInfoString(&buf, option_expression(lfirst(cell)));
+	appendStringInfoChar(&buf, ')');
+	return buf.data;
+}
+
+static char *
+update_trigger(Attachment *a, const char *create)
+{
+	StringInfoData buf;
+	ListCell *cell;
+
+	initStringInfo(&buf);
+	appendStringInfo(&buf,
+					 "%s TRIGGER %s BEFORE INSERT OR UPDATE ON %s FOR EACH ROW"
+					 " EXECUTE FUNCTION %s.%s_update_trigger(%s, %s",
+					 create, UPDATE_TRIGGER, a->table_name, a->schema,
+					 a->fingerprint, quote_literal_cstr(a->fp),
+					 quote_literal_cstr(a->content));
+	foreach (cell, a->fields)
+		appendStringInfo(&buf, ", %s", quote_literal_cstr(lfirst(cell)));
+	foreach (cell, a->options)
+		appendStringInfo(&buf, ", %s", quote_literal_cstr(lfirst(cell)));
+	appendStringInfoChar(&buf, ')');
+	return buf.data;
+}
+
+static char *
+action_trigger(Attachment *a, const char *create)
+{
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfo(&buf,
+					 "%s TRIGGER %s %s INSERT OR UPDATE ON %s FOR EACH ROW"
+					 " EXECUTE FUNCTION %s.simdup_%s_trigger(%s",
+					 create, ACTION_TRIGGER,
+					 a->action == ATTACH_LOG ? "AFTER" : "BEFORE",
+					 a->table_name, a->schema,
+					 simdup_attach_action_name(a->action),
+					 quote_literal_cstr(a->fp));
+	if (a->action == ATTACH_FLAG)
+		appendStringInfo(&buf, ", %s", quote_literal_cstr(a->flag));
+	appendStringInfo(&buf, ", %s, '%d'", quote_literal_cstr(a->key),
+					 a->max_distance);
+	if (a->action == ATTACH_LOG)
+		appendStringInfo(&buf, ", %s", quote_literal_cstr(a->log_table));
+	if (a->lock)
+		appendStringInfoString(&buf, ", 'lock'");
+	appendStringInfoChar(&buf, ')');
+	return buf.data;
+}
+
+static char *
+drop_action_trigger(Attachment *a)
+{
+	return psprintf("DROP TRIGGER %s ON %s", ACTION_TRIGGER, a->table_name);
+}
+
+/* Add a column, and the comment by which detach knows it. */
+static List *
+add_column(Attachment *a, List *statements, const char *name, const char *type,
+		   const char *what)
+{
+	const char *column = quote_identifier(name);
+
+	statements = lappend(statements, psprintf("ALTER TABLE %s ADD COLUMN %s %s",
+											  a->table_name, column, type));
+	return lappend(statements,
+				   psprintf("COMMENT ON COLUMN %s.%s IS %s", a->table_name,
+							column,
+							quote_literal_cstr(
+								psprintf("%s%s", SIMDUP_ATTACH_MARK, what))));
+}
+
+/* COLLATE of the key, where it is not its type's; else an empty string. */
+static char *
+key_collation(Attachment *a)
+{
+	Form_pg_attribute att = column_of(a, a->key);
+	HeapTuple tuple;
+	Form_pg_collation collation;
+	char *name;
+
+	if (!OidIsValid(att->attcollation) ||
+		att->attcollation == get_typcollation(att->atttypid))
+		return "";
+	tuple = SearchSysCache1(COLLOID, ObjectIdGetDatum(att->attcollation));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for collation %u", att->attcollation);
+	collation = (Form_pg_collation) GETSTRUCT(tuple);
+	name =
+		quote_qualified_identifier(get_namespace_name(collation->collnamespace),
+								   NameStr(collation->collname));
+	ReleaseSysCache(tuple);
+	return psprintf(" COLLATE %s", name);
+}
+
+/* The key's type, as a column is declared with it. */
+static char *
+key_type(Attachment *a)
+{
+	Form_pg_attribute att = column_of(a, a->key);
+
+	return format_type_extended(att->atttypid, att->atttypmod,
+								FORMAT_TYPE_TYPEMOD_GIVEN |
+									FORMAT_TYPE_FORCE_QUALIFY);
+}
+
+static List *
+add_flag_column(Attachment *a, List *statements)
+{
+	return add_column(a, statements, a->flag,
+					  psprintf("%s%s", key_type(a), key_collation(a)),
+					  "key of the nearest other row, within max_distance");
+}
+
+static char *
+create_log(Attachment *a)
+{
+	char *type = psprintf("%s%s", key_type(a), key_collation(a));
+
+	return psprintf("CREATE TABLE %s (new_key %s, old_key %s,"
+					" distance integer, logged_at pg_catalog.timestamptz)",
+					a->log_table, type, type);
+}
+
+/* A name in the body may hold whatever ends a dollar-quoted string. */
+static char *
+do_statement(char *body)
+{
+	return strstr(body, DO_QUOTE) != NULL
+			   ? psprintf("DO %s", quote_literal_cstr(body))
+			   : psprintf("DO %s\n%s%s", DO_QUOTE, body, DO_QUOTE);
+}
+
+/* A name for a variable that is no column's: PL/pgSQL would ask which. */
+static char *
+free_name(Attachment *a, char *name)
+{
+	while (get_attnum(RelationGetRelid(a->table), name) != InvalidAttrNumber)
+		name = psprintf("%s_", name);
+	return name;
+}
+
+/* Fill a live table in batches: each transaction locks few rows, for long. */
+static char *
+fill_in_batches(Attachment *a, const char *expression)
+{
+	char *page = free_name(a, "simdup_page");
+	const char *fp = quote_identifier(a->fp);
+	char *size =
+		a->table->rd_rel->relkind == RELKIND_PARTITIONED_TABLE
+			? psprintf("(SELECT pg_catalog.max(pg_catalog.pg_relation_size(relid))"
+					   " FROM pg_catalog.pg_partition_tree(%s) WHERE isleaf)",
+					   quote_literal_cstr(a->table_name))
+			: psprintf("pg_catalog.pg_relation_size(%s)",
+					   quote_literal_cstr(a->table_name));
+
+	return do_statement(
+		psprintf("BEGIN\n"
+				 "  FOR %s IN 0 .. %s OPERATOR(pg_catalog./) %d BY %d LOOP\n"
+				 "    UPDATE %s SET %s = %s\n"
+				 "      WHERE ctid OPERATOR(pg_catalog.>=) pg_catalog.format('(%%s,0)', %s)::pg_catalog.tid\n"
+				 "        AND ctid OPERATOR(pg_catalog.<) pg_catalog.format('(%%s,0)', %s OPERATOR(pg_catalog.+) %d)::pg_catalog.tid\n"
+				 "        AND (%s OPERATOR(%s.=) %s) IS NOT TRUE;\n"
+				 "    COMMIT;\n"
+				 "  END LOOP;\n"
+				 "END\n",
+				 page, size, BLCKSZ, BATCH_PAGES, a->table_name, fp, expression,
+				 page, page, BATCH_PAGES, fp, a->schema, expression));
+}
+
+static char *
+fill(Attachment *a)
+{
+	char *expression = fingerprint_expression(a);
+
+	if (a->live)
+		return fill_in_batches(a, expression);
+	return psprintf("UPDATE %s SET %s = %s", a->table_name,
+					quote_identifier(a->fp), expression);
+}
+
+static char *
+count_wrong(Attachment *a)
+{
+	char *expression = fingerprint_expression(a);
+	const char *fp = quote_identifier(a->fp);
+
+	return psprintf("SELECT pg_catalog.count(*) AS rows_without_their_fingerprint FROM %s"
+					" WHERE (%s OPERATOR(%s.=) %s) IS NOT TRUE"
+					" AND pg_catalog.num_nonnulls(%s, %s) > 0",
+					a->table_name, fp, a->schema, expression, fp, expression);
+}
+
+/* The access method hamming, unless the installed version has none. */
+static bool
+have_hamming(Attachment *a)
+{
+	Oid am = get_am_oid("hamming", true);
+
+	return OidIsValid(am) &&
+		   SearchSysCacheExists3(CLAAMNAMENSP, ObjectIdGetDatum(am),
+								 CStringGetDatum("simhash64_ops"),
+								 ObjectIdGetDatum(a->extension));
+}
+
+static char *
+create_index(Attachment *a)
+{
+	bool partitioned = a->table->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
+	bool hamming = have_hamming(a);
+
+	return psprintf("CREATE INDEX %sON %s USING %s (%s %s.simhash64_ops)%s",
+					a->live && !partitioned ? "CONCURRENTLY " : "",
+					a->table_name, hamming ? "hamming" : "gin",
+					quote_identifier(a->fp), a->schema,
+					hamming ? "" : " WITH (fastupdate = off)");
+}
+
+/*
+ * All pairs within max_distance. SELECT new_key, old_key, distance FROM it:
+ * the larger key is the new one. query yields keys and fingerprints.
+ */
+static char *
+pairs_of(Attachment *a, const char *query)
+{
+	Oid base = getBaseType(column_of(a, a->key)->atttypid);
+	bool is_integer = base == INT2OID || base == INT4OID || base == INT8OID;
+	char *type = format_type_extended(base, -1, FORMAT_TYPE_FORCE_QUALIFY);
+	char *collation = key_collation(a);
+
+	return psprintf("SELECT GREATEST(a%s, b%s)::%s AS new_key, LEAST(a%s, b%s)::%s AS old_key, distance"
+					" FROM %s.simdup_pairs(%s, %d%s)",
+					collation, collation, type, collation, collation, type,
+					a->schema, quote_literal_cstr(query), a->max_distance,
+					is_integer ? "" : psprintf(", NULL::%s", type));
+}
+
+/* Keys and fingerprints; with first, of the first row of each fingerprint. */
+static char *
+rows_query(Attachment *a, bool first)
+{
+	const char *fp = quote_identifier(a->fp);
+	const char *key = quote_identifier(a->key);
+	Oid base = getBaseType(column_of(a, a->key)->atttypid);
+
+	return psprintf("SELECT %s%s::%s, %s FROM %s WHERE %s IS NOT NULL%s",
+					first ? psprintf("DISTINCT ON (%s) ", fp) : "", key,
+					format_type_extended(base, -1, FORMAT_TYPE_FORCE_QUALIFY),
+					fp, a->table_name, fp,
+					first ? psprintf(" ORDER BY %s, %s", fp, key) : "");
+}
+
+/*
+ * The nearest older row of each row that has one, ties to the smallest key, as
+ * if the rows had arrived in the order of their keys. Rows of equal
+ * fingerprints all have their first as the nearest, without a join; of each
+ * fingerprint only that first row is joined with others.
+ */
+static char *
+nearest_older(Attachment *a)
+{
+	const char *fp = quote_identifier(a->fp);
+	const char *key = quote_identifier(a->key);
+	Oid base = getBaseType(column_of(a, a->key)->atttypid);
+	char *type = format_type_extended(base, -1, FORMAT_TYPE_FORCE_QUALIFY);
+
+	return psprintf("SELECT DISTINCT ON (new_key) new_key, old_key FROM"
+					" (SELECT new_key, old_key, 0 AS distance FROM"
+					" (SELECT %s::%s AS new_key, pg_catalog.first_value(%s::%s) OVER by_key AS old_key,"
+					" pg_catalog.row_number() OVER by_key AS n FROM %s WHERE %s IS NOT NULL"
+					" WINDOW by_key AS (PARTITION BY %s ORDER BY %s)) simdup_equal"
+					" WHERE n OPERATOR(pg_catalog.>) 1"
+					" UNION ALL %s) simdup_near"
+					" ORDER BY new_key, distance, old_key",
+					key, type, key, type, a->table_name, fp, fp, key,
+					pairs_of(a, rows_query(a, true)));
+}
+
+/* Flags of the rows that are there. */
+static char *
+fill_flags(Attachment *a)
+{
+	const char *flag = quote_identifier(a->flag);
+	const char *key = quote_identifier(a->key);
+	Oid type = column_of(a, a->key)->atttypid;
+	char *equal =
+		simdup_arrival_operator_name(type,
+									 lookup_type_cache(type, TYPECACHE_EQ_OPR)
+										 ->eq_opr);
+	char *live = "";
+
+	/* a row that arrived meanwhile may have this one in its own flag */
+	if (a->live)
+		live =
+			psprintf(" AND simdup_row.%s IS NULL AND NOT EXISTS (SELECT FROM %s simdup_old"
+					 " WHERE simdup_old.%s %s simdup_near.old_key AND simdup_old.%s %s simdup_row.%s)",
+					 flag, a->table_name, key, equal, flag, equal, key);
+	return psprintf("UPDATE %s simdup_row SET %s = simdup_near.old_key FROM (%s) simdup_near"
+					" WHERE simdup_row.%s %s simdup_near.new_key%s",
+					a->table_name, flag, nearest_older(a), key, equal, live);
+}
+
+static List *
+add_backfill(Attachment *a, List *statements, bool column_is_new)
+{
+	if (!a->backfill)
+		return statements;
+	if (a->action == ATTACH_LOG)
+		return lappend(statements,
+					   psprintf("INSERT INTO %s (new_key, old_key, distance, logged_at)"
+								" SELECT new_key, old_key, distance, pg_catalog.now() FROM (%s) simdup_pair",
+								a->log_table,
+								pairs_of(a, rows_query(a, false))));
+	if (!column_is_new)
+		statements =
+			lappend(statements,
+					psprintf("UPDATE %s SET %s = NULL WHERE %s IS NOT NULL",
+							 a->table_name, quote_identifier(a->flag),
+							 quote_identifier(a->flag)));
+	return lappend(statements, fill_flags(a));
+}
+
+/*
+ * The foreign key from the flag to the key, and an index by which a DELETE
+ * finds the flags to set to NULL.
+ */
+static List *
+add_foreign_key(Attachment *a, List *statements)
+{
+	const char *flag = quote_identifier(a->flag);
+	bool by_steps = a->live && a->table->rd_rel->relkind == RELKIND_RELATION;
+
+	statements =
+		lappend(statements,
+				psprintf("CREATE INDEX %sON %s (%s) WHERE %s IS NOT NULL",
+						 by_steps ? "CONCURRENTLY " : "", a->table_name, flag,
+						 flag));
+	statements =
+		lappend(statements,
+				psprintf("ALTER TABLE %s ADD CONSTRAINT %s FOREIGN KEY (%s)"
+						 " REFERENCES %s (%s) ON DELETE SET NULL%s",
+						 a->table_name, FLAG_CONSTRAINT, flag, a->table_name,
+						 quote_identifier(a->key),
+						 by_steps ? " NOT VALID" : ""));
+	if (by_steps)
+		statements = lappend(statements,
+							 psprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s",
+									  a->table_name, FLAG_CONSTRAINT));
+	return statements;
+}
+
+List *
+simdup_attach_statements(Attachment *a)
+{
+	List *list = add_column(a, NIL, a->fp, psprintf("%s.simhash64", a->schema),
+							"fingerprint of the row");
+
+	if (a->action == ATTACH_FLAG)
+		list = add_flag_column(a, list);
+	if (a->action == ATTACH_LOG && !a->log_exists)
+		list = lappend(list, create_log(a));
+	list = lappend(list, update_trigger(a, "CREATE"));
+	list = lappend(list, fill(a));
+	list = lappend(list, create_index(a));
+	/* rows arrive in a live table meanwhile: they are acted on at once */
+	if (a->live)
+		list = lappend(list, action_trigger(a, "CREATE"));
+	list = add_backfill(a, list, true);
+	if (a->foreign_key)
+		list = add_foreign_key(a, list);
+	if (a->live)
+		return lappend(list, count_wrong(a));
+	return lappend(list, action_trigger(a, "CREATE"));
+}
+
+List *
+simdup_alter_statements(Attachment *old, Attachment *a)
+{
+	bool refill = strcmp(update_trigger(old, ""), update_trigger(a, "")) != 0;
+	bool new_action =
+		strcmp(action_trigger(old, ""), action_trigger(a, "")) != 0;
+	bool new_flag = a->action == ATTACH_FLAG &&
+					get_attnum(RelationGetRelid(a->table), a->flag) <= 0;
+	List *list = NIL;
+
+	if (new_flag)
+		list = add_flag_column(a, list);
+	if (a->action == ATTACH_LOG && !a->log_exists)
+		list = lappend(list, create_log(a));
+	if (refill)
+	{
+		/* it would act on each row that gets its new fingerprint */
+		list = lappend(list, drop_action_trigger(a));
+		list = lappend(list, update_trigger(a, "CREATE OR REPLACE"));
+		list = lappend(list, fill(a));
+		list = lappend(list, action_trigger(a, "CREATE"));
+	}
+	else if (new_action)
+		list = lappend(list, action_trigger(a, "CREATE OR REPLACE"));
+	list = add_backfill(a, list, new_flag);
+	if (a->foreign_key)
+		list = add_foreign_key(a, list);
+	if (a->live && refill)
+		list = lappend(list, count_wrong(a));
+	return list;
+}

@@ -1,0 +1,201 @@
+/*
+ * attached.c
+ *	  What simdup_attach has made in a table, and what it was told.
+ *
+ * Each column that attach makes has a comment that begins with a mark. Comments
+ * follow a column through renames, dumps and restores. So detach drops a column
+ * with the mark and no other. The arguments of the two triggers hold the rest.
+ * Attachments of 0.2.0 have no marks; there the triggers tell which columns
+ * attach made, because it made each column that a trigger of its own writes.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "access/table.h"
+#include "catalog/pg_class.h"
+#include "commands/comment.h"
+#include "commands/trigger.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "arrival/arrival.h"
+#include "arrival/attachment.h"
+#include "arrival/sources.h"
+#include "server/catalog.h"
+
+void
+simdup_attach_open(Attachment *a, Oid function, Oid table, bool change)
+{
+	char kind = get_rel_relkind(table);
+	char *schema;
+
+	if (kind == '\0')
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+				errmsg("relation with OID %u does not exist", table));
+	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE)
+		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("\"%s\" is not a table", get_rel_name(table)));
+	/* a lock on the table is for its owner: others could stop all its users */
+	if (change && !has_privs_of_role(GetUserId(), simdup_arrival_owner(table)))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, get_rel_name(table));
+	a->table =
+		table_open(table, change ? AccessExclusiveLock : AccessShareLock);
+	a->table_name = simdup_arrival_table_name(table);
+	a->extension = get_func_namespace(function);
+	schema = get_namespace_name(a->extension);
+	if (schema == NULL)
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_SCHEMA),
+				errmsg("schema with OID %u does not exist", a->extension));
+	a->schema = quote_identifier(schema);
+}
+
+/* The extension's function that a trigger of this name calls, or NULL. */
+static char *
+find_trigger(Attachment *a, const char *name, Trigger **trigger)
+{
+	TriggerDesc *triggers = a->table->trigdesc;
+
+	for (int i = 0; triggers != NULL && i < triggers->numtriggers; i++)
+	{
+		*trigger = &triggers->triggers[i];
+		if (strcmp((*trigger)->tgname, name) == 0 && !(*trigger)->tgisclone &&
+			get_func_namespace((*trigger)->tgfoid) == a->extension)
+			return get_func_name((*trigger)->tgfoid);
+	}
+	return NULL;
+}
+
+/* Cut the suffix off the name; false if the name has another end. */
+static bool
+cut_suffix(char *name, const char *suffix)
+{
+	size_t len = strlen(name);
+	size_t suffix_len = strlen(suffix);
+
+	if (len <= suffix_len || strcmp(name + len - suffix_len, suffix) != 0)
+		return false;
+	name[len - suffix_len] = '\0';
+	return true;
+}
+
+/* fp, content, fields and options, from the update trigger. */
+static bool
+read_update_trigger(Attachment *a)
+{
+	Trigger *trigger;
+	char *function = find_trigger(a, UPDATE_TRIGGER, &trigger);
+	SimdupFingerprinter *fingerprinter;
+
+	if (function == NULL || !cut_suffix(function, "_update_trigger") ||
+		trigger->tgnargs < 2)
+		return false;
+	fingerprinter = simdup_make_fingerprinter(function);
+	if (fingerprinter == NULL)
+		return false;
+	a->fingerprint = function;
+	a->fp = pstrdup(trigger->tgargs[0]);
+	a->content = pstrdup(trigger->tgargs[1]);
+	for (int i = 2; i < trigger->tgnargs; i++)
+	{
+		char *argument = pstrdup(trigger->tgargs[i]);
+
+		if (simdup_set_source_option(fingerprinter, argument))
+			a->options = lappend(a->options, argument);
+		else
+			a->fields = lappend(a->fields, argument);
+	}
+	return true;
+}
+
+/* Action, key, distance, and flag or log, from the other trigger. */
+static bool
+read_action_trigger(Attachment *a)
+{
+	Trigger *trigger;
+	char *function = find_trigger(a, ACTION_TRIGGER, &trigger);
+	int n = 1; /* the argument that comes next */
+	int n_args;
+
+	if (function == NULL || strncmp(function, "simdup_", 7) != 0 ||
+		!cut_suffix(function, "_trigger"))
+		return false;
+	a->action = simdup_attach_parse_action(function + 7);
+	n_args = a->action == ATTACH_REJECT ? 3 : 4;
+	if (trigger->tgnargs < n_args)
+		return false;
+	if (a->action == ATTACH_FLAG)
+		a->flag = pstrdup(trigger->tgargs[n++]);
+	a->key = pstrdup(trigger->tgargs[n++]);
+	a->max_distance = pg_strtoint32(trigger->tgargs[n++]);
+	if (a->action == ATTACH_LOG)
+	{
+		a->log_table = pstrdup(trigger->tgargs[n++]);
+		a->log_exists = true;
+	}
+	a->lock = trigger->tgnargs > n;
+	return true;
+}
+
+bool
+simdup_attach_read(Attachment *a)
+{
+	return read_update_trigger(a) && read_action_trigger(a);
+}
+
+List *
+simdup_attach_triggers(Attachment *a)
+{
+	static const char *const names[] = {ACTION_TRIGGER, UPDATE_TRIGGER};
+	List *found = NIL;
+	Trigger *trigger;
+
+	for (size_t i = 0; i < lengthof(names); i++)
+		if (find_trigger(a, names[i], &trigger) != NULL)
+			found = lappend(found, pstrdup(names[i]));
+	return found;
+}
+
+/* The columns that the triggers of 0.2.0 write: attach made them. */
+static List *
+unmarked_columns(Attachment *a)
+{
+	Attachment there = {.table = a->table, .extension = a->extension};
+	Oid type = simdup_type_in_schema(a->extension, "simhash64");
+	AttrNumber fp;
+
+	if (!read_update_trigger(&there))
+		return NIL;
+	fp = get_attnum(RelationGetRelid(a->table), FP_COLUMN);
+	if (strcmp(there.fp, FP_COLUMN) != 0 || fp <= 0 ||
+		get_atttype(RelationGetRelid(a->table), fp) != type)
+		return NIL;
+	if (read_action_trigger(&there) && there.action == ATTACH_FLAG &&
+		strcmp(there.flag, FLAG_COLUMN) == 0 &&
+		get_attnum(RelationGetRelid(a->table), FLAG_COLUMN) > 0)
+		return list_make2(FLAG_COLUMN, FP_COLUMN);
+	return list_make1(FP_COLUMN);
+}
+
+List *
+simdup_attach_columns(Attachment *a)
+{
+	TupleDesc tupdesc = RelationGetDescr(a->table);
+	List *columns = NIL;
+
+	/* the last column first, so that the flag goes before the fingerprint */
+	for (int i = tupdesc->natts; i > 0; i--)
+	{
+		Form_pg_attribute att = TupleDescAttr(tupdesc, i - 1);
+		char *comment;
+
+		if (att->attisdropped)
+			continue;
+		comment = GetComment(RelationGetRelid(a->table), RelationRelationId, i);
+		if (comment != NULL && strncmp(comment, SIMDUP_ATTACH_MARK,
+									   strlen(SIMDUP_ATTACH_MARK)) == 0)
+			columns = lappend(columns, pstrdup(NameStr(att->attname)));
+	}
+	return columns != NIL ? columns : unmarked_columns(a);
+}

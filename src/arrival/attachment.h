@@ -1,0 +1,104 @@
+/*
+ * attachment.h
+ *	  What simdup_attach gives a table: as it is asked for, and as it is there.
+ */
+#ifndef SIMDUP_ARRIVAL_ATTACHMENT_H
+#define SIMDUP_ARRIVAL_ATTACHMENT_H
+
+#include "access/attnum.h"
+#include "nodes/pg_list.h"
+#include "text/fingerprinter.h"
+#include "utils/rel.h"
+
+/* Names that attach gives. */
+#define FP_COLUMN "simdup_fp"
+#define FLAG_COLUMN "simdup_of"
+#define FLAG_CONSTRAINT "simdup_of_fkey"
+#define UPDATE_TRIGGER "simdup_1_fingerprint"
+#define ACTION_TRIGGER "simdup_2_arrival"
+
+/* How the comment of a column begins that attach made. */
+#define SIMDUP_ATTACH_MARK "simdup_attach: "
+
+typedef enum AttachAction
+{
+	ATTACH_FLAG,
+	ATTACH_LOG,
+	ATTACH_REJECT
+} AttachAction;
+
+/* A table and what it has, or shall have. Names are not quoted. */
+typedef struct Attachment
+{
+	Relation table;		/* open, and locked to the transaction's end */
+	Oid extension;		/* the schema of the extension's objects */
+	const char *schema; /* its name, quoted */
+	char *table_name;	/* schema.table, quoted */
+
+	char *fp; /* the columns that attach makes */
+	char *flag;
+	char *fingerprint; /* "simhash" or "minhash64" */
+	List *options;	   /* of it: strings "option => value" */
+	char *content;
+	List *fields; /* names */
+
+	AttachAction action;
+	int max_distance;
+	bool lock;
+	char *key;
+	char *log_table; /* as a trigger's argument: schema.table, quoted */
+	bool log_exists;
+
+	bool live;
+	bool backfill;
+	bool foreign_key;
+} Attachment;
+
+/* attached.c: what is there */
+
+/* Open and lock the table. A change of it needs its owner and a lock. */
+extern void simdup_attach_open(Attachment *a, Oid function, Oid table,
+							   bool change);
+
+/* Read the triggers that attach made; false if there are none. */
+extern bool simdup_attach_read(Attachment *a);
+
+/* Names of the columns that attach made. */
+extern List *simdup_attach_columns(Attachment *a);
+
+/* Names of the triggers that attach made. */
+extern List *simdup_attach_triggers(Attachment *a);
+
+/* attach_checks.c: what is asked for, against the table */
+
+extern const char *simdup_attach_action_name(AttachAction action);
+extern AttachAction simdup_attach_parse_action(const char *name);
+
+/* ERROR where a table, or a table below it, cannot be attached. */
+extern void simdup_attach_check_table(Attachment *a);
+
+/* ERROR unless the columns can be content and fields. */
+extern void simdup_attach_check_sources(Attachment *a);
+
+/* Set an option, or ERROR. */
+extern void simdup_attach_set_option(Attachment *a, const char *name,
+									 const char *value);
+
+/* The only column of the primary key. */
+extern char *simdup_attach_primary_key(Attachment *a);
+
+/* ERROR unless the key tells rows apart, for what the triggers need. */
+extern void simdup_attach_check_key(Attachment *a);
+
+/* Find the log table; name is NULL where the caller does not name one. */
+extern void simdup_attach_find_log(Attachment *a, const text *name);
+
+/* attach_statements.c: lists of SQL */
+
+/* All statements of a new attachment. */
+extern List *simdup_attach_statements(Attachment *a);
+
+/* The statements that lead from one attachment to another. */
+extern List *simdup_alter_statements(Attachment *old, Attachment *a);
+
+#endif /* SIMDUP_ARRIVAL_ATTACHMENT_H */
