@@ -2,7 +2,7 @@
 -- bitmap: feature bitmaps and their window
 --
 
--- bitmaps (document 000)
+-- bitmaps
 
 CREATE FUNCTION simdup_bitmap(content text, n_bits integer DEFAULT 128, tokenizer text DEFAULT 'word') RETURNS varbit
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;

@@ -45,6 +45,20 @@ DEFAULT FOR TYPE simhash_ball USING hamming AS
 COMMENT ON OPERATOR CLASS simhash_ball_ops USING hamming IS 'EXCLUDE USING hamming (simhash_ball(fp, k) WITH ~=)';
 COMMENT ON OPERATOR FAMILY simhash_ball_ops USING hamming IS 'EXCLUDE USING hamming (simhash_ball(fp, k) WITH ~=)';
 
+-- what an index is like inside; for its owner
+
+CREATE FUNCTION simhash_index_check(index regclass, every_row boolean DEFAULT false) RETURNS void
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION simhash_index_check(regclass, boolean) IS
+  'an error if a hamming index is damaged; every_row: or lacks a row; for the owner';
+
+CREATE FUNCTION simhash_index_stat(index regclass,
+  OUT n_rows bigint, OUT n_nulls bigint, OUT levels integer, OUT leaf_pages bigint, OUT inner_pages bigint,
+  OUT unused_pages bigint, OUT fill float8, OUT largest_block bigint)
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION simhash_index_stat(regclass) IS
+  'entries, levels, pages and fill of a hamming index; for the owner';
+
 -- shingle_pairs: max_documents is no longer used, since no pair is left out
 
 CREATE OR REPLACE FUNCTION shingle_pairs(
@@ -144,8 +158,6 @@ COMMENT ON FUNCTION simdup_pairs(text, integer) IS
   'all pairs of rows within max_distance, each once, a before b in the order of the query';
 COMMENT ON FUNCTION simdup_new_pairs(text, text, integer) IS
   'pairs of new rows with old ones and with each other; a is a new row';
-COMMENT ON FUNCTION simdup_clusters(text, integer, text, integer) IS
-  'each row''s cluster, connected or leader, named by its first key in the order of the query';
 COMMENT ON FUNCTION simdup_evaluate(text, text) IS
   'precision, recall and F1 of found pairs against true ones; each query yields two keys';
 COMMENT ON FUNCTION simdup_evaluate_clusters(text, text) IS
@@ -293,6 +305,33 @@ DROP FUNCTION simdup_progress();
 -- A limit of distance is called max_distance in every function.
 UPDATE pg_catalog.pg_proc SET proargnames = pg_catalog.array_replace(proargnames, 'up_to', 'max_distance')
   WHERE oid = 'simdup_tune(text,integer)'::pg_catalog.regprocedure;
+
+-- simdup_clusters has one more column, and another default method. Views that
+-- use it stay: a view reads the columns that there were when it was made. So the
+-- new definition is copied onto the function, which CREATE OR REPLACE refuses.
+CREATE FUNCTION simdup_new_clusters(
+  query text, max_distance integer DEFAULT 3, method text DEFAULT 'leader', min_size integer DEFAULT 2,
+  OUT key bigint, OUT cluster bigint, OUT size bigint, OUT distance integer
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'simdup_clusters' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+CREATE FUNCTION simdup_new_clusters(
+  query text, max_distance integer, method text, key_type anyelement, min_size integer DEFAULT 2,
+  OUT key anyelement, OUT cluster anyelement, OUT size bigint, OUT distance integer
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'simdup_clusters' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+UPDATE pg_catalog.pg_proc AS old
+  SET proallargtypes = new.proallargtypes, proargmodes = new.proargmodes,
+    proargnames = new.proargnames, proargdefaults = new.proargdefaults
+  FROM pg_catalog.pg_proc AS new
+  WHERE (old.oid, new.oid) IN (
+    ('simdup_clusters(text,integer,text,integer)'::pg_catalog.regprocedure,
+     'simdup_new_clusters(text,integer,text,integer)'::pg_catalog.regprocedure),
+    ('simdup_clusters(text,integer,text,anyelement,integer)'::pg_catalog.regprocedure,
+     'simdup_new_clusters(text,integer,text,anyelement,integer)'::pg_catalog.regprocedure));
+DROP FUNCTION simdup_new_clusters(text, integer, text, integer);
+DROP FUNCTION simdup_new_clusters(text, integer, text, anyelement, integer);
+COMMENT ON FUNCTION simdup_clusters(text, integer, text, integer) IS
+  'each row''s cluster, leader or connected, named by its first key; distance to that key''s row';
 
 --
 -- Arrival

@@ -11,9 +11,9 @@ FOLDERS="sql specs"
 reports=$scratch/reports
 server_program=$scratch/postgres-valgrind
 
-# What pg_ctl starts: without JIT, which memcheck would take minutes to watch,
-# and without processes that come when they like. Forked processes stay under
-# memcheck by themselves; --trace-children is for programs that they execute.
+# The program that pg_ctl starts: the server under memcheck, without JIT, which
+# would take minutes, and without background processes that start at any time.
+# memcheck follows forks; --trace-children is for programs that they execute.
 write_server_program()
 {
   mkdir "$reports"

@@ -32,8 +32,7 @@ simdup_attach_open(Attachment *a, Oid function, Oid table, bool change)
 	char *schema;
 
 	if (kind == '\0')
-		ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
-				errmsg("relation with OID %u does not exist", table));
+		simdup_no_such_table(table);
 	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE)
 		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				errmsg("\"%s\" is not a table", get_rel_name(table)));

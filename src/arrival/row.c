@@ -35,10 +35,23 @@ fires_before_this(const Trigger *trigger, TriggerEvent event)
 				: TRIGGER_FOR_UPDATE(trigger->tgtype));
 }
 
+/* Is it a function of the extension that computes a fingerprint? */
+static bool
+computes_fingerprint(Oid function, Oid extension)
+{
+	char *name;
+
+	if (get_func_namespace(function) != extension)
+		return false;
+	name = get_func_name(function);
+	return name != NULL && (strcmp(name, "simhash_update_trigger") == 0 ||
+							strcmp(name, "minhash64_update_trigger") == 0);
+}
+
 /*
- * BEFORE triggers fire in the order of their names. One that looks at the
- * fingerprint before simhash_update_trigger computes it would look at NULL
- * or at the last one, and silently find nothing: refuse that.
+ * BEFORE triggers fire in the order of their names. A trigger that fires
+ * before the one that computes the fingerprint would read NULL or the old
+ * fingerprint, and silently find nothing: refuse that.
  */
 static void
 check_firing_order(TriggerData *trigdata, ArrivalTrigger *at)
@@ -46,19 +59,16 @@ check_firing_order(TriggerData *trigdata, ArrivalTrigger *at)
 	TriggerDesc *desc = trigdata->tg_relation->trigdesc;
 	const char *mine = trigdata->tg_trigger->tgname;
 	const char *fp = trigdata->tg_trigger->tgargs[0];
+	Oid extension = simdup_arrival_extension(at);
 
 	for (int i = 0; desc != NULL && i < desc->numtriggers; i++)
 	{
 		Trigger *other = &desc->triggers[i];
-		char *function;
 
-		if (strcmp(other->tgname, mine) <= 0 || other->tgnargs == 0 ||
-			!fires_before_this(other, trigdata->tg_event) ||
-			strcmp(other->tgargs[0], fp) != 0 ||
-			get_func_namespace(other->tgfoid) != simdup_arrival_extension(at))
-			continue;
-		function = get_func_name(other->tgfoid);
-		if (function != NULL && strcmp(function, "simhash_update_trigger") == 0)
+		if (strcmp(other->tgname, mine) > 0 && other->tgnargs > 0 &&
+			strcmp(other->tgargs[0], fp) == 0 &&
+			fires_before_this(other, trigdata->tg_event) &&
+			computes_fingerprint(other->tgfoid, extension))
 			ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 					errmsg("trigger \"%s\" on table \"%s\" fires before trigger \"%s\", which computes the fingerprint",
 						   mine, RelationGetRelationName(trigdata->tg_relation),

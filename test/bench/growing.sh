@@ -3,8 +3,8 @@
 # index, the pages of a search, the log of an insert, and batches over all rows.
 # Each figure has its ratio to that of the size before.
 #
-# Of each hundred rows ten are a cluster: a fingerprint and nine within 1 to 9
-# bits of it. The other ninety are random.
+# Of a hundred rows, ten are a cluster: a fingerprint and nine within 1 to 9 bits
+# of it. The other ninety are random.
 
 . "$ROOT/test/bench/lib.sh"
 
@@ -204,7 +204,7 @@ batches()
 {
   rates 'plain scan' "$(took 'SELECT count(fp), max(id) FROM fps')"
   batch 'simdup_pairs, k = 3' "SELECT count(*) FROM simdup_pairs('SELECT id, fp FROM fps', 3)"
-  batch 'simdup_clusters, k = 3' "SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM fps', 3)"
+  batch 'simdup_clusters, k = 3' "SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM fps', 3, 'connected')"
 }
 
 sql <<'SQL'

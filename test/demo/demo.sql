@@ -81,8 +81,8 @@ WHERE q.id = :q AND simhash_within(p.fp, q.fp, 8);
 
 \echo '4. Which rows of the whole table are like each other?'
 \echo '-----------------------------------------------------'
--- Equal fingerprints once; every pair of different ones, up to a size where
--- that is still a matter of seconds.
+-- Equal fingerprints count once. All pairs of different ones are compared, up to a
+-- size at which this takes seconds.
 CREATE TABLE fingerprint AS
 SELECT fp, count(*) AS rows, min(id) AS first
 FROM petition

@@ -273,6 +273,16 @@ SELECT format('CREATE OR REPLACE TRIGGER r BEFORE INSERT ON digits FOR EACH ROW 
   FROM unnest(ARRAY['+3', ' 3', '3 ', ' +3', '0x3', '1e1', '03']) k \gexec
 SELECT count(*) FROM digits;
 
+--
+-- Nothing is searched for before there is a fingerprint
+--
+CREATE TABLE ordered (id int, body text, fp simhash64);
+CREATE TRIGGER a BEFORE INSERT ON ordered FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '3');
+CREATE TRIGGER b BEFORE INSERT ON ordered FOR EACH ROW EXECUTE FUNCTION minhash64_update_trigger('fp', 'body');
+INSERT INTO ordered VALUES (1, 'the lights in the park are out');
+ALTER TRIGGER a ON ordered RENAME TO c;
+INSERT INTO ordered VALUES (1, 'the lights in the park are out'), (2, 'the lights in the park are out');
+
 SET client_min_messages = error;
 DROP SCHEMA arrival_held CASCADE;
 DROP ROLE regress_simdup_reader;

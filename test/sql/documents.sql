@@ -29,8 +29,8 @@ SELECT a.id, b.id,
 FROM java_block a JOIN java_block b ON a.block = b.block AND a.id < b.id
 GROUP BY a.id, b.id ORDER BY a.id, b.id;
 
--- All it prints. The number beside the first fingerprint is its length in bits,
--- those beside the others are how many bits are 1.
+-- All output of the program. The number beside the first fingerprint is its
+-- length in bits; the numbers beside the others count their bits of 1.
 CREATE FUNCTION unsigned(fp simhash64) RETURNS numeric IMMUTABLE LANGUAGE sql
   AS 'SELECT fp::bigint + CASE WHEN fp::bigint < 0 THEN 18446744073709551616 ELSE 0 END';
 CREATE TABLE printed AS

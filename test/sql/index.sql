@@ -88,9 +88,9 @@ CREATE INDEX fps_fp ON fps USING gin (fp);
 ANALYZE fps;
 ANALYZE queries;
 
--- Do index and scan agree on this table for these radii? The number of rows
--- that one finds and not the other, how many searches there were, and whether
--- the first was by the index.
+-- Do index and scan agree on this table for these radii? The result counts the
+-- searches, and the rows that only one of the two finds. by_index: the first
+-- search used the index.
 CREATE FUNCTION differences(target text, first_radius int, last_radius int, step int = 1)
 RETURNS TABLE (searches int, matches bigint, differing bigint, by_index boolean) LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,4 +1,4 @@
--- shingling: document 002
+-- shingling (Broder 1997)
 \encoding UTF8
 SELECT * FROM simdup_shingles('a rose is a rose is a rose', 4);
 SELECT count(*), min(shingle) FROM simdup_shingles('A rose, is a ROSE.', 100);

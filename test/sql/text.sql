@@ -49,7 +49,7 @@ SELECT to_hex(simdup_hash(t, 'murmur3')) AS murmur3, to_hex(simdup_hash(t, 'bkdr
        to_hex(simdup_hash(t, 'java')) AS java, t
 FROM unnest(ARRAY['', 'a', 'abc', 'hello', 'test', 'testing', 'é', 'The quick brown fox jumps over the lazy dog']) t;
 
--- document 001's program
+-- the Java program of documents.sql
 SELECT simhash(t, tokenizer => 'space', weighting => 'tf', hash => 'java', ties => true)
 FROM unnest(ARRAY['This is a test string for testing',
                   'This is a test string for testing, This is a test string for testing abcdef',

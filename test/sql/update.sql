@@ -160,7 +160,7 @@ CREATE OR REPLACE TRIGGER fp BEFORE INSERT OR UPDATE ON sketched FOR EACH ROW EX
 UPDATE sketched SET body = body;
 \set VERBOSITY default
 
--- what cannot be a source
+-- columns that cannot be sources
 CREATE TABLE wrong (id int, body text, doc jsonb, class regclass, fp simhash64, up text GENERATED ALWAYS AS (upper(body)) STORED);
 CREATE PROCEDURE try(arguments text) LANGUAGE plpgsql AS $$
 DECLARE

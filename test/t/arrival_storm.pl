@@ -97,6 +97,7 @@ sub statement
 		sub { "UPDATE $t SET id = " . id() . ' WHERE id = ' . id() },
 		sub { "DELETE FROM $t WHERE id = " . id() },
 		sub { my $id = id(); "WITH u AS (UPDATE $t SET id = " . id() . " WHERE id = $id RETURNING fp) INSERT INTO $t SELECT $id, fp FROM u" },
+		sub { "MERGE INTO $t AS t USING (VALUES (" . id() . ', ' . fp($table) . ')) s(id, fp) ON t.id = s.id WHEN MATCHED THEN UPDATE SET fp = s.fp WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.fp)' },
 		sub { my $id = id(); "WITH d AS (DELETE FROM $t WHERE id = $id RETURNING fp) INSERT INTO $t SELECT " . id() . ', fp FROM d' },
 	);
 	my $upsert = sub { "INSERT INTO $t VALUES (" . id() . ', ' . fp($table) . ') ON CONFLICT (id) DO UPDATE SET fp = EXCLUDED.fp' };

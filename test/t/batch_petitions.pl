@@ -1,5 +1,5 @@
-# batch_petitions: what simdup finds in real petitions, against every pair's
-# exact Jaccard coefficient. Needs the evaluation data beside the checkout.
+# batch_petitions: the pairs that simdup finds in real petitions, against the exact
+# Jaccard similarity of all pairs. Needs the evaluation data beside the checkout.
 
 use strict;
 use warnings;

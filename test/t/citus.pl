@@ -1,8 +1,7 @@
 # citus: the script for tables that Citus distributes.
 #
-# Where Citus is installed it runs on it. Elsewhere that is skipped; what can
-# be said without Citus is that its SQL is right on one server, where
-# distributing a table does nothing.
+# The script runs on Citus where Citus is installed. Elsewhere the test runs the
+# script's SQL on one server, where distributing a table does nothing.
 
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
-# demo: make demo on the project's petitions finds what was written into them,
-# and on a user's CSV it copes with what CSV files are like.
+# demo: make demo finds the duplicates that were written into the project's
+# petitions, and reads CSV files of several kinds.
 
 use strict;
 use warnings;
@@ -88,7 +88,7 @@ is( answer(q{SELECT count(*) FROM petition AS a JOIN petition AS b ON a.id < b.i
              WHERE b.id < 2000 AND NOT EXISTS (SELECT FROM truth WHERE (truth.a, truth.b) = (a.id, b.id))}),
 	'1', 'and one pair within 8 is of two letters');
 
-# What the indexes find for every row, against every pair.
+# The rows that the indexes find for every row, against every pair.
 for my $search (
 	[ 'petition_blocks', 3, 'simhash_blocks(p.fp) && simhash_blocks(q.fp) AND p.fp <~> q.fp <= 3' ],
 	[ 'petition_fp', 8, 'simhash_within(p.fp, q.fp, 8)' ])

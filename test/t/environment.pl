@@ -1,5 +1,5 @@
-# environment: the caller's settings for libpq do not matter to a private
-# server. The names are those that libpq itself knows.
+# environment: settings for libpq in the caller's environment do not reach a
+# private server. The test tries every name that libpq knows.
 
 use strict;
 use warnings;

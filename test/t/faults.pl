@@ -1,6 +1,6 @@
-# faults: memory that runs out, a cancel request that arrives, a disk that is
-# full, at one place of a statement after the other. Each is an ordinary error,
-# and the session works on as if nothing had been.
+# faults: memory runs out, a cancel request arrives, or the disk is full, at each
+# place of a statement in turn. Each fault is an ordinary error, and the session
+# works afterwards as before.
 
 use strict;
 use warnings;
@@ -88,7 +88,7 @@ my @large = @Statements::large;
 my $icu = $Statements::icu;
 push @small, $icu if $node->safe_psql('postgres', 'SELECT simdup_icu_version() IS NOT NULL') eq 't';
 
-# What a statement answers where nothing is in its way; what it does is undone.
+# The answer of a statement without a fault. Its changes are rolled back.
 my %expected;
 for my $statement (@small, @large)
 {
@@ -138,7 +138,7 @@ sub sweep
 	return;
 }
 
-# What the session holds between statements.
+# The memory that the session holds between statements.
 sub memory
 {
 	my %bytes = split /[|\n]/, $session->query_safe(<<'SQL');

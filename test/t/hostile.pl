@@ -23,7 +23,7 @@ $node->start;
 
 sub sql { return $node->safe_psql('postgres', $_[0]); }
 
-# What a script says: its rows, then its error.
+# The output of a script: its rows, then its error.
 sub said
 {
 	my ($sql, %params) = @_;

@@ -1,5 +1,5 @@
-# icu: its words in other encodings than UTF8, and configurations of its parser
-# that are dumped, restored and moved.
+# icu: words in encodings other than UTF8, and text search configurations of the
+# parser that are dumped, restored and moved.
 
 use strict;
 use warnings;
@@ -35,7 +35,7 @@ sub create_database
 	return $db;
 }
 
-# What a text gives: fingerprint, tokens, vector, headline.
+# The results for a text: fingerprint, tokens, vector, headline.
 sub answers
 {
 	my ($db, $text, $word) = @_;

@@ -43,7 +43,7 @@ sub runs
 	return;
 }
 
-# What the script answers, for a test of its own; and why if it stops.
+# The answer of a script, for a test of its own. If it stops, show why.
 sub answer
 {
 	my ($db, $sql) = @_;
@@ -55,7 +55,7 @@ sub answer
 
 # --- beside other extensions, in one schema
 
-# What each of them and simdup must still answer with all of them in the path.
+# Each extension and simdup must work with all of them in the path.
 my $use = <<'SQL';
 SET search_path = together;
 CREATE TABLE t (id integer PRIMARY KEY, fp simhash64, body text);

@@ -1,4 +1,5 @@
-# limits: texts as large as they come: right, within memory, and stoppable.
+# limits: results for the largest texts are right, memory is bounded, and a cancel
+# stops the work.
 
 use strict;
 use warnings;

@@ -1,5 +1,4 @@
-# memory: a session that calls every function again and again holds no more
-# after that than before.
+# memory: a session that calls every function again and again does not grow.
 
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
-# minhash64: what it makes of the same letter in another spelling, and what it
-# finds in real petitions, against the exact truth.
+# minhash64: equal fingerprints of one letter in several spellings, and the pairs
+# found in real petitions, against the exact truth.
 
 use strict;
 use warnings;

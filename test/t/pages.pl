@@ -1,4 +1,4 @@
-# pages: the examples of $page and of the pages in doc/ do what they show.
+# pages: the examples of README.md and of the pages in doc/ do what they show.
 #
 # Each page has a database of its own, called city. Its fences run in order:
 #

@@ -1,7 +1,5 @@
-# petitions: what fingerprints find in real petitions, against the exact truth.
-#
-# The data is no part of the project; without it beside the checkout, in
-# ../shared/data, there is nothing to measure.
+# petitions: the pairs that fingerprints find in real petitions, against the exact
+# truth. Needs the evaluation data beside the checkout, in ../shared/data.
 
 use strict;
 use warnings;

@@ -95,7 +95,7 @@ sub fingerprint
 	return join '', map { $_ > 0 ? 1 : 0 } @sum;
 }
 
-# What each sample's lines are to be.
+# The expected lines of each sample.
 sub reference
 {
 	my ($n, $m, %files) = @_;

@@ -132,7 +132,7 @@ sub catalog
 	return \%lines;
 }
 
-# What one has and the other has not.
+# The rows that only one of two catalogs has.
 sub differences
 {
 	my ($one, $other) = @_;

@@ -1,8 +1,8 @@
 # upgrade_server: from an older server to this one, by pg_upgrade and by dump
 # and restore, with a database that builds on everything simdup has.
 #
-# Every older major version beside this one takes part that simdup supports and
-# that has what extensions are built with; where there is none, all is skipped.
+# The older servers are those of this machine that simdup supports and that have
+# the headers for extensions. Without one, all tests are skipped.
 
 use strict;
 use warnings;
@@ -20,7 +20,7 @@ use Test::More;
 my $oldest = 15;
 my $tree = Cwd::cwd();
 
-# What pg_config says.
+# The output of pg_config.
 sub config
 {
 	my ($pg_config, $option) = @_;
@@ -70,8 +70,8 @@ sub install_beside
 
 	mkdir $scratch;
 	system_or_bail('cp', '-r', $tree, $copy);
-	# As private_install does it for the server under test. Bitcode would take
-	# that server's own LLVM, and nothing here is about it.
+	# As private_install for the server under test. Bitcode would need the LLVM of
+	# the older server, and no test here uses it.
 	system_or_bail(
 		'env', "PG_CONFIG=$pg_config", 'MAKEFLAGS=with_llvm=no', 'TMPDIR=' . $scratch, 'bash', '-c',
 		'. "$1/test/server.sh"; make -s -C "$root" clean; scratch=$2; server_user=$(id -un); '
@@ -91,8 +91,7 @@ sub cluster
 	return $node;
 }
 
-# What was asked of a database: fingerprints, answers, and the extension's
-# version.
+# The answers of a database: fingerprints, results, and the extension's version.
 sub seen
 {
 	my ($node, $db) = @_;
