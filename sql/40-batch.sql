@@ -38,19 +38,34 @@ COMMENT ON FUNCTION simdup_new_pairs(text, text, integer, anyelement) IS
   'simdup_new_pairs for keys of any type: key_type is a null of it, such as NULL::uuid';
 
 CREATE FUNCTION simdup_clusters(
-  query text, max_distance integer DEFAULT 3, method text DEFAULT 'connected', min_size integer DEFAULT 2,
-  OUT key bigint, OUT cluster bigint, OUT size bigint
+  query text, max_distance integer DEFAULT 3, method text DEFAULT 'leader', min_size integer DEFAULT 2,
+  OUT key bigint, OUT cluster bigint, OUT size bigint, OUT distance integer
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 CREATE FUNCTION simdup_clusters(
   query text, max_distance integer, method text, key_type anyelement, min_size integer DEFAULT 2,
-  OUT key anyelement, OUT cluster anyelement, OUT size bigint
+  OUT key anyelement, OUT cluster anyelement, OUT size bigint, OUT distance integer
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 COMMENT ON FUNCTION simdup_clusters(text, integer, text, integer) IS
-  'each row''s cluster, connected or leader, named by its first key in the order of the query';
+  'each row''s cluster, leader or connected, named by its first key; distance to that key''s row';
 COMMENT ON FUNCTION simdup_clusters(text, integer, text, anyelement, integer) IS
   'simdup_clusters for keys of any type: key_type is a null of it, such as NULL::uuid';
+
+CREATE FUNCTION simdup_components(
+  query text,
+  OUT key bigint, OUT cluster bigint, OUT size bigint
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+CREATE FUNCTION simdup_components(
+  query text, key_type anyelement,
+  OUT key anyelement, OUT cluster anyelement, OUT size bigint
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+COMMENT ON FUNCTION simdup_components(text) IS
+  'connected components of the pairs (a, b) that a query yields, each named by its first key';
+COMMENT ON FUNCTION simdup_components(text, anyelement) IS
+  'simdup_components for keys of any type: key_type is a null of it, such as NULL::uuid';
 
 -- how good, and which distance
 

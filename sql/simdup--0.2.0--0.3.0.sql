@@ -45,6 +45,27 @@ DEFAULT FOR TYPE simhash_ball USING hamming AS
 COMMENT ON OPERATOR CLASS simhash_ball_ops USING hamming IS 'EXCLUDE USING hamming (simhash_ball(fp, k) WITH ~=)';
 COMMENT ON OPERATOR FAMILY simhash_ball_ops USING hamming IS 'EXCLUDE USING hamming (simhash_ball(fp, k) WITH ~=)';
 
+-- simhash with a tokenizer only
+
+CREATE FUNCTION simhash(content text, tokenizer_name text) RETURNS simhash64
+  AS 'MODULE_PATHNAME', 'simdup_simhash_tokenizer' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION simhash(text, text) IS
+  'fingerprint of a text by a tokenizer, such as char:4, with all features';
+
+-- what an index is like inside; for its owner
+
+CREATE FUNCTION simhash_index_check(index regclass, every_row boolean DEFAULT false) RETURNS void
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION simhash_index_check(regclass, boolean) IS
+  'an error if a hamming index is damaged; every_row: or lacks a row; for the owner';
+
+CREATE FUNCTION simhash_index_stat(index regclass,
+  OUT n_rows bigint, OUT n_nulls bigint, OUT levels integer, OUT leaf_pages bigint, OUT inner_pages bigint,
+  OUT unused_pages bigint, OUT fill float8, OUT largest_block bigint)
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION simhash_index_stat(regclass) IS
+  'entries, levels, pages and fill of a hamming index; for the owner';
+
 -- shingle_pairs: max_documents is no longer used, since no pair is left out
 
 CREATE OR REPLACE FUNCTION shingle_pairs(
@@ -144,8 +165,6 @@ COMMENT ON FUNCTION simdup_pairs(text, integer) IS
   'all pairs of rows within max_distance, each once, a before b in the order of the query';
 COMMENT ON FUNCTION simdup_new_pairs(text, text, integer) IS
   'pairs of new rows with old ones and with each other; a is a new row';
-COMMENT ON FUNCTION simdup_clusters(text, integer, text, integer) IS
-  'each row''s cluster, connected or leader, named by its first key in the order of the query';
 COMMENT ON FUNCTION simdup_evaluate(text, text) IS
   'precision, recall and F1 of found pairs against true ones; each query yields two keys';
 COMMENT ON FUNCTION simdup_evaluate_clusters(text, text) IS
@@ -294,6 +313,48 @@ DROP FUNCTION simdup_progress();
 UPDATE pg_catalog.pg_proc SET proargnames = pg_catalog.array_replace(proargnames, 'up_to', 'max_distance')
   WHERE oid = 'simdup_tune(text,integer)'::pg_catalog.regprocedure;
 
+-- simdup_clusters has one more column, and another default method. Views that
+-- use it stay: a view reads the columns that there were when it was made. So the
+-- new definition is copied onto the function, which CREATE OR REPLACE refuses.
+CREATE FUNCTION simdup_new_clusters(
+  query text, max_distance integer DEFAULT 3, method text DEFAULT 'leader', min_size integer DEFAULT 2,
+  OUT key bigint, OUT cluster bigint, OUT size bigint, OUT distance integer
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'simdup_clusters' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+CREATE FUNCTION simdup_new_clusters(
+  query text, max_distance integer, method text, key_type anyelement, min_size integer DEFAULT 2,
+  OUT key anyelement, OUT cluster anyelement, OUT size bigint, OUT distance integer
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'simdup_clusters' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+UPDATE pg_catalog.pg_proc AS old
+  SET proallargtypes = new.proallargtypes, proargmodes = new.proargmodes,
+    proargnames = new.proargnames, proargdefaults = new.proargdefaults
+  FROM pg_catalog.pg_proc AS new
+  WHERE (old.oid, new.oid) IN (
+    ('simdup_clusters(text,integer,text,integer)'::pg_catalog.regprocedure,
+     'simdup_new_clusters(text,integer,text,integer)'::pg_catalog.regprocedure),
+    ('simdup_clusters(text,integer,text,anyelement,integer)'::pg_catalog.regprocedure,
+     'simdup_new_clusters(text,integer,text,anyelement,integer)'::pg_catalog.regprocedure));
+DROP FUNCTION simdup_new_clusters(text, integer, text, integer);
+DROP FUNCTION simdup_new_clusters(text, integer, text, anyelement, integer);
+COMMENT ON FUNCTION simdup_clusters(text, integer, text, integer) IS
+  'each row''s cluster, leader or connected, named by its first key; distance to that key''s row';
+
+CREATE FUNCTION simdup_components(
+  query text,
+  OUT key bigint, OUT cluster bigint, OUT size bigint
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+CREATE FUNCTION simdup_components(
+  query text, key_type anyelement,
+  OUT key anyelement, OUT cluster anyelement, OUT size bigint
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+COMMENT ON FUNCTION simdup_components(text) IS
+  'connected components of the pairs (a, b) that a query yields, each named by its first key';
+COMMENT ON FUNCTION simdup_components(text, anyelement) IS
+  'simdup_components for keys of any type: key_type is a null of it, such as NULL::uuid';
+
 --
 -- Arrival
 --
@@ -303,6 +364,14 @@ CREATE FUNCTION minhash64_update_trigger() RETURNS trigger
 COMMENT ON FUNCTION minhash64_update_trigger() IS
   'trigger (fp, content [, field ...] [, ''option => value'' ...]): keeps fp in step with content and fields';
 
+CREATE FUNCTION simdup_explain(
+  a text, b text, fingerprint text, w integer DEFAULT 4, unit text DEFAULT 'char',
+  OUT distance integer, OUT chance float8, OUT resemblance float8, OUT a_in_b float8, OUT b_in_a float8,
+  OUT shared json, OUT only_a json, OUT only_b json
+)
+  AS 'MODULE_PATHNAME', 'simdup_explain_fingerprint' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
+COMMENT ON FUNCTION simdup_explain(text, text, text, integer, text) IS
+  'simdup_explain by the fingerprint "minhash64" or "simhash"';
 -- Its parameters are more and one has another name. People call it, objects do not depend on it.
 DROP FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean, text, text, boolean);
 CREATE FUNCTION simdup_attach(

@@ -103,4 +103,19 @@ extern void _PG_init(void);
 	((void) (root), (double) estimate_array_length(array))
 #endif
 
+/* object_ownercheck took the place of pg_class_ownercheck in 16 */
+#if PG_VERSION_NUM >= 160000
+#define SIMDUP_OWNS_TABLE(table, user) \
+	object_ownercheck(RelationRelationId, table, user)
+#else
+#define SIMDUP_OWNS_TABLE(table, user) pg_class_ownercheck(table, user)
+#endif
+
+/* from 17 on, maintenance runs functions with a search_path of its own */
+#if PG_VERSION_NUM >= 170000
+#define SIMDUP_RESTRICT_SEARCH_PATH() RestrictSearchPath()
+#else
+#define SIMDUP_RESTRICT_SEARCH_PATH() ((void) 0)
+#endif
+
 #endif /* SIMDUP_COMPAT_H */

@@ -60,6 +60,7 @@
 
 #include "arrival/arrival.h"
 #include "core/blocks.h"
+#include "server/catalog.h"
 #include "type/simhash64.h"
 
 /*
@@ -288,8 +289,7 @@ simdup_lock_arrivals(PG_FUNCTION_ARGS)
 
 	PreventCommandDuringRecovery("simdup_lock_arrivals()");
 	if (name == NULL)
-		ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
-				errmsg("relation with OID %u does not exist", table));
+		simdup_no_such_table(table);
 	if (pg_class_aclcheck(table, GetUserId(), ACL_INSERT | ACL_UPDATE) !=
 		ACLCHECK_OK)
 		aclcheck_error(ACLCHECK_NO_PRIV,

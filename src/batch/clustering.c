@@ -12,6 +12,7 @@
 #include "miscadmin.h"
 
 #include "batch/clustering.h"
+#include "core/hamming.h"
 #include "core/host.h"
 #include "core/leader.h"
 #include "core/unionfind.h"
@@ -144,9 +145,9 @@ leader_clusters(Clustering *c, int max_distance)
 	return c->leaders.leader;
 }
 
-/* Add up the groups of each cluster, under its first row. */
+/* What is known of each cluster, under the number of its first row. */
 static void
-add_sizes(SimdupClusters *clusters)
+describe_clusters(SimdupClusters *clusters)
 {
 	SimdupGroups *groups = clusters->groups;
 
@@ -154,12 +155,16 @@ add_sizes(SimdupClusters *clusters)
 	{
 		SimdupGroup group = simdup_groups_get(groups, i);
 		uint32 number;
+		uint32 first_row;
 
 		CHECK_FOR_INTERRUPTS();
 		if (!get_bit(clusters->has_near, group.start))
 			continue;
 		number = simdup_groups_row(groups, group.start);
-		clusters->size[clusters->cluster[number]] += group.n;
+		first_row = clusters->cluster[number];
+		clusters->size[first_row] += group.n;
+		if (first_row == number)
+			clusters->first_group[number] = (uint32) i;
 	}
 }
 
@@ -183,25 +188,28 @@ simdup_find_clusters(SimdupGroups *groups, int max_distance,
 							? connected_clusters(&c, max_distance)
 							: leader_clusters(&c, max_distance);
 	clusters->size = simdup_alloc0((Size) n * sizeof(uint32));
-	add_sizes(clusters);
+	clusters->first_group = simdup_alloc((Size) n * sizeof(uint32));
+	describe_clusters(clusters);
 	MemoryContextSwitchTo(old);
 	return clusters;
 }
 
-void
-simdup_cluster_of(const SimdupClusters *clusters, const SimdupGroup *group,
-				  uint32 *first_row, uint32 *size)
+SimdupMembership
+simdup_cluster_of(const SimdupClusters *clusters, const SimdupGroup *group)
 {
-	uint32 number = simdup_groups_row(clusters->groups, group->start);
+	SimdupGroups *groups = clusters->groups;
+	uint32 number = simdup_groups_row(groups, group->start);
+	SimdupMembership membership = {number, group->n, 0};
 
 	if (get_bit(clusters->has_near, group->start))
 	{
-		*first_row = clusters->cluster[number];
-		*size = clusters->size[*first_row];
+		uint32 first_row = clusters->cluster[number];
+		SimdupGroup first =
+			simdup_groups_get(groups, clusters->first_group[first_row]);
+
+		membership.first_row = first_row;
+		membership.size = clusters->size[first_row];
+		membership.distance = simdup_hamming64(group->fp, first.fp);
 	}
-	else
-	{
-		*first_row = number;
-		*size = group->n;
-	}
+	return membership;
 }

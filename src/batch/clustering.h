@@ -17,19 +17,28 @@ typedef enum SimdupClusterMethod
 extern SimdupClusterMethod simdup_cluster_method(const char *name);
 
 /*
- * Clusters of groups. Most groups of a large table are near no other group. One
- * bit for each group, at the position of its first row, tells which have a near
- * one, so that a pass over all groups looks up the others only. The arrays are
- * indexed by row number, and set for the first rows of groups. They take eight
- * bytes a row, outside maintenance_work_mem, and four more while 'leader' works.
+ * Clusters of groups. Most groups of a large table are near no other group, so
+ * one bit for each group, at the position of its first row, tells which have a
+ * near one. A pass over all groups looks up only those. The arrays are indexed
+ * by row number, and set for the first rows of groups. They take twelve bytes a
+ * row, outside maintenance_work_mem.
  */
 typedef struct SimdupClusters
 {
 	SimdupGroups *groups;
-	uint8 *has_near; /* one bit a position */
-	uint32 *cluster; /* number of the cluster's first row */
-	uint32 *size;	 /* of a cluster, under that number */
+	uint8 *has_near;	 /* one bit a position */
+	uint32 *cluster;	 /* number of the cluster's first row */
+	uint32 *size;		 /* of a cluster, under that number */
+	uint32 *first_group; /* that row's group, under that number */
 } SimdupClusters;
+
+/* A group's place in its cluster. */
+typedef struct SimdupMembership
+{
+	uint32 first_row; /* number of the cluster's first row */
+	uint32 size;	  /* rows of the cluster */
+	int distance;	  /* to the cluster's first row */
+} SimdupMembership;
 
 /* also gets each near pair of groups, where it is not NULL. */
 extern SimdupClusters *simdup_find_clusters(SimdupGroups *groups,
@@ -37,9 +46,7 @@ extern SimdupClusters *simdup_find_clusters(SimdupGroups *groups,
 											SimdupClusterMethod method,
 											SimdupGroupSink also, void *arg);
 
-/* A group's cluster, by the number of its first row, and its rows. */
-extern void simdup_cluster_of(const SimdupClusters *clusters,
-							  const SimdupGroup *group, uint32 *first_row,
-							  uint32 *size);
+extern SimdupMembership simdup_cluster_of(const SimdupClusters *clusters,
+										  const SimdupGroup *group);
 
 #endif /* SIMDUP_BATCH_CLUSTERING_H */

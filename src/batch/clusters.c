@@ -12,20 +12,69 @@
 #include "utils/builtins.h"
 
 #include "batch/clustering.h"
+#include "core/host.h"
 #include "server/arguments.h"
 #include "server/progress.h"
 #include "server/result.h"
 
+/*
+ * Clusters that reach far: beyond twice max_distance from their first row. Then
+ * no row at all can be near both ends, and only a chain holds them together.
+ */
+typedef struct FarClusters
+{
+	int beyond;	 /* distance from the first row */
+	uint8 *seen; /* one bit a row: the first row of such a cluster */
+	int64 n;
+	int64 n_rows;
+	uint32 largest;	  /* its rows */
+	int max_distance; /* from a first row */
+} FarClusters;
+
+static void
+note_far_cluster(FarClusters *far, SimdupMembership cluster)
+{
+	uint8 *byte = &far->seen[cluster.first_row / 8];
+	uint8 bit = (uint8) (1 << cluster.first_row % 8);
+
+	if (cluster.distance <= far->beyond)
+		return;
+	far->max_distance = Max(far->max_distance, cluster.distance);
+	if (*byte & bit)
+		return;
+	*byte |= bit;
+	far->n++;
+	far->n_rows += cluster.size;
+	far->largest = Max(far->largest, cluster.size);
+}
+
+static void
+warn_of_far_clusters(const FarClusters *far)
+{
+	if (far->n == 0)
+		return;
+	ereport(WARNING,
+			errmsg_plural("%lld cluster reaches beyond twice max_distance",
+						  "%lld clusters reach beyond twice max_distance",
+						  (unsigned long) far->n, (long long) far->n),
+			errdetail("%lld rows are in such clusters, %u in the largest; rows are up to %d bits from the first row of their cluster.",
+					  (long long) far->n_rows, far->largest, far->max_distance),
+			errhint(
+				"The method \"leader\" keeps each row within max_distance of its cluster's first row; simdup_verified_pairs compares texts."));
+}
+
 static void
 put_group(ReturnSetInfo *result, SimdupGroups *groups, const SimdupGroup *group,
-		  uint32 cluster, uint32 size)
+		  SimdupMembership cluster)
 {
 	SimdupKeys *keys = groups->rows->keys;
-	Datum values[3];
-	bool nulls[3] = {false, false, false};
+	/* catalogs before 0.3.0 have no column for the distance: it is ignored */
+	Datum values[4];
+	bool nulls[4] = {false, false, false, false};
 
-	values[1] = simdup_keys_get(keys, cluster, 1);
-	values[2] = Int64GetDatum((int64) size);
+	values[1] = simdup_keys_get(keys, cluster.first_row, 1);
+	values[2] = Int64GetDatum((int64) cluster.size);
+	values[3] = Int32GetDatum(cluster.distance);
 	for (uint32 i = 0; i < group->n; i++)
 	{
 		uint32 number = simdup_groups_row(groups, group->start + i);
@@ -37,23 +86,28 @@ put_group(ReturnSetInfo *result, SimdupGroups *groups, const SimdupGroup *group,
 
 static void
 put_clusters(ReturnSetInfo *result, const SimdupClusters *clusters,
-			 int min_size)
+			 int max_distance, int min_size)
 {
 	SimdupGroups *groups = clusters->groups;
+	FarClusters far = {.beyond = 2 * max_distance};
 
+	far.seen = simdup_alloc0(groups->rows->n / 8 + 1);
 	simdup_progress_phase("writing", groups->n);
 	for (int64 i = 0; i < groups->n; i++)
 	{
 		SimdupGroup group = simdup_groups_get(groups, i);
-		uint32 first_row;
-		uint32 size;
+		SimdupMembership cluster = simdup_cluster_of(clusters, &group);
 
 		CHECK_FOR_INTERRUPTS();
-		simdup_cluster_of(clusters, &group, &first_row, &size);
-		if ((int64) size >= min_size)
-			put_group(result, groups, &group, first_row, size);
+		if ((int64) cluster.size >= min_size)
+		{
+			put_group(result, groups, &group, cluster);
+			note_far_cluster(&far, cluster);
+		}
 		simdup_progress_done(i);
 	}
+	warn_of_far_clusters(&far);
+	simdup_free(far.seen);
 }
 
 /*
@@ -86,7 +140,7 @@ simdup_clusters(PG_FUNCTION_ARGS)
 	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
 	groups = simdup_rows_group(rows);
 	clusters = simdup_find_clusters(groups, max_distance, method, NULL, NULL);
-	put_clusters(result, clusters, PG_GETARG_INT32(min_size_at));
+	put_clusters(result, clusters, max_distance, PG_GETARG_INT32(min_size_at));
 	simdup_groups_end(groups);
 	return (Datum) 0;
 }

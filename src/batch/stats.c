@@ -91,13 +91,10 @@ find_members(const SimdupClusters *clusters, SimdupStats *stats)
 	for (int64 i = 0; i < groups->n; i++)
 	{
 		SimdupGroup group = simdup_groups_get(groups, i);
-		uint32 first_row;
-		uint32 size;
-		int place;
+		SimdupMembership cluster = simdup_cluster_of(clusters, &group);
+		int place = cluster.size > 1 ? place_of(stats, cluster.first_row) : -1;
 
 		CHECK_FOR_INTERRUPTS();
-		simdup_cluster_of(clusters, &group, &first_row, &size);
-		place = size > 1 ? place_of(stats, first_row) : -1;
 		if (place < 0)
 			continue;
 		for (uint32 row = 0; row < Min(group.n, SIMDUP_N_MEMBERS); row++)
@@ -110,8 +107,7 @@ static void
 count_group(const SimdupClusters *clusters, const SimdupGroup *group,
 			SimdupStats *stats)
 {
-	uint32 first_row;
-	uint32 size;
+	SimdupMembership cluster = simdup_cluster_of(clusters, group);
 
 	if (group->n > 1)
 	{
@@ -119,11 +115,10 @@ count_group(const SimdupClusters *clusters, const SimdupGroup *group,
 		stats->exact_rows += group->n;
 		stats->pairs[0] += (double) group->n * (group->n - 1) / 2;
 	}
-	simdup_cluster_of(clusters, group, &first_row, &size);
 	/* a cluster is counted where its first row is, so once */
-	if (size > 1 &&
-		simdup_groups_row(clusters->groups, group->start) == first_row)
-		count_cluster(stats, first_row, size);
+	if (cluster.size > 1 &&
+		simdup_groups_row(clusters->groups, group->start) == cluster.first_row)
+		count_cluster(stats, cluster.first_row, cluster.size);
 }
 
 /* Rows of each value of one block: 16 bits at most, so a plain table. */

@@ -110,7 +110,7 @@ for n in 1000 2000 4000 100000 1000000; do
   [ "$n" -gt 4000 ] || single=$(ms "SELECT single_pass($n)")
   printf '%10s%16s%12s%12s\n' "$n" "$single" \
     "$(ms "SELECT count(DISTINCT cluster) FROM simdup_clusters('SELECT id, fp FROM fps WHERE id <= $n ORDER BY id', 3, 'leader')")" \
-    "$(ms "SELECT count(DISTINCT cluster) FROM simdup_clusters('SELECT id, fp FROM fps WHERE id <= $n ORDER BY id', 3)")"
+    "$(ms "SELECT count(DISTINCT cluster) FROM simdup_clusters('SELECT id, fp FROM fps WHERE id <= $n ORDER BY id', 3, 'connected')")"
 done
 
 # New rows near one somewhere among the old: is there one, and which are there?

@@ -204,7 +204,7 @@ batches()
 {
   rates 'plain scan' "$(took 'SELECT count(fp), max(id) FROM fps')"
   batch 'simdup_pairs, k = 3' "SELECT count(*) FROM simdup_pairs('SELECT id, fp FROM fps', 3)"
-  batch 'simdup_clusters, k = 3' "SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM fps', 3)"
+  batch 'simdup_clusters, k = 3' "SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM fps', 3, 'connected')"
 }
 
 sql <<'SQL'

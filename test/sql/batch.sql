@@ -77,14 +77,44 @@ FROM cases, LATERAL (
   SELECT count(*) AS rows, sum((c.cluster = n.component)::int) AS right_components,
     sum((l.cluster = n.leader)::int) AS right_leaders
   FROM naive_clusters(kind, k, by_id) AS n
-    JOIN simdup_clusters(query, k, min_size => 1) AS c USING (key)
+    JOIN simdup_clusters(query, k, 'connected', 1) AS c USING (key)
     JOIN simdup_clusters(query, k, 'leader', 1) AS l USING (key)) AS r
 ORDER BY kind COLLATE "C", k, by_id;
 
 -- sizes; rows that are alone only where asked for
-SELECT size, count(*), count(DISTINCT cluster) FROM simdup_clusters($$SELECT id, fp FROM rows WHERE kind = 'copies'$$, 3, min_size => 1)
+SELECT size, count(*), count(DISTINCT cluster) FROM simdup_clusters($$SELECT id, fp FROM rows WHERE kind = 'copies'$$, 3, 'connected', 1)
 GROUP BY size ORDER BY size;
-SELECT min(size) FROM simdup_clusters($$SELECT id, fp FROM rows WHERE kind = 'copies'$$);
+SELECT min(size) FROM simdup_clusters($$SELECT id, fp FROM rows WHERE kind = 'copies'$$, 3, 'connected');
+-- the distance to the cluster's first row; by leader, the default, at most max_distance
+SELECT kinds.kind, count(*) AS rows, count(*) FILTER (WHERE c.distance = own.fp <~> first.fp) AS right_distances,
+  max(l.distance) AS by_leader
+FROM (VALUES ('copies'), ('dense'), ('skewed')) AS kinds(kind),
+  simdup_clusters(format('SELECT id, fp FROM rows WHERE kind = %L ORDER BY id', kind), 3, 'connected') AS c
+  JOIN simdup_clusters(format('SELECT id, fp FROM rows WHERE kind = %L ORDER BY id', kind)) AS l USING (key)
+  JOIN rows AS own ON own.id = key JOIN rows AS first ON first.id = c.cluster
+WHERE own.kind = kinds.kind AND first.kind = kinds.kind
+GROUP BY kinds.kind ORDER BY kinds.kind COLLATE "C";
+-- a chain: connected says so
+SELECT size, max(distance) FROM simdup_clusters('SELECT g, ((1::bigint << g) - 1)::simhash64 FROM generate_series(0, 20) g', 2, 'connected') GROUP BY size;
+SELECT size, max(distance) FROM simdup_clusters('SELECT g, ((1::bigint << g) - 1)::simhash64 FROM generate_series(0, 5) g', 3, 'connected') GROUP BY size;
+SELECT size, max(distance) FROM simdup_clusters('SELECT g, ((1::bigint << g) - 1)::simhash64 FROM generate_series(0, 20) g', 2) GROUP BY size;
+-- components of any pairs: of those of simdup_pairs, in query order, the connected clusters
+SELECT kind, count(*) AS rows, count(*) FILTER (WHERE c.size = m.size) AS same_sizes, count(DISTINCT (c.cluster, m.cluster)) = count(DISTINCT m.cluster) AS same_clusters
+FROM (VALUES ('copies'), ('dense'), ('skewed')) AS kinds(kind),
+  simdup_components(format('SELECT * FROM simdup_pairs($q$SELECT id, fp FROM rows WHERE kind = %L ORDER BY id$q$, 4)', kind)) AS m
+  FULL JOIN simdup_clusters(format('SELECT id, fp FROM rows WHERE kind = %L ORDER BY id', kind), 4, 'connected') AS c USING (key)
+GROUP BY kind ORDER BY kind COLLATE "C";
+SELECT * FROM simdup_components('VALUES (7, 3), (1, 1), (3, 9), (5, 4), (9, 7)') ORDER BY key;
+SELECT * FROM simdup_components($$VALUES ('b', 'a'), ('c', repeat('x', 3)), ('xxx', 'b')$$, NULL::text) ORDER BY key COLLATE "C";
+SELECT * FROM simdup_components($$VALUES (1.0, 2.0), (2.00, 3.0), (4.0, 4.0)$$, NULL::numeric) ORDER BY key;
+SELECT count(*), count(DISTINCT cluster), max(size), sum(key) FROM simdup_components('SELECT g, g + 1 FROM generate_series(1, 300000) g WHERE g % 3 > 0');
+SELECT * FROM simdup_components('SELECT 1, 2 WHERE false');
+SELECT * FROM simdup_components(NULL);
+SELECT * FROM simdup_components('SELECT 1, NULL::integer');
+SELECT * FROM simdup_components('SELECT 1, 2::bigint');
+SELECT * FROM simdup_components('SELECT 1');
+SELECT * FROM simdup_components($$SELECT 'a'::text, 'b'::text$$);
+SELECT * FROM simdup_components($$SELECT '1'::json, '2'::json$$, NULL::json);
 
 -- new against old: what all pairs have, without the old ones
 CREATE TABLE by_new AS SELECT least(a, b) AS a, greatest(a, b) AS b, distance FROM simdup_new_pairs(

@@ -135,12 +135,11 @@ SELECT n, o.* FROM unnest(ARRAY[10, 1000000]) n, orderings('many', n) o;
 EXPLAIN (COSTS OFF) SELECT id FROM many ORDER BY fp <~> '0123456789abcdef' LIMIT 10;
 EXPLAIN (COSTS OFF) SELECT id FROM many WHERE simhash_within(fp, '0123456789abcdef', 8) ORDER BY fp <~> '0123456789abcdef' LIMIT 10;
 EXPLAIN (COSTS OFF) SELECT id FROM many ORDER BY fp <~> '0123456789abcdef', fp <~> 'ffffffffffffffff' LIMIT 10;
-SELECT array_agg(d1 || '/' || d2) FROM (
-  SELECT fp <~> '0123456789abcdef' AS d1, fp <~> 'ffffffffffffffff' AS d2
-  FROM many ORDER BY fp <~> '0123456789abcdef', fp <~> 'ffffffffffffffff' LIMIT 40) s;
-SELECT array_agg(d1 || '/' || d2) FROM (
-  SELECT fp <~> '0123456789abcdef' AS d1, fp <~> 'ffffffffffffffff' AS d2
-  FROM many ORDER BY (fp <~> '0123456789abcdef') + 0, (fp <~> 'ffffffffffffffff') + 0 LIMIT 40) s;
+SELECT count(*) AS rows, count(DISTINCT (a.d1, a.d2)) > 9 AS many, bool_and(a = b) AS same FROM (
+  SELECT row_number() OVER () AS i, * FROM (SELECT fp <~> '0123456789abcdef' AS d1, fp <~> 'ffffffffffffffff' AS d2
+  FROM many ORDER BY fp <~> '0123456789abcdef', fp <~> 'ffffffffffffffff' LIMIT 9000) s) a JOIN (
+  SELECT row_number() OVER () AS i, * FROM (SELECT fp <~> '0123456789abcdef' AS d1, fp <~> 'ffffffffffffffff' AS d2
+  FROM many ORDER BY (fp <~> '0123456789abcdef') + 0, (fp <~> 'ffffffffffffffff') + 0 LIMIT 9000) s) b USING (i);
 -- the nearest of each, and of nothing
 SELECT i, (SELECT array_agg(d) FROM (SELECT fp <~> q.q AS d FROM many ORDER BY fp <~> q.q LIMIT 3) s) FROM queries q ORDER BY i;
 SELECT count(*), count(d) FROM (SELECT fp <~> NULL::simhash64 AS d FROM fps ORDER BY fp <~> NULL::simhash64) s;
@@ -325,6 +324,23 @@ RESET enable_seqscan;
 -- where it is not allowed
 ALTER TABLE petition ADD EXCLUDE USING hamming (fp WITH <~>);
 ALTER TABLE petition ADD EXCLUDE USING hamming (simhash_ball(fp, 3) WITH =);
+
+--
+-- looking inside
+--
+SELECT simhash_index_check('fps_fp'), simhash_index_check('petition_late', true);
+SELECT n_rows, n_nulls, levels, fill BETWEEN 0.1 AND 1 AS fill, largest_block FROM simhash_index_stat('big_fp');
+SELECT simhash_index_check('fps_pkey');
+SELECT simhash_index_check('fps');
+SELECT simhash_index_stat('parted_fp_idx');
+CREATE ROLE regress_hamming_stranger;
+GRANT USAGE ON SCHEMA hamming_room TO regress_hamming_stranger;
+SET ROLE regress_hamming_stranger;
+SELECT simhash_index_check('fps_fp');
+SELECT simhash_index_stat('fps_fp');
+RESET ROLE;
+DROP OWNED BY regress_hamming_stranger;
+DROP ROLE regress_hamming_stranger;
 
 -- what it does not do
 CREATE UNIQUE INDEX ON fps USING hamming (fp);

@@ -116,7 +116,7 @@ CREATE VIEW stream AS
   SELECT id, simdup_window(bitmap, 20, 0.7) OVER (ORDER BY id) AS class FROM petition;
 CREATE MATERIALIZED VIEW clusters AS
   SELECT cluster, count(*) AS n, simhash_agg(key::text) AS fp
-  FROM simdup_clusters('SELECT id, fp FROM public.petition ORDER BY id', 8) GROUP BY cluster;
+  FROM simdup_clusters('SELECT id, fp FROM public.petition ORDER BY id', 8, 'connected') GROUP BY cluster;
 CREATE UNIQUE INDEX clusters_key ON clusters (cluster);
 CREATE INDEX clusters_fp ON clusters USING gin (fp);
 CREATE FUNCTION nearest(wanted simhash64) RETURNS SETOF integer STABLE

@@ -55,11 +55,11 @@ my @cases = (
 	[ dense  => 2, 'simdup_pairs(%s, 1)' ],
 	[ equal  => 0, 'simdup_pairs(%s, 0)' ],
 	[ equal  => 3, 'simdup_pairs(%s, 3)' ],
-	[ copies => 3, q{simdup_clusters(%s, 3, min_size => 1)} ],
+	[ copies => 3, q{simdup_clusters(%s, 3, 'connected', 1)} ],
 	[ copies => 5, q{simdup_clusters(%s, 5, 'leader')} ],
 	[ skewed => 4, q{simdup_clusters(%s, 4, 'leader')} ],
 	[ dense  => 1, q{simdup_clusters(%s, 1, 'leader')} ],
-	[ equal  => 3, q{simdup_clusters(%s, 3)} ],
+	[ equal  => 3, q{simdup_clusters(%s, 3, 'connected')} ],
 	[ skewed => 2, q{simdup_summary(%s, 2)} ],);
 for my $case (@cases)
 {
@@ -183,7 +183,7 @@ for my $case (
 	[ '1MB', "simdup_pairs('$skewed', 3)" ],
 	[ '1GB', "simdup_new_pairs('$skewed AND id % 3 = 0', '$skewed AND id % 3 > 0', 4)" ],
 	[ '1MB', "simdup_new_pairs('$skewed AND id % 3 = 0', '$skewed AND id % 3 > 0', 3)" ],
-	[ '1GB', "simdup_clusters('$skewed ORDER BY id', 4)" ],
+	[ '1GB', "simdup_clusters('$skewed ORDER BY id', 4, 'connected')" ],
 	[ '1GB', "simdup_clusters('$skewed ORDER BY id', 4, 'leader')" ])
 {
 	my ($memory, $batch) = @$case;

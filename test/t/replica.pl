@@ -298,7 +298,7 @@ my $texts = 'SELECT id, fp, content FROM large WHERE id <= 300';
 for my $batch (
 	"SELECT count(*), sum(hashint8(a) # hashint8(b)) FROM simdup_pairs('$rows', 3)",
 	"SELECT count(*), sum(hashint8(a) # hashint8(b)) FROM simdup_new_pairs('$rows WHERE id > 90000', '$rows WHERE id <= 90000', 3)",
-	"SELECT count(*), sum(hashint8(key) # hashint8(cluster)) FROM simdup_clusters('$rows', 3)",
+	"SELECT count(*), sum(hashint8(key) # hashint8(cluster)) FROM simdup_clusters('$rows', 3, 'connected')",
 	"SELECT count(*), sum(hashint8(key) # hashint8(cluster)) FROM simdup_clusters('$rows', 3, 'leader')",
 	"SELECT * FROM simdup_evaluate('SELECT id, id + 90000 FROM large WHERE id < 20', 'SELECT a, b FROM simdup_pairs(''$rows'')')",
 	"SELECT * FROM simdup_evaluate_clusters('SELECT id, id % 90000 FROM large', 'SELECT key, cluster FROM simdup_clusters(''$rows'', 3)')",
