@@ -29,7 +29,9 @@ simhash64_in(PG_FUNCTION_ARGS)
 		ereturn(fcinfo->context, (Datum) 0,
 				errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				errmsg("invalid input syntax for type %s: \"%s\"", "simhash64",
-					   str));
+					   str),
+				errhint(
+					"A fingerprint is 16 hexadecimal digits. Write simhash('text') or minhash64('text') for that of a text."));
 
 	PG_RETURN_SIMHASH64(fp);
 }
