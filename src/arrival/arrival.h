@@ -109,7 +109,6 @@ enum
 };
 
 /* setup.c */
-extern Oid simdup_arrival_extension(const ArrivalTrigger *at);
 extern bool simdup_arrival_reaches_foreign(Oid table);
 extern ArrivalTrigger *simdup_arrival_setup(FunctionCallInfo fcinfo,
 											const ArrivalUsage *usage);
@@ -149,6 +148,7 @@ extern void simdup_arrival_lock(ArrivalTrigger *at, uint64 fp);
 /* names.c */
 extern char *simdup_arrival_schema_of(Oid table);
 extern char *simdup_arrival_table_name(Oid table);
+extern Oid simdup_arrival_extension(const ArrivalTrigger *at);
 extern const char *simdup_arrival_extension_name(const ArrivalTrigger *at);
 extern char *simdup_arrival_operator_name(Oid type, Oid opno);
 

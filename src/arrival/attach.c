@@ -8,6 +8,7 @@
 #include "compat.h"
 
 #include "access/table.h"
+#include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_type.h"
@@ -234,6 +235,15 @@ open_table(FunctionCallInfo fcinfo, Attachment *a, int dry_run_argument,
 		PreventCommandIfReadOnly(function);
 	simdup_attach_open(a, fcinfo->flinfo->fn_oid, PG_GETARG_OID(ARG_TABLE),
 					   !dry_run);
+	/* rows that came before the lock, but after the snapshot, would be left out */
+	if (!dry_run && IsolationUsesXactSnapshot())
+		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("%s cannot run in a transaction with isolation level %s",
+					   function,
+					   XactIsoLevel == XACT_SERIALIZABLE ? "SERIALIZABLE"
+														 : "REPEATABLE READ"),
+				errdetail("Its snapshot may not see all rows of the table."),
+				errhint("Use READ COMMITTED."));
 	return dry_run;
 }
 

@@ -40,7 +40,19 @@ simdup_arrival_table_name(Oid table)
 	return quote_qualified_identifier(schema, name);
 }
 
-/* The extension's schema. */
+/* The schema of the extension's objects: that of the trigger's function. */
+Oid
+simdup_arrival_extension(const ArrivalTrigger *at)
+{
+	Oid schema = get_func_namespace(at->function);
+
+	if (!OidIsValid(schema))
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_FUNCTION),
+				errmsg("function with OID %u does not exist", at->function));
+	return schema;
+}
+
+/* The name of that schema. */
 const char *
 simdup_arrival_extension_name(const ArrivalTrigger *at)
 {

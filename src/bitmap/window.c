@@ -1,7 +1,7 @@
 /*
  * window.c
- *	  Feature bitmaps (document 000): making them, their Jaccard similarity,
- *	  and the sliding window of class representatives as a window function.
+ *	  Feature bitmaps, their Jaccard similarity, and the sliding window of class
+ *	  representatives as a window function.
  */
 #include "postgres.h"
 #include "compat.h"

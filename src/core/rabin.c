@@ -3,8 +3,8 @@
  *	  Rabin fingerprints, a machine word of text at a time.
  *
  * With the state f and the next word of text T, f becomes f x^degree + T
- * modulo P. The product is a sum over the bytes of f, each looked up in a
- * table of its own, so the look-ups of one step do not wait for each other.
+ * modulo P. The product is a sum over the bytes of f. Each byte has a table of
+ * its own, so the look-ups of one step do not wait for each other.
  */
 #include "core/rabin.h"
 

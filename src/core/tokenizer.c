@@ -314,7 +314,7 @@ tokenize_alpha(const unsigned char *p, const unsigned char *end, Batch *batch)
 	}
 }
 
-/* The delimiters of document 001's StringTokenizer. */
+/* The default delimiters of Java's StringTokenizer. */
 static inline bool
 is_blank(unsigned char c)
 {

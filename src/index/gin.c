@@ -3,8 +3,8 @@
  *	  GIN operator class simhash64_ops: Hamming search and equality.
  *
  * Keys are simhash64 values made by core/probe.c, in the type's own unsigned
- * order (PostgreSQL 18.0 and 18.1 sort keys by the type's order, not by the
- * class's, in parallel builds). Inside a probe's range comparePartial checks
+ * order. Parallel builds of PostgreSQL 18.0 and 18.1 sort keys by the type's
+ * order, not by the class's. Inside a probe's range comparePartial checks
  * the whole distance, so a search visits the heap for matches only. A recheck
  * drops the few other rows that share a key with a match.
  */
@@ -164,7 +164,7 @@ simhash64_gin_consistent(PG_FUNCTION_ARGS)
 	int32 n_keys = PG_GETARG_INT32(3);
 	bool *recheck = (bool *) PG_GETARG_POINTER(5);
 
-	/* one key stands for four fingerprints; no key at all is a full scan */
+	/* four fingerprints share each key; without a key, all rows match */
 	*recheck = true;
 	PG_RETURN_BOOL(n_keys == 0 || any_set((char *) check, n_keys));
 }

@@ -2,15 +2,14 @@
  * selectivity.c
  *	  How many rows lie within a Hamming distance: estimates for the planner.
  *
- * Two sources. Strangers: of random fingerprints, a part that depends on the
- * radius alone is near any center. Relatives: copies and edits, of which the
- * column's statistics know the most common values, the number of different
- * values, and (the histogram is a sample) clusters of more than about a
- * hundredth of the table.
+ * An estimate has two sources. Strangers: the part of random fingerprints that
+ * is near any center depends on the radius alone. Relatives, which are copies
+ * and edits: the column's statistics know the most common values and the number
+ * of different values. The histogram is a sample, which shows clusters of more
+ * than about a hundredth of the table.
  *
- * Nothing here trusts the types that an operator was declared with: whoever
- * could attach these estimators to another operator must not make them read
- * another type's values.
+ * These functions do not trust the types of the operator. A user may attach the
+ * estimators to another operator, and must not make them read other types.
  */
 #include "postgres.h"
 
@@ -116,9 +115,9 @@ slot_value_near(const AttStatsSlot *slot, int i, uint64 center, int radius)
 
 /*
  * A part that was counted in a sample, where strangers alone make up a known
- * part. One hit more than these explain may be mere chance, the query itself
- * for instance, or stand for a sample's share of the rows: the geometric mean
- * with the least possible part is never far from either.
+ * part. One hit more may be mere chance, such as the query itself, or represent
+ * many rows. The geometric mean with the least possible part is never far from
+ * either.
  */
 static double
 sampled_part(int hits, double sample_size, double strangers, double least)

@@ -1,6 +1,6 @@
 /*
  * fingerprinter.c
- *	  The kinds of fingerprints of rows, by name.
+ *	  What all kinds of fingerprinters of rows share.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -9,19 +9,7 @@
 #include "utils/array.h"
 
 #include "text/fingerprinter.h"
-#include "text/minhash64_row.h"
-#include "text/simhash_row.h"
 #include "type/simhash64.h"
-
-SimdupFingerprinter *
-simdup_make_fingerprinter(const char *name)
-{
-	if (strcmp(name, "simhash") == 0)
-		return simdup_simhash_row_make();
-	if (strcmp(name, "minhash64") == 0)
-		return simdup_minhash_row_make();
-	return NULL;
-}
 
 Datum
 simdup_end_fingerprint(SimdupFingerprinter *self, FunctionCallInfo fcinfo)

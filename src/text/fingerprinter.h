@@ -42,11 +42,4 @@ extern Datum simdup_end_fingerprint(SimdupFingerprinter *self,
 /* Add the elements of a text[]; NULL elements add nothing. */
 extern void simdup_add_fields(SimdupFingerprinter *self, Datum fields);
 
-/*
- * A fingerprinter of this name, "simhash" or "minhash64", with the default
- * options. NULL if there is none. The SQL functions NAME, NAME_row and NAME_update_trigger give
- * the same fingerprints.
- */
-extern SimdupFingerprinter *simdup_make_fingerprinter(const char *name);
-
 #endif /* SIMDUP_TEXT_FINGERPRINTER_H */

@@ -1,7 +1,7 @@
 /*
  * blocks.c
  *	  simhash_blocks: a fingerprint as the array that GIN's array operators
- *	  can search (document 001's and 003's split into quadrants).
+ *	  can search (Manku et al. 2007).
  */
 #include "postgres.h"
 #include "compat.h"

@@ -358,6 +358,10 @@ RESET ROLE;
 BEGIN READ ONLY;
 SELECT simdup_detach('owned');
 ROLLBACK;
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT count(*) FROM simdup_alter('owned', w => 2, dry_run => true);
+SELECT simdup_alter('owned', w => 2);
+ROLLBACK;
 
 SET client_min_messages = error;
 DROP SCHEMA attach CASCADE;

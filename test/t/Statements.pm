@@ -91,6 +91,7 @@ our @small = (
 	rows_of(q{simdup_new_pairs('SELECT id, fp FROM doc WHERE id < 5', 'SELECT id, fp FROM doc WHERE id >= 5', 8)}),
 	rows_of(q{simdup_clusters('SELECT id, fp FROM doc', 8)}),
 	rows_of(q{simdup_clusters('SELECT name, fp FROM doc', 8, 'leader', NULL::text)}),
+	rows_of(q{simdup_components('SELECT name, body FROM doc WHERE name IS NOT NULL AND body IS NOT NULL', NULL::text)}),
 	rows_of(q{simdup_evaluate('SELECT a, b FROM simdup_pairs(''SELECT id, fp FROM doc'', 8)', 'VALUES (1, 2), (2, 3)')}),
 	rows_of(q{simdup_evaluate_clusters('SELECT id, id / 2 FROM doc', 'SELECT id, id / 3 FROM doc')}),
 	rows_of(q{simdup_tune('SELECT id, fp FROM doc')}),
