@@ -14,10 +14,16 @@
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "nodes/execnodes.h"
+#include "storage/lock.h"
 #include "utils/rel.h"
 
 /* Argument positions; 0 is always the fingerprint, NO_ARGUMENT is not there. */
 #define NO_ARGUMENT (-1)
+
+/* The last field of the tags of locks; what else it holds, locks.c says. */
+#define ARRIVAL_TAG 0x4000
+#define ARRIVAL_TURN_TAG (ARRIVAL_TAG | 1)	  /* to take the table's */
+#define ARRIVAL_PORTION_TAG (ARRIVAL_TAG | 2) /* of the reserve */
 
 /* How a trigger function must be fired, and how its user should write it. */
 typedef struct ArrivalUsage
@@ -141,6 +147,10 @@ extern Datum simdup_arrival_value(TriggerData *trigdata, AttrNumber attnum,
 								  bool *isnull);
 extern bool simdup_arrival_row(TriggerData *trigdata, ArrivalTrigger *at,
 							   ArrivalRow *row);
+
+/* reserve.c */
+extern bool simdup_arrival_reserve(int n);
+extern void simdup_arrival_acquire(const LOCKTAG *tag, LOCKMODE mode);
 
 /* locks.c */
 extern void simdup_arrival_lock(ArrivalTrigger *at, uint64 fp);
