@@ -12,6 +12,7 @@
 #include "catalog/dependency.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_type.h"
+#include "commands/trigger.h"
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -257,6 +258,22 @@ refuse_column(Attachment *a, const char *name)
 }
 
 static void
+refuse_trigger(Attachment *a, const char *name)
+{
+	if (OidIsValid(get_trigger_oid(RelationGetRelid(a->table), name, true)))
+		ereport(ERROR, errcode(ERRCODE_DUPLICATE_OBJECT),
+				errmsg("trigger \"%s\" for relation \"%s\" already exists",
+					   name, RelationGetRelationName(a->table)));
+}
+
+static bool
+has_foreign_key(Attachment *a)
+{
+	return OidIsValid(get_relation_constraint_oid(RelationGetRelid(a->table),
+												  FLAG_CONSTRAINT, true));
+}
+
+static void
 refuse_second_attachment(Attachment *a)
 {
 	if (simdup_attach_triggers(a) != NIL || simdup_attach_columns(a) != NIL)
@@ -265,6 +282,12 @@ refuse_second_attachment(Attachment *a)
 					   RelationGetRelationName(a->table)),
 				errhint(
 					"simdup_alter changes what simdup_attach made, simdup_detach removes it."));
+	refuse_trigger(a, UPDATE_TRIGGER);
+	refuse_trigger(a, ACTION_TRIGGER);
+	if (a->foreign_key && has_foreign_key(a))
+		ereport(ERROR, errcode(ERRCODE_DUPLICATE_OBJECT),
+				errmsg("constraint \"%s\" for relation \"%s\" already exists",
+					   FLAG_CONSTRAINT, RelationGetRelationName(a->table)));
 	refuse_column(a, a->fp);
 	if (a->action == ATTACH_FLAG)
 		refuse_column(a, a->flag);
@@ -352,9 +375,7 @@ simdup_alter(PG_FUNCTION_ARGS)
 	extra_arguments(fcinfo, &a,
 					a.action == ATTACH_FLAG &&
 						get_attnum(RelationGetRelid(a.table), a.flag) <= 0);
-	a.foreign_key &=
-		!OidIsValid(get_relation_constraint_oid(RelationGetRelid(a.table),
-												FLAG_CONSTRAINT, true));
+	a.foreign_key &= !has_foreign_key(&a);
 	refuse_live(&a, dry_run, "simdup_alter");
 	return finish(fcinfo, &a, simdup_alter_statements(&old, &a), dry_run);
 }
