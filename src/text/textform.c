@@ -61,7 +61,10 @@ depends_on_pinned(Oid type)
 	}
 }
 
-/* Types whose text depends on no setting: most columns of most tables. */
+/*
+ * Types whose text depends on no setting: most columns of most tables. Like
+ * depends_on_pinned, because the compiler makes a bitmap of such a switch.
+ */
 static bool
 depends_on_nothing(Oid type)
 {
