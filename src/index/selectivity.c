@@ -251,8 +251,8 @@ plan_time_radius(PlannerInfo *root, Node *radius)
 }
 
 Selectivity
-simhash_restriction_selectivity(PlannerInfo *root, Oid funcid, Node *a, Node *b,
-								Node *radius, int varRelid)
+simdup_restriction_selectivity(PlannerInfo *root, Oid funcid, Node *a, Node *b,
+							   Node *radius, int varRelid)
 {
 	int k = plan_time_radius(root, radius);
 	VariableStatData vardata;
@@ -294,9 +294,9 @@ semijoin_selectivity(double near, const VariableStatData *inner)
 }
 
 Selectivity
-simhash_join_selectivity(PlannerInfo *root, Oid funcid, Node *a, Node *b,
-						 Node *radius, JoinType jointype,
-						 SpecialJoinInfo *sjinfo)
+simdup_join_selectivity(PlannerInfo *root, Oid funcid, Node *a, Node *b,
+						Node *radius, JoinType jointype,
+						SpecialJoinInfo *sjinfo)
 {
 	int k = plan_time_radius(root, radius);
 	VariableStatData vardata[2];
@@ -385,10 +385,11 @@ simhash_ballsel(PG_FUNCTION_ARGS)
 	BallClause clause = open_ball_clause(root, fcinfo->flinfo->fn_oid, args);
 
 	PG_RETURN_FLOAT8(
-		simhash_restriction_selectivity(root, funcid, clause.fp, clause.center,
-										clause.radius, PG_GETARG_INT32(3)));
+		simdup_restriction_selectivity(root, funcid, clause.fp, clause.center,
+									   clause.radius, PG_GETARG_INT32(3)));
 }
 
+/* Like simhash_ballsel, because joins pass other arguments. */
 PG_FUNCTION_INFO_V1(simhash_balljoinsel);
 Datum
 simhash_balljoinsel(PG_FUNCTION_ARGS)
@@ -399,7 +400,7 @@ simhash_balljoinsel(PG_FUNCTION_ARGS)
 	BallClause clause = open_ball_clause(root, fcinfo->flinfo->fn_oid, args);
 
 	PG_RETURN_FLOAT8(
-		simhash_join_selectivity(root, funcid, clause.fp, clause.center,
-								 clause.radius, (JoinType) PG_GETARG_INT16(3),
-								 (SpecialJoinInfo *) PG_GETARG_POINTER(4)));
+		simdup_join_selectivity(root, funcid, clause.fp, clause.center,
+								clause.radius, (JoinType) PG_GETARG_INT16(3),
+								(SpecialJoinInfo *) PG_GETARG_POINTER(4)));
 }

@@ -5,7 +5,7 @@
  * Unrelated texts of one kind are nearer than fair coins: they share the
  * frequent words of their language. How near is measured on the two texts. The
  * first half of one and the second half of the other are different passages of
- * the same kind, even where one text is a copy of the other. Their cosine
+ * the same kind, even in a copy. Their cosine
  * (simhash) or resemblance (minhash64) gives the chance of a bit to differ.
  */
 #include "postgres.h"
@@ -351,7 +351,7 @@ find_hash(const SimdupHashes *set, uint64 hash)
 	return low < set->n && set->hashes[low] == hash ? low : set->n;
 }
 
-/* A SimdupFoldedSink. */
+/* A SimdupFoldedSink. Like put_shingles, because both get its arguments. */
 static void
 list_shingles(void *arg, const char *bytes, const size_t *starts,
 			  const size_t *ends, size_t n)

@@ -162,6 +162,7 @@ simdup_minhash_row_get(SimdupMinhashRow *row, FunctionCallInfo fcinfo,
 	begin(&row->base);
 }
 
+/* Like simhash_row.c, because each kind of fingerprint has these functions. */
 SimdupFingerprinter *
 simdup_minhash_row_make(void)
 {

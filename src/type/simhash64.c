@@ -224,7 +224,8 @@ simhash64_to_bytea(PG_FUNCTION_ARGS)
 }
 
 /*
- * Distance
+ * Distance. Like ball.c and simhash64_hash, because each operator and cast
+ * needs a C function.
  */
 
 PG_FUNCTION_INFO_V1(simhash_distance);
