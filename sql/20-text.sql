@@ -14,6 +14,11 @@ CREATE FUNCTION simhash(
 COMMENT ON FUNCTION simhash(text, integer, text, text, text, boolean) IS
   'fingerprint of a text: near-duplicates differ in few bits; NULL for a text without a token';
 
+CREATE FUNCTION simhash(content text, tokenizer_name text) RETURNS simhash64
+  AS 'MODULE_PATHNAME', 'simdup_simhash_tokenizer' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION simhash(text, text) IS
+  'fingerprint of a text by a tokenizer, such as char:4, with all features';
+
 CREATE FUNCTION simhash_row(
   content text,
   fields text[],

@@ -52,6 +52,21 @@ COMMENT ON FUNCTION simdup_clusters(text, integer, text, integer) IS
 COMMENT ON FUNCTION simdup_clusters(text, integer, text, anyelement, integer) IS
   'simdup_clusters for keys of any type: key_type is a null of it, such as NULL::uuid';
 
+CREATE FUNCTION simdup_components(
+  query text,
+  OUT key bigint, OUT cluster bigint, OUT size bigint
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+CREATE FUNCTION simdup_components(
+  query text, key_type anyelement,
+  OUT key anyelement, OUT cluster anyelement, OUT size bigint
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+COMMENT ON FUNCTION simdup_components(text) IS
+  'connected components of the pairs (a, b) that a query yields, each named by its first key';
+COMMENT ON FUNCTION simdup_components(text, anyelement) IS
+  'simdup_components for keys of any type: key_type is a null of it, such as NULL::uuid';
+
 -- how good, and which distance
 
 CREATE FUNCTION simdup_evaluate(

@@ -45,6 +45,13 @@ DEFAULT FOR TYPE simhash_ball USING hamming AS
 COMMENT ON OPERATOR CLASS simhash_ball_ops USING hamming IS 'EXCLUDE USING hamming (simhash_ball(fp, k) WITH ~=)';
 COMMENT ON OPERATOR FAMILY simhash_ball_ops USING hamming IS 'EXCLUDE USING hamming (simhash_ball(fp, k) WITH ~=)';
 
+-- simhash with a tokenizer only
+
+CREATE FUNCTION simhash(content text, tokenizer_name text) RETURNS simhash64
+  AS 'MODULE_PATHNAME', 'simdup_simhash_tokenizer' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
+COMMENT ON FUNCTION simhash(text, text) IS
+  'fingerprint of a text by a tokenizer, such as char:4, with all features';
+
 -- what an index is like inside; for its owner
 
 CREATE FUNCTION simhash_index_check(index regclass, every_row boolean DEFAULT false) RETURNS void
@@ -333,6 +340,21 @@ DROP FUNCTION simdup_new_clusters(text, integer, text, anyelement, integer);
 COMMENT ON FUNCTION simdup_clusters(text, integer, text, integer) IS
   'each row''s cluster, leader or connected, named by its first key; distance to that key''s row';
 
+CREATE FUNCTION simdup_components(
+  query text,
+  OUT key bigint, OUT cluster bigint, OUT size bigint
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+CREATE FUNCTION simdup_components(
+  query text, key_type anyelement,
+  OUT key anyelement, OUT cluster anyelement, OUT size bigint
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+COMMENT ON FUNCTION simdup_components(text) IS
+  'connected components of the pairs (a, b) that a query yields, each named by its first key';
+COMMENT ON FUNCTION simdup_components(text, anyelement) IS
+  'simdup_components for keys of any type: key_type is a null of it, such as NULL::uuid';
+
 --
 -- Arrival
 --
@@ -342,6 +364,14 @@ CREATE FUNCTION minhash64_update_trigger() RETURNS trigger
 COMMENT ON FUNCTION minhash64_update_trigger() IS
   'trigger (fp, content [, field ...] [, ''option => value'' ...]): keeps fp in step with content and fields';
 
+CREATE FUNCTION simdup_explain(
+  a text, b text, fingerprint text, w integer DEFAULT 4, unit text DEFAULT 'char',
+  OUT distance integer, OUT chance float8, OUT resemblance float8, OUT a_in_b float8, OUT b_in_a float8,
+  OUT shared json, OUT only_a json, OUT only_b json
+)
+  AS 'MODULE_PATHNAME', 'simdup_explain_fingerprint' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
+COMMENT ON FUNCTION simdup_explain(text, text, text, integer, text) IS
+  'simdup_explain by the fingerprint "minhash64" or "simhash"';
 -- Its parameters are more and one has another name. People call it, objects do not depend on it.
 DROP FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean, text, text, boolean);
 CREATE FUNCTION simdup_attach(

@@ -119,7 +119,8 @@ missing_for()
 # packages that this machine's lists know.
 extras_for()
 {
-  local package=postgresql-$(major_version)-similarity
+  local package
+  package=postgresql-$(major_version)-similarity
   [ "$1" = test ] && [ ! -e "$("$PG_CONFIG" --sharedir)/extension/pg_similarity.control" ] || return 0
   ! apt-cache show "$package" >/dev/null 2>&1 || echo "$package"
 }

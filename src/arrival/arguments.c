@@ -11,6 +11,7 @@
 #include "access/htup_details.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
+#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
@@ -37,8 +38,7 @@ fired_when(TriggerEvent event)
 int
 simdup_arrival_hint(TriggerData *trigdata, const ArrivalUsage *usage)
 {
-	return errhint("Write: CREATE TRIGGER ... %s INSERT OR UPDATE ON %s FOR EACH ROW "
-				   "EXECUTE FUNCTION %s(%s).",
+	return errhint("Write: CREATE TRIGGER ... %s INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION %s(%s).",
 				   usage->before ? "BEFORE" : "AFTER",
 				   quote_identifier(
 					   RelationGetRelationName(trigdata->tg_relation)),
@@ -158,8 +158,7 @@ simdup_arrival_check_written(TriggerData *trigdata, const ArrivalUsage *usage,
 				errmsg("column \"%s\" of relation \"%s\" is generated",
 					   NameStr(att->attname),
 					   RelationGetRelationName(trigdata->tg_relation)),
-				errdetail("Generated columns are computed after BEFORE "
-						  "triggers such as \"%s\".",
+				errdetail("Generated columns are computed after BEFORE triggers such as \"%s\".",
 						  trigdata->tg_trigger->tgname),
 				usage->after ? errhint("Let the trigger fire AFTER.")
 							 : errhint("Name an ordinary column."));
@@ -201,13 +200,11 @@ flag_argument(TriggerData *trigdata, const ArrivalUsage *usage, Oid key_type)
 				simdup_arrival_hint(trigdata, usage));
 	if (type != key_type)
 		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
-				errmsg("columns \"%s\" and \"%s\" of relation \"%s\" are not "
-					   "of one type",
+				errmsg("columns \"%s\" and \"%s\" of relation \"%s\" are not of one type",
 					   trigdata->tg_trigger->tgargs[usage->flag_arg],
 					   trigdata->tg_trigger->tgargs[usage->key_arg],
 					   RelationGetRelationName(trigdata->tg_relation)),
-				errdetail("The flag takes another row's key; its type is %s, "
-						  "the key's is %s.",
+				errdetail("The flag takes another row's key; its type is %s, the key's is %s.",
 						  format_type_be(type), format_type_be(key_type)),
 				simdup_arrival_hint(trigdata, usage));
 	return attnum;
@@ -255,21 +252,34 @@ lock_argument(TriggerData *trigdata, const ArrivalUsage *usage)
 			simdup_arrival_hint(trigdata, usage));
 }
 
-/* ERROR unless a log table has the columns that are written to. */
+/* ERROR unless a log table has the columns that are written to, of fit types. */
 void
 simdup_arrival_check_log(Oid log, Oid key_type)
 {
 	static const char *const columns[] = {"new_key", "old_key", "distance",
 										  "logged_at"};
+	Oid types[] = {key_type, key_type, INT4OID, TIMESTAMPTZOID};
 
 	for (size_t i = 0; i < lengthof(columns); i++)
-		if (get_attnum(log, columns[i]) == InvalidAttrNumber)
+	{
+		AttrNumber attnum = get_attnum(log, columns[i]);
+		Oid type;
+
+		if (attnum == InvalidAttrNumber)
 			ereport(ERROR, errcode(ERRCODE_UNDEFINED_COLUMN),
 					errmsg("log table \"%s.%s\" has no column \"%s\"",
 						   simdup_arrival_schema_of(log), get_rel_name(log),
 						   columns[i]),
 					errhint("It needs new_key and old_key of type %s, distance integer and logged_at timestamptz; others need a default or be nullable.",
 							format_type_be(key_type)));
+		type = get_atttype(log, attnum);
+		if (!can_coerce_type(1, &types[i], &type, COERCION_ASSIGNMENT))
+			ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+					errmsg("column \"%s\" of log table \"%s.%s\" cannot take values of type %s",
+						   columns[i], simdup_arrival_schema_of(log),
+						   get_rel_name(log), format_type_be(types[i])),
+					errdetail("Its type is %s.", format_type_be(type)));
+	}
 }
 
 /*
@@ -299,8 +309,7 @@ log_argument(TriggerData *trigdata, const ArrivalUsage *usage,
 				errdetail("Argument %d of trigger \"%s\" is \"%s\".",
 						  usage->log_arg + 1, trigdata->tg_trigger->tgname,
 						  arg),
-				errhint("Write: CREATE TABLE %s (new_key %s, old_key %s, distance "
-						"integer, logged_at timestamptz).",
+				errhint("Write: CREATE TABLE %s (new_key %s, old_key %s, distance integer, logged_at timestamptz).",
 						quote_qualified_identifier(name->schemaname,
 												   name->relname),
 						format_type_be(at->key_type),

@@ -14,10 +14,16 @@
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "nodes/execnodes.h"
+#include "storage/lock.h"
 #include "utils/rel.h"
 
 /* Argument positions; 0 is always the fingerprint, NO_ARGUMENT is not there. */
 #define NO_ARGUMENT (-1)
+
+/* The last field of the tags of locks; what else it holds, locks.c says. */
+#define ARRIVAL_TAG 0x4000
+#define ARRIVAL_TURN_TAG (ARRIVAL_TAG | 1)	  /* to take the table's */
+#define ARRIVAL_PORTION_TAG (ARRIVAL_TAG | 2) /* of the reserve */
 
 /* How a trigger function must be fired, and how its user should write it. */
 typedef struct ArrivalUsage
@@ -109,7 +115,6 @@ enum
 };
 
 /* setup.c */
-extern Oid simdup_arrival_extension(const ArrivalTrigger *at);
 extern bool simdup_arrival_reaches_foreign(Oid table);
 extern ArrivalTrigger *simdup_arrival_setup(FunctionCallInfo fcinfo,
 											const ArrivalUsage *usage);
@@ -143,12 +148,17 @@ extern Datum simdup_arrival_value(TriggerData *trigdata, AttrNumber attnum,
 extern bool simdup_arrival_row(TriggerData *trigdata, ArrivalTrigger *at,
 							   ArrivalRow *row);
 
+/* reserve.c */
+extern bool simdup_arrival_reserve(int n);
+extern void simdup_arrival_acquire(const LOCKTAG *tag, LOCKMODE mode);
+
 /* locks.c */
 extern void simdup_arrival_lock(ArrivalTrigger *at, uint64 fp);
 
 /* names.c */
 extern char *simdup_arrival_schema_of(Oid table);
 extern char *simdup_arrival_table_name(Oid table);
+extern Oid simdup_arrival_extension(const ArrivalTrigger *at);
 extern const char *simdup_arrival_extension_name(const ArrivalTrigger *at);
 extern char *simdup_arrival_operator_name(Oid type, Oid opno);
 

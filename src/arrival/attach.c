@@ -8,9 +8,11 @@
 #include "compat.h"
 
 #include "access/table.h"
+#include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_type.h"
+#include "commands/trigger.h"
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -234,6 +236,15 @@ open_table(FunctionCallInfo fcinfo, Attachment *a, int dry_run_argument,
 		PreventCommandIfReadOnly(function);
 	simdup_attach_open(a, fcinfo->flinfo->fn_oid, PG_GETARG_OID(ARG_TABLE),
 					   !dry_run);
+	/* rows that came before the lock, but after the snapshot, would be left out */
+	if (!dry_run && IsolationUsesXactSnapshot())
+		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("%s cannot run in a transaction with isolation level %s",
+					   function,
+					   XactIsoLevel == XACT_SERIALIZABLE ? "SERIALIZABLE"
+														 : "REPEATABLE READ"),
+				errdetail("Its snapshot may not see all rows of the table."),
+				errhint("Use READ COMMITTED."));
 	return dry_run;
 }
 
@@ -247,6 +258,22 @@ refuse_column(Attachment *a, const char *name)
 }
 
 static void
+refuse_trigger(Attachment *a, const char *name)
+{
+	if (OidIsValid(get_trigger_oid(RelationGetRelid(a->table), name, true)))
+		ereport(ERROR, errcode(ERRCODE_DUPLICATE_OBJECT),
+				errmsg("trigger \"%s\" for relation \"%s\" already exists",
+					   name, RelationGetRelationName(a->table)));
+}
+
+static bool
+has_foreign_key(Attachment *a)
+{
+	return OidIsValid(get_relation_constraint_oid(RelationGetRelid(a->table),
+												  FLAG_CONSTRAINT, true));
+}
+
+static void
 refuse_second_attachment(Attachment *a)
 {
 	if (simdup_attach_triggers(a) != NIL || simdup_attach_columns(a) != NIL)
@@ -255,6 +282,12 @@ refuse_second_attachment(Attachment *a)
 					   RelationGetRelationName(a->table)),
 				errhint(
 					"simdup_alter changes what simdup_attach made, simdup_detach removes it."));
+	refuse_trigger(a, UPDATE_TRIGGER);
+	refuse_trigger(a, ACTION_TRIGGER);
+	if (a->foreign_key && has_foreign_key(a))
+		ereport(ERROR, errcode(ERRCODE_DUPLICATE_OBJECT),
+				errmsg("constraint \"%s\" for relation \"%s\" already exists",
+					   FLAG_CONSTRAINT, RelationGetRelationName(a->table)));
 	refuse_column(a, a->fp);
 	if (a->action == ATTACH_FLAG)
 		refuse_column(a, a->flag);
@@ -294,8 +327,8 @@ simdup_attach(PG_FUNCTION_ARGS)
 static void
 choose_flag(Attachment *a)
 {
-	AttrNumber flag = get_attnum(RelationGetRelid(a->table), FLAG_COLUMN);
 	AttrNumber key = get_attnum(RelationGetRelid(a->table), a->key);
+	AttrNumber flag;
 	ListCell *cell;
 
 	if (a->flag == NULL)
@@ -342,9 +375,7 @@ simdup_alter(PG_FUNCTION_ARGS)
 	extra_arguments(fcinfo, &a,
 					a.action == ATTACH_FLAG &&
 						get_attnum(RelationGetRelid(a.table), a.flag) <= 0);
-	a.foreign_key &=
-		!OidIsValid(get_relation_constraint_oid(RelationGetRelid(a.table),
-												FLAG_CONSTRAINT, true));
+	a.foreign_key &= !has_foreign_key(&a);
 	refuse_live(&a, dry_run, "simdup_alter");
 	return finish(fcinfo, &a, simdup_alter_statements(&old, &a), dry_run);
 }

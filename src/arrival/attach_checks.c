@@ -1,7 +1,7 @@
 /*
  * attach_checks.c
- *	  What simdup_attach is asked for, against the table: whatever would fail
- *	  at the first INSERT fails here.
+ *	  What simdup_attach is asked for, against the table. What would fail at
+ *	  the first INSERT fails here.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -253,6 +253,9 @@ simdup_attach_check_key(Attachment *a)
 					   a->key, table),
 				errdetail("Its type %s has no default order.",
 						  format_type_be(att->atttypid)));
+	/* a flag is NULL in most rows: ERROR if a domain does not allow that */
+	if (a->action == ATTACH_FLAG && getBaseType(att->atttypid) != att->atttypid)
+		domain_check((Datum) 0, true, att->atttypid, NULL, NULL);
 	if (a->foreign_key && !is_unique(a, att->attnum))
 		ereport(ERROR, errcode(ERRCODE_INVALID_FOREIGN_KEY),
 				errmsg("there is no unique constraint matching given keys for referenced table \"%s\"",
@@ -266,6 +269,32 @@ simdup_attach_check_key(Attachment *a)
 				errdetail("Flags and logs name rows by the key."),
 				errhint(
 					"Name the column of a primary key, or a column with a unique index and NOT NULL."));
+}
+
+/* ERROR where a column of the log must have a value that no trigger gives. */
+static void
+check_other_log_columns(Oid table)
+{
+	Relation log = table_open(table, AccessShareLock);
+	TupleDesc tupdesc = RelationGetDescr(log);
+
+	for (int i = 0; i < tupdesc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(tupdesc, i);
+		const char *name = NameStr(att->attname);
+
+		if (!att->attnotnull || att->attisdropped || att->atthasdef ||
+			att->attidentity != '\0' || strcmp(name, "new_key") == 0 ||
+			strcmp(name, "old_key") == 0 || strcmp(name, "distance") == 0 ||
+			strcmp(name, "logged_at") == 0)
+			continue;
+		ereport(ERROR, errcode(ERRCODE_NOT_NULL_VIOLATION),
+				errmsg("column \"%s\" of log table \"%s\" is NOT NULL and has no default",
+					   name, RelationGetRelationName(log)),
+				errhint(
+					"The trigger writes new_key, old_key, distance and logged_at."));
+	}
+	table_close(log, NoLock);
 }
 
 /*
@@ -290,6 +319,7 @@ simdup_attach_find_log(Attachment *a, const text *given)
 							-1);
 	if (name->schemaname == NULL)
 		name->schemaname = simdup_arrival_schema_of(RelationGetRelid(a->table));
+	(void) LookupExplicitNamespace(name->schemaname, false);
 	a->log_table = quote_qualified_identifier(name->schemaname, name->relname);
 	log = RangeVarGetRelid(name, AccessShareLock, true);
 	a->log_exists = OidIsValid(log);
@@ -310,4 +340,5 @@ simdup_attach_find_log(Attachment *a, const text *given)
 				errhint(
 					"If this is the log you want, name it: log_table => '...'."));
 	simdup_arrival_check_log(log, find_column(a, a->key)->atttypid);
+	check_other_log_columns(log);
 }

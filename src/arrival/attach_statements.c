@@ -215,7 +215,7 @@ create_log(Attachment *a)
 					a->log_table, type, type);
 }
 
-/* A name in the body may hold whatever ends a dollar-quoted string. */
+/* A name in the body may hold the end of the dollar-quoted string. */
 static char *
 do_statement(char *body)
 {
@@ -454,11 +454,16 @@ simdup_attach_statements(Attachment *a)
 		list = lappend(list, create_log(a));
 	list = lappend(list, update_trigger(a, "CREATE"));
 	list = lappend(list, fill(a));
-	list = lappend(list, create_index(a));
 	/* rows arrive in a live table meanwhile: they are acted on at once */
 	if (a->live)
+	{
+		list = lappend(list, create_index(a));
 		list = lappend(list, action_trigger(a, "CREATE"));
+	}
 	list = add_backfill(a, list, true);
+	/* elsewhere the updates before it need not keep it */
+	if (!a->live)
+		list = lappend(list, create_index(a));
 	if (a->foreign_key)
 		list = add_foreign_key(a, list);
 	if (a->live)

@@ -11,7 +11,7 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/table.h"
+#include "access/relation.h"
 #include "catalog/pg_class.h"
 #include "commands/comment.h"
 #include "commands/trigger.h"
@@ -29,19 +29,22 @@ void
 simdup_attach_open(Attachment *a, Oid function, Oid table, bool change)
 {
 	char kind = get_rel_relkind(table);
+	char *name = get_rel_name(table);
 	char *schema;
 
-	if (kind == '\0')
-		ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
-				errmsg("relation with OID %u does not exist", table));
+	if (name == NULL)
+		simdup_no_such_table(table);
 	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE)
 		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("\"%s\" is not a table", get_rel_name(table)));
+				errmsg("\"%s\" is not a table", name));
 	/* a lock on the table is for its owner: others could stop all its users */
 	if (change && !has_privs_of_role(GetUserId(), simdup_arrival_owner(table)))
-		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, get_rel_name(table));
-	a->table =
-		table_open(table, change ? AccessExclusiveLock : AccessShareLock);
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, name);
+	a->table = try_relation_open(table, change ? AccessExclusiveLock
+											   : AccessShareLock);
+	if (a->table == NULL)
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+				errmsg("relation \"%s\" does not exist", name));
 	a->table_name = simdup_arrival_table_name(table);
 	a->extension = get_func_namespace(function);
 	schema = get_namespace_name(a->extension);

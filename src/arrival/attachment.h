@@ -7,7 +7,7 @@
 
 #include "access/attnum.h"
 #include "nodes/pg_list.h"
-#include "text/fingerprinter.h"
+#include "text/kinds.h"
 #include "utils/rel.h"
 
 /* Names that attach gives. */

@@ -23,20 +23,14 @@
  * BEFORE UPDATE trigger locks them after the row. An AFTER trigger always
  * locks blocks last.
  *
- * Room. The lock table has max_locks_per_transaction entries for each session
- * and prepared transaction, in common. Each transaction may fill three
- * quarters of its own entries with blocks. For more it needs portions of a
- * reserve, which is an eighth of the lock table. A portion is a lock itself,
- * so no two transactions have the same one. All arrivals of all sessions
- * together never fill more than seven eighths of the lock table.
- *
- * The whole table. A transaction that gets no portion stops locking blocks and
- * locks the table's tag exclusively. It waits for transactions that have
- * arrivals, and holds up later ones until it ends. Single rows take the shared
- * lock last, so they can wait for a block of a bulk load that is about to take
- * the exclusive one. Two transactions that both have arrivals and both want
- * the exclusive lock would wait for each other for ever. The second one gets
- * an error at once, which says what to raise.
+ * The whole table. A transaction may find no room in the lock table for the
+ * locks of a row (reserve.c). It then locks the table's tag exclusively: it
+ * waits for transactions that have arrivals, and holds up later ones until it
+ * ends. Single rows take the shared lock last, so they can wait for a block of
+ * a bulk load that is about to take the exclusive one. Two transactions that
+ * both have arrivals and both want the exclusive lock would wait for each
+ * other for ever. The second one gets an error at once, which says what to
+ * raise.
  *
  * Foreign tables. A snapshot of this server does not reach another one:
  * postgres_fdw reads there as of its first query in the transaction. A row
@@ -48,18 +42,16 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/transam.h"
-#include "access/twophase.h"
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
-#include "storage/proc.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/resowner.h"
 
 #include "arrival/arrival.h"
 #include "core/blocks.h"
+#include "server/catalog.h"
 #include "type/simhash64.h"
 
 /*
@@ -67,9 +59,6 @@
  * different k on one table have spaces of their own, and the table's tag is
  * apart.
  */
-#define ARRIVAL_TAG 0x4000
-#define TURN_TAG (ARRIVAL_TAG | 1)	  /* to take the table's exclusively */
-#define PORTION_TAG (ARRIVAL_TAG | 2) /* of the reserve */
 #define BLOCK_TAG(k, block) (ARRIVAL_TAG | ((k) + 1) << 7 | (block))
 
 /* Where pairs of blocks are locked: at most 55, few enough for any session. */
@@ -77,10 +66,6 @@
 #define LAST_PAIRED_K 9
 
 #define MAX_ROW_LOCKS (SIMHASH64_BITS + 1)
-
-/* Portions of the reserve; together they are 1 / RESERVE_SHARE of all. */
-#define N_PORTIONS 8
-#define RESERVE_SHARE 8
 
 static void
 set_arrival_tag(LOCKTAG *tag, Oid table, uint32 value, uint16 kind)
@@ -150,61 +135,6 @@ list_locks(RowLocks *locks, uint64 fp, int k)
 }
 
 /*
- * How many locks this transaction took here, on all tables. Not reduced when
- * a subtransaction's locks go with it: then it asks for the reserve earlier.
- */
-static int *
-locks_taken(void)
-{
-	static FullTransactionId transaction;
-	static int taken;
-	FullTransactionId current = GetTopFullTransactionId();
-
-	if (!FullTransactionIdEquals(transaction, current))
-	{
-		transaction = current;
-		taken = 0;
-	}
-	return &taken;
-}
-
-/* Without the reserve: three quarters of what each transaction may count on. */
-static int
-own_share(void)
-{
-	return max_locks_per_xact * 3 / 4;
-}
-
-static int
-portion_size(void)
-{
-	return max_locks_per_xact * (MaxBackends + max_prepared_xacts) /
-		   (RESERVE_SHARE * N_PORTIONS);
-}
-
-/*
- * May this transaction have n locks? Takes portions of the reserve for them,
- * as many as there are free, until the transaction ends. The lock table serves
- * all databases, so the portions belong to none.
- */
-static bool
-room_for(int n)
-{
-	int room = own_share();
-
-	for (int i = 0; i < N_PORTIONS && room < n; i++)
-	{
-		LOCKTAG portion;
-
-		SET_LOCKTAG_ADVISORY(portion, InvalidOid, InvalidOid, i, PORTION_TAG);
-		if (LockAcquire(&portion, ExclusiveLock, false, true) !=
-			LOCKACQUIRE_NOT_AVAIL)
-			room += portion_size();
-	}
-	return n <= room;
-}
-
-/*
  * Take the table's tag exclusively. A transaction that holds it shared takes
  * the turn first. If another one has the turn, the two would deadlock.
  */
@@ -215,7 +145,7 @@ lock_table(Oid table)
 	LOCKTAG turn;
 
 	set_arrival_tag(&tag, table, 0, ARRIVAL_TAG);
-	set_arrival_tag(&turn, table, 0, TURN_TAG);
+	set_arrival_tag(&turn, table, 0, ARRIVAL_TURN_TAG);
 	if (SIMDUP_LOCK_HELD(&tag, RowExclusiveLock) &&
 		LockAcquire(&turn, ExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
 		ereport(ERROR, errcode(ERRCODE_T_R_DEADLOCK_DETECTED),
@@ -243,7 +173,6 @@ lock_for_remote_search(const LOCKTAG *tag)
 void
 simdup_arrival_lock(ArrivalTrigger *at, uint64 fp)
 {
-	int *taken = locks_taken();
 	RowLocks locks;
 	LOCKTAG tag;
 
@@ -257,7 +186,7 @@ simdup_arrival_lock(ArrivalTrigger *at, uint64 fp)
 		return;
 	list_locks(&locks, fp, at->k);
 	/* one more for the tag */
-	if (!room_for(*taken + locks.n + 1))
+	if (!simdup_arrival_reserve(locks.n + 1))
 	{
 		lock_table(at->table);
 		return;
@@ -267,11 +196,9 @@ simdup_arrival_lock(ArrivalTrigger *at, uint64 fp)
 		LOCKTAG block;
 
 		set_arrival_tag(&block, at->table, locks.values[i], locks.kinds[i]);
-		if (LockAcquire(&block, ExclusiveLock, false, false) == LOCKACQUIRE_OK)
-			(*taken)++;
+		simdup_arrival_acquire(&block, ExclusiveLock);
 	}
-	if (LockAcquire(&tag, RowExclusiveLock, false, false) == LOCKACQUIRE_OK)
-		(*taken)++;
+	simdup_arrival_acquire(&tag, RowExclusiveLock);
 }
 
 PG_FUNCTION_INFO_V1(simdup_lock_arrivals);
@@ -288,8 +215,7 @@ simdup_lock_arrivals(PG_FUNCTION_ARGS)
 
 	PreventCommandDuringRecovery("simdup_lock_arrivals()");
 	if (name == NULL)
-		ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
-				errmsg("relation with OID %u does not exist", table));
+		simdup_no_such_table(table);
 	if (pg_class_aclcheck(table, GetUserId(), ACL_INSERT | ACL_UPDATE) !=
 		ACLCHECK_OK)
 		aclcheck_error(ACLCHECK_NO_PRIV,

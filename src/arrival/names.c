@@ -15,6 +15,7 @@
 #include "utils/syscache.h"
 
 #include "arrival/arrival.h"
+#include "server/catalog.h"
 
 /* The name of the schema that a table is in, not quoted. */
 char *
@@ -23,8 +24,7 @@ simdup_arrival_schema_of(Oid table)
 	char *name = get_namespace_name(get_rel_namespace(table));
 
 	if (name == NULL)
-		ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
-				errmsg("relation with OID %u does not exist", table));
+		simdup_no_such_table(table);
 	return name;
 }
 
@@ -36,12 +36,23 @@ simdup_arrival_table_name(Oid table)
 	char *name = get_rel_name(table);
 
 	if (name == NULL)
-		ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
-				errmsg("relation with OID %u does not exist", table));
+		simdup_no_such_table(table);
 	return quote_qualified_identifier(schema, name);
 }
 
-/* The extension's schema. */
+/* The schema of the extension's objects: that of the trigger's function. */
+Oid
+simdup_arrival_extension(const ArrivalTrigger *at)
+{
+	Oid schema = get_func_namespace(at->function);
+
+	if (!OidIsValid(schema))
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_FUNCTION),
+				errmsg("function with OID %u does not exist", at->function));
+	return schema;
+}
+
+/* The name of that schema. */
 const char *
 simdup_arrival_extension_name(const ArrivalTrigger *at)
 {

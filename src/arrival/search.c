@@ -22,6 +22,7 @@
 #include "utils/syscache.h"
 
 #include "arrival/arrival.h"
+#include "server/catalog.h"
 #include "type/simhash64.h"
 
 /* Parameters of the row-level searches. */
@@ -180,8 +181,7 @@ simdup_arrival_owner(Oid table)
 	Oid owner;
 
 	if (!HeapTupleIsValid(tuple))
-		ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
-				errmsg("relation with OID %u does not exist", table));
+		simdup_no_such_table(table);
 	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
 	ReleaseSysCache(tuple);
 	return owner;

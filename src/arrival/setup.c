@@ -45,18 +45,6 @@ watch_relations(void)
 	watching = true;
 }
 
-/* The schema of the extension's objects: that of the trigger's function. */
-Oid
-simdup_arrival_extension(const ArrivalTrigger *at)
-{
-	Oid schema = get_func_namespace(at->function);
-
-	if (!OidIsValid(schema))
-		ereport(ERROR, errcode(ERRCODE_UNDEFINED_FUNCTION),
-				errmsg("function with OID %u does not exist", at->function));
-	return schema;
-}
-
 /* The table that has a trigger; *parent is the trigger it is a clone of. */
 static Oid
 table_of_trigger(Relation pg_trigger, Oid trigger, Oid *parent)

@@ -15,7 +15,7 @@
 
 #include "arrival/arrival.h"
 #include "arrival/sources.h"
-#include "text/fingerprinter.h"
+#include "text/kinds.h"
 #include "text/textform.h"
 
 #define USAGE(name) \

@@ -1,7 +1,7 @@
 /*
  * window.c
- *	  Feature bitmaps (document 000): making them, their Jaccard similarity,
- *	  and the sliding window of class representatives as a window function.
+ *	  Feature bitmaps, their Jaccard similarity, and the sliding window of class
+ *	  representatives as a window function.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -157,7 +157,7 @@ simdup_window(PG_FUNCTION_ARGS)
 	if (isnull)
 		PG_RETURN_NULL();
 	bitmap = DatumGetVarBitP(value);
-	if (!state->window)
+	if (state->window == NULL)
 		begin_partition(state, winobj, VARBITLEN(bitmap));
 	check_same_width(state->n_bits, VARBITLEN(bitmap));
 	load_bitmap(bitmap, words);

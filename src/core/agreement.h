@@ -2,15 +2,18 @@
  * agreement.h
  *	  What the distance of two minhash64 fingerprints says about their texts.
  *
- * Each of the 64 bits agrees with chance (1 + J) / 2, where J is the
- * resemblance of the two sets: their bins agree with chance J, and of those
- * that do not, every second pair of bits is equal by chance.
+ * Two bins agree with chance J, the resemblance of the two sets. Of the bins that
+ * do not agree, every second pair of bits is equal by chance. So each of the 64
+ * bits agrees with chance (1 + J) / 2.
  */
 #ifndef SIMDUP_CORE_AGREEMENT_H
 #define SIMDUP_CORE_AGREEMENT_H
 
-/* The resemblance that n bits of which d differ stand for, 0 to 1. */
+/* The estimate of the resemblance where d of n bits differ, 0 to 1. */
 extern double simdup_agreement_resemblance(int d, int n);
+
+/* The chance that at most d of 64 bits differ, each of them with chance p. */
+extern double simdup_chance_within(int d, double p);
 
 /*
  * The smallest distance, 0 to 64, that holds a pair of this resemblance with a

@@ -6,13 +6,13 @@
  * bitmaps, then the second words, and so on. A block is then plain vector
  * work of fixed length:
  *
- * 1. Sizes: of two bitmaps with s and r bits the similarity is at most
+ * 1. Sizes. Two bitmaps with s and r bits have a similarity of at most
  *	  min(s, r) / max(s, r), so only some r can match at all.
- * 2. Popcounts of the intersections c. With the threshold t, c / (s + r - c)
- *	  > t means c > (s + r) t / (1 + t), which is tested in integers, rounded
- *	  so that a match is never lost.
- * 3. What is left, usually nothing, is decided by the division itself: a
- *	  rounded quotient is what any reader's own SQL computes.
+ * 2. Popcounts of the intersections c. With the threshold t, a match has
+ *	  c > (s + r) t / (1 + t). The test is in integers, rounded so that it
+ *	  loses no match.
+ * 3. The division itself decides on the few bitmaps that are left. A reader's
+ *	  own SQL computes the same rounded quotient.
  */
 #include "core/bitmap.h"
 
@@ -75,7 +75,7 @@ bitmap_size(const uint64_t *bitmap, size_t n_words)
 	return size;
 }
 
-/* Is part / whole strictly above the threshold? The one rule of document 000. */
+/* Is part / whole strictly above the threshold? */
 static inline bool
 above(double threshold, uint64_t part, uint64_t whole)
 {

@@ -1,7 +1,7 @@
 /*
  * bitmap.h
  *	  Feature bitmaps, their Jaccard similarity, and the sliding window of
- *	  class representatives of document 000.
+ *	  class representatives.
  *
  * A bitmap is an array of 64-bit words; unused bits of the last are 0.
  */
@@ -30,14 +30,14 @@ extern SimdupWindow *simdup_window_create(size_t n_words, int64_t window_size,
 										  double threshold);
 
 /*
- * The class of the next bitmap: that of the first representative, in ring
- * order, whose similarity is strictly above the threshold; else a new class,
- * numbered from 0, that this bitmap represents from now on. An empty bitmap
- * is like nothing, itself included.
+ * The class of the next bitmap. It is the class of the first representative, in
+ * ring order, whose similarity is strictly above the threshold. If there is
+ * none, the bitmap represents a new class; classes are numbered from 0. An
+ * empty bitmap is similar to none, not even to itself.
  */
 extern int64_t simdup_window_next(SimdupWindow *window, const uint64_t *bitmap);
 
-/* Open a new class for the bitmap, whatever it is like. */
+/* Open a new class for the bitmap, without a search. */
 extern int64_t simdup_window_add(SimdupWindow *window, const uint64_t *bitmap);
 
 /* For programs without memory contexts, which free it in the server. */

@@ -2,9 +2,9 @@
  * features.c
  *	  Token frequencies in an open-addressing table keyed by the 64-bit hash.
  *
- * The table holds indexes into an array of features, so it is small, cheap to
- * clear for each text, and what it yields comes in a fixed order. Equal hashes
- * are not taken for equal tokens: the bytes are compared as well.
+ * The table holds indexes into an array of features. It is small, cheap to
+ * clear for each text, and yields features in a fixed order. Tokens are equal
+ * only if their bytes are, too.
  */
 #include <string.h>
 
@@ -342,8 +342,8 @@ sift_down(SimdupFeature *f, size_t i, size_t n)
 }
 
 /*
- * Heapsort: no recursion, no memory, n log n whatever the input, and it can be
- * interrupted, which the C library's qsort cannot.
+ * Heapsort needs no recursion and no memory, and takes n log n steps for every
+ * input. Unlike the C library's qsort, it can be interrupted.
  */
 static void
 sort_range(SimdupFeature *f, size_t n)

@@ -2,12 +2,10 @@
  * fold.h
  *	  Characters of profile 2: what each of them folds to.
  *
- * Folding ignores what the same text may differ in from one keyboard to
- * another: case, width, ligatures, accents and other nonspacing marks,
- * traditional and simplified Chinese, soft hyphens and zero-width characters.
- * A code point folds by itself, to 0 to 18 code points: its NFKC_Casefold
- * mapping, without the marks of its canonical decomposition, each character as
- * its simplified variant. The tables are Unicode 15.0's and frozen, as are the
+ * Folding ignores case, width, ligatures, accents and other nonspacing marks,
+ * traditional Chinese, soft hyphens and zero-width characters. Each code point
+ * folds by itself, to 0 to 18 code points. They are its NFKC_Casefold mapping,
+ * less the marks of the canonical decomposition, in simplified Chinese. The tables are Unicode 15.0's and frozen, as are the
  * classes, which profile 1 defines: see charclass.h.
  */
 #ifndef SIMDUP_CORE_FOLD_H

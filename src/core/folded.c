@@ -482,7 +482,7 @@ simdup_fold_field(const char *text, size_t len, size_t *folded_len)
 			append_folded(&field, cp);
 		else
 		{
-			/* a byte of no character stands for itself */
+			/* keep a byte that is not UTF-8 */
 			append_to_field(&field, 'x');
 			field.bytes[field.used - 1] = (char) *p;
 		}

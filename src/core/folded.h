@@ -2,11 +2,11 @@
  * folded.h
  *	  Shingles of profile 2: the windows of w units of a folded text.
  *
- * Units are the word characters of the folded text, joined (char), or its words
- * as the word tokenizer of profile 1 finds them (word): maximal runs of
- * segmented characters, bigrams of unsegmented ones. A text of fewer than w
- * units is one shingle, a text without any has none. What folds to nothing does
- * not separate; bytes that are not UTF-8 do.
+ * Units are the word characters of the folded text, joined, or its words. Words
+ * are what the word tokenizer of profile 1 finds: maximal runs of segmented
+ * characters, and bigrams of unsegmented ones. A text of fewer than w units is
+ * one shingle, a text without any has none. Characters that fold to nothing do
+ * not separate. Bytes that are not UTF-8 separate.
  */
 #ifndef SIMDUP_CORE_FOLDED_H
 #define SIMDUP_CORE_FOLDED_H

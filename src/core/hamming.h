@@ -2,9 +2,9 @@
  * hamming.h
  *	  Hamming distance of 64-bit fingerprints.
  *
- * One inline SWAR popcount, the expression that PostgreSQL 19 and compilers
- * know: with -mpopcnt (or inside a target_clones loop) gcc and clang turn it
- * into the instruction, without it it needs no table and no library call.
+ * One inline SWAR popcount, as in PostgreSQL 19. With -mpopcnt, or inside a
+ * target_clones loop, gcc and clang turn the expression into the instruction.
+ * Elsewhere it needs no table and no library call.
  */
 #ifndef SIMDUP_CORE_HAMMING_H
 #define SIMDUP_CORE_HAMMING_H

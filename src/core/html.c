@@ -200,7 +200,7 @@ read_name(const char *p, const char *end, uint32_t *code_point)
 	size_t len = 0;
 	size_t limit = (size_t) (end - p);
 
-	while (len < limit && len < sizeof(html_entities[0].name) &&
+	while (len < limit && len < sizeof(simdup_html_entities[0].name) &&
 		   (is_letter(p[len]) || is_digit(p[len])))
 		len++;
 	/* with its semicolon the whole name; else the longest one that needs none */
@@ -208,12 +208,12 @@ read_name(const char *p, const char *end, uint32_t *code_point)
 	{
 		bool closed = len < limit && p[len] == ';';
 		size_t low = 0;
-		size_t high = sizeof(html_entities) / sizeof(html_entities[0]);
+		size_t high = simdup_n_html_entities;
 
 		while (low < high)
 		{
 			size_t middle = (low + high) / 2;
-			const SimdupHtmlEntity *entity = &html_entities[middle];
+			const SimdupHtmlEntity *entity = &simdup_html_entities[middle];
 			int order = strncmp(p, entity->name, len);
 
 			if (order == 0 && entity->name[len] == '\0')
@@ -232,7 +232,7 @@ read_name(const char *p, const char *end, uint32_t *code_point)
 	return NULL;
 }
 
-/* At '&': the character that is meant, or the ampersand itself. */
+/* At '&': write the character that the reference names, or the ampersand. */
 static void
 read_reference(Page *page)
 {
@@ -246,7 +246,7 @@ read_reference(Page *page)
 		next = read_number(page->p, page->end, &code_point);
 	else if (page->p < page->end)
 		next = read_name(page->p, page->end, &code_point);
-	if (!next)
+	if (next == NULL)
 	{
 		put_bytes(page, "&", 1);
 		return;
@@ -279,7 +279,7 @@ skip_tag(const char *p, const char *end)
 		if (value && (*p == '"' || *p == '\''))
 		{
 			p = memchr(p + 1, *p, (size_t) (end - p - 1));
-			if (!p)
+			if (p == NULL)
 				return end;
 			value = false;
 		}

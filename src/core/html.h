@@ -1,7 +1,7 @@
 /*
  * html.h
  *	  The text of a page: markup out, entities decoded, blocks on lines of
- *	  their own (document 002's first step).
+ *	  their own.
  */
 #ifndef SIMDUP_CORE_HTML_H
 #define SIMDUP_CORE_HTML_H
@@ -13,9 +13,9 @@
 #define SIMDUP_HTML_CHAR_MAX 8
 
 /*
- * Writes a character of the page's encoding, at most SIMDUP_HTML_CHAR_MAX
- * bytes, and gives their number; 0 where the encoding has no such character,
- * which leaves the reference as it stands. Never called for ASCII.
+ * Write a character in the page's encoding, at most SIMDUP_HTML_CHAR_MAX bytes,
+ * and return their number. 0 means that the encoding lacks the character: the
+ * reference then stays as it is. Never called for ASCII.
  */
 typedef size_t (*SimdupHtmlEncode)(void *arg, uint32_t code_point, char *out);
 

@@ -3,8 +3,8 @@
  *	  Rabin fingerprints, a machine word of text at a time.
  *
  * With the state f and the next word of text T, f becomes f x^degree + T
- * modulo P. The product is a sum over the bytes of f, each looked up in a
- * table of its own, so the look-ups of one step do not wait for each other.
+ * modulo P. The product is a sum over the bytes of f. Each byte has a table of
+ * its own, so the look-ups of one step do not wait for each other.
  */
 #include "core/rabin.h"
 
@@ -111,6 +111,10 @@ simdup_rabin32(const void *bytes, size_t len)
 	return f;
 }
 
+/*
+ * Like simdup_rabin32, because the width decides types and tables, and a
+ * choice for each word would cost more than the word.
+ */
 uint64_t
 simdup_rabin64(const void *bytes, size_t len)
 {

@@ -1,11 +1,11 @@
 /*
  * rabin.h
  *	  Rabin fingerprints: a byte string as a polynomial over GF(2), modulo an
- *	  irreducible one (Rabin 1981, as in document 002).
+ *	  irreducible one (Rabin 1981).
  *
- * The first byte holds the highest coefficients, and nothing is added before
- * or after: the fingerprint of at most degree / 8 bytes is those bytes, and
- * leading zero bytes are invisible.
+ * The first byte holds the highest coefficients. Nothing is added before or
+ * after: at most degree / 8 bytes are their own fingerprint, and leading zero
+ * bytes make no difference.
  */
 #ifndef SIMDUP_CORE_RABIN_H
 #define SIMDUP_CORE_RABIN_H

@@ -3,11 +3,10 @@
  *	  A text of any length through a breaker, in windows.
  *
  * A breaker may need memory and time for its text as a whole, and cannot be
- * interrupted, so it gets a window. The next window begins where breaking
- * afresh gives what going on would have given: after a segment without a word
- * character, near the window's end but not cut off by it. Only a text that has
- * no such segment for SLACK bytes (a single word, or a dictionary script
- * without any punctuation) feels the window.
+ * interrupted, so it gets a window. The next window begins after a segment
+ * without a word character, near the end of the window. There a fresh start
+ * finds the same segments. Only a text without such a segment in SLACK bytes
+ * feels the window: a single word, or a dictionary script without punctuation.
  */
 #include <string.h>
 

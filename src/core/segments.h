@@ -21,10 +21,9 @@ typedef struct SimdupBreak
 } SimdupBreak;
 
 /*
- * Splits text[0..len), len from 1 to SIMDUP_BREAK_WINDOW, into segments that
- * leave no gap: writes their ends in rising order to breaks, which has room
- * for len of them, and returns how many there are. Where it fails it leaves by
- * a non-local exit.
+ * Split text[0..len), len from 1 to SIMDUP_BREAK_WINDOW, into segments without a
+ * gap. Write their ends in rising order to breaks, which has room for len of
+ * them, and return their number. A failure is a non-local exit.
  */
 typedef struct SimdupBreaker
 {

@@ -10,16 +10,18 @@
  * t / (1 + t) (a + b) elements. Four filters follow from that:
  *
  * - Length: the smaller size is at least t times the larger.
+ *
  * - Prefix: if both sets lose one element less than they must share, counted
- *	 from their most frequent elements, what remains of the two still meets. An
- *	 index therefore lists only the rarest elements of each set.
- * - Position: of the two prefixes, one ends first in the order of ranks. All
- *	 matches of that prefix are known, so the sets share at most the matches
- *	 counted plus what follows that prefix.
- * - Bitmap: an element that many sets have is common: a bit in the bitmap of
- *	 each set, counted by popcount (compare Sandes, Teodoro and Melo 2020). The
- *	 index lists rare elements only. The popcount is exact, so only rare
- *	 elements are merged.
+ *	 from their most frequent elements, the two prefixes that remain still meet.
+ *	 An index therefore lists only the rarest elements of each set.
+ *
+ * - Position: one of the two prefixes ends first in the order of ranks. All
+ *	 its matches are known. The sets share at most the matches counted plus the
+ *	 elements that follow this prefix.
+ *
+ * - Bitmap: an element that many sets have is common. It is a bit in the bitmap
+ *	 of each set (compare Sandes, Teodoro and Melo 2020). A popcount counts
+ *	 common elements exactly, so only rare ones are indexed and merged.
  *
  * If the prefix of a set holds rare elements only, their lists name all its
  * candidates. Else the set looks at every other set that the length filter

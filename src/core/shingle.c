@@ -2,10 +2,10 @@
  * shingle.c
  *	  Shingles as hashes, without building their strings.
  *
- * The hash of a window is a polynomial in the mixed units, which slides along
- * the text at two multiplications a unit whatever the window; a finisher
- * spreads it over all bits. Hashes are then as good as random numbers, so
- * their first bits tell them apart, and those sort in two distributions.
+ * The hash of a window is a polynomial in the mixed units. Sliding it by a unit
+ * takes two multiplications, at any width. A finisher spreads the polynomial
+ * over all bits. Hashes are then like random numbers: their first bits tell
+ * them apart, and two distributions sort those bits.
  */
 #include "core/shingle.h"
 
@@ -103,9 +103,9 @@ distribute(const uint64_t *from, uint64_t *to, size_t n, int shift, int bits,
 }
 
 /*
- * Sort n hashes that agree in their first `known` bits: by so many of the next
- * bits that few agree in those too, in two distributions, and the rest by
- * insertion. Hashes that somebody has chosen to agree go round again.
+ * Sort n hashes that agree in their first `known` bits. Two distributions sort
+ * by so many of the next bits that few hashes agree in them. Insertion sorts
+ * the rest. Hashes that are chosen to agree take another round.
  */
 static void
 sort_hashes(uint64_t *a, uint64_t *scratch, size_t n, int known)

@@ -1,12 +1,11 @@
 /*
  * shingle.h
  *	  Shingles: the windows of w consecutive units of a text, as a set
- *	  (Broder 1997; document 002).
+ *	  (Broder 1997).
  *
- * Units are the tokens of the word tokenizer, the word characters of the
- * text, folded like those of its n-gram tokenizer, or its characters as they
- * are but without white space (raw). A text of fewer than w units is one
- * shingle, a text without any has none.
+ * A unit is a token of the word tokenizer (word), a folded word character
+ * (char), or any character but white space, unchanged (raw). A text of fewer
+ * than w units is one shingle. A text without a unit has none.
  */
 #ifndef SIMDUP_CORE_SHINGLE_H
 #define SIMDUP_CORE_SHINGLE_H

@@ -153,8 +153,8 @@ simdup_counts_signs(const SimdupCounts *counts, bool ties)
 
 	/*
 	 * A counter is positive where the weight of its ones exceeds half the
-	 * total, rounded down; it is zero where they are equal and the total is
-	 * even. All 64 comparisons at once, from the total's highest digit down.
+	 * total, rounded down. It is zero where both are equal and the total is
+	 * even. All 64 comparisons run at once, from the total's highest digit.
 	 */
 	for (int plane = digits - 1; plane >= 0; plane--)
 	{

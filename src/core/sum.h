@@ -2,14 +2,15 @@
  * sum.h
  *	  The weighted sum of feature hashes behind a simhash, exactly.
  *
- * A simhash adds each feature's weight to 64 counters, plus where the bit of
- * its hash is 1 and minus where it is 0, and takes the signs (Charikar 2002).
- * Since plus and minus weigh the same, it is enough to count the ones: counter
- * i is positive if and only if the weight at its ones is more than half of the
- * total. Those 64 counts are kept bit-sliced: plane p holds binary digit p of
- * all of them in one word. Hashes of one binary digit of weight are collected
- * and go through a tree of carry-save adders sixteen at a time, so a feature
- * costs about five word operations instead of 64 additions.
+ * A simhash adds each feature's weight to 64 counters where the bit of its hash
+ * is 1, and subtracts it where the bit is 0 (Charikar 2002). The signs are the
+ * fingerprint. It is enough to count the ones: a counter is positive if and
+ * only if the weight at its ones is more than half of the total.
+ *
+ * The 64 counts are bit-sliced: plane p holds binary digit p of all of them in
+ * one word. Hashes of one binary digit of weight wait until there are sixteen.
+ * A tree of carry-save adders takes these together, so a feature costs about
+ * five word operations instead of 64 additions.
  *
  * Sums are exact up to a total weight of 2^127.
  */

@@ -28,9 +28,9 @@ extern bool simdup_cosine(const SimdupTerm *a, size_t n_a, const SimdupTerm *b,
 						  size_t n_b, double *cosine);
 
 /*
- * Signature number i of those terms that are in the lexicon: of all of them
- * for i = 0, else of the share `keep` of the lexicon that i chooses. False if
- * that leaves none.
+ * Signature number i of the terms that are in the lexicon. Number 0 uses the
+ * whole lexicon. Other numbers each choose a share `keep` of the lexicon at
+ * random. False if no term is left.
  */
 extern bool simdup_imatch(const SimdupTerm *terms, size_t n,
 						  const SimdupTerm *lexicon, size_t n_lexicon,

@@ -3,17 +3,16 @@
  *	  GIN operator class simhash64_ops: Hamming search and equality.
  *
  * Keys are simhash64 values made by core/probe.c, in the type's own unsigned
- * order (PostgreSQL 18.0 and 18.1 sort keys by the type's order, not by the
- * class's, in parallel builds). Inside a probe's range comparePartial checks
- * the whole distance, so the heap is visited for matches; what little else
- * shares a key with a match is dropped by the recheck.
+ * order. Parallel builds of PostgreSQL 18.0 and 18.1 sort keys by the type's
+ * order, not by the class's. Inside a probe's range comparePartial checks
+ * the whole distance, so a search visits the heap for matches only. A recheck
+ * drops the few other rows that share a key with a match.
  */
 #include "postgres.h"
 #include "compat.h"
 
 #include "access/gin.h"
 #include "access/stratnum.h"
-#include "miscadmin.h"
 
 #include "core/probe.h"
 #include "index/ball.h"
@@ -34,9 +33,8 @@ simhash64_gin_extract_value(PG_FUNCTION_ARGS)
 	uint64 fp = PG_GETARG_SIMHASH64(0);
 	int32 *n_keys = (int32 *) PG_GETARG_POINTER(1);
 	Datum *keys = palloc(sizeof(Datum) * SIMDUP_KEYS);
-	int i;
 
-	for (i = 0; i < SIMDUP_KEYS; i++)
+	for (int i = 0; i < SIMDUP_KEYS; i++)
 		keys[i] = Simhash64GetDatum(simdup_key(fp, i));
 
 	*n_keys = SIMDUP_KEYS;
@@ -64,9 +62,8 @@ ball_keys(const SimhashBall *ball, int32 *n_keys, bool **partial,
 	uint64 *starts = palloc(sizeof(uint64) * n);
 	Datum *keys = palloc(sizeof(Datum) * n);
 	ProbeTarget *targets = palloc(sizeof(ProbeTarget) * SIMDUP_KEYS);
-	int i;
 
-	for (i = 0; i < SIMDUP_KEYS; i++)
+	for (int i = 0; i < SIMDUP_KEYS; i++)
 	{
 		targets[i].key = simdup_key(ball->center, i);
 		targets[i].radius = radius;
@@ -75,7 +72,7 @@ ball_keys(const SimhashBall *ball, int32 *n_keys, bool **partial,
 	*partial = palloc(sizeof(bool) * n);
 	*extra = palloc(sizeof(Pointer) * n);
 	simdup_probes(ball->center, radius, starts);
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		keys[i] = Simhash64GetDatum(starts[i]);
 		(*partial)[i] = true;
@@ -123,27 +120,8 @@ simhash64_gin_extract_query(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(keys);
 }
 
-/*
- * GIN keeps a page locked, and so interrupts off, from one end of a range to
- * the other, and while it holds each row of the pending list against each
- * probe: with many probes and a long list for seconds. Here is the only place
- * to stop. An error is allowed while a page is locked; nothing else that an
- * interrupt may ask for is done here.
- */
-static void
-stop_if_cancelled(void)
-{
-	if (unlikely(InterruptPending) && (QueryCancelPending || ProcDiePending))
-	{
-		uint32 holdoff = InterruptHoldoffCount;
-
-		InterruptHoldoffCount = 0;
-		CHECK_FOR_INTERRUPTS();
-		InterruptHoldoffCount = holdoff;
-	}
-}
-
 PG_FUNCTION_INFO_V1(simhash64_gin_compare_partial);
+/* Called under a page's lock, so a cancel waits until GIN leaves the page. */
 Datum
 simhash64_gin_compare_partial(PG_FUNCTION_ARGS)
 {
@@ -151,7 +129,6 @@ simhash64_gin_compare_partial(PG_FUNCTION_ARGS)
 	uint64 key = PG_GETARG_SIMHASH64(1);
 	ProbeTarget *target = (ProbeTarget *) PG_GETARG_POINTER(3);
 
-	stop_if_cancelled();
 	if (!simdup_key_in_range(key, start))
 		PG_RETURN_INT32(1); /* keys come in order: the range is over */
 	PG_RETURN_INT32(simdup_keys_near(key, target->key, target->radius) ? 0
@@ -187,7 +164,7 @@ simhash64_gin_consistent(PG_FUNCTION_ARGS)
 	int32 n_keys = PG_GETARG_INT32(3);
 	bool *recheck = (bool *) PG_GETARG_POINTER(5);
 
-	/* one key stands for four fingerprints; no key at all is a full scan */
+	/* four fingerprints share each key; without a key, all rows match */
 	*recheck = true;
 	PG_RETURN_BOOL(n_keys == 0 || any_set((char *) check, n_keys));
 }

@@ -39,3 +39,10 @@ simdup_sibling_ball_constructor(Oid funcid)
 							   buildoidvector(types, lengthof(types))),
 						   ObjectIdGetDatum(get_func_namespace(funcid)));
 }
+
+void
+simdup_no_such_table(Oid table)
+{
+	ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+			errmsg("relation with OID %u does not exist", table));
+}

@@ -18,4 +18,7 @@ extern Oid simdup_sibling_type(Oid funcid, const char *name);
 /* simhash_ball(simhash64, integer) in the function's schema, or InvalidOid. */
 extern Oid simdup_sibling_ball_constructor(Oid funcid);
 
+/* The error for the OID of a table that is gone. */
+pg_noreturn extern void simdup_no_such_table(Oid table);
+
 #endif /* SIMDUP_SERVER_CATALOG_H */

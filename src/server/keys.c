@@ -170,8 +170,8 @@ widen(Datum key, Oid type)
 										 : (int64) DatumGetInt32(key));
 }
 
-void
-simdup_keys_add(SimdupKeys *keys, Datum key, bool isnull)
+Datum
+simdup_keys_take(SimdupKeys *keys, Datum key, bool isnull)
 {
 	if (isnull)
 		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -179,14 +179,26 @@ simdup_keys_add(SimdupKeys *keys, Datum key, bool isnull)
 				errdetail("The query in argument \"%s\" yields a row without a key.",
 						  keys->argument));
 	if (keys->query_type != keys->type)
-		key = widen(key, keys->query_type);
-	else if (keys->len == -1)
-		key = PointerGetDatum(PG_DETOAST_DATUM(key));
+		return widen(key, keys->query_type);
+	if (keys->len == -1)
+		return PointerGetDatum(PG_DETOAST_DATUM(key));
+	return key;
+}
+
+void
+simdup_keys_store(SimdupKeys *keys, Datum key)
+{
 	if (keys->word_file)
 		store_on_disk(keys, key);
 	else
 		store_in_memory(keys, key);
 	keys->n++;
+}
+
+void
+simdup_keys_add(SimdupKeys *keys, Datum key, bool isnull)
+{
+	simdup_keys_store(keys, simdup_keys_take(keys, key, isnull));
 }
 
 int64

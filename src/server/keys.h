@@ -35,6 +35,13 @@ extern void simdup_keys_expect(SimdupKeys *keys, Oid type,
  */
 extern void simdup_keys_add(SimdupKeys *keys, Datum key, bool isnull);
 
+/*
+ * The two steps of that: take a key as it is stored, of the type of the keys;
+ * and store it.
+ */
+extern Datum simdup_keys_take(SimdupKeys *keys, Datum key, bool isnull);
+extern void simdup_keys_store(SimdupKeys *keys, Datum key);
+
 /* Memory that the keys take, in bytes; none after they were spilled. */
 extern int64 simdup_keys_memory(const SimdupKeys *keys);
 

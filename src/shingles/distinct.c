@@ -40,9 +40,9 @@ sets_equal(SimdupDocuments *documents, uint32 a, uint32 b)
 }
 
 /*
- * Part documents that agree in size and digest into equal ones. Others are
- * rare, so that each round need not be cheap: it moves the documents that are
- * equal to the first of the rest to the front of the rest, in order.
+ * Part documents that agree in size and digest into groups of equal sets.
+ * Each round moves the documents equal to the first one to the front, in
+ * order. There is almost always one round only.
  */
 static void
 part_documents(SimdupDistinctSets *sets, uint32 *members, uint32 n,

@@ -1,6 +1,9 @@
 /*
  * documents.h
  *	  The documents of a query: keys in memory, shingle sets on disk.
+ *
+ * A sketch of minhash_bits may stand in for a text. It is kept as a set is, its
+ * bits in words.
  */
 #ifndef SIMDUP_SHINGLES_DOCUMENTS_H
 #define SIMDUP_SHINGLES_DOCUMENTS_H
@@ -21,7 +24,9 @@ typedef struct SimdupDocuments
 	MemoryContext context; /* all of it */
 	MemoryContext row_context;
 	SimdupShingling shingling;
-	Oid fp_type;  /* InvalidOid: no fingerprint column */
+	Oid fp_type;	/* InvalidOid: no fingerprint column */
+	bool by_sketch; /* documents are sketches, not texts */
+	int sketch_bits;
 	int64 n_rows; /* read so far */
 
 	uint32 n;
@@ -38,7 +43,8 @@ typedef struct SimdupDocuments
 } SimdupDocuments;
 
 /*
- * Read a query of (key, content), or (key, fingerprint, content). The key type
+ * Read a query of (key, content), or (key, fingerprint, content), where the
+ * content may also be a varbit. The key type
  * is that of the function's argument key_type_at, bigint where there is none.
  */
 extern SimdupDocuments *simdup_read_documents(FunctionCallInfo fcinfo,

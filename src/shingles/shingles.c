@@ -146,9 +146,9 @@ simdup_rabin_fingerprint_bytea(PG_FUNCTION_ARGS)
 /*
  * Sketches
  *
- * Fingerprints are mixed before they are sampled, since a Rabin fingerprint
- * of few bytes is those bytes; and they lose a bit, so that SQL's signed
- * integers agree on their order and on divisibility.
+ * A Rabin fingerprint of few bytes is those bytes, so fingerprints are mixed
+ * before they are sampled. They lose a bit: SQL's signed integers then agree
+ * on their order and on divisibility.
  */
 
 static inline uint64

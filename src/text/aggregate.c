@@ -1,7 +1,7 @@
 /*
  * aggregate.c
  *	  Fingerprints summed over rows: simhash_agg of features, and simhash_agg
- *	  of ready-made hashes of any width (document 004's hash-table method).
+ *	  of ready-made hashes of up to 65,536 bits.
  *
  * Both keep the counters of core/sum.h, one set for every 64 bits of hash.
  * Sums are exact integers, so that rows may come in any order, be split among
@@ -28,6 +28,9 @@ typedef struct AggState
 
 /* A state that no row has given a width to. */
 #define NO_WIDTH (-1)
+
+/* Bits of the widest hash: its state takes a megabyte. */
+#define MAX_WIDTH 65536
 
 /* Bytes and words that a width takes. */
 #define WIDTH_BYTES(width) (((Size) (width) + 7) / 8)
@@ -66,8 +69,8 @@ get_state(FunctionCallInfo fcinfo)
 }
 
 /*
- * What a transition returns for a row that counts for nothing. Never NULL:
- * moving aggregates do not allow that.
+ * The result of a transition for a row without a feature. It is never NULL,
+ * which moving aggregates do not allow.
  */
 static Datum
 unchanged_state(FunctionCallInfo fcinfo, MemoryContext context)
@@ -77,17 +80,17 @@ unchanged_state(FunctionCallInfo fcinfo, MemoryContext context)
 	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 }
 
-/* A state for hashes of this width, out of what there is. */
+/* The state, or a new one if it has no width yet, for hashes of this width. */
 static AggState *
 state_of_width(AggState *state, MemoryContext context, int32 width)
 {
-	if (state && state->width == width)
+	if (state != NULL && state->width == width)
 		return state;
-	if (state && state->width != NO_WIDTH)
+	if (state != NULL && state->width != NO_WIDTH)
 		ereport(ERROR, errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
 				errmsg("hashes must all have the same width"),
 				errdetail("One has %d bits, another %d.", state->width, width));
-	if (state)
+	if (state != NULL)
 		pfree(state);
 	return make_state(context, width);
 }
@@ -134,7 +137,10 @@ simhash_agg_accum(PG_FUNCTION_ARGS)
 }
 
 PG_FUNCTION_INFO_V1(simhash_agg_remove);
-/* Inverse transition: the row leaves the frame. */
+/*
+ * Inverse transition: the row leaves the frame. Like simhash_agg_accum,
+ * because it takes back what that added.
+ */
 Datum
 simhash_agg_remove(PG_FUNCTION_ARGS)
 {
@@ -145,7 +151,7 @@ simhash_agg_remove(PG_FUNCTION_ARGS)
 
 	if (!get_feature(fcinfo, &hash, &weight))
 		return unchanged_state(fcinfo, context);
-	if (!state || state->rows == 0)
+	if (state == NULL || state->rows == 0)
 		elog(ERROR, "simhash_agg: a row leaves that never came");
 	simdup_counts_subtract(&state->counts[0], hash, weight);
 	state->rows--;
@@ -158,7 +164,7 @@ simhash_agg_final(PG_FUNCTION_ARGS)
 {
 	AggState *state = get_state(fcinfo);
 
-	if (!state || state->width == NO_WIDTH)
+	if (state == NULL || state->width == NO_WIDTH)
 		PG_RETURN_NULL();
 	return simdup_fingerprint(fcinfo, &state->counts[0], false);
 }
@@ -179,6 +185,17 @@ varbit_word(VarBit *bits, Size word)
 	return value;
 }
 
+/* Each 64 bits of width take a kilobyte of state, outside work_mem. */
+static void
+check_width(int32 width)
+{
+	if (width > MAX_WIDTH)
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("hash is too wide"),
+				errdetail("The hash has %d bits, and at most %d are allowed.",
+						  width, MAX_WIDTH));
+}
+
 /* Hash and weight in a call; false if there is none. */
 static bool
 get_hash(FunctionCallInfo fcinfo, VarBit **hash, uint64 *weight)
@@ -186,6 +203,7 @@ get_hash(FunctionCallInfo fcinfo, VarBit **hash, uint64 *weight)
 	if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		return false;
 	*hash = PG_GETARG_VARBIT_P(1);
+	check_width(VARBITLEN(*hash));
 	if (PG_GETARG_INT64(2) < 0)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("weight must not be negative"),
@@ -214,6 +232,7 @@ simhash_varbit_accum(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
+/* Like simhash_varbit_accum, because it takes back what that added. */
 PG_FUNCTION_INFO_V1(simhash_varbit_remove);
 Datum
 simhash_varbit_remove(PG_FUNCTION_ARGS)
@@ -225,12 +244,12 @@ simhash_varbit_remove(PG_FUNCTION_ARGS)
 
 	if (!get_hash(fcinfo, &hash, &weight))
 		return unchanged_state(fcinfo, context);
-	if (!state || state->rows == 0)
+	if (state == NULL || state->rows == 0)
 		elog(ERROR, "simhash_agg: a row leaves that never came");
 	for (int32 i = 0; i < state->n_counts; i++)
 		simdup_counts_subtract(&state->counts[i], varbit_word(hash, (Size) i),
 							   weight);
-	/* the last row takes the width with it: another may follow */
+	/* the next row may have another width */
 	if (--state->rows == 0)
 	{
 		state->width = NO_WIDTH;
@@ -248,7 +267,7 @@ simhash_varbit_final(PG_FUNCTION_ARGS)
 	Size size;
 	VarBit *result;
 
-	if (!state || state->width == NO_WIDTH)
+	if (state == NULL || state->width == NO_WIDTH)
 		PG_RETURN_NULL();
 	bytes = WIDTH_BYTES(state->width);
 	size = VARBITTOTALLEN(state->width);
@@ -279,7 +298,7 @@ simhash_agg_combine(PG_FUNCTION_ARGS)
 	AggState *other =
 		PG_ARGISNULL(1) ? NULL : (AggState *) PG_GETARG_POINTER(1);
 
-	if (!other || other->width == NO_WIDTH)
+	if (other == NULL || other->width == NO_WIDTH)
 		return unchanged_state(fcinfo, context);
 	state = state_of_width(state, context, other->width);
 	for (int32 i = 0; i < state->n_counts; i++)
@@ -288,7 +307,7 @@ simhash_agg_combine(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* Planes that can hold anything: as many as the total has digits. */
+/* Planes up to the last that is not 0. */
 static int
 used_planes(const SimdupCounts *counts)
 {

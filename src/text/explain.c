@@ -1,26 +1,133 @@
 /*
  * explain.c
  *	  simdup_explain: why two texts are near, or are not.
+ *
+ * Unrelated texts of one kind are nearer than fair coins: they share the
+ * frequent words of their language. How near is measured on the two texts. The
+ * first half of one and the second half of the other are different passages of
+ * the same kind, even in a copy. Their cosine
+ * (simhash) or resemblance (minhash64) gives the chance of a bit to differ.
  */
 #include "postgres.h"
 #include "compat.h"
+
+#include <math.h>
 
 #include "access/htup_details.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
 
+#include "core/agreement.h"
+#include "core/charclass.h"
 #include "core/hamming.h"
-#include "core/probe.h"
+#include "core/hash.h"
+#include "server/arguments.h"
+#include "text/minhash64.h"
 #include "text/shingling.h"
+
+/* A half ends at white space, if there is any so near behind its middle. */
+#define WORD_END 64
+
+/* The result: distance, chance, resemblance, a_in_b, b_in_a, and three lists. */
+typedef struct Explanation
+{
+	Datum values[8];
+	bool nulls[8];
+} Explanation;
+
+static Datum
+explanation_row(FunctionCallInfo fcinfo, Explanation *explanation)
+{
+	TupleDesc desc;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
+													  explanation->values,
+													  explanation->nulls)));
+}
+
+/* The distance, and the chance of it where each bit differs with chance p. */
+static void
+explain_distance(Explanation *explanation, int distance, double p)
+{
+	explanation->values[0] = Int32GetDatum(distance);
+	explanation->values[1] = Float8GetDatum(simdup_chance_within(distance, p));
+}
+
+/* Resemblance and containments of two ascending sets. */
+static void
+explain_sets(Explanation *explanation, const SimdupHashes sets[2])
+{
+	bool none = sets[0].n == 0 || sets[1].n == 0;
+	double common;
+
+	for (int i = 2; i < 5; i++)
+		explanation->nulls[i] = none;
+	if (none)
+		return;
+	common = (double) simdup_hashes_common(sets[0].hashes, sets[0].n,
+										   sets[1].hashes, sets[1].n);
+	explanation->values[2] =
+		Float8GetDatum(simdup_resemblance(&sets[0], &sets[1]));
+	explanation->values[3] = Float8GetDatum(common / (double) sets[0].n);
+	explanation->values[4] = Float8GetDatum(common / (double) sets[1].n);
+}
+
+/* The two halves of a text, between words or at least between characters. */
+static void
+split(SimdupUtf8 content, SimdupUtf8 halves[2])
+{
+	size_t middle = content.len / 2;
+	size_t at = middle;
+
+	while (at < content.len && at < middle + WORD_END &&
+		   strchr(" \t\n\v\f\r", content.bytes[at]) == NULL)
+		at++;
+	if (at == content.len || at == middle + WORD_END)
+		at = middle;
+	while (at < content.len && (content.bytes[at] & 0xC0) == 0x80)
+		at++;
+	halves[0] = (SimdupUtf8){content.bytes, at};
+	halves[1] = (SimdupUtf8){content.bytes + at, content.len - at};
+}
+
+/*
+ * The mean of a likeness over the two pairs of different halves; -1 for a pair
+ * does not count. Without any, nothing is known of the kind: none.
+ */
+static double
+background(const SimdupUtf8 content[2],
+		   double (*likeness)(SimdupUtf8 x, SimdupUtf8 y, void *arg), void *arg,
+		   double none)
+{
+	SimdupUtf8 halves[2][2];
+	double sum = 0;
+	int n = 0;
+
+	for (int i = 0; i < 2; i++)
+		split(content[i], halves[i]);
+	for (int i = 0; i < 2; i++)
+	{
+		double one = likeness(halves[0][i], halves[1][1 - i], arg);
+
+		sum += one < 0 ? 0 : one;
+		n += one >= 0;
+	}
+	return n > 0 ? sum / n : none;
+}
+
+/*
+ * simhash
+ */
 
 /* The default profile, as simhash(content) has it. */
 static void
-collect(SimdupFeatures *features, SimdupSum *sum, const text *content)
+collect(SimdupFeatures *features, SimdupSum *sum, SimdupUtf8 content)
 {
 	simdup_sum_init(sum);
-	simdup_collect_features(features, &simdup_default_profile,
-							simdup_text_to_utf8(content), sum);
+	simdup_collect_features(features, &simdup_default_profile, content, sum);
 	simdup_features_sort(features);
 }
 
@@ -96,54 +203,270 @@ features_json(const SimdupFeatures *features, const SimdupFeatures *other,
 	return PointerGetDatum(cstring_to_text_with_len(json.data, json.len));
 }
 
+/* The cosine of the weights of two texts' features, or -1. */
+static double
+cosine(SimdupUtf8 x, SimdupUtf8 y, void *arg pg_attribute_unused())
+{
+	SimdupFeatures features[2];
+	SimdupSum sum;
+	const SimdupFeature **others;
+	double product = 0;
+	double squares[2] = {0, 0};
+
+	collect(&features[0], &sum, x);
+	collect(&features[1], &sum, y);
+	others = sorted_pointers(&features[1]);
+	for (int i = 0; i < 2; i++)
+		for (size_t j = 0; j < features[i].count; j++)
+			squares[i] += pow(weight_of(&features[i].features[j]), 2);
+	for (size_t i = 0; i < features[0].count; i++)
+	{
+		const SimdupFeature *feature = &features[0].features[i];
+		const SimdupFeature **same =
+			bsearch(&feature, others, features[1].count, sizeof(void *),
+					compare_features);
+
+		if (same != NULL)
+			product += (double) weight_of(feature) * weight_of(*same);
+	}
+	pfree(others);
+	for (int i = 0; i < 2; i++)
+		simdup_features_free(&features[i]);
+	if (squares[0] == 0 || squares[1] == 0)
+		return -1;
+	return product / sqrt(squares[0] * squares[1]);
+}
+
+/* Distance, chance and lists of features. */
+static void
+explain_simhash(Explanation *explanation, const SimdupUtf8 content[2])
+{
+	SimdupFeatures features[2];
+	SimdupSum sums[2];
+
+	for (int i = 0; i < 2; i++)
+		collect(&features[i], &sums[i], content[i]);
+	if (features[0].count == 0 || features[1].count == 0)
+		explanation->nulls[0] = explanation->nulls[1] = true;
+	else
+	{
+		uint64 a = simdup_counts_signs(simdup_sum_finish(&sums[0]), false);
+		uint64 b = simdup_counts_signs(simdup_sum_finish(&sums[1]), false);
+		double angle = acos(Min(background(content, cosine, NULL, 0), 1));
+
+		/* a bit differs with the chance that a plane parts the two vectors */
+		explain_distance(explanation, simdup_hamming64(a, b), angle / M_PI);
+	}
+	explanation->values[5] = features_json(&features[0], &features[1], true);
+	explanation->values[6] = features_json(&features[0], &features[1], false);
+	explanation->values[7] = features_json(&features[1], &features[0], false);
+}
+
 PG_FUNCTION_INFO_V1(simdup_explain);
+/* simdup_explain(a, b, w, unit) */
 Datum
 simdup_explain(PG_FUNCTION_ARGS)
 {
-	text *content[2] = {PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1)};
 	SimdupShingling shingling =
 		simdup_get_shingling(PG_GETARG_INT32(2), PG_GETARG_TEXT_PP(3));
-	SimdupFeatures features[2];
-	SimdupSum sums[2];
+	Explanation explanation = {0};
+	SimdupUtf8 content[2];
 	SimdupHashes sets[2];
-	TupleDesc desc;
-	Datum values[8] = {0};
-	bool nulls[8] = {false};
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	for (int i = 0; i < 2; i++)
 	{
-		collect(&features[i], &sums[i], content[i]);
-		sets[i] = simdup_hash_set(content[i], shingling);
+		content[i] = simdup_text_to_utf8(PG_GETARG_TEXT_PP(i));
+		sets[i] = simdup_hash_set(PG_GETARG_TEXT_PP(i), shingling);
 	}
+	explain_simhash(&explanation, content);
+	explain_sets(&explanation, sets);
+	return explanation_row(fcinfo, &explanation);
+}
 
-	nulls[0] = nulls[1] = features[0].count == 0 || features[1].count == 0;
-	if (!nulls[0])
+/*
+ * minhash64
+ */
+
+/* A SimdupElementSink. */
+static void
+add_to_set(void *arg, const uint64_t *hashes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!simdup_hashes_add(arg, hashes[i]))
+			simdup_too_many_shingles();
+}
+
+/* The elements of a text, ascending. */
+static SimdupHashes
+element_set(SimdupFoldedShingling shingling, SimdupUtf8 content)
+{
+	SimdupHashes set = {0};
+
+	simdup_folded_elements(shingling, content.bytes, content.len, add_to_set,
+						   &set);
+	simdup_hashes_unique(&set);
+	return set;
+}
+
+/* The resemblance of two texts, or -1. */
+static double
+folded_resemblance(SimdupUtf8 x, SimdupUtf8 y, void *arg)
+{
+	const SimdupFoldedShingling *shingling = arg;
+	SimdupHashes a = element_set(*shingling, x);
+	SimdupHashes b = element_set(*shingling, y);
+	double resemblance = a.n == 0 || b.n == 0 ? -1 : simdup_resemblance(&a, &b);
+
+	simdup_hashes_free(&a);
+	simdup_hashes_free(&b);
+	return resemblance;
+}
+
+/* JSON arrays of a text's shingles: those that the other has, and the rest. */
+typedef struct ShingleLists
+{
+	const SimdupHashes *own;
+	const SimdupHashes *other;
+	bool *listed; /* of own */
+	StringInfoData shared;
+	StringInfoData only;
+} ShingleLists;
+
+/* Where an ascending set has the hash, or its size. */
+static size_t
+find_hash(const SimdupHashes *set, uint64 hash)
+{
+	size_t low = 0;
+	size_t high = set->n;
+
+	while (low < high)
 	{
-		int distance =
-			simdup_hamming64(simdup_counts_signs(simdup_sum_finish(&sums[0]),
-												 false),
-							 simdup_counts_signs(simdup_sum_finish(&sums[1]),
-												 false));
+		size_t middle = (low + high) / 2;
 
-		values[0] = Int32GetDatum(distance);
-		values[1] = Float8GetDatum(simdup_ball_fraction(distance));
+		if (set->hashes[middle] < hash)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	nulls[2] = nulls[3] = nulls[4] = sets[0].n == 0 || sets[1].n == 0;
-	if (!nulls[2])
+	return low < set->n && set->hashes[low] == hash ? low : set->n;
+}
+
+/* A SimdupFoldedSink. Like put_shingles, because both get its arguments. */
+static void
+list_shingles(void *arg, const char *bytes, const size_t *starts,
+			  const size_t *ends, size_t n)
+{
+	ShingleLists *lists = arg;
+
+	for (size_t i = 0; i < n; i++)
 	{
-		double common =
-			(double) simdup_hashes_common(sets[0].hashes, sets[0].n,
-										  sets[1].hashes, sets[1].n);
+		size_t len = ends[i] - starts[i];
+		uint64 hash = simdup_city64(bytes + starts[i], len);
+		size_t at = find_hash(lists->own, hash);
+		bool shared = find_hash(lists->other, hash) < lists->other->n;
+		StringInfo json = shared ? &lists->shared : &lists->only;
+		char *shingle;
 
-		values[2] = Float8GetDatum(simdup_resemblance(&sets[0], &sets[1]));
-		values[3] = Float8GetDatum(common / (double) sets[0].n);
-		values[4] = Float8GetDatum(common / (double) sets[1].n);
+		if (lists->listed[at])
+			continue;
+		lists->listed[at] = true;
+		shingle = text_to_cstring(simdup_utf8_to_text(bytes + starts[i], len));
+		appendStringInfoString(json, json->len > 1 ? ", " : "");
+		escape_json(json, shingle);
+		pfree(shingle);
 	}
-	values[5] = features_json(&features[0], &features[1], true);
-	values[6] = features_json(&features[0], &features[1], false);
-	values[7] = features_json(&features[1], &features[0], false);
-	PG_RETURN_DATUM(HeapTupleGetDatum(
-		heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+/* Lists the shingles of a text in its order, each once. */
+static void
+make_lists(ShingleLists *lists, SimdupFoldedShingling shingling,
+		   SimdupUtf8 content, const SimdupHashes *own,
+		   const SimdupHashes *other)
+{
+	lists->own = own;
+	lists->other = other;
+	lists->listed =
+		MemoryContextAllocExtended(CurrentMemoryContext, own->n + 1,
+								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	initStringInfo(&lists->shared);
+	initStringInfo(&lists->only);
+	appendStringInfoChar(&lists->shared, '[');
+	appendStringInfoChar(&lists->only, '[');
+	simdup_folded_shingles(shingling, content.bytes, content.len, list_shingles,
+						   lists);
+	appendStringInfoChar(&lists->shared, ']');
+	appendStringInfoChar(&lists->only, ']');
+}
+
+static uint64
+fingerprint_of(const SimdupHashes *set)
+{
+	SimdupSketch sketch;
+	uint64 fingerprint;
+
+	simdup_sketch_begin(&sketch, SIMDUP_MINHASH64_BINS);
+	simdup_sketch_add(&sketch, set->hashes, set->n);
+	fingerprint = simdup_sketch_fingerprint(simdup_sketch_keys(&sketch));
+	simdup_sketch_free(&sketch);
+	return fingerprint;
+}
+
+static void
+explain_minhash64(Explanation *explanation, const SimdupUtf8 content[2],
+				  SimdupFoldedShingling shingling)
+{
+	SimdupHashes sets[2];
+	ShingleLists lists[2];
+
+	for (int i = 0; i < 2; i++)
+		sets[i] = element_set(shingling, content[i]);
+	if (sets[0].n == 0 || sets[1].n == 0)
+		explanation->nulls[0] = explanation->nulls[1] = true;
+	else
+		explain_distance(explanation,
+						 simdup_hamming64(fingerprint_of(&sets[0]),
+										  fingerprint_of(&sets[1])),
+						 (1 - background(content, folded_resemblance,
+										 &shingling, 0)) /
+							 2);
+	explain_sets(explanation, sets);
+	for (int i = 0; i < 2; i++)
+		make_lists(&lists[i], shingling, content[i], &sets[i], &sets[1 - i]);
+	explanation->values[5] =
+		PointerGetDatum(cstring_to_text(lists[0].shared.data));
+	explanation->values[6] =
+		PointerGetDatum(cstring_to_text(lists[0].only.data));
+	explanation->values[7] =
+		PointerGetDatum(cstring_to_text(lists[1].only.data));
+}
+
+PG_FUNCTION_INFO_V1(simdup_explain_fingerprint);
+/* simdup_explain(a, b, fingerprint, w, unit) */
+Datum
+simdup_explain_fingerprint(PG_FUNCTION_ARGS)
+{
+	const text *name = PG_GETARG_TEXT_PP(2);
+	SimdupFoldedShingling shingling = simdup_get_folded_shingling(fcinfo, 3, 4);
+	Explanation explanation = {0};
+	SimdupUtf8 content[2];
+
+	for (int i = 0; i < 2; i++)
+		content[i] = simdup_text_to_utf8(PG_GETARG_TEXT_PP(i));
+	if (simdup_text_is(name, "minhash64"))
+		explain_minhash64(&explanation, content, shingling);
+	else if (simdup_text_is(name, "simhash"))
+	{
+		SimdupHashes sets[2];
+
+		for (int i = 0; i < 2; i++)
+			sets[i] = element_set(shingling, content[i]);
+		explain_simhash(&explanation, content);
+		explain_sets(&explanation, sets);
+	}
+	else
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("unrecognized fingerprint: \"%s\"",
+					   text_to_cstring(name)),
+				errhint("Fingerprints are \"minhash64\" and \"simhash\"."));
+	return explanation_row(fcinfo, &explanation);
 }

@@ -1,6 +1,6 @@
 /*
  * fingerprinter.c
- *	  The kinds of fingerprints of rows, by name.
+ *	  What all kinds of fingerprinters of rows share.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -9,19 +9,7 @@
 #include "utils/array.h"
 
 #include "text/fingerprinter.h"
-#include "text/minhash64_row.h"
-#include "text/simhash_row.h"
 #include "type/simhash64.h"
-
-SimdupFingerprinter *
-simdup_make_fingerprinter(const char *name)
-{
-	if (strcmp(name, "simhash") == 0)
-		return simdup_simhash_row_make();
-	if (strcmp(name, "minhash64") == 0)
-		return simdup_minhash_row_make();
-	return NULL;
-}
 
 Datum
 simdup_end_fingerprint(SimdupFingerprinter *self, FunctionCallInfo fcinfo)
@@ -33,8 +21,8 @@ simdup_end_fingerprint(SimdupFingerprinter *self, FunctionCallInfo fcinfo)
 	PG_RETURN_SIMHASH64(fp);
 }
 
-void
-simdup_add_fields(SimdupFingerprinter *self, Datum fields)
+static void
+add_fields(SimdupFingerprinter *self, Datum fields)
 {
 	Datum *values;
 	bool *nulls;
@@ -46,4 +34,14 @@ simdup_add_fields(SimdupFingerprinter *self, Datum fields)
 		if (!nulls[i])
 			self->add_field(self,
 							simdup_text_to_utf8(DatumGetTextPP(values[i])));
+}
+
+Datum
+simdup_row_fingerprint(SimdupFingerprinter *self, FunctionCallInfo fcinfo)
+{
+	if (!PG_ARGISNULL(0))
+		self->add_content(self, simdup_text_to_utf8(PG_GETARG_TEXT_PP(0)));
+	if (!PG_ARGISNULL(1))
+		add_fields(self, PG_GETARG_DATUM(1));
+	return simdup_end_fingerprint(self, fcinfo);
 }

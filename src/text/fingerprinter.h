@@ -39,14 +39,11 @@ struct SimdupFingerprinter
 extern Datum simdup_end_fingerprint(SimdupFingerprinter *self,
 									FunctionCallInfo fcinfo);
 
-/* Add the elements of a text[]; NULL elements add nothing. */
-extern void simdup_add_fields(SimdupFingerprinter *self, Datum fields);
-
 /*
- * A fingerprinter of this name, "simhash" or "minhash64", with the default
- * options. NULL if there is none. The SQL functions NAME, NAME_row and NAME_update_trigger give
- * the same fingerprints.
+ * The result of an SQL function whose first arguments are a content and a
+ * text[] of fields. NULLs add nothing.
  */
-extern SimdupFingerprinter *simdup_make_fingerprinter(const char *name);
+extern Datum simdup_row_fingerprint(SimdupFingerprinter *self,
+									FunctionCallInfo fcinfo);
 
 #endif /* SIMDUP_TEXT_FINGERPRINTER_H */

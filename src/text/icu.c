@@ -42,8 +42,9 @@ static int next_slot = 0;
  * ICU's break iterators do not survive a failed malloc (ICU-21569: "out of
  * memory handling in RBBI is a known problem"): ubrk_next crashes amid a
  * dictionary, and a known locale looks unknown. So check beforehand that there
- * is memory. malloc gives a block of this size by mmap, untouched: 2 system
- * calls for a window of 32 KB. volatile keeps the compiler from removing them.
+ * is memory. The check costs two system calls for a window of 32 KB: malloc maps
+ * a block of this size, and nothing touches it. Without volatile, the compiler
+ * could remove both calls.
  */
 static bool
 have_memory(void)

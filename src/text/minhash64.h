@@ -34,4 +34,10 @@ extern void simdup_sketch_text(SimdupSketch *sketch,
 extern Datum simdup_minhash64_result(FunctionCallInfo fcinfo,
 									 SimdupSketch *sketch);
 
+/*
+ * Can sketches of minhash_bits of so many bits be compared? Raises 22026 for
+ * different numbers and 22023 for none.
+ */
+extern void simdup_check_sketch_bits(int a, int b);
+
 #endif /* SIMDUP_TEXT_MINHASH64_H */

@@ -56,6 +56,18 @@ simdup_minhash_bits(PG_FUNCTION_ARGS)
 	PG_RETURN_VARBIT_P(bits);
 }
 
+void
+simdup_check_sketch_bits(int a, int b)
+{
+	if (a != b)
+		ereport(ERROR, errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+				errmsg("sketches must have the same number of bits"),
+				errdetail("They have %d and %d.", a, b));
+	if (a == 0)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("sketches must not be empty"));
+}
+
 PG_FUNCTION_INFO_V1(simdup_minhash_bits_resemblance);
 /* minhash_bits_resemblance(a, b) */
 Datum
@@ -66,13 +78,7 @@ simdup_minhash_bits_resemblance(PG_FUNCTION_ARGS)
 	int n = VARBITLEN(a);
 	int distance = 0;
 
-	if (n != VARBITLEN(b))
-		ereport(ERROR, errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
-				errmsg("sketches must have the same number of bits"),
-				errdetail("They have %d and %d.", n, VARBITLEN(b)));
-	if (n == 0)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("sketches must not be empty"));
+	simdup_check_sketch_bits(n, VARBITLEN(b));
 	for (int i = 0; i < (int) VARBITBYTES(a); i++)
 		distance += pg_number_of_ones[VARBITS(a)[i] ^ VARBITS(b)[i]];
 	PG_RETURN_FLOAT8(simdup_agreement_resemblance(distance, n));

@@ -25,6 +25,18 @@ add_content(FunctionCallInfo fcinfo, const SimdupProfile *profile,
 	simdup_features_free(&features);
 }
 
+/* The fingerprint of the content at argument 0. */
+static Datum
+fingerprint_content(FunctionCallInfo fcinfo, const SimdupProfile *profile)
+{
+	SimdupSum sum;
+
+	simdup_sum_init(&sum);
+	if (!PG_ARGISNULL(0))
+		add_content(fcinfo, profile, &sum);
+	return simdup_fingerprint(fcinfo, simdup_sum_finish(&sum), profile->ties);
+}
+
 PG_FUNCTION_INFO_V1(simhash);
 /* simhash(content, n_features, tokenizer, weighting, hash, ties) */
 Datum
@@ -36,12 +48,28 @@ simhash(PG_FUNCTION_ARGS)
 													   .weighting = 3,
 													   .hash = 4,
 													   .ties = 5});
-	SimdupSum sum;
 
-	simdup_sum_init(&sum);
-	if (!PG_ARGISNULL(0))
-		add_content(fcinfo, &profile, &sum);
-	return simdup_fingerprint(fcinfo, simdup_sum_finish(&sum), profile.ties);
+	return fingerprint_content(fcinfo, &profile);
+}
+
+PG_FUNCTION_INFO_V1(simdup_simhash_tokenizer);
+/*
+ * simhash(content, tokenizer_name). NULL is the default tokenizer: simhash(content,
+ * NULL) meant no limit of features before this form existed.
+ */
+Datum
+simdup_simhash_tokenizer(PG_FUNCTION_ARGS)
+{
+	SimdupProfile profile =
+		simdup_get_profile(fcinfo,
+						   (SimdupProfileArgs){.n_features = -1,
+											   .tokenizer =
+												   PG_ARGISNULL(1) ? -1 : 1,
+											   .weighting = -1,
+											   .hash = -1,
+											   .ties = -1});
+
+	return fingerprint_content(fcinfo, &profile);
 }
 
 PG_FUNCTION_INFO_V1(simdup_features);

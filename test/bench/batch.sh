@@ -40,6 +40,11 @@ ratio "clusters of equal rows against distinct ones" \
   "SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM equal', 3, 'connected')" \
   "SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM fps LIMIT $rows', 3, 'connected', 1)" 3
 rows=$((rows * 1000))
+sql -c "CREATE TABLE near AS SELECT hashint8extended(i, 0) & x'ffffff'::bigint AS a, hashint8extended(i, 1) & x'ffffff'::bigint AS b
+  FROM generate_series(1, $rows::bigint) AS i" -c 'VACUUM ANALYZE near'
+ratio "simdup_components of pairs against sorting them" \
+  "SELECT count(*) FROM simdup_components('SELECT a, b FROM near')" \
+  "SELECT count(*) FROM (SELECT a, b FROM near ORDER BY a, b OFFSET 0) AS sorted" 1 "<= 2"
 sql -c 'DROP TABLE fps'
 table_of fps "$rows"
 ratio "simdup_pairs, k = 3, against a scan" "$pairs" "$scan" 1 "<= 8"

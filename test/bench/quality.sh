@@ -59,7 +59,8 @@ load()
   local folder=$1 columns=$2
   sql -c "CREATE TABLE raw ($columns)" \
     -c "\\copy raw FROM '$data/$folder/petitions.csv' (FORMAT csv, HEADER)" \
-    -c 'CREATE TABLE petition AS SELECT id::int, body FROM raw; DROP TABLE raw' \
+    -c "CREATE TABLE petition AS SELECT id::int, body FROM raw; SET client_min_messages = warning; DROP TABLE IF EXISTS raw_title" \
+    -c 'CREATE TABLE raw_title AS SELECT id::int, title FROM raw; DROP TABLE raw' \
     -c 'CREATE TABLE pair (a int, b int, jaccard numeric, shared int, united int)' \
     -c "\\copy pair FROM '$data/$folder/pairs.tsv' (HEADER)" >/dev/null
   sql -v tokenizers="$tokenizers" <<'SQL'
@@ -74,11 +75,68 @@ ANALYZE petition, pair, fingerprint;
 SQL
 }
 
+# second_opinion NAME: print what sketches of minhash_bits say of the pairs within
+# 16 bits, against their texts; from petition (id, body).
+second_opinion()
+{
+  local name=$1
+  sql -v name="$name" <<'SQL'
+CREATE TABLE near AS
+SELECT a, b FROM simdup_pairs('SELECT id, minhash64(body) FROM petition WHERE body IS NOT NULL', 16);
+CREATE TABLE said AS
+SELECT n_bits, shingle_resemblance(x.body, y.body, 4, 'char') AS j,
+       minhash_bits_resemblance(minhash_bits(x.body, n_bits), minhash_bits(y.body, n_bits)) AS s
+FROM near JOIN petition AS x ON x.id = a JOIN petition AS y ON y.id = b, unnest(ARRAY[128, 256, 512, 1024]) AS n_bits;
+SELECT format(E'\n%s: %s pairs within 16 bits of minhash64, texts of %s bytes on average\nrecall, precision', :'name',
+              (SELECT count(*) FROM near), (SELECT round(avg(octet_length(body))) FROM petition));
+SELECT '| n_bits | bytes | mean error | resemblance 0.5 | resemblance 0.8 |';
+SELECT '|---|---|---|---|---|';
+SELECT format('| %s | %s | %s | %s, %s | %s, %s |', n_bits, pg_column_size(minhash_bits('a', n_bits)), round(avg(abs(j - s))::numeric, 3),
+              round(count(*) FILTER (WHERE j >= 0.5 AND s >= 0.5)::numeric / count(*) FILTER (WHERE j >= 0.5), 3),
+              round(count(*) FILTER (WHERE j >= 0.5 AND s >= 0.5)::numeric / count(*) FILTER (WHERE s >= 0.5), 3),
+              round(count(*) FILTER (WHERE j >= 0.8 AND s >= 0.8)::numeric / count(*) FILTER (WHERE j >= 0.8), 3),
+              round(count(*) FILTER (WHERE j >= 0.8 AND s >= 0.8)::numeric / count(*) FILTER (WHERE s >= 0.8), 3))
+FROM said GROUP BY n_bits ORDER BY n_bits;
+DROP TABLE said, near;
+SQL
+}
+
+# titles: the same by titles, which are short, from raw_title (id, title). The
+# truth is the resemblance of their sets of character bigrams, of 0.5 and 0.7.
+titles()
+{
+  sql <<'SQL'
+CREATE TABLE petition AS SELECT id, title AS body FROM raw_title;
+CREATE TABLE pair AS SELECT a::int AS a, b::int AS b, resemblance FROM shingle_pairs('SELECT id, body FROM petition', 2, 0.5, 'char');
+CREATE TABLE fingerprint AS
+SELECT id, 'simhash, word, log' AS kind, simhash(body) AS fp FROM petition
+UNION ALL SELECT id, format('minhash64, %s characters', w), minhash64(body, w) FROM petition, unnest(ARRAY[2, 3, 4]) AS w;
+SELECT format(E'\nChinese titles: %s rows, %s characters on average, %s pairs with Jaccard >= 0.7, %s with >= 0.5\nrecall, precision',
+              (SELECT count(*) FROM petition), (SELECT round(avg(length(body))) FROM petition), count(*) FILTER (WHERE resemblance >= 0.7), count(*))
+FROM pair;
+SELECT '| fingerprint | k = 3 | k = 6 | k = 8 | k = 10 | k = 12 |';
+SELECT '|---|---|---|---|---|---|';
+SELECT format('| %s | %s |', kind, string_agg(cell, ' | ' ORDER BY k))
+FROM (SELECT kind, k, round(count(*) FILTER (WHERE resemblance >= 0.7)::numeric / (SELECT count(*) FROM pair WHERE resemblance >= 0.7), 3)
+             || ', ' || round(count(resemblance)::numeric / count(*), 3) AS cell
+      FROM (SELECT a.kind, a.fp <~> b.fp AS distance, resemblance
+            FROM fingerprint AS a JOIN fingerprint AS b USING (kind)
+            LEFT JOIN pair ON least(pair.a, pair.b) = a.id AND greatest(pair.a, pair.b) = b.id
+            WHERE a.id < b.id AND a.fp <~> b.fp <= 12) AS near, unnest(ARRAY[3, 6, 8, 10, 12]) AS k
+      WHERE distance <= k GROUP BY kind, k) AS cells
+GROUP BY kind ORDER BY kind DESC;
+DROP TABLE petition, pair, fingerprint, raw_title;
+SQL
+}
+
 if [ ! -d "$data/petitions_zh" ]; then
   echo "no petitions beside the checkout: nothing to measure"
   exit 0
 fi
 load petitions_zh 'id text, who text, title text, at text, body text, con text, pro text'
+second_opinion 'Chinese petitions'
 quality 'Chinese petitions'
+titles
 load petitions_us 'id text, petition_id text, title text, body text, created text, signatures text, status text, issues text'
+second_opinion 'English petitions'
 quality 'English petitions'

@@ -24,6 +24,21 @@ ratio "simhash(body) : to_tsvector('simple', body)" \
 ratio 'simhash(body) : md5(body)' \
   'SELECT count(simhash(body)) FROM petition' \
   'SELECT count(md5(body)) FROM petition' 5 '<= 2.5'
+ratio 'minhash64(body) : simhash(body)' \
+  'SELECT count(minhash64(body)) FROM petition' \
+  'SELECT count(simhash(body)) FROM petition' 5 '<= 1.0'
+ratio 'minhash64(body) : md5(body)' \
+  'SELECT count(minhash64(body)) FROM petition' \
+  'SELECT count(md5(body)) FROM petition' 5 '<= 2.0'
+ratio "minhash64(body, 2, 'word') : simhash(body)" \
+  "SELECT count(minhash64(body, 2, 'word')) FROM petition" \
+  'SELECT count(simhash(body)) FROM petition' 3
+ratio 'minhash_bits(body) : minhash64(body)' \
+  'SELECT count(minhash_bits(body)) FROM petition' \
+  'SELECT count(minhash64(body)) FROM petition' 3
+ratio 'minhash64_row(body, 3 fields) : minhash64(body)' \
+  "SELECT count(minhash64_row(body, ARRAY['one', 'two', 'three'])) FROM petition" \
+  'SELECT count(minhash64(body)) FROM petition' 3
 ratio 'simhash_row(body, 3 fields) : simhash(body)' \
   "SELECT count(simhash_row(body, ARRAY['one', 'two', 'three'])) FROM petition" \
   'SELECT count(simhash(body)) FROM petition' 5 '<= 1.3'
@@ -39,7 +54,22 @@ CREATE TABLE feature AS
 SELECT 'feature' || i % 100000 AS feature, (i % 16)::float8 AS weight FROM generate_series(1, 5000000) i;
 VACUUM ANALYZE feature;
 SQL
+sql <<'SQL'
+CREATE TABLE sketch AS SELECT body, minhash_bits(body) AS bits FROM petition LIMIT 2000;
+CREATE TABLE candidate AS
+SELECT a.body AS body_a, b.body AS body_b, a.bits AS bits_a, b.bits AS bits_b
+FROM (SELECT *, row_number() OVER () AS n FROM sketch) AS a JOIN (SELECT *, row_number() OVER () AS n FROM sketch) AS b ON (a.n + 7) % 2000 = b.n,
+  generate_series(1, 5);
+VACUUM ANALYZE candidate;
+SQL
+rows=10000
+ratio 'shingle_resemblance(a, b) : minhash_bits_resemblance' \
+  "SELECT sum(shingle_resemblance(body_a, body_b, 4, 'char')) FROM candidate" \
+  'SELECT sum(minhash_bits_resemblance(bits_a, bits_b)) FROM candidate' 3
 rows=5000000
+ratio 'minhash64_agg(feature) : sum(length(feature))' \
+  'SELECT minhash64_agg(feature) FROM feature' \
+  'SELECT sum(length(feature)) FROM feature' 3
 ratio 'simhash_agg(feature, weight) : sum(weight)' \
   'SELECT simhash_agg(feature, weight) FROM feature' \
   'SELECT sum(weight) FROM feature' 3

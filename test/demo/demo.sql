@@ -231,6 +231,8 @@ RETURNING id, repeats, distance, shorten(content, :room - 12) AS content;
 \timing off
 \echo
 
+\ir compare.sql
+
 \if :own
   \echo 'Next: make demo DATA=/path/to/your.csv for rows of your own; README.md goes further than this.'
 \else

@@ -94,5 +94,8 @@ SELECT simhash_agg('a', 1, 'md5');
 SELECT simhash_agg(h, 1) FROM (VALUES (b'1'::varbit), (b'01')) v (h);
 \echo :SQLSTATE
 SELECT simhash_agg(b'1'::varbit, -1);
+SELECT length(simhash_agg(repeat('01', 32768)::varbit, 1));
+SELECT simhash_agg(repeat('0', 65537)::varbit, 1);
+\echo :SQLSTATE
 
 DROP TABLE word, serial_result;

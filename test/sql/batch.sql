@@ -98,6 +98,23 @@ GROUP BY kinds.kind ORDER BY kinds.kind COLLATE "C";
 SELECT size, max(distance) FROM simdup_clusters('SELECT g, ((1::bigint << g) - 1)::simhash64 FROM generate_series(0, 20) g', 2, 'connected') GROUP BY size;
 SELECT size, max(distance) FROM simdup_clusters('SELECT g, ((1::bigint << g) - 1)::simhash64 FROM generate_series(0, 5) g', 3, 'connected') GROUP BY size;
 SELECT size, max(distance) FROM simdup_clusters('SELECT g, ((1::bigint << g) - 1)::simhash64 FROM generate_series(0, 20) g', 2) GROUP BY size;
+-- components of any pairs: of those of simdup_pairs, in query order, the connected clusters
+SELECT kind, count(*) AS rows, count(*) FILTER (WHERE c.size = m.size) AS same_sizes, count(DISTINCT (c.cluster, m.cluster)) = count(DISTINCT m.cluster) AS same_clusters
+FROM (VALUES ('copies'), ('dense'), ('skewed')) AS kinds(kind),
+  simdup_components(format('SELECT * FROM simdup_pairs($q$SELECT id, fp FROM rows WHERE kind = %L ORDER BY id$q$, 4)', kind)) AS m
+  FULL JOIN simdup_clusters(format('SELECT id, fp FROM rows WHERE kind = %L ORDER BY id', kind), 4, 'connected') AS c USING (key)
+GROUP BY kind ORDER BY kind COLLATE "C";
+SELECT * FROM simdup_components('VALUES (7, 3), (1, 1), (3, 9), (5, 4), (9, 7)') ORDER BY key;
+SELECT * FROM simdup_components($$VALUES ('b', 'a'), ('c', repeat('x', 3)), ('xxx', 'b')$$, NULL::text) ORDER BY key COLLATE "C";
+SELECT * FROM simdup_components($$VALUES (1.0, 2.0), (2.00, 3.0), (4.0, 4.0)$$, NULL::numeric) ORDER BY key;
+SELECT count(*), count(DISTINCT cluster), max(size), sum(key) FROM simdup_components('SELECT g, g + 1 FROM generate_series(1, 300000) g WHERE g % 3 > 0');
+SELECT * FROM simdup_components('SELECT 1, 2 WHERE false');
+SELECT * FROM simdup_components(NULL);
+SELECT * FROM simdup_components('SELECT 1, NULL::integer');
+SELECT * FROM simdup_components('SELECT 1, 2::bigint');
+SELECT * FROM simdup_components('SELECT 1');
+SELECT * FROM simdup_components($$SELECT 'a'::text, 'b'::text$$);
+SELECT * FROM simdup_components($$SELECT '1'::json, '2'::json$$, NULL::json);
 
 -- new against old: what all pairs have, without the old ones
 CREATE TABLE by_new AS SELECT least(a, b) AS a, greatest(a, b) AS b, distance FROM simdup_new_pairs(

@@ -137,3 +137,45 @@ SELECT minhash_bits('a', 63);
 SELECT minhash_bits('a', 8193);
 SELECT minhash_bits_resemblance(B'1', B'11');
 SELECT minhash_bits_resemblance(B'', B'');
+
+-- candidates verified by sketches in place of texts
+CREATE TABLE letter AS
+SELECT i AS id, (SELECT string_agg(CASE WHEN j % 30 = i % 6 THEN 'other' || i ELSE 'word' || j * (i / 6 + 1) END, ' ') FROM generate_series(1, 60) AS j) AS content FROM generate_series(1, 60) AS i;
+ALTER TABLE letter ADD fp simhash64 GENERATED ALWAYS AS (minhash64(content)) STORED, ADD bits varbit GENERATED ALWAYS AS (minhash_bits(content, 1000)) STORED;
+CREATE TABLE by_sketch AS SELECT * FROM simdup_verified_pairs('SELECT id, fp, bits FROM letter', 10, 0.7);
+SELECT count(*) > 40 AS many,
+       bool_and(s.resemblance = minhash_bits_resemblance(a.bits, b.bits)) AS as_sketches,
+       bool_and(s.distance = a.fp <~> b.fp AND s.distance <= 10) AS near
+FROM by_sketch AS s JOIN letter AS a ON a.id = s.a JOIN letter AS b ON b.id = s.b;
+SELECT count(*) AS missing FROM letter AS a JOIN letter AS b ON a.id < b.id
+WHERE a.fp <~> b.fp <= 10 AND minhash_bits_resemblance(a.bits, b.bits) >= 0.7 AND NOT EXISTS (SELECT FROM by_sketch AS s WHERE (s.a, s.b) = (a.id, b.id));
+SELECT max(abs(resemblance - shingle_resemblance(a.content, b.content, 4, 'char'))) < 0.15 AS near_the_truth
+FROM by_sketch AS s JOIN letter AS a ON a.id = s.a JOIN letter AS b ON b.id = s.b;
+SELECT count(*) FROM simdup_verified_pairs('SELECT id::text, fp, bits FROM letter', 10, 0.7, 4, 'word', NULL::text);
+SELECT * FROM simdup_verified_pairs('SELECT id, fp, minhash_bits(content, 64 + id) FROM letter');
+SELECT * FROM simdup_verified_pairs('SELECT id, fp, B''''::varbit FROM letter');
+SELECT * FROM shingle_pairs('SELECT id, bits FROM letter');
+DROP TABLE letter, by_sketch;
+
+-- why two texts are near or not
+SELECT distance, round(chance::numeric, 20) AS chance, resemblance, round(a_in_b::numeric, 3) AS a_in_b, round(b_in_a::numeric, 3) AS b_in_a, shared, only_a, only_b
+FROM simdup_explain('Mend the lamp!', 'MEND the lamps', 'minhash64') \gx
+SELECT shared, only_a, only_b FROM simdup_explain('The rose is "red"', 'the rose is blue', 'minhash64', 2, 'word');
+SELECT distance, chance, resemblance, shared, only_a, only_b FROM simdup_explain('***', 'a rose', 'minhash64') \gx
+SELECT e.distance = minhash64(a) <~> minhash64(b) AS minhash64, s.distance = simhash(a) <~> simhash(b) AS simhash, s.resemblance = e.resemblance AS same_resemblance,
+       s.shared::text = d.shared::text AND s.distance = d.distance AND s.chance = d.chance AS same_as_before
+FROM (VALUES ('the rose is a rose', 'The tulip is a rose')) AS t(a, b),
+  simdup_explain(a, b, 'minhash64') AS e, simdup_explain(a, b, 'simhash') AS s, simdup_explain(a, b) AS d;
+-- letters on other matters share their frequent words: a small distance is no wonder with simhash
+SELECT fingerprint, distance, chance > 1e-3 AS by_chance, resemblance < 0.5 AS unlike
+FROM (VALUES ('I am writing to you because of the state of the road in front of our house, and I would like to know what is going to be done about it.
+               We have been told that it is on the list of the works of this year, but it is the end of the year and there is nothing to be seen of it.',
+              'We would like to know what is to be done about the noise of the bar at the end of our street, and I am writing to you as it is not the first
+               time. It was on the list of the meeting of the council in the spring, but we have been told nothing of it, and that is the state of it.')) AS t(a, b),
+  unnest(ARRAY['simhash', 'minhash64']) AS fingerprint, simdup_explain(a, b, fingerprint);
+-- a copy with a small change is near, by both kinds of fingerprint
+SELECT distance, chance < 1e-9 AS no_chance
+FROM (SELECT 'I am writing to you because of the state of the road in front of our house, and I would like to know what is going to be done about it.' AS a) AS t,
+  simdup_explain(a, replace(a, 'road', 'lane'), 'minhash64');
+SELECT simdup_explain('a', 'b', 'md5');
+SELECT simdup_explain('a', 'b', 'minhash64', 0);

@@ -33,7 +33,7 @@ INSERT INTO input VALUES
   (17, '0x0123456789abcd'), (18, '+123456789abcdef'), (19, '-123456789abcdef'),
   (20, '0123_4567_89abcd'), (21, '01234567-89abcdef'), (22, 'null'),
   (23, '0123456789abcdé'), (24, repeat('f', 1000)), (25, '0123456789ABCDEF');
-SELECT id, left(outcome(format('SELECT %L::simhash64', str)), 100) AS outcome
+SELECT id, left(split_part(outcome(format('SELECT %L::simhash64', str)), ' | A fingerprint is 16', 1), 100) AS outcome
 FROM input ORDER BY id;
 
 -- from 16 on the same answers come softly

@@ -111,6 +111,13 @@ is( answer('SELECT id, repeats, distance FROM petition WHERE id > 2000 ORDER BY 
 is( answer(q{SELECT count(*) FROM petition WHERE id < 2000 AND repeats IS NOT NULL}),
 	'0', 'earlier petitions are not');
 
+# The two fingerprints side by side: minhash64 finds more and errs less.
+is( answer(q{SELECT fingerprint, within, round(recall, 3), round(precision, 3), "other place only" FROM quality ORDER BY within, fingerprint}),
+	"minhash64|3|0.457|1.000|6\nsimhash|3|0.354|1.000|3\nminhash64|8|0.921|1.000|15\nsimhash|8|0.835|0.992|13\n"
+	  . "minhash64|10|0.945|1.000|15\nsimhash|10|0.906|0.970|15",
+	'recall and precision of both fingerprints');
+like($output, qr/^Recommended: minhash64 within 8/m, 'the demo recommends one');
+
 # Groups and distances of the report, against a plain closure of all pairs.
 sub check_report
 {

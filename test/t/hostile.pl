@@ -120,6 +120,7 @@ my %statements = (
 	'simdup_pairs' => q{SELECT * FROM ext.simdup_pairs('SELECT id, fp FROM data.doc', 8) ORDER BY 1, 2},
 	'simdup_new_pairs' => q{SELECT * FROM ext.simdup_new_pairs('SELECT id, fp FROM data.doc LIMIT 4', 'SELECT id, fp FROM data.doc OFFSET 4', 8) ORDER BY 1, 2},
 	'simdup_clusters' => q{SELECT * FROM ext.simdup_clusters('SELECT id, fp FROM data.doc', 8) ORDER BY 1},
+	'simdup_components' => q{SELECT * FROM ext.simdup_components('SELECT id, id FROM data.doc') ORDER BY 1},
 	'simdup_clusters, leader' => q{SELECT * FROM ext.simdup_clusters('SELECT body, fp FROM data.doc', 8, 'leader', NULL::pg_catalog.text) ORDER BY 1},
 	'simdup_evaluate' => q{SELECT * FROM ext.simdup_evaluate('SELECT id, 3 FROM data.doc', 'VALUES (1, 2), (3, 1)')},
 	'simdup_evaluate, text' => q{SELECT * FROM ext.simdup_evaluate('SELECT body, body FROM data.doc', 'SELECT body, body FROM data.doc')},

@@ -1,6 +1,6 @@
 /*
  * bitmap.c
- *	  The window of class representatives against document 000's loop.
+ *	  The window of class representatives against a plain loop.
  */
 #include "core/bitmap.h"
 #include "core/hamming.h"

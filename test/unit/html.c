@@ -6,7 +6,7 @@
 #include "core/html.h"
 #include "tap.h"
 
-/* UTF-8; U+2022 stands for a character that the encoding lacks. */
+/* UTF-8, as if the encoding lacked U+2022. */
 static size_t
 encode(void *arg, uint32_t c, char *out)
 {

@@ -22,7 +22,7 @@ is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c & 0x80);
 }
 
-/* Letters and whatever is not ASCII in runs; any other byte by itself. */
+/* Runs of letters and of bytes that are not ASCII; other bytes alone. */
 static int
 find_toy(void *arg, const char *text, size_t len, SimdupBreak *breaks)
 {

@@ -32,8 +32,8 @@ plain_signs(__int128 counters[64], bool ties)
 }
 
 /*
- * n random features with weights up to 2^bits, in two sums and a set of plain
- * counters that are merged at the end; some features come and go.
+ * n random features with weights up to 2^bits. Two sums and a set of plain
+ * counters take them, and are merged at the end. Some features come and go.
  */
 static bool
 check(int n, int bits, bool few_hashes)

@@ -60,22 +60,8 @@ read_root(Relation index, int tree, int level, int mode, int *root_level)
 }
 
 /*
- * A writer has come to a marked page: it adds the missing link. Else it could
- * go on to the right half and split that, which has no link itself.
- */
-static bool
-finish_split(Relation index, Buffer buffer)
-{
-	if ((hamming_opaque(BufferGetPage(buffer))->flags &
-		 HAMMING_INCOMPLETE_SPLIT) == 0)
-		return false;
-	simdup_hamming_finish_split(index, buffer);
-	return true;
-}
-
-/*
- * From a locked page to the one on its level that holds the key. Invalid if
- * a split had to be finished: the buffer is released then.
+ * From a locked page to the one on its level that holds the key, or to a
+ * marked one before it if the lock is exclusive.
  */
 static Buffer
 move_right(Relation index, Buffer buffer, int tree, int level,
@@ -83,22 +69,24 @@ move_right(Relation index, Buffer buffer, int tree, int level,
 {
 	for (;;)
 	{
-		if (mode == BUFFER_LOCK_EXCLUSIVE && finish_split(index, buffer))
-			return InvalidBuffer;
-		if (hamming_below_high_key(BufferGetPage(buffer), key))
+		Page page = BufferGetPage(buffer);
+
+		if (hamming_below_high_key(page, key) ||
+			(mode == BUFFER_LOCK_EXCLUSIVE && hamming_is_marked(page)))
 			return buffer;
 		buffer = simdup_hamming_step_right(index, buffer, mode, tree, level);
 	}
 }
 
-/* As simdup_hamming_descend, but Invalid after a split was finished. */
-static Buffer
-try_descend(Relation index, int tree, const SimdupEntry *key, int level,
-			int mode)
+Buffer
+simdup_hamming_descend(Relation index, int tree, const SimdupEntry *key,
+					   int level, int mode)
 {
 	int at;
-	Buffer buffer = read_root(index, tree, level, mode, &at);
+	Buffer buffer;
 
+	CHECK_FOR_INTERRUPTS();
+	buffer = read_root(index, tree, level, mode, &at);
 	for (;;)
 	{
 		Page page;
@@ -116,18 +104,4 @@ try_descend(Relation index, int tree, const SimdupEntry *key, int level,
 		LockBuffer(buffer, at == level ? mode : BUFFER_LOCK_SHARE);
 		simdup_hamming_check_page(index, buffer, tree, at);
 	}
-}
-
-Buffer
-simdup_hamming_descend(Relation index, int tree, const SimdupEntry *key,
-					   int level, int mode)
-{
-	Buffer buffer;
-
-	do
-	{
-		CHECK_FOR_INTERRUPTS();
-		buffer = try_descend(index, tree, key, level, mode);
-	} while (buffer == InvalidBuffer);
-	return buffer;
 }

@@ -25,17 +25,17 @@
 #define HAMMING_MUTUAL_STRATEGY 4	/* simhash_ball ~= simhash_ball */
 #define HAMMING_N_STRATEGIES 4
 
-/* Called once, when the module is loaded. */
+/* options.c: the first is called once, when the module is loaded */
 extern void simdup_hamming_init(void);
-
+extern bytea *simdup_hamming_options(Datum options, bool validate);
 /* The column's value as a fingerprint. */
 extern uint64 simdup_hamming_fingerprint(Relation index, Datum value);
 
 /* descend.c: the child of an inner page whose range holds the key */
 extern int simdup_hamming_find_child(Page page, const SimdupEntry *key);
 /*
- * The locked page of a level whose range holds the key; never a marked one
- * where it is locked exclusively.
+ * The locked page of a level whose range holds the key. Where the lock is
+ * exclusive, a marked page on the way is returned instead: see split.c.
  */
 extern Buffer simdup_hamming_descend(Relation index, int tree,
 									 const SimdupEntry *key, int level,
@@ -58,8 +58,13 @@ extern void simdup_hamming_insert_entry(Relation index, int tree,
 /* split.c: part a full leaf to make room; releases the buffer */
 extern void simdup_hamming_split_leaf(Relation index, Buffer buffer,
 									  const SimdupEntry *entry);
-/* Give the parent the link that it lacks; releases the buffer. */
-extern void simdup_hamming_finish_split(Relation index, Buffer buffer);
+/*
+ * The page of a level whose range holds the key, locked exclusively and not
+ * marked.
+ */
+extern Buffer simdup_hamming_descend_to_write(Relation index, int tree,
+											  const SimdupEntry *key,
+											  int level);
 
 /* scan.c */
 extern IndexScanDesc simdup_hamming_begin_scan(Relation index, int n_keys,

@@ -6,60 +6,13 @@
 #include "compat.h"
 
 #include "access/amapi.h"
-#include "access/reloptions.h"
 #include "commands/progress.h"
 #include "commands/vacuum.h"
 #include "fmgr.h"
 #include "utils/index_selfuncs.h"
-#include "utils/rel.h"
 
 #include "index/hamming/build.h"
 #include "index/hamming/hamming.h"
-#include "type/simhash64.h"
-
-/* Kinds of reloptions get their numbers when the module is loaded. */
-static relopt_kind option_kind;
-
-void
-simdup_hamming_init(void)
-{
-	option_kind = add_reloption_kind();
-	add_int_reloption(option_kind, "fillfactor",
-					  "How full leaves are made when the index is built, in "
-					  "percent",
-					  HAMMING_DEFAULT_FILLFACTOR, HAMMING_MIN_FILLFACTOR, 100,
-					  AccessExclusiveLock);
-}
-
-static bytea *
-hamming_options(Datum options, bool validate)
-{
-	static const relopt_parse_elt table[] = {
-		{"fillfactor", RELOPT_TYPE_INT, offsetof(HammingOptions, fillfactor)}};
-
-	return (bytea *) build_reloptions(options, validate, option_kind,
-									  sizeof(HammingOptions), table,
-									  lengthof(table));
-}
-
-int
-simdup_hamming_fillfactor(Relation index)
-{
-	HammingOptions *options = (HammingOptions *) index->rd_options;
-
-	return options == NULL ? HAMMING_DEFAULT_FILLFACTOR : options->fillfactor;
-}
-
-uint64
-simdup_hamming_fingerprint(Relation index, Datum value)
-{
-	FmgrInfo *function;
-
-	if (!OidIsValid(index_getprocid(index, 1, HAMMING_FINGERPRINT_PROC)))
-		return DatumGetSimhash64(value);
-	function = index_getprocinfo(index, 1, HAMMING_FINGERPRINT_PROC);
-	return DatumGetSimhash64(FunctionCall1(function, value));
-}
 
 static char *
 phase_name(int64 phase)
@@ -105,7 +58,7 @@ simdup_hamming_handler(PG_FUNCTION_ARGS)
 	am->ambulkdelete = simdup_hamming_bulk_delete;
 	am->amvacuumcleanup = simdup_hamming_cleanup;
 	am->amcostestimate = simdup_hamming_cost;
-	am->amoptions = hamming_options;
+	am->amoptions = simdup_hamming_options;
 	am->ambuildphasename = phase_name;
 	am->amvalidate = simdup_hamming_validate;
 	am->ambeginscan = simdup_hamming_begin_scan;

@@ -89,8 +89,7 @@ simdup_hamming_insert_entry(Relation index, int tree, const SimdupEntry *entry)
 {
 	for (;;)
 	{
-		Buffer buffer = simdup_hamming_descend(index, tree, entry, 0,
-											   BUFFER_LOCK_EXCLUSIVE);
+		Buffer buffer = simdup_hamming_descend_to_write(index, tree, entry, 0);
 
 		if (hamming_count(BufferGetPage(buffer)) < HAMMING_LEAF_CAPACITY)
 		{

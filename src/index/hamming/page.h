@@ -131,6 +131,12 @@ hamming_is_leaf(Page page)
 }
 
 static inline bool
+hamming_is_marked(Page page)
+{
+	return (hamming_opaque(page)->flags & HAMMING_INCOMPLETE_SPLIT) != 0;
+}
+
+static inline bool
 hamming_is_last(Page page)
 {
 	return hamming_opaque(page)->right == InvalidBlockNumber;

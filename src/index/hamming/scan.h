@@ -67,10 +67,12 @@ typedef struct HammingScan
 	HammingOrder *order; /* NULL where no order is asked for */
 } HammingScan;
 
-/* scan.c: walk from the start, for `search` if there is one */
+/* matches.c: walk from the start, for `search` if there is one */
 extern void simdup_hamming_begin_search(IndexScanDesc scan);
 /* Go on to the next leaf with matches; false at the end. */
 extern bool simdup_hamming_next_matches(IndexScanDesc scan);
+/* Let go of the leaf whose matches were returned. */
+extern void simdup_hamming_release_pin(HammingScan *state);
 
 /* nearest.c */
 extern void simdup_hamming_begin_order(IndexScanDesc scan);

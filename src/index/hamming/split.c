@@ -98,10 +98,23 @@ simdup_hamming_split_leaf(Relation index, Buffer buffer,
 	insert_link(index, buffer);
 }
 
-void
-simdup_hamming_finish_split(Relation index, Buffer buffer)
+/*
+ * A writer that comes to a marked page adds the missing link. Else it could
+ * go on to the right half and split that, which has no link itself.
+ */
+Buffer
+simdup_hamming_descend_to_write(Relation index, int tree,
+								const SimdupEntry *key, int level)
 {
-	insert_link(index, buffer);
+	for (;;)
+	{
+		Buffer buffer = simdup_hamming_descend(index, tree, key, level,
+											   BUFFER_LOCK_EXCLUSIVE);
+
+		if (!hamming_is_marked(BufferGetPage(buffer)))
+			return buffer;
+		insert_link(index, buffer);
+	}
 }
 
 /* The root has been split: a new one above its halves. */
@@ -221,9 +234,8 @@ insert_link(Relation index, Buffer buffer)
 		make_root(index, buffer);
 		return;
 	}
-	parent_buffer =
-		simdup_hamming_descend(index, opaque->tree, &low, opaque->level + 1,
-							   BUFFER_LOCK_EXCLUSIVE);
+	parent_buffer = simdup_hamming_descend_to_write(index, opaque->tree, &low,
+													opaque->level + 1);
 	parent = BufferGetPage(parent_buffer);
 	position = simdup_hamming_find_child(parent, &low) + 1;
 	if (hamming_child(parent, position - 1) != BufferGetBlockNumber(buffer))

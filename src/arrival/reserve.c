@@ -1,0 +1,130 @@
+/*
+ * reserve.c
+ *	  Room in the lock table, shared out among the arrivals of all sessions.
+ *
+ * The lock table has max_locks_per_transaction entries for each session and
+ * prepared transaction, in common. Each transaction may fill a quarter of its
+ * own entries. For more it takes portions of a reserve, which is five eighths
+ * of the lock table. A portion is a lock itself, so no two transactions have
+ * the same one. One transaction gets a fifth of the reserve at most. So all
+ * arrivals of all sessions together never fill more than seven eighths of the
+ * lock table.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "access/transam.h"
+#include "access/twophase.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "storage/lock.h"
+#include "storage/proc.h"
+
+#include "arrival/arrival.h"
+
+#define MAX_PORTIONS 128
+#define MAX_PORTIONS_HELD (MAX_PORTIONS / 5)
+
+/* What this transaction has: numbers of portions, in the order of taking. */
+static FullTransactionId transaction;
+static int locks_taken;
+static int n_held;
+static int held[MAX_PORTIONS_HELD];
+
+static int64
+reserve_size(void)
+{
+	return (int64) max_locks_per_xact * (MaxBackends + max_prepared_xacts) * 5 /
+		   8;
+}
+
+static int
+portion_size(void)
+{
+	return (int) Max(max_locks_per_xact / 2, reserve_size() / MAX_PORTIONS);
+}
+
+static void
+set_portion_tag(LOCKTAG *tag, int portion)
+{
+	/* the lock table serves all databases, so the portions belong to none */
+	SET_LOCKTAG_ADVISORY(*tag, InvalidOid, InvalidOid, portion,
+						 ARRIVAL_PORTION_TAG);
+}
+
+/*
+ * A new transaction has nothing. The rollback of a savepoint gives back the
+ * portions that were taken last. The count of locks stays: the transaction
+ * asks for the reserve earlier then.
+ */
+static void
+forget_what_is_gone(void)
+{
+	FullTransactionId current = GetTopFullTransactionId();
+	LOCKTAG tag;
+
+	if (!FullTransactionIdEquals(transaction, current))
+	{
+		transaction = current;
+		locks_taken = 0;
+		n_held = 0;
+	}
+	while (n_held > 0)
+	{
+		set_portion_tag(&tag, held[n_held - 1]);
+		if (SIMDUP_LOCK_HELD(&tag, ExclusiveLock))
+			break;
+		n_held--;
+	}
+}
+
+/* Take a portion that is free, until the transaction ends; false if none is. */
+static bool
+take_portion(void)
+{
+	int n = (int) Min(reserve_size() / portion_size(), MAX_PORTIONS);
+
+	if (n_held >= Min(Max(n / 5, 1), MAX_PORTIONS_HELD))
+		return false;
+	/* sessions begin at different places, so that most find one at once */
+	for (int i = 0; i < n; i++)
+	{
+		int portion = (int) (((uint32) MyProcPid * 37 + n_held + i) % n);
+		LOCKTAG tag;
+
+		set_portion_tag(&tag, portion);
+		if (!SIMDUP_LOCK_HELD(&tag, ExclusiveLock) &&
+			LockAcquire(&tag, ExclusiveLock, false, true) == LOCKACQUIRE_OK)
+		{
+			held[n_held++] = portion;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* May this transaction take n more locks? Takes portions for them. */
+bool
+simdup_arrival_reserve(int n)
+{
+	int room;
+
+	forget_what_is_gone();
+	/* a portion costs an entry of its own */
+	room = max_locks_per_xact / 4 + n_held * (portion_size() - 1);
+	while (room < locks_taken + n)
+	{
+		if (!take_portion())
+			return false;
+		room += portion_size() - 1;
+	}
+	return true;
+}
+
+/* Take a lock for which there is room. */
+void
+simdup_arrival_acquire(const LOCKTAG *tag, LOCKMODE mode)
+{
+	if (LockAcquire(tag, mode, false, false) == LOCKACQUIRE_OK)
+		locks_taken++;
+}

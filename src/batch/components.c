@@ -1,0 +1,145 @@
+/*
+ * components.c
+ *	  simdup_components: which keys the pairs of a query connect.
+ *
+ * Keys get numbers as they come, and union-find over the numbers forgets each
+ * pair at once. So memory grows with the keys, some 40 bytes each, and not with
+ * the pairs. The smallest number of a component is its first key.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "core/unionfind.h"
+#include "server/arguments.h"
+#include "server/keynumbers.h"
+#include "server/progress.h"
+#include "server/query.h"
+#include "server/result.h"
+
+typedef struct Components
+{
+	MemoryContext context;
+	MemoryContext row_context;
+	SimdupKeys *keys;
+	SimdupKeyNumbers *numbers;
+	uint32 *parent; /* by number */
+	uint32 n;
+	Size capacity;
+	int64 n_pairs;
+} Components;
+
+/* A SimdupColumnCheck. */
+static void
+check_columns(void *arg, TupleDesc columns, const char *argument)
+{
+	Components *components = arg;
+	Oid type;
+
+	if (columns->natts < 2 || TupleDescAttr(columns, 0)->atttypid !=
+								  TupleDescAttr(columns, 1)->atttypid)
+		simdup_wrong_columns(argument, columns,
+							 "the two keys of a pair, of one type, and anything after them");
+	type = TupleDescAttr(columns, 0)->atttypid;
+	simdup_keys_expect(components->keys, type, argument);
+}
+
+/* The number of a key, which is a component of its own when it is new. */
+static uint32
+number_of(Components *components, Datum key, bool isnull)
+{
+	uint32 number = simdup_keynumbers_get(components->numbers, key, isnull);
+
+	if (number < components->n)
+		return number;
+	if (number == components->capacity)
+	{
+		components->capacity *= 2;
+		components->parent =
+			repalloc_huge(components->parent,
+						  components->capacity * sizeof(uint32));
+	}
+	components->parent[number] = number;
+	return components->n++;
+}
+
+/* A SimdupRowSink. */
+static void
+add_pair(void *arg, TupleTableSlot *row)
+{
+	Components *components = arg;
+	MemoryContext old = MemoryContextSwitchTo(components->row_context);
+	uint32 a;
+	uint32 b;
+
+	slot_getallattrs(row);
+	a = number_of(components, row->tts_values[0], row->tts_isnull[0]);
+	b = number_of(components, row->tts_values[1], row->tts_isnull[1]);
+	simdup_components_join(components->parent, a, b);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(components->row_context);
+	simdup_progress_done(++components->n_pairs);
+}
+
+static void
+put_components(Components *components, ReturnSetInfo *result)
+{
+	uint32 n = components->n;
+	uint32 *sizes =
+		MemoryContextAllocExtended(components->context,
+								   ((Size) n + 1) * sizeof(uint32),
+								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+
+	simdup_progress_phase("writing", n);
+	for (uint32 i = 0; i < n; i++)
+		sizes[simdup_component_root(components->parent, i)]++;
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint32 root = simdup_component_root(components->parent, i);
+		Datum values[3];
+		bool nulls[3] = {false, false, false};
+
+		CHECK_FOR_INTERRUPTS();
+		values[0] = simdup_keys_get(components->keys, i, 0);
+		values[1] = simdup_keys_get(components->keys, root, 1);
+		values[2] = Int64GetDatum((int64) sizes[root]);
+		simdup_put_result(result, values, nulls);
+		simdup_progress_done(i);
+	}
+}
+
+PG_FUNCTION_INFO_V1(simdup_components);
+/* simdup_components(query [, key_type]) */
+Datum
+simdup_components(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = simdup_begin_result(fcinfo);
+	Oid key_type = simdup_key_type_argument(fcinfo, 1);
+	Components components = {.capacity = 1024};
+	MemoryContext old;
+
+	if (simdup_has_null(fcinfo, 1))
+		return (Datum) 0;
+	components.context =
+		AllocSetContextCreate(CurrentMemoryContext, "simdup components",
+							  ALLOCSET_DEFAULT_SIZES);
+	components.row_context =
+		AllocSetContextCreate(components.context, "simdup row",
+							  ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(components.context);
+	simdup_progress_begin(get_func_name(fcinfo->flinfo->fn_oid));
+	components.keys = simdup_keys_begin(key_type);
+	components.numbers = simdup_keynumbers_begin(components.keys, key_type);
+	components.parent = palloc(components.capacity * sizeof(uint32));
+	simdup_progress_phase("reading", 0);
+	simdup_run_query(text_to_cstring(PG_GETARG_TEXT_PP(0)), "query",
+					 check_columns, add_pair, &components);
+	put_components(&components, result);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(components.context);
+	return (Datum) 0;
+}

@@ -1,0 +1,59 @@
+/*
+ * options.c
+ *	  What CREATE INDEX says about a hamming index: its options, and how its
+ *	  operator class makes fingerprints of the column's values.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "access/reloptions.h"
+#include "fmgr.h"
+#include "utils/rel.h"
+
+#include "index/hamming/build.h"
+#include "index/hamming/hamming.h"
+#include "type/simhash64.h"
+
+/* Kinds of reloptions get their numbers when the module is loaded. */
+static relopt_kind option_kind;
+
+void
+simdup_hamming_init(void)
+{
+	option_kind = add_reloption_kind();
+	add_int_reloption(option_kind, "fillfactor",
+					  "How full leaves are made when the index is built, in "
+					  "percent",
+					  HAMMING_DEFAULT_FILLFACTOR, HAMMING_MIN_FILLFACTOR, 100,
+					  AccessExclusiveLock);
+}
+
+bytea *
+simdup_hamming_options(Datum options, bool validate)
+{
+	static const relopt_parse_elt table[] = {
+		{"fillfactor", RELOPT_TYPE_INT, offsetof(HammingOptions, fillfactor)}};
+
+	return (bytea *) build_reloptions(options, validate, option_kind,
+									  sizeof(HammingOptions), table,
+									  lengthof(table));
+}
+
+int
+simdup_hamming_fillfactor(Relation index)
+{
+	HammingOptions *options = (HammingOptions *) index->rd_options;
+
+	return options == NULL ? HAMMING_DEFAULT_FILLFACTOR : options->fillfactor;
+}
+
+uint64
+simdup_hamming_fingerprint(Relation index, Datum value)
+{
+	FmgrInfo *function;
+
+	if (!OidIsValid(index_getprocid(index, 1, HAMMING_FINGERPRINT_PROC)))
+		return DatumGetSimhash64(value);
+	function = index_getprocinfo(index, 1, HAMMING_FINGERPRINT_PROC);
+	return DatumGetSimhash64(FunctionCall1(function, value));
+}

@@ -1,0 +1,131 @@
+/*
+ * corpus.c
+ *	  The terms of all texts of a query, with their document frequencies.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include <math.h>
+
+#include "catalog/pg_collation.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/tuplesort.h"
+
+#include "server/arguments.h"
+#include "server/query.h"
+#include "terms/corpus.h"
+#include "terms/lexicon.h"
+
+/* Each document adds each of its terms once, so that runs of equal ones count. */
+typedef struct Corpus
+{
+	const text *tokenizer; /* its name: the query may use up other ones */
+	Tuplesortstate *sort;
+	int64 n_documents;
+	MemoryContext row_context;
+} Corpus;
+
+static void
+check_corpus_columns(void *arg pg_attribute_unused(), TupleDesc columns,
+					 const char *argument)
+{
+	if (columns->natts != 1 ||
+		!simdup_is_text_type(TupleDescAttr(columns, 0)->atttypid))
+		simdup_wrong_columns(argument, columns, "one column of type text");
+}
+
+static void
+add_corpus_row(void *arg, TupleTableSlot *row)
+{
+	Corpus *corpus = arg;
+	MemoryContext old;
+	SimdupFeatures features;
+
+	slot_getallattrs(row);
+	if (row->tts_isnull[0])
+		return;
+	old = MemoryContextSwitchTo(corpus->row_context);
+	features = simdup_term_features(DatumGetTextPP(row->tts_values[0]),
+									simdup_parse_tokenizer(corpus->tokenizer));
+	corpus->n_documents += features.count > 0;
+	for (size_t i = 0; i < features.count; i++)
+	{
+		const SimdupFeature *feature = &features.features[i];
+
+		CHECK_FOR_INTERRUPTS();
+		tuplesort_putdatum(corpus->sort,
+						   PointerGetDatum(simdup_utf8_to_text(feature->bytes,
+															   feature->len)),
+						   false);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(corpus->row_context);
+}
+
+/* Walk the sorted terms: a run is one term, its length the documents. */
+static void
+count_terms(Corpus *corpus, SimdupTermSink sink, void *arg)
+{
+	StringInfoData last;
+	int64 n = 0;
+	Datum value;
+	bool isnull;
+	bool more;
+
+	initStringInfo(&last);
+	do
+	{
+		text *term = NULL;
+
+		CHECK_FOR_INTERRUPTS();
+		more = simdup_tuplesort_getdatum(corpus->sort, &value, &isnull);
+		if (more)
+			term = DatumGetTextPP(value);
+		if (n > 0 && (!more || VARSIZE_ANY_EXHDR(term) != (Size) last.len ||
+					  memcmp(VARDATA_ANY(term), last.data, last.len) != 0))
+		{
+			text *counted = cstring_to_text_with_len(last.data, last.len);
+
+			sink(arg, counted, n,
+				 log((double) corpus->n_documents / (double) n));
+			pfree(counted);
+			n = 0;
+		}
+		if (more && n++ == 0)
+		{
+			resetStringInfo(&last);
+			appendBinaryStringInfo(&last, VARDATA_ANY(term),
+								   VARSIZE_ANY_EXHDR(term));
+		}
+		if (more)
+			pfree(DatumGetPointer(value));
+	} while (more);
+	pfree(last.data);
+}
+
+void
+simdup_scan_corpus(const text *query, const text *tokenizer,
+				   SimdupTermSink sink, void *arg)
+{
+	Corpus corpus = {0};
+
+	(void) simdup_parse_tokenizer(tokenizer); /* wrong names fail at once */
+	corpus.tokenizer = tokenizer;
+	corpus.row_context =
+		AllocSetContextCreate(CurrentMemoryContext, "simdup corpus row",
+							  ALLOCSET_DEFAULT_SIZES);
+	corpus.sort =
+		tuplesort_begin_datum(TEXTOID, TextLessOperator, C_COLLATION_OID, false,
+							  maintenance_work_mem, NULL, TUPLESORT_NONE);
+	simdup_run_query(text_to_cstring(query), "query", check_corpus_columns,
+					 add_corpus_row, &corpus);
+	tuplesort_performsort(corpus.sort);
+	count_terms(&corpus, sink, arg);
+	tuplesort_end(corpus.sort);
+	MemoryContextDelete(corpus.row_context);
+}
