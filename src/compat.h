@@ -88,6 +88,16 @@ extern void _PG_init(void);
 #define SIMDUP_TEST_OLD_SNAPSHOT(scan, buffer) ((void) (buffer))
 #endif
 
+/* a relation is extended under a lock of one's own before 16 */
+#if PG_VERSION_NUM >= 160000
+#define SIMDUP_HAVE_EXTEND_BUFFERED_REL
+#endif
+
+/* new files are written in bulk since 17 */
+#if PG_VERSION_NUM >= 170000
+#define SIMDUP_HAVE_BULK_WRITE
+#endif
+
 /* the name of a relation's file, in the relation */
 #if PG_VERSION_NUM >= 160000
 #define SIMDUP_RD_LOCATOR rd_locator

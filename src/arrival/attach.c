@@ -327,8 +327,8 @@ simdup_attach(PG_FUNCTION_ARGS)
 static void
 choose_flag(Attachment *a)
 {
-	AttrNumber flag = get_attnum(RelationGetRelid(a->table), FLAG_COLUMN);
 	AttrNumber key = get_attnum(RelationGetRelid(a->table), a->key);
+	AttrNumber flag;
 	ListCell *cell;
 
 	if (a->flag == NULL)

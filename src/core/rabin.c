@@ -111,6 +111,10 @@ simdup_rabin32(const void *bytes, size_t len)
 	return f;
 }
 
+/*
+ * Like simdup_rabin32, because the width decides types and tables, and a
+ * choice for each word would cost more than the word.
+ */
 uint64_t
 simdup_rabin64(const void *bytes, size_t len)
 {

@@ -174,6 +174,16 @@ append_folded(Buffer *buffer, const unsigned char *p, int len, int32_t fold,
 	buffer->used += len;
 }
 
+/* Look for interrupts once p has come to `look`; where to look next. */
+static inline const unsigned char *
+check_at(const unsigned char *p, const unsigned char *look)
+{
+	if (p < look)
+		return look;
+	simdup_check_interrupts();
+	return p + INTERRUPT_BYTES;
+}
+
 /*
  * A maximal run of segmented characters from p on is one token, folded.
  * Returns its end.
@@ -200,11 +210,7 @@ segmented_run(const unsigned char *p, const unsigned char *end, Batch *batch)
 		if (copied)
 			append_folded(&batch->folded, p, len, fold, cp, batch);
 		p += len;
-		if (p >= look)
-		{
-			simdup_check_interrupts();
-			look = p + INTERRUPT_BYTES;
-		}
+		look = check_at(p, look);
 	}
 	if (copied)
 		emit_folded(batch);
@@ -268,11 +274,7 @@ tokenize_word(const unsigned char *p, const unsigned char *end, Batch *batch)
 				p += len;
 				break;
 		}
-		if (p >= look)
-		{
-			simdup_check_interrupts();
-			look = p + INTERRUPT_BYTES;
-		}
+		look = check_at(p, look);
 	}
 }
 
@@ -292,7 +294,7 @@ tokenize_alpha(const unsigned char *p, const unsigned char *end, Batch *batch)
 	{
 		if (p < end && is_ascii_letter(*p))
 		{
-			if (!start)
+			if (start == NULL)
 				start = p;
 		}
 		else if (start)
@@ -306,11 +308,7 @@ tokenize_alpha(const unsigned char *p, const unsigned char *end, Batch *batch)
 		}
 		if (p >= end)
 			return;
-		if (p >= look)
-		{
-			simdup_check_interrupts();
-			look = p + INTERRUPT_BYTES;
-		}
+		look = check_at(p, look);
 	}
 }
 
@@ -331,7 +329,7 @@ tokenize_space(const unsigned char *p, const unsigned char *end, Batch *batch)
 	{
 		if (p < end && !is_blank(*p))
 		{
-			if (!start)
+			if (start == NULL)
 				start = p;
 		}
 		else if (start)
@@ -341,11 +339,7 @@ tokenize_space(const unsigned char *p, const unsigned char *end, Batch *batch)
 		}
 		if (p >= end)
 			return;
-		if (p >= look)
-		{
-			simdup_check_interrupts();
-			look = p + INTERRUPT_BYTES;
-		}
+		look = check_at(p, look);
 	}
 }
 
@@ -457,11 +451,7 @@ tokenize_char_ngram(const unsigned char *p, const unsigned char *end, int n,
 			append_folded(&windows.buffer, p, len, fold, cp, batch);
 			windows_end_item(&windows);
 		}
-		if (p >= look)
-		{
-			simdup_check_interrupts();
-			look = p + INTERRUPT_BYTES;
-		}
+		look = check_at(p, look);
 	}
 	windows_end(&windows);
 }

@@ -23,8 +23,8 @@
 	(errcode(ERRCODE_INVALID_PARAMETER_VALUE), \
 	 errmsg("radius must be between 0 and %d", SIMHASH64_BITS), \
 	 errdetail("The radius given is %s.", given), \
-	 errhint("The radius is a Hamming distance in bits: 3 finds copies, 8 " \
-			 "near-duplicates."))
+	 errhint( \
+		 "The radius is a Hamming distance in bits: 3 finds copies, 8 near-duplicates."))
 
 static void
 check_radius(int64 radius)
@@ -160,6 +160,7 @@ simhash_in_ball(PG_FUNCTION_ARGS)
 		simhash_ball_has(PG_GETARG_SIMHASH_BALL_P(1), PG_GETARG_SIMHASH64(0)));
 }
 
+/* Like simhash_ball_eq, because each operator needs a C function. */
 PG_FUNCTION_INFO_V1(simhash_ball_contains);
 Datum
 simhash_ball_contains(PG_FUNCTION_ARGS)

@@ -15,10 +15,10 @@
  * and as a join. funcid is any function of this extension. A radius that is
  * not known yet is NULL.
  */
-extern Selectivity simhash_restriction_selectivity(PlannerInfo *root,
+extern Selectivity simdup_restriction_selectivity(PlannerInfo *root,
 												   Oid funcid, Node *a, Node *b,
 												   Node *radius, int varRelid);
-extern Selectivity simhash_join_selectivity(PlannerInfo *root, Oid funcid,
+extern Selectivity simdup_join_selectivity(PlannerInfo *root, Oid funcid,
 											Node *a, Node *b, Node *radius,
 											JoinType jointype,
 											SpecialJoinInfo *sjinfo);

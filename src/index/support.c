@@ -43,7 +43,8 @@ radius_is_hopeless(IndexOptInfo *index, Node *radius)
 {
 	Const *value = (Const *) radius;
 
-	return index->relam == GIN_AM_OID && IsA(radius, Const) && !value->constisnull &&
+	return index->relam == GIN_AM_OID && IsA(radius, Const) &&
+		   !value->constisnull &&
 		   DatumGetInt32(value->constvalue) > SIMDUP_PROBE_MAX_RADIUS;
 }
 
@@ -97,12 +98,12 @@ estimate_selectivity(SupportRequestSelectivity *req)
 
 	if (req->is_join)
 		req->selectivity =
-			simhash_join_selectivity(req->root, req->funcid, a, b, radius,
-									 req->jointype, req->sjinfo);
+			simdup_join_selectivity(req->root, req->funcid, a, b, radius,
+									req->jointype, req->sjinfo);
 	else
 		req->selectivity =
-			simhash_restriction_selectivity(req->root, req->funcid, a, b,
-											radius, req->varRelid);
+			simdup_restriction_selectivity(req->root, req->funcid, a, b, radius,
+										   req->varRelid);
 }
 
 PG_FUNCTION_INFO_V1(simhash_within_support);

@@ -13,7 +13,7 @@
 void
 simdup_check_array(ArrayType *array, const char *name)
 {
-	const bits8 *not_null = ARR_NULLBITMAP(array);
+	const uint8 *not_null = ARR_NULLBITMAP(array);
 	int n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 
 	if (ARR_NDIM(array) > 1)

@@ -137,7 +137,10 @@ simhash_agg_accum(PG_FUNCTION_ARGS)
 }
 
 PG_FUNCTION_INFO_V1(simhash_agg_remove);
-/* Inverse transition: the row leaves the frame. */
+/*
+ * Inverse transition: the row leaves the frame. Like simhash_agg_accum,
+ * because it takes back what that added.
+ */
 Datum
 simhash_agg_remove(PG_FUNCTION_ARGS)
 {
@@ -229,6 +232,7 @@ simhash_varbit_accum(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
+/* Like simhash_varbit_accum, because it takes back what that added. */
 PG_FUNCTION_INFO_V1(simhash_varbit_remove);
 Datum
 simhash_varbit_remove(PG_FUNCTION_ARGS)

@@ -351,7 +351,7 @@ find_hash(const SimdupHashes *set, uint64 hash)
 	return low < set->n && set->hashes[low] == hash ? low : set->n;
 }
 
-/* A SimdupFoldedSink. */
+/* A SimdupFoldedSink. Like put_shingles, because both get its arguments. */
 static void
 list_shingles(void *arg, const char *bytes, const size_t *starts,
 			  const size_t *ends, size_t n)

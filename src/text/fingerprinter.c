@@ -21,8 +21,8 @@ simdup_end_fingerprint(SimdupFingerprinter *self, FunctionCallInfo fcinfo)
 	PG_RETURN_SIMHASH64(fp);
 }
 
-void
-simdup_add_fields(SimdupFingerprinter *self, Datum fields)
+static void
+add_fields(SimdupFingerprinter *self, Datum fields)
 {
 	Datum *values;
 	bool *nulls;
@@ -34,4 +34,14 @@ simdup_add_fields(SimdupFingerprinter *self, Datum fields)
 		if (!nulls[i])
 			self->add_field(self,
 							simdup_text_to_utf8(DatumGetTextPP(values[i])));
+}
+
+Datum
+simdup_row_fingerprint(SimdupFingerprinter *self, FunctionCallInfo fcinfo)
+{
+	if (!PG_ARGISNULL(0))
+		self->add_content(self, simdup_text_to_utf8(PG_GETARG_TEXT_PP(0)));
+	if (!PG_ARGISNULL(1))
+		add_fields(self, PG_GETARG_DATUM(1));
+	return simdup_end_fingerprint(self, fcinfo);
 }

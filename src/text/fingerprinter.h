@@ -39,7 +39,11 @@ struct SimdupFingerprinter
 extern Datum simdup_end_fingerprint(SimdupFingerprinter *self,
 									FunctionCallInfo fcinfo);
 
-/* Add the elements of a text[]; NULL elements add nothing. */
-extern void simdup_add_fields(SimdupFingerprinter *self, Datum fields);
+/*
+ * The result of an SQL function whose first arguments are a content and a
+ * text[] of fields. NULLs add nothing.
+ */
+extern Datum simdup_row_fingerprint(SimdupFingerprinter *self,
+									FunctionCallInfo fcinfo);
 
 #endif /* SIMDUP_TEXT_FINGERPRINTER_H */

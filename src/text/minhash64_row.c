@@ -162,6 +162,7 @@ simdup_minhash_row_get(SimdupMinhashRow *row, FunctionCallInfo fcinfo,
 	begin(&row->base);
 }
 
+/* Like simhash_row.c, because each kind of fingerprint has these functions. */
 SimdupFingerprinter *
 simdup_minhash_row_make(void)
 {
@@ -179,9 +180,5 @@ simdup_minhash64_row(PG_FUNCTION_ARGS)
 	SimdupMinhashRow row;
 
 	simdup_minhash_row_get(&row, fcinfo, 2, 3, 4);
-	if (!PG_ARGISNULL(0))
-		add_content(&row.base, simdup_text_to_utf8(PG_GETARG_TEXT_PP(0)));
-	if (!PG_ARGISNULL(1))
-		simdup_add_fields(&row.base, PG_GETARG_DATUM(1));
-	return simdup_end_fingerprint(&row.base, fcinfo);
+	return simdup_row_fingerprint(&row.base, fcinfo);
 }

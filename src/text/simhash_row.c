@@ -146,9 +146,5 @@ simhash_row(PG_FUNCTION_ARGS)
 											   .weighting = 5,
 											   .hash = 6,
 											   .ties = 7});
-	if (!PG_ARGISNULL(0))
-		add_content(&row.base, simdup_text_to_utf8(PG_GETARG_TEXT_PP(0)));
-	if (!PG_ARGISNULL(1))
-		simdup_add_fields(&row.base, PG_GETARG_DATUM(1));
-	return simdup_end_fingerprint(&row.base, fcinfo);
+	return simdup_row_fingerprint(&row.base, fcinfo);
 }

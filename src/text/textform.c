@@ -43,46 +43,36 @@ path_to_text(Oid type, Oid *function)
 }
 
 /* Types whose text depends on the pinned settings and on nothing else. */
+static const Oid pinned_types[] = {
+	CASHOID,	  DATEOID,		  INTERVALOID, TIMEOID,
+	TIMESTAMPOID, TIMESTAMPTZOID, TIMETZOID,
+};
+
+/* Types whose text depends on no setting: most columns of most tables. */
+static const Oid free_types[] = {
+	BOOLOID, BPCHAROID, INT2OID,	INT4OID, INT8OID, JSONBOID,
+	JSONOID, NAMEOID,	NUMERICOID, TEXTOID, UUIDOID, VARCHAROID,
+};
+
+static bool
+is_among(Oid type, const Oid *types, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (types[i] == type)
+			return true;
+	return false;
+}
+
 static bool
 depends_on_pinned(Oid type)
 {
-	switch (type)
-	{
-		case CASHOID:
-		case DATEOID:
-		case INTERVALOID:
-		case TIMEOID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-		case TIMETZOID:
-			return true;
-		default:
-			return false;
-	}
+	return is_among(type, pinned_types, lengthof(pinned_types));
 }
 
-/* Types whose text depends on no setting: most columns of most tables. */
 static bool
 depends_on_nothing(Oid type)
 {
-	switch (type)
-	{
-		case BOOLOID:
-		case BPCHAROID:
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case JSONBOID:
-		case JSONOID:
-		case NAMEOID:
-		case NUMERICOID:
-		case TEXTOID:
-		case UUIDOID:
-		case VARCHAROID:
-			return true;
-		default:
-			return false;
-	}
+	return is_among(type, free_types, lengthof(free_types));
 }
 
 static const char *

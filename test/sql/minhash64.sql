@@ -173,7 +173,7 @@ FROM (VALUES ('I am writing to you because of the state of the road in front of 
               'We would like to know what is to be done about the noise of the bar at the end of our street, and I am writing to you as it is not the first
                time. It was on the list of the meeting of the council in the spring, but we have been told nothing of it, and that is the state of it.')) AS t(a, b),
   unnest(ARRAY['simhash', 'minhash64']) AS fingerprint, simdup_explain(a, b, fingerprint);
--- a copy with a small change is one, whatever its kind
+-- a copy with a small change is near, by both kinds of fingerprint
 SELECT distance, chance < 1e-9 AS no_chance
 FROM (SELECT 'I am writing to you because of the state of the road in front of our house, and I would like to know what is going to be done about it.' AS a) AS t,
   simdup_explain(a, replace(a, 'road', 'lane'), 'minhash64');

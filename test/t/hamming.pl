@@ -1,6 +1,6 @@
-# hamming: whatever is in the table, and whatever happened to it, a search by
-# the index finds what a scan of the table finds; the index is sound; an insert
-# writes little to the log.
+# hamming: a search by the index finds the same as a scan of the table, for all
+# kinds of rows and after all kinds of changes. The index stays sound, and an
+# insert writes little to the log.
 
 use strict;
 use warnings;

@@ -116,6 +116,32 @@ distinct(uint64_t *fps, uint32_t *rows, size_t n)
 	return kept;
 }
 
+/* Each row is in the group of its fingerprint, in order; 0 rows have no group. */
+static bool
+groups_are_right(const uint64_t *fps, uint32_t n)
+{
+	uint64_t *copy = simdup_alloc(((size_t) n + 1) * sizeof(uint64_t));
+	SimdupRowGroups groups;
+	bool right = true;
+
+	memcpy(copy, fps, n * sizeof(uint64_t));
+	groups = simdup_group_rows(copy, n);
+	for (uint32_t g = 0; g < groups.n; g++)
+	{
+		right = right && groups.starts[g] < groups.starts[g + 1] &&
+				(g == 0 || groups.fps[g - 1] < groups.fps[g]);
+		for (uint32_t i = groups.starts[g]; i < groups.starts[g + 1]; i++)
+			right = right && fps[groups.numbers[i]] == groups.fps[g] &&
+					(i == groups.starts[g] ||
+					 groups.numbers[i - 1] < groups.numbers[i]);
+	}
+	right = right && groups.starts[groups.n] == n && (groups.n > 0) == (n > 0);
+	simdup_free(groups.fps);
+	simdup_free(groups.starts);
+	simdup_free(groups.numbers);
+	return right;
+}
+
 typedef struct Found
 {
 	const uint64_t *fps;
@@ -325,6 +351,7 @@ main(void)
 		bool cross = true;
 		bool leaders = true;
 		bool components = true;
+		bool groups = true;
 
 		for (int k = 0; k <= SIMDUP_MAX_PAIR_DISTANCE; k++)
 		{
@@ -332,17 +359,20 @@ main(void)
 
 			for (size_t i = 0; i < n; i++)
 				fps[i] = make(kind, fps, i, k);
+			groups = groups && groups_are_right(fps, (uint32_t) n);
 			leaders = leaders && leaders_are_right(fps, 300, k);
 			components = components && components_are_right(fps, 300, k);
 			n = distinct(fps, rows, n);
 			self = self && join_is_right(fps, n, k, false);
 			cross = cross && join_is_right(fps, n, k, true);
 		}
+		ok(groups, "%s: rows are grouped by fingerprint", kinds[kind]);
 		ok(self, "%s: pairs equal brute force for every distance", kinds[kind]);
 		ok(cross, "%s: pairs of two sets equal brute force", kinds[kind]);
 		ok(leaders, "%s: leaders equal the naive single pass", kinds[kind]);
 		ok(components, "%s: components equal the naive ones", kinds[kind]);
 	}
+	ok(groups_are_right(fps, 0), "no rows are no groups");
 	for (size_t n = 0; n < 3; n++)
 		ok(join_is_right(fps, n, 3, false) && join_is_right(fps, n, 3, true),
 		   "a set of %zu", n);

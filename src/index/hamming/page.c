@@ -232,7 +232,7 @@ simdup_hamming_step_right(Relation index, Buffer buffer, int mode, int tree,
 Buffer
 simdup_hamming_extend(Relation index, ForkNumber fork)
 {
-#if PG_VERSION_NUM >= 160000
+#ifdef SIMDUP_HAVE_EXTEND_BUFFERED_REL
 	return ExtendBufferedRel(BMR_REL(index), fork, NULL, EB_LOCK_FIRST);
 #else
 	bool lock = !RELATION_IS_LOCAL(index);

@@ -17,7 +17,7 @@
 
 #include "index/hamming/build.h"
 
-#if PG_VERSION_NUM >= 170000
+#ifdef SIMDUP_HAVE_BULK_WRITE
 
 #include "storage/bulk_write.h"
 
