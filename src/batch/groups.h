@@ -11,7 +11,6 @@
 #define SIMDUP_BATCH_GROUPS_H
 
 #include "batch/rows.h"
-#include "core/allpairs.h"
 #include "core/group.h"
 #include "server/tempfile.h"
 
@@ -23,13 +22,6 @@ typedef struct SimdupGroup
 	uint32 n_first; /* rows that came with the first query */
 	uint32 n;		/* all of them */
 } SimdupGroup;
-
-/*
- * Bytes that a group takes in memory while groups are joined: fingerprint and
- * start, and two elements of the join. A row adds its number.
- */
-#define SIMDUP_GROUP_BYTES (12 + 2 * (int64) sizeof(SimdupElement))
-#define SIMDUP_ROW_BYTES (SIMDUP_GROUP_BYTES + 4)
 
 typedef struct SimdupGroups
 {

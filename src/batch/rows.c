@@ -13,7 +13,6 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "batch/groups.h"
 #include "batch/rows.h"
 #include "server/catalog.h"
 #include "server/progress.h"

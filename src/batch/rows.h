@@ -10,8 +10,16 @@
 
 #include "fmgr.h"
 
+#include "core/allpairs.h"
 #include "server/keys.h"
 #include "server/pairsort.h"
+
+/*
+ * Bytes that a group takes in memory while groups are joined: fingerprint and
+ * start, and two elements of the join. A row adds its number.
+ */
+#define SIMDUP_GROUP_BYTES (12 + 2 * (int64) sizeof(SimdupElement))
+#define SIMDUP_ROW_BYTES (SIMDUP_GROUP_BYTES + 4)
 
 typedef struct SimdupRows
 {

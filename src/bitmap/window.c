@@ -157,7 +157,7 @@ simdup_window(PG_FUNCTION_ARGS)
 	if (isnull)
 		PG_RETURN_NULL();
 	bitmap = DatumGetVarBitP(value);
-	if (!state->window)
+	if (state->window == NULL)
 		begin_partition(state, winobj, VARBITLEN(bitmap));
 	check_same_width(state->n_bits, VARBITLEN(bitmap));
 	load_bitmap(bitmap, words);

@@ -246,7 +246,7 @@ read_reference(Page *page)
 		next = read_number(page->p, page->end, &code_point);
 	else if (page->p < page->end)
 		next = read_name(page->p, page->end, &code_point);
-	if (!next)
+	if (next == NULL)
 	{
 		put_bytes(page, "&", 1);
 		return;
@@ -279,7 +279,7 @@ skip_tag(const char *p, const char *end)
 		if (value && (*p == '"' || *p == '\''))
 		{
 			p = memchr(p + 1, *p, (size_t) (end - p - 1));
-			if (!p)
+			if (p == NULL)
 				return end;
 			value = false;
 		}

@@ -294,7 +294,7 @@ tokenize_alpha(const unsigned char *p, const unsigned char *end, Batch *batch)
 	{
 		if (p < end && is_ascii_letter(*p))
 		{
-			if (!start)
+			if (start == NULL)
 				start = p;
 		}
 		else if (start)
@@ -329,7 +329,7 @@ tokenize_space(const unsigned char *p, const unsigned char *end, Batch *batch)
 	{
 		if (p < end && !is_blank(*p))
 		{
-			if (!start)
+			if (start == NULL)
 				start = p;
 		}
 		else if (start)

@@ -23,8 +23,8 @@
 	(errcode(ERRCODE_INVALID_PARAMETER_VALUE), \
 	 errmsg("radius must be between 0 and %d", SIMHASH64_BITS), \
 	 errdetail("The radius given is %s.", given), \
-	 errhint("The radius is a Hamming distance in bits: 3 finds copies, 8 " \
-			 "near-duplicates."))
+	 errhint( \
+		 "The radius is a Hamming distance in bits: 3 finds copies, 8 near-duplicates."))
 
 static void
 check_radius(int64 radius)

@@ -62,7 +62,6 @@ load_stats(VariableStatData *vardata, Oid funcid, ColumnStats *stats)
 {
 	Oid fp_type = simdup_sibling_type(funcid, "simhash64");
 	bool is_default;
-	int i;
 
 	memset(stats, 0, sizeof(*stats));
 	stats->rows = vardata->rel ? Max(vardata->rel->tuples, 1.0) : 1000.0;
@@ -79,7 +78,7 @@ load_stats(VariableStatData *vardata, Oid funcid, ColumnStats *stats)
 		((Form_pg_statistic) GETSTRUCT(vardata->statsTuple))->stanullfrac;
 	if (load_slot(vardata, fp_type, STATISTIC_KIND_MCV,
 				  ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS, &stats->common))
-		for (i = 0; i < stats->common.nvalues; i++)
+		for (int i = 0; i < stats->common.nvalues; i++)
 			stats->common_sum += stats->common.numbers[i];
 	(void) load_slot(vardata, fp_type, STATISTIC_KIND_HISTOGRAM,
 					 ATTSTATSSLOT_VALUES, &stats->histogram);
@@ -138,11 +137,10 @@ histogram_part_near(const ColumnStats *stats, uint64 center, int radius)
 {
 	int n = stats->histogram.nvalues - 2;
 	int hits = 0;
-	int i;
 
 	if (n < 1)
 		return 0.0;
-	for (i = 1; i <= n; i++)
+	for (int i = 1; i <= n; i++)
 		hits += slot_value_near(&stats->histogram, i, center, radius);
 	return sampled_part(hits, n, simdup_ball_fraction(radius),
 						1.0 / stats->rows);
@@ -156,9 +154,8 @@ part_near(const ColumnStats *stats, uint64 center, int radius)
 	double uncommon = Max(simdup_ball_fraction(radius),
 						  histogram_part_near(stats, center, radius));
 	bool center_is_common = false;
-	int i;
 
-	for (i = 0; i < stats->common.nvalues; i++)
+	for (int i = 0; i < stats->common.nvalues; i++)
 	{
 		if (slot_value_near(&stats->common, i, center, radius))
 			near += stats->common.numbers[i];
@@ -177,18 +174,16 @@ histogram_pairs_near(const ColumnStats *a, const ColumnStats *b, int radius)
 	int n = Min(a->histogram.nvalues, MAX_COMPARED);
 	int m = Min(b->histogram.nvalues, MAX_COMPARED);
 	int hits = 0;
-	int i;
-	int j;
 
 	if (n == 0 || m == 0)
 		return 0.0;
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		/* evenly spread over what may be more values */
 		int at = (int) ((int64) i * a->histogram.nvalues / n);
 		uint64 value = DatumGetSimhash64(a->histogram.values[at]);
 
-		for (j = 0; j < m; j++)
+		for (int j = 0; j < m; j++)
 		{
 			at = (int) ((int64) j * b->histogram.nvalues / m);
 			hits += slot_value_near(&b->histogram, at, value, radius) &&
@@ -206,11 +201,9 @@ common_pairs_near(const AttStatsSlot *a, const AttStatsSlot *b, int radius)
 	int n = Min(a->nvalues, MAX_COMPARED);
 	int m = Min(b->nvalues, MAX_COMPARED);
 	double near = 0.0;
-	int i;
-	int j;
 
-	for (i = 0; i < n; i++)
-		for (j = 0; j < m; j++)
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < m; j++)
 			if (slot_value_near(b, j, DatumGetSimhash64(a->values[i]), radius))
 				near += (double) a->numbers[i] * b->numbers[j];
 	return near;

@@ -25,7 +25,7 @@ encode_char(void *arg, uint32_t code_point, char *out)
 	int len = simdup_utf8_encode(code_point, utf8);
 	size_t converted_len;
 
-	if (!conversion)
+	if (conversion == NULL)
 	{
 		memcpy(out, utf8, len);
 		return (size_t) len;

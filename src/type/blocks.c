@@ -23,7 +23,6 @@ simhash_blocks(PG_FUNCTION_ARGS)
 	uint64 fp = PG_GETARG_SIMHASH64(0);
 	int n = PG_GETARG_INT32(1);
 	Datum blocks[SIMHASH_MAX_BLOCKS];
-	int i;
 
 	if (n < SIMHASH_MIN_BLOCKS || n > SIMHASH_MAX_BLOCKS)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -33,7 +32,7 @@ simhash_blocks(PG_FUNCTION_ARGS)
 				errhint(
 					"Fingerprints within distance k share a block of k + 1."));
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		uint64 value = simdup_block_bits(fp, simdup_block_start(i, n),
 										 simdup_block_start(i + 1, n));

@@ -166,14 +166,13 @@ simhash64_from_bit(PG_FUNCTION_ARGS)
 {
 	VarBit *bits = PG_GETARG_VARBIT_P(0);
 	uint64 fp = 0;
-	int i;
 
 	if (VARBITLEN(bits) != SIMHASH64_BITS)
 		ereport(ERROR, errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
 				errmsg("cannot cast bit string to type %s", "simhash64"),
 				errdetail("The bit string has %d bits, a fingerprint has %d.",
 						  VARBITLEN(bits), SIMHASH64_BITS));
-	for (i = 0; i < SIMHASH64_BITS / 8; i++)
+	for (int i = 0; i < SIMHASH64_BITS / 8; i++)
 		fp = (fp << 8) | VARBITS(bits)[i];
 
 	PG_RETURN_SIMHASH64(fp);
@@ -186,11 +185,10 @@ simhash64_to_bit(PG_FUNCTION_ARGS)
 	uint64 fp = PG_GETARG_SIMHASH64(0);
 	int size = VARBITTOTALLEN(SIMHASH64_BITS);
 	VarBit *bits = palloc0(size);
-	int i;
 
 	SET_VARSIZE(bits, size);
 	VARBITLEN(bits) = SIMHASH64_BITS;
-	for (i = SIMHASH64_BITS / 8 - 1; i >= 0; i--, fp >>= 8)
+	for (int i = SIMHASH64_BITS / 8 - 1; i >= 0; i--, fp >>= 8)
 		VARBITS(bits)[i] = (unsigned char) fp;
 
 	PG_RETURN_VARBIT_P(bits);
@@ -203,14 +201,13 @@ simhash64_from_bytea(PG_FUNCTION_ARGS)
 	bytea *bytes = PG_GETARG_BYTEA_PP(0);
 	int len = (int) VARSIZE_ANY_EXHDR(bytes);
 	uint64 fp = 0;
-	int i;
 
 	if (len != SIMHASH64_BITS / 8)
 		ereport(ERROR, errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
 				errmsg("cannot cast bytea to type %s", "simhash64"),
 				errdetail("The value has %d bytes, a fingerprint has %d.", len,
 						  SIMHASH64_BITS / 8));
-	for (i = 0; i < len; i++)
+	for (int i = 0; i < len; i++)
 		fp = (fp << 8) | ((unsigned char *) VARDATA_ANY(bytes))[i];
 
 	PG_RETURN_SIMHASH64(fp);
