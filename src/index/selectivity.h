@@ -15,12 +15,12 @@
  * and as a join. funcid is any function of this extension. A radius that is
  * not known yet is NULL.
  */
-extern Selectivity simdup_restriction_selectivity(PlannerInfo *root,
-												   Oid funcid, Node *a, Node *b,
-												   Node *radius, int varRelid);
+extern Selectivity simdup_restriction_selectivity(PlannerInfo *root, Oid funcid,
+												  Node *a, Node *b,
+												  Node *radius, int varRelid);
 extern Selectivity simdup_join_selectivity(PlannerInfo *root, Oid funcid,
-											Node *a, Node *b, Node *radius,
-											JoinType jointype,
-											SpecialJoinInfo *sjinfo);
+										   Node *a, Node *b, Node *radius,
+										   JoinType jointype,
+										   SpecialJoinInfo *sjinfo);
 
 #endif /* SIMDUP_INDEX_SELECTIVITY_H */

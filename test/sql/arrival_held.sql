@@ -139,14 +139,13 @@ BEGIN
     END;
   END LOOP;
   IF current_setting(setting) <> value OR current_setting('enable_seqscan') <> 'on' AND setting <> 'enable_seqscan'
-     OR current_setting('jit') <> 'on' AND setting <> 'jit' THEN
+     OR current_setting('enable_indexscan') <> 'on' AND setting <> 'enable_indexscan' THEN
     RAISE WARNING 'settings were changed';
   END IF;
   RAISE WARNING '% = %, %: accepted %, flagged %, logged %', setting, value, index, accepted, flagged, logged;
   PERFORM set_config(setting, before, true);
   DROP TABLE s, s_log;
 END $$;
-SET jit = on;
 CALL duplicates('gin_fuzzy_search_limit', '1', 'gin (fp)');
 CALL duplicates('gin_fuzzy_search_limit', '1', 'gin (simhash_blocks(fp, 4))');
 CALL duplicates('gin_fuzzy_search_limit', '1', 'hamming (fp)');
@@ -208,7 +207,6 @@ INSERT INTO h SELECT i, (hashint8extended(i % 20, 1) # (hashint8extended(i, 2) &
 SELECT count(flag) > 300 AS flagged, count(*) FILTER (WHERE flag IS DISTINCT FROM
     (SELECT b.id FROM h b WHERE b.id < h.id AND b.fp <~> h.fp <= 14 ORDER BY b.fp <~> h.fp, b.id LIMIT 1)) AS wrong FROM h;
 SELECT count(*) > 1000 AS logged, count(*) - (SELECT count(*) FROM h a JOIN h b ON a.id > b.id AND a.fp <~> b.fp <= 14) AS wrong FROM h_log;
-RESET jit;
 
 --
 -- A flag is a value of its own column
