@@ -1,7 +1,7 @@
 /*
  * attach_checks.c
- *	  What simdup_attach is asked for, against the table. What would fail at
- *	  the first INSERT fails here.
+ *	  What simdup_attach is asked for, against the table. Requests that would
+ *	  fail at the first INSERT fail here.
  */
 #include "postgres.h"
 #include "compat.h"

@@ -44,7 +44,7 @@ units_begin(Units *units, int w, SimdupFoldedSink sink, void *arg)
 {
 	units->sink = sink;
 	units->arg = arg;
-	units->w = (size_t) w;
+	units->w = w > 1 ? (size_t) w : 1;
 	units->any = false;
 	units->size = (FULL_UNITS + SPARE_UNITS) * SIMDUP_MAX_UTF8;
 	units->bytes = simdup_alloc(units->size);

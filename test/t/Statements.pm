@@ -119,6 +119,8 @@ our @small = (
 	rows_of(q{(SELECT minhash64(body), minhash64(body, 2, 'word'), minhash64(to_tsvector('english', body)),
 		minhash64(string_to_array(body, ' ')), minhash64_row(body, ARRAY[name, 'b']), minhash_bits(body),
 		minhash64_shingles(body, 3, 'word'), minhash_bits_resemblance(minhash_bits(body), minhash_bits(name)) FROM doc WHERE id < 3)}),
+	rows_of(q{(SELECT minhash64_agg(id::text), minhash64_row(string_agg(id::text, ' '), ARRAY[repeat('field ', 9000)]),
+		minhash64(repeat('word', 20000) || string_agg(id::text, ' '), 3, 'word'), minhash_bits(string_agg(id::text, ' '), 8192) FROM many)}),
 	rows_of(q{(SELECT minhash64_agg(w) FROM doc, unnest(string_to_array(body, ' ')) AS w GROUP BY id % 3)}),
 	rows_of(q{(SELECT simhash_agg(w), simhash_agg(w, 2), simhash_agg(('x' || md5(w))::bit(128)::varbit, 1)
 		FROM doc, unnest(string_to_array(body, ' ')) AS w GROUP BY id % 3)}),
@@ -141,8 +143,6 @@ our @large = (
 	rows_of(q{simdup_clusters('SELECT key, fp FROM wide', 1, 'leader', NULL::text)}),
 	rows_of(q{simdup_summary('SELECT key, fp FROM wide', 1)}),
 	rows_of(q{simdup_evaluate('SELECT id, id + 1 FROM many', 'SELECT id, id + 2 FROM many')}),
-	rows_of(q{(SELECT minhash64_agg(id::text), minhash64_row(string_agg(id::text, ' '), ARRAY[repeat('field ', 9000)]),
-		minhash64(repeat('word', 20000) || string_agg(id::text, ' '), 3, 'word'), minhash_bits(string_agg(id::text, ' '), 8192) FROM many)}),
 	rows_of(q{shingle_pairs('SELECT id, ''n'' || id / 2 || '' m'' || id FROM many WHERE id < 3000', 1, 0.3)}),
 	rows_of(q{term_idf('SELECT ''some longer word number '' || id || '' of many'' FROM many WHERE id < 6000', 'word:2')}),
 );
