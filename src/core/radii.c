@@ -104,6 +104,8 @@ simdup_finish_histogram(SimdupHistogram *histogram)
 		for (int t = 0; t <= SIMDUP_BLOCK_BITS; t++)
 			histogram->within[bits][t] =
 				pages_within(histogram->pages, bits, t);
+	for (int j = 0; j < histogram->n_buckets; j++)
+		histogram->bits[j] = (uint8_t) free_bits(histogram, j);
 }
 
 /* Pages of a radius, from the buckets counted by free bits and distance. */
@@ -127,7 +129,7 @@ simdup_page_costs(const SimdupHistogram *histogram, uint32_t block, int largest,
 
 	for (int j = 0; j < histogram->n_buckets; j++)
 	{
-		int bits = free_bits(histogram, j);
+		int bits = histogram->bits[j];
 		uint32_t different = histogram->bounds[j] ^ block;
 
 		count[bits][simdup_popcount64(different >> bits)]++;

@@ -36,6 +36,8 @@ typedef struct SimdupHistogram
 	int n_buckets;
 	double pages; /* in one bucket */
 	uint16_t bounds[SIMDUP_BUCKETS];
+	/* bits below the prefix that a bucket's blocks share */
+	uint8_t bits[SIMDUP_BUCKETS];
 	/* pages read of a bucket with so many free bits, for t more bits */
 	double within[SIMDUP_BLOCK_BITS + 1][SIMDUP_BLOCK_BITS + 1];
 } SimdupHistogram;
@@ -82,7 +84,7 @@ simdup_reports(int i, uint64_t difference, const int *radii)
 /* The first block from `from` on that is within radius of the center. */
 extern uint32_t simdup_next_near(uint32_t center, int radius, uint32_t from);
 
-/* Fills in `within`; the rest is there. */
+/* Fills in `bits` and `within`; the rest is there. */
 extern void simdup_finish_histogram(SimdupHistogram *histogram);
 
 /* The expected pages of each radius around a block, up to the largest; above it infinity. */

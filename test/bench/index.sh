@@ -1,6 +1,7 @@
-# index.sh: gin (fp) against hamming (fp), against the index on blocks, and
-# against none: build, size, insert, query. Uniform fingerprints, with neighbours
-# at every distance from 0 to 15 planted around 60 centers.
+# index.sh: the hamming index on fingerprints against gin (fp), btree, a scan
+# and no index: build, size, search, nearest neighbours, insert. Uniform
+# fingerprints, with neighbours at every distance from 0 to 15 planted around
+# 60 centers, ten of them within 8; then fingerprints of few different texts with many edits.
 # `make bench PART=index` takes a million rows; ROWS=10000000 ten million.
 
 . "$ROOT/test/bench/lib.sh"
@@ -13,126 +14,79 @@ CREATE TABLE center AS
 SELECT i, hashint8extended(i, 77)::simhash64 AS q FROM generate_series(1, $centers) i;
 CREATE TABLE fps AS
 SELECT id, fp FROM (
-  SELECT i AS id, hashint8extended(i, 1)::simhash64 AS fp FROM generate_series(1, $rows - $centers * 16) i
+  SELECT i AS id, hashint8extended(i, 1)::simhash64 AS fp FROM generate_series(1, $rows - $centers * 17) i
   UNION ALL
-  SELECT $rows - $centers * 16 + row_number() OVER (), (q::bigint # flips)::simhash64
-  FROM center, generate_series(0, 15) d,
+  SELECT $rows - $centers * 17 + row_number() OVER (), (q::bigint # flips)::simhash64
+  FROM center, (SELECT generate_series(0, 15) UNION ALL SELECT 8) AS n (d),
     LATERAL (SELECT coalesce(bit_or(1::bigint << p), 0) AS flips
              FROM (SELECT p FROM generate_series(0, 63) p ORDER BY hashint8extended(p, i * 100 + d) LIMIT d) b) f
 ) s ORDER BY hashint8extended(id, 5);
 VACUUM ANALYZE fps;
 SQL
 
-own_index='CREATE INDEX fps_fp ON fps USING gin (fp)'
-blocks_index='CREATE INDEX fps_blocks ON fps USING gin (simhash_blocks(fp))'
-
-# size NAME: of an index or table, in MB.
-size()
-{
-  sql -c "SELECT round(pg_relation_size('$1') / 1048576.0, 1)"
-}
-
-# build_ms MEMORY "CREATE INDEX ...": milliseconds.
+# build_ms "CREATE INDEX ...": milliseconds, by one process.
 build_ms()
 {
-  sql -c "SET maintenance_work_mem = '$1'" -c '\timing on' -c "$2" | awk '$1 == "Time:" && $2 > 10 { print $2 }'
+  sql -c 'SET max_parallel_maintenance_workers = 0' -c '\timing on' -c "$1" | awk '$1 == "Time:" && $2 > 1 { print $2 }'
 }
 
-# --- build, and what it gives, by maintenance_work_mem
+# --- build and size
 rounds=3
-memories='32MB 64MB 1GB'
-if [ "$rows" -gt 2000000 ]; then
-  rounds=1
-  memories=32MB
-fi
-for memory in $memories; do
-  : > "$SCRATCH/own"
-  : > "$SCRATCH/blocks"
-  for ((i = 0; i < rounds; i++)); do
-    sql -c 'SET client_min_messages = error' -c 'DROP INDEX IF EXISTS fps_fp, fps_blocks'
-    build_ms $memory "$own_index" >> "$SCRATCH/own"
-    build_ms $memory "$blocks_index" >> "$SCRATCH/blocks"
-  done
-  ratio_row "build (ms), maintenance_work_mem $memory : blocks" "$rows" \
-    "$(median < "$SCRATCH/own")" "$(median < "$SCRATCH/blocks")" "$([ $memory != 32MB ] || echo '<= 2')"
-  ratio_row "size (MB), maintenance_work_mem $memory : blocks" "$rows" "$(size fps_fp)" "$(size fps_blocks)"
-  [ $memory != 32MB ] || { gin_build=$(median <"$SCRATCH/own"); gin_size=$(size fps_fp); }
+[ "$rows" -le 2000000 ] || rounds=1
+for ((i = 0; i < rounds; i++)); do
+  sql -c 'SET client_min_messages = error' -c 'DROP INDEX IF EXISTS fps_hamming, fps_btree' -c CHECKPOINT
+  build_ms 'CREATE INDEX fps_hamming ON fps USING hamming (fp)' >> "$SCRATCH/hamming"
+  sql -c CHECKPOINT
+  build_ms 'CREATE INDEX fps_btree ON fps USING btree (fp)' >> "$SCRATCH/btree"
 done
-sql -c 'DROP INDEX fps_fp, fps_blocks' -c "SET maintenance_work_mem = '32MB'" \
-  -c "$own_index WITH (fastupdate = off)" -c "$blocks_index WITH (fastupdate = off)"
-sql -c 'ANALYZE fps'
+ratio_row 'build (ms) : btree' "$rows" "$(median < "$SCRATCH/hamming")" "$(median < "$SCRATCH/btree")" '<= 1.5'
+ratio_row 'size, fresh : rows' "$rows" "$(sql -c "SELECT pg_relation_size('fps_hamming')")" "$rows" '<= 66'
+sql -c 'DROP INDEX fps_btree'
 
-# --- queries: milliseconds of execution, the median over the centers
+# --- searches: milliseconds of execution, the median over the centers
 #
-# searches SETTINGS CONDITION: one time a line. The condition names the center Q.
+# searches QUERY [CENTERS]: one time a line; Q stands for the center.
 searches()
 {
   sql <<SQL
-SET max_parallel_workers_per_gather = 0;
-$1;
+SET enable_seqscan = ${scan:-off};
+SET enable_indexscan = ${plain:-on};
+SET enable_bitmapscan = ${bitmap:-on};
 CREATE FUNCTION pg_temp.execution(query text) RETURNS float8 LANGUAGE plpgsql AS \$\$
 DECLARE plan json;
 BEGIN
   EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ' || query INTO plan;
   RETURN (plan->0->>'Execution Time')::float8;
 END \$\$;
--- twice, and the first time for the cache only
-SELECT min(pg_temp.execution(replace(\$q\$SELECT count(*) FROM fps WHERE $2\$q\$, 'Q', q::text)))
-FROM (SELECT q FROM center ORDER BY i LIMIT ${3:-$centers}) c, generate_series(1, 2) GROUP BY q;
+-- three times, and the first time for the cache only
+SELECT min(pg_temp.execution(replace(\$q\$$1\$q\$, 'Q', q::text)))
+FROM (SELECT q FROM center ORDER BY i LIMIT ${2:-$centers}) c, generate_series(1, 3) GROUP BY q;
 SQL
 }
 
-by_scan=$(searches 'SET enable_bitmapscan = off' "simhash_within(fp, 'Q', 3)" 3 | median)
-by_blocks=$(searches 'SET enable_seqscan = off' "simhash_blocks(fp) && simhash_blocks('Q'::simhash64) AND fp <~> 'Q' <= 3" | median)
-declare -A by_index targets
-targets=([3]='<= 0.0002' [8]='<= 0.006667' [11]='<= 0.016667')
-[ "$rows" -ge 10000000 ] || targets=()
-for k in 0 1 3 5 7 8 11 15; do
-  by_index[$k]=$(searches 'SET enable_seqscan = off' "fp <@ '<Q,$k>'" | median)
-  ratio_row "query k = $k (ms) : scan" "$rows" "${by_index[$k]}" "$by_scan" "${targets[$k]:-}"
+declare -A by_hamming
+for k in 3 8 11 15 20 24; do
+  by_hamming[$k]=$(searches "SELECT count(*) FROM fps WHERE fp <@ '<Q,$k>'" | median)
 done
-ratio_row 'query k = 3 (ms) : blocks and recheck' "$rows" "${by_index[3]}" "$by_blocks" \
-  "$([ "$rows" -lt 10000000 ] || echo '<= 0.1')"
+nearest=$(searches "SELECT id FROM fps ORDER BY fp <~> 'Q' LIMIT 10" | median)
+stranger=$(searches "SELECT id FROM fps ORDER BY fp <~> ('Q'::simhash64::bigint # hashint8extended('Q'::simhash64::bigint, 3))::simhash64 LIMIT 10" 10 | median)
+everything=$(searches "SELECT count(*) FROM fps WHERE fp <@ '<Q,64>'" 3 | median)
+by_scan=$(scan=on plain=off bitmap=off searches "SELECT count(*) FROM fps WHERE fp <@ '<Q,24>'" 3 | median)
+ratio_row 'k = 24 (ms) : sequential scan' "$rows" "${by_hamming[24]}" "$by_scan" '<= 0.0625'
+ratio_row 'nearest 10 of a row (ms) : k = 8' "$rows" "$nearest" "${by_hamming[8]}" '<= 2'
+ratio_row 'nearest 10 of a stranger (ms) : k = 64' "$rows" "$stranger" "$everything" '<= 1.5'
 
-# hamming (fp). Only this index has plain index scans, so no other answers these.
-build_ms 32MB 'CREATE INDEX fps_hamming ON fps USING hamming (fp)' >"$SCRATCH/hamming"
-ratio_row 'build of gin (ms), 32MB : hamming' "$rows" "$gin_build" "$(median <"$SCRATCH/hamming")"
-ratio_row 'size of gin (MB), 32MB : hamming' "$rows" "$gin_size" "$(size fps_hamming)"
-for k in 0 1 3 5 7 8 11 15; do
-  ratio_row "query k = $k (ms), gin : hamming" "$rows" "${by_index[$k]}" \
-    "$(searches 'SET enable_seqscan = off; SET enable_bitmapscan = off' "fp <@ '<Q,$k>'" | median)"
+sql -c 'CREATE TABLE with_gin AS SELECT * FROM fps' -c 'CREATE INDEX gin_of ON with_gin USING gin (fp) WITH (fastupdate = off)' -c 'VACUUM ANALYZE with_gin'
+declare -A targets=([3]='<= 1' [8]='<= 0.25' [11]='<= 0.1667' [15]='<= 0.1' [20]='<= 0.0625')
+for k in 3 8 11 15 20; do
+  by_gin=$(searches "SELECT count(*) FROM with_gin WHERE fp <@ '<Q,$k>'" 20 | median)
+  ratio_row "k = $k (ms) : gin" "$rows" "${by_hamming[$k]}" "$by_gin" "${targets[$k]}"
 done
-sql -c 'DROP INDEX fps_hamming'
 
-# Other Hamming indexes that this server offers.
-if [ "$(sql -c "SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'")" = 1 ]; then
-  sql -c 'CREATE EXTENSION vector' -c 'CREATE INDEX fps_hnsw ON fps USING hnsw ((fp::bit(64)) bit_hamming_ops)'
-  by_hnsw=$(searches 'SET enable_seqscan = off' \
-    "id IN (SELECT id FROM fps ORDER BY fp::bit(64) <~> 'Q'::simhash64::bit(64) LIMIT 4)" | median)
-  ratio_row 'query k = 3 (ms) : pgvector hnsw, 4 nearest, inexact' "$rows" "${by_index[3]}" "$by_hnsw"
-else
-  echo 'pgvector: this server does not offer it'
-fi
-
-# --- what the planner chooses, and what it would have to
-echo "chosen by the planner at $rows rows: $(for k in 3 8 11 12 13 14 15 16; do
-  echo "k=$k $(sql -c "EXPLAIN SELECT * FROM fps WHERE simhash_within(fp, '0123456789abcdef', $k)" | head -1 | sed 's/ on .*//;s/ Heap Scan//')"
-done | paste -sd, | sed 's/,/, /g')"
-
-# --- inserts: a table without index, with this one, with the blocks index
-sql <<'SQL'
-CREATE TABLE plain AS SELECT * FROM fps;
-CREATE TABLE with_blocks AS SELECT * FROM fps;
-SET maintenance_work_mem = '32MB';
-CREATE INDEX blocks_of ON with_blocks USING gin (simhash_blocks(fp)) WITH (fastupdate = off);
-DROP INDEX fps_blocks;
--- most pages have been written since the last checkpoint, as on a server at work
-INSERT INTO plain SELECT i, hashint8extended(i, 2)::simhash64 FROM generate_series(1, 50000) i;
-INSERT INTO with_blocks SELECT i, hashint8extended(i, 2)::simhash64 FROM generate_series(1, 50000) i;
-INSERT INTO fps SELECT i, hashint8extended(i, 2)::simhash64 FROM generate_series(1, 50000) i;
-SQL
-
-# insert_ms TABLE: milliseconds of one INSERT statement of one row.
+# --- inserts, most pages written since the last checkpoint
+sql -c 'CREATE TABLE plain AS SELECT * FROM fps' \
+  -c 'INSERT INTO fps SELECT i, hashint8extended(i, 2)::simhash64 FROM generate_series(1, 50000) i' \
+  -c 'INSERT INTO with_gin SELECT i, hashint8extended(i, 2)::simhash64 FROM generate_series(1, 50000) i'
 insert_ms()
 {
   cat > "$SCRATCH/insert.sql" <<SQL
@@ -142,20 +96,45 @@ INSERT INTO $1 VALUES (0, (((:high)::bigint << 32) | :low)::simhash64);
 SQL
   pgbench -n -f "$SCRATCH/insert.sql" -t 5000 | awk '/^tps/ { printf "%.4f\n", 1000 / $3 }'
 }
-
-for fastupdate in off on; do
-  target=
-  [ "$fastupdate" = on ] || target='<= 2'
-  sql -c "ALTER INDEX fps_fp SET (fastupdate = $fastupdate)" -c "ALTER INDEX blocks_of SET (fastupdate = $fastupdate)"
-  for table in fps plain with_blocks; do : > "$SCRATCH/$table"; done
-  for i in 1 2 3; do
-    for table in fps plain with_blocks; do insert_ms $table >> "$SCRATCH/$table"; done
-  done
-  own=$(median < "$SCRATCH/fps")
-  ratio_row "insert of one row (ms), fastupdate $fastupdate : none" "$rows" "$own" "$(median < "$SCRATCH/plain")" "$target"
-  ratio_row "insert of one row (ms), fastupdate $fastupdate : blocks" "$rows" "$own" "$(median < "$SCRATCH/with_blocks")"
-  ratio "insert of 100,000 rows (ms), fastupdate $fastupdate : blocks" \
-    'INSERT INTO fps SELECT i, hashint8extended(i, (random() * 1e9)::bigint)::simhash64 FROM generate_series(1, 100000) i' \
-    'INSERT INTO with_blocks SELECT i, hashint8extended(i, (random() * 1e9)::bigint)::simhash64 FROM generate_series(1, 100000) i' \
-    3 '<= 2'
+for i in 1 2 3; do
+  for table in fps plain; do insert_ms $table >> "$SCRATCH/insert_$table"; done
 done
+ratio_row 'insert of one row (ms) : no index' "$rows" "$(median < "$SCRATCH/insert_fps")" "$(median < "$SCRATCH/insert_plain")" '<= 1.5'
+ratio 'insert of 100,000 rows (ms) : gin' \
+  'INSERT INTO fps SELECT i, hashint8extended(i, (random() * 1e9)::bigint)::simhash64 FROM generate_series(1, 100000) i' \
+  'INSERT INTO with_gin SELECT i, hashint8extended(i, (random() * 1e9)::bigint)::simhash64 FROM generate_series(1, 100000) i' \
+  3 '<= 0.3333'
+sql -c 'DROP TABLE with_gin, plain'
+
+# --- size after 20 % and 60 % more rows, row by row
+for percent in 20 60; do
+  sql -c 'TRUNCATE fps' -c "INSERT INTO fps SELECT i, hashint8extended(i, 1)::simhash64 FROM generate_series(1, $rows) i" -c 'REINDEX INDEX fps_hamming' \
+    -c "INSERT INTO fps SELECT i, hashint8extended(i, 3)::simhash64 FROM generate_series(1, $rows / 100 * $percent) i"
+  ratio_row "size, $percent % more : rows" "$rows" "$(sql -c "SELECT pg_relation_size('fps_hamming')")" $((rows / 100 * (100 + percent))) \
+    "$([ $percent = 20 ] && echo '<= 110' || echo '<= 85')"
+done
+
+# --- skewed data: 4,000 texts, each with many edits of a few bits; pages read
+pages()
+{
+  sql <<SQL
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+CREATE FUNCTION pg_temp.pages(query text) RETURNS bigint LANGUAGE plpgsql AS \$\$
+DECLARE plan json;
+BEGIN
+  EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) ' || query INTO plan;
+  RETURN (plan->0->'Plan'->>'Shared Hit Blocks')::bigint + (plan->0->'Plan'->>'Shared Read Blocks')::bigint - (plan->0->'Plan'->>'Actual Rows')::bigint;
+END \$\$;
+SELECT pg_temp.pages(format('SELECT * FROM %s WHERE fp <@ %L', '$1', simhash_ball(fp, 8))) FROM (SELECT * FROM $1 ORDER BY hashint8extended(id, 8) LIMIT 60) s;
+SQL
+}
+sql -c 'TRUNCATE fps' -c "INSERT INTO fps SELECT i, hashint8extended(i, 1)::simhash64 FROM generate_series(1, $rows) i" -c 'REINDEX INDEX fps_hamming' -c 'VACUUM ANALYZE fps'
+sql <<SQL
+CREATE TABLE skewed AS SELECT i AS id, (hashint8extended(i % 4000, 5) & hashint8extended(i % 40, 6) # (1::bigint << (hashint8(i) & 63)::int)
+  # (1::bigint << (hashint8extended(i, 7) & 63)::int) # (1::bigint << (hashint8extended(i, 8) & 63)::int))::simhash64 AS fp
+FROM generate_series(1, $rows) i;
+CREATE INDEX skewed_fp ON skewed USING hamming (fp);
+VACUUM ANALYZE skewed;
+SQL
+ratio_row 'pages at k = 8, skewed : uniform' "$rows" "$(pages skewed | median)" "$(pages fps | median)" '<= 3'

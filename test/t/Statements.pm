@@ -40,6 +40,8 @@ INSERT INTO wide SELECT repeat('key ', 50) || id, fp FROM many WHERE id <= 5000;
 CREATE TABLE indexed (id int PRIMARY KEY, fp simhash64);
 INSERT INTO indexed SELECT id, fp FROM many WHERE id <= 2000;
 CREATE INDEX ON indexed USING gin (fp);
+CREATE TABLE hamming AS SELECT * FROM indexed;
+CREATE INDEX hamming_fp ON hamming USING hamming (fp);
 ANALYZE;
 
 CREATE FUNCTION make_index() RETURNS text LANGUAGE plpgsql AS $$
@@ -151,6 +153,7 @@ our $icu = rows_of(
 
 # what the statements above do not call
 our @other = (
+	rows_of(q{(SELECT simhash_index_check('hamming_fp', true), levels FROM simhash_index_stat('hamming_fp'))}),
 	rows_of(q{(SELECT id, simhash_distance(fp, (~fp::bigint)::simhash64), simhash_similarity(fp, '0123456789abcdef'),
 		fp::text::simhash64, fp::bit(64)::simhash64, fp::bytea::simhash64, simhash_ball(fp, 3)::text::simhash_ball,
 		simhash_ball(fp, 3) @> fp, simhash_ball(fp, 3) = simhash_ball(fp, 4), simhash_ball(fp, 3) <> simhash_ball(fp, 4)

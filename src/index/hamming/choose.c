@@ -121,10 +121,10 @@ is_out_of_date(Relation index, const HammingCache *cache)
 			blocks / 3 > cache->histogram_blocks / 2);
 }
 
-double
-simdup_hamming_choose_radii(Relation index, uint64 center, int k, int *radii)
+void
+simdup_hamming_page_costs(Relation index, uint64 center, int largest,
+						  SimdupPageCosts *costs)
 {
-	SimdupPageCosts costs[SIMDUP_ROTATIONS];
 	HammingCache *cache;
 
 	if (is_out_of_date(index, simdup_hamming_cache(index)))
@@ -133,6 +133,5 @@ simdup_hamming_choose_radii(Relation index, uint64 center, int k, int *radii)
 	for (int i = 0; i < SIMDUP_ROTATIONS; i++)
 		simdup_page_costs(&cache->histogram[i],
 						  simdup_first_block(simdup_rotate(center, i)),
-						  Min(k, SIMDUP_BLOCK_BITS), costs[i]);
-	return simdup_choose_radii(k, (const SimdupPageCosts *) costs, radii);
+						  Min(largest, SIMDUP_BLOCK_BITS), costs[i]);
 }

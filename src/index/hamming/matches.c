@@ -45,10 +45,15 @@ choose_trees(IndexScanDesc scan)
 	if (state->wants_null && state->wants_value)
 		return;
 	if (state->searches)
-		(void) simdup_hamming_choose_radii(scan->indexRelation,
-										   state->search.center,
-										   (int) state->search.radius,
-										   state->radii);
+	{
+		SimdupPageCosts costs[SIMDUP_ROTATIONS];
+
+		simdup_hamming_page_costs(scan->indexRelation, state->search.center,
+								  (int) state->search.radius, costs);
+		(void) simdup_choose_radii((int) state->search.radius,
+								   (const SimdupPageCosts *) costs,
+								   state->radii);
+	}
 	else if (!state->wants_null)
 		state->radii[0] = SIMDUP_BLOCK_BITS;
 	if (!state->wants_value && !state->searches)

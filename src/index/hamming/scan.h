@@ -25,8 +25,9 @@ typedef struct HammingOrder
 	uint64 centers[HAMMING_MAX_ORDERS];
 	bool is_null[HAMMING_MAX_ORDERS];
 
-	bool grows;	  /* around the center; else one stage finds all */
-	int limit;	  /* no row farther away is wanted */
+	bool grows; /* around the center; else one stage finds all */
+	SimdupPageCosts costs[SIMDUP_ROTATIONS]; /* if it grows */
+	int limit;								 /* no row farther away is wanted */
 	int complete; /* rows so near have been returned or are candidates */
 	double batch; /* rows that a stage over a whole rotation keeps */
 	bool wants_nulls;
@@ -78,10 +79,10 @@ extern void simdup_hamming_begin_order(IndexScanDesc scan);
 extern bool simdup_hamming_next_nearest(IndexScanDesc scan);
 
 /*
- * choose.c: radii of a search, by how the values are distributed; the pages
- * that it is expected to read
+ * choose.c: the pages that each radius around the center is expected to read
+ * in each rotation, up to the largest radius
  */
-extern double simdup_hamming_choose_radii(Relation index, uint64 center, int k,
-										  int *radii);
+extern void simdup_hamming_page_costs(Relation index, uint64 center,
+									  int largest, SimdupPageCosts *costs);
 
 #endif /* SIMDUP_INDEX_HAMMING_SCAN_H */
