@@ -7,14 +7,14 @@
  * looks, with a fresh snapshot. So it either sees a near row, or makes that
  * row's transaction wait until it can be seen. For the middle distances k + 1
  * blocks are short, and unrelated rows agree in one too often (k = 8: one pair
- * of rows in 15). There each pair of k + 2 blocks is a lock, as near rows
- * agree in two of them (one pair of unrelated rows in 160).
+ * of rows in 15). Locks are then taken on pairs of k + 2 blocks, since near
+ * rows agree in two of them (k = 8: one pair of unrelated rows in 160).
  *
- * The locks are heavyweight advisory locks. pg_locks shows them, lock_timeout
- * and deadlock detection apply, and PREPARE TRANSACTION keeps them.
- * pg_advisory_lock fills the tag's last field (objsubid) with 1 or 2. Here it
- * is never below ARRIVAL_TAG, so the two kinds do not meet. The other fields
- * are database, table and the values of the blocks.
+ * The locks are heavyweight advisory locks. They appear in pg_locks,
+ * lock_timeout and deadlock detection apply, and PREPARE TRANSACTION keeps
+ * them. The SQL function pg_advisory_lock fills the tag's last field (objsubid)
+ * with 1 or 2. Here it is never below ARRIVAL_TAG, so the two kinds do not
+ * meet. The other fields are database, table and the values of the blocks.
  *
  * Order. One row takes its locks in a fixed order of blocks and then, shared,
  * the table's tag. Each row has one value in each block, so transactions of
@@ -24,13 +24,13 @@
  * locks blocks last.
  *
  * The whole table. A transaction may find no room in the lock table for the
- * locks of a row (reserve.c). It then locks the table's tag exclusively: it
- * waits for transactions that have arrivals, and holds up later ones until it
- * ends. Single rows take the shared lock last, so they can wait for a block of
- * a bulk load that is about to take the exclusive one. Two transactions that
- * both have arrivals and both want the exclusive lock would wait for each
- * other for ever. The second one gets an error at once, which says what to
- * raise.
+ * locks of a row (reserve.c). The transaction then locks the table's tag
+ * exclusively: it waits for transactions that have arrivals, and blocks later
+ * ones until its end. Single rows take the shared lock last, so they can wait
+ * for a block of a bulk load that is about to take the exclusive one. Two
+ * transactions that both have arrivals and both want the exclusive lock would
+ * wait for each other for ever. The second one gets an error at once, which
+ * says what to raise.
  *
  * Foreign tables. A snapshot of this server does not reach another one:
  * postgres_fdw reads there as of its first query in the transaction. A row

@@ -148,8 +148,8 @@ simdup_uniform_page_costs(double pages, SimdupPageCosts costs)
 }
 
 /*
- * best[s] is the least cost at which the rotations so far make s of the sum
- * k + 1; choice tells the last of their radii, plus one.
+ * The least cost at which the rotations so far contribute s to the sum k + 1 is
+ * best[s]. The last rotation's radius for it, plus one, is in choice.
  */
 double
 simdup_choose_radii(int k, const SimdupPageCosts *costs, int *radii)
