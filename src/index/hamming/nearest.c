@@ -149,9 +149,10 @@ run_stage(IndexScanDesc scan)
 }
 
 /*
- * The radius of the next stage: the largest that is expected to read at most
- * STAGE_GROWTH times the pages of the last stage, but at least one more than
- * the last. Sets *is_whole if reading a whole rotation is no worse.
+ * The radius of the next stage, larger than that of the last. It is the largest
+ * that is expected to read at most STAGE_GROWTH times the pages of the last
+ * stage, if there is such. Sets *is_whole if reading a whole rotation is no
+ * worse.
  */
 static int
 next_radius(IndexScanDesc scan, bool *is_whole)

@@ -8,8 +8,8 @@
  * end of the file again until it no longer moves.
  *
  * Every leaf is locked for cleanup, even if nothing is to be removed there. A
- * scan without an MVCC snapshot keeps a pin on the leaf where it read a TID,
- * while a split may have moved the TID's entry to another page.
+ * scan without an MVCC snapshot keeps its pin on the leaf where it read a TID.
+ * A split may have moved the TID's entry to another page since.
  *
  * The last entry of a leaf takes the place of a removed one. The order within a
  * leaf has no meaning, and such a change needs little WAL.

@@ -2,8 +2,8 @@
  * walk.c
  *	  The leaves of one tree that hold a block near the center, in order.
  *
- * A walk only moves forward. `next` rises to the high key of each leaf that was
- * read, and a leaf whose high key is not above `next` is skipped. A split moves
+ * A walk only moves forward. Its `next` rises to the high key of each leaf that
+ * was read. A leaf whose high key is not above `next` is skipped. A split moves
  * entries to the right, but below the high key that the leaf had. So no entry
  * is read twice, and none that stays in the index is missed.
  *
