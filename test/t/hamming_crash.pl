@@ -23,6 +23,7 @@ my $seconds = $ENV{HAMMING_SECONDS} // 15;
 my $primary = PostgreSQL::Test::Cluster->new('primary');
 $primary->init(allows_streaming => 1, extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
 $primary->append_conf('postgresql.conf', <<'CONF');
+max_connections = 40
 autovacuum = off
 jit = off
 max_parallel_workers_per_gather = 0
