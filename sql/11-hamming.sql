@@ -19,11 +19,11 @@ COMMENT ON OPERATOR FAMILY simhash64_ops USING hamming IS 'Hamming search at any
 -- index stores the center; a match is rechecked with the stored radius.
 
 CREATE FUNCTION simhash_ball_center(simhash_ball) RETURNS simhash64
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_ball_center' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_ball_center(simhash_ball) IS 'the center of a ball';
 
 CREATE FUNCTION simhash_ball_mutual(simhash_ball, simhash_ball) RETURNS boolean
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 50;
+  AS 'MODULE_PATHNAME', 'simdup_ball_mutual' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 50;
 COMMENT ON FUNCTION simhash_ball_mutual(simhash_ball, simhash_ball) IS 'implementation of ~= operator';
 
 CREATE OPERATOR ~= (
@@ -44,13 +44,13 @@ COMMENT ON OPERATOR FAMILY simhash_ball_ops USING hamming IS 'EXCLUDE USING hamm
 -- what an index is like inside; for its owner
 
 CREATE FUNCTION simhash_index_check(index regclass, every_row boolean DEFAULT false) RETURNS void
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+  AS 'MODULE_PATHNAME', 'simdup_index_check' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION simhash_index_check(regclass, boolean) IS
   'an error if a hamming index is damaged; every_row: or lacks a row; for the owner';
 
 CREATE FUNCTION simhash_index_stat(index regclass,
   OUT n_rows bigint, OUT n_nulls bigint, OUT levels integer, OUT leaf_pages bigint, OUT inner_pages bigint,
   OUT unused_pages bigint, OUT fill float8, OUT largest_block bigint)
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+  AS 'MODULE_PATHNAME', 'simdup_index_stat' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION simhash_index_stat(regclass) IS
   'entries, levels, pages and fill of a hamming index; for the owner';

@@ -184,9 +184,9 @@ simhash_within(PG_FUNCTION_ARGS)
  * Mutual membership, and what the index stores of a ball
  */
 
-PG_FUNCTION_INFO_V1(simhash_ball_mutual);
+PG_FUNCTION_INFO_V1(simdup_ball_mutual);
 Datum
-simhash_ball_mutual(PG_FUNCTION_ARGS)
+simdup_ball_mutual(PG_FUNCTION_ARGS)
 {
 	SimhashBall *a = PG_GETARG_SIMHASH_BALL_P(0);
 	SimhashBall *b = PG_GETARG_SIMHASH_BALL_P(1);
@@ -195,9 +195,9 @@ simhash_ball_mutual(PG_FUNCTION_ARGS)
 				   simhash_ball_has(b, a->center));
 }
 
-PG_FUNCTION_INFO_V1(simhash_ball_center);
+PG_FUNCTION_INFO_V1(simdup_ball_center);
 Datum
-simhash_ball_center(PG_FUNCTION_ARGS)
+simdup_ball_center(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_SIMHASH64(PG_GETARG_SIMHASH_BALL_P(0)->center);
 }

@@ -15,7 +15,7 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 
-#include "index/hamming/build.h"
+#include "index/hamming/building.h"
 
 /* A part of the memory for the rows with a NULL, which are few as a rule. */
 #define NULLS_PART 16

@@ -354,9 +354,9 @@ check_index(Check *check, bool every_row)
 		check_heap(check);
 }
 
-PG_FUNCTION_INFO_V1(simhash_index_check);
+PG_FUNCTION_INFO_V1(simdup_index_check);
 Datum
-simhash_index_check(PG_FUNCTION_ARGS)
+simdup_index_check(PG_FUNCTION_ARGS)
 {
 	Check check = {0};
 	InspectedIndex opened = simdup_inspect_index(PG_GETARG_OID(0), ShareLock);

@@ -14,7 +14,7 @@
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
 
-#include "index/hamming/scan.h"
+#include "index/hamming/scanning.h"
 
 /* A level with so many children is fine enough to make the histogram. */
 #define ENOUGH_CHILDREN 256

@@ -11,7 +11,7 @@
 #include "fmgr.h"
 #include "utils/index_selfuncs.h"
 
-#include "index/hamming/build.h"
+#include "index/hamming/building.h"
 #include "index/hamming/hamming.h"
 
 static char *

@@ -24,7 +24,7 @@
 #include "storage/bufmgr.h"
 #include "utils/snapmgr.h"
 
-#include "index/hamming/scan.h"
+#include "index/hamming/scanning.h"
 
 void
 simdup_hamming_release_pin(HammingScan *state)

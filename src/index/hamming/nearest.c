@@ -22,7 +22,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "index/hamming/scan.h"
+#include "index/hamming/scanning.h"
 
 /* The first stage may read so many pages for each rotation. */
 #define FIRST_PAGES 2

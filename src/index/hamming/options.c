@@ -10,7 +10,7 @@
 #include "fmgr.h"
 #include "utils/rel.h"
 
-#include "index/hamming/build.h"
+#include "index/hamming/building.h"
 #include "index/hamming/hamming.h"
 #include "type/simhash64.h"
 

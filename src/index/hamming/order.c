@@ -14,7 +14,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "index/hamming/build.h"
+#include "index/hamming/building.h"
 
 /* Entries of a bucket that the cache holds: 64 kB. */
 #define BUCKET_TARGET 4096

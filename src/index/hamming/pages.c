@@ -15,7 +15,7 @@
 #include "storage/smgr.h"
 #include "utils/memutils.h"
 
-#include "index/hamming/build.h"
+#include "index/hamming/building.h"
 
 #ifdef SIMDUP_HAVE_BULK_WRITE
 

@@ -9,7 +9,7 @@
 #include "nodes/tidbitmap.h"
 #include "pgstat.h"
 
-#include "index/hamming/scan.h"
+#include "index/hamming/scanning.h"
 #include "index/strategy.h"
 
 IndexScanDesc

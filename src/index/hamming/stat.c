@@ -117,9 +117,9 @@ make_row(TupleDesc columns, Relation index, const Statistics *statistics)
 	return HeapTupleGetDatum(heap_form_tuple(columns, values, nulls));
 }
 
-PG_FUNCTION_INFO_V1(simhash_index_stat);
+PG_FUNCTION_INFO_V1(simdup_index_stat);
 Datum
-simhash_index_stat(PG_FUNCTION_ARGS)
+simdup_index_stat(PG_FUNCTION_ARGS)
 {
 	InspectedIndex opened =
 		simdup_inspect_index(PG_GETARG_OID(0), AccessShareLock);

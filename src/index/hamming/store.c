@@ -7,7 +7,7 @@
 
 #include "utils/memutils.h"
 
-#include "index/hamming/build.h"
+#include "index/hamming/building.h"
 
 #define FIRST_SIZE 1024
 

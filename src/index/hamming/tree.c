@@ -14,7 +14,7 @@
 #include "pgstat.h"
 #include "utils/memutils.h"
 
-#include "index/hamming/build.h"
+#include "index/hamming/building.h"
 
 void
 simdup_tree_writer_begin(TreeWriter *writer, PageWriter *pages, int tree)

@@ -1,9 +1,9 @@
 /*
- * build.h
+ * building.h
  *	  Parts of CREATE INDEX: rows are collected, then written as trees.
  */
-#ifndef SIMDUP_INDEX_HAMMING_BUILD_H
-#define SIMDUP_INDEX_HAMMING_BUILD_H
+#ifndef SIMDUP_INDEX_HAMMING_BUILDING_H
+#define SIMDUP_INDEX_HAMMING_BUILDING_H
 
 #include "storage/buffile.h"
 
@@ -106,4 +106,4 @@ extern void simdup_tree_writer_add_leaf(void *writer,
 /* The inner pages; the root's block and level. */
 extern BlockNumber simdup_tree_writer_end(TreeWriter *writer, int *level);
 
-#endif /* SIMDUP_INDEX_HAMMING_BUILD_H */
+#endif /* SIMDUP_INDEX_HAMMING_BUILDING_H */

@@ -1,9 +1,9 @@
 /*
- * scan.h
+ * scanning.h
  *	  The state of a scan of a hamming index.
  */
-#ifndef SIMDUP_INDEX_HAMMING_SCAN_H
-#define SIMDUP_INDEX_HAMMING_SCAN_H
+#ifndef SIMDUP_INDEX_HAMMING_SCANNING_H
+#define SIMDUP_INDEX_HAMMING_SCANNING_H
 
 #include "index/ball.h"
 #include "index/hamming/walk.h"
@@ -85,4 +85,4 @@ extern bool simdup_hamming_next_nearest(IndexScanDesc scan);
 extern void simdup_hamming_page_costs(Relation index, uint64 center,
 									  int largest, SimdupPageCosts *costs);
 
-#endif /* SIMDUP_INDEX_HAMMING_SCAN_H */
+#endif /* SIMDUP_INDEX_HAMMING_SCANNING_H */
