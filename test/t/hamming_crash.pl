@@ -30,6 +30,7 @@ max_parallel_workers_per_gather = 0
 wal_consistency_checking = 'generic'
 checkpoint_timeout = 30s
 max_wal_size = 200MB
+wal_keep_size = 4GB
 max_standby_streaming_delay = 2s
 hot_standby_feedback = off
 CONF
