@@ -88,9 +88,8 @@ sort_below(Rows r, int n_digits)
 	int digits[N_DIGITS];
 	int n_chosen = 0;
 	int lowest = n_digits;
-	size_t i;
 
-	for (i = 1; i < r.n; i++)
+	for (size_t i = 1; i < r.n; i++)
 		varying |= r.fps[i] ^ r.fps[0];
 	while (lowest > 0 &&
 		   (n_chosen == 0 || r.n >> (DIGIT_BITS * n_chosen - 1) > 0))

@@ -112,16 +112,16 @@ DECLARE q simhash64; list text; line text; by_index text; by_scan text;
 BEGIN
   searches := 0; differing := 0; planned := true;
   FOR q IN SELECT queries.q FROM queries LOOP
-    list := format('(SELECT fp <~> %1$L AS d, id FROM %2$s ORDER BY fp <~> %1$L LIMIT %3$s) s', q, target, n);
+    list := format('(SELECT d, id, row_number() OVER () AS place FROM (SELECT fp <~> %1$L AS d, id FROM %2$s ORDER BY fp <~> %1$L LIMIT %3$s) s) s', q, target, n);
     PERFORM set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
             set_config('enable_sort', 'off', true);
     FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) SELECT * FROM ' || list LOOP
       planned := planned AND line !~ 'Sort|Filter';
     END LOOP;
-    EXECUTE 'SELECT format(''%s %s %s %s'', array_agg(d), count(*), count(DISTINCT id), sum(id * (coalesce(d, 99) + 1)) FILTER (WHERE ' || n || '= 1000000)) FROM ' || list INTO by_index;
+    EXECUTE 'SELECT format(''%s %s %s %s'', array_agg(d ORDER BY place), count(*), count(DISTINCT id), sum(id * (coalesce(d, 99) + 1)) FILTER (WHERE ' || n || '= 1000000)) FROM ' || list INTO by_index;
     PERFORM set_config('enable_seqscan', 'on', true), set_config('enable_sort', 'on', true),
             set_config('enable_indexscan', 'off', true);
-    EXECUTE 'SELECT format(''%s %s %s %s'', array_agg(d), count(*), count(DISTINCT id), sum(id * (coalesce(d, 99) + 1)) FILTER (WHERE ' || n || '= 1000000)) FROM ' || list INTO by_scan;
+    EXECUTE 'SELECT format(''%s %s %s %s'', array_agg(d ORDER BY place), count(*), count(DISTINCT id), sum(id * (coalesce(d, 99) + 1)) FILTER (WHERE ' || n || '= 1000000)) FROM ' || list INTO by_scan;
     PERFORM set_config('enable_indexscan', 'on', true), set_config('enable_bitmapscan', 'on', true);
     searches := searches + 1;
     differing := differing + (by_index IS DISTINCT FROM by_scan)::int;
@@ -302,8 +302,10 @@ ALTER TABLE petition ADD CONSTRAINT petition_north EXCLUDE USING hamming (simhas
 INSERT INTO petition VALUES (7, 'south', '0123456789abcdef');
 INSERT INTO petition VALUES (8, 'north', '0123456789abcdef');
 ALTER TABLE petition DROP CONSTRAINT petition_north;
--- rows that are there already
+-- rows that are there already; from 17 on the text names schemas
+\set VERBOSITY sqlstate
 ALTER TABLE petition ADD EXCLUDE USING hamming (simhash_ball(fp, 3) WITH ~=);
+\set VERBOSITY default
 DELETE FROM petition WHERE id = 7;
 -- deferred
 ALTER TABLE petition ADD CONSTRAINT petition_late EXCLUDE USING hamming (simhash_ball(fp, 3) WITH ~=) DEFERRABLE INITIALLY DEFERRED;
@@ -322,8 +324,10 @@ SELECT id FROM petition WHERE simhash_ball(fp, 3) ~= '<0123456789abcdee,8>';
 SELECT id FROM petition WHERE simhash_ball(fp, 3) ~= '<0123456789abcd00,20>';
 RESET enable_seqscan;
 -- where it is not allowed
+\set VERBOSITY sqlstate
 ALTER TABLE petition ADD EXCLUDE USING hamming (fp WITH <~>);
 ALTER TABLE petition ADD EXCLUDE USING hamming (simhash_ball(fp, 3) WITH =);
+\set VERBOSITY default
 
 --
 -- looking inside

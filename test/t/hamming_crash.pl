@@ -23,12 +23,14 @@ my $seconds = $ENV{HAMMING_SECONDS} // 15;
 my $primary = PostgreSQL::Test::Cluster->new('primary');
 $primary->init(allows_streaming => 1, extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
 $primary->append_conf('postgresql.conf', <<'CONF');
+max_connections = 40
 autovacuum = off
 jit = off
 max_parallel_workers_per_gather = 0
 wal_consistency_checking = 'generic'
 checkpoint_timeout = 30s
 max_wal_size = 200MB
+wal_keep_size = 4GB
 max_standby_streaming_delay = 2s
 hot_standby_feedback = off
 CONF
