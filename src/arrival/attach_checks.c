@@ -187,7 +187,7 @@ is_partition_column(Relation table, AttrNumber attnum)
 /*
  * Does the index make a column unique? A unique index of a partitioned table
  * must hold the columns that it is partitioned by. So a unique index on these
- * columns and the key is enough. A foreign key needs more: an index on no other
+ * columns and the key will do. A foreign key needs more: an index on no other
  * column, checked at once.
  */
 static bool

@@ -25,7 +25,7 @@
  *
  * If the prefix of a set holds rare elements only, their lists name all its
  * candidates. Else every other set that the length filter admits is a
- * candidate. Four numbers of each bound how many elements the two share. That
+ * candidate. Four numbers of each set bound how many elements they share. That
  * is quadratic, but a step is cheap, and lists of common elements would be as
  * long.
  *

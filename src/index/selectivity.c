@@ -2,11 +2,11 @@
  * selectivity.c
  *	  How many rows lie within a Hamming distance: estimates for the planner.
  *
- * An estimate adds strangers and relatives. Strangers are unrelated rows: the
- * part of random fingerprints that is near any center depends on the radius
- * alone. Relatives are copies and edits: the column's statistics hold the most
- * common values and the number of different values. The histogram is a sample,
- * which shows clusters of more than about a hundredth of the table.
+ * An estimate has two sources. Strangers are unrelated rows: the part of random
+ * fingerprints that is near any center depends on the radius alone. Relatives
+ * are copies and edits: the column's statistics hold the most common values and
+ * the number of different values. The histogram is a sample, which shows
+ * clusters of more than about a hundredth of the table.
  *
  * These functions do not trust the types of the operator. A user may attach the
  * estimators to another operator, and must not make them read other types.

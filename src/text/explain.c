@@ -26,7 +26,7 @@
 #include "text/minhash64.h"
 #include "text/shingling.h"
 
-/* A half ends at white space, if there is any within so many bytes. */
+/* A half ends at the first white space in so many bytes after the middle. */
 #define WORD_END 64
 
 /* The result: distance, chance, resemblance, a_in_b, b_in_a, and three lists. */
