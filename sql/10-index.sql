@@ -68,7 +68,7 @@ COMMENT ON OPERATOR FAMILY simhash_ball_hash_ops USING hash IS 'equality of ball
 -- Membership. The functions are leakproof: every ball has a valid radius, so
 -- they raise no error. Their cost corrects the planner, which charges each
 -- probe of the index as random page reads, some 20 times the measured time.
--- With a cost of 50, index and scan compare as they do in memory: the scan is
+-- With a cost of 50, index and scan compare as they do in memory. The scan is
 -- chosen from k = 8 on at 10,000 rows, 12 at 100,000, 16 at a million.
 
 CREATE FUNCTION simhash_in_ball(simhash64, simhash_ball) RETURNS boolean

@@ -313,9 +313,10 @@ DROP FUNCTION simdup_progress();
 UPDATE pg_catalog.pg_proc SET proargnames = pg_catalog.array_replace(proargnames, 'up_to', 'max_distance')
   WHERE oid = 'simdup_tune(text,integer)'::pg_catalog.regprocedure;
 
--- simdup_clusters has one more column, and another default method. Views that
--- use it stay: a view reads the columns that there were when it was made. So the
--- new definition is copied onto the function, which CREATE OR REPLACE refuses.
+-- simdup_clusters has one more column, and another default method. Views of the
+-- function stay: a view reads the columns that existed when the view was made.
+-- So the new definition is copied onto the function, which CREATE OR REPLACE
+-- refuses.
 CREATE FUNCTION simdup_new_clusters(
   query text, max_distance integer DEFAULT 3, method text DEFAULT 'leader', min_size integer DEFAULT 2,
   OUT key bigint, OUT cluster bigint, OUT size bigint, OUT distance integer

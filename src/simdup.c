@@ -8,7 +8,7 @@
 #include "fmgr.h"
 #include "utils/guc.h"
 
-#include "index/hamming/hamming.h"
+#include "index/hamming/am.h"
 #include "server/progress.h"
 
 PG_MODULE_MAGIC_EXT(.name = "simdup", .version = SIMDUP_VERSION);

@@ -1,18 +1,19 @@
 # suite.sh: make test. Sourced by test/run once the private install stands.
 #
-# pg_regress runs the tests in SQL and the isolation specs; prove runs the unit
-# tests of core/, which need no server, and the scripts, which start their own.
-# Each of them lists its tests and their sum. The last line adds the sums.
-# Names given to `test/run test` choose among the test files, and $FOLDERS
+# pg_regress runs the tests in SQL and the isolation specs. Unit tests of core/,
+# which need no server, and the scripts, which start their own, are run by
+# prove. Each of them lists its tests and their sum. The last line adds the
+# sums. Names given to `test/run test` choose among the test files, and $FOLDERS
 # among the kinds of tests.
 #
 #   ENCODING=LATIN1         the databases' encoding, UTF8 by default
 #   SETTINGS="name=value …" for every server that is started
 #   PROVE_FLAGS="…"         as for prove
 #
-# With one of these, tests that cannot depend on it are left out: the unit tests;
-# under ENCODING the scripts that choose encodings by themselves; under jit=on
-# those that turn it off. A test skips texts that the encoding cannot hold.
+# With one of these, tests that cannot depend on it are left out. These are the
+# unit tests, under ENCODING the scripts that choose an encoding, and under
+# jit=on the scripts that turn JIT off. A test skips texts that the encoding
+# cannot hold.
 
 chosen=("$@")
 folders=${FOLDERS:-unit sql specs t}

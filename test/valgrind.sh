@@ -2,7 +2,7 @@
 #
 # The tests in SQL, regression and isolation, on a server whose processes all
 # run under memcheck. Each process writes a report. An entry that valgrind.supp
-# does not list is a failure, and so is a process without a report. memcheck
+# does not list is a failure, and so is a process without a report. Memcheck
 # finds reads of memory that was never written or was freed, and all faults in
 # ICU's memory. It does not see overruns within a block of a memory context; the
 # unit tests of core/ find those under AddressSanitizer.
@@ -13,7 +13,8 @@ server_program=$scratch/postgres-valgrind
 
 # The program that pg_ctl starts: the server under memcheck, without JIT, which
 # would take minutes, and without background processes that start at any time.
-# memcheck follows forks; --trace-children is for programs that they execute.
+# Memcheck follows forks by itself; --trace-children is for programs that the
+# processes execute.
 write_server_program()
 {
   mkdir "$reports"

@@ -119,7 +119,7 @@ extern bool simdup_arrival_reaches_foreign(Oid table);
 extern ArrivalTrigger *simdup_arrival_setup(FunctionCallInfo fcinfo,
 											const ArrivalUsage *usage);
 
-/* arguments.c */
+/* trigger_arguments.c */
 extern void simdup_arrival_check_fired(FunctionCallInfo fcinfo,
 									   const ArrivalUsage *usage);
 extern void simdup_arrival_check_arguments(TriggerData *trigdata,

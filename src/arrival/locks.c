@@ -7,14 +7,14 @@
  * looks, with a fresh snapshot. So it either sees a near row, or makes that
  * row's transaction wait until it can be seen. For the middle distances k + 1
  * blocks are short, and unrelated rows agree in one too often (k = 8: one pair
- * of rows in 15). There each pair of k + 2 blocks is a lock, as near rows
- * agree in two of them (one pair of unrelated rows in 160).
+ * of rows in 15). Locks are then taken on pairs of k + 2 blocks. Near rows
+ * agree in two of the blocks (k = 8: one pair of unrelated rows in 160 does).
  *
- * The locks are heavyweight advisory locks. pg_locks shows them, lock_timeout
- * and deadlock detection apply, and PREPARE TRANSACTION keeps them.
- * pg_advisory_lock fills the tag's last field (objsubid) with 1 or 2. Here it
- * is never below ARRIVAL_TAG, so the two kinds do not meet. The other fields
- * are database, table and the values of the blocks.
+ * The locks are heavyweight advisory locks. They appear in pg_locks,
+ * lock_timeout and deadlock detection apply, and PREPARE TRANSACTION keeps
+ * them. The SQL function pg_advisory_lock fills the tag's last field (objsubid)
+ * with 1 or 2. Here it is never below ARRIVAL_TAG, so the two kinds do not
+ * meet. The other fields are database, table and the values of the blocks.
  *
  * Order. One row takes its locks in a fixed order of blocks and then, shared,
  * the table's tag. Each row has one value in each block, so transactions of
@@ -24,13 +24,13 @@
  * locks blocks last.
  *
  * The whole table. A transaction may find no room in the lock table for the
- * locks of a row (reserve.c). It then locks the table's tag exclusively: it
- * waits for transactions that have arrivals, and holds up later ones until it
- * ends. Single rows take the shared lock last, so they can wait for a block of
- * a bulk load that is about to take the exclusive one. Two transactions that
- * both have arrivals and both want the exclusive lock would wait for each
- * other for ever. The second one gets an error at once, which says what to
- * raise.
+ * locks of a row (reserve.c). The transaction then locks the table's tag
+ * exclusively: it waits for transactions that have arrivals, and blocks later
+ * ones until its end. Single rows take the shared lock last, so they can wait
+ * for a block of a bulk load that is about to take the exclusive one. Two
+ * transactions that both have arrivals and both want the exclusive lock would
+ * wait for each other for ever. The second one gets an error at once, which
+ * says what to raise.
  *
  * Foreign tables. A snapshot of this server does not reach another one:
  * postgres_fdw reads there as of its first query in the transaction. A row
@@ -73,7 +73,7 @@ set_arrival_tag(LOCKTAG *tag, Oid table, uint32 value, uint16 kind)
 	SET_LOCKTAG_ADVISORY(*tag, MyDatabaseId, table, value, kind);
 }
 
-/* What the locks of one row are on. */
+/* The last two fields of each lock tag that one row needs. */
 typedef struct RowLocks
 {
 	int n;
@@ -97,7 +97,7 @@ add_lock(RowLocks *locks, uint32 value, uint16 kind)
 	locks->kinds[locks->n++] = kind;
 }
 
-/* Pairs of blocks: of ten bits at most, and the pair's number above them. */
+/* Pairs of blocks. A block has ten bits at most; the pair's number is above. */
 static void
 list_pairs(RowLocks *locks, uint64 fp, int k)
 {
@@ -112,7 +112,7 @@ list_pairs(RowLocks *locks, uint64 fp, int k)
 					 BLOCK_TAG(k, 0));
 }
 
-/* Single blocks: of 32 bits at most, but for k = 0. */
+/* Single blocks, of 32 bits at most; the one of k = 0 is folded to 32. */
 static void
 list_blocks(RowLocks *locks, uint64 fp, int k)
 {
@@ -169,7 +169,10 @@ lock_for_remote_search(const LOCKTAG *tag)
 	CurrentResourceOwner = owner;
 }
 
-/* Lock what a row within k of fp would lock too, until the transaction ends. */
+/*
+ * Lock the blocks of fp until the transaction ends. Every row within k of fp
+ * needs at least one of the same locks.
+ */
 void
 simdup_arrival_lock(ArrivalTrigger *at, uint64 fp)
 {
@@ -203,9 +206,9 @@ simdup_arrival_lock(ArrivalTrigger *at, uint64 fp)
 
 PG_FUNCTION_INFO_V1(simdup_lock_arrivals);
 /*
- * The exclusive lock from the start: bulk loads that begin with it cannot
- * deadlock with each other. On a standby, where advisory locks can be had but
- * nothing arrives, it is refused as LOCK TABLE is.
+ * Takes the exclusive lock. Bulk loads that begin with it cannot deadlock with
+ * each other. A standby would grant advisory locks, but no row arrives there,
+ * so the function is refused as LOCK TABLE is.
  */
 Datum
 simdup_lock_arrivals(PG_FUNCTION_ARGS)

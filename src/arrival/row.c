@@ -23,7 +23,7 @@
 #include "arrival/arrival.h"
 #include "type/simhash64.h"
 
-/* BEFORE, FOR EACH ROW, on an event that this firing is of. */
+/* Does the trigger fire BEFORE, FOR EACH ROW, on this event? */
 static bool
 fires_before_this(const Trigger *trigger, TriggerEvent event)
 {
@@ -130,7 +130,7 @@ prepare_assignment(TriggerData *trigdata, ArrivalTrigger *at)
 	at->assignment = ExecInitExpr(expression_planner((Expr *) expr), NULL);
 }
 
-/* What setup leaves to do for triggers that see a row. */
+/* The part of the setup that only triggers on rows need. */
 void
 simdup_arrival_prepare_row(TriggerData *trigdata, ArrivalTrigger *at)
 {
@@ -151,7 +151,7 @@ simdup_arrival_prepare_row(TriggerData *trigdata, ArrivalTrigger *at)
 	MemoryContextSwitchTo(caller);
 }
 
-/* The new row as the trigger was given it. */
+/* The new row, in the version that the trigger got. */
 HeapTuple
 simdup_arrival_new_tuple(TriggerData *trigdata)
 {
@@ -234,7 +234,7 @@ new_fingerprint(TriggerData *trigdata, ArrivalTrigger *at, HeapTuple tuple,
 	return !isnull;
 }
 
-/* Which of fingerprint and key are not what they were before the UPDATE. */
+/* Does the UPDATE change the fingerprint, or the key? */
 static void
 compare_with_old(TriggerData *trigdata, ArrivalTrigger *at, ArrivalRow *row)
 {

@@ -41,10 +41,11 @@ enum
  * A search ignores settings that any user may change.
  *
  * gin_fuzzy_search_limit is the only one that changes what a search finds: GIN
- * leaves rows out at random. Settings of the planner change how rows are
- * found. force_custom_plan would plan anew for each row, under the settings of
- * the session. search_path and transform_null_equals do not act on the text,
- * which qualifies every name. row_security raises an error or does nothing.
+ * leaves rows out at random. Settings of the planner change how rows are found.
+ * The plan_cache_mode force_custom_plan would plan anew for each row, under the
+ * settings of the session. The settings search_path and transform_null_equals
+ * do not act on the text, which qualifies every name. As for row_security, it
+ * raises an error or does nothing.
  */
 static void
 set_for_search(const char *name, const char *value)

@@ -17,8 +17,8 @@ typedef enum SimdupClusterMethod
 extern SimdupClusterMethod simdup_cluster_method(const char *name);
 
 /*
- * Clusters of groups. Most groups of a large table are near no other group, so
- * one bit for each group, at the position of its first row, tells which have a
+ * Clusters of groups. Most groups of a large table are near no other group. One
+ * bit for each group, at the position of its first row, tells whether it has a
  * near one. A pass over all groups looks up only those. The arrays are indexed
  * by row number, and set for the first rows of groups. They take twelve bytes a
  * row, outside maintenance_work_mem.

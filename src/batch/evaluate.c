@@ -2,10 +2,10 @@
  * evaluate.c
  *	  simdup_evaluate, simdup_evaluate_clusters: found against true.
  *
- * Both are one statement around the caller's two queries, so the server's
- * sorting, hashing and spilling do the work, for keys of any type. Around the
- * queries no name is left to the search_path: LEAST, GREATEST, GROUP BY and
- * array_position compare by the type's default operator class.
+ * Each function runs one statement that contains the caller's two queries. So
+ * the server's sorting, hashing and spilling do the work, for keys of any type.
+ * The statement leaves no name to the search_path: LEAST, GREATEST, GROUP BY
+ * and array_position compare by the type's default operator class.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -36,8 +36,8 @@ check_clusters(void *arg pg_attribute_unused(), TupleDesc columns,
 }
 
 /*
- * %s and %s: the queries. Each pair once, its keys in order; a pair of a row
- * with itself is none.
+ * Both %s are the queries. Each pair counts once, in either order of its keys.
+ * A row with itself is no pair.
  */
 static const char pairs_statement[] =
 	"SELECT pg_catalog.count(*) FILTER (WHERE found),"
@@ -53,9 +53,9 @@ static const char pairs_statement[] =
 	" GROUP BY a, b) AS distinct_pairs";
 
 /*
- * Each key once, with the cluster f where it was found and t where it truly
- * is. Then n rows of one cluster are n (n - 1) / 2 pairs: no pair is ever
- * written down.
+ * Each key counts once, with the cluster f that was found and the true cluster
+ * t. Pairs are only counted, not made: n rows of one cluster are n (n - 1) / 2
+ * pairs.
  */
 static const char clusters_statement[] =
 	"WITH labels AS MATERIALIZED (SELECT"
@@ -117,7 +117,7 @@ evaluate(FunctionCallInfo fcinfo, const char *statement,
 					"a key has more than one cluster in one of the queries"));
 	simdup_scores(count_column(1), count_column(2), count_column(3), values,
 				  nulls);
-	/* before SPI's memory goes: a Datum may be a pointer on 32 bits */
+	/* before SPI's memory goes: on 32 bits a Datum may be a pointer */
 	simdup_put_result(result, values, nulls);
 	SPI_finish();
 	return (Datum) 0;

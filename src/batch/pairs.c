@@ -20,7 +20,7 @@ typedef struct PairOutput
 	ReturnSetInfo *result;
 } PairOutput;
 
-/* One result row; of two rows the one that comes first in query order is a. */
+/* Return one pair: first the row that comes first in the query's order. */
 static void
 put_pair(PairOutput *output, uint32 x, uint32 y, int distance)
 {
@@ -33,7 +33,7 @@ put_pair(PairOutput *output, uint32 x, uint32 y, int distance)
 	simdup_put_result(output->result, values, nulls);
 }
 
-/* The rows [from, to) of a group with those of another. */
+/* Each of some rows of group a with each of some rows of group b. */
 static void
 put_product(PairOutput *output, const SimdupGroup *a, uint32 a_from,
 			uint32 a_to, const SimdupGroup *b, uint32 b_from, uint32 b_to,
@@ -59,7 +59,7 @@ put_near_groups(void *arg, const SimdupGroup *a, const SimdupGroup *b,
 	put_product(arg, a, a->n_first, a->n, b, 0, b->n_first, distance);
 }
 
-/* The same within one group, at distance 0. */
+/* The same for the rows of one group, which are at distance 0. */
 static void
 put_equal_rows(PairOutput *output, const SimdupGroup *group)
 {
@@ -93,7 +93,7 @@ put_all_pairs(ReturnSetInfo *result, SimdupRows *rows, int max_distance)
 	simdup_groups_end(output.groups);
 }
 
-/* The arguments: the queries, max_distance [, key_type]. */
+/* Both functions; the arguments are the queries, max_distance [, key_type]. */
 static Datum
 pairs_of(FunctionCallInfo fcinfo, int n_queries, const char *const *names)
 {

@@ -2,9 +2,9 @@
  * agreement.h
  *	  What the distance of two minhash64 fingerprints says about their texts.
  *
- * Two bins agree with chance J, the resemblance of the two sets. Of the bins that
- * do not agree, every second pair of bits is equal by chance. So each of the 64
- * bits agrees with chance (1 + J) / 2.
+ * Two bins agree with chance J, the resemblance of the two sets. If two bins do
+ * not agree, their bits are still equal by chance in half of the cases. So each
+ * of the 64 bits agrees with chance (1 + J) / 2.
  */
 #ifndef SIMDUP_CORE_AGREEMENT_H
 #define SIMDUP_CORE_AGREEMENT_H

@@ -5,9 +5,9 @@
  * Cut the bits in which the set varies into k + r blocks: two fingerprints
  * within distance k agree in at least r of them. Partition by one block, each
  * part by a later block, and so on r times. Fingerprints that are still
- * together are compared one by one. Where they are too many (skew), they are
- * joined again as a set of its own, with a new cut of the bits that still vary.
- * The cost of passes against the cost of comparisons decides r.
+ * together are compared one by one. If they are too many (skew), they are
+ * joined again as a set of their own, with a new cut of the bits that still
+ * vary. The cost of passes against the cost of comparisons decides r.
  *
  * A pair is reported on its first path only: the path whose r blocks are the
  * first r in which the pair agrees. So the pair must differ in each block that
@@ -143,9 +143,9 @@ compare_small_within(const SimdupPairJoin *join, const SimdupElement *set,
 }
 
 /*
- * A partition's small buckets, some at a time, to stay interruptible. Where
- * nearly all pairs are near and were found on an earlier path, the buckets take
- * long together and call no sink.
+ * A partition's small buckets, some at a time, to stay interruptible. If nearly
+ * all pairs are near and were found on an earlier path, the buckets together
+ * take long and call no sink.
  */
 static void
 compare_small(Work *work, Slice s, const uint32_t *ends, uint32_t n_buckets)
@@ -305,9 +305,9 @@ sample_bits(Slice s, uint32_t *ones)
 }
 
 /*
- * Choose r by its cost: C(k + l, l) partitions at each level l up to r, then the
- * comparisons of pairs that are equal in r of k + r blocks. r is 0 where it is
- * cheapest to compare all.
+ * Choose r by its cost: C(k + l, l) partitions at each level l up to r, then
+ * the comparisons of pairs that are equal in r of k + r blocks. With r = 0, all
+ * pairs are compared.
  */
 static int
 choose_equal_blocks(int k, int n_bits, double entropy, double rows,

@@ -29,7 +29,7 @@
 /* blocks searched between two looks at the interrupts */
 #define BLOCKS_AT_ONCE 1024
 
-/* What a search looks for, from the bitmap it is for. */
+/* A bitmap to search for, and what follows from its size. */
 typedef struct WindowProbe
 {
 	const uint64_t *bitmap;
@@ -82,7 +82,7 @@ above(double threshold, uint64_t part, uint64_t whole)
 	return whole != 0 && (double) part / (double) whole > threshold;
 }
 
-/* Which sizes could match one of `size` (1 or more) bits: [*low, *high]. */
+/* The sizes that could match `size`, which is at least 1: [*low, *high]. */
 static void
 matching_sizes(const SimdupWindow *window, uint64_t size, uint32_t *low,
 			   uint32_t *high)
@@ -150,7 +150,7 @@ first_candidate(const SimdupWindow *window, const WindowProbe *probe,
 		if (!block_has_size(window->sizes + block * BLOCK_SLOTS, probe->low,
 							probe->high))
 			continue;
-		/* the document's 128 bits are worth a loop of known length */
+		/* 128 bits are the usual width, worth a loop of known length */
 		if (window->n_words == 2
 				? block_may_match(window, probe, block, 2)
 				: block_may_match(window, probe, block, window->n_words))

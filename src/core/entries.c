@@ -191,7 +191,7 @@ sift_down(SimdupEntry *entries, size_t i, size_t n)
 	}
 }
 
-/* Bounds the time where the pivots are bad. */
+/* Bounds the time if the pivots are bad. */
 static void
 heap_sort(SimdupEntry *entries, size_t n)
 {

@@ -40,9 +40,9 @@ extern void simdup_distances(const uint64_t *values, int n, uint64_t center,
 							 uint8_t *distances);
 
 /*
- * Put entries in order as far as groups of `size` need it: the group of
- * ranks [j * size, (j + 1) * size) holds what it would hold if all were
- * sorted. The first entry has rank `rank`.
+ * Part the entries into groups of `size`. Group j then holds the entries that it
+ * would hold if all were sorted: ranks j * size to j * size + size - 1. The first
+ * entry has rank `rank`.
  */
 extern void simdup_part_entries(SimdupEntry *entries, size_t n, size_t rank,
 								size_t size);

@@ -14,8 +14,8 @@
 
 /*
  * Write a character in the page's encoding, at most SIMDUP_HTML_CHAR_MAX bytes,
- * and return their number. 0 means that the encoding lacks the character: the
- * reference then stays as it is. Never called for ASCII.
+ * and return their number. Zero means that the encoding lacks the character:
+ * the reference then stays as it is. Never called for ASCII.
  */
 typedef size_t (*SimdupHtmlEncode)(void *arg, uint32_t code_point, char *out);
 

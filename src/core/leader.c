@@ -37,7 +37,7 @@ simdup_leaders_settle(SimdupLeaders *leaders)
 	return left;
 }
 
-/* Is it a leader, or may it yet become one? */
+/* Is element i a leader, or may it still become one? */
 static bool
 may_lead(const SimdupLeaders *leaders, uint32_t i)
 {
@@ -55,8 +55,8 @@ simdup_leader_wants(const SimdupLeaders *leaders, uint32_t a, uint32_t b,
 }
 
 /*
- * All offers to the predecessor came before this one, so if it has found no
- * leader by now, it is one.
+ * All offers to the predecessor came before this one. So a predecessor that has
+ * found no leader by now is a leader itself.
  */
 void
 simdup_leader_offer(SimdupLeaders *leaders, uint32_t element,

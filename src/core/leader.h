@@ -11,8 +11,8 @@
  *	  leader. An element whose first near predecessor is a leader belongs to
  *	  it. simdup_leaders_settle decides these two cases, in order.
  * 2. The other elements follow an element that is not a leader itself (a
- *	  chain), and need all their near predecessors. simdup_leader_offer takes
- *	  these, by element and then by predecessor.
+ *	  chain), and need all their near predecessors. The caller gives these to
+ *	  simdup_leader_offer, ordered by element and then by predecessor.
  *
  * So memory does not grow with the number of pairs, and without chains there
  * is no second round.

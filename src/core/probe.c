@@ -9,9 +9,9 @@
 
 /*
  * The rest of a fingerprint is 48 bits, and a key has room for 46. The other 46
- * bits are three lanes of 14, 16 and 16 bits. Each of the upper two bits that is
- * 1 complements two of the lanes, and then goes. So fingerprints that share a
- * key differ by 1 + 30, 1 + 30 or 2 + 32 bits.
+ * bits are three lanes of 14, 16 and 16 bits. Each of the upper two bits, if it
+ * is 1, complements two of the lanes; then both bits are dropped. So
+ * fingerprints that share a key differ by 1 + 30, 1 + 30 or 2 + 32 bits.
  */
 #define LOW_LANE UINT64_C(0x000000003fff)
 #define MIDDLE_LANE UINT64_C(0x00003fffc000)
@@ -24,7 +24,7 @@ block_value(uint64_t fp, int i)
 	return fp >> (BLOCK_BITS * i) & 0xffff;
 }
 
-/* Everything but block i: the blocks below it move up into its place. */
+/* All bits but block i; the blocks above it move down into its place. */
 static uint64_t
 rest_value(uint64_t fp, int i)
 {
@@ -102,7 +102,7 @@ simdup_probe_radii(int k, int radii[SIMDUP_KEYS])
 		radii[i] = (k + 1 + i) / SIMDUP_KEYS - 1;
 }
 
-/* Block values within a radius of one of them. */
+/* How many block values lie within a radius of a given one. */
 static int
 blocks_within(int radius)
 {
@@ -130,8 +130,8 @@ simdup_probe_count(int k)
 }
 
 /*
- * The next larger number with at most n ones; x has no more. The numbers it
- * skips are x with further ones.
+ * The next larger number with at most n ones; x has at most n. The skipped
+ * numbers are x with more bits set, below its lowest one.
  */
 static uint32_t
 next_sparse(uint32_t x, int n)
@@ -142,8 +142,8 @@ next_sparse(uint32_t x, int n)
 }
 
 /*
- * Neighbours in the list have long prefixes in common, and so the index pages
- * above them.
+ * Neighbours in the list share long prefixes, and therefore most inner pages of
+ * the index.
  */
 void
 simdup_probes(uint64_t fp, int k, uint64_t *starts)

@@ -13,12 +13,13 @@
  * r[i] of the query's, and misses nothing.
  *
  * A key tells the distance of its fingerprint, so the row need not be fetched.
- * Number and fingerprint are 66 bits, two too many. A linear code folds the rest
- * (see probe.c), under which the four fingerprints of one key are at least 31
- * bits apart. So a key may seem near because of a fingerprint that it does not
- * stand for: a stranger passes with four times the chance that a random
- * fingerprint is within k, one in 10^9 for k = 8. An exact search compares the
- * fingerprints that it found; there are hardly more of them than matches.
+ * Number and fingerprint are 66 bits, two too many. A linear code folds the
+ * rest (see probe.c), under which the four fingerprints of one key are at least
+ * 31 bits apart. So a key may seem near because of one of the three other
+ * fingerprints that share it. An unrelated key seems near with four times the
+ * chance that a random fingerprint is within k: one in 10^9 for k = 8. An exact
+ * search compares the fingerprints that it found; there are hardly more of them
+ * than matches.
  *
  * The number in front is worth two bits: without it each probe would read the
  * keys of all four blocks. Three keys of 22-bit blocks were tried on ten million

@@ -23,8 +23,8 @@ smallest_near(uint32_t value, int bits, int budget)
 }
 
 /*
- * A larger block keeps some prefix of `from`, sets the next bit, which is 0
- * there, and has anything below. The longer the prefix, the smaller the block.
+ * A block above `from` keeps some prefix of `from`, has 1 where `from` next has
+ * 0, and any bits below. The longer the prefix, the smaller the block.
  */
 uint32_t
 simdup_next_near(uint32_t center, int radius, uint32_t from)
@@ -46,7 +46,7 @@ simdup_next_near(uint32_t center, int radius, uint32_t from)
 	return SIMDUP_NO_BLOCK;
 }
 
-/* The part of the numbers of so many bits that have at most t ones. */
+/* The fraction of all numbers of `bits` bits that have at most t ones. */
 static double
 part_within(int bits, int t)
 {
@@ -62,9 +62,10 @@ part_within(int bits, int t)
 }
 
 /*
- * Of pages that hold all blocks of a prefix, `bits` bits after it, those with
- * a block within t of one. With more pages than blocks a block is several
- * pages; with fewer, a page is read if any of its blocks is near.
+ * The pages hold all blocks that share a prefix and differ in the last `bits`
+ * bits. Returns how many of the pages hold a block within t of a given one.
+ * With more pages than blocks, a block takes several pages. With fewer, a page
+ * is read if any of its blocks is near.
  */
 static double
 pages_within(double pages, int bits, int t)
@@ -80,8 +81,9 @@ pages_within(double pages, int bits, int t)
 }
 
 /*
- * Bits of a block below the prefix that all blocks of bucket j share. The
- * bucket may end inside the next one's first block, which is left to that.
+ * The number of bits below the prefix that all blocks of bucket j share. The
+ * bucket may end within the first block of the next bucket. That block counts
+ * for the next one only.
  */
 static int
 free_bits(const SimdupHistogram *histogram, int j)
@@ -108,7 +110,7 @@ simdup_finish_histogram(SimdupHistogram *histogram)
 		histogram->bits[j] = (uint8_t) free_bits(histogram, j);
 }
 
-/* Pages of a radius, from the buckets counted by free bits and distance. */
+/* The pages of radius r. Buckets are counted by free bits and distance. */
 static double
 pages_of_radius(const SimdupHistogram *histogram,
 				int count[][SIMDUP_BLOCK_BITS + 1], int r)
@@ -148,8 +150,8 @@ simdup_uniform_page_costs(double pages, SimdupPageCosts costs)
 }
 
 /*
- * best[s] is the least cost at which the rotations so far make s of the sum
- * k + 1; choice tells the last of their radii, plus one.
+ * The least cost at which the rotations so far contribute s to the sum k + 1 is
+ * best[s]. The last rotation's radius for it, plus one, is in choice.
  */
 double
 simdup_choose_radii(int k, const SimdupPageCosts *costs, int *radii)

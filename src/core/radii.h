@@ -27,9 +27,9 @@
 #define SIMDUP_BUCKETS 512
 
 /*
- * An equi-depth histogram of a rotation: every bucket stands for the same
- * number of pages. Bucket j holds the blocks from bounds[j] to bounds[j + 1],
- * the last one those up to 0xffff.
+ * An equi-depth histogram of a rotation: every bucket has the same number of
+ * pages. Bucket j holds the blocks from bounds[j] to bounds[j + 1], the last
+ * one those up to 0xffff.
  */
 typedef struct SimdupHistogram
 {

@@ -20,7 +20,7 @@ ripple(uint64_t *planes, uint64_t carry, int plane)
 	}
 }
 
-/* Take it back: the digits of what was added are there to borrow from. */
+/* Subtract a word that was added before, so there is a digit to borrow from. */
 static inline void
 ripple_borrow(uint64_t *planes, uint64_t borrow, int plane)
 {

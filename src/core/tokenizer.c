@@ -174,7 +174,7 @@ append_folded(Buffer *buffer, const unsigned char *p, int len, int32_t fold,
 	buffer->used += len;
 }
 
-/* Look for interrupts once p has come to `look`; where to look next. */
+/* Check for interrupts if p reached `look`; where to check next. */
 static inline const unsigned char *
 check_at(const unsigned char *p, const unsigned char *look)
 {

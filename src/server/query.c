@@ -1,6 +1,6 @@
 /*
  * query.c
- *	  Running the query that a batch function is given.
+ *	  Runs the query that is an argument of a batch function.
  *
  * SPI plans the query, with the rights, the row-level security and the
  * search_path of the caller. The executor passes each row to a receiver of
@@ -67,7 +67,7 @@ simdup_wrong_columns(const char *argument, TupleDesc columns,
 			errhint("It should yield %s.", expected));
 }
 
-/* Is it one SELECT that changes nothing? */
+/* Is the query a single SELECT that changes and locks nothing? */
 static bool
 is_plain_select(List *sources)
 {

@@ -1,6 +1,6 @@
 /*
  * result.c
- *	  Rows of result, into a tuplestore that spills at work_mem.
+ *	  Puts result rows into a tuplestore that spills at work_mem.
  */
 #include "postgres.h"
 #include "compat.h"

@@ -216,7 +216,7 @@ simdup_document_set(SimdupDocuments *documents, uint32 number, int buffer)
 	return set;
 }
 
-/* The resemblance that two sketches stand for. */
+/* The resemblance that two sketches estimate. */
 static double
 sketch_resemblance(SimdupDocuments *documents, uint32 a, uint32 b)
 {

@@ -14,7 +14,7 @@
 
 /*
  * A SimdupHtmlEncode for the database's encoding; arg is the conversion
- * function out of UTF-8, or NULL where characters are UTF-8 already.
+ * function from UTF-8, or NULL if the database is in UTF-8.
  */
 static size_t
 encode_char(void *arg, uint32_t code_point, char *out)

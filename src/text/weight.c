@@ -1,6 +1,6 @@
 /*
  * weight.c
- *	  Real weights as the exact integers that the sums count in.
+ *	  Converts real weights to the integers that the exact sums count in.
  */
 #include "postgres.h"
 
@@ -8,7 +8,7 @@
 
 #include "text/weight.h"
 
-/* Real weights are counted in units of 2^-16, and must fit 63 bits in them. */
+/* Weights are counted in units of 2^-16. In units they must fit 63 bits. */
 #define WEIGHT_UNIT 65536.0
 #define WEIGHT_LIMIT 140737488355328.0 /* 2^47 */
 

@@ -12,7 +12,7 @@
 #include "core/blocks.h"
 #include "type/simhash64.h"
 
-/* 2, so that a block fits below the index in a bigint; 16 is k = 15. */
+/* A block of half the bits and its index fit in a bigint. 16 is k = 15. */
 #define SIMHASH_MIN_BLOCKS 2
 #define SIMHASH_MAX_BLOCKS 16
 

@@ -1,8 +1,9 @@
 # index.sh: the hamming index on fingerprints against gin (fp), btree, a scan
-# and no index: build, size, search, nearest neighbours, insert. Uniform
-# fingerprints, with neighbours at every distance from 0 to 15 planted around
-# 60 centers, ten of them within 8; then fingerprints of few different texts with many edits.
-# `make bench PART=index` takes a million rows; ROWS=10000000 ten million.
+# and no index: build, size, search, nearest neighbours, insert. The first table
+# has uniform fingerprints, with neighbours at every distance from 0 to 15
+# planted around 60 centers, ten of them within 8. The second has fingerprints
+# of few different texts with many edits. `make bench PART=index` takes a
+# million rows; ROWS=10000000 ten million.
 
 . "$ROOT/test/bench/lib.sh"
 
@@ -45,7 +46,7 @@ sql -c 'DROP INDEX fps_btree'
 
 # --- searches: milliseconds of execution, the median over the centers
 #
-# searches QUERY [CENTERS]: one time a line; Q stands for the center.
+# searches QUERY [CENTERS]: one time a line; Q is replaced by the center.
 searches()
 {
   sql <<SQL

@@ -1,5 +1,6 @@
--- Makes the table petition of a user's table csv: the column with the text, the
--- column that names the row, and fingerprints. :file is the name to print.
+-- Makes the table petition from a user's table csv: the column with the text,
+-- the column that names the row, and fingerprints. The variable file is the
+-- name to print.
 
 -- The text: a column with a name for it, else the longest on average.
 SELECT name AS content

@@ -4,10 +4,10 @@
 --
 -- The script reads article.txt, sample.txt, hashvalue.txt and stopwords.txt of
 -- the client's folder dir, by default the current one. It writes result.txt
--- there, or the file that -v result=... names, and shows the result of the first
--- sample. n is the number of features (1 to 10000), m the width of a fingerprint
--- (1 to 128). The script needs the extension in the search path and leaves
--- nothing in the database.
+-- there, or the file that -v result=... names, and shows the result of the
+-- first sample. The variable n is the number of features (1 to 10000), m the
+-- width of a fingerprint (1 to 128). The script needs the extension in the
+-- search path and leaves nothing in the database.
 --
 -- Files are read and written as large objects, so they may hold any bytes. In
 -- SQL they have the escape format of bytea, which is ASCII in every database

@@ -2,22 +2,22 @@
  * fault.c
  *	  Faults on demand, in one backend, for tests.
  *
- * The file is preloaded into a server (LD_PRELOAD), where it stands before the
- * C library's malloc and pwrite; CREATE FUNCTION ... AS its path gets the same
- * copy of it, and with it the functions that arm it. The n-th event of a kind
- * after that is the one that fails, and no other:
+ * The file is preloaded into a server (LD_PRELOAD) and replaces the C library's
+ * malloc and pwrite. CREATE FUNCTION ... AS with the file's path finds the same
+ * copy, so SQL can arm a fault. Only the n-th event of a kind after that fails:
  *
  *	  palloc	allocation in a memory context: out of memory
  *	  malloc	allocation by the C library: out of memory
  *	  cancel	allocation in a memory context: a cancel request arrives
  *	  write		write to a temporary file: no space left on device
  *
- * Out of memory are only the extension and what works directly for it: see
- * is_ours. The server does not survive all of what can happen to itself, nor
- * does ICU, so that the extension sees to it beforehand that there is memory:
- * that is tested by a limit instead, fault_limit.
+ * Only the extension, and code that works directly for it, runs out of memory:
+ * see is_ours. The server does not survive every failure of its own
+ * allocations. Neither does ICU, so the extension makes sure beforehand that
+ * there is memory. A limit tests that instead: fault_limit.
  *
- * Nothing is counted in other processes, nor in this one while not armed.
+ * Events in other processes do not count, nor do events here before a fault is
+ * armed.
  */
 #include "postgres.h"
 
@@ -78,8 +78,9 @@ strikes(FaultKind kind)
 /* Deep enough for these, and for what is between them and the extension. */
 #define MAX_FRAMES (MAX_SERVER_FRAMES + 4)
 /*
- * What LockAcquire allocates for a new lock's owners. Where that fails, the
- * server goes on in the next subtransaction with a lock that has none.
+ * The size that LockAcquire allocates for a new lock's owners. If the
+ * allocation fails, the server goes on in the next subtransaction with a lock
+ * that has no owners.
  */
 #define LOCK_OWNERS_SIZE (8 * 16)
 

@@ -1,9 +1,9 @@
 /*
  * allpairs.c
- *	  All pairs of any set of fingerprints, and of two, against comparing all
- *	  with all: each pair once, none too far, none missed, the set left as it
- *	  was. And what comes before and between: rows sorted and grouped by their
- *	  fingerprints, a group found by its value, the bits cut into blocks.
+ *	  All pairs of any set of fingerprints, and of two sets, against comparing
+ *	  all with all. Each pair comes once, none is too far, none is missed, and
+ *	  the set stays as it was. Also the steps before: rows sorted and grouped by
+ *	  their fingerprints, a group found by its value, the bits cut into blocks.
  */
 #include "core/group.h"
 #include "core/allpairs.h"
@@ -158,7 +158,7 @@ check_join(SimdupPairJoin *join, Found *found, uint64_t lots, bool cross)
 				must(times == 0);
 		}
 
-	/* the same set, in whatever order */
+	/* the same set, in any order */
 	qsort(sets[0], n_a, sizeof(SimdupElement), compare_words);
 	must(make_set(scratch[0], n, lots, 0) == n_a &&
 		 memcmp(sets[0], scratch[0], n_a * sizeof(SimdupElement)) == 0);

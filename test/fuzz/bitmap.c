@@ -1,6 +1,6 @@
 /*
  * bitmap.c
- *	  The window of class representatives against document 000's loop, for
+ *	  The window of class representatives against a plain loop over them, for
  *	  thresholds that lie on, just below and just above similarities.
  */
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
  * falsepairs.c
- *	  Chances of false pairs after any sample: numbers from 0 to 1 that grow with
- *	  the distance, the same in whatever order the sample comes.
+ *	  Chances of false pairs after any sample: numbers from 0 to 1 that grow
+ *	  with the distance. The order of the sample does not change them.
  */
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /*
  * html.c
- *	  The stripper on any bytes: it stays within its buffers, makes no invalid
- *	  UTF-8 and leaves no white space but single separators; what is escaped
- *	  comes back as it was; and markup around a page changes nothing in it.
+ *	  The stripper on any bytes. It stays within its buffers, makes no invalid
+ *	  UTF-8 and leaves no white space but single separators. Escaped text comes
+ *	  back as it was. Markup around a page changes nothing in it.
  */
 #include "core/html.h"
 #include "naive.h"

@@ -86,8 +86,8 @@ checked(void *p)
 }
 
 /*
- * A copy of len bytes in a block of that very size, so that a sanitizer sees
- * whoever reads beyond. To be freed.
+ * A copy of len bytes in a block of that very size, so that a sanitizer sees a
+ * read beyond. The caller frees it.
  */
 static inline char *
 exact_copy(const void *bytes, size_t len)

@@ -1,7 +1,7 @@
 /*
  * leader.c
- *	  Clusters of any graph: leaders after the documents' single pass, and
- *	  connected components, whatever order the edges come in.
+ *	  Clusters of any graph, with edges in any order: leaders by the naive
+ *	  single pass, and connected components.
  */
 #include "core/host.h"
 #include "core/leader.h"

@@ -9,7 +9,7 @@
 static const char hex[] = "0123456789abcdefABCDEF";
 static const char decimal[] = "0123456789";
 
-/* The number that hex digits stand for, after the C library. */
+/* The value of hex digits, by the C library. */
 static uint64_t
 hex_value(const char *str)
 {
@@ -99,7 +99,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *str = checked(malloc(size + 1));
 	size_t len = strnlen((const char *) data, size);
 
-	/* a string of the exact size, whatever follows the first zero */
+	/* a string of the exact size, up to the first zero */
 	memcpy(str, data, len);
 	str[len] = '\0';
 	str = checked(realloc(str, len + 1));

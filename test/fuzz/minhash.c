@@ -1,7 +1,7 @@
 /*
  * minhash.c
- *	  Signatures of any set against their definition, bin by bin, whatever the
- *	  order and the repetitions; bands; and the choice of bands.
+ *	  Signatures of any set against their definition, bin by bin; order and
+ *	  repetitions must not matter. Also bands, and the choice of bands.
  */
 #include "core/minhash.h"
 #include "core/shingle.h"

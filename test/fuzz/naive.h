@@ -1,10 +1,10 @@
 /*
  * naive.h
- *	  Characters and tokens the slow way: what the fast paths are held against.
+ *	  Characters and tokens the slow way, to compare the fast paths with.
  *
- * UTF-8 is decoded after Unicode's table of well-formed sequences (3-7) and
- * every character goes through the tables of classes and folding, whose own
- * contents are not in question here.
+ * UTF-8 is decoded by Unicode's table of well-formed sequences (3-7). Every
+ * character is looked up in the tables of classes and folding, whose contents
+ * are not tested here.
  */
 #ifndef SIMDUP_FUZZ_NAIVE_H
 #define SIMDUP_FUZZ_NAIVE_H

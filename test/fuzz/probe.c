@@ -1,9 +1,9 @@
 /*
  * probe.c
- *	  The index's search around any fingerprint, for every radius: whatever is
- *	  within it is reached by a probe whose key says near, each key once;
- *	  the keys of what is a little farther never say near. And the pigeonhole
- *	  of blocks: neighbours share one.
+ *	  The index's search around any fingerprint, for every radius. A probe
+ *	  reaches every fingerprint within the radius, by a key that says near, and
+ *	  each key once. The keys of fingerprints a little farther away never say
+ *	  near. Also the pigeonhole of blocks: neighbours share one.
  */
 #include "core/blocks.h"
 #include "core/hamming.h"
@@ -58,7 +58,7 @@ is_found(uint64_t center, uint64_t fp, int k)
 
 		must(simdup_key_number(key) == i);
 		if (distance(center, fp) <= k)
-			must(near); /* whichever probe comes upon it */
+			must(near); /* by every probe that reads it */
 		found = found || (near && probed[i][block_of_key(key)]);
 	}
 	return found;

@@ -1,8 +1,8 @@
 /*
  * segments.c
- *	  Segments after any breaker that keeps to its contract: together they are
- *	  the text, what they say about themselves is true, windows are as agreed,
- *	  and the tokens are the segments with a word character, folded.
+ *	  Segments after any breaker that keeps to its contract. Together they are
+ *	  the text, their properties are true, and windows are as agreed. The tokens
+ *	  are the segments with a word character, folded.
  */
 #include "core/segments.h"
 #include "naive.h"
@@ -28,7 +28,7 @@ find_breaks(void *arg, const char *text, size_t len, SimdupBreak *breaks)
 	must(len > 0 && len <= SIMDUP_BREAK_WINDOW && start + len <= wild->len);
 	while (at < len)
 	{
-		/* the same place is broken the same way, whatever the window */
+		/* every window breaks the same place the same way */
 		int characters = 1 + wild->lengths[(start + at) % 16] % 12;
 
 		while (characters-- > 0 && at < len)

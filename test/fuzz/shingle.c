@@ -1,8 +1,8 @@
 /*
  * shingle.c
  *	  Shingles of any text as strings and as hashes, against windows of its
- *	  naive characters and words; and sets of hashes that an input has chosen,
- *	  to agree in any bits, sorted and compared.
+ *	  naive characters and words. Also sorting and comparing sets of hashes that
+ *	  the input chooses, so that they may agree in any bits.
  */
 #include "core/hash.h"
 #include "core/shingle.h"

@@ -1,8 +1,8 @@
 /*
  * tokenizer.c
- *	  Every tokenizer on any bytes: tokens equal the naive ones, lie within the
- *	  text if they begin in it, and do not depend on where the text stands; and
- *	  a separator separates.
+ *	  Every tokenizer on any bytes. Tokens equal the naive ones, lie within the
+ *	  text if they begin in it, and do not depend on the text's address. A
+ *	  separator separates.
  */
 #include "core/tokenizer.h"
 #include "naive.h"

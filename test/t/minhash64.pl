@@ -20,8 +20,8 @@ CREATE TABLE variant (letter text, language text, variant text, content text, PR
 SQL
 
 # --- the same letter otherwise: smallest and largest distance from the text as
-# it was written. Where a line gives more than 0, folding has its limits: Hangul
-# of separate jamo is not composed, đ is a letter and not a d with a mark, and a
+# it was written. A line with more than 0 shows a limit of folding. Hangul of
+# separate jamo is not composed. The letter đ is not a d with a mark. A
 # traditional character that is also a simplified one (著, 裡, 復) stays.
 
 my %expected = map { /^(\S+ \S+) +(.*)$/ ? ($1 => $2) : () } split /\n/, <<'TABLE';

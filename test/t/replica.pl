@@ -98,8 +98,8 @@ SQL
 my $tempdir = PostgreSQL::Test::Utils::tempdir();
 my $conflicts = 0;
 
-# The answer of a query. It is asked again if replay cancels it, because the primary
-# removed rows that it sees. All its statements see one snapshot.
+# The answer of a query, whose statements all see one snapshot. Replay cancels a
+# query if the primary removed rows that the query sees: then ask again.
 sub ask
 {
 	my ($node, $query) = @_;

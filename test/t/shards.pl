@@ -183,7 +183,7 @@ my @remote = (
 	[ "SELECT id FROM petition WHERE fp <@ simhash_ball($center, 3)", '', q{fp OPERATOR\(public\.<@\) '<0123456789abcdef,3>'} ],
 	[ "SELECT id FROM petition WHERE fp <~> $center <= 3", '', '\(fp OPERATOR\(public\.<~>\) .*\) <= 3' ],
 	[ "SELECT id FROM petition WHERE simhash_blocks(fp, 4) && simhash_blocks($center, 4)", '', 'public\.simhash_blocks\(fp, 4\) && ' ],
-	[ "EXECUTE q($center, 3)", 'SET plan_cache_mode = force_generic_plan; PREPARE q(simhash64, int) AS SELECT id FROM petition WHERE simhash_within(fp, $1, $2) ORDER BY fp <~> $1;',
+	[ "EXECUTE q($center, 3)", 'SET plan_cache_mode = force_generic_plan; PREPARE q(simhash64, int) AS SELECT id FROM petition WHERE simhash_within(fp, $1, $2);',
 		'simhash_within\(fp, \$1::public\.simhash64, \$2::integer\)' ],
 	[ "EXECUTE q('some text')", 'SET plan_cache_mode = force_generic_plan; PREPARE q(text) AS SELECT id FROM petition WHERE simhash_within(fp, (SELECT simhash($1)), 3);',
 		'simhash_within\(fp, \$1::public\.simhash64, 3\)' ],);
@@ -194,6 +194,19 @@ for my $case (@remote)
 
 	is(() = $plan =~ /Remote SQL: SELECT .*$sql/g, 3, "$query: the condition goes to each shard");
 	is(() = $plan =~ /Async Foreign Scan/g, 3, '... at the same time');
+}
+# in order of distance, each shard sorts
+for my $case (
+	[ "SELECT id FROM petition WHERE simhash_within(fp, $center, 3) ORDER BY fp <~> $center", '', q{'0123456789abcdef'} ],
+	[ "EXECUTE q($center)", 'SET plan_cache_mode = force_generic_plan; PREPARE q(simhash64) AS SELECT id FROM petition WHERE simhash_within(fp, $1, 3) ORDER BY fp <~> $1;',
+		'\$1::public\.simhash64' ])
+{
+	my ($query, $before, $sent) = @$case;
+	my $plan = plan_of($query, $before);
+
+	is(() = $plan =~ /Remote SQL: SELECT .*simhash_within\(fp, .* ORDER BY \(fp OPERATOR\(public\.<~>\) $sent\) ASC/g,
+		3, "$query: condition and order go to each shard");
+	like($plan, qr/\AMerge Append\n(.*\n)* +->  Foreign Scan/, '... and what they return is merged');
 }
 like(plan_of("SELECT id FROM letter_1 ORDER BY fp <~> $center LIMIT 3"),
 	qr/Remote SQL: .* ORDER BY \(fp OPERATOR\(public\.<~>\) .*\) ASC NULLS LAST LIMIT 3/, 'the nearest of one shard are found there');
@@ -216,11 +229,11 @@ answer($_, 'city', 'city', 'ANALYZE archive') for @shards;
 # Run it; how many shards searched by the index for it?
 sub index_searches
 {
-	my ($query) = @_;
+	my ($query, $scan) = (@_, 'Bitmap Index Scan on archive_fp');
 	my @from = map { -s $_->logfile } @shards;
 
 	$coordinator->safe_psql('city', $query);
-	return scalar grep { slurp_file($shards[$_]->logfile, $from[$_]) =~ /Bitmap Index Scan on archive_fp/ } 0 .. $#shards;
+	return scalar grep { slurp_file($shards[$_]->logfile, $from[$_]) =~ /$scan/ } 0 .. $#shards;
 }
 
 is(index_searches("SELECT id FROM archive WHERE simhash_within(fp, $center, 3)"), 3, 'simhash_within: each shard goes by its index');
@@ -230,6 +243,17 @@ is(index_searches(q{SET plan_cache_mode = force_generic_plan; PREPARE q(simhash6
 $coordinator->safe_psql('city', q{CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON archive FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('fp', 'duplicate', 'id', '3')});
 is(index_searches('INSERT INTO archive SELECT 30001, (hashint8extended(17, 0) # 1)::simhash64'), 3, 'a trigger: each shard goes by its index');
 is($coordinator->safe_psql('city', 'SELECT duplicate FROM archive WHERE id = 30001'), '17', 'and the trigger found its row');
+
+answer($_, 'city', 'city', 'CREATE INDEX archive_hamming ON archive USING hamming (fp)') for @shards;
+my $nearest = "SELECT fp <~> $center, id FROM archive WHERE simhash_within(fp, $center, 22) ORDER BY fp <~> $center";
+is(index_searches($nearest, 'Index Scan using archive_hamming'), 3, 'in order of distance: each shard goes by its index');
+my @found = map { [split /\|/] } split /\n/, $coordinator->safe_psql('city', $nearest);
+# OFFSET keeps the shards from all but sending their rows
+my @near = map { [split /\|/] } split /\n/,
+  $coordinator->safe_psql('city', "SELECT * FROM (SELECT fp <~> $center AS distance, id FROM archive OFFSET 0) AS a WHERE distance <= 22 ORDER BY 1, 2");
+cmp_ok(scalar @near, '>', 100, 'rows that are near enough');
+is(join(' ', map { $_->[0] } @found), join(' ', map { $_->[0] } @near), '... the shards together return them in order');
+is_deeply([ sort { $a->[0] <=> $b->[0] || $a->[1] <=> $b->[1] } @found ], \@near, '... and all of them');
 
 # --- reject
 

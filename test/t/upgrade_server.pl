@@ -1,8 +1,8 @@
 # upgrade_server: from an older server to this one, by pg_upgrade and by dump
 # and restore, with a database that builds on everything simdup has.
 #
-# The older servers are those of this machine that simdup supports and that have
-# the headers for extensions. Without one, all tests are skipped.
+# The older servers are the supported ones that this machine has with the
+# headers for extensions. Without one, all tests are skipped.
 
 use strict;
 use warnings;

@@ -59,7 +59,7 @@ main(void)
 	ok(is_distribution() && like_binomial, "fair bits give the binomial");
 	fair = chance[8];
 
-	/* copies are true pairs, whatever their number */
+	/* copies are true pairs, however many there are */
 	for (int i = 0; i < N / 2; i++)
 		sample[i] = sample[N - 1 - i] ^ 1;
 	simdup_false_pair_chances(sample, N, chance);

@@ -156,8 +156,8 @@ test_near(void)
 		int folds = 0;
 
 		/*
-		 * Which fingerprints have the key of 0? Flip the two bits that go,
-		 * and whatever that changes in the key.
+		 * Find the fingerprints that share the key of 0. Flip the two bits that
+		 * the key drops, then the bits in which the key changed.
 		 */
 		for (uint64_t two = 0; two < 4; two++)
 		{

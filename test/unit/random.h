@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* The next of the sequence that state, any number at first, stands for. */
+/* The next number of the sequence of a state, which may start as any number. */
 static inline uint64_t
 next_random_of(uint64_t *state)
 {

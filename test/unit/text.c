@@ -283,9 +283,9 @@ check_long_runs(void)
 }
 
 /*
- * The sum that takes tokens as they come is the sum of the finished table, and
- * of a table that got its tokens counted; under every weighting and hash, for
- * tokens of all lengths.
+ * The sum that takes tokens as they come equals the sum of the finished table,
+ * and that of a table filled with counted tokens. This holds under every
+ * weighting and hash, for tokens of all lengths.
  */
 static void
 check_sums(SimdupHash hash, SimdupWeighting weighting)

@@ -4,8 +4,8 @@
 #
 #   perl src/core/tools/charclass.pl /usr/share/unicode/UnicodeData.txt > src/core/charclass.c
 #
-# The tables belong to fingerprint profile 1 and are frozen with it: the file
-# in the tree was made from Unicode 15.0 (Debian's unicode-data 15.0.0) and is
+# The tables belong to fingerprint profile 1 and are frozen with it. The file in
+# the tree was made from Unicode 15.0 (Debian's unicode-data 15.0.0) and is
 # never made again from a later one. A later Unicode is a later profile.
 
 use strict;

@@ -17,7 +17,7 @@
 
 #include "index/hamming/building.h"
 
-/* A part of the memory for the rows with a NULL, which are few as a rule. */
+/* Rows with a NULL are few as a rule; they get this fraction of the memory. */
 #define NULLS_PART 16
 
 typedef struct Build
@@ -55,7 +55,7 @@ write_tree(Build *build, PageWriter *pages, int tree, int *level)
 
 	simdup_tree_writer_begin(writer, pages, tree);
 	writer->rows = is_rotation ? (int64) build->n_rows * tree : 0;
-	/* what is written of NULLs has no value to turn */
+	/* entries of NULLs have no value to rotate */
 	simdup_order_entries(is_rotation ? &build->rows : &build->nulls,
 						 is_rotation ? tree : 0, Max(per_leaf, 2),
 						 build->rows.limit, simdup_tree_writer_add_leaf,

@@ -7,7 +7,7 @@
 
 #include "storage/buffile.h"
 
-#include "index/hamming/hamming.h"
+#include "index/hamming/am.h"
 
 /* Subphases in pg_stat_progress_create_index; 1 is the server's. */
 #define HAMMING_PHASE_SCAN 2

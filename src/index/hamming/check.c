@@ -4,14 +4,15 @@
  *
  * The table is locked against writers and VACUUM, so nothing moves. Level by
  * level, from the root down, the pages of each tree are read by their right
- * links and compared with the links of the level above. Then what the
- * rotations hold is compared, and, if asked for, the rows of the table.
+ * links and compared with the links of the level above. The rotations are then
+ * compared with each other and, if the caller asks for it, with the rows of the
+ * table.
  *
- * Entries of rotations are compared by their number and the sum of a hash of
- * each: equal sums of different sets are as likely as a guessed 64-bit number.
- * Rotations may differ in the entries of dead rows: an insert or a VACUUM may
- * have ended between one rotation and the next. Where they differ, the rows of
- * the table are looked up in all rotations.
+ * Rotations are compared by the number of their entries and the sum of the
+ * entries' hashes. Different sets have equal sums as seldom as a 64-bit number
+ * is guessed. Rotations may differ in the entries of dead rows: an insert or a
+ * VACUUM may have ended between one rotation and the next. If they differ, the
+ * check looks up the table's rows in all rotations.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -117,7 +118,7 @@ check_entries(Check *check, Page page, BlockNumber block,
 		SimdupEntry entry =
 			is_leaf ? hamming_leaf_entry(page, i) : hamming_low_key(page, i);
 
-		/* the first link stands for all below the second */
+		/* the first link covers all entries below the second */
 		if (!is_leaf && i == 0)
 			entry = *low;
 		if (simdup_entry_less(&entry, is_leaf ? low : &previous) ||

@@ -3,9 +3,9 @@
  *	  The radii of a search, by how the index's values are distributed.
  *
  * The inner pages of a tree are an equi-depth histogram of its values (Qin et
- * al. 2018 choose radii by histograms). The backend keeps a coarse copy of
- * it, and makes it anew when the file has grown by a half. Radii decide what
- * is read, not what is found, so the copy may be old.
+ * al. 2018 choose radii by histograms). The backend keeps a coarse copy of the
+ * histogram, and renews the copy when the file has grown by a half. Radii
+ * decide what is read, not what is found, so the copy may be old.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -110,7 +110,7 @@ make_histograms(Relation index)
 	pfree(made);
 }
 
-/* Has the file grown by a half since, as far as is known? */
+/* Has the file grown by a half since the histograms were made? */
 static bool
 is_out_of_date(Relation index, const HammingCache *cache)
 {

@@ -20,7 +20,7 @@
 #include "utils/spccache.h"
 
 #include "index/ball.h"
-#include "index/hamming/hamming.h"
+#include "index/hamming/am.h"
 #include "index/selectivity.h"
 #include "index/strategy.h"
 

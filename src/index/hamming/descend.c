@@ -8,7 +8,7 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 
-#include "index/hamming/hamming.h"
+#include "index/hamming/am.h"
 
 int
 simdup_hamming_find_child(Page page, const SimdupEntry *key)

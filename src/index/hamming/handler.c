@@ -12,7 +12,7 @@
 #include "utils/index_selfuncs.h"
 
 #include "index/hamming/building.h"
-#include "index/hamming/hamming.h"
+#include "index/hamming/am.h"
 
 static char *
 phase_name(int64 phase)

@@ -1,13 +1,13 @@
 /*
  * insert.c
- *	  A row's entries go into a hamming index.
+ *	  Inserts a row's entries into a hamming index.
  *
  * A row gets an entry in each of the four rotations, one after the other, or
- * one in the tree of NULLs. A scan may so meet the row in a later rotation
- * and not in an earlier one. Nothing that it must see is missed: all four are
- * in before the row's transaction commits, so before any MVCC snapshot sees
- * the row; and of two sessions with exclusion checks, each looks only after
- * its own four are in, so the later one sees the earlier.
+ * one in the tree of NULLs. So a scan may meet the row in a later rotation and
+ * not in an earlier one. It still misses no row that it must see. All four
+ * entries are in before the row's transaction commits, so before any MVCC
+ * snapshot sees the row. An exclusion check searches only after its own row's
+ * four entries are in. So the later of two sessions sees the earlier one's row.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -18,7 +18,7 @@
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 
-#include "index/hamming/hamming.h"
+#include "index/hamming/am.h"
 #include "type/simhash64.h"
 
 /* One change of a page in a generic WAL record: where, how long, then what. */

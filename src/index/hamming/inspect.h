@@ -5,7 +5,7 @@
 #ifndef SIMDUP_INDEX_HAMMING_INSPECT_H
 #define SIMDUP_INDEX_HAMMING_INSPECT_H
 
-#include "index/hamming/hamming.h"
+#include "index/hamming/am.h"
 
 typedef struct InspectedIndex
 {

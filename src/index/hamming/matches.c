@@ -10,11 +10,11 @@
  * is reported twice and no TID needs to be remembered.
  *
  * The matches of a leaf are copied, and the leaf is unlocked before they are
- * returned. Under an MVCC snapshot its pin goes too: a row that took the TID
- * of another since is too young to be seen. Under any other snapshot (an
- * exclusion constraint's) the pin stays until the next leaf is read, and
- * VACUUM, which needs a cleanup lock, waits with removing the entry, and so
- * with giving the TID away.
+ * returned. Under an MVCC snapshot its pin is released too: a row that has
+ * since taken the TID of another is too young to be seen. Under any other
+ * snapshot (an exclusion constraint's) the pin stays until the next leaf is
+ * read. VACUUM needs a cleanup lock, so it cannot remove the entry and free the
+ * TID before that.
  */
 #include "postgres.h"
 #include "compat.h"

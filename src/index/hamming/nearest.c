@@ -2,16 +2,17 @@
  * nearest.c
  *	  Rows in the order of their distance: ORDER BY fp <~> q.
  *
- * A scan works in stages. Each finds the rows whose distance is above that of
- * the stage before and at most its own, sorts them, and returns them before
- * the next stage begins. So the order is exact, and a row belongs to one stage
- * only: none is returned twice. Stages are searches of growing radius, each
- * expected to read a few times the pages of the one before: all of them
- * together cost little more than the last.
+ * A scan works in stages. Each stage has a radius, and finds the rows that are
+ * within it and outside that of the stage before. It sorts them, and returns
+ * them before the next stage begins. So the order is exact, and a row belongs
+ * to one stage only: none is returned twice. Each stage is expected to read a
+ * few times the pages of the one before, so all of them together cost little
+ * more than the last.
  *
- * Where a search would read as much as one rotation holds, that is read as a
- * whole, once to count how many rows there are at each distance, then to keep
- * a batch of the nearest. Batches grow, for whoever wants all rows.
+ * If a search would read as many pages as one rotation holds, the scan reads a
+ * whole rotation instead. The first pass counts the rows at each distance. Each
+ * later pass keeps a batch of the nearest rows. Batches grow, so that a scan
+ * that returns all rows needs few passes.
  *
  * With a condition around another center, one stage finds and sorts all rows
  * that fulfil it. Rows without a fingerprint come last.
@@ -148,9 +149,10 @@ run_stage(IndexScanDesc scan)
 }
 
 /*
- * The radius of the next stage: the largest that is expected to read at most
- * STAGE_GROWTH times the pages of the last, or the next larger one. *is_whole if that is
- * no better than reading a whole rotation.
+ * The radius of the next stage, larger than that of the last. It is the largest
+ * that is expected to read at most STAGE_GROWTH times the pages of the last
+ * stage, if there is such. Sets *is_whole if reading a whole rotation is no
+ * worse.
  */
 static int
 next_radius(IndexScanDesc scan, bool *is_whole)

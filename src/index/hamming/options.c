@@ -11,7 +11,7 @@
 #include "utils/rel.h"
 
 #include "index/hamming/building.h"
-#include "index/hamming/hamming.h"
+#include "index/hamming/am.h"
 #include "type/simhash64.h"
 
 /* Kinds of reloptions get their numbers when the module is loaded. */

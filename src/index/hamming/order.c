@@ -2,11 +2,11 @@
  * order.c
  *	  A store's entries in the order of a rotation, leaf by leaf.
  *
- * Entries need no order within a leaf: it is enough to part them into groups
- * as large as a leaf. What fits in memory is scattered by its leading bits
- * into buckets that fit in the processor's cache, and then parted. What does
- * not fit is split into files by some leading bits, and those that still do
- * not fit by the next ones, down to the last bit of the TID.
+ * Entries need no order within a leaf: it is enough to part them into groups as
+ * large as a leaf. Entries that fit in memory are scattered by their leading
+ * bits into buckets that fit in the processor's cache, and then parted. Entries
+ * that do not fit are split into files by some leading bits. A file that still
+ * does not fit is split by the next bits, down to the last bit of the TID.
  */
 #include "postgres.h"
 #include "compat.h"

@@ -4,15 +4,16 @@
  *
  * Block 0 is the metapage. Every other page belongs to one of five B-link
  * trees: one for each rotation of the fingerprint, and one for the rows whose
- * fingerprint is NULL. A page holds the entries from its own low key (known to
- * its parent) up to its high key, which is also the low key of its right
- * sibling. Entries are ordered by rotated value and TID, so no two are equal.
+ * fingerprint is NULL. A page holds the entries from its low key up to its high
+ * key. Its parent stores the low key. The high key is also the low key of the
+ * right sibling. Entries are ordered by rotated value and TID, so no two are
+ * equal.
  *
- * Values grow upwards from the page header, what goes with them grows
- * downwards from the special space: TIDs on a leaf, links on an inner page.
- * Their number follows from pd_lower. The entries of a leaf are not sorted.
- * The entries of an inner page are the low keys of its children, sorted; the
- * first one stands for whatever is below the second.
+ * Values grow upwards from the page header. The TIDs of a leaf, or the links of
+ * an inner page, grow downwards from the special space. Their number follows
+ * from pd_lower. The entries of a leaf are not sorted. The entries of an inner
+ * page are the low keys of its children, sorted. The first one covers all keys
+ * below the second.
  */
 #ifndef SIMDUP_INDEX_HAMMING_PAGE_H
 #define SIMDUP_INDEX_HAMMING_PAGE_H

@@ -1,12 +1,12 @@
 /*
  * pages.c
- *	  Pages go to a new relation, in the order of their blocks.
+ *	  Writes the pages of a new relation, in the order of their blocks.
  *
- * The pages of an index that is being built need no buffers: nobody else
- * reads them. From 17 on the server has a way to write them past the buffers;
- * before, this file does what it does. What is not logged page by page must
- * be on disk before the transaction commits, and so must what is: the next
- * checkpoint may move the start of recovery past the log records.
+ * The pages of an index that is being built need no buffers: nobody else reads
+ * them. From 17 on the server has a way to write them past the buffers; on
+ * older servers, this file does the same. All pages must be on disk before the
+ * transaction commits, the logged ones too: the next checkpoint may move the
+ * start of recovery past their log records.
  */
 #include "postgres.h"
 #include "compat.h"

@@ -56,7 +56,7 @@ simdup_hamming_rescan(IndexScanDesc scan, ScanKey keys,
 	state->at = 0;
 }
 
-/* A condition fp <@ ball, or as good as that. The least ball comes first. */
+/* Add a condition, as fp <@ ball. The ball of least radius is kept first. */
 static void
 add_ball(HammingScan *state, uint64 center, int64 radius)
 {

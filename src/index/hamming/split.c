@@ -1,17 +1,17 @@
 /*
  * split.c
- *	  A full page of a hamming index is parted into two.
+ *	  Splits a full page of a hamming index into two.
  *
  * One WAL record writes both halves and marks the left one: its parent has no
- * link to the right half yet. The next record adds the link and takes the
- * mark away. In between the left half stays locked, so only a crash or an
- * error leaves a mark behind. Searches need no link: the left half's high key
- * and right link lead them on. Whoever is about to write to a marked page adds
- * the link first; so a page that is split has a link itself, and the link to
- * its right half belongs right behind.
+ * link to the right half yet. The next record adds the link and removes the
+ * mark. The left half stays locked until then, so only a crash or an error
+ * leaves a mark behind. Searches need no link: the left half's high key and
+ * right link lead them on. A writer that finds a marked page adds the link
+ * first. So a page that is about to be split has a link itself, and the link to
+ * its right half belongs right behind that.
  *
- * Locks go from a page to its parent to the metapage. Pages that were made
- * for a split that failed stay empty and unused until REINDEX.
+ * Locks go from a page to its parent to the metapage. A split that fails leaves
+ * its new page empty and unused until REINDEX.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -19,14 +19,14 @@
 #include "access/generic_xlog.h"
 #include "storage/bufmgr.h"
 
-#include "index/hamming/hamming.h"
+#include "index/hamming/am.h"
 
 static void insert_link(Relation index, Buffer buffer);
 
 /*
- * How many entries stay left. Where rows come in order (one fingerprint, or
- * NULLs), the last leaf gets nothing but what is above all the rest: such a
- * leaf is left nearly full.
+ * How many entries stay left. Rows of one fingerprint, or of NULL, arrive in
+ * order, and each new entry is above all others of the last leaf. Such a leaf
+ * is left nearly full.
  */
 static int
 left_part(const SimdupEntry *entries, int n, const SimdupEntry *added,
@@ -99,8 +99,8 @@ simdup_hamming_split_leaf(Relation index, Buffer buffer,
 }
 
 /*
- * A writer that comes to a marked page adds the missing link. Else it could
- * go on to the right half and split that, which has no link itself.
+ * A writer that finds a marked page adds the missing link. Otherwise it could
+ * go on to the right half, which has no link, and split that.
  */
 Buffer
 simdup_hamming_descend_to_write(Relation index, int tree,

@@ -1,6 +1,6 @@
 /*
  * tree.c
- *	  A tree of a hamming index out of its leaves, level by level.
+ *	  Writes a tree of a hamming index, level by level, from its leaves up.
  *
  * The pages of a level are neighbours in the file, so a page's right sibling
  * is the next block. A page waits in memory until the low key of the next is
@@ -43,7 +43,7 @@ write_page(TreeWriter *writer, const SimdupEntry *high)
 	writer->waits = false;
 }
 
-/* Begin a page of the level; the one before is written. */
+/* Begin a page of the level, after writing the page before. */
 static Page
 begin_page(TreeWriter *writer, const SimdupEntry *low)
 {
@@ -76,7 +76,7 @@ simdup_tree_writer_add_leaf(void *arg, const SimdupEntry *entries, int n)
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, writer->rows);
 }
 
-/* Replace the level's low keys by those of the level above, written. */
+/* Write the level above; the writer then holds the low keys of that level. */
 static void
 write_level(TreeWriter *writer)
 {

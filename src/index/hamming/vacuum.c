@@ -3,16 +3,16 @@
  *	  VACUUM removes dead rows' entries from a hamming index.
  *
  * Pages are visited in the order of their blocks. New pages are only made at
- * the end of the file and none is used twice, so an entry that a split moves
- * goes to a page that is still to come: none is missed. The end is asked for
- * again until it stands still.
+ * the end of the file, and none is used twice. So a split moves entries to a
+ * page that VACUUM has still to visit, and none is missed. VACUUM asks for the
+ * end of the file again until it no longer moves.
  *
- * Every leaf is locked for cleanup, also where nothing is to be removed: a
- * scan that is not MVCC may hold a TID of an entry that has moved on to
- * another page, and keeps its pin where it read it.
+ * Every leaf is locked for cleanup, even if nothing is to be removed there. A
+ * scan without an MVCC snapshot keeps its pin on the leaf where it read a TID.
+ * A split may have moved the TID's entry to another page since.
  *
- * The last entry of a leaf takes the place of a removed one. The order within
- * a leaf has no meaning, and so little changes, little is logged.
+ * The last entry of a leaf takes the place of a removed one. The order within a
+ * leaf has no meaning, and such a change needs little WAL.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -21,7 +21,7 @@
 #include "commands/vacuum.h"
 #include "storage/bufmgr.h"
 
-#include "index/hamming/hamming.h"
+#include "index/hamming/am.h"
 
 typedef struct HammingVacuum
 {
@@ -51,7 +51,7 @@ remove_entries(Relation index, Buffer buffer, const uint16 *dead, int n_dead)
 	Page page = GenericXLogRegisterBuffer(state, buffer, 0);
 	int n = hamming_count(page);
 
-	/* from the last one on, so whatever moves is alive */
+	/* from the last one on, so that only live entries move */
 	for (int i = n_dead - 1; i >= 0; i--)
 	{
 		n--;
@@ -85,7 +85,7 @@ vacuum_leaf(HammingVacuum *vacuum, Buffer buffer, int tree)
 	}
 }
 
-/* A page of any kind. What it is does not change once it is written. */
+/* A page of any kind; its kind never changes once it is written. */
 static void
 vacuum_page(HammingVacuum *vacuum, BlockNumber block)
 {

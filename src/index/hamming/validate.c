@@ -17,7 +17,7 @@
 #include "utils/regproc.h"
 #include "utils/syscache.h"
 
-#include "index/hamming/hamming.h"
+#include "index/hamming/am.h"
 
 /* All messages are INFO, as of the server's own amvalidate functions. */
 static bool

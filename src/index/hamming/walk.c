@@ -2,14 +2,14 @@
  * walk.c
  *	  The leaves of one tree that hold a block near the center, in order.
  *
- * A walk only moves forward: `next` rises to the high key of each leaf that
- * was read, and a leaf whose high key is not above it is passed over. A split
- * moves entries to the right, but below the high key that the leaf had. So no
- * entry is read twice, and none that stays in the index is missed.
+ * A walk only moves forward. Its `next` rises to the high key of each leaf that
+ * was read. A leaf whose high key is not above `next` is skipped. A split moves
+ * entries to the right, but below the high key that the leaf had. So no entry
+ * is read twice, and none that stays in the index is missed.
  *
- * The leaves below an inner page are listed at once, under one lock. A leaf
- * may be split before it is visited; its right siblings up to the end of the
- * range that the inner page gave it are visited by their right links.
+ * The leaves below an inner page are listed at once, under one lock. A leaf may
+ * be split before it is visited. So the walk follows right links up to the end
+ * of the range that the inner page gave for the leaf.
  */
 #include "postgres.h"
 #include "compat.h"

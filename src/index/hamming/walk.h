@@ -5,7 +5,7 @@
 #ifndef SIMDUP_INDEX_HAMMING_WALK_H
 #define SIMDUP_INDEX_HAMMING_WALK_H
 
-#include "index/hamming/hamming.h"
+#include "index/hamming/am.h"
 
 /* A leaf to visit: its range ends at the low key of the next one. */
 typedef struct HammingLeaf

@@ -1,5 +1,5 @@
 /*
- * arguments.c
+ * trigger_arguments.c
  *	  How an arrival trigger was written: checked at the first firing of each
  *	  statement, with an error that says how to write it.
  */

@@ -1,9 +1,9 @@
 /*
- * hamming.h
+ * am.h
  *	  The callbacks of the access method hamming, and what they share.
  */
-#ifndef SIMDUP_INDEX_HAMMING_HAMMING_H
-#define SIMDUP_INDEX_HAMMING_HAMMING_H
+#ifndef SIMDUP_INDEX_HAMMING_AM_H
+#define SIMDUP_INDEX_HAMMING_AM_H
 
 #include "access/amapi.h"
 #include "access/genam.h"
@@ -34,8 +34,8 @@ extern uint64 simdup_hamming_fingerprint(Relation index, Datum value);
 /* descend.c: the child of an inner page whose range holds the key */
 extern int simdup_hamming_find_child(Page page, const SimdupEntry *key);
 /*
- * The locked page of a level whose range holds the key. Where the lock is
- * exclusive, a marked page on the way is returned instead: see split.c.
+ * The locked page of a level whose range holds the key. With an exclusive lock,
+ * a marked page on the way is returned instead: see split.c.
  */
 extern Buffer simdup_hamming_descend(Relation index, int tree,
 									 const SimdupEntry *key, int level,
@@ -92,4 +92,4 @@ extern void simdup_hamming_cost(PlannerInfo *root, IndexPath *path,
 /* validate.c */
 extern bool simdup_hamming_validate(Oid opclass);
 
-#endif /* SIMDUP_INDEX_HAMMING_HAMMING_H */
+#endif /* SIMDUP_INDEX_HAMMING_AM_H */
