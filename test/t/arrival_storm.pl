@@ -68,6 +68,25 @@ sub one_of
 	return $_[ int(rand(@_)) ];
 }
 
+# Tables with an exclusion constraint in place of a trigger. Clients also vacuum
+# them: an entry must not vanish, nor a TID get a new row, while a check reads.
+my %excluding = (exclude => '', exclude_deferred => 'DEFERRABLE INITIALLY DEFERRED');
+for my $exclusion (sort keys %excluding)
+{
+	for my $k (0, 3, 8)
+	{
+		my %table = (name => "${exclusion}_$k", k => $k, deferrable => @tables % 2, excludes => 1);
+
+		$node->safe_psql('postgres', <<SQL);
+CREATE TABLE $table{name} (id int, fp simhash64, note text,
+  CONSTRAINT $table{name}_key PRIMARY KEY (id) @{[ $table{deferrable} ? 'DEFERRABLE INITIALLY DEFERRED' : '' ]},
+  CONSTRAINT $table{name}_near EXCLUDE USING hamming (simhash_ball(fp, $k) WITH ~=) $excluding{$exclusion});
+CREATE TRIGGER a_touch AFTER INSERT ON $table{name} FOR EACH ROW WHEN (NEW.note = 'touch') EXECUTE FUNCTION touch();
+SQL
+		push @tables, \%table;
+	}
+}
+
 # A fingerprint: one of a few centers with a few bits changed.
 sub fp
 {
@@ -118,6 +137,7 @@ sub transaction
 		'DO $$ BEGIN ' . statement($table) . 'EXCEPTION WHEN exclusion_violation OR unique_violation THEN ' . statement($table) . "END \$\$;\n";
 	};
 
+	return "VACUUM (INDEX_CLEANUP on) $table->{name};\n" if $table->{excludes} && rand() < 0.1;
 	$begin .= "SET LOCAL gin_fuzzy_search_limit = 1;\n" if rand() < 0.2;
 	$begin .= one_of("SELECT FROM $table->{name};\n", '');
 	return one_of(
@@ -198,6 +218,8 @@ for my $table (@tables)
 	is( $node->safe_psql('postgres', "SELECT count(*) FROM $t a JOIN $t b ON a.id < b.id AND a.fp <~> b.fp <= $table->{k}"),
 		'0', "$t: no two rows within $table->{k}");
 	cmp_ok($node->safe_psql('postgres', "SELECT count(fp) FROM $t"), '>', 5, "$t: rows came in");
+	is($node->safe_psql('postgres', "SELECT simhash_index_check('${t}_near', true)"), '', "$t: the index is whole")
+	  if $table->{excludes};
 }
 
 # Transactions of one statement on one row whose reject fires AFTER: locks of

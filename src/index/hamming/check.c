@@ -197,7 +197,8 @@ check_tree(Check *check, int tree, BlockNumber root, int height)
 	SimdupEntry lowest = {0, 0};
 
 	expect_page(&level, &lowest, root);
-	for (; height >= 0; height--)
+	/* an inner page has links, so that the level below is empty at leaves only */
+	for (; level.n > 0; height--)
 	{
 		Level below = {0};
 

@@ -31,8 +31,11 @@ simdup_hamming_init(void)
 bytea *
 simdup_hamming_options(Datum options, bool validate)
 {
+	/* by name: 18 has a member more */
 	static const relopt_parse_elt table[] = {
-		{"fillfactor", RELOPT_TYPE_INT, offsetof(HammingOptions, fillfactor)}};
+		{.optname = "fillfactor",
+		 .opttype = RELOPT_TYPE_INT,
+		 .offset = offsetof(HammingOptions, fillfactor)}};
 
 	return (bytea *) build_reloptions(options, validate, option_kind,
 									  sizeof(HammingOptions), table,
