@@ -112,8 +112,8 @@ simdup_rabin32(const void *bytes, size_t len)
 }
 
 /*
- * Repeats simdup_rabin32, because types and tables depend on the width. A
- * choice of width for each word would cost more than the word.
+ * Like simdup_rabin32, because types and tables depend on the width. A choice
+ * of width for each word would cost more than the word.
  */
 uint64_t
 simdup_rabin64(const void *bytes, size_t len)

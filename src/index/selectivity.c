@@ -382,7 +382,7 @@ simhash_ballsel(PG_FUNCTION_ARGS)
 									   clause.radius, PG_GETARG_INT32(3)));
 }
 
-/* Repeats simhash_ballsel: joins pass other arguments. */
+/* Like simhash_ballsel, because joins pass other arguments. */
 PG_FUNCTION_INFO_V1(simhash_balljoinsel);
 Datum
 simhash_balljoinsel(PG_FUNCTION_ARGS)

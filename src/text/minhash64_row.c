@@ -162,7 +162,7 @@ simdup_minhash_row_get(SimdupMinhashRow *row, FunctionCallInfo fcinfo,
 	begin(&row->base);
 }
 
-/* Repeats simhash_row.c: each kind of fingerprint has these functions. */
+/* Like simhash_row.c, because each kind of fingerprint has these functions. */
 SimdupFingerprinter *
 simdup_minhash_row_make(void)
 {
