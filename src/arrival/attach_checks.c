@@ -1,7 +1,7 @@
 /*
  * attach_checks.c
- *	  What simdup_attach is asked for, against the table. Requests that would
- *	  fail at the first INSERT fail here.
+ *	  Checks the arguments of simdup_attach against the table. Requests that
+ *	  would fail at the first INSERT fail here.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -172,7 +172,7 @@ simdup_attach_primary_key(Attachment *a)
 					   false);
 }
 
-/* Is it a column that the table is partitioned by? */
+/* Is the table partitioned by this column? */
 static bool
 is_partition_column(Relation table, AttrNumber attnum)
 {
@@ -187,8 +187,8 @@ is_partition_column(Relation table, AttrNumber attnum)
 /*
  * Does the index make a column unique? A unique index of a partitioned table
  * must hold the columns that it is partitioned by. So a unique index on these
- * and the key is the most that can be asked for. A foreign key asks for more:
- * no other column, and a check at once.
+ * columns and the key will do. A foreign key needs more: an index on no other
+ * column, checked at once.
  */
 static bool
 makes_unique(Attachment *a, Relation index, AttrNumber attnum)
@@ -271,7 +271,7 @@ simdup_attach_check_key(Attachment *a)
 					"Name the column of a primary key, or a column with a unique index and NOT NULL."));
 }
 
-/* ERROR where a column of the log must have a value that no trigger gives. */
+/* ERROR if a column of the log needs a value that no trigger gives. */
 static void
 check_other_log_columns(Oid table)
 {
@@ -298,9 +298,9 @@ check_other_log_columns(Oid table)
 }
 
 /*
- * Without a name, the log stands beside the table. Everybody who inserts into
- * the table writes to the log and fires its triggers. So a table that stands
- * under the name that nobody chose must belong to somebody who is trusted.
+ * A log that the caller does not name is in the schema of the table. Everybody
+ * who inserts into the table writes to the log and fires its triggers. So if a
+ * table of the default name exists, its owner must be trusted.
  */
 void
 simdup_attach_find_log(Attachment *a, const text *given)

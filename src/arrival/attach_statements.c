@@ -2,8 +2,8 @@
  * attach_statements.c
  *	  The SQL that attaches a table, and that alters an attachment.
  *
- * The statements leave no gap: new rows get a fingerprint before old rows do,
- * and rows are acted on once all have one. Every name is qualified, so that no
+ * The statements leave no gap. New rows get a fingerprint before old rows do.
+ * The action begins once all rows have one. Every name is qualified, so that no
  * setting of the session can change what a statement means.
  */
 #include "postgres.h"
@@ -29,7 +29,7 @@
 
 #define DO_QUOTE "$simdup$"
 
-/* A live table is filled so many pages a transaction. */
+/* Pages of a live table that one transaction fills. */
 #define BATCH_PAGES 1000
 
 static Form_pg_attribute
@@ -40,7 +40,7 @@ column_of(Attachment *a, const char *name)
 	return TupleDescAttr(RelationGetDescr(a->table), attnum - 1);
 }
 
-/* A column's text form, as the update trigger takes it. */
+/* A column's text form, the same that the update trigger uses. */
 static char *
 text_of_column(Attachment *a, const char *name)
 {
@@ -163,7 +163,7 @@ add_column(Attachment *a, List *statements, const char *name, const char *type,
 								psprintf("%s%s", SIMDUP_ATTACH_MARK, what))));
 }
 
-/* COLLATE of the key, where it is not its type's; else an empty string. */
+/* COLLATE of the key if it differs from its type's; else an empty string. */
 static char *
 key_collation(Attachment *a)
 {
@@ -186,7 +186,7 @@ key_collation(Attachment *a)
 	return psprintf(" COLLATE %s", name);
 }
 
-/* The key's type, as a column is declared with it. */
+/* The key's type, as a column definition names it. */
 static char *
 key_type(Attachment *a)
 {
@@ -224,7 +224,7 @@ do_statement(char *body)
 			   : psprintf("DO %s\n%s%s", DO_QUOTE, body, DO_QUOTE);
 }
 
-/* A name for a variable that is no column's: PL/pgSQL would ask which. */
+/* A variable's name that no column has: PL/pgSQL would find it ambiguous. */
 static char *
 free_name(Attachment *a, char *name)
 {
@@ -233,7 +233,7 @@ free_name(Attachment *a, char *name)
 	return name;
 }
 
-/* Fill a live table in batches: each transaction locks few rows, for long. */
+/* Fill a live table in batches, so that no transaction locks many rows. */
 static char *
 fill_in_batches(Attachment *a, const char *expression)
 {
@@ -310,8 +310,9 @@ create_index(Attachment *a)
 }
 
 /*
- * All pairs within max_distance. SELECT new_key, old_key, distance FROM it:
- * the larger key is the new one. query yields keys and fingerprints.
+ * A query for all pairs within max_distance, with the columns new_key, old_key
+ * and distance. The larger key is the new one. The argument `query` yields keys
+ * and fingerprints.
  */
 static char *
 pairs_of(Attachment *a, const char *query)
@@ -328,7 +329,7 @@ pairs_of(Attachment *a, const char *query)
 					is_integer ? "" : psprintf(", NULL::%s", type));
 }
 
-/* Keys and fingerprints; with first, of the first row of each fingerprint. */
+/* Keys and fingerprints, if `first` only of each fingerprint's first row. */
 static char *
 rows_query(Attachment *a, bool first)
 {
@@ -344,10 +345,10 @@ rows_query(Attachment *a, bool first)
 }
 
 /*
- * The nearest older row of each row that has one, ties to the smallest key, as
- * if the rows had arrived in the order of their keys. Rows of equal
- * fingerprints all have their first as the nearest, without a join; of each
- * fingerprint only that first row is joined with others.
+ * The nearest older row of each row that has one, as if the rows had arrived in
+ * the order of their keys. The smallest key wins ties. Rows with equal
+ * fingerprints have the first of them as the nearest, without a join. Only that
+ * first row is joined with other fingerprints.
  */
 static char *
 nearest_older(Attachment *a)
@@ -369,7 +370,7 @@ nearest_older(Attachment *a)
 					pairs_of(a, rows_query(a, true)));
 }
 
-/* Flags of the rows that are there. */
+/* Set the flags of the rows that are there already. */
 static char *
 fill_flags(Attachment *a)
 {
@@ -454,14 +455,14 @@ simdup_attach_statements(Attachment *a)
 		list = lappend(list, create_log(a));
 	list = lappend(list, update_trigger(a, "CREATE"));
 	list = lappend(list, fill(a));
-	/* rows arrive in a live table meanwhile: they are acted on at once */
+	/* in a live table, rows that arrive meanwhile need the action at once */
 	if (a->live)
 	{
 		list = lappend(list, create_index(a));
 		list = lappend(list, action_trigger(a, "CREATE"));
 	}
 	list = add_backfill(a, list, true);
-	/* elsewhere the updates before it need not keep it */
+	/* else create the index last, so that the updates need not maintain it */
 	if (!a->live)
 		list = lappend(list, create_index(a));
 	if (a->foreign_key)
@@ -487,7 +488,7 @@ simdup_alter_statements(Attachment *old, Attachment *a)
 		list = lappend(list, create_log(a));
 	if (refill)
 	{
-		/* it would act on each row that gets its new fingerprint */
+		/* the trigger would act on each row that gets its new fingerprint */
 		list = lappend(list, drop_action_trigger(a));
 		list = lappend(list, update_trigger(a, "CREATE OR REPLACE"));
 		list = lappend(list, fill(a));

@@ -1,6 +1,6 @@
 /*
  * attached.c
- *	  What simdup_attach has made in a table, and what it was told.
+ *	  Finds what simdup_attach made in a table, and with which arguments.
  *
  * Each column that attach makes has a comment that begins with a mark. Comments
  * follow a column through renames, dumps and restores. So detach drops a column
@@ -37,7 +37,7 @@ simdup_attach_open(Attachment *a, Oid function, Oid table, bool change)
 	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE)
 		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				errmsg("\"%s\" is not a table", name));
-	/* a lock on the table is for its owner: others could stop all its users */
+	/* only the owner may lock the table: a lock stops all its users */
 	if (change && !has_privs_of_role(GetUserId(), simdup_arrival_owner(table)))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, name);
 	a->table = try_relation_open(table, change ? AccessExclusiveLock
@@ -70,7 +70,7 @@ find_trigger(Attachment *a, const char *name, Trigger **trigger)
 	return NULL;
 }
 
-/* Cut the suffix off the name; false if the name has another end. */
+/* Cut the suffix off the name; false if the name does not end in it. */
 static bool
 cut_suffix(char *name, const char *suffix)
 {

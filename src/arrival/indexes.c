@@ -24,9 +24,9 @@
 #include "server/catalog.h"
 
 /*
- * Up to this radius, GIN is always made to serve the search. Above it, a scan
- * is cheaper, and the planner chooses. Other access methods are made to serve
- * at every radius.
+ * Up to this radius, a search always uses a GIN index. Above it, a scan is
+ * cheaper, and the planner chooses. Indexes of other access methods are used at
+ * every radius.
  */
 #define MAX_GIN_RADIUS 12
 
@@ -73,7 +73,7 @@ in_ball_operator(const ArrivalTrigger *at, Oid extension)
 							at->fp_type, ball);
 }
 
-/* What a valid index without a predicate adds to the uses there are. */
+/* Note which condition an index serves; it is valid, without a predicate. */
 static void
 add_index(Relation index, const ArrivalTrigger *at, Oid extension,
 		  AttrNumber fp, Oid in_ball, IndexUse *use)

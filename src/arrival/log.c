@@ -67,7 +67,7 @@ log_pair(ArrivalTrigger *at, Datum *values, const bool *isnull)
 	simdup_arrival_execute(log_plan(at), values, nulls, InvalidSnapshot, 0);
 }
 
-/* Log what a search found. row has the new key where no column has it. */
+/* Log the rows found; row has the new key unless a column has it. */
 static void
 log_found(ArrivalTrigger *at, ArrivalFound found, const ArrivalRow *row)
 {

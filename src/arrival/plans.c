@@ -1,7 +1,7 @@
 /*
  * plans.c
- *	  Plans prepared once per trigger and session, and again when what they
- *	  name has changed.
+ *	  Keeps a plan per trigger and session, and prepares it again when a
+ *	  relation that it names has changed.
  *
  * Partitions share the plans of the trigger they are clones of. Triggers with
  * the same log share the plan that writes to it, so that the plan does not
@@ -126,7 +126,7 @@ create_cache(void)
 						HASH_ELEM | HASH_BLOBS);
 }
 
-/* Put a plan in its place; nothing may fail once it is kept. */
+/* Enter a plan into the table; no step may fail once the plan is kept. */
 static PlanEntry *
 enter_plan(PlanKey key, SPIPlanPtr plan)
 {

@@ -88,8 +88,8 @@ simdup_reject_trigger(PG_FUNCTION_ARGS)
 	ArrivalFound found;
 
 	/*
-	 * A search passes over rows of the same key. So a row that gets another
-	 * key has neighbours that it was never compared with.
+	 * A search skips rows of the same key. So a row that gets another key may
+	 * have neighbours that it was never compared with.
 	 */
 	if (!simdup_arrival_row(trigdata, at, &row) || !row.has_fp ||
 		!(row.fp_changed || row.key_changed))

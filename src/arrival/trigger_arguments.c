@@ -1,7 +1,7 @@
 /*
  * trigger_arguments.c
- *	  How an arrival trigger was written: checked at the first firing of each
- *	  statement, with an error that says how to write it.
+ *	  Checks how an arrival trigger was written, at the first firing of each
+ *	  statement. Errors say how to write it.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -45,7 +45,7 @@ simdup_arrival_hint(TriggerData *trigdata, const ArrivalUsage *usage)
 				   usage->function, usage->arguments);
 }
 
-/* Was the function fired, when and for what it can work? */
+/* ERROR unless a trigger calls the function, at a time that it supports. */
 void
 simdup_arrival_check_fired(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
 {
@@ -252,7 +252,7 @@ lock_argument(TriggerData *trigdata, const ArrivalUsage *usage)
 			simdup_arrival_hint(trigdata, usage));
 }
 
-/* ERROR unless a log table has the columns that are written to, of fit types. */
+/* ERROR unless a log table has the columns that log writes, of fit types. */
 void
 simdup_arrival_check_log(Oid log, Oid key_type)
 {
@@ -283,11 +283,11 @@ simdup_arrival_check_log(Oid log, Oid key_type)
 }
 
 /*
- * The log table. Without a schema it is looked for beside the table that has
- * the trigger, never along search_path: the user who inserts must not choose
- * it. The lock is the one that writing to the log takes. Taken before the first pair
- * is found, it keeps other sessions from dropping or renaming the log until
- * the transaction ends.
+ * The log table. A name without a schema is looked up in the schema of the
+ * trigger's table, never along search_path: the user who inserts must not
+ * choose the log. The lock is the same that an INSERT takes. It is taken before
+ * the first pair is found, and keeps other sessions from dropping or renaming
+ * the log until the transaction ends.
  */
 static Oid
 log_argument(TriggerData *trigdata, const ArrivalUsage *usage,

@@ -60,7 +60,7 @@ first_row(Clustering *c, const SimdupGroup *group)
 	return simdup_groups_row(c->groups, group->start);
 }
 
-/* What both methods do with a near pair. */
+/* Note that two groups are near, and tell the caller. */
 static void
 note_pair(Clustering *c, const SimdupGroup *a, const SimdupGroup *b,
 		  int distance)
@@ -117,7 +117,7 @@ sort_offer(void *arg, const SimdupGroup *a, const SimdupGroup *b,
 		simdup_pairsort_put(c->offers, element, predecessor);
 }
 
-/* Round 2 of core/leader.h: the near pairs that matter, in their order. */
+/* Round 2 of core/leader.h: offer the pairs that matter, in order. */
 static void
 lead_the_rest(Clustering *c, int max_distance)
 {
@@ -145,7 +145,7 @@ leader_clusters(Clustering *c, int max_distance)
 	return c->leaders.leader;
 }
 
-/* What is known of each cluster, under the number of its first row. */
+/* Fill the arrays of each cluster, at the number of its first row. */
 static void
 describe_clusters(SimdupClusters *clusters)
 {

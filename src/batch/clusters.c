@@ -18,8 +18,8 @@
 #include "server/result.h"
 
 /*
- * Clusters that reach far: beyond twice max_distance from their first row. Then
- * no row at all can be near both ends, and only a chain holds them together.
+ * Clusters with a row farther than twice max_distance from their first row. No
+ * row at all can be near both, so only a chain connects them.
  */
 typedef struct FarClusters
 {
@@ -126,7 +126,7 @@ simdup_clusters(PG_FUNCTION_ARGS)
 	int max_distance;
 	SimdupClusters *clusters;
 
-	/* where key_type is meant but is taken for min_size, say so */
+	/* an integer null may be meant as key_type, but is min_size: say so */
 	if (PG_ARGISNULL(min_size_at))
 		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				errmsg("min_size must not be null"),

@@ -48,7 +48,7 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 	simdup_keys_expect(components->keys, type, argument);
 }
 
-/* The number of a key, which is a component of its own when it is new. */
+/* The number of a key. A new key begins as a component of its own. */
 static uint32
 number_of(Components *components, Datum key, bool isnull)
 {

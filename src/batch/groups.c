@@ -20,7 +20,7 @@ append_group(SimdupGroups *groups, const SimdupGroup *group)
 	groups->n++;
 }
 
-/* From the sort to files of numbers and of groups. */
+/* Write the sorted rows to two files: row numbers, and groups. */
 static void
 group_on_disk(SimdupGroups *groups)
 {
@@ -55,7 +55,7 @@ group_on_disk(SimdupGroups *groups)
 	rows->sort = NULL;
 }
 
-/* Groups that fit in memory after all, since many rows are equal. */
+/* Load the groups if they fit in memory, because many rows are equal. */
 static void
 load_groups(SimdupGroups *groups)
 {

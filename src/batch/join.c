@@ -22,8 +22,8 @@
 #include "server/progress.h"
 
 /*
- * In the index of an element, beside the index of its group: the group has rows
- * of the first query.
+ * A bit in an element's index, which otherwise is the index of its group: the
+ * group has rows of the first query.
  */
 #define HAS_FIRST (UINT64CONST(1) << 63)
 
@@ -148,7 +148,7 @@ list_groups(SimdupGroups *groups)
 	return file;
 }
 
-/* What a file of groups varies in, and how often each bit is 1. */
+/* The bits that vary in a file of groups, and how often each bit is 1. */
 static uint64
 varying_bits(SimdupTempFile *file, int64 n, uint32 *ones, uint32 *n_sampled)
 {
@@ -174,11 +174,10 @@ varying_bits(SimdupTempFile *file, int64 n, uint32 *ones, uint32 *n_sampled)
 }
 
 /*
- * A block's bits moved to the front of a fingerprint, the others following in
- * their order. A block reaches from its lowest to its highest bit: no bit
- * between them varies that is not its own. So sorting by what comes out
- * brings the groups of one block value together, and leaves them ascending by
- * fingerprint.
+ * Moves a block's bits to the front of a fingerprint; the other bits follow in
+ * their order. The block is taken from its lowest to its highest bit: the bits
+ * between them that are not its own do not vary. So sorting by the result
+ * brings the groups of one block value together, ascending by fingerprint.
  */
 typedef struct BlockShift
 {
@@ -328,7 +327,7 @@ make_room(GroupJoin *join, int64 n)
 	return outer;
 }
 
-/* A whole file in memory, where too few bits vary to cut blocks. */
+/* Join a whole file in memory; too few bits vary to cut blocks. */
 static void
 join_whole_file(GroupJoin *join, SimdupTempFile *file, int64 n, double weight)
 {

@@ -53,7 +53,7 @@ simdup_bitmap(PG_FUNCTION_ARGS)
 	PG_RETURN_VARBIT_P(bitmap);
 }
 
-/* Into words; which bit goes where does not matter, as long as all agree. */
+/* Copy a bitmap to words. The byte order is free, if all bitmaps agree in it. */
 static size_t
 load_bitmap(VarBit *bitmap, uint64 *words)
 {
@@ -129,7 +129,7 @@ begin_partition(PartitionState *state, WindowObject winobj, int n_bits)
 				errmsg("threshold must be between 0 and 1"),
 				errdetail("The threshold given is %g.", threshold));
 
-	/* the window goes where the partition's memory is, and when it goes */
+	/* the window lives in the partition's memory, as long as the partition */
 	old = MemoryContextSwitchTo(GetMemoryChunkContext(state));
 	state->n_bits = n_bits;
 	state->window = simdup_window_create((size_t) Max(1, (n_bits + 63) / 64),

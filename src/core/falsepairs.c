@@ -79,8 +79,9 @@ simdup_false_pair_chances(const uint64_t *sample, size_t n, double *chance)
 
 	/*
 	 * The variance of a beta-binomial is that of a binomial times 1 + 63
-	 * overlap. No overlap would make its parameters infinite, so a little is
-	 * the least. All pairs at distance 64 leave nothing to fit.
+	 * overlap. No overlap would make the parameters infinite, so overlap has a
+	 * small lower limit. If all pairs are at distance 64, there is nothing to
+	 * fit.
 	 */
 	p = mean / 64;
 	if (p >= 1)

@@ -77,7 +77,7 @@ units_flush(Units *units)
 	}
 }
 
-/* The text is over: what is shorter than a shingle is one. */
+/* The text ends: a text shorter than a shingle is one shingle. */
 static void
 units_end(Units *units)
 {
@@ -101,7 +101,7 @@ add_char(Units *units, uint32_t cp)
 	units->ends[units->n++] = units->used;
 }
 
-/* Add what a code point that neither fast path takes folds to. */
+/* Add the folded form of a code point that no fast path takes. */
 static void
 add_folded_chars(Units *units, uint32_t cp)
 {

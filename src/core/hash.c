@@ -9,7 +9,7 @@
 #define K1 SIMDUP_CITY_K1
 #define K2 SIMDUP_CITY_K2
 
-/* Multiplier of CityHash's finisher where the length is not mixed in. */
+/* Multiplier of CityHash's finisher if the length is not mixed in. */
 #define CITY_MUL UINT64_C(0x9ddfea08eb382d69)
 
 typedef struct Pair

@@ -67,12 +67,12 @@ simdup_band_recall(double similarity, int n_bands, int n_rows)
 int
 simdup_choose_bands(double threshold, int n_hashes, double min_recall)
 {
-	/* fewer bands are longer bands: fewer candidates, and less recall */
+	/* fewer bands are longer, with fewer candidates and less recall */
 	for (int n_bands = 1; n_bands < n_hashes; n_bands++)
 	{
 		int n_rows = n_hashes / n_bands;
 
-		/* of the numbers of bands with as many rows the largest finds most */
+		/* of all numbers of bands with so many rows, the largest finds most */
 		if (n_hashes / (n_bands + 1) != n_rows &&
 			simdup_band_recall(threshold, n_bands, n_rows) >= min_recall)
 			return n_bands;

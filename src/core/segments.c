@@ -1,6 +1,6 @@
 /*
  * segments.c
- *	  A text of any length through a breaker, in windows.
+ *	  Gives a text of any length to a breaker, in windows.
  *
  * A breaker may need memory and time for its text as a whole, and cannot be
  * interrupted, so it gets a window. The next window begins after a segment

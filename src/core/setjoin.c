@@ -24,9 +24,10 @@
  *	 common elements exactly, so only rare ones are indexed and merged.
  *
  * If the prefix of a set holds rare elements only, their lists name all its
- * candidates. Else the set looks at every other set that the length filter
- * admits: four numbers for each bound what the two share. That is quadratic,
- * but a step is cheap, and lists of common elements are as long.
+ * candidates. Else every other set that the length filter admits is a
+ * candidate. Four numbers of each set bound how many elements they share. That
+ * is quadratic, but a step is cheap, and lists of common elements would be as
+ * long.
  *
  * Memory: as many sets as fit are a block. The sets of a block meet each
  * other, then all larger sets that the length filter admits are read past it.
@@ -40,7 +41,7 @@
 #include "core/hamming.h"
 #include "core/host.h"
 
-/* Bounds lean to the safe side of rounding; the quotient itself decides. */
+/* Bounds are rounded to the safe side; the quotient itself decides. */
 #define ROUNDING (1 - 1e-9)
 #define FLOAT_ROUNDING (1 - 1e-6)
 
@@ -59,7 +60,7 @@ typedef struct Set
 	uint32_t n_rare;	  /* ranks below common_from */
 } Set;
 
-/* What bounds the elements that a set shares, beyond the matches counted. */
+/* Bounds on the elements that a set shares beyond the counted matches. */
 typedef struct Bound
 {
 	uint32_t size;	 /* elements, with and without a rank */
@@ -210,7 +211,7 @@ common_bits(const uint64_t *a, const uint64_t *b, size_t n_words)
 	return common;
 }
 
-/* Rare ranks in both sets, or fewer where `needed` is out of reach. */
+/* Count rare ranks in both sets; may stop if `needed` is out of reach. */
 static uint32_t
 common_rare(const Set *a, const Set *b, uint32_t needed)
 {
@@ -240,7 +241,7 @@ common_rare(const Set *a, const Set *b, uint32_t needed)
 	return common;
 }
 
-/* The sets themselves decide. */
+/* Compare the sets themselves, and report a pair that is alike enough. */
 static void
 verify(const Block *block, const Set *probe, uint32_t number,
 	   uint32_t candidate)
@@ -277,7 +278,7 @@ find_list(const Block *block, uint32_t rank)
 	return &block->lists[place];
 }
 
-/* Binary digits of a table for so many lists: at most two thirds are taken. */
+/* Binary digits of a table for so many lists; at most two thirds get used. */
 static int
 table_bits(const Block *block, size_t n_postings)
 {
@@ -335,7 +336,7 @@ lay_out_index(Block *block, size_t n_postings)
 	}
 }
 
-/* The next set comes into the index. */
+/* Insert the next set into the index. */
 static void
 insert_set(Block *block)
 {

@@ -10,9 +10,9 @@
  * stands in the high bits of a key, so an earlier round's key is smaller.
  *
  * Sets need not be in memory at once. An element matters only in rounds up to
- * the highest round R that any bin's key is of, and R never grows. So a batch
- * is thrown in rounds 0 to R, and the sketch of a union has the smaller of the
- * two keys in each bin. After a few hundred distinct elements, R is mostly 0.
+ * R, the highest round of any bin's key. R never grows. So a batch is thrown in
+ * rounds 0 to R, and the sketch of a union has the smaller of the two keys in
+ * each bin. After a few hundred distinct elements, R is mostly 0.
  */
 #include "core/sketch.h"
 
@@ -119,7 +119,7 @@ drop_thrown(SimdupSketch *sketch, const uint64_t *hashes, size_t n)
 	if (sketch->thrown == NULL)
 	{
 		sketch->thrown = simdup_alloc0(sketch->batch * sizeof(uint64_t));
-		sketch->thrown[0] = 1; /* no element stands in the wrong place */
+		sketch->thrown[0] = 1; /* no element is in the wrong place */
 	}
 	make_room(sketch, n);
 	for (size_t i = 0; i < n; i++)
@@ -156,7 +156,7 @@ throw_batch(SimdupSketch *sketch, const uint64_t *hashes, size_t n)
 	}
 	for (uint64_t round = 1; later > 0 && n > 0; round++)
 	{
-		/* the first batch finds bins empty, which are later than any round */
+		/* the first batch finds empty bins: later than any round */
 		if (!first)
 			later = count_later(keys, n_bins, round);
 		later -= throw_round(keys, n_bins, round, hashes, n);

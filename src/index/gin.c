@@ -83,7 +83,7 @@ ball_keys(const SimhashBall *ball, int32 *n_keys, bool **partial,
 }
 
 PG_FUNCTION_INFO_V1(simhash64_gin_extract_query);
-/* The planner calls it too, to count the keys. */
+/* The planner calls this function too, to count the keys. */
 Datum
 simhash64_gin_extract_query(PG_FUNCTION_ARGS)
 {
@@ -137,7 +137,8 @@ simhash64_gin_compare_partial(PG_FUNCTION_ARGS)
 
 /*
  * Is any of n bytes not 0? Both consistent functions are called once for each
- * probe, with all of them, before the search begins: by words, then.
+ * probe, with the bytes of all probes, before the search begins. So the bytes
+ * are read by words.
  */
 static bool
 any_set(const char *flags, int n)

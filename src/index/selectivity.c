@@ -2,11 +2,11 @@
  * selectivity.c
  *	  How many rows lie within a Hamming distance: estimates for the planner.
  *
- * An estimate has two sources. Strangers: the part of random fingerprints that
- * is near any center depends on the radius alone. Relatives, which are copies
- * and edits: the column's statistics know the most common values and the number
- * of different values. The histogram is a sample, which shows clusters of more
- * than about a hundredth of the table.
+ * An estimate has two sources. Strangers are unrelated rows: the part of random
+ * fingerprints that is near any center depends on the radius alone. Relatives
+ * are copies and edits: the column's statistics hold the most common values and
+ * the number of different values. The histogram is a sample, which shows
+ * clusters of more than about a hundredth of the table.
  *
  * These functions do not trust the types of the operator. A user may attach the
  * estimators to another operator, and must not make them read other types.
@@ -98,7 +98,7 @@ uncommon_part(const ColumnStats *stats)
 	return Max(stats->not_null - stats->common_sum, 0.0);
 }
 
-/* Of the uncommon rows, those that share one uncommon value. */
+/* The part of the uncommon rows that share one uncommon value. */
 static double
 uncommon_copies(const ColumnStats *stats)
 {
@@ -277,7 +277,7 @@ simdup_restriction_selectivity(PlannerInfo *root, Oid funcid, Node *a, Node *b,
 	return selectivity;
 }
 
-/* From the part of near pairs to the part of outer rows that have a near one. */
+/* Turn the part of near pairs into that of outer rows with a near row. */
 static double
 semijoin_selectivity(double near, const VariableStatData *inner)
 {
@@ -382,7 +382,7 @@ simhash_ballsel(PG_FUNCTION_ARGS)
 									   clause.radius, PG_GETARG_INT32(3)));
 }
 
-/* Like simhash_ballsel, because joins pass other arguments. */
+/* Repeats simhash_ballsel: joins pass other arguments. */
 PG_FUNCTION_INFO_V1(simhash_balljoinsel);
 Datum
 simhash_balljoinsel(PG_FUNCTION_ARGS)

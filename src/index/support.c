@@ -1,7 +1,7 @@
 /*
  * support.c
- *	  What the planner learns of simhash_within: an index condition, and how
- *	  many rows to expect.
+ *	  Tells the planner about simhash_within: an index condition, and how many
+ *	  rows to expect.
  */
 #include "postgres.h"
 #include "compat.h"

@@ -80,7 +80,7 @@ grow(SimdupDocuments *documents)
 	documents->capacity = (uint32) n;
 }
 
-/* Some bits of a set: equal for equal sets. */
+/* A digest of a set; equal sets have equal digests. */
 static uint32
 digest_of(const SimdupHashes *set)
 {

@@ -157,7 +157,7 @@ put_results(PairSearch *search, ReturnSetInfo *result)
 	simdup_pairsort_end(search->pairs);
 }
 
-/* 0.2.0 left out what more documents than this had in common. */
+/* In 0.2.0, shingles of more documents than max_documents were left out. */
 static void
 check_max_documents(FunctionCallInfo fcinfo)
 {

@@ -32,7 +32,7 @@ simdup_imatch_fingerprint(PG_FUNCTION_ARGS)
 }
 
 PG_FUNCTION_INFO_V1(simdup_imatch_fingerprints);
-/* The whole lexicon's, then those of n_lexicons random parts of it. */
+/* Signatures by the whole lexicon, then by n_lexicons random parts of it. */
 Datum
 simdup_imatch_fingerprints(PG_FUNCTION_ARGS)
 {

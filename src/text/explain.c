@@ -26,7 +26,7 @@
 #include "text/minhash64.h"
 #include "text/shingling.h"
 
-/* A half ends at white space, if there is any so near behind its middle. */
+/* A half ends at the first white space in so many bytes after the middle. */
 #define WORD_END 64
 
 /* The result: distance, chance, resemblance, a_in_b, b_in_a, and three lists. */
@@ -48,7 +48,7 @@ explanation_row(FunctionCallInfo fcinfo, Explanation *explanation)
 													  explanation->nulls)));
 }
 
-/* The distance, and the chance of it where each bit differs with chance p. */
+/* The distance, and its chance if each bit differs with chance p. */
 static void
 explain_distance(Explanation *explanation, int distance, double p)
 {
@@ -94,8 +94,9 @@ split(SimdupUtf8 content, SimdupUtf8 halves[2])
 }
 
 /*
- * The mean of a likeness over the two pairs of different halves; -1 for a pair
- * does not count. Without any, nothing is known of the kind: none.
+ * The mean of a likeness over the two pairs of different halves. A pair with -1
+ * does not count. If neither counts, nothing is known of the kind: returns
+ * `none`.
  */
 static double
 background(const SimdupUtf8 content[2],
@@ -254,7 +255,7 @@ explain_simhash(Explanation *explanation, const SimdupUtf8 content[2])
 		uint64 b = simdup_counts_signs(simdup_sum_finish(&sums[1]), false);
 		double angle = acos(Min(background(content, cosine, NULL, 0), 1));
 
-		/* a bit differs with the chance that a plane parts the two vectors */
+		/* a bit differs if a random plane separates the two vectors */
 		explain_distance(explanation, simdup_hamming64(a, b), angle / M_PI);
 	}
 	explanation->values[5] = features_json(&features[0], &features[1], true);

@@ -193,7 +193,7 @@ simdup_icu_find(void *words, const char *text, size_t len, SimdupBreak *breaks,
 	return SIMDUP_ICU_FAILED;
 }
 
-/* The open locale of this name, or NULL. It saves ICU's slow look at a name. */
+/* The open locale of this name, or NULL; saves ICU's slow parse of a name. */
 static OpenLocale *
 find_open(const char *locale)
 {

@@ -2,9 +2,9 @@
  * minhash64_row.c
  *	  Fingerprints of rows by minhash64: a long text and short fields.
  *
- * A field that differs should separate two rows by the same distance whether
- * their texts are long or short. So a field is as many elements as a fixed
- * share of the content's.
+ * A field that differs should separate two rows by the same distance, whether
+ * their texts are long or short. So the number of a field's elements is a fixed
+ * share of the number of the content's.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -88,7 +88,7 @@ add_field(SimdupFingerprinter *self, SimdupUtf8 field)
 	simdup_free(folded);
 }
 
-/* A field's elements, as many as the share of the content's, at least one. */
+/* A field's elements: at least one, as many as its share of the content's. */
 static void
 add_field_elements(SimdupMinhashRow *row, uint64 hash)
 {
@@ -162,7 +162,7 @@ simdup_minhash_row_get(SimdupMinhashRow *row, FunctionCallInfo fcinfo,
 	begin(&row->base);
 }
 
-/* Like simhash_row.c, because each kind of fingerprint has these functions. */
+/* Repeats simhash_row.c: each kind of fingerprint has these functions. */
 SimdupFingerprinter *
 simdup_minhash_row_make(void)
 {

@@ -19,7 +19,7 @@
 
 /*
  * Token types. The numbers are those of the default parser's word, uint and
- * blank, since its headlines are ours too.
+ * blank, because this parser uses the default parser's headlines.
  */
 enum
 {

@@ -25,7 +25,7 @@
 
 #include "text/textform.h"
 
-/* The cast function or the output function; neither where the bits are text. */
+/* The cast or the output function; neither if the bits are text already. */
 static CoercionPathType
 path_to_text(Oid type, Oid *function)
 {
