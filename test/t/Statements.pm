@@ -51,6 +51,21 @@ BEGIN
   RETURN (SELECT count(*) FROM wide WHERE simhash_within(fp, (SELECT fp FROM indexed WHERE id = 7), 3));
 END $$;
 
+-- A hamming index, built in memory and beyond it; inserts that split its pages.
+CREATE TABLE near (id int, fp simhash64);
+CREATE FUNCTION make_hamming(rows text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE found text;
+BEGIN
+  EXECUTE 'INSERT INTO near ' || rows;
+  CREATE INDEX near_fp ON near USING hamming (fp);
+  INSERT INTO near SELECT id, fp FROM many WHERE id <= 700;
+  SET LOCAL enable_seqscan = off;
+  SELECT string_agg((fp <~> '8f14e45fceea167a')::text, ' ') INTO found
+    FROM (SELECT fp FROM near ORDER BY fp <~> '8f14e45fceea167a' LIMIT 20) AS n;
+  PERFORM simhash_index_check('near_fp', true);
+  RETURN (SELECT count(*) || ': ' || found FROM near WHERE simhash_within(fp, '8f14e45fceea167a', 9));
+END $$;
+
 -- A table that gets a trigger and three rows.
 CREATE TABLE log (new_key int, old_key int, distance int, logged_at timestamptz);
 CREATE TABLE arrived (id int PRIMARY KEY, body text, place text, fp simhash64, dup int);
@@ -130,11 +145,13 @@ our @small = (
 	rows_of(q{(SELECT id FROM indexed WHERE fp <@ simhash_ball('8f14e45fceea167a', 5) OR simhash_within('0123456789abcdef', fp, 6))}),
 	rows_of(q{(SELECT simhash_blocks(fp, 4), fp <~> '0123456789abcdef', fp::bytea FROM doc)}),
 	'SELECT make_index()',
+	q{SELECT make_hamming('SELECT id, fp FROM indexed WHERE id <= 400')},
 	arrival(q{BEFORE INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger(''fp'', ''dup'', ''id'', ''3'', ''lock'')}),
 	arrival(q{AFTER INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger(''fp'', ''id'', ''3'', ''log'', ''lock'')}),
 	arrival(q{AFTER INSERT ON arrived REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION simdup_log_trigger(''fp'', ''id'', ''3'', ''log'', ''lock'')}),
 	arrival(q{BEFORE INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger(''fp'', ''id'', ''3'')}),
-	q{SELECT md5(string_agg(s, ';')) FROM (SELECT simdup_attach('doc', 'body', '{name}') UNION ALL SELECT simdup_detach('doc')) AS x (s)},
+	q{SELECT md5(string_agg(s, ';')) FROM (SELECT simdup_attach('doc', 'body', '{name}')
+		UNION ALL SELECT simdup_alter('doc', max_distance => 5, w => 3, backfill => true) UNION ALL SELECT simdup_detach('doc')) AS x (s)},
 );
 # on more than fit into maintenance_work_mem
 our @large = (
@@ -142,6 +159,7 @@ our @large = (
 	rows_of(q{simdup_clusters('SELECT key, fp FROM wide', 1, 'connected', NULL::text)}),
 	rows_of(q{simdup_clusters('SELECT key, fp FROM wide', 1, 'leader', NULL::text)}),
 	rows_of(q{simdup_summary('SELECT key, fp FROM wide', 1)}),
+	q{SELECT make_hamming('SELECT id, fp FROM many UNION ALL SELECT id + 100000, fp FROM many')},
 	rows_of(q{simdup_evaluate('SELECT id, id + 1 FROM many', 'SELECT id, id + 2 FROM many')}),
 	rows_of(q{shingle_pairs('SELECT id, ''n'' || id / 2 || '' m'' || id FROM many WHERE id < 3000', 1, 0.3)}),
 	rows_of(q{term_idf('SELECT ''some longer word number '' || id || '' of many'' FROM many WHERE id < 6000', 'word:2')}),
