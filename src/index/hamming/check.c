@@ -30,6 +30,7 @@
 #include "nodes/bitmapset.h"
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 #include "utils/tuplesort.h"
 
 #include "index/hamming/inspect.h"
@@ -269,7 +270,7 @@ lacks_row(const Check *check, int tree, SimdupEntry *row)
 							   sizeof(*row));
 }
 
-/* A row of the table, as CREATE INDEX would see it. */
+/* A row of the table that a new snapshot sees. */
 static void
 look_up_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 			bool is_alive pg_attribute_unused(), void *arg)
@@ -294,13 +295,19 @@ static void
 check_heap(Check *check)
 {
 	IndexInfo *info = BuildIndexInfo(check->index);
+	Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
 
 	/* nothing is to be inserted, so nothing can be in conflict */
 	info->ii_ExclusionOps = NULL;
 	info->ii_ExclusionProcs = NULL;
 	info->ii_ExclusionStrats = NULL;
+	/* CREATE INDEX CONCURRENTLY leaves out what only older snapshots see */
+	info->ii_Concurrent = true;
 	table_index_build_scan(check->heap, check->index, info, true, false,
-						   look_up_row, check, NULL);
+						   look_up_row, check,
+						   table_beginscan_strat(check->heap, snapshot, 0, NULL,
+												 true, true));
+	UnregisterSnapshot(snapshot);
 	if (check->n_missing > 0)
 		ereport(ERROR, errcode(ERRCODE_INDEX_CORRUPTED),
 				errmsg("index \"%s\" lacks rows of table \"%s\"",
