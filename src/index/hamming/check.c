@@ -96,8 +96,8 @@ check_row(Check *check, BlockNumber block, int tree, const SimdupEntry *entry)
 		simdup_hamming_corrupted(check->index, block,
 								 "A NULL has a fingerprint.");
 	check->n_entries[tree]++;
-	check->sum[tree] +=
-		hash_bytes_extended((unsigned char *) &row, sizeof(row), tree == 4);
+	check->sum[tree] += hash_bytes_extended((unsigned char *) &row, sizeof(row),
+											tree == HAMMING_NULL_TREE);
 	if (tree == 0 || tree == HAMMING_NULL_TREE)
 		tuplesort_putdatum(check->rows, Int64GetDatum((int64) row.row), false);
 	if (check->filter[tree] != NULL)

@@ -16,6 +16,7 @@
 #include "utils/rel.h"
 
 #include "index/hamming/inspect.h"
+#include "server/catalog.h"
 
 static void
 check_kind(Relation index)
@@ -40,14 +41,15 @@ simdup_inspect_index(Oid index_oid, LOCKMODE mode)
 	InspectedIndex opened = {.mode = mode};
 	/* the table is locked before the index, as everybody does */
 	Oid heap_oid = IndexGetRelation(index_oid, true);
+	char *name = get_rel_name(index_oid);
 
+	if (name == NULL)
+		simdup_no_such_table(index_oid);
 	if (!OidIsValid(heap_oid))
 		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("\"%s\" is not a hamming index",
-					   get_rel_name(index_oid)));
+				errmsg("\"%s\" is not a hamming index", name));
 	if (!SIMDUP_OWNS_TABLE(heap_oid, GetUserId()))
-		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX,
-					   get_rel_name(index_oid));
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, name);
 	opened.heap = table_open(heap_oid, mode);
 	opened.index = index_open(index_oid, mode);
 	check_kind(opened.index);
