@@ -24,7 +24,7 @@ SELECT simdup_attach('"Pet ition"', 'Body', ARRAY['place', 'ok'], dry_run => tru
 SELECT simdup_attach('"Pet ition"', 'Body', max_distance => 8, action => 'log', log_table => 'public."Log"', dry_run => true,
                      fingerprint => 'simhash', tokenizer => 'char:4', weighting => 'set', backfill => true);
 SELECT simdup_attach('"Pet ition"', 'Body', live => true, dry_run => true, w => 2, unit => 'word', foreign_key => true);
-SELECT simdup_attach('part', 'body', action => 'reject', key => 'id', live => true, dry_run => true);
+SELECT simdup_attach('part', 'body', action => 'log', key => 'id', live => true, dry_run => true);
 SELECT count(*) FROM pg_trigger WHERE tgrelid = '"Pet ition"'::regclass;
 SELECT count(*) FROM simdup_attach('"Pet ition"', 'Body', ARRAY['place', 'ok']);
 \pset format aligned
@@ -264,6 +264,7 @@ CREATE TABLE by_present (id present PRIMARY KEY, body text);
 CREATE TABLE named (id int PRIMARY KEY, body text, to_id int CONSTRAINT simdup_of_fkey REFERENCES wrong);
 CREATE TRIGGER simdup_2_arrival BEFORE INSERT ON two_keys FOR EACH ROW EXECUTE FUNCTION nothing();
 CREATE UNIQUE INDEX ON two_keys (id);
+CREATE TABLE part_by_id (id int PRIMARY KEY, body text) PARTITION BY HASH (id);
 CREATE PROCEDURE try(call text) LANGUAGE plpgsql AS $$
 DECLARE
   state text; message text; detail text; hint text;
@@ -325,6 +326,8 @@ CALL try($$'no_key', 'body'$$);
 CALL try($$'no_key', 'body', key => 'id'$$);
 CALL try($$'part', 'body', key => 'region'$$);
 CALL try($$'part', 'body', key => 'id', foreign_key => true$$);
+CALL try($$'part', 'body', action => 'reject', key => 'id'$$);
+CALL try($$'part_by_id', 'body', action => 'reject', key => 'id'$$);
 CALL try($$'part_n', 'body', key => 'id'$$);
 CALL try($$'typed', 'body'$$);
 CALL try($$'wrong', 'body', action => 'log', log_table => 'bad_log'$$);
