@@ -149,6 +149,8 @@ extern bool simdup_arrival_row(TriggerData *trigdata, ArrivalTrigger *at,
 							   ArrivalRow *row);
 
 /* reserve.c */
+extern LockAcquireResult simdup_arrival_lock_tag(const LOCKTAG *tag,
+												 LOCKMODE mode, bool dont_wait);
 extern bool simdup_arrival_reserve(int n);
 extern void simdup_arrival_acquire(const LOCKTAG *tag, LOCKMODE mode);
 

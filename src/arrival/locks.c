@@ -147,7 +147,8 @@ lock_table(Oid table)
 	set_arrival_tag(&tag, table, 0, ARRIVAL_TAG);
 	set_arrival_tag(&turn, table, 0, ARRIVAL_TURN_TAG);
 	if (SIMDUP_LOCK_HELD(&tag, RowExclusiveLock) &&
-		LockAcquire(&turn, ExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
+		simdup_arrival_lock_tag(&turn, ExclusiveLock, true) ==
+			LOCKACQUIRE_NOT_AVAIL)
 		ereport(ERROR, errcode(ERRCODE_T_R_DEADLOCK_DETECTED),
 				errmsg("could not lock relation \"%s\" against arrivals",
 					   get_rel_name(table)),
@@ -155,7 +156,7 @@ lock_table(Oid table)
 					"Another transaction that has arrivals wants the same lock, and waits for this transaction to end."),
 				errhint(
 					"Retry the transaction. You might need to increase max_locks_per_transaction, or to begin transactions of many rows with simdup_lock_arrivals()."));
-	(void) LockAcquire(&tag, ExclusiveLock, false, false);
+	(void) simdup_arrival_lock_tag(&tag, ExclusiveLock, false);
 }
 
 /* The table's tag, exclusively, until the top transaction ends. */

@@ -13,6 +13,7 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/portal.h"
 #include "utils/tuplestore.h"
 
 #include "arrival/arrival.h"
@@ -180,6 +181,8 @@ log_statement(TriggerData *trigdata, ArrivalTrigger *at)
 	SPI_connect();
 	SPI_register_trigger_data(trigdata);
 	portal = simdup_arrival_search_statement(trigdata, at);
+	/* what fires on the log may run CLOSE ALL */
+	PinPortal(portal);
 	for (;;)
 	{
 		ArrivalFound found = simdup_arrival_fetch(portal, FETCH_ROWS);
@@ -189,6 +192,7 @@ log_statement(TriggerData *trigdata, ArrivalTrigger *at)
 		log_found(at, found, NULL);
 		SPI_freetuptable(found.rows);
 	}
+	UnpinPortal(portal);
 	SPI_cursor_close(portal);
 	SPI_finish();
 }

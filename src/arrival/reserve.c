@@ -19,6 +19,7 @@
 #include "miscadmin.h"
 #include "storage/lock.h"
 #include "storage/proc.h"
+#include "utils/resowner.h"
 
 #include "arrival/arrival.h"
 
@@ -78,6 +79,23 @@ forget_what_is_gone(void)
 	}
 }
 
+/*
+ * Take a lock as long as the current (sub)transaction's rows live. A statement
+ * of a cursor runs under the portal's resource owner, which goes with its locks
+ * when a later FETCH fails, while rows of an earlier one stay.
+ */
+LockAcquireResult
+simdup_arrival_lock_tag(const LOCKTAG *tag, LOCKMODE mode, bool dont_wait)
+{
+	ResourceOwner owner = CurrentResourceOwner;
+	LockAcquireResult result;
+
+	CurrentResourceOwner = CurTransactionResourceOwner;
+	result = LockAcquire(tag, mode, false, dont_wait);
+	CurrentResourceOwner = owner;
+	return result;
+}
+
 /* Take a portion that is free, until the transaction ends; false if none is. */
 static bool
 take_portion(void)
@@ -94,7 +112,8 @@ take_portion(void)
 
 		set_portion_tag(&tag, portion);
 		if (!SIMDUP_LOCK_HELD(&tag, ExclusiveLock) &&
-			LockAcquire(&tag, ExclusiveLock, false, true) == LOCKACQUIRE_OK)
+			simdup_arrival_lock_tag(&tag, ExclusiveLock, true) ==
+				LOCKACQUIRE_OK)
 		{
 			held[n_held++] = portion;
 			return true;
@@ -125,6 +144,6 @@ simdup_arrival_reserve(int n)
 void
 simdup_arrival_acquire(const LOCKTAG *tag, LOCKMODE mode)
 {
-	if (LockAcquire(tag, mode, false, false) == LOCKACQUIRE_OK)
+	if (simdup_arrival_lock_tag(tag, mode, false) == LOCKACQUIRE_OK)
 		locks_taken++;
 }

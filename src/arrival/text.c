@@ -68,11 +68,13 @@ statement_search_text(TriggerData *trigdata, const SearchNames *n)
 
 	initStringInfo(&buf);
 	appendStringInfo(&buf,
-					 "WITH simdup_new AS MATERIALIZED (SELECT n.%s AS key, n.%s AS fp FROM %s n",
-					 n->key, n->fp, quote_identifier(trigger->tgnewtable));
+					 "WITH simdup_new AS MATERIALIZED (SELECT n.%s AS key, n.%s AS fp FROM %s n"
+					 " WHERE n.%s IS NOT NULL",
+					 n->key, n->fp, quote_identifier(trigger->tgnewtable),
+					 n->key);
 	if (TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event))
 		appendStringInfo(&buf,
-						 " WHERE NOT EXISTS (SELECT 1 FROM %s o WHERE o.%s %s n.%s"
+						 " AND NOT EXISTS (SELECT 1 FROM %s o WHERE o.%s %s n.%s"
 						 " AND o.%s OPERATOR(%s.=) n.%s)",
 						 quote_identifier(trigger->tgoldtable), n->key,
 						 n->equal, n->key, n->fp, n->extension, n->fp);

@@ -94,6 +94,14 @@ static Module server;
 static Module extension;
 static Module own;
 
+/*
+ * The first reader of a relation calls this function of the server, to count
+ * the reads. Out of memory, it leaves an entry of a hash table without what the
+ * entry points to. The end of the subtransaction that made the relation follows
+ * that pointer, and the session crashes.
+ */
+static Module counting;
+
 static int
 note_module(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -120,6 +128,21 @@ note_module(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
+static void
+note_counting(void)
+{
+	void *start = dlsym(RTLD_DEFAULT, "pgstat_assoc_relation");
+	ElfW(Sym) *symbol = NULL;
+	Dl_info info;
+
+	if (start == NULL ||
+		dladdr1(start, &info, (void **) &symbol, RTLD_DL_SYMENT) == 0 ||
+		symbol == NULL)
+		elog(ERROR, "the server has no function pgstat_assoc_relation");
+	counting.start = (uintptr_t) start;
+	counting.end = counting.start + symbol->st_size;
+}
+
 static bool
 is_in(const Module *module, const void *address)
 {
@@ -143,6 +166,8 @@ is_ours(void)
 	{
 		if (is_in(&extension, frames[i]))
 			return true;
+		if (is_in(&counting, frames[i]))
+			return false;
 		if (!is_in(&server, frames[i]) && !is_in(&own, frames[i]))
 			return false;
 		n_server += is_in(&server, frames[i]);
@@ -319,6 +344,7 @@ fault_arm(PG_FUNCTION_ARGS)
 
 	replace_alloc();
 	dl_iterate_phdr(note_module, NULL);
+	note_counting();
 	if (extension.end == 0)
 		elog(ERROR, "simdup is not loaded");
 	(void) is_ours(); /* the first backtrace allocates */

@@ -284,3 +284,41 @@ INSERT INTO ordered VALUES (1, 'the lights in the park are out'), (2, 'the light
 SET client_min_messages = error;
 DROP SCHEMA arrival_held CASCADE;
 DROP ROLE regress_simdup_reader;
+
+-- locks last as long as the row, also where a cursor inserted it
+CREATE TABLE fetched (id int PRIMARY KEY, fp simhash64);
+CREATE TRIGGER r BEFORE INSERT OR UPDATE ON fetched FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '3');
+CREATE FUNCTION add_row(i int) RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+  IF i = 2 THEN RAISE EXCEPTION 'two'; END IF;
+  INSERT INTO fetched VALUES (i, '00000000000000ff');
+  RETURN i;
+END$$;
+BEGIN;
+DECLARE c CURSOR FOR SELECT add_row(i) FROM generate_series(1, 2) i;
+FETCH 1 FROM c;
+SELECT count(*) > 0 AS locked FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid();
+SAVEPOINT s;
+FETCH 1 FROM c;
+ROLLBACK TO s;
+SELECT count(*) > 0 AS locked FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid();
+ROLLBACK;
+DROP TABLE fetched;
+DROP FUNCTION add_row;
+
+-- what fires on a log may close all cursors; a row without a key is nobody's duplicate
+CREATE TABLE closing (id int, fp simhash64);
+CREATE TABLE closing_log (new_key int, old_key int, distance int, logged_at timestamptz);
+CREATE TRIGGER a AFTER INSERT ON closing REFERENCING NEW TABLE AS n FOR EACH STATEMENT
+  EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '3', 'closing_log');
+INSERT INTO closing VALUES (NULL, '0000000000000001');
+INSERT INTO closing VALUES (1, '0000000000000001');
+SELECT new_key, old_key, distance FROM closing_log;
+CREATE FUNCTION close_all() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN EXECUTE 'CLOSE ALL'; RETURN NULL; END$$;
+CREATE TRIGGER z AFTER INSERT ON closing_log FOR EACH ROW EXECUTE FUNCTION close_all();
+\set VERBOSITY sqlstate
+INSERT INTO closing SELECT i, '0000000000000001' FROM generate_series(2, 3) i;
+\set VERBOSITY default
+SELECT count(*) FROM closing;
+DROP TABLE closing, closing_log;
+DROP FUNCTION close_all;

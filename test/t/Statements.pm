@@ -66,6 +66,22 @@ BEGIN
   RETURN (SELECT count(*) || ': ' || found FROM near WHERE simhash_within(fp, '8f14e45fceea167a', 9));
 END $$;
 
+-- A table that a hamming index keeps without near-duplicates.
+CREATE FUNCTION exclude_by_hamming() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE n_refused int := 0;
+BEGIN
+  CREATE TABLE apart (id int, fp simhash64, EXCLUDE USING hamming (simhash_ball(fp, 3) WITH ~=));
+  INSERT INTO apart VALUES (0, NULL), (0, NULL);
+  FOR i IN 1 .. 20 LOOP
+    BEGIN
+      INSERT INTO apart SELECT id, fp FROM hamming WHERE id = i;
+    EXCEPTION WHEN exclusion_violation THEN
+      n_refused := n_refused + 1;
+    END;
+  END LOOP;
+  RETURN n_refused || ' of 20';
+END $$;
+
 -- A table that gets a trigger and three rows.
 CREATE TABLE log (new_key int, old_key int, distance int, logged_at timestamptz);
 CREATE TABLE arrived (id int PRIMARY KEY, body text, place text, fp simhash64, dup int);
@@ -146,6 +162,7 @@ our @small = (
 	rows_of(q{(SELECT simhash_blocks(fp, 4), fp <~> '0123456789abcdef', fp::bytea FROM doc)}),
 	'SELECT make_index()',
 	q{SELECT make_hamming('SELECT id, fp FROM indexed WHERE id <= 400')},
+	'SELECT exclude_by_hamming()',
 	arrival(q{BEFORE INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger(''fp'', ''dup'', ''id'', ''3'', ''lock'')}),
 	arrival(q{AFTER INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger(''fp'', ''id'', ''3'', ''log'', ''lock'')}),
 	arrival(q{AFTER INSERT ON arrived REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION simdup_log_trigger(''fp'', ''id'', ''3'', ''log'', ''lock'')}),
