@@ -276,7 +276,7 @@ has_foreign_key(Attachment *a)
 static void
 refuse_second_attachment(Attachment *a)
 {
-	if (simdup_attach_triggers(a) != NIL || simdup_attach_columns(a) != NIL)
+	if (simdup_attach_triggers(a) != NIL)
 		ereport(ERROR, errcode(ERRCODE_DUPLICATE_OBJECT),
 				errmsg("table \"%s\" is attached already",
 					   RelationGetRelationName(a->table)),
@@ -388,11 +388,13 @@ simdup_detach(PG_FUNCTION_ARGS)
 	Attachment a = {0};
 	bool dry_run = open_table(fcinfo, &a, 1, "simdup_detach()");
 	List *triggers = simdup_attach_triggers(&a);
-	List *columns = simdup_attach_columns(&a);
+	bool keep_columns = is_true(fcinfo, 2);
+	List *columns = keep_columns ? simdup_attach_marked_columns(&a)
+								 : simdup_attach_columns(&a);
 	List *statements = NIL;
 	ListCell *cell;
 
-	if (triggers == NIL && columns == NIL)
+	if (triggers == NIL)
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
 				errmsg("table \"%s\" has nothing that simdup_attach made",
 					   RelationGetRelationName(a.table)));
@@ -401,11 +403,12 @@ simdup_detach(PG_FUNCTION_ARGS)
 			lappend(statements,
 					psprintf("DROP TRIGGER %s ON %s",
 							 quote_identifier(lfirst(cell)), a.table_name));
-	if (!is_true(fcinfo, 2))
-		foreach (cell, columns)
-			statements =
-				lappend(statements,
-						psprintf("ALTER TABLE %s DROP COLUMN %s", a.table_name,
-								 quote_identifier(lfirst(cell))));
+	/* a column that stays is the user's own from here on: it loses its mark */
+	foreach (cell, columns)
+		statements =
+			lappend(statements,
+					psprintf(keep_columns ? "COMMENT ON COLUMN %s.%s IS NULL"
+										  : "ALTER TABLE %s DROP COLUMN %s",
+							 a.table_name, quote_identifier(lfirst(cell))));
 	return finish(fcinfo, &a, statements, dry_run);
 }

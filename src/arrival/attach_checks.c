@@ -187,8 +187,9 @@ is_partition_column(Relation table, AttrNumber attnum)
 /*
  * Does the index make a column unique? A unique index of a partitioned table
  * must hold the columns that it is partitioned by. So a unique index on these
- * columns and the key will do. A foreign key needs more: an index on no other
- * column, checked at once.
+ * columns and the key will do for flag and log. Reject passes over rows with the
+ * row's own key, in all partitions: it needs an index on no other column. A
+ * foreign key needs such an index too, checked at once.
  */
 static bool
 makes_unique(Attachment *a, Relation index, AttrNumber attnum)
@@ -200,7 +201,9 @@ makes_unique(Attachment *a, Relation index, AttrNumber attnum)
 		RelationGetIndexPredicate(index) != NIL ||
 		RelationGetIndexExpressions(index) != NIL)
 		return false;
-	if (a->foreign_key && (form->indnkeyatts > 1 || !form->indimmediate))
+	if ((a->foreign_key || a->action == ATTACH_REJECT) && form->indnkeyatts > 1)
+		return false;
+	if (a->foreign_key && !form->indimmediate)
 		return false;
 	for (int i = 0; i < form->indnkeyatts; i++)
 	{
@@ -266,7 +269,10 @@ simdup_attach_check_key(Attachment *a)
 		ereport(ERROR, errcode(ERRCODE_INVALID_TABLE_DEFINITION),
 				errmsg("column \"%s\" of relation \"%s\" is not unique and not null",
 					   a->key, table),
-				errdetail("Flags and logs name rows by the key."),
+				a->action == ATTACH_REJECT
+					? errdetail(
+						  "Reject does not compare rows of one key, so it needs a unique index on that column alone.")
+					: errdetail("Flags and logs name rows by the key."),
 				errhint(
 					"Name the column of a primary key, or a column with a unique index and NOT NULL."));
 }

@@ -4,9 +4,10 @@
  *
  * Each column that attach makes has a comment that begins with a mark. Comments
  * follow a column through renames, dumps and restores. So detach drops a column
- * with the mark and no other. The arguments of the two triggers hold the rest.
- * Attachments of 0.2.0 have no marks; there the triggers tell which columns
- * attach made, because it made each column that a trigger of its own writes.
+ * with the mark and no other, in a table with one of attach's triggers. The
+ * arguments of the two triggers hold the rest. Attachments of 0.2.0 have no
+ * marks; there the triggers tell which columns attach made, because it made each
+ * column that a trigger of its own writes.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -162,7 +163,7 @@ simdup_attach_triggers(Attachment *a)
 
 /* The columns that the triggers of 0.2.0 write: attach made them. */
 static List *
-unmarked_columns(Attachment *a)
+columns_of_triggers(Attachment *a)
 {
 	Attachment there = {.table = a->table, .extension = a->extension};
 	Oid type = simdup_type_in_schema(a->extension, "simhash64");
@@ -181,24 +182,58 @@ unmarked_columns(Attachment *a)
 	return list_make1(FP_COLUMN);
 }
 
+static char *
+comment_of(Attachment *a, AttrNumber attnum)
+{
+	return GetComment(RelationGetRelid(a->table), RelationRelationId, attnum);
+}
+
+static bool
+is_mark(const char *comment)
+{
+	return comment != NULL && strncmp(comment, SIMDUP_ATTACH_MARK,
+									  strlen(SIMDUP_ATTACH_MARK)) == 0;
+}
+
 List *
-simdup_attach_columns(Attachment *a)
+simdup_attach_marked_columns(Attachment *a)
 {
 	TupleDesc tupdesc = RelationGetDescr(a->table);
 	List *columns = NIL;
 
+	/* CREATE TABLE ... LIKE copies comments: without a trigger they are copies */
+	if (simdup_attach_triggers(a) == NIL)
+		return NIL;
 	/* the last column first, so that the flag goes before the fingerprint */
 	for (int i = tupdesc->natts; i > 0; i--)
 	{
 		Form_pg_attribute att = TupleDescAttr(tupdesc, i - 1);
-		char *comment;
 
-		if (att->attisdropped)
-			continue;
-		comment = GetComment(RelationGetRelid(a->table), RelationRelationId, i);
-		if (comment != NULL && strncmp(comment, SIMDUP_ATTACH_MARK,
-									   strlen(SIMDUP_ATTACH_MARK)) == 0)
+		if (!att->attisdropped && is_mark(comment_of(a, i)))
 			columns = lappend(columns, pstrdup(NameStr(att->attname)));
 	}
-	return columns != NIL ? columns : unmarked_columns(a);
+	return columns;
+}
+
+/*
+ * An attachment of 0.2.0 that simdup_alter gave a flag has a mark on the flag
+ * alone. So the triggers tell of the rest unless a fingerprint has a mark. A
+ * column with a comment of the user's own is left alone then.
+ */
+List *
+simdup_attach_columns(Attachment *a)
+{
+	Oid table = RelationGetRelid(a->table);
+	Oid type = simdup_type_in_schema(a->extension, "simhash64");
+	List *columns = simdup_attach_marked_columns(a);
+	bool marked = columns != NIL;
+	ListCell *cell;
+
+	foreach (cell, columns)
+		if (get_atttype(table, get_attnum(table, lfirst(cell))) == type)
+			return columns;
+	foreach (cell, columns_of_triggers(a))
+		if (!marked || comment_of(a, get_attnum(table, lfirst(cell))) == NULL)
+			columns = lappend(columns, lfirst(cell));
+	return columns;
 }

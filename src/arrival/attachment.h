@@ -63,8 +63,11 @@ extern void simdup_attach_open(Attachment *a, Oid function, Oid table,
 /* Read the triggers that attach made; false if there are none. */
 extern bool simdup_attach_read(Attachment *a);
 
-/* Names of the columns that attach made. */
+/* Names of the columns that attach made; none without a trigger of attach. */
 extern List *simdup_attach_columns(Attachment *a);
+
+/* Names of those among them that a comment marks. */
+extern List *simdup_attach_marked_columns(Attachment *a);
 
 /* Names of the triggers that attach made. */
 extern List *simdup_attach_triggers(Attachment *a);

@@ -4,6 +4,7 @@
  */
 #include "core/entries.h"
 #include "core/hamming.h"
+#include "core/host.h"
 #include "core/radii.h"
 
 /*
@@ -191,6 +192,9 @@ sift_down(SimdupEntry *entries, size_t i, size_t n)
 	}
 }
 
+/* Fewer are parted in well under a millisecond. */
+#define FEW_ENTRIES 4096
+
 /* Bounds the time if the pivots are bad. */
 static void
 heap_sort(SimdupEntry *entries, size_t n)
@@ -213,6 +217,8 @@ part_entries(SimdupEntry *entries, size_t n, size_t rank, size_t size,
 	{
 		size_t left;
 
+		if (n > FEW_ENTRIES)
+			simdup_check_interrupts();
 		if (depth-- == 0)
 		{
 			heap_sort(entries, n);

@@ -33,6 +33,9 @@
 /* A batch of more elements for each bin is freed of repetitions. */
 #define CROWDED_LOAD 4
 
+/* From this round on, repeated elements are looked for whatever their number. */
+#define LATE_ROUND 16
+
 /* The round that a key is of. */
 #define KEY_ROUND(key) ((key) >> 32)
 
@@ -142,6 +145,7 @@ throw_batch(SimdupSketch *sketch, const uint64_t *hashes, size_t n)
 	uint64_t *keys = sketch->keys;
 	int n_bins = sketch->n_bins;
 	bool first = keys[0] == UINT64_MAX;
+	bool distinct = false;
 	int later = first ? n_bins : count_later(keys, n_bins, 0);
 
 	simdup_check_interrupts();
@@ -153,9 +157,18 @@ throw_batch(SimdupSketch *sketch, const uint64_t *hashes, size_t n)
 	{
 		n = drop_thrown(sketch, hashes, n);
 		hashes = sketch->pending;
+		distinct = true;
 	}
 	for (uint64_t round = 1; later > 0 && n > 0; round++)
 	{
+		/* only few distinct elements leave bins empty for so long */
+		if (round == LATE_ROUND && n > FIRST_ROOM && !distinct)
+		{
+			n = drop_thrown(sketch, hashes, n);
+			hashes = sketch->pending;
+			if (n == 0)
+				break;
+		}
 		/* the first batch finds empty bins: later than any round */
 		if (!first)
 			later = count_later(keys, n_bins, round);

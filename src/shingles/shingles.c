@@ -4,19 +4,20 @@
  *	  super-shingles (Broder 1997; Broder et al. 1997).
  */
 #include "postgres.h"
+#include "compat.h"
 
 #include <limits.h>
 
-#include "compat.h"
-#include "core/hash.h"
-#include "core/rabin.h"
 #include "funcapi.h"
-#include "server/arrays.h"
-#include "text/shingling.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
 #include "utils/tuplestore.h"
+
+#include "core/hash.h"
+#include "core/rabin.h"
+#include "server/arrays.h"
+#include "text/shingling.h"
 
 /* Where distinct shingles go, in order of first occurrence. */
 typedef struct ShingleRows
@@ -39,6 +40,8 @@ put_shingle_row(void *arg, const char *bytes, size_t len)
 	hash_search(rows->seen, &hash, HASH_ENTER, &found);
 	if (found)
 		return;
+	if (hash_get_num_entries(rows->seen) > (long) SIMDUP_MAX_SHINGLES)
+		simdup_too_many_shingles();
 	shingle = PointerGetDatum(simdup_utf8_to_text(bytes, len));
 	tuplestore_putvalues(rows->rsinfo->setResult, rows->rsinfo->setDesc,
 						 &shingle, &isnull);

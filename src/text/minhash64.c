@@ -14,6 +14,7 @@
 #include "server/arguments.h"
 #include "server/result.h"
 #include "text/minhash64.h"
+#include "text/shingling.h"
 #include "type/simhash64.h"
 
 int
@@ -117,6 +118,8 @@ put_shingles(void *arg, const char *bytes, const size_t *starts,
 		hash_search(rows->seen, &hash, HASH_ENTER, &found);
 		if (found)
 			continue;
+		if (hash_get_num_entries(rows->seen) > (long) SIMDUP_MAX_SHINGLES)
+			simdup_too_many_shingles();
 		shingle = PointerGetDatum(simdup_utf8_to_text(bytes + starts[i], len));
 		simdup_put_result(rows->result, &shingle, &isnull);
 		pfree(DatumGetPointer(shingle));

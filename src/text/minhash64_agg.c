@@ -135,13 +135,18 @@ simdup_minhash64_agg_deserialize(PG_FUNCTION_ARGS)
 						   (int) VARSIZE_ANY_EXHDR(bytes));
 	form = pq_getmsgbyte(&buf);
 	n = (buf.len - 1) / 8;
-	if (n > SIMDUP_MINHASH64_BINS ||
+	if ((form != FORM_KEYS && form != FORM_ELEMENTS) ||
+		n > SIMDUP_MINHASH64_BINS ||
 		(form == FORM_KEYS && n != SIMDUP_MINHASH64_BINS))
 		elog(ERROR, "invalid minhash64_agg state");
 	for (int i = 0; i < n; i++)
 		values[i] = (uint64_t) pq_getmsgint64(&buf);
 	pq_getmsgend(&buf);
 	pfree(buf.data);
+	/* keys are sent once elements were thrown: no bin is empty then */
+	for (int i = 0; form == FORM_KEYS && i < n; i++)
+		if (values[i] >> 32 >= 2 * SIMDUP_MINHASH64_BINS)
+			elog(ERROR, "invalid minhash64_agg state");
 	state = make_state();
 	if (form == FORM_KEYS)
 		simdup_sketch_merge(state, values);

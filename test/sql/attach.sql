@@ -24,7 +24,7 @@ SELECT simdup_attach('"Pet ition"', 'Body', ARRAY['place', 'ok'], dry_run => tru
 SELECT simdup_attach('"Pet ition"', 'Body', max_distance => 8, action => 'log', log_table => 'public."Log"', dry_run => true,
                      fingerprint => 'simhash', tokenizer => 'char:4', weighting => 'set', backfill => true);
 SELECT simdup_attach('"Pet ition"', 'Body', live => true, dry_run => true, w => 2, unit => 'word', foreign_key => true);
-SELECT simdup_attach('part', 'body', action => 'reject', key => 'id', live => true, dry_run => true);
+SELECT simdup_attach('part', 'body', action => 'log', key => 'id', live => true, dry_run => true);
 SELECT count(*) FROM pg_trigger WHERE tgrelid = '"Pet ition"'::regclass;
 SELECT count(*) FROM simdup_attach('"Pet ition"', 'Body', ARRAY['place', 'ok']);
 \pset format aligned
@@ -42,9 +42,15 @@ DELETE FROM "Pet ition" WHERE "Id" = 200;
 -- the statements for a live table, run one by one
 SELECT simdup_attach('"Pet ition"', 'Body', ARRAY['place'], action => 'reject', live => true, dry_run => true) \gexec
 INSERT INTO "Pet ition" SELECT 200, "Body", place, ok FROM "Pet ition" WHERE "Id" = 7;
-SELECT count(*) FROM simdup_detach('"Pet ition"', keep_columns => true);
+SELECT simdup_detach('"Pet ition"', keep_columns => true);
 SELECT count(simdup_fp) FROM "Pet ition";
+-- a column that was kept is the table's own
+SELECT simdup_detach('"Pet ition"');
+ALTER TABLE "Pet ition" RENAME COLUMN simdup_fp TO kept;
+SELECT count(*) FROM simdup_attach('"Pet ition"', 'Body');
+SELECT count(*) FROM simdup_alter('"Pet ition"', max_distance => 5);
 SELECT count(*) FROM simdup_detach('"Pet ition"');
+SELECT columns_of('"Pet ition"');
 SELECT count(*) FROM simdup_attach('"Pet ition"', 'Body', action => 'log');
 INSERT INTO "Pet ition" SELECT 200, "Body", place, ok FROM "Pet ition" WHERE "Id" = 7;
 SELECT new_key, old_key, distance FROM "Pet ition_simdup_log";
@@ -74,6 +80,13 @@ COMMENT ON COLUMN part.simdup_of IS 'now mine';
 SELECT simdup_detach('part');
 SELECT columns_of('part');
 ALTER TABLE part DROP COLUMN simdup_of;
+-- a copy has the comments, and was never attached
+CREATE TABLE original (id int PRIMARY KEY, body text);
+SELECT count(*) FROM simdup_attach('original', 'body');
+CREATE TABLE copied (LIKE original INCLUDING ALL);
+SELECT simdup_detach('copied');
+SELECT simdup_attach('copied', 'body');
+SELECT columns_of('copied');
 -- an attachment of 0.2.0 has no comments: its triggers tell
 CREATE TABLE before (id int PRIMARY KEY, body text, simdup_fp simhash64, simdup_of int);
 CREATE TRIGGER simdup_1_fingerprint BEFORE INSERT OR UPDATE ON before FOR EACH ROW EXECUTE FUNCTION simhash_update_trigger('simdup_fp', 'body');
@@ -82,6 +95,17 @@ SELECT simdup_detach('before', dry_run => true);
 CREATE OR REPLACE TRIGGER simdup_2_arrival BEFORE INSERT OR UPDATE ON before FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('simdup_fp', 'simdup_of', 'id', '3');
 SELECT simdup_detach('before', dry_run => true);
 SELECT simdup_alter('before', max_distance => 5, dry_run => true);
+-- altered in 0.3.0, only its flag has a comment; a user's comment keeps a column
+CREATE TABLE before_altered (id int PRIMARY KEY, body text, simdup_fp simhash64);
+CREATE TRIGGER simdup_1_fingerprint BEFORE INSERT OR UPDATE ON before_altered FOR EACH ROW EXECUTE FUNCTION simhash_update_trigger('simdup_fp', 'body');
+CREATE TRIGGER simdup_2_arrival BEFORE INSERT OR UPDATE ON before_altered FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('simdup_fp', 'id', '3');
+SELECT count(*) FROM simdup_alter('before_altered', action => 'flag');
+SELECT simdup_detach('before_altered', keep_columns => true, dry_run => true);
+COMMENT ON COLUMN before_altered.simdup_fp IS 'mine';
+SELECT simdup_detach('before_altered', dry_run => true);
+COMMENT ON COLUMN before_altered.simdup_fp IS NULL;
+SELECT simdup_detach('before_altered');
+SELECT columns_of('before_altered');
 -- triggers of these names that are not the extension's
 CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$;
 CREATE OR REPLACE TRIGGER simdup_1_fingerprint BEFORE INSERT OR UPDATE ON before FOR EACH ROW EXECUTE FUNCTION nothing();
@@ -264,6 +288,7 @@ CREATE TABLE by_present (id present PRIMARY KEY, body text);
 CREATE TABLE named (id int PRIMARY KEY, body text, to_id int CONSTRAINT simdup_of_fkey REFERENCES wrong);
 CREATE TRIGGER simdup_2_arrival BEFORE INSERT ON two_keys FOR EACH ROW EXECUTE FUNCTION nothing();
 CREATE UNIQUE INDEX ON two_keys (id);
+CREATE TABLE part_by_id (id int PRIMARY KEY, body text) PARTITION BY HASH (id);
 CREATE PROCEDURE try(call text) LANGUAGE plpgsql AS $$
 DECLARE
   state text; message text; detail text; hint text;
@@ -325,6 +350,8 @@ CALL try($$'no_key', 'body'$$);
 CALL try($$'no_key', 'body', key => 'id'$$);
 CALL try($$'part', 'body', key => 'region'$$);
 CALL try($$'part', 'body', key => 'id', foreign_key => true$$);
+CALL try($$'part', 'body', action => 'reject', key => 'id'$$);
+CALL try($$'part_by_id', 'body', action => 'reject', key => 'id'$$);
 CALL try($$'part_n', 'body', key => 'id'$$);
 CALL try($$'typed', 'body'$$);
 CALL try($$'wrong', 'body', action => 'log', log_table => 'bad_log'$$);

@@ -21,6 +21,7 @@
 
 #include "index/ball.h"
 #include "index/hamming/am.h"
+#include "index/hamming/scanning.h"
 #include "index/selectivity.h"
 #include "index/strategy.h"
 
@@ -153,6 +154,9 @@ simdup_hamming_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 		  *selectivity * index->tuples * cpu_index_tuple_cost;
 	*startup = index_other_operands_eval_cost(root, quals) +
 			   SIMDUP_ROTATIONS * n_scans * cpu_operator_cost * 10;
+	/* a scan packs the distances of a row into one number */
+	if (list_length(path->indexorderbys) > HAMMING_MAX_ORDERS)
+		*startup += disable_cost;
 	/* the first row of an order by distance may need all of a rotation */
 	if (path->indexorderbys != NIL)
 		*startup += fetches * random_cost / loop_count + cpu;

@@ -154,6 +154,9 @@ order_file(Ordering *ordering, EntryFile *file, int depth, bool turn)
 	EntryFile parts[SPLIT_FILES] = {{0}};
 
 	split_file(ordering, file, depth, turn, parts);
+	/* the parts have all of it; the store's own file serves every rotation */
+	if (depth > 0)
+		simdup_entry_file_close(file);
 	for (int part = 0; part < SPLIT_FILES; part++)
 	{
 		bool fits = (size_t) parts[part].n <= ordering->size - ordering->n;
