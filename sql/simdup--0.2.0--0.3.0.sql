@@ -309,9 +309,15 @@ COMMENT ON FUNCTION minhash_bits_resemblance(varbit, varbit) IS
 -- A view that uses it stops the update here: drop the view first.
 DROP FUNCTION simdup_progress();
 
+-- The script runs as superuser, and the schema may be anybody's. So statements
+-- that run here qualify every name and operator: an operator of the schema whose
+-- types fit better would win over one of pg_catalog. Functions are found by their
+-- library, since only a superuser makes functions in C: never by a name alone,
+-- which could be a user's.
+
 -- A limit of distance is called max_distance in every function.
 UPDATE pg_catalog.pg_proc SET proargnames = pg_catalog.array_replace(proargnames, 'up_to', 'max_distance')
-  WHERE oid = 'simdup_tune(text,integer)'::pg_catalog.regprocedure;
+  WHERE proname OPERATOR(pg_catalog.=) 'simdup_tune' AND probin OPERATOR(pg_catalog.=) 'MODULE_PATHNAME';
 
 -- simdup_clusters has one more column, and another default method. Views of the
 -- function stay: a view reads the columns that existed when the view was made.
@@ -331,11 +337,10 @@ UPDATE pg_catalog.pg_proc AS old
   SET proallargtypes = new.proallargtypes, proargmodes = new.proargmodes,
     proargnames = new.proargnames, proargdefaults = new.proargdefaults
   FROM pg_catalog.pg_proc AS new
-  WHERE (old.oid, new.oid) IN (
-    ('simdup_clusters(text,integer,text,integer)'::pg_catalog.regprocedure,
-     'simdup_new_clusters(text,integer,text,integer)'::pg_catalog.regprocedure),
-    ('simdup_clusters(text,integer,text,anyelement,integer)'::pg_catalog.regprocedure,
-     'simdup_new_clusters(text,integer,text,anyelement,integer)'::pg_catalog.regprocedure));
+  WHERE old.proname OPERATOR(pg_catalog.=) 'simdup_clusters' AND old.probin OPERATOR(pg_catalog.=) 'MODULE_PATHNAME'
+    AND new.proname OPERATOR(pg_catalog.=) 'simdup_new_clusters' AND new.probin OPERATOR(pg_catalog.=) 'MODULE_PATHNAME'
+    AND new.pronamespace OPERATOR(pg_catalog.=) old.pronamespace
+    AND new.proargtypes OPERATOR(pg_catalog.=) old.proargtypes;
 DROP FUNCTION simdup_new_clusters(text, integer, text, integer);
 DROP FUNCTION simdup_new_clusters(text, integer, text, anyelement, integer);
 COMMENT ON FUNCTION simdup_clusters(text, integer, text, integer) IS
@@ -373,8 +378,9 @@ CREATE FUNCTION simdup_explain(
   AS 'MODULE_PATHNAME', 'simdup_explain_fingerprint' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
 COMMENT ON FUNCTION simdup_explain(text, text, text, integer, text) IS
   'simdup_explain by the fingerprint "minhash64" or "simhash"';
--- Its parameters are more and one has another name. People call it, objects do not depend on it.
-DROP FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean, text, text, boolean);
+
+-- Its parameters are more and one has another name. A function with an SQL body
+-- that calls it stops the update below: drop that function first.
 CREATE FUNCTION simdup_attach(
   target regclass,
   content text,
@@ -396,6 +402,30 @@ CREATE FUNCTION simdup_attach(
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
 COMMENT ON FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean, text, text, boolean, text, integer, text, text, text, boolean, boolean) IS
   'sets a table up to flag, log or reject near rows; returns the statements';
+-- The new function takes over owner and privileges, with the dependencies on the
+-- roles in them. GRANT would make them the extension's own, which pg_dump omits.
+DELETE FROM pg_catalog.pg_shdepend AS d
+  USING pg_catalog.pg_proc AS new, pg_catalog.pg_database AS db
+  WHERE new.proname OPERATOR(pg_catalog.=) 'simdup_attach' AND new.probin OPERATOR(pg_catalog.=) 'MODULE_PATHNAME'
+    AND new.pronargs OPERATOR(pg_catalog.=) 16 AND db.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+    AND d.dbid OPERATOR(pg_catalog.=) db.oid AND d.classid OPERATOR(pg_catalog.=) new.tableoid
+    AND d.objid OPERATOR(pg_catalog.=) new.oid;
+UPDATE pg_catalog.pg_shdepend AS d SET objid = new.oid
+  FROM pg_catalog.pg_proc AS old, pg_catalog.pg_proc AS new, pg_catalog.pg_database AS db
+  WHERE old.proname OPERATOR(pg_catalog.=) 'simdup_attach' AND old.probin OPERATOR(pg_catalog.=) 'MODULE_PATHNAME'
+    AND new.proname OPERATOR(pg_catalog.=) 'simdup_attach' AND new.probin OPERATOR(pg_catalog.=) 'MODULE_PATHNAME'
+    AND old.pronargs OPERATOR(pg_catalog.=) 9 AND new.pronargs OPERATOR(pg_catalog.=) 16
+    AND new.pronamespace OPERATOR(pg_catalog.=) old.pronamespace
+    AND db.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+    AND d.dbid OPERATOR(pg_catalog.=) db.oid AND d.classid OPERATOR(pg_catalog.=) old.tableoid
+    AND d.objid OPERATOR(pg_catalog.=) old.oid;
+UPDATE pg_catalog.pg_proc AS new SET proowner = old.proowner, proacl = old.proacl
+  FROM pg_catalog.pg_proc AS old
+  WHERE old.proname OPERATOR(pg_catalog.=) 'simdup_attach' AND old.probin OPERATOR(pg_catalog.=) 'MODULE_PATHNAME'
+    AND new.proname OPERATOR(pg_catalog.=) 'simdup_attach' AND new.probin OPERATOR(pg_catalog.=) 'MODULE_PATHNAME'
+    AND old.pronargs OPERATOR(pg_catalog.=) 9 AND new.pronargs OPERATOR(pg_catalog.=) 16
+    AND new.pronamespace OPERATOR(pg_catalog.=) old.pronamespace;
+DROP FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean, text, text, boolean);
 
 CREATE FUNCTION simdup_alter(
   target regclass,

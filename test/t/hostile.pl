@@ -476,12 +476,59 @@ sub update_is_safe
 	return;
 }
 
+# The owner of the schema puts an operator there whose types fit a comparison of
+# the script better than those of pg_catalog do. The script is run by a superuser.
+sub update_calls_no_operator
+{
+	$node->safe_psql('postgres', 'CREATE ROLE attacker LOGIN; CREATE DATABASE attacked');
+	$node->safe_psql('attacked', 'GRANT CREATE ON DATABASE attacked TO attacker');
+	my @attacker = (extra_params => [ '-U', 'attacker' ]);
+
+	$node->safe_psql('attacked', <<'SQL', @attacker);
+CREATE SCHEMA s;
+CREATE EXTENSION simdup SCHEMA s VERSION '0.2.0';
+CREATE FUNCTION s.trap() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname OPERATOR(pg_catalog.=) current_user) THEN
+    RAISE WARNING 'trapped';
+    ALTER ROLE attacker SUPERUSER;
+  END IF;
+END $$;
+DO $$
+DECLARE
+  l regtype;
+  r regtype;
+BEGIN
+  FOREACH l IN ARRAY '{oid,name,text,oidvector,"\"char\"",int2}'::regtype[] LOOP
+    FOREACH r IN ARRAY '{oid,name,text,oidvector,int2,int4,regprocedure,regclass,regproc,varchar,unknown}'::regtype[] LOOP
+      CONTINUE WHEN r = 'unknown'::regtype;
+      EXECUTE format('CREATE FUNCTION s.pwn(%s, %s) RETURNS boolean LANGUAGE plpgsql AS %L', l, r,
+        'BEGIN PERFORM s.trap(); RETURN $1::pg_catalog.text OPERATOR(pg_catalog.=) $2::pg_catalog.text; END');
+      EXECUTE format('CREATE OPERATOR s.= (LEFTARG = %s, RIGHTARG = %s, FUNCTION = s.pwn)', l, r);
+    END LOOP;
+  END LOOP;
+END $$;
+SQL
+	my $stderr;
+
+	# not a trap that cannot work: it is the better match where it is not qualified
+	$node->psql('attacked', q{BEGIN; SET search_path = s; SELECT oid = 'pg_catalog.now()'::regprocedure FROM pg_proc LIMIT 1; ROLLBACK},
+		stderr => \$stderr);
+	like($stderr, qr/trapped/, 'the operator is a trap');
+	my $status = $node->psql('attacked', 'ALTER EXTENSION simdup UPDATE', stderr => \$stderr, @attacker);
+	is("$status $stderr", '0 ', 'an update calls no operator of the schema');
+	is($node->safe_psql('attacked', q{SELECT rolsuper, (SELECT installed_version = default_version FROM pg_available_extensions WHERE name = 'simdup')
+		FROM pg_roles WHERE rolname = 'attacker'}), 'f|t', 'the owner of the schema does not become superuser');
+	return;
+}
+
 SKIP:
 {
 	my $obstacle = install_released();
 
-	skip $obstacle, 2 if $obstacle;
+	skip $obstacle, 5 if $obstacle;
 	update_is_safe();
+	update_calls_no_operator();
 }
 
 $node->stop;

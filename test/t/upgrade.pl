@@ -267,6 +267,31 @@ for my $version (@versions)
 		'0', "$version updated: dropped as a whole");
 }
 
+# --- who may call simdup_attach, which the update makes anew
+
+$node->safe_psql('postgres', 'CREATE ROLE caller; CREATE ROLE maker SUPERUSER');
+for my $version (@versions)
+{
+	my $db = database('granted_' . $version =~ s/\W/_/gr);
+	my $privileges = q{SELECT proowner::regrole, proacl, (SELECT string_agg(concat_ws(' ', deptype, refobjid::regrole), ', ' ORDER BY deptype, refobjid)
+		FROM pg_shdepend AS d WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+		AND classid = 'pg_proc'::regclass AND d.objid = p.oid),
+		(SELECT count(*) FROM pg_init_privs AS i WHERE classoid = 'pg_proc'::regclass AND i.objoid = p.oid) FROM pg_proc AS p WHERE proname = 'simdup_attach'};
+	my ($before, $stderr);
+
+	$node->safe_psql($db, "SET ROLE maker; CREATE EXTENSION simdup VERSION '$version';
+		REVOKE ALL ON FUNCTION simdup_attach FROM public; GRANT EXECUTE ON FUNCTION simdup_attach TO caller WITH GRANT OPTION");
+	$before = $node->safe_psql($db, $privileges);
+	is($before, 'maker|{maker=X/maker,caller=X*/maker}|a caller, o maker|0', "$version: simdup_attach is granted");
+	$node->safe_psql($db, 'ALTER EXTENSION simdup UPDATE');
+	is($node->safe_psql($db, $privileges), $before, "$version updated: its owner and privileges are the same");
+	$node->psql($db, 'DROP ROLE caller', stderr => \$stderr);
+	like($stderr, qr/privileges for function simdup_attach/, "$version updated: and the server knows of them");
+	$node->safe_psql($db, 'DROP OWNED BY caller; DROP EXTENSION simdup');
+	is($node->safe_psql($db, q{SELECT count(*) FROM pg_shdepend WHERE classid = 'pg_proc'::regclass
+		AND dbid = (SELECT oid FROM pg_database WHERE datname = current_database())}), '0', "$version updated: nothing stays behind");
+}
+
 # --- by an ordinary user, whose database it is
 
 $node->safe_psql('postgres', 'CREATE ROLE clerk LOGIN; CREATE ROLE passer_by LOGIN');
