@@ -224,7 +224,7 @@ do_statement(char *body)
 			   : psprintf("DO %s\n%s%s", DO_QUOTE, body, DO_QUOTE);
 }
 
-/* A variable's name that no column has: PL/pgSQL would find it ambiguous. */
+/* A variable's name that no column has: the column would hide the variable. */
 static char *
 free_name(Attachment *a, char *name)
 {
@@ -233,7 +233,10 @@ free_name(Attachment *a, char *name)
 	return name;
 }
 
-/* Fill a live table in batches, so that no transaction locks many rows. */
+/*
+ * Fill a live table in batches, so that no transaction locks many rows. A column
+ * may have the name of PL/pgSQL's own variable FOUND: names mean columns.
+ */
 static char *
 fill_in_batches(Attachment *a, const char *expression)
 {
@@ -248,7 +251,8 @@ fill_in_batches(Attachment *a, const char *expression)
 					   quote_literal_cstr(a->table_name));
 
 	return do_statement(
-		psprintf("BEGIN\n"
+		psprintf("#variable_conflict use_column\n"
+				 "BEGIN\n"
 				 "  FOR %s IN 0 .. %s OPERATOR(pg_catalog./) %d BY %d LOOP\n"
 				 "    UPDATE %s SET %s = %s\n"
 				 "      WHERE ctid OPERATOR(pg_catalog.>=) pg_catalog.format('(%%s,0)', %s)::pg_catalog.tid\n"

@@ -26,6 +26,21 @@
 #include "arrival/sources.h"
 #include "server/catalog.h"
 
+/*
+ * ERROR where a role that is not the owner may not lock the table. A change
+ * locks out all its users, a look holds up its owner's DDL.
+ */
+static void
+check_other_role(Oid table, const char *name, bool change)
+{
+	AclResult result = change
+						   ? ACLCHECK_NOT_OWNER
+						   : pg_class_aclcheck(table, GetUserId(), ACL_SELECT);
+
+	if (result != ACLCHECK_OK)
+		aclcheck_error(result, OBJECT_TABLE, name);
+}
+
 void
 simdup_attach_open(Attachment *a, Oid function, Oid table, bool change)
 {
@@ -38,9 +53,8 @@ simdup_attach_open(Attachment *a, Oid function, Oid table, bool change)
 	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE)
 		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				errmsg("\"%s\" is not a table", name));
-	/* only the owner may lock the table: a lock stops all its users */
-	if (change && !has_privs_of_role(GetUserId(), simdup_arrival_owner(table)))
-		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, name);
+	if (!has_privs_of_role(GetUserId(), simdup_arrival_owner(table)))
+		check_other_role(table, name, change);
 	a->table = try_relation_open(table, change ? AccessExclusiveLock
 											   : AccessShareLock);
 	if (a->table == NULL)

@@ -56,7 +56,10 @@ typedef struct Attachment
 
 /* attached.c: what is there */
 
-/* Open and lock the table. A change of it needs its owner and a lock. */
+/*
+ * Open and lock the table. A change of it needs its owner and a strong lock,
+ * a look at it needs SELECT.
+ */
 extern void simdup_attach_open(Attachment *a, Oid function, Oid table,
 							   bool change);
 

@@ -249,6 +249,10 @@ CREATE TABLE pages (simdup_page int PRIMARY KEY, simdup_page_ text, simdup_attac
 INSERT INTO pages VALUES (1, 'some words', 'x', 1), (2, 'some words', 'y', 2);
 SELECT simdup_attach('pages', 'simdup_page_', '{simdup_page,page}', live => true, dry_run => true) \gexec
 SELECT count(simdup_fp) FROM pages;
+CREATE TABLE finds (id int PRIMARY KEY, found text, page int);
+INSERT INTO finds VALUES (1, 'some words', 1), (2, 'some words', 2);
+SELECT simdup_attach('finds', 'found', live => true, dry_run => true) \gexec
+SELECT count(simdup_fp), count(simdup_of) FROM finds;
 CREATE TABLE """odd"" $simdup$ name" ("the 'key'" int PRIMARY KEY, "tokenizer => x" text, "a,b" text, "$simdup$" text);
 INSERT INTO """odd"" $simdup$ name" VALUES (1, 'some words', 'x', 'y'), (2, 'some words', 'x', 'y');
 SELECT simdup_attach('"""odd"" $simdup$ name"', 'tokenizer => x', '{"a,b",$simdup$}', live => true, dry_run => true, foreign_key => true) \gexec
@@ -388,6 +392,16 @@ SET ROLE regress_simdup_other;
 SELECT simdup_alter('owned', max_distance => 3);
 SELECT simdup_detach('owned');
 SET ROLE regress_simdup_owner;
+-- who may not read the table cannot lock it by a dry run; its owner can
+REVOKE ALL ON owned FROM regress_simdup_other, regress_simdup_owner;
+GRANT INSERT ON owned TO regress_simdup_other;
+SELECT count(*) FROM simdup_alter('owned', max_distance => 3, dry_run => true);
+SET ROLE regress_simdup_other;
+SELECT simdup_attach('owned', 'body', dry_run => true);
+SELECT simdup_alter('owned', max_distance => 3, dry_run => true);
+SELECT simdup_detach('owned', dry_run => true);
+SET ROLE regress_simdup_owner;
+GRANT ALL ON owned TO regress_simdup_owner;
 SELECT count(*) FROM simdup_detach('owned');
 -- an owner who does not see all rows
 ALTER TABLE owned ENABLE ROW LEVEL SECURITY;
