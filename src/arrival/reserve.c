@@ -80,9 +80,9 @@ forget_what_is_gone(void)
 }
 
 /*
- * Take a lock as long as the current (sub)transaction's rows live. A statement
- * of a cursor runs under the portal's resource owner, which goes with its locks
- * when a later FETCH fails, while rows of an earlier one stay.
+ * Take a lock for as long as the rows of the current (sub)transaction live. In
+ * a cursor the resource owner is the portal's. When a later FETCH fails, that
+ * owner goes with its locks, but the rows of an earlier FETCH stay.
  */
 LockAcquireResult
 simdup_arrival_lock_tag(const LOCKTAG *tag, LOCKMODE mode, bool dont_wait)
