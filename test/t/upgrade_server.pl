@@ -68,8 +68,9 @@ sub install_beside
 	my $scratch = PostgreSQL::Test::Utils::tempdir() . "/older_$major";
 	my $copy = "$scratch/simdup";
 
-	mkdir $scratch;
-	system_or_bail('cp', '-r', $tree, $copy);
+	mkdir $_ for $scratch, $copy;
+	# not all of the tree: $scratch can be in it
+	system_or_bail('cp', '-r', map("$tree/$_", qw(Makefile simdup.control doc sql src test)), $copy);
 	# As private_install for the server under test. Bitcode would need the LLVM of
 	# the older server, and no test here uses it.
 	system_or_bail(
