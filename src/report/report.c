@@ -16,7 +16,7 @@
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 
-#include "batch/stats.h"
+#include "report/stats.h"
 #include "server/arguments.h"
 
 #define SAMPLE_CHARS 280
@@ -87,7 +87,7 @@ static const char page_head[] =
 	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
 	"<style>\n"
 /* report.css as C strings, written by make */
-#include "batch/report_css.inc"
+#include "report/report_css.inc"
 	"</style>\n<title>";
 
 static void

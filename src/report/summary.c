@@ -9,7 +9,7 @@
 #include "compat.h"
 #include "utils/builtins.h"
 
-#include "batch/stats.h"
+#include "report/stats.h"
 #include "server/arguments.h"
 #include "server/result.h"
 
