@@ -108,7 +108,7 @@ put_all_pairs(PairOutput *output, SimdupRows *rows, int max_distance)
 	simdup_groups_end(output->groups);
 }
 
-/* Both functions; the arguments are the queries, max_distance [, key_type]. */
+/* Both functions; the arguments begin with the queries and max_distance. */
 static Datum
 pairs_of(FunctionCallInfo fcinfo, int n_queries, const char *const *names)
 {
@@ -119,7 +119,7 @@ pairs_of(FunctionCallInfo fcinfo, int n_queries, const char *const *names)
 	if (simdup_has_null(fcinfo, n_queries + 1))
 		return (Datum) 0;
 	max_distance = simdup_check_max_distance(PG_GETARG_INT32(n_queries));
-	rows = simdup_rows_begin(fcinfo, n_queries + 1);
+	rows = simdup_rows_begin(fcinfo, n_queries);
 	for (int i = 0; i < n_queries; i++)
 		simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(i)), names[i]);
 	put_all_pairs(&output, rows, max_distance);
@@ -127,7 +127,7 @@ pairs_of(FunctionCallInfo fcinfo, int n_queries, const char *const *names)
 }
 
 PG_FUNCTION_INFO_V1(simdup_pairs);
-/* simdup_pairs(query, max_distance [, key_type]) */
+/* simdup_pairs(query, max_distance [, key_type], params) */
 Datum
 simdup_pairs(PG_FUNCTION_ARGS)
 {
@@ -137,7 +137,7 @@ simdup_pairs(PG_FUNCTION_ARGS)
 }
 
 PG_FUNCTION_INFO_V1(simdup_new_pairs);
-/* simdup_new_pairs(new_query, old_query, max_distance [, key_type]) */
+/* simdup_new_pairs(new_query, old_query, max_distance [, key_type], params) */
 Datum
 simdup_new_pairs(PG_FUNCTION_ARGS)
 {
@@ -147,7 +147,7 @@ simdup_new_pairs(PG_FUNCTION_ARGS)
 }
 
 PG_FUNCTION_INFO_V1(simdup_piece_pairs);
-/* simdup_piece_pairs(query, max_distance, piece, pieces [, key_type]) */
+/* simdup_piece_pairs(query, max_distance, piece, pieces [, key_type], params) */
 Datum
 simdup_piece_pairs(PG_FUNCTION_ARGS)
 {
@@ -160,7 +160,7 @@ simdup_piece_pairs(PG_FUNCTION_ARGS)
 	simdup_check_pieces(&pieces, PG_GETARG_INT32(1), PG_GETARG_INT32(3));
 	output.pieces = &pieces;
 	output.piece = simdup_check_piece(&pieces, PG_GETARG_INT32(2));
-	rows = simdup_rows_begin(fcinfo, 4);
+	rows = simdup_rows_begin(fcinfo, 1);
 	simdup_rows_read_packed(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)),
 							"query");
 	put_all_pairs(&output, rows, PG_GETARG_INT32(1));

@@ -160,7 +160,7 @@ begin_packing(Packing *packing, FunctionCallInfo fcinfo)
 	MemoryContext old = MemoryContextSwitchTo(context);
 	int64 share = (int64) work_mem * 1024 / packing->pieces.n;
 
-	packing->key_type = simdup_key_type_argument(fcinfo, 3);
+	packing->key_type = simdup_key_type_argument(fcinfo);
 	packing->fp_type = simdup_sibling_type(fcinfo->flinfo->fn_oid, "simhash64");
 	packing->keys = simdup_keys_begin(packing->key_type);
 	packing->row_context =
@@ -177,7 +177,7 @@ begin_packing(Packing *packing, FunctionCallInfo fcinfo)
 }
 
 PG_FUNCTION_INFO_V1(simdup_pieces);
-/* simdup_pieces(query, max_distance, pieces [, key_type]) */
+/* simdup_pieces(query, max_distance, pieces [, key_type], params) */
 Datum
 simdup_pieces(PG_FUNCTION_ARGS)
 {
@@ -190,7 +190,8 @@ simdup_pieces(PG_FUNCTION_ARGS)
 	begin_packing(&packing, fcinfo);
 	simdup_progress_phase("reading", 0);
 	simdup_run_query(text_to_cstring(PG_GETARG_TEXT_PP(0)), "query",
-					 check_row_columns, pack_row, &packing);
+					 simdup_parameters(fcinfo, 1), check_row_columns, pack_row,
+					 &packing);
 	for (uint32 i = 0; i < packing.pieces.n; i++)
 		if (packing.packed[i].keys)
 			put_packed(&packing, i);
@@ -286,7 +287,7 @@ simdup_rows_read_packed(SimdupRows *rows, const char *query,
 
 	simdup_progress_phase("reading", 0);
 	rows->n_queries++;
-	simdup_run_query(query, argument, check_packed_columns, unpack_row,
-					 &unpacking);
+	simdup_run_query(query, argument, rows->parameters, check_packed_columns,
+					 unpack_row, &unpacking);
 	rows->n_first = rows->n;
 }

@@ -50,6 +50,10 @@ SELECT count(*), count(DISTINCT (a, b)), min(a COLLATE "C"), max(b COLLATE "C") 
   simdup_piece_pairs(format('SELECT keys, fps FROM packed WHERE piece = %s', n), 3, n, 2, NULL::text);
 SELECT count(*) FROM simdup_pieces('SELECT id::smallint, fp FROM rows', 3, 2);
 
+-- parameters
+SELECT piece, keys FROM simdup_pieces('SELECT id, fp FROM rows WHERE kind = $1 AND id < $2', 3, 1, params => '{equal,4}');
+SELECT * FROM simdup_piece_pairs('SELECT $1::bigint[], $2::simhash64[]', 3, 0, 1, params => ARRAY['{4,2}', '{1111111111111111,1111111111111110}']);
+
 -- little memory: smaller arrays, and files
 SET work_mem = '64kB';
 SET maintenance_work_mem = '1MB';
