@@ -178,11 +178,11 @@ COMMENT ON FUNCTION simdup_report_html(text, text, integer) IS
 COMMENT ON FUNCTION simhash_update_trigger() IS
   'trigger (fp, content [, field ...] [, ''option => value'' ...]): keeps fp in step with content and fields';
 COMMENT ON FUNCTION simdup_flag_trigger() IS
-  'trigger (fp, flag, key, k [, ''lock'']): sets flag to the key of the nearest other row within k';
+  'trigger (fp, flag, key, k [, ''lock''] [, ''option => value'' ...]): sets flag to the key of the nearest row';
 COMMENT ON FUNCTION simdup_log_trigger() IS
-  'trigger (fp, key, k, log_table [, ''lock'']): logs every row within k of a new one';
+  'trigger (fp, key, k, log_table [, ''lock''] [, ''option => value'' ...]): logs every row near a new one';
 COMMENT ON FUNCTION simdup_reject_trigger() IS
-  'trigger (fp, key, k): refuses a row within k of another, also of one being written elsewhere';
+  'trigger (fp, key, k [, ''option => value'' ...]): refuses a row near another, also one being written elsewhere';
 COMMENT ON FUNCTION simdup_lock_arrivals(regclass) IS
   'makes other sessions'' locking arrivals in a table wait until the transaction ends';
 COMMENT ON FUNCTION simdup_detach(regclass, boolean, boolean) IS
