@@ -51,11 +51,13 @@ BEGIN
   RETURN (SELECT count(*) FROM wide WHERE simhash_within(fp, (SELECT fp FROM indexed WHERE id = 7), 3));
 END $$;
 
--- A hamming index, built in memory and beyond it; inserts that split its pages.
+-- A hamming index, built in memory and beyond it, alone and by workers; inserts
+-- that split its pages.
 CREATE TABLE near (id int, fp simhash64);
-CREATE FUNCTION make_hamming(rows text) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION make_hamming(rows text, workers int = 0) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE found text;
 BEGIN
+  EXECUTE 'ALTER TABLE near SET (parallel_workers = ' || workers || ')';
   EXECUTE 'INSERT INTO near ' || rows;
   CREATE INDEX near_fp ON near USING hamming (fp);
   INSERT INTO near SELECT id, fp FROM many WHERE id <= 700;
@@ -177,6 +179,7 @@ our @large = (
 	rows_of(q{simdup_clusters('SELECT key, fp FROM wide', 1, 'leader', NULL::text)}),
 	rows_of(q{simdup_summary('SELECT key, fp FROM wide', 1)}),
 	q{SELECT make_hamming('SELECT id, fp FROM many UNION ALL SELECT id + 100000, fp FROM many')},
+	q{SELECT make_hamming('SELECT id, fp FROM many', 1)},
 	rows_of(q{simdup_evaluate('SELECT id, id + 1 FROM many', 'SELECT id, id + 2 FROM many')}),
 	rows_of(q{shingle_pairs('SELECT id, ''n'' || id / 2 || '' m'' || id FROM many WHERE id < 3000', 1, 0.3)}),
 	rows_of(q{term_idf('SELECT ''some longer word number '' || id || '' of many'' FROM many WHERE id < 6000', 'word:2')}),
