@@ -51,7 +51,7 @@ ISOLATION = $(basename $(notdir $(sort $(call files,test/specs/*.spec))))
 # 15 looks for expected/ in the output folder, later ones here
 ISOLATION_OPTS = $(REGRESS_OPTS) --outputdir=.
 PROVE_TESTS = $(sort $(call files,test/t/*.pl))
-EXTRA_CLEAN = simdup--$(EXTVERSION).sql src/batch/report_css.inc build results output_iso tmp_check
+EXTRA_CLEAN = simdup--$(EXTVERSION).sql src/report/report_css.inc build results output_iso tmp_check
 # The server's headers are not ours to warn about, so they come in as system
 # headers; SIMDUP_VERSION keeps the module and the control file in step.
 PG_CPPFLAGS = -I$(here)/src -Isrc -isystem $(shell $(PG_CONFIG) --includedir-server 2>/dev/null) -DSIMDUP_VERSION='"$(EXTVERSION)"'
@@ -87,9 +87,9 @@ simdup--$(EXTVERSION).sql: $(SQL_ROOMS) simdup.control
 	cat $(filter %.sql,$^) > $@
 
 # The report's style sheet as C strings.
-src/batch/report_css.inc: src/batch/report.css
+src/report/report_css.inc: src/report/report.css
 	sed 's/["\\]/\\&/g; s/.*/"&\\n"/' $< > $@
-src/batch/report.o src/batch/report.bc: src/batch/report_css.inc
+src/report/report.o src/report/report.bc: src/report/report_css.inc
 
 # The tree is small, so a changed header compiles every file again.
 $(OBJS): $(call files,src/*.h src/*/*.h src/*/*/*.h)
@@ -103,7 +103,7 @@ ifneq ($(here),.)
 ifneq ($(call files,$(OBJS)),)
 $(error simdup: there is a build in $(here): make clean there first)
 endif
-$(OBJS) $(OBJS:.o=.bc) src/batch/report_css.inc: | own-folders
+$(OBJS) $(OBJS:.o=.bc) src/report/report_css.inc: | own-folders
 own-folders:
 	@mkdir -p $(sort $(dir $(OBJS)))
 installcheck: own-expected

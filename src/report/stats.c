@@ -9,9 +9,9 @@
 #include "miscadmin.h"
 
 #include "batch/clustering.h"
-#include "batch/stats.h"
 #include "core/blocks.h"
 #include "core/host.h"
+#include "report/stats.h"
 #include "server/progress.h"
 
 static void

@@ -2,8 +2,8 @@
  * stats.h
  *	  What a summary or a report says of a table.
  */
-#ifndef SIMDUP_BATCH_STATS_H
-#define SIMDUP_BATCH_STATS_H
+#ifndef SIMDUP_REPORT_STATS_H
+#define SIMDUP_REPORT_STATS_H
 
 #include "batch/groups.h"
 #include "core/allpairs.h"
@@ -56,4 +56,4 @@ extern void simdup_compute_stats(SimdupGroups *groups, int max_distance,
 /* Most to expect to look at in one search: all blocks together. */
 extern double simdup_expected_candidates(const SimdupStats *stats);
 
-#endif /* SIMDUP_BATCH_STATS_H */
+#endif /* SIMDUP_REPORT_STATS_H */

@@ -16,7 +16,7 @@
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 
-#include "batch/stats.h"
+#include "report/stats.h"
 #include "server/arguments.h"
 
 #define SAMPLE_CHARS 280
@@ -87,7 +87,7 @@ static const char page_head[] =
 	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
 	"<style>\n"
 /* report.css as C strings, written by make */
-#include "batch/report_css.inc"
+#include "report/report_css.inc"
 	"</style>\n<title>";
 
 static void
@@ -302,7 +302,7 @@ simdup_report_html(PG_FUNCTION_ARGS)
 	char *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	text *title = PG_GETARG_TEXT_PP(1);
 	int max_distance = simdup_check_max_distance(PG_GETARG_INT32(2));
-	SimdupRows *rows = simdup_rows_begin(fcinfo, PG_NARGS());
+	SimdupRows *rows = simdup_rows_begin(fcinfo, 1);
 	SimdupGroups *groups;
 	SimdupStats stats;
 	StringInfoData page;
