@@ -73,34 +73,39 @@ COMMENT ON FUNCTION minhash_bands_for(float8, integer, float8) IS
 
 -- Whole tables. The query runs with the caller's rights. Keys are bigint, or a
 -- smaller integer, in the first form of each function. In the second form they
--- have the type of the last argument, which is a null of it.
+-- have the type of the argument key_type, which is a null of it. params are the
+-- values of the query's parameters $1, $2 and so on.
 
 CREATE FUNCTION shingle_pairs(
   query text, w integer DEFAULT 4, min_resemblance float8 DEFAULT 0.5, unit text DEFAULT 'word', max_documents integer DEFAULT NULL,
+  params text[] DEFAULT '{}',
   OUT a bigint, OUT b bigint, OUT common integer, OUT resemblance float8, OUT cluster bigint
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME', 'simdup_shingle_pairs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
 CREATE FUNCTION shingle_pairs(
   query text, w integer, min_resemblance float8, unit text, max_documents integer, key_type anyelement,
+  params text[] DEFAULT '{}',
   OUT a anyelement, OUT b anyelement, OUT common integer, OUT resemblance float8, OUT cluster anyelement
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME', 'simdup_shingle_pairs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
-COMMENT ON FUNCTION shingle_pairs(text, integer, float8, text, integer) IS
+COMMENT ON FUNCTION shingle_pairs(text, integer, float8, text, integer, text[]) IS
   'pairs of documents of at least min_resemblance, with their connected components';
-COMMENT ON FUNCTION shingle_pairs(text, integer, float8, text, integer, anyelement) IS
+COMMENT ON FUNCTION shingle_pairs(text, integer, float8, text, integer, anyelement, text[]) IS
   'shingle_pairs for keys of any type: key_type is a null of it, such as NULL::uuid';
 
 CREATE FUNCTION simdup_verified_pairs(
   query text, max_distance integer DEFAULT 8, min_resemblance float8 DEFAULT 0.5, w integer DEFAULT 4, unit text DEFAULT 'word',
+  params text[] DEFAULT '{}',
   OUT a bigint, OUT b bigint, OUT distance integer, OUT resemblance float8
 ) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 10000;
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
 CREATE FUNCTION simdup_verified_pairs(
   query text, max_distance integer, min_resemblance float8, w integer, unit text, key_type anyelement,
+  params text[] DEFAULT '{}',
   OUT a anyelement, OUT b anyelement, OUT distance integer, OUT resemblance float8
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
-COMMENT ON FUNCTION simdup_verified_pairs(text, integer, float8, integer, text) IS
+COMMENT ON FUNCTION simdup_verified_pairs(text, integer, float8, integer, text, text[]) IS
   'pairs found by fingerprint and verified by the exact resemblance of their texts';
-COMMENT ON FUNCTION simdup_verified_pairs(text, integer, float8, integer, text, anyelement) IS
+COMMENT ON FUNCTION simdup_verified_pairs(text, integer, float8, integer, text, anyelement, text[]) IS
   'simdup_verified_pairs for keys of any type: key_type is a null of it, such as NULL::uuid';

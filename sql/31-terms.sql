@@ -14,17 +14,17 @@ CREATE FUNCTION imatch_fingerprints(content text, lexicon text[], n_lexicons int
 COMMENT ON FUNCTION imatch_fingerprints(text, text[], integer, float8, text) IS
   'I-Match with randomised lexicons: equal in any element (&&) is a match';
 
-CREATE FUNCTION imatch_lexicon(query text, min_idf float8 DEFAULT 1, max_idf float8 DEFAULT 7, tokenizer text DEFAULT 'word') RETURNS text[]
-  AS 'MODULE_PATHNAME', 'simdup_imatch_lexicon' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000;
-COMMENT ON FUNCTION imatch_lexicon(text, float8, float8, text) IS
+CREATE FUNCTION imatch_lexicon(query text, min_idf float8 DEFAULT 1, max_idf float8 DEFAULT 7, tokenizer text DEFAULT 'word', params text[] DEFAULT '{}') RETURNS text[]
+  AS 'MODULE_PATHNAME', 'simdup_imatch_lexicon' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
+COMMENT ON FUNCTION imatch_lexicon(text, float8, float8, text, text[]) IS
   'the terms of a corpus whose inverse document frequency is in a range, for I-Match';
 
 -- vector space model (Salton et al. 1975)
 
-CREATE FUNCTION term_idf(query text, tokenizer text DEFAULT 'word')
+CREATE FUNCTION term_idf(query text, tokenizer text DEFAULT 'word', params text[] DEFAULT '{}')
   RETURNS TABLE (term text, documents bigint, idf float8)
-  AS 'MODULE_PATHNAME', 'simdup_term_idf' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 100000;
-COMMENT ON FUNCTION term_idf(text, text) IS
+  AS 'MODULE_PATHNAME', 'simdup_term_idf' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+COMMENT ON FUNCTION term_idf(text, text, text[]) IS
   'the terms of a corpus, the number of documents with each, and its inverse document frequency';
 
 CREATE FUNCTION term_cosine(a text, b text, tokenizer text DEFAULT 'word') RETURNS float8

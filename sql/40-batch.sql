@@ -5,95 +5,98 @@
 -- Each function runs the caller's query with the caller's rights. It is volatile
 -- and parallel unsafe, because the query may be. Keys are bigint, or a smaller
 -- integer, in the first form of each function. In the second form they have the
--- type of the last argument, which is a null of it.
+-- type of the argument key_type, which is a null of it. params are the values of
+-- the query's parameters $1, $2 and so on.
 
 CREATE FUNCTION simdup_pairs(
-  query text, max_distance integer DEFAULT 3,
+  query text, max_distance integer DEFAULT 3, params text[] DEFAULT '{}',
   OUT a bigint, OUT b bigint, OUT distance integer
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 CREATE FUNCTION simdup_pairs(
-  query text, max_distance integer, key_type anyelement,
+  query text, max_distance integer, key_type anyelement, params text[] DEFAULT '{}',
   OUT a anyelement, OUT b anyelement, OUT distance integer
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
-COMMENT ON FUNCTION simdup_pairs(text, integer) IS
+COMMENT ON FUNCTION simdup_pairs(text, integer, text[]) IS
   'all pairs of rows within max_distance, each once, a before b in the order of the query';
-COMMENT ON FUNCTION simdup_pairs(text, integer, anyelement) IS
+COMMENT ON FUNCTION simdup_pairs(text, integer, anyelement, text[]) IS
   'simdup_pairs for keys of any type: key_type is a null of it, such as NULL::uuid';
 
 CREATE FUNCTION simdup_new_pairs(
-  new_query text, old_query text, max_distance integer DEFAULT 3,
+  new_query text, old_query text, max_distance integer DEFAULT 3, params text[] DEFAULT '{}',
   OUT a bigint, OUT b bigint, OUT distance integer
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 CREATE FUNCTION simdup_new_pairs(
-  new_query text, old_query text, max_distance integer, key_type anyelement,
+  new_query text, old_query text, max_distance integer, key_type anyelement, params text[] DEFAULT '{}',
   OUT a anyelement, OUT b anyelement, OUT distance integer
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
-COMMENT ON FUNCTION simdup_new_pairs(text, text, integer) IS
+COMMENT ON FUNCTION simdup_new_pairs(text, text, integer, text[]) IS
   'pairs of new rows with old ones and with each other; a is a new row';
-COMMENT ON FUNCTION simdup_new_pairs(text, text, integer, anyelement) IS
+COMMENT ON FUNCTION simdup_new_pairs(text, text, integer, anyelement, text[]) IS
   'simdup_new_pairs for keys of any type: key_type is a null of it, such as NULL::uuid';
 
 CREATE FUNCTION simdup_clusters(
   query text, max_distance integer DEFAULT 3, method text DEFAULT 'leader', min_size integer DEFAULT 2,
+  params text[] DEFAULT '{}',
   OUT key bigint, OUT cluster bigint, OUT size bigint, OUT distance integer
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 CREATE FUNCTION simdup_clusters(
   query text, max_distance integer, method text, key_type anyelement, min_size integer DEFAULT 2,
+  params text[] DEFAULT '{}',
   OUT key anyelement, OUT cluster anyelement, OUT size bigint, OUT distance integer
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
-COMMENT ON FUNCTION simdup_clusters(text, integer, text, integer) IS
+COMMENT ON FUNCTION simdup_clusters(text, integer, text, integer, text[]) IS
   'each row''s cluster, leader or connected, named by its first key; distance to that key''s row';
-COMMENT ON FUNCTION simdup_clusters(text, integer, text, anyelement, integer) IS
+COMMENT ON FUNCTION simdup_clusters(text, integer, text, anyelement, integer, text[]) IS
   'simdup_clusters for keys of any type: key_type is a null of it, such as NULL::uuid';
 
 CREATE FUNCTION simdup_components(
-  query text,
+  query text, params text[] DEFAULT '{}',
   OUT key bigint, OUT cluster bigint, OUT size bigint
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 CREATE FUNCTION simdup_components(
-  query text, key_type anyelement,
+  query text, key_type anyelement, params text[] DEFAULT '{}',
   OUT key anyelement, OUT cluster anyelement, OUT size bigint
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
-COMMENT ON FUNCTION simdup_components(text) IS
+COMMENT ON FUNCTION simdup_components(text, text[]) IS
   'connected components of the pairs (a, b) that a query yields, each named by its first key';
-COMMENT ON FUNCTION simdup_components(text, anyelement) IS
+COMMENT ON FUNCTION simdup_components(text, anyelement, text[]) IS
   'simdup_components for keys of any type: key_type is a null of it, such as NULL::uuid';
 
 -- how good, and which distance
 
 CREATE FUNCTION simdup_evaluate(
-  found text, truth text,
+  found text, truth text, params text[] DEFAULT '{}',
   OUT n_found bigint, OUT n_true bigint, OUT n_both bigint,
   OUT "precision" float8, OUT recall float8, OUT f1 float8
 ) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 1;
-COMMENT ON FUNCTION simdup_evaluate(text, text) IS
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 1;
+COMMENT ON FUNCTION simdup_evaluate(text, text, text[]) IS
   'precision, recall and F1 of found pairs against true ones; each query yields two keys';
 
 CREATE FUNCTION simdup_evaluate_clusters(
-  found text, truth text,
+  found text, truth text, params text[] DEFAULT '{}',
   OUT n_found bigint, OUT n_true bigint, OUT n_both bigint,
   OUT "precision" float8, OUT recall float8, OUT f1 float8
 ) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 1;
-COMMENT ON FUNCTION simdup_evaluate_clusters(text, text) IS
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 1;
+COMMENT ON FUNCTION simdup_evaluate_clusters(text, text, text[]) IS
   'precision, recall and F1 of found clusters against true ones; each query yields key and cluster';
 
 CREATE FUNCTION simdup_tune(
-  query text, max_distance integer DEFAULT 16,
+  query text, max_distance integer DEFAULT 16, params text[] DEFAULT '{}',
   OUT max_distance integer,
   OUT n_found bigint, OUT n_true bigint, OUT n_both bigint,
   OUT "precision" float8, OUT recall float8, OUT f1 float8,
   OUT expected_false float8
 ) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 17;
-COMMENT ON FUNCTION simdup_tune(text, integer) IS
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 17;
+COMMENT ON FUNCTION simdup_tune(text, integer, text[]) IS
   'what each distance would find: scores against labels, or the expected number of false pairs';

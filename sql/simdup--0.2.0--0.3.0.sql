@@ -178,11 +178,11 @@ COMMENT ON FUNCTION simdup_report_html(text, text, integer) IS
 COMMENT ON FUNCTION simhash_update_trigger() IS
   'trigger (fp, content [, field ...] [, ''option => value'' ...]): keeps fp in step with content and fields';
 COMMENT ON FUNCTION simdup_flag_trigger() IS
-  'trigger (fp, flag, key, k [, ''lock'']): sets flag to the key of the nearest other row within k';
+  'trigger (fp, flag, key, k [, ''lock''] [, ''option => value'' ...]): sets flag to the key of the nearest row';
 COMMENT ON FUNCTION simdup_log_trigger() IS
-  'trigger (fp, key, k, log_table [, ''lock'']): logs every row within k of a new one';
+  'trigger (fp, key, k, log_table [, ''lock''] [, ''option => value'' ...]): logs every row near a new one';
 COMMENT ON FUNCTION simdup_reject_trigger() IS
-  'trigger (fp, key, k): refuses a row within k of another, also of one being written elsewhere';
+  'trigger (fp, key, k [, ''option => value'' ...]): refuses a row near another, also one being written elsewhere';
 COMMENT ON FUNCTION simdup_lock_arrivals(regclass) IS
   'makes other sessions'' locking arrivals in a table wait until the transaction ends';
 COMMENT ON FUNCTION simdup_detach(regclass, boolean, boolean) IS
@@ -319,46 +319,132 @@ DROP FUNCTION simdup_progress();
 UPDATE pg_catalog.pg_proc SET proargnames = pg_catalog.array_replace(proargnames, 'up_to', 'max_distance')
   WHERE proname OPERATOR(pg_catalog.=) 'simdup_tune' AND probin OPERATOR(pg_catalog.=) 'MODULE_PATHNAME';
 
--- simdup_clusters has one more column, and another default method. Views of the
--- function stay: a view reads the columns that existed when the view was made.
--- So the new definition is copied onto the function, which CREATE OR REPLACE
--- refuses.
-CREATE FUNCTION simdup_new_clusters(
+-- Functions that take a query have one more argument, params. simdup_clusters has
+-- one more column and another default method. CREATE OR REPLACE refuses both, so
+-- the new definitions are copied onto the functions. Views of the functions stay.
+-- The planner adds the defaults of arguments that a stored call does not have. A
+-- view reads the columns that existed when the view was made.
+CREATE FUNCTION shingle_pairs_with_params(
+  query text, w integer DEFAULT 4, min_resemblance float8 DEFAULT 0.5, unit text DEFAULT 'word', max_documents integer DEFAULT NULL,
+  params text[] DEFAULT '{}',
+  OUT a bigint, OUT b bigint, OUT common integer, OUT resemblance float8, OUT cluster bigint
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'simdup_shingle_pairs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
+CREATE FUNCTION shingle_pairs_with_params(
+  query text, w integer, min_resemblance float8, unit text, max_documents integer, key_type anyelement,
+  params text[] DEFAULT '{}',
+  OUT a anyelement, OUT b anyelement, OUT common integer, OUT resemblance float8, OUT cluster anyelement
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'simdup_shingle_pairs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
+CREATE FUNCTION simdup_verified_pairs_with_params(
+  query text, max_distance integer DEFAULT 8, min_resemblance float8 DEFAULT 0.5, w integer DEFAULT 4, unit text DEFAULT 'word',
+  params text[] DEFAULT '{}',
+  OUT a bigint, OUT b bigint, OUT distance integer, OUT resemblance float8
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'simdup_verified_pairs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
+CREATE FUNCTION simdup_verified_pairs_with_params(
+  query text, max_distance integer, min_resemblance float8, w integer, unit text, key_type anyelement,
+  params text[] DEFAULT '{}',
+  OUT a anyelement, OUT b anyelement, OUT distance integer, OUT resemblance float8
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'simdup_verified_pairs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
+CREATE FUNCTION imatch_lexicon_with_params(query text, min_idf float8 DEFAULT 1, max_idf float8 DEFAULT 7, tokenizer text DEFAULT 'word', params text[] DEFAULT '{}') RETURNS text[]
+  AS 'MODULE_PATHNAME', 'simdup_imatch_lexicon' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
+CREATE FUNCTION term_idf_with_params(query text, tokenizer text DEFAULT 'word', params text[] DEFAULT '{}')
+  RETURNS TABLE (term text, documents bigint, idf float8)
+  AS 'MODULE_PATHNAME', 'simdup_term_idf' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+CREATE FUNCTION simdup_pairs_with_params(
+  query text, max_distance integer DEFAULT 3, params text[] DEFAULT '{}',
+  OUT a bigint, OUT b bigint, OUT distance integer
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'simdup_pairs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+CREATE FUNCTION simdup_pairs_with_params(
+  query text, max_distance integer, key_type anyelement, params text[] DEFAULT '{}',
+  OUT a anyelement, OUT b anyelement, OUT distance integer
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'simdup_pairs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+CREATE FUNCTION simdup_new_pairs_with_params(
+  new_query text, old_query text, max_distance integer DEFAULT 3, params text[] DEFAULT '{}',
+  OUT a bigint, OUT b bigint, OUT distance integer
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'simdup_new_pairs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+CREATE FUNCTION simdup_new_pairs_with_params(
+  new_query text, old_query text, max_distance integer, key_type anyelement, params text[] DEFAULT '{}',
+  OUT a anyelement, OUT b anyelement, OUT distance integer
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'simdup_new_pairs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+CREATE FUNCTION simdup_clusters_with_params(
   query text, max_distance integer DEFAULT 3, method text DEFAULT 'leader', min_size integer DEFAULT 2,
+  params text[] DEFAULT '{}',
   OUT key bigint, OUT cluster bigint, OUT size bigint, OUT distance integer
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME', 'simdup_clusters' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
-CREATE FUNCTION simdup_new_clusters(
+CREATE FUNCTION simdup_clusters_with_params(
   query text, max_distance integer, method text, key_type anyelement, min_size integer DEFAULT 2,
+  params text[] DEFAULT '{}',
   OUT key anyelement, OUT cluster anyelement, OUT size bigint, OUT distance integer
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME', 'simdup_clusters' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+CREATE FUNCTION simdup_evaluate_with_params(
+  found text, truth text, params text[] DEFAULT '{}',
+  OUT n_found bigint, OUT n_true bigint, OUT n_both bigint,
+  OUT "precision" float8, OUT recall float8, OUT f1 float8
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'simdup_evaluate' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 1;
+CREATE FUNCTION simdup_evaluate_clusters_with_params(
+  found text, truth text, params text[] DEFAULT '{}',
+  OUT n_found bigint, OUT n_true bigint, OUT n_both bigint,
+  OUT "precision" float8, OUT recall float8, OUT f1 float8
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'simdup_evaluate_clusters' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 1;
+CREATE FUNCTION simdup_tune_with_params(
+  query text, max_distance integer DEFAULT 16, params text[] DEFAULT '{}',
+  OUT max_distance integer,
+  OUT n_found bigint, OUT n_true bigint, OUT n_both bigint,
+  OUT "precision" float8, OUT recall float8, OUT f1 float8,
+  OUT expected_false float8
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'simdup_tune' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 17;
 UPDATE pg_catalog.pg_proc AS old
-  SET proallargtypes = new.proallargtypes, proargmodes = new.proargmodes,
+  SET pronargs = new.pronargs, pronargdefaults = new.pronargdefaults, proisstrict = new.proisstrict,
+    proargtypes = new.proargtypes, proallargtypes = new.proallargtypes, proargmodes = new.proargmodes,
     proargnames = new.proargnames, proargdefaults = new.proargdefaults
   FROM pg_catalog.pg_proc AS new
-  WHERE old.proname OPERATOR(pg_catalog.=) 'simdup_clusters' AND old.probin OPERATOR(pg_catalog.=) 'MODULE_PATHNAME'
-    AND new.proname OPERATOR(pg_catalog.=) 'simdup_new_clusters' AND new.probin OPERATOR(pg_catalog.=) 'MODULE_PATHNAME'
+  WHERE old.probin OPERATOR(pg_catalog.=) 'MODULE_PATHNAME' AND new.probin OPERATOR(pg_catalog.=) 'MODULE_PATHNAME'
     AND new.pronamespace OPERATOR(pg_catalog.=) old.pronamespace
-    AND new.proargtypes OPERATOR(pg_catalog.=) old.proargtypes;
-DROP FUNCTION simdup_new_clusters(text, integer, text, integer);
-DROP FUNCTION simdup_new_clusters(text, integer, text, anyelement, integer);
-COMMENT ON FUNCTION simdup_clusters(text, integer, text, integer) IS
+    AND new.proname OPERATOR(pg_catalog.=) (old.proname OPERATOR(pg_catalog.||) '_with_params')
+    AND new.proargtypes::pg_catalog.text OPERATOR(pg_catalog.=) (old.proargtypes::pg_catalog.text OPERATOR(pg_catalog.||) ' 1009');
+DROP FUNCTION shingle_pairs_with_params(text, integer, float8, text, integer, text[]);
+DROP FUNCTION shingle_pairs_with_params(text, integer, float8, text, integer, anyelement, text[]);
+DROP FUNCTION simdup_verified_pairs_with_params(text, integer, float8, integer, text, text[]);
+DROP FUNCTION simdup_verified_pairs_with_params(text, integer, float8, integer, text, anyelement, text[]);
+DROP FUNCTION imatch_lexicon_with_params(text, float8, float8, text, text[]);
+DROP FUNCTION term_idf_with_params(text, text, text[]);
+DROP FUNCTION simdup_pairs_with_params(text, integer, text[]);
+DROP FUNCTION simdup_pairs_with_params(text, integer, anyelement, text[]);
+DROP FUNCTION simdup_new_pairs_with_params(text, text, integer, text[]);
+DROP FUNCTION simdup_new_pairs_with_params(text, text, integer, anyelement, text[]);
+DROP FUNCTION simdup_clusters_with_params(text, integer, text, integer, text[]);
+DROP FUNCTION simdup_clusters_with_params(text, integer, text, anyelement, integer, text[]);
+DROP FUNCTION simdup_evaluate_with_params(text, text, text[]);
+DROP FUNCTION simdup_evaluate_clusters_with_params(text, text, text[]);
+DROP FUNCTION simdup_tune_with_params(text, integer, text[]);
+COMMENT ON FUNCTION simdup_clusters(text, integer, text, integer, text[]) IS
   'each row''s cluster, leader or connected, named by its first key; distance to that key''s row';
 
 CREATE FUNCTION simdup_components(
-  query text,
+  query text, params text[] DEFAULT '{}',
   OUT key bigint, OUT cluster bigint, OUT size bigint
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 CREATE FUNCTION simdup_components(
-  query text, key_type anyelement,
+  query text, key_type anyelement, params text[] DEFAULT '{}',
   OUT key anyelement, OUT cluster anyelement, OUT size bigint
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
-COMMENT ON FUNCTION simdup_components(text) IS
+COMMENT ON FUNCTION simdup_components(text, text[]) IS
   'connected components of the pairs (a, b) that a query yields, each named by its first key';
-COMMENT ON FUNCTION simdup_components(text, anyelement) IS
+COMMENT ON FUNCTION simdup_components(text, anyelement, text[]) IS
   'simdup_components for keys of any type: key_type is a null of it, such as NULL::uuid';
 
 --

@@ -110,16 +110,13 @@ put_clusters(ReturnSetInfo *result, const SimdupClusters *clusters,
 	simdup_free(far.seen);
 }
 
-/*
- * (query, max_distance, method, min_size), or with a null of the key's type
- * before min_size.
- */
+/* (query, max_distance, method [, key_type], min_size, params) */
 PG_FUNCTION_INFO_V1(simdup_clusters);
 Datum
 simdup_clusters(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
-	int min_size_at = PG_NARGS() - 1;
+	int min_size_at = simdup_named_argument(fcinfo, "min_size");
 	SimdupRows *rows;
 	SimdupGroups *groups;
 	SimdupClusterMethod method;
@@ -136,7 +133,7 @@ simdup_clusters(PG_FUNCTION_ARGS)
 		return (Datum) 0;
 	max_distance = simdup_check_max_distance(PG_GETARG_INT32(1));
 	method = simdup_cluster_method(text_to_cstring(PG_GETARG_TEXT_PP(2)));
-	rows = simdup_rows_begin(fcinfo, min_size_at > 3 ? 3 : min_size_at + 1);
+	rows = simdup_rows_begin(fcinfo, 1);
 	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
 	groups = simdup_rows_group(rows);
 	clusters = simdup_find_clusters(groups, max_distance, method, NULL, NULL);

@@ -113,12 +113,12 @@ put_components(Components *components, ReturnSetInfo *result)
 }
 
 PG_FUNCTION_INFO_V1(simdup_components);
-/* simdup_components(query [, key_type]) */
+/* simdup_components(query [, key_type], params) */
 Datum
 simdup_components(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
-	Oid key_type = simdup_key_type_argument(fcinfo, 1);
+	Oid key_type = simdup_key_type_argument(fcinfo);
 	Components components = {.capacity = 1024};
 	MemoryContext old;
 
@@ -137,7 +137,7 @@ simdup_components(PG_FUNCTION_ARGS)
 	components.parent = palloc(components.capacity * sizeof(uint32));
 	simdup_progress_phase("reading", 0);
 	simdup_run_query(text_to_cstring(PG_GETARG_TEXT_PP(0)), "query",
-					 check_columns, add_pair, &components);
+					 simdup_parameters(fcinfo, 1), check_columns, add_pair, &components);
 	put_components(&components, result);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(components.context);

@@ -14,6 +14,7 @@
 #include "utils/builtins.h"
 
 #include "batch/scores.h"
+#include "server/arguments.h"
 #include "server/query.h"
 #include "server/result.h"
 
@@ -95,19 +96,26 @@ evaluate(FunctionCallInfo fcinfo, const char *statement,
 {
 	Datum values[SIMDUP_N_SCORES];
 	bool nulls[SIMDUP_N_SCORES];
-	char *found = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	char *truth = text_to_cstring(PG_GETARG_TEXT_PP(1));
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
+	SimdupParameters *parameters;
+	char *found;
+	char *truth;
 	StringInfoData query;
 	Datum twice;
 	bool isnull;
 
+	if (simdup_has_null(fcinfo, 2))
+		return (Datum) 0;
+	parameters = simdup_parameters(fcinfo, 2);
+	found = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	truth = text_to_cstring(PG_GETARG_TEXT_PP(1));
 	SPI_connect();
-	found = simdup_subquery(found, "found", check, NULL);
-	truth = simdup_subquery(truth, "truth", check, NULL);
+	found = simdup_subquery(found, "found", parameters, check, NULL);
+	truth = simdup_subquery(truth, "truth", parameters, check, NULL);
 	initStringInfo(&query);
 	appendStringInfo(&query, statement, found, truth);
-	if (SPI_execute(query.data, true, 0) != SPI_OK_SELECT || SPI_processed != 1)
+	simdup_execute_statement(query.data, parameters);
+	if (SPI_processed != 1)
 		elog(ERROR, "evaluation did not yield one row");
 	twice =
 		SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 4, &isnull);

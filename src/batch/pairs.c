@@ -93,7 +93,7 @@ put_all_pairs(ReturnSetInfo *result, SimdupRows *rows, int max_distance)
 	simdup_groups_end(output.groups);
 }
 
-/* Both functions; the arguments are the queries, max_distance [, key_type]. */
+/* Both functions; the arguments begin with the queries and max_distance. */
 static Datum
 pairs_of(FunctionCallInfo fcinfo, int n_queries, const char *const *names)
 {
@@ -104,7 +104,7 @@ pairs_of(FunctionCallInfo fcinfo, int n_queries, const char *const *names)
 	if (simdup_has_null(fcinfo, n_queries + 1))
 		return (Datum) 0;
 	max_distance = simdup_check_max_distance(PG_GETARG_INT32(n_queries));
-	rows = simdup_rows_begin(fcinfo, n_queries + 1);
+	rows = simdup_rows_begin(fcinfo, n_queries);
 	for (int i = 0; i < n_queries; i++)
 		simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(i)), names[i]);
 	put_all_pairs(result, rows, max_distance);
@@ -112,7 +112,7 @@ pairs_of(FunctionCallInfo fcinfo, int n_queries, const char *const *names)
 }
 
 PG_FUNCTION_INFO_V1(simdup_pairs);
-/* simdup_pairs(query, max_distance [, key_type]) */
+/* simdup_pairs(query, max_distance [, key_type], params) */
 Datum
 simdup_pairs(PG_FUNCTION_ARGS)
 {
@@ -122,7 +122,7 @@ simdup_pairs(PG_FUNCTION_ARGS)
 }
 
 PG_FUNCTION_INFO_V1(simdup_new_pairs);
-/* simdup_new_pairs(new_query, old_query, max_distance [, key_type]) */
+/* simdup_new_pairs(new_query, old_query, max_distance [, key_type], params) */
 Datum
 simdup_new_pairs(PG_FUNCTION_ARGS)
 {

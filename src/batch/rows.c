@@ -24,9 +24,9 @@
 #define MAX_KEY_TEXT 200
 
 SimdupRows *
-simdup_rows_begin(FunctionCallInfo fcinfo, int key_type_at)
+simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries)
 {
-	Oid key_type = simdup_key_type_argument(fcinfo, key_type_at);
+	Oid key_type = simdup_key_type_argument(fcinfo);
 	Oid function = fcinfo->flinfo->fn_oid;
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "simdup batch",
@@ -40,6 +40,7 @@ simdup_rows_begin(FunctionCallInfo fcinfo, int key_type_at)
 	rows->budget = (int64) maintenance_work_mem * 1024;
 	rows->fp_type = simdup_sibling_type(function, "simhash64");
 	rows->keys = simdup_keys_begin(key_type);
+	rows->parameters = simdup_parameters(fcinfo, n_queries);
 	simdup_progress_begin(get_func_name(function));
 	MemoryContextSwitchTo(old);
 	return rows;
@@ -227,7 +228,7 @@ simdup_rows_read(SimdupRows *rows, const char *query, const char *argument)
 {
 	simdup_progress_phase("reading", 0);
 	rows->n_queries++;
-	simdup_run_query(query, argument,
+	simdup_run_query(query, argument, rows->parameters,
 					 rows->key_output ? check_text_columns : check_columns,
 					 add_row, rows);
 	if (rows->n_queries == 1)

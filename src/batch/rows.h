@@ -13,6 +13,7 @@
 #include "core/allpairs.h"
 #include "server/keys.h"
 #include "server/pairsort.h"
+#include "server/parameters.h"
 
 /*
  * Bytes that a group takes in memory while groups are joined: fingerprint and
@@ -32,6 +33,7 @@ typedef struct SimdupRows
 	SimdupKeys *samples; /* texts to show beside the keys; NULL: none */
 	int sample_chars;
 	FmgrInfo *key_output; /* NULL: keys keep their type */
+	SimdupParameters *parameters;
 
 	uint32 n;		/* rows with a fingerprint */
 	uint32 n_first; /* of them, from the first query */
@@ -47,10 +49,10 @@ typedef struct SimdupRows
 /*
  * A new batch in a memory context of its own below the current one, which
  * simdup_rows_end deletes. The fingerprint type is the one beside the called
- * function. The key type is that of the function's argument key_type_at, and
- * bigint where there is no such argument.
+ * function. The function's arguments key_type and params are found by their names.
+ * So many queries will be read.
  */
-extern SimdupRows *simdup_rows_begin(FunctionCallInfo fcinfo, int key_type_at);
+extern SimdupRows *simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries);
 extern void simdup_rows_end(SimdupRows *rows);
 
 /*

@@ -11,6 +11,7 @@
 #include "batch/scores.h"
 #include "core/falsepairs.h"
 #include "core/hamming.h"
+#include "server/arguments.h"
 #include "server/catalog.h"
 #include "server/query.h"
 #include "server/result.h"
@@ -136,11 +137,13 @@ PG_FUNCTION_INFO_V1(simdup_tune);
 Datum
 simdup_tune(PG_FUNCTION_ARGS)
 {
-	char *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	int max_distance = PG_GETARG_INT32(1);
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
+	int max_distance;
 	Tuning *tuning;
 
+	if (simdup_has_null(fcinfo, 2))
+		return (Datum) 0;
+	max_distance = PG_GETARG_INT32(1);
 	if (max_distance < 0 || max_distance > SIMHASH64_BITS)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("max_distance must be between 0 and %d", SIMHASH64_BITS),
@@ -148,7 +151,9 @@ simdup_tune(PG_FUNCTION_ARGS)
 	tuning = palloc0(sizeof(Tuning));
 	tuning->sample = palloc(SIMDUP_SAMPLE_SIZE * sizeof(uint64));
 	tuning->fp_type = simdup_sibling_type(fcinfo->flinfo->fn_oid, "simhash64");
-	simdup_run_query(query, "query", check_columns, receive, tuning);
+	simdup_run_query(text_to_cstring(PG_GETARG_TEXT_PP(0)), "query",
+					 simdup_parameters(fcinfo, 1), check_columns, receive,
+					 tuning);
 	if (tuning->labelled)
 		put_labelled(result, tuning, max_distance);
 	else

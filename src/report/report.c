@@ -302,7 +302,7 @@ simdup_report_html(PG_FUNCTION_ARGS)
 	char *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	text *title = PG_GETARG_TEXT_PP(1);
 	int max_distance = simdup_check_max_distance(PG_GETARG_INT32(2));
-	SimdupRows *rows = simdup_rows_begin(fcinfo, PG_NARGS());
+	SimdupRows *rows = simdup_rows_begin(fcinfo, 1);
 	SimdupGroups *groups;
 	SimdupStats stats;
 	StringInfoData page;

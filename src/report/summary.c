@@ -97,7 +97,7 @@ simdup_summary(PG_FUNCTION_ARGS)
 	char *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	int max_distance = simdup_check_max_distance(PG_GETARG_INT32(1));
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
-	SimdupRows *rows = simdup_rows_begin(fcinfo, PG_NARGS());
+	SimdupRows *rows = simdup_rows_begin(fcinfo, 1);
 	SimdupGroups *groups;
 	SimdupStats stats;
 

@@ -5,11 +5,48 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "funcapi.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "core/allpairs.h"
 #include "server/arguments.h"
+
+/*
+ * By the catalog's names: places differ between the forms of a function, and
+ * between versions of the extension.
+ */
+int
+simdup_named_argument(FunctionCallInfo fcinfo, const char *name)
+{
+	Oid function = fcinfo->flinfo->fn_oid;
+	HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	int argument = -1;
+	int n;
+	Datum arg_names;
+	Datum modes;
+	bool no_names;
+	bool no_modes;
+	char **names = NULL;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", function);
+	arg_names = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proargnames,
+								&no_names);
+	modes =
+		SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proargmodes, &no_modes);
+	n = no_names
+			? 0
+			: get_func_input_arg_names(arg_names, no_modes ? (Datum) 0 : modes,
+									   &names);
+	for (int i = 0; i < n && i < PG_NARGS() && argument < 0; i++)
+		if (names[i] != NULL && strcmp(names[i], name) == 0)
+			argument = i;
+	ReleaseSysCache(tuple);
+	return argument;
+}
 
 bool
 simdup_has_null(FunctionCallInfo fcinfo, int n)

@@ -7,6 +7,9 @@
 
 #include "fmgr.h"
 
+/* The place of the argument of this name, from 0; -1 if there is none. */
+extern int simdup_named_argument(FunctionCallInfo fcinfo, const char *name);
+
 /* Is any of the first n arguments NULL? */
 extern bool simdup_has_null(FunctionCallInfo fcinfo, int n);
 

@@ -16,6 +16,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "server/arguments.h"
 #include "server/keys.h"
 #include "server/tempfile.h"
 
@@ -46,11 +47,12 @@ struct SimdupKeys
 };
 
 Oid
-simdup_key_type_argument(FunctionCallInfo fcinfo, int argument)
+simdup_key_type_argument(FunctionCallInfo fcinfo)
 {
+	int argument = simdup_named_argument(fcinfo, "key_type");
 	Oid type;
 
-	if (argument >= PG_NARGS())
+	if (argument < 0)
 		return INT8OID;
 	type = get_fn_expr_argtype(fcinfo->flinfo, argument);
 	if (!OidIsValid(type))

@@ -12,11 +12,8 @@
 
 typedef struct SimdupKeys SimdupKeys;
 
-/*
- * The type of the keys: that of the null in this place among the arguments, or
- * bigint where there is none.
- */
-extern Oid simdup_key_type_argument(FunctionCallInfo fcinfo, int argument);
+/* The type of the keys: that of the argument key_type, bigint without one. */
+extern Oid simdup_key_type_argument(FunctionCallInfo fcinfo);
 
 /* A new store for keys of a type, in the current memory context. */
 extern SimdupKeys *simdup_keys_begin(Oid type);

@@ -84,18 +84,30 @@ is_plain_select(List *sources)
 		   query->rowMarks == NIL;
 }
 
+/* Parse a statement, and find the types of its parameters. */
+static SPIPlanPtr
+parse(const char *statement, SimdupParameters *parameters)
+{
+	SPIPrepareOptions options = {.parserSetup = simdup_parameters_setup,
+								 .parserSetupArg = parameters};
+	SPIPlanPtr plan;
+
+	simdup_parameters_reset(parameters);
+	plan = SPI_prepare_extended(statement, &options);
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare_extended failed: %s",
+			 SPI_result_code_string(SPI_result));
+	return plan;
+}
+
 /* Parse and check; the plan's only source is returned beside it. */
 static SPIPlanPtr
-prepare(const char *query, const char *argument, SimdupColumnCheck check,
-		void *arg, CachedPlanSource **source)
+prepare(const char *query, const char *argument, SimdupParameters *parameters,
+		SimdupColumnCheck check, void *arg, CachedPlanSource **source)
 {
-	SPIPlanPtr plan = SPI_prepare(query, 0, NULL);
-	List *sources;
+	SPIPlanPtr plan = parse(query, parameters);
+	List *sources = SPI_plan_get_plan_sources(plan);
 
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare failed: %s",
-			 SPI_result_code_string(SPI_result));
-	sources = SPI_plan_get_plan_sources(plan);
 	if (!is_plain_select(sources))
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("argument \"%s\" must be a single SELECT that "
@@ -103,19 +115,37 @@ prepare(const char *query, const char *argument, SimdupColumnCheck check,
 					   argument),
 				errdetail("The query is: %s", query));
 	*source = linitial(sources);
+	simdup_parameters_check(parameters, (*source)->query_list, argument);
 	check(arg, (*source)->resultDesc, argument);
 	return plan;
 }
 
+/* Without a receiver the rows go to SPI_tuptable. */
+static void
+execute(SPIPlanPtr plan, const SimdupParameters *parameters,
+		DestReceiver *receiver)
+{
+	SPIExecuteOptions options;
+	int result;
+
+	memset(&options, 0, sizeof(options));
+	options.params = simdup_parameters_bind(parameters);
+	options.read_only = true;
+	options.dest = receiver;
+	result = SPI_execute_plan_extended(plan, &options);
+	if (result != SPI_OK_SELECT)
+		elog(ERROR, "SPI_execute_plan_extended failed: %s",
+			 SPI_result_code_string(result));
+}
+
 void
 simdup_run_query(const char *query, const char *argument,
-				 SimdupColumnCheck check, SimdupRowSink sink, void *arg)
+				 SimdupParameters *parameters, SimdupColumnCheck check,
+				 SimdupRowSink sink, void *arg)
 {
 	RowReceiver receiver;
-	SPIExecuteOptions options;
 	CachedPlanSource *source;
 	SPIPlanPtr plan;
-	int result;
 
 	memset(&receiver, 0, sizeof(receiver));
 	receiver.pub.receiveSlot = receive_row;
@@ -127,27 +157,28 @@ simdup_run_query(const char *query, const char *argument,
 	receiver.arg = arg;
 
 	SPI_connect();
-	plan = prepare(query, argument, check, arg, &source);
-	memset(&options, 0, sizeof(options));
-	options.read_only = true;
-	options.dest = &receiver.pub;
-	result = SPI_execute_plan_extended(plan, &options);
-	if (result != SPI_OK_SELECT)
-		elog(ERROR, "SPI_execute_plan_extended failed: %s",
-			 SPI_result_code_string(result));
+	plan = prepare(query, argument, parameters, check, arg, &source);
+	execute(plan, parameters, &receiver.pub);
 	SPI_finish();
+}
+
+void
+simdup_execute_statement(const char *statement, SimdupParameters *parameters)
+{
+	execute(parse(statement, parameters), parameters, NULL);
 }
 
 char *
 simdup_subquery(const char *query, const char *argument,
-				SimdupColumnCheck check, void *arg)
+				SimdupParameters *parameters, SimdupColumnCheck check,
+				void *arg)
 {
 	CachedPlanSource *source;
 	RawStmt *statement;
 	const char *start;
 	int len;
 
-	(void) prepare(query, argument, check, arg, &source);
+	(void) prepare(query, argument, parameters, check, arg, &source);
 	statement = source->raw_parse_tree;
 	start = query + statement->stmt_location;
 	len = statement->stmt_len ? statement->stmt_len : (int) strlen(start);

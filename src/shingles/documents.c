@@ -158,8 +158,8 @@ add_row(void *arg, TupleTableSlot *row)
 }
 
 SimdupDocuments *
-simdup_read_documents(FunctionCallInfo fcinfo, int key_type_at,
-					  SimdupShingling shingling, bool with_fingerprint)
+simdup_read_documents(FunctionCallInfo fcinfo, SimdupShingling shingling,
+					  bool with_fingerprint)
 {
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "simdup documents",
@@ -171,8 +171,7 @@ simdup_read_documents(FunctionCallInfo fcinfo, int key_type_at,
 	documents->row_context = AllocSetContextCreate(context, "simdup document",
 												   ALLOCSET_DEFAULT_SIZES);
 	documents->shingling = shingling;
-	documents->keys =
-		simdup_keys_begin(simdup_key_type_argument(fcinfo, key_type_at));
+	documents->keys = simdup_keys_begin(simdup_key_type_argument(fcinfo));
 	if (with_fingerprint)
 		documents->fp_type =
 			simdup_sibling_type(fcinfo->flinfo->fn_oid, "simhash64");
@@ -180,7 +179,7 @@ simdup_read_documents(FunctionCallInfo fcinfo, int key_type_at,
 	documents->loaded_number[0] = documents->loaded_number[1] = NO_NUMBER;
 	simdup_progress_phase("reading", 0);
 	simdup_run_query(text_to_cstring(PG_GETARG_TEXT_PP(0)), "query",
-					 check_columns, add_row, documents);
+					 simdup_parameters(fcinfo, 1), check_columns, add_row, documents);
 	MemoryContextSwitchTo(old);
 	return documents;
 }

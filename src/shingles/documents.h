@@ -44,11 +44,10 @@ typedef struct SimdupDocuments
 
 /*
  * Read a query of (key, content), or (key, fingerprint, content), where the
- * content may also be a varbit. The key type
- * is that of the function's argument key_type_at, bigint where there is none.
+ * content may also be a varbit. The function's arguments key_type and params are
+ * found by their names.
  */
 extern SimdupDocuments *simdup_read_documents(FunctionCallInfo fcinfo,
-											  int key_type_at,
 											  SimdupShingling shingling,
 											  bool with_fingerprint);
 extern void simdup_documents_end(SimdupDocuments *documents);

@@ -119,7 +119,7 @@ simdup_verified_pairs(PG_FUNCTION_ARGS)
 							  ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(context);
 	simdup_progress_begin("simdup_verified_pairs");
-	verifier.documents = simdup_read_documents(fcinfo, 5, shingling, true);
+	verifier.documents = simdup_read_documents(fcinfo, shingling, true);
 	if (verifier.documents->n > 0)
 		verify_all(&verifier, max_distance);
 	simdup_documents_end(verifier.documents);

@@ -109,8 +109,8 @@ count_terms(Corpus *corpus, SimdupTermSink sink, void *arg)
 }
 
 void
-simdup_scan_corpus(const text *query, const text *tokenizer,
-				   SimdupTermSink sink, void *arg)
+simdup_scan_corpus(const text *query, SimdupParameters *parameters,
+				   const text *tokenizer, SimdupTermSink sink, void *arg)
 {
 	Corpus corpus = {0};
 
@@ -122,8 +122,8 @@ simdup_scan_corpus(const text *query, const text *tokenizer,
 	corpus.sort =
 		tuplesort_begin_datum(TEXTOID, TextLessOperator, C_COLLATION_OID, false,
 							  maintenance_work_mem, NULL, TUPLESORT_NONE);
-	simdup_run_query(text_to_cstring(query), "query", check_corpus_columns,
-					 add_corpus_row, &corpus);
+	simdup_run_query(text_to_cstring(query), "query", parameters,
+					 check_corpus_columns, add_corpus_row, &corpus);
 	tuplesort_performsort(corpus.sort);
 	count_terms(&corpus, sink, arg);
 	tuplesort_end(corpus.sort);

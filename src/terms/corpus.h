@@ -7,6 +7,8 @@
 
 #include "fmgr.h"
 
+#include "server/parameters.h"
+
 /*
  * Receives a term, the number of documents that have it, and its inverse
  * document frequency, log(documents / documents with the term).
@@ -18,7 +20,8 @@ typedef void (*SimdupTermSink)(void *arg, text *term, int64 n_documents,
  * Run a query of one text column, and hand on its terms in byte order. Sorts
  * on disk beyond maintenance_work_mem.
  */
-extern void simdup_scan_corpus(const text *query, const text *tokenizer,
-							   SimdupTermSink sink, void *arg);
+extern void simdup_scan_corpus(const text *query, SimdupParameters *parameters,
+							   const text *tokenizer, SimdupTermSink sink,
+							   void *arg);
 
 #endif /* SIMDUP_TERMS_CORPUS_H */

@@ -5,6 +5,7 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "server/arguments.h"
 #include "server/result.h"
 #include "terms/corpus.h"
 #include "terms/lexicon.h"
@@ -73,7 +74,9 @@ simdup_term_idf(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
 
-	simdup_scan_corpus(PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1), put_term_row,
-					   result);
+	if (simdup_has_null(fcinfo, 2))
+		return (Datum) 0;
+	simdup_scan_corpus(PG_GETARG_TEXT_PP(0), simdup_parameters(fcinfo, 1),
+					   PG_GETARG_TEXT_PP(1), put_term_row, result);
 	return (Datum) 0;
 }

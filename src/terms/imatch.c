@@ -8,6 +8,7 @@
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
 
+#include "server/arguments.h"
 #include "server/arrays.h"
 #include "terms/corpus.h"
 #include "terms/lexicon.h"
@@ -89,16 +90,19 @@ PG_FUNCTION_INFO_V1(simdup_imatch_lexicon);
 Datum
 simdup_imatch_lexicon(PG_FUNCTION_ARGS)
 {
-	LexiconTerms lexicon = {.min_idf = PG_GETARG_FLOAT8(1),
-							.max_idf = PG_GETARG_FLOAT8(2)};
+	LexiconTerms lexicon = {0};
 
+	if (simdup_has_null(fcinfo, 4))
+		PG_RETURN_NULL();
+	lexicon.min_idf = PG_GETARG_FLOAT8(1);
+	lexicon.max_idf = PG_GETARG_FLOAT8(2);
 	if (!(lexicon.min_idf <= lexicon.max_idf))
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("min_idf must not be greater than max_idf"),
 				errdetail("The bounds given are %g and %g.", lexicon.min_idf,
 						  lexicon.max_idf));
-	simdup_scan_corpus(PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(3),
-					   put_lexicon_term, &lexicon);
+	simdup_scan_corpus(PG_GETARG_TEXT_PP(0), simdup_parameters(fcinfo, 1),
+					   PG_GETARG_TEXT_PP(3), put_lexicon_term, &lexicon);
 	if (lexicon.terms == NULL)
 		PG_RETURN_ARRAYTYPE_P(construct_empty_array(TEXTOID));
 	PG_RETURN_DATUM(makeArrayResult(lexicon.terms, CurrentMemoryContext));

@@ -143,6 +143,8 @@ our @small = (
 	rows_of(q{simdup_evaluate('SELECT a, b FROM simdup_pairs(''SELECT id, fp FROM doc'', 8)', 'VALUES (1, 2), (2, 3)')}),
 	rows_of(q{simdup_evaluate_clusters('SELECT id, id / 2 FROM doc', 'SELECT id, id / 3 FROM doc')}),
 	rows_of(q{simdup_tune('SELECT id, fp FROM doc')}),
+	rows_of(q{simdup_pairs('SELECT id, fp FROM doc WHERE id > $1 AND body LIKE $2', 8, params => '{3,word%}')}),
+	rows_of(q{simdup_evaluate('SELECT id, id + 1 FROM doc WHERE id < $1', 'SELECT id, id + 1 FROM doc WHERE id < $2', '{7,9}')}),
 	rows_of(q{simdup_tune('SELECT a.fp, b.fp, a.id / 3 = b.id / 3 FROM doc a, doc b WHERE a.id < b.id')}),
 	rows_of(q{simdup_summary('SELECT id, fp FROM doc', 8)}),
 	rows_of(q{simdup_report_html('SELECT id, fp, body FROM doc', 'title', 8)}),
