@@ -23,6 +23,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 #include "utils/typcache.h"
 #include "utils/varlena.h"
 
@@ -30,6 +31,7 @@
 #include "arrival/attachment.h"
 #include "groups/removal.h"
 #include "server/arguments.h"
+#include "server/parameters.h"
 #include "server/query.h"
 #include "server/result.h"
 
@@ -176,20 +178,24 @@ check_map_columns(void *arg, TupleDesc columns, const char *argument)
 	}
 }
 
-/* Run the map. A row that is mapped to itself stays. */
+/*
+ * Run the map with a snapshot that is younger than the locks. A row that is
+ * mapped to itself stays.
+ */
 static void
-read_map(Removal *r, const char *map)
+read_map(Removal *r, const char *map, SimdupParameters *parameters)
 {
-	char *query = simdup_subquery(map, "map", check_map_columns, r);
-	int status =
-		SPI_execute(psprintf("SELECT pg_catalog.array_agg(s.key), pg_catalog.array_agg(s.kept)"
-							 " FROM (SELECT q.key::%s, q.kept::%s FROM %s AS q (key, kept)) AS s (key, kept)"
-							 " WHERE s.key IS NULL OR s.kept IS NULL OR NOT s.key %s s.kept",
-							 r->key_type_name, r->key_type_name, query,
-							 r->equals),
-					false, 0);
+	char *query = simdup_subquery(map, "map", parameters, check_map_columns, r);
 
-	if (status != SPI_OK_SELECT || SPI_processed != 1)
+	PushActiveSnapshot(GetLatestSnapshot());
+	simdup_execute_statement(psprintf("SELECT pg_catalog.array_agg(s.key), pg_catalog.array_agg(s.kept)"
+									  " FROM (SELECT q.key::%s, q.kept::%s FROM %s AS q (key, kept)) AS s (key, kept)"
+									  " WHERE s.key IS NULL OR s.kept IS NULL OR NOT s.key %s s.kept",
+									  r->key_type_name, r->key_type_name, query,
+									  r->equals),
+							 parameters);
+	PopActiveSnapshot();
+	if (SPI_processed != 1)
 		elog(ERROR, "the map did not yield one row");
 	for (int i = 0; i < 2; i++)
 	{
@@ -279,7 +285,8 @@ check_moved(Removal *r)
 
 /* Lock first, unless it is dry; then read the map and act on it. */
 static void
-remove_rows(Removal *r, ReturnSetInfo *result, const char *map, bool dry_run)
+remove_rows(Removal *r, ReturnSetInfo *result, const char *map,
+			SimdupParameters *parameters, bool dry_run)
 {
 	ListCell *cell;
 
@@ -290,7 +297,7 @@ remove_rows(Removal *r, ReturnSetInfo *result, const char *map, bool dry_run)
 	if (!dry_run)
 		SPI_execute(simdup_removal_lock(r), false, 0);
 	put_statement(result, simdup_removal_lock(r), false, 0);
-	read_map(r, map);
+	read_map(r, map, parameters);
 	simdup_removal_check_map(r);
 	foreach (cell, r->references)
 		simdup_removal_check_reference(r, lfirst(cell));
@@ -321,13 +328,14 @@ open_target(FunctionCallInfo fcinfo, Removal *r, Attachment *a, bool dry_run)
 }
 
 PG_FUNCTION_INFO_V1(simdup_remove);
-/* simdup_remove(target, map, archive, key, dry_run) */
+/* simdup_remove(target, map, archive, key, dry_run, params) */
 Datum
 simdup_remove(PG_FUNCTION_ARGS)
 {
 	Attachment a = {0};
 	Removal r = {0};
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
+	SimdupParameters *parameters = simdup_parameters(fcinfo, 1);
 	char *archive = NULL;
 	bool dry_run;
 
@@ -346,7 +354,7 @@ simdup_remove(PG_FUNCTION_ARGS)
 	r.moved = find_table(&r, NULL, "simdup_moved", &r.moved_exists);
 	SPI_connect();
 	remove_rows(&r, result, text_to_cstring(PG_GETARG_TEXT_PP(ARG_MAP)),
-				dry_run);
+				parameters, dry_run);
 	SPI_finish();
 	table_close(r.table, NoLock);
 	return (Datum) 0;

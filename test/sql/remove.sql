@@ -58,6 +58,10 @@ INSERT INTO doc SELECT md5(i::text)::uuid, (i % 3)::bigint::simhash64, repeat('x
 SELECT n, substr(statement, 1, 20) AS statement FROM simdup_remove('doc',
   $$SELECT key, cluster, distance FROM simdup_clusters('SELECT u, fp FROM doc ORDER BY length(body) DESC', 0, 'leader', NULL::uuid)$$, key => 'u');
 SELECT length(body) FROM doc ORDER BY 1;
+-- a map with parameters
+SELECT n FROM simdup_remove('tree', 'SELECT $1::int, 2', dry_run => true, params => ARRAY['3']);
+SELECT n FROM simdup_remove('tree', 'SELECT $1::int, 2', 'trees', params => ARRAY['3']) WHERE n > 0;
+SELECT n FROM simdup_remove('tree', 'SELECT 1, 2', params => ARRAY['3']);
 
 -- references that would collide
 CREATE TABLE tag (letter int REFERENCES "Letter", tag text, CONSTRAINT tag_key UNIQUE (letter, tag));
