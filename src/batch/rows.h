@@ -68,4 +68,8 @@ extern void simdup_rows_as_text(SimdupRows *rows, int max_chars);
 extern void simdup_rows_read(SimdupRows *rows, const char *query,
 							 const char *argument);
 
+/* Or add rows one by one, after simdup_keys_expect. */
+extern void simdup_rows_add(SimdupRows *rows, Datum key, bool null_key,
+							Datum fp, bool null_fp);
+
 #endif /* SIMDUP_BATCH_ROWS_H */

@@ -119,6 +119,8 @@ SQL
 my %statements = (
 	'simdup_pairs' => q{SELECT * FROM ext.simdup_pairs('SELECT id, fp FROM data.doc', 8) ORDER BY 1, 2},
 	'simdup_new_pairs' => q{SELECT * FROM ext.simdup_new_pairs('SELECT id, fp FROM data.doc LIMIT 4', 'SELECT id, fp FROM data.doc OFFSET 4', 8) ORDER BY 1, 2},
+	'simdup_pieces' => q{SELECT piece, keys, fps::pg_catalog.text FROM ext.simdup_pieces('SELECT id, fp FROM data.doc', 3, 3) ORDER BY 1},
+	'simdup_piece_pairs' => q{SELECT * FROM ext.simdup_piece_pairs('SELECT pg_catalog.array_agg(id), pg_catalog.array_agg(fp) FROM data.doc', 8, 0, 1) ORDER BY 1, 2},
 	'simdup_clusters' => q{SELECT * FROM ext.simdup_clusters('SELECT id, fp FROM data.doc', 8) ORDER BY 1},
 	'simdup_components' => q{SELECT * FROM ext.simdup_components('SELECT id, id FROM data.doc') ORDER BY 1},
 	'simdup_clusters, leader' => q{SELECT * FROM ext.simdup_clusters('SELECT body, fp FROM data.doc', 8, 'leader', NULL::pg_catalog.text) ORDER BY 1},
