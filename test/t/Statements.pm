@@ -114,6 +114,21 @@ BEGIN
   UPDATE arrived SET place = 'South';
   RETURN (SELECT string_agg(a::text, ';' ORDER BY id) FROM arrived AS a);
 END $$;
+
+-- A table that loses its duplicates. It is made once: the server keeps the plans
+-- of foreign keys that are gone.
+CREATE TABLE kept AS TABLE doc;
+ALTER TABLE kept ADD PRIMARY KEY (id), ADD up int REFERENCES kept;
+CREATE TABLE refers (doc int REFERENCES kept ON DELETE CASCADE, n int UNIQUE);
+UPDATE kept SET up = id % 12 + 1;
+INSERT INTO refers SELECT id, id FROM kept;
+CREATE FUNCTION remove_duplicates() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE n text;
+BEGIN
+  SELECT string_agg(r.n::text, ' ') INTO n
+    FROM simdup_remove('kept', 'SELECT key, cluster FROM simdup_clusters(''SELECT id, fp FROM kept ORDER BY id'', 8)') AS r;
+  RETURN n || (SELECT string_agg(refers::text, '') FROM refers) || (SELECT string_agg(id || '-' || up, '') FROM kept);
+END $$;
 SQL
 
 sub rows_of { return "SELECT md5(string_agg(r::text, ',' ORDER BY r::text)) FROM $_[0] AS r"; }
@@ -174,6 +189,7 @@ our @small = (
 	arrival(q{AFTER INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger(''fp'', ''id'', ''3'', ''log'', ''lock'')}),
 	arrival(q{AFTER INSERT ON arrived REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION simdup_log_trigger(''fp'', ''id'', ''3'', ''log'', ''lock'')}),
 	arrival(q{BEFORE INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger(''fp'', ''id'', ''3'')}),
+	'SELECT remove_duplicates()',
 	q{SELECT md5(string_agg(s, ';')) FROM (SELECT simdup_attach('doc', 'body', '{name}')
 		UNION ALL SELECT simdup_alter('doc', max_distance => 5, w => 3, backfill => true) UNION ALL SELECT simdup_detach('doc')) AS x (s)},
 );
