@@ -16,17 +16,17 @@ COMMENT ON FUNCTION simhash_update_trigger() IS
 CREATE FUNCTION simdup_flag_trigger() RETURNS trigger
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION simdup_flag_trigger() IS
-  'trigger (fp, flag, key, k [, ''lock'']): sets flag to the key of the nearest other row within k';
+  'trigger (fp, flag, key, k [, ''lock''] [, ''option => value'' ...]): sets flag to the key of the nearest row';
 
 CREATE FUNCTION simdup_log_trigger() RETURNS trigger
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION simdup_log_trigger() IS
-  'trigger (fp, key, k, log_table [, ''lock'']): logs every row within k of a new one';
+  'trigger (fp, key, k, log_table [, ''lock''] [, ''option => value'' ...]): logs every row near a new one';
 
 CREATE FUNCTION simdup_reject_trigger() RETURNS trigger
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION simdup_reject_trigger() IS
-  'trigger (fp, key, k): refuses a row within k of another, also of one being written elsewhere';
+  'trigger (fp, key, k [, ''option => value'' ...]): refuses a row near another, also one being written elsewhere';
 
 CREATE FUNCTION simdup_lock_arrivals(target regclass) RETURNS void
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;

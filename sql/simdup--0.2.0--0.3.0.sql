@@ -178,11 +178,11 @@ COMMENT ON FUNCTION simdup_report_html(text, text, integer) IS
 COMMENT ON FUNCTION simhash_update_trigger() IS
   'trigger (fp, content [, field ...] [, ''option => value'' ...]): keeps fp in step with content and fields';
 COMMENT ON FUNCTION simdup_flag_trigger() IS
-  'trigger (fp, flag, key, k [, ''lock'']): sets flag to the key of the nearest other row within k';
+  'trigger (fp, flag, key, k [, ''lock''] [, ''option => value'' ...]): sets flag to the key of the nearest row';
 COMMENT ON FUNCTION simdup_log_trigger() IS
-  'trigger (fp, key, k, log_table [, ''lock'']): logs every row within k of a new one';
+  'trigger (fp, key, k, log_table [, ''lock''] [, ''option => value'' ...]): logs every row near a new one';
 COMMENT ON FUNCTION simdup_reject_trigger() IS
-  'trigger (fp, key, k): refuses a row within k of another, also of one being written elsewhere';
+  'trigger (fp, key, k [, ''option => value'' ...]): refuses a row near another, also one being written elsewhere';
 COMMENT ON FUNCTION simdup_lock_arrivals(regclass) IS
   'makes other sessions'' locking arrivals in a table wait until the transaction ends';
 COMMENT ON FUNCTION simdup_detach(regclass, boolean, boolean) IS
@@ -551,3 +551,51 @@ CREATE FUNCTION simdup_alter(
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
 COMMENT ON FUNCTION simdup_alter(regclass, text, text[], integer, text, boolean, text, text, boolean, text, integer, text, text, text, boolean, boolean) IS
   'changes what simdup_attach was told; NULL leaves a thing as it is; returns the statements';
+
+--
+-- groups: duplicates removed
+--
+
+CREATE FUNCTION simdup_remove(
+  target regclass,
+  map text,
+  archive text DEFAULT NULL,
+  key text DEFAULT NULL,
+  dry_run boolean DEFAULT false,
+  params text[] DEFAULT '{}'
+) RETURNS TABLE (statement text, n bigint)
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
+COMMENT ON FUNCTION simdup_remove(regclass, text, text, text, boolean, text[]) IS
+  'removes the keys of a map (key, kept), archived, with references moved to the kept rows; returns statements';
+
+-- pieces: a table's pairs, found in parts that need not be in one place
+
+CREATE FUNCTION simdup_pieces(
+  query text, max_distance integer, pieces integer, params text[] DEFAULT '{}',
+  OUT piece integer, OUT keys bigint[], OUT fps simhash64[]
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 1000;
+CREATE FUNCTION simdup_pieces(
+  query text, max_distance integer, pieces integer, key_type anyelement, params text[] DEFAULT '{}',
+  OUT piece integer, OUT keys anyarray, OUT fps simhash64[]
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 1000;
+COMMENT ON FUNCTION simdup_pieces(text, integer, integer, text[]) IS
+  'rows packed into arrays, by the pieces 0 to pieces - 1 of which simdup_piece_pairs returns the pairs';
+COMMENT ON FUNCTION simdup_pieces(text, integer, integer, anyelement, text[]) IS
+  'simdup_pieces for keys of any type: key_type is a null of it, such as NULL::uuid';
+
+CREATE FUNCTION simdup_piece_pairs(
+  query text, max_distance integer, piece integer, pieces integer, params text[] DEFAULT '{}',
+  OUT a bigint, OUT b bigint, OUT distance integer
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+CREATE FUNCTION simdup_piece_pairs(
+  query text, max_distance integer, piece integer, pieces integer, key_type anyelement, params text[] DEFAULT '{}',
+  OUT a anyelement, OUT b anyelement, OUT distance integer
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+COMMENT ON FUNCTION simdup_piece_pairs(text, integer, integer, integer, text[]) IS
+  'pairs of one piece''s arrays of keys and fps; those of all pieces are all pairs, each once';
+COMMENT ON FUNCTION simdup_piece_pairs(text, integer, integer, integer, anyelement, text[]) IS
+  'simdup_piece_pairs for keys of any type: key_type is a null of it, such as NULL::uuid';

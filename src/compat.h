@@ -98,6 +98,45 @@ extern void _PG_init(void);
 #define SIMDUP_HAVE_BULK_WRITE
 #endif
 
+/*
+ * A new file grows by so many pages of zeros. Before 16 the last one is written,
+ * and the system gives zeros for the others.
+ */
+#if PG_VERSION_NUM >= 160000
+#define SIMDUP_EXTEND_WITH_ZEROS(smgr, first, n) \
+	smgrzeroextend(smgr, MAIN_FORKNUM, first, (int) (n), true)
+#else
+#define SIMDUP_EXTEND_WITH_ZEROS(smgr, first, n) \
+	do \
+	{ \
+		PGAlignedBlock zeros_ = {{0}}; \
+		smgrextend(smgr, MAIN_FORKNUM, (first) + (n) -1, zeros_.data, true); \
+	} while (0)
+#endif
+
+/*
+ * How many workers a build of an index of ours may ask for. Before 17 the server
+ * plans them for btree only.
+ */
+#if PG_VERSION_NUM >= 170000
+#define SIMDUP_INDEX_WORKERS(heap, index, info) ((info)->ii_ParallelWorkers)
+#else
+#define SIMDUP_INDEX_WORKERS(heap, index, info) \
+	(RelationGetNumberOfBlocks(heap) == 0 \
+		 ? 0 \
+		 : plan_create_index_workers(RelationGetRelid(heap), \
+									 RelationGetRelid(index)))
+#endif
+
+/* scans take flags since 19 */
+#if PG_VERSION_NUM >= 190000
+#define SIMDUP_BEGINSCAN_PARALLEL(heap, scan) \
+	table_beginscan_parallel(heap, scan, SO_NONE)
+#else
+#define SIMDUP_BEGINSCAN_PARALLEL(heap, scan) \
+	table_beginscan_parallel(heap, scan)
+#endif
+
 /* the name of a relation's file, in the relation */
 #if PG_VERSION_NUM >= 160000
 #define SIMDUP_RD_LOCATOR rd_locator

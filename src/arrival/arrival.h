@@ -17,8 +17,13 @@
 #include "storage/lock.h"
 #include "utils/rel.h"
 
+#include "arrival/conditions.h"
+
 /* Argument positions; 0 is always the fingerprint, NO_ARGUMENT is not there. */
 #define NO_ARGUMENT (-1)
+
+/* No trigger has so many options. */
+#define MAX_ARRIVAL_ARGS 64
 
 /* The last field of the tags of locks; what else it holds, locks.c says. */
 #define ARRIVAL_TAG 0x4000
@@ -30,7 +35,7 @@ typedef struct ArrivalUsage
 {
 	const char *function;
 	const char *arguments; /* as written between its parentheses */
-	int min_args;
+	int min_args;		   /* without the options */
 	int max_args;
 	bool before;	/* BEFORE ... FOR EACH ROW */
 	bool after;		/* AFTER ... FOR EACH ROW */
@@ -39,7 +44,7 @@ typedef struct ArrivalUsage
 	int key_arg;
 	int k_arg;
 	int log_arg;
-	int lock_arg;
+	bool may_lock; /* takes 'lock' among the options; else always locks */
 } ArrivalUsage;
 
 /* A trigger as one statement sees it; setup.c keeps it in fn_extra. */
@@ -59,6 +64,7 @@ typedef struct ArrivalTrigger
 	Oid log_table;
 	int k;
 	bool lock;
+	SimdupConditions conditions;
 	bool remote;		   /* locks, and searches foreign tables too */
 	ExprState *generation; /* of a generated fp that is not stored yet */
 	ExprState *assignment; /* of a key to a flag of another type modifier */
@@ -74,11 +80,12 @@ typedef struct ArrivalRow
 	HeapTuple tuple;
 	bool has_fp;
 	uint64 fp;
-	bool fp_changed; /* by this event or a later one */
+	bool changed; /* fingerprint or conditions, by this event or a later */
 	bool key_changed;
-	bool overtaken; /* a later event gave it another fingerprint */
+	bool overtaken; /* a later event changed them again */
 	bool key_isnull;
 	Datum key;
+	ConditionValues conditions;
 } ArrivalRow;
 
 /* What a search found. Lives as long as the SPI connection. */
@@ -111,8 +118,15 @@ enum
 	ARRIVAL_DISTANCE,
 	ARRIVAL_TABLEOID,
 	ARRIVAL_CTID,
-	ARRIVAL_NEW_KEY /* ARRIVAL_STATEMENT only */
+	ARRIVAL_NEW_KEY, /* ARRIVAL_STATEMENT only */
+	/* ARRIVAL_ALL only: what stored the row, and if its key is the larger */
+	ARRIVAL_XMIN = ARRIVAL_NEW_KEY,
+	ARRIVAL_CMIN,
+	ARRIVAL_LARGER
 };
+
+/* The first parameter of the row-level searches that is a condition's. */
+#define ARRIVAL_FIRST_CONDITION 5
 
 /* setup.c */
 extern bool simdup_arrival_reaches_foreign(Oid table);
@@ -142,7 +156,9 @@ extern void simdup_arrival_read_arguments(TriggerData *trigdata,
 /* row.c */
 extern void simdup_arrival_prepare_row(TriggerData *trigdata,
 									   ArrivalTrigger *at);
+extern ExprState *simdup_arrival_generation(Relation rel, AttrNumber attnum);
 extern HeapTuple simdup_arrival_new_tuple(TriggerData *trigdata);
+extern TupleTableSlot *simdup_arrival_new_slot(TriggerData *trigdata);
 extern Datum simdup_arrival_value(TriggerData *trigdata, AttrNumber attnum,
 								  bool *isnull);
 extern bool simdup_arrival_row(TriggerData *trigdata, ArrivalTrigger *at,
@@ -190,6 +206,8 @@ extern ArrivalFound simdup_arrival_search(TriggerData *trigdata,
 extern Portal simdup_arrival_search_statement(TriggerData *trigdata,
 											  ArrivalTrigger *at);
 extern ArrivalFound simdup_arrival_fetch(Portal portal, long n);
+extern bool simdup_arrival_is_later(ArrivalFound found, uint64 i,
+									const ArrivalRow *row);
 extern void simdup_arrival_require_visible(ArrivalTrigger *at,
 										   ArrivalFound found, uint64 i);
 

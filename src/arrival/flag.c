@@ -1,7 +1,7 @@
 /*
  * flag.c
- *	  simdup_flag_trigger(fp, flag, key, k [, 'lock']): marks a row with the
- *	  key of the nearest row that the table holds already.
+ *	  simdup_flag_trigger(fp, flag, key, k [, 'lock'] [, 'option => value'
+ *	  ...]): marks a row with the key of the nearest row that the table holds.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -16,15 +16,15 @@
 
 static const ArrivalUsage usage = {
 	.function = "simdup_flag_trigger",
-	.arguments = "fp, flag, key, k [, 'lock']",
+	.arguments = "fp, flag, key, k [, 'lock'] [, 'option => value' ...]",
 	.min_args = 4,
-	.max_args = 5,
+	.max_args = MAX_ARRIVAL_ARGS,
 	.before = true,
 	.flag_arg = 1,
 	.key_arg = 2,
 	.k_arg = 3,
 	.log_arg = NO_ARGUMENT,
-	.lock_arg = 4,
+	.may_lock = true,
 };
 
 /* The nearest row's key, in the current context, or null. */
@@ -116,7 +116,7 @@ simdup_flag_trigger(PG_FUNCTION_ARGS)
 	int flag = at->flag;
 
 	(void) simdup_arrival_row(trigdata, at, &row);
-	if (!row.fp_changed)
+	if (!row.changed)
 		return PointerGetDatum(row.tuple);
 	if (row.has_fp)
 		key = nearest_key(trigdata, at, &row, &isnull);

@@ -135,13 +135,14 @@ simdup_arrival_condition(const ArrivalTrigger *at, const char *fp,
 
 	condition.indexed =
 		at->k <= MAX_GIN_RADIUS || (use.direct && !use.direct_gin);
-	condition.text = psprintf("t.%s OPERATOR(%s.<@) %s.simhash_ball(%s, %d)",
-							  column, schema, schema, center, at->k);
+	condition.text =
+		psprintf("t.%s::%s.simhash64 OPERATOR(%s.<@) %s.simhash_ball(%s::%s.simhash64, %d)",
+				 column, schema, schema, schema, center, schema, at->k);
 	if (!use.direct && use.n_blocks > 0)
 		condition.text =
-			psprintf("%s.simhash_blocks(t.%s, %d) OPERATOR(pg_catalog.&&)"
-					 " %s.simhash_blocks(%s, %d) AND %s",
-					 schema, column, use.n_blocks, schema, center, use.n_blocks,
-					 condition.text);
+			psprintf("%s.simhash_blocks(t.%s::%s.simhash64, %d) OPERATOR(pg_catalog.&&)"
+					 " %s.simhash_blocks(%s::%s.simhash64, %d) AND %s",
+					 schema, column, schema, use.n_blocks, schema, center,
+					 schema, use.n_blocks, condition.text);
 	return condition;
 }

@@ -1,7 +1,7 @@
 /*
  * log.c
- *	  simdup_log_trigger(fp, key, k, log_table [, 'lock']): writes a row to the
- *	  log for each row within k of the row that arrives.
+ *	  simdup_log_trigger(fp, key, k, log_table [, 'lock'] [, 'option => value'
+ *	  ...]): writes a row to the log for each row within k of one that arrives.
  *
  * FOR EACH ROW, the trigger searches once a row. FOR EACH STATEMENT, it joins
  * the transition table with the table, which suits bulk loads.
@@ -21,16 +21,16 @@
 
 static const ArrivalUsage usage = {
 	.function = "simdup_log_trigger",
-	.arguments = "fp, key, k, log_table [, 'lock']",
+	.arguments = "fp, key, k, log_table [, 'lock'] [, 'option => value' ...]",
 	.min_args = 4,
-	.max_args = 5,
+	.max_args = MAX_ARRIVAL_ARGS,
 	.after = true,
 	.statement = true,
 	.flag_arg = NO_ARGUMENT,
 	.key_arg = 1,
 	.k_arg = 2,
 	.log_arg = 3,
-	.lock_arg = 4,
+	.may_lock = true,
 };
 
 /* Pairs of a statement are logged in batches of this many. */
@@ -80,6 +80,8 @@ log_found(ArrivalTrigger *at, ArrivalFound found, const ArrivalRow *row)
 		Datum values[3];
 		bool isnull[3];
 
+		if (row != NULL && simdup_arrival_is_later(found, i, row))
+			continue;
 		simdup_arrival_require_visible(at, found, i);
 		if (row != NULL)
 		{
@@ -115,7 +117,7 @@ log_row(TriggerData *trigdata, ArrivalTrigger *at)
 	ArrivalFound found;
 
 	if (!simdup_arrival_row(trigdata, at, &row) || !row.has_fp ||
-		!row.fp_changed || left_to_later_event(trigdata->tg_trigger, &row))
+		!row.changed || left_to_later_event(trigdata->tg_trigger, &row))
 		return;
 
 	if (at->lock)

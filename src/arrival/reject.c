@@ -1,7 +1,7 @@
 /*
  * reject.c
- *	  simdup_reject_trigger(fp, key, k): refuses a row within k of another, as
- *	  a unique constraint does; also as a constraint trigger.
+ *	  simdup_reject_trigger(fp, key, k [, 'option => value' ...]): refuses a
+ *	  row within k of another, as a unique constraint; also a constraint trigger.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -16,16 +16,15 @@
 
 static const ArrivalUsage usage = {
 	.function = "simdup_reject_trigger",
-	.arguments = "fp, key, k",
+	.arguments = "fp, key, k [, 'option => value' ...]",
 	.min_args = 3,
-	.max_args = 3,
+	.max_args = MAX_ARRIVAL_ARGS,
 	.before = true,
 	.after = true,
 	.flag_arg = NO_ARGUMENT,
 	.key_arg = 1,
 	.k_arg = 2,
 	.log_arg = NO_ARGUMENT,
-	.lock_arg = NO_ARGUMENT,
 };
 
 static bool
@@ -92,7 +91,7 @@ simdup_reject_trigger(PG_FUNCTION_ARGS)
 	 * have neighbours that it was never compared with.
 	 */
 	if (!simdup_arrival_row(trigdata, at, &row) || !row.has_fp ||
-		!(row.fp_changed || row.key_changed))
+		!(row.changed || row.key_changed))
 		return PointerGetDatum(result);
 
 	simdup_arrival_lock(at, row.fp);

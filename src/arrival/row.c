@@ -5,6 +5,7 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/tableam.h"
 #include "catalog/pg_trigger.h"
@@ -56,7 +57,8 @@ computes_fingerprint(Oid function, Oid extension)
 static void
 check_firing_order(TriggerData *trigdata, ArrivalTrigger *at)
 {
-	TriggerDesc *desc = trigdata->tg_relation->trigdesc;
+	/* a look-up may rebuild the relation's own list */
+	TriggerDesc *desc = CopyTriggerDesc(trigdata->tg_relation->trigdesc);
 	const char *mine = trigdata->tg_trigger->tgname;
 	const char *fp = trigdata->tg_trigger->tgargs[0];
 	Oid extension = simdup_arrival_extension(at);
@@ -81,20 +83,20 @@ check_firing_order(TriggerData *trigdata, ArrivalTrigger *at)
 }
 
 /*
- * A generated fingerprint is not there yet when BEFORE triggers fire, so they
+ * A generated column is not there yet when BEFORE triggers fire, so they
  * evaluate its expression themselves. The expression is immutable: the row
  * gets the same value unless a later trigger changes what it depends on.
  */
-static void
-prepare_generation(TriggerData *trigdata, ArrivalTrigger *at)
+ExprState *
+simdup_arrival_generation(Relation rel, AttrNumber attnum)
 {
-	Node *expr = build_column_default(trigdata->tg_relation, at->fp);
+	Node *expr = build_column_default(rel, attnum);
 
 	if (expr == NULL)
 		elog(ERROR,
 			 "no generation expression found for column number %d of table \"%s\"",
-			 at->fp, RelationGetRelationName(trigdata->tg_relation));
-	at->generation = ExecInitExpr(expression_planner((Expr *) expr), NULL);
+			 attnum, RelationGetRelationName(rel));
+	return ExecInitExpr(expression_planner((Expr *) expr), NULL);
 }
 
 /*
@@ -140,8 +142,10 @@ simdup_arrival_prepare_row(TriggerData *trigdata, ArrivalTrigger *at)
 	if (!TRIGGER_FIRED_BEFORE(trigdata->tg_event))
 		return;
 	caller = MemoryContextSwitchTo(at->context);
+	simdup_conditions_prepare(&at->conditions, trigdata);
 	if (TupleDescAttr(tupdesc, at->fp - 1)->attgenerated)
-		prepare_generation(trigdata, at);
+		at->generation =
+			simdup_arrival_generation(trigdata->tg_relation, at->fp);
 	else
 		check_firing_order(trigdata, at);
 	if (at->usage->flag_arg != NO_ARGUMENT)
@@ -167,8 +171,9 @@ simdup_arrival_value(TriggerData *trigdata, AttrNumber attnum, bool *isnull)
 						RelationGetDescr(trigdata->tg_relation), isnull);
 }
 
-static TupleTableSlot *
-new_slot(TriggerData *trigdata)
+/* The same, in a slot. */
+TupleTableSlot *
+simdup_arrival_new_slot(TriggerData *trigdata)
 {
 	return TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event) ? trigdata->tg_newslot
 													   : trigdata->tg_trigslot;
@@ -184,7 +189,7 @@ static HeapTuple
 newest_version(TriggerData *trigdata)
 {
 	Relation rel = trigdata->tg_relation;
-	TupleTableSlot *slot = new_slot(trigdata);
+	TupleTableSlot *slot = simdup_arrival_new_slot(trigdata);
 	ItemPointerData tid = slot->tts_tid;
 	TableScanDesc scan;
 	HeapTuple newest = NULL;
@@ -228,25 +233,70 @@ new_fingerprint(TriggerData *trigdata, ArrivalTrigger *at, HeapTuple tuple,
 								at->fp, fp);
 
 	ResetExprContext(at->econtext);
-	at->econtext->ecxt_scantuple = new_slot(trigdata);
+	at->econtext->ecxt_scantuple = simdup_arrival_new_slot(trigdata);
 	value = ExecEvalExprSwitchContext(at->generation, at->econtext, &isnull);
 	*fp = isnull ? 0 : DatumGetSimhash64(value);
 	return !isnull;
 }
 
-/* Does the UPDATE change the fingerprint, or the key? */
+/* Has another version of the row this fingerprint, and equal conditions? */
+static bool
+is_same(TriggerData *trigdata, ArrivalTrigger *at, const ArrivalRow *row,
+		HeapTuple other)
+{
+	uint64 fp;
+	ConditionValues values;
+
+	if (read_fingerprint(other, RelationGetDescr(trigdata->tg_relation), at->fp,
+						 &fp) != row->has_fp ||
+		fp != row->fp)
+		return false;
+	simdup_conditions_values(&at->conditions, trigdata, other, &values);
+	return simdup_conditions_equal(&at->conditions, &values, &row->conditions);
+}
+
+/*
+ * Does a version from the given one to the newest differ from the newest? A
+ * row may go from A to B and back to A. Then the events of both changes are
+ * about an A, and the last one is the one that counts.
+ */
+static bool
+is_overtaken(TriggerData *trigdata, ArrivalTrigger *at, const ArrivalRow *row)
+{
+	Relation rel = trigdata->tg_relation;
+	ItemPointerData tid = simdup_arrival_new_slot(trigdata)->tts_tid;
+	TupleTableSlot *slot;
+	bool overtaken = false;
+
+	/* only a heap is known to link its versions */
+	if (rel->rd_tableam != GetHeapamTableAmRoutine())
+		return !is_same(trigdata, at, row, simdup_arrival_new_tuple(trigdata));
+	slot = table_slot_create(rel, NULL);
+	while (!overtaken && !ItemPointerEquals(&tid, &row->tuple->t_self) &&
+		   table_tuple_fetch_row_version(rel, &tid, SnapshotAny, slot))
+	{
+		HeapTuple version = ExecFetchSlotHeapTuple(slot, false, NULL);
+
+		overtaken = !is_same(trigdata, at, row, version);
+		if (ItemPointerEquals(&tid, &version->t_data->t_ctid))
+			break;
+		tid = version->t_data->t_ctid;
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	return overtaken;
+}
+
+/* Does the UPDATE change the fingerprint, the conditions or the key? */
 static void
 compare_with_old(TriggerData *trigdata, ArrivalTrigger *at, ArrivalRow *row)
 {
 	TupleDesc tupdesc = RelationGetDescr(trigdata->tg_relation);
 	Form_pg_attribute att = TupleDescAttr(tupdesc, at->key - 1);
 	HeapTuple old = trigdata->tg_trigtuple;
-	uint64 old_fp;
-	bool had_fp = read_fingerprint(old, tupdesc, at->fp, &old_fp);
 	bool old_isnull;
 	Datum old_key = heap_getattr(old, at->key, tupdesc, &old_isnull);
 
-	row->fp_changed = row->has_fp != had_fp || row->fp != old_fp;
+	row->changed = !is_same(trigdata, at, row, old);
 	/* equal bytes are an equal key; different bytes cost a search at most */
 	row->key_changed =
 		row->key_isnull != old_isnull ||
@@ -270,15 +320,10 @@ simdup_arrival_row(TriggerData *trigdata, ArrivalTrigger *at, ArrivalRow *row)
 
 	row->has_fp = new_fingerprint(trigdata, at, row->tuple, &row->fp);
 	row->key = heap_getattr(row->tuple, at->key, tupdesc, &row->key_isnull);
-	if (row->tuple != given)
-	{
-		uint64 given_fp;
-
-		row->overtaken = read_fingerprint(given, tupdesc, at->fp, &given_fp) !=
-							 row->has_fp ||
-						 given_fp != row->fp;
-	}
-	row->fp_changed = row->key_changed = true;
+	simdup_conditions_values(&at->conditions, trigdata, row->tuple,
+							 &row->conditions);
+	row->overtaken = row->tuple != given && is_overtaken(trigdata, at, row);
+	row->changed = row->key_changed = true;
 	if (TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event))
 		compare_with_old(trigdata, at, row);
 	return true;

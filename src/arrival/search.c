@@ -32,10 +32,12 @@ enum
 	PARAM_KEY,	/* $2: its key */
 	PARAM_CTID, /* $3, $4: the version of it that is stored */
 	PARAM_TABLEOID,
-	PARAM_XMIN, /* $5, $6: transaction and command that stored it; AFTER only */
-	PARAM_CMIN,
-	N_PARAMS
+	PARAM_CONDITIONS, /* $5 and following: its values for the conditions */
+	MAX_PARAMS = PARAM_CONDITIONS + SIMDUP_MAX_CONDITION_COLUMNS
 };
+
+StaticAssertDecl(ARRIVAL_FIRST_CONDITION == PARAM_CONDITIONS + 1,
+				 "parameters are counted from 1");
 
 /*
  * A search ignores settings that any user may change.
@@ -106,7 +108,9 @@ static SPIPlanPtr
 search_plan(TriggerData *trigdata, ArrivalTrigger *at, ArrivalPlan kind)
 {
 	SPIPlanPtr plan = simdup_arrival_plan(at, kind);
-	Oid types[N_PARAMS];
+	const SimdupConditions *conditions = &at->conditions;
+	Oid types[MAX_PARAMS];
+	int n_params = PARAM_CONDITIONS + conditions->n_columns;
 	bool indexed;
 	char *text;
 	int nestlevel;
@@ -118,12 +122,12 @@ search_plan(TriggerData *trigdata, ArrivalTrigger *at, ArrivalPlan kind)
 	types[PARAM_KEY] = at->key_type;
 	types[PARAM_CTID] = TIDOID;
 	types[PARAM_TABLEOID] = OIDOID;
-	types[PARAM_XMIN] = XIDOID;
-	types[PARAM_CMIN] = INT8OID;
+	for (int i = 0; i < conditions->n_columns; i++)
+		types[PARAM_CONDITIONS + i] = conditions->columns[i].type;
 
 	text = simdup_arrival_text(trigdata, at, kind, &indexed);
 	nestlevel = hold_planner_settings(indexed);
-	plan = SPI_prepare_cursor(text, kind == ARRIVAL_STATEMENT ? 0 : N_PARAMS,
+	plan = SPI_prepare_cursor(text, kind == ARRIVAL_STATEMENT ? 0 : n_params,
 							  types, CURSOR_OPT_GENERIC_PLAN);
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare failed: %s: %s",
@@ -165,14 +169,6 @@ set_stored_version(TriggerData *trigdata, HeapTuple stored, Datum *values,
 	values[PARAM_TABLEOID] =
 		ObjectIdGetDatum(RelationGetRelid(trigdata->tg_relation));
 	nulls[PARAM_CTID] = nulls[PARAM_TABLEOID] = ' ';
-	if (after)
-	{
-		values[PARAM_XMIN] =
-			TransactionIdGetDatum(HeapTupleHeaderGetRawXmin(stored->t_data));
-		values[PARAM_CMIN] = Int64GetDatum(
-			(int64) HeapTupleHeaderGetRawCommandId(stored->t_data));
-		nulls[PARAM_XMIN] = nulls[PARAM_CMIN] = ' ';
-	}
 }
 
 Oid
@@ -207,8 +203,8 @@ ArrivalFound
 simdup_arrival_search(TriggerData *trigdata, ArrivalTrigger *at,
 					  ArrivalPlan kind, const ArrivalRow *row, bool as_owner)
 {
-	Datum values[N_PARAMS];
-	char nulls[N_PARAMS];
+	Datum values[MAX_PARAMS];
+	char nulls[MAX_PARAMS];
 	SPIPlanPtr plan;
 	Oid user = InvalidOid;
 	int context = 0;
@@ -222,6 +218,12 @@ simdup_arrival_search(TriggerData *trigdata, ArrivalTrigger *at,
 	if (!row->key_isnull)
 		nulls[PARAM_KEY] = ' ';
 	set_stored_version(trigdata, row->tuple, values, nulls);
+	for (int i = 0; i < at->conditions.n_columns; i++)
+	{
+		values[PARAM_CONDITIONS + i] = row->conditions.values[i];
+		if (!row->conditions.isnull[i])
+			nulls[PARAM_CONDITIONS + i] = ' ';
+	}
 
 	if (as_owner)
 		become_owner(at, &user, &context);
@@ -267,6 +269,32 @@ simdup_arrival_fetch(Portal portal, long n)
 	found.n = SPI_processed;
 	found.rows = SPI_tuptable;
 	return found;
+}
+
+/*
+ * Is a row found the later of two rows that one transaction wrote? Rows of one
+ * transaction can find each other when their triggers fire AFTER. The row of
+ * the later command repeats the other, and of two rows of one command, the row
+ * with the larger key. Commands are counted across savepoints.
+ */
+bool
+simdup_arrival_is_later(ArrivalFound found, uint64 i, const ArrivalRow *row)
+{
+	TupleDesc tupdesc = found.rows->tupdesc;
+	HeapTuple other = found.rows->vals[i];
+	CommandId mine = HeapTupleHeaderGetRawCommandId(row->tuple->t_data);
+	CommandId its;
+	bool isnull;
+	bool larger;
+
+	if (!TransactionIdIsCurrentTransactionId(DatumGetTransactionId(
+			SPI_getbinval(other, tupdesc, ARRIVAL_XMIN, &isnull))))
+		return false;
+	its =
+		DatumGetCommandId(SPI_getbinval(other, tupdesc, ARRIVAL_CMIN, &isnull));
+	larger =
+		DatumGetBool(SPI_getbinval(other, tupdesc, ARRIVAL_LARGER, &isnull));
+	return its > mine || (its == mine && larger && !isnull);
 }
 
 /*

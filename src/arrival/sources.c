@@ -17,9 +17,8 @@
 /* Between an option's name and its value. */
 #define ARROW " => "
 
-/* Is it a string type by its category, or stored as a text is (xml)? */
-static bool
-is_character(Oid type)
+bool
+simdup_is_character(Oid type)
 {
 	Oid base = getBaseType(type);
 	Oid function;
@@ -42,7 +41,7 @@ simdup_check_source(const char *relname, Form_pg_attribute att, bool is_content)
 					"BEFORE triggers cannot see the values of generated columns."),
 				errhint(
 					"Name the columns that it is generated from, or let the fingerprint be GENERATED ALWAYS AS (simhash(...)) STORED."));
-	if (is_content && !is_character(att->atttypid))
+	if (is_content && !simdup_is_character(att->atttypid))
 		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
 				errmsg("column \"%s\" of relation \"%s\" is not of a character type",
 					   NameStr(att->attname), relname),

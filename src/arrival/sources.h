@@ -9,6 +9,9 @@
 #include "access/tupdesc.h"
 #include "text/fingerprinter.h"
 
+/* Is it a string type by its category, or stored as a text is (xml)? */
+extern bool simdup_is_character(Oid type);
+
 /*
  * ERROR unless a column can be a source of a fingerprint. BEFORE triggers must
  * see its value, so it is not generated. The content is of a character type; a

@@ -231,25 +231,31 @@ distance_argument(TriggerData *trigdata, const ArrivalUsage *usage)
 	return (int) k;
 }
 
-/* Triggers without a lock argument always lock. */
-static bool
-lock_argument(TriggerData *trigdata, const ArrivalUsage *usage)
+/* The arguments after the fixed ones: 'lock', and options. */
+static void
+read_options(TriggerData *trigdata, ArrivalTrigger *at)
 {
-	const char *arg;
+	const ArrivalUsage *usage = at->usage;
+	MemoryContext caller = MemoryContextSwitchTo(at->context);
 
-	if (usage->lock_arg == NO_ARGUMENT)
-		return true;
-	if (trigdata->tg_trigger->tgnargs <= usage->lock_arg)
-		return false;
-	arg = trigdata->tg_trigger->tgargs[usage->lock_arg];
-	if (strcmp(arg, "lock") == 0)
-		return true;
-	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			errmsg("last argument of function \"%s\" must be 'lock' or absent",
-				   usage->function),
-			errdetail("Argument %d of trigger \"%s\" is \"%s\".",
-					  usage->lock_arg + 1, trigdata->tg_trigger->tgname, arg),
-			simdup_arrival_hint(trigdata, usage));
+	/* triggers that are not asked to lock always do */
+	at->lock = !usage->may_lock;
+	for (int i = usage->min_args; i < trigdata->tg_trigger->tgnargs; i++)
+	{
+		const char *arg = trigdata->tg_trigger->tgargs[i];
+
+		if (usage->may_lock && strcmp(arg, "lock") == 0)
+			at->lock = true;
+		else if (!simdup_conditions_set(&at->conditions, arg))
+			ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("unrecognized option of function \"%s\": \"%s\"",
+						   usage->function, arg),
+					errdetail("It is argument %d of trigger \"%s\".", i + 1,
+							  trigdata->tg_trigger->tgname),
+					simdup_arrival_hint(trigdata, usage));
+	}
+	simdup_conditions_find(&at->conditions, trigdata->tg_relation);
+	MemoryContextSwitchTo(caller);
 }
 
 /* ERROR unless a log table has the columns that log writes, of fit types. */
@@ -334,5 +340,5 @@ simdup_arrival_read_arguments(TriggerData *trigdata, ArrivalTrigger *at)
 	at->k = distance_argument(trigdata, usage);
 	if (usage->log_arg != NO_ARGUMENT)
 		at->log_table = log_argument(trigdata, usage, at);
-	at->lock = lock_argument(trigdata, usage);
+	read_options(trigdata, at);
 }

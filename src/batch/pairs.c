@@ -1,6 +1,7 @@
 /*
  * pairs.c
- *	  simdup_pairs and simdup_new_pairs: every near pair of a query's rows.
+ *	  simdup_pairs, simdup_new_pairs and simdup_piece_pairs: every near pair of
+ *	  a query's rows, or those that a piece reports.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -9,6 +10,7 @@
 #include "utils/builtins.h"
 
 #include "batch/join.h"
+#include "batch/pieces.h"
 #include "server/arguments.h"
 #include "server/progress.h"
 #include "server/result.h"
@@ -18,7 +20,17 @@ typedef struct PairOutput
 	SimdupGroups *groups;
 	SimdupKeys *keys;
 	ReturnSetInfo *result;
+	const SimdupPieces *pieces; /* NULL: of the whole table */
+	uint32 piece;
 } PairOutput;
+
+/* Is it for another piece to return the pairs of these fingerprints? */
+static bool
+is_elsewhere(const PairOutput *output, uint64 a, uint64 b)
+{
+	return output->pieces != NULL &&
+		   simdup_piece_of_pair(output->pieces, a, b) != output->piece;
+}
 
 /* Return one pair: first the row that comes first in the query's order. */
 static void
@@ -55,6 +67,8 @@ static void
 put_near_groups(void *arg, const SimdupGroup *a, const SimdupGroup *b,
 				int distance)
 {
+	if (is_elsewhere(arg, a->fp, b->fp))
+		return;
 	put_product(arg, a, 0, a->n_first, b, 0, b->n, distance);
 	put_product(arg, a, a->n_first, a->n, b, 0, b->n_first, distance);
 }
@@ -75,29 +89,30 @@ put_equal_rows(PairOutput *output, const SimdupGroup *group)
 	}
 }
 
+/* All pairs of the rows, and the end of the rows. */
 static void
-put_all_pairs(ReturnSetInfo *result, SimdupRows *rows, int max_distance)
+put_all_pairs(PairOutput *output, SimdupRows *rows, int max_distance)
 {
-	PairOutput output = {simdup_rows_group(rows), rows->keys, result};
-
+	output->groups = simdup_rows_group(rows);
+	output->keys = rows->keys;
 	simdup_progress_phase("writing equal rows", rows->n);
-	for (int64 i = 0; i < output.groups->n; i++)
+	for (int64 i = 0; i < output->groups->n; i++)
 	{
-		SimdupGroup group = simdup_groups_get(output.groups, i);
+		SimdupGroup group = simdup_groups_get(output->groups, i);
 
-		if (group.n > 1)
-			put_equal_rows(&output, &group);
+		if (group.n > 1 && !is_elsewhere(output, group.fp, group.fp))
+			put_equal_rows(output, &group);
 	}
-	simdup_join_groups(output.groups, max_distance, "comparing",
-					   put_near_groups, &output);
-	simdup_groups_end(output.groups);
+	simdup_join_groups(output->groups, max_distance, "comparing",
+					   put_near_groups, output);
+	simdup_groups_end(output->groups);
 }
 
 /* Both functions; the arguments begin with the queries and max_distance. */
 static Datum
 pairs_of(FunctionCallInfo fcinfo, int n_queries, const char *const *names)
 {
-	ReturnSetInfo *result = simdup_begin_result(fcinfo);
+	PairOutput output = {.result = simdup_begin_result(fcinfo)};
 	int max_distance;
 	SimdupRows *rows;
 
@@ -107,7 +122,7 @@ pairs_of(FunctionCallInfo fcinfo, int n_queries, const char *const *names)
 	rows = simdup_rows_begin(fcinfo, n_queries);
 	for (int i = 0; i < n_queries; i++)
 		simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(i)), names[i]);
-	put_all_pairs(result, rows, max_distance);
+	put_all_pairs(&output, rows, max_distance);
 	return (Datum) 0;
 }
 
@@ -129,4 +144,25 @@ simdup_new_pairs(PG_FUNCTION_ARGS)
 	static const char *const names[] = {"new_query", "old_query"};
 
 	return pairs_of(fcinfo, lengthof(names), names);
+}
+
+PG_FUNCTION_INFO_V1(simdup_piece_pairs);
+/* simdup_piece_pairs(query, max_distance, piece, pieces [, key_type], params) */
+Datum
+simdup_piece_pairs(PG_FUNCTION_ARGS)
+{
+	PairOutput output = {.result = simdup_begin_result(fcinfo)};
+	SimdupPieces pieces;
+	SimdupRows *rows;
+
+	if (simdup_has_null(fcinfo, 4))
+		return (Datum) 0;
+	simdup_check_pieces(&pieces, PG_GETARG_INT32(1), PG_GETARG_INT32(3));
+	output.pieces = &pieces;
+	output.piece = simdup_check_piece(&pieces, PG_GETARG_INT32(2));
+	rows = simdup_rows_begin(fcinfo, 1);
+	simdup_rows_read_packed(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)),
+							"query");
+	put_all_pairs(&output, rows, PG_GETARG_INT32(1));
+	return (Datum) 0;
 }

@@ -223,6 +223,20 @@ add_sample(SimdupRows *rows, TupleTableSlot *slot)
 	simdup_keys_add(rows->samples, PointerGetDatum(sample), false);
 }
 
+void
+simdup_rows_add(SimdupRows *rows, Datum key, bool null_key, Datum fp,
+				bool null_fp)
+{
+	if (null_fp)
+	{
+		rows->n_null++;
+		return;
+	}
+	simdup_keys_add(rows->keys, key, null_key);
+	add_fingerprint(rows, DatumGetSimhash64(fp));
+	simdup_progress_done((int64) rows->n + rows->n_null);
+}
+
 /* A SimdupRowSink. */
 static void
 add_row(void *arg, TupleTableSlot *slot)

@@ -78,4 +78,8 @@ extern SimdupContents *simdup_rows_with_contents(SimdupRows *rows,
 extern void simdup_rows_read(SimdupRows *rows, const char *query,
 							 const char *argument);
 
+/* Or add rows one by one, after simdup_keys_expect. */
+extern void simdup_rows_add(SimdupRows *rows, Datum key, bool null_key,
+							Datum fp, bool null_fp);
+
 #endif /* SIMDUP_BATCH_ROWS_H */

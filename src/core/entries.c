@@ -253,29 +253,33 @@ simdup_least_entry(const SimdupEntry *entries, size_t n)
 	return least;
 }
 
-void
-simdup_scatter_entries(const SimdupEntry *entries, size_t n, int rotation,
-					   int bits, size_t *ends, SimdupEntry *target)
+static inline size_t
+bucket_of(uint64_t value, const SimdupBuckets *buckets)
 {
-	int shift = 64 - bits;
-	size_t buckets = (size_t) 1 << bits;
-	size_t sum = 0;
+	return (size_t) ((value - buckets->low) >> buckets->shift);
+}
 
-	for (size_t b = 0; b < buckets; b++)
-		ends[b] = 0;
-	for (size_t i = 0; i < n; i++)
-		ends[simdup_rotate(entries[i].value, rotation) >> shift]++;
-	for (size_t b = 0; b < buckets; b++)
-	{
-		size_t count = ends[b];
+void
+simdup_count_entries(const SimdupEntry *entries, size_t n,
+					 const SimdupBuckets *buckets, size_t *counts)
+{
+	SimdupBuckets b = *buckets;
 
-		ends[b] = sum;
-		sum += count;
-	}
+	for (size_t i = 0; i < n; i++)
+		counts[bucket_of(simdup_rotate(entries[i].value, b.rotation), &b)]++;
+}
+
+void
+simdup_place_entries(const SimdupEntry *entries, size_t n,
+					 const SimdupBuckets *buckets, size_t *places,
+					 SimdupEntry *target)
+{
+	SimdupBuckets b = *buckets;
+
 	for (size_t i = 0; i < n; i++)
 	{
-		uint64_t value = simdup_rotate(entries[i].value, rotation);
-		SimdupEntry *place = &target[ends[value >> shift]++];
+		uint64_t value = simdup_rotate(entries[i].value, b.rotation);
+		SimdupEntry *place = &target[places[bucket_of(value, &b)]++];
 
 		place->value = value;
 		place->row = entries[i].row;

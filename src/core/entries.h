@@ -51,11 +51,27 @@ extern void simdup_part_entries(SimdupEntry *entries, size_t n, size_t rank,
 extern SimdupEntry simdup_least_entry(const SimdupEntry *entries, size_t n);
 
 /*
- * Copy entries to `target` by the top bits of their rotated values; counts[b]
- * becomes the end of bucket b, 2^bits of them.
+ * Buckets of rotated values, in ascending order: `low` is the least value there
+ * can be, and a bucket holds 2^shift values. Entries come in several lists: count
+ * all of them, then place all of them.
  */
-extern void simdup_scatter_entries(const SimdupEntry *entries, size_t n,
-								   int rotation, int bits, size_t *ends,
-								   SimdupEntry *target);
+typedef struct SimdupBuckets
+{
+	int rotation;
+	uint64_t low;
+	int shift;
+} SimdupBuckets;
+
+/* Add to counts[b] the entries of bucket b. */
+extern void simdup_count_entries(const SimdupEntry *entries, size_t n,
+								 const SimdupBuckets *buckets, size_t *counts);
+
+/*
+ * Copy the entries to `target`, their values rotated. places[b] is the next
+ * place of bucket b, and moves on.
+ */
+extern void simdup_place_entries(const SimdupEntry *entries, size_t n,
+								 const SimdupBuckets *buckets, size_t *places,
+								 SimdupEntry *target);
 
 #endif /* SIMDUP_CORE_ENTRIES_H */

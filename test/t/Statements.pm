@@ -51,11 +51,13 @@ BEGIN
   RETURN (SELECT count(*) FROM wide WHERE simhash_within(fp, (SELECT fp FROM indexed WHERE id = 7), 3));
 END $$;
 
--- A hamming index, built in memory and beyond it; inserts that split its pages.
+-- A hamming index, built in memory and beyond it, alone and by workers; inserts
+-- that split its pages.
 CREATE TABLE near (id int, fp simhash64);
-CREATE FUNCTION make_hamming(rows text) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION make_hamming(rows text, workers int = 0) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE found text;
 BEGIN
+  EXECUTE 'ALTER TABLE near SET (parallel_workers = ' || workers || ')';
   EXECUTE 'INSERT INTO near ' || rows;
   CREATE INDEX near_fp ON near USING hamming (fp);
   INSERT INTO near SELECT id, fp FROM many WHERE id <= 700;
@@ -112,6 +114,21 @@ BEGIN
   UPDATE arrived SET place = 'South';
   RETURN (SELECT string_agg(a::text, ';' ORDER BY id) FROM arrived AS a);
 END $$;
+
+-- A table that loses its duplicates. It is made once: the server keeps the plans
+-- of foreign keys that are gone.
+CREATE TABLE kept AS TABLE doc;
+ALTER TABLE kept ADD PRIMARY KEY (id), ADD up int REFERENCES kept;
+CREATE TABLE refers (doc int REFERENCES kept ON DELETE CASCADE, n int UNIQUE);
+UPDATE kept SET up = id % 12 + 1;
+INSERT INTO refers SELECT id, id FROM kept;
+CREATE FUNCTION remove_duplicates() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE n text;
+BEGIN
+  SELECT string_agg(r.n::text, ' ') INTO n
+    FROM simdup_remove('kept', 'SELECT key, cluster FROM simdup_clusters(''SELECT id, fp FROM kept ORDER BY id'', 8)') AS r;
+  RETURN n || (SELECT string_agg(refers::text, '') FROM refers) || (SELECT string_agg(id || '-' || up, '') FROM kept);
+END $$;
 SQL
 
 sub rows_of { return "SELECT md5(string_agg(r::text, ',' ORDER BY r::text)) FROM $_[0] AS r"; }
@@ -122,6 +139,9 @@ our @small = (
 	rows_of(q{simdup_pairs('SELECT id, fp FROM doc', 8)}),
 	rows_of(q{simdup_pairs('SELECT name, fp FROM doc', 8, NULL::text)}),
 	rows_of(q{simdup_new_pairs('SELECT id, fp FROM doc WHERE id < 5', 'SELECT id, fp FROM doc WHERE id >= 5', 8)}),
+	rows_of(q{simdup_pieces('SELECT id, fp FROM doc', 8, 3)}),
+	rows_of(q{simdup_pieces('SELECT name, fp FROM doc WHERE name IS NOT NULL', 8, 3, NULL::text)}),
+	rows_of(q{simdup_piece_pairs('SELECT array_agg(id), array_agg(fp) FROM doc', 8, 0, 1)}),
 	rows_of(q{simdup_clusters('SELECT id, fp FROM doc', 8)}),
 	rows_of(q{simdup_clusters('SELECT name, fp FROM doc', 8, 'leader', NULL::text)}),
 	rows_of(q{simdup_components('SELECT name, body FROM doc WHERE name IS NOT NULL AND body IS NOT NULL', NULL::text)}),
@@ -171,6 +191,7 @@ our @small = (
 	arrival(q{AFTER INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger(''fp'', ''id'', ''3'', ''log'', ''lock'')}),
 	arrival(q{AFTER INSERT ON arrived REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION simdup_log_trigger(''fp'', ''id'', ''3'', ''log'', ''lock'')}),
 	arrival(q{BEFORE INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger(''fp'', ''id'', ''3'')}),
+	'SELECT remove_duplicates()',
 	q{SELECT md5(string_agg(s, ';')) FROM (SELECT simdup_attach('doc', 'body', '{name}')
 		UNION ALL SELECT simdup_alter('doc', max_distance => 5, w => 3, backfill => true) UNION ALL SELECT simdup_detach('doc')) AS x (s)},
 );
@@ -182,6 +203,7 @@ our @large = (
 	rows_of(q{simdup_summary('SELECT key, fp FROM wide', 1)}),
 	rows_of(q{simdup_verified_clusters('SELECT key, fp, left(key, 250) || fp FROM wide ORDER BY key', 1, 0.3, 2, 'char', NULL::text)}),
 	q{SELECT make_hamming('SELECT id, fp FROM many UNION ALL SELECT id + 100000, fp FROM many')},
+	q{SELECT make_hamming('SELECT id, fp FROM many', 1)},
 	rows_of(q{simdup_evaluate('SELECT id, id + 1 FROM many', 'SELECT id, id + 2 FROM many')}),
 	rows_of(q{shingle_pairs('SELECT id, ''n'' || id / 2 || '' m'' || id FROM many WHERE id < 3000', 1, 0.3)}),
 	rows_of(q{term_idf('SELECT ''some longer word number '' || id || '' of many'' FROM many WHERE id < 6000', 'word:2')}),

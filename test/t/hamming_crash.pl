@@ -47,7 +47,7 @@ sub agrees
 }
 
 # --- kill -9, at moments that differ from round to round
-$primary->safe_psql('postgres', "CREATE TABLE t (id bigint, fp simhash64); CREATE TABLE built (id bigint, fp simhash64);"
+$primary->safe_psql('postgres', "CREATE TABLE t (id bigint, fp simhash64); CREATE TABLE built (id bigint, fp simhash64) WITH (parallel_workers = 2);"
 	  . "SELECT fill('t', 'mixed', 1, 3000); SELECT fill('built', 'mixed', 1, 30000); CREATE INDEX t_fp ON t USING hamming (fp) WITH (fillfactor = 10)");
 my %work = (
 	inserts => sub { join "\n", map { "SELECT fill('t', 'mixed', " . ($_[0] * 1000000 + $_ * 50) . ', ' . ($_[0] * 1000000 + $_ * 50 + 49) . ');' } 1 .. 4000 },
@@ -149,6 +149,7 @@ $primary->safe_psql('postgres', 'VACUUM storm');
 agrees($primary, 'storm', 'after the storm', 16);
 
 # --- the standbys have the same, and go on alone
+$primary->safe_psql('postgres', 'CREATE INDEX built_fp ON built USING hamming (fp)');
 $primary->wait_for_catchup($standby, 'replay');
 $standby->wait_for_catchup($cascaded, 'replay', $primary->lsn('insert'));
 for my $node ($standby, $cascaded)
@@ -160,7 +161,7 @@ for my $node ($standby, $cascaded)
 $primary->stop;
 $standby->promote;
 $standby->safe_psql('postgres', "SELECT fill('t', 'mixed', 5000000, 5005000)");
-for my $table ('storm', 't')
+for my $table ('storm', 't', 'built')
 {
 	agrees($standby, $table, "promoted, $table", 16);
 }

@@ -119,6 +119,8 @@ SQL
 my %statements = (
 	'simdup_pairs' => q{SELECT * FROM ext.simdup_pairs('SELECT id, fp FROM data.doc', 8) ORDER BY 1, 2},
 	'simdup_new_pairs' => q{SELECT * FROM ext.simdup_new_pairs('SELECT id, fp FROM data.doc LIMIT 4', 'SELECT id, fp FROM data.doc OFFSET 4', 8) ORDER BY 1, 2},
+	'simdup_pieces' => q{SELECT piece, keys, fps::pg_catalog.text FROM ext.simdup_pieces('SELECT id, fp FROM data.doc', 3, 3) ORDER BY 1},
+	'simdup_piece_pairs' => q{SELECT * FROM ext.simdup_piece_pairs('SELECT pg_catalog.array_agg(id), pg_catalog.array_agg(fp) FROM data.doc', 8, 0, 1) ORDER BY 1, 2},
 	'simdup_clusters' => q{SELECT * FROM ext.simdup_clusters('SELECT id, fp FROM data.doc', 8) ORDER BY 1},
 	'simdup_components' => q{SELECT * FROM ext.simdup_components('SELECT id, id FROM data.doc') ORDER BY 1},
 	'simdup_clusters, leader' => q{SELECT * FROM ext.simdup_clusters('SELECT body, fp FROM data.doc', 8, 'leader', NULL::pg_catalog.text) ORDER BY 1},
@@ -150,6 +152,11 @@ my %statements = (
 		SELECT new_key, old_key FROM data.doc_simdup_log ORDER BY 1, 2},
 	'simdup_attach, log' => q{SELECT ext.simdup_attach('data.doc', 'body', action => 'log'); INSERT INTO data.doc SELECT 99, body FROM data.doc LIMIT 1;
 		SELECT new_key, old_key, distance FROM data.doc_simdup_log; SELECT ext.simdup_detach('data.doc')},
+	'simdup_remove' => q{CREATE TABLE data.refers (doc int REFERENCES data.doc ON DELETE CASCADE, n int, UNIQUE (doc, n));
+		INSERT INTO data.refers SELECT id, id FROM data.doc; ALTER TABLE data.doc ADD up int REFERENCES data.doc;
+		UPDATE data.doc SET up = 2;
+		SELECT * FROM ext.simdup_remove('data.doc', 'SELECT 2, 1', dry_run => true); SELECT * FROM ext.simdup_remove('data.doc', 'SELECT 2, 1');
+		SELECT * FROM data.refers ORDER BY n; SELECT id, up FROM data.doc ORDER BY id; SELECT id, simdup_kept FROM data.doc_simdup_removed},
 	'simdup_attach, reject' => q{SELECT ext.simdup_attach('data.doc', 'body', max_distance => 0, action => 'reject'); INSERT INTO data.doc SELECT 99, body FROM data.doc LIMIT 1},
 );
 

@@ -1,6 +1,6 @@
 /*
  * entries.c
- *	  Entries of a hamming index: searched, parted, scattered.
+ *	  Entries of a hamming index: searched, parted, put in buckets.
  */
 #include "core/entries.h"
 #include "core/hamming.h"
@@ -93,8 +93,9 @@ test_part(size_t n, size_t rank, size_t size, uint64_t different)
 	free(sorted);
 }
 
+/* Two lists go to buckets above `low`, behind a place that stays free. */
 static void
-test_scatter(int rotation)
+test_place(int rotation, uint64_t low)
 {
 	enum
 	{
@@ -102,24 +103,38 @@ test_scatter(int rotation)
 		BITS = 6
 	};
 	SimdupEntry *entries = malloc(sizeof(SimdupEntry) * N);
-	SimdupEntry *target = malloc(sizeof(SimdupEntry) * N);
-	size_t ends[1 << BITS];
+	SimdupEntry *target = malloc(sizeof(SimdupEntry) * (N + 1));
+	SimdupBuckets buckets = {.rotation = rotation,
+							 .low = low,
+							 .shift = 64 - BITS};
+	size_t counts[1 << BITS] = {0};
+	size_t places[1 << BITS];
 	bool right = true;
 	uint64_t sum = 0;
+	size_t at = 1;
 
 	for (size_t i = 0; i < N; i++)
 	{
-		entries[i] = (SimdupEntry){next_random(), i};
+		uint64_t value = low + next_random() % (UINT64_MAX - low);
+
+		entries[i] = (SimdupEntry){simdup_unrotate(value, rotation), i};
 		sum += entries[i].value ^ i;
 	}
-	simdup_scatter_entries(entries, N, rotation, BITS, ends, target);
-	for (size_t b = 0, i = 0; b < 1 << BITS; b++)
-		for (; i < ends[b]; i++)
+	simdup_count_entries(entries, N / 3, &buckets, counts);
+	simdup_count_entries(entries + N / 3, N - N / 3, &buckets, counts);
+	for (size_t b = 0; b < 1 << BITS; at += counts[b++])
+		places[b] = at;
+	right = right && at == N + 1;
+	simdup_place_entries(entries, N / 3, &buckets, places, target);
+	simdup_place_entries(entries + N / 3, N - N / 3, &buckets, places, target);
+	at = 1;
+	for (size_t b = 0; b < 1 << BITS; b++)
+		for (; at < places[b]; at++)
 		{
-			right = right && target[i].value >> (64 - BITS) == b;
-			sum -= simdup_unrotate(target[i].value, rotation) ^ target[i].row;
+			right = right && (target[at].value - low) >> (64 - BITS) == b;
+			sum -= simdup_unrotate(target[at].value, rotation) ^ target[at].row;
 		}
-	ok(right && ends[(1 << BITS) - 1] == N && sum == 0,
+	ok(right && at == N + 1 && sum == 0,
 	   "rotation %d: buckets by the leading bits", rotation);
 	free(entries);
 	free(target);
@@ -140,6 +155,6 @@ main(void)
 		test_part(1000, 0, 2, different);
 	}
 	for (int i = 0; i < SIMDUP_ROTATIONS; i++)
-		test_scatter(i);
+		test_place(i, i % 2 == 0 ? 0 : UINT64_C(1) << 62);
 	return done_testing();
 }

@@ -3,12 +3,11 @@
  *	  CREATE INDEX: all rows are read, then the five trees are written.
  *
  * Memory is bounded by maintenance_work_mem: rows beyond it go to temporary
- * files (store.c, order.c).
+ * files (store.c, order.c). Workers may help (parallel.c).
  */
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/tableam.h"
 #include "access/xloginsert.h"
 #include "catalog/index.h"
 #include "commands/progress.h"
@@ -17,95 +16,124 @@
 
 #include "index/hamming/building.h"
 
-/* Rows with a NULL are few as a rule; they get this fraction of the memory. */
-#define NULLS_PART 16
-
-typedef struct Build
-{
-	Relation index;
-	EntryStore rows;
-	EntryStore nulls;
-	double n_rows;
-} Build;
-
 static void
 add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		bool is_alive pg_attribute_unused(), void *arg)
 {
-	Build *build = arg;
+	CollectedRows *collected = arg;
 	uint64 row = hamming_row_of_tid(tid);
 
 	if (isnull[0])
-		simdup_entry_store_add(&build->nulls, 0, row);
+		simdup_entry_store_add(&collected->nulls, 0, row);
 	else
-		simdup_entry_store_add(&build->rows,
+		simdup_entry_store_add(&collected->rows,
 							   simdup_hamming_fingerprint(index, values[0]),
 							   row);
-	build->n_rows++;
 }
 
-static BlockNumber
-write_tree(Build *build, PageWriter *pages, int tree, int *level)
+void
+simdup_collect_rows(Relation heap, Relation index, IndexInfo *info,
+					TableScanDesc scan, bool progress, CollectedRows *collected)
 {
-	bool is_rotation = tree != HAMMING_NULL_TREE;
-	TreeWriter *writer = palloc(sizeof(TreeWriter));
-	int per_leaf =
-		HAMMING_LEAF_CAPACITY * simdup_hamming_fillfactor(build->index) / 100;
-	BlockNumber root;
-
-	simdup_tree_writer_begin(writer, pages, tree);
-	writer->rows = is_rotation ? (int64) build->n_rows * tree : 0;
-	/* entries of NULLs have no value to rotate */
-	simdup_order_entries(is_rotation ? &build->rows : &build->nulls,
-						 is_rotation ? tree : 0, Max(per_leaf, 2),
-						 build->rows.limit, simdup_tree_writer_add_leaf,
-						 writer);
-	root = simdup_tree_writer_end(writer, level);
-	pfree(writer);
-	return root;
+	collected->heap_tuples =
+		table_index_build_scan(heap, index, info, true, progress, add_row,
+							   collected, scan);
 }
 
-static void
-write_index(Build *build)
+int
+simdup_entries_per_leaf(Relation index)
 {
-	PageWriter *pages = simdup_page_writer_begin(build->index);
-	BlockNumber roots[HAMMING_TREES];
-	int levels[HAMMING_TREES];
-	PGAlignedBlock meta;
+	int n = HAMMING_LEAF_CAPACITY * simdup_hamming_fillfactor(index) / 100;
 
+	return Max(n, 2);
+}
+
+size_t
+simdup_build_memory(int n_participants)
+{
+	return (size_t) maintenance_work_mem * 1024 / sizeof(SimdupEntry) /
+		   (size_t) n_participants;
+}
+
+double
+simdup_laid_out_rows(const TreeLayout *layout)
+{
+	return (double) layout->n_entries[0] +
+		   (double) layout->n_entries[HAMMING_NULL_TREE];
+}
+
+void
+simdup_begin_trees(Relation index, const TreeLayout *layout)
+{
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
 								 HAMMING_PHASE_WRITE);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
-								 (int64) build->n_rows * SIMDUP_ROTATIONS);
+								 layout->n_entries[0] * SIMDUP_ROTATIONS +
+									 layout->n_entries[HAMMING_NULL_TREE]);
+	simdup_reserve_pages(index, layout->n_blocks);
+}
+
+void
+simdup_end_trees(Relation index, const TreeLayout *layout)
+{
+	PageWriter *pages = simdup_page_writer_begin(index, HAMMING_META_BLOCK);
+	PGAlignedBlock meta;
+
+	simdup_hamming_init_meta(meta.data, layout->root, layout->level);
+	simdup_page_writer_add(pages, meta.data);
+	simdup_page_writer_end(pages);
+	simdup_sync_pages(index);
+}
+
+/* Without workers. */
+static void
+build_alone(Relation heap, Relation index, IndexInfo *info,
+			IndexBuildResult *result)
+{
+	/* half for the rows as they come, half for putting them in order */
+	size_t half = simdup_build_memory(1) / 2;
+	size_t budget = half;
+	CollectedRows collected = {.heap_tuples = 0};
+	TreeLayout layout;
+	pg_atomic_uint64 n_written;
+	BuildProgress progress = {.n_written = &n_written, .reports = true};
+
+	simdup_entry_store_init(&collected.rows, &budget);
+	simdup_entry_store_init(&collected.nulls, &budget);
+	simdup_collect_rows(heap, index, info, NULL, true, &collected);
+	simdup_lay_out_trees(&layout, simdup_entries_per_leaf(index),
+						 simdup_entry_store_finish(&collected.rows),
+						 simdup_entry_store_finish(&collected.nulls));
+	pg_atomic_init_u64(&n_written, 0);
+	simdup_begin_trees(index, &layout);
 	for (int tree = 0; tree < HAMMING_TREES; tree++)
-		roots[tree] = write_tree(build, pages, tree, &levels[tree]);
-	simdup_hamming_init_meta(meta.data, roots, levels);
-	simdup_page_writer_end(pages, meta.data);
+	{
+		EntrySource source = simdup_entry_source(
+			tree == HAMMING_NULL_TREE ? &collected.nulls : &collected.rows);
+
+		/* what went to files has given its memory back */
+		simdup_write_tree(index, &layout, tree, &source, half + budget,
+						  &progress);
+	}
+	simdup_end_trees(index, &layout);
+	simdup_entry_store_end(&collected.rows);
+	simdup_entry_store_end(&collected.nulls);
+	result->heap_tuples = collected.heap_tuples;
+	result->index_tuples = simdup_laid_out_rows(&layout);
 }
 
 IndexBuildResult *
 simdup_hamming_build(Relation heap, Relation index, IndexInfo *info)
 {
-	Build build = {.index = index};
-	size_t memory = (size_t) maintenance_work_mem * 1024 / sizeof(SimdupEntry);
 	IndexBuildResult *result = palloc0(sizeof(IndexBuildResult));
 
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data",
 			 RelationGetRelationName(index));
-	/* half for the rows as they come, half for putting them in order */
-	simdup_entry_store_init(&build.rows, memory / 2);
-	simdup_entry_store_init(&build.nulls, memory / NULLS_PART);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
 								 HAMMING_PHASE_SCAN);
-	result->heap_tuples = table_index_build_scan(heap, index, info, true, true,
-												 add_row, &build, NULL);
-	result->index_tuples = build.n_rows;
-	simdup_entry_store_finish(&build.rows);
-	simdup_entry_store_finish(&build.nulls);
-	write_index(&build);
-	simdup_entry_store_end(&build.rows);
-	simdup_entry_store_end(&build.nulls);
+	if (!simdup_build_in_parallel(heap, index, info, result))
+		build_alone(heap, index, info, result);
 	return result;
 }
 

@@ -5,6 +5,8 @@
 #ifndef SIMDUP_INDEX_HAMMING_BUILDING_H
 #define SIMDUP_INDEX_HAMMING_BUILDING_H
 
+#include "access/tableam.h"
+#include "port/atomics.h"
 #include "storage/buffile.h"
 
 #include "index/hamming/am.h"
@@ -38,6 +40,8 @@ extern void simdup_entry_file_rewind(EntryFile *file);
 /* The next entries, at most n; their number. */
 extern size_t simdup_entry_file_read(EntryFile *file, SimdupEntry *entries,
 									 size_t n);
+/* Entry i; the next one to be read is the one after it. */
+extern SimdupEntry simdup_entry_file_get(EntryFile *file, int64 i);
 extern void simdup_entry_file_close(EntryFile *file);
 
 /* Entries in the order in which they came: in memory, or else all in a file. */
@@ -46,27 +50,55 @@ typedef struct EntryStore
 	SimdupEntry *entries;
 	size_t n; /* in memory */
 	size_t size;
-	size_t limit; /* of entries in memory */
+	size_t *budget; /* entries that all stores may still take into memory */
 	EntryFile file;
+	bool is_shared; /* the file belongs to a set of files */
 } EntryStore;
 
-extern void simdup_entry_store_init(EntryStore *store, size_t limit);
+/* Several stores can share a budget. Each takes the first part of it at once. */
+extern void simdup_entry_store_init(EntryStore *store, size_t *budget);
+/* All entries go to a file of this name, which other processes can open. */
+extern void simdup_entry_store_share(EntryStore *store, FileSet *files,
+									 const char *name);
 extern void simdup_entry_store_add(EntryStore *store, uint64 value, uint64 row);
-/* The last has been added: all are in memory or all in the file. */
-extern void simdup_entry_store_finish(EntryStore *store);
+/*
+ * The last has been added: all are in memory or all in the file. A shared file
+ * is closed here, for others to open. The number of entries.
+ */
+extern int64 simdup_entry_store_finish(EntryStore *store);
 extern void simdup_entry_store_end(EntryStore *store);
 
+/* Entries that are read several times: in memory, or in files. */
+typedef struct EntrySource
+{
+	int64 n;
+	const SimdupEntry *entries; /* in memory; NULL: in the files */
+	int n_files;
+	EntryFile *files;
+} EntrySource;
+
+extern EntrySource simdup_entry_source(EntryStore *store);
+
+/* Receives some of a source's entries. */
+typedef void (*EntryReceiver)(void *arg, const SimdupEntry *entries, size_t n);
+
+/* Pass all entries of the source on, list by list. */
+extern void simdup_entry_source_read(EntrySource *source,
+									 EntryReceiver receiver, void *arg);
+/* Entry i of the source. */
+extern SimdupEntry simdup_entry_source_get(EntrySource *source, int64 i);
+
 /*
- * order.c: a store's entries in the order of a rotation, leaf by leaf
+ * order.c: entries in the order of a rotation, leaf by leaf
  */
 
 /* Receives a leaf's entries, in any order, leaf by leaf in ascending order. */
 typedef void (*LeafReceiver)(void *arg, const SimdupEntry *entries, int n);
 
 /* The entries of a leaf and the memory to work in, in entries. */
-extern void simdup_order_entries(EntryStore *store, int rotation, int per_leaf,
-								 size_t memory, LeafReceiver receiver,
-								 void *arg);
+extern void simdup_order_entries(EntrySource *source, int rotation,
+								 int per_leaf, size_t memory,
+								 LeafReceiver receiver, void *arg);
 
 /*
  * pages.c: pages go to a new relation, in the order of their blocks
@@ -74,19 +106,46 @@ extern void simdup_order_entries(EntryStore *store, int rotation, int per_leaf,
 
 typedef struct PageWriter PageWriter;
 
-extern PageWriter *simdup_page_writer_begin(Relation index);
-/* Block 0 is kept free for simdup_page_writer_end. */
+/* Make room for so many pages, before the first of them is written. */
+extern void simdup_reserve_pages(Relation index, BlockNumber n);
+/* Several writers may be at work, each from a block of its own. */
+extern PageWriter *simdup_page_writer_begin(Relation index, BlockNumber first);
 extern BlockNumber simdup_page_writer_next(PageWriter *writer);
 extern void simdup_page_writer_add(PageWriter *writer, Page page);
-extern void simdup_page_writer_end(PageWriter *writer, Page first);
+extern void simdup_page_writer_end(PageWriter *writer);
+/* All writers have ended: the pages are on disk after this. */
+extern void simdup_sync_pages(Relation index);
 
 /*
  * tree.c: a tree out of leaves
  */
 
+/* Where the trees stand in the file. It follows from the numbers of rows. */
+typedef struct TreeLayout
+{
+	int per_leaf;
+	int64 n_entries[HAMMING_TREES];
+	BlockNumber first[HAMMING_TREES];
+	BlockNumber root[HAMMING_TREES]; /* the tree's last block */
+	int level[HAMMING_TREES];		 /* of the root */
+	BlockNumber n_blocks;			 /* of the file */
+} TreeLayout;
+
+/* Rows with a fingerprint, and without one. */
+extern void simdup_lay_out_trees(TreeLayout *layout, int per_leaf, int64 n_rows,
+								 int64 n_nulls);
+
+/* How many entries have been written, by all who write. */
+typedef struct BuildProgress
+{
+	pg_atomic_uint64 *n_written;
+	bool reports; /* in this process's progress view */
+} BuildProgress;
+
 typedef struct TreeWriter
 {
 	PageWriter *pages;
+	const BuildProgress *progress;
 	int tree;
 	int level;
 	PGAlignedBlock page; /* the page that waits for its high key */
@@ -96,14 +155,42 @@ typedef struct TreeWriter
 	BlockNumber *block;
 	int64 n;
 	int64 size;
-	int64 rows;
 } TreeWriter;
 
-extern void simdup_tree_writer_begin(TreeWriter *writer, PageWriter *pages,
-									 int tree);
-extern void simdup_tree_writer_add_leaf(void *writer,
-										const SimdupEntry *entries, int n);
-/* The inner pages; the root's block and level. */
-extern BlockNumber simdup_tree_writer_end(TreeWriter *writer, int *level);
+/* Put the entries in order and write a tree; memory in entries. */
+extern void simdup_write_tree(Relation index, const TreeLayout *layout,
+							  int tree, EntrySource *source, size_t memory,
+							  const BuildProgress *progress);
+
+/*
+ * build.c: what a build does, alone or as one of several participants
+ */
+
+/* The rows of a table, or of the part that a parallel scan gives. */
+typedef struct CollectedRows
+{
+	EntryStore rows;
+	EntryStore nulls;
+	double heap_tuples;
+} CollectedRows;
+
+extern void simdup_collect_rows(Relation heap, Relation index, IndexInfo *info,
+								TableScanDesc scan, bool progress,
+								CollectedRows *collected);
+extern int simdup_entries_per_leaf(Relation index);
+/* The memory of each of so many participants, in entries. */
+extern size_t simdup_build_memory(int n_participants);
+/* Before the first tree, and after the last one. */
+extern void simdup_begin_trees(Relation index, const TreeLayout *layout);
+extern void simdup_end_trees(Relation index, const TreeLayout *layout);
+/* Rows in the index. */
+extern double simdup_laid_out_rows(const TreeLayout *layout);
+
+/*
+ * parallel.c: scan the table and write the trees with the help of workers.
+ * False if there were none; nothing has been done then.
+ */
+extern bool simdup_build_in_parallel(Relation heap, Relation index,
+									 IndexInfo *info, IndexBuildResult *result);
 
 #endif /* SIMDUP_INDEX_HAMMING_BUILDING_H */

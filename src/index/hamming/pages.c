@@ -7,15 +7,37 @@
  * older servers, this file does the same. All pages must be on disk before the
  * transaction commits, the logged ones too: the next checkpoint may move the
  * start of recovery past their log records.
+ *
+ * The file gets its full length first. So several processes can write pages,
+ * each in a range of its own.
  */
 #include "postgres.h"
 #include "compat.h"
 
 #include "access/xloginsert.h"
+#include "miscadmin.h"
 #include "storage/smgr.h"
 #include "utils/memutils.h"
 
 #include "index/hamming/building.h"
+
+/* Blocks reserved at once: a cancel request waits no longer than for these. */
+#define RESERVED_AT_ONCE 131072
+
+void
+simdup_reserve_pages(Relation index, BlockNumber n)
+{
+	BlockNumber done = 0;
+
+	while (done < n)
+	{
+		BlockNumber step = Min(n - done, RESERVED_AT_ONCE);
+
+		CHECK_FOR_INTERRUPTS();
+		SIMDUP_EXTEND_WITH_ZEROS(RelationGetSmgr(index), done, step);
+		done += step;
+	}
+}
 
 #ifdef SIMDUP_HAVE_BULK_WRITE
 
@@ -27,37 +49,36 @@ struct PageWriter
 	BlockNumber next;
 };
 
-static void
-write_block(PageWriter *writer, BlockNumber block, Page page)
-{
-	BulkWriteBuffer buffer = smgr_bulk_get_buf(writer->bulk);
-
-	memcpy(buffer, page, BLCKSZ);
-	smgr_bulk_write(writer->bulk, block, buffer, true);
-}
-
 PageWriter *
-simdup_page_writer_begin(Relation index)
+simdup_page_writer_begin(Relation index, BlockNumber first)
 {
 	PageWriter *writer = palloc(sizeof(PageWriter));
 
 	writer->bulk = smgr_bulk_start_rel(index, MAIN_FORKNUM);
-	writer->next = 1;
+	writer->next = first;
 	return writer;
 }
 
 void
 simdup_page_writer_add(PageWriter *writer, Page page)
 {
-	write_block(writer, writer->next++, page);
+	BulkWriteBuffer buffer = smgr_bulk_get_buf(writer->bulk);
+
+	memcpy(buffer, page, BLCKSZ);
+	smgr_bulk_write(writer->bulk, writer->next++, buffer, true);
 }
 
 void
-simdup_page_writer_end(PageWriter *writer, Page first)
+simdup_page_writer_end(PageWriter *writer)
 {
-	write_block(writer, 0, first);
 	smgr_bulk_finish(writer->bulk);
 	pfree(writer);
+}
+
+/* Each writer has taken care of its pages. */
+void
+simdup_sync_pages(Relation index pg_attribute_unused())
+{
 }
 
 #else
@@ -71,6 +92,7 @@ struct PageWriter
 	BlockNumber next;
 	int n; /* pages kept, the last ones before `next` */
 	char *pages;
+	char *memory;
 };
 
 static Page
@@ -98,26 +120,23 @@ flush_pages(PageWriter *writer)
 	for (int i = 0; i < writer->n; i++)
 	{
 		PageSetChecksumInplace(pages[i], blocks[i]);
-		smgrextend(RelationGetSmgr(writer->index), MAIN_FORKNUM, blocks[i],
-				   pages[i], true);
+		smgrwrite(RelationGetSmgr(writer->index), MAIN_FORKNUM, blocks[i],
+				  pages[i], true);
 	}
 	writer->n = 0;
 }
 
 PageWriter *
-simdup_page_writer_begin(Relation index)
+simdup_page_writer_begin(Relation index, BlockNumber first)
 {
 	PageWriter *writer = palloc(sizeof(PageWriter));
 
 	writer->index = index;
-	writer->next = 1;
+	writer->next = first;
 	writer->n = 0;
+	writer->memory = palloc(BATCH * BLCKSZ + 4096);
 	/* aligned as 16 wants what it writes directly */
-	writer->pages =
-		(char *) TYPEALIGN(4096, MemoryContextAllocZero(CurrentMemoryContext,
-														BATCH * BLCKSZ + 4096));
-	/* a place for block 0, zero for now */
-	smgrextend(RelationGetSmgr(index), MAIN_FORKNUM, 0, writer->pages, true);
+	writer->pages = (char *) TYPEALIGN(4096, writer->memory);
 	return writer;
 }
 
@@ -131,20 +150,19 @@ simdup_page_writer_add(PageWriter *writer, Page page)
 }
 
 void
-simdup_page_writer_end(PageWriter *writer, Page first)
+simdup_page_writer_end(PageWriter *writer)
 {
-	Relation index = writer->index;
-	Page page = writer->pages;
-
 	flush_pages(writer);
-	memcpy(page, first, BLCKSZ);
-	if (RelationNeedsWAL(index))
-		log_newpage(&index->SIMDUP_RD_LOCATOR, MAIN_FORKNUM, 0, page, true);
-	PageSetChecksumInplace(page, 0);
-	smgrwrite(RelationGetSmgr(index), MAIN_FORKNUM, 0, page, true);
+	pfree(writer->memory);
+	pfree(writer);
+}
+
+/* This covers the pages that other processes wrote. */
+void
+simdup_sync_pages(Relation index)
+{
 	if (!RelationUsesLocalBuffers(index))
 		smgrimmedsync(RelationGetSmgr(index), MAIN_FORKNUM);
-	pfree(writer);
 }
 
 #endif

@@ -5,11 +5,15 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "index/hamming/building.h"
 
 #define FIRST_SIZE 1024
+
+/* Entries of a source that are passed on at once. */
+#define LIST_SIZE 2048
 
 void
 simdup_entry_file_append(EntryFile *file, const SimdupEntry *entries, size_t n)
@@ -43,6 +47,21 @@ simdup_entry_file_read(EntryFile *file, SimdupEntry *entries, size_t n)
 	return length / sizeof(SimdupEntry);
 }
 
+SimdupEntry
+simdup_entry_file_get(EntryFile *file, int64 i)
+{
+	SimdupEntry entry;
+	size_t n = 0;
+
+	if (BufFileSeek(file->file, 0, (off_t) i * (off_t) sizeof(SimdupEntry),
+					SEEK_SET) == 0)
+		n = simdup_entry_file_read(file, &entry, 1);
+	if (n != 1)
+		ereport(ERROR, errcode_for_file_access(),
+				errmsg("could not read from temporary file: %m"));
+	return entry;
+}
+
 void
 simdup_entry_file_close(EntryFile *file)
 {
@@ -53,26 +72,34 @@ simdup_entry_file_close(EntryFile *file)
 }
 
 void
-simdup_entry_store_init(EntryStore *store, size_t limit)
+simdup_entry_store_init(EntryStore *store, size_t *budget)
 {
 	memset(store, 0, sizeof(*store));
-	store->limit = Max(limit, FIRST_SIZE);
+	store->budget = budget;
+	store->size = FIRST_SIZE;
+	store->entries = palloc(FIRST_SIZE * sizeof(SimdupEntry));
+	*budget -= Min(*budget, FIRST_SIZE);
+}
+
+void
+simdup_entry_store_share(EntryStore *store, FileSet *files, const char *name)
+{
+	store->file.file = BufFileCreateFileSet(files, name);
+	store->is_shared = true;
 }
 
 /* Make room for one more: grow, or empty the memory into the file. */
 static void
 make_room(EntryStore *store)
 {
-	if (store->size < store->limit)
+	size_t more = Min(store->size, *store->budget);
+
+	if (more > 0 && store->file.file == NULL)
 	{
-		store->size = Min(Max(2 * store->size, FIRST_SIZE), store->limit);
-		if (store->entries == NULL)
-			store->entries =
-				MemoryContextAllocHuge(CurrentMemoryContext,
-									   store->size * sizeof(SimdupEntry));
-		else
-			store->entries = repalloc_huge(store->entries,
-										   store->size * sizeof(SimdupEntry));
+		store->size += more;
+		*store->budget -= more;
+		store->entries =
+			repalloc_huge(store->entries, store->size * sizeof(SimdupEntry));
 		return;
 	}
 	simdup_entry_file_append(&store->file, store->entries, store->n);
@@ -89,15 +116,25 @@ simdup_entry_store_add(EntryStore *store, uint64 value, uint64 row)
 	store->n++;
 }
 
-void
+int64
 simdup_entry_store_finish(EntryStore *store)
 {
+	int64 n;
+
 	if (store->file.file == NULL)
-		return;
+		return (int64) store->n;
 	simdup_entry_file_append(&store->file, store->entries, store->n);
+	n = store->file.n;
+	if (store->is_shared)
+	{
+		BufFileExportFileSet(store->file.file);
+		simdup_entry_file_close(&store->file);
+	}
 	pfree(store->entries);
 	store->entries = NULL;
+	*store->budget += store->size;
 	store->n = store->size = 0;
+	return n;
 }
 
 void
@@ -107,4 +144,55 @@ simdup_entry_store_end(EntryStore *store)
 	if (store->entries != NULL)
 		pfree(store->entries);
 	store->entries = NULL;
+}
+
+EntrySource
+simdup_entry_source(EntryStore *store)
+{
+	EntrySource source = {.n = (int64) store->n, .entries = store->entries};
+
+	if (store->file.file != NULL)
+	{
+		source.n = store->file.n;
+		source.n_files = 1;
+		source.files = &store->file;
+	}
+	return source;
+}
+
+void
+simdup_entry_source_read(EntrySource *source, EntryReceiver receiver, void *arg)
+{
+	SimdupEntry list[LIST_SIZE];
+	size_t n;
+
+	if (source->entries != NULL)
+		for (int64 i = 0; i < source->n; i += LIST_SIZE)
+		{
+			CHECK_FOR_INTERRUPTS();
+			receiver(arg, source->entries + i,
+					 (size_t) Min(LIST_SIZE, source->n - i));
+		}
+	for (int i = 0; i < source->n_files; i++)
+	{
+		simdup_entry_file_rewind(&source->files[i]);
+		while ((n = simdup_entry_file_read(&source->files[i], list,
+										   LIST_SIZE)) > 0)
+		{
+			CHECK_FOR_INTERRUPTS();
+			receiver(arg, list, n);
+		}
+	}
+}
+
+SimdupEntry
+simdup_entry_source_get(EntrySource *source, int64 i)
+{
+	int file = 0;
+
+	if (source->entries != NULL)
+		return source->entries[i];
+	while (i >= source->files[file].n)
+		i -= source->files[file++].n;
+	return simdup_entry_file_get(&source->files[file], i);
 }

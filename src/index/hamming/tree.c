@@ -16,12 +16,49 @@
 
 #include "index/hamming/building.h"
 
-void
-simdup_tree_writer_begin(TreeWriter *writer, PageWriter *pages, int tree)
+#define CHILDREN_PER_PAGE \
+	(HAMMING_INNER_CAPACITY * HAMMING_INNER_FILLFACTOR / 100)
+
+/*
+ * The leaves are full but for the last one, and so are the pages of each level
+ * above. So the number of entries decides on the number of pages.
+ */
+static void
+lay_out_tree(TreeLayout *layout, int tree)
 {
-	memset(writer, 0, sizeof(*writer));
-	writer->pages = pages;
-	writer->tree = tree;
+	int64 pages = (layout->n_entries[tree] - 1) / layout->per_leaf + 1;
+	int64 in_tree;
+
+	pages = Max(pages, 1);
+	in_tree = pages;
+	layout->level[tree] = 0;
+	for (; pages > 1; in_tree += pages, layout->level[tree]++)
+		pages = (pages - 1) / CHILDREN_PER_PAGE + 1;
+	if (in_tree > (int64) MaxBlockNumber - layout->n_blocks)
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("a hamming index cannot have more than %u blocks",
+					   MaxBlockNumber));
+	layout->first[tree] = layout->n_blocks;
+	layout->n_blocks += (BlockNumber) in_tree;
+	layout->root[tree] = layout->n_blocks - 1;
+}
+
+void
+simdup_lay_out_trees(TreeLayout *layout, int per_leaf, int64 n_rows,
+					 int64 n_nulls)
+{
+	layout->per_leaf = per_leaf;
+	layout->n_blocks = HAMMING_META_BLOCK + 1;
+	for (int tree = 0; tree < HAMMING_TREES; tree++)
+	{
+		layout->n_entries[tree] = tree == HAMMING_NULL_TREE ? n_nulls : n_rows;
+		lay_out_tree(layout, tree);
+	}
+}
+
+static void
+begin_tree(TreeWriter *writer)
+{
 	writer->size = 1024;
 	writer->low = palloc(writer->size * sizeof(SimdupEntry));
 	writer->block = palloc(writer->size * sizeof(BlockNumber));
@@ -65,22 +102,26 @@ begin_page(TreeWriter *writer, const SimdupEntry *low)
 	return page;
 }
 
-void
-simdup_tree_writer_add_leaf(void *arg, const SimdupEntry *entries, int n)
+static void
+add_leaf(void *arg, const SimdupEntry *entries, int n)
 {
 	TreeWriter *writer = arg;
+	const BuildProgress *progress = writer->progress;
 	SimdupEntry low = simdup_least_entry(entries, n);
+	uint64 n_written;
 
 	simdup_hamming_fill_leaf(begin_page(writer, &low), entries, n);
-	writer->rows += n;
-	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, writer->rows);
+	n_written = pg_atomic_add_fetch_u64(progress->n_written, n);
+	if (progress->reports)
+		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE,
+									 (int64) n_written);
 }
 
 /* Write the level above; the writer then holds the low keys of that level. */
 static void
 write_level(TreeWriter *writer)
 {
-	int per_page = HAMMING_INNER_CAPACITY * HAMMING_INNER_FILLFACTOR / 100;
+	int per_page = CHILDREN_PER_PAGE;
 	SimdupEntry *low = writer->low;
 	BlockNumber *block = writer->block;
 	int64 n = writer->n;
@@ -106,20 +147,41 @@ write_level(TreeWriter *writer)
 	pfree(block);
 }
 
-BlockNumber
-simdup_tree_writer_end(TreeWriter *writer, int *level)
+static void
+end_tree(TreeWriter *writer)
 {
 	SimdupEntry lowest = {0, 0};
-	BlockNumber root;
 
 	if (writer->n == 0)
 		begin_page(writer, &lowest);
 	write_page(writer, NULL);
 	while (writer->n > 1)
 		write_level(writer);
-	root = writer->block[0];
-	*level = writer->level;
 	pfree(writer->low);
 	pfree(writer->block);
-	return root;
+}
+
+void
+simdup_write_tree(Relation index, const TreeLayout *layout, int tree,
+				  EntrySource *source, size_t memory,
+				  const BuildProgress *progress)
+{
+	TreeWriter *writer = palloc0(sizeof(TreeWriter));
+	/* entries of NULLs have no value to rotate */
+	int rotation = tree == HAMMING_NULL_TREE ? 0 : tree;
+	BlockNumber next;
+
+	writer->pages = simdup_page_writer_begin(index, layout->first[tree]);
+	writer->progress = progress;
+	writer->tree = tree;
+	begin_tree(writer);
+	simdup_order_entries(source, rotation, layout->per_leaf, memory, add_leaf,
+						 writer);
+	end_tree(writer);
+	next = simdup_page_writer_next(writer->pages);
+	simdup_page_writer_end(writer->pages);
+	if (next != layout->root[tree] + 1 || writer->level != layout->level[tree])
+		elog(ERROR, "tree %d of index \"%s\" ends at block %u, not %u", tree,
+			 RelationGetRelationName(index), next, layout->root[tree] + 1);
+	pfree(writer);
 }

@@ -1,0 +1,22 @@
+/*
+ * pieces.h
+ *	  A table cut into pieces that can be joined apart: the SQL arguments, and
+ *	  the packed rows.
+ */
+#ifndef SIMDUP_BATCH_PIECES_H
+#define SIMDUP_BATCH_PIECES_H
+
+#include "batch/rows.h"
+#include "core/pieces.h"
+
+/* Cut into so many pieces; ERROR if an argument is out of range. */
+extern void simdup_check_pieces(SimdupPieces *pieces, int max_distance, int n);
+
+/* The number of one of them, from 0. */
+extern uint32 simdup_check_piece(const SimdupPieces *pieces, int piece);
+
+/* Read a query of arrays (keys, fingerprints), as simdup_pieces packs rows. */
+extern void simdup_rows_read_packed(SimdupRows *rows, const char *query,
+									const char *argument);
+
+#endif /* SIMDUP_BATCH_PIECES_H */
