@@ -171,7 +171,7 @@ our @small = (
 		super_shingles(shingle_sketch(body, 1, 2)), minhash_bands(minhash_signature(body), 16), simdup_bitmap(body),
 		simdup_strip_html('<p>' || body), imatch_fingerprints(body, '{word1,word2}'), term_cosine(body, name),
 		term_cosine(body, name, '{word1,doc}', '{1,2}') FROM doc WHERE id < 3)}),
-	rows_of(q{(SELECT minhash64(body), minhash64(body, 2, 'word'), minhash64(to_tsvector('english', body)),
+	rows_of(q{(SELECT minhash64(body), minhash64(body, 2, 'word', 3), minhash64(to_tsvector('english', body)),
 		minhash64(string_to_array(body, ' ')), minhash64_row(body, ARRAY[name, 'b']), minhash_bits(body),
 		minhash64_shingles(body, 3, 'word'), minhash_bits_resemblance(minhash_bits(body), minhash_bits(name)) FROM doc WHERE id < 3)}),
 	rows_of(q{(SELECT minhash64_agg(id::text), minhash64_row(string_agg(id::text, ' '), ARRAY[repeat('field ', 9000)]),
@@ -192,6 +192,8 @@ our @small = (
 	arrival(q{AFTER INSERT ON arrived REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION simdup_log_trigger(''fp'', ''id'', ''3'', ''log'', ''lock'')}),
 	arrival(q{BEFORE INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger(''fp'', ''id'', ''3'')}),
 	'SELECT remove_duplicates()',
+	arrival(q{BEFORE INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger(''fp'', ''dup'', ''id'', ''3'', ''content => body'', ''min_resemblance => 0.5'', ''within => place'')}),
+	arrival(q{AFTER INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger(''fp'', ''id'', ''3'', ''log'', ''content => body'', ''min_resemblance => 0.5'', ''within => place'')}),
 	q{SELECT md5(string_agg(s, ';')) FROM (SELECT simdup_attach('doc', 'body', '{name}')
 		UNION ALL SELECT simdup_alter('doc', max_distance => 5, w => 3, backfill => true) UNION ALL SELECT simdup_detach('doc')) AS x (s)},
 );
