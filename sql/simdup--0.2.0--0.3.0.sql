@@ -192,9 +192,14 @@ COMMENT ON FUNCTION simdup_detach(regclass, boolean, boolean) IS
 -- text: minhash64, the fingerprint of shared text
 --
 
-CREATE FUNCTION minhash64(content text, w integer DEFAULT 4, unit text DEFAULT 'char') RETURNS simhash64
+CREATE FUNCTION minhash64(
+  content text,
+  w integer DEFAULT 4,
+  unit text DEFAULT 'char',
+  min_features integer DEFAULT 0
+) RETURNS simhash64
   AS 'MODULE_PATHNAME', 'simdup_minhash64' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
-COMMENT ON FUNCTION minhash64(text, integer, text) IS
+COMMENT ON FUNCTION minhash64(text, integer, text, integer) IS
   'fingerprint of a text''s folded shingles: at distance 32 * (1 - resemblance) on average';
 
 CREATE FUNCTION minhash64(features text[]) RETURNS simhash64
@@ -212,10 +217,11 @@ CREATE FUNCTION minhash64_row(
   fields text[],
   field_share float8 DEFAULT 0.25,
   w integer DEFAULT 4,
-  unit text DEFAULT 'char'
+  unit text DEFAULT 'char',
+  min_features integer DEFAULT 0
 ) RETURNS simhash64
   AS 'MODULE_PATHNAME', 'simdup_minhash64_row' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
-COMMENT ON FUNCTION minhash64_row(text, text[], float8, integer, text) IS
+COMMENT ON FUNCTION minhash64_row(text, text[], float8, integer, text, integer) IS
   'fingerprint of a row: its text''s shingles, and each field as a share of as many elements';
 
 CREATE FUNCTION minhash64_record(
@@ -432,6 +438,23 @@ DROP FUNCTION simdup_tune_with_params(text, integer, text[]);
 COMMENT ON FUNCTION simdup_clusters(text, integer, text, integer, text[]) IS
   'each row''s cluster, leader or connected, named by its first key; distance to that key''s row';
 
+CREATE FUNCTION simdup_verified_clusters(
+  query text, max_distance integer DEFAULT 8, min_resemblance float8 DEFAULT 0.5, w integer DEFAULT 4, unit text DEFAULT 'word',
+  min_size integer DEFAULT 2, params text[] DEFAULT '{}',
+  OUT key bigint, OUT cluster bigint, OUT size bigint, OUT distance integer, OUT resemblance float8
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
+CREATE FUNCTION simdup_verified_clusters(
+  query text, max_distance integer, min_resemblance float8, w integer, unit text, key_type anyelement,
+  min_size integer DEFAULT 2, params text[] DEFAULT '{}',
+  OUT key anyelement, OUT cluster anyelement, OUT size bigint, OUT distance integer, OUT resemblance float8
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
+COMMENT ON FUNCTION simdup_verified_clusters(text, integer, float8, integer, text, integer, text[]) IS
+  'clusters by fingerprint whose rows also resemble their cluster''s first row, by their texts';
+COMMENT ON FUNCTION simdup_verified_clusters(text, integer, float8, integer, text, anyelement, integer, text[]) IS
+  'simdup_verified_clusters for keys of any type: key_type is a null of it, such as NULL::uuid';
+
 CREATE FUNCTION simdup_components(
   query text, params text[] DEFAULT '{}',
   OUT key bigint, OUT cluster bigint, OUT size bigint
@@ -483,24 +506,27 @@ CREATE FUNCTION simdup_attach(
   tokenizer text DEFAULT NULL,
   weighting text DEFAULT NULL,
   backfill boolean DEFAULT NULL,
-  foreign_key boolean DEFAULT false
+  foreign_key boolean DEFAULT false,
+  min_resemblance float8 DEFAULT NULL,
+  within text[] DEFAULT NULL,
+  min_features integer DEFAULT NULL
 ) RETURNS TABLE (statement text)
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
-COMMENT ON FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean, text, text, boolean, text, integer, text, text, text, boolean, boolean) IS
+COMMENT ON FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean, text, text, boolean, text, integer, text, text, text, boolean, boolean, float8, text[], integer) IS
   'sets a table up to flag, log or reject near rows; returns the statements';
 -- The new function takes over owner and privileges, with the dependencies on the
 -- roles in them. GRANT would make them the extension's own, which pg_dump omits.
 DELETE FROM pg_catalog.pg_shdepend AS d
   USING pg_catalog.pg_proc AS new, pg_catalog.pg_database AS db
   WHERE new.proname OPERATOR(pg_catalog.=) 'simdup_attach' AND new.probin OPERATOR(pg_catalog.=) 'MODULE_PATHNAME'
-    AND new.pronargs OPERATOR(pg_catalog.=) 16 AND db.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+    AND new.pronargs OPERATOR(pg_catalog.=) 19 AND db.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
     AND d.dbid OPERATOR(pg_catalog.=) db.oid AND d.classid OPERATOR(pg_catalog.=) new.tableoid
     AND d.objid OPERATOR(pg_catalog.=) new.oid;
 UPDATE pg_catalog.pg_shdepend AS d SET objid = new.oid
   FROM pg_catalog.pg_proc AS old, pg_catalog.pg_proc AS new, pg_catalog.pg_database AS db
   WHERE old.proname OPERATOR(pg_catalog.=) 'simdup_attach' AND old.probin OPERATOR(pg_catalog.=) 'MODULE_PATHNAME'
     AND new.proname OPERATOR(pg_catalog.=) 'simdup_attach' AND new.probin OPERATOR(pg_catalog.=) 'MODULE_PATHNAME'
-    AND old.pronargs OPERATOR(pg_catalog.=) 9 AND new.pronargs OPERATOR(pg_catalog.=) 16
+    AND old.pronargs OPERATOR(pg_catalog.=) 9 AND new.pronargs OPERATOR(pg_catalog.=) 19
     AND new.pronamespace OPERATOR(pg_catalog.=) old.pronamespace
     AND db.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
     AND d.dbid OPERATOR(pg_catalog.=) db.oid AND d.classid OPERATOR(pg_catalog.=) old.tableoid
@@ -509,7 +535,7 @@ UPDATE pg_catalog.pg_proc AS new SET proowner = old.proowner, proacl = old.proac
   FROM pg_catalog.pg_proc AS old
   WHERE old.proname OPERATOR(pg_catalog.=) 'simdup_attach' AND old.probin OPERATOR(pg_catalog.=) 'MODULE_PATHNAME'
     AND new.proname OPERATOR(pg_catalog.=) 'simdup_attach' AND new.probin OPERATOR(pg_catalog.=) 'MODULE_PATHNAME'
-    AND old.pronargs OPERATOR(pg_catalog.=) 9 AND new.pronargs OPERATOR(pg_catalog.=) 16
+    AND old.pronargs OPERATOR(pg_catalog.=) 9 AND new.pronargs OPERATOR(pg_catalog.=) 19
     AND new.pronamespace OPERATOR(pg_catalog.=) old.pronamespace;
 DROP FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean, text, text, boolean);
 
@@ -529,10 +555,13 @@ CREATE FUNCTION simdup_alter(
   tokenizer text DEFAULT NULL,
   weighting text DEFAULT NULL,
   backfill boolean DEFAULT NULL,
-  foreign_key boolean DEFAULT false
+  foreign_key boolean DEFAULT false,
+  min_resemblance float8 DEFAULT NULL,
+  within text[] DEFAULT NULL,
+  min_features integer DEFAULT NULL
 ) RETURNS TABLE (statement text)
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
-COMMENT ON FUNCTION simdup_alter(regclass, text, text[], integer, text, boolean, text, text, boolean, text, integer, text, text, text, boolean, boolean) IS
+COMMENT ON FUNCTION simdup_alter(regclass, text, text[], integer, text, boolean, text, text, boolean, text, integer, text, text, text, boolean, boolean, float8, text[], integer) IS
   'changes what simdup_attach was told; NULL leaves a thing as it is; returns the statements';
 
 --

@@ -16,6 +16,7 @@
 #include "nodes/execnodes.h"
 #include "storage/lock.h"
 #include "utils/rel.h"
+#include "utils/resowner.h"
 
 #include "arrival/conditions.h"
 
@@ -64,6 +65,7 @@ typedef struct ArrivalTrigger
 	Oid log_table;
 	int k;
 	bool lock;
+	int lock_k; /* the distance by which it locks */
 	SimdupConditions conditions;
 	bool remote;		   /* locks, and searches foreign tables too */
 	ExprState *generation; /* of a generated fp that is not stored yet */
@@ -149,6 +151,8 @@ extern AttrNumber simdup_arrival_fp_column(TriggerData *trigdata,
 extern void simdup_arrival_check_written(TriggerData *trigdata,
 										 const ArrivalUsage *usage,
 										 AttrNumber attnum);
+extern Oid simdup_arrival_find_log(RangeVar *name, LOCKMODE mode,
+								   AclMode rights, bool must);
 extern void simdup_arrival_check_log(Oid log, Oid key_type);
 extern void simdup_arrival_read_arguments(TriggerData *trigdata,
 										  ArrivalTrigger *at);
@@ -166,11 +170,14 @@ extern bool simdup_arrival_row(TriggerData *trigdata, ArrivalTrigger *at,
 
 /* reserve.c */
 extern LockAcquireResult simdup_arrival_lock_tag(const LOCKTAG *tag,
-												 LOCKMODE mode, bool dont_wait);
+												 LOCKMODE mode, bool dont_wait,
+												 ResourceOwner holder);
 extern bool simdup_arrival_reserve(int n);
 extern void simdup_arrival_acquire(const LOCKTAG *tag, LOCKMODE mode);
 
 /* locks.c */
+extern int simdup_arrival_lock_distance(const ArrivalTrigger *at,
+										const char *fp);
 extern void simdup_arrival_lock(ArrivalTrigger *at, uint64 fp);
 
 /* names.c */

@@ -46,12 +46,18 @@ enum
 	ARG_TOKENIZER,
 	ARG_WEIGHTING,
 	ARG_BACKFILL,
-	ARG_FOREIGN_KEY
+	ARG_FOREIGN_KEY,
+	ARG_MIN_RESEMBLANCE,
+	ARG_WITHIN,
+	ARG_MIN_FEATURES
 };
 
 /* The working distances: for near-duplicates, and for copies. */
 #define MINHASH64_DISTANCE 8
 #define SIMHASH_DISTANCE 3
+
+/* A text of fewer shingles says too little to be called a repeat. */
+#define MIN_FEATURES 5
 
 static bool
 is_given(FunctionCallInfo fcinfo, int n)
@@ -72,8 +78,9 @@ given_text(FunctionCallInfo fcinfo, int n)
 	return is_given(fcinfo, n) ? text_to_cstring(PG_GETARG_TEXT_PP(n)) : NULL;
 }
 
+/* The names in an array; role says of what. */
 static List *
-field_names(ArrayType *array)
+column_names(ArrayType *array, const char *role)
 {
 	List *names = NIL;
 	Datum *values;
@@ -84,7 +91,7 @@ field_names(ArrayType *array)
 					  &n);
 	for (int i = 0; i < n; i++)
 	{
-		simdup_check_not_null(nulls[i], "a field");
+		simdup_check_not_null(nulls[i], role);
 		names = lappend(names, TextDatumGetCString(values[i]));
 	}
 	return names;
@@ -102,7 +109,7 @@ source_arguments(FunctionCallInfo fcinfo, Attachment *a)
 	if (content != NULL)
 		a->content = content;
 	if (is_given(fcinfo, ARG_FIELDS))
-		a->fields = field_names(PG_GETARG_ARRAYTYPE_P(ARG_FIELDS));
+		a->fields = column_names(PG_GETARG_ARRAYTYPE_P(ARG_FIELDS), "a field");
 	if (fingerprint != NULL && strcmp(fingerprint, a->fingerprint) != 0)
 	{
 		if (simdup_make_fingerprinter(fingerprint) == NULL)
@@ -111,7 +118,14 @@ source_arguments(FunctionCallInfo fcinfo, Attachment *a)
 					errhint("Fingerprints are minhash64 and simhash."));
 		a->fingerprint = fingerprint;
 		a->options = NIL;
+		if (strcmp(fingerprint, "minhash64") == 0)
+			simdup_attach_set_option(a, "min_features",
+									 psprintf("%d", MIN_FEATURES));
 	}
+	if (is_given(fcinfo, ARG_MIN_FEATURES))
+		simdup_attach_set_option(a, "min_features",
+								 psprintf("%d",
+										  PG_GETARG_INT32(ARG_MIN_FEATURES)));
 	for (size_t i = 0; i < lengthof(options); i++)
 	{
 		int n = ARG_W + (int) i;
@@ -155,6 +169,23 @@ action_arguments(FunctionCallInfo fcinfo, Attachment *a)
 		simdup_attach_find_log(a, is_given(fcinfo, ARG_LOG_TABLE)
 									  ? PG_GETARG_TEXT_PP(ARG_LOG_TABLE)
 									  : NULL);
+}
+
+/* What near rows must fulfil, where it is given. */
+static void
+condition_arguments(FunctionCallInfo fcinfo, Attachment *a)
+{
+	bool resembles = is_given(fcinfo, ARG_MIN_RESEMBLANCE);
+	bool scoped = is_given(fcinfo, ARG_WITHIN);
+	double min_resemblance =
+		resembles ? PG_GETARG_FLOAT8(ARG_MIN_RESEMBLANCE) : 0;
+	const List *within = scoped
+							 ? column_names(PG_GETARG_ARRAYTYPE_P(ARG_WITHIN),
+											"a column of within")
+							 : NIL;
+
+	simdup_attach_set_conditions(a, resembles ? &min_resemblance : NULL,
+								 scoped ? &within : NULL);
 }
 
 /* live and backfill. The default of backfill depends on the action. */
@@ -297,7 +328,7 @@ PG_FUNCTION_INFO_V1(simdup_attach);
 /*
  * simdup_attach(target, content, fields, max_distance, action, dry_run, key,
  * log_table, live, fingerprint, w, unit, tokenizer, weighting, backfill,
- * foreign_key). Up to live in the catalog of 0.2.0, which has simhash only.
+ * foreign_key, min_resemblance, within, min_features). Up to live in the catalog of 0.2.0, which has simhash only.
  */
 Datum
 simdup_attach(PG_FUNCTION_ARGS)
@@ -317,6 +348,7 @@ simdup_attach(PG_FUNCTION_ARGS)
 						 ? MINHASH64_DISTANCE
 						 : SIMHASH_DISTANCE;
 	action_arguments(fcinfo, &a);
+	condition_arguments(fcinfo, &a);
 	refuse_second_attachment(&a);
 	extra_arguments(fcinfo, &a, !is_old);
 	refuse_live(&a, dry_run, "simdup_attach");
@@ -368,6 +400,7 @@ simdup_alter(PG_FUNCTION_ARGS)
 	a.options = list_copy(old.options);
 	source_arguments(fcinfo, &a);
 	action_arguments(fcinfo, &a);
+	condition_arguments(fcinfo, &a);
 	if (a.action == ATTACH_FLAG)
 		choose_flag(&a);
 	else

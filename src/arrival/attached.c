@@ -73,7 +73,8 @@ simdup_attach_open(Attachment *a, Oid function, Oid table, bool change)
 static char *
 find_trigger(Attachment *a, const char *name, Trigger **trigger)
 {
-	TriggerDesc *triggers = a->table->trigdesc;
+	/* a look-up may rebuild the relation's own list */
+	TriggerDesc *triggers = CopyTriggerDesc(a->table->trigdesc);
 
 	for (int i = 0; triggers != NULL && i < triggers->numtriggers; i++)
 	{
@@ -152,7 +153,9 @@ read_action_trigger(Attachment *a)
 		a->log_table = pstrdup(trigger->tgargs[n++]);
 		a->log_exists = true;
 	}
-	a->lock = trigger->tgnargs > n;
+	for (; n < trigger->tgnargs; n++)
+		if (!simdup_conditions_set(&a->conditions, trigger->tgargs[n]))
+			a->lock |= strcmp(trigger->tgargs[n], "lock") == 0;
 	return true;
 }
 
@@ -209,15 +212,12 @@ is_mark(const char *comment)
 									  strlen(SIMDUP_ATTACH_MARK)) == 0;
 }
 
-List *
-simdup_attach_marked_columns(Attachment *a)
+static List *
+columns_with_mark(Attachment *a)
 {
 	TupleDesc tupdesc = RelationGetDescr(a->table);
 	List *columns = NIL;
 
-	/* CREATE TABLE ... LIKE copies comments: without a trigger they are copies */
-	if (simdup_attach_triggers(a) == NIL)
-		return NIL;
 	/* the last column first, so that the flag goes before the fingerprint */
 	for (int i = tupdesc->natts; i > 0; i--)
 	{
@@ -227,6 +227,18 @@ simdup_attach_marked_columns(Attachment *a)
 			columns = lappend(columns, pstrdup(NameStr(att->attname)));
 	}
 	return columns;
+}
+
+List *
+simdup_attach_marked_columns(Attachment *a)
+{
+	return simdup_attach_triggers(a) != NIL ? columns_with_mark(a) : NIL;
+}
+
+List *
+simdup_attach_copied_columns(Attachment *a)
+{
+	return simdup_attach_triggers(a) == NIL ? columns_with_mark(a) : NIL;
 }
 
 /*

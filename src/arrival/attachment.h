@@ -10,6 +10,8 @@
 #include "text/kinds.h"
 #include "utils/rel.h"
 
+#include "arrival/conditions.h"
+
 /* Names that attach gives. */
 #define FP_COLUMN "simdup_fp"
 #define FLAG_COLUMN "simdup_of"
@@ -44,6 +46,7 @@ typedef struct Attachment
 
 	AttachAction action;
 	int max_distance;
+	SimdupConditions conditions;
 	bool lock;
 	char *key;
 	char *log_table; /* as a trigger's argument: schema.table, quoted */
@@ -72,6 +75,12 @@ extern List *simdup_attach_columns(Attachment *a);
 /* Names of those among them that a comment marks. */
 extern List *simdup_attach_marked_columns(Attachment *a);
 
+/*
+ * Names of the columns with a mark in a table that is not attached: CREATE
+ * TABLE ... LIKE copies comments.
+ */
+extern List *simdup_attach_copied_columns(Attachment *a);
+
 /* Names of the triggers that attach made. */
 extern List *simdup_attach_triggers(Attachment *a);
 
@@ -89,6 +98,18 @@ extern void simdup_attach_check_sources(Attachment *a);
 /* Set an option, or ERROR. */
 extern void simdup_attach_set_option(Attachment *a, const char *name,
 									 const char *value);
+
+/* The value of an option, or NULL if it has the default. */
+extern const char *simdup_attach_option(const Attachment *a, const char *name);
+
+/*
+ * Set what near rows must fulfil. A min_resemblance of 0 and an empty scope
+ * take the condition off; NULL leaves it as it is. ERROR where it does not fit
+ * the table.
+ */
+extern void simdup_attach_set_conditions(Attachment *a,
+										 const double *min_resemblance,
+										 const List *const *within);
 
 /* The only column of the primary key. */
 extern char *simdup_attach_primary_key(Attachment *a);

@@ -71,7 +71,33 @@ simdup_rows_as_text(SimdupRows *rows, int max_chars)
 	MemoryContextSwitchTo(old);
 }
 
-/* A SimdupColumnCheck for keys that keep their type. */
+SimdupContents *
+simdup_rows_with_contents(SimdupRows *rows, SimdupShingling shingling)
+{
+	MemoryContext old = MemoryContextSwitchTo(rows->context);
+
+	rows->contents = simdup_contents_begin(shingling);
+	MemoryContextSwitchTo(old);
+	return rows->contents;
+}
+
+/* A SimdupColumnCheck for keys that keep their type, with contents. */
+static void
+check_content_columns(void *arg, TupleDesc columns, const char *argument)
+{
+	SimdupRows *rows = arg;
+
+	if (columns->natts != 3 ||
+		TupleDescAttr(columns, 1)->atttypid != rows->fp_type ||
+		!simdup_contents_expect(rows->contents,
+								TupleDescAttr(columns, 2)->atttypid))
+		simdup_wrong_columns(argument, columns,
+							 "a key, a simhash64, and a text or a varbit");
+	simdup_keys_expect(rows->keys, TupleDescAttr(columns, 0)->atttypid,
+					   argument);
+}
+
+/* The same without. */
 static void
 check_columns(void *arg, TupleDesc columns, const char *argument)
 {
@@ -224,7 +250,14 @@ add_row(void *arg, TupleTableSlot *slot)
 		rows->n_null++;
 		return;
 	}
+	if (rows->contents != NULL && slot->tts_isnull[2])
+	{
+		rows->n_no_content++;
+		return;
+	}
 	old = MemoryContextSwitchTo(rows->row_context);
+	if (rows->contents != NULL)
+		simdup_contents_add(rows->contents, slot->tts_values[2]);
 	if (rows->key_output)
 		add_key_text(rows, slot);
 	else
@@ -243,7 +276,9 @@ simdup_rows_read(SimdupRows *rows, const char *query, const char *argument)
 	simdup_progress_phase("reading", 0);
 	rows->n_queries++;
 	simdup_run_query(query, argument, rows->parameters,
-					 rows->key_output ? check_text_columns : check_columns,
+					 rows->key_output		   ? check_text_columns
+					 : rows->contents != NULL ? check_content_columns
+											  : check_columns,
 					 add_row, rows);
 	if (rows->n_queries == 1)
 		rows->n_first = rows->n;

@@ -14,6 +14,7 @@
 #include "server/keys.h"
 #include "server/pairsort.h"
 #include "server/parameters.h"
+#include "shingles/contents.h"
 
 /*
  * Bytes that a group takes in memory while groups are joined: fingerprint and
@@ -34,11 +35,13 @@ typedef struct SimdupRows
 	int sample_chars;
 	FmgrInfo *key_output; /* NULL: keys keep their type */
 	SimdupParameters *parameters;
+	SimdupContents *contents; /* of the rows, to compare; NULL: none */
 
 	uint32 n;		/* rows with a fingerprint */
 	uint32 n_first; /* of them, from the first query */
 	int n_queries;
-	int64 n_null; /* rows without a fingerprint */
+	int64 n_null;		/* rows without a fingerprint */
+	int64 n_no_content; /* rows with one, but without the content they need */
 
 	/* The fingerprints, until they are grouped; in memory or in the sort. */
 	uint64 *fps; /* by number */
@@ -60,6 +63,13 @@ extern void simdup_rows_end(SimdupRows *rows);
  * 0 also samples: the first characters of a third column of the query.
  */
 extern void simdup_rows_as_text(SimdupRows *rows, int max_chars);
+
+/*
+ * Before reading: a third column of the query holds the contents to compare.
+ * Rows without one are skipped and counted.
+ */
+extern SimdupContents *simdup_rows_with_contents(SimdupRows *rows,
+												 SimdupShingling shingling);
 
 /*
  * Read the (key, fingerprint) rows of a query; of two, the first first. NULL

@@ -144,6 +144,8 @@ my %statements = (
 	'estimates' => q{EXPLAIN SELECT * FROM data.doc AS a, data.doc AS b WHERE a.fp OPERATOR(ext.<@) ext.simhash_ball(b.fp, 3)},
 	'triggers' => sprintf($arrive, 'fp ext.simhash64_ops'),
 	'triggers, blocks' => sprintf($arrive, 'ext.simhash_blocks(fp, 4)'),
+	'triggers, conditions' => sprintf($arrive, 'fp ext.simhash64_ops') =~
+	  s/(simdup_(?:flag|log|reject)_trigger\([^)]*)\)/$1, 'content => body', 'min_resemblance => 0.3', 'within => place')/gr,
 	'simdup_attach, flag' => q{SELECT ext.simdup_attach('data.doc', 'body', '{id}'); INSERT INTO data.doc SELECT 99, body FROM data.doc LIMIT 1;
 		SELECT id, simdup_of FROM data.doc ORDER BY id; SELECT ext.simdup_detach('data.doc')},
 	'simdup_alter' => q{SELECT ext.simdup_attach('data.doc', 'body', '{id}', foreign_key => true);
@@ -157,6 +159,8 @@ my %statements = (
 		UPDATE data.doc SET up = 2;
 		SELECT * FROM ext.simdup_remove('data.doc', 'SELECT 2, 1', dry_run => true); SELECT * FROM ext.simdup_remove('data.doc', 'SELECT 2, 1');
 		SELECT * FROM data.refers ORDER BY n; SELECT id, up FROM data.doc ORDER BY id; SELECT id, simdup_kept FROM data.doc_simdup_removed},
+	'simdup_attach, conditions' => q{SELECT ext.simdup_attach('data.doc', 'body', max_distance => 16, min_resemblance => 0.1, within => '{body}');
+		INSERT INTO data.doc SELECT 99, body FROM data.doc LIMIT 1; SELECT id, simdup_of FROM data.doc ORDER BY id},
 	'simdup_attach, reject' => q{SELECT ext.simdup_attach('data.doc', 'body', max_distance => 0, action => 'reject'); INSERT INTO data.doc SELECT 99, body FROM data.doc LIMIT 1},
 );
 
