@@ -13,13 +13,13 @@ use Test::More;
 
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 
-# What a command says, and whether it succeeds; at most a minute.
+# What a command says, and whether it succeeds; at most three minutes.
 sub said
 {
 	my @command = @_;
 	my $out = '';
 
-	my $done = eval { IPC::Run::run(\@command, '<', '/dev/null', '>', \$out, '2>&1', IPC::Run::timeout(60)) };
+	my $done = eval { IPC::Run::run(\@command, '<', '/dev/null', '>', \$out, '2>&1', IPC::Run::timeout(180)) };
 	return ($done, $out);
 }
 
