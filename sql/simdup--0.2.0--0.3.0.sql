@@ -171,10 +171,6 @@ COMMENT ON FUNCTION simdup_evaluate_clusters(text, text) IS
   'precision, recall and F1 of found clusters against true ones; each query yields key and cluster';
 COMMENT ON FUNCTION simdup_tune(text, integer) IS
   'what each distance would find: scores against labels, or the expected number of false pairs';
-COMMENT ON FUNCTION simdup_summary(text, integer) IS
-  'a table''s duplicates: rows, groups by size, the largest, pairs by distance, rows that share a block';
-COMMENT ON FUNCTION simdup_report_html(text, text, integer) IS
-  'simdup_summary as one HTML page, with samples of a third column';
 COMMENT ON FUNCTION simhash_update_trigger() IS
   'trigger (fp, content [, field ...] [, ''option => value'' ...]): keeps fp in step with content and fields';
 COMMENT ON FUNCTION simdup_flag_trigger() IS
@@ -469,6 +465,43 @@ COMMENT ON FUNCTION simdup_components(text, text[]) IS
   'connected components of the pairs (a, b) that a query yields, each named by its first key';
 COMMENT ON FUNCTION simdup_components(text, anyelement, text[]) IS
   'simdup_components for keys of any type: key_type is a null of it, such as NULL::uuid';
+
+--
+-- Report
+--
+
+-- Both functions have more arguments, all with defaults. As above, the new
+-- definitions are copied onto the functions.
+CREATE FUNCTION simdup_new_summary(
+  query text, max_distance integer DEFAULT 3, params text[] DEFAULT '{}',
+  OUT section text, OUT item text, OUT value float8
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'simdup_summary' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 60;
+CREATE FUNCTION simdup_new_report_html(
+  query text,
+  title text,
+  max_distance integer DEFAULT 3,
+  params text[] DEFAULT '{}',
+  row_url text DEFAULT NULL,
+  max_groups integer DEFAULT 200,
+  before jsonb DEFAULT NULL
+) RETURNS text
+  AS 'MODULE_PATHNAME', 'simdup_report_html' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
+UPDATE pg_catalog.pg_proc AS old
+  SET proisstrict = new.proisstrict, prorows = new.prorows, pronargs = new.pronargs, pronargdefaults = new.pronargdefaults,
+    proargtypes = new.proargtypes, proallargtypes = new.proallargtypes, proargmodes = new.proargmodes,
+    proargnames = new.proargnames, proargdefaults = new.proargdefaults
+  FROM pg_catalog.pg_proc AS new
+  WHERE old.probin OPERATOR(pg_catalog.=) 'MODULE_PATHNAME' AND new.probin OPERATOR(pg_catalog.=) 'MODULE_PATHNAME'
+    AND new.pronamespace OPERATOR(pg_catalog.=) old.pronamespace
+    AND (old.proname OPERATOR(pg_catalog.=) 'simdup_summary' AND new.proname OPERATOR(pg_catalog.=) 'simdup_new_summary'
+      OR old.proname OPERATOR(pg_catalog.=) 'simdup_report_html' AND new.proname OPERATOR(pg_catalog.=) 'simdup_new_report_html');
+DROP FUNCTION simdup_new_summary(text, integer, text[]);
+DROP FUNCTION simdup_new_report_html(text, text, integer, text[], text, integer, jsonb);
+COMMENT ON FUNCTION simdup_summary(text, integer, text[]) IS
+  'a table''s duplicates: headline, rows, groups by size, the largest, pairs by distance, also by chance';
+COMMENT ON FUNCTION simdup_report_html(text, text, integer, text[], text, integer, jsonb) IS
+  'a table''s duplicates as one HTML page: pairs, groups, marked differences of a third column';
 
 --
 -- Arrival
