@@ -101,7 +101,7 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 {
 	SimdupRows *rows = arg;
 
-	if (columns->natts != 2 ||
+	if (columns->natts < 2 || (columns->natts > 2 && rows->also == NULL) ||
 		TupleDescAttr(columns, 1)->atttypid != rows->fp_type)
 		simdup_wrong_columns(argument, columns, "a key and a simhash64");
 	simdup_keys_expect(rows->keys, TupleDescAttr(columns, 0)->atttypid,
@@ -299,6 +299,8 @@ add_row(void *arg, TupleTableSlot *slot)
 		simdup_keys_add(rows->keys, slot->tts_values[0], slot->tts_isnull[0]);
 	if (rows->samples)
 		add_sample(rows, slot);
+	if (rows->also != NULL)
+		rows->also(rows->also_arg, slot);
 	add_fingerprint(rows, DatumGetSimhash64(slot->tts_values[1]));
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(rows->row_context);

@@ -14,6 +14,7 @@
 #include "server/keys.h"
 #include "server/pairsort.h"
 #include "server/parameters.h"
+#include "server/query.h"
 #include "shingles/contents.h"
 
 /*
@@ -42,6 +43,9 @@ typedef struct SimdupRows
 	FmgrInfo *key_output; /* NULL: keys keep their type */
 	SimdupParameters *parameters;
 	SimdupContents *contents; /* of the rows, to compare; NULL: none */
+	/* Where not NULL: gets each row too, which may have more columns. */
+	SimdupRowSink also;
+	void *also_arg;
 
 	uint32 n;		/* rows with a fingerprint */
 	uint32 n_first; /* of them, from the first query */

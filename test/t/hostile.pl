@@ -161,6 +161,12 @@ my %statements = (
 		SELECT * FROM data.refers ORDER BY n; SELECT id, up FROM data.doc ORDER BY id; SELECT id, simdup_kept FROM data.doc_simdup_removed},
 	'simdup_attach, conditions' => q{SELECT ext.simdup_attach('data.doc', 'body', max_distance => 16, min_resemblance => 0.1, within => '{body}');
 		INSERT INTO data.doc SELECT 99, body FROM data.doc LIMIT 1; SELECT id, simdup_of FROM data.doc ORDER BY id},
+	'simdup_attach, group' => q{SELECT ext.simdup_attach('data.doc', 'body', action => 'group'); INSERT INTO data.doc SELECT 99, body FROM data.doc LIMIT 1;
+		UPDATE data.doc SET body = 'another' WHERE id OPERATOR(pg_catalog.<) 4; UPDATE data.doc SET id = 77 WHERE id OPERATOR(pg_catalog.=) 2;
+		DELETE FROM data.doc WHERE id OPERATOR(pg_catalog.=) 1;
+		SELECT id, simdup_group FROM data.doc ORDER BY id; SELECT kind, id, key, other FROM data.doc_simdup_events ORDER BY event;
+		SELECT ext.simdup_group_of('data.doc', 1); SELECT * FROM ext.simdup_regroup('data.doc', true); SELECT * FROM ext.simdup_regroup('data.doc');
+		TRUNCATE data.doc; SELECT ext.simdup_detach('data.doc')},
 	'simdup_attach, reject' => q{SELECT ext.simdup_attach('data.doc', 'body', max_distance => 0, action => 'reject'); INSERT INTO data.doc SELECT 99, body FROM data.doc LIMIT 1},
 );
 
