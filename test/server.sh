@@ -101,6 +101,7 @@ missing_for()
       lacks nodejs command -v node
       # other packages of Node.js bring npm along
       lacks npm command -v npm
+      lacks ca-certificates test -e /etc/ssl/certs/ca-certificates.crt
       ;;
     package)
       lacks git command -v git
