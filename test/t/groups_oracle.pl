@@ -700,7 +700,7 @@ sub run_bulk
 	srand $seed;
 	make_table($table, 'leader', @make);
 	$node->safe_psql('postgres', $make[2]) if $make[2];
-	for my $round (1 .. 5)
+	for my $round (1 .. 3)
 	{
 		my @statements = map { random_bulk($table, $_) } @bulk[ 0, 0 ], map { one_of(@bulk) } 1 .. 9;
 		my ($stdout, $stderr);
