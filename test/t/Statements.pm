@@ -68,6 +68,14 @@ BEGIN
   RETURN (SELECT count(*) || ': ' || found FROM near WHERE simhash_within(fp, '8f14e45fceea167a', 9));
 END $$;
 
+-- All rows in the order of their distance, more than work_mem holds.
+CREATE INDEX ON many USING hamming (fp);
+CREATE FUNCTION nearest_of_many() RETURNS text LANGUAGE sql
+SET enable_seqscan = off SET enable_sort = off AS $$
+  SELECT md5(string_agg(id || ' ' || d, ','))
+  FROM (SELECT id, fp <~> '8f14e45fceea167a' AS d FROM many ORDER BY fp <~> '8f14e45fceea167a') AS n
+$$;
+
 -- A table that a hamming index keeps without near-duplicates.
 CREATE FUNCTION exclude_by_hamming() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE n_refused int := 0;
@@ -201,6 +209,7 @@ our @large = (
 	rows_of(q{simdup_summary('SELECT key, fp FROM wide', 1)}),
 	q{SELECT make_hamming('SELECT id, fp FROM many UNION ALL SELECT id + 100000, fp FROM many')},
 	q{SELECT make_hamming('SELECT id, fp FROM many', 1)},
+	'SELECT nearest_of_many()',
 	rows_of(q{simdup_evaluate('SELECT id, id + 1 FROM many', 'SELECT id, id + 2 FROM many')}),
 	rows_of(q{shingle_pairs('SELECT id, ''n'' || id / 2 || '' m'' || id FROM many WHERE id < 3000', 1, 0.3)}),
 	rows_of(q{term_idf('SELECT ''some longer word number '' || id || '' of many'' FROM many WHERE id < 6000', 'word:2')}),
