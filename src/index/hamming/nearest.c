@@ -37,7 +37,7 @@
  */
 #define STAGE_GROWTH 4
 
-#define FIRST_BATCH 4096
+#define FIRST_BATCH 512
 #define BATCH_GROWTH 8
 
 #define DISTANCE_BITS 7
