@@ -2,9 +2,14 @@
 -- text: minhash64, the fingerprint of shared text
 --
 
-CREATE FUNCTION minhash64(content text, w integer DEFAULT 4, unit text DEFAULT 'char') RETURNS simhash64
+CREATE FUNCTION minhash64(
+  content text,
+  w integer DEFAULT 4,
+  unit text DEFAULT 'char',
+  min_features integer DEFAULT 0
+) RETURNS simhash64
   AS 'MODULE_PATHNAME', 'simdup_minhash64' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
-COMMENT ON FUNCTION minhash64(text, integer, text) IS
+COMMENT ON FUNCTION minhash64(text, integer, text, integer) IS
   'fingerprint of a text''s folded shingles: at distance 32 * (1 - resemblance) on average';
 
 CREATE FUNCTION minhash64(features text[]) RETURNS simhash64
@@ -22,10 +27,11 @@ CREATE FUNCTION minhash64_row(
   fields text[],
   field_share float8 DEFAULT 0.25,
   w integer DEFAULT 4,
-  unit text DEFAULT 'char'
+  unit text DEFAULT 'char',
+  min_features integer DEFAULT 0
 ) RETURNS simhash64
   AS 'MODULE_PATHNAME', 'simdup_minhash64_row' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
-COMMENT ON FUNCTION minhash64_row(text, text[], float8, integer, text) IS
+COMMENT ON FUNCTION minhash64_row(text, text[], float8, integer, text, integer) IS
   'fingerprint of a row: its text''s shingles, and each field as a share of as many elements';
 
 CREATE FUNCTION minhash64_record(

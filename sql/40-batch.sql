@@ -55,6 +55,23 @@ COMMENT ON FUNCTION simdup_clusters(text, integer, text, integer, text[]) IS
 COMMENT ON FUNCTION simdup_clusters(text, integer, text, anyelement, integer, text[]) IS
   'simdup_clusters for keys of any type: key_type is a null of it, such as NULL::uuid';
 
+CREATE FUNCTION simdup_verified_clusters(
+  query text, max_distance integer DEFAULT 8, min_resemblance float8 DEFAULT 0.5, w integer DEFAULT 4, unit text DEFAULT 'word',
+  min_size integer DEFAULT 2, params text[] DEFAULT '{}',
+  OUT key bigint, OUT cluster bigint, OUT size bigint, OUT distance integer, OUT resemblance float8
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
+CREATE FUNCTION simdup_verified_clusters(
+  query text, max_distance integer, min_resemblance float8, w integer, unit text, key_type anyelement,
+  min_size integer DEFAULT 2, params text[] DEFAULT '{}',
+  OUT key anyelement, OUT cluster anyelement, OUT size bigint, OUT distance integer, OUT resemblance float8
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
+COMMENT ON FUNCTION simdup_verified_clusters(text, integer, float8, integer, text, integer, text[]) IS
+  'clusters by fingerprint whose rows also resemble their cluster''s first row, by their texts';
+COMMENT ON FUNCTION simdup_verified_clusters(text, integer, float8, integer, text, anyelement, integer, text[]) IS
+  'simdup_verified_clusters for keys of any type: key_type is a null of it, such as NULL::uuid';
+
 CREATE FUNCTION simdup_components(
   query text, params text[] DEFAULT '{}',
   OUT key bigint, OUT cluster bigint, OUT size bigint

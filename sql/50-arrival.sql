@@ -51,11 +51,15 @@ CREATE FUNCTION simdup_attach(
   tokenizer text DEFAULT NULL,
   weighting text DEFAULT NULL,
   backfill boolean DEFAULT NULL,
-  foreign_key boolean DEFAULT false
+  foreign_key boolean DEFAULT false,
+  min_resemblance float8 DEFAULT NULL,
+  within text[] DEFAULT NULL,
+  min_features integer DEFAULT NULL,
+  method text DEFAULT NULL
 ) RETURNS TABLE (statement text)
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
-COMMENT ON FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean, text, text, boolean, text, integer, text, text, text, boolean, boolean) IS
-  'sets a table up to flag, log or reject near rows; returns the statements';
+COMMENT ON FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean, text, text, boolean, text, integer, text, text, text, boolean, boolean, float8, text[], integer, text) IS
+  'sets a table up to flag, log, reject or group near rows; returns the statements';
 
 CREATE FUNCTION simdup_alter(
   target regclass,
@@ -73,10 +77,14 @@ CREATE FUNCTION simdup_alter(
   tokenizer text DEFAULT NULL,
   weighting text DEFAULT NULL,
   backfill boolean DEFAULT NULL,
-  foreign_key boolean DEFAULT false
+  foreign_key boolean DEFAULT false,
+  min_resemblance float8 DEFAULT NULL,
+  within text[] DEFAULT NULL,
+  min_features integer DEFAULT NULL,
+  method text DEFAULT NULL
 ) RETURNS TABLE (statement text)
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
-COMMENT ON FUNCTION simdup_alter(regclass, text, text[], integer, text, boolean, text, text, boolean, text, integer, text, text, text, boolean, boolean) IS
+COMMENT ON FUNCTION simdup_alter(regclass, text, text[], integer, text, boolean, text, text, boolean, text, integer, text, text, text, boolean, boolean, float8, text[], integer, text) IS
   'changes what simdup_attach was told; NULL leaves a thing as it is; returns the statements';
 
 CREATE FUNCTION simdup_detach(
@@ -86,4 +94,4 @@ CREATE FUNCTION simdup_detach(
 ) RETURNS TABLE (statement text)
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 4;
 COMMENT ON FUNCTION simdup_detach(regclass, boolean, boolean) IS
-  'removes what simdup_attach made, except for a log table; returns the statements';
+  'removes what simdup_attach made, except for tables beside; returns the statements';

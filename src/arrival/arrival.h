@@ -16,6 +16,7 @@
 #include "nodes/execnodes.h"
 #include "storage/lock.h"
 #include "utils/rel.h"
+#include "utils/resowner.h"
 
 #include "arrival/conditions.h"
 
@@ -30,6 +31,8 @@
 #define ARRIVAL_TURN_TAG (ARRIVAL_TAG | 1)	  /* to take the table's */
 #define ARRIVAL_PORTION_TAG (ARRIVAL_TAG | 2) /* of the reserve */
 
+typedef struct ArrivalTrigger ArrivalTrigger;
+
 /* How a trigger function must be fired, and how its user should write it. */
 typedef struct ArrivalUsage
 {
@@ -40,15 +43,18 @@ typedef struct ArrivalUsage
 	bool before;	/* BEFORE ... FOR EACH ROW */
 	bool after;		/* AFTER ... FOR EACH ROW */
 	bool statement; /* AFTER ... FOR EACH STATEMENT */
+	bool remove;	/* AFTER DELETE too, and AFTER TRUNCATE */
 	int flag_arg;
 	int key_arg;
 	int k_arg;
 	int log_arg;
 	bool may_lock; /* takes 'lock' among the options; else always locks */
+	/* sets an option of its own; false if the argument is none */
+	bool (*set_option)(ArrivalTrigger *at, const char *argument);
 } ArrivalUsage;
 
 /* A trigger as one statement sees it; setup.c keeps it in fn_extra. */
-typedef struct ArrivalTrigger
+struct ArrivalTrigger
 {
 	MemoryContext context; /* it and all it points to live there */
 	uint64 relation_changes;
@@ -64,12 +70,14 @@ typedef struct ArrivalTrigger
 	Oid log_table;
 	int k;
 	bool lock;
+	int lock_k; /* the distance by which it locks */
 	SimdupConditions conditions;
 	bool remote;		   /* locks, and searches foreign tables too */
 	ExprState *generation; /* of a generated fp that is not stored yet */
 	ExprState *assignment; /* of a key to a flag of another type modifier */
 	ExprContext *econtext; /* for both */
-} ArrivalTrigger;
+	void *own;			   /* what the trigger function keeps beside this */
+};
 
 /*
  * The row that arrives. BEFORE triggers see the row as it would be stored,
@@ -149,6 +157,8 @@ extern AttrNumber simdup_arrival_fp_column(TriggerData *trigdata,
 extern void simdup_arrival_check_written(TriggerData *trigdata,
 										 const ArrivalUsage *usage,
 										 AttrNumber attnum);
+extern Oid simdup_arrival_find_log(RangeVar *name, LOCKMODE mode,
+								   AclMode rights, bool must);
 extern void simdup_arrival_check_log(Oid log, Oid key_type);
 extern void simdup_arrival_read_arguments(TriggerData *trigdata,
 										  ArrivalTrigger *at);
@@ -166,12 +176,17 @@ extern bool simdup_arrival_row(TriggerData *trigdata, ArrivalTrigger *at,
 
 /* reserve.c */
 extern LockAcquireResult simdup_arrival_lock_tag(const LOCKTAG *tag,
-												 LOCKMODE mode, bool dont_wait);
+												 LOCKMODE mode, bool dont_wait,
+												 ResourceOwner holder);
 extern bool simdup_arrival_reserve(int n);
 extern void simdup_arrival_acquire(const LOCKTAG *tag, LOCKMODE mode);
 
 /* locks.c */
+extern int simdup_arrival_lock_distance(const ArrivalTrigger *at,
+										const char *fp);
 extern void simdup_arrival_lock(ArrivalTrigger *at, uint64 fp);
+extern void simdup_arrival_share(ArrivalTrigger *at);
+extern void simdup_arrival_lock_table(Oid table);
 
 /* names.c */
 extern char *simdup_arrival_schema_of(Oid table);
@@ -199,6 +214,11 @@ extern void simdup_arrival_execute(SPIPlanPtr plan, Datum *values,
 extern Portal simdup_arrival_open(SPIPlanPtr plan, Snapshot snapshot);
 
 /* search.c */
+extern void simdup_arrival_set(const char *name, const char *value);
+extern int simdup_arrival_hold_settings(void);
+extern void simdup_arrival_release_settings(int nestlevel);
+extern void simdup_arrival_become_owner(ArrivalTrigger *at, Oid *user,
+										int *context);
 extern Oid simdup_arrival_owner(Oid table);
 extern ArrivalFound simdup_arrival_search(TriggerData *trigdata,
 										  ArrivalTrigger *at, ArrivalPlan kind,

@@ -46,12 +46,19 @@ enum
 	ARG_TOKENIZER,
 	ARG_WEIGHTING,
 	ARG_BACKFILL,
-	ARG_FOREIGN_KEY
+	ARG_FOREIGN_KEY,
+	ARG_MIN_RESEMBLANCE,
+	ARG_WITHIN,
+	ARG_MIN_FEATURES,
+	ARG_METHOD
 };
 
 /* The working distances: for near-duplicates, and for copies. */
 #define MINHASH64_DISTANCE 8
 #define SIMHASH_DISTANCE 3
+
+/* A text of fewer shingles says too little to be called a repeat. */
+#define MIN_FEATURES 5
 
 static bool
 is_given(FunctionCallInfo fcinfo, int n)
@@ -72,8 +79,9 @@ given_text(FunctionCallInfo fcinfo, int n)
 	return is_given(fcinfo, n) ? text_to_cstring(PG_GETARG_TEXT_PP(n)) : NULL;
 }
 
+/* The names in an array; role says of what. */
 static List *
-field_names(ArrayType *array)
+column_names(ArrayType *array, const char *role)
 {
 	List *names = NIL;
 	Datum *values;
@@ -84,7 +92,7 @@ field_names(ArrayType *array)
 					  &n);
 	for (int i = 0; i < n; i++)
 	{
-		simdup_check_not_null(nulls[i], "a field");
+		simdup_check_not_null(nulls[i], role);
 		names = lappend(names, TextDatumGetCString(values[i]));
 	}
 	return names;
@@ -102,7 +110,7 @@ source_arguments(FunctionCallInfo fcinfo, Attachment *a)
 	if (content != NULL)
 		a->content = content;
 	if (is_given(fcinfo, ARG_FIELDS))
-		a->fields = field_names(PG_GETARG_ARRAYTYPE_P(ARG_FIELDS));
+		a->fields = column_names(PG_GETARG_ARRAYTYPE_P(ARG_FIELDS), "a field");
 	if (fingerprint != NULL && strcmp(fingerprint, a->fingerprint) != 0)
 	{
 		if (simdup_make_fingerprinter(fingerprint) == NULL)
@@ -111,7 +119,14 @@ source_arguments(FunctionCallInfo fcinfo, Attachment *a)
 					errhint("Fingerprints are minhash64 and simhash."));
 		a->fingerprint = fingerprint;
 		a->options = NIL;
+		if (strcmp(fingerprint, "minhash64") == 0)
+			simdup_attach_set_option(a, "min_features",
+									 psprintf("%d", MIN_FEATURES));
 	}
+	if (is_given(fcinfo, ARG_MIN_FEATURES))
+		simdup_attach_set_option(a, "min_features",
+								 psprintf("%d",
+										  PG_GETARG_INT32(ARG_MIN_FEATURES)));
 	for (size_t i = 0; i < lengthof(options); i++)
 	{
 		int n = ARG_W + (int) i;
@@ -123,6 +138,30 @@ source_arguments(FunctionCallInfo fcinfo, Attachment *a)
 										 : given_text(fcinfo, n));
 	}
 	simdup_attach_check_sources(a);
+}
+
+/* The method of groups, where it is given. */
+static void
+method_argument(FunctionCallInfo fcinfo, Attachment *a)
+{
+	char *method = given_text(fcinfo, ARG_METHOD);
+
+	if (method != NULL && a->action != ATTACH_GROUP)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("method needs the action \"group\""));
+	if (method != NULL && strcmp(method, "leader") != 0)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("unrecognized method of groups: \"%s\"", method),
+				errhint("The method is leader."));
+	if (method != NULL)
+		a->connected = strcmp(method, "connected") == 0;
+	if (a->action != ATTACH_GROUP)
+		return;
+	if (a->group == NULL)
+		a->group = GROUP_COLUMN;
+	if (a->tables == NULL)
+		a->tables = RelationGetRelationName(a->table);
+	simdup_attach_check_groups(a);
 }
 
 /* Action, key, distance, foreign key and log, where they are given. */
@@ -149,6 +188,7 @@ action_arguments(FunctionCallInfo fcinfo, Attachment *a)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("foreign_key needs the action \"flag\""));
 	simdup_attach_check_key(a);
+	method_argument(fcinfo, a);
 	if (a->action == ATTACH_LOG &&
 		(is_given(fcinfo, ARG_LOG_TABLE) || old_action != ATTACH_LOG ||
 		 a->log_table == NULL))
@@ -157,19 +197,38 @@ action_arguments(FunctionCallInfo fcinfo, Attachment *a)
 									  : NULL);
 }
 
+/* What near rows must fulfil, where it is given. */
+static void
+condition_arguments(FunctionCallInfo fcinfo, Attachment *a)
+{
+	bool resembles = is_given(fcinfo, ARG_MIN_RESEMBLANCE);
+	bool scoped = is_given(fcinfo, ARG_WITHIN);
+	double min_resemblance =
+		resembles ? PG_GETARG_FLOAT8(ARG_MIN_RESEMBLANCE) : 0;
+	const List *within = scoped
+							 ? column_names(PG_GETARG_ARRAYTYPE_P(ARG_WITHIN),
+											"a column of within")
+							 : NIL;
+
+	simdup_attach_set_conditions(a, resembles ? &min_resemblance : NULL,
+								 scoped ? &within : NULL);
+}
+
 /* live and backfill. The default of backfill depends on the action. */
 static void
 extra_arguments(FunctionCallInfo fcinfo, Attachment *a, bool flags_are_new)
 {
 	bool can_join = a->max_distance <= SIMDUP_MAX_PAIR_DISTANCE;
+	bool fills = a->action == ATTACH_GROUP ||
+				 (a->action == ATTACH_FLAG && flags_are_new && can_join);
 
 	a->live = is_true(fcinfo, ARG_LIVE);
 	a->backfill = is_given(fcinfo, ARG_BACKFILL)
 					  ? PG_GETARG_BOOL(ARG_BACKFILL)
-					  : a->action == ATTACH_FLAG && flags_are_new && can_join;
+					  : fills;
 	if (a->backfill && a->action == ATTACH_REJECT)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("backfill needs the action \"flag\" or \"log\""));
+				errmsg("backfill needs another action than \"reject\""));
 	if (a->backfill && !can_join)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("backfill needs a max_distance of at most %d",
@@ -291,13 +350,31 @@ refuse_second_attachment(Attachment *a)
 	refuse_column(a, a->fp);
 	if (a->action == ATTACH_FLAG)
 		refuse_column(a, a->flag);
+	if (a->action == ATTACH_GROUP)
+	{
+		refuse_trigger(a, MEMBER_TRIGGER);
+		refuse_trigger(a, TRUNCATE_TRIGGER);
+		refuse_column(a, a->group);
+	}
+}
+
+/* A column of ids that was not made by attach cannot become one. */
+static void
+check_group_column(Attachment *a)
+{
+	ListCell *cell;
+
+	foreach (cell, simdup_attach_columns(a))
+		if (strcmp(lfirst(cell), a->group) == 0)
+			return;
+	refuse_column(a, a->group);
 }
 
 PG_FUNCTION_INFO_V1(simdup_attach);
 /*
  * simdup_attach(target, content, fields, max_distance, action, dry_run, key,
  * log_table, live, fingerprint, w, unit, tokenizer, weighting, backfill,
- * foreign_key). Up to live in the catalog of 0.2.0, which has simhash only.
+ * foreign_key, min_resemblance, within, min_features). Up to live in the catalog of 0.2.0, which has simhash only.
  */
 Datum
 simdup_attach(PG_FUNCTION_ARGS)
@@ -317,6 +394,7 @@ simdup_attach(PG_FUNCTION_ARGS)
 						 ? MINHASH64_DISTANCE
 						 : SIMHASH_DISTANCE;
 	action_arguments(fcinfo, &a);
+	condition_arguments(fcinfo, &a);
 	refuse_second_attachment(&a);
 	extra_arguments(fcinfo, &a, !is_old);
 	refuse_live(&a, dry_run, "simdup_attach");
@@ -368,8 +446,14 @@ simdup_alter(PG_FUNCTION_ARGS)
 	a.options = list_copy(old.options);
 	source_arguments(fcinfo, &a);
 	action_arguments(fcinfo, &a);
+	condition_arguments(fcinfo, &a);
 	if (a.action == ATTACH_FLAG)
 		choose_flag(&a);
+	else if (a.action == ATTACH_GROUP)
+	{
+		check_group_column(&a);
+		a.lock = false;
+	}
 	else
 		a.lock &= a.action != ATTACH_REJECT;
 	extra_arguments(fcinfo, &a,

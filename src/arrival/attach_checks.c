@@ -27,8 +27,9 @@
 #include "arrival/arrival.h"
 #include "arrival/attachment.h"
 #include "arrival/sources.h"
+#include "server/arguments.h"
 
-static const char *const actions[] = {"flag", "log", "reject"};
+static const char *const actions[] = {"flag", "log", "reject", "group"};
 
 const char *
 simdup_attach_action_name(AttachAction action)
@@ -44,7 +45,7 @@ simdup_attach_parse_action(const char *name)
 			return (AttachAction) i;
 	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			errmsg("unrecognized action: \"%s\"", name),
-			errhint("Actions are flag, log and reject."));
+			errhint("Actions are flag, log, reject and group."));
 }
 
 void
@@ -105,7 +106,8 @@ check_source(Attachment *a, const char *name, bool is_content)
 
 	simdup_check_source(RelationGetRelationName(a->table), att, is_content);
 	if (strcmp(name, a->fp) == 0 ||
-		(a->flag != NULL && strcmp(name, a->flag) == 0))
+		(a->flag != NULL && strcmp(name, a->flag) == 0) ||
+		(a->group != NULL && strcmp(name, a->group) == 0))
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("column \"%s\" follows from the fingerprint and cannot be a part of it",
 					   name));
@@ -126,6 +128,63 @@ simdup_attach_check_sources(Attachment *a)
 		check_source(a, lfirst(cell), false);
 }
 
+const char *
+simdup_attach_option(const Attachment *a, const char *name)
+{
+	const char *found = NULL;
+	ListCell *cell;
+
+	/* of several, a trigger takes the last */
+	foreach (cell, a->options)
+	{
+		char *option;
+		const char *value = simdup_option_value(lfirst(cell), &option);
+
+		if (strcmp(option, name) == 0)
+			found = value;
+	}
+	return found;
+}
+
+/*
+ * Verification compares the fingerprint's own shingles, so that the estimate
+ * and the decision mean the same. simhash has no shingles; shingle_resemblance
+ * has defaults for it.
+ */
+static void
+set_shingles(Attachment *a)
+{
+	SimdupConditions *c = &a->conditions;
+	const char *w = simdup_attach_option(a, "w");
+	const char *unit = simdup_attach_option(a, "unit");
+	bool shingles = strcmp(a->fingerprint, "minhash64") == 0;
+
+	c->content = a->content;
+	c->w = w != NULL ? pg_strtoint32(w) : 4;
+	c->unit = unit != NULL ? unit : shingles ? "char" : "word";
+}
+
+void
+simdup_attach_set_conditions(Attachment *a, const double *min_resemblance,
+							 const List *const *within)
+{
+	SimdupConditions *c = &a->conditions;
+
+	if (within != NULL)
+		c->within = list_copy(*within);
+	if (min_resemblance != NULL && *min_resemblance == 0)
+	{
+		List *kept = c->within;
+
+		*c = (SimdupConditions){.within = kept};
+	}
+	else if (min_resemblance != NULL)
+		c->min_resemblance = simdup_check_min_resemblance(*min_resemblance);
+	if (c->min_resemblance > 0 && c->bits == NULL)
+		set_shingles(a);
+	simdup_conditions_find(c, a->table);
+}
+
 void
 simdup_attach_set_option(Attachment *a, const char *name, const char *value)
 {
@@ -139,7 +198,7 @@ simdup_attach_set_option(Attachment *a, const char *name, const char *value)
 				errmsg("fingerprint \"%s\" has no option \"%s\"",
 					   a->fingerprint, name),
 				errhint(
-					"Options of minhash64 are w and unit, options of simhash are tokenizer and weighting."));
+					"Options of minhash64 are w, unit and min_features, options of simhash are tokenizer and weighting."));
 	/* a new value takes the place of the old one */
 	foreach (cell, a->options)
 	{
@@ -327,7 +386,8 @@ simdup_attach_find_log(Attachment *a, const text *given)
 		name->schemaname = simdup_arrival_schema_of(RelationGetRelid(a->table));
 	(void) LookupExplicitNamespace(name->schemaname, false);
 	a->log_table = quote_qualified_identifier(name->schemaname, name->relname);
-	log = RangeVarGetRelid(name, AccessShareLock, true);
+	log = simdup_arrival_find_log(name, AccessShareLock,
+								  ACL_INSERT | ACL_SELECT, true);
 	a->log_exists = OidIsValid(log);
 	if (!a->log_exists)
 		return;

@@ -56,19 +56,60 @@ text_of_column(Attachment *a, const char *name)
 				errdetail(
 					"No expression gives its text form under all settings, for the rows that are there."),
 				errhint("Leave it out, or create the triggers by hand."));
+	/* varchar, and domains */
+	if (strcmp(expression, quote_identifier(name)) == 0 &&
+		att->atttypid != TEXTOID)
+		return psprintf("%s::pg_catalog.text", expression);
 	return expression;
 }
 
-/* An option as SQL writes it: numbers as they are, words in quotes. */
-static char *
-option_expression(const char *option)
+/* A parameter of a fingerprint's functions, after content and fields. */
+typedef struct Parameter
 {
-	char *name;
-	const char *value = simdup_option_value(option, &name);
-	bool is_number = value[strspn(value, "0123456789.")] == '\0';
+	const char *fingerprint;
+	const char *name;
+	const char *type;
+	const char *value; /* the default, or NULL */
+	bool of_rows;	   /* only of the function with fields */
+} Parameter;
 
-	return psprintf(", %s => %s", name,
-					is_number ? value : quote_literal_cstr(value));
+static const Parameter parameters[] = {
+	{"minhash64", "field_share", "float8", "0.25", true},
+	{"minhash64", "w", "int4", "4", false},
+	{"minhash64", "unit", "text", "char", false},
+	{"minhash64", "min_features", "int4", "0", false},
+	{"simhash", "field_weight", "int4", "2", true},
+	{"simhash", "n_features", "int4", NULL, false},
+	{"simhash", "tokenizer", "text", "word", false},
+	{"simhash", "weighting", "text", "log", false},
+	{"simhash", "hash", "text", "city64", false},
+	{"simhash", "ties", "bool", "false", false},
+};
+
+/*
+ * All parameters, with their exact types: then no overload in the extension's
+ * schema fits the call better.
+ */
+static void
+append_parameters(Attachment *a, StringInfo buf)
+{
+	for (size_t i = 0; i < lengthof(parameters); i++)
+	{
+		const Parameter *p = &parameters[i];
+		const char *value = simdup_attach_option(a, p->name);
+
+		if (strcmp(p->fingerprint, a->fingerprint) != 0 ||
+			(p->of_rows && a->fields == NIL))
+			continue;
+		if (value == NULL)
+			value = p->value;
+		if (value != NULL && strcmp(p->type, "int4") == 0)
+			appendStringInfo(buf, ", %d", pg_strtoint32(value));
+		else
+			appendStringInfo(buf, ", %s::pg_catalog.%s",
+							 value == NULL ? "NULL" : quote_literal_cstr(value),
+							 p->type);
+	}
 }
 
 /* What the update trigger computes, as an expression of the row. */
@@ -88,8 +129,7 @@ fingerprint_expression(Attachment *a)
 						 text_of_column(a, lfirst(cell)));
 	if (a->fields != NIL)
 		appendStringInfoChar(&buf, ']');
-	foreach (cell, a->options)
-		appendStringInfoString(&buf, option_expression(lfirst(cell)));
+	append_parameters(a, &buf);
 	appendStringInfoChar(&buf, ')');
 	return buf.data;
 }
@@ -115,6 +155,29 @@ update_trigger(Attachment *a, const char *create)
 	return buf.data;
 }
 
+/* The arguments of the action's triggers, after the fingerprint. */
+static char *
+action_arguments(Attachment *a)
+{
+	StringInfoData buf;
+	ListCell *cell;
+
+	if (a->action == ATTACH_GROUP)
+		return simdup_attach_group_arguments(a);
+	initStringInfo(&buf);
+	if (a->action == ATTACH_FLAG)
+		appendStringInfo(&buf, ", %s", quote_literal_cstr(a->flag));
+	appendStringInfo(&buf, ", %s, '%d'", quote_literal_cstr(a->key),
+					 a->max_distance);
+	if (a->action == ATTACH_LOG)
+		appendStringInfo(&buf, ", %s", quote_literal_cstr(a->log_table));
+	if (a->lock)
+		appendStringInfoString(&buf, ", 'lock'");
+	foreach (cell, simdup_conditions_arguments(&a->conditions))
+		appendStringInfo(&buf, ", %s", quote_literal_cstr(lfirst(cell)));
+	return buf.data;
+}
+
 static char *
 action_trigger(Attachment *a, const char *create)
 {
@@ -129,22 +192,44 @@ action_trigger(Attachment *a, const char *create)
 					 a->table_name, a->schema,
 					 simdup_attach_action_name(a->action),
 					 quote_literal_cstr(a->fp));
-	if (a->action == ATTACH_FLAG)
-		appendStringInfo(&buf, ", %s", quote_literal_cstr(a->flag));
-	appendStringInfo(&buf, ", %s, '%d'", quote_literal_cstr(a->key),
-					 a->max_distance);
-	if (a->action == ATTACH_LOG)
-		appendStringInfo(&buf, ", %s", quote_literal_cstr(a->log_table));
-	if (a->lock)
-		appendStringInfoString(&buf, ", 'lock'");
+	appendStringInfoString(&buf, action_arguments(a));
 	appendStringInfoChar(&buf, ')');
 	return buf.data;
 }
 
-static char *
-drop_action_trigger(Attachment *a)
+/* All triggers of the action. */
+static List *
+add_action_triggers(Attachment *a, List *list, const char *create)
 {
-	return psprintf("DROP TRIGGER %s ON %s", ACTION_TRIGGER, a->table_name);
+	char *arguments = psprintf("%s%s", quote_literal_cstr(a->fp),
+							   action_arguments(a));
+
+	list = lappend(list, action_trigger(a, create));
+	if (a->action == ATTACH_GROUP)
+		list = simdup_attach_group_triggers(a, list, create, arguments);
+	return list;
+}
+
+static List *
+drop_trigger(Attachment *a, List *list, const char *name)
+{
+	return lappend(list,
+				   psprintf("DROP TRIGGER %s ON %s", name, a->table_name));
+}
+
+/* Those that only groups have. */
+static List *
+drop_group_triggers(Attachment *a, List *list)
+{
+	list = drop_trigger(a, list, MEMBER_TRIGGER);
+	return drop_trigger(a, list, TRUNCATE_TRIGGER);
+}
+
+static List *
+drop_action_triggers(Attachment *a, List *list)
+{
+	list = drop_trigger(a, list, ACTION_TRIGGER);
+	return a->action == ATTACH_GROUP ? drop_group_triggers(a, list) : list;
 }
 
 /* Add a column, and the comment by which detach knows it. */
@@ -197,11 +282,32 @@ key_type(Attachment *a)
 									FORMAT_TYPE_FORCE_QUALIFY);
 }
 
+char *
+simdup_attach_key_type(Attachment *a)
+{
+	return psprintf("%s%s", key_type(a), key_collation(a));
+}
+
+/* The column of group ids, its index, and the tables beside the table. */
+static List *
+add_groups(Attachment *a, List *statements)
+{
+	if (get_attnum(RelationGetRelid(a->table), a->group) <= 0)
+	{
+		statements = add_column(a, statements, a->group, "pg_catalog.int8",
+								"id of the row's group");
+		statements = lappend(statements,
+							 psprintf("CREATE INDEX ON %s (%s)", a->table_name,
+									  quote_identifier(a->group)));
+	}
+	return simdup_attach_add_groups(a, statements);
+}
+
 static List *
 add_flag_column(Attachment *a, List *statements)
 {
 	return add_column(a, statements, a->flag,
-					  psprintf("%s%s", key_type(a), key_collation(a)),
+					  simdup_attach_key_type(a),
 					  "key of the nearest other row, within max_distance");
 }
 
@@ -327,51 +433,114 @@ pairs_of(Attachment *a, const char *query)
 	char *collation = key_collation(a);
 
 	return psprintf("SELECT GREATEST(a%s, b%s)::%s AS new_key, LEAST(a%s, b%s)::%s AS old_key, distance"
-					" FROM %s.simdup_pairs(%s, %d%s)",
+					" FROM %s.simdup_pairs(%s::pg_catalog.text, %d%s, '{}'::pg_catalog.text[])",
 					collation, collation, type, collation, collation, type,
 					a->schema, quote_literal_cstr(query), a->max_distance,
 					is_integer ? "" : psprintf(", NULL::%s", type));
 }
 
-/* Keys and fingerprints, if `first` only of each fingerprint's first row. */
+/*
+ * The columns by which rows are alike for every search, after a comma each: the
+ * conditions' columns. Texts are alike by their bytes.
+ */
+static char *
+alike_columns(Attachment *a, const char *alias)
+{
+	SimdupConditions *c = &a->conditions;
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	for (int i = 0; i < c->n_columns; i++)
+	{
+		char *column = simdup_conditions_column(c, i, alias, 0);
+
+		appendStringInfo(&buf,
+						 i == 0 && c->content != NULL
+							 ? ", %s::pg_catalog.text COLLATE pg_catalog.\"C\""
+							 : ", %s",
+						 column);
+	}
+	return buf.data;
+}
+
+/* Keys and fingerprints, if `first` only of the first of rows that are alike. */
 static char *
 rows_query(Attachment *a, bool first)
 {
 	const char *fp = quote_identifier(a->fp);
 	const char *key = quote_identifier(a->key);
+	char *alike = psprintf("t.%s%s", fp, alike_columns(a, "t"));
 	Oid base = getBaseType(column_of(a, a->key)->atttypid);
 
-	return psprintf("SELECT %s%s::%s, %s FROM %s WHERE %s IS NOT NULL%s",
-					first ? psprintf("DISTINCT ON (%s) ", fp) : "", key,
+	return psprintf("SELECT %st.%s::%s, t.%s FROM %s t WHERE t.%s IS NOT NULL%s",
+					first ? psprintf("DISTINCT ON (%s) ", alike) : "", key,
 					format_type_extended(base, -1, FORMAT_TYPE_FORCE_QUALIFY),
 					fp, a->table_name, fp,
-					first ? psprintf(" ORDER BY %s, %s", fp, key) : "");
+					first ? psprintf(" ORDER BY %s, t.%s", alike, key) : "");
+}
+
+/* The pairs of rows_query that fulfil the conditions. */
+static char *
+near_pairs(Attachment *a, bool first)
+{
+	const SimdupConditions *c = &a->conditions;
+	const char *key = quote_identifier(a->key);
+	char *pairs = pairs_of(a, rows_query(a, first));
+	Oid type = column_of(a, a->key)->atttypid;
+	char *equal;
+
+	if (c->n_columns == 0)
+		return pairs;
+	equal =
+		simdup_arrival_operator_name(type,
+									 lookup_type_cache(type, TYPECACHE_EQ_OPR)
+										 ->eq_opr);
+	return psprintf("SELECT p.new_key, p.old_key, p.distance FROM (%s) p"
+					" JOIN %s n ON n.%s %s p.new_key"
+					" JOIN %s o ON o.%s %s p.old_key WHERE true%s",
+					pairs, a->table_name, key, equal, a->table_name, key, equal,
+					simdup_conditions_text(c, a->schema, "o", "n", 0));
 }
 
 /*
  * The nearest older row of each row that has one, as if the rows had arrived in
- * the order of their keys. The smallest key wins ties. Rows with equal
- * fingerprints have the first of them as the nearest, without a join. Only that
- * first row is joined with other fingerprints.
+ * the order of their keys. The smallest key wins ties.
+ *
+ * Only the first of rows that are alike is joined with others. The rows after
+ * it are at distance 0 from it. So they have its own nearest row if that is at
+ * distance 0 as well, and else the first row.
  */
 static char *
 nearest_older(Attachment *a)
 {
+	const SimdupConditions *c = &a->conditions;
 	const char *fp = quote_identifier(a->fp);
 	const char *key = quote_identifier(a->key);
 	Oid base = getBaseType(column_of(a, a->key)->atttypid);
 	char *type = format_type_extended(base, -1, FORMAT_TYPE_FORCE_QUALIFY);
+	char *verified = "NULL";
 
-	return psprintf("SELECT DISTINCT ON (new_key) new_key, old_key FROM"
-					" (SELECT new_key, old_key, 0 AS distance FROM"
-					" (SELECT %s::%s AS new_key, pg_catalog.first_value(%s::%s) OVER by_key AS old_key,"
-					" pg_catalog.row_number() OVER by_key AS n FROM %s WHERE %s IS NOT NULL"
-					" WINDOW by_key AS (PARTITION BY %s ORDER BY %s)) simdup_equal"
-					" WHERE n OPERATOR(pg_catalog.>) 1"
-					" UNION ALL %s) simdup_near"
-					" ORDER BY new_key, distance, old_key",
-					key, type, key, type, a->table_name, fp, fp, key,
-					pairs_of(a, rows_query(a, true)));
+	if (c->min_resemblance > 0)
+		verified = simdup_conditions_column(c, 0, "t", 0);
+	return psprintf("WITH simdup_near AS (SELECT DISTINCT ON (new_key) new_key, old_key, distance"
+					" FROM (%s) simdup_pair ORDER BY new_key, distance, old_key)"
+					" SELECT new_key, old_key FROM simdup_near UNION ALL"
+					" SELECT simdup_row.key, COALESCE(simdup_near.old_key, simdup_row.first)"
+					" FROM (SELECT t.%s::%s AS key, pg_catalog.first_value(t.%s::%s) OVER simdup_alike AS first,"
+					" pg_catalog.row_number() OVER simdup_alike AS n, %s AS verified FROM %s t WHERE t.%s IS NOT NULL"
+					" WINDOW simdup_alike AS (PARTITION BY t.%s%s ORDER BY t.%s)) simdup_row"
+					" LEFT JOIN simdup_near ON simdup_near.new_key %s simdup_row.first"
+					" AND simdup_near.distance OPERATOR(pg_catalog.=) 0"
+					" WHERE simdup_row.n OPERATOR(pg_catalog.>) 1%s",
+					near_pairs(a, true), key, type, key, type, verified,
+					a->table_name, fp, fp, alike_columns(a, "t"), key,
+					simdup_arrival_operator_name(base,
+												 lookup_type_cache(base,
+																   TYPECACHE_EQ_OPR)
+													 ->eq_opr),
+					simdup_conditions_resemblance(c, a->schema,
+												  "simdup_row.verified",
+												  "simdup_row.verified"));
 }
 
 /* Set the flags of the rows that are there already. */
@@ -403,12 +572,13 @@ add_backfill(Attachment *a, List *statements, bool column_is_new)
 {
 	if (!a->backfill)
 		return statements;
+	if (a->action == ATTACH_GROUP)
+		return simdup_attach_fill_groups(a, statements);
 	if (a->action == ATTACH_LOG)
 		return lappend(statements,
 					   psprintf("INSERT INTO %s (new_key, old_key, distance, logged_at)"
 								" SELECT new_key, old_key, distance, pg_catalog.now() FROM (%s) simdup_pair",
-								a->log_table,
-								pairs_of(a, rows_query(a, false))));
+								a->log_table, near_pairs(a, false)));
 	if (!column_is_new)
 		statements =
 			lappend(statements,
@@ -447,24 +617,65 @@ add_foreign_key(Attachment *a, List *statements)
 	return statements;
 }
 
+/*
+ * Statements that must not be torn apart: a table with columns of attach and
+ * none of its triggers cannot be told from a copy.
+ */
+static List *
+in_one_transaction(List *statements)
+{
+	StringInfoData body;
+	ListCell *cell;
+
+	initStringInfo(&body);
+	appendStringInfoString(&body, "BEGIN\n");
+	foreach (cell, statements)
+		appendStringInfo(&body, "  %s;\n", (char *) lfirst(cell));
+	appendStringInfoString(&body, "END\n");
+	return list_make1(do_statement(body.data));
+}
+
+/* Columns of the table that this attachment did not make lose their marks. */
+static List *
+remove_copied_marks(Attachment *a)
+{
+	List *statements = NIL;
+	ListCell *cell;
+
+	foreach (cell, simdup_attach_copied_columns(a))
+		statements =
+			lappend(statements,
+					psprintf("COMMENT ON COLUMN %s.%s IS NULL", a->table_name,
+							 quote_identifier(lfirst(cell))));
+	return statements;
+}
+
 List *
 simdup_attach_statements(Attachment *a)
 {
-	List *list = add_column(a, NIL, a->fp, psprintf("%s.simhash64", a->schema),
+	List *list = add_column(a, remove_copied_marks(a), a->fp,
+							psprintf("%s.simhash64", a->schema),
 							"fingerprint of the row");
 
 	if (a->action == ATTACH_FLAG)
 		list = add_flag_column(a, list);
 	if (a->action == ATTACH_LOG && !a->log_exists)
 		list = lappend(list, create_log(a));
+	if (a->action == ATTACH_GROUP)
+		list = add_groups(a, list);
 	list = lappend(list, update_trigger(a, "CREATE"));
+	if (a->live)
+		list = in_one_transaction(list);
 	list = lappend(list, fill(a));
 	/* in a live table, rows that arrive meanwhile need the action at once */
 	if (a->live)
 	{
 		list = lappend(list, create_index(a));
-		list = lappend(list, action_trigger(a, "CREATE"));
+		list = add_action_triggers(a, list, "CREATE");
 	}
+	/* the triggers of groups say how rows are grouped */
+	else if (a->action == ATTACH_GROUP)
+		list = add_action_triggers(a, list, "CREATE");
 	list = add_backfill(a, list, true);
 	/* else create the index last, so that the updates need not maintain it */
 	if (!a->live)
@@ -473,7 +684,19 @@ simdup_attach_statements(Attachment *a)
 		list = add_foreign_key(a, list);
 	if (a->live)
 		return lappend(list, count_wrong(a));
-	return lappend(list, action_trigger(a, "CREATE"));
+	if (a->action == ATTACH_GROUP)
+		return list;
+	return add_action_triggers(a, list, "CREATE");
+}
+
+/* The triggers of the action, in place of those that were there. */
+static List *
+replace_action_triggers(Attachment *old, Attachment *a, List *list)
+{
+	list = add_action_triggers(a, list, "CREATE OR REPLACE");
+	if (old->action == ATTACH_GROUP && a->action != ATTACH_GROUP)
+		list = drop_group_triggers(a, list);
+	return list;
 }
 
 List *
@@ -490,16 +713,18 @@ simdup_alter_statements(Attachment *old, Attachment *a)
 		list = add_flag_column(a, list);
 	if (a->action == ATTACH_LOG && !a->log_exists)
 		list = lappend(list, create_log(a));
+	if (a->action == ATTACH_GROUP)
+		list = add_groups(a, list);
 	if (refill)
 	{
 		/* the trigger would act on each row that gets its new fingerprint */
-		list = lappend(list, drop_action_trigger(a));
+		list = drop_action_triggers(old, list);
 		list = lappend(list, update_trigger(a, "CREATE OR REPLACE"));
 		list = lappend(list, fill(a));
-		list = lappend(list, action_trigger(a, "CREATE"));
+		list = add_action_triggers(a, list, "CREATE");
 	}
 	else if (new_action)
-		list = lappend(list, action_trigger(a, "CREATE OR REPLACE"));
+		list = replace_action_triggers(old, a, list);
 	list = add_backfill(a, list, new_flag);
 	if (a->foreign_key)
 		list = add_foreign_key(a, list);

@@ -10,12 +10,17 @@
 #include "text/kinds.h"
 #include "utils/rel.h"
 
+#include "arrival/conditions.h"
+
 /* Names that attach gives. */
 #define FP_COLUMN "simdup_fp"
 #define FLAG_COLUMN "simdup_of"
+#define GROUP_COLUMN "simdup_group"
 #define FLAG_CONSTRAINT "simdup_of_fkey"
 #define UPDATE_TRIGGER "simdup_1_fingerprint"
 #define ACTION_TRIGGER "simdup_2_arrival"
+#define MEMBER_TRIGGER "simdup_3_members"
+#define TRUNCATE_TRIGGER "simdup_4_truncate"
 
 /* How the comment of a column begins that attach made. */
 #define SIMDUP_ATTACH_MARK "simdup_attach: "
@@ -24,7 +29,8 @@ typedef enum AttachAction
 {
 	ATTACH_FLAG,
 	ATTACH_LOG,
-	ATTACH_REJECT
+	ATTACH_REJECT,
+	ATTACH_GROUP
 } AttachAction;
 
 /* A table and what it has, or shall have. Names are not quoted. */
@@ -44,10 +50,14 @@ typedef struct Attachment
 
 	AttachAction action;
 	int max_distance;
+	SimdupConditions conditions;
 	bool lock;
 	char *key;
 	char *log_table; /* as a trigger's argument: schema.table, quoted */
 	bool log_exists;
+	char *group;	/* the column of ids */
+	char *tables;	/* the names of the tables of groups begin with it */
+	bool connected; /* the method; else leader */
 
 	bool live;
 	bool backfill;
@@ -72,6 +82,12 @@ extern List *simdup_attach_columns(Attachment *a);
 /* Names of those among them that a comment marks. */
 extern List *simdup_attach_marked_columns(Attachment *a);
 
+/*
+ * Names of the columns with a mark in a table that is not attached: CREATE
+ * TABLE ... LIKE copies comments.
+ */
+extern List *simdup_attach_copied_columns(Attachment *a);
+
 /* Names of the triggers that attach made. */
 extern List *simdup_attach_triggers(Attachment *a);
 
@@ -90,6 +106,18 @@ extern void simdup_attach_check_sources(Attachment *a);
 extern void simdup_attach_set_option(Attachment *a, const char *name,
 									 const char *value);
 
+/* The value of an option, or NULL if it has the default. */
+extern const char *simdup_attach_option(const Attachment *a, const char *name);
+
+/*
+ * Set what near rows must fulfil. A min_resemblance of 0 and an empty scope
+ * take the condition off; NULL leaves it as it is. ERROR where it does not fit
+ * the table.
+ */
+extern void simdup_attach_set_conditions(Attachment *a,
+										 const double *min_resemblance,
+										 const List *const *within);
+
 /* The only column of the primary key. */
 extern char *simdup_attach_primary_key(Attachment *a);
 
@@ -106,5 +134,23 @@ extern List *simdup_attach_statements(Attachment *a);
 
 /* The statements that lead from one attachment to another. */
 extern List *simdup_alter_statements(Attachment *old, Attachment *a);
+
+/* The key's type, as a column definition names it, with its collation. */
+extern char *simdup_attach_key_type(Attachment *a);
+
+/* attach_groups.c: the action "group" */
+
+/* ERROR where a table of that name is there and does not fit. */
+extern void simdup_attach_check_groups(Attachment *a);
+
+/* Add statements: the tables; the triggers but the first; the fill. */
+extern List *simdup_attach_add_groups(Attachment *a, List *list);
+extern List *simdup_attach_group_triggers(Attachment *a, List *list,
+										  const char *create,
+										  const char *arguments);
+extern List *simdup_attach_fill_groups(Attachment *a, List *list);
+
+/* Arguments of the triggers, after the fingerprint. */
+extern char *simdup_attach_group_arguments(Attachment *a);
 
 #endif /* SIMDUP_ARRIVAL_ATTACHMENT_H */

@@ -42,6 +42,7 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "access/table.h"
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
@@ -55,9 +56,8 @@
 #include "type/simhash64.h"
 
 /*
- * objsubid holds distance and block, seven bits each. So triggers with
- * different k on one table have spaces of their own, and the table's tag is
- * apart.
+ * objsubid holds distance and block, seven bits each. All triggers of one
+ * fingerprint lock by the largest distance among them, so that they meet.
  */
 #define BLOCK_TAG(k, block) (ARRIVAL_TAG | ((k) + 1) << 7 | (block))
 
@@ -134,12 +134,72 @@ list_locks(RowLocks *locks, uint64 fp, int k)
 		list_blocks(locks, fp, k);
 }
 
+/* The functions that lock, and where they have the distance. */
+static const struct
+{
+	const char *name;
+	int k_arg;
+	bool always; /* else with an argument 'lock' */
+} lockers[] = {
+	{"simdup_flag_trigger", 3, false},
+	{"simdup_log_trigger", 2, false},
+	{"simdup_reject_trigger", 2, true},
+	{"simdup_group_trigger", 3, true},
+};
+
+/* The distance by which a trigger locks; -1 if it does not lock. */
+static int
+distance_of(const Trigger *trigger, Oid extension)
+{
+	char *function = get_func_name(trigger->tgfoid);
+
+	if (function == NULL || get_func_namespace(trigger->tgfoid) != extension)
+		return -1;
+	for (size_t i = 0; i < lengthof(lockers); i++)
+	{
+		bool locks = lockers[i].always;
+		int k = lockers[i].k_arg;
+
+		if (strcmp(function, lockers[i].name) != 0 || trigger->tgnargs <= k)
+			continue;
+		for (int j = k + 1; j < trigger->tgnargs; j++)
+			locks |= strcmp(trigger->tgargs[j], "lock") == 0;
+		return locks ? Min(atoi(trigger->tgargs[k]), SIMHASH64_BITS) : -1;
+	}
+	return -1;
+}
+
+/*
+ * The distance by which this trigger locks: the largest of all triggers that
+ * lock for its fingerprint, enabled or not. Rows that are near for a smaller
+ * distance agree in the blocks for a larger one too.
+ */
+int
+simdup_arrival_lock_distance(const ArrivalTrigger *at, const char *fp)
+{
+	Relation table = table_open(at->table, AccessShareLock);
+	TriggerDesc *desc = CopyTriggerDesc(table->trigdesc);
+	Oid extension = simdup_arrival_extension(at);
+	int k = at->k;
+
+	table_close(table, NoLock);
+	for (int i = 0; desc != NULL && i < desc->numtriggers; i++)
+	{
+		const Trigger *trigger = &desc->triggers[i];
+
+		if (trigger->tgnargs > 0 && strcmp(trigger->tgargs[0], fp) == 0)
+			k = Max(k, distance_of(trigger, extension));
+	}
+	FreeTriggerDesc(desc);
+	return k;
+}
+
 /*
  * Take the table's tag exclusively. A transaction that holds it shared takes
  * the turn first. If another one has the turn, the two would deadlock.
  */
-static void
-lock_table(Oid table)
+void
+simdup_arrival_lock_table(Oid table)
 {
 	LOCKTAG tag;
 	LOCKTAG turn;
@@ -147,7 +207,8 @@ lock_table(Oid table)
 	set_arrival_tag(&tag, table, 0, ARRIVAL_TAG);
 	set_arrival_tag(&turn, table, 0, ARRIVAL_TURN_TAG);
 	if (SIMDUP_LOCK_HELD(&tag, RowExclusiveLock) &&
-		simdup_arrival_lock_tag(&turn, ExclusiveLock, true) ==
+		simdup_arrival_lock_tag(&turn, ExclusiveLock, true,
+								CurTransactionResourceOwner) ==
 			LOCKACQUIRE_NOT_AVAIL)
 		ereport(ERROR, errcode(ERRCODE_T_R_DEADLOCK_DETECTED),
 				errmsg("could not lock relation \"%s\" against arrivals",
@@ -156,18 +217,8 @@ lock_table(Oid table)
 					"Another transaction that has arrivals wants the same lock, and waits for this transaction to end."),
 				errhint(
 					"Retry the transaction. You might need to increase max_locks_per_transaction, or to begin transactions of many rows with simdup_lock_arrivals()."));
-	(void) simdup_arrival_lock_tag(&tag, ExclusiveLock, false);
-}
-
-/* The table's tag, exclusively, until the top transaction ends. */
-static void
-lock_for_remote_search(const LOCKTAG *tag)
-{
-	ResourceOwner owner = CurrentResourceOwner;
-
-	CurrentResourceOwner = TopTransactionResourceOwner;
-	(void) LockAcquire(tag, ExclusiveLock, false, false);
-	CurrentResourceOwner = owner;
+	(void) simdup_arrival_lock_tag(&tag, ExclusiveLock, false,
+								   CurTransactionResourceOwner);
 }
 
 /*
@@ -183,16 +234,17 @@ simdup_arrival_lock(ArrivalTrigger *at, uint64 fp)
 	set_arrival_tag(&tag, at->table, 0, ARRIVAL_TAG);
 	if (at->remote)
 	{
-		lock_for_remote_search(&tag);
+		(void) simdup_arrival_lock_tag(&tag, ExclusiveLock, false,
+									   TopTransactionResourceOwner);
 		return;
 	}
 	if (SIMDUP_LOCK_HELD(&tag, ExclusiveLock))
 		return;
-	list_locks(&locks, fp, at->k);
+	list_locks(&locks, fp, at->lock_k);
 	/* one more for the tag */
 	if (!simdup_arrival_reserve(locks.n + 1))
 	{
-		lock_table(at->table);
+		simdup_arrival_lock_table(at->table);
 		return;
 	}
 	for (int i = 0; i < locks.n; i++)
@@ -203,6 +255,22 @@ simdup_arrival_lock(ArrivalTrigger *at, uint64 fp)
 		simdup_arrival_acquire(&block, ExclusiveLock);
 	}
 	simdup_arrival_acquire(&tag, RowExclusiveLock);
+}
+
+/* Lock the table's tag alone, shared: no exclusive lock, no blocks. */
+void
+simdup_arrival_share(ArrivalTrigger *at)
+{
+	LOCKTAG tag;
+
+	set_arrival_tag(&tag, at->table, 0, ARRIVAL_TAG);
+	if (SIMDUP_LOCK_HELD(&tag, RowExclusiveLock) ||
+		SIMDUP_LOCK_HELD(&tag, ExclusiveLock))
+		return;
+	if (simdup_arrival_reserve(1))
+		simdup_arrival_acquire(&tag, RowExclusiveLock);
+	else
+		simdup_arrival_lock_table(at->table);
 }
 
 PG_FUNCTION_INFO_V1(simdup_lock_arrivals);
@@ -224,6 +292,6 @@ simdup_lock_arrivals(PG_FUNCTION_ARGS)
 		ACLCHECK_OK)
 		aclcheck_error(ACLCHECK_NO_PRIV,
 					   get_relkind_objtype(get_rel_relkind(table)), name);
-	lock_table(table);
+	simdup_arrival_lock_table(table);
 	PG_RETURN_VOID();
 }

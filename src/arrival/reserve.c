@@ -80,17 +80,18 @@ forget_what_is_gone(void)
 }
 
 /*
- * Take a lock for as long as the rows of the current (sub)transaction live. In
- * a cursor the resource owner is the portal's. When a later FETCH fails, that
+ * Take a lock for as long as `holder` lives, a (sub)transaction's resource
+ * owner. The current one may be a cursor's. When a later FETCH fails, that
  * owner goes with its locks, but the rows of an earlier FETCH stay.
  */
 LockAcquireResult
-simdup_arrival_lock_tag(const LOCKTAG *tag, LOCKMODE mode, bool dont_wait)
+simdup_arrival_lock_tag(const LOCKTAG *tag, LOCKMODE mode, bool dont_wait,
+						ResourceOwner holder)
 {
 	ResourceOwner owner = CurrentResourceOwner;
 	LockAcquireResult result;
 
-	CurrentResourceOwner = CurTransactionResourceOwner;
+	CurrentResourceOwner = holder;
 	result = LockAcquire(tag, mode, false, dont_wait);
 	CurrentResourceOwner = owner;
 	return result;
@@ -112,7 +113,8 @@ take_portion(void)
 
 		set_portion_tag(&tag, portion);
 		if (!SIMDUP_LOCK_HELD(&tag, ExclusiveLock) &&
-			simdup_arrival_lock_tag(&tag, ExclusiveLock, true) ==
+			simdup_arrival_lock_tag(&tag, ExclusiveLock, true,
+									CurTransactionResourceOwner) ==
 				LOCKACQUIRE_OK)
 		{
 			held[n_held++] = portion;
@@ -144,6 +146,7 @@ simdup_arrival_reserve(int n)
 void
 simdup_arrival_acquire(const LOCKTAG *tag, LOCKMODE mode)
 {
-	if (simdup_arrival_lock_tag(tag, mode, false) == LOCKACQUIRE_OK)
+	if (simdup_arrival_lock_tag(tag, mode, false,
+								CurTransactionResourceOwner) == LOCKACQUIRE_OK)
 		locks_taken++;
 }

@@ -139,6 +139,9 @@ set_up(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
 	at->relation_changes = relation_changes;
 	find_origin(trigdata, at);
 	simdup_arrival_read_arguments(trigdata, at);
+	if (at->lock)
+		at->lock_k =
+			simdup_arrival_lock_distance(at, trigdata->tg_trigger->tgargs[0]);
 	at->remote = at->lock && simdup_arrival_reaches_foreign(at->table);
 	if (TRIGGER_FIRED_FOR_ROW(trigdata->tg_event))
 		simdup_arrival_prepare_row(trigdata, at);

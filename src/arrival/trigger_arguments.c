@@ -10,8 +10,11 @@
 
 #include "access/htup_details.h"
 #include "catalog/namespace.h"
+#include "catalog/objectaddress.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "parser/parse_coerce.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
@@ -59,6 +62,10 @@ simdup_arrival_check_fired(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
 					   usage->function));
 
 	event = trigdata->tg_event;
+	if (usage->remove && TRIGGER_FIRED_AFTER(event) &&
+		(TRIGGER_FIRED_BY_TRUNCATE(event) ||
+		 (TRIGGER_FIRED_FOR_ROW(event) && TRIGGER_FIRED_BY_DELETE(event))))
+		return;
 	if (TRIGGER_FIRED_FOR_STATEMENT(event))
 		fits = usage->statement && TRIGGER_FIRED_AFTER(event);
 	else
@@ -246,7 +253,8 @@ read_options(TriggerData *trigdata, ArrivalTrigger *at)
 
 		if (usage->may_lock && strcmp(arg, "lock") == 0)
 			at->lock = true;
-		else if (!simdup_conditions_set(&at->conditions, arg))
+		else if (!simdup_conditions_set(&at->conditions, arg) &&
+				 (usage->set_option == NULL || !usage->set_option(at, arg)))
 			ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					errmsg("unrecognized option of function \"%s\": \"%s\"",
 						   usage->function, arg),
@@ -256,6 +264,43 @@ read_options(TriggerData *trigdata, ArrivalTrigger *at)
 	}
 	simdup_conditions_find(&at->conditions, trigdata->tg_relation);
 	MemoryContextSwitchTo(caller);
+}
+
+/* Has the current user one of these rights, on the table or on a column? */
+static bool
+has_rights(Oid table, AclMode rights)
+{
+	return pg_class_aclmask(table, GetUserId(), rights, ACLMASK_ANY) != 0 ||
+		   pg_attribute_aclcheck_all(table, GetUserId(), rights, ACLMASK_ANY) ==
+			   ACLCHECK_OK;
+}
+
+/* For RangeVarGetRelidExtended: check before the lock is waited for. */
+static void
+check_rights(const RangeVar *name, Oid table, Oid old pg_attribute_unused(),
+			 void *arg)
+{
+	if (OidIsValid(table) && !has_rights(table, *(AclMode *) arg))
+		aclcheck_error(ACLCHECK_NO_PRIV,
+					   get_relkind_objtype(get_rel_relkind(table)),
+					   name->relname);
+}
+
+/*
+ * A table that shall be a log, locked for users who have one of the rights:
+ * others must not hold up its owner. If a right is a must, others get an error.
+ * If not, they get one when there is something to log.
+ */
+Oid
+simdup_arrival_find_log(RangeVar *name, LOCKMODE mode, AclMode rights,
+						bool must)
+{
+	Oid table = RangeVarGetRelid(name, NoLock, true);
+
+	if (!must && OidIsValid(table) && !has_rights(table, rights))
+		return table;
+	return RangeVarGetRelidExtended(name, mode, RVR_MISSING_OK, check_rights,
+									&rights);
 }
 
 /* ERROR unless a log table has the columns that log writes, of fit types. */
@@ -307,7 +352,7 @@ log_argument(TriggerData *trigdata, const ArrivalUsage *usage,
 		makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(arg)));
 	if (name->schemaname == NULL)
 		name->schemaname = simdup_arrival_schema_of(at->table);
-	table = RangeVarGetRelid(name, RowExclusiveLock, true);
+	table = simdup_arrival_find_log(name, RowExclusiveLock, ACL_INSERT, false);
 	if (!OidIsValid(table))
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
 				errmsg("log table \"%s.%s\" does not exist", name->schemaname,

@@ -202,6 +202,19 @@ fingerprint(TriggerData *trigdata, UpdateTrigger *ut, bool *isnull)
 	return value;
 }
 
+/*
+ * Is there a fingerprint in the new row? While a table in use is filled, an
+ * UPDATE may move a row that has none yet to a page that was filled before.
+ */
+static bool
+has_fingerprint(TriggerData *trigdata, UpdateTrigger *ut)
+{
+	bool isnull;
+
+	(void) simdup_arrival_value(trigdata, ut->fp, &isnull);
+	return !isnull;
+}
+
 static Datum
 update_row(FunctionCallInfo fcinfo, const ArrivalUsage *usage,
 		   const char *fingerprinter)
@@ -216,7 +229,7 @@ update_row(FunctionCallInfo fcinfo, const ArrivalUsage *usage,
 	if (TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event))
 	{
 		row = trigdata->tg_newtuple;
-		if (!source_changed(trigdata, ut))
+		if (has_fingerprint(trigdata, ut) && !source_changed(trigdata, ut))
 			return PointerGetDatum(row);
 	}
 	value = fingerprint(trigdata, ut, &isnull);

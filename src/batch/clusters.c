@@ -116,19 +116,13 @@ Datum
 simdup_clusters(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
-	int min_size_at = simdup_named_argument(fcinfo, "min_size");
+	int min_size = simdup_min_size(fcinfo);
 	SimdupRows *rows;
 	SimdupGroups *groups;
 	SimdupClusterMethod method;
 	int max_distance;
 	SimdupClusters *clusters;
 
-	/* an integer null may be meant as key_type, but is min_size: say so */
-	if (PG_ARGISNULL(min_size_at))
-		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("min_size must not be null"),
-				errhint(
-					"For keys of type integer, name the argument: key_type => NULL::integer."));
 	if (simdup_has_null(fcinfo, 3))
 		return (Datum) 0;
 	max_distance = simdup_check_max_distance(PG_GETARG_INT32(1));
@@ -137,7 +131,7 @@ simdup_clusters(PG_FUNCTION_ARGS)
 	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
 	groups = simdup_rows_group(rows);
 	clusters = simdup_find_clusters(groups, max_distance, method, NULL, NULL);
-	put_clusters(result, clusters, max_distance, PG_GETARG_INT32(min_size_at));
+	put_clusters(result, clusters, max_distance, min_size);
 	simdup_groups_end(groups);
 	return (Datum) 0;
 }

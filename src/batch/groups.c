@@ -94,6 +94,12 @@ simdup_rows_group(SimdupRows *rows)
 							  "skipped " INT64_FORMAT
 							  " rows without a fingerprint",
 							  (unsigned long) rows->n_null, rows->n_null));
+	if (rows->n_no_content > 0)
+		ereport(NOTICE,
+				errmsg_plural("skipped " INT64_FORMAT " row without a text",
+							  "skipped " INT64_FORMAT " rows without a text",
+							  (unsigned long) rows->n_no_content,
+							  rows->n_no_content));
 	simdup_progress_phase("grouping", rows->n);
 	groups->rows = rows;
 	if (rows->sort)

@@ -18,6 +18,7 @@ struct SimdupTempFile
 {
 	BufFile *file;
 	int64 size;
+	bool at_end; /* where the next append writes */
 	int64 page_number[N_PAGES]; /* -1: none */
 	char pages[N_PAGES][BLCKSZ];
 };
@@ -29,6 +30,7 @@ simdup_tempfile_create(void)
 
 	file->file = BufFileCreateTemp(false);
 	file->size = 0;
+	file->at_end = true;
 	for (int i = 0; i < N_PAGES; i++)
 		file->page_number[i] = -1;
 	return file;
@@ -43,11 +45,30 @@ simdup_tempfile_close(SimdupTempFile *file)
 	pfree(file);
 }
 
+/* Back to the end after a read; SEEK_END would miss what is not written yet. */
+static void
+seek_end(SimdupTempFile *file)
+{
+	int64 page = file->size / BLCKSZ;
+
+	/* the last page grows, so a copy of it becomes old */
+	if (file->page_number[page % N_PAGES] == page)
+		file->page_number[page % N_PAGES] = -1;
+	if (BufFileSeekBlock(file->file, (long) page) != 0 ||
+		BufFileSeek(file->file, 0, (off_t) (file->size % BLCKSZ), SEEK_CUR) !=
+			0)
+		ereport(ERROR, errcode_for_file_access(),
+				errmsg("could not write to temporary file: %m"));
+	file->at_end = true;
+}
+
 int64
 simdup_tempfile_append(SimdupTempFile *file, const void *data, size_t len)
 {
 	int64 offset = file->size;
 
+	if (!file->at_end)
+		seek_end(file);
 	/* the cast is for servers before 16 */
 	BufFileWrite(file->file, (void *) data, len);
 	file->size += (int64) len;
@@ -65,6 +86,7 @@ read_page(SimdupTempFile *file, int64 page)
 		size_t want = left < BLCKSZ ? (size_t) left : BLCKSZ;
 
 		file->page_number[slot] = -1;
+		file->at_end = false;
 		if (BufFileSeekBlock(file->file, (long) page) != 0 ||
 			BufFileRead(file->file, file->pages[slot], want) != want)
 			ereport(ERROR, errcode_for_file_access(),

@@ -1,6 +1,6 @@
 /*
  * tempfile.h
- *	  A temporary file that is first written at its end, then read anywhere.
+ *	  A temporary file that is written at its end and read anywhere.
  *
  * On PostgreSQL's BufFile: it counts against temp_file_limit, and goes with
  * its resource owner on every way out.
@@ -14,7 +14,7 @@ extern SimdupTempFile *simdup_tempfile_create(void);
 /* NULL is no file. */
 extern void simdup_tempfile_close(SimdupTempFile *file);
 
-/* Append; the offset of what was written. Not after the first read. */
+/* Append; the offset of what was written. Cheap without reads in between. */
 extern int64 simdup_tempfile_append(SimdupTempFile *file, const void *data,
 									size_t len);
 

@@ -5,20 +5,14 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
-#include "utils/varbit.h"
 
-#include "core/agreement.h"
-#include "core/hamming.h"
-#include "server/arguments.h"
 #include "server/catalog.h"
 #include "server/progress.h"
 #include "server/query.h"
 #include "shingles/documents.h"
-#include "text/minhash64.h"
 #include "type/simhash64.h"
 
 #define NO_NUMBER PG_UINT32_MAX
@@ -32,13 +26,10 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 	bool with_fp = OidIsValid(documents->fp_type);
 	int natts = with_fp ? 3 : 2;
 
-	Oid content = InvalidOid;
-
-	if (columns->natts == natts)
-		content = TupleDescAttr(columns, natts - 1)->atttypid;
-	documents->by_sketch = with_fp && content == VARBITOID;
 	if (columns->natts != natts ||
-		!(simdup_is_text_type(content) || documents->by_sketch) ||
+		!simdup_comparison_takes(&documents->comparison,
+								 TupleDescAttr(columns, natts - 1)->atttypid,
+								 with_fp) ||
 		(with_fp && TupleDescAttr(columns, 1)->atttypid != documents->fp_type))
 		simdup_wrong_columns(argument, columns,
 							 with_fp
@@ -110,22 +101,6 @@ add_document(SimdupDocuments *documents, uint64 fp, const SimdupHashes *set)
 	MemoryContextSwitchTo(old);
 }
 
-/* The bits of a sketch in words; what the last word lacks is 0. */
-static SimdupHashes
-sketch_words(SimdupDocuments *documents, VarBit *sketch)
-{
-	SimdupHashes words = {0};
-	int bytes = (int) VARBITBYTES(sketch);
-
-	if (documents->n == 0)
-		documents->sketch_bits = VARBITLEN(sketch);
-	simdup_check_sketch_bits(documents->sketch_bits, VARBITLEN(sketch));
-	words.n = words.size = (size_t) (bytes + 7) / 8;
-	words.hashes = palloc0(words.n * sizeof(uint64));
-	memcpy(words.hashes, VARBITS(sketch), (Size) bytes);
-	return words;
-}
-
 /* A SimdupRowSink. */
 static void
 add_row(void *arg, TupleTableSlot *row)
@@ -140,11 +115,8 @@ add_row(void *arg, TupleTableSlot *row)
 	if (row->tts_isnull[content] || (with_fp && row->tts_isnull[1]))
 		return;
 	old = MemoryContextSwitchTo(documents->row_context);
-	set =
-		documents->by_sketch
-			? sketch_words(documents, DatumGetVarBitP(row->tts_values[content]))
-			: simdup_hash_set(DatumGetTextPP(row->tts_values[content]),
-							  documents->shingling);
+	set = simdup_comparison_words(&documents->comparison,
+								  row->tts_values[content]);
 	if (set.n > 0)
 	{
 		simdup_keys_add(documents->keys, row->tts_values[0],
@@ -170,7 +142,7 @@ simdup_read_documents(FunctionCallInfo fcinfo, SimdupShingling shingling,
 	documents->context = context;
 	documents->row_context = AllocSetContextCreate(context, "simdup document",
 												   ALLOCSET_DEFAULT_SIZES);
-	documents->shingling = shingling;
+	documents->comparison.shingling = shingling;
 	documents->keys = simdup_keys_begin(simdup_key_type_argument(fcinfo));
 	if (with_fingerprint)
 		documents->fp_type =
@@ -215,19 +187,6 @@ simdup_document_set(SimdupDocuments *documents, uint32 number, int buffer)
 	return set;
 }
 
-/* The resemblance that two sketches estimate. */
-static double
-sketch_resemblance(SimdupDocuments *documents, uint32 a, uint32 b)
-{
-	const SimdupHashes *x = simdup_document_set(documents, a, 0);
-	const SimdupHashes *y = simdup_document_set(documents, b, 1);
-	int distance = 0;
-
-	for (size_t i = 0; i < x->n; i++)
-		distance += simdup_hamming64(x->hashes[i], y->hashes[i]);
-	return simdup_agreement_resemblance(distance, documents->sketch_bits);
-}
-
 double
 simdup_document_resemblance(SimdupDocuments *documents, uint32 a, uint32 b,
 							double min_resemblance)
@@ -238,10 +197,8 @@ simdup_document_resemblance(SimdupDocuments *documents, uint32 a, uint32 b,
 
 	if (smaller / larger < min_resemblance)
 		return -1;
-	if (documents->by_sketch)
-		resemblance = sketch_resemblance(documents, a, b);
-	else
-		resemblance = simdup_resemblance(simdup_document_set(documents, a, 0),
-										 simdup_document_set(documents, b, 1));
+	resemblance = simdup_comparison_of(&documents->comparison,
+									   simdup_document_set(documents, a, 0),
+									   simdup_document_set(documents, b, 1));
 	return resemblance >= min_resemblance ? resemblance : -1;
 }

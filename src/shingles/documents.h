@@ -12,7 +12,7 @@
 
 #include "server/keys.h"
 #include "server/tempfile.h"
-#include "text/shingling.h"
+#include "shingles/comparison.h"
 
 /*
  * Documents are numbered from 0 in query order; those without a shingle (or
@@ -23,10 +23,8 @@ typedef struct SimdupDocuments
 {
 	MemoryContext context; /* all of it */
 	MemoryContext row_context;
-	SimdupShingling shingling;
-	Oid fp_type;	/* InvalidOid: no fingerprint column */
-	bool by_sketch; /* documents are sketches, not texts */
-	int sketch_bits;
+	SimdupComparison comparison;
+	Oid fp_type;  /* InvalidOid: no fingerprint column */
 	int64 n_rows; /* read so far */
 
 	uint32 n;

@@ -17,6 +17,9 @@
 #include "text/shingling.h"
 #include "type/simhash64.h"
 
+/* Fewer are searched for one by one, so there is a limit. */
+#define MAX_MIN_FEATURES 1000
+
 int
 simdup_check_folded_width(int w)
 {
@@ -53,6 +56,34 @@ simdup_get_folded_shingling(FunctionCallInfo fcinfo, int w, int unit)
 }
 
 void
+simdup_fewest_set(SimdupFewest *fewest, int min)
+{
+	if (min < 0 || min > MAX_MIN_FEATURES)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("min_features must be between 0 and %d",
+					   MAX_MIN_FEATURES),
+				errdetail("The value given is %d.", min));
+	*fewest = (SimdupFewest){.min = min};
+	if (min > 0)
+		fewest->seen = palloc(min * sizeof(uint64_t));
+}
+
+/* Each hash is compared with at most min others, and only until min is met. */
+void
+simdup_fewest_add(SimdupFewest *fewest, const uint64_t *hashes, size_t n)
+{
+	for (size_t i = 0; i < n && fewest->n < fewest->min; i++)
+	{
+		int j = 0;
+
+		while (j < fewest->n && fewest->seen[j] != hashes[i])
+			j++;
+		if (j == fewest->n)
+			fewest->seen[fewest->n++] = hashes[i];
+	}
+}
+
+void
 simdup_add_elements(void *sketch, const uint64_t *hashes, size_t n)
 {
 	simdup_sketch_add(sketch, hashes, n);
@@ -76,20 +107,62 @@ simdup_minhash64_result(FunctionCallInfo fcinfo, SimdupSketch *sketch)
 	PG_RETURN_SIMHASH64(simdup_sketch_fingerprint(keys));
 }
 
+/* A sketch, and whether there are enough elements for it. */
+typedef struct CountedSketch
+{
+	SimdupSketch sketch;
+	SimdupFewest fewest;
+} CountedSketch;
+
+/* A SimdupElementSink. */
+static void
+add_counted(void *arg, const uint64_t *hashes, size_t n)
+{
+	CountedSketch *counted = arg;
+
+	simdup_fewest_add(&counted->fewest, hashes, n);
+	simdup_sketch_add(&counted->sketch, hashes, n);
+}
+
+/* A SimdupElementSink. */
+static void
+add_to_set(void *arg, const uint64_t *hashes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!simdup_hashes_add(arg, hashes[i]))
+			simdup_too_many_shingles();
+}
+
+SimdupHashes
+simdup_element_set(SimdupFoldedShingling shingling, SimdupUtf8 content)
+{
+	SimdupHashes set = {0};
+
+	simdup_folded_elements(shingling, content.bytes, content.len, add_to_set,
+						   &set);
+	simdup_hashes_unique(&set);
+	return set;
+}
+
 PG_FUNCTION_INFO_V1(simdup_minhash64);
-/* minhash64(content, w, unit) */
+/* minhash64(content, w, unit, min_features) */
 Datum
 simdup_minhash64(PG_FUNCTION_ARGS)
 {
 	SimdupFoldedShingling shingling = simdup_get_folded_shingling(fcinfo, 1, 2);
-	SimdupSketch sketch;
-	Datum result;
+	SimdupUtf8 content = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
+	CountedSketch counted;
+	Datum result = (Datum) 0;
 
-	simdup_sketch_begin(&sketch, SIMDUP_MINHASH64_BINS);
-	simdup_sketch_text(&sketch, shingling,
-					   simdup_text_to_utf8(PG_GETARG_TEXT_PP(0)));
-	result = simdup_minhash64_result(fcinfo, &sketch);
-	simdup_sketch_free(&sketch);
+	simdup_fewest_set(&counted.fewest, PG_GETARG_INT32(3));
+	simdup_sketch_begin(&counted.sketch, SIMDUP_MINHASH64_BINS);
+	simdup_folded_elements(shingling, content.bytes, content.len, add_counted,
+						   &counted);
+	if (counted.fewest.n >= counted.fewest.min)
+		result = simdup_minhash64_result(fcinfo, &counted.sketch);
+	else
+		fcinfo->isnull = true;
+	simdup_sketch_free(&counted.sketch);
 	return result;
 }
 

@@ -30,9 +30,30 @@ extern void simdup_sketch_text(SimdupSketch *sketch,
 							   SimdupFoldedShingling shingling,
 							   SimdupUtf8 content);
 
+/* The distinct elements of a text, ascending. */
+extern SimdupHashes simdup_element_set(SimdupFoldedShingling shingling,
+									   SimdupUtf8 content);
+
 /* What a function returns for its sketch: NULL for the empty set. */
 extern Datum simdup_minhash64_result(FunctionCallInfo fcinfo,
 									 SimdupSketch *sketch);
+
+/*
+ * Has a text as many distinct shingles as are asked for? Texts of fewer get no
+ * fingerprint: a few shingles say little about likeness.
+ */
+typedef struct SimdupFewest
+{
+	int min; /* 0: every text will do */
+	int n;
+	uint64_t *seen; /* the first n distinct hashes, at most min */
+} SimdupFewest;
+
+/* Raises 22023 for a number out of range. Allocates. */
+extern void simdup_fewest_set(SimdupFewest *fewest, int min);
+
+extern void simdup_fewest_add(SimdupFewest *fewest, const uint64_t *hashes,
+							  size_t n);
 
 /*
  * Can sketches of minhash_bits of so many bits be compared? Raises 22026 for

@@ -50,6 +50,7 @@ begin(SimdupFingerprinter *self)
 	row->elements = (SimdupHashes){0};
 	row->fields = (SimdupHashes){0};
 	simdup_sketch_begin(&row->sketch, SIMDUP_MINHASH64_BINS);
+	row->fewest.n = 0;
 }
 
 /* A SimdupElementSink. */
@@ -59,6 +60,7 @@ add_to_row(void *arg, const uint64_t *hashes, size_t n)
 	SimdupMinhashRow *row = arg;
 
 	simdup_sketch_add(&row->sketch, hashes, n);
+	simdup_fewest_add(&row->fewest, hashes, n);
 	if (row->base.content_only)
 		return;
 	for (size_t i = 0; i < n; i++)
@@ -118,7 +120,8 @@ end(SimdupFingerprinter *self, uint64 *fp)
 		add_field_elements(row, row->fields.hashes[i]);
 	simdup_hashes_free(&row->elements);
 	simdup_hashes_free(&row->fields);
-	keys = simdup_sketch_keys(&row->sketch);
+	keys = row->fewest.n < row->fewest.min ? NULL
+										   : simdup_sketch_keys(&row->sketch);
 	if (keys != NULL)
 		*fp = simdup_sketch_fingerprint(keys);
 	simdup_sketch_free(&row->sketch);
@@ -137,6 +140,8 @@ set_option(SimdupFingerprinter *self, const char *name, const char *value)
 	else if (strcmp(name, "field_share") == 0)
 		row->field_share = check_field_share(DatumGetFloat8(
 			DirectFunctionCall1(float8in, CStringGetDatum(value))));
+	else if (strcmp(name, "min_features") == 0)
+		simdup_fewest_set(&row->fewest, pg_strtoint32(value));
 	else
 		return false;
 	return true;
@@ -159,6 +164,11 @@ simdup_minhash_row_get(SimdupMinhashRow *row, FunctionCallInfo fcinfo,
 	simdup_check_not_null(PG_ARGISNULL(field_share), "field_share");
 	row->field_share = check_field_share(PG_GETARG_FLOAT8(field_share));
 	row->shingling = simdup_get_folded_shingling(fcinfo, w, unit);
+	if (PG_NARGS() > unit + 1)
+	{
+		simdup_check_not_null(PG_ARGISNULL(unit + 1), "min_features");
+		simdup_fewest_set(&row->fewest, PG_GETARG_INT32(unit + 1));
+	}
 	begin(&row->base);
 }
 
@@ -173,7 +183,7 @@ simdup_minhash_row_make(void)
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash64_row);
-/* minhash64_row(content, fields, field_share, w, unit) */
+/* minhash64_row(content, fields, field_share, w, unit, min_features) */
 Datum
 simdup_minhash64_row(PG_FUNCTION_ARGS)
 {

@@ -17,10 +17,12 @@ typedef struct SimdupMinhashRow
 	SimdupSketch sketch;
 	SimdupHashes elements; /* of the content */
 	SimdupHashes fields;
+	SimdupFewest fewest;
 } SimdupMinhashRow;
 
 /*
- * Begin a row with the options of a call, at these arguments. Raises 22004 for
+ * Begin a row with the options of a call, at these arguments; min_features
+ * comes after unit, if the function has it. Raises 22004 for
  * NULLs and 22023 for values that are not allowed.
  */
 extern void simdup_minhash_row_get(SimdupMinhashRow *row,

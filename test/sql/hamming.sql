@@ -185,6 +185,15 @@ SELECT count(*) FROM fps WHERE fp IS NULL AND simhash_within(fp, '0123456789abcd
 SELECT count(*) FROM fps WHERE fp IS NOT NULL AND simhash_within(fp, 'ffffffffffffffff', 0);
 RESET enable_bitmapscan;
 
+-- a query that reads no column is an index-only scan
+CREATE TABLE wide AS SELECT id, fp, repeat('a', 500) AS body FROM fps;
+CREATE INDEX ON wide USING hamming (fp);
+DELETE FROM wide WHERE id <= 100;
+VACUUM ANALYZE wide;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM wide;
+SELECT count(*), (SELECT count(id) FROM wide) AS by_scan FROM wide;
+DROP TABLE wide;
+
 --
 -- the planner
 --

@@ -115,6 +115,24 @@ BEGIN
   RETURN (SELECT string_agg(a::text, ';' ORDER BY id) FROM arrived AS a)
     || (SELECT coalesce(string_agg(l::text, ';' ORDER BY new_key), '') FROM (SELECT new_key, old_key, distance FROM log) AS l);
 END $$;
+-- A table whose rows are in groups, with what can happen to them. It is not made
+-- each time: the server remembers for good that a new table has no statistics.
+CREATE TABLE grouped AS SELECT id, body FROM doc;
+ALTER TABLE grouped ADD PRIMARY KEY (id);
+SELECT count(*) FROM simdup_attach('grouped', 'body', action => 'group');
+CREATE FUNCTION keep_groups() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE n_left int;
+BEGIN
+  INSERT INTO grouped SELECT id + 100, body FROM doc;
+  UPDATE grouped SET body = (SELECT body FROM doc WHERE id = 5) WHERE id IN (1, 7, 108);
+  UPDATE grouped SET body = NULL WHERE id = 9;
+  UPDATE grouped SET id = 50 WHERE id = 5;
+  DELETE FROM grouped WHERE id IN (2, 3, 102);
+  SELECT count(*) INTO n_left FROM simdup_regroup('grouped');
+  ASSERT 3 = (SELECT count(*) FROM pg_trigger WHERE tgrelid = 'grouped'::regclass AND tgfoid = 'simdup_group_trigger'::regproc);
+  RETURN (SELECT string_agg(g.id || ':' || g.simdup_group, ' ' ORDER BY g.id) FROM grouped g) || ' ' || n_left
+    || ' ' || (SELECT count(*) FROM grouped_simdup_events) || ' ' || simdup_group_of('grouped', 1);
+END $$;
 CREATE FUNCTION arrive_with_minhash64() RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
   CREATE TRIGGER a BEFORE INSERT OR UPDATE ON arrived FOR EACH ROW
@@ -161,9 +179,11 @@ our @small = (
 	rows_of(q{simdup_evaluate('SELECT id, id + 1 FROM doc WHERE id < $1', 'SELECT id, id + 1 FROM doc WHERE id < $2', '{7,9}')}),
 	rows_of(q{simdup_tune('SELECT a.fp, b.fp, a.id / 3 = b.id / 3 FROM doc a, doc b WHERE a.id < b.id')}),
 	rows_of(q{simdup_summary('SELECT id, fp FROM doc', 8)}),
-	rows_of(q{simdup_report_html('SELECT id, fp, body FROM doc', 'title', 8)}),
+	rows_of(q{regexp_replace(simdup_report_html('SELECT id, fp, body FROM doc', 'title', 8, row_url => '/%s', before => '{}'), '<time.*?</time>', '')}),
 	rows_of(q{shingle_pairs('SELECT id, body FROM doc', 2, 0.3)}),
 	rows_of(q{simdup_verified_pairs('SELECT id, fp, body FROM doc', 12, 0.3, 2)}),
+	rows_of(q{simdup_verified_clusters('SELECT id, fp, body FROM doc ORDER BY id', 12, 0.3, 2)}),
+	rows_of(q{simdup_verified_clusters('SELECT name, minhash64(body), minhash_bits(body) FROM doc ORDER BY id', 12, 0.3, 2, 'word', NULL::text, 1)}),
 	rows_of(q{simdup_verified_pairs('SELECT id, minhash64(body), minhash_bits(body) FROM doc', 12, 0.3)}),
 	rows_of(q{simdup_explain((SELECT body FROM doc WHERE id = 1), (SELECT body FROM doc WHERE id = 2))}),
 	rows_of(q{simdup_explain((SELECT body FROM doc WHERE id = 1), (SELECT body FROM doc WHERE id = 2), 'minhash64')}),
@@ -178,7 +198,7 @@ our @small = (
 		super_shingles(shingle_sketch(body, 1, 2)), minhash_bands(minhash_signature(body), 16), simdup_bitmap(body),
 		simdup_strip_html('<p>' || body), imatch_fingerprints(body, '{word1,word2}'), term_cosine(body, name),
 		term_cosine(body, name, '{word1,doc}', '{1,2}') FROM doc WHERE id < 3)}),
-	rows_of(q{(SELECT minhash64(body), minhash64(body, 2, 'word'), minhash64(to_tsvector('english', body)),
+	rows_of(q{(SELECT minhash64(body), minhash64(body, 2, 'word', 3), minhash64(to_tsvector('english', body)),
 		minhash64(string_to_array(body, ' ')), minhash64_row(body, ARRAY[name, 'b']), minhash_bits(body),
 		minhash64_shingles(body, 3, 'word'), minhash_bits_resemblance(minhash_bits(body), minhash_bits(name)) FROM doc WHERE id < 3)}),
 	rows_of(q{(SELECT minhash64_agg(id::text), minhash64_row(string_agg(id::text, ' '), ARRAY[repeat('field ', 9000)]),
@@ -200,8 +220,11 @@ our @small = (
 	arrival(q{AFTER INSERT ON arrived REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION simdup_log_trigger(''fp'', ''id'', ''3'', ''log'', ''lock'')}),
 	arrival(q{BEFORE INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger(''fp'', ''id'', ''3'')}),
 	'SELECT remove_duplicates()',
+	arrival(q{BEFORE INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger(''fp'', ''dup'', ''id'', ''3'', ''content => body'', ''min_resemblance => 0.5'', ''within => place'')}),
+	arrival(q{AFTER INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger(''fp'', ''id'', ''3'', ''log'', ''content => body'', ''min_resemblance => 0.5'', ''within => place'')}),
 	q{SELECT md5(string_agg(s, ';')) FROM (SELECT simdup_attach('doc', 'body', '{name}')
 		UNION ALL SELECT simdup_alter('doc', max_distance => 5, w => 3, backfill => true) UNION ALL SELECT simdup_detach('doc')) AS x (s)},
+	'SELECT keep_groups()',
 );
 # on more than fit into maintenance_work_mem
 our @large = (
@@ -209,6 +232,7 @@ our @large = (
 	rows_of(q{simdup_clusters('SELECT key, fp FROM wide', 1, 'connected', NULL::text)}),
 	rows_of(q{simdup_clusters('SELECT key, fp FROM wide', 1, 'leader', NULL::text)}),
 	rows_of(q{simdup_summary('SELECT key, fp FROM wide', 1)}),
+	rows_of(q{simdup_verified_clusters('SELECT key, fp, left(key, 250) || fp FROM wide ORDER BY key', 1, 0.3, 2, 'char', NULL::text)}),
 	q{SELECT make_hamming('SELECT id, fp FROM many UNION ALL SELECT id + 100000, fp FROM many')},
 	'SELECT nearest_of_many()',
 	rows_of(q{simdup_evaluate('SELECT id, id + 1 FROM many', 'SELECT id, id + 2 FROM many')}),

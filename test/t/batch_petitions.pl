@@ -1,5 +1,5 @@
-# batch_petitions: the pairs that simdup finds in real petitions, against the exact
-# Jaccard similarity of all pairs. Needs the evaluation data beside the checkout.
+# batch_petitions: the pairs and clusters that simdup finds in real petitions,
+# against the exact Jaccard similarity of all pairs. Needs the evaluation data beside the checkout.
 
 use strict;
 use warnings;
@@ -36,6 +36,35 @@ sub columns_of
 	return map { s/"//gr } split /,/, $header;
 }
 
+# Clusters verified by the texts: no row is beyond max_distance of its cluster's
+# first row or resembles it too little, and hardly any true pair is parted.
+sub verified_clusters
+{
+	my ($set, $id, $body) = @_;
+
+	$node->safe_psql('postgres', <<"SQL");
+CREATE TABLE text_$set AS SELECT "$id"::bigint AS id, minhash64("$body") AS fp, "$body" AS body FROM $set;
+CREATE TABLE verified_$set AS
+SELECT * FROM simdup_verified_clusters('SELECT id, fp, body FROM text_$set WHERE body IS NOT NULL ORDER BY id', 8, 0.6, 4, 'char', 1);
+SQL
+	is( $node->safe_psql('postgres', qq{
+		SELECT count(*) FILTER (WHERE a.fp <~> b.fp > 8 OR shingle_resemblance(a.body, b.body, 4, 'char') < 0.6
+		  OR c.resemblance <> shingle_resemblance(a.body, b.body, 4, 'char') OR c.distance <> a.fp <~> b.fp)
+		FROM verified_$set AS c JOIN text_$set AS a ON a.id = c.key JOIN text_$set AS b ON b.id = c.cluster WHERE c.key <> c.cluster}),
+		'0', "$set: each row of a verified cluster resembles its first row");
+	is( $node->safe_psql('postgres', "SELECT count(*) = (SELECT count(*) FROM text_$set WHERE fp IS NOT NULL) FROM verified_$set"),
+		't', "$set: each row is in one verified cluster");
+	my ($recall, $precision) = split /\|/, $node->safe_psql('postgres', qq{
+		SELECT r.recall, p.precision FROM
+		  (SELECT avg((a.cluster = b.cluster)::int) AS recall FROM truth_$set AS t
+		   LEFT JOIN verified_$set AS a ON a.key = t.a LEFT JOIN verified_$set AS b ON b.key = t.b WHERE jaccard >= 0.8) AS r,
+		  (SELECT avg((t.a IS NOT NULL)::int) AS precision FROM verified_$set AS a JOIN verified_$set AS b ON a.cluster = b.cluster AND a.key < b.key
+		   LEFT JOIN truth_$set AS t ON least(t.a, t.b) = a.key AND greatest(t.a, t.b) = b.key) AS p});
+	cmp_ok($recall, '>=', 0.99, "$set: recall of verified clusters");
+	cmp_ok($precision, '==', 1, "$set: precision of verified clusters");
+	return;
+}
+
 $node->safe_psql('postgres', 'CREATE EXTENSION simdup');
 for my $set ('zh', 'us')
 {
@@ -48,6 +77,7 @@ for my $set ('zh', 'us')
 		  . "\\copy $set FROM '$data/petitions_$set/petitions.csv' (FORMAT csv, HEADER)\n"
 		  . "CREATE TABLE truth_$set (a bigint, b bigint, jaccard float8, inter int, uni int);\n"
 		  . "\\copy truth_$set FROM '$data/petitions_$set/pairs.tsv' (FORMAT csv, HEADER, DELIMITER E'\\t')\n");
+	verified_clusters($set, $id, $body);
 	for my $weighting ('tf', 'log')
 	{
 		$node->safe_psql('postgres',

@@ -159,7 +159,9 @@ simdup_hamming_next_matches(IndexScanDesc scan)
 		SIMDUP_TEST_OLD_SNAPSHOT(scan, buffer);
 		collect_matches(state, BufferGetPage(buffer));
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-		if (state->n_matches > 0 && !IsMVCCSnapshot(scan->xs_snapshot))
+		/* an index-only scan trusts the visibility map: VACUUM must wait */
+		if (state->n_matches > 0 &&
+			(scan->xs_want_itup || !IsMVCCSnapshot(scan->xs_snapshot)))
 			state->pin = buffer;
 		else
 			ReleaseBuffer(buffer);

@@ -5,6 +5,7 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "access/itup.h"
 #include "access/relscan.h"
 #include "nodes/tidbitmap.h"
 #include "pgstat.h"
@@ -103,6 +104,21 @@ add_key(HammingScan *state, ScanKey key)
 	state->wants_value = state->wants_value || state->n_balls > 0;
 }
 
+/*
+ * A query that reads no column, such as count(*), is an index-only scan for the
+ * planner even though the index returns no column. The executor needs a tuple.
+ */
+static void
+give_empty_tuple(IndexScanDesc scan)
+{
+	Datum values[INDEX_MAX_KEYS] = {0};
+	bool nulls[INDEX_MAX_KEYS];
+
+	memset(nulls, true, sizeof(nulls));
+	scan->xs_itupdesc = RelationGetDescr(scan->indexRelation);
+	scan->xs_itup = index_form_tuple(scan->xs_itupdesc, values, nulls);
+}
+
 /* Read the conditions and begin. */
 static void
 start_scan(IndexScanDesc scan)
@@ -110,6 +126,8 @@ start_scan(IndexScanDesc scan)
 	HammingScan *state = scan->opaque;
 
 	pgstat_count_index_scan(scan->indexRelation);
+	if (scan->xs_want_itup && scan->xs_itup == NULL)
+		give_empty_tuple(scan);
 	state->n_balls = 0;
 	state->wants_null = state->wants_value = state->recheck = false;
 	for (int i = 0; i < scan->numberOfKeys; i++)

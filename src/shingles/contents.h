@@ -1,0 +1,46 @@
+/*
+ * contents.h
+ *	  The contents of many rows on disk, compared where somebody asks.
+ *
+ * Most rows of a large table are near no other row. So a text is only stored as
+ * it is read. Its shingles are made when it is compared for the first time.
+ */
+#ifndef SIMDUP_SHINGLES_CONTENTS_H
+#define SIMDUP_SHINGLES_CONTENTS_H
+
+#include "fmgr.h"
+
+#include "shingles/comparison.h"
+
+typedef struct SimdupContents SimdupContents;
+
+/* A new store in the current memory context. */
+extern SimdupContents *simdup_contents_begin(SimdupShingling shingling);
+extern void simdup_contents_end(SimdupContents *contents);
+
+/* May a column of this type hold the contents? */
+extern bool simdup_contents_expect(SimdupContents *contents, Oid type);
+
+/* Add that of the next row; rows are numbered from 0. */
+extern void simdup_contents_add(SimdupContents *contents, Datum content);
+
+/*
+ * After the last row, before all calls below. Takes 8 bytes a row, and for what
+ * is asked again so many bytes.
+ */
+extern void simdup_contents_finish(SimdupContents *contents, Size memory);
+
+/* 64 bits of a content; equal contents have equal digests. */
+extern uint64 simdup_contents_digest(SimdupContents *contents, uint32 number);
+
+/* Are two contents the same bytes? */
+extern bool simdup_contents_equal(SimdupContents *contents, uint32 a, uint32 b);
+
+/*
+ * The resemblance of two contents if it is at least min_resemblance, else -1.
+ * Quick for the same a again, and mostly quick for -1.
+ */
+extern double simdup_contents_resemblance(SimdupContents *contents, uint32 a,
+										  uint32 b, double min_resemblance);
+
+#endif /* SIMDUP_SHINGLES_CONTENTS_H */
