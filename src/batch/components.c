@@ -192,7 +192,8 @@ simdup_components(PG_FUNCTION_ARGS)
 	components.parent = palloc(components.capacity * sizeof(uint32));
 	simdup_progress_phase("reading", 0);
 	simdup_run_query(text_to_cstring(PG_GETARG_TEXT_PP(0)), "query",
-					 simdup_parameters(fcinfo, 1), check_columns, add_pair, &components);
+					 simdup_parameters(fcinfo, 1), check_columns, add_pair,
+					 &components);
 	join_waiting(&components);
 	put_components(&components, result);
 	MemoryContextSwitchTo(old);
