@@ -44,14 +44,14 @@ MODULE_big = simdup
 OBJS = $(SOURCES:.c=.o)
 DATA_built = simdup--$(EXTVERSION).sql
 DATA = $(call files,sql/simdup--*--*.sql)
-DOCS = $(call files,doc/simdup-*.md)
+DOCS = $(call files,doc/simdup-*.md doc/simdup-*.png)
 REGRESS = $(basename $(notdir $(sort $(call files,test/sql/*.sql))))
 REGRESS_OPTS = --inputdir=$(here)/test --load-extension=simdup --encoding=UTF8 --no-locale
 ISOLATION = $(basename $(notdir $(sort $(call files,test/specs/*.spec))))
 # 15 looks for expected/ in the output folder, later ones here
 ISOLATION_OPTS = $(REGRESS_OPTS) --outputdir=.
 PROVE_TESTS = $(sort $(call files,test/t/*.pl))
-EXTRA_CLEAN = simdup--$(EXTVERSION).sql src/report/report_css.inc build results output_iso tmp_check
+EXTRA_CLEAN = simdup--$(EXTVERSION).sql src/report/*.inc build results output_iso tmp_check
 # The server's headers are not ours to warn about, so they come in as system
 # headers; SIMDUP_VERSION keeps the module and the control file in step.
 PG_CPPFLAGS = -I$(here)/src -Isrc -isystem $(shell $(PG_CONFIG) --includedir-server 2>/dev/null) -DSIMDUP_VERSION='"$(EXTVERSION)"'
@@ -86,10 +86,11 @@ prove_installcheck:
 simdup--$(EXTVERSION).sql: $(SQL_ROOMS) simdup.control
 	cat $(filter %.sql,$^) > $@
 
-# The report's style sheet as C strings.
-src/report/report_css.inc: src/report/report.css
+# The report's style sheet and script as C strings.
+REPORT_STRINGS = src/report/report_css.inc src/report/report_js.inc
+src/report/report_%.inc: src/report/report.%
 	sed 's/["\\]/\\&/g; s/.*/"&\\n"/' $< > $@
-src/report/report.o src/report/report.bc: src/report/report_css.inc
+src/report/report.o src/report/report.bc: $(REPORT_STRINGS)
 
 # The tree is small, so a changed header compiles every file again.
 $(OBJS): $(call files,src/*.h src/*/*.h src/*/*/*.h)
@@ -103,7 +104,7 @@ ifneq ($(here),.)
 ifneq ($(call files,$(OBJS)),)
 $(error simdup: there is a build in $(here): make clean there first)
 endif
-$(OBJS) $(OBJS:.o=.bc) src/report/report_css.inc: | own-folders
+$(OBJS) $(OBJS:.o=.bc) $(REPORT_STRINGS): | own-folders
 own-folders:
 	@mkdir -p $(sort $(dir $(OBJS)))
 installcheck: own-expected

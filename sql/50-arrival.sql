@@ -54,11 +54,12 @@ CREATE FUNCTION simdup_attach(
   foreign_key boolean DEFAULT false,
   min_resemblance float8 DEFAULT NULL,
   within text[] DEFAULT NULL,
-  min_features integer DEFAULT NULL
+  min_features integer DEFAULT NULL,
+  method text DEFAULT NULL
 ) RETURNS TABLE (statement text)
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
-COMMENT ON FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean, text, text, boolean, text, integer, text, text, text, boolean, boolean, float8, text[], integer) IS
-  'sets a table up to flag, log or reject near rows; returns the statements';
+COMMENT ON FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean, text, text, boolean, text, integer, text, text, text, boolean, boolean, float8, text[], integer, text) IS
+  'sets a table up to flag, log, reject or group near rows; returns the statements';
 
 CREATE FUNCTION simdup_alter(
   target regclass,
@@ -79,10 +80,11 @@ CREATE FUNCTION simdup_alter(
   foreign_key boolean DEFAULT false,
   min_resemblance float8 DEFAULT NULL,
   within text[] DEFAULT NULL,
-  min_features integer DEFAULT NULL
+  min_features integer DEFAULT NULL,
+  method text DEFAULT NULL
 ) RETURNS TABLE (statement text)
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
-COMMENT ON FUNCTION simdup_alter(regclass, text, text[], integer, text, boolean, text, text, boolean, text, integer, text, text, text, boolean, boolean, float8, text[], integer) IS
+COMMENT ON FUNCTION simdup_alter(regclass, text, text[], integer, text, boolean, text, text, boolean, text, integer, text, text, text, boolean, boolean, float8, text[], integer, text) IS
   'changes what simdup_attach was told; NULL leaves a thing as it is; returns the statements';
 
 CREATE FUNCTION simdup_detach(
@@ -92,4 +94,4 @@ CREATE FUNCTION simdup_detach(
 ) RETURNS TABLE (statement text)
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 4;
 COMMENT ON FUNCTION simdup_detach(regclass, boolean, boolean) IS
-  'removes what simdup_attach made, except for a log table; returns the statements';
+  'removes what simdup_attach made, except for tables beside; returns the statements';

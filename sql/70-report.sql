@@ -4,15 +4,22 @@
 --
 
 CREATE FUNCTION simdup_summary(
-  query text, max_distance integer DEFAULT 3,
+  query text, max_distance integer DEFAULT 3, params text[] DEFAULT '{}',
   OUT section text, OUT item text, OUT value float8
 ) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 40;
-COMMENT ON FUNCTION simdup_summary(text, integer) IS
-  'a table''s duplicates: rows, groups by size, the largest, pairs by distance, rows that share a block';
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 60;
+COMMENT ON FUNCTION simdup_summary(text, integer, text[]) IS
+  'a table''s duplicates: headline, rows, groups by size, the largest, pairs by distance, also by chance';
 
-CREATE FUNCTION simdup_report_html(query text, title text, max_distance integer DEFAULT 3)
-  RETURNS text
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000;
-COMMENT ON FUNCTION simdup_report_html(text, text, integer) IS
-  'simdup_summary as one HTML page, with samples of a third column';
+CREATE FUNCTION simdup_report_html(
+  query text,
+  title text,
+  max_distance integer DEFAULT 3,
+  params text[] DEFAULT '{}',
+  row_url text DEFAULT NULL,
+  max_groups integer DEFAULT 200,
+  before jsonb DEFAULT NULL
+) RETURNS text
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
+COMMENT ON FUNCTION simdup_report_html(text, text, integer, text[], text, integer, jsonb) IS
+  'a table''s duplicates as one HTML page: pairs, groups, marked differences of a third column';

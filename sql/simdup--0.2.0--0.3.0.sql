@@ -171,10 +171,6 @@ COMMENT ON FUNCTION simdup_evaluate_clusters(text, text) IS
   'precision, recall and F1 of found clusters against true ones; each query yields key and cluster';
 COMMENT ON FUNCTION simdup_tune(text, integer) IS
   'what each distance would find: scores against labels, or the expected number of false pairs';
-COMMENT ON FUNCTION simdup_summary(text, integer) IS
-  'a table''s duplicates: rows, groups by size, the largest, pairs by distance, rows that share a block';
-COMMENT ON FUNCTION simdup_report_html(text, text, integer) IS
-  'simdup_summary as one HTML page, with samples of a third column';
 COMMENT ON FUNCTION simhash_update_trigger() IS
   'trigger (fp, content [, field ...] [, ''option => value'' ...]): keeps fp in step with content and fields';
 COMMENT ON FUNCTION simdup_flag_trigger() IS
@@ -186,7 +182,27 @@ COMMENT ON FUNCTION simdup_reject_trigger() IS
 COMMENT ON FUNCTION simdup_lock_arrivals(regclass) IS
   'makes other sessions'' locking arrivals in a table wait until the transaction ends';
 COMMENT ON FUNCTION simdup_detach(regclass, boolean, boolean) IS
-  'removes what simdup_attach made, except for a log table; returns the statements';
+  'removes what simdup_attach made, except for tables beside; returns the statements';
+
+--
+-- groups: they live with a table
+--
+
+CREATE FUNCTION simdup_group_trigger() RETURNS trigger
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION simdup_group_trigger() IS
+  'trigger (fp, group, key, k [, ''option => value'' ...]): keeps the rows of a table in groups';
+
+CREATE FUNCTION simdup_group_of(target regclass, id bigint) RETURNS bigint
+  AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION simdup_group_of(regclass, bigint) IS
+  'the id that an old id of a group leads to now; NULL if it leads nowhere';
+
+CREATE FUNCTION simdup_regroup(target regclass, dry_run boolean DEFAULT false)
+  RETURNS TABLE (key text, before bigint, after bigint)
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION simdup_regroup(regclass, boolean) IS
+  'makes all groups of a table anew; the rows whose id changes';
 
 --
 -- text: minhash64, the fingerprint of shared text
@@ -471,6 +487,43 @@ COMMENT ON FUNCTION simdup_components(text, anyelement, text[]) IS
   'simdup_components for keys of any type: key_type is a null of it, such as NULL::uuid';
 
 --
+-- Report
+--
+
+-- Both functions have more arguments, all with defaults. As above, the new
+-- definitions are copied onto the functions.
+CREATE FUNCTION simdup_new_summary(
+  query text, max_distance integer DEFAULT 3, params text[] DEFAULT '{}',
+  OUT section text, OUT item text, OUT value float8
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'simdup_summary' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 60;
+CREATE FUNCTION simdup_new_report_html(
+  query text,
+  title text,
+  max_distance integer DEFAULT 3,
+  params text[] DEFAULT '{}',
+  row_url text DEFAULT NULL,
+  max_groups integer DEFAULT 200,
+  before jsonb DEFAULT NULL
+) RETURNS text
+  AS 'MODULE_PATHNAME', 'simdup_report_html' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
+UPDATE pg_catalog.pg_proc AS old
+  SET proisstrict = new.proisstrict, prorows = new.prorows, pronargs = new.pronargs, pronargdefaults = new.pronargdefaults,
+    proargtypes = new.proargtypes, proallargtypes = new.proallargtypes, proargmodes = new.proargmodes,
+    proargnames = new.proargnames, proargdefaults = new.proargdefaults
+  FROM pg_catalog.pg_proc AS new
+  WHERE old.probin OPERATOR(pg_catalog.=) 'MODULE_PATHNAME' AND new.probin OPERATOR(pg_catalog.=) 'MODULE_PATHNAME'
+    AND new.pronamespace OPERATOR(pg_catalog.=) old.pronamespace
+    AND (old.proname OPERATOR(pg_catalog.=) 'simdup_summary' AND new.proname OPERATOR(pg_catalog.=) 'simdup_new_summary'
+      OR old.proname OPERATOR(pg_catalog.=) 'simdup_report_html' AND new.proname OPERATOR(pg_catalog.=) 'simdup_new_report_html');
+DROP FUNCTION simdup_new_summary(text, integer, text[]);
+DROP FUNCTION simdup_new_report_html(text, text, integer, text[], text, integer, jsonb);
+COMMENT ON FUNCTION simdup_summary(text, integer, text[]) IS
+  'a table''s duplicates: headline, rows, groups by size, the largest, pairs by distance, also by chance';
+COMMENT ON FUNCTION simdup_report_html(text, text, integer, text[], text, integer, jsonb) IS
+  'a table''s duplicates as one HTML page: pairs, groups, marked differences of a third column';
+
+--
 -- Arrival
 --
 
@@ -509,24 +562,25 @@ CREATE FUNCTION simdup_attach(
   foreign_key boolean DEFAULT false,
   min_resemblance float8 DEFAULT NULL,
   within text[] DEFAULT NULL,
-  min_features integer DEFAULT NULL
+  min_features integer DEFAULT NULL,
+  method text DEFAULT NULL
 ) RETURNS TABLE (statement text)
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
-COMMENT ON FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean, text, text, boolean, text, integer, text, text, text, boolean, boolean, float8, text[], integer) IS
-  'sets a table up to flag, log or reject near rows; returns the statements';
+COMMENT ON FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean, text, text, boolean, text, integer, text, text, text, boolean, boolean, float8, text[], integer, text) IS
+  'sets a table up to flag, log, reject or group near rows; returns the statements';
 -- The new function takes over owner and privileges, with the dependencies on the
 -- roles in them. GRANT would make them the extension's own, which pg_dump omits.
 DELETE FROM pg_catalog.pg_shdepend AS d
   USING pg_catalog.pg_proc AS new, pg_catalog.pg_database AS db
   WHERE new.proname OPERATOR(pg_catalog.=) 'simdup_attach' AND new.probin OPERATOR(pg_catalog.=) 'MODULE_PATHNAME'
-    AND new.pronargs OPERATOR(pg_catalog.=) 19 AND db.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+    AND new.pronargs OPERATOR(pg_catalog.=) 20 AND db.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
     AND d.dbid OPERATOR(pg_catalog.=) db.oid AND d.classid OPERATOR(pg_catalog.=) new.tableoid
     AND d.objid OPERATOR(pg_catalog.=) new.oid;
 UPDATE pg_catalog.pg_shdepend AS d SET objid = new.oid
   FROM pg_catalog.pg_proc AS old, pg_catalog.pg_proc AS new, pg_catalog.pg_database AS db
   WHERE old.proname OPERATOR(pg_catalog.=) 'simdup_attach' AND old.probin OPERATOR(pg_catalog.=) 'MODULE_PATHNAME'
     AND new.proname OPERATOR(pg_catalog.=) 'simdup_attach' AND new.probin OPERATOR(pg_catalog.=) 'MODULE_PATHNAME'
-    AND old.pronargs OPERATOR(pg_catalog.=) 9 AND new.pronargs OPERATOR(pg_catalog.=) 19
+    AND old.pronargs OPERATOR(pg_catalog.=) 9 AND new.pronargs OPERATOR(pg_catalog.=) 20
     AND new.pronamespace OPERATOR(pg_catalog.=) old.pronamespace
     AND db.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
     AND d.dbid OPERATOR(pg_catalog.=) db.oid AND d.classid OPERATOR(pg_catalog.=) old.tableoid
@@ -535,7 +589,7 @@ UPDATE pg_catalog.pg_proc AS new SET proowner = old.proowner, proacl = old.proac
   FROM pg_catalog.pg_proc AS old
   WHERE old.proname OPERATOR(pg_catalog.=) 'simdup_attach' AND old.probin OPERATOR(pg_catalog.=) 'MODULE_PATHNAME'
     AND new.proname OPERATOR(pg_catalog.=) 'simdup_attach' AND new.probin OPERATOR(pg_catalog.=) 'MODULE_PATHNAME'
-    AND old.pronargs OPERATOR(pg_catalog.=) 9 AND new.pronargs OPERATOR(pg_catalog.=) 19
+    AND old.pronargs OPERATOR(pg_catalog.=) 9 AND new.pronargs OPERATOR(pg_catalog.=) 20
     AND new.pronamespace OPERATOR(pg_catalog.=) old.pronamespace;
 DROP FUNCTION simdup_attach(regclass, text, text[], integer, text, boolean, text, text, boolean);
 
@@ -558,10 +612,11 @@ CREATE FUNCTION simdup_alter(
   foreign_key boolean DEFAULT false,
   min_resemblance float8 DEFAULT NULL,
   within text[] DEFAULT NULL,
-  min_features integer DEFAULT NULL
+  min_features integer DEFAULT NULL,
+  method text DEFAULT NULL
 ) RETURNS TABLE (statement text)
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 10;
-COMMENT ON FUNCTION simdup_alter(regclass, text, text[], integer, text, boolean, text, text, boolean, text, integer, text, text, text, boolean, boolean, float8, text[], integer) IS
+COMMENT ON FUNCTION simdup_alter(regclass, text, text[], integer, text, boolean, text, text, boolean, text, integer, text, text, text, boolean, boolean, float8, text[], integer, text) IS
   'changes what simdup_attach was told; NULL leaves a thing as it is; returns the statements';
 
 --

@@ -31,6 +31,8 @@
 #define ARRIVAL_TURN_TAG (ARRIVAL_TAG | 1)	  /* to take the table's */
 #define ARRIVAL_PORTION_TAG (ARRIVAL_TAG | 2) /* of the reserve */
 
+typedef struct ArrivalTrigger ArrivalTrigger;
+
 /* How a trigger function must be fired, and how its user should write it. */
 typedef struct ArrivalUsage
 {
@@ -41,15 +43,18 @@ typedef struct ArrivalUsage
 	bool before;	/* BEFORE ... FOR EACH ROW */
 	bool after;		/* AFTER ... FOR EACH ROW */
 	bool statement; /* AFTER ... FOR EACH STATEMENT */
+	bool remove;	/* AFTER DELETE too, and AFTER TRUNCATE */
 	int flag_arg;
 	int key_arg;
 	int k_arg;
 	int log_arg;
 	bool may_lock; /* takes 'lock' among the options; else always locks */
+	/* sets an option of its own; false if the argument is none */
+	bool (*set_option)(ArrivalTrigger *at, const char *argument);
 } ArrivalUsage;
 
 /* A trigger as one statement sees it; setup.c keeps it in fn_extra. */
-typedef struct ArrivalTrigger
+struct ArrivalTrigger
 {
 	MemoryContext context; /* it and all it points to live there */
 	uint64 relation_changes;
@@ -71,7 +76,8 @@ typedef struct ArrivalTrigger
 	ExprState *generation; /* of a generated fp that is not stored yet */
 	ExprState *assignment; /* of a key to a flag of another type modifier */
 	ExprContext *econtext; /* for both */
-} ArrivalTrigger;
+	void *own;			   /* what the trigger function keeps beside this */
+};
 
 /*
  * The row that arrives. BEFORE triggers see the row as it would be stored,
@@ -179,6 +185,8 @@ extern void simdup_arrival_acquire(const LOCKTAG *tag, LOCKMODE mode);
 extern int simdup_arrival_lock_distance(const ArrivalTrigger *at,
 										const char *fp);
 extern void simdup_arrival_lock(ArrivalTrigger *at, uint64 fp);
+extern void simdup_arrival_share(ArrivalTrigger *at);
+extern void simdup_arrival_lock_table(Oid table);
 
 /* names.c */
 extern char *simdup_arrival_schema_of(Oid table);
@@ -206,6 +214,11 @@ extern void simdup_arrival_execute(SPIPlanPtr plan, Datum *values,
 extern Portal simdup_arrival_open(SPIPlanPtr plan, Snapshot snapshot);
 
 /* search.c */
+extern void simdup_arrival_set(const char *name, const char *value);
+extern int simdup_arrival_hold_settings(void);
+extern void simdup_arrival_release_settings(int nestlevel);
+extern void simdup_arrival_become_owner(ArrivalTrigger *at, Oid *user,
+										int *context);
 extern Oid simdup_arrival_owner(Oid table);
 extern ArrivalFound simdup_arrival_search(TriggerData *trigdata,
 										  ArrivalTrigger *at, ArrivalPlan kind,

@@ -49,7 +49,8 @@ enum
 	ARG_FOREIGN_KEY,
 	ARG_MIN_RESEMBLANCE,
 	ARG_WITHIN,
-	ARG_MIN_FEATURES
+	ARG_MIN_FEATURES,
+	ARG_METHOD
 };
 
 /* The working distances: for near-duplicates, and for copies. */
@@ -139,6 +140,30 @@ source_arguments(FunctionCallInfo fcinfo, Attachment *a)
 	simdup_attach_check_sources(a);
 }
 
+/* The method of groups, where it is given. */
+static void
+method_argument(FunctionCallInfo fcinfo, Attachment *a)
+{
+	char *method = given_text(fcinfo, ARG_METHOD);
+
+	if (method != NULL && a->action != ATTACH_GROUP)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("method needs the action \"group\""));
+	if (method != NULL && strcmp(method, "leader") != 0)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("unrecognized method of groups: \"%s\"", method),
+				errhint("The method is leader."));
+	if (method != NULL)
+		a->connected = strcmp(method, "connected") == 0;
+	if (a->action != ATTACH_GROUP)
+		return;
+	if (a->group == NULL)
+		a->group = GROUP_COLUMN;
+	if (a->tables == NULL)
+		a->tables = RelationGetRelationName(a->table);
+	simdup_attach_check_groups(a);
+}
+
 /* Action, key, distance, foreign key and log, where they are given. */
 static void
 action_arguments(FunctionCallInfo fcinfo, Attachment *a)
@@ -163,6 +188,7 @@ action_arguments(FunctionCallInfo fcinfo, Attachment *a)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("foreign_key needs the action \"flag\""));
 	simdup_attach_check_key(a);
+	method_argument(fcinfo, a);
 	if (a->action == ATTACH_LOG &&
 		(is_given(fcinfo, ARG_LOG_TABLE) || old_action != ATTACH_LOG ||
 		 a->log_table == NULL))
@@ -193,14 +219,16 @@ static void
 extra_arguments(FunctionCallInfo fcinfo, Attachment *a, bool flags_are_new)
 {
 	bool can_join = a->max_distance <= SIMDUP_MAX_PAIR_DISTANCE;
+	bool fills = a->action == ATTACH_GROUP ||
+				 (a->action == ATTACH_FLAG && flags_are_new && can_join);
 
 	a->live = is_true(fcinfo, ARG_LIVE);
 	a->backfill = is_given(fcinfo, ARG_BACKFILL)
 					  ? PG_GETARG_BOOL(ARG_BACKFILL)
-					  : a->action == ATTACH_FLAG && flags_are_new && can_join;
+					  : fills;
 	if (a->backfill && a->action == ATTACH_REJECT)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("backfill needs the action \"flag\" or \"log\""));
+				errmsg("backfill needs another action than \"reject\""));
 	if (a->backfill && !can_join)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("backfill needs a max_distance of at most %d",
@@ -322,6 +350,24 @@ refuse_second_attachment(Attachment *a)
 	refuse_column(a, a->fp);
 	if (a->action == ATTACH_FLAG)
 		refuse_column(a, a->flag);
+	if (a->action == ATTACH_GROUP)
+	{
+		refuse_trigger(a, MEMBER_TRIGGER);
+		refuse_trigger(a, TRUNCATE_TRIGGER);
+		refuse_column(a, a->group);
+	}
+}
+
+/* A column of ids that was not made by attach cannot become one. */
+static void
+check_group_column(Attachment *a)
+{
+	ListCell *cell;
+
+	foreach (cell, simdup_attach_columns(a))
+		if (strcmp(lfirst(cell), a->group) == 0)
+			return;
+	refuse_column(a, a->group);
 }
 
 PG_FUNCTION_INFO_V1(simdup_attach);
@@ -403,6 +449,11 @@ simdup_alter(PG_FUNCTION_ARGS)
 	condition_arguments(fcinfo, &a);
 	if (a.action == ATTACH_FLAG)
 		choose_flag(&a);
+	else if (a.action == ATTACH_GROUP)
+	{
+		check_group_column(&a);
+		a.lock = false;
+	}
 	else
 		a.lock &= a.action != ATTACH_REJECT;
 	extra_arguments(fcinfo, &a,

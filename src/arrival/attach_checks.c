@@ -29,7 +29,7 @@
 #include "arrival/sources.h"
 #include "server/arguments.h"
 
-static const char *const actions[] = {"flag", "log", "reject"};
+static const char *const actions[] = {"flag", "log", "reject", "group"};
 
 const char *
 simdup_attach_action_name(AttachAction action)
@@ -45,7 +45,7 @@ simdup_attach_parse_action(const char *name)
 			return (AttachAction) i;
 	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			errmsg("unrecognized action: \"%s\"", name),
-			errhint("Actions are flag, log and reject."));
+			errhint("Actions are flag, log, reject and group."));
 }
 
 void
@@ -106,7 +106,8 @@ check_source(Attachment *a, const char *name, bool is_content)
 
 	simdup_check_source(RelationGetRelationName(a->table), att, is_content);
 	if (strcmp(name, a->fp) == 0 ||
-		(a->flag != NULL && strcmp(name, a->flag) == 0))
+		(a->flag != NULL && strcmp(name, a->flag) == 0) ||
+		(a->group != NULL && strcmp(name, a->group) == 0))
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("column \"%s\" follows from the fingerprint and cannot be a part of it",
 					   name));

@@ -155,21 +155,16 @@ update_trigger(Attachment *a, const char *create)
 	return buf.data;
 }
 
+/* The arguments of the action's triggers, after the fingerprint. */
 static char *
-action_trigger(Attachment *a, const char *create)
+action_arguments(Attachment *a)
 {
 	StringInfoData buf;
 	ListCell *cell;
 
+	if (a->action == ATTACH_GROUP)
+		return simdup_attach_group_arguments(a);
 	initStringInfo(&buf);
-	appendStringInfo(&buf,
-					 "%s TRIGGER %s %s INSERT OR UPDATE ON %s FOR EACH ROW"
-					 " EXECUTE FUNCTION %s.simdup_%s_trigger(%s",
-					 create, ACTION_TRIGGER,
-					 a->action == ATTACH_LOG ? "AFTER" : "BEFORE",
-					 a->table_name, a->schema,
-					 simdup_attach_action_name(a->action),
-					 quote_literal_cstr(a->fp));
 	if (a->action == ATTACH_FLAG)
 		appendStringInfo(&buf, ", %s", quote_literal_cstr(a->flag));
 	appendStringInfo(&buf, ", %s, '%d'", quote_literal_cstr(a->key),
@@ -180,14 +175,61 @@ action_trigger(Attachment *a, const char *create)
 		appendStringInfoString(&buf, ", 'lock'");
 	foreach (cell, simdup_conditions_arguments(&a->conditions))
 		appendStringInfo(&buf, ", %s", quote_literal_cstr(lfirst(cell)));
-	appendStringInfoChar(&buf, ')');
 	return buf.data;
 }
 
 static char *
-drop_action_trigger(Attachment *a)
+action_trigger(Attachment *a, const char *create)
 {
-	return psprintf("DROP TRIGGER %s ON %s", ACTION_TRIGGER, a->table_name);
+	StringInfoData buf;
+
+	initStringInfo(&buf);
+	appendStringInfo(&buf,
+					 "%s TRIGGER %s %s INSERT OR UPDATE ON %s FOR EACH ROW"
+					 " EXECUTE FUNCTION %s.simdup_%s_trigger(%s",
+					 create, ACTION_TRIGGER,
+					 a->action == ATTACH_LOG ? "AFTER" : "BEFORE",
+					 a->table_name, a->schema,
+					 simdup_attach_action_name(a->action),
+					 quote_literal_cstr(a->fp));
+	appendStringInfoString(&buf, action_arguments(a));
+	appendStringInfoChar(&buf, ')');
+	return buf.data;
+}
+
+/* All triggers of the action. */
+static List *
+add_action_triggers(Attachment *a, List *list, const char *create)
+{
+	char *arguments = psprintf("%s%s", quote_literal_cstr(a->fp),
+							   action_arguments(a));
+
+	list = lappend(list, action_trigger(a, create));
+	if (a->action == ATTACH_GROUP)
+		list = simdup_attach_group_triggers(a, list, create, arguments);
+	return list;
+}
+
+static List *
+drop_trigger(Attachment *a, List *list, const char *name)
+{
+	return lappend(list,
+				   psprintf("DROP TRIGGER %s ON %s", name, a->table_name));
+}
+
+/* Those that only groups have. */
+static List *
+drop_group_triggers(Attachment *a, List *list)
+{
+	list = drop_trigger(a, list, MEMBER_TRIGGER);
+	return drop_trigger(a, list, TRUNCATE_TRIGGER);
+}
+
+static List *
+drop_action_triggers(Attachment *a, List *list)
+{
+	list = drop_trigger(a, list, ACTION_TRIGGER);
+	return a->action == ATTACH_GROUP ? drop_group_triggers(a, list) : list;
 }
 
 /* Add a column, and the comment by which detach knows it. */
@@ -240,11 +282,32 @@ key_type(Attachment *a)
 									FORMAT_TYPE_FORCE_QUALIFY);
 }
 
+char *
+simdup_attach_key_type(Attachment *a)
+{
+	return psprintf("%s%s", key_type(a), key_collation(a));
+}
+
+/* The column of group ids, its index, and the tables beside the table. */
+static List *
+add_groups(Attachment *a, List *statements)
+{
+	if (get_attnum(RelationGetRelid(a->table), a->group) <= 0)
+	{
+		statements = add_column(a, statements, a->group, "pg_catalog.int8",
+								"id of the row's group");
+		statements = lappend(statements,
+							 psprintf("CREATE INDEX ON %s (%s)", a->table_name,
+									  quote_identifier(a->group)));
+	}
+	return simdup_attach_add_groups(a, statements);
+}
+
 static List *
 add_flag_column(Attachment *a, List *statements)
 {
 	return add_column(a, statements, a->flag,
-					  psprintf("%s%s", key_type(a), key_collation(a)),
+					  simdup_attach_key_type(a),
 					  "key of the nearest other row, within max_distance");
 }
 
@@ -509,6 +572,8 @@ add_backfill(Attachment *a, List *statements, bool column_is_new)
 {
 	if (!a->backfill)
 		return statements;
+	if (a->action == ATTACH_GROUP)
+		return simdup_attach_fill_groups(a, statements);
 	if (a->action == ATTACH_LOG)
 		return lappend(statements,
 					   psprintf("INSERT INTO %s (new_key, old_key, distance, logged_at)"
@@ -596,6 +661,8 @@ simdup_attach_statements(Attachment *a)
 		list = add_flag_column(a, list);
 	if (a->action == ATTACH_LOG && !a->log_exists)
 		list = lappend(list, create_log(a));
+	if (a->action == ATTACH_GROUP)
+		list = add_groups(a, list);
 	list = lappend(list, update_trigger(a, "CREATE"));
 	if (a->live)
 		list = in_one_transaction(list);
@@ -604,8 +671,11 @@ simdup_attach_statements(Attachment *a)
 	if (a->live)
 	{
 		list = lappend(list, create_index(a));
-		list = lappend(list, action_trigger(a, "CREATE"));
+		list = add_action_triggers(a, list, "CREATE");
 	}
+	/* the triggers of groups say how rows are grouped */
+	else if (a->action == ATTACH_GROUP)
+		list = add_action_triggers(a, list, "CREATE");
 	list = add_backfill(a, list, true);
 	/* else create the index last, so that the updates need not maintain it */
 	if (!a->live)
@@ -614,7 +684,19 @@ simdup_attach_statements(Attachment *a)
 		list = add_foreign_key(a, list);
 	if (a->live)
 		return lappend(list, count_wrong(a));
-	return lappend(list, action_trigger(a, "CREATE"));
+	if (a->action == ATTACH_GROUP)
+		return list;
+	return add_action_triggers(a, list, "CREATE");
+}
+
+/* The triggers of the action, in place of those that were there. */
+static List *
+replace_action_triggers(Attachment *old, Attachment *a, List *list)
+{
+	list = add_action_triggers(a, list, "CREATE OR REPLACE");
+	if (old->action == ATTACH_GROUP && a->action != ATTACH_GROUP)
+		list = drop_group_triggers(a, list);
+	return list;
 }
 
 List *
@@ -631,16 +713,18 @@ simdup_alter_statements(Attachment *old, Attachment *a)
 		list = add_flag_column(a, list);
 	if (a->action == ATTACH_LOG && !a->log_exists)
 		list = lappend(list, create_log(a));
+	if (a->action == ATTACH_GROUP)
+		list = add_groups(a, list);
 	if (refill)
 	{
 		/* the trigger would act on each row that gets its new fingerprint */
-		list = lappend(list, drop_action_trigger(a));
+		list = drop_action_triggers(old, list);
 		list = lappend(list, update_trigger(a, "CREATE OR REPLACE"));
 		list = lappend(list, fill(a));
-		list = lappend(list, action_trigger(a, "CREATE"));
+		list = add_action_triggers(a, list, "CREATE");
 	}
 	else if (new_action)
-		list = lappend(list, action_trigger(a, "CREATE OR REPLACE"));
+		list = replace_action_triggers(old, a, list);
 	list = add_backfill(a, list, new_flag);
 	if (a->foreign_key)
 		list = add_foreign_key(a, list);

@@ -128,6 +128,23 @@ read_update_trigger(Attachment *a)
 	return true;
 }
 
+/* What follows the distance in a trigger of groups. */
+static void
+read_group_options(Attachment *a, Trigger *trigger, int n)
+{
+	a->tables = pstrdup(RelationGetRelationName(a->table));
+	for (; n < trigger->tgnargs; n++)
+	{
+		char *name;
+		const char *value = simdup_option_value(trigger->tgargs[n], &name);
+
+		if (value != NULL && strcmp(name, "tables") == 0)
+			a->tables = pstrdup(value);
+		if (value != NULL && strcmp(name, "method") == 0)
+			a->connected = strcmp(value, "connected") == 0;
+	}
+}
+
 /* Action, key, distance, and flag or log, from the other trigger. */
 static bool
 read_action_trigger(Attachment *a)
@@ -144,6 +161,8 @@ read_action_trigger(Attachment *a)
 	n_args = a->action == ATTACH_REJECT ? 3 : 4;
 	if (trigger->tgnargs < n_args)
 		return false;
+	if (a->action == ATTACH_GROUP)
+		a->group = pstrdup(trigger->tgargs[n++]);
 	if (a->action == ATTACH_FLAG)
 		a->flag = pstrdup(trigger->tgargs[n++]);
 	a->key = pstrdup(trigger->tgargs[n++]);
@@ -153,6 +172,8 @@ read_action_trigger(Attachment *a)
 		a->log_table = pstrdup(trigger->tgargs[n++]);
 		a->log_exists = true;
 	}
+	if (a->action == ATTACH_GROUP)
+		read_group_options(a, trigger, n);
 	for (; n < trigger->tgnargs; n++)
 		if (!simdup_conditions_set(&a->conditions, trigger->tgargs[n]))
 			a->lock |= strcmp(trigger->tgargs[n], "lock") == 0;
@@ -168,7 +189,8 @@ simdup_attach_read(Attachment *a)
 List *
 simdup_attach_triggers(Attachment *a)
 {
-	static const char *const names[] = {ACTION_TRIGGER, UPDATE_TRIGGER};
+	static const char *const names[] = {TRUNCATE_TRIGGER, MEMBER_TRIGGER,
+										ACTION_TRIGGER, UPDATE_TRIGGER};
 	List *found = NIL;
 	Trigger *trigger;
 

@@ -15,9 +15,12 @@
 /* Names that attach gives. */
 #define FP_COLUMN "simdup_fp"
 #define FLAG_COLUMN "simdup_of"
+#define GROUP_COLUMN "simdup_group"
 #define FLAG_CONSTRAINT "simdup_of_fkey"
 #define UPDATE_TRIGGER "simdup_1_fingerprint"
 #define ACTION_TRIGGER "simdup_2_arrival"
+#define MEMBER_TRIGGER "simdup_3_members"
+#define TRUNCATE_TRIGGER "simdup_4_truncate"
 
 /* How the comment of a column begins that attach made. */
 #define SIMDUP_ATTACH_MARK "simdup_attach: "
@@ -26,7 +29,8 @@ typedef enum AttachAction
 {
 	ATTACH_FLAG,
 	ATTACH_LOG,
-	ATTACH_REJECT
+	ATTACH_REJECT,
+	ATTACH_GROUP
 } AttachAction;
 
 /* A table and what it has, or shall have. Names are not quoted. */
@@ -51,6 +55,9 @@ typedef struct Attachment
 	char *key;
 	char *log_table; /* as a trigger's argument: schema.table, quoted */
 	bool log_exists;
+	char *group;	/* the column of ids */
+	char *tables;	/* the names of the tables of groups begin with it */
+	bool connected; /* the method; else leader */
 
 	bool live;
 	bool backfill;
@@ -127,5 +134,23 @@ extern List *simdup_attach_statements(Attachment *a);
 
 /* The statements that lead from one attachment to another. */
 extern List *simdup_alter_statements(Attachment *old, Attachment *a);
+
+/* The key's type, as a column definition names it, with its collation. */
+extern char *simdup_attach_key_type(Attachment *a);
+
+/* attach_groups.c: the action "group" */
+
+/* ERROR where a table of that name is there and does not fit. */
+extern void simdup_attach_check_groups(Attachment *a);
+
+/* Add statements: the tables; the triggers but the first; the fill. */
+extern List *simdup_attach_add_groups(Attachment *a, List *list);
+extern List *simdup_attach_group_triggers(Attachment *a, List *list,
+										  const char *create,
+										  const char *arguments);
+extern List *simdup_attach_fill_groups(Attachment *a, List *list);
+
+/* Arguments of the triggers, after the fingerprint. */
+extern char *simdup_attach_group_arguments(Attachment *a);
 
 #endif /* SIMDUP_ARRIVAL_ATTACHMENT_H */

@@ -198,8 +198,8 @@ simdup_arrival_lock_distance(const ArrivalTrigger *at, const char *fp)
  * Take the table's tag exclusively. A transaction that holds it shared takes
  * the turn first. If another one has the turn, the two would deadlock.
  */
-static void
-lock_table(Oid table)
+void
+simdup_arrival_lock_table(Oid table)
 {
 	LOCKTAG tag;
 	LOCKTAG turn;
@@ -244,7 +244,7 @@ simdup_arrival_lock(ArrivalTrigger *at, uint64 fp)
 	/* one more for the tag */
 	if (!simdup_arrival_reserve(locks.n + 1))
 	{
-		lock_table(at->table);
+		simdup_arrival_lock_table(at->table);
 		return;
 	}
 	for (int i = 0; i < locks.n; i++)
@@ -255,6 +255,22 @@ simdup_arrival_lock(ArrivalTrigger *at, uint64 fp)
 		simdup_arrival_acquire(&block, ExclusiveLock);
 	}
 	simdup_arrival_acquire(&tag, RowExclusiveLock);
+}
+
+/* Lock the table's tag alone, shared: no exclusive lock, no blocks. */
+void
+simdup_arrival_share(ArrivalTrigger *at)
+{
+	LOCKTAG tag;
+
+	set_arrival_tag(&tag, at->table, 0, ARRIVAL_TAG);
+	if (SIMDUP_LOCK_HELD(&tag, RowExclusiveLock) ||
+		SIMDUP_LOCK_HELD(&tag, ExclusiveLock))
+		return;
+	if (simdup_arrival_reserve(1))
+		simdup_arrival_acquire(&tag, RowExclusiveLock);
+	else
+		simdup_arrival_lock_table(at->table);
 }
 
 PG_FUNCTION_INFO_V1(simdup_lock_arrivals);
@@ -276,6 +292,6 @@ simdup_lock_arrivals(PG_FUNCTION_ARGS)
 		ACLCHECK_OK)
 		aclcheck_error(ACLCHECK_NO_PRIV,
 					   get_relkind_objtype(get_rel_relkind(table)), name);
-	lock_table(table);
+	simdup_arrival_lock_table(table);
 	PG_RETURN_VOID();
 }

@@ -49,8 +49,8 @@ StaticAssertDecl(ARRIVAL_FIRST_CONDITION == PARAM_CONDITIONS + 1,
  * do not act on the text, which qualifies every name. As for row_security, it
  * raises an error or does nothing.
  */
-static void
-set_for_search(const char *name, const char *value)
+void
+simdup_arrival_set(const char *name, const char *value)
 {
 	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
@@ -58,10 +58,10 @@ set_for_search(const char *name, const char *value)
 
 /*
  * Settings for the time of execution. Sessions seldom change them, so a row
- * costs two comparisons. Returns the argument of release_settings.
+ * costs two comparisons. Returns the argument of simdup_arrival_release_settings.
  */
-static int
-hold_settings(void)
+int
+simdup_arrival_hold_settings(void)
 {
 	int nestlevel;
 
@@ -69,13 +69,13 @@ hold_settings(void)
 		plan_cache_mode != PLAN_CACHE_MODE_FORCE_CUSTOM_PLAN)
 		return 0;
 	nestlevel = NewGUCNestLevel();
-	set_for_search("gin_fuzzy_search_limit", "0");
-	set_for_search("plan_cache_mode", "auto");
+	simdup_arrival_set("gin_fuzzy_search_limit", "0");
+	simdup_arrival_set("plan_cache_mode", "auto");
 	return nestlevel;
 }
 
-static void
-release_settings(int nestlevel)
+void
+simdup_arrival_release_settings(int nestlevel)
 {
 	if (nestlevel != 0)
 		AtEOXact_GUC(true, nestlevel);
@@ -93,12 +93,12 @@ hold_planner_settings(bool indexed)
 {
 	int nestlevel = NewGUCNestLevel();
 
-	set_for_search("jit", "off");
+	simdup_arrival_set("jit", "off");
 	if (indexed)
 	{
-		set_for_search("enable_bitmapscan", "on");
-		set_for_search("enable_seqscan", "off");
-		set_for_search("enable_indexscan", "off");
+		simdup_arrival_set("enable_bitmapscan", "on");
+		simdup_arrival_set("enable_seqscan", "off");
+		simdup_arrival_set("enable_indexscan", "off");
 	}
 	return nestlevel;
 }
@@ -185,8 +185,8 @@ simdup_arrival_owner(Oid table)
 }
 
 /* Become the owner of the searched table, past its row security. */
-static void
-become_owner(ArrivalTrigger *at, Oid *user, int *context)
+void
+simdup_arrival_become_owner(ArrivalTrigger *at, Oid *user, int *context)
 {
 	Oid owner = simdup_arrival_owner(at->table);
 
@@ -226,14 +226,14 @@ simdup_arrival_search(TriggerData *trigdata, ArrivalTrigger *at,
 	}
 
 	if (as_owner)
-		become_owner(at, &user, &context);
-	nestlevel = hold_settings();
+		simdup_arrival_become_owner(at, &user, &context);
+	nestlevel = simdup_arrival_hold_settings();
 	plan = search_plan(trigdata, at, kind);
 	simdup_arrival_execute(plan, values, nulls, search_snapshot(at),
 						   kind == ARRIVAL_NEAREST ? 1 : 0);
 	found.n = SPI_processed;
 	found.rows = SPI_tuptable;
-	release_settings(nestlevel);
+	simdup_arrival_release_settings(nestlevel);
 	if (as_owner)
 		SetUserIdAndSecContext(user, context);
 	return found;
@@ -246,14 +246,14 @@ simdup_arrival_search(TriggerData *trigdata, ArrivalTrigger *at,
 Portal
 simdup_arrival_search_statement(TriggerData *trigdata, ArrivalTrigger *at)
 {
-	int nestlevel = hold_settings();
+	int nestlevel = simdup_arrival_hold_settings();
 	SPIPlanPtr plan = search_plan(trigdata, at, ARRIVAL_STATEMENT);
 	Portal portal;
 
 	CommandCounterIncrement();
 	portal = simdup_arrival_open(plan, at->lock ? GetLatestSnapshot()
 												: GetTransactionSnapshot());
-	release_settings(nestlevel);
+	simdup_arrival_release_settings(nestlevel);
 	return portal;
 }
 
@@ -261,11 +261,11 @@ simdup_arrival_search_statement(TriggerData *trigdata, ArrivalTrigger *at)
 ArrivalFound
 simdup_arrival_fetch(Portal portal, long n)
 {
-	int nestlevel = hold_settings();
+	int nestlevel = simdup_arrival_hold_settings();
 	ArrivalFound found;
 
 	SPI_cursor_fetch(portal, true, n);
-	release_settings(nestlevel);
+	simdup_arrival_release_settings(nestlevel);
 	found.n = SPI_processed;
 	found.rows = SPI_tuptable;
 	return found;

@@ -5,6 +5,7 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "access/detoast.h"
 #include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "mb/pg_wchar.h"
@@ -20,8 +21,6 @@
 #include "type/simhash64.h"
 
 #define MAX_ROWS (PG_UINT32_MAX - 1)
-/* of a key that is shown, in bytes */
-#define MAX_KEY_TEXT 200
 
 SimdupRows *
 simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries)
@@ -58,16 +57,15 @@ simdup_rows_end(SimdupRows *rows)
 }
 
 void
-simdup_rows_as_text(SimdupRows *rows, int max_chars)
+simdup_rows_as_text(SimdupRows *rows, bool samples)
 {
 	MemoryContext old = MemoryContextSwitchTo(rows->context);
 
 	simdup_keys_end(rows->keys);
 	rows->keys = simdup_keys_begin(TEXTOID);
 	rows->key_output = palloc(sizeof(FmgrInfo));
-	if (max_chars > 0)
+	if (samples)
 		rows->samples = simdup_keys_begin(TEXTOID);
-	rows->sample_chars = max_chars;
 	MemoryContextSwitchTo(old);
 }
 
@@ -103,7 +101,7 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 {
 	SimdupRows *rows = arg;
 
-	if (columns->natts != 2 ||
+	if (columns->natts < 2 || (columns->natts > 2 && rows->also == NULL) ||
 		TupleDescAttr(columns, 1)->atttypid != rows->fp_type)
 		simdup_wrong_columns(argument, columns, "a key and a simhash64");
 	simdup_keys_expect(rows->keys, TupleDescAttr(columns, 0)->atttypid,
@@ -127,6 +125,7 @@ check_text_columns(void *arg, TupleDesc columns, const char *argument)
 					  &is_varlena);
 	fmgr_info_cxt(output, rows->key_output, rows->context);
 	simdup_keys_expect(rows->keys, TEXTOID, argument);
+	rows->has_samples = columns->natts == 3;
 	if (rows->samples)
 		simdup_keys_expect(rows->samples, TEXTOID, argument);
 }
@@ -197,13 +196,23 @@ add_key_text(SimdupRows *rows, TupleTableSlot *slot)
 		slot->tts_isnull[0]
 			? "NULL"
 			: OutputFunctionCall(rows->key_output, slot->tts_values[0]);
-	int len = pg_mbcliplen(key, (int) strlen(key), MAX_KEY_TEXT);
+	int len = (int) strlen(key);
 
+	if (len > SIMDUP_MAX_KEY_TEXT)
+	{
+		len = pg_mbcliplen(key, len, SIMDUP_MAX_KEY_TEXT);
+		key = psprintf("%.*s ...", len, key);
+		len = (int) strlen(key);
+	}
 	simdup_keys_add(rows->keys,
 					PointerGetDatum(cstring_to_text_with_len(key, len)), false);
 }
 
-/* The first characters of the third column; none where it is missing. */
+/*
+ * The third column as it is stored: few of the texts are shown, so all others
+ * need not be read from their TOAST table, and take 18 bytes here. The snapshot
+ * of the calling statement keeps them there. Nothing where it is missing.
+ */
 static void
 add_sample(SimdupRows *rows, TupleTableSlot *slot)
 {
@@ -211,16 +220,42 @@ add_sample(SimdupRows *rows, TupleTableSlot *slot)
 
 	if (slot->tts_tupleDescriptor->natts == 3 && !slot->tts_isnull[2])
 	{
-		/* four bytes a character at most: no need to detoast the rest */
-		text *start =
-			DatumGetTextPSlice(slot->tts_values[2], 0, 4 * rows->sample_chars);
-		int len =
-			pg_mbcharcliplen(VARDATA_ANY(start), (int) VARSIZE_ANY_EXHDR(start),
-							 rows->sample_chars);
+		struct varlena *value =
+			(struct varlena *) DatumGetPointer(slot->tts_values[2]);
 
-		sample = cstring_to_text_with_len(VARDATA_ANY(start), len);
+		if (VARATT_IS_EXTERNAL(value) && !VARATT_IS_EXTERNAL_ONDISK(value))
+			value = detoast_external_attr(value);
+		if (!VARATT_IS_EXTENDED(value) &&
+			VARSIZE(value) > VARHDRSZ + SIMDUP_MAX_SAMPLE)
+			value = pg_detoast_datum_slice(value, 0, SIMDUP_MAX_SAMPLE + 1);
+		sample = cstring_to_text_with_len((const char *) value,
+										  (int) VARSIZE_ANY(value));
 	}
 	simdup_keys_add(rows->samples, PointerGetDatum(sample), false);
+}
+
+text *
+simdup_rows_sample(SimdupRows *rows, uint32 number, bool *cut)
+{
+	Datum stored = simdup_keys_get(rows->samples, number, 0);
+	text *sample = DatumGetTextPP(stored);
+	Size size = VARSIZE_ANY_EXHDR(sample);
+	struct varlena *value;
+	int len;
+
+	*cut = false;
+	if (size == 0)
+		return cstring_to_text("");
+	/* the bytes of a varlena, which must be aligned */
+	value = memcpy(palloc(size), VARDATA_ANY(sample), size);
+	*cut = toast_raw_datum_size(PointerGetDatum(value)) >
+		   VARHDRSZ + SIMDUP_MAX_SAMPLE;
+	value = pg_detoast_datum_slice(value, 0, SIMDUP_MAX_SAMPLE);
+	/* the slice may end within a character */
+	len = (int) VARSIZE(value) - VARHDRSZ;
+	len = pg_mbcliplen(VARDATA(value), len, len);
+	SET_VARSIZE(value, len + VARHDRSZ);
+	return value;
 }
 
 void
@@ -264,6 +299,8 @@ add_row(void *arg, TupleTableSlot *slot)
 		simdup_keys_add(rows->keys, slot->tts_values[0], slot->tts_isnull[0]);
 	if (rows->samples)
 		add_sample(rows, slot);
+	if (rows->also != NULL)
+		rows->also(rows->also_arg, slot);
 	add_fingerprint(rows, DatumGetSimhash64(slot->tts_values[1]));
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(rows->row_context);

@@ -14,6 +14,7 @@
 #include "server/keys.h"
 #include "server/pairsort.h"
 #include "server/parameters.h"
+#include "server/query.h"
 #include "shingles/contents.h"
 
 /*
@@ -23,6 +24,12 @@
 #define SIMDUP_GROUP_BYTES (12 + 2 * (int64) sizeof(SimdupElement))
 #define SIMDUP_ROW_BYTES (SIMDUP_GROUP_BYTES + 4)
 
+/* Of a key as text, in bytes. A key that is longer ends in " ...". */
+#define SIMDUP_MAX_KEY_TEXT 200
+
+/* The most bytes of a text that a report looks at. */
+#define SIMDUP_MAX_SAMPLE (1024 * 1024)
+
 typedef struct SimdupRows
 {
 	MemoryContext context;	   /* all of the batch; deleted at the end */
@@ -31,11 +38,14 @@ typedef struct SimdupRows
 	Oid fp_type;
 
 	SimdupKeys *keys;
-	SimdupKeys *samples; /* texts to show beside the keys; NULL: none */
-	int sample_chars;
+	SimdupKeys *samples;  /* texts to show beside the keys; NULL: none */
+	bool has_samples;	  /* the query has a third column */
 	FmgrInfo *key_output; /* NULL: keys keep their type */
 	SimdupParameters *parameters;
 	SimdupContents *contents; /* of the rows, to compare; NULL: none */
+	/* Where not NULL: gets each row too, which may have more columns. */
+	SimdupRowSink also;
+	void *also_arg;
 
 	uint32 n;		/* rows with a fingerprint */
 	uint32 n_first; /* of them, from the first query */
@@ -59,10 +69,10 @@ extern SimdupRows *simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries);
 extern void simdup_rows_end(SimdupRows *rows);
 
 /*
- * Before reading, for reports: keys of any type, as text. With max_chars above
- * 0 also samples: the first characters of a third column of the query.
+ * Before reading, for reports: keys of any type, as text, cut where they are
+ * longer than SIMDUP_MAX_KEY_TEXT. With samples also a third column, a text.
  */
-extern void simdup_rows_as_text(SimdupRows *rows, int max_chars);
+extern void simdup_rows_as_text(SimdupRows *rows, bool samples);
 
 /*
  * Before reading: a third column of the query holds the contents to compare.
@@ -77,6 +87,12 @@ extern SimdupContents *simdup_rows_with_contents(SimdupRows *rows,
  */
 extern void simdup_rows_read(SimdupRows *rows, const char *query,
 							 const char *argument);
+
+/*
+ * The third column of a row, up to SIMDUP_MAX_SAMPLE bytes, in the current
+ * memory context. *cut tells whether the text goes on.
+ */
+extern text *simdup_rows_sample(SimdupRows *rows, uint32 number, bool *cut);
 
 /* Or add rows one by one, after simdup_keys_expect. */
 extern void simdup_rows_add(SimdupRows *rows, Datum key, bool null_key,

@@ -8,53 +8,34 @@
 
 #include "miscadmin.h"
 
-#include "batch/clustering.h"
 #include "core/blocks.h"
+#include "core/falsepairs.h"
 #include "core/host.h"
+#include "report/html.h"
 #include "report/stats.h"
 #include "server/progress.h"
+#include "type/simhash64.h"
+
+/* Counts pairs, and hands them on. */
+typedef struct PairCounter
+{
+	SimdupStats *stats;
+	SimdupGroupSink also;
+	void *arg;
+} PairCounter;
 
 static void
 count_pairs(void *arg, const SimdupGroup *a, const SimdupGroup *b, int distance)
 {
-	SimdupStats *stats = arg;
+	PairCounter *counter = arg;
 
-	stats->pairs[distance] += (double) a->n * b->n;
-}
-
-/* The place of a cluster among the largest, -1 if it has none. */
-static int
-place_of(const SimdupStats *stats, uint32 first_row)
-{
-	for (int i = 0; i < stats->n_largest; i++)
-		if (stats->largest[i].first_row == first_row)
-			return i;
-	return -1;
-}
-
-/* Keep the largest clusters, the larger and then the earlier first. */
-static void
-rank_cluster(SimdupStats *stats, uint32 first_row, uint32 size)
-{
-	int at = stats->n_largest;
-
-	while (at > 0 && (stats->largest[at - 1].size < size ||
-					  (stats->largest[at - 1].size == size &&
-					   stats->largest[at - 1].first_row > first_row)))
-		at--;
-	if (at == SIMDUP_N_LARGEST)
-		return;
-	if (stats->n_largest < SIMDUP_N_LARGEST)
-		stats->n_largest++;
-	memmove(&stats->largest[at + 1], &stats->largest[at],
-			(stats->n_largest - 1 - at) * sizeof(SimdupLargeCluster));
-	memset(&stats->largest[at], 0, sizeof(SimdupLargeCluster));
-	stats->largest[at].first_row = first_row;
-	stats->largest[at].size = size;
+	counter->stats->pairs[distance] += (double) a->n * b->n;
+	if (counter->also)
+		counter->also(counter->arg, a, b, distance);
 }
 
 static void
-count_cluster(SimdupStats *stats, uint32 first_row, uint32 size)
+count_cluster(SimdupStats *stats, uint32 size)
 {
 	int bin = 0;
 
@@ -63,44 +44,7 @@ count_cluster(SimdupStats *stats, uint32 first_row, uint32 size)
 	stats->size_bins[bin]++;
 	stats->near_groups++;
 	stats->near_rows += size;
-	rank_cluster(stats, first_row, size);
-}
-
-static void
-add_member(SimdupLargeCluster *cluster, uint32 number)
-{
-	int at = cluster->n_members;
-
-	while (at > 0 && cluster->members[at - 1] > number)
-		at--;
-	if (at == SIMDUP_N_MEMBERS)
-		return;
-	if (cluster->n_members < SIMDUP_N_MEMBERS)
-		cluster->n_members++;
-	memmove(&cluster->members[at + 1], &cluster->members[at],
-			(cluster->n_members - 1 - at) * sizeof(uint32));
-	cluster->members[at] = number;
-}
-
-/* The first rows of each of the largest clusters. */
-static void
-find_members(const SimdupClusters *clusters, SimdupStats *stats)
-{
-	SimdupGroups *groups = clusters->groups;
-
-	for (int64 i = 0; i < groups->n; i++)
-	{
-		SimdupGroup group = simdup_groups_get(groups, i);
-		SimdupMembership cluster = simdup_cluster_of(clusters, &group);
-		int place = cluster.size > 1 ? place_of(stats, cluster.first_row) : -1;
-
-		CHECK_FOR_INTERRUPTS();
-		if (place < 0)
-			continue;
-		for (uint32 row = 0; row < Min(group.n, SIMDUP_N_MEMBERS); row++)
-			add_member(&stats->largest[place],
-					   simdup_groups_row(groups, group.start + row));
-	}
+	stats->largest = Max(stats->largest, (int64) size);
 }
 
 static void
@@ -118,7 +62,7 @@ count_group(const SimdupClusters *clusters, const SimdupGroup *group,
 	/* a cluster is counted where its first row is, so once */
 	if (cluster.size > 1 &&
 		simdup_groups_row(clusters->groups, group->start) == cluster.first_row)
-		count_cluster(stats, cluster.first_row, cluster.size);
+		count_cluster(stats, cluster.size);
 }
 
 /* Rows of each value of one block: 16 bits at most, so a plain table. */
@@ -174,28 +118,102 @@ simdup_expected_candidates(const SimdupStats *stats)
 	return sum;
 }
 
+/*
+ * What chance alone makes of pairs, estimated from the fingerprints of rows at
+ * equal steps in the order of fingerprints.
+ */
+static void
+expect_pairs(SimdupGroups *groups, SimdupStats *stats)
+{
+	uint32 n = groups->rows->n;
+	size_t wanted = Min(n, SIMDUP_SAMPLE_SIZE);
+	size_t taken = 0;
+	uint64 *sample = palloc(SIMDUP_SAMPLE_SIZE * sizeof(uint64));
+	double chance[SIMHASH64_BITS + 1];
+	double pairs = n > 0 ? (double) n * ((double) n - 1) / 2 : 0;
+
+	for (int64 i = 0; i < groups->n; i++)
+	{
+		SimdupGroup group = simdup_groups_get(groups, i);
+
+		CHECK_FOR_INTERRUPTS();
+		while (taken < wanted &&
+			   (uint64) taken * n / wanted < (uint64) group.start + group.n)
+			sample[taken++] = group.fp;
+	}
+	simdup_false_pair_chances(sample, taken, chance);
+	for (int d = 0; d <= SIMDUP_MAX_PAIR_DISTANCE; d++)
+		stats->by_chance[d] = pairs * (chance[d] - (d > 0 ? chance[d - 1] : 0));
+	pfree(sample);
+}
+
+int64
+simdup_repeats(const SimdupStats *stats)
+{
+	return stats->near_rows - stats->near_groups;
+}
+
+char *
+simdup_headline(const SimdupStats *stats)
+{
+	int64 repeats = simdup_repeats(stats);
+	double share = stats->n_rows > 0
+					   ? 100.0 * (double) repeats / (double) stats->n_rows
+					   : 0;
+
+	return psprintf("%s of %s %s (%.1f %%) %s another; %s; largest %s",
+					simdup_grouped((double) repeats),
+					simdup_grouped((double) stats->n_rows),
+					stats->n_rows == 1 ? "row" : "rows", share,
+					repeats == 1 ? "repeats" : "repeat",
+					simdup_counted((double) stats->near_groups, "group",
+								   "groups"),
+					simdup_grouped((double) stats->largest));
+}
+
 void
-simdup_compute_stats(SimdupGroups *groups, int max_distance, SimdupStats *stats)
+simdup_stat_facts(const SimdupStats *stats, SimdupFact *facts)
+{
+	const SimdupFact all[SIMDUP_N_FACTS] = {
+		{"rows", "all", stats->n_rows},
+		{"rows", "with a fingerprint", stats->n_rows - stats->n_null},
+		{"rows", "without a fingerprint", stats->n_null},
+		{"rows", "distinct fingerprints", stats->n_distinct},
+		{"rows", "that repeat another", simdup_repeats(stats)},
+		{"equal fingerprints", "groups", stats->exact_groups},
+		{"equal fingerprints", "rows in them", stats->exact_rows},
+		{"near groups", "groups", stats->near_groups},
+		{"near groups", "rows in them", stats->near_rows},
+		{"near groups", "rows of the largest", stats->largest},
+	};
+
+	memcpy(facts, all, sizeof(all));
+}
+
+void
+simdup_compute_stats(SimdupGroups *groups, int max_distance,
+					 SimdupGroupSink also, void *arg, SimdupStats *stats)
 {
 	SimdupRows *rows = groups->rows;
-	SimdupClusters *clusters;
+	PairCounter counter = {stats, also, arg};
 
 	memset(stats, 0, sizeof(SimdupStats));
 	stats->max_distance = max_distance;
 	stats->n_rows = (int64) rows->n + rows->n_null;
 	stats->n_null = rows->n_null;
 	stats->n_distinct = groups->n;
-	clusters = simdup_find_clusters(groups, max_distance, SIMDUP_CONNECTED,
-									count_pairs, stats);
+	stats->clusters =
+		simdup_find_clusters(groups, max_distance, SIMDUP_CONNECTED,
+							 count_pairs, &counter);
 	simdup_progress_phase("counting", groups->n);
 	for (int64 i = 0; i < groups->n; i++)
 	{
 		SimdupGroup group = simdup_groups_get(groups, i);
 
 		CHECK_FOR_INTERRUPTS();
-		count_group(clusters, &group, stats);
+		count_group(stats->clusters, &group, stats);
 		simdup_progress_done(i);
 	}
-	find_members(clusters, stats);
 	compute_blocks(groups, stats);
+	expect_pairs(groups, stats);
 }

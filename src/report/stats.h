@@ -5,22 +5,12 @@
 #ifndef SIMDUP_REPORT_STATS_H
 #define SIMDUP_REPORT_STATS_H
 
-#include "batch/groups.h"
+#include "batch/clustering.h"
 #include "core/allpairs.h"
 
-#define SIMDUP_N_LARGEST 10
-#define SIMDUP_N_MEMBERS 5
 /* Sizes 2, 3-4, 5-8, 9-16 …: bin i ends at 2 << i. */
 #define SIMDUP_N_SIZE_BINS 32
 #define SIMDUP_MIN_STAT_BLOCKS 4
-
-typedef struct SimdupLargeCluster
-{
-	uint32 first_row;
-	uint32 size;
-	int n_members;
-	uint32 members[SIMDUP_N_MEMBERS]; /* its first rows, ascending */
-} SimdupLargeCluster;
 
 typedef struct SimdupBlockStats
 {
@@ -41,19 +31,43 @@ typedef struct SimdupStats
 	int64 exact_rows;
 	int64 near_groups; /* connected, of two rows and more */
 	int64 near_rows;
+	int64 largest; /* rows of the largest of them */
 	int64 size_bins[SIMDUP_N_SIZE_BINS];
 	double pairs[SIMDUP_MAX_PAIR_DISTANCE + 1]; /* by distance */
-	int n_largest;
-	SimdupLargeCluster largest[SIMDUP_N_LARGEST];
+	/* pairs of unrelated rows to expect at each distance */
+	double by_chance[SIMDUP_MAX_PAIR_DISTANCE + 1];
 	int n_blocks;
 	SimdupBlockStats blocks[SIMDUP_MAX_PAIR_DISTANCE + 1];
+	SimdupClusters *clusters;
 } SimdupStats;
 
-/* Of rows that are read and grouped. */
+/*
+ * Of rows that are read and grouped. also gets each near pair of groups, where
+ * it is not NULL.
+ */
 extern void simdup_compute_stats(SimdupGroups *groups, int max_distance,
+								 SimdupGroupSink also, void *arg,
 								 SimdupStats *stats);
 
 /* Most to expect to look at in one search: all blocks together. */
 extern double simdup_expected_candidates(const SimdupStats *stats);
+
+/* Rows that repeat another: all of each group but its first. */
+extern int64 simdup_repeats(const SimdupStats *stats);
+
+/* The answer in one line: how many rows repeat another. */
+extern char *simdup_headline(const SimdupStats *stats);
+
+/* A number of the statistics and its name, as simdup_summary has it. */
+typedef struct SimdupFact
+{
+	const char *section;
+	const char *item;
+	int64 value;
+} SimdupFact;
+
+#define SIMDUP_N_FACTS 10
+
+extern void simdup_stat_facts(const SimdupStats *stats, SimdupFact *facts);
 
 #endif /* SIMDUP_REPORT_STATS_H */

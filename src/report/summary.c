@@ -4,14 +4,17 @@
  */
 #include "postgres.h"
 
+#include "compat.h"
+
 #include <math.h>
 
-#include "compat.h"
 #include "utils/builtins.h"
 
-#include "report/stats.h"
+#include "report/listing.h"
 #include "server/arguments.h"
 #include "server/result.h"
+
+#define N_LARGEST 10
 
 static void
 put(ReturnSetInfo *result, const char *section, const char *item, double value)
@@ -25,24 +28,22 @@ put(ReturnSetInfo *result, const char *section, const char *item, double value)
 	simdup_put_result(result, values, nulls);
 }
 
+/* The numbers of one section. */
 static void
-put_totals(ReturnSetInfo *result, const SimdupStats *stats)
+put_facts(ReturnSetInfo *result, const SimdupStats *stats, const char *section)
 {
-	put(result, "rows", "all", (double) stats->n_rows);
-	put(result, "rows", "with a fingerprint",
-		(double) (stats->n_rows - stats->n_null));
-	put(result, "rows", "without a fingerprint", (double) stats->n_null);
-	put(result, "rows", "distinct fingerprints", (double) stats->n_distinct);
-	put(result, "equal fingerprints", "groups", (double) stats->exact_groups);
-	put(result, "equal fingerprints", "rows in them",
-		(double) stats->exact_rows);
+	SimdupFact facts[SIMDUP_N_FACTS];
+
+	simdup_stat_facts(stats, facts);
+	for (int i = 0; i < SIMDUP_N_FACTS; i++)
+		if (strcmp(facts[i].section, section) == 0)
+			put(result, section, facts[i].item, (double) facts[i].value);
 }
 
 static void
 put_sizes(ReturnSetInfo *result, const SimdupStats *stats)
 {
-	put(result, "near groups", "groups", (double) stats->near_groups);
-	put(result, "near groups", "rows in them", (double) stats->near_rows);
+	put_facts(result, stats, "near groups");
 	for (int bin = 0; bin < SIMDUP_N_SIZE_BINS; bin++)
 	{
 		uint64 last = (uint64) 2 << bin;
@@ -61,13 +62,16 @@ put_sizes(ReturnSetInfo *result, const SimdupStats *stats)
 static void
 put_largest(ReturnSetInfo *result, SimdupKeys *keys, const SimdupStats *stats)
 {
-	for (int i = 0; i < stats->n_largest; i++)
+	SimdupListing listing;
+
+	simdup_list_groups(stats, 0, &listing);
+	for (int i = 0; i < Min(listing.n_groups, N_LARGEST); i++)
 	{
-		const SimdupLargeCluster *cluster = &stats->largest[i];
-		Datum key = simdup_keys_get(keys, cluster->first_row, 0);
+		const SimdupListedGroup *group = &listing.groups[i];
+		Datum key = simdup_keys_get(keys, group->first_row, 0);
 
 		put(result, "largest near groups", text_to_cstring(DatumGetTextPP(key)),
-			cluster->size);
+			group->size);
 	}
 }
 
@@ -94,22 +98,31 @@ PG_FUNCTION_INFO_V1(simdup_summary);
 Datum
 simdup_summary(PG_FUNCTION_ARGS)
 {
-	char *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	int max_distance = simdup_check_max_distance(PG_GETARG_INT32(1));
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
-	SimdupRows *rows = simdup_rows_begin(fcinfo, 1);
+	SimdupRows *rows;
 	SimdupGroups *groups;
 	SimdupStats stats;
+	int max_distance;
 
-	simdup_rows_as_text(rows, 0);
-	simdup_rows_read(rows, query, "query");
+	if (simdup_has_null(fcinfo, 2))
+		return (Datum) 0;
+	max_distance = simdup_check_max_distance(PG_GETARG_INT32(1));
+	rows = simdup_rows_begin(fcinfo, 1);
+	simdup_rows_as_text(rows, false);
+	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
 	groups = simdup_rows_group(rows);
-	simdup_compute_stats(groups, max_distance, &stats);
-	put_totals(result, &stats);
+	simdup_compute_stats(groups, max_distance, NULL, NULL, &stats);
+	put(result, "headline", simdup_headline(&stats),
+		(double) simdup_repeats(&stats));
+	put_facts(result, &stats, "rows");
+	put_facts(result, &stats, "equal fingerprints");
 	put_sizes(result, &stats);
 	put_largest(result, rows->keys, &stats);
 	for (int d = 0; d <= max_distance; d++)
 		put(result, "pairs", psprintf("at distance %d", d), stats.pairs[d]);
+	for (int d = 0; d <= max_distance; d++)
+		put(result, "pairs by chance", psprintf("at distance %d", d),
+			stats.by_chance[d]);
 	put_blocks(result, &stats);
 	simdup_groups_end(groups);
 	return (Datum) 0;

@@ -288,34 +288,13 @@ simdup_explain(PG_FUNCTION_ARGS)
  * minhash64
  */
 
-/* A SimdupElementSink. */
-static void
-add_to_set(void *arg, const uint64_t *hashes, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!simdup_hashes_add(arg, hashes[i]))
-			simdup_too_many_shingles();
-}
-
-/* The elements of a text, ascending. */
-static SimdupHashes
-element_set(SimdupFoldedShingling shingling, SimdupUtf8 content)
-{
-	SimdupHashes set = {0};
-
-	simdup_folded_elements(shingling, content.bytes, content.len, add_to_set,
-						   &set);
-	simdup_hashes_unique(&set);
-	return set;
-}
-
 /* The resemblance of two texts, or -1. */
 static double
 folded_resemblance(SimdupUtf8 x, SimdupUtf8 y, void *arg)
 {
 	const SimdupFoldedShingling *shingling = arg;
-	SimdupHashes a = element_set(*shingling, x);
-	SimdupHashes b = element_set(*shingling, y);
+	SimdupHashes a = simdup_element_set(*shingling, x);
+	SimdupHashes b = simdup_element_set(*shingling, y);
 	double resemblance = a.n == 0 || b.n == 0 ? -1 : simdup_resemblance(&a, &b);
 
 	simdup_hashes_free(&a);
@@ -420,7 +399,7 @@ explain_minhash64(Explanation *explanation, const SimdupUtf8 content[2],
 	ShingleLists lists[2];
 
 	for (int i = 0; i < 2; i++)
-		sets[i] = element_set(shingling, content[i]);
+		sets[i] = simdup_element_set(shingling, content[i]);
 	if (sets[0].n == 0 || sets[1].n == 0)
 		explanation->nulls[0] = explanation->nulls[1] = true;
 	else
@@ -460,7 +439,7 @@ simdup_explain_fingerprint(PG_FUNCTION_ARGS)
 		SimdupHashes sets[2];
 
 		for (int i = 0; i < 2; i++)
-			sets[i] = element_set(shingling, content[i]);
+			sets[i] = simdup_element_set(shingling, content[i]);
 		explain_simhash(&explanation, content);
 		explain_sets(&explanation, sets);
 	}

@@ -124,6 +124,26 @@ add_counted(void *arg, const uint64_t *hashes, size_t n)
 	simdup_sketch_add(&counted->sketch, hashes, n);
 }
 
+/* A SimdupElementSink. */
+static void
+add_to_set(void *arg, const uint64_t *hashes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!simdup_hashes_add(arg, hashes[i]))
+			simdup_too_many_shingles();
+}
+
+SimdupHashes
+simdup_element_set(SimdupFoldedShingling shingling, SimdupUtf8 content)
+{
+	SimdupHashes set = {0};
+
+	simdup_folded_elements(shingling, content.bytes, content.len, add_to_set,
+						   &set);
+	simdup_hashes_unique(&set);
+	return set;
+}
+
 PG_FUNCTION_INFO_V1(simdup_minhash64);
 /* minhash64(content, w, unit, min_features) */
 Datum

@@ -30,6 +30,10 @@ extern void simdup_sketch_text(SimdupSketch *sketch,
 							   SimdupFoldedShingling shingling,
 							   SimdupUtf8 content);
 
+/* The distinct elements of a text, ascending. */
+extern SimdupHashes simdup_element_set(SimdupFoldedShingling shingling,
+									   SimdupUtf8 content);
+
 /* What a function returns for its sketch: NULL for the empty set. */
 extern Datum simdup_minhash64_result(FunctionCallInfo fcinfo,
 									 SimdupSketch *sketch);

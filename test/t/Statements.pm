@@ -106,6 +106,24 @@ BEGIN
   RETURN (SELECT string_agg(a::text, ';' ORDER BY id) FROM arrived AS a)
     || (SELECT coalesce(string_agg(l::text, ';' ORDER BY new_key), '') FROM (SELECT new_key, old_key, distance FROM log) AS l);
 END $$;
+-- A table whose rows are in groups, with what can happen to them. It is not made
+-- each time: the server remembers for good that a new table has no statistics.
+CREATE TABLE grouped AS SELECT id, body FROM doc;
+ALTER TABLE grouped ADD PRIMARY KEY (id);
+SELECT count(*) FROM simdup_attach('grouped', 'body', action => 'group');
+CREATE FUNCTION keep_groups() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE n_left int;
+BEGIN
+  INSERT INTO grouped SELECT id + 100, body FROM doc;
+  UPDATE grouped SET body = (SELECT body FROM doc WHERE id = 5) WHERE id IN (1, 7, 108);
+  UPDATE grouped SET body = NULL WHERE id = 9;
+  UPDATE grouped SET id = 50 WHERE id = 5;
+  DELETE FROM grouped WHERE id IN (2, 3, 102);
+  SELECT count(*) INTO n_left FROM simdup_regroup('grouped');
+  ASSERT 3 = (SELECT count(*) FROM pg_trigger WHERE tgrelid = 'grouped'::regclass AND tgfoid = 'simdup_group_trigger'::regproc);
+  RETURN (SELECT string_agg(g.id || ':' || g.simdup_group, ' ' ORDER BY g.id) FROM grouped g) || ' ' || n_left
+    || ' ' || (SELECT count(*) FROM grouped_simdup_events) || ' ' || simdup_group_of('grouped', 1);
+END $$;
 CREATE FUNCTION arrive_with_minhash64() RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
   CREATE TRIGGER a BEFORE INSERT OR UPDATE ON arrived FOR EACH ROW
@@ -152,7 +170,7 @@ our @small = (
 	rows_of(q{simdup_evaluate('SELECT id, id + 1 FROM doc WHERE id < $1', 'SELECT id, id + 1 FROM doc WHERE id < $2', '{7,9}')}),
 	rows_of(q{simdup_tune('SELECT a.fp, b.fp, a.id / 3 = b.id / 3 FROM doc a, doc b WHERE a.id < b.id')}),
 	rows_of(q{simdup_summary('SELECT id, fp FROM doc', 8)}),
-	rows_of(q{simdup_report_html('SELECT id, fp, body FROM doc', 'title', 8)}),
+	rows_of(q{regexp_replace(simdup_report_html('SELECT id, fp, body FROM doc', 'title', 8, row_url => '/%s', before => '{}'), '<time.*?</time>', '')}),
 	rows_of(q{shingle_pairs('SELECT id, body FROM doc', 2, 0.3)}),
 	rows_of(q{simdup_verified_pairs('SELECT id, fp, body FROM doc', 12, 0.3, 2)}),
 	rows_of(q{simdup_verified_clusters('SELECT id, fp, body FROM doc ORDER BY id', 12, 0.3, 2)}),
@@ -196,6 +214,7 @@ our @small = (
 	arrival(q{AFTER INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger(''fp'', ''id'', ''3'', ''log'', ''content => body'', ''min_resemblance => 0.5'', ''within => place'')}),
 	q{SELECT md5(string_agg(s, ';')) FROM (SELECT simdup_attach('doc', 'body', '{name}')
 		UNION ALL SELECT simdup_alter('doc', max_distance => 5, w => 3, backfill => true) UNION ALL SELECT simdup_detach('doc')) AS x (s)},
+	'SELECT keep_groups()',
 );
 # on more than fit into maintenance_work_mem
 our @large = (

@@ -233,6 +233,7 @@ for my $database ('postgres', 'latin', 'bytes')
 		. "'gr\xc3\xbc\xc3\x9fe <''\"&>'"
 		. q{ FROM generate_series(1, 3) i$q$, 'x')});
 }
+s{<time.*</time>}{} for values %page;
 like($page{postgres}, qr/gr&#252;&#223;e &#60;&#39;&#34;&#38;&#62;/, 'a report from UTF8');
 is($page{latin}, $page{postgres}, 'the same page from LATIN1');
 is($page{bytes}, $page{postgres}, 'and from SQL_ASCII with UTF-8 in it');

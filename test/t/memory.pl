@@ -39,12 +39,13 @@ is("@missing", '', 'every function is called');
 
 # --- again and again, each time in a transaction of its own
 
-# name and bytes of the contexts that outlive a transaction, and their sum
+# name and bytes of the contexts that outlive a transaction, and their sum; the
+# server's table of open relations only doubles, now and then
 my $held = <<'SQL';
 SELECT 'held', name, bytes FROM (
   SELECT name, sum(total_bytes) AS bytes FROM pg_backend_memory_contexts
   WHERE name IN ('TopMemoryContext', 'CacheMemoryContext') OR name LIKE 'simdup%' GROUP BY name
-  UNION ALL SELECT 'total', sum(total_bytes) FROM pg_backend_memory_contexts) AS c
+  UNION ALL SELECT 'total', sum(total_bytes) FROM pg_backend_memory_contexts WHERE name <> 'smgr relation table') AS c
 ORDER BY name;
 SQL
 sub rounds

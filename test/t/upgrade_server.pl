@@ -100,7 +100,7 @@ sub seen
 	return {
 		stored => stored($node, $db),
 		answers => answers($node, $db),
-		acl => $node->safe_psql($db, "SELECT has_function_privilege('clerk', 'simdup_report_html(text, text, integer)', 'EXECUTE')"),
+		acl => $node->safe_psql($db, "SELECT has_function_privilege('clerk', oid, 'EXECUTE') FROM pg_proc WHERE proname = 'simdup_report_html'"),
 		triggers => $node->safe_psql($db, 'SELECT tgrelid::regclass, tgname, tgenabled, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal ORDER BY tgrelid::regclass::text, tgname'),
 		version => $node->safe_psql($db, "SELECT extversion FROM pg_extension WHERE extname = 'simdup'")
 	};
@@ -178,7 +178,7 @@ for my $major (sort { $a <=> $b } keys %older)
 	{
 		$old->safe_psql('postgres', "CREATE DATABASE \"$db\"");
 		$old->safe_psql($db, "CREATE EXTENSION simdup VERSION '$version_of{$db}'");
-		$old->safe_psql($db, 'REVOKE EXECUTE ON FUNCTION simdup_report_html(text, text, integer) FROM PUBLIC');
+		$old->safe_psql($db, 'REVOKE EXECUTE ON FUNCTION simdup_report_html FROM PUBLIC');
 		build_dependents($old, $db);
 		$before{$db} = seen($old, $db);
 		is($before{$db}{version}, $version_of{$db}, "$major has a database with simdup $version_of{$db}");

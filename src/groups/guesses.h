@@ -1,0 +1,45 @@
+/*
+ * guesses.h
+ *	  What BEFORE triggers guessed, for the AFTER triggers of the same rows.
+ *
+ * A BEFORE INSERT trigger searches for the row's group and writes its id into
+ * the row, so no second version of the row is needed. The row is not stored
+ * yet, and may never be. The AFTER trigger makes it a member. It need not
+ * search again if nothing came between the two that the guess did not know of.
+ * Nothing depends on guesses but speed: without one, AFTER triggers search.
+ */
+#ifndef SIMDUP_GROUPS_GUESSES_H
+#define SIMDUP_GROUPS_GUESSES_H
+
+#include "groups/grouping.h"
+
+/* What the AFTER trigger may do without a search. */
+typedef enum GuessUse
+{
+	GUESS_NONE, /* search */
+	GUESS_JOIN,
+	GUESS_OPEN
+} GuessUse;
+
+/*
+ * The opener of a group that is no row of the groups' table yet: the nearest
+ * within k, of the smallest id; false if there is none.
+ */
+extern bool simdup_guesses_nearest(Grouping *g, uint64 fp, int64 *id,
+								   int *distance);
+
+/* Is there room for another guess? */
+extern bool simdup_guesses_room(void);
+
+/* Note a guess for a row. opens: id is new, and the row's own. */
+extern void simdup_guesses_add(Grouping *g, const ArrivalRow *row, int64 id,
+							   bool opens);
+
+/* The guess for a row that is stored now, with that id. It is used up. */
+extern GuessUse simdup_guesses_take(Grouping *g, const ArrivalRow *row,
+									int64 id);
+
+/* Groups were changed in a way that no guess knows of. */
+extern void simdup_guesses_surprise(void);
+
+#endif /* SIMDUP_GROUPS_GUESSES_H */

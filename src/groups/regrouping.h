@@ -1,0 +1,53 @@
+/*
+ * regrouping.h
+ *	  All rows of a table in groups anew: who is where, by which id, and what
+ *	  is to be written.
+ *
+ * Rows are numbered from 0 in order of their age; rows that are not members
+ * yet come last, in the order of their keys. Arrays take about thirty bytes a
+ * row, outside maintenance_work_mem.
+ */
+#ifndef SIMDUP_GROUPS_REGROUPING_H
+#define SIMDUP_GROUPS_REGROUPING_H
+
+#include "batch/clustering.h"
+#include "groups/grouping.h"
+
+/* What is known of a row before. */
+#define ROW_IS_MEMBER 1
+#define ROW_LEADS 2	   /* it is its group's representative, as it is now */
+#define ROW_HAS_ID 4   /* its column says the id of its group */
+
+typedef struct Regrouping
+{
+	Grouping *g;
+	SimdupRows *rows;
+	SimdupGroups *equal; /* rows of equal fingerprint */
+	uint32 n;
+	uint32 capacity;
+	int64 *old_id; /* 0: none */
+	uint8 *flags;
+
+	uint64 *fp;
+	uint32 *leader; /* the number of the group's representative */
+	int64 *new_id;	/* of the group, under that number */
+
+	/* old ids that no group has now, and where most of their rows are */
+	uint32 n_ended;
+	int64 *ended_id;
+	int64 *ended_into;
+} Regrouping;
+
+/* regroup_rows.c: rows into groups */
+extern void simdup_regroup_rows(Regrouping *r);
+
+/*
+ * regroup_ids.c: groups get ids. newest is the newest that there was; in a dry
+ * run, new ones only follow it and are not taken from the sequence.
+ */
+extern void simdup_regroup_ids(Regrouping *r, bool dry, int64 newest);
+
+/* regroup_write.c: the tables follow */
+extern void simdup_regroup_write(Regrouping *r, int64 newest_old_id);
+
+#endif /* SIMDUP_GROUPS_REGROUPING_H */

@@ -1,0 +1,218 @@
+/*
+ * charts.c
+ *	  The report's numbers, as tables with bars.
+ *
+ * Numbers differ by orders of magnitude, so bars are logarithmic. Each bar is an
+ * SVG as wide as its cell, and its number stands beside it as text.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include <math.h>
+
+#include "utils/builtins.h"
+
+#include "report/report.h"
+
+/* Chance is shown for so many distances beyond those that were asked for. */
+#define BEYOND 4
+/* Up to this share of the pairs found, chance is no matter. */
+#define CHANCE_SHARE 0.05
+
+/* Percent of the width for a value, where most is the widest. */
+static double
+bar_width(double value, double most)
+{
+	return most > 0 ? 100 * log10(1 + value) / log10(1 + most) : 0;
+}
+
+/* The marks at 1, 10, 100 …, and up to two bars. */
+static void
+put_bars(StringInfo page, double most, double first, double second)
+{
+	appendStringInfo(page,
+					 "<td class=\"bars\"><svg width=\"100%%\" height=\"%d\" aria-hidden=\"true\">",
+					 second < 0 ? 14 : 22);
+	for (double mark = 10; mark <= most; mark *= 10)
+		appendStringInfo(page,
+						 "<line x1=\"%.2f%%\" x2=\"%.2f%%\" y2=\"100%%\"/>",
+						 bar_width(mark, most), bar_width(mark, most));
+	appendStringInfo(page,
+					 "<rect class=\"found\" y=\"1\" width=\"%.2f%%\" height=\"%d\"/>",
+					 bar_width(first, most), second < 0 ? 12 : 11);
+	if (second >= 0)
+		appendStringInfo(page,
+						 "<rect class=\"chance\" y=\"14\" width=\"%.2f%%\" height=\"6\"/>",
+						 bar_width(second, most));
+	appendStringInfoString(page, "</svg></td>");
+}
+
+/* A number that may be a small fraction. */
+static const char *
+rounded(double value)
+{
+	if (value >= 9.95 || value == 0)
+		return simdup_grouped(value);
+	if (value < 0.05)
+		return "&lt; 0.1";
+	return psprintf("%.1f", value);
+}
+
+static const char *
+bits(int distance)
+{
+	if (distance == 0)
+		return "equal";
+	return psprintf("%d %s", distance, distance == 1 ? "bit" : "bits");
+}
+
+/* The distance up to which chance explains few pairs; -1: none. */
+static int
+trusted_distance(const SimdupStats *stats)
+{
+	for (int d = 0; d <= stats->max_distance; d++)
+		if (stats->by_chance[d] >= 0.5 &&
+			stats->by_chance[d] > CHANCE_SHARE * stats->pairs[d])
+			return d - 1;
+	return stats->max_distance;
+}
+
+static void
+put_advice(StringInfo page, const SimdupStats *stats)
+{
+	int trusted = trusted_distance(stats);
+
+	if (trusted < 0)
+		appendStringInfoString(page,
+							   "<p>At every distance, chance explains more than 1 in 20 of the pairs found.</p>\n");
+	else if (trusted == stats->max_distance)
+		appendStringInfoString(page,
+							   "<p>At every distance asked for, chance explains at most 1 in 20 of the pairs found.</p>\n");
+	else
+		appendStringInfo(page,
+						 "<p><strong>Stop at %d.</strong> Beyond it, chance explains more than 1 in 20 of the pairs found.</p>\n",
+						 trusted);
+}
+
+static void
+put_distance(StringInfo page, const SimdupStats *stats, int d, double most)
+{
+	bool asked = d <= stats->max_distance;
+
+	appendStringInfo(page, "<tr%s><th scope=\"row\">%s</th>",
+					 asked ? "" : " class=\"beyond\"", bits(d));
+	put_bars(page, most, asked ? stats->pairs[d] : 0, stats->by_chance[d]);
+	appendStringInfo(page, "<td>%s</td><td>%s</td></tr>\n",
+					 asked ? simdup_grouped(stats->pairs[d]) : "not asked for",
+					 rounded(stats->by_chance[d]));
+}
+
+void
+simdup_put_distances(const SimdupReport *report)
+{
+	StringInfo page = report->page;
+	const SimdupStats *stats = report->stats;
+	int last = Min(stats->max_distance + BEYOND, SIMDUP_MAX_PAIR_DISTANCE);
+	double most = 1;
+
+	for (int d = 0; d <= last; d++)
+		most = Max(most, Max(stats->pairs[d], stats->by_chance[d]));
+	appendStringInfoString(page,
+						   "<section>\n<h2 id=\"distances\">Pairs found, and pairs to expect by chance</h2>\n"
+						   "<p>The distance of two rows is the number of bits in which their fingerprints differ. "
+						   "Unrelated rows are sometimes near each other by chance. The fingerprints of all rows tell how often.</p>\n");
+	put_advice(page, stats);
+	appendStringInfoString(page,
+						   "<div class=\"scroll\"><table class=\"chart\">\n"
+						   "<caption>Upper bars: pairs found. Lower, hollow bars: by chance. Each line across is ten times the one before.</caption>\n"
+						   "<thead><tr><th scope=\"col\">Distance</th><th scope=\"col\" class=\"bars\">Pairs</th>"
+						   "<th scope=\"col\">Found</th><th scope=\"col\">By chance</th></tr></thead>\n<tbody>\n");
+	for (int d = 0; d <= last; d++)
+		put_distance(page, stats, d, most);
+	appendStringInfoString(page, "</tbody></table></div>\n</section>\n");
+}
+
+void
+simdup_put_sizes(const SimdupReport *report)
+{
+	StringInfo page = report->page;
+	const SimdupStats *stats = report->stats;
+	double most = 1;
+
+	if (stats->near_groups == 0)
+		return;
+	for (int i = 0; i < SIMDUP_N_SIZE_BINS; i++)
+		most = Max(most, (double) stats->size_bins[i]);
+	appendStringInfoString(page,
+						   "<div class=\"scroll\"><table class=\"chart\">\n"
+						   "<caption>Groups by their number of rows. Each line across is ten times the one before.</caption>\n"
+						   "<thead><tr><th scope=\"col\">Rows</th><th scope=\"col\" class=\"bars\">Groups</th>"
+						   "<th scope=\"col\">Number</th></tr></thead>\n<tbody>\n");
+	for (int i = 0;
+		 i < SIMDUP_N_SIZE_BINS && ldexp(1, i) < (double) stats->largest; i++)
+	{
+		double last = ldexp(2, i);
+
+		appendStringInfoString(page, "<tr><th scope=\"row\">");
+		if (i == 0)
+			appendStringInfoString(page, "2");
+		else
+			appendStringInfo(page, "%s&#8211;%s", simdup_grouped(last / 2 + 1),
+							 simdup_grouped(last));
+		appendStringInfoString(page, "</th>");
+		put_bars(page, most, (double) stats->size_bins[i], -1);
+		appendStringInfo(page, "<td>%s</td></tr>\n",
+						 simdup_grouped((double) stats->size_bins[i]));
+	}
+	appendStringInfoString(page, "</tbody></table></div>\n");
+}
+
+/* What an earlier summary said of a number; false where it said nothing. */
+static bool
+number_before(const Jsonb *before, const SimdupFact *fact, double *value)
+{
+	const char *name = psprintf("%s: %s", fact->section, fact->item);
+	JsonbValue found;
+
+	if (before == NULL ||
+		getKeyJsonValueFromContainer((JsonbContainer *) &before->root, name,
+									 (int) strlen(name), &found) == NULL ||
+		found.type != jbvNumeric)
+		return false;
+	*value =
+		DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
+										   NumericGetDatum(found.val.numeric)));
+	return isfinite(*value) && fabs(*value) < 1e15;
+}
+
+void
+simdup_put_facts(const SimdupReport *report)
+{
+	StringInfo page = report->page;
+	SimdupFact facts[SIMDUP_N_FACTS];
+
+	simdup_stat_facts(report->stats, facts);
+	appendStringInfoString(page,
+						   "<section>\n<h2 id=\"numbers\">In numbers</h2>\n<div class=\"scroll\"><table>\n"
+						   "<thead><tr><th scope=\"col\">What</th><th scope=\"col\">Now</th>");
+	if (report->before)
+		appendStringInfoString(page,
+							   "<th scope=\"col\">Before</th><th scope=\"col\">Change</th>");
+	appendStringInfoString(page, "</tr></thead>\n<tbody>\n");
+	for (int i = 0; i < SIMDUP_N_FACTS; i++)
+	{
+		double now = (double) facts[i].value;
+		double before;
+
+		appendStringInfo(page, "<tr><th scope=\"row\">%s: %s</th><td>%s</td>",
+						 facts[i].section, facts[i].item, simdup_grouped(now));
+		if (number_before(report->before, &facts[i], &before))
+			appendStringInfo(page, "<td>%s</td><td>%s%s</td>",
+							 simdup_grouped(before), now > before ? "+" : "",
+							 simdup_grouped(now - before));
+		else if (report->before)
+			appendStringInfoString(page, "<td></td><td></td>");
+		appendStringInfoString(page, "</tr>\n");
+	}
+	appendStringInfoString(page, "</tbody></table></div>\n</section>\n");
+}

@@ -1,0 +1,72 @@
+'use strict';
+
+const data = JSON.parse(document.getElementById('data').textContent);
+const byId = (id) => document.getElementById(id);
+
+// --- files
+
+// A spreadsheet runs a cell that begins like a formula. Numbers are harmless.
+function csvCell(value) {
+  const text = String(value);
+  const formula = /^[\s=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text);
+  return '"' + (formula ? "'" : '') + text.replace(/"/g, '""') + '"';
+}
+
+function csv(head, rows) {
+  return '\ufeff' + [head, ...rows].map((row) => row.map(csvCell).join(',') + '\r\n').join('');
+}
+
+function save(name, type, text) {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([text], { type: type + ';charset=utf-8' }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+}
+
+function groupsCsv() {
+  return csv(['group', 'key', 'distance'], data.rows);
+}
+
+function pairsCsv() {
+  return csv(['a', 'b', 'distance'], data.pairs);
+}
+
+function saver(button, name, text, rows, total) {
+  if (rows < total) {
+    button.textContent += ` (the first ${rows.toLocaleString('en')} of ${total.toLocaleString('en')} rows)`;
+  }
+  button.addEventListener('click', () => save(name, 'text/csv', text()));
+}
+
+saver(byId('save-groups'), 'groups.csv', groupsCsv, data.rows.length, data.n_rows);
+saver(byId('save-pairs'), 'pairs.csv', pairsCsv, data.pairs.length, data.n_pairs);
+
+// --- search among the groups
+
+const groups = [...document.querySelectorAll('details.group')];
+const texts = groups.map((group) => group.textContent.toLowerCase());
+const few = 20;
+
+function search() {
+  const wanted = byId('search').value.trim().toLowerCase();
+  let n = 0;
+  groups.forEach((group, i) => {
+    group.hidden = !texts[i].includes(wanted);
+    n += group.hidden ? 0 : 1;
+  });
+  if (wanted !== '' && n <= few) {
+    groups.forEach((group) => { group.open = group.open || !group.hidden; });
+  }
+  byId('found').textContent = wanted === '' ? '' : `${n} of ${groups.length} groups shown`;
+}
+
+byId('search').addEventListener('input', search);
+
+byId('open-all').addEventListener('click', (event) => {
+  const open = event.target.textContent === 'Open all';
+  groups.forEach((group) => { group.open = open; });
+  event.target.textContent = open ? 'Close all' : 'Open all';
+});
+
+document.querySelectorAll('.tools').forEach((tools) => { tools.hidden = false; });

@@ -1,0 +1,196 @@
+--
+-- groups: the rows of a table in groups that live with it
+--
+SET client_min_messages = warning;
+CREATE SCHEMA groups;
+SET search_path = groups, public;
+
+-- a fingerprint with the lowest n bits set: distances are differences
+CREATE FUNCTION bits(n int) RETURNS simhash64 LANGUAGE sql IMMUTABLE
+  RETURN ((1::bigint << n) - 1)::simhash64;
+CREATE TABLE letter (id int PRIMARY KEY, body text);
+SELECT count(*) FROM simdup_attach('letter', 'body', action => 'group', max_distance => 3);
+-- the tests write fingerprints themselves
+DROP TRIGGER simdup_1_fingerprint ON letter;
+ALTER TABLE letter RENAME COLUMN simdup_fp TO fp;
+SELECT simdup_regroup('letter');
+ALTER TABLE letter RENAME COLUMN fp TO simdup_fp;
+
+CREATE VIEW now AS
+  SELECT id, simdup_group AS "group", simhash64_to_bits, member = simdup_group AS is_member, representative = id AS leads
+  FROM (SELECT l.id, l.simdup_group, l.simdup_fp <~> bits(0) AS simhash64_to_bits, m.id AS member, g.representative
+        FROM letter l LEFT JOIN letter_simdup_members m ON m.key = l.id LEFT JOIN letter_simdup_groups g ON g.id = m.id) x
+  ORDER BY id;
+-- what must hold of every table: events replayed give the members, members
+-- are the rows with a fingerprint, each row is near its representative
+CREATE FUNCTION wrong() RETURNS TABLE (what text, key int) LANGUAGE plpgsql AS $$
+DECLARE e record;
+BEGIN
+  CREATE TEMP TABLE replayed (key int PRIMARY KEY, id bigint);
+  FOR e IN SELECT * FROM letter_simdup_events ORDER BY event LOOP
+    IF e.kind IN ('opened', 'joined', 'split', 'returned') THEN
+      INSERT INTO replayed VALUES (e.key, e.id) ON CONFLICT ON CONSTRAINT replayed_pkey DO UPDATE SET id = e.id;
+    ELSIF e.kind = 'left' THEN DELETE FROM replayed r WHERE r.key = e.key;
+    ELSIF e.kind = 'merged' THEN UPDATE replayed r SET id = e.other WHERE r.id = e.id;
+    ELSIF e.kind = 'truncated' THEN DELETE FROM replayed;
+    END IF;
+  END LOOP;
+  RETURN QUERY SELECT 'replayed', coalesce(r.key, m.key) FROM replayed r FULL JOIN letter_simdup_members m ON m.key = r.key
+    WHERE r.id IS DISTINCT FROM m.id;
+  RETURN QUERY SELECT 'column', coalesce(l.id, m.key) FROM letter l FULL JOIN letter_simdup_members m ON m.key = l.id
+    WHERE l.simdup_group IS DISTINCT FROM m.id OR (l.simdup_fp IS NULL) <> (m.key IS NULL);
+  RETURN QUERY SELECT 'far', l.id FROM letter l LEFT JOIN letter_simdup_groups g ON g.id = l.simdup_group
+    WHERE l.simdup_fp IS NOT NULL AND (l.simdup_fp <~> g.simdup_fp <= 3) IS NOT TRUE;
+  RETURN QUERY SELECT 'representative', g.representative FROM letter_simdup_groups g LEFT JOIN letter l ON l.id = g.representative
+    WHERE l.simdup_group IS DISTINCT FROM g.id OR l.simdup_fp IS DISTINCT FROM g.simdup_fp;
+  DROP TABLE replayed;
+END $$;
+
+-- join: the nearest group, of equally near ones the oldest; new: none is near.
+-- Rows of one statement join each other, and joining merges nothing.
+INSERT INTO letter (id, simdup_fp) VALUES (1, bits(0)), (2, bits(4)), (3, bits(2)), (4, bits(1)), (5, bits(7)), (6, NULL);
+INSERT INTO letter (id, simdup_fp) VALUES (7, bits(30));
+TABLE now;
+SELECT * FROM wrong();
+-- a user's value in the column does not count
+INSERT INTO letter (id, simdup_fp, simdup_group) VALUES (8, bits(31), 1);
+UPDATE letter SET simdup_group = 1 WHERE id IN (6, 7);
+TABLE now;
+
+-- split: the representative goes; the oldest of the others leads, rows that
+-- are not near it come again
+DELETE FROM letter WHERE id = 2;
+TABLE now;
+SELECT * FROM wrong();
+-- a change keeps the row where it is near, else it moves; alone, it keeps its id
+UPDATE letter SET simdup_fp = bits(32) WHERE id = 8;
+UPDATE letter SET simdup_fp = bits(40) WHERE id = 8;
+UPDATE letter SET simdup_fp = bits(31) WHERE id = 7;
+TABLE now;
+UPDATE letter SET simdup_fp = bits(31) WHERE id = 8;
+-- the representative moves: the others stay together
+UPDATE letter SET simdup_fp = bits(60) WHERE id = 1;
+TABLE now;
+SELECT * FROM wrong();
+-- it gets a fingerprint, and loses it
+UPDATE letter SET simdup_fp = bits(59) WHERE id = 6;
+UPDATE letter SET simdup_fp = NULL WHERE id = 1;
+TABLE now;
+SELECT * FROM wrong();
+
+-- rows that a statement drops open nothing
+INSERT INTO letter (id, simdup_fp) VALUES (3, bits(20)), (9, bits(21)), (10, bits(22)) ON CONFLICT DO NOTHING;
+INSERT INTO letter (id, simdup_fp) VALUES (3, bits(50)), (11, bits(50))
+  ON CONFLICT (id) DO UPDATE SET simdup_fp = excluded.simdup_fp, simdup_group = excluded.simdup_group;
+TABLE now;
+SELECT * FROM wrong();
+-- and neither do rows that are rolled back
+BEGIN;
+SAVEPOINT s;
+INSERT INTO letter (id, simdup_fp) VALUES (12, 'f0f0f0f000000000');
+ROLLBACK TO s;
+INSERT INTO letter (id, simdup_fp) VALUES (13, 'f0f0f0f000000000'), (14, 'f0f0f0f000000001');
+COMMIT;
+SELECT id, "group" - (SELECT simdup_group FROM letter WHERE id = 13) AS "group" FROM now WHERE id >= 13;
+SELECT * FROM wrong();
+-- one statement changes, moves and deletes many rows
+UPDATE letter SET id = id + 100, simdup_fp = (simdup_fp::bigint # 3)::simhash64;
+SELECT * FROM wrong();
+DELETE FROM letter WHERE id % 2 = 0;
+SELECT * FROM wrong();
+MERGE INTO letter USING generate_series(100, 120) i ON id = i
+  WHEN MATCHED THEN UPDATE SET simdup_fp = bits(i - 100)
+  WHEN NOT MATCHED THEN INSERT (id, simdup_fp) VALUES (i, bits(i - 100));
+SELECT * FROM wrong();
+SELECT count(DISTINCT "group"), count(*) FROM now;
+
+-- regroup: the ids stay where the rows are; a dry run only says
+SELECT count(*) FROM simdup_regroup('letter', true);
+CREATE TEMP TABLE before AS TABLE letter;
+ALTER TABLE letter DISABLE TRIGGER USER;
+UPDATE letter SET simdup_fp = bits(30) WHERE id IN (101, 102);
+INSERT INTO letter (id, simdup_fp) VALUES (200, bits(30)), (201, bits(50));
+DELETE FROM letter WHERE id = 100;
+ALTER TABLE letter ENABLE TRIGGER USER;
+CREATE TEMP TABLE dry AS SELECT * FROM simdup_regroup('letter', true);
+SELECT count(*) AS still FROM letter JOIN before USING (id) WHERE letter.simdup_group IS DISTINCT FROM before.simdup_group;
+CREATE TEMP TABLE done AS SELECT * FROM simdup_regroup('letter');
+SELECT d.key, d.before IS NULL AS is_new, x.after = d.after AS as_said FROM done d FULL JOIN dry x USING (key) ORDER BY key;
+SELECT * FROM wrong();
+SELECT count(*) FROM simdup_regroup('letter');
+-- each row is in the group of the nearest representative that is older
+SELECT l.id FROM letter l JOIN letter_simdup_members m ON m.key = l.id WHERE simdup_group <>
+  (SELECT g.id FROM letter_simdup_groups g JOIN letter_simdup_members r ON r.key = g.representative
+   WHERE r.age <= m.age AND g.simdup_fp <~> l.simdup_fp <= 3 ORDER BY g.simdup_fp <~> l.simdup_fp, r.age LIMIT 1);
+
+-- ids that ended lead on
+SELECT id FROM letter_simdup_redirects r WHERE simdup_group_of('letter', id) IS DISTINCT FROM
+  (SELECT g.id FROM letter_simdup_groups g WHERE g.id = r.into_id);
+INSERT INTO letter_simdup_redirects VALUES (1000, 1001), (1001, (SELECT max(id) FROM letter_simdup_groups));
+SELECT simdup_group_of('letter', 1000) = max(id), simdup_group_of('letter', 12345678) IS NULL FROM letter_simdup_groups;
+
+SELECT max(id) AS newest FROM letter_simdup_groups \gset
+TRUNCATE letter;
+SELECT * FROM wrong();
+SELECT count(*) FROM letter_simdup_groups;
+INSERT INTO letter (id, simdup_fp) VALUES (1, bits(0)), (2, bits(1)), (3, bits(2));
+SELECT count(DISTINCT "group"), min("group") > :newest AS is_new FROM now;
+
+-- changed, removed, attached again: ids and history go on
+SELECT simdup_group AS before FROM letter WHERE id = 1 \gset
+DROP VIEW now;
+ALTER TABLE letter DISABLE TRIGGER USER;
+UPDATE letter SET body = 'one letter';
+ALTER TABLE letter ENABLE TRIGGER USER;
+SELECT count(*) FROM simdup_detach('letter');
+SELECT count(*) FROM simdup_attach('letter', 'body');
+SELECT count(*) FROM simdup_alter('letter', action => 'group');
+SELECT count(DISTINCT simdup_group), min(simdup_group) = :before AS same FROM letter;
+SELECT count(*) FROM simdup_alter('letter', max_distance => 0);
+SELECT regexp_replace(pg_get_triggerdef(oid), '.*EXECUTE FUNCTION ', '') FROM pg_trigger WHERE tgrelid = 'letter'::regclass ORDER BY tgname;
+SELECT count(*) FROM simdup_alter('letter', action => 'log', max_distance => 8);
+SELECT tgname FROM pg_trigger WHERE tgrelid = 'letter'::regclass ORDER BY tgname;
+SELECT count(*) FROM simdup_detach('letter');
+SELECT attname FROM pg_attribute WHERE attrelid = 'letter'::regclass AND attnum > 0 AND NOT attisdropped;
+
+-- partitions: a row that moves is a change and keeps its age
+CREATE TABLE part (id int NOT NULL, place text, body text, PRIMARY KEY (id, place)) PARTITION BY LIST (place);
+CREATE TABLE part_n PARTITION OF part FOR VALUES IN ('n');
+CREATE TABLE part_s (body text, place text NOT NULL, id int NOT NULL);
+INSERT INTO part VALUES (1, 'n', 'the lights in the park are out again tonight');
+SELECT count(*) FROM simdup_attach('part', 'body', action => 'group', key => 'id');
+ALTER TABLE part_s ADD simdup_fp simhash64, ADD simdup_group bigint;
+ALTER TABLE part ATTACH PARTITION part_s FOR VALUES IN ('s');
+INSERT INTO part VALUES (2, 's', 'the lights in the park are out again tonight!'), (3, 'n', 'a tree has fallen on the road to the station');
+SELECT id, place, simdup_group FROM part ORDER BY id;
+UPDATE part SET place = CASE place WHEN 'n' THEN 's' ELSE 'n' END;
+SELECT part.id, place, simdup_group, age, m.id = simdup_group AS is_member FROM part JOIN part_simdup_members m ON m.key = part.id ORDER BY 1;
+DELETE FROM part WHERE id = 1;
+SELECT * FROM part_simdup_groups;
+
+-- what is asked for wrongly
+CREATE VIEW letters AS TABLE letter;
+SELECT simdup_regroup('letters');
+SELECT simdup_regroup('letter');
+SELECT simdup_group_of('part_s', 1);
+SELECT simdup_attach('letter', 'body', action => 'group', method => 'sorted');
+SELECT simdup_attach('letter', 'body', action => 'flag', method => 'leader');
+SELECT simdup_attach('letter', 'body', action => 'group', max_distance => 17);
+CREATE TABLE odd (id uuid PRIMARY KEY, body text);
+CREATE TABLE odd_simdup_members (key int PRIMARY KEY);
+SELECT simdup_attach('odd', 'body', action => 'group');
+CREATE TABLE loose (id int PRIMARY KEY, fp simhash64, gr bigint, note text);
+CREATE FUNCTION made(arguments text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE 'CREATE OR REPLACE TRIGGER t BEFORE INSERT ON loose FOR EACH ROW EXECUTE FUNCTION simdup_group_trigger(' || arguments || ')';
+  INSERT INTO loose VALUES (1, '0000000000000000');
+END $$;
+SELECT made($$'fp', 'gr', 'id'$$);
+SELECT made($$'fp', 'note', 'id', '3'$$);
+SELECT made($$'fp', 'gr', 'id', '3', 'method => sorted'$$);
+SELECT made($$'fp', 'gr', 'id', '3', 'colour => red'$$);
+SELECT made($$'fp', 'gr', 'id', '3'$$);
+CREATE TRIGGER late AFTER DELETE ON loose FOR EACH STATEMENT EXECUTE FUNCTION simdup_group_trigger('fp', 'gr', 'id', '3');
+DELETE FROM loose;
+SELECT simdup_group_trigger();
+DROP SCHEMA groups CASCADE;
