@@ -34,7 +34,8 @@ COMMENT ON FUNCTION simhash64_recv(internal) IS 'I/O: 8 bytes, big-endian';
 COMMENT ON FUNCTION simhash64_send(simhash64) IS 'I/O: 8 bytes, big-endian';
 
 -- casts: the same bits; none is implicit, so that no operator of another type
--- is ever chosen for a fingerprint by accident
+-- is ever chosen for a fingerprint by accident. Texts are assigned, because drivers
+-- such as JDBC send each string as a text or varchar.
 
 CREATE FUNCTION simhash64_from_bigint(bigint) RETURNS simhash64
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -55,6 +56,8 @@ CREATE CAST (bit AS simhash64) WITH FUNCTION simhash64_from_bit(bit);
 CREATE CAST (simhash64 AS bit) WITH FUNCTION simhash64_to_bit(simhash64);
 CREATE CAST (bytea AS simhash64) WITH FUNCTION simhash64_from_bytea(bytea);
 CREATE CAST (simhash64 AS bytea) WITH FUNCTION simhash64_to_bytea(simhash64);
+CREATE CAST (pg_catalog.text AS simhash64) WITH INOUT AS ASSIGNMENT;
+CREATE CAST (pg_catalog.varchar AS simhash64) WITH INOUT AS ASSIGNMENT;
 
 COMMENT ON FUNCTION simhash64_from_bigint(bigint) IS 'cast: the same 64 bits (two''s complement)';
 COMMENT ON FUNCTION simhash64_to_bigint(simhash64) IS 'cast: the same 64 bits (two''s complement), so negative where the highest bit is 1';
@@ -68,6 +71,8 @@ COMMENT ON CAST (bit AS simhash64) IS '64 bits, most significant first';
 COMMENT ON CAST (simhash64 AS bit) IS 'bit(64), most significant bit first';
 COMMENT ON CAST (bytea AS simhash64) IS '8 bytes, big-endian';
 COMMENT ON CAST (simhash64 AS bytea) IS '8 bytes, big-endian';
+COMMENT ON CAST (pg_catalog.text AS simhash64) IS '16 hex digits, as the type is written';
+COMMENT ON CAST (pg_catalog.varchar AS simhash64) IS '16 hex digits, as the type is written';
 
 -- comparison: unsigned, so the order of the text form. Leakproof: they can
 -- raise no error and see nothing but their arguments, and the planner may use

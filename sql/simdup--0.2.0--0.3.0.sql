@@ -666,3 +666,10 @@ COMMENT ON FUNCTION simdup_piece_pairs(text, integer, integer, integer, text[]) 
   'pairs of one piece''s arrays of keys and fps; those of all pieces are all pairs, each once';
 COMMENT ON FUNCTION simdup_piece_pairs(text, integer, integer, integer, anyelement, text[]) IS
   'simdup_piece_pairs for keys of any type: key_type is a null of it, such as NULL::uuid';
+
+-- texts are assigned to fingerprints: JDBC and others send strings so
+
+CREATE CAST (pg_catalog.text AS simhash64) WITH INOUT AS ASSIGNMENT;
+CREATE CAST (pg_catalog.varchar AS simhash64) WITH INOUT AS ASSIGNMENT;
+COMMENT ON CAST (pg_catalog.text AS simhash64) IS '16 hex digits, as the type is written';
+COMMENT ON CAST (pg_catalog.varchar AS simhash64) IS '16 hex digits, as the type is written';

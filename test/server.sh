@@ -92,6 +92,17 @@ missing_for()
       lacks libipc-run-perl perl -MIPC::Run -MTest::More -e 1
       lacks perl command -v prove
       ;;
+    clients)
+      lacks python3-psycopg /usr/bin/python3 -c 'import psycopg'
+      lacks python3-psycopg2 /usr/bin/python3 -c 'import psycopg2'
+      lacks python3-sqlalchemy /usr/bin/python3 -c 'import sqlalchemy'
+      lacks libpostgresql-jdbc-java test -e /usr/share/java/postgresql.jar
+      lacks default-jdk-headless command -v javac
+      lacks nodejs command -v node
+      # other packages of Node.js bring npm along
+      lacks npm command -v npm
+      lacks ca-certificates test -e /etc/ssl/certs/ca-certificates.crt
+      ;;
     package)
       lacks git command -v git
       lacks unzip command -v unzip

@@ -19,6 +19,8 @@
 #include "utils/resowner.h"
 
 #include "arrival/conditions.h"
+#include "arrival/newrow.h"
+#include "arrival/operators.h"
 
 /* Argument positions; 0 is always the fingerprint, NO_ARGUMENT is not there. */
 #define NO_ARGUMENT (-1)
@@ -166,11 +168,6 @@ extern void simdup_arrival_read_arguments(TriggerData *trigdata,
 /* row.c */
 extern void simdup_arrival_prepare_row(TriggerData *trigdata,
 									   ArrivalTrigger *at);
-extern ExprState *simdup_arrival_generation(Relation rel, AttrNumber attnum);
-extern HeapTuple simdup_arrival_new_tuple(TriggerData *trigdata);
-extern TupleTableSlot *simdup_arrival_new_slot(TriggerData *trigdata);
-extern Datum simdup_arrival_value(TriggerData *trigdata, AttrNumber attnum,
-								  bool *isnull);
 extern bool simdup_arrival_row(TriggerData *trigdata, ArrivalTrigger *at,
 							   ArrivalRow *row);
 
@@ -193,7 +190,6 @@ extern char *simdup_arrival_schema_of(Oid table);
 extern char *simdup_arrival_table_name(Oid table);
 extern Oid simdup_arrival_extension(const ArrivalTrigger *at);
 extern const char *simdup_arrival_extension_name(const ArrivalTrigger *at);
-extern char *simdup_arrival_operator_name(Oid type, Oid opno);
 
 /* indexes.c */
 extern ArrivalCondition simdup_arrival_condition(const ArrivalTrigger *at,

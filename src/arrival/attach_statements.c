@@ -134,11 +134,20 @@ fingerprint_expression(Attachment *a)
 	return buf.data;
 }
 
+/* Arguments of a trigger, after others. */
+static void
+append_arguments(StringInfo buf, const List *arguments)
+{
+	ListCell *cell;
+
+	foreach (cell, arguments)
+		appendStringInfo(buf, ", %s", quote_literal_cstr(lfirst(cell)));
+}
+
 static char *
 update_trigger(Attachment *a, const char *create)
 {
 	StringInfoData buf;
-	ListCell *cell;
 
 	initStringInfo(&buf);
 	appendStringInfo(&buf,
@@ -147,10 +156,8 @@ update_trigger(Attachment *a, const char *create)
 					 create, UPDATE_TRIGGER, a->table_name, a->schema,
 					 a->fingerprint, quote_literal_cstr(a->fp),
 					 quote_literal_cstr(a->content));
-	foreach (cell, a->fields)
-		appendStringInfo(&buf, ", %s", quote_literal_cstr(lfirst(cell)));
-	foreach (cell, a->options)
-		appendStringInfo(&buf, ", %s", quote_literal_cstr(lfirst(cell)));
+	append_arguments(&buf, a->fields);
+	append_arguments(&buf, a->options);
 	appendStringInfoChar(&buf, ')');
 	return buf.data;
 }
@@ -160,7 +167,6 @@ static char *
 action_arguments(Attachment *a)
 {
 	StringInfoData buf;
-	ListCell *cell;
 
 	if (a->action == ATTACH_GROUP)
 		return simdup_attach_group_arguments(a);
@@ -173,8 +179,7 @@ action_arguments(Attachment *a)
 		appendStringInfo(&buf, ", %s", quote_literal_cstr(a->log_table));
 	if (a->lock)
 		appendStringInfoString(&buf, ", 'lock'");
-	foreach (cell, simdup_conditions_arguments(&a->conditions))
-		appendStringInfo(&buf, ", %s", quote_literal_cstr(lfirst(cell)));
+	append_arguments(&buf, simdup_conditions_arguments(&a->conditions));
 	return buf.data;
 }
 
@@ -201,8 +206,8 @@ action_trigger(Attachment *a, const char *create)
 static List *
 add_action_triggers(Attachment *a, List *list, const char *create)
 {
-	char *arguments = psprintf("%s%s", quote_literal_cstr(a->fp),
-							   action_arguments(a));
+	char *arguments =
+		psprintf("%s%s", quote_literal_cstr(a->fp), action_arguments(a));
 
 	list = lappend(list, action_trigger(a, create));
 	if (a->action == ATTACH_GROUP)
@@ -306,8 +311,7 @@ add_groups(Attachment *a, List *statements)
 static List *
 add_flag_column(Attachment *a, List *statements)
 {
-	return add_column(a, statements, a->flag,
-					  simdup_attach_key_type(a),
+	return add_column(a, statements, a->flag, simdup_attach_key_type(a),
 					  "key of the nearest other row, within max_distance");
 }
 

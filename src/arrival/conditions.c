@@ -14,6 +14,7 @@
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
+#include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
@@ -23,8 +24,9 @@
 #include "utils/typcache.h"
 #include "utils/varlena.h"
 
-#include "arrival/arrival.h"
 #include "arrival/conditions.h"
+#include "arrival/newrow.h"
+#include "arrival/operators.h"
 #include "arrival/sources.h"
 #include "server/arguments.h"
 #include "text/shingling.h"

@@ -14,7 +14,6 @@
 #include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
 #include "parser/parse_collate.h"
-#include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
@@ -83,23 +82,6 @@ check_firing_order(TriggerData *trigdata, ArrivalTrigger *at)
 }
 
 /*
- * A generated column is not there yet when BEFORE triggers fire, so they
- * evaluate its expression themselves. The expression is immutable: the row
- * gets the same value unless a later trigger changes what it depends on.
- */
-ExprState *
-simdup_arrival_generation(Relation rel, AttrNumber attnum)
-{
-	Node *expr = build_column_default(rel, attnum);
-
-	if (expr == NULL)
-		elog(ERROR,
-			 "no generation expression found for column number %d of table \"%s\"",
-			 attnum, RelationGetRelationName(rel));
-	return ExecInitExpr(expression_planner((Expr *) expr), NULL);
-}
-
-/*
  * The flag takes a key as an assignment would: varchar(10) to varchar(3) is
  * checked for length, and a domain's constraints hold. Columns of one type
  * and type modifier need nothing.
@@ -153,30 +135,6 @@ simdup_arrival_prepare_row(TriggerData *trigdata, ArrivalTrigger *at)
 	if (at->generation != NULL || at->assignment != NULL)
 		at->econtext = CreateStandaloneExprContext();
 	MemoryContextSwitchTo(caller);
-}
-
-/* The new row, in the version that the trigger got. */
-HeapTuple
-simdup_arrival_new_tuple(TriggerData *trigdata)
-{
-	return TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event) ? trigdata->tg_newtuple
-													   : trigdata->tg_trigtuple;
-}
-
-/* A column of the new row. */
-Datum
-simdup_arrival_value(TriggerData *trigdata, AttrNumber attnum, bool *isnull)
-{
-	return heap_getattr(simdup_arrival_new_tuple(trigdata), attnum,
-						RelationGetDescr(trigdata->tg_relation), isnull);
-}
-
-/* The same, in a slot. */
-TupleTableSlot *
-simdup_arrival_new_slot(TriggerData *trigdata)
-{
-	return TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event) ? trigdata->tg_newslot
-													   : trigdata->tg_trigslot;
 }
 
 /*

@@ -117,6 +117,22 @@ SELECT castsource::regtype, casttarget::regtype, castcontext
 FROM pg_cast WHERE 'simhash64'::regtype IN (castsource, casttarget)
 ORDER BY castsource::regtype::text COLLATE "C", casttarget::regtype::text COLLATE "C";
 
+-- texts are assigned, as drivers send them, and no operator takes them
+CREATE TEMPORARY TABLE assigned (fp simhash64, fps simhash64[]);
+INSERT INTO assigned VALUES (text '0123456789ABCDEF', ARRAY[varchar '0123456789abcdef']);
+UPDATE assigned SET fp = varchar 'fedcba9876543210';
+SELECT * FROM assigned;
+SELECT stmt, outcome(stmt)
+FROM (VALUES
+  (1, $$INSERT INTO assigned VALUES (text 'hello')$$),
+  (2, $$SELECT '0000000000000001'::simhash64 = '0000000000000001'::text$$),
+  (3, $$SELECT '0000000000000001'::simhash64 <~> '0000000000000001'::varchar$$),
+  (4, $$SELECT '0000000000000001'::simhash64 <~> '0000000000000001'$$),
+  (5, $$SELECT coalesce(NULL::simhash64, '0000000000000001'::text)$$)
+) AS cases (id, stmt)
+ORDER BY id;
+DROP TABLE assigned;
+
 --
 -- order: unsigned, so that of the text form
 --

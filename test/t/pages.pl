@@ -10,6 +10,8 @@
 #   session waits for a lock, and B: begins a line that B gets later.
 # - ```sh runs line by line, by the rule below that fits its command.
 # - ```pgsql needs several servers: shards.pl runs it.
+# - ```python, ```javascript and ```java stand in a program of test/clients, which
+#   clients.pl runs.
 #
 # Another kind of fence is an error, and so is a shell line without a rule.
 # Links must lead to a file and a heading, and pages must be short.
@@ -299,12 +301,28 @@ sub run_shell
 	return;
 }
 
+# --- client code
+
+my %programs = (python => '*.py', javascript => '*.js', java => '*.java');
+
+# A program has these lines, one after the other, with the same indentation added.
+sub in_program
+{
+	my ($fence) = @_;
+	my $indented = join '\n', map { /\S/ ? '\g1' . quotemeta : '' } split /\n/, $fence->{body};
+	my @found = grep { slurp_file($_) =~ /^(?=([ \t]*))$indented$/m } glob "test/clients/$programs{ $fence->{kind} }";
+
+	isnt("@found", '', "$page, line $fence->{line}: a client program has these lines");
+	return;
+}
+
 # --- all pages
 
 my %runs = (
 	sql => \&run_sql,
 	console => \&run_console,
 	sh => \&run_shell,
+	(map { $_ => \&in_program } keys %programs),
 	map { $_ => sub { } } 'pgsql shard', 'pgsql coordinator', 'pgsql shard pairs', 'pgsql coordinator pairs');
 
 for (@pages)

@@ -1,0 +1,106 @@
+"""psycopg2: what doc/simdup-clients.md shows. Prints TAP."""
+import sys
+
+import psycopg2
+import psycopg2.extensions
+
+LAMP = 'The lamp at the corner of Fish Street has been dark since May. I walk home there at night.'
+BUS = 'Bus 14 is late every single morning and people miss the train at the junction.'
+n = 0
+
+
+def check(got, expected, name):
+    global n
+    n += 1
+    print(f'{"ok" if got == expected else "not ok"} {n} - {name}')
+    if got != expected:
+        print(f'# got {got!r}, expected {expected!r}')
+
+
+def query(sql, params=None):
+    cursor.execute(sql, params)
+    return cursor.fetchall()
+
+
+def sqlstate(sql, *params):
+    try:
+        cursor.execute(sql, params)
+    except psycopg2.Error as error:
+        return error.pgcode
+    return 'no error'
+
+
+conn = psycopg2.connect('')
+conn.autocommit = True
+cursor = conn.cursor()
+cursor.execute(open(sys.argv[1]).read())
+
+# arrays
+cursor.execute("SELECT typarray FROM pg_type WHERE oid = 'simhash64'::regtype")
+psycopg2.extensions.register_type(psycopg2.extensions.new_array_type(
+    cursor.fetchone(), 'simhash64[]', psycopg2.extensions.UNICODE), conn)
+
+cursor.execute('INSERT INTO letter (content) VALUES (%s)', [LAMP])
+check(query('SELECT fp FROM letter'), [(sys.argv[2],)], 'a fingerprint is a string')
+
+fp = '00000000deadbeef'
+cursor.execute('INSERT INTO photo VALUES (%s, %s)', [20001, fp])
+cursor.execute('INSERT INTO photo VALUES (%s, %s::bytea::simhash64)', [20002, bytes.fromhex(fp)])
+cursor.execute('INSERT INTO photo VALUES (%s, %s::bigint::simhash64)', [20003, 0xdeadbeef])
+check(query('SELECT count(*) FROM photo WHERE fp = %s', [fp]), [(3,)], 'inserted as text, in binary and as a number')
+
+# search
+rows = query('SELECT id FROM photo WHERE simhash_within(fp, %s, 3) ORDER BY id', [fp])
+check(rows, [(20001,), (20002,), (20003,)], 'search by text')
+rows = query('SELECT id, fp::bytea FROM photo WHERE simhash_within(fp, %s::bytea::simhash64, 3) ORDER BY id', [bytes.fromhex(fp)])
+check([(i, bytes(value)) for i, value in rows], [(i, bytes.fromhex(fp)) for i in (20001, 20002, 20003)], 'search in binary')
+
+# prepared
+cursor.execute('PREPARE near (simhash64) AS SELECT id FROM photo WHERE simhash_within(fp, $1, 3) ORDER BY id')
+for _ in range(8):
+    found = query('EXECUTE near (%s)', [fp])
+plan = query('EXPLAIN EXECUTE near (%s)', [fp])
+check((len(found), 'photo_fp' in str(plan)), (3, True), 'prepared, eight times: the index is used')
+
+rows = query('SELECT array_agg(fp) FROM photo WHERE fp = ANY (%s::simhash64[])', [[fp, 'f' * 16]])
+check(rows, [([fp, fp, fp],)], 'arrays both ways')
+
+rows = query('SELECT id FROM photo ORDER BY fp <~> %s, id LIMIT 10', [fp])
+check((len(rows), rows[:3]), (10, [(20001,), (20002,), (20003,)]), 'the nearest ten')
+
+cursor.execute('INSERT INTO report VALUES (1, %s)', [LAMP])
+# refused
+try:
+    cursor.execute('INSERT INTO report VALUES (2, %s)', [LAMP + '!'])
+except psycopg2.errors.ExclusionViolation as error:
+    check(error.pgcode, '23P01', 'reject is caught')
+check(sqlstate('INSERT INTO letter (content) VALUES (%s)', LAMP + '!'), '23P01', 'EXCLUDE is caught')
+
+cursor.execute('INSERT INTO letter (content) VALUES (%s) ON CONFLICT DO NOTHING', [LAMP + '!'])
+check(cursor.rowcount, 0, 'ON CONFLICT DO NOTHING')
+
+insert_or_return = """
+    WITH stored AS (
+      INSERT INTO letter (content) VALUES (%(text)s) ON CONFLICT DO NOTHING RETURNING id)
+    SELECT id, true FROM stored
+    UNION ALL
+    (SELECT id, false FROM letter
+     WHERE NOT EXISTS (SELECT FROM stored) AND simhash_within(fp, minhash64(%(text)s), 3)
+     ORDER BY fp <~> minhash64(%(text)s), id LIMIT 1)"""
+old = query(insert_or_return, {'text': LAMP + '?'})
+new = query(insert_or_return, {'text': BUS})
+check((old, len(new), new[0][1]), ([(1, False)], 1, True), 'insert, or return what exists')
+
+rows = query("""
+    SELECT id, share, distance
+    FROM (SELECT id, content, fp <~> minhash64(%(text)s) AS distance
+          FROM letter ORDER BY fp <~> minhash64(%(text)s) LIMIT 200) AS near,
+         shingle_containment(%(text)s, content, 4, 'char') AS share
+    WHERE share >= 0.3 ORDER BY share DESC, distance, id LIMIT 10""", {'text': LAMP[:45]})
+check([row[:2] for row in rows], [(1, 1.0)], 'half a letter finds the letter')
+
+# batch
+pairs = query('SELECT a, b FROM simdup_pairs(%s, 3, params => %s::text[])',
+              ['SELECT id, fp FROM photo WHERE id >= $1 ORDER BY id', ['20002']])
+check(pairs, [(20002, 20003)], 'a batch query with a parameter')
+print(f'1..{n}')

@@ -1,0 +1,118 @@
+"""SQLAlchemy over psycopg2: what doc/simdup-clients.md shows. Prints TAP."""
+import sys
+import warnings
+
+from sqlalchemy import Column, Integer, MetaData, Table, Text, create_engine, func, select, text
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.types import UserDefinedType
+
+LAMP = 'The lamp at the corner of Fish Street has been dark since May. I walk home there at night.'
+BUS = 'Bus 14 is late every single morning and people miss the train at the junction.'
+n = 0
+
+
+def check(got, expected, name):
+    global n
+    n += 1
+    print(f'{"ok" if got == expected else "not ok"} {n} - {name}')
+    if got != expected:
+        print(f'# got {got!r}, expected {expected!r}')
+
+
+# type
+from sqlalchemy.dialects.postgresql.base import PGDialect
+
+
+class Simhash64(UserDefinedType):
+    cache_ok = True
+
+    def get_col_spec(self, **options):
+        return 'simhash64'
+
+    class comparator_factory(UserDefinedType.Comparator):
+        def distance(self, other):
+            return self.op('<~>', return_type=Integer())(other)
+
+
+PGDialect.ischema_names['simhash64'] = Simhash64
+# type: end
+
+engine = create_engine('postgresql+psycopg2://', isolation_level='AUTOCOMMIT')
+conn = engine.connect()
+conn.exec_driver_sql(open(sys.argv[1]).read())
+
+with warnings.catch_warnings():
+    warnings.simplefilter('ignore')
+    warnings.filterwarnings('error', message='Did not recognize type')
+    letter = Table('letter', MetaData(), autoload_with=engine)
+check(type(letter.c.fp.type).__name__, 'Simhash64', 'the type is recognised')
+photo = Table('photo', MetaData(), Column('id', Integer, primary_key=True), Column('fp', Simhash64))
+
+conn.execute(letter.insert(), {'content': LAMP})
+check(conn.execute(select(letter.c.fp)).scalar(), sys.argv[2], 'a fingerprint is a string')
+
+fp = '00000000deadbeef'
+conn.execute(photo.insert(), {'id': 20001, 'fp': fp})
+conn.execute(text('INSERT INTO photo VALUES (:id, CAST(:fp AS simhash64))'), {'id': 20002, 'fp': fp})
+conn.execute(text('INSERT INTO photo VALUES (:id, CAST(CAST(:fp AS bigint) AS simhash64))'), {'id': 20003, 'fp': 0xdeadbeef})
+check(conn.execute(select(func.count()).select_from(photo).where(photo.c.fp == fp)).scalar(), 3,
+      'inserted as text and as a number')
+
+# search
+rows = conn.execute(select(photo.c.id).where(func.simhash_within(photo.c.fp, fp, 3)).order_by(photo.c.id)).fetchall()
+check(rows, [(20001,), (20002,), (20003,)], 'search by text')
+
+for _ in range(8):
+    found = conn.execute(select(photo.c.id).where(func.simhash_within(photo.c.fp, fp, 3))).fetchall()
+plan = conn.execute(text('EXPLAIN SELECT id FROM photo WHERE simhash_within(fp, :fp, 3)'), {'fp': fp}).fetchall()
+check((len(found), 'photo_fp' in str(plan)), (3, True), 'eight times: the index is used')
+
+# arrays
+fps = conn.execute(select(func.array_agg(photo.c.fp, type_=ARRAY(Text)).cast(ARRAY(Text)))
+                   .where(photo.c.fp == text('ANY (CAST(:some AS simhash64[]))')), {'some': [fp, 'f' * 16]}).scalar()
+check(fps, [fp, fp, fp], 'arrays both ways')
+
+# nearest
+rows = conn.execute(select(photo.c.id).order_by(photo.c.fp.distance(fp), photo.c.id).limit(10)).fetchall()
+check((len(rows), rows[:3]), (10, [(20001,), (20002,), (20003,)]), 'the nearest ten')
+
+conn.execute(text('INSERT INTO report VALUES (1, :content)'), {'content': LAMP})
+for table, statement in (('reject', 'INSERT INTO report VALUES (2, :content)'),
+                         ('EXCLUDE', 'INSERT INTO letter (content) VALUES (:content)')):
+    state = 'no error'
+    # refused
+    try:
+        conn.execute(text(statement), {'content': LAMP + '!'})
+    except IntegrityError as error:
+        state = error.orig.pgcode
+    check(state, '23P01', f'{table} is caught')
+
+result = conn.execute(text('INSERT INTO letter (content) VALUES (:text) ON CONFLICT DO NOTHING'), {'text': LAMP + '!'})
+check(result.rowcount, 0, 'ON CONFLICT DO NOTHING')
+
+insert_or_return = text("""
+    WITH stored AS (
+      INSERT INTO letter (content) VALUES (:text) ON CONFLICT DO NOTHING RETURNING id)
+    SELECT id, true FROM stored
+    UNION ALL
+    (SELECT id, false FROM letter
+     WHERE NOT EXISTS (SELECT FROM stored) AND simhash_within(fp, minhash64(:text), 3)
+     ORDER BY fp <~> minhash64(:text), id LIMIT 1)""")
+old = conn.execute(insert_or_return, {'text': LAMP + '?'}).fetchall()
+new = conn.execute(insert_or_return, {'text': BUS}).fetchall()
+check((old, len(new), new[0][1]), ([(1, False)], 1, True), 'insert, or return what exists')
+
+rows = conn.execute(text("""
+    SELECT id, share, distance
+    FROM (SELECT id, content, fp <~> minhash64(:text) AS distance
+          FROM letter ORDER BY fp <~> minhash64(:text) LIMIT 200) AS near,
+         shingle_containment(:text, content, 4, 'char') AS share
+    WHERE share >= 0.3 ORDER BY share DESC, distance, id LIMIT 10"""), {'text': LAMP[:45]}).fetchall()
+check([row[:2] for row in rows], [(1, 1.0)], 'half a letter finds the letter')
+
+# batch
+pairs = conn.execute(text('SELECT a, b FROM simdup_pairs(:query, 3, params => CAST(:params AS text[]))'),
+                     {'query': 'SELECT id, fp FROM photo WHERE id >= $1 ORDER BY id', 'params': ['20002']}).fetchall()
+check(pairs, [(20002, 20003)], 'a batch query with a parameter')
+print(f'1..{n}')

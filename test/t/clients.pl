@@ -1,0 +1,116 @@
+# clients: the drivers of applications work with simdup. Each program of
+# test/clients has a database of its own, prints TAP and does the same things.
+#
+# A driver that is not installed is skipped. CI installs them: need clients in
+# test/server.sh. node-postgres comes by npm into a scratch folder.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $scratch = PostgreSQL::Test::Utils::tempdir();
+
+# What a command says, and whether it succeeds; at most three minutes.
+sub said
+{
+	my @command = @_;
+	my $out = '';
+
+	my $done = eval { IPC::Run::run(\@command, '<', '/dev/null', '>', \$out, '2>&1', IPC::Run::timeout(180)) };
+	return ($done, $out);
+}
+
+# Debian's modules belong to Debian's Python.
+my $python = '/usr/bin/python3';
+my $jdbc = '/usr/share/java/postgresql.jar';
+
+sub no_python
+{
+	my ($module) = @_;
+	my ($done) = said($python, '-c', "import $module");
+
+	return $done ? '' : "$python has no $module";
+}
+
+sub no_node
+{
+	for my $program (qw(node npm))
+	{
+		my ($done) = said($program, '--version');
+		return "there is no $program" unless $done;
+	}
+	mkdir "$scratch/node";
+	system_or_bail('cp', (map { "test/clients/$_" } qw(package.json package-lock.json node.js)), "$scratch/node");
+
+	my ($done, $out) = said('npm', 'ci', '--silent', '--ignore-scripts', '--no-audit', '--no-fund',
+		'--prefix', "$scratch/node", '--cache', "$scratch/npm");
+	return $done ? '' : 'npm could not install pg';
+}
+
+sub no_java
+{
+	my ($done) = said('javac', '-version');
+
+	return !$done ? 'there is no JDK' : -e $jdbc ? '' : "there is no $jdbc";
+}
+
+my $node = PostgreSQL::Test::Cluster->new('clients');
+$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+# JDBC has no Unix sockets
+$node->append_conf('postgresql.conf', "listen_addresses = '127.0.0.1'");
+$node->start;
+
+$node->safe_psql('postgres', 'CREATE EXTENSION simdup');
+my $lamp = $node->safe_psql('postgres',
+	"SELECT minhash64('The lamp at the corner of Fish Street has been dark since May. I walk home there at night.')");
+
+$ENV{PGHOST} = $node->host;
+$ENV{PGPORT} = $node->port;
+$ENV{PGUSER} = $node->safe_psql('postgres', 'SELECT current_user');
+
+my @clients = (
+	{ name => 'psycopg3', lacks => no_python('psycopg'), command => [ $python, 'test/clients/psycopg3.py' ] },
+	{ name => 'psycopg2', lacks => no_python('psycopg2'), command => [ $python, 'test/clients/psycopg2_client.py' ] },
+	{ name => 'sqlalchemy', lacks => no_python('sqlalchemy, psycopg2'), command => [ $python, 'test/clients/sqlalchemy_client.py' ] },
+	{ name => 'node', lacks => no_node(), command => [ 'node', "$scratch/node/node.js" ] },
+	{
+		name => 'jdbc',
+		lacks => no_java(),
+		command => [ 'java', '-XX:TieredStopAtLevel=1', '-cp', $jdbc, 'test/clients/Jdbc.java' ],
+		url => 1
+	});
+
+# What every program must have done.
+my @things = (
+	qr/^a fingerprint is a string$/, qr/^inserted as text/, qr/^search by text$/, qr/eight times: the index is used$/,
+	qr/^arrays both ways$/, qr/^the nearest ten$/, qr/^reject is caught$/, qr/^EXCLUDE is caught$/,
+	qr/^ON CONFLICT DO NOTHING$/, qr/^insert, or return what exists$/, qr/^half a letter finds the letter$/,
+	qr/^a batch query with a parameter$/);
+
+for my $client (@clients)
+{
+	my $name = $client->{name};
+
+  SKIP:
+	{
+		skip "$name: $client->{lacks}", 1 if $client->{lacks};
+
+		$node->safe_psql('postgres', "CREATE DATABASE $name");
+		$ENV{PGDATABASE} = $name;
+
+		my ($done, $out) = said(@{ $client->{command} }, 'test/clients/letters.sql', $lamp,
+			$client->{url} ? "jdbc:postgresql://127.0.0.1:$ENV{PGPORT}/$name?user=$ENV{PGUSER}" : ());
+		my @did = $out =~ /^ok \d+ - (.*)$/mg;
+		my ($plan) = $out =~ /^1\.\.(\d+)$/m;
+		my @missed = grep { my $thing = $_; !grep { /$thing/ } @did } @things;
+
+		ok($done && defined $plan && $plan == @did && !@missed, "$name: all its " . @did . ' checks hold')
+			or diag("not done: @missed\n$out");
+	}
+}
+
+$node->stop;
+done_testing();

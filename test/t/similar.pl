@@ -1,0 +1,115 @@
+# similar: the recipe of doc/simdup-applications.md finds a text by its first
+# half. Needs the evaluation data beside the checkout, in ../shared/data.
+#
+# Its first half and a text share half of their shingles, so their fingerprints
+# are about 16 bits apart. Some unrelated rows are nearer.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $data = '../shared/data';
+
+plan skip_all => 'the petitions are not beside the checkout' unless -e "$data/petitions_zh/petitions.csv";
+
+my $node = PostgreSQL::Test::Cluster->new('similar');
+$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+$node->start;
+
+# The recipe as the page shows it, for these tables.
+sub recipe
+{
+	my $page = slurp_file('doc/simdup-applications.md');
+
+	$page =~ /^PREPARE alike (.*?;)$/ms or die 'the page has no recipe';
+	return $1;
+}
+
+# Petitions, their fingerprints and an index; $columns are the file's. A part of
+# the rows is in district 1, for the filter.
+sub load
+{
+	my ($set, $columns) = @_;
+
+	$node->safe_psql('postgres', "CREATE DATABASE $set");
+	$node->safe_psql($set, <<"SQL");
+SET client_encoding = 'UTF8';
+CREATE EXTENSION simdup;
+CREATE TABLE petition (@{[ join(', ', map { "$_ text" } @$columns) ]});
+\\copy petition FROM '$data/$set/petitions.csv' (FORMAT csv, HEADER)
+CREATE TABLE letter AS SELECT id::integer, body AS content, id::integer % 7 AS district, minhash64(body) AS fp FROM petition;
+ALTER TABLE letter ADD PRIMARY KEY (id);
+CREATE INDEX letter_fp ON letter USING hamming (fp);
+VACUUM ANALYZE letter;
+CREATE TABLE half AS
+  SELECT id, district, left(body, length(body) / 2) AS words
+  FROM (SELECT id, district, btrim(content, E' \\n\\t\\r') AS body FROM letter WHERE fp IS NOT NULL) AS known
+  ORDER BY hashint4(id) LIMIT 300;
+SQL
+	return;
+}
+
+# The places at which the rows of the halves come, by the prepared recipe in a
+# generic plan; 0 for none.
+sub places
+{
+	my ($set, $district) = @_;
+	my @halves = split /\n/, $node->safe_psql($set,
+		"SELECT id FROM half WHERE $district IN (district, -1) ORDER BY id");
+	my $where = $district < 0 ? 'NULL' : $district;
+	my $calls = join '', map { <<"SQL" } @halves;
+SELECT quote_literal(words) AS words FROM half WHERE id = $_ \\gset
+SELECT '= $_';
+EXECUTE alike (:words, $where, 200);
+SQL
+	my $answers = $node->safe_psql($set, <<"SQL");
+SET plan_cache_mode = force_generic_plan;
+PREPARE alike @{[ recipe() ]}
+$calls
+SQL
+	my @places;
+
+	for my $answer (grep { /\S/ } split /^= /m, $answers)
+	{
+		my ($right, @found) = map { s/\|.*//r } split /\n/, $answer;
+		my ($place) = grep { $found[ $_ - 1 ] eq $right } 1 .. @found;
+
+		push @places, $place // 0;
+	}
+	is(scalar @places, scalar @halves, "$set: each half is answered");
+	return @places;
+}
+
+sub holds
+{
+	my ($set, $columns) = @_;
+
+	load($set, $columns);
+	my @places = places($set, -1);
+	my $first = grep { $_ == 1 } @places;
+	my $ten = grep { $_ > 0 && $_ <= 10 } @places;
+
+	note("$set: of " . @places . " halves, $first find their text first, $ten among ten");
+	is(scalar @places, 300, "$set: 300 halves");
+	cmp_ok($ten, '>=', 0.97 * @places, "$set: the text is among the first ten");
+	cmp_ok($first, '>=', 0.90 * @places, "$set: the text is first");
+
+	my @within = places($set, 3);
+	cmp_ok(scalar(grep { $_ > 0 } @within), '>=', 0.97 * @within, "$set: also within one district");
+
+	like($node->safe_psql($set, <<"SQL"), qr/Index Scan using letter_fp .*Order By: \(fp <~> minhash64\(\$1/s, "$set: a generic plan uses the index");
+SET plan_cache_mode = force_generic_plan;
+PREPARE alike @{[ recipe() ]}
+EXPLAIN EXECUTE alike ('a', NULL, 200);
+SQL
+	return;
+}
+
+holds('petitions_zh', [qw(id who title at body con pro)]);
+holds('petitions_us', [qw(id petition_id title body created signature_count status issues)]);
+
+$node->stop;
+done_testing();
