@@ -132,6 +132,27 @@ SELECT n, o.* FROM unnest(ARRAY[1, 100, 1000000]) n, orderings('fps WHERE simhas
 SELECT n, o.* FROM unnest(ARRAY[10, 1000000]) n, orderings('fps WHERE fp IS NOT NULL', n) o;
 SELECT n, o.* FROM unnest(ARRAY[10, 1000000]) n, orderings('fps WHERE fp IS NULL', n) o;
 SELECT n, o.* FROM unnest(ARRAY[10, 1000000]) n, orderings('many', n) o;
+-- with more candidates than work_mem holds; again for each row of a join; left early
+SET work_mem = '64kB';
+SELECT n, o.* FROM unnest(ARRAY[10, 20000, 1000000]) n, orderings('many', n) o;
+SELECT n, o.* FROM unnest(ARRAY[10, 1000000]) n, orderings('many WHERE simhash_within(fp, ''0123456789abcdef'', 31)', n) o;
+SET enable_sort = off;
+SET enable_seqscan = off;
+SELECT i, n, rows, in_order FROM queries q, unnest(ARRAY[7000, 30000]) n, LATERAL (
+  SELECT count(*) AS rows, bool_and(d >= before) AS in_order FROM (SELECT d, lag(d) OVER () AS before
+    FROM (SELECT fp <~> q.q AS d FROM many ORDER BY fp <~> q.q LIMIT n) s) s) s ORDER BY i, n;
+RESET enable_sort;
+RESET enable_seqscan;
+BEGIN;
+DECLARE early CURSOR FOR SELECT fp <~> '0123456789abcdef' AS d FROM many ORDER BY fp <~> '0123456789abcdef';
+MOVE 20000 FROM early;
+SAVEPOINT s;
+FETCH 2 FROM early;
+ROLLBACK TO s;
+FETCH 2 FROM early;
+CLOSE early;
+COMMIT;
+RESET work_mem;
 EXPLAIN (COSTS OFF) SELECT id FROM many ORDER BY fp <~> '0123456789abcdef' LIMIT 10;
 EXPLAIN (COSTS OFF) SELECT id FROM many WHERE simhash_within(fp, '0123456789abcdef', 8) ORDER BY fp <~> '0123456789abcdef' LIMIT 10;
 EXPLAIN (COSTS OFF) SELECT id FROM many ORDER BY fp <~> '0123456789abcdef', fp <~> 'ffffffffffffffff' LIMIT 10;

@@ -99,11 +99,14 @@ BEGIN
 END $$;
 SQL
 
-# Everything that runs goes at once, as if the machine had.
+# Everything that runs goes at once, as if the machine had. The postmaster is
+# stopped first: a child that it forks meanwhile would live on, and keep the next
+# server from starting.
 sub kill_server
 {
 	my ($node) = @_;
 	my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
+	kill 'STOP', $postmaster;
 	my @pids = split /\s+/, `ps -o pid= --ppid $postmaster`;
 
 	kill 'KILL', $postmaster, grep { $_ } @pids;

@@ -68,6 +68,15 @@ BEGIN
   RETURN (SELECT count(*) || ': ' || found FROM near WHERE simhash_within(fp, '8f14e45fceea167a', 9));
 END $$;
 
+-- All rows in the order of their distance, more than work_mem holds.
+CREATE TABLE ordered AS SELECT * FROM many WHERE id <= 9000;
+CREATE INDEX ON ordered USING hamming (fp);
+CREATE FUNCTION nearest_of_many() RETURNS text LANGUAGE sql
+SET enable_seqscan = off SET enable_sort = off AS $$
+  SELECT md5(string_agg(id || ' ' || d, ','))
+  FROM (SELECT id, fp <~> '8f14e45fceea167a' AS d FROM ordered ORDER BY fp <~> '8f14e45fceea167a') AS n
+$$;
+
 -- A table that a hamming index keeps without near-duplicates.
 CREATE FUNCTION exclude_by_hamming() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE n_refused int := 0;
@@ -204,6 +213,7 @@ our @small = (
 	rows_of(q{(SELECT simhash_blocks(fp, 4), fp <~> '0123456789abcdef', fp::bytea FROM doc)}),
 	'SELECT make_index()',
 	q{SELECT make_hamming('SELECT id, fp FROM indexed WHERE id <= 400')},
+	q{SELECT make_hamming('SELECT id, fp FROM many WHERE id <= 3000', 1)},
 	'SELECT exclude_by_hamming()',
 	arrival(q{BEFORE INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger(''fp'', ''dup'', ''id'', ''3'', ''lock'')}),
 	arrival(q{AFTER INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger(''fp'', ''id'', ''3'', ''log'', ''lock'')}),
@@ -224,7 +234,7 @@ our @large = (
 	rows_of(q{simdup_summary('SELECT key, fp FROM wide', 1)}),
 	rows_of(q{simdup_verified_clusters('SELECT key, fp, left(key, 250) || fp FROM wide ORDER BY key', 1, 0.3, 2, 'char', NULL::text)}),
 	q{SELECT make_hamming('SELECT id, fp FROM many UNION ALL SELECT id + 100000, fp FROM many')},
-	q{SELECT make_hamming('SELECT id, fp FROM many', 1)},
+	'SELECT nearest_of_many()',
 	rows_of(q{simdup_evaluate('SELECT id, id + 1 FROM many', 'SELECT id, id + 2 FROM many')}),
 	rows_of(q{shingle_pairs('SELECT id, ''n'' || id / 2 || '' m'' || id FROM many WHERE id < 3000', 1, 0.3)}),
 	rows_of(q{term_idf('SELECT ''some longer word number '' || id || '' of many'' FROM many WHERE id < 6000', 'word:2')}),

@@ -9,6 +9,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 
 use Hamming;
+use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -65,6 +66,76 @@ is($node->safe_psql('postgres', "SELECT n_rows + n_nulls, largest_block >= 10000
 	'130000|t', 'the statistics count all rows and the equal ones');
 $node->safe_psql('postgres', 'DELETE FROM many WHERE id <= 100000; VACUUM many');
 agrees('many', 'equal rows deleted', 16);
+
+# --- tablespaces
+$node->safe_psql('postgres', "SET allow_in_place_tablespaces = on; CREATE TABLESPACE other LOCATION ''");
+my $space = "SELECT coalesce(spcname, 'pg_default'), pg_relation_filepath(c.oid) ~ 'pg_tblspc' FROM pg_class c LEFT JOIN pg_tablespace t ON t.oid = reltablespace WHERE relname = 'mixed_fp'";
+$node->safe_psql('postgres', 'DROP INDEX mixed_fp; CREATE INDEX mixed_fp ON mixed USING hamming (fp) TABLESPACE other');
+is($node->safe_psql('postgres', $space), 'other|t', 'built in a tablespace');
+agrees('mixed', 'built in a tablespace', 16);
+$node->safe_psql('postgres', 'ALTER INDEX mixed_fp SET TABLESPACE pg_default');
+is($node->safe_psql('postgres', $space), 'pg_default|f', 'moved to another');
+$node->safe_psql('postgres', "SELECT fill('mixed', 'mixed', 5 * $n, 6 * $n)");
+agrees('mixed', 'moved to another tablespace', 16);
+for my $how ('INDEX', 'INDEX CONCURRENTLY', 'TABLE')
+{
+	my $target = $how =~ /INDEX/ ? 'mixed_fp' : 'mixed';
+	my $to = $how eq 'INDEX CONCURRENTLY' ? 'pg_default' : 'other';
+	$node->safe_psql('postgres', "REINDEX (TABLESPACE $to) $how $target");
+	is($node->safe_psql('postgres', $space), $to eq 'other' ? 'other|t' : 'pg_default|f', "REINDEX $how in another tablespace");
+	agrees('mixed', "REINDEX $how in another tablespace", 32);
+}
+$node->safe_psql('postgres', "CREATE UNLOGGED TABLE unlogged (id bigint, fp simhash64); SELECT fill('unlogged', 'mixed', 1, $n);"
+	  . 'CREATE INDEX unlogged_fp ON unlogged USING hamming (fp); ALTER INDEX unlogged_fp SET TABLESPACE other');
+agrees('unlogged', 'unlogged, moved to another tablespace', 32);
+$node->stop('immediate');
+$node->start;
+is($node->safe_psql('postgres', 'SELECT count(*) FROM unlogged'), '0', 'unlogged, moved, after a crash: empty');
+$node->safe_psql('postgres', "SELECT fill('unlogged', 'mixed', 1, $n)");
+agrees('unlogged', 'unlogged, moved, after a crash', 32);
+$node->safe_psql('postgres', 'DROP TABLE unlogged; ALTER INDEX mixed_fp SET TABLESPACE pg_default; DROP TABLESPACE other');
+
+# --- an exclusion check keeps a pin on the leaf whose rows it compares. VACUUM
+# waits for it before it removes entries there, and can be canceled meanwhile.
+$node->safe_psql('postgres', <<'SQL');
+CREATE FUNCTION slow_ball(fp simhash64) RETURNS simhash_ball LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+  IF fp = '0123456789abcdef' THEN
+    PERFORM pg_advisory_lock_shared(15), pg_advisory_unlock_shared(15);
+  END IF;
+  RETURN simhash_ball(fp, 3);
+END $$;
+CREATE TABLE pinned (id int, fp simhash64, CONSTRAINT pinned_fp EXCLUDE USING hamming (slow_ball(fp) WITH ~=));
+INSERT INTO pinned VALUES (0, '0123456789abcdef');
+INSERT INTO pinned SELECT i, hashint8extended(i, 1)::simhash64 FROM generate_series(1, 450) i;
+-- rows of other pages of the table, but of the same leaves of the index
+DELETE FROM pinned WHERE id > 250;
+SQL
+my $holder = $node->background_psql('postgres', on_error_die => 1);
+$holder->query_safe('SELECT pg_advisory_lock(15)');
+sub in_session
+{
+	my ($out, $query) = @_;
+	return IPC::Run::start([ 'psql', '-qXAt', '-d', $node->connstr('postgres'), '-c', $query ], '<', \undef, '>&', $out);
+}
+my ($inserted, $canceled, $vacuumed) = ('') x 3;
+my $insert = in_session(\$inserted, q{INSERT INTO pinned VALUES (1001, '0123456789abcdee')});
+$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_activity WHERE query LIKE 'INSERT INTO pinned%' AND wait_event = 'advisory'");
+my $waiting = "FROM pg_stat_activity WHERE query LIKE 'VACUUM%pinned' AND wait_event = 'BufferPin'";
+my $vacuum = in_session(\$canceled, 'VACUUM (INDEX_CLEANUP ON) pinned');
+ok($node->poll_query_until('postgres', "SELECT count(*) = 1 $waiting"), 'VACUUM waits for the pin of an exclusion check');
+is($node->safe_psql('postgres', "SELECT pg_cancel_backend(pid) $waiting"), 't', 'it is asked to stop');
+$vacuum->finish;
+like($canceled, qr/canceling statement due to user request/, 'it stops');
+$vacuum = in_session(\$vacuumed, 'VACUUM (INDEX_CLEANUP ON) pinned');
+ok($node->poll_query_until('postgres', "SELECT count(*) = 1 $waiting"), 'the next one waits too');
+$holder->quit;
+$_->finish for $insert, $vacuum;
+like($inserted, qr/conflicting key value violates exclusion constraint "pinned_fp"/, 'the check goes on, and finds the row');
+is($vacuumed, '', 'VACUUM goes on');
+# the row that was refused is dead, but it is younger than the VACUUM
+is($node->safe_psql('postgres', "SELECT n_rows FROM simhash_index_stat('pinned_fp')"), '252', 'VACUUM has removed what was deleted');
+is($node->safe_psql('postgres', "SELECT simhash_index_check('pinned_fp', true)"), '', 'and the index is sound');
 
 # --- the log
 $node->safe_psql('postgres', "INSERT INTO uniform SELECT i, fingerprint('uniform', i) FROM generate_series(1000000, 1000100) i; CHECKPOINT;"

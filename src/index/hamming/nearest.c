@@ -16,6 +16,9 @@
  *
  * With a condition around another center, one stage finds and sorts all rows
  * that fulfil it. Rows without a fingerprint come last.
+ *
+ * A stage's candidates are sorted in an array. Beyond work_mem, or so many that
+ * a cancel request would wait for the sort, the server's tuplesort takes them.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -34,10 +37,13 @@
  */
 #define STAGE_GROWTH 4
 
-#define FIRST_BATCH 4096
+#define FIRST_BATCH 512
 #define BATCH_GROWTH 8
 
 #define DISTANCE_BITS 7
+
+/* Candidates that are sorted in a few milliseconds: a megabyte. */
+#define MAX_IN_ARRAY 65536
 
 void
 simdup_hamming_begin_order(IndexScanDesc scan)
@@ -68,6 +74,14 @@ simdup_hamming_begin_order(IndexScanDesc scan)
 	/* not in a stage: they come after all */
 	order->wants_nulls = !state->wants_value;
 	state->wants_value = !state->wants_null || state->wants_value;
+}
+
+void
+simdup_hamming_end_stage(HammingOrder *order)
+{
+	if (order->sort != NULL)
+		simdup_pairsort_end(order->sort);
+	order->sort = NULL;
 	order->n_candidates = 0;
 	order->at = 0;
 }
@@ -86,6 +100,43 @@ distances_of(const HammingOrder *order, uint64 fp)
 	return distances;
 }
 
+static void
+put_candidate(SimdupPairSort *sort, const HammingCandidate *candidate)
+{
+	simdup_pairsort_put(sort, candidate->distances,
+						hamming_row_of_tid(&candidate->tid));
+}
+
+/* The array is full: enlarge it, or move all candidates to a sort. */
+static void
+make_room(HammingOrder *order)
+{
+	int64 most = Min((int64) work_mem * 1024 / (int) sizeof(HammingCandidate),
+					 MAX_IN_ARRAY);
+	MemoryContext context = GetMemoryChunkContext(order);
+
+	if (order->size < most)
+	{
+		order->size =
+			(int) Min(Max(2 * order->size, HAMMING_LEAF_CAPACITY), most);
+		if (order->candidates == NULL)
+			order->candidates =
+				MemoryContextAlloc(context,
+								   order->size * sizeof(HammingCandidate));
+		else
+			order->candidates =
+				repalloc(order->candidates,
+						 order->size * sizeof(HammingCandidate));
+		return;
+	}
+	context = MemoryContextSwitchTo(context);
+	order->sort = simdup_pairsort_begin(work_mem);
+	MemoryContextSwitchTo(context);
+	for (int i = 0; i < order->n_candidates; i++)
+		put_candidate(order->sort, &order->candidates[i]);
+	order->n_candidates = 0;
+}
+
 /* Keep the matches of a leaf that are above what is complete. */
 static void
 keep_matches(IndexScanDesc scan)
@@ -96,27 +147,18 @@ keep_matches(IndexScanDesc scan)
 	for (int i = 0; i < state->n_matches; i++)
 	{
 		uint64 fp = simdup_unrotate(state->values[i], state->tree);
-		HammingCandidate *candidate;
+		HammingCandidate candidate = {.tid = state->matches[i]};
 
 		if (order->grows &&
 			simdup_hamming64(fp, order->centers[0]) <= order->complete)
 			continue;
-		if (order->n_candidates == order->size)
-		{
-			order->size = Max(2 * order->size, HAMMING_LEAF_CAPACITY);
-			if (order->candidates == NULL)
-				order->candidates =
-					MemoryContextAllocHuge(GetMemoryChunkContext(state),
-										   order->size *
-											   sizeof(HammingCandidate));
-			else
-				order->candidates =
-					repalloc_huge(order->candidates,
-								  order->size * sizeof(HammingCandidate));
-		}
-		candidate = &order->candidates[order->n_candidates++];
-		candidate->distances = distances_of(order, fp);
-		candidate->tid = state->matches[i];
+		candidate.distances = distances_of(order, fp);
+		if (order->sort == NULL && order->n_candidates == order->size)
+			make_room(order);
+		if (order->sort != NULL)
+			put_candidate(order->sort, &candidate);
+		else
+			order->candidates[order->n_candidates++] = candidate;
 	}
 }
 
@@ -139,13 +181,38 @@ run_stage(IndexScanDesc scan)
 	HammingScan *state = scan->opaque;
 	HammingOrder *order = state->order;
 
-	order->n_candidates = 0;
-	order->at = 0;
+	simdup_hamming_end_stage(order);
 	simdup_hamming_begin_search(scan);
 	while (simdup_hamming_next_matches(scan))
 		keep_matches(scan);
-	qsort(order->candidates, order->n_candidates, sizeof(HammingCandidate),
-		  compare_candidates);
+	if (order->sort != NULL)
+		simdup_pairsort_perform(order->sort);
+	else
+		qsort(order->candidates, order->n_candidates, sizeof(HammingCandidate),
+			  compare_candidates);
+}
+
+/* The next candidate of this stage; false if there is none left. */
+static bool
+next_candidate(HammingOrder *order, ItemPointer tid)
+{
+	uint64 distances;
+	uint64 row;
+
+	if (order->sort != NULL)
+	{
+		if (!simdup_pairsort_get(order->sort, &distances, &row))
+		{
+			simdup_hamming_end_stage(order);
+			return false;
+		}
+		hamming_tid_of_row(row, tid);
+		return true;
+	}
+	if (order->at == order->n_candidates)
+		return false;
+	*tid = order->candidates[order->at++].tid;
+	return true;
 }
 
 /*
@@ -272,11 +339,10 @@ simdup_hamming_next_nearest(IndexScanDesc scan)
 {
 	HammingOrder *order = ((HammingScan *) scan->opaque)->order;
 
-	while (order->at == order->n_candidates)
+	while (!next_candidate(order, &scan->xs_heaptid))
 	{
 		if (order->nulls || !next_stage(scan))
 			return next_null(scan);
 	}
-	scan->xs_heaptid = order->candidates[order->at++].tid;
 	return true;
 }

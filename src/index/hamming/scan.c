@@ -36,7 +36,11 @@ simdup_hamming_begin_scan(Relation index, int n_keys, int n_orders)
 void
 simdup_hamming_end_scan(IndexScanDesc scan)
 {
-	simdup_hamming_release_pin(scan->opaque);
+	HammingScan *state = scan->opaque;
+
+	simdup_hamming_release_pin(state);
+	if (state->order != NULL)
+		simdup_hamming_end_stage(state->order);
 }
 
 void
@@ -52,6 +56,8 @@ simdup_hamming_rescan(IndexScanDesc scan, ScanKey keys,
 		memmove(scan->orderByData, orders,
 				scan->numberOfOrderBys * sizeof(ScanKeyData));
 	simdup_hamming_release_pin(state);
+	if (state->order != NULL)
+		simdup_hamming_end_stage(state->order);
 	state->started = false;
 	state->n_matches = 0;
 	state->at = 0;

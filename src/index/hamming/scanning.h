@@ -7,6 +7,7 @@
 
 #include "index/ball.h"
 #include "index/hamming/walk.h"
+#include "server/pairsort.h"
 
 /* Most operands of ORDER BY fp <~> a, fp <~> b, ... */
 #define HAMMING_MAX_ORDERS 8
@@ -35,9 +36,11 @@ typedef struct HammingOrder
 
 	/* candidates of this stage, sorted, and the next to be returned */
 	HammingCandidate *candidates;
-	int64 n_candidates;
-	int64 size;
-	int64 at;
+	int n_candidates;
+	int size;
+	int at;
+	/* all candidates, where they are too many for the array; else NULL */
+	SimdupPairSort *sort;
 } HammingOrder;
 
 typedef struct HammingScan
@@ -77,6 +80,8 @@ extern void simdup_hamming_release_pin(HammingScan *state);
 /* nearest.c */
 extern void simdup_hamming_begin_order(IndexScanDesc scan);
 extern bool simdup_hamming_next_nearest(IndexScanDesc scan);
+/* Forget the candidates. */
+extern void simdup_hamming_end_stage(HammingOrder *order);
 
 /*
  * choose.c: the pages that each radius around the center is expected to read
