@@ -131,9 +131,14 @@ missing_for()
 extras_for()
 {
   local package
-  package=postgresql-$(major_version)-similarity
-  [ "$1" = test ] && [ ! -e "$("$PG_CONFIG" --sharedir)/extension/pg_similarity.control" ] || return 0
-  ! apt-cache show "$package" >/dev/null 2>&1 || echo "$package"
+  [ "$1" = test ] || return 0
+  for package in $(
+    lacks "postgresql-$(major_version)-similarity" test -e "$("$PG_CONFIG" --sharedir)/extension/pg_similarity.control"
+    lacks chromium command -v chromium
+    lacks chromium-driver command -v chromedriver
+  ); do
+    ! apt-cache show "$package" >/dev/null 2>&1 || echo "$package"
+  done
 }
 
 # install_packages PACKAGE...: Debian, as root. A name may hold MAJOR for the

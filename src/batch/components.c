@@ -9,6 +9,7 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -31,6 +32,11 @@ typedef struct Components
 	uint32 n;
 	Size capacity;
 	int64 n_pairs;
+
+	/* keys that wait to be looked up, two a pair */
+	Datum waiting[SIMDUP_MANY_KEYS];
+	int n_waiting;
+	int most_waiting; /* 2 where keys live no longer than their row */
 } Components;
 
 /* A SimdupColumnCheck. */
@@ -48,23 +54,37 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 	simdup_keys_expect(components->keys, type, argument);
 }
 
-/* The number of a key. A new key begins as a component of its own. */
-static uint32
-number_of(Components *components, Datum key, bool isnull)
+/* New keys begin as components of their own. */
+static void
+begin_components(Components *components)
 {
-	uint32 number = simdup_keynumbers_get(components->numbers, key, isnull);
+	uint32 n = simdup_keynumbers_count(components->numbers);
 
-	if (number < components->n)
-		return number;
-	if (number == components->capacity)
+	while (n > components->capacity)
 	{
 		components->capacity *= 2;
 		components->parent =
 			repalloc_huge(components->parent,
 						  components->capacity * sizeof(uint32));
 	}
-	components->parent[number] = number;
-	return components->n++;
+	for (; components->n < n; components->n++)
+		components->parent[components->n] = components->n;
+}
+
+/* Look up the keys that wait, and join the components of each pair. */
+static void
+join_waiting(Components *components)
+{
+	uint32 numbers[SIMDUP_MANY_KEYS];
+	int n = components->n_waiting;
+
+	simdup_keynumbers_get(components->numbers, components->waiting, n, numbers);
+	begin_components(components);
+	for (int i = 0; i < n; i++)
+		__builtin_prefetch(&components->parent[numbers[i]]);
+	for (int i = 0; i < n; i += 2)
+		simdup_components_join(components->parent, numbers[i], numbers[i + 1]);
+	components->n_waiting = 0;
 }
 
 /* A SimdupRowSink. */
@@ -73,15 +93,18 @@ add_pair(void *arg, TupleTableSlot *row)
 {
 	Components *components = arg;
 	MemoryContext old = MemoryContextSwitchTo(components->row_context);
-	uint32 a;
-	uint32 b;
 
 	slot_getallattrs(row);
-	a = number_of(components, row->tts_values[0], row->tts_isnull[0]);
-	b = number_of(components, row->tts_values[1], row->tts_isnull[1]);
-	simdup_components_join(components->parent, a, b);
+	for (int i = 0; i < 2; i++)
+		components->waiting[components->n_waiting++] =
+			simdup_keys_take(components->keys, row->tts_values[i],
+							 row->tts_isnull[i]);
+	if (components->n_waiting >= components->most_waiting)
+	{
+		join_waiting(components);
+		MemoryContextReset(components->row_context);
+	}
 	MemoryContextSwitchTo(old);
-	MemoryContextReset(components->row_context);
 	simdup_progress_done(++components->n_pairs);
 }
 
@@ -133,11 +156,13 @@ simdup_components(PG_FUNCTION_ARGS)
 	old = MemoryContextSwitchTo(components.context);
 	simdup_progress_begin(get_func_name(fcinfo->flinfo->fn_oid));
 	components.keys = simdup_keys_begin(key_type);
+	components.most_waiting = key_type == INT8OID ? SIMDUP_MANY_KEYS : 2;
 	components.numbers = simdup_keynumbers_begin(components.keys, key_type);
 	components.parent = palloc(components.capacity * sizeof(uint32));
 	simdup_progress_phase("reading", 0);
 	simdup_run_query(text_to_cstring(PG_GETARG_TEXT_PP(0)), "query",
 					 simdup_parameters(fcinfo, 1), check_columns, add_pair, &components);
+	join_waiting(&components);
 	put_components(&components, result);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(components.context);

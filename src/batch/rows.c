@@ -209,9 +209,9 @@ add_key_text(SimdupRows *rows, TupleTableSlot *slot)
 }
 
 /*
- * The third column as it is stored: few of the texts are shown, so all others
- * need not be read from their TOAST table, and take 18 bytes here. The snapshot
- * of the calling statement keeps them there. Nothing where it is missing.
+ * The third column as it is stored, if there is one. Most texts are not shown:
+ * they take 18 bytes here, and are not read from their TOAST table. The snapshot
+ * of the calling statement keeps them there.
  */
 static void
 add_sample(SimdupRows *rows, TupleTableSlot *slot)

@@ -51,6 +51,10 @@
 /* Steps of a merge between two looks at what is still possible. */
 #define MERGE_STEPS 32
 
+/* Of a block; see table_bits. */
+#define MAX_TABLE_BITS 31
+#define MAX_POSTINGS ((size_t) 1 << (MAX_TABLE_BITS - 1))
+
 #define NO_RANK UINT32_MAX
 
 typedef struct Set
@@ -278,7 +282,11 @@ find_list(const Block *block, uint32_t rank)
 	return &block->lists[place];
 }
 
-/* Binary digits of a table for so many lists; at most two thirds get used. */
+/*
+ * Binary digits of a table for so many lists; at most two thirds get used. A
+ * place is computed in 32 bits, so 31 are the most: a block ends before it has
+ * more postings than such a table holds.
+ */
 static int
 table_bits(const Block *block, size_t n_postings)
 {
@@ -286,7 +294,7 @@ table_bits(const Block *block, size_t n_postings)
 													 : block->join->common_from;
 	int bits = 1;
 
-	while (bits < 32 && ((size_t) 1 << bits) * 2 / 3 <= n)
+	while (bits < MAX_TABLE_BITS && ((size_t) 1 << bits) * 2 / 3 <= n)
 		bits++;
 	return bits;
 }
@@ -478,7 +486,7 @@ plan_block(Block *block, size_t memory, size_t *n_ranks, size_t *n_postings)
 			(ranks + postings) * sizeof(uint32_t) +
 			((size_t) 1 << table_bits(block, postings)) * sizeof(List);
 
-		if (block->n > 0 && (bytes > memory || postings >= UINT32_MAX))
+		if (block->n > 0 && (bytes > memory || postings > MAX_POSTINGS))
 			break;
 		*n_ranks = ranks;
 		*n_postings = postings;

@@ -72,7 +72,7 @@ extern List *simdup_removal_moves(Removal *r);
 extern List *simdup_removal_delete(Removal *r);
 
 /* remove.c */
-/* Run SQL with the map as $1 and $2; the number of rows. */
-extern uint64 simdup_removal_execute(Removal *r, const char *sql);
+/* Run SQL with the map as $1 and $2, for so many rows, 0: all; their number. */
+extern uint64 simdup_removal_execute(Removal *r, const char *sql, long limit);
 
 #endif /* SIMDUP_GROUPS_REMOVAL_H */

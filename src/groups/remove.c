@@ -46,11 +46,11 @@ enum
 };
 
 uint64
-simdup_removal_execute(Removal *r, const char *sql)
+simdup_removal_execute(Removal *r, const char *sql, long limit)
 {
 	Oid types[] = {r->map_type, r->map_type};
 	int status = SPI_execute_with_args(sql, lengthof(types), types, r->map,
-									   NULL, false, 0);
+									   NULL, false, limit);
 
 	if (status < 0)
 		elog(ERROR, "SPI_execute_with_args failed: %s: %s",
@@ -227,7 +227,7 @@ count_rows(Removal *r, const char *query)
 {
 	bool isnull;
 
-	simdup_removal_execute(r, query);
+	simdup_removal_execute(r, query, 0);
 	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
 									   SPI_tuptable->tupdesc, 1, &isnull));
 }
@@ -247,7 +247,7 @@ run_statements(Removal *r, ReturnSetInfo *result, List *statements,
 		int64 n = 0;
 
 		if (!dry_run)
-			n = (int64) simdup_removal_execute(r, statement->sql);
+			n = (int64) simdup_removal_execute(r, statement->sql, 0);
 		else if (statement->count != NULL)
 			n = count_rows(r, statement->count);
 		if (statement->all && n != n_keys)

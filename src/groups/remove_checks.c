@@ -47,11 +47,14 @@ simdup_removal_check_table(Removal *r)
 	check_row_security(table);
 }
 
-/* The first value that a query yields, or NULL. */
+/*
+ * The first value that a query yields, or NULL. Not by LIMIT: the planner would
+ * then expect a row early, and try all pairs where there is none.
+ */
 static char *
 first_value(Removal *r, const char *query)
 {
-	if (simdup_removal_execute(r, query) == 0)
+	if (simdup_removal_execute(r, query, 1) == 0)
 		return NULL;
 	return SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 }
@@ -62,7 +65,7 @@ check_once(Removal *r)
 	char *key =
 		first_value(r,
 					"SELECT m.key FROM pg_catalog.unnest($1) AS m (key) GROUP BY m.key"
-					" HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 1 LIMIT 1");
+					" HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 1");
 
 	if (key != NULL)
 		ereport(ERROR, errcode(ERRCODE_CARDINALITY_VIOLATION),
@@ -76,7 +79,7 @@ check_kept(Removal *r)
 	char *key =
 		first_value(r,
 					psprintf("SELECT m.kept FROM pg_catalog.unnest($2) AS m (kept)"
-							 " JOIN pg_catalog.unnest($1) AS g (key) ON g.key %s m.kept LIMIT 1",
+							 " JOIN pg_catalog.unnest($1) AS g (key) ON g.key %s m.kept",
 							 r->equals));
 
 	if (key != NULL)
@@ -93,7 +96,7 @@ check_present(Removal *r)
 	char *key =
 		first_value(r,
 					psprintf("SELECT m.key FROM (SELECT pg_catalog.unnest($1) UNION ALL SELECT pg_catalog.unnest($2)) AS m (key)"
-							 " WHERE NOT EXISTS (SELECT FROM %s AS t WHERE t.%s %s m.key) LIMIT 1",
+							 " WHERE NOT EXISTS (SELECT FROM %s AS t WHERE t.%s %s m.key)",
 							 r->table_name, r->key, r->equals));
 
 	if (key != NULL)
@@ -123,7 +126,7 @@ check_values(Removal *r, RemovalReference *ref)
 			continue;
 		key =
 			first_value(r,
-						psprintf("SELECT m.kept FROM %s JOIN %s%s AS r ON %s WHERE kept.%s IS NULL LIMIT 1",
+						psprintf("SELECT m.kept FROM %s JOIN %s%s AS r ON %s WHERE kept.%s IS NULL",
 								 simdup_removal_rows(r),
 								 ref->only ? "ONLY " : "", ref->table_name,
 								 simdup_removal_match(r, ref, false),
@@ -192,7 +195,7 @@ collision_query(Removal *r, RemovalReference *ref, Form_pg_index index)
 	}
 	return psprintf("SELECT ROW(%s)::pg_catalog.text FROM (SELECT m.key IS NOT NULL AS moves%s"
 					" FROM %s%s AS r LEFT JOIN (%s) ON %s%s) AS x%s GROUP BY %s"
-					" HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 1 AND pg_catalog.bool_or(x.moves) LIMIT 1",
+					" HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 1 AND pg_catalog.bool_or(x.moves)",
 					names.data, values.data, ref->only ? "ONLY " : "",
 					ref->table_name, simdup_removal_rows(r),
 					simdup_removal_match(r, ref, false), rows_left_out(r, ref),

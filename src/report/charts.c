@@ -33,10 +33,11 @@ put_bars(StringInfo page, double most, double first, double second)
 	appendStringInfo(page,
 					 "<td class=\"bars\"><svg width=\"100%%\" height=\"%d\" aria-hidden=\"true\">",
 					 second < 0 ? 14 : 22);
-	for (double mark = 10; mark <= most; mark *= 10)
+	for (int digits = 1; pow(10, digits) <= most; digits++)
 		appendStringInfo(page,
 						 "<line x1=\"%.2f%%\" x2=\"%.2f%%\" y2=\"100%%\"/>",
-						 bar_width(mark, most), bar_width(mark, most));
+						 bar_width(pow(10, digits), most),
+						 bar_width(pow(10, digits), most));
 	appendStringInfo(page,
 					 "<rect class=\"found\" y=\"1\" width=\"%.2f%%\" height=\"%d\"/>",
 					 bar_width(first, most), second < 0 ? 12 : 11);

@@ -1,6 +1,6 @@
 /*
  * listing.c
- *	  The groups and pairs that a page shows, and those that it exports.
+ *	  Groups and pairs to show on a page, and to save from it.
  */
 #include "postgres.h"
 #include "compat.h"

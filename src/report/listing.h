@@ -1,6 +1,6 @@
 /*
  * listing.h
- *	  The groups and pairs that a page shows, and those that it exports.
+ *	  Groups and pairs to show on a page, and to save from it.
  */
 #ifndef SIMDUP_REPORT_LISTING_H
 #define SIMDUP_REPORT_LISTING_H

@@ -2,9 +2,8 @@
  * report.c
  *	  simdup_report_html: a table's duplicates as one page for a browser.
  *
- * The page is self-contained: it loads nothing, and its policy (CSP) lets the
- * browser run the one script and apply the one style sheet whose hashes it
- * names. All that comes from the table or the caller goes through html.c.
+ * The page is self-contained and loads nothing. Its policy (CSP) names the
+ * hashes of one script and one style sheet, and a browser runs no other. All that comes from the table or the caller goes through html.c.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -163,16 +162,6 @@ collect(FunctionCallInfo fcinfo, SimdupReport *report, int max_distance,
 	return groups;
 }
 
-static int64
-checked_max_groups(int32 max_groups)
-{
-	if (max_groups < 0)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("max_groups must not be negative"),
-				errdetail("The number given is %d.", max_groups));
-	return max_groups;
-}
-
 /*
  * (query, title, max_distance, params, row_url, max_groups, before); catalogs before
  * 0.3.0 have three arguments.
@@ -195,7 +184,11 @@ simdup_report_html(PG_FUNCTION_ARGS)
 	if (PG_NARGS() > 4 && !PG_ARGISNULL(4))
 		report.row_url = simdup_check_row_url(PG_GETARG_TEXT_PP(4));
 	if (PG_NARGS() > 5 && !PG_ARGISNULL(5))
-		max_groups = checked_max_groups(PG_GETARG_INT32(5));
+		max_groups = PG_GETARG_INT32(5);
+	if (max_groups < 0)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("max_groups must not be negative"),
+				errdetail("The number given is %lld.", (long long) max_groups));
 	if (PG_NARGS() > 6 && !PG_ARGISNULL(6))
 		report.before = PG_GETARG_JSONB_P(6);
 	groups = collect(fcinfo, &report, max_distance, max_groups);

@@ -45,7 +45,17 @@ saver(byId('save-pairs'), 'pairs.csv', pairsCsv, data.pairs.length, data.n_pairs
 // --- search among the groups
 
 const groups = [...document.querySelectorAll('details.group')];
-const texts = groups.map((group) => group.textContent.toLowerCase());
+
+// What a row says, in the words of either text: without what is struck out, or
+// without what is underlined.
+function words(node, without) {
+  return [...node.childNodes].map((child) => {
+    if (child.localName === without) return '';
+    return child.localName ? words(child, without) : child.data;
+  }).join('');
+}
+
+const texts = groups.map((group) => (words(group, 'del') + '\n' + words(group, 'ins')).toLowerCase());
 const few = 20;
 
 function search() {

@@ -8,8 +8,8 @@
 #include "report/html.h"
 
 /*
- * Check a template: "%s" stands for the key. ERROR where it has none, or where
- * it would lead to anything but a page of the web. NULL is no template.
+ * Check a template, in which the key replaces each "%s". ERROR where there is no
+ * "%s", and for a scheme that is not http or https. NULL is no template.
  */
 extern const char *simdup_check_row_url(const text *url);
 

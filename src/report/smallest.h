@@ -2,8 +2,8 @@
  * smallest.h
  *	  The smallest of many triples of numbers, in bounded memory.
  *
- * The same triples come out in whatever order they came in. So a page is the
- * same whether a batch ran in memory or on disk.
+ * The order in which triples come does not matter. So a page is the same whether
+ * a batch ran in memory or on disk.
  */
 #ifndef SIMDUP_REPORT_SMALLEST_H
 #define SIMDUP_REPORT_SMALLEST_H

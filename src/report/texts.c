@@ -206,7 +206,7 @@ put_group(const SimdupReport *report, const SimdupListedGroup *group,
 		  int64 number)
 {
 	StringInfo page = report->page;
-	RowText first = {0};
+	RowText first = {{"", 0}, false};
 
 	if (report->rows->has_samples)
 		first = text_of(report, group->first_row);

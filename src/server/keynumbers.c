@@ -120,14 +120,29 @@ grow(SimdupKeyNumbers *numbers)
 	numbers->mask = mask;
 }
 
-uint32
-simdup_keynumbers_get(SimdupKeyNumbers *numbers, Datum key, bool isnull)
+/*
+ * A look-up misses the cache twice: in the table, and where the key is. So the
+ * look-ups of many keys are made to overlap.
+ */
+static void
+prefetch(const SimdupKeyNumbers *numbers, const uint32 *hashes, int n)
 {
-	uint32 hash;
+	for (int i = 0; i < n; i++)
+		__builtin_prefetch(&numbers->slots[hashes[i] & numbers->mask]);
+	for (int i = 0; i < n; i++)
+	{
+		const Slot *slot = &numbers->slots[hashes[i] & numbers->mask];
+
+		if (slot->number != NO_NUMBER && slot->hash == hashes[i])
+			simdup_keys_prefetch(numbers->keys, slot->number);
+	}
+}
+
+static uint32
+number_of(SimdupKeyNumbers *numbers, Datum key, uint32 hash)
+{
 	uint64 place;
 
-	key = simdup_keys_take(numbers->keys, key, isnull);
-	hash = hash_of(numbers, key);
 	grow(numbers);
 	for (place = hash & numbers->mask;; place = (place + 1) & numbers->mask)
 	{
@@ -143,6 +158,19 @@ simdup_keynumbers_get(SimdupKeyNumbers *numbers, Datum key, bool isnull)
 		if (slot->hash == hash && is_key(numbers, slot->number, key))
 			return slot->number;
 	}
+}
+
+void
+simdup_keynumbers_get(SimdupKeyNumbers *numbers, const Datum *keys, int n,
+					  uint32 *result)
+{
+	uint32 hashes[SIMDUP_MANY_KEYS];
+
+	for (int i = 0; i < n; i++)
+		hashes[i] = hash_of(numbers, keys[i]);
+	prefetch(numbers, hashes, n);
+	for (int i = 0; i < n; i++)
+		result[i] = number_of(numbers, keys[i], hashes[i]);
 }
 
 uint32

@@ -15,12 +15,15 @@ typedef struct SimdupKeyNumbers SimdupKeyNumbers;
  */
 extern SimdupKeyNumbers *simdup_keynumbers_begin(SimdupKeys *keys, Oid type);
 
+/* As many keys are looked up at a time. */
+#define SIMDUP_MANY_KEYS 256
+
 /*
- * The number of a key; a new key gets the next one, from 0. ERROR if it is NULL.
- * A key that is toasted is expanded in the current memory context.
+ * The numbers of at most SIMDUP_MANY_KEYS keys; a new key gets the next one, from
+ * 0. The keys are as simdup_keys_take gives them.
  */
-extern uint32 simdup_keynumbers_get(SimdupKeyNumbers *numbers, Datum key,
-									bool isnull);
+extern void simdup_keynumbers_get(SimdupKeyNumbers *numbers, const Datum *keys,
+								  int n, uint32 *result);
 
 /* How many keys there are. */
 extern uint32 simdup_keynumbers_count(const SimdupKeyNumbers *numbers);

@@ -203,6 +203,13 @@ simdup_keys_add(SimdupKeys *keys, Datum key, bool isnull)
 	simdup_keys_store(keys, simdup_keys_take(keys, key, isnull));
 }
 
+void
+simdup_keys_prefetch(const SimdupKeys *keys, uint32 number)
+{
+	if (keys->words != NULL)
+		__builtin_prefetch(&keys->words[number]);
+}
+
 int64
 simdup_keys_memory(const SimdupKeys *keys)
 {

@@ -39,6 +39,9 @@ extern void simdup_keys_add(SimdupKeys *keys, Datum key, bool isnull);
 extern Datum simdup_keys_take(SimdupKeys *keys, Datum key, bool isnull);
 extern void simdup_keys_store(SimdupKeys *keys, Datum key);
 
+/* The key of this row will be asked for soon. */
+extern void simdup_keys_prefetch(const SimdupKeys *keys, uint32 number);
+
 /* Memory that the keys take, in bytes; none after they were spilled. */
 extern int64 simdup_keys_memory(const SimdupKeys *keys);
 

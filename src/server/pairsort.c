@@ -1,76 +1,332 @@
 /*
  * pairsort.c
- *	  Pairs of numbers, sorted by the server's tuplesort.
+ *	  Pairs of numbers, sorted: in memory, and on disk beyond it.
  *
- * A pair travels as one value of type uuid: 16 bytes, compared as unsigned
- * bytes, the first eight of them within the sort's own array. A tuple of two
- * bigints would need twice the memory and the disk, and three times the time
- * where many pairs agree in their first number.
+ * A pair is 16 bytes here, and radix sort compares none: tuplesort takes three
+ * times the memory and many times the time. Beyond the memory, sorted runs go to
+ * temporary files and are merged as they are read. Files of one level are merged
+ * before there are too many of them, so that their buffers stay within the
+ * memory, too.
  */
 #include "postgres.h"
 #include "compat.h"
 
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "port/pg_bswap.h"
-#include "utils/tuplesort.h"
-#include "utils/typcache.h"
-#include "utils/uuid.h"
+#include "storage/buffile.h"
+#include "utils/memutils.h"
 
+#include "core/pairorder.h"
 #include "server/pairsort.h"
+
+/* Pairs that are read from a run at a time. */
+#define CHUNK 256
+/* Of a run that is read: its chunk, and BufFile's buffer. */
+#define RUN_BYTES (CHUNK * sizeof(SimdupPair) + BLCKSZ)
+#define MIN_RUNS 16
+#define MAX_RUNS 256
+#define MIN_PAIRS 1024
+
+/* A sorted file. */
+typedef struct Run
+{
+	BufFile *file;
+	uint64 n_left; /* pairs in the file that are not read */
+	int level;	   /* 0, or one above the level of what was merged */
+	SimdupPair *chunk;
+	uint32 at; /* in the chunk */
+	uint32 n;
+} Run;
 
 struct SimdupPairSort
 {
-	Tuplesortstate *state;
-};
+	MemoryContext context;
+	SimdupPair *pairs;
+	Size n;
+	Size capacity;
+	Size most; /* that fit into the memory */
+	Size at;   /* the next to get, where there are no runs */
 
-StaticAssertDecl(UUID_LEN == 2 * sizeof(uint64), "a pair fills a uuid");
+	Run *runs;
+	int n_runs;
+	int room;	   /* for runs */
+	int most_runs; /* of one level */
+
+	int *heap; /* runs that are merged, the one with the least pair first */
+	int n_heap;
+};
 
 SimdupPairSort *
 simdup_pairsort_begin(int memory_kb)
 {
-	SimdupPairSort *sort = palloc(sizeof(SimdupPairSort));
-	TypeCacheEntry *type = lookup_type_cache(UUIDOID, TYPECACHE_LT_OPR);
+	SimdupPairSort *sort = palloc0(sizeof(SimdupPairSort));
+	Size memory = (Size) memory_kb * 1024;
 
-	sort->state = tuplesort_begin_datum(UUIDOID, type->lt_opr, InvalidOid,
-										false, memory_kb, NULL, TUPLESORT_NONE);
+	sort->context = CurrentMemoryContext;
+	sort->most = Max(memory / sizeof(SimdupPair), MIN_PAIRS);
+	sort->most_runs = (int) Min(memory / 2 / RUN_BYTES, MAX_RUNS);
+	sort->most_runs = Max(sort->most_runs, MIN_RUNS);
 	return sort;
+}
+
+static void
+close_run(Run *run)
+{
+	BufFileClose(run->file);
+	if (run->chunk != NULL)
+		pfree(run->chunk);
 }
 
 void
 simdup_pairsort_end(SimdupPairSort *sort)
 {
-	tuplesort_end(sort->state);
+	for (int i = 0; i < sort->n_runs; i++)
+		close_run(&sort->runs[i]);
+	if (sort->runs != NULL)
+		pfree(sort->runs);
+	if (sort->heap != NULL)
+		pfree(sort->heap);
+	if (sort->pairs != NULL)
+		pfree(sort->pairs);
 	pfree(sort);
+}
+
+/*
+ * Runs
+ */
+
+static Run *
+add_run(SimdupPairSort *sort, int level)
+{
+	MemoryContext old = MemoryContextSwitchTo(sort->context);
+	Run *run;
+
+	if (sort->n_runs == sort->room)
+	{
+		sort->room = sort->room * 2 + MIN_RUNS;
+		sort->runs = sort->runs == NULL
+						 ? palloc(sort->room * sizeof(Run))
+						 : repalloc(sort->runs, sort->room * sizeof(Run));
+	}
+	run = &sort->runs[sort->n_runs];
+	*run = (Run){.level = level};
+	run->file = BufFileCreateTemp(false);
+	sort->n_runs++;
+	MemoryContextSwitchTo(old);
+	return run;
+}
+
+static void
+write_pairs(Run *run, SimdupPair *pairs, Size n)
+{
+	while (n > 0)
+	{
+		Size part = Min(n, (Size) 65536);
+
+		CHECK_FOR_INTERRUPTS();
+		BufFileWrite(run->file, pairs, part * sizeof(SimdupPair));
+		run->n_left += part;
+		pairs += part;
+		n -= part;
+	}
+}
+
+/* The next pairs of a run; none at its end. */
+static void
+read_chunk(Run *run)
+{
+	Size size;
+
+	run->at = 0;
+	run->n = (uint32) Min(run->n_left, CHUNK);
+	run->n_left -= run->n;
+	size = run->n * sizeof(SimdupPair);
+	if (BufFileRead(run->file, run->chunk, size) != size)
+		ereport(ERROR, errcode_for_file_access(),
+				errmsg("could not read from temporary file: %m"));
+}
+
+/*
+ * The merge: a heap of runs by their next pair
+ */
+
+static bool
+run_less(const SimdupPairSort *sort, int a, int b)
+{
+	const Run *x = &sort->runs[a];
+	const Run *y = &sort->runs[b];
+
+	return simdup_pair_less(&x->chunk[x->at], &y->chunk[y->at]);
+}
+
+/* Only the run at this place of the heap may be out of order. */
+static void
+sift_down(SimdupPairSort *sort, int place)
+{
+	int run = sort->heap[place];
+
+	for (;;)
+	{
+		int child = 2 * place + 1;
+
+		if (child >= sort->n_heap)
+			break;
+		if (child + 1 < sort->n_heap &&
+			run_less(sort, sort->heap[child + 1], sort->heap[child]))
+			child++;
+		if (!run_less(sort, sort->heap[child], run))
+			break;
+		sort->heap[place] = sort->heap[child];
+		place = child;
+	}
+	sort->heap[place] = run;
+}
+
+/* Merge the runs from this one on. */
+static void
+begin_merge(SimdupPairSort *sort, int first)
+{
+	if (sort->heap != NULL)
+		pfree(sort->heap);
+	sort->heap = MemoryContextAlloc(sort->context,
+									(sort->n_runs + 1) * sizeof(int));
+	sort->n_heap = 0;
+	for (int i = first; i < sort->n_runs; i++)
+	{
+		Run *run = &sort->runs[i];
+
+		if (BufFileSeek(run->file, 0, 0, SEEK_SET) != 0)
+			ereport(ERROR, errcode_for_file_access(),
+					errmsg("could not rewind temporary file: %m"));
+		run->chunk =
+			MemoryContextAlloc(sort->context, CHUNK * sizeof(SimdupPair));
+		read_chunk(run);
+		if (run->n > 0)
+			sort->heap[sort->n_heap++] = i;
+	}
+	for (int i = sort->n_heap / 2 - 1; i >= 0; i--)
+		sift_down(sort, i);
+}
+
+static bool
+next_of_merge(SimdupPairSort *sort, SimdupPair *pair)
+{
+	Run *run;
+
+	if (sort->n_heap == 0)
+		return false;
+	run = &sort->runs[sort->heap[0]];
+	*pair = run->chunk[run->at++];
+	if (run->at == run->n)
+		read_chunk(run);
+	if (run->n == 0)
+		sort->heap[0] = sort->heap[--sort->n_heap];
+	if (sort->n_heap > 0)
+		sift_down(sort, 0);
+	return true;
+}
+
+/* The runs from this one on become one. */
+static void
+merge_runs(SimdupPairSort *sort, int first)
+{
+	SimdupPair buffer[CHUNK];
+	int level = sort->runs[first].level + 1;
+	int n_runs = sort->n_runs;
+	Run *run;
+	Size n = 0;
+
+	begin_merge(sort, first);
+	run = add_run(sort, level);
+	while (next_of_merge(sort, &buffer[n]))
+		if (++n == CHUNK)
+		{
+			write_pairs(run, buffer, n);
+			n = 0;
+		}
+	write_pairs(run, buffer, n);
+	for (int i = first; i < n_runs; i++)
+		close_run(&sort->runs[i]);
+	sort->runs[first] = *run;
+	sort->n_runs = first + 1;
+}
+
+/* What is in memory becomes a run. */
+static void
+spill(SimdupPairSort *sort)
+{
+	int first;
+
+	simdup_order_pairs(sort->pairs, sort->n);
+	write_pairs(add_run(sort, 0), sort->pairs, sort->n);
+	sort->n = 0;
+	first = sort->n_runs - sort->most_runs;
+	while (first >= 0 &&
+		   sort->runs[first].level == sort->runs[sort->n_runs - 1].level)
+	{
+		merge_runs(sort, first);
+		first = sort->n_runs - sort->most_runs;
+	}
+}
+
+/*
+ * The calls
+ */
+
+static void
+make_room(SimdupPairSort *sort)
+{
+	if (sort->capacity == sort->most)
+	{
+		spill(sort);
+		return;
+	}
+	sort->capacity = Min(sort->most, Max(sort->capacity * 2, MIN_PAIRS));
+	sort->pairs =
+		sort->pairs == NULL
+			? MemoryContextAllocHuge(sort->context,
+									 sort->capacity * sizeof(SimdupPair))
+			: repalloc_huge(sort->pairs, sort->capacity * sizeof(SimdupPair));
 }
 
 void
 simdup_pairsort_put(SimdupPairSort *sort, uint64 first, uint64 second)
 {
-	uint64 words[2] = {pg_hton64(first), pg_hton64(second)};
-
-	tuplesort_putdatum(sort->state, PointerGetDatum(words), false);
+	if (sort->n == sort->capacity)
+		make_room(sort);
+	sort->pairs[sort->n++] = (SimdupPair){first, second};
 }
 
 void
 simdup_pairsort_perform(SimdupPairSort *sort)
 {
-	tuplesort_performsort(sort->state);
+	if (sort->n_runs == 0)
+	{
+		simdup_order_pairs(sort->pairs, sort->n);
+		return;
+	}
+	if (sort->n > 0)
+		spill(sort);
+	pfree(sort->pairs);
+	sort->pairs = NULL;
+	begin_merge(sort, 0);
 }
 
 bool
 simdup_pairsort_get(SimdupPairSort *sort, uint64 *first, uint64 *second)
 {
-	Datum value;
-	bool isnull;
-	uint64 words[2];
+	SimdupPair pair;
 
 	CHECK_FOR_INTERRUPTS();
-	if (!simdup_tuplesort_getdatum(sort->state, &value, &isnull))
+	if (sort->n_runs > 0)
+	{
+		if (!next_of_merge(sort, &pair))
+			return false;
+	}
+	else if (sort->at < sort->n)
+		pair = sort->pairs[sort->at++];
+	else
 		return false;
-	memcpy(words, DatumGetPointer(value), sizeof(words));
-	pfree(DatumGetPointer(value));
-	*first = pg_ntoh64(words[0]);
-	*second = pg_ntoh64(words[1]);
+	*first = pair.first;
+	*second = pair.second;
 	return true;
 }

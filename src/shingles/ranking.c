@@ -14,19 +14,13 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "catalog/pg_operator.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
-#include "utils/tuplesort.h"
 
 #include "core/setjoin.h"
 #include "server/pairsort.h"
 #include "server/progress.h"
 #include "shingles/ranking.h"
-
-/* Turns the order of unsigned numbers into that of signed ones and back. */
-#define SIGN_BIT (UINT64CONST(1) << 63)
 
 #define NO_SET PG_UINT32_MAX
 
@@ -139,13 +133,11 @@ count_ranks(SimdupRanking *ranking, ShingleLists *lists, uint32 common_sets)
 	ranking->common_from = Min(ranking->common_from, ranking->n_ranks);
 }
 
-/* Pairs of set and rank, each in one number. */
-static Tuplesortstate *
+/* Pairs of set and rank. */
+static SimdupPairSort *
 sort_ranks(ShingleLists *lists, int memory_kb)
 {
-	Tuplesortstate *sort =
-		tuplesort_begin_datum(INT8OID, Int8LessOperator, InvalidOid, false,
-							  memory_kb, NULL, TUPLESORT_NONE);
+	SimdupPairSort *sort = simdup_pairsort_begin(memory_kb);
 
 	simdup_progress_phase("ranking shingles", (int64) lists->n_entries);
 	for (int64 offset = 0; offset < lists->size;)
@@ -160,33 +152,28 @@ sort_ranks(ShingleLists *lists, int memory_kb)
 		rank = lists->counts[lists->n]++;
 		for (uint32 i = 0; i < lists->n; i++)
 		{
-			uint64 entry = (uint64) lists->sets[i] << 32 | rank;
-
 			CHECK_FOR_INTERRUPTS();
-			tuplesort_putdatum(sort, Int64GetDatum((int64) (entry ^ SIGN_BIT)),
-							   false);
+			simdup_pairsort_put(sort, lists->sets[i], rank);
 		}
 		simdup_progress_done(offset / (int64) sizeof(uint32));
 	}
-	tuplesort_performsort(sort);
+	simdup_pairsort_perform(sort);
 	return sort;
 }
 
 static void
-write_ranks(SimdupRanking *ranking, Tuplesortstate *sort)
+write_ranks(SimdupRanking *ranking, SimdupPairSort *sort)
 {
 	uint32 set = 0;
 	int64 offset = 0;
-	Datum value;
-	bool isnull;
+	uint64 of_set;
+	uint64 value;
 
-	while (simdup_tuplesort_getdatum(sort, &value, &isnull))
+	while (simdup_pairsort_get(sort, &of_set, &value))
 	{
-		uint64 entry = (uint64) DatumGetInt64(value) ^ SIGN_BIT;
-		uint32 rank = (uint32) entry;
+		uint32 rank = (uint32) value;
 
-		CHECK_FOR_INTERRUPTS();
-		while (set < entry >> 32)
+		while (set < of_set)
 			ranking->offsets[++set] = offset;
 		simdup_tempfile_append(ranking->file, &rank, sizeof(rank));
 		offset += (int64) sizeof(rank);
@@ -201,7 +188,7 @@ simdup_rank_shingles(const SimdupDistinctSets *sets, uint32 common_sets,
 	SimdupRanking *ranking = palloc0(sizeof(SimdupRanking));
 	ShingleLists lists = {0};
 	SimdupPairSort *shingles = sort_shingles(sets, memory_kb);
-	Tuplesortstate *ranks;
+	SimdupPairSort *ranks;
 
 	ranking->n_sets = sets->n;
 	ranking->lengths = alloc_array(sets->n, sizeof(uint32));
@@ -218,7 +205,7 @@ simdup_rank_shingles(const SimdupDistinctSets *sets, uint32 common_sets,
 	pfree(lists.sets);
 	pfree(lists.counts);
 	write_ranks(ranking, ranks);
-	tuplesort_end(ranks);
+	simdup_pairsort_end(ranks);
 	return ranking;
 }
 

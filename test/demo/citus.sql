@@ -1,5 +1,6 @@
--- citus.sql: simdup on a table that Citus distributes: index, search,
--- triggers, batch, and all pairs on the workers. Run on the coordinator:
+-- citus.sql: simdup on a table that Citus distributes: index, search, triggers,
+-- batch, and all pairs on the workers; and what Citus refuses. Run on the
+-- coordinator of a cluster with workers, whose databases all have simdup:
 --
 --   psql -X -d city -f citus.sql
 --
@@ -21,6 +22,29 @@ SELECT count(*) > 0 AS citus FROM pg_extension WHERE extname = 'citus' \gset
 
 CREATE SCHEMA simdup_citus;
 SELECT set_config('search_path', 'simdup_citus,' || current_setting('search_path'), false) AS search_path \gset
+SET citus.shard_count = 8;
+
+-- what a statement is refused with; its plan
+CREATE FUNCTION refusal(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  detail text;
+BEGIN
+  EXECUTE statement;
+  RETURN 'none';
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+  RETURN SQLERRM || coalesce(' ' || NULLIF(detail, ''), '');
+END $$;
+CREATE FUNCTION plan(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  line text;
+  plan text := '';
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+    plan := plan || line || E'\n';
+  END LOOP;
+  RETURN plan;
+END $$;
 
 -- A table distributed by district. Citus keeps a district's rows in one shard,
 -- so what belongs together should be distributed by what it has in common.
@@ -28,15 +52,18 @@ CREATE TABLE petition (
   district  text NOT NULL,
   id        bigint NOT NULL,
   content   text,
-  fp        simhash64 GENERATED ALWAYS AS (simhash(content)) STORED,
+  fp        simhash64 GENERATED ALWAYS AS (minhash64(content)) STORED,
   duplicate bigint,
   PRIMARY KEY (district, id)
 );
-CREATE INDEX petition_fp ON petition USING gin (fp) WITH (fastupdate = off);
+CREATE INDEX petition_fp ON petition USING hamming (fp);
 SELECT create_distributed_table('petition', 'district') \g /dev/null
 
 -- Triggers fire on the shards and know the rows of their shard. Citus makes
--- them with this setting only, and statement-level ones not at all.
+-- them with this setting only.
+SELECT CASE WHEN refusal($$CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON petition FOR EACH ROW
+    EXECUTE FUNCTION simdup_flag_trigger('fp', 'duplicate', 'id', '8')$$)
+  = 'triggers are not supported on distributed tables' THEN 'ok' ELSE 'not ok' END || ' - triggers need a setting';
 SET citus.enable_unsafe_triggers = on;
 CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON petition FOR EACH ROW
   EXECUTE FUNCTION simdup_flag_trigger('fp', 'duplicate', 'id', '8');
@@ -44,52 +71,141 @@ CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON petition FOR EACH ROW
 INSERT INTO petition (district, id, content) VALUES
   ('Castle', 1, 'The playground behind the school has no shade at all. In summer the slides are too hot to touch and children stay inside. Please plant trees or put up a sail.');
 INSERT INTO petition (district, id, content) VALUES
-  ('Castle', 2, 'The playground behind the school has no shade at all! In summer the slides are too hot to touch and the children stay indoors. Please plant trees, or put up a sail.');
+  ('Castle', 2, 'The playground behind the school has no shade at all! In summer the slides are too hot to touch and children stay inside. Please plant trees or put up a sail!');
 INSERT INTO petition (district, id, content) VALUES
-  ('Harbour', 3, 'The playground behind our school has no shade at all. In summer the slides are too hot to touch and the children stay inside. Please plant trees or put up a sail!');
+  ('Harbour', 3, 'The playground behind our school has no shade at all. In summer the slides are too hot to touch and children stay inside. Please plant trees or put up a sail.');
 INSERT INTO petition (district, id, content)
   SELECT 'district ' || i % 50, i, 'petition about ' || md5(i::text) || ' and ' || md5((-i)::text)
   FROM generate_series(4, 2000) AS i;
+ANALYZE petition;
 
 SELECT CASE WHEN count(*) = 1 THEN 'ok' ELSE 'not ok' END || ' - the flag trigger finds a repeat in its shard'
 FROM petition WHERE district = 'Castle' AND id = 2 AND duplicate = 1;
+SELECT CASE WHEN refusal($$INSERT INTO petition (district, id, content) SELECT 'Castle', 2001, content FROM petition WHERE id = 1$$) = 'none'
+              AND refusal('CREATE TRIGGER reject BEFORE INSERT ON petition FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger(''fp'', ''id'', ''3'')') = 'none'
+              AND refusal($$INSERT INTO petition (district, id, content) VALUES ('Castle', 2002,
+    'The playground behind the school has no shade at all. In summer the slides are too hot to touch and children stay inside. Please plant trees or put up a sail.')$$)
+    LIKE 'new row for relation "petition_%" repeats a row within distance 3, refused by "reject_%"%' THEN 'ok' ELSE 'not ok' END
+  || ' - the reject trigger refuses a repeat in its shard';
+DELETE FROM petition WHERE district = 'Castle' AND id = 2001;
+DROP TRIGGER reject ON petition;
+CREATE CONSTRAINT TRIGGER reject AFTER INSERT ON petition DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '3');
+DROP TRIGGER reject ON petition;
+
+-- A log is a table of each worker, because a trigger on a shard writes to no
+-- table that Citus distributes.
+CREATE TABLE petition_log (new_key bigint, old_key bigint, distance integer, logged_at timestamptz);
+SELECT create_reference_table('petition_log') \g /dev/null
+CREATE TRIGGER log AFTER INSERT ON petition FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '8', 'petition_log');
+SELECT CASE WHEN refusal($$INSERT INTO petition (district, id, content) VALUES ('Castle', 2003,
+    'The playground behind the school has no shade at all. In summer the slides are too hot to touch and children stay inside. Please plant trees or put up a sail.')$$)
+    LIKE 'cannot execute a distributed query from a query on a shard%' THEN 'ok' ELSE 'not ok' END || ' - a log cannot be a reference table';
+DROP TRIGGER log ON petition;
+DROP TABLE petition_log;
+SET citus.enable_ddl_propagation = off;
+CREATE TABLE petition_log (new_key bigint, old_key bigint, distance integer, logged_at timestamptz);
+RESET citus.enable_ddl_propagation;
+SELECT run_command_on_workers('CREATE TABLE simdup_citus.petition_log (new_key bigint, old_key bigint, distance integer, logged_at timestamptz)') \g /dev/null
+CREATE TRIGGER log AFTER INSERT ON petition REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '8', 'petition_log');
+INSERT INTO petition (district, id, content) VALUES
+  ('Castle', 2003, 'The playground behind the school has no shade at all. In summer the slides are too hot to touch and children stay inside. Please plant trees or put up a sail.');
+SELECT CASE WHEN sum(result::integer) = 2 THEN 'ok' ELSE 'not ok' END || ' - the log trigger writes to the log of its worker'
+FROM run_command_on_workers('SELECT count(*) FROM simdup_citus.petition_log WHERE new_key = 2003');
+DROP TRIGGER log ON petition;
+DELETE FROM petition WHERE district = 'Castle' AND id = 2003;
+SELECT run_command_on_workers('DROP TABLE simdup_citus.petition_log') \g /dev/null
+DROP TABLE petition_log;
+
+-- simdup_attach before or after the table is distributed
+CREATE TABLE letter (district text NOT NULL, id bigint PRIMARY KEY, content text);
+SELECT create_distributed_table('letter', 'id') \g /dev/null
+SELECT simdup_attach('letter', 'content', key => 'id') \g /dev/null
+INSERT INTO letter SELECT district, id % 2, content FROM petition WHERE id IN (1, 2);
+SELECT CASE WHEN count(*) = 2 AND count(DISTINCT simdup_fp) = 1 THEN 'ok' ELSE 'not ok' END || ' - simdup_attach: rows get their fingerprints'
+FROM letter;
+SELECT CASE WHEN plan($$SELECT id FROM letter WHERE simhash_within(simdup_fp, '0123456789abcdef', 3)$$) LIKE '%Index Scan%letter_simdup_fp_idx_%'
+  THEN 'ok' ELSE 'not ok' END || ' - simdup_attach: and the shards an index';
+SELECT simdup_detach('letter') \g /dev/null
+DROP TABLE letter;
 
 -- A search goes to all shards, each by its index.
 SELECT CASE WHEN string_agg(id::text, ' ' ORDER BY id) = '1 2 3' THEN 'ok' ELSE 'not ok' END || ' - a search finds near rows of all shards'
 FROM petition
-WHERE simhash_within(fp, simhash('The playground behind the school has no shade at all. In summer the slides are too hot to touch and children stay inside. Please plant trees or put up a sail.'), 8);
+WHERE simhash_within(fp, minhash64('The playground behind the school has no shade at all. In summer the slides are too hot to touch and children stay inside. Please plant trees or put up a sail.'), 8);
+SELECT CASE WHEN plan('SELECT id FROM petition WHERE simhash_within(fp, minhash64(''playground''), 8)') ~ 'Task Count: 8(.|\n)*petition_fp_\d+'
+  THEN 'ok' ELSE 'not ok' END || ' - by the index of each';
 SELECT CASE WHEN count(*) = 2000 THEN 'ok' ELSE 'not ok' END || ' - every row is near itself'
 FROM petition WHERE fp <@ simhash_ball(fp, 0) AND fp <~> fp = 0;
 
+-- more executions than it takes for a generic plan
+PREPARE near (text, integer) AS
+SELECT CASE WHEN string_agg(id::text, ' ' ORDER BY id) = '1 2 3' THEN 'ok' ELSE 'not ok' END || ' - a prepared search'
+FROM petition WHERE simhash_within(fp, minhash64($1), $2);
+SELECT content AS playground FROM petition WHERE district = 'Castle' AND id = 1 \gset
+EXECUTE near(:'playground', 8);
+EXECUTE near(:'playground', 8);
+EXECUTE near(:'playground', 8);
+EXECUTE near(:'playground', 8);
+EXECUTE near(:'playground', 8);
+EXECUTE near(:'playground', 8);
+EXECUTE near(:'playground', 8);
+SELECT CASE WHEN plan(format('EXECUTE near(%L, 8)', :'playground')) ~ 'petition_fp_\d+' THEN 'ok' ELSE 'not ok' END || ' - by the index, too';
+
+-- the nearest ten of all shards: each shard sorts out its own
+PREPARE nearest (simhash64, integer) AS
+SELECT array_agg(distance ORDER BY distance) AS distances FROM (SELECT fp <~> $1 AS distance FROM petition ORDER BY fp <~> $1 LIMIT $2) AS n;
+EXECUTE nearest('0123456789abcdef', 10) \gset
+EXECUTE nearest('0123456789abcdef', 10) \gset
+EXECUTE nearest('0123456789abcdef', 10) \gset
+EXECUTE nearest('0123456789abcdef', 10) \gset
+EXECUTE nearest('0123456789abcdef', 10) \gset
+EXECUTE nearest('0123456789abcdef', 10) \gset
+EXECUTE nearest('0123456789abcdef', 10) \gset
+SELECT CASE WHEN :'distances' = (array_agg(fp <~> '0123456789abcdef' ORDER BY fp <~> '0123456789abcdef'))[1:10]::text
+  THEN 'ok' ELSE 'not ok' END || ' - the nearest ten of all shards'
+FROM petition;
+SELECT CASE WHEN plan('SELECT id FROM petition ORDER BY fp <~> ''0123456789abcdef'' LIMIT 10') ~ 'Limit\n *->  Index Scan using petition_fp_\d+(.|\n)*Order By'
+  THEN 'ok' ELSE 'not ok' END || ' - by the index of each shard';
+
+-- EXCLUDE: not on a distributed table, but on a reference table. The constraint
+-- has a name. Citus 14.0.1 crashes on ALTER TABLE ... ADD EXCLUDE with an
+-- expression and without a name, with any access method.
+SELECT CASE WHEN refusal('ALTER TABLE petition ADD CONSTRAINT alone EXCLUDE USING hamming (simhash_ball(fp, 3) WITH ~=)')
+    LIKE 'cannot create constraint on "petition" Distributed relations cannot have UNIQUE, EXCLUDE, or PRIMARY KEY constraints that do not include the partition column%'
+  THEN 'ok' ELSE 'not ok' END || ' - EXCLUDE is not for distributed tables';
+CREATE TABLE entry (id bigint PRIMARY KEY, fp simhash64, EXCLUDE USING hamming (simhash_ball(fp, 3) WITH ~=));
+SELECT create_reference_table('entry') \g /dev/null
+INSERT INTO entry VALUES (1, '0123456789abcdef');
+SELECT CASE WHEN refusal($$INSERT INTO entry VALUES (2, '0123456789abcdee')$$) LIKE 'conflicting key value violates exclusion constraint %'
+  THEN 'ok' ELSE 'not ok' END || ' - EXCLUDE on a reference table';
+
 -- Batch functions fetch keys and fingerprints and work on the coordinator.
 CREATE TEMP TABLE pair AS
-SELECT * FROM simdup_pairs('SELECT id, fp FROM petition ORDER BY id', 8);
-SELECT CASE WHEN count(*) = 3 THEN 'ok' ELSE 'not ok' END || ' - simdup_pairs finds the pairs of all shards'
-FROM pair WHERE b <= 3;
+SELECT * FROM simdup_pairs('SELECT id, fp FROM petition ORDER BY id', 14);
+SELECT CASE WHEN count(*) FILTER (WHERE b <= 3) = 3 AND count(*) > 10 THEN 'ok' ELSE 'not ok' END || ' - simdup_pairs finds the pairs of all shards'
+FROM pair;
 SELECT CASE WHEN max(size) FILTER (WHERE cluster = 1) = 3 THEN 'ok' ELSE 'not ok' END || ' - simdup_clusters puts them together'
 FROM simdup_clusters('SELECT id, fp FROM petition ORDER BY id', 8);
 
--- All pairs on the workers. A row goes to the shard of each of its k + 1 blocks.
--- A pair is reported by the first block that its rows share. The time is
--- quadratic in the rows that share a block.
-CREATE TABLE piece (block bigint NOT NULL, id bigint NOT NULL, fp simhash64 NOT NULL);
-SELECT create_distributed_table('piece', 'block', colocate_with => 'none') \g /dev/null
-INSERT INTO piece
-  SELECT block, id, fp FROM petition, LATERAL unnest(simhash_blocks(fp, 9)) AS block;
-CREATE TEMP TABLE found AS
-SELECT a.id AS a, b.id AS b, a.fp <~> b.fp AS distance
-FROM piece AS a JOIN piece AS b ON b.block = a.block AND a.id < b.id
-WHERE a.fp <~> b.fp <= 8
-  AND NOT (simhash_blocks(a.fp, 9))[1:(a.block >> 32)::int] && (simhash_blocks(b.fp, 9))[1:(a.block >> 32)::int];
-SELECT CASE WHEN (SELECT count(*) FROM found) = (SELECT count(*) FROM pair)
-                 AND NOT EXISTS (TABLE found EXCEPT TABLE pair) THEN 'ok' ELSE 'not ok' END || ' - all pairs on the workers are the same';
+-- All pairs on the workers, into a table that is distributed like the pieces.
+\ir citus_pairs.sql
+CALL simdup_citus_pairs('petition', 'id', 'fp', 14, 'petition_pairs');
+SELECT CASE WHEN count(*) = count(DISTINCT (a, b)) AND bool_and(here.distance = workers.distance) THEN 'ok' ELSE 'not ok' END || ' - all pairs on the workers are the same'
+FROM pair AS here FULL JOIN petition_pairs AS workers USING (a, b);
+SELECT CASE WHEN bool_and(on_workers = here) AND count(*) > 10 THEN 'ok' ELSE 'not ok' END || ' - and so are the components'
+FROM (SELECT key, cluster AS on_workers FROM simdup_components('SELECT a, b FROM petition_pairs ORDER BY a, b')) AS w
+  FULL JOIN (SELECT key, cluster AS here FROM simdup_components('SELECT a, b FROM pair ORDER BY a, b')) AS c USING (key);
+SELECT CASE WHEN count(*) = 0 THEN 'ok' ELSE 'not ok' END || ' - only the result is left'
+FROM pg_class WHERE relnamespace = 'simdup_citus'::regnamespace AND relname LIKE '%\_simdup\_%';
 
 -- A fingerprint to distribute by: equal ones share a shard.
 CREATE TABLE seen (fp simhash64 PRIMARY KEY, first_id bigint);
 SELECT create_distributed_table('seen', 'fp', colocate_with => 'none') \g /dev/null
 INSERT INTO seen SELECT fp, min(id) FROM petition GROUP BY fp;
 INSERT INTO seen SELECT fp, 0 FROM seen ORDER BY fp LIMIT 10 ON CONFLICT DO NOTHING;
-SELECT CASE WHEN count(*) = (SELECT count(DISTINCT fp) FROM petition) THEN 'ok' ELSE 'not ok' END || ' - a table distributed by fingerprint'
-FROM seen WHERE first_id > 0;
+SELECT CASE WHEN s.n = p.n THEN 'ok' ELSE 'not ok' END || ' - a table distributed by fingerprint'
+FROM (SELECT count(*) AS n FROM seen WHERE first_id > 0) AS s, (SELECT count(DISTINCT fp) AS n FROM petition) AS p;
 
 DROP SCHEMA simdup_citus CASCADE;

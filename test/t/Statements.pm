@@ -225,6 +225,8 @@ our @small = (
 	q{SELECT md5(string_agg(s, ';')) FROM (SELECT simdup_attach('doc', 'body', '{name}')
 		UNION ALL SELECT simdup_alter('doc', max_distance => 5, w => 3, backfill => true) UNION ALL SELECT simdup_detach('doc')) AS x (s)},
 	'SELECT keep_groups()',
+	rows_of(q{simdup_review('grouped')}),
+	rows_of(q{simdup_tune('grouped'::regclass)}),
 );
 # on more than fit into maintenance_work_mem
 our @large = (

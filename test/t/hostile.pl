@@ -167,6 +167,10 @@ my %statements = (
 		SELECT id, simdup_group FROM data.doc ORDER BY id; SELECT kind, id, key, other FROM data.doc_simdup_events ORDER BY event;
 		SELECT ext.simdup_group_of('data.doc', 1); SELECT * FROM ext.simdup_regroup('data.doc', true); SELECT * FROM ext.simdup_regroup('data.doc');
 		TRUNCATE data.doc; SELECT ext.simdup_detach('data.doc')},
+	'simdup_review' => q{SELECT ext.simdup_attach('data.doc', 'body', action => 'group', max_distance => 12);
+		SELECT * FROM ext.simdup_review('data.doc');
+		INSERT INTO data.doc_simdup_decisions (a, b, same, decided_at, decided_by) SELECT 1, id, true, pg_catalog.now(), current_user FROM data.doc WHERE id OPERATOR(pg_catalog.>) 1;
+		SELECT * FROM ext.simdup_tune('data.doc'::pg_catalog.regclass); SELECT * FROM ext.simdup_review('data.doc', 5)},
 	'simdup_attach, reject' => q{SELECT ext.simdup_attach('data.doc', 'body', max_distance => 0, action => 'reject'); INSERT INTO data.doc SELECT 99, body FROM data.doc LIMIT 1},
 );
 

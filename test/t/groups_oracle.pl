@@ -1,0 +1,762 @@
+# groups_oracle: a naive model of what groups are, beside the groups of a table.
+# Random sequences of changes go to both. After each step both have the same
+# groups, ids, representatives and redirects, and the events replayed give them.
+# Then eight sessions at once, and three data sets that chain.
+#
+# The model draws an id for each new group, as the sequence does. The sequence
+# may skip numbers and nothing else. So a model's id stands for one id of the
+# table, for ever, and a later id for a greater one.
+
+use strict;
+use warnings;
+
+use IPC::Run ();
+use List::Util qw(max first);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Storable ();
+use Test::More;
+
+# --- the model: fingerprints are numbers, a decision is 1 (same) or 0 (not)
+
+package Model;
+
+use List::Util qw(first);
+
+sub new
+{
+	my ($class, %options) = @_;
+
+	return bless { %options, row => {}, leader => {}, into => {}, decision => {}, age => 0, id => 0 }, $class;
+}
+
+sub distance { return unpack '%64b*', pack 'Q', $_[0] ^ $_[1]; }
+
+sub is_near
+{
+	my ($self, $x, $y) = @_;
+
+	return distance($self->{row}{$x}{fp}, $self->{row}{$y}{fp}) <= $self->{k};
+}
+
+# The rows of a group, the oldest first.
+sub rows_of
+{
+	my ($self, @ids) = @_;
+	my $row = $self->{row};
+	my %wanted = map { $_ => 1 } @ids;
+
+	return sort { $row->{$a}{age} <=> $row->{$b}{age} } grep { $wanted{ $row->{$_}{id} // '' } } keys %$row;
+}
+
+# A row with those that people tied to it.
+sub tied
+{
+	my ($self, @tied) = @_;
+	my %seen = map { $_ => 1 } @tied;
+
+	while (defined(my $x = shift @tied))
+	{
+		for my $pair (grep { $self->{decision}{$_} } keys %{ $self->{decision} })
+		{
+			my ($a, $b) = split / /, $pair;
+			push @tied, grep { $self->{row}{$_} && !$seen{$_}++ } $a eq $x ? $b : $b eq $x ? $a : ();
+		}
+	}
+	return keys %seen;
+}
+
+# Do people keep two sets of rows apart?
+sub apart
+{
+	my ($self, $left, $right) = @_;
+	my %left = map { $_ => 1 } $self->tied(@$left);
+	my %right = map { $_ => 1 } $self->tied(@$right);
+
+	for my $pair (grep { !$self->{decision}{$_} } keys %{ $self->{decision} })
+	{
+		my ($a, $b) = split / /, $pair;
+		return 1 if ($left{$a} && $right{$b}) || ($left{$b} && $right{$a});
+	}
+	return 0;
+}
+
+sub open_group
+{
+	my ($self, $x) = @_;
+	my $old = $self->{row}{$x}{brought};
+	my $id = defined $old && !$self->{leader}{$old} ? $old : ++$self->{id};
+
+	delete $self->{into}{$id};
+	$self->{leader}{$id} = $x;
+	$self->join_group($x, $id);
+	return;
+}
+
+sub join_group
+{
+	my ($self, $x, $id) = @_;
+
+	@{ $self->{row}{$x} }{qw(id brought)} = ($id, undef);
+	return;
+}
+
+sub merge
+{
+	my ($self, $x, $y) = @_;
+	my ($into, $from) = sort { $a <=> $b } $x, $y;
+
+	for my $key ($self->rows_of($from))
+	{
+		$self->{row}{$key}{brought} //= $from;
+		$self->{row}{$key}{id} = $into;
+	}
+	delete $self->{leader}{$from};
+	$self->{into}{$from} = $into;
+	return $into;
+}
+
+# The groups that a row would come into, the best one first.
+sub candidates
+{
+	my ($self, $x, @ids) = @_;
+	my %distance;
+
+	return grep { my $id = $_; first { $_ ne $x && $self->is_near($x, $_) } $self->rows_of($id) } sort { $a <=> $b } @ids
+	  if $self->{method} eq 'connected';
+	%distance = map { $_ => distance($self->{row}{$x}{fp}, $self->{row}{ $self->{leader}{$_} }{fp}) } @ids;
+	return sort { $distance{$a} <=> $distance{$b} || $a <=> $b } grep { $distance{$_} <= $self->{k} } @ids;
+}
+
+# A row comes; of the groups, only those given count.
+sub arrive
+{
+	my ($self, $x, @ids) = @_;
+	my %tied = map { $_ => 1 } grep { defined } map { $self->{row}{$_}{id} } grep { $_ ne $x } $self->tied($x);
+	my @tied = sort { $a <=> $b } keys %tied;
+	my $id = shift @tied;
+
+	@ids = keys %{ $self->{leader} } unless @ids;
+	$id = $self->merge($id, $_) for @tied;
+	$self->join_group($x, $id) if defined $id;
+	for my $other ($self->candidates($x, grep { $self->{leader}{$_} } @ids))
+	{
+		last if defined $id && $self->{method} eq 'leader';
+		next if defined $id && $other == $id;
+		next if $self->apart([ $x, defined $id ? $self->rows_of($id) : () ], [ $self->rows_of($other) ]);
+		if (defined $id) { $id = $self->merge($id, $other); }
+		else { $self->join_group($x, $id = $other); }
+	}
+	$self->open_group($x) unless defined $id;
+	return;
+}
+
+# Rows leave, and their group has what it needs before they come elsewhere.
+sub leave
+{
+	my ($self, $id, @keys) = @_;
+	my %goes = map { $_ => 1 } @keys;
+	my $led = $goes{ $self->{leader}{$id} };
+
+	$self->{row}{$_}{id} = undef for @keys;
+	my @stay = $self->rows_of($id);
+	if (!@stay)
+	{
+		delete $self->{leader}{$id};
+		return;
+	}
+	$self->{leader}{$id} = $stay[0] if $led;
+	return $self->recompute($id) if $self->{method} eq 'connected';
+	return unless $led;
+	my %tied = map { $_ => 1 } $self->tied($stay[0]);
+	my @stray = grep { !$tied{$_} && !$self->is_near($_, $stay[0]) } @stay;
+	$self->{row}{$_}{id} = undef for @stray;
+	$self->arrive($_) for @stray;
+	return;
+}
+
+# All rows of these groups come again, among themselves.
+sub recompute
+{
+	my ($self, @old) = @_;
+	my @rows = $self->rows_of(@old);
+	my %before = map { $_ => { %{ $self->{row}{$_} } } } @rows;
+	my $scope = Model->new(%$self{qw(k method)});
+
+	$scope->{decision} = $self->{decision};
+	for my $key (@rows)
+	{
+		$scope->{row}{$key} = { %{ $before{$key} }, id => undef, brought => undef };
+		$scope->arrive($key);
+	}
+	my %id;    # of each part
+	for my $old (sort { $a <=> $b } @old)
+	{
+		my $oldest = first { $before{$_}{id} == $old } @rows;
+		my $part = $scope->{row}{$oldest}{id};
+
+		delete $self->{leader}{$old};
+		$self->{into}{$old} = $id{$part} if defined $id{$part};
+		$id{$part} //= $old;
+	}
+	my %kept = map { $_ => 1 } values %id;
+	for my $key (@rows)
+	{
+		my $part = $scope->{row}{$key}{id};
+		next if defined $id{$part};
+		my $old = first { !$self->{leader}{$_} && !$kept{$_} } grep { defined } map { $before{$_}{brought} } $scope->rows_of($part);
+		$id{$part} = $old // ++$self->{id};
+		$kept{ $id{$part} } = 1;
+		delete $self->{into}{ $id{$part} };
+	}
+	for my $key (@rows)
+	{
+		my $row = $self->{row}{$key};
+
+		$row->{id} = $id{ $scope->{row}{$key}{id} };
+		$self->{leader}{ $row->{id} } //= ($scope->rows_of($scope->{row}{$key}{id}))[0];
+		$row->{brought} //= $before{$key}{id} if !$kept{ $before{$key}{id} };
+		$row->{brought} = undef if defined $row->{brought} && $row->{brought} == $row->{id};
+	}
+	return;
+}
+
+# --- what users do
+
+sub insert
+{
+	my ($self, $x, $fp) = @_;
+
+	$self->{row}{$x} = { fp => $fp, age => ++$self->{age} };
+	$self->arrive($x);
+	return;
+}
+
+sub remove
+{
+	my ($self, $x) = @_;
+
+	$self->leave($self->{row}{$x}{id}, $x);
+	delete $self->{row}{$x};
+	return;
+}
+
+sub change
+{
+	my ($self, $x, $fp) = @_;
+	my $row = $self->{row}{$x};
+	my $id = $row->{id};
+	my @others = grep { $_ ne $x } $self->rows_of($id);
+	my %tied = map { $_ => 1 } $self->tied($x);
+
+	return if $row->{fp} == $fp;
+	$row->{fp} = $fp;
+	return unless @others || $self->{method} eq 'connected';
+	return if $self->{method} eq 'leader'
+	  && (first { $tied{$_} } @others or $self->{leader}{$id} ne $x && $self->is_near($x, $self->{leader}{$id}));
+	$self->leave($id, $x);
+	$row->{brought} = $id unless @others;
+	$self->arrive($x);
+	return;
+}
+
+sub rename_key
+{
+	my ($self, $x, $y) = @_;
+
+	$self->{row}{$y} = delete $self->{row}{$x};
+	$_ = $_ eq $x ? $y : $_ for values %{ $self->{leader} };
+	for my $pair (keys %{ $self->{decision} })
+	{
+		my @pair = map { $_ eq $x ? $y : $_ } split / /, $pair;
+		my $verdict = delete $self->{decision}{$pair};
+		$self->{decision}{ join ' ', sort { $a <=> $b } @pair } = $verdict;
+	}
+	return;
+}
+
+# All keys that decisions tie to this one, whether their rows are there or not.
+sub meant
+{
+	my ($self, $x) = @_;
+	my $all = Model->new(decision => $self->{decision});
+
+	$all->{decision} = $self->{decision};
+	$all->{row}{$_} = {} for map { split / / } keys %{ $self->{decision} };
+	return $all->tied($x);
+}
+
+# False if the decision contradicts others.
+sub decide
+{
+	my ($self, $x, $y, $same) = @_;
+	my $pair = join ' ', sort { $a <=> $b } $x, $y;
+	my $old = $self->{decision}{$pair};
+	my %decision = %{ $self->{decision} };
+
+	return 1 if defined $old && $old == $same;
+	delete $self->{decision}{$pair};
+	my %left = map { $_ => 1 } $self->meant($x);
+	my %right = map { $_ => 1 } $self->meant($y);
+	my $against = $same
+	  ? first { my ($a, $b) = split / /; !$self->{decision}{$_} && ($left{$a} && $right{$b} || $left{$b} && $right{$a}) } keys %{ $self->{decision} }
+	  : $left{$y};
+	$self->{decision} = \%decision;
+	return 0 if $against;
+	$self->undecide($x, $y) if defined $old;
+	$self->{decision}{$pair} = $same;
+	return 1 unless $self->{row}{$x} && $self->{row}{$y};
+
+	my ($id, $other) = map { $self->{row}{$_}{id} } $x, $y;
+	if (!$same && $id == $other)
+	{
+		my ($younger) = sort { $self->{row}{$b}{age} <=> $self->{row}{$a}{age} } $x, $y;
+		$self->send_away($younger);
+	}
+	if ($same && $id != $other)
+	{
+		$id = $self->merge($id, $other);
+		for my $key ($self->rows_of($id))
+		{
+			my @older = grep { $self->{row}{$_}{age} < $self->{row}{$key}{age} } $self->rows_of($id);
+			$self->send_away($key) if $self->{row}{$key}{id} == $id && $self->apart([$key], \@older);
+		}
+	}
+	return 1;
+}
+
+# A row leaves with those tied to it, and they come again.
+sub send_away
+{
+	my ($self, $x) = @_;
+	my $row = $self->{row};
+	my @keys = sort { $row->{$a}{age} <=> $row->{$b}{age} } $self->tied($x);
+
+	$self->leave($row->{$x}{id}, @keys);
+	$self->arrive($_) for @keys;
+	return;
+}
+
+sub undecide
+{
+	my ($self, $x, $y) = @_;
+	my %id = map { $_->{id} => 1 } grep { defined } map { $self->{row}{$_} } $x, $y;
+
+	delete $self->{decision}{ join ' ', sort { $a <=> $b } $x, $y };
+	$self->recompute(keys %id) if $self->{row}{$x} && $self->{row}{$y};
+	return;
+}
+
+sub truncate
+{
+	my ($self) = @_;
+
+	@$self{qw(row leader into decision)} = ({}, {}, {}, {});
+	return;
+}
+
+package main;
+
+my $node = PostgreSQL::Test::Cluster->new('groups_oracle');
+$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+$node->append_conf('postgresql.conf', "deadlock_timeout = '10ms'\nautovacuum = off\nfsync = off\njit = off");
+$node->start;
+$node->safe_psql('postgres', <<'SQL');
+CREATE EXTENSION simdup;
+-- on a few lines, n bits from their beginnings: rows n and m are |n - m| apart
+CREATE FUNCTION fp(line int, n int) RETURNS simhash64 LANGUAGE sql IMMUTABLE
+  RETURN ((line * 1152921504606846976) # ((1::bigint << n) - 1))::simhash64;
+SQL
+
+my $k = 3;
+
+# A grouped table whose fingerprints the test writes.
+sub make_table
+{
+	my ($table, $method, $key, $rest) = (@_, 'PRIMARY KEY', '');
+
+	$node->safe_psql('postgres', <<SQL);
+CREATE TABLE $table (id int $key, body text)$rest;
+SELECT simdup_attach('$table', 'body', action => 'group', max_distance => $k, method => '$method', key => 'id');
+DROP TRIGGER simdup_1_fingerprint ON $table;
+SQL
+	return;
+}
+
+# --- steps: SQL, and what it does to the model
+
+sub random_fp
+{
+	my ($line, $n) = map { int rand $_ } 4, 14;
+
+	return ("fp($line, $n)", ($line << 60) ^ ((1 << $n) - 1));
+}
+
+sub one_of { return $_[ int rand @_ ]; }
+
+sub random_step
+{
+	my ($table, $fps, $model, $decides) = @_;
+	my @keys = sort { $a <=> $b } keys %$fps;
+	my ($x, $y) = (one_of(@keys), one_of(@keys));
+	my ($sql, $fp) = random_fp();
+	my $chance = rand 100;
+
+	if (@keys < 2 || $chance < (@keys < 40 ? 40 : 20))
+	{
+		my $new = first { !exists $fps->{$_} } map { 1 + int rand 90 } 1 .. 1000;
+		my $is_null = rand() < 0.05;
+
+		$fps->{$new} = $is_null ? undef : $fp;
+		$model->insert($new, $fp) unless $is_null;
+		return sprintf 'INSERT INTO %s (id, simdup_fp) VALUES (%d, %s)', $table, $new, $is_null ? 'NULL' : $sql;
+	}
+	if ($chance < 60)
+	{
+		$model->remove($x) if defined $fps->{$x};
+		delete $fps->{$x};
+		return "DELETE FROM $table WHERE id = $x";
+	}
+	if ($chance < 62)
+	{
+		my $new = first { !exists $fps->{$_} } map { 1 + int rand 90 } 1 .. 1000;
+
+		$model->rename_key($x, $new) if defined $fps->{$x};
+		$fps->{$new} = delete $fps->{$x};
+		return "UPDATE $table SET id = $new WHERE id = $x";
+	}
+	if ($chance < 65)
+	{
+		$model->remove($x) if defined $fps->{$x};
+		$fps->{$x} = undef;
+		return "UPDATE $table SET simdup_fp = NULL, body = 'none' WHERE id = $x";
+	}
+	if ($chance < 65.3)
+	{
+		$model->truncate;
+		%$fps = ();
+		return "TRUNCATE $table";
+	}
+	if ($chance < 85 || !$decides)
+	{
+		defined $fps->{$x} ? $model->change($x, $fp) : $model->insert($x, $fp);
+		$fps->{$x} = $fp;
+		return "UPDATE $table SET simdup_fp = $sql WHERE id = $x";
+	}
+	return random_decision($table, $model, $x, $y);
+}
+
+sub random_decision
+{
+	my ($table, $model, $x, $y) = @_;
+	my $pair = one_of(sort keys %{ $model->{decision} });
+
+	$y = one_of(grep { $_ ne $x } $model->rows_of($model->{row}{$x}{id})) // $y if $model->{row}{$x} && rand() < 0.5;
+	if ($pair && rand() < 0.4)
+	{
+		($x, $y) = split / /, $pair;
+		$model->undecide($x, $y);
+		return "SELECT simdup_undecide('$table', $x, $y)";
+	}
+	my $same = int rand 2;
+	my $fits = $x != $y && $model->decide($x, $y, $same);
+	return ($fits ? '' : '/* refused */ ') . "SELECT simdup_decide('$table', $x, $y, ${same}::boolean)";
+}
+
+# --- the state, as one line for each of its parts
+
+sub state_queries
+{
+	my ($table) = @_;
+
+	return <<SQL;
+SELECT 'column ' || coalesce(string_agg(id || ':' || simdup_group, ' ' ORDER BY id), '') FROM $table WHERE simdup_group IS NOT NULL;
+SELECT 'members ' || coalesce(string_agg(key || ':' || id, ' ' ORDER BY key), '') FROM ${table}_simdup_members;
+SELECT 'leaders ' || coalesce(string_agg(representative || ':' || id, ' ' ORDER BY id), '') FROM ${table}_simdup_groups;
+SELECT 'redirects ' || coalesce(string_agg(into_id || ':' || id, ' ' ORDER BY id), '') FROM ${table}_simdup_redirects;
+SELECT concat_ws(' ', 'event', kind, coalesce(id, 0), coalesce(key, 0), coalesce(other, 0)) FROM ${table}_simdup_events WHERE event > :last ORDER BY event;
+SELECT coalesce(max(event), :last) AS last FROM ${table}_simdup_events \\gset
+SQL
+}
+
+# Apply an event to a map of keys to ids.
+sub replay
+{
+	my ($map, $kind, $id, $key, $other) = @_;
+
+	if ($kind =~ /^(opened|joined|split|returned)$/) { $map->{$key} = $id; }
+	elsif ($kind eq 'left') { delete $map->{$key}; }
+	elsif ($kind eq 'merged') { $_ = $_ == $id ? $other : $_ for values %$map; }
+	elsif ($kind eq 'truncated') { %$map = (); }
+	return;
+}
+
+# What the model has, with the table's ids. known maps the model's ids to them.
+sub expected
+{
+	my ($model, $known) = @_;
+	my $row = $model->{row};
+	my $id = sub { $known->{ $_[0] } // "new$_[0]" };
+	my $members = join ' ', map { "$_:" . $id->($row->{$_}{id}) } sort { $a <=> $b } keys %$row;
+	my @leaders = map { [ $model->{leader}{$_}, $id->($_) ] } keys %{ $model->{leader} };
+	my @redirects = map { [ $id->($model->{into}{$_}), $id->($_) ] } grep { $known->{$_} } keys %{ $model->{into} };
+	my %expected = (column => $members, members => $members);
+
+	$expected{leaders} = join ' ', map { join ':', @$_ } sort { $a->[1] <=> $b->[1] } @leaders if $members !~ /new/;
+	$expected{redirects} = join ' ', map { join ':', @$_ } sort { $a->[1] <=> $b->[1] } @redirects;
+	return \%expected;
+}
+
+# Ids that the model has given now stand for those that the table has. Later
+# ids are greater ones.
+sub learn_ids
+{
+	my ($model, $known, $members) = @_;
+	my %seen = $members =~ /(\d+):(\d+)/g;
+	my $last = max(0, values %$known);
+	my %new = map { $model->{row}{$_}{id} => $seen{$_} } grep { !$known->{ $model->{row}{$_}{id} } && $seen{$_} } keys %{ $model->{row} };
+
+	for my $id (sort { $a <=> $b } keys %new)
+	{
+		next unless $new{$id} > $last;
+		$last = $known->{$id} = $new{$id};
+	}
+	return;
+}
+
+sub run_sequence
+{
+	my ($method, $seed, $n, $decides) = @_;
+	my $table = "t_${method}_$seed";
+	my $model = Model->new(k => $k, method => $method);
+	my (%fps, @steps, @models, $stdout, $stderr);
+
+	srand $seed;
+	make_table($table, $method);
+	my $script = "\\set last 0\n";
+	for my $step (1 .. $n)
+	{
+		my $sql = random_step($table, \%fps, $model, $decides);
+
+		push @steps, $sql;
+		push @models, Storable::dclone($model);
+		$script .= "$sql;\n\\echo step :ERROR\n" . state_queries($table) . "\\echo end\n";
+	}
+	$node->psql('postgres', $script, stdout => \$stdout, stderr => \$stderr, on_error_stop => 0);
+	my @answers = $stdout =~ /^step (.*?)^end$/msg;
+	is(scalar @answers, $n, "$method, seed $seed: all steps are answered") or diag($stderr);
+
+	my (%known, %replayed);
+	for my $step (0 .. $#answers)
+	{
+		my %got = $answers[$step] =~ /^(column|members|leaders|redirects) (.*)$/mg;
+		my ($failed) = $answers[$step] =~ /\A(\w+)/;
+
+		replay(\%replayed, split / /) for $answers[$step] =~ /^event (.*)$/mg;
+		$got{replayed} = join ' ', map { "$_:$replayed{$_}" } sort { $a <=> $b } keys %replayed;
+		learn_ids($models[$step], \%known, $got{members} // '');
+		my $expected = expected($models[$step], \%known);
+		$got{failed} = $failed;
+		$expected->{failed} = $steps[$step] =~ /refused/ ? 'true' : 'false';
+		$expected->{replayed} = $got{members};
+		my @wrong = grep { ($got{$_} // '') ne $expected->{$_} } sort keys %$expected;
+		next unless @wrong;
+		fail("$method, seed $seed, step $step: $steps[$step]");
+		diag(map { "$_\n  is      " . ($got{$_} // '') . "\n  not     $expected->{$_}\n" } @wrong);
+		diag("before: @{[ $step ? ($answers[$step - 1] =~ /^members (.*)$/m)[0] : '' ]}");
+		diag(join "\n", 'the last steps:', @steps[ max(0, $step - 5) .. $step ]);
+		diag(join "\n", $answers[$step] =~ /^(event .*)$/mg);
+		return;
+	}
+	pass("$method, seed $seed: $n steps, the same groups, ids and events after each");
+	return;
+}
+
+
+# --- eight sessions at once
+
+# What must hold of every table, whatever its history: events replayed give the
+# members; these are the rows with a fingerprint; each is near the
+# representative of its group; a representative is a row of its group.
+sub check_table
+{
+	my ($table, $method, $name) = @_;
+	my %replayed;
+
+	replay(\%replayed, split /\|/) for split /\n/, $node->safe_psql('postgres', <<SQL);
+SELECT kind, coalesce(id, 0), coalesce(key, 0), coalesce(other, 0) FROM ${table}_simdup_events ORDER BY event
+SQL
+	is(join(' ', map { "$_:$replayed{$_}" } sort { $a <=> $b } keys %replayed),
+		$node->safe_psql('postgres', "SELECT string_agg(key || ':' || id, ' ' ORDER BY key) FROM ${table}_simdup_members"),
+		"$name: the events replayed give the members");
+	is($node->safe_psql('postgres', <<SQL), '', "$name: members are the rows with a fingerprint");
+SELECT t.id, t.simdup_group, m.key, m.id FROM $table AS t FULL JOIN ${table}_simdup_members AS m ON m.key = t.id
+WHERE t.simdup_group IS DISTINCT FROM m.id OR (t.simdup_fp IS NULL) <> (m.key IS NULL)
+SQL
+	is($node->safe_psql('postgres', <<SQL), '', "$name: a representative is a row of its group");
+SELECT g.id, g.representative, t.simdup_group FROM ${table}_simdup_groups AS g LEFT JOIN $table AS t ON t.id = g.representative
+WHERE t.simdup_group IS DISTINCT FROM g.id OR t.simdup_fp <> g.simdup_fp
+SQL
+	is($node->safe_psql('postgres', <<SQL), '', "$name: every row is near its representative") if $method eq 'leader';
+SELECT t.id, t.simdup_group FROM $table AS t LEFT JOIN ${table}_simdup_groups AS g ON g.id = t.simdup_group
+WHERE t.simdup_fp IS NOT NULL AND (t.simdup_fp <~> g.simdup_fp <= $k) IS NOT TRUE
+SQL
+	is($node->safe_psql('postgres', <<SQL), '', "$name: the groups are the components") if $method eq 'connected';
+SELECT key, cluster FROM simdup_clusters('SELECT id, simdup_fp FROM $table ORDER BY id', $k, 'connected', 1) AS c
+JOIN $table AS t ON t.id = c.key JOIN $table AS f ON f.id = c.cluster WHERE t.simdup_group <> f.simdup_group
+UNION ALL
+SELECT min(cluster), count(DISTINCT cluster) FROM simdup_clusters('SELECT id, simdup_fp FROM $table ORDER BY id', $k, 'connected', 1) AS c
+JOIN $table AS t ON t.id = c.key GROUP BY t.simdup_group HAVING count(DISTINCT cluster) > 1
+SQL
+	return;
+}
+
+my $row = '(:id, fp(:line, :n))';
+my %scripts = (
+	insert => "INSERT INTO TABLE (id, simdup_fp) VALUES $row ON CONFLICT DO NOTHING;",
+	several => "INSERT INTO TABLE (id, simdup_fp) SELECT i, fp(i % 4, i % 14) FROM generate_series(:id, :id + 3) AS i ON CONFLICT DO NOTHING;",
+	upsert => "INSERT INTO TABLE (id, simdup_fp) VALUES $row ON CONFLICT (id) DO UPDATE SET simdup_fp = excluded.simdup_fp;",
+	update => 'UPDATE TABLE SET simdup_fp = fp(:line, :n) WHERE id = :id;',
+	null => 'UPDATE TABLE SET simdup_fp = NULL WHERE id = :id;',
+	key => "UPDATE TABLE SET id = 1000 + nextval('fresh') WHERE id = :id;",
+	delete => 'DELETE FROM TABLE WHERE id = :id;',
+	deletes => 'DELETE FROM TABLE WHERE id BETWEEN :id AND :id + 3;',
+	updates => 'UPDATE TABLE SET simdup_fp = fp(:line, (:n + id) % 14) WHERE id BETWEEN :id AND :id + 3;',
+	two => "BEGIN; INSERT INTO TABLE (id, simdup_fp) VALUES $row ON CONFLICT DO NOTHING; DELETE FROM TABLE WHERE id = :id + 1; COMMIT;",
+	undo => "BEGIN; INSERT INTO TABLE (id, simdup_fp) VALUES $row ON CONFLICT DO NOTHING; SAVEPOINT s; DELETE FROM TABLE WHERE id = :id + 1;"
+	  . ' ROLLBACK TO s; UPDATE TABLE SET simdup_fp = fp(:line, 0) WHERE id = :id + 2; ROLLBACK;');
+
+# Deadlocks are retried. Any other error ends a client, and so pgbench.
+sub storm
+{
+	my ($table, $transactions, %weights) = @_;
+	my @files;
+
+	for my $name (sort keys %weights)
+	{
+		my $file = PostgreSQL::Test::Utils::tempdir() . "/$table.$name.sql";
+
+		append_to_file($file, "\\set id random(1, 120)\n\\set line random(0, 3)\n\\set n random(0, 13)\n"
+			  . ($scripts{$name} =~ s/TABLE/$table/gr =~ s/; /;\n/gr) . "\n");
+		push @files, '-f', "$file\@$weights{$name}";
+	}
+	IPC::Run::run(
+		[ 'pgbench', '-n', '-h', $node->host, '-p', $node->port, @files, '-c', 8, '-j', 2, '-t', $transactions,
+		  '--max-tries=1000', '--random-seed=16', 'postgres' ],
+		'>', \my $stdout, '2>', \my $stderr);
+	is($? ? $stderr : '', '', "$table: eight sessions");
+	return;
+}
+
+sub run_storms
+{
+	my ($method) = @_;
+	my $table = "storm_$method";
+
+	make_table($table, $method);
+	# rows that only come: of two near ones, one sees the other
+	storm($table, 40, insert => 3, several => 1, undo => 1);
+	check_table($table, $method, "$table, rows come");
+	is($node->safe_psql('postgres', <<SQL), '', "$table: no two representatives are near");
+SELECT a.id, b.id FROM ${table}_simdup_groups AS a JOIN ${table}_simdup_groups AS b ON a.id < b.id AND a.simdup_fp <~> b.simdup_fp <= $k
+SQL
+	storm($table, 100, insert => 4, several => 1, upsert => 2, update => 3, null => 1, key => 1, delete => 3, deletes => 1, updates => 1, two => 2, undo => 1);
+	check_table($table, $method, $table);
+	return;
+}
+
+# --- statements of many rows, whose order is the server's; one session
+
+my @bulk = (
+	'INSERT INTO TABLE (id, simdup_fp) SELECT i, fp(i % 4, i * 5 % 14) FROM generate_series(ID, ID + 9) AS i WHERE NOT EXISTS (SELECT FROM TABLE WHERE id = i)',
+	'DELETE FROM TABLE WHERE id % 7 = ID % 7',
+	'DELETE FROM TABLE WHERE simdup_group = (SELECT simdup_group FROM TABLE ORDER BY id % (ID + 2), id LIMIT 1)',
+	'DELETE FROM TABLE WHERE id IN (SELECT representative FROM TABLE_simdup_groups WHERE id % 3 = ID % 3)',
+	'UPDATE TABLE SET simdup_fp = fp(id % 4, (id + ID) % 14) WHERE id % 5 = ID % 5',
+	'UPDATE TABLE SET simdup_fp = NULL WHERE id % 11 = ID % 11',
+	'UPDATE TABLE SET simdup_fp = fp(1, ID % 14) WHERE simdup_fp IS NULL',
+	'UPDATE TABLE SET id = id + 1 WHERE id > ID',
+	'UPDATE TABLE SET id = CASE id WHEN ID THEN ID + 1 ELSE ID END WHERE id IN (ID, ID + 1)',
+	'UPDATE TABLE SET id = id + 1000, simdup_fp = fp(2, id % 14) WHERE id BETWEEN ID AND ID + 3 AND id < 900',
+	'UPDATE TABLE SET simdup_group = ID',
+	'MERGE INTO TABLE AS t USING generate_series(ID, ID + 5) AS i ON t.id = i WHEN MATCHED AND i % 2 = 0 THEN DELETE'
+	  . ' WHEN MATCHED THEN UPDATE SET simdup_fp = fp(3, i % 14) WHEN NOT MATCHED THEN INSERT (id, simdup_fp) VALUES (i, fp(0, i % 14))',
+	'WITH gone AS (DELETE FROM TABLE WHERE id % 13 = ID % 13 RETURNING id, simdup_fp) INSERT INTO TABLE (id, simdup_fp) SELECT id + 3000, simdup_fp FROM gone'
+	  . ' WHERE NOT EXISTS (SELECT FROM TABLE AS t WHERE t.id = gone.id + 3000)',
+	'BEGIN; SAVEPOINT s; DELETE FROM TABLE WHERE id % 2 = 0; ROLLBACK TO s; DELETE FROM TABLE WHERE id % 9 = ID % 9; COMMIT');
+
+sub random_bulk
+{
+	my ($table, $statement) = @_;
+	my $id = int rand 60;
+
+	return $statement =~ s/TABLE/$table/gr =~ s/\bID\b/$id/gr;
+}
+
+sub run_bulk
+{
+	my ($name, $table, $seed, @make) = @_;
+
+	srand $seed;
+	make_table($table, 'leader', @make);
+	$node->safe_psql('postgres', $make[2]) if $make[2];
+	for my $round (1 .. 3)
+	{
+		my @statements = map { random_bulk($table, $_) } @bulk[ 0, 0 ], map { one_of(@bulk) } 1 .. 9;
+		my ($stdout, $stderr);
+
+		$node->psql('postgres', join(";\n", @statements), stdout => \$stdout, stderr => \$stderr, on_error_stop => 0);
+		unlike($stderr, qr/ERROR:  (?!duplicate key value)/, "$name, round $round: no error but of a key that is there") or diag(join "\n", @statements);
+		my $failed = grep { !$_ } Test::More->builder->summary;
+		check_table($table, 'leader', "$name, round $round");
+		if ($failed != grep { !$_ } Test::More->builder->summary)
+		{
+			diag(join "\n", @statements);
+			return;
+		}
+	}
+	return;
+}
+
+# --- data sets that chain: clusters of connected rows swallow them
+
+my %monsters = (
+	# each row is near the one before
+	walk => 'SELECT i, fp(i / 60 % 8, i % 60) FROM generate_series(1, 1000) AS i',
+	# rows all around a few centers, up to twice as far apart as from them
+	stars => 'SELECT i, (((i % 5) * 1152921504606846976) # (1::bigint << (i % 47)) # (1::bigint << (i % 53)) # (1::bigint << (i % 59)))::simhash64 FROM generate_series(1, 1000) AS i',
+	# a dense cube: most of the bits are the same in all rows
+	cube => 'SELECT i, (hashint8extended(i, 16) & 16383)::simhash64 FROM generate_series(1, 1000) AS i');
+
+sub run_monsters
+{
+	for my $name (sort keys %monsters)
+	{
+		my $table = "monster_$name";
+
+		make_table($table, 'leader');
+		$node->safe_psql('postgres', "INSERT INTO $table (id, simdup_fp) $monsters{$name}; DELETE FROM $table WHERE id % 3 = 1");
+		check_table($table, 'leader', $table);
+		cmp_ok($node->safe_psql('postgres', <<SQL), '>', 1, "$table: connected clusters reach beyond, several groups to the largest");
+SET client_min_messages = error;
+SELECT count(DISTINCT t.simdup_group) FROM $table AS t JOIN (
+  SELECT key, rank() OVER (ORDER BY size DESC, cluster) FROM simdup_clusters('SELECT id, simdup_fp FROM $table ORDER BY id', $k, 'connected')) AS c
+  ON c.key = t.id AND rank = 1
+SQL
+	}
+	return;
+}
+
+$node->safe_psql('postgres', 'CREATE SEQUENCE fresh');
+run_sequence('leader', $_, 500, 0) for 1 .. 4;
+run_storms('leader');
+run_bulk('many rows', 'bulk', 1, 'NOT NULL UNIQUE DEFERRABLE', '', '');
+run_bulk('partitions', 'parted', 2, 'NOT NULL UNIQUE DEFERRABLE', ' PARTITION BY RANGE (id)', <<'SQL');
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (25);
+CREATE TABLE parted_2 PARTITION OF parted FOR VALUES FROM (25) TO (1000);
+CREATE TABLE parted_3 PARTITION OF parted DEFAULT;
+SQL
+run_monsters();
+
+$node->stop;
+done_testing();

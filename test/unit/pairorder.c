@@ -1,0 +1,65 @@
+/*
+ * pairorder.c
+ *	  Pairs in order, against the C library's sort.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/pairorder.h"
+#include "random.h"
+#include "tap.h"
+
+#define MAX_PAIRS 20000
+
+static uint64_t state = 1;
+
+static int
+compare_pairs(const void *a, const void *b)
+{
+	return simdup_pair_less(a, b) ? -1 : simdup_pair_less(b, a);
+}
+
+/* Numbers with so many different bits, from a shift on, mixed with extremes. */
+static uint64_t
+number_of(int bits, int shift)
+{
+	uint64_t number = next_random_of(&state);
+
+	if (number % 64 == 0)
+		return number & 64 ? UINT64_MAX : 0;
+	return (bits == 64 ? number : number & ((UINT64_C(1) << bits) - 1)) << shift;
+}
+
+/* As many pairs, whose numbers have so many bits; is each one in its place? */
+static bool
+in_order(size_t n, int first_bits, int first_shift, int second_bits)
+{
+	static SimdupPair pairs[MAX_PAIRS];
+	static SimdupPair expected[MAX_PAIRS];
+
+	for (size_t i = 0; i < n; i++)
+		pairs[i] = (SimdupPair){number_of(first_bits, first_shift),
+								number_of(second_bits, 0)};
+	memcpy(expected, pairs, n * sizeof(SimdupPair));
+	qsort(expected, n, sizeof(SimdupPair), compare_pairs);
+	simdup_order_pairs(pairs, n);
+	return memcmp(pairs, expected, n * sizeof(SimdupPair)) == 0;
+}
+
+int
+main(void)
+{
+	static SimdupPair equal[100];
+	bool small = true;
+
+	for (size_t n = 0; n < 300; n++)
+		small = in_order(n, 64, 0, 64) && in_order(n, 3, 40, 5) && small;
+	ok(small, "up to 300 pairs");
+	ok(in_order(MAX_PAIRS, 64, 0, 64), "random pairs");
+	ok(in_order(MAX_PAIRS, 20, 0, 32), "small numbers");
+	ok(in_order(MAX_PAIRS, 10, 54, 64), "many of one first number");
+	ok(in_order(MAX_PAIRS, 1, 63, 9), "many equal pairs");
+	simdup_order_pairs(equal, 100);
+	ok(equal[0].first == 0 && equal[99].second == 0, "equal pairs only");
+	return done_testing();
+}
