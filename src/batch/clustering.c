@@ -57,18 +57,6 @@ typedef struct Clustering
 	void *arg;
 } Clustering;
 
-static inline void
-set_bit(uint8 *bits, uint32 position)
-{
-	bits[position / 8] |= (uint8) (1 << position % 8);
-}
-
-static inline bool
-get_bit(const uint8 *bits, uint32 position)
-{
-	return (bits[position / 8] >> position % 8) & 1;
-}
-
 static uint32
 first_row(Clustering *c, const SimdupGroup *group)
 {
@@ -80,8 +68,8 @@ static void
 note_pair(Clustering *c, const SimdupGroup *a, const SimdupGroup *b,
 		  int distance)
 {
-	set_bit(c->has_near, a->start);
-	set_bit(c->has_near, b->start);
+	simdup_set_bit(c->has_near, a->start);
+	simdup_set_bit(c->has_near, b->start);
 	if (c->also)
 		c->also(c->arg, a, b, distance);
 }
@@ -173,7 +161,7 @@ describe_clusters(SimdupClusters *clusters)
 		uint32 first_row;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!get_bit(clusters->has_near, group.start))
+		if (!simdup_get_bit(clusters->has_near, group.start))
 			continue;
 		number = simdup_groups_row(groups, group.start);
 		first_row = clusters->cluster[number];
@@ -216,7 +204,7 @@ simdup_cluster_of(const SimdupClusters *clusters, const SimdupGroup *group)
 	uint32 number = simdup_groups_row(groups, group->start);
 	SimdupMembership membership = {number, group->n, 0};
 
-	if (get_bit(clusters->has_near, group->start))
+	if (simdup_get_bit(clusters->has_near, group->start))
 	{
 		uint32 first_row = clusters->cluster[number];
 		SimdupGroup first =

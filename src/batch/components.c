@@ -22,6 +22,9 @@
 #include "server/query.h"
 #include "server/result.h"
 
+/* So many components ahead, memory that will be needed is asked for. */
+#define AHEAD 16
+
 typedef struct Components
 {
 	MemoryContext context;
@@ -108,25 +111,53 @@ add_pair(void *arg, TupleTableSlot *row)
 	simdup_progress_done(++components->n_pairs);
 }
 
-static void
-put_components(Components *components, ReturnSetInfo *result)
+/* The keys of each component, by root. Parents become roots. */
+static uint32 *
+count_sizes(Components *components)
 {
+	uint32 *parent = components->parent;
 	uint32 n = components->n;
 	uint32 *sizes =
 		MemoryContextAllocExtended(components->context,
 								   ((Size) n + 1) * sizeof(uint32),
 								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 
-	simdup_progress_phase("writing", n);
-	for (uint32 i = 0; i < n; i++)
-		sizes[simdup_component_root(components->parent, i)]++;
+	/* a parent is never larger than its child, so one ascending pass does it */
 	for (uint32 i = 0; i < n; i++)
 	{
-		uint32 root = simdup_component_root(components->parent, i);
+		if (i + AHEAD < n)
+			__builtin_prefetch(&parent[parent[i + AHEAD]]);
+		parent[i] = parent[parent[i]];
+	}
+	for (uint32 i = 0; i < n; i++)
+	{
+		if (i + AHEAD < n)
+			__builtin_prefetch(&sizes[parent[i + AHEAD]]);
+		sizes[parent[i]]++;
+	}
+	return sizes;
+}
+
+static void
+put_components(Components *components, ReturnSetInfo *result)
+{
+	const uint32 *root_of = components->parent;
+	uint32 n = components->n;
+	uint32 *sizes = count_sizes(components);
+
+	simdup_progress_phase("writing", n);
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint32 root = root_of[i];
 		Datum values[3];
 		bool nulls[3] = {false, false, false};
 
 		CHECK_FOR_INTERRUPTS();
+		if (i + AHEAD < n)
+		{
+			__builtin_prefetch(&sizes[root_of[i + AHEAD]]);
+			simdup_keys_prefetch(components->keys, root_of[i + AHEAD]);
+		}
 		values[0] = simdup_keys_get(components->keys, i, 0);
 		values[1] = simdup_keys_get(components->keys, root, 1);
 		values[2] = Int64GetDatum((int64) sizes[root]);
@@ -161,7 +192,8 @@ simdup_components(PG_FUNCTION_ARGS)
 	components.parent = palloc(components.capacity * sizeof(uint32));
 	simdup_progress_phase("reading", 0);
 	simdup_run_query(text_to_cstring(PG_GETARG_TEXT_PP(0)), "query",
-					 simdup_parameters(fcinfo, 1), check_columns, add_pair, &components);
+					 simdup_parameters(fcinfo, 1), check_columns, add_pair,
+					 &components);
 	join_waiting(&components);
 	put_components(&components, result);
 	MemoryContextSwitchTo(old);

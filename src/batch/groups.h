@@ -45,4 +45,17 @@ extern SimdupGroup simdup_groups_get(SimdupGroups *groups, int64 index);
 /* The number of the row at a position. */
 extern uint32 simdup_groups_row(SimdupGroups *groups, uint32 position);
 
+/* One bit a position, in an array of bytes. */
+static inline void
+simdup_set_bit(uint8 *bits, uint32 position)
+{
+	bits[position / 8] |= (uint8) (1 << position % 8);
+}
+
+static inline bool
+simdup_get_bit(const uint8 *bits, uint32 position)
+{
+	return (bits[position / 8] >> position % 8) & 1;
+}
+
 #endif /* SIMDUP_BATCH_GROUPS_H */

@@ -42,6 +42,7 @@ typedef struct Packed
 
 typedef struct Packing
 {
+	MemoryContext context; /* all of it; deleted at the end */
 	SimdupPieces pieces;
 	ReturnSetInfo *result;
 	SimdupKeys *keys; /* checks them; stores none */
@@ -160,6 +161,7 @@ begin_packing(Packing *packing, FunctionCallInfo fcinfo)
 	MemoryContext old = MemoryContextSwitchTo(context);
 	int64 share = (int64) work_mem * 1024 / packing->pieces.n;
 
+	packing->context = context;
 	packing->key_type = simdup_key_type_argument(fcinfo);
 	packing->fp_type = simdup_sibling_type(fcinfo->flinfo->fn_oid, "simhash64");
 	packing->keys = simdup_keys_begin(packing->key_type);
@@ -196,6 +198,7 @@ simdup_pieces(PG_FUNCTION_ARGS)
 		if (packing.packed[i].keys)
 			put_packed(&packing, i);
 	simdup_keys_end(packing.keys);
+	MemoryContextDelete(packing.context);
 	return (Datum) 0;
 }
 

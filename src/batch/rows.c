@@ -313,7 +313,7 @@ simdup_rows_read(SimdupRows *rows, const char *query, const char *argument)
 	simdup_progress_phase("reading", 0);
 	rows->n_queries++;
 	simdup_run_query(query, argument, rows->parameters,
-					 rows->key_output		   ? check_text_columns
+					 rows->key_output		  ? check_text_columns
 					 : rows->contents != NULL ? check_content_columns
 											  : check_columns,
 					 add_row, rows);

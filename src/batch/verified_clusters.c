@@ -45,8 +45,8 @@ typedef struct Verified
 	double min_resemblance;
 
 	/* by position */
-	uint8 *repeats;		  /* one bit: content of an earlier row of the group */
-	uint8 *has_near;	  /* one bit: the group that begins here has a near one */
+	uint8 *repeats;	 /* one bit: content of an earlier row of the group */
+	uint8 *has_near; /* one bit: the group that begins here has a near one */
 	uint32 *first_leader; /* of the group that begins here */
 
 	/* by row */
@@ -63,18 +63,6 @@ typedef struct Verified
 	int64 n_refused;	  /* comparisons that found too little in common */
 	int64 n_refused_rows; /* rows that no near cluster took */
 } Verified;
-
-static inline void
-set_bit(uint8 *bits, uint32 position)
-{
-	bits[position / 8] |= (uint8) (1 << position % 8);
-}
-
-static inline bool
-get_bit(const uint8 *bits, uint32 position)
-{
-	return (bits[position / 8] >> position % 8) & 1;
-}
 
 static void
 make_arrays(Verified *v)
@@ -97,6 +85,15 @@ make_arrays(Verified *v)
 	}
 }
 
+/* An array of twice the capacity, with what was in it; NULL is none yet. */
+static void *
+enlarge(void *array, uint32 *capacity, Size width)
+{
+	*capacity = *capacity * 2 + 16;
+	return array == NULL ? palloc(*capacity * width)
+						 : repalloc_huge(array, *capacity * width);
+}
+
 /*
  * Repeated contents
  */
@@ -115,14 +112,8 @@ static void
 add_original(Originals *originals, uint32 row)
 {
 	if (originals->n == originals->capacity)
-	{
-		originals->capacity = originals->capacity * 2 + 8;
 		originals->rows =
-			originals->rows == NULL
-				? palloc(originals->capacity * sizeof(uint32))
-				: repalloc_huge(originals->rows,
-								originals->capacity * sizeof(uint32));
-	}
+			enlarge(originals->rows, &originals->capacity, sizeof(uint32));
 	originals->rows[originals->n++] = row;
 }
 
@@ -179,7 +170,7 @@ find_repeats(Verified *v)
 		else
 		{
 			v->cluster[row] = originals.rows[i];
-			set_bit(v->repeats, (uint32) place);
+			simdup_set_bit(v->repeats, (uint32) place);
 		}
 	}
 	simdup_pairsort_end(sort);
@@ -200,7 +191,7 @@ put_visits(Verified *v, const SimdupGroup *group, const SimdupGroup *visited,
 	for (uint32 i = group->start; i < group->start + group->n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!get_bit(v->repeats, i))
+		if (!simdup_get_bit(v->repeats, i))
 			simdup_pairsort_put(v->visits, simdup_groups_row(v->groups, i),
 								visit);
 	}
@@ -213,8 +204,8 @@ visit_each_other(void *arg, const SimdupGroup *a, const SimdupGroup *b,
 {
 	Verified *v = arg;
 
-	set_bit(v->has_near, a->start);
-	set_bit(v->has_near, b->start);
+	simdup_set_bit(v->has_near, a->start);
+	simdup_set_bit(v->has_near, b->start);
 	put_visits(v, a, b, distance);
 	put_visits(v, b, a, distance);
 }
@@ -223,7 +214,7 @@ static bool
 has_two_contents(const Verified *v, const SimdupGroup *group)
 {
 	for (uint32 i = 1; i < group->n; i++)
-		if (!get_bit(v->repeats, group->start + i))
+		if (!simdup_get_bit(v->repeats, group->start + i))
 			return true;
 	return false;
 }
@@ -239,7 +230,8 @@ sort_visits(Verified *v)
 		SimdupGroup group = simdup_groups_get(v->groups, i);
 
 		CHECK_FOR_INTERRUPTS();
-		if (get_bit(v->has_near, group.start) || has_two_contents(v, &group))
+		if (simdup_get_bit(v->has_near, group.start) ||
+			has_two_contents(v, &group))
 			put_visits(v, &group, &group, 0);
 	}
 	simdup_pairsort_perform(v->visits);
@@ -257,14 +249,8 @@ add_candidates(Verified *v, uint64 visit)
 	for (; row != NO_ROW; row = v->next_leader[row])
 	{
 		if (v->n_candidates == v->capacity)
-		{
-			v->capacity = v->capacity * 2 + 64;
 			v->candidates =
-				v->candidates == NULL
-					? palloc(v->capacity * sizeof(Candidate))
-					: repalloc_huge(v->candidates,
-									v->capacity * sizeof(Candidate));
-		}
+				enlarge(v->candidates, &v->capacity, sizeof(Candidate));
 		v->candidates[v->n_candidates++] =
 			(Candidate){(int) (visit >> 33), row};
 	}
@@ -357,7 +343,7 @@ complete_clusters(Verified *v)
 		uint32 row = simdup_groups_row(groups, i);
 
 		CHECK_FOR_INTERRUPTS();
-		if (get_bit(v->repeats, i))
+		if (simdup_get_bit(v->repeats, i))
 		{
 			uint32 original = v->cluster[row];
 

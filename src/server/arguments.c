@@ -33,8 +33,8 @@ simdup_named_argument(FunctionCallInfo fcinfo, const char *name)
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for function %u", function);
-	arg_names = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proargnames,
-								&no_names);
+	arg_names =
+		SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proargnames, &no_names);
 	modes =
 		SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proargmodes, &no_modes);
 	n = no_names

@@ -187,8 +187,8 @@ begin_merge(SimdupPairSort *sort, int first)
 {
 	if (sort->heap != NULL)
 		pfree(sort->heap);
-	sort->heap = MemoryContextAlloc(sort->context,
-									(sort->n_runs + 1) * sizeof(int));
+	sort->heap =
+		MemoryContextAlloc(sort->context, (sort->n_runs + 1) * sizeof(int));
 	sort->n_heap = 0;
 	for (int i = first; i < sort->n_runs; i++)
 	{

@@ -84,7 +84,8 @@ wrong_number(const SimdupParameters *parameters, const char *argument)
 				: errmsg("wrong number of parameters for the queries"),
 			errdetail("Expected %d parameters but got %d.",
 					  parameters->n_needed, parameters->n),
-			errhint("Give a text for each of the parameters $1, $2 and so on: params => ARRAY['first', 'second']."));
+			errhint(
+				"Give a text for each of the parameters $1, $2 and so on: params => ARRAY['first', 'second']."));
 }
 
 /* As for a prepared statement. */

@@ -32,8 +32,8 @@ extern void simdup_parameters_setup(ParseState *pstate, void *parameters);
  * After the query is parsed: ERROR if a type was not found, or if there are
  * values too few for this query, or too many for all of them.
  */
-extern void simdup_parameters_check(SimdupParameters *parameters,
-									List *queries, const char *argument);
+extern void simdup_parameters_check(SimdupParameters *parameters, List *queries,
+									const char *argument);
 
 /* The values of those types; NULL without parameters. ERROR for bad input. */
 extern ParamListInfo simdup_parameters_bind(const SimdupParameters *parameters);

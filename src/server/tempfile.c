@@ -18,7 +18,7 @@ struct SimdupTempFile
 {
 	BufFile *file;
 	int64 size;
-	bool at_end; /* where the next append writes */
+	bool at_end;				/* where the next append writes */
 	int64 page_number[N_PAGES]; /* -1: none */
 	char pages[N_PAGES][BLCKSZ];
 };

@@ -51,10 +51,9 @@ SimdupHashes
 simdup_comparison_words(SimdupComparison *comparison, Datum content)
 {
 	simdup_comparison_check(comparison, content);
-	return comparison->by_sketch
-			   ? sketch_words(DatumGetVarBitP(content))
-			   : simdup_hash_set(DatumGetTextPP(content),
-								 comparison->shingling);
+	return comparison->by_sketch ? sketch_words(DatumGetVarBitP(content))
+								 : simdup_hash_set(DatumGetTextPP(content),
+												   comparison->shingling);
 }
 
 double

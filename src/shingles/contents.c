@@ -134,9 +134,8 @@ simdup_contents_finish(SimdupContents *contents, Size memory)
 	for (uint32 i = 0; i < contents->n; i++)
 		contents->set_at[i] = NO_SET;
 	contents->n_slots = (uint32) Min(n_slots, (Size) contents->n + 1);
-	contents->slots =
-		MemoryContextAllocHuge(contents->context,
-							   contents->n_slots * sizeof(Slot));
+	contents->slots = MemoryContextAllocHuge(contents->context,
+											 contents->n_slots * sizeof(Slot));
 	for (uint32 i = 0; i < contents->n_slots; i++)
 		contents->slots[i].number = NO_NUMBER;
 }
@@ -211,9 +210,9 @@ make_set(SimdupContents *contents, uint32 number)
 {
 	Summary summary;
 	MemoryContext old = MemoryContextSwitchTo(contents->set_context);
-	SimdupHashes set = simdup_comparison_words(&contents->comparison,
-											   read_content(contents, number,
-															0));
+	SimdupHashes set =
+		simdup_comparison_words(&contents->comparison,
+								read_content(contents, number, 0));
 
 	summarize(&set, &summary);
 	contents->set_at[number] =
@@ -300,8 +299,8 @@ simdup_contents_resemblance(SimdupContents *contents, uint32 a, uint32 b,
 		upper_bound(&contents->summary, summary_of(contents, b)) <
 			min_resemblance)
 		return -1;
-	resemblance = simdup_comparison_of(&contents->comparison,
-									   set_of(contents, a, 0),
-									   set_of(contents, b, 1));
+	resemblance =
+		simdup_comparison_of(&contents->comparison, set_of(contents, a, 0),
+							 set_of(contents, b, 1));
 	return resemblance >= min_resemblance ? resemblance : -1;
 }

@@ -151,7 +151,8 @@ simdup_read_documents(FunctionCallInfo fcinfo, SimdupShingling shingling,
 	documents->loaded_number[0] = documents->loaded_number[1] = NO_NUMBER;
 	simdup_progress_phase("reading", 0);
 	simdup_run_query(text_to_cstring(PG_GETARG_TEXT_PP(0)), "query",
-					 simdup_parameters(fcinfo, 1), check_columns, add_row, documents);
+					 simdup_parameters(fcinfo, 1), check_columns, add_row,
+					 documents);
 	MemoryContextSwitchTo(old);
 	return documents;
 }

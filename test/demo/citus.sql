@@ -128,6 +128,14 @@ FROM letter;
 SELECT CASE WHEN plan($$SELECT id FROM letter WHERE simhash_within(simdup_fp, '0123456789abcdef', 3)$$) LIKE '%Index Scan%letter_simdup_fp_idx_%'
   THEN 'ok' ELSE 'not ok' END || ' - simdup_attach: and the shards an index';
 SELECT simdup_detach('letter') \g /dev/null
+
+-- Groups are kept in tables beside the table, which a trigger on a shard does not
+-- have: no row arrives.
+DELETE FROM letter;
+SELECT simdup_attach('letter', 'content', key => 'id', action => 'group') \g /dev/null
+SELECT CASE WHEN refusal('INSERT INTO letter VALUES (''Castle'', 1, ''The playground behind the school has no shade at all.'')')
+    LIKE 'relation "simdup_citus.letter_simdup_groups" does not exist%' THEN 'ok' ELSE 'not ok' END || ' - no groups on a distributed table';
+SELECT simdup_detach('letter') \g /dev/null
 DROP TABLE letter;
 
 -- A search goes to all shards, each by its index.
@@ -198,7 +206,7 @@ SELECT CASE WHEN bool_and(on_workers = here) AND count(*) > 10 THEN 'ok' ELSE 'n
 FROM (SELECT key, cluster AS on_workers FROM simdup_components('SELECT a, b FROM petition_pairs ORDER BY a, b')) AS w
   FULL JOIN (SELECT key, cluster AS here FROM simdup_components('SELECT a, b FROM pair ORDER BY a, b')) AS c USING (key);
 SELECT CASE WHEN count(*) = 0 THEN 'ok' ELSE 'not ok' END || ' - only the result is left'
-FROM pg_class WHERE relnamespace = 'simdup_citus'::regnamespace AND relname LIKE '%\_simdup\_%';
+FROM pg_class WHERE relnamespace = 'simdup_citus'::regnamespace AND relname LIKE 'petition\_pairs\_simdup%';
 
 -- A fingerprint to distribute by: equal ones share a shard.
 CREATE TABLE seen (fp simhash64 PRIMARY KEY, first_id bigint);

@@ -27,7 +27,8 @@ number_of(int bits, int shift)
 
 	if (number % 64 == 0)
 		return number & 64 ? UINT64_MAX : 0;
-	return (bits == 64 ? number : number & ((UINT64_C(1) << bits) - 1)) << shift;
+	return (bits == 64 ? number : number & ((UINT64_C(1) << bits) - 1))
+		   << shift;
 }
 
 /* As many pairs, whose numbers have so many bits; is each one in its place? */
