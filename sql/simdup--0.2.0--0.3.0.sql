@@ -524,7 +524,8 @@ CREATE FUNCTION simdup_new_report_html(
   params text[] DEFAULT '{}',
   row_url text DEFAULT NULL,
   max_groups integer DEFAULT 200,
-  before jsonb DEFAULT NULL
+  before jsonb DEFAULT NULL,
+  target regclass DEFAULT NULL
 ) RETURNS text
   AS 'MODULE_PATHNAME', 'simdup_report_html' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
 UPDATE pg_catalog.pg_proc AS old
@@ -537,10 +538,10 @@ UPDATE pg_catalog.pg_proc AS old
     AND (old.proname OPERATOR(pg_catalog.=) 'simdup_summary' AND new.proname OPERATOR(pg_catalog.=) 'simdup_new_summary'
       OR old.proname OPERATOR(pg_catalog.=) 'simdup_report_html' AND new.proname OPERATOR(pg_catalog.=) 'simdup_new_report_html');
 DROP FUNCTION simdup_new_summary(text, integer, text[]);
-DROP FUNCTION simdup_new_report_html(text, text, integer, text[], text, integer, jsonb);
+DROP FUNCTION simdup_new_report_html(text, text, integer, text[], text, integer, jsonb, regclass);
 COMMENT ON FUNCTION simdup_summary(text, integer, text[]) IS
   'a table''s duplicates: headline, rows, groups by size, the largest, pairs by distance, also by chance';
-COMMENT ON FUNCTION simdup_report_html(text, text, integer, text[], text, integer, jsonb) IS
+COMMENT ON FUNCTION simdup_report_html(text, text, integer, text[], text, integer, jsonb, regclass) IS
   'a table''s duplicates as one HTML page: pairs, groups, marked differences of a third column';
 
 --
