@@ -18,3 +18,23 @@ CREATE FUNCTION simdup_regroup(target regclass, dry_run boolean DEFAULT false)
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION simdup_regroup(regclass, boolean) IS
   'makes all groups of a table anew; the rows whose id changes';
+
+-- people's decisions
+
+CREATE FUNCTION simdup_decide(target regclass, a anyelement, b anyelement, same boolean, note text DEFAULT NULL) RETURNS void
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION simdup_decide(regclass, anyelement, anyelement, boolean, text) IS
+  'two rows of a grouped table, named by their keys, are the same, or are not';
+CREATE FUNCTION simdup_decide(target regclass, a text, b text, same boolean, note text DEFAULT NULL) RETURNS void
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION simdup_decide(regclass, text, text, boolean, text) IS
+  'simdup_decide for keys in their text form';
+
+CREATE FUNCTION simdup_undecide(target regclass, a anyelement, b anyelement) RETURNS void
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION simdup_undecide(regclass, anyelement, anyelement) IS
+  'takes a decision about two rows back';
+CREATE FUNCTION simdup_undecide(target regclass, a text, b text) RETURNS void
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION simdup_undecide(regclass, text, text) IS
+  'simdup_undecide for keys in their text form';

@@ -18,8 +18,9 @@ CREATE FUNCTION simdup_report_html(
   params text[] DEFAULT '{}',
   row_url text DEFAULT NULL,
   max_groups integer DEFAULT 200,
-  before jsonb DEFAULT NULL
+  before jsonb DEFAULT NULL,
+  target regclass DEFAULT NULL
 ) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
-COMMENT ON FUNCTION simdup_report_html(text, text, integer, text[], text, integer, jsonb) IS
+COMMENT ON FUNCTION simdup_report_html(text, text, integer, text[], text, integer, jsonb, regclass) IS
   'a table''s duplicates as one HTML page: pairs, groups, marked differences of a third column';

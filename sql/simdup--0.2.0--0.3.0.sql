@@ -204,6 +204,26 @@ CREATE FUNCTION simdup_regroup(target regclass, dry_run boolean DEFAULT false)
 COMMENT ON FUNCTION simdup_regroup(regclass, boolean) IS
   'makes all groups of a table anew; the rows whose id changes';
 
+-- people's decisions
+
+CREATE FUNCTION simdup_decide(target regclass, a anyelement, b anyelement, same boolean, note text DEFAULT NULL) RETURNS void
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION simdup_decide(regclass, anyelement, anyelement, boolean, text) IS
+  'two rows of a grouped table, named by their keys, are the same, or are not';
+CREATE FUNCTION simdup_decide(target regclass, a text, b text, same boolean, note text DEFAULT NULL) RETURNS void
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION simdup_decide(regclass, text, text, boolean, text) IS
+  'simdup_decide for keys in their text form';
+
+CREATE FUNCTION simdup_undecide(target regclass, a anyelement, b anyelement) RETURNS void
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION simdup_undecide(regclass, anyelement, anyelement) IS
+  'takes a decision about two rows back';
+CREATE FUNCTION simdup_undecide(target regclass, a text, b text) RETURNS void
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION simdup_undecide(regclass, text, text) IS
+  'simdup_undecide for keys in their text form';
+
 --
 -- text: minhash64, the fingerprint of shared text
 --
@@ -504,7 +524,8 @@ CREATE FUNCTION simdup_new_report_html(
   params text[] DEFAULT '{}',
   row_url text DEFAULT NULL,
   max_groups integer DEFAULT 200,
-  before jsonb DEFAULT NULL
+  before jsonb DEFAULT NULL,
+  target regclass DEFAULT NULL
 ) RETURNS text
   AS 'MODULE_PATHNAME', 'simdup_report_html' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
 UPDATE pg_catalog.pg_proc AS old
@@ -517,10 +538,10 @@ UPDATE pg_catalog.pg_proc AS old
     AND (old.proname OPERATOR(pg_catalog.=) 'simdup_summary' AND new.proname OPERATOR(pg_catalog.=) 'simdup_new_summary'
       OR old.proname OPERATOR(pg_catalog.=) 'simdup_report_html' AND new.proname OPERATOR(pg_catalog.=) 'simdup_new_report_html');
 DROP FUNCTION simdup_new_summary(text, integer, text[]);
-DROP FUNCTION simdup_new_report_html(text, text, integer, text[], text, integer, jsonb);
+DROP FUNCTION simdup_new_report_html(text, text, integer, text[], text, integer, jsonb, regclass);
 COMMENT ON FUNCTION simdup_summary(text, integer, text[]) IS
   'a table''s duplicates: headline, rows, groups by size, the largest, pairs by distance, also by chance';
-COMMENT ON FUNCTION simdup_report_html(text, text, integer, text[], text, integer, jsonb) IS
+COMMENT ON FUNCTION simdup_report_html(text, text, integer, text[], text, integer, jsonb, regclass) IS
   'a table''s duplicates as one HTML page: pairs, groups, marked differences of a third column';
 
 --

@@ -149,10 +149,11 @@ method_argument(FunctionCallInfo fcinfo, Attachment *a)
 	if (method != NULL && a->action != ATTACH_GROUP)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("method needs the action \"group\""));
-	if (method != NULL && strcmp(method, "leader") != 0)
+	if (method != NULL && strcmp(method, "leader") != 0 &&
+		strcmp(method, "connected") != 0)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("unrecognized method of groups: \"%s\"", method),
-				errhint("The method is leader."));
+				errhint("Methods are leader and connected."));
 	if (method != NULL)
 		a->connected = strcmp(method, "connected") == 0;
 	if (a->action != ATTACH_GROUP)

@@ -48,10 +48,10 @@ set_option(ArrivalTrigger *at, const char *argument)
 	}
 	if (value == NULL || strcmp(name, "method") != 0)
 		return false;
-	if (strcmp(value, "leader") != 0)
+	if (strcmp(value, "leader") != 0 && strcmp(value, "connected") != 0)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("unrecognized method of groups: \"%s\"", value),
-				errhint("The method is leader."));
+				errhint("Methods are leader and connected."));
 	g->connected = strcmp(value, "connected") == 0;
 	return true;
 }
@@ -127,6 +127,12 @@ read_columns(Grouping *g, char **arguments)
 	g->key = pstrdup(arguments[ARG_KEY]);
 }
 
+static Oid
+collation_of(Relation rel, AttrNumber attnum)
+{
+	return TupleDescAttr(RelationGetDescr(rel), attnum - 1)->attcollation;
+}
+
 Grouping *
 simdup_grouping_setup(FunctionCallInfo fcinfo)
 {
@@ -141,6 +147,7 @@ simdup_grouping_setup(FunctionCallInfo fcinfo)
 	if (g == NULL)
 		g = at->own = palloc0(sizeof(Grouping));
 	g->at = at;
+	g->collation = collation_of(trigdata->tg_relation, at->key);
 	g->attnum = simdup_arrival_column(trigdata, &usage, ARG_GROUP, "group");
 	if (SPI_gettypeid(RelationGetDescr(trigdata->tg_relation), g->attnum) !=
 		INT8OID)
@@ -200,6 +207,7 @@ read_trigger(Grouping *g, Relation rel, Trigger *trigger)
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_COLUMN),
 				errmsg("trigger \"%s\" of table \"%s\" names a column that does not exist",
 					   trigger->tgname, RelationGetRelationName(rel)));
+	g->collation = collation_of(rel, at->key);
 	at->fp_type = getBaseType(SPI_gettypeid(tupdesc, at->fp));
 	at->key_type = SPI_gettypeid(tupdesc, at->key);
 	at->k = pg_strtoint32(trigger->tgargs[ARG_K]);

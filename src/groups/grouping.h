@@ -20,6 +20,7 @@ typedef struct Grouping
 	char *column;
 	char *key;
 	AttrNumber attnum; /* of the group's column where the trigger fires */
+	Oid collation; /* of the key */
 	Oid groups;
 	Oid members;
 	Oid events;
@@ -65,6 +66,30 @@ typedef enum GroupStatement
 	GROUP_END,
 	GROUP_SET_COLUMN,
 	GROUP_HAS_ROW,
+	GROUP_ENTER,
+	GROUP_NEAR_GROUPS,
+	GROUP_GUESS_CONNECTED,
+	GROUP_ARE_NEAR,
+	GROUP_IS_THERE,
+	GROUP_BROUGHT,
+	GROUP_BRING,
+	GROUP_TAKE_OUT,
+	GROUP_ROWS,
+	GROUP_DECISIONS_WITHIN,
+	GROUP_TIED,
+	GROUP_APART,
+	GROUP_GROUPS_APART,
+	GROUP_PLACE,
+	GROUP_PUT,
+	GROUP_REDIRECT,
+	GROUP_DROP_REDIRECT,
+	GROUP_MERGE_MEMBERS,
+	GROUP_MERGE_COLUMN,
+	GROUP_EVENT,
+	GROUP_DECISION,
+	GROUP_SAME_AS,
+	GROUP_NOT_SAME_AS,
+	GROUP_APART_FROM_OLDER,
 	GROUP_HEIR,
 	GROUP_LEAD,
 	GROUP_STRAYS,

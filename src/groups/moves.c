@@ -18,46 +18,17 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 
+#include "groups/decisions.h"
 #include "groups/guesses.h"
 #include "groups/moves.h"
+#include "groups/recompute.h"
 #include "type/simhash64.h"
 
-bool
-simdup_group_member(Grouping *g, Datum key, GroupMember *member)
-{
-	ArrivalFound found = simdup_grouping_run(g, GROUP_MEMBER, &key, NULL);
-	bool isnull;
-	Datum value;
-
-	memset(member, 0, sizeof(*member));
-	if (found.n == 0)
-		return false;
-	member->id = DatumGetInt64(simdup_grouping_value(found, 0, 1, NULL));
-	member->age = DatumGetInt64(simdup_grouping_value(found, 0, 2, NULL));
-	/* while a statement deletes a whole group, its group may be gone before */
-	value = simdup_grouping_value(found, 0, 3, &isnull);
-	member->leads = !isnull && DatumGetBool(value);
-	value = simdup_grouping_value(found, 0, 4, &isnull);
-	member->led_fp = isnull ? 0 : DatumGetSimhash64(value);
-	member->has_others = DatumGetBool(simdup_grouping_value(found, 0, 5, NULL));
-	return true;
-}
-
-void
-simdup_group_set_column(Grouping *g, Datum key, int64 id)
-{
-	Datum values[] = {key, Int64GetDatum(id)};
-	bool isnull[] = {false, id == 0};
-
-	(void) simdup_grouping_run(g, GROUP_SET_COLUMN, values, isnull);
-}
-
-/* The group that a row comes into by its fingerprint, or 0. */
+/* The nearest of the groups but those of an array, or 0. */
 static int64
-nearest_group(Grouping *g, const GroupRow *row)
+nearest_group(Grouping *g, const GroupRow *row, Datum except)
 {
-	Datum values[] = {Simhash64GetDatum(row->fp), row->key,
-					  PointerGetDatum(construct_empty_array(INT8OID))};
+	Datum values[] = {Simhash64GetDatum(row->fp), row->key, except};
 	ArrivalFound found = simdup_grouping_run(g, GROUP_NEAREST, values, NULL);
 
 	return found.n == 0
@@ -93,34 +64,164 @@ move(Grouping *g, const GroupRow *row, int64 from, int64 to, const char *kind,
 	(void) simdup_grouping_run(g, GROUP_MOVE, values, NULL);
 }
 
-/* A member whose group has no place for it any more comes again. */
-static int64
-arrive_again(Grouping *g, const GroupRow *row, int64 from, const char *cause)
+static void
+take_out(Grouping *g, Datum key)
 {
-	int64 id = nearest_group(g, row);
+	(void) simdup_grouping_run(g, GROUP_TAKE_OUT, &key, NULL);
+}
 
-	if (id == from)
-		return id;
-	if (id != 0)
-		move(g, row, from, id, "joined", cause);
-	else
+int64
+simdup_group_merge(Grouping *g, int64 a, int64 b, const char *cause)
+{
+	Datum values[] = {Int64GetDatum(Max(a, b)), Int64GetDatum(Min(a, b)),
+					  CStringGetTextDatum(cause)};
+
+	(void) simdup_grouping_run(g, GROUP_MERGE_MEMBERS, values, NULL);
+	(void) simdup_grouping_run(g, GROUP_MERGE_COLUMN, values, NULL);
+	(void) simdup_grouping_run(g, GROUP_END, values, NULL);
+	(void) simdup_grouping_run(g, GROUP_REDIRECT, values, NULL);
+	return Min(a, b);
+}
+
+/* The group of the rows that are tied to a row, merged; 0 if there is none. */
+static int64
+merge_tied(Grouping *g, const GroupTied *tied, const char *cause)
+{
+	int64 id = 0;
+
+	for (int i = 1; i < tied->n; i++)
 	{
-		id = simdup_grouping_new_id(g);
-		add_group(g, id, row);
-		move(g, row, from, id, "split", cause);
+		int64 other = tied->ids[i];
+
+		if (other == 0 || other == id)
+			continue;
+		id = id == 0 ? other : simdup_group_merge(g, id, other, cause);
 	}
 	return id;
 }
 
+static bool
+is_among(Datum ids, int64 id)
+{
+	ArrayType *array = DatumGetArrayTypeP(ids);
+	const int64 *values = (const int64 *) ARR_DATA_PTR(array);
+	int n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+
+	for (int i = 0; i < n; i++)
+		if (values[i] == id)
+			return true;
+	return false;
+}
+
+/* The groups of all rows near a row become one, unless people say otherwise. */
+static int64
+connect(Grouping *g, const GroupRow *row, int64 id, Datum apart,
+		const char *cause)
+{
+	Datum values[] = {Simhash64GetDatum(row->fp), row->key};
+	ArrivalFound found = simdup_grouping_run(g, GROUP_NEAR_GROUPS, values,
+											 NULL);
+
+	for (uint64 i = 0; i < found.n; i++)
+	{
+		int64 other = DatumGetInt64(simdup_grouping_value(found, i, 1, NULL));
+
+		if (other == id || is_among(apart, other) ||
+			(id != 0 && simdup_groups_are_apart(g, id, other)))
+			continue;
+		id = id == 0 ? other : simdup_group_merge(g, id, other, cause);
+	}
+	return id;
+}
+
+/* A row opens a group; an id that it once brought into another comes back. */
+static int64
+open_group(Grouping *g, const GroupRow *row, int64 from, const char *cause)
+{
+	Datum key = row->key;
+	ArrivalFound found = simdup_grouping_run(g, GROUP_BROUGHT, &key, NULL);
+	bool isnull = true;
+	Datum id = (Datum) 0;
+
+	if (found.n > 0)
+		id = simdup_grouping_value(found, 0, 1, &isnull);
+	if (isnull)
+		id = Int64GetDatum(simdup_grouping_new_id(g));
+	else
+		(void) simdup_grouping_run(g, GROUP_DROP_REDIRECT, &id, NULL);
+	add_group(g, DatumGetInt64(id), row);
+	move(g, row, from, DatumGetInt64(id),
+		 !isnull ? "returned" : from == 0 ? "opened" : "split", cause);
+	return DatumGetInt64(id);
+}
+
+/* A member that is in no group now comes into one. */
+static int64
+place(Grouping *g, const GroupRow *row, int64 from, const char *cause)
+{
+	GroupTied tied = simdup_group_tied(g, row);
+	Datum apart = simdup_group_apart(g, &tied);
+	int64 id = merge_tied(g, &tied, cause);
+
+	if (g->connected)
+		id = connect(g, row, id, apart, cause);
+	else if (id == 0)
+		id = nearest_group(g, row, apart);
+	if (id == 0)
+		return open_group(g, row, from, cause);
+	move(g, row, from, id, "joined", cause);
+	return id;
+}
+
+/* Rows that are out of their group come again, in this order. */
+static void
+place_all(Grouping *g, const GroupRow *rows, uint64 n, int64 from,
+		  const char *cause)
+{
+	for (uint64 i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		simdup_group_set_column(g, rows[i].key,
+								place(g, &rows[i], from, cause));
+	}
+}
+
+/* Rows of a group that are neither near its new leader nor tied to it. */
+static void
+scatter(Grouping *g, int64 id, const GroupRow *heir, Datum gone,
+		const char *cause)
+{
+	Datum values[] = {Int64GetDatum(id), gone, heir->key,
+					  Simhash64GetDatum(heir->fp)};
+	GroupTied tied = simdup_group_tied(g, heir);
+	ArrivalFound found = simdup_grouping_run(g, GROUP_STRAYS, values, NULL);
+	GroupRow *strays = palloc(found.n * sizeof(GroupRow) + 1);
+	uint64 n = 0;
+
+	for (uint64 i = 0; i < found.n; i++)
+	{
+		GroupRow row = {0};
+
+		row.key = simdup_grouping_value(found, i, 1, NULL);
+		row.fp = DatumGetSimhash64(simdup_grouping_value(found, i, 2, NULL));
+		if (simdup_group_tied_has(g, &tied, row.key))
+			continue;
+		take_out(g, row.key);
+		strays[n++] = row;
+	}
+	place_all(g, strays, n, id, cause);
+}
+
 /*
- * The representative goes: the oldest other row leads, and rows that are not
- * near it come again. Rows that the same statement deletes, or gives another
- * key, are passed over; their own events follow. False if there are no others.
+ * Rows have left a group: the oldest of the others leads, and rows that have no
+ * place there any more come again. Rows that the same statement deletes, or
+ * gives another key, are passed over; their own events follow. False if there
+ * are no others.
  */
 static bool
-hand_over(Grouping *g, int64 id, Datum key, const char *cause)
+hand_over(Grouping *g, int64 id, Datum key, bool led, const char *cause)
 {
-	Datum values[] = {Int64GetDatum(id), key, (Datum) 0, (Datum) 0};
+	Datum values[] = {Int64GetDatum(id), key};
 	ArrivalFound found = simdup_grouping_run(g, GROUP_HEIR, values, NULL);
 	GroupRow heir = {0};
 
@@ -128,20 +229,35 @@ hand_over(Grouping *g, int64 id, Datum key, const char *cause)
 		return false;
 	heir.key = simdup_grouping_value(found, 0, 1, NULL);
 	heir.fp = DatumGetSimhash64(simdup_grouping_value(found, 0, 2, NULL));
-	lead(g, id, &heir, cause);
-	values[2] = heir.key;
-	values[3] = Simhash64GetDatum(heir.fp);
-	found = simdup_grouping_run(g, GROUP_STRAYS, values, NULL);
-	for (uint64 i = 0; i < found.n; i++)
-	{
-		GroupRow row = {0};
-
-		CHECK_FOR_INTERRUPTS();
-		row.key = simdup_grouping_value(found, i, 1, NULL);
-		row.fp = DatumGetSimhash64(simdup_grouping_value(found, i, 2, NULL));
-		simdup_group_set_column(g, row.key, arrive_again(g, &row, id, cause));
-	}
+	if (led)
+		lead(g, id, &heir, cause);
+	if (g->connected)
+		simdup_group_recompute(g, &id, 1, cause);
+	else if (led)
+		scatter(g, id, &heir, key, cause);
 	return true;
+}
+
+/* Can a row come in without a look at decisions, or at several groups? */
+static bool
+is_plain(Grouping *g)
+{
+	return !g->connected && !simdup_group_any_decision(g);
+}
+
+/* What may merge groups waits for all others. */
+static void
+lock_to_place(Grouping *g, const GroupRow *row)
+{
+	Datum values[] = {Simhash64GetDatum(row->fp), row->key};
+
+	simdup_arrival_lock(g->at, row->fp);
+	if (is_plain(g))
+		return;
+	if (simdup_group_tied(g, row).n > 1 ||
+		(g->connected &&
+		 simdup_grouping_run(g, GROUP_NEAR_GROUPS, values, NULL).n > 1))
+		simdup_arrival_lock_table(g->at->table);
 }
 
 int64
@@ -152,8 +268,14 @@ simdup_group_arrive(Grouping *g, const GroupRow *row, const char *cause)
 	int64 id;
 
 	simdup_guesses_surprise();
-	simdup_arrival_lock(g->at, row->fp);
-	id = nearest_group(g, row);
+	lock_to_place(g, row);
+	if (!is_plain(g))
+	{
+		(void) simdup_grouping_run(g, GROUP_ENTER, values, NULL);
+		return place(g, row, 0, cause);
+	}
+	id = nearest_group(g, row,
+					   PointerGetDatum(construct_empty_array(INT8OID)));
 	if (id != 0)
 	{
 		values[1] = Int64GetDatum(id);
@@ -175,6 +297,18 @@ is_near(Grouping *g, const GroupRow *row, int64 id)
 	return simdup_grouping_run(g, GROUP_IS_NEAR, values, NULL).n > 0;
 }
 
+/* Do people say that a row of its group is the same? */
+static bool
+is_bound(Grouping *g, const GroupRow *row, int64 id)
+{
+	GroupTied tied = simdup_group_tied(g, row);
+
+	for (int i = 1; i < tied.n; i++)
+		if (tied.ids[i] == id)
+			return true;
+	return false;
+}
+
 /* The row is alone, and stays so: its group gets the new fingerprint. */
 static bool
 change_alone(Grouping *g, const GroupRow *row, GroupMember *member,
@@ -190,6 +324,30 @@ change_alone(Grouping *g, const GroupRow *row, GroupMember *member,
 	return true;
 }
 
+/* A member leaves its group and comes again; the table is locked. */
+static int64
+leave_and_arrive(Grouping *g, const GroupRow *row, const GroupMember *member,
+				 const char *cause)
+{
+	Datum values[] = {row->key, Int64GetDatum(member->id)};
+	Datum id = values[1];
+
+	take_out(g, row->key);
+	if (!member->has_others)
+	{
+		(void) simdup_grouping_run(g, GROUP_END, &id, NULL);
+		(void) simdup_grouping_run(g, GROUP_BRING, values, NULL);
+	}
+	else if ((member->leads || g->connected) &&
+			 !hand_over(g, member->id, row->key, member->leads, cause))
+	{
+		move(g, row, 0, member->id, "joined", cause);
+		lead(g, member->id, row, cause);
+		return member->id;
+	}
+	return place(g, row, member->id, cause);
+}
+
 int64
 simdup_group_change(Grouping *g, const GroupRow *row, const char *cause)
 {
@@ -199,26 +357,28 @@ simdup_group_change(Grouping *g, const GroupRow *row, const char *cause)
 	simdup_arrival_share(g->at);
 	if (!simdup_group_member(g, row->key, &member))
 		return simdup_group_arrive(g, row, cause);
-	if (member.leads && member.led_fp == row->fp && row->same)
+	if (row->same ||
+		(!g->connected && g->at->conditions.n_columns == 0 && member.leads &&
+		 member.led_fp == row->fp))
 		return member.id;
-	if (member.leads && !member.has_others &&
+	if (!g->connected && member.leads && !member.has_others &&
 		change_alone(g, row, &member, cause))
 		return member.id;
-	if (member.leads)
-	{
-		simdup_arrival_lock_table(g->at->table);
-		if (!simdup_group_member(g, row->key, &member))
-			return simdup_group_arrive(g, row, cause);
-		if (member.leads && !hand_over(g, member.id, row->key, cause))
-		{
-			lead(g, member.id, row, cause);
-			return member.id;
-		}
-	}
-	else if (is_near(g, row, member.id))
+	if (!g->connected && !member.leads && is_near(g, row, member.id))
 		return member.id;
-	simdup_arrival_lock(g->at, row->fp);
-	return arrive_again(g, row, member.id, cause);
+	if (!g->connected && !member.leads && is_plain(g))
+	{
+		simdup_arrival_lock(g->at, row->fp);
+		return leave_and_arrive(g, row, &member, cause);
+	}
+	simdup_arrival_lock_table(g->at->table);
+	if (!simdup_group_member(g, row->key, &member))
+		return simdup_group_arrive(g, row, cause);
+	if (g->connected || !is_bound(g, row, member.id))
+		return leave_and_arrive(g, row, &member, cause);
+	if (member.leads)
+		lead(g, member.id, row, cause);
+	return member.id;
 }
 
 /* A representative goes that is alone: its group ends. */
@@ -233,25 +393,58 @@ leave_alone(Grouping *g, Datum key, GroupMember *member)
 void
 simdup_group_leave(Grouping *g, Datum key, const char *cause)
 {
-	Datum values[] = {key, CStringGetTextDatum(cause)};
-	Datum id;
+	Datum values[] = {key, CStringGetTextDatum(cause), (Datum) 0};
 	GroupMember member;
 
 	simdup_guesses_surprise();
 	simdup_arrival_share(g->at);
 	if (!simdup_group_member(g, key, &member))
 		return;
-	if (member.leads && !(!member.has_others &&
-						  leave_alone(g, key, &member)))
+	if ((member.leads || g->connected) &&
+		!(member.leads && !member.has_others && leave_alone(g, key, &member)))
 	{
 		simdup_arrival_lock_table(g->at->table);
 		if (!simdup_group_member(g, key, &member))
 			return;
 	}
-	(void) simdup_grouping_run(g, GROUP_LEAVE, values, NULL);
-	id = Int64GetDatum(member.id);
+	values[2] = Int64GetDatum(member.id);
 	if (!member.has_others)
-		(void) simdup_grouping_run(g, GROUP_END, &id, NULL);
-	else if (member.leads)
-		(void) hand_over(g, member.id, key, cause);
+		(void) simdup_grouping_run(g, GROUP_END, &values[2], NULL);
+	else if (member.leads || g->connected)
+	{
+		take_out(g, key);
+		(void) hand_over(g, member.id, key, member.leads, cause);
+	}
+	(void) simdup_grouping_run(g, GROUP_LEAVE, values, NULL);
+}
+
+static int
+compare_ages(const void *a, const void *b)
+{
+	const GroupRow *left = a;
+	const GroupRow *right = b;
+
+	return left->age < right->age ? -1 : left->age > right->age;
+}
+
+void
+simdup_group_send_away(Grouping *g, const GroupRow *row, const char *cause)
+{
+	GroupTied tied = simdup_group_tied(g, row);
+	int64 id = tied.ids[0];
+	bool led = false;
+
+	for (int i = 0; i < tied.n; i++)
+	{
+		GroupMember member;
+
+		tied.rows[i].age = tied.ages[i];
+		led |= simdup_group_member(g, tied.rows[i].key, &member) &&
+			   member.leads;
+		take_out(g, tied.rows[i].key);
+	}
+	qsort(tied.rows, tied.n, sizeof(GroupRow), compare_ages);
+	if (led || g->connected)
+		(void) hand_over(g, id, row->key, led, cause);
+	place_all(g, tied.rows, (uint64) tied.n, id, cause);
 }

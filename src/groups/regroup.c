@@ -146,6 +146,7 @@ simdup_regroup(PG_FUNCTION_ARGS)
 	read_rows(fcinfo, &r);
 	newest_old_id = simdup_grouping_last_id(r.g);
 	simdup_regroup_rows(&r);
+	simdup_regroup_decide(&r);
 	simdup_regroup_ids(&r, dry_run, newest_old_id);
 	if (!dry_run)
 		simdup_regroup_write(&r, newest_old_id);

@@ -41,6 +41,9 @@ typedef struct Regrouping
 /* regroup_rows.c: rows into groups */
 extern void simdup_regroup_rows(Regrouping *r);
 
+/* regroup_decisions.c: what people decided comes on top */
+extern void simdup_regroup_decide(Regrouping *r);
+
 /*
  * regroup_ids.c: groups get ids. newest is the newest that there was; in a dry
  * run, new ones only follow it and are not taken from the sequence.

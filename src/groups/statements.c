@@ -80,9 +80,9 @@ static const Statement statements[N_GROUP_STATEMENTS] = {
 		 " FROM {M} m LEFT JOIN {G} g ON g.id {=} m.id WHERE m.key {keq} $1",
 		 false},
 	[GROUP_LEAVE] =
-		{"kt",
-		 "WITH m AS (DELETE FROM {M} WHERE key {keq} $1 RETURNING key, id)"
-		 EVENT "SELECT {now}, 'left', m.id, m.key, NULL, $2 FROM m",
+		{"kti",
+		 "WITH m AS (DELETE FROM {M} WHERE key {keq} $1 RETURNING key)"
+		 EVENT "SELECT {now}, 'left', $3, m.key, NULL, $2 FROM m",
 		 false},
 	[GROUP_END] = {"i", "DELETE FROM {G} WHERE id {=} $1", false},
 	[GROUP_SET_COLUMN] =
@@ -91,6 +91,118 @@ static const Statement statements[N_GROUP_STATEMENTS] = {
 		 " WHERE {key} {keq} $1 AND ({group} {=} $2) IS NOT TRUE",
 		 false},
 	[GROUP_HAS_ROW] = {"k", "SELECT 1 FROM {T} WHERE {key} {keq} $1", false},
+	[GROUP_ENTER] =
+		{"k", "INSERT INTO {M} (key, id) VALUES ($1, 0) ON CONFLICT DO NOTHING",
+		 false},
+	[GROUP_NEAR_GROUPS] =
+		{"fk",
+		 "SELECT DISTINCT m.id FROM {T} r JOIN {M} m ON m.key {keq} r.{key}"
+		 " {with a} WHERE r.{fp} " BALL("$1") "{conditions}"
+		 " AND (r.{key} {keq} $2) IS NOT TRUE AND m.id {<>} 0 ORDER BY 1",
+		 true},
+	[GROUP_GUESS_CONNECTED] =
+		{"f*",
+		 "SELECT m.id, 0 FROM {T} r JOIN {M} m ON m.key {keq} r.{key}"
+		 " WHERE r.{fp} " BALL("$1") "{conditions $2} ORDER BY 1 LIMIT 1",
+		 true},
+	[GROUP_ARE_NEAR] =
+		{"kk",
+		 "SELECT 1 FROM {T} r, {T} a WHERE r.{key} {keq} $1"
+		 " AND a.{key} {keq} $2{conditions}",
+		 false},
+	[GROUP_IS_THERE] = {"i", "SELECT 1 FROM {G} WHERE id {=} $1", false},
+	[GROUP_BROUGHT] =
+		{"k",
+		 "SELECT m.brought FROM {M} m WHERE m.key {keq} $1"
+		 " AND NOT EXISTS (SELECT FROM {G} g WHERE g.id {=} m.brought)",
+		 false},
+	[GROUP_BRING] = {"ki", "UPDATE {M} SET brought = $2 WHERE key {keq} $1",
+					 false},
+	[GROUP_TAKE_OUT] = {"k", "UPDATE {M} SET id = 0 WHERE key {keq} $1",
+						false},
+	[GROUP_ROWS] =
+		{"I",
+		 "SELECT m.key, a.{fp}, m.age, m.id, m.brought FROM {M} m"
+		 " JOIN {T} a ON a.{key} {keq} m.key"
+		 " WHERE m.id {=} ANY ($1) AND a.{fp} IS NOT NULL ORDER BY m.age",
+		 false},
+	[GROUP_DECISIONS_WITHIN] =
+		{"I",
+		 "SELECT p.age, q.age, d.same FROM {M} p"
+		 " JOIN {D} d ON d.a {keq} p.key JOIN {M} q ON q.key {keq} d.b"
+		 " WHERE p.id {=} ANY ($1) AND q.id {=} ANY ($1)",
+		 false},
+	[GROUP_TIED] =
+		{"k",
+		 "SELECT m.key, a.{fp}, m.age, m.id FROM"
+		 " (SELECT b FROM {D} WHERE a {keq} $1 AND same"
+		 " UNION ALL SELECT a FROM {D} WHERE b {keq} $1 AND same) d (key)"
+		 " JOIN {M} m ON m.key {keq} d.key"
+		 " LEFT JOIN {T} a ON a.{key} {keq} m.key",
+		 false},
+	[GROUP_APART] =
+		{"k",
+		 "SELECT m.id, m.key FROM (SELECT b FROM {D} WHERE a {keq} $1 AND NOT same"
+		 " UNION ALL SELECT a FROM {D} WHERE b {keq} $1 AND NOT same) d (key)"
+		 " JOIN {M} m ON m.key {keq} d.key",
+		 false},
+	[GROUP_GROUPS_APART] =
+		{"ii",
+		 "SELECT 1 FROM {D} d JOIN {M} p ON p.key {keq} d.a"
+		 " JOIN {M} q ON q.key {keq} d.b WHERE NOT d.same"
+		 " AND (p.id {=} $1 AND q.id {=} $2 OR p.id {=} $2 AND q.id {=} $1)"
+		 " LIMIT 1",
+		 false},
+	[GROUP_PLACE] =
+		{"kiitit",
+		 "WITH m AS (UPDATE {M} SET id = $2, brought = $3"
+		 " WHERE key {keq} $1 RETURNING key, id)"
+		 EVENT "SELECT {now}, $4, m.id, m.key, $5, $6 FROM m",
+		 false},
+	[GROUP_PUT] =
+		{"ikf",
+		 "INSERT INTO {G} (id, representative, simdup_fp) VALUES ($1, $2, $3)"
+		 " ON CONFLICT (id) DO UPDATE SET"
+		 " representative = excluded.representative,"
+		 " simdup_fp = excluded.simdup_fp",
+		 false},
+	[GROUP_REDIRECT] =
+		{"ii",
+		 "INSERT INTO {R} (id, into_id) VALUES ($1, $2)"
+		 " ON CONFLICT (id) DO UPDATE SET into_id = excluded.into_id",
+		 false},
+	[GROUP_DROP_REDIRECT] = {"i", "DELETE FROM {R} WHERE id {=} $1", false},
+	[GROUP_MERGE_MEMBERS] =
+		{"iit",
+		 "WITH m AS (UPDATE {M} SET id = $2, brought = COALESCE(brought, id)"
+		 " WHERE id {=} $1)"
+		 EVENT "SELECT {now}, 'merged', $1, NULL, $2, $3",
+		 false},
+	[GROUP_MERGE_COLUMN] =
+		{"ii", "UPDATE {T} SET {group} = $2 WHERE {group} {=} $1", false},
+	[GROUP_EVENT] =
+		{"tkt",
+		 EVENT "VALUES ({now}, $1, NULL, $2, NULL, $3)",
+		 false},
+	[GROUP_DECISION] =
+		{"kk", "SELECT same FROM {D} WHERE a {keq} $1 AND b {keq} $2", false},
+	[GROUP_SAME_AS] =
+		{"k",
+		 "SELECT b FROM {D} WHERE a {keq} $1 AND same"
+		 " UNION ALL SELECT a FROM {D} WHERE b {keq} $1 AND same",
+		 false},
+	[GROUP_NOT_SAME_AS] =
+		{"k",
+		 "SELECT b FROM {D} WHERE a {keq} $1 AND NOT same"
+		 " UNION ALL SELECT a FROM {D} WHERE b {keq} $1 AND NOT same",
+		 false},
+	[GROUP_APART_FROM_OLDER] =
+		{"ki",
+		 "SELECT 1 FROM (SELECT b FROM {D} WHERE a {keq} $1 AND NOT same"
+		 " UNION ALL SELECT a FROM {D} WHERE b {keq} $1 AND NOT same) d (key)"
+		 " JOIN {M} o ON o.key {keq} d.key JOIN {M} m ON m.key {keq} $1"
+		 " WHERE m.id {=} $2 AND o.id {=} $2 AND o.age {<} m.age",
+		 false},
 	[GROUP_HEIR] =
 		{"ik",
 		 "SELECT a.{key}, a.{fp} FROM {M} m JOIN {T} a ON a.{key} {keq} m.key"
@@ -116,7 +228,7 @@ static const Statement statements[N_GROUP_STATEMENTS] = {
 		{"kitit",
 		 "WITH m AS (UPDATE {M} SET id = $2, brought = NULL"
 		 " WHERE key {keq} $1 RETURNING key, id)"
-		 EVENT "SELECT {now}, $3, m.id, m.key, $4, $5 FROM m",
+		 EVENT "SELECT {now}, $3, m.id, m.key, CASE WHEN $4 {<>} 0 THEN $4 END, $5 FROM m",
 		 false},
 	[GROUP_ADD] =
 		{"ikf",

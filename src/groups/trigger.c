@@ -13,6 +13,7 @@
 #include "access/htup_details.h"
 #include "utils/builtins.h"
 
+#include "groups/decisions.h"
 #include "groups/guesses.h"
 #include "groups/moves.h"
 #include "groups/trigger.h"
@@ -65,7 +66,8 @@ guess_in_table(Grouping *g, const ArrivalRow *row, int *distance)
 	isnull[0] = false;
 	memcpy(&values[1], row->conditions.values, n * sizeof(Datum));
 	memcpy(&isnull[1], row->conditions.isnull, n * sizeof(bool));
-	found = simdup_grouping_run(g, GROUP_GUESS, values, isnull);
+	found = simdup_grouping_run(
+		g, g->connected ? GROUP_GUESS_CONNECTED : GROUP_GUESS, values, isnull);
 	if (found.n == 0)
 		return 0;
 	*distance = DatumGetInt32(simdup_grouping_value(found, 0, 2, NULL));
@@ -85,7 +87,8 @@ guess(Grouping *g, const ArrivalRow *row)
 	int64 other;
 	bool opens = false;
 
-	if (!simdup_guesses_room())
+	/* what may merge groups, or keep rows apart, is seen when they are stored */
+	if (g->connected || simdup_group_any_decision(g) || !simdup_guesses_room())
 		return id;
 	if (simdup_guesses_nearest(g, row->fp, &other, &other_distance) &&
 		(id == 0 || other_distance < distance ||
@@ -190,9 +193,7 @@ after_insert(TriggerData *trigdata, Grouping *g)
 	if (use != GUESS_NONE && enter(g, &row, written, use == GUESS_OPEN))
 		return;
 	/* it may be a row that comes from another partition */
-	group_row = (GroupRow){.key = row.key,
-						   .fp = row.fp,
-						   .same = g->at->conditions.n_columns == 0};
+	group_row = (GroupRow){.key = row.key, .fp = row.fp};
 	id = simdup_group_change(g, &group_row, "insert");
 	if (id != written)
 		simdup_group_set_column(g, row.key, id);
@@ -200,9 +201,10 @@ after_insert(TriggerData *trigdata, Grouping *g)
 
 /*
  * A row has another key. If others took part in the exchange, as in SET id =
- * id + 1, the old key's row is gone or another one's.
+ * id + 1, the old key's row is gone or another one's. True if the member has
+ * the new key now.
  */
-static void
+static bool
 rename_row(TriggerData *trigdata, Grouping *g, const ArrivalRow *row)
 {
 	bool isnull;
@@ -213,24 +215,26 @@ rename_row(TriggerData *trigdata, Grouping *g, const ArrivalRow *row)
 	GroupMember member;
 
 	if (isnull || simdup_grouping_run(g, GROUP_HAS_ROW, &old_key, NULL).n > 0)
-		return;
+		return false;
 	if (row->key_isnull || simdup_group_member(g, row->key, &member) ||
 		!simdup_group_member(g, old_key, &member))
 	{
 		simdup_group_leave(g, old_key, "update");
-		return;
+		return false;
 	}
 	simdup_arrival_share(g->at);
 	(void) simdup_grouping_run(g, GROUP_RENAME_MEMBER, values, NULL);
 	(void) simdup_grouping_run(g, GROUP_RENAME_DECISIONS, values, NULL);
 	values[2] = Int64GetDatum(member.id);
 	(void) simdup_grouping_run(g, GROUP_RENAME_LEADER, values, NULL);
+	return true;
 }
 
 static void
 after_update(TriggerData *trigdata, Grouping *g)
 {
 	ArrivalRow row;
+	bool is_same;
 	int64 written;
 	int64 id = 0;
 
@@ -239,15 +243,16 @@ after_update(TriggerData *trigdata, Grouping *g)
 	written = id_of(trigdata, g, row.tuple);
 	if (!row.changed && !row.key_changed)
 		return;
+	is_same = !row.changed;
 	if (row.key_changed)
-		rename_row(trigdata, g, &row);
+		is_same &= rename_row(trigdata, g, &row);
 	if (row.key_isnull)
 		return;
 	if (row.has_fp)
 	{
 		GroupRow group_row = {.key = row.key,
 							  .fp = row.fp,
-							  .same = !row.changed};
+							  .same = is_same};
 
 		id = simdup_group_change(g, &group_row, "update");
 	}
@@ -272,10 +277,7 @@ after_delete(TriggerData *trigdata, Grouping *g)
 static void
 after_truncate(Grouping *g)
 {
-	char *text = psprintf("TRUNCATE %s, %s, %s",
-						  simdup_arrival_table_name(g->groups),
-						  simdup_arrival_table_name(g->members),
-						  simdup_arrival_table_name(g->redirects));
+	char *text = simdup_grouping_text(g, "TRUNCATE {G}, {M}, {R}, {D}");
 
 	simdup_guesses_surprise();
 	if (SPI_execute(text, false, 0) < 0)

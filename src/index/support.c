@@ -1,11 +1,12 @@
 /*
  * support.c
- *	  Tells the planner about simhash_within: an index condition, and how many
- *	  rows to expect.
+ *	  Tells the planner about simhash_within: an operator that says the same, an
+ *	  index condition, and how many rows to expect.
  */
 #include "postgres.h"
 #include "compat.h"
 
+#include "catalog/namespace.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
@@ -15,6 +16,7 @@
 #include "utils/lsyscache.h"
 
 #include "core/probe.h"
+#include "index/ball.h"
 #include "index/selectivity.h"
 #include "index/strategy.h"
 #include "server/catalog.h"
@@ -89,6 +91,49 @@ index_condition(SupportRequestIndexCondition *req)
 									InvalidOid, InvalidOid));
 }
 
+static bool
+is_known(Node *node)
+{
+	return IsA(node, Const) && !((Const *) node)->constisnull;
+}
+
+/*
+ * simhash_within(x, center, k) with a known center and radius is x <@ ball. The
+ * planner then sees that an index condition is the whole condition, where it
+ * would filter the rows of a bitmap again. A ball that is not known would be made
+ * for each row, which takes as long as the comparison.
+ */
+static Node *
+simplify_to_operator(SupportRequestSimplify *req)
+{
+	Oid funcid = req->fcall->funcid;
+	char *schema = get_namespace_name(get_func_namespace(funcid));
+	Node *fp = linitial(req->fcall->args);
+	Node *center = lsecond(req->fcall->args);
+	Node *radius = lthird(req->fcall->args);
+	Expr *ball;
+	Oid opno;
+
+	if (is_known(fp))
+	{
+		fp = center;
+		center = linitial(req->fcall->args);
+	}
+	/* a radius out of range is an error if the function is called, and only then */
+	if (!is_known(center) || !is_known(radius) || schema == NULL ||
+		!simhash_radius_is_valid(DatumGetInt32(((Const *) radius)->constvalue)))
+		return NULL;
+	ball = make_ball_expr(req->root, funcid, center, radius);
+	if (ball == NULL || !is_known((Node *) ball))
+		return NULL;
+	opno = OpernameGetOprid(list_make2(makeString(schema), makeString("<@")),
+							exprType(center), exprType((Node *) ball));
+	if (!OidIsValid(opno))
+		return NULL;
+	return (Node *) make_opclause(opno, BOOLOID, false, (Expr *) fp, ball,
+								  InvalidOid, InvalidOid);
+}
+
 static void
 estimate_selectivity(SupportRequestSelectivity *req)
 {
@@ -112,6 +157,9 @@ simhash_within_support(PG_FUNCTION_ARGS)
 {
 	Node *request = (Node *) PG_GETARG_POINTER(0);
 
+	if (IsA(request, SupportRequestSimplify))
+		PG_RETURN_POINTER(
+			simplify_to_operator((SupportRequestSimplify *) request));
 	if (IsA(request, SupportRequestIndexCondition))
 		PG_RETURN_POINTER(
 			index_condition((SupportRequestIndexCondition *) request));

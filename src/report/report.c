@@ -11,12 +11,14 @@
 #include "datatype/timestamp.h"
 #include "pgtime.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 #include "report/report.h"
 #include "report/row_url.h"
 #include "server/arguments.h"
+#include "server/catalog.h"
 
 /* Characters of a title and a query that are shown. */
 #define MAX_TITLE 1000
@@ -123,13 +125,17 @@ put_page(const SimdupReport *report)
 	put_title(report, SIMDUP_HTML_LINE);
 	appendStringInfo(page, "</h1>\n<p class=\"headline\">%s</p>\n",
 					 simdup_headline(report->stats));
-	appendStringInfoString(page,
-						   "<nav aria-label=\"Sections\"><a href=\"#question\">What was asked</a> <a href=\"#distances\">By chance?</a> "
-						   "<a href=\"#pairs\">Pairs</a> <a href=\"#groups\">Groups</a> <a href=\"#numbers\">Numbers</a></nav>\n</header>\n<main>\n");
+	appendStringInfo(page,
+					 "<nav aria-label=\"Sections\"><a href=\"#question\">What was asked</a> <a href=\"#distances\">By chance?</a> "
+					 "<a href=\"#pairs\">Pairs</a> <a href=\"#groups\">Groups</a> %s<a href=\"#numbers\">Numbers</a></nav>\n</header>\n<main>\n",
+					 OidIsValid(report->target)
+						 ? "<a href=\"#review\">To decide</a> "
+						 : "");
 	put_question(report);
 	simdup_put_distances(report);
 	simdup_put_pairs(report);
 	simdup_put_groups(report);
+	simdup_put_review(report);
 	simdup_put_facts(report);
 	appendStringInfoString(page, "</main>\n");
 	simdup_put_exports(report);
@@ -162,8 +168,17 @@ collect(FunctionCallInfo fcinfo, SimdupReport *report, int max_distance,
 	return groups;
 }
 
+static Oid
+checked_target(Oid target)
+{
+	if (get_rel_name(target) == NULL)
+		simdup_no_such_table(target);
+	return target;
+}
+
 /*
- * (query, title, max_distance, params, row_url, max_groups, before); catalogs before
+ * (query, title, max_distance, params, row_url, max_groups, before,
+ * target); catalogs before
  * 0.3.0 have three arguments.
  */
 PG_FUNCTION_INFO_V1(simdup_report_html);
@@ -191,6 +206,9 @@ simdup_report_html(PG_FUNCTION_ARGS)
 				errdetail("The number given is %lld.", (long long) max_groups));
 	if (PG_NARGS() > 6 && !PG_ARGISNULL(6))
 		report.before = PG_GETARG_JSONB_P(6);
+	if (PG_NARGS() > 7 && !PG_ARGISNULL(7))
+		report.target = checked_target(PG_GETARG_OID(7));
+	report.schema = get_func_namespace(fcinfo->flinfo->fn_oid);
 	groups = collect(fcinfo, &report, max_distance, max_groups);
 	initStringInfo(&page);
 	report.page = &page;

@@ -17,6 +17,8 @@ typedef struct SimdupReport
 	const text *title;
 	const text *query;
 	const char *row_url; /* NULL: no links */
+	Oid schema;			 /* of the extension */
+	Oid target;			 /* whose pairs are to decide; InvalidOid: none */
 	Jsonb *before;		 /* an earlier summary; NULL: none */
 	SimdupRows *rows;
 	SimdupStats *stats;
@@ -33,6 +35,9 @@ extern void simdup_put_facts(const SimdupReport *report);
 /* texts.c */
 extern void simdup_put_pairs(const SimdupReport *report);
 extern void simdup_put_groups(const SimdupReport *report);
+
+/* review.c */
+extern void simdup_put_review(const SimdupReport *report);
 
 /* exports.c */
 extern void simdup_put_exports(const SimdupReport *report);

@@ -79,4 +79,31 @@ byId('open-all').addEventListener('click', (event) => {
   event.target.textContent = open ? 'Close all' : 'Open all';
 });
 
+// --- decisions
+
+function literal(text) {
+  const quoted = "'" + text.replace(/'/g, "''") + "'";
+  return text.includes('\\') ? 'E' + quoted.replace(/\\/g, '\\\\') : quoted;
+}
+
+function decisions(review) {
+  return [...document.querySelectorAll('.pair')].flatMap((pair, i) => {
+    const same = pair.querySelector(':checked').value;
+    const keys = review.pairs[i].map(literal).join(', ');
+    return same ? [`SELECT ${review.decide}(${literal(review.target)}::regclass, ${keys}, ${same});`] : [];
+  });
+}
+
+function offerDecisions(review) {
+  const count = () => { byId('decided').textContent = `${decisions(review).length} of ${review.pairs.length} pairs decided`; };
+  document.querySelectorAll('.pair').forEach((pair) => pair.addEventListener('change', count));
+  byId('save-decisions').addEventListener('click', () => {
+    const lines = ["SET client_encoding = 'UTF8';", 'BEGIN;', ...decisions(review), 'COMMIT;'];
+    save('decisions.sql', 'application/sql', lines.join('\n') + '\n');
+  });
+  count();
+}
+
+if (byId('review-data')) offerDecisions(JSON.parse(byId('review-data').textContent));
+
 document.querySelectorAll('.tools').forEach((tools) => { tools.hidden = false; });

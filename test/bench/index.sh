@@ -54,28 +54,6 @@ ratio_row 'build by 2 workers (ms) : alone' "$rows" "$(median < "$SCRATCH/by_wor
 sql -c 'DROP INDEX fps_btree'
 
 # --- searches: milliseconds of execution, the median over the centers
-#
-# searches QUERY [CENTERS]: one time a line, the least of three; Q is replaced by
-# the center.
-searches()
-{
-  {
-    cat <<SQL
-SET enable_seqscan = ${scan:-off};
-SET enable_indexscan = ${plain:-on};
-SET enable_bitmapscan = ${bitmap:-on};
-SET client_min_messages = log;
-SET log_executor_stats = on;
-SQL
-    sql -c "SELECT replace(\$q\$$1;\$q\$, 'Q', q::text) FROM (SELECT i, q FROM center ORDER BY i LIMIT ${2:-$centers}) c, generate_series(1, 3) ORDER BY i"
-  } | LC_ALL=C sql 2>&1 >/dev/null | awk '
-    /s user, .* s system, .* s elapsed/ {
-      ms = 1000 * ($2 + $5)
-      least = n++ % 3 == 0 || ms < least ? ms : least
-      if (n % 3 == 0) print least
-    }'
-}
-
 declare -A by_hamming
 for k in 3 8 11 15 20 24; do
   by_hamming[$k]=$(searches "SELECT count(*) FROM fps WHERE fp <@ '<Q,$k>'" $((k < 24 ? centers : 10)) | median)

@@ -85,3 +85,27 @@ ratio()
   } | LC_ALL=C psql -qX -v ON_ERROR_STOP=1 >"$out" || return 1
   ratio_row "$label" "${rows:-${ROWS:--}}" "$(times_of a "$out" | median)" "$(times_of b "$out" | median)" "$target"
 }
+
+# searches QUERY [CENTERS]: milliseconds of processor time that the query takes for
+# each row of the table center (i, q), or the first ones: one a line, the least of
+# three. Q is replaced by the center. $scan, $plain and $bitmap are settings that
+# allow kinds of scans, $settings are others.
+searches()
+{
+  {
+    cat <<SQL
+SET enable_seqscan = ${scan:-off};
+SET enable_indexscan = ${plain:-on};
+SET enable_bitmapscan = ${bitmap:-on};
+${settings:-}
+SET client_min_messages = log;
+SET log_executor_stats = on;
+SQL
+    sql -c "SELECT replace(\$q\$$1;\$q\$, 'Q', q::text) FROM (SELECT i, q FROM center ORDER BY i LIMIT ${2:-1000000}) c, generate_series(1, 3) ORDER BY i"
+  } | LC_ALL=C sql 2>&1 >/dev/null | awk '
+    /s user, .* s system, .* s elapsed/ {
+      ms = 1000 * ($2 + $5)
+      least = n++ % 3 == 0 || ms < least ? ms : least
+      if (n % 3 == 0) print least
+    }'
+}

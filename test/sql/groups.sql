@@ -131,6 +131,103 @@ SELECT simdup_group_of('letter', 1000) = max(id), simdup_group_of('letter', 1234
 
 SELECT max(id) AS newest FROM letter_simdup_groups \gset
 TRUNCATE letter;
+SELECT count(*) FROM letter_simdup_members;
+
+--
+-- decisions
+--
+INSERT INTO letter (id, simdup_fp) VALUES (1, bits(0)), (2, bits(1)), (3, bits(20)), (4, bits(21)), (5, bits(40));
+CREATE VIEW ids AS SELECT id, simdup_group - :newest AS "group" FROM letter WHERE simdup_group IS NOT NULL ORDER BY id;
+TABLE ids;
+-- same: two groups become one, the older id survives; undo: the first id returns
+SELECT simdup_decide('letter', 2, 4, true, 'one sender');
+TABLE ids;
+SELECT id - :newest AS id, into_id - :newest AS into_id, simdup_group_of('letter', id) = into_id AS leads FROM letter_simdup_redirects
+  WHERE id > :newest;
+SELECT * FROM simdup_regroup('letter');
+SELECT a, b, same, note, decided_by = current_user AS mine FROM letter_simdup_decisions;
+SELECT simdup_undecide('letter', '4', '2');
+TABLE ids;
+SELECT count(*) FROM letter_simdup_redirects WHERE id > :newest;
+SELECT * FROM wrong();
+-- not the same: the younger row goes, and no row told apart comes in
+SELECT simdup_decide('letter', 1, 2, false);
+TABLE ids;
+UPDATE letter SET simdup_fp = bits(2) WHERE id = 2;
+TABLE ids;
+SELECT * FROM simdup_regroup('letter');
+SELECT simdup_undecide('letter', 1, 2);
+TABLE ids;
+SELECT * FROM wrong();
+-- contradictions, with the chain
+SELECT simdup_decide('letter', 1, 3, true), simdup_decide('letter', 3, 5, true);
+SELECT simdup_decide('letter', 5, 1, false);
+SELECT simdup_decide('letter', 2, 1, false);
+SELECT simdup_decide('letter', 5, 2, true);
+TABLE ids;
+-- a decision may be changed, or said again
+SELECT simdup_decide('letter', 3, 5, false);
+SELECT simdup_decide('letter', 3, 5, false);
+TABLE ids;
+-- a representative that goes leaves what people tied together
+DELETE FROM letter WHERE id = 1;
+TABLE ids;
+UPDATE letter SET id = 33 WHERE id = 3;
+SELECT a, b, same FROM letter_simdup_decisions ORDER BY a, b;
+SELECT kind, key, cause FROM letter_simdup_events WHERE kind ~ 'decided' ORDER BY event DESC LIMIT 3;
+-- what is asked for wrongly
+SELECT simdup_decide('letter', 2, 2, true);
+SELECT simdup_decide('letter', 2, 99, true);
+SELECT simdup_decide('letter', 'two', 'four', true);
+SELECT simdup_decide('letter', 2, NULL, true);
+SELECT simdup_decide('letter', 2, 4, NULL);
+SELECT simdup_undecide('letter', 2, 99);
+SELECT simdup_decide('now', 2, 4, true);
+SELECT simdup_decide('letter_simdup_members', 2, 4, true);
+-- who may write decisions decides, about rows that he sees
+CREATE ROLE groups_clerk;
+GRANT USAGE ON SCHEMA groups TO groups_clerk;
+GRANT SELECT, INSERT, DELETE ON letter TO groups_clerk;
+GRANT UPDATE (body) ON letter TO groups_clerk;
+ALTER TABLE letter ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON letter TO groups_clerk USING (id <> 4);
+SET ROLE groups_clerk;
+SELECT simdup_decide('letter', 2, 5, true);
+SELECT simdup_group_of('letter', 1);
+SELECT * FROM simdup_regroup('letter');
+INSERT INTO letter (id, simdup_fp) VALUES (50, bits(21));
+RESET ROLE;
+GRANT INSERT ON letter_simdup_decisions TO groups_clerk;
+SET ROLE groups_clerk;
+SELECT simdup_decide('letter', 2, 4, true);
+SELECT simdup_decide('letter', 2, 5, true);
+DELETE FROM letter WHERE id = 2;
+RESET ROLE;
+ALTER TABLE letter DISABLE ROW LEVEL SECURITY;
+TABLE ids;
+SELECT key FROM wrong() WHERE what <> 'far';
+DROP OWNED BY groups_clerk;
+DROP ROLE groups_clerk;
+DROP VIEW ids;
+
+--
+-- connected: a bridge merges, and its end splits
+--
+CREATE TABLE bridge (id int PRIMARY KEY, body text);
+SELECT count(*) FROM simdup_attach('bridge', 'body', action => 'group', max_distance => 3, method => 'connected');
+DROP TRIGGER simdup_1_fingerprint ON bridge;
+INSERT INTO bridge (id, simdup_fp) VALUES (1, bits(0)), (2, bits(6)), (3, bits(7));
+SELECT id, simdup_group FROM bridge ORDER BY id;
+INSERT INTO bridge (id, simdup_fp) VALUES (4, bits(3));
+SELECT id, simdup_group FROM bridge ORDER BY id;
+SELECT simdup_group_of('bridge', 2);
+DELETE FROM bridge WHERE id = 4;
+SELECT id, simdup_group FROM bridge ORDER BY id;
+SELECT kind, id, key, other FROM bridge_simdup_events ORDER BY event;
+UPDATE bridge SET simdup_fp = bits(4) WHERE id = 3;
+SELECT id, simdup_group FROM bridge ORDER BY id;
+SELECT * FROM simdup_regroup('bridge');
+TRUNCATE letter;
 SELECT * FROM wrong();
 SELECT count(*) FROM letter_simdup_groups;
 INSERT INTO letter (id, simdup_fp) VALUES (1, bits(0)), (2, bits(1)), (3, bits(2));

@@ -128,6 +128,8 @@ BEGIN
   UPDATE grouped SET body = NULL WHERE id = 9;
   UPDATE grouped SET id = 50 WHERE id = 5;
   DELETE FROM grouped WHERE id IN (2, 3, 102);
+  PERFORM simdup_decide('grouped', 4, 8, true), simdup_decide('grouped', '4', '104', false, 'not at all');
+  PERFORM simdup_undecide('grouped', 4, 8), simdup_undecide('grouped', '104', '4');
   SELECT count(*) INTO n_left FROM simdup_regroup('grouped');
   ASSERT 3 = (SELECT count(*) FROM pg_trigger WHERE tgrelid = 'grouped'::regclass AND tgfoid = 'simdup_group_trigger'::regproc);
   RETURN (SELECT string_agg(g.id || ':' || g.simdup_group, ' ' ORDER BY g.id) FROM grouped g) || ' ' || n_left

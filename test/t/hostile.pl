@@ -164,6 +164,8 @@ my %statements = (
 	'simdup_attach, group' => q{SELECT ext.simdup_attach('data.doc', 'body', action => 'group'); INSERT INTO data.doc SELECT 99, body FROM data.doc LIMIT 1;
 		UPDATE data.doc SET body = 'another' WHERE id OPERATOR(pg_catalog.<) 4; UPDATE data.doc SET id = 77 WHERE id OPERATOR(pg_catalog.=) 2;
 		DELETE FROM data.doc WHERE id OPERATOR(pg_catalog.=) 1;
+		SELECT ext.simdup_decide('data.doc', 3, 5, true), ext.simdup_decide('data.doc', 5, 77, false);
+		SELECT ext.simdup_decide('data.doc', '4', '5', true), ext.simdup_undecide('data.doc', 3, 5);
 		SELECT id, simdup_group FROM data.doc ORDER BY id; SELECT kind, id, key, other FROM data.doc_simdup_events ORDER BY event;
 		SELECT ext.simdup_group_of('data.doc', 1); SELECT * FROM ext.simdup_regroup('data.doc', true); SELECT * FROM ext.simdup_regroup('data.doc');
 		TRUNCATE data.doc; SELECT ext.simdup_detach('data.doc')},

@@ -281,11 +281,22 @@ sub package_does
 	return;
 }
 
+# citus.pl makes the call, on servers that have Citus.
+sub citus_does
+{
+	my ($line) = @_;
+	my ($call) = $line =~ /\b(simdup_\w+\()/;
+
+	like(slurp_file('test/t/citus.pl'), qr/\Q$call\E/, $line);
+	return;
+}
+
 my @rules = (
 	[ qr/^git clone <this repository> simdup$|^cd simdup$/, sub { } ],
 	[ qr/^sudo apt-get install /, \&is_needed ],
 	[ qr/^(sudo )?make\b/, \&make_knows ],
 	[ qr/^(sudo )?(dpkg-buildpackage|dpkg|apt-get build-dep) /, \&package_does ],
+	[ qr/^psql .*petition_pairs/, \&citus_does ],
 	[ qr/^(PGDATABASE=\w+ )?(psql|test\/demo\/\w+|printf) /, \&run_here ]);
 
 sub run_shell

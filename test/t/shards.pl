@@ -179,7 +179,8 @@ sub plan_of
 
 my $center = "'0123456789abcdef'";
 my @remote = (
-	[ "SELECT id FROM petition WHERE simhash_within(fp, $center, 3)", '', 'public\.simhash_within\(fp, ' ],
+	[ "SELECT id FROM petition WHERE simhash_within(fp, $center, 3)", '', q{fp OPERATOR\(public\.<@\) '<0123456789abcdef,3>'} ],
+	[ "SELECT id FROM petition WHERE simhash_within(fp, $center, id::int)", '', 'public\.simhash_within\(fp, ' ],
 	[ "SELECT id FROM petition WHERE fp <@ simhash_ball($center, 3)", '', q{fp OPERATOR\(public\.<@\) '<0123456789abcdef,3>'} ],
 	[ "SELECT id FROM petition WHERE fp <~> $center <= 3", '', '\(fp OPERATOR\(public\.<~>\) .*\) <= 3' ],
 	[ "SELECT id FROM petition WHERE simhash_blocks(fp, 4) && simhash_blocks($center, 4)", '', 'public\.simhash_blocks\(fp, 4\) && ' ],
@@ -204,7 +205,7 @@ for my $case (
 	my ($query, $before, $sent) = @$case;
 	my $plan = plan_of($query, $before);
 
-	is(() = $plan =~ /Remote SQL: SELECT .*simhash_within\(fp, .* ORDER BY \(fp OPERATOR\(public\.<~>\) $sent\) ASC/g,
+	is(() = $plan =~ /Remote SQL: SELECT .*(?:simhash_within\(fp, |fp OPERATOR\(public\.<@\) ).* ORDER BY \(fp OPERATOR\(public\.<~>\) $sent\) ASC/g,
 		3, "$query: condition and order go to each shard");
 	like($plan, qr/\AMerge Append\n(.*\n)* +->  Foreign Scan/, '... and what they return is merged');
 }

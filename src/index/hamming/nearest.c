@@ -17,8 +17,8 @@
  * With a condition around another center, one stage finds and sorts all rows
  * that fulfil it. Rows without a fingerprint come last.
  *
- * A stage's candidates are sorted in an array. Beyond work_mem, or so many that
- * a cancel request would wait for the sort, the server's tuplesort takes them.
+ * A stage's candidates are sorted in an array. The server's tuplesort takes them
+ * if they exceed work_mem, or if a cancel request would have to wait for the sort.
  */
 #include "postgres.h"
 #include "compat.h"
