@@ -224,9 +224,8 @@ extra_arguments(FunctionCallInfo fcinfo, Attachment *a, bool flags_are_new)
 				 (a->action == ATTACH_FLAG && flags_are_new && can_join);
 
 	a->live = is_true(fcinfo, ARG_LIVE);
-	a->backfill = is_given(fcinfo, ARG_BACKFILL)
-					  ? PG_GETARG_BOOL(ARG_BACKFILL)
-					  : fills;
+	a->backfill =
+		is_given(fcinfo, ARG_BACKFILL) ? PG_GETARG_BOOL(ARG_BACKFILL) : fills;
 	if (a->backfill && a->action == ATTACH_REJECT)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("backfill needs another action than \"reject\""));

@@ -131,10 +131,11 @@ static void
 refuse(Grouping *g, const Datum *keys, bool same, const char *way)
 {
 	ereport(ERROR, errcode(ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION),
-			same ? errmsg("decision that rows %s and %s are the same contradicts others",
-						  key_text(g, keys[0]), key_text(g, keys[1]))
-				 : errmsg("decision that rows %s and %s are not the same contradicts others",
-						  key_text(g, keys[0]), key_text(g, keys[1])),
+			same
+				? errmsg("decision that rows %s and %s are the same contradicts others",
+						 key_text(g, keys[0]), key_text(g, keys[1]))
+				: errmsg("decision that rows %s and %s are not the same contradicts others",
+						 key_text(g, keys[0]), key_text(g, keys[1])),
 			errdetail("It was decided that %s.", way),
 			errhint("Take a decision back with simdup_undecide."));
 }

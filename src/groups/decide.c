@@ -76,9 +76,9 @@ pair_arguments(FunctionCallInfo fcinfo)
 	p.keys[0] = key_argument(fcinfo, p.g, 1);
 	p.keys[1] = key_argument(fcinfo, p.g, 2);
 	type = lookup_type_cache(p.g->at->key_type, TYPECACHE_CMP_PROC_FINFO);
-	order = DatumGetInt32(FunctionCall2Coll(&type->cmp_proc_finfo,
-											p.g->collation, p.keys[0],
-											p.keys[1]));
+	order =
+		DatumGetInt32(FunctionCall2Coll(&type->cmp_proc_finfo, p.g->collation,
+										p.keys[0], p.keys[1]));
 	if (order == 0)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("a decision is about two rows"),
@@ -96,8 +96,8 @@ pair_arguments(FunctionCallInfo fcinfo)
 
 /* Run SQL of ours with the caller's rights, as of now. */
 static uint64
-run_as_caller(Pair *p, const char *text, int n, const Oid *types,
-			  Datum *values, const char *nulls)
+run_as_caller(Pair *p, const char *text, int n, const Oid *types, Datum *values,
+			  const char *nulls)
 {
 	SPIPlanPtr plan = SPI_prepare(simdup_grouping_text(p->g, text), n,
 								  unconstify(Oid *, types));
@@ -158,10 +158,11 @@ write_decision(Pair *p, bool same, FunctionCallInfo fcinfo)
 	const char nulls[] = {' ', ' ', ' ', no_note ? 'n' : ' ', ' '};
 
 	namestrcpy(&name, GetUserNameFromId(GetUserId(), false));
-	(void) run_as_caller(p,
-						 "INSERT INTO {D} (a, b, same, note, decided_at, decided_by)"
-						 " VALUES ($1, $2, $3, $4, {now}, $5)",
-						 5, types, values, nulls);
+	(void)
+		run_as_caller(p,
+					  "INSERT INTO {D} (a, b, same, note, decided_at, decided_by)"
+					  " VALUES ($1, $2, $3, $4, {now}, $5)",
+					  5, types, values, nulls);
 }
 
 static bool
@@ -196,9 +197,9 @@ static ArrivalFound
 rows_of(Grouping *g, int64 id)
 {
 	Datum value = Int64GetDatum(id);
-	Datum ids = PointerGetDatum(construct_array(&value, 1, INT8OID,
-												sizeof(int64), FLOAT8PASSBYVAL,
-												TYPALIGN_DOUBLE));
+	Datum ids =
+		PointerGetDatum(construct_array(&value, 1, INT8OID, sizeof(int64),
+										FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 
 	return simdup_grouping_run(g, GROUP_ROWS, &ids, NULL);
 }
@@ -323,8 +324,7 @@ simdup_undecide(PG_FUNCTION_ARGS)
 		ereport(ERROR, errcode(ERRCODE_NO_DATA_FOUND),
 				errmsg("there is no decision about rows (%s)=(%s) and (%s)=(%s) of table \"%s\"",
 					   p.g->key, key_text(p.g, p.keys[0]), p.g->key,
-					   key_text(p.g, p.keys[1]),
-					   get_rel_name(p.g->at->table)));
+					   key_text(p.g, p.keys[1]), get_rel_name(p.g->at->table)));
 	user = begin(&p);
 	write_event(&p, "undecided", "about %s");
 	undo(&p);

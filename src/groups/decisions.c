@@ -116,7 +116,8 @@ add_group_of(Grouping *g, ArrivalFound found, uint64 i, ArrayBuildState *ids)
 Datum
 simdup_group_apart(Grouping *g, const GroupTied *tied)
 {
-	ArrayBuildState *ids = initArrayResult(INT8OID, CurrentMemoryContext, false);
+	ArrayBuildState *ids =
+		initArrayResult(INT8OID, CurrentMemoryContext, false);
 
 	for (int i = 0; i < tied->n && simdup_group_any_decision(g); i++)
 	{

@@ -19,10 +19,11 @@ simdup_group_of(PG_FUNCTION_ARGS)
 {
 	Grouping *g =
 		simdup_grouping_open(fcinfo->flinfo->fn_oid, PG_GETARG_OID(0));
-	char *text = simdup_grouping_text(g,
-		"WITH RECURSIVE way (id) AS (SELECT $1 UNION"
-		" SELECT r.into_id FROM {R} r JOIN way w ON r.id {=} w.id)"
-		" SELECT g.id FROM way w JOIN {G} g ON g.id {=} w.id");
+	char *text =
+		simdup_grouping_text(g,
+							 "WITH RECURSIVE way (id) AS (SELECT $1 UNION"
+							 " SELECT r.into_id FROM {R} r JOIN way w ON r.id {=} w.id)"
+							 " SELECT g.id FROM way w JOIN {G} g ON g.id {=} w.id");
 	Oid type = INT8OID;
 	Datum id = PG_GETARG_DATUM(1);
 	bool isnull = true;

@@ -113,8 +113,8 @@ find_tables(Grouping *g)
 	sequences = getOwnedSequences(g->groups);
 	if (sequences == NIL)
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
-				errmsg("column \"%s\" of relation \"%s\" has no sequence",
-					   "id", get_rel_name(g->groups)));
+				errmsg("column \"%s\" of relation \"%s\" has no sequence", "id",
+					   get_rel_name(g->groups)));
 	g->sequence = linitial_oid(sequences);
 }
 

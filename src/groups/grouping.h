@@ -20,7 +20,7 @@ typedef struct Grouping
 	char *column;
 	char *key;
 	AttrNumber attnum; /* of the group's column where the trigger fires */
-	Oid collation; /* of the key */
+	Oid collation;	   /* of the key */
 	Oid groups;
 	Oid members;
 	Oid events;

@@ -86,14 +86,13 @@ begin_guesses(void)
 	control.keysize = sizeof(GuessKey);
 	control.entrysize = sizeof(Guess);
 	control.hcxt = TopTransactionContext;
-	new_guesses = MemoryContextAllocZero(TopTransactionContext,
-										 sizeof(Guesses));
+	new_guesses =
+		MemoryContextAllocZero(TopTransactionContext, sizeof(Guesses));
 	new_guesses->table = hash_create("simdup guesses", 64, &control,
 									 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	new_guesses->openers = MemoryContextAlloc(TopTransactionContext,
-											  MAX_GUESSES * sizeof(Opener));
-	callback =
-		MemoryContextAllocZero(TopTransactionContext, sizeof(*callback));
+	new_guesses->openers =
+		MemoryContextAlloc(TopTransactionContext, MAX_GUESSES * sizeof(Opener));
+	callback = MemoryContextAllocZero(TopTransactionContext, sizeof(*callback));
 	callback->func = forget_guesses;
 	MemoryContextRegisterResetCallback(TopTransactionContext, callback);
 	guesses = new_guesses;

@@ -21,7 +21,7 @@ typedef struct GroupMember
 {
 	int64 id;
 	int64 age;
-	bool leads;		/* it is the representative */
+	bool leads; /* it is the representative */
 	bool has_others;
 	uint64 led_fp; /* the representative's fingerprint */
 } GroupMember;

@@ -115,12 +115,12 @@ is_among(Datum ids, int64 id)
 
 /* The groups of all rows near a row become one, unless people say otherwise. */
 static int64
-connect(Grouping *g, const GroupRow *row, int64 id, Datum apart,
-		const char *cause)
+connect_groups(Grouping *g, const GroupRow *row, int64 id, Datum apart,
+			   const char *cause)
 {
 	Datum values[] = {Simhash64GetDatum(row->fp), row->key};
-	ArrivalFound found = simdup_grouping_run(g, GROUP_NEAR_GROUPS, values,
-											 NULL);
+	ArrivalFound found =
+		simdup_grouping_run(g, GROUP_NEAR_GROUPS, values, NULL);
 
 	for (uint64 i = 0; i < found.n; i++)
 	{
@@ -151,7 +151,10 @@ open_group(Grouping *g, const GroupRow *row, int64 from, const char *cause)
 		(void) simdup_grouping_run(g, GROUP_DROP_REDIRECT, &id, NULL);
 	add_group(g, DatumGetInt64(id), row);
 	move(g, row, from, DatumGetInt64(id),
-		 !isnull ? "returned" : from == 0 ? "opened" : "split", cause);
+		 !isnull	 ? "returned"
+		 : from == 0 ? "opened"
+					 : "split",
+		 cause);
 	return DatumGetInt64(id);
 }
 
@@ -164,7 +167,7 @@ place(Grouping *g, const GroupRow *row, int64 from, const char *cause)
 	int64 id = merge_tied(g, &tied, cause);
 
 	if (g->connected)
-		id = connect(g, row, id, apart, cause);
+		id = connect_groups(g, row, id, apart, cause);
 	else if (id == 0)
 		id = nearest_group(g, row, apart);
 	if (id == 0)
@@ -274,8 +277,7 @@ simdup_group_arrive(Grouping *g, const GroupRow *row, const char *cause)
 		(void) simdup_grouping_run(g, GROUP_ENTER, values, NULL);
 		return place(g, row, 0, cause);
 	}
-	id = nearest_group(g, row,
-					   PointerGetDatum(construct_empty_array(INT8OID)));
+	id = nearest_group(g, row, PointerGetDatum(construct_empty_array(INT8OID)));
 	if (id != 0)
 	{
 		values[1] = Int64GetDatum(id);
@@ -357,9 +359,8 @@ simdup_group_change(Grouping *g, const GroupRow *row, const char *cause)
 	simdup_arrival_share(g->at);
 	if (!simdup_group_member(g, row->key, &member))
 		return simdup_group_arrive(g, row, cause);
-	if (row->same ||
-		(!g->connected && g->at->conditions.n_columns == 0 && member.leads &&
-		 member.led_fp == row->fp))
+	if (row->same || (!g->connected && g->at->conditions.n_columns == 0 &&
+					  member.leads && member.led_fp == row->fp))
 		return member.id;
 	if (!g->connected && member.leads && !member.has_others &&
 		change_alone(g, row, &member, cause))
@@ -439,8 +440,8 @@ simdup_group_send_away(Grouping *g, const GroupRow *row, const char *cause)
 		GroupMember member;
 
 		tied.rows[i].age = tied.ages[i];
-		led |= simdup_group_member(g, tied.rows[i].key, &member) &&
-			   member.leads;
+		led |=
+			simdup_group_member(g, tied.rows[i].key, &member) && member.leads;
 		take_out(g, tied.rows[i].key);
 	}
 	qsort(tied.rows, tied.n, sizeof(GroupRow), compare_ages);

@@ -104,10 +104,12 @@ read_decisions(Scope *s, Datum ids)
 	{
 		ScopeDecision *d = &s->decisions[s->n_decisions];
 
-		d->a = row_of_age(s, DatumGetInt64(
-								 simdup_grouping_value(found, i, 1, NULL)));
-		d->b = row_of_age(s, DatumGetInt64(
-								 simdup_grouping_value(found, i, 2, NULL)));
+		d->a =
+			row_of_age(s,
+					   DatumGetInt64(simdup_grouping_value(found, i, 1, NULL)));
+		d->b =
+			row_of_age(s,
+					   DatumGetInt64(simdup_grouping_value(found, i, 2, NULL)));
 		d->same = DatumGetBool(simdup_grouping_value(found, i, 3, NULL));
 		if (d->a >= 0 && d->b >= 0)
 			s->n_decisions++;
@@ -214,8 +216,7 @@ nearest_part(Scope *s, int row)
 
 	for (int i = 0; i < row; i++)
 	{
-		int distance =
-			simdup_hamming64(s->rows[i].row.fp, s->rows[row].row.fp);
+		int distance = simdup_hamming64(s->rows[i].row.fp, s->rows[row].row.fp);
 
 		if (s->rows[i].part != i ||
 			(best != NO_PART && distance >= best_distance) ||
@@ -344,11 +345,14 @@ write_row(Scope *s, int i, const char *kind, const char *cause)
 {
 	const ScopeRow *row = &s->rows[i];
 	int64 id = s->ids[row->part];
-	int64 brought = row->brought != 0		   ? row->brought
+	int64 brought = row->brought != 0		  ? row->brought
 					: is_kept(s, row->old_id) ? 0
 											  : row->old_id;
-	Datum values[] = {row->row.key, Int64GetDatum(id), Int64GetDatum(brought),
-					  CStringGetTextDatum(kind), Int64GetDatum(row->old_id),
+	Datum values[] = {row->row.key,
+					  Int64GetDatum(id),
+					  Int64GetDatum(brought),
+					  CStringGetTextDatum(kind),
+					  Int64GetDatum(row->old_id),
 					  CStringGetTextDatum(cause)};
 	bool isnull[6] = {false};
 

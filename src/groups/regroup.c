@@ -59,14 +59,16 @@ read_rows(FunctionCallInfo fcinfo, Regrouping *r)
 {
 	Grouping *g = r->g;
 	Oid key_type = simdup_grouping_bulk_key_type(g);
-	char *query = simdup_grouping_text(g,
-		psprintf("SELECT t.{key}::%s, t.{fp}::{x}.simhash64, m.id, g.id IS NOT NULL,"
-				 " (t.{group} {=} m.id) IS TRUE FROM {T} t"
-				 " LEFT JOIN {M} m ON m.key {keq} t.{key}"
-				 " LEFT JOIN {G} g ON g.id {=} m.id AND g.representative {keq} t.{key}"
-				 " AND g.simdup_fp OPERATOR({x}.=) t.{fp}"
-				 " WHERE t.{fp} IS NOT NULL ORDER BY m.age, t.{key}",
-				 format_type_extended(key_type, -1, FORMAT_TYPE_FORCE_QUALIFY)));
+	char *query =
+		simdup_grouping_text(g,
+							 psprintf("SELECT t.{key}::%s, t.{fp}::{x}.simhash64, m.id, g.id IS NOT NULL,"
+									  " (t.{group} {=} m.id) IS TRUE FROM {T} t"
+									  " LEFT JOIN {M} m ON m.key {keq} t.{key}"
+									  " LEFT JOIN {G} g ON g.id {=} m.id AND g.representative {keq} t.{key}"
+									  " AND g.simdup_fp OPERATOR({x}.=) t.{fp}"
+									  " WHERE t.{fp} IS NOT NULL ORDER BY m.age, t.{key}",
+									  format_type_extended(key_type, -1,
+														   FORMAT_TYPE_FORCE_QUALIFY)));
 
 	r->capacity = 1024;
 	r->old_id = simdup_alloc(r->capacity * sizeof(int64));
@@ -136,7 +138,8 @@ simdup_regroup(PG_FUNCTION_ARGS)
 	(void) simdup_check_max_distance(r.g->at->k);
 	if (r.g->at->conditions.n_columns > 0)
 		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				errmsg("simdup_regroup does not support groups that are verified or within columns"));
+				errmsg(
+					"simdup_regroup does not support groups that are verified or within columns"));
 	if (!dry_run)
 	{
 		PreventCommandIfReadOnly("simdup_regroup()");

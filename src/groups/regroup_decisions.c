@@ -35,15 +35,15 @@ typedef struct Decisions
 static void
 read_decisions(Decisions *d)
 {
-	char *text = simdup_grouping_text(
-		d->r->g,
-		"WITH numbered AS (SELECT t.{key} AS key,"
-		" pg_catalog.row_number() OVER (ORDER BY m.age, t.{key}) AS n"
-		" FROM {T} t LEFT JOIN {M} m ON m.key {keq} t.{key}"
-		" WHERE t.{fp} IS NOT NULL)"
-		" SELECT x.n, y.n, d.same FROM {D} d"
-		" JOIN numbered x ON x.key {keq} d.a JOIN numbered y ON y.key {keq} d.b"
-		" ORDER BY d.decided_at, x.n, y.n");
+	char *text =
+		simdup_grouping_text(d->r->g,
+							 "WITH numbered AS (SELECT t.{key} AS key,"
+							 " pg_catalog.row_number() OVER (ORDER BY m.age, t.{key}) AS n"
+							 " FROM {T} t LEFT JOIN {M} m ON m.key {keq} t.{key}"
+							 " WHERE t.{fp} IS NOT NULL)"
+							 " SELECT x.n, y.n, d.same FROM {D} d"
+							 " JOIN numbered x ON x.key {keq} d.a JOIN numbered y ON y.key {keq} d.b"
+							 " ORDER BY d.decided_at, x.n, y.n");
 
 	/* the rows that were numbered, and no others */
 	PushActiveSnapshot(GetLatestSnapshot());
@@ -56,12 +56,12 @@ read_decisions(Decisions *d)
 	{
 		ArrivalFound found = {.n = SPI_processed, .rows = SPI_tuptable};
 
-		d->list[i].a = (uint32) DatumGetInt64(
-						   simdup_grouping_value(found, i, 1, NULL)) -
-					   1;
-		d->list[i].b = (uint32) DatumGetInt64(
-						   simdup_grouping_value(found, i, 2, NULL)) -
-					   1;
+		d->list[i].a =
+			(uint32) DatumGetInt64(simdup_grouping_value(found, i, 1, NULL)) -
+			1;
+		d->list[i].b =
+			(uint32) DatumGetInt64(simdup_grouping_value(found, i, 2, NULL)) -
+			1;
 		d->list[i].same =
 			DatumGetBool(simdup_grouping_value(found, i, 3, NULL));
 	}

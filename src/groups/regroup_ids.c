@@ -56,8 +56,8 @@ count_shares(Regrouping *r, uint32 *n_shares)
 		if (last != NULL && last->leader == leader && last->id == (int64) id)
 			last->rows++;
 		else
-			shares[(*n_shares)++] = (Share){
-				.rows = 1, .leader = (uint32) leader, .id = (int64) id};
+			shares[(*n_shares)++] =
+				(Share){.rows = 1, .leader = (uint32) leader, .id = (int64) id};
 	}
 	simdup_pairsort_end(sort);
 	return shares;

@@ -49,9 +49,9 @@ offer_leader(Nearest *nearest, uint32 leader, const SimdupGroup *group,
 	{
 		uint32 row = simdup_groups_row(r->equal, group->start + i);
 
-		if (row > leader && (distance < nearest->distance[row] ||
-							 (distance == nearest->distance[row] &&
-							  leader < r->leader[row])))
+		if (row > leader &&
+			(distance < nearest->distance[row] ||
+			 (distance == nearest->distance[row] && leader < r->leader[row])))
 		{
 			r->leader[row] = leader;
 			nearest->distance[row] = (uint8) distance;

@@ -58,8 +58,8 @@ flush(Batch *b)
 
 	if (b->n > 0)
 	{
-		values[0] = array_of(b->keys, NULL, b->n,
-							 simdup_grouping_bulk_key_type(g));
+		values[0] =
+			array_of(b->keys, NULL, b->n, simdup_grouping_bulk_key_type(g));
 		values[1] = array_of(b->ids, NULL, b->n, INT8OID);
 		if (b->statement == GROUP_BULK_LEAD ||
 			b->statement == GROUP_BULK_EVENTS)

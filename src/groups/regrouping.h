@@ -15,8 +15,8 @@
 
 /* What is known of a row before. */
 #define ROW_IS_MEMBER 1
-#define ROW_LEADS 2	   /* it is its group's representative, as it is now */
-#define ROW_HAS_ID 4   /* its column says the id of its group */
+#define ROW_LEADS 2	 /* it is its group's representative, as it is now */
+#define ROW_HAS_ID 4 /* its column says the id of its group */
 
 typedef struct Regrouping
 {

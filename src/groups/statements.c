@@ -42,37 +42,34 @@ typedef struct Statement
 #define EVENT "INSERT INTO {E} (at, kind, id, key, other, cause) "
 
 static const Statement statements[N_GROUP_STATEMENTS] = {
-	[GROUP_GUESS] =
-		{"f*",
-		 "SELECT g.id, g.simdup_fp {<~>} $1 FROM {G} g {with r}"
-		 " WHERE g.simdup_fp " BALL("$1") "{conditions $2}"
-		 " ORDER BY 2, 1 LIMIT 1",
-		 true},
+	[GROUP_GUESS] = {"f*",
+					 "SELECT g.id, g.simdup_fp {<~>} $1 FROM {G} g {with r}"
+					 " WHERE g.simdup_fp " BALL("$1") "{conditions $2}"
+													  " ORDER BY 2, 1 LIMIT 1",
+					 true},
 	[GROUP_NEAREST] =
 		{"fkI",
 		 "SELECT g.id, g.simdup_fp {<~>} $1 FROM {G} g {with r} {with a}"
-		 " WHERE g.simdup_fp " BALL("$1") "{conditions}"
-		 " AND (g.id {=} ANY ($3)) IS NOT TRUE ORDER BY 2, 1 LIMIT 1",
+		 " WHERE g.simdup_fp " BALL(
+			 "$1") "{conditions}"
+				   " AND (g.id {=} ANY ($3)) IS NOT TRUE ORDER BY 2, 1 LIMIT 1",
 		 true},
-	[GROUP_IS_NEAR] =
-		{"fki",
-		 "SELECT 1 FROM {G} g {with r} {with a} WHERE g.id {=} $3"
-		 " AND g.simdup_fp " BALL("$1") "{conditions}",
-		 false},
-	[GROUP_JOIN] =
-		{"kit",
-		 "WITH m AS (INSERT INTO {M} (key, id) VALUES ($1, $2)"
-		 " ON CONFLICT DO NOTHING RETURNING key, id)"
-		 EVENT "SELECT {now}, 'joined', m.id, m.key, NULL, $3 FROM m",
-		 false},
-	[GROUP_OPEN] =
-		{"kitf",
-		 "WITH m AS (INSERT INTO {M} (key, id) VALUES ($1, $2)"
-		 " ON CONFLICT DO NOTHING RETURNING key, id),"
-		 " g AS (INSERT INTO {G} (id, representative, simdup_fp)"
-		 " SELECT m.id, m.key, $4 FROM m)"
-		 EVENT "SELECT {now}, 'opened', m.id, m.key, NULL, $3 FROM m",
-		 false},
+	[GROUP_IS_NEAR] = {"fki",
+					   "SELECT 1 FROM {G} g {with r} {with a} WHERE g.id {=} $3"
+					   " AND g.simdup_fp " BALL("$1") "{conditions}",
+					   false},
+	[GROUP_JOIN] = {"kit",
+					"WITH m AS (INSERT INTO {M} (key, id) VALUES ($1, $2)"
+					" ON CONFLICT DO NOTHING RETURNING key, id)" EVENT
+					"SELECT {now}, 'joined', m.id, m.key, NULL, $3 FROM m",
+					false},
+	[GROUP_OPEN] = {"kitf",
+					"WITH m AS (INSERT INTO {M} (key, id) VALUES ($1, $2)"
+					" ON CONFLICT DO NOTHING RETURNING key, id),"
+					" g AS (INSERT INTO {G} (id, representative, simdup_fp)"
+					" SELECT m.id, m.key, $4 FROM m)" EVENT
+					"SELECT {now}, 'opened', m.id, m.key, NULL, $3 FROM m",
+					false},
 	[GROUP_MEMBER] =
 		{"k",
 		 "SELECT m.id, m.age, g.representative {keq} m.key, g.simdup_fp,"
@@ -81,8 +78,8 @@ static const Statement statements[N_GROUP_STATEMENTS] = {
 		 false},
 	[GROUP_LEAVE] =
 		{"kti",
-		 "WITH m AS (DELETE FROM {M} WHERE key {keq} $1 RETURNING key)"
-		 EVENT "SELECT {now}, 'left', $3, m.key, NULL, $2 FROM m",
+		 "WITH m AS (DELETE FROM {M} WHERE key {keq} $1 RETURNING key)" EVENT
+		 "SELECT {now}, 'left', $3, m.key, NULL, $2 FROM m",
 		 false},
 	[GROUP_END] = {"i", "DELETE FROM {G} WHERE id {=} $1", false},
 	[GROUP_SET_COLUMN] =
@@ -97,19 +94,19 @@ static const Statement statements[N_GROUP_STATEMENTS] = {
 	[GROUP_NEAR_GROUPS] =
 		{"fk",
 		 "SELECT DISTINCT m.id FROM {T} r JOIN {M} m ON m.key {keq} r.{key}"
-		 " {with a} WHERE r.{fp} " BALL("$1") "{conditions}"
-		 " AND (r.{key} {keq} $2) IS NOT TRUE AND m.id {<>} 0 ORDER BY 1",
+		 " {with a} WHERE r.{fp} " BALL(
+			 "$1") "{conditions}"
+				   " AND (r.{key} {keq} $2) IS NOT TRUE AND m.id {<>} 0 ORDER BY 1",
 		 true},
 	[GROUP_GUESS_CONNECTED] =
 		{"f*",
 		 "SELECT m.id, 0 FROM {T} r JOIN {M} m ON m.key {keq} r.{key}"
 		 " WHERE r.{fp} " BALL("$1") "{conditions $2} ORDER BY 1 LIMIT 1",
 		 true},
-	[GROUP_ARE_NEAR] =
-		{"kk",
-		 "SELECT 1 FROM {T} r, {T} a WHERE r.{key} {keq} $1"
-		 " AND a.{key} {keq} $2{conditions}",
-		 false},
+	[GROUP_ARE_NEAR] = {"kk",
+						"SELECT 1 FROM {T} r, {T} a WHERE r.{key} {keq} $1"
+						" AND a.{key} {keq} $2{conditions}",
+						false},
 	[GROUP_IS_THERE] = {"i", "SELECT 1 FROM {G} WHERE id {=} $1", false},
 	[GROUP_BROUGHT] =
 		{"k",
@@ -118,8 +115,7 @@ static const Statement statements[N_GROUP_STATEMENTS] = {
 		 false},
 	[GROUP_BRING] = {"ki", "UPDATE {M} SET brought = $2 WHERE key {keq} $1",
 					 false},
-	[GROUP_TAKE_OUT] = {"k", "UPDATE {M} SET id = 0 WHERE key {keq} $1",
-						false},
+	[GROUP_TAKE_OUT] = {"k", "UPDATE {M} SET id = 0 WHERE key {keq} $1", false},
 	[GROUP_ROWS] =
 		{"I",
 		 "SELECT m.key, a.{fp}, m.age, m.id, m.brought FROM {M} m"
@@ -153,12 +149,11 @@ static const Statement statements[N_GROUP_STATEMENTS] = {
 		 " AND (p.id {=} $1 AND q.id {=} $2 OR p.id {=} $2 AND q.id {=} $1)"
 		 " LIMIT 1",
 		 false},
-	[GROUP_PLACE] =
-		{"kiitit",
-		 "WITH m AS (UPDATE {M} SET id = $2, brought = $3"
-		 " WHERE key {keq} $1 RETURNING key, id)"
-		 EVENT "SELECT {now}, $4, m.id, m.key, $5, $6 FROM m",
-		 false},
+	[GROUP_PLACE] = {"kiitit",
+					 "WITH m AS (UPDATE {M} SET id = $2, brought = $3"
+					 " WHERE key {keq} $1 RETURNING key, id)" EVENT
+					 "SELECT {now}, $4, m.id, m.key, $5, $6 FROM m",
+					 false},
 	[GROUP_PUT] =
 		{"ikf",
 		 "INSERT INTO {G} (id, representative, simdup_fp) VALUES ($1, $2, $3)"
@@ -175,22 +170,20 @@ static const Statement statements[N_GROUP_STATEMENTS] = {
 	[GROUP_MERGE_MEMBERS] =
 		{"iit",
 		 "WITH m AS (UPDATE {M} SET id = $2, brought = COALESCE(brought, id)"
-		 " WHERE id {=} $1)"
-		 EVENT "SELECT {now}, 'merged', $1, NULL, $2, $3",
+		 " WHERE id {=} $1)" EVENT "SELECT {now}, 'merged', $1, NULL, $2, $3",
 		 false},
-	[GROUP_MERGE_COLUMN] =
-		{"ii", "UPDATE {T} SET {group} = $2 WHERE {group} {=} $1", false},
-	[GROUP_EVENT] =
-		{"tkt",
-		 EVENT "VALUES ({now}, $1, NULL, $2, NULL, $3)",
-		 false},
-	[GROUP_DECISION] =
-		{"kk", "SELECT same FROM {D} WHERE a {keq} $1 AND b {keq} $2", false},
-	[GROUP_SAME_AS] =
-		{"k",
-		 "SELECT b FROM {D} WHERE a {keq} $1 AND same"
-		 " UNION ALL SELECT a FROM {D} WHERE b {keq} $1 AND same",
-		 false},
+	[GROUP_MERGE_COLUMN] = {"ii",
+							"UPDATE {T} SET {group} = $2 WHERE {group} {=} $1",
+							false},
+	[GROUP_EVENT] = {"tkt", EVENT "VALUES ({now}, $1, NULL, $2, NULL, $3)",
+					 false},
+	[GROUP_DECISION] = {"kk",
+						"SELECT same FROM {D} WHERE a {keq} $1 AND b {keq} $2",
+						false},
+	[GROUP_SAME_AS] = {"k",
+					   "SELECT b FROM {D} WHERE a {keq} $1 AND same"
+					   " UNION ALL SELECT a FROM {D} WHERE b {keq} $1 AND same",
+					   false},
 	[GROUP_NOT_SAME_AS] =
 		{"k",
 		 "SELECT b FROM {D} WHERE a {keq} $1 AND NOT same"
@@ -212,23 +205,22 @@ static const Statement statements[N_GROUP_STATEMENTS] = {
 	[GROUP_LEAD] =
 		{"ikft",
 		 "WITH g AS (UPDATE {G} SET representative = $2, simdup_fp = $3"
-		 " WHERE id {=} $1 RETURNING id)"
-		 EVENT "SELECT {now}, 'represented', g.id, $2, NULL, $4 FROM g",
+		 " WHERE id {=} $1 RETURNING id)" EVENT
+		 "SELECT {now}, 'represented', g.id, $2, NULL, $4 FROM g",
 		 false},
-	[GROUP_STRAYS] =
-		{"ikkf",
-		 "SELECT a.{key}, a.{fp} FROM {M} m"
-		 " JOIN {T} a ON a.{key} {keq} m.key {with r $3}"
-		 " WHERE m.id {=} $1 AND (m.key {keq} $2) IS NOT TRUE"
-		 " AND (m.key {keq} $3) IS NOT TRUE AND a.{fp} IS NOT NULL"
-		 " AND (a.{fp} " BALL("$4") "{conditions}) IS NOT TRUE"
-		 " ORDER BY m.age",
-		 false},
+	[GROUP_STRAYS] = {"ikkf",
+					  "SELECT a.{key}, a.{fp} FROM {M} m"
+					  " JOIN {T} a ON a.{key} {keq} m.key {with r $3}"
+					  " WHERE m.id {=} $1 AND (m.key {keq} $2) IS NOT TRUE"
+					  " AND (m.key {keq} $3) IS NOT TRUE AND a.{fp} IS NOT NULL"
+					  " AND (a.{fp} " BALL("$4") "{conditions}) IS NOT TRUE"
+												 " ORDER BY m.age",
+					  false},
 	[GROUP_MOVE] =
 		{"kitit",
 		 "WITH m AS (UPDATE {M} SET id = $2, brought = NULL"
-		 " WHERE key {keq} $1 RETURNING key, id)"
-		 EVENT "SELECT {now}, $3, m.id, m.key, CASE WHEN $4 {<>} 0 THEN $4 END, $5 FROM m",
+		 " WHERE key {keq} $1 RETURNING key, id)" EVENT
+		 "SELECT {now}, $3, m.id, m.key, CASE WHEN $4 {<>} 0 THEN $4 END, $5 FROM m",
 		 false},
 	[GROUP_ADD] =
 		{"ikf",
@@ -237,14 +229,14 @@ static const Statement statements[N_GROUP_STATEMENTS] = {
 	[GROUP_RENAME_MEMBER] =
 		{"kkt",
 		 "WITH m AS (UPDATE {M} SET key = $2 WHERE key {keq} $1 RETURNING id),"
-		 " e AS (" EVENT "SELECT {now}, 'left', m.id, $1, NULL, $3 FROM m)"
-		 EVENT "SELECT {now}, 'joined', m.id, $2, NULL, $3 FROM m",
+		 " e AS (" EVENT
+		 "SELECT {now}, 'left', m.id, $1, NULL, $3 FROM m)" EVENT
+		 "SELECT {now}, 'joined', m.id, $2, NULL, $3 FROM m",
 		 false},
-	[GROUP_RENAME_LEADER] =
-		{"kki",
-		 "UPDATE {G} SET representative = $2"
-		 " WHERE id {=} $3 AND representative {keq} $1",
-		 false},
+	[GROUP_RENAME_LEADER] = {"kki",
+							 "UPDATE {G} SET representative = $2"
+							 " WHERE id {=} $3 AND representative {keq} $1",
+							 false},
 	[GROUP_RENAME_DECISIONS] =
 		{"kk",
 		 "UPDATE {D} SET a = LEAST(CASE WHEN a {keq} $1 THEN $2 ELSE a END,"
@@ -257,58 +249,58 @@ static const Statement statements[N_GROUP_STATEMENTS] = {
 						"INSERT INTO {E} (at, kind, cause)"
 						" VALUES ({now}, 'truncated', 'truncate')",
 						false},
-	[GROUP_BULK_ENTER] =
-		{"AI",
-		 "INSERT INTO {M} (key, id) SELECT u.key::{type}, u.id"
-		 " FROM " ROWS(UNNEST(1) ", " UNNEST(2)) " u (key, id, n) ORDER BY u.n",
-		 false},
-	[GROUP_BULK_MOVE] =
-		{"AI",
-		 "UPDATE {M} m SET id = u.id, brought = NULL"
-		 " FROM " ROWS(UNNEST(1) ", " UNNEST(2)) " u (key, id, n)"
-		 " WHERE m.key {keq} u.key::{type}",
-		 false},
-	[GROUP_BULK_SET_COLUMN] =
-		{"AI",
-		 "UPDATE {T} t SET {group} = u.id"
-		 " FROM " ROWS(UNNEST(1) ", " UNNEST(2)) " u (key, id, n)"
-		 " WHERE t.{key} {keq} u.key::{type}",
-		 false},
-	[GROUP_BULK_LEAD] =
-		{"AIF",
-		 "INSERT INTO {G} (id, representative, simdup_fp)"
-		 " SELECT u.id, u.key::{type}, u.fp"
-		 " FROM " ROWS(UNNEST(1) ", " UNNEST(2) ", " UNNEST(3))
-		 " u (key, id, fp, n) ORDER BY u.n"
-		 " ON CONFLICT (id) DO UPDATE SET"
-		 " representative = excluded.representative,"
-		 " simdup_fp = excluded.simdup_fp",
-		 false},
+	[GROUP_BULK_ENTER] = {"AI",
+						  "INSERT INTO {M} (key, id) SELECT u.key::{type}, u.id"
+						  " FROM " ROWS(UNNEST(1) ", " UNNEST(
+							  2)) " u (key, id, n) ORDER BY u.n",
+						  false},
+	[GROUP_BULK_MOVE] = {"AI",
+						 "UPDATE {M} m SET id = u.id, brought = NULL"
+						 " FROM " ROWS(UNNEST(1) ", " UNNEST(
+							 2)) " u (key, id, n)"
+								 " WHERE m.key {keq} u.key::{type}",
+						 false},
+	[GROUP_BULK_SET_COLUMN] = {"AI",
+							   "UPDATE {T} t SET {group} = u.id"
+							   " FROM " ROWS(UNNEST(1) ", " UNNEST(
+								   2)) " u (key, id, n)"
+									   " WHERE t.{key} {keq} u.key::{type}",
+							   false},
+	[GROUP_BULK_LEAD] = {"AIF",
+						 "INSERT INTO {G} (id, representative, simdup_fp)"
+						 " SELECT u.id, u.key::{type}, u.fp"
+						 " FROM " ROWS(UNNEST(1) ", " UNNEST(2) ", " UNNEST(
+							 3)) " u (key, id, fp, n) ORDER BY u.n"
+								 " ON CONFLICT (id) DO UPDATE SET"
+								 " representative = excluded.representative,"
+								 " simdup_fp = excluded.simdup_fp",
+						 false},
 	[GROUP_BULK_EVENTS] =
 		{"AISI",
-		 EVENT "SELECT {now}, u.kind, u.id, u.key::{type}, u.other, 'regroup'"
-		 " FROM " ROWS(UNNEST(1) ", " UNNEST(2) ", " UNNEST(3) ", " UNNEST(4))
-		 " u (key, id, kind, other, n) ORDER BY u.n",
+		 EVENT
+		 "SELECT {now}, u.kind, u.id, u.key::{type}, u.other, 'regroup'"
+		 " FROM " ROWS(UNNEST(1) ", " UNNEST(2) ", " UNNEST(3) ", " UNNEST(
+			 4)) " u (key, id, kind, other, n) ORDER BY u.n",
 		 false},
 	[GROUP_BULK_REDIRECT] =
 		{"II",
 		 "INSERT INTO {R} (id, into_id) SELECT u.id, u.into_id"
-		 " FROM " ROWS(UNNEST(1) ", " UNNEST(2)) " u (id, into_id, n)"
-		 " ON CONFLICT (id) DO UPDATE SET into_id = excluded.into_id",
+		 " FROM " ROWS(UNNEST(1) ", " UNNEST(
+			 2)) " u (id, into_id, n)"
+				 " ON CONFLICT (id) DO UPDATE SET into_id = excluded.into_id",
 		 false},
 	[GROUP_COUNT_MEMBERS] = {"", "SELECT pg_catalog.count(*) FROM {M}", false},
 	[GROUP_COUNT_GROUPS] = {"", "SELECT pg_catalog.count(*) FROM {G}", false},
 	[GROUP_DROP_MEMBERS] =
 		{"",
 		 "WITH m AS (DELETE FROM {M} m WHERE NOT EXISTS (SELECT FROM {T} t"
-		 " WHERE t.{key} {keq} m.key AND t.{fp} IS NOT NULL) RETURNING id, key)"
-		 EVENT "SELECT {now}, 'left', m.id, m.key, NULL, 'regroup' FROM m",
+		 " WHERE t.{key} {keq} m.key AND t.{fp} IS NOT NULL) RETURNING id, key)" EVENT
+		 "SELECT {now}, 'left', m.id, m.key, NULL, 'regroup' FROM m",
 		 false},
-	[GROUP_DROP_GROUPS] =
-		{"",
-		 "DELETE FROM {G} g WHERE NOT EXISTS (SELECT FROM {M} m"
-		 " WHERE m.id {=} g.id)",
-		 false},
+	[GROUP_DROP_GROUPS] = {"",
+						   "DELETE FROM {G} g WHERE NOT EXISTS (SELECT FROM {M} m"
+						   " WHERE m.id {=} g.id)",
+						   false},
 	[GROUP_LAST_ID] =
 		{"",
 		 "SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END FROM {S} s",
@@ -340,8 +332,7 @@ parameter_types(Grouping *g, const char *types, Oid *oids)
 				oids[n++] = TEXTOID;
 				break;
 			case 'A':
-				oids[n++] =
-					get_array_type(simdup_grouping_bulk_key_type(g));
+				oids[n++] = get_array_type(simdup_grouping_bulk_key_type(g));
 				break;
 			case 'F':
 				oids[n++] = get_array_type(g->at->fp_type);
@@ -370,10 +361,10 @@ key_operator(Grouping *g, bool equal)
 static char *
 relation_of(Grouping *g, char letter)
 {
-	Oid oids[] = {['T'] = g->at->table, ['G'] = g->groups,
-				  ['M'] = g->members,   ['E'] = g->events,
-				  ['R'] = g->redirects, ['D'] = g->decisions,
-				  ['S'] = g->sequence};
+	Oid oids[] =
+		{['T'] = g->at->table, ['G'] = g->groups,	 ['M'] = g->members,
+		 ['E'] = g->events,	   ['R'] = g->redirects, ['D'] = g->decisions,
+		 ['S'] = g->sequence};
 
 	return simdup_arrival_table_name(oids[(unsigned char) letter]);
 }
@@ -526,8 +517,8 @@ Datum
 simdup_grouping_value(ArrivalFound found, uint64 i, int column, bool *isnull)
 {
 	bool null;
-	Datum value = SPI_getbinval(found.rows->vals[i], found.rows->tupdesc,
-								column, &null);
+	Datum value =
+		SPI_getbinval(found.rows->vals[i], found.rows->tupdesc, column, &null);
 
 	if (isnull != NULL)
 		*isnull = null;

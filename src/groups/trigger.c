@@ -33,8 +33,9 @@ static int64
 id_of(TriggerData *trigdata, Grouping *g, HeapTuple tuple)
 {
 	bool isnull;
-	Datum value = heap_getattr(tuple, g->attnum,
-							   RelationGetDescr(trigdata->tg_relation), &isnull);
+	Datum value =
+		heap_getattr(tuple, g->attnum, RelationGetDescr(trigdata->tg_relation),
+					 &isnull);
 
 	return isnull ? 0 : DatumGetInt64(value);
 }
@@ -66,8 +67,10 @@ guess_in_table(Grouping *g, const ArrivalRow *row, int *distance)
 	isnull[0] = false;
 	memcpy(&values[1], row->conditions.values, n * sizeof(Datum));
 	memcpy(&isnull[1], row->conditions.isnull, n * sizeof(bool));
-	found = simdup_grouping_run(
-		g, g->connected ? GROUP_GUESS_CONNECTED : GROUP_GUESS, values, isnull);
+	found =
+		simdup_grouping_run(g,
+							g->connected ? GROUP_GUESS_CONNECTED : GROUP_GUESS,
+							values, isnull);
 	if (found.n == 0)
 		return 0;
 	*distance = DatumGetInt32(simdup_grouping_value(found, 0, 2, NULL));
@@ -208,9 +211,9 @@ static bool
 rename_row(TriggerData *trigdata, Grouping *g, const ArrivalRow *row)
 {
 	bool isnull;
-	Datum old_key = heap_getattr(trigdata->tg_trigtuple, g->at->key,
-								 RelationGetDescr(trigdata->tg_relation),
-								 &isnull);
+	Datum old_key =
+		heap_getattr(trigdata->tg_trigtuple, g->at->key,
+					 RelationGetDescr(trigdata->tg_relation), &isnull);
 	Datum values[] = {old_key, row->key, CStringGetTextDatum("new key")};
 	GroupMember member;
 
@@ -250,9 +253,7 @@ after_update(TriggerData *trigdata, Grouping *g)
 		return;
 	if (row.has_fp)
 	{
-		GroupRow group_row = {.key = row.key,
-							  .fp = row.fp,
-							  .same = is_same};
+		GroupRow group_row = {.key = row.key, .fp = row.fp, .same = is_same};
 
 		id = simdup_group_change(g, &group_row, "update");
 	}
