@@ -275,19 +275,23 @@ simdup_arrival_fetch(Portal portal, long n)
  * Is a row found the later of two rows that one transaction wrote? Rows of one
  * transaction can find each other when their triggers fire AFTER. The row of
  * the later command repeats the other, and of two rows of one command, the row
- * with the larger key. Commands are counted across savepoints.
+ * with the larger key. Commands are counted across savepoints. A row of a
+ * foreign table has no transaction here, so it is never the earlier one.
  */
 bool
 simdup_arrival_is_later(ArrivalFound found, uint64 i, const ArrivalRow *row)
 {
 	TupleDesc tupdesc = found.rows->tupdesc;
 	HeapTuple other = found.rows->vals[i];
-	CommandId mine = HeapTupleHeaderGetRawCommandId(row->tuple->t_data);
+	HeapTupleHeader header = row->tuple->t_data;
+	CommandId mine = HeapTupleHeaderGetRawCommandId(header);
 	CommandId its;
 	bool isnull;
 	bool larger;
 
-	if (!TransactionIdIsCurrentTransactionId(DatumGetTransactionId(
+	if (!TransactionIdIsCurrentTransactionId(
+			HeapTupleHeaderGetRawXmin(header)) ||
+		!TransactionIdIsCurrentTransactionId(DatumGetTransactionId(
 			SPI_getbinval(other, tupdesc, ARRIVAL_XMIN, &isnull))))
 		return false;
 	its =
