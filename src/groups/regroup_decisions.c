@@ -129,7 +129,8 @@ nearest(Decisions *d, uint32 row)
 		if (d->tied[i] || (!r->g->connected && leader != i))
 			continue;
 		distance = simdup_hamming64(r->fp[i], r->fp[row]);
-		if (distance < best_distance && !is_refused(d, leader))
+		if (distance < best_distance && !is_refused(d, leader) &&
+			simdup_regroup_conditions_hold(r, i, row))
 		{
 			best = leader;
 			best_distance = distance;
