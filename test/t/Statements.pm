@@ -119,7 +119,7 @@ END $$;
 -- each time: the server remembers for good that a new table has no statistics.
 CREATE TABLE grouped AS SELECT id, body FROM doc;
 ALTER TABLE grouped ADD PRIMARY KEY (id);
-SELECT count(*) FROM simdup_attach('grouped', 'body', action => 'group');
+SELECT count(*) FROM simdup_attach('grouped', 'body', action => 'group', max_distance => 14);
 CREATE FUNCTION keep_groups() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE n_left int;
 BEGIN
