@@ -16,8 +16,8 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 #include "utils/typcache.h"
 
 #include "core/hamming.h"
