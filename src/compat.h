@@ -160,6 +160,20 @@ extern void _PG_init(void);
 #define SIMDUP_OWNS_TABLE(table, user) pg_class_ownercheck(table, user)
 #endif
 
+/* foreign keys know periods since 18 */
+#if PG_VERSION_NUM >= 180000
+#define SIMDUP_HAS_PERIOD(constraint) ((constraint)->conperiod)
+#else
+#define SIMDUP_HAS_PERIOD(constraint) false
+#endif
+
+/* index access methods say since 17 that they build with workers */
+#if PG_VERSION_NUM >= 170000
+#define SIMDUP_CAN_BUILD_PARALLEL(am) ((am)->amcanbuildparallel = true)
+#else
+#define SIMDUP_CAN_BUILD_PARALLEL(am) ((void) 0)
+#endif
+
 /* from 17 on, maintenance runs functions with a search_path of its own */
 #if PG_VERSION_NUM >= 170000
 #define SIMDUP_RESTRICT_SEARCH_PATH() RestrictSearchPath()

@@ -9,9 +9,7 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/htup_details.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "lib/stringinfo.h"
@@ -253,46 +251,6 @@ add_column(Attachment *a, List *statements, const char *name, const char *type,
 								psprintf("%s%s", SIMDUP_ATTACH_MARK, what))));
 }
 
-/* COLLATE of the key if it differs from its type's; else an empty string. */
-static char *
-key_collation(Attachment *a)
-{
-	Form_pg_attribute att = column_of(a, a->key);
-	HeapTuple tuple;
-	Form_pg_collation collation;
-	char *name;
-
-	if (!OidIsValid(att->attcollation) ||
-		att->attcollation == get_typcollation(att->atttypid))
-		return "";
-	tuple = SearchSysCache1(COLLOID, ObjectIdGetDatum(att->attcollation));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for collation %u", att->attcollation);
-	collation = (Form_pg_collation) GETSTRUCT(tuple);
-	name =
-		quote_qualified_identifier(get_namespace_name(collation->collnamespace),
-								   NameStr(collation->collname));
-	ReleaseSysCache(tuple);
-	return psprintf(" COLLATE %s", name);
-}
-
-/* The key's type, as a column definition names it. */
-static char *
-key_type(Attachment *a)
-{
-	Form_pg_attribute att = column_of(a, a->key);
-
-	return format_type_extended(att->atttypid, att->atttypmod,
-								FORMAT_TYPE_TYPEMOD_GIVEN |
-									FORMAT_TYPE_FORCE_QUALIFY);
-}
-
-char *
-simdup_attach_key_type(Attachment *a)
-{
-	return psprintf("%s%s", key_type(a), key_collation(a));
-}
-
 /* The column of group ids, its index, and the tables beside the table. */
 static List *
 add_groups(Attachment *a, List *statements)
@@ -318,7 +276,7 @@ add_flag_column(Attachment *a, List *statements)
 static char *
 create_log(Attachment *a)
 {
-	char *type = psprintf("%s%s", key_type(a), key_collation(a));
+	char *type = simdup_attach_key_type(a);
 
 	return psprintf("CREATE TABLE %s (new_key %s, old_key %s,"
 					" distance integer, logged_at pg_catalog.timestamptz)",
@@ -434,7 +392,7 @@ pairs_of(Attachment *a, const char *query)
 	Oid base = getBaseType(column_of(a, a->key)->atttypid);
 	bool is_integer = base == INT2OID || base == INT4OID || base == INT8OID;
 	char *type = format_type_extended(base, -1, FORMAT_TYPE_FORCE_QUALIFY);
-	char *collation = key_collation(a);
+	char *collation = simdup_attach_key_collation(a);
 
 	return psprintf("SELECT GREATEST(a%s, b%s)::%s AS new_key, LEAST(a%s, b%s)::%s AS old_key, distance"
 					" FROM %s.simdup_pairs(%s::pg_catalog.text, %d%s, '{}'::pg_catalog.text[])",

@@ -127,6 +127,14 @@ extern void simdup_attach_check_key(Attachment *a);
 /* Find the log table; name is NULL where the caller does not name one. */
 extern void simdup_attach_find_log(Attachment *a, const text *name);
 
+/* attach_key.c */
+
+/* COLLATE of the key if it differs from its type's; else an empty string. */
+extern char *simdup_attach_key_collation(Attachment *a);
+
+/* The key's type, as a column definition names it, with its collation. */
+extern char *simdup_attach_key_type(Attachment *a);
+
 /* attach_statements.c: lists of SQL */
 
 /* All statements of a new attachment. */
@@ -134,9 +142,6 @@ extern List *simdup_attach_statements(Attachment *a);
 
 /* The statements that lead from one attachment to another. */
 extern List *simdup_alter_statements(Attachment *old, Attachment *a);
-
-/* The key's type, as a column definition names it, with its collation. */
-extern char *simdup_attach_key_type(Attachment *a);
 
 /* attach_groups.c: the action "group" */
 

@@ -254,7 +254,7 @@ simdup_conditions_values(SimdupConditions *c, TriggerData *trigdata,
 	{
 		ConditionColumn *column = &c->columns[i];
 
-		if (column->generation != NULL && is_new)
+		if (c->econtext != NULL && column->generation != NULL && is_new)
 			values->values[i] =
 				ExecEvalExprSwitchContext(column->generation, c->econtext,
 										  &values->isnull[i]);

@@ -25,7 +25,8 @@ enum
 {
 	COLUMN_ID = 2,
 	COLUMN_LEADS,
-	COLUMN_HAS_ID
+	COLUMN_HAS_ID,
+	COLUMN_SCOPE
 };
 
 /* A SimdupRowSink: what is known of a row before. */
@@ -40,6 +41,8 @@ note_row(void *arg, TupleTableSlot *slot)
 
 		r->old_id = simdup_realloc(r->old_id, n * sizeof(int64));
 		r->flags = simdup_realloc(r->flags, n);
+		if (r->scope != NULL)
+			r->scope = simdup_realloc(r->scope, n * sizeof(int64));
 		r->capacity = (uint32) Min(n, PG_UINT32_MAX);
 	}
 	r->old_id[r->n] = slot->tts_isnull[COLUMN_ID]
@@ -50,6 +53,8 @@ note_row(void *arg, TupleTableSlot *slot)
 		r->flags[r->n] |= ROW_LEADS;
 	if (DatumGetBool(slot->tts_values[COLUMN_HAS_ID]))
 		r->flags[r->n] |= ROW_HAS_ID;
+	if (r->scope != NULL)
+		r->scope[r->n] = DatumGetInt64(slot->tts_values[COLUMN_SCOPE]);
 	r->n++;
 }
 
@@ -62,17 +67,20 @@ read_rows(FunctionCallInfo fcinfo, Regrouping *r)
 	char *query =
 		simdup_grouping_text(g,
 							 psprintf("SELECT t.{key}::%s, t.{fp}::{x}.simhash64, m.id, g.id IS NOT NULL,"
-									  " (t.{group} {=} m.id) IS TRUE FROM {T} t"
+									  " (t.{group} {=} m.id) IS TRUE, %s FROM {T} t"
 									  " LEFT JOIN {M} m ON m.key {keq} t.{key}"
 									  " LEFT JOIN {G} g ON g.id {=} m.id AND g.representative {keq} t.{key}"
 									  " AND g.simdup_fp OPERATOR({x}.=) t.{fp}"
 									  " WHERE t.{fp} IS NOT NULL ORDER BY m.age, t.{key}",
 									  format_type_extended(key_type, -1,
-														   FORMAT_TYPE_FORCE_QUALIFY)));
+														   FORMAT_TYPE_FORCE_QUALIFY),
+									  simdup_regroup_scope(g)));
 
 	r->capacity = 1024;
 	r->old_id = simdup_alloc(r->capacity * sizeof(int64));
 	r->flags = simdup_alloc(r->capacity);
+	if (g->at->conditions.n_columns > 0)
+		r->scope = simdup_alloc(r->capacity * sizeof(int64));
 	r->rows = simdup_rows_begin(fcinfo, 1);
 	simdup_keys_end(r->rows->keys);
 	r->rows->keys = simdup_keys_begin(key_type);
@@ -136,10 +144,6 @@ simdup_regroup(PG_FUNCTION_ARGS)
 	r.g = simdup_grouping_open(fcinfo->flinfo->fn_oid, PG_GETARG_OID(0));
 	check_owner(r.g);
 	(void) simdup_check_max_distance(r.g->at->k);
-	if (r.g->at->conditions.n_columns > 0)
-		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				errmsg(
-					"simdup_regroup does not support groups that are verified or within columns"));
 	if (!dry_run)
 	{
 		PreventCommandIfReadOnly("simdup_regroup()");

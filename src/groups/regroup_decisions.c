@@ -157,7 +157,7 @@ nearest(Decisions *d, uint32 row)
 		if (distance > best_distance ||
 			(distance == best_distance &&
 			 (best == row || d->opened[leader] >= d->opened[best])) ||
-			is_refused(d, leader))
+			is_refused(d, leader) || !simdup_regroup_conditions_hold(r, i, row))
 			continue;
 		best = leader;
 		best_distance = distance;
@@ -201,8 +201,10 @@ hand_over(Decisions *d, uint32 leader)
 	if (r->g->connected)
 		return;
 	for (uint32 i = 0; i < r->n; i++)
-		d->tied[i] = r->leader[i] == heir &&
-					 simdup_hamming64(r->fp[i], r->fp[heir]) <= r->g->at->k;
+		d->tied[i] = i == heir ||
+					 (r->leader[i] == heir &&
+					  simdup_hamming64(r->fp[i], r->fp[heir]) <= r->g->at->k &&
+					  simdup_regroup_conditions_hold(r, heir, i));
 	spread_marks(d);
 	for (uint32 i = 0; i < r->n; i++)
 		if (r->leader[i] == heir && !d->tied[i])

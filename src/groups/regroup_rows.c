@@ -122,20 +122,28 @@ note_fingerprints(Regrouping *r)
 	}
 }
 
-void
-simdup_regroup_rows(Regrouping *r)
+static void
+join_by_fingerprints(Regrouping *r)
 {
-	SimdupClusters *clusters;
-
-	r->leader = simdup_alloc((Size) r->n * sizeof(uint32) + 1);
-	r->fp = simdup_alloc((Size) r->n * sizeof(uint64) + 1);
-	clusters =
+	SimdupClusters *clusters =
 		simdup_find_clusters(r->equal, r->g->at->k,
 							 r->g->connected ? SIMDUP_CONNECTED : SIMDUP_LEADER,
 							 NULL, NULL);
+
 	if (r->g->connected)
 		join_components(r, clusters);
 	else
 		join_nearest_leaders(r, clusters);
+}
+
+void
+simdup_regroup_rows(Regrouping *r)
+{
+	r->leader = simdup_alloc((Size) r->n * sizeof(uint32) + 1);
+	r->fp = simdup_alloc((Size) r->n * sizeof(uint64) + 1);
 	note_fingerprints(r);
+	if (r->scope != NULL)
+		simdup_regroup_verified(r);
+	else
+		join_by_fingerprints(r);
 }

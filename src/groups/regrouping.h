@@ -5,7 +5,7 @@
  *
  * Rows are numbered from 0 in order of their age; rows that are not members
  * yet come last, in the order of their keys. Arrays take about thirty bytes a
- * row, outside maintenance_work_mem.
+ * row, outside maintenance_work_mem; with conditions about a hundred.
  */
 #ifndef SIMDUP_GROUPS_REGROUPING_H
 #define SIMDUP_GROUPS_REGROUPING_H
@@ -27,6 +27,7 @@ typedef struct Regrouping
 	uint32 capacity;
 	int64 *old_id; /* 0: none */
 	uint8 *flags;
+	int64 *scope; /* a hash of it; NULL: near rows need fulfil nothing else */
 
 	uint64 *fp;
 	uint32 *leader; /* the number of the group's representative */
@@ -40,6 +41,14 @@ typedef struct Regrouping
 
 /* regroup_rows.c: rows into groups */
 extern void simdup_regroup_rows(Regrouping *r);
+
+/* regroup_verified.c: the same, where conditions decide besides the distance */
+extern void simdup_regroup_verified(Regrouping *r);
+extern char *simdup_regroup_scope(Grouping *g);
+
+/* Are the conditions fulfilled by two rows? Needs an SPI connection. */
+extern bool simdup_regroup_conditions_hold(Regrouping *r, uint32 stored,
+										   uint32 arriving);
 
 /* regroup_decisions.c: what people decided comes on top */
 extern void simdup_regroup_decide(Regrouping *r);

@@ -70,8 +70,6 @@ extern char *simdup_removal_count(Removal *r, RemovalReference *ref,
 extern char *simdup_removal_lock(Removal *r);
 extern List *simdup_removal_moves(Removal *r);
 extern List *simdup_removal_delete(Removal *r);
-
-/* remove.c */
 /* Run SQL with the map as $1 and $2, for so many rows, 0: all; their number. */
 extern uint64 simdup_removal_execute(Removal *r, const char *sql, long limit);
 

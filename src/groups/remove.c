@@ -45,19 +45,6 @@ enum
 	ARG_DRY_RUN
 };
 
-uint64
-simdup_removal_execute(Removal *r, const char *sql, long limit)
-{
-	Oid types[] = {r->map_type, r->map_type};
-	int status = SPI_execute_with_args(sql, lengthof(types), types, r->map,
-									   NULL, false, limit);
-
-	if (status < 0)
-		elog(ERROR, "SPI_execute_with_args failed: %s: %s",
-			 SPI_result_code_string(status), sql);
-	return SPI_processed;
-}
-
 /* Does a unique index on this column alone hold at any time? */
 static bool
 is_unique(Relation table, AttrNumber attnum)

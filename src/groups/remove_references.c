@@ -102,12 +102,10 @@ read_reference(Removal *r, HeapTuple tuple)
 static void
 check_kind(Form_pg_constraint form, Oid table)
 {
-#if PG_VERSION_NUM >= 180000
-	if (form->conperiod)
+	if (SIMDUP_HAS_PERIOD(form))
 		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				errmsg("simdup_remove does not support foreign key \"%s\" with PERIOD",
 					   NameStr(form->conname)));
-#endif
 	if (form->confrelid != table)
 		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				errmsg("foreign key \"%s\" refers to partition \"%s\"",

@@ -1,6 +1,7 @@
 /*
  * remove_statements.c
- *	  The SQL that archives duplicates, moves references and deletes.
+ *	  The SQL that archives duplicates, moves references and deletes; and how
+ *	  it is run.
  *
  * $1 is the array of removed keys, $2 that of their kept keys. A multi-argument
  * unnest in FROM always means that of pg_catalog, and is not qualified. All
@@ -9,10 +10,24 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 
 #include "groups/removal.h"
+
+uint64
+simdup_removal_execute(Removal *r, const char *sql, long limit)
+{
+	Oid types[] = {r->map_type, r->map_type};
+	int status = SPI_execute_with_args(sql, lengthof(types), types, r->map,
+									   NULL, false, limit);
+
+	if (status < 0)
+		elog(ERROR, "SPI_execute_with_args failed: %s: %s",
+			 SPI_result_code_string(status), sql);
+	return SPI_processed;
+}
 
 /* The map with the removed row and the kept row of each pair. */
 char *

@@ -20,8 +20,8 @@
 
 /*
  * A statement and the types of its parameters: k a key, i an id, I an array of
- * ids, f a fingerprint, t a text, * the columns of the conditions; A, F and S
- * arrays of keys, fingerprints and texts.
+ * ids, f a fingerprint, t a text, * the columns of the conditions; K a key as a
+ * batch stores it; A, F and S arrays of such keys, fingerprints and texts.
  *
  * In braces: T is the table; G, M, E, R and D are groups, members, events,
  * redirects and decisions, S the sequence of ids. An operator in braces is qualified. keq and klt
@@ -289,6 +289,11 @@ static const Statement statements[N_GROUP_STATEMENTS] = {
 			 2)) " u (id, into_id, n)"
 				 " ON CONFLICT (id) DO UPDATE SET into_id = excluded.into_id",
 		 false},
+	[GROUP_BULK_ARE_NEAR] = {"KK",
+							 "SELECT 1 FROM {T} r, {T} a"
+							 " WHERE r.{key} {keq} $1::{type}"
+							 " AND a.{key} {keq} $2::{type}{conditions}",
+							 false},
 	[GROUP_COUNT_MEMBERS] = {"", "SELECT pg_catalog.count(*) FROM {M}", false},
 	[GROUP_COUNT_GROUPS] = {"", "SELECT pg_catalog.count(*) FROM {G}", false},
 	[GROUP_DROP_MEMBERS] =
@@ -330,6 +335,9 @@ parameter_types(Grouping *g, const char *types, Oid *oids)
 				break;
 			case 't':
 				oids[n++] = TEXTOID;
+				break;
+			case 'K':
+				oids[n++] = simdup_grouping_bulk_key_type(g);
 				break;
 			case 'A':
 				oids[n++] = get_array_type(simdup_grouping_bulk_key_type(g));

@@ -14,7 +14,7 @@
 #include "utils/lsyscache.h"
 
 #include "report/difference.h"
-#include "report/report.h"
+#include "report/page.h"
 #include "report/row_url.h"
 #include "server/catalog.h"
 

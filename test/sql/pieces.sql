@@ -1,4 +1,6 @@
 -- pieces: the pairs of all pieces are the pairs of the table, each once
+CREATE SCHEMA pieces;
+SET search_path = pieces, public;
 SET simdup.progress_interval = 0;
 
 CREATE TABLE rows (kind text, id bigint, fp simhash64);
@@ -85,3 +87,6 @@ SELECT * FROM simdup_piece_pairs('SELECT NULL::bigint[], fps FROM packed', 3, 0,
 SELECT * FROM simdup_piece_pairs('SELECT $${1,NULL}$$::bigint[], $${1111111111111111,2222222222222222}$$::simhash64[]', 3, 0, 2);
 SELECT * FROM simdup_piece_pairs('SELECT $${1,2}$$::bigint[], $${1111111111111111}$$::simhash64[]', 3, 0, 2);
 SELECT * FROM simdup_piece_pairs('SELECT $${1,2}$$::bigint[], $${1111111111111111,NULL}$$::simhash64[]', 3, 0, 1);
+SET client_min_messages = warning;
+DROP SCHEMA pieces CASCADE;
+RESET ALL;

@@ -7,7 +7,7 @@ use strict;
 use warnings;
 
 use Exporter 'import';
-our @EXPORT = qw(build_dependents answers stored scans);
+our @EXPORT = qw(build_dependents answers stored scans build_groups groups);
 
 use Cwd ();
 
@@ -249,6 +249,73 @@ SELECT tableoid::regclass FROM sample WHERE fp = '0123456789abcdef';
 REFRESH MATERIALIZED VIEW clusters;
 SELECT count(*), md5(string_agg(c::text, ' ' ORDER BY cluster)) FROM clusters AS c;
 SELECT simdup_detach('flagged');
+ROLLBACK;
+SQL
+}
+
+# Grouped tables with decisions, merged ids and a verified scope; of versions
+# that have groups. They belong to the role clerk.
+sub build_groups
+{
+	my ($node, $db, %params) = @_;
+
+	$node->safe_psql($db, <<'SQL', %params);
+CREATE SCHEMA office AUTHORIZATION clerk;
+SET ROLE clerk;
+SET search_path = office, public;
+CREATE TABLE "Case" (id integer PRIMARY KEY, place text, content text);
+CREATE TABLE chain (id text PRIMARY KEY, content text);
+SELECT count(*) FROM simdup_attach('"Case"', 'content', action => 'group', min_resemblance => 0.5, within => '{place}');
+SELECT count(*) FROM simdup_attach('chain', 'content', action => 'group', method => 'connected', max_distance => 12);
+INSERT INTO "Case" SELECT i, CASE WHEN i % 5 > 0 THEN 'place ' || i % 2 END,
+    concat('a letter about ', md5((i / 6)::text), ' and ', md5((i / 6 + 100)::text), ' of number ', i)
+  FROM generate_series(1, 60) AS i;
+INSERT INTO chain SELECT 'letter ' || id, content FROM "Case" ORDER BY id;
+-- an id that ended, one that came back, rows apart, a group whose first row went
+SELECT simdup_decide('"Case"', 12, 13, true, 'one sender'), simdup_decide('"Case"', 24, 30, true), simdup_decide('"Case"', 36, 38, false);
+SELECT simdup_undecide('"Case"', 24, 30);
+SELECT simdup_decide('chain', 'letter 12', 'letter 24', true);
+DELETE FROM "Case" WHERE id IN (1, 7);
+UPDATE "Case" SET content = content || ' and all the rest of that, which is a long story' WHERE id = 20;
+SQL
+	return;
+}
+
+# Rows, ids, and all that is kept beside; then what comes next, taken back. An
+# id that is taken back is not given again, so new ones are only compared.
+sub groups
+{
+	my ($node, $db, %params) = @_;
+
+	return $node->safe_psql($db, <<'SQL', %params);
+SELECT id, simdup_fp, simdup_group FROM office."Case" ORDER BY id;
+SELECT id, simdup_fp, simdup_group FROM office.chain ORDER BY id;
+SELECT * FROM office."Case_simdup_groups" ORDER BY id;
+SELECT * FROM office."Case_simdup_members" ORDER BY age;
+SELECT * FROM office."Case_simdup_events" ORDER BY event;
+SELECT * FROM office."Case_simdup_redirects" ORDER BY id;
+SELECT * FROM office."Case_simdup_decisions" ORDER BY a, b;
+SELECT * FROM office.chain_simdup_groups ORDER BY id;
+SELECT * FROM office.chain_simdup_members ORDER BY age;
+SELECT * FROM office.chain_simdup_redirects ORDER BY id;
+SELECT pg_get_userbyid(relowner), relname FROM pg_class WHERE relnamespace = 'office'::regnamespace AND relkind = 'r' ORDER BY relname;
+
+BEGIN;
+SET LOCAL ROLE clerk;
+SELECT * FROM simdup_regroup('office."Case"', true);
+SELECT * FROM simdup_regroup('office.chain', true);
+INSERT INTO office."Case" SELECT 100, place, content FROM office."Case" WHERE id = 15;
+INSERT INTO office."Case" VALUES (101, 'place 0', 'nothing of that kind was ever written to this office before');
+SELECT 'joins', bool_and(n.simdup_group = o.simdup_group) FROM office."Case" n, office."Case" o WHERE n.id = 100 AND o.id = 15;
+SELECT 'opens', n.simdup_group > max(e.id) FILTER (WHERE e.key IS DISTINCT FROM n.id) FROM office."Case" n, office."Case_simdup_events" e WHERE n.id = 101 GROUP BY n.simdup_group;
+SELECT 'is the youngest', key FROM office."Case_simdup_members" ORDER BY age DESC LIMIT 2;
+SELECT 'event', kind, key FROM office."Case_simdup_events" ORDER BY event DESC LIMIT 2;
+INSERT INTO office.chain SELECT 'a copy', content FROM office.chain WHERE id = 'letter 24';
+SELECT 'joins', n.simdup_group FROM office.chain n WHERE n.id = 'a copy';
+SELECT simdup_undecide('office."Case"', 12, 13);
+SELECT 'is back', id, simdup_group FROM office."Case" WHERE id IN (12, 13) ORDER BY id;
+DELETE FROM office."Case" WHERE id = 2;
+SELECT id, simdup_group FROM office."Case" WHERE id BETWEEN 3 AND 8 ORDER BY id;
 ROLLBACK;
 SQL
 }

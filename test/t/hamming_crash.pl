@@ -158,6 +158,23 @@ for my $node ($standby, $cascaded)
 	my $log = slurp_file($node->logfile);
 	unlike($log, qr/inconsistent page|PANIC|TRAP/, $node->name . ' found every page consistent');
 }
+
+# --- an index-only scan on a standby counts no row that is removed while it runs
+$primary->safe_psql('postgres', "CREATE TABLE gone (id bigint, fp simhash64); CREATE INDEX gone_fp ON gone USING hamming (fp); SELECT fill('gone', 'mixed', 1, 20000)");
+$primary->safe_psql('postgres', 'VACUUM gone');
+# the scan stays on a page that VACUUM need not touch
+$primary->safe_psql('postgres', "DELETE FROM gone WHERE ctid >= '(5,1)'");
+my $left = $primary->safe_psql('postgres', 'SELECT count(*) - 1 FROM gone');
+$primary->wait_for_catchup($standby, 'replay');
+my $scan = $standby->background_psql('postgres');
+is( $scan->query_safe('SET enable_seqscan = off; SET enable_bitmapscan = off; EXPLAIN (COSTS off) SELECT count(*) FROM gone'),
+	"Aggregate\n  ->  Index Only Scan using gone_fp on gone", 'count(*) is an index-only scan');
+$scan->query_safe('BEGIN; DECLARE c CURSOR FOR SELECT 1 FROM gone; FETCH c');
+$primary->safe_psql('postgres', 'VACUUM (TRUNCATE false) gone');
+$primary->wait_for_catchup($standby, 'replay');
+is(scalar(my @rest = split /\n/, $scan->query_safe('FETCH ALL FROM c')), $left, 'rows removed since are not counted');
+$scan->quit;
+
 $primary->stop;
 $standby->promote;
 $standby->safe_psql('postgres', "SELECT fill('t', 'mixed', 5000000, 5005000)");

@@ -100,6 +100,7 @@ sub seen
 	return {
 		stored => stored($node, $db),
 		answers => answers($node, $db),
+		groups => $db eq 'current' || $db =~ /_by_/ ? groups($node, $db) : '',
 		acl => $node->safe_psql($db, "SELECT has_function_privilege('clerk', oid, 'EXECUTE') FROM pg_proc WHERE proname = 'simdup_report_html'"),
 		triggers => $node->safe_psql($db, 'SELECT tgrelid::regclass, tgname, tgenabled, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal ORDER BY tgrelid::regclass::text, tgname'),
 		version => $node->safe_psql($db, "SELECT extversion FROM pg_extension WHERE extname = 'simdup'")
@@ -114,6 +115,7 @@ sub same_database
 
 	is($now->{stored}, $before->{stored}, "$what: fingerprints are the same");
 	is($now->{answers}, $before->{answers}, "$what: functions, views and triggers answer as before");
+	is($now->{groups}, $before->{groups}, "$what: so are groups, and where rows come next");
 	is($now->{triggers}, $before->{triggers}, "$what: the triggers are the same");
 	is($now->{acl}, $before->{acl}, "$what: so is who may call what");
 	return $now->{version};
@@ -180,6 +182,7 @@ for my $major (sort { $a <=> $b } keys %older)
 		$old->safe_psql($db, "CREATE EXTENSION simdup VERSION '$version_of{$db}'");
 		$old->safe_psql($db, 'REVOKE EXECUTE ON FUNCTION simdup_report_html FROM PUBLIC');
 		build_dependents($old, $db);
+		build_groups($old, $db) if $db eq 'current';
 		$before{$db} = seen($old, $db);
 		is($before{$db}{version}, $version_of{$db}, "$major has a database with simdup $version_of{$db}");
 	}

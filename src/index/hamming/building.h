@@ -163,7 +163,7 @@ extern void simdup_write_tree(Relation index, const TreeLayout *layout,
 							  const BuildProgress *progress);
 
 /*
- * build.c: what a build does, alone or as one of several participants
+ * participant.c: what a build does, alone or as one of several participants
  */
 
 /* The rows of a table, or of the part that a parallel scan gives. */

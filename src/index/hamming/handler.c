@@ -42,9 +42,7 @@ set_abilities(IndexAmRoutine *am)
 	am->amkeytype = InvalidOid;
 	am->amusemaintenanceworkmem = false;
 	am->amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL;
-#if PG_VERSION_NUM >= 170000
-	am->amcanbuildparallel = true;
-#endif
+	SIMDUP_CAN_BUILD_PARALLEL(am);
 }
 
 PG_FUNCTION_INFO_V1(simdup_hamming_handler);

@@ -323,8 +323,11 @@ fill_shared(Leader *leader, Relation heap, Relation index,
 	leader->buffers =
 		allocate(context, KEY_BUFFER_USAGE, mul_size(sizeof(BufferUsage), n));
 	if (debug_query_string != NULL)
-		strcpy(allocate(context, KEY_QUERY, strlen(debug_query_string) + 1),
-			   debug_query_string);
+	{
+		size_t size = strlen(debug_query_string) + 1;
+
+		memcpy(allocate(context, KEY_QUERY, size), debug_query_string, size);
+	}
 }
 
 /* Leave parallel mode; all workers have ended or there were none. */

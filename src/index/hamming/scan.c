@@ -5,8 +5,11 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "access/genam.h"
 #include "access/itup.h"
 #include "access/relscan.h"
+#include "access/tableam.h"
+#include "executor/tuptable.h"
 #include "nodes/tidbitmap.h"
 #include "pgstat.h"
 
@@ -39,6 +42,8 @@ simdup_hamming_end_scan(IndexScanDesc scan)
 	HammingScan *state = scan->opaque;
 
 	simdup_hamming_release_pin(state);
+	if (state->slot != NULL)
+		ExecDropSingleTupleTableSlot(state->slot);
 	if (state->order != NULL)
 		simdup_hamming_end_stage(state->order);
 }
@@ -119,6 +124,26 @@ give_empty_tuple(IndexScanDesc scan)
 	scan->xs_itup = index_form_tuple(scan->xs_itupdesc, values, nulls);
 }
 
+/*
+ * On a standby no pin holds up the removal of dead rows: replay of generic WAL
+ * takes no cleanup lock. An index-only scan would trust the visibility map and
+ * count a removed row, so each row is looked up here.
+ */
+static bool
+is_removed_row(IndexScanDesc scan)
+{
+	HammingScan *state = scan->opaque;
+	bool found;
+
+	if (!scan->xs_want_itup || !scan->xactStartedInRecovery)
+		return false;
+	if (state->slot == NULL)
+		state->slot = table_slot_create(scan->heapRelation, NULL);
+	found = index_fetch_heap(scan, state->slot);
+	ExecClearTuple(state->slot);
+	return !found;
+}
+
 /* Read the conditions and begin. */
 static void
 start_scan(IndexScanDesc scan)
@@ -155,9 +180,12 @@ simdup_hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 	scan->xs_recheckorderby = false;
 	if (state->order != NULL)
 		return simdup_hamming_next_nearest(scan);
-	if (state->at == state->n_matches && !simdup_hamming_next_matches(scan))
-		return false;
-	scan->xs_heaptid = state->matches[state->at++];
+	do
+	{
+		if (state->at == state->n_matches && !simdup_hamming_next_matches(scan))
+			return false;
+		scan->xs_heaptid = state->matches[state->at++];
+	} while (is_removed_row(scan));
 	return true;
 }
 

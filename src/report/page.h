@@ -1,9 +1,9 @@
 /*
- * report.h
+ * page.h
  *	  What the sections of a page have in common.
  */
-#ifndef SIMDUP_REPORT_REPORT_H
-#define SIMDUP_REPORT_REPORT_H
+#ifndef SIMDUP_REPORT_PAGE_H
+#define SIMDUP_REPORT_PAGE_H
 
 #include "utils/jsonb.h"
 
@@ -42,4 +42,4 @@ extern void simdup_put_review(const SimdupReport *report);
 /* exports.c */
 extern void simdup_put_exports(const SimdupReport *report);
 
-#endif /* SIMDUP_REPORT_REPORT_H */
+#endif /* SIMDUP_REPORT_PAGE_H */
