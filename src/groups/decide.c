@@ -12,7 +12,6 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
@@ -192,45 +191,6 @@ find_members(Pair *p, GroupMember *members)
 		   simdup_group_member(p->g, p->keys[1], &members[1]);
 }
 
-/* The rows of a group, by age. */
-static ArrivalFound
-rows_of(Grouping *g, int64 id)
-{
-	Datum value = Int64GetDatum(id);
-	Datum ids =
-		PointerGetDatum(construct_array(&value, 1, INT8OID, sizeof(int64),
-										FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-
-	return simdup_grouping_run(g, GROUP_ROWS, &ids, NULL);
-}
-
-static GroupRow
-row_at(ArrivalFound found, uint64 i)
-{
-	GroupRow row = {0};
-
-	row.key = simdup_grouping_value(found, i, 1, NULL);
-	row.fp = DatumGetSimhash64(simdup_grouping_value(found, i, 2, NULL));
-	return row;
-}
-
-/* The younger of rows in one group that were told apart goes. */
-static void
-separate(Grouping *g, int64 id)
-{
-	ArrivalFound found = rows_of(g, id);
-
-	for (uint64 i = 0; i < found.n && simdup_groups_are_apart(g, id, id); i++)
-	{
-		Datum values[] = {simdup_grouping_value(found, i, 1, NULL),
-						  Int64GetDatum(id)};
-		GroupRow row = row_at(found, i);
-
-		if (simdup_grouping_run(g, GROUP_APART_FROM_OLDER, values, NULL).n > 0)
-			simdup_group_send_away(g, &row, "decision");
-	}
-}
-
 /* What follows from a decision. The table is locked. */
 static void
 apply(Pair *p, bool same)
@@ -242,9 +202,9 @@ apply(Pair *p, bool same)
 		return;
 	id = members[0].id;
 	if (same && id != members[1].id)
-		separate(p->g, simdup_group_merge(p->g, id, members[1].id, "decision"));
-	else if (!same && id == members[1].id)
-		separate(p->g, id);
+		id = simdup_group_merge(p->g, id, members[1].id, "decision");
+	if (same == (members[0].id != members[1].id))
+		simdup_group_separate(p->g, id, "decision");
 }
 
 /* What follows when a decision is taken back. */

@@ -13,7 +13,7 @@ typedef struct GroupRow
 	Datum key;
 	uint64 fp;
 	int64 age;
-	bool same; /* neither fingerprint nor conditions have changed */
+	bool same; /* only the key is new */
 } GroupRow;
 
 /* A row's place among the groups. */

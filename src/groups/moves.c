@@ -13,6 +13,7 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/array.h"
@@ -23,6 +24,12 @@
 #include "groups/moves.h"
 #include "groups/recompute.h"
 #include "type/simhash64.h"
+
+/*
+ * The transaction that handed a group over last. Rows of the group whose keys
+ * the same statement changes were passed over, and are looked at again.
+ */
+static FullTransactionId handing_over;
 
 /* The nearest of the groups but those of an array, or 0. */
 static int64
@@ -83,6 +90,16 @@ simdup_group_merge(Grouping *g, int64 a, int64 b, const char *cause)
 	return Min(a, b);
 }
 
+/* Has one of the first n tied rows this group? */
+static bool
+is_noted(const GroupTied *tied, int n, int64 id)
+{
+	for (int i = 1; i < n; i++)
+		if (tied->ids[i] == id)
+			return true;
+	return false;
+}
+
 /* The group of the rows that are tied to a row, merged; 0 if there is none. */
 static int64
 merge_tied(Grouping *g, const GroupTied *tied, const char *cause)
@@ -93,7 +110,7 @@ merge_tied(Grouping *g, const GroupTied *tied, const char *cause)
 	{
 		int64 other = tied->ids[i];
 
-		if (other == 0 || other == id)
+		if (other == 0 || is_noted(tied, i, other))
 			continue;
 		id = id == 0 ? other : simdup_group_merge(g, id, other, cause);
 	}
@@ -158,21 +175,36 @@ open_group(Grouping *g, const GroupRow *row, int64 from, const char *cause)
 	return DatumGetInt64(id);
 }
 
-/* A member that is in no group now comes into one. */
+/*
+ * A member that is in no group now comes into one. Groups that it is tied to
+ * become one, as by a decision. Rows in it that were told apart are separated
+ * then, and the row itself may be the younger one that goes.
+ */
 static int64
 place(Grouping *g, const GroupRow *row, int64 from, const char *cause)
 {
 	GroupTied tied = simdup_group_tied(g, row);
-	Datum apart = simdup_group_apart(g, &tied);
 	int64 id = merge_tied(g, &tied, cause);
+	bool joined = id != 0;
+	GroupMember member;
+	Datum apart;
 
+	if (joined)
+	{
+		move(g, row, from, id, "joined", cause);
+		simdup_group_separate(g, id, cause);
+		(void) simdup_group_member(g, row->key, &member);
+		id = member.id;
+	}
+	apart = simdup_group_apart(g, &tied);
 	if (g->connected)
 		id = connect_groups(g, row, id, apart, cause);
 	else if (id == 0)
 		id = nearest_group(g, row, apart);
 	if (id == 0)
 		return open_group(g, row, from, cause);
-	move(g, row, from, id, "joined", cause);
+	if (!joined)
+		move(g, row, from, id, "joined", cause);
 	return id;
 }
 
@@ -228,6 +260,7 @@ hand_over(Grouping *g, int64 id, Datum key, bool led, const char *cause)
 	ArrivalFound found = simdup_grouping_run(g, GROUP_HEIR, values, NULL);
 	GroupRow heir = {0};
 
+	handing_over = GetTopFullTransactionId();
 	if (found.n == 0)
 		return false;
 	heir.key = simdup_grouping_value(found, 0, 1, NULL);
@@ -311,6 +344,29 @@ is_bound(Grouping *g, const GroupRow *row, int64 id)
 	return false;
 }
 
+/*
+ * A row has another key and is the same otherwise. Does it stay as it is? Not
+ * if its group may have been handed over while it had neither key. If nobody
+ * was left to lead then, the row leads.
+ */
+static bool
+stays(Grouping *g, const GroupRow *row, const GroupMember *member,
+	  const char *cause)
+{
+	Datum id = Int64GetDatum(member->id);
+
+	if (member->leads ||
+		!FullTransactionIdEquals(handing_over, GetTopFullTransactionId()))
+		return true;
+	if (g->connected || simdup_grouping_run(g, GROUP_IS_THERE, &id, NULL).n > 0)
+		return false;
+	/* the table has been locked since the group was handed over */
+	add_group(g, member->id, row);
+	lead(g, member->id, row, cause);
+	scatter(g, member->id, row, row->key, cause);
+	return true;
+}
+
 /* The row is alone, and stays so: its group gets the new fingerprint. */
 static bool
 change_alone(Grouping *g, const GroupRow *row, GroupMember *member,
@@ -359,8 +415,10 @@ simdup_group_change(Grouping *g, const GroupRow *row, const char *cause)
 	simdup_arrival_share(g->at);
 	if (!simdup_group_member(g, row->key, &member))
 		return simdup_group_arrive(g, row, cause);
-	if (row->same || (!g->connected && g->at->conditions.n_columns == 0 &&
-					  member.leads && member.led_fp == row->fp))
+	if (row->same && stays(g, row, &member, cause))
+		return member.id;
+	if (!g->connected && g->at->conditions.n_columns == 0 && member.leads &&
+		member.led_fp == row->fp)
 		return member.id;
 	if (!g->connected && member.leads && !member.has_others &&
 		change_alone(g, row, &member, cause))
@@ -414,7 +472,8 @@ simdup_group_leave(Grouping *g, Datum key, const char *cause)
 	else if (member.leads || g->connected)
 	{
 		take_out(g, key);
-		(void) hand_over(g, member.id, key, member.leads, cause);
+		if (!hand_over(g, member.id, key, member.leads, cause))
+			(void) simdup_grouping_run(g, GROUP_END, &values[2], NULL);
 	}
 	(void) simdup_grouping_run(g, GROUP_LEAVE, values, NULL);
 }
@@ -428,8 +487,9 @@ compare_ages(const void *a, const void *b)
 	return left->age < right->age ? -1 : left->age > right->age;
 }
 
-void
-simdup_group_send_away(Grouping *g, const GroupRow *row, const char *cause)
+/* A row leaves with those tied to it, and they come again. */
+static void
+send_away(Grouping *g, const GroupRow *row, const char *cause)
 {
 	GroupTied tied = simdup_group_tied(g, row);
 	int64 id = tied.ids[0];
@@ -448,4 +508,45 @@ simdup_group_send_away(Grouping *g, const GroupRow *row, const char *cause)
 	if (led || g->connected)
 		(void) hand_over(g, id, row->key, led, cause);
 	place_all(g, tied.rows, (uint64) tied.n, id, cause);
+}
+
+/* The rows of a group, by age. */
+static ArrivalFound
+rows_of(Grouping *g, int64 id)
+{
+	Datum value = Int64GetDatum(id);
+	Datum ids =
+		PointerGetDatum(construct_array(&value, 1, INT8OID, sizeof(int64),
+										FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+
+	return simdup_grouping_run(g, GROUP_ROWS, &ids, NULL);
+}
+
+static GroupRow
+row_at(ArrivalFound found, uint64 i)
+{
+	GroupRow row = {0};
+
+	row.key = simdup_grouping_value(found, i, 1, NULL);
+	row.fp = DatumGetSimhash64(simdup_grouping_value(found, i, 2, NULL));
+	return row;
+}
+
+void
+simdup_group_separate(Grouping *g, int64 id, const char *cause)
+{
+	ArrivalFound found;
+
+	if (!simdup_groups_are_apart(g, id, id))
+		return;
+	found = rows_of(g, id);
+	for (uint64 i = 0; i < found.n && simdup_groups_are_apart(g, id, id); i++)
+	{
+		Datum values[] = {simdup_grouping_value(found, i, 1, NULL),
+						  Int64GetDatum(id)};
+		GroupRow row = row_at(found, i);
+
+		if (simdup_grouping_run(g, GROUP_APART_FROM_OLDER, values, NULL).n > 0)
+			send_away(g, &row, cause);
+	}
 }

@@ -22,8 +22,10 @@ extern void simdup_group_leave(Grouping *g, Datum key, const char *cause);
 extern int64 simdup_group_merge(Grouping *g, int64 a, int64 b,
 								const char *cause);
 
-/* A row leaves with those tied to it, and they come again. The table is locked. */
-extern void simdup_group_send_away(Grouping *g, const GroupRow *row,
-								   const char *cause);
+/*
+ * Of rows in one group that were told apart, the younger one leaves with those
+ * tied to it, and they come again. The table is locked.
+ */
+extern void simdup_group_separate(Grouping *g, int64 id, const char *cause);
 
 #endif /* SIMDUP_GROUPS_MOVES_H */

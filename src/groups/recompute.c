@@ -116,9 +116,12 @@ read_decisions(Scope *s, Datum ids)
 	}
 }
 
-/* Mark what decisions tie to the marked rows, among the first n rows. */
+/*
+ * Mark what decisions tie to the marked rows. Rows that have no part yet count:
+ * the rows that are tied come into one part, so no two parts are tied later.
+ */
 static void
-mark_tied(Scope *s, bool *marks, int n)
+mark_tied(Scope *s, bool *marks)
 {
 	bool again = true;
 
@@ -129,8 +132,7 @@ mark_tied(Scope *s, bool *marks, int n)
 		{
 			const ScopeDecision *d = &s->decisions[i];
 
-			if (!d->same || d->a >= n || d->b >= n ||
-				marks[d->a] == marks[d->b])
+			if (!d->same || marks[d->a] == marks[d->b])
 				continue;
 			marks[d->a] = marks[d->b] = again = true;
 		}
@@ -139,12 +141,11 @@ mark_tied(Scope *s, bool *marks, int n)
 
 /* Mark a row, if it is one, and the rows of a part, if it is one. */
 static void
-mark(Scope *s, bool *marks, int row, int part, int n)
+mark(Scope *s, bool *marks, int row, int part)
 {
-	memset(marks, false, s->n);
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < s->n; i++)
 		marks[i] = i == row || (part != NO_PART && s->rows[i].part == part);
-	mark_tied(s, marks, n);
+	mark_tied(s, marks);
 }
 
 /* Do people keep a row, with the part that it is to be in, from another part? */
@@ -153,15 +154,14 @@ are_apart(Scope *s, int row, int part, int other)
 {
 	if (s->n_decisions == 0)
 		return false;
-	mark(s, s->left, row, part, row + 1);
-	mark(s, s->right, -1, other, row + 1);
+	mark(s, s->left, row, part);
+	mark(s, s->right, -1, other);
 	for (int i = 0; i < s->n_decisions; i++)
 	{
 		const ScopeDecision *d = &s->decisions[i];
 
-		if (!d->same && d->a <= row && d->b <= row &&
-			((s->left[d->a] && s->right[d->b]) ||
-			 (s->left[d->b] && s->right[d->a])))
+		if (!d->same && ((s->left[d->a] && s->right[d->b]) ||
+						 (s->left[d->b] && s->right[d->a])))
 			return true;
 	}
 	return false;
@@ -188,23 +188,17 @@ merge(Scope *s, int part, int other)
 	return Min(part, other);
 }
 
-/* The part of the rows that are tied to a row; NO_PART if there is none. */
+/* The part of the rows that are tied to a row; NO_PART if there is none yet. */
 static int
 tied_part(Scope *s, int row)
 {
-	int part = NO_PART;
-
 	if (s->n_decisions == 0)
 		return NO_PART;
-	mark(s, s->left, row, NO_PART, row + 1);
+	mark(s, s->left, row, NO_PART);
 	for (int i = 0; i < row; i++)
-	{
-		int other = s->rows[i].part;
-
-		if (s->left[i] && other != part)
-			part = part == NO_PART ? other : merge(s, part, other);
-	}
-	return part;
+		if (s->left[i])
+			return s->rows[i].part;
+	return NO_PART;
 }
 
 /* The part with the nearest first row; of equally near ones the oldest. */

@@ -2,9 +2,10 @@
  * regroup_decisions.c
  *	  Decisions outrank the groups that fingerprints make.
  *
- * Rows that are the same have one group. Of two rows in one group that were
- * told apart, the younger one leaves with those that are tied to it, and each
- * comes again. Decisions are few, so each looks at all rows.
+ * Rows that are the same have one group. If two rows in one group were told
+ * apart, the younger one leaves with those tied to it, and all of them come
+ * again. Their group gets another representative if its own was among them.
+ * Decisions are few, so each looks at all rows.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -13,8 +14,13 @@
 #include "utils/snapmgr.h"
 
 #include "core/hamming.h"
+#include "core/host.h"
 #include "groups/decisions.h"
 #include "groups/regrouping.h"
+
+/* Leaders of rows that are in no group now, and come again soon. */
+#define STRAY (PG_UINT32_MAX - 1)
+#define SENT_AWAY PG_UINT32_MAX
 
 typedef struct Decision
 {
@@ -28,7 +34,9 @@ typedef struct Decisions
 	Regrouping *r;
 	int n;
 	Decision *list;
-	bool *tied; /* marks of rows */
+	bool *tied;		/* marks of rows */
+	uint32 *opened; /* the order of groups, under their leaders' numbers */
+	uint32 n_opened;
 } Decisions;
 
 /* Decisions about rows that are there, by the rows' numbers. */
@@ -67,22 +75,30 @@ read_decisions(Decisions *d)
 	}
 }
 
-/* All rows of one group get another leader, but those that are marked. */
+/* All rows of one group get another leader. */
 static void
 relabel(Decisions *d, uint32 from, uint32 to)
 {
 	for (uint32 i = 0; i < d->r->n; i++)
-		if (d->r->leader[i] == from && !d->tied[i])
+		if (d->r->leader[i] == from)
 			d->r->leader[i] = to;
 }
 
+/* All marked rows get another leader. */
 static void
-mark_tied(Decisions *d, uint32 row)
+relabel_tied(Decisions *d, uint32 to)
+{
+	for (uint32 i = 0; i < d->r->n; i++)
+		if (d->tied[i])
+			d->r->leader[i] = to;
+}
+
+/* Mark the rows that are tied to marked ones. */
+static void
+spread_marks(Decisions *d)
 {
 	bool again = true;
 
-	memset(d->tied, false, d->r->n);
-	d->tied[row] = true;
 	while (again)
 	{
 		again = false;
@@ -95,6 +111,14 @@ mark_tied(Decisions *d, uint32 row)
 			d->tied[one->a] = d->tied[one->b] = again = true;
 		}
 	}
+}
+
+static void
+mark_tied(Decisions *d, uint32 row)
+{
+	memset(d->tied, false, d->r->n);
+	d->tied[row] = true;
+	spread_marks(d);
 }
 
 /* Does the group hold a row that a marked one was told apart from? */
@@ -113,7 +137,7 @@ is_refused(Decisions *d, uint32 leader)
 	return false;
 }
 
-/* The nearest group that a marked row may join, or the row itself. */
+/* The nearest group that a marked row may join, or the row, which opens one. */
 static uint32
 nearest(Decisions *d, uint32 row)
 {
@@ -126,51 +150,81 @@ nearest(Decisions *d, uint32 row)
 		uint32 leader = r->leader[i];
 		int distance;
 
-		if (d->tied[i] || (!r->g->connected && leader != i))
+		if (leader == STRAY || leader == SENT_AWAY ||
+			(!r->g->connected && leader != i))
 			continue;
 		distance = simdup_hamming64(r->fp[i], r->fp[row]);
-		if (distance < best_distance && !is_refused(d, leader) &&
-			simdup_regroup_conditions_hold(r, i, row))
-		{
-			best = leader;
-			best_distance = distance;
-		}
+		if (distance > best_distance ||
+			(distance == best_distance &&
+			 (best == row || d->opened[leader] >= d->opened[best])) ||
+			is_refused(d, leader) || !simdup_regroup_conditions_hold(r, i, row))
+			continue;
+		best = leader;
+		best_distance = distance;
 	}
+	if (best == row)
+		d->opened[row] = d->n_opened++;
 	return best;
 }
 
-/* The oldest row that is left in a group whose leader has gone leads it. */
+/* Rows that are in no group come, in order of age, with those tied to them. */
+static void
+come_again(Decisions *d, uint32 mark)
+{
+	for (uint32 i = 0; i < d->r->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (d->r->leader[i] != mark)
+			continue;
+		mark_tied(d, i);
+		relabel_tied(d, nearest(d, i));
+	}
+}
+
+/*
+ * The oldest row that is left in a group whose leader has gone leads it. Rows
+ * far from it come again, unless they are tied to a row that stays.
+ */
 static void
 hand_over(Decisions *d, uint32 leader)
 {
-	for (uint32 i = 0; i < d->r->n; i++)
-		if (d->r->leader[i] == leader && !d->tied[i])
-		{
-			relabel(d, leader, i);
-			return;
-		}
+	Regrouping *r = d->r;
+	uint32 heir = 0;
+
+	while (heir < r->n && r->leader[heir] != leader)
+		heir++;
+	if (heir == r->n)
+		return;
+	relabel(d, leader, heir);
+	d->opened[heir] = d->opened[leader];
+	/* a component has no leader that its rows must be near */
+	if (r->g->connected)
+		return;
+	for (uint32 i = 0; i < r->n; i++)
+		d->tied[i] = i == heir ||
+					 (r->leader[i] == heir &&
+					  simdup_hamming64(r->fp[i], r->fp[heir]) <= r->g->at->k &&
+					  simdup_regroup_conditions_hold(r, heir, i));
+	spread_marks(d);
+	for (uint32 i = 0; i < r->n; i++)
+		if (r->leader[i] == heir && !d->tied[i])
+			r->leader[i] = STRAY;
+	come_again(d, STRAY);
 }
 
 /* The younger of two rows goes, with those that are tied to it. */
 static void
 separate(Decisions *d, uint32 younger)
 {
-	Regrouping *r = d->r;
-	uint32 leader = r->leader[younger];
-	uint32 to;
+	uint32 leader = d->r->leader[younger];
+	bool led;
 
 	mark_tied(d, younger);
-	if (d->tied[leader])
+	led = d->tied[leader];
+	relabel_tied(d, SENT_AWAY);
+	if (led)
 		hand_over(d, leader);
-	for (uint32 i = 0; i < r->n; i++)
-		if (d->tied[i])
-		{
-			to = nearest(d, i);
-			for (uint32 j = i; j < r->n; j++)
-				if (d->tied[j])
-					r->leader[j] = to;
-			return;
-		}
+	come_again(d, SENT_AWAY);
 }
 
 void
@@ -182,6 +236,10 @@ simdup_regroup_decide(Regrouping *r)
 		return;
 	SPI_connect();
 	d.tied = palloc0(r->n + 1);
+	d.opened = simdup_alloc((Size) r->n * sizeof(uint32) + 1);
+	for (uint32 i = 0; i < r->n; i++)
+		d.opened[i] = i;
+	d.n_opened = r->n;
 	read_decisions(&d);
 	for (int i = 0; i < d.n; i++)
 	{
@@ -200,5 +258,6 @@ simdup_regroup_decide(Regrouping *r)
 		if (!one->same && r->leader[one->a] == r->leader[one->b])
 			separate(&d, Max(one->a, one->b));
 	}
+	simdup_free(d.opened);
 	SPI_finish();
 }

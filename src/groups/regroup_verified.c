@@ -16,8 +16,8 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 #include "utils/typcache.h"
 
 #include "core/hamming.h"
@@ -244,7 +244,7 @@ join_nearest(Search *s, uint32 row)
 }
 
 static void
-connect(Search *s, uint32 row)
+join_all(Search *s, uint32 row)
 {
 	for (uint32 i = 0; i < s->n; i++)
 	{
@@ -273,7 +273,7 @@ simdup_regroup_verified(Regrouping *r)
 		CHECK_FOR_INTERRUPTS();
 		find_candidates(&s, i);
 		if (r->g->connected)
-			connect(&s, i);
+			join_all(&s, i);
 		else
 			join_nearest(&s, i);
 	}

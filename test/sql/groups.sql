@@ -210,6 +210,47 @@ DROP OWNED BY groups_clerk;
 DROP ROLE groups_clerk;
 DROP VIEW ids;
 
+-- told apart: a row that comes tied to rows of two groups makes them one, and
+-- the younger of rows in it that were told apart goes
+CREATE TABLE told (id int PRIMARY KEY, body text);
+SELECT count(*) FROM simdup_attach('told', 'body', action => 'group', max_distance => 3);
+DROP TRIGGER simdup_1_fingerprint ON told;
+CREATE VIEW told_now AS
+  SELECT t.id, simdup_group AS "group", representative, t.simdup_fp <~> g.simdup_fp AS distance
+  FROM told AS t LEFT JOIN told_simdup_groups AS g ON g.id = t.simdup_group ORDER BY t.id;
+INSERT INTO told (id, simdup_fp) VALUES (1, bits(0)), (2, bits(20)), (3, bits(40));
+SELECT simdup_decide('told', 1, 2, true), simdup_decide('told', 2, 3, true);
+DELETE FROM told WHERE id = 2;
+UPDATE told SET simdup_fp = bits(41) WHERE id = 3;
+INSERT INTO told (id, simdup_fp) VALUES (4, bits(1));
+SELECT simdup_decide('told', 3, 4, false);
+TABLE told_now;
+INSERT INTO told (id, simdup_fp) VALUES (2, bits(20));
+TABLE told_now;
+-- computed anew, rows that are tied by a younger one are together from the first
+SELECT simdup_decide('told', 1, 4, false);
+SELECT simdup_undecide('told', 1, 4);
+TABLE told_now;
+-- the same with one group: the younger row is the one that comes
+DELETE FROM told WHERE id = 3;
+DELETE FROM told WHERE id = 4;
+INSERT INTO told (id, simdup_fp) VALUES (4, bits(1));
+TABLE told_now;
+INSERT INTO told (id, simdup_fp) VALUES (3, bits(40));
+TABLE told_now;
+-- a representative leaves by a decision: another one leads, also in a regroup
+INSERT INTO told (id, simdup_fp) VALUES (11, bits(10)), (12, bits(8)), (13, bits(12)), (14, bits(11));
+SELECT simdup_decide('told', 11, 14, true), simdup_decide('told', 12, 14, false);
+SELECT * FROM told_now WHERE id > 10;
+SELECT * FROM simdup_regroup('told');
+-- rows that have neither key while their representative goes: one leads then,
+-- and none stays that is not near it
+INSERT INTO told (id, simdup_fp) VALUES (21, bits(60)), (22, bits(58)), (23, bits(62));
+UPDATE told SET id = id + 100, simdup_fp = CASE id WHEN 21 THEN NULL ELSE simdup_fp END WHERE id > 20;
+SELECT * FROM told_now WHERE id > 100;
+DROP VIEW told_now;
+DROP TABLE told, told_simdup_groups, told_simdup_members, told_simdup_events, told_simdup_redirects, told_simdup_decisions;
+
 --
 -- connected: a bridge merges, and its end splits
 --

@@ -151,4 +151,20 @@ SELECT place, count(DISTINCT simdup_group) FROM letter2 GROUP BY place ORDER BY 
 SELECT count(*) FROM simdup_regroup('letter2');
 SELECT count(*) FROM simdup_alter('letter2', max_distance => 12, min_resemblance => 0.99);
 SELECT count(DISTINCT simdup_group), count(DISTINCT (body, place)) FROM letter2;
+-- by bits, where reading texts is too dear: triggers written by hand
+CREATE TABLE sketched (id int PRIMARY KEY, body text, bits varbit GENERATED ALWAYS AS (minhash_bits(body, 256)) STORED);
+SELECT count(*) FROM simdup_attach('sketched', 'body', action => 'group', max_distance => 16);
+DO $$ DECLARE t record; BEGIN
+  FOR t IN SELECT pg_get_triggerdef(oid) AS def FROM pg_trigger WHERE tgrelid = 'sketched'::regclass AND tgname ~ '[234]' LOOP
+    EXECUTE replace(replace(t.def, 'CREATE TRIGGER', 'CREATE OR REPLACE TRIGGER'), '''16''', '''16'', ''bits => bits'', ''min_resemblance => 0.7''');
+  END LOOP;
+END $$;
+INSERT INTO sketched (id, body) SELECT id, body FROM source ORDER BY id;
+SELECT count(DISTINCT simdup_group) FROM sketched;
+SELECT count(*) FROM simdup_regroup('sketched');
+SELECT count(*) FROM sketched s JOIN sketched_simdup_groups g ON g.id = s.simdup_group JOIN sketched r ON r.id = g.representative
+WHERE s.id <> r.id AND (minhash_bits_resemblance(s.bits, r.bits) >= 0.7) IS NOT TRUE;
+UPDATE sketched SET body = 'another letter, which resembles none of those that are here' WHERE id IN (5, 28);
+SELECT count(DISTINCT simdup_group) FROM sketched WHERE id IN (5, 28);
+SELECT count(*) FROM simdup_regroup('sketched');
 DROP SCHEMA groups_verified CASCADE;

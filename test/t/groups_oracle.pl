@@ -128,18 +128,23 @@ sub candidates
 	return sort { $distance{$a} <=> $distance{$b} || $a <=> $b } grep { $distance{$_} <= $self->{k} } @ids;
 }
 
-# A row comes; of the groups, only those given count.
+# A row comes. If it is tied to several groups, they become one. Of rows told
+# apart that have met by that, the younger one goes.
 sub arrive
 {
-	my ($self, $x, @ids) = @_;
+	my ($self, $x) = @_;
 	my %tied = map { $_ => 1 } grep { defined } map { $self->{row}{$_}{id} } grep { $_ ne $x } $self->tied($x);
 	my @tied = sort { $a <=> $b } keys %tied;
 	my $id = shift @tied;
 
-	@ids = keys %{ $self->{leader} } unless @ids;
 	$id = $self->merge($id, $_) for @tied;
-	$self->join_group($x, $id) if defined $id;
-	for my $other ($self->candidates($x, grep { $self->{leader}{$_} } @ids))
+	if (defined $id)
+	{
+		$self->join_group($x, $id);
+		$self->separate($id);
+		$id = $self->{row}{$x}{id};
+	}
+	for my $other ($self->candidates($x, keys %{ $self->{leader} }))
 	{
 		last if defined $id && $self->{method} eq 'leader';
 		next if defined $id && $other == $id;
@@ -184,11 +189,8 @@ sub recompute
 	my $scope = Model->new(%$self{qw(k method)});
 
 	$scope->{decision} = $self->{decision};
-	for my $key (@rows)
-	{
-		$scope->{row}{$key} = { %{ $before{$key} }, id => undef, brought => undef };
-		$scope->arrive($key);
-	}
+	$scope->{row}{$_} = { %{ $before{$_} }, id => undef, brought => undef } for @rows;
+	$scope->arrive($_) for @rows;
 	my %id;    # of each part
 	for my $old (sort { $a <=> $b } @old)
 	{
@@ -217,6 +219,27 @@ sub recompute
 		$self->{leader}{ $row->{id} } //= ($scope->rows_of($scope->{row}{$key}{id}))[0];
 		$row->{brought} //= $before{$key}{id} if !$kept{ $before{$key}{id} };
 		$row->{brought} = undef if defined $row->{brought} && $row->{brought} == $row->{id};
+	}
+	return;
+}
+
+# All rows come, then decisions count, in this order.
+sub regroup
+{
+	my ($self, @decisions) = @_;
+	my $row = $self->{row};
+
+	@$self{qw(leader into decision)} = ({}, {}, {});
+	@$_{qw(id brought)} = () for values %$row;
+	$self->arrive($_) for sort { $row->{$a}{age} <=> $row->{$b}{age} } keys %$row;
+	$self->{decision}{"$_->[0] $_->[1]"} = $_->[2] for @decisions;
+	for my $decision (sort { $b->[2] <=> $a->[2] } grep { $row->{ $_->[0] } && $row->{ $_->[1] } } @decisions)
+	{
+		my ($x, $y) = sort { $row->{$a}{age} <=> $row->{$b}{age} } @$decision[ 0, 1 ];
+		my $together = $row->{$x}{id} == $row->{$y}{id};
+
+		$self->merge($row->{$x}{id}, $row->{$y}{id}) if $decision->[2] && !$together;
+		$self->send_away($y) if !$decision->[2] && $together;
 	}
 	return;
 }
@@ -310,13 +333,22 @@ sub decide
 	my ($id, $other) = map { $self->{row}{$_}{id} } $x, $y;
 	return 1 if $same ? $id == $other : $id != $other;
 	$id = $self->merge($id, $other) if $same;
+	$self->separate($id);
+	return 1;
+}
+
+# Of rows in one group that were told apart, the younger one goes.
+sub separate
+{
+	my ($self, $id) = @_;
+
 	for my $key ($self->rows_of($id))
 	{
 		next if $self->{row}{$key}{id} != $id;
 		my @older = grep { $self->{row}{$_}{age} < $self->{row}{$key}{age} } $self->rows_of($id);
 		$self->send_away($key) if first { !($self->{decision}{ join ' ', sort { $a <=> $b } $key, $_ } // 1) } @older;
 	}
-	return 1;
+	return;
 }
 
 # A row leaves with those tied to it, and they come again.
@@ -564,9 +596,28 @@ sub run_sequence
 		return;
 	}
 	pass("$method, seed $seed: $n steps, the same groups, ids and events after each");
+	check_regroup($table, $model, $seed) if $decides && $method eq 'leader';
 	return;
 }
 
+# All groups anew, with what people have decided by now.
+sub check_regroup
+{
+	my ($table, $model, $seed) = @_;
+	my @decisions = map { [ split /\|/ ] } split /\n/, $node->safe_psql('postgres', <<SQL);
+SELECT a, b, same::int FROM ${table}_simdup_decisions AS d LEFT JOIN ${table}_simdup_members AS x ON x.key = a LEFT JOIN ${table}_simdup_members AS y ON y.key = b
+ORDER BY decided_at, x.age, y.age
+SQL
+
+	$model->regroup(@decisions);
+	my $leader = $model->{leader};
+	my @groups = map { "$leader->{$_}: " . join ' ', sort { $a <=> $b } $model->rows_of($_) } sort { $leader->{$a} <=> $leader->{$b} } keys %$leader;
+	is($node->safe_psql('postgres', <<SQL), join("\n", @groups), "leader, seed $seed: regrouped, with @{[ scalar @decisions ]} decisions");
+SELECT FROM simdup_regroup('$table') WHERE key IS NULL;
+SELECT representative || ': ' || string_agg(key::text, ' ' ORDER BY key) FROM ${table}_simdup_groups JOIN ${table}_simdup_members USING (id) GROUP BY representative ORDER BY representative
+SQL
+	return;
+}
 
 # --- eight sessions at once
 
@@ -680,6 +731,11 @@ my @bulk = (
 	  . ' WHERE NOT EXISTS (SELECT FROM TABLE AS t WHERE t.id = gone.id + 3000)',
 	'BEGIN; SAVEPOINT s; DELETE FROM TABLE WHERE id % 2 = 0; ROLLBACK TO s; DELETE FROM TABLE WHERE id % 9 = ID % 9; COMMIT');
 
+# Whole groups have neither key while the first of their rows goes.
+my $last_bulk =
+	'UPDATE TABLE SET id = id + 2000, simdup_fp = CASE WHEN id IN (SELECT representative FROM TABLE_simdup_groups)'
+	  . ' THEN NULL ELSE simdup_fp END WHERE id < 900';
+
 sub random_bulk
 {
 	my ($table, $statement) = @_;
@@ -690,20 +746,20 @@ sub random_bulk
 
 sub run_bulk
 {
-	my ($name, $table, $seed, @make) = @_;
+	my ($name, $table, $method, $seed, @make) = @_;
 
 	srand $seed;
-	make_table($table, 'leader', @make);
+	make_table($table, $method, @make);
 	$node->safe_psql('postgres', $make[2]) if $make[2];
 	for my $round (1 .. 3)
 	{
-		my @statements = map { random_bulk($table, $_) } @bulk[ 0, 0 ], map { one_of(@bulk) } 1 .. 9;
+		my @statements = map { random_bulk($table, $_) } @bulk[ 0, 0 ], map({ one_of(@bulk) } 1 .. 9), $last_bulk;
 		my ($stdout, $stderr);
 
 		$node->psql('postgres', join(";\n", @statements), stdout => \$stdout, stderr => \$stderr, on_error_stop => 0);
 		unlike($stderr, qr/ERROR:  (?!duplicate key value)/, "$name, round $round: no error but of a key that is there") or diag(join "\n", @statements);
 		my $failed = grep { !$_ } Test::More->builder->summary;
-		check_table($table, 'leader', "$name, round $round");
+		check_table($table, $method, "$name, round $round");
 		if ($failed != grep { !$_ } Test::More->builder->summary)
 		{
 			diag(join "\n", @statements);
@@ -753,7 +809,16 @@ if ($decides)
 	run_storms('connected');
 }
 run_storms('leader');
-run_bulk('many rows', 'bulk', 1, 'NOT NULL UNIQUE DEFERRABLE', '', '');
+my $parted = <<'SQL';
+CREATE TABLE parted_a PARTITION OF parted FOR VALUES FROM (0) TO (25);
+CREATE TABLE parted_b PARTITION OF parted FOR VALUES FROM (25) TO (1000);
+CREATE TABLE parted_rest PARTITION OF parted DEFAULT;
+SQL
+for my $method ('leader', 'connected')
+{
+	run_bulk("many rows, $method", "bulk_$method", $method, 1, 'NOT NULL UNIQUE DEFERRABLE', '', '');
+	run_bulk("partitions, $method", "parted_$method", $method, 2, 'NOT NULL UNIQUE DEFERRABLE', ' PARTITION BY RANGE (id)', $parted =~ s/parted/parted_$method/gr);
+}
 run_monsters();
 
 $node->stop;
