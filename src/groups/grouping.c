@@ -269,14 +269,6 @@ simdup_grouping_new_id(Grouping *g)
 	return nextval_internal(g->sequence, false);
 }
 
-Oid
-simdup_grouping_bulk_key_type(Grouping *g)
-{
-	Oid base = getBaseType(g->at->key_type);
-
-	return base == INT2OID || base == INT4OID ? INT8OID : base;
-}
-
 int64
 simdup_grouping_last_id(Grouping *g)
 {

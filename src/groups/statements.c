@@ -312,6 +312,14 @@ static const Statement statements[N_GROUP_STATEMENTS] = {
 		 false},
 };
 
+Oid
+simdup_grouping_bulk_key_type(Grouping *g)
+{
+	Oid base = getBaseType(g->at->key_type);
+
+	return base == INT2OID || base == INT4OID ? INT8OID : base;
+}
+
 /* The parameters' types; how many there are. */
 static int
 parameter_types(Grouping *g, const char *types, Oid *oids)
