@@ -36,7 +36,7 @@ typedef struct GroupUser
 	int context;
 } GroupUser;
 
-/* grouping.c */
+/* grouped.c */
 
 /* The trigger that fires, checked. */
 extern Grouping *simdup_grouping_setup(FunctionCallInfo fcinfo);

@@ -1,5 +1,5 @@
 /*
- * grouping.c
+ * grouped.c
  *	  Finds a grouped table's trigger, its arguments and the tables beside it.
  */
 #include "postgres.h"
