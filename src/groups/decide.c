@@ -150,7 +150,7 @@ write_decision(Pair *p, bool same, FunctionCallInfo fcinfo)
 	bool no_note = PG_NARGS() < 5 || PG_ARGISNULL(4);
 	Oid types[] = {p->g->at->key_type, p->g->at->key_type, BOOLOID, TEXTOID,
 				   NAMEOID};
-	NameData name;
+	NameData name = {.data = ""};
 	Datum values[] = {p->keys[0], p->keys[1], BoolGetDatum(same),
 					  no_note ? (Datum) 0 : PG_GETARG_DATUM(4),
 					  NameGetDatum(&name)};

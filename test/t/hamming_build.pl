@@ -141,7 +141,7 @@ agrees('mixed', 'after', 'afterwards', 0);
 
 # a worker that is terminated takes the build with it, and nothing else
 $node->safe_psql('postgres', 'CREATE FUNCTION slow(fp simhash64) RETURNS simhash64 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS'
-	  . q{ $$ BEGIN PERFORM pg_sleep(0.0005); RETURN fp; END $$});
+	  . q{ $$ BEGIN PERFORM pg_sleep(0.02); RETURN fp; END $$});
 my $slow = IPC::Run::start([ 'psql', '-XAt', '-d', $node->connstr('postgres'), '-c', 'CREATE INDEX slow ON mixed USING hamming (slow(fp))' ], '<', \undef, '>&', \my $slow_said);
 ok($node->poll_query_until('postgres', q{SELECT count(*) > 0 FROM pg_stat_progress_create_index WHERE phase = 'building index: scanning table' AND blocks_done BETWEEN 1 AND blocks_total}),
 	'progress: the table is scanned');
