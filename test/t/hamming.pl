@@ -98,7 +98,7 @@ $node->safe_psql('postgres', 'DROP TABLE unlogged; ALTER INDEX mixed_fp SET TABL
 # --- an exclusion check keeps a pin on the leaf whose rows it compares. VACUUM
 # waits for it before it removes entries there, and can be canceled meanwhile.
 $node->safe_psql('postgres', <<'SQL');
-CREATE FUNCTION slow_ball(fp simhash64) RETURNS simhash_ball LANGUAGE plpgsql IMMUTABLE AS $$
+CREATE FUNCTION slow_ball(fp simhash64) RETURNS simhash_ball LANGUAGE plpgsql IMMUTABLE SET search_path = public AS $$
 BEGIN
   IF fp = '0123456789abcdef' THEN
     PERFORM pg_advisory_lock_shared(15), pg_advisory_unlock_shared(15);
