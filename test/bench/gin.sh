@@ -1,4 +1,4 @@
-# index.sh: gin (fp) against hamming (fp), against the index on blocks, and
+# gin.sh: gin (fp) against hamming (fp), against the index on blocks, and
 # against none: build, size, insert, query. Uniform fingerprints, with neighbours
 # at every distance from 0 to 15 planted around 60 centers.
 # `make bench PART=gin` takes a million rows; ROWS=10000000 ten million.
