@@ -72,8 +72,7 @@ read_rows(FunctionCallInfo fcinfo, Regrouping *r)
 									  " LEFT JOIN {G} g ON g.id {=} m.id AND g.representative {keq} t.{key}"
 									  " AND g.simdup_fp OPERATOR({x}.=) t.{fp}"
 									  " WHERE t.{fp} IS NOT NULL ORDER BY m.age, t.{key}",
-									  format_type_extended(key_type, -1,
-														   FORMAT_TYPE_FORCE_QUALIFY),
+									  simdup_type_name(key_type),
 									  simdup_regroup_scope(g)));
 
 	r->capacity = 1024;
