@@ -7,10 +7,10 @@
 #include "compat.h"
 
 #include "lib/stringinfo.h"
-#include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 #include "groups/chain.h"
+#include "server/keys.h"
 
 /* Keys that "same" ties to the first one, and through which. */
 typedef struct Chain
@@ -98,23 +98,15 @@ follow(Grouping *g, Datum key, const Datum *skipped)
 	return chain;
 }
 
-static char *
-key_text(Grouping *g, Datum key)
-{
-	Oid function;
-	bool is_varlena;
-
-	getTypeOutputInfo(g->at->key_type, &function, &is_varlena);
-	return OidOutputFunctionCall(function, key);
-}
-
 /* "first = ... = key" */
 static void
 append_way(StringInfo buf, const Chain *chain, int i, bool backwards)
 {
 	if (backwards)
 		for (; i >= 0; i = chain->from[i])
-			appendStringInfo(buf, "%s%s", key_text(chain->g, chain->keys[i]),
+			appendStringInfo(buf, "%s%s",
+							 simdup_key_text(chain->g->at->key_type,
+											 chain->keys[i]),
 							 chain->from[i] >= 0 ? " = " : "");
 	else
 	{
@@ -123,7 +115,8 @@ append_way(StringInfo buf, const Chain *chain, int i, bool backwards)
 			append_way(buf, chain, chain->from[i], false);
 			appendStringInfoString(buf, " = ");
 		}
-		appendStringInfoString(buf, key_text(chain->g, chain->keys[i]));
+		appendStringInfoString(buf, simdup_key_text(chain->g->at->key_type,
+													chain->keys[i]));
 	}
 }
 
@@ -133,9 +126,11 @@ refuse(Grouping *g, const Datum *keys, bool same, const char *way)
 	ereport(ERROR, errcode(ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION),
 			same
 				? errmsg("decision that rows %s and %s are the same contradicts others",
-						 key_text(g, keys[0]), key_text(g, keys[1]))
+						 simdup_key_text(g->at->key_type, keys[0]),
+						 simdup_key_text(g->at->key_type, keys[1]))
 				: errmsg("decision that rows %s and %s are not the same contradicts others",
-						 key_text(g, keys[0]), key_text(g, keys[1])),
+						 simdup_key_text(g->at->key_type, keys[0]),
+						 simdup_key_text(g->at->key_type, keys[1])),
 			errdetail("It was decided that %s.", way),
 			errhint("Take a decision back with simdup_undecide."));
 }

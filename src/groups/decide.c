@@ -23,6 +23,7 @@
 #include "groups/moves.h"
 #include "groups/recompute.h"
 #include "server/arguments.h"
+#include "server/keys.h"
 #include "type/simhash64.h"
 
 /* Two rows, the one with the smaller key first. */
@@ -39,25 +40,13 @@ key_argument(FunctionCallInfo fcinfo, Grouping *g, int n)
 	Oid given = get_fn_expr_argtype(fcinfo->flinfo, n);
 	Oid function;
 	Oid parameter;
-	bool is_varlena;
-	char *text;
 
 	if (getBaseType(given) == getBaseType(g->at->key_type))
 		return PG_GETARG_DATUM(n);
-	getTypeOutputInfo(given, &function, &is_varlena);
-	text = OidOutputFunctionCall(function, PG_GETARG_DATUM(n));
 	getTypeInputInfo(g->at->key_type, &function, &parameter);
-	return OidInputFunctionCall(function, text, parameter, -1);
-}
-
-static char *
-key_text(Grouping *g, Datum key)
-{
-	Oid function;
-	bool is_varlena;
-
-	getTypeOutputInfo(g->at->key_type, &function, &is_varlena);
-	return OidOutputFunctionCall(function, key);
+	return OidInputFunctionCall(function,
+								simdup_key_text(given, PG_GETARG_DATUM(n)),
+								parameter, -1);
 }
 
 /* The grouping and the keys; rows are not compared with themselves. */
@@ -82,7 +71,7 @@ pair_arguments(FunctionCallInfo fcinfo)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("a decision is about two rows"),
 				errdetail("Both are (%s)=(%s).", p.g->key,
-						  key_text(p.g, p.keys[0])));
+						  simdup_key_text(p.g->at->key_type, p.keys[0])));
 	if (order > 0)
 	{
 		Datum first = p.keys[1];
@@ -119,7 +108,8 @@ check_rows(Pair *p)
 						  &p->keys[i], NULL) == 0)
 			ereport(ERROR, errcode(ERRCODE_NO_DATA_FOUND),
 					errmsg("row (%s)=(%s) of table \"%s\" does not exist",
-						   p->g->key, key_text(p->g, p->keys[i]),
+						   p->g->key,
+						   simdup_key_text(p->g->at->key_type, p->keys[i]),
 						   get_rel_name(p->g->at->table)));
 }
 
@@ -178,7 +168,8 @@ write_event(Pair *p, const char *kind, const char *format)
 {
 	Datum values[] = {CStringGetTextDatum(kind), p->keys[0],
 					  CStringGetTextDatum(
-						  psprintf(format, key_text(p->g, p->keys[1])))};
+						  psprintf(format, simdup_key_text(p->g->at->key_type,
+														   p->keys[1])))};
 
 	(void) simdup_grouping_run(p->g, GROUP_EVENT, values, NULL);
 }
@@ -308,8 +299,9 @@ simdup_undecide(PG_FUNCTION_ARGS)
 	if (!drop_decision(&p))
 		ereport(ERROR, errcode(ERRCODE_NO_DATA_FOUND),
 				errmsg("there is no decision about rows (%s)=(%s) and (%s)=(%s) of table \"%s\"",
-					   p.g->key, key_text(p.g, p.keys[0]), p.g->key,
-					   key_text(p.g, p.keys[1]), get_rel_name(p.g->at->table)));
+					   p.g->key, simdup_key_text(p.g->at->key_type, p.keys[0]),
+					   p.g->key, simdup_key_text(p.g->at->key_type, p.keys[1]),
+					   get_rel_name(p.g->at->table)));
 	user = begin(&p);
 	write_event(&p, "undecided", "about %s");
 	undo(&p);

@@ -41,6 +41,11 @@ typedef struct Statement
 #define UNNEST(n) "pg_catalog.unnest($" #n ")"
 #define EVENT "INSERT INTO {E} (at, kind, id, key, other, cause) "
 
+/* Is there a decision about the row $1 and a key, or is it that row's key? */
+#define MEETS(key) \
+	"(" key " {keq} $1 OR EXISTS (SELECT FROM {D} o WHERE o.a {keq} $1" \
+	" AND o.b {keq} " key " OR o.a {keq} " key " AND o.b {keq} $1))"
+
 static const Statement statements[N_GROUP_STATEMENTS] = {
 	[GROUP_GUESS] = {"f*",
 					 "SELECT g.id, g.simdup_fp {<~>} $1 FROM {G} g {with r}"
@@ -263,6 +268,11 @@ static const Statement statements[N_GROUP_STATEMENTS] = {
 							 "UPDATE {G} SET representative = $2"
 							 " WHERE id {=} $3 AND representative {keq} $1",
 							 false},
+	[GROUP_REPLACE_DECISIONS] =
+		{"kk",
+		 "DELETE FROM {D} d WHERE d.a {keq} $2 AND " MEETS(
+			 "d.b") " OR d.b {keq} $2 AND " MEETS("d.a"),
+		 false},
 	[GROUP_RENAME_DECISIONS] =
 		{"kk",
 		 "UPDATE {D} SET a = LEAST(CASE WHEN a {keq} $1 THEN $2 ELSE a END,"

@@ -268,6 +268,39 @@ SELECT kind, id, key, other FROM bridge_simdup_events ORDER BY event;
 UPDATE bridge SET simdup_fp = bits(4) WHERE id = 3;
 SELECT id, simdup_group FROM bridge ORDER BY id;
 SELECT * FROM simdup_regroup('bridge');
+-- told apart: what the row that leaves had connected falls apart; the same by a
+-- decision, by arrival after it, and by a regroup
+CREATE TABLE chain (id int PRIMARY KEY, body text);
+SELECT count(*) FROM simdup_attach('chain', 'body', action => 'group', max_distance => 3, method => 'connected');
+DROP TRIGGER simdup_1_fingerprint ON chain;
+INSERT INTO chain (id, simdup_fp) VALUES (1, bits(0)), (2, bits(6)), (3, bits(9)), (4, bits(3));
+SELECT simdup_decide('chain', 1, 2, false);
+SELECT array_agg(id ORDER BY id) FROM chain GROUP BY simdup_group ORDER BY 1;
+SELECT * FROM simdup_regroup('chain');
+DELETE FROM chain WHERE id > 2;
+INSERT INTO chain (id, simdup_fp) VALUES (4, bits(3)), (3, bits(9));
+SELECT array_agg(id ORDER BY id) FROM chain GROUP BY simdup_group ORDER BY 1;
+SELECT * FROM simdup_regroup('chain');
+-- what was decided about a row goes with it to a key of which more was decided
+INSERT INTO chain (id, simdup_fp) VALUES (5, bits(20)), (6, bits(30)), (7, bits(40)), (8, bits(50));
+SELECT simdup_decide('chain', 5, 6, true), simdup_decide('chain', 5, 7, false), simdup_decide('chain', 5, 8, false);
+DELETE FROM chain WHERE id IN (6, 8);
+UPDATE chain SET id = 6 WHERE id = 7;
+SELECT a, b, same FROM chain_simdup_decisions WHERE a > 2 ORDER BY a, b;
+UPDATE chain SET id = 8 WHERE id = 5;
+SELECT a, b, same FROM chain_simdup_decisions WHERE a > 2 ORDER BY a, b;
+-- keys that cannot be hashed
+CREATE TABLE coded (id varbit PRIMARY KEY, body text);
+INSERT INTO coded VALUES (B'01', 'the lights in the park are out again tonight'), (B'1', 'a tree has fallen on the road to the station');
+SELECT count(*) FROM simdup_attach('coded', 'body', action => 'group');
+SELECT * FROM simdup_regroup('coded');
+ALTER TABLE coded DISABLE TRIGGER simdup_2_arrival, DISABLE TRIGGER simdup_3_members;
+INSERT INTO coded VALUES (B'0', 'the lights in the park are out again tonight!');
+DELETE FROM coded WHERE id = B'1';
+ALTER TABLE coded ENABLE TRIGGER simdup_2_arrival, ENABLE TRIGGER simdup_3_members;
+SELECT * FROM simdup_regroup('coded');
+SELECT id, representative FROM coded_simdup_groups;
+SELECT key, id FROM coded_simdup_members ORDER BY age;
 TRUNCATE letter;
 SELECT * FROM wrong();
 SELECT count(*) FROM letter_simdup_groups;

@@ -15,7 +15,7 @@ use Test::More;
 use Time::HiRes qw(sleep);
 
 my $node = PostgreSQL::Test::Cluster->new('build');
-$node->init(extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
+$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->append_conf('postgresql.conf', <<'CONF');
 autovacuum = off
 jit = off
