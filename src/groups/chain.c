@@ -18,6 +18,7 @@ typedef struct Chain
 	Grouping *g;
 	Datum skipped[2]; /* a decision that does not count */
 	bool skips;
+	bool hides; /* no key is told */
 	int n;
 	Datum *keys;
 	int *from;
@@ -74,9 +75,9 @@ is_skipped(const Chain *chain, Datum a, Datum b)
 
 /* All keys that are the same as this one, whether their rows are there or not. */
 static Chain
-follow(Grouping *g, Datum key, const Datum *skipped)
+follow(Grouping *g, Datum key, const Datum *skipped, bool hides)
 {
-	Chain chain = {.g = g, .skips = skipped != NULL};
+	Chain chain = {.g = g, .skips = skipped != NULL, .hides = hides};
 
 	if (skipped != NULL)
 		memcpy(chain.skipped, skipped, sizeof(chain.skipped));
@@ -121,7 +122,7 @@ append_way(StringInfo buf, const Chain *chain, int i, bool backwards)
 }
 
 static void
-refuse(Grouping *g, const Datum *keys, bool same, const char *way)
+refuse(Grouping *g, const Datum *keys, bool same, const char *way, bool hides)
 {
 	ereport(ERROR, errcode(ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION),
 			same
@@ -131,7 +132,10 @@ refuse(Grouping *g, const Datum *keys, bool same, const char *way)
 				: errmsg("decision that rows %s and %s are not the same contradicts others",
 						 simdup_key_text(g->at->key_type, keys[0]),
 						 simdup_key_text(g->at->key_type, keys[1])),
-			errdetail("It was decided that %s.", way),
+			hides
+				? errdetail(
+					  "Row-level security hides the decisions between these rows.")
+				: errdetail("It was decided that %s.", way),
 			errhint("Take a decision back with simdup_undecide."));
 }
 
@@ -157,22 +161,22 @@ check_same(Grouping *g, const Datum *keys, const Chain *left,
 			append_way(&way, left, i, false);
 			appendStringInfoString(&way, " <> ");
 			append_way(&way, right, end, true);
-			refuse(g, keys, true, way.data);
+			refuse(g, keys, true, way.data, left->hides);
 		}
 	}
 }
 
 void
 simdup_group_check_chain(Grouping *g, const Datum *keys, bool same,
-						 bool replaces)
+						 bool replaces, bool hides)
 {
 	const Datum *skipped = replaces ? keys : NULL;
-	Chain left = follow(g, keys[0], skipped);
+	Chain left = follow(g, keys[0], skipped, hides);
 	int end = find(&left, keys[1]);
 
 	if (same)
 	{
-		Chain right = follow(g, keys[1], skipped);
+		Chain right = follow(g, keys[1], skipped, hides);
 
 		check_same(g, keys, &left, &right);
 	}
@@ -182,6 +186,6 @@ simdup_group_check_chain(Grouping *g, const Datum *keys, bool same,
 
 		initStringInfo(&way);
 		append_way(&way, &left, end, false);
-		refuse(g, keys, false, way.data);
+		refuse(g, keys, false, way.data, hides);
 	}
 }

@@ -14,6 +14,7 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/rls.h"
 #include "utils/snapmgr.h"
 #include "utils/typcache.h"
 
@@ -254,6 +255,7 @@ simdup_decide(PG_FUNCTION_ARGS)
 	bool same;
 	bool old;
 	bool there;
+	bool hides;
 	GroupUser user;
 
 	simdup_check_not_null(PG_ARGISNULL(3), "same");
@@ -262,9 +264,10 @@ simdup_decide(PG_FUNCTION_ARGS)
 	check_right(p.g, ACL_INSERT);
 	SPI_connect();
 	check_rows(&p);
+	hides = check_enable_rls(p.g->at->table, GetUserId(), true) == RLS_ENABLED;
 	user = begin(&p);
 	there = find_decision(&p, &old);
-	simdup_group_check_chain(p.g, p.keys, same, there && old != same);
+	simdup_group_check_chain(p.g, p.keys, same, there && old != same, hides);
 	simdup_grouping_become_user(user);
 	if (there && (old == same || drop_decision(&p)) && old != same)
 	{

@@ -22,6 +22,7 @@
 
 #include "core/host.h"
 #include "groups/regrouping.h"
+#include "server/catalog.h"
 #include "server/keynumbers.h"
 #include "server/progress.h"
 #include "type/simhash64.h"
@@ -82,8 +83,7 @@ typedef struct Members
 static char *
 key_type_name(Grouping *g)
 {
-	return format_type_extended(simdup_grouping_bulk_key_type(g), -1,
-								FORMAT_TYPE_FORCE_QUALIFY);
+	return simdup_type_name(simdup_grouping_bulk_key_type(g));
 }
 
 static void

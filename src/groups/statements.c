@@ -17,6 +17,7 @@
 #include "utils/typcache.h"
 
 #include "groups/grouping.h"
+#include "server/catalog.h"
 
 /*
  * A statement and the types of its parameters: k a key, i an id, I an array of
@@ -457,8 +458,7 @@ expand(Grouping *g, const char *name)
 	if (strcmp(name, "k") == 0)
 		return psprintf("%d", g->at->k);
 	if (strcmp(name, "type") == 0)
-		return format_type_extended(g->at->key_type, -1,
-									FORMAT_TYPE_FORCE_QUALIFY);
+		return simdup_type_name(g->at->key_type);
 	if (strcmp(name, "now") == 0)
 		return "pg_catalog.now()";
 	if (strcmp(name, "keq") == 0 || strcmp(name, "klt") == 0)
