@@ -199,18 +199,43 @@ apply(Pair *p, bool same)
 		simdup_group_separate(p->g, id, "decision");
 }
 
-/* What follows when a decision is taken back. */
+/*
+ * The group that a row is in. Of a row that is gone, the one that it left, or
+ * what that group is a part of now. 0: none.
+ */
+static int64
+touched_group(Pair *p, Datum key)
+{
+	GroupMember member;
+	ArrivalFound found;
+
+	if (simdup_group_member(p->g, key, &member))
+		return member.id;
+	found = simdup_grouping_run(p->g, GROUP_LEFT, &key, NULL);
+	return found.n == 0
+			   ? 0
+			   : DatumGetInt64(simdup_grouping_value(found, 0, 1, NULL));
+}
+
+/*
+ * What follows when a decision is taken back. Rows that it brought together
+ * stay so while it stands, also when the row that it names is deleted.
+ */
 static void
 undo(Pair *p)
 {
-	GroupMember members[2];
 	int64 ids[2];
+	int n = 0;
 
-	if (!find_members(p, members))
-		return;
-	ids[0] = members[0].id;
-	ids[1] = members[1].id;
-	simdup_group_recompute(p->g, ids, ids[0] == ids[1] ? 1 : 2, "decision");
+	for (int i = 0; i < 2; i++)
+	{
+		int64 id = touched_group(p, p->keys[i]);
+
+		if (id != 0 && (n == 0 || ids[0] != id))
+			ids[n++] = id;
+	}
+	if (n > 0)
+		simdup_group_recompute(p->g, ids, n, "decision");
 }
 
 static GroupUser

@@ -173,6 +173,32 @@ static const Statement statements[N_GROUP_STATEMENTS] = {
 		 " ON CONFLICT (id) DO UPDATE SET into_id = excluded.into_id",
 		 false},
 	[GROUP_DROP_REDIRECT] = {"i", "DELETE FROM {R} WHERE id {=} $1", false},
+	[GROUP_FOLLOW] =
+		{"iii",
+		 "WITH RECURSIVE way (id) AS (SELECT $1"
+		 " UNION SELECT r.into_id FROM way w JOIN {R} r ON r.id {=} w.id)"
+		 " UPDATE {R} SET into_id = $3 WHERE id {=} $1"
+		 " AND EXISTS (SELECT FROM way w WHERE w.id {=} $2)"
+		 " AND NOT EXISTS (SELECT FROM {M} m WHERE m.id {=} $2 AND m.brought {=} $1)",
+		 false},
+	[GROUP_FOLLOW_PARTS] =
+		{"I",
+		 "WITH RECURSIVE b (id, into_id) AS (SELECT DISTINCT ON (m.brought)"
+		 " m.brought, m.id FROM {M} m WHERE m.id {=} ANY ($1)"
+		 " AND m.brought IS NOT NULL ORDER BY m.brought, m.age),"
+		 " way (id, at) AS (SELECT b.id, b.id FROM b"
+		 " UNION SELECT w.id, r.into_id FROM way w JOIN {R} r ON r.id {=} w.at)"
+		 " UPDATE {R} r SET into_id = b.into_id FROM b WHERE r.id {=} b.id"
+		 " AND r.into_id {<>} b.into_id AND EXISTS (SELECT FROM way w"
+		 " WHERE w.id {=} b.id AND w.at {=} ANY ($1))",
+		 false},
+	[GROUP_LEFT] =
+		{"k",
+		 "WITH RECURSIVE way (id) AS ((SELECT e.id FROM {E} e"
+		 " WHERE e.key {keq} $1 AND e.kind {=} 'left' ORDER BY e.event DESC LIMIT 1)"
+		 " UNION SELECT r.into_id FROM way w JOIN {R} r ON r.id {=} w.id)"
+		 " SELECT g.id FROM way w JOIN {G} g ON g.id {=} w.id",
+		 false},
 	[GROUP_MERGE_MEMBERS] =
 		{"iit",
 		 "WITH m AS (UPDATE {M} SET id = $2, brought = COALESCE(brought, id)"
