@@ -57,6 +57,21 @@ SELECT decided_by = current_user AS mine, decided_at IS NOT NULL AS dated FROM l
 INSERT INTO letter_simdup_decisions (a, b, same, decided_at, decided_by) VALUES (2, 2, true, 'infinity', 'me');
 INSERT INTO letter_simdup_decisions (a, b, same, decided_at, decided_by) VALUES (3, 2, true, 'infinity', 'me');
 DELETE FROM letter_simdup_decisions;
+-- such that contradict each other: rows that are tied stay together
+CREATE TABLE muddled (id int PRIMARY KEY, body text);
+INSERT INTO muddled VALUES (1, 'one text'), (2, 'and another one'), (3, 'and a last one');
+SELECT count(*) > 0 FROM simdup_attach('muddled', 'body', action => 'group');
+INSERT INTO muddled_simdup_decisions (a, b, same) VALUES (1, 2, true), (2, 3, true), (1, 3, false);
+DELETE FROM muddled;
+INSERT INTO muddled VALUES (3, 'and a last one'), (1, 'one text'), (2, 'and another one');
+SELECT count(DISTINCT simdup_group) FROM muddled;
+SELECT count(*) FROM simdup_regroup('muddled');
+SELECT count(*) > 0 FROM simdup_alter('muddled', method => 'connected');
+DELETE FROM muddled WHERE id = 1;
+INSERT INTO muddled VALUES (1, 'one text');
+SELECT count(DISTINCT simdup_group) FROM muddled;
+SELECT simdup_undecide('muddled', 1, 2);
+SELECT count(DISTINCT simdup_group) FROM muddled;
 
 -- row security hides the keys between two rows
 INSERT INTO letter VALUES (4, 'one text'), (5, 'and another one'), (6, 'and a last one');
