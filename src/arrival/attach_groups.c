@@ -175,6 +175,14 @@ columns_of(Attachment *a, const char *format)
 	return buf.data;
 }
 
+/* Is the table to be made? */
+static bool
+is_new(Attachment *a, const TableBeside *t)
+{
+	return !OidIsValid(
+		get_relname_relid(name_beside(a, t->name), namespace_of(a)));
+}
+
 List *
 simdup_attach_add_groups(Attachment *a, List *list)
 {
@@ -183,18 +191,32 @@ simdup_attach_add_groups(Attachment *a, List *list)
 	for (size_t i = 0; i < lengthof(tables_beside); i++)
 	{
 		const TableBeside *t = &tables_beside[i];
-		char *name = name_beside(a, t->name);
-		char *table = qualified(a, name);
 
-		if (OidIsValid(get_relname_relid(name, namespace_of(a))))
-			continue;
-		list = lappend(list, psprintf("CREATE %sTABLE %s (%s)",
-									  unlogged ? "UNLOGGED " : "", table,
-									  columns_of(a, t->columns)));
-		if (t->index != NULL)
+		if (is_new(a, t))
+			list = lappend(list, psprintf("CREATE %sTABLE %s (%s)",
+										  unlogged ? "UNLOGGED " : "",
+										  qualified(a, name_beside(a, t->name)),
+										  columns_of(a, t->columns)));
+	}
+	return list;
+}
+
+/* Last, so that the first rows need not maintain these indexes. */
+List *
+simdup_attach_index_groups(Attachment *a, List *list)
+{
+	if (get_attnum(RelationGetRelid(a->table), a->group) <= 0)
+		list = lappend(list, psprintf("CREATE INDEX ON %s (%s)", a->table_name,
+									  quote_identifier(a->group)));
+	for (size_t i = 0; i < lengthof(tables_beside); i++)
+	{
+		const TableBeside *t = &tables_beside[i];
+		char *table = qualified(a, name_beside(a, t->name));
+
+		if (is_new(a, t) && t->index != NULL)
 			list = lappend(list, psprintf("CREATE INDEX ON %s (%s)", table,
 										  t->index));
-		if (i == 0)
+		if (is_new(a, t) && i == 0)
 			list =
 				lappend(list,
 						psprintf("CREATE INDEX ON %s USING hamming (simdup_fp %s.simhash64_ops)",
