@@ -21,18 +21,18 @@ COMMENT ON FUNCTION simdup_regroup(regclass, boolean) IS
 
 -- people's decisions
 
-CREATE FUNCTION simdup_decide(target regclass, a anyelement, b anyelement, same boolean, note text DEFAULT NULL) RETURNS void
+CREATE FUNCTION simdup_decide(target regclass, a anycompatible, b anycompatible, same boolean, note text DEFAULT NULL) RETURNS void
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION simdup_decide(regclass, anyelement, anyelement, boolean, text) IS
+COMMENT ON FUNCTION simdup_decide(regclass, anycompatible, anycompatible, boolean, text) IS
   'two rows of a grouped table, named by their keys, are the same, or are not';
 CREATE FUNCTION simdup_decide(target regclass, a text, b text, same boolean, note text DEFAULT NULL) RETURNS void
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION simdup_decide(regclass, text, text, boolean, text) IS
   'simdup_decide for keys in their text form';
 
-CREATE FUNCTION simdup_undecide(target regclass, a anyelement, b anyelement) RETURNS void
+CREATE FUNCTION simdup_undecide(target regclass, a anycompatible, b anycompatible) RETURNS void
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION simdup_undecide(regclass, anyelement, anyelement) IS
+COMMENT ON FUNCTION simdup_undecide(regclass, anycompatible, anycompatible) IS
   'takes a decision about two rows back';
 CREATE FUNCTION simdup_undecide(target regclass, a text, b text) RETURNS void
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;

@@ -21,6 +21,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 scratch=
 export ENCODING=${ENCODING:-UTF8}
 PG_CONFIG=${PG_CONFIG:-pg_config}
+jobs=$(getconf _NPROCESSORS_ONLN)
 
 die()
 {
@@ -293,7 +294,7 @@ private_install()
   # An installed simdup is not the one under test.
   rm -rf "$pkglibdir"/simdup.so "$pkglibdir"/bitcode/simdup* "$sharedir"/extension/simdup*
 
-  make -s -C "$tree" PG_CONFIG="$PG_CONFIG" all >&2
+  make -s -j "$jobs" -C "$tree" PG_CONFIG="$PG_CONFIG" all >&2
   make -s -C "$tree" PG_CONFIG="$PG_CONFIG" install bindir="$bindir" \
     pkglibdir="$pkglibdir" datadir="$sharedir" docdir="$scratch/doc" >&2
   if [ "$(id -u)" = 0 ]; then

@@ -20,7 +20,6 @@ folders=${FOLDERS:-unit sql specs t}
 . "$root/test/sums.sh"
 summed=
 read -ra settings <<<"${SETTINGS:-}"
-jobs=$(getconf _NPROCESSORS_ONLN)
 # a crowded machine is slow, not wrong
 export PGCTLTIMEOUT=600 PG_TEST_TIMEOUT_DEFAULT=600
 

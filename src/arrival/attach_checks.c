@@ -244,11 +244,20 @@ is_partition_column(Relation table, AttrNumber attnum)
 }
 
 /*
+ * Reject passes over rows with the row's own key, in all partitions. A member
+ * of a group is known by its key alone.
+ */
+static bool
+needs_own_index(Attachment *a)
+{
+	return a->action == ATTACH_REJECT || a->action == ATTACH_GROUP;
+}
+
+/*
  * Does the index make a column unique? A unique index of a partitioned table
  * must hold the columns that it is partitioned by. So a unique index on these
- * columns and the key will do for flag and log. Reject passes over rows with the
- * row's own key, in all partitions: it needs an index on no other column. A
- * foreign key needs such an index too, checked at once.
+ * columns and the key will do for flag and log. The other actions need an index
+ * on no other column. A foreign key needs such an index too, checked at once.
  */
 static bool
 makes_unique(Attachment *a, Relation index, AttrNumber attnum)
@@ -260,7 +269,7 @@ makes_unique(Attachment *a, Relation index, AttrNumber attnum)
 		RelationGetIndexPredicate(index) != NIL ||
 		RelationGetIndexExpressions(index) != NIL)
 		return false;
-	if ((a->foreign_key || a->action == ATTACH_REJECT) && form->indnkeyatts > 1)
+	if (form->indnkeyatts > 1 && (a->foreign_key || needs_own_index(a)))
 		return false;
 	if (a->foreign_key && !form->indimmediate)
 		return false;
@@ -292,6 +301,26 @@ is_unique(Attachment *a, AttrNumber attnum)
 	return unique;
 }
 
+/*
+ * ERROR where groups cannot be made anew: simdup_regroup passes keys as arrays,
+ * and unnests these to one column.
+ */
+static void
+check_key_of_groups(Attachment *a, Oid type)
+{
+	Oid base = getBaseType(type);
+
+	if (OidIsValid(get_array_type(base)) && !type_is_rowtype(base))
+		return;
+	ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+			errmsg("column \"%s\" of relation \"%s\" cannot be a key", a->key,
+				   RelationGetRelationName(a->table)),
+			errdetail("Groups do not take keys of type %s.",
+					  format_type_be(type)),
+			errhint(
+				"Name a unique column that is neither an array nor a row: key => 'column'."));
+}
+
 void
 simdup_attach_check_key(Attachment *a)
 {
@@ -315,6 +344,8 @@ simdup_attach_check_key(Attachment *a)
 					   a->key, table),
 				errdetail("Its type %s has no default order.",
 						  format_type_be(att->atttypid)));
+	if (a->action == ATTACH_GROUP)
+		check_key_of_groups(a, att->atttypid);
 	/* a flag is NULL in most rows: ERROR if a domain does not allow that */
 	if (a->action == ATTACH_FLAG && getBaseType(att->atttypid) != att->atttypid)
 		domain_check((Datum) 0, true, att->atttypid, NULL, NULL);
@@ -331,6 +362,9 @@ simdup_attach_check_key(Attachment *a)
 				a->action == ATTACH_REJECT
 					? errdetail(
 						  "Reject does not compare rows of one key, so it needs a unique index on that column alone.")
+				: a->action == ATTACH_GROUP
+					? errdetail(
+						  "Groups know a row by its key, so they need a unique index on that column alone.")
 					: errdetail("Flags and logs name rows by the key."),
 				errhint(
 					"Name the column of a primary key, or a column with a unique index and NOT NULL."));

@@ -23,6 +23,7 @@
 #include "arrival/attachment.h"
 #include "arrival/sources.h"
 #include "core/allpairs.h"
+#include "server/catalog.h"
 #include "text/textform.h"
 
 #define DO_QUOTE "$simdup$"
@@ -391,7 +392,7 @@ pairs_of(Attachment *a, const char *query)
 {
 	Oid base = getBaseType(column_of(a, a->key)->atttypid);
 	bool is_integer = base == INT2OID || base == INT4OID || base == INT8OID;
-	char *type = format_type_extended(base, -1, FORMAT_TYPE_FORCE_QUALIFY);
+	char *type = simdup_type_name(base);
 	char *collation = simdup_attach_key_collation(a);
 
 	return psprintf("SELECT GREATEST(a%s, b%s)::%s AS new_key, LEAST(a%s, b%s)::%s AS old_key, distance"
@@ -436,8 +437,7 @@ rows_query(Attachment *a, bool first)
 
 	return psprintf("SELECT %st.%s::%s, t.%s FROM %s t WHERE t.%s IS NOT NULL%s",
 					first ? psprintf("DISTINCT ON (%s) ", alike) : "", key,
-					format_type_extended(base, -1, FORMAT_TYPE_FORCE_QUALIFY),
-					fp, a->table_name, fp,
+					simdup_type_name(base), fp, a->table_name, fp,
 					first ? psprintf(" ORDER BY %s, t.%s", alike, key) : "");
 }
 
@@ -479,7 +479,7 @@ nearest_older(Attachment *a)
 	const char *fp = quote_identifier(a->fp);
 	const char *key = quote_identifier(a->key);
 	Oid base = getBaseType(column_of(a, a->key)->atttypid);
-	char *type = format_type_extended(base, -1, FORMAT_TYPE_FORCE_QUALIFY);
+	char *type = simdup_type_name(base);
 	char *verified = "NULL";
 
 	if (c->min_resemblance > 0)

@@ -29,6 +29,7 @@
 #include "arrival/operators.h"
 #include "arrival/sources.h"
 #include "server/arguments.h"
+#include "server/catalog.h"
 #include "text/shingling.h"
 
 /* What shingle_resemblance does if it is not told. */
@@ -300,8 +301,7 @@ cast_to_compare(Oid equal)
 	/* the polymorphic operators are pg_catalog's, where no overload can be */
 	if (IsPolymorphicType(left))
 		return "";
-	return psprintf("::%s",
-					format_type_extended(left, -1, FORMAT_TYPE_FORCE_QUALIFY));
+	return psprintf("::%s", simdup_type_name(left));
 }
 
 /* " AND (a = b OR both are NULL)", with the default equality of the type. */

@@ -10,7 +10,7 @@
 #include "utils/builtins.h"
 
 #include "batch/join.h"
-#include "batch/pieces.h"
+#include "batch/piece_pairs.h"
 #include "server/arguments.h"
 #include "server/progress.h"
 #include "server/result.h"

@@ -7,10 +7,10 @@
 #include "compat.h"
 
 #include "lib/stringinfo.h"
-#include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
 #include "groups/chain.h"
+#include "server/keys.h"
 
 /* Keys that "same" ties to the first one, and through which. */
 typedef struct Chain
@@ -18,6 +18,7 @@ typedef struct Chain
 	Grouping *g;
 	Datum skipped[2]; /* a decision that does not count */
 	bool skips;
+	bool hides; /* no key is told */
 	int n;
 	Datum *keys;
 	int *from;
@@ -74,9 +75,9 @@ is_skipped(const Chain *chain, Datum a, Datum b)
 
 /* All keys that are the same as this one, whether their rows are there or not. */
 static Chain
-follow(Grouping *g, Datum key, const Datum *skipped)
+follow(Grouping *g, Datum key, const Datum *skipped, bool hides)
 {
-	Chain chain = {.g = g, .skips = skipped != NULL};
+	Chain chain = {.g = g, .skips = skipped != NULL, .hides = hides};
 
 	if (skipped != NULL)
 		memcpy(chain.skipped, skipped, sizeof(chain.skipped));
@@ -98,23 +99,15 @@ follow(Grouping *g, Datum key, const Datum *skipped)
 	return chain;
 }
 
-static char *
-key_text(Grouping *g, Datum key)
-{
-	Oid function;
-	bool is_varlena;
-
-	getTypeOutputInfo(g->at->key_type, &function, &is_varlena);
-	return OidOutputFunctionCall(function, key);
-}
-
 /* "first = ... = key" */
 static void
 append_way(StringInfo buf, const Chain *chain, int i, bool backwards)
 {
 	if (backwards)
 		for (; i >= 0; i = chain->from[i])
-			appendStringInfo(buf, "%s%s", key_text(chain->g, chain->keys[i]),
+			appendStringInfo(buf, "%s%s",
+							 simdup_key_text(chain->g->at->key_type,
+											 chain->keys[i]),
 							 chain->from[i] >= 0 ? " = " : "");
 	else
 	{
@@ -123,20 +116,26 @@ append_way(StringInfo buf, const Chain *chain, int i, bool backwards)
 			append_way(buf, chain, chain->from[i], false);
 			appendStringInfoString(buf, " = ");
 		}
-		appendStringInfoString(buf, key_text(chain->g, chain->keys[i]));
+		appendStringInfoString(buf, simdup_key_text(chain->g->at->key_type,
+													chain->keys[i]));
 	}
 }
 
 static void
-refuse(Grouping *g, const Datum *keys, bool same, const char *way)
+refuse(Grouping *g, const Datum *keys, bool same, const char *way, bool hides)
 {
 	ereport(ERROR, errcode(ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION),
 			same
 				? errmsg("decision that rows %s and %s are the same contradicts others",
-						 key_text(g, keys[0]), key_text(g, keys[1]))
+						 simdup_key_text(g->at->key_type, keys[0]),
+						 simdup_key_text(g->at->key_type, keys[1]))
 				: errmsg("decision that rows %s and %s are not the same contradicts others",
-						 key_text(g, keys[0]), key_text(g, keys[1])),
-			errdetail("It was decided that %s.", way),
+						 simdup_key_text(g->at->key_type, keys[0]),
+						 simdup_key_text(g->at->key_type, keys[1])),
+			hides
+				? errdetail(
+					  "Row-level security hides the decisions between these rows.")
+				: errdetail("It was decided that %s.", way),
 			errhint("Take a decision back with simdup_undecide."));
 }
 
@@ -162,22 +161,22 @@ check_same(Grouping *g, const Datum *keys, const Chain *left,
 			append_way(&way, left, i, false);
 			appendStringInfoString(&way, " <> ");
 			append_way(&way, right, end, true);
-			refuse(g, keys, true, way.data);
+			refuse(g, keys, true, way.data, left->hides);
 		}
 	}
 }
 
 void
 simdup_group_check_chain(Grouping *g, const Datum *keys, bool same,
-						 bool replaces)
+						 bool replaces, bool hides)
 {
 	const Datum *skipped = replaces ? keys : NULL;
-	Chain left = follow(g, keys[0], skipped);
+	Chain left = follow(g, keys[0], skipped, hides);
 	int end = find(&left, keys[1]);
 
 	if (same)
 	{
-		Chain right = follow(g, keys[1], skipped);
+		Chain right = follow(g, keys[1], skipped, hides);
 
 		check_same(g, keys, &left, &right);
 	}
@@ -187,6 +186,6 @@ simdup_group_check_chain(Grouping *g, const Datum *keys, bool same,
 
 		initStringInfo(&way);
 		append_way(&way, &left, end, false);
-		refuse(g, keys, false, way.data);
+		refuse(g, keys, false, way.data, hides);
 	}
 }

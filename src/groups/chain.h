@@ -9,9 +9,10 @@
 
 /*
  * ERROR if a decision about two keys contradicts others. replaces: a decision
- * about the same two is there, and does not count.
+ * about the same two is there, and does not count. hides: the user may not see
+ * all rows, and is not told the keys of others.
  */
 extern void simdup_group_check_chain(Grouping *g, const Datum *keys, bool same,
-									 bool replaces);
+									 bool replaces, bool hides);
 
 #endif /* SIMDUP_GROUPS_CHAIN_H */

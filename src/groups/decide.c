@@ -14,6 +14,7 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/rls.h"
 #include "utils/snapmgr.h"
 #include "utils/typcache.h"
 
@@ -23,6 +24,7 @@
 #include "groups/moves.h"
 #include "groups/recompute.h"
 #include "server/arguments.h"
+#include "server/keys.h"
 #include "type/simhash64.h"
 
 /* Two rows, the one with the smaller key first. */
@@ -39,25 +41,13 @@ key_argument(FunctionCallInfo fcinfo, Grouping *g, int n)
 	Oid given = get_fn_expr_argtype(fcinfo->flinfo, n);
 	Oid function;
 	Oid parameter;
-	bool is_varlena;
-	char *text;
 
 	if (getBaseType(given) == getBaseType(g->at->key_type))
 		return PG_GETARG_DATUM(n);
-	getTypeOutputInfo(given, &function, &is_varlena);
-	text = OidOutputFunctionCall(function, PG_GETARG_DATUM(n));
 	getTypeInputInfo(g->at->key_type, &function, &parameter);
-	return OidInputFunctionCall(function, text, parameter, -1);
-}
-
-static char *
-key_text(Grouping *g, Datum key)
-{
-	Oid function;
-	bool is_varlena;
-
-	getTypeOutputInfo(g->at->key_type, &function, &is_varlena);
-	return OidOutputFunctionCall(function, key);
+	return OidInputFunctionCall(function,
+								simdup_key_text(given, PG_GETARG_DATUM(n)),
+								parameter, -1);
 }
 
 /* The grouping and the keys; rows are not compared with themselves. */
@@ -82,7 +72,7 @@ pair_arguments(FunctionCallInfo fcinfo)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("a decision is about two rows"),
 				errdetail("Both are (%s)=(%s).", p.g->key,
-						  key_text(p.g, p.keys[0])));
+						  simdup_key_text(p.g->at->key_type, p.keys[0])));
 	if (order > 0)
 	{
 		Datum first = p.keys[1];
@@ -119,7 +109,8 @@ check_rows(Pair *p)
 						  &p->keys[i], NULL) == 0)
 			ereport(ERROR, errcode(ERRCODE_NO_DATA_FOUND),
 					errmsg("row (%s)=(%s) of table \"%s\" does not exist",
-						   p->g->key, key_text(p->g, p->keys[i]),
+						   p->g->key,
+						   simdup_key_text(p->g->at->key_type, p->keys[i]),
 						   get_rel_name(p->g->at->table)));
 }
 
@@ -178,7 +169,8 @@ write_event(Pair *p, const char *kind, const char *format)
 {
 	Datum values[] = {CStringGetTextDatum(kind), p->keys[0],
 					  CStringGetTextDatum(
-						  psprintf(format, key_text(p->g, p->keys[1])))};
+						  psprintf(format, simdup_key_text(p->g->at->key_type,
+														   p->keys[1])))};
 
 	(void) simdup_grouping_run(p->g, GROUP_EVENT, values, NULL);
 }
@@ -207,18 +199,43 @@ apply(Pair *p, bool same)
 		simdup_group_separate(p->g, id, "decision");
 }
 
-/* What follows when a decision is taken back. */
+/*
+ * The group that a row is in. Of a row that is gone, the one that it left, or
+ * what that group is a part of now. 0: none.
+ */
+static int64
+touched_group(Pair *p, Datum key)
+{
+	GroupMember member;
+	ArrivalFound found;
+
+	if (simdup_group_member(p->g, key, &member))
+		return member.id;
+	found = simdup_grouping_run(p->g, GROUP_LEFT, &key, NULL);
+	return found.n == 0
+			   ? 0
+			   : DatumGetInt64(simdup_grouping_value(found, 0, 1, NULL));
+}
+
+/*
+ * What follows when a decision is taken back. Rows that it brought together
+ * stay so while it stands, also when the row that it names is deleted.
+ */
 static void
 undo(Pair *p)
 {
-	GroupMember members[2];
 	int64 ids[2];
+	int n = 0;
 
-	if (!find_members(p, members))
-		return;
-	ids[0] = members[0].id;
-	ids[1] = members[1].id;
-	simdup_group_recompute(p->g, ids, ids[0] == ids[1] ? 1 : 2, "decision");
+	for (int i = 0; i < 2; i++)
+	{
+		int64 id = touched_group(p, p->keys[i]);
+
+		if (id != 0 && (n == 0 || ids[0] != id))
+			ids[n++] = id;
+	}
+	if (n > 0)
+		simdup_group_recompute(p->g, ids, n, "decision");
 }
 
 static GroupUser
@@ -238,6 +255,7 @@ simdup_decide(PG_FUNCTION_ARGS)
 	bool same;
 	bool old;
 	bool there;
+	bool hides;
 	GroupUser user;
 
 	simdup_check_not_null(PG_ARGISNULL(3), "same");
@@ -246,9 +264,10 @@ simdup_decide(PG_FUNCTION_ARGS)
 	check_right(p.g, ACL_INSERT);
 	SPI_connect();
 	check_rows(&p);
+	hides = check_enable_rls(p.g->at->table, GetUserId(), true) == RLS_ENABLED;
 	user = begin(&p);
 	there = find_decision(&p, &old);
-	simdup_group_check_chain(p.g, p.keys, same, there && old != same);
+	simdup_group_check_chain(p.g, p.keys, same, there && old != same, hides);
 	simdup_grouping_become_user(user);
 	if (there && (old == same || drop_decision(&p)) && old != same)
 	{
@@ -283,8 +302,9 @@ simdup_undecide(PG_FUNCTION_ARGS)
 	if (!drop_decision(&p))
 		ereport(ERROR, errcode(ERRCODE_NO_DATA_FOUND),
 				errmsg("there is no decision about rows (%s)=(%s) and (%s)=(%s) of table \"%s\"",
-					   p.g->key, key_text(p.g, p.keys[0]), p.g->key,
-					   key_text(p.g, p.keys[1]), get_rel_name(p.g->at->table)));
+					   p.g->key, simdup_key_text(p.g->at->key_type, p.keys[0]),
+					   p.g->key, simdup_key_text(p.g->at->key_type, p.keys[1]),
+					   get_rel_name(p.g->at->table)));
 	user = begin(&p);
 	write_event(&p, "undecided", "about %s");
 	undo(&p);

@@ -2,7 +2,7 @@
  * grouping.h
  *	  A table whose rows are kept in groups, and the tables beside it.
  *
- * DESIGN.md says what a group is, doc/simdup-groups.md what the tables hold.
+ * doc/simdup-groups.md says what a group is, and what the tables hold.
  * All work on them runs as the table's owner, as a foreign key's cascade does:
  * a group must hold for rows that the user may not see, too.
  */
@@ -83,6 +83,9 @@ typedef enum GroupStatement
 	GROUP_PUT,
 	GROUP_REDIRECT,
 	GROUP_DROP_REDIRECT,
+	GROUP_FOLLOW,
+	GROUP_FOLLOW_PARTS,
+	GROUP_LEFT,
 	GROUP_MERGE_MEMBERS,
 	GROUP_MERGE_COLUMN,
 	GROUP_EVENT,
@@ -97,6 +100,7 @@ typedef enum GroupStatement
 	GROUP_ADD,
 	GROUP_RENAME_MEMBER,
 	GROUP_RENAME_LEADER,
+	GROUP_REPLACE_DECISIONS,
 	GROUP_RENAME_DECISIONS,
 	GROUP_TRUNCATE,
 	GROUP_BULK_ENTER,

@@ -151,28 +151,36 @@ connect_groups(Grouping *g, const GroupRow *row, int64 id, Datum apart,
 	return id;
 }
 
-/* A row opens a group; an id that it once brought into another comes back. */
+/* The id that a row once brought into another group, ended now; 0: none. */
 static int64
-open_group(Grouping *g, const GroupRow *row, int64 from, const char *cause)
+brought_by(Grouping *g, Datum key)
 {
-	Datum key = row->key;
 	ArrivalFound found = simdup_grouping_run(g, GROUP_BROUGHT, &key, NULL);
 	bool isnull = true;
 	Datum id = (Datum) 0;
 
 	if (found.n > 0)
 		id = simdup_grouping_value(found, 0, 1, &isnull);
-	if (isnull)
-		id = Int64GetDatum(simdup_grouping_new_id(g));
-	else
-		(void) simdup_grouping_run(g, GROUP_DROP_REDIRECT, &id, NULL);
-	add_group(g, DatumGetInt64(id), row);
-	move(g, row, from, DatumGetInt64(id),
-		 !isnull	 ? "returned"
-		 : from == 0 ? "opened"
-					 : "split",
+	return isnull ? 0 : DatumGetInt64(id);
+}
+
+/* A row opens a group; an id that it once brought into another comes back. */
+static int64
+open_group(Grouping *g, const GroupRow *row, int64 from, const char *cause)
+{
+	int64 brought = brought_by(g, row->key);
+	int64 id = brought != 0 ? brought : simdup_grouping_new_id(g);
+	Datum value = Int64GetDatum(id);
+
+	if (brought != 0)
+		(void) simdup_grouping_run(g, GROUP_DROP_REDIRECT, &value, NULL);
+	add_group(g, id, row);
+	move(g, row, from, id,
+		 brought != 0 ? "returned"
+		 : from == 0  ? "opened"
+					  : "split",
 		 cause);
-	return DatumGetInt64(id);
+	return id;
 }
 
 /*
@@ -208,16 +216,29 @@ place(Grouping *g, const GroupRow *row, int64 from, const char *cause)
 	return id;
 }
 
-/* Rows that are out of their group come again, in this order. */
+/*
+ * Rows that are out of their group come again, in this order. The redirect of
+ * an id that they brought into the group goes with the last of its rows.
+ */
 static void
 place_all(Grouping *g, const GroupRow *rows, uint64 n, int64 from,
 		  const char *cause)
 {
 	for (uint64 i = 0; i < n; i++)
 	{
+		int64 brought = brought_by(g, rows[i].key);
+		int64 id;
+
 		CHECK_FOR_INTERRUPTS();
-		simdup_group_set_column(g, rows[i].key,
-								place(g, &rows[i], from, cause));
+		id = place(g, &rows[i], from, cause);
+		if (brought != 0 && brought != id)
+		{
+			Datum values[] = {Int64GetDatum(brought), Int64GetDatum(from),
+							  Int64GetDatum(id)};
+
+			(void) simdup_grouping_run(g, GROUP_FOLLOW, values, NULL);
+		}
+		simdup_group_set_column(g, rows[i].key, id);
 	}
 }
 

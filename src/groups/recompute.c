@@ -380,6 +380,31 @@ write_parts(Scope *s, const bool *returned, const char *cause)
 	}
 }
 
+/*
+ * An id that ended before, and led to one of these groups, leads to the part of
+ * its oldest row. The rows are written.
+ */
+static void
+follow_parts(Scope *s)
+{
+	Datum *ids = palloc(s->n * sizeof(Datum) + 1);
+	Datum array;
+	bool any = false;
+	int n = 0;
+
+	for (int i = 0; i < s->n; i++)
+	{
+		any |= s->rows[i].brought != 0;
+		if (s->rows[i].part == i)
+			ids[n++] = Int64GetDatum(s->ids[i]);
+	}
+	if (!any)
+		return;
+	array = PointerGetDatum(construct_array(ids, n, INT8OID, sizeof(int64),
+											FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	(void) simdup_grouping_run(s->g, GROUP_FOLLOW_PARTS, &array, NULL);
+}
+
 static int
 compare_ids(const void *a, const void *b)
 {
@@ -408,4 +433,5 @@ simdup_group_recompute(Grouping *g, const int64 *ids, int n, const char *cause)
 	find_parts(&s);
 	keep_ids(&s, sorted, n);
 	write_parts(&s, give_ids(&s), cause);
+	follow_parts(&s);
 }

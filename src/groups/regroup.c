@@ -11,87 +11,10 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/snapmgr.h"
 
-#include "core/host.h"
 #include "groups/regrouping.h"
 #include "server/arguments.h"
-#include "server/catalog.h"
 #include "server/result.h"
-
-/* Columns after key and fingerprint. */
-enum
-{
-	COLUMN_ID = 2,
-	COLUMN_LEADS,
-	COLUMN_HAS_ID,
-	COLUMN_SCOPE
-};
-
-/* A SimdupRowSink: what is known of a row before. */
-static void
-note_row(void *arg, TupleTableSlot *slot)
-{
-	Regrouping *r = arg;
-
-	if (r->n == r->capacity)
-	{
-		Size n = (Size) r->capacity * 2;
-
-		r->old_id = simdup_realloc(r->old_id, n * sizeof(int64));
-		r->flags = simdup_realloc(r->flags, n);
-		if (r->scope != NULL)
-			r->scope = simdup_realloc(r->scope, n * sizeof(int64));
-		r->capacity = (uint32) Min(n, PG_UINT32_MAX);
-	}
-	r->old_id[r->n] = slot->tts_isnull[COLUMN_ID]
-						  ? 0
-						  : DatumGetInt64(slot->tts_values[COLUMN_ID]);
-	r->flags[r->n] = slot->tts_isnull[COLUMN_ID] ? 0 : ROW_IS_MEMBER;
-	if (DatumGetBool(slot->tts_values[COLUMN_LEADS]))
-		r->flags[r->n] |= ROW_LEADS;
-	if (DatumGetBool(slot->tts_values[COLUMN_HAS_ID]))
-		r->flags[r->n] |= ROW_HAS_ID;
-	if (r->scope != NULL)
-		r->scope[r->n] = DatumGetInt64(slot->tts_values[COLUMN_SCOPE]);
-	r->n++;
-}
-
-/* All rows, in the order in which they come. */
-static void
-read_rows(FunctionCallInfo fcinfo, Regrouping *r)
-{
-	Grouping *g = r->g;
-	Oid key_type = simdup_grouping_bulk_key_type(g);
-	char *query =
-		simdup_grouping_text(g,
-							 psprintf("SELECT t.{key}::%s, t.{fp}::{x}.simhash64, m.id, g.id IS NOT NULL,"
-									  " (t.{group} {=} m.id) IS TRUE, %s FROM {T} t"
-									  " LEFT JOIN {M} m ON m.key {keq} t.{key}"
-									  " LEFT JOIN {G} g ON g.id {=} m.id AND g.representative {keq} t.{key}"
-									  " AND g.simdup_fp OPERATOR({x}.=) t.{fp}"
-									  " WHERE t.{fp} IS NOT NULL ORDER BY m.age, t.{key}",
-									  format_type_extended(key_type, -1,
-														   FORMAT_TYPE_FORCE_QUALIFY),
-									  simdup_regroup_scope(g)));
-
-	r->capacity = 1024;
-	r->old_id = simdup_alloc(r->capacity * sizeof(int64));
-	r->flags = simdup_alloc(r->capacity);
-	if (g->at->conditions.n_columns > 0)
-		r->scope = simdup_alloc(r->capacity * sizeof(int64));
-	r->rows = simdup_rows_begin(fcinfo, 1);
-	simdup_keys_end(r->rows->keys);
-	r->rows->keys = simdup_keys_begin(key_type);
-	r->rows->also = note_row;
-	r->rows->also_arg = r;
-	/* what was committed while the lock was waited for counts too */
-	PushActiveSnapshot(GetLatestSnapshot());
-	simdup_rows_read(r->rows, query, "target");
-	PopActiveSnapshot();
-	r->equal = simdup_rows_group(r->rows);
-}
 
 /* The rows whose id changes. */
 static void
@@ -150,7 +73,7 @@ simdup_regroup(PG_FUNCTION_ARGS)
 		simdup_arrival_lock_table(r.g->at->table);
 	}
 	user = simdup_grouping_become_owner(r.g);
-	read_rows(fcinfo, &r);
+	simdup_regroup_read(fcinfo, &r);
 	newest_old_id = simdup_grouping_last_id(r.g);
 	simdup_regroup_rows(&r);
 	simdup_regroup_decide(&r);

@@ -3,8 +3,10 @@
  *	  Decisions outrank the groups that fingerprints make.
  *
  * Rows that are the same have one group. If two rows in one group were told
- * apart, the younger one leaves with those tied to it, and all of them come
- * again. Their group gets another representative if its own was among them.
+ * apart, the younger one leaves with its bundle, the rows that are the same. The
+ * group that stays has what it needs, and then the bundle comes again. So the
+ * groups are those that the same decisions would make one by one.
+ *
  * Decisions are few, so each looks at all rows.
  */
 #include "postgres.h"
@@ -13,31 +15,10 @@
 #include "miscadmin.h"
 #include "utils/snapmgr.h"
 
-#include "core/hamming.h"
 #include "core/host.h"
+#include "core/unionfind.h"
 #include "groups/decisions.h"
-#include "groups/regrouping.h"
-
-/* Leaders of rows that are in no group now, and come again soon. */
-#define STRAY (PG_UINT32_MAX - 1)
-#define SENT_AWAY PG_UINT32_MAX
-
-typedef struct Decision
-{
-	uint32 a;
-	uint32 b;
-	bool same;
-} Decision;
-
-typedef struct Decisions
-{
-	Regrouping *r;
-	int n;
-	Decision *list;
-	bool *tied;		/* marks of rows */
-	uint32 *opened; /* the order of groups, under their leaders' numbers */
-	uint32 n_opened;
-} Decisions;
+#include "groups/regroup_decisions.h"
 
 /* Decisions about rows that are there, by the rows' numbers. */
 static void
@@ -75,189 +56,163 @@ read_decisions(Decisions *d)
 	}
 }
 
-/* All rows of one group get another leader. */
-static void
-relabel(Decisions *d, uint32 from, uint32 to)
+static int
+compare_decided(const void *a, const void *b)
 {
-	for (uint32 i = 0; i < d->r->n; i++)
-		if (d->r->leader[i] == from)
-			d->r->leader[i] = to;
+	const Decided *left = a;
+	const Decided *right = b;
+
+	return left->row < right->row ? -1 : left->row > right->row;
 }
 
-/* All marked rows get another leader. */
-static void
-relabel_tied(Decisions *d, uint32 to)
+/* The row among those that were decided about, or NULL. */
+static const Decided *
+find_decided(const Decisions *d, uint32 row)
 {
-	for (uint32 i = 0; i < d->r->n; i++)
-		if (d->tied[i])
-			d->r->leader[i] = to;
-}
+	Decided wanted = {.row = row};
 
-/* Mark the rows that are tied to marked ones. */
-static void
-spread_marks(Decisions *d)
-{
-	bool again = true;
-
-	while (again)
-	{
-		again = false;
-		for (int i = 0; i < d->n; i++)
-		{
-			const Decision *one = &d->list[i];
-
-			if (!one->same || d->tied[one->a] == d->tied[one->b])
-				continue;
-			d->tied[one->a] = d->tied[one->b] = again = true;
-		}
-	}
+	return bsearch(&wanted, d->decided, d->n_decided, sizeof(Decided),
+				   compare_decided);
 }
 
 static void
-mark_tied(Decisions *d, uint32 row)
+find_bundles(Decisions *d)
 {
-	memset(d->tied, false, d->r->n);
-	d->tied[row] = true;
-	spread_marks(d);
-}
+	uint32 *parent = palloc((Size) d->n * 2 * sizeof(uint32) + 1);
+	uint32 n = 0;
 
-/* Does the group hold a row that a marked one was told apart from? */
-static bool
-is_refused(Decisions *d, uint32 leader)
-{
+	d->decided = palloc((Size) d->n * 2 * sizeof(Decided) + 1);
+	for (int i = 0; i < d->n * 2; i++)
+		d->decided[i].row = i % 2 ? d->list[i / 2].b : d->list[i / 2].a;
+	qsort(d->decided, (Size) d->n * 2, sizeof(Decided), compare_decided);
+	for (int i = 0; i < d->n * 2; i++)
+		if (n == 0 || d->decided[n - 1].row != d->decided[i].row)
+			d->decided[n++].row = d->decided[i].row;
+	d->n_decided = n;
+	simdup_components_init(parent, n);
 	for (int i = 0; i < d->n; i++)
-	{
-		const Decision *one = &d->list[i];
+		if (d->list[i].same)
+			simdup_components_join(parent,
+								   find_decided(d, d->list[i].a) - d->decided,
+								   find_decided(d, d->list[i].b) - d->decided);
+	for (uint32 i = 0; i < n; i++)
+		d->decided[i].bundle = simdup_component_root(parent, i);
+	pfree(parent);
+}
 
-		if (!one->same &&
-			((d->tied[one->a] && d->r->leader[one->b] == leader) ||
-			 (d->tied[one->b] && d->r->leader[one->a] == leader)))
+uint32
+simdup_regroup_tied_group(const Decisions *d, uint32 row)
+{
+	const Decided *decided = find_decided(d, row);
+
+	for (uint32 i = 0; decided != NULL && i < d->n_decided; i++)
+		if (d->decided[i].bundle == decided->bundle &&
+			d->r->leader[d->decided[i].row] < STRAY)
+			return d->r->leader[d->decided[i].row];
+	return NONE;
+}
+
+bool
+simdup_regroup_tied(const Decisions *d, uint32 a, uint32 b)
+{
+	const Decided *left = find_decided(d, a);
+	const Decided *right = find_decided(d, b);
+
+	return left != NULL && right != NULL && left->bundle == right->bundle;
+}
+
+/* Has a row of the bundle this number, or is it in this group? */
+static bool
+bundle_has(const Decisions *d, uint32 bundle, uint32 row, uint32 group)
+{
+	for (uint32 i = 0; i < d->n_decided; i++)
+		if (d->decided[i].bundle == bundle &&
+			(d->decided[i].row == row ||
+			 (group != NONE && d->r->leader[d->decided[i].row] == group)))
 			return true;
-	}
 	return false;
 }
 
-/* The nearest group that a marked row may join, or the row, which opens one. */
-static uint32
-nearest(Decisions *d, uint32 row)
+bool
+simdup_regroup_apart(const Decisions *d, uint32 row, uint32 group, uint32 other)
 {
-	Regrouping *r = d->r;
-	uint32 best = row;
-	int best_distance = r->g->at->k + 1;
-
-	for (uint32 i = 0; i < r->n; i++)
+	if (group == NONE && find_decided(d, row) == NULL)
+		return false;
+	for (int i = 0; i < d->n; i++)
 	{
-		uint32 leader = r->leader[i];
-		int distance;
+		uint32 a;
+		uint32 b;
 
-		if (leader == STRAY || leader == SENT_AWAY ||
-			(!r->g->connected && leader != i))
+		if (d->list[i].same)
 			continue;
-		distance = simdup_hamming64(r->fp[i], r->fp[row]);
-		if (distance > best_distance ||
-			(distance == best_distance &&
-			 (best == row || d->opened[leader] >= d->opened[best])) ||
-			is_refused(d, leader) || !simdup_regroup_conditions_hold(r, i, row))
-			continue;
-		best = leader;
-		best_distance = distance;
+		a = find_decided(d, d->list[i].a)->bundle;
+		b = find_decided(d, d->list[i].b)->bundle;
+		if ((bundle_has(d, a, row, group) && bundle_has(d, b, NONE, other)) ||
+			(bundle_has(d, b, row, group) && bundle_has(d, a, NONE, other)))
+			return true;
 	}
-	if (best == row)
-		d->opened[row] = d->n_opened++;
-	return best;
-}
-
-/* Rows that are in no group come, in order of age, with those tied to them. */
-static void
-come_again(Decisions *d, uint32 mark)
-{
-	for (uint32 i = 0; i < d->r->n; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (d->r->leader[i] != mark)
-			continue;
-		mark_tied(d, i);
-		relabel_tied(d, nearest(d, i));
-	}
-}
-
-/*
- * The oldest row that is left in a group whose leader has gone leads it. Rows
- * far from it come again, unless they are tied to a row that stays.
- */
-static void
-hand_over(Decisions *d, uint32 leader)
-{
-	Regrouping *r = d->r;
-	uint32 heir = 0;
-
-	while (heir < r->n && r->leader[heir] != leader)
-		heir++;
-	if (heir == r->n)
-		return;
-	relabel(d, leader, heir);
-	d->opened[heir] = d->opened[leader];
-	/* a component has no leader that its rows must be near */
-	if (r->g->connected)
-		return;
-	for (uint32 i = 0; i < r->n; i++)
-		d->tied[i] = i == heir ||
-					 (r->leader[i] == heir &&
-					  simdup_hamming64(r->fp[i], r->fp[heir]) <= r->g->at->k &&
-					  simdup_regroup_conditions_hold(r, heir, i));
-	spread_marks(d);
-	for (uint32 i = 0; i < r->n; i++)
-		if (r->leader[i] == heir && !d->tied[i])
-			r->leader[i] = STRAY;
-	come_again(d, STRAY);
+	return false;
 }
 
 /* The younger of two rows goes, with those that are tied to it. */
 static void
 separate(Decisions *d, uint32 younger)
 {
-	uint32 leader = d->r->leader[younger];
-	bool led;
+	Regrouping *r = d->r;
+	uint32 leader = r->leader[younger];
 
-	mark_tied(d, younger);
-	led = d->tied[leader];
-	relabel_tied(d, SENT_AWAY);
-	if (led)
-		hand_over(d, leader);
-	come_again(d, SENT_AWAY);
+	for (uint32 i = 0; i < d->n_decided; i++)
+		if (simdup_regroup_tied(d, younger, d->decided[i].row))
+			r->leader[d->decided[i].row] = SENT_AWAY;
+	simdup_regroup_leave(d, leader);
+	simdup_regroup_come_again(d, SENT_AWAY);
+}
+
+static void
+apply(Decisions *d)
+{
+	Regrouping *r = d->r;
+
+	for (int i = 0; i < d->n; i++)
+	{
+		uint32 a = r->leader[d->list[i].a];
+		uint32 b = r->leader[d->list[i].b];
+
+		CHECK_FOR_INTERRUPTS();
+		if (d->list[i].same && a != b)
+			simdup_regroup_merge(d, a, b);
+	}
+	for (int i = 0; i < d->n; i++)
+	{
+		const Decision *one = &d->list[i];
+
+		CHECK_FOR_INTERRUPTS();
+		if (!one->same && r->leader[one->a] == r->leader[one->b])
+			separate(d, Max(one->a, one->b));
+	}
 }
 
 void
 simdup_regroup_decide(Regrouping *r)
 {
-	Decisions d = {.r = r};
+	Decisions d = {.r = r, .n_ranks = r->n, .capacity = 16};
 
 	if (!simdup_group_any_decision(r->g))
 		return;
 	SPI_connect();
-	d.tied = palloc0(r->n + 1);
-	d.opened = simdup_alloc((Size) r->n * sizeof(uint32) + 1);
-	for (uint32 i = 0; i < r->n; i++)
-		d.opened[i] = i;
-	d.n_opened = r->n;
 	read_decisions(&d);
-	for (int i = 0; i < d.n; i++)
+	find_bundles(&d);
+	d.rank = simdup_alloc((Size) r->n * sizeof(uint32) + 1);
+	d.brought = simdup_alloc((Size) r->n * sizeof(uint32) + 1);
+	d.near = simdup_alloc(d.capacity * sizeof(uint32));
+	for (uint32 i = 0; i < r->n; i++)
 	{
-		uint32 a = r->leader[d.list[i].a];
-		uint32 b = r->leader[d.list[i].b];
-
-		CHECK_FOR_INTERRUPTS();
-		if (d.list[i].same && a != b)
-			relabel(&d, Max(a, b), Min(a, b));
+		d.rank[i] = i;
+		d.brought[i] = NONE;
 	}
-	for (int i = 0; i < d.n; i++)
-	{
-		const Decision *one = &d.list[i];
-
-		CHECK_FOR_INTERRUPTS();
-		if (!one->same && r->leader[one->a] == r->leader[one->b])
-			separate(&d, Max(one->a, one->b));
-	}
-	simdup_free(d.opened);
+	apply(&d);
+	simdup_free(d.near);
+	simdup_free(d.brought);
+	simdup_free(d.rank);
 	SPI_finish();
 }

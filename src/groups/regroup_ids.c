@@ -10,17 +10,35 @@
 #include "compat.h"
 
 #include "miscadmin.h"
-#include "utils/hsearch.h"
 
+#include "core/hash.h"
 #include "core/host.h"
 #include "groups/regrouping.h"
 
 typedef struct Share
 {
-	uint32 rows;
+	uint32 rows; /* 0: the new group has got the id */
 	uint32 leader;
 	int64 id;
 } Share;
+
+/* A set of ids. */
+typedef struct Taken
+{
+	int64 id;
+	char status;
+} Taken;
+
+#define SH_PREFIX taken
+#define SH_ELEMENT_TYPE Taken
+#define SH_KEY_TYPE int64
+#define SH_KEY id
+#define SH_HASH_KEY(table, key) ((uint32) simdup_mix64((uint64) (key)))
+#define SH_EQUAL(table, a, b) ((a) == (b))
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
 
 static int
 compare_shares(const void *a, const void *b)
@@ -28,6 +46,7 @@ compare_shares(const void *a, const void *b)
 	const Share *left = a;
 	const Share *right = b;
 
+	CHECK_FOR_INTERRUPTS();
 	if (left->rows != right->rows)
 		return left->rows > right->rows ? -1 : 1;
 	if (left->id != right->id)
@@ -77,15 +96,21 @@ give_new_ids(Regrouping *r, bool dry, int64 newest)
 
 /* The largest share of an id that was not given leads on. */
 static void
-note_ended(Regrouping *r, const Share *shares, uint32 n, HTAB *taken)
+note_ended(Regrouping *r, const Share *shares, uint32 n, taken_hash *taken)
 {
-	r->ended_id = simdup_alloc((Size) n * sizeof(int64) + 1);
-	r->ended_into = simdup_alloc((Size) n * sizeof(int64) + 1);
+	uint32 n_left = 0;
+
+	for (uint32 i = 0; i < n; i++)
+		n_left += shares[i].rows > 0;
+	r->ended_id = simdup_alloc((Size) n_left * sizeof(int64) + 1);
+	r->ended_into = simdup_alloc((Size) n_left * sizeof(int64) + 1);
 	for (uint32 i = 0; i < n; i++)
 	{
-		bool found;
+		bool found = shares[i].rows == 0;
 
-		(void) hash_search(taken, &shares[i].id, HASH_ENTER, &found);
+		CHECK_FOR_INTERRUPTS();
+		if (!found)
+			(void) taken_insert(taken, shares[i].id, &found);
 		if (found)
 			continue;
 		r->ended_id[r->n_ended] = shares[i].id;
@@ -98,13 +123,9 @@ simdup_regroup_ids(Regrouping *r, bool dry, int64 newest)
 {
 	uint32 n;
 	Share *shares = count_shares(r, &n);
-	HASHCTL control = {0};
-	HTAB *taken;
+	taken_hash *taken = taken_create(CurrentMemoryContext, n, NULL);
 
 	r->new_id = simdup_alloc0((Size) r->n * sizeof(int64) + 1);
-	control.keysize = sizeof(int64);
-	control.entrysize = sizeof(int64);
-	taken = hash_create("simdup ids", 1024, &control, HASH_ELEM | HASH_BLOBS);
 	qsort(shares, n, sizeof(Share), compare_shares);
 	for (uint32 i = 0; i < n; i++)
 	{
@@ -113,12 +134,14 @@ simdup_regroup_ids(Regrouping *r, bool dry, int64 newest)
 		CHECK_FOR_INTERRUPTS();
 		if (r->new_id[shares[i].leader] != 0)
 			continue;
-		(void) hash_search(taken, &shares[i].id, HASH_ENTER, &found);
-		if (!found)
-			r->new_id[shares[i].leader] = shares[i].id;
+		(void) taken_insert(taken, shares[i].id, &found);
+		if (found)
+			continue;
+		r->new_id[shares[i].leader] = shares[i].id;
+		shares[i].rows = 0;
 	}
 	give_new_ids(r, dry, newest);
 	note_ended(r, shares, n, taken);
-	hash_destroy(taken);
+	taken_destroy(taken);
 	simdup_free(shares);
 }

@@ -3,8 +3,8 @@
  *	  Which group each row is in, when all rows come in order of their age.
  *
  * The batch join knows the leaders: a row leads if no earlier leader is near
- * it. A second join finds the nearest of the earlier leaders for each other
- * row. Rows of equal fingerprint may be in different groups, since a leader
+ * it. The pairs of that join, or a second join where they are too many, give the
+ * nearest of the earlier leaders for each other row. Rows of equal fingerprint may be in different groups, since a leader
  * that came between them may be nearer to the later ones.
  */
 #include "postgres.h"
@@ -18,11 +18,24 @@
 /* Farther than every leader. */
 #define NO_DISTANCE 65
 
+typedef struct NearPair
+{
+	SimdupGroup a;
+	SimdupGroup b;
+	int distance;
+} NearPair;
+
 typedef struct Nearest
 {
 	Regrouping *r;
 	SimdupClusters *clusters;
 	uint8 *distance; /* of each row to its leader so far */
+
+	/* the near pairs of the first join */
+	NearPair *pairs;
+	uint32 n_pairs;
+	uint32 capacity;
+	bool too_many; /* they take more than an eighth of the memory */
 } Nearest;
 
 static uint32
@@ -75,73 +88,88 @@ offer_both(void *arg, const SimdupGroup *a, const SimdupGroup *b, int distance)
 		offer_leader(nearest, first_b, a, distance);
 }
 
+/* A SimdupGroupSink: keep a pair, if there are not too many. */
 static void
-join_nearest_leaders(Regrouping *r, SimdupClusters *clusters)
+keep_pair(void *arg, const SimdupGroup *a, const SimdupGroup *b, int distance)
 {
-	Nearest nearest = {.r = r, .clusters = clusters};
+	Nearest *nearest = arg;
 
-	nearest.distance = simdup_alloc(r->n);
-	memset(nearest.distance, NO_DISTANCE, r->n);
-	for (int64 i = 0; i < r->equal->n; i++)
+	if (nearest->n_pairs == nearest->capacity)
 	{
-		SimdupGroup group = simdup_groups_get(r->equal, i);
-		uint32 first = first_row(r, &group);
+		uint32 capacity = nearest->capacity * 2;
 
-		CHECK_FOR_INTERRUPTS();
-		if (leads(&nearest, first))
-			for (uint32 j = 0; j < group.n; j++)
-				r->leader[simdup_groups_row(r->equal, group.start + j)] = first;
+		nearest->too_many =
+			capacity * sizeof(NearPair) > (Size) maintenance_work_mem * 128;
+		if (nearest->too_many)
+			return;
+		nearest->pairs =
+			simdup_realloc(nearest->pairs, capacity * sizeof(NearPair));
+		nearest->capacity = capacity;
 	}
-	simdup_join_groups(r->equal, r->g->at->k, "joining", offer_both, &nearest);
-	simdup_free(nearest.distance);
+	nearest->pairs[nearest->n_pairs++] = (NearPair){*a, *b, distance};
 }
 
+/* All near pairs, once more where they were not kept. */
 static void
-join_components(Regrouping *r, SimdupClusters *clusters)
+join_nearest_leaders(Nearest *nearest)
 {
-	for (int64 i = 0; i < r->equal->n; i++)
-	{
-		SimdupGroup group = simdup_groups_get(r->equal, i);
-		uint32 component = simdup_cluster_of(clusters, &group).first_row;
+	Regrouping *r = nearest->r;
 
-		CHECK_FOR_INTERRUPTS();
-		for (uint32 j = 0; j < group.n; j++)
-			r->leader[simdup_groups_row(r->equal, group.start + j)] = component;
-	}
+	nearest->distance = simdup_alloc((Size) r->n + 1);
+	memset(nearest->distance, NO_DISTANCE, r->n);
+	if (nearest->too_many)
+		simdup_join_groups(r->equal, r->g->at->k, "joining", offer_both,
+						   nearest);
+	else
+		for (uint32 i = 0; i < nearest->n_pairs; i++)
+		{
+			const NearPair *pair = &nearest->pairs[i];
+
+			CHECK_FOR_INTERRUPTS();
+			offer_both(nearest, &pair->a, &pair->b, pair->distance);
+		}
+	simdup_free(nearest->distance);
 }
 
+/* Rows of equal fingerprint go with their first. */
 static void
-note_fingerprints(Regrouping *r)
+join_clusters(Regrouping *r, const SimdupClusters *clusters)
 {
+	memcpy(r->leader, clusters->cluster, (Size) r->n * sizeof(uint32));
 	for (int64 i = 0; i < r->equal->n; i++)
 	{
 		SimdupGroup group = simdup_groups_get(r->equal, i);
+		uint32 leader;
 
-		for (uint32 j = 0; j < group.n; j++)
-			r->fp[simdup_groups_row(r->equal, group.start + j)] = group.fp;
+		CHECK_FOR_INTERRUPTS();
+		if (group.n == 1)
+			continue;
+		leader = clusters->cluster[first_row(r, &group)];
+		for (uint32 j = 1; j < group.n; j++)
+			r->leader[simdup_groups_row(r->equal, group.start + j)] = leader;
 	}
 }
 
 static void
 join_by_fingerprints(Regrouping *r)
 {
-	SimdupClusters *clusters =
+	Nearest nearest = {.r = r, .capacity = 1024};
+
+	nearest.pairs = simdup_alloc(nearest.capacity * sizeof(NearPair));
+	nearest.clusters =
 		simdup_find_clusters(r->equal, r->g->at->k,
 							 r->g->connected ? SIMDUP_CONNECTED : SIMDUP_LEADER,
-							 NULL, NULL);
-
-	if (r->g->connected)
-		join_components(r, clusters);
-	else
-		join_nearest_leaders(r, clusters);
+							 r->g->connected ? NULL : keep_pair, &nearest);
+	join_clusters(r, nearest.clusters);
+	if (!r->g->connected)
+		join_nearest_leaders(&nearest);
+	simdup_free(nearest.pairs);
 }
 
 void
 simdup_regroup_rows(Regrouping *r)
 {
 	r->leader = simdup_alloc((Size) r->n * sizeof(uint32) + 1);
-	r->fp = simdup_alloc((Size) r->n * sizeof(uint64) + 1);
-	note_fingerprints(r);
 	if (r->scope != NULL)
 		simdup_regroup_verified(r);
 	else

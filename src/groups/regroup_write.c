@@ -123,40 +123,43 @@ add(Batch *b, uint32 row)
 	return b->n++;
 }
 
-/* Rows whose id changes: members, then those that are none yet. */
-static void
-write_members(Regrouping *r)
+static bool
+is_moved(const Regrouping *r, uint32 row)
 {
-	Batch *moved = begin(r, GROUP_BULK_MOVE);
-	Batch *entered;
-
-	for (uint32 i = 0; i < r->n; i++)
-		if ((r->flags[i] & ROW_IS_MEMBER) && id_of(r, i) != r->old_id[i])
-			add(moved, i);
-	end(moved);
-	entered = begin(r, GROUP_BULK_ENTER);
-	for (uint32 i = 0; i < r->n; i++)
-		if (!(r->flags[i] & ROW_IS_MEMBER))
-			add(entered, i);
-	end(entered);
+	return (r->flags[row] & ROW_IS_MEMBER) && id_of(r, row) != r->old_id[row];
 }
 
-static void
-write_column(Regrouping *r)
+static bool
+is_no_member(const Regrouping *r, uint32 row)
 {
-	Batch *b = begin(r, GROUP_BULK_SET_COLUMN);
+	return (r->flags[row] & ROW_IS_MEMBER) == 0;
+}
+
+static bool
+lacks_id(const Regrouping *r, uint32 row)
+{
+	return (r->flags[row] & ROW_HAS_ID) == 0 || id_of(r, row) != r->old_id[row];
+}
+
+/* The key and the id of each row that needs the statement. */
+static void
+write_rows(Regrouping *r, GroupStatement statement,
+		   bool (*needs)(const Regrouping *r, uint32 row))
+{
+	Batch *b = begin(r, statement);
 
 	for (uint32 i = 0; i < r->n; i++)
-		if (!(r->flags[i] & ROW_HAS_ID) || id_of(r, i) != r->old_id[i])
+		if (needs(r, i))
 			add(b, i);
 	end(b);
 }
 
 /* Representatives that are new, or have another id or fingerprint. */
-static void
+static bool
 write_groups(Regrouping *r)
 {
 	Batch *b = begin(r, GROUP_BULK_LEAD);
+	bool changed = false;
 
 	for (uint32 i = 0; i < r->n; i++)
 	{
@@ -167,8 +170,10 @@ write_groups(Regrouping *r)
 			continue;
 		place = add(b, i);
 		b->third[place] = Simhash64GetDatum(r->fp[i]);
+		changed = true;
 	}
 	end(b);
+	return changed;
 }
 
 /* A row opens a group if it leads one whose id is new. */
@@ -233,18 +238,34 @@ count(Grouping *g, GroupStatement statement)
 	return DatumGetInt64(simdup_grouping_value(found, 0, 1, NULL));
 }
 
-/* Members without a row, and groups without a member, which are rare. */
-static void
-drop_leftovers(Regrouping *r)
+static bool
+are_members_gone(Regrouping *r)
+{
+	return r->n_gone < 0 ? count(r->g, GROUP_COUNT_MEMBERS) != r->n
+						 : r->n_gone > 0;
+}
+
+/* Groups that were there are counted again only if others were written. */
+static bool
+are_groups_empty(Regrouping *r, bool groups_changed)
 {
 	int64 n_groups = 0;
 
 	for (uint32 i = 0; i < r->n; i++)
 		n_groups += r->leader[i] == i;
+	return n_groups != (r->n_groups < 0 || groups_changed
+							? count(r->g, GROUP_COUNT_GROUPS)
+							: r->n_groups);
+}
+
+/* Members without a row, and groups without a member, which are rare. */
+static void
+drop_leftovers(Regrouping *r, bool groups_changed)
+{
 	SPI_connect();
-	if (count(r->g, GROUP_COUNT_MEMBERS) != r->n)
+	if (are_members_gone(r))
 		(void) simdup_grouping_run(r->g, GROUP_DROP_MEMBERS, NULL, NULL);
-	if (count(r->g, GROUP_COUNT_GROUPS) != n_groups)
+	if (are_groups_empty(r, groups_changed))
 		(void) simdup_grouping_run(r->g, GROUP_DROP_GROUPS, NULL, NULL);
 	SPI_finish();
 }
@@ -252,16 +273,19 @@ drop_leftovers(Regrouping *r)
 void
 simdup_regroup_write(Regrouping *r, int64 newest_old_id)
 {
+	bool groups_changed;
+
 	simdup_guesses_surprise();
 	simdup_group_pause_triggers(r->g->at->table);
 	PG_TRY();
 	{
-		write_members(r);
-		write_groups(r);
+		write_rows(r, GROUP_BULK_MOVE, is_moved);
+		write_rows(r, GROUP_BULK_ENTER, is_no_member);
+		groups_changed = write_groups(r);
 		write_events(r, newest_old_id);
 		write_redirects(r);
-		drop_leftovers(r);
-		write_column(r);
+		drop_leftovers(r, groups_changed);
+		write_rows(r, GROUP_BULK_SET_COLUMN, lacks_id);
 	}
 	PG_FINALLY();
 	{

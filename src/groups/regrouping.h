@@ -4,7 +4,7 @@
  *	  is to be written.
  *
  * Rows are numbered from 0 in order of their age; rows that are not members
- * yet come last, in the order of their keys. Arrays take about thirty bytes a
+ * yet come last, in the order of their keys. Arrays take about seventy bytes a
  * row, outside maintenance_work_mem; with conditions about a hundred.
  */
 #ifndef SIMDUP_GROUPS_REGROUPING_H
@@ -25,19 +25,25 @@ typedef struct Regrouping
 	SimdupGroups *equal; /* rows of equal fingerprint */
 	uint32 n;
 	uint32 capacity;
+	uint64 *fp;
 	int64 *old_id; /* 0: none */
 	uint8 *flags;
 	int64 *scope; /* a hash of it; NULL: near rows need fulfil nothing else */
 
-	uint64 *fp;
 	uint32 *leader; /* the number of the group's representative */
 	int64 *new_id;	/* of the group, under that number */
+
+	int64 n_gone;	/* members without a row; -1: not known */
+	int64 n_groups; /* that there were; -1: not known */
 
 	/* old ids that no group has now, and where most of their rows are */
 	uint32 n_ended;
 	int64 *ended_id;
 	int64 *ended_into;
 } Regrouping;
+
+/* regroup_read.c: all rows, and what is known of each */
+extern void simdup_regroup_read(FunctionCallInfo fcinfo, Regrouping *r);
 
 /* regroup_rows.c: rows into groups */
 extern void simdup_regroup_rows(Regrouping *r);

@@ -31,6 +31,7 @@
 #include "arrival/attachment.h"
 #include "groups/removal.h"
 #include "server/arguments.h"
+#include "server/catalog.h"
 #include "server/parameters.h"
 #include "server/query.h"
 #include "server/result.h"
@@ -80,8 +81,7 @@ find_key(Removal *r, char *name)
 	att = TupleDescAttr(RelationGetDescr(r->table), attnum - 1);
 	r->key = pstrdup(quote_identifier(name));
 	r->key_type = getBaseType(att->atttypid);
-	r->key_type_name =
-		format_type_extended(r->key_type, -1, FORMAT_TYPE_FORCE_QUALIFY);
+	r->key_type_name = simdup_type_name(r->key_type);
 	r->map_type = get_array_type(r->key_type);
 	type = lookup_type_cache(r->key_type, TYPECACHE_EQ_OPR);
 	if (!att->attnotnull || !is_unique(r->table, attnum))

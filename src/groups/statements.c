@@ -17,6 +17,7 @@
 #include "utils/typcache.h"
 
 #include "groups/grouping.h"
+#include "server/catalog.h"
 
 /*
  * A statement and the types of its parameters: k a key, i an id, I an array of
@@ -40,6 +41,11 @@ typedef struct Statement
 #define ROWS(arrays) "ROWS FROM (" arrays ") WITH ORDINALITY"
 #define UNNEST(n) "pg_catalog.unnest($" #n ")"
 #define EVENT "INSERT INTO {E} (at, kind, id, key, other, cause) "
+
+/* Is there a decision about the row $1 and a key, or is it that row's key? */
+#define MEETS(key) \
+	"(" key " {keq} $1 OR EXISTS (SELECT FROM {D} o WHERE o.a {keq} $1" \
+	" AND o.b {keq} " key " OR o.a {keq} " key " AND o.b {keq} $1))"
 
 static const Statement statements[N_GROUP_STATEMENTS] = {
 	[GROUP_GUESS] = {"f*",
@@ -167,6 +173,32 @@ static const Statement statements[N_GROUP_STATEMENTS] = {
 		 " ON CONFLICT (id) DO UPDATE SET into_id = excluded.into_id",
 		 false},
 	[GROUP_DROP_REDIRECT] = {"i", "DELETE FROM {R} WHERE id {=} $1", false},
+	[GROUP_FOLLOW] =
+		{"iii",
+		 "WITH RECURSIVE way (id) AS (SELECT $1"
+		 " UNION SELECT r.into_id FROM way w JOIN {R} r ON r.id {=} w.id)"
+		 " UPDATE {R} SET into_id = $3 WHERE id {=} $1"
+		 " AND EXISTS (SELECT FROM way w WHERE w.id {=} $2)"
+		 " AND NOT EXISTS (SELECT FROM {M} m WHERE m.id {=} $2 AND m.brought {=} $1)",
+		 false},
+	[GROUP_FOLLOW_PARTS] =
+		{"I",
+		 "WITH RECURSIVE b (id, into_id) AS (SELECT DISTINCT ON (m.brought)"
+		 " m.brought, m.id FROM {M} m WHERE m.id {=} ANY ($1)"
+		 " AND m.brought IS NOT NULL ORDER BY m.brought, m.age),"
+		 " way (id, at) AS (SELECT b.id, b.id FROM b"
+		 " UNION SELECT w.id, r.into_id FROM way w JOIN {R} r ON r.id {=} w.at)"
+		 " UPDATE {R} r SET into_id = b.into_id FROM b WHERE r.id {=} b.id"
+		 " AND r.into_id {<>} b.into_id AND EXISTS (SELECT FROM way w"
+		 " WHERE w.id {=} b.id AND w.at {=} ANY ($1))",
+		 false},
+	[GROUP_LEFT] =
+		{"k",
+		 "WITH RECURSIVE way (id) AS ((SELECT e.id FROM {E} e"
+		 " WHERE e.key {keq} $1 AND e.kind {=} 'left' ORDER BY e.event DESC LIMIT 1)"
+		 " UNION SELECT r.into_id FROM way w JOIN {R} r ON r.id {=} w.id)"
+		 " SELECT g.id FROM way w JOIN {G} g ON g.id {=} w.id",
+		 false},
 	[GROUP_MERGE_MEMBERS] =
 		{"iit",
 		 "WITH m AS (UPDATE {M} SET id = $2, brought = COALESCE(brought, id)"
@@ -237,6 +269,11 @@ static const Statement statements[N_GROUP_STATEMENTS] = {
 							 "UPDATE {G} SET representative = $2"
 							 " WHERE id {=} $3 AND representative {keq} $1",
 							 false},
+	[GROUP_REPLACE_DECISIONS] =
+		{"kk",
+		 "DELETE FROM {D} d WHERE d.a {keq} $2 AND " MEETS(
+			 "d.b") " OR d.b {keq} $2 AND " MEETS("d.a"),
+		 false},
 	[GROUP_RENAME_DECISIONS] =
 		{"kk",
 		 "UPDATE {D} SET a = LEAST(CASE WHEN a {keq} $1 THEN $2 ELSE a END,"
@@ -421,8 +458,7 @@ expand(Grouping *g, const char *name)
 	if (strcmp(name, "k") == 0)
 		return psprintf("%d", g->at->k);
 	if (strcmp(name, "type") == 0)
-		return format_type_extended(g->at->key_type, -1,
-									FORMAT_TYPE_FORCE_QUALIFY);
+		return simdup_type_name(g->at->key_type);
 	if (strcmp(name, "now") == 0)
 		return "pg_catalog.now()";
 	if (strcmp(name, "keq") == 0 || strcmp(name, "klt") == 0)

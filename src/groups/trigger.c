@@ -227,6 +227,8 @@ rename_row(TriggerData *trigdata, Grouping *g, const ArrivalRow *row)
 	}
 	simdup_arrival_share(g->at);
 	(void) simdup_grouping_run(g, GROUP_RENAME_MEMBER, values, NULL);
+	/* what was decided about the row replaces what was about its new key */
+	(void) simdup_grouping_run(g, GROUP_REPLACE_DECISIONS, values, NULL);
 	(void) simdup_grouping_run(g, GROUP_RENAME_DECISIONS, values, NULL);
 	values[2] = Int64GetDatum(member.id);
 	(void) simdup_grouping_run(g, GROUP_RENAME_LEADER, values, NULL);

@@ -12,7 +12,7 @@
 
 #include "utils/builtins.h"
 
-#include "report/page.h"
+#include "report/sections.h"
 
 /* Chance is shown for so many distances beyond those that were asked for. */
 #define BEYOND 4

@@ -5,7 +5,7 @@
 #ifndef SIMDUP_REPORT_DIFFERENCE_H
 #define SIMDUP_REPORT_DIFFERENCE_H
 
-#include "report/html.h"
+#include "report/escape.h"
 
 /*
  * Put text b, with the words of a that it lacks. Long passages that are equal

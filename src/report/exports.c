@@ -7,7 +7,7 @@
 
 #include "miscadmin.h"
 
-#include "report/page.h"
+#include "report/sections.h"
 
 static void
 put_key(const SimdupReport *report, uint32 number)

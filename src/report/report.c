@@ -15,7 +15,7 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "report/page.h"
+#include "report/sections.h"
 #include "report/row_url.h"
 #include "server/arguments.h"
 #include "server/catalog.h"

@@ -5,7 +5,7 @@
 #ifndef SIMDUP_REPORT_ROW_URL_H
 #define SIMDUP_REPORT_ROW_URL_H
 
-#include "report/html.h"
+#include "report/escape.h"
 
 /*
  * Check a template, in which the key replaces each "%s". ERROR where there is no

@@ -11,7 +11,7 @@
 #include "core/blocks.h"
 #include "core/falsepairs.h"
 #include "core/host.h"
-#include "report/html.h"
+#include "report/escape.h"
 #include "report/stats.h"
 #include "server/progress.h"
 #include "type/simhash64.h"

@@ -9,7 +9,7 @@
 #include "utils/memutils.h"
 
 #include "report/difference.h"
-#include "report/page.h"
+#include "report/sections.h"
 #include "report/row_url.h"
 #include "text/minhash64.h"
 #include "text/shingling.h"

@@ -26,6 +26,14 @@ simdup_sibling_type(Oid funcid, const char *name)
 	return simdup_type_in_schema(get_func_namespace(funcid), name);
 }
 
+char *
+simdup_type_name(Oid type)
+{
+	return format_type_extended(type, -1,
+								FORMAT_TYPE_TYPEMOD_GIVEN |
+									FORMAT_TYPE_FORCE_QUALIFY);
+}
+
 Oid
 simdup_sibling_ball_constructor(Oid funcid)
 {

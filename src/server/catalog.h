@@ -15,6 +15,12 @@ extern Oid simdup_type_in_schema(Oid schema, const char *name);
 /* The type of this name in the function's schema, or InvalidOid. */
 extern Oid simdup_sibling_type(Oid funcid, const char *name);
 
+/*
+ * The qualified name of a type for a cast that cuts nothing: character without
+ * a length means one character, and bit one bit.
+ */
+extern char *simdup_type_name(Oid type);
+
 /* simhash_ball(simhash64, integer) in the function's schema, or InvalidOid. */
 extern Oid simdup_sibling_ball_constructor(Oid funcid);
 

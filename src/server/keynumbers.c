@@ -18,7 +18,7 @@
 #include "core/hash.h"
 #include "server/keynumbers.h"
 
-#define NO_NUMBER PG_UINT32_MAX
+#define NO_NUMBER SIMDUP_NO_NUMBER
 
 typedef struct Slot
 {
@@ -138,26 +138,45 @@ prefetch(const SimdupKeyNumbers *numbers, const uint32 *hashes, int n)
 	}
 }
 
-static uint32
-number_of(SimdupKeyNumbers *numbers, Datum key, uint32 hash)
+/* The slot of a key, or the free one where it belongs. */
+static Slot *
+slot_of(const SimdupKeyNumbers *numbers, Datum key, uint32 hash)
 {
 	uint64 place;
 
-	grow(numbers);
 	for (place = hash & numbers->mask;; place = (place + 1) & numbers->mask)
 	{
 		Slot *slot = &numbers->slots[place];
 
-		if (slot->number == NO_NUMBER)
-		{
-			slot->hash = hash;
-			slot->number = numbers->n;
-			simdup_keys_store(numbers->keys, key);
-			return numbers->n++;
-		}
-		if (slot->hash == hash && is_key(numbers, slot->number, key))
-			return slot->number;
+		if (slot->number == NO_NUMBER ||
+			(slot->hash == hash && is_key(numbers, slot->number, key)))
+			return slot;
 	}
+}
+
+static uint32
+number_of(SimdupKeyNumbers *numbers, Datum key, uint32 hash)
+{
+	Slot *slot;
+
+	grow(numbers);
+	slot = slot_of(numbers, key, hash);
+	if (slot->number == NO_NUMBER)
+	{
+		simdup_keys_store(numbers->keys, key);
+		slot->hash = hash;
+		slot->number = numbers->n++;
+	}
+	return slot->number;
+}
+
+static void
+hash_and_prefetch(const SimdupKeyNumbers *numbers, const Datum *keys, int n,
+				  uint32 *hashes)
+{
+	for (int i = 0; i < n; i++)
+		hashes[i] = hash_of(numbers, keys[i]);
+	prefetch(numbers, hashes, n);
 }
 
 void
@@ -166,11 +185,20 @@ simdup_keynumbers_get(SimdupKeyNumbers *numbers, const Datum *keys, int n,
 {
 	uint32 hashes[SIMDUP_MANY_KEYS];
 
-	for (int i = 0; i < n; i++)
-		hashes[i] = hash_of(numbers, keys[i]);
-	prefetch(numbers, hashes, n);
+	hash_and_prefetch(numbers, keys, n, hashes);
 	for (int i = 0; i < n; i++)
 		result[i] = number_of(numbers, keys[i], hashes[i]);
+}
+
+void
+simdup_keynumbers_find(const SimdupKeyNumbers *numbers, const Datum *keys,
+					   int n, uint32 *result)
+{
+	uint32 hashes[SIMDUP_MANY_KEYS];
+
+	hash_and_prefetch(numbers, keys, n, hashes);
+	for (int i = 0; i < n; i++)
+		result[i] = slot_of(numbers, keys[i], hashes[i])->number;
 }
 
 uint32

@@ -25,6 +25,12 @@ extern SimdupKeyNumbers *simdup_keynumbers_begin(SimdupKeys *keys, Oid type);
 extern void simdup_keynumbers_get(SimdupKeyNumbers *numbers, const Datum *keys,
 								  int n, uint32 *result);
 
+/* The same, but a key that is new stays so, and has SIMDUP_NO_NUMBER. */
+#define SIMDUP_NO_NUMBER PG_UINT32_MAX
+
+extern void simdup_keynumbers_find(const SimdupKeyNumbers *numbers,
+								   const Datum *keys, int n, uint32 *result);
+
 /* How many keys there are. */
 extern uint32 simdup_keynumbers_count(const SimdupKeyNumbers *numbers);
 

@@ -60,6 +60,16 @@ simdup_key_type_argument(FunctionCallInfo fcinfo)
 	return type;
 }
 
+char *
+simdup_key_text(Oid type, Datum key)
+{
+	Oid function;
+	bool is_varlena;
+
+	getTypeOutputInfo(type, &function, &is_varlena);
+	return OidOutputFunctionCall(function, key);
+}
+
 SimdupKeys *
 simdup_keys_begin(Oid type)
 {

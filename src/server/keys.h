@@ -15,6 +15,9 @@ typedef struct SimdupKeys SimdupKeys;
 /* The type of the keys: that of the argument key_type, bigint without one. */
 extern Oid simdup_key_type_argument(FunctionCallInfo fcinfo);
 
+/* A key as its type writes it. */
+extern char *simdup_key_text(Oid type, Datum key);
+
 /* A new store for keys of a type, in the current memory context. */
 extern SimdupKeys *simdup_keys_begin(Oid type);
 extern void simdup_keys_end(SimdupKeys *keys);

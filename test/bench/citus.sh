@@ -3,14 +3,17 @@
 # same table on one server. It measures all pairs on the workers, searches,
 # inserts, bytes sent and memory. The workers are servers of this machine, so the
 # figures hold the work and the protocol, but no network. With fewer cores than
-# workers, the workers wait for each other. ROWS is 1,000,000 by default. Without
-# Citus the part is skipped.
+# workers, the workers wait for each other. ROWS is 1,000,000 by default. WORKERS
+# are the numbers of workers, in rising order. Without Citus the part is skipped.
 
 . "$ROOT/test/bench/lib.sh"
 
 rows=$(rows_or 1000000)
+sample=$((rows < 1000000 ? rows : 1000000))
 searches=500
 inserts=500
+most_workers=${WORKERS:-4}
+most_workers=${most_workers##* }
 
 if [ ! -e "$(pg_config --sharedir)/extension/citus.control" ]; then
   echo "skipped: this server has no Citus"
@@ -65,33 +68,59 @@ node()
   PGHOST=localhost PGPORT=$((base + n)) PGUSER=postgres PGDATABASE=city sql "$@"
 }
 
-# peak PID-FILE...: while this runs in the background, the most private memory, in
-# MB, that the processes of one of these servers have had together.
-peak()
-{
-  local file pid sum most=0
-  trap 'echo "$most"; exit' TERM
-  while :; do
-    for file; do
-      sum=0
-      for pid in $(pgrep -P "$(head -n 1 "$file")" 2>/dev/null); do
-        sum=$((sum + $(awk '/^RssAnon/ { print $2 }' "/proc/$pid/status" 2>/dev/null || true) + 0))
-      done
-      [ "$sum" -le "$most" ] || most=$sum
-    done
-    sleep 0.1
-  done
-}
-
-# with_peak COMMAND...: run it; $memory is the peak in MB.
+# with_peak COMMAND...: run it, and sample the private memory of the processes of
+# the servers of $pid_files meanwhile, each 50 ms. $memory is the most, in MB, that
+# those of one server had together, $process the most of one of them. $gap is the
+# longest time between samples, in seconds: a peak shorter than that may be missed.
 with_peak()
 {
-  peak "${pid_files[@]}" >"$SCRATCH/peak" &
+  perl -MTime::HiRes=sleep,time - "${pid_files[@]}" >"$SCRATCH/peak" <<'PERL' &
+use strict;
+use warnings;
+
+my ($most, $largest, $gap, $last) = (0, 0, 0, time);
+my @servers = map { open my $file, '<', $_ or die "$_: $!"; <$file> + 0 } @ARGV;
+
+# the first line that matches in a file of /proc, or nothing if the process has ended
+sub first_match
+{
+	my ($path, $pattern) = @_;
+
+	open my $file, '<', "/proc/$path" or return;
+	while (my $line = readline $file)
+	{
+		return $1 if $line =~ $pattern;
+	}
+	return;
+}
+
+$SIG{TERM} = sub { printf "%.0f %.0f %.2f\n", $most / 1024, $largest / 1024, $gap; exit };
+while (1)
+{
+	for my $server (@servers)
+	{
+		my $sum = 0;
+
+		for my $pid (split ' ', first_match("$server/task/$server/children", qr/(.*)/) // '')
+		{
+			my $kb = first_match("$pid/status", qr/^RssAnon:\s*(\d+)/) // 0;
+
+			$sum += $kb;
+			$largest = $kb if $kb > $largest;
+		}
+		$most = $sum if $sum > $most;
+	}
+	my $now = time;
+	$gap = $now - $last if $now - $last > $gap;
+	$last = $now;
+	sleep 0.05;
+}
+PERL
   local sampler=$!
   "$@"
   kill "$sampler"
-  wait "$sampler" || true
-  memory=$(($(cat "$SCRATCH/peak") / 1024))
+  wait "$sampler"
+  read -r memory process gap <"$SCRATCH/peak"
 }
 
 # latencies FILE WHERE...: "median p99" in ms of a pgbench script there.
@@ -135,23 +164,25 @@ seconds()
 }
 
 here=()
+mb_here=()
 mapfile -t pid_files < <(sql -c 'SHOW data_directory' | sed 's,$,/postmaster.pid,')
 for k in 3 8; do
   with_peak eval "here[$k]=\$(seconds \"CREATE TABLE pairs_$k AS SELECT * FROM simdup_pairs('SELECT id, fp FROM fps', $k)\")"
-  echo "one server, k = $k: simdup_pairs ${here[$k]} s, $memory MB; search $(latencies "$SCRATCH/search$k.sql" A=) ms (median, 99 %)"
+  mb_here[k]=$process
+  echo "one server, k = $k: simdup_pairs ${here[$k]} s, largest process $process MB (samples at most $gap s apart); search $(latencies "$SCRATCH/search$k.sql" A=) ms (median, 99 %)"
 done
 plain_sum=$(sql -c "SELECT count(*), sum(a), sum(b), sum(distance) FROM pairs_3" -c "SELECT count(*), sum(a), sum(b), sum(distance) FROM pairs_8")
 echo "one server: $(insert_rate A=) inserts a second"
 
 # --- on workers
 
-for n in 0 1 2 3 4; do
+for ((n = 0; n <= most_workers; n++)); do
   start_node "$n"
 done
 node 0 -c "SELECT citus_set_coordinator_host('localhost', $base)" >/dev/null
 node 0 -f "$ROOT/test/demo/citus_pairs.sql"
 added=0
-for workers in 1 2 4; do
+for workers in ${WORKERS:-1 2 4}; do
   while [ "$added" -lt "$workers" ]; do
     added=$((added + 1))
     node 0 -c "SELECT citus_add_node('localhost', $((base + added)))" >/dev/null
@@ -177,16 +208,19 @@ SQL
     sent=$(sed -n 's/.*rows sent in \(.*\) s$/\1/p' "$SCRATCH/times")
     joined=$(sed -n 's/.*pieces joined in \(.*\) s$/\1/p' "$SCRATCH/times")
     sums+=$(node 0 -c 'SELECT count(*), sum(a), sum(b), sum(distance) FROM pairs')$'\n'
-    bytes=$(sql -c "SELECT round(sum(pg_column_size(keys) + pg_column_size(fps)) / $rows.0, 1), round(sum(cardinality(keys)) / $rows.0, 2)
-      FROM simdup_pieces('SELECT id, fp FROM fps WHERE id <= $rows', $k, $workers)")
-    echo "$workers workers, k = $k: sent in $sent s, joined in $joined s, the fullest worker $memory MB; $bytes (bytes, copies a row); search $(latencies "$SCRATCH/search$k.sql" "${there[@]}") ms (median, 99 %)"
+    copies=$(sql -F ' ' -c "SELECT round(sum(bytes) / $sample.0, 1), round(sum(n) / $sample.0, 2), round(max(n) / $sample.0, 3)
+      FROM (SELECT sum(pg_column_size(keys) + pg_column_size(fps)) AS bytes, sum(cardinality(keys)) AS n
+            FROM simdup_pieces('SELECT id, fp FROM fps WHERE id <= $sample', $k, $workers) GROUP BY piece) AS p")
+    echo "$workers workers, k = $k: sent in $sent s, joined in $joined s; $copies (bytes, copies a row, those of the fullest worker); search $(latencies "$SCRATCH/search$k.sql" "${there[@]}") ms (median, 99 %)"
+    echo "$workers workers, k = $k: the fullest worker $memory MB, its largest process $process MB (samples at most $gap s apart)"
     target=
     [ "$k" != 3 ] || target='<= 4'
+    ratio_row "k = $k, $workers workers, MB : share of simdup_pairs" "$rows" "$process" "$(awk "BEGIN { printf \"%.0f\", ${mb_here[$k]} * ${copies##* } }")"
     ratio_row "k = $k, $workers workers, pairs (s) : simdup_pairs" "$rows" "$(awk "BEGIN { print $sent + $joined }")" "${here[$k]}" "$target"
   done
   [ "$sums" = "$plain_sum"$'\n' ] || { echo "the pairs on $workers workers are not those of one server" >&2; exit 1; }
   echo "$workers workers: $(insert_rate "${there[@]}") inserts a second"
 done
-for n in 0 1 2 3 4; do
+for ((n = 0; n <= most_workers; n++)); do
   as_owner pg_ctl stop -s -m fast -D "$SCRATCH/node$n"
 done

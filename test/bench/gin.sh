@@ -1,4 +1,4 @@
-# index.sh: gin (fp) against hamming (fp), against the index on blocks, and
+# gin.sh: gin (fp) against hamming (fp), against the index on blocks, and
 # against none: build, size, insert, query. Uniform fingerprints, with neighbours
 # at every distance from 0 to 15 planted around 60 centers.
 # `make bench PART=gin` takes a million rows; ROWS=10000000 ten million.
@@ -8,20 +8,7 @@
 rows=$(rows_or 1000000)
 centers=60
 
-sql <<SQL
-CREATE TABLE center AS
-SELECT i, hashint8extended(i, 77)::simhash64 AS q FROM generate_series(1, $centers) i;
-CREATE TABLE fps AS
-SELECT id, fp FROM (
-  SELECT i AS id, hashint8extended(i, 1)::simhash64 AS fp FROM generate_series(1, $rows - $centers * 16) i
-  UNION ALL
-  SELECT $rows - $centers * 16 + row_number() OVER (), (q::bigint # flips)::simhash64
-  FROM center, generate_series(0, 15) d,
-    LATERAL (SELECT coalesce(bit_or(1::bigint << p), 0) AS flips
-             FROM (SELECT p FROM generate_series(0, 63) p ORDER BY hashint8extended(p, i * 100 + d) LIMIT d) b) f
-) s ORDER BY hashint8extended(id, 5);
-VACUUM ANALYZE fps;
-SQL
+planted "$rows" "$centers"
 
 own_index='CREATE INDEX fps_fp ON fps USING gin (fp)'
 blocks_index='CREATE INDEX fps_blocks ON fps USING gin (simhash_blocks(fp))'

@@ -86,10 +86,30 @@ ratio()
   ratio_row "$label" "${rows:-${ROWS:--}}" "$(times_of a "$out" | median)" "$(times_of b "$out" | median)" "$target"
 }
 
-# searches QUERY [CENTERS]: milliseconds of processor time that the query takes for
-# each row of the table center (i, q), or the first ones: one a line, the least of
-# three. Q is replaced by the center. $scan, $plain and $bitmap are settings that
-# allow kinds of scans, $settings are others.
+# planted ROWS CENTERS: make the tables center (i, q) and fps (id, fp). Of the ROWS
+# uniform fingerprints, 16 for each center are at the distances 0 to 15 from it.
+planted()
+{
+  sql <<SQL
+CREATE TABLE center AS
+SELECT i, hashint8extended(i, 77)::simhash64 AS q FROM generate_series(1, $2) i;
+CREATE TABLE fps AS
+SELECT id, fp FROM (
+  SELECT i AS id, hashint8extended(i, 1)::simhash64 AS fp FROM generate_series(1, $1 - $2 * 16) i
+  UNION ALL
+  SELECT $1 - $2 * 16 + row_number() OVER (), (q::bigint # flips)::simhash64
+  FROM center, generate_series(0, 15) d,
+    LATERAL (SELECT coalesce(bit_or(1::bigint << p), 0) AS flips
+             FROM (SELECT p FROM generate_series(0, 63) p ORDER BY hashint8extended(p, i * 100 + d) LIMIT d) b) f
+) s ORDER BY hashint8extended(id, 5);
+VACUUM ANALYZE fps;
+SQL
+}
+
+# searches QUERY [CENTERS]: milliseconds of processor time that the query takes.
+# There is one line for each row of the table center (i, q), or for the first ones:
+# the least of three. Q is replaced by the center. $scan, $plain and $bitmap are
+# settings that allow kinds of scans, $settings are others.
 searches()
 {
   {

@@ -10,19 +10,8 @@ if ! sql -c 'CREATE EXTENSION vector' 2>/dev/null; then
   echo "no extension vector here"
   return 0 2>/dev/null || exit 0
 fi
-sql <<SQL
-CREATE TABLE center AS SELECT i, hashint8extended(i, 77)::simhash64 AS q FROM generate_series(1, 60) i;
-CREATE TABLE fps AS
-SELECT id, fp, fp::bit(64) AS bits FROM (
-  SELECT i AS id, hashint8extended(i, 1)::simhash64 AS fp FROM generate_series(1, $rows - 960) i
-  UNION ALL
-  SELECT $rows - 960 + row_number() OVER (), (q::bigint # flips)::simhash64
-  FROM center, generate_series(0, 15) d,
-    LATERAL (SELECT coalesce(bit_or(1::bigint << p), 0) AS flips
-             FROM (SELECT p FROM generate_series(0, 63) p ORDER BY hashint8extended(p, i * 100 + d) LIMIT d) b) f
-) s ORDER BY hashint8extended(id, 5);
-VACUUM ANALYZE fps;
-SQL
+planted "$rows" 60
+sql -c 'ALTER TABLE fps ADD bits bit(64) GENERATED ALWAYS AS (fp::bit(64)) STORED' -c 'VACUUM ANALYZE fps'
 
 build_ms()
 {

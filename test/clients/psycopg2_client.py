@@ -4,17 +4,7 @@ import sys
 import psycopg2
 import psycopg2.extensions
 
-LAMP = 'The lamp at the corner of Fish Street has been dark since May. I walk home there at night.'
-BUS = 'Bus 14 is late every single morning and people miss the train at the junction.'
-n = 0
-
-
-def check(got, expected, name):
-    global n
-    n += 1
-    print(f'{"ok" if got == expected else "not ok"} {n} - {name}')
-    if got != expected:
-        print(f'# got {got!r}, expected {expected!r}')
+from tap import BUS, LAMP, check, done
 
 
 def query(sql, params=None):
@@ -103,4 +93,4 @@ check([row[:2] for row in rows], [(1, 1.0)], 'half a letter finds the letter')
 pairs = query('SELECT a, b FROM simdup_pairs(%s, 3, params => %s::text[])',
               ['SELECT id, fp FROM photo WHERE id >= $1 ORDER BY id', ['20002']])
 check(pairs, [(20002, 20003)], 'a batch query with a parameter')
-print(f'1..{n}')
+done()

@@ -7,18 +7,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.types import UserDefinedType
 
-LAMP = 'The lamp at the corner of Fish Street has been dark since May. I walk home there at night.'
-BUS = 'Bus 14 is late every single morning and people miss the train at the junction.'
-n = 0
-
-
-def check(got, expected, name):
-    global n
-    n += 1
-    print(f'{"ok" if got == expected else "not ok"} {n} - {name}')
-    if got != expected:
-        print(f'# got {got!r}, expected {expected!r}')
-
+from tap import BUS, LAMP, check, done
 
 # type
 from sqlalchemy.dialects.postgresql.base import PGDialect
@@ -115,4 +104,4 @@ check([row[:2] for row in rows], [(1, 1.0)], 'half a letter finds the letter')
 pairs = conn.execute(text('SELECT a, b FROM simdup_pairs(:query, 3, params => CAST(:params AS text[]))'),
                      {'query': 'SELECT id, fp FROM photo WHERE id >= $1 ORDER BY id', 'params': ['20002']}).fetchall()
 check(pairs, [(20002, 20003)], 'a batch query with a parameter')
-print(f'1..{n}')
+done()

@@ -72,9 +72,9 @@ $ENV{PGPORT} = $node->port;
 $ENV{PGUSER} = $node->safe_psql('postgres', 'SELECT current_user');
 
 my @clients = (
-	{ name => 'psycopg3', lacks => no_python('psycopg'), command => [ $python, 'test/clients/psycopg3.py' ] },
-	{ name => 'psycopg2', lacks => no_python('psycopg2'), command => [ $python, 'test/clients/psycopg2_client.py' ] },
-	{ name => 'sqlalchemy', lacks => no_python('sqlalchemy, psycopg2'), command => [ $python, 'test/clients/sqlalchemy_client.py' ] },
+	{ name => 'psycopg3', lacks => no_python('psycopg'), command => [ $python, '-B', 'test/clients/psycopg3.py' ] },
+	{ name => 'psycopg2', lacks => no_python('psycopg2'), command => [ $python, '-B', 'test/clients/psycopg2_client.py' ] },
+	{ name => 'sqlalchemy', lacks => no_python('sqlalchemy, psycopg2'), command => [ $python, '-B', 'test/clients/sqlalchemy_client.py' ] },
 	{ name => 'node', lacks => no_node(), command => [ 'node', "$scratch/node/node.js" ] },
 	{
 		name => 'jdbc',

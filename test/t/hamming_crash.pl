@@ -21,7 +21,7 @@ my $rounds = $ENV{HAMMING_ROUNDS} // 12;
 my $seconds = $ENV{HAMMING_SECONDS} // 15;
 
 my $primary = PostgreSQL::Test::Cluster->new('primary');
-$primary->init(allows_streaming => 1, extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
+$primary->init(allows_streaming => 1, extra => [ '--locale=C', '--encoding=UTF8' ]);
 $primary->append_conf('postgresql.conf', <<'CONF');
 max_connections = 40
 autovacuum = off

@@ -8,8 +8,6 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep);
 
-$ENV{ENCODING} ||= 'UTF8';
-
 # The rows that only one of two searches finds, by index and by scan, over some
 # radii and centers; and whether the first search used the index.
 my $functions = <<'SQL';
@@ -111,7 +109,7 @@ sub wait_for
 }
 
 my $primary = PostgreSQL::Test::Cluster->new('primary');
-$primary->init(extra => [ '--locale=C', "--encoding=$ENV{ENCODING}" ]);
+$primary->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $primary->append_conf('postgresql.conf', "autovacuum = off\njit = off\nmaintenance_work_mem = 1MB");
 $primary->start;
 $primary->safe_psql('postgres', $functions . $slow . $table . rows(1, 20000));

@@ -1,5 +1,5 @@
 /*
- * review.c
+ * undecided.c
  *	  The report's list of pairs to decide, for a grouped table.
  *
  * simdup_review finds them. The page's script writes calls of simdup_decide for
@@ -14,7 +14,7 @@
 #include "utils/lsyscache.h"
 
 #include "report/difference.h"
-#include "report/page.h"
+#include "report/sections.h"
 #include "report/row_url.h"
 #include "server/catalog.h"
 

@@ -1,13 +1,13 @@
 /*
- * page.h
+ * sections.h
  *	  What the sections of a page have in common.
  */
-#ifndef SIMDUP_REPORT_PAGE_H
-#define SIMDUP_REPORT_PAGE_H
+#ifndef SIMDUP_REPORT_SECTIONS_H
+#define SIMDUP_REPORT_SECTIONS_H
 
 #include "utils/jsonb.h"
 
-#include "report/html.h"
+#include "report/escape.h"
 #include "report/listing.h"
 #include "report/stats.h"
 
@@ -42,4 +42,4 @@ extern void simdup_put_review(const SimdupReport *report);
 /* exports.c */
 extern void simdup_put_exports(const SimdupReport *report);
 
-#endif /* SIMDUP_REPORT_PAGE_H */
+#endif /* SIMDUP_REPORT_SECTIONS_H */

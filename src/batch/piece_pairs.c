@@ -1,5 +1,5 @@
 /*
- * pieces.c
+ * piece_pairs.c
  *	  simdup_pieces: a query's rows, packed into arrays, one set of arrays for
  *	  each piece that can be joined apart; and reading them again.
  *
@@ -17,7 +17,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "batch/pieces.h"
+#include "batch/piece_pairs.h"
 #include "server/arguments.h"
 #include "server/catalog.h"
 #include "server/progress.h"

@@ -1,9 +1,9 @@
 /*
- * html.h
+ * escape.h
  *	  Values as HTML and JSON in plain ASCII, which act as neither.
  */
-#ifndef SIMDUP_REPORT_HTML_H
-#define SIMDUP_REPORT_HTML_H
+#ifndef SIMDUP_REPORT_ESCAPE_H
+#define SIMDUP_REPORT_ESCAPE_H
 
 #include "lib/stringinfo.h"
 #include "text/profile.h"
@@ -40,4 +40,4 @@ extern const char *simdup_grouped(double value);
 /* "1 row", "2 rows": with the plural that is given */
 extern const char *simdup_counted(double n, const char *one, const char *many);
 
-#endif /* SIMDUP_REPORT_HTML_H */
+#endif /* SIMDUP_REPORT_ESCAPE_H */

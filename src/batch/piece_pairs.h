@@ -1,10 +1,10 @@
 /*
- * pieces.h
+ * piece_pairs.h
  *	  A table cut into pieces that can be joined apart: the SQL arguments, and
  *	  the packed rows.
  */
-#ifndef SIMDUP_BATCH_PIECES_H
-#define SIMDUP_BATCH_PIECES_H
+#ifndef SIMDUP_BATCH_PIECE_PAIRS_H
+#define SIMDUP_BATCH_PIECE_PAIRS_H
 
 #include "batch/rows.h"
 #include "core/pieces.h"
@@ -19,4 +19,4 @@ extern uint32 simdup_check_piece(const SimdupPieces *pieces, int piece);
 extern void simdup_rows_read_packed(SimdupRows *rows, const char *query,
 									const char *argument);
 
-#endif /* SIMDUP_BATCH_PIECES_H */
+#endif /* SIMDUP_BATCH_PIECE_PAIRS_H */

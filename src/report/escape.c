@@ -1,5 +1,5 @@
 /*
- * html.c
+ * escape.c
  *	  Values as HTML and JSON in plain ASCII.
  *
  * The page is ASCII, so it is right in every encoding that a client may save it
@@ -12,7 +12,7 @@
 #include <math.h>
 
 #include "core/charclass.h"
-#include "report/html.h"
+#include "report/escape.h"
 
 #define REPLACEMENT_CHAR 0xFFFD
 

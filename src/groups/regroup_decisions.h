@@ -1,0 +1,73 @@
+/*
+ * regroup_decisions.h
+ *	  Groups that decisions rearrange while all groups are made anew.
+ */
+#ifndef SIMDUP_GROUPS_REGROUP_DECISIONS_H
+#define SIMDUP_GROUPS_REGROUP_DECISIONS_H
+
+#include "groups/regrouping.h"
+
+/* Leaders of rows that are in no group now, and come again soon. */
+#define STRAY (PG_UINT32_MAX - 1)
+#define SENT_AWAY PG_UINT32_MAX
+
+/* No row, no group, no rank. */
+#define NONE PG_UINT32_MAX
+
+typedef struct Decision
+{
+	uint32 a;
+	uint32 b;
+	bool same;
+} Decision;
+
+/* A row that a decision is about. */
+typedef struct Decided
+{
+	uint32 row;
+	uint32 bundle; /* equal for rows that are the same */
+} Decided;
+
+/*
+ * A group is known by the number of its leader, which is a row of it. Its rank
+ * stands for its id: groups that were opened earlier have smaller ones.
+ */
+typedef struct Decisions
+{
+	Regrouping *r;
+	int n;
+	Decision *list;
+	uint32 n_decided;
+	Decided *decided; /* by row */
+	uint32 *rank;	  /* of a group, under its leader's number */
+	uint32 *brought;  /* by row: the rank of a group that ended; or NONE */
+	uint32 n_ranks;
+
+	/* groups near a row */
+	uint32 *near;
+	uint32 n_near;
+	uint32 capacity;
+} Decisions;
+
+/* regroup_decisions.c */
+extern bool simdup_regroup_tied(const Decisions *d, uint32 a, uint32 b);
+
+/* The group of the rows that are tied to a row; NONE if none is in a group. */
+extern uint32 simdup_regroup_tied_group(const Decisions *d, uint32 row);
+
+/* Do people keep a row, with the group that it is to be in, from another? */
+extern bool simdup_regroup_apart(const Decisions *d, uint32 row, uint32 group,
+								 uint32 other);
+
+/* regroup_moves.c */
+
+/* Two groups become one; the one that was opened earlier stays. */
+extern void simdup_regroup_merge(Decisions *d, uint32 a, uint32 b);
+
+/* Rows have left a group, which has what it needs then. */
+extern void simdup_regroup_leave(Decisions *d, uint32 leader);
+
+/* Rows that are in no group come, in order of age. */
+extern void simdup_regroup_come_again(Decisions *d, uint32 mark);
+
+#endif /* SIMDUP_GROUPS_REGROUP_DECISIONS_H */
