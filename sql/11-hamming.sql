@@ -23,7 +23,7 @@ CREATE FUNCTION simhash_ball_center(simhash_ball) RETURNS simhash64
 COMMENT ON FUNCTION simhash_ball_center(simhash_ball) IS 'the center of a ball';
 
 CREATE FUNCTION simhash_ball_mutual(simhash_ball, simhash_ball) RETURNS boolean
-  AS 'MODULE_PATHNAME', 'simdup_ball_mutual' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 50;
+  AS 'MODULE_PATHNAME', 'simdup_ball_mutual' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 0.1;
 COMMENT ON FUNCTION simhash_ball_mutual(simhash_ball, simhash_ball) IS 'implementation of ~= operator';
 
 CREATE OPERATOR ~= (

@@ -27,7 +27,7 @@ CREATE FUNCTION simhash_ball_center(simhash_ball) RETURNS simhash64
 COMMENT ON FUNCTION simhash_ball_center(simhash_ball) IS 'the center of a ball';
 
 CREATE FUNCTION simhash_ball_mutual(simhash_ball, simhash_ball) RETURNS boolean
-  AS 'MODULE_PATHNAME', 'simdup_ball_mutual' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 50;
+  AS 'MODULE_PATHNAME', 'simdup_ball_mutual' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 0.1;
 COMMENT ON FUNCTION simhash_ball_mutual(simhash_ball, simhash_ball) IS 'implementation of ~= operator';
 
 CREATE OPERATOR ~= (
@@ -44,6 +44,19 @@ DEFAULT FOR TYPE simhash_ball USING hamming AS
   STORAGE simhash64;
 COMMENT ON OPERATOR CLASS simhash_ball_ops USING hamming IS 'EXCLUDE USING hamming (simhash_ball(fp, k) WITH ~=)';
 COMMENT ON OPERATOR FAMILY simhash_ball_ops USING hamming IS 'EXCLUDE USING hamming (simhash_ball(fp, k) WITH ~=)';
+
+-- A comparison takes a few nanoseconds. Beside a gin index the support functions
+-- say more: see comparison.c.
+
+CREATE FUNCTION simhash_ball_support(internal) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_ball_support(internal) IS 'planner support for <@ and @>';
+ALTER FUNCTION simhash_ball(simhash64, integer) COST 0.1;
+ALTER FUNCTION simhash_in_ball(simhash64, simhash_ball) COST 0.1 SUPPORT simhash_ball_support;
+ALTER FUNCTION simhash_ball_contains(simhash_ball, simhash64) COST 0.1 SUPPORT simhash_ball_support;
+ALTER FUNCTION simhash_within(simhash64, simhash64, integer) COST 0.1;
+COMMENT ON FUNCTION simhash_within(simhash64, simhash64, integer) IS
+  'is the Hamming distance of a and b at most k? Uses a hamming or gin index on either column';
 
 -- simhash with a tokenizer only
 

@@ -1,22 +1,30 @@
 /*
  * support.c
  *	  Tells the planner about simhash_within: an operator that says the same, an
- *	  index condition, and how many rows to expect.
+ *	  index condition, its cost, and how many rows to expect.
  */
 #include "postgres.h"
 #include "compat.h"
 
+#include "access/htup_details.h"
+#include "access/table.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_am.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/relcache.h"
+#include "utils/syscache.h"
 
 #include "core/probe.h"
 #include "index/ball.h"
+#include "index/comparison.h"
 #include "index/selectivity.h"
 #include "index/strategy.h"
 #include "server/catalog.h"
@@ -41,12 +49,11 @@ make_ball_expr(PlannerInfo *root, Oid funcid, Node *center, Node *radius)
 
 /* A constant radius for which a gin index would be read from end to end. */
 static bool
-radius_is_hopeless(IndexOptInfo *index, Node *radius)
+radius_is_hopeless(Node *radius)
 {
 	Const *value = (Const *) radius;
 
-	return index->relam == GIN_AM_OID && IsA(radius, Const) &&
-		   !value->constisnull &&
+	return IsA(radius, Const) && !value->constisnull &&
 		   DatumGetInt32(value->constvalue) > SIMDUP_PROBE_MAX_RADIUS;
 }
 
@@ -73,7 +80,7 @@ index_condition(SupportRequestIndexCondition *req)
 
 	if (!is_pseudo_constant_for_index(req->root, center, req->index) ||
 		!is_pseudo_constant_for_index(req->root, radius, req->index) ||
-		radius_is_hopeless(req->index, radius))
+		(req->index->relam == GIN_AM_OID && radius_is_hopeless(radius)))
 		return NIL;
 
 	ball = make_ball_expr(req->root, req->funcid, center, radius);
@@ -92,16 +99,79 @@ index_condition(SupportRequestIndexCondition *req)
 }
 
 static bool
-is_known(Node *node)
+is_gin_index(Oid index)
 {
-	return IsA(node, Const) && !((Const *) node)->constisnull;
+	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(index));
+	bool is_gin = HeapTupleIsValid(tuple) &&
+				  ((Form_pg_class) GETSTRUCT(tuple))->relam == GIN_AM_OID;
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return is_gin;
 }
 
 /*
- * simhash_within(x, center, k) with a known center and radius is x <@ ball. The
- * planner then sees that an index condition is the whole condition, where it
- * would filter the rows of a bitmap again. A ball that is not known would be made
- * for each row, which takes as long as the comparison.
+ * Would a search of this constant radius read all of a gin index on the column?
+ * GIN counts no probes for a center that is not constant. So such a condition
+ * stays a function, and index_condition keeps it from the gin index.
+ */
+static bool
+gin_is_hopeless(PlannerInfo *root, Node *fp, Node *radius)
+{
+	bool has_gin = false;
+	RangeTblEntry *rte;
+	Relation table;
+	List *indexes;
+	ListCell *cell;
+	int varno;
+
+	if (root == NULL || !radius_is_hopeless(radius) ||
+		!bms_get_singleton_member(pull_varnos(root, fp), &varno))
+		return false;
+	rte = rt_fetch(varno, root->parse->rtable);
+	if (rte->rtekind != RTE_RELATION)
+		return false;
+	table = table_open(rte->relid, NoLock); /* locked since it was parsed */
+	indexes = RelationGetIndexList(table);
+	foreach (cell, indexes)
+		has_gin = has_gin || is_gin_index(lfirst_oid(cell));
+	list_free(indexes);
+	table_close(table, NoLock);
+	return has_gin;
+}
+
+/* An operand that has one value in a scan of this query's tables. */
+static bool
+is_constant_in_scan(Node *node)
+{
+	return !contain_vars_of_level(node, 0) && !contain_volatile_functions(node);
+}
+
+/*
+ * May the function become the operator? A radius out of range is an error only
+ * if the function is called, and a constant ball would be made at once.
+ */
+static bool
+can_be_operator(PlannerInfo *root, Node *fp, Node *center, Node *radius)
+{
+	Const *value = (Const *) radius;
+
+	if (!contain_vars_of_level(fp, 0) || contain_volatile_functions(fp) ||
+		!is_constant_in_scan(center) || !is_constant_in_scan(radius))
+		return false;
+	if (IsA(radius, Const) &&
+		(value->constisnull ||
+		 !simhash_radius_is_valid(DatumGetInt32(value->constvalue))))
+		return false;
+	return IsA(center, Const) || !gin_is_hopeless(root, fp, radius);
+}
+
+/*
+ * simhash_within(x, center, k), where x alone holds columns of this query, is
+ * x <@ simhash_ball(center, k). The planner then sees that an index condition
+ * is the whole condition, where it would filter the rows of a bitmap again. A
+ * condition between two columns stays a function. As an operator it would name
+ * one of them as the indexed one, and the join order decides which that is.
  */
 static Node *
 simplify_to_operator(SupportRequestSimplify *req)
@@ -114,20 +184,18 @@ simplify_to_operator(SupportRequestSimplify *req)
 	Expr *ball;
 	Oid opno;
 
-	if (is_known(fp))
+	if (!contain_vars_of_level(fp, 0))
 	{
 		fp = center;
 		center = linitial(req->fcall->args);
 	}
-	/* a radius out of range is an error if the function is called, and only then */
-	if (!is_known(center) || !is_known(radius) || schema == NULL ||
-		!simhash_radius_is_valid(DatumGetInt32(((Const *) radius)->constvalue)))
+	if (schema == NULL || !can_be_operator(req->root, fp, center, radius))
 		return NULL;
 	ball = make_ball_expr(req->root, funcid, center, radius);
-	if (ball == NULL || !is_known((Node *) ball))
+	if (ball == NULL)
 		return NULL;
 	opno = OpernameGetOprid(list_make2(makeString(schema), makeString("<@")),
-							exprType(center), exprType((Node *) ball));
+							exprType(fp), exprType((Node *) ball));
 	if (!OidIsValid(opno))
 		return NULL;
 	return (Node *) make_opclause(opno, BOOLOID, false, (Expr *) fp, ball,
@@ -163,6 +231,9 @@ simhash_within_support(PG_FUNCTION_ARGS)
 	if (IsA(request, SupportRequestIndexCondition))
 		PG_RETURN_POINTER(
 			index_condition((SupportRequestIndexCondition *) request));
+	if (IsA(request, SupportRequestCost))
+		PG_RETURN_POINTER(
+			simdup_comparison_cost((SupportRequestCost *) request));
 	if (IsA(request, SupportRequestSelectivity))
 	{
 		estimate_selectivity((SupportRequestSelectivity *) request);

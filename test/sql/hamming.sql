@@ -66,6 +66,7 @@ END $$;
 --
 -- built at once
 CREATE INDEX fps_fp ON fps USING hamming (fp);
+SELECT pg_index_column_has_property('fps_fp', 1, 'distance_orderable') AS nearest, pg_index_column_has_property('fps_fp', 1, 'orderable') AS sorted;
 SELECT * FROM differences('fps WHERE', 0, 64, 3);
 -- leaves that are nearly empty, and so three levels
 DROP INDEX fps_fp;
@@ -153,6 +154,19 @@ FETCH 2 FROM early;
 CLOSE early;
 COMMIT;
 RESET work_mem;
+-- by more distances than the index sorts by
+CREATE FUNCTION many_distances(by_index bool, OUT planned bool, OUT distances text) LANGUAGE plpgsql AS $$
+DECLARE
+  list text := (SELECT string_agg(format('fp <~> %L', i::bigint::simhash64), ', ' ORDER BY i) FROM generate_series(0, 11) i);
+  line text;
+BEGIN
+  PERFORM set_config('enable_seqscan', (NOT by_index)::text, true), set_config('enable_indexscan', by_index::text, true);
+  EXECUTE 'EXPLAIN SELECT ARRAY[' || list || '] FROM fps ORDER BY ' || list INTO line;
+  planned := line ~ '^Index Scan' = by_index;
+  EXECUTE 'SELECT md5(string_agg(d::text, '' '')) FROM (SELECT ARRAY[' || list || '] AS d FROM fps ORDER BY ' || list || ') s' INTO distances;
+  PERFORM set_config('enable_seqscan', 'on', true), set_config('enable_indexscan', 'on', true);
+END $$;
+SELECT i.planned AS by_index, s.planned AS by_scan, i.distances = s.distances AS equal FROM many_distances(true) i, many_distances(false) s;
 EXPLAIN (COSTS OFF) SELECT id FROM many ORDER BY fp <~> '0123456789abcdef' LIMIT 10;
 EXPLAIN (COSTS OFF) SELECT id FROM many WHERE simhash_within(fp, '0123456789abcdef', 8) ORDER BY fp <~> '0123456789abcdef' LIMIT 10;
 EXPLAIN (COSTS OFF) SELECT id FROM many ORDER BY fp <~> '0123456789abcdef', fp <~> 'ffffffffffffffff' LIMIT 10;
@@ -225,6 +239,33 @@ BEGIN
 END $$;
 SELECT k, plan_of(format('SELECT * FROM big WHERE simhash_within(fp, ''0123456789abcdef'', %s)', k))
 FROM unnest(ARRAY[0, 3, 8, 11, 15, 20, 24, 40, 64]) k;
+SET random_page_cost = 1.1;
+SELECT k, plan_of(format('SELECT * FROM big WHERE simhash_within(fp, ''0123456789abcdef'', %s)', k))
+FROM unnest(ARRAY[0, 8, 15, 24, 28, 36, 64]) k;
+RESET random_page_cost;
+-- a center that is known when the query runs leaves nothing to filter either
+SET enable_seqscan = off;
+SET enable_indexscan = off;
+CREATE FUNCTION conditions_of(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE line text; conditions text;
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN ' || query LOOP
+    conditions := concat_ws(' ', conditions, substring(line FROM '(Filter|Recheck Cond|Index Cond):'));
+  END LOOP;
+  RETURN conditions;
+END $$;
+SELECT conditions_of('SELECT id FROM big WHERE simhash_within(fp, (SELECT q FROM queries LIMIT 1), 20)') AS subquery,
+       conditions_of('SELECT q, (SELECT count(*) FROM big WHERE simhash_within(q, fp, 20)) FROM queries') AS outer_column;
+DROP FUNCTION conditions_of;
+-- one between columns of two tables is the index's, but bitmaps filter again
+EXPLAIN (COSTS OFF) SELECT b.id FROM big a JOIN big b ON simhash_within(a.fp, b.fp, 20) WHERE a.id = 7;
+EXPLAIN (COSTS OFF) SELECT b.id FROM big a JOIN big b ON b.fp <@ simhash_ball(a.fp, 20) WHERE a.id = 7;
+RESET enable_seqscan;
+RESET enable_indexscan;
+-- what is volatile is computed for each row, and a wrong radius is no error before a row
+EXPLAIN (COSTS OFF) SELECT id FROM big WHERE simhash_within(fp, hashint8extended((random() * 9)::bigint, 11)::simhash64, 3);
+SELECT count(*) FROM (SELECT * FROM big LIMIT 0) b WHERE simhash_within(fp, (SELECT q FROM queries LIMIT 1), 65);
+SELECT count(*) FROM (SELECT * FROM big LIMIT 1) b WHERE simhash_within(fp, (SELECT q FROM queries LIMIT 1), 65);
 -- joins and parameters
 EXPLAIN (COSTS OFF) SELECT * FROM queries q JOIN big b ON simhash_within(q.q, b.fp, 3);
 EXPLAIN (COSTS OFF) SELECT * FROM queries q WHERE NOT EXISTS (SELECT FROM big b WHERE simhash_within(b.fp, q.q, 8));

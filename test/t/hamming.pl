@@ -152,7 +152,7 @@ my $good = do { $node->safe_psql('postgres', 'CHECKPOINT'); $node->stop; slurp_f
 # Write the file anew with some change; then search and check.
 sub damaged
 {
-	my ($name, $change, $must_fail) = @_;
+	my ($name, $change, $must_fail, $codes) = @_;
 	my $bad = $good;
 	$change->(\$bad);
 	open my $handle, '>:raw', $path or die "$path: $!";
@@ -174,7 +174,8 @@ sub damaged
 		next if $err !~ /ERROR|FATAL|PANIC|server closed/;
 		$failed++;
 		# a TID that is damaged leads behind the table's end
-		$wrong .= $err if $err !~ /ERROR: +(XX002|XX001|XX000: could not open file)/;
+		$codes //= qr/XX002|XX001|XX000: could not open file/;
+		$wrong .= $err if $err !~ /ERROR: +$codes/;
 	}
 	is($wrong, '', "$name: errors are those of a corrupted index");
 	cmp_ok($failed, '>', 0, "$name: it is noticed") if $must_fail;
@@ -187,6 +188,8 @@ damaged('metapage zeroed', sub { substr(${ $_[0] }, 0, 8192) = "\0" x 8192 }, 1)
 damaged('leaf zeroed', sub { substr(${ $_[0] }, 8192 * 20, 8192) = "\0" x 8192 }, 1);
 damaged('pages exchanged', sub { my $s = $_[0]; (substr($$s, 8192 * 30, 8192), substr($$s, 8192 * 700, 8192)) = (substr($good, 8192 * 700, 8192), substr($good, 8192 * 30, 8192)) }, 1);
 damaged('right link to the left', sub { substr(${ $_[0] }, 8192 * 41 - 8, 4) = pack('V', 5) }, 1);
+damaged('right link behind the end', sub { substr(${ $_[0] }, 8192 * 41 - 8, 4) = pack('V', 1 << 20) }, 1, qr/XX002/);
+damaged('nothing left', sub { ${ $_[0] } = '' }, 1, qr/XX002/);
 damaged('number of entries', sub { substr(${ $_[0] }, 8192 * 50 + 12, 2) = pack('v', 8000) }, 1);
 damaged('another relation', sub { substr(${ $_[0] }, 8192, 8192 * 10) = "\x5a" x 81920 }, 1);
 damaged('end cut off', sub { ${ $_[0] } = substr($good, 0, 8192 * int($pages / 2)) }, 1);

@@ -105,6 +105,23 @@ leaves_read(PlannerInfo *root, IndexOptInfo *index, List *quals, double leaves)
 	return simdup_choose_radii(k, costs, radii);
 }
 
+/*
+ * A leaf's cost lies between a random and a sequential read. The more of a
+ * rotation is read, the more often the next leaf is the next block. The planner
+ * computes the same for the pages of a bitmap.
+ */
+static double
+cost_of_leaf(IndexOptInfo *index, double n_leaves, double leaves)
+{
+	double random_cost;
+	double sequential_cost;
+
+	get_tablespace_page_costs(index->reltablespace, &random_cost,
+							  &sequential_cost);
+	return random_cost -
+		   (random_cost - sequential_cost) * sqrt(Min(n_leaves / leaves, 1.0));
+}
+
 /* How often a ScalarArrayOpExpr repeats the scan. */
 static double
 array_scans(PlannerInfo *root, List *quals)
@@ -140,10 +157,9 @@ simdup_hamming_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	double n_leaves = leaves_read(root, index, quals, leaves);
 	double n_scans = array_scans(root, quals);
 	double fetches = n_leaves * n_scans * loop_count;
-	double random_cost;
+	double leaf_cost = cost_of_leaf(index, n_leaves, leaves);
 	Cost cpu;
 
-	get_tablespace_page_costs(index->reltablespace, &random_cost, NULL);
 	/* repeated scans find pages in the cache, as in genericcostestimate */
 	if (n_scans * loop_count > 1)
 		fetches = index_pages_fetched(fetches, index->pages,
@@ -154,14 +170,11 @@ simdup_hamming_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 		  *selectivity * index->tuples * cpu_index_tuple_cost;
 	*startup = index_other_operands_eval_cost(root, quals) +
 			   SIMDUP_ROTATIONS * n_scans * cpu_operator_cost * 10;
-	/* a scan packs the distances of a row into one number */
-	if (list_length(path->indexorderbys) > HAMMING_MAX_ORDERS)
-		*startup += disable_cost;
 	/* the first row of an order by distance may need all of a rotation */
 	if (path->indexorderbys != NIL)
-		*startup += fetches * random_cost / loop_count + cpu;
+		*startup += fetches * leaf_cost / loop_count + cpu;
 	*total = index_other_operands_eval_cost(root, quals) +
-			 fetches * random_cost / loop_count + cpu +
+			 fetches * leaf_cost / loop_count + cpu +
 			 SIMDUP_ROTATIONS * n_scans * cpu_operator_cost * 10;
 	*correlation = 0;
 	*pages = n_leaves * n_scans;

@@ -10,6 +10,7 @@
 #include "commands/vacuum.h"
 #include "fmgr.h"
 #include "utils/index_selfuncs.h"
+#include "utils/lsyscache.h"
 
 #include "index/hamming/building.h"
 #include "index/hamming/am.h"
@@ -28,6 +29,30 @@ phase_name(int64 phase)
 		default:
 			return NULL;
 	}
+}
+
+/*
+ * pg_index_column_has_property: a column is orderable by distance where its
+ * operator class has such an operator. The server answers all other questions.
+ */
+static bool
+property(Oid index, int column, IndexAMProperty asked,
+		 const char *name pg_attribute_unused(), bool *result, bool *is_null)
+{
+	Oid opclass;
+	Oid family;
+	Oid type;
+
+	if (column == 0 || asked != AMPROP_DISTANCE_ORDERABLE)
+		return false;
+	opclass = get_index_column_opclass(index, column);
+	/* a column of INCLUDE has no operator class */
+	*is_null = !OidIsValid(opclass) ||
+			   !get_opclass_opfamily_and_input_type(opclass, &family, &type);
+	*result =
+		!*is_null && OidIsValid(get_opfamily_member(family, type, type,
+													HAMMING_DISTANCE_STRATEGY));
+	return true;
 }
 
 static void
@@ -60,6 +85,7 @@ simdup_hamming_handler(PG_FUNCTION_ARGS)
 	am->amvacuumcleanup = simdup_hamming_cleanup;
 	am->amcostestimate = simdup_hamming_cost;
 	am->amoptions = simdup_hamming_options;
+	am->amproperty = property;
 	am->ambuildphasename = phase_name;
 	am->amvalidate = simdup_hamming_validate;
 	am->ambeginscan = simdup_hamming_begin_scan;

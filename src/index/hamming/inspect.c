@@ -21,11 +21,16 @@
 static void
 check_kind(Relation index)
 {
-	if (index->rd_rel->relkind != RELKIND_INDEX ||
-		index->rd_indam->ambuild != simdup_hamming_build)
+	if (index->rd_indam->ambuild != simdup_hamming_build)
 		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				errmsg("\"%s\" is not a hamming index",
 					   RelationGetRelationName(index)));
+	if (index->rd_rel->relkind != RELKIND_INDEX)
+		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("\"%s\" is a partitioned index",
+					   RelationGetRelationName(index)),
+				errhint(
+					"Name the index of a partition. pg_partition_tree lists them."));
 	if (RELATION_IS_OTHER_TEMP(index))
 		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				errmsg("cannot access temporary tables of other sessions"));

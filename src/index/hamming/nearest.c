@@ -54,7 +54,7 @@ simdup_hamming_begin_order(IndexScanDesc scan)
 	HammingScan *state = scan->opaque;
 	HammingOrder *order = state->order;
 
-	order->n = scan->numberOfOrderBys;
+	order->n = Min(scan->numberOfOrderBys, HAMMING_MAX_ORDERS);
 	for (int i = 0; i < order->n; i++)
 	{
 		order->is_null[i] = (scan->orderByData[i].sk_flags & SK_ISNULL) != 0;
@@ -197,14 +197,13 @@ run_stage(IndexScanDesc scan)
 
 /* The next candidate of this stage; false if there is none left. */
 static bool
-next_candidate(HammingOrder *order, ItemPointer tid)
+next_candidate(HammingOrder *order, ItemPointer tid, uint64 *distances)
 {
-	uint64 distances;
 	uint64 row;
 
 	if (order->sort != NULL)
 	{
-		if (!simdup_pairsort_get(order->sort, &distances, &row))
+		if (!simdup_pairsort_get(order->sort, distances, &row))
 		{
 			simdup_hamming_end_stage(order);
 			return false;
@@ -214,7 +213,8 @@ next_candidate(HammingOrder *order, ItemPointer tid)
 	}
 	if (order->at == order->n_candidates)
 		return false;
-	*tid = order->candidates[order->at++].tid;
+	*tid = order->candidates[order->at].tid;
+	*distances = order->candidates[order->at++].distances;
 	return true;
 }
 
@@ -338,15 +338,41 @@ next_null(IndexScanDesc scan)
 	return true;
 }
 
+/*
+ * Where there are more operands than a row's number has room for: the least
+ * that its distances can be. The executor then compares the real ones, and
+ * holds rows back until no later one can come before them.
+ */
+static void
+give_least_distances(IndexScanDesc scan, uint64 distances)
+{
+	HammingOrder *order = ((HammingScan *) scan->opaque)->order;
+
+	scan->xs_recheckorderby = true;
+	for (int i = 0; i < scan->numberOfOrderBys; i++)
+	{
+		int shift = (order->n - 1 - i) * DISTANCE_BITS;
+		uint64 distance =
+			i < order->n ? distances >> shift & ((1 << DISTANCE_BITS) - 1) : 0;
+
+		scan->xs_orderbyvals[i] = Int32GetDatum((int32) distance);
+		scan->xs_orderbynulls[i] = order->nulls;
+	}
+}
+
 bool
 simdup_hamming_next_nearest(IndexScanDesc scan)
 {
 	HammingOrder *order = ((HammingScan *) scan->opaque)->order;
+	uint64 distances = 0;
+	bool found;
 
-	while (!next_candidate(order, &scan->xs_heaptid))
-	{
-		if (order->nulls || !next_stage(scan))
-			return next_null(scan);
-	}
+	while (!(found = next_candidate(order, &scan->xs_heaptid, &distances)) &&
+		   !order->nulls && next_stage(scan))
+		;
+	if (!found && !next_null(scan))
+		return false;
+	if (scan->numberOfOrderBys > order->n)
+		give_least_distances(scan, distances);
 	return true;
 }

@@ -113,7 +113,7 @@ simdup_hamming_read(Relation index, BlockNumber block)
 {
 	if (block == InvalidBlockNumber)
 		simdup_hamming_corrupted(index, block, "A link leads nowhere.");
-	/* the storage manager's error would not tell that the link is wrong */
+	/* the storage manager's error would not tell that the index is wrong */
 	if (RelationGetTargetBlock(index) == InvalidBlockNumber ||
 		block >= RelationGetTargetBlock(index))
 	{
@@ -121,7 +121,7 @@ simdup_hamming_read(Relation index, BlockNumber block)
 
 		if (block >= n_blocks)
 			simdup_hamming_corrupted(index, block,
-									 "A link leads behind the last block.");
+									 "The block is behind the end of the file.");
 		RelationSetTargetBlock(index, n_blocks);
 	}
 	return ReadBuffer(index, block);
@@ -164,7 +164,7 @@ simdup_hamming_check_page(Relation index, Buffer buffer, int tree, int level)
 static HammingMeta
 read_meta(Relation index)
 {
-	Buffer buffer = ReadBuffer(index, HAMMING_META_BLOCK);
+	Buffer buffer = simdup_hamming_read(index, HAMMING_META_BLOCK);
 	Page page = BufferGetPage(buffer);
 	HammingMeta meta;
 

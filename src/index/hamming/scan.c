@@ -24,12 +24,11 @@ simdup_hamming_begin_scan(Relation index, int n_keys, int n_orders)
 
 	state->balls = palloc(sizeof(SimhashBall) * Max(n_keys, 1));
 	if (n_orders > 0)
-	{
-		if (n_orders > HAMMING_MAX_ORDERS)
-			ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					errmsg("a hamming index orders by at most %d distances",
-						   HAMMING_MAX_ORDERS));
 		state->order = palloc0(sizeof(HammingOrder));
+	if (n_orders > HAMMING_MAX_ORDERS)
+	{
+		scan->xs_orderbyvals = palloc0(sizeof(Datum) * n_orders);
+		scan->xs_orderbynulls = palloc0(sizeof(bool) * n_orders);
 	}
 	state->pin = InvalidBuffer;
 	scan->opaque = state;

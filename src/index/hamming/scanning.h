@@ -9,7 +9,10 @@
 #include "index/hamming/walk.h"
 #include "server/pairsort.h"
 
-/* Most operands of ORDER BY fp <~> a, fp <~> b, ... */
+/*
+ * As many operands of ORDER BY fp <~> a, fp <~> b, ... decide the order here.
+ * The executor orders by the others.
+ */
 #define HAMMING_MAX_ORDERS 8
 
 /* A row of an ordered scan: its distances, the first one highest. */
