@@ -10,7 +10,10 @@
 #include "compat.h"
 
 #include "catalog/pg_class.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_type.h"
 #include "commands/defrem.h"
+#include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -73,6 +76,37 @@ qualified(Attachment *a, const char *name)
 }
 
 /*
+ * A trigger on a shard of Citus would look for the tables beside where they are
+ * not. So the first INSERT would fail.
+ */
+static void
+refuse_distributed(Attachment *a)
+{
+	Oid type = REGCLASSOID;
+	Datum table = ObjectIdGetDatum(RelationGetRelid(a->table));
+
+	if (!OidIsValid(
+			get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE)))
+		return;
+	SPI_connect();
+	if (SPI_execute_with_args("SELECT 1 FROM pg_catalog.pg_dist_partition"
+							  " WHERE logicalrelid OPERATOR(pg_catalog.=) $1"
+							  " AND partmethod OPERATOR(pg_catalog.<>) 'n'",
+							  1, &type, &table, NULL, true,
+							  1) != SPI_OK_SELECT)
+		elog(ERROR, "could not read pg_dist_partition");
+	if (SPI_processed > 0)
+		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("rows of distributed table \"%s\" cannot be kept in groups",
+					   RelationGetRelationName(a->table)),
+				errdetail(
+					"The tables of the groups would be on the coordinator, and the rows are on Citus workers."),
+				errhint(
+					"Use the action \"flag\", or a table that is not distributed."));
+	SPI_finish();
+}
+
+/*
  * Tables of an earlier attachment are taken over. Others of these names would
  * fail at the first INSERT.
  */
@@ -82,6 +116,7 @@ simdup_attach_check_groups(Attachment *a)
 	AttrNumber key = get_attnum(RelationGetRelid(a->table), a->key);
 	Oid type = get_atttype(RelationGetRelid(a->table), key);
 
+	refuse_distributed(a);
 	for (size_t i = 0; i < lengthof(tables_beside); i++)
 	{
 		char *name = name_beside(a, tables_beside[i].name);
@@ -140,6 +175,14 @@ columns_of(Attachment *a, const char *format)
 	return buf.data;
 }
 
+/* Is the table to be made? */
+static bool
+is_new(Attachment *a, const TableBeside *t)
+{
+	return !OidIsValid(
+		get_relname_relid(name_beside(a, t->name), namespace_of(a)));
+}
+
 List *
 simdup_attach_add_groups(Attachment *a, List *list)
 {
@@ -148,18 +191,32 @@ simdup_attach_add_groups(Attachment *a, List *list)
 	for (size_t i = 0; i < lengthof(tables_beside); i++)
 	{
 		const TableBeside *t = &tables_beside[i];
-		char *name = name_beside(a, t->name);
-		char *table = qualified(a, name);
 
-		if (OidIsValid(get_relname_relid(name, namespace_of(a))))
-			continue;
-		list = lappend(list, psprintf("CREATE %sTABLE %s (%s)",
-									  unlogged ? "UNLOGGED " : "", table,
-									  columns_of(a, t->columns)));
-		if (t->index != NULL)
+		if (is_new(a, t))
+			list = lappend(list, psprintf("CREATE %sTABLE %s (%s)",
+										  unlogged ? "UNLOGGED " : "",
+										  qualified(a, name_beside(a, t->name)),
+										  columns_of(a, t->columns)));
+	}
+	return list;
+}
+
+/* Last, so that the first rows need not maintain these indexes. */
+List *
+simdup_attach_index_groups(Attachment *a, List *list)
+{
+	if (get_attnum(RelationGetRelid(a->table), a->group) <= 0)
+		list = lappend(list, psprintf("CREATE INDEX ON %s (%s)", a->table_name,
+									  quote_identifier(a->group)));
+	for (size_t i = 0; i < lengthof(tables_beside); i++)
+	{
+		const TableBeside *t = &tables_beside[i];
+		char *table = qualified(a, name_beside(a, t->name));
+
+		if (is_new(a, t) && t->index != NULL)
 			list = lappend(list, psprintf("CREATE INDEX ON %s (%s)", table,
 										  t->index));
-		if (i == 0)
+		if (is_new(a, t) && i == 0)
 			list =
 				lappend(list,
 						psprintf("CREATE INDEX ON %s USING hamming (simdup_fp %s.simhash64_ops)",

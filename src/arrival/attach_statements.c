@@ -252,18 +252,13 @@ add_column(Attachment *a, List *statements, const char *name, const char *type,
 								psprintf("%s%s", SIMDUP_ATTACH_MARK, what))));
 }
 
-/* The column of group ids, its index, and the tables beside the table. */
+/* The column of group ids, and the tables beside the table. */
 static List *
 add_groups(Attachment *a, List *statements)
 {
 	if (get_attnum(RelationGetRelid(a->table), a->group) <= 0)
-	{
 		statements = add_column(a, statements, a->group, "pg_catalog.int8",
 								"id of the row's group");
-		statements = lappend(statements,
-							 psprintf("CREATE INDEX ON %s (%s)", a->table_name,
-									  quote_identifier(a->group)));
-	}
 	return simdup_attach_add_groups(a, statements);
 }
 
@@ -532,10 +527,17 @@ fill_flags(Attachment *a)
 static List *
 add_backfill(Attachment *a, List *statements, bool column_is_new)
 {
+	if (a->action == ATTACH_GROUP)
+	{
+		/* rows that arrive in a live table are searched for by an index */
+		if (a->live)
+			statements = simdup_attach_index_groups(a, statements);
+		if (a->backfill)
+			statements = simdup_attach_fill_groups(a, statements);
+		return a->live ? statements : simdup_attach_index_groups(a, statements);
+	}
 	if (!a->backfill)
 		return statements;
-	if (a->action == ATTACH_GROUP)
-		return simdup_attach_fill_groups(a, statements);
 	if (a->action == ATTACH_LOG)
 		return lappend(statements,
 					   psprintf("INSERT INTO %s (new_key, old_key, distance, logged_at)"

@@ -148,12 +148,13 @@ extern List *simdup_alter_statements(Attachment *old, Attachment *a);
 /* ERROR where a table of that name is there and does not fit. */
 extern void simdup_attach_check_groups(Attachment *a);
 
-/* Add statements: the tables; the triggers but the first; the fill. */
+/* Add statements: the tables; the triggers but the first; the fill; indexes. */
 extern List *simdup_attach_add_groups(Attachment *a, List *list);
 extern List *simdup_attach_group_triggers(Attachment *a, List *list,
 										  const char *create,
 										  const char *arguments);
 extern List *simdup_attach_fill_groups(Attachment *a, List *list);
+extern List *simdup_attach_index_groups(Attachment *a, List *list);
 
 /* Arguments of the triggers, after the fingerprint. */
 extern char *simdup_attach_group_arguments(Attachment *a);

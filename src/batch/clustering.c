@@ -19,6 +19,9 @@
 #include "server/arguments.h"
 #include "server/pairsort.h"
 
+/* So many groups ahead, memory that will be needed is asked for. */
+#define AHEAD 16
+
 SimdupClusterMethod
 simdup_cluster_method(const char *name)
 {
@@ -148,6 +151,45 @@ leader_clusters(Clustering *c, int max_distance)
 	return c->leaders.leader;
 }
 
+/* The first row of a group that has a near one; false without, or on disk. */
+static bool
+near_row(const SimdupClusters *clusters, int64 index, uint32 *number)
+{
+	const SimdupRowGroups *groups = &clusters->groups->in_memory;
+	uint32 start;
+
+	if (groups->numbers == NULL || groups->starts == NULL ||
+		index >= clusters->groups->n)
+		return false;
+	start = groups->starts[index];
+	*number = groups->numbers[start];
+	return simdup_get_bit(clusters->has_near, start);
+}
+
+/*
+ * Groups are in the order of fingerprints, so rows and clusters come at random:
+ * each look-up misses the cache. The first row is asked for before its cluster.
+ */
+void
+simdup_clusters_prefetch(const SimdupClusters *clusters, int64 index)
+{
+	uint32 number;
+
+	if (near_row(clusters, index + 2 * AHEAD, &number))
+	{
+		__builtin_prefetch(&clusters->cluster[number]);
+		simdup_keys_prefetch(clusters->groups->rows->keys, number);
+	}
+	if (near_row(clusters, index + AHEAD, &number))
+	{
+		uint32 first_row = clusters->cluster[number];
+
+		__builtin_prefetch(&clusters->size[first_row]);
+		__builtin_prefetch(&clusters->fp[first_row]);
+		simdup_keys_prefetch(clusters->groups->rows->keys, first_row);
+	}
+}
+
 /* Fill the arrays of each cluster, at the number of its first row. */
 static void
 describe_clusters(SimdupClusters *clusters)
@@ -161,13 +203,14 @@ describe_clusters(SimdupClusters *clusters)
 		uint32 first_row;
 
 		CHECK_FOR_INTERRUPTS();
+		simdup_clusters_prefetch(clusters, i);
 		if (!simdup_get_bit(clusters->has_near, group.start))
 			continue;
 		number = simdup_groups_row(groups, group.start);
 		first_row = clusters->cluster[number];
 		clusters->size[first_row] += group.n;
 		if (first_row == number)
-			clusters->first_group[number] = (uint32) i;
+			clusters->fp[number] = group.fp;
 	}
 }
 
@@ -191,7 +234,7 @@ simdup_find_clusters(SimdupGroups *groups, int max_distance,
 							? connected_clusters(&c, max_distance)
 							: leader_clusters(&c, max_distance);
 	clusters->size = simdup_alloc0((Size) n * sizeof(uint32));
-	clusters->first_group = simdup_alloc((Size) n * sizeof(uint32));
+	clusters->fp = simdup_alloc((Size) n * sizeof(uint64));
 	describe_clusters(clusters);
 	MemoryContextSwitchTo(old);
 	return clusters;
@@ -207,12 +250,11 @@ simdup_cluster_of(const SimdupClusters *clusters, const SimdupGroup *group)
 	if (simdup_get_bit(clusters->has_near, group->start))
 	{
 		uint32 first_row = clusters->cluster[number];
-		SimdupGroup first =
-			simdup_groups_get(groups, clusters->first_group[first_row]);
 
 		membership.first_row = first_row;
 		membership.size = clusters->size[first_row];
-		membership.distance = simdup_hamming64(group->fp, first.fp);
+		membership.distance =
+			simdup_hamming64(group->fp, clusters->fp[first_row]);
 	}
 	return membership;
 }

@@ -23,16 +23,16 @@ extern int simdup_min_size(FunctionCallInfo fcinfo);
  * Clusters of groups. Most groups of a large table are near no other group. One
  * bit for each group, at the position of its first row, tells whether it has a
  * near one. A pass over all groups looks up only those. The arrays are indexed
- * by row number, and set for the first rows of groups. They take twelve bytes a
+ * by row number, and set for the first rows of groups. They take sixteen bytes a
  * row, outside maintenance_work_mem.
  */
 typedef struct SimdupClusters
 {
 	SimdupGroups *groups;
-	uint8 *has_near;	 /* one bit a position */
-	uint32 *cluster;	 /* number of the cluster's first row */
-	uint32 *size;		 /* of a cluster, under that number */
-	uint32 *first_group; /* that row's group, under that number */
+	uint8 *has_near; /* one bit a position */
+	uint32 *cluster; /* number of the cluster's first row */
+	uint32 *size;	 /* of a cluster, under that number */
+	uint64 *fp;		 /* that row's fingerprint, under that number */
 } SimdupClusters;
 
 /* A group's place in its cluster. */
@@ -51,5 +51,12 @@ extern SimdupClusters *simdup_find_clusters(SimdupGroups *groups,
 
 extern SimdupMembership simdup_cluster_of(const SimdupClusters *clusters,
 										  const SimdupGroup *group);
+
+/*
+ * A pass over the groups has reached this index: ask for the memory that the
+ * look-ups of the following groups will need.
+ */
+extern void simdup_clusters_prefetch(const SimdupClusters *clusters,
+									 int64 index);
 
 #endif /* SIMDUP_BATCH_CLUSTERING_H */

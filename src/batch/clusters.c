@@ -79,6 +79,7 @@ put_group(ReturnSetInfo *result, SimdupGroups *groups, const SimdupGroup *group,
 	{
 		uint32 number = simdup_groups_row(groups, group->start + i);
 
+		CHECK_FOR_INTERRUPTS();
 		values[0] = simdup_keys_get(keys, number, 0);
 		simdup_put_result(result, values, nulls);
 	}
@@ -99,6 +100,7 @@ put_clusters(ReturnSetInfo *result, const SimdupClusters *clusters,
 		SimdupMembership cluster = simdup_cluster_of(clusters, &group);
 
 		CHECK_FOR_INTERRUPTS();
+		simdup_clusters_prefetch(clusters, i);
 		if ((int64) cluster.size >= min_size)
 		{
 			put_group(result, groups, &group, cluster);

@@ -39,6 +39,7 @@ put_pair(PairOutput *output, uint32 x, uint32 y, int distance)
 	Datum values[3];
 	bool nulls[3] = {false, false, false};
 
+	CHECK_FOR_INTERRUPTS();
 	values[0] = simdup_keys_get(output->keys, Min(x, y), 0);
 	values[1] = simdup_keys_get(output->keys, Max(x, y), 1);
 	values[2] = Int32GetDatum(distance);
@@ -55,7 +56,6 @@ put_product(PairOutput *output, const SimdupGroup *a, uint32 a_from,
 	{
 		uint32 x = simdup_groups_row(output->groups, a->start + i);
 
-		CHECK_FOR_INTERRUPTS();
 		for (uint32 j = b_from; j < b_to; j++)
 			put_pair(output, x, simdup_groups_row(output->groups, b->start + j),
 					 distance);
@@ -81,7 +81,6 @@ put_equal_rows(PairOutput *output, const SimdupGroup *group)
 	{
 		uint32 x = simdup_groups_row(output->groups, group->start + i);
 
-		CHECK_FOR_INTERRUPTS();
 		simdup_progress_done((int64) group->start + i);
 		for (uint32 j = i + 1; j < group->n; j++)
 			put_pair(output, x,

@@ -5,8 +5,8 @@
  * 1. Read the rows; the contents go to disk. Group them by fingerprint.
  * 2. In each group, find the rows whose content repeats an earlier row's. They
  *	  are in that row's cluster, and take no further part.
- * 3. Join the groups. Each row of a near group gets a visit to the other group,
- *	  and the visits are sorted by row.
+ * 3. Join the groups. Each row of a near group visits the other group, unless
+ *	  that begins with a later row. The visits are sorted by row.
  * 4. Take the rows in query order. Only the first rows of clusters count: those
  *	  of the visited groups are tried by distance, the earlier one first. The
  *	  row joins the first that it resembles, or begins a cluster.
@@ -181,19 +181,25 @@ find_repeats(Verified *v)
  * that says that it is the row's own group.
  */
 
+/*
+ * A row joins only clusters that began before it. So it does not visit a group
+ * whose rows all come later.
+ */
 static void
 put_visits(Verified *v, const SimdupGroup *group, const SimdupGroup *visited,
 		   int distance)
 {
 	uint64 visit = (uint64) distance << 33 | (uint64) visited->start << 1 |
 				   (group->start == visited->start);
+	uint32 first = simdup_groups_row(v->groups, visited->start);
 
 	for (uint32 i = group->start; i < group->start + group->n; i++)
 	{
+		uint32 row = simdup_groups_row(v->groups, i);
+
 		CHECK_FOR_INTERRUPTS();
-		if (!simdup_get_bit(v->repeats, i))
-			simdup_pairsort_put(v->visits, simdup_groups_row(v->groups, i),
-								visit);
+		if (row >= first && !simdup_get_bit(v->repeats, i))
+			simdup_pairsort_put(v->visits, row, visit);
 	}
 }
 

@@ -68,10 +68,10 @@ node()
   PGHOST=localhost PGPORT=$((base + n)) PGUSER=postgres PGDATABASE=city sql "$@"
 }
 
-# with_peak COMMAND...: run it, and sample the private memory of the processes of
-# the servers of $pid_files meanwhile, each 50 ms. $memory is the most, in MB, that
-# those of one server had together, $process the most of one of them. $gap is the
-# longest time between samples, in seconds: a peak shorter than that may be missed.
+# with_peak COMMAND...: run it, and sample the private memory of the servers of
+# $pid_files each 50 ms. $memory is the most that all processes of one server had
+# together, in MB. $process is the most that one process had. $gap is the longest
+# time between samples, in seconds; a shorter peak may be missed.
 with_peak()
 {
   perl -MTime::HiRes=sleep,time - "${pid_files[@]}" >"$SCRATCH/peak" <<'PERL' &
@@ -79,6 +79,7 @@ use strict;
 use warnings;
 
 my ($most, $largest, $gap, $last) = (0, 0, 0, time);
+my $parent = getppid;
 my @servers = map { open my $file, '<', $_ or die "$_: $!"; <$file> + 0 } @ARGV;
 
 # the first line that matches in a file of /proc, or nothing if the process has ended
@@ -95,7 +96,8 @@ sub first_match
 }
 
 $SIG{TERM} = sub { printf "%.0f %.0f %.2f\n", $most / 1024, $largest / 1024, $gap; exit };
-while (1)
+# the script may end by an error
+while (getppid == $parent)
 {
 	for my $server (@servers)
 	{
@@ -214,7 +216,8 @@ SQL
     echo "$workers workers, k = $k: sent in $sent s, joined in $joined s; $copies (bytes, copies a row, those of the fullest worker); search $(latencies "$SCRATCH/search$k.sql" "${there[@]}") ms (median, 99 %)"
     echo "$workers workers, k = $k: the fullest worker $memory MB, its largest process $process MB (samples at most $gap s apart)"
     target=
-    [ "$k" != 3 ] || target='<= 4'
+    # with few rows, the fixed cost of a call is most of it
+    [ "$k" != 3 ] || [ "$rows" -lt 1000000 ] || target='<= 4'
     ratio_row "k = $k, $workers workers, MB : share of simdup_pairs" "$rows" "$process" "$(awk "BEGIN { printf \"%.0f\", ${mb_here[$k]} * ${copies##* } }")"
     ratio_row "k = $k, $workers workers, pairs (s) : simdup_pairs" "$rows" "$(awk "BEGIN { print $sent + $joined }")" "${here[$k]}" "$target"
   done

@@ -350,6 +350,12 @@ SELECT simdup_attach('letter', 'body', action => 'group', max_distance => 17);
 CREATE TABLE odd (id uuid PRIMARY KEY, body text);
 CREATE TABLE odd_simdup_members (key int PRIMARY KEY);
 SELECT simdup_attach('odd', 'body', action => 'group');
+-- Citus names its distributed tables in a catalog
+BEGIN;
+SET LOCAL allow_system_table_mods = on;
+CREATE TABLE pg_catalog.pg_dist_partition AS SELECT 'odd'::regclass AS logicalrelid, 'h'::"char" AS partmethod;
+SELECT simdup_attach('odd', 'body', action => 'group');
+ROLLBACK;
 CREATE TABLE loose (id int PRIMARY KEY, fp simhash64, gr bigint, note text);
 CREATE FUNCTION made(arguments text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
