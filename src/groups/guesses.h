@@ -34,9 +34,9 @@ typedef struct GuessNear
 } GuessNear;
 
 /*
- * leader: of the groups that rows open which are not stored yet, the nearest
- * within k, of the smallest id. connected: of the groups of all such rows, the
- * smallest id.
+ * The best group among those of waiting rows within k. With leader only rows
+ * that open a group wait, and the nearest is the best, of equally near ones the
+ * smallest id. With connected all rows wait, and the smallest id is the best.
  */
 extern GuessNear simdup_guesses_near(Grouping *g, uint64 fp);
 

@@ -457,8 +457,7 @@ simdup_group_change(Grouping *g, const GroupRow *row, const char *cause)
 		return member.id;
 	if (!g->connected && !member.leads && is_near(g, row, member.id))
 		return member.id;
-	if (!g->connected && !member.leads &&
-		!simdup_group_is_decided(g, row->key))
+	if (!g->connected && !member.leads && !simdup_group_is_decided(g, row->key))
 	{
 		simdup_arrival_lock(g->at, row->fp);
 		return leave_and_arrive(g, row, &member, cause);

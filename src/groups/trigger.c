@@ -55,8 +55,8 @@ with_id(TriggerData *trigdata, Grouping *g, HeapTuple tuple, int64 id)
 }
 
 /*
- * The group that the table has for a row, id 0 if there is none: the nearest
- * one, or with connected the oldest of those that the row would merge.
+ * The stored group that fits a row, or id 0. With leader this is the nearest
+ * group, with connected the oldest of the groups near the row.
  */
 static GuessNear
 guess_in_table(Grouping *g, const ArrivalRow *row)
@@ -80,12 +80,11 @@ guess_in_table(Grouping *g, const ArrivalRow *row)
 	near.id = DatumGetInt64(simdup_grouping_value(found, 0, 1, NULL));
 	near.several = found.n > 1;
 	if (!g->connected)
-		near.distance =
-			DatumGetInt32(simdup_grouping_value(found, 0, 2, NULL));
+		near.distance = DatumGetInt32(simdup_grouping_value(found, 0, 2, NULL));
 	return near;
 }
 
-/* The group that a row comes to, of the table's and that of waiting rows. */
+/* Choose between a stored group and a group of waiting rows. */
 static GuessNear
 choose(Grouping *g, GuessNear stored, GuessNear waiting)
 {
@@ -107,9 +106,9 @@ choose(Grouping *g, GuessNear stored, GuessNear waiting)
 }
 
 /*
- * The group of a row that decisions name, which was here before: that of the
- * rows that are tied to it, if there are any. Where decisions keep it out of a
- * group, only the AFTER trigger knows.
+ * The group of a row that decisions name: the group of the rows tied to it, or
+ * else a stored one. 0 if decisions keep the row out of a group: then only the
+ * AFTER trigger can tell.
  */
 static int64
 guess_decided(Grouping *g, const ArrivalRow *row)
@@ -128,8 +127,8 @@ guess_decided(Grouping *g, const ArrivalRow *row)
 
 /*
  * The group that a row will be in, or 0 where only the AFTER trigger can know.
- * It need not search again for a guess that is noted. Conditions cannot be
- * told of rows that are not stored yet. What merges groups is done AFTER.
+ * A noted guess saves the AFTER trigger its search. Conditions cannot be
+ * checked against rows that are not stored yet. Only AFTER triggers merge groups.
  */
 static int64
 guess(Grouping *g, const ArrivalRow *row)
