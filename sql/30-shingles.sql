@@ -73,8 +73,8 @@ COMMENT ON FUNCTION minhash_bands_for(float8, integer, float8) IS
 
 -- Whole tables. The query runs with the caller's rights. Keys are bigint, or a
 -- smaller integer, in the first form of each function. In the second form they
--- have the type of the argument key_type, which is a null of it. params are the
--- values of the query's parameters $1, $2 and so on.
+-- have the type of the argument key_type, which is a null of that type. The
+-- query's parameters $1, $2 and so on get their values from params.
 
 CREATE FUNCTION shingle_pairs(
   query text, w integer DEFAULT 4, min_resemblance float8 DEFAULT 0.5, unit text DEFAULT 'word', max_documents integer DEFAULT NULL,

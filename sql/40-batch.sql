@@ -5,8 +5,8 @@
 -- Each function runs the caller's query with the caller's rights. It is volatile
 -- and parallel unsafe, because the query may be. Keys are bigint, or a smaller
 -- integer, in the first form of each function. In the second form they have the
--- type of the argument key_type, which is a null of it. params are the values of
--- the query's parameters $1, $2 and so on.
+-- type of the argument key_type, which is a null of that type. The query's
+-- parameters $1, $2 and so on get their values from params.
 
 CREATE FUNCTION simdup_pairs(
   query text, max_distance integer DEFAULT 3, params text[] DEFAULT '{}',

@@ -2,21 +2,27 @@
  * entries.c
  *	  Entries of a Hamming index: order, partition, and search in a page.
  */
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+#endif
+
 #include "core/entries.h"
 #include "core/hamming.h"
 #include "core/host.h"
 #include "core/radii.h"
 
 /*
- * The loops over a page are compiled for three instruction sets, and the best
- * is chosen at run time: with AVX-512 eight popcounts are one instruction. A
- * bitcode file, which clang makes, has the first only.
+ * The loops over a page are there for three instruction sets, and the best is
+ * chosen at run time. With AVX-512 eight popcounts are one instruction. gcc does
+ * not find it by itself, so these loops are written out. A bitcode file, which
+ * clang makes, has the first set only.
  */
 #if defined(__gnu_linux__) && defined(__x86_64__) && defined(__GNUC__) && \
 	!defined(__clang__)
 #define HAVE_CLONES 1
 #define PAGE_LOOP static inline __attribute__((always_inline))
 #define CLONE(isa) static __attribute__((optimize("O3"), target(isa)))
+#define AVX512 "popcnt,avx512f,avx512vpopcntdq"
 #else
 #define PAGE_LOOP static
 #endif
@@ -77,12 +83,40 @@ find_near_popcnt(const uint64_t *values, int n, uint64_t center, int radius,
 	return find_near(values, n, center, radius, found);
 }
 
-CLONE("popcnt,avx512f,avx512vpopcntdq,prefer-vector-width=512")
+/* Which of eight values are near, as bits. */
+static inline __attribute__((always_inline, target(AVX512))) uint32_t
+near_of_eight(const uint64_t *values, __m512i center, __m512i radius)
+{
+	__m512i x = _mm512_xor_si512(_mm512_loadu_si512(values), center);
+
+	return _mm512_cmple_epu64_mask(_mm512_popcnt_epi64(x), radius);
+}
+
+CLONE(AVX512)
 int
 find_near_avx512(const uint64_t *values, int n, uint64_t center, int radius,
 				 uint16_t *found)
 {
-	return find_near(values, n, center, radius, found);
+	__m512i all_center = _mm512_set1_epi64((long long) center);
+	__m512i all_radius = _mm512_set1_epi64(radius);
+	int n_found = 0;
+	int start = 0;
+
+	for (; start + CHUNK <= n; start += CHUNK)
+	{
+		const uint64_t *chunk = values + start;
+		uint32_t near = near_of_eight(chunk, all_center, all_radius);
+
+		near |= near_of_eight(chunk + 8, all_center, all_radius) << 8;
+		near |= near_of_eight(chunk + 16, all_center, all_radius) << 16;
+		near |= near_of_eight(chunk + 24, all_center, all_radius) << 24;
+		for (; near != 0; near &= near - 1)
+			found[n_found++] = (uint16_t) (start + __builtin_ctz(near));
+	}
+	for (; start < n; start++)
+		if (__builtin_popcountll(values[start] ^ center) <= radius)
+			found[n_found++] = (uint16_t) start;
+	return n_found;
 }
 
 CLONE("popcnt")
@@ -93,12 +127,24 @@ distances_popcnt(const uint64_t *values, int n, uint64_t center,
 	distances_of(values, n, center, distances);
 }
 
-CLONE("popcnt,avx512f,avx512vpopcntdq,prefer-vector-width=512")
+CLONE(AVX512)
 void
 distances_avx512(const uint64_t *values, int n, uint64_t center,
 				 uint8_t *distances)
 {
-	distances_of(values, n, center, distances);
+	__m512i all_center = _mm512_set1_epi64((long long) center);
+	int i = 0;
+
+	for (; i + 8 <= n; i += 8)
+	{
+		__m512i x = _mm512_loadu_si512(values + i);
+		__m512i counts = _mm512_popcnt_epi64(_mm512_xor_si512(x, all_center));
+
+		_mm_storel_epi64((__m128i *) (distances + i),
+						 _mm512_cvtepi64_epi8(counts));
+	}
+	for (; i < n; i++)
+		distances[i] = (uint8_t) __builtin_popcountll(values[i] ^ center);
 }
 #endif
 

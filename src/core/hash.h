@@ -4,6 +4,7 @@
  *
  * All are fixed functions of the bytes: no seed, no difference between
  * platforms.
+ *
  *	  city64	CityHash64 of version 1.1.1 (Pike and Alakuijala)
  *	  murmur3	the first half of MurmurHash3_x64_128, seed 0 (Appleby)
  *	  bkdr		multiplicative, factor 131 (Kernighan and Ritchie)

@@ -65,38 +65,65 @@ part_within(int bits, int t)
  * The pages hold all blocks that share a prefix and differ in the last `bits`
  * bits. Returns how many of the pages hold a block within t of a given one.
  * With more pages than blocks, a block takes several pages. With fewer, a page
- * is read if any of its blocks is near.
+ * is read if any of its blocks is near. With `parted`, blocks do not end where
+ * pages end. So each block is on one page more.
  */
 static double
-pages_within(double pages, int bits, int t)
+pages_within(double pages, int bits, int t, bool parted)
 {
 	double blocks = ldexp(1.0, bits);
 	double part = part_within(bits, t);
+	int more = parted ? 1 : 0;
 
 	if (t < 0)
 		return 0;
 	if (pages >= blocks)
-		return pages * part;
-	return pages * (1 - pow(1 - part, blocks / pages));
+		return fmin((pages + more * blocks) * part, pages);
+	return pages * (1 - pow(1 - part, blocks / pages + more));
+}
+
+/* The number of bits below the prefix that the blocks share. */
+static int
+free_bits(uint32_t first, uint32_t last)
+{
+	int bits = 0;
+
+	while ((first ^ last) >> bits != 0)
+		bits++;
+	return bits;
+}
+
+static void
+add_piece(SimdupHistogram *histogram, uint32_t first, uint32_t last, int part)
+{
+	SimdupPiece *piece = &histogram->pieces[histogram->n_pieces++];
+
+	piece->first = (uint16_t) first;
+	piece->bits = (uint8_t) free_bits(first, last);
+	piece->part = (uint16_t) part;
 }
 
 /*
- * The number of bits below the prefix that all blocks of bucket j share. The
- * bucket may end within the first block of the next bucket. That block counts
- * for the next one only.
+ * The blocks of bucket j on both sides of the number among them that ends with
+ * most zeros. Each side shares a longer prefix than all of them do. The bucket
+ * may end within the first block of the next bucket. That block counts for the
+ * next one only.
  */
-static int
-free_bits(const SimdupHistogram *histogram, int j)
+static void
+add_bucket(SimdupHistogram *histogram, int j)
 {
 	uint32_t first = histogram->bounds[j];
 	uint32_t next = j + 1 < histogram->n_buckets ? histogram->bounds[j + 1]
 												 : (uint32_t) BLOCKS;
-	uint32_t different = next > first ? first ^ (next - 1) : 0;
-	int bits = 0;
+	uint32_t last = next > first ? next - 1 : first;
+	int bits = free_bits(first, last);
+	uint32_t middle = bits == 0 ? first : last >> (bits - 1) << (bits - 1);
+	int part = (int) (SIMDUP_WHOLE_BUCKET * (uint64_t) (middle - first) /
+					  (last - first + 1));
 
-	while (different >> bits != 0)
-		bits++;
-	return bits;
+	if (middle > first)
+		add_piece(histogram, first, middle - 1, part);
+	add_piece(histogram, middle, last, SIMDUP_WHOLE_BUCKET - part);
 }
 
 void
@@ -105,40 +132,49 @@ simdup_finish_histogram(SimdupHistogram *histogram)
 	for (int bits = 0; bits <= SIMDUP_BLOCK_BITS; bits++)
 		for (int t = 0; t <= SIMDUP_BLOCK_BITS; t++)
 			histogram->within[bits][t] =
-				pages_within(histogram->pages, bits, t);
+				pages_within(histogram->pages, bits, t, true);
+	histogram->n_pieces = 0;
 	for (int j = 0; j < histogram->n_buckets; j++)
-		histogram->bits[j] = (uint8_t) free_bits(histogram, j);
+		add_bucket(histogram, j);
 }
 
-/* The pages of radius r. Buckets are counted by free bits and distance. */
+/* The pages of radius r. Parts of buckets are summed by free bits and distance. */
 static double
 pages_of_radius(const SimdupHistogram *histogram,
-				int count[][SIMDUP_BLOCK_BITS + 1], int r)
+				int parts[][SIMDUP_BLOCK_BITS + 1], int r)
 {
 	double pages = 0;
 
 	for (int bits = 0; bits <= SIMDUP_BLOCK_BITS; bits++)
 		for (int d = 0; d <= r && d <= SIMDUP_BLOCK_BITS - bits; d++)
-			pages += count[bits][d] * histogram->within[bits][r - d];
-	return pages;
+			pages += parts[bits][d] * histogram->within[bits][r - d];
+	return pages / SIMDUP_WHOLE_BUCKET;
+}
+
+SIMDUP_POPCNT_CLONES
+static void
+sum_parts(const SimdupHistogram *histogram, uint32_t block,
+		  int parts[][SIMDUP_BLOCK_BITS + 1])
+{
+	for (int j = 0; j < histogram->n_pieces; j++)
+	{
+		const SimdupPiece *piece = &histogram->pieces[j];
+		uint32_t different = (piece->first ^ block) >> piece->bits;
+
+		parts[piece->bits][simdup_popcount64(different)] += piece->part;
+	}
 }
 
 void
 simdup_page_costs(const SimdupHistogram *histogram, uint32_t block, int largest,
 				  SimdupPageCosts costs)
 {
-	int count[SIMDUP_BLOCK_BITS + 1][SIMDUP_BLOCK_BITS + 1] = {{0}};
+	int parts[SIMDUP_BLOCK_BITS + 1][SIMDUP_BLOCK_BITS + 1] = {{0}};
 
-	for (int j = 0; j < histogram->n_buckets; j++)
-	{
-		int bits = histogram->bits[j];
-		uint32_t different = histogram->bounds[j] ^ block;
-
-		count[bits][simdup_popcount64(different >> bits)]++;
-	}
+	sum_parts(histogram, block, parts);
 	for (int r = 0; r < SIMDUP_BLOCK_BITS; r++)
 		costs[r] =
-			r <= largest ? 1 + pages_of_radius(histogram, count, r) : INFINITY;
+			r <= largest ? 1 + pages_of_radius(histogram, parts, r) : INFINITY;
 	costs[SIMDUP_BLOCK_BITS] = histogram->n_buckets * histogram->pages;
 }
 
@@ -146,7 +182,7 @@ void
 simdup_uniform_page_costs(double pages, SimdupPageCosts costs)
 {
 	for (int r = 0; r <= SIMDUP_BLOCK_BITS; r++)
-		costs[r] = fmax(pages_within(pages, SIMDUP_BLOCK_BITS, r), 1);
+		costs[r] = fmax(pages_within(pages, SIMDUP_BLOCK_BITS, r, false), 1);
 }
 
 /*

@@ -26,6 +26,16 @@
 /* Most buckets in a rotation's histogram. */
 #define SIMDUP_BUCKETS 512
 
+/* Neighbouring blocks, all in one bucket, that share a prefix. */
+typedef struct SimdupPiece
+{
+	uint16_t first;
+	uint8_t bits;  /* below the prefix */
+	uint16_t part; /* of the bucket's pages, in SIMDUP_WHOLE_BUCKET */
+} SimdupPiece;
+
+#define SIMDUP_WHOLE_BUCKET 256
+
 /*
  * An equi-depth histogram of a rotation: every bucket has the same number of
  * pages. Bucket j holds the blocks from bounds[j] to bounds[j + 1], the last
@@ -36,8 +46,8 @@ typedef struct SimdupHistogram
 	int n_buckets;
 	double pages; /* in one bucket */
 	uint16_t bounds[SIMDUP_BUCKETS];
-	/* bits below the prefix that a bucket's blocks share */
-	uint8_t bits[SIMDUP_BUCKETS];
+	int n_pieces;
+	SimdupPiece pieces[2 * SIMDUP_BUCKETS];
 	/* pages read of a bucket with so many free bits, for t more bits */
 	double within[SIMDUP_BLOCK_BITS + 1][SIMDUP_BLOCK_BITS + 1];
 } SimdupHistogram;
@@ -84,7 +94,7 @@ simdup_reports(int i, uint64_t difference, const int *radii)
 /* The first block from `from` on that is within radius of the center. */
 extern uint32_t simdup_next_near(uint32_t center, int radius, uint32_t from);
 
-/* Fills in `bits` and `within`; the rest is there. */
+/* Fills in `pieces` and `within`; the rest is there. */
 extern void simdup_finish_histogram(SimdupHistogram *histogram);
 
 /* The expected pages of each radius around a block, up to the largest; above it infinity. */

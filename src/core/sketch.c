@@ -33,7 +33,7 @@
 /* A batch of more elements for each bin is freed of repetitions. */
 #define CROWDED_LOAD 4
 
-/* From this round on, repeated elements are looked for whatever their number. */
+/* From this round on, repeated elements are removed, however few they are. */
 #define LATE_ROUND 16
 
 /* The round that a key is of. */

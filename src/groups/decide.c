@@ -3,8 +3,8 @@
  *	  simdup_decide and simdup_undecide: people say which rows are the same.
  *
  * The decision itself is written with the caller's rights, so GRANT on the
- * table of decisions says who may decide, and only about rows that the caller
- * sees. What follows from it is done as the table's owner.
+ * table of decisions says who may decide. Callers decide only about rows that
+ * they see. The groups are then changed as the table's owner.
  */
 #include "postgres.h"
 #include "compat.h"

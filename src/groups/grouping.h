@@ -2,9 +2,9 @@
  * grouping.h
  *	  A table whose rows are kept in groups, and the tables beside it.
  *
- * doc/simdup-groups.md says what a group is, and what the tables hold.
- * All work on them runs as the table's owner, as a foreign key's cascade does:
- * a group must hold for rows that the user may not see, too.
+ * doc/simdup-groups.md says what a group is, doc/simdup-reference.md what the
+ * tables hold. All work on them runs as the table's owner, as a foreign key's
+ * cascade does: a group also has rows that the user may not see.
  */
 #ifndef SIMDUP_GROUPS_GROUPING_H
 #define SIMDUP_GROUPS_GROUPING_H

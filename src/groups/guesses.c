@@ -25,7 +25,7 @@
 
 /*
  * Each row looks at all rows that wait: ten thousand cost about as much as
- * a search. Beyond, rows are searched for again by their AFTER triggers.
+ * a search. The AFTER triggers of further rows search again.
  */
 #define MAX_GUESSES 10000
 

@@ -3,12 +3,12 @@
  *	  Rows come into groups, leave them, and go from one to another.
  *
  * Locks. A row that comes locks the blocks of its fingerprint and, shared, the
- * table's tag (arrival/locks.c), so of two near rows one sees the other. Whoever
- * ends a group, or gives it another representative, without moving other rows,
- * locks the blocks of the representative: rows that could join need one of
- * them too. Everything that moves other rows takes the table's tag exclusively
- * and waits for all transactions with arrivals. Each reads with the latest
- * snapshot after it has locked.
+ * table's tag (arrival/locks.c), so of two near rows one sees the other. A
+ * transaction may end a group, or replace its representative, without moving
+ * other rows. It then locks the blocks of the representative, because rows that
+ * could join need one of them too. A transaction that moves other rows takes
+ * the table's tag exclusively and waits for all transactions with arrivals.
+ * Each reads with the latest snapshot after it has locked.
  */
 #include "postgres.h"
 #include "compat.h"

@@ -23,8 +23,8 @@ extern int64 simdup_group_merge(Grouping *g, int64 a, int64 b,
 								const char *cause);
 
 /*
- * Of rows in one group that were told apart, the younger one leaves with those
- * tied to it, and they come again. The table is locked.
+ * If two rows of the group were told apart, the younger one leaves. The rows
+ * tied to it leave too, and all of them come again. The table is locked.
  */
 extern void simdup_group_separate(Grouping *g, int64 id, const char *cause);
 

@@ -2,9 +2,9 @@
  * recompute.c
  *	  Groups whose rows come again, among themselves, in order of age.
  *
- * The rows are few, those of one group or two, so all is done in memory: first
- * the parts into which the rows fall, then the ids of the parts, then the
- * tables. A part is known by the index of its first row.
+ * The rows are those of one or two groups, so few that they fit in memory.
+ * First come the parts into which the rows fall, then the ids of the parts, then
+ * the tables. A part is known by the index of its first row.
  */
 #include "postgres.h"
 #include "compat.h"

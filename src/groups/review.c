@@ -32,11 +32,14 @@
 #define TEXTS_PER_PAIR 10
 
 /*
- * $1 pairs, $2 a radius around representatives, $3 the smallest distance of a
- * row that counts as borderline, $4 groups, $5 pairs of a group, $6 pairs with
- * texts compared, $7 min_resemblance or NULL, $8 twice the distance where the
- * answer turns. Of the rows of a group that have one fingerprint one is shown.
- * Two representatives nearer than that are as doubtful as a pair can be.
+ * The parameters: $1 pairs, $2 a radius around representatives, $3 the smallest
+ * distance of a row that counts as borderline.
+ * Further limits: $4 groups, $5 pairs of a group, $6 pairs whose texts are
+ * compared.
+ * $7 is min_resemblance or NULL, $8 twice the distance where the answer turns.
+ *
+ * If several rows of a group have one fingerprint, one of them is shown. Two
+ * representatives nearer than $8 says are as doubtful as a pair can be.
  */
 static const char review_text[] =
 	"WITH sized AS MATERIALIZED (SELECT m.id, pg_catalog.count(*) AS size FROM {M} m GROUP BY m.id),"

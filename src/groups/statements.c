@@ -21,13 +21,14 @@
 
 /*
  * A statement and the types of its parameters: k a key, i an id, I an array of
- * ids, f a fingerprint, t a text, * the columns of the conditions; K a key as a
- * batch stores it; A, F and S arrays of such keys, fingerprints and texts.
+ * ids, f a fingerprint, t a text. * means the columns of the conditions. K is a
+ * key as a batch stores it; A, F and S are arrays of such keys, fingerprints and
+ * texts.
  *
  * In braces: T is the table; G, M, E, R and D are groups, members, events,
- * redirects and decisions, S the sequence of ids. An operator in braces is qualified. keq and klt
- * are the key's = and <. r is the row of a representative, a the row that
- * arrives.
+ * redirects and decisions, S the sequence of ids. An operator in braces is
+ * qualified. The key's = and < are keq and klt. r is the row of a
+ * representative, a the row that arrives.
  */
 typedef struct Statement
 {
@@ -447,7 +448,7 @@ conditions_text(Grouping *g, const char *arriving, int first_param)
 								  arriving, first_param);
 }
 
-/* What a name in braces stands for. */
+/* The SQL that replaces a name in braces. */
 static const char *
 expand(Grouping *g, const char *name)
 {

@@ -3,10 +3,10 @@
  *	  Pairs of numbers, sorted: in memory, and on disk beyond it.
  *
  * A pair is 16 bytes here, and radix sort compares none: tuplesort takes three
- * times the memory and many times the time. Beyond the memory, sorted runs go to
- * temporary files and are merged as they are read. Files of one level are merged
- * before there are too many of them, so that their buffers stay within the
- * memory, too.
+ * times the memory and many times the time. Pairs that do not fit in memory go
+ * to temporary files as sorted runs, which are merged as they are read. Files of
+ * one level are merged before there are too many of them, so that their buffers
+ * fit in memory too.
  */
 #include "postgres.h"
 #include "compat.h"

@@ -103,7 +103,7 @@ TABLE now;
 SELECT max(event) AS before FROM letter_simdup_events \gset
 UPDATE letter SET body = body, place = place, simdup_fp = simdup_fp;
 SELECT count(*) FROM letter_simdup_events WHERE event > :before;
--- a row that is alone keeps its id, whatever changes
+-- a row that is alone keeps its id through every change
 UPDATE letter SET place = 'west', body = 'quite another letter from here' WHERE id = 8;
 -- a representative changes its text: the others stay together
 UPDATE letter SET body = 'one two three four five seven' WHERE id = 7;

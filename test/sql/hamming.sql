@@ -105,8 +105,8 @@ SELECT * FROM differences('many WHERE', 2, 64, 20);
 --
 -- nearest neighbours
 --
--- The differences between an ordered scan and a sort of the table: in the
--- distances of the nearest n, and, if n is all rows, in the rows.
+-- The searches in which an ordered scan and a sort of the table differ in the
+-- distances of the nearest n. If n is all rows, the rows are compared too.
 CREATE FUNCTION orderings(target text, n int, OUT searches int, OUT differing int, OUT planned bool) LANGUAGE plpgsql AS $$
 DECLARE q simhash64; list text; line text; by_index text; by_scan text;
 BEGIN

@@ -4,8 +4,8 @@
 # Then eight sessions at once, and three data sets that chain.
 #
 # The model draws an id for each new group, as the sequence does. The sequence
-# may skip numbers and nothing else. So a model's id stands for one id of the
-# table, for ever, and a later id for a greater one.
+# may skip numbers and nothing else. So each id of the model belongs to one id of
+# the table, for ever, and a later id to a greater one.
 
 use strict;
 use warnings;
@@ -585,8 +585,8 @@ sub expected
 	return \%expected;
 }
 
-# Ids that the model has given now stand for those that the table has, in the
-# order in which they were given. Some have ended already.
+# Match the new ids of the model with the new ids of the table, in the order in
+# which they were given. Some have ended already.
 sub learn_ids
 {
 	my ($model, $known, $got) = @_;
@@ -670,9 +670,9 @@ SQL
 
 # --- eight sessions at once
 
-# What must hold of every table, whatever its history: events replayed give the
-# members; these are the rows with a fingerprint; each is near the
-# representative of its group; a representative is a row of its group.
+# Every table must pass these checks. Events replayed give the members. The
+# members are the rows with a fingerprint. Each is near the representative of its
+# group, and a representative is a row of its group.
 sub check_table
 {
 	my ($table, $method, $name) = @_;

@@ -4,6 +4,10 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib $FindBin::RealBin;
+
+use Petitions;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -144,20 +148,13 @@ SQL
 
 # --- real petitions
 
-# Petitions and pairs into tables; $columns are the file's, id and body among
-# them.
+# The set's tables, sketches, and the pairs within 8.
 sub load
 {
-	my ($set, $columns) = @_;
-	my $data = '../shared/data';
+	my ($set) = @_;
 
-	$node->safe_psql('postgres', "CREATE DATABASE $set");
-	$node->safe_psql($set, <<"SQL");
-CREATE EXTENSION simdup;
-CREATE TABLE petition (@{[ join(', ', map { "$_ text" } @$columns) ]});
-\\copy petition FROM '$data/$set/petitions.csv' (FORMAT csv, HEADER)
-CREATE TABLE truth (a text, b text, jaccard float8, shared integer, joined integer);
-\\copy truth FROM '$data/$set/pairs.tsv' (HEADER)
+	Petitions::load($node, $set);
+	$node->safe_psql($set, <<'SQL');
 CREATE TABLE fingerprint AS SELECT id, minhash64(body) AS fp, minhash_bits(body) AS bits FROM petition;
 CREATE TABLE found AS
   SELECT least(a, b) AS a, greatest(a, b) AS b, distance
@@ -166,19 +163,11 @@ SQL
 	return;
 }
 
-# Recall of the pairs with Jaccard 0.8 or more, precision among those with 0.5
-# or more (all of which the truth lists), of what lies within 8.
+# No worse than these, within 8.
 sub holds
 {
 	my ($set, $least_recall, $least_precision) = @_;
-	my ($recall, $precision) = split /\|/, $node->safe_psql($set, <<'SQL');
-SELECT (count(*) FILTER (WHERE jaccard >= 0.8 AND distance <= 8))::float8
-         / count(*) FILTER (WHERE jaccard >= 0.8),
-       (count(*) FILTER (WHERE jaccard >= 0.5 AND distance <= 8))::float8
-         / count(*) FILTER (WHERE distance <= 8)
-FROM (SELECT least(a, b) AS a, greatest(a, b) AS b, jaccard FROM truth) AS t
-  FULL JOIN found USING (a, b);
-SQL
+	my ($recall, $precision) = Petitions::quality($node, $set, 8);
 
 	note(sprintf '%s: recall %.4f, precision %.4f', $set, $recall, $precision);
 	cmp_ok($recall, '>=', $least_recall, "$set, recall within 8");
@@ -194,11 +183,11 @@ SQL
 
 SKIP:
 {
-	skip 'the petitions are not beside the checkout', 7 unless -e '../shared/data/petitions_zh/petitions.csv';
+	skip 'the petitions are not beside the checkout', 7 if Petitions::missing();
 
-	load('petitions_zh', [qw(id who title at body con pro)]);
+	load('petitions_zh');
 	holds('petitions_zh', 0.99, 0.995);
-	load('petitions_us', [qw(id petition_id title body created signature_count status issues)]);
+	load('petitions_us');
 	holds('petitions_us', 0.995, 0.96);
 
 	# The false pairs share a bit less than half. All but four are of one

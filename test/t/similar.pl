@@ -7,13 +7,15 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib $FindBin::RealBin;
+
+use Petitions;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $data = '../shared/data';
-
-plan skip_all => 'the petitions are not beside the checkout' unless -e "$data/petitions_zh/petitions.csv";
+plan skip_all => 'the petitions are not beside the checkout' if Petitions::missing();
 
 my $node = PostgreSQL::Test::Cluster->new('similar');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
@@ -29,17 +31,13 @@ sub recipe
 	return $1;
 }
 
-# Petitions, their fingerprints and indexes; $columns are the file's.
+# The set's tables, and letters with fingerprints and indexes.
 sub load
 {
-	my ($set, $columns) = @_;
+	my ($set) = @_;
 
-	$node->safe_psql('postgres', "CREATE DATABASE $set");
+	Petitions::load($node, $set);
 	$node->safe_psql($set, <<"SQL");
-SET client_encoding = 'UTF8';
-CREATE EXTENSION simdup;
-CREATE TABLE petition (@{[ join(', ', map { "$_ text" } @$columns) ]});
-\\copy petition FROM '$data/$set/petitions.csv' (FORMAT csv, HEADER)
 CREATE TABLE letter AS SELECT id::integer, body AS content, id::integer % 97 AS district, minhash64(body) AS fp FROM petition;
 ALTER TABLE letter ADD PRIMARY KEY (id);
 CREATE INDEX letter_fp ON letter USING hamming (fp);
@@ -85,9 +83,9 @@ SQL
 
 sub holds
 {
-	my ($set, $columns) = @_;
+	my ($set) = @_;
 
-	load($set, $columns);
+	load($set);
 	my @places = places($set, 'alike');
 	my $first = grep { $_ == 1 } @places;
 	my $ten = grep { $_ > 0 && $_ <= 10 } @places;
@@ -112,8 +110,8 @@ SQL
 	return;
 }
 
-holds('petitions_zh', [qw(id who title at body con pro)]);
-holds('petitions_us', [qw(id petition_id title body created signature_count status issues)]);
+holds('petitions_zh');
+holds('petitions_us');
 
 $node->stop;
 done_testing();

@@ -169,6 +169,9 @@ make_histogram(SimdupHistogram *histogram, int buckets, double pages,
 		histogram->bounds[j] = heavy != SIMDUP_NO_BLOCK && j > buckets / 2
 								   ? (uint16_t) heavy
 								   : (uint16_t) (j * 0x10000 / buckets);
+	/* as random values have it: buckets do not begin at round numbers */
+	for (int j = 1; j < buckets && heavy == SIMDUP_NO_BLOCK; j++)
+		histogram->bounds[j] += (uint16_t) (next_random() % 64);
 	simdup_finish_histogram(histogram);
 }
 

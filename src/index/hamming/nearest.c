@@ -29,13 +29,16 @@
 #include "index/hamming/scanning.h"
 
 /* The first stage may read so many pages for each rotation. */
-#define FIRST_PAGES 2
+#define FIRST_PAGES 3
 
 /*
- * A stage may read so many times the pages of the one before. At 2, a search
- * that ended at k = 8 read 2.3 times the pages of k = 8; at 4 it reads 1.3.
+ * A stage may read so many times the pages of the one before. It may also read
+ * so many pages as cost no more than to plan the query. With 10 million rows,
+ * the stages then end at k = 3, 7, 8 and 11. A search that ends at k = 8 reads
+ * 1.5 times the pages of k = 8.
  */
-#define STAGE_GROWTH 4
+#define STAGE_GROWTH 3
+#define SMALL_STAGE 100
 
 #define FIRST_BATCH 512
 #define BATCH_GROWTH 8
@@ -217,9 +220,9 @@ next_candidate(HammingOrder *order, ItemPointer tid)
 
 /*
  * The radius of the next stage, larger than that of the last. It is the largest
- * that is expected to read at most STAGE_GROWTH times the pages of the last
- * stage, if there is such. Sets *is_whole if reading a whole rotation is no
- * worse.
+ * that is expected to read at most SMALL_STAGE pages, or STAGE_GROWTH times the
+ * pages of the last stage, if there is such. Sets *is_whole if reading a whole
+ * rotation is no worse.
  */
 static int
 next_radius(IndexScanDesc scan, bool *is_whole)
@@ -232,8 +235,9 @@ next_radius(IndexScanDesc scan, bool *is_whole)
 	const SimdupPageCosts *costs = (const SimdupPageCosts *) order->costs;
 
 	if (order->complete >= 0)
-		limit =
-			STAGE_GROWTH * simdup_choose_radii(order->complete, costs, radii);
+		limit = Max(STAGE_GROWTH *
+						simdup_choose_radii(order->complete, costs, radii),
+					SMALL_STAGE);
 	while (k < order->limit &&
 		   simdup_choose_radii(k + 1, costs, radii) <= limit)
 		k++;

@@ -14,9 +14,30 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "pgstat.h"
+#include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
 
 #include "index/hamming/walk.h"
+
+/* A leaf is loaded while the ones before it, so many, are compared. */
+#define LEAVES_AHEAD 4
+
+/* The processor follows the values by itself after so many bytes. */
+#define BYTES_AHEAD 1024
+#define CACHE_LINE 64
+
+/* One access in so many goes the server's way: see read_leaf. */
+#define COUNTED_READS 4
+
+#define N_PLACES 262144
+
+/*
+ * The buffers where this backend last found leaves, by block. They are guesses
+ * only: a page may have left its buffer, and two blocks may share a place. Pages
+ * of this array that no search needs take no memory.
+ */
+static Buffer places[N_PLACES];
 
 void
 simdup_hamming_begin_walk(HammingWalk *walk, IndexScanDesc scan, int tree,
@@ -96,6 +117,63 @@ list_leaves(HammingWalk *walk, Page page, SimdupEntry key)
 	}
 }
 
+static Buffer *
+place_of(Relation index, BlockNumber block)
+{
+	return &places[(block + RelationGetRelid(index) * UINT32_C(0x9e3779b1)) %
+				   N_PLACES];
+}
+
+/*
+ * Let the processor load leaf i of the list, if there is one, from where it was
+ * last. A search waits for memory more than it computes. If the page has moved,
+ * nothing but time is lost. Inlined, because gcc drops calls that only prefetch.
+ */
+static pg_attribute_always_inline void
+prefetch_leaf(const HammingWalk *walk, int i)
+{
+	Buffer place;
+	const char *page;
+
+	if (i >= walk->n_leaves)
+		return;
+	place = *place_of(walk->scan->indexRelation, walk->leaves[i].block);
+	if (place == InvalidBuffer)
+		return;
+	page = BufferGetBlock(place);
+	__builtin_prefetch(GetBufferDescriptor(place - 1));
+	__builtin_prefetch(page + BLCKSZ - 1);
+	for (int at = 0; at < BYTES_AHEAD; at += CACHE_LINE)
+		__builtin_prefetch(page + at);
+}
+
+/*
+ * Pin a leaf. Where the guess is right, this saves the search in the server's
+ * table of buffers, a quarter of all time. The server does not count such a use
+ * of a buffer when it chooses the next to be evicted. So some reads do without
+ * the guess.
+ */
+static Buffer
+read_leaf(Relation index, BlockNumber block)
+{
+	static uint32 n_reads = 0;
+	Buffer *place = place_of(index, block);
+	Buffer buffer;
+
+	if (*place != InvalidBuffer && ++n_reads % COUNTED_READS != 0 &&
+		!RelationUsesLocalBuffers(index) &&
+		ReadRecentBuffer(index->SIMDUP_RD_LOCATOR, MAIN_FORKNUM, block, *place))
+	{
+		pgstat_count_buffer_read(index);
+		pgstat_count_buffer_hit(index);
+		return *place;
+	}
+	buffer = simdup_hamming_read(index, block);
+	if (!BufferIsLocal(buffer))
+		*place = buffer;
+	return buffer;
+}
+
 /* Find the next leaves to visit; false if there are none. */
 static bool
 fill_leaves(HammingWalk *walk)
@@ -121,6 +199,8 @@ fill_leaves(HammingWalk *walk)
 		simdup_hamming_descend(index, walk->tree, &key, 1, BUFFER_LOCK_SHARE);
 	list_leaves(walk, BufferGetPage(buffer), key);
 	UnlockReleaseBuffer(buffer);
+	for (int i = 0; i < LEAVES_AHEAD; i++)
+		prefetch_leaf(walk, i);
 	return true;
 }
 
@@ -130,7 +210,7 @@ lock_leaf(HammingWalk *walk, BlockNumber block)
 {
 	Relation index = walk->scan->indexRelation;
 	SimdupEntry key = walk->next;
-	Buffer buffer = simdup_hamming_read(index, block);
+	Buffer buffer = read_leaf(index, block);
 
 	(void) next_near_key(walk, &key);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
@@ -153,6 +233,7 @@ simdup_hamming_next_leaf(HammingWalk *walk)
 	{
 		if (walk->at == walk->n_leaves && !fill_leaves(walk))
 			return InvalidBuffer;
+		prefetch_leaf(walk, walk->at + LEAVES_AHEAD);
 		walk->leaf = walk->leaves[walk->at++];
 		block = walk->leaf.block;
 	}
