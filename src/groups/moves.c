@@ -564,6 +564,29 @@ row_at(ArrivalFound found, uint64 i)
 	return row;
 }
 
+/*
+ * Was the row told apart from an older row of its group? Rows that it is tied
+ * to do not count: users may write decisions that contradict each other, and
+ * the rows would leave and meet again for ever.
+ */
+static bool
+is_apart_from_older(Grouping *g, const GroupRow *row, int64 id)
+{
+	Datum values[] = {row->key, Int64GetDatum(id)};
+	ArrivalFound found =
+		simdup_grouping_run(g, GROUP_APART_FROM_OLDER, values, NULL);
+	GroupTied tied;
+
+	if (found.n == 0)
+		return false;
+	tied = simdup_group_tied(g, row);
+	for (uint64 i = 0; i < found.n; i++)
+		if (!simdup_group_tied_has(g, &tied,
+								   simdup_grouping_value(found, i, 1, NULL)))
+			return true;
+	return false;
+}
+
 void
 simdup_group_separate(Grouping *g, int64 id, const char *cause)
 {
@@ -574,11 +597,9 @@ simdup_group_separate(Grouping *g, int64 id, const char *cause)
 	found = rows_of(g, id);
 	for (uint64 i = 0; i < found.n && simdup_groups_are_apart(g, id, id); i++)
 	{
-		Datum values[] = {simdup_grouping_value(found, i, 1, NULL),
-						  Int64GetDatum(id)};
 		GroupRow row = row_at(found, i);
 
-		if (simdup_grouping_run(g, GROUP_APART_FROM_OLDER, values, NULL).n > 0)
+		if (is_apart_from_older(g, &row, id))
 			send_away(g, &row, cause);
 	}
 }

@@ -230,7 +230,7 @@ static const Statement statements[N_GROUP_STATEMENTS] = {
 		 false},
 	[GROUP_APART_FROM_OLDER] =
 		{"ki",
-		 "SELECT 1 FROM (SELECT b FROM {D} WHERE a {keq} $1 AND NOT same"
+		 "SELECT o.key FROM (SELECT b FROM {D} WHERE a {keq} $1 AND NOT same"
 		 " UNION ALL SELECT a FROM {D} WHERE b {keq} $1 AND NOT same) d (key)"
 		 " JOIN {M} o ON o.key {keq} d.key JOIN {M} m ON m.key {keq} $1"
 		 " WHERE m.id {=} $2 AND o.id {=} $2 AND o.age {<} m.age",
