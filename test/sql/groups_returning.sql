@@ -15,7 +15,7 @@ CREATE FUNCTION replaced(name text) RETURNS bigint LANGUAGE sql
 
 -- leader, with a decision about other rows
 CREATE TABLE letter (id int PRIMARY KEY, body text);
-SELECT count(*) AS statements FROM simdup_attach('letter', 'body', action => 'group', max_distance => 3);
+SELECT count(*) > 0 AS attached FROM simdup_attach('letter', 'body', action => 'group', max_distance => 3);
 DROP TRIGGER simdup_1_fingerprint ON letter;
 INSERT INTO letter (id, simdup_fp) VALUES (1, bits(0)), (2, bits(20)), (3, bits(21)) RETURNING id, simdup_group;
 SELECT simdup_decide('letter', 1, 2, true);
@@ -38,7 +38,7 @@ SELECT simdup_group <> (SELECT simdup_group FROM letter WHERE id = 4) AS apart F
 
 -- connected
 CREATE TABLE bridge (id int PRIMARY KEY, body text);
-SELECT count(*) AS statements FROM simdup_attach('bridge', 'body', action => 'group', max_distance => 3, method => 'connected');
+SELECT count(*) > 0 AS attached FROM simdup_attach('bridge', 'body', action => 'group', max_distance => 3, method => 'connected');
 DROP TRIGGER simdup_1_fingerprint ON bridge;
 BEGIN;
 SELECT replaced('bridge') AS before \gset
@@ -67,7 +67,7 @@ SELECT count(*) AS changed FROM simdup_regroup('bridge');
 
 -- within: rows of another scope in the same statement
 CREATE TABLE scoped (id int PRIMARY KEY, body text, place text);
-SELECT count(*) AS statements FROM simdup_attach('scoped', 'body', action => 'group', max_distance => 3, method => 'connected', within => '{place}');
+SELECT count(*) > 0 AS attached FROM simdup_attach('scoped', 'body', action => 'group', max_distance => 3, method => 'connected', within => '{place}');
 DROP TRIGGER simdup_1_fingerprint ON scoped;
 INSERT INTO scoped (id, place, simdup_fp) VALUES (1, 'n', bits(0)), (2, 's', bits(1)), (3, 'n', bits(2));
 INSERT INTO scoped (id, place, simdup_fp) VALUES (4, 's', bits(3)) RETURNING id, simdup_group = (SELECT simdup_group FROM scoped WHERE id = 2) AS as_2;
