@@ -161,7 +161,7 @@ method_argument(FunctionCallInfo fcinfo, Attachment *a)
 	if (a->group == NULL)
 		a->group = GROUP_COLUMN;
 	if (a->tables == NULL)
-		a->tables = RelationGetRelationName(a->table);
+		a->tables = simdup_attach_choose_tables(a);
 	simdup_attach_check_groups(a);
 }
 
@@ -184,6 +184,9 @@ action_arguments(FunctionCallInfo fcinfo, Attachment *a)
 		a->key = given_text(fcinfo, ARG_KEY);
 	else if (!had_key)
 		a->key = simdup_attach_primary_key(a);
+	if (is_given(fcinfo, ARG_LOG_TABLE) && a->action != ATTACH_LOG)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("log_table needs the action \"log\""));
 	a->foreign_key = is_true(fcinfo, ARG_FOREIGN_KEY);
 	if (a->foreign_key && a->action != ATTACH_FLAG)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -226,6 +229,9 @@ extra_arguments(FunctionCallInfo fcinfo, Attachment *a, bool flags_are_new)
 	a->live = is_true(fcinfo, ARG_LIVE);
 	a->backfill =
 		is_given(fcinfo, ARG_BACKFILL) ? PG_GETARG_BOOL(ARG_BACKFILL) : fills;
+	/* regrouping gives representatives the fingerprints that they lost */
+	a->backfill |=
+		a->action == ATTACH_GROUP && simdup_attach_lost_fingerprints(a);
 	if (a->backfill && a->action == ATTACH_REJECT)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("backfill needs another action than \"reject\""));
@@ -483,10 +489,16 @@ simdup_detach(PG_FUNCTION_ARGS)
 				errmsg("table \"%s\" has nothing that simdup_attach made",
 					   RelationGetRelationName(a.table)));
 	foreach (cell, triggers)
+	{
+		const char *name = lfirst(cell);
+
 		statements =
-			lappend(statements,
-					psprintf("DROP TRIGGER %s ON %s",
-							 quote_identifier(lfirst(cell)), a.table_name));
+			lappend(statements, psprintf("DROP TRIGGER %s ON %s",
+										 quote_identifier(name), a.table_name));
+		if (strcmp(name, MEMBER_TRIGGER) == 0 && simdup_attach_read(&a) &&
+			a.action == ATTACH_GROUP)
+			statements = simdup_attach_leave_groups(&a, statements);
+	}
 	/* a column that stays is the user's own from here on: it loses its mark */
 	foreach (cell, columns)
 		statements =

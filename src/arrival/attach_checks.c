@@ -12,6 +12,7 @@
 #include "catalog/namespace.h"
 #include "catalog/partition.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_inherits.h"
 #include "commands/defrem.h"
 #include "miscadmin.h"
@@ -216,8 +217,9 @@ simdup_attach_set_option(Attachment *a, const char *name, const char *value)
 char *
 simdup_attach_primary_key(Attachment *a)
 {
+	Oid constraint;
 	Bitmapset *columns =
-		RelationGetIndexAttrBitmap(a->table, INDEX_ATTR_BITMAP_PRIMARY_KEY);
+		get_primary_key_attnos(RelationGetRelid(a->table), true, &constraint);
 
 	if (bms_membership(columns) != BMS_SINGLETON)
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),

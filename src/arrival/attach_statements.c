@@ -689,6 +689,8 @@ simdup_alter_statements(Attachment *old, Attachment *a)
 	}
 	else if (new_action)
 		list = replace_action_triggers(old, a, list);
+	if (old->action == ATTACH_GROUP && a->action != ATTACH_GROUP)
+		list = simdup_attach_leave_groups(old, list);
 	list = add_backfill(a, list, new_flag);
 	if (a->foreign_key)
 		list = add_foreign_key(a, list);

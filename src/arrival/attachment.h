@@ -143,10 +143,27 @@ extern List *simdup_attach_statements(Attachment *a);
 /* The statements that lead from one attachment to another. */
 extern List *simdup_alter_statements(Attachment *old, Attachment *a);
 
+/* attach_tables.c: whose the tables of groups are */
+
+/*
+ * What the names of a table's own tables of groups begin with. These are the
+ * ones that it left before, or new ones.
+ */
+extern char *simdup_attach_choose_tables(Attachment *a);
+
+/* Add the statement that says whose they are, unless it is said already. */
+extern List *simdup_attach_claim_groups(Attachment *a, List *list);
+
+/* The same where the table leaves them, if they are there. */
+extern List *simdup_attach_leave_groups(Attachment *a, List *list);
+
 /* attach_groups.c: the action "group" */
 
 /* ERROR where a table of that name is there and does not fit. */
 extern void simdup_attach_check_groups(Attachment *a);
+
+/* Is the table of groups there, and its fingerprints gone with the extension? */
+extern bool simdup_attach_lost_fingerprints(Attachment *a);
 
 /* Add statements: the tables; the triggers but the first; the fill; indexes. */
 extern List *simdup_attach_add_groups(Attachment *a, List *list);

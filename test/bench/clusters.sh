@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# clusters.sh: simdup_clusters against simdup_pairs, simdup_components against
-# sorting the same pairs, and verified clusters of texts of 1 kB. ROWS, by default
-# 10000000, is the number of pairs. A tenth of it are fingerprints, a fiftieth texts.
+# clusters.sh: simdup_clusters against simdup_pairs, and simdup_components against
+# sorting the same pairs. ROWS, by default 10000000, is the number of pairs. The
+# fingerprints are a tenth of it.
 
 . "$ROOT/test/bench/lib.sh"
 
@@ -51,28 +51,3 @@ sql -c 'DROP TABLE near' -c "CREATE TABLE near AS SELECT i AS a, i + 1 AS b FROM
   -c 'VACUUM ANALYZE near'
 components "a chain of bigint, sorted" 1
 sql -c 'DROP TABLE near'
-
-# One text in ten is its predecessor but for the beginning. Texts a second are those
-# of one core, as Linux counts its time.
-rows=$((pairs / 50))
-sql <<SQL
-CREATE TABLE texts AS
-SELECT i AS id, (SELECT string_agg(concat_ws(' ', left(h, 6), substr(h, 7, 7), substr(h, 14, 5), substr(h, 20, 8)), ' ')
-                 FROM (SELECT md5((CASE WHEN i % 10 = 0 AND j > 1 THEN i - 1 ELSE i END)::text || j) AS h
-                       FROM generate_series(1, 33) AS j) AS hashes) AS body
-FROM generate_series(1, $rows) AS i;
-ALTER TABLE texts ADD fp simhash64;
-UPDATE texts SET fp = minhash64(body);
-VACUUM FULL ANALYZE texts;
-SQL
-verified="SELECT count(*) FROM simdup_verified_clusters('SELECT id, fp, body FROM texts ORDER BY id', 8, 0.5, 4, 'char')"
-ratio "simdup_verified_clusters : minhash64 of the texts" "$verified" 'SELECT count(minhash64(body)) FROM texts' 3
-ratio "simdup_verified_clusters : simdup_clusters" "$verified" \
-  "SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM texts ORDER BY id', 8)" 3
-sql <<SQL | awk -v rows="$rows" '$1 == "ran" && from { printf "simdup_verified_clusters: %d texts a second of a core (asked: 10000)\n", rows / (($2 - from) / 1e9) } $1 == "ran" { from = $2 }'
-SELECT pg_backend_pid() AS pid \\gset
-\\setenv pid :pid
-\\! echo ran \$(cat /proc/\$pid/schedstat)
-$verified;
-\\! echo ran \$(cat /proc/\$pid/schedstat)
-SQL
