@@ -60,7 +60,7 @@ warn_of_far_clusters(const FarClusters *far)
 			errdetail("%lld rows are in such clusters, %u in the largest; rows are up to %d bits from the first row of their cluster.",
 					  (long long) far->n_rows, far->largest, far->max_distance),
 			errhint(
-				"The method \"leader\" keeps each row within max_distance of its cluster's first row; simdup_verified_pairs compares texts."));
+				"The method \"leader\" keeps each row within max_distance of its cluster's first row; simdup_verified_clusters compares texts."));
 }
 
 static void

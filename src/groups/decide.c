@@ -200,8 +200,8 @@ apply(Pair *p, bool same)
 }
 
 /*
- * The group that a row is in. Of a row that is gone, the one that it left, or
- * what that group is a part of now. 0: none.
+ * The group of a row, or 0. For a deleted row this is the group that the row
+ * left, by way of the redirects.
  */
 static int64
 touched_group(Pair *p, Datum key)
@@ -218,8 +218,8 @@ touched_group(Pair *p, Datum key)
 }
 
 /*
- * What follows when a decision is taken back. Rows that it brought together
- * stay so while it stands, also when the row that it names is deleted.
+ * What follows when a decision is taken back. Deleting a row that it names has
+ * not undone the merge, so deleted rows count here too.
  */
 static void
 undo(Pair *p)

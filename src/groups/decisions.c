@@ -26,6 +26,13 @@ simdup_group_any_decision(Grouping *g)
 }
 
 bool
+simdup_group_is_decided(Grouping *g, Datum key)
+{
+	return simdup_group_any_decision(g) &&
+		   simdup_grouping_run(g, GROUP_IS_DECIDED, &key, NULL).n > 0;
+}
+
+bool
 simdup_group_tied_has(Grouping *g, const GroupTied *tied, Datum key)
 {
 	TypeCacheEntry *type =
@@ -128,6 +135,14 @@ simdup_group_apart(Grouping *g, const GroupTied *tied)
 			ids = add_group_of(g, found, j, ids);
 	}
 	return makeArrayResult(ids, CurrentMemoryContext);
+}
+
+bool
+simdup_group_has_apart(Grouping *g, const GroupTied *tied)
+{
+	ArrayType *ids = DatumGetArrayTypeP(simdup_group_apart(g, tied));
+
+	return ARR_NDIM(ids) > 0;
 }
 
 bool

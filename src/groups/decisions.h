@@ -19,6 +19,9 @@ typedef struct GroupTied
 /* May there be decisions about the table's rows? */
 extern bool simdup_group_any_decision(Grouping *g);
 
+/* May there be decisions about this row? */
+extern bool simdup_group_is_decided(Grouping *g, Datum key);
+
 /* Rows that are there and tied to this one, by one decision or several. */
 extern GroupTied simdup_group_tied(Grouping *g, const GroupRow *row);
 
@@ -27,6 +30,9 @@ extern bool simdup_group_tied_has(Grouping *g, const GroupTied *tied,
 
 /* The groups that hold a row which one of these was told apart from. */
 extern Datum simdup_group_apart(Grouping *g, const GroupTied *tied);
+
+/* Are there any such groups? */
+extern bool simdup_group_has_apart(Grouping *g, const GroupTied *tied);
 
 /* Do two groups hold rows that were told apart? */
 extern bool simdup_groups_are_apart(Grouping *g, int64 a, int64 b);

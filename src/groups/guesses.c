@@ -4,12 +4,13 @@
  *
  * A statement fires the BEFORE triggers of all its rows before the first AFTER
  * trigger. So a row may join a group whose opener is of the same statement and
- * not yet in the groups' table. Openers are remembered here until their own
- * AFTER trigger fires. An opener that is never stored (ON CONFLICT DO NOTHING)
- * stays unconfirmed, and the rows that joined it search again.
+ * not yet in the groups' table. Rows that others compare themselves with wait
+ * here until their own AFTER trigger fires: with leader those that open a
+ * group, with connected all. One that is never stored (ON CONFLICT DO NOTHING)
+ * stays unconfirmed, and the rows that joined its group search again.
  *
  * Rows become members in the order of their guesses, as a rule. A row whose
- * guess is older than a group that is confirmed already searches again too.
+ * guess is older than that of a row confirmed already searches again too.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -23,12 +24,10 @@
 #include "groups/guesses.h"
 
 /*
- * Each row looks at all openers that wait: ten thousand cost about as much as
+ * Each row looks at all rows that wait: ten thousand cost about as much as
  * a search. The AFTER triggers of further rows search again.
  */
 #define MAX_GUESSES 10000
-
-#define NO_OPENER (-1)
 
 typedef struct GuessKey
 {
@@ -43,26 +42,27 @@ typedef struct Guess
 	uint64 fp;
 	uint64 number;	  /* in the order of guesses */
 	uint64 surprises; /* how many there were by then */
-	int opener;		  /* that the group waits for, or is */
+	int needs;		  /* the waiting row that must be stored before */
+	int waiting;	  /* the row's own number */
 	bool opens;
 } Guess;
 
-typedef struct Opener
+typedef struct Waiting
 {
 	Oid table;
 	int64 id;
 	uint64 fp;
 	bool confirmed;
-} Opener;
+} Waiting;
 
 /* Of this transaction. */
 typedef struct Guesses
 {
 	HTAB *table;
-	Opener *openers;
-	int n_openers;
+	Waiting *waiting;
+	int n_waiting;
 	uint64 n_guesses;
-	uint64 newest_confirmed; /* the newest guess that opened a group */
+	uint64 newest_confirmed; /* the newest guess of a row that waited */
 } Guesses;
 
 static Guesses *guesses = NULL;
@@ -90,20 +90,20 @@ begin_guesses(void)
 		MemoryContextAllocZero(TopTransactionContext, sizeof(Guesses));
 	new_guesses->table = hash_create("simdup guesses", 64, &control,
 									 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	new_guesses->openers =
-		MemoryContextAlloc(TopTransactionContext, MAX_GUESSES * sizeof(Opener));
+	new_guesses->waiting = MemoryContextAlloc(TopTransactionContext,
+											  MAX_GUESSES * sizeof(Waiting));
 	callback = MemoryContextAllocZero(TopTransactionContext, sizeof(*callback));
 	callback->func = forget_guesses;
 	MemoryContextRegisterResetCallback(TopTransactionContext, callback);
 	guesses = new_guesses;
 }
 
-/* Once no row waits for its AFTER trigger, all openers are in the table. */
+/* Once no guess waits for its AFTER trigger, all rows are in the tables. */
 static void
-drop_openers(void)
+drop_waiting(void)
 {
 	if (hash_get_num_entries(guesses->table) == 0)
-		guesses->n_openers = 0;
+		guesses->n_waiting = 0;
 }
 
 bool
@@ -111,33 +111,47 @@ simdup_guesses_room(void)
 {
 	if (guesses == NULL)
 		return true;
-	drop_openers();
-	return guesses->n_openers < MAX_GUESSES &&
+	drop_waiting();
+	return guesses->n_waiting < MAX_GUESSES &&
 		   hash_get_num_entries(guesses->table) < MAX_GUESSES;
 }
 
-bool
-simdup_guesses_nearest(Grouping *g, uint64 fp, int64 *id, int *distance)
+/* Is a waiting row's group the better one for a row at this distance? */
+static bool
+is_better(Grouping *g, const Waiting *waiting, int distance,
+		  const GuessNear *near)
 {
-	bool found = false;
+	if (near->id == 0)
+		return true;
+	if (g->connected || distance == near->distance)
+		return waiting->id < near->id;
+	return distance < near->distance;
+}
+
+GuessNear
+simdup_guesses_near(Grouping *g, uint64 fp)
+{
+	GuessNear near = {.waiting = NO_WAITING};
 
 	if (guesses == NULL)
-		return false;
-	drop_openers();
-	for (int i = 0; i < guesses->n_openers; i++)
+		return near;
+	drop_waiting();
+	for (int i = 0; i < guesses->n_waiting; i++)
 	{
-		const Opener *opener = &guesses->openers[i];
-		int d = simdup_hamming64(fp, opener->fp);
+		const Waiting *waiting = &guesses->waiting[i];
+		int distance = simdup_hamming64(fp, waiting->fp);
 
-		if (opener->confirmed || d > g->at->k ||
-			opener->table != g->at->table ||
-			(found && (d > *distance || (d == *distance && opener->id > *id))))
+		if (waiting->confirmed || distance > g->at->k ||
+			waiting->table != g->at->table)
 			continue;
-		found = true;
-		*id = opener->id;
-		*distance = d;
+		near.several |= g->connected && near.id != 0 && near.id != waiting->id;
+		if (!is_better(g, waiting, distance, &near))
+			continue;
+		near.id = waiting->id;
+		near.distance = distance;
+		near.waiting = i;
 	}
-	return found;
+	return near;
 }
 
 static GuessKey
@@ -155,18 +169,9 @@ guess_key(Grouping *g, const ArrivalRow *row, int64 id)
 	return key;
 }
 
-static int
-opener_of(Grouping *g, int64 id)
-{
-	for (int i = guesses->n_openers - 1; i >= 0; i--)
-		if (guesses->openers[i].id == id &&
-			guesses->openers[i].table == g->at->table)
-			return i;
-	return NO_OPENER;
-}
-
 void
-simdup_guesses_add(Grouping *g, const ArrivalRow *row, int64 id, bool opens)
+simdup_guesses_add(Grouping *g, const ArrivalRow *row, int64 id, int waiting,
+				   bool opens)
 {
 	GuessKey key = guess_key(g, row, id);
 	Guess *guess;
@@ -179,10 +184,13 @@ simdup_guesses_add(Grouping *g, const ArrivalRow *row, int64 id, bool opens)
 	/* two rows that cannot be told apart are not trusted */
 	guess->surprises = found ? PG_UINT64_MAX : surprises;
 	guess->opens = opens;
-	guess->opener = opens ? guesses->n_openers : opener_of(g, id);
-	if (opens)
-		guesses->openers[guesses->n_openers++] =
-			(Opener){.table = g->at->table, .id = id, .fp = row->fp};
+	guess->needs = waiting;
+	guess->waiting = NO_WAITING;
+	if (!opens && !g->connected)
+		return;
+	guess->waiting = guesses->n_waiting++;
+	guesses->waiting[guess->waiting] =
+		(Waiting){.table = g->at->table, .id = id, .fp = row->fp};
 }
 
 static bool
@@ -191,8 +199,8 @@ holds(const Guess *guess, const ArrivalRow *row)
 	if (guess->surprises != surprises || guess->fp != row->fp ||
 		guess->number < guesses->newest_confirmed)
 		return false;
-	return guess->opens || guess->opener == NO_OPENER ||
-		   guesses->openers[guess->opener].confirmed;
+	return guess->needs == NO_WAITING ||
+		   guesses->waiting[guess->needs].confirmed;
 }
 
 GuessUse
@@ -208,9 +216,9 @@ simdup_guesses_take(Grouping *g, const ArrivalRow *row, int64 id)
 		use = GUESS_NONE;
 	else
 		use = guess->opens ? GUESS_OPEN : GUESS_JOIN;
-	if (use == GUESS_OPEN)
+	if (use != GUESS_NONE && guess->waiting != NO_WAITING)
 	{
-		guesses->openers[guess->opener].confirmed = true;
+		guesses->waiting[guess->waiting].confirmed = true;
 		guesses->newest_confirmed = guess->number;
 	}
 	if (guess != NULL)

@@ -21,19 +21,34 @@ typedef enum GuessUse
 	GUESS_OPEN
 } GuessUse;
 
+/* No row that is not stored yet. */
+#define NO_WAITING (-1)
+
+/* What rows that are not stored yet say of a row's group. */
+typedef struct GuessNear
+{
+	int64 id; /* 0: none of them is near */
+	int distance;
+	int waiting;  /* number of the row; NO_WAITING: the table says so */
+	bool several; /* connected: groups that the row would merge */
+} GuessNear;
+
 /*
- * The opener of a group that is no row of the groups' table yet: the nearest
- * within k, of the smallest id; false if there is none.
+ * The best group among those of waiting rows within k. With leader only rows
+ * that open a group wait, and the nearest is the best, of equally near ones the
+ * smallest id. With connected all rows wait, and the smallest id is the best.
  */
-extern bool simdup_guesses_nearest(Grouping *g, uint64 fp, int64 *id,
-								   int *distance);
+extern GuessNear simdup_guesses_near(Grouping *g, uint64 fp);
 
 /* Is there room for another guess? */
 extern bool simdup_guesses_room(void);
 
-/* Note a guess for a row. opens: id is new, and the row's own. */
+/*
+ * Note a guess for a row. waiting: the row that has to be stored for it, or
+ * NO_WAITING. opens: id is new, and the row's own.
+ */
 extern void simdup_guesses_add(Grouping *g, const ArrivalRow *row, int64 id,
-							   bool opens);
+							   int waiting, bool opens);
 
 /* The guess for a row that is stored now, with that id. It is used up. */
 extern GuessUse simdup_guesses_take(Grouping *g, const ArrivalRow *row,

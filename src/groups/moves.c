@@ -295,26 +295,39 @@ hand_over(Grouping *g, int64 id, Datum key, bool led, const char *cause)
 	return true;
 }
 
-/* Can a row come in without a look at decisions, or at several groups? */
-static bool
-is_plain(Grouping *g)
-{
-	return !g->connected && !simdup_group_any_decision(g);
-}
-
 /* What may merge groups waits for all others. */
 static void
 lock_to_place(Grouping *g, const GroupRow *row)
 {
 	Datum values[] = {Simhash64GetDatum(row->fp), row->key};
 
-	simdup_arrival_lock(g->at, row->fp);
-	if (is_plain(g))
-		return;
 	if (simdup_group_tied(g, row).n > 1 ||
 		(g->connected &&
 		 simdup_grouping_run(g, GROUP_NEAR_GROUPS, values, NULL).n > 1))
 		simdup_arrival_lock_table(g->at->table);
+}
+
+/*
+ * The only group for a row that nobody decided about; 0 if it opens one. False
+ * if it is near several groups, which then become one.
+ */
+static bool
+only_group(Grouping *g, const GroupRow *row, int64 *id)
+{
+	Datum values[] = {Simhash64GetDatum(row->fp), row->key};
+	ArrivalFound found;
+
+	*id = 0;
+	if (!g->connected)
+	{
+		*id = nearest_group(g, row,
+							PointerGetDatum(construct_empty_array(INT8OID)));
+		return true;
+	}
+	found = simdup_grouping_run(g, GROUP_NEAR_GROUPS, values, NULL);
+	if (found.n == 1)
+		*id = DatumGetInt64(simdup_grouping_value(found, 0, 1, NULL));
+	return found.n <= 1;
 }
 
 int64
@@ -323,24 +336,22 @@ simdup_group_arrive(Grouping *g, const GroupRow *row, const char *cause)
 	Datum values[] = {row->key, (Datum) 0, CStringGetTextDatum(cause),
 					  Simhash64GetDatum(row->fp)};
 	int64 id;
+	bool opens;
 
 	simdup_guesses_surprise();
-	lock_to_place(g, row);
-	if (!is_plain(g))
+	simdup_arrival_lock(g->at, row->fp);
+	if (simdup_group_is_decided(g, row->key) || !only_group(g, row, &id))
 	{
+		lock_to_place(g, row);
 		(void) simdup_grouping_run(g, GROUP_ENTER, values, NULL);
 		return place(g, row, 0, cause);
 	}
-	id = nearest_group(g, row, PointerGetDatum(construct_empty_array(INT8OID)));
-	if (id != 0)
-	{
-		values[1] = Int64GetDatum(id);
-		(void) simdup_grouping_run(g, GROUP_JOIN, values, NULL);
-		return id;
-	}
-	id = simdup_grouping_new_id(g);
+	opens = id == 0;
+	if (opens)
+		id = simdup_grouping_new_id(g);
 	values[1] = Int64GetDatum(id);
-	(void) simdup_grouping_run(g, GROUP_OPEN, values, NULL);
+	(void) simdup_grouping_run(g, opens ? GROUP_OPEN : GROUP_JOIN, values,
+							   NULL);
 	return id;
 }
 
@@ -446,7 +457,7 @@ simdup_group_change(Grouping *g, const GroupRow *row, const char *cause)
 		return member.id;
 	if (!g->connected && !member.leads && is_near(g, row, member.id))
 		return member.id;
-	if (!g->connected && !member.leads && is_plain(g))
+	if (!g->connected && !member.leads && !simdup_group_is_decided(g, row->key))
 	{
 		simdup_arrival_lock(g->at, row->fp);
 		return leave_and_arrive(g, row, &member, cause);

@@ -29,8 +29,8 @@ typedef struct Decided
 } Decided;
 
 /*
- * A group is known by the number of its leader, which is a row of it. Its rank
- * stands for its id: groups that were opened earlier have smaller ones.
+ * A group is known by the number of its leader, which is a row of it. The rank
+ * of a group stands for its id: of two groups, the older one has the smaller rank.
  */
 typedef struct Decisions
 {

@@ -37,9 +37,9 @@ typedef struct Removal
 	char *key_type_name;
 	char *equals; /* of keys */
 	char *archive;
-	bool archive_exists;
-	char *moved; /* the table that notes moved references */
-	bool moved_exists;
+	Oid archive_table; /* InvalidOid if it is to be made */
+	char *moved;	   /* the table that notes moved references */
+	Oid moved_table;   /* the same */
 	List *references; /* of RemovalReference */
 	Datum map[2];	  /* arrays: keys, and the kept key of each */
 	Oid map_type;
@@ -58,6 +58,7 @@ extern List *simdup_removal_references(Removal *r);
 
 /* remove_checks.c: ERROR where the map or the references forbid it */
 extern void simdup_removal_check_table(Removal *r);
+extern void simdup_removal_check_written(Removal *r);
 extern void simdup_removal_check_map(Removal *r);
 extern void simdup_removal_check_reference(Removal *r, RemovalReference *ref);
 

@@ -104,11 +104,10 @@ find_key(Removal *r, char *name)
  * because its triggers run with the caller's rights.
  */
 static char *
-find_table(Removal *r, const char *given, const char *suffix, bool *exists)
+find_table(Removal *r, const char *given, const char *suffix, Oid *table)
 {
 	Oid target = RelationGetRelid(r->table);
 	RangeVar *name;
-	Oid table;
 	Oid owner;
 
 	if (given != NULL)
@@ -121,18 +120,17 @@ find_table(Removal *r, const char *given, const char *suffix, bool *exists)
 							-1);
 	if (name->schemaname == NULL)
 		name->schemaname = simdup_arrival_schema_of(target);
-	table = RangeVarGetRelid(name, AccessShareLock, true);
-	*exists = OidIsValid(table);
-	if (*exists && given == NULL)
+	*table = RangeVarGetRelid(name, AccessShareLock, true);
+	if (OidIsValid(*table) && given == NULL)
 	{
-		owner = simdup_arrival_owner(table);
+		owner = simdup_arrival_owner(*table);
 		if (owner != simdup_arrival_owner(target) && owner != GetUserId())
 			ereport(ERROR, errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 					errmsg("relation %s exists and belongs to another role",
 						   quote_qualified_identifier(name->schemaname,
 													  name->relname)));
 	}
-	if (table == target)
+	if (*table == target)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("table \"%s\" cannot be its own archive",
 					   RelationGetRelationName(r->table)));
@@ -284,6 +282,7 @@ remove_rows(Removal *r, ReturnSetInfo *result, const char *map,
 	if (!dry_run)
 		SPI_execute(simdup_removal_lock(r), false, 0);
 	put_statement(result, simdup_removal_lock(r), false, 0);
+	simdup_removal_check_written(r);
 	read_map(r, map, parameters);
 	simdup_removal_check_map(r);
 	foreach (cell, r->references)
@@ -337,8 +336,8 @@ simdup_remove(PG_FUNCTION_ARGS)
 					 : text_to_cstring(PG_GETARG_TEXT_PP(ARG_KEY)));
 	if (!PG_ARGISNULL(ARG_ARCHIVE))
 		archive = text_to_cstring(PG_GETARG_TEXT_PP(ARG_ARCHIVE));
-	r.archive = find_table(&r, archive, "simdup_removed", &r.archive_exists);
-	r.moved = find_table(&r, NULL, "simdup_moved", &r.moved_exists);
+	r.archive = find_table(&r, archive, "simdup_removed", &r.archive_table);
+	r.moved = find_table(&r, NULL, "simdup_moved", &r.moved_table);
 	SPI_connect();
 	remove_rows(&r, result, text_to_cstring(PG_GETARG_TEXT_PP(ARG_MAP)),
 				parameters, dry_run);

@@ -9,8 +9,10 @@
 #include "access/table.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
@@ -45,6 +47,91 @@ simdup_removal_check_table(Removal *r)
 				errmsg("relation \"%s\" has child tables", name),
 				errdetail("A key may occur in several of them."));
 	check_row_security(table);
+}
+
+static void
+refuse_archive(Removal *r, const char *table, const char *missing,
+			   const char *type)
+{
+	ereport(ERROR, errcode(ERRCODE_UNDEFINED_COLUMN),
+			errmsg("table %s does not fit what simdup_remove writes to it",
+				   table),
+			errdetail("It has no column %s for values of type %s.", missing,
+					  type),
+			table == r->archive
+				? errhint(
+					  "Name another archive, or give this one such a column by ALTER TABLE.")
+				: errhint("Rename table %s; a new one is made then.", table));
+}
+
+/* Can a column of the table take these values? */
+static void
+check_column(Removal *r, Oid table, const char *table_name, const char *column,
+			 Oid type, int32 typmod)
+{
+	AttrNumber attnum = get_attnum(table, column);
+	Oid into = attnum > 0 ? get_atttype(table, attnum) : InvalidOid;
+
+	if (OidIsValid(into) &&
+		can_coerce_type(1, &type, &into, COERCION_ASSIGNMENT))
+		return;
+	refuse_archive(r, table_name, quote_identifier(column),
+				   format_type_with_typemod(type, typmod));
+}
+
+/* The archive has two columns of its own after those of the table. */
+static void
+check_archive(Removal *r)
+{
+	TupleDesc columns = RelationGetDescr(r->table);
+
+	for (int i = 0; i < columns->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(columns, i);
+		const char *name = NameStr(att->attname);
+
+		if (att->attisdropped)
+			continue;
+		if (strcmp(name, "simdup_kept") == 0 ||
+			strcmp(name, "simdup_removed_at") == 0)
+			ereport(ERROR, errcode(ERRCODE_DUPLICATE_COLUMN),
+					errmsg("simdup_remove does not support table \"%s\" with column \"%s\"",
+						   RelationGetRelationName(r->table), name),
+					errdetail(
+						"The archive has a column of its own of that name."),
+					errhint("Rename the column."));
+		if (OidIsValid(r->archive_table))
+			check_column(r, r->archive_table, r->archive, name, att->atttypid,
+						 att->atttypmod);
+	}
+	if (!OidIsValid(r->archive_table))
+		return;
+	check_column(r, r->archive_table, r->archive, "simdup_kept", r->key_type,
+				 -1);
+	check_column(r, r->archive_table, r->archive, "simdup_removed_at",
+				 TIMESTAMPTZOID, -1);
+}
+
+void
+simdup_removal_check_written(Removal *r)
+{
+	static const struct
+	{
+		const char *name;
+		Oid type;
+	} columns[] = {{"referrer", TEXTOID},
+				   {"constraint_name", NAMEOID},
+				   {"row_key", JSONBOID},
+				   {"moved_at", TIMESTAMPTZOID}};
+
+	check_archive(r);
+	if (r->references == NIL || !OidIsValid(r->moved_table))
+		return;
+	check_column(r, r->moved_table, r->moved, "removed", r->key_type, -1);
+	check_column(r, r->moved_table, r->moved, "kept", r->key_type, -1);
+	for (size_t i = 0; i < lengthof(columns); i++)
+		check_column(r, r->moved_table, r->moved, columns[i].name,
+					 columns[i].type, -1);
 }
 
 /*

@@ -120,14 +120,14 @@ simdup_removal_lock(Removal *r)
 static List *
 make_tables(Removal *r, List *statements)
 {
-	if (!r->archive_exists)
+	if (!OidIsValid(r->archive_table))
 		statements =
 			add(statements,
 				psprintf("CREATE TABLE %s AS SELECT gone.*, gone.%s AS simdup_kept,"
 						 " pg_catalog.now() AS simdup_removed_at FROM %s AS gone WITH NO DATA",
 						 r->archive, r->key, r->table_name),
 				NULL);
-	if (r->references != NIL && !r->moved_exists)
+	if (r->references != NIL && !OidIsValid(r->moved_table))
 		statements =
 			add(statements,
 				psprintf("CREATE TABLE %s (removed %s, kept %s,"

@@ -107,8 +107,9 @@ static const Statement statements[N_GROUP_STATEMENTS] = {
 		 true},
 	[GROUP_GUESS_CONNECTED] =
 		{"f*",
-		 "SELECT m.id, 0 FROM {T} r JOIN {M} m ON m.key {keq} r.{key}"
-		 " WHERE r.{fp} " BALL("$1") "{conditions $2} ORDER BY 1 LIMIT 1",
+		 "SELECT DISTINCT m.id FROM {T} r JOIN {M} m ON m.key {keq} r.{key}"
+		 " WHERE r.{fp} " BALL(
+			 "$1") "{conditions $2} AND m.id {<>} 0 ORDER BY 1 LIMIT 2",
 		 true},
 	[GROUP_ARE_NEAR] = {"kk",
 						"SELECT 1 FROM {T} r, {T} a WHERE r.{key} {keq} $1"
@@ -213,6 +214,11 @@ static const Statement statements[N_GROUP_STATEMENTS] = {
 	[GROUP_DECISION] = {"kk",
 						"SELECT same FROM {D} WHERE a {keq} $1 AND b {keq} $2",
 						false},
+	[GROUP_IS_DECIDED] = {"k",
+						  "SELECT 1 FROM {D} WHERE a {keq} $1"
+						  " UNION ALL SELECT 1 FROM {D} WHERE b {keq} $1"
+						  " LIMIT 1",
+						  false},
 	[GROUP_SAME_AS] = {"k",
 					   "SELECT b FROM {D} WHERE a {keq} $1 AND same"
 					   " UNION ALL SELECT a FROM {D} WHERE b {keq} $1 AND same",

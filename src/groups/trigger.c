@@ -54,13 +54,17 @@ with_id(TriggerData *trigdata, Grouping *g, HeapTuple tuple, int64 id)
 									 &attnum, &value, &isnull);
 }
 
-/* The nearest group in the table; 0 if there is none. */
-static int64
-guess_in_table(Grouping *g, const ArrivalRow *row, int *distance)
+/*
+ * The stored group that fits a row, or id 0. With leader this is the nearest
+ * group, with connected the oldest of the groups near the row.
+ */
+static GuessNear
+guess_in_table(Grouping *g, const ArrivalRow *row)
 {
 	int n = g->at->conditions.n_columns;
 	Datum values[SIMDUP_MAX_CONDITION_COLUMNS + 1];
 	bool isnull[SIMDUP_MAX_CONDITION_COLUMNS + 1];
+	GuessNear near = {.waiting = NO_WAITING};
 	ArrivalFound found;
 
 	values[0] = Simhash64GetDatum(row->fp);
@@ -72,42 +76,83 @@ guess_in_table(Grouping *g, const ArrivalRow *row, int *distance)
 							g->connected ? GROUP_GUESS_CONNECTED : GROUP_GUESS,
 							values, isnull);
 	if (found.n == 0)
+		return near;
+	near.id = DatumGetInt64(simdup_grouping_value(found, 0, 1, NULL));
+	near.several = found.n > 1;
+	if (!g->connected)
+		near.distance = DatumGetInt32(simdup_grouping_value(found, 0, 2, NULL));
+	return near;
+}
+
+/* Choose between a stored group and a group of waiting rows. */
+static GuessNear
+choose(Grouping *g, GuessNear stored, GuessNear waiting)
+{
+	bool several = stored.several || waiting.several ||
+				   (g->connected && stored.id != waiting.id);
+
+	if (waiting.id == 0)
+		return stored;
+	if (stored.id == 0)
+		return waiting;
+	if (g->connected || waiting.distance == stored.distance)
+	{
+		GuessNear near = waiting.id < stored.id ? waiting : stored;
+
+		near.several = several;
+		return near;
+	}
+	return waiting.distance < stored.distance ? waiting : stored;
+}
+
+/*
+ * The group of a row that decisions name: the group of the rows tied to it, or
+ * else a stored one. 0 if decisions keep the row out of a group: then only the
+ * AFTER trigger can tell.
+ */
+static int64
+guess_decided(Grouping *g, const ArrivalRow *row)
+{
+	GroupRow group_row = {.key = row->key, .fp = row->fp};
+	GroupTied tied = simdup_group_tied(g, &group_row);
+	int64 id = 0;
+
+	if (simdup_group_has_apart(g, &tied))
 		return 0;
-	*distance = DatumGetInt32(simdup_grouping_value(found, 0, 2, NULL));
-	return DatumGetInt64(simdup_grouping_value(found, 0, 1, NULL));
+	for (int i = 1; i < tied.n; i++)
+		if (tied.ids[i] != 0 && (id == 0 || tied.ids[i] < id))
+			id = tied.ids[i];
+	return id != 0 ? id : guess_in_table(g, row).id;
 }
 
 /*
  * The group that a row will be in, or 0 where only the AFTER trigger can know.
- * Conditions cannot be told of rows that are not stored yet.
+ * A noted guess saves the AFTER trigger its search. Conditions cannot be
+ * checked against rows that are not stored yet. Only AFTER triggers merge groups.
  */
 static int64
 guess(Grouping *g, const ArrivalRow *row)
 {
-	int distance = 0;
-	int other_distance;
-	int64 id = guess_in_table(g, row, &distance);
-	int64 other;
-	bool opens = false;
+	GuessNear near;
+	GuessNear waiting;
+	bool opens;
 
-	/* what may merge groups, or keep rows apart, is seen when they are stored */
-	if (g->connected || simdup_group_any_decision(g) || !simdup_guesses_room())
-		return id;
-	if (simdup_guesses_nearest(g, row->fp, &other, &other_distance) &&
-		(id == 0 || other_distance < distance ||
-		 (other_distance == distance && other < id)))
-	{
-		if (g->at->conditions.n_columns > 0)
-			return id;
-		id = other;
-	}
-	if (id == 0)
-	{
-		id = simdup_grouping_new_id(g);
-		opens = true;
-	}
-	simdup_guesses_add(g, row, id, opens);
-	return id;
+	if (simdup_group_is_decided(g, row->key))
+		return guess_decided(g, row);
+	near = guess_in_table(g, row);
+	waiting = simdup_guesses_near(g, row->fp);
+	if (!simdup_guesses_room() ||
+		(waiting.id != 0 && g->at->conditions.n_columns > 0 &&
+		 choose(g, near, waiting).id != near.id))
+		return near.id;
+	near = choose(g, near, waiting);
+	if (near.several)
+		return near.id;
+	opens = near.id == 0;
+	if (opens)
+		near.id = simdup_grouping_new_id(g);
+	simdup_guesses_add(g, row, near.id, near.waiting, opens);
+	return near.id;
 }
 
 static HeapTuple

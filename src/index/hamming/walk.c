@@ -148,10 +148,9 @@ prefetch_leaf(const HammingWalk *walk, int i)
 }
 
 /*
- * Pin a leaf. Where the guess is right, this saves the search in the server's
- * table of buffers, a quarter of all time. The server does not count such a use
- * of a buffer when it chooses the next to be evicted. So some reads do without
- * the guess.
+ * Pin a leaf. A right guess saves the search in the server's table of buffers, a
+ * quarter of all time. The server does not count such a use of a buffer when it
+ * chooses the next to be evicted. So some reads do without the guess.
  */
 static Buffer
 read_leaf(Relation index, BlockNumber block)
