@@ -1,11 +1,11 @@
 /*
  * attach_tables.c
- *	  Whose the tables of groups beside a table are.
+ *	  Which grouped table the tables of groups belong to.
  *
  * The names of these tables begin with the grouped table's name, as it was when
  * they were made. After a rename another table may have that name, and long
- * names may be cut to the same one. So the table of groups has a comment that
- * says whose it is: by OID, which lasts through renames, and by name, which
+ * names may be cut to the same one. So a comment on the table of groups names
+ * the grouped table: by OID, which lasts through renames, and by name, which
  * lasts through dump and restore. The triggers of grouped tables say it as well.
  */
 #include "postgres.h"
@@ -195,7 +195,7 @@ other_owner(Attachment *a, const char *tables)
 	return OidIsValid(owner) ? owner : recorded_owner(a, tables);
 }
 
-/* The tables that this table had before, whatever its name was; NULL if none. */
+/* The tables that this table had before, under any name; NULL if none. */
 static char *
 tables_left(Attachment *a)
 {
