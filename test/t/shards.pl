@@ -185,9 +185,9 @@ my @remote = (
 	[ "SELECT id FROM petition WHERE fp <~> $center <= 3", '', '\(fp OPERATOR\(public\.<~>\) .*\) <= 3' ],
 	[ "SELECT id FROM petition WHERE simhash_blocks(fp, 4) && simhash_blocks($center, 4)", '', 'public\.simhash_blocks\(fp, 4\) && ' ],
 	[ "EXECUTE q($center, 3)", 'SET plan_cache_mode = force_generic_plan; PREPARE q(simhash64, int) AS SELECT id FROM petition WHERE simhash_within(fp, $1, $2);',
-		'simhash_within\(fp, \$1::public\.simhash64, \$2::integer\)' ],
+		'fp OPERATOR\(public\.<@\) public\.simhash_ball\(\$1::public\.simhash64, \$2::integer\)' ],
 	[ "EXECUTE q('some text')", 'SET plan_cache_mode = force_generic_plan; PREPARE q(text) AS SELECT id FROM petition WHERE simhash_within(fp, (SELECT simhash($1)), 3);',
-		'simhash_within\(fp, \$1::public\.simhash64, 3\)' ],);
+		'fp OPERATOR\(public\.<@\) public\.simhash_ball\(\$1::public\.simhash64, 3\)' ],);
 for my $case (@remote)
 {
 	my ($query, $before, $sql) = @$case;
