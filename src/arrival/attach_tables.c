@@ -5,8 +5,8 @@
  * The names of these tables begin with the grouped table's name, as it was when
  * they were made. After a rename another table may have that name, and long
  * names may be cut to the same one. So the table of groups has a comment that
- * says whose it is: by OID, which lasts through renames, and by name, which
- * lasts through dump and restore. The triggers of grouped tables say it as well.
+ * names its owner. The OID in it lasts through renames, and the name through
+ * dump and restore. The triggers of grouped tables name their tables as well.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -195,7 +195,7 @@ other_owner(Attachment *a, const char *tables)
 	return OidIsValid(owner) ? owner : recorded_owner(a, tables);
 }
 
-/* The tables that this table had before, whatever its name was; NULL if none. */
+/* The tables that this table had before, under any name; NULL if none. */
 static char *
 tables_left(Attachment *a)
 {
