@@ -196,7 +196,7 @@ simdup_attach_lost_fingerprints(Attachment *a)
 		   get_attnum(groups, FP_COLUMN) == InvalidAttrNumber;
 }
 
-/* The text for a letter after %. */
+/* The SQL that replaces a letter after %. */
 static const char *
 meaning_of(Attachment *a, char letter)
 {
@@ -213,7 +213,7 @@ meaning_of(Attachment *a, char letter)
 											->lt_opr);
 }
 
-/* Columns, with the text for each %k, %< and %x. */
+/* The columns, with %k, %< and %x replaced. */
 static char *
 columns_of(Attachment *a, const char *format)
 {

@@ -1,12 +1,12 @@
 /*
  * attach_tables.c
- *	  Whose the tables of groups beside a table are.
+ *	  Which grouped table the tables of groups belong to.
  *
  * The names of these tables begin with the grouped table's name, as it was when
  * they were made. After a rename another table may have that name, and long
- * names may be cut to the same one. So the table of groups has a comment that
- * names its owner. The OID in it lasts through renames, and the name through
- * dump and restore. The triggers of grouped tables name their tables as well.
+ * names may be cut to the same one. So a comment on the table of groups names
+ * the grouped table: by OID, which lasts through renames, and by name, which
+ * lasts through dump and restore. The triggers of grouped tables say it as well.
  */
 #include "postgres.h"
 #include "compat.h"

@@ -8,9 +8,9 @@
 #include "groups/grouping.h"
 
 /*
- * ERROR if a decision about two keys contradicts others. replaces: a decision
- * about the same two is there, and does not count. hides: the user may not see
- * all rows, and is not told the keys of others.
+ * ERROR if a decision about two keys contradicts others. With replaces, there is
+ * a decision about the same two, which does not count. With hides, the user may
+ * not see all rows, and the message does not have the keys of others.
  */
 extern void simdup_group_check_chain(Grouping *g, const Datum *keys, bool same,
 									 bool replaces, bool hides);
