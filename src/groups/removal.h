@@ -40,8 +40,8 @@ typedef struct Removal
 	Oid archive_table; /* InvalidOid if it is to be made */
 	char *moved;	   /* the table that notes moved references */
 	Oid moved_table;   /* the same */
-	List *references; /* of RemovalReference */
-	Datum map[2];	  /* arrays: keys, and the kept key of each */
+	List *references;  /* of RemovalReference */
+	Datum map[2];	   /* arrays: keys, and the kept key of each */
 	Oid map_type;
 } Removal;
 

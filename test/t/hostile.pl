@@ -146,13 +146,13 @@ my %statements = (
 	'triggers, blocks' => sprintf($arrive, 'ext.simhash_blocks(fp, 4)'),
 	'triggers, conditions' => sprintf($arrive, 'fp ext.simhash64_ops') =~
 	  s/(simdup_(?:flag|log|reject)_trigger\([^)]*)\)/$1, 'content => body', 'min_resemblance => 0.3', 'within => place')/gr,
-	'simdup_attach, flag' => q{SELECT ext.simdup_attach('data.doc', 'body', '{id}'); INSERT INTO data.doc SELECT 99, body FROM data.doc LIMIT 1;
+	'simdup_attach, flag' => q{SELECT ext.simdup_attach('data.doc', 'body', '{id}'); INSERT INTO data.doc SELECT 99, body FROM data.doc ORDER BY id LIMIT 1;
 		SELECT id, simdup_of FROM data.doc ORDER BY id; SELECT ext.simdup_detach('data.doc')},
 	'simdup_alter' => q{SELECT ext.simdup_attach('data.doc', 'body', '{id}', foreign_key => true);
 		SELECT ext.simdup_alter('data.doc', w => 2, max_distance => 12, backfill => true);
 		SELECT id, simdup_of FROM data.doc ORDER BY id; SELECT ext.simdup_alter('data.doc', action => 'log', backfill => true);
 		SELECT new_key, old_key FROM data.doc_simdup_log ORDER BY 1, 2},
-	'simdup_attach, log' => q{SELECT ext.simdup_attach('data.doc', 'body', action => 'log'); INSERT INTO data.doc SELECT 99, body FROM data.doc LIMIT 1;
+	'simdup_attach, log' => q{SELECT ext.simdup_attach('data.doc', 'body', action => 'log'); INSERT INTO data.doc SELECT 99, body FROM data.doc ORDER BY id LIMIT 1;
 		SELECT new_key, old_key, distance FROM data.doc_simdup_log; SELECT ext.simdup_detach('data.doc')},
 	'simdup_remove' => q{CREATE TABLE data.refers (doc int REFERENCES data.doc ON DELETE CASCADE, n int, UNIQUE (doc, n));
 		INSERT INTO data.refers SELECT id, id FROM data.doc; ALTER TABLE data.doc ADD up int REFERENCES data.doc;
@@ -160,8 +160,8 @@ my %statements = (
 		SELECT * FROM ext.simdup_remove('data.doc', 'SELECT 2, 1', dry_run => true); SELECT * FROM ext.simdup_remove('data.doc', 'SELECT 2, 1');
 		SELECT * FROM data.refers ORDER BY n; SELECT id, up FROM data.doc ORDER BY id; SELECT id, simdup_kept FROM data.doc_simdup_removed},
 	'simdup_attach, conditions' => q{SELECT ext.simdup_attach('data.doc', 'body', max_distance => 16, min_resemblance => 0.1, within => '{body}');
-		INSERT INTO data.doc SELECT 99, body FROM data.doc LIMIT 1; SELECT id, simdup_of FROM data.doc ORDER BY id},
-	'simdup_attach, group' => q{SELECT ext.simdup_attach('data.doc', 'body', action => 'group'); INSERT INTO data.doc SELECT 99, body FROM data.doc LIMIT 1;
+		INSERT INTO data.doc SELECT 99, body FROM data.doc ORDER BY id LIMIT 1; SELECT id, simdup_of FROM data.doc ORDER BY id},
+	'simdup_attach, group' => q{SELECT ext.simdup_attach('data.doc', 'body', action => 'group'); INSERT INTO data.doc SELECT 99, body FROM data.doc ORDER BY id LIMIT 1;
 		UPDATE data.doc SET body = 'another' WHERE id OPERATOR(pg_catalog.<) 4; UPDATE data.doc SET id = 77 WHERE id OPERATOR(pg_catalog.=) 2;
 		DELETE FROM data.doc WHERE id OPERATOR(pg_catalog.=) 1;
 		SELECT ext.simdup_decide('data.doc', 3, 5, true), ext.simdup_decide('data.doc', 5, 77, false);
@@ -173,7 +173,7 @@ my %statements = (
 		SELECT * FROM ext.simdup_review('data.doc');
 		INSERT INTO data.doc_simdup_decisions (a, b, same, decided_at, decided_by) SELECT 1, id, true, pg_catalog.now(), current_user FROM data.doc WHERE id OPERATOR(pg_catalog.>) 1;
 		SELECT * FROM ext.simdup_tune('data.doc'::pg_catalog.regclass); SELECT * FROM ext.simdup_review('data.doc', 5)},
-	'simdup_attach, reject' => q{SELECT ext.simdup_attach('data.doc', 'body', max_distance => 0, action => 'reject'); INSERT INTO data.doc SELECT 99, body FROM data.doc LIMIT 1},
+	'simdup_attach, reject' => q{SELECT ext.simdup_attach('data.doc', 'body', max_distance => 0, action => 'reject'); INSERT INTO data.doc SELECT 99, body FROM data.doc ORDER BY id LIMIT 1},
 );
 
 my $temp = 'CREATE TEMP VIEW doc AS SELECT evil.bad(); CREATE TEMP VIEW keys AS SELECT evil.bad(); '
