@@ -70,7 +70,7 @@ COMMENT ON OPERATOR FAMILY simhash_ball_hash_ops USING hash IS 'equality of ball
 -- a ball. Beside a gin index the support functions say more: see comparison.c.
 
 CREATE FUNCTION simhash_ball_support(internal) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_ball_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_ball_support(internal) IS 'planner support for <@ and @>';
 
 CREATE FUNCTION simhash_in_ball(simhash64, simhash_ball) RETURNS boolean

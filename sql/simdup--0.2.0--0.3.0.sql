@@ -49,7 +49,7 @@ COMMENT ON OPERATOR FAMILY simhash_ball_ops USING hamming IS 'EXCLUDE USING hamm
 -- say more: see comparison.c.
 
 CREATE FUNCTION simhash_ball_support(internal) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_ball_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_ball_support(internal) IS 'planner support for <@ and @>';
 ALTER FUNCTION simhash_ball(simhash64, integer) COST 0.1;
 ALTER FUNCTION simhash_in_ball(simhash64, simhash_ball) COST 0.1 SUPPORT simhash_ball_support;

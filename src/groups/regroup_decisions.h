@@ -1,6 +1,7 @@
 /*
  * regroup_decisions.h
- *	  Groups that decisions rearrange while all groups are made anew.
+ *	  The decisions of a table, by numbers of its rows, and the groups that they
+ *	  rearrange.
  */
 #ifndef SIMDUP_GROUPS_REGROUP_DECISIONS_H
 #define SIMDUP_GROUPS_REGROUP_DECISIONS_H
@@ -49,7 +50,10 @@ typedef struct Decisions
 	uint32 capacity;
 } Decisions;
 
-/* regroup_decisions.c */
+/* Fills list and decided; the rest is the caller's. */
+extern void simdup_regroup_read_decisions(Decisions *d);
+
+/* Are two rows the same, by decisions? */
 extern bool simdup_regroup_tied(const Decisions *d, uint32 a, uint32 b);
 
 /* The group of the rows that are tied to a row; NONE if none is in a group. */
@@ -58,16 +62,5 @@ extern uint32 simdup_regroup_tied_group(const Decisions *d, uint32 row);
 /* Do people keep a row, with the group that it is to be in, from another? */
 extern bool simdup_regroup_apart(const Decisions *d, uint32 row, uint32 group,
 								 uint32 other);
-
-/* regroup_moves.c */
-
-/* Two groups become one; the one that was opened earlier stays. */
-extern void simdup_regroup_merge(Decisions *d, uint32 a, uint32 b);
-
-/* Rows have left a group, which has what it needs then. */
-extern void simdup_regroup_leave(Decisions *d, uint32 leader);
-
-/* Rows that are in no group come, in order of age. */
-extern void simdup_regroup_come_again(Decisions *d, uint32 mark);
 
 #endif /* SIMDUP_GROUPS_REGROUP_DECISIONS_H */

@@ -12,7 +12,7 @@
 
 #include "core/hamming.h"
 #include "core/host.h"
-#include "groups/regroup_decisions.h"
+#include "groups/regroup_moves.h"
 
 static bool
 are_near(const Decisions *d, uint32 stored, uint32 arriving)

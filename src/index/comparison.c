@@ -84,10 +84,10 @@ simdup_comparison_cost(SupportRequestCost *req)
 	return (Node *) req;
 }
 
-PG_FUNCTION_INFO_V1(simhash_ball_support);
+PG_FUNCTION_INFO_V1(simdup_ball_support);
 /* Planner support for <@ and @>. */
 Datum
-simhash_ball_support(PG_FUNCTION_ARGS)
+simdup_ball_support(PG_FUNCTION_ARGS)
 {
 	Node *request = (Node *) PG_GETARG_POINTER(0);
 
