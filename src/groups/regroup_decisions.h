@@ -31,7 +31,7 @@ typedef struct Decided
 
 /*
  * A group is known by the number of its leader, which is a row of it. The rank
- * of a group stands for its id: of two groups, the older one has the smaller rank.
+ * of a group stands for its id. An older group has a smaller rank.
  */
 typedef struct Decisions
 {

@@ -106,9 +106,9 @@ choose(Grouping *g, GuessNear stored, GuessNear waiting)
 }
 
 /*
- * The group of a row that decisions name: the group of the rows tied to it, or
- * else a stored one. 0 if decisions keep the row out of a group: then only the
- * AFTER trigger can tell.
+ * The group of a row that decisions name. It is the group of the rows tied to
+ * it, or else a stored one. The answer is 0 if decisions keep the row out of a
+ * group; then only the AFTER trigger can tell.
  */
 static int64
 guess_decided(Grouping *g, const ArrivalRow *row)

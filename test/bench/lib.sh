@@ -86,8 +86,8 @@ ratio()
   ratio_row "$label" "${rows:-${ROWS:--}}" "$(times_of a "$out" | median)" "$(times_of b "$out" | median)" "$target"
 }
 
-# planted ROWS CENTERS: make the tables center (i, q) and fps (id, fp). Of the ROWS
-# uniform fingerprints, 16 for each center are at the distances 0 to 15 from it.
+# planted ROWS CENTERS: make the tables center (i, q) and fps (id, fp). The ROWS
+# fingerprints are uniform, but 16 for each center are at distances 0 to 15 from it.
 planted()
 {
   sql <<SQL
