@@ -12,6 +12,7 @@
 #include "core/fold.h"
 #include "core/hash.h"
 #include "core/host.h"
+#include "core/whitespace.h"
 
 /* Units in a full buffer. All arrays together fit the first-level cache. */
 #define FULL_UNITS 512
@@ -224,6 +225,29 @@ char_shingles(Units *units, const unsigned char *p, const unsigned char *end)
 	}
 }
 
+/* Add all characters but white space, unchanged. */
+static void
+raw_shingles(Units *units, const unsigned char *p, const unsigned char *end)
+{
+	const unsigned char *look = p + INTERRUPT_BYTES;
+	int len;
+
+	for (; p < end; p += len)
+	{
+		uint32_t cp = simdup_utf8_decode(p, end, &len);
+
+		if (cp != SIMDUP_INVALID_CHAR && !simdup_is_white_space(cp))
+			add_char(units, cp);
+		if (units->n >= FULL_UNITS)
+			units_flush(units);
+		if (p >= look)
+		{
+			simdup_check_interrupts();
+			look = p + INTERRUPT_BYTES;
+		}
+	}
+}
+
 /*
  * Words
  */
@@ -368,10 +392,18 @@ simdup_folded_shingles(SimdupFoldedShingling shingling, const char *text,
 	Words words;
 
 	units_begin(&words.units, shingling.w, sink, arg);
-	if (shingling.unit == SIMDUP_FOLDED_CHAR)
-		char_shingles(&words.units, p, p + len);
-	else
-		word_shingles(&words, p, p + len);
+	switch (shingling.unit)
+	{
+		case SIMDUP_FOLDED_CHAR:
+			char_shingles(&words.units, p, p + len);
+			break;
+		case SIMDUP_FOLDED_WORD:
+			word_shingles(&words, p, p + len);
+			break;
+		case SIMDUP_FOLDED_RAW:
+			raw_shingles(&words.units, p, p + len);
+			break;
+	}
 	units_end(&words.units);
 }
 

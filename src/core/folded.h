@@ -17,7 +17,8 @@
 typedef enum SimdupFoldedUnit
 {
 	SIMDUP_FOLDED_CHAR,
-	SIMDUP_FOLDED_WORD
+	SIMDUP_FOLDED_WORD,
+	SIMDUP_FOLDED_RAW /* not folded: any character but white space */
 } SimdupFoldedUnit;
 
 /* The widest shingle. */

@@ -74,11 +74,10 @@ put_text(const SimdupReport *report, RowText a, RowText b, int64 max_chars)
 static void
 put_resemblance(StringInfo page, RowText a, RowText b)
 {
-	const SimdupFoldedShingling shingling = {SIMDUP_FOLDED_CHAR, 4};
 	SimdupHashes sets[2];
 
-	sets[0] = simdup_element_set(shingling, a.utf8);
-	sets[1] = simdup_element_set(shingling, b.utf8);
+	sets[0] = simdup_element_set(simdup_default_shingling, a.utf8);
+	sets[1] = simdup_element_set(simdup_default_shingling, b.utf8);
 	if (sets[0].n > 0 && sets[1].n > 0)
 		appendStringInfo(page, ", resemblance %.2f",
 						 simdup_resemblance(&sets[0], &sets[1]));

@@ -10,6 +10,7 @@
 
 #include "core/agreement.h"
 #include "core/hamming.h"
+#include "core/resemblance.h"
 #include "server/arguments.h"
 #include "shingles/comparison.h"
 #include "text/minhash64.h"

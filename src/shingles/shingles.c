@@ -16,6 +16,7 @@
 
 #include "core/hash.h"
 #include "core/rabin.h"
+#include "core/resemblance.h"
 #include "server/arrays.h"
 #include "text/shingling.h"
 

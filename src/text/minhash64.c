@@ -20,6 +20,8 @@
 /* Fewer are searched for one by one, so there is a limit. */
 #define MAX_MIN_FEATURES 1000
 
+const SimdupFoldedShingling simdup_default_shingling = {SIMDUP_FOLDED_CHAR, 4};
+
 int
 simdup_check_folded_width(int w)
 {
@@ -124,24 +126,26 @@ add_counted(void *arg, const uint64_t *hashes, size_t n)
 	simdup_sketch_add(&counted->sketch, hashes, n);
 }
 
-/* A SimdupElementSink. */
-static void
-add_to_set(void *arg, const uint64_t *hashes, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!simdup_hashes_add(arg, hashes[i]))
-			simdup_too_many_shingles();
-}
-
 SimdupHashes
 simdup_element_set(SimdupFoldedShingling shingling, SimdupUtf8 content)
 {
 	SimdupHashes set = {0};
 
-	simdup_folded_elements(shingling, content.bytes, content.len, add_to_set,
-						   &set);
-	simdup_hashes_unique(&set);
+	if (!simdup_folded_set(shingling, content.bytes, content.len, &set))
+		simdup_too_many_shingles();
 	return set;
+}
+
+bool
+simdup_texts_resemble(SimdupUtf8 a, SimdupUtf8 b, double min_resemblance)
+{
+	SimdupHashes x = simdup_element_set(simdup_default_shingling, a);
+	SimdupHashes y = simdup_element_set(simdup_default_shingling, b);
+	bool resemble = simdup_resemblance_from(&x, &y, min_resemblance) >= 0;
+
+	simdup_hashes_free(&x);
+	simdup_hashes_free(&y);
+	return resemble;
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash64);

@@ -6,6 +6,7 @@
 #define SIMDUP_TEXT_MINHASH64_H
 
 #include "core/folded.h"
+#include "core/resemblance.h"
 #include "core/shingle.h"
 #include "core/sketch.h"
 #include "fmgr.h"
@@ -30,9 +31,23 @@ extern void simdup_sketch_text(SimdupSketch *sketch,
 							   SimdupFoldedShingling shingling,
 							   SimdupUtf8 content);
 
-/* The distinct elements of a text, ascending. */
+/* The shingles that resemblance means by default, as in the install script. */
+extern const SimdupFoldedShingling simdup_default_shingling;
+
+/*
+ * Return the distinct elements of a text, ascending. Raises 54000 for a text
+ * with too many.
+ */
 extern SimdupHashes simdup_element_set(SimdupFoldedShingling shingling,
 									   SimdupUtf8 content);
+
+/*
+ * Check whether the resemblance of two texts by the default shingles is at least
+ * min_resemblance: false if a text has no shingle. Where one text is compared
+ * with many, keep its simdup_element_set and call simdup_resemblance_from.
+ */
+extern bool simdup_texts_resemble(SimdupUtf8 a, SimdupUtf8 b,
+								  double min_resemblance);
 
 /* What a function returns for its sketch: NULL for the empty set. */
 extern Datum simdup_minhash64_result(FunctionCallInfo fcinfo,

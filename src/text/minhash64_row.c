@@ -30,7 +30,6 @@
 
 /* The default options, in SQL as in triggers. */
 #define DEFAULT_FIELD_SHARE 0.25
-#define DEFAULT_W 4
 
 static double
 check_field_share(double share)
@@ -152,7 +151,7 @@ init(SimdupMinhashRow *row)
 {
 	*row = (SimdupMinhashRow){.base = {begin, add_content, add_field, end,
 									   set_option, false},
-							  .shingling = {SIMDUP_FOLDED_CHAR, DEFAULT_W},
+							  .shingling = simdup_default_shingling,
 							  .field_share = DEFAULT_FIELD_SHARE};
 }
 

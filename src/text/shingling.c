@@ -61,11 +61,3 @@ simdup_hash_set(const text *content, SimdupShingling shingling)
 	simdup_hashes_unique(&set);
 	return set;
 }
-
-double
-simdup_resemblance(const SimdupHashes *a, const SimdupHashes *b)
-{
-	size_t common = simdup_hashes_common(a->hashes, a->n, b->hashes, b->n);
-
-	return (double) common / (double) (a->n + b->n - common);
-}

@@ -31,7 +31,4 @@ extern SimdupHashes simdup_hash_set(const text *content,
 /* That error, for lists that grow elsewhere. */
 pg_noreturn extern void simdup_too_many_shingles(void);
 
-/* Jaccard similarity of two ascending sets, one of which is not empty. */
-extern double simdup_resemblance(const SimdupHashes *a, const SimdupHashes *b);
-
 #endif /* SIMDUP_TEXT_SHINGLING_H */

@@ -103,6 +103,22 @@ naive_utf8_valid(const char *text, size_t len)
 	return true;
 }
 
+/* Unicode's White_Space, as listed in PropList.txt. */
+static inline bool
+naive_is_white(uint32_t cp)
+{
+	static const uint32_t white[] = {0x09,	 0x0A,	 0x0B,	 0x0C,	 0x0D,
+									 0x20,	 0x85,	 0xA0,	 0x1680, 0x2000,
+									 0x2001, 0x2002, 0x2003, 0x2004, 0x2005,
+									 0x2006, 0x2007, 0x2008, 0x2009, 0x200A,
+									 0x2028, 0x2029, 0x202F, 0x205F, 0x3000};
+
+	for (size_t i = 0; i < sizeof(white) / sizeof(white[0]); i++)
+		if (cp == white[i])
+			return true;
+	return false;
+}
+
 typedef struct NaiveChar
 {
 	uint32_t cp; /* as it stands; SIMDUP_INVALID_CHAR */

@@ -4,7 +4,10 @@
  *	  naive characters and words. Also sorting and comparing sets of hashes that
  *	  the input chooses, so that they may agree in any bits.
  */
+#include <math.h>
+
 #include "core/hash.h"
+#include "core/resemblance.h"
 #include "core/shingle.h"
 #include "naive.h"
 #include "random.h"
@@ -23,22 +26,6 @@ naive_unique(uint64_t *hashes, size_t n)
 		if (kept == 0 || hashes[i] != hashes[kept - 1])
 			hashes[kept++] = hashes[i];
 	return kept;
-}
-
-/* Unicode's White_Space, as listed in PropList.txt. */
-static bool
-naive_is_white(uint32_t cp)
-{
-	static const uint32_t white[] = {0x09,	 0x0A,	 0x0B,	 0x0C,	 0x0D,
-									 0x20,	 0x85,	 0xA0,	 0x1680, 0x2000,
-									 0x2001, 0x2002, 0x2003, 0x2004, 0x2005,
-									 0x2006, 0x2007, 0x2008, 0x2009, 0x200A,
-									 0x2028, 0x2029, 0x202F, 0x205F, 0x3000};
-
-	for (size_t i = 0; i < sizeof(white) / sizeof(white[0]); i++)
-		if (cp == white[i])
-			return true;
-	return false;
 }
 
 /* The units of a text as strings. */
@@ -186,6 +173,8 @@ check_sets(Input *in)
 	SimdupHashes lists[2] = {{0}, {0}};
 	size_t n[2];
 	size_t common = 0;
+	double threshold = take_byte(in) / 255.0;
+	double resemblance;
 
 	for (int i = 0; i < 2; i++)
 		n[i] = make_set(in, hashes[i], &lists[i]);
@@ -194,6 +183,16 @@ check_sets(Input *in)
 						  compare_words) != NULL;
 	must(simdup_hashes_common(lists[0].hashes, n[0], lists[1].hashes, n[1]) ==
 		 common);
+	resemblance = n[0] == 0 || n[1] == 0
+					  ? -1
+					  : (double) common / (double) (n[0] + n[1] - common);
+	/* at the coefficient itself, and a step above */
+	must(simdup_resemblance_from(&lists[0], &lists[1], resemblance) ==
+		 resemblance);
+	must(simdup_resemblance_from(&lists[0], &lists[1],
+								 nextafter(resemblance, 2)) == -1);
+	must(simdup_resemblance_from(&lists[0], &lists[1], threshold) ==
+		 (resemblance >= threshold ? resemblance : -1));
 	for (int i = 0; i < 2; i++)
 		simdup_hashes_free(&lists[i]);
 }
