@@ -1,7 +1,7 @@
 /*
  * compat.h
- *	  What differs between the server versions simdup builds for (15 to 18,
- *	  with 19 in view), in one place. Include it right after postgres.h.
+ *	  What differs between the server versions simdup builds for (15 to 19),
+ *	  in one place. Include it right after postgres.h.
  */
 #ifndef SIMDUP_COMPAT_H
 #define SIMDUP_COMPAT_H
@@ -167,11 +167,29 @@ extern void _PG_init(void);
 #define SIMDUP_HAS_PERIOD(constraint) false
 #endif
 
-/* index access methods say since 17 that they build with workers */
+/* the flag for parallel builds of an index access method came with 17 */
 #if PG_VERSION_NUM >= 170000
-#define SIMDUP_CAN_BUILD_PARALLEL(am) ((am)->amcanbuildparallel = true)
+#define SIMDUP_CAN_BUILD_PARALLEL .amcanbuildparallel = true
 #else
-#define SIMDUP_CAN_BUILD_PARALLEL(am) ((void) 0)
+#define SIMDUP_CAN_BUILD_PARALLEL .amcanparallel = false
+#endif
+
+/*
+ * The server keeps a pointer to an access method's routine since 19. Before, it
+ * copies the routine and frees what the handler returned.
+ */
+#if PG_VERSION_NUM >= 190000
+#define SIMDUP_AM_ROUTINE(routine) (&(routine))
+#else
+#define SIMDUP_AM_ROUTINE(routine) \
+	memcpy(palloc(sizeof(routine)), &(routine), sizeof(routine))
+#endif
+
+/* DomainHasConstraints has a second argument, a result, since 19 */
+#if PG_VERSION_NUM >= 190000
+#define SIMDUP_DOMAIN_HAS_CONSTRAINTS(type) DomainHasConstraints(type, NULL)
+#else
+#define SIMDUP_DOMAIN_HAS_CONSTRAINTS(type) DomainHasConstraints(type)
 #endif
 
 /* from 17 on, maintenance runs functions with a search_path of its own */

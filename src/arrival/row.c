@@ -97,7 +97,7 @@ prepare_assignment(TriggerData *trigdata, ArrivalTrigger *at)
 
 	if (flag->atttypid == key->atttypid &&
 		(flag->atttypmod == key->atttypmod || flag->atttypmod == -1) &&
-		!DomainHasConstraints(flag->atttypid))
+		!SIMDUP_DOMAIN_HAS_CONSTRAINTS(flag->atttypid))
 		return;
 
 	value = makeNode(CaseTestExpr);

@@ -55,43 +55,39 @@ property(Oid index, int column, IndexAMProperty asked,
 	return true;
 }
 
-static void
-set_abilities(IndexAmRoutine *am)
-{
-	am->amstrategies = HAMMING_N_STRATEGIES;
-	am->amsupport = HAMMING_N_PROCS;
-	am->amcanorderbyop = true;
-	am->amoptionalkey = true;
-	am->amsearchnulls = true;
-	am->amstorage = true;
-	am->amkeytype = InvalidOid;
-	am->amusemaintenanceworkmem = false;
-	am->amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL;
-	SIMDUP_CAN_BUILD_PARALLEL(am);
-}
+static const IndexAmRoutine routine = {
+	.type = T_IndexAmRoutine,
+	.amstrategies = HAMMING_N_STRATEGIES,
+	.amsupport = HAMMING_N_PROCS,
+	.amcanorderbyop = true,
+	.amoptionalkey = true,
+	.amsearchnulls = true,
+	.amstorage = true,
+	.amkeytype = InvalidOid,
+	.amusemaintenanceworkmem = false,
+	.amparallelvacuumoptions = VACUUM_OPTION_PARALLEL_BULKDEL,
+	SIMDUP_CAN_BUILD_PARALLEL,
+	.ambuild = simdup_hamming_build,
+	.ambuildempty = simdup_hamming_build_empty,
+	.aminsert = simdup_hamming_insert,
+	.ambulkdelete = simdup_hamming_bulk_delete,
+	.amvacuumcleanup = simdup_hamming_cleanup,
+	.amcostestimate = simdup_hamming_cost,
+	.amoptions = simdup_hamming_options,
+	.amproperty = property,
+	.ambuildphasename = phase_name,
+	.amvalidate = simdup_hamming_validate,
+	.ambeginscan = simdup_hamming_begin_scan,
+	.amrescan = simdup_hamming_rescan,
+	.amgettuple = simdup_hamming_get_tuple,
+	.amgetbitmap = simdup_hamming_get_bitmap,
+	.amendscan = simdup_hamming_end_scan,
+};
 
 PG_FUNCTION_INFO_V1(simdup_hamming_handler);
 Datum
 simdup_hamming_handler(PG_FUNCTION_ARGS)
 {
-	IndexAmRoutine *am = makeNode(IndexAmRoutine);
-
 	(void) fcinfo;
-	set_abilities(am);
-	am->ambuild = simdup_hamming_build;
-	am->ambuildempty = simdup_hamming_build_empty;
-	am->aminsert = simdup_hamming_insert;
-	am->ambulkdelete = simdup_hamming_bulk_delete;
-	am->amvacuumcleanup = simdup_hamming_cleanup;
-	am->amcostestimate = simdup_hamming_cost;
-	am->amoptions = simdup_hamming_options;
-	am->amproperty = property;
-	am->ambuildphasename = phase_name;
-	am->amvalidate = simdup_hamming_validate;
-	am->ambeginscan = simdup_hamming_begin_scan;
-	am->amrescan = simdup_hamming_rescan;
-	am->amgettuple = simdup_hamming_get_tuple;
-	am->amgetbitmap = simdup_hamming_get_bitmap;
-	am->amendscan = simdup_hamming_end_scan;
-	PG_RETURN_POINTER(am);
+	PG_RETURN_POINTER(SIMDUP_AM_ROUTINE(routine));
 }

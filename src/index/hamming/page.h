@@ -234,7 +234,7 @@ extern Buffer simdup_hamming_read(Relation index, BlockNumber block);
 /* ERROR with index_corrupted where the page is not what it should be. */
 extern void simdup_hamming_check_page(Relation index, Buffer buffer, int tree,
 									  int level);
-extern pg_noreturn void simdup_hamming_corrupted(Relation index,
+pg_noreturn extern void simdup_hamming_corrupted(Relation index,
 												 BlockNumber block,
 												 const char *what);
 /* Read the metapage again with `fresh`. */
