@@ -10,19 +10,10 @@ COMMENT ON FUNCTION simdup_strip_html(text) IS
   'the text of an HTML page; never fails, and the result is text, not safe markup';
 
 CREATE FUNCTION simdup_explain(
-  a text, b text, w integer DEFAULT 4, unit text DEFAULT 'word',
-  OUT distance integer, OUT chance float8, OUT resemblance float8, OUT a_in_b float8, OUT b_in_a float8,
+  a text, b text, fingerprint text DEFAULT 'minhash64', w integer DEFAULT 4, unit text DEFAULT 'char',
+  OUT distance integer, OUT resemblance float8, OUT a_in_b float8, OUT b_in_a float8,
   OUT shared json, OUT only_a json, OUT only_b json
 )
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
-COMMENT ON FUNCTION simdup_explain(text, text, integer, text) IS
-  'why two texts are near or not: distance, chance, resemblance, shared and own features';
-
-CREATE FUNCTION simdup_explain(
-  a text, b text, fingerprint text, w integer DEFAULT 4, unit text DEFAULT 'char',
-  OUT distance integer, OUT chance float8, OUT resemblance float8, OUT a_in_b float8, OUT b_in_a float8,
-  OUT shared json, OUT only_a json, OUT only_b json
-)
-  AS 'MODULE_PATHNAME', 'simdup_explain_fingerprint' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
 COMMENT ON FUNCTION simdup_explain(text, text, text, integer, text) IS
-  'simdup_explain by the fingerprint "minhash64" or "simhash"';
+  'why two texts are near or not: distance, resemblance, and what they share or have alone';

@@ -10,12 +10,12 @@ CREATE FUNCTION simdup_shingles(content text, w integer DEFAULT 4, unit text DEF
 COMMENT ON FUNCTION simdup_shingles(text, integer, text) IS
   'the distinct windows of w consecutive units of a text, in order of first occurrence';
 
-CREATE FUNCTION shingle_resemblance(a text, b text, w integer DEFAULT 4, unit text DEFAULT 'word') RETURNS float8
+CREATE FUNCTION shingle_resemblance(a text, b text, w integer DEFAULT 4, unit text DEFAULT 'char') RETURNS float8
   AS 'MODULE_PATHNAME', 'simdup_shingle_resemblance' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000;
 COMMENT ON FUNCTION shingle_resemblance(text, text, integer, text) IS
   'shingles in both texts / shingles in either, exact, 0 to 1; NULL where a text has no shingle';
 
-CREATE FUNCTION shingle_containment(a text, b text, w integer DEFAULT 4, unit text DEFAULT 'word') RETURNS float8
+CREATE FUNCTION shingle_containment(a text, b text, w integer DEFAULT 4, unit text DEFAULT 'char') RETURNS float8
   AS 'MODULE_PATHNAME', 'simdup_shingle_containment' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000;
 COMMENT ON FUNCTION shingle_containment(text, text, integer, text) IS
   'share of the shingles of a that b has too, exact: 1 where b contains a';
@@ -77,7 +77,7 @@ COMMENT ON FUNCTION minhash_bands_for(float8, integer, float8) IS
 -- query's parameters $1, $2 and so on get their values from params.
 
 CREATE FUNCTION shingle_pairs(
-  query text, w integer DEFAULT 4, min_resemblance float8 DEFAULT 0.5, unit text DEFAULT 'word', max_documents integer DEFAULT NULL,
+  query text, w integer DEFAULT 4, min_resemblance float8 DEFAULT 0.5, unit text DEFAULT 'char', max_documents integer DEFAULT NULL,
   params text[] DEFAULT '{}',
   OUT a bigint, OUT b bigint, OUT common integer, OUT resemblance float8, OUT cluster bigint
 ) RETURNS SETOF record
@@ -94,7 +94,7 @@ COMMENT ON FUNCTION shingle_pairs(text, integer, float8, text, integer, anyeleme
   'shingle_pairs for keys of any type: key_type is a null of it, such as NULL::uuid';
 
 CREATE FUNCTION simdup_verified_pairs(
-  query text, max_distance integer DEFAULT 8, min_resemblance float8 DEFAULT 0.5, w integer DEFAULT 4, unit text DEFAULT 'word',
+  query text, max_distance integer DEFAULT 8, min_resemblance float8 DEFAULT 0.5, w integer DEFAULT 4, unit text DEFAULT 'char',
   params text[] DEFAULT '{}',
   OUT a bigint, OUT b bigint, OUT distance integer, OUT resemblance float8
 ) RETURNS SETOF record

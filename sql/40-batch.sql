@@ -56,7 +56,7 @@ COMMENT ON FUNCTION simdup_clusters(text, integer, text, anyelement, integer, te
   'simdup_clusters for keys of any type: key_type is a null of it, such as NULL::uuid';
 
 CREATE FUNCTION simdup_verified_clusters(
-  query text, max_distance integer DEFAULT 8, min_resemblance float8 DEFAULT 0.5, w integer DEFAULT 4, unit text DEFAULT 'word',
+  query text, max_distance integer DEFAULT 8, min_resemblance float8 DEFAULT 0.5, w integer DEFAULT 4, unit text DEFAULT 'char',
   min_size integer DEFAULT 2, params text[] DEFAULT '{}',
   OUT key bigint, OUT cluster bigint, OUT size bigint, OUT distance integer, OUT resemblance float8
 ) RETURNS SETOF record

@@ -571,7 +571,7 @@ CREATE FUNCTION simdup_explain(
   OUT distance integer, OUT chance float8, OUT resemblance float8, OUT a_in_b float8, OUT b_in_a float8,
   OUT shared json, OUT only_a json, OUT only_b json
 )
-  AS 'MODULE_PATHNAME', 'simdup_explain_fingerprint' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
+  AS 'MODULE_PATHNAME', 'simdup_explain' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
 COMMENT ON FUNCTION simdup_explain(text, text, text, integer, text) IS
   'simdup_explain by the fingerprint "minhash64" or "simhash"';
 

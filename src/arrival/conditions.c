@@ -30,7 +30,7 @@
 #include "arrival/sources.h"
 #include "server/arguments.h"
 #include "server/catalog.h"
-#include "text/shingling.h"
+#include "text/minhash64.h"
 
 /* What shingle_resemblance does if it is not told. */
 #define DEFAULT_W 4
@@ -72,12 +72,12 @@ simdup_conditions_set(SimdupConditions *c, const char *argument)
 	else if (strcmp(name, "min_resemblance") == 0)
 		c->min_resemblance = resemblance_of(value);
 	else if (strcmp(name, "w") == 0)
-		c->w = simdup_get_shingling(pg_strtoint32(value),
-									cstring_to_text(DEFAULT_UNIT))
+		c->w = simdup_get_resemblance(pg_strtoint32(value),
+									  cstring_to_text(DEFAULT_UNIT))
 				   .w;
 	else if (strcmp(name, "unit") == 0)
 	{
-		(void) simdup_get_shingling(DEFAULT_W, cstring_to_text(value));
+		(void) simdup_get_resemblance(DEFAULT_W, cstring_to_text(value));
 		c->unit = pstrdup(value);
 	}
 	else if (strcmp(name, "within") == 0)

@@ -70,7 +70,7 @@ simdup_rows_as_text(SimdupRows *rows, bool samples)
 }
 
 SimdupContents *
-simdup_rows_with_contents(SimdupRows *rows, SimdupShingling shingling)
+simdup_rows_with_contents(SimdupRows *rows, SimdupFoldedShingling shingling)
 {
 	MemoryContext old = MemoryContextSwitchTo(rows->context);
 

@@ -78,8 +78,8 @@ extern void simdup_rows_as_text(SimdupRows *rows, bool samples);
  * Before reading: a third column of the query holds the contents to compare.
  * Rows without one are skipped and counted.
  */
-extern SimdupContents *simdup_rows_with_contents(SimdupRows *rows,
-												 SimdupShingling shingling);
+extern SimdupContents *simdup_rows_with_contents(
+	SimdupRows *rows, SimdupFoldedShingling shingling);
 
 /*
  * Read the (key, fingerprint) rows of a query; of two, the first first. NULL

@@ -427,14 +427,15 @@ simdup_verified_clusters(PG_FUNCTION_ARGS)
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
 	int min_size = simdup_min_size(fcinfo);
 	Verified v = {0};
-	SimdupShingling shingling;
+	SimdupFoldedShingling shingling;
 	SimdupRows *rows;
 
 	if (simdup_has_null(fcinfo, 5))
 		return (Datum) 0;
 	v.max_distance = simdup_check_max_distance(PG_GETARG_INT32(1));
 	v.min_resemblance = simdup_check_min_resemblance(PG_GETARG_FLOAT8(2));
-	shingling = simdup_get_shingling(PG_GETARG_INT32(3), PG_GETARG_TEXT_PP(4));
+	shingling =
+		simdup_get_resemblance(PG_GETARG_INT32(3), PG_GETARG_TEXT_PP(4));
 	rows = simdup_rows_begin(fcinfo, 1);
 	v.contents = simdup_rows_with_contents(rows, shingling);
 	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");

@@ -39,8 +39,9 @@ chance_beyond(int d, double p)
 	return chance;
 }
 
-double
-simdup_chance_within(int d, double p)
+/* The chance of a distance of at most d. */
+static double
+chance_within(int d, double p)
 {
 	double chance = 0;
 
@@ -57,7 +58,7 @@ simdup_agreement_distance(double resemblance, double recall)
 
 	/* the sum that is compared is of small numbers: rounding does not count */
 	while (distance < N_BITS &&
-		   (recall <= 0.5 ? simdup_chance_within(distance, p) < recall
+		   (recall <= 0.5 ? chance_within(distance, p) < recall
 						  : chance_beyond(distance, p) > 1 - recall))
 		distance++;
 	return distance;

@@ -12,9 +12,6 @@
 /* The estimate of the resemblance where d of n bits differ, 0 to 1. */
 extern double simdup_agreement_resemblance(int d, int n);
 
-/* The chance that at most d of 64 bits differ, each of them with chance p. */
-extern double simdup_chance_within(int d, double p);
-
 /*
  * The smallest distance, 0 to 64, that holds a pair of this resemblance with a
  * chance of at least recall. Both are in [0, 1].

@@ -129,11 +129,12 @@ explanation(Grouping *g, Attachment *a)
 	texts = psprintf("ta.%s::pg_catalog.text, tb.%s::pg_catalog.text",
 					 quote_identifier(content), quote_identifier(content));
 	if (c->content != NULL)
-		return psprintf("%s.simdup_explain(%s, %d, %s::pg_catalog.text) AS e",
+		return psprintf("%s.simdup_explain(%s, 'simhash'::pg_catalog.text, %d, %s::pg_catalog.text) AS e",
 						schema, texts, c->w == 0 ? 4 : c->w,
 						quote_literal_cstr(c->unit == NULL ? "word" : c->unit));
 	if (strcmp(a->fingerprint, "minhash64") != 0)
-		return psprintf("%s.simdup_explain(%s) AS e", schema, texts);
+		return psprintf("%s.simdup_explain(%s, 'simhash'::pg_catalog.text, 4, 'char'::pg_catalog.text) AS e",
+						schema, texts);
 	return psprintf("%s.simdup_explain(%s, 'minhash64'::pg_catalog.text, %s, %s::pg_catalog.text) AS e",
 					schema, texts, option_of(a->options, "w", "4"),
 					quote_literal_cstr(option_of(a->options, "unit", "char")));

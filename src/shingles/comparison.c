@@ -52,9 +52,11 @@ SimdupHashes
 simdup_comparison_words(SimdupComparison *comparison, Datum content)
 {
 	simdup_comparison_check(comparison, content);
-	return comparison->by_sketch ? sketch_words(DatumGetVarBitP(content))
-								 : simdup_hash_set(DatumGetTextPP(content),
-												   comparison->shingling);
+	return comparison->by_sketch
+			   ? sketch_words(DatumGetVarBitP(content))
+			   : simdup_element_set(comparison->shingling,
+									simdup_text_to_utf8(
+										DatumGetTextPP(content)));
 }
 
 double

@@ -10,11 +10,11 @@
 
 #include "fmgr.h"
 
-#include "text/shingling.h"
+#include "text/minhash64.h"
 
 typedef struct SimdupComparison
 {
-	SimdupShingling shingling;
+	SimdupFoldedShingling shingling;
 	bool by_sketch;	 /* contents are sketches, not texts */
 	int sketch_bits; /* 0: before the first sketch */
 } SimdupComparison;

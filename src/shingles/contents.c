@@ -70,7 +70,7 @@ struct SimdupContents
 };
 
 SimdupContents *
-simdup_contents_begin(SimdupShingling shingling)
+simdup_contents_begin(SimdupFoldedShingling shingling)
 {
 	SimdupContents *contents = palloc0(sizeof(SimdupContents));
 

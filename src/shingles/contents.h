@@ -15,7 +15,7 @@
 typedef struct SimdupContents SimdupContents;
 
 /* A new store in the current memory context. */
-extern SimdupContents *simdup_contents_begin(SimdupShingling shingling);
+extern SimdupContents *simdup_contents_begin(SimdupFoldedShingling shingling);
 extern void simdup_contents_end(SimdupContents *contents);
 
 /* May a column of this type hold the contents? */

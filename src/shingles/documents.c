@@ -130,7 +130,7 @@ add_row(void *arg, TupleTableSlot *row)
 }
 
 SimdupDocuments *
-simdup_read_documents(FunctionCallInfo fcinfo, SimdupShingling shingling,
+simdup_read_documents(FunctionCallInfo fcinfo, SimdupFoldedShingling shingling,
 					  bool with_fingerprint)
 {
 	MemoryContext context =

@@ -46,7 +46,7 @@ typedef struct SimdupDocuments
  * found by their names.
  */
 extern SimdupDocuments *simdup_read_documents(FunctionCallInfo fcinfo,
-											  SimdupShingling shingling,
+											  SimdupFoldedShingling shingling,
 											  bool with_fingerprint);
 extern void simdup_documents_end(SimdupDocuments *documents);
 

@@ -177,12 +177,13 @@ simdup_shingle_pairs(PG_FUNCTION_ARGS)
 	MemoryContext context;
 	MemoryContext old;
 	PairSearch search = {0};
-	SimdupShingling shingling;
+	SimdupFoldedShingling shingling;
 	double min_resemblance;
 
 	if (simdup_has_null(fcinfo, 4))
 		return (Datum) 0;
-	shingling = simdup_get_shingling(PG_GETARG_INT32(1), PG_GETARG_TEXT_PP(3));
+	shingling =
+		simdup_get_resemblance(PG_GETARG_INT32(1), PG_GETARG_TEXT_PP(3));
 	min_resemblance = simdup_check_min_resemblance(PG_GETARG_FLOAT8(2));
 	check_max_documents(fcinfo);
 	context =

@@ -16,8 +16,8 @@
 
 #include "core/hash.h"
 #include "core/rabin.h"
-#include "core/resemblance.h"
 #include "server/arrays.h"
+#include "text/minhash64.h"
 #include "text/shingling.h"
 
 /* Where distinct shingles go, in order of first occurrence. */
@@ -76,11 +76,13 @@ simdup_shingles(PG_FUNCTION_ARGS)
 static bool
 two_sets(FunctionCallInfo fcinfo, SimdupHashes *a, SimdupHashes *b)
 {
-	SimdupShingling shingling =
-		simdup_get_shingling(PG_GETARG_INT32(2), PG_GETARG_TEXT_PP(3));
+	SimdupFoldedShingling shingling =
+		simdup_get_resemblance(PG_GETARG_INT32(2), PG_GETARG_TEXT_PP(3));
 
-	*a = simdup_hash_set(PG_GETARG_TEXT_PP(0), shingling);
-	*b = simdup_hash_set(PG_GETARG_TEXT_PP(1), shingling);
+	*a = simdup_element_set(shingling,
+							simdup_text_to_utf8(PG_GETARG_TEXT_PP(0)));
+	*b = simdup_element_set(shingling,
+							simdup_text_to_utf8(PG_GETARG_TEXT_PP(1)));
 	return a->n > 0 && b->n > 0;
 }
 

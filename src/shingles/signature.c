@@ -31,10 +31,13 @@ simdup_minhash_signature(PG_FUNCTION_ARGS)
 	SimdupShingling shingling =
 		simdup_get_shingling(PG_GETARG_INT32(2), PG_GETARG_TEXT_PP(3));
 	uint32 signature[MAX_HASHES];
-	SimdupHashes list;
+	SimdupUtf8 content = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
+	SimdupHashes list = {0};
 
 	check_n_hashes(n_hashes);
-	list = simdup_hashes_of(PG_GETARG_TEXT_PP(0), shingling);
+	if (!simdup_shingle_hashes(shingling.unit, shingling.w, content.bytes,
+							   content.len, &list))
+		simdup_too_many_shingles();
 	if (list.n == 0)
 		PG_RETURN_NULL();
 	simdup_minhash(list.hashes, list.n, signature, n_hashes);

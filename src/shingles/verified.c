@@ -105,7 +105,7 @@ simdup_verified_pairs(PG_FUNCTION_ARGS)
 	Verifier verifier = {.result = simdup_begin_result(fcinfo)};
 	MemoryContext context;
 	MemoryContext old;
-	SimdupShingling shingling;
+	SimdupFoldedShingling shingling;
 	int max_distance;
 
 	if (simdup_has_null(fcinfo, 5))
@@ -113,7 +113,8 @@ simdup_verified_pairs(PG_FUNCTION_ARGS)
 	max_distance = simdup_check_max_distance(PG_GETARG_INT32(1));
 	verifier.min_resemblance =
 		simdup_check_min_resemblance(PG_GETARG_FLOAT8(2));
-	shingling = simdup_get_shingling(PG_GETARG_INT32(3), PG_GETARG_TEXT_PP(4));
+	shingling =
+		simdup_get_resemblance(PG_GETARG_INT32(3), PG_GETARG_TEXT_PP(4));
 	context =
 		AllocSetContextCreate(CurrentMemoryContext, "simdup verified pairs",
 							  ALLOCSET_DEFAULT_SIZES);

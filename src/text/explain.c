@@ -1,39 +1,25 @@
 /*
  * explain.c
  *	  simdup_explain: why two texts are near, or are not.
- *
- * Unrelated texts of one kind are nearer than fair coins: they share the
- * frequent words of their language. How near is measured on the two texts. The
- * first half of one and the second half of the other are different passages of
- * the same kind, even in a copy. Their cosine
- * (simhash) or resemblance (minhash64) gives the chance of a bit to differ.
  */
 #include "postgres.h"
 #include "compat.h"
-
-#include <math.h>
 
 #include "access/htup_details.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
 
-#include "core/agreement.h"
-#include "core/charclass.h"
 #include "core/hamming.h"
 #include "core/hash.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
-#include "text/shingling.h"
 
-/* A half ends at the first white space in so many bytes after the middle. */
-#define WORD_END 64
-
-/* The result: distance, chance, resemblance, a_in_b, b_in_a, and three lists. */
+/* The result: distance, resemblance, a_in_b, b_in_a, and three lists. */
 typedef struct Explanation
 {
-	Datum values[8];
-	bool nulls[8];
+	Datum values[7];
+	bool nulls[7];
 } Explanation;
 
 static Datum
@@ -48,14 +34,6 @@ explanation_row(FunctionCallInfo fcinfo, Explanation *explanation)
 													  explanation->nulls)));
 }
 
-/* The distance, and its chance if each bit differs with chance p. */
-static void
-explain_distance(Explanation *explanation, int distance, double p)
-{
-	explanation->values[0] = Int32GetDatum(distance);
-	explanation->values[1] = Float8GetDatum(simdup_chance_within(distance, p));
-}
-
 /* Resemblance and containments of two ascending sets. */
 static void
 explain_sets(Explanation *explanation, const SimdupHashes sets[2])
@@ -63,60 +41,16 @@ explain_sets(Explanation *explanation, const SimdupHashes sets[2])
 	bool none = sets[0].n == 0 || sets[1].n == 0;
 	double common;
 
-	for (int i = 2; i < 5; i++)
+	for (int i = 1; i < 4; i++)
 		explanation->nulls[i] = none;
 	if (none)
 		return;
 	common = (double) simdup_hashes_common(sets[0].hashes, sets[0].n,
 										   sets[1].hashes, sets[1].n);
-	explanation->values[2] =
+	explanation->values[1] =
 		Float8GetDatum(simdup_resemblance(&sets[0], &sets[1]));
-	explanation->values[3] = Float8GetDatum(common / (double) sets[0].n);
-	explanation->values[4] = Float8GetDatum(common / (double) sets[1].n);
-}
-
-/* The two halves of a text, between words or at least between characters. */
-static void
-split(SimdupUtf8 content, SimdupUtf8 halves[2])
-{
-	size_t middle = content.len / 2;
-	size_t at = middle;
-
-	while (at < content.len && at < middle + WORD_END &&
-		   strchr(" \t\n\v\f\r", content.bytes[at]) == NULL)
-		at++;
-	if (at == content.len || at == middle + WORD_END)
-		at = middle;
-	while (at < content.len && (content.bytes[at] & 0xC0) == 0x80)
-		at++;
-	halves[0] = (SimdupUtf8){content.bytes, at};
-	halves[1] = (SimdupUtf8){content.bytes + at, content.len - at};
-}
-
-/*
- * The mean of a likeness over the two pairs of different halves. A pair with -1
- * does not count. If neither counts, nothing is known of the kind: returns
- * `none`.
- */
-static double
-background(const SimdupUtf8 content[2],
-		   double (*likeness)(SimdupUtf8 x, SimdupUtf8 y, void *arg), void *arg,
-		   double none)
-{
-	SimdupUtf8 halves[2][2];
-	double sum = 0;
-	int n = 0;
-
-	for (int i = 0; i < 2; i++)
-		split(content[i], halves[i]);
-	for (int i = 0; i < 2; i++)
-	{
-		double one = likeness(halves[0][i], halves[1][1 - i], arg);
-
-		sum += one < 0 ? 0 : one;
-		n += one >= 0;
-	}
-	return n > 0 ? sum / n : none;
+	explanation->values[2] = Float8GetDatum(common / (double) sets[0].n);
+	explanation->values[3] = Float8GetDatum(common / (double) sets[1].n);
 }
 
 /*
@@ -204,41 +138,7 @@ features_json(const SimdupFeatures *features, const SimdupFeatures *other,
 	return PointerGetDatum(cstring_to_text_with_len(json.data, json.len));
 }
 
-/* The cosine of the weights of two texts' features, or -1. */
-static double
-cosine(SimdupUtf8 x, SimdupUtf8 y, void *arg pg_attribute_unused())
-{
-	SimdupFeatures features[2];
-	SimdupSum sum;
-	const SimdupFeature **others;
-	double product = 0;
-	double squares[2] = {0, 0};
-
-	collect(&features[0], &sum, x);
-	collect(&features[1], &sum, y);
-	others = sorted_pointers(&features[1]);
-	for (int i = 0; i < 2; i++)
-		for (size_t j = 0; j < features[i].count; j++)
-			squares[i] += pow(weight_of(&features[i].features[j]), 2);
-	for (size_t i = 0; i < features[0].count; i++)
-	{
-		const SimdupFeature *feature = &features[0].features[i];
-		const SimdupFeature **same =
-			bsearch(&feature, others, features[1].count, sizeof(void *),
-					compare_features);
-
-		if (same != NULL)
-			product += (double) weight_of(feature) * weight_of(*same);
-	}
-	pfree(others);
-	for (int i = 0; i < 2; i++)
-		simdup_features_free(&features[i]);
-	if (squares[0] == 0 || squares[1] == 0)
-		return -1;
-	return product / sqrt(squares[0] * squares[1]);
-}
-
-/* Distance, chance and lists of features. */
+/* Explain the distance by the features of both texts. */
 static void
 explain_simhash(Explanation *explanation, const SimdupUtf8 content[2])
 {
@@ -248,59 +148,22 @@ explain_simhash(Explanation *explanation, const SimdupUtf8 content[2])
 	for (int i = 0; i < 2; i++)
 		collect(&features[i], &sums[i], content[i]);
 	if (features[0].count == 0 || features[1].count == 0)
-		explanation->nulls[0] = explanation->nulls[1] = true;
+		explanation->nulls[0] = true;
 	else
 	{
 		uint64 a = simdup_counts_signs(simdup_sum_finish(&sums[0]), false);
 		uint64 b = simdup_counts_signs(simdup_sum_finish(&sums[1]), false);
-		double angle = acos(Min(background(content, cosine, NULL, 0), 1));
 
-		/* a bit differs if a random plane separates the two vectors */
-		explain_distance(explanation, simdup_hamming64(a, b), angle / M_PI);
+		explanation->values[0] = Int32GetDatum(simdup_hamming64(a, b));
 	}
-	explanation->values[5] = features_json(&features[0], &features[1], true);
-	explanation->values[6] = features_json(&features[0], &features[1], false);
-	explanation->values[7] = features_json(&features[1], &features[0], false);
-}
-
-PG_FUNCTION_INFO_V1(simdup_explain);
-/* simdup_explain(a, b, w, unit) */
-Datum
-simdup_explain(PG_FUNCTION_ARGS)
-{
-	SimdupShingling shingling =
-		simdup_get_shingling(PG_GETARG_INT32(2), PG_GETARG_TEXT_PP(3));
-	Explanation explanation = {0};
-	SimdupUtf8 content[2];
-	SimdupHashes sets[2];
-
-	for (int i = 0; i < 2; i++)
-	{
-		content[i] = simdup_text_to_utf8(PG_GETARG_TEXT_PP(i));
-		sets[i] = simdup_hash_set(PG_GETARG_TEXT_PP(i), shingling);
-	}
-	explain_simhash(&explanation, content);
-	explain_sets(&explanation, sets);
-	return explanation_row(fcinfo, &explanation);
+	explanation->values[4] = features_json(&features[0], &features[1], true);
+	explanation->values[5] = features_json(&features[0], &features[1], false);
+	explanation->values[6] = features_json(&features[1], &features[0], false);
 }
 
 /*
  * minhash64
  */
-
-/* The resemblance of two texts, or -1. */
-static double
-folded_resemblance(SimdupUtf8 x, SimdupUtf8 y, void *arg)
-{
-	const SimdupFoldedShingling *shingling = arg;
-	SimdupHashes a = simdup_element_set(*shingling, x);
-	SimdupHashes b = simdup_element_set(*shingling, y);
-	double resemblance = a.n == 0 || b.n == 0 ? -1 : simdup_resemblance(&a, &b);
-
-	simdup_hashes_free(&a);
-	simdup_hashes_free(&b);
-	return resemblance;
-}
 
 /* JSON arrays of a text's shingles: those that the other has, and the rest. */
 typedef struct ShingleLists
@@ -391,58 +254,50 @@ fingerprint_of(const SimdupHashes *set)
 	return fingerprint;
 }
 
+/* Explain the distance by the shingles of both texts. */
 static void
 explain_minhash64(Explanation *explanation, const SimdupUtf8 content[2],
-				  SimdupFoldedShingling shingling)
+				  SimdupFoldedShingling shingling, const SimdupHashes sets[2])
 {
-	SimdupHashes sets[2];
 	ShingleLists lists[2];
 
-	for (int i = 0; i < 2; i++)
-		sets[i] = simdup_element_set(shingling, content[i]);
 	if (sets[0].n == 0 || sets[1].n == 0)
-		explanation->nulls[0] = explanation->nulls[1] = true;
+		explanation->nulls[0] = true;
 	else
-		explain_distance(explanation,
-						 simdup_hamming64(fingerprint_of(&sets[0]),
-										  fingerprint_of(&sets[1])),
-						 (1 - background(content, folded_resemblance,
-										 &shingling, 0)) /
-							 2);
-	explain_sets(explanation, sets);
+		explanation->values[0] =
+			Int32GetDatum(simdup_hamming64(fingerprint_of(&sets[0]),
+										   fingerprint_of(&sets[1])));
 	for (int i = 0; i < 2; i++)
 		make_lists(&lists[i], shingling, content[i], &sets[i], &sets[1 - i]);
-	explanation->values[5] =
+	explanation->values[4] =
 		PointerGetDatum(cstring_to_text(lists[0].shared.data));
-	explanation->values[6] =
+	explanation->values[5] =
 		PointerGetDatum(cstring_to_text(lists[0].only.data));
-	explanation->values[7] =
+	explanation->values[6] =
 		PointerGetDatum(cstring_to_text(lists[1].only.data));
 }
 
-PG_FUNCTION_INFO_V1(simdup_explain_fingerprint);
+PG_FUNCTION_INFO_V1(simdup_explain);
 /* simdup_explain(a, b, fingerprint, w, unit) */
 Datum
-simdup_explain_fingerprint(PG_FUNCTION_ARGS)
+simdup_explain(PG_FUNCTION_ARGS)
 {
 	const text *name = PG_GETARG_TEXT_PP(2);
 	SimdupFoldedShingling shingling = simdup_get_folded_shingling(fcinfo, 3, 4);
 	Explanation explanation = {0};
 	SimdupUtf8 content[2];
+	SimdupHashes sets[2];
 
 	for (int i = 0; i < 2; i++)
-		content[i] = simdup_text_to_utf8(PG_GETARG_TEXT_PP(i));
-	if (simdup_text_is(name, "minhash64"))
-		explain_minhash64(&explanation, content, shingling);
-	else if (simdup_text_is(name, "simhash"))
 	{
-		SimdupHashes sets[2];
-
-		for (int i = 0; i < 2; i++)
-			sets[i] = simdup_element_set(shingling, content[i]);
-		explain_simhash(&explanation, content);
-		explain_sets(&explanation, sets);
+		content[i] = simdup_text_to_utf8(PG_GETARG_TEXT_PP(i));
+		sets[i] = simdup_element_set(shingling, content[i]);
 	}
+	explain_sets(&explanation, sets);
+	if (simdup_text_is(name, "minhash64"))
+		explain_minhash64(&explanation, content, shingling, sets);
+	else if (simdup_text_is(name, "simhash"))
+		explain_simhash(&explanation, content);
 	else
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("unrecognized fingerprint: \"%s\"",

@@ -33,16 +33,32 @@ simdup_check_folded_width(int w)
 	return w;
 }
 
-SimdupFoldedUnit
-simdup_parse_folded_unit(const text *name)
+static SimdupFoldedUnit
+parse_unit(const text *name, bool raw)
 {
 	if (simdup_text_is(name, "char"))
 		return SIMDUP_FOLDED_CHAR;
 	if (simdup_text_is(name, "word"))
 		return SIMDUP_FOLDED_WORD;
+	if (raw && simdup_text_is(name, "raw"))
+		return SIMDUP_FOLDED_RAW;
 	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			errmsg("unrecognized shingle unit: \"%s\"", text_to_cstring(name)),
-			errhint("Units are \"char\" and \"word\"."));
+			raw ? errhint("Units are \"char\", \"word\" and \"raw\".")
+				: errhint("Units are \"char\" and \"word\"."));
+}
+
+SimdupFoldedUnit
+simdup_parse_folded_unit(const text *name)
+{
+	return parse_unit(name, false);
+}
+
+SimdupFoldedShingling
+simdup_get_resemblance(int w, const text *unit)
+{
+	return (SimdupFoldedShingling){parse_unit(unit, true),
+								   simdup_check_folded_width(w)};
 }
 
 SimdupFoldedShingling

@@ -23,6 +23,12 @@ extern SimdupFoldedShingling simdup_get_folded_shingling(
 extern int simdup_check_folded_width(int w);
 extern SimdupFoldedUnit simdup_parse_folded_unit(const text *name);
 
+/*
+ * Return the shingles that a resemblance is of: those options, or the unit raw.
+ * Raises 22023 as above.
+ */
+extern SimdupFoldedShingling simdup_get_resemblance(int w, const text *unit);
+
 /* A SimdupElementSink that adds to a SimdupSketch. */
 extern void simdup_add_elements(void *sketch, const uint64_t *hashes, size_t n);
 

@@ -40,24 +40,3 @@ simdup_too_many_shingles(void)
 			errdetail("More than %zu of them are distinct.",
 					  SIMDUP_MAX_SHINGLES));
 }
-
-SimdupHashes
-simdup_hashes_of(const text *content, SimdupShingling shingling)
-{
-	SimdupUtf8 utf8 = simdup_text_to_utf8(content);
-	SimdupHashes list = {0};
-
-	if (!simdup_shingle_hashes(shingling.unit, shingling.w, utf8.bytes,
-							   utf8.len, &list))
-		simdup_too_many_shingles();
-	return list;
-}
-
-SimdupHashes
-simdup_hash_set(const text *content, SimdupShingling shingling)
-{
-	SimdupHashes set = simdup_hashes_of(content, shingling);
-
-	simdup_hashes_unique(&set);
-	return set;
-}

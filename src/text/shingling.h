@@ -19,16 +19,7 @@ typedef struct SimdupShingling
 /* Raises 22023 for w below 1 and for a unit that there is not. */
 extern SimdupShingling simdup_get_shingling(int w, const text *unit);
 
-/*
- * The shingle hashes of a text, as they come or as an ascending set. Raises
- * 54000 for a text with too many.
- */
-extern SimdupHashes simdup_hashes_of(const text *content,
-									 SimdupShingling shingling);
-extern SimdupHashes simdup_hash_set(const text *content,
-									SimdupShingling shingling);
-
-/* That error, for lists that grow elsewhere. */
+/* Raises 54000 for a text with more than SIMDUP_MAX_SHINGLES. */
 pg_noreturn extern void simdup_too_many_shingles(void);
 
 #endif /* SIMDUP_TEXT_SHINGLING_H */

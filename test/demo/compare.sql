@@ -50,7 +50,7 @@ WHERE distance <= 10;
 \echo 'A distance of minhash64 says how alike two texts are, and the other way round:'
 \set ECHO queries
 SELECT minhash64_resemblance(8) AS "8 bits stand for",
-       minhash64_distance(0.8) AS "finds 95 % of pairs alike by 0.8",
+       minhash64_distance(0.8) AS "finds 99 % of pairs alike by 0.8",
        minhash64_distance(0.9) AS "and by 0.9";
 \set ECHO none
 \echo

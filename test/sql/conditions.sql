@@ -40,7 +40,7 @@ UPDATE letter SET id = 70 WHERE id = 7;
 UPDATE letter SET fp = near(:a, 16, 17) WHERE id = 5;
 SELECT id, dup FROM letter ORDER BY id;
 -- exactly as resembling as asked, and above
-SELECT shingle_resemblance(a.body, b.body, 2) FROM letter a, letter b WHERE a.id = 1 AND b.id = 3;
+SELECT shingle_resemblance(a.body, b.body, 2, 'word') FROM letter a, letter b WHERE a.id = 1 AND b.id = 3;
 CREATE OR REPLACE TRIGGER flag BEFORE INSERT OR UPDATE ON letter FOR EACH ROW EXECUTE FUNCTION
   simdup_flag_trigger('fp', 'dup', 'id', '8', 'w => 2', 'min_resemblance => 0.6666666666666666', 'content => body', 'lock');
 INSERT INTO letter VALUES (11, 'one two three four five six', near(:a, 3)) RETURNING dup;

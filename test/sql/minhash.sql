@@ -3,7 +3,7 @@ SELECT minhash_signature('a rose is a rose', 8, 2), cardinality(minhash_signatur
 SELECT minhash_similarity(s, s), minhash_similarity(s, minhash_signature('something else'))
 FROM (SELECT minhash_signature('a rose is a rose is a rose')) AS t(s);
 -- an estimate: n of 1000 numbers in common
-SELECT n, abs(minhash_similarity(minhash_signature(a, 1024, 1), minhash_signature(b, 1024, 1)) - shingle_resemblance(a, b, 1)) < 0.05 AS near
+SELECT n, abs(minhash_similarity(minhash_signature(a, 1024, 1), minhash_signature(b, 1024, 1)) - shingle_resemblance(a, b, 1, 'word')) < 0.05 AS near
 FROM generate_series(0, 1000, 200) AS n,
   LATERAL (SELECT string_agg(i::text, ' ') AS a, string_agg((i + 1000 - n)::text, ' ') AS b FROM generate_series(1, 1000) AS i) AS t;
 
@@ -22,10 +22,10 @@ INSERT INTO minhash_texts SELECT i, (SELECT string_agg(CASE WHEN j % 40 = i % 7 
 CREATE INDEX ON minhash_texts USING gin (bands);
 SET enable_seqscan = off;
 SELECT count(*) AS found, min(j) > 0.8 AS near
-FROM (SELECT shingle_resemblance(a.body, b.body, 2) AS j FROM minhash_texts a JOIN minhash_texts b ON a.bands && b.bands AND a.id < b.id) AS c
+FROM (SELECT shingle_resemblance(a.body, b.body, 2, 'word') AS j FROM minhash_texts a JOIN minhash_texts b ON a.bands && b.bands AND a.id < b.id) AS c
 WHERE j > 0.8;
 RESET enable_seqscan;
-SELECT count(*) AS truth FROM minhash_texts a JOIN minhash_texts b ON a.id < b.id WHERE shingle_resemblance(a.body, b.body, 2) > 0.8;
+SELECT count(*) AS truth FROM minhash_texts a JOIN minhash_texts b ON a.id < b.id WHERE shingle_resemblance(a.body, b.body, 2, 'word') > 0.8;
 DROP TABLE minhash_texts;
 
 -- bad input

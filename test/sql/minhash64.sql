@@ -107,7 +107,7 @@ SELECT count(*) FROM generate_series(1, 1000) AS p WHERE minhash64('same ' || p)
 
 -- what a distance says
 SELECT d, minhash64_resemblance(d) FROM unnest('{0,4,8,16,32,33,64}'::int[]) AS d;
-SELECT r, minhash64_distance(r) AS p95, minhash64_distance(r, 0.5) AS p50, minhash64_distance(r, 0.999) AS p999,
+SELECT r, minhash64_distance(r) AS p99, minhash64_distance(r, 0.5) AS p50, minhash64_distance(r, 0.999) AS p999,
        minhash64_distance(r, 0) AS p0, minhash64_distance(r, 1) AS p1
 FROM unnest('{0,0.3,0.5,0.7,0.8,0.9,0.95,1}'::float8[]) AS r;
 SELECT count(*) FROM generate_series(0, 100) AS r, generate_series(0, 100) AS p
@@ -158,24 +158,13 @@ SELECT * FROM shingle_pairs('SELECT id, bits FROM letter');
 DROP TABLE letter, by_sketch;
 
 -- why two texts are near or not
-SELECT distance, round(chance::numeric, 20) AS chance, resemblance, round(a_in_b::numeric, 3) AS a_in_b, round(b_in_a::numeric, 3) AS b_in_a, shared, only_a, only_b
-FROM simdup_explain('Mend the lamp!', 'MEND the lamps', 'minhash64') \gx
+SELECT distance, resemblance, round(a_in_b::numeric, 3) AS a_in_b, round(b_in_a::numeric, 3) AS b_in_a, shared, only_a, only_b
+FROM simdup_explain('Mend the lamp!', 'MEND the lamps') \gx
 SELECT shared, only_a, only_b FROM simdup_explain('The rose is "red"', 'the rose is blue', 'minhash64', 2, 'word');
-SELECT distance, chance, resemblance, shared, only_a, only_b FROM simdup_explain('***', 'a rose', 'minhash64') \gx
-SELECT e.distance = minhash64(a) <~> minhash64(b) AS minhash64, s.distance = simhash(a) <~> simhash(b) AS simhash, s.resemblance = e.resemblance AS same_resemblance,
-       s.shared::text = d.shared::text AND s.distance = d.distance AND s.chance = d.chance AS same_as_before
+SELECT distance, resemblance, shared, only_a, only_b FROM simdup_explain('***', 'a rose') \gx
+SELECT e.distance = minhash64(a) <~> minhash64(b) AS minhash64, s.distance = simhash(a) <~> simhash(b) AS simhash,
+       s.resemblance = e.resemblance AND e.resemblance = shingle_resemblance(a, b) AS same_resemblance
 FROM (VALUES ('the rose is a rose', 'The tulip is a rose')) AS t(a, b),
-  simdup_explain(a, b, 'minhash64') AS e, simdup_explain(a, b, 'simhash') AS s, simdup_explain(a, b) AS d;
--- letters on other matters share their frequent words: a small distance is no wonder with simhash
-SELECT fingerprint, distance, chance > 1e-3 AS by_chance, resemblance < 0.5 AS unlike
-FROM (VALUES ('I am writing to you because of the state of the road in front of our house, and I would like to know what is going to be done about it.
-               We have been told that it is on the list of the works of this year, but it is the end of the year and there is nothing to be seen of it.',
-              'We would like to know what is to be done about the noise of the bar at the end of our street, and I am writing to you as it is not the first
-               time. It was on the list of the meeting of the council in the spring, but we have been told nothing of it, and that is the state of it.')) AS t(a, b),
-  unnest(ARRAY['simhash', 'minhash64']) AS fingerprint, simdup_explain(a, b, fingerprint);
--- a copy with a small change is near, by both kinds of fingerprint
-SELECT distance, chance < 1e-9 AS no_chance
-FROM (SELECT 'I am writing to you because of the state of the road in front of our house, and I would like to know what is going to be done about it.' AS a) AS t,
-  simdup_explain(a, replace(a, 'road', 'lane'), 'minhash64');
+  simdup_explain(a, b) AS e, simdup_explain(a, b, 'simhash') AS s;
 SELECT simdup_explain('a', 'b', 'md5');
 SELECT simdup_explain('a', 'b', 'minhash64', 0);

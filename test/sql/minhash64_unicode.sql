@@ -36,3 +36,28 @@ DROP TABLE golden;
 SELECT minhash64_row('学校门口夜间施工', '{朝阳区,噪音}') AS row, minhash64_row('学校门口夜间施工', '{" 朝阳區　",噪音}') AS other_spelling,
        minhash64_row('学校门口夜间施工', '{朝阳区,噪音}') <~> minhash64_row('学校门口夜间施工', '{東區,噪音}') AS another_place;
 SELECT minhash_bits('关系型数据库数据的高效判重', 128) = B'11101100011110110101011001101011010001011110101111011110001110100011111100110001010001010101101100110011001101000001101011000010' AS bits;
+
+-- Resemblance has the meaning that the fingerprint gives it.
+-- the sets are those of minhash64_shingles, and of simdup_shingles where nothing is folded
+WITH t (a, b) AS (VALUES ('A rose is a rose.', 'a ROSE is a rosé'), ('請維修路燈，謝謝', '请维修路灯。谢谢！'), ('Ét Àb!', 'et ab'), ('x', 'X'), ('one two three', 'three four'),
+                    ('السَّلامُ عَلَيْكُمْ يا جاري', 'السلام عليكم يا صديقي'), (E'e\xcc\x81te\xcc\x81 zero\xe2\x80\x8bwidth', 'Été zerowidth'))
+SELECT count(*), bool_and(shingle_resemblance(a, b, w, u) IS NOT DISTINCT FROM shared / NULLIF(n_a + n_b - shared, 0)) AS resemblance,
+       bool_and(shingle_containment(a, b, w, u) IS NOT DISTINCT FROM shared / NULLIF(n_a, 0)) AS containment
+FROM t, generate_series(1, 6) AS w, unnest('{char,word,raw}'::text[]) AS u,
+  LATERAL (SELECT count(x)::float8 AS n_a, count(y)::float8 AS n_b, count(*) FILTER (WHERE x = y)::float8 AS shared
+           FROM (SELECT minhash64_shingles(a, w, u) AS x WHERE u <> 'raw' UNION SELECT * FROM simdup_shingles(a, w, 'raw') WHERE u = 'raw') AS x
+           FULL JOIN (SELECT minhash64_shingles(b, w, u) AS y WHERE u <> 'raw' UNION SELECT * FROM simdup_shingles(b, w, 'raw') WHERE u = 'raw') AS y ON x = y) AS s;
+-- what minhash64 folds is equal, except raw
+SELECT u, shingle_resemblance('ABC ÉTÉ', 'abc été', 2, u), shingle_resemblance('請維修路燈', '请维修路灯', 2, u),
+       shingle_resemblance('السَّلامُ عَلَيْكُمْ', 'السلام عليكم', 2, u) AS marks
+FROM (VALUES ('word'), ('char'), ('raw')) AS b(u);
+-- texts that differ in what minhash64 folds alone resemble each other wholly, and so they are found
+CREATE TABLE folds (id int PRIMARY KEY, body text);
+INSERT INTO folds VALUES (1, '请尽快维修学校门口的路灯，晚上太黑，孩子们上学放学都很危险。'), (2, '請盡快維修學校門口的路燈，晚上太黑，孩子們上學放學都很危險。'),
+  (3, 'The lamp at the corner of Fish Street has been dark since May.'), (4, 'THE LAMP, at the corner of FISH STREET, has been dark since May!'),
+  (5, 'Đèn đường ở góc phố đã tắt từ tháng năm, xin sửa lại.'), (6, 'đen đuong o goc pho đa tat tu thang nam xin sua lai');
+SELECT * FROM shingle_pairs('SELECT id, body FROM folds ORDER BY id', min_resemblance => 1) ORDER BY a;
+SELECT * FROM simdup_verified_pairs('SELECT id, minhash64(body), body FROM folds ORDER BY id', min_resemblance => 1) ORDER BY a;
+SELECT key, cluster, distance, resemblance FROM simdup_verified_clusters('SELECT id, minhash64(body), body FROM folds ORDER BY id', min_resemblance => 1);
+SELECT a.id, b.id, distance, resemblance, a_in_b, b_in_a FROM folds AS a, folds AS b, simdup_explain(a.body, b.body) WHERE a.id % 2 = 1 AND b.id = a.id + 1 ORDER BY 1;
+DROP TABLE folds;

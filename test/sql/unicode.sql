@@ -73,7 +73,7 @@ SELECT term, documents FROM term_idf($$VALUES ('the 关系'), ('关系'), ('Ｔ�
 SELECT imatch_lexicon($$VALUES ('the 关系'), ('x')$$, 0, 'Infinity', 'char:1') @> '{t,h,e,关}';
 
 -- verified
-SELECT distance, chance, resemblance FROM simdup_explain('关系型数据库', '关系型数据库');
-SELECT distance = simhash(a) <~> simhash(b) AS same FROM (VALUES ('关系型数据库数据的高效判重', '关系型数据库数据高效判重')) AS t(a, b), simdup_explain(a, b);
+SELECT distance, resemblance FROM simdup_explain('关系型数据库', '关系型数据库');
+SELECT distance = simhash(a) <~> simhash(b) AS same FROM (VALUES ('关系型数据库数据的高效判重', '关系型数据库数据高效判重')) AS t(a, b), simdup_explain(a, b, 'simhash');
 
 DROP TABLE golden;

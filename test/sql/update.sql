@@ -89,7 +89,7 @@ CREATE TRIGGER fp BEFORE INSERT OR UPDATE ON plain FOR EACH ROW EXECUTE FUNCTION
 INSERT INTO plain VALUES ('The THE the lights, lights of 街灯 the park'), ('another text of the town'), ('...'), (NULL);
 SELECT bool_and(fp IS NOT DISTINCT FROM simhash(body)) AS as_simhash,
        bool_and(fp IS NOT DISTINCT FROM simhash_row(body, '{}')) AS as_row FROM plain;
-SELECT (simdup_explain(a.body, b.body)).distance = a.fp <~> b.fp AS as_explained
+SELECT (simdup_explain(a.body, b.body, 'simhash')).distance = a.fp <~> b.fp AS as_explained
 FROM plain a, plain b WHERE a.body ~ 'lights' AND b.body ~ 'town';
 SELECT proname, pg_get_expr(proargdefaults, 0) FROM pg_proc WHERE proname IN ('simhash', 'simhash_row', 'simhash_record')
   AND proargnames::text[] @> '{tokenizer}' ORDER BY 1;

@@ -10,13 +10,13 @@ INSERT INTO documents VALUES (100, 'null', NULL), (101, 'blank', '***'), (102, '
 
 -- against every pair
 SELECT count(*) AS found, count(*) FILTER (WHERE p.resemblance IS DISTINCT FROM t.resemblance) AS wrong
-FROM shingle_pairs('SELECT id, body FROM documents ORDER BY id', 2, 0.7) AS p
-FULL JOIN (SELECT a.id AS a, b.id AS b, shingle_resemblance(a.body, b.body, 2) AS resemblance
+FROM shingle_pairs('SELECT id, body FROM documents ORDER BY id', 2, 0.7, 'word') AS p
+FULL JOIN (SELECT a.id AS a, b.id AS b, shingle_resemblance(a.body, b.body, 2, 'word') AS resemblance
            FROM documents a JOIN documents b ON a.id < b.id) AS t USING (a, b)
 WHERE p.a IS NOT NULL OR t.resemblance >= 0.7;
 SELECT * FROM shingle_pairs('SELECT id, body FROM documents WHERE id > 99', 4);
 SELECT cluster, count(*) AS pairs, min(common) AS common, min(a) AS a, max(b) AS b
-FROM shingle_pairs('SELECT id, body FROM documents ORDER BY id', 2, 0.7) GROUP BY cluster ORDER BY cluster;
+FROM shingle_pairs('SELECT id, body FROM documents ORDER BY id', 2, 0.7, 'word') GROUP BY cluster ORDER BY cluster;
 -- other keys, other units, other resemblances
 SELECT * FROM shingle_pairs('SELECT name, body FROM documents WHERE id > 99', 1, 0.5, 'char', 10, NULL::text);
 SELECT count(*) FROM shingle_pairs('SELECT id, body FROM documents', 2, 1);
@@ -28,7 +28,7 @@ SELECT count(*) FROM simdup_verified_pairs('SELECT', NULL, 1, 4, 'word', NULL::t
 -- no pair is left out, however many documents share a shingle: equal texts,
 -- near-equal letters, and both beside texts that have nothing in common
 SELECT count(*) = 3000 * 2999 / 2 AS complete, min(common), min(resemblance), count(DISTINCT cluster) AS clusters
-FROM shingle_pairs('SELECT i, ''the very same text'' FROM generate_series(1, 3000) AS i', 2);
+FROM shingle_pairs('SELECT i, ''the very same text'' FROM generate_series(1, 3000) AS i', 2, unit => 'word');
 SELECT count(*) = 3000 * 2999 / 2 AS complete, min(resemblance) >= 0.8 AS near, count(DISTINCT cluster) AS clusters
 FROM shingle_pairs('SELECT i, ''Dear office, please repair the street lamp that stands in front of house number '' || i || '', thank you very much'' FROM generate_series(1, 3000) AS i', 4, 0.5, 'char');
 CREATE TABLE mixed AS
@@ -39,8 +39,8 @@ SELECT t, found, found = expected AS same_count, wrong
 FROM unnest(ARRAY[0.3, 0.5, 0.7, 0.9, 0.95, 1.0]) AS t,
   LATERAL (SELECT count(*) FILTER (WHERE p.a IS NOT NULL) AS found, count(*) FILTER (WHERE m.resemblance >= t) AS expected,
                   count(*) FILTER (WHERE p.resemblance IS DISTINCT FROM m.resemblance) AS wrong
-           FROM shingle_pairs('SELECT id, body FROM mixed ORDER BY id', 1, t) AS p
-           FULL JOIN (SELECT x.id AS a, y.id AS b, shingle_resemblance(x.body, y.body, 1) AS resemblance
+           FROM shingle_pairs('SELECT id, body FROM mixed ORDER BY id', 1, t, 'word') AS p
+           FULL JOIN (SELECT x.id AS a, y.id AS b, shingle_resemblance(x.body, y.body, 1, 'word') AS resemblance
                       FROM mixed x JOIN mixed y ON x.id < y.id) AS m USING (a, b)
            WHERE p.a IS NOT NULL OR m.resemblance >= t) AS f
 ORDER BY t;
@@ -50,14 +50,14 @@ DROP TABLE mixed;
 
 -- beyond the memory it is allowed, the same
 SET maintenance_work_mem = '1MB';
-SELECT count(*), sum(common) FROM shingle_pairs('SELECT id, body || id FROM documents, generate_series(1, 5) AS n ORDER BY id, n', 2, 0.7);
+SELECT count(*), sum(common) FROM shingle_pairs('SELECT id, body || id FROM documents, generate_series(1, 5) AS n ORDER BY id, n', 2, 0.7, 'word');
 RESET maintenance_work_mem;
-SELECT count(*), sum(common) FROM shingle_pairs('SELECT id, body || id FROM documents, generate_series(1, 5) AS n ORDER BY id, n', 2, 0.7);
+SELECT count(*), sum(common) FROM shingle_pairs('SELECT id, body || id FROM documents, generate_series(1, 5) AS n ORDER BY id, n', 2, 0.7, 'word');
 
 -- candidates by fingerprint, verified by resemblance
 SELECT count(*) AS found, count(*) FILTER (WHERE p.resemblance IS DISTINCT FROM t.resemblance OR p.distance IS DISTINCT FROM t.distance) AS wrong
-FROM simdup_verified_pairs('SELECT id, simhash(body), body FROM documents ORDER BY id', 16, 0.7, 2) AS p
-FULL JOIN (SELECT a.id AS a, b.id AS b, shingle_resemblance(a.body, b.body, 2) AS resemblance, simhash(a.body) <~> simhash(b.body) AS distance
+FROM simdup_verified_pairs('SELECT id, simhash(body), body FROM documents ORDER BY id', 16, 0.7, 2, 'word') AS p
+FULL JOIN (SELECT a.id AS a, b.id AS b, shingle_resemblance(a.body, b.body, 2, 'word') AS resemblance, simhash(a.body) <~> simhash(b.body) AS distance
            FROM documents a JOIN documents b ON a.id < b.id) AS t USING (a, b)
 WHERE p.a IS NOT NULL OR (t.resemblance >= 0.7 AND t.distance <= 16);
 SELECT * FROM simdup_verified_pairs('SELECT name, simhash(body), body FROM documents WHERE id > 99', 0, 1, 4, 'word', NULL::text);
@@ -65,10 +65,10 @@ SELECT count(*) FROM simdup_verified_pairs('SELECT id, simhash(body), body FROM 
 SELECT count(*) FROM simdup_verified_pairs('SELECT 1::smallint, NULL::simhash64, ''a''');
 
 -- why
-SELECT * FROM simdup_explain('the rose is a rose', 'The tulip is a rose', 2) \gx
-SELECT * FROM simdup_explain('***', 'a "rose"') \gx
-SELECT distance, chance, resemblance FROM simdup_explain('one and the same', 'one and the same');
-SELECT distance = simhash(a) <~> simhash(b) AS same FROM (VALUES ('the rose is a rose', 'The tulip is a rose')) AS t(a, b), simdup_explain(a, b);
+SELECT * FROM simdup_explain('the rose is a rose', 'The tulip is a rose', 'simhash', 2, 'word') \gx
+SELECT * FROM simdup_explain('***', 'a "rose"', 'simhash') \gx
+SELECT distance, resemblance FROM simdup_explain('one and the same', 'one and the same');
+SELECT distance = simhash(a) <~> simhash(b) AS same FROM (VALUES ('the rose is a rose', 'The tulip is a rose')) AS t(a, b), simdup_explain(a, b, 'simhash');
 
 -- the query is read-only and runs as its caller, who sees only what he may
 CREATE ROLE regress_simdup_reader;
@@ -101,5 +101,5 @@ SELECT count(*) FROM shingle_pairs('SELECT id, body FROM documents', NULL);
 SELECT * FROM simdup_verified_pairs('SELECT id, body FROM documents');
 SELECT * FROM simdup_verified_pairs('SELECT id, 1::bigint, body FROM documents');
 SELECT * FROM simdup_verified_pairs('SELECT id, simhash(body), body FROM documents', 17);
-SELECT * FROM simdup_explain('a', 'b', 0);
+SELECT * FROM simdup_explain('a', 'b', w => 0);
 DROP TABLE documents;

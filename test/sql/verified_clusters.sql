@@ -51,7 +51,7 @@ CREATE TABLE on_disk AS SELECT * FROM simdup_verified_clusters('SELECT repeat(''
 RESET maintenance_work_mem;
 RESET work_mem;
 SELECT count(*), count(*) FILTER (WHERE (a.cluster, a.size, a.distance, a.resemblance) IS DISTINCT FROM (repeat('key ', 30) || b.cluster, b.size, b.distance, b.resemblance)) AS wrong
-FROM on_disk AS a FULL JOIN simdup_verified_clusters('SELECT id, fp, body FROM many ORDER BY id', 8, 0.6, 2) AS b ON a.key = repeat('key ', 30) || b.key;
+FROM on_disk AS a FULL JOIN simdup_verified_clusters('SELECT id, fp, body FROM many ORDER BY id', 8, 0.6, 2, 'word') AS b ON a.key = repeat('key ', 30) || b.key;
 DROP TABLE many, on_disk;
 RESET client_min_messages;
 
@@ -64,11 +64,11 @@ CREATE TABLE chain AS
 SELECT i AS id, ((1::bigint << (i % 64)) - 1)::simhash64 AS fp, (SELECT string_agg('w' || j, ' ') FROM generate_series(i, i + 20) AS j) AS body
 FROM generate_series(0, 60) AS i;
 SELECT count(*), max(size), max(distance) FROM simdup_clusters('SELECT id, fp FROM chain', 3, 'connected');
-SELECT count(DISTINCT cluster), max(size), max(distance), min(resemblance) >= 0.5 AS near FROM simdup_verified_clusters('SELECT id, fp, body FROM chain', 16, 0.5, 1, min_size => 1);
+SELECT count(DISTINCT cluster), max(size), max(distance), min(resemblance) >= 0.5 AS near FROM simdup_verified_clusters('SELECT id, fp, body FROM chain', 16, 0.5, 1, 'word', min_size => 1);
 -- one fingerprint for texts that have nothing in common; one text that everybody sends
 CREATE TABLE monster AS SELECT i AS id, simhash64 '0123456789abcdef' AS fp, md5(i::text) || ' ' || md5((-i)::text) || ' ' || md5((i + 0.5)::text) AS body FROM generate_series(1, 500) AS i;
 INSERT INTO monster SELECT i, '0123456789abcdee', 'Please repair the lamp in front of our house, ' || repeat('it has been dark for weeks now ', i % 3 + 1) FROM generate_series(1001, 4000) AS i;
-SELECT count(*) FILTER (WHERE size = 1) AS alone, count(DISTINCT cluster) FILTER (WHERE size > 1) AS clusters, max(size) FROM simdup_verified_clusters('SELECT id, fp, body FROM monster ORDER BY id', 8, 0.5, 1, min_size => 1);
+SELECT count(*) FILTER (WHERE size = 1) AS alone, count(DISTINCT cluster) FILTER (WHERE size > 1) AS clusters, max(size) FROM simdup_verified_clusters('SELECT id, fp, body FROM monster ORDER BY id', 8, 0.5, 1, 'word', min_size => 1);
 DROP TABLE chain, monster;
 
 -- sketches in place of texts
@@ -76,7 +76,7 @@ SELECT count(*), count(*) FILTER (WHERE c.resemblance <> minhash_bits_resemblanc
 FROM simdup_verified_clusters('SELECT id, fp, minhash_bits(body) FROM doc WHERE id < 400 ORDER BY id', 8, 0.6) AS c
 JOIN doc AS a ON a.id = c.key JOIN doc AS b ON b.id = c.cluster;
 -- parameters, other keys, nothing
-SELECT count(*) FROM simdup_verified_clusters('SELECT id, fp, body FROM doc WHERE id < $1', params => '{100}');
+SELECT count(*) FROM simdup_verified_clusters('SELECT id, fp, body FROM doc WHERE id < $1', unit => 'word', params => '{100}');
 SELECT count(*), min(key), max(cluster) FROM simdup_verified_clusters('SELECT name, fp, body FROM doc WHERE id < $1', 8, 0.5, 4, 'word', NULL::text, 2, '{20}');
 SELECT count(*) FROM simdup_verified_clusters('SELECT id, fp, body FROM doc WHERE false');
 SELECT count(*) FROM simdup_verified_clusters(NULL);

@@ -204,7 +204,7 @@ SELECT count(*) FROM shingle_pairs('SELECT id, content FROM public.petition ORDE
 SELECT count(*), sum(resemblance)
   FROM simdup_verified_pairs('SELECT id, fp, content FROM public.petition ORDER BY id', 10, 0.3, 3, 'char');
 SELECT section, item, value FROM simdup_summary('SELECT id, fp FROM public.petition ORDER BY id');
-SELECT simdup_explain(a.content, b.content, 3, 'char') FROM petition a, petition b WHERE a.id = 1001 AND b.id = 1002;
+SELECT simdup_explain(a.content, b.content, 'simhash', 3) FROM petition a, petition b WHERE a.id = 1001 AND b.id = 1002;
 SELECT md5(string_agg(term_cosine(a.content, b.content)::text, ' ' ORDER BY a.id))
   FROM petition a JOIN petition b ON b.id = a.id + 1;
 SELECT md5(simdup_strip_html('<p>' || content || '</p>')) FROM petition WHERE id = 1001;

@@ -187,7 +187,7 @@ our @small = (
 	rows_of(q{simdup_verified_clusters('SELECT id, fp, body FROM doc ORDER BY id', 12, 0.3, 2)}),
 	rows_of(q{simdup_verified_clusters('SELECT name, minhash64(body), minhash_bits(body) FROM doc ORDER BY id', 12, 0.3, 2, 'word', NULL::text, 1)}),
 	rows_of(q{simdup_verified_pairs('SELECT id, minhash64(body), minhash_bits(body) FROM doc', 12, 0.3)}),
-	rows_of(q{simdup_explain((SELECT body FROM doc WHERE id = 1), (SELECT body FROM doc WHERE id = 2))}),
+	rows_of(q{simdup_explain((SELECT body FROM doc WHERE id = 1), (SELECT body FROM doc WHERE id = 2), 'simhash')}),
 	rows_of(q{simdup_explain((SELECT body FROM doc WHERE id = 1), (SELECT body FROM doc WHERE id = 2), 'minhash64')}),
 	rows_of(q{imatch_lexicon('SELECT body FROM doc')}),
 	rows_of(q{term_idf('SELECT body FROM doc', 'char:2')}),
