@@ -174,5 +174,6 @@ simdup_ball_fraction(int k)
 		sum += at_distance;
 		at_distance = at_distance * (64 - d) / (d + 1);
 	}
-	return sum;
+	/* rounding: a fraction above 1 would be an error in the planner */
+	return sum < 1 ? sum : 1;
 }

@@ -262,6 +262,46 @@ SELECT conditions_of('SELECT b.id FROM big a JOIN big b ON simhash_within(a.fp, 
 DROP FUNCTION conditions_of;
 RESET enable_seqscan;
 RESET enable_indexscan;
+-- a plan is made for every radius, around centers of all kinds
+CREATE FUNCTION plans() RETURNS int LANGUAGE plpgsql AS $$
+DECLARE condition text; center text; k int; n int := 0; form text;
+BEGIN
+  FOREACH center IN ARRAY ARRAY['''0123456789abcdef''', 'NULL', 'a.fp', 'q.q', '(SELECT q FROM queries LIMIT 1)', 'hashint8extended(q.i, 1)::simhash64', 'hashint8extended((random() * 9)::bigint, 1)::simhash64'] LOOP
+    FOREACH condition IN ARRAY ARRAY['simhash_within(b.fp, %s, %s)', 'simhash_within(%s, b.fp, %s)', 'b.fp <@ simhash_ball(%s, %s)', 'NOT simhash_within(b.fp, %s, %s)', 'NOT simhash_ball(%s, %s) @> b.fp'] LOOP
+      FOR k IN 0..64 LOOP
+        FOREACH form IN ARRAY ARRAY['FROM big b, big a, queries q WHERE %s', 'FROM queries q CROSS JOIN big a LEFT JOIN big b ON %s',
+            'FROM queries q, big a WHERE EXISTS (SELECT FROM big b WHERE %s)', 'FROM queries q, big a WHERE NOT EXISTS (SELECT FROM big b WHERE %s)'] LOOP
+          EXECUTE 'EXPLAIN SELECT 1 ' || format(form, format(condition, center, k));
+          n := n + 1;
+        END LOOP;
+      END LOOP;
+    END LOOP;
+  END LOOP;
+  FOR k IN 0..64 LOOP
+    EXECUTE format('EXPLAIN SELECT 1 FROM big b FULL JOIN queries q ON b.id = q.i AND NOT simhash_within(b.fp, q.q, %s)', k);
+    EXECUTE format('EXPLAIN SELECT 1 FROM big b FULL JOIN queries q ON b.id = q.i AND q.q <@ simhash_ball(b.fp, %s)', k);
+    n := n + 2;
+  END LOOP;
+  RETURN n;
+END $$;
+SELECT plans();
+DROP FUNCTION plans;
+-- below row-level security, a ball from a subquery is a condition that cannot leak
+CREATE ROLE regress_hamming_reader;
+GRANT USAGE ON SCHEMA hamming_room TO regress_hamming_reader;
+GRANT SELECT ON big, queries TO regress_hamming_reader;
+ALTER TABLE big ENABLE ROW LEVEL SECURITY;
+CREATE POLICY odd ON big FOR SELECT TO regress_hamming_reader USING (id % 2 = 1);
+SET ROLE regress_hamming_reader;
+SELECT plan_of('SELECT id FROM big WHERE simhash_within(fp, ''0123456789abcdef'', 3)') AS constant,
+       plan_of('SELECT id FROM big WHERE fp <@ (SELECT simhash_ball(q, 3) FROM queries LIMIT 1)') AS ball;
+SELECT count(*), (SELECT count(*) FROM big WHERE fp <@ (SELECT simhash_ball(hashint8extended(78, 11)::simhash64, 3))) AS hidden
+FROM big WHERE fp <@ (SELECT simhash_ball(hashint8extended(77, 11)::simhash64, 3));
+RESET ROLE;
+DROP POLICY odd ON big;
+ALTER TABLE big DISABLE ROW LEVEL SECURITY;
+DROP OWNED BY regress_hamming_reader;
+DROP ROLE regress_hamming_reader;
 -- what is volatile is computed for each row, and a wrong radius is no error before a row
 EXPLAIN (COSTS OFF) SELECT id FROM big WHERE simhash_within(fp, hashint8extended((random() * 9)::bigint, 11)::simhash64, 3);
 SELECT count(*) FROM (SELECT * FROM big LIMIT 0) b WHERE simhash_within(fp, (SELECT q FROM queries LIMIT 1), 65);

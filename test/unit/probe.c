@@ -202,6 +202,7 @@ int
 main(void)
 {
 	double sum = 0;
+	bool rises = true;
 
 	test_radii();
 	test_fold();
@@ -216,8 +217,12 @@ main(void)
 	sum = simdup_ball_fraction(32) + simdup_ball_fraction(31);
 	ok(sum > 1 - 1e-9 && sum < 1 + 1e-9, "half of all is nearer than 32");
 	ok(simdup_ball_fraction(0) == 1.0 / 18446744073709551616.0 &&
-		   simdup_ball_fraction(64) > 1 - 1e-9 &&
-		   simdup_ball_fraction(64) < 1 + 1e-9,
+		   simdup_ball_fraction(64) > 1 - 1e-9,
 	   "ball of 0 and of 64");
+	for (int k = 0; k <= 64; k++)
+		rises = rises && simdup_ball_fraction(k) <= 1 &&
+				(k == 0 ||
+				 simdup_ball_fraction(k) >= simdup_ball_fraction(k - 1));
+	ok(rises, "the fraction rises to 1, and not above");
 	return done_testing();
 }

@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
@@ -144,6 +145,26 @@ array_scans(PlannerInfo *root, List *quals)
 	return n;
 }
 
+/*
+ * On a standby an index-only scan looks up each row (scan.c). The planner has
+ * left out the pages of the table that the visibility map covers.
+ */
+static Cost
+cost_of_lookups(PlannerInfo *root, IndexPath *path, double rows,
+				double loop_count)
+{
+	IndexOptInfo *index = path->indexinfo;
+	double pages;
+	double random_cost;
+
+	if (path->path.pathtype != T_IndexOnlyScan || !RecoveryInProgress())
+		return 0;
+	get_tablespace_page_costs(index->rel->reltablespace, &random_cost, NULL);
+	pages = index_pages_fetched(rows * loop_count, index->rel->pages,
+								(double) index->pages, root);
+	return pages / loop_count * index->rel->allvisfrac * random_cost;
+}
+
 void
 simdup_hamming_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 					Cost *startup, Cost *total, Selectivity *selectivity,
@@ -173,9 +194,11 @@ simdup_hamming_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	/* the first row of an order by distance may need all of a rotation */
 	if (path->indexorderbys != NIL)
 		*startup += fetches * leaf_cost / loop_count + cpu;
-	*total = index_other_operands_eval_cost(root, quals) +
-			 fetches * leaf_cost / loop_count + cpu +
-			 SIMDUP_ROTATIONS * n_scans * cpu_operator_cost * 10;
+	*total =
+		index_other_operands_eval_cost(root, quals) +
+		fetches * leaf_cost / loop_count + cpu +
+		SIMDUP_ROTATIONS * n_scans * cpu_operator_cost * 10 +
+		cost_of_lookups(root, path, *selectivity * index->tuples, loop_count);
 	*correlation = 0;
 	*pages = n_leaves * n_scans;
 }

@@ -19,6 +19,7 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "access/htup_details.h"
 #include "access/relscan.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
@@ -86,17 +87,44 @@ is_match(const HammingScan *state, uint64 value)
 	return true;
 }
 
-static void
-add_match(HammingScan *state, Page page, int i)
+/* Can this be the TID of a row? */
+static bool
+is_possible(IndexScanDesc scan, const ItemPointerData *tid)
 {
-	state->matches[state->n_matches] = *hamming_tid(page, i);
-	state->values[state->n_matches++] = hamming_values(page)[i];
+	HammingScan *state = scan->opaque;
+	BlockNumber block = ItemPointerGetBlockNumberNoCheck(tid);
+	OffsetNumber offset = ItemPointerGetOffsetNumberNoCheck(tid);
+
+	if (offset == InvalidOffsetNumber || offset > MaxHeapTuplesPerPage)
+		return false;
+	/* a bitmap's rows are compared with the table's end by the server */
+	if (scan->heapRelation == NULL || block < state->heap_blocks)
+		return true;
+	state->heap_blocks = RelationGetNumberOfBlocks(scan->heapRelation);
+	return block < state->heap_blocks;
+}
+
+static void
+add_match(IndexScanDesc scan, Buffer buffer, int i)
+{
+	HammingScan *state = scan->opaque;
+	Page page = BufferGetPage(buffer);
+	ItemPointer tid = hamming_tid(page, i);
+
+	if (!is_possible(scan, tid))
+		simdup_hamming_corrupted(scan->indexRelation,
+								 BufferGetBlockNumber(buffer),
+								 "A TID is not one of the table.");
+	state->values[state->n_matches] = hamming_values(page)[i];
+	state->matches[state->n_matches++] = *tid;
 }
 
 /* Copy the TIDs of a leaf that match. */
 static void
-collect_matches(HammingScan *state, Page page)
+collect_matches(IndexScanDesc scan, Buffer buffer)
 {
+	HammingScan *state = scan->opaque;
+	Page page = BufferGetPage(buffer);
 	int n = hamming_count(page);
 	uint64 *values = hamming_values(page);
 	uint16 found[SIMDUP_MAX_FOUND];
@@ -107,7 +135,7 @@ collect_matches(HammingScan *state, Page page)
 	if (!state->searches)
 	{
 		for (int i = 0; i < n; i++)
-			add_match(state, page, i);
+			add_match(scan, buffer, i);
 		return;
 	}
 	n_found = simdup_find_near(values, n,
@@ -115,7 +143,7 @@ collect_matches(HammingScan *state, Page page)
 							   (int) state->search.radius, found);
 	for (int i = 0; i < n_found; i++)
 		if (is_match(state, values[found[i]]))
-			add_match(state, page, found[i]);
+			add_match(scan, buffer, found[i]);
 }
 
 /* Begin with the next tree that is to be read; false after the last. */
@@ -157,7 +185,7 @@ simdup_hamming_next_matches(IndexScanDesc scan)
 			continue;
 		}
 		SIMDUP_TEST_OLD_SNAPSHOT(scan, buffer);
-		collect_matches(state, BufferGetPage(buffer));
+		collect_matches(scan, buffer);
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 		/* an index-only scan trusts the visibility map: VACUUM must wait */
 		if (state->n_matches > 0 &&

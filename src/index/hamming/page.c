@@ -127,37 +127,64 @@ simdup_hamming_read(Relation index, BlockNumber block)
 	return ReadBuffer(index, block);
 }
 
-void
-simdup_hamming_check_page(Relation index, Buffer buffer, int tree, int level)
+/* Check that the page is one of a hamming index; its special space then is. */
+static HammingOpaque *
+check_kind(Relation index, Buffer buffer)
 {
 	Page page = BufferGetPage(buffer);
-	PageHeader header = (PageHeader) page;
 	BlockNumber block = BufferGetBlockNumber(buffer);
-	HammingOpaque *opaque;
-	int count;
-	Size tail = level == 0 ? sizeof(ItemPointerData) : sizeof(HammingLink);
 
 	if (PageIsNew(page))
 		simdup_hamming_corrupted(index, block, "The page is zero.");
 	if (PageGetPageSize(page) != BLCKSZ ||
-		header->pd_special != BLCKSZ - MAXALIGN(sizeof(HammingOpaque)))
+		((PageHeader) page)->pd_special !=
+			BLCKSZ - MAXALIGN(sizeof(HammingOpaque)))
 		simdup_hamming_corrupted(index, block,
 								 "The page header is not that of such a page.");
-	opaque = hamming_opaque(page);
-	if (opaque->page_id != HAMMING_PAGE_ID)
+	if (hamming_opaque(page)->page_id != HAMMING_PAGE_ID)
 		simdup_hamming_corrupted(index, block,
 								 "The page is not one of a hamming index.");
-	if (opaque->tree != tree || opaque->level != level)
-		simdup_hamming_corrupted(index, block,
-								 "The page is of another tree or level.");
-	count = hamming_count(page);
+	return hamming_opaque(page);
+}
+
+static void
+check_count(Relation index, Buffer buffer)
+{
+	Page page = BufferGetPage(buffer);
+	PageHeader header = (PageHeader) page;
+	bool is_leaf = hamming_is_leaf(page);
+	int count = hamming_count(page);
+	Size tail = is_leaf ? sizeof(ItemPointerData) : sizeof(HammingLink);
+
 	if (header->pd_lower < MAXALIGN(SizeOfPageHeaderData) ||
 		header->pd_lower !=
 			MAXALIGN(SizeOfPageHeaderData) + count * sizeof(uint64) ||
 		header->pd_upper != header->pd_special - count * tail ||
-		header->pd_lower > header->pd_upper || (level > 0 && count == 0))
-		simdup_hamming_corrupted(index, block,
+		header->pd_lower > header->pd_upper || (!is_leaf && count == 0))
+		simdup_hamming_corrupted(index, BufferGetBlockNumber(buffer),
 								 "The number of entries is impossible.");
+}
+
+void
+simdup_hamming_check_page(Relation index, Buffer buffer, int tree, int level)
+{
+	HammingOpaque *opaque = check_kind(index, buffer);
+
+	if (opaque->tree != tree || opaque->level != level)
+		simdup_hamming_corrupted(index, BufferGetBlockNumber(buffer),
+								 "The page is of another tree or level.");
+	check_count(index, buffer);
+}
+
+void
+simdup_hamming_check_any_page(Relation index, Buffer buffer)
+{
+	HammingOpaque *opaque = check_kind(index, buffer);
+
+	if (opaque->tree >= HAMMING_TREES || opaque->level >= HAMMING_MAX_LEVELS)
+		simdup_hamming_corrupted(index, BufferGetBlockNumber(buffer),
+								 "The page is of no tree or level.");
+	check_count(index, buffer);
 }
 
 /* Read and check the metapage. */

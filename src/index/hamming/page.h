@@ -234,6 +234,8 @@ extern Buffer simdup_hamming_read(Relation index, BlockNumber block);
 /* ERROR with index_corrupted where the page is not what it should be. */
 extern void simdup_hamming_check_page(Relation index, Buffer buffer, int tree,
 									  int level);
+/* The same for a page of any tree and level, as it says of itself. */
+extern void simdup_hamming_check_any_page(Relation index, Buffer buffer);
 pg_noreturn extern void simdup_hamming_corrupted(Relation index,
 												 BlockNumber block,
 												 const char *what);

@@ -126,12 +126,15 @@ give_empty_tuple(IndexScanDesc scan)
 /*
  * On a standby no pin holds up the removal of dead rows: replay of generic WAL
  * takes no cleanup lock. An index-only scan would trust the visibility map and
- * count a removed row, so each row is looked up here.
+ * count a removed row, so each row is looked up here. The server offers no way
+ * to refuse such a scan; the planner is told its price (cost.c). The executor
+ * asks for the row again and needs the root of its HOT chain.
  */
 static bool
 is_removed_row(IndexScanDesc scan)
 {
 	HammingScan *state = scan->opaque;
+	ItemPointerData root = scan->xs_heaptid;
 	bool found;
 
 	if (!scan->xs_want_itup || !scan->xactStartedInRecovery)
@@ -140,6 +143,7 @@ is_removed_row(IndexScanDesc scan)
 		state->slot = table_slot_create(scan->heapRelation, NULL);
 	found = index_fetch_heap(scan, state->slot);
 	ExecClearTuple(state->slot);
+	scan->xs_heaptid = root;
 	return !found;
 }
 

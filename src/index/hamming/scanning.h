@@ -70,8 +70,9 @@ typedef struct HammingScan
 	ItemPointerData matches[HAMMING_LEAF_CAPACITY];
 	uint64 values[HAMMING_LEAF_CAPACITY]; /* as in the rotation */
 
-	HammingOrder *order;  /* NULL where no order is asked for */
-	TupleTableSlot *slot; /* for rows looked up on a standby */
+	BlockNumber heap_blocks; /* of the table, at least */
+	HammingOrder *order;	 /* NULL where no order is asked for */
+	TupleTableSlot *slot;	 /* for rows looked up on a standby */
 } HammingScan;
 
 /* matches.c: walk from the start, for `search` if there is one */

@@ -65,13 +65,7 @@ count_pages(Relation index, Statistics *statistics)
 			statistics->unused_pages++;
 		else
 		{
-			/* a page of any tree and level is welcome */
-			if (PageGetSpecialSize(page) != MAXALIGN(sizeof(HammingOpaque)) ||
-				hamming_opaque(page)->tree >= HAMMING_TREES)
-				simdup_hamming_corrupted(index, block,
-										 "The page is not one of a hamming index.");
-			simdup_hamming_check_page(index, buffer, hamming_opaque(page)->tree,
-									  hamming_opaque(page)->level);
+			simdup_hamming_check_any_page(index, buffer);
 			count_page(statistics, page);
 		}
 		UnlockReleaseBuffer(buffer);

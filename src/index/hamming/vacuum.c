@@ -70,9 +70,10 @@ counts_rows(int tree)
 }
 
 static void
-vacuum_leaf(HammingVacuum *vacuum, Buffer buffer, int tree)
+vacuum_leaf(HammingVacuum *vacuum, Buffer buffer)
 {
 	Page page = BufferGetPage(buffer);
+	int tree = hamming_opaque(page)->tree;
 	uint16 dead[HAMMING_LEAF_CAPACITY];
 	int n_dead = find_dead(vacuum, page, dead);
 
@@ -92,28 +93,23 @@ vacuum_page(HammingVacuum *vacuum, BlockNumber block)
 	Buffer buffer = ReadBufferExtended(vacuum->index, MAIN_FORKNUM, block,
 									   RBM_NORMAL, vacuum->strategy);
 	Page page = BufferGetPage(buffer);
-	bool is_leaf;
-	int tree = 0;
+	bool is_leaf = false;
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	/* a page that was made for a split that failed is new for ever */
-	is_leaf = !PageIsNew(page);
-	if (is_leaf)
+	if (!PageIsNew(page))
 	{
-		if (PageGetSpecialSize(page) != MAXALIGN(sizeof(HammingOpaque)))
-			simdup_hamming_corrupted(vacuum->index, block,
-									 "The page header is not that of such a page.");
-		tree = hamming_opaque(page)->tree;
+		simdup_hamming_check_any_page(vacuum->index, buffer);
 		is_leaf = hamming_is_leaf(page);
 	}
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	if (is_leaf)
 	{
-		simdup_hamming_check_page(vacuum->index, buffer, tree, 0);
-		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 		LockBufferForCleanup(buffer);
-		vacuum_leaf(vacuum, buffer, tree);
+		vacuum_leaf(vacuum, buffer);
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	}
-	UnlockReleaseBuffer(buffer);
+	ReleaseBuffer(buffer);
 }
 
 IndexBulkDeleteResult *
