@@ -33,34 +33,95 @@
 /* Values of a statistics array that take part where pairs are compared. */
 #define MAX_COMPARED 100
 
-/* What is known of a column of fingerprints. */
-typedef struct ColumnStats
+/* Fingerprints of the values of a statistics slot, as far as there are any. */
+typedef struct SampledValues
 {
-	double rows;		 /* of its table, at least 1 */
-	double not_null;	 /* part of the rows */
-	double distinct;	 /* different values, at least 1 */
-	AttStatsSlot common; /* most common values, with frequencies */
-	double common_sum;
-	AttStatsSlot histogram;
-} ColumnStats;
+	int n;
+	uint64 *fps;
+	float4 *numbers; /* frequencies; 0 in a histogram */
+} SampledValues;
 
-static bool
-load_slot(VariableStatData *vardata, Oid fp_type, int kind, int flags,
-		  AttStatsSlot *slot)
+/* The part of unrelated rows that fulfils the clause. */
+static double
+strangers_near(const SimdupNearClause *clause)
 {
-	if (!get_attstatsslot(slot, vardata->statsTuple, kind, InvalidOid, flags))
-		return false;
-	if (getBaseType(slot->valuetype) == fp_type)
-		return true;
-	free_attstatsslot(slot);
-	memset(slot, 0, sizeof(*slot));
-	return false;
+	return clause->excludes_strangers ? 0.0
+									  : simdup_ball_fraction(clause->radius);
 }
 
-static void
-load_stats(VariableStatData *vardata, Oid funcid, ColumnStats *stats)
+/* What is known of a column of fingerprints, or of texts that have them. */
+typedef struct ColumnStats
 {
-	Oid fp_type = simdup_sibling_type(funcid, "simhash64");
+	double rows;		  /* of its table, at least 1 */
+	double not_null;	  /* part of the rows: those with a fingerprint */
+	double distinct;	  /* different values, at least 1 */
+	SampledValues common; /* most common values, with frequencies */
+	double common_sum;
+	SampledValues histogram;
+} ColumnStats;
+
+/*
+ * Set *fp to the fingerprint of a value of this type. Return false if the value
+ * has none, or the type is not one that has fingerprints.
+ */
+static bool
+get_fingerprint(const SimdupNearClause *clause, Oid type, Datum value,
+				uint64 *fp)
+{
+	type = getBaseType(type);
+	if (type == simdup_sibling_type(clause->funcid, "simhash64"))
+	{
+		*fp = DatumGetSimhash64(value);
+		return true;
+	}
+	return clause->fingerprint_text != NULL &&
+		   (type == TEXTOID || type == VARCHAROID) &&
+		   clause->fingerprint_text(DatumGetTextPP(value), fp);
+}
+
+/* Is a constant of a type that has fingerprints? */
+static bool
+is_known(const SimdupNearClause *clause, const Const *value)
+{
+	return value->consttype ==
+			   simdup_sibling_type(clause->funcid, "simhash64") ||
+		   (clause->fingerprint_text != NULL && value->consttype == TEXTOID);
+}
+
+/* Return the sum of the frequencies of values without a fingerprint. */
+static double
+load_values(VariableStatData *vardata, const SimdupNearClause *clause, int kind,
+			int flags, SampledValues *values)
+{
+	AttStatsSlot slot;
+	double without = 0;
+
+	if (!get_attstatsslot(&slot, vardata->statsTuple, kind, InvalidOid, flags))
+		return 0;
+	values->fps = palloc(sizeof(uint64) * Max(slot.nvalues, 1));
+	values->numbers = palloc(sizeof(float4) * Max(slot.nvalues, 1));
+	for (int i = 0; i < slot.nvalues; i++)
+	{
+		float4 number = i < slot.nnumbers ? slot.numbers[i] : 0;
+
+		if (get_fingerprint(clause, slot.valuetype, slot.values[i],
+							&values->fps[values->n]))
+			values->numbers[values->n++] = number;
+		else
+			without += number;
+	}
+	free_attstatsslot(&slot);
+	return without;
+}
+
+/*
+ * The histogram of a column of texts is not used: to fingerprint its texts takes
+ * as long as a search.
+ */
+static void
+load_stats(VariableStatData *vardata, const SimdupNearClause *clause,
+		   ColumnStats *stats)
+{
 	bool is_default;
 
 	memset(stats, 0, sizeof(*stats));
@@ -72,23 +133,18 @@ load_stats(VariableStatData *vardata, Oid funcid, ColumnStats *stats)
 	stats->distinct = Max(stats->distinct, 1.0);
 
 	if (!HeapTupleIsValid(vardata->statsTuple) ||
-		!statistic_proc_security_check(vardata, funcid))
+		!statistic_proc_security_check(vardata, clause->funcid))
 		return;
 	stats->not_null -=
 		((Form_pg_statistic) GETSTRUCT(vardata->statsTuple))->stanullfrac;
-	if (load_slot(vardata, fp_type, STATISTIC_KIND_MCV,
-				  ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS, &stats->common))
-		for (int i = 0; i < stats->common.nvalues; i++)
-			stats->common_sum += stats->common.numbers[i];
-	(void) load_slot(vardata, fp_type, STATISTIC_KIND_HISTOGRAM,
-					 ATTSTATSSLOT_VALUES, &stats->histogram);
-}
-
-static void
-free_stats(ColumnStats *stats)
-{
-	free_attstatsslot(&stats->common);
-	free_attstatsslot(&stats->histogram);
+	stats->not_null -=
+		load_values(vardata, clause, STATISTIC_KIND_MCV,
+					ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS, &stats->common);
+	for (int i = 0; i < stats->common.n; i++)
+		stats->common_sum += stats->common.numbers[i];
+	if (clause->fingerprint_text == NULL)
+		(void) load_values(vardata, clause, STATISTIC_KIND_HISTOGRAM,
+						   ATTSTATSSLOT_VALUES, &stats->histogram);
 }
 
 /* The part of the rows whose value is not among the most common ones. */
@@ -102,14 +158,13 @@ uncommon_part(const ColumnStats *stats)
 static double
 uncommon_copies(const ColumnStats *stats)
 {
-	return 1.0 / Max(stats->distinct - stats->common.nvalues, 1.0);
+	return 1.0 / Max(stats->distinct - stats->common.n, 1.0);
 }
 
 static bool
-slot_value_near(const AttStatsSlot *slot, int i, uint64 center, int radius)
+value_near(const SampledValues *values, int i, uint64 center, int radius)
 {
-	return simdup_hamming64(DatumGetSimhash64(slot->values[i]), center) <=
-		   radius;
+	return simdup_hamming64(values->fps[i], center) <= radius;
 }
 
 /*
@@ -133,33 +188,34 @@ sampled_part(int hits, double sample_size, double strangers, double least)
  * bounds are no random sample: minimum and maximum are left out.
  */
 static double
-histogram_part_near(const ColumnStats *stats, uint64 center, int radius)
+histogram_part_near(const ColumnStats *stats, uint64 center,
+					const SimdupNearClause *clause)
 {
-	int n = stats->histogram.nvalues - 2;
+	int n = stats->histogram.n - 2;
 	int hits = 0;
 
 	if (n < 1)
 		return 0.0;
 	for (int i = 1; i <= n; i++)
-		hits += slot_value_near(&stats->histogram, i, center, radius);
-	return sampled_part(hits, n, simdup_ball_fraction(radius),
-						1.0 / stats->rows);
+		hits += value_near(&stats->histogram, i, center, clause->radius);
+	return sampled_part(hits, n, strangers_near(clause), 1.0 / stats->rows);
 }
 
 /* Selectivity for a known center. */
 static double
-part_near(const ColumnStats *stats, uint64 center, int radius)
+part_near(const ColumnStats *stats, uint64 center,
+		  const SimdupNearClause *clause)
 {
 	double near = 0.0;
-	double uncommon = Max(simdup_ball_fraction(radius),
-						  histogram_part_near(stats, center, radius));
+	double uncommon =
+		Max(strangers_near(clause), histogram_part_near(stats, center, clause));
 	bool center_is_common = false;
 
-	for (int i = 0; i < stats->common.nvalues; i++)
+	for (int i = 0; i < stats->common.n; i++)
 	{
-		if (slot_value_near(&stats->common, i, center, radius))
+		if (value_near(&stats->common, i, center, clause->radius))
 			near += stats->common.numbers[i];
-		if (slot_value_near(&stats->common, i, center, 0))
+		if (value_near(&stats->common, i, center, 0))
 			center_is_common = true;
 	}
 	if (!center_is_common)
@@ -169,10 +225,11 @@ part_near(const ColumnStats *stats, uint64 center, int radius)
 
 /* The part of pairs of two columns' histograms that are near but not equal. */
 static double
-histogram_pairs_near(const ColumnStats *a, const ColumnStats *b, int radius)
+histogram_pairs_near(const ColumnStats *a, const ColumnStats *b,
+					 const SimdupNearClause *clause)
 {
-	int n = Min(a->histogram.nvalues, MAX_COMPARED);
-	int m = Min(b->histogram.nvalues, MAX_COMPARED);
+	int n = Min(a->histogram.n, MAX_COMPARED);
+	int m = Min(b->histogram.n, MAX_COMPARED);
 	int hits = 0;
 
 	if (n == 0 || m == 0)
@@ -180,31 +237,31 @@ histogram_pairs_near(const ColumnStats *a, const ColumnStats *b, int radius)
 	for (int i = 0; i < n; i++)
 	{
 		/* evenly spread over what may be more values */
-		int at = (int) ((int64) i * a->histogram.nvalues / n);
-		uint64 value = DatumGetSimhash64(a->histogram.values[at]);
+		int at = (int) ((int64) i * a->histogram.n / n);
+		uint64 value = a->histogram.fps[at];
 
 		for (int j = 0; j < m; j++)
 		{
-			at = (int) ((int64) j * b->histogram.nvalues / m);
-			hits += slot_value_near(&b->histogram, at, value, radius) &&
-					!slot_value_near(&b->histogram, at, value, 0);
+			at = (int) ((int64) j * b->histogram.n / m);
+			hits += value_near(&b->histogram, at, value, clause->radius) &&
+					!value_near(&b->histogram, at, value, 0);
 		}
 	}
-	return sampled_part(hits, (double) n * m, simdup_ball_fraction(radius),
+	return sampled_part(hits, (double) n * m, strangers_near(clause),
 						1.0 / a->rows / b->rows);
 }
 
 /* The part of pairs of two columns' rows that are near, both common values. */
 static double
-common_pairs_near(const AttStatsSlot *a, const AttStatsSlot *b, int radius)
+common_pairs_near(const SampledValues *a, const SampledValues *b, int radius)
 {
-	int n = Min(a->nvalues, MAX_COMPARED);
-	int m = Min(b->nvalues, MAX_COMPARED);
+	int n = Min(a->n, MAX_COMPARED);
+	int m = Min(b->n, MAX_COMPARED);
 	double near = 0.0;
 
 	for (int i = 0; i < n; i++)
 		for (int j = 0; j < m; j++)
-			if (slot_value_near(b, j, DatumGetSimhash64(a->values[i]), radius))
+			if (value_near(b, j, a->fps[i], radius))
 				near += (double) a->numbers[i] * b->numbers[j];
 	return near;
 }
@@ -215,20 +272,20 @@ common_pairs_near(const AttStatsSlot *a, const AttStatsSlot *b, int radius)
  * the column's values.
  */
 static double
-pairs_near(const ColumnStats *a, const ColumnStats *b, int radius)
+pairs_near(const ColumnStats *a, const ColumnStats *b,
+		   const SimdupNearClause *clause)
 {
 	double rest = a->not_null * b->not_null - a->common_sum * b->common_sum;
 	double uncommon = Min(uncommon_copies(a), uncommon_copies(b));
 
-	uncommon = Max(uncommon, simdup_ball_fraction(radius));
-	uncommon = Max(uncommon, histogram_pairs_near(a, b, radius));
-	return common_pairs_near(&a->common, &b->common, radius) +
+	uncommon = Max(uncommon, strangers_near(clause));
+	uncommon = Max(uncommon, histogram_pairs_near(a, b, clause));
+	return common_pairs_near(&a->common, &b->common, clause->radius) +
 		   uncommon * Max(rest, 0.0);
 }
 
-/* The radius if it can be known now; -1 if it is NULL. */
-static int
-plan_time_radius(PlannerInfo *root, Node *radius)
+int
+simdup_plan_time_radius(PlannerInfo *root, Node *radius)
 {
 	Const *value;
 
@@ -243,34 +300,42 @@ plan_time_radius(PlannerInfo *root, Node *radius)
 	return Max(Min(DatumGetInt32(value->constvalue), SIMHASH64_BITS), 0);
 }
 
-Selectivity
-simdup_restriction_selectivity(PlannerInfo *root, Oid funcid, Node *a, Node *b,
-							   Node *radius, int varRelid)
+/* The estimate for an operand, as far as it is known, that is no column. */
+static double
+part_near_operand(const ColumnStats *stats, Node *operand,
+				  const SimdupNearClause *clause)
 {
-	int k = plan_time_radius(root, radius);
+	Const *value = (Const *) operand;
+	uint64 center;
+
+	if (!IsA(operand, Const) ||
+		(!value->constisnull && !is_known(clause, value)))
+		return pairs_near(stats, stats, clause);
+	if (value->constisnull ||
+		!get_fingerprint(clause, value->consttype, value->constvalue, &center))
+		return 0.0;
+	return part_near(stats, center, clause);
+}
+
+Selectivity
+simdup_restriction_selectivity(PlannerInfo *root,
+							   const SimdupNearClause *clause, int varRelid)
+{
 	VariableStatData vardata;
 	ColumnStats stats;
 	Node *center;
 	bool column_is_first;
 	double selectivity;
 
-	if (k < 0)
+	if (clause->radius < 0)
 		return 0.0;
-	if (!get_restriction_variable(root, list_make2(a, b), varRelid, &vardata,
-								  &center, &column_is_first))
-		return simdup_ball_fraction(k);
+	if (!get_restriction_variable(root, list_make2(clause->a, clause->b),
+								  varRelid, &vardata, &center,
+								  &column_is_first))
+		return strangers_near(clause);
 
-	load_stats(&vardata, funcid, &stats);
-	if (!IsA(center, Const) || ((Const *) center)->consttype !=
-								   simdup_sibling_type(funcid, "simhash64"))
-		selectivity = pairs_near(&stats, &stats, k);
-	else if (((Const *) center)->constisnull)
-		selectivity = 0.0;
-	else
-		selectivity =
-			part_near(&stats, DatumGetSimhash64(((Const *) center)->constvalue),
-					  k);
-	free_stats(&stats);
+	load_stats(&vardata, clause, &stats);
+	selectivity = part_near_operand(&stats, center, clause);
 	ReleaseVariableStats(vardata);
 
 	CLAMP_PROBABILITY(selectivity);
@@ -287,30 +352,26 @@ semijoin_selectivity(double near, const VariableStatData *inner)
 }
 
 Selectivity
-simdup_join_selectivity(PlannerInfo *root, Oid funcid, Node *a, Node *b,
-						Node *radius, JoinType jointype,
-						SpecialJoinInfo *sjinfo)
+simdup_join_selectivity(PlannerInfo *root, const SimdupNearClause *clause,
+						JoinType jointype, SpecialJoinInfo *sjinfo)
 {
-	int k = plan_time_radius(root, radius);
 	VariableStatData vardata[2];
 	ColumnStats stats[2];
 	bool reversed;
 	double selectivity;
 
-	if (k < 0)
+	if (clause->radius < 0)
 		return 0.0;
-	get_join_variables(root, list_make2(a, b), sjinfo, &vardata[0], &vardata[1],
-					   &reversed);
-	load_stats(&vardata[0], funcid, &stats[0]);
-	load_stats(&vardata[1], funcid, &stats[1]);
+	get_join_variables(root, list_make2(clause->a, clause->b), sjinfo,
+					   &vardata[0], &vardata[1], &reversed);
+	load_stats(&vardata[0], clause, &stats[0]);
+	load_stats(&vardata[1], clause, &stats[1]);
 
-	selectivity = pairs_near(&stats[0], &stats[1], k);
+	selectivity = pairs_near(&stats[0], &stats[1], clause);
 	if (jointype == JOIN_SEMI || jointype == JOIN_ANTI)
 		selectivity =
 			semijoin_selectivity(selectivity, &vardata[reversed ? 0 : 1]);
 
-	free_stats(&stats[0]);
-	free_stats(&stats[1]);
 	ReleaseVariableStats(vardata[0]);
 	ReleaseVariableStats(vardata[1]);
 
@@ -319,28 +380,27 @@ simdup_join_selectivity(PlannerInfo *root, Oid funcid, Node *a, Node *b,
 }
 
 /*
- * Operators <@ and @>: which argument is the ball, and what is known of its
+ * Operators of a ball: which argument is the ball, and what is known of its
  * center and radius. An unknown center is the ball itself: no column, and not
  * a constant fingerprint.
  */
-typedef struct BallClause
+static SimdupNearClause
+open_ball_clause(FunctionCallInfo fcinfo,
+				 SimdupFingerprintText fingerprint_text)
 {
-	Node *fp;
-	Node *center;
-	Node *radius; /* NULL if unknown */
-} BallClause;
-
-static BallClause
-open_ball_clause(PlannerInfo *root, Oid funcid, List *args)
-{
+	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
+	List *args = (List *) PG_GETARG_POINTER(2);
+	Oid funcid = fcinfo->flinfo->fn_oid;
 	Oid ball_type = simdup_sibling_type(funcid, "simhash_ball");
 	bool ball_is_first = exprType(linitial(args)) == ball_type;
 	Node *ball = estimate_expression_value(root, ball_is_first ? linitial(args)
 															   : lsecond(args));
-	BallClause clause = {0};
+	SimdupNearClause clause = {.funcid = get_opcode(PG_GETARG_OID(1)),
+							   .fingerprint_text = fingerprint_text,
+							   .radius = SIMHASH_DEFAULT_RADIUS};
 
-	clause.fp = ball_is_first ? lsecond(args) : linitial(args);
-	clause.center = ball;
+	clause.a = ball_is_first ? lsecond(args) : linitial(args);
+	clause.b = ball;
 	if (IsA(ball, Const) && ((Const *) ball)->consttype == ball_type)
 	{
 		Const *value = (Const *) ball;
@@ -349,51 +409,55 @@ open_ball_clause(PlannerInfo *root, Oid funcid, List *args)
 								 ? &unknown
 								 : DatumGetSimhashBallP(value->constvalue);
 
-		clause.center =
-			(Node *) makeConst(simdup_sibling_type(funcid, "simhash64"), -1,
-							   InvalidOid, sizeof(uint64),
-							   Simhash64GetDatum(known->center),
-							   value->constisnull, FLOAT8PASSBYVAL);
-		clause.radius =
-			(Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
-							   Int32GetDatum((int32) known->radius),
-							   value->constisnull, true);
+		clause.b = (Node *) makeConst(simdup_sibling_type(funcid, "simhash64"),
+									  -1, InvalidOid, sizeof(uint64),
+									  Simhash64GetDatum(known->center),
+									  value->constisnull, FLOAT8PASSBYVAL);
+		clause.radius = value->constisnull ? -1 : (int) known->radius;
 	}
 	else if (IsA(ball, FuncExpr) && ((FuncExpr *) ball)->funcid ==
 										simdup_sibling_ball_constructor(funcid))
 	{
-		clause.center = linitial(((FuncExpr *) ball)->args);
-		clause.radius = lsecond(((FuncExpr *) ball)->args);
+		clause.b = linitial(((FuncExpr *) ball)->args);
+		clause.radius =
+			simdup_plan_time_radius(root, lsecond(((FuncExpr *) ball)->args));
 	}
 	return clause;
+}
+
+Datum
+simdup_ball_restriction(FunctionCallInfo fcinfo,
+						SimdupFingerprintText fingerprint_text)
+{
+	SimdupNearClause clause = open_ball_clause(fcinfo, fingerprint_text);
+
+	PG_RETURN_FLOAT8(
+		simdup_restriction_selectivity((PlannerInfo *) PG_GETARG_POINTER(0),
+									   &clause, PG_GETARG_INT32(3)));
+}
+
+Datum
+simdup_ball_join(FunctionCallInfo fcinfo,
+				 SimdupFingerprintText fingerprint_text)
+{
+	SimdupNearClause clause = open_ball_clause(fcinfo, fingerprint_text);
+
+	PG_RETURN_FLOAT8(
+		simdup_join_selectivity((PlannerInfo *) PG_GETARG_POINTER(0), &clause,
+								(JoinType) PG_GETARG_INT16(3),
+								(SpecialJoinInfo *) PG_GETARG_POINTER(4)));
 }
 
 PG_FUNCTION_INFO_V1(simhash_ballsel);
 Datum
 simhash_ballsel(PG_FUNCTION_ARGS)
 {
-	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
-	Oid funcid = get_opcode(PG_GETARG_OID(1));
-	List *args = (List *) PG_GETARG_POINTER(2);
-	BallClause clause = open_ball_clause(root, fcinfo->flinfo->fn_oid, args);
-
-	PG_RETURN_FLOAT8(
-		simdup_restriction_selectivity(root, funcid, clause.fp, clause.center,
-									   clause.radius, PG_GETARG_INT32(3)));
+	return simdup_ball_restriction(fcinfo, NULL);
 }
 
-/* Like simhash_ballsel, because joins pass other arguments. */
 PG_FUNCTION_INFO_V1(simhash_balljoinsel);
 Datum
 simhash_balljoinsel(PG_FUNCTION_ARGS)
 {
-	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
-	Oid funcid = get_opcode(PG_GETARG_OID(1));
-	List *args = (List *) PG_GETARG_POINTER(2);
-	BallClause clause = open_ball_clause(root, fcinfo->flinfo->fn_oid, args);
-
-	PG_RETURN_FLOAT8(
-		simdup_join_selectivity(root, funcid, clause.fp, clause.center,
-								clause.radius, (JoinType) PG_GETARG_INT16(3),
-								(SpecialJoinInfo *) PG_GETARG_POINTER(4)));
+	return simdup_ball_join(fcinfo, NULL);
 }

@@ -5,22 +5,46 @@
 #ifndef SIMDUP_INDEX_SELECTIVITY_H
 #define SIMDUP_INDEX_SELECTIVITY_H
 
+#include "fmgr.h"
 #include "nodes/pathnodes.h"
 
 /* A radius that is not known at plan time is taken for the documents' 3. */
 #define SIMHASH_DEFAULT_RADIUS 3
 
-/*
- * Estimates for simhash_within, whose arguments these are: as a restriction,
- * and as a join. funcid is any function of this extension. A radius that is
- * not known yet is NULL.
- */
-extern Selectivity simdup_restriction_selectivity(PlannerInfo *root, Oid funcid,
-												  Node *a, Node *b,
-												  Node *radius, int varRelid);
-extern Selectivity simdup_join_selectivity(PlannerInfo *root, Oid funcid,
-										   Node *a, Node *b, Node *radius,
+/* Set *fp to the fingerprint of a text; return false if it has none. */
+typedef bool (*SimdupFingerprintText)(const text *content, uint64 *fp);
+
+/* A condition that two operands are near each other. */
+typedef struct SimdupNearClause
+{
+	Oid funcid; /* any function of this extension */
+	/* the operands, of type simhash64, or text where texts have fingerprints */
+	Node *a;
+	Node *b;
+	SimdupFingerprintText fingerprint_text; /* NULL: they have none */
+	int radius;								/* -1: NULL, so no row is near */
+	/* no unrelated row fulfils the condition, however large the radius */
+	bool excludes_strangers;
+} SimdupNearClause;
+
+/* Return the radius if it is known at plan time; -1 if it is NULL. */
+extern int simdup_plan_time_radius(PlannerInfo *root, Node *radius);
+
+/* Return the estimate for a clause: as a restriction, and as a join. */
+extern Selectivity simdup_restriction_selectivity(
+	PlannerInfo *root, const SimdupNearClause *clause, int varRelid);
+extern Selectivity simdup_join_selectivity(PlannerInfo *root,
+										   const SimdupNearClause *clause,
 										   JoinType jointype,
 										   SpecialJoinInfo *sjinfo);
+
+/*
+ * The bodies of an operator's RESTRICT and JOIN functions, where one of the
+ * operands is a simhash_ball.
+ */
+extern Datum simdup_ball_restriction(FunctionCallInfo fcinfo,
+									 SimdupFingerprintText fingerprint_text);
+extern Datum simdup_ball_join(FunctionCallInfo fcinfo,
+							  SimdupFingerprintText fingerprint_text);
 
 #endif /* SIMDUP_INDEX_SELECTIVITY_H */

@@ -27,11 +27,11 @@
 #include "index/comparison.h"
 #include "index/selectivity.h"
 #include "index/strategy.h"
+#include "index/support.h"
 #include "server/catalog.h"
 
-/* simhash_ball(center, radius), as a constant if it is one. */
-static Expr *
-make_ball_expr(PlannerInfo *root, Oid funcid, Node *center, Node *radius)
+Expr *
+simdup_make_ball_expr(PlannerInfo *root, Oid funcid, Node *center, Node *radius)
 {
 	Oid constructor = simdup_sibling_ball_constructor(funcid);
 	Node *ball;
@@ -83,7 +83,7 @@ index_condition(SupportRequestIndexCondition *req)
 		(req->index->relam == GIN_AM_OID && radius_is_hopeless(radius)))
 		return NIL;
 
-	ball = make_ball_expr(req->root, req->funcid, center, radius);
+	ball = simdup_make_ball_expr(req->root, req->funcid, center, radius);
 	if (ball == NULL)
 		return NIL;
 	opno =
@@ -191,7 +191,7 @@ simplify_to_operator(SupportRequestSimplify *req)
 	}
 	if (schema == NULL || !can_be_operator(req->root, fp, center, radius))
 		return NULL;
-	ball = make_ball_expr(req->root, funcid, center, radius);
+	ball = simdup_make_ball_expr(req->root, funcid, center, radius);
 	if (ball == NULL)
 		return NULL;
 	opno = OpernameGetOprid(list_make2(makeString(schema), makeString("<@")),
@@ -205,18 +205,18 @@ simplify_to_operator(SupportRequestSimplify *req)
 static void
 estimate_selectivity(SupportRequestSelectivity *req)
 {
-	Node *a = linitial(req->args);
-	Node *b = lsecond(req->args);
-	Node *radius = lthird(req->args);
+	SimdupNearClause clause = {.funcid = req->funcid,
+							   .a = linitial(req->args),
+							   .b = lsecond(req->args),
+							   .radius =
+								   simdup_plan_time_radius(req->root,
+														   lthird(req->args))};
 
-	if (req->is_join)
-		req->selectivity =
-			simdup_join_selectivity(req->root, req->funcid, a, b, radius,
-									req->jointype, req->sjinfo);
-	else
-		req->selectivity =
-			simdup_restriction_selectivity(req->root, req->funcid, a, b, radius,
-										   req->varRelid);
+	req->selectivity =
+		req->is_join
+			? simdup_join_selectivity(req->root, &clause, req->jointype,
+									  req->sjinfo)
+			: simdup_restriction_selectivity(req->root, &clause, req->varRelid);
 }
 
 PG_FUNCTION_INFO_V1(simhash_within_support);

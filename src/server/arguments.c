@@ -78,6 +78,16 @@ simdup_check_max_distance(int max_distance)
 }
 
 double
+simdup_check_share(double value, const char *name)
+{
+	if (!(value >= 0 && value <= 1))
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("%s must be between 0 and 1", name),
+				errdetail("The value given is %g.", value));
+	return value;
+}
+
+double
 simdup_check_min_resemblance(double value)
 {
 	if (!(value > 0 && value <= 1))

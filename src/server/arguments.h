@@ -19,6 +19,9 @@ extern void simdup_check_not_null(bool isnull, const char *name);
 /* max_distance of a join of all rows: 0 to SIMDUP_MAX_PAIR_DISTANCE. */
 extern int simdup_check_max_distance(int max_distance);
 
+/* Return the argument's value; ERROR if it is not between 0 and 1. */
+extern double simdup_check_share(double value, const char *name);
+
 /* A resemblance: above 0, at most 1. */
 extern double simdup_check_min_resemblance(double value);
 

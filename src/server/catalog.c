@@ -35,17 +35,23 @@ simdup_type_name(Oid type)
 }
 
 Oid
+simdup_sibling_function(Oid funcid, const char *name, const Oid *types, int n)
+{
+	return GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
+						   PointerGetDatum(name),
+						   PointerGetDatum(buildoidvector(types, n)),
+						   ObjectIdGetDatum(get_func_namespace(funcid)));
+}
+
+Oid
 simdup_sibling_ball_constructor(Oid funcid)
 {
 	Oid types[2];
 
 	types[0] = simdup_sibling_type(funcid, "simhash64");
 	types[1] = INT4OID;
-	return GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
-						   PointerGetDatum("simhash_ball"),
-						   PointerGetDatum(
-							   buildoidvector(types, lengthof(types))),
-						   ObjectIdGetDatum(get_func_namespace(funcid)));
+	return simdup_sibling_function(funcid, "simhash_ball", types,
+								   lengthof(types));
 }
 
 void

@@ -21,6 +21,13 @@ extern Oid simdup_sibling_type(Oid funcid, const char *name);
  */
 extern char *simdup_type_name(Oid type);
 
+/*
+ * The function of this name and of these n argument types in the function's
+ * schema, or InvalidOid.
+ */
+extern Oid simdup_sibling_function(Oid funcid, const char *name,
+								   const Oid *types, int n);
+
 /* simhash_ball(simhash64, integer) in the function's schema, or InvalidOid. */
 extern Oid simdup_sibling_ball_constructor(Oid funcid);
 

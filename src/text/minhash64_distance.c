@@ -8,6 +8,7 @@
 #include "fmgr.h"
 
 #include "core/agreement.h"
+#include "server/arguments.h"
 
 PG_FUNCTION_INFO_V1(simdup_minhash64_resemblance);
 /* minhash64_resemblance(distance) */
@@ -23,23 +24,13 @@ simdup_minhash64_resemblance(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(simdup_agreement_resemblance(distance, 64));
 }
 
-static float8
-checked_share(float8 value, const char *name)
-{
-	if (!(value >= 0 && value <= 1))
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("%s must be between 0 and 1", name),
-				errdetail("The value given is %g.", value));
-	return value;
-}
-
 PG_FUNCTION_INFO_V1(simdup_minhash64_distance);
 /* minhash64_distance(resemblance, recall) */
 Datum
 simdup_minhash64_distance(PG_FUNCTION_ARGS)
 {
-	float8 resemblance = checked_share(PG_GETARG_FLOAT8(0), "resemblance");
-	float8 recall = checked_share(PG_GETARG_FLOAT8(1), "recall");
+	double resemblance = simdup_check_share(PG_GETARG_FLOAT8(0), "resemblance");
+	double recall = simdup_check_share(PG_GETARG_FLOAT8(1), "recall");
 
 	PG_RETURN_INT32(simdup_agreement_distance(resemblance, recall));
 }

@@ -461,7 +461,7 @@ DROP ROLE regress_hamming_stranger;
 CREATE UNIQUE INDEX ON fps USING hamming (fp);
 CREATE INDEX ON fps USING hamming (fp, fp);
 CREATE INDEX ON fps USING hamming (fp) INCLUDE (id);
-CREATE INDEX ON fps USING hamming (kind);
+CREATE INDEX ON fps USING hamming (id);
 CREATE INDEX ON fps USING hamming (fp DESC);
 CREATE INDEX ON fps USING hamming (fp) WITH (fillfactor = 9);
 CREATE INDEX ON fps USING hamming (fp) WITH (pages = 9);

@@ -15,21 +15,19 @@
 
 /*
  * Support function of an operator class, not needed for simhash64: the
- * fingerprint of a column's value.
+ * fingerprint of a column's value. NULL says that the value has none.
  */
 #define HAMMING_FINGERPRINT_PROC 1
 #define HAMMING_N_PROCS 1
 
 /* Strategies: 1 and 2 as in index/strategy.h. */
-#define HAMMING_DISTANCE_STRATEGY 3 /* simhash64 <~> simhash64, for order */
+#define HAMMING_DISTANCE_STRATEGY 3 /* <~> or <~~>, for order */
 #define HAMMING_MUTUAL_STRATEGY 4	/* simhash_ball ~= simhash_ball */
 #define HAMMING_N_STRATEGIES 4
 
 /* options.c: the first is called once, when the module is loaded */
 extern void simdup_hamming_init(void);
 extern bytea *simdup_hamming_options(Datum options, bool validate);
-/* The column's value as a fingerprint. */
-extern uint64 simdup_hamming_fingerprint(Relation index, Datum value);
 
 /* descend.c: the child of an inner page whose range holds the key */
 extern int simdup_hamming_find_child(Page page, const SimdupEntry *key);

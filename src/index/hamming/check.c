@@ -33,6 +33,7 @@
 #include "utils/snapmgr.h"
 #include "utils/tuplesort.h"
 
+#include "index/hamming/fingerprint.h"
 #include "index/hamming/inspect.h"
 
 /* A page as the level above knows it. */
@@ -279,14 +280,11 @@ look_up_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	SimdupEntry row = {0, hamming_row_of_tid(tid)};
 	bool is_missing = false;
 
-	if (isnull[0])
-		is_missing = lacks_row(check, HAMMING_NULL_TREE, &row);
-	else
-	{
-		row.value = simdup_hamming_fingerprint(index, values[0]);
+	if (simdup_hamming_fingerprint(index, values[0], isnull[0], &row.value))
 		for (int tree = 0; tree < SIMDUP_ROTATIONS; tree++)
 			is_missing = is_missing || lacks_row(check, tree, &row);
-	}
+	else
+		is_missing = lacks_row(check, HAMMING_NULL_TREE, &row);
 	if (is_missing && check->n_missing++ == 0)
 		check->missing = row;
 }

@@ -3,7 +3,7 @@
  *	  Inserts a row's entries into a hamming index.
  *
  * A row gets an entry in each of the four rotations, one after the other, or
- * one in the tree of NULLs. So a scan may meet the row in a later rotation and
+ * one in the tree of NULLs if it has no fingerprint. So a scan may meet the row in a later rotation and
  * not in an earlier one. It still misses no row that it must see. All four
  * entries are in before the row's transaction commits, so before any MVCC
  * snapshot sees the row. An exclusion check searches only after its own row's
@@ -19,7 +19,7 @@
 #include "utils/rel.h"
 
 #include "index/hamming/am.h"
-#include "type/simhash64.h"
+#include "index/hamming/fingerprint.h"
 
 /* One change of a page in a generic WAL record: where, how long, then what. */
 typedef struct DeltaWriter
@@ -111,12 +111,11 @@ simdup_hamming_insert(Relation index, Datum *values, bool *isnull,
 	SimdupEntry entry = {0, hamming_row_of_tid(tid)};
 	uint64 fp;
 
-	if (isnull[0])
+	if (!simdup_hamming_fingerprint(index, values[0], isnull[0], &fp))
 	{
 		simdup_hamming_insert_entry(index, HAMMING_NULL_TREE, &entry);
 		return false;
 	}
-	fp = simdup_hamming_fingerprint(index, values[0]);
 	for (int i = 0; i < SIMDUP_ROTATIONS; i++)
 	{
 		entry.value = simdup_rotate(fp, i);

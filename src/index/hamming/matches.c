@@ -43,7 +43,9 @@ choose_trees(IndexScanDesc scan)
 
 	for (int tree = 0; tree < HAMMING_TREES; tree++)
 		state->radii[tree] = -1;
-	if (state->wants_null && state->wants_value)
+	if (state->reads_nulls)
+		state->radii[HAMMING_NULL_TREE] = SIMDUP_BLOCK_BITS;
+	if (!state->reads_values)
 		return;
 	if (state->searches)
 	{
@@ -55,10 +57,8 @@ choose_trees(IndexScanDesc scan)
 								   (const SimdupPageCosts *) costs,
 								   state->radii);
 	}
-	else if (!state->wants_null)
+	else
 		state->radii[0] = SIMDUP_BLOCK_BITS;
-	if (!state->wants_value && !state->searches)
-		state->radii[HAMMING_NULL_TREE] = SIMDUP_BLOCK_BITS;
 }
 
 void

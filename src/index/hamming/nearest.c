@@ -26,6 +26,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "index/hamming/fingerprint.h"
 #include "index/hamming/scanning.h"
 
 /* The first stage may read so many pages for each rotation. */
@@ -48,6 +49,27 @@
 /* Candidates that are sorted in a few milliseconds: a megabyte. */
 #define MAX_IN_ARRAY 65536
 
+/*
+ * Set *center to the fingerprint of an operand, which is a fingerprint or of the
+ * column's type. Return false if it has none.
+ */
+static bool
+get_center(IndexScanDesc scan, int operand, uint64 *center)
+{
+	ScanKey key = &scan->orderByData[operand];
+	Relation index = scan->indexRelation;
+
+	*center = 0;
+	if (key->sk_subtype == index->rd_opcintype[0])
+		return simdup_hamming_fingerprint(index, key->sk_argument,
+										  (key->sk_flags & SK_ISNULL) != 0,
+										  center);
+	if (key->sk_flags & SK_ISNULL)
+		return false;
+	*center = DatumGetSimhash64(key->sk_argument);
+	return true;
+}
+
 void
 simdup_hamming_begin_order(IndexScanDesc scan)
 {
@@ -56,13 +78,7 @@ simdup_hamming_begin_order(IndexScanDesc scan)
 
 	order->n = Min(scan->numberOfOrderBys, HAMMING_MAX_ORDERS);
 	for (int i = 0; i < order->n; i++)
-	{
-		order->is_null[i] = (scan->orderByData[i].sk_flags & SK_ISNULL) != 0;
-		order->centers[i] =
-			order->is_null[i]
-				? 0
-				: DatumGetSimhash64(scan->orderByData[i].sk_argument);
-	}
+		order->is_null[i] = !get_center(scan, i, &order->centers[i]);
 	order->grows =
 		!order->is_null[0] &&
 		(state->n_balls == 0 || state->balls[0].center == order->centers[0]);
@@ -75,8 +91,8 @@ simdup_hamming_begin_order(IndexScanDesc scan)
 	order->batch = FIRST_BATCH;
 	order->nulls = false;
 	/* not in a stage: they come after all */
-	order->wants_nulls = !state->wants_value;
-	state->wants_value = !state->wants_null || state->wants_value;
+	order->wants_nulls = state->reads_nulls;
+	state->reads_nulls = false;
 }
 
 void
@@ -293,8 +309,8 @@ next_stage(IndexScanDesc scan)
 
 	if (order->complete >= order->limit)
 		return false;
-	/* IS NULL: these rows are all alike */
-	if (state->wants_null)
+	/* rows without a fingerprint are all alike */
+	if (!state->reads_values)
 		return false;
 	if (!order->grows)
 	{
@@ -328,8 +344,8 @@ next_null(IndexScanDesc scan)
 			return false;
 		order->nulls = true;
 		state->searches = false;
-		state->wants_value = false;
-		state->wants_null = true;
+		state->reads_values = false;
+		state->reads_nulls = true;
 		simdup_hamming_begin_search(scan);
 	}
 	if (state->at == state->n_matches && !simdup_hamming_next_matches(scan))

@@ -1,18 +1,15 @@
 /*
  * options.c
- *	  What CREATE INDEX says about a hamming index: its options, and how its
- *	  operator class makes fingerprints of the column's values.
+ *	  The options of a hamming index.
  */
 #include "postgres.h"
 #include "compat.h"
 
 #include "access/reloptions.h"
-#include "fmgr.h"
 #include "utils/rel.h"
 
 #include "index/hamming/building.h"
 #include "index/hamming/am.h"
-#include "type/simhash64.h"
 
 /* Kinds of reloptions get their numbers when the module is loaded. */
 static relopt_kind option_kind;
@@ -48,15 +45,4 @@ simdup_hamming_fillfactor(Relation index)
 	HammingOptions *options = (HammingOptions *) index->rd_options;
 
 	return options == NULL ? HAMMING_DEFAULT_FILLFACTOR : options->fillfactor;
-}
-
-uint64
-simdup_hamming_fingerprint(Relation index, Datum value)
-{
-	FmgrInfo *function;
-
-	if (!OidIsValid(index_getprocid(index, 1, HAMMING_FINGERPRINT_PROC)))
-		return DatumGetSimhash64(value);
-	function = index_getprocinfo(index, 1, HAMMING_FINGERPRINT_PROC);
-	return DatumGetSimhash64(FunctionCall1(function, value));
 }

@@ -11,6 +11,7 @@
 #include "pgstat.h"
 
 #include "index/hamming/building.h"
+#include "index/hamming/fingerprint.h"
 
 static void
 add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
@@ -18,13 +19,12 @@ add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 {
 	CollectedRows *collected = arg;
 	uint64 row = hamming_row_of_tid(tid);
+	uint64 fp;
 
-	if (isnull[0])
-		simdup_entry_store_add(&collected->nulls, 0, row);
+	if (simdup_hamming_fingerprint(index, values[0], isnull[0], &fp))
+		simdup_entry_store_add(&collected->rows, fp, row);
 	else
-		simdup_entry_store_add(&collected->rows,
-							   simdup_hamming_fingerprint(index, values[0]),
-							   row);
+		simdup_entry_store_add(&collected->nulls, 0, row);
 }
 
 void

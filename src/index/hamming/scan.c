@@ -13,6 +13,7 @@
 #include "nodes/tidbitmap.h"
 #include "pgstat.h"
 
+#include "index/hamming/fingerprint.h"
 #include "index/hamming/scanning.h"
 #include "index/strategy.h"
 
@@ -67,6 +68,24 @@ simdup_hamming_rescan(IndexScanDesc scan, ScanKey keys,
 	state->at = 0;
 }
 
+/*
+ * The conditions on NULL. A row without a fingerprint may be a value for which
+ * the operator class has none: then both conditions read those rows, and the
+ * executor decides.
+ */
+static void
+add_null_test(IndexScanDesc scan, bool is_null)
+{
+	HammingScan *state = scan->opaque;
+
+	if (simdup_hamming_computes(scan->indexRelation))
+		state->recheck_nulls = true;
+	else if (!is_null)
+		state->reads_nulls = false;
+	if (is_null)
+		state->reads_values = false;
+}
+
 /* Add a condition, as fp <@ ball. The ball of least radius is kept first. */
 static void
 add_ball(HammingScan *state, uint64 center, int64 radius)
@@ -83,14 +102,19 @@ add_ball(HammingScan *state, uint64 center, int64 radius)
 }
 
 static void
-add_key(HammingScan *state, ScanKey key)
+add_key(IndexScanDesc scan, ScanKey key)
 {
-	if (key->sk_flags & SK_SEARCHNULL)
-		state->wants_null = true;
-	else if (key->sk_flags & SK_SEARCHNOTNULL)
-		state->wants_value = true;
-	else if (key->sk_flags & SK_ISNULL)
-		state->wants_value = state->wants_null = true; /* nothing */
+	HammingScan *state = scan->opaque;
+
+	if (key->sk_flags & (SK_SEARCHNULL | SK_SEARCHNOTNULL))
+	{
+		add_null_test(scan, (key->sk_flags & SK_SEARCHNULL) != 0);
+		return;
+	}
+	/* no row without a fingerprint fulfils an operator, and none fulfils NULL */
+	state->reads_nulls = false;
+	if (key->sk_flags & SK_ISNULL)
+		state->reads_values = false;
 	else if (key->sk_strategy == SIMHASH_EQUAL_STRATEGY)
 		add_ball(state, DatumGetSimhash64(key->sk_argument), 0);
 	else
@@ -105,7 +129,6 @@ add_key(HammingScan *state, ScanKey key)
 		if (key->sk_strategy == HAMMING_MUTUAL_STRATEGY)
 			state->recheck = true;
 	}
-	state->wants_value = state->wants_value || state->n_balls > 0;
 }
 
 /*
@@ -157,9 +180,10 @@ start_scan(IndexScanDesc scan)
 	if (scan->xs_want_itup && scan->xs_itup == NULL)
 		give_empty_tuple(scan);
 	state->n_balls = 0;
-	state->wants_null = state->wants_value = state->recheck = false;
+	state->reads_values = state->reads_nulls = true;
+	state->recheck = state->recheck_nulls = false;
 	for (int i = 0; i < scan->numberOfKeys; i++)
-		add_key(state, &scan->keyData[i]);
+		add_key(scan, &scan->keyData[i]);
 	state->searches = state->n_balls > 0;
 	if (state->searches)
 		state->search = state->balls[0];
@@ -170,26 +194,37 @@ start_scan(IndexScanDesc scan)
 		simdup_hamming_begin_search(scan);
 }
 
+/* Must the executor check the conditions for the matches of this leaf? */
+static bool
+needs_recheck(const HammingScan *state)
+{
+	return state->recheck ||
+		   (state->recheck_nulls && state->tree == HAMMING_NULL_TREE);
+}
+
 bool
 simdup_hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 {
 	HammingScan *state = scan->opaque;
+	bool found;
 
 	if (direction != ForwardScanDirection)
 		elog(ERROR, "hamming indexes are only scanned forward");
 	if (!state->started)
 		start_scan(scan);
-	scan->xs_recheck = state->recheck;
 	scan->xs_recheckorderby = false;
 	if (state->order != NULL)
-		return simdup_hamming_next_nearest(scan);
-	do
-	{
-		if (state->at == state->n_matches && !simdup_hamming_next_matches(scan))
-			return false;
-		scan->xs_heaptid = state->matches[state->at++];
-	} while (is_removed_row(scan));
-	return true;
+		found = simdup_hamming_next_nearest(scan);
+	else
+		do
+		{
+			found = state->at < state->n_matches ||
+					simdup_hamming_next_matches(scan);
+			if (found)
+				scan->xs_heaptid = state->matches[state->at++];
+		} while (found && is_removed_row(scan));
+	scan->xs_recheck = needs_recheck(state);
+	return found;
 }
 
 int64
@@ -202,7 +237,7 @@ simdup_hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	while (simdup_hamming_next_matches(scan))
 	{
 		tbm_add_tuples(bitmap, state->matches, state->n_matches,
-					   state->recheck);
+					   needs_recheck(state));
 		n += state->n_matches;
 	}
 	return n;

@@ -48,10 +48,12 @@ typedef struct HammingOrder
 
 typedef struct HammingScan
 {
-	/* the conditions; both wishes together mean that no row fulfils them */
-	bool wants_null;
-	bool wants_value;
-	bool recheck; /* a condition that the index cannot decide */
+	/* what can fulfil the conditions: rows with a fingerprint, and without */
+	bool reads_values;
+	bool reads_nulls;
+	/* a condition that the index cannot decide, for all rows or those without */
+	bool recheck;
+	bool recheck_nulls;
 	int n_balls;
 	SimhashBall *balls; /* the one with the least radius first */
 

@@ -1,0 +1,247 @@
+/*
+ * resembles.c
+ *	  simdup_resembles: do two texts share enough of their shingles? And what the
+ *	  planner is told of it.
+ *
+ * The fingerprints decide first, and the shingles are compared only if they are
+ * near. So a hamming index on a column of texts finds all candidates, and the
+ * executor verifies them. The answer is the same without the index.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/supportnodes.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+
+#include "core/agreement.h"
+#include "index/ball.h"
+#include "index/hamming/am.h"
+#include "index/selectivity.h"
+#include "index/strategy.h"
+#include "index/support.h"
+#include "server/arguments.h"
+#include "server/catalog.h"
+#include "text/knowntext.h"
+#include "text/minhash64.h"
+
+/* The defaults, as in the install script; for parameters not known yet. */
+#define DEFAULT_MIN_RESEMBLANCE 0.8
+#define DEFAULT_RECALL 0.99
+
+/*
+ * Unrelated texts of one language share a few shingles. From this resemblance on,
+ * the planner expects none of them.
+ */
+#define RELATED 0.05
+
+/*
+ * The largest distance of two texts that simdup_resembles calls alike. It takes
+ * longer to compute than a search, so the last one is remembered.
+ */
+static int
+largest_distance(double min_resemblance, double recall)
+{
+	static double last_min_resemblance = -1;
+	static double last_recall = -1;
+	static int last_distance;
+
+	if (min_resemblance != last_min_resemblance || recall != last_recall)
+	{
+		last_distance = simdup_agreement_distance(min_resemblance, recall);
+		last_min_resemblance = min_resemblance;
+		last_recall = recall;
+	}
+	return last_distance;
+}
+
+PG_FUNCTION_INFO_V1(simdup_resembles);
+/* simdup_resembles(content, query, min_resemblance, recall) */
+Datum
+simdup_resembles(PG_FUNCTION_ARGS)
+{
+	FmgrInfo *function = fcinfo->flinfo;
+	SimdupKnownText *known = function->fn_extra;
+	double min_resemblance =
+		simdup_check_share(PG_GETARG_FLOAT8(2), "min_resemblance");
+	double recall = simdup_check_share(PG_GETARG_FLOAT8(3), "recall");
+	text *content[2];
+
+	if (known == NULL)
+		known = function->fn_extra =
+			MemoryContextAllocZero(function->fn_mcxt, 2 * sizeof(*known));
+	for (int i = 0; i < 2; i++)
+	{
+		content[i] = PG_GETARG_TEXT_PP(i);
+		simdup_know_text(&known[i], function->fn_mcxt, content[i]);
+		if (!known[i].has_fp)
+			PG_RETURN_BOOL(false);
+	}
+	if (simdup_hamming64(known[0].fp, known[1].fp) >
+		largest_distance(min_resemblance, recall))
+		PG_RETURN_BOOL(false);
+	PG_RETURN_BOOL(
+		simdup_resemblance_from(simdup_known_set(&known[0], function->fn_mcxt,
+												 content[0]),
+								simdup_known_set(&known[1], function->fn_mcxt,
+												 content[1]),
+								min_resemblance) >= 0);
+}
+
+/* Is it a constant from 0 to 1? */
+static bool
+is_share(Node *node)
+{
+	Const *value = (Const *) node;
+
+	return IsA(node, Const) && value->consttype == FLOAT8OID &&
+		   !value->constisnull && DatumGetFloat8(value->constvalue) >= 0 &&
+		   DatumGetFloat8(value->constvalue) <= 1;
+}
+
+/*
+ * The largest distance as an expression. NULL if a constant is out of range: the
+ * error is for simdup_resembles to raise, if it is called.
+ */
+static Node *
+make_distance_expr(Oid funcid, Node *min_resemblance, Node *recall)
+{
+	Oid types[] = {FLOAT8OID, FLOAT8OID};
+	Oid function;
+
+	if (is_share(min_resemblance) && is_share(recall))
+		return (Node *)
+			makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
+					  Int32GetDatum(
+						  largest_distance(DatumGetFloat8(
+											   ((Const *) min_resemblance)
+												   ->constvalue),
+										   DatumGetFloat8(
+											   ((Const *) recall)->constvalue))),
+					  false, true);
+	if ((IsA(min_resemblance, Const) && !is_share(min_resemblance)) ||
+		(IsA(recall, Const) && !is_share(recall)))
+		return NULL;
+	function = simdup_sibling_function(funcid, "minhash64_distance", types,
+									   lengthof(types));
+	if (!OidIsValid(function))
+		return NULL;
+	return (Node *) makeFuncExpr(function, INT4OID,
+								 list_make2(copyObject(min_resemblance),
+											copyObject(recall)),
+								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
+/*
+ * simdup_resembles(column, query, m, r), the column first or second, is true for
+ * no other rows than column <~@ simhash_ball(fingerprint of query, largest
+ * distance). That operator must be the one of this extension: another class may
+ * make other fingerprints of texts.
+ */
+static List *
+index_condition(SupportRequestIndexCondition *req)
+{
+	Oid fp_type = simdup_sibling_type(req->funcid, "simhash64");
+	Oid ball_type = simdup_sibling_type(req->funcid, "simhash_ball");
+	char *schema = get_namespace_name(get_func_namespace(req->funcid));
+	List *args;
+	FuncExpr *call;
+	Node *query;
+	Node *center;
+	Node *distance;
+	Expr *ball;
+	Oid fingerprint;
+	Oid opno;
+
+	if (!is_funcclause(req->node) || req->indexarg > 1 || schema == NULL)
+		return NIL;
+	call = (FuncExpr *) req->node;
+	args = call->args;
+	query = list_nth(args, 1 - req->indexarg);
+	if (!is_pseudo_constant_for_index(req->root, query, req->index) ||
+		!is_pseudo_constant_for_index(req->root, lthird(args), req->index) ||
+		!is_pseudo_constant_for_index(req->root, lfourth(args), req->index))
+		return NIL;
+
+	opno = get_opfamily_member(req->opfamily, TEXTOID, ball_type,
+							   SIMHASH_IN_BALL_STRATEGY);
+	fingerprint = get_opfamily_proc(req->opfamily, TEXTOID, TEXTOID,
+									HAMMING_FINGERPRINT_PROC);
+	if (!OidIsValid(opno) || !OidIsValid(fingerprint) ||
+		opno !=
+			OpernameGetOprid(list_make2(makeString(schema), makeString("<~@")),
+							 TEXTOID, ball_type))
+		return NIL;
+
+	center = (Node *) makeFuncExpr(fingerprint, fp_type,
+								   list_make1(copyObject(query)), InvalidOid,
+								   call->inputcollid, COERCE_EXPLICIT_CALL);
+	if (IsA(query, Const))
+		center = eval_const_expressions(req->root, center);
+	distance = make_distance_expr(req->funcid, lthird(args), lfourth(args));
+	if (distance == NULL)
+		return NIL;
+	ball = simdup_make_ball_expr(req->root, req->funcid, center, distance);
+	if (ball == NULL)
+		return NIL;
+	req->lossy = true;
+	return list_make1(make_opclause(opno, BOOLOID, false,
+									list_nth(args, req->indexarg), ball,
+									InvalidOid, call->inputcollid));
+}
+
+/* The value of an argument at plan time, or its default; -1 for NULL. */
+static double
+plan_time_share(PlannerInfo *root, Node *node, double otherwise)
+{
+	Const *value = (Const *) estimate_expression_value(root, node);
+
+	if (is_share((Node *) value))
+		return DatumGetFloat8(value->constvalue);
+	return IsA(value, Const) && value->constisnull ? -1 : otherwise;
+}
+
+static void
+estimate_selectivity(SupportRequestSelectivity *req)
+{
+	double min_resemblance =
+		plan_time_share(req->root, lthird(req->args), DEFAULT_MIN_RESEMBLANCE);
+	double recall =
+		plan_time_share(req->root, lfourth(req->args), DEFAULT_RECALL);
+	SimdupNearClause clause = {.funcid = req->funcid,
+							   .a = linitial(req->args),
+							   .b = lsecond(req->args),
+							   .fingerprint_text = simdup_text_minhash64,
+							   .radius = -1,
+							   .excludes_strangers =
+								   min_resemblance >= RELATED};
+
+	if (min_resemblance >= 0 && recall >= 0)
+		clause.radius = largest_distance(min_resemblance, recall);
+	req->selectivity =
+		req->is_join
+			? simdup_join_selectivity(req->root, &clause, req->jointype,
+									  req->sjinfo)
+			: simdup_restriction_selectivity(req->root, &clause, req->varRelid);
+}
+
+PG_FUNCTION_INFO_V1(simdup_resembles_support);
+Datum
+simdup_resembles_support(PG_FUNCTION_ARGS)
+{
+	Node *request = (Node *) PG_GETARG_POINTER(0);
+
+	if (IsA(request, SupportRequestIndexCondition))
+		PG_RETURN_POINTER(
+			index_condition((SupportRequestIndexCondition *) request));
+	if (IsA(request, SupportRequestSelectivity))
+	{
+		estimate_selectivity((SupportRequestSelectivity *) request);
+		PG_RETURN_POINTER(request);
+	}
+	PG_RETURN_POINTER(NULL);
+}
