@@ -4,13 +4,15 @@
 #   make prove_installcheck [PROVE_TESTS="test/t/name.pl …"]   the scripts of
 #        test/t, which start servers, as an ordinary user
 #   make demo [DATA=file.csv]   the petition workflow on a throwaway cluster
-#   make test [TESTS="name …"]  everything, on throwaway clusters, also with
-#        [ENCODING=LATIN1] [SETTINGS="name=value …"]
+#   make test [TESTS="name …"]  what every change must pass, on throwaway
+#        clusters, also with [ENCODING=LATIN1] [SETTINGS="name=value …"]
+#   make test-all               everything: hours. All tests on each server, the
+#        checks below, other encodings, faults, clients, a browser, Citus
 #   make test-valgrind [TESTS="name …"]  the tests in SQL, every process of the
 #                               server under memcheck: an hour or more for all
-#   make test-matrix [VERSIONS="n n-LATIN1 n-jit …"] [TESTS="name …"]  on each
-#                               server version, and under settings that must
-#                               change nothing
+#   make test-matrix [VERSIONS="n n-LATIN1 assert …"] [TESTS="name …"]  on each
+#                               server version, on a server with assertions, and
+#                               under settings that must change nothing
 #   make fuzz [SECONDS=n] [TARGET="name …"]   libFuzzer on src/core
 #   make test-sanitize [TESTS="name …"]   make test, undefined behaviour fails
 #   make lint                   format, warnings, static analysis, symbols
@@ -123,6 +125,9 @@ demo:
 test:
 	@$(SCRIPT) ENCODING='$(ENCODING)' SETTINGS='$(SETTINGS)' test/run test $(TESTS)
 
+test-all:
+	@$(SCRIPT) FUZZ_SECONDS='$(SECONDS)' test/all
+
 test-valgrind:
 	@$(SCRIPT) test/run valgrind $(TESTS)
 
@@ -149,4 +154,4 @@ dist:
 test-package:
 	@$(SCRIPT) test/package
 
-.PHONY: demo test test-valgrind test-sanitize test-matrix fuzz lint bench dist test-package
+.PHONY: demo test test-all test-valgrind test-sanitize test-matrix fuzz lint bench dist test-package

@@ -19,7 +19,8 @@ done
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 scratch=
-export ENCODING=${ENCODING:-UTF8}
+# how much is tested: lean, whole, or between; see suite.sh
+export ENCODING=${ENCODING:-UTF8} SUITE=${SUITE:-}
 PG_CONFIG=${PG_CONFIG:-pg_config}
 jobs=$(getconf _NPROCESSORS_ONLN)
 
@@ -135,8 +136,10 @@ extras_for()
   [ "$1" = test ] || return 0
   for package in $(
     lacks "postgresql-$(major_version)-similarity" test -e "$("$PG_CONFIG" --sharedir)/extension/pg_similarity.control"
-    lacks chromium command -v chromium
-    lacks chromium-driver command -v chromedriver
+    if [ "$SUITE" = whole ]; then
+      lacks chromium command -v chromium
+      lacks chromium-driver command -v chromedriver
+    fi
   ); do
     ! apt-cache show "$package" >/dev/null 2>&1 || echo "$package"
   done
@@ -279,10 +282,11 @@ copy_sources()
 # privately, bin in $bindir.
 private_install()
 {
-  local tree=${1:-$root} prefix=$scratch/pg from_bin from_lib from_share
+  local tree=${1:-$root} prefix=$scratch/pg from_bin from_lib from_share from_include
   from_bin=$("$PG_CONFIG" --bindir)
   from_lib=$("$PG_CONFIG" --pkglibdir)
   from_share=$("$PG_CONFIG" --sharedir)
+  from_include=$("$PG_CONFIG" --includedir-server)
 
   # Share and library folders keep their place relative to bin.
   pkglibdir=$prefix$from_lib
@@ -291,6 +295,9 @@ private_install()
   cp -L "$from_bin"/* "$bindir/"
   cp -rs "$from_lib/." "$pkglibdir/"
   cp -rs "$from_share/." "$sharedir/"
+  # its headers are where its pg_config says
+  mkdir -p "$prefix$(dirname "$from_include")"
+  ln -s "$from_include" "$prefix$from_include"
   # An installed simdup is not the one under test.
   rm -rf "$pkglibdir"/simdup.so "$pkglibdir"/bitcode/simdup* "$sharedir"/extension/simdup*
 
@@ -304,17 +311,17 @@ private_install()
 }
 
 # start_cluster NAME [SETTING=VALUE...]: initialise and start one; exports the
-# libpq environment for it. UTF8 has a locale that knows its letters (the C
+# libpq environment for it. Without a choice its port is 5432. UTF8 has a locale that knows its letters (the C
 # locale does not, which text search would feel); trust on a private socket.
 start_cluster()
 {
-  local data=$scratch/data_$1 locale=C setting
+  local data=$scratch/data_$1 locale=C setting port=5432
   if [ "$ENCODING" = UTF8 ]; then
     locale=$(locale -a 2>/dev/null | grep -ixE 'C\.utf-?8' | head -1) || locale=C
   fi
   shift
-  as_server "$bindir/initdb" --no-sync -A trust -U postgres -E "$ENCODING" --locale="$locale" -D "$data" >"$scratch/initdb.log" 2>&1 ||
-    { cat "$scratch/initdb.log" >&2; die "initdb failed"; }
+  as_server "$bindir/initdb" --no-sync -A trust -U postgres -E "$ENCODING" --locale="$locale" -D "$data" >"$data.log" 2>&1 ||
+    { cat "$data.log" >&2; die "initdb failed"; }
   {
     echo "listen_addresses = ''"
     echo "unix_socket_directories = '$scratch'"
@@ -323,10 +330,13 @@ start_cluster()
       echo "${setting%%=*} = '${setting#*=}'"
     done
   } | as_server tee -a "$data/postgresql.conf" >/dev/null
+  for setting in "$@"; do
+    [ "${setting%%=*}" != port ] || port=${setting#*=}
+  done
   as_server "$bindir/pg_ctl" start -s -w ${server_program:+-p "$server_program"} \
     -D "$data" -l "$data/server.log" ||
     { cat "$data/server.log" >&2; die "the throwaway server did not start"; }
-  export PGHOST=$scratch PGPORT=5432 PGUSER=postgres PSQLRC=/dev/null
+  export PGHOST=$scratch PGPORT=$port PGUSER=postgres PSQLRC=/dev/null
   cluster=$data
 }
 

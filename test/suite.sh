@@ -9,6 +9,11 @@
 #   ENCODING=LATIN1         the databases' encoding, UTF8 by default
 #   SETTINGS="name=value …" for every server that is started
 #   PROVE_FLAGS="…"         as for prove
+#   SUITE=lean              of the scripts only those with the line
+#                           "# Depends on the server's internals."
+#   SUITE=whole             also those with the line "# Runs in make test-all only."
+#
+# The servers' logs are searched at the end: see logs.sh.
 #
 # With one of these, tests that cannot depend on it are left out. These are the
 # unit tests, under ENCODING the scripts that choose an encoding, and under
@@ -16,8 +21,9 @@
 # cannot hold.
 
 chosen=("$@")
-folders=${FOLDERS:-unit sql specs t}
+folders=${FOLDERS:-$([ "$SUITE" = lean ] || echo unit) sql specs t}
 . "$root/test/sums.sh"
+. "$root/test/logs.sh"
 summed=
 read -ra settings <<<"${SETTINGS:-}"
 # a crowded machine is slow, not wrong
@@ -52,12 +58,24 @@ names_in()
   done
 }
 
+# is_wanted SCRIPT: a script that is named always is.
+is_wanted()
+{
+  [ ${#chosen[@]} = 0 ] || return 0
+  case $SUITE in
+    whole) ;;
+    lean) grep -qx "# Depends on the server's internals\." "$1" ;;
+    *) ! grep -qx '# Runs in make test-all only\.' "$1" ;;
+  esac
+}
+
 # names_of_scripts: those that the encoding and the settings mean something to.
 names_of_scripts()
 {
   local name script
   for name in $(names_in t pl); do
     script=$root/test/t/$name.pl
+    is_wanted "$script" || continue
     [ "$ENCODING" = UTF8 ] || grep -q 'ENV{ENCODING}' "$script" || continue
     [[ " ${settings[*]} " != *" jit=on "* ]] || ! grep -q 'jit = off' "$script" || continue
     echo "$name"
@@ -86,43 +104,73 @@ make_there()
   as_server env TMPDIR="$scratch" make -s -C "$tree" PG_CONFIG="$bindir/pg_config" "$@"
 }
 
-# run_regress SETTING NAME...: pg_regress or its isolation sibling, by make
-# installcheck, which takes the names in SETTING.
+# run_regress GROUP PORT SETTING NAME...: pg_regress or its isolation sibling, by
+# make installcheck, which takes the names in SETTING. The group has a server of its
+# own, with the settings a stranger's server has and the chosen ones, because roles
+# are a server's and VACUUM waits for other sessions.
 run_regress()
 {
-  local setting=$1 log=$scratch/regress.log sum
-  shift
-  [ $# != 0 ] || return 0
+  local group=$1 port=$2 setting=$3
+  shift 3
+  start_cluster "$group" port="$port" max_prepared_transactions=4 "${settings[@]}"
+  # 15 looks for expected/ in the output folder, later ones in the current one
+  as_server mkdir "$tree/$group"
+  ln -s ../expected "$tree/$group/expected"
   make_there installcheck REGRESS= ISOLATION= "$setting=$*" \
-    REGRESS_OPTS="--inputdir=test --load-extension=simdup --encoding=$ENCODING" 2>&1 | tee "$log" || true
-  sum=$(grep -oE '(All [0-9]+|[0-9]+ of [0-9]+) tests (passed|failed)' "$log" | tail -n 1)
+    REGRESS_OPTS="--inputdir=test --outputdir=$group --load-extension=simdup --encoding=$ENCODING" \
+    ISOLATION_OPTS="--inputdir=test --outputdir=$group --load-extension=simdup --encoding=$ENCODING" || true
+  stop_cluster || echo "the server did not stop by itself"
+}
+
+# add_regress GROUP NAME...: the sum of what the group said.
+add_regress()
+{
+  local group=$1 sum
+  shift
+  cat "$scratch/$group.log"
+  sum=$(grep -oE '(All [0-9]+|[0-9]+ of [0-9]+) tests (passed|failed)' "$scratch/$group.log" | tail -n 1)
   case $sum in
     All*) passed=$((passed + $(tr -dc 0-9 <<<"$sum"))) ;;
     *of*) failed=$((failed + ${sum%% of*})) passed=$((passed + $# - ${sum%% of*})) ;;
     *) failed=$((failed + 1)) ;;
   esac
   [[ $sum != All* ]] || return 0
-  head -n 400 "$tree"/{,output_iso/}regression.diffs 2>/dev/null || true
+  head -n 400 "$tree/$group/regression.diffs" 2>/dev/null || true
   # an expected output is best made from a real one
   mkdir -p "$root/results"
-  cp "$tree"/{,output_iso/}results/*.out "$root/results/" 2>/dev/null || true
+  cp "$tree/$group"/results/*.out "$root/results/" 2>/dev/null || true
   echo "what came out is in results/"
 }
 
-# sql_tests: on a server with the settings a stranger's server has, and the
-# chosen ones.
+# sql_tests: in groups, side by side: every so many-th of the tests in SQL, and the
+# specs, which mostly wait.
 sql_tests()
 {
-  local told
-  start_cluster regress max_prepared_transactions=4 "${settings[@]}"
-  # shellcheck disable=SC2046
-  {
-    run_regress REGRESS $(names_in sql sql)
-    run_regress ISOLATION $(names_in specs spec)
-  }
-  stop_cluster || echo "the server did not stop by itself"
+  local told n port=5432 group names=() groups=() running=()
+  declare -A members=()
+  mapfile -t names < <(names_in sql sql)
+  # where tests in SQL write files
+  as_server mkdir "$tree/results"
+  for n in "${!names[@]}"; do
+    members[sql$((n % jobs + 1))]+=" ${names[n]}"
+  done
+  members[specs]=$(names_in specs spec)
+  mapfile -t groups < <(printf '%s\n' "${!members[@]}" | sort)
+  for group in "${groups[@]}"; do
+    # shellcheck disable=SC2046
+    set -- ${members[$group]}
+    [ $# != 0 ] || continue
+    port=$((port + 1))
+    run_regress "$group" "$port" "$([ "$group" = specs ] && echo ISOLATION || echo REGRESS)" "$@" >"$scratch/$group.log" 2>&1 &
+    running+=("$!")
+  done
+  wait "${running[@]}" || true
+  for group in "${groups[@]}"; do
+    set -- ${members[$group]}
+    [ $# = 0 ] || add_regress "$group" "$@"
+  done
   # a test that the encoding cannot hold passes, saying so
-  for told in $(grep -ls '^skipped: ' "$tree"/results/*.out || true); do
+  for told in $(grep -ls '^skipped: ' "$tree"/*/results/*.out || true); do
     echo "$(basename "$told" .out) $(grep -m 1 '^skipped: ' "$told")"
     passed=$((passed - 1)) skipped=$((skipped + 1))
   done
@@ -169,6 +217,7 @@ mapfile -t files < <(names_of_scripts | sed 's,.*,test/t/&.pl,')
 build_units
 [ ${#files[@]} = 0 ] || run_prove "${files[@]}"
 [ "$purpose" != valgrind ] || check_reports
+check_logs
 summed=yes
 say_sum
 [ "$failed" = 0 ]

@@ -80,3 +80,21 @@ skip()
   skipped=$((skipped + 1))
   echo "skipped: $1"
 }
+
+took=()
+# step COMMAND...: a failure is counted, and the next step still runs.
+step()
+{
+  local since=$SECONDS
+  echo "== $*"
+  "$@" || true
+  took+=("$(printf '%4d s  %s' $((SECONDS - since)) "$*")")
+}
+
+# end_steps: what took how long, and the sum.
+end_steps()
+{
+  printf '%s\n' "what took how long:" "${took[@]}" "$(printf '%4d s  together' "$SECONDS")"
+  say_sum
+  [ "$failed" = 0 ]
+}

@@ -95,12 +95,21 @@ static Module extension;
 static Module own;
 
 /*
- * The first reader of a relation calls this function of the server, to count
- * the reads. Out of memory, it leaves an entry of a hash table without what the
- * entry points to. The end of the subtransaction that made the relation follows
- * that pointer, and the session crashes.
+ * Functions of the server that leave pointers to nothing when they run out of
+ * memory.
+ *
+ * pgstat_assoc_relation is called by the first reader of a relation, to count
+ * the reads. It leaves an entry of a hash table without what the entry points
+ * to. The end of the subtransaction that made the relation follows that
+ * pointer, and the session crashes.
+ *
+ * GetSessionDsmHandle is called by the first plan with workers in a session. It
+ * publishes the session's shared record types before it allocates the hook that
+ * takes them back. Without the hook they outlive their memory.
  */
-static Module counting;
+static const char *const fragile_names[] = {"pgstat_assoc_relation",
+											"GetSessionDsmHandle"};
+static Module fragile[lengthof(fragile_names)];
 
 static int
 note_module(struct dl_phdr_info *info, size_t size, void *arg)
@@ -129,18 +138,23 @@ note_module(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 static void
-note_counting(void)
+note_fragile(void)
 {
-	void *start = dlsym(RTLD_DEFAULT, "pgstat_assoc_relation");
-	ElfW(Sym) *symbol = NULL;
-	Dl_info info;
+	int i;
 
-	if (start == NULL ||
-		dladdr1(start, &info, (void **) &symbol, RTLD_DL_SYMENT) == 0 ||
-		symbol == NULL)
-		elog(ERROR, "the server has no function pgstat_assoc_relation");
-	counting.start = (uintptr_t) start;
-	counting.end = counting.start + symbol->st_size;
+	for (i = 0; i < (int) lengthof(fragile_names); i++)
+	{
+		void *start = dlsym(RTLD_DEFAULT, fragile_names[i]);
+		ElfW(Sym) *symbol = NULL;
+		Dl_info info;
+
+		if (start == NULL ||
+			dladdr1(start, &info, (void **) &symbol, RTLD_DL_SYMENT) == 0 ||
+			symbol == NULL)
+			elog(ERROR, "the server has no function %s", fragile_names[i]);
+		fragile[i].start = (uintptr_t) start;
+		fragile[i].end = fragile[i].start + symbol->st_size;
+	}
 }
 
 static bool
@@ -148,6 +162,17 @@ is_in(const Module *module, const void *address)
 {
 	return (uintptr_t) address >= module->start &&
 		   (uintptr_t) address < module->end;
+}
+
+static bool
+is_in_fragile(const void *address)
+{
+	int i;
+
+	for (i = 0; i < (int) lengthof(fragile); i++)
+		if (is_in(&fragile[i], address))
+			return true;
+	return false;
 }
 
 /*
@@ -166,7 +191,7 @@ is_ours(void)
 	{
 		if (is_in(&extension, frames[i]))
 			return true;
-		if (is_in(&counting, frames[i]))
+		if (is_in_fragile(frames[i]))
 			return false;
 		if (!is_in(&server, frames[i]) && !is_in(&own, frames[i]))
 			return false;
@@ -344,7 +369,7 @@ fault_arm(PG_FUNCTION_ARGS)
 
 	replace_alloc();
 	dl_iterate_phdr(note_module, NULL);
-	note_counting();
+	note_fragile();
 	if (extension.end == 0)
 		elog(ERROR, "simdup is not loaded");
 	(void) is_ours(); /* the first backtrace allocates */

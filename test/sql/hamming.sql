@@ -462,7 +462,10 @@ CREATE UNIQUE INDEX ON fps USING hamming (fp);
 CREATE INDEX ON fps USING hamming (fp, fp);
 CREATE INDEX ON fps USING hamming (fp) INCLUDE (id);
 CREATE INDEX ON fps USING hamming (id);
+-- 19 also points at the place
+\set VERBOSITY sqlstate
 CREATE INDEX ON fps USING hamming (fp DESC);
+\set VERBOSITY default
 CREATE INDEX ON fps USING hamming (fp) WITH (fillfactor = 9);
 CREATE INDEX ON fps USING hamming (fp) WITH (pages = 9);
 

@@ -77,7 +77,10 @@ SELECT * FROM simdup_evaluate('SELECT id, id FROM letter WHERE id < $2', 'SELECT
 SELECT * FROM simdup_pairs('SELECT id, fp FROM letter WHERE district = $1 AND id > $2', 3, params => '{north,south}');
 SELECT * FROM simdup_pairs('SELECT id, fp FROM letter WHERE arrived > $1', 3, params => '{2026-02-30}');
 SELECT * FROM simdup_pairs('SELECT id, fp FROM letter WHERE $1 IS NULL', 3, params => '{1}');
+-- the server words the hint of this one by version
+\set VERBOSITY sqlstate
 SELECT * FROM simdup_pairs('SELECT id, fp FROM letter WHERE id = $1 AND district = $1', 3, params => '{1}');
+\set VERBOSITY default
 SELECT * FROM simdup_pairs('SELECT id, fp FROM letter WHERE id = $0', 3, params => '{1}');
 SELECT * FROM simdup_pairs('SELECT id, fp FROM letter WHERE id = $1', 3, params => '{{1}}');
 SELECT * FROM simdup_pairs(:north, 3, params => NULL);

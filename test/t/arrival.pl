@@ -1,5 +1,7 @@
 # arrival: many sessions at once, a crash in the middle, large loads, dumps and
 # a moved extension.
+#
+# Depends on the server's internals.
 
 use strict;
 use warnings;

@@ -1,5 +1,7 @@
 # arrival_locks: the locks of all arrivals of all sessions together leave room
 # in the lock table for others.
+#
+# Depends on the server's internals.
 
 use strict;
 use warnings;

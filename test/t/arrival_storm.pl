@@ -1,5 +1,7 @@
 # arrival_storm: eight clients write near-duplicates in every way there is. No
 # two rows within k are ever committed.
+#
+# Depends on the server's internals.
 
 use strict;
 use warnings;

@@ -1,6 +1,8 @@
 # batch: batch functions on a server. On disk they find the same as in memory. A
 # cancelled run leaves no temporary file, and repeated runs do not grow. Other
 # sessions see the phase. The report is the same page in any encoding.
+#
+# Depends on the server's internals.
 
 use strict;
 use warnings;

@@ -2,6 +2,8 @@
 # workers, and workers that are killed.
 #
 # It needs a server with Citus. test/matrix builds one where it can.
+#
+# Runs in make test-all only.
 
 use strict;
 use warnings;

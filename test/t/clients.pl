@@ -1,8 +1,10 @@
 # clients: the drivers of applications work with simdup. Each program of
 # test/clients has a database of its own, prints TAP and does the same things.
 #
-# A driver that is not installed is skipped. CI installs them: need clients in
-# test/server.sh. node-postgres comes by npm into a scratch folder.
+# A driver that is not installed is skipped. make test-all installs them: need clients
+# in test/server.sh. node-postgres comes by npm into a scratch folder.
+#
+# Runs in make test-all only.
 
 use strict;
 use warnings;

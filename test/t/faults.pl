@@ -1,6 +1,8 @@
 # faults: memory runs out, a cancel request arrives, or the disk is full, at each
 # place of a statement in turn. Each fault is an ordinary error, and the session
 # works afterwards as before.
+#
+# Runs in make test-all only.
 
 use strict;
 use warnings;
@@ -13,19 +15,11 @@ use PostgreSQL::Test::Utils;
 use Statements;
 use Test::More;
 
-# The server's headers; a private install's pg_config knows none.
-sub include_dir
-{
-	for my $pg_config ($ENV{PG_CONFIG} // (), map { "$_/pg_config" } split /:/, $ENV{PATH})
-	{
-		chomp(my $dir = `$pg_config --includedir-server 2>/dev/null`);
-		return $dir if $dir ne '' && -e "$dir/postgres.h";
-	}
-	die 'no server headers';
-}
+# The headers of the server under test.
+my ($include) = run_command([ $ENV{PG_CONFIG}, '--includedir-server' ]);
 
 my $fault = PostgreSQL::Test::Utils::tempdir() . '/fault.so';
-system_or_bail($ENV{CC} // 'cc', '-shared', '-fPIC', '-O1', '-g', '-D_GNU_SOURCE', '-Wl,-z,lazy', '-isystem', include_dir(),
+system_or_bail($ENV{CC} // 'cc', '-shared', '-fPIC', '-O1', '-g', '-D_GNU_SOURCE', '-Wl,-z,lazy', '-isystem', $include,
 	'-o', $fault, 'test/fault/fault.c', '-ldl');
 
 my $node = Statements::new_node('faults');

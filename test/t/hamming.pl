@@ -1,6 +1,8 @@
 # hamming: a search by the index finds the same as a scan of the table, for all
 # kinds of rows and after all kinds of changes. The index stays sound, and an
 # insert writes little to the log.
+#
+# Depends on the server's internals.
 
 use strict;
 use warnings;
@@ -122,7 +124,7 @@ sub in_session
 my ($inserted, $canceled, $vacuumed) = ('') x 3;
 my $insert = in_session(\$inserted, q{INSERT INTO pinned VALUES (1001, '0123456789abcdee')});
 $node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_activity WHERE query LIKE 'INSERT INTO pinned%' AND wait_event = 'advisory'");
-my $waiting = "FROM pg_stat_activity WHERE query LIKE 'VACUUM%pinned' AND wait_event = 'BufferPin'";
+my $waiting = "FROM pg_stat_activity WHERE query LIKE 'VACUUM%pinned' AND wait_event IN ('BufferPin', 'BufferCleanup')";
 my $vacuum = in_session(\$canceled, 'VACUUM (INDEX_CLEANUP ON) pinned');
 ok($node->poll_query_until('postgres', "SELECT count(*) = 1 $waiting"), 'VACUUM waits for the pin of an exclusion check');
 is($node->safe_psql('postgres', "SELECT pg_cancel_backend(pid) $waiting"), 't', 'it is asked to stop');

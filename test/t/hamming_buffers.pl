@@ -1,6 +1,8 @@
 # hamming_buffers: searches on a server whose buffers hold less than an index. A
 # backend remembers in which buffers it found leaves. Others are there by the time
 # of the next search, and it must notice.
+#
+# Depends on the server's internals.
 
 use strict;
 use warnings;

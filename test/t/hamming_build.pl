@@ -1,6 +1,8 @@
 # hamming_build: CREATE INDEX with parallel workers, and beyond its memory. The
 # index is the same as one that a single process makes, errors and cancel
 # requests leave nothing behind, and few passes over temporary files are enough.
+#
+# Depends on the server's internals.
 
 use strict;
 use warnings;

@@ -4,6 +4,8 @@
 #
 # HAMMING_ROUNDS=n kills n times (12 unless said), HAMMING_SECONDS=n is how long
 # the writers meet (15).
+#
+# Depends on the server's internals.
 
 use strict;
 use warnings;

@@ -4,6 +4,8 @@
 # The pictures are made here, as PGM files, and hashed by dHash. It shrinks a
 # picture to 9 by 8 pixels. Each bit says whether a pixel is darker than its right
 # neighbour.
+#
+# Depends on the server's internals.
 
 use strict;
 use warnings;

@@ -1,4 +1,6 @@
 # index: the GIN index after crashes, built while rows arrive.
+#
+# Depends on the server's internals.
 
 use strict;
 use warnings;

@@ -1,5 +1,7 @@
 # install: beside other extensions, in hostile schemas, by ordinary users,
 # relocated, dumped and restored, and gone without a trace.
+#
+# Depends on the server's internals.
 
 use strict;
 use warnings;

@@ -1,4 +1,6 @@
 # memory: a session that calls every function again and again does not grow.
+#
+# Depends on the server's internals.
 
 use strict;
 use warnings;

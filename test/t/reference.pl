@@ -4,6 +4,8 @@
 # and after an arrow its result, spelled as the catalog's entry below. So a row
 # too few or too many fails, and so does another name, type, default or result.
 # The column "Added" is compared with the install scripts of past versions.
+#
+# Depends on the server's internals.
 
 use strict;
 use warnings;

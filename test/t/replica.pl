@@ -1,5 +1,7 @@
 # replica: standbys under load answer like their primary, through conflicts,
 # crashes and promotion; subscribers keep fingerprints and triggers of their own.
+#
+# Depends on the server's internals.
 
 use strict;
 use warnings;

@@ -1,6 +1,8 @@
 # report_browser: the report in a browser. It is opened, clicked, searched,
 # saved and read by its structure; and texts that try to run a script do not.
 # Skipped where there is no Chromium.
+#
+# Runs in make test-all only.
 
 use strict;
 use warnings;

@@ -3,6 +3,8 @@
 #
 # The older servers are the supported ones that this machine has with the
 # headers for extensions. Without one, all tests are skipped.
+#
+# Depends on the server's internals.
 
 use strict;
 use warnings;
