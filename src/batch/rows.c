@@ -23,20 +23,28 @@
 #define MAX_ROWS (PG_UINT32_MAX - 1)
 
 SimdupRows *
-simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries)
+simdup_rows_begin_without_keys(void)
 {
-	Oid key_type = simdup_key_type_argument(fcinfo);
-	Oid function = fcinfo->flinfo->fn_oid;
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "simdup batch",
 							  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
-	SimdupRows *rows = palloc0(sizeof(SimdupRows));
+	SimdupRows *rows = MemoryContextAllocZero(context, sizeof(SimdupRows));
 
 	rows->context = context;
 	rows->row_context =
 		AllocSetContextCreate(context, "simdup row", ALLOCSET_SMALL_SIZES);
 	rows->budget = (int64) maintenance_work_mem * 1024;
+	return rows;
+}
+
+SimdupRows *
+simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries)
+{
+	Oid key_type = simdup_key_type_argument(fcinfo);
+	Oid function = fcinfo->flinfo->fn_oid;
+	SimdupRows *rows = simdup_rows_begin_without_keys();
+	MemoryContext old = MemoryContextSwitchTo(rows->context);
+
 	rows->fp_type = simdup_sibling_type(function, "simhash64");
 	rows->keys = simdup_keys_begin(key_type);
 	rows->parameters = simdup_parameters(fcinfo, n_queries);
@@ -50,7 +58,8 @@ simdup_rows_end(SimdupRows *rows)
 {
 	if (rows->sort)
 		simdup_pairsort_end(rows->sort);
-	simdup_keys_end(rows->keys);
+	if (rows->keys)
+		simdup_keys_end(rows->keys);
 	if (rows->samples)
 		simdup_keys_end(rows->samples);
 	MemoryContextDelete(rows->context);
@@ -142,7 +151,8 @@ start_spilling(SimdupRows *rows)
 	if (rows->fps)
 		pfree(rows->fps);
 	rows->fps = NULL;
-	simdup_keys_spill(rows->keys);
+	if (rows->keys)
+		simdup_keys_spill(rows->keys);
 	if (rows->samples)
 		simdup_keys_spill(rows->samples);
 	MemoryContextSwitchTo(old);
@@ -163,12 +173,13 @@ grow(SimdupRows *rows)
 static int64
 memory_of(const SimdupRows *rows)
 {
-	return (int64) rows->n * SIMDUP_ROW_BYTES + simdup_keys_memory(rows->keys) +
+	return (int64) rows->n * SIMDUP_ROW_BYTES +
+		   (rows->keys ? simdup_keys_memory(rows->keys) : 0) +
 		   (rows->samples ? simdup_keys_memory(rows->samples) : 0);
 }
 
-static void
-add_fingerprint(SimdupRows *rows, uint64 fp)
+void
+simdup_rows_add_fingerprint(SimdupRows *rows, uint64 fp)
 {
 	if (rows->n == MAX_ROWS)
 		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -268,7 +279,7 @@ simdup_rows_add(SimdupRows *rows, Datum key, bool null_key, Datum fp,
 		return;
 	}
 	simdup_keys_add(rows->keys, key, null_key);
-	add_fingerprint(rows, DatumGetSimhash64(fp));
+	simdup_rows_add_fingerprint(rows, DatumGetSimhash64(fp));
 	simdup_progress_done((int64) rows->n + rows->n_null);
 }
 
@@ -301,7 +312,7 @@ add_row(void *arg, TupleTableSlot *slot)
 		add_sample(rows, slot);
 	if (rows->also != NULL)
 		rows->also(rows->also_arg, slot);
-	add_fingerprint(rows, DatumGetSimhash64(slot->tts_values[1]));
+	simdup_rows_add_fingerprint(rows, DatumGetSimhash64(slot->tts_values[1]));
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(rows->row_context);
 	simdup_progress_done((int64) rows->n + rows->n_null);

@@ -37,7 +37,7 @@ typedef struct SimdupRows
 	int64 budget;			   /* bytes: maintenance_work_mem */
 	Oid fp_type;
 
-	SimdupKeys *keys;
+	SimdupKeys *keys;	  /* NULL: the caller keeps them */
 	SimdupKeys *samples;  /* texts to show beside the keys; NULL: none */
 	bool has_samples;	  /* the query has a third column */
 	FmgrInfo *key_output; /* NULL: keys keep their type */
@@ -67,6 +67,10 @@ typedef struct SimdupRows
  */
 extern SimdupRows *simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries);
 extern void simdup_rows_end(SimdupRows *rows);
+
+/* The same, but the caller reads the rows, keeps the keys and says nothing. */
+extern SimdupRows *simdup_rows_begin_without_keys(void);
+extern void simdup_rows_add_fingerprint(SimdupRows *rows, uint64 fp);
 
 /*
  * Before reading, for reports: keys of any type, as text, cut where they are

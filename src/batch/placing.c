@@ -1,0 +1,382 @@
+/*
+ * placing.c
+ *	  simdup_place: the rows whose group changes, from the rows of a query, the
+ *	  groups and ids that were, and people's decisions. simdup_check_decisions:
+ *	  whether decisions contradict each other.
+ *
+ * The functions in sql/60-groups.sql call both, with queries of their own beside
+ * the caller's, and store what comes out.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/typcache.h"
+
+#include "batch/cells.h"
+#include "batch/clustering.h"
+#include "core/groupids.h"
+#include "core/host.h"
+#include "server/arguments.h"
+#include "server/result.h"
+
+/* Keys of a chain that a message shows. */
+#define MOST_SHOWN 20
+
+/* A query of keys and other columns, which are not null. */
+typedef struct Reader
+{
+	FunctionCallInfo fcinfo;
+	const char *argument;
+	SimdupKeys *keys;
+	const char *expected;
+	int n_keys;
+	Oid types[3]; /* of the other columns; InvalidOid: no more */
+	void (*take)(void *arg, Datum *keys, Datum *values);
+	void *arg;
+	MemoryContext context; /* reset after each row */
+} Reader;
+
+/* A SimdupColumnCheck. */
+static void
+check_columns(void *arg, TupleDesc columns, const char *argument)
+{
+	Reader *reader = arg;
+	int n = reader->n_keys;
+	bool fits = true;
+
+	for (; OidIsValid(reader->types[n - reader->n_keys]); n++)
+		fits = fits && n < columns->natts &&
+			   TupleDescAttr(columns, n)->atttypid ==
+				   reader->types[n - reader->n_keys];
+	if (!fits || columns->natts != n)
+		simdup_wrong_columns(argument, columns, reader->expected);
+	for (int i = 0; i < reader->n_keys; i++)
+		simdup_keys_expect(reader->keys, TupleDescAttr(columns, i)->atttypid,
+						   argument);
+}
+
+/* A SimdupRowSink. */
+static void
+take_row(void *arg, TupleTableSlot *slot)
+{
+	Reader *reader = arg;
+	MemoryContext old = MemoryContextSwitchTo(reader->context);
+	Datum keys[2];
+
+	slot_getallattrs(slot);
+	for (int i = 0; i < slot->tts_tupleDescriptor->natts; i++)
+	{
+		if (i < reader->n_keys)
+			keys[i] = simdup_keys_take(reader->keys, slot->tts_values[i],
+									   slot->tts_isnull[i]);
+		else
+			simdup_check_not_null(slot->tts_isnull[i],
+								  NameStr(
+									  TupleDescAttr(slot->tts_tupleDescriptor,
+													i)
+										  ->attname));
+	}
+	reader->take(reader->arg, keys, slot->tts_values + reader->n_keys);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(reader->context);
+}
+
+/* Run the query of an argument; NULL is no rows. */
+static void
+read_rows(Reader reader)
+{
+	int argument = simdup_named_argument(reader.fcinfo, reader.argument);
+	FunctionCallInfo fcinfo = reader.fcinfo;
+
+	if (PG_ARGISNULL(argument))
+		return;
+	reader.context = AllocSetContextCreate(CurrentMemoryContext, "simdup row",
+										   ALLOCSET_SMALL_SIZES);
+	simdup_run_query(text_to_cstring(PG_GETARG_TEXT_PP(argument)),
+					 reader.argument, simdup_parameters(fcinfo, 1),
+					 check_columns, take_row, &reader);
+	MemoryContextDelete(reader.context);
+}
+
+/*
+ * Decisions
+ */
+
+static void
+refuse_decisions(const SimdupDecisions *decisions,
+				 const SimdupDecision *against, SimdupKeys *keys, uint32 n,
+				 Oid key_type)
+{
+	uint32 *chain;
+	uint32 length =
+		simdup_decisions_chain(decisions, n, against->a, against->b, &chain);
+	char *a = simdup_key_text(key_type, simdup_keys_get(keys, against->a, 0));
+	char *b = simdup_key_text(key_type, simdup_keys_get(keys, against->b, 0));
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (uint32 i = 0; i < length; i++)
+	{
+		if (i == MOST_SHOWN - 1 && length > MOST_SHOWN)
+		{
+			appendStringInfoString(&text, " = ...");
+			i = length - 1;
+		}
+		appendStringInfo(&text, "%s%s", i > 0 ? " = " : "",
+						 simdup_key_text(key_type,
+										 simdup_keys_get(keys, chain[i], 0)));
+	}
+	ereport(ERROR, errcode(ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION),
+			errmsg("decision that rows %s and %s are not the same contradicts others",
+				   a, b),
+			errdetail("It was decided that %s.", text.data),
+			errhint("Take a decision back with simdup_undecide."));
+}
+
+typedef struct DecisionRows
+{
+	SimdupDecisions decisions;
+	SimdupKeyNumbers *numbers;
+	bool is_known; /* keys without a number are passed over */
+} DecisionRows;
+
+static void
+take_decision(void *arg, Datum *keys, Datum *values)
+{
+	DecisionRows *d = arg;
+	uint32 rows[2];
+
+	if (d->is_known)
+		simdup_keynumbers_find(d->numbers, keys, 2, rows);
+	else
+		simdup_keynumbers_get(d->numbers, keys, 2, rows);
+	if (rows[0] != SIMDUP_NO_NUMBER && rows[1] != SIMDUP_NO_NUMBER)
+	{
+		MemoryContext old =
+			MemoryContextSwitchTo(GetMemoryChunkContext(d->numbers));
+
+		simdup_decisions_add(&d->decisions, rows[0], rows[1],
+							 DatumGetBool(values[0]));
+		MemoryContextSwitchTo(old);
+	}
+}
+
+/* The blocks of an argument's decisions, or an ERROR. */
+static SimdupBlocks
+read_blocks(FunctionCallInfo fcinfo, SimdupKeys *keys,
+			SimdupKeyNumbers *numbers, bool is_known)
+{
+	DecisionRows d = {.numbers = numbers, .is_known = is_known};
+	Reader reader = {
+		.fcinfo = fcinfo,
+		.argument = "decisions",
+		.keys = keys,
+		.n_keys = 2,
+		.types = {BOOLOID, InvalidOid},
+		.expected = "two keys, and a boolean",
+		.take = take_decision,
+		.arg = &d,
+	};
+	SimdupBlocks blocks;
+	const SimdupDecision *against;
+	uint32 n;
+
+	read_rows(reader);
+	n = simdup_keynumbers_count(numbers);
+	against = simdup_blocks_find(&blocks, n, &d.decisions);
+	if (against != NULL)
+		refuse_decisions(&d.decisions, against, keys, n,
+						 simdup_key_type_argument(fcinfo));
+	return blocks;
+}
+
+PG_FUNCTION_INFO_V1(simdup_check_decisions);
+/* simdup_check_decisions(decisions, key_type) */
+Datum
+simdup_check_decisions(PG_FUNCTION_ARGS)
+{
+	Oid key_type = simdup_key_type_argument(fcinfo);
+	SimdupKeys *keys = simdup_keys_begin(key_type);
+
+	(void) read_blocks(fcinfo, keys, simdup_keynumbers_begin(keys, key_type),
+					   false);
+	PG_RETURN_VOID();
+}
+
+/*
+ * Groups
+ */
+
+typedef struct Placing
+{
+	SimdupCellRows *c;
+	ReturnSetInfo *result;
+	uint32 *group;
+	int64 *old; /* by row */
+	int64 *ids; /* by first row */
+	/* by first row of a group without an id: the last one that it had */
+	int64 *last;
+	int64 *last_refresh;
+} Placing;
+
+static void
+put_change(Placing *p, Datum key, int64 was, int64 id)
+{
+	Datum values[3] = {key, Int64GetDatum(was), Int64GetDatum(id)};
+	bool nulls[3] = {false, was == SIMDUP_NO_ID, id == SIMDUP_NO_ID};
+
+	simdup_put_result(p->result, values, nulls);
+}
+
+static uint32
+find_row(Placing *p, Datum *key)
+{
+	uint32 row;
+
+	simdup_keynumbers_find(p->c->numbers, key, 1, &row);
+	return row;
+}
+
+/* A row that the query no longer has is in no group. */
+static void
+take_member(void *arg, Datum *keys, Datum *values)
+{
+	Placing *p = arg;
+	uint32 row = find_row(p, keys);
+
+	if (row == SIMDUP_NO_NUMBER)
+		put_change(p, keys[0], DatumGetInt64(values[0]), SIMDUP_NO_ID);
+	else
+		p->old[row] = DatumGetInt64(values[0]);
+}
+
+static void
+take_event(void *arg, Datum *keys, Datum *values)
+{
+	Placing *p = arg;
+	uint32 row = find_row(p, keys);
+	int64 refresh = DatumGetInt64(values[1]);
+
+	if (row == SIMDUP_NO_NUMBER || p->group[row] != row ||
+		p->ids[row] != SIMDUP_NO_ID || p->last_refresh[row] >= refresh)
+		return;
+	p->last[row] = DatumGetInt64(values[0]);
+	p->last_refresh[row] = refresh;
+}
+
+static void
+give_ids(Placing *p, Reader reader, int64 next_id)
+{
+	Size n = p->c->cells.n_rows;
+	bool any_left = false;
+
+	p->ids = simdup_groupids_keep((uint32) n, p->group, p->old);
+	for (Size row = 0; row < n && !any_left; row++)
+		any_left = p->group[row] == row && p->ids[row] == SIMDUP_NO_ID;
+	if (!any_left)
+		return;
+	p->last = simdup_alloc0((n + 1) * sizeof(int64));
+	p->last_refresh = simdup_alloc0((n + 1) * sizeof(int64));
+	reader.argument = "events";
+	reader.types[1] = INT8OID;
+	reader.expected = "a key, an id, and the number of a refresh";
+	reader.take = take_event;
+	read_rows(reader);
+	(void) simdup_groupids_give((uint32) n, p->group, p->last, next_id, p->ids);
+}
+
+static void
+place_rows(Placing *p, FunctionCallInfo fcinfo, bool connected, int64 next_id)
+{
+	SimdupCellRows *c = p->c;
+	SimdupBlocks blocks = read_blocks(fcinfo, c->keys, c->numbers, true);
+	Reader reader = {
+		.fcinfo = fcinfo,
+		.argument = "members",
+		.keys = c->keys,
+		.n_keys = 1,
+		.types = {INT8OID},
+		.expected = "a key, and an id",
+		.take = take_member,
+		.arg = p,
+	};
+
+	p->group = connected ? simdup_cells_connect(c, &blocks)
+						 : simdup_cells_lead(c, &blocks);
+	p->old = simdup_alloc0(((Size) c->cells.n_rows + 1) * sizeof(int64));
+	read_rows(reader);
+	give_ids(p, reader, next_id);
+	for (uint32 row = 0; row < c->cells.n_rows; row++)
+	{
+		int64 id = p->ids[p->group[row]];
+
+		CHECK_FOR_INTERRUPTS();
+		if (id != p->old[row])
+			put_change(p, simdup_keys_get(c->keys, row, 0), p->old[row], id);
+	}
+}
+
+PG_FUNCTION_INFO_V1(simdup_place);
+/*
+ * simdup_place(query, key_type, members, decisions, events, max_distance,
+ * method, min_resemblance, next_id)
+ */
+Datum
+simdup_place(PG_FUNCTION_ARGS)
+{
+	Placing p = {.result = simdup_begin_result(fcinfo)};
+	int max_distance;
+	bool connected;
+	double min_resemblance = 0;
+	MemoryContext old;
+
+	simdup_check_not_null(PG_ARGISNULL(0), "query");
+	simdup_check_not_null(PG_ARGISNULL(5), "max_distance");
+	simdup_check_not_null(PG_ARGISNULL(6), "method");
+	simdup_check_not_null(PG_ARGISNULL(8), "next_id");
+	max_distance = simdup_check_max_distance(PG_GETARG_INT32(5));
+	connected = simdup_cluster_method(text_to_cstring(PG_GETARG_TEXT_PP(6))) ==
+				SIMDUP_CONNECTED;
+	if (!PG_ARGISNULL(7))
+		min_resemblance = simdup_check_min_resemblance(PG_GETARG_FLOAT8(7));
+	p.c = simdup_cells_read(fcinfo, text_to_cstring(PG_GETARG_TEXT_PP(0)),
+							max_distance, min_resemblance);
+	old = MemoryContextSwitchTo(p.c->rows->context);
+	place_rows(&p, fcinfo, connected, PG_GETARG_INT64(8));
+	MemoryContextSwitchTo(old);
+	simdup_cells_end(p.c);
+	return (Datum) 0;
+}
+
+PG_FUNCTION_INFO_V1(simdup_key_equality);
+/*
+ * The equality of a type's default btree class, to stand in a statement. ERROR
+ * if the type has no such class, or none for hashing.
+ */
+Datum
+simdup_key_equality(PG_FUNCTION_ARGS)
+{
+	Oid type = PG_GETARG_OID(0);
+	TypeCacheEntry *entry =
+		lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY | TYPECACHE_EQ_OPR |
+									TYPECACHE_HASH_PROC);
+
+	if (!OidIsValid(entry->btree_opf) || !OidIsValid(entry->eq_opr) ||
+		!OidIsValid(entry->hash_proc))
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
+				errmsg("type %s cannot be the key of a grouping",
+					   format_type_be(type)),
+				errdetail(
+					"It has no default operator class for btree, or none for hash."));
+	PG_RETURN_TEXT_P(cstring_to_text(
+		psprintf("OPERATOR(%s.%s)",
+				 quote_identifier(get_namespace_name(
+					 get_func_namespace(get_opcode(entry->eq_opr)))),
+				 get_opname(entry->eq_opr))));
+}

@@ -1,0 +1,146 @@
+/*
+ * decisions.c
+ *	  Blocks of elements decided the same, and the blocks kept apart from each.
+ */
+#include "core/decisions.h"
+#include "core/host.h"
+#include "core/unionfind.h"
+
+#define NO_ELEMENT UINT32_MAX
+
+void
+simdup_decisions_add(SimdupDecisions *decisions, uint32_t a, uint32_t b,
+					 bool same)
+{
+	if (decisions->n == decisions->capacity)
+	{
+		decisions->capacity = decisions->capacity * 2 + 64;
+		decisions->items =
+			decisions->items == NULL
+				? simdup_alloc(decisions->capacity * sizeof(SimdupDecision))
+				: simdup_realloc(decisions->items,
+								 decisions->capacity * sizeof(SimdupDecision));
+	}
+	decisions->items[decisions->n++] = (SimdupDecision){a, b, same};
+}
+
+/*
+ * An adjacency list over 0 to n - 1, from the decisions of one kind. With block,
+ * elements stand for their blocks. The lists are in the order of decisions.
+ */
+static uint32_t *
+make_lists(const SimdupDecisions *decisions, bool same, uint32_t n,
+		   const uint32_t *block, size_t *start)
+{
+	uint32_t *lists;
+
+	for (size_t i = 0; i < decisions->n; i++)
+	{
+		const SimdupDecision *d = &decisions->items[i];
+
+		if (d->same != same)
+			continue;
+		start[block ? block[d->a] : d->a]++;
+		start[block ? block[d->b] : d->b]++;
+	}
+	for (size_t i = 0; i < n; i++)
+		start[i + 1] += start[i];
+	/* filled backwards, so that start comes down to where each list begins */
+	lists = simdup_alloc((start[n] + 1) * sizeof(uint32_t));
+	for (size_t i = decisions->n; i-- > 0;)
+	{
+		const SimdupDecision *d = &decisions->items[i];
+		uint32_t a = block ? block[d->a] : d->a;
+		uint32_t b = block ? block[d->b] : d->b;
+
+		if (d->same != same)
+			continue;
+		lists[--start[a]] = b;
+		lists[--start[b]] = a;
+	}
+	return lists;
+}
+
+const SimdupDecision *
+simdup_blocks_find(SimdupBlocks *blocks, uint32_t n,
+				   const SimdupDecisions *decisions)
+{
+	*blocks = (SimdupBlocks){.n = n};
+	blocks->block = simdup_alloc(((size_t) n + 1) * sizeof(uint32_t));
+	simdup_components_init(blocks->block, n);
+	for (size_t i = 0; i < decisions->n; i++)
+		if (decisions->items[i].same)
+			simdup_components_join(blocks->block, decisions->items[i].a,
+								   decisions->items[i].b);
+	/* a parent is never larger than its child, so one ascending pass does it */
+	for (uint32_t i = 0; i < n; i++)
+		blocks->block[i] = blocks->block[blocks->block[i]];
+	for (size_t i = 0; i < decisions->n; i++)
+	{
+		const SimdupDecision *d = &decisions->items[i];
+
+		if (d->same)
+			continue;
+		if (blocks->block[d->a] == blocks->block[d->b])
+			return d;
+		blocks->n_apart += 2;
+	}
+	if (blocks->n_apart > 0)
+	{
+		blocks->start = simdup_alloc0(((size_t) n + 1) * sizeof(size_t));
+		blocks->apart =
+			make_lists(decisions, false, n, blocks->block, blocks->start);
+	}
+	return NULL;
+}
+
+void
+simdup_blocks_free(SimdupBlocks *blocks)
+{
+	simdup_free(blocks->block);
+	if (blocks->n_apart > 0)
+	{
+		simdup_free(blocks->start);
+		simdup_free(blocks->apart);
+	}
+}
+
+/* Breadth first, from b, so that the way back from a is in order. */
+uint32_t
+simdup_decisions_chain(const SimdupDecisions *decisions, uint32_t n, uint32_t a,
+					   uint32_t b, uint32_t **chain)
+{
+	size_t *start = simdup_alloc0(((size_t) n + 1) * sizeof(size_t));
+	uint32_t *lists = make_lists(decisions, true, n, NULL, start);
+	uint32_t *queue = simdup_alloc(((size_t) n + 1) * sizeof(uint32_t));
+	uint32_t *next = simdup_alloc(((size_t) n + 1) * sizeof(uint32_t));
+	uint32_t n_queued = 1;
+	uint32_t length = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		next[i] = NO_ELEMENT;
+	queue[0] = b;
+	next[b] = b;
+	for (uint32_t i = 0; i < n_queued && next[a] == NO_ELEMENT; i++)
+		for (size_t j = start[queue[i]]; j < start[queue[i] + 1]; j++)
+		{
+			if (next[lists[j]] != NO_ELEMENT)
+				continue;
+			next[lists[j]] = queue[i];
+			queue[n_queued++] = lists[j];
+		}
+	if (next[a] != NO_ELEMENT)
+	{
+		queue[length++] = a;
+		while (queue[length - 1] != b)
+		{
+			queue[length] = next[queue[length - 1]];
+			length++;
+		}
+	}
+	*chain = queue;
+	simdup_free(next);
+	simdup_free(lists);
+	simdup_free(start);
+	return length;
+}

@@ -1,0 +1,104 @@
+/*
+ * place.h
+ *	  Rows into groups, by either method, with people's decisions.
+ *
+ * Rows are numbered in their order. A group is known by its first row. Rows that
+ * nothing tells from each other (one fingerprint, one scope, one content) form a
+ * cell, and cells are numbered in the order of their first rows. Being near is a
+ * matter of cells: each cell is near itself, at distance 0.
+ *
+ * leader: a row whose block has a group joins it. Any other row joins the group
+ * of the nearest leader near it, of equally near ones the earliest, passing over
+ * groups with a block that is not the same as its own. Without one it opens a
+ * group. A row that found no leader leads, also where its block has a group.
+ *
+ * connected: each block is a group. Then the near pairs of rows unite their
+ * groups, in order of distance, earlier row and later row, except where that
+ * would bring together two blocks that are not the same.
+ *
+ * Neither is quadratic in the size of a group or of a cell, nor in the number of
+ * decisions.
+ */
+#ifndef SIMDUP_CORE_PLACE_H
+#define SIMDUP_CORE_PLACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/decisions.h"
+
+#define SIMDUP_NO_CELL UINT32_MAX
+
+typedef struct SimdupNearCell
+{
+	uint32_t cell;
+	uint32_t distance;
+} SimdupNearCell;
+
+typedef struct SimdupCells
+{
+	uint32_t n_rows;
+	uint32_t *cell; /* of each row */
+	uint32_t n;
+	uint32_t max_distance;
+
+	/*
+	 * For leader: the near cells of a cell in which a row leads, itself left
+	 * out, in any order; valid until the next call. Cells whose rows all come
+	 * before that row may be missing.
+	 */
+	const SimdupNearCell *(*near)(void *arg, uint32_t cell, size_t *n);
+
+	/* Whether two cells, the later one first, really are near; NULL: all are. */
+	bool (*verify)(void *arg, uint32_t cell, uint32_t other);
+	void *arg;
+
+	/*
+	 * For connected: the cells of one spot are at distance 0, and verify tells
+	 * them apart. NULL: each cell is a spot.
+	 */
+	uint32_t *spot; /* of each cell */
+} SimdupCells;
+
+/*
+ * For leader, without verify: which cells may have a row that leads; one byte a
+ * cell. first_near holds the first cell before each one that is near it, or
+ * SIMDUP_NO_CELL.
+ */
+extern uint8_t *simdup_may_lead(const SimdupCells *cells,
+								const SimdupBlocks *blocks,
+								const uint32_t *first_near);
+
+/* The groups by leaders: the first row of each row's group, to be freed. */
+extern uint32_t *simdup_place_by_leaders(const SimdupCells *cells,
+										 const SimdupBlocks *blocks);
+
+/*
+ * The groups of connected rows, step by step. At first the near pairs at
+ * distance 0 are done.
+ */
+typedef struct SimdupConnected SimdupConnected;
+
+extern SimdupConnected *simdup_connected_begin(const SimdupCells *cells,
+											   const SimdupBlocks *blocks);
+
+/*
+ * The rows of a cell that stand for it: the first one of each group in it. The
+ * near pairs of these rows are enough. SIMDUP_NO_CELL ends them.
+ */
+extern uint32_t simdup_connected_part(const SimdupConnected *c, uint32_t cell);
+extern uint32_t simdup_connected_next_part(const SimdupConnected *c,
+										   uint32_t row);
+
+/* Check whether two rows are in different groups that may be united. */
+extern bool simdup_connected_may_join(SimdupConnected *c, uint32_t a,
+									  uint32_t b);
+
+/* Unite the groups of two near rows of which that is so. */
+extern void simdup_connected_join(SimdupConnected *c, uint32_t a, uint32_t b);
+
+/* The first row of each row's group, to be freed; frees the rest. */
+extern uint32_t *simdup_connected_finish(SimdupConnected *c);
+
+#endif /* SIMDUP_CORE_PLACE_H */
