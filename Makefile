@@ -39,13 +39,12 @@ export PG_CONFIG
 # the files of these names, as they are called from $(here)
 files = $(patsubst $(here)/%,%,$(wildcard $(addprefix $(here)/,$(1))))
 
-SQL_ROOMS = $(sort $(filter-out sql/simdup--%,$(call files,sql/*.sql)))
+SQL_ROOMS = $(sort $(call files,sql/*.sql))
 SOURCES = $(call files,src/*.c src/*/*.c src/*/*/*.c)
 
 MODULE_big = simdup
 OBJS = $(SOURCES:.c=.o)
 DATA_built = simdup--$(EXTVERSION).sql
-DATA = $(call files,sql/simdup--*--*.sql)
 DOCS = $(call files,doc/simdup-*.md doc/simdup-*.png)
 REGRESS = $(basename $(notdir $(sort $(call files,test/sql/*.sql))))
 REGRESS_OPTS = --inputdir=$(here)/test --load-extension=simdup --encoding=UTF8 --no-locale
@@ -148,7 +147,7 @@ fuzz:
 
 dist:
 	@git diff --quiet HEAD || echo "simdup: the archive is of HEAD, without what is not committed" >&2
-	version=$$(git show HEAD:./simdup.control | sed -n "s/^default_version = '\(.*\)'/\1/p") && \
+	version=$$(git show HEAD:./META.json | sed -n 's/^  "version": "\(.*\)",/\1/p') && \
 	git archive --format=zip --prefix=simdup-$$version/ -o simdup-$$version.zip HEAD
 
 test-package:

@@ -4,13 +4,13 @@
 CREATE TYPE simhash_ball;
 
 CREATE FUNCTION simhash_ball_in(cstring) RETURNS simhash_ball
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_ball_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION simhash_ball_out(simhash_ball) RETURNS cstring
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_ball_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION simhash_ball_recv(internal) RETURNS simhash_ball
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_ball_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION simhash_ball_send(simhash_ball) RETURNS bytea
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_ball_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE TYPE simhash_ball (
   INPUT = simhash_ball_in,
@@ -30,16 +30,16 @@ COMMENT ON FUNCTION simhash_ball_recv(internal) IS
 COMMENT ON FUNCTION simhash_ball_send(simhash_ball) IS 'I/O: center as 8 bytes, radius as 4, big-endian';
 
 CREATE FUNCTION simhash_ball(center simhash64, radius integer) RETURNS simhash_ball
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 0.1;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_ball' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 0.1;
 COMMENT ON FUNCTION simhash_ball(simhash64, integer) IS
   'the fingerprints within Hamming distance radius of center; SQLSTATE 22023 where radius is not from 0 to 64';
 
 CREATE FUNCTION simhash_ball_eq(simhash_ball, simhash_ball) RETURNS boolean
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_ball_eq' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION simhash_ball_ne(simhash_ball, simhash_ball) RETURNS boolean
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_ball_ne' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION simhash_ball_hash(simhash_ball) RETURNS integer
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_ball_hash' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 COMMENT ON FUNCTION simhash_ball_eq(simhash_ball, simhash_ball) IS 'implementation of = operator';
 COMMENT ON FUNCTION simhash_ball_ne(simhash_ball, simhash_ball) IS 'implementation of <> operator';
@@ -67,18 +67,12 @@ COMMENT ON OPERATOR FAMILY simhash_ball_hash_ops USING hash IS 'equality of ball
 
 -- Membership. The functions are leakproof: every ball has a valid radius, so
 -- they raise no error. A comparison takes a few nanoseconds, and so does making
--- a ball. Beside a gin index the support functions say more: see comparison.c.
-
-CREATE FUNCTION simhash_ball_support(internal) RETURNS internal
-  AS 'MODULE_PATHNAME', 'simdup_ball_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_ball_support(internal) IS 'planner support for <@ and @>';
+-- a ball.
 
 CREATE FUNCTION simhash_in_ball(simhash64, simhash_ball) RETURNS boolean
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 0.1
-  SUPPORT simhash_ball_support;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_in_ball' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 0.1;
 CREATE FUNCTION simhash_ball_contains(simhash_ball, simhash64) RETURNS boolean
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 0.1
-  SUPPORT simhash_ball_support;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_ball_contains' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 0.1;
 
 COMMENT ON FUNCTION simhash_in_ball(simhash64, simhash_ball) IS 'implementation of <@ operator';
 COMMENT ON FUNCTION simhash_ball_contains(simhash_ball, simhash64) IS 'implementation of @> operator';
@@ -86,9 +80,9 @@ COMMENT ON FUNCTION simhash_ball_contains(simhash_ball, simhash64) IS 'implement
 -- estimators: a function of the radius and of the column's statistics
 
 CREATE FUNCTION simhash_ballsel(internal, oid, internal, integer) RETURNS float8
-  AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_ballsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION simhash_balljoinsel(internal, oid, internal, smallint, internal) RETURNS float8
-  AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_balljoinsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_ballsel(internal, oid, internal, integer) IS
   'restriction selectivity of <@ and @> with a simhash_ball';
 COMMENT ON FUNCTION simhash_balljoinsel(internal, oid, internal, smallint, internal) IS
@@ -108,43 +102,11 @@ COMMENT ON OPERATOR <@ (simhash64, simhash_ball) IS 'fingerprint is within the r
 COMMENT ON OPERATOR @> (simhash_ball, simhash64) IS 'fingerprint is within the radius of the center';
 
 CREATE FUNCTION simhash_within_support(internal) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_within_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_within_support(internal) IS 'planner support for simhash_within';
 
 CREATE FUNCTION simhash_within(a simhash64, b simhash64, k integer) RETURNS boolean
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 0.1
+  AS 'MODULE_PATHNAME', 'simdup_simhash_within' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 0.1
   SUPPORT simhash_within_support;
 COMMENT ON FUNCTION simhash_within(simhash64, simhash64, integer) IS
-  'is the Hamming distance of a and b at most k? Uses a hamming or gin index on either column';
-
--- GIN operator class: every radius, exact
-
-CREATE FUNCTION simhash64_gin_extract_value(simhash64, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION simhash64_gin_extract_query(simhash64, internal, smallint, internal, internal, internal, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION simhash64_gin_consistent(internal, smallint, simhash64, integer, internal, internal, internal, internal) RETURNS boolean
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION simhash64_gin_compare_partial(simhash64, simhash64, smallint, internal) RETURNS integer
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION simhash64_gin_tri_consistent(internal, smallint, simhash64, integer, internal, internal, internal) RETURNS "char"
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-COMMENT ON FUNCTION simhash64_gin_extract_value(simhash64, internal) IS 'GIN support';
-COMMENT ON FUNCTION simhash64_gin_extract_query(simhash64, internal, smallint, internal, internal, internal, internal) IS 'GIN support';
-COMMENT ON FUNCTION simhash64_gin_consistent(internal, smallint, simhash64, integer, internal, internal, internal, internal) IS 'GIN support';
-COMMENT ON FUNCTION simhash64_gin_compare_partial(simhash64, simhash64, smallint, internal) IS 'GIN support';
-COMMENT ON FUNCTION simhash64_gin_tri_consistent(internal, smallint, simhash64, integer, internal, internal, internal) IS 'GIN support';
-
-CREATE OPERATOR CLASS simhash64_ops
-DEFAULT FOR TYPE simhash64 USING gin AS
-  OPERATOR 1 <@ (simhash64, simhash_ball),
-  OPERATOR 2 =,
-  FUNCTION 1 simhash64_cmp(simhash64, simhash64),
-  FUNCTION 2 simhash64_gin_extract_value(simhash64, internal),
-  FUNCTION 3 simhash64_gin_extract_query(simhash64, internal, smallint, internal, internal, internal, internal),
-  FUNCTION 4 simhash64_gin_consistent(internal, smallint, simhash64, integer, internal, internal, internal, internal),
-  FUNCTION 5 simhash64_gin_compare_partial(simhash64, simhash64, smallint, internal),
-  FUNCTION 6 simhash64_gin_tri_consistent(internal, smallint, simhash64, integer, internal, internal, internal);
-COMMENT ON OPERATOR CLASS simhash64_ops USING gin IS 'Hamming search at any radius, exact, and equality of fingerprints';
-COMMENT ON OPERATOR FAMILY simhash64_ops USING gin IS 'Hamming search at any radius, exact, and equality of fingerprints';
+  'is the Hamming distance of a and b at most k? Uses a hamming index on either column';

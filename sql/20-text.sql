@@ -10,14 +10,9 @@ CREATE FUNCTION simhash(
   hash text DEFAULT 'city64',
   ties boolean DEFAULT false
 ) RETURNS simhash64
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
+  AS 'MODULE_PATHNAME', 'simdup_simhash' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION simhash(text, integer, text, text, text, boolean) IS
   'fingerprint of a text: near-duplicates differ in few bits; NULL for a text without a token';
-
-CREATE FUNCTION simhash(content text, tokenizer_name text) RETURNS simhash64
-  AS 'MODULE_PATHNAME', 'simdup_simhash_tokenizer' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
-COMMENT ON FUNCTION simhash(text, text) IS
-  'fingerprint of a text by a tokenizer, such as char:4, with all features';
 
 CREATE FUNCTION simhash_row(
   content text,
@@ -29,9 +24,14 @@ CREATE FUNCTION simhash_row(
   hash text DEFAULT 'city64',
   ties boolean DEFAULT false
 ) RETURNS simhash64
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_row' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION simhash_row(text, text[], integer, integer, text, text, text, boolean) IS
   'fingerprint of a row: the features of its long text, and each short field as one feature';
+
+CREATE FUNCTION simhash_field(value anyelement) RETURNS text
+  AS 'MODULE_PATHNAME', 'simdup_simhash_field' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_field(anyelement) IS
+  'a value''s text, the same under all settings, for the fields of simhash_row';
 
 CREATE FUNCTION simdup_features(
   content text,

@@ -9,7 +9,7 @@ CREATE FUNCTION simhash(
   hash text DEFAULT 'city64',
   ties boolean DEFAULT false
 ) RETURNS simhash64
-  AS 'MODULE_PATHNAME', 'simhash_tsvector' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_tsvector' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION simhash(tsvector, integer, text, text, boolean) IS
   'fingerprint of a text search vector''s lexemes, each as often as it has positions';
 
@@ -19,36 +19,36 @@ CREATE FUNCTION simhash(
   hash text DEFAULT 'city64',
   ties boolean DEFAULT false
 ) RETURNS simhash64
-  AS 'MODULE_PATHNAME', 'simhash_weighted' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_weighted' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION simhash(text[], float8[], text, boolean) IS
   'fingerprint of features taken as they are, with their weights; equal features are added';
 
 CREATE FUNCTION simhash_agg_accum(internal, text) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_agg_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION simhash_agg_accum(internal, text, float8) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_agg_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION simhash_agg_accum(internal, text, float8, text) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_agg_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION simhash_agg_remove(internal, text) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_agg_remove' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION simhash_agg_remove(internal, text, float8) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_agg_remove' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION simhash_agg_remove(internal, text, float8, text) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_agg_remove' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION simhash_agg_final(internal) RETURNS simhash64
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_agg_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION simhash_varbit_accum(internal, varbit, bigint) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_varbit_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION simhash_varbit_remove(internal, varbit, bigint) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_varbit_remove' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION simhash_varbit_final(internal) RETURNS varbit
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_varbit_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION simhash_agg_combine(internal, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_agg_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION simhash_agg_serialize(internal) RETURNS bytea
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_agg_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION simhash_agg_deserialize(bytea, internal) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_agg_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION simhash_agg_accum(internal, text) IS 'aggregate transition';
 COMMENT ON FUNCTION simhash_agg_accum(internal, text, float8) IS 'aggregate transition';

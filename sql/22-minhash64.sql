@@ -34,30 +34,6 @@ CREATE FUNCTION minhash64_row(
 COMMENT ON FUNCTION minhash64_row(text, text[], float8, integer, text, integer) IS
   'fingerprint of a row: its text''s shingles, and each field as a share of as many elements';
 
-CREATE FUNCTION minhash64_record(
-  value record,
-  content name DEFAULT 'content',
-  exclude name[] DEFAULT NULL,
-  field_share float8 DEFAULT 0.25,
-  w integer DEFAULT 4,
-  unit text DEFAULT 'char'
-) RETURNS simhash64
-  AS 'MODULE_PATHNAME', 'simdup_minhash64_record' LANGUAGE C STABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION minhash64_record(record, name, name[], float8, integer, text) IS
-  'minhash64_row of a whole row: the column content, and every other column as a field';
-
-CREATE FUNCTION minhash64_row_expression(
-  relation regclass,
-  content name DEFAULT 'content',
-  exclude name[] DEFAULT NULL,
-  field_share float8 DEFAULT 0.25,
-  w integer DEFAULT 4,
-  unit text DEFAULT 'char'
-) RETURNS text
-  AS 'MODULE_PATHNAME', 'simdup_minhash64_row_expression' LANGUAGE C STABLE PARALLEL SAFE;
-COMMENT ON FUNCTION minhash64_row_expression(regclass, name, name[], float8, integer, text) IS
-  'immutable call of minhash64_row that gives minhash64_record of a table''s rows';
-
 CREATE FUNCTION minhash64_shingles(content text, w integer DEFAULT 4, unit text DEFAULT 'char') RETURNS SETOF text
   AS 'MODULE_PATHNAME', 'simdup_minhash64_shingles' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 200;
 COMMENT ON FUNCTION minhash64_shingles(text, integer, text) IS

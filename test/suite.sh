@@ -94,8 +94,6 @@ test_tree()
     cp -rL "$root/../shared/data" "$scratch/tests/shared/"
     chmod -R u+w "$scratch/tests/shared"
   fi
-  # which upgrades start from
-  cp "$root"/test/data/simdup--*.sql "$sharedir/extension/"
   [ "$(id -u)" != 0 ] || chown -R "$server_user" "$scratch/tests"
 }
 

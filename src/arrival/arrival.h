@@ -45,14 +45,11 @@ typedef struct ArrivalUsage
 	bool before;	/* BEFORE ... FOR EACH ROW */
 	bool after;		/* AFTER ... FOR EACH ROW */
 	bool statement; /* AFTER ... FOR EACH STATEMENT */
-	bool remove;	/* AFTER DELETE too, and AFTER TRUNCATE */
 	int flag_arg;
 	int key_arg;
 	int k_arg;
 	int log_arg;
 	bool may_lock; /* takes 'lock' among the options; else always locks */
-	/* sets an option of its own; false if the argument is none */
-	bool (*set_option)(ArrivalTrigger *at, const char *argument);
 } ArrivalUsage;
 
 /* A trigger as one statement sees it; setup.c keeps it in fn_extra. */
@@ -78,7 +75,6 @@ struct ArrivalTrigger
 	ExprState *generation; /* of a generated fp that is not stored yet */
 	ExprState *assignment; /* of a key to a flag of another type modifier */
 	ExprContext *econtext; /* for both */
-	void *own;			   /* what the trigger function keeps beside this */
 };
 
 /*

@@ -191,34 +191,6 @@ simdup_conditions_find(SimdupConditions *c, Relation table)
 		add_scope(c, table, lfirst(cell));
 }
 
-List *
-simdup_conditions_arguments(const SimdupConditions *c)
-{
-	StringInfoData within;
-	List *list = NIL;
-	ListCell *cell;
-
-	if (c->content != NULL)
-		list = lappend(list, psprintf("content => %s", c->content));
-	if (c->bits != NULL)
-		list = lappend(list, psprintf("bits => %s", c->bits));
-	if (c->min_resemblance > 0)
-		list = lappend(list, psprintf("min_resemblance => %s",
-									  float8out_internal(c->min_resemblance)));
-	if (c->w != 0)
-		list = lappend(list, psprintf("w => %d", c->w));
-	if (c->unit != NULL)
-		list = lappend(list, psprintf("unit => %s", c->unit));
-	if (c->within == NIL)
-		return list;
-	initStringInfo(&within);
-	foreach (cell, c->within)
-		appendStringInfo(&within, "%s%s",
-						 foreach_current_index(cell) == 0 ? "" : ", ",
-						 quote_identifier(lfirst(cell)));
-	return lappend(list, psprintf("within => %s", within.data));
-}
-
 void
 simdup_conditions_prepare(SimdupConditions *c, TriggerData *trigdata)
 {

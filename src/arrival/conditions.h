@@ -62,9 +62,6 @@ extern bool simdup_conditions_set(SimdupConditions *c, const char *argument);
 /* ERROR unless the options fit each other and the table's columns. */
 extern void simdup_conditions_find(SimdupConditions *c, Relation table);
 
-/* The options as arguments of a trigger, "option => value" each. */
-extern List *simdup_conditions_arguments(const SimdupConditions *c);
-
 /*
  * Prepare for rows of a trigger, FOR EACH ROW, in the current memory context:
  * BEFORE triggers compute generated columns themselves.

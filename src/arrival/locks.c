@@ -144,7 +144,6 @@ static const struct
 	{"simdup_flag_trigger", 3, false},
 	{"simdup_log_trigger", 2, false},
 	{"simdup_reject_trigger", 2, true},
-	{"simdup_group_trigger", 3, true},
 };
 
 /* The distance by which a trigger locks; -1 if it does not lock. */

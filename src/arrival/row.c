@@ -23,64 +23,6 @@
 #include "arrival/arrival.h"
 #include "type/simhash64.h"
 
-/* Does the trigger fire BEFORE, FOR EACH ROW, on this event? */
-static bool
-fires_before_this(const Trigger *trigger, TriggerEvent event)
-{
-	return TRIGGER_FOR_ROW(trigger->tgtype) &&
-		   TRIGGER_FOR_BEFORE(trigger->tgtype) &&
-		   trigger->tgenabled != TRIGGER_DISABLED &&
-		   (TRIGGER_FIRED_BY_INSERT(event)
-				? TRIGGER_FOR_INSERT(trigger->tgtype)
-				: TRIGGER_FOR_UPDATE(trigger->tgtype));
-}
-
-/* Is it a function of the extension that computes a fingerprint? */
-static bool
-computes_fingerprint(Oid function, Oid extension)
-{
-	char *name;
-
-	if (get_func_namespace(function) != extension)
-		return false;
-	name = get_func_name(function);
-	return name != NULL && (strcmp(name, "simhash_update_trigger") == 0 ||
-							strcmp(name, "minhash64_update_trigger") == 0);
-}
-
-/*
- * BEFORE triggers fire in the order of their names. A trigger that fires
- * before the one that computes the fingerprint would read NULL or the old
- * fingerprint, and silently find nothing: refuse that.
- */
-static void
-check_firing_order(TriggerData *trigdata, ArrivalTrigger *at)
-{
-	/* a look-up may rebuild the relation's own list */
-	TriggerDesc *desc = CopyTriggerDesc(trigdata->tg_relation->trigdesc);
-	const char *mine = trigdata->tg_trigger->tgname;
-	const char *fp = trigdata->tg_trigger->tgargs[0];
-	Oid extension = simdup_arrival_extension(at);
-
-	for (int i = 0; desc != NULL && i < desc->numtriggers; i++)
-	{
-		Trigger *other = &desc->triggers[i];
-
-		if (strcmp(other->tgname, mine) > 0 && other->tgnargs > 0 &&
-			strcmp(other->tgargs[0], fp) == 0 &&
-			fires_before_this(other, trigdata->tg_event) &&
-			computes_fingerprint(other->tgfoid, extension))
-			ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-					errmsg("trigger \"%s\" on table \"%s\" fires before trigger \"%s\", which computes the fingerprint",
-						   mine, RelationGetRelationName(trigdata->tg_relation),
-						   other->tgname),
-					errdetail(
-						"BEFORE triggers fire in the order of their names."),
-					errhint(
-						"Rename one of them with ALTER TRIGGER ... RENAME TO."));
-	}
-}
-
 /*
  * The flag takes a key as an assignment would: varchar(10) to varchar(3) is
  * checked for length, and a domain's constraints hold. Columns of one type
@@ -128,8 +70,6 @@ simdup_arrival_prepare_row(TriggerData *trigdata, ArrivalTrigger *at)
 	if (TupleDescAttr(tupdesc, at->fp - 1)->attgenerated)
 		at->generation =
 			simdup_arrival_generation(trigdata->tg_relation, at->fp);
-	else
-		check_firing_order(trigdata, at);
 	if (at->usage->flag_arg != NO_ARGUMENT)
 		prepare_assignment(trigdata, at);
 	if (at->generation != NULL || at->assignment != NULL)

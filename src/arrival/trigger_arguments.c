@@ -62,10 +62,6 @@ simdup_arrival_check_fired(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
 					   usage->function));
 
 	event = trigdata->tg_event;
-	if (usage->remove && TRIGGER_FIRED_AFTER(event) &&
-		(TRIGGER_FIRED_BY_TRUNCATE(event) ||
-		 (TRIGGER_FIRED_FOR_ROW(event) && TRIGGER_FIRED_BY_DELETE(event))))
-		return;
 	if (TRIGGER_FIRED_FOR_STATEMENT(event))
 		fits = usage->statement && TRIGGER_FIRED_AFTER(event);
 	else
@@ -253,8 +249,7 @@ read_options(TriggerData *trigdata, ArrivalTrigger *at)
 
 		if (usage->may_lock && strcmp(arg, "lock") == 0)
 			at->lock = true;
-		else if (!simdup_conditions_set(&at->conditions, arg) &&
-				 (usage->set_option == NULL || !usage->set_option(at, arg)))
+		else if (!simdup_conditions_set(&at->conditions, arg))
 			ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					errmsg("unrecognized option of function \"%s\": \"%s\"",
 						   usage->function, arg),

@@ -68,7 +68,6 @@ put_group(ReturnSetInfo *result, SimdupGroups *groups, const SimdupGroup *group,
 		  SimdupMembership cluster)
 {
 	SimdupKeys *keys = groups->rows->keys;
-	/* catalogs before 0.3.0 have no column for the distance: it is ignored */
 	Datum values[4];
 	bool nulls[4] = {false, false, false, false};
 

@@ -95,3 +95,18 @@ simdup_false_pair_chances(const uint64_t *sample, size_t n, double *chance)
 		chance[d] = sum < 1 ? sum : 1;
 	}
 }
+
+double
+simdup_ball_fraction(int k)
+{
+	double at_distance = 1.0 / 18446744073709551616.0;
+	double sum = 0;
+
+	for (int d = 0; d <= k; d++)
+	{
+		sum += at_distance;
+		at_distance = at_distance * (64 - d) / (d + 1);
+	}
+	/* rounding: a fraction above 1 would be an error in the planner */
+	return sum < 1 ? sum : 1;
+}

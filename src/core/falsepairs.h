@@ -19,4 +19,7 @@
 extern void simdup_false_pair_chances(const uint64_t *sample, size_t n,
 									  double *chance);
 
+/* The part of random fingerprints that are within distance k of one. */
+extern double simdup_ball_fraction(int k);
+
 #endif /* SIMDUP_CORE_FALSEPAIRS_H */

@@ -43,10 +43,10 @@ make_ball(uint64 center, int64 radius)
 	return ball;
 }
 
-PG_FUNCTION_INFO_V1(simhash_ball_in);
+PG_FUNCTION_INFO_V1(simdup_simhash_ball_in);
 /* <hex,k>, without blanks. */
 Datum
-simhash_ball_in(PG_FUNCTION_ARGS)
+simdup_simhash_ball_in(PG_FUNCTION_ARGS)
 {
 	char *str = PG_GETARG_CSTRING(0);
 	SimdupBallLiteral ball;
@@ -63,9 +63,9 @@ simhash_ball_in(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(make_ball(ball.center, ball.radius));
 }
 
-PG_FUNCTION_INFO_V1(simhash_ball_out);
+PG_FUNCTION_INFO_V1(simdup_simhash_ball_out);
 Datum
-simhash_ball_out(PG_FUNCTION_ARGS)
+simdup_simhash_ball_out(PG_FUNCTION_ARGS)
 {
 	SimhashBall *ball = PG_GETARG_SIMHASH_BALL_P(0);
 	char hex[SIMDUP_HEX_DIGITS];
@@ -75,9 +75,9 @@ simhash_ball_out(PG_FUNCTION_ARGS)
 		psprintf("<%.*s,%d>", SIMDUP_HEX_DIGITS, hex, (int) ball->radius));
 }
 
-PG_FUNCTION_INFO_V1(simhash_ball_recv);
+PG_FUNCTION_INFO_V1(simdup_simhash_ball_recv);
 Datum
-simhash_ball_recv(PG_FUNCTION_ARGS)
+simdup_simhash_ball_recv(PG_FUNCTION_ARGS)
 {
 	StringInfo buf = (StringInfo) PG_GETARG_POINTER(0);
 	uint64 center = (uint64) pq_getmsgint64(buf);
@@ -87,9 +87,9 @@ simhash_ball_recv(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(make_ball(center, radius));
 }
 
-PG_FUNCTION_INFO_V1(simhash_ball_send);
+PG_FUNCTION_INFO_V1(simdup_simhash_ball_send);
 Datum
-simhash_ball_send(PG_FUNCTION_ARGS)
+simdup_simhash_ball_send(PG_FUNCTION_ARGS)
 {
 	SimhashBall *ball = PG_GETARG_SIMHASH_BALL_P(0);
 	StringInfoData buf;
@@ -100,9 +100,9 @@ simhash_ball_send(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
 }
 
-PG_FUNCTION_INFO_V1(simhash_ball);
+PG_FUNCTION_INFO_V1(simdup_simhash_ball);
 Datum
-simhash_ball(PG_FUNCTION_ARGS)
+simdup_simhash_ball(PG_FUNCTION_ARGS)
 {
 	int32 radius = PG_GETARG_INT32(1);
 
@@ -120,25 +120,25 @@ ball_eq(const SimhashBall *a, const SimhashBall *b)
 	return a->center == b->center && a->radius == b->radius;
 }
 
-PG_FUNCTION_INFO_V1(simhash_ball_eq);
+PG_FUNCTION_INFO_V1(simdup_simhash_ball_eq);
 Datum
-simhash_ball_eq(PG_FUNCTION_ARGS)
+simdup_simhash_ball_eq(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(
 		ball_eq(PG_GETARG_SIMHASH_BALL_P(0), PG_GETARG_SIMHASH_BALL_P(1)));
 }
 
-PG_FUNCTION_INFO_V1(simhash_ball_ne);
+PG_FUNCTION_INFO_V1(simdup_simhash_ball_ne);
 Datum
-simhash_ball_ne(PG_FUNCTION_ARGS)
+simdup_simhash_ball_ne(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(
 		!ball_eq(PG_GETARG_SIMHASH_BALL_P(0), PG_GETARG_SIMHASH_BALL_P(1)));
 }
 
-PG_FUNCTION_INFO_V1(simhash_ball_hash);
+PG_FUNCTION_INFO_V1(simdup_simhash_ball_hash);
 Datum
-simhash_ball_hash(PG_FUNCTION_ARGS)
+simdup_simhash_ball_hash(PG_FUNCTION_ARGS)
 {
 	SimhashBall *ball = PG_GETARG_SIMHASH_BALL_P(0);
 	uint32 center = DatumGetUInt32(
@@ -152,26 +152,26 @@ simhash_ball_hash(PG_FUNCTION_ARGS)
  * Membership
  */
 
-PG_FUNCTION_INFO_V1(simhash_in_ball);
+PG_FUNCTION_INFO_V1(simdup_simhash_in_ball);
 Datum
-simhash_in_ball(PG_FUNCTION_ARGS)
+simdup_simhash_in_ball(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(
 		simhash_ball_has(PG_GETARG_SIMHASH_BALL_P(1), PG_GETARG_SIMHASH64(0)));
 }
 
 /* Like simhash_ball_eq, because each operator needs a C function. */
-PG_FUNCTION_INFO_V1(simhash_ball_contains);
+PG_FUNCTION_INFO_V1(simdup_simhash_ball_contains);
 Datum
-simhash_ball_contains(PG_FUNCTION_ARGS)
+simdup_simhash_ball_contains(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(
 		simhash_ball_has(PG_GETARG_SIMHASH_BALL_P(0), PG_GETARG_SIMHASH64(1)));
 }
 
-PG_FUNCTION_INFO_V1(simhash_within);
+PG_FUNCTION_INFO_V1(simdup_simhash_within);
 Datum
-simhash_within(PG_FUNCTION_ARGS)
+simdup_simhash_within(PG_FUNCTION_ARGS)
 {
 	int32 radius = PG_GETARG_INT32(2);
 

@@ -20,7 +20,7 @@
 #include "catalog/pg_type.h"
 #include "compat.h"
 #include "core/hamming.h"
-#include "core/probe.h"
+#include "core/falsepairs.h"
 #include "index/ball.h"
 #include "index/selectivity.h"
 #include "server/catalog.h"
@@ -448,16 +448,16 @@ simdup_ball_join(FunctionCallInfo fcinfo,
 								(SpecialJoinInfo *) PG_GETARG_POINTER(4)));
 }
 
-PG_FUNCTION_INFO_V1(simhash_ballsel);
+PG_FUNCTION_INFO_V1(simdup_simhash_ballsel);
 Datum
-simhash_ballsel(PG_FUNCTION_ARGS)
+simdup_simhash_ballsel(PG_FUNCTION_ARGS)
 {
 	return simdup_ball_restriction(fcinfo, NULL);
 }
 
-PG_FUNCTION_INFO_V1(simhash_balljoinsel);
+PG_FUNCTION_INFO_V1(simdup_simhash_balljoinsel);
 Datum
-simhash_balljoinsel(PG_FUNCTION_ARGS)
+simdup_simhash_balljoinsel(PG_FUNCTION_ARGS)
 {
 	return simdup_ball_join(fcinfo, NULL);
 }

@@ -1,6 +1,6 @@
 /*
  * strategy.h
- *	  Strategy numbers of the GIN operator class simhash64_ops.
+ *	  Strategy numbers of the operator class simhash64_ops.
  */
 #ifndef SIMDUP_INDEX_STRATEGY_H
 #define SIMDUP_INDEX_STRATEGY_H

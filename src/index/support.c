@@ -1,30 +1,20 @@
 /*
  * support.c
  *	  Tells the planner about simhash_within: an operator that says the same, an
- *	  index condition, its cost, and how many rows to expect.
+ *	  index condition, and how many rows to expect.
  */
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/htup_details.h"
-#include "access/table.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_am.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
-#include "parser/parsetree.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
-#include "utils/relcache.h"
-#include "utils/syscache.h"
 
-#include "core/probe.h"
 #include "index/ball.h"
-#include "index/comparison.h"
 #include "index/selectivity.h"
 #include "index/strategy.h"
 #include "index/support.h"
@@ -45,16 +35,6 @@ simdup_make_ball_expr(PlannerInfo *root, Oid funcid, Node *center, Node *radius)
 	if (IsA(center, Const) && IsA(radius, Const))
 		ball = eval_const_expressions(root, ball);
 	return (Expr *) ball;
-}
-
-/* A constant radius for which a gin index would be read from end to end. */
-static bool
-radius_is_hopeless(Node *radius)
-{
-	Const *value = (Const *) radius;
-
-	return IsA(radius, Const) && !value->constisnull &&
-		   DatumGetInt32(value->constvalue) > SIMDUP_PROBE_MAX_RADIUS;
 }
 
 /*
@@ -79,8 +59,7 @@ index_condition(SupportRequestIndexCondition *req)
 	radius = lthird(args);
 
 	if (!is_pseudo_constant_for_index(req->root, center, req->index) ||
-		!is_pseudo_constant_for_index(req->root, radius, req->index) ||
-		(req->index->relam == GIN_AM_OID && radius_is_hopeless(radius)))
+		!is_pseudo_constant_for_index(req->root, radius, req->index))
 		return NIL;
 
 	ball = simdup_make_ball_expr(req->root, req->funcid, center, radius);
@@ -98,48 +77,6 @@ index_condition(SupportRequestIndexCondition *req)
 									InvalidOid, InvalidOid));
 }
 
-static bool
-is_gin_index(Oid index)
-{
-	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(index));
-	bool is_gin = HeapTupleIsValid(tuple) &&
-				  ((Form_pg_class) GETSTRUCT(tuple))->relam == GIN_AM_OID;
-
-	if (HeapTupleIsValid(tuple))
-		ReleaseSysCache(tuple);
-	return is_gin;
-}
-
-/*
- * Would a search of this constant radius read all of a gin index on the column?
- * GIN counts no probes for a center that is not constant. So such a condition
- * stays a function, and index_condition keeps it from the gin index.
- */
-static bool
-gin_is_hopeless(PlannerInfo *root, Node *fp, Node *radius)
-{
-	bool has_gin = false;
-	RangeTblEntry *rte;
-	Relation table;
-	List *indexes;
-	ListCell *cell;
-	int varno;
-
-	if (root == NULL || !radius_is_hopeless(radius) ||
-		!bms_get_singleton_member(pull_varnos(root, fp), &varno))
-		return false;
-	rte = rt_fetch(varno, root->parse->rtable);
-	if (rte->rtekind != RTE_RELATION)
-		return false;
-	table = table_open(rte->relid, NoLock); /* locked since it was parsed */
-	indexes = RelationGetIndexList(table);
-	foreach (cell, indexes)
-		has_gin = has_gin || is_gin_index(lfirst_oid(cell));
-	list_free(indexes);
-	table_close(table, NoLock);
-	return has_gin;
-}
-
 /* An operand that has one value in a scan of this query's tables. */
 static bool
 is_constant_in_scan(Node *node)
@@ -152,18 +89,16 @@ is_constant_in_scan(Node *node)
  * if the function is called, and a constant ball would be made at once.
  */
 static bool
-can_be_operator(PlannerInfo *root, Node *fp, Node *center, Node *radius)
+can_be_operator(Node *fp, Node *center, Node *radius)
 {
 	Const *value = (Const *) radius;
 
 	if (!contain_vars_of_level(fp, 0) || contain_volatile_functions(fp) ||
 		!is_constant_in_scan(center) || !is_constant_in_scan(radius))
 		return false;
-	if (IsA(radius, Const) &&
-		(value->constisnull ||
-		 !simhash_radius_is_valid(DatumGetInt32(value->constvalue))))
-		return false;
-	return IsA(center, Const) || !gin_is_hopeless(root, fp, radius);
+	return !IsA(radius, Const) ||
+		   (!value->constisnull &&
+			simhash_radius_is_valid(DatumGetInt32(value->constvalue)));
 }
 
 /*
@@ -189,7 +124,7 @@ simplify_to_operator(SupportRequestSimplify *req)
 		fp = center;
 		center = linitial(req->fcall->args);
 	}
-	if (schema == NULL || !can_be_operator(req->root, fp, center, radius))
+	if (schema == NULL || !can_be_operator(fp, center, radius))
 		return NULL;
 	ball = simdup_make_ball_expr(req->root, funcid, center, radius);
 	if (ball == NULL)
@@ -219,9 +154,9 @@ estimate_selectivity(SupportRequestSelectivity *req)
 			: simdup_restriction_selectivity(req->root, &clause, req->varRelid);
 }
 
-PG_FUNCTION_INFO_V1(simhash_within_support);
+PG_FUNCTION_INFO_V1(simdup_simhash_within_support);
 Datum
-simhash_within_support(PG_FUNCTION_ARGS)
+simdup_simhash_within_support(PG_FUNCTION_ARGS)
 {
 	Node *request = (Node *) PG_GETARG_POINTER(0);
 
@@ -231,9 +166,6 @@ simhash_within_support(PG_FUNCTION_ARGS)
 	if (IsA(request, SupportRequestIndexCondition))
 		PG_RETURN_POINTER(
 			index_condition((SupportRequestIndexCondition *) request));
-	if (IsA(request, SupportRequestCost))
-		PG_RETURN_POINTER(
-			simdup_comparison_cost((SupportRequestCost *) request));
 	if (IsA(request, SupportRequestSelectivity))
 	{
 		estimate_selectivity((SupportRequestSelectivity *) request);

@@ -176,12 +176,11 @@ checked_target(Oid target)
 	return target;
 }
 
-/*
- * (query, title, max_distance, params, row_url, max_groups, before,
- * target); catalogs before
- * 0.3.0 have three arguments.
- */
 PG_FUNCTION_INFO_V1(simdup_report_html);
+/*
+ * simdup_report_html(query, title, max_distance, params, row_url, max_groups,
+ * before, target)
+ */
 Datum
 simdup_report_html(PG_FUNCTION_ARGS)
 {
@@ -196,17 +195,17 @@ simdup_report_html(PG_FUNCTION_ARGS)
 	report.query = PG_GETARG_TEXT_PP(0);
 	report.title = PG_GETARG_TEXT_PP(1);
 	max_distance = simdup_check_max_distance(PG_GETARG_INT32(2));
-	if (PG_NARGS() > 4 && !PG_ARGISNULL(4))
+	if (!PG_ARGISNULL(4))
 		report.row_url = simdup_check_row_url(PG_GETARG_TEXT_PP(4));
-	if (PG_NARGS() > 5 && !PG_ARGISNULL(5))
+	if (!PG_ARGISNULL(5))
 		max_groups = PG_GETARG_INT32(5);
 	if (max_groups < 0)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("max_groups must not be negative"),
 				errdetail("The number given is %lld.", (long long) max_groups));
-	if (PG_NARGS() > 6 && !PG_ARGISNULL(6))
+	if (!PG_ARGISNULL(6))
 		report.before = PG_GETARG_JSONB_P(6);
-	if (PG_NARGS() > 7 && !PG_ARGISNULL(7))
+	if (!PG_ARGISNULL(7))
 		report.target = checked_target(PG_GETARG_OID(7));
 	report.schema = get_func_namespace(fcinfo->flinfo->fn_oid);
 	groups = collect(fcinfo, &report, max_distance, max_groups);

@@ -11,13 +11,11 @@
 
 #include <limits.h>
 
-#include "fmgr.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 #include "server/progress.h"
-#include "server/result.h"
 
 /* Calls between two looks at the clock. */
 #define CALLS_PER_LOOK 256
@@ -116,16 +114,4 @@ simdup_progress_look(int64 done)
 		return;
 	progress.told = now;
 	tell_progress();
-}
-
-/*
- * simdup_progress(), which 0.3.0 dropped. The catalogs of earlier versions
- * name it until ALTER EXTENSION … UPDATE; it returns no rows.
- */
-PG_FUNCTION_INFO_V1(simdup_progress);
-Datum
-simdup_progress(PG_FUNCTION_ARGS)
-{
-	simdup_begin_result(fcinfo);
-	return (Datum) 0;
 }

@@ -119,9 +119,9 @@ get_feature(FunctionCallInfo fcinfo, uint64 *hash, uint64 *weight)
 	return true;
 }
 
-PG_FUNCTION_INFO_V1(simhash_agg_accum);
+PG_FUNCTION_INFO_V1(simdup_simhash_agg_accum);
 Datum
-simhash_agg_accum(PG_FUNCTION_ARGS)
+simdup_simhash_agg_accum(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = aggregate_context(fcinfo);
 	AggState *state = get_state(fcinfo);
@@ -136,13 +136,13 @@ simhash_agg_accum(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-PG_FUNCTION_INFO_V1(simhash_agg_remove);
+PG_FUNCTION_INFO_V1(simdup_simhash_agg_remove);
 /*
  * Inverse transition: the row leaves the frame. Like simhash_agg_accum,
  * because it takes back what that added.
  */
 Datum
-simhash_agg_remove(PG_FUNCTION_ARGS)
+simdup_simhash_agg_remove(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = aggregate_context(fcinfo);
 	AggState *state = get_state(fcinfo);
@@ -158,9 +158,9 @@ simhash_agg_remove(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-PG_FUNCTION_INFO_V1(simhash_agg_final);
+PG_FUNCTION_INFO_V1(simdup_simhash_agg_final);
 Datum
-simhash_agg_final(PG_FUNCTION_ARGS)
+simdup_simhash_agg_final(PG_FUNCTION_ARGS)
 {
 	AggState *state = get_state(fcinfo);
 
@@ -213,9 +213,9 @@ get_hash(FunctionCallInfo fcinfo, VarBit **hash, uint64 *weight)
 	return true;
 }
 
-PG_FUNCTION_INFO_V1(simhash_varbit_accum);
+PG_FUNCTION_INFO_V1(simdup_simhash_varbit_accum);
 Datum
-simhash_varbit_accum(PG_FUNCTION_ARGS)
+simdup_simhash_varbit_accum(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = aggregate_context(fcinfo);
 	AggState *state = get_state(fcinfo);
@@ -233,9 +233,9 @@ simhash_varbit_accum(PG_FUNCTION_ARGS)
 }
 
 /* Like simhash_varbit_accum, because it takes back what that added. */
-PG_FUNCTION_INFO_V1(simhash_varbit_remove);
+PG_FUNCTION_INFO_V1(simdup_simhash_varbit_remove);
 Datum
-simhash_varbit_remove(PG_FUNCTION_ARGS)
+simdup_simhash_varbit_remove(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = aggregate_context(fcinfo);
 	AggState *state = get_state(fcinfo);
@@ -258,9 +258,9 @@ simhash_varbit_remove(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-PG_FUNCTION_INFO_V1(simhash_varbit_final);
+PG_FUNCTION_INFO_V1(simdup_simhash_varbit_final);
 Datum
-simhash_varbit_final(PG_FUNCTION_ARGS)
+simdup_simhash_varbit_final(PG_FUNCTION_ARGS)
 {
 	AggState *state = get_state(fcinfo);
 	Size bytes;
@@ -289,9 +289,9 @@ simhash_varbit_final(PG_FUNCTION_ARGS)
  * Both: parallel plans
  */
 
-PG_FUNCTION_INFO_V1(simhash_agg_combine);
+PG_FUNCTION_INFO_V1(simdup_simhash_agg_combine);
 Datum
-simhash_agg_combine(PG_FUNCTION_ARGS)
+simdup_simhash_agg_combine(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = aggregate_context(fcinfo);
 	AggState *state = get_state(fcinfo);
@@ -321,9 +321,9 @@ used_planes(const SimdupCounts *counts)
 	return n;
 }
 
-PG_FUNCTION_INFO_V1(simhash_agg_serialize);
+PG_FUNCTION_INFO_V1(simdup_simhash_agg_serialize);
 Datum
-simhash_agg_serialize(PG_FUNCTION_ARGS)
+simdup_simhash_agg_serialize(PG_FUNCTION_ARGS)
 {
 	AggState *state = (AggState *) PG_GETARG_POINTER(0);
 	StringInfoData buf;
@@ -346,9 +346,9 @@ simhash_agg_serialize(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
 }
 
-PG_FUNCTION_INFO_V1(simhash_agg_deserialize);
+PG_FUNCTION_INFO_V1(simdup_simhash_agg_deserialize);
 Datum
-simhash_agg_deserialize(PG_FUNCTION_ARGS)
+simdup_simhash_agg_deserialize(PG_FUNCTION_ARGS)
 {
 	bytea *bytes = PG_GETARG_BYTEA_PP(0);
 	StringInfoData buf;

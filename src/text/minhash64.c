@@ -22,8 +22,8 @@
 
 const SimdupFoldedShingling simdup_default_shingling = {SIMDUP_FOLDED_CHAR, 4};
 
-int
-simdup_check_folded_width(int w)
+static int
+check_folded_width(int w)
 {
 	if (w < 1 || w > SIMDUP_MAX_FOLDED_W)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -48,17 +48,11 @@ parse_unit(const text *name, bool raw)
 				: errhint("Units are \"char\" and \"word\"."));
 }
 
-SimdupFoldedUnit
-simdup_parse_folded_unit(const text *name)
-{
-	return parse_unit(name, false);
-}
-
 SimdupFoldedShingling
 simdup_get_resemblance(int w, const text *unit)
 {
 	return (SimdupFoldedShingling){parse_unit(unit, true),
-								   simdup_check_folded_width(w)};
+								   check_folded_width(w)};
 }
 
 SimdupFoldedShingling
@@ -68,8 +62,8 @@ simdup_get_folded_shingling(FunctionCallInfo fcinfo, int w, int unit)
 
 	simdup_check_not_null(PG_ARGISNULL(w), "w");
 	simdup_check_not_null(PG_ARGISNULL(unit), "unit");
-	shingling.w = simdup_check_folded_width(PG_GETARG_INT32(w));
-	shingling.unit = simdup_parse_folded_unit(PG_GETARG_TEXT_PP(unit));
+	shingling.w = check_folded_width(PG_GETARG_INT32(w));
+	shingling.unit = parse_unit(PG_GETARG_TEXT_PP(unit), false);
 	return shingling;
 }
 

@@ -19,10 +19,6 @@
 extern SimdupFoldedShingling simdup_get_folded_shingling(
 	FunctionCallInfo fcinfo, int w, int unit);
 
-/* Check one of them. */
-extern int simdup_check_folded_width(int w);
-extern SimdupFoldedUnit simdup_parse_folded_unit(const text *name);
-
 /*
  * Return the shingles that a resemblance is of: those options, or the unit raw.
  * Raises 22023 as above.

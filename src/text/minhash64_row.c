@@ -11,13 +11,16 @@
 
 #include <math.h>
 
-#include "utils/builtins.h"
+#include "catalog/pg_type.h"
+#include "utils/array.h"
 
 #include "core/hash.h"
 #include "core/host.h"
 #include "server/arguments.h"
-#include "text/minhash64_row.h"
+#include "text/minhash64.h"
+#include "text/profile.h"
 #include "text/shingling.h"
+#include "type/simhash64.h"
 
 /* The step between the elements of a field. */
 #define FIELD_SEED UINT64_C(0x9e3779b97f4a7c15)
@@ -27,9 +30,6 @@
 
 /* A row of fields larger than this many contents is a mistake. */
 #define MAX_FIELD_SHARE 1000.0
-
-/* The default options, in SQL as in triggers. */
-#define DEFAULT_FIELD_SHARE 0.25
 
 static double
 check_field_share(double share)
@@ -41,60 +41,31 @@ check_field_share(double share)
 	return share;
 }
 
-static void
-begin(SimdupFingerprinter *self)
+/* A row in the making. */
+typedef struct MinhashRow
 {
-	SimdupMinhashRow *row = (SimdupMinhashRow *) self;
-
-	row->elements = (SimdupHashes){0};
-	row->fields = (SimdupHashes){0};
-	simdup_sketch_begin(&row->sketch, SIMDUP_MINHASH64_BINS);
-	row->fewest.n = 0;
-}
+	SimdupSketch sketch;
+	SimdupHashes elements; /* of the content */
+	SimdupFewest fewest;
+} MinhashRow;
 
 /* A SimdupElementSink. */
 static void
 add_to_row(void *arg, const uint64_t *hashes, size_t n)
 {
-	SimdupMinhashRow *row = arg;
+	MinhashRow *row = arg;
 
 	simdup_sketch_add(&row->sketch, hashes, n);
 	simdup_fewest_add(&row->fewest, hashes, n);
-	if (row->base.content_only)
-		return;
 	for (size_t i = 0; i < n; i++)
 		if (!simdup_hashes_add(&row->elements, hashes[i]))
 			simdup_too_many_shingles();
 }
 
+/* Add n elements of a field, whose hash this is. */
 static void
-add_content(SimdupFingerprinter *self, SimdupUtf8 content)
+add_field_elements(SimdupSketch *sketch, uint64 hash, uint64 count)
 {
-	SimdupMinhashRow *row = (SimdupMinhashRow *) self;
-
-	simdup_folded_elements(row->shingling, content.bytes, content.len,
-						   add_to_row, row);
-	simdup_hashes_unique(&row->elements);
-}
-
-static void
-add_field(SimdupFingerprinter *self, SimdupUtf8 field)
-{
-	SimdupMinhashRow *row = (SimdupMinhashRow *) self;
-	size_t len;
-	char *folded = simdup_fold_field(field.bytes, field.len, &len);
-
-	if (len > 0)
-		simdup_hashes_add(&row->fields, simdup_city64(folded, len));
-	simdup_free(folded);
-}
-
-/* A field's elements: at least one, as many as its share of the content's. */
-static void
-add_field_elements(SimdupMinhashRow *row, uint64 hash)
-{
-	double share = ceil(row->field_share * (double) row->elements.n);
-	uint64 count = share < 1 ? 1 : (uint64) share;
 	uint64_t elements[FIELD_STRETCH];
 	size_t n = 0;
 
@@ -103,82 +74,47 @@ add_field_elements(SimdupMinhashRow *row, uint64 hash)
 		elements[n++] = simdup_mix64(hash ^ j * FIELD_SEED);
 		if (n == FIELD_STRETCH || j == count)
 		{
-			simdup_sketch_add(&row->sketch, elements, n);
+			simdup_sketch_add(sketch, elements, n);
 			n = 0;
 		}
 	}
 }
 
-static bool
-end(SimdupFingerprinter *self, uint64 *fp)
+/* Add the fields: each at least one element, as many as its share of the content's. */
+static void
+add_fields(MinhashRow *row, ArrayType *fields, double field_share)
 {
-	SimdupMinhashRow *row = (SimdupMinhashRow *) self;
-	const uint64_t *keys;
+	double share = ceil(field_share * (double) row->elements.n);
+	uint64 count = share < 1 ? 1 : (uint64) share;
+	Datum *values;
+	bool *nulls;
+	int n;
 
-	for (size_t i = 0; i < row->fields.n; i++)
-		add_field_elements(row, row->fields.hashes[i]);
-	simdup_hashes_free(&row->elements);
-	simdup_hashes_free(&row->fields);
-	keys = row->fewest.n < row->fewest.min ? NULL
-										   : simdup_sketch_keys(&row->sketch);
-	if (keys != NULL)
-		*fp = simdup_sketch_fingerprint(keys);
-	simdup_sketch_free(&row->sketch);
-	return keys != NULL;
-}
+	deconstruct_array(fields, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls,
+					  &n);
+	for (int i = 0; i < n; i++)
+	{
+		SimdupUtf8 field;
+		size_t len;
+		char *folded;
 
-static bool
-set_option(SimdupFingerprinter *self, const char *name, const char *value)
-{
-	SimdupMinhashRow *row = (SimdupMinhashRow *) self;
-
-	if (strcmp(name, "w") == 0)
-		row->shingling.w = simdup_check_folded_width(pg_strtoint32(value));
-	else if (strcmp(name, "unit") == 0)
-		row->shingling.unit = simdup_parse_folded_unit(cstring_to_text(value));
-	else if (strcmp(name, "field_share") == 0)
-		row->field_share = check_field_share(DatumGetFloat8(
-			DirectFunctionCall1(float8in, CStringGetDatum(value))));
-	else if (strcmp(name, "min_features") == 0)
-		simdup_fewest_set(&row->fewest, pg_strtoint32(value));
-	else
-		return false;
-	return true;
+		if (nulls[i])
+			continue;
+		field = simdup_text_to_utf8(DatumGetTextPP(values[i]));
+		folded = simdup_fold_field(field.bytes, field.len, &len);
+		if (len > 0)
+			add_field_elements(&row->sketch, simdup_city64(folded, len), count);
+		simdup_free(folded);
+	}
 }
 
 static void
-init(SimdupMinhashRow *row)
+add_content(MinhashRow *row, SimdupFoldedShingling shingling, text *content)
 {
-	*row = (SimdupMinhashRow){.base = {begin, add_content, add_field, end,
-									   set_option, false},
-							  .shingling = simdup_default_shingling,
-							  .field_share = DEFAULT_FIELD_SHARE};
-}
+	SimdupUtf8 utf8 = simdup_text_to_utf8(content);
 
-void
-simdup_minhash_row_get(SimdupMinhashRow *row, FunctionCallInfo fcinfo,
-					   int field_share, int w, int unit)
-{
-	init(row);
-	simdup_check_not_null(PG_ARGISNULL(field_share), "field_share");
-	row->field_share = check_field_share(PG_GETARG_FLOAT8(field_share));
-	row->shingling = simdup_get_folded_shingling(fcinfo, w, unit);
-	if (PG_NARGS() > unit + 1)
-	{
-		simdup_check_not_null(PG_ARGISNULL(unit + 1), "min_features");
-		simdup_fewest_set(&row->fewest, PG_GETARG_INT32(unit + 1));
-	}
-	begin(&row->base);
-}
-
-/* Like simhash_row.c, because each kind of fingerprint has these functions. */
-SimdupFingerprinter *
-simdup_minhash_row_make(void)
-{
-	SimdupMinhashRow *row = palloc(sizeof(SimdupMinhashRow));
-
-	init(row);
-	return &row->base;
+	simdup_folded_elements(shingling, utf8.bytes, utf8.len, add_to_row, row);
+	simdup_hashes_unique(&row->elements);
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash64_row);
@@ -186,8 +122,28 @@ PG_FUNCTION_INFO_V1(simdup_minhash64_row);
 Datum
 simdup_minhash64_row(PG_FUNCTION_ARGS)
 {
-	SimdupMinhashRow row;
+	SimdupFoldedShingling shingling = simdup_get_folded_shingling(fcinfo, 3, 4);
+	MinhashRow row = {0};
+	const uint64_t *keys;
+	double field_share;
+	uint64 fp = 0;
 
-	simdup_minhash_row_get(&row, fcinfo, 2, 3, 4);
-	return simdup_row_fingerprint(&row.base, fcinfo);
+	simdup_check_not_null(PG_ARGISNULL(2), "field_share");
+	field_share = check_field_share(PG_GETARG_FLOAT8(2));
+	simdup_check_not_null(PG_ARGISNULL(5), "min_features");
+	simdup_fewest_set(&row.fewest, PG_GETARG_INT32(5));
+	simdup_sketch_begin(&row.sketch, SIMDUP_MINHASH64_BINS);
+	if (!PG_ARGISNULL(0))
+		add_content(&row, shingling, PG_GETARG_TEXT_PP(0));
+	if (!PG_ARGISNULL(1))
+		add_fields(&row, PG_GETARG_ARRAYTYPE_P(1), field_share);
+	simdup_hashes_free(&row.elements);
+	keys =
+		row.fewest.n < row.fewest.min ? NULL : simdup_sketch_keys(&row.sketch);
+	if (keys != NULL)
+		fp = simdup_sketch_fingerprint(keys);
+	simdup_sketch_free(&row.sketch);
+	if (keys == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_SIMHASH64(fp);
 }

@@ -89,8 +89,8 @@ simdup_parse_tokenizer(const text *name)
 	return tokenizer;
 }
 
-SimdupWeighting
-simdup_parse_weighting(const text *name)
+static SimdupWeighting
+parse_weighting(const text *name)
 {
 	if (simdup_text_is(name, "log"))
 		return SIMDUP_WEIGHTING_LOG;
@@ -123,8 +123,8 @@ required_option(FunctionCallInfo fcinfo, int argno, const char *name)
 	return PG_GETARG_DATUM(argno);
 }
 
-void
-simdup_limit_features(SimdupProfile *profile, int n_features)
+static void
+limit_features(SimdupProfile *profile, int n_features)
 {
 	if (n_features < 1)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -141,12 +141,12 @@ simdup_get_profile(FunctionCallInfo fcinfo, SimdupProfileArgs args)
 	SimdupProfile profile = simdup_default_profile;
 
 	if (args.n_features >= 0 && !PG_ARGISNULL(args.n_features))
-		simdup_limit_features(&profile, PG_GETARG_INT32(args.n_features));
+		limit_features(&profile, PG_GETARG_INT32(args.n_features));
 	if (args.tokenizer >= 0)
 		profile.tokenizer = simdup_parse_tokenizer(DatumGetTextPP(
 			required_option(fcinfo, args.tokenizer, "tokenizer")));
 	if (args.weighting >= 0)
-		profile.weighting = simdup_parse_weighting(DatumGetTextPP(
+		profile.weighting = parse_weighting(DatumGetTextPP(
 			required_option(fcinfo, args.weighting, "weighting")));
 	if (args.hash >= 0)
 		profile.hash = simdup_parse_hash(

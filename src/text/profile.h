@@ -19,13 +19,10 @@ typedef struct SimdupProfile
 } SimdupProfile;
 
 /*
- * The profile of simhash(content), and of triggers without options. The
- * defaults in the install script are the same.
+ * The profile of simhash(content). The defaults in the install script are the
+ * same.
  */
 extern const SimdupProfile simdup_default_profile;
-
-/* Keep only so many features. Raises 22023 for fewer than one. */
-extern void simdup_limit_features(SimdupProfile *profile, int n_features);
 
 /* Text as UTF-8 bytes, under every server encoding. */
 typedef struct SimdupUtf8
@@ -54,7 +51,6 @@ extern SimdupProfile simdup_get_profile(FunctionCallInfo fcinfo,
 
 /* Parse one name; they raise 22023 with the list of what is allowed. */
 extern SimdupTokenizer simdup_parse_tokenizer(const text *name);
-extern SimdupWeighting simdup_parse_weighting(const text *name);
 extern SimdupHash simdup_parse_hash(const text *name);
 
 /*

@@ -1,46 +1,39 @@
 /*
  * simhash.c
- *	  Fingerprints of texts, and what they saw.
+ *	  Simhash of texts and rows, and the features behind it.
  */
 #include "postgres.h"
 #include "compat.h"
 
+#include "catalog/pg_type.h"
 #include "funcapi.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
+#include "core/field.h"
 #include "core/host.h"
+#include "server/arguments.h"
 #include "text/profile.h"
-#include "type/simhash64.h"
 
-/* Add the features of the content at argument 0. */
+/* Add the features of the content at argument 0, if there is one. */
 static void
 add_content(FunctionCallInfo fcinfo, const SimdupProfile *profile,
 			SimdupSum *sum)
 {
 	SimdupFeatures features;
 
+	if (PG_ARGISNULL(0))
+		return;
 	simdup_collect_features(&features, profile,
 							simdup_text_to_utf8(PG_GETARG_TEXT_PP(0)), sum);
 	simdup_features_free(&features);
 }
 
-/* The fingerprint of the content at argument 0. */
-static Datum
-fingerprint_content(FunctionCallInfo fcinfo, const SimdupProfile *profile)
-{
-	SimdupSum sum;
-
-	simdup_sum_init(&sum);
-	if (!PG_ARGISNULL(0))
-		add_content(fcinfo, profile, &sum);
-	return simdup_fingerprint(fcinfo, simdup_sum_finish(&sum), profile->ties);
-}
-
-PG_FUNCTION_INFO_V1(simhash);
+PG_FUNCTION_INFO_V1(simdup_simhash);
 /* simhash(content, n_features, tokenizer, weighting, hash, ties) */
 Datum
-simhash(PG_FUNCTION_ARGS)
+simdup_simhash(PG_FUNCTION_ARGS)
 {
 	SimdupProfile profile =
 		simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = 1,
@@ -48,28 +41,73 @@ simhash(PG_FUNCTION_ARGS)
 													   .weighting = 3,
 													   .hash = 4,
 													   .ties = 5});
+	SimdupSum sum;
 
-	return fingerprint_content(fcinfo, &profile);
+	simdup_sum_init(&sum);
+	add_content(fcinfo, &profile, &sum);
+	return simdup_fingerprint(fcinfo, simdup_sum_finish(&sum), profile.ties);
 }
 
-PG_FUNCTION_INFO_V1(simdup_simhash_tokenizer);
-/*
- * simhash(content, tokenizer_name). NULL is the default tokenizer: simhash(content,
- * NULL) meant no limit of features before this form existed.
- */
+static uint64
+get_field_weight(FunctionCallInfo fcinfo, int argno)
+{
+	int weight;
+
+	simdup_check_not_null(PG_ARGISNULL(argno), "field_weight");
+	weight = PG_GETARG_INT32(argno);
+	if (weight < 0)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("field_weight must not be negative"),
+				errdetail("The value given is %d.", weight));
+	return (uint64) weight;
+}
+
+/* Add a field as one feature; a blank field adds nothing. */
+static void
+add_field(SimdupSum *sum, SimdupHash hash, uint64 weight, SimdupUtf8 field)
+{
+	char *folded = simdup_alloc(field.len * SIMDUP_FIELD_GROWTH + 1);
+	size_t len = simdup_lower_field(field.bytes, field.len, folded);
+
+	if (len > 0)
+		simdup_sum_add(sum, simdup_hash64(hash, folded, len), weight);
+	simdup_free(folded);
+}
+
+static void
+add_fields(SimdupSum *sum, SimdupHash hash, uint64 weight, ArrayType *fields)
+{
+	Datum *values;
+	bool *nulls;
+	int n;
+
+	deconstruct_array(fields, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls,
+					  &n);
+	for (int i = 0; i < n; i++)
+		if (!nulls[i])
+			add_field(sum, hash, weight,
+					  simdup_text_to_utf8(DatumGetTextPP(values[i])));
+}
+
+PG_FUNCTION_INFO_V1(simdup_simhash_row);
+/* simhash_row(content, fields, field_weight, n_features, tokenizer, ...) */
 Datum
-simdup_simhash_tokenizer(PG_FUNCTION_ARGS)
+simdup_simhash_row(PG_FUNCTION_ARGS)
 {
 	SimdupProfile profile =
-		simdup_get_profile(fcinfo,
-						   (SimdupProfileArgs){.n_features = -1,
-											   .tokenizer =
-												   PG_ARGISNULL(1) ? -1 : 1,
-											   .weighting = -1,
-											   .hash = -1,
-											   .ties = -1});
+		simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = 3,
+													   .tokenizer = 4,
+													   .weighting = 5,
+													   .hash = 6,
+													   .ties = 7});
+	uint64 weight = get_field_weight(fcinfo, 2);
+	SimdupSum sum;
 
-	return fingerprint_content(fcinfo, &profile);
+	simdup_sum_init(&sum);
+	add_content(fcinfo, &profile, &sum);
+	if (!PG_ARGISNULL(1))
+		add_fields(&sum, profile.hash, weight, PG_GETARG_ARRAYTYPE_P(1));
+	return simdup_fingerprint(fcinfo, simdup_sum_finish(&sum), profile.ties);
 }
 
 PG_FUNCTION_INFO_V1(simdup_features);

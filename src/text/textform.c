@@ -1,6 +1,7 @@
 /*
  * textform.c
- *	  Values of any type as text that no setting of the session changes.
+ *	  simhash_field: values of any type as text that no setting of the session
+ *	  changes.
  *
  * The text form of a value is what its cast to text gives under pinned
  * settings. A type is refused if the function behind its cast is not immutable.
@@ -13,7 +14,9 @@
 #include "catalog/pg_collation.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "fmgr.h"
 #include "miscadmin.h"
+#include "parser/parse_coerce.h"
 #include "pgtime.h"
 #include "utils/builtins.h"
 #include "utils/bytea.h"
@@ -21,9 +24,15 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/pg_locale.h"
-#include "utils/typcache.h"
 
-#include "text/textform.h"
+/* How a type's values become text: what value::text would do. */
+typedef struct TextForm
+{
+	Oid type; /* InvalidOid: not looked up yet */
+	CoercionPathType path;
+	FmgrInfo function; /* the cast or output function */
+	bool pinned;	   /* only with the settings pinned */
+} TextForm;
 
 /* The cast or the output function; neither if the bits are text already. */
 static CoercionPathType
@@ -75,30 +84,12 @@ depends_on_nothing(Oid type)
 	return is_among(type, free_types, lengthof(free_types));
 }
 
+/*
+ * Return why a type has no text form to build a fingerprint on, one that even
+ * DDL cannot change; NULL if it has one.
+ */
 static const char *
-unstable_composite(Oid type, bool frozen)
-{
-	TupleDesc desc;
-	const char *reason = NULL;
-
-	if (type == RECORDOID)
-		return "the columns of a record are not known";
-	if (frozen)
-		return "a composite type can be altered";
-	desc = lookup_rowtype_tupdesc(type, -1);
-	for (int i = 0; i < desc->natts && reason == NULL; i++)
-	{
-		Form_pg_attribute column = TupleDescAttr(desc, i);
-
-		if (!column->attisdropped)
-			reason = simdup_unstable_text(column->atttypid, frozen);
-	}
-	ReleaseTupleDesc(desc);
-	return reason;
-}
-
-const char *
-simdup_unstable_text(Oid type, bool frozen)
+unstable_text(Oid type)
 {
 	Oid base = getBaseType(type);
 	Oid element = get_element_type(base);
@@ -111,20 +102,20 @@ simdup_unstable_text(Oid type, bool frozen)
 	if (path == COERCION_PATH_COERCEVIAIO)
 	{
 		if (OidIsValid(element))
-			return simdup_unstable_text(element, frozen);
+			return unstable_text(element);
 		switch (get_typtype(base))
 		{
 			case TYPTYPE_ENUM:
-				return frozen ? "a label of an enum can be renamed" : NULL;
+				return "a label of an enum can be renamed";
 			case TYPTYPE_RANGE:
-				return simdup_unstable_text(get_range_subtype(base), frozen);
+				return unstable_text(get_range_subtype(base));
 			case TYPTYPE_MULTIRANGE:
-				return simdup_unstable_text(get_multirange_range(base), frozen);
+				return unstable_text(get_multirange_range(base));
 			case TYPTYPE_COMPOSITE:
-				return unstable_composite(base, frozen);
+				return "a composite type can be altered";
 		}
 		if (base == RECORDOID)
-			return unstable_composite(base, frozen);
+			return "the columns of a record are not known";
 	}
 	if (func_volatile(function) == PROVOLATILE_IMMUTABLE)
 		return NULL;
@@ -132,8 +123,9 @@ simdup_unstable_text(Oid type, bool frozen)
 									  : "its output function is not immutable";
 }
 
-void
-simdup_text_form_init(SimdupTextForm *form, Oid type, MemoryContext context)
+/* Look up the text form of a type, unless *form holds it already. */
+static void
+text_form_init(TextForm *form, Oid type, MemoryContext context)
 {
 	Oid base;
 	Oid function = InvalidOid;
@@ -149,8 +141,9 @@ simdup_text_form_init(SimdupTextForm *form, Oid type, MemoryContext context)
 	form->type = type;
 }
 
-text *
-simdup_text_of(SimdupTextForm *form, Datum value)
+/* Return the text of a value, or NULL where a user's cast gives NULL. */
+static text *
+text_of(TextForm *form, Datum value)
 {
 	LOCAL_FCINFO(call, 3);
 	Datum result;
@@ -170,22 +163,6 @@ simdup_text_of(SimdupTextForm *form, Datum value)
 	return call->isnull ? NULL : DatumGetTextPP(result);
 }
 
-char *
-simdup_text_expression(Oid type, const char *column, const char *schema,
-					   bool frozen)
-{
-	Oid base = getBaseType(type);
-
-	if (base == TEXTOID || base == VARCHAROID)
-		return pstrdup(column);
-	if (simdup_unstable_text(type, true) == NULL)
-		return psprintf("%s.simhash_field(%s)", schema, column);
-	/* a label is the text of an enum until somebody renames it */
-	if (!frozen && type_is_enum(base))
-		return psprintf("%s::pg_catalog.text", column);
-	return NULL;
-}
-
 static void
 pin(const char *name, const char *value)
 {
@@ -193,8 +170,12 @@ pin(const char *name, const char *value)
 							 GUC_ACTION_SAVE, true, 0, false);
 }
 
-int
-simdup_pin_settings(void)
+/*
+ * Give fixed values to the settings that text forms depend on, until unpinned.
+ * After an error, the end of the (sub)transaction unpins them.
+ */
+static int
+pin_settings(void)
 {
 	int level = NewGUCNestLevel();
 
@@ -215,18 +196,18 @@ simdup_pin_settings(void)
 	return level;
 }
 
-void
-simdup_unpin_settings(int level)
+static void
+unpin_settings(int level)
 {
 	AtEOXact_GUC(true, level);
 }
 
-PG_FUNCTION_INFO_V1(simhash_field);
+PG_FUNCTION_INFO_V1(simdup_simhash_field);
 /* simhash_field(value) */
 Datum
-simhash_field(PG_FUNCTION_ARGS)
+simdup_simhash_field(PG_FUNCTION_ARGS)
 {
-	SimdupTextForm *form = fcinfo->flinfo->fn_extra;
+	TextForm *form = fcinfo->flinfo->fn_extra;
 	Oid type = get_fn_expr_argtype(fcinfo->flinfo, 0);
 	text *result;
 	int level;
@@ -235,26 +216,25 @@ simhash_field(PG_FUNCTION_ARGS)
 		elog(ERROR, "could not determine the type of the value");
 	if (form == NULL)
 	{
-		const char *reason = simdup_unstable_text(type, true);
+		const char *reason = unstable_text(type);
 
 		if (reason != NULL)
 			ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					errmsg("type %s has no text form that lasts",
 						   format_type_be(type)),
 					errdetail("The reason is that %s.", reason),
-					errhint(
-						"Leave it out, or let a trigger store the fingerprint."));
+					errhint("Leave it out, or let a trigger store its text."));
 		form = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(*form));
 		fcinfo->flinfo->fn_extra = form;
 	}
-	simdup_text_form_init(form, type, fcinfo->flinfo->fn_mcxt);
+	text_form_init(form, type, fcinfo->flinfo->fn_mcxt);
 	if (!form->pinned)
-		result = simdup_text_of(form, PG_GETARG_DATUM(0));
+		result = text_of(form, PG_GETARG_DATUM(0));
 	else
 	{
-		level = simdup_pin_settings();
-		result = simdup_text_of(form, PG_GETARG_DATUM(0));
-		simdup_unpin_settings(level);
+		level = pin_settings();
+		result = text_of(form, PG_GETARG_DATUM(0));
+		unpin_settings(level);
 	}
 	if (result == NULL)
 		PG_RETURN_NULL();

@@ -37,10 +37,10 @@ collect_lexemes(TSVector vector, SimdupFeatures *features)
 	}
 }
 
-PG_FUNCTION_INFO_V1(simhash_tsvector);
+PG_FUNCTION_INFO_V1(simdup_simhash_tsvector);
 /* simhash(vector, n_features, weighting, hash, ties) */
 Datum
-simhash_tsvector(PG_FUNCTION_ARGS)
+simdup_simhash_tsvector(PG_FUNCTION_ARGS)
 {
 	SimdupProfile profile =
 		simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = 1,
@@ -82,10 +82,10 @@ array_elements(ArrayType *array, Oid type, const char *name, Datum **values)
 	return n;
 }
 
-PG_FUNCTION_INFO_V1(simhash_weighted);
+PG_FUNCTION_INFO_V1(simdup_simhash_weighted);
 /* simhash(features, weights, hash, ties) */
 Datum
-simhash_weighted(PG_FUNCTION_ARGS)
+simdup_simhash_weighted(PG_FUNCTION_ARGS)
 {
 	SimdupProfile profile =
 		simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = -1,

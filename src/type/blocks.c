@@ -16,9 +16,9 @@
 #define SIMHASH_MIN_BLOCKS 2
 #define SIMHASH_MAX_BLOCKS 16
 
-PG_FUNCTION_INFO_V1(simhash_blocks);
+PG_FUNCTION_INFO_V1(simdup_simhash_blocks);
 Datum
-simhash_blocks(PG_FUNCTION_ARGS)
+simdup_simhash_blocks(PG_FUNCTION_ARGS)
 {
 	uint64 fp = PG_GETARG_SIMHASH64(0);
 	int n = PG_GETARG_INT32(1);

@@ -17,10 +17,10 @@
 #include "core/literal.h"
 #include "type/simhash64.h"
 
-PG_FUNCTION_INFO_V1(simhash64_in);
+PG_FUNCTION_INFO_V1(simdup_simhash64_in);
 /* Exactly 16 hex digits, nothing before or after: see also pg_lsn_in. */
 Datum
-simhash64_in(PG_FUNCTION_ARGS)
+simdup_simhash64_in(PG_FUNCTION_ARGS)
 {
 	char *str = PG_GETARG_CSTRING(0);
 	uint64 fp;
@@ -36,9 +36,9 @@ simhash64_in(PG_FUNCTION_ARGS)
 	PG_RETURN_SIMHASH64(fp);
 }
 
-PG_FUNCTION_INFO_V1(simhash64_out);
+PG_FUNCTION_INFO_V1(simdup_simhash64_out);
 Datum
-simhash64_out(PG_FUNCTION_ARGS)
+simdup_simhash64_out(PG_FUNCTION_ARGS)
 {
 	char *str = palloc(SIMDUP_HEX_DIGITS + 1);
 
@@ -48,18 +48,18 @@ simhash64_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(str);
 }
 
-PG_FUNCTION_INFO_V1(simhash64_recv);
+PG_FUNCTION_INFO_V1(simdup_simhash64_recv);
 Datum
-simhash64_recv(PG_FUNCTION_ARGS)
+simdup_simhash64_recv(PG_FUNCTION_ARGS)
 {
 	StringInfo buf = (StringInfo) PG_GETARG_POINTER(0);
 
 	PG_RETURN_SIMHASH64((uint64) pq_getmsgint64(buf));
 }
 
-PG_FUNCTION_INFO_V1(simhash64_send);
+PG_FUNCTION_INFO_V1(simdup_simhash64_send);
 Datum
-simhash64_send(PG_FUNCTION_ARGS)
+simdup_simhash64_send(PG_FUNCTION_ARGS)
 {
 	StringInfoData buf;
 
@@ -73,8 +73,8 @@ simhash64_send(PG_FUNCTION_ARGS)
  */
 
 #define SIMHASH64_COMPARISON(name, op) \
-	PG_FUNCTION_INFO_V1(simhash64_##name); \
-	Datum simhash64_##name(PG_FUNCTION_ARGS) \
+	PG_FUNCTION_INFO_V1(simdup_simhash64_##name); \
+	Datum simdup_simhash64_##name(PG_FUNCTION_ARGS) \
 	{ \
 		PG_RETURN_BOOL(PG_GETARG_SIMHASH64(0) op PG_GETARG_SIMHASH64(1)); \
 	}
@@ -86,9 +86,9 @@ SIMHASH64_COMPARISON(le, <=)
 SIMHASH64_COMPARISON(gt, >)
 SIMHASH64_COMPARISON(ge, >=)
 
-PG_FUNCTION_INFO_V1(simhash64_cmp);
+PG_FUNCTION_INFO_V1(simdup_simhash64_cmp);
 Datum
-simhash64_cmp(PG_FUNCTION_ARGS)
+simdup_simhash64_cmp(PG_FUNCTION_ARGS)
 {
 	uint64 a = PG_GETARG_SIMHASH64(0);
 	uint64 b = PG_GETARG_SIMHASH64(1);
@@ -107,9 +107,9 @@ simhash64_fastcmp(Datum x, Datum y, SortSupport ssup)
 }
 #endif
 
-PG_FUNCTION_INFO_V1(simhash64_sortsupport);
+PG_FUNCTION_INFO_V1(simdup_simhash64_sortsupport);
 Datum
-simhash64_sortsupport(PG_FUNCTION_ARGS)
+simdup_simhash64_sortsupport(PG_FUNCTION_ARGS)
 {
 	SortSupport ssup = (SortSupport) PG_GETARG_POINTER(0);
 
@@ -127,16 +127,16 @@ simhash64_sortsupport(PG_FUNCTION_ARGS)
  * partitions, so cast in stone.
  */
 
-PG_FUNCTION_INFO_V1(simhash64_hash);
+PG_FUNCTION_INFO_V1(simdup_simhash64_hash);
 Datum
-simhash64_hash(PG_FUNCTION_ARGS)
+simdup_simhash64_hash(PG_FUNCTION_ARGS)
 {
 	return hashint8(fcinfo);
 }
 
-PG_FUNCTION_INFO_V1(simhash64_hash_extended);
+PG_FUNCTION_INFO_V1(simdup_simhash64_hash_extended);
 Datum
-simhash64_hash_extended(PG_FUNCTION_ARGS)
+simdup_simhash64_hash_extended(PG_FUNCTION_ARGS)
 {
 	return hashint8extended(fcinfo);
 }
@@ -146,23 +146,23 @@ simhash64_hash_extended(PG_FUNCTION_ARGS)
  * there is an order.
  */
 
-PG_FUNCTION_INFO_V1(simhash64_from_bigint);
+PG_FUNCTION_INFO_V1(simdup_simhash64_from_bigint);
 Datum
-simhash64_from_bigint(PG_FUNCTION_ARGS)
+simdup_simhash64_from_bigint(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_SIMHASH64((uint64) PG_GETARG_INT64(0));
 }
 
-PG_FUNCTION_INFO_V1(simhash64_to_bigint);
+PG_FUNCTION_INFO_V1(simdup_simhash64_to_bigint);
 Datum
-simhash64_to_bigint(PG_FUNCTION_ARGS)
+simdup_simhash64_to_bigint(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT64((int64) PG_GETARG_SIMHASH64(0));
 }
 
-PG_FUNCTION_INFO_V1(simhash64_from_bit);
+PG_FUNCTION_INFO_V1(simdup_simhash64_from_bit);
 Datum
-simhash64_from_bit(PG_FUNCTION_ARGS)
+simdup_simhash64_from_bit(PG_FUNCTION_ARGS)
 {
 	VarBit *bits = PG_GETARG_VARBIT_P(0);
 	uint64 fp = 0;
@@ -178,9 +178,9 @@ simhash64_from_bit(PG_FUNCTION_ARGS)
 	PG_RETURN_SIMHASH64(fp);
 }
 
-PG_FUNCTION_INFO_V1(simhash64_to_bit);
+PG_FUNCTION_INFO_V1(simdup_simhash64_to_bit);
 Datum
-simhash64_to_bit(PG_FUNCTION_ARGS)
+simdup_simhash64_to_bit(PG_FUNCTION_ARGS)
 {
 	uint64 fp = PG_GETARG_SIMHASH64(0);
 	int size = VARBITTOTALLEN(SIMHASH64_BITS);
@@ -194,9 +194,9 @@ simhash64_to_bit(PG_FUNCTION_ARGS)
 	PG_RETURN_VARBIT_P(bits);
 }
 
-PG_FUNCTION_INFO_V1(simhash64_from_bytea);
+PG_FUNCTION_INFO_V1(simdup_simhash64_from_bytea);
 Datum
-simhash64_from_bytea(PG_FUNCTION_ARGS)
+simdup_simhash64_from_bytea(PG_FUNCTION_ARGS)
 {
 	bytea *bytes = PG_GETARG_BYTEA_PP(0);
 	int len = (int) VARSIZE_ANY_EXHDR(bytes);
@@ -213,11 +213,11 @@ simhash64_from_bytea(PG_FUNCTION_ARGS)
 	PG_RETURN_SIMHASH64(fp);
 }
 
-PG_FUNCTION_INFO_V1(simhash64_to_bytea);
+PG_FUNCTION_INFO_V1(simdup_simhash64_to_bytea);
 Datum
-simhash64_to_bytea(PG_FUNCTION_ARGS)
+simdup_simhash64_to_bytea(PG_FUNCTION_ARGS)
 {
-	return simhash64_send(fcinfo);
+	return simdup_simhash64_send(fcinfo);
 }
 
 /*
@@ -225,20 +225,10 @@ simhash64_to_bytea(PG_FUNCTION_ARGS)
  * needs a C function.
  */
 
-PG_FUNCTION_INFO_V1(simhash_distance);
+PG_FUNCTION_INFO_V1(simdup_simhash_distance);
 Datum
-simhash_distance(PG_FUNCTION_ARGS)
+simdup_simhash_distance(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT32(
 		simdup_hamming64(PG_GETARG_SIMHASH64(0), PG_GETARG_SIMHASH64(1)));
-}
-
-PG_FUNCTION_INFO_V1(simhash_similarity);
-Datum
-simhash_similarity(PG_FUNCTION_ARGS)
-{
-	int distance =
-		simdup_hamming64(PG_GETARG_SIMHASH64(0), PG_GETARG_SIMHASH64(1));
-
-	PG_RETURN_FLOAT8(1.0 - (double) distance / SIMHASH64_BITS);
 }

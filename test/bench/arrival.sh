@@ -15,7 +15,7 @@ CREATE TABLE petition (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, fp si
 
 INSERT INTO petition (fp)
   SELECT hashint8extended(i, 1)::simhash64 FROM generate_series(1, $rows) i;
-CREATE INDEX petition_fp ON petition USING gin (fp simhash64_ops) WITH (fastupdate = off);
+CREATE INDEX petition_fp ON petition USING hamming (fp);
 CREATE TABLE petition_log (new_key bigint, old_key bigint, distance int, logged_at timestamptz);
 CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON petition
   FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('fp', 'dup', 'id', '3');

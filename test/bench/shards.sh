@@ -25,7 +25,7 @@ SELECT i AS id, (CASE WHEN i % 10 = 0 THEN hashint8extended(i - 5, 1) # (7::bigi
                  ELSE hashint8extended(i, 1) END)::simhash64 AS fp
 FROM generate_series(1, $rows) AS i;
 SET maintenance_work_mem = '32MB';
-CREATE INDEX fps_fp ON fps USING gin (fp) WITH (fastupdate = off);
+CREATE INDEX fps_fp ON fps USING hamming (fp);
 VACUUM ANALYZE fps;
 CREATE EXTENSION postgres_fdw;
 SQL
@@ -51,7 +51,7 @@ SQL
   sql -c 'INSERT INTO petition SELECT id, fp FROM fps'
   for ((i = 1; i <= shards; i++)); do
     sql -d "${PGDATABASE}_$i" -c "SET maintenance_work_mem = '32MB'" \
-      -c 'CREATE INDEX petition_fp ON petition USING gin (fp) WITH (fastupdate = off)' -c 'VACUUM ANALYZE petition'
+      -c 'CREATE INDEX petition_fp ON petition USING hamming (fp)' -c 'VACUUM ANALYZE petition'
   done
 }
 

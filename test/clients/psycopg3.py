@@ -92,11 +92,4 @@ pairs = conn.execute('SELECT a, b FROM simdup_pairs(%s, 3, params => %s::text[])
                      ['SELECT id, fp FROM photo WHERE id >= $1 ORDER BY id', ['20002']]).fetchall()
 check(pairs, [(20002, 20003)], 'a batch query with a parameter')
 
-# decide
-conn.execute('CREATE TABLE page (id bigint PRIMARY KEY, content text)')
-conn.execute("SELECT simdup_attach('page', 'content', action => 'group')")
-conn.execute('INSERT INTO page VALUES (%s, %s), (%s, %s)', [7, LAMP, 70000, BUS])
-conn.execute('SELECT simdup_decide(%s, %s, %s, %s)', ['page', 7, 70000, True])
-groups = conn.execute('SELECT count(DISTINCT simdup_group) FROM page').fetchone()[0]
-check(groups, 1, 'a decision with integers of two types')
 done()

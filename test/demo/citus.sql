@@ -118,23 +118,6 @@ DELETE FROM petition WHERE district = 'Castle' AND id = 2003;
 SELECT run_command_on_workers('DROP TABLE simdup_citus.petition_log') \g /dev/null
 DROP TABLE petition_log;
 
--- simdup_attach before or after the table is distributed
-CREATE TABLE letter (district text NOT NULL, id bigint PRIMARY KEY, content text);
-SELECT create_distributed_table('letter', 'id') \g /dev/null
-SELECT simdup_attach('letter', 'content', key => 'id') \g /dev/null
-INSERT INTO letter SELECT district, id % 2, content FROM petition WHERE id IN (1, 2);
-SELECT CASE WHEN count(*) = 2 AND count(DISTINCT simdup_fp) = 1 THEN 'ok' ELSE 'not ok' END || ' - simdup_attach: rows get their fingerprints'
-FROM letter;
-SELECT CASE WHEN plan($$SELECT id FROM letter WHERE simhash_within(simdup_fp, '0123456789abcdef', 3)$$) LIKE '%Index Scan%letter_simdup_fp_idx_%'
-  THEN 'ok' ELSE 'not ok' END || ' - simdup_attach: and the shards an index';
-SELECT simdup_detach('letter') \g /dev/null
-
--- Groups are kept in tables beside the table, which a trigger on a shard does not
--- have.
-SELECT CASE WHEN refusal($$SELECT simdup_attach('letter', 'content', key => 'id', action => 'group')$$)
-    LIKE 'rows of distributed table "letter" cannot be kept in groups%' THEN 'ok' ELSE 'not ok' END || ' - no groups on a distributed table';
-DROP TABLE letter;
-
 -- A search goes to all shards, each by its index.
 SELECT CASE WHEN string_agg(id::text, ' ' ORDER BY id) = '1 2 3' THEN 'ok' ELSE 'not ok' END || ' - a search finds near rows of all shards'
 FROM petition

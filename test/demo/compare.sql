@@ -54,7 +54,5 @@ SELECT minhash64_resemblance(8) AS "8 bits stand for",
        minhash64_distance(0.9) AS "and by 0.9";
 \set ECHO none
 \echo
-\echo 'Recommended: minhash64 within 8; for titles and other short texts minhash64(title, 2). To set a'
-\echo 'table of yours up, with a trigger and an index:'
-\echo '  SELECT simdup_attach(''letters'', ''content'');'
+\echo 'Recommended: minhash64 within 8; for titles and other short texts minhash64(title, 2).'
 \echo

@@ -58,7 +58,7 @@ WHERE q.id = :q
 \echo '3. And within 8, the working threshold for letters of this length?'
 \echo '------------------------------------------------------------------'
 \set ECHO queries
-CREATE INDEX petition_fp ON petition USING gin (fp);
+CREATE INDEX petition_fp ON petition USING hamming (fp);
 \set ECHO none
 \echo
 \set ECHO queries

@@ -198,64 +198,6 @@ INSERT INTO wrong (id, sketch, fp) VALUES (1, '0101', :a), (2, '010', :a);
 DROP TABLE wrong;
 
 --
--- simdup_attach: old rows get the flags that they would have got one by one
---
-CREATE TABLE old (id int PRIMARY KEY, body varchar(300), district text COLLATE ci);
-INSERT INTO old
-  SELECT i, 'the ' || i % 37 || ' lamp of the ' || (i * i) % 23 || ' street in the ' || i % 11 || ' quarter is out' ||
-         CASE WHEN i % 3 = 0 THEN ' and dangerous for all of us' ELSE ' since a long time' END,
-         (ARRAY['North', 'SOUTH', 'north', NULL])[1 + i % 4]
-  FROM generate_series(1, 600) i;
-INSERT INTO old SELECT i, body, district FROM (SELECT id + 1000 AS i, * FROM old WHERE id % 5 = 0) d;
-INSERT INTO old VALUES (5000, NULL, 'North'), (5001, '...', 'North'), (5002, '...', 'north');
-CREATE FUNCTION flags(VARIADIC options text[]) RETURNS TABLE (flags bigint, differences bigint) LANGUAGE plpgsql AS $$
-BEGIN
-  CREATE TEMP TABLE filled (LIKE old INCLUDING ALL);
-  INSERT INTO filled SELECT * FROM old;
-  CREATE TEMP TABLE arrived (LIKE old INCLUDING ALL);
-  EXECUTE format('SELECT simdup_attach(%L, %L, %s)', 'filled', 'body', array_to_string(options, ', '));
-  EXECUTE format('SELECT simdup_attach(%L, %L, %s)', 'arrived', 'body', array_to_string(options, ', '));
-  INSERT INTO arrived SELECT * FROM old ORDER BY id;
-  RETURN QUERY SELECT count(f.simdup_of), count(*) FILTER (WHERE f.simdup_of IS DISTINCT FROM a.simdup_of)
-    FROM filled f FULL JOIN arrived a USING (id);
-  DROP TABLE filled, arrived;
-END $$;
-SELECT * FROM flags('max_distance => 8');
-SELECT * FROM flags('max_distance => 16');
-SELECT * FROM flags('max_distance => 16', 'within => ARRAY[$$district$$]');
-SELECT * FROM flags('max_distance => 16', 'min_resemblance => 0.7');
-SELECT * FROM flags('max_distance => 16', 'min_resemblance => 0.7', 'unit => $$word$$', 'w => 2', 'within => ARRAY[$$district$$]');
-SELECT * FROM flags('max_distance => 8', 'min_resemblance => 0.9', 'fingerprint => $$simhash$$');
--- the pairs of the log, likewise
-CREATE TABLE log_filled (LIKE old INCLUDING ALL);
-CREATE TABLE log_arrived (LIKE old INCLUDING ALL);
-INSERT INTO log_filled SELECT * FROM old;
-SELECT statement FROM simdup_attach('log_filled', 'body', max_distance => 16, action => 'log', backfill => true, min_resemblance => 0.8, within => ARRAY['district'])
-  WHERE statement LIKE '%simdup_2%' OR statement LIKE 'UPDATE%';
-SELECT count(*) FROM simdup_attach('log_arrived', 'body', max_distance => 16, action => 'log', min_resemblance => 0.8, within => ARRAY['district']);
-INSERT INTO log_arrived SELECT * FROM old ORDER BY id;
-SELECT count(*) AS pairs, count(*) FILTER (WHERE f.distance IS DISTINCT FROM a.distance) AS differences
-  FROM log_filled_simdup_log f FULL JOIN log_arrived_simdup_log a USING (new_key, old_key);
--- no pair beyond its scope or below the resemblance
-SELECT count(*) FROM log_arrived_simdup_log l JOIN old n ON n.id = l.new_key JOIN old o ON o.id = l.old_key
-  WHERE shingle_resemblance(n.body, o.body, 4, 'char') < 0.8 OR n.district <> o.district OR (n.district IS NULL) <> (o.district IS NULL);
-
--- simdup_alter: other columns, other shingles, and off again
-SELECT statement FROM simdup_alter('log_filled', w => 3) WHERE statement LIKE '%TRIGGER%';
-SELECT simdup_alter('log_filled', min_resemblance => 0);
-SELECT simdup_alter('log_filled', within => '{}', min_resemblance => 0.5);
-SELECT simdup_alter('log_filled', min_resemblance => 0, min_features => 0, dry_run => true);
-SELECT simdup_alter('log_filled', within => ARRAY['district', 'none']);
-SELECT simdup_alter('log_filled', min_resemblance => 2);
-SELECT simdup_alter('log_filled', min_features => -1);
-SELECT simdup_alter('log_filled', fingerprint => 'simhash', min_features => 5);
-SELECT simdup_alter('log_filled', within => ARRAY[NULL]);
-SELECT simdup_alter('log_filled', fingerprint => 'simhash', min_resemblance => 0.5, dry_run => true);
-SELECT count(*) FROM simdup_detach('log_filled');
-SELECT count(*) FROM simdup_detach('log_arrived');
-DROP TABLE log_filled, log_arrived, log_filled_simdup_log, log_arrived_simdup_log;
-
---
 -- min_features: no fingerprint for a text of too few shingles
 --
 \pset format unaligned
@@ -271,46 +213,6 @@ SELECT minhash64('a', min_features => 1001);
 SELECT minhash64_row('a', '{}', min_features => NULL);
 SELECT minhash64(string_agg(i::text, ' '), 1, 'word', 1000) = minhash64(string_agg(i::text, ' '), 1, 'word') FROM generate_series(1, 1000) i;
 SELECT minhash64(string_agg(i::text, ' '), 1, 'word', 1000) FROM generate_series(1, 999) i;
--- the trigger: it may be asked, and is not by itself
-CREATE TABLE short (id int PRIMARY KEY, body text, place text, fp simhash64);
-CREATE TRIGGER fp BEFORE INSERT OR UPDATE ON short FOR EACH ROW EXECUTE FUNCTION minhash64_update_trigger('fp', 'body', 'place');
-INSERT INTO short VALUES (1, 'good', 'x'), (2, NULL, 'x');
-CREATE OR REPLACE TRIGGER fp BEFORE INSERT OR UPDATE ON short FOR EACH ROW
-  EXECUTE FUNCTION minhash64_update_trigger('fp', 'body', 'place', 'min_features => 5');
-INSERT INTO short VALUES (3, 'good', 'x'), (4, NULL, 'x'), (5, 'a good text', 'x');
-SELECT id, fp IS NOT NULL AS has_one FROM short ORDER BY id;
-UPDATE short SET body = 'good' WHERE id = 5;
-SELECT id, fp FROM short WHERE id = 5;
--- an UPDATE of anything gives a row its fingerprint if it has none
-ALTER TABLE short DISABLE TRIGGER fp;
-UPDATE short SET body = 'a good text', fp = NULL WHERE id = 1;
-ALTER TABLE short ENABLE TRIGGER fp;
-UPDATE short SET id = 11 WHERE id = 1;
-SELECT id, fp = minhash64_row(body, ARRAY[place]) AS right FROM short WHERE id = 11;
--- simdup_attach asks
-ALTER TABLE short DROP COLUMN fp CASCADE;
-DROP TRIGGER fp ON short;
-SELECT count(*) FROM simdup_attach('short', 'body', ARRAY['place']);
-INSERT INTO short VALUES (20, 'good', 'y'), (21, 'good', 'y'), (22, 'a good text', 'y'), (23, 'A good text!', 'y');
-SELECT id, simdup_fp IS NOT NULL AS has_one, simdup_of FROM short ORDER BY id;
-SELECT simdup_alter('short', min_features => 0);
-INSERT INTO short VALUES (24, 'good', 'y');
-SELECT id, simdup_of FROM short ORDER BY id;
-DROP TABLE short;
-
---
--- a copy of an attached table: attach does not take its columns for its own
---
-CREATE TABLE attached (id int PRIMARY KEY, body text);
-SELECT count(*) FROM simdup_attach('attached', 'body');
-CREATE TABLE copied (LIKE attached INCLUDING ALL);
-ALTER TABLE copied RENAME simdup_fp TO my_fp;
-ALTER TABLE copied RENAME simdup_of TO my_of;
-SELECT count(*) FROM simdup_attach('copied', 'body');
-COMMENT ON COLUMN copied.body IS 'the text';
-SELECT simdup_detach('copied');
-SELECT attname FROM pg_attribute WHERE attrelid = 'copied'::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum;
-DROP TABLE attached, copied, old;
 
 --
 -- a log: users who may not write to it do not lock it
@@ -336,12 +238,6 @@ BEGIN;
 INSERT INTO written VALUES (2, '0000000000000001');
 SELECT * FROM log_locks;
 COMMIT;
-RESET ROLE;
-GRANT CREATE ON SCHEMA conditions TO regress_conditions_writer;
-REVOKE INSERT (new_key, old_key, distance, logged_at) ON log FROM regress_conditions_writer;
-SET ROLE regress_conditions_writer;
-CREATE TABLE own (id int PRIMARY KEY, body text);
-SELECT simdup_attach('own', 'body', action => 'log', log_table => 'conditions.log', dry_run => true);
 RESET ROLE;
 SELECT new_key, old_key FROM log;
 

@@ -1,4 +1,4 @@
--- index: simhash_ball, simhash_within and the GIN operator class
+-- index: simhash_ball, simhash_within and the planner
 CREATE SCHEMA index_room;
 SET search_path = index_room, public;
 SELECT opcname, amname, amvalidate(c.oid)
@@ -54,214 +54,18 @@ SELECT simhash_within(NULL, '0123456789abcdef', 3) IS NULL AS a,
        '0123456789abcdef'::simhash64 <@ NULL::simhash_ball IS NULL AS ball;
 
 --
--- index and scan return the same rows
+-- the planner
 --
--- random, edits of a few centers, all equal, one block constant, high bits zero
 CREATE FUNCTION some_bits(seed bigint, n int) RETURNS bigint LANGUAGE sql IMMUTABLE AS
 $$ SELECT coalesce(bit_or(1::bigint << p), 0)
    FROM (SELECT p FROM generate_series(0, 63) p ORDER BY hashint8extended(p, seed), p LIMIT n) s $$;
-CREATE TABLE fps (id int PRIMARY KEY, kind text, fp simhash64);
-INSERT INTO fps
-SELECT i, 'random', hashint8extended(i, 1)::simhash64 FROM generate_series(1, 600) i
-UNION ALL
-SELECT 1000 + i, 'neighbours', (hashint8extended(i % 3, 1) # some_bits(i, i % 40))::simhash64 FROM generate_series(1, 400) i
-UNION ALL
-SELECT 2000 + i, 'edits', (hashint8extended(i % 4, 2) # some_bits(i, i % 7))::simhash64 FROM generate_series(1, 600) i
-UNION ALL
-SELECT 3000 + i, 'equal', 'fedcba9876543210' FROM generate_series(1, 300) i
-UNION ALL
-SELECT 4000 + i, 'constant block', ((hashint8extended(i, 3) & ~(65535::bigint << 16)) | (4660::bigint << 16))::simhash64
-FROM generate_series(1, 400) i
-UNION ALL
-SELECT 5000 + i, 'high bits zero', (hashint8extended(i, 4) & 1048575)::simhash64 FROM generate_series(1, 400) i
-UNION ALL
-SELECT 6000 + i, 'null', NULL FROM generate_series(1, 50) i
-UNION ALL
-SELECT 7000 + i, 'one block of four', (v | (v << 16) | (v << 32) | (v << 48))::simhash64
-FROM (SELECT i, hashint8extended(i, 5) & 65535 AS v FROM generate_series(1, 100) i) s;
 CREATE TABLE queries AS
-SELECT row_number() OVER () AS i, q FROM (
-  SELECT DISTINCT ON (kind COLLATE "C") fp AS q FROM fps WHERE fp IS NOT NULL ORDER BY kind COLLATE "C", id
-) s
+SELECT i, hashint8extended(i, 11)::simhash64 AS q FROM generate_series(1, 8) i
 UNION ALL VALUES (100, '0000000000000000'::simhash64), (101, 'ffffffffffffffff'), (102, '0123456789abcdef');
-CREATE INDEX fps_fp ON fps USING gin (fp);
-ANALYZE fps;
 ANALYZE queries;
-
--- Do index and scan agree on this table for these radii? The result counts the
--- searches, and the rows that only one of the two finds. by_index: the first
--- search used the index.
-CREATE FUNCTION differences(target text, first_radius int, last_radius int, step int = 1)
-RETURNS TABLE (searches int, matches bigint, differing bigint, by_index boolean) LANGUAGE plpgsql AS $$
-DECLARE
-  k int; query simhash64; condition text; line text;
-  by_index_rows text[]; by_scan_rows text[];
-BEGIN
-  searches := 0; matches := 0; differing := 0; by_index := true;
-  FOR k IN SELECT generate_series(first_radius, last_radius, step) LOOP
-    FOR query IN SELECT q FROM queries ORDER BY i LOOP
-      condition := format('%s fp <@ %L::simhash_ball',
-                          target, format('<%s,%s>', query, k));
-      SET LOCAL enable_seqscan = off;
-      IF searches = 0 THEN
-        by_index := false;
-        FOR line IN EXECUTE 'EXPLAIN SELECT id FROM ' || condition LOOP
-          by_index := by_index OR line ~ 'Index Cond: .*<@';
-        END LOOP;
-      END IF;
-      EXECUTE 'SELECT array_agg(id::text) FROM ' || condition INTO by_index_rows;
-      SET LOCAL enable_seqscan = on;
-      SET LOCAL enable_bitmapscan = off;
-      EXECUTE 'SELECT array_agg(id::text) FROM ' || condition INTO by_scan_rows;
-      SET LOCAL enable_bitmapscan = on;
-      searches := searches + 1;
-      matches := matches + coalesce(cardinality(by_scan_rows), 0);
-      differing := differing + (SELECT count(*) FROM
-        ((SELECT unnest(by_index_rows) EXCEPT ALL SELECT unnest(by_scan_rows)) UNION ALL
-         (SELECT unnest(by_scan_rows) EXCEPT ALL SELECT unnest(by_index_rows))) d);
-    END LOOP;
-  END LOOP;
-  RETURN NEXT;
-END $$;
-SELECT * FROM differences('fps WHERE', 0, 64);
--- equality
-SET enable_seqscan = off;
-SELECT count(*) FROM fps WHERE fp = 'fedcba9876543210';
-SELECT count(*) FROM fps WHERE fp = 'fedcba9876543211';
-SELECT count(*) FROM fps WHERE fp <@ '<fedcba9876543210,0>';
-RESET enable_seqscan;
-
--- Four fingerprints, 31 bits and more apart, have the same key. A search finds
--- only its own of those four.
-CREATE TABLE aliases (id int, fp simhash64);
-INSERT INTO aliases
-SELECT i, (q::bigint # e)::simhash64
-FROM (SELECT '0123456789abcdef'::simhash64 AS q) s,
-     (VALUES (0, 0::bigint),
-             (1, (1::bigint << 62) | (((1::bigint << 30) - 1) << 16)),
-             (2, (1::bigint << 63) | (((1::bigint << 14) - 1) << 16) | (((1::bigint << 16) - 1) << 46)),
-             (3, (3::bigint << 62) | (((1::bigint << 32) - 1) << 30))) v(i, e);
-CREATE INDEX ON aliases USING gin (fp);
-SET enable_seqscan = off;
-SELECT id FROM aliases WHERE fp = '0123456789abcdef';
-SELECT id FROM aliases WHERE fp <@ '<0123456789abcdef,0>';
-SELECT id FROM aliases WHERE fp <@ '<0123456789abcdef,9>';
-SELECT id, fp <~> '0123456789abcdef' AS distance FROM aliases WHERE fp <@ '<0123456789abcdef,34>' ORDER BY id;
-RESET enable_seqscan;
-
--- updates, deletes, VACUUM, pending list full and flushed
-CREATE TABLE busy (LIKE fps) WITH (autovacuum_enabled = off);
-CREATE INDEX busy_fp ON busy USING gin (fp) WITH (fastupdate = on);
-INSERT INTO busy SELECT * FROM fps WHERE id % 2 = 0;
-SELECT differing, by_index FROM differences('busy WHERE', 3, 35, 8);
-SELECT gin_clean_pending_list('busy_fp') > 0 AS flushed;
-SELECT differing, by_index FROM differences('busy WHERE', 3, 35, 8);
-INSERT INTO busy SELECT * FROM fps WHERE id % 2 = 1;
-UPDATE busy SET fp = (fp::bigint # 5)::simhash64 WHERE id % 3 = 0;
-UPDATE busy SET kind = kind || '!' WHERE id % 5 = 0;
-DELETE FROM busy WHERE id % 7 = 0;
-SELECT differing, by_index FROM differences('busy WHERE', 3, 35, 8);
-VACUUM busy;
-SELECT differing, by_index FROM differences('busy WHERE', 3, 35, 8);
-INSERT INTO busy SELECT id, kind, fp FROM fps;
-SELECT differing, by_index FROM differences('busy WHERE', 3, 35, 8);
-REINDEX INDEX busy_fp;
-SELECT differing, by_index FROM differences('busy WHERE', 3, 35, 8);
-DELETE FROM busy;
-VACUUM busy;
-SELECT matches, differing, by_index FROM differences('busy WHERE', 3, 19, 8);
-
--- a bitmap that does not fit in work_mem
-CREATE TABLE wide (id int, fp simhash64) WITH (fillfactor = 10);
-INSERT INTO wide SELECT i, ((i % 4)::bigint # ((i / 2000)::bigint << 20))::simhash64 FROM generate_series(1, 40000) i;
-CREATE INDEX wide_fp ON wide USING gin (fp);
-ANALYZE wide;
-CREATE FUNCTION explained(query text) RETURNS json LANGUAGE plpgsql
-SET max_parallel_workers_per_gather = 0 AS $$
-DECLARE plan json;
-BEGIN
-  EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, FORMAT JSON) ' || query INTO plan;
-  RETURN plan->0->'Plan';
-END $$;
-SET work_mem = '64kB';
-SET enable_seqscan = off;
-SELECT (explained('SELECT * FROM wide WHERE fp <@ ''<0000000000000000,4>''')->>'Lossy Heap Blocks')::int > 0 AS lossy;
-SET enable_seqscan = on;
-SELECT differing, by_index FROM differences('wide WHERE', 1, 5, 2);
-RESET work_mem;
-
--- heap pages: those of the true matches
-SET enable_seqscan = off;
-CREATE TABLE sparse (id int, fp simhash64, filler text) WITH (fillfactor = 10);
-INSERT INTO sparse SELECT i, (CASE WHEN i % 100 = 0 THEN hashint8extended(0, 9) # some_bits(i, i / 100 % 14)
-                                   ELSE hashint8extended(i, 9) END)::simhash64
-FROM generate_series(1, 20000) i;
-CREATE INDEX ON sparse USING gin (fp);
-VACUUM ANALYZE sparse;
-SELECT k, (plan->>'Actual Rows')::float = matches AS rows_right,
-       (plan->>'Exact Heap Blocks')::int = pages AS pages_right, matches
-FROM (SELECT k, explained(format('SELECT * FROM sparse WHERE fp <@ %L', simhash_ball(hashint8extended(0, 9)::simhash64, k))) AS plan
-      FROM unnest(ARRAY[0, 1, 3, 5, 8, 11]) k) p,
-     LATERAL (SELECT count(*) AS matches, count(DISTINCT split_part(ctid::text, ',', 1)) AS pages
-              FROM sparse WHERE fp <~> hashint8extended(0, 9)::simhash64 <= k) t
-ORDER BY k;
-RESET enable_seqscan;
-
--- other indexes, other tables
-CREATE INDEX part_fp ON fps USING gin (fp) WHERE kind = 'edits';
-DROP INDEX fps_fp;
-SELECT differing, by_index FROM differences('fps WHERE kind = ''edits'' AND', 3, 35, 8);
-DROP INDEX part_fp;
-CREATE INDEX CONCURRENTLY fps_concurrently ON fps USING gin (fp);
-SELECT differing, by_index FROM differences('fps WHERE', 3, 35, 8);
-REINDEX INDEX CONCURRENTLY fps_concurrently;
-SELECT differing, by_index FROM differences('fps WHERE', 3, 35, 8);
-DROP INDEX fps_concurrently;
-SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS btree_gin SCHEMA public;
-RESET client_min_messages;
-CREATE INDEX fps_two ON fps USING gin (kind, fp);
-SELECT differing, by_index FROM differences('fps WHERE kind = ''edits'' AND', 3, 35, 8);
-SELECT differing, by_index FROM differences('fps WHERE', 3, 35, 8);
-DROP INDEX fps_two;
-CREATE INDEX fps_expression ON fps USING gin ((fp::bigint::simhash64));
-SET enable_seqscan = off;
-SELECT count(*) FROM fps WHERE simhash_within(fp::bigint::simhash64, 'fedcba9876543210', 3);
-RESET enable_seqscan;
-DROP INDEX fps_expression;
-CREATE UNLOGGED TABLE unlogged_fps AS SELECT * FROM fps;
-CREATE INDEX ON unlogged_fps USING gin (fp);
-SELECT differing, by_index FROM differences('unlogged_fps WHERE', 3, 35, 8);
-CREATE TEMP TABLE temp_fps AS SELECT * FROM fps;
-CREATE INDEX ON temp_fps USING gin (fp) WITH (fastupdate = off);
-SELECT differing, by_index FROM differences('temp_fps WHERE', 3, 35, 8);
-CREATE TABLE parted (id int, kind text, fp simhash64) PARTITION BY HASH (id);
-CREATE TABLE parted_0 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 0);
-CREATE TABLE parted_1 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 1);
-CREATE INDEX ON parted USING gin (fp);
-INSERT INTO parted SELECT * FROM fps;
-SELECT differing, by_index FROM differences('parted WHERE', 3, 35, 8);
-CREATE DOMAIN petition_fp AS simhash64 CHECK (VALUE <> '0000000000000000');
-CREATE TABLE domained AS SELECT id, fp::petition_fp FROM fps WHERE fp <> '0000000000000000';
-CREATE INDEX ON domained USING gin (fp);
-ANALYZE domained;
-SELECT differing, by_index FROM differences('domained WHERE', 3, 35, 8);
--- a bitmap of two indexes
-CREATE INDEX fps_fp ON fps USING gin (fp);
-CREATE INDEX fps_kind ON fps (kind);
-SET enable_seqscan = off;
-SELECT count(*) FROM fps WHERE simhash_within(fp, 'fedcba9876543210', 3) AND id BETWEEN 3100 AND 3199;
-SELECT count(*) FROM fps WHERE simhash_within(fp, 'fedcba9876543210', 3) OR kind = 'random';
-SELECT count(*) FROM fps WHERE simhash_within(fp, 'fedcba9876543210', 3) OR simhash_within(fp, '0000000000000000', 5);
-RESET enable_seqscan;
-DROP INDEX fps_kind;
-
---
--- the planner
---
 CREATE TABLE big AS
 SELECT i AS id, hashint8extended(i, 11)::simhash64 AS fp FROM generate_series(1, 50000) i;
-CREATE INDEX big_fp ON big USING gin (fp);
+CREATE INDEX big_fp ON big USING hamming (fp);
 ANALYZE big;
 -- plans as they are without workers
 SET max_parallel_workers_per_gather = 0;
@@ -383,7 +187,7 @@ SELECT count(*) FROM big WHERE id <@@ 5;
 SELECT count(*) FROM queries a JOIN queries b ON a.i::int <@@ b.i::int;
 CREATE OPERATOR <@@ (LEFTARG = text, RIGHTARG = text, FUNCTION = texteq,
                      RESTRICT = simhash_ballsel, JOIN = simhash_balljoinsel);
-SELECT count(*) FROM fps WHERE kind <@@ 'edits';
+SELECT count(*) FROM (VALUES ('edits'), ('random')) v(kind) WHERE kind <@@ 'edits';
 
 -- a search is cancelled at once
 SET enable_seqscan = off;

@@ -34,24 +34,6 @@ SELECT minhash_bits('a', 128) = B'0010001011011001000011111001001100110001000000
 -- 64 bits of a sketch are the fingerprint, bin 0 first
 SELECT reverse(minhash_bits(t, 64)::text)::bit(64) = minhash64(t)::bit(64) AS equal FROM (VALUES ('a'), ('The quick brown fox')) AS v(t);
 
--- whole rows
-CREATE TABLE letter (id int, district text, category text, content text, sent date, fp simhash64);
-INSERT INTO letter VALUES (1, 'Castle', 'lighting', 'The lamp at the corner of Fish Street has been dark since May, please mend it.', '2026-05-01'),
-                          (2, NULL, ' ', 'A tree has fallen', NULL), (3, NULL, NULL, NULL, NULL);
-SELECT id, minhash64_record(letter, exclude => '{id,sent}') = minhash64_row(content, ARRAY[district, category]) AS equal,
-       minhash64_record(letter, exclude => '{id}') = minhash64_row(content, ARRAY[district, category, to_char(sent, 'YYYY-MM-DD')]) AS with_date,
-       minhash64_record(letter, NULL, '{id}', 0.5, 2, 'word') = minhash64_row(NULL, ARRAY[district, category, content, to_char(sent, 'YYYY-MM-DD')], 0.5, 2, 'word') AS no_content
-FROM letter ORDER BY id;
-SELECT minhash64_record(NULL::letter) AS no_row;
-SELECT minhash64_record(letter, 'nothing') FROM letter;
-SELECT replace(minhash64_row_expression('letter', exclude => '{id,sent}', field_share => 0.1, unit => 'word'), current_schema() || '.', '') AS expression \gset
-SELECT :'expression' AS expression;
-ALTER TABLE letter ADD generated simhash64 GENERATED ALWAYS AS (:expression) STORED;
-SELECT id, generated = minhash64_record(letter, exclude => '{id,sent}', field_share => 0.1, unit => 'word') AS equal FROM letter ORDER BY id;
-SELECT minhash64_row_expression('letter', exclude => '{id}') LIKE '%minhash64_row(content, ARRAY[district, category, %simhash_field(sent)]::pg_catalog.text[], field_share => 0.25, w => 4, unit => ''char'')' AS expression;
-SELECT minhash64_row_expression(NULL), minhash64_row_expression('letter', w => 0);
-DROP TABLE letter;
-
 -- what a fingerprint saw
 SELECT minhash64_shingles('Mend it! MEND IT.');
 SELECT string_agg(s, '|') FROM minhash64_shingles('The cat, the cat sat', 2, 'word') AS s;

@@ -97,11 +97,5 @@ UNION ALL
 
 DROP TABLE golden, blocks_test, by_index, by_scan;
 
--- the second argument may be the tokenizer
-SELECT simhash('one two three', 'char:4') = simhash('one two three', tokenizer => 'char:4') AS tokenizer,
-       simhash('one two three', NULL) = simhash('one two three') AS unlimited,
-       simhash('one two three', 2) = simhash('one two three', n_features => 2) AS limited,
-       simhash(NULL, 'char:4') IS NULL AS nothing;
-SELECT simhash('one two three', 'char');
 -- a text in the place of a fingerprint
 SELECT simhash_within(simhash('hello'), 'hello', 8);

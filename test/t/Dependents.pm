@@ -7,7 +7,7 @@ use strict;
 use warnings;
 
 use Exporter 'import';
-our @EXPORT = qw(build_dependents answers stored scans build_groups groups);
+our @EXPORT = qw(build_dependents answers stored scans);
 
 use Cwd ();
 
@@ -27,19 +27,14 @@ CREATE TABLE petition (
   blocks bigint[] GENERATED ALWAYS AS (simhash_blocks(simhash(content))) STORED,
   bands bigint[] GENERATED ALWAYS AS (minhash_bands(minhash_signature(content, 32, 3, 'char'), 16)) STORED,
   sketch bigint[] GENERATED ALWAYS AS (shingle_sketch(content, 4, 5, 'char')) STORED,
-  bitmap varbit GENERATED ALWAYS AS (simdup_bitmap(content)) STORED);
+  bitmap varbit GENERATED ALWAYS AS (simdup_bitmap(content)) STORED,
+  whole simhash64 GENERATED ALWAYS AS (simhash_row(content, ARRAY[title, simhash_field(received_at), district, category])) STORED);
 \\copy petition (id, title, district, category, received_at, content) from '$csv' (format csv, header)
 SQL
 	$node->safe_psql($db, <<'SQL', %params);
--- the expression that is written for a table
-DO $$ BEGIN
-  EXECUTE format('ALTER TABLE petition ADD COLUMN whole simhash64 GENERATED ALWAYS AS (%s) STORED',
-    simhash_row_expression('petition', 'content', '{id,received_at,blocks,bands,sketch,bitmap}'));
-END $$;
-
-CREATE INDEX petition_near ON petition USING gin (fp);
-CREATE INDEX petition_near_fields ON petition USING gin (with_fields simhash64_ops) WITH (fastupdate = off);
-CREATE INDEX petition_near_expression ON petition USING gin (simhash(title, tokenizer => 'char:2'));
+CREATE INDEX petition_near ON petition USING hamming (fp);
+CREATE INDEX petition_near_fields ON petition USING hamming (with_fields) WITH (fillfactor = 70);
+CREATE INDEX petition_near_expression ON petition USING hamming (simhash(title, tokenizer => 'char:2'));
 CREATE INDEX petition_blocks ON petition USING gin (blocks);
 CREATE INDEX petition_bands ON petition USING gin (bands);
 CREATE INDEX petition_super ON petition USING gin (super_shingles(sketch, 2));
@@ -55,7 +50,7 @@ CREATE TABLE sample_2 PARTITION OF sample FOR VALUES WITH (MODULUS 3, REMAINDER 
 INSERT INTO sample
   SELECT i, ((('x' || substr(md5((i / 4)::text), 1, 16))::bit(64)::bigint) # (1::bigint << (i % 4 * 9)))::simhash64
   FROM generate_series(1, 12000) AS i;
-CREATE INDEX sample_near ON sample USING gin (fp);
+CREATE INDEX sample_near ON sample USING hamming (fp);
 CREATE TABLE by_range (fp simhash64) PARTITION BY RANGE (fp);
 CREATE TABLE by_range_low PARTITION OF by_range FOR VALUES FROM (MINVALUE) TO ('8000000000000000');
 CREATE TABLE by_range_high PARTITION OF by_range FOR VALUES FROM ('8000000000000000') TO (MAXVALUE);
@@ -73,22 +68,26 @@ CREATE TABLE use_of_code (id integer, fp simhash64 REFERENCES code);
 INSERT INTO use_of_code SELECT id, fp FROM petition;
 
 -- arrival
-CREATE TABLE flagged (id integer PRIMARY KEY, title text, content text);
-CREATE TABLE logged (id integer PRIMARY KEY, title text, content text);
-CREATE TABLE refused (id integer PRIMARY KEY, title text, content text);
--- released versions attach simhash, and have no parameter for it
-DO $$ DECLARE
-  simhash text := (SELECT ', fingerprint => ''simhash'''  FROM pg_proc
-                   WHERE proname = 'simdup_attach' AND 'fingerprint' = ANY (proargnames));
-BEGIN
-  EXECUTE concat('SELECT simdup_attach(''flagged'', ''content'', ARRAY[''title''], 6, ''flag''', simhash, ')');
-  EXECUTE concat('SELECT simdup_attach(''logged'', ''content'', ''{}'', 6, ''log''', simhash, ')');
-  EXECUTE concat('SELECT simdup_attach(''refused'', ''content'', ''{}'', 6, ''reject''', simhash, ')');
-END $$;
+CREATE TABLE flagged (id integer PRIMARY KEY, title text, content text, repeats integer,
+  fp simhash64 GENERATED ALWAYS AS (simhash_row(content, ARRAY[title])) STORED);
+CREATE TABLE logged (id integer PRIMARY KEY, title text, content text,
+  fp simhash64 GENERATED ALWAYS AS (simhash(content)) STORED);
+CREATE TABLE logged_log (new_key integer, old_key integer, distance integer, logged_at timestamptz);
+CREATE TABLE refused (id integer PRIMARY KEY, title text, content text,
+  fp simhash64 GENERATED ALWAYS AS (simhash(content)) STORED);
+CREATE INDEX ON flagged USING hamming (fp);
+CREATE INDEX ON logged USING hamming (fp);
+CREATE INDEX ON refused USING hamming (fp);
+CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON flagged FOR EACH ROW
+  EXECUTE FUNCTION simdup_flag_trigger('fp', 'repeats', 'id', '6');
+CREATE TRIGGER log AFTER INSERT OR UPDATE ON logged FOR EACH ROW
+  EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '6', 'logged_log');
+CREATE TRIGGER reject AFTER INSERT OR UPDATE ON refused FOR EACH ROW
+  EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '6');
 INSERT INTO flagged SELECT id, title, content FROM petition WHERE id % 2 = 0 ORDER BY id;
 INSERT INTO logged SELECT id, title, content FROM petition ORDER BY id;
 CREATE TABLE by_statement (id integer PRIMARY KEY, fp simhash64);
-CREATE INDEX ON by_statement USING gin (fp);
+CREATE INDEX ON by_statement USING hamming (fp);
 CREATE TABLE by_statement_log (new_key integer, old_key integer, distance integer, logged_at timestamptz);
 CREATE TRIGGER log AFTER INSERT ON by_statement REFERENCING NEW TABLE AS arrived
   FOR EACH STATEMENT EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '6', 'by_statement_log');
@@ -118,7 +117,7 @@ CREATE MATERIALIZED VIEW clusters AS
   SELECT cluster, count(*) AS n, simhash_agg(key::text) AS fp
   FROM simdup_clusters('SELECT id, fp FROM public.petition ORDER BY id', 8, 'connected') GROUP BY cluster;
 CREATE UNIQUE INDEX clusters_key ON clusters (cluster);
-CREATE INDEX clusters_fp ON clusters USING gin (fp);
+CREATE INDEX clusters_fp ON clusters USING hamming (fp);
 CREATE FUNCTION nearest(wanted simhash64) RETURNS SETOF integer STABLE
   BEGIN ATOMIC
     SELECT id FROM petition WHERE fp <@ simhash_ball(wanted, 8) ORDER BY fp <~> wanted, id;
@@ -178,9 +177,9 @@ SELECT id, fp, letters, with_fields, whole, blocks, bands, sketch, bitmap FROM p
 SELECT tableoid::regclass, count(*), md5(string_agg(s::text, ' ' ORDER BY id)) FROM sample AS s GROUP BY 1 ORDER BY 1::text;
 SELECT tableoid::regclass, fp FROM by_range ORDER BY fp;
 SELECT * FROM code ORDER BY fp;
-SELECT id, simdup_fp, simdup_of FROM flagged ORDER BY id;
-SELECT id, simdup_fp FROM logged ORDER BY id;
-SELECT new_key, old_key, distance FROM logged_simdup_log ORDER BY 1, 2;
+SELECT id, fp, repeats FROM flagged ORDER BY id;
+SELECT id, fp FROM logged ORDER BY id;
+SELECT new_key, old_key, distance FROM logged_log ORDER BY 1, 2;
 SELECT * FROM clusters ORDER BY cluster;
 SQL
 }
@@ -208,18 +207,17 @@ SELECT simdup_explain(a.content, b.content, 'simhash', 3) FROM petition a, petit
 SELECT md5(string_agg(term_cosine(a.content, b.content)::text, ' ' ORDER BY a.id))
   FROM petition a JOIN petition b ON b.id = a.id + 1;
 SELECT md5(simdup_strip_html('<p>' || content || '</p>')) FROM petition WHERE id = 1001;
-SELECT simhash_record(p, exclude => '{id,received_at}') FROM petition p WHERE id = 1001;
 SELECT token FROM ts_parse('simdup_icu', 'two words, 3') ORDER BY token;
 SELECT to_tsvector('words', 'The streetlights of the street') @@ to_tsquery('words', 'streetlights');
 SELECT simhash(to_tsvector('words', 'The streetlights of the street'));
 
 BEGIN;
 INSERT INTO flagged (id, title, content) SELECT 90001, title, content || '.' FROM flagged WHERE id = 1010;
-SELECT simdup_fp, simdup_of FROM flagged WHERE id = 90001;
+SELECT fp, repeats FROM flagged WHERE id = 90001;
 UPDATE flagged SET content = 'something else altogether' WHERE id = 90001;
-SELECT simdup_fp, simdup_of FROM flagged WHERE id = 90001;
+SELECT fp, repeats FROM flagged WHERE id = 90001;
 INSERT INTO logged (id, title, content) SELECT 90002, title, content FROM petition WHERE id = 1005;
-SELECT new_key, old_key, distance FROM logged_simdup_log WHERE new_key = 90002 ORDER BY old_key;
+SELECT new_key, old_key, distance FROM logged_log WHERE new_key = 90002 ORDER BY old_key;
 INSERT INTO by_statement SELECT id, fp FROM petition;
 SELECT count(*), sum(distance) FROM by_statement_log;
 INSERT INTO refused (id, title, content) SELECT id, title, content FROM petition WHERE id = 1001;
@@ -248,74 +246,6 @@ INSERT INTO sample VALUES (90006, '0123456789abcdef');
 SELECT tableoid::regclass FROM sample WHERE fp = '0123456789abcdef';
 REFRESH MATERIALIZED VIEW clusters;
 SELECT count(*), md5(string_agg(c::text, ' ' ORDER BY cluster)) FROM clusters AS c;
-SELECT simdup_detach('flagged');
-ROLLBACK;
-SQL
-}
-
-# Grouped tables with decisions, merged ids and a verified scope; of versions
-# that have groups. They belong to the role clerk.
-sub build_groups
-{
-	my ($node, $db, %params) = @_;
-
-	$node->safe_psql($db, <<'SQL', %params);
-CREATE SCHEMA office AUTHORIZATION clerk;
-SET ROLE clerk;
-SET search_path = office, public;
-CREATE TABLE "Case" (id integer PRIMARY KEY, place text, content text);
-CREATE TABLE chain (id text PRIMARY KEY, content text);
-SELECT count(*) FROM simdup_attach('"Case"', 'content', action => 'group', min_resemblance => 0.5, within => '{place}');
-SELECT count(*) FROM simdup_attach('chain', 'content', action => 'group', method => 'connected', max_distance => 12);
-INSERT INTO "Case" SELECT i, CASE WHEN i % 5 > 0 THEN 'place ' || i % 2 END,
-    concat('a letter about ', md5((i / 6)::text), ' and ', md5((i / 6 + 100)::text), ' of number ', i)
-  FROM generate_series(1, 60) AS i;
-INSERT INTO chain SELECT 'letter ' || id, content FROM "Case" ORDER BY id;
--- an id that ended, one that came back, rows apart, a group whose first row went
-SELECT simdup_decide('"Case"', 12, 13, true, 'one sender'), simdup_decide('"Case"', 24, 30, true), simdup_decide('"Case"', 36, 38, false);
-SELECT simdup_undecide('"Case"', 24, 30);
-SELECT simdup_decide('chain', 'letter 12', 'letter 24', true);
-DELETE FROM "Case" WHERE id IN (1, 7);
-UPDATE "Case" SET content = content || ' and all the rest of that, which is a long story' WHERE id = 20;
-SQL
-	return;
-}
-
-# Rows, ids, and all that is kept beside; then what comes next, taken back. An
-# id that is taken back is not given again, so new ones are only compared.
-sub groups
-{
-	my ($node, $db, %params) = @_;
-
-	return $node->safe_psql($db, <<'SQL', %params);
-SELECT id, simdup_fp, simdup_group FROM office."Case" ORDER BY id;
-SELECT id, simdup_fp, simdup_group FROM office.chain ORDER BY id;
-SELECT * FROM office."Case_simdup_groups" ORDER BY id;
-SELECT * FROM office."Case_simdup_members" ORDER BY age;
-SELECT * FROM office."Case_simdup_events" ORDER BY event;
-SELECT * FROM office."Case_simdup_redirects" ORDER BY id;
-SELECT * FROM office."Case_simdup_decisions" ORDER BY a, b;
-SELECT * FROM office.chain_simdup_groups ORDER BY id;
-SELECT * FROM office.chain_simdup_members ORDER BY age;
-SELECT * FROM office.chain_simdup_redirects ORDER BY id;
-SELECT pg_get_userbyid(relowner), relname FROM pg_class WHERE relnamespace = 'office'::regnamespace AND relkind = 'r' ORDER BY relname;
-
-BEGIN;
-SET LOCAL ROLE clerk;
-SELECT * FROM simdup_regroup('office."Case"', true);
-SELECT * FROM simdup_regroup('office.chain', true);
-INSERT INTO office."Case" SELECT 100, place, content FROM office."Case" WHERE id = 15;
-INSERT INTO office."Case" VALUES (101, 'place 0', 'nothing of that kind was ever written to this office before');
-SELECT 'joins', bool_and(n.simdup_group = o.simdup_group) FROM office."Case" n, office."Case" o WHERE n.id = 100 AND o.id = 15;
-SELECT 'opens', n.simdup_group > max(e.id) FILTER (WHERE e.key IS DISTINCT FROM n.id) FROM office."Case" n, office."Case_simdup_events" e WHERE n.id = 101 GROUP BY n.simdup_group;
-SELECT 'is the youngest', key FROM office."Case_simdup_members" ORDER BY age DESC LIMIT 2;
-SELECT 'event', kind, key FROM office."Case_simdup_events" ORDER BY event DESC LIMIT 2;
-INSERT INTO office.chain SELECT 'a copy', content FROM office.chain WHERE id = 'letter 24';
-SELECT 'joins', n.simdup_group FROM office.chain n WHERE n.id = 'a copy';
-SELECT simdup_undecide('office."Case"', 12, 13);
-SELECT 'is back', id, simdup_group FROM office."Case" WHERE id IN (12, 13) ORDER BY id;
-DELETE FROM office."Case" WHERE id = 2;
-SELECT id, simdup_group FROM office."Case" WHERE id BETWEEN 3 AND 8 ORDER BY id;
 ROLLBACK;
 SQL
 }

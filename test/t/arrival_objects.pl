@@ -34,7 +34,7 @@ CREATE EXTENSION simdup SCHEMA ext;
 CREATE TABLE data.pet (id kt.citext, region text, fp ext.simhash64, dup kt.citext, note text) PARTITION BY LIST (region);
 CREATE TABLE data.pet_n PARTITION OF data.pet FOR VALUES IN ('n');
 CREATE TABLE data.pet_s PARTITION OF data.pet FOR VALUES IN ('s');
-CREATE INDEX pet_fp ON data.pet USING gin (fp ext.simhash64_ops) WITH (fastupdate = off);
+CREATE INDEX pet_fp ON data.pet USING hamming (fp);
 CREATE TABLE logs.found (new_key kt.citext, old_key kt.citext, distance int, logged_at timestamptz);
 CREATE FUNCTION public.act() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -42,7 +42,7 @@ my %firing = (
 );
 my @indexes = (
 	'',
-	'CREATE INDEX ON NAME USING gin (fp) WITH (fastupdate = off);',
+	'CREATE INDEX ON NAME USING hamming (fp);',
 	'CREATE INDEX ON NAME USING gin (simhash_blocks(fp, 13)) WITH (fastupdate = off);',
 	'CREATE INDEX ON NAME USING hamming (fp);',
 );

@@ -209,37 +209,6 @@ $browser->type('#search', 'letter 777 and');
 like(js('return document.getElementById("found").textContent'), qr/^1 of [\d]+ groups shown$/, 'in which a search finds one');
 like(js('return document.querySelector("#groups ~ .rest")?.textContent ?? "all are shown"'), qr/left out|all are shown/, 'and which says what it leaves out');
 
-# --- pairs to decide
-
-sql(<<'SQL');
-CREATE SCHEMA "city's";
-CREATE TABLE "city's"."a\b" (key text PRIMARY KEY, body text);
-SELECT count(*) FROM simdup_attach('"city''s"."a\b"', 'body', action => 'group', max_distance => 12);
-INSERT INTO "city's"."a\b" VALUES
-  (E'it''s \\1', 'The street lamp in Mill Lane has been out since Monday, and nobody comes to mend it.'),
-  ('2', 'The street lamp in Mill Lane has been out since Monday and nobody comes to mend it!'),
-  ('路', 'The street lamp in Mill Road has been out since Friday, and nobody comes to mend it.'),
-  ('<b>4</b>', 'The street lamp in Mill Lane has been out since Monday. Will nobody come to mend it?'),
-  ('5', 'More benches in the park, please.');
-SQL
-my @review = map { [ split /\t/ ] } split /\n/, sql(q{SELECT string_agg(a || E'\t' || b, E'\n') FROM simdup_review('"city''s"."a\b"')});
-cmp_ok(scalar(@review), '>=', 2, 'there are pairs to decide');
-$browser->open_page(page('review', q{simdup_report_html('SELECT key, simdup_fp, body FROM "city''s"."a\b" ORDER BY key', 'Review', 12, target => '"city''s"."a\b"')}));
-is(js('return [...document.querySelectorAll("#review ~ article h3")].map((h) => h.textContent).join("\n")'),
-	join("\n", map { "$_->[0] and $_->[1]" } @review), 'the page shows those of simdup_review');
-is(js('return [...document.querySelectorAll("fieldset")].filter((f) => f.querySelectorAll("label input[type=radio]").length !== 3 || !f.querySelector("legend").textContent).length'),
-	0, 'each choice has its labels');
-is(js('return document.getElementById("decided").textContent'), '0 of ' . @review . ' pairs decided', 'none is decided');
-$browser->click('fieldset input[value=true]');
-js('document.querySelectorAll("fieldset")[1].querySelector("input[value=false]").click()');
-is(js('return document.getElementById("decided").textContent'), '2 of ' . @review . ' pairs decided', 'two are ticked');
-$browser->click('#save-decisions');
-$browser->downloaded('decisions.sql');
-command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('postgres'), '-f', "$folder/downloads/decisions.sql" ], 'the decisions run as SQL');
-is( sql(q{SELECT string_agg(concat_ws(E'\t', least(a, b), greatest(a, b), same), E'\n' ORDER BY same DESC) FROM "city's"."a\b_simdup_decisions"}),
-	join("\n", map { join "\t", sort(@{ $review[$_] }), $_ ? 'f' : 't' } 0, 1), 'and are kept');
-is_deeply([ $browser->console ], [], 'without a fault');
-
 # --- by cron: today beside the last day
 
 my @cron = ('psql', '-X', '-d', $node->connstr('postgres'), '-v', 'table=letter', '-v', 'body=body', '-v', 'distance=3', '-v', "out=$folder/daily",

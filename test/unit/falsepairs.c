@@ -6,7 +6,6 @@
 #include <math.h>
 
 #include "core/falsepairs.h"
-#include "core/probe.h"
 #include "random.h"
 #include "tap.h"
 
@@ -47,7 +46,9 @@ int
 main(void)
 {
 	bool like_binomial = true;
+	bool rises = true;
 	double fair;
+	double half;
 
 	for (int i = 0; i < N; i++)
 		sample[i] = next_random();
@@ -58,6 +59,17 @@ main(void)
 						chance[d] > simdup_ball_fraction(d) / 1.5;
 	ok(is_distribution() && like_binomial, "fair bits give the binomial");
 	fair = chance[8];
+
+	half = simdup_ball_fraction(32) + simdup_ball_fraction(31);
+	ok(half > 1 - 1e-9 && half < 1 + 1e-9, "half of all is nearer than 32");
+	ok(simdup_ball_fraction(0) == 1.0 / 18446744073709551616.0 &&
+		   simdup_ball_fraction(64) > 1 - 1e-9,
+	   "ball of 0 and of 64");
+	for (int k = 0; k <= 64; k++)
+		rises = rises && simdup_ball_fraction(k) <= 1 &&
+				(k == 0 ||
+				 simdup_ball_fraction(k) >= simdup_ball_fraction(k - 1));
+	ok(rises, "the fraction rises to 1, and not above");
 
 	/* copies are true pairs, however many there are */
 	for (int i = 0; i < N / 2; i++)
