@@ -231,7 +231,7 @@ answer($_, 'city', 'city', 'ANALYZE archive') for @shards;
 # Run it; how many shards searched by the index for it?
 sub index_searches
 {
-	my ($query, $scan) = (@_, 'Bitmap Index Scan on archive_fp');
+	my ($query, $scan) = (@_, 'Index Scan (?:on|using) archive_fp');
 	my @from = map { -s $_->logfile } @shards;
 
 	$coordinator->safe_psql('city', $query);
