@@ -2,7 +2,7 @@
  * ball.c
  *	  The type simhash_ball, what lies in one, and simhash_within.
  *
- * A ball is a query as a value: GIN hands its support functions one value, so
+ * A ball is a query as a value: an index condition has one operand, so
  * center and radius travel together. People write simhash_within.
  */
 #include "postgres.h"
