@@ -4,7 +4,7 @@
 # The older servers are the supported ones that this machine has with the
 # headers for extensions. Without one, all tests are skipped.
 #
-# Depends on the server's internals.
+# Runs in make test-all only.
 
 use strict;
 use warnings;
