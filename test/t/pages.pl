@@ -113,7 +113,8 @@ sub same_output
 	return;
 }
 
-# --- psql: as pg_regress does it, both streams into one, errors in place
+# --- psql: as pg_regress does it, both streams into one, errors in place, without
+# the lines of the functions they come from
 
 my $mark = '=== mark ===';
 
@@ -125,7 +126,7 @@ sub open_psql
 	local $ENV{PGCLIENTENCODING} = 'UTF8';
 	$session->{timer} = IPC::Run::timer($PostgreSQL::Test::Utils::timeout_default);
 	$session->{run} = IPC::Run::start(
-		[ 'psql', '-X', @options, '-d', $node->connstr('city') . " application_name=$name" ],
+		[ 'psql', '-X', '-v', 'SHOW_CONTEXT=never', @options, '-d', $node->connstr('city') . " application_name=$name" ],
 		'<', \$session->{in}, '>', \$session->{out}, '2>&1', $session->{timer});
 	return $session;
 }

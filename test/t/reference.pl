@@ -47,7 +47,8 @@ sub object
 
 # The objects of an installed simdup, one entry a line, in the tables' notation.
 # Left out are functions that deal in internal or cstring or implement a type, a
-# cast, an operator or an operator class. A function that implements an operator
+# cast, an operator or an operator class, and the parts of a function in SQL, whose
+# comment begins "implementation of simdup_name:". A function that implements an operator
 # and may be called too has a comment that does not begin "implementation of",
 # as in PostgreSQL's own catalog.
 my $catalog = <<'SQL';
@@ -78,6 +79,7 @@ WITH member AS (
     AND NOT EXISTS (SELECT FROM pg_cast WHERE castfunc = f.oid)
     AND NOT EXISTS (SELECT FROM pg_amproc WHERE amproc = f.oid)
     AND NOT (EXISTS (SELECT FROM pg_operator WHERE oprcode = f.oid) AND comment LIKE 'implementation of % operator')
+    AND coalesce(comment, '') !~ '^implementation of simdup_\w+: '
   UNION ALL
   SELECT 'type ' || typname FROM pg_type JOIN member ON classid = 'pg_type'::regclass AND objid = oid
   WHERE typcategory <> 'A'
