@@ -1,4 +1,4 @@
-// JDBC: what doc/simdup-clients.md shows. Prints TAP.
+// JDBC: what doc/simdup-applications.md shows. Prints TAP.
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -125,14 +125,7 @@ public class Jdbc {
     check(with("INSERT INTO letter (content) VALUES (?) ON CONFLICT DO NOTHING", LAMP + "!").executeUpdate(), 0,
         "ON CONFLICT DO NOTHING");
 
-    String insertOrReturn = """
-        WITH given (content) AS (VALUES (?)), stored AS (
-          INSERT INTO letter (content) SELECT content FROM given ON CONFLICT DO NOTHING RETURNING id)
-        SELECT id, true FROM stored
-        UNION ALL
-        (SELECT id, false FROM letter
-         WHERE NOT EXISTS (SELECT FROM stored) AND simhash_within(fp, (SELECT minhash64(content) FROM given), 3)
-         ORDER BY fp <~> (SELECT minhash64(content) FROM given), id LIMIT 1)""";
+    String insertOrReturn = "SELECT * FROM insert_or_return(?)";
     List<String> old = rows(with(insertOrReturn, LAMP + "?"));
     List<String> fresh = rows(with(insertOrReturn, BUS));
     check(old + " " + fresh.size() + " " + fresh.get(1), "[1, f] 2 t", "insert, or return what exists");

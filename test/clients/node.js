@@ -1,4 +1,4 @@
-// node-postgres: what doc/simdup-clients.md shows. Prints TAP.
+// node-postgres: what doc/simdup-applications.md shows. Prints TAP.
 'use strict';
 const fs = require('fs');
 const { Client } = require('pg');
@@ -71,14 +71,7 @@ async function main() {
   const result = await client.query('INSERT INTO letter (content) VALUES ($1) ON CONFLICT DO NOTHING', [LAMP + '!']);
   check(result.rowCount, 0, 'ON CONFLICT DO NOTHING');
 
-  const insertOrReturn = `
-    WITH stored AS (
-      INSERT INTO letter (content) VALUES ($1) ON CONFLICT DO NOTHING RETURNING id)
-    SELECT id, true FROM stored
-    UNION ALL
-    (SELECT id, false FROM letter
-     WHERE NOT EXISTS (SELECT FROM stored) AND simhash_within(fp, minhash64($1), 3)
-     ORDER BY fp <~> minhash64($1), id LIMIT 1)`;
+  const insertOrReturn = 'SELECT * FROM insert_or_return($1)';
   const old = await rows(insertOrReturn, [LAMP + '?']);
   const fresh = await rows(insertOrReturn, [BUS]);
   check([old, fresh.length, fresh[0][1]], [[[1, false]], 1, true], 'insert, or return what exists');

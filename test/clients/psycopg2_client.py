@@ -1,4 +1,4 @@
-"""psycopg2: what doc/simdup-clients.md shows. Prints TAP."""
+"""psycopg2: what doc/simdup-applications.md shows. Prints TAP."""
 import sys
 
 import psycopg2
@@ -69,14 +69,7 @@ check(sqlstate('INSERT INTO letter (content) VALUES (%s)', LAMP + '!'), '23P01',
 cursor.execute('INSERT INTO letter (content) VALUES (%s) ON CONFLICT DO NOTHING', [LAMP + '!'])
 check(cursor.rowcount, 0, 'ON CONFLICT DO NOTHING')
 
-insert_or_return = """
-    WITH stored AS (
-      INSERT INTO letter (content) VALUES (%(text)s) ON CONFLICT DO NOTHING RETURNING id)
-    SELECT id, true FROM stored
-    UNION ALL
-    (SELECT id, false FROM letter
-     WHERE NOT EXISTS (SELECT FROM stored) AND simhash_within(fp, minhash64(%(text)s), 3)
-     ORDER BY fp <~> minhash64(%(text)s), id LIMIT 1)"""
+insert_or_return = 'SELECT * FROM insert_or_return(%(text)s)'
 old = query(insert_or_return, {'text': LAMP + '?'})
 new = query(insert_or_return, {'text': BUS})
 check((old, len(new), new[0][1]), ([(1, False)], 1, True), 'insert, or return what exists')

@@ -1,4 +1,4 @@
-"""psycopg 3: what doc/simdup-clients.md shows. Prints TAP."""
+"""psycopg 3: what doc/simdup-applications.md shows. Prints TAP."""
 import sys
 
 import psycopg
@@ -65,27 +65,10 @@ cursor = conn.execute('INSERT INTO letter (content) VALUES (%s) ON CONFLICT DO N
 check(cursor.rowcount, 0, 'ON CONFLICT DO NOTHING')
 
 # insert or return
-insert_or_return = """
-    WITH stored AS (
-      INSERT INTO letter (content) VALUES (%(text)s) ON CONFLICT DO NOTHING RETURNING id)
-    SELECT id, true FROM stored
-    UNION ALL
-    (SELECT id, false FROM letter
-     WHERE NOT EXISTS (SELECT FROM stored) AND simhash_within(fp, minhash64(%(text)s), 3)
-     ORDER BY fp <~> minhash64(%(text)s), id LIMIT 1)"""
+insert_or_return = 'SELECT * FROM insert_or_return(%(text)s)'
 old = conn.execute(insert_or_return, {'text': LAMP + '?'}).fetchall()
 new = conn.execute(insert_or_return, {'text': BUS}).fetchall()
 check((old, len(new), new[0][1]), ([(1, False)], 1, True), 'insert, or return what exists')
-
-# similar
-similar = """
-    SELECT id, share, distance
-    FROM (SELECT id, content, fp <~> minhash64(%(text)s) AS distance
-          FROM letter ORDER BY fp <~> minhash64(%(text)s) LIMIT 200) AS near,
-         shingle_containment(%(text)s, content, 4, 'char') AS share
-    WHERE share >= 0.3 ORDER BY share DESC, distance, id LIMIT 10"""
-rows = conn.execute(similar, {'text': LAMP[:45]}).fetchall()
-check([row[:2] for row in rows], [(1, 1.0)], 'half a letter finds the letter')
 
 # batch
 pairs = conn.execute('SELECT a, b FROM simdup_pairs(%s, 3, params => %s::text[])',

@@ -1,4 +1,4 @@
-"""SQLAlchemy over psycopg2: what doc/simdup-clients.md shows. Prints TAP."""
+"""SQLAlchemy over psycopg2: what doc/simdup-applications.md shows. Prints TAP."""
 import sys
 import warnings
 
@@ -80,14 +80,7 @@ for table, statement in (('reject', 'INSERT INTO report VALUES (2, :content)'),
 result = conn.execute(text('INSERT INTO letter (content) VALUES (:text) ON CONFLICT DO NOTHING'), {'text': LAMP + '!'})
 check(result.rowcount, 0, 'ON CONFLICT DO NOTHING')
 
-insert_or_return = text("""
-    WITH stored AS (
-      INSERT INTO letter (content) VALUES (:text) ON CONFLICT DO NOTHING RETURNING id)
-    SELECT id, true FROM stored
-    UNION ALL
-    (SELECT id, false FROM letter
-     WHERE NOT EXISTS (SELECT FROM stored) AND simhash_within(fp, minhash64(:text), 3)
-     ORDER BY fp <~> minhash64(:text), id LIMIT 1)""")
+insert_or_return = text('SELECT * FROM insert_or_return(:text)')
 old = conn.execute(insert_or_return, {'text': LAMP + '?'}).fetchall()
 new = conn.execute(insert_or_return, {'text': BUS}).fetchall()
 check((old, len(new), new[0][1]), ([(1, False)], 1, True), 'insert, or return what exists')
