@@ -28,10 +28,15 @@ CREATE FUNCTION simhash_row(
 COMMENT ON FUNCTION simhash_row(text, text[], integer, integer, text, text, text, boolean) IS
   'fingerprint of a row: the features of its long text, and each short field as one feature';
 
-CREATE FUNCTION simhash_field(value anyelement) RETURNS text
-  AS 'MODULE_PATHNAME', 'simdup_simhash_field' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_field(anyelement) IS
-  'a value''s text, the same under all settings, for the fields of simhash_row';
+CREATE FUNCTION simdup_field(value anyelement) RETURNS text
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simdup_field(anyelement) IS
+  'a value''s text, the same under all settings, for the fields of a row';
+
+CREATE FUNCTION simdup_numbers(content text) RETURNS text
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION simdup_numbers(text) IS
+  'the numbers of a text in their order, in ASCII digits, with one blank between them';
 
 CREATE FUNCTION simdup_features(
   content text,

@@ -25,14 +25,14 @@ COMMENT ON FUNCTION minhash64(tsvector) IS
 CREATE FUNCTION minhash64_row(
   content text,
   fields text[],
-  field_share float8 DEFAULT 0.25,
+  field_bits integer DEFAULT 10,
   w integer DEFAULT 4,
   unit text DEFAULT 'char',
   min_features integer DEFAULT 0
 ) RETURNS simhash64
   AS 'MODULE_PATHNAME', 'simdup_minhash64_row' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
-COMMENT ON FUNCTION minhash64_row(text, text[], float8, integer, text, integer) IS
-  'fingerprint of a row: its text''s shingles, and each field as a share of as many elements';
+COMMENT ON FUNCTION minhash64_row(text, text[], integer, integer, text, integer) IS
+  'fingerprint of a row: that of its text, moved by 17 bits for each short field that differs';
 
 CREATE FUNCTION minhash64_shingles(content text, w integer DEFAULT 4, unit text DEFAULT 'char') RETURNS SETOF text
   AS 'MODULE_PATHNAME', 'simdup_minhash64_shingles' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 200;

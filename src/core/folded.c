@@ -23,6 +23,9 @@
 /* Bytes of text between two looks for interrupts. */
 #define INTERRUPT_BYTES (1 << 16)
 
+/* The step between the hashes of a field's mask. */
+#define MASK_SEED UINT64_C(0x9e3779b97f4a7c15)
+
 /* Most units that one code point adds, and those kept of the past. */
 #define SPARE_UNITS (SIMDUP_MAX_FOLDED + SIMDUP_MAX_FOLDED_W + 2)
 
@@ -526,4 +529,27 @@ simdup_fold_field(const char *text, size_t len, size_t *folded_len)
 	}
 	*folded_len = field.used;
 	return field.bytes;
+}
+
+uint64_t
+simdup_field_mask(const char *text, size_t len, uint32_t number, int n_bits)
+{
+	size_t folded_len;
+	char *folded = simdup_fold_field(text, len, &folded_len);
+	uint64_t hash =
+		simdup_mix64(simdup_city64(folded, folded_len) ^ number * MASK_SEED);
+	uint64_t mask = 0;
+
+	simdup_free(folded);
+	if (folded_len == 0)
+		return 0;
+	for (uint64_t r = 0; n_bits > 0; r++)
+	{
+		uint64_t bit = UINT64_C(1)
+					   << (simdup_mix64(hash ^ r * MASK_SEED) >> 58);
+
+		n_bits -= (mask & bit) == 0;
+		mask |= bit;
+	}
+	return mask;
 }

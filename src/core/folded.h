@@ -58,4 +58,15 @@ extern void simdup_folded_elements(SimdupFoldedShingling shingling,
 extern char *simdup_fold_field(const char *text, size_t len,
 							   size_t *folded_len);
 
+/* The most bits of a field's mask. */
+#define SIMDUP_MAX_FIELD_BITS 32
+
+/*
+ * Return the mask of field number of a row, from 1: n_bits bits that depend on
+ * the folded field and its number. A blank field has none. The masks of two
+ * different fields have 2 n_bits - n_bits^2 / 32 bits apart on average.
+ */
+extern uint64_t simdup_field_mask(const char *text, size_t len, uint32_t number,
+								  int n_bits);
+
 #endif /* SIMDUP_CORE_FOLDED_H */

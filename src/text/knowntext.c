@@ -16,22 +16,6 @@
 /* Longer texts are not copied: to compare them is rare, and slow in any case. */
 #define MAX_REMEMBERED (16 * 1024 * 1024)
 
-bool
-simdup_text_minhash64(const text *content, uint64 *fp)
-{
-	SimdupSketch sketch;
-	const uint64_t *keys;
-
-	simdup_sketch_begin(&sketch, SIMDUP_MINHASH64_BINS);
-	simdup_sketch_text(&sketch, simdup_default_shingling,
-					   simdup_text_to_utf8(content));
-	keys = simdup_sketch_keys(&sketch);
-	if (keys != NULL)
-		*fp = simdup_sketch_fingerprint(keys);
-	simdup_sketch_free(&sketch);
-	return keys != NULL;
-}
-
 static bool
 is_same(const SimdupKnownText *known, const char *bytes, size_t len)
 {

@@ -23,11 +23,6 @@ typedef struct SimdupKnownText
 } SimdupKnownText;
 
 /*
- * Set *fp to minhash64(content). Return false if the text has no shingle.
- */
-extern bool simdup_text_minhash64(const text *content, uint64 *fp);
-
-/*
  * Fill in the fingerprint of a text, unless it is the text of the last call.
  * The context holds what is remembered.
  */

@@ -1,11 +1,13 @@
 /*
  * minhash64.c
- *	  Fingerprints of texts by minhash64, and the shingles that they see.
+ *	  Fingerprints of texts and rows by minhash64, and the shingles that they see.
  */
 #include "postgres.h"
 #include "compat.h"
 
+#include "catalog/pg_type.h"
 #include "funcapi.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
 
@@ -68,34 +70,6 @@ simdup_get_folded_shingling(FunctionCallInfo fcinfo, int w, int unit)
 }
 
 void
-simdup_fewest_set(SimdupFewest *fewest, int min)
-{
-	if (min < 0 || min > MAX_MIN_FEATURES)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("min_features must be between 0 and %d",
-					   MAX_MIN_FEATURES),
-				errdetail("The value given is %d.", min));
-	*fewest = (SimdupFewest){.min = min};
-	if (min > 0)
-		fewest->seen = palloc(min * sizeof(uint64_t));
-}
-
-/* Each hash is compared with at most min others, and only until min is met. */
-void
-simdup_fewest_add(SimdupFewest *fewest, const uint64_t *hashes, size_t n)
-{
-	for (size_t i = 0; i < n && fewest->n < fewest->min; i++)
-	{
-		int j = 0;
-
-		while (j < fewest->n && fewest->seen[j] != hashes[i])
-			j++;
-		if (j == fewest->n)
-			fewest->seen[fewest->n++] = hashes[i];
-	}
-}
-
-void
 simdup_add_elements(void *sketch, const uint64_t *hashes, size_t n)
 {
 	simdup_sketch_add(sketch, hashes, n);
@@ -119,23 +93,6 @@ simdup_minhash64_result(FunctionCallInfo fcinfo, SimdupSketch *sketch)
 	PG_RETURN_SIMHASH64(simdup_sketch_fingerprint(keys));
 }
 
-/* A sketch, and whether there are enough elements for it. */
-typedef struct CountedSketch
-{
-	SimdupSketch sketch;
-	SimdupFewest fewest;
-} CountedSketch;
-
-/* A SimdupElementSink. */
-static void
-add_counted(void *arg, const uint64_t *hashes, size_t n)
-{
-	CountedSketch *counted = arg;
-
-	simdup_fewest_add(&counted->fewest, hashes, n);
-	simdup_sketch_add(&counted->sketch, hashes, n);
-}
-
 SimdupHashes
 simdup_element_set(SimdupFoldedShingling shingling, SimdupUtf8 content)
 {
@@ -146,16 +103,71 @@ simdup_element_set(SimdupFoldedShingling shingling, SimdupUtf8 content)
 	return set;
 }
 
-bool
-simdup_texts_resemble(SimdupUtf8 a, SimdupUtf8 b, double min_resemblance)
+/*
+ * A sketch in the making, and the first of its distinct elements. A text with
+ * fewer than min_features of them gets no fingerprint: a few shingles say little
+ * about likeness.
+ */
+typedef struct CountedSketch
 {
-	SimdupHashes x = simdup_element_set(simdup_default_shingling, a);
-	SimdupHashes y = simdup_element_set(simdup_default_shingling, b);
-	bool resemble = simdup_resemblance_from(&x, &y, min_resemblance) >= 0;
+	SimdupSketch sketch;
+	int min_features; /* 0: every text will do */
+	int n_seen;
+	uint64_t seen[MAX_MIN_FEATURES];
+} CountedSketch;
 
-	simdup_hashes_free(&x);
-	simdup_hashes_free(&y);
-	return resemble;
+/*
+ * A SimdupElementSink. Each hash is compared with at most min_features others,
+ * and only until there are so many.
+ */
+static void
+add_counted(void *arg, const uint64_t *hashes, size_t n)
+{
+	CountedSketch *counted = arg;
+
+	for (size_t i = 0; i < n && counted->n_seen < counted->min_features; i++)
+	{
+		int j = 0;
+
+		while (j < counted->n_seen && counted->seen[j] != hashes[i])
+			j++;
+		if (j == counted->n_seen)
+			counted->seen[counted->n_seen++] = hashes[i];
+	}
+	simdup_sketch_add(&counted->sketch, hashes, n);
+}
+
+/* Set *fp to the fingerprint of a text. Return false if it has none. */
+static bool
+fingerprint_text(const text *content, SimdupFoldedShingling shingling,
+				 int min_features, uint64 *fp)
+{
+	SimdupUtf8 utf8 = simdup_text_to_utf8(content);
+	CountedSketch counted;
+	const uint64_t *keys = NULL;
+
+	if (min_features < 0 || min_features > MAX_MIN_FEATURES)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("min_features must be between 0 and %d",
+					   MAX_MIN_FEATURES),
+				errdetail("The value given is %d.", min_features));
+	counted.min_features = min_features;
+	counted.n_seen = 0;
+	simdup_sketch_begin(&counted.sketch, SIMDUP_MINHASH64_BINS);
+	simdup_folded_elements(shingling, utf8.bytes, utf8.len, add_counted,
+						   &counted);
+	if (counted.n_seen >= min_features)
+		keys = simdup_sketch_keys(&counted.sketch);
+	if (keys != NULL)
+		*fp = simdup_sketch_fingerprint(keys);
+	simdup_sketch_free(&counted.sketch);
+	return keys != NULL;
+}
+
+bool
+simdup_text_minhash64(const text *content, uint64 *fp)
+{
+	return fingerprint_text(content, simdup_default_shingling, 0, fp);
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash64);
@@ -164,20 +176,68 @@ Datum
 simdup_minhash64(PG_FUNCTION_ARGS)
 {
 	SimdupFoldedShingling shingling = simdup_get_folded_shingling(fcinfo, 1, 2);
-	SimdupUtf8 content = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
-	CountedSketch counted;
-	Datum result = (Datum) 0;
+	uint64 fp;
 
-	simdup_fewest_set(&counted.fewest, PG_GETARG_INT32(3));
-	simdup_sketch_begin(&counted.sketch, SIMDUP_MINHASH64_BINS);
-	simdup_folded_elements(shingling, content.bytes, content.len, add_counted,
-						   &counted);
-	if (counted.fewest.n >= counted.fewest.min)
-		result = simdup_minhash64_result(fcinfo, &counted.sketch);
-	else
-		fcinfo->isnull = true;
-	simdup_sketch_free(&counted.sketch);
-	return result;
+	if (!fingerprint_text(PG_GETARG_TEXT_PP(0), shingling, PG_GETARG_INT32(3),
+						  &fp))
+		PG_RETURN_NULL();
+	PG_RETURN_SIMHASH64(fp);
+}
+
+/*
+ * Rows
+ *
+ * Each field moves the fingerprint of the content by a mask of its own. So equal
+ * fields cancel out, whatever their number and the length of the content.
+ */
+
+/* Return the masks of all fields of a row, by exclusive or. */
+static uint64
+fields_mask(ArrayType *fields, int field_bits)
+{
+	uint64 mask = 0;
+	Datum *values;
+	bool *nulls;
+	int n;
+
+	deconstruct_array(fields, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls,
+					  &n);
+	for (int i = 0; i < n; i++)
+	{
+		SimdupUtf8 field;
+
+		if (nulls[i])
+			continue;
+		field = simdup_text_to_utf8(DatumGetTextPP(values[i]));
+		mask ^= simdup_field_mask(field.bytes, field.len, (uint32) i + 1,
+								  field_bits);
+	}
+	return mask;
+}
+
+PG_FUNCTION_INFO_V1(simdup_minhash64_row);
+/* minhash64_row(content, fields, field_bits, w, unit, min_features) */
+Datum
+simdup_minhash64_row(PG_FUNCTION_ARGS)
+{
+	SimdupFoldedShingling shingling = simdup_get_folded_shingling(fcinfo, 3, 4);
+	int field_bits;
+	uint64 fp;
+
+	simdup_check_not_null(PG_ARGISNULL(2), "field_bits");
+	simdup_check_not_null(PG_ARGISNULL(5), "min_features");
+	field_bits = PG_GETARG_INT32(2);
+	if (field_bits < 0 || field_bits > SIMDUP_MAX_FIELD_BITS)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("field_bits must be between 0 and %d",
+					   SIMDUP_MAX_FIELD_BITS),
+				errdetail("The value given is %d.", field_bits));
+	if (PG_ARGISNULL(0) || !fingerprint_text(PG_GETARG_TEXT_PP(0), shingling,
+											 PG_GETARG_INT32(5), &fp))
+		PG_RETURN_NULL();
+	if (!PG_ARGISNULL(1))
+		fp ^= fields_mask(PG_GETARG_ARRAYTYPE_P(1), field_bits);
+	PG_RETURN_SIMHASH64(fp);
 }
 
 /* Where distinct shingles go, in order of first occurrence. */

@@ -43,34 +43,12 @@ extern const SimdupFoldedShingling simdup_default_shingling;
 extern SimdupHashes simdup_element_set(SimdupFoldedShingling shingling,
 									   SimdupUtf8 content);
 
-/*
- * Check whether the resemblance of two texts by the default shingles is at least
- * min_resemblance: false if a text has no shingle. Where one text is compared
- * with many, keep its simdup_element_set and call simdup_resemblance_from.
- */
-extern bool simdup_texts_resemble(SimdupUtf8 a, SimdupUtf8 b,
-								  double min_resemblance);
+/* Set *fp to minhash64(content). Return false if the content has no shingle. */
+extern bool simdup_text_minhash64(const text *content, uint64 *fp);
 
 /* What a function returns for its sketch: NULL for the empty set. */
 extern Datum simdup_minhash64_result(FunctionCallInfo fcinfo,
 									 SimdupSketch *sketch);
-
-/*
- * Has a text as many distinct shingles as are asked for? Texts of fewer get no
- * fingerprint: a few shingles say little about likeness.
- */
-typedef struct SimdupFewest
-{
-	int min; /* 0: every text will do */
-	int n;
-	uint64_t *seen; /* the first n distinct hashes, at most min */
-} SimdupFewest;
-
-/* Raises 22023 for a number out of range. Allocates. */
-extern void simdup_fewest_set(SimdupFewest *fewest, int min);
-
-extern void simdup_fewest_add(SimdupFewest *fewest, const uint64_t *hashes,
-							  size_t n);
 
 /*
  * Can sketches of minhash_bits of so many bits be compared? Raises 22026 for

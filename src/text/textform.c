@@ -1,6 +1,6 @@
 /*
  * textform.c
- *	  simhash_field: values of any type as text that no setting of the session
+ *	  simdup_field: values of any type as text that no setting of the session
  *	  changes.
  *
  * The text form of a value is what its cast to text gives under pinned
@@ -202,10 +202,10 @@ unpin_settings(int level)
 	AtEOXact_GUC(true, level);
 }
 
-PG_FUNCTION_INFO_V1(simdup_simhash_field);
-/* simhash_field(value) */
+PG_FUNCTION_INFO_V1(simdup_field);
+/* simdup_field(value) */
 Datum
-simdup_simhash_field(PG_FUNCTION_ARGS)
+simdup_field(PG_FUNCTION_ARGS)
 {
 	TextForm *form = fcinfo->flinfo->fn_extra;
 	Oid type = get_fn_expr_argtype(fcinfo->flinfo, 0);

@@ -11,6 +11,7 @@
 #include "index/ball.h"
 #include "index/selectivity.h"
 #include "text/knowntext.h"
+#include "text/minhash64.h"
 
 PG_FUNCTION_INFO_V1(simdup_text_fingerprint);
 /* Support function 1: NULL for a text without a shingle. */

@@ -142,6 +142,33 @@ is_white(uint32_t cp)
 					 cp == 0x2028 || cp == 0x2029;
 }
 
+/* The mask of a field, bit by bit: as many as are asked for. */
+static void
+check_mask(const char *text, size_t len, const char *folded, size_t folded_len)
+{
+	uint32_t number = len > 0 ? (uint32_t) (unsigned char) text[0] + 1 : 1;
+	int n_bits =
+		len > 1 ? (unsigned char) text[1] % (SIMDUP_MAX_FIELD_BITS + 1) : 10;
+	uint64_t seed = UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t h =
+		simdup_mix64(simdup_city64(folded, folded_len) ^ number * seed);
+	bool bits[64] = {false};
+	uint64_t expected = 0;
+	int n = folded_len > 0 ? n_bits : 0;
+
+	for (uint64_t r = 0; n > 0; r++)
+	{
+		uint64_t bit = simdup_mix64(h ^ r * seed) / (UINT64_C(1) << 58);
+
+		n -= !bits[bit];
+		bits[bit] = true;
+	}
+	for (int i = 0; i < 64; i++)
+		if (bits[i])
+			expected += UINT64_C(1) << i;
+	must(simdup_field_mask(text, len, number, n_bits) == expected);
+}
+
 /* Words between white space, joined by one blank. */
 static void
 check_field(const char *text, size_t len, const NaiveChar *chars, size_t n)
@@ -172,6 +199,7 @@ check_field(const char *text, size_t len, const NaiveChar *chars, size_t n)
 		used += invalid ? 0 : (size_t) chars[i].folded_len;
 	}
 	must(field_len == used && memcmp(field, expected, used) == 0);
+	check_mask(text, len, expected, used);
 	simdup_free(field);
 	free(expected);
 }

@@ -20,9 +20,9 @@ SELECT n, simhash(t, n_features => n) FROM pinned, generate_series(1, 5) AS n OR
 
 -- of rows, with the text of each type
 SELECT simhash_row(t, '{Castle, lighting ,NULL,""}'), simhash_row(t, '{Castle}', field_weight => 5) FROM pinned;
-SELECT simhash_field(true), simhash_field(1.50::numeric), simhash_field(0.1::float8), simhash_field(1e30::float4),
-  simhash_field(date '2024-05-20'), simhash_field(timestamptz '2024-05-20 09:30+02'), simhash_field(interval '1 day 2 hours'),
-  simhash_field('\x00ff'::bytea), simhash_field('{a,NULL,"b c"}'::text[]), simhash_field(int4range(1, 5)), simhash_field('{"a": 1}'::jsonb);
+SELECT simdup_field(true), simdup_field(1.50::numeric), simdup_field(0.1::float8), simdup_field(1e30::float4),
+  simdup_field(date '2024-05-20'), simdup_field(timestamptz '2024-05-20 09:30+02'), simdup_field(interval '1 day 2 hours'),
+  simdup_field('\x00ff'::bytea), simdup_field('{a,NULL,"b c"}'::text[]), simdup_field(int4range(1, 5)), simdup_field('{"a": 1}'::jsonb);
 
 -- of features
 SELECT simhash('{a,b,c}'::text[], '{1,0.5,3.25}'), simhash('a:1,2,3 b:4 c'::tsvector), simhash('a:1,2,3 b:4 c'::tsvector, weighting => 'log');

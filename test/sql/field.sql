@@ -24,12 +24,12 @@ INSERT INTO petition (id, content) VALUES (2, 'The street lights in Mill Lane ar
 
 -- the text of each value, as it is cast here
 CREATE VIEW fields AS
-SELECT id, ARRAY[simhash_field(title), simhash_field(who), simhash_field(urgent), simhash_field(code), simhash_field(letter),
-    simhash_field(name), simhash_field(n), simhash_field(f4), simhash_field(f8), simhash_field(at), simhash_field(noted),
-    simhash_field(day), simhash_field(hour), simhash_field(hour_there), simhash_field(took), simhash_field(fee),
-    simhash_field(scan), simhash_field(address), simhash_field(key), simhash_field(doc), simhash_field(area),
-    simhash_field(tags), simhash_field(days), simhash_field(period), simhash_field(periods), simhash_field(bits),
-    simhash_field(words)] AS fields
+SELECT id, ARRAY[simdup_field(title), simdup_field(who), simdup_field(urgent), simdup_field(code), simdup_field(letter),
+    simdup_field(name), simdup_field(n), simdup_field(f4), simdup_field(f8), simdup_field(at), simdup_field(noted),
+    simdup_field(day), simdup_field(hour), simdup_field(hour_there), simdup_field(took), simdup_field(fee),
+    simdup_field(scan), simdup_field(address), simdup_field(key), simdup_field(doc), simdup_field(area),
+    simdup_field(tags), simdup_field(days), simdup_field(period), simdup_field(periods), simdup_field(bits),
+    simdup_field(words)] AS fields
 FROM petition;
 SET DateStyle = 'ISO';
 SET TimeZone = 'UTC';
@@ -49,12 +49,12 @@ SET extra_float_digits = -15;
 SET bytea_output = 'escape';
 SET xmlbinary = 'hex';
 SELECT id FROM kept JOIN fields USING (id) WHERE kept.fields IS DISTINCT FROM fields.fields;
-SELECT simhash_field(at) AS at, simhash_field(day) AS day, simhash_field(took) AS took,
-       simhash_field(f8) AS f8, simhash_field(scan) AS scan, simhash_field(fee) AS fee,
-       simhash_field(period) AS period, simhash_field(periods) AS periods,
-       simhash_field(days) AS days, simhash_field(area) AS area, simhash_field(f4) AS f4,
-       simhash_field(urgent) AS urgent, simhash_field(hour_there) AS hour_there,
-       simhash_field(title) AS title, simhash_field(tags) AS tags, simhash_field(words) AS words
+SELECT simdup_field(at) AS at, simdup_field(day) AS day, simdup_field(took) AS took,
+       simdup_field(f8) AS f8, simdup_field(scan) AS scan, simdup_field(fee) AS fee,
+       simdup_field(period) AS period, simdup_field(periods) AS periods,
+       simdup_field(days) AS days, simdup_field(area) AS area, simdup_field(f4) AS f4,
+       simdup_field(urgent) AS urgent, simdup_field(hour_there) AS hour_there,
+       simdup_field(title) AS title, simdup_field(tags) AS tags, simdup_field(words) AS words
 FROM petition WHERE id = 1 \gx
 SELECT name, setting FROM pg_settings
 WHERE name IN ('DateStyle', 'TimeZone', 'IntervalStyle', 'extra_float_digits', 'bytea_output')
@@ -63,14 +63,14 @@ ORDER BY name COLLATE "C";
 -- types without a text form to rely on
 CREATE TYPE with_name AS (a integer, b regclass);
 CREATE DOMAIN class_domain AS regclass;
-SELECT simhash_field('pg_class'::regclass);
-SELECT simhash_field('{pg_class}'::regclass[]);
-SELECT simhash_field('pg_class'::class_domain);
-SELECT simhash_field('(1,pg_class)'::with_name);
-SELECT simhash_field(ROW(1, 2));
-SELECT simhash_field(mood) FROM petition;
-SELECT simhash_field(place) FROM petition;
-SELECT simhash_field(ARRAY['calm']::mood[]);
+SELECT simdup_field('pg_class'::regclass);
+SELECT simdup_field('{pg_class}'::regclass[]);
+SELECT simdup_field('pg_class'::class_domain);
+SELECT simdup_field('(1,pg_class)'::with_name);
+SELECT simdup_field(ROW(1, 2));
+SELECT simdup_field(mood) FROM petition;
+SELECT simdup_field(place) FROM petition;
+SELECT simdup_field(ARRAY['calm']::mood[]);
 
 -- a user's own casts to text: with the modifiers they may want, under the
 -- pinned settings, to NULL, and with errors, after which all is as before
@@ -85,28 +85,28 @@ BEGIN
   RETURN NULL;
 END $$;
 CREATE CAST (own AS text) WITH FUNCTION own_text(own, integer, boolean);
-SELECT simhash_field(ROW(1)::own), simhash_field(ROW(-1)::own) IS NULL AS null_text;
-SELECT simhash_field(ROW(0)::own);
+SELECT simdup_field(ROW(1)::own), simdup_field(ROW(-1)::own) IS NULL AS null_text;
+SELECT simdup_field(ROW(0)::own);
 SHOW TimeZone;
 DO $$
 BEGIN
-  PERFORM simhash_field(ROW(0)::field.own);
+  PERFORM simdup_field(ROW(0)::field.own);
 EXCEPTION WHEN raise_exception THEN
   RAISE NOTICE '%, then %', SQLERRM, current_setting('TimeZone');
 END $$;
 DROP CAST (own AS text);
 ALTER FUNCTION own_text VOLATILE;
 CREATE CAST (own AS text) WITH FUNCTION own_text(own, integer, boolean);
-SELECT simhash_field(ROW(1)::own);
+SELECT simdup_field(ROW(1)::own);
 
 -- in a generated column and in an index
 ALTER TABLE petition ADD fp simhash64 GENERATED ALWAYS AS
-  (simhash_row(content, ARRAY[who, simhash_field(at), simhash_field(fee), simhash_field(period)])) STORED;
-CREATE INDEX ON petition (simhash_field(at));
+  (simhash_row(content, ARRAY[who, simdup_field(at), simdup_field(fee), simdup_field(period)])) STORED;
+CREATE INDEX ON petition (simdup_field(at));
 SET TimeZone = 'Pacific/Chatham';
 UPDATE petition SET n = n;
 SELECT id FROM petition
-WHERE fp IS DISTINCT FROM simhash_row(content, ARRAY[who, simhash_field(at), simhash_field(fee), simhash_field(period)]);
+WHERE fp IS DISTINCT FROM simhash_row(content, ARRAY[who, simdup_field(at), simdup_field(fee), simdup_field(period)]);
 
 SET client_min_messages = warning;
 DROP SCHEMA field CASCADE;

@@ -34,6 +34,7 @@ SELECT content, minhash64(content), minhash64(content, 2, 'word') FROM golden
 WHERE minhash64(content) IS DISTINCT FROM chars OR minhash64(content, 2, 'word') IS DISTINCT FROM words;
 DROP TABLE golden;
 SELECT minhash64_row('学校门口夜间施工', '{朝阳区,噪音}') AS row, minhash64_row('学校门口夜间施工', '{" 朝阳區　",噪音}') AS other_spelling,
+       minhash64_row('学校门口夜间施工', '{朝阳區,噪音}', 32) AS more_bits,
        minhash64_row('学校门口夜间施工', '{朝阳区,噪音}') <~> minhash64_row('学校门口夜间施工', '{東區,噪音}') AS another_place;
 SELECT minhash_bits('关系型数据库数据的高效判重', 128) = B'11101100011110110101011001101011010001011110101111011110001110100011111100110001010001010101101100110011001101000001101011000010' AS bits;
 

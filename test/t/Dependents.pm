@@ -28,7 +28,7 @@ CREATE TABLE petition (
   bands bigint[] GENERATED ALWAYS AS (minhash_bands(minhash_signature(content, 32, 3, 'char'), 16)) STORED,
   sketch bigint[] GENERATED ALWAYS AS (shingle_sketch(content, 4, 5, 'char')) STORED,
   bitmap varbit GENERATED ALWAYS AS (simdup_bitmap(content)) STORED,
-  whole simhash64 GENERATED ALWAYS AS (simhash_row(content, ARRAY[title, simhash_field(received_at), district, category])) STORED);
+  whole simhash64 GENERATED ALWAYS AS (simhash_row(content, ARRAY[title, simdup_field(received_at), district, category])) STORED);
 \\copy petition (id, title, district, category, received_at, content) from '$csv' (format csv, header)
 SQL
 	$node->safe_psql($db, <<'SQL', %params);

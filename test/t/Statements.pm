@@ -199,7 +199,7 @@ our @other = (
 		FROM doc)}),
 	rows_of(q{(SELECT a.id, b.id FROM doc AS a JOIN doc AS b ON a.fp = b.fp AND a.fp <= b.fp AND a.fp >= b.fp
 		WHERE NOT (a.fp < b.fp OR a.fp > b.fp OR a.fp <> b.fp) ORDER BY a.fp)}),
-	rows_of(q{(SELECT simdup_hash(body), simdup_hash(body, 'murmur3'), simhash_field(id), simhash_field(now() - now()),
+	rows_of(q{(SELECT simdup_hash(body), simdup_hash(body, 'murmur3'), simdup_field(id), simdup_field(now() - now()),
 		rabin_fingerprint(body), rabin_fingerprint(body::bytea, 32), shingle_containment(body, name),
 		shingle_sketch(body, 2, 3), sketch_resemblance(shingle_sketch(body, 2, 3), shingle_sketch(name, 2, 3)),
 		minhash_similarity(minhash_signature(body), minhash_signature(name)), minhash_bands_for(0.8),

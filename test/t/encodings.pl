@@ -35,7 +35,7 @@ SELECT concat_ws(' ', simhash(t), simhash(t, tokenizer => 'alpha'), simhash(t, t
          simhash(t, tokenizer => 'char:3'), simhash(t, tokenizer => 'word:2', weighting => 'tf'),
          simhash(t, 5, weighting => 'set', ties => true), simhash_row(t, ARRAY[' ' || t || ' ']),
          simdup_hash(t), minhash64(t), minhash64(t, 2, 'word'), minhash64_row(t, ARRAY[' ' || t || ' ']),
-         minhash64(ARRAY[t]), minhash_bits(t, 64))
+         minhash64(ARRAY[t]), minhash_bits(t, 64), simdup_numbers(t))
 FROM (SELECT '$text'::text AS t) AS x
 SQL
 	return $stdout if $status == 0;

@@ -29,9 +29,9 @@ SET search_path = public, "Our Tools";
 CREATE TABLE petition (
   id integer PRIMARY KEY, content text, "Who?" text, district varchar(20), at timestamptz,
   day date, fee money, amount float8, scan bytea, took interval, ok boolean, tags text[],
-  fp simhash64 GENERATED ALWAYS AS (simhash_row(content, ARRAY["Who?", district, simhash_field(at),
-    simhash_field(day), simhash_field(fee), simhash_field(amount), simhash_field(scan), simhash_field(took),
-    simhash_field(ok), simhash_field(tags)], field_weight => 5)) STORED);
+  fp simhash64 GENERATED ALWAYS AS (simhash_row(content, ARRAY["Who?", district, simdup_field(at),
+    simdup_field(day), simdup_field(fee), simdup_field(amount), simdup_field(scan), simdup_field(took),
+    simdup_field(ok), simdup_field(tags)], field_weight => 5)) STORED);
 INSERT INTO petition
 SELECT i, CASE WHEN i % 10 > 0 THEN 'petition number ' || i || ' ' || md5((i / 7)::text) END,
        CASE WHEN i % 3 = 0 THEN 'clerk ' || i % 5 END, 'district ' || i % 4,
@@ -39,7 +39,7 @@ SELECT i, CASE WHEN i % 10 > 0 THEN 'petition number ' || i || ' ' || md5((i / 7
        '2024-01-01'::date + i, i, i / 7.0, decode(md5(i::text), 'hex'), i * interval '1 minute',
        i % 2 = 1, ARRAY[i::text, 'x y']
 FROM generate_series(1, 200) AS i;
-CREATE INDEX ON petition (simhash_field(at));
+CREATE INDEX ON petition (simdup_field(at));
 SQL
 my $kept = $node->safe_psql('office', $fingerprints);
 like($kept, qr/^200\|/, 'every row has a fingerprint');

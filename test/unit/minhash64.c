@@ -146,6 +146,112 @@ test_golden(void)
 	}
 }
 
+/* Of a row: its text's fingerprint and the masks of its fields. */
+static uint64_t
+row_fingerprint(const char *content, const char *const *fields, int n,
+				int n_bits)
+{
+	uint64_t fingerprint =
+		minhash64(content, strlen(content), 4, SIMDUP_FOLDED_CHAR);
+
+	for (int i = 0; i < n; i++)
+		if (fields[i] != NULL)
+			fingerprint ^= simdup_field_mask(fields[i], strlen(fields[i]),
+											 (uint32_t) i + 1, n_bits);
+	return fingerprint;
+}
+
+static void
+test_golden_rows(void)
+{
+	static const char lamp[] =
+		"The lamp at the corner of Fish Street has been dark since May, please mend it.";
+	static const struct
+	{
+		const char *content;
+		const char *fields[4];
+		int n;
+		int n_bits;
+		uint64_t fingerprint;
+	} golden[] = {
+		{lamp, {"Castle", "lighting"}, 2, 10, UINT64_C(0x8ce7e9b76a60afe5)},
+		{lamp, {"Harbour", "lighting"}, 2, 10, UINT64_C(0xe89fc1bf7262ada1)},
+		{lamp, {"lighting", "Castle"}, 2, 10, UINT64_C(0xac0365357634aba5)},
+		{lamp, {"Castle", "lighting"}, 2, 16, UINT64_C(0xdce739a76b606b61)},
+		{lamp, {NULL}, 0, 10, UINT64_C(0xaca9c7b57036ae45)},
+		{lamp, {"CASTLE", "  Lighting "}, 2, 10, UINT64_C(0x8ce7e9b76a60afe5)},
+		{lamp,
+		 {NULL, "  ", "Castle", "lighting"},
+		 4,
+		 10,
+		 UINT64_C(0xaeadcb96713f2d8b)},
+		{lamp, {"Castle", "lighting"}, 2, 0, UINT64_C(0xaca9c7b57036ae45)},
+		{"学校门口夜间施工",
+		 {"朝阳区", "噪音"},
+		 2,
+		 10,
+		 UINT64_C(0x99cf8e4a675a83bf)},
+		{"学校门口夜间施工",
+		 {"朝阳區", "噪音"},
+		 2,
+		 32,
+		 UINT64_C(0x1ccb87c0c1c4b739)},
+	};
+
+	for (size_t i = 0; i < sizeof(golden) / sizeof(golden[0]); i++)
+		is_u64(row_fingerprint(golden[i].content, golden[i].fields, golden[i].n,
+							   golden[i].n_bits),
+			   golden[i].fingerprint, "golden vector, row");
+}
+
+/* How far a field of n_bits moves a fingerprint: exactly, and on average. */
+static void
+test_masks(int n_bits)
+{
+	int n = 20000;
+	uint64_t counts[64] = {0};
+	double distances = 0;
+	double distances_squared = 0;
+	int near = 0;
+	bool exact = true;
+	uint64_t before = 0;
+	/* of two sets of n_bits bits in 64: the mean, and its standard error */
+	double mean = 2 * n_bits - n_bits * n_bits / 32.0;
+	double variance;
+
+	for (int i = 0; i < n; i++)
+	{
+		char field[32];
+		uint64_t mask;
+		int distance;
+
+		snprintf(field, sizeof(field), "district %d", i);
+		mask = simdup_field_mask(field, strlen(field), 1 + (uint32_t) i % 7,
+								 n_bits);
+		distance = __builtin_popcountll(mask ^ before);
+		exact = exact && __builtin_popcountll(mask) == n_bits;
+		for (int bit = 0; bit < 64; bit++)
+			counts[bit] += mask >> bit & 1;
+		if (i > 0)
+		{
+			distances += distance;
+			distances_squared += (double) distance * distance;
+			near += distance <= 8;
+		}
+		before = mask;
+	}
+	ok(exact, "a field of %d bits that is missing moves exactly these", n_bits);
+	variance = distances_squared / (n - 1) - pow(distances / (n - 1), 2);
+	ok(fabs(distances / (n - 1) - mean) < 5 * sqrt(variance / n) + 1e-9,
+	   "one that differs %.2f, expected %.2f", distances / (n - 1), mean);
+	if (n_bits == 10)
+		ok(near < 25, "%d of %d within 8", near, n - 1);
+	for (int bit = 0; bit < 64; bit++)
+		exact = exact && fabs(counts[bit] - n * n_bits / 64.0) <=
+							 5 * sqrt(n * n_bits / 64.0);
+	ok(exact, "all bits alike");
+}
+
 /* Bytes that are not UTF-8 separate words, and are no characters. */
 static void
 test_invalid(void)
@@ -257,6 +363,10 @@ main(void)
 {
 	test_tables();
 	test_golden();
+	test_golden_rows();
+	test_masks(0);
+	test_masks(10);
+	test_masks(32);
 	test_invalid();
 	test_repetitions();
 	test_resemblance(SIMDUP_MINHASH64_BINS);
