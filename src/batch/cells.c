@@ -282,6 +282,7 @@ simdup_cells_read(FunctionCallInfo fcinfo, const char *query, int max_distance,
 					 check_columns, add_row, c);
 	if (c->contents != NULL)
 		simdup_contents_finish(c->contents, (Size) rows->budget / 4);
+	rows->n_first = rows->n;
 	c->groups = simdup_rows_group(rows);
 	make_cells(c);
 	c->cells.verify = c->contents == NULL ? NULL : resemble;

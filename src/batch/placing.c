@@ -368,12 +368,13 @@ simdup_key_equality(PG_FUNCTION_ARGS)
 									TYPECACHE_HASH_PROC);
 
 	if (!OidIsValid(entry->btree_opf) || !OidIsValid(entry->eq_opr) ||
-		!OidIsValid(entry->hash_proc))
+		!OidIsValid(entry->hash_proc) ||
+		OidIsValid(get_base_element_type(type)))
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
 				errmsg("type %s cannot be the key of a grouping",
 					   format_type_be(type)),
 				errdetail(
-					"It has no default operator class for btree, or none for hash."));
+					"It is an array, or has no default operator class for btree or hash."));
 	PG_RETURN_TEXT_P(cstring_to_text(
 		psprintf("OPERATOR(%s.%s)",
 				 quote_identifier(get_namespace_name(

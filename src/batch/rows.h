@@ -68,7 +68,7 @@ typedef struct SimdupRows
 extern SimdupRows *simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries);
 extern void simdup_rows_end(SimdupRows *rows);
 
-/* The same, but the caller reads the rows, keeps the keys and says nothing. */
+/* The same, but the caller reads the rows, keeps the keys and sets n_first. */
 extern SimdupRows *simdup_rows_begin_without_keys(void);
 extern void simdup_rows_add_fingerprint(SimdupRows *rows, uint64 fp);
 

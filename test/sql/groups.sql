@@ -1,0 +1,215 @@
+--
+-- groups: tables over a query, decisions, ids
+--
+\set SHOW_CONTEXT never
+CREATE SCHEMA groups;
+SET search_path = groups, public;
+-- rows n and m of one line are |n - m| apart
+CREATE FUNCTION bits(n int) RETURNS simhash64 LANGUAGE sql IMMUTABLE RETURN ((1::bigint << n) - 1)::simhash64;
+-- the groups as sets of keys, by id
+CREATE FUNCTION show(grouping_name text) RETURNS TABLE (id bigint, keys text) LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN QUERY EXECUTE format('SELECT id, string_agg(key::text, '' '' ORDER BY key) FROM %s GROUP BY id ORDER BY id', grouping_name);
+END $$;
+
+-- four empty tables
+CREATE TABLE letter (id integer PRIMARY KEY, fp simhash64);
+INSERT INTO letter VALUES (1, bits(0)), (2, bits(2)), (3, bits(20)), (4, bits(5)), (5, NULL);
+SELECT simdup_group('letter_case', 'SELECT id, fp FROM letter ORDER BY id', max_distance => 3);
+SELECT table_name, string_agg(column_name || ' ' || data_type, ', ' ORDER BY ordinal_position) FROM information_schema.columns
+WHERE table_schema = 'groups' AND table_name LIKE 'letter\_case%' GROUP BY 1 ORDER BY 1;
+SELECT relname, obj_description(oid, 'pg_class') FROM pg_class WHERE relnamespace = 'groups'::regnamespace AND relname LIKE 'letter\_case%' AND relkind = 'r' ORDER BY 1;
+SELECT * FROM simdup_regroup('letter_case', dry_run => true);
+TABLE letter_case;
+SELECT * FROM simdup_regroup('letter_case');
+SELECT * FROM simdup_regroup('letter_case');
+SELECT next_id, next_refresh FROM letter_case_settings;
+-- rows come, go and change
+INSERT INTO letter VALUES (6, bits(1)), (7, bits(21));
+DELETE FROM letter WHERE id = 2;
+UPDATE letter SET fp = bits(22) WHERE id = 4;
+SELECT * FROM simdup_regroup('letter_case') ORDER BY key;
+SELECT * FROM show('letter_case');
+-- an id that ended comes back with its first row
+DELETE FROM letter WHERE id IN (1, 6);
+SELECT * FROM simdup_regroup('letter_case') ORDER BY key;
+SELECT simdup_group_of('letter_case', 1);
+INSERT INTO letter VALUES (1, bits(0)), (2, bits(2));
+SELECT * FROM simdup_regroup('letter_case') ORDER BY key;
+SELECT refresh, key, was, id FROM letter_case_events ORDER BY refresh, key;
+
+-- decisions
+SELECT * FROM simdup_decide('letter_case', 1, 3, same => true, note => 'one visit');
+SELECT * FROM simdup_decide('letter_case', 3, 1, same => true);
+SELECT a, b, same, note, by = current_user AS by, at = now() AS now FROM letter_case_decisions;
+SELECT simdup_group_of('letter_case', 2), simdup_group_of('letter_case', 1), simdup_group_of('letter_case', 3), simdup_group_of('letter_case', 99);
+-- a copy of an absorbed leader comes to its group
+INSERT INTO letter VALUES (8, bits(20));
+SELECT * FROM simdup_regroup('letter_case');
+-- the id comes back when the decision that ended it is taken back
+SELECT * FROM simdup_undecide('letter_case', 1, 3) ORDER BY key;
+SELECT * FROM simdup_undecide('letter_case', 1, 3);
+-- not the same: the younger one finds another leader, or leads
+SELECT * FROM simdup_decide('letter_case', '1', '2', same => false);
+INSERT INTO letter VALUES (9, bits(2)), (10, bits(0));
+SELECT * FROM simdup_regroup('letter_case');
+-- the other way round
+SELECT * FROM simdup_decide('letter_case', 1, 2, same => true);
+SELECT a, b, same FROM letter_case_decisions;
+-- arrays, stored at once; pairs may repeat
+SELECT * FROM simdup_decide('letter_case', ARRAY[1, 9, 3, 4], ARRAY[9, 1, 4, 8], same => true);
+SELECT * FROM simdup_decide('letter_case', ARRAY[7, 7], ARRAY[3, 1], same => false, refresh => false);
+SELECT * FROM show('letter_case');
+SELECT * FROM simdup_regroup('letter_case');
+SELECT count(*) FROM letter_case_decisions;
+SELECT * FROM simdup_undecide('letter_case', '{7,7}'::int[], '{3,1}'::int[]);
+SELECT count(*) FROM simdup_decide('letter_case', '{}'::int[], '{}'::int[], true);
+-- contradictions, with the chain; nothing of the arrays is stored
+SELECT * FROM simdup_decide('letter_case', 3, 8, same => false);
+SELECT * FROM simdup_decide('letter_case', ARRAY[5, 8], ARRAY[6, 3], same => false);
+SELECT * FROM simdup_decide('letter_case', 2, 3, same => false);
+SELECT * FROM simdup_decide('letter_case', 8, 9, same => true);
+-- about rows that are not there, too
+SELECT * FROM simdup_decide('letter_case', ARRAY[50, 51], ARRAY[51, 52], same => true);
+SELECT * FROM simdup_decide('letter_case', 50, 52, same => false);
+-- a long chain is cut
+SELECT count(*) FROM (SELECT array_agg(i) AS a, array_agg(i + 1) AS b FROM generate_series(100, 140) AS i) AS d, simdup_decide('letter_case', d.a, d.b, same => true);
+SELECT * FROM simdup_decide('letter_case', 100, 141, same => false);
+-- written by hand, they count at the next refresh
+BEGIN;
+INSERT INTO letter_case_decisions (a, b, same) VALUES (9, 1, false);
+SELECT * FROM simdup_regroup('letter_case');
+ROLLBACK;
+BEGIN;
+INSERT INTO letter_case_decisions (a, b, same) VALUES (10, 3, true);
+DELETE FROM letter_case_decisions WHERE (a, b) = (2, 3);
+SELECT * FROM simdup_regroup('letter_case') ORDER BY key;
+SELECT * FROM simdup_undecide('letter_case', 3, 10) ORDER BY key;
+ROLLBACK;
+
+-- connected
+TABLE letter_case_settings;
+UPDATE letter_case_settings SET method = 'connected';
+BEGIN;
+INSERT INTO letter VALUES (20, bits(40)), (21, bits(43)), (22, bits(46)), (23, bits(49));
+SELECT * FROM simdup_regroup('letter_case') ORDER BY key;
+SELECT * FROM simdup_decide('letter_case', 20, 23, same => false);
+SELECT * FROM show('letter_case');
+ROLLBACK;
+
+-- scope: NULL is one
+CREATE TABLE scoped (id text PRIMARY KEY, fp simhash64, district text, content text);
+INSERT INTO scoped VALUES ('a', bits(0), 'x', 'the lamp in the lane is out'), ('b', bits(1), 'y', 'a tree has fallen over'),
+  ('c', bits(1), NULL, 'the lamp in the lane is out!'), ('d', bits(2), NULL, 'a tree has fallen over'), ('e', bits(0), 'x', 'a tree has fallen over'), ('f', bits(0), 'x', NULL);
+SELECT simdup_group('by_scope', 'SELECT id, fp, district AS scope FROM scoped ORDER BY id');
+SELECT count(*) FROM simdup_regroup('by_scope');
+SELECT * FROM show('by_scope');
+-- min_resemblance: rows without a content are in no group
+SELECT simdup_group('by_content', 'SELECT id, fp, content FROM scoped ORDER BY id', min_resemblance => 0.8);
+SELECT count(*) FROM simdup_regroup('by_content');
+SELECT * FROM show('by_content');
+SELECT simdup_group('by_both', 'SELECT id, fp, content, district AS scope FROM scoped ORDER BY id', 8, 'connected', 0.8);
+SELECT count(*) FROM simdup_regroup('by_both');
+SELECT * FROM show('by_both');
+SELECT * FROM simdup_decide('by_content', 'c', 'd', true);
+
+-- keys of other types
+CREATE DOMAIN positive AS bigint CHECK (VALUE > 0);
+SELECT simdup_group('of_uuid', 'SELECT (repeat(md5(id), 1))::uuid, fp FROM scoped ORDER BY id');
+SELECT simdup_group('of_domain', 'SELECT id::positive, fp FROM letter ORDER BY id');
+SELECT simdup_group('of_char', 'SELECT id::char(3), fp FROM scoped ORDER BY id');
+SELECT simdup_group('of_numeric', 'SELECT id::numeric(5, 1), fp FROM letter ORDER BY id');
+SELECT simdup_group('of_date', 'SELECT DATE ''2026-01-01'' + id, fp FROM letter ORDER BY id');
+SELECT name, count(r.key) FROM unnest(ARRAY['of_uuid', 'of_domain', 'of_char', 'of_numeric', 'of_date']) AS name, simdup_regroup(name) AS r GROUP BY name ORDER BY name;
+SELECT attrelid::regclass, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid IN ('of_uuid'::regclass, 'of_domain'::regclass, 'of_char'::regclass, 'of_numeric'::regclass, 'of_date'::regclass) AND attname = 'key' ORDER BY attrelid::regclass::text;
+SELECT count(*) FROM simdup_decide('of_uuid', md5('a')::uuid, md5('c')::uuid, false);
+SELECT count(*) FROM simdup_decide('of_domain', 1::positive, 3, true);
+SELECT count(*) FROM simdup_decide('of_char', ARRAY['a', 'b']::char(3)[], ARRAY['c', 'd']::char(3)[], false);
+SELECT * FROM simdup_decide('of_date', DATE '2026-01-02', DATE '2026-01-04', true) ORDER BY key;
+SELECT * FROM simdup_decide('of_date', 'a', 'b', true);
+SELECT simdup_group('bad', 'SELECT point(id, id), fp FROM letter');
+SELECT simdup_group('bad', 'SELECT ARRAY[id], fp FROM letter');
+
+-- names
+CREATE SCHEMA "Old Town";
+SELECT simdup_group('"Old Town"."The ""cases"""', 'SELECT id, fp FROM groups.letter');
+SELECT count(*) FROM simdup_regroup('"Old Town"."The ""cases"""');
+SELECT count(*) FROM simdup_decide('"Old Town"."The ""cases"""', 1, 3, true);
+SELECT simdup_ungroup('"Old Town"."The ""cases"""', with_decisions => true);
+DROP SCHEMA "Old Town";
+SELECT simdup_group(repeat('n', 53), 'SELECT id, fp FROM letter');
+SELECT simdup_ungroup(repeat('n', 53));
+SELECT simdup_group(repeat('n', 54), 'SELECT id, fp FROM letter');
+SELECT simdup_group('a.b.c', 'SELECT id, fp FROM letter');
+SELECT simdup_group('letter_case', 'SELECT id, fp FROM letter');
+SET search_path = '';
+SELECT public.simdup_group('nowhere', 'SELECT id, fp FROM groups.letter');
+SET search_path = groups, public;
+
+-- bad input
+SELECT simdup_group('bad', 'SELECT id FROM letter');
+SELECT simdup_group('bad', 'SELECT id, fp, id AS other FROM letter', min_resemblance => 0.5);
+SELECT simdup_group('bad', 'SELECT id, fp FROM letter', min_resemblance => 0.5);
+SELECT simdup_group('bad', 'SELECT id, fp FROM letter', max_distance => 17);
+SELECT simdup_group('bad', 'SELECT id, fp FROM letter', method => 'other');
+SELECT simdup_group('bad', 'SELECT id, fp FROM letter', max_distance => NULL);
+SELECT simdup_group('bad', 'DELETE FROM letter RETURNING id, fp');
+SELECT simdup_group('bad', NULL);
+SELECT simdup_group('bad', 'SELECT id, fp FROM letter; DROP TABLE letter');
+SELECT simdup_regroup('nothing');
+SELECT simdup_regroup('letter');
+SELECT simdup_group_of('nothing', 1);
+SELECT simdup_decide('letter_case', 1, 1, true);
+SELECT simdup_decide('letter_case', 1, NULL::int, true);
+SELECT simdup_decide('letter_case', 1, 2, NULL);
+SELECT simdup_decide('letter_case', 1, 2, true, refresh => NULL);
+SELECT simdup_decide('letter_case', ARRAY[1, 2], ARRAY[3], true);
+SELECT simdup_decide('letter_case', ARRAY[[1, 2]], ARRAY[[3, 4]], true);
+SELECT simdup_decide('letter_case', 'x', 'y', true);
+SELECT simdup_undecide('letter_case', 4, 5);
+SELECT simdup_undecide('letter_case', NULL::int, 5);
+BEGIN;
+INSERT INTO letter_case VALUES (99, 1);
+UPDATE letter_case_settings SET query = 'SELECT id, fp FROM letter UNION ALL SELECT 1, bits(0)';
+SELECT simdup_regroup('letter_case');
+ROLLBACK;
+
+-- the table is renamed, the grouping is renamed and moved
+ALTER TABLE letter RENAME TO mail;
+SELECT simdup_regroup('letter_case');
+UPDATE letter_case_settings SET query = replace(query, 'letter', 'mail'), method = 'leader';
+CREATE SCHEMA office;
+ALTER TABLE letter_case RENAME TO mail_case;
+SELECT simdup_regroup('mail_case');
+ALTER TABLE letter_case_decisions RENAME TO mail_case_decisions;
+ALTER TABLE letter_case_events RENAME TO mail_case_events;
+ALTER TABLE letter_case_settings RENAME TO mail_case_settings;
+ALTER TABLE mail_case SET SCHEMA office;
+ALTER TABLE mail_case_decisions SET SCHEMA office;
+ALTER TABLE mail_case_events SET SCHEMA office;
+ALTER TABLE mail_case_settings SET SCHEMA office;
+SELECT count(*) FROM simdup_regroup('office.mail_case');
+SELECT count(*) FROM simdup_undecide('office.mail_case', 1, 2);
+
+-- triggers of the user's that keep rows are told
+CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+CREATE TRIGGER keep BEFORE INSERT OR UPDATE OR DELETE ON office.mail_case FOR EACH ROW EXECUTE FUNCTION keep();
+INSERT INTO mail VALUES (200, bits(50));
+SELECT simdup_regroup('office.mail_case');
+DROP TRIGGER keep ON office.mail_case;
+CREATE TRIGGER keep BEFORE UPDATE ON office.mail_case_settings FOR EACH ROW EXECUTE FUNCTION keep();
+SELECT simdup_regroup('office.mail_case');
+DROP TRIGGER keep ON office.mail_case_settings;
+CREATE TRIGGER keep BEFORE INSERT ON office.mail_case_decisions FOR EACH ROW EXECUTE FUNCTION keep();
+SELECT simdup_decide('office.mail_case', 1, 200, true);
+DROP TRIGGER keep ON office.mail_case_decisions;
+SELECT * FROM simdup_regroup('office.mail_case');
+
+SELECT simdup_ungroup('office.mail_case');
+SELECT simdup_ungroup('office.mail_case', with_decisions => true);
+SELECT relname FROM pg_class WHERE relnamespace = 'office'::regnamespace;
+SET search_path = public;
+SET client_min_messages = error;
+DROP SCHEMA groups CASCADE;
+DROP SCHEMA office;
+RESET client_min_messages;
