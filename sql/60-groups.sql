@@ -9,7 +9,7 @@
 CREATE FUNCTION simdup_key_equality(key_type regtype) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simdup_key_equality(regtype) IS
-  'implementation of groupings: the equality of a type of keys, to stand in a statement';
+  'implementation of simdup_regroup: the equality of a type of keys, to stand in a statement';
 
 CREATE FUNCTION simdup_place(
   query text, key_type anyelement, members text, decisions text, events text,
@@ -46,8 +46,9 @@ BEGIN
   SELECT n.nspname, c.relname INTO STRICT place FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
   WHERE c.oid = target;
   FOREACH part IN ARRAY ARRAY['', '_decisions', '_events', '_settings'] LOOP
-    IF NOT EXISTS (SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-                   WHERE n.nspname = place.nspname AND c.relname = place.relname || part AND c.relkind = 'r') THEN
+    PERFORM FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE n.nspname = place.nspname AND c.relname = place.relname || part AND c.relkind = 'r';
+    IF NOT FOUND THEN
       RAISE EXCEPTION USING ERRCODE = 'wrong_object_type', MESSAGE = format('"%s" is not a grouping', place.relname),
         DETAIL = format('There is no table "%s" in schema "%s".', place.relname || part, place.nspname),
         HINT = 'The four tables of a grouping are renamed and moved together.';
@@ -60,7 +61,8 @@ BEGIN
   settings := tables[4];
   IF needs_owner THEN
     FOREACH part IN ARRAY tables LOOP
-      IF EXISTS (SELECT FROM pg_class WHERE oid = part::regclass AND relowner <> current_user::regrole) THEN
+      PERFORM FROM pg_class WHERE oid = part::regclass AND relowner <> current_user::regrole;
+      IF FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege', MESSAGE = format('must be owner of table %s', part),
           DETAIL = 'A grouping runs the query of its settings, so one role must own its four tables.',
           HINT = 'SET ROLE to the owner of the four tables.';
@@ -84,7 +86,7 @@ BEGIN
     INTO STRICT same_key USING type::regtype;
 END $$;
 COMMENT ON FUNCTION simdup_grouping(regclass, text, boolean) IS
-  'implementation of groupings: the tables of one, and its type of keys';
+  'implementation of simdup_regroup: the tables of one, and its type of keys';
 
 CREATE FUNCTION simdup_group(
   name text, query text, max_distance integer DEFAULT 8, method text DEFAULT 'leader', min_resemblance float8 DEFAULT NULL

@@ -48,7 +48,9 @@ BEGIN
       SELECT DISTINCT LEAST(l.id, r.id) AS id, GREATEST(l.id, r.id) AS other FROM %9$s AS d
       JOIN %4$s AS l ON l.key %5$s d.a JOIN %4$s AS r ON r.key %5$s d.b WHERE NOT d.same),
     open AS (
-      SELECT p.*, pg_catalog.abs(2 OPERATOR(pg_catalog.*) p.distance OPERATOR(pg_catalog.-) $5) AS margin FROM pairs AS p
+      -- where rows make chains, a pair that only others hold together is most doubtful
+      SELECT p.*, CASE WHEN $8 AND p.why OPERATOR(pg_catalog.=) 'bridge' THEN 1
+        ELSE pg_catalog.abs(2 OPERATOR(pg_catalog.*) p.distance OPERATOR(pg_catalog.-) $5) END AS margin FROM pairs AS p
       LEFT JOIN blocks AS l ON l.key %5$s p.a LEFT JOIN blocks AS r ON r.key %5$s p.b
       WHERE (l.cluster %5$s r.cluster) IS NOT TRUE
         AND NOT EXISTS (SELECT FROM decided AS d WHERE d.a %5$s p.a AND d.b %5$s p.b)
@@ -78,7 +80,7 @@ BEGIN
       CASE WHEN s.min_resemblance IS NULL THEN 2 OPERATOR(pg_catalog.*) s.max_distance OPERATOR(pg_catalog.+) 1
         ELSE (64 OPERATOR(pg_catalog.*) (1 OPERATOR(pg_catalog.-) s.min_resemblance))::pg_catalog.int4 END,
       CASE WHEN s.min_resemblance IS NULL THEN n ELSE LEAST(n, 1000000) OPERATOR(pg_catalog.*) 10 END,
-      s.min_resemblance;
+      s.min_resemblance, s.method OPERATOR(pg_catalog.=) 'connected';
 END $$;
 COMMENT ON FUNCTION simdup_review(text, integer) IS
   'undecided pairs of a grouping that are most worth a look, with their contents and what differs';

@@ -1,0 +1,175 @@
+--
+-- groups: who may do what, and whose statements run
+--
+\set SHOW_CONTEXT never
+SET client_min_messages = warning;
+CREATE ROLE regress_simdup_owner;
+CREATE ROLE regress_simdup_clerk;
+CREATE ROLE regress_simdup_stranger;
+CREATE SCHEMA rights;
+GRANT USAGE, CREATE ON SCHEMA rights TO regress_simdup_owner, regress_simdup_stranger;
+GRANT USAGE ON SCHEMA rights TO regress_simdup_clerk;
+SET search_path = rights, public;
+CREATE TABLE ran (who text);
+GRANT INSERT ON ran TO PUBLIC;
+-- a query that tells who ran it
+CREATE FUNCTION told(id int) RETURNS int LANGUAGE plpgsql AS 'BEGIN INSERT INTO rights.ran VALUES (current_user); RETURN id; END';
+SET ROLE regress_simdup_owner;
+CREATE TABLE letter (id int PRIMARY KEY, fp simhash64);
+INSERT INTO letter VALUES (1, '0000000000000000'), (2, '0000000000000001'), (3, 'ffffffffffffffff');
+-- grants by default are not for the settings
+ALTER DEFAULT PRIVILEGES IN SCHEMA rights GRANT ALL ON TABLES TO regress_simdup_clerk, PUBLIC;
+SELECT simdup_group('letter_case', 'SELECT id, fp FROM letter ORDER BY id');
+ALTER DEFAULT PRIVILEGES IN SCHEMA rights REVOKE ALL ON TABLES FROM regress_simdup_clerk, PUBLIC;
+SELECT relname, bool_or(privilege_type IN ('INSERT', 'UPDATE')) AS writes, bool_or(privilege_type = 'TRIGGER') AS triggers
+FROM pg_class, aclexplode(relacl) WHERE relnamespace = 'rights'::regnamespace AND relname LIKE 'letter\_case%' AND relkind = 'r' AND grantee <> relowner GROUP BY 1 ORDER BY 1;
+REVOKE ALL ON letter_case, letter_case_decisions, letter_case_events, letter_case_settings FROM regress_simdup_clerk, PUBLIC;
+SELECT count(*) FROM simdup_regroup('letter_case');
+
+-- a clerk with INSERT on the decisions alone
+GRANT INSERT ON letter_case_decisions TO regress_simdup_clerk;
+SET ROLE regress_simdup_clerk;
+SELECT * FROM simdup_decide('letter_case', 1, 3, true, note => 'by the clerk', refresh => false);
+SELECT * FROM simdup_decide('letter_case', ARRAY[4, 5], ARRAY[5, 6], true, refresh => false);
+SELECT * FROM simdup_decide('letter_case', 1, 3, true, refresh => false);
+SELECT * FROM simdup_decide('letter_case', 1, 2, false);
+SELECT * FROM simdup_undecide('letter_case', 1, 3, refresh => false);
+SELECT * FROM simdup_regroup('letter_case');
+SELECT * FROM simdup_review('letter_case');
+SELECT simdup_group_of('letter_case', 1);
+SELECT simdup_ungroup('letter_case', true);
+TABLE letter_case_decisions;
+RESET ROLE;
+GRANT SELECT ON letter_case_decisions TO regress_simdup_clerk;
+SET ROLE regress_simdup_clerk;
+SELECT * FROM simdup_decide('letter_case', 1, 3, true, refresh => false);
+SELECT * FROM simdup_decide('letter_case', 4, 6, false, refresh => false);
+SELECT * FROM simdup_decide('letter_case', 1, 3, false, refresh => false);
+SET ROLE regress_simdup_owner;
+SELECT a, b, same, note, by FROM letter_case_decisions ORDER BY a, b;
+SELECT * FROM simdup_regroup('letter_case');
+
+-- a superuser must be the owner
+RESET ROLE;
+UPDATE letter_case_settings SET query = 'SELECT told(id), fp FROM letter ORDER BY id';
+SELECT simdup_regroup('letter_case');
+SELECT simdup_regroup('letter_case', true);
+SELECT simdup_review('letter_case');
+SELECT simdup_decide('letter_case', 1, 2, true);
+SELECT simdup_undecide('letter_case', 1, 3);
+-- another role may write the settings, or add a trigger
+SET ROLE regress_simdup_owner;
+GRANT UPDATE (query) ON letter_case_settings TO regress_simdup_stranger;
+SELECT simdup_regroup('letter_case');
+REVOKE UPDATE (query) ON letter_case_settings FROM regress_simdup_stranger;
+GRANT INSERT ON letter_case_settings TO PUBLIC;
+SELECT simdup_regroup('letter_case', true);
+REVOKE INSERT ON letter_case_settings FROM PUBLIC;
+GRANT TRIGGER ON letter_case_events TO regress_simdup_stranger;
+SELECT simdup_decide('letter_case', 1, 2, true);
+REVOKE TRIGGER ON letter_case_events FROM regress_simdup_stranger;
+-- another role owns one of the four
+RESET ROLE;
+ALTER TABLE letter_case_settings OWNER TO regress_simdup_stranger;
+SET ROLE regress_simdup_owner;
+SELECT simdup_regroup('letter_case');
+SELECT simdup_review('letter_case');
+RESET ROLE;
+ALTER TABLE letter_case_settings OWNER TO regress_simdup_owner;
+ALTER TABLE letter_case OWNER TO regress_simdup_stranger;
+SET ROLE regress_simdup_owner;
+SELECT simdup_regroup('letter_case');
+SET ROLE regress_simdup_stranger;
+SELECT simdup_regroup('letter_case');
+RESET ROLE;
+ALTER TABLE letter_case OWNER TO regress_simdup_owner;
+TABLE ran;
+-- the owner runs it, and nobody else
+SET ROLE regress_simdup_owner;
+SELECT * FROM simdup_regroup('letter_case');
+RESET ROLE;
+SELECT DISTINCT who FROM ran;
+-- a stranger's view of the same name is no grouping
+SET ROLE regress_simdup_stranger;
+CREATE TABLE other (key int PRIMARY KEY, id bigint);
+CREATE TABLE other_decisions (a int, b int, same bool);
+CREATE TABLE other_events (refresh bigint, key int, was bigint, id bigint);
+CREATE VIEW other_settings AS SELECT 'SELECT told(id), fp FROM letter'::text AS query, 8 AS max_distance, 'leader'::text AS method, NULL::float8 AS min_resemblance, 1::bigint AS next_id, 1::bigint AS next_refresh;
+GRANT ALL ON other, other_decisions, other_events, other_settings TO regress_simdup_owner;
+SET ROLE regress_simdup_owner;
+SELECT simdup_regroup('other');
+
+-- row security that hides rows is an error
+RESET ROLE;
+UPDATE letter_case_settings SET query = 'SELECT id, fp FROM letter ORDER BY id';
+ALTER TABLE letter ENABLE ROW LEVEL SECURITY;
+ALTER TABLE letter FORCE ROW LEVEL SECURITY;
+CREATE POLICY few ON letter USING (id < 3);
+SET ROLE regress_simdup_owner;
+SELECT simdup_regroup('letter_case');
+SELECT simdup_review('letter_case');
+RESET ROLE;
+ALTER TABLE letter NO FORCE ROW LEVEL SECURITY;
+ALTER TABLE letter_case_decisions ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON letter_case_decisions USING (by = current_user) WITH CHECK (by = current_user);
+SET ROLE regress_simdup_clerk;
+SELECT * FROM simdup_decide('letter_case', 2, 3, true, refresh => false);
+SET ROLE regress_simdup_owner;
+SELECT * FROM simdup_regroup('letter_case');
+RESET ROLE;
+ALTER TABLE letter_case_decisions FORCE ROW LEVEL SECURITY;
+SET ROLE regress_simdup_owner;
+SELECT * FROM simdup_regroup('letter_case');
+SHOW row_security;
+RESET ROLE;
+
+-- what a search_path has first is not called
+CREATE SCHEMA hostile;
+GRANT USAGE ON SCHEMA hostile TO PUBLIC;
+CREATE FUNCTION hostile.run() RETURNS bool LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''called''; END';
+DO $$
+DECLARE
+  type text;
+  op text;
+BEGIN
+  FOREACH type IN ARRAY ARRAY['int4', 'int8', 'text', 'bool', 'regclass', 'oid', 'name', 'float8', 'simhash64'] LOOP
+    FOREACH op IN ARRAY ARRAY['=', '<>', '<', '>', '<=', '>='] LOOP
+      EXECUTE format('CREATE FUNCTION hostile.op(%1$s, %1$s) RETURNS bool LANGUAGE sql AS ''SELECT hostile.run()''', type);
+      EXECUTE format('CREATE OPERATOR hostile.%s (LEFTARG = %s, RIGHTARG = %2$s, FUNCTION = hostile.op)', op, type);
+      EXIT;
+    END LOOP;
+    FOREACH op IN ARRAY ARRAY['<>', '<', '>', '<=', '>='] LOOP
+      EXECUTE format('CREATE OPERATOR hostile.%s (LEFTARG = %s, RIGHTARG = %2$s, FUNCTION = hostile.op)', op, type);
+    END LOOP;
+  END LOOP;
+END $$;
+CREATE FUNCTION hostile.plus(int8, int8) RETURNS int8 LANGUAGE sql AS 'SELECT hostile.run()::int::int8';
+CREATE OPERATOR hostile.+ (LEFTARG = int8, RIGHTARG = int8, FUNCTION = hostile.plus);
+CREATE OPERATOR hostile.- (LEFTARG = int8, RIGHTARG = int8, FUNCTION = hostile.plus);
+CREATE FUNCTION hostile.format(text, VARIADIC text[]) RETURNS text LANGUAGE sql AS 'SELECT hostile.run()::text';
+CREATE FUNCTION hostile.count(anyelement) RETURNS int8 LANGUAGE sql AS 'SELECT hostile.run()::int::int8';
+CREATE FUNCTION hostile.abs(int4) RETURNS int4 LANGUAGE sql AS 'SELECT hostile.run()::int';
+CREATE FUNCTION hostile.simdup_place(text, int4, text, text, text, int4, text, float8, int8, OUT key int4, OUT was int8, OUT id int8) LANGUAGE sql AS 'SELECT hostile.run()::int, 1::int8, 1::int8';
+CREATE FUNCTION hostile.simdup_grouping(regclass, text, bool) RETURNS bool LANGUAGE sql AS 'SELECT hostile.run()';
+CREATE DOMAIN hostile.text AS pg_catalog.text CHECK (hostile.run());
+CREATE DOMAIN hostile.int8 AS pg_catalog.int8 CHECK (hostile.run());
+CREATE DOMAIN hostile.bool AS pg_catalog.bool CHECK (hostile.run());
+ALTER TABLE rights.letter_case_decisions DISABLE ROW LEVEL SECURITY;
+SET ROLE regress_simdup_owner;
+UPDATE rights.letter_case_settings SET query = 'SELECT id, fp FROM rights.letter ORDER BY id', max_distance = 3;
+SET search_path = hostile, pg_catalog, public, rights;
+SELECT * FROM simdup_regroup('letter_case');
+SELECT * FROM simdup_decide('letter_case', 1, 2, false);
+SELECT * FROM simdup_decide('letter_case', ARRAY[1, 3], ARRAY[2, 7], true);
+SELECT * FROM simdup_undecide('letter_case', '7', '3');
+SELECT a, b, why FROM simdup_review('letter_case');
+SELECT simdup_group_of('letter_case', 1), simdup_group_of('letter_case', 2);
+SELECT simdup_group('rights.more', 'SELECT id, fp FROM rights.letter', 8, 'connected');
+SELECT * FROM simdup_regroup('more', true);
+SELECT simdup_ungroup('more');
+RESET ROLE;
+SET search_path = public;
+SET client_min_messages = error;
+DROP SCHEMA hostile, rights CASCADE;
+DROP ROLE regress_simdup_owner, regress_simdup_clerk, regress_simdup_stranger;
+RESET client_min_messages;
