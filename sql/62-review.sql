@@ -28,12 +28,12 @@ BEGIN
     ' FROM (SELECT q.key, q.fp, pg_catalog.row_number() OVER () AS place FROM (%s\n) AS q (key, fp)) AS q'
     ' JOIN %s AS m ON m.key %s q.key ORDER BY m.id, q.place', s.query, g.members, g.same_key);
   RETURN QUERY EXECUTE pg_catalog.format($query$
-    WITH firsts AS MATERIALIZED (%1$s),
+    WITH firsts AS (%1$s),
     inside AS (
-      SELECT DISTINCT ON (f.id, q.fp) f.id, f.id AS other, f.size, f.key AS a, q.key AS b, f.fp OPERATOR(%2$s.<~>) q.fp AS distance
+      SELECT DISTINCT ON (f.id, q.fp) f.id, f.id AS other, f.size, f.key AS a, q.key AS b, %2$s.simhash_distance(f.fp, q.fp) AS distance
       FROM (%3$s
       ) AS q (key, fp) JOIN %4$s AS m ON m.key %5$s q.key JOIN firsts AS f ON f.id OPERATOR(pg_catalog.=) m.id
-      WHERE NOT q.key %5$s f.key AND f.fp OPERATOR(%2$s.<~>) q.fp OPERATOR(pg_catalog.>=) $2
+      WHERE NOT q.key %5$s f.key AND %2$s.simhash_distance(f.fp, q.fp) OPERATOR(pg_catalog.>=) $2
       ORDER BY f.id, q.fp, q.key),
     outside AS (
       SELECT LEAST(f.id, o.id) AS id, GREATEST(f.id, o.id) AS other, f.size, p.a, p.b, p.distance
@@ -41,10 +41,10 @@ BEGIN
     pairs AS (
       SELECT i.*, CASE WHEN i.distance OPERATOR(pg_catalog.>) $4 THEN 'bridge' ELSE 'borderline' END AS why FROM inside AS i
       UNION ALL SELECT o.*, 'near groups' FROM outside AS o),
-    blocks AS MATERIALIZED (SELECT c.* FROM %2$s.simdup_components(%8$L, NULL::%7$s) AS c),
-    decided AS MATERIALIZED (
+    blocks AS (SELECT c.* FROM %2$s.simdup_components(%8$L, NULL::%7$s) AS c),
+    decided AS (
       SELECT d.a, d.b FROM %9$s AS d UNION ALL SELECT d.b, d.a FROM %9$s AS d),
-    apart AS MATERIALIZED (
+    apart AS (
       SELECT DISTINCT LEAST(l.id, r.id) AS id, GREATEST(l.id, r.id) AS other FROM %9$s AS d
       JOIN %4$s AS l ON l.key %5$s d.a JOIN %4$s AS r ON r.key %5$s d.b WHERE NOT d.same),
     open AS (
@@ -57,7 +57,7 @@ BEGIN
         AND NOT EXISTS (SELECT FROM apart AS n WHERE n.id OPERATOR(pg_catalog.=) p.id AND n.other OPERATOR(pg_catalog.=) p.other)),
     ranked AS (
       SELECT o.*, pg_catalog.row_number() OVER (PARTITION BY o.id ORDER BY o.margin, o.b, o.a) AS place FROM open AS o),
-    chosen AS MATERIALIZED (
+    chosen AS (
       SELECT r.* FROM ranked AS r WHERE r.place OPERATOR(pg_catalog.<=) 3 ORDER BY r.margin, r.size DESC, r.id, r.b LIMIT $6),
     shown AS (
       SELECT c.*, pg_catalog.to_jsonb(q) OPERATOR(pg_catalog.->>) 'content'::pg_catalog.text AS content_a,
