@@ -77,20 +77,20 @@ COMMENT ON FUNCTION minhash_bands_for(float8, integer, float8) IS
 -- query's parameters $1, $2 and so on get their values from params.
 
 CREATE FUNCTION shingle_pairs(
-  query text, w integer DEFAULT 4, min_resemblance float8 DEFAULT 0.5, unit text DEFAULT 'char', max_documents integer DEFAULT NULL,
+  query text, w integer DEFAULT 4, min_resemblance float8 DEFAULT 0.5, unit text DEFAULT 'char',
   params text[] DEFAULT '{}',
   OUT a bigint, OUT b bigint, OUT common integer, OUT resemblance float8, OUT cluster bigint
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME', 'simdup_shingle_pairs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
 CREATE FUNCTION shingle_pairs(
-  query text, w integer, min_resemblance float8, unit text, max_documents integer, key_type anyelement,
+  query text, w integer, min_resemblance float8, unit text, key_type anyelement,
   params text[] DEFAULT '{}',
   OUT a anyelement, OUT b anyelement, OUT common integer, OUT resemblance float8, OUT cluster anyelement
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME', 'simdup_shingle_pairs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
-COMMENT ON FUNCTION shingle_pairs(text, integer, float8, text, integer, text[]) IS
+COMMENT ON FUNCTION shingle_pairs(text, integer, float8, text, text[]) IS
   'pairs of documents of at least min_resemblance, with their connected components';
-COMMENT ON FUNCTION shingle_pairs(text, integer, float8, text, integer, anyelement, text[]) IS
+COMMENT ON FUNCTION shingle_pairs(text, integer, float8, text, anyelement, text[]) IS
   'shingle_pairs for keys of any type: key_type is a null of it, such as NULL::uuid';
 
 CREATE FUNCTION simdup_verified_pairs(

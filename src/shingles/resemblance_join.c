@@ -157,18 +157,6 @@ put_results(PairSearch *search, ReturnSetInfo *result)
 	simdup_pairsort_end(search->pairs);
 }
 
-/* In 0.2.0, shingles of more documents than max_documents were left out. */
-static void
-check_max_documents(FunctionCallInfo fcinfo)
-{
-	if (!PG_ARGISNULL(4))
-		ereport(NOTICE,
-				errmsg("argument \"%s\" of function %s is no longer used",
-					   "max_documents", "shingle_pairs"),
-				errhint(
-					"All pairs are found. Pass NULL, or leave the argument out."));
-}
-
 PG_FUNCTION_INFO_V1(simdup_shingle_pairs);
 Datum
 simdup_shingle_pairs(PG_FUNCTION_ARGS)
@@ -185,7 +173,6 @@ simdup_shingle_pairs(PG_FUNCTION_ARGS)
 	shingling =
 		simdup_get_resemblance(PG_GETARG_INT32(1), PG_GETARG_TEXT_PP(3));
 	min_resemblance = simdup_check_min_resemblance(PG_GETARG_FLOAT8(2));
-	check_max_documents(fcinfo);
 	context =
 		AllocSetContextCreate(CurrentMemoryContext, "simdup shingle pairs",
 							  ALLOCSET_DEFAULT_SIZES);

@@ -30,7 +30,7 @@ FROM unnest(ARRAY[
   'simdup_evaluate_clusters($q$SELECT id, id / 3 FROM letter$q$, $q$SELECT id, id / 4 FROM letter %s$q$%s)',
   'simdup_tune($q$SELECT id, fp FROM letter %s$q$%s)',
   'shingle_pairs($q$SELECT id, body FROM letter %s$q$%s)',
-  'shingle_pairs($q$SELECT body, body FROM letter %s$q$, 4, 0.5, ''word'', NULL, NULL::text%s)',
+  'shingle_pairs($q$SELECT body, body FROM letter %s$q$, 4, 0.5, ''word'', NULL::text%s)',
   'simdup_verified_pairs($q$SELECT id, fp, body FROM letter %s$q$%s)',
   'simdup_verified_pairs($q$SELECT body, fp, body FROM letter %s$q$, 8, 0.5, 4, ''word'', NULL::text%s)',
   'imatch_lexicon($q$SELECT body FROM letter %s$q$, 0%s)',

@@ -18,11 +18,11 @@ SELECT * FROM shingle_pairs('SELECT id, body FROM documents WHERE id > 99', 4);
 SELECT cluster, count(*) AS pairs, min(common) AS common, min(a) AS a, max(b) AS b
 FROM shingle_pairs('SELECT id, body FROM documents ORDER BY id', 2, 0.7, 'word') GROUP BY cluster ORDER BY cluster;
 -- other keys, other units, other resemblances
-SELECT * FROM shingle_pairs('SELECT name, body FROM documents WHERE id > 99', 1, 0.5, 'char', 10, NULL::text);
+SELECT * FROM shingle_pairs('SELECT name, body FROM documents WHERE id > 99', 1, 0.5, 'char', NULL::text);
 SELECT count(*) FROM shingle_pairs('SELECT id, body FROM documents', 2, 1);
 SELECT count(*) FROM shingle_pairs('SELECT id, body FROM documents WHERE false');
 SELECT count(*) FROM shingle_pairs(NULL);
-SELECT count(*) FROM shingle_pairs(NULL, 1, 0.5, 'char', 10, NULL::text);
+SELECT count(*) FROM shingle_pairs(NULL, 1, 0.5, 'char', NULL::text);
 SELECT count(*) FROM simdup_verified_pairs('SELECT', NULL, 1, 4, 'word', NULL::text);
 
 -- no pair is left out, however many documents share a shingle: equal texts,
@@ -44,8 +44,6 @@ FROM unnest(ARRAY[0.3, 0.5, 0.7, 0.9, 0.95, 1.0]) AS t,
                       FROM mixed x JOIN mixed y ON x.id < y.id) AS m USING (a, b)
            WHERE p.a IS NOT NULL OR m.resemblance >= t) AS f
 ORDER BY t;
--- 0.2.0's limit has no effect, and a NOTICE says so
-SELECT count(*) FROM shingle_pairs('SELECT id, body FROM mixed', 1, 0.5, 'word', 2);
 DROP TABLE mixed;
 
 -- beyond the memory it is allowed, the same
