@@ -1,11 +1,10 @@
 /*
  * profile.c
- *	  The options of a fingerprint, and text on its way to core.
+ *	  The options of a fingerprint.
  */
 #include "postgres.h"
 #include "compat.h"
 
-#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 
 #include "server/arguments.h"
@@ -154,46 +153,6 @@ simdup_get_profile(FunctionCallInfo fcinfo, SimdupProfileArgs args)
 	if (args.ties >= 0)
 		profile.ties = DatumGetBool(required_option(fcinfo, args.ties, "ties"));
 	return profile;
-}
-
-SimdupUtf8
-simdup_text_to_utf8(const text *value)
-{
-	return simdup_bytes_to_utf8(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
-}
-
-SimdupUtf8
-simdup_bytes_to_utf8(const char *bytes, size_t len)
-{
-	SimdupUtf8 utf8 = {bytes, len};
-	int encoding = GetDatabaseEncoding();
-
-	if (encoding != PG_UTF8 && encoding != PG_SQL_ASCII && utf8.len > 0)
-	{
-		char *converted = pg_server_to_any(utf8.bytes, (int) utf8.len, PG_UTF8);
-
-		/* it hands back what it got where there was nothing to convert */
-		if (converted != utf8.bytes)
-		{
-			utf8.bytes = converted;
-			utf8.len = strlen(converted);
-		}
-	}
-	return utf8;
-}
-
-text *
-simdup_utf8_to_text(const char *bytes, size_t len)
-{
-	int encoding = GetDatabaseEncoding();
-	char *converted;
-
-	if (encoding == PG_UTF8 || encoding == PG_SQL_ASCII)
-		return cstring_to_text_with_len(bytes, (int) len);
-	converted = pg_any_to_server(bytes, (int) len, PG_UTF8);
-	if (converted == bytes)
-		return cstring_to_text_with_len(bytes, (int) len);
-	return cstring_to_text(converted);
 }
 
 void

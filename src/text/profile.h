@@ -54,8 +54,9 @@ extern SimdupTokenizer simdup_parse_tokenizer(const text *name);
 extern SimdupHash simdup_parse_hash(const text *name);
 
 /*
- * A text in the database's encoding as UTF-8. SQL_ASCII says nothing about its
- * bytes: they are taken as they are.
+ * Return a text in the database's encoding as UTF-8. SQL_ASCII says nothing about
+ * its bytes, so they are taken as they are. A character that Unicode does not
+ * have becomes a byte that separates.
  */
 extern SimdupUtf8 simdup_text_to_utf8(const text *value);
 extern SimdupUtf8 simdup_bytes_to_utf8(const char *bytes, size_t len);

@@ -155,5 +155,37 @@ SELECT simhash(E'one\xfftwo three') = simhash('one two three'),
 SQL
 	't|t|t|t', 'in SQL_ASCII, bytes that are not UTF-8 separate');
 
+# --- characters that Unicode does not have: PostgreSQL stores them, and they separate
+
+for my $case ([ 'win1252', 'caf\xe9', '\x81', 'st\xe0ry' ], [ 'euc_tw', '\xc4\xe3\xc4\xe4', '\x8e\xa2\xf2\xc8', '\xc5\xa1\xc5\xa2' ])
+{
+	my ($db, $before, $strange, $after) = @$case;
+	my $bytes = "E'$before$strange$after'";
+
+	isnt($node->psql($db, "SELECT convert_to($bytes, 'UTF8')"), 0, "$db: the server cannot convert it");
+	is( $node->safe_psql($db, <<"SQL"), "t|t|t|t|t\n$db", "$db: it separates, and an index takes it");
+SET client_encoding = '$db';
+CREATE TABLE strange (id integer, content text);
+CREATE INDEX strange_near ON strange USING hamming (content);
+INSERT INTO strange VALUES (1, $bytes), (2, E'$strange'), (3, repeat($bytes || ' and then ', 30000));
+REINDEX INDEX strange_near;
+SELECT simhash($bytes) = simhash(E'$before $after'), minhash64($bytes, 2) = minhash64(E'$before $after', 2),
+       minhash64(E'$strange') IS NULL, minhash64(content) = minhash64(E'$before $after and then $before $after'),
+       simhash_index_check('strange_near', true) IS NOT NULL
+FROM strange WHERE id = 3;
+SELECT current_database() FROM strange WHERE simdup_resembles(content, E'$before $after', 1);
+SQL
+}
+# a text that grows beyond a gigabyte as UTF-8 has a fingerprint too, and its index
+is( $node->safe_psql('latin9', <<'SQL'), 1, '370 MB in LATIN9, more than 1 GB in UTF-8');
+CREATE TABLE large (content text);
+ALTER TABLE large ALTER content SET STORAGE external;
+CREATE INDEX large_near ON large USING hamming (content);
+INSERT INTO large SELECT repeat(E'\xa4', 370000000) || 'euro';
+SET enable_seqscan = off;
+SELECT count(*) FROM large WHERE content <~@ simhash_ball(minhash64('euro'), 0);
+DROP TABLE large;
+SQL
+
 $node->stop;
 done_testing();
