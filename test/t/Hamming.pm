@@ -7,13 +7,45 @@ use strict;
 use warnings;
 
 use IPC::Run;
+use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Time::HiRes qw(sleep);
 
+# Is the indexed column a text? hamming_text.pl and others say so. They run the
+# same scripts, whose SQL is then rewritten for a column of texts.
+our $of_texts = ($ENV{HAMMING_CLASS} // '') eq 'text';
+
+my $operand = qr/(?:[^(),]|\((?:[^()]|\([^()]*\))*\))+/;
+
+# The same statements for a column fp of texts, and queries that are texts.
+sub of_class
+{
+	my ($sql) = @_;
+
+	return $sql if !$of_texts;
+	$sql =~ s/\bsimhash64\b/text/g;
+	$sql =~ s/simhash_within\(fp, ($operand), ($operand)\)/fp <~@ simhash_ball(minhash64($1), $2)/g;
+	$sql =~ s/fp <~> /fp <~~> /g;
+	$sql =~ s/count\(fp\)/count(minhash64(fp))/g;
+	$sql =~ s/simhash_ball\(fp, /simhash_ball(minhash64(fp), /g;
+	# near another, and not the same
+	$sql =~ s/0123456789abcdee/0123456789ABCDEF/g;
+	return $sql;
+}
+
+{
+	no warnings 'redefine';
+	my $psql = \&PostgreSQL::Test::Cluster::psql;
+
+	*PostgreSQL::Test::Cluster::psql = sub {
+		my ($node, $db, $sql, @rest) = @_;
+		return $psql->($node, $db, of_class($sql), @rest);
+	} if $of_texts;
+}
+
 # Rows of a kind. They are the same for the same i, so that a table can be
 # filled twice.
-our $setup = <<'SQL';
-CREATE EXTENSION simdup;
+my $fingerprints = <<'SQL';
 CREATE FUNCTION fingerprint(kind text, i bigint) RETURNS simhash64 LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE kind
     WHEN 'uniform' THEN hashint8extended(i, 1)
@@ -25,6 +57,21 @@ CREATE FUNCTION fingerprint(kind text, i bigint) RETURNS simhash64 LANGUAGE sql 
     WHEN 'mixed' THEN CASE i % 7 WHEN 0 THEN NULL WHEN 1 THEN -1 WHEN 2 THEN 0
       WHEN 3 THEN hashint8extended(i % 20, 3) # (i & 4095) ELSE hashint8extended(i, 4) END
   END::simhash64 $$;
+SQL
+my $texts = <<'SQL';
+CREATE FUNCTION fingerprint(kind text, i bigint) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE kind
+    WHEN 'uniform' THEN md5(i::text)
+    WHEN 'clustered' THEN format('%s %s %s %s %s', md5((i % 50)::text), md5((i % 50)::text || '!'), i % 61, i % 37, i % 23)
+    WHEN 'equal' THEN 'The lamp at the corner is dark'
+    WHEN 'near' THEN format('The lamp at the corner of the street has been dark for %s weeks and %s days', i % 64, i / 64 % 64)
+    WHEN 'sign' THEN repeat(chr(97 + (i % 26)::int), (i % 4)::int) || (i % 50)
+    WHEN 'nothing' THEN CASE i % 3 WHEN 0 THEN NULL WHEN 1 THEN '' ELSE ' - ' END
+    WHEN 'mixed' THEN CASE i % 7 WHEN 0 THEN NULL WHEN 1 THEN '!' WHEN 2 THEN 'a'
+      WHEN 3 THEN md5((i % 20)::text) || (i & 4095) ELSE md5(i::text) END
+  END $$;
+SQL
+our $setup = "CREATE EXTENSION simdup;\n" . ($of_texts ? $texts : $fingerprints) . <<'SQL';
 CREATE FUNCTION fill(target text, kind text, first bigint, last bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   EXECUTE format('INSERT INTO %s SELECT i, fingerprint(%L, i) FROM generate_series(%s, %s) i', target, kind, first, last);
@@ -59,7 +106,7 @@ CREATE FUNCTION differences(target text, step int = 1) RETURNS bigint LANGUAGE p
 DECLARE q simhash64; k int; plan text; expected record; got record; differing bigint := 0;
 BEGIN
   CREATE TEMP TABLE IF NOT EXISTS distance (d int, n bigint, h numeric);
-  FOR q IN EXECUTE format('(SELECT fp FROM %s WHERE fp IS NOT NULL ORDER BY hashint8extended(id, 9) LIMIT 2)
+  FOR q IN EXECUTE format('(SELECT fp FROM %s WHERE (fp <~> fp) = 0 ORDER BY hashint8extended(id, 9) LIMIT 2)
       UNION SELECT ''0123456789abcdef''::simhash64 UNION SELECT ''8000000000000000''::simhash64', target) LOOP
     TRUNCATE distance;
     EXECUTE format('INSERT INTO distance SELECT (fp <~> %L) + 0, count(*), sum(hashint8extended(id, 0)::numeric)
@@ -129,7 +176,7 @@ sub in_background
 	my ($node, $script) = @_;
 	my $file = $node->basedir . '/background' . $n_scripts++ . '.sql';
 	open my $handle, '>', $file or die "$file: $!";
-	print $handle $script;
+	print $handle of_class($script);
 	close $handle;
 	return IPC::Run::start([ 'psql', '-qXAt', '-d', $node->connstr('postgres'), '-f', $file ],
 		'<', \undef, '>', \my $out, '2>', \my $err);

@@ -1,0 +1,15 @@
+# hamming_build_text: the tests of hamming_build.pl, with an index on texts instead of fingerprints
+# (jit = off there).
+
+use strict;
+use warnings;
+
+use FindBin;
+use PostgreSQL::Test::Cluster;
+
+BEGIN
+{
+	$ENV{HAMMING_CLASS} = 'text';
+}
+
+require "$FindBin::RealBin/hamming_build.pl";
