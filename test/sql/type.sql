@@ -398,15 +398,14 @@ WHERE obj_description(objid, classid::regclass::name) IS NULL
   AND classid NOT IN ('pg_amop'::regclass, 'pg_amproc'::regclass)
 ORDER BY object COLLATE "C";
 
--- Only volatile functions are parallel unsafe. No function runs with its owner's
--- rights or its own settings, and none looks names up in SQL.
+-- Only volatile functions in C are parallel unsafe. No function runs with its
+-- owner's rights. Settings other than the catalogs' search_path are few.
 SELECT object,
-       CASE WHEN proparallel = 'u' AND provolatile <> 'v' THEN 'parallel unsafe' END AS parallel,
+       CASE WHEN proparallel = 'u' AND provolatile <> 'v' AND lanname = 'c' THEN 'parallel unsafe' END AS parallel,
        CASE WHEN prosecdef THEN 'security definer' END AS owner,
-       CASE WHEN proconfig IS NOT NULL THEN 'settings' END AS settings,
-       CASE WHEN lanname NOT IN ('c', 'internal') THEN lanname END AS language
+       array_to_string(proconfig, ' ') AS settings
 FROM members JOIN pg_proc AS p ON classid = 'pg_proc'::regclass AND objid = p.oid
   JOIN pg_language AS l ON prolang = l.oid
-WHERE (proparallel = 'u' AND provolatile <> 'v') OR prosecdef OR proconfig IS NOT NULL
-   OR lanname NOT IN ('c', 'internal')
+WHERE (proparallel = 'u' AND provolatile <> 'v' AND lanname = 'c') OR prosecdef
+   OR proconfig <> '{"search_path=pg_catalog, pg_temp"}' OR lanname NOT IN ('c', 'internal', 'sql', 'plpgsql')
 ORDER BY object COLLATE "C";
