@@ -144,11 +144,12 @@ simdup_put_sizes(const SimdupReport *report)
 		return;
 	for (int i = 0; i < SIMDUP_N_SIZE_BINS; i++)
 		most = Max(most, (double) stats->size_bins[i]);
-	appendStringInfoString(page,
-						   "<div class=\"scroll\"><table class=\"chart\">\n"
-						   "<caption>Groups by their number of rows. Each line across is ten times the one before.</caption>\n"
-						   "<thead><tr><th scope=\"col\">Rows</th><th scope=\"col\" class=\"bars\">Groups</th>"
-						   "<th scope=\"col\">Number</th></tr></thead>\n<tbody>\n");
+	appendStringInfo(page,
+					 "<div class=\"scroll\"><table class=\"chart\">\n"
+					 "<caption>%1$s by their number of rows. Each line across is ten times the one before.</caption>\n"
+					 "<thead><tr><th scope=\"col\">Rows</th><th scope=\"col\" class=\"bars\">%1$s</th>"
+					 "<th scope=\"col\">Number</th></tr></thead>\n<tbody>\n",
+					 report->cases != NULL ? "Cases" : "Groups");
 	for (int i = 0;
 		 i < SIMDUP_N_SIZE_BINS && ldexp(1, i) < (double) stats->largest; i++)
 	{

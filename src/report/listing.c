@@ -104,8 +104,10 @@ simdup_list_groups(const SimdupStats *stats, int64 n_shown,
 	simdup_smallest_init(&listing->rows, SIMDUP_EXPORTED_ROWS);
 	collect_groups(stats, listing);
 	listing->n_shown = Min(n_shown, listing->n_groups);
+	listing->n_rows = stats->near_rows;
 	for (int64 i = 0; i < listing->n_groups; i++)
 	{
+		listing->groups[i].id = i + 1;
 		places[listing->groups[i].first_row] = (uint32) i;
 		if (i < listing->n_shown)
 			listing->groups[i].rows =

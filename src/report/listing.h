@@ -24,9 +24,12 @@ typedef struct SimdupListedRow
 
 typedef struct SimdupListedGroup
 {
+	int64 id;	  /* of a case, else its place from 1 */
+	uint32 start; /* of a case, while it is listed */
 	uint32 first_row;
 	uint32 size;
-	int reach; /* the longest distance from the first row */
+	uint32 n_members; /* of a case, also outside the query */
+	int reach;		  /* the longest distance from the first row */
 	uint32 n_rows;
 	SimdupListedRow *rows; /* the first in query order; NULL: not shown */
 } SimdupListedGroup;
@@ -36,6 +39,7 @@ typedef struct SimdupListing
 	int64 n_groups;
 	SimdupListedGroup *groups; /* largest first */
 	int64 n_shown;
+	int64 n_rows;		 /* of all that rows may hold */
 	SimdupSmallest rows; /* (place of the group, row number, distance) */
 } SimdupListing;
 

@@ -124,11 +124,14 @@ put_page(const SimdupReport *report)
 	appendStringInfoString(page, "<body>\n<header>\n<h1 dir=\"auto\">");
 	put_title(report, SIMDUP_HTML_LINE);
 	appendStringInfo(page, "</h1>\n<p class=\"headline\">%s</p>\n",
-					 simdup_headline(report->stats));
+					 report->cases != NULL
+						 ? simdup_headline(report->stats, "case", "cases")
+						 : simdup_headline(report->stats, "group", "groups"));
 	appendStringInfo(page,
 					 "<nav aria-label=\"Sections\"><a href=\"#question\">What was asked</a> <a href=\"#distances\">By chance?</a> "
-					 "<a href=\"#pairs\">Pairs</a> <a href=\"#groups\">Groups</a> %s<a href=\"#numbers\">Numbers</a></nav>\n</header>\n<main>\n",
-					 OidIsValid(report->target)
+					 "<a href=\"#pairs\">Pairs</a> <a href=\"#groups\">%s</a> %s<a href=\"#numbers\">Numbers</a></nav>\n</header>\n<main>\n",
+					 report->cases != NULL ? "Cases" : "Groups",
+					 report->cases != NULL
 						 ? "<a href=\"#review\">To decide</a> "
 						 : "");
 	put_question(report);
@@ -145,7 +148,7 @@ put_page(const SimdupReport *report)
 /* Group the rows of the query, and fill the report's lists. */
 static SimdupGroups *
 collect(FunctionCallInfo fcinfo, SimdupReport *report, int max_distance,
-		int64 max_groups)
+		int64 max_groups, text *grouping)
 {
 	SimdupRows *rows = simdup_rows_begin(fcinfo, 1);
 	SimdupGroups *groups;
@@ -158,28 +161,26 @@ collect(FunctionCallInfo fcinfo, SimdupReport *report, int max_distance,
 		AllocSetContextCreate(CurrentMemoryContext, "simdup report",
 							  ALLOCSET_DEFAULT_SIZES);
 	simdup_rows_as_text(rows, true);
+	if (grouping != NULL)
+		report->cases = simdup_cases_begin(grouping, report->schema, rows);
 	simdup_rows_read(rows, text_to_cstring(report->query), "query");
 	groups = simdup_rows_group(rows);
 	simdup_pair_list_init(report->pairs, groups);
 	simdup_compute_stats(groups, max_distance, simdup_list_pair, report->pairs,
 						 report->stats);
 	simdup_pair_list_finish(report->pairs);
-	simdup_list_groups(report->stats, max_groups, report->listing);
+	if (grouping != NULL)
+		simdup_list_cases(report->cases, report->stats, max_groups,
+						  report->listing);
+	else
+		simdup_list_groups(report->stats, max_groups, report->listing);
 	return groups;
-}
-
-static Oid
-checked_target(Oid target)
-{
-	if (get_rel_name(target) == NULL)
-		simdup_no_such_table(target);
-	return target;
 }
 
 PG_FUNCTION_INFO_V1(simdup_report_html);
 /*
  * simdup_report_html(query, title, max_distance, params, row_url, max_groups,
- * before, target)
+ * before, groups)
  */
 Datum
 simdup_report_html(PG_FUNCTION_ARGS)
@@ -205,10 +206,10 @@ simdup_report_html(PG_FUNCTION_ARGS)
 				errdetail("The number given is %lld.", (long long) max_groups));
 	if (!PG_ARGISNULL(6))
 		report.before = PG_GETARG_JSONB_P(6);
-	if (!PG_ARGISNULL(7))
-		report.target = checked_target(PG_GETARG_OID(7));
-	report.schema = get_func_namespace(fcinfo->flinfo->fn_oid);
-	groups = collect(fcinfo, &report, max_distance, max_groups);
+	report.schema = quote_identifier(
+		get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid)));
+	groups = collect(fcinfo, &report, max_distance, max_groups,
+					 PG_ARGISNULL(7) ? NULL : PG_GETARG_TEXT_PP(7));
 	initStringInfo(&page);
 	report.page = &page;
 	put_page(&report);

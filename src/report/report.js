@@ -25,11 +25,15 @@ function save(name, type, text) {
 }
 
 function groupsCsv() {
-  return csv(['group', 'key', 'distance'], data.rows);
+  return csv([data.decisions ? 'case' : 'group', 'key', 'distance'], data.rows);
 }
 
 function pairsCsv() {
-  return csv(['a', 'b', 'distance'], data.pairs);
+  return csv(['a', 'b', 'distance', ...(data.decisions ? ['decision'] : [])], data.pairs);
+}
+
+function decisionsCsv() {
+  return csv(['a', 'b', 'decision', 'note', 'by', 'at'], data.decisions);
 }
 
 function saver(button, name, text, rows, total) {
@@ -39,8 +43,9 @@ function saver(button, name, text, rows, total) {
   button.addEventListener('click', () => save(name, 'text/csv', text()));
 }
 
-saver(byId('save-groups'), 'groups.csv', groupsCsv, data.rows.length, data.n_rows);
+saver(byId('save-groups'), data.decisions ? 'cases.csv' : 'groups.csv', groupsCsv, data.rows.length, data.n_rows);
 saver(byId('save-pairs'), 'pairs.csv', pairsCsv, data.pairs.length, data.n_pairs);
+if (data.decisions) saver(byId('save-decisions-csv'), 'decisions.csv', decisionsCsv, data.decisions.length, data.n_decisions);
 
 // --- search among the groups
 
@@ -68,7 +73,7 @@ function search() {
   if (wanted !== '' && n <= few) {
     groups.forEach((group) => { group.open = group.open || !group.hidden; });
   }
-  byId('found').textContent = wanted === '' ? '' : `${n} of ${groups.length} groups shown`;
+  byId('found').textContent = wanted === '' ? '' : `${n} of ${groups.length} ${data.decisions ? 'cases' : 'groups'} shown`;
 }
 
 byId('search').addEventListener('input', search);
@@ -86,16 +91,23 @@ function literal(text) {
   return text.includes('\\') ? 'E' + quoted.replace(/\\/g, '\\\\') : quoted;
 }
 
+// The pairs that were ticked with an answer.
+function decided(review, answer) {
+  const pairs = [...document.querySelectorAll('.pair')];
+  return review.pairs.filter((keys, i) => pairs[i].querySelector(':checked').value === answer);
+}
+
+// One call for each answer; the last one refreshes the groups.
 function decisions(review) {
-  return [...document.querySelectorAll('.pair')].flatMap((pair, i) => {
-    const same = pair.querySelector(':checked').value;
-    const keys = review.pairs[i].map(literal).join(', ');
-    return same ? [`SELECT ${review.decide}(${literal(review.target)}::regclass, ${keys}, ${same});`] : [];
+  const answers = ['true', 'false'].filter((answer) => decided(review, answer).length > 0);
+  return answers.map((answer, i) => {
+    const keys = [0, 1].map((side) => `ARRAY[${decided(review, answer).map((pair) => literal(pair[side])).join(', ')}]::${review.key_type}[]`);
+    return `SELECT * FROM ${review.decide}(${literal(review.grouping)}, ${keys.join(', ')}, same => ${answer}, refresh => ${i === answers.length - 1});`;
   });
 }
 
 function offerDecisions(review) {
-  const count = () => { byId('decided').textContent = `${decisions(review).length} of ${review.pairs.length} pairs decided`; };
+  const count = () => { byId('decided').textContent = `${decided(review, 'true').length + decided(review, 'false').length} of ${review.pairs.length} pairs decided`; };
   document.querySelectorAll('.pair').forEach((pair) => pair.addEventListener('change', count));
   byId('save-decisions').addEventListener('click', () => {
     const lines = ["SET client_encoding = 'UTF8';", 'BEGIN;', ...decisions(review), 'COMMIT;'];

@@ -7,6 +7,7 @@
 
 #include "utils/jsonb.h"
 
+#include "report/cases.h"
 #include "report/escape.h"
 #include "report/listing.h"
 #include "report/stats.h"
@@ -17,8 +18,8 @@ typedef struct SimdupReport
 	const text *title;
 	const text *query;
 	const char *row_url; /* NULL: no links */
-	Oid schema;			 /* of the extension */
-	Oid target;			 /* whose pairs are to decide; InvalidOid: none */
+	const char *schema;	 /* of the extension, quoted */
+	SimdupCases *cases;	 /* of a grouping; NULL: groups of near rows */
 	Jsonb *before;		 /* an earlier summary; NULL: none */
 	SimdupRows *rows;
 	SimdupStats *stats;
@@ -36,7 +37,7 @@ extern void simdup_put_facts(const SimdupReport *report);
 extern void simdup_put_pairs(const SimdupReport *report);
 extern void simdup_put_groups(const SimdupReport *report);
 
-/* review.c */
+/* undecided.c */
 extern void simdup_put_review(const SimdupReport *report);
 
 /* exports.c */

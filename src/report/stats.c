@@ -34,8 +34,15 @@ count_pairs(void *arg, const SimdupGroup *a, const SimdupGroup *b, int distance)
 		counter->also(counter->arg, a, b, distance);
 }
 
-static void
-count_cluster(SimdupStats *stats, uint32 size)
+void
+simdup_count_no_clusters(SimdupStats *stats)
+{
+	stats->near_groups = stats->near_rows = stats->largest = 0;
+	memset(stats->size_bins, 0, sizeof(stats->size_bins));
+}
+
+void
+simdup_count_cluster(SimdupStats *stats, uint32 size)
 {
 	int bin = 0;
 
@@ -62,7 +69,7 @@ count_group(const SimdupClusters *clusters, const SimdupGroup *group,
 	/* a cluster is counted where its first row is, so once */
 	if (cluster.size > 1 &&
 		simdup_groups_row(clusters->groups, group->start) == cluster.first_row)
-		count_cluster(stats, cluster.size);
+		simdup_count_cluster(stats, cluster.size);
 }
 
 /* Rows of each value of one block: 16 bits at most, so a plain table. */
@@ -154,7 +161,7 @@ simdup_repeats(const SimdupStats *stats)
 }
 
 char *
-simdup_headline(const SimdupStats *stats)
+simdup_headline(const SimdupStats *stats, const char *group, const char *groups)
 {
 	int64 repeats = simdup_repeats(stats);
 	double share = stats->n_rows > 0
@@ -166,8 +173,7 @@ simdup_headline(const SimdupStats *stats)
 					simdup_grouped((double) stats->n_rows),
 					stats->n_rows == 1 ? "row" : "rows", share,
 					repeats == 1 ? "repeats" : "repeat",
-					simdup_counted((double) stats->near_groups, "group",
-								   "groups"),
+					simdup_counted((double) stats->near_groups, group, groups),
 					simdup_grouped((double) stats->largest));
 }
 

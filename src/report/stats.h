@@ -49,14 +49,19 @@ extern void simdup_compute_stats(SimdupGroups *groups, int max_distance,
 								 SimdupGroupSink also, void *arg,
 								 SimdupStats *stats);
 
+/* Count groups of another kind instead, of two rows and more each. */
+extern void simdup_count_no_clusters(SimdupStats *stats);
+extern void simdup_count_cluster(SimdupStats *stats, uint32 size);
+
 /* Most to expect to look at in one search: all blocks together. */
 extern double simdup_expected_candidates(const SimdupStats *stats);
 
 /* Rows that repeat another: all of each group but its first. */
 extern int64 simdup_repeats(const SimdupStats *stats);
 
-/* The answer in one line: how many rows repeat another. */
-extern char *simdup_headline(const SimdupStats *stats);
+/* The answer in one line: how many rows repeat another, and what a group is. */
+extern char *simdup_headline(const SimdupStats *stats, const char *group,
+							 const char *groups);
 
 /* A number of the statistics and its name, as simdup_summary has it. */
 typedef struct SimdupFact

@@ -6,6 +6,7 @@
 #include "compat.h"
 
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "report/difference.h"
@@ -19,6 +20,8 @@
 #define ROW_CHARS 500
 /* Characters of a closed group. */
 #define HEAD_CHARS 90
+/* Decisions that are shown. */
+#define SHOWN_DECISIONS 200
 /* Bytes of a page that groups may take. */
 #define GROUPS_BYTES (8 * 1024 * 1024)
 
@@ -89,6 +92,7 @@ put_pair(const SimdupReport *report, SimdupTriple pair, int distance)
 	StringInfo page = report->page;
 	RowText a = text_of(report, pair.y);
 	RowText b = text_of(report, pair.z);
+	const char *decision;
 
 	appendStringInfoString(page, "<article class=\"entry\"><h4>");
 	put_key(report, pair.y);
@@ -98,6 +102,9 @@ put_pair(const SimdupReport *report, SimdupTriple pair, int distance)
 	put_resemblance(page, a, b);
 	if (report->rows->has_samples)
 		appendStringInfoString(page, same_text(a, b) ? ", the same text" : "");
+	decision = simdup_decision_of(report->cases, pair.y, pair.z);
+	if (decision != NULL)
+		appendStringInfo(page, ", <strong>decided: %s</strong>", decision);
 	appendStringInfoString(page, "</p>");
 	if (report->rows->has_samples)
 		put_text(report, a, b, PAIR_CHARS);
@@ -149,12 +156,16 @@ simdup_put_pairs(const SimdupReport *report)
 
 /* A row of a group; the first row is shown as it is, others against it. */
 static void
-put_row(const SimdupReport *report, const SimdupListedRow *row, bool is_first,
-		RowText first)
+put_row(const SimdupReport *report, const SimdupListedRow *row,
+		uint32 first_row, RowText first)
 {
 	StringInfo page = report->page;
 	bool far = row->distance > report->stats->max_distance;
+	bool is_first = row->number == first_row;
 	RowText text = is_first ? first : text_of(report, row->number);
+	const char *decision =
+		is_first ? NULL
+				 : simdup_decision_of(report->cases, first_row, row->number);
 
 	appendStringInfoString(page, "<li class=\"entry\"><p>");
 	put_key(report, row->number);
@@ -166,6 +177,8 @@ put_row(const SimdupReport *report, const SimdupListedRow *row, bool is_first,
 						 report->rows->has_samples && same_text(first, text)
 							 ? ", the same text"
 							 : "");
+	if (decision != NULL)
+		appendStringInfo(page, ", <strong>decided: %s</strong>", decision);
 	appendStringInfoString(page, "</p>");
 	if (report->rows->has_samples && (is_first || !same_text(first, text)))
 		put_text(report, first, text, ROW_CHARS);
@@ -175,18 +188,18 @@ put_row(const SimdupReport *report, const SimdupListedRow *row, bool is_first,
 /* The key of a group and how its text begins, closed or open. */
 static void
 put_group_head(const SimdupReport *report, const SimdupListedGroup *group,
-			   int64 number, RowText first)
+			   RowText first)
 {
 	StringInfo page = report->page;
 	Datum key = simdup_keys_get(report->rows->keys, group->first_row, 0);
 	bool loose = group->reach > report->stats->max_distance;
 
 	appendStringInfo(page,
-					 "<details class=\"group\"><summary><h3>Group " INT64_FORMAT
+					 "<details class=\"group\"><summary><h3>%s " INT64_FORMAT
 					 "</h3> <span>%s, up to %d apart</span> ",
-					 number, simdup_counted(group->size, "row", "rows"),
-					 group->reach);
-	if (loose)
+					 report->cases != NULL ? "Case" : "Group", group->id,
+					 simdup_counted(group->size, "row", "rows"), group->reach);
+	if (loose && report->cases == NULL)
 		appendStringInfoString(page,
 							   "<strong class=\"loose\">does not hold together</strong> ");
 	simdup_put_key(page, NULL, DatumGetTextPP(key));
@@ -196,28 +209,34 @@ put_group_head(const SimdupReport *report, const SimdupListedGroup *group,
 	appendStringInfoString(page, "</span></summary>\n");
 	if (loose)
 		appendStringInfo(page,
-						 "<p>Rows are up to %d bits from the first row, though the limit is %d. A chain of rows in between connects them.</p>\n",
-						 group->reach, report->stats->max_distance);
+						 "<p>Rows are up to %d bits from the first row, though the limit is %d. %s</p>\n",
+						 group->reach, report->stats->max_distance,
+						 report->cases != NULL
+							 ? "The grouping&#39;s limit, its method or a decision brought them here."
+							 : "A chain of rows in between connects them.");
 }
 
 static void
-put_group(const SimdupReport *report, const SimdupListedGroup *group,
-		  int64 number)
+put_group(const SimdupReport *report, const SimdupListedGroup *group)
 {
 	StringInfo page = report->page;
 	RowText first = {{"", 0}, false};
 
 	if (report->rows->has_samples)
 		first = text_of(report, group->first_row);
-	put_group_head(report, group, number, first);
+	put_group_head(report, group, first);
 	appendStringInfoString(page, "<ol>\n");
 	for (uint32 i = 0; i < group->n_rows; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		put_row(report, &group->rows[i],
-				group->rows[i].number == group->first_row, first);
+		put_row(report, &group->rows[i], group->first_row, first);
 	}
 	appendStringInfoString(page, "</ol>\n");
+	if (group->n_members > group->size)
+		appendStringInfo(page,
+						 "<p class=\"rest\">%s of this case not in the query.</p>\n",
+						 simdup_counted((double) group->n_members - group->size,
+										"row", "rows"));
 	if (group->size > group->n_rows)
 		appendStringInfo(page,
 						 "<p class=\"rest\">%s of this group not shown.</p>\n",
@@ -234,6 +253,14 @@ put_left_out(const SimdupReport *report, int64 n)
 
 	if (n == 0)
 		return;
+	if (report->cases != NULL)
+	{
+		appendStringInfo(page,
+						 "<p class=\"rest\">%s left out. More of them on this page: <code>max_groups</code>.</p>\n",
+						 simdup_counted((double) n, "smaller case is",
+										"smaller cases are"));
+		return;
+	}
 	appendStringInfo(page,
 					 "<p class=\"rest\">%s left out. All groups: "
 					 "<code>SELECT * FROM simdup_clusters(query, %d, &#39;connected&#39;)</code>; "
@@ -241,6 +268,78 @@ put_left_out(const SimdupReport *report, int64 n)
 					 simdup_counted((double) n, "smaller group is",
 									"smaller groups are"),
 					 report->stats->max_distance);
+}
+
+static void
+put_introduction(const SimdupReport *report)
+{
+	StringInfo page = report->page;
+
+	if (report->cases == NULL)
+	{
+		appendStringInfoString(page,
+							   "<section>\n<h2 id=\"groups\">Groups</h2>\n"
+							   "<p>Rows that are near each other, directly or through rows in between, are a group. "
+							   "The largest come first. Texts are marked against the group&#39;s first row.</p>\n");
+		return;
+	}
+	appendStringInfoString(page,
+						   "<section>\n<h2 id=\"groups\">Cases</h2>\n<p>The cases of two and more rows, under the ids of the grouping <code>");
+	simdup_html_put_text(page, cstring_to_text(report->cases->members_name),
+						 SIMDUP_HTML_LINE);
+	appendStringInfo(page,
+					 "</code>. The largest come first. Texts are marked against the case&#39;s first row.%s</p>\n",
+					 report->cases->n_without == 0
+						 ? ""
+						 : psprintf(" %s in no case yet.",
+									simdup_counted((double)
+													   report->cases->n_without,
+												   "row is", "rows are")));
+}
+
+/* What people decided, the latest first. */
+static void
+put_decisions(const SimdupReport *report)
+{
+	StringInfo page = report->page;
+	const SimdupCases *cases = report->cases;
+
+	if (cases == NULL || cases->n_decisions == 0)
+		return;
+	appendStringInfo(page,
+					 "<details><summary><h3>Decisions</h3> <span>%s</span></summary>\n<div class=\"scroll\"><table>\n"
+					 "<thead><tr><th scope=\"col\">Rows</th><th scope=\"col\">Answer</th><th scope=\"col\">Note</th>"
+					 "<th scope=\"col\">By</th><th scope=\"col\">At</th></tr></thead>\n<tbody>\n",
+					 simdup_counted((double) cases->n_decisions, "decision",
+									"decisions"));
+	for (int64 i = 0; i < Min(cases->n_decisions, SHOWN_DECISIONS); i++)
+	{
+		const SimdupDecision *decision = &cases->decisions[i];
+
+		CHECK_FOR_INTERRUPTS();
+		appendStringInfoString(page, "<tr><th scope=\"row\">");
+		simdup_put_key(page, report->row_url, decision->a);
+		appendStringInfoString(page, " and ");
+		simdup_put_key(page, report->row_url, decision->b);
+		appendStringInfo(page,
+						 "</th><td class=\"words\">%s</td><td class=\"words\">",
+						 decision->same ? "the same" : "not the same");
+		if (decision->note != NULL)
+			simdup_html_put_text(page, decision->note, SIMDUP_HTML_LINE);
+		appendStringInfoString(page, "</td><td class=\"words\">");
+		simdup_html_put_text(page, decision->by, SIMDUP_HTML_LINE);
+		appendStringInfoString(page, "</td><td>");
+		simdup_html_put_text(page, decision->at, SIMDUP_HTML_LINE);
+		appendStringInfoString(page, "</td></tr>\n");
+	}
+	appendStringInfoString(page, "</tbody></table></div>\n");
+	if (cases->n_decisions > SHOWN_DECISIONS)
+		appendStringInfo(page,
+						 "<p class=\"rest\">%s in the file of decisions.</p>\n",
+						 simdup_counted((double) cases->n_decisions -
+											SHOWN_DECISIONS,
+										"more is", "more are"));
+	appendStringInfoString(page, "</details>\n");
 }
 
 void
@@ -251,27 +350,29 @@ simdup_put_groups(const SimdupReport *report)
 	int start = page->len;
 	int64 i;
 
-	appendStringInfoString(page,
-						   "<section>\n<h2 id=\"groups\">Groups</h2>\n"
-						   "<p>Rows that are near each other, directly or through rows in between, are a group. "
-						   "The largest come first. Texts are marked against the group&#39;s first row.</p>\n");
+	put_introduction(report);
 	simdup_put_sizes(report);
-	appendStringInfoString(page,
-						   "<div class=\"tools\" hidden><label>Search <input type=\"search\" id=\"search\"></label> "
-						   "<output id=\"found\"></output> "
-						   "<button type=\"button\" id=\"open-all\">Open all</button> "
-						   "<button type=\"button\" id=\"save-groups\">Groups as CSV</button> "
-						   "<button type=\"button\" id=\"save-pairs\">Pairs as CSV</button></div>\n");
+	appendStringInfo(page,
+					 "<div class=\"tools\" hidden><label>Search <input type=\"search\" id=\"search\"></label> "
+					 "<output id=\"found\"></output> "
+					 "<button type=\"button\" id=\"open-all\">Open all</button> "
+					 "<button type=\"button\" id=\"save-groups\">%s as CSV</button> "
+					 "<button type=\"button\" id=\"save-pairs\">Pairs as CSV</button>%s</div>\n",
+					 report->cases != NULL ? "Cases" : "Groups",
+					 report->cases != NULL
+						 ? " <button type=\"button\" id=\"save-decisions-csv\">Decisions as CSV</button>"
+						 : "");
 	for (i = 0; i < listing->n_shown && page->len - start < GROUPS_BYTES; i++)
 	{
 		MemoryContext old = MemoryContextSwitchTo(report->context);
 
-		put_group(report, &listing->groups[i], i + 1);
+		put_group(report, &listing->groups[i]);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(report->context);
 	}
 	if (listing->n_groups == 0)
 		appendStringInfoString(page, "<p>There are none.</p>\n");
 	put_left_out(report, listing->n_groups - i);
+	put_decisions(report);
 	appendStringInfoString(page, "</section>\n");
 }

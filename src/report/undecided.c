@@ -1,8 +1,8 @@
 /*
  * undecided.c
- *	  The report's list of pairs to decide, for a grouped table.
+ *	  The report's list of pairs to decide, of a grouping.
  *
- * simdup_review finds them. The page's script writes calls of simdup_decide for
+ * simdup_review finds them. The page's script writes a call of simdup_decide for
  * those that the reader ticked.
  */
 #include "postgres.h"
@@ -129,18 +129,16 @@ static void
 put_data(const SimdupReport *report)
 {
 	StringInfo page = report->page;
-	Oid schema = get_rel_namespace(report->target);
-	char *target = quote_qualified_identifier(get_namespace_name(schema),
-											  get_rel_name(report->target));
-	char *decide =
-		quote_qualified_identifier(get_namespace_name(report->schema),
-								   "simdup_decide");
+	const SimdupCases *cases = report->cases;
 
 	appendStringInfoString(page,
-						   "<script type=\"application/json\" id=\"review-data\">\n{\"target\": ");
-	put_utf8_json(page, cstring_to_text(target));
+						   "<script type=\"application/json\" id=\"review-data\">\n{\"grouping\": ");
+	put_utf8_json(page, cstring_to_text(cases->members_name));
+	appendStringInfoString(page, ", \"key_type\": ");
+	put_utf8_json(page, cstring_to_text(cases->key_type));
 	appendStringInfoString(page, ", \"decide\": ");
-	put_utf8_json(page, cstring_to_text(decide));
+	put_utf8_json(page, cstring_to_text(
+							psprintf("%s.simdup_decide", report->schema)));
 	appendStringInfoString(page, ", \"pairs\": [");
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
@@ -157,17 +155,16 @@ put_data(const SimdupReport *report)
 static void
 find_pairs(const SimdupReport *report)
 {
-	Oid types[2] = {REGCLASSOID, INT4OID};
-	Datum values[2] = {ObjectIdGetDatum(report->target),
+	Oid types[2] = {TEXTOID, INT4OID};
+	Datum values[2] = {PointerGetDatum(report->cases->name),
 					   Int32GetDatum(N_PAIRS)};
-	const char *schema = quote_identifier(get_namespace_name(report->schema));
 	char *query =
-		psprintf("SELECT a, b, why, distance, resemblance, content_a, content_b FROM %s.simdup_review($1, $2)",
-				 schema);
+		psprintf("SELECT r.a, r.b, r.why, r.distance, r.resemblance, r.content_a, r.content_b FROM %s.simdup_review($1, $2) AS r",
+				 report->schema);
 
 	if (SPI_execute_with_args(query, 2, types, values, NULL, true, 0) !=
 		SPI_OK_SELECT)
-		elog(ERROR, "SPI_execute_with_args failed");
+		elog(ERROR, "SPI_execute_with_args failed: %s", query);
 }
 
 void
@@ -175,7 +172,7 @@ simdup_put_review(const SimdupReport *report)
 {
 	StringInfo page = report->page;
 
-	if (!OidIsValid(report->target))
+	if (report->cases == NULL)
 		return;
 	SPI_connect();
 	find_pairs(report);
