@@ -166,7 +166,7 @@ for my $major (sort { $a <=> $b } keys %older)
 	delete local $ENV{TEMP_CONFIG};
 	my $old = cluster("old_$major", install_path => dirname($old_bindir));
 	my $way = "$major to $new_major";
-	
+
 	$old->start;
 	like($old->safe_psql('postgres', 'SHOW server_version'), qr/^$major\b/, "a server of version $major");
 	$old->safe_psql('postgres', 'CREATE ROLE clerk');

@@ -66,9 +66,9 @@ main(void)
 		   simdup_ball_fraction(64) > 1 - 1e-9,
 	   "ball of 0 and of 64");
 	for (int k = 0; k <= 64; k++)
-		rises = rises && simdup_ball_fraction(k) <= 1 &&
-				(k == 0 ||
-				 simdup_ball_fraction(k) >= simdup_ball_fraction(k - 1));
+		rises =
+			rises && simdup_ball_fraction(k) <= 1 &&
+			(k == 0 || simdup_ball_fraction(k) >= simdup_ball_fraction(k - 1));
 	ok(rises, "the fraction rises to 1, and not above");
 
 	/* copies are true pairs, however many there are */
