@@ -160,6 +160,34 @@ extern void _PG_init(void);
 #define SIMDUP_OWNS_TABLE(table, user) pg_class_ownercheck(table, user)
 #endif
 
+/* rights of functions: object_aclcheck took the place of others in 16 */
+#if PG_VERSION_NUM >= 160000
+#define SIMDUP_FUNCTION_ACLCHECK(function, user) \
+	object_aclcheck(ProcedureRelationId, function, user, ACL_EXECUTE)
+#else
+#define SIMDUP_FUNCTION_ACLCHECK(function, user) \
+	pg_proc_aclcheck(function, user, ACL_EXECUTE)
+#endif
+
+/* columns that have no counterpart are an error, or since 16 may be missing */
+#if PG_VERSION_NUM >= 160000
+#define SIMDUP_ATTRMAP_BY_NAME(in, out) build_attrmap_by_name(in, out, true)
+#else
+#define SIMDUP_ATTRMAP_BY_NAME(in, out) build_attrmap_by_name(in, out)
+#endif
+
+/* index scans are counted since 18, and take flags since 19 */
+#if PG_VERSION_NUM >= 190000
+#define SIMDUP_INDEX_BEGINSCAN(heap, index, snapshot, n_keys, n_orders) \
+	index_beginscan(heap, index, snapshot, NULL, n_keys, n_orders, SO_NONE)
+#elif PG_VERSION_NUM >= 180000
+#define SIMDUP_INDEX_BEGINSCAN(heap, index, snapshot, n_keys, n_orders) \
+	index_beginscan(heap, index, snapshot, NULL, n_keys, n_orders)
+#else
+#define SIMDUP_INDEX_BEGINSCAN(heap, index, snapshot, n_keys, n_orders) \
+	index_beginscan(heap, index, snapshot, n_keys, n_orders)
+#endif
+
 /* foreign keys know periods since 18 */
 #if PG_VERSION_NUM >= 180000
 #define SIMDUP_HAS_PERIOD(constraint) ((constraint)->conperiod)

@@ -1,226 +1,190 @@
 /*
  * arrival.h
- *	  Shared by the arrival triggers: arguments, rows, locks, search, plans.
+ *	  Shared by the arrival triggers: a trigger, the row that arrives, locks and
+ *	  the search.
  *
- * A trigger that fires reads its arguments (once a statement) and the new
- * row's fingerprint, takes locks if it shall, and searches. Then it does its
- * own work: flag, log or refuse.
+ * README has the rules.
  */
 #ifndef SIMDUP_ARRIVAL_ARRIVAL_H
 #define SIMDUP_ARRIVAL_ARRIVAL_H
 
+#include "access/tupconvert.h"
 #include "commands/trigger.h"
 #include "executor/spi.h"
 #include "fmgr.h"
-#include "lib/stringinfo.h"
 #include "nodes/execnodes.h"
-#include "storage/lock.h"
 #include "utils/rel.h"
-#include "utils/resowner.h"
+#include "utils/typcache.h"
 
-#include "arrival/conditions.h"
-#include "arrival/newrow.h"
-#include "arrival/operators.h"
-
-/* Argument positions; 0 is always the fingerprint, NO_ARGUMENT is not there. */
-#define NO_ARGUMENT (-1)
-
-/* No trigger has so many options. */
-#define MAX_ARRIVAL_ARGS 64
-
-/* The last field of the tags of locks; what else it holds, locks.c says. */
-#define ARRIVAL_TAG 0x4000
-#define ARRIVAL_TURN_TAG (ARRIVAL_TAG | 1)	  /* to take the table's */
-#define ARRIVAL_PORTION_TAG (ARRIVAL_TAG | 2) /* of the reserve */
-
-typedef struct ArrivalTrigger ArrivalTrigger;
-
-/* How a trigger function must be fired, and how its user should write it. */
+/* How a trigger function is fired, and how its user writes it. */
 typedef struct ArrivalUsage
 {
 	const char *function;
 	const char *arguments; /* as written between its parentheses */
-	int min_args;		   /* without the options */
-	int max_args;
-	bool before;	/* BEFORE ... FOR EACH ROW */
-	bool after;		/* AFTER ... FOR EACH ROW */
-	bool statement; /* AFTER ... FOR EACH STATEMENT */
-	int flag_arg;
-	int key_arg;
-	int k_arg;
-	int log_arg;
-	bool may_lock; /* takes 'lock' among the options; else always locks */
+	int n_fixed;		   /* arguments before the options */
+	bool before;		   /* BEFORE ... FOR EACH ROW */
+	bool after;			   /* AFTER ... FOR EACH ROW */
+	bool statement;		   /* AFTER ... FOR EACH STATEMENT */
+	bool flags;			   /* its first argument is the flag's column */
+	bool may_lock;		   /* has the option lock; else always locks */
 } ArrivalUsage;
 
-/* A trigger as one statement sees it; setup.c keeps it in fn_extra. */
-struct ArrivalTrigger
+/* A table that a search reads, and the index by which it does. */
+typedef struct ArrivalTarget
 {
-	MemoryContext context; /* it and all it points to live there */
+	Oid table;
+	Oid index;
+	AttrNumber key;
+	bool has_map;			 /* is map known? */
+	TupleConversionMap *map; /* to the trigger's table, NULL if alike */
+} ArrivalTarget;
+
+/* A trigger as one statement sees it; setup.c keeps it in fn_extra. */
+typedef struct ArrivalTrigger
+{
+	MemoryContext context;	   /* it and all it points to live there */
+	MemoryContext row_context; /* reset for each row */
 	uint64 relation_changes;
 	const ArrivalUsage *usage;
-	Oid function;  /* its schema is where the extension's objects are */
-	Oid trigger;   /* the trigger, or what it is a clone of */
-	Oid table;	   /* the table that has it: searched and locked */
-	AttrNumber fp; /* columns of the table that is written to */
-	AttrNumber key;
-	AttrNumber flag;
-	Oid fp_type;
-	Oid key_type;
-	Oid log_table;
-	int k;
-	bool lock;
-	int lock_k; /* the distance by which it locks */
-	SimdupConditions conditions;
-	bool remote;		   /* locks, and searches foreign tables too */
-	ExprState *generation; /* of a generated fp that is not stored yet */
-	ExprState *assignment; /* of a key to a flag of another type modifier */
-	ExprContext *econtext; /* for both */
-};
+	Oid function; /* its schema is where the extension's objects are */
+	Oid table;	  /* the table that has the trigger, or what it is a clone of */
 
-/*
- * The row that arrives. BEFORE triggers see the row as it would be stored,
- * AFTER triggers see the newest version that the transaction has stored.
- */
+	/* the options */
+	int max_distance;
+	bool lock;
+	int lock_distance; /* the distance by which it locks */
+	char *key_name;	   /* NULL: the primary key */
+	char *index_name;  /* NULL: the only one */
+	char *condition;   /* NULL: every near row counts */
+
+	/* the tables to search */
+	Oid index; /* on `table` */
+	uint64 targets_changes;
+	int n_targets;
+	ArrivalTarget *targets;
+
+	/* the table that is written to: columns, and how its index makes values */
+	TupleDesc tupdesc;
+	AttrNumber key;
+	AttrNumber flag; /* InvalidAttrNumber if there is none */
+	Oid key_type;
+	Oid key_collation;
+	TypeCacheEntry *key_functions;
+	ArrivalTarget own;
+	IndexInfo *index_info;
+	Bitmapset *index_columns; /* as pull_varattnos counts them */
+	EState *estate;
+	ExprState *predicate;
+	int n_generated; /* stored generated columns that BEFORE triggers compute */
+	int *generated;
+	ExprState **generations;
+	TupleTableSlot *slot; /* for a version of the row */
+
+	/* near.c */
+	TupleDesc table_desc; /* of `table`, if there is a condition */
+	MemoryContext condition_context;
+	Oid condition_oid;
+	FmgrInfo condition_function;
+
+	/* log.c */
+	Oid log_table;
+} ArrivalTrigger;
+
+/* The row that arrives; an AFTER trigger sees its newest stored version. */
 typedef struct ArrivalRow
 {
-	HeapTuple tuple;
+	HeapTuple tuple;	/* as the trigger got it or found it */
+	HeapTuple complete; /* with the generated columns that are needed */
+	bool in_scope;		/* does it fulfil the index's predicate? */
 	bool has_fp;
 	uint64 fp;
-	bool changed; /* fingerprint or conditions, by this event or a later */
+	bool changed; /* fingerprint, scope or condition, by this event or later */
 	bool key_changed;
-	bool overtaken; /* a later event changed them again */
+	bool overtaken; /* a later event changed it again */
 	bool key_isnull;
 	Datum key;
-	ConditionValues conditions;
+	bool is_stored; /* is a version of it in the table, at this place? */
+	Oid stored_table;
+	ItemPointerData stored_tid;
 } ArrivalRow;
 
-/* What a search found. Lives as long as the SPI connection. */
+/* A near row that a search found. */
 typedef struct ArrivalFound
 {
-	uint64 n;
-	SPITupleTable *rows;
+	int distance;
+	Datum key;
+	bool key_isnull;
+	ArrivalTarget *target;
+	Relation heap; /* open while the search lasts */
+	ItemPointerData tid;
+	TransactionId xmin;
+	CommandId cmin;
 } ArrivalFound;
 
-/* The kinds of prepared plan; with the trigger, the key of the plan cache. */
-typedef enum ArrivalPlan
-{
-	ARRIVAL_NEAREST,   /* one row: nearest, then smallest key */
-	ARRIVAL_ALL,	   /* every row within k */
-	ARRIVAL_STATEMENT, /* every pair of a statement's new rows */
-	ARRIVAL_LOG		   /* writes one row of the log */
-} ArrivalPlan;
+typedef struct ArrivalSearch ArrivalSearch;
+typedef bool (*ArrivalReceiver)(ArrivalSearch *search,
+								const ArrivalFound *found);
 
-/* The condition that a search has for near rows. */
-typedef struct ArrivalCondition
+/* A search for the rows near one that arrives. */
+struct ArrivalSearch
 {
-	char *text;
-	bool indexed; /* is an index always made to serve it? */
-} ArrivalCondition;
-
-/* Columns of the searches' results. */
-enum
-{
-	ARRIVAL_OLD_KEY = 1,
-	ARRIVAL_DISTANCE,
-	ARRIVAL_TABLEOID,
-	ARRIVAL_CTID,
-	ARRIVAL_NEW_KEY, /* ARRIVAL_STATEMENT only */
-	/* ARRIVAL_ALL only: what stored the row, and if its key is the larger */
-	ARRIVAL_XMIN = ARRIVAL_NEW_KEY,
-	ARRIVAL_CMIN,
-	ARRIVAL_LARGER
+	ArrivalTrigger *at;
+	const ArrivalRow *row;
+	bool tells;				 /* only rows that the user may see */
+	ArrivalReceiver passes;	 /* is a row to be passed over? NULL: none is */
+	ArrivalReceiver receive; /* takes a row that counts; is that enough? */
+	void *arg;
+	Snapshot snapshot;
+	bool asks;	   /* for each row: does the user see it? */
+	Datum new_row; /* for the condition; 0 if not made yet */
 };
 
-/* The first parameter of the row-level searches that is a condition's. */
-#define ARRIVAL_FIRST_CONDITION 5
-
-/* setup.c */
-extern bool simdup_arrival_reaches_foreign(Oid table);
-extern ArrivalTrigger *simdup_arrival_setup(FunctionCallInfo fcinfo,
-											const ArrivalUsage *usage);
-
-/* trigger_arguments.c */
+/* options.c */
 extern void simdup_arrival_check_fired(FunctionCallInfo fcinfo,
 									   const ArrivalUsage *usage);
-extern void simdup_arrival_check_arguments(TriggerData *trigdata,
-										   const ArrivalUsage *usage);
+extern void simdup_arrival_read_options(TriggerData *trigdata,
+										ArrivalTrigger *at);
+extern void simdup_arrival_find_columns(TriggerData *trigdata,
+										ArrivalTrigger *at);
 extern int simdup_arrival_hint(TriggerData *trigdata,
 							   const ArrivalUsage *usage);
-extern AttrNumber simdup_arrival_column(TriggerData *trigdata,
-										const ArrivalUsage *usage, int n,
-										const char *role);
-extern AttrNumber simdup_arrival_fp_column(TriggerData *trigdata,
-										   const ArrivalUsage *usage,
-										   Oid extension);
-extern void simdup_arrival_check_written(TriggerData *trigdata,
-										 const ArrivalUsage *usage,
-										 AttrNumber attnum);
-extern Oid simdup_arrival_find_log(RangeVar *name, LOCKMODE mode,
-								   AclMode rights, bool must);
-extern void simdup_arrival_check_log(Oid log, Oid key_type);
-extern void simdup_arrival_read_arguments(TriggerData *trigdata,
-										  ArrivalTrigger *at);
+extern int simdup_arrival_lock_distance(ArrivalTrigger *at);
+
+/* setup.c */
+extern ArrivalTrigger *simdup_arrival_setup(FunctionCallInfo fcinfo,
+											const ArrivalUsage *usage);
+extern void simdup_arrival_find_targets(ArrivalTrigger *at);
+extern bool simdup_arrival_knows_targets(const ArrivalTrigger *at);
 
 /* row.c */
 extern void simdup_arrival_prepare_row(TriggerData *trigdata,
 									   ArrivalTrigger *at);
+extern HeapTuple simdup_arrival_new_tuple(TriggerData *trigdata);
 extern bool simdup_arrival_row(TriggerData *trigdata, ArrivalTrigger *at,
 							   ArrivalRow *row);
-
-/* reserve.c */
-extern LockAcquireResult simdup_arrival_lock_tag(const LOCKTAG *tag,
-												 LOCKMODE mode, bool dont_wait,
-												 ResourceOwner holder);
-extern bool simdup_arrival_reserve(int n);
-extern void simdup_arrival_acquire(const LOCKTAG *tag, LOCKMODE mode);
+extern void simdup_arrival_transition_row(ArrivalTrigger *at, HeapTuple tuple,
+										  ArrivalRow *row);
+extern bool simdup_arrival_is_same(ArrivalTrigger *at, const ArrivalRow *row,
+								   HeapTuple other);
 
 /* locks.c */
-extern int simdup_arrival_lock_distance(const ArrivalTrigger *at,
-										const char *fp);
-extern void simdup_arrival_lock(ArrivalTrigger *at, uint64 fp);
-extern void simdup_arrival_share(ArrivalTrigger *at);
-extern void simdup_arrival_lock_table(Oid table);
-
-/* names.c */
-extern char *simdup_arrival_schema_of(Oid table);
-extern char *simdup_arrival_table_name(Oid table);
-extern Oid simdup_arrival_extension(const ArrivalTrigger *at);
-extern const char *simdup_arrival_extension_name(const ArrivalTrigger *at);
-
-/* indexes.c */
-extern ArrivalCondition simdup_arrival_condition(const ArrivalTrigger *at,
-												 const char *fp,
-												 const char *center);
-
-/* text.c */
-extern char *simdup_arrival_text(TriggerData *trigdata, ArrivalTrigger *at,
-								 ArrivalPlan kind, bool *indexed);
-
-/* plans.c */
-extern SPIPlanPtr simdup_arrival_plan(ArrivalTrigger *at, ArrivalPlan kind);
-extern void simdup_arrival_keep_plan(ArrivalTrigger *at, ArrivalPlan kind,
-									 SPIPlanPtr plan);
-extern void simdup_arrival_execute(SPIPlanPtr plan, Datum *values,
-								   const char *nulls, Snapshot snapshot,
-								   long limit);
-extern Portal simdup_arrival_open(SPIPlanPtr plan, Snapshot snapshot);
+extern void simdup_arrival_lock(const ArrivalTrigger *at, uint64 fp);
 
 /* search.c */
-extern void simdup_arrival_set(const char *name, const char *value);
-extern int simdup_arrival_hold_settings(void);
-extern void simdup_arrival_release_settings(int nestlevel);
-extern void simdup_arrival_become_owner(ArrivalTrigger *at, Oid *user,
-										int *context);
-extern Oid simdup_arrival_owner(Oid table);
-extern ArrivalFound simdup_arrival_search(TriggerData *trigdata,
-										  ArrivalTrigger *at, ArrivalPlan kind,
-										  const ArrivalRow *row, bool as_owner);
-extern Portal simdup_arrival_search_statement(TriggerData *trigdata,
-											  ArrivalTrigger *at);
-extern ArrivalFound simdup_arrival_fetch(Portal portal, long n);
-extern bool simdup_arrival_is_later(ArrivalFound found, uint64 i,
-									const ArrivalRow *row);
-extern void simdup_arrival_require_visible(ArrivalTrigger *at,
-										   ArrivalFound found, uint64 i);
+extern void simdup_arrival_search(ArrivalTrigger *at, const ArrivalRow *row,
+								  bool tells, ArrivalReceiver passes,
+								  ArrivalReceiver receive, void *arg);
+extern int simdup_arrival_compare_keys(const ArrivalTrigger *at, Datum a,
+									   Datum b);
+
+/* near.c */
+extern bool simdup_arrival_begin_near(ArrivalSearch *search);
+extern bool simdup_arrival_counts(ArrivalSearch *search,
+								  const ArrivalFound *found);
+extern int simdup_arrival_detail(const ArrivalTrigger *at, const char *key,
+								 int distance);
+extern void simdup_arrival_execute(const char *text, int n, Oid *types,
+								   Datum *values, const char *nulls,
+								   Snapshot snapshot);
 
 #endif /* SIMDUP_ARRIVAL_ARRIVAL_H */

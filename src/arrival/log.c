@@ -1,110 +1,154 @@
 /*
  * log.c
- *	  simdup_log_trigger(fp, key, k, log_table [, 'lock'] [, 'option => value'
- *	  ...]): writes a row to the log for each row within k of one that arrives.
+ *	  simdup_log_trigger(log_table [, 'option => value' ...]): writes a row to the
+ *	  log for each row near one that arrives.
  *
- * FOR EACH ROW, the trigger searches once a row. FOR EACH STATEMENT, it joins
- * the transition table with the table, which suits bulk loads.
+ * FOR EACH STATEMENT, the trigger does so for the rows of the transition table.
  */
 #include "postgres.h"
 #include "compat.h"
 
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
+#include "executor/executor.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/portal.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/tuplestore.h"
+#include "utils/varlena.h"
 
 #include "arrival/arrival.h"
-#include "type/simhash64.h"
+#include "server/catalog.h"
 
 static const ArrivalUsage usage = {
 	.function = "simdup_log_trigger",
-	.arguments = "fp, key, k, log_table [, 'lock'] [, 'option => value' ...]",
-	.min_args = 4,
-	.max_args = MAX_ARRIVAL_ARGS,
+	.arguments = "log_table [, 'option => value' ...]",
+	.n_fixed = 1,
 	.after = true,
 	.statement = true,
-	.flag_arg = NO_ARGUMENT,
-	.key_arg = 1,
-	.k_arg = 2,
-	.log_arg = 3,
 	.may_lock = true,
 };
 
-/* Pairs of a statement are logged in batches of this many. */
-#define FETCH_ROWS 1000
-
-static SPIPlanPtr
-log_plan(ArrivalTrigger *at)
+/* A row that a statement has written. */
+typedef struct ArrivedRow
 {
-	SPIPlanPtr plan = simdup_arrival_plan(at, ARRIVAL_LOG);
-	Oid types[] = {at->key_type, at->key_type, INT4OID};
-	char *text;
+	uint64 fp;
+	bool searches;
+} ArrivedRow;
 
-	if (plan != NULL)
-		return plan;
-	text = psprintf("INSERT INTO %s (new_key, old_key, distance, logged_at)"
-					" VALUES ($1, $2, $3, pg_catalog.now())",
-					simdup_arrival_table_name(at->log_table));
-	plan = SPI_prepare(text, lengthof(types), types);
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare failed: %s: %s",
-			 SPI_result_code_string(SPI_result), text);
-	simdup_arrival_keep_plan(at, ARRIVAL_LOG, plan);
-	return plan;
-}
-
-/* Write one row of the log. */
-static void
-log_pair(ArrivalTrigger *at, Datum *values, const bool *isnull)
+/* The rows that a statement has written, and the sorted keys of those to search. */
+typedef struct Arrived
 {
-	char nulls[3];
+	TupleTableSlot *slot;
+	int64 n;
+	ArrivedRow *rows;
+	size_t n_keys;
+	Datum *keys;
+} Arrived;
 
-	for (int i = 0; i < 3; i++)
-		nulls[i] = isnull[i] ? 'n' : ' ';
-	/* look the plan up for each row: triggers on the log may rename it */
-	simdup_arrival_execute(log_plan(at), values, nulls, InvalidSnapshot, 0);
-}
+/*
+ * The log table
+ */
 
-/* Log the rows found; row has the new key unless a column has it. */
-static void
-log_found(ArrivalTrigger *at, ArrivalFound found, const ArrivalRow *row)
+/* Check whether the user may write to the log, or to some of its columns. */
+static bool
+may_insert(Oid table)
 {
-	TupleDesc tupdesc = found.rows->tupdesc;
-
-	for (uint64 i = 0; i < found.n; i++)
-	{
-		HeapTuple tuple = found.rows->vals[i];
-		Datum values[3];
-		bool isnull[3];
-
-		if (row != NULL && simdup_arrival_is_later(found, i, row))
-			continue;
-		simdup_arrival_require_visible(at, found, i);
-		if (row != NULL)
-		{
-			values[0] = row->key;
-			isnull[0] = row->key_isnull;
-		}
-		else
-			values[0] =
-				SPI_getbinval(tuple, tupdesc, ARRIVAL_NEW_KEY, &isnull[0]);
-		values[1] = SPI_getbinval(tuple, tupdesc, ARRIVAL_OLD_KEY, &isnull[1]);
-		values[2] = SPI_getbinval(tuple, tupdesc, ARRIVAL_DISTANCE, &isnull[2]);
-		log_pair(at, values, isnull);
-		CHECK_FOR_INTERRUPTS();
-	}
+	return pg_class_aclcheck(table, GetUserId(), ACL_INSERT) == ACLCHECK_OK ||
+		   pg_attribute_aclcheck_all(table, GetUserId(), ACL_INSERT,
+									 ACLMASK_ANY) == ACLCHECK_OK;
 }
 
 /*
- * Does a later event log this row? An UPDATE that gave the row another
+ * Find the log table. A name without a schema is looked up in the schema of the
+ * trigger's table, never along search_path: the user who inserts must not
+ * choose the log. The lock is the same that an INSERT takes. It is taken before
+ * the first pair is found, and keeps other sessions from dropping or renaming
+ * the log until the transaction ends. Users who may not write to the log do not
+ * lock it. They get an error when there is something to log.
+ */
+static void
+find_log(TriggerData *trigdata, ArrivalTrigger *at)
+{
+	RangeVar *name = makeRangeVarFromNameList(textToQualifiedNameList(
+		cstring_to_text(trigdata->tg_trigger->tgargs[0])));
+
+	if (name->schemaname == NULL)
+		name->schemaname = get_namespace_name(get_rel_namespace(at->table));
+	at->log_table = RangeVarGetRelid(name, NoLock, true);
+	if (OidIsValid(at->log_table) && may_insert(at->log_table))
+		at->log_table = RangeVarGetRelid(name, RowExclusiveLock, true);
+	if (!OidIsValid(at->log_table))
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+				errmsg("log table \"%s\" does not exist",
+					   trigdata->tg_trigger->tgargs[0]),
+				errhint("Write: CREATE TABLE %s (new_key %s, old_key %s, distance integer, logged_at timestamptz).",
+						quote_qualified_identifier(name->schemaname,
+												   name->relname),
+						format_type_be(at->key_type),
+						format_type_be(at->key_type)));
+}
+
+/* Write one row of the log, which triggers on it may rename between two. */
+static bool
+log_pair(ArrivalSearch *search, const ArrivalFound *found)
+{
+	ArrivalTrigger *at = search->at;
+	const ArrivalRow *row = search->row;
+	Oid types[] = {at->key_type, at->key_type, INT4OID};
+	Datum values[] = {row->key, found->key, Int32GetDatum(found->distance)};
+	char nulls[] = {row->key_isnull ? 'n' : ' ', found->key_isnull ? 'n' : ' ',
+					' '};
+
+	SPI_connect();
+	simdup_arrival_execute(psprintf("INSERT INTO %s (new_key, old_key, distance, logged_at)"
+									" VALUES ($1, $2, $3, pg_catalog.now())",
+									simdup_table_name(at->log_table)),
+						   lengthof(types), types, values, nulls,
+						   InvalidSnapshot);
+	SPI_finish();
+	return false;
+}
+
+/*
+ * FOR EACH ROW
+ */
+
+/*
+ * A pair of two rows of one transaction belongs to the later one. Such rows can
+ * find each other when their triggers fire AFTER. The row of the later command
+ * is the later one, and of two rows of one command, the row with the larger
+ * key. Commands are counted across savepoints.
+ */
+static bool
+passes_later(ArrivalSearch *search, const ArrivalFound *found)
+{
+	const ArrivalRow *row = search->row;
+	HeapTupleHeader header = row->tuple->t_data;
+	CommandId mine = HeapTupleHeaderGetRawCommandId(header);
+
+	if (!TransactionIdIsCurrentTransactionId(
+			HeapTupleHeaderGetRawXmin(header)) ||
+		!TransactionIdIsCurrentTransactionId(found->xmin))
+		return false;
+	return found->cmin > mine ||
+		   (found->cmin == mine && !row->key_isnull && !found->key_isnull &&
+			simdup_arrival_compare_keys(search->at, found->key, row->key) > 0);
+}
+
+/*
+ * Check whether a later event logs this row. An UPDATE that gave the row another
  * fingerprint has an event of its own, if this trigger fires for every UPDATE.
  * So a deferred trigger logs each pair once, as it is at the end.
  */
 static bool
-left_to_later_event(const Trigger *trigger, const ArrivalRow *row)
+is_left_to_later_event(const Trigger *trigger, const ArrivalRow *row)
 {
 	return row->overtaken && TRIGGER_FOR_UPDATE(trigger->tgtype) &&
 		   trigger->tgnattr == 0 && trigger->tgqual == NULL;
@@ -114,89 +158,145 @@ static void
 log_row(TriggerData *trigdata, ArrivalTrigger *at)
 {
 	ArrivalRow row;
-	ArrivalFound found;
 
 	if (!simdup_arrival_row(trigdata, at, &row) || !row.has_fp ||
-		!row.changed || left_to_later_event(trigdata->tg_trigger, &row))
+		!row.changed || is_left_to_later_event(trigdata->tg_trigger, &row))
 		return;
-
 	if (at->lock)
 		simdup_arrival_lock(at, row.fp);
-	SPI_connect();
-	found = simdup_arrival_search(trigdata, at, ARRIVAL_ALL, &row, false);
-	log_found(at, found, &row);
-	SPI_finish();
+	simdup_arrival_search(at, &row, true, passes_later, log_pair, NULL);
 }
 
-/* Lock every new row's blocks before looking at any. */
-static void
-lock_new_rows(TriggerData *trigdata, ArrivalTrigger *at)
+/*
+ * FOR EACH STATEMENT
+ */
+
+/* Return the next row of a transition table, or NULL. */
+static HeapTuple
+next_tuple(ArrivalTrigger *at, Tuplestorestate *rows, Arrived *arrived)
 {
-	TupleTableSlot *slot =
-		MakeSingleTupleTableSlot(RelationGetDescr(trigdata->tg_relation),
-								 &TTSOpsMinimalTuple);
-	Tuplestorestate *rows = trigdata->tg_newtable;
+	MemoryContext caller;
+	HeapTuple tuple;
 
-	tuplestore_rescan(rows);
-	while (tuplestore_gettupleslot(rows, true, false, slot))
-	{
-		bool isnull;
-		Datum fp = slot_getattr(slot, at->fp, &isnull);
-
-		if (!isnull)
-			simdup_arrival_lock(at, DatumGetSimhash64(fp));
-	}
-	tuplestore_rescan(rows);
-	ExecDropSingleTupleTableSlot(slot);
+	CHECK_FOR_INTERRUPTS();
+	if (!tuplestore_gettupleslot(rows, true, false, arrived->slot))
+		return NULL;
+	caller = MemoryContextSwitchTo(at->row_context);
+	tuple = ExecCopySlotHeapTuple(arrived->slot);
+	MemoryContextSwitchTo(caller);
+	return tuple;
 }
 
-/* The statement-level form needs to see which rows are new. */
+static int
+compare_keys(const void *a, const void *b, void *at)
+{
+	return simdup_arrival_compare_keys(at, *(const Datum *) a,
+									   *(const Datum *) b);
+}
+
+/* ERROR unless the statement-level trigger can tell which rows are new. */
 static void
 check_transition_tables(TriggerData *trigdata)
 {
 	bool update = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event);
 
-	if (trigdata->tg_newtable != NULL &&
-		(!update || trigdata->tg_oldtable != NULL))
-		return;
-	ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-			errmsg("statement-level trigger \"%s\" on table \"%s\" needs transition tables",
-				   trigdata->tg_trigger->tgname,
-				   RelationGetRelationName(trigdata->tg_relation)),
-			errhint("Write: CREATE TRIGGER ... AFTER %s ON %s REFERENCING %s FOR EACH STATEMENT EXECUTE FUNCTION %s(%s).",
-					update ? "UPDATE" : "INSERT",
-					quote_identifier(
-						RelationGetRelationName(trigdata->tg_relation)),
-					update ? "OLD TABLE AS old_rows NEW TABLE AS new_rows"
-						   : "NEW TABLE AS new_rows",
-					usage.function, usage.arguments));
+	if (trigdata->tg_newtable == NULL ||
+		(update && trigdata->tg_oldtable == NULL))
+		ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				errmsg("statement-level trigger \"%s\" on table \"%s\" needs transition tables",
+					   trigdata->tg_trigger->tgname,
+					   RelationGetRelationName(trigdata->tg_relation)),
+				errhint("Write: REFERENCING %sNEW TABLE AS new_rows FOR EACH STATEMENT.",
+						update ? "OLD TABLE AS old_rows " : ""));
+}
+
+/*
+ * Read the statement's new rows. An UPDATE may leave a row as near to others as
+ * it was: such a row has not arrived. The transition tables have the old and
+ * the new versions in the same order. Where the server has left one out, since
+ * a trigger suppressed the row's move to another partition, all have arrived.
+ */
+static void
+read_rows(TriggerData *trigdata, ArrivalTrigger *at, Arrived *arrived)
+{
+	Form_pg_attribute att = TupleDescAttr(at->tupdesc, at->key - 1);
+	Tuplestorestate *news = trigdata->tg_newtable;
+	Tuplestorestate *olds = trigdata->tg_oldtable;
+	int64 n = tuplestore_tuple_count(news);
+	ArrivalRow row;
+
+	if (olds != NULL && tuplestore_tuple_count(olds) != n)
+		olds = NULL;
+	tuplestore_rescan(news);
+	if (olds != NULL)
+		tuplestore_rescan(olds);
+	arrived->rows = MemoryContextAllocHuge(CurrentMemoryContext,
+										   (n + 1) * sizeof(ArrivedRow));
+	arrived->keys =
+		MemoryContextAllocHuge(CurrentMemoryContext, (n + 1) * sizeof(Datum));
+	for (;;)
+	{
+		HeapTuple tuple;
+		HeapTuple old = NULL;
+		ArrivedRow *kept = &arrived->rows[arrived->n];
+
+		MemoryContextReset(at->row_context);
+		tuple = next_tuple(at, news, arrived);
+		if (tuple == NULL)
+			break;
+		if (olds != NULL)
+			old = next_tuple(at, olds, arrived);
+		arrived->n++;
+		simdup_arrival_transition_row(at, tuple, &row);
+		kept->fp = row.fp;
+		kept->searches =
+			row.in_scope && row.has_fp && !row.key_isnull &&
+			(old == NULL || !simdup_arrival_is_same(at, &row, old));
+		if (kept->searches)
+			arrived->keys[arrived->n_keys++] =
+				datumCopy(row.key, att->attbyval, att->attlen);
+	}
+	qsort_arg(arrived->keys, arrived->n_keys, sizeof(Datum), compare_keys, at);
+}
+
+/* A pair of two rows of the statement belongs to the one with the larger key. */
+static bool
+passes_arrived(ArrivalSearch *search, const ArrivalFound *found)
+{
+	const Arrived *arrived = search->arg;
+
+	return !found->key_isnull &&
+		   compare_keys(&found->key, &search->row->key, search->at) > 0 &&
+		   bsearch_arg(&found->key, arrived->keys, arrived->n_keys,
+					   sizeof(Datum), compare_keys, search->at) != NULL;
 }
 
 static void
 log_statement(TriggerData *trigdata, ArrivalTrigger *at)
 {
-	Portal portal;
+	Arrived arrived = {.n = 0};
+	ArrivalRow row = {.has_fp = true};
 
 	check_transition_tables(trigdata);
-	if (at->lock)
-		lock_new_rows(trigdata, at);
-	SPI_connect();
-	SPI_register_trigger_data(trigdata);
-	portal = simdup_arrival_search_statement(trigdata, at);
-	/* what fires on the log may run CLOSE ALL */
-	PinPortal(portal);
-	for (;;)
+	arrived.slot = MakeSingleTupleTableSlot(at->tupdesc, &TTSOpsMinimalTuple);
+	read_rows(trigdata, at, &arrived);
+	/* all rows' locks before the first search */
+	for (int64 i = 0; at->lock && i < arrived.n; i++)
+		if (arrived.rows[i].searches)
+			simdup_arrival_lock(at, arrived.rows[i].fp);
+	tuplestore_rescan(trigdata->tg_newtable);
+	for (int64 i = 0; i < arrived.n; i++)
 	{
-		ArrivalFound found = simdup_arrival_fetch(portal, FETCH_ROWS);
-
-		if (found.n == 0)
-			break;
-		log_found(at, found, NULL);
-		SPI_freetuptable(found.rows);
+		MemoryContextReset(at->row_context);
+		row.complete = next_tuple(at, trigdata->tg_newtable, &arrived);
+		row.fp = arrived.rows[i].fp;
+		row.key =
+			heap_getattr(row.complete, at->key, at->tupdesc, &row.key_isnull);
+		if (arrived.rows[i].searches)
+			simdup_arrival_search(at, &row, true, passes_arrived, log_pair,
+								  &arrived);
 	}
-	UnpinPortal(portal);
-	SPI_cursor_close(portal);
-	SPI_finish();
+	ExecDropSingleTupleTableSlot(arrived.slot);
 }
 
 PG_FUNCTION_INFO_V1(simdup_log_trigger);
@@ -206,6 +306,8 @@ simdup_log_trigger(PG_FUNCTION_ARGS)
 	ArrivalTrigger *at = simdup_arrival_setup(fcinfo, &usage);
 	TriggerData *trigdata = (TriggerData *) fcinfo->context;
 
+	if (!OidIsValid(at->log_table))
+		find_log(trigdata, at);
 	if (TRIGGER_FIRED_FOR_ROW(trigdata->tg_event))
 		log_row(trigdata, at);
 	else

@@ -1,100 +1,220 @@
 /*
  * row.c
- *	  The row that arrives: its values, and its fingerprint before and after.
+ *	  The row that arrives: its key, and its fingerprint and scope before and
+ *	  after, computed as the index computes them.
  */
 #include "postgres.h"
 #include "compat.h"
 
+#include "access/genam.h"
 #include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/tableam.h"
-#include "catalog/pg_trigger.h"
+#include "catalog/index.h"
 #include "executor/executor.h"
-#include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
-#include "parser/parse_coerce.h"
-#include "parser/parse_collate.h"
-#include "utils/builtins.h"
+#include "rewrite/rewriteHandler.h"
 #include "utils/datum.h"
-#include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/snapmgr.h"
-#include "utils/typcache.h"
 
 #include "arrival/arrival.h"
-#include "type/simhash64.h"
+#include "index/hamming/fingerprint.h"
 
-/*
- * The flag takes a key as an assignment would: varchar(10) to varchar(3) is
- * checked for length, and a domain's constraints hold. Columns of one type
- * and type modifier need nothing.
- */
-static void
-prepare_assignment(TriggerData *trigdata, ArrivalTrigger *at)
+#define COLUMN_BIT(attnum) ((attnum) -FirstLowInvalidHeapAttributeNumber)
+
+/* Return the new row, in the version that the trigger got. */
+HeapTuple
+simdup_arrival_new_tuple(TriggerData *trigdata)
 {
-	TupleDesc tupdesc = RelationGetDescr(trigdata->tg_relation);
-	Form_pg_attribute key = TupleDescAttr(tupdesc, at->key - 1);
-	Form_pg_attribute flag = TupleDescAttr(tupdesc, at->flag - 1);
-	CaseTestExpr *value;
-	Node *expr;
-
-	if (flag->atttypid == key->atttypid &&
-		(flag->atttypmod == key->atttypmod || flag->atttypmod == -1) &&
-		!SIMDUP_DOMAIN_HAS_CONSTRAINTS(flag->atttypid))
-		return;
-
-	value = makeNode(CaseTestExpr);
-	value->typeId = getBaseType(key->atttypid);
-	value->typeMod = key->atttypmod;
-	value->collation = key->attcollation;
-	expr = coerce_to_target_type(NULL, (Node *) value, value->typeId,
-								 flag->atttypid, flag->atttypmod,
-								 COERCION_ASSIGNMENT, COERCE_IMPLICIT_CAST, -1);
-	if (expr == NULL)
-		elog(ERROR, "could not find a conversion from type %s to type %s",
-			 format_type_be(key->atttypid), format_type_be(flag->atttypid));
-	assign_expr_collations(NULL, expr);
-	at->assignment = ExecInitExpr(expression_planner((Expr *) expr), NULL);
+	return TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event) ? trigdata->tg_newtuple
+													   : trigdata->tg_trigtuple;
 }
 
-/* The part of the setup that only triggers on rows need. */
+/* Return the new row, in a slot. */
+static TupleTableSlot *
+new_slot(TriggerData *trigdata)
+{
+	return TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event) ? trigdata->tg_newslot
+													   : trigdata->tg_trigslot;
+}
+
+/* Find the columns that decide on the fingerprint and on the scope. */
+static void
+find_index_columns(ArrivalTrigger *at)
+{
+	const IndexInfo *info = at->index_info;
+
+	if (info->ii_IndexAttrNumbers[0] != 0)
+		at->index_columns =
+			bms_add_member(at->index_columns,
+						   COLUMN_BIT(info->ii_IndexAttrNumbers[0]));
+	pull_varattnos((Node *) info->ii_Expressions, 1, &at->index_columns);
+	pull_varattnos((Node *) info->ii_Predicate, 1, &at->index_columns);
+	/* a whole row is each of its columns */
+	if (bms_is_member(COLUMN_BIT(InvalidAttrNumber), at->index_columns))
+		for (int i = 1; i <= at->tupdesc->natts; i++)
+			at->index_columns =
+				bms_add_member(at->index_columns, COLUMN_BIT(i));
+}
+
+/*
+ * A stored generated column is not there yet when BEFORE triggers fire, so they
+ * evaluate its expression themselves. The expression is immutable: the row
+ * gets the same value unless a later trigger changes what it depends on.
+ */
+static void
+find_generated(Relation rel, ArrivalTrigger *at)
+{
+	int natts = at->tupdesc->natts;
+
+	at->generated = palloc(natts * sizeof(int));
+	at->generations = palloc(natts * sizeof(ExprState *));
+	for (int i = 1; i <= natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(at->tupdesc, i - 1);
+
+		if (att->attgenerated != ATTRIBUTE_GENERATED_STORED ||
+			att->attisdropped ||
+			(at->condition == NULL && i != at->key &&
+			 !bms_is_member(COLUMN_BIT(i), at->index_columns)))
+			continue;
+		at->generated[at->n_generated] = i;
+		at->generations[at->n_generated++] =
+			ExecPrepareExpr((Expr *) build_column_default(rel, i), at->estate);
+	}
+}
+
+/* Set up what computes the values of rows. */
 void
 simdup_arrival_prepare_row(TriggerData *trigdata, ArrivalTrigger *at)
 {
-	TupleDesc tupdesc = RelationGetDescr(trigdata->tg_relation);
-	MemoryContext caller;
+	MemoryContext caller = MemoryContextSwitchTo(at->context);
+	Relation rel = trigdata->tg_relation;
+	Relation index = index_open(at->own.index, AccessShareLock);
 
-	if (!TRIGGER_FIRED_BEFORE(trigdata->tg_event))
-		return;
-	caller = MemoryContextSwitchTo(at->context);
-	simdup_conditions_prepare(&at->conditions, trigdata);
-	if (TupleDescAttr(tupdesc, at->fp - 1)->attgenerated)
-		at->generation =
-			simdup_arrival_generation(trigdata->tg_relation, at->fp);
-	if (at->usage->flag_arg != NO_ARGUMENT)
-		prepare_assignment(trigdata, at);
-	if (at->generation != NULL || at->assignment != NULL)
-		at->econtext = CreateStandaloneExprContext();
+	/* a copy, which no resource owner counts */
+	at->tupdesc = CreateTupleDescCopyConstr(RelationGetDescr(rel));
+	at->slot = MakeSingleTupleTableSlot(at->tupdesc, &TTSOpsHeapTuple);
+	at->index_info = BuildIndexInfo(index);
+	at->estate = CreateExecutorState();
+	at->predicate = ExecPrepareQual(at->index_info->ii_Predicate, at->estate);
+	find_index_columns(at);
+	if (TRIGGER_FIRED_BEFORE(trigdata->tg_event))
+		find_generated(rel, at);
+	index_close(index, NoLock);
 	MemoryContextSwitchTo(caller);
 }
 
+/* Return the new row with its generated columns, as far as they are needed. */
+static HeapTuple
+complete_tuple(TriggerData *trigdata, ArrivalTrigger *at, HeapTuple tuple)
+{
+	ExprContext *econtext = GetPerTupleExprContext(at->estate);
+	Datum *values = palloc((at->n_generated + 1) * sizeof(Datum));
+	bool *isnull = palloc((at->n_generated + 1) * sizeof(bool));
+
+	if (at->n_generated == 0)
+		return tuple;
+	econtext->ecxt_scantuple = new_slot(trigdata);
+	for (int i = 0; i < at->n_generated; i++)
+		values[i] =
+			ExecEvalExprSwitchContext(at->generations[i], econtext, &isnull[i]);
+	return heap_modify_tuple_by_cols(tuple, at->tupdesc, at->n_generated,
+									 at->generated, values, isnull);
+}
+
 /*
- * The newest version of a stored row; NULL if the transaction has deleted the
- * row since. An event of an AFTER trigger, deferred or not, may fire when a
- * later UPDATE of the transaction has superseded the version that the event
- * is about. That UPDATE need not have an event of its own.
+ * Compute whether a version of a row is in the scope of the index, and the
+ * fingerprint that the index stores of it. Return whether it has one.
+ */
+static bool
+index_value(ArrivalTrigger *at, HeapTuple tuple, bool *in_scope, uint64 *fp)
+{
+	ExprContext *econtext = GetPerTupleExprContext(at->estate);
+	Datum values[INDEX_MAX_KEYS];
+	bool isnull[INDEX_MAX_KEYS];
+	bool has_fp = false;
+
+	*fp = 0;
+	econtext->ecxt_scantuple = at->slot;
+	ExecStoreHeapTuple(tuple, at->slot, false);
+	*in_scope = ExecQual(at->predicate, econtext);
+	if (*in_scope)
+	{
+		Relation index = index_open(at->own.index, AccessShareLock);
+
+		FormIndexDatum(at->index_info, at->slot, at->estate, values, isnull);
+		has_fp = simdup_hamming_fingerprint(index, values[0], isnull[0], fp);
+		index_close(index, NoLock);
+	}
+	ExecClearTuple(at->slot);
+	return has_fp;
+}
+
+/* Check whether a column has equal bytes in two versions of a row. */
+static bool
+has_equal_column(const ArrivalTrigger *at, AttrNumber attnum, HeapTuple a,
+				 HeapTuple b)
+{
+	Form_pg_attribute att = TupleDescAttr(at->tupdesc, attnum - 1);
+	bool a_isnull;
+	bool b_isnull;
+	Datum a_value = heap_getattr(a, attnum, at->tupdesc, &a_isnull);
+	Datum b_value = heap_getattr(b, attnum, at->tupdesc, &b_isnull);
+
+	return a_isnull == b_isnull &&
+		   (a_isnull ||
+			datum_image_eq(a_value, b_value, att->attbyval, att->attlen));
+}
+
+/*
+ * Compare two versions of a row in the columns that decide. The columns of the
+ * index do, and with a condition all columns, but never the flag.
+ */
+static bool
+have_equal_columns(const ArrivalTrigger *at, HeapTuple a, HeapTuple b)
+{
+	for (int i = 1; i <= at->tupdesc->natts; i++)
+		if (!TupleDescAttr(at->tupdesc, i - 1)->attisdropped && i != at->flag &&
+			(at->condition != NULL ||
+			 bms_is_member(COLUMN_BIT(i), at->index_columns)) &&
+			!has_equal_column(at, i, a, b))
+			return false;
+	return true;
+}
+
+/* Check whether another version of the row would find the same rows near. */
+bool
+simdup_arrival_is_same(ArrivalTrigger *at, const ArrivalRow *row,
+					   HeapTuple other)
+{
+	uint64 fp;
+	bool in_scope;
+
+	if (have_equal_columns(at, row->complete, other))
+		return true;
+	return at->condition == NULL &&
+		   index_value(at, other, &in_scope, &fp) == row->has_fp &&
+		   in_scope == row->in_scope && fp == row->fp;
+}
+
+/*
+ * Return the newest version of a stored row, or NULL if the transaction has
+ * deleted the row since. An event of an AFTER trigger, deferred or not, may
+ * fire when a later UPDATE of the transaction has superseded the version that
+ * the event is about. That UPDATE need not have an event of its own.
  */
 static HeapTuple
 newest_version(TriggerData *trigdata)
 {
 	Relation rel = trigdata->tg_relation;
-	TupleTableSlot *slot = simdup_arrival_new_slot(trigdata);
+	TupleTableSlot *slot = new_slot(trigdata);
 	ItemPointerData tid = slot->tts_tid;
 	TableScanDesc scan;
 	HeapTuple newest = NULL;
 
-	/* constraint triggers alone are deferred, and foreign tables have none */
-	if (rel->rd_tableam == NULL ||
-		table_tuple_satisfies_snapshot(rel, slot, SnapshotSelf))
+	if (table_tuple_satisfies_snapshot(rel, slot, SnapshotSelf))
 		return simdup_arrival_new_tuple(trigdata);
 
 	scan = table_beginscan_tid(rel, SnapshotSelf);
@@ -107,75 +227,30 @@ newest_version(TriggerData *trigdata)
 	return newest;
 }
 
-static bool
-read_fingerprint(HeapTuple tuple, TupleDesc tupdesc, AttrNumber attnum,
-				 uint64 *fp)
-{
-	bool isnull;
-	Datum value = heap_getattr(tuple, attnum, tupdesc, &isnull);
-
-	*fp = isnull ? 0 : DatumGetSimhash64(value);
-	return !isnull;
-}
-
-/* The fingerprint of the new row; false if it has none. */
-static bool
-new_fingerprint(TriggerData *trigdata, ArrivalTrigger *at, HeapTuple tuple,
-				uint64 *fp)
-{
-	bool isnull;
-	Datum value;
-
-	if (at->generation == NULL)
-		return read_fingerprint(tuple, RelationGetDescr(trigdata->tg_relation),
-								at->fp, fp);
-
-	ResetExprContext(at->econtext);
-	at->econtext->ecxt_scantuple = simdup_arrival_new_slot(trigdata);
-	value = ExecEvalExprSwitchContext(at->generation, at->econtext, &isnull);
-	*fp = isnull ? 0 : DatumGetSimhash64(value);
-	return !isnull;
-}
-
-/* Has another version of the row this fingerprint, and equal conditions? */
-static bool
-is_same(TriggerData *trigdata, ArrivalTrigger *at, const ArrivalRow *row,
-		HeapTuple other)
-{
-	uint64 fp;
-	ConditionValues values;
-
-	if (read_fingerprint(other, RelationGetDescr(trigdata->tg_relation), at->fp,
-						 &fp) != row->has_fp ||
-		fp != row->fp)
-		return false;
-	simdup_conditions_values(&at->conditions, trigdata, other, &values);
-	return simdup_conditions_equal(&at->conditions, &values, &row->conditions);
-}
-
 /*
- * Does a version from the given one to the newest differ from the newest? A
- * row may go from A to B and back to A. Then the events of both changes are
- * about an A, and the last one is the one that counts.
+ * Check whether a version from the given one to the newest differs from the
+ * newest. A row may go from A to B and back to A. Then the events of both
+ * changes are about an A, and the last one is the one that counts.
  */
 static bool
 is_overtaken(TriggerData *trigdata, ArrivalTrigger *at, const ArrivalRow *row)
 {
 	Relation rel = trigdata->tg_relation;
-	ItemPointerData tid = simdup_arrival_new_slot(trigdata)->tts_tid;
+	ItemPointerData tid = new_slot(trigdata)->tts_tid;
 	TupleTableSlot *slot;
 	bool overtaken = false;
 
 	/* only a heap is known to link its versions */
 	if (rel->rd_tableam != GetHeapamTableAmRoutine())
-		return !is_same(trigdata, at, row, simdup_arrival_new_tuple(trigdata));
+		return !simdup_arrival_is_same(at, row,
+									   simdup_arrival_new_tuple(trigdata));
 	slot = table_slot_create(rel, NULL);
 	while (!overtaken && !ItemPointerEquals(&tid, &row->tuple->t_self) &&
 		   table_tuple_fetch_row_version(rel, &tid, SnapshotAny, slot))
 	{
 		HeapTuple version = ExecFetchSlotHeapTuple(slot, false, NULL);
 
-		overtaken = !is_same(trigdata, at, row, version);
+		overtaken = !simdup_arrival_is_same(at, row, version);
 		if (ItemPointerEquals(&tid, &version->t_data->t_ctid))
 			break;
 		tid = version->t_data->t_ctid;
@@ -184,45 +259,52 @@ is_overtaken(TriggerData *trigdata, ArrivalTrigger *at, const ArrivalRow *row)
 	return overtaken;
 }
 
-/* Does the UPDATE change the fingerprint, the conditions or the key? */
-static void
-compare_with_old(TriggerData *trigdata, ArrivalTrigger *at, ArrivalRow *row)
-{
-	TupleDesc tupdesc = RelationGetDescr(trigdata->tg_relation);
-	Form_pg_attribute att = TupleDescAttr(tupdesc, at->key - 1);
-	HeapTuple old = trigdata->tg_trigtuple;
-	bool old_isnull;
-	Datum old_key = heap_getattr(old, at->key, tupdesc, &old_isnull);
-
-	row->changed = !is_same(trigdata, at, row, old);
-	/* equal bytes are an equal key; different bytes cost a search at most */
-	row->key_changed =
-		row->key_isnull != old_isnull ||
-		(!old_isnull &&
-		 !datumIsEqual(row->key, old_key, att->attbyval, att->attlen));
-}
-
-/* The row that arrives, in *row; false if it is gone. */
+/*
+ * Read the row that arrives. Return false if the trigger has nothing to do: the
+ * row is gone, is out of scope, or has not changed.
+ */
 bool
 simdup_arrival_row(TriggerData *trigdata, ArrivalTrigger *at, ArrivalRow *row)
 {
-	TupleDesc tupdesc = RelationGetDescr(trigdata->tg_relation);
+	bool is_update = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event);
+	bool is_after = TRIGGER_FIRED_AFTER(trigdata->tg_event);
 	HeapTuple given = simdup_arrival_new_tuple(trigdata);
+	HeapTuple old = trigdata->tg_trigtuple; /* before an UPDATE */
 
-	memset(row, 0, sizeof(*row));
-	row->tuple = given;
-	if (TRIGGER_FIRED_AFTER(trigdata->tg_event))
+	*row = (ArrivalRow){.tuple = given};
+	ResetPerTupleExprContext(at->estate);
+	if (is_after)
 		row->tuple = newest_version(trigdata);
 	if (row->tuple == NULL)
 		return false;
-
-	row->has_fp = new_fingerprint(trigdata, at, row->tuple, &row->fp);
-	row->key = heap_getattr(row->tuple, at->key, tupdesc, &row->key_isnull);
-	simdup_conditions_values(&at->conditions, trigdata, row->tuple,
-							 &row->conditions);
-	row->overtaken = row->tuple != given && is_overtaken(trigdata, at, row);
+	row->is_stored = is_after || is_update;
+	row->stored_table = RelationGetRelid(trigdata->tg_relation);
+	row->stored_tid = is_after ? row->tuple->t_self : old->t_self;
+	row->complete = complete_tuple(trigdata, at, row->tuple);
+	row->key =
+		heap_getattr(row->complete, at->key, at->tupdesc, &row->key_isnull);
 	row->changed = row->key_changed = true;
-	if (TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event))
-		compare_with_old(trigdata, at, row);
-	return true;
+	if (is_update)
+	{
+		row->changed = !have_equal_columns(at, row->complete, old);
+		row->key_changed = !has_equal_column(at, at->key, row->complete, old);
+	}
+	if (!row->changed && !row->key_changed)
+		return false;
+	row->has_fp = index_value(at, row->complete, &row->in_scope, &row->fp);
+	if (is_update && row->changed)
+		row->changed = !simdup_arrival_is_same(at, row, trigdata->tg_trigtuple);
+	row->overtaken = row->tuple != given && is_overtaken(trigdata, at, row);
+	return row->in_scope;
+}
+
+/* Read a row of a transition table. */
+void
+simdup_arrival_transition_row(ArrivalTrigger *at, HeapTuple tuple,
+							  ArrivalRow *row)
+{
+	*row = (ArrivalRow){.tuple = tuple, .complete = tuple};
+	ResetPerTupleExprContext(at->estate);
+	row->key = heap_getattr(tuple, at->key, at->tupdesc, &row->key_isnull);
+	row->has_fp = index_value(at, tuple, &row->in_scope, &row->fp);
 }

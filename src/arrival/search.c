@@ -1,304 +1,217 @@
 /*
  * search.c
- *	  Finds the rows within k of the row that arrives.
+ *	  Finds the rows near the row that arrives, by the indexes of the tables.
  *
- * Rows are told apart by their key. A row with the new row's key is the row
- * itself, or the row that an upsert is about to update, and no duplicate. A
- * row whose key is NULL is told by its place.
+ * The indexes give the places of all near rows and their distances. The rows are
+ * then read in the order of their distance, and those at one distance sorted by
+ * their key. A row with the new row's key is the row itself, or the row that an
+ * upsert is about to update, and no duplicate. The stored version of the row is
+ * told by its place.
  */
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/gin.h"
-#include "access/htup_details.h"
+#include "access/genam.h"
+#include "access/relscan.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "utils/guc.h"
-#include "utils/plancache.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
 #include "utils/snapmgr.h"
-#include "utils/syscache.h"
 
 #include "arrival/arrival.h"
-#include "server/catalog.h"
-#include "type/simhash64.h"
+#include "index/ball.h"
+#include "index/hamming/am.h"
+#include "index/hamming/find.h"
+#include "index/strategy.h"
 
-/* Parameters of the row-level searches. */
-enum
+/* A table that is being searched. */
+typedef struct Reading
 {
-	PARAM_FP,	/* $1: fingerprint of the new row */
-	PARAM_KEY,	/* $2: its key */
-	PARAM_CTID, /* $3, $4: the version of it that is stored */
-	PARAM_TABLEOID,
-	PARAM_CONDITIONS, /* $5 and following: its values for the conditions */
-	MAX_PARAMS = PARAM_CONDITIONS + SIMDUP_MAX_CONDITION_COLUMNS
-};
+	Relation heap;
+	Relation index;
+	IndexScanDesc scan;
+	TupleTableSlot *slot;
+} Reading;
 
-StaticAssertDecl(ARRIVAL_FIRST_CONDITION == PARAM_CONDITIONS + 1,
-				 "parameters are counted from 1");
-
-/*
- * A search ignores settings that any user may change.
- *
- * gin_fuzzy_search_limit is the only one that changes what a search finds: GIN
- * leaves rows out at random. Settings of the planner change how rows are found.
- * The plan_cache_mode force_custom_plan would plan anew for each row, under the
- * settings of the session. The settings search_path and transform_null_equals
- * do not act on the text, which qualifies every name. As for row_security, it
- * raises an error or does nothing.
- */
-void
-simdup_arrival_set(const char *name, const char *value)
+/* An entry of an index near the new row. */
+typedef struct Candidate
 {
-	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
-}
+	int distance;
+	int reading;
+	ItemPointerData tid;
+} Candidate;
 
-/*
- * Settings for the time of execution. Sessions seldom change them, so a row
- * costs two comparisons. Returns the argument of simdup_arrival_release_settings.
- */
+typedef struct Searching
+{
+	ArrivalSearch *search;
+	int n_readings;
+	Reading *readings;
+	int64 n_candidates;
+	int64 max_candidates;
+	Candidate *candidates;
+} Searching;
+
+/* Compare two keys by the default order of their type. */
 int
-simdup_arrival_hold_settings(void)
+simdup_arrival_compare_keys(const ArrivalTrigger *at, Datum a, Datum b)
 {
-	int nestlevel;
-
-	if (GinFuzzySearchLimit == 0 &&
-		plan_cache_mode != PLAN_CACHE_MODE_FORCE_CUSTOM_PLAN)
-		return 0;
-	nestlevel = NewGUCNestLevel();
-	simdup_arrival_set("gin_fuzzy_search_limit", "0");
-	simdup_arrival_set("plan_cache_mode", "auto");
-	return nestlevel;
+	return DatumGetInt32(FunctionCall2Coll(&at->key_functions->cmp_proc_finfo,
+										   at->key_collation, a, b));
 }
 
-void
-simdup_arrival_release_settings(int nestlevel)
-{
-	if (nestlevel != 0)
-		AtEOXact_GUC(true, nestlevel);
-}
-
-/*
- * Settings for the time of planning. The table may be empty now, and hold a
- * million rows at the end of the same COPY. So a search that an index serves
- * well is made to use it, by a bitmap scan. Plain index scans are discouraged
- * too: on an index that does not fit the condition they read all of it. JIT
- * would compile for a plan that looks expensive only because of this.
- */
+/* Compare rows by their keys; NULL comes last. */
 static int
-hold_planner_settings(bool indexed)
+compare_found(const void *a, const void *b, void *at)
 {
-	int nestlevel = NewGUCNestLevel();
+	const ArrivalFound *left = a;
+	const ArrivalFound *right = b;
 
-	simdup_arrival_set("jit", "off");
-	if (indexed)
+	if (left->key_isnull || right->key_isnull)
+		return (int) left->key_isnull - (int) right->key_isnull;
+	return simdup_arrival_compare_keys(at, left->key, right->key);
+}
+
+static int
+compare_candidates(const void *a, const void *b)
+{
+	return ((const Candidate *) a)->distance -
+		   ((const Candidate *) b)->distance;
+}
+
+/* Close what is open; locks stay until the transaction ends. */
+static void
+close_tables(Searching *s)
+{
+	for (int i = 0; i < s->n_readings; i++)
 	{
-		simdup_arrival_set("enable_bitmapscan", "on");
-		simdup_arrival_set("enable_seqscan", "off");
-		simdup_arrival_set("enable_indexscan", "off");
+		Reading *reading = &s->readings[i];
+
+		if (reading->slot != NULL)
+			ExecDropSingleTupleTableSlot(reading->slot);
+		if (reading->scan != NULL)
+			index_endscan(reading->scan);
+		index_close(reading->index, NoLock);
+		table_close(reading->heap, NoLock);
 	}
-	return nestlevel;
-}
-
-/* The plan of a search, from the cache or prepared now. */
-static SPIPlanPtr
-search_plan(TriggerData *trigdata, ArrivalTrigger *at, ArrivalPlan kind)
-{
-	SPIPlanPtr plan = simdup_arrival_plan(at, kind);
-	const SimdupConditions *conditions = &at->conditions;
-	Oid types[MAX_PARAMS];
-	int n_params = PARAM_CONDITIONS + conditions->n_columns;
-	bool indexed;
-	char *text;
-	int nestlevel;
-
-	if (plan != NULL)
-		return plan;
-
-	types[PARAM_FP] = at->fp_type;
-	types[PARAM_KEY] = at->key_type;
-	types[PARAM_CTID] = TIDOID;
-	types[PARAM_TABLEOID] = OIDOID;
-	for (int i = 0; i < conditions->n_columns; i++)
-		types[PARAM_CONDITIONS + i] = conditions->columns[i].type;
-
-	text = simdup_arrival_text(trigdata, at, kind, &indexed);
-	nestlevel = hold_planner_settings(indexed);
-	plan = SPI_prepare_cursor(text, kind == ARRIVAL_STATEMENT ? 0 : n_params,
-							  types, CURSOR_OPT_GENERIC_PLAN);
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare failed: %s: %s",
-			 SPI_result_code_string(SPI_result), text);
-	simdup_arrival_keep_plan(at, kind, plan);
-	AtEOXact_GUC(true, nestlevel);
-	return plan;
 }
 
 /*
- * The snapshot of a search. A search that has locked must see what committed
- * while it waited, at every isolation level, so it takes a snapshot now. Other
- * searches see what their transaction sees.
- */
-static Snapshot
-search_snapshot(ArrivalTrigger *at)
-{
-	return at->lock ? GetLatestSnapshot() : InvalidSnapshot;
-}
-
-/*
- * The version of the new row that is in the table already, if one is. A row of
- * a foreign table has neither place nor transaction that is known here.
+ * Open the tables and their indexes. A table may be attached while the trigger
+ * waits for locks, and is then searched too.
  */
 static void
-set_stored_version(TriggerData *trigdata, HeapTuple stored, Datum *values,
-				   char *nulls)
+open_tables(Searching *s)
 {
-	bool after = TRIGGER_FIRED_AFTER(trigdata->tg_event);
+	ArrivalTrigger *at = s->search->at;
 
-	if (!after && TRIGGER_FIRED_BY_INSERT(trigdata->tg_event))
-		return;
-	if (trigdata->tg_relation->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
-		return;
-	if (!after)
-		stored = trigdata->tg_trigtuple;
-
-	values[PARAM_CTID] = PointerGetDatum(&stored->t_self);
-	values[PARAM_TABLEOID] =
-		ObjectIdGetDatum(RelationGetRelid(trigdata->tg_relation));
-	nulls[PARAM_CTID] = nulls[PARAM_TABLEOID] = ' ';
-}
-
-Oid
-simdup_arrival_owner(Oid table)
-{
-	HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
-	Oid owner;
-
-	if (!HeapTupleIsValid(tuple))
-		simdup_no_such_table(table);
-	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
-	ReleaseSysCache(tuple);
-	return owner;
-}
-
-/* Become the owner of the searched table, past its row security. */
-void
-simdup_arrival_become_owner(ArrivalTrigger *at, Oid *user, int *context)
-{
-	Oid owner = simdup_arrival_owner(at->table);
-
-	GetUserIdAndSecContext(user, context);
-	SetUserIdAndSecContext(owner, *context | SECURITY_LOCAL_USERID_CHANGE |
-									  SECURITY_NOFORCE_RLS);
-}
-
-/*
- * Search for rows within k of the new one, inside an SPI connection.
- * as_owner: a constraint must hold for rows that the user may not see, too.
- */
-ArrivalFound
-simdup_arrival_search(TriggerData *trigdata, ArrivalTrigger *at,
-					  ArrivalPlan kind, const ArrivalRow *row, bool as_owner)
-{
-	Datum values[MAX_PARAMS];
-	char nulls[MAX_PARAMS];
-	SPIPlanPtr plan;
-	Oid user = InvalidOid;
-	int context = 0;
-	int nestlevel;
-	ArrivalFound found;
-
-	memset(nulls, 'n', sizeof(nulls));
-	values[PARAM_FP] = Simhash64GetDatum(row->fp);
-	nulls[PARAM_FP] = ' ';
-	values[PARAM_KEY] = row->key;
-	if (!row->key_isnull)
-		nulls[PARAM_KEY] = ' ';
-	set_stored_version(trigdata, row->tuple, values, nulls);
-	for (int i = 0; i < at->conditions.n_columns; i++)
+	for (;;)
 	{
-		values[PARAM_CONDITIONS + i] = row->conditions.values[i];
-		if (!row->conditions.isnull[i])
-			nulls[PARAM_CONDITIONS + i] = ' ';
+		if (!simdup_arrival_knows_targets(at))
+			simdup_arrival_find_targets(at);
+		s->readings = palloc0(at->n_targets * sizeof(Reading));
+		s->n_readings = at->n_targets;
+		for (int i = 0; i < at->n_targets; i++)
+		{
+			const ArrivalTarget *target = &at->targets[i];
+
+			s->readings[i].heap = table_open(target->table, AccessShareLock);
+			s->readings[i].index =
+				try_index_open(target->index, AccessShareLock);
+			if (s->readings[i].index == NULL)
+				simdup_hamming_missing(target->table, NULL);
+		}
+		if (simdup_arrival_knows_targets(at))
+			return;
+		close_tables(s);
 	}
+}
 
-	if (as_owner)
-		simdup_arrival_become_owner(at, &user, &context);
-	nestlevel = simdup_arrival_hold_settings();
-	plan = search_plan(trigdata, at, kind);
-	simdup_arrival_execute(plan, values, nulls, search_snapshot(at),
-						   kind == ARRIVAL_NEAREST ? 1 : 0);
-	found.n = SPI_processed;
-	found.rows = SPI_tuptable;
-	simdup_arrival_release_settings(nestlevel);
-	if (as_owner)
-		SetUserIdAndSecContext(user, context);
-	return found;
+static void
+add_candidate(Searching *s, int reading)
+{
+	IndexScanDesc scan = s->readings[reading].scan;
+
+	CHECK_FOR_INTERRUPTS();
+	if (s->n_candidates == s->max_candidates)
+	{
+		s->max_candidates *= 2;
+		s->candidates =
+			repalloc_huge(s->candidates, s->max_candidates * sizeof(Candidate));
+	}
+	s->candidates[s->n_candidates++] =
+		(Candidate){simdup_hamming_distance(scan), reading, scan->xs_heaptid};
 }
 
 /*
- * All pairs of a statement's new rows, as a portal: there may be many. The
- * caller has registered the transition tables.
+ * Collect the near entries of all indexes, nearest first. The operator is that
+ * of the access method: an index of any operator class holds fingerprints.
  */
-Portal
-simdup_arrival_search_statement(TriggerData *trigdata, ArrivalTrigger *at)
+static void
+collect_candidates(Searching *s)
 {
-	int nestlevel = simdup_arrival_hold_settings();
-	SPIPlanPtr plan = search_plan(trigdata, at, ARRIVAL_STATEMENT);
-	Portal portal;
+	SimhashBall ball = {s->search->row->fp, s->search->at->max_distance};
+	ScanKeyData key = {.sk_attno = 1,
+					   .sk_strategy = SIMHASH_IN_BALL_STRATEGY,
+					   .sk_argument = PointerGetDatum(&ball)};
 
-	CommandCounterIncrement();
-	portal = simdup_arrival_open(plan, at->lock ? GetLatestSnapshot()
-												: GetTransactionSnapshot());
-	simdup_arrival_release_settings(nestlevel);
-	return portal;
-}
+	s->max_candidates = 16;
+	s->candidates = palloc(s->max_candidates * sizeof(Candidate));
+	for (int i = 0; i < s->n_readings; i++)
+	{
+		Reading *reading = &s->readings[i];
 
-/* The next rows of a portal, at most n. */
-ArrivalFound
-simdup_arrival_fetch(Portal portal, long n)
-{
-	int nestlevel = simdup_arrival_hold_settings();
-	ArrivalFound found;
-
-	SPI_cursor_fetch(portal, true, n);
-	simdup_arrival_release_settings(nestlevel);
-	found.n = SPI_processed;
-	found.rows = SPI_tuptable;
-	return found;
+		reading->scan = SIMDUP_INDEX_BEGINSCAN(reading->heap, reading->index,
+											   s->search->snapshot, 1, 0);
+		index_rescan(reading->scan, &key, 1, NULL, 0);
+		while (index_getnext_tid(reading->scan, ForwardScanDirection) != NULL)
+			add_candidate(s, i);
+	}
+	if (s->n_candidates > 1)
+		qsort(s->candidates, s->n_candidates, sizeof(Candidate),
+			  compare_candidates);
 }
 
 /*
- * Is a row found the later of two rows that one transaction wrote? Rows of one
- * transaction can find each other when their triggers fire AFTER. The row of
- * the later command repeats the other, and of two rows of one command, the row
- * with the larger key. Commands are counted across savepoints. A row of a
- * foreign table has no transaction here, so it is never the earlier one.
+ * Read the row of a candidate. Return false if none is visible there, or it is
+ * the new row itself. The key belongs to the slot.
  */
-bool
-simdup_arrival_is_later(ArrivalFound found, uint64 i, const ArrivalRow *row)
+static bool
+read_row(Searching *s, const Candidate *candidate, ArrivalFound *found)
 {
-	TupleDesc tupdesc = found.rows->tupdesc;
-	HeapTuple other = found.rows->vals[i];
-	HeapTupleHeader header = row->tuple->t_data;
-	CommandId mine = HeapTupleHeaderGetRawCommandId(header);
-	CommandId its;
+	const ArrivalSearch *search = s->search;
+	const ArrivalTrigger *at = search->at;
+	const ArrivalRow *row = search->row;
+	Reading *reading = &s->readings[candidate->reading];
 	bool isnull;
-	bool larger;
 
-	if (!TransactionIdIsCurrentTransactionId(
-			HeapTupleHeaderGetRawXmin(header)) ||
-		!TransactionIdIsCurrentTransactionId(DatumGetTransactionId(
-			SPI_getbinval(other, tupdesc, ARRIVAL_XMIN, &isnull))))
+	if (reading->slot == NULL)
+		reading->slot = table_slot_create(reading->heap, NULL);
+	reading->scan->xs_heaptid = candidate->tid;
+	if (!index_fetch_heap(reading->scan, reading->slot))
 		return false;
-	its =
-		DatumGetCommandId(SPI_getbinval(other, tupdesc, ARRIVAL_CMIN, &isnull));
-	larger =
-		DatumGetBool(SPI_getbinval(other, tupdesc, ARRIVAL_LARGER, &isnull));
-	return its > mine || (its == mine && larger && !isnull);
+	found->distance = candidate->distance;
+	found->target = &at->targets[candidate->reading];
+	found->heap = reading->heap;
+	found->tid = reading->slot->tts_tid;
+	if (row->is_stored && found->target->table == row->stored_table &&
+		ItemPointerEquals(&found->tid, (ItemPointer) &row->stored_tid))
+		return false;
+	found->key =
+		slot_getattr(reading->slot, found->target->key, &found->key_isnull);
+	if (!row->key_isnull && !found->key_isnull &&
+		DatumGetBool(FunctionCall2Coll(&at->key_functions->eq_opr_finfo,
+									   at->key_collation, row->key,
+									   found->key)))
+		return false;
+	found->xmin = DatumGetTransactionId(
+		slot_getsysattr(reading->slot, MinTransactionIdAttributeNumber,
+						&isnull));
+	found->cmin = DatumGetCommandId(
+		slot_getsysattr(reading->slot, MinCommandIdAttributeNumber, &isnull));
+	return true;
 }
 
 /*
@@ -306,36 +219,111 @@ simdup_arrival_is_later(ArrivalFound found, uint64 i, const ArrivalRow *row)
  * after this transaction's snapshot. Then the two transactions cannot be
  * ordered, and this one has to run again.
  */
-void
-simdup_arrival_require_visible(ArrivalTrigger *at, ArrivalFound found, uint64 i)
+static void
+require_visible(const ArrivalSearch *search, const ArrivalFound *found)
 {
-	TupleDesc tupdesc = found.rows->tupdesc;
-	HeapTuple row = found.rows->vals[i];
-	bool isnull;
-	bool visible = true;
-	Relation rel;
+	ItemPointerData tid = found->tid;
+	TupleTableSlot *slot;
+	Snapshot snapshot;
+	bool visible;
 
-	if (!at->lock || !IsolationUsesXactSnapshot())
+	if (!search->at->lock || !IsolationUsesXactSnapshot())
 		return;
-
-	rel = table_open(DatumGetObjectId(SPI_getbinval(row, tupdesc,
-													ARRIVAL_TABLEOID, &isnull)),
-					 AccessShareLock);
-	if (rel->rd_tableam != NULL)
-	{
-		TupleTableSlot *slot = table_slot_create(rel, NULL);
-		ItemPointer tid = (ItemPointer) DatumGetPointer(
-			SPI_getbinval(row, tupdesc, ARRIVAL_CTID, &isnull));
-		Snapshot snapshot = RegisterSnapshot(GetTransactionSnapshot());
-
-		visible = table_tuple_fetch_row_version(rel, tid, snapshot, slot);
-		UnregisterSnapshot(snapshot);
-		ExecDropSingleTupleTableSlot(slot);
-	}
-	table_close(rel, NoLock);
+	slot = table_slot_create(found->heap, NULL);
+	snapshot = RegisterSnapshot(GetTransactionSnapshot());
+	visible = table_tuple_fetch_row_version(found->heap, &tid, snapshot, slot);
+	UnregisterSnapshot(snapshot);
+	ExecDropSingleTupleTableSlot(slot);
 	if (!visible)
 		ereport(ERROR, errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				errmsg(
 					"could not serialize access due to concurrent arrival of a near-duplicate"),
 				errhint("The transaction might succeed if retried."));
+}
+
+/*
+ * Report the rows of n candidates at one distance that count, in the order of
+ * their keys. Return whether that is enough.
+ */
+static bool
+report_rows(Searching *s, const Candidate *candidates, int64 n)
+{
+	ArrivalSearch *search = s->search;
+	ArrivalTrigger *at = search->at;
+	Form_pg_attribute att = TupleDescAttr(at->tupdesc, at->key - 1);
+	ArrivalFound *found =
+		palloc_extended(n * sizeof(ArrivalFound), MCXT_ALLOC_HUGE);
+	int64 n_found = 0;
+
+	for (int64 i = 0; i < n; i++)
+	{
+		ArrivalFound *row = &found[n_found];
+
+		CHECK_FOR_INTERRUPTS();
+		if (!read_row(s, &candidates[i], row) ||
+			(search->passes != NULL && search->passes(search, row)))
+			continue;
+		if (!row->key_isnull)
+			row->key = datumCopy(row->key, att->attbyval, att->attlen);
+		n_found++;
+	}
+	qsort_arg(found, n_found, sizeof(ArrivalFound), compare_found, at);
+	for (int64 i = 0; i < n_found; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!simdup_arrival_counts(search, &found[i]))
+			continue;
+		require_visible(search, &found[i]);
+		if (search->receive(search, &found[i]))
+			return true;
+	}
+	pfree(found);
+	return false;
+}
+
+/*
+ * Call receive for the rows near a row that has a fingerprint, nearest first, of
+ * equal distance by their key.
+ *
+ * A search that has locked must see what committed while it waited, at every
+ * isolation level. Other searches see what their transaction sees. Both see the
+ * rows that the statement has written.
+ */
+void
+simdup_arrival_search(ArrivalTrigger *at, const ArrivalRow *row, bool tells,
+					  ArrivalReceiver passes, ArrivalReceiver receive,
+					  void *arg)
+{
+	ArrivalSearch search = {.at = at,
+							.row = row,
+							.tells = tells,
+							.passes = passes,
+							.receive = receive,
+							.arg = arg};
+	Searching s = {.search = &search};
+	MemoryContext context;
+	MemoryContext caller;
+	bool done = false;
+
+	if (!simdup_arrival_begin_near(&search))
+		return;
+	context = AllocSetContextCreate(at->row_context, "simdup arrival search",
+									ALLOCSET_DEFAULT_SIZES);
+	caller = MemoryContextSwitchTo(context);
+	open_tables(&s);
+	CommandCounterIncrement();
+	search.snapshot = RegisterSnapshot(at->lock ? GetLatestSnapshot()
+												: GetTransactionSnapshot());
+	collect_candidates(&s);
+	for (int64 i = 0, end; i < s.n_candidates && !done; i = end)
+	{
+		for (end = i + 1; end < s.n_candidates && s.candidates[end].distance ==
+													  s.candidates[i].distance;)
+			end++;
+		done = report_rows(&s, &s.candidates[i], end - i);
+	}
+	close_tables(&s);
+	UnregisterSnapshot(search.snapshot);
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(context);
 }

@@ -1,28 +1,29 @@
 /*
  * setup.c
- *	  The trigger that fires, as one statement sees it.
+ *	  The trigger that fires, as one statement sees it: its table, its index,
+ *	  and the tables that it searches.
  *
  * The state is kept in fn_extra, which the executor gives to each trigger for
- * the length of a statement. It holds OIDs and column numbers, never names.
- * Locks keep other sessions from changing the relations behind the OIDs. A
- * change by this session makes the next row set the trigger up again.
+ * the length of a statement. It holds OIDs and column numbers, never names of
+ * objects. Locks keep other sessions from changing the relations behind the
+ * OIDs. A change of any relation sets the trigger up again for the next row.
  */
 #include "postgres.h"
 #include "compat.h"
 
 #include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/table.h"
+#include "catalog/index.h"
 #include "catalog/pg_inherits.h"
-#include "catalog/pg_trigger.h"
 #include "storage/lmgr.h"
-#include "utils/fmgroids.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
 #include "arrival/arrival.h"
+#include "index/hamming/find.h"
+#include "server/catalog.h"
 
 /* How often this session has heard that some relation changed. */
 static uint64 relation_changes = 0;
@@ -34,62 +35,17 @@ count_relation_change(Datum arg pg_attribute_unused(),
 	relation_changes++;
 }
 
-static void
-watch_relations(void)
-{
-	static bool watching = false;
-
-	if (watching)
-		return;
-	CacheRegisterRelcacheCallback(count_relation_change, (Datum) 0);
-	watching = true;
-}
-
-/* The table that has a trigger; *parent is the trigger it is a clone of. */
-static Oid
-table_of_trigger(Relation pg_trigger, Oid trigger, Oid *parent)
-{
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple tuple;
-	Oid table = InvalidOid;
-
-	ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(trigger));
-	scan =
-		systable_beginscan(pg_trigger, TriggerOidIndexId, true, NULL, 1, &key);
-	tuple = systable_getnext(scan);
-	if (HeapTupleIsValid(tuple))
-	{
-		table = ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid;
-		*parent = ((Form_pg_trigger) GETSTRUCT(tuple))->tgparentid;
-	}
-	systable_endscan(scan);
-	return table;
-}
-
 /*
  * The triggers of partitions are clones of their parent's. The trigger that
  * the user made says which table is searched: the one that has it.
  */
 static void
-find_origin(TriggerData *trigdata, ArrivalTrigger *at)
+find_table(TriggerData *trigdata, ArrivalTrigger *at)
 {
-	Relation pg_trigger;
-	Oid parent = trigdata->tg_trigger->tgoid;
-
-	at->trigger = parent;
 	at->table = RelationGetRelid(trigdata->tg_relation);
 	if (!trigdata->tg_trigger->tgisclone)
 		return;
-
-	pg_trigger = table_open(TriggerRelationId, AccessShareLock);
-	while (OidIsValid(parent) && OidIsValid(at->table))
-	{
-		at->trigger = parent;
-		at->table = table_of_trigger(pg_trigger, at->trigger, &parent);
-	}
-	table_close(pg_trigger, AccessShareLock);
+	at->table = simdup_table_of_trigger(trigdata->tg_trigger->tgoid);
 
 	/*
 	 * The writer has locked only the partition. Lock the parent too, so that
@@ -107,20 +63,99 @@ find_origin(TriggerData *trigdata, ArrivalTrigger *at)
 					"The partitioned table that had it was changed or dropped while a statement wrote to its partition."));
 }
 
-/* Is the table, one of its partitions or one of its children foreign? */
-bool
-simdup_arrival_reaches_foreign(Oid table)
+/* Return the index of a child table that is like the trigger's. */
+static Oid
+index_of_child(const ArrivalTrigger *at, Oid child)
 {
+	Relation table = table_open(at->table, NoLock);
+	Relation index = index_open(at->index, AccessShareLock);
+	Relation child_table = table_open(child, NoLock);
+	Oid result = simdup_hamming_choose(child_table, NULL, table, index);
+
+	table_close(child_table, NoLock);
+	index_close(index, NoLock);
+	table_close(table, NoLock);
+	return result;
+}
+
+static void
+add_target(ArrivalTrigger *at, Oid table, Oid index)
+{
+	at->targets[at->n_targets++] =
+		(ArrivalTarget){.table = table,
+						.index = index,
+						.key = get_attnum(table, at->key_name)};
+}
+
+/*
+ * Find the tables to search, and lock them until the transaction ends. A table
+ * that inherits has an index of its own, a partition one of the trigger's.
+ */
+void
+simdup_arrival_find_targets(ArrivalTrigger *at)
+{
+	MemoryContext caller = MemoryContextSwitchTo(at->context);
+	List *tables = list_make1_oid(at->table);
+	List *indexes = NIL;
 	ListCell *cell;
 
-	if (get_rel_relkind(table) == RELKIND_FOREIGN_TABLE)
-		return true;
-	if (!has_subclass(table))
-		return false;
-	foreach (cell, find_all_inheritors(table, NoLock, NULL))
-		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
-			return true;
-	return false;
+	/* a change from here on counts */
+	at->targets_changes = relation_changes;
+	if (has_subclass(at->table))
+		tables = find_all_inheritors(at->table, AccessShareLock, NULL);
+	if (get_rel_relkind(at->table) == RELKIND_PARTITIONED_TABLE)
+		indexes = find_all_inheritors(at->index, NoLock, NULL);
+	at->n_targets = 0;
+	at->targets = palloc((list_length(tables) + list_length(indexes)) *
+						 sizeof(ArrivalTarget));
+	foreach (cell, tables)
+	{
+		Oid table = lfirst_oid(cell);
+
+		if (get_rel_relkind(table) == RELKIND_FOREIGN_TABLE)
+			ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					errmsg("cannot search foreign table \"%s\"",
+						   get_rel_name(table)),
+					errdetail("A trigger on \"%s\" searches the indexes of all partitions.",
+							  get_rel_name(at->table)),
+					errhint(
+						"Make triggers on the tables that are not foreign."));
+		if (indexes == NIL)
+			add_target(at, table,
+					   table == at->table ? at->index
+										  : index_of_child(at, table));
+	}
+	foreach (cell, indexes)
+	{
+		Oid table = IndexGetRelation(lfirst_oid(cell), true);
+
+		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_INDEX &&
+			OidIsValid(table))
+			add_target(at, table, lfirst_oid(cell));
+	}
+	MemoryContextSwitchTo(caller);
+}
+
+/* Check whether no relation has changed since the targets were found. */
+bool
+simdup_arrival_knows_targets(const ArrivalTrigger *at)
+{
+	return at->targets_changes == relation_changes;
+}
+
+/* Find the index of the table that is written to. */
+static void
+find_own_index(TriggerData *trigdata, ArrivalTrigger *at)
+{
+	Oid written = RelationGetRelid(trigdata->tg_relation);
+
+	at->own = (ArrivalTarget){.table = at->table, .index = at->index};
+	for (int i = 0; i < at->n_targets; i++)
+		if (at->targets[i].table == written)
+			at->own = at->targets[i];
+	/* a partition may be detached in the middle of the statement */
+	if (at->own.table != written)
+		simdup_hamming_missing(written, NULL);
 }
 
 static ArrivalTrigger *
@@ -129,47 +164,53 @@ set_up(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
 	TriggerData *trigdata = (TriggerData *) fcinfo->context;
 	MemoryContext context =
 		AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "simdup arrival trigger",
-							  ALLOCSET_SMALL_SIZES);
+							  ALLOCSET_DEFAULT_SIZES);
 	ArrivalTrigger *at = MemoryContextAllocZero(context, sizeof(*at));
+	Relation table;
 
 	at->context = context;
+	at->row_context = AllocSetContextCreate(context, "simdup arrival row",
+											ALLOCSET_DEFAULT_SIZES);
 	at->usage = usage;
 	at->function = fcinfo->flinfo->fn_oid;
 	/* a change from here on, while locks are waited for, counts too */
 	at->relation_changes = relation_changes;
-	find_origin(trigdata, at);
-	simdup_arrival_read_arguments(trigdata, at);
+	find_table(trigdata, at);
+	simdup_arrival_read_options(trigdata, at);
+	simdup_arrival_find_columns(trigdata, at);
+	table = table_open(at->table, AccessShareLock);
+	at->index = simdup_hamming_choose(table, at->index_name, NULL, NULL);
+	table_close(table, NoLock);
+	simdup_arrival_find_targets(at);
+	find_own_index(trigdata, at);
 	if (at->lock)
-		at->lock_k =
-			simdup_arrival_lock_distance(at, trigdata->tg_trigger->tgargs[0]);
-	at->remote = at->lock && simdup_arrival_reaches_foreign(at->table);
-	if (TRIGGER_FIRED_FOR_ROW(trigdata->tg_event))
-		simdup_arrival_prepare_row(trigdata, at);
+		at->lock_distance = simdup_arrival_lock_distance(at);
+	simdup_arrival_prepare_row(trigdata, at);
 	return at;
 }
 
 /*
- * The trigger that fires, its arguments checked. A change of any relation
- * sets it up again: that is rarer than rows, and cheap.
+ * Return the trigger that fires, its arguments checked. A change of any
+ * relation sets it up again: that is rarer than rows, and cheap.
  */
 ArrivalTrigger *
 simdup_arrival_setup(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
 {
-	TriggerData *trigdata = (TriggerData *) fcinfo->context;
+	static bool watches = false;
 	ArrivalTrigger *at = fcinfo->flinfo->fn_extra;
 
 	simdup_arrival_check_fired(fcinfo, usage);
-	if (at != NULL && at->relation_changes == relation_changes)
-		return at;
-
-	watch_relations();
-	if (at != NULL)
+	if (!watches)
+		CacheRegisterRelcacheCallback(count_relation_change, (Datum) 0);
+	watches = true;
+	if (at == NULL || at->relation_changes != relation_changes)
 	{
 		fcinfo->flinfo->fn_extra = NULL;
-		MemoryContextDelete(at->context);
+		if (at != NULL)
+			MemoryContextDelete(at->context);
+		at = set_up(fcinfo, usage);
+		fcinfo->flinfo->fn_extra = at;
 	}
-	simdup_arrival_check_arguments(trigdata, usage);
-	at = set_up(fcinfo, usage);
-	fcinfo->flinfo->fn_extra = at;
+	MemoryContextReset(at->row_context);
 	return at;
 }

@@ -5,10 +5,16 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
 #include "catalog/pg_proc.h"
+#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "server/catalog.h"
@@ -52,6 +58,54 @@ simdup_sibling_ball_constructor(Oid funcid)
 	types[1] = INT4OID;
 	return simdup_sibling_function(funcid, "simhash_ball", types,
 								   lengthof(types));
+}
+
+char *
+simdup_table_name(Oid table)
+{
+	char *schema = get_namespace_name(get_rel_namespace(table));
+	char *name = get_rel_name(table);
+
+	if (schema == NULL || name == NULL)
+		simdup_no_such_table(table);
+	return quote_qualified_identifier(schema, name);
+}
+
+/* Return the table that has a trigger; *parent is what it is a clone of. */
+static Oid
+table_of_trigger(Relation pg_trigger, Oid trigger, Oid *parent)
+{
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple tuple;
+	Oid table = InvalidOid;
+
+	ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(trigger));
+	scan =
+		systable_beginscan(pg_trigger, TriggerOidIndexId, true, NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+	{
+		table = ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid;
+		*parent = ((Form_pg_trigger) GETSTRUCT(tuple))->tgparentid;
+	}
+	systable_endscan(scan);
+	return table;
+}
+
+Oid
+simdup_table_of_trigger(Oid trigger)
+{
+	Relation pg_trigger = table_open(TriggerRelationId, AccessShareLock);
+	Oid table = InvalidOid;
+
+	do
+	{
+		table = table_of_trigger(pg_trigger, trigger, &trigger);
+	} while (OidIsValid(trigger) && OidIsValid(table));
+	table_close(pg_trigger, AccessShareLock);
+	return table;
 }
 
 void

@@ -31,6 +31,15 @@ extern Oid simdup_sibling_function(Oid funcid, const char *name,
 /* simhash_ball(simhash64, integer) in the function's schema, or InvalidOid. */
 extern Oid simdup_sibling_ball_constructor(Oid funcid);
 
+/* schema.table, quoted; an error if there is no such table. */
+extern char *simdup_table_name(Oid table);
+
+/*
+ * The table that has a trigger, or the trigger that it is a clone of; InvalidOid
+ * if one of them is gone.
+ */
+extern Oid simdup_table_of_trigger(Oid trigger);
+
 /* The error for the OID of a table that is gone. */
 pg_noreturn extern void simdup_no_such_table(Oid table);
 

@@ -18,14 +18,14 @@ INSERT INTO petition (fp)
 CREATE INDEX petition_fp ON petition USING hamming (fp);
 CREATE TABLE petition_log (new_key bigint, old_key bigint, distance int, logged_at timestamptz);
 CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON petition
-  FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('fp', 'dup', 'id', '3');
+  FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('dup', 'max_distance => 3');
 CREATE TRIGGER reject BEFORE INSERT OR UPDATE ON petition
-  FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '3');
+  FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('max_distance => 3');
 CREATE TRIGGER log AFTER INSERT OR UPDATE ON petition
-  FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '3', 'petition_log');
+  FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('petition_log', 'max_distance => 3');
 CREATE TRIGGER log_statement AFTER INSERT ON petition
   REFERENCING NEW TABLE AS new_rows
-  FOR EACH STATEMENT EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '3', 'petition_log');
+  FOR EACH STATEMENT EXECUTE FUNCTION simdup_log_trigger('petition_log', 'max_distance => 3');
 ALTER TABLE petition DISABLE TRIGGER USER;
 VACUUM ANALYZE petition;
 SQL

@@ -25,6 +25,7 @@ INSERT INTO photo SELECT i, hashint8extended(i, 0)::simhash64 FROM generate_seri
 CREATE INDEX photo_fp ON photo USING hamming (fp);
 CREATE TABLE report (id integer PRIMARY KEY, content text,
   fp simhash64 GENERATED ALWAYS AS (minhash64(content)) STORED);
+CREATE INDEX report_fp ON report USING hamming (fp);
 CREATE TRIGGER reject AFTER INSERT OR UPDATE ON report
-  FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '3');
+  FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('max_distance => 3');
 ANALYZE;

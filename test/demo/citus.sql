@@ -62,11 +62,11 @@ SELECT create_distributed_table('petition', 'district') \g /dev/null
 -- Triggers fire on the shards and know the rows of their shard. Citus makes
 -- them with this setting only.
 SELECT CASE WHEN refusal($$CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON petition FOR EACH ROW
-    EXECUTE FUNCTION simdup_flag_trigger('fp', 'duplicate', 'id', '8')$$)
+    EXECUTE FUNCTION simdup_flag_trigger('duplicate', 'key => id')$$)
   = 'triggers are not supported on distributed tables' THEN 'ok' ELSE 'not ok' END || ' - triggers need a setting';
 SET citus.enable_unsafe_triggers = on;
 CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON petition FOR EACH ROW
-  EXECUTE FUNCTION simdup_flag_trigger('fp', 'duplicate', 'id', '8');
+  EXECUTE FUNCTION simdup_flag_trigger('duplicate', 'key => id');
 
 INSERT INTO petition (district, id, content) VALUES
   ('Castle', 1, 'The playground behind the school has no shade at all. In summer the slides are too hot to touch and children stay inside. Please plant trees or put up a sail.');
@@ -82,7 +82,7 @@ ANALYZE petition;
 SELECT CASE WHEN count(*) = 1 THEN 'ok' ELSE 'not ok' END || ' - the flag trigger finds a repeat in its shard'
 FROM petition WHERE district = 'Castle' AND id = 2 AND duplicate = 1;
 SELECT CASE WHEN refusal($$INSERT INTO petition (district, id, content) SELECT 'Castle', 2001, content FROM petition WHERE id = 1$$) = 'none'
-              AND refusal('CREATE TRIGGER reject BEFORE INSERT ON petition FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger(''fp'', ''id'', ''3'')') = 'none'
+              AND refusal('CREATE TRIGGER reject BEFORE INSERT ON petition FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger(''max_distance => 3'', ''key => id'')') = 'none'
               AND refusal($$INSERT INTO petition (district, id, content) VALUES ('Castle', 2002,
     'The playground behind the school has no shade at all. In summer the slides are too hot to touch and children stay inside. Please plant trees or put up a sail.')$$)
     LIKE 'new row for relation "petition_%" repeats a row within distance 3, refused by "reject_%"%' THEN 'ok' ELSE 'not ok' END
@@ -90,14 +90,14 @@ SELECT CASE WHEN refusal($$INSERT INTO petition (district, id, content) SELECT '
 DELETE FROM petition WHERE district = 'Castle' AND id = 2001;
 DROP TRIGGER reject ON petition;
 CREATE CONSTRAINT TRIGGER reject AFTER INSERT ON petition DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '3');
+  EXECUTE FUNCTION simdup_reject_trigger('max_distance => 3', 'key => id');
 DROP TRIGGER reject ON petition;
 
 -- A log is a table of each worker, because a trigger on a shard writes to no
 -- table that Citus distributes.
 CREATE TABLE petition_log (new_key bigint, old_key bigint, distance integer, logged_at timestamptz);
 SELECT create_reference_table('petition_log') \g /dev/null
-CREATE TRIGGER log AFTER INSERT ON petition FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '8', 'petition_log');
+CREATE TRIGGER log AFTER INSERT ON petition FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('petition_log', 'key => id');
 SELECT CASE WHEN refusal($$INSERT INTO petition (district, id, content) VALUES ('Castle', 2003,
     'The playground behind the school has no shade at all. In summer the slides are too hot to touch and children stay inside. Please plant trees or put up a sail.')$$)
     LIKE 'cannot execute a distributed query from a query on a shard%' THEN 'ok' ELSE 'not ok' END || ' - a log cannot be a reference table';
@@ -108,7 +108,7 @@ CREATE TABLE petition_log (new_key bigint, old_key bigint, distance integer, log
 RESET citus.enable_ddl_propagation;
 SELECT run_command_on_workers('CREATE TABLE simdup_citus.petition_log (new_key bigint, old_key bigint, distance integer, logged_at timestamptz)') \g /dev/null
 CREATE TRIGGER log AFTER INSERT ON petition REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
-  EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '8', 'petition_log');
+  EXECUTE FUNCTION simdup_log_trigger('petition_log', 'key => id');
 INSERT INTO petition (district, id, content) VALUES
   ('Castle', 2003, 'The playground behind the school has no shade at all. In summer the slides are too hot to touch and children stay inside. Please plant trees or put up a sail.');
 SELECT CASE WHEN sum(result::integer) = 2 THEN 'ok' ELSE 'not ok' END || ' - the log trigger writes to the log of its worker'

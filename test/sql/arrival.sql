@@ -17,7 +17,7 @@ CREATE TABLE "Flag ged" ("Key" int PRIMARY KEY, gone int, "Fp" simhash64, "Dup" 
 ALTER TABLE "Flag ged" DROP COLUMN gone;
 CREATE INDEX ON "Flag ged" USING hamming ("Fp");
 CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON "Flag ged" FOR EACH ROW
-  EXECUTE FUNCTION simdup_flag_trigger('Fp', 'Dup', 'Key', '3');
+  EXECUTE FUNCTION simdup_flag_trigger('Dup', 'max_distance => 3');
 \set a '''00ff00ff00ff00ff''::simhash64'
 INSERT INTO "Flag ged" VALUES
   (10, :a),
@@ -42,52 +42,40 @@ UPDATE "Flag ged" SET "Key" = 16, "Fp" = 'fffffffffffffff8' WHERE "Key" = 14;
 SELECT * FROM "Flag ged" WHERE "Key" > 13 ORDER BY 1;
 -- a key of any type
 CREATE TABLE flag_text (id text COLLATE "C", fp simhash64, dup text);
+CREATE INDEX ON flag_text USING hamming (fp);
 CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON flag_text FOR EACH ROW
-  EXECUTE FUNCTION simdup_flag_trigger('fp', 'dup', 'id', '64');
+  EXECUTE FUNCTION simdup_flag_trigger('dup', 'max_distance => 64', 'key => id');
 INSERT INTO flag_text VALUES (repeat('long ', 1000), :a), ('b', near(:a, 1, 2)), ('a', near(:a, 1, 3)), ('c', near(:a, 1)), (NULL, near(:a, 5));
 UPDATE flag_text SET fp = near(:a, 5, 6) WHERE id IS NULL;
 SELECT left(id, 9) AS id, left(dup, 9) AS dup FROM flag_text ORDER BY id;
--- distance 0, and the table's own index is used in a session that saw it empty
+-- distance 0
 CREATE TABLE flag_zero (id int, fp simhash64, dup int);
 CREATE INDEX ON flag_zero USING hamming (fp);
 CREATE TRIGGER flag BEFORE INSERT ON flag_zero FOR EACH ROW
-  EXECUTE FUNCTION simdup_flag_trigger('fp', 'dup', 'id', '0');
-BEGIN;
+  EXECUTE FUNCTION simdup_flag_trigger('dup', 'max_distance => 0', 'key => id');
 INSERT INTO flag_zero SELECT i, (i % 7)::bigint::simhash64 FROM generate_series(1, 20) i;
-SELECT idx_scan FROM pg_stat_xact_user_tables WHERE relname = 'flag_zero' AND schemaname = 'arrival';
 SELECT string_agg(dup::text, ' ' ORDER BY id) FROM flag_zero;
-COMMIT;
-
--- the compact index serves where it has enough blocks, until a better one comes
-CREATE TABLE flag_blocks (id int, fp simhash64, dup int);
-CREATE INDEX compact ON flag_blocks USING gin (simhash_blocks(fp));
-CREATE INDEX no_use ON flag_blocks USING gin (simhash_blocks(fp, 3)) WHERE id > 0;
-CREATE TRIGGER flag BEFORE INSERT ON flag_blocks FOR EACH ROW
-  EXECUTE FUNCTION simdup_flag_trigger('fp', 'dup', 'id', '3');
-CREATE VIEW index_scans AS SELECT relname, pg_stat_get_xact_numscans(oid) > 0 AS used FROM pg_class
-  WHERE relnamespace = 'arrival'::regnamespace AND relname IN ('compact', 'no_use', 'direct') ORDER BY 1;
-BEGIN;
-INSERT INTO flag_blocks SELECT i, near(hashint8extended(i % 7, 1)::simhash64, 20 + i) FROM generate_series(1, 20) i;
-SELECT * FROM index_scans;
-SELECT string_agg(coalesce(dup::text, '-'), ' ' ORDER BY id) FROM flag_blocks;
-SELECT count(*) AS wrong FROM flag_blocks a WHERE dup IS DISTINCT FROM
-  (SELECT id FROM flag_blocks b WHERE b.id < a.id AND b.fp <~> a.fp <= 3 ORDER BY b.fp <~> a.fp, id LIMIT 1);
-COMMIT;
-CREATE INDEX direct ON flag_blocks USING hamming (fp);
-BEGIN;
-INSERT INTO flag_blocks SELECT i, hashint8extended(i, 1)::simhash64 FROM generate_series(0, 6) i;
-SELECT * FROM index_scans WHERE relname = 'direct';
-COMMIT;
+-- the nearest, of equally near ones the smallest key, as a scan finds them
+CREATE TABLE many (id int PRIMARY KEY, fp simhash64, dup int);
+CREATE TABLE many_log (new_key int, old_key int, distance int, logged_at timestamptz);
+CREATE INDEX ON many USING hamming (fp);
+CREATE TRIGGER flag BEFORE INSERT ON many FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('dup', 'max_distance => 14');
+CREATE TRIGGER log AFTER INSERT ON many FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('many_log', 'max_distance => 14');
+INSERT INTO many SELECT i, (hashint8extended(i % 20, 1) # (hashint8extended(i, 2) & hashint8extended(i, 3) & hashint8extended(i, 4)))::simhash64 FROM generate_series(1, 400) i;
+SELECT count(dup) > 300 AS flagged, count(*) FILTER (WHERE dup IS DISTINCT FROM
+    (SELECT b.id FROM many b WHERE b.id < many.id AND b.fp <~> many.fp <= 14 ORDER BY b.fp <~> many.fp, b.id LIMIT 1)) AS wrong FROM many;
+SELECT count(*) > 1000 AS logged, count(*) - (SELECT count(*) FROM many a JOIN many b ON a.id > b.id AND a.fp <~> b.fp <= 14) AS wrong FROM many_log;
 
 --
 -- A generated fingerprint: there is none yet when BEFORE triggers fire
 --
 CREATE TABLE gen (id int PRIMARY KEY, body text, fp simhash64 GENERATED ALWAYS AS (simhash(body)) STORED, dup int);
+CREATE INDEX ON gen USING hamming (fp);
 CREATE TABLE gen_log (line serial, new_key int, old_key int, distance int, logged_at timestamptz);
 CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON gen FOR EACH ROW
-  EXECUTE FUNCTION simdup_flag_trigger('fp', 'dup', 'id', '8');
+  EXECUTE FUNCTION simdup_flag_trigger('dup', 'key => id');
 CREATE TRIGGER log AFTER INSERT OR UPDATE ON gen FOR EACH ROW
-  EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '8', 'gen_log');
+  EXECUTE FUNCTION simdup_log_trigger('gen_log', 'key => id');
 INSERT INTO gen VALUES (1, 'the street lights in the park are out since monday'), (2, 'the street lights in the park are out since monday'), (3, ''), (4, NULL);
 UPDATE gen SET body = 'the street lights in the park are out since monday' WHERE id = 4;
 UPDATE gen SET body = 'something else entirely' WHERE id = 2;
@@ -96,12 +84,12 @@ SELECT id, dup FROM gen ORDER BY id;
 SELECT new_key, old_key, distance, logged_at <= now() AS timed FROM gen_log ORDER BY line;
 ALTER TABLE gen DISABLE TRIGGER USER;
 CREATE TRIGGER reject BEFORE INSERT OR UPDATE ON gen FOR EACH ROW
-  EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '8');
+  EXECUTE FUNCTION simdup_reject_trigger('key => id');
 INSERT INTO gen VALUES (5, 'something else entirely');
 UPDATE gen SET body = 'something else entirely' WHERE id = 1;
 DROP TRIGGER reject ON gen;
 CREATE TRIGGER reject AFTER INSERT OR UPDATE ON gen FOR EACH ROW
-  EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '8');
+  EXECUTE FUNCTION simdup_reject_trigger('key => id');
 INSERT INTO gen VALUES (5, 'something else entirely');
 UPDATE gen SET body = 'something else entirely' WHERE id = 1;
 SELECT id, body FROM gen ORDER BY id;
@@ -113,16 +101,16 @@ CREATE TABLE logged (id int, fp simhash64);
 CREATE TABLE logged_log (new_key int, old_key int, distance int, logged_at timestamptz);
 CREATE INDEX ON logged USING hamming (fp);
 CREATE TRIGGER log AFTER INSERT OR UPDATE ON logged FOR EACH ROW
-  EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '3', 'arrival.logged_log');
+  EXECUTE FUNCTION simdup_log_trigger('arrival.logged_log', 'max_distance => 3', 'key => id');
 INSERT INTO logged VALUES (1, :a), (2, NULL);
 INSERT INTO logged VALUES (4, near(:a, 1)), (3, near(:a, 2)), (5, near(:a, 1, 2)), (6, 'ffffffffffffffff');
 SELECT new_key, old_key, distance FROM logged_log ORDER BY 1, 2;
 TRUNCATE logged, logged_log;
 DROP TRIGGER log ON logged;
 CREATE TRIGGER log_insert AFTER INSERT ON logged REFERENCING NEW TABLE AS "New Rows" FOR EACH STATEMENT
-  EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '3', 'logged_log');
+  EXECUTE FUNCTION simdup_log_trigger('logged_log', 'max_distance => 3', 'key => id');
 CREATE TRIGGER log_update AFTER UPDATE ON logged REFERENCING NEW TABLE AS n OLD TABLE AS o FOR EACH STATEMENT
-  EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '3', 'logged_log', 'lock');
+  EXECUTE FUNCTION simdup_log_trigger('logged_log', 'max_distance => 3', 'key => id', 'lock => true');
 INSERT INTO logged VALUES (1, :a), (2, NULL);
 INSERT INTO logged VALUES (4, near(:a, 1)), (3, near(:a, 2)), (5, near(:a, 1, 2)), (6, 'ffffffffffffffff');
 SELECT new_key, old_key, distance FROM logged_log ORDER BY 1, 2;
@@ -142,8 +130,9 @@ SELECT new_key, old_key, distance FROM logged_log ORDER BY 1, 2, 3;
 -- simdup_reject_trigger
 --
 CREATE TABLE rejecting ("the id" int PRIMARY KEY, fp simhash64);
+CREATE INDEX ON rejecting USING hamming (fp);
 CREATE TRIGGER "No twins" BEFORE INSERT OR UPDATE ON rejecting FOR EACH ROW
-  EXECUTE FUNCTION simdup_reject_trigger('fp', 'the id', '3');
+  EXECUTE FUNCTION simdup_reject_trigger('max_distance => 3');
 INSERT INTO rejecting VALUES (1, :a), (2, NULL), (3, NULL);
 \set SHOW_CONTEXT never
 DO $$
@@ -164,15 +153,17 @@ UPDATE rejecting SET "the id" = 40 WHERE "the id" = 4;
 SELECT * FROM rejecting ORDER BY 1;
 -- distance 64: one row and no more
 CREATE TABLE only_one (id int, fp simhash64);
+CREATE INDEX ON only_one USING hamming (fp);
 CREATE TRIGGER reject BEFORE INSERT ON only_one FOR EACH ROW
-  EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '64');
+  EXECUTE FUNCTION simdup_reject_trigger('max_distance => 64', 'key => id');
 INSERT INTO only_one VALUES (1, :a);
 INSERT INTO only_one VALUES (2, near(:a, 0, 9, 20, 31, 32, 33, 60, 63));
 -- deferred: what counts is what is there at the end
 CREATE TABLE deferred (id int PRIMARY KEY, fp simhash64);
+CREATE INDEX ON deferred USING hamming (fp);
 CREATE CONSTRAINT TRIGGER reject AFTER INSERT OR UPDATE ON deferred
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '3');
+  EXECUTE FUNCTION simdup_reject_trigger('max_distance => 3', 'key => id');
 BEGIN;
 INSERT INTO deferred VALUES (1, :a), (2, near(:a, 1)), (3, near(:a, 2));
 UPDATE deferred SET fp = 'ffffffffffffffff' WHERE id = 2;
@@ -192,7 +183,7 @@ DECLARE
   locks text[];
 BEGIN
   EXECUTE format('CREATE TRIGGER t BEFORE INSERT ON locking FOR EACH ROW
-    EXECUTE FUNCTION simdup_reject_trigger(%L, %L, %L)', 'fp', 'id', k);
+    EXECUTE FUNCTION simdup_reject_trigger(%L, %L)', 'key => id', 'max_distance => ' || k);
   INSERT INTO locking VALUES (1, fp);
   SELECT array_agg(objsubid || ':' || objid) INTO locks FROM pg_locks
     WHERE locktype = 'advisory' AND pid = pg_backend_pid() AND objsubid > 16384 AND classid <> 0;
@@ -201,6 +192,7 @@ EXCEPTION WHEN SQLSTATE 'XX999' THEN
   RETURN locks;
 END $$;
 CREATE TABLE locking (id int, fp simhash64);
+CREATE INDEX ON locking USING hamming (fp);
 CREATE TABLE locked (k int, n int, twins bool, unrelated bool);
 CREATE PROCEDURE lock_pairs() LANGUAGE plpgsql AS $$
 DECLARE
@@ -233,9 +225,9 @@ CREATE TABLE part_s PARTITION OF part FOR VALUES IN ('s');
 CREATE INDEX ON part USING hamming (fp);
 CREATE TABLE part_log (new_key int, old_key int, distance int, logged_at timestamptz);
 CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON part FOR EACH ROW
-  EXECUTE FUNCTION simdup_flag_trigger('fp', 'dup', 'id', '3', 'lock');
+  EXECUTE FUNCTION simdup_flag_trigger('dup', 'max_distance => 3', 'key => id', 'lock => true');
 CREATE TRIGGER log AFTER INSERT OR UPDATE ON part FOR EACH ROW
-  EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '3', 'part_log');
+  EXECUTE FUNCTION simdup_log_trigger('part_log', 'max_distance => 3', 'key => id');
 INSERT INTO part (id, region, fp) VALUES (1, 'n', :a), (2, 's', near(:a, 1));
 INSERT INTO part_n (id, region, fp) VALUES (3, 'n', near(:a, 1, 2));
 UPDATE part SET fp = near(:a, 1, 2, 3), region = 's' WHERE id = 1;
@@ -258,10 +250,15 @@ SELECT id, dup FROM part WHERE id = 6;
 -- for them
 --
 CREATE TABLE parent (id int, fp simhash64, dup int);
-CREATE TABLE child () INHERITS (parent);
+CREATE TABLE child (more text) INHERITS (parent);
+CREATE INDEX ON parent USING hamming (fp);
 CREATE TRIGGER flag BEFORE INSERT ON parent FOR EACH ROW
-  EXECUTE FUNCTION simdup_flag_trigger('fp', 'dup', 'id', '3');
+  EXECUTE FUNCTION simdup_flag_trigger('dup', 'max_distance => 3', 'key => id');
 INSERT INTO child VALUES (1, :a), (2, :a);
+INSERT INTO parent VALUES (3, :a);
+CREATE INDEX ON child USING hamming (minhash64(more));
+INSERT INTO parent VALUES (3, :a);
+CREATE INDEX ON child USING hamming (fp);
 INSERT INTO parent VALUES (3, :a);
 SELECT tableoid::regclass, id, dup FROM parent ORDER BY id;
 
@@ -269,8 +266,9 @@ SELECT tableoid::regclass, id, dup FROM parent ORDER BY id;
 -- The table changes under a session's plans
 --
 CREATE TABLE changing (id int PRIMARY KEY, fp simhash64, dup int);
+CREATE INDEX ON changing USING hamming (fp);
 CREATE TRIGGER flag BEFORE INSERT ON changing FOR EACH ROW
-  EXECUTE FUNCTION simdup_flag_trigger('fp', 'dup', 'id', '3');
+  EXECUTE FUNCTION simdup_flag_trigger('dup', 'max_distance => 3');
 INSERT INTO changing VALUES (1, :a);
 ALTER TABLE changing RENAME TO changed;
 INSERT INTO changed VALUES (2, near(:a, 1));
@@ -284,10 +282,15 @@ INSERT INTO public.changed VALUES (5, near(:a, 4));
 ALTER TABLE public.changed DROP COLUMN fp;
 ALTER TABLE public.changed ADD COLUMN fp simhash64;
 INSERT INTO public.changed (id, fp) VALUES (6, :a);
+CREATE INDEX ON public.changed USING hamming (fp);
+INSERT INTO public.changed (id, fp) VALUES (6, :a);
 INSERT INTO public.changed (id, fp) VALUES (7, :a);
 SELECT id, dup FROM public.changed ORDER BY id;
 ALTER TABLE public.changed RENAME COLUMN fp TO fingerprint;
-INSERT INTO public.changed (id) VALUES (8);
+ALTER TABLE public.changed RENAME COLUMN id TO key;
+INSERT INTO public.changed (key, fingerprint) VALUES (8, :a) RETURNING dup;
+ALTER TABLE public.changed RENAME COLUMN dup TO repeats;
+INSERT INTO public.changed (key) VALUES (9);
 DROP TABLE public.changed;
 
 --
@@ -304,11 +307,12 @@ CREATE OPERATOR shadow.< (LEFTARG = int, RIGHTARG = int, FUNCTION = shadow.no);
 CREATE OPERATOR shadow.<= (LEFTARG = int, RIGHTARG = int, FUNCTION = shadow.no);
 CREATE OPERATOR shadow.<~> (LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = shadow.no);
 CREATE TABLE shadow.gen_log (nothing int);
-CREATE TABLE plain (id int, body text, fp simhash64 GENERATED ALWAYS AS (simhash(body)) STORED, dup int);
+CREATE TABLE plain (id int, body text, dup int);
+CREATE INDEX ON plain USING hamming (body);
 CREATE TRIGGER b_flag BEFORE INSERT OR UPDATE ON plain FOR EACH ROW
-  EXECUTE FUNCTION simdup_flag_trigger('fp', 'dup', 'id', '3', 'lock');
+  EXECUTE FUNCTION simdup_flag_trigger('dup', 'max_distance => 3', 'key => id', 'lock => true');
 CREATE TRIGGER c_log AFTER INSERT OR UPDATE ON plain FOR EACH ROW
-  EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '3', 'gen_log');
+  EXECUTE FUNCTION simdup_log_trigger('gen_log', 'max_distance => 3', 'key => id');
 TRUNCATE gen_log;
 SET search_path = shadow, pg_catalog, public;
 INSERT INTO arrival.plain VALUES (1, 'a b c d'), (2, 'a b c d');
@@ -324,8 +328,9 @@ SELECT new_key, old_key, distance FROM gen_log ORDER BY line;
 --
 CREATE ROLE regress_simdup_clerk;
 CREATE TABLE shared (id int, who text DEFAULT current_user, fp simhash64, dup int);
+CREATE INDEX ON shared USING hamming (fp);
 CREATE TRIGGER reject BEFORE INSERT ON shared FOR EACH ROW
-  EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '1');
+  EXECUTE FUNCTION simdup_reject_trigger('max_distance => 1', 'key => id');
 GRANT USAGE ON SCHEMA arrival TO regress_simdup_clerk;
 GRANT INSERT ON shared TO regress_simdup_clerk;
 INSERT INTO shared VALUES (1, DEFAULT, :a);
@@ -340,7 +345,7 @@ GRANT SELECT ON shared TO regress_simdup_clerk;
 ALTER TABLE shared ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON shared USING (who = current_user);
 CREATE TRIGGER flag BEFORE INSERT ON shared FOR EACH ROW
-  EXECUTE FUNCTION simdup_flag_trigger('fp', 'dup', 'id', '8');
+  EXECUTE FUNCTION simdup_flag_trigger('dup', 'key => id');
 SET ROLE regress_simdup_clerk;
 INSERT INTO shared VALUES (2, DEFAULT, :a);
 INSERT INTO shared VALUES (3, DEFAULT, near(:a, 1, 2)), (4, DEFAULT, near(:a, 3, 4));
@@ -364,17 +369,18 @@ RESET session_replication_role;
 --
 -- Written wrong: what is wrong, and how to write it
 --
-CREATE TABLE wrong (id int, big bigint, body text, fp simhash64, flag int, js json,
-                    gen simhash64 GENERATED ALWAYS AS (simhash(body)) STORED,
-                    idgen int GENERATED ALWAYS AS (id + 1) STORED, at timestamptz, f float8);
+CREATE TABLE wrong (id int, big bigint, body text, fp simhash64, flag int, js json, short varchar(3), long varchar(10),
+                    idgen int GENERATED ALWAYS AS (id + 1) STORED);
 CREATE TABLE wrong_log (new_key int, old_key int, distance int);
+CREATE INDEX wrong_fp ON wrong USING hamming (fp);
 CREATE PROCEDURE try(timing text, call text) LANGUAGE plpgsql AS $$
 DECLARE
   state text; message text; detail text; hint text;
 BEGIN
   EXECUTE format('CREATE TRIGGER t %s EXECUTE FUNCTION %s', timing, call);
-  INSERT INTO wrong VALUES (1, 1, 'a b');
+  INSERT INTO wrong (id, fp) VALUES (1, '0000000000000000'), (2, '0000000000000000');
   DROP TRIGGER t ON wrong;
+  DELETE FROM wrong;
   RAISE WARNING '% works', call;
 EXCEPTION WHEN OTHERS THEN
   GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT,
@@ -385,39 +391,36 @@ END $$;
 \set before '\'BEFORE INSERT ON wrong FOR EACH ROW\''
 \set after '\'AFTER INSERT ON wrong FOR EACH ROW\''
 SELECT simdup_flag_trigger();
-CALL try('AFTER INSERT ON wrong FOR EACH ROW', $$simdup_flag_trigger('fp', 'flag', 'id', '3')$$);
-CALL try('BEFORE INSERT ON wrong FOR EACH STATEMENT', $$simdup_flag_trigger('fp', 'flag', 'id', '3')$$);
-CALL try('BEFORE INSERT ON wrong FOR EACH ROW', $$simdup_log_trigger('fp', 'id', '3', 'gen_log')$$);
-CALL try('BEFORE INSERT ON wrong FOR EACH STATEMENT', $$simdup_log_trigger('fp', 'id', '3', 'gen_log')$$);
-CALL try('AFTER INSERT ON wrong FOR EACH STATEMENT', $$simdup_log_trigger('fp', 'id', '3', 'gen_log')$$);
-CALL try('AFTER INSERT ON wrong FOR EACH STATEMENT', $$simdup_reject_trigger('fp', 'id', '3')$$);
+CALL try('AFTER INSERT ON wrong FOR EACH ROW', $$simdup_flag_trigger('flag', 'key => id')$$);
+CALL try('BEFORE INSERT ON wrong FOR EACH STATEMENT', $$simdup_flag_trigger('flag', 'key => id')$$);
+CALL try('BEFORE INSERT ON wrong FOR EACH ROW', $$simdup_log_trigger('gen_log', 'key => id')$$);
+CALL try('BEFORE INSERT ON wrong FOR EACH STATEMENT', $$simdup_log_trigger('gen_log', 'key => id')$$);
+CALL try('AFTER INSERT ON wrong FOR EACH STATEMENT', $$simdup_log_trigger('gen_log', 'key => id')$$);
+CALL try('AFTER INSERT ON wrong FOR EACH STATEMENT', $$simdup_reject_trigger('key => id')$$);
 CALL try(:before, $$simdup_flag_trigger()$$);
-CALL try(:before, $$simdup_flag_trigger('fp', 'flag', 'id')$$);
-CALL try(:before, $$simdup_flag_trigger('fp', 'flag', 'id', '3', 'lock', 'more')$$);
-CALL try(:before, $$simdup_flag_trigger('nope', 'flag', 'id', '3')$$);
-CALL try(:before, $$simdup_flag_trigger('body', 'flag', 'id', '3')$$);
-CALL try(:before, $$simdup_flag_trigger('fp', 'nope', 'id', '3')$$);
-CALL try(:before, $$simdup_flag_trigger('fp', 'flag', 'nope', '3')$$);
-CALL try(:before, $$simdup_flag_trigger('fp', 'flag', 'big', '3')$$);
-CALL try(:before, $$simdup_flag_trigger('fp', 'id', 'id', '3')$$);
-CALL try(:before, $$simdup_flag_trigger('fp', 'flag', 'js', '3')$$);
-CALL try(:before, $$simdup_flag_trigger('fp', 'idgen', 'id', '3')$$);
-CALL try(:before, $$simdup_flag_trigger('fp', 'flag', 'idgen', '3')$$);
-CALL try(:before, $$simdup_flag_trigger('fp', 'flag', 'id', '-1')$$);
-CALL try(:before, $$simdup_flag_trigger('fp', 'flag', 'id', '65')$$);
-CALL try(:before, $$simdup_flag_trigger('fp', 'flag', 'id', 'three')$$);
-CALL try(:before, $$simdup_flag_trigger('fp', 'flag', 'id', '')$$);
-CALL try(:before, $$simdup_flag_trigger('fp', 'flag', 'id', '99999999999999999999')$$);
-CALL try(:before, $$simdup_flag_trigger('fp', 'flag', 'id', '3', 'luck')$$);
-CALL try(:before, $$simdup_reject_trigger('fp', 'id', '3', 'lock')$$);
-CALL try(:before, $$simdup_reject_trigger('fp', 'idgen', '3')$$);
-CALL try(:after, $$simdup_log_trigger('fp', 'id', '3')$$);
-CALL try(:after, $$simdup_log_trigger('fp', 'id', '3', 'no_log')$$);
-CALL try(:after, $$simdup_log_trigger('fp', 'id', '3', 'wrong_log')$$);
-CALL try(:after, $$simdup_log_trigger('fp', 'id', '3', 'a.b.c.d')$$);
-CALL try(:before, $$simdup_reject_trigger('gen', 'id', '3')$$);
-DELETE FROM wrong;
-CREATE TRIGGER t BEFORE DELETE ON wrong FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '3');
+CALL try(:before, $$simdup_flag_trigger('flag')$$);
+CALL try(:before, $$simdup_flag_trigger('nope', 'key => id')$$);
+CALL try(:before, $$simdup_flag_trigger('flag', 'key => nope')$$);
+CALL try(:before, $$simdup_flag_trigger('flag', 'key => ctid')$$);
+CALL try(:before, $$simdup_flag_trigger('flag', 'key => big')$$);
+CALL try(:before, $$simdup_flag_trigger('id', 'key => id')$$);
+CALL try(:before, $$simdup_flag_trigger('flag', 'key => js')$$);
+CALL try(:before, $$simdup_flag_trigger('short', 'key => long')$$);
+CALL try(:before, $$simdup_flag_trigger('idgen', 'key => id')$$);
+CALL try(:before, $$simdup_flag_trigger('flag', 'key => idgen')$$);
+CALL try(:before, $$simdup_flag_trigger('flag', 'key => id', 'lock')$$);
+CALL try(:before, $$simdup_flag_trigger('flag', 'key => id', 'lock => perhaps')$$);
+CALL try(:before, $$simdup_flag_trigger('flag', 'key => id', 'luck => true')$$);
+CALL try(:before, $$simdup_flag_trigger('flag', 'key => id', 'within => id')$$);
+CALL try(:before, $$simdup_flag_trigger('flag', 'key => id', 'max_distance=>3')$$);
+CALL try(:before, $$simdup_reject_trigger('key => id', 'lock => true')$$);
+SELECT format('CALL try(%L, %L)', 'BEFORE INSERT ON wrong FOR EACH ROW', format('simdup_flag_trigger(%L, %L, %L)', 'flag', 'key => id', 'max_distance => ' || k))
+  FROM unnest(ARRAY['-1', '65', 'three', '', '99999999999999999999', '+3', ' 3', '3 ', '0x3', '1e1', '03']) k \gexec
+CALL try(:after, $$simdup_log_trigger()$$);
+CALL try(:after, $$simdup_log_trigger('no_log', 'key => id')$$);
+CALL try(:after, $$simdup_log_trigger('wrong_log', 'key => id')$$);
+CALL try(:after, $$simdup_log_trigger('a.b.c.d', 'key => id')$$);
+CREATE TRIGGER t BEFORE DELETE ON wrong FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('key => id');
 INSERT INTO wrong VALUES (1);
 DELETE FROM wrong;
 DROP TRIGGER t ON wrong;

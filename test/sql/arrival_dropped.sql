@@ -13,8 +13,9 @@ SET search_path = arrival_dropped, public;
 
 -- the log, dropped by a later trigger
 CREATE TABLE t (id int PRIMARY KEY, fp simhash64);
+CREATE INDEX ON t USING hamming (fp);
 CREATE TABLE log (new_key int, old_key int, distance int, logged_at timestamptz);
-CREATE TRIGGER a AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '3', 'log');
+CREATE TRIGGER a AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('log', 'max_distance => 3');
 CREATE FUNCTION act() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF NEW.id = 10 THEN
@@ -31,12 +32,12 @@ INSERT INTO t VALUES (10, 'ffffffff00000000'), (11, '0000000000000001');
 CREATE OR REPLACE TRIGGER z AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION act('ALTER SCHEMA arrival_dropped_log RENAME TO arrival_dropped_lost');
 DROP TRIGGER a ON t;
 CREATE TABLE arrival_dropped_log.found (LIKE log);
-CREATE TRIGGER a AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '3', 'arrival_dropped_log.found');
+CREATE TRIGGER a AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('arrival_dropped_log.found', 'max_distance => 3', 'key => id');
 INSERT INTO t VALUES (10, 'ffffffff00000000'), (11, '0000000000000001');
 SELECT new_key, old_key, distance FROM arrival_dropped_lost.found;
 DELETE FROM t WHERE id > 1;
 DROP TRIGGER a ON t;
-CREATE TRIGGER a AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '3', 'log');
+CREATE TRIGGER a AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('log', 'max_distance => 3');
 CREATE OR REPLACE TRIGGER z AFTER INSERT ON t FOR EACH ROW
   EXECUTE FUNCTION act('DROP TABLE log; CREATE TABLE log (new_key int, old_key int, distance int, logged_at timestamptz)');
 INSERT INTO t VALUES (10, 'ffffffff00000000'), (11, '0000000000000001');
@@ -60,17 +61,18 @@ DROP TRIGGER a ON t;
 -- for a statement: the log goes when its first pairs are there
 CREATE TABLE log (new_key int, old_key int, distance int, logged_at timestamptz);
 CREATE TRIGGER a AFTER INSERT ON t REFERENCING NEW TABLE AS n FOR EACH STATEMENT
-  EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '3', 'log');
+  EXECUTE FUNCTION simdup_log_trigger('log', 'max_distance => 3');
 CREATE FUNCTION drop_log() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN DROP TABLE log; RETURN NULL; END $$;
 CREATE TRIGGER r AFTER INSERT ON log FOR EACH ROW EXECUTE FUNCTION drop_log();
 INSERT INTO t VALUES (13, '0000000000000001');
 
 -- the partitioned table that a partition's triggers come from
 CREATE TABLE p (id int, region text, fp simhash64, flag int) PARTITION BY LIST (region);
+CREATE INDEX p_fp ON p USING hamming (fp);
 CREATE TABLE p_n PARTITION OF p FOR VALUES IN ('n');
 CREATE TABLE p_s PARTITION OF p FOR VALUES IN ('s');
-CREATE TRIGGER f BEFORE INSERT ON p FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('fp', 'flag', 'id', '3', 'lock');
-CREATE TRIGGER r BEFORE INSERT ON p FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '0');
+CREATE TRIGGER f BEFORE INSERT ON p FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('flag', 'max_distance => 3', 'key => id', 'lock => true');
+CREATE TRIGGER r BEFORE INSERT ON p FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('max_distance => 0', 'key => id');
 CREATE PROCEDURE in_the_middle(action text) LANGUAGE plpgsql AS $$
 BEGIN
   EXECUTE format('CREATE TRIGGER c BEFORE INSERT ON p_n FOR EACH ROW EXECUTE FUNCTION act(%L)', action);
@@ -92,7 +94,10 @@ CALL in_the_middle('DROP TRIGGER f ON p');
 CALL in_the_middle('ALTER TABLE p RENAME fp TO lost');
 CALL in_the_middle('ALTER TABLE p ADD note text');
 CALL in_the_middle('CREATE INDEX ON p USING hamming (fp)');
-CALL in_the_middle('CREATE INDEX ON p USING hamming (fp)');
+CALL in_the_middle('DROP INDEX p_fp');
+CALL in_the_middle('CREATE INDEX ON p USING hamming (fp); DROP INDEX p_fp');
+CALL in_the_middle('REINDEX INDEX p_fp');
+CALL in_the_middle('CREATE INDEX ON p_s USING hamming (fp); DROP INDEX p_fp');
 CALL in_the_middle('ALTER SCHEMA arrival_dropped RENAME TO arrival_elsewhere');
 
 -- the extension's schema
@@ -100,11 +105,45 @@ CALL in_the_middle('ALTER EXTENSION simdup SET SCHEMA arrival_dropped_ext');
 CALL in_the_middle('ALTER EXTENSION simdup SET SCHEMA arrival_dropped_ext; ALTER SCHEMA arrival_dropped_ext RENAME TO arrival_elsewhere');
 CALL in_the_middle('DROP FUNCTION simdup_flag_trigger() CASCADE');
 
--- a policy whose function writes where triggers fire, while the plan is made
+-- a condition that drops, renames and writes while it is asked
+CREATE TABLE c (id int PRIMARY KEY, fp simhash64, flag int);
+CREATE INDEX c_fp ON c USING hamming (fp);
+CREATE TABLE c_action (what text);
+CREATE FUNCTION acts(a c, b c) RETURNS bool LANGUAGE plpgsql AS $$
+BEGIN EXECUTE (SELECT what FROM arrival_dropped.c_action); RETURN true; END $$;
+CREATE TRIGGER f BEFORE INSERT ON c FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('flag', 'max_distance => 3', 'condition => acts');
+INSERT INTO c VALUES (1, '0000000000000001');
+CREATE PROCEDURE in_condition(action text) LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM c_action;
+  INSERT INTO c_action VALUES (action);
+  INSERT INTO c VALUES (2, '0000000000000001'), (3, '0000000000000003');
+  RAISE WARNING '%: flagged %', action, (SELECT array_agg(flag ORDER BY id) FROM c);
+  RAISE SQLSTATE 'XX999';
+EXCEPTION WHEN SQLSTATE 'XX999' THEN
+WHEN OTHERS THEN
+  RAISE WARNING '%: % %', action, SQLSTATE, SQLERRM;
+END $$;
+CALL in_condition('SELECT 1');
+CALL in_condition('DROP INDEX arrival_dropped.c_fp');
+CALL in_condition('DROP TABLE arrival_dropped.c CASCADE');
+CALL in_condition('TRUNCATE arrival_dropped.c');
+CALL in_condition('DROP FUNCTION arrival_dropped.acts');
+CALL in_condition('ALTER FUNCTION arrival_dropped.acts RENAME TO acted');
+CALL in_condition('ALTER FUNCTION arrival_dropped.acts SET search_path = nowhere');
+CALL in_condition('ALTER TABLE arrival_dropped.c ADD more int');
+CALL in_condition('DELETE FROM arrival_dropped.c');
+CALL in_condition('INSERT INTO arrival_dropped.c VALUES (10, NULL)');
+CALL in_condition('SET search_path = nowhere');
+CALL in_condition('CREATE SCHEMA IF NOT EXISTS arrival_more');
+
+-- a policy whose function writes where triggers fire, while the statement is planned
 CREATE TABLE q (id int, fp simhash64, flag int);
 CREATE TABLE q_other (id int, fp simhash64, flag int);
-CREATE TRIGGER f BEFORE INSERT ON q FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('fp', 'flag', 'id', '3');
-CREATE TRIGGER f BEFORE INSERT ON q_other FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('fp', 'flag', 'id', '3');
+CREATE INDEX ON q USING hamming (fp);
+CREATE INDEX ON q_other USING hamming (fp);
+CREATE TRIGGER f BEFORE INSERT ON q FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('flag', 'max_distance => 3', 'key => id');
+CREATE TRIGGER f BEFORE INSERT ON q_other FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('flag', 'max_distance => 3', 'key => id');
 CREATE FUNCTION writes() RETURNS bool LANGUAGE plpgsql AS $$
 BEGIN INSERT INTO q_other VALUES (1, '0000000000000001'); RETURN true; END $$;
 CREATE FUNCTION claims() RETURNS bool LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN writes(); END $$;

@@ -16,8 +16,9 @@ END $$;
 -- Deferred: the newest version of a row counts
 --
 CREATE TABLE d (id int PRIMARY KEY, fp simhash64, note text);
+CREATE INDEX ON d USING hamming (fp);
 CREATE CONSTRAINT TRIGGER r AFTER INSERT OR UPDATE ON d DEFERRABLE INITIALLY DEFERRED
-  FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '3');
+  FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('max_distance => 3');
 INSERT INTO d VALUES (1, '0000000000000001'), (9, 'ffffffff00000000');
 -- inserted, then updated elsewhere
 BEGIN; INSERT INTO d VALUES (2, '0000000000000001'); UPDATE d SET note = 'x' WHERE id = 2; COMMIT;
@@ -44,20 +45,21 @@ SELECT * FROM d ORDER BY id;
 -- a trigger for INSERT alone, or for one column: the row is still checked
 CREATE TABLE d_insert (LIKE d INCLUDING ALL);
 CREATE CONSTRAINT TRIGGER r AFTER INSERT ON d_insert DEFERRABLE INITIALLY DEFERRED
-  FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '3');
+  FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('max_distance => 3');
 INSERT INTO d_insert VALUES (1, '0000000000000001');
 BEGIN; INSERT INTO d_insert VALUES (2, '0000000000000001'); UPDATE d_insert SET note = 'x' WHERE id = 2; COMMIT;
 CREATE TABLE d_column (LIKE d INCLUDING ALL);
 CREATE CONSTRAINT TRIGGER r AFTER INSERT OR UPDATE OF fp ON d_column DEFERRABLE INITIALLY DEFERRED
-  FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '3');
+  FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('max_distance => 3');
 INSERT INTO d_column VALUES (1, '0000000000000001');
 BEGIN; INSERT INTO d_column VALUES (2, '0000000000000001'); UPDATE d_column SET note = 'x' WHERE id = 2; COMMIT;
 -- a row that moves to another partition
 CREATE TABLE d_part (id int, fp simhash64, note text) PARTITION BY LIST (note);
+CREATE INDEX ON d_part USING hamming (fp);
 CREATE TABLE d_part_a PARTITION OF d_part FOR VALUES IN ('a');
 CREATE TABLE d_part_b PARTITION OF d_part FOR VALUES IN ('b');
 CREATE CONSTRAINT TRIGGER r AFTER INSERT OR UPDATE ON d_part DEFERRABLE INITIALLY DEFERRED
-  FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '3');
+  FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('max_distance => 3', 'key => id');
 INSERT INTO d_part VALUES (1, '0000000000000001', 'a');
 BEGIN; INSERT INTO d_part VALUES (2, '0000000000000001', 'a'); UPDATE d_part SET note = 'b' WHERE id = 2; COMMIT;
 BEGIN; INSERT INTO d_part VALUES (2, '0000000000000001', 'b'); UPDATE d_part SET note = 'a' WHERE id = 2; UPDATE d_part SET id = 3 WHERE id = 2; COMMIT;
@@ -66,7 +68,7 @@ SELECT count(*) FROM d_part;
 -- AFTER, and an earlier trigger that touches the row
 CREATE TABLE a (LIKE d INCLUDING ALL);
 CREATE TRIGGER a_touch AFTER INSERT ON a FOR EACH ROW EXECUTE FUNCTION touch();
-CREATE TRIGGER b_reject AFTER INSERT OR UPDATE ON a FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '3');
+CREATE TRIGGER b_reject AFTER INSERT OR UPDATE ON a FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('max_distance => 3');
 INSERT INTO a VALUES (1, '0000000000000001');
 INSERT INTO a VALUES (2, '0000000000000001');
 INSERT INTO a VALUES (3, '00000000ffff0001'), (4, '00000000ffff0001');
@@ -76,7 +78,7 @@ SELECT * FROM a ORDER BY id;
 CREATE TABLE l (LIKE d INCLUDING ALL);
 CREATE TABLE l_log (new_key int, old_key int, distance int, logged_at timestamptz);
 CREATE CONSTRAINT TRIGGER l AFTER INSERT OR UPDATE ON l DEFERRABLE INITIALLY DEFERRED
-  FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '3', 'l_log');
+  FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('l_log', 'max_distance => 3');
 CREATE VIEW said AS SELECT new_key, old_key, distance FROM l_log ORDER BY 1, 2, 3;
 INSERT INTO l VALUES (1, '0000000000000001'), (11, 'ffff00000000ffff');
 -- updated elsewhere; with another fingerprint; with another key; deleted
@@ -118,7 +120,8 @@ SELECT * FROM said;
 -- A key that changes: the search passes over the row of the same key
 --
 CREATE TABLE k (id int, fp simhash64, CONSTRAINT k_pkey PRIMARY KEY (id) DEFERRABLE INITIALLY DEFERRED);
-CREATE TRIGGER r BEFORE INSERT OR UPDATE ON k FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '3');
+CREATE INDEX ON k USING hamming (fp);
+CREATE TRIGGER r BEFORE INSERT OR UPDATE ON k FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('max_distance => 3');
 INSERT INTO k VALUES (1, '0000000000000001');
 WITH u AS (UPDATE k SET id = 100 WHERE id = 1) INSERT INTO k VALUES (1, '0000000000000001');
 WITH u AS (INSERT INTO k VALUES (1, '0000000000000001')) UPDATE k SET id = 100 WHERE id = 1;
@@ -126,130 +129,100 @@ BEGIN; INSERT INTO k VALUES (1, '0000000000000001'); UPDATE k SET id = 2 WHERE i
 UPDATE k SET id = 2 WHERE id = 1;
 SELECT * FROM k;
 DROP TRIGGER r ON k;
-CREATE TRIGGER r AFTER INSERT OR UPDATE ON k FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '3');
+CREATE TRIGGER r AFTER INSERT OR UPDATE ON k FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('max_distance => 3');
 WITH u AS (UPDATE k SET id = 100 WHERE id = 2) INSERT INTO k VALUES (2, '0000000000000001');
 UPDATE k SET id = 1 WHERE id = 2;
 SELECT * FROM k;
 
 --
--- Settings of the session: none changes what a search finds
+-- Settings of the session: none that a user may change changes what a trigger
+-- does. Each is tried at its extremes. (With row_security off, PostgreSQL itself
+-- refuses the INSERT.)
 --
-CREATE PROCEDURE duplicates(setting text, value text, index text) LANGUAGE plpgsql AS $$
+CREATE TABLE s (id int PRIMARY KEY, content text, flag int);
+CREATE INDEX s_content ON s USING hamming (content);
+CREATE TABLE s_log (new_key int, old_key int, distance int, logged_at timestamptz);
+CREATE FUNCTION near_keys(a s, b s) RETURNS boolean RETURN b.id < 3;
+CREATE TRIGGER f BEFORE INSERT ON s FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('flag');
+CREATE TRIGGER l AFTER INSERT ON s FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('s_log', 'lock => true', 'condition => near_keys');
+CREATE TRIGGER m AFTER INSERT ON s REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION simdup_log_trigger('s_log');
+INSERT INTO s SELECT i, 'the light at the corner of ' || md5((i % 100)::text) || ' is out' FROM generate_series(1, 300) i;
+TRUNCATE s_log;
+CREATE TRIGGER r AFTER INSERT ON s FOR EACH ROW WHEN (NEW.id < 0) EXECUTE FUNCTION simdup_reject_trigger('max_distance => 0');
+CREATE ROLE regress_simdup_settings;
+GRANT USAGE ON SCHEMA arrival_held TO regress_simdup_settings;
+GRANT SELECT, INSERT ON s, s_log TO regress_simdup_settings;
+ALTER TABLE s ENABLE ROW LEVEL SECURITY;
+CREATE POLICY s_even ON s FOR SELECT USING (id % 2 = 0 OR id > 300);
+CREATE POLICY s_all ON s FOR INSERT WITH CHECK (true);
+CREATE FUNCTION arrive_under(setting text, value text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-  accepted int := 0; logged int; flagged int; before text := current_setting(setting);
+  result text;
 BEGIN
-  CREATE TABLE s (id int PRIMARY KEY, fp simhash64, flag int);
-  CREATE TABLE s_log (new_key int, old_key int, distance int, logged_at timestamptz);
-  EXECUTE format('CREATE INDEX ON s USING %s', index);
-  INSERT INTO s SELECT i, hashint8extended(i % 100, 1)::simhash64 FROM generate_series(1, 300) i;
-  ANALYZE s;
-  CREATE TRIGGER f BEFORE INSERT ON s FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('fp', 'flag', 'id', '0');
-  CREATE TRIGGER l AFTER INSERT ON s REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '0', 's_log');
-  PERFORM set_config(setting, value, true);
-  INSERT INTO s SELECT 1000 + i, hashint8extended(i, 1)::simhash64 FROM generate_series(0, 99) i;
-  SELECT count(*) INTO logged FROM s_log;
-  SELECT count(*) INTO flagged FROM s WHERE flag IS NOT NULL;
-  DROP TRIGGER f ON s;
-  DROP TRIGGER l ON s;
-  CREATE TRIGGER r BEFORE INSERT ON s FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '0');
-  FOR i IN 0 .. 99 LOOP
-    BEGIN
-      INSERT INTO s VALUES (2000 + i, hashint8extended(i, 1)::simhash64);
-      accepted := accepted + 1;
-    EXCEPTION WHEN exclusion_violation THEN
-    END;
-  END LOOP;
-  IF current_setting(setting) <> value OR current_setting('enable_seqscan') <> 'on' AND setting <> 'enable_seqscan'
-     OR current_setting('enable_indexscan') <> 'on' AND setting <> 'enable_indexscan' THEN
-    RAISE WARNING 'settings were changed';
-  END IF;
-  RAISE WARNING '% = %, %: accepted %, flagged %, logged %', setting, value, index, accepted, flagged, logged;
-  PERFORM set_config(setting, before, true);
-  DROP TABLE s, s_log;
+  SET LOCAL ROLE regress_simdup_settings;
+  BEGIN
+    PERFORM set_config(setting, value, true);
+  EXCEPTION WHEN OTHERS THEN -- no such value
+    RAISE SQLSTATE 'XX999';
+  END;
+  INSERT INTO arrival_held.s SELECT i, 'The light at the corner of ' || md5('1') || ' is out!' FROM generate_series(1001, 1002) i;
+  BEGIN
+    INSERT INTO arrival_held.s VALUES (-1, 'The light at the corner of ' || md5('1') || ' is out!');
+    result := 'accepted';
+  EXCEPTION WHEN exclusion_violation THEN
+    result := 'refused';
+  END;
+  RESET ROLE;
+  result := concat_ws(' ', result, (SELECT string_agg(coalesce(flag::text, '-'), ',' ORDER BY id) FROM arrival_held.s WHERE id > 1000),
+    (SELECT string_agg(new_key || ':' || old_key, ',' ORDER BY new_key, old_key) FROM arrival_held.s_log));
+  RAISE SQLSTATE 'XX999';
+EXCEPTION WHEN SQLSTATE 'XX999' THEN
+  RETURN result;
 END $$;
-CALL duplicates('gin_fuzzy_search_limit', '1', 'gin (simhash_blocks(fp, 4))');
-CALL duplicates('gin_fuzzy_search_limit', '1', 'hamming (fp)');
-CALL duplicates('enable_bitmapscan', 'off', 'hamming (fp)');
-CALL duplicates('enable_indexscan', 'off', 'hamming (fp)');
-CALL duplicates('enable_seqscan', 'off', 'hamming (fp)');
-CALL duplicates('plan_cache_mode', 'force_custom_plan', 'hamming (fp)');
-CALL duplicates('transform_null_equals', 'on', 'hamming (fp)');
-CALL duplicates('search_path', 'pg_catalog, arrival_held, public', 'hamming (fp)');
-CALL duplicates('default_transaction_isolation', 'serializable', 'hamming (fp)');
-CALL duplicates('cursor_tuple_fraction', '0', 'hamming (fp)');
-CALL duplicates('work_mem', '64kB', 'hamming (fp)');
-CALL duplicates('constraint_exclusion', 'on', 'hamming (fp)');
-CALL duplicates('synchronize_seqscans', 'off', 'hamming (fp)');
--- every other setting of the planner that a user may turn off
-SELECT format('CALL duplicates(%L, %L, %L)', name, 'off', 'hamming (fp)')
-  FROM pg_settings WHERE context = 'user' AND vartype = 'bool' AND setting = 'on' AND category LIKE 'Query Tuning%'
-   AND name IN ('enable_bitmapscan', 'enable_indexscan', 'enable_nestloop', 'enable_sort', 'enable_material', 'geqo')
-  ORDER BY name \gexec
--- the index is used in spite of the session's settings; hamming at any radius
-CREATE TABLE i (id int, fp simhash64);
+SELECT arrive_under('work_mem', '4MB') AS expected \gset
+\echo :expected
+CREATE TABLE tried AS
+  SELECT name, value, arrive_under(name, value) AS result
+  FROM pg_settings,
+    LATERAL (SELECT v FROM unnest(CASE vartype WHEN 'bool' THEN '{on,off}' WHEN 'enum' THEN enumvals
+                                  WHEN 'string' THEN '{""}' ELSE ARRAY[min_val, max_val] END) v) AS v(value)
+  WHERE context = 'user' AND name NOT IN ('exit_on_error', 'transaction_read_only', 'client_min_messages', 'max_stack_depth', 'row_security');
+SELECT name, value, result FROM tried WHERE result <> :'expected' ORDER BY 1, 2;
+SELECT count(DISTINCT name) > 100 AS many FROM tried WHERE result IS NOT NULL;
+SELECT arrive_under('search_path', 'pg_catalog, arrival_held, public') = :'expected' AS same;
+-- the index is searched, at any radius
+CREATE TABLE i (id int PRIMARY KEY, fp simhash64);
 CREATE TABLE i_log (new_key int, old_key int, distance int, logged_at timestamptz);
-CREATE TABLE i_used (index text, k int, by_index bool);
-CREATE PROCEDURE use_index(index text, k int) LANGUAGE plpgsql AS $$
-DECLARE
-  scans bigint;
+CREATE INDEX i_fp ON i USING hamming (fp);
+CREATE FUNCTION searches(k int) RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
-  EXECUTE format('CREATE INDEX i_fp ON i USING %s', index);
-  EXECUTE format('CREATE TRIGGER f BEFORE INSERT ON i FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger(%L, %L, %L)', 'fp', 'id', k);
-  EXECUTE format('CREATE TRIGGER l AFTER INSERT ON i FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger(%L, %L, %L, %L)', 'fp', 'id', k, 'i_log');
-  EXECUTE format('CREATE TRIGGER s AFTER INSERT ON i REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION simdup_log_trigger(%L, %L, %L, %L)', 'fp', 'id', k, 'i_log');
-  PERFORM set_config('enable_bitmapscan', 'off', true), set_config('plan_cache_mode', 'force_custom_plan', true);
+  EXECUTE format('CREATE TRIGGER f BEFORE INSERT ON i FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger(%L)', 'max_distance => ' || k);
+  EXECUTE format('CREATE TRIGGER l AFTER INSERT ON i FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger(%L, %L)', 'i_log', 'max_distance => ' || k);
+  EXECUTE format('CREATE TRIGGER s AFTER INSERT ON i REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION simdup_log_trigger(%L, %L)', 'i_log', 'max_distance => ' || k);
   INSERT INTO i SELECT 1, '0000000000000000'::simhash64 UNION ALL SELECT 2, 'ffffffffffffffff';
-  scans := pg_stat_get_xact_numscans('i_fp'::regclass);
-  INSERT INTO i_used VALUES (index, k, scans >= 6);
-  DROP INDEX i_fp;
   DROP TRIGGER f ON i;
   DROP TRIGGER l ON i;
   DROP TRIGGER s ON i;
   DELETE FROM i;
+  RETURN pg_stat_get_xact_numscans('i_fp'::regclass);
 END $$;
-CALL use_index('gin (simhash_blocks(fp, 5))', 4);
-CALL use_index('hamming (fp)', 3);
-CALL use_index('hamming (fp)', 12);
-CALL use_index('hamming (fp)', 25);
-CALL use_index('btree (fp)', 3);
-SELECT * FROM i_used ORDER BY 1, 2;
-SELECT count(*) FROM i_log;
--- hamming finds what a scan finds
-CREATE TABLE h (id int PRIMARY KEY, fp simhash64, flag int);
-CREATE TABLE h_log (new_key int, old_key int, distance int, logged_at timestamptz);
-CREATE INDEX ON h USING hamming (fp);
-CREATE TRIGGER f BEFORE INSERT ON h FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('fp', 'flag', 'id', '14');
-CREATE TRIGGER l AFTER INSERT ON h FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '14', 'h_log');
-INSERT INTO h SELECT i, (hashint8extended(i % 20, 1) # (hashint8extended(i, 2) & hashint8extended(i, 3) & hashint8extended(i, 4)))::simhash64 FROM generate_series(1, 400) i;
-SELECT count(flag) > 300 AS flagged, count(*) FILTER (WHERE flag IS DISTINCT FROM
-    (SELECT b.id FROM h b WHERE b.id < h.id AND b.fp <~> h.fp <= 14 ORDER BY b.fp <~> h.fp, b.id LIMIT 1)) AS wrong FROM h;
-SELECT count(*) > 1000 AS logged, count(*) - (SELECT count(*) FROM h a JOIN h b ON a.id > b.id AND a.fp <~> b.fp <= 14) AS wrong FROM h_log;
+BEGIN;
+SELECT k, searches(k) FROM unnest(ARRAY[3, 12, 25, 63]) k;
+COMMIT;
 
 --
 -- A flag is a value of its own column
 --
-CREATE TABLE f (id varchar(10), fp simhash64, flag varchar(3));
-CREATE TRIGGER f BEFORE INSERT OR UPDATE ON f FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('fp', 'flag', 'id', '3');
-INSERT INTO f VALUES ('abc', '0000000000000001'), ('other', '0000000000000001'), ('longer', 'ffff00000000ffff');
-INSERT INTO f VALUES ('last', 'ffff00000000ffff');
-SELECT * FROM f ORDER BY id;
-CREATE TABLE f_numeric (id numeric(6,2), fp simhash64, flag numeric(3,0));
-CREATE TRIGGER f BEFORE INSERT OR UPDATE ON f_numeric FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('fp', 'flag', 'id', '3');
-INSERT INTO f_numeric VALUES (5, '0000000000000001'), (6, '0000000000000001'), (7.25, 'ffff00000000ffff'), (1000, 'ff00ff00ff00ff00');
-INSERT INTO f_numeric VALUES (8, 'ff00ff00ff00ff00');
-\set VERBOSITY default
-\set SHOW_CONTEXT never
-INSERT INTO f_numeric VALUES (8, 'ffff00000000ffff');
-\set VERBOSITY terse
-SELECT * FROM f_numeric ORDER BY id;
 CREATE DOMAIN petition AS int CHECK (VALUE > 0);
 CREATE DOMAIN known AS int NOT NULL;
-CREATE TABLE f_domain (id petition, fp simhash64, flag petition);
-CREATE TRIGGER f BEFORE INSERT OR UPDATE ON f_domain FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('fp', 'flag', 'id', '3');
+CREATE TABLE f_domain (id petition PRIMARY KEY, fp simhash64, flag petition);
+CREATE INDEX ON f_domain USING hamming (fp);
+CREATE TRIGGER f BEFORE INSERT OR UPDATE ON f_domain FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('flag', 'max_distance => 3');
 INSERT INTO f_domain VALUES (1, '0000000000000001', NULL), (2, '0000000000000001', NULL), (3, 'ffff00000000ffff', 2);
 SELECT * FROM f_domain ORDER BY id;
-CREATE TABLE f_known (id known, fp simhash64, flag known);
-CREATE TRIGGER f BEFORE INSERT OR UPDATE ON f_known FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('fp', 'flag', 'id', '3');
+CREATE TABLE f_known (id known PRIMARY KEY, fp simhash64, flag known);
+CREATE INDEX ON f_known USING hamming (fp);
+CREATE TRIGGER f BEFORE INSERT OR UPDATE ON f_known FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('flag', 'max_distance => 3');
 INSERT INTO f_known VALUES (1, '0000000000000001', 1);
 
 --
@@ -257,8 +230,9 @@ INSERT INTO f_known VALUES (1, '0000000000000001', 1);
 --
 CREATE ROLE regress_simdup_reader;
 GRANT USAGE ON SCHEMA arrival_held TO regress_simdup_reader;
-CREATE TABLE told (id int, fp simhash64, body text);
-CREATE TRIGGER r BEFORE INSERT ON told FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '3');
+CREATE TABLE told (id int PRIMARY KEY, fp simhash64, body text);
+CREATE INDEX ON told USING hamming (fp);
+CREATE TRIGGER r BEFORE INSERT ON told FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('max_distance => 3');
 INSERT INTO told VALUES (1, '0000000000000001');
 GRANT INSERT ON told TO regress_simdup_reader;
 \set VERBOSITY default
@@ -279,22 +253,14 @@ SET ROLE regress_simdup_reader;
 INSERT INTO told VALUES (2, '0000000000000000');
 RESET ROLE;
 
---
--- k is written in digits
---
-CREATE TABLE digits (id int, fp simhash64);
-SELECT format('CREATE OR REPLACE TRIGGER r BEFORE INSERT ON digits FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger(%L, %L, %L)', 'fp', 'id', k) AS create,
-       'INSERT INTO digits VALUES (1, NULL)' AS insert
-  FROM unnest(ARRAY['+3', ' 3', '3 ', ' +3', '0x3', '1e1', '03']) k \gexec
-SELECT count(*) FROM digits;
-
 SET client_min_messages = error;
 DROP SCHEMA arrival_held CASCADE;
-DROP ROLE regress_simdup_reader;
+DROP ROLE regress_simdup_reader, regress_simdup_settings;
 
 -- locks last as long as the row, also where a cursor inserted it
 CREATE TABLE fetched (id int PRIMARY KEY, fp simhash64);
-CREATE TRIGGER r BEFORE INSERT OR UPDATE ON fetched FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '3');
+CREATE INDEX ON fetched USING hamming (fp);
+CREATE TRIGGER r BEFORE INSERT OR UPDATE ON fetched FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('max_distance => 3');
 CREATE FUNCTION add_row(i int) RETURNS int LANGUAGE plpgsql AS $$
 BEGIN
   IF i = 2 THEN RAISE EXCEPTION 'two'; END IF;
@@ -315,9 +281,10 @@ DROP FUNCTION add_row;
 
 -- what fires on a log may close all cursors; a row without a key is nobody's duplicate
 CREATE TABLE closing (id int, fp simhash64);
+CREATE INDEX ON closing USING hamming (fp);
 CREATE TABLE closing_log (new_key int, old_key int, distance int, logged_at timestamptz);
 CREATE TRIGGER a AFTER INSERT ON closing REFERENCING NEW TABLE AS n FOR EACH STATEMENT
-  EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '3', 'closing_log');
+  EXECUTE FUNCTION simdup_log_trigger('closing_log', 'max_distance => 3', 'key => id');
 INSERT INTO closing VALUES (NULL, '0000000000000001');
 INSERT INTO closing VALUES (1, '0000000000000001');
 SELECT new_key, old_key, distance FROM closing_log;

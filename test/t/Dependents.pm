@@ -79,20 +79,21 @@ CREATE INDEX ON flagged USING hamming (fp);
 CREATE INDEX ON logged USING hamming (fp);
 CREATE INDEX ON refused USING hamming (fp);
 CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON flagged FOR EACH ROW
-  EXECUTE FUNCTION simdup_flag_trigger('fp', 'repeats', 'id', '6');
+  EXECUTE FUNCTION simdup_flag_trigger('repeats', 'max_distance => 6');
 CREATE TRIGGER log AFTER INSERT OR UPDATE ON logged FOR EACH ROW
-  EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '6', 'logged_log');
+  EXECUTE FUNCTION simdup_log_trigger('logged_log', 'max_distance => 6');
 CREATE TRIGGER reject AFTER INSERT OR UPDATE ON refused FOR EACH ROW
-  EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '6');
+  EXECUTE FUNCTION simdup_reject_trigger('max_distance => 6');
 INSERT INTO flagged SELECT id, title, content FROM petition WHERE id % 2 = 0 ORDER BY id;
 INSERT INTO logged SELECT id, title, content FROM petition ORDER BY id;
 CREATE TABLE by_statement (id integer PRIMARY KEY, fp simhash64);
 CREATE INDEX ON by_statement USING hamming (fp);
 CREATE TABLE by_statement_log (new_key integer, old_key integer, distance integer, logged_at timestamptz);
 CREATE TRIGGER log AFTER INSERT ON by_statement REFERENCING NEW TABLE AS arrived
-  FOR EACH STATEMENT EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '6', 'by_statement_log');
+  FOR EACH STATEMENT EXECUTE FUNCTION simdup_log_trigger('by_statement_log', 'max_distance => 6');
+CREATE INDEX ON use_of_code USING hamming (fp);
 CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON use_of_code DEFERRABLE INITIALLY DEFERRED
-  FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '0');
+  FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('max_distance => 0', 'key => id');
 
 -- text search
 CREATE TEXT SEARCH CONFIGURATION words (PARSER = simdup_icu);

@@ -91,6 +91,8 @@ CREATE TABLE log (new_key int, old_key int, distance int, logged_at timestamptz)
 CREATE TABLE arrived (id int PRIMARY KEY, body text, place text, dup int,
   fp simhash64 GENERATED ALWAYS AS (simhash_row(body, ARRAY[place])) STORED);
 CREATE INDEX ON arrived USING hamming (fp);
+CREATE FUNCTION alike(a arrived, b arrived) RETURNS boolean LANGUAGE sql
+  AS 'SELECT a.place IS NOT DISTINCT FROM b.place AND shingle_resemblance(a.body, b.body) >= 0.5';
 CREATE FUNCTION arrive(made text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
   EXECUTE 'CREATE TRIGGER b ' || made;
@@ -165,12 +167,12 @@ our @small = (
 	q{SELECT make_hamming('SELECT id, fp FROM indexed WHERE id <= 400')},
 	q{SELECT make_hamming('SELECT id, fp FROM many WHERE id <= 3000', 1)},
 	'SELECT exclude_by_hamming()',
-	arrival(q{BEFORE INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger(''fp'', ''dup'', ''id'', ''3'', ''lock'')}),
-	arrival(q{AFTER INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger(''fp'', ''id'', ''3'', ''log'', ''lock'')}),
-	arrival(q{AFTER INSERT ON arrived REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION simdup_log_trigger(''fp'', ''id'', ''3'', ''log'', ''lock'')}),
-	arrival(q{BEFORE INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger(''fp'', ''id'', ''3'')}),
-	arrival(q{BEFORE INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger(''fp'', ''dup'', ''id'', ''3'', ''content => body'', ''min_resemblance => 0.5'', ''within => place'')}),
-	arrival(q{AFTER INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger(''fp'', ''id'', ''3'', ''log'', ''content => body'', ''min_resemblance => 0.5'', ''within => place'')}),
+	arrival(q{BEFORE INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger(''dup'', ''max_distance => 3'', ''lock => true'')}),
+	arrival(q{AFTER INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger(''log'', ''max_distance => 3'', ''lock => true'')}),
+	arrival(q{AFTER INSERT ON arrived REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION simdup_log_trigger(''log'', ''max_distance => 3'', ''lock => true'')}),
+	arrival(q{BEFORE INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger(''max_distance => 3'')}),
+	arrival(q{BEFORE INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger(''dup'', ''max_distance => 3'', ''condition => alike'')}),
+	arrival(q{AFTER INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger(''log'', ''max_distance => 3'', ''condition => alike'')}),
 );
 # on more than fit into maintenance_work_mem
 our @large = (

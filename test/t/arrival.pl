@@ -40,7 +40,7 @@ CREATE TABLE NAME (id bigserial PRIMARY KEY, fp simhash64);
 CREATE TABLE NAME_refused (fp simhash64, state text);
 CREATE INDEX ON NAME USING hamming (fp);
 CREATE TRIGGER reject BEFORE INSERT OR UPDATE ON NAME
-  FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', 'DISTANCE');
+  FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('max_distance => DISTANCE', 'key => id');
 CREATE FUNCTION NAME_add(center int, a int, b int, many bool) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   new_fp simhash64 := (hashint8extended(center, 0) # (1::bigint << a) # (1::bigint << b))::simhash64;
@@ -175,18 +175,18 @@ COMMIT;
 SQL
 }
 
-is( load('copy_flag', q{BEFORE INSERT ON copy_flag FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('fp', 'dup', 'id', '3')},
+is( load('copy_flag', q{BEFORE INSERT ON copy_flag FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('dup', 'max_distance => 3', 'key => id')},
 		$data, 'SELECT count(*), count(dup), count(*) FILTER (WHERE dup = id - 50000) FROM copy_flag'),
 	"100000|$repeats|$repeats", 'COPY with simdup_flag_trigger');
 for my $form ('FOR EACH ROW', 'REFERENCING NEW TABLE AS n FOR EACH STATEMENT')
 {
 	my $name = $form =~ /ROW$/ ? 'copy_log' : 'copy_log_statement';
 
-	is( load($name, qq{AFTER INSERT ON $name $form EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '3', '${name}_log')},
+	is( load($name, qq{AFTER INSERT ON $name $form EXECUTE FUNCTION simdup_log_trigger('${name}_log', 'max_distance => 3', 'key => id')},
 			$data, "SELECT count(*), count(*) FILTER (WHERE old_key = new_key - 50000 AND distance = 1) FROM ${name}_log"),
 		"$repeats|$repeats", "COPY with simdup_log_trigger $form");
 }
-is( load('copy_reject', q{BEFORE INSERT ON copy_reject FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '3')},
+is( load('copy_reject', q{BEFORE INSERT ON copy_reject FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('max_distance => 3', 'key => id')},
 		"$data.alone", q{SELECT (SELECT count(*) FROM copy_reject),
 			count(*) < 0.5 * current_setting('max_locks_per_transaction')::int * current_setting('max_connections')::int
 			FROM pg_locks WHERE locktype = 'advisory'}),
@@ -198,7 +198,7 @@ like($stderr, qr/DETAIL:  The row with \(id\)=\(1\) is at distance 1/, 'COPY of 
 
 $node->safe_psql('postgres', 'CREATE TABLE waiting (LIKE stress INCLUDING ALL)');
 $node->safe_psql('postgres',
-	"CREATE TRIGGER reject BEFORE INSERT ON waiting FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '3')");
+	"CREATE TRIGGER reject BEFORE INSERT ON waiting FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('max_distance => 3', 'key => id')");
 $node->append_conf('postgresql.conf', 'max_prepared_transactions = 2');
 $node->restart;
 $node->safe_psql('postgres', "BEGIN; INSERT INTO waiting (fp) VALUES ('0123456789abcdef'); PREPARE TRANSACTION 'holder'");
@@ -230,13 +230,13 @@ CREATE TABLE "A data"."Pet" (id int PRIMARY KEY, body text, dup int REFERENCES "
 CREATE TABLE "A data".beside (new_key int, old_key int, distance int, logged_at timestamptz);
 CREATE INDEX ON "A data"."Pet" USING hamming (fp);
 CREATE TRIGGER b BEFORE INSERT OR UPDATE ON "A data"."Pet" FOR EACH ROW
-  EXECUTE FUNCTION "M ext".simdup_flag_trigger('fp', 'dup', 'id', '8');
+  EXECUTE FUNCTION "M ext".simdup_flag_trigger('dup', 'max_distance => 8', 'key => id');
 CREATE TRIGGER c AFTER INSERT OR UPDATE ON "A data"."Pet" FOR EACH ROW
-  EXECUTE FUNCTION "M ext".simdup_log_trigger('fp', 'id', '8', '"Z log"."Found"');
+  EXECUTE FUNCTION "M ext".simdup_log_trigger('"Z log"."Found"', 'max_distance => 8', 'key => id');
 CREATE TRIGGER d AFTER INSERT OR UPDATE ON "A data"."Pet" FOR EACH ROW
-  EXECUTE FUNCTION "M ext".simdup_log_trigger('fp', 'id', '8', 'beside');
+  EXECUTE FUNCTION "M ext".simdup_log_trigger('beside', 'max_distance => 8', 'key => id');
 CREATE CONSTRAINT TRIGGER e AFTER INSERT OR UPDATE ON "A data"."Pet" DEFERRABLE FOR EACH ROW
-  EXECUTE FUNCTION "M ext".simdup_reject_trigger('fp', 'id', '0');
+  EXECUTE FUNCTION "M ext".simdup_reject_trigger('max_distance => 0', 'key => id');
 SQL
 my $insert = q{INSERT INTO "A data"."Pet" VALUES };
 my $long = join ' ', map { "word$_" } 1 .. 60;

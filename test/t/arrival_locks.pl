@@ -36,8 +36,9 @@ $node->safe_psql('postgres', 'CREATE EXTENSION simdup');
 for my $n (1 .. $sessions)
 {
 	$node->safe_psql('postgres', <<SQL);
-CREATE TABLE t$n (id int, fp simhash64);
-CREATE TRIGGER r BEFORE INSERT ON t$n FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '@{[ $n % 3 * 4 ]}');
+CREATE TABLE t$n (id int PRIMARY KEY, fp simhash64);
+CREATE INDEX ON t$n USING hamming (fp);
+CREATE TRIGGER r BEFORE INSERT ON t$n FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('max_distance => @{[ $n % 3 * 4 ]}');
 SQL
 }
 $node->safe_psql('postgres', join ';', map { "CREATE TABLE other$_ ()" } 1 .. 100);

@@ -55,20 +55,21 @@ BEGIN
   END;
   RETURN NEW;
 END $$;
+CREATE FUNCTION public.always(a data.pet, b data.pet) RETURNS boolean LANGUAGE sql AS 'SELECT a IS DISTINCT FROM b';
 CREATE TRIGGER b_flag BEFORE INSERT OR UPDATE ON data.pet FOR EACH ROW
-  EXECUTE FUNCTION ext.simdup_flag_trigger('fp', 'dup', 'id', '3', 'lock');
+  EXECUTE FUNCTION ext.simdup_flag_trigger('dup', 'max_distance => 3', 'key => id', 'lock => true');
 CREATE TRIGGER c_act BEFORE INSERT ON data.pet FOR EACH ROW EXECUTE FUNCTION public.act();
 CREATE TRIGGER d_reject BEFORE INSERT OR UPDATE ON data.pet FOR EACH ROW
-  EXECUTE FUNCTION ext.simdup_reject_trigger('fp', 'id', '0');
+  EXECUTE FUNCTION ext.simdup_reject_trigger('max_distance => 0', 'key => id');
 CREATE TRIGGER e_log AFTER INSERT OR UPDATE ON data.pet FOR EACH ROW
-  EXECUTE FUNCTION ext.simdup_log_trigger('fp', 'id', '3', 'logs.found');
+  EXECUTE FUNCTION ext.simdup_log_trigger('logs.found', 'max_distance => 3', 'key => id', 'condition => public.always');
 CREATE TRIGGER f_act AFTER INSERT ON data.pet FOR EACH ROW EXECUTE FUNCTION public.act();
 CREATE TRIGGER g_log AFTER INSERT ON data.pet REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT
-  EXECUTE FUNCTION ext.simdup_log_trigger('fp', 'id', '3', 'logs.found');
+  EXECUTE FUNCTION ext.simdup_log_trigger('logs.found', 'max_distance => 3', 'key => id');
 CREATE CONSTRAINT TRIGGER h_later AFTER INSERT OR UPDATE ON data.pet DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  EXECUTE FUNCTION ext.simdup_reject_trigger('fp', 'id', '0');
+  EXECUTE FUNCTION ext.simdup_reject_trigger('max_distance => 0', 'key => id');
 CREATE CONSTRAINT TRIGGER i_later AFTER INSERT OR UPDATE ON data.pet DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  EXECUTE FUNCTION ext.simdup_log_trigger('fp', 'id', '3', 'logs.found');
+  EXECUTE FUNCTION ext.simdup_log_trigger('logs.found', 'max_distance => 3', 'key => id');
 -- one function that does not know where the table is by now
 CREATE PROCEDURE public.arrive(part text, first int, act text DEFAULT NULL) LANGUAGE plpgsql AS $$
 DECLARE
@@ -114,10 +115,14 @@ my @actions = (
 	[ 'table: drop the flag',     'ALTER TABLE data.pet DROP dup' ],
 	[ 'table: row security',      'ALTER TABLE data.pet ENABLE ROW LEVEL SECURITY' ],
 	[ 'index: drop',              'DROP INDEX data.pet_fp' ],
-	[ 'index: another',           'CREATE INDEX ON data.pet USING gin (ext.simhash_blocks(fp, 4)); DROP INDEX data.pet_fp' ],
+	[ 'index: another',           'CREATE INDEX ON data.pet USING hamming (fp); DROP INDEX data.pet_fp' ],
+	[ 'index: on one partition',  'DROP INDEX data.pet_fp; CREATE INDEX ON data.pet_n USING hamming (fp)' ],
+	[ 'condition: drop',          'DROP FUNCTION public.always' ],
+	[ 'condition: rename',        'ALTER FUNCTION public.always RENAME TO lost' ],
+	[ 'condition: replace',       q{CREATE OR REPLACE FUNCTION public.always(a data.pet, b data.pet) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'} ],
 	[ 'trigger: drop',            'DROP TRIGGER b_flag ON data.pet; DROP TRIGGER e_log ON data.pet; DROP TRIGGER d_reject ON data.pet' ],
 	[ 'trigger: rename',          'ALTER TRIGGER b_flag ON data.pet RENAME TO z_flag' ],
-	[ 'trigger: replace',         q{CREATE OR REPLACE TRIGGER b_flag BEFORE INSERT OR UPDATE ON data.pet FOR EACH ROW EXECUTE FUNCTION ext.simdup_flag_trigger('fp', 'dup', 'id', '9')} ],
+	[ 'trigger: replace',         q{CREATE OR REPLACE TRIGGER b_flag BEFORE INSERT OR UPDATE ON data.pet FOR EACH ROW EXECUTE FUNCTION ext.simdup_flag_trigger('dup', 'max_distance => 9', 'key => id')} ],
 	[ 'trigger: disable',         'ALTER TABLE data.pet DISABLE TRIGGER USER' ],
 	[ 'extension: move',          'ALTER EXTENSION simdup SET SCHEMA elsewhere' ],
 	[ 'extension: move, drop its schema', 'ALTER EXTENSION simdup SET SCHEMA elsewhere; DROP SCHEMA ext' ],

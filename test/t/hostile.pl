@@ -103,16 +103,19 @@ CREATE TABLE data.t (id int PRIMARY KEY, body pg_catalog.text, place varchar(20)
   fp ext.simhash64 GENERATED ALWAYS AS (ext.simhash_row(body, ARRAY[place::pg_catalog.text])) STORED);
 CREATE TABLE data.found (new_key int, old_key int, distance int, logged_at pg_catalog.timestamptz);
 CREATE INDEX ON data.t USING %s;
-CREATE TRIGGER b BEFORE INSERT OR UPDATE ON data.t FOR EACH ROW EXECUTE FUNCTION ext.simdup_flag_trigger('fp', 'dup', 'id', '3', 'lock');
-CREATE TRIGGER c AFTER INSERT OR UPDATE ON data.t FOR EACH ROW EXECUTE FUNCTION ext.simdup_log_trigger('fp', 'id', '3', 'found', 'lock');
-CREATE TRIGGER d AFTER INSERT ON data.t REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ext.simdup_log_trigger('fp', 'id', '3', 'data.found');
-CREATE TRIGGER e AFTER UPDATE ON data.t REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ext.simdup_log_trigger('fp', 'id', '3', 'data.found');
+SET LOCAL check_function_bodies = off;
+CREATE FUNCTION data.alike(a data.t, b data.t) RETURNS boolean LANGUAGE sql
+  AS 'SELECT a.place = b.place AND shingle_resemblance(a.body, b.body) >= 0.3 AND abs(a.id - b.id) < 100';
+CREATE TRIGGER b BEFORE INSERT OR UPDATE ON data.t FOR EACH ROW EXECUTE FUNCTION ext.simdup_flag_trigger('dup', 'max_distance => 3', 'lock => true');
+CREATE TRIGGER c AFTER INSERT OR UPDATE ON data.t FOR EACH ROW EXECUTE FUNCTION ext.simdup_log_trigger('found', 'max_distance => 3', 'key => id', 'lock => true');
+CREATE TRIGGER d AFTER INSERT ON data.t REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ext.simdup_log_trigger('data.found', 'max_distance => 3', 'key => id');
+CREATE TRIGGER e AFTER UPDATE ON data.t REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ext.simdup_log_trigger('data.found', 'max_distance => 3', 'key => id');
 INSERT INTO data.t VALUES (1, 'the lights in the park are out', 'North'), (2, 'a tree has fallen on the road', 'South');
 INSERT INTO data.t VALUES (3, 'the lights in the park are out', 'North'), (4, 'the lights in the park are out', 'North');
 UPDATE data.t SET body = 'a tree has fallen on the road', place = 'South' WHERE id OPERATOR(pg_catalog.=) 4;
 TABLE data.t ORDER BY 1;
 SELECT new_key, old_key, distance FROM data.found ORDER BY 1, 2;
-CREATE TRIGGER f BEFORE INSERT ON data.t FOR EACH ROW EXECUTE FUNCTION ext.simdup_reject_trigger('fp', 'id', '3');
+CREATE TRIGGER f BEFORE INSERT ON data.t FOR EACH ROW EXECUTE FUNCTION ext.simdup_reject_trigger('max_distance => 3', 'key => id');
 INSERT INTO data.t VALUES (5, 'the lights in the park are out', 'North');
 SQL
 my %statements = (
@@ -145,9 +148,10 @@ my %statements = (
 		SELECT id FROM data.doc WHERE fp OPERATOR(ext.<@) ext.simhash_ball(fp, 3) ORDER BY id},
 	'estimates' => q{EXPLAIN SELECT * FROM data.doc AS a, data.doc AS b WHERE a.fp OPERATOR(ext.<@) ext.simhash_ball(b.fp, 3)},
 	'triggers' => sprintf($arrive, 'hamming (fp)'),
-	'triggers, blocks' => sprintf($arrive, 'gin (ext.simhash_blocks(fp, 4))'),
+	'triggers, expression' => sprintf($arrive, 'hamming (ext.simhash_row(body, ARRAY[place::pg_catalog.text]))'),
+	'triggers, text' => sprintf($arrive, 'hamming (body)'),
 	'triggers, conditions' => sprintf($arrive, 'hamming (fp)') =~
-	  s/(simdup_(?:flag|log|reject)_trigger\([^)]*)\)/$1, 'content => body', 'min_resemblance => 0.3', 'within => place')/gr,
+	  s/(simdup_(?:flag|log|reject)_trigger\([^)]*)\)/$1, 'condition => alike')/gr,
 );
 
 my $temp = 'CREATE TEMP VIEW doc AS SELECT evil.bad(); CREATE TEMP VIEW keys AS SELECT evil.bad(); '
@@ -195,13 +199,13 @@ my $number = 0;
 for my $name (@names)
 {
 	my $quoted = '"' . $name =~ s/"/""/gr . '"';
-	my $argument = "'" . $name =~ s/'/''/gr . "'";
+	my $argument = "'key => " . $name =~ s/'/''/gr . "'";
 
 	# the table, its key and its fingerprint are called so, or nearly
 	for my $action (
-		[ 'flag', 'BEFORE', "simdup_flag_trigger('fp', 'of', $argument, '0', 'within => other')" ],
-		[ 'log', 'AFTER', "simdup_log_trigger('fp', $argument, '0', 'log')" ],
-		[ 'reject', 'BEFORE', "simdup_reject_trigger('fp', $argument, '0')" ])
+		[ 'flag', 'BEFORE', "simdup_flag_trigger('of', $argument, 'max_distance => 0')" ],
+		[ 'log', 'AFTER', "simdup_log_trigger('log', $argument, 'max_distance => 0')" ],
+		[ 'reject', 'BEFORE', "simdup_reject_trigger($argument, 'max_distance => 0')" ])
 	{
 		my ($what, $when, $call) = @$action;
 		my $schema = 'named_' . ++$number;
@@ -252,7 +256,7 @@ CREATE INDEX ON data.petition USING hamming (fp);
 CREATE TABLE data.petition_log (new_key int, old_key int, distance int, logged_at timestamptz);
 ALTER TABLE data.petition_log OWNER TO owner;
 CREATE TRIGGER log AFTER INSERT OR UPDATE ON data.petition FOR EACH ROW
-  EXECUTE FUNCTION ext.simdup_log_trigger('fp', 'id', '3', 'data.petition_log');
+  EXECUTE FUNCTION ext.simdup_log_trigger('data.petition_log', 'max_distance => 3');
 INSERT INTO data.petition VALUES (1, 'owner', 'the lights in the park are out');
 SQL
 my @as_clerk = (extra_params => [ '-U', 'clerk' ]);
@@ -273,7 +277,7 @@ like(said(sprintf($clerk, 4), @as_clerk), qr/new row violates row-level security
 sql(<<'SQL');
 DROP TRIGGER log ON data.petition;
 CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON data.petition FOR EACH ROW
-  EXECUTE FUNCTION ext.simdup_flag_trigger('fp', 'dup', 'id', '3');
+  EXECUTE FUNCTION ext.simdup_flag_trigger('dup', 'max_distance => 3');
 ALTER TABLE data.petition ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON data.petition USING (who = current_user);
 INSERT INTO data.petition VALUES (10, 'owner', 'a tree has fallen on the road');
@@ -334,7 +338,7 @@ is(estimate($common, @as_clerk), estimate($rare, @as_clerk), 'the estimate of si
 sql(<<'SQL');
 DROP TRIGGER flag ON data.petition;
 CREATE TRIGGER reject BEFORE INSERT OR UPDATE ON data.petition FOR EACH ROW
-  EXECUTE FUNCTION ext.simdup_reject_trigger('fp', 'id', '0');
+  EXECUTE FUNCTION ext.simdup_reject_trigger('max_distance => 0', 'key => id');
 SQL
 my $refused = said(q{INSERT INTO data.petition VALUES (20, 'clerk', 'a tree has fallen on the road')}, @as_clerk);
 like($refused, qr/repeats a row within distance 0/, 'a row that the writer may not see refuses his');
@@ -346,16 +350,19 @@ sql(<<'SQL');
 CREATE TABLE data.parted (id int, fp ext.simhash64) PARTITION BY LIST (id);
 CREATE TABLE data.parted_1 PARTITION OF data.parted FOR VALUES IN (1);
 CREATE TABLE data.parted_2 PARTITION OF data.parted DEFAULT;
+CREATE INDEX ON data.parted USING hamming (fp);
 ALTER TABLE data.parted OWNER TO owner;
 ALTER TABLE data.parted_1 OWNER TO mallory;
-CREATE TRIGGER r BEFORE INSERT ON data.parted FOR EACH ROW EXECUTE FUNCTION ext.simdup_reject_trigger('fp', 'id', '3');
+CREATE TRIGGER r BEFORE INSERT ON data.parted FOR EACH ROW EXECUTE FUNCTION ext.simdup_reject_trigger('max_distance => 3', 'key => id');
 GRANT INSERT ON data.parted TO clerk;
 INSERT INTO data.parted VALUES (1, '0123456789abcdef');
 CREATE TABLE data.mother (id int, fp ext.simhash64);
 CREATE TABLE data.child () INHERITS (data.mother);
+CREATE INDEX ON data.mother USING hamming (fp);
+CREATE INDEX ON data.child USING hamming (fp);
 ALTER TABLE data.mother OWNER TO owner;
 ALTER TABLE data.child OWNER TO mallory;
-CREATE TRIGGER r BEFORE INSERT ON data.mother FOR EACH ROW EXECUTE FUNCTION ext.simdup_reject_trigger('fp', 'id', '3');
+CREATE TRIGGER r BEFORE INSERT ON data.mother FOR EACH ROW EXECUTE FUNCTION ext.simdup_reject_trigger('max_distance => 3', 'key => id');
 GRANT INSERT ON data.mother TO clerk;
 INSERT INTO data.child VALUES (1, '0123456789abcdef');
 SQL

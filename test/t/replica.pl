@@ -36,14 +36,14 @@ BEGIN
 END $$;
 CREATE TRIGGER a_fp BEFORE INSERT OR UPDATE ON petition FOR EACH ROW EXECUTE FUNCTION fingerprint();
 CREATE TRIGGER b_flag BEFORE INSERT OR UPDATE ON petition FOR EACH ROW
-  EXECUTE FUNCTION simdup_flag_trigger('fp', 'dup', 'id', '8');
+  EXECUTE FUNCTION simdup_flag_trigger('dup', 'index => petition_fp');
 CREATE TRIGGER c_log AFTER INSERT OR UPDATE ON petition FOR EACH ROW
-  EXECUTE FUNCTION simdup_log_trigger('fp', 'id', '8', 'petition_log');
+  EXECUTE FUNCTION simdup_log_trigger('petition_log', 'index => petition_fp');
 
 CREATE TABLE entry (id serial PRIMARY KEY, fp simhash64);
 CREATE INDEX entry_fp ON entry USING hamming (fp);
 CREATE TRIGGER reject BEFORE INSERT OR UPDATE ON entry FOR EACH ROW
-  EXECUTE FUNCTION simdup_reject_trigger('fp', 'id', '3');
+  EXECUTE FUNCTION simdup_reject_trigger('max_distance => 3');
 
 CREATE FUNCTION write(n int, pick int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -417,16 +417,16 @@ BEGIN
 END \$\$;
 CREATE TRIGGER a_fp BEFORE INSERT OR UPDATE ON letters FOR EACH ROW EXECUTE FUNCTION public.fingerprint();
 CREATE TRIGGER b_flag BEFORE INSERT OR UPDATE ON letters FOR EACH ROW
-  EXECUTE FUNCTION ext.simdup_flag_trigger('fp', 'dup', 'id', '8');
+  EXECUTE FUNCTION ext.simdup_flag_trigger('dup', 'index => letters_fp_idx');
 CREATE TRIGGER b_flag_always BEFORE INSERT OR UPDATE ON letters FOR EACH ROW
-  EXECUTE FUNCTION ext.simdup_flag_trigger('fp', 'always', 'id', '8');
+  EXECUTE FUNCTION ext.simdup_flag_trigger('always', 'index => letters_fp_idx');
 CREATE TRIGGER c_log AFTER INSERT OR UPDATE ON letters FOR EACH ROW
-  EXECUTE FUNCTION ext.simdup_log_trigger('fp', 'id', '8', 'found');
+  EXECUTE FUNCTION ext.simdup_log_trigger('found', 'index => letters_fp_idx');
 ALTER TABLE letters ENABLE ALWAYS TRIGGER a_fp, ENABLE ALWAYS TRIGGER b_flag_always, ENABLE REPLICA TRIGGER c_log;
 CREATE TABLE strict (id int PRIMARY KEY, fp ext.simhash64);
 CREATE INDEX ON strict USING hamming (fp);
 CREATE TRIGGER reject BEFORE INSERT OR UPDATE ON strict FOR EACH ROW
-  EXECUTE FUNCTION ext.simdup_reject_trigger('fp', 'id', '3');
+  EXECUTE FUNCTION ext.simdup_reject_trigger('max_distance => 3');
 CREATE SUBSCRIPTION bodies CONNECTION '$connection' PUBLICATION bodies;
 CREATE SUBSCRIPTION strict CONNECTION '$connection' PUBLICATION strict WITH (disable_on_error = true);
 CREATE DATABASE prints;

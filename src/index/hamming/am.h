@@ -73,6 +73,8 @@ extern bool simdup_hamming_get_tuple(IndexScanDesc scan,
 									 ScanDirection direction);
 extern int64 simdup_hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
 extern void simdup_hamming_end_scan(IndexScanDesc scan);
+/* The distance of the row that a search returned last, from its center. */
+extern int simdup_hamming_distance(IndexScanDesc scan);
 
 /* vacuum.c */
 extern IndexBulkDeleteResult *simdup_hamming_bulk_delete(

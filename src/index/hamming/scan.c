@@ -227,6 +227,16 @@ simdup_hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 	return found;
 }
 
+int
+simdup_hamming_distance(IndexScanDesc scan)
+{
+	HammingScan *state = scan->opaque;
+
+	return simdup_hamming64(simdup_unrotate(state->values[state->at - 1],
+											state->tree),
+							state->search.center);
+}
+
 int64
 simdup_hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {

@@ -1,14 +1,15 @@
 /*
- * reserve.c
- *	  Room in the lock table, shared out among the arrivals of all sessions.
+ * lockroom.c
+ *	  Room in the server's lock table, shared out among all sessions that take
+ *	  advisory locks of ours.
  *
  * The lock table has max_locks_per_transaction entries for each session and
  * prepared transaction, in common. Each transaction may fill a quarter of its
  * own entries. For more it takes portions of a reserve, which is five eighths
  * of the lock table. A portion is a lock itself, so no two transactions have
  * the same one. One transaction gets a fifth of the reserve at most. So all
- * arrivals of all sessions together never fill more than seven eighths of the
- * lock table.
+ * locks of ours in all sessions together never fill more than seven eighths of
+ * the lock table.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -17,11 +18,9 @@
 #include "access/twophase.h"
 #include "access/xact.h"
 #include "miscadmin.h"
-#include "storage/lock.h"
 #include "storage/proc.h"
-#include "utils/resowner.h"
 
-#include "arrival/arrival.h"
+#include "server/lockroom.h"
 
 #define MAX_PORTIONS 128
 #define MAX_PORTIONS_HELD (MAX_PORTIONS / 5)
@@ -50,7 +49,7 @@ set_portion_tag(LOCKTAG *tag, int portion)
 {
 	/* the lock table serves all databases, so the portions belong to none */
 	SET_LOCKTAG_ADVISORY(*tag, InvalidOid, InvalidOid, portion,
-						 ARRIVAL_PORTION_TAG);
+						 SIMDUP_PORTION_TAG);
 }
 
 /*
@@ -85,8 +84,8 @@ forget_what_is_gone(void)
  * owner goes with its locks, but the rows of an earlier FETCH stay.
  */
 LockAcquireResult
-simdup_arrival_lock_tag(const LOCKTAG *tag, LOCKMODE mode, bool dont_wait,
-						ResourceOwner holder)
+simdup_lock_tag(const LOCKTAG *tag, LOCKMODE mode, bool dont_wait,
+				ResourceOwner holder)
 {
 	ResourceOwner owner = CurrentResourceOwner;
 	LockAcquireResult result;
@@ -113,9 +112,8 @@ take_portion(void)
 
 		set_portion_tag(&tag, portion);
 		if (!SIMDUP_LOCK_HELD(&tag, ExclusiveLock) &&
-			simdup_arrival_lock_tag(&tag, ExclusiveLock, true,
-									CurTransactionResourceOwner) ==
-				LOCKACQUIRE_OK)
+			simdup_lock_tag(&tag, ExclusiveLock, true,
+							CurTransactionResourceOwner) == LOCKACQUIRE_OK)
 		{
 			held[n_held++] = portion;
 			return true;
@@ -126,7 +124,7 @@ take_portion(void)
 
 /* May this transaction take n more locks? Takes portions for them. */
 bool
-simdup_arrival_reserve(int n)
+simdup_reserve_locks(int n)
 {
 	int room;
 
@@ -144,9 +142,9 @@ simdup_arrival_reserve(int n)
 
 /* Take a lock for which there is room. */
 void
-simdup_arrival_acquire(const LOCKTAG *tag, LOCKMODE mode)
+simdup_take_reserved(const LOCKTAG *tag, LOCKMODE mode)
 {
-	if (simdup_arrival_lock_tag(tag, mode, false,
-								CurTransactionResourceOwner) == LOCKACQUIRE_OK)
+	if (simdup_lock_tag(tag, mode, false, CurTransactionResourceOwner) ==
+		LOCKACQUIRE_OK)
 		locks_taken++;
 }

@@ -1,0 +1,143 @@
+/*
+ * find.c
+ *	  The hamming index by which a table is searched without the planner.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "access/attmap.h"
+#include "access/genam.h"
+#include "access/table.h"
+#include "catalog/index.h"
+#include "commands/defrem.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/ruleutils.h"
+
+#include "index/hamming/am.h"
+#include "index/hamming/find.h"
+#include "server/arguments.h"
+#include "server/catalog.h"
+
+/*
+ * Return the column that an index to be made is most likely to be on: one of
+ * fingerprints, or else a text.
+ */
+static const char *
+column_to_index(TupleDesc tupdesc)
+{
+	Oid am = get_am_oid("hamming", true);
+	Form_pg_attribute found = NULL;
+
+	for (int i = 0; i < tupdesc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(tupdesc, i);
+
+		if (!att->attisdropped &&
+			OidIsValid(GetDefaultOpClass(att->atttypid, am)) &&
+			(found == NULL || (simdup_is_text_type(found->atttypid) &&
+							   !simdup_is_text_type(att->atttypid))))
+			found = att;
+	}
+	return found == NULL ? "column" : quote_identifier(NameStr(found->attname));
+}
+
+/* The error for a table without a hamming index, or without the named one. */
+void
+simdup_hamming_missing(Oid table, const char *name)
+{
+	Relation rel = try_table_open(table, AccessShareLock);
+
+	if (rel == NULL)
+		simdup_no_such_table(table);
+	ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
+			name != NULL
+				? errmsg("index \"%s\" of relation \"%s\" does not exist", name,
+						 RelationGetRelationName(rel))
+				: errmsg("relation \"%s\" has no index of access method %s",
+						 RelationGetRelationName(rel), "hamming"),
+			errdetail("The search goes by an index, never through the table."),
+			errhint("Write: CREATE INDEX %s%sON %s USING hamming (%s).",
+					name != NULL ? quote_identifier(name) : "",
+					name != NULL ? " " : "", simdup_table_name(table),
+					column_to_index(RelationGetDescr(rel))));
+}
+
+/* ERROR because an index cannot be searched. */
+static void
+refuse_invalid(Oid index)
+{
+	ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			errmsg("index \"%s\" is not valid", get_rel_name(index)),
+			errdetail("The search goes by an index, never through the table."),
+			errhint("Write: DROP INDEX %s; %s.", simdup_table_name(index),
+					pg_get_indexdef_string(index)));
+}
+
+/*
+ * Check whether two indexes store the same of the same rows. They may be on
+ * different tables.
+ */
+static bool
+are_alike(Relation a_table, Relation a, Relation b_table, Relation b)
+{
+	AttrMap *map = SIMDUP_ATTRMAP_BY_NAME(RelationGetDescr(b_table),
+										  RelationGetDescr(a_table));
+	bool alike = CompareIndexInfo(BuildIndexInfo(a), BuildIndexInfo(b),
+								  a->rd_indcollation, b->rd_indcollation,
+								  a->rd_opfamily, b->rd_opfamily, map);
+
+	free_attrmap(map);
+	return alike;
+}
+
+/*
+ * Return the index by which a table is searched: the one of this name, or any
+ * if all that can be used are alike. For a child that inherits, they must be
+ * like the index of its parent.
+ */
+Oid
+simdup_hamming_choose(Relation table, const char *name, Relation parent,
+					  Relation parent_index)
+{
+	Oid chosen = InvalidOid;
+	Oid invalid = InvalidOid;
+	ListCell *cell;
+
+	foreach (cell, RelationGetIndexList(table))
+	{
+		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
+
+		if (index->rd_indam->aminsert != simdup_hamming_insert ||
+			(name != NULL && strcmp(RelationGetRelationName(index), name) != 0))
+			;
+		else if (!index->rd_index->indisvalid || !index->rd_index->indisready ||
+				 !index->rd_index->indislive)
+			invalid = RelationGetRelid(index);
+		else if (parent == NULL)
+		{
+			chosen = RelationGetRelid(index);
+			parent = table;
+			parent_index = index;
+			continue;
+		}
+		else if (are_alike(parent, parent_index, table, index))
+			chosen = RelationGetRelid(index);
+		else if (parent == table)
+			ereport(ERROR, errcode(ERRCODE_AMBIGUOUS_PARAMETER),
+					errmsg("relation \"%s\" has several indexes of access method %s that differ",
+						   RelationGetRelationName(table), "hamming"),
+					errdetail("Two of them are \"%s\" and \"%s\".",
+							  RelationGetRelationName(parent_index),
+							  RelationGetRelationName(index)),
+					errhint("Name one of them: '%s'.", "index => name"));
+		index_close(index, NoLock);
+	}
+	if (parent == table)
+		index_close(parent_index, NoLock);
+	if (!OidIsValid(chosen) && OidIsValid(invalid))
+		refuse_invalid(invalid);
+	if (!OidIsValid(chosen))
+		simdup_hamming_missing(RelationGetRelid(table), name);
+	return chosen;
+}
