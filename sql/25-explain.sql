@@ -17,3 +17,13 @@ CREATE FUNCTION simdup_explain(
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
 COMMENT ON FUNCTION simdup_explain(text, text, text, integer, text) IS
   'why two texts are near or not: distance, resemblance, and what they share or have alone';
+
+CREATE FUNCTION simdup_own_text(content text, template text) RETURNS text
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000;
+COMMENT ON FUNCTION simdup_own_text(text, text) IS
+  'what a text adds to another: its own passages as they are written; NULL without any';
+
+CREATE FUNCTION simdup_common_text(contents text[], share float8 DEFAULT 0.5) RETURNS text
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
+COMMENT ON FUNCTION simdup_common_text(text[], float8) IS
+  'the passages of the first text that at least this share of the texts have; NULL without any';

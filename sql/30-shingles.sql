@@ -20,6 +20,11 @@ CREATE FUNCTION shingle_containment(a text, b text, w integer DEFAULT 4, unit te
 COMMENT ON FUNCTION shingle_containment(text, text, integer, text) IS
   'share of the shingles of a that b has too, exact: 1 where b contains a';
 
+CREATE FUNCTION shingle_winnow(content text, w integer DEFAULT 8, "window" integer DEFAULT 8, unit text DEFAULT 'word') RETURNS bigint[]
+  AS 'MODULE_PATHNAME', 'simdup_shingle_winnow' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION shingle_winnow(text, integer, integer, text) IS
+  'sample of the shingles, for gin and &&: texts share an element if they share w + window - 1 units in a row';
+
 CREATE FUNCTION rabin_fingerprint(content text, degree integer DEFAULT 64) RETURNS bigint
   AS 'MODULE_PATHNAME', 'simdup_rabin_fingerprint_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 CREATE FUNCTION rabin_fingerprint(content bytea, degree integer DEFAULT 64) RETURNS bigint

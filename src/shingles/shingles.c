@@ -16,6 +16,7 @@
 
 #include "core/hash.h"
 #include "core/rabin.h"
+#include "core/winnow.h"
 #include "server/arrays.h"
 #include "text/minhash64.h"
 #include "text/shingling.h"
@@ -110,6 +111,29 @@ simdup_shingle_containment(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(
 		(double) simdup_hashes_common(a.hashes, a.n, b.hashes, b.n) /
 		(double) a.n);
+}
+
+PG_FUNCTION_INFO_V1(simdup_shingle_winnow);
+/* shingle_winnow(content, w, window, unit) */
+Datum
+simdup_shingle_winnow(PG_FUNCTION_ARGS)
+{
+	SimdupUtf8 content = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
+	int window = PG_GETARG_INT32(2);
+	SimdupFoldedShingling shingling =
+		simdup_get_resemblance(PG_GETARG_INT32(1), PG_GETARG_TEXT_PP(3));
+	SimdupHashes set = {0};
+
+	if (window < 1 || window > SIMDUP_MAX_WINNOW_WINDOW)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("window must be between 1 and %d",
+					   SIMDUP_MAX_WINNOW_WINDOW),
+				errdetail("The value given is %d.", window));
+	if (!simdup_winnow(shingling, window, content.bytes, content.len, &set))
+		simdup_too_many_shingles();
+	if (set.n == 0)
+		PG_RETURN_NULL();
+	PG_RETURN_ARRAYTYPE_P(simdup_int8_array(set.hashes, (int) set.n));
 }
 
 /*

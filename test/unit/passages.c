@@ -1,0 +1,222 @@
+/*
+ * passages.c
+ *	  Own and common passages: sentences planted in a form, in four scripts,
+ *	  and cases by hand.
+ */
+#define _GNU_SOURCE
+#include "core/charclass.h"
+#include "core/host.h"
+#include "core/passages.h"
+#include "random.h"
+#include "tap.h"
+
+#define MAX_TEXT 40000
+
+static uint64_t state = 1;
+
+static uint64_t
+below(uint64_t n)
+{
+	return next_random_of(&state) % n;
+}
+
+static SimdupPassageText
+text_of(const char *text)
+{
+	return (SimdupPassageText){text, strlen(text)};
+}
+
+static void
+join(const char *text, SimdupPassage *passages, size_t n, char *joined)
+{
+	*joined = '\0';
+	for (size_t i = 0; i < n; i++)
+	{
+		if (i > 0)
+			joined = stpcpy(joined, " … ");
+		joined = mempcpy(joined, text + passages[i].from,
+						 passages[i].to - passages[i].from);
+		*joined = '\0';
+	}
+	simdup_free(passages);
+}
+
+static void
+own_text(const char *text, const char *other, char *own)
+{
+	size_t n;
+	SimdupPassage *passages =
+		simdup_own_passages(text_of(text), text_of(other), &n);
+
+	join(text, passages, n, own);
+}
+
+static void
+test_own(const char *text, const char *other, const char *expected)
+{
+	char own[MAX_TEXT];
+
+	own_text(text, other, own);
+	if (!ok(strcmp(own, expected) == 0, "own text of %zu bytes", strlen(own)))
+		printf("# got %s\n# expected %s\n", own, expected);
+}
+
+static void
+test_common(const char *const *contents, size_t n_texts, double share,
+			const char *expected)
+{
+	SimdupPassageText texts[10];
+	char common[MAX_TEXT];
+	SimdupPassage *passages;
+	size_t n;
+
+	for (size_t i = 0; i < n_texts; i++)
+		texts[i] = text_of(contents[i]);
+	passages = simdup_common_passages(texts, n_texts, share, &n);
+	join(contents[0], passages, n, common);
+	if (!ok(strcmp(common, expected) == 0, "%zu texts, share %g", n_texts,
+			share))
+		printf("# got %s\n# expected %s\n", common, expected);
+}
+
+/* Scripts: letters, what stands between two words, and behind a sentence. */
+static const struct
+{
+	const char *name;
+	uint32_t first;
+	uint32_t n_letters;
+	int letters; /* of a word, at most */
+	const char *gap;
+	const char *stop;
+} scripts[] = {{"Latin", 'a', 26, 8, " ", ". "},
+			   {"Arabic", 0x0627, 20, 8, " ", "؟ "},
+			   {"Chinese", 0x4E00, 20000, 1, "", "。"},
+			   {"Hangul", 0xAC00, 11000, 4, " ", "! "}};
+
+/* Append a sentence of 3 to 20 words, some of them common to all. */
+static char *
+append_sentence(char *p, int script)
+{
+	int n = 3 + (int) below(18);
+
+	for (int i = 0; i < n; i++)
+	{
+		uint64_t word = below(3) == 0 ? below(10) : below(1000000);
+
+		if (i > 0)
+			p = stpcpy(p, scripts[script].gap);
+		for (int j = 0;
+			 j < 1 + (int) (word % (uint64_t) scripts[script].letters); j++)
+			p += simdup_utf8_encode(scripts[script].first +
+										(uint32_t) ((word * 31 +
+													 (uint64_t) j * 7919 *
+														 (word + 1)) %
+													scripts[script].n_letters),
+									(unsigned char *) p);
+	}
+	p = stpcpy(p, scripts[script].stop);
+	return p;
+}
+
+/* A template with one to three own sentences: exactly these come out. */
+static bool
+planted_is_found(int script)
+{
+	static char form[MAX_TEXT];
+	static char content[MAX_TEXT];
+	static char expected[MAX_TEXT];
+	static char own[MAX_TEXT];
+	int n_sentences = 3 + (int) below(10);
+	int n_own = 1 + (int) below(3);
+	int at[3];
+	char *t = form;
+	char *c = content;
+	char *e = expected;
+	bool joined = false;
+
+	*e = '\0';
+	for (int i = 0; i < n_own; i++)
+		at[i] = (int) below((uint64_t) n_sentences + 1);
+	for (int i = 0; i <= n_sentences; i++)
+	{
+		char *start = t;
+
+		for (int j = 0; j < n_own; j++)
+			if (at[j] == i)
+			{
+				char *sentence = c;
+
+				c = append_sentence(c, script);
+				/* own sentences in a row are one passage */
+				e = stpcpy(e, e == expected ? "" : joined ? "" : " … ");
+				e = mempcpy(e, sentence, (size_t) (c - sentence));
+				*e = '\0';
+				joined = true;
+			}
+		if (joined && e[-1] == ' ' && i < n_sentences)
+			*--e = '\0';
+		if (i == n_sentences)
+			break;
+		joined = false;
+		t = append_sentence(t, script);
+		c = mempcpy(c, start, (size_t) (t - start));
+	}
+	*t = *c = '\0';
+	if (e > expected && e[-1] == ' ')
+		*--e = '\0';
+	own_text(content, form, own);
+	if (strcmp(own, expected) != 0)
+		printf("# template %s\n# content %s\n# got %s\n# expected %s\n", form,
+			   content, own, expected);
+	return strcmp(own, expected) == 0;
+}
+
+int
+main(void)
+{
+	static const char form[] =
+		"Dear council,\nthe lamp at the corner of Fish Street has been dark since 5 May. Please mend it before the winter. Thank you.";
+	static const char *const letters[] =
+		{"Dear Sir! The lamp at the corner of Fish Street is dark. It has to be mended soon, please.",
+		 "Hello. The lamp at the corner of FISH STREET is dark. I fell there.",
+		 "The lamp at the corner of Fish Street is dark. It has to be mended soon, I think.",
+		 "The bus is late."};
+
+	test_own(form, form, "");
+	test_own(form, "", form);
+	test_own("", form, "");
+	test_own("***", form, "");
+	test_own("Dear council,\nthe lamp at the corner of Fish Street has been dark since 5 May. My mother (she is 80) fell there. Please mend it before the winter. Thank you.",
+			 form, "My mother (she is 80) fell there.");
+	test_own("Dear Mrs Lee,\nthe lamp at the corner of Fish Street has been dark since 3 June. PLEASE mend it before the winter! Thank you.",
+			 form, "Dear Mrs Lee, … 3 June.");
+	/* single words of the template are no reason to leave them out */
+	test_own("Thank you. The bus to Fish Street has been late since May, please see to it. Thank you.",
+			 form,
+			 "The bus to Fish Street has been late since May, please see to it.");
+	/* an own sentence that begins as the template goes on */
+	test_own("The lamp at the corner of Fish Street has been dark since 5 May. Please come. Please mend it before the winter.",
+			 form, "Please come.");
+	test_own("学校门口的路灯坏了三个月。我母亲上周在那里摔倒了。请尽快派人维修路灯。",
+			 "學校門口的路燈壞了三個月。請盡快派人維修路燈。",
+			 "我母亲上周在那里摔倒了。");
+	test_own("“Help”, she said: mend it before the winter comes to us.", form,
+			 "“Help”, she said: … comes to us.");
+	test_own("E\xcc\x81te\xcc\x81 2024", "hiver", "E\xcc\x81te\xcc\x81 2024");
+	test_common(letters, 4, 0.5,
+				"The lamp at the corner of Fish Street is dark. It has to be mended soon,");
+	test_common(letters, 3, 1,
+				"The lamp at the corner of Fish Street is dark.");
+	test_common(letters, 4, 1, "");
+	test_common(letters, 1, 1, letters[0]);
+	for (int script = 0; script < 4; script++)
+	{
+		int n_found = 0;
+
+		for (int i = 0; i < 1000; i++)
+			n_found += planted_is_found(script);
+		ok(n_found == 1000, "%s: %d of 1000 planted sentences come out exactly",
+		   scripts[script].name, n_found);
+	}
+	return done_testing();
+}
