@@ -2,10 +2,10 @@
  * passages.h
  *	  The passages that a text has alone, or in common with others.
  *
- * Texts are compared word by word, folded as minhash64 folds them; in scripts
- * without blanks, each character is a word. A word is shared if it lies in a run
- * of SIMDUP_PASSAGE_RUN words that the other text has too, or in a sentence that
- * the other text has too.
+ * Texts are compared word by word, folded as minhash64 folds them. In scripts
+ * without blanks, each character is a word. A word is shared if the other text has
+ * a run of SIMDUP_PASSAGE_RUN words around it, within its sentence. In a shorter
+ * sentence, it is shared if the other text has the whole sentence.
  */
 #ifndef SIMDUP_CORE_PASSAGES_H
 #define SIMDUP_CORE_PASSAGES_H
@@ -14,9 +14,9 @@
 #include <stddef.h>
 
 /*
- * Words in a row that say the same in two texts. Of the sentences of unrelated
- * letters, .4 % in Chinese and .06 % in English hold a run of five words of
- * another letter; 2.4 % and .2 % one of four.
+ * Words in a row that say the same in two texts. Some sentences of unrelated
+ * letters hold such a run by chance: .4 % in Chinese and .06 % in English with
+ * five words, 2.4 % and .2 % with four.
  */
 #define SIMDUP_PASSAGE_RUN 5
 

@@ -14,8 +14,8 @@
 
 /*
  * Fill *set, which begins as {0}, with the smallest element of every window of
- * consecutive shingles, ascending; of a text with fewer shingles, with the
- * smallest of all. Two texts that share shingling.w + window - 1 units in a row
+ * consecutive shingles, ascending. A text with fewer shingles has the smallest of
+ * all. Two texts that share shingling.w + window - 1 units in a row
  * share an element. Return false if the text has too many elements.
  */
 extern bool simdup_winnow(SimdupFoldedShingling shingling, int window,
