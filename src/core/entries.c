@@ -1,10 +1,12 @@
 /*
  * entries.c
- *	  Entries of a Hamming index: order, partition, and search in a page.
+ *	  Entries of a Hamming index: order, sorting, and search in a page.
  */
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
 #endif
+
+#include <string.h>
 
 #include "core/entries.h"
 #include "core/hamming.h"
@@ -113,9 +115,24 @@ find_near_avx512(const uint64_t *values, int n, uint64_t center, int radius,
 		for (; near != 0; near &= near - 1)
 			found[n_found++] = (uint16_t) (start + __builtin_ctz(near));
 	}
-	for (; start < n; start++)
-		if (__builtin_popcountll(values[start] ^ center) <= radius)
-			found[n_found++] = (uint16_t) start;
+	for (; start < n; start += 8)
+	{
+		uint32_t near;
+		int left = n - start;
+
+		if (left >= 8)
+			near = near_of_eight(values + start, all_center, all_radius);
+		else
+		{
+			__mmask8 mask = (__mmask8) ((1 << left) - 1);
+			__m512i x = _mm512_maskz_loadu_epi64(mask, values + start);
+
+			x = _mm512_popcnt_epi64(_mm512_xor_si512(x, all_center));
+			near = _mm512_mask_cmple_epu64_mask(mask, x, all_radius);
+		}
+		for (; near != 0; near &= near - 1)
+			found[n_found++] = (uint16_t) (start + __builtin_ctz(near));
+	}
 	return n_found;
 }
 
@@ -173,6 +190,116 @@ simdup_distances(const uint64_t *values, int n, uint64_t center,
 	else
 #endif
 		distances_of(values, n, center, distances);
+}
+
+/*
+ * The first position from `from` on whose value is not below `value`. The search
+ * begins at the guess and goes on in steps that double.
+ */
+static int
+first_not_below(const uint64_t *values, int from, int n, uint64_t value,
+				int guess)
+{
+	int low = from; /* no value before is a candidate */
+	int high = n;	/* the value there is not below, or there is none */
+	int step = 1;
+
+	if (guess < from)
+		guess = from;
+	if (guess < n && values[guess] < value)
+	{
+		low = guess + 1;
+		while (low + step < n && values[low + step] < value)
+		{
+			low += step + 1;
+			step *= 2;
+		}
+		if (low + step < n)
+			high = low + step;
+	}
+	else
+	{
+		high = guess < n ? guess : n;
+		while (high - step >= from && values[high - step] >= value)
+		{
+			high -= step;
+			step *= 2;
+		}
+		if (high - step >= from)
+			low = high - step + 1;
+	}
+	while (low < high)
+	{
+		int middle = (low + high) / 2;
+
+		if (values[middle] < value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* To compare all values of a page takes as long as to find so many ranges. */
+#define MANY_BLOCKS 12
+
+int
+simdup_find_in_blocks(const uint64_t *values, int n, uint64_t high,
+					  const uint16_t *blocks, int n_blocks, uint64_t center,
+					  int radius, uint16_t *found)
+{
+	int n_found = 0;
+	int at = 0;
+
+	if (n_blocks > MANY_BLOCKS)
+		return simdup_find_near(values, n, center, radius, found);
+	for (int i = 0; i < n_blocks && at < n; i++)
+	{
+		uint64_t first = (uint64_t) blocks[i] << 48;
+		uint64_t last;
+		int start;
+		int found_here;
+
+		/* neighbouring blocks are one range */
+		while (i + 1 < n_blocks && blocks[i + 1] == blocks[i] + 1)
+			i++;
+		last = (uint64_t) blocks[i] << 48 | (UINT64_MAX >> 16);
+		start = first_not_below(values, at, n, first,
+								at + simdup_guess_position(first, values[at],
+														   high, n - at));
+		at = start;
+		if (start == n || values[start] > last)
+			continue;
+		at =
+			last == UINT64_MAX
+				? n
+				: first_not_below(values, start, n, last + 1,
+								  start +
+									  simdup_guess_position(last, values[start],
+															high, n - start));
+		found_here = simdup_find_near(values + start, at - start, center,
+									  radius, found + n_found);
+		for (; found_here > 0; found_here--)
+			found[n_found++] += (uint16_t) start;
+	}
+	return n_found;
+}
+
+/* Fewer entries are sorted by insertion. */
+#define FEW_ENTRIES 24
+
+static void
+insertion_sort(SimdupEntry *entries, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+	{
+		SimdupEntry entry = entries[i];
+		size_t j = i;
+
+		for (; j > 0 && simdup_entry_less(&entry, &entries[j - 1]); j--)
+			entries[j] = entries[j - 1];
+		entries[j] = entry;
+	}
 }
 
 static void
@@ -238,9 +365,6 @@ sift_down(SimdupEntry *entries, size_t i, size_t n)
 	}
 }
 
-/* Fewer are parted in well under a millisecond. */
-#define FEW_ENTRIES 4096
-
 /* Bounds the time if the pivots are bad. */
 static void
 heap_sort(SimdupEntry *entries, size_t n)
@@ -254,49 +378,105 @@ heap_sort(SimdupEntry *entries, size_t n)
 	}
 }
 
+/* Sort by comparisons; `depth` partitions at most. */
 static void
-part_entries(SimdupEntry *entries, size_t n, size_t rank, size_t size,
-			 int depth)
+quick_sort(SimdupEntry *entries, size_t n, int depth)
 {
-	/* is there a border of groups inside? */
-	while (n > 1 && rank / size != (rank + n - 1) / size)
+	while (n > FEW_ENTRIES)
 	{
 		size_t left;
 
-		if (n > FEW_ENTRIES)
-			simdup_check_interrupts();
 		if (depth-- == 0)
 		{
 			heap_sort(entries, n);
 			return;
 		}
 		left = partition(entries, n);
-		part_entries(entries, left, rank, size, depth);
+		quick_sort(entries, left, depth);
 		entries += left;
-		rank += left;
 		n -= left;
+	}
+	insertion_sort(entries, n);
+}
+
+#define SORT_BITS 11
+
+/*
+ * Put the entries, SIMDUP_SORT_SPARE at most, in groups of some two by the
+ * leading bits in which they differ. Then only neighbours are out of order.
+ */
+static void
+sort_by_bits(SimdupEntry *entries, size_t n, SimdupEntry *spare)
+{
+	uint16_t ends[1 << SORT_BITS] = {0};
+	uint64_t low = entries[0].value;
+	uint64_t high = low;
+	int bits = 1;
+	int shift = 0;
+	size_t start = 0;
+
+	for (size_t i = 1; i < n; i++)
+	{
+		uint64_t value = entries[i].value;
+
+		low = value < low ? value : low;
+		high = value > high ? value : high;
+	}
+	while (bits < SORT_BITS && n >> bits > 1)
+		bits++;
+	while ((high - low) >> shift >> bits != 0)
+		shift++;
+	for (size_t i = 0; i < n; i++)
+		ends[(entries[i].value - low) >> shift]++;
+	for (size_t b = 1; b < (size_t) 1 << bits; b++)
+		ends[b] += ends[b - 1];
+	for (size_t i = n; i-- > 0;)
+		spare[--ends[(entries[i].value - low) >> shift]] = entries[i];
+	memcpy(entries, spare, n * sizeof(SimdupEntry));
+	/* where each group begins is now in `ends` */
+	for (size_t b = 1; b <= (size_t) 1 << bits; b++)
+	{
+		size_t end = b < (size_t) 1 << bits ? ends[b] : n;
+
+		if (end - start > 1)
+			quick_sort(entries + start, end - start, 2 * SORT_BITS);
+		start = end;
 	}
 }
 
+/* `depth` partitions at most. */
+static void
+sort_parts(SimdupEntry *entries, size_t n, SimdupEntry *spare, int depth)
+{
+	while (n > SIMDUP_SORT_SPARE)
+	{
+		size_t left;
+
+		simdup_check_interrupts();
+		if (depth-- == 0)
+		{
+			heap_sort(entries, n);
+			return;
+		}
+		left = partition(entries, n);
+		sort_parts(entries, left, spare, depth);
+		entries += left;
+		n -= left;
+	}
+	if (n > FEW_ENTRIES)
+		sort_by_bits(entries, n, spare);
+	else
+		insertion_sort(entries, n);
+}
+
 void
-simdup_part_entries(SimdupEntry *entries, size_t n, size_t rank, size_t size)
+simdup_sort_entries(SimdupEntry *entries, size_t n, SimdupEntry *spare)
 {
 	int depth = 8;
 
 	for (size_t m = n; m > 1; m /= 2)
 		depth += 2;
-	part_entries(entries, n, rank, size, depth);
-}
-
-SimdupEntry
-simdup_least_entry(const SimdupEntry *entries, size_t n)
-{
-	SimdupEntry least = entries[0];
-
-	for (size_t i = 1; i < n; i++)
-		if (simdup_entry_less(&entries[i], &least))
-			least = entries[i];
-	return least;
+	sort_parts(entries, n, spare, depth);
 }
 
 static inline size_t

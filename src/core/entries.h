@@ -1,6 +1,6 @@
 /*
  * entries.h
- *	  Entries of a Hamming index: order, partition, and search in a page.
+ *	  Entries of a Hamming index: order, sorting, and search in a page.
  */
 #ifndef SIMDUP_CORE_ENTRIES_H
 #define SIMDUP_CORE_ENTRIES_H
@@ -35,20 +35,37 @@ simdup_entry_less(const SimdupEntry *a, const SimdupEntry *b)
 extern int simdup_find_near(const uint64_t *values, int n, uint64_t center,
 							int radius, uint16_t *found);
 
+/*
+ * The same among ascending values, of those that begin with one of the blocks.
+ * The blocks ascend. No value is above `high`.
+ */
+extern int simdup_find_in_blocks(const uint64_t *values, int n, uint64_t high,
+								 const uint16_t *blocks, int n_blocks,
+								 uint64_t center, int radius, uint16_t *found);
+
+/*
+ * Where a value probably is among n ascending ones from `low` to `high`, if they
+ * are evenly spread.
+ */
+static inline int
+simdup_guess_position(uint64_t value, uint64_t low, uint64_t high, int n)
+{
+	if (value <= low || high <= low)
+		return 0;
+	if (value >= high)
+		return n;
+	return (int) ((double) (value - low) / (double) (high - low) * n);
+}
+
 /* The distance of each value from the center. */
 extern void simdup_distances(const uint64_t *values, int n, uint64_t center,
 							 uint8_t *distances);
 
-/*
- * Part the entries into groups of `size`. Group j then holds the entries that it
- * would hold if all were sorted: ranks j * size to j * size + size - 1. The first
- * entry has rank `rank`.
- */
-extern void simdup_part_entries(SimdupEntry *entries, size_t n, size_t rank,
-								size_t size);
+#define SIMDUP_SORT_SPARE 8192
 
-/* The least of n entries; n at least 1. */
-extern SimdupEntry simdup_least_entry(const SimdupEntry *entries, size_t n);
+/* Sort entries. `spare` has room for all, or for SIMDUP_SORT_SPARE if they are more. */
+extern void simdup_sort_entries(SimdupEntry *entries, size_t n,
+								SimdupEntry *spare);
 
 /*
  * Buckets of rotated values, in ascending order: `low` is the least value there

@@ -6,44 +6,52 @@
 
 #include "core/radii.h"
 
-#define BLOCKS (1 << SIMDUP_BLOCK_BITS)
 #define MAX_DISTANCE 64
 
-/* The smallest number of `bits` bits within `budget` bits of value. */
-static uint32_t
-smallest_near(uint32_t value, int bits, int budget)
+/*
+ * Append the blocks that begin with the bits of `prefix` above `bit` and differ
+ * from the center in at most `radius` of the others. Returns the new end.
+ */
+static uint16_t *
+add_near(uint16_t *end, uint32_t prefix, uint32_t center, int bit, int radius)
 {
-	for (int bit = bits - 1; bit >= 0 && budget > 0; bit--)
-		if (value >> bit & 1)
-		{
-			value ^= UINT32_C(1) << bit;
-			budget--;
-		}
-	return value;
+	if (radius == 0)
+	{
+		*end++ = (uint16_t) (prefix | (center & ((UINT32_C(1) << bit) - 1)));
+		return end;
+	}
+	if (radius >= bit)
+	{
+		for (uint32_t rest = 0; rest >> bit == 0; rest++)
+			*end++ = (uint16_t) (prefix | rest);
+		return end;
+	}
+	bit--;
+	for (uint32_t value = 0; value < 2; value++)
+		end = add_near(end, prefix | value << bit, center, bit,
+					   radius - (value != (center >> bit & 1)));
+	return end;
 }
 
-/*
- * A block above `from` keeps some prefix of `from`, has 1 where `from` next has
- * 0, and any bits below. The longer the prefix, the smaller the block.
- */
-uint32_t
-simdup_next_near(uint32_t center, int radius, uint32_t from)
+int
+simdup_count_near(int radius)
 {
-	if (radius < 0 || from >= SIMDUP_NO_BLOCK)
-		return SIMDUP_NO_BLOCK;
-	if (simdup_popcount64(from ^ center) <= radius)
-		return from;
-	for (int bit = 0; bit < SIMDUP_BLOCK_BITS; bit++)
-	{
-		uint32_t prefix = from >> bit | 1;
-		int left = radius - simdup_popcount64(prefix ^ center >> bit);
+	int at_distance = 1;
+	int n = 0;
 
-		if ((from >> bit & 1) == 0 && left >= 0)
-			return prefix << bit |
-				   smallest_near(center & ((UINT32_C(1) << bit) - 1), bit,
-								 left);
+	for (int d = 0; d <= radius; d++)
+	{
+		n += at_distance;
+		at_distance = at_distance * (SIMDUP_BLOCK_BITS - d) / (d + 1);
 	}
-	return SIMDUP_NO_BLOCK;
+	return n;
+}
+
+int
+simdup_near_blocks(uint32_t center, int radius, uint16_t *blocks)
+{
+	return (int) (add_near(blocks, 0, center, SIMDUP_BLOCK_BITS, radius) -
+				  blocks);
 }
 
 /* The fraction of all numbers of `bits` bits that have at most t ones. */
@@ -101,6 +109,10 @@ add_piece(SimdupHistogram *histogram, uint32_t first, uint32_t last, int part)
 	piece->first = (uint16_t) first;
 	piece->bits = (uint8_t) free_bits(first, last);
 	piece->part = (uint16_t) part;
+	if (piece->bits < histogram->least_bits)
+		histogram->least_bits = piece->bits;
+	if (piece->bits > histogram->most_bits)
+		histogram->most_bits = piece->bits;
 }
 
 /*
@@ -114,7 +126,7 @@ add_bucket(SimdupHistogram *histogram, int j)
 {
 	uint32_t first = histogram->bounds[j];
 	uint32_t next = j + 1 < histogram->n_buckets ? histogram->bounds[j + 1]
-												 : (uint32_t) BLOCKS;
+												 : (uint32_t) SIMDUP_BLOCKS;
 	uint32_t last = next > first ? next - 1 : first;
 	int bits = free_bits(first, last);
 	uint32_t middle = bits == 0 ? first : last >> (bits - 1) << (bits - 1);
@@ -134,6 +146,8 @@ simdup_finish_histogram(SimdupHistogram *histogram)
 			histogram->within[bits][t] =
 				pages_within(histogram->pages, bits, t, true);
 	histogram->n_pieces = 0;
+	histogram->least_bits = SIMDUP_BLOCK_BITS;
+	histogram->most_bits = 0;
 	for (int j = 0; j < histogram->n_buckets; j++)
 		add_bucket(histogram, j);
 }
@@ -145,7 +159,7 @@ pages_of_radius(const SimdupHistogram *histogram,
 {
 	double pages = 0;
 
-	for (int bits = 0; bits <= SIMDUP_BLOCK_BITS; bits++)
+	for (int bits = histogram->least_bits; bits <= histogram->most_bits; bits++)
 		for (int d = 0; d <= r && d <= SIMDUP_BLOCK_BITS - bits; d++)
 			pages += parts[bits][d] * histogram->within[bits][r - d];
 	return pages / SIMDUP_WHOLE_BUCKET;

@@ -20,8 +20,7 @@
 #define SIMDUP_ROTATIONS 4
 #define SIMDUP_BLOCK_BITS 16
 
-/* What simdup_next_near returns when there is no such block. */
-#define SIMDUP_NO_BLOCK UINT32_C(0x10000)
+#define SIMDUP_BLOCKS (1 << SIMDUP_BLOCK_BITS)
 
 /* Most buckets in a rotation's histogram. */
 #define SIMDUP_BUCKETS 512
@@ -47,6 +46,8 @@ typedef struct SimdupHistogram
 	double pages; /* in one bucket */
 	uint16_t bounds[SIMDUP_BUCKETS];
 	int n_pieces;
+	int least_bits; /* of all pieces */
+	int most_bits;
 	SimdupPiece pieces[2 * SIMDUP_BUCKETS];
 	/* pages read of a bucket with so many free bits, for t more bits */
 	double within[SIMDUP_BLOCK_BITS + 1][SIMDUP_BLOCK_BITS + 1];
@@ -91,10 +92,13 @@ simdup_reports(int i, uint64_t difference, const int *radii)
 	return simdup_popcount64(difference >> 16 * i & 0xffff) <= radii[i];
 }
 
-/* The first block from `from` on that is within radius of the center. */
-extern uint32_t simdup_next_near(uint32_t center, int radius, uint32_t from);
+/* The number of blocks within radius 0 to 16 of any. */
+extern int simdup_count_near(int radius);
 
-/* Fills in `pieces` and `within`; the rest is there. */
+/* Store the blocks within radius 0 to 16 of the center, ascending; their number. */
+extern int simdup_near_blocks(uint32_t center, int radius, uint16_t *blocks);
+
+/* Fill in all but the buckets, from these. */
 extern void simdup_finish_histogram(SimdupHistogram *histogram);
 
 /* The expected pages of each radius around a block, up to the largest; above it infinity. */

@@ -1,6 +1,6 @@
 /*
  * entries.c
- *	  Entries of a hamming index: searched, parted, put in buckets.
+ *	  Entries of a hamming index: searched, sorted, put in buckets.
  */
 #include "core/entries.h"
 #include "core/hamming.h"
@@ -54,43 +54,107 @@ compare(const void *a, const void *b)
 	return simdup_entry_less(b, a);
 }
 
-/* Values drawn from so many different ones, in no order. */
+/* Values drawn from a number of different ones, in no order. */
 static void
-test_part(size_t n, size_t rank, size_t size, uint64_t different)
+test_sort(size_t n, uint64_t different, int shift)
 {
 	SimdupEntry *entries = malloc(sizeof(SimdupEntry) * (n + 1));
 	SimdupEntry *sorted = malloc(sizeof(SimdupEntry) * (n + 1));
-	bool right = true;
+	SimdupEntry *spare =
+		malloc(sizeof(SimdupEntry) *
+			   (n < SIMDUP_SORT_SPARE ? n + 1 : SIMDUP_SORT_SPARE));
 
 	for (size_t i = 0; i < n; i++)
 	{
-		entries[i].value = next_random() % different;
-		entries[i].row = i;
+		entries[i].value = next_random() % different << shift;
+		entries[i].row = i * 7919 % n;
 		sorted[i] = entries[i];
 	}
 	qsort(sorted, n, sizeof(SimdupEntry), compare);
-	simdup_part_entries(entries, n, rank, size);
-	for (size_t start = 0; start < n;)
-	{
-		size_t end = start + size - (rank + start) % size;
-
-		end = end < n ? end : n;
-		right =
-			right && compare(&sorted[start],
-							 &(SimdupEntry){simdup_least_entry(entries + start,
-															   end - start)
-												.value,
-											simdup_least_entry(entries + start,
-															   end - start)
-												.row}) == 0;
-		qsort(entries + start, end - start, sizeof(SimdupEntry), compare);
-		start = end;
-	}
-	right = right && memcmp(entries, sorted, n * sizeof(SimdupEntry)) == 0;
-	ok(right, "%d entries of %d values in groups of %d from rank %d", (int) n,
-	   (int) different, (int) size, (int) rank);
+	simdup_sort_entries(entries, n, spare);
+	ok(memcmp(entries, sorted, n * sizeof(SimdupEntry)) == 0,
+	   "%d entries of %d values are sorted", (int) n, (int) different);
 	free(entries);
 	free(sorted);
+	free(spare);
+}
+
+static int
+compare_values(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *) a;
+	uint64_t right = *(const uint64_t *) b;
+
+	return left < right ? -1 : left > right;
+}
+
+/*
+ * A leaf's sorted values, around a first block, and the near blocks of a center
+ * that the leaf may hold, against one comparison after the other.
+ */
+static void
+test_blocks(int n, int span, int radius)
+{
+	static uint16_t near[SIMDUP_BLOCKS];
+	uint64_t *values = malloc(sizeof(uint64_t) * (size_t) (n + 1));
+	uint16_t *found = malloc(sizeof(uint16_t) * (size_t) (n + 1));
+	bool right = true;
+
+	for (int round = 0; round < 300; round++)
+	{
+		uint64_t center = next_random();
+		uint32_t first = round % 3 == 0 ? (uint32_t) (center >> 48)
+						 : round % 3 == 1
+							 ? (uint32_t) (next_random() & 0xffff)
+							 : (uint32_t) (SIMDUP_BLOCKS - 1 - span);
+		uint32_t last =
+			first + (uint32_t) span > 0xffff ? 0xffff : first + (uint32_t) span;
+		int n_near =
+			simdup_near_blocks((uint32_t) (center >> 48), radius, near);
+		int start = 0;
+		int end;
+		int at = 0;
+		int n_found;
+
+		/* some are like the center, but for a few bits */
+		for (int i = 0; i < n; i++)
+		{
+			uint64_t block = first + next_random() % (last - first + 1);
+			uint64_t rest =
+				i % 5 == 0 ? center ^ UINT64_C(1) << i % 48 : next_random();
+
+			values[i] = block << 48 | (rest & (UINT64_MAX >> 16));
+		}
+		qsort(values, (size_t) n, sizeof(uint64_t), compare_values);
+		while (start < n_near && near[start] < first)
+			start++;
+		for (end = start; end < n_near && near[end] <= last;)
+			end++;
+		n_found =
+			simdup_find_in_blocks(values, n,
+								  (uint64_t) last << 48 | (UINT64_MAX >> 16),
+								  near + start, end - start, center, 12, found);
+		/* what is not near by its block may be found too, but only once */
+		for (int i = 0; i < n; i++)
+		{
+			bool is_near = simdup_hamming64(values[i], center) <= 12;
+
+			if (at < n_found && found[at] == i)
+			{
+				right = right && is_near;
+				at++;
+			}
+			else
+				right = right &&
+						!(is_near && simdup_popcount64((values[i] ^ center) >>
+													   48) <= radius);
+		}
+		right = right && at == n_found;
+	}
+	ok(right, "%d values of %d blocks, radius %d: those in near blocks", n,
+	   span + 1, radius);
+	free(values);
+	free(found);
 }
 
 /* Two lists go to buckets above `low`, behind a place that stays free. */
@@ -147,13 +211,22 @@ main(void)
 		test_find(n);
 	test_find(581);
 	for (uint64_t different = 1; different < 1000000; different *= 31)
-	{
-		test_part(0, 0, 10, different);
-		test_part(1, 9, 10, different);
-		test_part(581, 291, 581, different);
-		test_part(20000, 1234, 523, different);
-		test_part(1000, 0, 2, different);
-	}
+		for (int shift = 0; shift <= 40; shift += 20)
+		{
+			test_sort(0, different, shift);
+			test_sort(1, different, shift);
+			test_sort(24, different, shift);
+			test_sort(581, different, shift);
+			test_sort(SIMDUP_SORT_SPARE, different, shift);
+			test_sort(20000, different, shift);
+		}
+	for (int span = 0; span < SIMDUP_BLOCKS; span = 3 * span + 1)
+		for (int radius = 0; radius < 4; radius++)
+		{
+			test_blocks(0, span, radius);
+			test_blocks(7, span, radius);
+			test_blocks(523, span, radius);
+		}
 	for (int i = 0; i < SIMDUP_ROTATIONS; i++)
 		test_place(i, i % 2 == 0 ? 0 : UINT64_C(1) << 62);
 	return done_testing();

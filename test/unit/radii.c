@@ -45,25 +45,24 @@ test_rotations(void)
 	ok(right, "rotation i has block i in front and can be undone");
 }
 
-/* Every next block against a walk over all. */
+/* The blocks near a center against all blocks. */
 static void
-test_next_near(void)
+test_near_blocks(void)
 {
-	for (int radius = -1; radius <= 16; radius++)
+	static uint16_t blocks[SIMDUP_BLOCKS];
+
+	for (int radius = 0; radius <= 16; radius++)
 	{
 		bool right = true;
 		uint32_t center = (uint32_t) (next_random() & 0xffff);
-		uint32_t expected = SIMDUP_NO_BLOCK;
+		int n = simdup_near_blocks(center, radius, blocks);
+		int at = 0;
 
-		for (uint32_t from = SIMDUP_NO_BLOCK; from-- > 0;)
-		{
-			if (simdup_popcount64(from ^ center) <= radius)
-				expected = from;
-			right = right && simdup_next_near(center, radius, from) == expected;
-		}
-		ok(right && simdup_next_near(center, radius, SIMDUP_NO_BLOCK) ==
-						SIMDUP_NO_BLOCK,
-		   "radius %d: the next near block from everywhere", radius);
+		for (uint32_t block = 0; block < SIMDUP_BLOCKS; block++)
+			if (simdup_popcount64(block ^ center) <= radius)
+				right = right && at < n && blocks[at++] == block;
+		ok(right && at == n && n == simdup_count_near(radius),
+		   "radius %d: the near blocks, ascending", radius);
 	}
 }
 
@@ -158,19 +157,21 @@ test_choice(void)
 	ok(least, "radii are the cheapest");
 }
 
-/* A histogram of one rotation with pages of so many random values. */
+/*
+ * A histogram of one rotation of random values, or with half of the pages in the
+ * block `heavy`, if that is not negative.
+ */
 static void
-make_histogram(SimdupHistogram *histogram, int buckets, double pages,
-			   uint32_t heavy)
+make_histogram(SimdupHistogram *histogram, int buckets, double pages, int heavy)
 {
 	histogram->n_buckets = buckets;
 	histogram->pages = pages / buckets;
 	for (int j = 0; j < buckets; j++)
-		histogram->bounds[j] = heavy != SIMDUP_NO_BLOCK && j > buckets / 2
+		histogram->bounds[j] = heavy >= 0 && j > buckets / 2
 								   ? (uint16_t) heavy
 								   : (uint16_t) (j * 0x10000 / buckets);
 	/* as random values have it: buckets do not begin at round numbers */
-	for (int j = 1; j < buckets && heavy == SIMDUP_NO_BLOCK; j++)
+	for (int j = 1; j < buckets && heavy < 0; j++)
 		histogram->bounds[j] += (uint16_t) (next_random() % 64);
 	simdup_finish_histogram(histogram);
 }
@@ -184,7 +185,7 @@ test_costs(void)
 	bool close = true;
 	bool rising = true;
 
-	make_histogram(&histogram, 512, 20000, SIMDUP_NO_BLOCK);
+	make_histogram(&histogram, 512, 20000, -1);
 	simdup_page_costs(&histogram, 0x1234, 16, costs);
 	simdup_uniform_page_costs(20000, uniform);
 	for (int r = 0; r <= 16; r++)
@@ -211,7 +212,7 @@ int
 main(void)
 {
 	test_rotations();
-	test_next_near();
+	test_near_blocks();
 	test_choice();
 	test_costs();
 	return done_testing();

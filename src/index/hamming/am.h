@@ -32,6 +32,12 @@ extern bytea *simdup_hamming_options(Datum options, bool validate);
 /* descend.c: the child of an inner page whose range holds the key */
 extern int simdup_hamming_find_child(Page page, const SimdupEntry *key);
 /*
+ * The root of a tree, locked in the mode if its level is `level`, else for
+ * reading. Sets its level, which is at least `level`.
+ */
+extern Buffer simdup_hamming_lock_root(Relation index, int tree, int level,
+									   int mode, int *root_level);
+/*
  * The locked page of a level whose range holds the key. With an exclusive lock,
  * a marked page on the way is returned instead: see split.c.
  */

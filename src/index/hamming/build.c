@@ -96,7 +96,6 @@ simdup_hamming_build_empty(Relation index)
 	for (int tree = 0; tree < HAMMING_TREES; tree++)
 	{
 		simdup_hamming_init_page(page.data, tree, 0);
-		simdup_hamming_set_count(page.data, 0);
 		write_empty_page(index, page.data);
 	}
 }

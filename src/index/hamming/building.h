@@ -92,7 +92,7 @@ extern SimdupEntry simdup_entry_source_get(EntrySource *source, int64 i);
  * order.c: entries in the order of a rotation, leaf by leaf
  */
 
-/* Receives a leaf's entries, in any order, leaf by leaf in ascending order. */
+/* Receives a leaf's entries, leaf by leaf, all in ascending order. */
 typedef void (*LeafReceiver)(void *arg, const SimdupEntry *entries, int n);
 
 /* The entries of a leaf and the memory to work in, in entries. */

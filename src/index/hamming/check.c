@@ -106,13 +106,17 @@ check_row(Check *check, BlockNumber block, int tree, const SimdupEntry *entry)
 						  sizeof(row));
 }
 
-/* All entries of a page: in its range and, on an inner page, in order. */
+/*
+ * All entries of a page: in its range, and in order on an inner page and in the
+ * sorted part of a leaf.
+ */
 static void
 check_entries(Check *check, Page page, BlockNumber block,
 			  const SimdupEntry *low, Level *below)
 {
-	int tree = hamming_opaque(page)->tree;
+	int tree = hamming_head(page)->tree;
 	bool is_leaf = hamming_is_leaf(page);
+	int n_sorted = is_leaf ? hamming_head(page)->n_sorted : hamming_count(page);
 	SimdupEntry previous = *low;
 
 	for (int i = 0; i < hamming_count(page); i++)
@@ -123,9 +127,9 @@ check_entries(Check *check, Page page, BlockNumber block,
 		/* the first link covers all entries below the second */
 		if (!is_leaf && i == 0)
 			entry = *low;
-		if (simdup_entry_less(&entry, is_leaf ? low : &previous) ||
+		if (simdup_entry_less(&entry, low) ||
 			!hamming_below_high_key(page, &entry) ||
-			(!is_leaf && i > 0 && !simdup_entry_less(&previous, &entry)))
+			(i > 0 && i < n_sorted && !simdup_entry_less(&previous, &entry)))
 			simdup_hamming_corrupted(check->index, block,
 									 "An entry is out of order.");
 		previous = entry;
@@ -183,8 +187,8 @@ check_level(Check *check, int tree, int height, const Level *level,
 										 "High keys do not rise.");
 			low = high;
 		}
-		linked = (hamming_opaque(page)->flags & HAMMING_INCOMPLETE_SPLIT) == 0;
-		block = hamming_opaque(page)->right;
+		linked = (hamming_head(page)->flags & HAMMING_INCOMPLETE_SPLIT) == 0;
+		block = hamming_head(page)->right;
 		UnlockReleaseBuffer(buffer);
 	}
 	if (n != level->n)

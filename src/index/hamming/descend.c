@@ -34,8 +34,9 @@ simdup_hamming_find_child(Page page, const SimdupEntry *key)
  * A root that was split since it was cached has a right sibling. Ask for the
  * new one then; if there is none yet, right links serve.
  */
-static Buffer
-read_root(Relation index, int tree, int level, int mode, int *root_level)
+Buffer
+simdup_hamming_lock_root(Relation index, int tree, int level, int mode,
+						 int *root_level)
 {
 	for (bool fresh = false;; fresh = true)
 	{
@@ -86,7 +87,7 @@ simdup_hamming_descend(Relation index, int tree, const SimdupEntry *key,
 	Buffer buffer;
 
 	CHECK_FOR_INTERRUPTS();
-	buffer = read_root(index, tree, level, mode, &at);
+	buffer = simdup_hamming_lock_root(index, tree, level, mode, &at);
 	for (;;)
 	{
 		Page page;

@@ -119,14 +119,42 @@ add_match(IndexScanDesc scan, Buffer buffer, int i)
 	state->matches[state->n_matches++] = *tid;
 }
 
+/*
+ * Positions of the values on a leaf that may match; their number. Of the sorted
+ * ones only those that begin with a near block are compared.
+ */
+static int
+find_candidates(const HammingScan *state, Page page, uint16 *found)
+{
+	const HammingWalk *walk = &state->walk;
+	HammingHead *head = hamming_head(page);
+	const uint64 *values = hamming_values(page);
+	uint64 center = simdup_rotate(state->search.center, state->tree);
+	int radius = (int) state->search.radius;
+	int n = hamming_count(page);
+	int n_sorted = head->n_sorted;
+	int n_found;
+
+	if (walk->is_whole)
+		return simdup_find_near(values, n, center, radius, found);
+	n_found = simdup_find_in_blocks(values, n_sorted,
+									hamming_is_last(page) ? PG_UINT64_MAX
+														  : head->high_value,
+									walk->near + walk->leaf_near,
+									walk->n_leaf_near, center, radius, found);
+	for (int n_tail = simdup_find_near(values + n_sorted, n - n_sorted, center,
+									   radius, found + n_found);
+		 n_tail > 0; n_tail--)
+		found[n_found++] += (uint16) n_sorted;
+	return n_found;
+}
+
 /* Copy the TIDs of a leaf that match. */
 static void
 collect_matches(IndexScanDesc scan, Buffer buffer)
 {
 	HammingScan *state = scan->opaque;
 	Page page = BufferGetPage(buffer);
-	int n = hamming_count(page);
-	uint64 *values = hamming_values(page);
 	uint16 found[SIMDUP_MAX_FOUND];
 	int n_found;
 
@@ -134,15 +162,13 @@ collect_matches(IndexScanDesc scan, Buffer buffer)
 	state->n_matches = 0;
 	if (!state->searches)
 	{
-		for (int i = 0; i < n; i++)
+		for (int i = 0; i < hamming_count(page); i++)
 			add_match(scan, buffer, i);
 		return;
 	}
-	n_found = simdup_find_near(values, n,
-							   simdup_rotate(state->search.center, state->tree),
-							   (int) state->search.radius, found);
+	n_found = find_candidates(state, page, found);
 	for (int i = 0; i < n_found; i++)
-		if (is_match(state, values[found[i]]))
+		if (is_match(state, hamming_values(page)[found[i]]))
 			add_match(scan, buffer, found[i]);
 }
 

@@ -2,9 +2,8 @@
  * order.c
  *	  Entries in the order of a rotation, leaf by leaf.
  *
- * Entries need no order within a leaf: it is enough to part them into groups as
- * large as a leaf. Entries that fit in memory are put in buckets that fit in
- * the processor's cache, and each bucket is parted. More entries are split into
+ * Entries that fit in memory are put in buckets that fit in the processor's
+ * cache, and each bucket is sorted. More entries are split into
  * files, at borders taken from a sample of them. A file that does not fit is
  * split again. No two entries are equal, because TIDs differ. So borders from a
  * sample split any entries into parts of about the same size, also those of
@@ -123,6 +122,7 @@ static void
 order_in_memory(Ordering *ordering, Range *range)
 {
 	size_t *places = palloc0(sizeof(size_t) << MAX_BUCKET_BITS);
+	SimdupEntry *spare = palloc(sizeof(SimdupEntry) * SIMDUP_SORT_SPARE);
 	size_t start = ordering->n;
 	int bits = 1;
 	Placing placing;
@@ -143,10 +143,11 @@ order_in_memory(Ordering *ordering, Range *range)
 	for (size_t b = 0; b < (size_t) 1 << bits; start = places[b++])
 	{
 		CHECK_FOR_INTERRUPTS();
-		simdup_part_entries(ordering->entries + start, places[b] - start, start,
-							ordering->per_leaf);
+		simdup_sort_entries(ordering->entries + start, places[b] - start,
+							spare);
 	}
 	hand_over(ordering, false);
+	pfree(spare);
 	pfree(places);
 }
 

@@ -23,14 +23,14 @@
 void
 simdup_hamming_init_page(Page page, int tree, int level)
 {
-	HammingOpaque *opaque;
+	HammingHead *head = hamming_head(page);
 
-	PageInit(page, BLCKSZ, sizeof(HammingOpaque));
-	opaque = hamming_opaque(page);
-	opaque->right = InvalidBlockNumber;
-	opaque->tree = (uint8) tree;
-	opaque->level = (uint8) level;
-	opaque->page_id = HAMMING_PAGE_ID;
+	PageInit(page, BLCKSZ, 0);
+	head->right = InvalidBlockNumber;
+	head->tree = (uint8) tree;
+	head->level = (uint8) level;
+	head->page_id = HAMMING_PAGE_ID;
+	simdup_hamming_set_count(page, 0);
 }
 
 void
@@ -38,7 +38,7 @@ simdup_hamming_init_meta(Page page, const BlockNumber *roots, const int *levels)
 {
 	HammingMeta *meta = (HammingMeta *) PageGetContents(page);
 
-	simdup_hamming_init_page(page, HAMMING_META_TREE, 0);
+	PageInit(page, BLCKSZ, 0);
 	meta->magic = HAMMING_MAGIC;
 	meta->version = HAMMING_VERSION;
 	for (int tree = 0; tree < HAMMING_TREES; tree++)
@@ -60,18 +60,18 @@ simdup_hamming_set_count(Page page, int n)
 		hamming_is_leaf(page) ? sizeof(ItemPointerData) : sizeof(HammingLink);
 
 	header->pd_lower =
-		(LocationIndex) (MAXALIGN(SizeOfPageHeaderData) + n * sizeof(uint64));
-	header->pd_upper = (LocationIndex) (header->pd_special - n * tail);
+		(LocationIndex) (HAMMING_VALUES_OFFSET + n * sizeof(uint64));
+	header->pd_upper = (LocationIndex) (BLCKSZ - n * tail);
 }
 
 void
 simdup_hamming_set_right(Page page, BlockNumber right, const SimdupEntry *high)
 {
-	HammingOpaque *opaque = hamming_opaque(page);
+	HammingHead *head = hamming_head(page);
 
-	opaque->right = right;
-	opaque->high_value = high->value;
-	hamming_tid_of_row(high->row, &opaque->high_tid);
+	head->right = right;
+	head->high_value = high->value;
+	hamming_tid_of_row(high->row, &head->high_tid);
 }
 
 void
@@ -85,6 +85,19 @@ simdup_hamming_fill_leaf(Page page, const SimdupEntry *entries, int n)
 		hamming_tid_of_row(entries[i].row, hamming_tid(page, i));
 	}
 	simdup_hamming_set_count(page, n);
+	hamming_head(page)->n_sorted = (uint16) n;
+}
+
+int
+simdup_hamming_sorted_entries(Page page, SimdupEntry *entries)
+{
+	SimdupEntry spare[HAMMING_LEAF_CAPACITY];
+	int n = hamming_count(page);
+
+	for (int i = 0; i < n; i++)
+		entries[i] = hamming_leaf_entry(page, i);
+	simdup_sort_entries(entries, n, spare);
+	return n;
 }
 
 void
@@ -127,26 +140,26 @@ simdup_hamming_read(Relation index, BlockNumber block)
 	return ReadBuffer(index, block);
 }
 
-/* Check that the page is one of a hamming index; its special space then is. */
-static HammingOpaque *
+/* Check that the page is one of a hamming index; its head then is. */
+static HammingHead *
 check_kind(Relation index, Buffer buffer)
 {
 	Page page = BufferGetPage(buffer);
+	PageHeader header = (PageHeader) page;
 	BlockNumber block = BufferGetBlockNumber(buffer);
 
 	if (PageIsNew(page))
 		simdup_hamming_corrupted(index, block, "The page is zero.");
-	if (PageGetPageSize(page) != BLCKSZ ||
-		((PageHeader) page)->pd_special !=
-			BLCKSZ - MAXALIGN(sizeof(HammingOpaque)))
+	if (PageGetPageSize(page) != BLCKSZ || header->pd_special != BLCKSZ)
 		simdup_hamming_corrupted(index, block,
 								 "The page header is not that of such a page.");
-	if (hamming_opaque(page)->page_id != HAMMING_PAGE_ID)
+	if (hamming_head(page)->page_id != HAMMING_PAGE_ID)
 		simdup_hamming_corrupted(index, block,
 								 "The page is not one of a hamming index.");
-	return hamming_opaque(page);
+	return hamming_head(page);
 }
 
+/* Check the number of entries, where tree and level are right. */
 static void
 check_count(Relation index, Buffer buffer)
 {
@@ -156,11 +169,11 @@ check_count(Relation index, Buffer buffer)
 	int count = hamming_count(page);
 	Size tail = is_leaf ? sizeof(ItemPointerData) : sizeof(HammingLink);
 
-	if (header->pd_lower < MAXALIGN(SizeOfPageHeaderData) ||
-		header->pd_lower !=
-			MAXALIGN(SizeOfPageHeaderData) + count * sizeof(uint64) ||
-		header->pd_upper != header->pd_special - count * tail ||
-		header->pd_lower > header->pd_upper || (!is_leaf && count == 0))
+	if (header->pd_lower < HAMMING_VALUES_OFFSET ||
+		header->pd_lower != HAMMING_VALUES_OFFSET + count * sizeof(uint64) ||
+		header->pd_upper != BLCKSZ - count * tail ||
+		header->pd_lower > header->pd_upper || (!is_leaf && count == 0) ||
+		hamming_head(page)->n_sorted > (is_leaf ? count : 0))
 		simdup_hamming_corrupted(index, BufferGetBlockNumber(buffer),
 								 "The number of entries is impossible.");
 }
@@ -168,9 +181,9 @@ check_count(Relation index, Buffer buffer)
 void
 simdup_hamming_check_page(Relation index, Buffer buffer, int tree, int level)
 {
-	HammingOpaque *opaque = check_kind(index, buffer);
+	HammingHead *head = check_kind(index, buffer);
 
-	if (opaque->tree != tree || opaque->level != level)
+	if (head->tree != tree || head->level != level)
 		simdup_hamming_corrupted(index, BufferGetBlockNumber(buffer),
 								 "The page is of another tree or level.");
 	check_count(index, buffer);
@@ -179,9 +192,9 @@ simdup_hamming_check_page(Relation index, Buffer buffer, int tree, int level)
 void
 simdup_hamming_check_any_page(Relation index, Buffer buffer)
 {
-	HammingOpaque *opaque = check_kind(index, buffer);
+	HammingHead *head = check_kind(index, buffer);
 
-	if (opaque->tree >= HAMMING_TREES || opaque->level >= HAMMING_MAX_LEVELS)
+	if (head->tree >= HAMMING_TREES || head->level >= HAMMING_MAX_LEVELS)
 		simdup_hamming_corrupted(index, BufferGetBlockNumber(buffer),
 								 "The page is of no tree or level.");
 	check_count(index, buffer);
@@ -219,7 +232,8 @@ simdup_hamming_cache(Relation index)
 {
 	if (index->rd_amcache == NULL)
 		index->rd_amcache =
-			MemoryContextAllocZero(index->rd_indexcxt, sizeof(HammingCache));
+			MemoryContextAllocZero(index->rd_indexcxt,
+								   offsetof(HammingCache, places));
 	return index->rd_amcache;
 }
 
@@ -243,7 +257,7 @@ simdup_hamming_step_right(Relation index, Buffer buffer, int mode, int tree,
 {
 	Page page = BufferGetPage(buffer);
 	SimdupEntry high = hamming_high_key(page);
-	BlockNumber right = hamming_opaque(page)->right;
+	BlockNumber right = hamming_head(page)->right;
 	Buffer next;
 
 	UnlockReleaseBuffer(buffer);

@@ -9,11 +9,13 @@
  * right sibling. Entries are ordered by rotated value and TID, so no two are
  * equal.
  *
- * Values grow upwards from the page header. The TIDs of a leaf, or the links of
- * an inner page, grow downwards from the special space. Their number follows
- * from pd_lower. The entries of a leaf are not sorted. The entries of an inner
- * page are the low keys of its children, sorted. The first one covers all keys
- * below the second.
+ * A head of fixed size stands between the server's page header and the values,
+ * so that a search needs no more of most leaves than their first kilobytes. Values
+ * grow upwards from the head. The TIDs of a leaf, or the links of an inner page,
+ * grow downwards from the page's end. Their number follows from pd_lower. The first n_sorted entries of a leaf are sorted; the others, its
+ * tail, are in the order in which they came. The entries of an inner page are the
+ * low keys of its children, sorted. The first one covers all keys below the
+ * second.
  */
 #ifndef SIMDUP_INDEX_HAMMING_PAGE_H
 #define SIMDUP_INDEX_HAMMING_PAGE_H
@@ -34,28 +36,35 @@
 
 #define HAMMING_META_BLOCK 0
 #define HAMMING_MAGIC 0x68616d6d
-#define HAMMING_VERSION 1
+#define HAMMING_VERSION 2
 #define HAMMING_PAGE_ID 0xff51
-#define HAMMING_META_TREE 0xff
 
 /* The page has a right half to which its parent has no link yet. */
 #define HAMMING_INCOMPLETE_SPLIT 1
+
+/* A search reads all of a leaf's tail. A full one is sorted in (insert.c). */
+#define HAMMING_MAX_TAIL 128
 
 #define HAMMING_MIN_FILLFACTOR 10
 #define HAMMING_DEFAULT_FILLFACTOR 90
 #define HAMMING_INNER_FILLFACTOR 90
 
-/* The special space. The high key means nothing where right is invalid. */
-typedef struct HammingOpaque
+/*
+ * What a page says of itself. The high key means nothing where right is invalid.
+ * The values behind it begin at a cache line.
+ */
+typedef struct HammingHead
 {
 	uint64 high_value;
 	ItemPointerData high_tid;
 	uint16 flags;
 	BlockNumber right; /* InvalidBlockNumber on the last page of a level */
+	uint16 n_sorted;   /* entries of a leaf, from the first on */
 	uint8 tree;
-	uint8 level;	/* 0 is a leaf */
-	uint16 page_id; /* last, where tools look for it */
-} HammingOpaque;
+	uint8 level; /* 0 is a leaf */
+	uint16 page_id;
+	uint16 unused[7];
+} HammingHead;
 
 typedef struct HammingMeta
 {
@@ -73,8 +82,10 @@ typedef struct HammingLink
 	uint16 child_low;
 } HammingLink;
 
-#define HAMMING_CONTENT_SIZE \
-	(BLCKSZ - MAXALIGN(SizeOfPageHeaderData) - MAXALIGN(sizeof(HammingOpaque)))
+/* Where the first value is. */
+#define HAMMING_VALUES_OFFSET \
+	(MAXALIGN(SizeOfPageHeaderData) + sizeof(HammingHead))
+#define HAMMING_CONTENT_SIZE (BLCKSZ - HAMMING_VALUES_OFFSET)
 #define HAMMING_LEAF_CAPACITY \
 	((int) (HAMMING_CONTENT_SIZE / (sizeof(uint64) + sizeof(ItemPointerData))))
 #define HAMMING_INNER_CAPACITY \
@@ -82,39 +93,41 @@ typedef struct HammingLink
 
 StaticAssertDecl(HAMMING_LEAF_CAPACITY <= SIMDUP_MAX_FOUND,
 				 "a page's values fit in a search");
+StaticAssertDecl(HAMMING_LEAF_CAPACITY <= SIMDUP_SORT_SPARE,
+				 "a leaf is sorted with no more room than its own");
 StaticAssertDecl(sizeof(HammingLink) == 10, "links are packed");
+StaticAssertDecl(HAMMING_VALUES_OFFSET == 64, "values begin at a cache line");
 
-static inline HammingOpaque *
-hamming_opaque(Page page)
+static inline HammingHead *
+hamming_head(Page page)
 {
-	return (HammingOpaque *) PageGetSpecialPointer(page);
+	return (HammingHead *) PageGetContents(page);
 }
 
 static inline uint64 *
 hamming_values(Page page)
 {
-	return (uint64 *) PageGetContents(page);
+	return (uint64 *) (page + HAMMING_VALUES_OFFSET);
 }
 
 static inline int
 hamming_count(Page page)
 {
-	return (
-		int) ((((PageHeader) page)->pd_lower - MAXALIGN(SizeOfPageHeaderData)) /
-			  sizeof(uint64));
+	return (int) ((((PageHeader) page)->pd_lower - HAMMING_VALUES_OFFSET) /
+				  sizeof(uint64));
 }
 
-/* TID i of a leaf, counted downwards from the special space. */
+/* TID i of a leaf, counted downwards from the page's end. */
 static inline ItemPointer
 hamming_tid(Page page, int i)
 {
-	return (ItemPointer) PageGetSpecialPointer(page) - (i + 1);
+	return (ItemPointer) (page + BLCKSZ) - (i + 1);
 }
 
 static inline HammingLink *
 hamming_link(Page page, int i)
 {
-	return (HammingLink *) PageGetSpecialPointer(page) - (i + 1);
+	return (HammingLink *) (page + BLCKSZ) - (i + 1);
 }
 
 static inline BlockNumber
@@ -128,19 +141,19 @@ hamming_child(Page page, int i)
 static inline bool
 hamming_is_leaf(Page page)
 {
-	return hamming_opaque(page)->level == 0;
+	return hamming_head(page)->level == 0;
 }
 
 static inline bool
 hamming_is_marked(Page page)
 {
-	return (hamming_opaque(page)->flags & HAMMING_INCOMPLETE_SPLIT) != 0;
+	return (hamming_head(page)->flags & HAMMING_INCOMPLETE_SPLIT) != 0;
 }
 
 static inline bool
 hamming_is_last(Page page)
 {
-	return hamming_opaque(page)->right == InvalidBlockNumber;
+	return hamming_head(page)->right == InvalidBlockNumber;
 }
 
 static inline uint64
@@ -160,9 +173,8 @@ hamming_tid_of_row(uint64 row, ItemPointer tid)
 static inline SimdupEntry
 hamming_high_key(Page page)
 {
-	HammingOpaque *opaque = hamming_opaque(page);
-	SimdupEntry key = {opaque->high_value,
-					   hamming_row_of_tid(&opaque->high_tid)};
+	HammingHead *head = hamming_head(page);
+	SimdupEntry key = {head->high_value, hamming_row_of_tid(&head->high_tid)};
 
 	return key;
 }
@@ -203,9 +215,11 @@ extern void simdup_hamming_init_meta(Page page, const BlockNumber *roots,
 extern void simdup_hamming_set_count(Page page, int n);
 extern void simdup_hamming_set_right(Page page, BlockNumber right,
 									 const SimdupEntry *high);
-/* All entries of a leaf, in any order. */
+/* All entries of a leaf, sorted. */
 extern void simdup_hamming_fill_leaf(Page page, const SimdupEntry *entries,
 									 int n);
+/* Store all entries of a leaf, sorted; their number. */
+extern int simdup_hamming_sorted_entries(Page page, SimdupEntry *entries);
 extern void simdup_hamming_set_child(Page page, int i, const SimdupEntry *low,
 									 BlockNumber child);
 
@@ -216,6 +230,14 @@ extern void simdup_hamming_set_child(Page page, int i, const SimdupEntry *low,
 /* Where the trees begin. May be old: see simdup_hamming_descend. */
 typedef HammingMeta HammingRoots;
 
+/* Where a page was when it was read last, and what it then held. */
+typedef struct HammingPlace
+{
+	Buffer buffer;
+	uint16 n;
+	uint16 n_sorted;
+} HammingPlace;
+
 /* What a backend remembers of an index, in rd_amcache. */
 typedef struct HammingCache
 {
@@ -225,6 +247,9 @@ typedef struct HammingCache
 	bool histograms_known;
 	BlockNumber histogram_blocks; /* size of the file then */
 	SimdupHistogram histogram[SIMDUP_ROTATIONS];
+	/* by block: see places.c */
+	uint32 n_places;
+	HammingPlace places[FLEXIBLE_ARRAY_MEMBER];
 } HammingCache;
 
 extern HammingCache *simdup_hamming_cache(Relation index);
@@ -246,5 +271,26 @@ extern Buffer simdup_hamming_step_right(Relation index, Buffer buffer, int mode,
 										int tree, int level);
 /* A new page at the end of the file, locked exclusively. */
 extern Buffer simdup_hamming_extend(Relation index, ForkNumber fork);
+
+/*
+ * places.c: pages that are read again and again
+ */
+
+/* Make room for the places of this index's pages. Before a search. */
+extern void simdup_hamming_make_places(Relation index);
+/* A page that was probably read before, pinned. */
+extern Buffer simdup_hamming_read_again(Relation index, BlockNumber block);
+/* Remember what the leaf, locked, holds. */
+extern void simdup_hamming_remember(Relation index, Buffer buffer);
+/* Ask the server for a page that will be read, unless it is in memory. */
+extern void simdup_hamming_read_ahead(Relation index, BlockNumber block);
+/* Let the processor load what is remembered of a page. */
+extern void simdup_hamming_prefetch_place(Relation index, BlockNumber block);
+/*
+ * Let the processor load a leaf that will be read, above all where the value
+ * `near` may be, of those from `low` to `until`.
+ */
+extern void simdup_hamming_prefetch(Relation index, BlockNumber block,
+									uint64 low, uint64 near, uint64 until);
 
 #endif /* SIMDUP_INDEX_HAMMING_PAGE_H */

@@ -12,6 +12,7 @@
 #include "executor/tuptable.h"
 #include "nodes/tidbitmap.h"
 #include "pgstat.h"
+#include "utils/spccache.h"
 
 #include "index/hamming/fingerprint.h"
 #include "index/hamming/scanning.h"
@@ -32,6 +33,8 @@ simdup_hamming_begin_scan(Relation index, int n_keys, int n_orders)
 		scan->xs_orderbynulls = palloc0(sizeof(bool) * n_orders);
 	}
 	state->pin = InvalidBuffer;
+	state->walk.distance =
+		get_tablespace_io_concurrency(index->rd_rel->reltablespace);
 	scan->opaque = state;
 	return scan;
 }
@@ -177,6 +180,7 @@ start_scan(IndexScanDesc scan)
 	HammingScan *state = scan->opaque;
 
 	pgstat_count_index_scan(scan->indexRelation);
+	simdup_hamming_make_places(scan->indexRelation);
 	if (scan->xs_want_itup && scan->xs_itup == NULL)
 		give_empty_tuple(scan);
 	state->n_balls = 0;

@@ -24,23 +24,16 @@
 static void insert_link(Relation index, Buffer buffer);
 
 /*
- * How many entries stay left. Rows of one fingerprint, or of NULL, arrive in
- * order, and each new entry is above all others of the last leaf. Such a leaf
- * is left nearly full.
+ * How many of the sorted entries stay left. Rows of one fingerprint, or of NULL,
+ * arrive in order, and each new entry is above all others of the last leaf. Such
+ * a leaf is left nearly full.
  */
 static int
 left_part(const SimdupEntry *entries, int n, const SimdupEntry *added,
 		  bool is_last)
 {
-	if (is_last)
-	{
-		int i = 0;
-
-		while (i < n && simdup_entry_less(&entries[i], added))
-			i++;
-		if (i == n)
-			return n * HAMMING_DEFAULT_FILLFACTOR / 100;
-	}
+	if (is_last && simdup_entry_less(&entries[n - 1], added))
+		return n * HAMMING_DEFAULT_FILLFACTOR / 100;
 	return n / 2;
 }
 
@@ -52,14 +45,14 @@ static void
 chain_halves(Page left, Page right, BlockNumber right_block,
 			 const SimdupEntry *low)
 {
-	HammingOpaque *left_opaque = hamming_opaque(left);
-	HammingOpaque *right_opaque = hamming_opaque(right);
+	HammingHead *left_head = hamming_head(left);
+	HammingHead *right_head = hamming_head(right);
 
-	right_opaque->right = left_opaque->right;
-	right_opaque->high_value = left_opaque->high_value;
-	right_opaque->high_tid = left_opaque->high_tid;
+	right_head->right = left_head->right;
+	right_head->high_value = left_head->high_value;
+	right_head->high_tid = left_head->high_tid;
 	simdup_hamming_set_right(left, right_block, low);
-	left_opaque->flags |= HAMMING_INCOMPLETE_SPLIT;
+	left_head->flags |= HAMMING_INCOMPLETE_SPLIT;
 }
 
 void
@@ -68,31 +61,22 @@ simdup_hamming_split_leaf(Relation index, Buffer buffer,
 {
 	SimdupEntry entries[HAMMING_LEAF_CAPACITY];
 	Page page = BufferGetPage(buffer);
-	int tree = hamming_opaque(page)->tree;
-	int n = hamming_count(page);
-	int n_left;
-	SimdupEntry low;
-	Buffer right_buffer;
-	GenericXLogState *state;
+	int tree = hamming_head(page)->tree;
+	int n = simdup_hamming_sorted_entries(page, entries);
+	int n_left = left_part(entries, n, entry, hamming_is_last(page));
+	Buffer right_buffer = simdup_hamming_extend(index, MAIN_FORKNUM);
+	GenericXLogState *state = GenericXLogStart(index);
 	Page left;
 	Page right;
 
-	for (int i = 0; i < n; i++)
-		entries[i] = hamming_leaf_entry(page, i);
-	n_left = left_part(entries, n, entry, hamming_is_last(page));
-	/* one border in n entries, at n_left */
-	simdup_part_entries(entries, n, n - n_left, n);
-	low = simdup_least_entry(entries + n_left, n - n_left);
-
-	right_buffer = simdup_hamming_extend(index, MAIN_FORKNUM);
-	state = GenericXLogStart(index);
 	left = GenericXLogRegisterBuffer(state, buffer, GENERIC_XLOG_FULL_IMAGE);
 	right =
 		GenericXLogRegisterBuffer(state, right_buffer, GENERIC_XLOG_FULL_IMAGE);
 	simdup_hamming_init_page(right, tree, 0);
 	simdup_hamming_fill_leaf(right, entries + n_left, n - n_left);
 	simdup_hamming_fill_leaf(left, entries, n_left);
-	chain_halves(left, right, BufferGetBlockNumber(right_buffer), &low);
+	chain_halves(left, right, BufferGetBlockNumber(right_buffer),
+				 &entries[n_left]);
 	GenericXLogFinish(state);
 	UnlockReleaseBuffer(right_buffer);
 	insert_link(index, buffer);
@@ -122,8 +106,8 @@ static void
 make_root(Relation index, Buffer buffer)
 {
 	Page page = BufferGetPage(buffer);
-	HammingOpaque *opaque = hamming_opaque(page);
-	int tree = opaque->tree;
+	HammingHead *head = hamming_head(page);
+	int tree = head->tree;
 	SimdupEntry lowest = {0, 0};
 	SimdupEntry high = hamming_high_key(page);
 	Buffer meta_buffer = simdup_hamming_read(index, HAMMING_META_BLOCK);
@@ -141,13 +125,13 @@ make_root(Relation index, Buffer buffer)
 								 "The page has no parent and is not the root.");
 	root =
 		GenericXLogRegisterBuffer(state, root_buffer, GENERIC_XLOG_FULL_IMAGE);
-	simdup_hamming_init_page(root, tree, opaque->level + 1);
+	simdup_hamming_init_page(root, tree, head->level + 1);
 	simdup_hamming_set_count(root, 2);
 	simdup_hamming_set_child(root, 0, &lowest, BufferGetBlockNumber(buffer));
-	simdup_hamming_set_child(root, 1, &high, opaque->right);
+	simdup_hamming_set_child(root, 1, &high, head->right);
 	meta->root[tree] = BufferGetBlockNumber(root_buffer);
-	meta->level[tree] = opaque->level + 1;
-	hamming_opaque(GenericXLogRegisterBuffer(state, buffer, 0))->flags &=
+	meta->level[tree] = head->level + 1;
+	hamming_head(GenericXLogRegisterBuffer(state, buffer, 0))->flags &=
 		~HAMMING_INCOMPLETE_SPLIT;
 	GenericXLogFinish(state);
 	UnlockReleaseBuffer(root_buffer);
@@ -182,7 +166,7 @@ split_parent(Relation index, Buffer parent_buffer, Buffer buffer, int position)
 	int n = hamming_count(old);
 	int n_left = n / 2;
 	SimdupEntry low = hamming_high_key(page);
-	BlockNumber child = hamming_opaque(page)->right;
+	BlockNumber child = hamming_head(page)->right;
 	SimdupEntry border = hamming_low_key(old, n_left);
 	Buffer right_buffer = simdup_hamming_extend(index, MAIN_FORKNUM);
 	GenericXLogState *state = GenericXLogStart(index);
@@ -190,8 +174,8 @@ split_parent(Relation index, Buffer parent_buffer, Buffer buffer, int position)
 	Page right =
 		GenericXLogRegisterBuffer(state, right_buffer, GENERIC_XLOG_FULL_IMAGE);
 
-	simdup_hamming_init_page(right, hamming_opaque(old)->tree,
-							 hamming_opaque(old)->level);
+	simdup_hamming_init_page(right, hamming_head(old)->tree,
+							 hamming_head(old)->level);
 	simdup_hamming_set_count(right, n - n_left);
 	for (int i = n_left; i < n; i++)
 	{
@@ -206,7 +190,7 @@ split_parent(Relation index, Buffer parent_buffer, Buffer buffer, int position)
 		add_link(left, position, &low, child);
 	else
 		add_link(right, position - n_left, &low, child);
-	hamming_opaque(GenericXLogRegisterBuffer(state, buffer, 0))->flags &=
+	hamming_head(GenericXLogRegisterBuffer(state, buffer, 0))->flags &=
 		~HAMMING_INCOMPLETE_SPLIT;
 	GenericXLogFinish(state);
 	UnlockReleaseBuffer(right_buffer);
@@ -222,20 +206,20 @@ static void
 insert_link(Relation index, Buffer buffer)
 {
 	Page page = BufferGetPage(buffer);
-	HammingOpaque *opaque = hamming_opaque(page);
+	HammingHead *head = hamming_head(page);
 	SimdupEntry low = hamming_high_key(page);
 	HammingRoots roots = simdup_hamming_roots(index, true);
 	Buffer parent_buffer;
 	Page parent;
 	int position;
 
-	if (roots.level[opaque->tree] == opaque->level)
+	if (roots.level[head->tree] == head->level)
 	{
 		make_root(index, buffer);
 		return;
 	}
-	parent_buffer = simdup_hamming_descend_to_write(index, opaque->tree, &low,
-													opaque->level + 1);
+	parent_buffer = simdup_hamming_descend_to_write(index, head->tree, &low,
+													head->level + 1);
 	parent = BufferGetPage(parent_buffer);
 	position = simdup_hamming_find_child(parent, &low) + 1;
 	if (hamming_child(parent, position - 1) != BufferGetBlockNumber(buffer))
@@ -248,8 +232,8 @@ insert_link(Relation index, Buffer buffer)
 		GenericXLogState *state = GenericXLogStart(index);
 
 		add_link(GenericXLogRegisterBuffer(state, parent_buffer, 0), position,
-				 &low, opaque->right);
-		hamming_opaque(GenericXLogRegisterBuffer(state, buffer, 0))->flags &=
+				 &low, head->right);
+		hamming_head(GenericXLogRegisterBuffer(state, buffer, 0))->flags &=
 			~HAMMING_INCOMPLETE_SPLIT;
 		GenericXLogFinish(state);
 		UnlockReleaseBuffer(parent_buffer);

@@ -30,20 +30,20 @@ typedef struct Statistics
 static void
 count_page(Statistics *statistics, Page page)
 {
-	HammingOpaque *opaque = hamming_opaque(page);
+	HammingHead *head = hamming_head(page);
 
-	if (opaque->level > 0)
+	if (head->level > 0)
 	{
 		statistics->inner_pages++;
 		return;
 	}
 	statistics->leaf_pages++;
-	statistics->entries[opaque->tree] += hamming_count(page);
-	if (opaque->tree == HAMMING_NULL_TREE)
+	statistics->entries[head->tree] += hamming_count(page);
+	if (head->tree == HAMMING_NULL_TREE)
 		return;
 	for (int i = 0; i < hamming_count(page); i++)
-		statistics->blocks[opaque->tree]
-						  [simdup_first_block(hamming_values(page)[i])]++;
+		statistics
+			->blocks[head->tree][simdup_first_block(hamming_values(page)[i])]++;
 }
 
 /* Pages in the order of their blocks: a split meanwhile may count twice. */

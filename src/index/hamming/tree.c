@@ -107,10 +107,9 @@ add_leaf(void *arg, const SimdupEntry *entries, int n)
 {
 	TreeWriter *writer = arg;
 	const BuildProgress *progress = writer->progress;
-	SimdupEntry low = simdup_least_entry(entries, n);
 	uint64 n_written;
 
-	simdup_hamming_fill_leaf(begin_page(writer, &low), entries, n);
+	simdup_hamming_fill_leaf(begin_page(writer, &entries[0]), entries, n);
 	n_written = pg_atomic_add_fetch_u64(progress->n_written, n);
 	if (progress->reports)
 		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE,

@@ -11,8 +11,7 @@
  * scan without an MVCC snapshot keeps its pin on the leaf where it read a TID.
  * A split may have moved the TID's entry to another page since.
  *
- * The last entry of a leaf takes the place of a removed one. The order within a
- * leaf has no meaning, and such a change needs little WAL.
+ * The entries that stay on a leaf move up and keep their order.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -49,14 +48,21 @@ remove_entries(Relation index, Buffer buffer, const uint16 *dead, int n_dead)
 {
 	GenericXLogState *state = GenericXLogStart(index);
 	Page page = GenericXLogRegisterBuffer(state, buffer, 0);
-	int n = hamming_count(page);
+	HammingHead *head = hamming_head(page);
+	int n_sorted = head->n_sorted;
+	int n = dead[0];
 
-	/* from the last one on, so that only live entries move */
-	for (int i = n_dead - 1; i >= 0; i--)
+	for (int i = n, at = 0; i < hamming_count(page); i++)
 	{
-		n--;
-		hamming_values(page)[dead[i]] = hamming_values(page)[n];
-		*hamming_tid(page, dead[i]) = *hamming_tid(page, n);
+		if (at < n_dead && dead[at] == i)
+		{
+			at++;
+			if (i < n_sorted)
+				head->n_sorted--;
+			continue;
+		}
+		hamming_values(page)[n] = hamming_values(page)[i];
+		*hamming_tid(page, n++) = *hamming_tid(page, i);
 	}
 	simdup_hamming_set_count(page, n);
 	GenericXLogFinish(state);
@@ -73,7 +79,7 @@ static void
 vacuum_leaf(HammingVacuum *vacuum, Buffer buffer)
 {
 	Page page = BufferGetPage(buffer);
-	int tree = hamming_opaque(page)->tree;
+	int tree = hamming_head(page)->tree;
 	uint16 dead[HAMMING_LEAF_CAPACITY];
 	int n_dead = find_dead(vacuum, page, dead);
 
@@ -125,6 +131,8 @@ simdup_hamming_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 
 	if (stats == NULL)
 		stats = palloc0(sizeof(IndexBulkDeleteResult));
+	/* an index of another version is an error */
+	(void) simdup_hamming_roots(info->index, false);
 	vacuum.stats = stats;
 	stats->num_index_tuples = 0;
 	stats->estimated_count = false;

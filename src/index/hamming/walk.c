@@ -2,42 +2,30 @@
  * walk.c
  *	  The leaves of one tree that hold a block near the center, in order.
  *
- * A walk only moves forward. Its `next` rises to the high key of each leaf that
- * was read. A leaf whose high key is not above `next` is skipped. A split moves
- * entries to the right, but below the high key that the leaf had. So no entry
- * is read twice, and none that stays in the index is missed.
+ * A walk goes down level by level. The children of an inner page that may hold a
+ * near block are listed in one pass, under one lock, and visited later. So each
+ * inner page is read once.
  *
- * The leaves below an inner page are listed at once, under one lock. A leaf may
- * be split before it is visited. So the walk follows right links up to the end
- * of the range that the inner page gave for the leaf.
+ * On each level a walk only moves forward. Its `next` rises to the high key of
+ * each page that was read. A split moves entries to the right, but below the high
+ * key that the page had. So no entry is read twice, and none that stays in the
+ * index is missed. A page may be split after it was listed. So the walk follows
+ * right links up to the end of the range that was listed.
  */
 #include "postgres.h"
 #include "compat.h"
 
-#include "pgstat.h"
-#include "storage/buf_internals.h"
 #include "storage/bufmgr.h"
+#include "utils/memutils.h"
 
 #include "index/hamming/walk.h"
 
-/* A leaf is loaded while the ones before it, so many, are compared. */
-#define LEAVES_AHEAD 4
+/* List children of several parents until there are so many. */
+#define ENOUGH_LISTED 64
+#define MOST_LISTED (ENOUGH_LISTED + HAMMING_INNER_CAPACITY)
 
-/* The processor follows the values by itself after so many bytes. */
-#define BYTES_AHEAD 1024
-#define CACHE_LINE 64
-
-/* One access in so many goes the server's way: see read_leaf. */
-#define COUNTED_READS 4
-
-#define N_PLACES 262144
-
-/*
- * The buffers where this backend last found leaves, by block. They are guesses
- * only: a page may have left its buffer, and two blocks may share a place. Pages
- * of this array that no search needs take no memory.
- */
-static Buffer places[N_PLACES];
+/* The processor loads a page while this number of others is read. */
+#define PAGES_AHEAD 4
 
 void
 simdup_hamming_begin_walk(HammingWalk *walk, IndexScanDesc scan, int tree,
@@ -45,207 +33,285 @@ simdup_hamming_begin_walk(HammingWalk *walk, IndexScanDesc scan, int tree,
 {
 	walk->scan = scan;
 	walk->tree = tree;
-	walk->center = center;
-	walk->radius = radius;
-	walk->next = (SimdupEntry){0, 0};
-	walk->finished = false;
-	walk->right = InvalidBlockNumber;
-	walk->n_leaves = 0;
-	walk->at = 0;
+	walk->is_whole = radius >= SIMDUP_BLOCK_BITS;
+	walk->n_near = 0;
+	if (!walk->is_whole)
+	{
+		int n = simdup_count_near(radius);
+
+		if (n > walk->near_size)
+		{
+			if (walk->near != NULL)
+				pfree(walk->near);
+			walk->near = MemoryContextAlloc(GetMemoryChunkContext(scan->opaque),
+											n * sizeof(uint16));
+			walk->near_size = n;
+		}
+		walk->n_near = simdup_near_blocks(center, radius, walk->near);
+	}
+	walk->started = false;
 }
 
-/* The first key from *key on whose block is near; false if there is none. */
+/* The first key from the level's `next` on that may be near; false if none is. */
 static bool
-next_near_key(const HammingWalk *walk, SimdupEntry *key)
+next_near_key(const HammingWalk *walk, HammingLevel *level, SimdupEntry *key)
 {
-	uint32 block = simdup_first_block(key->value);
-	uint32 near;
+	uint32 block = simdup_first_block(level->next.value);
 
-	if (walk->radius >= SIMDUP_BLOCK_BITS)
-		return true;
-	near = simdup_next_near(walk->center, walk->radius, block);
-	if (near == SIMDUP_NO_BLOCK)
+	*key = level->next;
+	if (level->finished)
 		return false;
-	if (near != block)
-		*key = (SimdupEntry){(uint64) near << 48, 0};
+	if (walk->is_whole)
+		return true;
+	while (level->near < walk->n_near && walk->near[level->near] < block)
+		level->near++;
+	if (level->near == walk->n_near)
+		return false;
+	if (walk->near[level->near] > block)
+		*key = (SimdupEntry){(uint64) walk->near[level->near] << 48, 0};
 	return true;
 }
 
 static bool
-is_before_end(const HammingLeaf *leaf, const SimdupEntry *key)
+is_in_range(const HammingListed *listed, const SimdupEntry *key)
 {
-	return leaf->is_last || simdup_entry_less(key, &leaf->until);
+	return listed->is_last || simdup_entry_less(key, &listed->until);
 }
 
-/* Child i of an inner page and the end of its range. */
-static void
-describe_leaf(Page page, int i, HammingLeaf *leaf)
+static bool
+is_above_low_key(Page page, int i, const SimdupEntry *key)
 {
-	bool is_last_child = i + 1 == hamming_count(page);
+	SimdupEntry low = hamming_low_key(page, i);
 
-	leaf->block = hamming_child(page, i);
-	leaf->is_last = is_last_child && hamming_is_last(page);
-	leaf->until =
-		is_last_child ? hamming_high_key(page) : hamming_low_key(page, i + 1);
+	return !simdup_entry_less(key, &low);
 }
 
-/* List the leaves to visit below an inner page, from the one with the key. */
+/* The child whose range holds the key, which is `from` or one after it. */
+static int
+find_child_from(Page page, int from, const SimdupEntry *key)
+{
+	int n = hamming_count(page);
+	int step = 1;
+	int high;
+
+	while (from + step < n && is_above_low_key(page, from + step, key))
+	{
+		from += step;
+		step *= 2;
+	}
+	high = Min(from + step, n);
+	while (high - from > 1)
+	{
+		int middle = (from + high) / 2;
+
+		if (is_above_low_key(page, middle, key))
+			from = middle;
+		else
+			high = middle;
+	}
+	return from;
+}
+
+/* List the children of an inner page that may be near, from the key on. */
 static void
-list_leaves(HammingWalk *walk, Page page, SimdupEntry key)
+list_children(const HammingWalk *walk, HammingLevel *parent,
+			  HammingLevel *level, Page page, SimdupEntry key)
 {
 	int n = hamming_count(page);
 	int i = simdup_hamming_find_child(page, &key);
 
 	for (;;)
 	{
-		HammingLeaf *leaf = &walk->leaves[walk->n_leaves++];
+		HammingListed *listed = &level->listed[level->n++];
+		bool is_last_child = i + 1 == n;
 
-		describe_leaf(page, i, leaf);
-		key = leaf->until;
-		if (++i == n || !next_near_key(walk, &key))
+		listed->block = hamming_child(page, i);
+		simdup_hamming_prefetch_place(walk->scan->indexRelation, listed->block);
+		listed->low = hamming_values(page)[i];
+		listed->near = key.value;
+		listed->is_last = is_last_child && hamming_is_last(page);
+		listed->until = is_last_child ? hamming_high_key(page)
+									  : hamming_low_key(page, i + 1);
+		if (is_last_child)
 			return;
-		/* the key is most often on the next child or far away */
-		if (i + 1 < n)
-		{
-			SimdupEntry end = hamming_low_key(page, i + 1);
-
-			if (!simdup_entry_less(&key, &end))
-				i = simdup_hamming_find_child(page, &key);
-		}
+		parent->next = listed->until;
+		if (!next_near_key(walk, parent, &key))
+			return;
+		i = find_child_from(page, i + 1, &key);
 		if (i + 1 == n && !hamming_below_high_key(page, &key))
 			return;
 	}
 }
 
-static Buffer *
-place_of(Relation index, BlockNumber block)
+/*
+ * Let the processor load a listed page from where it was last. A search waits
+ * for memory more than it computes. If the page has moved, nothing but time is
+ * lost.
+ */
+static void
+prefetch_listed(const HammingWalk *walk, const HammingLevel *level, int i)
 {
-	return &places[(block + RelationGetRelid(index) * UINT32_C(0x9e3779b1)) %
-				   N_PLACES];
+	if (i < level->n)
+		simdup_hamming_prefetch(walk->scan->indexRelation,
+								level->listed[i].block, level->listed[i].low,
+								level->listed[i].near,
+								level->listed[i].until.value);
 }
 
-/*
- * Let the processor load leaf i of the list, if there is one, from where it was
- * last. A search waits for memory more than it computes. If the page has moved,
- * nothing but time is lost. Inlined, because gcc drops calls that only prefetch.
- */
-static pg_attribute_always_inline void
-prefetch_leaf(const HammingWalk *walk, int i)
+/* Ask the server for the pages that come next and are probably not in memory. */
+static void
+read_ahead(HammingWalk *walk, HammingLevel *level)
 {
-	Buffer place;
-	const char *page;
+	Relation index = walk->scan->indexRelation;
+	int end = Min(level->at + 1 + walk->distance, level->n);
 
-	if (i >= walk->n_leaves)
-		return;
-	place = *place_of(walk->scan->indexRelation, walk->leaves[i].block);
-	if (place == InvalidBuffer)
-		return;
-	page = BufferGetBlock(place);
-	__builtin_prefetch(GetBufferDescriptor(place - 1));
-	__builtin_prefetch(page + BLCKSZ - 1);
-	for (int at = 0; at < BYTES_AHEAD; at += CACHE_LINE)
-		__builtin_prefetch(page + at);
+	for (level->ahead = Max(level->ahead, level->at); level->ahead < end;
+		 level->ahead++)
+		simdup_hamming_read_ahead(index, level->listed[level->ahead].block);
 }
 
-/*
- * Pin a leaf. A right guess saves the search in the server's table of buffers, a
- * quarter of all time. The server does not count such a use of a buffer when it
- * chooses the next to be evicted. So some reads do without the guess.
- */
-static Buffer
-read_leaf(Relation index, BlockNumber block)
-{
-	static uint32 n_reads = 0;
-	Buffer *place = place_of(index, block);
-	Buffer buffer;
+static Buffer next_page(HammingWalk *walk, int l, SimdupEntry *key);
 
-	if (*place != InvalidBuffer && ++n_reads % COUNTED_READS != 0 &&
-		!RelationUsesLocalBuffers(index) &&
-		ReadRecentBuffer(index->SIMDUP_RD_LOCATOR, MAIN_FORKNUM, block, *place))
+/* The page of a level that was locked has been read. */
+static void
+leave_page(HammingWalk *walk, int l, Page page)
+{
+	HammingLevel *level = &walk->level[l];
+	SimdupEntry key;
+
+	level->right = InvalidBlockNumber;
+	if (hamming_is_last(page))
 	{
-		pgstat_count_buffer_read(index);
-		pgstat_count_buffer_hit(index);
-		return *place;
+		level->finished = true;
+		return;
 	}
-	buffer = simdup_hamming_read(index, block);
-	if (!BufferIsLocal(buffer))
-		*place = buffer;
-	return buffer;
+	level->next = hamming_high_key(page);
+	if (next_near_key(walk, level, &key) && is_in_range(&level->current, &key))
+		level->right = hamming_head(page)->right;
 }
 
-/* Find the next leaves to visit; false if there are none. */
+/* List the pages of a level that come next; false if there are none. */
 static bool
-fill_leaves(HammingWalk *walk)
+fill_level(HammingWalk *walk, int l)
 {
-	Relation index = walk->scan->indexRelation;
-	SimdupEntry key = walk->next;
-	HammingRoots roots = simdup_hamming_roots(index, false);
-	Buffer buffer;
+	HammingLevel *level = &walk->level[l];
 
-	walk->n_leaves = 0;
-	walk->at = 0;
-	if (walk->finished || !next_near_key(walk, &key))
+	level->n = level->at = level->ahead = 0;
+	if (l == walk->root_level)
 		return false;
-	SIMDUP_COUNT_SEARCH(walk->scan);
-	if (roots.level[walk->tree] == 0)
+	if (level->listed == NULL)
+		level->listed =
+			MemoryContextAlloc(GetMemoryChunkContext(walk->scan->opaque),
+							   MOST_LISTED * sizeof(HammingListed));
+	while (level->n < ENOUGH_LISTED)
 	{
-		walk->leaves[0].block = roots.root[walk->tree];
-		walk->leaves[0].is_last = true;
-		walk->n_leaves = 1;
-		return true;
+		SimdupEntry key;
+		Buffer buffer = next_page(walk, l + 1, &key);
+
+		if (!BufferIsValid(buffer))
+			break;
+		list_children(walk, &walk->level[l + 1], level, BufferGetPage(buffer),
+					  key);
+		leave_page(walk, l + 1, BufferGetPage(buffer));
+		UnlockReleaseBuffer(buffer);
 	}
-	buffer =
-		simdup_hamming_descend(index, walk->tree, &key, 1, BUFFER_LOCK_SHARE);
-	list_leaves(walk, BufferGetPage(buffer), key);
-	UnlockReleaseBuffer(buffer);
-	for (int i = 0; i < LEAVES_AHEAD; i++)
-		prefetch_leaf(walk, i);
-	return true;
+	return level->n > 0;
 }
 
-/* Lock the leaf that holds the next near key, from a block at or before it. */
+/* Pin the page of a level that comes next; InvalidBuffer after the last. */
 static Buffer
-lock_leaf(HammingWalk *walk, BlockNumber block)
+pin_next_page(HammingWalk *walk, int l)
 {
 	Relation index = walk->scan->indexRelation;
-	SimdupEntry key = walk->next;
-	Buffer buffer = read_leaf(index, block);
+	HammingLevel *level = &walk->level[l];
 
-	(void) next_near_key(walk, &key);
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	simdup_hamming_check_page(index, buffer, walk->tree, 0);
-	while (!hamming_below_high_key(BufferGetPage(buffer), &key))
+	if (level->right != InvalidBlockNumber)
+		return simdup_hamming_read_again(index, level->right);
+	if (level->at == level->n)
+	{
+		if (!fill_level(walk, l))
+			return InvalidBuffer;
+		for (int i = 0; l == 0 && i < PAGES_AHEAD; i++)
+			prefetch_listed(walk, level, i);
+	}
+	if (l == 0)
+		prefetch_listed(walk, level, level->at + PAGES_AHEAD);
+	level->current = level->listed[level->at++];
+	read_ahead(walk, level);
+	return simdup_hamming_read_again(index, level->current.block);
+}
+
+/* Lock the page of a level that holds the next near key. */
+static Buffer
+next_page(HammingWalk *walk, int l, SimdupEntry *key)
+{
+	Relation index = walk->scan->indexRelation;
+	HammingLevel *level = &walk->level[l];
+	Buffer buffer = walk->root;
+
+	if (!next_near_key(walk, level, key))
+		return InvalidBuffer;
+	if (l == walk->root_level && BufferIsValid(buffer))
+		walk->root = InvalidBuffer;
+	else
+	{
+		buffer = pin_next_page(walk, l);
+		if (!BufferIsValid(buffer))
+			return InvalidBuffer;
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		simdup_hamming_check_page(index, buffer, walk->tree, l);
+	}
+	while (!hamming_below_high_key(BufferGetPage(buffer), key))
 		buffer = simdup_hamming_step_right(index, buffer, BUFFER_LOCK_SHARE,
-										   walk->tree, 0);
+										   walk->tree, l);
 	return buffer;
+}
+
+/* Lock the root, and begin on all levels. */
+static void
+start_walk(HammingWalk *walk)
+{
+	SIMDUP_COUNT_SEARCH(walk->scan);
+	walk->started = true;
+	walk->root =
+		simdup_hamming_lock_root(walk->scan->indexRelation, walk->tree, 0,
+								 BUFFER_LOCK_SHARE, &walk->root_level);
+	for (int l = 0; l <= walk->root_level; l++)
+	{
+		HammingLevel *level = &walk->level[l];
+
+		level->next = (SimdupEntry){0, 0};
+		level->near = 0;
+		level->finished = false;
+		level->right = InvalidBlockNumber;
+		level->n = level->at = level->ahead = 0;
+	}
+	walk->level[walk->root_level].current.is_last = true;
 }
 
 Buffer
 simdup_hamming_next_leaf(HammingWalk *walk)
 {
-	BlockNumber block = walk->right;
+	HammingLevel *leaves = &walk->level[0];
+	SimdupEntry key;
 	Buffer buffer;
 	Page page;
-	SimdupEntry key;
+	int end;
 
-	if (block == InvalidBlockNumber)
-	{
-		if (walk->at == walk->n_leaves && !fill_leaves(walk))
-			return InvalidBuffer;
-		prefetch_leaf(walk, walk->at + LEAVES_AHEAD);
-		walk->leaf = walk->leaves[walk->at++];
-		block = walk->leaf.block;
-	}
-	buffer = lock_leaf(walk, block);
+	if (!walk->started)
+		start_walk(walk);
+	buffer = next_page(walk, 0, &key);
+	if (!BufferIsValid(buffer))
+		return InvalidBuffer;
 	page = BufferGetPage(buffer);
-	walk->right = InvalidBlockNumber;
-	if (hamming_is_last(page))
-		walk->finished = true;
-	else
-	{
-		key = walk->next = hamming_high_key(page);
-		if (next_near_key(walk, &key) && is_before_end(&walk->leaf, &key))
-			walk->right = hamming_opaque(page)->right;
-	}
+	simdup_hamming_remember(walk->scan->indexRelation, buffer);
+	walk->leaf_near = leaves->near;
+	leave_page(walk, 0, page);
+	end = leaves->finished ? walk->n_near : leaves->near;
+	/* a block may begin on this leaf and go on behind it */
+	if (end < walk->n_near &&
+		walk->near[end] == simdup_first_block(leaves->next.value))
+		end++;
+	walk->n_leaf_near = end - walk->leaf_near;
 	return buffer;
 }

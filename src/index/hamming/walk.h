@@ -7,32 +7,59 @@
 
 #include "index/hamming/am.h"
 
-/* A leaf to visit: its range ends at the low key of the next one. */
-typedef struct HammingLeaf
+/* A page to visit: the key range that its parent gave for it. */
+typedef struct HammingListed
 {
 	BlockNumber block;
-	bool is_last;
-	SimdupEntry until;
-} HammingLeaf;
+	bool is_last;	   /* the range has no end */
+	uint64 low;		   /* the value where it begins */
+	uint64 near;	   /* the first value in it that may be near */
+	SimdupEntry until; /* where it ends */
+} HammingListed;
+
+/* How far a walk has come on one level of the tree. */
+typedef struct HammingLevel
+{
+	SimdupEntry next; /* everything below it has been read */
+	int near;		  /* the first near block not below `next` */
+	bool finished;	  /* so has everything else */
+
+	HammingListed current; /* what was listed for the page read last */
+	BlockNumber right;	   /* its right sibling then, if that is next */
+
+	/* pages to visit: `at` comes next, those before `ahead` were asked for */
+	int n;
+	int at;
+	int ahead;
+	HammingListed *listed;
+} HammingLevel;
 
 typedef struct HammingWalk
 {
 	IndexScanDesc scan;
 	int tree;
-	uint32 center; /* a block */
-	int radius;	   /* 16: all leaves */
+	bool is_whole; /* every leaf is read */
 
-	SimdupEntry next;  /* everything below it has been read */
-	bool finished;	   /* so has everything else */
-	HammingLeaf leaf;  /* of the leaf read last */
-	BlockNumber right; /* its right sibling then, if that is next */
+	/* the blocks near the center, ascending */
+	int n_near;
+	int near_size;
+	uint16 *near;
 
-	/* the leaves to visit below one inner page */
-	int n_leaves;
-	int at;
-	HammingLeaf leaves[HAMMING_INNER_CAPACITY];
+	/* the near blocks that the leaf read last may hold */
+	int leaf_near;
+	int n_leaf_near;
+
+	bool started;
+	Buffer root; /* locked, between the start and the first visit */
+	int root_level;
+	int distance; /* pages that the server reads ahead */
+	HammingLevel level[HAMMING_MAX_LEVELS];
 } HammingWalk;
 
+/*
+ * Walk through the leaves with a block within radius of the center. 16 means all
+ * leaves. What a former walk allocated is used again.
+ */
 extern void simdup_hamming_begin_walk(HammingWalk *walk, IndexScanDesc scan,
 									  int tree, uint32 center, int radius);
 /* The next leaf, locked for reading; InvalidBuffer after the last. */
