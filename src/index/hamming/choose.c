@@ -121,17 +121,26 @@ is_out_of_date(Relation index, const HammingCache *cache)
 			blocks / 3 > cache->histogram_blocks / 2);
 }
 
-void
-simdup_hamming_page_costs(Relation index, uint64 center, int largest,
-						  SimdupPageCosts *costs)
+const SimdupPageCosts *
+simdup_hamming_page_costs(IndexScanDesc scan, uint64 center, int largest)
 {
-	HammingCache *cache;
+	HammingScan *state = scan->opaque;
+	Relation index = scan->indexRelation;
+	HammingCache *cache = simdup_hamming_cache(index);
 
-	if (is_out_of_date(index, simdup_hamming_cache(index)))
+	largest = Min(largest, SIMDUP_BLOCK_BITS);
+	if (state->costs_known && state->costs_center == center &&
+		state->costs_largest >= largest)
+		return (const SimdupPageCosts *) state->costs;
+	if (is_out_of_date(index, cache))
 		make_histograms(index);
 	cache = simdup_hamming_cache(index);
 	for (int i = 0; i < SIMDUP_ROTATIONS; i++)
 		simdup_page_costs(&cache->histogram[i],
-						  simdup_first_block(simdup_rotate(center, i)),
-						  Min(largest, SIMDUP_BLOCK_BITS), costs[i]);
+						  simdup_first_block(simdup_rotate(center, i)), largest,
+						  state->costs[i]);
+	state->costs_known = true;
+	state->costs_center = center;
+	state->costs_largest = largest;
+	return (const SimdupPageCosts *) state->costs;
 }

@@ -49,12 +49,12 @@ choose_trees(IndexScanDesc scan)
 		return;
 	if (state->searches)
 	{
-		SimdupPageCosts costs[SIMDUP_ROTATIONS];
+		uint64 center = state->search.center;
+		int radius = (int) state->search.radius;
 
-		simdup_hamming_page_costs(scan->indexRelation, state->search.center,
-								  (int) state->search.radius, costs);
-		(void) simdup_choose_radii((int) state->search.radius,
-								   (const SimdupPageCosts *) costs,
+		(void) simdup_choose_radii(radius,
+								   simdup_hamming_page_costs(scan, center,
+															 radius),
 								   state->radii);
 	}
 	else

@@ -82,9 +82,6 @@ simdup_hamming_begin_order(IndexScanDesc scan)
 	order->grows =
 		!order->is_null[0] &&
 		(state->n_balls == 0 || state->balls[0].center == order->centers[0]);
-	if (order->grows)
-		simdup_hamming_page_costs(scan->indexRelation, order->centers[0],
-								  SIMDUP_BLOCK_BITS, order->costs);
 	order->limit =
 		state->n_balls == 0 ? SIMHASH64_BITS : (int) state->balls[0].radius;
 	order->complete = -1;
@@ -248,7 +245,8 @@ next_radius(IndexScanDesc scan, bool *is_whole)
 	int radii[SIMDUP_ROTATIONS];
 	int k = order->complete + 1;
 	double limit = FIRST_PAGES * SIMDUP_ROTATIONS;
-	const SimdupPageCosts *costs = (const SimdupPageCosts *) order->costs;
+	const SimdupPageCosts *costs =
+		simdup_hamming_page_costs(scan, order->centers[0], SIMDUP_BLOCK_BITS);
 
 	if (order->complete >= 0)
 		limit = Max(STAGE_GROWTH *

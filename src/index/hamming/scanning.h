@@ -29,9 +29,8 @@ typedef struct HammingOrder
 	uint64 centers[HAMMING_MAX_ORDERS];
 	bool is_null[HAMMING_MAX_ORDERS];
 
-	bool grows; /* around the center; else one stage finds all */
-	SimdupPageCosts costs[SIMDUP_ROTATIONS]; /* if it grows */
-	int limit;								 /* no row farther away is wanted */
+	bool grows;	  /* around the center; else one stage finds all */
+	int limit;	  /* no row farther away is wanted */
 	int complete; /* rows so near have been returned or are candidates */
 	double batch; /* rows that a stage over a whole rotation keeps */
 	bool wants_nulls;
@@ -65,6 +64,12 @@ typedef struct HammingScan
 	int radii[HAMMING_TREES]; /* -1: the tree is not read */
 	HammingWalk walk;
 
+	/* what radii around a center cost: see choose.c */
+	bool costs_known;
+	int costs_largest;
+	uint64 costs_center;
+	SimdupPageCosts costs[SIMDUP_ROTATIONS];
+
 	/* the matches of a leaf, and the next to be returned */
 	Buffer pin;
 	int at;
@@ -92,9 +97,10 @@ extern void simdup_hamming_end_stage(HammingOrder *order);
 
 /*
  * choose.c: the pages that each radius around the center is expected to read
- * in each rotation, up to the largest radius
+ * in each rotation, up to the largest radius at least. Valid until the next call.
  */
-extern void simdup_hamming_page_costs(Relation index, uint64 center,
-									  int largest, SimdupPageCosts *costs);
+extern const SimdupPageCosts *simdup_hamming_page_costs(IndexScanDesc scan,
+														uint64 center,
+														int largest);
 
 #endif /* SIMDUP_INDEX_HAMMING_SCANNING_H */
