@@ -240,7 +240,7 @@ first_not_below(const uint64_t *values, int from, int n, uint64_t value,
 	return low;
 }
 
-/* To compare all values of a page takes as long as to find so many ranges. */
+/* All values of a page are compared as fast as this number of ranges is found. */
 #define MANY_BLOCKS 12
 
 int

@@ -1,10 +1,11 @@
 # index.sh: the hamming index on fingerprints against btree, a scan, the blocks
 # and no index: build, size, search, nearest neighbours, insert. The first table
 # has uniform fingerprints, with neighbours at every distance from 0 to 15
-# planted around 60 centers, ten of them within 8. Others have fingerprints of few
+# planted around 200 centers, ten of them within 8. Others have fingerprints of few
 # different texts with many edits, and of the petitions if these are beside the
 # checkout. `make bench PART=index` takes a million rows; ROWS=10000000 ten million.
 #
+# Each search has another center: half of the centers are rows, half are strangers.
 # Searches are measured by the processor time of their backend, which is the same
 # on a machine that does other work too. Builds and inserts are measured by the
 # clock.
@@ -12,17 +13,18 @@
 . "$ROOT/test/bench/lib.sh"
 
 rows=$(rows_or 1000000)
-centers=60
+centers=400
+planted="SELECT i, q FROM center WHERE i % 2 = 1"
 
 sql <<SQL
 CREATE TABLE center AS
 SELECT i, hashint8extended(i, 77)::simhash64 AS q FROM generate_series(1, $centers) i;
 CREATE TABLE fps AS
 SELECT id, fp FROM (
-  SELECT i AS id, hashint8extended(i, 1)::simhash64 AS fp FROM generate_series(1, $rows - $centers * 17) i
+  SELECT i AS id, hashint8extended(i, 1)::simhash64 AS fp FROM generate_series(1, $rows - $centers / 2 * 17) i
   UNION ALL
-  SELECT $rows - $centers * 17 + row_number() OVER (), (q::bigint # flips)::simhash64
-  FROM center, (SELECT generate_series(0, 15) UNION ALL SELECT 8) AS n (d),
+  SELECT $rows - $centers / 2 * 17 + row_number() OVER (), (q::bigint # flips)::simhash64
+  FROM ($planted) center, (SELECT generate_series(0, 15) UNION ALL SELECT 8) AS n (d),
     LATERAL (SELECT coalesce(bit_or(1::bigint << p), 0) AS flips
              FROM (SELECT p FROM generate_series(0, 63) p ORDER BY hashint8extended(p, i * 100 + d) LIMIT d) b) f
 ) s ORDER BY hashint8extended(id, 5);
@@ -55,11 +57,15 @@ sql -c 'DROP INDEX fps_btree'
 
 # --- searches: milliseconds of execution, the median over the centers
 declare -A by_hamming
-for k in 8 24; do
-  by_hamming[$k]=$(searches "SELECT count(*) FROM fps WHERE fp <@ '<Q,$k>'" $((k < 24 ? centers : 10)) | median)
+for k in 3 6 8 11 15 20 24; do
+  by_hamming[$k]=$(searches "SELECT count(*) FROM fps WHERE fp <@ '<Q,$k>'" $((k < 15 ? centers : k < 24 ? 40 : 10)) | median)
 done
-nearest=$(searches "SELECT id FROM fps ORDER BY fp <~> 'Q' LIMIT 10" | median)
-stranger=$(searches "SELECT id FROM fps ORDER BY fp <~> ('Q'::simhash64::bigint # hashint8extended('Q'::simhash64::bigint, 3))::simhash64 LIMIT 10" 10 | median)
+scan=$(scan=on plain=off bitmap=off searches "SELECT count(*) FROM fps WHERE fp <@ '<Q,8>'" 3 | median)
+for k in 3 6 8 11 15 20; do
+  ratio_row "k = $k (ms) : sequential scan" "$rows" "${by_hamming[$k]}" "$scan"
+done
+nearest=$(searches "SELECT id FROM fps ORDER BY fp <~> 'Q' LIMIT 10" $centers 'i % 2 = 1' | median)
+stranger=$(searches "SELECT id FROM fps ORDER BY fp <~> 'Q' LIMIT 10" 40 'i % 2 = 0' | median)
 everything=$(searches "SELECT count(*) FROM fps WHERE fp <@ '<Q,64>'" 3 | median)
 # few rows are also near another center, at a distance of 40 from the first
 few="SELECT count(*) FROM fps WHERE fp <@ '<Q,24>' AND fp <@ simhash_ball(('Q'::simhash64::bigint # 1099511627775)::simhash64, 24)"
@@ -69,6 +75,33 @@ ratio_row 'k = 24, 3 % of the rows (ms) : sequential scan' "$rows" "${by_hamming
   "$(scan=on plain=off bitmap=off searches "SELECT count(*) FROM fps WHERE fp <@ '<Q,24>'" 3 | median)"
 ratio_row 'nearest 10 of a row (ms) : k = 8' "$rows" "$nearest" "${by_hamming[8]}" '<= 2'
 ratio_row 'nearest 10 of a stranger (ms) : k = 64' "$rows" "$stranger" "$everything" '<= 1.5'
+
+# --- cold: neither the server nor the system has the index in memory. A copy of the
+# file that goes past the buffers stands in for a restart.
+sql -c 'SET allow_in_place_tablespaces = on' -c "CREATE TABLESPACE simdup_bench LOCATION ''"
+cold_ms()
+{
+  local file
+  for space in simdup_bench pg_default; do
+    sql -c "ALTER INDEX fps_hamming SET TABLESPACE $space"
+  done
+  sql -c CHECKPOINT
+  file=$(sql -c "SELECT pg_relation_filepath('fps_hamming')")
+  sql -c 'CREATE TEMP TABLE nothing (line text)' \
+    -c "COPY nothing FROM PROGRAM 'for f in $file*; do dd of=\$f oflag=nocache conv=notrunc,fdatasync count=0 2>&1; done'"
+  {
+    echo "SET enable_seqscan = off; SET effective_io_concurrency = $1;"
+    echo "SELECT count(*) FROM fps WHERE fp <@ '<0123456789abcdef,0>';"
+    printf '\\timing on\n'
+    sql -c "SELECT format('SELECT count(*) FROM fps WHERE fp <@ simhash_ball(%L, 8);', q) FROM center ORDER BY hashint4(i + $2) LIMIT 5"
+  } | sql | awk '$1 == "Time:" { print $2 }'
+}
+for ((i = 0; i < 5; i++)); do
+  cold_ms 32 $i >> "$SCRATCH/cold_ahead"
+  cold_ms 0 $((i + 1000)) >> "$SCRATCH/cold_plain"
+done
+ratio_row 'k = 8, cold, read ahead : not (ms)' "$rows" "$(median < "$SCRATCH/cold_ahead")" "$(median < "$SCRATCH/cold_plain")" '<= 0.6'
+sql -c 'DROP TABLESPACE simdup_bench'
 
 # the documents' index, which serves this one radius
 sql -c 'CREATE TABLE with_blocks AS SELECT * FROM fps' -c 'CREATE INDEX blocks_of ON with_blocks USING gin (simhash_blocks(fp))' -c 'VACUUM ANALYZE with_blocks'
@@ -115,10 +148,13 @@ sql -c 'DROP TABLE plain'
 sized=$((rows < 1000000 ? rows : 1000000))
 sql -c 'CREATE TABLE sized (id int, fp simhash64)' -c 'CREATE INDEX sized_fp ON sized USING hamming (fp)'
 for percent in 20 60; do
-  sql -c 'TRUNCATE sized' -c "INSERT INTO sized SELECT i, hashint8extended(i, 1)::simhash64 FROM generate_series(1, $sized) i" -c 'REINDEX INDEX sized_fp' \
-    -c "INSERT INTO sized SELECT i, hashint8extended(i, 3)::simhash64 FROM generate_series(1, $sized / 100 * $percent) i"
+  sql -c 'TRUNCATE sized' -c "INSERT INTO sized SELECT i, hashint8extended(i, 1)::simhash64 FROM generate_series(1, $sized) i" -c 'REINDEX INDEX sized_fp' -c 'VACUUM ANALYZE sized'
+  fresh=$(searches "SELECT count(*) FROM sized WHERE fp <@ '<Q,8>'" | median)
+  sql -c "INSERT INTO sized SELECT i, hashint8extended(i, 3)::simhash64 FROM generate_series(1, $sized / 100 * $percent) i"
   ratio_row "size, $percent % more : rows" "$sized" "$(sql -c "SELECT pg_relation_size('sized_fp')")" $((sized / 100 * (100 + percent))) \
     "$([ $percent = 20 ] && echo '<= 110' || echo '<= 85')"
+  # by now leaves have tails, and many are half empty
+  ratio_row "k = 8, $percent % more (ms) : fresh" "$sized" "$(searches "SELECT count(*) FROM sized WHERE fp <@ '<Q,8>'" | median)" "$fresh"
 done
 sql -c 'DROP TABLE sized'
 

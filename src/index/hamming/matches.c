@@ -120,8 +120,8 @@ add_match(IndexScanDesc scan, Buffer buffer, int i)
 }
 
 /*
- * Positions of the values on a leaf that may match; their number. Of the sorted
- * ones only those that begin with a near block are compared.
+ * Positions of the values on a leaf that may match; their number. Sorted values
+ * are compared only if they begin with a near block.
  */
 static int
 find_candidates(const HammingScan *state, Page page, uint16 *found)

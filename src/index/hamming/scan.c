@@ -34,7 +34,9 @@ simdup_hamming_begin_scan(Relation index, int n_keys, int n_orders)
 	}
 	state->pin = InvalidBuffer;
 	state->walk.distance =
-		get_tablespace_io_concurrency(index->rd_rel->reltablespace);
+		RelationUsesLocalBuffers(index)
+			? 0
+			: get_tablespace_io_concurrency(index->rd_rel->reltablespace);
 	scan->opaque = state;
 	return scan;
 }

@@ -19,6 +19,7 @@
 #include "access/generic_xlog.h"
 #include "commands/vacuum.h"
 #include "storage/bufmgr.h"
+#include "utils/spccache.h"
 
 #include "index/hamming/am.h"
 
@@ -127,6 +128,9 @@ simdup_hamming_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 							.callback = callback,
 							.callback_state = state};
 	BlockNumber block = HAMMING_META_BLOCK + 1;
+	BlockNumber ahead = block; /* the first that was not asked for */
+	int distance = get_tablespace_maintenance_io_concurrency(
+		info->index->rd_rel->reltablespace);
 	BlockNumber n_blocks;
 
 	if (stats == NULL)
@@ -140,6 +144,9 @@ simdup_hamming_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 		for (; block < n_blocks; block++)
 		{
 			SIMDUP_VACUUM_DELAY();
+			for (ahead = Max(ahead, block + 1);
+				 ahead < n_blocks && ahead <= block + distance; ahead++)
+				PrefetchBuffer(info->index, MAIN_FORKNUM, ahead);
 			vacuum_page(&vacuum, block);
 		}
 	return stats;

@@ -20,7 +20,7 @@
 
 #include "index/hamming/walk.h"
 
-/* List children of several parents until there are so many. */
+/* Pages listed before the first of them is read, if there are as many. */
 #define ENOUGH_LISTED 64
 #define MOST_LISTED (ENOUGH_LISTED + HAMMING_INNER_CAPACITY)
 

@@ -58,7 +58,7 @@ typedef struct HammingWalk
 
 /*
  * Walk through the leaves with a block within radius of the center. 16 means all
- * leaves. What a former walk allocated is used again.
+ * leaves. The walk keeps its memory for the next one.
  */
 extern void simdup_hamming_begin_walk(HammingWalk *walk, IndexScanDesc scan,
 									  int tree, uint32 center, int radius);
