@@ -269,8 +269,10 @@ BEGIN
   FOREACH center IN ARRAY ARRAY['''0123456789abcdef''', 'NULL', 'a.fp', 'q.q', '(SELECT q FROM queries LIMIT 1)', 'hashint8extended(q.i, 1)::simhash64', 'hashint8extended((random() * 9)::bigint, 1)::simhash64'] LOOP
     FOREACH condition IN ARRAY ARRAY['simhash_within(b.fp, %s, %s)', 'simhash_within(%s, b.fp, %s)', 'b.fp <@ simhash_ball(%s, %s)', 'NOT simhash_within(b.fp, %s, %s)', 'NOT simhash_ball(%s, %s) @> b.fp'] LOOP
       FOR k IN 0..64 LOOP
-        FOREACH form IN ARRAY ARRAY['FROM big b, big a, queries q WHERE %s', 'FROM queries q CROSS JOIN big a LEFT JOIN big b ON %s',
-            'FROM queries q, big a WHERE EXISTS (SELECT FROM big b WHERE %s)', 'FROM queries q, big a WHERE NOT EXISTS (SELECT FROM big b WHERE %s)'] LOOP
+        -- joins of other kinds only where rounding matters
+        FOREACH form IN ARRAY CASE WHEN k BETWEEN 1 AND 59 THEN ARRAY['FROM big b, big a, queries q WHERE %s'] ELSE
+            ARRAY['FROM big b, big a, queries q WHERE %s', 'FROM queries q CROSS JOIN big a LEFT JOIN big b ON %s',
+            'FROM queries q, big a WHERE EXISTS (SELECT FROM big b WHERE %s)', 'FROM queries q, big a WHERE NOT EXISTS (SELECT FROM big b WHERE %s)'] END LOOP
           EXECUTE 'EXPLAIN SELECT 1 ' || format(form, format(condition, center, k));
           n := n + 1;
         END LOOP;
