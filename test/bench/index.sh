@@ -60,9 +60,9 @@ declare -A by_hamming
 for k in 3 6 8 11 15 20 24; do
   by_hamming[$k]=$(searches "SELECT count(*) FROM fps WHERE fp <@ '<Q,$k>'" $((k < 15 ? centers : k < 24 ? 40 : 10)) | median)
 done
-scan=$(scan=on plain=off bitmap=off searches "SELECT count(*) FROM fps WHERE fp <@ '<Q,8>'" 3 | median)
+by_scan=$(scan=on plain=off bitmap=off searches "SELECT count(*) FROM fps WHERE fp <@ '<Q,8>'" 3 | median)
 for k in 3 6 8 11 15 20; do
-  ratio_row "k = $k (ms) : sequential scan" "$rows" "${by_hamming[$k]}" "$scan"
+  ratio_row "k = $k (ms) : sequential scan" "$rows" "${by_hamming[$k]}" "$by_scan"
 done
 nearest=$(searches "SELECT id FROM fps ORDER BY fp <~> 'Q' LIMIT 10" $centers 'i % 2 = 1' | median)
 stranger=$(searches "SELECT id FROM fps ORDER BY fp <~> 'Q' LIMIT 10" 40 'i % 2 = 0' | median)
