@@ -1,6 +1,8 @@
 # arrival_objects: objects that a trigger knows are dropped, renamed, moved or
 # changed before, during and after its statement, by the same session and by
 # another. Each case works, waits or ends in an error that is no internal one.
+#
+# Depends on the server's internals.
 
 use strict;
 use warnings;

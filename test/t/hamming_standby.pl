@@ -1,6 +1,8 @@
 # hamming_standby: queries that read no column are index-only scans for the
 # planner. On a standby nothing keeps VACUUM's replay from the rows that they
 # read. They count each row once all the same, also where HOT updates have moved it.
+#
+# Depends on the server's internals.
 
 use strict;
 use warnings;

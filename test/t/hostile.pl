@@ -4,6 +4,8 @@
 # through the extension than without it.
 #
 # install.pl tries objects that wait in the extension's own schema.
+#
+# Depends on the server's internals.
 
 use strict;
 use warnings;
