@@ -2,7 +2,7 @@
 --
 -- groups: tables over a query, refreshed like a materialized view
 --
--- A grouping is four plain tables of whoever made it. These functions run with
+-- A grouping is four plain tables of its owner. These functions run with
 -- the rights and the search_path of the caller, so they call nothing unqualified.
 -- x is the schema of this extension, where its other functions are.
 
@@ -180,7 +180,7 @@ BEGIN
   EXECUTE pg_catalog.concat('SELECT * FROM ', g.settings, CASE WHEN dry_run THEN '' ELSE ' FOR UPDATE' END) INTO STRICT s;
   place := pg_catalog.format('%s.simdup_place($1, NULL::%s, %L, %L, %L, $2, $3, $4, $5) AS p', x, g.key_type,
     pg_catalog.concat('SELECT key, id FROM ', g.members), pg_catalog.concat('SELECT a, b, same FROM ', g.decisions),
-    pg_catalog.format('SELECT key, was, refresh FROM %s WHERE was IS NOT NULL', g.events));
+    pg_catalog.format('SELECT key, id, refresh FROM %s WHERE id IS NOT NULL', g.events));
   BEGIN
     IF dry_run THEN
       RETURN QUERY EXECUTE pg_catalog.format('SELECT pg_catalog.format(''%%s'', p.key), p.was, p.id FROM %s', place)
@@ -298,8 +298,8 @@ END $$;
 COMMENT ON FUNCTION simdup_count_pairs(text, text, text, text) IS
   'implementation of simdup_decide: the number of different pairs, checked';
 
--- A decision about a pair takes the place of an earlier one. Who may not read the
--- decisions can only add to them.
+-- A decision about a pair takes the place of an earlier one. A role that may not
+-- read the decisions can only add to them.
 CREATE FUNCTION simdup_decide_pairs(name text, a text, b text, same boolean, note text, refresh boolean)
   RETURNS TABLE (key text, was bigint, id bigint) LANGUAGE plpgsql AS $$
 #variable_conflict error

@@ -256,17 +256,20 @@ take_member(void *arg, Datum *keys, Datum *values)
 		p->old[row] = DatumGetInt64(values[0]);
 }
 
+/* The id that a first row had last is the latest one but that of now. */
 static void
 take_event(void *arg, Datum *keys, Datum *values)
 {
 	Placing *p = arg;
 	uint32 row = find_row(p, keys);
+	int64 id = DatumGetInt64(values[0]);
 	int64 refresh = DatumGetInt64(values[1]);
 
 	if (row == SIMDUP_NO_NUMBER || p->group[row] != row ||
-		p->ids[row] != SIMDUP_NO_ID || p->last_refresh[row] >= refresh)
+		p->ids[row] != SIMDUP_NO_ID || p->last_refresh[row] >= refresh ||
+		p->old[row] == id)
 		return;
-	p->last[row] = DatumGetInt64(values[0]);
+	p->last[row] = id;
 	p->last_refresh[row] = refresh;
 }
 

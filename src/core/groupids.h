@@ -5,8 +5,8 @@
  * Each new group takes the id of the old group with which it shares most rows.
  * Of several such pairs the one with most rows goes first, then the older id,
  * then the group with the earlier first row. Each id is taken once. A group left
- * without takes back the id that its first row last had, if it is free, else a
- * new one.
+ * without takes back the id that its first row last had before, if it is free,
+ * else a new one.
  */
 #ifndef SIMDUP_CORE_GROUPIDS_H
 #define SIMDUP_CORE_GROUPIDS_H

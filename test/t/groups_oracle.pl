@@ -23,7 +23,7 @@ sub new
 {
 	my ($class, %options) = @_;
 
-	return bless { %options, row => {}, decision => {}, id => {}, last => {}, next_id => 1 }, $class;
+	return bless { %options, row => {}, decision => {}, id => {}, had => {}, next_id => 1 }, $class;
 }
 
 sub distance
@@ -152,7 +152,8 @@ sub with_ids
 	}
 	for my $i (grep { !defined $id[$_] } 0 .. $#groups)
 	{
-		my $last = $self->{last}{ $groups[$i][0] };
+		my $first = $groups[$i][0];
+		my $last = first { $_ != ($self->{id}{$first} // 0) } reverse @{ $self->{had}{$first} // [] };
 
 		$id[$i] = defined $last && !$taken{$last} ? $last : $self->{next_id}++;
 		$taken{ $id[$i] } = 1;
@@ -174,7 +175,7 @@ sub refresh
 		my ($was, $id) = ($self->{id}{$key} // '', $now{$key} // '');
 		next if $was eq $id;
 		push @changes, "$key|$was|$id";
-		$self->{last}{$key} = $was if $was ne '';
+		push @{ $self->{had}{$key} }, $id if $id ne '';
 	}
 	$self->{id} = \%now;
 	return @changes;

@@ -1,0 +1,106 @@
+# groups_dump: a grouping goes through dump and restore, and to a subscriber. It is
+# there as it was, and the next refresh has nothing to do.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('groups_dump');
+$node->init(allows_streaming => 'logical', extra => [ '--locale=C', '--encoding=UTF8' ]);
+$node->append_conf('postgresql.conf', "fsync = off\njit = off");
+$node->start;
+$node->safe_psql('postgres', <<'SQL');
+CREATE EXTENSION simdup;
+CREATE SCHEMA office;
+CREATE TABLE office.letter (id int PRIMARY KEY, fp simhash64);
+INSERT INTO office.letter SELECT i, (1::bigint << (i % 7))::simhash64 FROM generate_series(1, 50) AS i;
+INSERT INTO office.letter SELECT i, (-i)::bigint::simhash64 FROM generate_series(51, 60) AS i;
+SELECT simdup_group('office.letter_case', 'SELECT id, fp FROM office.letter ORDER BY id', 3);
+SELECT count(*) FROM simdup_regroup('office.letter_case');
+SELECT count(*) FROM simdup_decide('office.letter_case', 1, 55, true, 'one visit');
+SELECT count(*) FROM simdup_decide('office.letter_case', 2, 3, false);
+SQL
+
+my $contents = <<'SQL';
+SELECT * FROM office.letter_case ORDER BY key;
+SELECT a, b, same, note, at FROM office.letter_case_decisions ORDER BY a, b;
+SELECT * FROM office.letter_case_events ORDER BY refresh, key;
+SELECT * FROM office.letter_case_settings;
+SQL
+my $expected = $node->safe_psql('postgres', $contents);
+my $folder = PostgreSQL::Test::Utils::tempdir();
+
+# The same tables, nothing to refresh, and then the next id.
+sub is_whole
+{
+	my ($server, $database, $name) = @_;
+
+	is($server->safe_psql($database, $contents), $expected, "$name: the tables");
+	is($server->safe_psql($database, "SELECT count(*) FROM simdup_regroup('office.letter_case')"), '0', "$name: nothing new");
+	is($server->safe_psql($database, <<'SQL'), '1|t', "$name: a new row gets a new id");
+INSERT INTO office.letter VALUES (100, '5555555555555555');
+SELECT count(*), bool_and(id > (SELECT max(id) FROM office.letter_case WHERE key < 100)) FROM simdup_regroup('office.letter_case');
+SQL
+	is($server->safe_psql($database, "SELECT count(*) > 0 FROM simdup_undecide('office.letter_case', 1, 55)"), 't', "$name: a decision taken back");
+	return;
+}
+
+sub restored
+{
+	my ($name, $dump, @restore) = @_;
+
+	command_ok([ 'pg_dump', '-d', $node->connstr('postgres'), @$dump ], "$name: dump");
+	for my $command (@restore)
+	{
+		$node->safe_psql('postgres', "CREATE DATABASE restored") if $command eq 'new';
+		command_ok([ @$command, '-d', $node->connstr('restored') ], "$name: @$command[ 0, 1 ]") if ref $command;
+	}
+	is_whole($node, 'restored', $name);
+	$node->safe_psql('postgres', 'DROP DATABASE restored');
+	return;
+}
+
+restored('custom', [ '-Fc', '-f', "$folder/custom" ], 'new', [ 'pg_restore', '-e', "$folder/custom" ]);
+restored('parallel', [ '-Fd', '-j', 2, '-f', "$folder/parallel" ], 'new', [ 'pg_restore', '-e', '-j', 2, "$folder/parallel" ]);
+restored('data only', [ '-Fc', '-f', "$folder/whole" ], 'new', [ 'pg_restore', '-e', '-s', "$folder/whole" ],
+	[ 'pg_restore', '-e', '-a', "$folder/whole" ]);
+
+# One table alone: the groups, lost, come back with their ids.
+command_ok([ 'pg_dump', '-d', $node->connstr('postgres'), '-Fc', '-t', 'office.letter_case', '-f', "$folder/one" ], 'one table: dump');
+$node->safe_psql('postgres', 'CREATE DATABASE restored TEMPLATE postgres');
+$node->safe_psql('restored', 'DROP TABLE office.letter_case');
+command_ok([ 'pg_restore', '-e', '-d', $node->connstr('restored'), "$folder/one" ], 'one table: restore');
+is($node->safe_psql('restored', $contents), $expected, 'one table: the tables');
+my $groups = $node->safe_psql('restored', 'SELECT * FROM office.letter_case ORDER BY key');
+$node->safe_psql('restored', "TRUNCATE office.letter_case; SELECT count(*) FROM simdup_regroup('office.letter_case')");
+is($node->safe_psql('restored', 'SELECT * FROM office.letter_case ORDER BY key'), $groups, 'lost groups come back');
+$node->safe_psql('postgres', 'DROP DATABASE restored');
+
+# A subscriber, which then takes over.
+my $subscriber = PostgreSQL::Test::Cluster->new('groups_subscriber');
+$subscriber->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+$subscriber->append_conf('postgresql.conf', "fsync = off\njit = off");
+$subscriber->start;
+command_ok([ 'pg_dump', '-d', $node->connstr('postgres'), '-s', '-f', "$folder/schema.sql" ], 'replication: dump');
+command_ok([ 'psql', '-qX', '-v', 'ON_ERROR_STOP=1', '-d', $subscriber->connstr('postgres'), '-f', "$folder/schema.sql" ], 'replication: restore');
+$node->safe_psql('postgres', 'CREATE PUBLICATION whole FOR ALL TABLES');
+my $from = $node->connstr('postgres') =~ s/'//gr;
+$subscriber->safe_psql('postgres', "CREATE SUBSCRIPTION whole CONNECTION '$from' PUBLICATION whole");
+$subscriber->wait_for_subscription_sync($node, 'whole');
+$node->safe_psql('postgres', <<'SQL');
+INSERT INTO office.letter VALUES (90, '3333333333333333'), (91, '3333333333333331');
+SELECT count(*) FROM simdup_regroup('office.letter_case');
+SELECT count(*) FROM simdup_decide('office.letter_case', 90, 91, false);
+SQL
+$expected = $node->safe_psql('postgres', $contents);
+$node->wait_for_catchup('whole');
+$subscriber->safe_psql('postgres', 'ALTER SUBSCRIPTION whole DISABLE');
+is_whole($subscriber, 'postgres', 'replication');
+$subscriber->safe_psql('postgres', 'DROP SUBSCRIPTION whole');
+
+$subscriber->stop;
+$node->stop;
+done_testing();

@@ -1,0 +1,80 @@
+# groups_sessions: eight sessions write to a table while four refresh its grouping
+# and decide. No writer waits as long as 10 ms for a lock, and nobody deadlocks.
+#
+# Each writer has a partition, since writers of one table wait for each other as
+# it grows.
+
+use strict;
+use warnings;
+
+use IPC::Run ();
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('groups_sessions');
+$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\njit = off\ndeadlock_timeout = '100ms'");
+$node->start;
+
+for my $method ('leader', 'connected')
+{
+	$node->safe_psql('postgres', <<SQL);
+DROP EXTENSION IF EXISTS simdup CASCADE;
+DROP TABLE IF EXISTS letter;
+CREATE EXTENSION simdup;
+CREATE TABLE letter (writer int, id int, fp simhash64, PRIMARY KEY (writer, id)) PARTITION BY LIST (writer);
+SELECT format('CREATE TABLE letter_%s PARTITION OF letter FOR VALUES IN (%1\$s)', i) FROM generate_series(0, 7) AS i \\gexec
+INSERT INTO letter SELECT i % 8, i, ((i % 40)::bigint << (i % 60))::simhash64 FROM generate_series(1, 2000) AS i;
+DROP TABLE IF EXISTS letter_case, letter_case_decisions, letter_case_events, letter_case_settings;
+SELECT simdup_group('letter_case', 'SELECT writer * 1000000 + id, fp FROM letter ORDER BY id, writer', 3, '$method');
+SELECT count(*) FROM simdup_regroup('letter_case');
+SQL
+	my %scripts = (
+		write => <<'SQL',
+\set id random(1, 4000)
+SET lock_timeout = '10ms';
+INSERT INTO letter VALUES (:client_id, :id, ((:id % 40)::bigint << (:id % 60))::simhash64) ON CONFLICT DO NOTHING;
+UPDATE letter SET fp = (:id % 64)::bigint::simhash64 WHERE writer = :client_id AND id = (:id + 7) % 4000;
+DELETE FROM letter WHERE writer = :client_id AND id = (:id + 13) % 4000;
+SQL
+		# pairs that share no row, so that no decision contradicts another
+		refresh => <<'SQL');
+\set a 2 * random(1, 1000)
+\set same random(0, 1)
+SELECT count(*) FROM simdup_regroup('letter_case');
+SELECT count(*) FROM simdup_decide('letter_case', :a, :a + 1, :same = 1);
+SELECT count(*) FROM simdup_decide('letter_case', ARRAY[:a + 4000, :a + 8000], ARRAY[:a + 4001, :a + 8001], false, refresh => false);
+SQL
+	my %outcome;
+	my $folder = PostgreSQL::Test::Utils::tempdir();
+
+	append_to_file("$folder/$method.$_.sql", $scripts{$_}) for keys %scripts;
+	my @runs = map {
+		my ($name, $clients, @count) = @$_;
+		my $outcome = $outcome{$name} = { out => '', err => '' };
+
+		[ IPC::Run::start(
+				[ 'pgbench', '-n', '-h', $node->host, '-p', $node->port, '-f', "$folder/$method.$name.sql", '-c', $clients, '-j', 2,
+				  @count, '--random-seed=16', 'postgres' ],
+				'>', \$outcome->{out}, '2>', \$outcome->{err}), $name ];
+	} ([ 'write', 8, '-T', 8 ], [ 'refresh', 4, '-t', 10 ]);
+	for my $run (@runs)
+	{
+		my ($handle, $name) = @$run;
+
+		$handle->finish;
+		is($? ? $outcome{$name}{err} : '', '', "$method: no session of those that $name fails");
+		my ($n) = $outcome{$name}{out} =~ /number of transactions actually processed: (\d+)/;
+		cmp_ok($n // 0, '>=', $name eq 'write' ? 8 : 40, "$method: those that $name do");
+	}
+	$node->safe_psql('postgres', "SELECT count(*) FROM simdup_regroup('letter_case')");
+	is($node->safe_psql('postgres', <<SQL), "0\n0", "$method: the groups are those of the rows, and the events replayed");
+SELECT count(*) FROM simdup_regroup('letter_case', dry_run => true);
+SELECT count(*) FROM letter_case FULL JOIN
+  (SELECT DISTINCT ON (key) key, id FROM letter_case_events ORDER BY key, refresh DESC) AS e USING (key) WHERE letter_case.id IS DISTINCT FROM e.id;
+SQL
+}
+
+$node->stop;
+done_testing();
