@@ -8,7 +8,7 @@
 CREATE FUNCTION simdup_review(name text, n integer DEFAULT 20)
   RETURNS TABLE (id bigint, other bigint, size bigint, a text, b text, why text, distance integer, resemblance float8,
     content_a text, content_b text, only_a json, only_b json)
-  LANGUAGE plpgsql COST 100000 ROWS 20 SET row_security = off AS $$
+  LANGUAGE plpgsql COST 100000 ROWS 20 SET row_security = off SET jit = off AS $$
 #variable_conflict error
 DECLARE
   x pg_catalog.text := (SELECT e.extnamespace::pg_catalog.regnamespace::pg_catalog.text FROM pg_catalog.pg_extension AS e
