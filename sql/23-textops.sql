@@ -4,8 +4,9 @@
 
 CREATE FUNCTION simdup_text_fingerprint(text) RETURNS simhash64
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+-- leakproof: no text is an error, whatever its encoding, and a ball has a valid radius
 CREATE FUNCTION simdup_text_in_ball(text, simhash_ball) RETURNS boolean
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 500;
 CREATE FUNCTION simdup_text_distance(text, text) RETURNS integer
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION simdup_text_fingerprint(text) IS 'hamming support: minhash64 of a text';

@@ -1,7 +1,7 @@
 /*
  * resembles.c
- *	  simdup_resembles: do two texts share enough of their shingles? And what the
- *	  planner is told of it.
+ *	  simdup_resembles: whether two texts share enough of their shingles, and its
+ *	  planner support.
  *
  * The fingerprints decide first, and the shingles are compared only if they are
  * near. So a hamming index on a column of texts finds all candidates, and the

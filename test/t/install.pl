@@ -72,8 +72,12 @@ SELECT count(*) FROM t AS a, t AS b
   WHERE simhash_blocks(a.fp) && simhash_blocks(b.fp) AND a.fp <~> b.fp = 0;
 SELECT count(*) FROM t WHERE fp = '0000000000000000' OR fp < 'ffffffffffffffff';
 SELECT simhash_distance('0000000000000000', '0000000000000007');
+CREATE INDEX ON t USING hamming (body);
+SET enable_seqscan = off;
+SELECT id FROM t WHERE simdup_resembles(body, 'PETITION 7', 1) AND body <~@ simhash_ball(minhash64('Petition 7'), 0);
+SELECT id FROM t ORDER BY body <~~> 'petition 8' LIMIT 1;
 SQL
-my $answers = "100\n100\n100\n3";
+my $answers = "100\n100\n100\n3\n7\n8";
 
 my %others = (
 	pg_trgm => "SELECT 'word' % 'words', similarity('word', 'word')",
