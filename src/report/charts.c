@@ -146,10 +146,12 @@ simdup_put_sizes(const SimdupReport *report)
 		most = Max(most, (double) stats->size_bins[i]);
 	appendStringInfo(page,
 					 "<div class=\"scroll\"><table class=\"chart\">\n"
-					 "<caption>%1$s by their number of rows. Each line across is ten times the one before.</caption>\n"
-					 "<thead><tr><th scope=\"col\">Rows</th><th scope=\"col\" class=\"bars\">%1$s</th>"
+					 "<caption>%1$s by their number of %2$s. Each line across is ten times the one before.</caption>\n"
+					 "<thead><tr><th scope=\"col\">%3$s</th><th scope=\"col\" class=\"bars\">%1$s</th>"
 					 "<th scope=\"col\">Number</th></tr></thead>\n<tbody>\n",
-					 report->cases != NULL ? "Cases" : "Groups");
+					 report->cases != NULL ? "Cases" : "Groups",
+					 report->cases != NULL ? "letters" : "rows",
+					 report->cases != NULL ? "Letters" : "Rows");
 	for (int i = 0;
 		 i < SIMDUP_N_SIZE_BINS && ldexp(1, i) < (double) stats->largest; i++)
 	{

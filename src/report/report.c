@@ -125,21 +125,23 @@ put_page(const SimdupReport *report)
 	put_title(report, SIMDUP_HTML_LINE);
 	appendStringInfo(page, "</h1>\n<p class=\"headline\">%s</p>\n",
 					 report->cases != NULL
-						 ? simdup_headline(report->stats, "case", "cases")
-						 : simdup_headline(report->stats, "group", "groups"));
+						 ? simdup_headline(report->stats, "letter", "letters",
+										   "case", "cases")
+						 : simdup_headline(report->stats, "row", "rows",
+										   "group", "groups"));
 	appendStringInfo(page,
-					 "<nav aria-label=\"Sections\"><a href=\"#question\">What was asked</a> <a href=\"#distances\">By chance?</a> "
-					 "<a href=\"#pairs\">Pairs</a> <a href=\"#groups\">%s</a> %s<a href=\"#numbers\">Numbers</a></nav>\n</header>\n<main>\n",
+					 "<nav aria-label=\"Sections\"><a href=\"#groups\">%s</a> %s<a href=\"#pairs\">Pairs</a> "
+					 "<a href=\"#distances\">By chance?</a> <a href=\"#numbers\">Numbers</a> <a href=\"#question\">What was asked</a></nav>\n</header>\n<main>\n",
 					 report->cases != NULL ? "Cases" : "Groups",
 					 report->cases != NULL
 						 ? "<a href=\"#review\">To decide</a> "
 						 : "");
-	put_question(report);
-	simdup_put_distances(report);
-	simdup_put_pairs(report);
 	simdup_put_groups(report);
 	simdup_put_review(report);
+	simdup_put_pairs(report);
+	simdup_put_distances(report);
 	simdup_put_facts(report);
+	put_question(report);
 	appendStringInfoString(page, "</main>\n");
 	simdup_put_exports(report);
 	appendStringInfo(page, "<script>%s</script>\n</body>\n</html>\n", script);

@@ -84,6 +84,17 @@ byId('open-all').addEventListener('click', (event) => {
   event.target.textContent = open ? 'Close all' : 'Open all';
 });
 
+// --- paper: every group and its differences
+
+const details = [...document.querySelectorAll('details')];
+let closed = [];
+
+addEventListener('beforeprint', () => {
+  closed = details.filter((one) => !one.open);
+  closed.forEach((one) => { one.open = true; });
+});
+addEventListener('afterprint', () => closed.forEach((one) => { one.open = false; }));
+
 // --- decisions
 
 function literal(text) {
@@ -106,14 +117,58 @@ function decisions(review) {
   });
 }
 
+// Answers stay in this browser until they are saved, by the keys of their pairs,
+// so that a reload or the next day's page has them still.
+function keepAnswers(review) {
+  const name = `simdup ${review.grouping}`;
+  const pairs = [...document.querySelectorAll('.pair')];
+  const key = (i) => JSON.stringify(review.pairs[i]);
+  const kept = () => {
+    try { return JSON.parse(localStorage.getItem(name)) ?? {}; } catch { return {}; }
+  };
+  const keep = () => {
+    const answers = kept();
+    pairs.forEach((pair, i) => {
+      const answer = pair.querySelector(':checked').value;
+      if (answer) answers[key(i)] = answer;
+      else delete answers[key(i)];
+    });
+    try { localStorage.setItem(name, JSON.stringify(answers)); return true; } catch { return false; }
+  };
+  const answers = kept();
+  let n = 0;
+  pairs.forEach((pair, i) => {
+    const choice = [...pair.querySelectorAll('input')].find((input) => input.value && input.value === answers[key(i)]);
+    if (choice) {
+      choice.checked = true;
+      n += 1;
+    }
+  });
+  const forget = () => { try { localStorage.removeItem(name); } catch { /* nothing was kept */ } };
+  return { n, keep, forget };
+}
+
 function offerDecisions(review) {
-  const count = () => { byId('decided').textContent = `${decided(review, 'true').length + decided(review, 'false').length} of ${review.pairs.length} pairs decided`; };
-  document.querySelectorAll('.pair').forEach((pair) => pair.addEventListener('change', count));
+  const answers = keepAnswers(review);
+  let unsaved = false;
+  const count = () => {
+    const n = decided(review, 'true').length + decided(review, 'false').length;
+    byId('decided').textContent = `${n} of ${review.pairs.length} pairs decided${n > 0 ? ', not saved yet' : ''}`;
+  };
+  document.querySelectorAll('.pair').forEach((pair) => pair.addEventListener('change', () => {
+    unsaved = !answers.keep();
+    count();
+  }));
+  addEventListener('beforeunload', (event) => { if (unsaved) event.preventDefault(); });
   byId('save-decisions').addEventListener('click', () => {
     const lines = ["SET client_encoding = 'UTF8';", 'BEGIN;', ...decisions(review), 'COMMIT;'];
     save('decisions.sql', 'application/sql', lines.join('\n') + '\n');
+    answers.forget();
+    unsaved = false;
+    byId('decided').textContent = 'Saved as decisions.sql. Run it with psql.';
   });
   count();
+  if (answers.n > 0) byId('kept').textContent = `${answers.n} of your answers were kept in this browser. They are not saved yet.`;
 }
 
 if (byId('review-data')) offerDecisions(JSON.parse(byId('review-data').textContent));

@@ -161,7 +161,8 @@ simdup_repeats(const SimdupStats *stats)
 }
 
 char *
-simdup_headline(const SimdupStats *stats, const char *group, const char *groups)
+simdup_headline(const SimdupStats *stats, const char *row, const char *rows,
+				const char *group, const char *groups)
 {
 	int64 repeats = simdup_repeats(stats);
 	double share = stats->n_rows > 0
@@ -171,7 +172,7 @@ simdup_headline(const SimdupStats *stats, const char *group, const char *groups)
 	return psprintf("%s of %s %s (%.1f %%) %s another; %s; largest %s",
 					simdup_grouped((double) repeats),
 					simdup_grouped((double) stats->n_rows),
-					stats->n_rows == 1 ? "row" : "rows", share,
+					stats->n_rows == 1 ? row : rows, share,
 					repeats == 1 ? "repeats" : "repeat",
 					simdup_counted((double) stats->near_groups, group, groups),
 					simdup_grouped((double) stats->largest));

@@ -60,7 +60,8 @@ extern double simdup_expected_candidates(const SimdupStats *stats);
 extern int64 simdup_repeats(const SimdupStats *stats);
 
 /* The answer in one line: how many rows repeat another, and what a group is. */
-extern char *simdup_headline(const SimdupStats *stats, const char *group,
+extern char *simdup_headline(const SimdupStats *stats, const char *row,
+							 const char *rows, const char *group,
 							 const char *groups);
 
 /* A number of the statistics and its name, as simdup_summary has it. */

@@ -112,7 +112,8 @@ simdup_summary(PG_FUNCTION_ARGS)
 	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
 	groups = simdup_rows_group(rows);
 	simdup_compute_stats(groups, max_distance, NULL, NULL, &stats);
-	put(result, "headline", simdup_headline(&stats, "group", "groups"),
+	put(result, "headline",
+		simdup_headline(&stats, "row", "rows", "group", "groups"),
 		(double) simdup_repeats(&stats));
 	put_facts(result, &stats, "rows");
 	put_facts(result, &stats, "equal fingerprints");

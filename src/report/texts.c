@@ -170,7 +170,8 @@ put_row(const SimdupReport *report, const SimdupListedRow *row,
 	appendStringInfoString(page, "<li class=\"entry\"><p>");
 	put_key(report, row->number);
 	if (is_first)
-		appendStringInfoString(page, " the first row");
+		appendStringInfoString(page, report->cases != NULL ? " the first letter"
+														   : " the first row");
 	else
 		appendStringInfo(page, " distance %d%s%s", row->distance,
 						 far ? ", <strong>beyond the limit</strong>" : "",
@@ -185,6 +186,14 @@ put_row(const SimdupReport *report, const SimdupListedRow *row,
 	appendStringInfoString(page, "</li>\n");
 }
 
+/* A grouping is of letters, another query of rows. */
+static const char *
+counted_rows(const SimdupReport *report, double n)
+{
+	return report->cases != NULL ? simdup_counted(n, "letter", "letters")
+								 : simdup_counted(n, "row", "rows");
+}
+
 /* The key of a group and how its text begins, closed or open. */
 static void
 put_group_head(const SimdupReport *report, const SimdupListedGroup *group,
@@ -196,9 +205,9 @@ put_group_head(const SimdupReport *report, const SimdupListedGroup *group,
 
 	appendStringInfo(page,
 					 "<details class=\"group\"><summary><h3>%s " INT64_FORMAT
-					 "</h3> <span>%s, up to %d apart</span> ",
+					 "</h3> <span>%s</span> ",
 					 report->cases != NULL ? "Case" : "Group", group->id,
-					 simdup_counted(group->size, "row", "rows"), group->reach);
+					 counted_rows(report, group->size));
 	if (loose && report->cases == NULL)
 		appendStringInfoString(page,
 							   "<strong class=\"loose\">does not hold together</strong> ");
@@ -235,8 +244,8 @@ put_group(const SimdupReport *report, const SimdupListedGroup *group)
 	if (group->n_members > group->size)
 		appendStringInfo(page,
 						 "<p class=\"rest\">%s of this case not in the query.</p>\n",
-						 simdup_counted((double) group->n_members - group->size,
-										"row", "rows"));
+						 counted_rows(report,
+									  (double) group->n_members - group->size));
 	if (group->size > group->n_rows)
 		appendStringInfo(page,
 						 "<p class=\"rest\">%s of this group not shown.</p>\n",
@@ -284,17 +293,18 @@ put_introduction(const SimdupReport *report)
 		return;
 	}
 	appendStringInfoString(page,
-						   "<section>\n<h2 id=\"groups\">Cases</h2>\n<p>The cases of two and more rows, under the ids of the grouping <code>");
+						   "<section>\n<h2 id=\"groups\">Cases</h2>\n<p>The cases of two and more letters, under the ids of the grouping <code>");
 	simdup_html_put_text(page, cstring_to_text(report->cases->members_name),
 						 SIMDUP_HTML_LINE);
 	appendStringInfo(page,
-					 "</code>. The largest come first. Texts are marked against the case&#39;s first row.%s</p>\n",
+					 "</code>. The largest come first. Texts are marked against the case&#39;s first letter.%s</p>\n",
 					 report->cases->n_without == 0
 						 ? ""
 						 : psprintf(" %s in no case yet.",
 									simdup_counted((double)
 													   report->cases->n_without,
-												   "row is", "rows are")));
+												   "letter is",
+												   "letters are")));
 }
 
 /* What people decided, the latest first. */
@@ -351,7 +361,6 @@ simdup_put_groups(const SimdupReport *report)
 	int64 i;
 
 	put_introduction(report);
-	simdup_put_sizes(report);
 	appendStringInfo(page,
 					 "<div class=\"tools\" hidden><label>Search <input type=\"search\" id=\"search\"></label> "
 					 "<output id=\"found\"></output> "
@@ -373,6 +382,7 @@ simdup_put_groups(const SimdupReport *report)
 	if (listing->n_groups == 0)
 		appendStringInfoString(page, "<p>There are none.</p>\n");
 	put_left_out(report, listing->n_groups - i);
+	simdup_put_sizes(report);
 	put_decisions(report);
 	appendStringInfoString(page, "</section>\n");
 }

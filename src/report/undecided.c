@@ -110,8 +110,11 @@ put_pair(const SimdupReport *report, uint64 number)
 						 DatumGetFloat8(pair.resemblance));
 	appendStringInfoString(page, "</p>");
 	put_contents(page, &pair);
-	appendStringInfoString(page,
-						   "<fieldset class=\"pair\"><legend>Do they tell the same?</legend>");
+	appendStringInfoString(page, "<fieldset class=\"pair\"><legend>Do ");
+	simdup_put_key(page, NULL, pair.a);
+	appendStringInfoString(page, " and ");
+	simdup_put_key(page, NULL, pair.b);
+	appendStringInfoString(page, " tell the same?</legend>");
 	put_choice(page, number, "true", "The same", false);
 	put_choice(page, number, "false", "Not the same", false);
 	put_choice(page, number, "", "Not decided", true);
@@ -178,7 +181,8 @@ simdup_put_review(const SimdupReport *report)
 	find_pairs(report);
 	appendStringInfoString(page,
 						   "<section>\n<h2 id=\"review\">To decide</h2>\n"
-						   "<p>These pairs are most worth a look. Tick what they are, and save the decisions as SQL.</p>\n");
+						   "<p>These pairs are most worth a look. Tick what they are, and save the decisions as SQL.</p>\n"
+						   "<p id=\"kept\" role=\"status\"></p>\n");
 	for (uint64 i = 0; i < SPI_processed; i++)
 		put_pair(report, i);
 	if (SPI_processed == 0)

@@ -17,8 +17,8 @@ UPDATE letter_case_decisions SET at = CASE WHEN same THEN '2024-03-06 09:00' ELS
 INSERT INTO letter VALUES (9, '0000000000000001', 'The lamps of the next day.');
 SELECT * FROM letter_case ORDER BY id, key;
 CREATE FUNCTION seen(page text) RETURNS SETOF text LANGUAGE sql AS $$
-  SELECT line FROM regexp_split_to_table(regexp_replace(regexp_replace(regexp_replace(page, '^.*<h2 id="groups">|<h2 id="numbers">.*$', '', 'g'),
-    '<svg.*?</svg>|<script.*?</script>', '', 'g'), '<[^>]*>', '', 'g'), '\n') AS line WHERE line <> ''
+  SELECT line FROM regexp_split_to_table(regexp_replace(regexp_replace(regexp_replace(regexp_replace(page, '^.*<h2 id="groups">|<h2 id="pairs">.*$', '', 'g'),
+    '<svg.*?</svg>', '', 'g'), '<script.*?</script>', '', 'g'), '<[^>]*>', '', 'g'), '\n') AS line WHERE line <> ''
 $$;
 CREATE FUNCTION data(page text, name text) RETURNS jsonb LANGUAGE sql AS $$ SELECT substring(page FROM format('id="%s">(.*?)</script>', name))::jsonb $$;
 SELECT simdup_report_html('SELECT id, fp, body FROM letter ORDER BY id', 'Letters', 3, groups => 'letter_case') AS page \gset

@@ -67,7 +67,7 @@ is_deeply([ $browser->console ], [], 'the policy lets style and script through, 
 ok(js('return getComputedStyle(document.querySelector("del")).textDecorationLine === "line-through"
 	&& getComputedStyle(document.querySelector("ins")).textDecorationLine === "underline"'), 'differences have more than a colour');
 is(js('return [...document.querySelectorAll("details:has(> summary > h3)")].map((d) => d.querySelector("h3").textContent).join()'),
-	'Equal fingerprints,Distance 1,Distance 2,Distance 3,Group 1,Group 2,Group 3', 'pairs, then groups');
+	'Group 1,Group 2,Group 3,Equal fingerprints,Distance 1,Distance 2,Distance 3', 'groups, then pairs');
 is(js('return [...document.querySelectorAll("details.group")].map((g) => g.querySelector(".loose") ? "loose" : "tight").join()'),
 	'loose,tight,tight', 'a group that does not hold together says so');
 is(js('return [...document.querySelectorAll("a[href^=http]")].map((a) => a.href).sort().at(-1)'),
@@ -165,6 +165,49 @@ is(js('return [...document.querySelectorAll("input, button")].filter((e) => !(e.
 is(js('return [...document.querySelectorAll("th")].filter((e) => !e.scope).length'), 0, 'each heading of a table says of what');
 is(js('return document.querySelectorAll("[tabindex], [role=img], [accesskey]").length'), 0, 'keys go in the order of the page');
 is_deeply([ $browser->console ], [], 'all the while no script failed');
+
+# --- a grouping: answers are kept, and saved as one script
+
+sql('SET search_path = public; CREATE TABLE petition AS SELECT i AS id, body, minhash64(body) AS fp FROM (VALUES
+  (1, $$To the mayor: the lamp at the corner of Mill Lane has been out for three weeks, please mend it soon, since children walk home there.$$),
+  (2, $$To the mayor: the lamp at the corner of Mill Lane has been out for four weeks, please mend it now, since old people walk home there.$$),
+  (3, $$To the mayor: the lamp at the corner of Fish Street has been out for four weeks, please mend it now, since my children walk to school there.$$),
+  (4, $$公园的灯坏了，请修。$$), (5, $$公园的灯坏了，请快修。$$)) AS v (i, body);
+  ALTER TABLE petition ADD PRIMARY KEY (id);
+  SELECT simdup_group($$petition_case$$, $$SELECT id, fp, body AS content FROM public.petition ORDER BY id$$, 12);
+  SELECT count(*) FROM simdup_regroup($$petition_case$$)');
+my $cases = page('cases', q{simdup_report_html('SELECT id, fp, body FROM petition ORDER BY id', 'Petitions', 12, groups => 'petition_case')});
+$browser->open_page($cases);
+is(js('return document.querySelectorAll("details.group").length'), sql('SELECT count(*) FROM (SELECT FROM petition_case GROUP BY id HAVING count(*) > 1) AS c'),
+	'the cases of the grouping');
+my $pairs = js('return document.querySelectorAll(".pair").length');
+cmp_ok($pairs, '>', 0, 'there are pairs to decide');
+is(js('return new Set([...document.querySelectorAll("legend")].map((l) => l.textContent)).size'), $pairs, 'each with a name of its own');
+$browser->click('.pair input[value=false]');
+like(js('return document.getElementById("decided").textContent'), qr/^1 of $pairs pairs decided, not saved yet$/, 'an answer is counted');
+$browser->open_page($cases);
+is(js('return document.querySelector(".pair input[value=false]").checked'), JSON::PP::true, 'a reload keeps it');
+like(js('return document.getElementById("kept").textContent'), qr/^1 of your answers/, 'and tells');
+$browser->click('#save-decisions');
+my $script = decode_utf8($browser->downloaded('decisions.sql'));
+like($script, qr/^SELECT \* FROM public\.simdup_decide\('public\.petition_case', ARRAY\['\d+'\]::pg_catalog\.int4\[\], ARRAY\['\d+'\]::pg_catalog\.int4\[\], same => false, refresh => true\);$/m,
+	'answers are saved as one call');
+sql($script);
+is(sql('SELECT count(*) FROM petition_case_decisions WHERE NOT same'), 1, 'which stores them');
+$browser->open_page($cases);
+is(js('return document.getElementById("kept").textContent'), '', 'and the browser keeps nothing more');
+
+# --- paper and phone
+
+js('dispatchEvent(new Event("beforeprint"))');
+is(js('return document.querySelectorAll("details:not([open])").length'), 0, 'paper shows every case');
+js('dispatchEvent(new Event("afterprint"))');
+cmp_ok(js('return document.querySelectorAll("details:not([open])").length'), '>', 0, 'and the screen what it showed');
+$browser->devtools('Emulation.setDeviceMetricsOverride', { width => 390, height => 800, deviceScaleFactor => 1, mobile => JSON::PP::true });
+js('document.querySelectorAll("details").forEach((d) => { d.open = true; })');
+is(js('return [...document.querySelectorAll(".scroll")].filter((box) => box.scrollWidth > box.clientWidth).length'), 0, 'a phone cuts off no column');
+ok(js('return document.documentElement.scrollWidth <= 390'), 'nor anything else');
+$browser->devtools('Emulation.clearDeviceMetricsOverride', {});
 
 # --- hostile texts, keys, title, query and template
 
