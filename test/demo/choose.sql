@@ -1,6 +1,5 @@
--- Makes the table petition from a user's table csv: the column with the text,
--- the column that names the row, and fingerprints. The variable file is the
--- name to print.
+-- Makes the table petition from a user's table csv: the column with the text, and
+-- the column that names the row. The variable file is the name to print.
 
 -- The text: a column with a name for it, else the longest on average.
 SELECT name AS content
@@ -29,8 +28,6 @@ FROM (SELECT attname::text AS name
 \echo
 \echo 'simdup: near-duplicates in' :file
 \echo
-\echo '1. Every row gets a fingerprint'
-\echo '-------------------------------'
 \echo 'The text is column' :"content"
 \if :has_id
   \echo 'The name of a row is column' :"id"
@@ -45,12 +42,9 @@ FROM (SELECT attname::text AS name
 \set ECHO queries
 CREATE TABLE petition (
   id      :id_type PRIMARY KEY,
-  content text,
-  fp      simhash64 GENERATED ALWAYS AS (simhash(content)) STORED
+  content text
 );
-\timing on
 INSERT INTO petition (id, content)
 SELECT CAST(:"id" AS :id_type), :"content" FROM csv;
-\timing off
 \echo
 \set ECHO none

@@ -1,5 +1,6 @@
 # run.sh: make demo. Sourced by test/run with a running server; DATA names a
-# CSV file of the user's, by default it is the project's own petitions.
+# CSV file of the user's, by default it is the project's own petitions. REPORT
+# names the page that is written, by default results/demo.html.
 
 # csv_header START DELIMITER: the column names in the start of a CSV, one a
 # line, each behind a =.
@@ -55,7 +56,7 @@ load_csv()
     -f test/demo/csv.sql <"$1" || die "$1 cannot be read as CSV with a header: see the message above"
   [ "$(demo_psql -Atc 'SELECT count(*) FROM csv')" != 0 ] || die "$1 has no rows"
   demo_psql -v file="$1" -f test/demo/choose.sql
-  [ "$(demo_psql -Atc 'SELECT count(fp) FROM petition')" != 0 ] || die "there are no words in that column"
+  [ "$(demo_psql -Atc 'SELECT count(minhash64(content)) FROM petition')" != 0 ] || die "there are no words in that column"
 }
 
 demo_psql()
@@ -71,4 +72,6 @@ if [ -n "${DATA:-}" ]; then
 else
   demo_psql -f test/demo/petitions.sql
 fi
-demo_psql -f test/demo/demo.sql
+report=${REPORT:-$PWD/results/demo.html}
+mkdir -p "$(dirname "$report")"
+demo_psql -v report="$report" -f test/demo/demo.sql

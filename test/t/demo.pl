@@ -15,6 +15,7 @@ $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->start;
 
 my $folder = PostgreSQL::Test::Utils::tempdir();
+my $report = "$folder/pages/report.html";
 my ($output, $errors);
 
 # Run the demo on a CSV, or on the project's petitions; its exit status.
@@ -25,6 +26,7 @@ sub demo
 	my $script = '. test/server.sh; export PGHOST="$1" PGPORT="$2"; . test/demo/run.sh';
 
 	local $ENV{DATA} = $csv // '';
+	local $ENV{REPORT} = $report;
 	$node->safe_psql('postgres', 'DROP DATABASE IF EXISTS demo');
 	IPC::Run::run [ 'bash', '-c', $script, 'bash', $node->host, $node->port ],
 	  '<', '/dev/null', '>', \$output, '2>', \$errors;
@@ -75,38 +77,34 @@ is(demo(), 0, 'the demo runs');
 readable('the demo');
 like($output, qr/^Next: /m, 'the demo says what to look at next');
 
-is(answer('SELECT count(*), count(fp) FROM petition WHERE id < 2000'), '269|269',
+is(answer('SELECT count(*), count(minhash64(content)) FROM petition WHERE id < 2000'), '269|269',
 	'every petition has a fingerprint');
 is( answer(q{SELECT count(*) FROM petition AS a JOIN petition AS b ON a.id < b.id AND a.content = b.content
              WHERE NOT EXISTS (SELECT FROM truth WHERE (truth.a, truth.b, kind) = (a.id, b.id, 'copy'))}),
 	'0', 'equal texts are known copies');
-is( answer(q{SELECT kind, count(*), count(*) FILTER (WHERE distance <= 3), count(*) FILTER (WHERE distance <= 8)
-             FROM truth_distance GROUP BY kind ORDER BY kind}),
-	"addition|14|1|4\ncopy|14|14|14\nedit|27|7|24\nplace_only|15|3|13\ntemplate|72|23|64",
+is( answer(q{SELECT kind, count(*), count(*) FILTER (WHERE distance <= 3), count(distance)
+             FROM truth LEFT JOIN pair USING (a, b) GROUP BY kind ORDER BY kind}),
+	"addition|14|2|6\ncopy|14|14|14\nedit|27|8|25\nplace_only|15|6|15\ntemplate|72|34|72",
 	'what is found of each kind within 3 and 8');
-is( answer(q{SELECT count(*) FROM petition AS a JOIN petition AS b ON a.id < b.id AND a.fp <~> b.fp <= 8
-             WHERE b.id < 2000 AND NOT EXISTS (SELECT FROM truth WHERE (truth.a, truth.b) = (a.id, b.id))}),
-	'1', 'and one pair within 8 is of two letters');
 
 # The rows that the indexes find for every row, against every pair.
 for my $search (
-	[ 'petition_blocks', 3, 'simhash_blocks(p.fp) && simhash_blocks(q.fp) AND p.fp <~> q.fp <= 3' ],
-	[ 'petition_fp', 8, 'simhash_within(p.fp, q.fp, 8)' ])
+	[ 'petition_blocks', 'simhash_blocks(p.fp, 4) && simhash_blocks(q.fp, 4) AND p.fp <~> q.fp <= 3', 'q.fp <~> p.fp <= 3' ],
+	[ 'petition_near', 'simdup_resembles(p.content, q.content, 0.5)',
+		'minhash64(p.content) <~> minhash64(q.content) <= minhash64_distance(0.5) AND shingle_resemblance(p.content, q.content) >= 0.5' ])
 {
-	my ($index, $k, $condition) = @$search;
+	my ($index, $condition, $plain) = @$search;
 	my $query = "SELECT q.id AS q, p.id FROM petition AS q JOIN petition AS p ON $condition";
 	my $indexed = 'SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;';
 
-	like(answer("$indexed EXPLAIN (COSTS OFF) $query"), qr/Index Scan (?:on|using) $index/,
-		"the search within $k uses its index");
+	like(answer("$indexed EXPLAIN (COSTS OFF) $query"), qr/Index Scan (?:on|using) $index/, "a search uses $index");
 	is( answer("$indexed $query ORDER BY 1, 2"),
-		answer("SET enable_bitmapscan = off; SELECT q.id, p.id FROM petition AS q, petition AS p
-		        WHERE q.fp <~> p.fp <= $k ORDER BY 1, 2"),
-		'and finds what a scan finds');
+		answer("SELECT p.id, q.id FROM petition AS p, petition AS q WHERE $plain ORDER BY 1, 2"),
+		'and finds what a comparison of all rows finds');
 }
 
-is( answer('SELECT id, repeats, distance FROM petition WHERE id > 2000 ORDER BY id'),
-	"2001|1004|5\n2002||\n2003|1259|2",
+is( answer('SELECT id, repeats FROM petition WHERE id > 2000 ORDER BY id'),
+	"2001|1004\n2002|\n2003|1259",
 	'new petitions: an edit and a forwarded letter are flagged, another matter is not');
 is( answer(q{SELECT count(*) FROM petition WHERE id < 2000 AND repeats IS NOT NULL}),
 	'0', 'earlier petitions are not');
@@ -118,33 +116,26 @@ is( answer(q{SELECT fingerprint, within, round(recall, 3), round(precision, 3), 
 	'recall and precision of both fingerprints');
 like($output, qr/^Recommended: minhash64 within 8/m, 'the demo recommends one');
 
-# Groups and distances of the report, against a plain closure of all pairs.
-sub check_report
+# The report is a page, with the planted copy as a pair.
+my $page = slurp_file($report);
+like($output, qr/^The report: \Q$report\E$/m, 'the demo names its report');
+like($page, qr/^<!DOCTYPE html>.*1004.*2001/s, 'which has the edited copy');
+
+# Pairs and clusters, against all pairs.
+sub check_pairs
 {
-	my ($name, $rows) = @_;
-	my %count = map { $_ => 0 } 0 .. 8;
-	my %group;
+	my ($name) = @_;
 
-	for my $line (split /\n/,
-		answer("SELECT a.id, b.id, a.fp <~> b.fp
-		        FROM petition AS a JOIN petition AS b ON a.id < b.id AND a.fp <~> b.fp <= 8
-		        WHERE a.id IN ($rows) AND b.id IN ($rows)"))
-	{
-		my ($first, $second, $distance) = split /\|/, $line;
-		my %members = map { $_ => 1 } @{ $group{$first} // [$first] }, @{ $group{$second} // [$second] };
-		my $joined = [ sort { $a <=> $b } keys %members ];
-
-		$group{$_} = $joined for @$joined;
-		$count{$distance}++;
-	}
-	is( answer('SELECT distance, pairs FROM pairs_by_distance ORDER BY distance'),
-		join("\n", map { "$_|$count{$_}" } 0 .. 8), "$name: pairs by distance");
-	is( answer('SELECT id, leader, size FROM near_group ORDER BY id'),
-		join("\n", map { "$_|$group{$_}[0]|" . @{ $group{$_} } } sort { $a <=> $b } keys %group),
-		"$name: groups are what hangs together");
+	is( answer('SELECT least(a, b), greatest(a, b), distance FROM pair ORDER BY 1, 2'),
+		answer('SELECT a.id, b.id, minhash64(a.content) <~> minhash64(b.content) FROM petition AS a JOIN petition AS b ON a.id < b.id
+		        WHERE minhash64(a.content) <~> minhash64(b.content) <= 8 ORDER BY 1, 2'),
+		"$name: pairs");
+	is( answer('SELECT count(*) FROM cluster WHERE key <> cluster AND NOT EXISTS
+	              (SELECT FROM pair WHERE (least(key, cluster), greatest(key, cluster), pair.distance) = (a, b, cluster.distance))'),
+		'0', "$name: each row of a cluster is near its first");
 	return;
 }
-check_report('petitions', 'SELECT id FROM petition WHERE id < 2000');
+check_pairs('petitions');
 
 # --- a user's CSV
 
@@ -166,8 +157,11 @@ sub takes
 		defined $id ? qr/^The name of a row is column "\Q$id\E"$/m : qr/^No column names each row once/m,
 		"$name: the name of a row");
 	# three more rows have arrived
-	is(answer('SELECT (SELECT count(*) FROM csv), count(fp) - 3 FROM petition'),
+	is(answer('SELECT (SELECT count(*) FROM csv), count(minhash64(content)) - 3 FROM petition'),
 		"$rows|$fingerprints", "$name: rows and fingerprints");
+	is( answer('SELECT count(*) FROM petition AS p JOIN petition AS q ON q.id = p.repeats AND upper(q.content) || $$!$$ = p.content'),
+		'1', "$name: the planted copy is flagged");
+	like(slurp_file($report), qr/^<!DOCTYPE html>/, "$name: the report is written");
 	return;
 }
 
@@ -195,10 +189,10 @@ takes('hostile names', qq("id","a'b""; DROP TABLE csv; --\\"\n1,"$one"\n), qq(a'
 takes('columns called as in the queries', "line,key,value,content,csv_row\na,7,b,$one,c\n", 'content', 'key', 1, 1);
 takes('nothing alike', "id,text\n" . join('', map { "$_,only " . $_ x 5 . " here\n" } 1 .. 3), 'text', 'id', 3, 3);
 takes('all alike', "id,text\n" . join('', map { "$_,$one\n" } 1 .. 300), 'text', 'id', 300, 300);
-check_report('all alike', 'SELECT id FROM petition WHERE id <= 300');
+check_pairs('all alike');
 takes('a chain', "id,text\n" . join('', map { "$_," . join(' ', map { "word$_" } $_ .. $_ + 60) . "\n" } 1 .. 80),
 	'text', 'id', 80, 80);
-check_report('a chain', 'SELECT id FROM petition WHERE id <= 80');
+check_pairs('a chain');
 
 is(demo(csv("id,text\n7,$one\n", q(it's "mine" $HOME.csv))), 0, 'a file name with everything in it');
 

@@ -1,26 +1,39 @@
--- Both fingerprints on the same rows, at most the first 2000 that were there
--- before the arrivals, and what to take from here on.
+-- The documents' road on the same table: simhash, its index on blocks, and how it
+-- compares with minhash64 on at most the first 2000 rows.
 
-\echo '6. Which fingerprint finds more, and errs less?'
-\echo '-----------------------------------------------'
-\echo 'The workflow above is that of simhash (Charikar 2002; Manku et al. 2007). minhash64 has the same'
-\echo '8 bytes, operators and indexes, and estimates the share of common text:'
+\echo
+\echo '6. The road of the documents'
+\echo '----------------------------'
+\echo 'A simhash of the words (Charikar 2002), and an index on its four blocks (Manku et al. 2007).'
+\echo 'Fingerprints within 3 bits share a block:'
+\set ECHO queries
+ALTER TABLE petition ADD fp simhash64 GENERATED ALWAYS AS (simhash(content)) STORED;
+CREATE INDEX petition_blocks ON petition USING gin (simhash_blocks(fp, 4));
+\set ECHO none
+ANALYZE petition;
 \echo
 \set ECHO queries
+SELECT p.id, p.fp <~> q.fp AS distance, shorten(p.content, :room) AS content
+FROM petition AS p, petition AS q
+WHERE q.id = :q
+  AND simhash_blocks(p.fp, 4) && simhash_blocks(q.fp, 4) AND p.fp <~> q.fp <= 3
+ORDER BY distance, p.id
+LIMIT 8;
+\set ECHO none
+
+\echo 'How the two fingerprints compare:'
 CREATE TABLE both_fingerprints AS
-SELECT id, content, simhash(content), minhash64(content)
+SELECT id, content, fp AS simhash, minhash64(content)
 FROM petition
 WHERE id NOT IN (SELECT id FROM arrival)
 ORDER BY id
 LIMIT 2000;
-\set ECHO none
 CREATE TABLE compared AS
-SELECT name AS fingerprint, a.id AS a, b.id AS b, distance
-FROM both_fingerprints AS a JOIN both_fingerprints AS b ON a.id < b.id,
-     LATERAL (VALUES ('simhash', a.simhash <~> b.simhash),
-                     ('minhash64', a.minhash64 <~> b.minhash64)) AS measured(name, distance)
-WHERE distance <= 10;
-\echo
+SELECT 'simhash' AS fingerprint, a, b, distance
+FROM simdup_pairs('SELECT id, simhash FROM both_fingerprints ORDER BY id', 10, NULL:::id_type)
+UNION ALL
+SELECT 'minhash64', a, b, distance
+FROM simdup_pairs('SELECT id, minhash64 FROM both_fingerprints ORDER BY id', 10, NULL:::id_type);
 \if :own
   CREATE VIEW quality AS
   SELECT fingerprint, k AS within,
@@ -37,22 +50,14 @@ WHERE distance <= 10;
   FROM quality
   ORDER BY within, fingerprint DESC;
 \else
-  \echo 'Pairs found, and those of them that share half of their text or more (shingles of 4 characters):'
+  \echo 'Pairs found, and those of them that share half of their text or more:'
   SELECT fingerprint, k AS within, count(*) FILTER (WHERE distance <= k) AS pairs,
          count(*) FILTER (WHERE distance <= k AND resemblance >= 0.5) AS alike
-  FROM (SELECT fingerprint, distance, shingle_resemblance(x.content, y.content, 4, 'char') AS resemblance
+  FROM (SELECT fingerprint, distance, shingle_resemblance(x.content, y.content) AS resemblance
         FROM compared JOIN both_fingerprints AS x ON x.id = a JOIN both_fingerprints AS y ON y.id = b) AS found,
        unnest(ARRAY[3, 8, 10]) AS k
   GROUP BY fingerprint, k
   ORDER BY k, fingerprint DESC;
 \endif
-
-\echo 'A distance of minhash64 says how alike two texts are, and the other way round:'
-\set ECHO queries
-SELECT minhash64_resemblance(8) AS "8 bits stand for",
-       minhash64_distance(0.8) AS "finds 99 % of pairs alike by 0.8",
-       minhash64_distance(0.9) AS "and by 0.9";
-\set ECHO none
-\echo
 \echo 'Recommended: minhash64 within 8; for titles and other short texts minhash64(title, 2).'
 \echo
