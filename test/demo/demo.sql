@@ -6,7 +6,7 @@
 SELECT to_regclass('truth') IS NOT NULL AS own, format_type(atttypid, NULL) AS id_type
 FROM pg_attribute
 WHERE attrelid = 'petition'::regclass AND attname = 'id' \gset
-SELECT 82 - max(length(id::text)) AS room FROM petition \gset
+SELECT 82 - greatest(max(length(id::text)), length('new 1')) AS room FROM petition \gset
 
 \echo '1. An index on the texts'
 \echo '------------------------'
@@ -116,7 +116,8 @@ ORDER BY p.distance DESC, p.a, p.b;
 \set ECHO queries
 CREATE TABLE cluster AS
 SELECT *
-FROM simdup_clusters('SELECT id, minhash64(content) FROM petition ORDER BY id', 8, 'leader', NULL:::id_type);
+FROM simdup_clusters('SELECT id, minhash64(content) FROM petition ORDER BY id',
+  8, 'leader', NULL:::id_type);
 \set ECHO none
 SELECT count(DISTINCT cluster) AS clusters, count(*) AS "rows in them", coalesce(max(size), 0) AS "rows in the largest" FROM cluster;
 \echo 'The largest, and at most four rows of each:'

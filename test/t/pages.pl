@@ -397,7 +397,7 @@ like($door, qr/\]\(\Q$_\E[)#]/, "README.md leads to $_") for grep { $_ ne 'READM
 
 for my $file (grep { !/RESULTS/ } @pages)
 {
-	cmp_ok(() = slurp_file($file) =~ /\n/g, '<=', $file eq 'README.md' ? 250 : 430, "$file is short");
+	cmp_ok(() = slurp_file($file) =~ /\n/g, '<=', $file eq 'README.md' ? 200 : 430, "$file is short");
 }
 
 $node->stop;
