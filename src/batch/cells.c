@@ -4,7 +4,7 @@
  *
  * Rows of equal fingerprints are grouped first. Where scopes or contents count,
  * such a group has several cells. The join gives near groups, and so near cells.
- * Those that placing asks for again are sorted by cell, and written to a file.
+ * Those that placing asks for again are sorted by cell, on disk where they are many.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -296,24 +296,12 @@ simdup_cells_end(SimdupCellRows *c)
 {
 	if (c->contents != NULL)
 		simdup_contents_end(c->contents);
-	if (c->near_file != NULL)
-		simdup_tempfile_close(c->near_file);
 	simdup_groups_end(c->groups);
 }
 
 /*
  * Near cells
  */
-
-typedef void (*CellSink)(SimdupCellRows *c, void *arg, uint32 a, uint32 b,
-						 uint32 distance);
-
-typedef struct CellJoin
-{
-	SimdupCellRows *c;
-	CellSink sink;
-	void *arg;
-} CellJoin;
 
 static uint32
 scope_at(const SimdupCellRows *c, uint32 position)
@@ -325,8 +313,7 @@ scope_at(const SimdupCellRows *c, uint32 position)
 static void
 join_cells(void *arg, const SimdupGroup *a, const SimdupGroup *b, int distance)
 {
-	CellJoin *join = arg;
-	SimdupCellRows *c = join->c;
+	SimdupCellRows *c = arg;
 	uint32 start = b->start;
 	uint32 end = start + c->n_at[b->start];
 
@@ -338,83 +325,61 @@ join_cells(void *arg, const SimdupGroup *a, const SimdupGroup *b, int distance)
 			start++;
 		for (uint32 j = start; j < end && scope_at(c, j) == scope; j++)
 			if (a != b || i < j)
-				join->sink(c, join->arg, c->cell_at[i], c->cell_at[j],
-						   (uint32) distance);
+				c->sink(c, c->cell_at[i], c->cell_at[j], (uint32) distance);
 	}
 }
 
-/* Each pair of cells of different fingerprints within a distance, once. */
+/* Each pair of near cells, once; with_equal, also those of one fingerprint. */
 static void
-join_all(SimdupCellRows *c, uint32 max_distance, CellSink sink, void *arg)
+join_all(SimdupCellRows *c, uint32 max_distance, bool with_equal)
 {
-	CellJoin join = {c, sink, arg};
-
-	simdup_join_groups(c->groups, (int) max_distance, "comparing", join_cells,
-					   &join);
-}
-
-/* The pairs of cells at distance 0, which differ by their contents. */
-static void
-join_equal(SimdupCellRows *c, CellSink sink, void *arg)
-{
-	CellJoin join = {c, sink, arg};
-
-	for (int64 i = 0; i < c->groups->n; i++)
+	for (int64 i = 0; with_equal && i < c->groups->n; i++)
 	{
 		SimdupGroup group = simdup_groups_get(c->groups, i);
 
 		CHECK_FOR_INTERRUPTS();
-		join_cells(&join, &group, &group, 0);
+		join_cells(c, &group, &group, 0);
 	}
+	simdup_join_groups(c->groups, (int) max_distance, "comparing", join_cells,
+					   c);
 }
 
-/* The near cells of each cell, into the file. */
+/* The sorted near cells of each cell, in one array. */
 static void
-write_near(SimdupCellRows *c, SimdupPairSort *sort)
+keep_near(SimdupCellRows *c)
 {
+	Size capacity = 1024;
 	uint64 cell;
 	uint64 near;
+	Size end = 0;
 	uint32 n = 0;
-	int64 end = 0;
 
-	c->near_file = simdup_tempfile_create();
-	c->near_start = simdup_alloc(((Size) c->cells.n + 1) * sizeof(int64));
-	simdup_pairsort_perform(sort);
-	while (simdup_pairsort_get(sort, &cell, &near))
+	c->near = simdup_alloc(capacity * sizeof(SimdupNearCell));
+	c->near_start = simdup_alloc(((Size) c->cells.n + 1) * sizeof(Size));
+	simdup_pairsort_perform(c->sort);
+	while (simdup_pairsort_get(c->sort, &cell, &near))
 	{
-		SimdupNearCell entry = {(uint32) near, (uint32) (near >> 32)};
-
 		CHECK_FOR_INTERRUPTS();
 		while (n <= cell)
 			c->near_start[n++] = end;
-		(void) simdup_tempfile_append(c->near_file, &entry, sizeof(entry));
-		end++;
+		if (end == capacity)
+			c->near = simdup_realloc(c->near,
+									 (capacity *= 2) * sizeof(SimdupNearCell));
+		c->near[end++] = (SimdupNearCell){(uint32) near, (uint32) (near >> 32)};
 	}
 	while (n <= c->cells.n)
 		c->near_start[n++] = end;
-	simdup_pairsort_end(sort);
+	simdup_pairsort_end(c->sort);
 }
 
 /* The cells' near. */
 static const SimdupNearCell *
-read_near(void *arg, uint32 cell, size_t *n)
+near_cells(void *arg, uint32_t cell, size_t *n)
 {
 	SimdupCellRows *c = arg;
-	int64 start = c->near_start[cell];
 
-	*n = (Size) (c->near_start[cell + 1] - start);
-	if (*n > c->near_capacity)
-	{
-		if (c->near != NULL)
-			simdup_free(c->near);
-		c->near_capacity = *n * 2;
-		c->near = simdup_alloc(c->near_capacity * sizeof(SimdupNearCell));
-	}
-	if (*n > 0)
-		simdup_tempfile_read(c->near_file,
-							 start * (int64) sizeof(SimdupNearCell), c->near,
-							 *n * sizeof(SimdupNearCell));
-	return c->near;
+	*n = c->near_start[cell + 1] - c->near_start[cell];
+	return c->near + c->near_start[cell];
 }
 
 /*
@@ -422,55 +387,42 @@ read_near(void *arg, uint32 cell, size_t *n)
  */
 
 static void
-note_first_near(SimdupCellRows *c pg_attribute_unused(), void *arg, uint32 a,
-				uint32 b, uint32 distance pg_attribute_unused())
+note_first_near(SimdupCellRows *c, uint32 a, uint32 b,
+				uint32 distance pg_attribute_unused())
 {
-	uint32 *first_near = arg;
-
-	first_near[Max(a, b)] = Min(first_near[Max(a, b)], Min(a, b));
+	c->first_near[Max(a, b)] = Min(c->first_near[Max(a, b)], Min(a, b));
 }
 
-typedef struct NearSort
-{
-	SimdupPairSort *sort;
-	const uint8 *may_lead; /* by cell; NULL: all may */
-} NearSort;
-
 static void
-sort_near(SimdupCellRows *c, void *arg, uint32 a, uint32 b, uint32 distance)
+sort_near(SimdupCellRows *c, uint32 a, uint32 b, uint32 distance)
 {
-	NearSort *near = arg;
-
-	if ((near->may_lead == NULL || near->may_lead[a] != 0) &&
+	if ((c->may_lead == NULL || c->may_lead[a] != 0) &&
 		c->last_row[b] > c->first_row[a])
-		simdup_pairsort_put(near->sort, a, (uint64) distance << 32 | b);
-	if ((near->may_lead == NULL || near->may_lead[b] != 0) &&
+		simdup_pairsort_put(c->sort, a, (uint64) distance << 32 | b);
+	if ((c->may_lead == NULL || c->may_lead[b] != 0) &&
 		c->last_row[a] > c->first_row[b])
-		simdup_pairsort_put(near->sort, b, (uint64) distance << 32 | a);
+		simdup_pairsort_put(c->sort, b, (uint64) distance << 32 | a);
 }
 
 uint32 *
 simdup_cells_lead(SimdupCellRows *c, const SimdupBlocks *blocks)
 {
 	MemoryContext old = MemoryContextSwitchTo(c->rows->context);
-	NearSort near = {0};
 	uint32 *group;
 
 	if (c->contents == NULL)
 	{
-		uint32 *first_near = alloc_numbers(c->cells.n);
-
-		memset(first_near, 0xff, (Size) c->cells.n * sizeof(uint32));
-		join_all(c, c->cells.max_distance, note_first_near, first_near);
-		near.may_lead = simdup_may_lead(&c->cells, blocks, first_near);
-		simdup_free(first_near);
+		c->first_near = alloc_numbers(c->cells.n);
+		memset(c->first_near, 0xff, (Size) c->cells.n * sizeof(uint32));
+		c->sink = note_first_near;
+		join_all(c, c->cells.max_distance, false);
+		c->may_lead = simdup_may_lead(&c->cells, blocks, c->first_near);
 	}
-	near.sort = simdup_pairsort_begin(maintenance_work_mem);
-	join_all(c, c->cells.max_distance, sort_near, &near);
-	if (c->contents != NULL)
-		join_equal(c, sort_near, &near);
-	write_near(c, near.sort);
-	c->cells.near = read_near;
+	c->sort = simdup_pairsort_begin(maintenance_work_mem);
+	c->sink = sort_near;
+	join_all(c, c->cells.max_distance, c->contents != NULL);
+	keep_near(c);
+	c->cells.near = near_cells;
 	group = simdup_place_by_leaders(&c->cells, blocks);
 	MemoryContextSwitchTo(old);
 	return group;
@@ -480,42 +432,34 @@ simdup_cells_lead(SimdupCellRows *c, const SimdupBlocks *blocks)
  * connected
  */
 
-typedef struct Uniting
-{
-	SimdupConnected *connected;
-	uint32 distance;	  /* of the pairs that count; 0: any */
-	SimdupPairSort *sort; /* NULL: unite at once */
-} Uniting;
-
 static void
-unite(SimdupCellRows *c, SimdupConnected *connected, uint32 a, uint32 b)
+unite(SimdupCellRows *c, uint32 a, uint32 b)
 {
 	uint32 cell = c->cells.cell[a];
 	uint32 other = c->cells.cell[b];
 
-	if (simdup_connected_may_join(connected, a, b) &&
+	if (simdup_connected_may_join(c->connected, a, b) &&
 		(c->contents == NULL ||
 		 resemble(c, Max(cell, other), Min(cell, other))))
-		simdup_connected_join(connected, a, b);
+		simdup_connected_join(c->connected, a, b);
 }
 
 static void
-unite_parts(SimdupCellRows *c, void *arg, uint32 a, uint32 b, uint32 distance)
+unite_parts(SimdupCellRows *c, uint32 a, uint32 b, uint32 distance)
 {
-	Uniting *u = arg;
-	SimdupConnected *connected = u->connected;
+	SimdupConnected *u = c->connected;
 
-	if (u->distance > 0 && distance != u->distance)
+	if (c->distance > 0 && distance != c->distance)
 		return;
-	for (uint32 x = simdup_connected_part(connected, a); x != SIMDUP_NO_CELL;
-		 x = simdup_connected_next_part(connected, x))
-		for (uint32 y = simdup_connected_part(connected, b);
-			 y != SIMDUP_NO_CELL; y = simdup_connected_next_part(connected, y))
+	for (uint32 x = simdup_connected_part(u, a); x != SIMDUP_NO_CELL;
+		 x = simdup_connected_next_part(u, x))
+		for (uint32 y = simdup_connected_part(u, b); y != SIMDUP_NO_CELL;
+			 y = simdup_connected_next_part(u, y))
 		{
-			if (u->sort == NULL)
-				unite(c, connected, x, y);
-			else if (simdup_connected_may_join(connected, x, y))
-				simdup_pairsort_put(u->sort, Min(x, y), Max(x, y));
+			if (c->distance == 0)
+				unite(c, x, y);
+			else if (simdup_connected_may_join(u, x, y))
+				simdup_pairsort_put(c->sort, Min(x, y), Max(x, y));
 		}
 }
 
@@ -525,22 +469,22 @@ unite_parts(SimdupCellRows *c, void *arg, uint32 a, uint32 b, uint32 distance)
  * their rows are in one group by then.
  */
 static void
-unite_in_order(SimdupCellRows *c, Uniting *u)
+unite_in_order(SimdupCellRows *c)
 {
 	uint64 a;
 	uint64 b;
 
-	for (u->distance = 1; u->distance <= c->cells.max_distance; u->distance++)
+	for (c->distance = 1; c->distance <= c->cells.max_distance; c->distance++)
 	{
-		u->sort = simdup_pairsort_begin(maintenance_work_mem);
-		join_all(c, u->distance, unite_parts, u);
-		simdup_pairsort_perform(u->sort);
-		while (simdup_pairsort_get(u->sort, &a, &b))
+		c->sort = simdup_pairsort_begin(maintenance_work_mem);
+		join_all(c, c->distance, false);
+		simdup_pairsort_perform(c->sort);
+		while (simdup_pairsort_get(c->sort, &a, &b))
 		{
 			CHECK_FOR_INTERRUPTS();
-			unite(c, u->connected, (uint32) a, (uint32) b);
+			unite(c, (uint32) a, (uint32) b);
 		}
-		simdup_pairsort_end(u->sort);
+		simdup_pairsort_end(c->sort);
 	}
 }
 
@@ -548,14 +492,15 @@ uint32 *
 simdup_cells_connect(SimdupCellRows *c, const SimdupBlocks *blocks)
 {
 	MemoryContext old = MemoryContextSwitchTo(c->rows->context);
-	Uniting u = {simdup_connected_begin(&c->cells, blocks), 0, NULL};
 	uint32 *group;
 
+	c->connected = simdup_connected_begin(&c->cells, blocks);
+	c->sink = unite_parts;
 	if (blocks->n_apart == 0)
-		join_all(c, c->cells.max_distance, unite_parts, &u);
+		join_all(c, c->cells.max_distance, false);
 	else
-		unite_in_order(c, &u);
-	group = simdup_connected_finish(u.connected);
+		unite_in_order(c);
+	group = simdup_connected_finish(c->connected);
 	MemoryContextSwitchTo(old);
 	return group;
 }

@@ -8,7 +8,6 @@
 #include "batch/groups.h"
 #include "core/place.h"
 #include "server/keynumbers.h"
-#include "server/tempfile.h"
 #include "shingles/contents.h"
 
 typedef struct SimdupCellRows
@@ -36,11 +35,16 @@ typedef struct SimdupCellRows
 	uint32 *cell_at; /* by position: the cells of each group, by scope */
 	uint32 *n_at;	 /* by the first position of a group: how many */
 
-	/* near cells, on disk */
-	SimdupTempFile *near_file;
-	int64 *near_start; /* by cell; one more */
-	SimdupNearCell *near;
-	Size near_capacity;
+	SimdupNearCell *near; /* by cell */
+	Size *near_start;	  /* of each cell; one more */
+
+	/* while cells are joined: gets each near pair of cells */
+	void (*sink)(struct SimdupCellRows *c, uint32 a, uint32 b, uint32 distance);
+	uint32 *first_near;			/* leader, by cell */
+	uint8 *may_lead;			/* leader, by cell; NULL: all may */
+	SimdupConnected *connected; /* connected */
+	uint32 distance;			/* connected: of the pairs that count; 0: any */
+	SimdupPairSort *sort;
 } SimdupCellRows;
 
 /*

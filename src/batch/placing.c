@@ -20,7 +20,6 @@
 
 #include "batch/cells.h"
 #include "batch/clustering.h"
-#include "core/groupids.h"
 #include "core/host.h"
 #include "server/arguments.h"
 #include "server/result.h"

@@ -2,8 +2,8 @@
  * decisions.c
  *	  Blocks of elements decided the same, and the blocks kept apart from each.
  */
-#include "core/decisions.h"
 #include "core/host.h"
+#include "core/place.h"
 #include "core/unionfind.h"
 
 #define NO_ELEMENT UINT32_MAX

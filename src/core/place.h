@@ -26,7 +26,72 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/decisions.h"
+/*
+ * Decisions: core/decisions.c. Elements decided the same form a block, closed
+ * over chains. "Not the same" then holds between two blocks. Within a block it is
+ * a contradiction.
+ */
+
+typedef struct SimdupDecision
+{
+	uint32_t a;
+	uint32_t b;
+	bool same;
+} SimdupDecision;
+
+typedef struct SimdupDecisions
+{
+	SimdupDecision *items;
+	size_t n;
+	size_t capacity;
+} SimdupDecisions;
+
+typedef struct SimdupBlocks
+{
+	uint32_t n;
+	uint32_t *block; /* of each element: the smallest one of its block */
+	size_t *start;	 /* by block: its part of apart; n + 1 */
+	uint32_t *apart; /* the blocks that it is not the same as */
+	size_t n_apart;	 /* length of apart */
+} SimdupBlocks;
+
+extern void simdup_decisions_add(SimdupDecisions *decisions, uint32_t a,
+								 uint32_t b, bool same);
+
+/*
+ * Find the blocks of elements 0 to n - 1. Return the first decision that
+ * contradicts others, or NULL and the blocks.
+ */
+extern const SimdupDecision *simdup_blocks_find(
+	SimdupBlocks *blocks, uint32_t n, const SimdupDecisions *decisions);
+extern void simdup_blocks_free(SimdupBlocks *blocks);
+
+/*
+ * Find the shortest chain of elements decided the same that leads from a to b.
+ * Return its length, a and b included, and the chain, to be freed; 0 without.
+ */
+extern uint32_t simdup_decisions_chain(const SimdupDecisions *decisions,
+									   uint32_t n, uint32_t a, uint32_t b,
+									   uint32_t **chain);
+
+/* The elements of a block's list. */
+static inline size_t
+simdup_n_apart(const SimdupBlocks *blocks, uint32_t block)
+{
+	return blocks->n_apart == 0
+			   ? 0
+			   : blocks->start[block + 1] - blocks->start[block];
+}
+
+static inline const uint32_t *
+simdup_apart(const SimdupBlocks *blocks, uint32_t block)
+{
+	return blocks->apart + blocks->start[block];
+}
+
+/*
+ * Groups: core/place.c
+ */
 
 #define SIMDUP_NO_CELL UINT32_MAX
 
@@ -100,5 +165,32 @@ extern void simdup_connected_join(SimdupConnected *c, uint32_t a, uint32_t b);
 
 /* The first row of each row's group, to be freed; frees the rest. */
 extern uint32_t *simdup_connected_finish(SimdupConnected *c);
+
+/*
+ * Ids: core/groupids.c.
+ * Each new group takes the id of the old group with which it shares most rows.
+ * Of several such pairs the one with most rows goes first, then the older id,
+ * then the group with the earlier first row. Each id is taken once. A group left
+ * without takes back the id that its first row last had before, if it is free,
+ * else a new one.
+ */
+
+/* No id: ids are above 0. */
+#define SIMDUP_NO_ID 0
+
+/*
+ * Ids by shared rows. group holds the first row of each row's group, old the id
+ * that each row has. Return the ids under the first rows, to be freed.
+ */
+extern int64_t *simdup_groupids_keep(uint32_t n, const uint32_t *group,
+									 const int64_t *old);
+
+/*
+ * The rest, in the order of first rows. last holds under them the id that each
+ * had last. Return the first id that was never given.
+ */
+extern int64_t simdup_groupids_give(uint32_t n, const uint32_t *group,
+									const int64_t *last, int64_t next_id,
+									int64_t *ids);
 
 #endif /* SIMDUP_CORE_PLACE_H */

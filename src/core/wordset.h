@@ -48,9 +48,10 @@ simdup_wordset_add(SimdupWordSet *set, uint64_t word)
 
 	if (set->n * 2 >= set->mask)
 	{
-		SimdupWordSet larger = {.n = set->n};
+		SimdupWordSet larger = {.n = set->n, .mask = set->mask * 2 + 1};
 
-		larger.mask = set->mask == 0 ? 63 : set->mask * 2 + 1;
+		if (set->mask == 0)
+			larger.mask = 63;
 		larger.slots = simdup_alloc0((larger.mask + 1) * sizeof(uint64_t));
 		for (size_t j = 0; set->slots != NULL && j <= set->mask; j++)
 			if (set->slots[j] != 0)

@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/decisions.h"
-#include "core/groupids.h"
 #include "core/place.h"
 
 #define NAIVE_ROWS 40
