@@ -235,6 +235,15 @@ SELECT n, substring(statement FROM 'SET [^ ]+ = [^ ]+') AS sets FROM simdup_remo
 SELECT id, repeats, first, again FROM flagged ORDER BY id;
 SELECT removed, kept, constraint_name, row_key FROM flagged_simdup_moved ORDER BY constraint_name, row_key::text;
 
+-- with the trigger at work, which leaves the flag as it is moved
+CREATE TABLE lamp (id int PRIMARY KEY, content text, repeats int);
+CREATE INDEX ON lamp USING hamming (content);
+CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON lamp FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats', 'max_distance => 8');
+INSERT INTO lamp SELECT i, 'The lamp at the corner of Mill Lane has been out for three weeks, please mend it soon.' FROM generate_series(1, 4) AS i;
+SELECT id, repeats FROM lamp ORDER BY id;
+SELECT sum(n) FROM simdup_remove('lamp', 'VALUES (1, 2), (3, 2)');
+SELECT id, repeats FROM lamp ORDER BY id;
+
 -- foreign keys without an index are named before anything is locked, also those of a single partition
 CREATE TABLE hub (id int PRIMARY KEY, code int, UNIQUE (code, id));
 CREATE TABLE spoke_none (hub int REFERENCES hub);
