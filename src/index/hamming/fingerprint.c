@@ -10,6 +10,7 @@
 #include "compat.h"
 
 #include "access/genam.h"
+#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -25,24 +26,48 @@ simdup_hamming_computes(Relation index)
 }
 
 /*
- * Many rows are indexed in one memory context, so what the function allocates
- * goes to a context of its own.
+ * The last text, and the fingerprint that a support function gave it. A trigger
+ * searches for a row's text just before the index stores it.
  */
-bool
-simdup_hamming_fingerprint(Relation index, Datum value, bool is_null,
-						   uint64 *fp)
+#define MAX_LAST_TEXT 8192
+
+static struct
+{
+	Oid function;
+	Size size;
+	bool has_fp;
+	uint64 fp;
+	char text[MAX_LAST_TEXT];
+} last;
+
+/* Check whether a value is a text that can be the last one. */
+static bool
+is_plain_text(Relation index, Datum value)
+{
+	return index->rd_opcintype[0] == TEXTOID &&
+		   !VARATT_IS_EXTENDED(DatumGetPointer(value)) &&
+		   VARSIZE(DatumGetPointer(value)) <= MAX_LAST_TEXT;
+}
+
+static bool
+is_last_text(Oid function, Datum value)
+{
+	return last.function == function &&
+		   last.size == VARSIZE(DatumGetPointer(value)) &&
+		   memcmp(last.text, DatumGetPointer(value), last.size) == 0;
+}
+
+/*
+ * Call the support function. Many rows are indexed in one memory context, so
+ * what the function allocates goes to a context of its own.
+ */
+static bool
+compute_fingerprint(Relation index, Datum value, uint64 *fp)
 {
 	LOCAL_FCINFO(call, 1);
 	MemoryContext context;
 	MemoryContext caller;
 
-	if (is_null)
-		return false;
-	if (!simdup_hamming_computes(index))
-	{
-		*fp = DatumGetSimhash64(value);
-		return true;
-	}
 	context = AllocSetContextCreate(CurrentMemoryContext, "hamming fingerprint",
 									ALLOCSET_DEFAULT_SIZES);
 	caller = MemoryContextSwitchTo(context);
@@ -58,4 +83,31 @@ simdup_hamming_fingerprint(Relation index, Datum value, bool is_null,
 		return false;
 	*fp = DatumGetSimhash64(value);
 	return true;
+}
+
+bool
+simdup_hamming_fingerprint(Relation index, Datum value, bool is_null,
+						   uint64 *fp)
+{
+	Oid function = index_getprocid(index, 1, HAMMING_FINGERPRINT_PROC);
+
+	if (is_null)
+		return false;
+	if (!OidIsValid(function))
+	{
+		*fp = DatumGetSimhash64(value);
+		return true;
+	}
+	if (!is_plain_text(index, value))
+		return compute_fingerprint(index, value, fp);
+	if (!is_last_text(function, value))
+	{
+		last.function = InvalidOid;
+		last.has_fp = compute_fingerprint(index, value, &last.fp);
+		last.size = VARSIZE(DatumGetPointer(value));
+		memcpy(last.text, DatumGetPointer(value), last.size);
+		last.function = function;
+	}
+	*fp = last.fp;
+	return last.has_fp;
 }
