@@ -280,14 +280,14 @@ extern Buffer simdup_hamming_extend(Relation index, ForkNumber fork);
 extern void simdup_hamming_make_places(Relation index);
 /* A page that was probably read before, pinned. */
 extern Buffer simdup_hamming_read_again(Relation index, BlockNumber block);
-/* Remember what the leaf, locked, holds. */
+/* Remember what the page, locked, holds. */
 extern void simdup_hamming_remember(Relation index, Buffer buffer);
 /* Ask the server for a page that will be read, unless it is in memory. */
 extern void simdup_hamming_read_ahead(Relation index, BlockNumber block);
 /* Let the processor load what is remembered of a page. */
 extern void simdup_hamming_prefetch_place(Relation index, BlockNumber block);
 /*
- * Let the processor load a leaf that will be read, above all where the value
+ * Let the processor load a page that will be read, above all where the value
  * `near` may be, of those from `low` to `until`.
  */
 extern void simdup_hamming_prefetch(Relation index, BlockNumber block,

@@ -105,7 +105,8 @@ simdup_hamming_remember(Relation index, Buffer buffer)
 	if (place == NULL)
 		return;
 	place->n = (uint16) hamming_count(page);
-	place->n_sorted = hamming_head(page)->n_sorted;
+	place->n_sorted =
+		hamming_is_leaf(page) ? hamming_head(page)->n_sorted : place->n;
 }
 
 void

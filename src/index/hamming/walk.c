@@ -86,30 +86,53 @@ is_above_low_key(Page page, int i, const SimdupEntry *key)
 	return !simdup_entry_less(key, &low);
 }
 
-/* The child whose range holds the key, which is `from` or one after it. */
+/*
+ * The child whose range holds the key, which is `from` or one after it. The search
+ * begins where the child would be if keys were evenly spread, and goes on in steps
+ * that double.
+ */
 static int
 find_child_from(Page page, int from, const SimdupEntry *key)
 {
 	int n = hamming_count(page);
-	int step = 1;
+	uint64 last =
+		hamming_is_last(page) ? PG_UINT64_MAX : hamming_head(page)->high_value;
+	int low =
+		from + simdup_guess_position(key->value, hamming_values(page)[from],
+									 last, n - from - 1);
 	int high;
+	int step = 1;
 
-	while (from + step < n && is_above_low_key(page, from + step, key))
+	if (low == from || is_above_low_key(page, low, key))
 	{
-		from += step;
-		step *= 2;
+		while (low + step < n && is_above_low_key(page, low + step, key))
+		{
+			low += step;
+			step *= 2;
+		}
+		high = Min(low + step, n);
 	}
-	high = Min(from + step, n);
-	while (high - from > 1)
+	else
 	{
-		int middle = (from + high) / 2;
+		high = low;
+		while (high - step > from && !is_above_low_key(page, high - step, key))
+		{
+			high -= step;
+			step *= 2;
+		}
+		low = Max(high - step, from);
+	}
+	/* low key of child `low` <= key < low key of child `high` */
+	while (high - low > 1)
+	{
+		int middle = (low + high) / 2;
 
 		if (is_above_low_key(page, middle, key))
-			from = middle;
+			low = middle;
 		else
 			high = middle;
 	}
-	return from;
+	return low;
 }
 
 /* List the children of an inner page that may be near, from the key on. */
@@ -118,7 +141,7 @@ list_children(const HammingWalk *walk, HammingLevel *parent,
 			  HammingLevel *level, Page page, SimdupEntry key)
 {
 	int n = hamming_count(page);
-	int i = simdup_hamming_find_child(page, &key);
+	int i = find_child_from(page, 0, &key);
 
 	for (;;)
 	{
@@ -231,11 +254,10 @@ pin_next_page(HammingWalk *walk, int l)
 	{
 		if (!fill_level(walk, l))
 			return InvalidBuffer;
-		for (int i = 0; l == 0 && i < PAGES_AHEAD; i++)
+		for (int i = 0; i < PAGES_AHEAD; i++)
 			prefetch_listed(walk, level, i);
 	}
-	if (l == 0)
-		prefetch_listed(walk, level, level->at + PAGES_AHEAD);
+	prefetch_listed(walk, level, level->at + PAGES_AHEAD);
 	level->current = level->listed[level->at++];
 	read_ahead(walk, level);
 	return simdup_hamming_read_again(index, level->current.block);
@@ -264,6 +286,7 @@ next_page(HammingWalk *walk, int l, SimdupEntry *key)
 	while (!hamming_below_high_key(BufferGetPage(buffer), key))
 		buffer = simdup_hamming_step_right(index, buffer, BUFFER_LOCK_SHARE,
 										   walk->tree, l);
+	simdup_hamming_remember(index, buffer);
 	return buffer;
 }
 
@@ -304,7 +327,6 @@ simdup_hamming_next_leaf(HammingWalk *walk)
 	if (!BufferIsValid(buffer))
 		return InvalidBuffer;
 	page = BufferGetPage(buffer);
-	simdup_hamming_remember(walk->scan->indexRelation, buffer);
 	walk->leaf_near = leaves->near;
 	leave_page(walk, 0, page);
 	end = leaves->finished ? walk->n_near : leaves->near;
