@@ -110,11 +110,22 @@ SELECT count(*) FROM texts WHERE content IS NOT NULL AND NOT simdup_resembles(co
 RESET enable_seqscan;
 RESET enable_bitmapscan;
 
+-- a plan without what 18 says of scans that are off
+CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE line text;
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+    IF line !~ 'Disabled' THEN
+      RETURN NEXT line;
+    END IF;
+  END LOOP;
+END $$;
+
 -- parameters, generic plans, NULL
-PREPARE near (text, float8, float8) AS SELECT array_agg(id ORDER BY id) FROM texts WHERE simdup_resembles(content, $1, $2, $3);
+PREPARE near (text, float8, float8) AS SELECT array_agg(id) FROM (SELECT id FROM texts WHERE simdup_resembles(content, $1, $2, $3) ORDER BY id) AS s;
 SET plan_cache_mode = force_generic_plan;
 SET enable_seqscan = off;
-EXPLAIN (COSTS OFF) EXECUTE near ('', 0.8, 0.99);
+SELECT plan($$EXECUTE near ('', 0.8, 0.99)$$);
 EXECUTE near (sentence(1, 20), 0.5, 0.99);
 EXECUTE near (sentence(2, 24), 0.9, 0);
 EXECUTE near ('', 0, 1);
@@ -139,9 +150,9 @@ SELECT id FROM texts WHERE simdup_resembles(content, 'abbbb', 2);
 -- joins: either column may be the indexed one
 CREATE TABLE asked AS SELECT i, q::varchar AS q FROM queries;
 SET enable_seqscan = off;
-EXPLAIN (COSTS OFF) SELECT i, id FROM asked JOIN texts ON simdup_resembles(q, content, 0.6);
+SELECT plan($$SELECT i, id FROM asked JOIN texts ON simdup_resembles(q, content, 0.6)$$);
 SELECT i, count(*), sum(id) FROM asked JOIN texts ON simdup_resembles(q, content, 0.6) GROUP BY i ORDER BY i;
-EXPLAIN (COSTS OFF) SELECT i FROM asked WHERE EXISTS (SELECT FROM texts WHERE content <~@ simhash_ball(minhash64(q), 12));
+SELECT plan($$SELECT i FROM asked WHERE EXISTS (SELECT FROM texts WHERE content <~@ simhash_ball(minhash64(q), 12))$$);
 SELECT i FROM asked WHERE EXISTS (SELECT FROM texts WHERE content <~@ simhash_ball(minhash64(q), 12)) ORDER BY i;
 SELECT i, (SELECT id FROM texts ORDER BY content <~~> q, id LIMIT 1) FROM asked ORDER BY i;
 RESET enable_seqscan;
@@ -227,7 +238,7 @@ SELECT d.* FROM differences('kinds', 'simdup_resembles(lower(c) || ''x'', :q, 0.
 SELECT simhash_index_check(i::regclass, true) FROM unnest(ARRAY['kinds_v', 'kinds_d', 'kinds_c', 'kinds_lower']) i;
 
 -- a class of one's own makes other fingerprints: simdup_resembles is not its
-CREATE FUNCTION titles(text) RETURNS simhash64 LANGUAGE sql IMMUTABLE STRICT AS 'SELECT minhash64($1, 2)';
+CREATE FUNCTION titles(text) RETURNS simhash64 LANGUAGE sql IMMUTABLE STRICT RETURN minhash64($1, 2);
 CREATE FUNCTION title_near(text, simhash_ball) RETURNS bool LANGUAGE plpgsql IMMUTABLE STRICT AS 'BEGIN RETURN minhash64($1, 2) <@ $2; END';
 CREATE OPERATOR <<@ (LEFTARG = text, RIGHTARG = simhash_ball, FUNCTION = title_near);
 CREATE OPERATOR CLASS title_ops FOR TYPE text USING hamming AS OPERATOR 1 <<@ (text, simhash_ball), FUNCTION 1 titles(text), STORAGE simhash64;
@@ -235,8 +246,8 @@ SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'title_ops';
 DROP INDEX texts_near;
 CREATE INDEX texts_title ON texts USING hamming (content title_ops);
 SET enable_seqscan = off;
-EXPLAIN (COSTS OFF) SELECT id FROM texts WHERE simdup_resembles(content, 'abbbb');
-EXPLAIN (COSTS OFF) SELECT id FROM texts WHERE content <<@ '<0123456789abcdef,3>';
+SELECT plan($$SELECT id FROM texts WHERE simdup_resembles(content, 'abbbb')$$);
+SELECT plan($$SELECT id FROM texts WHERE content <<@ '<0123456789abcdef,3>'$$);
 RESET enable_seqscan;
 DROP INDEX texts_title;
 -- and one that is not whole, or answers with another type
