@@ -44,6 +44,19 @@ CREATE TABLE hamming AS SELECT * FROM indexed;
 CREATE INDEX hamming_fp ON hamming USING hamming (fp);
 ANALYZE;
 
+-- A grouping from its tables to their end.
+CREATE FUNCTION make_grouping() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE found text;
+BEGIN
+  PERFORM simdup_group('cases', 'SELECT id, fp FROM doc ORDER BY id', 12);
+  PERFORM simdup_regroup('cases');
+  PERFORM simdup_decide('cases', 1, 5, true), simdup_decide('cases', 2, 6, false), simdup_undecide('cases', 2, 6);
+  SELECT string_agg(concat(key, ' ', simdup_group_of('cases', id)), ', ' ORDER BY key) INTO found FROM simdup_report_cases('cases');
+  found := concat(found, ' ', (SELECT count(*) FROM simdup_review('cases')), ' ', (SELECT count(*) FROM simdup_report_decisions('cases')));
+  PERFORM simdup_ungroup('cases', true);
+  RETURN found;
+END $$;
+
 -- A hamming index, built in memory and beyond it, alone and by workers; inserts
 -- that split its pages.
 CREATE TABLE near (id int, fp simhash64);
@@ -202,6 +215,8 @@ our @other = (
 	rows_of(q{(SELECT a.id, b.id FROM doc AS a JOIN doc AS b ON a.fp = b.fp AND a.fp <= b.fp AND a.fp >= b.fp
 		WHERE NOT (a.fp < b.fp OR a.fp > b.fp OR a.fp <> b.fp) ORDER BY a.fp)}),
 	rows_of(q{(SELECT simdup_hash(body), simdup_hash(body, 'murmur3'), simdup_field(id), simdup_field(now() - now()),
+		simdup_numbers(body), simdup_resembles(body, name), shingle_winnow(body), simdup_own_text(body, name),
+		simdup_common_text(ARRAY[body, name || body]),
 		rabin_fingerprint(body), rabin_fingerprint(body::bytea, 32), shingle_containment(body, name),
 		shingle_sketch(body, 2, 3), sketch_resemblance(shingle_sketch(body, 2, 3), shingle_sketch(name, 2, 3)),
 		minhash_similarity(minhash_signature(body), minhash_signature(name)), minhash_bands_for(0.8),
@@ -209,6 +224,12 @@ our @other = (
 	rows_of(q{(SELECT minhash64_resemblance(d), minhash64_distance(d / 64.0) FROM generate_series(0, 64) AS d)}),
 	rows_of(q{simdup_lock_arrivals('doc')}),
 	rows_of(q{simdup_icu_version()}),
+);
+
+# which make tables: the server's caches grow by them
+our @making = (
+	rows_of(q{make_grouping()}),
+	rows_of(q{simdup_remove('doc', 'VALUES (2, 1), (3, 1)', archive => 'gone')}),
 );
 
 1;

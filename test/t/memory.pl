@@ -22,9 +22,15 @@ my @statements = (@Statements::small, @Statements::other);
 push @statements, $Statements::icu if $node->safe_psql('postgres', 'SELECT simdup_icu_version() IS NOT NULL') eq 't';
 
 # --- all of them: what takes or gives a type that only C knows is called by
-# what uses it
+# what uses it, and much by functions in SQL and PL/pgSQL
 
-my $every = join ' ', @statements, $Statements::setup;
+my $every = join ' ', @statements, @Statements::making, $Statements::setup, $node->safe_psql('postgres', <<'SQL');
+SELECT string_agg(prosrc, ' ')
+FROM pg_proc AS p JOIN pg_depend AS d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass
+  JOIN pg_extension AS e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
+  JOIN pg_language AS l ON l.oid = prolang
+WHERE d.deptype = 'e' AND extname = 'simdup' AND lanname IN ('sql', 'plpgsql')
+SQL
 my @missing = grep { $every !~ /\b\Q$_\E\b/ } split /\n/, $node->safe_psql('postgres', <<'SQL');
 SELECT DISTINCT proname
 FROM pg_proc AS p JOIN pg_depend AS d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass
@@ -38,6 +44,7 @@ WHERE d.deptype = 'e' AND extname = 'simdup'
 ORDER BY 1;
 SQL
 is("@missing", '', 'every function is called');
+isnt($node->safe_psql('postgres', "BEGIN; $_; ROLLBACK"), '', "answers: $_") for @Statements::making;
 
 # --- again and again, each time in a transaction of its own
 
