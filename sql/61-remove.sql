@@ -533,7 +533,8 @@ BEGIN
   EXECUTE pg_catalog.format('SELECT o.* FROM %s.simdup_remove_open($1, $2, $3, $4) AS o', home) INTO STRICT opened USING home, target, key, dry_run;
 
   -- a prepared statement finds the types of the map's parameters; a failed call leaves its own behind
-  IF EXISTS (SELECT FROM pg_catalog.pg_prepared_statements AS s WHERE s.name OPERATOR(pg_catalog.=) 'simdup_remove') THEN
+  PERFORM FROM pg_catalog.pg_prepared_statements AS s WHERE s.name OPERATOR(pg_catalog.=) 'simdup_remove';
+  IF FOUND THEN
     DEALLOCATE simdup_remove;
   END IF;
   EXECUTE pg_catalog.format($q$PREPARE simdup_remove AS

@@ -10,6 +10,7 @@
 
 #include "access/table.h"
 #include "catalog/pg_constraint.h"
+#include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -19,10 +20,6 @@
 #include "type/simhash64.h"
 
 #define DEFAULT_MAX_DISTANCE 8
-
-extern Datum simdup_flag_trigger(PG_FUNCTION_ARGS);
-extern Datum simdup_log_trigger(PG_FUNCTION_ARGS);
-extern Datum simdup_reject_trigger(PG_FUNCTION_ARGS);
 
 /* errhint with the whole CREATE TRIGGER statement, by the table's name. */
 int
@@ -238,20 +235,38 @@ simdup_arrival_find_columns(TriggerData *trigdata, ArrivalTrigger *at)
 	MemoryContextSwitchTo(caller);
 }
 
+/* Return the C symbol of a function, or an empty string if it has none. */
+static const char *
+c_symbol(Oid funcid)
+{
+	HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(funcid));
+	const char *symbol = "";
+
+	if (!HeapTupleIsValid(tuple))
+		return symbol;
+	if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId)
+	{
+		bool is_null;
+		Datum source =
+			SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &is_null);
+
+		if (!is_null)
+			symbol = TextDatumGetCString(source);
+	}
+	ReleaseSysCache(tuple);
+	return symbol;
+}
+
 /* Return the distance by which a trigger locks, or -1 if it locks nothing. */
 static int
 distance_of(const Trigger *trigger)
 {
-	FmgrInfo function;
-	bool lock;
+	const char *symbol = c_symbol(trigger->tgfoid);
+	bool lock = strcmp(symbol, "simdup_reject_trigger") == 0;
 	int distance = DEFAULT_MAX_DISTANCE;
 
-	if (!SearchSysCacheExists1(PROCOID, ObjectIdGetDatum(trigger->tgfoid)))
-		return -1;
-	fmgr_info(trigger->tgfoid, &function);
-	lock = function.fn_addr == simdup_reject_trigger;
-	if (!lock && function.fn_addr != simdup_flag_trigger &&
-		function.fn_addr != simdup_log_trigger)
+	if (!lock && strcmp(symbol, "simdup_flag_trigger") != 0 &&
+		strcmp(symbol, "simdup_log_trigger") != 0)
 		return -1;
 	for (int i = 0; i < trigger->tgnargs; i++)
 	{

@@ -387,6 +387,10 @@ put_value(Output *out, uint64_t value)
 		put(out, digits[--n]);
 }
 
+/*
+ * Return the narrow form of a wide currency sign, or the character as it is.
+ * Like unit_places, because both are tables in a switch.
+ */
 static uint32_t
 narrow_sign(uint32_t cp)
 {

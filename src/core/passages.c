@@ -219,25 +219,6 @@ keys_of(const Words *words)
 	return keys;
 }
 
-/* Check whether an ascending set has the key. */
-static bool
-has_key(const SimdupHashes *keys, uint64_t key)
-{
-	size_t low = 0;
-	size_t high = keys->n;
-
-	while (low < high)
-	{
-		size_t middle = (low + high) / 2;
-
-		if (keys->hashes[middle] < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < keys->n && keys->hashes[low] == key;
-}
-
 /*
  * Return for each word whether a run or a short sentence around it has a key.
  * These runs stay within a sentence. Else the first words of an own sentence
@@ -254,13 +235,22 @@ mark_words(const Words *words, const SimdupHashes *keys)
 		size_t n = words_left(words, i);
 
 		if ((n == RUN || words->words[i].begins) &&
-			has_key(keys, key_of(words, i, n)))
+			simdup_hashes_find(keys, key_of(words, i, n)) < keys->n)
 			until = i + n;
 		marked[i] = i < until;
 		if (i % INTERRUPT_STEPS == 0)
 			simdup_check_interrupts();
 	}
 	return marked;
+}
+
+static bool
+is_among(const uint32_t *marks, size_t n, uint32_t cp)
+{
+	for (size_t i = 0; i < n; i++)
+		if (marks[i] == cp)
+			return true;
+	return false;
 }
 
 /* Check whether a mark before a word belongs to it. */
@@ -274,10 +264,7 @@ opens(uint32_t cp)
 									   0x300C, 0x300E, 0x3010, 0x3014, 0xFF08,
 									   0xFF3B, 0xFF5B, 0xFFE1, 0xFFE5};
 
-	for (size_t i = 0; i < sizeof(openers) / sizeof(openers[0]); i++)
-		if (openers[i] == cp)
-			return true;
-	return false;
+	return is_among(openers, sizeof(openers) / sizeof(openers[0]), cp);
 }
 
 /* Check whether a mark behind a word belongs to it. */
@@ -293,10 +280,7 @@ closes(uint32_t cp)
 									   0xFF1B, 0xFF1F, 0xFF3D, 0xFF5D, 0x060C,
 									   0x061B, 0x061F, 0x06D4, 0x0964};
 
-	for (size_t i = 0; i < sizeof(closers) / sizeof(closers[0]); i++)
-		if (closers[i] == cp)
-			return true;
-	return false;
+	return is_among(closers, sizeof(closers) / sizeof(closers[0]), cp);
 }
 
 /* Return where the marks before byte `from` begin that belong to a word there. */

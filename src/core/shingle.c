@@ -177,6 +177,24 @@ simdup_hashes_unique(SimdupHashes *list)
 	list->n = n;
 }
 
+size_t
+simdup_hashes_find(const SimdupHashes *set, uint64_t hash)
+{
+	size_t low = 0;
+	size_t high = set->n;
+
+	while (low < high)
+	{
+		size_t middle = (low + high) / 2;
+
+		if (set->hashes[middle] < hash)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < set->n && set->hashes[low] == hash ? low : set->n;
+}
+
 void
 simdup_hashes_free(SimdupHashes *list)
 {

@@ -56,6 +56,9 @@ extern bool simdup_shingle_hashes(SimdupShingleUnit unit, int w,
 /* Sort ascending and drop repetitions. */
 extern void simdup_hashes_unique(SimdupHashes *list);
 
+/* Return the position of the hash in an ascending set, or the set's size. */
+extern size_t simdup_hashes_find(const SimdupHashes *set, uint64_t hash);
+
 extern void simdup_hashes_free(SimdupHashes *list);
 
 /* Elements in both of two ascending sets. */

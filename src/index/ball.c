@@ -160,7 +160,7 @@ simdup_simhash_in_ball(PG_FUNCTION_ARGS)
 		simhash_ball_has(PG_GETARG_SIMHASH_BALL_P(1), PG_GETARG_SIMHASH64(0)));
 }
 
-/* Like simhash_ball_eq, because each operator needs a C function. */
+/* Like simdup_simhash_ball_eq, because each operator needs a C function. */
 PG_FUNCTION_INFO_V1(simdup_simhash_ball_contains);
 Datum
 simdup_simhash_ball_contains(PG_FUNCTION_ARGS)

@@ -317,9 +317,9 @@ part_near_operand(const ColumnStats *stats, Node *operand,
 	return part_near(stats, center, clause);
 }
 
-Selectivity
-simdup_restriction_selectivity(PlannerInfo *root,
-							   const SimdupNearClause *clause, int varRelid)
+static Selectivity
+restriction_selectivity(PlannerInfo *root, const SimdupNearClause *clause,
+						int varRelid)
 {
 	VariableStatData vardata;
 	ColumnStats stats;
@@ -351,9 +351,9 @@ semijoin_selectivity(double near, const VariableStatData *inner)
 	return near * Max(rows, 1.0);
 }
 
-Selectivity
-simdup_join_selectivity(PlannerInfo *root, const SimdupNearClause *clause,
-						JoinType jointype, SpecialJoinInfo *sjinfo)
+static Selectivity
+join_selectivity(PlannerInfo *root, const SimdupNearClause *clause,
+				 JoinType jointype, SpecialJoinInfo *sjinfo)
 {
 	VariableStatData vardata[2];
 	ColumnStats stats[2];
@@ -377,6 +377,17 @@ simdup_join_selectivity(PlannerInfo *root, const SimdupNearClause *clause,
 
 	CLAMP_PROBABILITY(selectivity);
 	return selectivity;
+}
+
+void
+simdup_answer_selectivity(SupportRequestSelectivity *request,
+						  const SimdupNearClause *clause)
+{
+	request->selectivity =
+		request->is_join
+			? join_selectivity(request->root, clause, request->jointype,
+							   request->sjinfo)
+			: restriction_selectivity(request->root, clause, request->varRelid);
 }
 
 /*
@@ -432,8 +443,8 @@ simdup_ball_restriction(FunctionCallInfo fcinfo,
 	SimdupNearClause clause = open_ball_clause(fcinfo, fingerprint_text);
 
 	PG_RETURN_FLOAT8(
-		simdup_restriction_selectivity((PlannerInfo *) PG_GETARG_POINTER(0),
-									   &clause, PG_GETARG_INT32(3)));
+		restriction_selectivity((PlannerInfo *) PG_GETARG_POINTER(0), &clause,
+								PG_GETARG_INT32(3)));
 }
 
 Datum
@@ -443,9 +454,9 @@ simdup_ball_join(FunctionCallInfo fcinfo,
 	SimdupNearClause clause = open_ball_clause(fcinfo, fingerprint_text);
 
 	PG_RETURN_FLOAT8(
-		simdup_join_selectivity((PlannerInfo *) PG_GETARG_POINTER(0), &clause,
-								(JoinType) PG_GETARG_INT16(3),
-								(SpecialJoinInfo *) PG_GETARG_POINTER(4)));
+		join_selectivity((PlannerInfo *) PG_GETARG_POINTER(0), &clause,
+						 (JoinType) PG_GETARG_INT16(3),
+						 (SpecialJoinInfo *) PG_GETARG_POINTER(4)));
 }
 
 PG_FUNCTION_INFO_V1(simdup_simhash_ballsel);

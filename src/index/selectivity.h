@@ -7,6 +7,7 @@
 
 #include "fmgr.h"
 #include "nodes/pathnodes.h"
+#include "nodes/supportnodes.h"
 
 /* A radius that is not known at plan time is taken for the documents' 3. */
 #define SIMHASH_DEFAULT_RADIUS 3
@@ -30,13 +31,9 @@ typedef struct SimdupNearClause
 /* Return the radius if it is known at plan time; -1 if it is NULL. */
 extern int simdup_plan_time_radius(PlannerInfo *root, Node *radius);
 
-/* Return the estimate for a clause: as a restriction, and as a join. */
-extern Selectivity simdup_restriction_selectivity(
-	PlannerInfo *root, const SimdupNearClause *clause, int varRelid);
-extern Selectivity simdup_join_selectivity(PlannerInfo *root,
-										   const SimdupNearClause *clause,
-										   JoinType jointype,
-										   SpecialJoinInfo *sjinfo);
+/* Answer a support function's request with the estimate for the clause. */
+extern void simdup_answer_selectivity(SupportRequestSelectivity *request,
+									  const SimdupNearClause *clause);
 
 /*
  * The bodies of an operator's RESTRICT and JOIN functions, where one of the

@@ -147,11 +147,7 @@ estimate_selectivity(SupportRequestSelectivity *req)
 								   simdup_plan_time_radius(req->root,
 														   lthird(req->args))};
 
-	req->selectivity =
-		req->is_join
-			? simdup_join_selectivity(req->root, &clause, req->jointype,
-									  req->sjinfo)
-			: simdup_restriction_selectivity(req->root, &clause, req->varRelid);
+	simdup_answer_selectivity(req, &clause);
 }
 
 PG_FUNCTION_INFO_V1(simdup_simhash_within_support);

@@ -138,7 +138,7 @@ simdup_simhash_agg_accum(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(simdup_simhash_agg_remove);
 /*
- * Inverse transition: the row leaves the frame. Like simhash_agg_accum,
+ * Inverse transition: the row leaves the frame. Like simdup_simhash_agg_accum,
  * because it takes back what that added.
  */
 Datum
@@ -232,7 +232,7 @@ simdup_simhash_varbit_accum(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* Like simhash_varbit_accum, because it takes back what that added. */
+/* Like simdup_simhash_varbit_accum, because it takes back what that added. */
 PG_FUNCTION_INFO_V1(simdup_simhash_varbit_remove);
 Datum
 simdup_simhash_varbit_remove(PG_FUNCTION_ARGS)

@@ -175,25 +175,6 @@ typedef struct ShingleLists
 	StringInfoData only;
 } ShingleLists;
 
-/* Where an ascending set has the hash, or its size. */
-static size_t
-find_hash(const SimdupHashes *set, uint64 hash)
-{
-	size_t low = 0;
-	size_t high = set->n;
-
-	while (low < high)
-	{
-		size_t middle = (low + high) / 2;
-
-		if (set->hashes[middle] < hash)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < set->n && set->hashes[low] == hash ? low : set->n;
-}
-
 /* A SimdupFoldedSink. Like put_shingles, because both get its arguments. */
 static void
 list_shingles(void *arg, const char *bytes, const size_t *starts,
@@ -205,8 +186,8 @@ list_shingles(void *arg, const char *bytes, const size_t *starts,
 	{
 		size_t len = ends[i] - starts[i];
 		uint64 hash = simdup_city64(bytes + starts[i], len);
-		size_t at = find_hash(lists->own, hash);
-		bool shared = find_hash(lists->other, hash) < lists->other->n;
+		size_t at = simdup_hashes_find(lists->own, hash);
+		bool shared = simdup_hashes_find(lists->other, hash) < lists->other->n;
 		StringInfo json = shared ? &lists->shared : &lists->only;
 		char *shingle;
 

@@ -222,11 +222,7 @@ estimate_selectivity(SupportRequestSelectivity *req)
 
 	if (min_resemblance >= 0 && recall >= 0)
 		clause.radius = largest_distance(min_resemblance, recall);
-	req->selectivity =
-		req->is_join
-			? simdup_join_selectivity(req->root, &clause, req->jointype,
-									  req->sjinfo)
-			: simdup_restriction_selectivity(req->root, &clause, req->varRelid);
+	simdup_answer_selectivity(req, &clause);
 }
 
 PG_FUNCTION_INFO_V1(simdup_resembles_support);
@@ -235,6 +231,7 @@ simdup_resembles_support(PG_FUNCTION_ARGS)
 {
 	Node *request = (Node *) PG_GETARG_POINTER(0);
 
+	/* Like simdup_simhash_within_support, because each needs one of its own. */
 	if (IsA(request, SupportRequestIndexCondition))
 		PG_RETURN_POINTER(
 			index_condition((SupportRequestIndexCondition *) request));

@@ -95,7 +95,7 @@ convert(const char *bytes, size_t len, int encoding)
 		size_t converted;
 
 		CHECK_FOR_INTERRUPTS();
-		if (size - out_len < part * MAX_CONVERSION_GROWTH + 1)
+		if (out == NULL || size - out_len < part * MAX_CONVERSION_GROWTH + 1)
 		{
 			size += Max(size / 2, part * MAX_CONVERSION_GROWTH + 1);
 			out = out == NULL ? simdup_alloc(size) : simdup_realloc(out, size);

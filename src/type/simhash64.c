@@ -221,8 +221,8 @@ simdup_simhash64_to_bytea(PG_FUNCTION_ARGS)
 }
 
 /*
- * Distance. Like ball.c and simhash64_hash, because each operator and cast
- * needs a C function.
+ * Distance. Like ball.c and simdup_simhash64_hash, because each operator and
+ * cast needs a C function.
  */
 
 PG_FUNCTION_INFO_V1(simdup_simhash_distance);
