@@ -231,7 +231,7 @@ simdup_resembles_support(PG_FUNCTION_ARGS)
 {
 	Node *request = (Node *) PG_GETARG_POINTER(0);
 
-	/* Like simdup_simhash_within_support, because each needs one of its own. */
+	/* Like support.c, because each function needs a support function. */
 	if (IsA(request, SupportRequestIndexCondition))
 		PG_RETURN_POINTER(
 			index_condition((SupportRequestIndexCondition *) request));
