@@ -102,6 +102,7 @@ simdup_hamming_choose(Relation table, const char *name, Relation parent,
 {
 	Oid chosen = InvalidOid;
 	Oid invalid = InvalidOid;
+	Relation first = NULL; /* without a parent, others are like this one */
 	ListCell *cell;
 
 	foreach (cell, RelationGetIndexList(table))
@@ -114,27 +115,28 @@ simdup_hamming_choose(Relation table, const char *name, Relation parent,
 		else if (!index->rd_index->indisvalid || !index->rd_index->indisready ||
 				 !index->rd_index->indislive)
 			invalid = RelationGetRelid(index);
-		else if (parent == NULL)
+		else if (parent_index == NULL)
 		{
 			chosen = RelationGetRelid(index);
+			first = index;
 			parent = table;
 			parent_index = index;
 			continue;
 		}
 		else if (are_alike(parent, parent_index, table, index))
 			chosen = RelationGetRelid(index);
-		else if (parent == table)
+		else if (first != NULL)
 			ereport(ERROR, errcode(ERRCODE_AMBIGUOUS_PARAMETER),
 					errmsg("relation \"%s\" has several indexes of access method %s that differ",
 						   RelationGetRelationName(table), "hamming"),
 					errdetail("Two of them are \"%s\" and \"%s\".",
-							  RelationGetRelationName(parent_index),
+							  RelationGetRelationName(first),
 							  RelationGetRelationName(index)),
 					errhint("Name one of them: '%s'.", "index => name"));
 		index_close(index, NoLock);
 	}
-	if (parent == table)
-		index_close(parent_index, NoLock);
+	if (first != NULL)
+		index_close(first, NoLock);
 	if (!OidIsValid(chosen) && OidIsValid(invalid))
 		refuse_invalid(invalid);
 	if (!OidIsValid(chosen))
