@@ -51,7 +51,7 @@ simdup_hamming_lock_root(Relation index, int tree, int level, int mode,
 										 "The tree is not high enough.");
 			continue;
 		}
-		buffer = simdup_hamming_read(index, roots.root[tree]);
+		buffer = simdup_hamming_read_again(index, roots.root[tree]);
 		LockBuffer(buffer, *root_level == level ? mode : BUFFER_LOCK_SHARE);
 		simdup_hamming_check_page(index, buffer, tree, *root_level);
 		if (fresh || hamming_is_last(BufferGetPage(buffer)))
@@ -101,7 +101,7 @@ simdup_hamming_descend(Relation index, int tree, const SimdupEntry *key,
 		child = hamming_child(page, simdup_hamming_find_child(page, key));
 		UnlockReleaseBuffer(buffer);
 		at--;
-		buffer = simdup_hamming_read(index, child);
+		buffer = simdup_hamming_read_again(index, child);
 		LockBuffer(buffer, at == level ? mode : BUFFER_LOCK_SHARE);
 		simdup_hamming_check_page(index, buffer, tree, at);
 	}

@@ -22,7 +22,6 @@
 
 /* Pages listed before the first of them is read, if there are as many. */
 #define ENOUGH_LISTED 64
-#define MOST_LISTED (ENOUGH_LISTED + HAMMING_INNER_CAPACITY)
 
 /* The processor loads a page while this number of others is read. */
 #define PAGES_AHEAD 4
@@ -135,6 +134,26 @@ find_child_from(Page page, int from, const SimdupEntry *key)
 	return low;
 }
 
+/* Room for another page of a level. */
+static HammingListed *
+next_listed(const HammingWalk *walk, HammingLevel *level)
+{
+	if (level->listed == NULL)
+	{
+		level->size = ENOUGH_LISTED;
+		level->listed =
+			MemoryContextAlloc(GetMemoryChunkContext(walk->scan->opaque),
+							   level->size * sizeof(HammingListed));
+	}
+	else if (level->n == level->size)
+	{
+		level->size *= 2;
+		level->listed =
+			repalloc(level->listed, level->size * sizeof(HammingListed));
+	}
+	return &level->listed[level->n++];
+}
+
 /* List the children of an inner page that may be near, from the key on. */
 static void
 list_children(const HammingWalk *walk, HammingLevel *parent,
@@ -145,7 +164,7 @@ list_children(const HammingWalk *walk, HammingLevel *parent,
 
 	for (;;)
 	{
-		HammingListed *listed = &level->listed[level->n++];
+		HammingListed *listed = next_listed(walk, level);
 		bool is_last_child = i + 1 == n;
 
 		listed->block = hamming_child(page, i);
@@ -222,10 +241,6 @@ fill_level(HammingWalk *walk, int l)
 	level->n = level->at = level->ahead = 0;
 	if (l == walk->root_level)
 		return false;
-	if (level->listed == NULL)
-		level->listed =
-			MemoryContextAlloc(GetMemoryChunkContext(walk->scan->opaque),
-							   MOST_LISTED * sizeof(HammingListed));
 	while (level->n < ENOUGH_LISTED)
 	{
 		SimdupEntry key;

@@ -31,6 +31,7 @@ typedef struct HammingLevel
 	int n;
 	int at;
 	int ahead;
+	int size;
 	HammingListed *listed;
 } HammingLevel;
 
