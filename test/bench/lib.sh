@@ -110,8 +110,8 @@ SQL
 # takes. Q is replaced by the center: each row of the table center (i, q), or of
 # its first rows, of those that fulfil the condition WHICH. Each center is searched
 # for once. The first quarter warms the session up; there is one line for each of
-# the others. $scan, $plain and $bitmap are settings that allow kinds of scans,
-# $settings are others.
+# the others. $warm is a statement that does so before. $scan, $plain and $bitmap are
+# settings that allow kinds of scans, $settings are others.
 searches()
 {
   {
@@ -120,6 +120,7 @@ SET enable_seqscan = ${scan:-off};
 SET enable_indexscan = ${plain:-on};
 SET enable_bitmapscan = ${bitmap:-on};
 ${settings:-}
+${warm:-}
 SET client_min_messages = log;
 SET log_executor_stats = on;
 SQL
