@@ -235,36 +235,24 @@ simdup_arrival_find_columns(TriggerData *trigdata, ArrivalTrigger *at)
 	MemoryContextSwitchTo(caller);
 }
 
-/* Return the C symbol of a function, or an empty string if it has none. */
-static const char *
-c_symbol(Oid funcid)
-{
-	HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(funcid));
-	const char *symbol = "";
-
-	if (!HeapTupleIsValid(tuple))
-		return symbol;
-	if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId)
-	{
-		bool is_null;
-		Datum source =
-			SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &is_null);
-
-		if (!is_null)
-			symbol = TextDatumGetCString(source);
-	}
-	ReleaseSysCache(tuple);
-	return symbol;
-}
-
 /* Return the distance by which a trigger locks, or -1 if it locks nothing. */
 static int
 distance_of(const Trigger *trigger)
 {
-	const char *symbol = c_symbol(trigger->tgfoid);
-	bool lock = strcmp(symbol, "simdup_reject_trigger") == 0;
+	HeapTuple function =
+		SearchSysCache1(PROCOID, ObjectIdGetDatum(trigger->tgfoid));
+	const char *symbol = "";
 	int distance = DEFAULT_MAX_DISTANCE;
+	bool is_null;
+	bool lock;
 
+	if (!HeapTupleIsValid(function))
+		return -1;
+	if (((Form_pg_proc) GETSTRUCT(function))->prolang == ClanguageId)
+		symbol = TextDatumGetCString(
+			SysCacheGetAttr(PROCOID, function, Anum_pg_proc_prosrc, &is_null));
+	ReleaseSysCache(function);
+	lock = strcmp(symbol, "simdup_reject_trigger") == 0;
 	if (!lock && strcmp(symbol, "simdup_flag_trigger") != 0 &&
 		strcmp(symbol, "simdup_log_trigger") != 0)
 		return -1;

@@ -7,7 +7,6 @@
 #include "compat.h"
 
 #include "access/genam.h"
-#include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/tableam.h"
 #include "catalog/index.h"
