@@ -111,6 +111,11 @@ sub same_output
 {
 	my ($got, $expected, $name) = @_;
 
+	# from 16 on, an index below a Sort may give its rows in order all the same
+	if ($expected =~ /QUERY PLAN/ && $node->pg_version >= 16)
+	{
+		s/^ +Order By: .*\n|^\(\d+ rows\)$//mg for $got, $expected;
+	}
 	is(trimmed($got), trimmed($expected), $name);
 	return;
 }
