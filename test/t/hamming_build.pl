@@ -167,7 +167,7 @@ for my $kind (qw(equal nothing near uniform))
 {
 	my $n = 200000;
 	my $bytes = 'SELECT temp_bytes FROM pg_stat_database WHERE datname = current_database()';
-	$node->safe_psql('postgres', "CREATE TABLE large_$kind (id bigint, fp simhash64); SELECT fill('large_$kind', '$kind', 1, $n)");
+	$node->safe_psql('postgres', "CREATE TABLE large_$kind (id bigint, fp simhash64); SELECT fill('large_$kind', '$kind', 1, $n); SELECT pg_stat_force_next_flush()");
 	my $start = $node->safe_psql('postgres', $bytes);
 	$node->safe_psql('postgres', "SET max_parallel_maintenance_workers = 0; CREATE INDEX large_${kind}_fp ON large_$kind USING hamming (fp)");
 	$node->poll_query_until('postgres', "SELECT ($bytes) > $start");
