@@ -70,6 +70,14 @@ old = conn.execute(insert_or_return, {'text': LAMP + '?'}).fetchall()
 new = conn.execute(insert_or_return, {'text': BUS}).fetchall()
 check((old, len(new), new[0][1]), ([(1, False)], 1, True), 'insert, or return what exists')
 
+rows = conn.execute("""
+    SELECT id, share, distance
+    FROM (SELECT id, content, fp <~> minhash64(%(text)s) AS distance
+          FROM letter ORDER BY fp <~> minhash64(%(text)s) LIMIT 200) AS near,
+         shingle_containment(%(text)s, content, 4, 'char') AS share
+    WHERE share >= 0.3 ORDER BY share DESC, distance, id LIMIT 10""", {'text': LAMP[:45]}).fetchall()
+check([row[:2] for row in rows], [(1, 1.0)], 'half a letter finds the letter')
+
 # batch
 pairs = conn.execute('SELECT a, b FROM simdup_pairs(%s, 3, params => %s::text[])',
                      ['SELECT id, fp FROM photo WHERE id >= $1 ORDER BY id', ['20002']]).fetchall()
