@@ -4,7 +4,7 @@
  *
  * A transaction locks blocks of its row's fingerprint until it ends, and only
  * then looks, with a fresh snapshot. Near fingerprints have a block in common
- * (core/lockblocks.h). So the transaction either sees a near row, or makes that
+ * (core/hamming.h). So the transaction either sees a near row, or makes that
  * row's transaction wait until it can be seen.
  *
  * The locks are heavyweight advisory locks. They appear in pg_locks,
@@ -21,7 +21,7 @@
  * locks blocks last.
  *
  * The whole table. A transaction may find no room in the lock table for the
- * locks of a row (server/lockroom.h). The transaction then locks the table's tag
+ * locks of a row (server/session.h). The transaction then locks the table's tag
  * exclusively: it waits for transactions that have arrivals, and blocks later
  * ones until its end. Single rows take the shared lock last, so they can wait
  * for a block of a bulk load that is about to take the exclusive one. Two
@@ -40,9 +40,9 @@
 #include "utils/resowner.h"
 
 #include "arrival/arrival.h"
-#include "core/lockblocks.h"
+#include "core/hamming.h"
 #include "server/catalog.h"
-#include "server/lockroom.h"
+#include "server/session.h"
 
 /* The last field of the tags of locks. */
 #define ARRIVAL_TAG 0x4000

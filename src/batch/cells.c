@@ -14,10 +14,10 @@
 
 #include "batch/cells.h"
 #include "batch/join.h"
+#include "core/group.h"
 #include "core/host.h"
-#include "core/pairorder.h"
 #include "server/catalog.h"
-#include "server/pairsort.h"
+#include "server/spill.h"
 #include "text/minhash64.h"
 #include "type/simhash64.h"
 

@@ -7,7 +7,7 @@
 
 #include "batch/groups.h"
 #include "core/place.h"
-#include "server/keynumbers.h"
+#include "server/keys.h"
 #include "shingles/contents.h"
 
 typedef struct SimdupCellRows

@@ -12,12 +12,11 @@
 #include "miscadmin.h"
 
 #include "batch/clustering.h"
+#include "core/group.h"
 #include "core/hamming.h"
 #include "core/host.h"
-#include "core/leader.h"
-#include "core/unionfind.h"
 #include "server/arguments.h"
-#include "server/pairsort.h"
+#include "server/spill.h"
 
 /* So many groups ahead, memory that will be needed is asked for. */
 #define AHEAD 16
@@ -123,7 +122,7 @@ sort_offer(void *arg, const SimdupGroup *a, const SimdupGroup *b,
 		simdup_pairsort_put(c->offers, element, predecessor);
 }
 
-/* Round 2 of core/leader.h: offer the pairs that matter, in order. */
+/* Round 2 of core/group.h: offer the pairs that matter, in order. */
 static void
 lead_the_rest(Clustering *c, int max_distance)
 {

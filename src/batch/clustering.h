@@ -10,7 +10,7 @@
 typedef enum SimdupClusterMethod
 {
 	SIMDUP_CONNECTED, /* connected components */
-	SIMDUP_LEADER	  /* a single pass in query order: see core/leader.h */
+	SIMDUP_LEADER	  /* a single pass in query order: see core/group.h */
 } SimdupClusterMethod;
 
 /* 'connected' or 'leader', or an ERROR. */

@@ -14,8 +14,7 @@
 #include "batch/clustering.h"
 #include "core/host.h"
 #include "server/arguments.h"
-#include "server/progress.h"
-#include "server/result.h"
+#include "server/session.h"
 
 /*
  * Clusters with a row farther than twice max_distance from their first row. No

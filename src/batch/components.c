@@ -15,12 +15,11 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "core/unionfind.h"
+#include "core/group.h"
 #include "server/arguments.h"
-#include "server/keynumbers.h"
-#include "server/progress.h"
+#include "server/keys.h"
 #include "server/query.h"
-#include "server/result.h"
+#include "server/session.h"
 
 /* So many components ahead, memory that will be needed is asked for. */
 #define AHEAD 16

@@ -16,7 +16,6 @@
 #include "batch/scores.h"
 #include "server/arguments.h"
 #include "server/query.h"
-#include "server/result.h"
 
 static void
 check_pairs(void *arg pg_attribute_unused(), TupleDesc columns,

@@ -9,7 +9,7 @@
 
 #include "batch/groups.h"
 #include "core/host.h"
-#include "server/progress.h"
+#include "server/session.h"
 
 static void
 append_group(SimdupGroups *groups, const SimdupGroup *group)

@@ -12,7 +12,7 @@
 
 #include "batch/rows.h"
 #include "core/group.h"
-#include "server/tempfile.h"
+#include "server/spill.h"
 
 /* Rows of one fingerprint: those of the first query first. */
 typedef struct SimdupGroup

@@ -18,8 +18,8 @@
 #include "core/allpairs.h"
 #include "core/hamming.h"
 #include "core/host.h"
-#include "server/pairsort.h"
-#include "server/progress.h"
+#include "server/session.h"
+#include "server/spill.h"
 
 /*
  * A bit in an element's index, which otherwise is the index of its group: the

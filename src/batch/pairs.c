@@ -12,8 +12,7 @@
 #include "batch/join.h"
 #include "batch/piece_pairs.h"
 #include "server/arguments.h"
-#include "server/progress.h"
-#include "server/result.h"
+#include "server/session.h"
 
 typedef struct PairOutput
 {

@@ -20,9 +20,8 @@
 #include "batch/piece_pairs.h"
 #include "server/arguments.h"
 #include "server/catalog.h"
-#include "server/progress.h"
 #include "server/query.h"
-#include "server/result.h"
+#include "server/session.h"
 #include "type/simhash64.h"
 
 #define MAX_PIECES 4096

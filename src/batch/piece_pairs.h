@@ -7,7 +7,7 @@
 #define SIMDUP_BATCH_PIECE_PAIRS_H
 
 #include "batch/rows.h"
-#include "core/pieces.h"
+#include "core/hamming.h"
 
 /* Cut into so many pieces; ERROR if an argument is out of range. */
 extern void simdup_check_pieces(SimdupPieces *pieces, int max_distance, int n);

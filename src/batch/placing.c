@@ -22,7 +22,6 @@
 #include "batch/clustering.h"
 #include "core/host.h"
 #include "server/arguments.h"
-#include "server/result.h"
 
 /* Keys of a chain that a message shows. */
 #define MOST_SHOWN 20

@@ -16,8 +16,8 @@
 
 #include "batch/rows.h"
 #include "server/catalog.h"
-#include "server/progress.h"
 #include "server/query.h"
+#include "server/session.h"
 #include "type/simhash64.h"
 
 #define MAX_ROWS (PG_UINT32_MAX - 1)

@@ -12,9 +12,8 @@
 
 #include "core/allpairs.h"
 #include "server/keys.h"
-#include "server/pairsort.h"
-#include "server/parameters.h"
 #include "server/query.h"
+#include "server/spill.h"
 #include "shingles/contents.h"
 
 /*

@@ -9,12 +9,11 @@
 #include "utils/builtins.h"
 
 #include "batch/scores.h"
-#include "core/falsepairs.h"
 #include "core/hamming.h"
+#include "core/statistics.h"
 #include "server/arguments.h"
 #include "server/catalog.h"
 #include "server/query.h"
-#include "server/result.h"
 #include "type/simhash64.h"
 
 typedef struct Tuning

@@ -25,8 +25,7 @@
 #include "core/hamming.h"
 #include "core/host.h"
 #include "server/arguments.h"
-#include "server/progress.h"
-#include "server/result.h"
+#include "server/session.h"
 
 #define NO_ROW PG_UINT32_MAX
 

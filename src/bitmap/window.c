@@ -10,7 +10,6 @@
 #include "utils/varbit.h"
 #include "windowapi.h"
 
-#include "core/bitmap.h"
 #include "core/features.h"
 #include "server/arguments.h"
 #include "text/shingling.h"

@@ -1,10 +1,7 @@
 /*
  * allpairs.h
- *	  All pairs of fingerprints within a Hamming distance, each pair once.
- *
- * The join works on sets of distinct fingerprints: equal ones are grouped
- * before (see group.h), so ten thousand equal rows are one element here. It
- * reports pairs of elements through a callback and remembers none of them.
+ *	  All pairs, each once: of fingerprints within a Hamming distance, and of sets
+ *	  that resemble each other.
  */
 #ifndef SIMDUP_CORE_ALLPAIRS_H
 #define SIMDUP_CORE_ALLPAIRS_H
@@ -12,8 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Beyond this distance nearly everything is near everything else. */
-#define SIMDUP_MAX_PAIR_DISTANCE 16
+#include "core/hamming.h"
+
+/*
+ * All pairs of fingerprints within a Hamming distance, each pair once.
+ *
+ * The join works on sets of distinct fingerprints: equal ones are grouped
+ * before (see group.h), so ten thousand equal rows are one element here. It
+ * reports pairs of elements through a callback and remembers none of them.
+ */
 
 /* Most conditions of one path: blocks a plan may skip, times nested plans. */
 #define SIMDUP_MAX_SKIPPED 2048
@@ -76,5 +80,53 @@ extern void simdup_pairs_cross(SimdupPairJoin *join, SimdupPairSet a,
  */
 extern void simdup_cut_blocks(uint64_t varying, const uint32_t *ones,
 							  uint32_t n_sampled, int n, uint64_t *blocks);
+
+/*
+ * All pairs of sets whose resemblance reaches a threshold.
+ *
+ * Elements are ranks: numbers from 0 in the order of rarity, the rarest first.
+ * An element that only one set has needs no rank; the set's size counts it.
+ */
+
+/* The number of ranks fits 32 bits, and one value stays free. */
+#define SIMDUP_MAX_RANKS (UINT32_MAX - 1)
+
+/* Copy the ranks of a set, ascending, to a buffer. */
+typedef void (*SimdupSetReader)(void *arg, uint32_t set, uint32_t *ranks);
+
+/* Sets a and b, a < b, have so many elements in common. */
+typedef void (*SimdupSetPairSink)(void *arg, uint32_t a, uint32_t b,
+								  uint32_t common);
+
+/* So many sets of so many have met all others of this pass. */
+typedef void (*SimdupSetProgress)(void *arg, uint32_t done, uint32_t total);
+
+/* Sets are numbered from 0 in ascending order of size. */
+typedef struct SimdupSetJoin
+{
+	uint32_t n;				 /* sets */
+	const uint32_t *sizes;	 /* elements of each, 1 or more */
+	const uint32_t *n_ranks; /* those among them that have a rank */
+	uint32_t all_ranks;		 /* every rank is below */
+	uint32_t common_from;	 /* ranks from here on are worth a bitmap */
+	SimdupSetReader read;
+	SimdupSetPairSink sink;
+	SimdupSetProgress progress; /* or NULL */
+	void *arg;					/* of the three callbacks */
+} SimdupSetJoin;
+
+/*
+ * From how many of n sets on an element is worth a bit in every set's bitmap:
+ * bitmaps then take no more memory than the ranks do.
+ */
+extern uint32_t simdup_set_join_common(uint32_t n);
+
+/*
+ * Report every pair whose resemblance, the quotient of two doubles, is at
+ * least min_resemblance (above 0, at most 1), once. Uses so many bytes of
+ * memory, or as many as the two largest sets take.
+ */
+extern void simdup_set_join(const SimdupSetJoin *join, double min_resemblance,
+							size_t memory);
 
 #endif /* SIMDUP_CORE_ALLPAIRS_H */

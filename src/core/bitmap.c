@@ -14,7 +14,7 @@
  * 3. The division itself decides on the few bitmaps that are left. A reader's
  *	  own SQL computes the same rounded quotient.
  */
-#include "core/bitmap.h"
+#include "core/features.h"
 
 #include <string.h>
 

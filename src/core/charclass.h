@@ -1,6 +1,16 @@
 /*
  * charclass.h
- *	  Characters of profile 1: UTF-8, folding and classes.
+ *	  Characters: UTF-8, classes, and what a character folds to.
+ */
+#ifndef SIMDUP_CORE_CHARCLASS_H
+#define SIMDUP_CORE_CHARCLASS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Characters of profile 1: UTF-8, folding and classes.
  *
  * Folding turns full-width forms (U+FF01 to FF5E) into ASCII and then takes
  * Unicode's simple lower case. A word character has General_Category L*, M*
@@ -8,11 +18,6 @@
  * tables are Unicode 15.0's and frozen: stored fingerprints depend on them, so
  * neither the C library, ICU nor a collation has a say.
  */
-#ifndef SIMDUP_CORE_CHARCLASS_H
-#define SIMDUP_CORE_CHARCLASS_H
-
-#include <stddef.h>
-#include <stdint.h>
 
 typedef enum SimdupCharClass
 {
@@ -117,6 +122,79 @@ simdup_utf8_encode(uint32_t cp, unsigned char *out)
 	out[2] = (unsigned char) (0x80 | (cp >> 6 & 0x3F));
 	out[3] = (unsigned char) (0x80 | (cp & 0x3F));
 	return 4;
+}
+
+/*
+ * Unicode's White_Space, as of Unicode 15.0.
+ */
+
+static inline bool
+simdup_is_white_space(uint32_t cp)
+{
+	if (cp < 0x80)
+		return cp == ' ' || (cp >= '\t' && cp <= '\r');
+	return cp == 0x85 || cp == 0xA0 || cp == 0x1680 ||
+		   (cp >= 0x2000 && cp <= 0x200A) || cp == 0x2028 || cp == 0x2029 ||
+		   cp == 0x202F || cp == 0x205F || cp == 0x3000;
+}
+
+/*
+ * Characters of profile 2: what each of them folds to.
+ *
+ * Folding ignores case, width, ligatures, accents and other nonspacing marks,
+ * traditional Chinese, soft hyphens and zero-width characters. Each code point
+ * folds by itself, to 0 to 18 code points. They are its NFKC_Casefold mapping,
+ * less the marks of the canonical decomposition, in simplified Chinese. The tables are Unicode 15.0's and frozen, as are the
+ * classes, which profile 1 defines: see charclass.h.
+ */
+
+/* The most code points that one folds to. */
+#define SIMDUP_MAX_FOLDED 18
+
+/*
+ * How a code point folds. With n = 1, add value to the code point; otherwise
+ * value is where the n code points begin in simdup_fold_expansions.
+ */
+typedef struct SimdupFoldProperty
+{
+	int32_t value;
+	uint8_t char_class; /* of the folded code point, where n is 1 */
+	uint8_t n;
+} SimdupFoldProperty;
+
+/* Properties of these numbers fold to themselves; the number is the class. */
+#define SIMDUP_FOLD_SAME 3
+
+/* An element of simdup_fold_expansions: code point and class. */
+#define SIMDUP_EXPANSION_CHAR(e) ((e) &0x1FFFFF)
+#define SIMDUP_EXPANSION_CLASS(e) ((SimdupCharClass) ((e) >> 24))
+
+/* The tables: see tools/fold.pl. */
+extern const SimdupFoldProperty simdup_fold_properties[];
+extern const uint32_t simdup_fold_expansions[];
+extern const uint32_t simdup_fold_same_han[];
+extern const uint16_t simdup_fold_stage1[];
+extern const uint16_t simdup_fold_stage2[];
+
+/* The property of a code point, or of SIMDUP_INVALID_CHAR, by its number. */
+static inline unsigned
+simdup_fold_number(uint32_t cp)
+{
+	if (cp > 0x10FFFF)
+		return SIMDUP_CHAR_SEPARATOR;
+	return simdup_fold_stage2[simdup_fold_stage1[cp >> 7] * 128 + (cp & 127)];
+}
+
+/*
+ * Does the code point, from U+4E00 to U+9FFF, fold to itself? The bits of these
+ * 20,992 characters stay in the first-level cache, their numbers do not.
+ */
+static inline bool
+simdup_is_same_han(uint32_t cp)
+{
+	uint32_t i = cp - 0x4E00;
+
+	return simdup_fold_same_han[i >> 5] >> (i & 31) & 1;
 }
 
 #endif /* SIMDUP_CORE_CHARCLASS_H */

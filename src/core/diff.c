@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "core/charclass.h"
-#include "core/diff.h"
 #include "core/hash.h"
 #include "core/host.h"
+#include "core/text.h"
 
 /* Edits after which the rest of both texts counts as different: 2 MB. */
 #define MAX_EDITS 1000

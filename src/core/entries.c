@@ -11,7 +11,6 @@
 #include "core/entries.h"
 #include "core/hamming.h"
 #include "core/host.h"
-#include "core/radii.h"
 
 /*
  * The loops over a page are there for three instruction sets, and the best is

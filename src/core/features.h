@@ -1,7 +1,7 @@
 /*
  * features.h
- *	  The distinct tokens of a text with their frequencies, and the fingerprint
- *	  that they sum to (steps 4 and 5 of profile 1).
+ *	  The distinct tokens of a text with their frequencies, the fingerprint that
+ *	  they sum to (steps 4 and 5 of profile 1), and bitmaps of features.
  */
 #ifndef SIMDUP_CORE_FEATURES_H
 #define SIMDUP_CORE_FEATURES_H
@@ -11,8 +11,112 @@
 #include <stdint.h>
 
 #include "core/hash.h"
-#include "core/sum.h"
 #include "core/tokenizer.h"
+
+/*
+ * The weighted sum of feature hashes behind a simhash, exactly.
+ *
+ * A simhash adds each feature's weight to 64 counters where the bit of its hash
+ * is 1, and subtracts it where the bit is 0 (Charikar 2002). The signs are the
+ * fingerprint. It is enough to count the ones: a counter is positive if and
+ * only if the weight at its ones is more than half of the total.
+ *
+ * The 64 counts are bit-sliced: plane p holds binary digit p of all of them in
+ * one word. Hashes of one binary digit of weight wait until there are sixteen.
+ * A tree of carry-save adders takes these together, so a feature costs about
+ * five word operations instead of 64 additions.
+ *
+ * Sums are exact up to a total weight of 2^127.
+ */
+
+/* Binary digits of a weight, and of a sum of weights. */
+#define SIMDUP_SUM_DIGITS 64
+#define SIMDUP_SUM_PLANES 128
+
+/* Hashes that go through the adders together. */
+#define SIMDUP_SUM_BATCH 16
+
+/* The counters themselves: about a kilobyte, to keep and to combine. */
+typedef struct SimdupCounts
+{
+	uint64_t total_low; /* sum of all weights, 128 bits */
+	uint64_t total_high;
+	uint64_t planes[SIMDUP_SUM_PLANES];
+} SimdupCounts;
+
+/* Counters with hashes on their way to them: for one text at full speed. */
+typedef struct SimdupSum
+{
+	SimdupCounts counts;
+	uint8_t waiting[SIMDUP_SUM_DIGITS]; /* hashes waiting, per digit */
+	uint64_t batch[SIMDUP_SUM_DIGITS][SIMDUP_SUM_BATCH];
+} SimdupSum;
+
+/* Counters start as all zeros. Add one feature, or take it back. */
+extern void simdup_counts_add(SimdupCounts *counts, uint64_t hash,
+							  uint64_t weight);
+extern void simdup_counts_subtract(SimdupCounts *counts, uint64_t hash,
+								   uint64_t weight);
+
+/* Add all that other holds. */
+extern void simdup_counts_merge(SimdupCounts *counts,
+								const SimdupCounts *other);
+
+/*
+ * Signs of the counters: bit i is 1 where its sum is positive, or with ties
+ * where it is not negative.
+ */
+extern uint64_t simdup_counts_signs(const SimdupCounts *counts, bool ties);
+
+/* Does anything weigh anything? */
+static inline bool
+simdup_counts_empty(const SimdupCounts *counts)
+{
+	return counts->total_low == 0 && counts->total_high == 0;
+}
+
+extern void simdup_sum_init(SimdupSum *sum);
+
+/* Take the full batch of one digit into the planes. */
+extern void simdup_sum_flush_digit(SimdupSum *sum, int digit);
+
+/* Empty the batches: from here on the counters tell. Returns them. */
+extern SimdupCounts *simdup_sum_finish(SimdupSum *sum);
+
+static inline void
+simdup_counts_add_total(SimdupCounts *counts, uint64_t weight)
+{
+	counts->total_low += weight;
+	counts->total_high += counts->total_low < weight;
+}
+
+static inline void
+simdup_sum_add_digit(SimdupSum *sum, uint64_t hash, int digit)
+{
+	sum->batch[digit][sum->waiting[digit]++] = hash;
+	if (sum->waiting[digit] == SIMDUP_SUM_BATCH)
+		simdup_sum_flush_digit(sum, digit);
+}
+
+/* Add n features of weight 1. */
+extern void simdup_sum_add_ones(SimdupSum *sum, const uint64_t *hashes, int n);
+
+/* Add one feature. */
+static inline void
+simdup_sum_add(SimdupSum *sum, uint64_t hash, uint64_t weight)
+{
+	simdup_counts_add_total(&sum->counts, weight);
+	while (weight != 0)
+	{
+		simdup_sum_add_digit(sum, hash, __builtin_ctzll(weight));
+		weight &= weight - 1;
+	}
+}
+
+/*
+ * The distinct tokens of a text with their frequencies, and the fingerprint
+ * that they sum to (steps 4 and 5 of profile 1).
+ */
 
 typedef enum SimdupWeighting
 {
@@ -94,5 +198,43 @@ simdup_weight(SimdupWeighting weighting, uint32_t tf)
 /* Add all features to a sum, after the fact. */
 extern void simdup_features_add_to(const SimdupFeatures *features,
 								   SimdupSum *sum);
+
+/*
+ * Feature bitmaps, their Jaccard similarity, and the sliding window of
+ * class representatives.
+ *
+ * A bitmap is an array of 64-bit words; unused bits of the last are 0.
+ */
+
+/* The widest bitmap; the sum of two sizes must fit 16 bits and a sign. */
+#define SIMDUP_BITMAP_MAX_BITS 32768
+
+/* Bits in both, bits in either. */
+extern void simdup_bitmap_counts(const uint64_t *a, const uint64_t *b,
+								 size_t n_words, uint64_t *both,
+								 uint64_t *either);
+
+typedef struct SimdupWindow SimdupWindow;
+
+/*
+ * An empty window for bitmaps of n_words (1 to 512) words: it keeps the representatives
+ * of the last window_size (1 or more) classes. The threshold is from 0 to 1.
+ */
+extern SimdupWindow *simdup_window_create(size_t n_words, int64_t window_size,
+										  double threshold);
+
+/*
+ * The class of the next bitmap. It is the class of the first representative, in
+ * ring order, whose similarity is strictly above the threshold. If there is
+ * none, the bitmap represents a new class; classes are numbered from 0. An
+ * empty bitmap is similar to none, not even to itself.
+ */
+extern int64_t simdup_window_next(SimdupWindow *window, const uint64_t *bitmap);
+
+/* Open a new class for the bitmap, without a search. */
+extern int64_t simdup_window_add(SimdupWindow *window, const uint64_t *bitmap);
+
+/* For programs without memory contexts, which free it in the server. */
+extern void simdup_window_free(SimdupWindow *window);
 
 #endif /* SIMDUP_CORE_FEATURES_H */

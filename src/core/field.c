@@ -1,9 +1,18 @@
 /*
  * field.c
- *	  A short field of a row, folded as profile 1 compares fields.
+ *	  A short field of a row, folded as profile 1 and as profile 2 compare
+ *	  fields, and the mask that stands for it.
  */
-#include "core/field.h"
-#include "core/whitespace.h"
+#include "core/charclass.h"
+#include "core/folded.h"
+#include "core/hash.h"
+#include "core/host.h"
+
+/* Bytes of text between two looks for interrupts. */
+#define INTERRUPT_BYTES (1 << 16)
+
+/* The step between the hashes of a field's mask. */
+#define MASK_SEED UINT64_C(0x9e3779b97f4a7c15)
 
 /*
  * White space around a field: White_Space and the information separators, as
@@ -43,4 +52,112 @@ simdup_lower_field(const char *field, size_t len, char *out)
 			trimmed = used;
 	}
 	return trimmed;
+}
+
+/* Unicode's White_Space, and the information separators as in Python. */
+static bool
+is_white(uint32_t cp)
+{
+	return (cp >= 0x09 && cp <= 0x0D) || (cp >= 0x1C && cp <= 0x20) ||
+		   cp == 0x85 || cp == 0x1680 || cp == 0x2028 || cp == 0x2029;
+}
+
+typedef struct Field
+{
+	char *bytes;
+	size_t used;
+	size_t size;
+	bool white; /* white space waits for what follows */
+} Field;
+
+/* Append a folded character; white space around the field is dropped. */
+static void
+append_to_field(Field *field, uint32_t cp)
+{
+	if (is_white(cp))
+	{
+		field->white = field->used > 0;
+		return;
+	}
+	if (field->size - field->used < 1 + SIMDUP_MAX_UTF8)
+	{
+		field->size *= 2;
+		field->bytes = simdup_realloc(field->bytes, field->size);
+	}
+	if (field->white)
+		field->bytes[field->used++] = ' ';
+	field->white = false;
+	field->used +=
+		simdup_utf8_encode(cp, (unsigned char *) field->bytes + field->used);
+}
+
+/* Append what a code point folds to. */
+static void
+append_folded(Field *field, uint32_t cp)
+{
+	SimdupFoldProperty property =
+		simdup_fold_properties[simdup_fold_number(cp)];
+
+	if (property.n == 1)
+		append_to_field(field, (uint32_t) ((int32_t) cp + property.value));
+	else
+		for (int i = 0; i < property.n; i++)
+			append_to_field(field,
+							SIMDUP_EXPANSION_CHAR(
+								simdup_fold_expansions[property.value + i]));
+}
+
+char *
+simdup_fold_field(const char *text, size_t len, size_t *folded_len)
+{
+	const unsigned char *p = (const unsigned char *) text;
+	const unsigned char *end = p + len;
+	const unsigned char *look = p + INTERRUPT_BYTES;
+	Field field = {.size = len + 32};
+	int char_len;
+
+	field.bytes = simdup_alloc(field.size);
+	for (; p < end; p += char_len)
+	{
+		uint32_t cp = simdup_utf8_decode(p, end, &char_len);
+
+		if (cp != SIMDUP_INVALID_CHAR)
+			append_folded(&field, cp);
+		else
+		{
+			/* keep a byte that is not UTF-8 */
+			append_to_field(&field, 'x');
+			field.bytes[field.used - 1] = (char) *p;
+		}
+		if (p >= look)
+		{
+			simdup_check_interrupts();
+			look = p + INTERRUPT_BYTES;
+		}
+	}
+	*folded_len = field.used;
+	return field.bytes;
+}
+
+uint64_t
+simdup_field_mask(const char *text, size_t len, uint32_t number, int n_bits)
+{
+	size_t folded_len;
+	char *folded = simdup_fold_field(text, len, &folded_len);
+	uint64_t hash =
+		simdup_mix64(simdup_city64(folded, folded_len) ^ number * MASK_SEED);
+	uint64_t mask = 0;
+
+	simdup_free(folded);
+	if (folded_len == 0)
+		return 0;
+	for (uint64_t r = 0; n_bits > 0; r++)
+	{
+		uint64_t bit = UINT64_C(1)
+					   << (simdup_mix64(hash ^ r * MASK_SEED) >> 58);
+
+		n_bits -= (mask & bit) == 0;
+		mask |= bit;
+	}
+	return mask;
 }

@@ -11,8 +11,12 @@
 #ifndef SIMDUP_CORE_FOLDED_H
 #define SIMDUP_CORE_FOLDED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "core/charclass.h"
+#include "core/shingle.h"
 
 typedef enum SimdupFoldedUnit
 {
@@ -68,5 +72,61 @@ extern char *simdup_fold_field(const char *text, size_t len,
  */
 extern uint64_t simdup_field_mask(const char *text, size_t len, uint32_t number,
 								  int n_bits);
+
+/*
+ * The resemblance of two texts: the Jaccard coefficient of the sets of their
+ * folded shingles (Broder 1997).
+ */
+
+/*
+ * Fill *set, which begins as {0}, with the distinct elements of a text in UTF-8,
+ * ascending. Return false if the text has too many (see simdup_hashes_add).
+ */
+extern bool simdup_folded_set(SimdupFoldedShingling shingling, const char *text,
+							  size_t len, SimdupHashes *set);
+
+/* Return the resemblance of two ascending sets, one of which is not empty. */
+extern double simdup_resemblance(const SimdupHashes *a, const SimdupHashes *b);
+
+/*
+ * Return the resemblance of two ascending sets if it is at least
+ * min_resemblance, else -1. An empty set resembles nothing. The comparison ends
+ * as soon as the elements that are left cannot reach min_resemblance.
+ */
+extern double simdup_resemblance_from(const SimdupHashes *a,
+									  const SimdupHashes *b,
+									  double min_resemblance);
+
+/*
+ * Winnowing: a sample of a text's shingles such that texts that share a
+ * passage share an element (Schleimer, Wilkerson and Aiken 2003).
+ */
+
+/* The most shingles of which one is sampled. */
+#define SIMDUP_MAX_WINNOW_WINDOW 1024
+
+/*
+ * Fill *set, which begins as {0}, with the smallest element of every window of
+ * consecutive shingles, ascending. A text with fewer shingles has the smallest of
+ * all. Two texts that share shingling.w + window - 1 units in a row
+ * share an element. Return false if the text has too many elements.
+ */
+extern bool simdup_winnow(SimdupFoldedShingling shingling, int window,
+						  const char *text, size_t len, SimdupHashes *set);
+
+/*
+ * A short field of a row, folded as profile 1 compares fields.
+ */
+
+/* Folding makes at most this many bytes of each byte of a field. */
+#define SIMDUP_FIELD_GROWTH SIMDUP_MAX_UTF8
+
+/*
+ * Write the field to out: its characters in lower case, without the white
+ * space around them. Bytes that are not UTF-8 stay as they are. Returns the
+ * length, which is 0 for a blank field. out has room for SIMDUP_FIELD_GROWTH
+ * bytes for each byte of the field.
+ */
+extern size_t simdup_lower_field(const char *field, size_t len, char *out);
 
 #endif /* SIMDUP_CORE_FOLDED_H */

@@ -5,7 +5,7 @@
  * Made by tools/fold.pl from UnicodeData.txt, DerivedNormalizationProps.txt and
  * Unihan_Variants.txt of Unicode 15.0.
  */
-#include "core/fold.h"
+#include "core/charclass.h"
 
 const SimdupFoldProperty simdup_fold_properties[8147] = {
 	{0, 0, 1},

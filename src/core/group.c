@@ -1,11 +1,21 @@
 /*
  * group.c
- *	  Rows grouped by equal fingerprints: a radix sort.
+ *	  Rows grouped by equal fingerprints, the single pass over elements whose
+ *	  near pairs come in any order, and pairs of numbers put in order.
+ *
+ * Pairs are sorted by radix from the highest byte on (American flag sort:
+ * McIlroy, Bostic and McIlroy 1993). It needs no second array, and reads the
+ * pairs about three times where a comparison sort reads them once a binary digit
+ * of their number.
  */
 #include <string.h>
 
 #include "core/group.h"
 #include "core/host.h"
+
+/*
+ * Equal fingerprints
+ */
 
 #define DIGIT_BITS 8
 #define N_DIGITS (64 / DIGIT_BITS)
@@ -170,4 +180,202 @@ simdup_group_rows(uint64_t *fps, uint32_t n)
 	}
 	groups.starts[g] = n;
 	return groups;
+}
+
+/*
+ * Leaders
+ */
+
+void
+simdup_leaders_init(SimdupLeaders *leaders, uint32_t n)
+{
+	leaders->n = n;
+	leaders->leader = simdup_alloc((size_t) n * sizeof(uint32_t));
+	leaders->first_near = simdup_alloc((size_t) n * sizeof(uint32_t));
+	for (uint32_t i = 0; i < n; i++)
+	{
+		leaders->leader[i] = SIMDUP_NO_LEADER;
+		leaders->first_near[i] = SIMDUP_NO_LEADER;
+	}
+}
+
+uint32_t
+simdup_leaders_settle(SimdupLeaders *leaders)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < leaders->n; i++)
+	{
+		uint32_t near = leaders->first_near[i];
+
+		if (near == SIMDUP_NO_LEADER)
+			leaders->leader[i] = i;
+		else if (leaders->leader[near] == near)
+			leaders->leader[i] = near;
+		else
+			left++;
+	}
+	return left;
+}
+
+/* Is element i a leader, or may it still become one? */
+static bool
+may_lead(const SimdupLeaders *leaders, uint32_t i)
+{
+	return leaders->leader[i] == i || leaders->leader[i] == SIMDUP_NO_LEADER;
+}
+
+bool
+simdup_leader_wants(const SimdupLeaders *leaders, uint32_t a, uint32_t b,
+					uint32_t *element, uint32_t *predecessor)
+{
+	*element = a < b ? b : a;
+	*predecessor = a < b ? a : b;
+	return leaders->leader[*element] == SIMDUP_NO_LEADER &&
+		   may_lead(leaders, *predecessor);
+}
+
+/*
+ * All offers to the predecessor came before this one. So a predecessor that has
+ * found no leader by now is a leader itself.
+ */
+void
+simdup_leader_offer(SimdupLeaders *leaders, uint32_t element,
+					uint32_t predecessor)
+{
+	if (leaders->leader[element] == SIMDUP_NO_LEADER &&
+		may_lead(leaders, predecessor))
+		leaders->leader[element] = predecessor;
+}
+
+void
+simdup_leaders_finish(SimdupLeaders *leaders)
+{
+	for (uint32_t i = 0; i < leaders->n; i++)
+		if (leaders->leader[i] == SIMDUP_NO_LEADER)
+			leaders->leader[i] = i;
+	simdup_free(leaders->first_near);
+	leaders->first_near = NULL;
+}
+
+/*
+ * Pairs of numbers
+ */
+
+/* So few pairs are sorted by insertion. */
+#define FEW_PAIRS 40
+
+#define N_BYTES 256
+
+static void
+sort_few_pairs(SimdupPair *pairs, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+	{
+		SimdupPair pair = pairs[i];
+		size_t at = i;
+
+		while (at > 0 && simdup_pair_less(&pair, &pairs[at - 1]))
+		{
+			pairs[at] = pairs[at - 1];
+			at--;
+		}
+		pairs[at] = pair;
+	}
+}
+
+/* Byte 0 is the highest of the first number, byte 15 the lowest of the second. */
+static inline unsigned
+byte_of(const SimdupPair *pair, int byte)
+{
+	uint64_t word = byte < 8 ? pair->first : pair->second;
+
+	return (unsigned) (word >> (56 - byte % 8 * 8)) & 0xff;
+}
+
+/* The highest byte in which the pairs differ; 16 if all are equal. */
+static int
+first_difference(const SimdupPair *pairs, size_t n)
+{
+	uint64_t first = 0;
+	uint64_t second = 0;
+	int byte = 0;
+
+	for (size_t i = 1; i < n; i++)
+	{
+		first |= pairs[i].first ^ pairs[0].first;
+		second |= pairs[i].second ^ pairs[0].second;
+	}
+	if (first == 0)
+	{
+		byte = 8;
+		first = second;
+	}
+	if (first == 0)
+		return 16;
+	while (first >> 56 == 0)
+	{
+		first <<= 8;
+		byte++;
+	}
+	return byte;
+}
+
+/* Part the pairs by a byte; ends[b] becomes the end of those with byte b. */
+static void
+part_by_byte(SimdupPair *pairs, size_t n, int byte, size_t *ends)
+{
+	size_t next[N_BYTES];
+	size_t start = 0;
+
+	for (int b = 0; b < N_BYTES; b++)
+		ends[b] = 0;
+	for (size_t i = 0; i < n; i++)
+		ends[byte_of(&pairs[i], byte)]++;
+	for (int b = 0; b < N_BYTES; b++)
+	{
+		next[b] = start;
+		start = ends[b] += start;
+	}
+	/* a pair out of place goes to its place, and what was there goes on */
+	for (int b = 0; b < N_BYTES; b++)
+		while (next[b] < ends[b])
+		{
+			SimdupPair pair = pairs[next[b]];
+			unsigned own;
+
+			while ((own = byte_of(&pair, byte)) != (unsigned) b)
+			{
+				SimdupPair other = pairs[next[own]];
+
+				pairs[next[own]++] = pair;
+				pair = other;
+			}
+			pairs[next[b]++] = pair;
+		}
+}
+
+void
+simdup_order_pairs(SimdupPair *pairs, size_t n)
+{
+	size_t ends[N_BYTES];
+	size_t start = 0;
+	int byte;
+
+	if (n <= FEW_PAIRS)
+	{
+		sort_few_pairs(pairs, n);
+		return;
+	}
+	simdup_check_interrupts();
+	byte = first_difference(pairs, n);
+	if (byte == 16)
+		return;
+	part_by_byte(pairs, n, byte, ends);
+	/* at most 16 deep, since each level settles a byte */
+	for (int b = 0; b < N_BYTES; b++)
+	{
+		simdup_order_pairs(pairs + start, ends[b] - start);
+		start = ends[b];
+	}
 }

@@ -1,15 +1,22 @@
 /*
  * hamming.h
- *	  Hamming distance of 64-bit fingerprints.
+ *	  64-bit fingerprints: their Hamming distance, their blocks, and how they are
+ *	  written.
+ */
+#ifndef SIMDUP_CORE_HAMMING_H
+#define SIMDUP_CORE_HAMMING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Hamming distance of 64-bit fingerprints.
  *
  * One inline SWAR popcount, as in PostgreSQL 19. With -mpopcnt, or inside a
  * target_clones loop, gcc and clang turn the expression into the instruction.
  * Elsewhere it needs no table and no library call.
  */
-#ifndef SIMDUP_CORE_HAMMING_H
-#define SIMDUP_CORE_HAMMING_H
-
-#include <stdint.h>
 
 static inline int
 simdup_popcount64(uint64_t x)
@@ -39,5 +46,127 @@ simdup_hamming64(uint64_t a, uint64_t b)
 #else
 #define SIMDUP_POPCNT_CLONES
 #endif
+
+/*
+ * A fingerprint cut into n blocks, as equal as can be, low bits first.
+ *
+ * The pigeonhole behind every search here: two 64-bit fingerprints within
+ * Hamming distance k, cut into k + 1 blocks, agree in at least one block.
+ * The first (64 mod n) blocks are one bit wider than the rest.
+ */
+
+/* First bit of block i of n; block n would start at 64. */
+static inline int
+simdup_block_start(int i, int n)
+{
+	int wide = 64 % n;
+
+	return i * (64 / n) + (i < wide ? i : wide);
+}
+
+/* Value of the block that spans bits [start, end) of fp. */
+static inline uint64_t
+simdup_block_bits(uint64_t fp, int start, int end)
+{
+	int width = end - start;
+
+	if (width >= 64)
+		return fp;
+	return (fp >> start) & ((UINT64_C(1) << width) - 1);
+}
+
+/*
+ * What to lock of a fingerprint, so that near fingerprints lock one thing in
+ * common and unrelated ones seldom do.
+ *
+ * Cut into k + 1 blocks, two fingerprints within distance k agree in one of
+ * them. For the middle distances these blocks are short, and unrelated
+ * fingerprints agree in one too often (k = 8: one pair in 15). Pairs of k + 2
+ * blocks are taken there. Near fingerprints agree in two of the blocks (k = 8:
+ * one pair of unrelated fingerprints in 160 does).
+ */
+
+/* Most blocks, or pairs of blocks, that one fingerprint has. */
+#define SIMDUP_MAX_LOCK_BLOCKS 65
+
+/* A block or pair of blocks; two of different number have nothing in common. */
+typedef struct SimdupLockBlock
+{
+	uint32_t value;
+	uint16_t number; /* below 128 */
+} SimdupLockBlock;
+
+/* List the blocks of fp for distance k, 0 to 64. Return their number. */
+extern int simdup_lock_blocks(uint64_t fp, int k, SimdupLockBlock *blocks);
+
+/*
+ * Which of several pieces of a table hold a fingerprint, and which of them
+ * reports a pair.
+ *
+ * Two fingerprints within distance k, cut into k + 1 blocks, agree in one block
+ * or more (Manku et al. 2007). A fingerprint is in the piece of each of its
+ * blocks, so a near pair is together in one piece at least. The piece of the
+ * first block that the pair shares reports it.
+ */
+
+/* Beyond this distance nearly everything is near everything else. */
+#define SIMDUP_MAX_PAIR_DISTANCE 16
+
+#define SIMDUP_MAX_PIECE_BLOCKS (SIMDUP_MAX_PAIR_DISTANCE + 1)
+
+typedef struct SimdupPieces
+{
+	uint32_t n;
+	int n_blocks;
+	int start[SIMDUP_MAX_PIECE_BLOCKS + 1]; /* first bits; then 64 */
+} SimdupPieces;
+
+extern void simdup_pieces_cut(SimdupPieces *pieces, int max_distance,
+							  uint32_t n);
+
+/*
+ * The pieces of a fingerprint, each once, in list, which has room for
+ * SIMDUP_MAX_PIECE_BLOCKS; how many they are.
+ */
+extern int simdup_pieces_of(const SimdupPieces *pieces, uint64_t fp,
+							uint32_t *list);
+
+/* The piece that reports a pair within the distance. */
+extern uint32_t simdup_piece_of_pair(const SimdupPieces *pieces, uint64_t a,
+									 uint64_t b);
+
+/*
+ * What people write for a fingerprint and for a ball around one.
+ *
+ * fingerprint  16 hex digits of either case
+ * ball         '<' fingerprint ',' radius '>'
+ * radius       decimal digits, '-' before them or not
+ *
+ * Nothing comes before, between or after. Any radius can be written; which of
+ * them are allowed is the caller's business.
+ */
+
+/* Digits of a fingerprint. */
+#define SIMDUP_HEX_DIGITS 16
+
+/* Far above any radius that is allowed: here reading one stops to count. */
+#define SIMDUP_MAX_LITERAL_RADIUS 1000000
+
+typedef struct SimdupBallLiteral
+{
+	uint64_t center;
+	int64_t radius;			/* saturated */
+	const char *radius_str; /* as written */
+	size_t radius_len;
+} SimdupBallLiteral;
+
+/* Is the string, up to its end, a fingerprint? */
+extern bool simdup_read_fingerprint(const char *str, uint64_t *fp);
+
+/* Write 16 lower-case digits and no terminator. */
+extern void simdup_write_fingerprint(uint64_t fp, char *str);
+
+/* Is the string, up to its end, a ball? */
+extern bool simdup_read_ball(const char *str, SimdupBallLiteral *ball);
 
 #endif /* SIMDUP_CORE_HAMMING_H */

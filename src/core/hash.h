@@ -19,6 +19,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/host.h"
+
 typedef enum SimdupHash
 {
 	SIMDUP_HASH_CITY64,
@@ -132,6 +134,83 @@ simdup_city64(const char *s, size_t len)
 		return (h ^ (h >> 47)) * SIMDUP_CITY_K2;
 	}
 	return SIMDUP_CITY_K2;
+}
+
+/*
+ * Rabin fingerprints: a byte string as a polynomial over GF(2), modulo an
+ * irreducible one (Rabin 1981).
+ *
+ * The first byte holds the highest coefficients. Nothing is added before or
+ * after: at most degree / 8 bytes are their own fingerprint, and leading zero
+ * bytes make no difference.
+ */
+
+/* modulo x^32 + x^7 + x^3 + x^2 + 1 */
+extern uint32_t simdup_rabin32(const void *bytes, size_t len);
+
+/* modulo x^64 + x^4 + x^3 + x + 1 */
+extern uint64_t simdup_rabin64(const void *bytes, size_t len);
+
+/*
+ * A set of 64-bit words, none of them 0. Zeroed, it is empty.
+ */
+
+typedef struct SimdupWordSet
+{
+	uint64_t *slots; /* 0: free */
+	size_t mask;
+	size_t n;
+} SimdupWordSet;
+
+static inline size_t
+simdup_wordset_slot(const SimdupWordSet *set, uint64_t word)
+{
+	size_t i = simdup_mix64(word) & set->mask;
+
+	while (set->slots[i] != 0 && set->slots[i] != word)
+		i = (i + 1) & set->mask;
+	return i;
+}
+
+static inline bool
+simdup_wordset_has(const SimdupWordSet *set, uint64_t word)
+{
+	return set->n > 0 && set->slots[simdup_wordset_slot(set, word)] == word;
+}
+
+static inline void
+simdup_wordset_free(SimdupWordSet *set)
+{
+	if (set->slots != NULL)
+		simdup_free(set->slots);
+}
+
+/* Add a word; false if it is there. */
+static inline bool
+simdup_wordset_add(SimdupWordSet *set, uint64_t word)
+{
+	size_t i;
+
+	if (set->n * 2 >= set->mask)
+	{
+		SimdupWordSet larger = {.n = set->n, .mask = set->mask * 2 + 1};
+
+		if (set->mask == 0)
+			larger.mask = 63;
+		larger.slots = simdup_alloc0((larger.mask + 1) * sizeof(uint64_t));
+		for (size_t j = 0; set->slots != NULL && j <= set->mask; j++)
+			if (set->slots[j] != 0)
+				larger.slots[simdup_wordset_slot(&larger, set->slots[j])] =
+					set->slots[j];
+		simdup_wordset_free(set);
+		*set = larger;
+	}
+	i = simdup_wordset_slot(set, word);
+	if (set->slots[i] == word)
+		return false;
+	set->slots[i] = word;
+	set->n++;
+	return true;
 }
 
 #endif /* SIMDUP_CORE_HASH_H */

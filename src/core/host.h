@@ -2,7 +2,7 @@
  * host.h
  *	  What core/ needs from the program it runs in: memory and a place to stop.
  *
- * In the server these are palloc and CHECK_FOR_INTERRUPTS (server/host.c), in
+ * In the server these are palloc and CHECK_FOR_INTERRUPTS (server/session.c), in
  * unit tests and fuzz targets malloc and nothing (test/unit/host.c). None of
  * them returns NULL, and any of them may leave by a non-local exit: core/ must
  * therefore own nothing that memory contexts would not clean up.

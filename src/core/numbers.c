@@ -6,13 +6,12 @@
  * to a number. A stretch of other characters becomes one symbol. Numbers are read
  * from that string, with looks ahead and back of any length.
  */
-#include "core/numbers.h"
+#include "core/text.h"
 
 #include <string.h>
 
 #include "core/charclass.h"
 #include "core/host.h"
-#include "core/whitespace.h"
 
 /* Characters or numbers between two looks for interrupts. */
 #define INTERRUPT_STEPS (1 << 14)

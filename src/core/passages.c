@@ -6,12 +6,11 @@
  * shorter sentences. A word is shared if a run or a sentence around it has a key
  * that the other set has too. So the time is linear in the texts' lengths.
  */
-#include "core/passages.h"
+#include "core/text.h"
 
 #include <string.h>
 
 #include "core/charclass.h"
-#include "core/fold.h"
 #include "core/hash.h"
 #include "core/host.h"
 #include "core/shingle.h"

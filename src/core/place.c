@@ -4,9 +4,9 @@
  */
 #include <string.h>
 
+#include "core/hash.h"
 #include "core/host.h"
 #include "core/place.h"
-#include "core/wordset.h"
 
 #define NONE UINT32_MAX
 

@@ -167,7 +167,7 @@ extern void simdup_connected_join(SimdupConnected *c, uint32_t a, uint32_t b);
 extern uint32_t *simdup_connected_finish(SimdupConnected *c);
 
 /*
- * Ids: core/groupids.c.
+ * Ids: core/decisions.c.
  * Each new group takes the id of the old group with which it shares most rows.
  * Of several such pairs the one with most rows goes first, then the older id,
  * then the group with the earlier first row. Each id is taken once. A group left

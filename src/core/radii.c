@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "core/radii.h"
+#include "core/entries.h"
 
 #define MAX_DISTANCE 64
 

@@ -1,10 +1,25 @@
 /*
  * resemblance.c
- *	  The resemblance of two texts by the sets of their folded shingles.
+ *	  How much two texts have in common, as sets of folded shingles and as
+ *	  weighted terms.
+ *
+ * Winnowing takes the minima of a sliding window in one pass. A queue holds the
+ * hashes of the window that may still become its smallest: each is smaller than
+ * all behind it. So the first one is the smallest of the window.
+ *
+ * Terms have the cosine (Salton, Wong and Yang 1975) and I-Match (Chowdhury and
+ * others 2002, with the randomised lexicons of Kolcz and others 2004).
  */
-#include "core/resemblance.h"
+#include <math.h>
+#include <stdlib.h>
 
+#include "core/folded.h"
 #include "core/host.h"
+#include "core/shingle.h"
+
+/*
+ * Sets
+ */
 
 /* Elements merged between two looks at what can still be reached. */
 #define STRETCH 64
@@ -91,4 +106,175 @@ simdup_resemblance_from(const SimdupHashes *a, const SimdupHashes *b,
 	}
 	resemblance = jaccard(a->n, b->n, common);
 	return resemblance >= min_resemblance ? resemblance : -1;
+}
+
+/*
+ * Winnowing
+ */
+
+typedef struct Winnow
+{
+	SimdupHashes *set;
+	uint64_t window;
+	uint64_t n; /* shingles so far */
+	uint64_t hashes[SIMDUP_MAX_WINNOW_WINDOW];
+	uint64_t numbers[SIMDUP_MAX_WINNOW_WINDOW]; /* of those shingles */
+	uint64_t first; /* the queue is [first, end), modulo the window */
+	uint64_t end;
+	uint64_t last; /* the hash that was added last */
+	bool any;
+	bool overflow;
+} Winnow;
+
+static void
+add_first(Winnow *winnow)
+{
+	uint64_t hash = winnow->hashes[winnow->first % winnow->window];
+
+	if (winnow->any && hash == winnow->last)
+		return;
+	winnow->last = hash;
+	winnow->any = true;
+	winnow->overflow =
+		winnow->overflow || !simdup_hashes_add(winnow->set, hash);
+}
+
+/* A SimdupElementSink. */
+static void
+add_shingles(void *arg, const uint64_t *hashes, size_t n)
+{
+	Winnow *winnow = arg;
+	uint64_t window = winnow->window;
+
+	for (size_t i = 0; i < n && !winnow->overflow; i++)
+	{
+		while (winnow->end > winnow->first &&
+			   winnow->hashes[(winnow->end - 1) % window] >= hashes[i])
+			winnow->end--;
+		if (winnow->end > winnow->first &&
+			winnow->numbers[winnow->first % window] + window <= winnow->n)
+			winnow->first++;
+		winnow->hashes[winnow->end % window] = hashes[i];
+		winnow->numbers[winnow->end % window] = winnow->n;
+		winnow->end++;
+		winnow->n++;
+		if (winnow->n >= window)
+			add_first(winnow);
+	}
+}
+
+bool
+simdup_winnow(SimdupFoldedShingling shingling, int window, const char *text,
+			  size_t len, SimdupHashes *set)
+{
+	Winnow winnow = {.set = set, .window = (uint64_t) window};
+
+	simdup_folded_elements(shingling, text, len, add_shingles, &winnow);
+	if (winnow.n > 0 && winnow.n < winnow.window)
+		add_first(&winnow);
+	simdup_hashes_unique(set);
+	return !winnow.overflow;
+}
+
+/*
+ * Terms
+ */
+
+/* Any odd number; each signature chooses its lexicon by another multiple. */
+#define LEXICON_SEED UINT64_C(0x9e3779b97f4a7c15)
+
+static int
+compare_terms(const void *a, const void *b)
+{
+	uint64_t x = ((const SimdupTerm *) a)->hash;
+	uint64_t y = ((const SimdupTerm *) b)->hash;
+
+	return (x > y) - (x < y);
+}
+
+void
+simdup_terms_sort(SimdupTerm *terms, size_t n)
+{
+	if (n > 1)
+		qsort(terms, n, sizeof(SimdupTerm), compare_terms);
+}
+
+const SimdupTerm *
+simdup_terms_find(const SimdupTerm *terms, size_t n, uint64_t hash)
+{
+	SimdupTerm key = {hash, 0};
+
+	return n ? bsearch(&key, terms, n, sizeof(SimdupTerm), compare_terms)
+			 : NULL;
+}
+
+/* The largest weight; every other is divided by it, so no square overflows. */
+static double
+largest_weight(const SimdupTerm *terms, size_t n)
+{
+	double largest = 0;
+
+	for (size_t i = 0; i < n; i++)
+		largest = fmax(largest, fabs(terms[i].weight));
+	return largest;
+}
+
+bool
+simdup_cosine(const SimdupTerm *a, size_t n_a, const SimdupTerm *b, size_t n_b,
+			  double *cosine)
+{
+	double unit_a = largest_weight(a, n_a);
+	double unit_b = largest_weight(b, n_b);
+	double product = 0;
+	double square_a = 0;
+	double square_b = 0;
+	size_t i = 0;
+	size_t j = 0;
+
+	if (unit_a == 0 || unit_b == 0)
+		return false;
+	while (i < n_a || j < n_b)
+	{
+		bool take_a = j == n_b || (i < n_a && a[i].hash <= b[j].hash);
+		bool take_b = i == n_a || (j < n_b && b[j].hash <= a[i].hash);
+		double x = take_a ? a[i++].weight / unit_a : 0;
+		double y = take_b ? b[j++].weight / unit_b : 0;
+
+		product += x * y;
+		square_a += x * x;
+		square_b += y * y;
+	}
+	/* one root of the product: equal vectors give 1 to the last digit */
+	*cosine = fmin(1, fmax(-1, product / sqrt(square_a * square_b)));
+	return true;
+}
+
+/* Whether signature i keeps a term: the term and i decide, nothing else. */
+static inline bool
+is_kept(uint64_t hash, uint32_t i, double keep)
+{
+	uint64_t draw = simdup_mix64(hash ^ i * LEXICON_SEED);
+
+	return (double) (draw >> 11) < keep * (double) (UINT64_C(1) << 53);
+}
+
+bool
+simdup_imatch(const SimdupTerm *terms, size_t n, const SimdupTerm *lexicon,
+			  size_t n_lexicon, uint32_t i, double keep, uint64_t *signature)
+{
+	uint64_t hash = i;
+	bool any = false;
+
+	for (size_t t = 0; t < n; t++)
+	{
+		uint64_t term = terms[t].hash;
+
+		if ((i > 0 && !is_kept(term, i, keep)) ||
+			!simdup_terms_find(lexicon, n_lexicon, term))
+			continue;
+		any = true;
+		hash = simdup_mix64((hash + 1) * LEXICON_SEED ^ term);
+	}
+	*signature = hash;
+	return any;
 }

@@ -32,7 +32,7 @@
  * Memory: as many sets as fit are a block. The sets of a block meet each
  * other, then all larger sets that the length filter admits are read past it.
  */
-#include "core/setjoin.h"
+#include "core/allpairs.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -15,7 +15,6 @@
 #include "core/hash.h"
 #include "core/host.h"
 #include "core/tokenizer.h"
-#include "core/whitespace.h"
 
 /* Any odd number with bits all over; a window's hash is a polynomial in it. */
 #define SLIDE_BASE UINT64_C(0x9e3779b97f4a7c15)

@@ -1,11 +1,11 @@
 /*
  * shingle.h
- *	  Shingles: the windows of w consecutive units of a text, as a set
- *	  (Broder 1997).
+ *	  Texts as sets of shingles and as weighted terms.
  *
- * A unit is a token of the word tokenizer (word), a folded word character
- * (char), or any character but white space, unchanged (raw). A text of fewer
- * than w units is one shingle. A text without a unit has none.
+ * Shingles are the windows of w consecutive units of a text (Broder 1997). A
+ * unit is a token of the word tokenizer (word), a folded word character (char),
+ * or any character but white space, unchanged (raw). A text of fewer than w units
+ * is one shingle. A text without a unit has none.
  */
 #ifndef SIMDUP_CORE_SHINGLE_H
 #define SIMDUP_CORE_SHINGLE_H
@@ -15,6 +15,15 @@
 #include <stdint.h>
 
 #include "core/hash.h"
+
+/*
+ * Shingles: the windows of w consecutive units of a text, as a set
+ * (Broder 1997).
+ *
+ * A unit is a token of the word tokenizer (word), a folded word character
+ * (char), or any character but white space, unchanged (raw). A text of fewer
+ * than w units is one shingle. A text without a unit has none.
+ */
 
 typedef enum SimdupShingleUnit
 {
@@ -75,5 +84,36 @@ typedef void (*SimdupShingleSink)(void *arg, const char *bytes, size_t len);
 extern void simdup_shingle_strings(SimdupShingleUnit unit, int w,
 								   const char *text, size_t len,
 								   SimdupShingleSink sink, void *arg);
+
+/*
+ * Texts as weighted terms: the cosine of the vector space model, and
+ * I-Match's signature of the terms in a lexicon.
+ */
+
+typedef struct SimdupTerm
+{
+	uint64_t hash;
+	double weight;
+} SimdupTerm;
+
+/* Ascending by hash, which the rest here expects. */
+extern void simdup_terms_sort(SimdupTerm *terms, size_t n);
+
+/* The term with this hash, or NULL. */
+extern const SimdupTerm *simdup_terms_find(const SimdupTerm *terms, size_t n,
+										   uint64_t hash);
+
+/* Cosine of two vectors; false if one has no length. */
+extern bool simdup_cosine(const SimdupTerm *a, size_t n_a, const SimdupTerm *b,
+						  size_t n_b, double *cosine);
+
+/*
+ * Signature number i of the terms that are in the lexicon. Number 0 uses the
+ * whole lexicon. Other numbers each choose a share `keep` of the lexicon at
+ * random. False if no term is left.
+ */
+extern bool simdup_imatch(const SimdupTerm *terms, size_t n,
+						  const SimdupTerm *lexicon, size_t n_lexicon,
+						  uint32_t i, double keep, uint64_t *signature);
 
 #endif /* SIMDUP_CORE_SHINGLE_H */

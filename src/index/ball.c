@@ -12,7 +12,7 @@
 #include "libpq/pqformat.h"
 #include "utils/builtins.h"
 
-#include "core/literal.h"
+#include "core/hamming.h"
 #include "index/ball.h"
 
 /*

@@ -20,7 +20,7 @@
 #include "catalog/pg_type.h"
 #include "compat.h"
 #include "core/hamming.h"
-#include "core/falsepairs.h"
+#include "core/statistics.h"
 #include "index/ball.h"
 #include "index/selectivity.h"
 #include "server/catalog.h"

@@ -7,7 +7,7 @@
 
 #include "batch/rows.h"
 #include "report/listing.h"
-#include "server/keynumbers.h"
+#include "server/keys.h"
 
 typedef struct SimdupDecision
 {

@@ -5,7 +5,7 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "core/diff.h"
+#include "core/text.h"
 #include "report/difference.h"
 
 /* Characters that are shown of an equal passage at either end. */

@@ -8,12 +8,12 @@
 
 #include "miscadmin.h"
 
-#include "core/blocks.h"
-#include "core/falsepairs.h"
+#include "core/hamming.h"
 #include "core/host.h"
+#include "core/statistics.h"
 #include "report/escape.h"
 #include "report/stats.h"
-#include "server/progress.h"
+#include "server/session.h"
 #include "type/simhash64.h"
 
 /* Counts pairs, and hands them on. */

@@ -12,7 +12,6 @@
 
 #include "report/listing.h"
 #include "server/arguments.h"
-#include "server/result.h"
 
 #define N_LARGEST 10
 

@@ -1,11 +1,17 @@
 /*
  * arguments.h
- *	  Checks of arguments that several functions share, one wording each.
+ *	  Arguments and results of SQL functions.
  */
 #ifndef SIMDUP_SERVER_ARGUMENTS_H
 #define SIMDUP_SERVER_ARGUMENTS_H
 
 #include "fmgr.h"
+#include "nodes/execnodes.h"
+#include "utils/array.h"
+
+/*
+ * Checks of arguments that several functions share, one wording each.
+ */
 
 /* The place of the argument of this name, from 0; -1 if there is none. */
 extern int simdup_named_argument(FunctionCallInfo fcinfo, const char *name);
@@ -30,5 +36,40 @@ extern bool simdup_text_is(const text *value, const char *word);
 
 /* text, varchar, char(n) and domains over them. */
 extern bool simdup_is_text_type(Oid type);
+
+/*
+ * One-dimensional arrays of integers, read and made.
+ */
+
+/*
+ * ERROR, with the argument's name, unless an array is one-dimensional and
+ * without NULLs. An empty array is.
+ */
+extern void simdup_check_array(ArrayType *array, const char *name);
+
+/*
+ * The elements of a one-dimensional array without NULLs; of an empty one none.
+ * Raises 2202E or 22004 with the argument's name.
+ */
+extern const int64 *simdup_int8_elements(ArrayType *array, const char *name,
+										 int *n);
+extern const int32 *simdup_int4_elements(ArrayType *array, const char *name,
+										 int *n);
+
+/* Their way back. */
+extern ArrayType *simdup_int8_array(const uint64 *elements, int n);
+extern ArrayType *simdup_int4_array(const uint32 *elements, int n);
+
+/*
+ * Rows of result, into a tuplestore that spills at work_mem.
+ */
+
+/*
+ * Begin the result of a set-returning function. A callback deep inside a join
+ * can put rows there, and the executor reads them afterwards.
+ */
+extern ReturnSetInfo *simdup_begin_result(FunctionCallInfo fcinfo);
+extern void simdup_put_result(ReturnSetInfo *result, const Datum *values,
+							  const bool *nulls);
 
 #endif /* SIMDUP_SERVER_ARGUMENTS_H */

@@ -8,9 +8,9 @@
 #include "catalog/pg_type.h"
 #include "utils/varbit.h"
 
-#include "core/agreement.h"
+#include "core/folded.h"
 #include "core/hamming.h"
-#include "core/resemblance.h"
+#include "core/statistics.h"
 #include "server/arguments.h"
 #include "shingles/comparison.h"
 #include "text/minhash64.h"

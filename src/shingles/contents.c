@@ -9,7 +9,7 @@
 
 #include "core/hamming.h"
 #include "core/hash.h"
-#include "server/tempfile.h"
+#include "server/spill.h"
 #include "shingles/contents.h"
 
 #define NO_NUMBER PG_UINT32_MAX

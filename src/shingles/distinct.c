@@ -12,7 +12,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "server/pairsort.h"
+#include "server/spill.h"
 #include "shingles/distinct.h"
 
 /* Sort key of a document, and its number. */

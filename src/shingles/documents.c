@@ -10,8 +10,8 @@
 #include "utils/memutils.h"
 
 #include "server/catalog.h"
-#include "server/progress.h"
 #include "server/query.h"
+#include "server/session.h"
 #include "shingles/documents.h"
 #include "type/simhash64.h"
 

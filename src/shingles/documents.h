@@ -11,7 +11,7 @@
 #include "fmgr.h"
 
 #include "server/keys.h"
-#include "server/tempfile.h"
+#include "server/spill.h"
 #include "shingles/comparison.h"
 
 /*

@@ -17,9 +17,9 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "core/setjoin.h"
-#include "server/pairsort.h"
-#include "server/progress.h"
+#include "core/allpairs.h"
+#include "server/session.h"
+#include "server/spill.h"
 #include "shingles/ranking.h"
 
 #define NO_SET PG_UINT32_MAX

@@ -5,7 +5,7 @@
 #ifndef SIMDUP_SHINGLES_RANKING_H
 #define SIMDUP_SHINGLES_RANKING_H
 
-#include "server/tempfile.h"
+#include "server/spill.h"
 #include "shingles/distinct.h"
 
 /*

@@ -14,10 +14,9 @@
 #include "utils/hsearch.h"
 #include "utils/tuplestore.h"
 
+#include "core/folded.h"
 #include "core/hash.h"
-#include "core/rabin.h"
-#include "core/winnow.h"
-#include "server/arrays.h"
+#include "server/arguments.h"
 #include "text/minhash64.h"
 #include "text/shingling.h"
 

@@ -8,8 +8,8 @@
 #include "access/htup_details.h"
 #include "funcapi.h"
 
-#include "core/minhash.h"
-#include "server/arrays.h"
+#include "core/sketch.h"
+#include "server/arguments.h"
 #include "text/shingling.h"
 
 #define MAX_HASHES 4096

@@ -13,8 +13,7 @@
 #include "core/hamming.h"
 #include "core/host.h"
 #include "server/arguments.h"
-#include "server/progress.h"
-#include "server/result.h"
+#include "server/session.h"
 #include "shingles/documents.h"
 
 typedef struct Verifier

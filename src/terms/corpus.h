@@ -7,7 +7,7 @@
 
 #include "fmgr.h"
 
-#include "server/parameters.h"
+#include "server/query.h"
 
 /*
  * Receives a term, the number of documents that have it, and its inverse

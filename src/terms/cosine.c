@@ -6,7 +6,6 @@
 #include "compat.h"
 
 #include "server/arguments.h"
-#include "server/result.h"
 #include "terms/corpus.h"
 #include "terms/lexicon.h"
 

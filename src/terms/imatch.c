@@ -9,7 +9,6 @@
 #include "utils/builtins.h"
 
 #include "server/arguments.h"
-#include "server/arrays.h"
 #include "terms/corpus.h"
 #include "terms/lexicon.h"
 

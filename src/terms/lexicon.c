@@ -10,7 +10,7 @@
 #include "catalog/pg_type.h"
 #include "utils/memutils.h"
 
-#include "server/arrays.h"
+#include "server/arguments.h"
 #include "terms/lexicon.h"
 
 SimdupFeatures

@@ -8,7 +8,7 @@
 #include "fmgr.h"
 #include "utils/array.h"
 
-#include "core/terms.h"
+#include "core/shingle.h"
 #include "text/profile.h"
 
 /*

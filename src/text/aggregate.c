@@ -3,7 +3,7 @@
  *	  Fingerprints summed over rows: simhash_agg of features, and simhash_agg
  *	  of ready-made hashes of up to 65,536 bits.
  *
- * Both keep the counters of core/sum.h, one set for every 64 bits of hash.
+ * Both keep the counters of core/features.h, one set for every 64 bits of hash.
  * Sums are exact integers, so that rows may come in any order, be split among
  * workers, and leave a moving frame again.
  */
@@ -13,7 +13,7 @@
 #include "libpq/pqformat.h"
 #include "utils/varbit.h"
 
-#include "core/sum.h"
+#include "core/features.h"
 #include "text/profile.h"
 #include "text/weight.h"
 #include "type/simhash64.h"

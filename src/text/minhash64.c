@@ -14,7 +14,6 @@
 #include "core/hash.h"
 #include "core/host.h"
 #include "server/arguments.h"
-#include "server/result.h"
 #include "text/minhash64.h"
 #include "text/shingling.h"
 #include "type/simhash64.h"

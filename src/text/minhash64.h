@@ -6,7 +6,6 @@
 #define SIMDUP_TEXT_MINHASH64_H
 
 #include "core/folded.h"
-#include "core/resemblance.h"
 #include "core/shingle.h"
 #include "core/sketch.h"
 #include "fmgr.h"

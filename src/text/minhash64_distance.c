@@ -7,7 +7,7 @@
 
 #include "fmgr.h"
 
-#include "core/agreement.h"
+#include "core/statistics.h"
 #include "server/arguments.h"
 
 PG_FUNCTION_INFO_V1(simdup_minhash64_resemblance);

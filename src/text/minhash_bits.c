@@ -9,7 +9,7 @@
 #include "port/pg_bitutils.h"
 #include "utils/varbit.h"
 
-#include "core/agreement.h"
+#include "core/statistics.h"
 #include "text/minhash64.h"
 
 #define MIN_BITS 64

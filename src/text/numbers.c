@@ -7,7 +7,7 @@
 
 #include "mb/pg_wchar.h"
 
-#include "core/numbers.h"
+#include "core/text.h"
 #include "text/profile.h"
 
 PG_FUNCTION_INFO_V1(simdup_numbers);

@@ -12,7 +12,7 @@
 #include "mb/pg_wchar.h"
 #include "utils/array.h"
 
-#include "core/passages.h"
+#include "core/text.h"
 #include "text/profile.h"
 
 /* Between two passages: an ellipsis, or full stops in encodings without it. */

@@ -18,7 +18,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 
-#include "core/agreement.h"
+#include "core/statistics.h"
 #include "index/ball.h"
 #include "index/hamming/am.h"
 #include "index/selectivity.h"

@@ -11,7 +11,7 @@
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
-#include "core/field.h"
+#include "core/folded.h"
 #include "core/host.h"
 #include "server/arguments.h"
 #include "text/profile.h"

@@ -9,7 +9,7 @@
 #include "mb/pg_wchar.h"
 
 #include "core/charclass.h"
-#include "core/html.h"
+#include "core/text.h"
 #include "text/profile.h"
 
 /*

@@ -9,7 +9,7 @@
 #include "compat.h"
 #include "core/hash.h"
 #include "core/host.h"
-#include "server/arrays.h"
+#include "server/arguments.h"
 #include "text/minhash64.h"
 #include "text/weight.h"
 #include "tsearch/ts_type.h"

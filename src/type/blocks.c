@@ -9,7 +9,7 @@
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 
-#include "core/blocks.h"
+#include "core/hamming.h"
 #include "type/simhash64.h"
 
 /* A block of half the bits and its index fit in a bigint. 16 is k = 15. */

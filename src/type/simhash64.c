@@ -14,7 +14,6 @@
 #include "utils/varbit.h"
 
 #include "core/hamming.h"
-#include "core/literal.h"
 #include "type/simhash64.h"
 
 PG_FUNCTION_INFO_V1(simdup_simhash64_in);

@@ -12,9 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/blocks.h"
-#include "core/group.h"
 #include "core/hamming.h"
+#include "core/group.h"
 #include "core/allpairs.h"
 #include "../unit/random.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "core/sum.h"
+#include "core/features.h"
 
 #define FEATURES 200
 #define TEXTS 20000

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "core/falsepairs.h"
+#include "core/statistics.h"
 #include "input.h"
 #include "random.h"
 

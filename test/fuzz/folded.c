@@ -3,7 +3,7 @@
  *	  Folded shingles of any text, as strings and as elements, against windows
  *	  of its units found character by character; and fields of rows.
  */
-#include "core/fold.h"
+#include "core/charclass.h"
 #include "core/folded.h"
 #include "core/hash.h"
 #include "core/host.h"

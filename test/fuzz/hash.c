@@ -6,7 +6,6 @@
  *	  nothing beyond the string and not depend on its place.
  */
 #include "core/hash.h"
-#include "core/rabin.h"
 #include "naive.h"
 
 static uint64_t

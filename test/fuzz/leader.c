@@ -4,8 +4,7 @@
  *	  single pass, and connected components.
  */
 #include "core/host.h"
-#include "core/leader.h"
-#include "core/unionfind.h"
+#include "core/group.h"
 #include "input.h"
 
 #define MAX_ELEMENTS 200

@@ -3,7 +3,7 @@
  *	  Signatures of any set against their definition, bin by bin; order and
  *	  repetitions must not matter. Also bands, and the choice of bands.
  */
-#include "core/minhash.h"
+#include "core/sketch.h"
 #include "core/shingle.h"
 #include "input.h"
 #include "random.h"

@@ -7,7 +7,7 @@
 #include <regex.h>
 
 #include "core/host.h"
-#include "core/numbers.h"
+#include "core/text.h"
 #include "input.h"
 
 /* Characters of a text, and their symbol: what the expressions match. */

@@ -4,7 +4,7 @@
  *	  apart, and a text has nothing of its own beside itself.
  */
 #include "core/host.h"
-#include "core/passages.h"
+#include "core/text.h"
 #include "input.h"
 
 #define MAX_TEXT 4000

@@ -4,7 +4,7 @@
  *	  against every pair compared.
  */
 #include "core/hamming.h"
-#include "core/setjoin.h"
+#include "core/allpairs.h"
 #include "input.h"
 
 #define MAX_SETS 48

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "core/hash.h"
-#include "core/resemblance.h"
+#include "core/folded.h"
 #include "core/shingle.h"
 #include "naive.h"
 #include "random.h"

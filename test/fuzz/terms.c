@@ -7,7 +7,6 @@
 #include <math.h>
 
 #include "core/shingle.h"
-#include "core/terms.h"
 #include "input.h"
 
 #define MAX_TERMS 60

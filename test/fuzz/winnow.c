@@ -2,7 +2,7 @@
  * winnow.c
  *	  Winnowing, against the smallest element of every window of all shingles.
  */
-#include "core/winnow.h"
+#include "core/folded.h"
 #include "input.h"
 
 #define MAX_TEXT 20000

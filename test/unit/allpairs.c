@@ -6,9 +6,7 @@
 #include "core/group.h"
 #include "core/hamming.h"
 #include "core/host.h"
-#include "core/leader.h"
 #include "core/allpairs.h"
-#include "core/unionfind.h"
 #include "random.h"
 #include "tap.h"
 

@@ -2,7 +2,7 @@
  * bitmap.c
  *	  The window of class representatives against a plain loop.
  */
-#include "core/bitmap.h"
+#include "core/features.h"
 #include "core/hamming.h"
 #include "random.h"
 #include "tap.h"

@@ -4,7 +4,7 @@
  */
 #include <time.h>
 
-#include "core/diff.h"
+#include "core/text.h"
 #include "random.h"
 #include "tap.h"
 

@@ -4,7 +4,6 @@
  */
 #include "core/entries.h"
 #include "core/hamming.h"
-#include "core/radii.h"
 #include "random.h"
 #include "tap.h"
 

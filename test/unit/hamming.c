@@ -2,7 +2,6 @@
  * hamming.c
  *	  Popcount and blocks against their definitions.
  */
-#include "core/blocks.h"
 #include "core/hamming.h"
 #include "random.h"
 #include "tap.h"

@@ -3,7 +3,7 @@
  *	  Near fingerprints lock something in common at every distance, unrelated
  *	  ones as seldom as lockblocks.h says.
  */
-#include "core/lockblocks.h"
+#include "core/hamming.h"
 #include "random.h"
 #include "tap.h"
 

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "core/minhash.h"
+#include "core/sketch.h"
 #include "core/shingle.h"
 #include "random.h"
 #include "tap.h"

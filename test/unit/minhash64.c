@@ -5,14 +5,13 @@
  */
 #include <math.h>
 
-#include "core/agreement.h"
-#include "core/fold.h"
+#include "core/statistics.h"
+#include "core/charclass.h"
 #include "core/folded.h"
 #include "core/hash.h"
 #include "core/host.h"
-#include "core/minhash.h"
-#include "core/shingle.h"
 #include "core/sketch.h"
+#include "core/shingle.h"
 #include "random.h"
 #include "tap.h"
 

@@ -3,7 +3,7 @@
  *	  The numbers of texts in many scripts.
  */
 #include "core/host.h"
-#include "core/numbers.h"
+#include "core/text.h"
 #include "tap.h"
 
 static void

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pairorder.h"
+#include "core/group.h"
 #include "random.h"
 #include "tap.h"
 

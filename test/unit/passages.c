@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #include "core/charclass.h"
 #include "core/host.h"
-#include "core/passages.h"
+#include "core/text.h"
 #include "random.h"
 #include "tap.h"
 

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "core/radii.h"
+#include "core/entries.h"
 #include "random.h"
 #include "tap.h"
 

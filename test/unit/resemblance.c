@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "core/resemblance.h"
+#include "core/folded.h"
 #include "random.h"
 #include "tap.h"
 

@@ -2,7 +2,7 @@
  * setjoin.c
  *	  All pairs of near-equal sets against every pair compared.
  */
-#include "core/setjoin.h"
+#include "core/allpairs.h"
 #include "random.h"
 #include "tap.h"
 

@@ -2,7 +2,7 @@
  * sum.c
  *	  The bit-sliced sum against 64 plain counters.
  */
-#include "core/sum.h"
+#include "core/features.h"
 #include "random.h"
 #include "tap.h"
 

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "core/terms.h"
+#include "core/shingle.h"
 #include "tap.h"
 
 static bool

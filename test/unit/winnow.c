@@ -3,7 +3,7 @@
  *	  Winnowing: 10,000 pairs of texts in four scripts with a shared passage.
  */
 #include "core/charclass.h"
-#include "core/winnow.h"
+#include "core/folded.h"
 #include "random.h"
 #include "tap.h"
 

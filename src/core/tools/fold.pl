@@ -236,7 +236,7 @@ print <<'END';
  * Made by tools/fold.pl from UnicodeData.txt, DerivedNormalizationProps.txt and
  * Unihan_Variants.txt of Unicode 15.0.
  */
-#include "core/fold.h"
+#include "core/charclass.h"
 
 END
 printf "const SimdupFoldProperty simdup_fold_properties[%d] = {\n",

@@ -4,7 +4,7 @@
  *	  match.
  *
  * A search of radius k walks the rotations one after the other, each with its
- * own radius: see core/radii.h. Every value on a leaf is compared whole, so
+ * own radius: see core/entries.h. Every value on a leaf is compared whole, so
  * what is found is exact. A row is reported by the first rotation whose radius
  * it meets and by no other. That depends on its fingerprint alone, so no TID
  * is reported twice and no TID needs to be remembered.

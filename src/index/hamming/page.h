@@ -26,7 +26,6 @@
 #include "utils/rel.h"
 
 #include "core/entries.h"
-#include "core/radii.h"
 
 #define HAMMING_TREES (SIMDUP_ROTATIONS + 1)
 #define HAMMING_NULL_TREE SIMDUP_ROTATIONS

@@ -7,7 +7,7 @@
 
 #include "index/ball.h"
 #include "index/hamming/walk.h"
-#include "server/pairsort.h"
+#include "server/spill.h"
 
 /*
  * As many operands of ORDER BY fp <~> a, fp <~> b, ... decide the order here.

@@ -1,0 +1,57 @@
+/*
+ * session.h
+ *	  What a function shares with its session and its server.
+ */
+#ifndef SIMDUP_SERVER_SESSION_H
+#define SIMDUP_SERVER_SESSION_H
+
+#include "storage/lock.h"
+#include "utils/resowner.h"
+
+/*
+ * How far a batch is, told to the caller by NOTICEs.
+ */
+
+/* Defines simdup.progress_interval; called once, when the module loads. */
+extern void simdup_progress_init(void);
+
+/*
+ * Begin to report for the named function, until the current memory context is
+ * reset or deleted, on every way out. Without it the calls below do nothing.
+ */
+extern void simdup_progress_begin(const char *function);
+
+/*
+ * A new phase with so many units to do; 0 where that is not known. The text is
+ * kept as a pointer.
+ */
+extern void simdup_progress_phase(const char *phase, int64 total);
+
+/*
+ * So many units of the phase are done. Looks at the clock, and reports if it
+ * is time. The number never goes back within a phase.
+ */
+extern void simdup_progress_look(int64 done);
+
+/* The same for tight loops: looks at the clock once in many calls. */
+extern void simdup_progress_done(int64 done);
+
+/*
+ * Room in the server's lock table, shared out among all sessions that take
+ * advisory locks of ours.
+ */
+
+/* The last field of the tags of portions; no other lock of ours has it. */
+#define SIMDUP_PORTION_TAG 0x4002
+
+/* Check whether the transaction may take n more locks; reserves room for them. */
+extern bool simdup_reserve_locks(int n);
+
+/* Take a lock for which there is room, until the transaction ends. */
+extern void simdup_take_reserved(const LOCKTAG *tag, LOCKMODE mode);
+
+/* Take a lock for as long as `holder` lives, a (sub)transaction's owner. */
+extern LockAcquireResult simdup_lock_tag(const LOCKTAG *tag, LOCKMODE mode,
+										 bool dont_wait, ResourceOwner holder);
+
+#endif /* SIMDUP_SERVER_SESSION_H */

@@ -1,0 +1,48 @@
+/*
+ * spill.h
+ *	  What batches keep on disk beyond their memory.
+ */
+#ifndef SIMDUP_SERVER_SPILL_H
+#define SIMDUP_SERVER_SPILL_H
+
+/*
+ * A temporary file that is written at its end and read anywhere.
+ *
+ * On PostgreSQL's BufFile: it counts against temp_file_limit, and goes with
+ * its resource owner on every way out.
+ */
+
+typedef struct SimdupTempFile SimdupTempFile;
+
+extern SimdupTempFile *simdup_tempfile_create(void);
+/* NULL is no file. */
+extern void simdup_tempfile_close(SimdupTempFile *file);
+
+/* Append; the offset of what was written. Cheap without reads in between. */
+extern int64 simdup_tempfile_append(SimdupTempFile *file, const void *data,
+									size_t len);
+
+/* Bytes at an offset; all of them are there. */
+extern void simdup_tempfile_read(SimdupTempFile *file, int64 offset, void *data,
+								 size_t len);
+
+/*
+ * Pairs of numbers, sorted: in memory, and on disk beyond it.
+ */
+
+typedef struct SimdupPairSort SimdupPairSort;
+
+/* A new sort with so many kilobytes of memory, in the current context. */
+extern SimdupPairSort *simdup_pairsort_begin(int memory_kb);
+extern void simdup_pairsort_end(SimdupPairSort *sort);
+
+/* Add all pairs, then perform, then get them in order. */
+extern void simdup_pairsort_put(SimdupPairSort *sort, uint64 first,
+								uint64 second);
+extern void simdup_pairsort_perform(SimdupPairSort *sort);
+
+/* The next pair, by first and then second, unsigned; false at the end. */
+extern bool simdup_pairsort_get(SimdupPairSort *sort, uint64 *first,
+								uint64 *second);
+
+#endif /* SIMDUP_SERVER_SPILL_H */
