@@ -21,14 +21,14 @@ my $node = PostgreSQL::Test::Cluster->new('similar');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->start;
 
-# The page's statement of this name.
+# The page's statement, also with a condition where the page says it may stand.
 sub recipe
 {
 	my ($name) = @_;
-	my $page = slurp_file('doc/simdup-applications.md');
+	my ($alike) = slurp_file('doc/simdup-applications.md') =~ /^(PREPARE alike \(.*?;)$/ms or die 'the page has no alike';
 
-	$page =~ /^(PREPARE $name \(.*?;)$/ms or die "the page has no $name";
-	return $1;
+	return $alike if $name eq 'alike';
+	return $alike =~ s/alike \(text\)/alike_in_district (text, integer)/r =~ s/FROM letter\n/FROM letter WHERE district = \$2\n/r;
 }
 
 # The set's tables, and letters with indexes.
