@@ -1,6 +1,6 @@
 -- documents: the output of the source documents' programs, by SQL
 
--- The Java program (text 001 of doc/simdup-methods.md). Blanks
+-- The Java program (of 文本去重算法, in doc/simdup-methods.md). Blanks
 -- separate its tokens, its hash is "java", and every occurrence weighs 1. A sum
 -- of zero gives a 1, although the text says 0.
 CREATE TABLE java AS

@@ -219,9 +219,10 @@ sub close_psql
 
 # --- ```sh
 
-# Folders that pages name, and their places here.
+# Folders and files that pages name, and their places here.
 my $base = PostgreSQL::Test::Utils::tempdir();
 my %folders = ('/var/reports' => "$base/reports", '/folder' => "$base/folder");
+my %places = (%folders, ' letter.html' => " $base/letter.html");
 mkdir $_ for values %folders;
 
 # The four files that simtool reads.
@@ -238,7 +239,7 @@ sub run_here
 	my ($line) = @_;
 	my ($out, $err) = ('', '');
 
-	$line =~ s/$_\b/$folders{$_}/g for keys %folders;
+	$line =~ s/\Q$_\E\b/$places{$_}/g for keys %places;
 	local $ENV{PGHOST} = $node->host;
 	local $ENV{PGPORT} = $node->port;
 	IPC::Run::run([ 'sh', '-c', $line ], '<', '/dev/null', '>', \$out, '2>', \$err);
@@ -352,7 +353,7 @@ for (@pages)
 	close_psql($psql);
 }
 
-ok(-s "$base/$_", "$_ is written") for 'reports/letter.txt', 'reports/letter.html', 'folder/result.txt';
+ok(-s "$base/$_", "$_ is written") for 'letter.html', 'reports/letter.txt', 'reports/letter.html', 'folder/result.txt';
 
 # --- links and lengths
 
