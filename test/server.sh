@@ -110,6 +110,15 @@ missing_for()
       lacks unzip command -v unzip
       lacks perl perl -MJSON::PP -e 1
       ;;
+    platforms)
+      lacks perl command -v prove
+      lacks clang command -v clang
+      lacks qemu-user command -v qemu-s390x
+      lacks gcc-s390x-linux-gnu command -v s390x-linux-gnu-gcc
+      lacks libc6-dev-s390x-cross test -e /usr/s390x-linux-gnu/include/stdlib.h
+      lacks gcc-aarch64-linux-gnu command -v aarch64-linux-gnu-gcc
+      lacks libc6-dev-arm64-cross test -e /usr/aarch64-linux-gnu/include/stdlib.h
+      ;;
     valgrind)
       lacks valgrind command -v valgrind
       ;;

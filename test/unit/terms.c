@@ -19,6 +19,8 @@ main(void)
 	SimdupTerm a[] = {{3, 1}, {1, 2}, {2, 0}};
 	SimdupTerm b[] = {{2, 5}, {1, 1}, {4, 1}};
 	SimdupTerm huge[] = {{1, 1e300}, {2, 1e300}};
+	SimdupTerm wide[] = {{1, 0.7}, {2, 1}, {3, 0.3}, {4, 0.6}};
+	SimdupTerm other_wide[] = {{1, 0.3}, {2, 1}, {3, 0.6}, {4, 0.2}};
 	SimdupTerm tiny[] = {{1, 1e-300}};
 	SimdupTerm zero[] = {{1, 0}};
 	const SimdupTerm lexicon[] = {{1, 0}, {2, 0}, {3, 0}, {9, 0}};
@@ -44,6 +46,9 @@ main(void)
 	ok(simdup_cosine(a, 2, b + 2, 1, &cosine) && cosine == 0, "nothing shared");
 	ok(simdup_cosine(huge, 2, tiny, 1, &cosine) && near(cosine, sqrt(0.5)),
 	   "neither overflow nor underflow");
+	ok(simdup_cosine(wide, 4, other_wide, 4, &cosine) &&
+		   cosine == 0x1.c6bab164b2384p-1,
+	   "fixed to the last digit, each operation rounded: %a", cosine);
 	ok(!simdup_cosine(a, 3, zero, 1, &cosine) &&
 		   !simdup_cosine(a, 0, b, 3, &cosine),
 	   "no length, no angle");
