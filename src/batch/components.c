@@ -186,7 +186,8 @@ simdup_components(PG_FUNCTION_ARGS)
 	old = MemoryContextSwitchTo(components.context);
 	simdup_progress_begin(get_func_name(fcinfo->flinfo->fn_oid));
 	components.keys = simdup_keys_begin(key_type);
-	components.most_waiting = key_type == INT8OID ? SIMDUP_MANY_KEYS : 2;
+	components.most_waiting =
+		FLOAT8PASSBYVAL && key_type == INT8OID ? SIMDUP_MANY_KEYS : 2;
 	components.numbers = simdup_keynumbers_begin(components.keys, key_type);
 	components.parent = palloc(components.capacity * sizeof(uint32));
 	simdup_progress_phase("reading", 0);

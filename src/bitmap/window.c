@@ -113,12 +113,13 @@ begin_partition(PartitionState *state, WindowObject winobj, int n_bits)
 	bool size_isnull;
 	bool threshold_isnull;
 	int32 size = DatumGetInt32(WinGetFuncArgCurrent(winobj, 1, &size_isnull));
-	double threshold =
-		DatumGetFloat8(WinGetFuncArgCurrent(winobj, 2, &threshold_isnull));
+	Datum given = WinGetFuncArgCurrent(winobj, 2, &threshold_isnull);
+	double threshold;
 	MemoryContext old;
 
 	simdup_check_not_null(size_isnull, "window_size");
 	simdup_check_not_null(threshold_isnull, "threshold");
+	threshold = DatumGetFloat8(given);
 	if (size < 1)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("window size must be at least 1"),

@@ -97,7 +97,7 @@ simdup_simhash64_cmp(PG_FUNCTION_ARGS)
 
 #if SIZEOF_DATUM < 8
 static int
-simhash64_fastcmp(Datum x, Datum y, SortSupport ssup)
+simhash64_fastcmp(Datum x, Datum y, SortSupport ssup pg_attribute_unused())
 {
 	uint64 a = DatumGetSimhash64(x);
 	uint64 b = DatumGetSimhash64(y);
