@@ -105,8 +105,8 @@ CREATE FUNCTION simhash_within_support(internal) RETURNS internal
   AS 'MODULE_PATHNAME', 'simdup_simhash_within_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_within_support(internal) IS 'planner support for simhash_within';
 
-CREATE FUNCTION simhash_within(a simhash64, b simhash64, k integer) RETURNS boolean
+CREATE FUNCTION simhash_within(a simhash64, b simhash64, max_distance integer DEFAULT 8) RETURNS boolean
   AS 'MODULE_PATHNAME', 'simdup_simhash_within' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 0.1
   SUPPORT simhash_within_support;
 COMMENT ON FUNCTION simhash_within(simhash64, simhash64, integer) IS
-  'is the Hamming distance of a and b at most k? Uses a hamming index on either column';
+  'is the Hamming distance of a and b at most max_distance? Uses a hamming index on either column';

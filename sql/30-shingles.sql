@@ -71,7 +71,7 @@ CREATE FUNCTION minhash_bands(signature integer[], bands integer) RETURNS bigint
 COMMENT ON FUNCTION minhash_bands(integer[], integer) IS
   'one hash for each band of a MinHash signature, for gin and &&';
 
-CREATE FUNCTION minhash_bands_for(threshold float8, n_hashes integer DEFAULT 128, min_recall float8 DEFAULT 0.99, OUT bands integer, OUT rows integer, OUT recall float8)
+CREATE FUNCTION minhash_bands_for(resemblance float8, n_hashes integer DEFAULT 128, recall float8 DEFAULT 0.99, OUT bands integer, OUT rows integer, OUT recall float8)
   AS 'MODULE_PATHNAME', 'simdup_minhash_bands_for' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_bands_for(float8, integer, float8) IS
   'number of bands for a resemblance and a recall, and the recall to expect';
@@ -82,35 +82,35 @@ COMMENT ON FUNCTION minhash_bands_for(float8, integer, float8) IS
 -- query's parameters $1, $2 and so on get their values from params.
 
 CREATE FUNCTION shingle_pairs(
-  query text, w integer DEFAULT 4, min_resemblance float8 DEFAULT 0.5, unit text DEFAULT 'char',
+  query text, w integer DEFAULT 4, min_resemblance float8 DEFAULT 0.8, unit text DEFAULT 'char',
   params text[] DEFAULT '{}',
   OUT a bigint, OUT b bigint, OUT common integer, OUT resemblance float8, OUT cluster bigint
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME', 'simdup_shingle_pairs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
 CREATE FUNCTION shingle_pairs(
-  query text, w integer, min_resemblance float8, unit text, key_type anyelement,
+  query text, key_type anyelement, w integer DEFAULT 4, min_resemblance float8 DEFAULT 0.8, unit text DEFAULT 'char',
   params text[] DEFAULT '{}',
   OUT a anyelement, OUT b anyelement, OUT common integer, OUT resemblance float8, OUT cluster anyelement
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME', 'simdup_shingle_pairs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
 COMMENT ON FUNCTION shingle_pairs(text, integer, float8, text, text[]) IS
   'pairs of documents of at least min_resemblance, with their connected components';
-COMMENT ON FUNCTION shingle_pairs(text, integer, float8, text, anyelement, text[]) IS
+COMMENT ON FUNCTION shingle_pairs(text, anyelement, integer, float8, text, text[]) IS
   'shingle_pairs for keys of any type: key_type is a null of it, such as NULL::uuid';
 
 CREATE FUNCTION simdup_verified_pairs(
-  query text, max_distance integer DEFAULT 8, min_resemblance float8 DEFAULT 0.5, w integer DEFAULT 4, unit text DEFAULT 'char',
+  query text, max_distance integer DEFAULT 8, min_resemblance float8 DEFAULT 0.8, w integer DEFAULT 4, unit text DEFAULT 'char',
   params text[] DEFAULT '{}',
   OUT a bigint, OUT b bigint, OUT distance integer, OUT resemblance float8
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
 CREATE FUNCTION simdup_verified_pairs(
-  query text, max_distance integer, min_resemblance float8, w integer, unit text, key_type anyelement,
-  params text[] DEFAULT '{}',
+  query text, key_type anyelement, max_distance integer DEFAULT 8, min_resemblance float8 DEFAULT 0.8,
+  w integer DEFAULT 4, unit text DEFAULT 'char', params text[] DEFAULT '{}',
   OUT a anyelement, OUT b anyelement, OUT distance integer, OUT resemblance float8
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
 COMMENT ON FUNCTION simdup_verified_pairs(text, integer, float8, integer, text, text[]) IS
   'pairs found by fingerprint and verified by the exact resemblance of their texts';
-COMMENT ON FUNCTION simdup_verified_pairs(text, integer, float8, integer, text, anyelement, text[]) IS
+COMMENT ON FUNCTION simdup_verified_pairs(text, anyelement, integer, float8, integer, text, text[]) IS
   'simdup_verified_pairs for keys of any type: key_type is a null of it, such as NULL::uuid';

@@ -37,7 +37,7 @@ BEGIN
       ORDER BY f.id, q.fp, q.key),
     outside AS (
       SELECT LEAST(f.id, o.id) AS id, GREATEST(f.id, o.id) AS other, f.size, p.a, p.b, p.distance
-      FROM %2$s.simdup_pairs(%6$L, $3, NULL::%7$s) AS p JOIN firsts AS f ON f.key %5$s p.a JOIN firsts AS o ON o.key %5$s p.b),
+      FROM %2$s.simdup_pairs(%6$L, NULL::%7$s, $3) AS p JOIN firsts AS f ON f.key %5$s p.a JOIN firsts AS o ON o.key %5$s p.b),
     pairs AS (
       SELECT i.*, CASE WHEN i.distance OPERATOR(pg_catalog.>) $4 THEN 'bridge' ELSE 'borderline' END AS why FROM inside AS i
       UNION ALL SELECT o.*, 'near groups' FROM outside AS o),

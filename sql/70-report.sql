@@ -4,7 +4,7 @@
 --
 
 CREATE FUNCTION simdup_summary(
-  query text, max_distance integer DEFAULT 3, params text[] DEFAULT '{}',
+  query text, max_distance integer DEFAULT 8, params text[] DEFAULT '{}',
   OUT section text, OUT item text, OUT value float8
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 60;
@@ -14,7 +14,7 @@ COMMENT ON FUNCTION simdup_summary(text, integer, text[]) IS
 CREATE FUNCTION simdup_report_html(
   query text,
   title text,
-  max_distance integer DEFAULT 3,
+  max_distance integer DEFAULT 8,
   params text[] DEFAULT '{}',
   row_url text DEFAULT NULL,
   max_groups integer DEFAULT 200,

@@ -15,7 +15,6 @@
 #include "core/group.h"
 #include "core/hamming.h"
 #include "core/host.h"
-#include "server/arguments.h"
 #include "server/spill.h"
 
 /* So many groups ahead, memory that will be needed is asked for. */
@@ -32,20 +31,6 @@ simdup_cluster_method(const char *name)
 			errmsg("unrecognized clustering method: \"%s\"", name),
 			errhint(
 				"Methods are \"connected\" (connected components) and \"leader\" (single pass in query order)."));
-}
-
-int
-simdup_min_size(FunctionCallInfo fcinfo)
-{
-	int argument = simdup_named_argument(fcinfo, "min_size");
-
-	/* an integer null may be meant as key_type, but is min_size: say so */
-	if (PG_ARGISNULL(argument))
-		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("min_size must not be null"),
-				errhint(
-					"For keys of type integer, name the argument: key_type => NULL::integer."));
-	return PG_GETARG_INT32(argument);
 }
 
 typedef struct Clustering

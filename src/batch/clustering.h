@@ -16,9 +16,6 @@ typedef enum SimdupClusterMethod
 /* 'connected' or 'leader', or an ERROR. */
 extern SimdupClusterMethod simdup_cluster_method(const char *name);
 
-/* The argument min_size; ERROR if it is NULL. */
-extern int simdup_min_size(FunctionCallInfo fcinfo);
-
 /*
  * Clusters of groups. Most groups of a large table are near no other group. One
  * bit for each group, at the position of its first row, tells whether it has a

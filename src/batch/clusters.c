@@ -110,28 +110,29 @@ put_clusters(ReturnSetInfo *result, const SimdupClusters *clusters,
 	simdup_free(far.seen);
 }
 
-/* (query, max_distance, method [, key_type], min_size, params) */
 PG_FUNCTION_INFO_V1(simdup_clusters);
+/* simdup_clusters(query [, key_type], max_distance, method, min_size, params) */
 Datum
 simdup_clusters(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
-	int min_size = simdup_min_size(fcinfo);
+	int option = simdup_first_option(fcinfo, 1);
+	int max_distance = simdup_check_max_distance(fcinfo, option);
 	SimdupRows *rows;
 	SimdupGroups *groups;
 	SimdupClusterMethod method;
-	int max_distance;
 	SimdupClusters *clusters;
 
-	if (simdup_has_null(fcinfo, 3))
+	simdup_check_not_null(PG_ARGISNULL(option + 2), "min_size");
+	if (PG_ARGISNULL(0) || simdup_has_null(fcinfo, option + 1, 2))
 		return (Datum) 0;
-	max_distance = simdup_check_max_distance(PG_GETARG_INT32(1));
-	method = simdup_cluster_method(text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	method =
+		simdup_cluster_method(text_to_cstring(PG_GETARG_TEXT_PP(option + 1)));
 	rows = simdup_rows_begin(fcinfo, 1);
 	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
 	groups = simdup_rows_group(rows);
 	clusters = simdup_find_clusters(groups, max_distance, method, NULL, NULL);
-	put_clusters(result, clusters, max_distance, min_size);
+	put_clusters(result, clusters, max_distance, PG_GETARG_INT32(option + 2));
 	simdup_groups_end(groups);
 	return (Datum) 0;
 }

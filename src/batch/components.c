@@ -175,7 +175,7 @@ simdup_components(PG_FUNCTION_ARGS)
 	Components components = {.capacity = 1024};
 	MemoryContext old;
 
-	if (simdup_has_null(fcinfo, 1))
+	if (PG_ARGISNULL(0))
 		return (Datum) 0;
 	components.context =
 		AllocSetContextCreate(CurrentMemoryContext, "simdup components",

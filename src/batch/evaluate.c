@@ -103,7 +103,7 @@ evaluate(FunctionCallInfo fcinfo, const char *statement,
 	Datum twice;
 	bool isnull;
 
-	if (simdup_has_null(fcinfo, 2))
+	if (simdup_has_null(fcinfo, 0, 2))
 		return (Datum) 0;
 	parameters = simdup_parameters(fcinfo, 2);
 	found = text_to_cstring(PG_GETARG_TEXT_PP(0));

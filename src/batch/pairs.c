@@ -106,17 +106,18 @@ put_all_pairs(PairOutput *output, SimdupRows *rows, int max_distance)
 	simdup_groups_end(output->groups);
 }
 
-/* Both functions; the arguments begin with the queries and max_distance. */
+/* Both functions; the arguments are the queries, key_type, max_distance and params. */
 static Datum
 pairs_of(FunctionCallInfo fcinfo, int n_queries, const char *const *names)
 {
 	PairOutput output = {.result = simdup_begin_result(fcinfo)};
-	int max_distance;
+	int max_distance =
+		simdup_check_max_distance(fcinfo,
+								  simdup_first_option(fcinfo, n_queries));
 	SimdupRows *rows;
 
-	if (simdup_has_null(fcinfo, n_queries + 1))
+	if (simdup_has_null(fcinfo, 0, n_queries))
 		return (Datum) 0;
-	max_distance = simdup_check_max_distance(PG_GETARG_INT32(n_queries));
 	rows = simdup_rows_begin(fcinfo, n_queries);
 	for (int i = 0; i < n_queries; i++)
 		simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(i)), names[i]);
@@ -125,7 +126,7 @@ pairs_of(FunctionCallInfo fcinfo, int n_queries, const char *const *names)
 }
 
 PG_FUNCTION_INFO_V1(simdup_pairs);
-/* simdup_pairs(query, max_distance [, key_type], params) */
+/* simdup_pairs(query [, key_type], max_distance, params) */
 Datum
 simdup_pairs(PG_FUNCTION_ARGS)
 {
@@ -135,7 +136,7 @@ simdup_pairs(PG_FUNCTION_ARGS)
 }
 
 PG_FUNCTION_INFO_V1(simdup_new_pairs);
-/* simdup_new_pairs(new_query, old_query, max_distance [, key_type], params) */
+/* simdup_new_pairs(new_query, old_query [, key_type], max_distance, params) */
 Datum
 simdup_new_pairs(PG_FUNCTION_ARGS)
 {
@@ -145,22 +146,24 @@ simdup_new_pairs(PG_FUNCTION_ARGS)
 }
 
 PG_FUNCTION_INFO_V1(simdup_piece_pairs);
-/* simdup_piece_pairs(query, max_distance, piece, pieces [, key_type], params) */
+/* simdup_piece_pairs(query [, key_type], max_distance, piece, pieces, params) */
 Datum
 simdup_piece_pairs(PG_FUNCTION_ARGS)
 {
 	PairOutput output = {.result = simdup_begin_result(fcinfo)};
+	int option = simdup_first_option(fcinfo, 1);
+	int max_distance = simdup_check_max_distance(fcinfo, option);
 	SimdupPieces pieces;
 	SimdupRows *rows;
 
-	if (simdup_has_null(fcinfo, 4))
+	if (PG_ARGISNULL(0) || simdup_has_null(fcinfo, option + 1, 2))
 		return (Datum) 0;
-	simdup_check_pieces(&pieces, PG_GETARG_INT32(1), PG_GETARG_INT32(3));
+	simdup_check_pieces(&pieces, max_distance, PG_GETARG_INT32(option + 2));
 	output.pieces = &pieces;
-	output.piece = simdup_check_piece(&pieces, PG_GETARG_INT32(2));
+	output.piece = simdup_check_piece(&pieces, PG_GETARG_INT32(option + 1));
 	rows = simdup_rows_begin(fcinfo, 1);
 	simdup_rows_read_packed(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)),
 							"query");
-	put_all_pairs(&output, rows, PG_GETARG_INT32(1));
+	put_all_pairs(&output, rows, max_distance);
 	return (Datum) 0;
 }

@@ -60,8 +60,7 @@ simdup_check_pieces(SimdupPieces *pieces, int max_distance, int n)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("number of pieces must be between 1 and %d", MAX_PIECES),
 				errdetail("The number given is %d.", n));
-	simdup_pieces_cut(pieces, simdup_check_max_distance(max_distance),
-					  (uint32) n);
+	simdup_pieces_cut(pieces, max_distance, (uint32) n);
 }
 
 uint32
@@ -178,16 +177,18 @@ begin_packing(Packing *packing, FunctionCallInfo fcinfo)
 }
 
 PG_FUNCTION_INFO_V1(simdup_pieces);
-/* simdup_pieces(query, max_distance, pieces [, key_type], params) */
+/* simdup_pieces(query [, key_type], max_distance, pieces, params) */
 Datum
 simdup_pieces(PG_FUNCTION_ARGS)
 {
 	Packing packing = {.result = simdup_begin_result(fcinfo)};
+	int option = simdup_first_option(fcinfo, 1);
+	int max_distance = simdup_check_max_distance(fcinfo, option);
 
-	if (simdup_has_null(fcinfo, 3))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(option + 1))
 		return (Datum) 0;
-	simdup_check_pieces(&packing.pieces, PG_GETARG_INT32(1),
-						PG_GETARG_INT32(2));
+	simdup_check_pieces(&packing.pieces, max_distance,
+						PG_GETARG_INT32(option + 1));
 	begin_packing(&packing, fcinfo);
 	simdup_progress_phase("reading", 0);
 	simdup_run_query(text_to_cstring(PG_GETARG_TEXT_PP(0)), "query",

@@ -9,7 +9,7 @@
 #include "batch/rows.h"
 #include "core/hamming.h"
 
-/* Cut into so many pieces; ERROR if an argument is out of range. */
+/* Cut into n pieces; ERROR if n is out of range. */
 extern void simdup_check_pieces(SimdupPieces *pieces, int max_distance, int n);
 
 /* The number of one of them, from 0. */

@@ -332,20 +332,19 @@ Datum
 simdup_place(PG_FUNCTION_ARGS)
 {
 	Placing p = {.result = simdup_begin_result(fcinfo)};
-	int max_distance;
+	int max_distance = simdup_check_max_distance(fcinfo, 5);
 	bool connected;
 	double min_resemblance = 0;
 	MemoryContext old;
 
 	simdup_check_not_null(PG_ARGISNULL(0), "query");
-	simdup_check_not_null(PG_ARGISNULL(5), "max_distance");
 	simdup_check_not_null(PG_ARGISNULL(6), "method");
 	simdup_check_not_null(PG_ARGISNULL(8), "next_id");
-	max_distance = simdup_check_max_distance(PG_GETARG_INT32(5));
 	connected = simdup_cluster_method(text_to_cstring(PG_GETARG_TEXT_PP(6))) ==
 				SIMDUP_CONNECTED;
 	if (!PG_ARGISNULL(7))
-		min_resemblance = simdup_check_min_resemblance(PG_GETARG_FLOAT8(7));
+		min_resemblance =
+			simdup_check_fraction(PG_GETARG_FLOAT8(7), "min_resemblance");
 	p.c = simdup_cells_read(fcinfo, text_to_cstring(PG_GETARG_TEXT_PP(0)),
 							max_distance, min_resemblance);
 	old = MemoryContextSwitchTo(p.c->rows->context);

@@ -140,7 +140,7 @@ simdup_tune(PG_FUNCTION_ARGS)
 	int max_distance;
 	Tuning *tuning;
 
-	if (simdup_has_null(fcinfo, 2))
+	if (simdup_has_null(fcinfo, 0, 2))
 		return (Datum) 0;
 	max_distance = PG_GETARG_INT32(1);
 	if (max_distance < 0 || max_distance > SIMHASH64_BITS)

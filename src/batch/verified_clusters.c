@@ -418,28 +418,30 @@ find_clusters(Verified *v, SimdupRows *rows)
 
 PG_FUNCTION_INFO_V1(simdup_verified_clusters);
 /*
- * (query, max_distance, min_resemblance, w, unit [, key_type], min_size, params)
+ * simdup_verified_clusters(query [, key_type], max_distance, min_resemblance, w,
+ * unit, min_size, params)
  */
 Datum
 simdup_verified_clusters(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
-	int min_size = simdup_min_size(fcinfo);
-	Verified v = {0};
+	int option = simdup_first_option(fcinfo, 1);
+	Verified v = {.max_distance = simdup_check_max_distance(fcinfo, option)};
 	SimdupFoldedShingling shingling;
 	SimdupRows *rows;
 
-	if (simdup_has_null(fcinfo, 5))
+	simdup_check_not_null(PG_ARGISNULL(option + 4), "min_size");
+	if (PG_ARGISNULL(0) || simdup_has_null(fcinfo, option + 1, 4))
 		return (Datum) 0;
-	v.max_distance = simdup_check_max_distance(PG_GETARG_INT32(1));
-	v.min_resemblance = simdup_check_min_resemblance(PG_GETARG_FLOAT8(2));
-	shingling =
-		simdup_get_resemblance(PG_GETARG_INT32(3), PG_GETARG_TEXT_PP(4));
+	v.min_resemblance =
+		simdup_check_fraction(PG_GETARG_FLOAT8(option + 1), "min_resemblance");
+	shingling = simdup_get_resemblance(PG_GETARG_INT32(option + 2),
+									   PG_GETARG_TEXT_PP(option + 3));
 	rows = simdup_rows_begin(fcinfo, 1);
 	v.contents = simdup_rows_with_contents(rows, shingling);
 	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
 	find_clusters(&v, rows);
-	put_clusters(&v, result, min_size);
+	put_clusters(&v, result, PG_GETARG_INT32(option + 4));
 	tell_refused(&v);
 	simdup_contents_end(v.contents);
 	simdup_groups_end(v.groups);

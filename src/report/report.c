@@ -193,11 +193,11 @@ simdup_report_html(PG_FUNCTION_ARGS)
 	SimdupGroups *groups;
 	StringInfoData page;
 
-	if (simdup_has_null(fcinfo, 3))
+	if (simdup_has_null(fcinfo, 0, 2))
 		PG_RETURN_NULL();
 	report.query = PG_GETARG_TEXT_PP(0);
 	report.title = PG_GETARG_TEXT_PP(1);
-	max_distance = simdup_check_max_distance(PG_GETARG_INT32(2));
+	max_distance = simdup_check_max_distance(fcinfo, 2);
 	if (!PG_ARGISNULL(4))
 		report.row_url = simdup_check_row_url(PG_GETARG_TEXT_PP(4));
 	if (!PG_ARGISNULL(5))

@@ -103,9 +103,9 @@ simdup_summary(PG_FUNCTION_ARGS)
 	SimdupStats stats;
 	int max_distance;
 
-	if (simdup_has_null(fcinfo, 2))
+	if (PG_ARGISNULL(0))
 		return (Datum) 0;
-	max_distance = simdup_check_max_distance(PG_GETARG_INT32(1));
+	max_distance = simdup_check_max_distance(fcinfo, 1);
 	rows = simdup_rows_begin(fcinfo, 1);
 	simdup_rows_as_text(rows, false);
 	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");

@@ -56,10 +56,18 @@ simdup_named_argument(FunctionCallInfo fcinfo, const char *name)
 	return argument;
 }
 
-bool
-simdup_has_null(FunctionCallInfo fcinfo, int n)
+int
+simdup_first_option(FunctionCallInfo fcinfo, int n_queries)
 {
-	while (n > 0 && !PG_ARGISNULL(n - 1))
+	return simdup_named_argument(fcinfo, "key_type") == n_queries
+			   ? n_queries + 1
+			   : n_queries;
+}
+
+bool
+simdup_has_null(FunctionCallInfo fcinfo, int from, int n)
+{
+	while (n > 0 && !PG_ARGISNULL(from + n - 1))
 		n--;
 	return n > 0;
 }
@@ -73,8 +81,15 @@ simdup_check_not_null(bool isnull, const char *name)
 }
 
 int
-simdup_check_max_distance(int max_distance)
+simdup_check_max_distance(FunctionCallInfo fcinfo, int argument)
 {
+	int max_distance = PG_GETARG_INT32(argument);
+
+	/* a null of type integer may be meant as key_type: say so */
+	if (PG_ARGISNULL(argument))
+		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("max_distance must not be null"),
+				errhint("Keys of type integer need no key_type."));
 	if (max_distance < 0 || max_distance > SIMDUP_MAX_PAIR_DISTANCE)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("max_distance must be between 0 and %d",
@@ -96,11 +111,11 @@ simdup_check_share(double value, const char *name)
 }
 
 double
-simdup_check_min_resemblance(double value)
+simdup_check_fraction(double value, const char *name)
 {
 	if (!(value > 0 && value <= 1))
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("min_resemblance must be greater than 0 and at most 1"),
+				errmsg("%s must be greater than 0 and at most 1", name),
 				errdetail("The value given is %g.", value));
 	return value;
 }

@@ -16,20 +16,26 @@
 /* The place of the argument of this name, from 0; -1 if there is none. */
 extern int simdup_named_argument(FunctionCallInfo fcinfo, const char *name);
 
-/* Is any of the first n arguments NULL? */
-extern bool simdup_has_null(FunctionCallInfo fcinfo, int n);
+/*
+ * The place of the first argument that follows the queries and key_type, which not
+ * every form of a function has.
+ */
+extern int simdup_first_option(FunctionCallInfo fcinfo, int n_queries);
+
+/* Is any of the n arguments from this place on NULL? */
+extern bool simdup_has_null(FunctionCallInfo fcinfo, int from, int n);
 
 /* ERROR if an argument that must have a value is NULL. */
 extern void simdup_check_not_null(bool isnull, const char *name);
 
-/* max_distance of a join of all rows: 0 to SIMDUP_MAX_PAIR_DISTANCE. */
-extern int simdup_check_max_distance(int max_distance);
+/* max_distance of a join of all rows: 0 to SIMDUP_MAX_PAIR_DISTANCE, not NULL. */
+extern int simdup_check_max_distance(FunctionCallInfo fcinfo, int argument);
 
 /* Return the argument's value; ERROR if it is not between 0 and 1. */
 extern double simdup_check_share(double value, const char *name);
 
-/* A resemblance: above 0, at most 1. */
-extern double simdup_check_min_resemblance(double value);
+/* The same for a value above 0 and at most 1, such as a resemblance. */
+extern double simdup_check_fraction(double value, const char *name);
 
 /* Is it this word? */
 extern bool simdup_text_is(const text *value, const char *word);

@@ -157,6 +157,7 @@ put_results(PairSearch *search, ReturnSetInfo *result)
 }
 
 PG_FUNCTION_INFO_V1(simdup_shingle_pairs);
+/* shingle_pairs(query [, key_type], w, min_resemblance, unit, params) */
 Datum
 simdup_shingle_pairs(PG_FUNCTION_ARGS)
 {
@@ -166,12 +167,14 @@ simdup_shingle_pairs(PG_FUNCTION_ARGS)
 	PairSearch search = {0};
 	SimdupFoldedShingling shingling;
 	double min_resemblance;
+	int option = simdup_first_option(fcinfo, 1);
 
-	if (simdup_has_null(fcinfo, 4))
+	if (PG_ARGISNULL(0) || simdup_has_null(fcinfo, option, 3))
 		return (Datum) 0;
-	shingling =
-		simdup_get_resemblance(PG_GETARG_INT32(1), PG_GETARG_TEXT_PP(3));
-	min_resemblance = simdup_check_min_resemblance(PG_GETARG_FLOAT8(2));
+	shingling = simdup_get_resemblance(PG_GETARG_INT32(option),
+									   PG_GETARG_TEXT_PP(option + 2));
+	min_resemblance =
+		simdup_check_fraction(PG_GETARG_FLOAT8(option + 1), "min_resemblance");
 	context =
 		AllocSetContextCreate(CurrentMemoryContext, "simdup shingle pairs",
 							  ALLOCSET_DEFAULT_SIZES);

@@ -88,29 +88,22 @@ simdup_minhash_bands(PG_FUNCTION_ARGS)
 					"number of bands must be between 1 and the number of hashes"),
 				errdetail("The number given is %d, the signature has %d hashes.",
 						  n_bands, n),
-				errhint("minhash_bands_for gives the bands for a threshold."));
+				errhint(
+					"minhash_bands_for gives the bands for a resemblance."));
 	bands = palloc((Size) n_bands * sizeof(uint64));
 	simdup_band_hashes(signature, n, bands, n_bands);
 	PG_RETURN_ARRAYTYPE_P(simdup_int8_array(bands, n_bands));
 }
 
-static double
-checked_fraction(double value, const char *name)
-{
-	if (!(value > 0 && value <= 1))
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("%s must be greater than 0 and at most 1", name),
-				errdetail("The value given is %g.", value));
-	return value;
-}
-
 PG_FUNCTION_INFO_V1(simdup_minhash_bands_for);
+/* minhash_bands_for(resemblance, n_hashes, recall) */
 Datum
 simdup_minhash_bands_for(PG_FUNCTION_ARGS)
 {
-	double threshold = checked_fraction(PG_GETARG_FLOAT8(0), "threshold");
+	double resemblance =
+		simdup_check_fraction(PG_GETARG_FLOAT8(0), "resemblance");
 	int n_hashes = PG_GETARG_INT32(1);
-	double min_recall = checked_fraction(PG_GETARG_FLOAT8(2), "min_recall");
+	double recall = simdup_check_fraction(PG_GETARG_FLOAT8(2), "recall");
 	int n_bands;
 	TupleDesc desc;
 	Datum values[3];
@@ -119,11 +112,11 @@ simdup_minhash_bands_for(PG_FUNCTION_ARGS)
 	check_n_hashes(n_hashes);
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	n_bands = simdup_choose_bands(threshold, n_hashes, min_recall);
+	n_bands = simdup_choose_bands(resemblance, n_hashes, recall);
 	values[0] = Int32GetDatum(n_bands);
 	values[1] = Int32GetDatum(n_hashes / n_bands);
 	values[2] = Float8GetDatum(
-		simdup_band_recall(threshold, n_bands, n_hashes / n_bands));
+		simdup_band_recall(resemblance, n_bands, n_hashes / n_bands));
 	PG_RETURN_DATUM(HeapTupleGetDatum(
 		heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }

@@ -98,6 +98,10 @@ verify_all(Verifier *verifier, int max_distance)
 }
 
 PG_FUNCTION_INFO_V1(simdup_verified_pairs);
+/*
+ * simdup_verified_pairs(query [, key_type], max_distance, min_resemblance, w,
+ * unit, params)
+ */
 Datum
 simdup_verified_pairs(PG_FUNCTION_ARGS)
 {
@@ -105,15 +109,15 @@ simdup_verified_pairs(PG_FUNCTION_ARGS)
 	MemoryContext context;
 	MemoryContext old;
 	SimdupFoldedShingling shingling;
-	int max_distance;
+	int option = simdup_first_option(fcinfo, 1);
+	int max_distance = simdup_check_max_distance(fcinfo, option);
 
-	if (simdup_has_null(fcinfo, 5))
+	if (PG_ARGISNULL(0) || simdup_has_null(fcinfo, option + 1, 3))
 		return (Datum) 0;
-	max_distance = simdup_check_max_distance(PG_GETARG_INT32(1));
 	verifier.min_resemblance =
-		simdup_check_min_resemblance(PG_GETARG_FLOAT8(2));
-	shingling =
-		simdup_get_resemblance(PG_GETARG_INT32(3), PG_GETARG_TEXT_PP(4));
+		simdup_check_fraction(PG_GETARG_FLOAT8(option + 1), "min_resemblance");
+	shingling = simdup_get_resemblance(PG_GETARG_INT32(option + 2),
+									   PG_GETARG_TEXT_PP(option + 3));
 	context =
 		AllocSetContextCreate(CurrentMemoryContext, "simdup verified pairs",
 							  ALLOCSET_DEFAULT_SIZES);

@@ -73,7 +73,7 @@ simdup_term_idf(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
 
-	if (simdup_has_null(fcinfo, 2))
+	if (simdup_has_null(fcinfo, 0, 2))
 		return (Datum) 0;
 	simdup_scan_corpus(PG_GETARG_TEXT_PP(0), simdup_parameters(fcinfo, 1),
 					   PG_GETARG_TEXT_PP(1), put_term_row, result);

@@ -91,7 +91,7 @@ simdup_imatch_lexicon(PG_FUNCTION_ARGS)
 {
 	LexiconTerms lexicon = {0};
 
-	if (simdup_has_null(fcinfo, 4))
+	if (simdup_has_null(fcinfo, 0, 4))
 		PG_RETURN_NULL();
 	lexicon.min_idf = PG_GETARG_FLOAT8(1);
 	lexicon.max_idf = PG_GETARG_FLOAT8(2);

@@ -66,8 +66,8 @@ BEGIN
   SELECT min(c.result) INTO failure
   FROM run_command_on_shards(source, format(
     'INSERT INTO %s SELECT (%L::integer[])[piece + 1], piece, keys, fps '
-    'FROM %s.simdup_pieces($q$SELECT %s FROM %%s$q$, %s, %s, NULL::%s)',
-    packed_table, homes, simdup, columns, max_distance, pieces, key_type)) AS c
+    'FROM %s.simdup_pieces($q$SELECT %s FROM %%s$q$, NULL::%s, %s, %s)',
+    packed_table, homes, simdup, columns, key_type, max_distance, pieces)) AS c
   WHERE NOT c.success;
   IF failure IS NOT NULL THEN
     RAISE EXCEPTION 'could not send all rows to the pieces'' workers' USING DETAIL = failure;
@@ -80,8 +80,8 @@ BEGIN
   SELECT min(c.result) INTO failure
   FROM run_command_on_colocated_placements(packed_table::regclass, result_table::regclass, format(
     'INSERT INTO %%2$s SELECT p.home, least(a, b), greatest(a, b), distance FROM (SELECT home, piece FROM %%1$s LIMIT 1) AS p, '
-    '%s.simdup_piece_pairs($q$SELECT keys, fps FROM %%1$s$q$, %s, p.piece, %s, NULL::%s)',
-    simdup, max_distance, pieces, key_type)) AS c
+    '%s.simdup_piece_pairs($q$SELECT keys, fps FROM %%1$s$q$, NULL::%s, %s, p.piece, %s)',
+    simdup, key_type, max_distance, pieces)) AS c
   WHERE NOT c.success;
   IF failure IS NOT NULL THEN
     RAISE EXCEPTION 'could not join all pieces' USING DETAIL = failure;

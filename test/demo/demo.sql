@@ -25,7 +25,7 @@ FROM petition;
 -- A row that has something to show, looked for among the first 2000.
 SELECT CASE WHEN :'id_type' = 'bigint' THEN q ELSE quote_literal(q) END AS q
 FROM (SELECT coalesce(
-  (SELECT cluster FROM simdup_clusters('SELECT id::text, minhash64(content) FROM petition ORDER BY id LIMIT 2000', 8, 'leader', NULL::text)
+  (SELECT cluster FROM simdup_clusters('SELECT id::text, minhash64(content) FROM petition ORDER BY id LIMIT 2000', NULL::text, 8, 'leader')
    GROUP BY cluster ORDER BY least(max(size), 6) DESC, max(distance) DESC, cluster LIMIT 1),
   (SELECT min(id)::text FROM petition WHERE minhash64(content) IS NOT NULL)) AS q) AS chosen \gset
 \set ECHO queries
@@ -80,7 +80,7 @@ RETURNING id, repeats, shorten(content, :room - 4) AS content;
 \timing on
 CREATE TABLE pair AS
 SELECT a, b, distance
-FROM simdup_pairs('SELECT id, minhash64(content) FROM petition ORDER BY id', 8, NULL:::id_type);
+FROM simdup_pairs('SELECT id, minhash64(content) FROM petition ORDER BY id', NULL:::id_type, 8);
 \timing off
 \set ECHO none
 \echo
@@ -117,7 +117,7 @@ ORDER BY p.distance DESC, p.a, p.b;
 CREATE TABLE cluster AS
 SELECT *
 FROM simdup_clusters('SELECT id, minhash64(content) FROM petition ORDER BY id',
-  8, 'leader', NULL:::id_type);
+  NULL:::id_type, 8, 'leader');
 \set ECHO none
 SELECT count(DISTINCT cluster) AS clusters, count(*) AS "rows in them", coalesce(max(size), 0) AS "rows in the largest" FROM cluster;
 \echo 'The largest, and at most four rows of each:'

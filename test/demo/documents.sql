@@ -30,10 +30,10 @@ ORDER BY id
 LIMIT 2000;
 CREATE TABLE compared AS
 SELECT 'simhash' AS fingerprint, a, b, distance
-FROM simdup_pairs('SELECT id, simhash FROM both_fingerprints ORDER BY id', 10, NULL:::id_type)
+FROM simdup_pairs('SELECT id, simhash FROM both_fingerprints ORDER BY id', NULL:::id_type, 10)
 UNION ALL
 SELECT 'minhash64', a, b, distance
-FROM simdup_pairs('SELECT id, minhash64 FROM both_fingerprints ORDER BY id', 10, NULL:::id_type);
+FROM simdup_pairs('SELECT id, minhash64 FROM both_fingerprints ORDER BY id', NULL:::id_type, 10);
 \if :own
   CREATE VIEW quality AS
   SELECT fingerprint, k AS within,

@@ -133,11 +133,11 @@ ORDER BY a, b;
 SELECT * FROM simdup_pairs($$SELECT id, fp FROM rows WHERE kind = 'equal' AND id IN (4, 8, 12) ORDER BY id DESC$$) ORDER BY a, b;
 SELECT * FROM simdup_pairs($$SELECT id::int, fp FROM rows WHERE kind = 'equal' AND id IN (4, 8) ORDER BY id$$);
 SELECT * FROM simdup_pairs($$SELECT id::int2, fp FROM rows WHERE kind = 'equal' AND id IN (4, 8) ORDER BY id$$);
-SELECT a, b, pg_typeof(a) FROM simdup_pairs($$SELECT md5(id::text)::uuid, fp FROM rows WHERE kind = 'equal' AND id IN (4, 8) ORDER BY id$$, 3, NULL::uuid);
-SELECT key, cluster, size, pg_typeof(key) FROM simdup_clusters($$SELECT 'row ' || id, fp FROM rows WHERE kind = 'equal' AND id IN (4, 8) ORDER BY id$$, 3, 'leader', NULL::text) ORDER BY key COLLATE "C";
--- a null integer is a min_size, unless it is named
-SELECT * FROM simdup_clusters('SELECT id, fp FROM rows', 3, 'leader', NULL::integer);
-SELECT DISTINCT pg_typeof(key) FROM simdup_clusters('SELECT id::integer, fp FROM rows', 3, 'leader', key_type => NULL::integer);
+SELECT a, b, pg_typeof(a) FROM simdup_pairs($$SELECT md5(id::text)::uuid, fp FROM rows WHERE kind = 'equal' AND id IN (4, 8) ORDER BY id$$, NULL::uuid, 3);
+SELECT key, cluster, size, pg_typeof(key) FROM simdup_clusters($$SELECT 'row ' || id, fp FROM rows WHERE kind = 'equal' AND id IN (4, 8) ORDER BY id$$, NULL::text, 3, 'leader') ORDER BY key COLLATE "C";
+-- a null integer alone is a max_distance, before another argument a key_type
+SELECT * FROM simdup_clusters('SELECT id, fp FROM rows', NULL::integer);
+SELECT DISTINCT pg_typeof(key) FROM simdup_clusters('SELECT id::integer, fp FROM rows', NULL::integer, 3, 'leader');
 SELECT * FROM simdup_pairs($$SELECT 1, fp FROM rows WHERE kind = 'equal' AND id IN (4, 8)$$);
 
 -- rows without a fingerprint
@@ -146,7 +146,7 @@ SELECT count(*) FROM simdup_pairs('SELECT id, NULL::simhash64 FROM rows');
 SELECT count(*) FROM simdup_pairs('SELECT id, fp FROM rows WHERE false');
 SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM rows WHERE false', 3, 'leader');
 SELECT count(*) FROM simdup_pairs(NULL);
-SELECT count(*) FROM simdup_pairs('SELECT id, fp FROM rows', NULL);
+SELECT count(*) FROM simdup_pairs('SELECT id, fp FROM rows', max_distance => NULL);
 
 -- queries that are none
 SELECT * FROM simdup_pairs('');

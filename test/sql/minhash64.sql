@@ -147,7 +147,7 @@ SELECT count(*) AS missing FROM letter AS a JOIN letter AS b ON a.id < b.id
 WHERE a.fp <~> b.fp <= 10 AND minhash_bits_resemblance(a.bits, b.bits) >= 0.7 AND NOT EXISTS (SELECT FROM by_sketch AS s WHERE (s.a, s.b) = (a.id, b.id));
 SELECT max(abs(resemblance - shingle_resemblance(a.content, b.content, 4, 'char'))) < 0.15 AS near_the_truth
 FROM by_sketch AS s JOIN letter AS a ON a.id = s.a JOIN letter AS b ON b.id = s.b;
-SELECT count(*) FROM simdup_verified_pairs('SELECT id::text, fp, bits FROM letter', 10, 0.7, 4, 'word', NULL::text);
+SELECT count(*) FROM simdup_verified_pairs('SELECT id::text, fp, bits FROM letter', NULL::text, 10, 0.7, 4, 'word');
 SELECT * FROM simdup_verified_pairs('SELECT id, fp, minhash_bits(content, 64 + id) FROM letter');
 SELECT * FROM simdup_verified_pairs('SELECT id, fp, B''''::varbit FROM letter');
 SELECT * FROM shingle_pairs('SELECT id, bits FROM letter');

@@ -18,21 +18,21 @@ END $$;
 SELECT f, same(format(f, $$WHERE district = 'north'$$, ''), format(f, 'WHERE district = $1', ', params => ARRAY[''north'']'))
 FROM unnest(ARRAY[
   'simdup_pairs($q$SELECT id, fp FROM letter %s$q$, 3%s)',
-  'simdup_pairs($q$SELECT body, fp FROM letter %s$q$, 3, NULL::text%s)',
+  'simdup_pairs($q$SELECT body, fp FROM letter %s$q$, NULL::text, 3%s)',
   'simdup_new_pairs($q$SELECT id, fp FROM letter %s$q$, $q$SELECT id + 100, fp FROM letter$q$, 3%s)',
   'simdup_new_pairs($q$SELECT id, fp FROM letter$q$, $q$SELECT id + 100, fp FROM letter %s$q$, 3%s)',
-  'simdup_new_pairs($q$SELECT body, fp FROM letter$q$, $q$SELECT body, fp FROM letter %s$q$, 3, NULL::text%s)',
+  'simdup_new_pairs($q$SELECT body, fp FROM letter$q$, $q$SELECT body, fp FROM letter %s$q$, NULL::text, 3%s)',
   'simdup_clusters($q$SELECT id, fp FROM letter %s$q$%s)',
-  'simdup_clusters($q$SELECT body, fp FROM letter %s$q$, 2, ''connected'', NULL::text%s)',
+  'simdup_clusters($q$SELECT body, fp FROM letter %s$q$, NULL::text, 2, ''connected''%s)',
   'simdup_components($q$SELECT id, id + 2 FROM letter %s$q$%s)',
   'simdup_components($q$SELECT body, district FROM letter %s$q$, NULL::text%s)',
   'simdup_evaluate($q$SELECT id, id + 2 FROM letter %s$q$, $q$SELECT id, id + 2 FROM letter$q$%s)',
   'simdup_evaluate_clusters($q$SELECT id, id / 3 FROM letter$q$, $q$SELECT id, id / 4 FROM letter %s$q$%s)',
   'simdup_tune($q$SELECT id, fp FROM letter %s$q$%s)',
   'shingle_pairs($q$SELECT id, body FROM letter %s$q$%s)',
-  'shingle_pairs($q$SELECT body, body FROM letter %s$q$, 4, 0.5, ''word'', NULL::text%s)',
+  'shingle_pairs($q$SELECT body, body FROM letter %s$q$, NULL::text, 4, 0.5, ''word''%s)',
   'simdup_verified_pairs($q$SELECT id, fp, body FROM letter %s$q$%s)',
-  'simdup_verified_pairs($q$SELECT body, fp, body FROM letter %s$q$, 8, 0.5, 4, ''word'', NULL::text%s)',
+  'simdup_verified_pairs($q$SELECT body, fp, body FROM letter %s$q$, NULL::text, 8, 0.5, 4, ''word''%s)',
   'imatch_lexicon($q$SELECT body FROM letter %s$q$, 0%s)',
   'term_idf($q$SELECT body FROM letter %s$q$%s)']) AS f;
 
@@ -89,9 +89,11 @@ SELECT * FROM simdup_pairs('DELETE FROM letter WHERE id = $1 RETURNING id, fp', 
 CREATE DOMAIN small AS integer NOT NULL CHECK (VALUE < 100);
 SELECT * FROM simdup_pairs('SELECT id, fp FROM letter WHERE id = $1::small', 3, params => '{100}');
 SELECT * FROM simdup_pairs('SELECT id, fp FROM letter WHERE id = $1::small', 3, params => '{NULL}');
--- keys of type text[] need the argument's name
-SELECT count(*) FROM simdup_pairs('SELECT ARRAY[district], fp FROM letter', 3, NULL::text[]);
-SELECT count(*) FROM simdup_pairs('SELECT ARRAY[district], fp FROM letter WHERE id <= $1', 0, key_type => NULL::text[], params => '{4}');
+-- keys of type text[]; where no argument follows, key_type needs its name
+SELECT count(*) FROM simdup_components('SELECT ARRAY[district], ARRAY[body] FROM letter', NULL::text[]);
+SELECT count(*) FROM simdup_components('SELECT ARRAY[district], ARRAY[body] FROM letter', key_type => NULL::text[]);
+SELECT count(*) FROM simdup_pairs('SELECT ARRAY[district], fp FROM letter', NULL::text[], 3);
+SELECT count(*) FROM simdup_pairs('SELECT ARRAY[district], fp FROM letter WHERE id <= $1', NULL::text[], 0, params => '{4}');
 DROP VIEW today;
 DROP DOMAIN small;
 DROP TABLE letter;

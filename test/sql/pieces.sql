@@ -46,10 +46,10 @@ FROM (SELECT k, pieces, piece, sum(cardinality(keys)) AS n,
 GROUP BY k, pieces ORDER BY k, pieces;
 
 -- keys of other types
-CREATE TABLE packed AS SELECT * FROM simdup_pieces($$SELECT 'key ' || id, fp FROM rows WHERE kind = 'equal'$$, 3, 2, NULL::text);
+CREATE TABLE packed AS SELECT * FROM simdup_pieces($$SELECT 'key ' || id, fp FROM rows WHERE kind = 'equal'$$, NULL::text, 3, 2);
 SELECT pg_typeof(keys), pg_typeof(fps) FROM packed LIMIT 1;
 SELECT count(*), count(DISTINCT (a, b)), min(a COLLATE "C"), max(b COLLATE "C") FROM generate_series(0, 1) AS n,
-  simdup_piece_pairs(format('SELECT keys, fps FROM packed WHERE piece = %s', n), 3, n, 2, NULL::text);
+  simdup_piece_pairs(format('SELECT keys, fps FROM packed WHERE piece = %s', n), NULL::text, 3, n, 2);
 SELECT count(*) FROM simdup_pieces('SELECT id::smallint, fp FROM rows', 3, 2);
 
 -- parameters

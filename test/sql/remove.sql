@@ -57,7 +57,7 @@ SELECT n FROM simdup_remove('tree', 'SELECT id, id FROM tree', 'trees');
 CREATE TABLE doc (u uuid UNIQUE NOT NULL, fp simhash64, body text);
 INSERT INTO doc SELECT md5(i::text)::uuid, (i % 3)::bigint::simhash64, repeat('x', i) FROM generate_series(1, 9) AS i;
 SELECT n, substr(statement, 1, 20) AS statement FROM simdup_remove('doc',
-  $$SELECT key, cluster, distance FROM simdup_clusters('SELECT u, fp FROM doc ORDER BY length(body) DESC', 0, 'leader', NULL::uuid)$$, key => 'u');
+  $$SELECT key, cluster, distance FROM simdup_clusters('SELECT u, fp FROM doc ORDER BY length(body) DESC', NULL::uuid, 0, 'leader')$$, key => 'u');
 SELECT length(body) FROM doc ORDER BY 1;
 -- a map with parameters
 SELECT n FROM simdup_remove('tree', 'SELECT $1::int, 2', dry_run => true, params => ARRAY['3']);

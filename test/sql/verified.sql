@@ -18,12 +18,12 @@ SELECT * FROM shingle_pairs('SELECT id, body FROM documents WHERE id > 99', 4);
 SELECT cluster, count(*) AS pairs, min(common) AS common, min(a) AS a, max(b) AS b
 FROM shingle_pairs('SELECT id, body FROM documents ORDER BY id', 2, 0.7, 'word') GROUP BY cluster ORDER BY cluster;
 -- other keys, other units, other resemblances
-SELECT * FROM shingle_pairs('SELECT name, body FROM documents WHERE id > 99', 1, 0.5, 'char', NULL::text);
+SELECT * FROM shingle_pairs('SELECT name, body FROM documents WHERE id > 99', NULL::text, 1, 0.5, 'char');
 SELECT count(*) FROM shingle_pairs('SELECT id, body FROM documents', 2, 1);
 SELECT count(*) FROM shingle_pairs('SELECT id, body FROM documents WHERE false');
 SELECT count(*) FROM shingle_pairs(NULL);
-SELECT count(*) FROM shingle_pairs(NULL, 1, 0.5, 'char', NULL::text);
-SELECT count(*) FROM simdup_verified_pairs('SELECT', NULL, 1, 4, 'word', NULL::text);
+SELECT count(*) FROM shingle_pairs(NULL, NULL::text, 1, 0.5, 'char');
+SELECT count(*) FROM simdup_verified_pairs('SELECT', NULL::text, NULL, 1, 4, 'word');
 
 -- no pair is left out, however many documents share a shingle: equal texts,
 -- near-equal letters, and both beside texts that have nothing in common
@@ -58,7 +58,7 @@ FROM simdup_verified_pairs('SELECT id, simhash(body), body FROM documents ORDER 
 FULL JOIN (SELECT a.id AS a, b.id AS b, shingle_resemblance(a.body, b.body, 2, 'word') AS resemblance, simhash(a.body) <~> simhash(b.body) AS distance
            FROM documents a JOIN documents b ON a.id < b.id) AS t USING (a, b)
 WHERE p.a IS NOT NULL OR (t.resemblance >= 0.7 AND t.distance <= 16);
-SELECT * FROM simdup_verified_pairs('SELECT name, simhash(body), body FROM documents WHERE id > 99', 0, 1, 4, 'word', NULL::text);
+SELECT * FROM simdup_verified_pairs('SELECT name, simhash(body), body FROM documents WHERE id > 99', NULL::text, 0, 1, 4, 'word');
 SELECT count(*) FROM simdup_verified_pairs('SELECT id, simhash(body), body FROM documents WHERE false');
 SELECT count(*) FROM simdup_verified_pairs('SELECT 1::smallint, NULL::simhash64, ''a''');
 
@@ -95,7 +95,7 @@ SELECT * FROM shingle_pairs('SELECT id, body FROM documents', 0);
 SELECT * FROM shingle_pairs('SELECT id, body FROM documents', 4, 0);
 SELECT * FROM shingle_pairs('SELECT id, body FROM documents', 4, 'NaN');
 SELECT * FROM shingle_pairs('SELECT id, body FROM documents', 4, 0.5, 'line');
-SELECT count(*) FROM shingle_pairs('SELECT id, body FROM documents', NULL);
+SELECT count(*) FROM shingle_pairs('SELECT id, body FROM documents', w => NULL);
 SELECT * FROM simdup_verified_pairs('SELECT id, body FROM documents');
 SELECT * FROM simdup_verified_pairs('SELECT id, 1::bigint, body FROM documents');
 SELECT * FROM simdup_verified_pairs('SELECT id, simhash(body), body FROM documents', 17);

@@ -47,7 +47,7 @@ SELECT k, r, w, unit, c.* FROM (VALUES (0, 0.5, 2, 'word'), (4, 0.3, 1, 'word'),
 SET maintenance_work_mem = '1MB';
 SET work_mem = '64kB';
 CREATE TABLE many AS SELECT d.id * 100 + n AS id, d.fp, d.body || ' copy ' || n AS body FROM doc AS d, generate_series(1, 40) AS n WHERE d.id <= 400 ORDER BY 1;
-CREATE TABLE on_disk AS SELECT * FROM simdup_verified_clusters('SELECT repeat(''key '', 30) || id, fp, body FROM many ORDER BY id', 8, 0.6, 2, 'word', NULL::text);
+CREATE TABLE on_disk AS SELECT * FROM simdup_verified_clusters('SELECT repeat(''key '', 30) || id, fp, body FROM many ORDER BY id', NULL::text, 8, 0.6, 2, 'word');
 RESET maintenance_work_mem;
 RESET work_mem;
 SELECT count(*), count(*) FILTER (WHERE (a.cluster, a.size, a.distance, a.resemblance) IS DISTINCT FROM (repeat('key ', 30) || b.cluster, b.size, b.distance, b.resemblance)) AS wrong
@@ -57,7 +57,7 @@ RESET client_min_messages;
 
 -- what is refused is told, what is left out, too
 SELECT * FROM simdup_verified_clusters('SELECT id, fp, body FROM doc WHERE id BETWEEN 2001 AND 2150 OR id >= 3000 ORDER BY id', min_size => 1) ORDER BY key;
-SELECT key, cluster, size FROM simdup_verified_clusters('SELECT name, fp, body FROM doc WHERE id >= 3000 AND fp IS NOT NULL AND body IS NOT NULL ORDER BY id', 8, 0.5, 4, 'word', NULL::text);
+SELECT key, cluster, size FROM simdup_verified_clusters('SELECT name, fp, body FROM doc WHERE id >= 3000 AND fp IS NOT NULL AND body IS NOT NULL ORDER BY id', NULL::text, 8, 0.5, 4, 'word');
 
 -- no chain grows: every link resembles the next, the ends have nothing in common
 CREATE TABLE chain AS
@@ -77,7 +77,7 @@ FROM simdup_verified_clusters('SELECT id, fp, minhash_bits(body) FROM doc WHERE 
 JOIN doc AS a ON a.id = c.key JOIN doc AS b ON b.id = c.cluster;
 -- parameters, other keys, nothing
 SELECT count(*) FROM simdup_verified_clusters('SELECT id, fp, body FROM doc WHERE id < $1', unit => 'word', params => '{100}');
-SELECT count(*), min(key), max(cluster) FROM simdup_verified_clusters('SELECT name, fp, body FROM doc WHERE id < $1', 8, 0.5, 4, 'word', NULL::text, 2, '{20}');
+SELECT count(*), min(key), max(cluster) FROM simdup_verified_clusters('SELECT name, fp, body FROM doc WHERE id < $1', NULL::text, 8, 0.5, 4, 'word', 2, '{20}');
 SELECT count(*) FROM simdup_verified_clusters('SELECT id, fp, body FROM doc WHERE false');
 SELECT count(*) FROM simdup_verified_clusters(NULL);
 SELECT count(*) FROM simdup_verified_clusters('SELECT id, fp, body FROM doc', 8, NULL);
@@ -92,7 +92,8 @@ SELECT * FROM simdup_verified_clusters('SELECT id, fp, body FROM doc', 8, 0);
 SELECT * FROM simdup_verified_clusters('SELECT id, fp, body FROM doc', 8, 'NaN');
 SELECT * FROM simdup_verified_clusters('SELECT id, fp, body FROM doc', 8, 0.5, 0);
 SELECT * FROM simdup_verified_clusters('SELECT id, fp, body FROM doc', 8, 0.5, 4, 'line');
-SELECT * FROM simdup_verified_clusters('SELECT id, fp, body FROM doc', 8, 0.5, 4, 'word', NULL::integer);
+SELECT * FROM simdup_verified_clusters('SELECT id, fp, body FROM doc', NULL::integer);
+SELECT * FROM simdup_verified_clusters('SELECT id, fp, body FROM doc', min_size => NULL);
 SELECT * FROM simdup_verified_clusters('SELECT id, fp, minhash_bits(body, 64 + id % 2 * 64) FROM doc WHERE id < 3');
 DROP FUNCTION compared;
 DROP FUNCTION naive;

@@ -111,7 +111,7 @@ CREATE VIEW by_features AS
 CREATE VIEW batch AS
   SELECT p.a, p.b, p.distance, c.cluster, c.size
   FROM simdup_pairs('SELECT id, fp FROM public.petition', 8) AS p
-    JOIN simdup_clusters('SELECT id::text, fp FROM public.petition ORDER BY id', 8, 'leader', NULL::text) AS c ON c.key = p.a::text;
+    JOIN simdup_clusters('SELECT id::text, fp FROM public.petition ORDER BY id', NULL::text, 8, 'leader') AS c ON c.key = p.a::text;
 CREATE VIEW stream AS
   SELECT id, simdup_window(bitmap, 20, 0.7) OVER (ORDER BY id) AS class FROM petition;
 CREATE MATERIALIZED VIEW clusters AS

@@ -74,7 +74,7 @@ for my $case (@cases)
 
 # keys by reference, long and short, go to disk and come back
 my $texts =
-  q{simdup_pairs('SELECT id || repeat(''x'', (id %% 50)::int), fp FROM rows WHERE kind = ''copies'' ORDER BY id', 3, NULL::text)};
+  q{simdup_pairs('SELECT id || repeat(''x'', (id %% 50)::int), fp FROM rows WHERE kind = ''copies'' ORDER BY id', NULL::text, 3)};
 $texts =~ s/%%/%/;
 is(checksum('1MB', $texts), checksum('1GB', $texts), 'text keys are the same on disk');
 my $new =

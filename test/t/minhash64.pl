@@ -158,7 +158,7 @@ sub load
 CREATE TABLE fingerprint AS SELECT id, minhash64(body) AS fp, minhash_bits(body) AS bits FROM petition;
 CREATE TABLE found AS
   SELECT least(a, b) AS a, greatest(a, b) AS b, distance
-  FROM simdup_pairs('SELECT id, fp FROM fingerprint', 8, NULL::text);
+  FROM simdup_pairs('SELECT id, fp FROM fingerprint', NULL::text, 8);
 SQL
 	return;
 }

@@ -129,7 +129,7 @@ $browser->click('#save-pairs');
 my ($head, @pairs) = split /\r\n/, decode_utf8($browser->downloaded('pairs.csv'));
 is( join("\n", sort map { s/^"//r =~ s/"$//r =~ s/","/|/gr =~ s/""/"/gr =~ s/(^|\|)'/$1/gr } @pairs),
 	join("\n", sort split /\0/, sql(q{SELECT string_agg(concat_ws('|', a, b, distance), E'\x01') FROM simdup_pairs(
-		'SELECT id, fp FROM letter ORDER BY id COLLATE "C"', 3, NULL::text)}) =~ s/\x01/\0/gr),
+		'SELECT id, fp FROM letter ORDER BY id COLLATE "C"', NULL::text, 3)}) =~ s/\x01/\0/gr),
 	'pairs as CSV: those of simdup_pairs');
 
 # --- for everybody
