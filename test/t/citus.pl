@@ -134,16 +134,6 @@ like($refusal, qr/relation "pairs" already exists/, 'a result is not overwritten
 (undef, undef, $refusal) = $coordinator->psql('city', "CALL simdup_citus_pairs('petition', 'id', 'kind', 3, 'other')");
 like($refusal, qr/could not send all rows .*DETAIL: .*columns of the query/s, 'an error of a worker is told');
 
-# --- the recipe of doc/simdup-scaling.md
-
-sql('DROP TABLE IF EXISTS petition');
-my ($recipe, $answer) = slurp_file('doc/simdup-scaling.md') =~ /^```pgsql citus\n(.*?)^```\n\n```text\n(.*?)^```/ms
-  or die 'the page has no recipe for Citus';
-my $output = '';
-IPC::Run::run([ 'psql', '-qX', '-d', $coordinator->connstr('city') ], '<', \$recipe, '>', \$output, '2>&1');
-is($output =~ s/[ \t]+$//mgr =~ s/\n+\z/\n/r, $answer =~ s/[ \t]+$//mgr, 'the recipe of the page, to the letter');
-distribute();
-
 # --- the script, on two workers
 
 my @said = run_script($coordinator, 'city');

@@ -9,7 +9,7 @@
 #   and the answer follows, command tags included. (waits) means that the
 #   session waits for a lock, and B: begins a line that B gets later.
 # - ```sh runs line by line, by the rule below that fits its command.
-# - ```pgsql needs several servers: shards.pl runs it, and citus.pl ```pgsql citus.
+# - ```pgsql needs several servers: shards.pl runs it.
 # - ```python, ```javascript and ```java stand in a program of test/clients, which
 #   clients.pl runs.
 #
@@ -338,7 +338,7 @@ my %runs = (
 	console => \&run_console,
 	sh => \&run_shell,
 	(map { $_ => \&in_program } keys %programs),
-	map { $_ => sub { } } 'pgsql citus', 'pgsql shard', 'pgsql coordinator', 'pgsql shard pairs', 'pgsql coordinator pairs');
+	map { $_ => sub { } } 'pgsql shard', 'pgsql coordinator', 'pgsql shard pairs', 'pgsql coordinator pairs');
 
 for (@pages)
 {
