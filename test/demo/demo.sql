@@ -1,5 +1,5 @@
 -- The workflow on table petition (id, content), as run.sh has loaded it: an index
--- on the texts, search, arrivals, pairs, clusters, a report; then the documents'
+-- on the texts, search, arrivals, pairs, cases, a report; then the documents'
 -- road. Table truth is there for the project's own petitions, and with it what a
 -- found pair should be.
 
@@ -103,49 +103,50 @@ FROM simdup_pairs('SELECT id, minhash64(content) FROM petition ORDER BY id', NUL
   GROUP BY distance
   ORDER BY distance;
 \endif
-\echo 'How do the farthest of them differ? The windows of four characters that one alone has:'
-SELECT p.a, p.b, round(e.resemblance::numeric, 2) AS resemblance,
-       shorten((SELECT string_agg(s, ' ') FROM json_array_elements_text(e.only_a) AS s), :room / 2 - 8) AS "only a",
-       shorten((SELECT string_agg(s, ' ') FROM json_array_elements_text(e.only_b) AS s), :room / 2 - 8) AS "only b"
+\echo 'How do the farthest of them differ? What one of them says and the other does not:'
+SELECT p.a, p.b, round(shingle_resemblance(x.content, y.content)::numeric, 2) AS resemblance,
+       shorten(simdup_own_text(x.content, y.content), :room / 2 - 8) AS "only a",
+       shorten(simdup_own_text(y.content, x.content), :room / 2 - 8) AS "only b"
 FROM (SELECT * FROM pair ORDER BY distance DESC, a, b LIMIT 4) AS p
-     JOIN petition AS x ON x.id = p.a JOIN petition AS y ON y.id = p.b,
-     simdup_explain(x.content, y.content) AS e
+     JOIN petition AS x ON x.id = p.a JOIN petition AS y ON y.id = p.b
 ORDER BY p.distance DESC, p.a, p.b;
 
-\echo 'Clusters: every row is within 8 of the first row of its cluster.'
+\echo '5. Which rows are one case, today and tomorrow?'
+\echo '-----------------------------------------------'
 \set ECHO queries
-CREATE TABLE cluster AS
-SELECT *
-FROM simdup_clusters('SELECT id, minhash64(content) FROM petition ORDER BY id',
-  NULL:::id_type, 8, 'leader');
+\timing on
+SELECT simdup_group('petition_case', 'SELECT id, minhash64(content) FROM petition ORDER BY id') \g /dev/null
+SELECT count(*) AS rows, count(DISTINCT id) AS cases FROM simdup_regroup('petition_case');
+\timing off
 \set ECHO none
-SELECT count(DISTINCT cluster) AS clusters, count(*) AS "rows in them", coalesce(max(size), 0) AS "rows in the largest" FROM cluster;
-\echo 'The largest, and at most four rows of each:'
-SELECT CASE WHEN n = 1 THEN size END AS size, id, distance, shorten(content, :room - 7) AS content
-FROM (SELECT *, row_number() OVER (PARTITION BY cluster ORDER BY distance, key) AS n FROM cluster) AS c
-     JOIN petition ON id = key
-WHERE n <= 4 AND cluster IN (SELECT cluster FROM cluster GROUP BY cluster ORDER BY count(*) DESC, cluster LIMIT 6)
-ORDER BY c.size DESC, cluster, n;
+\echo 'The largest cases: their first row, and what at most three others add to it:'
+SELECT CASE WHEN n = 1 THEN c.id END AS case_id, CASE WHEN n = 1 THEN size END AS rows, c.key AS id,
+       shorten(CASE WHEN n = 1 THEN p.content ELSE '  + ' || coalesce(simdup_own_text(p.content, first.content), '(nothing)') END, :room - 14) AS content
+FROM (SELECT *, row_number() OVER (PARTITION BY id ORDER BY key) AS n, min(key) OVER (PARTITION BY id) AS first_key,
+             count(*) OVER (PARTITION BY id) AS size FROM petition_case) AS c
+     JOIN petition AS p ON p.id = c.key JOIN petition AS first ON first.id = c.first_key
+WHERE n <= 4 AND c.size > 1 AND c.id IN (SELECT id FROM petition_case GROUP BY id ORDER BY count(*) DESC, id LIMIT 6)
+ORDER BY c.size DESC, c.id, n;
 \if :own
-  \echo 'Alike, and not the same case: letters about another place. So a near-duplicate is shown to a clerk,'
-  \echo 'never merged by itself:'
-  SELECT CASE id WHEN a THEN distance END AS distance, id, shorten(content, :room) AS content
-  FROM (SELECT pair.* FROM pair JOIN truth USING (a, b) WHERE kind = 'place_only' ORDER BY distance, a LIMIT 2) AS p
-       JOIN petition ON id IN (a, b)
-  ORDER BY p.distance, a, id;
+  \echo 'Alike, and not the same case: letters about another place. A person decides:'
+  SELECT id, shorten(content, :room) AS content FROM petition WHERE id IN (1025, 1032) ORDER BY id;
+  \set ECHO queries
+  SELECT * FROM simdup_decide('petition_case', 1025, 1032, same => false, note => 'two schools');
+  \set ECHO none
 \endif
 
-\echo '5. A report to read and to file'
+\echo '6. A report to read and to file'
 \echo '-------------------------------'
-SELECT item AS headline FROM simdup_summary('SELECT id, minhash64(content) FROM petition ORDER BY id', 8) WHERE section = 'headline';
+SELECT item AS headline FROM simdup_summary('SELECT id, minhash64(content) FROM petition ORDER BY id') WHERE section = 'headline';
 \pset format unaligned
 \pset tuples_only on
 \o :report
-SELECT simdup_report_html('SELECT id, minhash64(content), content FROM petition ORDER BY id', 'Near-duplicate petitions', 8);
+SELECT simdup_report_html('SELECT id, minhash64(content), content FROM petition ORDER BY id', 'Near-duplicate petitions',
+                          groups => 'petition_case');
 \o
 \pset format aligned
 \pset tuples_only off
-\echo 'The page with every pair, its differences marked, is in' :report
+\echo 'The page with every case and pair, their differences marked, is in' :report
 
 \ir documents.sql
 

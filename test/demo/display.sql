@@ -1,4 +1,4 @@
--- The beginning of a text, cut to so many columns of a terminal, where a
+-- The beginning of a text, cut to a number of columns of a terminal, where a
 -- Chinese character takes two.
 CREATE FUNCTION shorten(content text, columns integer) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

@@ -2,12 +2,12 @@
 -- compares with minhash64 on at most the first 2000 rows.
 
 \echo
-\echo '6. The road of the documents'
+\echo '7. The road of the documents'
 \echo '----------------------------'
-\echo 'A simhash of the words (Charikar 2002), and an index on its four blocks (Manku et al. 2007).'
-\echo 'Fingerprints within 3 bits share a block:'
+\echo 'A simhash of the 64 most frequent words (Charikar 2002), and an index on its four blocks'
+\echo '(Manku et al. 2007). Fingerprints within 3 bits share a block:'
 \set ECHO queries
-ALTER TABLE petition ADD fp simhash64 GENERATED ALWAYS AS (simhash(content)) STORED;
+ALTER TABLE petition ADD fp simhash64 GENERATED ALWAYS AS (simhash(content, 64)) STORED;
 CREATE INDEX petition_blocks ON petition USING gin (simhash_blocks(fp, 4));
 \set ECHO none
 ANALYZE petition;
