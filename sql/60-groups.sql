@@ -114,6 +114,12 @@ BEGIN
   ELSIF place IS NULL THEN
     RAISE EXCEPTION USING ERRCODE = 'invalid_schema_name', MESSAGE = 'no schema has been selected to create in';
   END IF;
+  IF query OPERATOR(pg_catalog.~) '^\s*[^\s()]+\s*$' THEN
+    RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+      MESSAGE = 'argument "query" must be a single SELECT that changes and locks nothing',
+      DETAIL = pg_catalog.format('The query is: %s', query),
+      HINT = pg_catalog.format('For the rows of a table, write: SELECT id, minhash64(content) FROM %s', query);
+  END IF;
   -- without a row, the query tells its type of keys and is checked
   EXECUTE pg_catalog.format(E'SELECT pg_catalog.pg_typeof((SELECT q.key FROM (%s\n) AS q (key) LIMIT 0))', query) INTO STRICT type;
   SELECT pg_catalog.format('%I.%I', s.nspname, t.typname) INTO STRICT key_type

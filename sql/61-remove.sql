@@ -522,6 +522,10 @@ BEGIN
   IF target IS NULL OR map IS NULL OR dry_run IS NULL OR params IS NULL THEN
     RAISE EXCEPTION '% must not be null', CASE WHEN target IS NULL THEN 'target' WHEN map IS NULL THEN 'map' WHEN dry_run IS NULL THEN 'dry_run' ELSE 'params' END
       USING ERRCODE = 'null_value_not_allowed';
+  ELSIF map OPERATOR(pg_catalog.~) '^\s*[^\s()]+\s*$' THEN
+    RAISE EXCEPTION 'argument "map" must be a query' USING ERRCODE = 'invalid_parameter_value',
+      DETAIL = pg_catalog.format('The query is: %s', map),
+      HINT = pg_catalog.format('For the rows of a table, write: SELECT key, kept FROM %s', map);
   ELSIF NOT dry_run AND pg_catalog.current_setting('transaction_read_only')::pg_catalog.bool THEN
     RAISE EXCEPTION 'cannot execute simdup_remove() in a read-only transaction' USING ERRCODE = 'read_only_sql_transaction';
   ELSIF NOT dry_run AND pg_catalog.current_setting('transaction_isolation') OPERATOR(pg_catalog.<>) 'read committed' THEN

@@ -26,7 +26,7 @@
  */
 
 /* A SimdupColumnCheck. */
-static void
+static bool
 check_columns(void *arg, TupleDesc columns, const char *argument)
 {
 	SimdupCellRows *c = arg;
@@ -53,11 +53,9 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 				fits && simdup_contents_expect(c->contents, column->atttypid);
 	}
 	if (!fits || (c->contents != NULL && c->content_column < 0))
-		simdup_wrong_columns(argument, columns,
-							 c->contents == NULL
-								 ? "a key, a simhash64, and at most a content and a column called scope"
-								 : "a key, a simhash64, a text or a varbit, and at most a column called scope");
+		return false;
 	simdup_keys_expect(c->keys, TupleDescAttr(columns, 0)->atttypid, argument);
+	return true;
 }
 
 /* The number of a scope; NULL is a scope, too. */
@@ -261,9 +259,15 @@ resemble(void *arg, uint32 cell, uint32 other)
 }
 
 SimdupCellRows *
-simdup_cells_read(FunctionCallInfo fcinfo, const char *query, int max_distance,
+simdup_cells_read(FunctionCallInfo fcinfo, const char *text, int max_distance,
 				  double min_resemblance)
 {
+	const char *columns =
+		min_resemblance > 0
+			? "a key, a simhash64, a text or a varbit, and at most a column called scope"
+			: "a key, a simhash64, and at most a content and a column called scope";
+	SimdupQuery query = {text, "query", columns,
+						 "id, minhash64(content), content"};
 	SimdupRows *rows = simdup_rows_begin_without_keys();
 	MemoryContext old = MemoryContextSwitchTo(rows->context);
 	SimdupCellRows *c = palloc0(sizeof(SimdupCellRows));
@@ -278,8 +282,8 @@ simdup_cells_read(FunctionCallInfo fcinfo, const char *query, int max_distance,
 	c->numbers = simdup_keynumbers_begin(c->keys, c->key_type);
 	if (min_resemblance > 0)
 		c->contents = simdup_contents_begin(simdup_default_shingling);
-	simdup_run_query(query, "query", simdup_parameters(fcinfo, 1),
-					 check_columns, add_row, c);
+	simdup_run_query(&query, simdup_parameters(fcinfo, 1), check_columns,
+					 add_row, c);
 	if (c->contents != NULL)
 		simdup_contents_finish(c->contents, (Size) rows->budget / 4);
 	rows->n_first = rows->n;

@@ -53,7 +53,7 @@ typedef struct SimdupCellRows
  * contents count, are left out.
  */
 extern SimdupCellRows *simdup_cells_read(FunctionCallInfo fcinfo,
-										 const char *query, int max_distance,
+										 const char *text, int max_distance,
 										 double min_resemblance);
 extern void simdup_cells_end(SimdupCellRows *c);
 

@@ -42,7 +42,7 @@ typedef struct Components
 } Components;
 
 /* A SimdupColumnCheck. */
-static void
+static bool
 check_columns(void *arg, TupleDesc columns, const char *argument)
 {
 	Components *components = arg;
@@ -50,10 +50,10 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 
 	if (columns->natts < 2 || TupleDescAttr(columns, 0)->atttypid !=
 								  TupleDescAttr(columns, 1)->atttypid)
-		simdup_wrong_columns(argument, columns,
-							 "the two keys of a pair, of one type, and anything after them");
+		return false;
 	type = TupleDescAttr(columns, 0)->atttypid;
 	simdup_keys_expect(components->keys, type, argument);
+	return true;
 }
 
 /* New keys begin as components of their own. */
@@ -170,6 +170,10 @@ PG_FUNCTION_INFO_V1(simdup_components);
 Datum
 simdup_components(PG_FUNCTION_ARGS)
 {
+	SimdupQuery query =
+		{NULL, "query",
+		 "the two keys of a pair, of one type, and anything after them",
+		 "a, b"};
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
 	Oid key_type = simdup_key_type_argument(fcinfo);
 	Components components = {.capacity = 1024};
@@ -185,15 +189,15 @@ simdup_components(PG_FUNCTION_ARGS)
 							  ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(components.context);
 	simdup_progress_begin(get_func_name(fcinfo->flinfo->fn_oid));
-	components.keys = simdup_keys_begin(key_type);
+	components.keys = simdup_keys_of_function(fcinfo);
 	components.most_waiting =
 		FLOAT8PASSBYVAL && key_type == INT8OID ? SIMDUP_MANY_KEYS : 2;
 	components.numbers = simdup_keynumbers_begin(components.keys, key_type);
 	components.parent = palloc(components.capacity * sizeof(uint32));
 	simdup_progress_phase("reading", 0);
-	simdup_run_query(text_to_cstring(PG_GETARG_TEXT_PP(0)), "query",
-					 simdup_parameters(fcinfo, 1), check_columns, add_pair,
-					 &components);
+	query.text = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	simdup_run_query(&query, simdup_parameters(fcinfo, 1), check_columns,
+					 add_pair, &components);
 	join_waiting(&components);
 	put_components(&components, result);
 	MemoryContextSwitchTo(old);

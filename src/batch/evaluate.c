@@ -17,22 +17,12 @@
 #include "server/arguments.h"
 #include "server/query.h"
 
-static void
-check_pairs(void *arg pg_attribute_unused(), TupleDesc columns,
-			const char *argument)
+/* A SimdupColumnCheck. */
+static bool
+has_two_columns(void *arg pg_attribute_unused(), TupleDesc columns,
+				const char *argument pg_attribute_unused())
 {
-	if (columns->natts < 2)
-		simdup_wrong_columns(argument, columns,
-							 "the two keys of a pair, and anything after them");
-}
-
-static void
-check_clusters(void *arg pg_attribute_unused(), TupleDesc columns,
-			   const char *argument)
-{
-	if (columns->natts < 2)
-		simdup_wrong_columns(argument, columns,
-							 "a key and its cluster, and anything after them");
+	return columns->natts >= 2;
 }
 
 /*
@@ -90,8 +80,8 @@ count_column(int column)
 }
 
 static Datum
-evaluate(FunctionCallInfo fcinfo, const char *statement,
-		 SimdupColumnCheck check)
+evaluate(FunctionCallInfo fcinfo, const char *statement, const char *columns,
+		 const char *example)
 {
 	Datum values[SIMDUP_N_SCORES];
 	bool nulls[SIMDUP_N_SCORES];
@@ -109,8 +99,10 @@ evaluate(FunctionCallInfo fcinfo, const char *statement,
 	found = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	truth = text_to_cstring(PG_GETARG_TEXT_PP(1));
 	SPI_connect();
-	found = simdup_subquery(found, "found", parameters, check, NULL);
-	truth = simdup_subquery(truth, "truth", parameters, check, NULL);
+	found = simdup_subquery(&(SimdupQuery){found, "found", columns, example},
+							parameters, has_two_columns, NULL);
+	truth = simdup_subquery(&(SimdupQuery){truth, "truth", columns, example},
+							parameters, has_two_columns, NULL);
 	initStringInfo(&query);
 	appendStringInfo(&query, statement, found, truth);
 	simdup_execute_statement(query.data, parameters);
@@ -134,12 +126,15 @@ PG_FUNCTION_INFO_V1(simdup_evaluate);
 Datum
 simdup_evaluate(PG_FUNCTION_ARGS)
 {
-	return evaluate(fcinfo, pairs_statement, check_pairs);
+	return evaluate(fcinfo, pairs_statement,
+					"the two keys of a pair, and anything after them", "a, b");
 }
 
 PG_FUNCTION_INFO_V1(simdup_evaluate_clusters);
 Datum
 simdup_evaluate_clusters(PG_FUNCTION_ARGS)
 {
-	return evaluate(fcinfo, clusters_statement, check_clusters);
+	return evaluate(fcinfo, clusters_statement,
+					"a key and its cluster, and anything after them",
+					"key, cluster");
 }

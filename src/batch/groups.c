@@ -87,19 +87,7 @@ simdup_rows_group(SimdupRows *rows)
 	MemoryContext old = MemoryContextSwitchTo(rows->context);
 	SimdupGroups *groups = palloc0(sizeof(SimdupGroups));
 
-	if (rows->n_null > 0)
-		ereport(NOTICE,
-				errmsg_plural("skipped " INT64_FORMAT
-							  " row without a fingerprint",
-							  "skipped " INT64_FORMAT
-							  " rows without a fingerprint",
-							  (unsigned long) rows->n_null, rows->n_null));
-	if (rows->n_no_content > 0)
-		ereport(NOTICE,
-				errmsg_plural("skipped " INT64_FORMAT " row without a text",
-							  "skipped " INT64_FORMAT " rows without a text",
-							  (unsigned long) rows->n_no_content,
-							  rows->n_no_content));
+	simdup_tell_skipped(rows->n_null, rows->n_no_content, rows->n);
 	simdup_progress_phase("grouping", rows->n);
 	groups->rows = rows;
 	if (rows->sort)

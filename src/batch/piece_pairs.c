@@ -50,6 +50,7 @@ typedef struct Packing
 	MemoryContext row_context; /* reset after each row that is read */
 	int max_packed;
 	int64 n_rows;
+	int64 n_null;
 	Packed *packed; /* by piece */
 } Packing;
 
@@ -78,16 +79,17 @@ simdup_check_piece(const SimdupPieces *pieces, int piece)
  */
 
 /* A SimdupColumnCheck. */
-static void
+static bool
 check_row_columns(void *arg, TupleDesc columns, const char *argument)
 {
 	Packing *packing = arg;
 
 	if (columns->natts != 2 ||
 		TupleDescAttr(columns, 1)->atttypid != packing->fp_type)
-		simdup_wrong_columns(argument, columns, "a key and a simhash64");
+		return false;
 	simdup_keys_expect(packing->keys, TupleDescAttr(columns, 0)->atttypid,
 					   argument);
+	return true;
 }
 
 /* Return the arrays of a piece. */
@@ -138,7 +140,10 @@ pack_row(void *arg, TupleTableSlot *slot)
 	slot_getallattrs(slot);
 	simdup_progress_done(++packing->n_rows);
 	if (slot->tts_isnull[1])
+	{
+		packing->n_null++;
 		return;
+	}
 	old = MemoryContextSwitchTo(packing->row_context);
 	key = simdup_keys_take(packing->keys, slot->tts_values[0],
 						   slot->tts_isnull[0]);
@@ -162,7 +167,7 @@ begin_packing(Packing *packing, FunctionCallInfo fcinfo)
 	packing->context = context;
 	packing->key_type = simdup_key_type_argument(fcinfo);
 	packing->fp_type = simdup_sibling_type(fcinfo->flinfo->fn_oid, "simhash64");
-	packing->keys = simdup_keys_begin(packing->key_type);
+	packing->keys = simdup_keys_of_function(fcinfo);
 	packing->row_context =
 		AllocSetContextCreate(context, "simdup row", ALLOCSET_SMALL_SIZES);
 	packing->max_packed =
@@ -191,9 +196,11 @@ simdup_pieces(PG_FUNCTION_ARGS)
 						PG_GETARG_INT32(option + 1));
 	begin_packing(&packing, fcinfo);
 	simdup_progress_phase("reading", 0);
-	simdup_run_query(text_to_cstring(PG_GETARG_TEXT_PP(0)), "query",
+	simdup_run_query(&(SimdupQuery){text_to_cstring(PG_GETARG_TEXT_PP(0)),
+									"query", SIMDUP_KEY_AND_FP},
 					 simdup_parameters(fcinfo, 1), check_row_columns, pack_row,
 					 &packing);
+	simdup_tell_skipped(packing.n_null, 0, packing.n_rows - packing.n_null);
 	for (uint32 i = 0; i < packing.pieces.n; i++)
 		if (packing.packed[i].keys)
 			put_packed(&packing, i);
@@ -214,7 +221,7 @@ typedef struct Unpacking
 } Unpacking;
 
 /* A SimdupColumnCheck. */
-static void
+static bool
 check_packed_columns(void *arg, TupleDesc columns, const char *argument)
 {
 	Unpacking *unpacking = arg;
@@ -226,9 +233,9 @@ check_packed_columns(void *arg, TupleDesc columns, const char *argument)
 		unpacking->key_type =
 			get_element_type(TupleDescAttr(columns, 0)->atttypid);
 	if (!OidIsValid(unpacking->key_type) || fps != unpacking->rows->fp_type)
-		simdup_wrong_columns(argument, columns,
-							 "an array of keys and an array of simhash64");
+		return false;
 	simdup_keys_expect(unpacking->rows->keys, unpacking->key_type, argument);
+	return true;
 }
 
 /* The elements of an array of any type, in the current memory context. */
@@ -283,14 +290,17 @@ unpack_row(void *arg, TupleTableSlot *slot)
 }
 
 void
-simdup_rows_read_packed(SimdupRows *rows, const char *query,
+simdup_rows_read_packed(SimdupRows *rows, const char *text,
 						const char *argument)
 {
 	Unpacking unpacking = {rows, argument, InvalidOid};
+	SimdupQuery query = {text, argument,
+						 "an array of keys and an array of simhash64",
+						 "keys, fps"};
 
 	simdup_progress_phase("reading", 0);
 	rows->n_queries++;
-	simdup_run_query(query, argument, rows->parameters, check_packed_columns,
-					 unpack_row, &unpacking);
+	simdup_run_query(&query, rows->parameters, check_packed_columns, unpack_row,
+					 &unpacking);
 	rows->n_first = rows->n;
 }

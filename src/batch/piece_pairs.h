@@ -16,7 +16,7 @@ extern void simdup_check_pieces(SimdupPieces *pieces, int max_distance, int n);
 extern uint32 simdup_check_piece(const SimdupPieces *pieces, int piece);
 
 /* Read a query of arrays (keys, fingerprints), as simdup_pieces packs rows. */
-extern void simdup_rows_read_packed(SimdupRows *rows, const char *query,
+extern void simdup_rows_read_packed(SimdupRows *rows, const char *text,
 									const char *argument);
 
 #endif /* SIMDUP_BATCH_PIECE_PAIRS_H */

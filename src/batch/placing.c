@@ -32,7 +32,8 @@ typedef struct Reader
 	FunctionCallInfo fcinfo;
 	const char *argument;
 	SimdupKeys *keys;
-	const char *expected;
+	const char *columns; /* in words */
+	const char *example; /* and as a SELECT lists them */
 	int n_keys;
 	Oid types[3]; /* of the other columns; InvalidOid: no more */
 	void (*take)(void *arg, Datum *keys, Datum *values);
@@ -41,7 +42,7 @@ typedef struct Reader
 } Reader;
 
 /* A SimdupColumnCheck. */
-static void
+static bool
 check_columns(void *arg, TupleDesc columns, const char *argument)
 {
 	Reader *reader = arg;
@@ -53,10 +54,11 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 			   TupleDescAttr(columns, n)->atttypid ==
 				   reader->types[n - reader->n_keys];
 	if (!fits || columns->natts != n)
-		simdup_wrong_columns(argument, columns, reader->expected);
+		return false;
 	for (int i = 0; i < reader->n_keys; i++)
 		simdup_keys_expect(reader->keys, TupleDescAttr(columns, i)->atttypid,
 						   argument);
+	return true;
 }
 
 /* A SimdupRowSink. */
@@ -91,14 +93,15 @@ read_rows(Reader reader)
 {
 	int argument = simdup_named_argument(reader.fcinfo, reader.argument);
 	FunctionCallInfo fcinfo = reader.fcinfo;
+	SimdupQuery query = {NULL, reader.argument, reader.columns, reader.example};
 
 	if (PG_ARGISNULL(argument))
 		return;
+	query.text = text_to_cstring(PG_GETARG_TEXT_PP(argument));
 	reader.context = AllocSetContextCreate(CurrentMemoryContext, "simdup row",
 										   ALLOCSET_SMALL_SIZES);
-	simdup_run_query(text_to_cstring(PG_GETARG_TEXT_PP(argument)),
-					 reader.argument, simdup_parameters(fcinfo, 1),
-					 check_columns, take_row, &reader);
+	simdup_run_query(&query, simdup_parameters(fcinfo, 1), check_columns,
+					 take_row, &reader);
 	MemoryContextDelete(reader.context);
 }
 
@@ -177,7 +180,8 @@ read_blocks(FunctionCallInfo fcinfo, SimdupKeys *keys,
 		.keys = keys,
 		.n_keys = 2,
 		.types = {BOOLOID, InvalidOid},
-		.expected = "two keys, and a boolean",
+		.columns = "two keys, and a boolean",
+		.example = "a, b, same",
 		.take = take_decision,
 		.arg = &d,
 	};
@@ -286,7 +290,8 @@ give_ids(Placing *p, Reader reader, int64 next_id)
 	p->last_refresh = simdup_alloc0((n + 1) * sizeof(int64));
 	reader.argument = "events";
 	reader.types[1] = INT8OID;
-	reader.expected = "a key, an id, and the number of a refresh";
+	reader.columns = "a key, an id, and the number of a refresh";
+	reader.example = "key, id, refresh";
 	reader.take = take_event;
 	read_rows(reader);
 	(void) simdup_groupids_give((uint32) n, p->group, p->last, next_id, p->ids);
@@ -303,7 +308,8 @@ place_rows(Placing *p, FunctionCallInfo fcinfo, bool connected, int64 next_id)
 		.keys = c->keys,
 		.n_keys = 1,
 		.types = {INT8OID},
-		.expected = "a key, and an id",
+		.columns = "a key, and an id",
+		.example = "key, id",
 		.take = take_member,
 		.arg = p,
 	};

@@ -40,13 +40,12 @@ simdup_rows_begin_without_keys(void)
 SimdupRows *
 simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries)
 {
-	Oid key_type = simdup_key_type_argument(fcinfo);
 	Oid function = fcinfo->flinfo->fn_oid;
 	SimdupRows *rows = simdup_rows_begin_without_keys();
 	MemoryContext old = MemoryContextSwitchTo(rows->context);
 
 	rows->fp_type = simdup_sibling_type(function, "simhash64");
-	rows->keys = simdup_keys_begin(key_type);
+	rows->keys = simdup_keys_of_function(fcinfo);
 	rows->parameters = simdup_parameters(fcinfo, n_queries);
 	simdup_progress_begin(get_func_name(function));
 	MemoryContextSwitchTo(old);
@@ -89,7 +88,7 @@ simdup_rows_with_contents(SimdupRows *rows, SimdupFoldedShingling shingling)
 }
 
 /* A SimdupColumnCheck for keys that keep their type, with contents. */
-static void
+static bool
 check_content_columns(void *arg, TupleDesc columns, const char *argument)
 {
 	SimdupRows *rows = arg;
@@ -98,27 +97,28 @@ check_content_columns(void *arg, TupleDesc columns, const char *argument)
 		TupleDescAttr(columns, 1)->atttypid != rows->fp_type ||
 		!simdup_contents_expect(rows->contents,
 								TupleDescAttr(columns, 2)->atttypid))
-		simdup_wrong_columns(argument, columns,
-							 "a key, a simhash64, and a text or a varbit");
+		return false;
 	simdup_keys_expect(rows->keys, TupleDescAttr(columns, 0)->atttypid,
 					   argument);
+	return true;
 }
 
 /* The same without. */
-static void
+static bool
 check_columns(void *arg, TupleDesc columns, const char *argument)
 {
 	SimdupRows *rows = arg;
 
 	if (columns->natts < 2 || (columns->natts > 2 && rows->also == NULL) ||
 		TupleDescAttr(columns, 1)->atttypid != rows->fp_type)
-		simdup_wrong_columns(argument, columns, "a key and a simhash64");
+		return false;
 	simdup_keys_expect(rows->keys, TupleDescAttr(columns, 0)->atttypid,
 					   argument);
+	return true;
 }
 
 /* A SimdupColumnCheck for keys as text. */
-static void
+static bool
 check_text_columns(void *arg, TupleDesc columns, const char *argument)
 {
 	SimdupRows *rows = arg;
@@ -128,8 +128,7 @@ check_text_columns(void *arg, TupleDesc columns, const char *argument)
 	if (columns->natts < 2 || columns->natts > 3 ||
 		TupleDescAttr(columns, 1)->atttypid != rows->fp_type ||
 		(columns->natts == 3 && TupleDescAttr(columns, 2)->atttypid != TEXTOID))
-		simdup_wrong_columns(argument, columns,
-							 "a key, a simhash64 and at most a sample of type text");
+		return false;
 	getTypeOutputInfo(TupleDescAttr(columns, 0)->atttypid, &output,
 					  &is_varlena);
 	fmgr_info_cxt(output, rows->key_output, rows->context);
@@ -137,6 +136,7 @@ check_text_columns(void *arg, TupleDesc columns, const char *argument)
 	rows->has_samples = columns->natts == 3;
 	if (rows->samples)
 		simdup_keys_expect(rows->samples, TEXTOID, argument);
+	return true;
 }
 
 /* Fingerprints and keys go from memory to disk, in the middle of reading. */
@@ -319,15 +319,25 @@ add_row(void *arg, TupleTableSlot *slot)
 }
 
 void
-simdup_rows_read(SimdupRows *rows, const char *query, const char *argument)
+simdup_rows_read(SimdupRows *rows, const char *text, const char *argument)
 {
+	SimdupQuery query = {text, argument, SIMDUP_KEY_AND_FP};
+	SimdupColumnCheck check = check_columns;
+
+	if (rows->contents != NULL)
+	{
+		query = (SimdupQuery){text, argument, SIMDUP_KEY_FP_AND_CONTENT};
+		check = check_content_columns;
+	}
+	else if (rows->key_output != NULL)
+	{
+		query.columns = "a key, a simhash64 and at most a text";
+		query.example = "id, minhash64(content), content";
+		check = check_text_columns;
+	}
 	simdup_progress_phase("reading", 0);
 	rows->n_queries++;
-	simdup_run_query(query, argument, rows->parameters,
-					 rows->key_output		  ? check_text_columns
-					 : rows->contents != NULL ? check_content_columns
-											  : check_columns,
-					 add_row, rows);
+	simdup_run_query(&query, rows->parameters, check, add_row, rows);
 	if (rows->n_queries == 1)
 		rows->n_first = rows->n;
 }

@@ -88,7 +88,7 @@ extern SimdupContents *simdup_rows_with_contents(
  * Read the (key, fingerprint) rows of a query; of two, the first first. NULL
  * fingerprints are skipped and counted.
  */
-extern void simdup_rows_read(SimdupRows *rows, const char *query,
+extern void simdup_rows_read(SimdupRows *rows, const char *text,
 							 const char *argument);
 
 /*

@@ -22,6 +22,7 @@ typedef struct Tuning
 	bool labelled;
 	int64 n_pairs[2][SIMHASH64_BITS + 1]; /* false and true, by distance */
 	int64 n_rows;
+	int64 n_null; /* rows with a NULL */
 	uint64 random;
 	uint64 *sample; /* SIMDUP_SAMPLE_SIZE */
 } Tuning;
@@ -32,20 +33,18 @@ column_is(TupleDesc columns, int i, Oid type)
 	return TupleDescAttr(columns, i)->atttypid == type;
 }
 
-static void
-check_columns(void *arg, TupleDesc columns, const char *argument)
+static bool
+check_columns(void *arg, TupleDesc columns,
+			  const char *argument pg_attribute_unused())
 {
 	Tuning *tuning = arg;
 
 	tuning->labelled = columns->natts == 3;
-	if (columns->natts == 3 && column_is(columns, 0, tuning->fp_type) &&
-		column_is(columns, 1, tuning->fp_type) &&
-		column_is(columns, 2, BOOLOID))
-		return;
-	if (columns->natts == 2 && column_is(columns, 1, tuning->fp_type))
-		return;
-	simdup_wrong_columns(argument, columns,
-						 "two simhash64 and a boolean (labelled pairs), or a key and a simhash64");
+	if (columns->natts == 2)
+		return column_is(columns, 1, tuning->fp_type);
+	return tuning->labelled && column_is(columns, 0, tuning->fp_type) &&
+		   column_is(columns, 1, tuning->fp_type) &&
+		   column_is(columns, 2, BOOLOID);
 }
 
 /* splitmix64: the same sample each time. */
@@ -79,7 +78,10 @@ receive(void *arg, TupleTableSlot *slot)
 	slot_getallattrs(slot);
 	if (slot->tts_isnull[1] ||
 		(tuning->labelled && (slot->tts_isnull[0] || slot->tts_isnull[2])))
+	{
+		tuning->n_null++;
 		return;
+	}
 	if (tuning->labelled)
 		tuning->n_pairs[DatumGetBool(slot->tts_values[2])]
 					   [simdup_hamming64(DatumGetSimhash64(slot->tts_values[0]),
@@ -137,6 +139,10 @@ Datum
 simdup_tune(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
+	SimdupQuery query =
+		{NULL, "query",
+		 "two simhash64 and a boolean (labelled pairs), or a key and a simhash64",
+		 "id, minhash64(content)"};
 	int max_distance;
 	Tuning *tuning;
 
@@ -147,15 +153,18 @@ simdup_tune(PG_FUNCTION_ARGS)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("max_distance must be between 0 and %d", SIMHASH64_BITS),
 				errdetail("The distance given is %d.", max_distance));
+	query.text = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	tuning = palloc0(sizeof(Tuning));
 	tuning->sample = palloc(SIMDUP_SAMPLE_SIZE * sizeof(uint64));
 	tuning->fp_type = simdup_sibling_type(fcinfo->flinfo->fn_oid, "simhash64");
-	simdup_run_query(text_to_cstring(PG_GETARG_TEXT_PP(0)), "query",
-					 simdup_parameters(fcinfo, 1), check_columns, receive,
-					 tuning);
+	simdup_run_query(&query, simdup_parameters(fcinfo, 1), check_columns,
+					 receive, tuning);
 	if (tuning->labelled)
 		put_labelled(result, tuning, max_distance);
 	else
+	{
+		simdup_tell_skipped(tuning->n_null, 0, tuning->n_rows);
 		put_unlabelled(result, tuning, max_distance);
+	}
 	return (Datum) 0;
 }

@@ -32,6 +32,7 @@ struct SimdupKeys
 {
 	MemoryContext context;
 	Oid type;
+	Oid function; /* that can be told another type; or InvalidOid */
 	int16 len;
 	bool byval;
 	const char *argument; /* the query that is read now */
@@ -91,6 +92,15 @@ simdup_keys_begin(Oid type)
 	return keys;
 }
 
+SimdupKeys *
+simdup_keys_of_function(FunctionCallInfo fcinfo)
+{
+	SimdupKeys *keys = simdup_keys_begin(simdup_key_type_argument(fcinfo));
+
+	keys->function = fcinfo->flinfo->fn_oid;
+	return keys;
+}
+
 void
 simdup_keys_end(SimdupKeys *keys)
 {
@@ -113,8 +123,15 @@ simdup_keys_expect(SimdupKeys *keys, Oid type, const char *argument)
 				errmsg("key of the query in argument \"%s\" is of type %s, not %s",
 					   argument, format_type_be(type),
 					   format_type_be(keys->type)),
-				errhint("Cast the key to %s, or pass the type that all keys have: key_type => NULL::%s.",
-						format_type_be(keys->type), format_type_be(type)));
+				OidIsValid(keys->function)
+					? errhint("Write %s(%s, NULL::%s), or cast the key to %s.",
+							  get_func_name(keys->function),
+							  strcmp(argument, "query") == 0
+								  ? argument
+								  : "new_query, old_query",
+							  format_type_be(type), format_type_be(keys->type))
+					: errhint("Cast the key to %s.",
+							  format_type_be(keys->type)));
 	keys->query_type = type;
 	keys->argument = argument;
 }

@@ -22,6 +22,8 @@ extern char *simdup_key_text(Oid type, Datum key);
 
 /* A new store for keys of a type, in the current memory context. */
 extern SimdupKeys *simdup_keys_begin(Oid type);
+/* The same for the keys of the query of a function, of the type that it is told. */
+extern SimdupKeys *simdup_keys_of_function(FunctionCallInfo fcinfo);
 extern void simdup_keys_end(SimdupKeys *keys);
 
 /*

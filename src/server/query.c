@@ -11,6 +11,7 @@
 #include "compat.h"
 
 #include "catalog/pg_type.h"
+#include "common/keywords.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "nodes/parsenodes.h"
@@ -217,9 +218,9 @@ receiver_done(DestReceiver *self pg_attribute_unused())
 {
 }
 
-void
-simdup_wrong_columns(const char *argument, TupleDesc columns,
-					 const char *expected)
+/* ERROR: the query has not the columns it should have. */
+pg_noreturn static void
+wrong_columns(const SimdupQuery *query, TupleDesc columns)
 {
 	StringInfoData types;
 
@@ -229,11 +230,42 @@ simdup_wrong_columns(const char *argument, TupleDesc columns,
 						 format_type_be(TupleDescAttr(columns, i)->atttypid));
 	ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
 			errmsg("columns of the query in argument \"%s\" do not fit",
-				   argument),
+				   query->argument),
 			columns->natts == 0
 				? errdetail("It has no columns.")
 				: errdetail("It has columns of type (%s).", types.data),
-			errhint("It should yield %s.", expected));
+			errhint("It should yield %s, as in: SELECT %s FROM ...",
+					query->columns, query->example));
+}
+
+/* Check whether a text is the name of a table, and no statement. */
+static bool
+is_name(const char *text)
+{
+	const char *start = text + strspn(text, " \t\r\n");
+	const char *at = start;
+
+	while (*at != '\0' && strchr("( \t\r\n", *at) == NULL)
+		if (*at++ == '"')
+			at = strchr(at, '"') == NULL ? at : strchr(at, '"') + 1;
+	return at > start && at[strspn(at, " \t\r\n")] == '\0' &&
+		   ScanKeywordLookup(pnstrdup(start, (Size) (at - start)),
+							 &ScanKeywords) < 0;
+}
+
+/* ERROR: the argument is no query. */
+pg_noreturn static void
+not_a_query(const SimdupQuery *query)
+{
+	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			errmsg("argument \"%s\" must be a single SELECT that "
+				   "changes and locks nothing",
+				   query->argument),
+			errdetail("The query is: %s", query->text),
+			is_name(query->text)
+				? errhint("For the rows of a table, write: SELECT %s FROM %s",
+						  query->example, query->text)
+				: 0);
 }
 
 /* Is the query a single SELECT that changes and locks nothing? */
@@ -271,21 +303,22 @@ parse(const char *statement, SimdupParameters *parameters)
 
 /* Parse and check; the plan's only source is returned beside it. */
 static SPIPlanPtr
-prepare(const char *query, const char *argument, SimdupParameters *parameters,
+prepare(const SimdupQuery *query, SimdupParameters *parameters,
 		SimdupColumnCheck check, void *arg, CachedPlanSource **source)
 {
-	SPIPlanPtr plan = parse(query, parameters);
-	List *sources = SPI_plan_get_plan_sources(plan);
+	SPIPlanPtr plan;
+	List *sources;
 
+	if (is_name(query->text))
+		not_a_query(query);
+	plan = parse(query->text, parameters);
+	sources = SPI_plan_get_plan_sources(plan);
 	if (!is_plain_select(sources))
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("argument \"%s\" must be a single SELECT that "
-					   "changes and locks nothing",
-					   argument),
-				errdetail("The query is: %s", query));
+		not_a_query(query);
 	*source = linitial(sources);
-	simdup_parameters_check(parameters, (*source)->query_list, argument);
-	check(arg, (*source)->resultDesc, argument);
+	simdup_parameters_check(parameters, (*source)->query_list, query->argument);
+	if (!check(arg, (*source)->resultDesc, query->argument))
+		wrong_columns(query, (*source)->resultDesc);
 	return plan;
 }
 
@@ -308,9 +341,8 @@ execute(SPIPlanPtr plan, const SimdupParameters *parameters,
 }
 
 void
-simdup_run_query(const char *query, const char *argument,
-				 SimdupParameters *parameters, SimdupColumnCheck check,
-				 SimdupRowSink sink, void *arg)
+simdup_run_query(const SimdupQuery *query, SimdupParameters *parameters,
+				 SimdupColumnCheck check, SimdupRowSink sink, void *arg)
 {
 	RowReceiver receiver;
 	CachedPlanSource *source;
@@ -326,9 +358,28 @@ simdup_run_query(const char *query, const char *argument,
 	receiver.arg = arg;
 
 	SPI_connect();
-	plan = prepare(query, argument, parameters, check, arg, &source);
+	plan = prepare(query, parameters, check, arg, &source);
 	execute(plan, parameters, &receiver.pub);
 	SPI_finish();
+}
+
+void
+simdup_tell_skipped(int64 n_no_fp, int64 n_no_content, int64 n)
+{
+	if (n_no_fp > 0)
+		ereport(NOTICE,
+				errmsg_plural("skipped %lld row without a fingerprint",
+							  "skipped %lld rows without a fingerprint",
+							  (unsigned long) n_no_fp, (long long) n_no_fp),
+				n + n_no_content > 0
+					? 0
+					: errhint(
+						  "No row has one. Fill the column first: SET fp = minhash64(content)."));
+	if (n_no_content > 0)
+		ereport(NOTICE, errmsg_plural("skipped %lld row without a text",
+									  "skipped %lld rows without a text",
+									  (unsigned long) n_no_content,
+									  (long long) n_no_content));
 }
 
 void
@@ -338,18 +389,17 @@ simdup_execute_statement(const char *statement, SimdupParameters *parameters)
 }
 
 char *
-simdup_subquery(const char *query, const char *argument,
-				SimdupParameters *parameters, SimdupColumnCheck check,
-				void *arg)
+simdup_subquery(const SimdupQuery *query, SimdupParameters *parameters,
+				SimdupColumnCheck check, void *arg)
 {
 	CachedPlanSource *source;
 	RawStmt *statement;
 	const char *start;
 	int len;
 
-	(void) prepare(query, argument, parameters, check, arg, &source);
+	(void) prepare(query, parameters, check, arg, &source);
 	statement = source->raw_parse_tree;
-	start = query + statement->stmt_location;
+	start = query->text + statement->stmt_location;
 	len = statement->stmt_len ? statement->stmt_len : (int) strlen(start);
 	/* the newline ends a comment that the text may end in */
 	return psprintf("(%.*s\n)", len, start);

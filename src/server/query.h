@@ -43,25 +43,40 @@ extern void simdup_parameters_check(SimdupParameters *parameters, List *queries,
 /* The values of those types; NULL without parameters. ERROR for bad input. */
 extern ParamListInfo simdup_parameters_bind(const SimdupParameters *parameters);
 
-/*
- * Checks the columns before the first row; an ERROR says what is wrong. Called
- * once. argument is the name of the SQL argument that held the query.
- */
-typedef void (*SimdupColumnCheck)(void *arg, TupleDesc columns,
+/* A query, and what it should yield. */
+typedef struct SimdupQuery
+{
+	const char *text;
+	const char *argument; /* the SQL argument that held the text */
+	const char *columns;  /* that it should yield, in words */
+	const char *example;  /* the same as a SELECT lists them */
+} SimdupQuery;
+
+/* The last two for functions of fingerprints. */
+#define SIMDUP_KEY_AND_FP "a key and a simhash64", "id, minhash64(content)"
+#define SIMDUP_KEY_FP_AND_CONTENT \
+	"a key, a simhash64, and a text or a varbit", \
+		"id, minhash64(content), content"
+
+/* Check whether the columns are those of the query, before the first row; called once. */
+typedef bool (*SimdupColumnCheck)(void *arg, TupleDesc columns,
 								  const char *argument);
 typedef void (*SimdupRowSink)(void *arg, TupleTableSlot *row);
 
 /* Run it and feed each row to the sink. Connects to SPI and leaves it. */
-extern void simdup_run_query(const char *query, const char *argument,
+extern void simdup_run_query(const SimdupQuery *query,
 							 SimdupParameters *parameters,
 							 SimdupColumnCheck check, SimdupRowSink sink,
 							 void *arg);
+
+/* Tell how many rows lack a fingerprint or a text, beside the n that have both. */
+extern void simdup_tell_skipped(int64 n_no_fp, int64 n_no_content, int64 n);
 
 /*
  * The one SELECT of the text, without what may follow it, fit to stand in
  * parentheses; checked like the above. Needs an SPI connection.
  */
-extern char *simdup_subquery(const char *query, const char *argument,
+extern char *simdup_subquery(const SimdupQuery *query,
 							 SimdupParameters *parameters,
 							 SimdupColumnCheck check, void *arg);
 
@@ -71,10 +86,5 @@ extern char *simdup_subquery(const char *query, const char *argument,
  */
 extern void simdup_execute_statement(const char *statement,
 									 SimdupParameters *parameters);
-
-/* ERROR: the query has not the columns it should have. */
-pg_noreturn extern void simdup_wrong_columns(const char *argument,
-											 TupleDesc columns,
-											 const char *expected);
 
 #endif /* SIMDUP_SERVER_QUERY_H */

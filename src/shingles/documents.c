@@ -19,7 +19,7 @@
 #define MAX_DOCUMENTS (PG_UINT32_MAX - 1)
 
 /* A SimdupColumnCheck. */
-static void
+static bool
 check_columns(void *arg, TupleDesc columns, const char *argument)
 {
 	SimdupDocuments *documents = arg;
@@ -31,12 +31,10 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 								 TupleDescAttr(columns, natts - 1)->atttypid,
 								 with_fp) ||
 		(with_fp && TupleDescAttr(columns, 1)->atttypid != documents->fp_type))
-		simdup_wrong_columns(argument, columns,
-							 with_fp
-								 ? "a key, a simhash64, and a text or a varbit"
-								 : "a key and a text");
+		return false;
 	simdup_keys_expect(documents->keys, TupleDescAttr(columns, 0)->atttypid,
 					   argument);
+	return true;
 }
 
 static void
@@ -112,8 +110,16 @@ add_row(void *arg, TupleTableSlot *row)
 	SimdupHashes set;
 
 	slot_getallattrs(row);
-	if (row->tts_isnull[content] || (with_fp && row->tts_isnull[1]))
+	if (with_fp && row->tts_isnull[1])
+	{
+		documents->n_no_fp++;
 		return;
+	}
+	if (row->tts_isnull[content])
+	{
+		documents->n_no_content++;
+		return;
+	}
 	old = MemoryContextSwitchTo(documents->row_context);
 	set = simdup_comparison_words(&documents->comparison,
 								  row->tts_values[content]);
@@ -138,21 +144,27 @@ simdup_read_documents(FunctionCallInfo fcinfo, SimdupFoldedShingling shingling,
 							  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	SimdupDocuments *documents = palloc0(sizeof(SimdupDocuments));
+	SimdupQuery query = {text_to_cstring(PG_GETARG_TEXT_PP(0)), "query",
+						 "a key and a text", "id, content"};
 
 	documents->context = context;
 	documents->row_context = AllocSetContextCreate(context, "simdup document",
 												   ALLOCSET_DEFAULT_SIZES);
 	documents->comparison.shingling = shingling;
-	documents->keys = simdup_keys_begin(simdup_key_type_argument(fcinfo));
+	documents->keys = simdup_keys_of_function(fcinfo);
 	if (with_fingerprint)
+	{
+		query = (SimdupQuery){query.text, "query", SIMDUP_KEY_FP_AND_CONTENT};
 		documents->fp_type =
 			simdup_sibling_type(fcinfo->flinfo->fn_oid, "simhash64");
+	}
 	documents->sets = simdup_tempfile_create();
 	documents->loaded_number[0] = documents->loaded_number[1] = NO_NUMBER;
 	simdup_progress_phase("reading", 0);
-	simdup_run_query(text_to_cstring(PG_GETARG_TEXT_PP(0)), "query",
-					 simdup_parameters(fcinfo, 1), check_columns, add_row,
-					 documents);
+	simdup_run_query(&query, simdup_parameters(fcinfo, 1), check_columns,
+					 add_row, documents);
+	simdup_tell_skipped(documents->n_no_fp, documents->n_no_content,
+						documents->n_rows);
 	MemoryContextSwitchTo(old);
 	return documents;
 }

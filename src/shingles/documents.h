@@ -26,6 +26,8 @@ typedef struct SimdupDocuments
 	SimdupComparison comparison;
 	Oid fp_type;  /* InvalidOid: no fingerprint column */
 	int64 n_rows; /* read so far */
+	int64 n_no_fp;
+	int64 n_no_content;
 
 	uint32 n;
 	uint32 capacity;

@@ -30,13 +30,13 @@ typedef struct Corpus
 	MemoryContext row_context;
 } Corpus;
 
-static void
+/* A SimdupColumnCheck. */
+static bool
 check_corpus_columns(void *arg pg_attribute_unused(), TupleDesc columns,
-					 const char *argument)
+					 const char *argument pg_attribute_unused())
 {
-	if (columns->natts != 1 ||
-		!simdup_is_text_type(TupleDescAttr(columns, 0)->atttypid))
-		simdup_wrong_columns(argument, columns, "one column of type text");
+	return columns->natts == 1 &&
+		   simdup_is_text_type(TupleDescAttr(columns, 0)->atttypid);
 }
 
 static void
@@ -122,8 +122,9 @@ simdup_scan_corpus(const text *query, SimdupParameters *parameters,
 	corpus.sort =
 		tuplesort_begin_datum(TEXTOID, TextLessOperator, C_COLLATION_OID, false,
 							  maintenance_work_mem, NULL, TUPLESORT_NONE);
-	simdup_run_query(text_to_cstring(query), "query", parameters,
-					 check_corpus_columns, add_corpus_row, &corpus);
+	simdup_run_query(&(SimdupQuery){text_to_cstring(query), "query",
+									"one column of type text", "content"},
+					 parameters, check_corpus_columns, add_corpus_row, &corpus);
 	tuplesort_performsort(corpus.sort);
 	count_terms(&corpus, sink, arg);
 	tuplesort_end(corpus.sort);
