@@ -18,7 +18,7 @@
 #include "utils/snapmgr.h"
 
 #include "arrival/arrival.h"
-#include "index/hamming/fingerprint.h"
+#include "index/hamming/am.h"
 
 #define COLUMN_BIT(attnum) ((attnum) -FirstLowInvalidHeapAttributeNumber)
 

@@ -22,10 +22,9 @@
 #include "utils/snapmgr.h"
 
 #include "arrival/arrival.h"
-#include "index/ball.h"
 #include "index/hamming/am.h"
 #include "index/hamming/find.h"
-#include "index/strategy.h"
+#include "type/simhash64.h"
 
 /* A table that is being searched. */
 typedef struct Reading

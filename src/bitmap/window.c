@@ -12,7 +12,7 @@
 
 #include "core/features.h"
 #include "server/arguments.h"
-#include "text/shingling.h"
+#include "text/profile.h"
 
 #define BITMAP_MAX_WORDS (SIMDUP_BITMAP_MAX_BITS / 64)
 

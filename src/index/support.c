@@ -6,7 +6,6 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -14,11 +13,10 @@
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 
-#include "index/ball.h"
-#include "index/selectivity.h"
-#include "index/strategy.h"
-#include "index/support.h"
+#include "index/hamming/am.h"
+#include "index/planner.h"
 #include "server/catalog.h"
+#include "type/simhash64.h"
 
 Expr *
 simdup_make_ball_expr(PlannerInfo *root, Oid funcid, Node *center, Node *radius)
@@ -112,7 +110,6 @@ static Node *
 simplify_to_operator(SupportRequestSimplify *req)
 {
 	Oid funcid = req->fcall->funcid;
-	char *schema = get_namespace_name(get_func_namespace(funcid));
 	Node *fp = linitial(req->fcall->args);
 	Node *center = lsecond(req->fcall->args);
 	Node *radius = lthird(req->fcall->args);
@@ -124,13 +121,13 @@ simplify_to_operator(SupportRequestSimplify *req)
 		fp = center;
 		center = linitial(req->fcall->args);
 	}
-	if (schema == NULL || !can_be_operator(fp, center, radius))
+	if (!can_be_operator(fp, center, radius))
 		return NULL;
 	ball = simdup_make_ball_expr(req->root, funcid, center, radius);
 	if (ball == NULL)
 		return NULL;
-	opno = OpernameGetOprid(list_make2(makeString(schema), makeString("<@")),
-							exprType(fp), exprType((Node *) ball));
+	opno = simdup_sibling_operator(funcid, "<@", exprType(fp),
+								   exprType((Node *) ball));
 	if (!OidIsValid(opno))
 		return NULL;
 	return (Node *) make_opclause(opno, BOOLOID, false, (Expr *) fp, ball,

@@ -10,10 +10,10 @@
 #include "utils/memutils.h"
 
 #include "report/difference.h"
-#include "report/sections.h"
 #include "report/row_url.h"
+#include "report/sections.h"
 #include "text/minhash64.h"
-#include "text/shingling.h"
+#include "text/profile.h"
 
 /* Characters that are shown of a pair, and of a row of a group. */
 #define PAIR_CHARS 1500

@@ -8,6 +8,7 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "catalog/pg_operator.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
@@ -20,24 +21,10 @@
 #include "server/catalog.h"
 
 Oid
-simdup_type_in_schema(Oid schema, const char *name)
-{
-	return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, PointerGetDatum(name),
-						   ObjectIdGetDatum(schema));
-}
-
-Oid
 simdup_sibling_type(Oid funcid, const char *name)
 {
-	return simdup_type_in_schema(get_func_namespace(funcid), name);
-}
-
-char *
-simdup_type_name(Oid type)
-{
-	return format_type_extended(type, -1,
-								FORMAT_TYPE_TYPEMOD_GIVEN |
-									FORMAT_TYPE_FORCE_QUALIFY);
+	return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, PointerGetDatum(name),
+						   ObjectIdGetDatum(get_func_namespace(funcid)));
 }
 
 Oid
@@ -46,6 +33,15 @@ simdup_sibling_function(Oid funcid, const char *name, const Oid *types, int n)
 	return GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
 						   PointerGetDatum(name),
 						   PointerGetDatum(buildoidvector(types, n)),
+						   ObjectIdGetDatum(get_func_namespace(funcid)));
+}
+
+Oid
+simdup_sibling_operator(Oid funcid, const char *name, Oid left, Oid right)
+{
+	return GetSysCacheOid4(OPERNAMENSP, Anum_pg_operator_oid,
+						   PointerGetDatum(name), ObjectIdGetDatum(left),
+						   ObjectIdGetDatum(right),
 						   ObjectIdGetDatum(get_func_namespace(funcid)));
 }
 

@@ -9,17 +9,8 @@
 #ifndef SIMDUP_SERVER_CATALOG_H
 #define SIMDUP_SERVER_CATALOG_H
 
-/* The type of this name in a schema, or InvalidOid. */
-extern Oid simdup_type_in_schema(Oid schema, const char *name);
-
 /* The type of this name in the function's schema, or InvalidOid. */
 extern Oid simdup_sibling_type(Oid funcid, const char *name);
-
-/*
- * The qualified name of a type for a cast that cuts nothing: character without
- * a length means one character, and bit one bit.
- */
-extern char *simdup_type_name(Oid type);
 
 /*
  * The function of this name and of these n argument types in the function's
@@ -27,6 +18,10 @@ extern char *simdup_type_name(Oid type);
  */
 extern Oid simdup_sibling_function(Oid funcid, const char *name,
 								   const Oid *types, int n);
+
+/* The operator of this name in the function's schema, or InvalidOid. */
+extern Oid simdup_sibling_operator(Oid funcid, const char *name, Oid left,
+								   Oid right);
 
 /* simhash_ball(simhash64, integer) in the function's schema, or InvalidOid. */
 extern Oid simdup_sibling_ball_constructor(Oid funcid);

@@ -75,14 +75,16 @@ simdup_parameters(FunctionCallInfo fcinfo, int n_queries)
 	return parameters;
 }
 
-void
-simdup_parameters_reset(SimdupParameters *parameters)
+/* Forget the types that an earlier query had. */
+static void
+parameters_reset(SimdupParameters *parameters)
 {
 	memset(parameters->types, 0, (Size) parameters->n_types * sizeof(Oid));
 }
 
-void
-simdup_parameters_setup(ParseState *pstate, void *parameters)
+/* A ParserSetupHook, whose argument is the parameters. */
+static void
+parameters_setup(ParseState *pstate, void *parameters)
 {
 	SimdupParameters *p = parameters;
 
@@ -116,16 +118,20 @@ check_types(const SimdupParameters *parameters)
 							i + 1));
 }
 
-void
-simdup_parameters_check(SimdupParameters *parameters, List *queries,
-						const char *argument)
+/*
+ * After the query is parsed: ERROR if a type was not found, or if there are
+ * values too few for this query, or too many for all of them.
+ */
+static void
+parameters_check(SimdupParameters *parameters, List *queries,
+				 const char *argument)
 {
 	ParseState *pstate = make_parsestate(NULL);
 	int n_needed = parameters->n_types;
 	bool is_only = parameters->n_needed == 0 && parameters->n_queries == 1;
 	ListCell *cell;
 
-	simdup_parameters_setup(pstate, parameters);
+	parameters_setup(pstate, parameters);
 	foreach (cell, queries)
 		check_variable_parameters(pstate, lfirst_node(Query, cell));
 	free_parsestate(pstate);
@@ -173,8 +179,9 @@ read_value(const SimdupParameters *parameters, int i, ParamExternData *result)
 	error_context_stack = context.previous;
 }
 
-ParamListInfo
-simdup_parameters_bind(const SimdupParameters *parameters)
+/* The values of those types; NULL without parameters. ERROR for bad input. */
+static ParamListInfo
+parameters_bind(const SimdupParameters *parameters)
 {
 	ParamListInfo list;
 
@@ -289,11 +296,11 @@ is_plain_select(List *sources)
 static SPIPlanPtr
 parse(const char *statement, SimdupParameters *parameters)
 {
-	SPIPrepareOptions options = {.parserSetup = simdup_parameters_setup,
+	SPIPrepareOptions options = {.parserSetup = parameters_setup,
 								 .parserSetupArg = parameters};
 	SPIPlanPtr plan;
 
-	simdup_parameters_reset(parameters);
+	parameters_reset(parameters);
 	plan = SPI_prepare_extended(statement, &options);
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare_extended failed: %s",
@@ -316,7 +323,7 @@ prepare(const SimdupQuery *query, SimdupParameters *parameters,
 	if (!is_plain_select(sources))
 		not_a_query(query);
 	*source = linitial(sources);
-	simdup_parameters_check(parameters, (*source)->query_list, query->argument);
+	parameters_check(parameters, (*source)->query_list, query->argument);
 	if (!check(arg, (*source)->resultDesc, query->argument))
 		wrong_columns(query, (*source)->resultDesc);
 	return plan;
@@ -331,7 +338,7 @@ execute(SPIPlanPtr plan, const SimdupParameters *parameters,
 	int result;
 
 	memset(&options, 0, sizeof(options));
-	options.params = simdup_parameters_bind(parameters);
+	options.params = parameters_bind(parameters);
 	options.read_only = true;
 	options.dest = receiver;
 	result = SPI_execute_plan_extended(plan, &options);

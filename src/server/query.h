@@ -27,22 +27,6 @@ typedef struct SimdupParameters SimdupParameters;
 extern SimdupParameters *simdup_parameters(FunctionCallInfo fcinfo,
 										   int n_queries);
 
-/* Forget the types that an earlier query had. */
-extern void simdup_parameters_reset(SimdupParameters *parameters);
-
-/* A ParserSetupHook, whose argument is the parameters. */
-extern void simdup_parameters_setup(ParseState *pstate, void *parameters);
-
-/*
- * After the query is parsed: ERROR if a type was not found, or if there are
- * values too few for this query, or too many for all of them.
- */
-extern void simdup_parameters_check(SimdupParameters *parameters, List *queries,
-									const char *argument);
-
-/* The values of those types; NULL without parameters. ERROR for bad input. */
-extern ParamListInfo simdup_parameters_bind(const SimdupParameters *parameters);
-
 /* A query, and what it should yield. */
 typedef struct SimdupQuery
 {

@@ -18,7 +18,7 @@
 #include "core/hash.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
-#include "text/shingling.h"
+#include "text/profile.h"
 
 /* Where distinct shingles go, in order of first occurrence. */
 typedef struct ShingleRows

@@ -10,7 +10,7 @@
 
 #include "core/sketch.h"
 #include "server/arguments.h"
-#include "text/shingling.h"
+#include "text/profile.h"
 
 #define MAX_HASHES 4096
 

@@ -39,4 +39,15 @@ extern SimdupIcuStatus simdup_icu_describe(
 /* Why the last call failed: ICU's name of the error. */
 extern const char *simdup_icu_reason(void);
 
+/*
+ * ICU's word breaks for what cuts text in SQL.
+ */
+
+/*
+ * ICU's word breaks for a locale, "root" for none in particular. Raises 22023
+ * for a name that is no locale, 0A000 where simdup was built without ICU. The
+ * breaker is for the current call: see icu.h.
+ */
+extern SimdupBreaker simdup_get_icu_breaker(const char *locale);
+
 #endif /* SIMDUP_TEXT_ICU_H */

@@ -6,16 +6,20 @@
 #include "compat.h"
 
 #include "catalog/pg_type.h"
+#include "fmgr.h"
 #include "funcapi.h"
+#include "port/pg_bitutils.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
+#include "utils/varbit.h"
 
 #include "core/hash.h"
 #include "core/host.h"
+#include "core/statistics.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
-#include "text/shingling.h"
+#include "text/profile.h"
 #include "type/simhash64.h"
 
 /* Fewer are searched for one by one, so there is a limit. */
@@ -68,18 +72,20 @@ simdup_get_folded_shingling(FunctionCallInfo fcinfo, int w, int unit)
 	return shingling;
 }
 
-void
-simdup_add_elements(void *sketch, const uint64_t *hashes, size_t n)
+/* A SimdupElementSink that adds to a SimdupSketch. */
+static void
+add_elements(void *sketch, const uint64_t *hashes, size_t n)
 {
 	simdup_sketch_add(sketch, hashes, n);
 }
 
-void
-simdup_sketch_text(SimdupSketch *sketch, SimdupFoldedShingling shingling,
-				   SimdupUtf8 content)
+/* Add the shingles of a text. */
+static void
+sketch_text(SimdupSketch *sketch, SimdupFoldedShingling shingling,
+			SimdupUtf8 content)
 {
-	simdup_folded_elements(shingling, content.bytes, content.len,
-						   simdup_add_elements, sketch);
+	simdup_folded_elements(shingling, content.bytes, content.len, add_elements,
+						   sketch);
 }
 
 Datum
@@ -293,4 +299,109 @@ simdup_minhash64_shingles(PG_FUNCTION_ARGS)
 						   &rows);
 	hash_destroy(rows.seen);
 	return (Datum) 0;
+}
+
+/*
+ * Distances of minhash64 fingerprints as resemblances, and back.
+ */
+
+PG_FUNCTION_INFO_V1(simdup_minhash64_resemblance);
+/* minhash64_resemblance(distance) */
+Datum
+simdup_minhash64_resemblance(PG_FUNCTION_ARGS)
+{
+	int32 distance = PG_GETARG_INT32(0);
+
+	if (distance < 0 || distance > 64)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("distance must be between 0 and 64"),
+				errdetail("The distance given is %d.", distance));
+	PG_RETURN_FLOAT8(simdup_agreement_resemblance(distance, 64));
+}
+
+PG_FUNCTION_INFO_V1(simdup_minhash64_distance);
+/* minhash64_distance(resemblance, recall) */
+Datum
+simdup_minhash64_distance(PG_FUNCTION_ARGS)
+{
+	double resemblance = simdup_check_share(PG_GETARG_FLOAT8(0), "resemblance");
+	double recall = simdup_check_share(PG_GETARG_FLOAT8(1), "recall");
+
+	PG_RETURN_INT32(simdup_agreement_distance(resemblance, recall));
+}
+
+/*
+ * Sketches of many one-bit MinHashes: a second opinion on a pair that needs
+ * no text.
+ */
+
+#define MIN_BITS 64
+#define MAX_BITS 8192
+
+/* The lowest bit of each key, bin 0's first. */
+static VarBit *
+keys_to_varbit(const uint64_t *keys, int n_bits)
+{
+	Size size = VARBITTOTALLEN(n_bits);
+	VarBit *bits = palloc0(size);
+
+	SET_VARSIZE(bits, size);
+	VARBITLEN(bits) = n_bits;
+	for (int i = 0; i < n_bits; i++)
+		VARBITS(bits)[i / 8] |= (keys[i] & 1) << (7 - i % 8);
+	return bits;
+}
+
+PG_FUNCTION_INFO_V1(simdup_minhash_bits);
+/* minhash_bits(content, n_bits, w, unit) */
+Datum
+simdup_minhash_bits(PG_FUNCTION_ARGS)
+{
+	SimdupFoldedShingling shingling = simdup_get_folded_shingling(fcinfo, 2, 3);
+	int n_bits = PG_GETARG_INT32(1);
+	SimdupSketch sketch;
+	const uint64_t *keys;
+	VarBit *bits;
+
+	if (n_bits < MIN_BITS || n_bits > MAX_BITS)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("number of bits must be between %d and %d", MIN_BITS,
+					   MAX_BITS),
+				errdetail("The number given is %d.", n_bits));
+	simdup_sketch_begin(&sketch, n_bits);
+	sketch_text(&sketch, shingling, simdup_text_to_utf8(PG_GETARG_TEXT_PP(0)));
+	keys = simdup_sketch_keys(&sketch);
+	if (keys == NULL)
+		PG_RETURN_NULL();
+	bits = keys_to_varbit(keys, n_bits);
+	simdup_sketch_free(&sketch);
+	PG_RETURN_VARBIT_P(bits);
+}
+
+void
+simdup_check_sketch_bits(int a, int b)
+{
+	if (a != b)
+		ereport(ERROR, errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+				errmsg("sketches must have the same number of bits"),
+				errdetail("They have %d and %d.", a, b));
+	if (a == 0)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("sketches must not be empty"));
+}
+
+PG_FUNCTION_INFO_V1(simdup_minhash_bits_resemblance);
+/* minhash_bits_resemblance(a, b) */
+Datum
+simdup_minhash_bits_resemblance(PG_FUNCTION_ARGS)
+{
+	VarBit *a = PG_GETARG_VARBIT_P(0);
+	VarBit *b = PG_GETARG_VARBIT_P(1);
+	int n = VARBITLEN(a);
+	int distance = 0;
+
+	simdup_check_sketch_bits(n, VARBITLEN(b));
+	for (int i = 0; i < (int) VARBITBYTES(a); i++)
+		distance += pg_number_of_ones[VARBITS(a)[i] ^ VARBITS(b)[i]];
+	PG_RETURN_FLOAT8(simdup_agreement_resemblance(distance, n));
 }

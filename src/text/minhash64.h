@@ -24,14 +24,6 @@ extern SimdupFoldedShingling simdup_get_folded_shingling(
  */
 extern SimdupFoldedShingling simdup_get_resemblance(int w, const text *unit);
 
-/* A SimdupElementSink that adds to a SimdupSketch. */
-extern void simdup_add_elements(void *sketch, const uint64_t *hashes, size_t n);
-
-/* Add the shingles of a text. */
-extern void simdup_sketch_text(SimdupSketch *sketch,
-							   SimdupFoldedShingling shingling,
-							   SimdupUtf8 content);
-
 /* The shingles that resemblance means by default, as in the install script. */
 extern const SimdupFoldedShingling simdup_default_shingling;
 

@@ -14,7 +14,7 @@
 #include "tsearch/ts_public.h"
 
 #include "core/segments.h"
-#include "text/breaker.h"
+#include "text/icu.h"
 #include "text/profile.h"
 
 /*

@@ -5,8 +5,10 @@
 #ifndef SIMDUP_TEXT_PROFILE_H
 #define SIMDUP_TEXT_PROFILE_H
 
-#include "core/features.h"
 #include "fmgr.h"
+
+#include "core/features.h"
+#include "core/shingle.h"
 
 typedef struct SimdupProfile
 {
@@ -75,5 +77,33 @@ extern void simdup_collect_features(SimdupFeatures *features,
 /* What a function returns for its counters: NULL where nothing weighs. */
 extern Datum simdup_fingerprint(FunctionCallInfo fcinfo,
 								const SimdupCounts *counts, bool ties);
+
+/*
+ * The shingles of a text as hashes, as SQL asks for them.
+ */
+
+/* How a text is cut into shingles, checked. */
+typedef struct SimdupShingling
+{
+	SimdupShingleUnit unit;
+	int w;
+} SimdupShingling;
+
+/* Raises 22023 for w below 1 and for a unit that there is not. */
+extern SimdupShingling simdup_get_shingling(int w, const text *unit);
+
+/* Raises 54000 for a text with more than SIMDUP_MAX_SHINGLES. */
+pg_noreturn extern void simdup_too_many_shingles(void);
+
+/*
+ * Real weights as the exact integers that the sums count in.
+ */
+
+/*
+ * A weight in units of 2^-16, rounded. Raises 22023 for NaN, infinite and
+ * negative weights, and 22003 for weights of 2^47 and more. The DETAIL names
+ * the position, unless it is 0.
+ */
+extern uint64 simdup_fixed_weight(float8 weight, int position);
 
 #endif /* SIMDUP_TEXT_PROFILE_H */

@@ -1,33 +1,184 @@
 /*
  * resembles.c
- *	  simdup_resembles: whether two texts share enough of their shingles, and its
- *	  planner support.
- *
- * The fingerprints decide first, and the shingles are compared only if they are
- * near. So a hamming index on a column of texts finds all candidates, and the
- * executor verifies them. The answer is the same without the index.
+ *	  Two texts compared by a query: the operators of text_ops, and
+ *	  simdup_resembles with its planner support.
  */
 #include "postgres.h"
 #include "compat.h"
 
-#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
+#include "fmgr.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 
 #include "core/statistics.h"
-#include "index/ball.h"
 #include "index/hamming/am.h"
-#include "index/selectivity.h"
-#include "index/strategy.h"
-#include "index/support.h"
+#include "index/planner.h"
 #include "server/arguments.h"
 #include "server/catalog.h"
-#include "text/knowntext.h"
 #include "text/minhash64.h"
+#include "type/simhash64.h"
+
+/*
+ * What is known of a text that a function is called with again and again.
+ *
+ * A query compares one text with many rows, and fingerprints it once. A copy of
+ * its bytes tells whether it is still the same.
+ */
+
+/* Begins as {0}. */
+typedef struct KnownText
+{
+	char *bytes; /* a copy of the text, unless it is too long to remember */
+	size_t len;
+	size_t size; /* of bytes */
+	bool is_known;
+	bool has_fp;
+	uint64 fp; /* minhash64(content) */
+	bool has_set;
+	SimdupHashes set;
+} KnownText;
+
+/* Longer texts are not copied: to compare them is rare, and slow in any case. */
+#define MAX_REMEMBERED (16 * 1024 * 1024)
+
+static bool
+is_same(const KnownText *known, const char *bytes, size_t len)
+{
+	return known->is_known && known->len == len &&
+		   memcmp(known->bytes, bytes, len) == 0;
+}
+
+static void
+remember(KnownText *known, MemoryContext context, const char *bytes, size_t len)
+{
+	if (len > known->size)
+	{
+		if (known->bytes != NULL)
+			pfree(known->bytes);
+		known->bytes = NULL;
+		known->size = 0;
+		known->bytes = MemoryContextAlloc(context, 2 * len);
+		known->size = 2 * len;
+	}
+	if (len > 0)
+		memcpy(known->bytes, bytes, len);
+	known->len = len;
+	known->is_known = true;
+}
+
+/*
+ * Fill in the fingerprint of a text, unless it is the text of the last call.
+ * The context holds what is remembered.
+ */
+static void
+know_text(KnownText *known, MemoryContext context, const text *content)
+{
+	const char *bytes = VARDATA_ANY(content);
+	size_t len = VARSIZE_ANY_EXHDR(content);
+
+	if (is_same(known, bytes, len))
+		return;
+	known->is_known = false;
+	if (known->has_set)
+		simdup_hashes_free(&known->set);
+	known->set = (SimdupHashes){0};
+	known->has_set = false;
+	known->has_fp = simdup_text_minhash64(content, &known->fp);
+	if (len <= MAX_REMEMBERED)
+		remember(known, context, bytes, len);
+}
+
+/* The elements of that text, ascending. Raises 54000 for too many. */
+static const SimdupHashes *
+known_set(KnownText *known, MemoryContext context, const text *content)
+{
+	if (!known->has_set)
+	{
+		SimdupUtf8 utf8 = simdup_text_to_utf8(content);
+		MemoryContext caller = MemoryContextSwitchTo(context);
+
+		known->set = simdup_element_set(simdup_default_shingling, utf8);
+		known->has_set = true;
+		MemoryContextSwitchTo(caller);
+	}
+	return &known->set;
+}
+
+/*
+ * The operator class text_ops of hamming indexes: the fingerprint that the
+ * index stores of a text, and the operators that the index answers.
+ */
+
+PG_FUNCTION_INFO_V1(simdup_text_fingerprint);
+/* Support function 1: NULL for a text without a shingle. */
+Datum
+simdup_text_fingerprint(PG_FUNCTION_ARGS)
+{
+	uint64 fp;
+
+	if (!simdup_text_minhash64(PG_GETARG_TEXT_PP(0), &fp))
+		PG_RETURN_NULL();
+	PG_RETURN_SIMHASH64(fp);
+}
+
+PG_FUNCTION_INFO_V1(simdup_text_in_ball);
+/* content <~@ ball: false for a text without a shingle. */
+Datum
+simdup_text_in_ball(PG_FUNCTION_ARGS)
+{
+	uint64 fp;
+
+	PG_RETURN_BOOL(simdup_text_minhash64(PG_GETARG_TEXT_PP(0), &fp) &&
+				   simhash_ball_has(PG_GETARG_SIMHASH_BALL_P(1), fp));
+}
+
+PG_FUNCTION_INFO_V1(simdup_text_distance);
+/* a <~~> b: NULL for a text without a shingle. */
+Datum
+simdup_text_distance(PG_FUNCTION_ARGS)
+{
+	FmgrInfo *function = fcinfo->flinfo;
+	KnownText *known = function->fn_extra;
+
+	if (known == NULL)
+		known = function->fn_extra =
+			MemoryContextAllocZero(function->fn_mcxt, 2 * sizeof(*known));
+	for (int i = 0; i < 2; i++)
+	{
+		know_text(&known[i], function->fn_mcxt, PG_GETARG_TEXT_PP(i));
+		if (!known[i].has_fp)
+			PG_RETURN_NULL();
+	}
+	PG_RETURN_INT32(simdup_hamming64(known[0].fp, known[1].fp));
+}
+
+PG_FUNCTION_INFO_V1(simdup_text_ballsel);
+Datum
+simdup_text_ballsel(PG_FUNCTION_ARGS)
+{
+	return simdup_ball_restriction(fcinfo, simdup_text_minhash64);
+}
+
+PG_FUNCTION_INFO_V1(simdup_text_balljoinsel);
+Datum
+simdup_text_balljoinsel(PG_FUNCTION_ARGS)
+{
+	return simdup_ball_join(fcinfo, simdup_text_minhash64);
+}
+
+/*
+ * simdup_resembles: whether two texts share enough of their shingles, and its
+ * planner support.
+ *
+ * The fingerprints decide first, and the shingles are compared only if they are
+ * near. So a hamming index on a column of texts finds all candidates, and the
+ * executor verifies them. The answer is the same without the index.
+ */
 
 /* The defaults, as in the install script; for parameters not known yet. */
 #define DEFAULT_MIN_RESEMBLANCE 0.8
@@ -65,7 +216,7 @@ Datum
 simdup_resembles(PG_FUNCTION_ARGS)
 {
 	FmgrInfo *function = fcinfo->flinfo;
-	SimdupKnownText *known = function->fn_extra;
+	KnownText *known = function->fn_extra;
 	double min_resemblance =
 		simdup_check_share(PG_GETARG_FLOAT8(2), "min_resemblance");
 	double recall = simdup_check_share(PG_GETARG_FLOAT8(3), "recall");
@@ -77,7 +228,7 @@ simdup_resembles(PG_FUNCTION_ARGS)
 	for (int i = 0; i < 2; i++)
 	{
 		content[i] = PG_GETARG_TEXT_PP(i);
-		simdup_know_text(&known[i], function->fn_mcxt, content[i]);
+		know_text(&known[i], function->fn_mcxt, content[i]);
 		if (!known[i].has_fp)
 			PG_RETURN_BOOL(false);
 	}
@@ -85,10 +236,10 @@ simdup_resembles(PG_FUNCTION_ARGS)
 		largest_distance(min_resemblance, recall))
 		PG_RETURN_BOOL(false);
 	PG_RETURN_BOOL(
-		simdup_resemblance_from(simdup_known_set(&known[0], function->fn_mcxt,
-												 content[0]),
-								simdup_known_set(&known[1], function->fn_mcxt,
-												 content[1]),
+		simdup_resemblance_from(known_set(&known[0], function->fn_mcxt,
+										  content[0]),
+								known_set(&known[1], function->fn_mcxt,
+										  content[1]),
 								min_resemblance) >= 0);
 }
 
@@ -147,7 +298,6 @@ index_condition(SupportRequestIndexCondition *req)
 {
 	Oid fp_type = simdup_sibling_type(req->funcid, "simhash64");
 	Oid ball_type = simdup_sibling_type(req->funcid, "simhash_ball");
-	char *schema = get_namespace_name(get_func_namespace(req->funcid));
 	List *args;
 	FuncExpr *call;
 	Node *query;
@@ -157,7 +307,7 @@ index_condition(SupportRequestIndexCondition *req)
 	Oid fingerprint;
 	Oid opno;
 
-	if (!is_funcclause(req->node) || req->indexarg > 1 || schema == NULL)
+	if (!is_funcclause(req->node) || req->indexarg > 1)
 		return NIL;
 	call = (FuncExpr *) req->node;
 	args = call->args;
@@ -172,9 +322,7 @@ index_condition(SupportRequestIndexCondition *req)
 	fingerprint = get_opfamily_proc(req->opfamily, TEXTOID, TEXTOID,
 									HAMMING_FINGERPRINT_PROC);
 	if (!OidIsValid(opno) || !OidIsValid(fingerprint) ||
-		opno !=
-			OpernameGetOprid(list_make2(makeString(schema), makeString("<~@")),
-							 TEXTOID, ball_type))
+		opno != simdup_sibling_operator(req->funcid, "<~@", TEXTOID, ball_type))
 		return NIL;
 
 	center = (Node *) makeFuncExpr(fingerprint, fp_type,

@@ -10,6 +10,7 @@
 #include "access/relscan.h"
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
+#include "utils/relcache.h"
 
 #include "index/hamming/page.h"
 
@@ -20,26 +21,25 @@
 #define HAMMING_FINGERPRINT_PROC 1
 #define HAMMING_N_PROCS 1
 
-/* Strategies: 1 and 2 as in index/strategy.h. */
+/* Strategies. The first two are those of the operator class simhash64_ops. */
+#define SIMHASH_IN_BALL_STRATEGY 1	/* simhash64 <@ simhash_ball */
+#define SIMHASH_EQUAL_STRATEGY 2	/* simhash64 = simhash64 */
 #define HAMMING_DISTANCE_STRATEGY 3 /* <~> or <~~>, for order */
 #define HAMMING_MUTUAL_STRATEGY 4	/* simhash_ball ~= simhash_ball */
 #define HAMMING_N_STRATEGIES 4
 
-/* options.c: the first is called once, when the module is loaded */
+/* handler.c: called once, when the module is loaded */
 extern void simdup_hamming_init(void);
-extern bytea *simdup_hamming_options(Datum options, bool validate);
 
-/* descend.c: the child of an inner page whose range holds the key */
-extern int simdup_hamming_find_child(Page page, const SimdupEntry *key);
 /*
- * The root of a tree, locked in the mode if its level is `level`, else for
+ * insert.c: the root of a tree, locked in the mode if its level is `level`, else for
  * reading. Sets its level, which is at least `level`.
  */
 extern Buffer simdup_hamming_lock_root(Relation index, int tree, int level,
 									   int mode, int *root_level);
 /*
  * The locked page of a level whose range holds the key. With an exclusive lock,
- * a marked page on the way is returned instead: see split.c.
+ * a marked page on the way is returned instead.
  */
 extern Buffer simdup_hamming_descend(Relation index, int tree,
 									 const SimdupEntry *key, int level,
@@ -55,20 +55,6 @@ extern bool simdup_hamming_insert(Relation index, Datum *values, bool *isnull,
 								  ItemPointer tid, Relation heap,
 								  IndexUniqueCheck check_unique,
 								  bool index_unchanged, IndexInfo *info);
-/* Insert one entry into one tree. */
-extern void simdup_hamming_insert_entry(Relation index, int tree,
-										const SimdupEntry *entry);
-
-/* split.c: part a full leaf to make room; releases the buffer */
-extern void simdup_hamming_split_leaf(Relation index, Buffer buffer,
-									  const SimdupEntry *entry);
-/*
- * The page of a level whose range holds the key, locked exclusively and not
- * marked.
- */
-extern Buffer simdup_hamming_descend_to_write(Relation index, int tree,
-											  const SimdupEntry *key,
-											  int level);
 
 /* scan.c */
 extern IndexScanDesc simdup_hamming_begin_scan(Relation index, int n_keys,
@@ -95,7 +81,21 @@ extern void simdup_hamming_cost(PlannerInfo *root, IndexPath *path,
 								Selectivity *selectivity, double *correlation,
 								double *pages);
 
-/* validate.c */
+/* opclass.c */
 extern bool simdup_hamming_validate(Oid opclass);
+
+/*
+ * Set *fp to the fingerprint of the index's column, whose value FormIndexDatum
+ * gave. Return false if the row has none: the value is NULL, or the operator
+ * class finds no fingerprint for it.
+ */
+extern bool simdup_hamming_fingerprint(Relation index, Datum value,
+									   bool is_null, uint64 *fp);
+
+/*
+ * Check whether the operator class computes the fingerprint of a value. Such a
+ * value may be without a fingerprint and still not be NULL.
+ */
+extern bool simdup_hamming_computes(Relation index);
 
 #endif /* SIMDUP_INDEX_HAMMING_AM_H */

@@ -1,20 +1,484 @@
 /*
  * build.c
- *	  CREATE INDEX: all rows are read, then the five trees are written.
- *
- * Memory is bounded by maintenance_work_mem: rows beyond it go to temporary
- * files (store.c, order.c). Workers may help (parallel.c).
+ *	  CREATE INDEX, with parallel workers or without.
  */
 #include "postgres.h"
 #include "compat.h"
 
+#include "access/parallel.h"
+#include "access/table.h"
+#include "access/xact.h"
 #include "access/xloginsert.h"
 #include "catalog/index.h"
 #include "commands/progress.h"
+#include "executor/instrument.h"
 #include "miscadmin.h"
+#include "optimizer/optimizer.h"
 #include "pgstat.h"
+#include "storage/condition_variable.h"
+#include "storage/sharedfileset.h"
+#include "storage/spin.h"
+#include "tcop/tcopprot.h"
+#include "utils/snapmgr.h"
+#include "utils/wait_event.h"
 
+#include "index/hamming/am.h"
 #include "index/hamming/building.h"
+
+/*
+ * CREATE INDEX with parallel workers.
+ *
+ * The leader and its workers share a scan of the table. Each participant writes
+ * the entries of the rows that it reads to files of a shared set. When all have
+ * finished, the leader knows how many pages each tree takes, and gives the file
+ * its length. Then each participant takes one tree after the other: it reads the
+ * files of all participants, puts the entries in order and writes the pages. So
+ * no two processes ever write the same page or file.
+ *
+ * Workers write WAL. The leader's commit record comes after it, and so covers
+ * it.
+ */
+
+#define KEY_SHARED UINT64CONST(0x6861000000000001)
+#define KEY_WAL_USAGE UINT64CONST(0x6861000000000002)
+#define KEY_BUFFER_USAGE UINT64CONST(0x6861000000000003)
+#define KEY_QUERY UINT64CONST(0x6861000000000004)
+
+/* Entries in memory before they go to a participant's file: a megabyte. */
+#define BUFFERED_ENTRIES 65536
+
+#define FILE_NAME_LENGTH 32
+
+/* How long the leader waits between two reports of progress. */
+#define REPORT_MS 500
+
+typedef struct SharedBuild
+{
+	/* does not change */
+	Oid heap;
+	Oid index;
+	bool is_concurrent;
+	SharedFileSet files;
+
+	/* somebody has finished a scan or a tree, or the layout is there */
+	ConditionVariable changed;
+	slock_t mutex; /* for what follows */
+	int n_participants;
+	int n_scanned;
+	double heap_tuples;
+	int64 n_rows;
+	int64 n_nulls;
+	bool broken_hot_chain;
+	bool has_layout;
+	int next_tree;
+	int n_trees_written;
+
+	TreeLayout layout; /* does not change once has_layout is true */
+	pg_atomic_uint64 n_written;
+	/* the parallel scan's state follows */
+} SharedBuild;
+
+#define SHARED_BUILD_SIZE BUFFERALIGN(sizeof(SharedBuild))
+
+static ParallelTableScanDesc
+scan_of(SharedBuild *shared)
+{
+	return (ParallelTableScanDesc) ((char *) shared + SHARED_BUILD_SIZE);
+}
+
+/*
+ * What each participant does
+ */
+
+static void
+name_file(char *name, const char *kind, int participant)
+{
+	snprintf(name, FILE_NAME_LENGTH, "%s.%d", kind, participant);
+}
+
+static void
+share_store(EntryStore *store, SharedBuild *shared, const char *kind,
+			int participant, size_t *budget)
+{
+	char name[FILE_NAME_LENGTH];
+
+	name_file(name, kind, participant);
+	simdup_entry_store_init(store, budget);
+	simdup_entry_store_share(store, &shared->files.fs, name);
+}
+
+/* Write this participant's part of the rows to its files. */
+static void
+scan_part(SharedBuild *shared, Relation heap, Relation index, int participant,
+		  bool reports)
+{
+	IndexInfo *info = BuildIndexInfo(index);
+	CollectedRows collected = {.heap_tuples = 0};
+	size_t budget = BUFFERED_ENTRIES;
+	int64 n_rows;
+	int64 n_nulls;
+
+	info->ii_Concurrent = shared->is_concurrent;
+	share_store(&collected.rows, shared, "rows", participant, &budget);
+	share_store(&collected.nulls, shared, "nulls", participant, &budget);
+	simdup_collect_rows(heap, index, info,
+						SIMDUP_BEGINSCAN_PARALLEL(heap, scan_of(shared)),
+						reports, &collected);
+	n_rows = simdup_entry_store_finish(&collected.rows);
+	n_nulls = simdup_entry_store_finish(&collected.nulls);
+
+	SpinLockAcquire(&shared->mutex);
+	shared->n_scanned++;
+	shared->heap_tuples += collected.heap_tuples;
+	shared->n_rows += n_rows;
+	shared->n_nulls += n_nulls;
+	if (info->ii_BrokenHotChain)
+		shared->broken_hot_chain = true;
+	SpinLockRelease(&shared->mutex);
+	ConditionVariableBroadcast(&shared->changed);
+}
+
+/* The files that all participants wrote. */
+static EntrySource
+open_files(SharedBuild *shared, const char *kind, int64 n)
+{
+	EntrySource source = {.n = n, .n_files = shared->n_participants};
+
+	source.files = palloc0(sizeof(EntryFile) * source.n_files);
+	for (int i = 0; i < source.n_files; i++)
+	{
+		char name[FILE_NAME_LENGTH];
+		EntryFile *file = &source.files[i];
+
+		name_file(name, kind, i);
+		file->file =
+			BufFileOpenFileSet(&shared->files.fs, name, O_RDONLY, false);
+		file->n = BufFileSize(file->file) / (int64) sizeof(SimdupEntry);
+	}
+	return source;
+}
+
+static void
+close_files(EntrySource *source)
+{
+	for (int i = 0; i < source->n_files; i++)
+		simdup_entry_file_close(&source->files[i]);
+	pfree(source->files);
+}
+
+/* A tree that nobody else has taken; HAMMING_TREES after the last. */
+static int
+take_tree(SharedBuild *shared)
+{
+	int tree;
+
+	SpinLockAcquire(&shared->mutex);
+	tree = shared->next_tree;
+	if (tree < HAMMING_TREES)
+		shared->next_tree++;
+	SpinLockRelease(&shared->mutex);
+	return tree;
+}
+
+/* Write trees as long as there are any. */
+static void
+write_trees(SharedBuild *shared, Relation index, bool reports)
+{
+	const TreeLayout *layout = &shared->layout;
+	/* no more participants than trees are at work */
+	size_t memory =
+		simdup_build_memory(Min(shared->n_participants, HAMMING_TREES));
+	BuildProgress progress = {.n_written = &shared->n_written,
+							  .reports = reports};
+	int tree;
+
+	while ((tree = take_tree(shared)) < HAMMING_TREES)
+	{
+		EntrySource source =
+			open_files(shared, tree == HAMMING_NULL_TREE ? "nulls" : "rows",
+					   layout->n_entries[tree]);
+
+		simdup_write_tree(index, layout, tree, &source, memory, &progress);
+		close_files(&source);
+		SpinLockAcquire(&shared->mutex);
+		shared->n_trees_written++;
+		SpinLockRelease(&shared->mutex);
+		ConditionVariableBroadcast(&shared->changed);
+	}
+}
+
+/*
+ * Workers
+ */
+
+static bool
+has_layout(SharedBuild *shared)
+{
+	bool result;
+
+	SpinLockAcquire(&shared->mutex);
+	result = shared->has_layout;
+	SpinLockRelease(&shared->mutex);
+	return result;
+}
+
+/* Called by name in a worker: see CreateParallelContext. */
+extern PGDLLEXPORT void simdup_hamming_build_worker(dsm_segment *seg,
+													shm_toc *toc);
+
+void
+simdup_hamming_build_worker(dsm_segment *seg, shm_toc *toc)
+{
+	SharedBuild *shared = shm_toc_lookup(toc, KEY_SHARED, false);
+	WalUsage *wal = shm_toc_lookup(toc, KEY_WAL_USAGE, false);
+	BufferUsage *buffers = shm_toc_lookup(toc, KEY_BUFFER_USAGE, false);
+	/* the locks that index.c holds in the leader */
+	LOCKMODE heap_lock =
+		shared->is_concurrent ? ShareUpdateExclusiveLock : ShareLock;
+	LOCKMODE index_lock =
+		shared->is_concurrent ? RowExclusiveLock : AccessExclusiveLock;
+	Relation heap;
+	Relation index;
+
+	debug_query_string = shm_toc_lookup(toc, KEY_QUERY, true);
+	pgstat_report_activity(STATE_RUNNING, debug_query_string);
+	SharedFileSetAttach(&shared->files, seg);
+	heap = table_open(shared->heap, heap_lock);
+	index = index_open(shared->index, index_lock);
+	InstrStartParallelQuery();
+	scan_part(shared, heap, index, ParallelWorkerNumber, false);
+	while (!has_layout(shared))
+		ConditionVariableSleep(&shared->changed,
+							   WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
+	ConditionVariableCancelSleep();
+	write_trees(shared, index, false);
+	InstrEndParallelQuery(&buffers[ParallelWorkerNumber],
+						  &wal[ParallelWorkerNumber]);
+	index_close(index, index_lock);
+	table_close(heap, heap_lock);
+}
+
+/*
+ * The leader
+ */
+
+typedef struct Leader
+{
+	ParallelContext *context;
+	Snapshot snapshot; /* SnapshotAny, or registered */
+	SharedBuild *shared;
+	WalUsage *wal;
+	BufferUsage *buffers;
+} Leader;
+
+static void
+estimate_shared(Leader *leader, Relation heap)
+{
+	shm_toc_estimator *estimator = &leader->context->estimator;
+	Size n = (Size) leader->context->nworkers;
+
+	shm_toc_estimate_chunk(estimator,
+						   add_size(SHARED_BUILD_SIZE,
+									table_parallelscan_estimate(heap,
+																leader
+																	->snapshot)));
+	shm_toc_estimate_chunk(estimator, mul_size(sizeof(WalUsage), n));
+	shm_toc_estimate_chunk(estimator, mul_size(sizeof(BufferUsage), n));
+	shm_toc_estimate_keys(estimator, 3);
+	if (debug_query_string != NULL)
+	{
+		shm_toc_estimate_chunk(estimator, strlen(debug_query_string) + 1);
+		shm_toc_estimate_keys(estimator, 1);
+	}
+}
+
+/* Room in the segment, found by its key. */
+static void *
+allocate(ParallelContext *context, uint64 key, Size size)
+{
+	void *room = shm_toc_allocate(context->toc, size);
+
+	memset(room, 0, size);
+	shm_toc_insert(context->toc, key, room);
+	return room;
+}
+
+static void
+fill_shared(Leader *leader, Relation heap, Relation index,
+			const IndexInfo *info)
+{
+	ParallelContext *context = leader->context;
+	Size n = (Size) context->nworkers;
+	SharedBuild *shared;
+
+	shared =
+		allocate(context, KEY_SHARED,
+				 add_size(SHARED_BUILD_SIZE,
+						  table_parallelscan_estimate(heap, leader->snapshot)));
+	shared->heap = RelationGetRelid(heap);
+	shared->index = RelationGetRelid(index);
+	shared->is_concurrent = info->ii_Concurrent;
+	SharedFileSetInit(&shared->files, context->seg);
+	ConditionVariableInit(&shared->changed);
+	SpinLockInit(&shared->mutex);
+	pg_atomic_init_u64(&shared->n_written, 0);
+	table_parallelscan_initialize(heap, scan_of(shared), leader->snapshot);
+	leader->shared = shared;
+	leader->wal =
+		allocate(context, KEY_WAL_USAGE, mul_size(sizeof(WalUsage), n));
+	leader->buffers =
+		allocate(context, KEY_BUFFER_USAGE, mul_size(sizeof(BufferUsage), n));
+	if (debug_query_string != NULL)
+	{
+		size_t size = strlen(debug_query_string) + 1;
+
+		memcpy(allocate(context, KEY_QUERY, size), debug_query_string, size);
+	}
+}
+
+/* Leave parallel mode; all workers have ended or there were none. */
+static void
+end_parallel(Leader *leader)
+{
+	if (IsMVCCSnapshot(leader->snapshot))
+		UnregisterSnapshot(leader->snapshot);
+	DestroyParallelContext(leader->context);
+	ExitParallelMode();
+}
+
+/* False if no worker could be had; parallel mode is left then. */
+static bool
+begin_parallel(Leader *leader, Relation heap, Relation index,
+			   const IndexInfo *info, int n_workers)
+{
+	EnterParallelMode();
+	leader->context =
+		CreateParallelContext("$libdir/simdup", "simdup_hamming_build_worker",
+							  n_workers);
+	leader->snapshot = info->ii_Concurrent
+						   ? RegisterSnapshot(GetTransactionSnapshot())
+						   : SnapshotAny;
+	estimate_shared(leader, heap);
+	InitializeParallelDSM(leader->context);
+	/* without a segment there is no place for workers */
+	if (leader->context->seg == NULL)
+	{
+		end_parallel(leader);
+		return false;
+	}
+	fill_shared(leader, heap, index, info);
+	LaunchParallelWorkers(leader->context);
+	if (leader->context->nworkers_launched == 0)
+	{
+		WaitForParallelWorkersToFinish(leader->context);
+		end_parallel(leader);
+		return false;
+	}
+	return true;
+}
+
+static bool
+all_have_scanned(SharedBuild *shared)
+{
+	bool result;
+
+	SpinLockAcquire(&shared->mutex);
+	result = shared->n_scanned == shared->n_participants;
+	SpinLockRelease(&shared->mutex);
+	return result;
+}
+
+static bool
+all_is_written(SharedBuild *shared)
+{
+	bool result;
+
+	SpinLockAcquire(&shared->mutex);
+	result = shared->n_trees_written == HAMMING_TREES;
+	SpinLockRelease(&shared->mutex);
+	return result;
+}
+
+/* Scan as a participant, and wait for the others. */
+static void
+lead_scan(Leader *leader, Relation heap, Relation index)
+{
+	SharedBuild *shared = leader->shared;
+	int n_workers = leader->context->nworkers_launched;
+
+	/* workers read it after the layout is there */
+	shared->n_participants = n_workers + 1;
+	scan_part(shared, heap, index, n_workers, true);
+	/* a worker that never started is an error here */
+	WaitForParallelWorkersToAttach(leader->context);
+	while (!all_have_scanned(shared))
+		ConditionVariableSleep(&shared->changed,
+							   WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
+	ConditionVariableCancelSleep();
+}
+
+/* Decide where the trees stand, write trees, and wait for the others. */
+static void
+lead_writing(Leader *leader, Relation index)
+{
+	SharedBuild *shared = leader->shared;
+
+	simdup_lay_out_trees(&shared->layout, simdup_entries_per_leaf(index),
+						 shared->n_rows, shared->n_nulls);
+	simdup_begin_trees(index, &shared->layout);
+	SpinLockAcquire(&shared->mutex);
+	shared->has_layout = true;
+	SpinLockRelease(&shared->mutex);
+	ConditionVariableBroadcast(&shared->changed);
+	write_trees(shared, index, true);
+	while (!all_is_written(shared))
+	{
+		(void)
+			ConditionVariableTimedSleep(&shared->changed, REPORT_MS,
+										WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
+		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE,
+									 (int64) pg_atomic_read_u64(
+										 &shared->n_written));
+	}
+	ConditionVariableCancelSleep();
+}
+
+/*
+ * Scan the table and write the trees with the help of workers. Return false if
+ * there were none; nothing has been done then.
+ */
+static bool
+build_in_parallel(Relation heap, Relation index, IndexInfo *info,
+				  IndexBuildResult *result)
+{
+	int n_workers = SIMDUP_INDEX_WORKERS(heap, index, info);
+	Leader leader;
+
+	if (n_workers == 0 ||
+		!begin_parallel(&leader, heap, index, info, n_workers))
+		return false;
+	ereport(DEBUG1, errmsg_internal("using %d parallel workers",
+									leader.context->nworkers_launched));
+	lead_scan(&leader, heap, index);
+	lead_writing(&leader, index);
+	WaitForParallelWorkersToFinish(leader.context);
+	for (int i = 0; i < leader.context->nworkers_launched; i++)
+		InstrAccumParallelQuery(&leader.buffers[i], &leader.wal[i]);
+	simdup_end_trees(index, &leader.shared->layout);
+	result->heap_tuples = leader.shared->heap_tuples;
+	result->index_tuples = simdup_laid_out_rows(&leader.shared->layout);
+	if (leader.shared->broken_hot_chain)
+		info->ii_BrokenHotChain = true;
+	end_parallel(&leader);
+	return true;
+}
+
+/*
+ * CREATE INDEX: all rows are read, then the five trees are written.
+ *
+ * Memory is bounded by maintenance_work_mem: rows beyond it go to temporary
+ * files (collect.c, order.c). Workers may help.
+ */
 
 /* Without workers. */
 static void
@@ -63,7 +527,7 @@ simdup_hamming_build(Relation heap, Relation index, IndexInfo *info)
 			 RelationGetRelationName(index));
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
 								 HAMMING_PHASE_SCAN);
-	if (!simdup_build_in_parallel(heap, index, info, result))
+	if (!build_in_parallel(heap, index, info, result))
 		build_alone(heap, index, info, result);
 	return result;
 }

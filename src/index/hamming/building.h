@@ -5,11 +5,13 @@
 #ifndef SIMDUP_INDEX_HAMMING_BUILDING_H
 #define SIMDUP_INDEX_HAMMING_BUILDING_H
 
+#include "access/genam.h"
 #include "access/tableam.h"
+#include "nodes/execnodes.h"
 #include "port/atomics.h"
 #include "storage/buffile.h"
 
-#include "index/hamming/am.h"
+#include "index/hamming/page.h"
 
 /* Subphases in pg_stat_progress_create_index; 1 is the server's. */
 #define HAMMING_PHASE_SCAN 2
@@ -21,10 +23,8 @@ typedef struct HammingOptions
 	int fillfactor;
 } HammingOptions;
 
-extern int simdup_hamming_fillfactor(Relation index);
-
 /*
- * store.c: entries in memory, and in temporary files beyond that
+ * collect.c: entries in memory, and in temporary files beyond that
  */
 
 /* Entries in a temporary file, read from the first to the last. */
@@ -36,12 +36,6 @@ typedef struct EntryFile
 
 extern void simdup_entry_file_append(EntryFile *file,
 									 const SimdupEntry *entries, size_t n);
-extern void simdup_entry_file_rewind(EntryFile *file);
-/* The next entries, at most n; their number. */
-extern size_t simdup_entry_file_read(EntryFile *file, SimdupEntry *entries,
-									 size_t n);
-/* Entry i; the next one to be read is the one after it. */
-extern SimdupEntry simdup_entry_file_get(EntryFile *file, int64 i);
 extern void simdup_entry_file_close(EntryFile *file);
 
 /* Entries in the order in which they came: in memory, or else all in a file. */
@@ -60,7 +54,6 @@ extern void simdup_entry_store_init(EntryStore *store, size_t *budget);
 /* All entries go to a file of this name, which other processes can open. */
 extern void simdup_entry_store_share(EntryStore *store, FileSet *files,
 									 const char *name);
-extern void simdup_entry_store_add(EntryStore *store, uint64 value, uint64 row);
 /*
  * The last has been added: all are in memory or all in the file. A shared file
  * is closed here, for others to open. The number of entries.
@@ -101,22 +94,6 @@ extern void simdup_order_entries(EntrySource *source, int rotation,
 								 LeafReceiver receiver, void *arg);
 
 /*
- * pages.c: pages go to a new relation, in the order of their blocks
- */
-
-typedef struct PageWriter PageWriter;
-
-/* Make room for so many pages, before the first of them is written. */
-extern void simdup_reserve_pages(Relation index, BlockNumber n);
-/* Several writers may be at work, each from a block of its own. */
-extern PageWriter *simdup_page_writer_begin(Relation index, BlockNumber first);
-extern BlockNumber simdup_page_writer_next(PageWriter *writer);
-extern void simdup_page_writer_add(PageWriter *writer, Page page);
-extern void simdup_page_writer_end(PageWriter *writer);
-/* All writers have ended: the pages are on disk after this. */
-extern void simdup_sync_pages(Relation index);
-
-/*
  * tree.c: a tree out of leaves
  */
 
@@ -142,28 +119,19 @@ typedef struct BuildProgress
 	bool reports; /* in this process's progress view */
 } BuildProgress;
 
-typedef struct TreeWriter
-{
-	PageWriter *pages;
-	const BuildProgress *progress;
-	int tree;
-	int level;
-	PGAlignedBlock page; /* the page that waits for its high key */
-	bool waits;
-	/* the low keys and blocks of the level's pages */
-	SimdupEntry *low;
-	BlockNumber *block;
-	int64 n;
-	int64 size;
-} TreeWriter;
-
 /* Put the entries in order and write a tree; memory in entries. */
 extern void simdup_write_tree(Relation index, const TreeLayout *layout,
 							  int tree, EntrySource *source, size_t memory,
 							  const BuildProgress *progress);
 
+/* Before the first tree, and after the last one. */
+extern void simdup_begin_trees(Relation index, const TreeLayout *layout);
+extern void simdup_end_trees(Relation index, const TreeLayout *layout);
+/* Rows in the index. */
+extern double simdup_laid_out_rows(const TreeLayout *layout);
+
 /*
- * participant.c: what a build does, alone or as one of several participants
+ * collect.c: what each participant of a build does
  */
 
 /* The rows of a table, or of the part that a parallel scan gives. */
@@ -180,17 +148,5 @@ extern void simdup_collect_rows(Relation heap, Relation index, IndexInfo *info,
 extern int simdup_entries_per_leaf(Relation index);
 /* The memory of each of so many participants, in entries. */
 extern size_t simdup_build_memory(int n_participants);
-/* Before the first tree, and after the last one. */
-extern void simdup_begin_trees(Relation index, const TreeLayout *layout);
-extern void simdup_end_trees(Relation index, const TreeLayout *layout);
-/* Rows in the index. */
-extern double simdup_laid_out_rows(const TreeLayout *layout);
-
-/*
- * parallel.c: scan the table and write the trees with the help of workers.
- * False if there were none; nothing has been done then.
- */
-extern bool simdup_build_in_parallel(Relation heap, Relation index,
-									 IndexInfo *info, IndexBuildResult *result);
 
 #endif /* SIMDUP_INDEX_HAMMING_BUILDING_H */

@@ -1,11 +1,17 @@
 /*
  * find.h
- *	  The hamming index by which a table is searched without the planner.
+ *	  Hamming indexes found and opened by functions.
  */
 #ifndef SIMDUP_INDEX_HAMMING_FIND_H
 #define SIMDUP_INDEX_HAMMING_FIND_H
 
 #include "utils/rel.h"
+
+#include "index/hamming/am.h"
+
+/*
+ * The hamming index by which a table is searched without the planner.
+ */
 
 /*
  * The index of this name, or any if all that can be used are alike. For a child
@@ -17,5 +23,27 @@ extern Oid simdup_hamming_choose(Relation table, const char *name,
 
 /* The error for a table without a hamming index, or without the named one. */
 pg_noreturn extern void simdup_hamming_missing(Oid table, const char *name);
+
+/*
+ * A hamming index opened by its owner, to be checked or described.
+ */
+
+typedef struct InspectedIndex
+{
+	Relation heap;
+	Relation index;
+	LOCKMODE mode;
+	/* of the caller; functions of the index run as the table's owner */
+	Oid user;
+	int security;
+	int guc_level;
+} InspectedIndex;
+
+/*
+ * Lock the table and the index; ERROR where it is no hamming index or not the
+ * caller's own.
+ */
+extern InspectedIndex simdup_inspect_index(Oid index, LOCKMODE mode);
+extern void simdup_inspect_end(InspectedIndex *opened);
 
 #endif /* SIMDUP_INDEX_HAMMING_FIND_H */

@@ -6,14 +6,52 @@
 #include "compat.h"
 
 #include "access/amapi.h"
+#include "access/reloptions.h"
 #include "commands/progress.h"
 #include "commands/vacuum.h"
 #include "fmgr.h"
 #include "utils/index_selfuncs.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 
-#include "index/hamming/building.h"
 #include "index/hamming/am.h"
+#include "index/hamming/building.h"
+
+/*
+ * Options
+ */
+
+/* Kinds of reloptions get their numbers when the module is loaded. */
+static relopt_kind option_kind;
+
+void
+simdup_hamming_init(void)
+{
+	option_kind = add_reloption_kind();
+	add_int_reloption(option_kind, "fillfactor",
+					  "How full leaves are made when the index is built, in "
+					  "percent",
+					  HAMMING_DEFAULT_FILLFACTOR, HAMMING_MIN_FILLFACTOR, 100,
+					  AccessExclusiveLock);
+}
+
+static bytea *
+parse_options(Datum options, bool validate)
+{
+	/* by name: 18 has a member more */
+	static const relopt_parse_elt table[] = {
+		{.optname = "fillfactor",
+		 .opttype = RELOPT_TYPE_INT,
+		 .offset = offsetof(HammingOptions, fillfactor)}};
+
+	return (bytea *) build_reloptions(options, validate, option_kind,
+									  sizeof(HammingOptions), table,
+									  lengthof(table));
+}
+
+/*
+ * Callbacks
+ */
 
 static char *
 phase_name(int64 phase)
@@ -73,7 +111,7 @@ static const IndexAmRoutine routine = {
 	.ambulkdelete = simdup_hamming_bulk_delete,
 	.amvacuumcleanup = simdup_hamming_cleanup,
 	.amcostestimate = simdup_hamming_cost,
-	.amoptions = simdup_hamming_options,
+	.amoptions = parse_options,
 	.amproperty = property,
 	.ambuildphasename = phase_name,
 	.amvalidate = simdup_hamming_validate,

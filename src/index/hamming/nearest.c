@@ -26,7 +26,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "index/hamming/fingerprint.h"
+#include "index/hamming/am.h"
 #include "index/hamming/scanning.h"
 
 /* The first stage may read so many pages for each rotation. */

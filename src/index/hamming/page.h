@@ -246,7 +246,7 @@ typedef struct HammingCache
 	bool histograms_known;
 	BlockNumber histogram_blocks; /* size of the file then */
 	SimdupHistogram histogram[SIMDUP_ROTATIONS];
-	/* by block: see places.c */
+	/* by block: see page.c */
 	uint32 n_places;
 	HammingPlace places[FLEXIBLE_ARRAY_MEMBER];
 } HammingCache;
@@ -272,7 +272,7 @@ extern Buffer simdup_hamming_step_right(Relation index, Buffer buffer, int mode,
 extern Buffer simdup_hamming_extend(Relation index, ForkNumber fork);
 
 /*
- * places.c: pages that are read again and again
+ * Pages that are read again and again
  */
 
 /* Make room for the places of this index's pages. Before a search. */

@@ -14,9 +14,8 @@
 #include "pgstat.h"
 #include "utils/spccache.h"
 
-#include "index/hamming/fingerprint.h"
+#include "index/hamming/am.h"
 #include "index/hamming/scanning.h"
-#include "index/strategy.h"
 
 IndexScanDesc
 simdup_hamming_begin_scan(Relation index, int n_keys, int n_orders)

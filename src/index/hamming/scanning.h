@@ -5,9 +5,72 @@
 #ifndef SIMDUP_INDEX_HAMMING_SCANNING_H
 #define SIMDUP_INDEX_HAMMING_SCANNING_H
 
-#include "index/ball.h"
-#include "index/hamming/walk.h"
+#include "index/hamming/am.h"
 #include "server/spill.h"
+#include "type/simhash64.h"
+
+/*
+ * The leaves of one tree that hold a block near the center, in order.
+ */
+
+/* A page to visit: the key range that its parent gave for it. */
+typedef struct HammingListed
+{
+	BlockNumber block;
+	bool is_last;	   /* the range has no end */
+	uint64 low;		   /* the value where it begins */
+	uint64 near;	   /* the first value in it that may be near */
+	SimdupEntry until; /* where it ends */
+} HammingListed;
+
+/* How far a walk has come on one level of the tree. */
+typedef struct HammingLevel
+{
+	SimdupEntry next; /* everything below it has been read */
+	int near;		  /* the first near block not below `next` */
+	bool finished;	  /* so has everything else */
+
+	HammingListed current; /* what was listed for the page read last */
+	BlockNumber right;	   /* its right sibling then, if that is next */
+
+	/* pages to visit: `at` comes next, those before `ahead` were asked for */
+	int n;
+	int at;
+	int ahead;
+	int size;
+	HammingListed *listed;
+} HammingLevel;
+
+typedef struct HammingWalk
+{
+	IndexScanDesc scan;
+	int tree;
+	bool is_whole; /* every leaf is read */
+
+	/* the blocks near the center, ascending */
+	int n_near;
+	int near_size;
+	uint16 *near;
+
+	/* the near blocks that the leaf read last may hold */
+	int leaf_near;
+	int n_leaf_near;
+
+	bool started;
+	Buffer root; /* locked, between the start and the first visit */
+	int root_level;
+	int distance; /* pages that the server reads ahead */
+	HammingLevel level[HAMMING_MAX_LEVELS];
+} HammingWalk;
+
+/*
+ * Walk through the leaves with a block within radius of the center. 16 means all
+ * leaves. The walk keeps its memory for the next one.
+ */
+extern void simdup_hamming_begin_walk(HammingWalk *walk, IndexScanDesc scan,
+									  int tree, uint32 center, int radius);
+/* The next leaf, locked for reading; InvalidBuffer after the last. */
+extern Buffer simdup_hamming_next_leaf(HammingWalk *walk);
 
 /*
  * As many operands of ORDER BY fp <~> a, fp <~> b, ... decide the order here.
@@ -64,7 +127,7 @@ typedef struct HammingScan
 	int radii[HAMMING_TREES]; /* -1: the tree is not read */
 	HammingWalk walk;
 
-	/* what radii around a center cost: see choose.c */
+	/* what radii around a center cost: see cost.c */
 	bool costs_known;
 	int costs_largest;
 	uint64 costs_center;
@@ -96,7 +159,7 @@ extern bool simdup_hamming_next_nearest(IndexScanDesc scan);
 extern void simdup_hamming_end_stage(HammingOrder *order);
 
 /*
- * choose.c: the pages that each radius around the center is expected to read
+ * cost.c: the pages that each radius around the center is expected to read
  * in each rotation, up to the largest radius at least. Valid until the next call.
  */
 extern const SimdupPageCosts *simdup_hamming_page_costs(IndexScanDesc scan,

@@ -9,12 +9,200 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "access/xloginsert.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "storage/smgr.h"
 #include "utils/memutils.h"
 
 #include "index/hamming/building.h"
+
+/*
+ * Writes the pages of a new relation, in the order of their blocks.
+ *
+ * The pages of an index that is being built need no buffers: nobody else reads
+ * them. From 17 on the server has a way to write them past the buffers; on
+ * older servers, this file does the same. All pages must be on disk before the
+ * transaction commits, the logged ones too: the next checkpoint may move the
+ * start of recovery past their log records.
+ *
+ * The file gets its full length first. So several processes can write pages,
+ * each in a range of its own.
+ */
+
+/* Blocks reserved at once: a cancel request waits no longer than for these. */
+#define RESERVED_AT_ONCE 131072
+
+/* Make room for so many pages, before the first of them is written. */
+static void
+reserve_pages(Relation index, BlockNumber n)
+{
+	BlockNumber done = 0;
+
+	while (done < n)
+	{
+		BlockNumber step = Min(n - done, RESERVED_AT_ONCE);
+
+		CHECK_FOR_INTERRUPTS();
+		SIMDUP_EXTEND_WITH_ZEROS(RelationGetSmgr(index), done, step);
+		done += step;
+	}
+}
+
+#ifdef SIMDUP_HAVE_BULK_WRITE
+
+#include "storage/bulk_write.h"
+
+typedef struct PageWriter
+{
+	BulkWriteState *bulk;
+	BlockNumber next;
+} PageWriter;
+
+/* Several writers may be at work, each from a block of its own. */
+static PageWriter *
+page_writer_begin(Relation index, BlockNumber first)
+{
+	PageWriter *writer = palloc(sizeof(PageWriter));
+
+	writer->bulk = smgr_bulk_start_rel(index, MAIN_FORKNUM);
+	writer->next = first;
+	return writer;
+}
+
+static void
+page_writer_add(PageWriter *writer, Page page)
+{
+	BulkWriteBuffer buffer = smgr_bulk_get_buf(writer->bulk);
+
+	memcpy(buffer, page, BLCKSZ);
+	smgr_bulk_write(writer->bulk, writer->next++, buffer, true);
+}
+
+static void
+page_writer_end(PageWriter *writer)
+{
+	smgr_bulk_finish(writer->bulk);
+	pfree(writer);
+}
+
+/* Each writer has taken care of its pages. */
+static void
+sync_pages(Relation index pg_attribute_unused())
+{
+}
+
+#else
+
+/* Pages that are logged with one record. */
+#define BATCH 32
+
+typedef struct PageWriter
+{
+	Relation index;
+	BlockNumber next;
+	int n; /* pages kept, the last ones before `next` */
+	char *pages;
+	char *memory;
+} PageWriter;
+
+static Page
+kept_page(PageWriter *writer, int i)
+{
+	return writer->pages + (Size) i * BLCKSZ;
+}
+
+/* Log and write the pages that are kept. */
+static void
+flush_pages(PageWriter *writer)
+{
+	BlockNumber first = writer->next - writer->n;
+	BlockNumber blocks[BATCH];
+	Page pages[BATCH];
+
+	for (int i = 0; i < writer->n; i++)
+	{
+		blocks[i] = first + i;
+		pages[i] = kept_page(writer, i);
+	}
+	if (writer->n > 0 && RelationNeedsWAL(writer->index))
+		log_newpages(&writer->index->SIMDUP_RD_LOCATOR, MAIN_FORKNUM, writer->n,
+					 blocks, pages, true);
+	for (int i = 0; i < writer->n; i++)
+	{
+		PageSetChecksumInplace(pages[i], blocks[i]);
+		smgrwrite(RelationGetSmgr(writer->index), MAIN_FORKNUM, blocks[i],
+				  pages[i], true);
+	}
+	writer->n = 0;
+}
+
+static PageWriter *
+page_writer_begin(Relation index, BlockNumber first)
+{
+	PageWriter *writer = palloc(sizeof(PageWriter));
+
+	writer->index = index;
+	writer->next = first;
+	writer->n = 0;
+	writer->memory = palloc(BATCH * BLCKSZ + 4096);
+	/* aligned as 16 wants what it writes directly */
+	writer->pages = (char *) TYPEALIGN(4096, writer->memory);
+	return writer;
+}
+
+static void
+page_writer_add(PageWriter *writer, Page page)
+{
+	if (writer->n == BATCH)
+		flush_pages(writer);
+	memcpy(kept_page(writer, writer->n++), page, BLCKSZ);
+	writer->next++;
+}
+
+static void
+page_writer_end(PageWriter *writer)
+{
+	flush_pages(writer);
+	pfree(writer->memory);
+	pfree(writer);
+}
+
+/* This covers the pages that other processes wrote. */
+static void
+sync_pages(Relation index)
+{
+	if (!RelationUsesLocalBuffers(index))
+		smgrimmedsync(RelationGetSmgr(index), MAIN_FORKNUM);
+}
+
+#endif
+
+static BlockNumber
+page_writer_next(PageWriter *writer)
+{
+	return writer->next;
+}
+
+/*
+ * Trees
+ */
+
+typedef struct TreeWriter
+{
+	PageWriter *pages;
+	const BuildProgress *progress;
+	int tree;
+	int level;
+	PGAlignedBlock page; /* the page that waits for its high key */
+	bool waits;
+	/* the low keys and blocks of the level's pages */
+	SimdupEntry *low;
+	BlockNumber *block;
+	int64 n;
+	int64 size;
+} TreeWriter;
 
 #define CHILDREN_PER_PAGE \
 	(HAMMING_INNER_CAPACITY * HAMMING_INNER_FILLFACTOR / 100)
@@ -73,10 +261,9 @@ write_page(TreeWriter *writer, const SimdupEntry *high)
 	if (!writer->waits)
 		return;
 	if (high != NULL)
-		simdup_hamming_set_right(page,
-								 simdup_page_writer_next(writer->pages) + 1,
+		simdup_hamming_set_right(page, page_writer_next(writer->pages) + 1,
 								 high);
-	simdup_page_writer_add(writer->pages, page);
+	page_writer_add(writer->pages, page);
 	writer->waits = false;
 }
 
@@ -96,7 +283,7 @@ begin_page(TreeWriter *writer, const SimdupEntry *low)
 			repalloc_huge(writer->block, writer->size * sizeof(BlockNumber));
 	}
 	writer->low[writer->n] = *low;
-	writer->block[writer->n++] = simdup_page_writer_next(writer->pages);
+	writer->block[writer->n++] = page_writer_next(writer->pages);
 	simdup_hamming_init_page(page, writer->tree, writer->level);
 	writer->waits = true;
 	return page;
@@ -170,17 +357,47 @@ simdup_write_tree(Relation index, const TreeLayout *layout, int tree,
 	int rotation = tree == HAMMING_NULL_TREE ? 0 : tree;
 	BlockNumber next;
 
-	writer->pages = simdup_page_writer_begin(index, layout->first[tree]);
+	writer->pages = page_writer_begin(index, layout->first[tree]);
 	writer->progress = progress;
 	writer->tree = tree;
 	begin_tree(writer);
 	simdup_order_entries(source, rotation, layout->per_leaf, memory, add_leaf,
 						 writer);
 	end_tree(writer);
-	next = simdup_page_writer_next(writer->pages);
-	simdup_page_writer_end(writer->pages);
+	next = page_writer_next(writer->pages);
+	page_writer_end(writer->pages);
 	if (next != layout->root[tree] + 1 || writer->level != layout->level[tree])
 		elog(ERROR, "tree %d of index \"%s\" ends at block %u, not %u", tree,
 			 RelationGetRelationName(index), next, layout->root[tree] + 1);
 	pfree(writer);
+}
+
+double
+simdup_laid_out_rows(const TreeLayout *layout)
+{
+	return (double) layout->n_entries[0] +
+		   (double) layout->n_entries[HAMMING_NULL_TREE];
+}
+
+void
+simdup_begin_trees(Relation index, const TreeLayout *layout)
+{
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
+								 HAMMING_PHASE_WRITE);
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
+								 layout->n_entries[0] * SIMDUP_ROTATIONS +
+									 layout->n_entries[HAMMING_NULL_TREE]);
+	reserve_pages(index, layout->n_blocks);
+}
+
+void
+simdup_end_trees(Relation index, const TreeLayout *layout)
+{
+	PageWriter *pages = page_writer_begin(index, HAMMING_META_BLOCK);
+	PGAlignedBlock meta;
+
+	simdup_hamming_init_meta(meta.data, layout->root, layout->level);
+	page_writer_add(pages, meta.data);
+	page_writer_end(pages);
+	sync_pages(index);
 }

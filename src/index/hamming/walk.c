@@ -18,7 +18,7 @@
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
 
-#include "index/hamming/walk.h"
+#include "index/hamming/scanning.h"
 
 /* Pages listed before the first of them is read, if there are as many. */
 #define ENOUGH_LISTED 64

@@ -1,23 +1,133 @@
 /*
- * validate.c
- *	  amvalidate: is an operator class of hamming complete and well formed?
+ * opclass.c
+ *	  Operator classes of hamming: the fingerprint of a value, and amvalidate.
  */
 #include "postgres.h"
 #include "compat.h"
 
 #include "access/amvalidate.h"
+#include "access/genam.h"
 #include "access/htup_details.h"
 #include "catalog/pg_amop.h"
 #include "catalog/pg_amproc.h"
 #include "catalog/pg_opclass.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
+#include "fmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/regproc.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "index/hamming/am.h"
+#include "type/simhash64.h"
+
+/*
+ * The fingerprint that a hamming index stores of a row.
+ *
+ * A column of type simhash64 holds it. For other types, support function 1 of
+ * the operator class computes it. The function may return NULL, so it is called
+ * without FunctionCall1, for which NULL is an error.
+ */
+
+bool
+simdup_hamming_computes(Relation index)
+{
+	return OidIsValid(index_getprocid(index, 1, HAMMING_FINGERPRINT_PROC));
+}
+
+/*
+ * The last text, and the fingerprint that a support function gave it. A trigger
+ * searches for a row's text just before the index stores it.
+ */
+#define MAX_LAST_TEXT 8192
+
+static struct
+{
+	Oid function;
+	Size size;
+	bool has_fp;
+	uint64 fp;
+	char text[MAX_LAST_TEXT];
+} last;
+
+/* Check whether a value is a text that can be the last one. */
+static bool
+is_plain_text(Relation index, Datum value)
+{
+	return index->rd_opcintype[0] == TEXTOID &&
+		   !VARATT_IS_EXTENDED(DatumGetPointer(value)) &&
+		   VARSIZE(DatumGetPointer(value)) <= MAX_LAST_TEXT;
+}
+
+static bool
+is_last_text(Oid function, Datum value)
+{
+	return last.function == function &&
+		   last.size == VARSIZE(DatumGetPointer(value)) &&
+		   memcmp(last.text, DatumGetPointer(value), last.size) == 0;
+}
+
+/*
+ * Call the support function. Many rows are indexed in one memory context, so
+ * what the function allocates goes to a context of its own.
+ */
+static bool
+compute_fingerprint(Relation index, Datum value, uint64 *fp)
+{
+	LOCAL_FCINFO(call, 1);
+	MemoryContext context;
+	MemoryContext caller;
+
+	context = AllocSetContextCreate(CurrentMemoryContext, "hamming fingerprint",
+									ALLOCSET_DEFAULT_SIZES);
+	caller = MemoryContextSwitchTo(context);
+	InitFunctionCallInfoData(*call,
+							 index_getprocinfo(index, 1,
+											   HAMMING_FINGERPRINT_PROC),
+							 1, index->rd_indcollation[0], NULL, NULL);
+	call->args[0] = (NullableDatum){value, false};
+	value = FunctionCallInvoke(call);
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(context);
+	if (call->isnull)
+		return false;
+	*fp = DatumGetSimhash64(value);
+	return true;
+}
+
+bool
+simdup_hamming_fingerprint(Relation index, Datum value, bool is_null,
+						   uint64 *fp)
+{
+	Oid function = index_getprocid(index, 1, HAMMING_FINGERPRINT_PROC);
+
+	if (is_null)
+		return false;
+	if (!OidIsValid(function))
+	{
+		*fp = DatumGetSimhash64(value);
+		return true;
+	}
+	if (!is_plain_text(index, value))
+		return compute_fingerprint(index, value, fp);
+	if (!is_last_text(function, value))
+	{
+		last.function = InvalidOid;
+		last.has_fp = compute_fingerprint(index, value, &last.fp);
+		last.size = VARSIZE(DatumGetPointer(value));
+		memcpy(last.text, DatumGetPointer(value), last.size);
+		last.function = function;
+	}
+	*fp = last.fp;
+	return last.has_fp;
+}
+
+/*
+ * amvalidate: is an operator class of hamming complete and well formed?
+ */
 
 /* All messages are INFO, as of the server's own amvalidate functions. */
 static bool

@@ -1,13 +1,18 @@
 /*
- * selectivity.h
- *	  How many rows lie within a Hamming distance.
+ * planner.h
+ *	  What the planner is told: how many rows lie within a Hamming distance, and
+ *	  the expressions that support functions make.
  */
-#ifndef SIMDUP_INDEX_SELECTIVITY_H
-#define SIMDUP_INDEX_SELECTIVITY_H
+#ifndef SIMDUP_INDEX_PLANNER_H
+#define SIMDUP_INDEX_PLANNER_H
 
 #include "fmgr.h"
 #include "nodes/pathnodes.h"
 #include "nodes/supportnodes.h"
+
+/*
+ * How many rows lie within a Hamming distance.
+ */
 
 /* A radius that is not known at plan time is taken for the documents' 3. */
 #define SIMHASH_DEFAULT_RADIUS 3
@@ -44,4 +49,15 @@ extern Datum simdup_ball_restriction(FunctionCallInfo fcinfo,
 extern Datum simdup_ball_join(FunctionCallInfo fcinfo,
 							  SimdupFingerprintText fingerprint_text);
 
-#endif /* SIMDUP_INDEX_SELECTIVITY_H */
+/*
+ * Expressions that planner support functions make.
+ */
+
+/*
+ * Return simhash_ball(center, radius), as a constant if both operands are; NULL
+ * if the function is missing. funcid is any function of this extension.
+ */
+extern Expr *simdup_make_ball_expr(PlannerInfo *root, Oid funcid, Node *center,
+								   Node *radius);
+
+#endif /* SIMDUP_INDEX_PLANNER_H */

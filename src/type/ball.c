@@ -13,7 +13,7 @@
 #include "utils/builtins.h"
 
 #include "core/hamming.h"
-#include "index/ball.h"
+#include "type/simhash64.h"
 
 /*
  * The one message about a bad radius, for ereport and ereturn; detail shows

@@ -1,14 +1,23 @@
 /*
- * store.c
- *	  Entries of rows while an index is built: in memory, then in a file.
+ * collect.c
+ *	  What each participant of a build does: collect the entries of rows, in
+ *	  memory and then in files.
  */
 #include "postgres.h"
 #include "compat.h"
 
+#include "catalog/index.h"
+#include "commands/progress.h"
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "utils/memutils.h"
 
+#include "index/hamming/am.h"
 #include "index/hamming/building.h"
+
+/*
+ * Entries
+ */
 
 #define FIRST_SIZE 1024
 
@@ -25,16 +34,17 @@ simdup_entry_file_append(EntryFile *file, const SimdupEntry *entries, size_t n)
 	file->n += (int64) n;
 }
 
-void
-simdup_entry_file_rewind(EntryFile *file)
+static void
+entry_file_rewind(EntryFile *file)
 {
 	if (file->file != NULL && BufFileSeek(file->file, 0, 0, SEEK_SET) != 0)
 		ereport(ERROR, errcode_for_file_access(),
 				errmsg("could not rewind temporary file: %m"));
 }
 
-size_t
-simdup_entry_file_read(EntryFile *file, SimdupEntry *entries, size_t n)
+/* The next entries, at most n; their number. */
+static size_t
+entry_file_read(EntryFile *file, SimdupEntry *entries, size_t n)
 {
 	size_t length;
 
@@ -47,15 +57,16 @@ simdup_entry_file_read(EntryFile *file, SimdupEntry *entries, size_t n)
 	return length / sizeof(SimdupEntry);
 }
 
-SimdupEntry
-simdup_entry_file_get(EntryFile *file, int64 i)
+/* Entry i; the next one to be read is the one after it. */
+static SimdupEntry
+entry_file_get(EntryFile *file, int64 i)
 {
 	SimdupEntry entry;
 	size_t n = 0;
 
 	if (BufFileSeek(file->file, 0, (off_t) i * (off_t) sizeof(SimdupEntry),
 					SEEK_SET) == 0)
-		n = simdup_entry_file_read(file, &entry, 1);
+		n = entry_file_read(file, &entry, 1);
 	if (n != 1)
 		ereport(ERROR, errcode_for_file_access(),
 				errmsg("could not read from temporary file: %m"));
@@ -106,8 +117,8 @@ make_room(EntryStore *store)
 	store->n = 0;
 }
 
-void
-simdup_entry_store_add(EntryStore *store, uint64 value, uint64 row)
+static void
+entry_store_add(EntryStore *store, uint64 value, uint64 row)
 {
 	if (store->n == store->size)
 		make_room(store);
@@ -175,9 +186,8 @@ simdup_entry_source_read(EntrySource *source, EntryReceiver receiver, void *arg)
 		}
 	for (int i = 0; i < source->n_files; i++)
 	{
-		simdup_entry_file_rewind(&source->files[i]);
-		while ((n = simdup_entry_file_read(&source->files[i], list,
-										   LIST_SIZE)) > 0)
+		entry_file_rewind(&source->files[i]);
+		while ((n = entry_file_read(&source->files[i], list, LIST_SIZE)) > 0)
 		{
 			CHECK_FOR_INTERRUPTS();
 			receiver(arg, list, n);
@@ -194,5 +204,56 @@ simdup_entry_source_get(EntrySource *source, int64 i)
 		return source->entries[i];
 	while (i >= source->files[file].n)
 		i -= source->files[file++].n;
-	return simdup_entry_file_get(&source->files[file], i);
+	return entry_file_get(&source->files[file], i);
+}
+
+/*
+ * Participants
+ */
+
+static void
+add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
+		bool is_alive pg_attribute_unused(), void *arg)
+{
+	CollectedRows *collected = arg;
+	uint64 row = hamming_row_of_tid(tid);
+	uint64 fp;
+
+	if (simdup_hamming_fingerprint(index, values[0], isnull[0], &fp))
+		entry_store_add(&collected->rows, fp, row);
+	else
+		entry_store_add(&collected->nulls, 0, row);
+}
+
+void
+simdup_collect_rows(Relation heap, Relation index, IndexInfo *info,
+					TableScanDesc scan, bool progress, CollectedRows *collected)
+{
+	collected->heap_tuples =
+		table_index_build_scan(heap, index, info, true, progress, add_row,
+							   collected, scan);
+}
+
+/* Return the percentage to which leaves of the index are filled. */
+static int
+get_fillfactor(Relation index)
+{
+	HammingOptions *options = (HammingOptions *) index->rd_options;
+
+	return options == NULL ? HAMMING_DEFAULT_FILLFACTOR : options->fillfactor;
+}
+
+int
+simdup_entries_per_leaf(Relation index)
+{
+	int n = HAMMING_LEAF_CAPACITY * get_fillfactor(index) / 100;
+
+	return Max(n, 2);
+}
+
+size_t
+simdup_build_memory(int n_participants)
+{
+	return (size_t) maintenance_work_mem * 1024 / sizeof(SimdupEntry) /
+		   (size_t) n_participants;
 }

@@ -1,0 +1,328 @@
+/*
+ * texts.c
+ *	  Functions of whole texts, and the encoding of texts.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "catalog/namespace.h"
+#include "catalog/pg_conversion.h"
+#include "catalog/pg_namespace_d.h"
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+
+#include "core/charclass.h"
+#include "core/host.h"
+#include "core/text.h"
+#include "text/profile.h"
+
+/*
+ * Text of the database's encoding as UTF-8, and back.
+ *
+ * The server's own conversion raises an error for a character that Unicode does
+ * not have, and for a result of more than 1 GB. A text that a column holds must
+ * not be refused because of its fingerprint. So such a character becomes a byte
+ * that is no UTF-8, which separates like white space, and a text is converted
+ * part by part. The conversion is that of pg_catalog, whatever search_path is.
+ */
+
+/* Bytes that are converted at a time. */
+#define PART 65536
+
+/* No UTF-8 sequence has this byte. */
+#define NO_CHARACTER 0xFF
+
+SimdupUtf8
+simdup_text_to_utf8(const text *value)
+{
+	return simdup_bytes_to_utf8(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
+}
+
+static bool
+is_ascii(const char *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (IS_HIGHBIT_SET(bytes[i]))
+			return false;
+	return true;
+}
+
+/* The conversion of the database's encoding, which does not change. */
+static Oid
+find_conversion(int encoding)
+{
+	static Oid conversion = InvalidOid;
+
+	if (!OidIsValid(conversion))
+		conversion =
+			FindDefaultConversion(PG_CATALOG_NAMESPACE, encoding, PG_UTF8);
+	return conversion;
+}
+
+/*
+ * Convert bytes from the start of a part on, as far as they have characters, and
+ * append them to out. Return how many bytes were converted.
+ */
+static size_t
+convert_part(Oid conversion, int encoding, const char *bytes, size_t len,
+			 char *out, size_t *out_len)
+{
+	int n;
+
+	if (!OidIsValid(conversion))
+	{
+		/* as far as they are ASCII, then */
+		for (n = 0; (size_t) n < len && !IS_HIGHBIT_SET(bytes[n]); n++)
+			out[*out_len + n] = bytes[n];
+		*out_len += n;
+		return n;
+	}
+	n = pg_do_encoding_conversion_buf(conversion, encoding, PG_UTF8,
+									  (unsigned char *) bytes, (int) len,
+									  (unsigned char *) out + *out_len,
+									  (int) len * MAX_CONVERSION_GROWTH + 1,
+									  true);
+	*out_len += strlen(out + *out_len);
+	return n;
+}
+
+static SimdupUtf8
+convert(const char *bytes, size_t len, int encoding)
+{
+	Oid conversion = find_conversion(encoding);
+	size_t size = 0;
+	size_t out_len = 0;
+	char *out = NULL;
+	size_t at = 0;
+
+	while (at < len)
+	{
+		size_t part = Min(len - at, PART);
+		size_t converted;
+
+		CHECK_FOR_INTERRUPTS();
+		if (out == NULL || size - out_len < part * MAX_CONVERSION_GROWTH + 1)
+		{
+			size += Max(size / 2, part * MAX_CONVERSION_GROWTH + 1);
+			out = out == NULL ? simdup_alloc(size) : simdup_realloc(out, size);
+		}
+		converted =
+			convert_part(conversion, encoding, bytes + at, part, out, &out_len);
+		at += converted;
+		if (converted == 0)
+		{
+			out[out_len++] = (char) NO_CHARACTER;
+			at +=
+				Min((size_t) pg_encoding_mblen(encoding, bytes + at), len - at);
+		}
+	}
+	return (SimdupUtf8){out, out_len};
+}
+
+SimdupUtf8
+simdup_bytes_to_utf8(const char *bytes, size_t len)
+{
+	int encoding = GetDatabaseEncoding();
+
+	if (encoding == PG_UTF8 || encoding == PG_SQL_ASCII || is_ascii(bytes, len))
+		return (SimdupUtf8){bytes, len};
+	return convert(bytes, len, encoding);
+}
+
+text *
+simdup_utf8_to_text(const char *bytes, size_t len)
+{
+	int encoding = GetDatabaseEncoding();
+	char *converted;
+
+	if (encoding == PG_UTF8 || encoding == PG_SQL_ASCII)
+		return cstring_to_text_with_len(bytes, (int) len);
+	converted = pg_any_to_server(bytes, (int) len, PG_UTF8);
+	if (converted == bytes)
+		return cstring_to_text_with_len(bytes, (int) len);
+	return cstring_to_text(converted);
+}
+
+/*
+ * simdup_strip_html: the text of a page.
+ */
+
+/*
+ * A SimdupHtmlEncode for the database's encoding; arg is the conversion
+ * function from UTF-8, or NULL if the database is in UTF-8.
+ */
+static size_t
+encode_char(void *arg, uint32_t code_point, char *out)
+{
+	Oid *conversion = arg;
+	unsigned char utf8[SIMDUP_MAX_UTF8 + 1];
+	unsigned char converted[SIMDUP_MAX_UTF8 * MAX_CONVERSION_GROWTH + 1];
+	int len = simdup_utf8_encode(code_point, utf8);
+	size_t converted_len;
+
+	if (conversion == NULL)
+	{
+		memcpy(out, utf8, len);
+		return (size_t) len;
+	}
+	if (!OidIsValid(*conversion))
+		return 0;
+	utf8[len] = '\0';
+	if (pg_do_encoding_conversion_buf(*conversion, PG_UTF8,
+									  GetDatabaseEncoding(), utf8, len,
+									  converted, sizeof(converted),
+									  true) != len)
+		return 0;
+	converted_len = strlen((char *) converted);
+	if (converted_len > SIMDUP_HTML_CHAR_MAX)
+		return 0;
+	memcpy(out, converted, converted_len);
+	return converted_len;
+}
+
+PG_FUNCTION_INFO_V1(simdup_strip_html);
+Datum
+simdup_strip_html(PG_FUNCTION_ARGS)
+{
+	text *html = PG_GETARG_TEXT_PP(0);
+	size_t len = VARSIZE_ANY_EXHDR(html);
+	int encoding = GetDatabaseEncoding();
+	Oid conversion = InvalidOid;
+	bool is_utf8 = encoding == PG_UTF8 || encoding == PG_SQL_ASCII;
+	text *result = palloc(VARHDRSZ + len);
+
+	if (!is_utf8)
+		conversion = FindDefaultConversionProc(PG_UTF8, encoding);
+	len = simdup_html_text(VARDATA_ANY(html), len, VARDATA(result), encode_char,
+						   is_utf8 ? NULL : &conversion);
+	SET_VARSIZE(result, VARHDRSZ + len);
+	PG_RETURN_TEXT_P(result);
+}
+
+/*
+ * The numbers of a text: simdup_numbers.
+ */
+
+PG_FUNCTION_INFO_V1(simdup_numbers);
+/* simdup_numbers(content) */
+Datum
+simdup_numbers(PG_FUNCTION_ARGS)
+{
+	SimdupUtf8 content = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
+	/* other encodings may have the fullwidth signs only */
+	bool narrow_signs = GetDatabaseEncoding() == PG_UTF8 ||
+						GetDatabaseEncoding() == PG_SQL_ASCII;
+	size_t len;
+	char *numbers =
+		simdup_text_numbers(content.bytes, content.len, narrow_signs, &len);
+
+	PG_RETURN_TEXT_P(simdup_utf8_to_text(numbers, len));
+}
+
+/*
+ * What a letter adds and what letters have in common: simdup_own_text and
+ * simdup_common_text.
+ */
+
+/* Between two passages: an ellipsis, or full stops in encodings without it. */
+#define ELLIPSIS " \xe2\x80\xa6 "
+#define FULL_STOPS " ... "
+
+static const char *
+separator(void)
+{
+	static const char ellipsis[] = ELLIPSIS;
+	int encoding = GetDatabaseEncoding();
+	unsigned char converted[sizeof(ellipsis) * MAX_CONVERSION_GROWTH];
+	Oid conversion;
+
+	if (encoding == PG_UTF8 || encoding == PG_SQL_ASCII)
+		return ellipsis;
+	conversion = FindDefaultConversionProc(PG_UTF8, encoding);
+	if (OidIsValid(conversion) &&
+		pg_do_encoding_conversion_buf(conversion, PG_UTF8, encoding,
+									  (unsigned char *) ELLIPSIS,
+									  sizeof(ellipsis) - 1, converted,
+									  sizeof(converted),
+									  true) == sizeof(ellipsis) - 1)
+		return ellipsis;
+	return FULL_STOPS;
+}
+
+static SimdupPassageText
+passage_text(const text *content)
+{
+	SimdupUtf8 utf8 = simdup_text_to_utf8(content);
+
+	return (SimdupPassageText){utf8.bytes, utf8.len};
+}
+
+/* The result of a function that shows passages of a text; NULL for none. */
+static Datum
+join_passages(FunctionCallInfo fcinfo, SimdupPassageText content,
+			  const SimdupPassage *passages, size_t n)
+{
+	StringInfoData joined;
+
+	if (passages == NULL)
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("text has too many words"));
+	if (n == 0)
+		PG_RETURN_NULL();
+	initStringInfo(&joined);
+	for (size_t i = 0; i < n; i++)
+	{
+		if (i > 0)
+			appendStringInfoString(&joined, separator());
+		appendBinaryStringInfo(&joined, content.bytes + passages[i].from,
+							   (int) (passages[i].to - passages[i].from));
+	}
+	PG_RETURN_TEXT_P(simdup_utf8_to_text(joined.data, (size_t) joined.len));
+}
+
+PG_FUNCTION_INFO_V1(simdup_own_text);
+/* simdup_own_text(content, template) */
+Datum
+simdup_own_text(PG_FUNCTION_ARGS)
+{
+	SimdupPassageText content = passage_text(PG_GETARG_TEXT_PP(0));
+	SimdupPassageText other = passage_text(PG_GETARG_TEXT_PP(1));
+	size_t n = 0;
+	SimdupPassage *passages = simdup_own_passages(content, other, &n);
+
+	return join_passages(fcinfo, content, passages, n);
+}
+
+PG_FUNCTION_INFO_V1(simdup_common_text);
+/* simdup_common_text(contents, share) */
+Datum
+simdup_common_text(PG_FUNCTION_ARGS)
+{
+	double share = PG_GETARG_FLOAT8(1);
+	SimdupPassageText *texts;
+	SimdupPassage *passages;
+	Datum *values;
+	bool *nulls;
+	int n_values;
+	size_t n_texts = 0;
+	size_t n = 0;
+
+	if (!(share > 0 && share <= 1))
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("share must be greater than 0 and at most 1"),
+				errdetail("The value given is %g.", share));
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(0), TEXTOID, -1, false,
+					  TYPALIGN_INT, &values, &nulls, &n_values);
+	texts = palloc(((Size) n_values + 1) * sizeof(SimdupPassageText));
+	for (int i = 0; i < n_values; i++)
+		if (!nulls[i])
+			texts[n_texts++] = passage_text(DatumGetTextPP(values[i]));
+	if (n_texts == 0)
+		PG_RETURN_NULL();
+	passages = simdup_common_passages(texts, n_texts, share, &n);
+	return join_passages(fcinfo, texts[0], passages, n);
+}
