@@ -143,9 +143,9 @@ compare_small_within(const SimdupPairJoin *join, const SimdupElement *set,
 }
 
 /*
- * A partition's small buckets, some at a time, to stay interruptible. If nearly
- * all pairs are near and were found on an earlier path, the buckets together
- * take long and call no sink.
+ * Compare a partition's small buckets, some at a time, to stay interruptible.
+ * If nearly all pairs are near and were found on an earlier path, the buckets
+ * together take long and call no sink.
  */
 static void
 compare_small(Work *work, Slice s, const uint32_t *ends, uint32_t n_buckets)
@@ -179,7 +179,10 @@ compare_triangle(const SimdupPairJoin *join, const SimdupElement *set,
 	compare_within(join, set, n);
 }
 
-/* Everything with everything, in squares that fit the first-level cache. */
+/*
+ * Compare everything with everything, in squares that fit the first-level
+ * cache.
+ */
 static void
 compare_all(Work *work, Slice a, Slice b)
 {
@@ -213,7 +216,10 @@ compare_all(Work *work, Slice a, Slice b)
  * Planning
  */
 
-/* Bits in which the fingerprints of both slices are not all the same. */
+/*
+ * Return the bits in which the fingerprints of both slices are not all the
+ * same.
+ */
 static uint64_t
 varying_bits(Slice a, Slice b)
 {
@@ -233,7 +239,10 @@ varying_bits(Slice a, Slice b)
 	return any ^ all;
 }
 
-/* Can no pair be on this path, since all agree in a block that it skipped? */
+/*
+ * Check whether no pair can be on this path, since all agree in a block that it
+ * skipped.
+ */
 static bool
 path_is_closed(const SimdupPairPath *path, uint64_t varying)
 {
@@ -243,7 +252,7 @@ path_is_closed(const SimdupPairPath *path, uint64_t varying)
 	return false;
 }
 
-/* How much one bit tells apart: -log2 of the chance that two agree in it. */
+/* Return the entropy of one bit: -log2 of the chance that two agree in it. */
 static double
 bit_entropy(uint32_t ones, uint32_t n_sampled)
 {
@@ -359,7 +368,7 @@ make_plan(const Work *work, Slice a, Slice b, uint64_t varying, Plan *plan)
  * Partitioning
  */
 
-/* Room for the bucket ends of one side at this depth. */
+/* Return room for the bucket ends of one side at this depth. */
 static uint32_t *
 bucket_ends(Work *work, int side, int bits)
 {
@@ -410,7 +419,10 @@ bucketing_by(uint64_t block, int bits, int depth)
 	return h;
 }
 
-/* As many buckets as the block has values, or about a tenth of the set. */
+/*
+ * Return the binary digits of the number of buckets: the block's number of
+ * values, or about a tenth of the set.
+ */
 static int
 bucket_bits(uint64_t block, uint32_t n)
 {
@@ -538,8 +550,8 @@ visit_block(Work *work, const Plan *plan, int block, int n_equal, Slice *a,
 }
 
 /*
- * The pairs that agree in n_equal more blocks of the plan, the first of them
- * `first` or later.
+ * Visit the pairs that agree in n_equal more blocks of the plan, the first of
+ * them `first` or later.
  */
 static void
 visit(Work *work, const Plan *plan, int first, int n_equal, Slice a, Slice b)

@@ -67,10 +67,10 @@ typedef struct SimdupPairSet
 	size_t n; /* below 2^32 */
 } SimdupPairSet;
 
-/* All pairs within one set. */
+/* Report all pairs within one set. */
 extern void simdup_pairs_self(SimdupPairJoin *join, SimdupPairSet set);
 
-/* All pairs of one from each set, except equal ones. */
+/* Report all pairs of one from each set, except equal ones. */
 extern void simdup_pairs_cross(SimdupPairJoin *join, SimdupPairSet a,
 							   SimdupPairSet b);
 
@@ -116,8 +116,8 @@ typedef struct SimdupSetJoin
 } SimdupSetJoin;
 
 /*
- * From how many of n sets on an element is worth a bit in every set's bitmap:
- * bitmaps then take no more memory than the ranks do.
+ * Return the number of sets, out of n, from which on an element is worth a bit
+ * in every set's bitmap: bitmaps then take no more memory than the ranks do.
  */
 extern uint32_t simdup_set_join_common(uint32_t n);
 

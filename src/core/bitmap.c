@@ -75,7 +75,7 @@ bitmap_size(const uint64_t *bitmap, size_t n_words)
 	return size;
 }
 
-/* Is part / whole strictly above the threshold? */
+/* Check whether part / whole is strictly above the threshold. */
 static inline bool
 above(double threshold, uint64_t part, uint64_t whole)
 {
@@ -106,7 +106,7 @@ matching_sizes(const SimdupWindow *window, uint64_t size, uint32_t *low,
 	*high = (uint32_t) h;
 }
 
-/* Does any size of the block lie in [low, high]? */
+/* Check whether any size of the block lies in [low, high]. */
 static inline __attribute__((always_inline)) bool
 block_has_size(const uint16_t *sizes, uint32_t low, uint32_t high)
 {
@@ -196,7 +196,7 @@ match_in_block(const SimdupWindow *window, const WindowProbe *probe,
 	return -1;
 }
 
-/* The first slot of the ring that matches, or -1. */
+/* Return the first slot of the ring that matches, or -1. */
 static int64_t
 find_match(const SimdupWindow *window, const uint64_t *bitmap)
 {
@@ -226,7 +226,7 @@ find_match(const SimdupWindow *window, const uint64_t *bitmap)
 	return -1;
 }
 
-/* Room for one more slot. */
+/* Make room for one more slot. */
 static void
 reserve_slot(SimdupWindow *window)
 {

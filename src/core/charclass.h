@@ -43,7 +43,7 @@ extern const SimdupCharProperty simdup_char_properties[];
 extern const uint8_t simdup_char_stage1[];
 extern const uint8_t simdup_char_stage2[];
 
-/* Properties of a code point, or of SIMDUP_INVALID_CHAR. */
+/* Return the properties of a code point, or of SIMDUP_INVALID_CHAR. */
 static inline SimdupCharProperty
 simdup_char_property(uint32_t cp)
 {
@@ -176,7 +176,9 @@ extern const uint32_t simdup_fold_same_han[];
 extern const uint16_t simdup_fold_stage1[];
 extern const uint16_t simdup_fold_stage2[];
 
-/* The property of a code point, or of SIMDUP_INVALID_CHAR, by its number. */
+/*
+ * Return the number of the property of a code point, or of SIMDUP_INVALID_CHAR.
+ */
 static inline unsigned
 simdup_fold_number(uint32_t cp)
 {
@@ -186,8 +188,9 @@ simdup_fold_number(uint32_t cp)
 }
 
 /*
- * Does the code point, from U+4E00 to U+9FFF, fold to itself? The bits of these
- * 20,992 characters stay in the first-level cache, their numbers do not.
+ * Check whether the code point, from U+4E00 to U+9FFF, folds to itself. The
+ * bits of these 20,992 characters stay in the first-level cache, their numbers
+ * do not.
  */
 static inline bool
 simdup_is_same_han(uint32_t cp)

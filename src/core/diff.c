@@ -124,8 +124,8 @@ step(const Grid *grid, int64_t d)
 }
 
 /*
- * Does the way to diagonal i of step d come from above, as an edit that adds a
- * unit of b? Otherwise it comes from the left.
+ * Check whether the way to diagonal i of step d comes from above, as an edit
+ * that adds a unit of b. Otherwise it comes from the left.
  */
 static bool
 from_above(const Grid *grid, int64_t d, int64_t i)
@@ -135,7 +135,10 @@ from_above(const Grid *grid, int64_t d, int64_t i)
 	return i == 0 || (i < d && before[i - 1] < before[i]);
 }
 
-/* Where the d-th edit leads on diagonal i, before units that are equal. */
+/*
+ * Return the point to which the d-th edit leads on diagonal i, before units
+ * that are equal.
+ */
 static int64_t
 after_edit(const Grid *grid, int64_t d, int64_t i)
 {
@@ -159,7 +162,10 @@ follow_equal(Grid *grid, int64_t x, int64_t k)
 	return x;
 }
 
-/* Take step d; is the end of both texts reached? Then *end is its diagonal. */
+/*
+ * Take step d. Return whether the end of both texts is reached. Then *end is
+ * its diagonal.
+ */
 static bool
 take_step(Grid *grid, int64_t d, int64_t *end)
 {
@@ -185,7 +191,7 @@ take_step(Grid *grid, int64_t d, int64_t *end)
 	return false;
 }
 
-/* The diagonal of step d on which most of both texts is done. */
+/* Return the diagonal of step d on which most of both texts is done. */
 static int64_t
 farthest(const Grid *grid, int64_t d)
 {
@@ -294,7 +300,7 @@ add_span(Spans *list, bool same, size_t a_units, size_t b_units)
 	list->spans[list->n - 1].b_end += b_units;
 }
 
-/* All spans: the common start, the path, and the common end. */
+/* Collect all spans: the common start, the path, and the common end. */
 static Spans
 collect(const Grid *grid)
 {
@@ -326,8 +332,9 @@ span_units(const Span *span)
 }
 
 /*
- * Is the equal span between two changes too short to be read as equal? So is a
- * short gap without a word, and what is small beside both changes.
+ * Check whether the equal span between two changes is too short to be read as
+ * equal. So is a short gap without a word, and what is small beside both
+ * changes.
  */
 static bool
 is_noise(const Units *a, const Span *before, const Span *span,
@@ -345,7 +352,7 @@ is_noise(const Units *a, const Span *before, const Span *span,
 	return true;
 }
 
-/* The spans without noise. */
+/* Return the spans without noise. */
 static Spans
 without_noise(const Units *a, const Spans *list)
 {
@@ -387,7 +394,7 @@ in_bytes(const Units *a, const Units *b, const Spans *list)
 	return diff;
 }
 
-/* The grid of what is left when common start and end are cut off. */
+/* Return the grid of the units between the common start and the common end. */
 static Grid
 make_grid(const Units *a, const Units *b)
 {

@@ -84,7 +84,7 @@ find_near_popcnt(const uint64_t *values, int n, uint64_t center, int radius,
 	return find_near(values, n, center, radius, found);
 }
 
-/* Which of eight values are near, as bits. */
+/* Return which of eight values are near, as bits. */
 static inline __attribute__((always_inline, target(AVX512))) uint32_t
 near_of_eight(const uint64_t *values, __m512i center, __m512i radius)
 {
@@ -310,7 +310,7 @@ swap_entries(SimdupEntry *a, SimdupEntry *b)
 	*b = t;
 }
 
-/* The median of the first, the middle and the last entry. */
+/* Return the median of the first, the middle and the last entry. */
 static SimdupEntry
 pivot_of(SimdupEntry *entries, size_t n)
 {
@@ -328,8 +328,8 @@ pivot_of(SimdupEntry *entries, size_t n)
 }
 
 /*
- * Hoare's partition: no entry before the returned position is above the
- * pivot, none from it on below. Both sides hold at least one entry.
+ * Partition the entries as Hoare does: no entry before the returned position is
+ * above the pivot, none from it on below. Both sides hold at least one entry.
  */
 static size_t
 partition(SimdupEntry *entries, size_t n)
@@ -364,7 +364,7 @@ sift_down(SimdupEntry *entries, size_t i, size_t n)
 	}
 }
 
-/* Bounds the time if the pivots are bad. */
+/* Sort by a heap, which bounds the time where the pivots are bad. */
 static void
 heap_sort(SimdupEntry *entries, size_t n)
 {
@@ -443,7 +443,7 @@ sort_by_bits(SimdupEntry *entries, size_t n, SimdupEntry *spare)
 	}
 }
 
-/* `depth` partitions at most. */
+/* Sort by at most `depth` partitions. */
 static void
 sort_parts(SimdupEntry *entries, size_t n, SimdupEntry *spare, int depth)
 {

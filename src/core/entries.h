@@ -78,7 +78,7 @@ simdup_unrotate(uint64_t value, int i)
 	return left == 0 ? value : value << left | value >> (64 - left);
 }
 
-/* The first block of a rotated value. */
+/* Return the first block of a rotated value. */
 static inline uint32_t
 simdup_first_block(uint64_t value)
 {
@@ -86,8 +86,8 @@ simdup_first_block(uint64_t value)
 }
 
 /*
- * Does rotation i report a fingerprint that differs from the center in these
- * bits? The first rotation whose radius it meets does, and no other.
+ * Check whether rotation i reports a fingerprint that differs from the center
+ * in these bits. The first rotation whose radius it meets does, and no other.
  */
 static inline bool
 simdup_reports(int i, uint64_t difference, const int *radii)
@@ -98,7 +98,7 @@ simdup_reports(int i, uint64_t difference, const int *radii)
 	return simdup_popcount64(difference >> 16 * i & 0xffff) <= radii[i];
 }
 
-/* The number of blocks within radius 0 to 16 of any. */
+/* Return the number of blocks within radius 0 to 16 of any. */
 extern int simdup_count_near(int radius);
 
 /* Store the blocks within radius 0 to 16 of the center, ascending; their number. */
@@ -107,16 +107,23 @@ extern int simdup_near_blocks(uint32_t center, int radius, uint16_t *blocks);
 /* Fill in all but the buckets, from these. */
 extern void simdup_finish_histogram(SimdupHistogram *histogram);
 
-/* The expected pages of each radius around a block, up to the largest; above it infinity. */
+/*
+ * Set costs to the expected pages of each radius around a block, up to the
+ * largest. Larger radii cost infinity.
+ */
 extern void simdup_page_costs(const SimdupHistogram *histogram, uint32_t block,
 							  int largest, SimdupPageCosts costs);
 
-/* Page costs of uniformly distributed values on so many pages. */
+/*
+ * Set costs to the page costs of uniformly distributed values on that number of
+ * pages.
+ */
 extern void simdup_uniform_page_costs(double pages, SimdupPageCosts costs);
 
 /*
- * The cheapest complete radii for distance k, and their pages. A rotation
- * read as a whole is complete alone and comes at the price of radius 16.
+ * Find the cheapest complete radii for distance k, and return their pages. A
+ * rotation read as a whole is complete alone and comes at the price of radius
+ * 16.
  */
 extern double simdup_choose_radii(int k, const SimdupPageCosts *costs,
 								  int *radii);
@@ -145,23 +152,23 @@ simdup_entry_less(const SimdupEntry *a, const SimdupEntry *b)
 #define SIMDUP_MAX_FOUND 4096
 
 /*
- * Positions of the values within radius of the center, ascending; their
- * number. The list is of one page, n at most SIMDUP_MAX_FOUND.
+ * Find the positions of the values within radius of the center, ascending.
+ * Return their number. The list is of one page, n at most SIMDUP_MAX_FOUND.
  */
 extern int simdup_find_near(const uint64_t *values, int n, uint64_t center,
 							int radius, uint16_t *found);
 
 /*
- * The same among ascending values, of those that begin with one of the blocks.
- * The blocks ascend. No value is above `high`.
+ * Find the same among ascending values that begin with one of the blocks. The
+ * blocks ascend. No value is above `high`.
  */
 extern int simdup_find_in_blocks(const uint64_t *values, int n, uint64_t high,
 								 const uint16_t *blocks, int n_blocks,
 								 uint64_t center, int radius, uint16_t *found);
 
 /*
- * Where a value probably is among n ascending ones from `low` to `high`, if they
- * are evenly spread.
+ * Return the probable position of a value among n ascending ones from `low` to
+ * `high`, if they are evenly spread.
  */
 static inline int
 simdup_guess_position(uint64_t value, uint64_t low, uint64_t high, int n)
@@ -173,7 +180,7 @@ simdup_guess_position(uint64_t value, uint64_t low, uint64_t high, int n)
 	return (int) ((double) (value - low) / (double) (high - low) * n);
 }
 
-/* The distance of each value from the center. */
+/* Compute the distance of each value from the center. */
 extern void simdup_distances(const uint64_t *values, int n, uint64_t center,
 							 uint8_t *distances);
 

@@ -74,7 +74,10 @@ make_slot(uint64_t hash, size_t index)
 	return (hash & SLOT_TAG) | (uint32_t) (index + 1);
 }
 
-/* Two slots a feature at the least, so that a probe seldom meets another. */
+/*
+ * Make the slots, two a feature at the least, so that a probe seldom meets
+ * another.
+ */
 static void
 make_slots(SimdupFeatures *features)
 {
@@ -106,8 +109,8 @@ grow(SimdupFeatures *features)
 }
 
 /*
- * memcmp's answer to "equal?" for short strings, inline: overlapping words
- * cover any length from 4 to 16.
+ * Check whether short strings are equal, inline. Overlapping words cover any
+ * length from 4 to 16.
  */
 static inline bool
 equal_bytes(const char *a, const char *b, size_t len)
@@ -348,8 +351,8 @@ sift_down(SimdupFeature *f, size_t i, size_t n)
 }
 
 /*
- * Heapsort needs no recursion and no memory, and takes n log n steps for every
- * input. Unlike the C library's qsort, it can be interrupted.
+ * Sort by a heap. It needs no recursion and no memory, and takes n log n steps
+ * for every input. Unlike the C library's qsort, it can be interrupted.
  */
 static void
 sort_range(SimdupFeature *f, size_t n)
@@ -477,7 +480,7 @@ simdup_counts_merge(SimdupCounts *counts, const SimdupCounts *other)
 	counts->total_high += other->total_high;
 }
 
-/* Full adder of three words: *sum takes the ones, the carries are returned. */
+/* Add three words: *sum takes the ones. Return the carries. */
 static inline uint64_t
 add3(uint64_t *sum, uint64_t a, uint64_t b)
 {
@@ -489,7 +492,7 @@ add3(uint64_t *sum, uint64_t a, uint64_t b)
 }
 
 /*
- * Sixteen words of weight 2^digit into the counters: Harley and Seal's tree
+ * Add sixteen words of weight 2^digit to the counters. Harley and Seal's tree
  * updates four planes and leaves one carry to ripple.
  */
 static inline void

@@ -52,7 +52,7 @@ typedef struct SimdupSum
 	uint64_t batch[SIMDUP_SUM_DIGITS][SIMDUP_SUM_BATCH];
 } SimdupSum;
 
-/* Counters start as all zeros. Add one feature, or take it back. */
+/* Add one feature to counters, which start as all zeros, or take it back. */
 extern void simdup_counts_add(SimdupCounts *counts, uint64_t hash,
 							  uint64_t weight);
 extern void simdup_counts_subtract(SimdupCounts *counts, uint64_t hash,
@@ -63,12 +63,12 @@ extern void simdup_counts_merge(SimdupCounts *counts,
 								const SimdupCounts *other);
 
 /*
- * Signs of the counters: bit i is 1 where its sum is positive, or with ties
- * where it is not negative.
+ * Return the signs of the counters: bit i is 1 where its sum is positive, or
+ * with ties where it is not negative.
  */
 extern uint64_t simdup_counts_signs(const SimdupCounts *counts, bool ties);
 
-/* Does anything weigh anything? */
+/* Check whether no feature has added weight. */
 static inline bool
 simdup_counts_empty(const SimdupCounts *counts)
 {
@@ -186,7 +186,7 @@ extern void simdup_features_keep_top(SimdupFeatures *features, size_t n);
 /* Sort by frequency descending, then bytes ascending. */
 extern void simdup_features_sort(SimdupFeatures *features);
 
-/* Weight of a feature that occurs tf times, tf at least 1. */
+/* Return the weight of a feature that occurs tf times, tf at least 1. */
 static inline uint32_t
 simdup_weight(SimdupWeighting weighting, uint32_t tf)
 {
@@ -217,24 +217,25 @@ extern void simdup_bitmap_counts(const uint64_t *a, const uint64_t *b,
 typedef struct SimdupWindow SimdupWindow;
 
 /*
- * An empty window for bitmaps of n_words (1 to 512) words: it keeps the representatives
- * of the last window_size (1 or more) classes. The threshold is from 0 to 1.
+ * Create an empty window for bitmaps of n_words (1 to 512) words. It keeps the
+ * representatives of the last window_size (1 or more) classes. The threshold is
+ * from 0 to 1.
  */
 extern SimdupWindow *simdup_window_create(size_t n_words, int64_t window_size,
 										  double threshold);
 
 /*
- * The class of the next bitmap. It is the class of the first representative, in
- * ring order, whose similarity is strictly above the threshold. If there is
- * none, the bitmap represents a new class; classes are numbered from 0. An
- * empty bitmap is similar to none, not even to itself.
+ * Return the class of the next bitmap. It is the class of the first
+ * representative, in ring order, whose similarity is strictly above the
+ * threshold. If there is none, the bitmap represents a new class; classes are
+ * numbered from 0. An empty bitmap is similar to none, not even to itself.
  */
 extern int64_t simdup_window_next(SimdupWindow *window, const uint64_t *bitmap);
 
 /* Open a new class for the bitmap, without a search. */
 extern int64_t simdup_window_add(SimdupWindow *window, const uint64_t *bitmap);
 
-/* For programs without memory contexts, which free it in the server. */
+/* Free a window, in programs without memory contexts. */
 extern void simdup_window_free(SimdupWindow *window);
 
 #endif /* SIMDUP_CORE_FEATURES_H */

@@ -15,8 +15,9 @@
 #define MASK_SEED UINT64_C(0x9e3779b97f4a7c15)
 
 /*
- * White space around a field: White_Space and the information separators, as
- * Python's str.strip() has it. Frozen with profile 1.
+ * Check whether cp is white space around a field: White_Space and the
+ * information separators, as Python's str.strip() has it. Frozen with profile
+ * 1.
  */
 static bool
 is_blank(uint32_t cp)
@@ -54,7 +55,10 @@ simdup_lower_field(const char *field, size_t len, char *out)
 	return trimmed;
 }
 
-/* Unicode's White_Space, and the information separators as in Python. */
+/*
+ * Check whether cp is Unicode's White_Space or, as in Python, an information
+ * separator.
+ */
 static bool
 is_white(uint32_t cp)
 {

@@ -77,7 +77,7 @@ units_flush(Units *units)
 	}
 }
 
-/* The text ends: a text shorter than a shingle is one shingle. */
+/* End the text: a text shorter than a shingle is one shingle. */
 static void
 units_end(Units *units)
 {
@@ -290,7 +290,7 @@ end_word(Units *units)
 	units->ends[units->n++] = units->used;
 }
 
-/* The run of characters of one class ends. */
+/* End the run of characters of one class. */
 static inline void
 end_run(Words *words)
 {
@@ -323,7 +323,7 @@ add_unsegmented(Words *words, const char *bytes, int len)
 	words->last_len = len;
 }
 
-/* The next character of the folded text. */
+/* Add the next character of the folded text. */
 static inline void
 add_to_words(Words *words, uint32_t cp, SimdupCharClass char_class)
 {

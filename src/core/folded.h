@@ -56,8 +56,9 @@ extern void simdup_folded_elements(SimdupFoldedShingling shingling,
 								   SimdupElementSink sink, void *arg);
 
 /*
- * A field of a row, folded, with white space trimmed and each run of it inside
- * as one blank. Returns allocated bytes, and how many in *folded_len.
+ * Return a field of a row, folded, with white space trimmed and each run of it
+ * inside as one blank. The bytes are allocated, and *folded_len is their
+ * number.
  */
 extern char *simdup_fold_field(const char *text, size_t len,
 							   size_t *folded_len);

@@ -38,7 +38,7 @@ digit_of(uint64_t fp, int digit)
 	return (int) (fp >> (digit * DIGIT_BITS)) & (N_VALUES - 1);
 }
 
-/* One stable pass by one digit; the pairs of arrays change places. */
+/* Make one stable pass by one digit. The pairs of arrays change places. */
 static void
 move_by_digit(Rows *r, int digit)
 {
@@ -142,7 +142,7 @@ simdup_sort_rows(uint64_t *fps, uint32_t *rows, uint64_t *fp_scratch,
 	sort_below(r, N_DIGITS);
 }
 
-/* The same with scratch arrays of its own. */
+/* Sort with scratch arrays of its own. */
 static void
 sort_alone(uint64_t *fps, uint32_t *rows, uint32_t n)
 {
@@ -218,7 +218,7 @@ simdup_leaders_settle(SimdupLeaders *leaders)
 	return left;
 }
 
-/* Is element i a leader, or may it still become one? */
+/* Check whether element i is a leader or may still become one. */
 static bool
 may_lead(const SimdupLeaders *leaders, uint32_t i)
 {
@@ -284,7 +284,10 @@ sort_few_pairs(SimdupPair *pairs, size_t n)
 	}
 }
 
-/* Byte 0 is the highest of the first number, byte 15 the lowest of the second. */
+/*
+ * Return a byte of the pair. Byte 0 is the highest of the first number, byte 15
+ * the lowest of the second.
+ */
 static inline unsigned
 byte_of(const SimdupPair *pair, int byte)
 {
@@ -293,7 +296,7 @@ byte_of(const SimdupPair *pair, int byte)
 	return (unsigned) (word >> (56 - byte % 8 * 8)) & 0xff;
 }
 
-/* The highest byte in which the pairs differ; 16 if all are equal. */
+/* Return the highest byte in which the pairs differ; 16 if all are equal. */
 static int
 first_difference(const SimdupPair *pairs, size_t n)
 {
@@ -321,7 +324,9 @@ first_difference(const SimdupPair *pairs, size_t n)
 	return byte;
 }
 
-/* Part the pairs by a byte; ends[b] becomes the end of those with byte b. */
+/*
+ * Partition the pairs by a byte; ends[b] becomes the end of those with byte b.
+ */
 static void
 part_by_byte(SimdupPair *pairs, size_t n, int byte, size_t *ends)
 {

@@ -108,7 +108,7 @@ typedef struct SimdupLeaders
 
 extern void simdup_leaders_init(SimdupLeaders *leaders, uint32_t n);
 
-/* Two elements are near each other. */
+/* Note that two elements are near each other. */
 static inline void
 simdup_leader_near(SimdupLeaders *leaders, uint32_t a, uint32_t b)
 {
@@ -119,20 +119,26 @@ simdup_leader_near(SimdupLeaders *leaders, uint32_t a, uint32_t b)
 		leaders->first_near[later] = first;
 }
 
-/* Decide what round 1 can; how many elements are left for round 2. */
+/* Decide what round 1 can. Return the number of elements left for round 2. */
 extern uint32_t simdup_leaders_settle(SimdupLeaders *leaders);
 
-/* Does round 2 need this near pair? Then element and predecessor. */
+/*
+ * Check whether round 2 needs this near pair, and set *element and
+ * *predecessor.
+ */
 extern bool simdup_leader_wants(const SimdupLeaders *leaders, uint32_t a,
 								uint32_t b, uint32_t *element,
 								uint32_t *predecessor);
 
-/* Round 2, by ascending element and, within one, ascending predecessor. */
+/*
+ * Offer a pair in round 2, by ascending element and, within one, ascending
+ * predecessor.
+ */
 extern void simdup_leader_offer(SimdupLeaders *leaders, uint32_t element,
 								uint32_t predecessor);
 
 /*
- * The end of the last round: what found no leader is one. Frees all but the
+ * End the last round: an element that found no leader is one. Free all but the
  * array of leaders, which is the caller's from then on.
  */
 extern void simdup_leaders_finish(SimdupLeaders *leaders);

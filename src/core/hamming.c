@@ -12,7 +12,7 @@
  * Strings
  */
 
-/* Value of one hex digit of either case, or -1. */
+/* Return the value of one hex digit of either case, or -1. */
 static int
 hex_digit(unsigned char c)
 {
@@ -24,7 +24,9 @@ hex_digit(unsigned char c)
 	return -1;
 }
 
-/* False unless str begins with 16 hex digits; reads no further than those. */
+/*
+ * Read 16 hex digits, and no further. Return false unless str begins with them.
+ */
 static bool
 read_hex(const char *str, uint64_t *fp)
 {
@@ -111,7 +113,10 @@ block_value(uint64_t fp, int block, int n_blocks)
 	return start >= end ? 0 : simdup_block_bits(fp, start, end);
 }
 
-/* Pairs of blocks. A block has ten bits at most; the pair's number is above. */
+/*
+ * List the pairs of blocks. A block has ten bits at most; the pair's number is
+ * above.
+ */
 static int
 list_pairs(uint64_t fp, int n_blocks, SimdupLockBlock *blocks)
 {
@@ -157,7 +162,10 @@ simdup_pieces_cut(SimdupPieces *pieces, int max_distance, uint32_t n)
 		pieces->start[i] = simdup_block_start(i, pieces->n_blocks);
 }
 
-/* A block's value and place, hashed, then scaled to the number of pieces. */
+/*
+ * Return the piece of a block: its value and place, hashed, then scaled to the
+ * number of pieces.
+ */
 static uint32_t
 piece_of_block(const SimdupPieces *pieces, uint64_t fp, int block)
 {

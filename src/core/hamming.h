@@ -55,7 +55,7 @@ simdup_hamming64(uint64_t a, uint64_t b)
  * The first (64 mod n) blocks are one bit wider than the rest.
  */
 
-/* First bit of block i of n; block n would start at 64. */
+/* Return the first bit of block i of n; block n would start at 64. */
 static inline int
 simdup_block_start(int i, int n)
 {
@@ -64,7 +64,7 @@ simdup_block_start(int i, int n)
 	return i * (64 / n) + (i < wide ? i : wide);
 }
 
-/* Value of the block that spans bits [start, end) of fp. */
+/* Return the value of the block that spans bits [start, end) of fp. */
 static inline uint64_t
 simdup_block_bits(uint64_t fp, int start, int end)
 {
@@ -125,13 +125,13 @@ extern void simdup_pieces_cut(SimdupPieces *pieces, int max_distance,
 							  uint32_t n);
 
 /*
- * The pieces of a fingerprint, each once, in list, which has room for
- * SIMDUP_MAX_PIECE_BLOCKS; how many they are.
+ * List the pieces of a fingerprint, each once, in `list`, which has room for
+ * SIMDUP_MAX_PIECE_BLOCKS. Return their number.
  */
 extern int simdup_pieces_of(const SimdupPieces *pieces, uint64_t fp,
 							uint32_t *list);
 
-/* The piece that reports a pair within the distance. */
+/* Return the piece that reports a pair within the distance. */
 extern uint32_t simdup_piece_of_pair(const SimdupPieces *pieces, uint64_t a,
 									 uint64_t b);
 
@@ -160,13 +160,13 @@ typedef struct SimdupBallLiteral
 	size_t radius_len;
 } SimdupBallLiteral;
 
-/* Is the string, up to its end, a fingerprint? */
+/* Read a fingerprint. Return false unless the string, up to its end, is one. */
 extern bool simdup_read_fingerprint(const char *str, uint64_t *fp);
 
 /* Write 16 lower-case digits and no terminator. */
 extern void simdup_write_fingerprint(uint64_t fp, char *str);
 
-/* Is the string, up to its end, a ball? */
+/* Read a ball. Return false unless the string, up to its end, is one. */
 extern bool simdup_read_ball(const char *str, SimdupBallLiteral *ball);
 
 #endif /* SIMDUP_CORE_HAMMING_H */

@@ -76,7 +76,9 @@ city64_33_to_64(const char *s, size_t len)
 	return b + x;
 }
 
-/* 32 bytes and two seeds into a pair: quick, and only as strong as needed. */
+/*
+ * Mix 32 bytes and two seeds into a pair: quick, and only as strong as needed.
+ */
 static inline Pair
 weak_mix32(const char *s, uint64_t a, uint64_t b)
 {
@@ -136,7 +138,7 @@ simdup_city64_long(const char *s, size_t len)
 						   CITY_MUL);
 }
 
-/* First half of MurmurHash3_x64_128, seed 0. */
+/* Return the first half of MurmurHash3_x64_128, seed 0. */
 static uint64_t
 murmur3(const char *s, size_t len)
 {
@@ -178,7 +180,7 @@ bkdr(const char *s, size_t len)
 	return h;
 }
 
-/* One UTF-16 unit into the java hash; the first also starts it. */
+/* Add one UTF-16 unit to the java hash. The first also starts it. */
 static inline uint64_t
 java_unit(uint64_t h, uint32_t unit, uint64_t count)
 {
@@ -284,7 +286,7 @@ make_tables(void)
 	tables_ready = true;
 }
 
-/* len is a multiple of 4 */
+/* Append bytes, word by word. len is a multiple of 4. */
 static uint32_t
 append_words32(uint32_t f, const unsigned char *p, size_t len)
 {
@@ -309,7 +311,7 @@ load_big_endian64(const unsigned char *p)
 	return word;
 }
 
-/* len is a multiple of 8 */
+/* Append bytes, word by word. len is a multiple of 8. */
 static uint64_t
 append_words64(uint64_t f, const unsigned char *p, size_t len)
 {

@@ -29,10 +29,10 @@ typedef enum SimdupHash
 	SIMDUP_HASH_JAVA
 } SimdupHash;
 
-/* CityHash64 of a string of any length; long ones out of line. */
+/* Return the CityHash64 of a string of any length; long ones out of line. */
 extern uint64_t simdup_city64_long(const char *s, size_t len);
 
-/* Any of the hashes. */
+/* Return any of the hashes. */
 extern uint64_t simdup_hash64(SimdupHash hash, const char *s, size_t len);
 
 /* Find a hash by its name; false if there is none. */
@@ -75,7 +75,7 @@ simdup_rotate64(uint64_t v, int bits)
 	return bits == 0 ? v : (v >> bits) | (v << (64 - bits));
 }
 
-/* Two words into one: CityHash's finisher. */
+/* Mix two words into one: CityHash's finisher. */
 static inline uint64_t
 simdup_city_mix(uint64_t u, uint64_t v, uint64_t mul)
 {
@@ -88,7 +88,7 @@ simdup_city_mix(uint64_t u, uint64_t v, uint64_t mul)
 	return b * mul;
 }
 
-/* A bijection that spreads every bit over all 64: MurmurHash3's finisher. */
+/* Spread every bit over all 64, as a bijection: MurmurHash3's finisher. */
 static inline uint64_t
 simdup_mix64(uint64_t x)
 {
@@ -98,8 +98,8 @@ simdup_mix64(uint64_t x)
 }
 
 /*
- * CityHash64. Tokens are short, so the up-to-16-byte case is inline: it is
- * what a fingerprint spends its time in.
+ * Return the CityHash64. Tokens are short, so the up-to-16-byte case is inline:
+ * it is what a fingerprint spends its time in.
  */
 static inline uint64_t
 simdup_city64(const char *s, size_t len)
@@ -145,10 +145,10 @@ simdup_city64(const char *s, size_t len)
  * bytes make no difference.
  */
 
-/* modulo x^32 + x^7 + x^3 + x^2 + 1 */
+/* Return the fingerprint modulo x^32 + x^7 + x^3 + x^2 + 1 */
 extern uint32_t simdup_rabin32(const void *bytes, size_t len);
 
-/* modulo x^64 + x^4 + x^3 + x + 1 */
+/* Return the fingerprint modulo x^64 + x^4 + x^3 + x + 1 */
 extern uint64_t simdup_rabin64(const void *bytes, size_t len);
 
 /*

@@ -19,7 +19,9 @@ extern void *simdup_alloc0(size_t size);
 extern void *simdup_realloc(void *p, size_t size);
 extern void simdup_free(void *p);
 
-/* Long computations call it at least every few milliseconds. */
+/*
+ * Check for interrupts. Long computations do at least every few milliseconds.
+ */
 extern void simdup_check_interrupts(void);
 
 #endif /* SIMDUP_CORE_HOST_H */

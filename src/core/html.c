@@ -194,7 +194,7 @@ in_list(const char *name, const void *list, size_t size)
 		   NULL;
 }
 
-/* For loops that visit every byte. */
+/* Check for interrupts in a loop that visits every byte. */
 static inline void
 check_at(const char *p)
 {
@@ -230,7 +230,7 @@ put_bytes(Page *page, const char *bytes, size_t len)
 	page->out_len += len;
 }
 
-/* A run of text without '<' and '&'. */
+/* Write a run of text without '<' and '&'. */
 static void
 put_text(Page *page, const char *p, const char *end)
 {
@@ -249,7 +249,7 @@ put_text(Page *page, const char *p, const char *end)
 	}
 }
 
-/* What browsers make of the code points that are none. */
+/* Return the character that browsers make of a code point that is none. */
 static uint32_t
 repair_code_point(uint32_t c)
 {
@@ -334,7 +334,10 @@ read_name(const char *p, const char *end, uint32_t *code_point)
 	return NULL;
 }
 
-/* At '&': write the character that the reference names, or the ampersand. */
+/*
+ * Read a reference at '&': write the character that the reference names, or the
+ * ampersand.
+ */
 static void
 read_reference(Page *page)
 {
@@ -412,7 +415,7 @@ skip_content(const char *p, const char *end, const char *name)
 	return end;
 }
 
-/* At '<' and a letter, or "</" and a letter. */
+/* Read a tag at '<' and a letter, or at "</" and a letter. */
 static void
 read_tag(Page *page)
 {
@@ -434,7 +437,7 @@ read_tag(Page *page)
 		page->p = skip_content(page->p, page->end, name);
 }
 
-/* At '<': markup, or a '<' that is text. */
+/* Read markup at '<', or a '<' that is text. */
 static void
 read_markup(Page *page)
 {

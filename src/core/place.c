@@ -10,7 +10,7 @@
 
 #define NONE UINT32_MAX
 
-/* Which blocks may not join which groups: a set of pairs of numbers. */
+/* Add a pair to a set of pairs of numbers: blocks that may not join groups. */
 static void
 add_pair(SimdupWordSet *set, uint32_t a, uint32_t b)
 {
@@ -119,7 +119,10 @@ add_leader(Leading *l, uint32_t row, uint32_t cell, uint32_t distance)
 	l->leaders[l->n_leaders++] = (Leader){row, NONE, false};
 }
 
-/* From this row on, rows of its cell and of near cells find it. */
+/*
+ * Make a row lead: from this row on, rows of its cell and of near cells find
+ * it.
+ */
 static void
 lead(Leading *l, uint32_t row)
 {
@@ -140,7 +143,7 @@ is_near(const SimdupCells *cells, uint32_t a, uint32_t b)
 		   cells->verify(cells->arg, a > b ? a : b, a > b ? b : a);
 }
 
-/* The nearest leader whose group a row may join, or NONE. */
+/* Return the nearest leader whose group a row may join, or NONE. */
 static uint32_t
 find_leader(Leading *l, uint32_t row)
 {
@@ -318,7 +321,7 @@ simdup_connected_join(SimdupConnected *c, uint32_t a, uint32_t b)
 	to->n += from->n;
 }
 
-/* The lists of blocks, which are roots by now. */
+/* Note the lists of blocks, which are roots by now. */
 static void
 note_apart(SimdupConnected *c, const SimdupBlocks *blocks)
 {
@@ -358,7 +361,7 @@ is_part(SimdupConnected *c, uint32_t row)
 	return true;
 }
 
-/* The near pairs at distance 0, by earlier and later row. */
+/* Join the near pairs at distance 0, by earlier and later row. */
 static void
 join_at_distance_0(SimdupConnected *c)
 {

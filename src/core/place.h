@@ -74,7 +74,7 @@ extern uint32_t simdup_decisions_chain(const SimdupDecisions *decisions,
 									   uint32_t n, uint32_t a, uint32_t b,
 									   uint32_t **chain);
 
-/* The elements of a block's list. */
+/* Return the number of elements of a block's list. */
 static inline size_t
 simdup_n_apart(const SimdupBlocks *blocks, uint32_t block)
 {
@@ -127,15 +127,17 @@ typedef struct SimdupCells
 } SimdupCells;
 
 /*
- * For leader, without verify: which cells may have a row that leads; one byte a
- * cell. first_near holds the first cell before each one that is near it, or
- * SIMDUP_NO_CELL.
+ * Return which cells may have a row that leads, one byte a cell. This is for
+ * leader without verify. first_near holds the first cell before each one that
+ * is near it, or SIMDUP_NO_CELL.
  */
 extern uint8_t *simdup_may_lead(const SimdupCells *cells,
 								const SimdupBlocks *blocks,
 								const uint32_t *first_near);
 
-/* The groups by leaders: the first row of each row's group, to be freed. */
+/*
+ * Return the groups by leaders: the first row of each row's group, to be freed.
+ */
 extern uint32_t *simdup_place_by_leaders(const SimdupCells *cells,
 										 const SimdupBlocks *blocks);
 
@@ -149,8 +151,8 @@ extern SimdupConnected *simdup_connected_begin(const SimdupCells *cells,
 											   const SimdupBlocks *blocks);
 
 /*
- * The rows of a cell that stand for it: the first one of each group in it. The
- * near pairs of these rows are enough. SIMDUP_NO_CELL ends them.
+ * Return the first of a cell's parts: the first row of each group in the cell.
+ * The near pairs of these rows are enough. SIMDUP_NO_CELL ends them.
  */
 extern uint32_t simdup_connected_part(const SimdupConnected *c, uint32_t cell);
 extern uint32_t simdup_connected_next_part(const SimdupConnected *c,
@@ -163,7 +165,7 @@ extern bool simdup_connected_may_join(SimdupConnected *c, uint32_t a,
 /* Unite the groups of two near rows of which that is so. */
 extern void simdup_connected_join(SimdupConnected *c, uint32_t a, uint32_t b);
 
-/* The first row of each row's group, to be freed; frees the rest. */
+/* Return the first row of each row's group, to be freed. Free the rest. */
 extern uint32_t *simdup_connected_finish(SimdupConnected *c);
 
 /*
@@ -179,15 +181,15 @@ extern uint32_t *simdup_connected_finish(SimdupConnected *c);
 #define SIMDUP_NO_ID 0
 
 /*
- * Ids by shared rows. group holds the first row of each row's group, old the id
- * that each row has. Return the ids under the first rows, to be freed.
+ * Find ids by shared rows. group holds the first row of each row's group, old
+ * the id that each row has. Return the ids under the first rows, to be freed.
  */
 extern int64_t *simdup_groupids_keep(uint32_t n, const uint32_t *group,
 									 const int64_t *old);
 
 /*
- * The rest, in the order of first rows. last holds under them the id that each
- * had last. Return the first id that was never given.
+ * Give the other ids, in the order of first rows. last holds under them the id
+ * that each had last. Return the first id that was never given.
  */
 extern int64_t simdup_groupids_give(uint32_t n, const uint32_t *group,
 									const int64_t *last, int64_t next_id,

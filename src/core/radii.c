@@ -54,7 +54,9 @@ simdup_near_blocks(uint32_t center, int radius, uint16_t *blocks)
 				  blocks);
 }
 
-/* The fraction of all numbers of `bits` bits that have at most t ones. */
+/*
+ * Return the fraction of all numbers of `bits` bits that have at most t ones.
+ */
 static double
 part_within(int bits, int t)
 {
@@ -70,8 +72,8 @@ part_within(int bits, int t)
 }
 
 /*
- * The pages hold all blocks that share a prefix and differ in the last `bits`
- * bits. Returns how many of the pages hold a block within t of a given one.
+ * Return the number of pages that hold a block within t of a given one. The
+ * pages hold all blocks that share a prefix and differ in the last `bits` bits.
  * With more pages than blocks, a block takes several pages. With fewer, a page
  * is read if any of its blocks is near. With `parted`, blocks do not end where
  * pages end. So each block is on one page more.
@@ -90,7 +92,7 @@ pages_within(double pages, int bits, int t, bool parted)
 	return pages * (1 - pow(1 - part, blocks / pages + more));
 }
 
-/* The number of bits below the prefix that the blocks share. */
+/* Return the number of bits below the prefix that the blocks share. */
 static int
 free_bits(uint32_t first, uint32_t last)
 {
@@ -116,10 +118,10 @@ add_piece(SimdupHistogram *histogram, uint32_t first, uint32_t last, int part)
 }
 
 /*
- * The blocks of bucket j on both sides of the number among them that ends with
- * most zeros. Each side shares a longer prefix than all of them do. The bucket
- * may end within the first block of the next bucket. That block counts for the
- * next one only.
+ * Add the blocks of bucket j on both sides of the number among them that ends
+ * with most zeros. Each side shares a longer prefix than all of them do. The
+ * bucket may end within the first block of the next bucket. That block counts
+ * for the next one only.
  */
 static void
 add_bucket(SimdupHistogram *histogram, int j)
@@ -200,8 +202,9 @@ simdup_uniform_page_costs(double pages, SimdupPageCosts costs)
 }
 
 /*
- * The least cost at which the rotations so far contribute s to the sum k + 1 is
- * best[s]. The last rotation's radius for it, plus one, is in choice.
+ * Find the radii by dynamic programming. The least cost at which the rotations
+ * so far contribute s to the sum k + 1 is best[s]. The last rotation's radius
+ * for it, plus one, is in choice.
  */
 double
 simdup_choose_radii(int k, const SimdupPageCosts *costs, int *radii)

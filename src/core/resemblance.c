@@ -33,7 +33,7 @@ typedef struct SetSink
 	bool overflow;
 } SetSink;
 
-/* A SimdupElementSink. */
+/* Add hashes to a set: a SimdupElementSink. */
 static void
 add_to_set(void *arg, const uint64_t *hashes, size_t n)
 {
@@ -54,7 +54,7 @@ simdup_folded_set(SimdupFoldedShingling shingling, const char *text, size_t len,
 	return !sink.overflow;
 }
 
-/* The coefficient of two sets of these sizes. It grows with n_common. */
+/* Return the coefficient of two sets of these sizes. It grows with n_common. */
 static inline double
 jaccard(size_t n_a, size_t n_b, size_t n_common)
 {
@@ -139,7 +139,7 @@ add_first(Winnow *winnow)
 		winnow->overflow || !simdup_hashes_add(winnow->set, hash);
 }
 
-/* A SimdupElementSink. */
+/* Add shingles to the queue: a SimdupElementSink. */
 static void
 add_shingles(void *arg, const uint64_t *hashes, size_t n)
 {
@@ -208,7 +208,10 @@ simdup_terms_find(const SimdupTerm *terms, size_t n, uint64_t hash)
 			 : NULL;
 }
 
-/* The largest weight; every other is divided by it, so no square overflows. */
+/*
+ * Return the largest weight. Every other is divided by it, so no square
+ * overflows.
+ */
 static double
 largest_weight(const SimdupTerm *terms, size_t n)
 {
@@ -249,7 +252,7 @@ simdup_cosine(const SimdupTerm *a, size_t n_a, const SimdupTerm *b, size_t n_b,
 	return true;
 }
 
-/* Whether signature i keeps a term: the term and i decide, nothing else. */
+/* Check whether signature i keeps a term. Only the term and i decide. */
 static inline bool
 is_kept(uint64_t hash, uint32_t i, double keep)
 {

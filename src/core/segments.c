@@ -69,9 +69,9 @@ open_window(SimdupSegments *segments)
 #define EACH(c) (UINT64_C(0x0101010101010101) * (c))
 
 /*
- * ASCII, eight bytes at a time: words are short, and the end of a loop over
- * their bytes is a branch that nothing predicts. False for others. Eight bytes
- * can be read after the last.
+ * Read ASCII eight bytes at a time. Words are short, and the end of a loop over
+ * their bytes is a branch that nothing predicts. Return false for other
+ * segments. Eight bytes can be read after the last.
  */
 static inline bool
 look_at_ascii(const unsigned char *p, size_t len, SimdupSegment *segment)

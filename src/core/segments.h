@@ -58,8 +58,8 @@ extern void simdup_segments_begin(SimdupSegments *segments,
 								  size_t len);
 
 /*
- * The next segment, false after the last. Together they are the text. A byte
- * that is not UTF-8 separates. Checks for interrupts.
+ * Get the next segment, or return false after the last. Together they are the
+ * text. A byte that is not UTF-8 separates. Checks for interrupts.
  */
 extern bool simdup_segments_next(SimdupSegments *segments,
 								 SimdupSegment *segment);

@@ -122,21 +122,30 @@ smaller(uint32_t a, uint32_t b)
  * Sets
  */
 
-/* The least that a set shares with one that is not smaller. */
+/*
+ * Return the least number of elements that a set shares with one that is not
+ * smaller.
+ */
 static uint32_t
 least_with_larger(const Block *block, uint32_t size)
 {
 	return (uint32_t) ceil(2 * block->min_share * size * ROUNDING);
 }
 
-/* And with one that is not larger. */
+/*
+ * Return the least number of elements that a set shares with one that is not
+ * larger.
+ */
 static uint32_t
 least_with_smaller(const Block *block, uint32_t size)
 {
 	return (uint32_t) ceil(block->min_resemblance * size * ROUNDING);
 }
 
-/* Ranks of a prefix that meets all sets that share so much. */
+/*
+ * Return the number of ranks of a prefix that meets all sets sharing that many
+ * elements.
+ */
 static uint32_t
 prefix_length(uint32_t n_ranks, uint32_t least)
 {
@@ -184,7 +193,7 @@ bound_of(const Block *block, uint32_t number, const Set *set, uint32_t prefix)
  * Two sets
  */
 
-/* Elements that two sets of these sizes must share. */
+/* Return the number of elements that two sets of these sizes must share. */
 static inline uint32_t
 needed_common(const Block *block, uint32_t size_a, uint32_t size_b)
 {
@@ -193,7 +202,7 @@ needed_common(const Block *block, uint32_t size_a, uint32_t size_b)
 	return (uint32_t) ceil(block->min_share * sum * ROUNDING);
 }
 
-/* Could two sets that met so often share enough? */
+/* Check whether two sets that met this often can share enough. */
 static inline bool
 may_resemble(const Bound *a, const Bound *b, uint32_t met, float min_share)
 {
@@ -270,7 +279,7 @@ verify(const Block *block, const Set *probe, uint32_t number,
  * The index of a block
  */
 
-/* The list of a rank, or the free place for it. */
+/* Return the list of a rank, or the free place for it. */
 static inline List *
 find_list(const Block *block, uint32_t rank)
 {
@@ -283,9 +292,9 @@ find_list(const Block *block, uint32_t rank)
 }
 
 /*
- * Binary digits of a table for so many lists; at most two thirds get used. A
- * place is computed in 32 bits, so 31 are the most: a block ends before it has
- * more postings than such a table holds.
+ * Return the binary digits of a table for n lists, of which at most two thirds
+ * get used. A place is computed in 32 bits, so 31 are the most: a block ends
+ * before it has more postings than such a table holds.
  */
 static int
 table_bits(const Block *block, size_t n_postings)
@@ -299,7 +308,7 @@ table_bits(const Block *block, size_t n_postings)
 	return bits;
 }
 
-/* The rare ranks of the index prefix of a set of the block. */
+/* Return the number of rare ranks of the index prefix of a set of the block. */
 static uint32_t
 indexed_ranks(const Block *block, uint32_t i)
 {
@@ -310,7 +319,7 @@ indexed_ranks(const Block *block, uint32_t i)
 				   block->sets[i].n_rare);
 }
 
-/* Room for each list, at which every list is still empty. */
+/* Make room for each list. Every list is still empty. */
 static void
 lay_out_index(Block *block, size_t n_postings)
 {
@@ -359,7 +368,10 @@ insert_set(Block *block)
  * A set against the index
  */
 
-/* Sets that are too small for this probe are too small for all that follow. */
+/*
+ * Drop small sets from the list. Sets that are too small for this probe are too
+ * small for all that follow.
+ */
 static void
 drop_small_sets(Block *block, uint32_t size)
 {
@@ -369,7 +381,7 @@ drop_small_sets(Block *block, uint32_t size)
 		block->low++;
 }
 
-/* A list without the sets that are too small. */
+/* Return a list without the sets that are too small. */
 static inline List
 current_list(Block *block, uint32_t rank)
 {
@@ -380,7 +392,7 @@ current_list(Block *block, uint32_t rank)
 	return *list;
 }
 
-/* Candidates from the lists of a prefix of rare ranks. */
+/* Find candidates from the lists of a prefix of rare ranks. */
 static uint32_t
 meet_lists(Block *block, const Set *probe, uint32_t prefix, const Bound *bound)
 {
@@ -413,7 +425,7 @@ meet_lists(Block *block, const Set *probe, uint32_t prefix, const Bound *bound)
 	return n;
 }
 
-/* Candidates from all sets, where a prefix has common ranks too. */
+/* Find candidates from all sets, where a prefix has common ranks too. */
 static uint32_t
 meet_all(Block *block, const Set *probe, const Bound *bound)
 {
@@ -465,7 +477,10 @@ probe_index(Block *block, const Set *probe, uint32_t number)
  * Blocks
  */
 
-/* How many sets from the first on fit into the memory, with their index. */
+/*
+ * Return the number of sets, from the first on, that fit into the memory with
+ * their index.
+ */
 static void
 plan_block(Block *block, size_t memory, size_t *n_ranks, size_t *n_postings)
 {
@@ -549,7 +564,7 @@ report_progress(const Block *block, uint32_t done)
 		join->progress(join->arg, done, join->n - block->first);
 }
 
-/* The sets of the block meet each other: each the ones before it. */
+/* Join the sets of the block with each other: each with the ones before it. */
 static void
 join_within(Block *block)
 {
@@ -561,7 +576,7 @@ join_within(Block *block)
 	}
 }
 
-/* Later sets meet the block, until they are too large for all of it. */
+/* Join later sets with the block, until they are too large for all of it. */
 static void
 join_with_later(Block *block)
 {

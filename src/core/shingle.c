@@ -53,7 +53,10 @@ typedef struct Slider
 	SimdupHashes *list;
 } Slider;
 
-/* False, with the work half done, if that takes too many moves. */
+/*
+ * Sort by insertion. Return false, with the work half done, if that takes too
+ * many moves.
+ */
 static bool
 insertion_sort(uint64_t *a, size_t n)
 {
@@ -74,7 +77,7 @@ insertion_sort(uint64_t *a, size_t n)
 	return true;
 }
 
-/* From counts to where each bucket begins. */
+/* Add up counts, so that they become the beginnings of the buckets. */
 static void
 add_up(uint32_t *counts, size_t n_buckets)
 {
@@ -265,7 +268,7 @@ simdup_hashes_add(SimdupHashes *list, uint64_t hash)
 	return true;
 }
 
-/* A text of len bytes has no more than len units. */
+/* Begin a slider. A text of len bytes has no more than len units. */
 static void
 slider_begin(Slider *slider, int w, size_t len, SimdupHashes *list)
 {
@@ -280,7 +283,7 @@ slider_begin(Slider *slider, int w, size_t len, SimdupHashes *list)
 	list->n = 0;
 }
 
-/* The next n units, SLIDE_UNITS at most, all of them well mixed. */
+/* Slide over the next n units, SLIDE_UNITS at most, all of them well mixed. */
 static void
 slide(Slider *slider, const uint64_t *units, size_t n)
 {
@@ -328,7 +331,7 @@ slider_end(Slider *slider)
 	return !slider->overflow;
 }
 
-/* One multiplication does for a code point: it has 21 bits of its own. */
+/* Mix a code point by one multiplication, which is enough for its 21 bits. */
 static inline uint64_t
 mix_char(uint32_t cp)
 {
@@ -384,7 +387,7 @@ slide_chars(Slider *slider, bool raw, const char *text, size_t text_len)
 	}
 }
 
-/* A SimdupTokenSink. */
+/* Slide over words: a SimdupTokenSink. */
 static void
 slide_words(void *arg, const SimdupToken *tokens, int count)
 {
@@ -424,7 +427,7 @@ typedef struct StringSink
 	void *arg;
 } StringSink;
 
-/* A SimdupTokenSink. */
+/* Pass strings on: a SimdupTokenSink. */
 static void
 pass_strings(void *arg, const SimdupToken *tokens, int count)
 {
@@ -434,7 +437,7 @@ pass_strings(void *arg, const SimdupToken *tokens, int count)
 		sink->sink(sink->arg, tokens[i].bytes, tokens[i].len);
 }
 
-/* Bytes of the character at p, which is valid. */
+/* Return the number of bytes of the character at p, which is valid. */
 static inline size_t
 char_len(const char *p)
 {

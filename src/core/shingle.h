@@ -70,7 +70,7 @@ extern size_t simdup_hashes_find(const SimdupHashes *set, uint64_t hash);
 
 extern void simdup_hashes_free(SimdupHashes *list);
 
-/* Elements in both of two ascending sets. */
+/* Return the number of elements in both of two ascending sets. */
 extern size_t simdup_hashes_common(const uint64_t *a, size_t n_a,
 								   const uint64_t *b, size_t n_b);
 
@@ -96,21 +96,21 @@ typedef struct SimdupTerm
 	double weight;
 } SimdupTerm;
 
-/* Ascending by hash, which the rest here expects. */
+/* Sort terms by hash, as the functions below expect them. */
 extern void simdup_terms_sort(SimdupTerm *terms, size_t n);
 
-/* The term with this hash, or NULL. */
+/* Return the term with this hash, or NULL. */
 extern const SimdupTerm *simdup_terms_find(const SimdupTerm *terms, size_t n,
 										   uint64_t hash);
 
-/* Cosine of two vectors; false if one has no length. */
+/* Compute the cosine of two vectors. Return false if one has no length. */
 extern bool simdup_cosine(const SimdupTerm *a, size_t n_a, const SimdupTerm *b,
 						  size_t n_b, double *cosine);
 
 /*
- * Signature number i of the terms that are in the lexicon. Number 0 uses the
- * whole lexicon. Other numbers each choose a share `keep` of the lexicon at
- * random. False if no term is left.
+ * Compute signature number i of the terms that are in the lexicon. Number 0
+ * uses the whole lexicon. Other numbers each choose a share `keep` of the
+ * lexicon at random. False if no term is left.
  */
 extern bool simdup_imatch(const SimdupTerm *terms, size_t n,
 						  const SimdupTerm *lexicon, size_t n_lexicon,

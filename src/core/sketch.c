@@ -62,7 +62,7 @@ simdup_sketch_begin(SimdupSketch *sketch, int n_bins)
 	sketch->thrown = NULL;
 }
 
-/* Room in pending for n elements, at most a batch. */
+/* Make room in pending for n elements, at most a batch. */
 static void
 make_room(SimdupSketch *sketch, size_t n)
 {
@@ -105,7 +105,7 @@ throw_round(uint64_t *keys, int n_bins, uint64_t round, const uint64_t *hashes,
 	return filled;
 }
 
-/* The bins whose key is of a round after this one. */
+/* Count the bins whose key is of a round after this one. */
 static int
 count_later(const uint64_t *keys, int n_bins, uint64_t round)
 {

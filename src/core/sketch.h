@@ -40,15 +40,18 @@ extern void simdup_sketch_add(SimdupSketch *sketch, const uint64_t *hashes,
 extern void simdup_sketch_merge(SimdupSketch *sketch, const uint64_t *keys);
 
 /*
- * The keys, one a bin: a function of the set alone. Bits 32 on are the round
- * that filled the bin, the bits below are random. NULL for the empty set. More
- * elements may follow.
+ * Return the keys, one a bin: a function of the set alone. Bits 32 on are the
+ * round that filled the bin, the bits below are random. NULL for the empty set.
+ * More elements may follow.
  */
 extern const uint64_t *simdup_sketch_keys(SimdupSketch *sketch);
 
 extern void simdup_sketch_free(SimdupSketch *sketch);
 
-/* The fingerprint: the lowest bit of each of 64 keys, bin 0's the lowest. */
+/*
+ * Return the fingerprint: the lowest bit of each of 64 keys, bin 0's the
+ * lowest.
+ */
 extern uint64_t simdup_sketch_fingerprint(const uint64_t *keys);
 
 /*
@@ -57,29 +60,29 @@ extern uint64_t simdup_sketch_fingerprint(const uint64_t *keys);
  */
 
 /*
- * The signature of a set of hashes, repetitions allowed, not empty: two sets
- * agree in an element with a probability of their Jaccard similarity.
+ * Compute the signature of a set of hashes, repetitions allowed, not empty. Two
+ * sets agree in an element with a probability of their Jaccard similarity.
  */
 extern void simdup_minhash(const uint64_t *hashes, size_t n,
 						   uint32_t *signature, int n_hashes);
 
-/* Elements in which two signatures agree. */
+/* Return the number of elements in which two signatures agree. */
 extern int simdup_minhash_equal(const uint32_t *a, const uint32_t *b,
 								int n_hashes);
 
 /*
- * One hash for each band of n_hashes / n_bands consecutive elements; what is
- * left over takes no part. 1 <= n_bands <= n_hashes.
+ * Compute one hash for each band of n_hashes / n_bands consecutive elements;
+ * what is left over takes no part. 1 <= n_bands <= n_hashes.
  */
 extern void simdup_band_hashes(const uint32_t *signature, int n_hashes,
 							   uint64_t *bands, int n_bands);
 
-/* How probably two sets of this similarity share a band. */
+/* Return the probability that two sets of this similarity share a band. */
 extern double simdup_band_recall(double similarity, int n_bands, int n_rows);
 
 /*
- * The fewest bands, of as many rows as can be, that find a pair at the
- * threshold with min_recall; those that find most if none does.
+ * Return the fewest bands, of as many rows as possible, that find a pair at the
+ * threshold with min_recall. If none does, return the number that finds most.
  */
 extern int simdup_choose_bands(double threshold, int n_hashes,
 							   double min_recall);

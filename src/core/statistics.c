@@ -31,7 +31,7 @@ simdup_agreement_resemblance(int d, int n)
 	return resemblance > 0 ? resemblance : 0;
 }
 
-/* The chance that d of 64 bits differ, each with chance p. */
+/* Return the chance that d of 64 bits differ, each with chance p. */
 static double
 binomial(int d, double p)
 {
@@ -45,7 +45,7 @@ binomial(int d, double p)
 	return chance;
 }
 
-/* The chance of a distance of more than d, summed from the rarest on. */
+/* Return the chance of a distance of more than d, summed from the rarest on. */
 static double
 chance_beyond(int d, double p)
 {
@@ -56,7 +56,7 @@ chance_beyond(int d, double p)
 	return chance;
 }
 
-/* The chance of a distance of at most d. */
+/* Return the chance of a distance of at most d. */
 static double
 chance_within(int d, double p)
 {
@@ -95,7 +95,7 @@ add_distances(const uint64_t *sample, size_t i, uint64_t *histogram)
 		histogram[simdup_hamming64(sample[i], sample[j])]++;
 }
 
-/* log of the chance that d of 64 bits differ. */
+/* Return the logarithm of the chance that d of 64 bits differ. */
 static double
 log_beta_binomial(int d, double a, double b)
 {
@@ -104,7 +104,9 @@ log_beta_binomial(int d, double a, double b)
 		   lgamma(b);
 }
 
-/* Mean and variance of the bulk of the histogram; returns its size. */
+/*
+ * Compute the mean and variance of the bulk of the histogram. Return its size.
+ */
 static double
 bulk_moments(const uint64_t *histogram, double *mean, double *variance)
 {

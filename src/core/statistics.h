@@ -20,12 +20,12 @@
  * of the 64 bits agrees with chance (1 + J) / 2.
  */
 
-/* The estimate of the resemblance where d of n bits differ, 0 to 1. */
+/* Return the estimate of the resemblance where d of n bits differ, 0 to 1. */
 extern double simdup_agreement_resemblance(int d, int n);
 
 /*
- * The smallest distance, 0 to 64, that holds a pair of this resemblance with a
- * chance of at least recall. Both are in [0, 1].
+ * Return the smallest distance, 0 to 64, that holds a pair of this resemblance
+ * with a chance of at least recall. Both are in [0, 1].
  */
 extern int simdup_agreement_distance(double resemblance, double recall);
 
@@ -37,14 +37,14 @@ extern int simdup_agreement_distance(double resemblance, double recall);
 #define SIMDUP_SAMPLE_SIZE 4096
 
 /*
- * chance[d] becomes the chance that two unrelated fingerprints are within
+ * Set chance[d] to the chance that two unrelated fingerprints are within
  * distance d of each other, for d = 0 to 64. It is estimated from the distances
  * of all pairs of the sample. All are 0 for fewer than two fingerprints.
  */
 extern void simdup_false_pair_chances(const uint64_t *sample, size_t n,
 									  double *chance);
 
-/* The part of random fingerprints that are within distance k of one. */
+/* Return the part of random fingerprints that are within distance k of one. */
 extern double simdup_ball_fraction(int k);
 
 #endif /* SIMDUP_CORE_STATISTICS_H */

@@ -85,8 +85,8 @@ emit_folded(Batch *batch)
 }
 
 /*
- * Room for need more bytes. The buffer may move, so the tokens that wait in
- * the batch are handed on before.
+ * Make room for need more bytes. The buffer may move, so the tokens that wait
+ * in the batch are handed on before.
  */
 static void
 enlarge(Buffer *buffer, size_t need, Batch *batch)
@@ -115,8 +115,9 @@ append(Buffer *buffer, const void *bytes, size_t len, Batch *batch)
 }
 
 /*
- * One of U+4E00 to U+9FFF, the bulk of Chinese text, at p, where three bytes
- * can be read? All of them are unsegmented and fold to themselves.
+ * Check whether one of U+4E00 to U+9FFF, the bulk of Chinese text, stands at p,
+ * where three bytes can be read. All of them are unsegmented and fold to
+ * themselves.
  */
 static inline bool
 is_common_han(const unsigned char *p)
@@ -185,8 +186,8 @@ check_at(const unsigned char *p, const unsigned char *look)
 }
 
 /*
- * A maximal run of segmented characters from p on is one token, folded.
- * Returns its end.
+ * Read a maximal run of segmented characters from p on, which is one token,
+ * folded. Return its end.
  */
 static inline const unsigned char *
 segmented_run(const unsigned char *p, const unsigned char *end, Batch *batch)
@@ -312,7 +313,7 @@ tokenize_alpha(const unsigned char *p, const unsigned char *end, Batch *batch)
 	}
 }
 
-/* The default delimiters of Java's StringTokenizer. */
+/* Check for the default delimiters of Java's StringTokenizer. */
 static inline bool
 is_blank(unsigned char c)
 {
@@ -406,7 +407,7 @@ windows_start_item(Windows *windows, size_t len)
 	windows->starts[windows->items % windows->n] = buffer->used;
 }
 
-/* The item is written: hand on the window that it completes. */
+/* End an item that is written: hand on the window that it completes. */
 static inline void
 windows_end_item(Windows *windows)
 {
@@ -456,7 +457,7 @@ tokenize_char_ngram(const unsigned char *p, const unsigned char *end, int n,
 	windows_end(&windows);
 }
 
-/* Sink of the word tokens that word n-grams are made of. */
+/* Receive the word tokens that word n-grams are made of. */
 static void
 word_ngram_sink(void *arg, const SimdupToken *tokens, int count)
 {
