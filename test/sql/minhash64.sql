@@ -106,10 +106,13 @@ SELECT d, minhash64_resemblance(d) FROM unnest('{0,4,8,16,32,33,64}'::int[]) AS 
 SELECT r, minhash64_distance(r) AS p99, minhash64_distance(r, 0.5) AS p50, minhash64_distance(r, 0.999) AS p999,
        minhash64_distance(r, 0) AS p0, minhash64_distance(r, 1) AS p1
 FROM unnest('{0,0.3,0.5,0.7,0.8,0.9,0.95,1}'::float8[]) AS r;
-SELECT count(*) FROM generate_series(0, 100) AS r, generate_series(0, 100) AS p
-WHERE NOT (SELECT coalesce(sum(c), 0) >= p / 100.0 - 1e-12 FROM (SELECT (SELECT exp(sum(ln((64 - d + i)::float8 / i))) FROM generate_series(1, d) AS i) AS choose, d FROM generate_series(1, 64) AS d UNION ALL SELECT 1, 0) AS b,
-             LATERAL (SELECT choose * ((1 - r / 100.0) / 2)::float8 ^ d * ((1 + r / 100.0) / 2)::float8 ^ (64 - d) AS c) AS t
-           WHERE d <= minhash64_distance(r / 100.0, p / 100.0));
+WITH b AS MATERIALIZED (
+  SELECT (SELECT exp(sum(ln((64 - d + i)::float8 / i))) FROM generate_series(1, d) AS i) AS choose, d FROM generate_series(1, 64) AS d UNION ALL SELECT 1, 0),
+t AS MATERIALIZED (
+  SELECT r / 100.0::float8 AS r, p / 100.0::float8 AS p, minhash64_distance(r / 100.0, p / 100.0) AS most
+  FROM generate_series(0, 100) AS r, generate_series(0, 100) AS p)
+SELECT count(*) FROM t
+WHERE NOT (SELECT coalesce(sum(choose * ((1 - r) / 2) ^ d * ((1 + r) / 2) ^ (64 - d)), 0) >= p - 1e-12 FROM b WHERE d <= most);
 SELECT minhash_bits_resemblance(minhash_bits('a b c d e'), minhash_bits('A, B, C, D, E!')) AS same,
        minhash_bits_resemblance(B'1111', B'0000') AS opposite, minhash_bits_resemblance(B'11110000', B'11110011') AS half;
 
