@@ -56,9 +56,9 @@ PROVE_TESTS = $(sort $(call files,test/t/*.pl))
 EXTRA_CLEAN = simdup--$(EXTVERSION).sql src/report/*.inc build results output_iso tmp_check
 # The server's headers are not ours to warn about, so they come in as system
 # headers; SIMDUP_VERSION keeps the module and the control file in step.
-# No compiler may fuse a multiplication with an addition: results are the same on
-# every machine. The flag is among these because bitcode has these alone.
-PG_CPPFLAGS = -I$(here)/src -Isrc -isystem $(shell $(PG_CONFIG) --includedir-server 2>/dev/null) -DSIMDUP_VERSION='"$(EXTVERSION)"' -ffp-contract=off
+# FLOAT_FLAGS are among these because bitcode has these alone.
+include $(here)/src/float.mk
+PG_CPPFLAGS = -I$(here)/src -Isrc -isystem $(shell $(PG_CONFIG) --includedir-server 2>/dev/null) -DSIMDUP_VERSION='"$(EXTVERSION)"' $(FLOAT_FLAGS)
 PG_CFLAGS = -Wall -Wextra $(WERROR)
 
 ICU_HEADERS := $(shell pkg-config --cflags icu-uc icu-i18n 2>/dev/null)

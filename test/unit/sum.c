@@ -14,20 +14,45 @@ next_random(void)
 	return next_random_of(&state);
 }
 
+/* A number of 128 bits, as a two's complement. */
+typedef struct Counter
+{
+	uint64_t low;
+	uint64_t high;
+} Counter;
+
 static void
-plain_add(__int128 counters[64], uint64_t hash, uint64_t weight)
+plain_add(Counter counters[64], uint64_t hash, uint64_t weight)
 {
 	for (int i = 0; i < 64; i++)
-		counters[i] += hash >> i & 1 ? (__int128) weight : -(__int128) weight;
+	{
+		Counter *counter = &counters[i];
+
+		if (hash >> i & 1)
+		{
+			counter->low += weight;
+			counter->high += counter->low < weight;
+		}
+		else
+		{
+			counter->high -= counter->low < weight;
+			counter->low -= weight;
+		}
+	}
 }
 
 static uint64_t
-plain_signs(__int128 counters[64], bool ties)
+plain_signs(const Counter counters[64], bool ties)
 {
 	uint64_t signs = 0;
 
 	for (int i = 0; i < 64; i++)
-		signs |= (uint64_t) (ties ? counters[i] >= 0 : counters[i] > 0) << i;
+	{
+		bool zero = counters[i].low == 0 && counters[i].high == 0;
+		bool positive = !zero && counters[i].high >> 63 == 0;
+
+		signs |= (uint64_t) (positive || (ties && zero)) << i;
+	}
 	return signs;
 }
 
@@ -40,7 +65,7 @@ check(int n, int bits, bool few_hashes)
 {
 	static SimdupSum sums[2];
 	SimdupCounts counts = {0};
-	__int128 plain[64] = {0};
+	Counter plain[64] = {0};
 	uint64_t pool[4] = {next_random(), next_random(), next_random(), 0};
 
 	pool[3] = ~pool[0];
