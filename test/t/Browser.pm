@@ -25,7 +25,7 @@ sub obstacle
 sub new
 {
 	my ($class, $folder) = @_;
-	my $self = bless { out => '', folder => $folder, http => HTTP::Tiny->new(timeout => 120) }, $class;
+	my $self = bless { out => '', folder => $folder, http => HTTP::Tiny->new(timeout => 600) }, $class;
 
 	mkdir "$folder/$_" for 'profile', 'downloads', 'home';
 	{
