@@ -3,6 +3,9 @@
 # A row's first cell holds the object's kind (none: a function), its signature,
 # and after an arrow its result, spelled as the catalog's entry below. So a row
 # too few or too many fails, and so does another name, type, default or result.
+# A cell may hold several signatures with one result. The word key is the type of
+# the user's keys: a signature with [, key_type anyelement] is two functions, and
+# any other signature with a key is three.
 #
 # Depends on the server's internals.
 
@@ -37,14 +40,27 @@ sub rows
 	return @rows;
 }
 
-# A first cell without its backquotes, as the catalog's entries are written.
-sub object
+# A first cell without its backquotes: the catalog's entries.
+sub objects
 {
 	my ($cell) = @_;
+	my ($kind, $signatures, $result) = $cell =~ /^(?:([a-z ]+) )?(`[^`]+`(?:, `[^`]+`)*)(?: → `([^`]+)`)?$/
+	  or return "(not in the tables' notation) $cell";
 
-	return $cell =~ /^(?:([a-z ]+) )?`([^`]+)`(?: → `([^`]+)`)?$/
-	  ? join('', $1 ? "$1 " : '', $2, $3 ? " → $3" : '')
-	  : "(not in the tables' notation) $cell";
+	return map { typed(join '', $kind ? "$kind " : '', $_, $result ? " → $result" : '') } $signatures =~ /`([^`]+)`/g;
+}
+
+# The functions that a signature with keys is.
+sub typed
+{
+	my ($entry) = @_;
+	my $pairs = qr/\bkey(?=[,\[)]|$)/;
+
+	return ($entry =~ s/ \[, key_type anyelement\]//r =~ s/(?<=\w )$pairs/bigint/gr,
+		$entry =~ s/ \[(, key_type anyelement)\]/$1/r =~ s/(?<=\w )key\[\]/anyarray/gr =~ s/(?<=\w )$pairs/anyelement/gr)
+	  if $entry =~ /\[, key_type anyelement\]/;
+	return $entry unless $entry =~ /(?<=\w )$pairs.*→/;
+	return map { my $type = $_; $entry =~ s/(?<=\b[ab] )$pairs/$type/gr } qw(anycompatiblenonarray anycompatiblearray text);
 }
 
 # The objects of an installed simdup, one entry a line, in the tables' notation.
@@ -135,7 +151,7 @@ sub installed
 
 my $existing = installed();
 my %documented;
-$documented{ object($_->[2]) }++ for @rows;
+$documented{$_}++ for map { objects($_->[2]) } @rows;
 is(encode_utf8(join "\n", grep { !$documented{$_} } sort keys %$existing), '', 'nothing is missing');
 is(encode_utf8(join "\n", grep { !$existing->{$_} } sort keys %documented), '', 'nothing is there that does not exist');
 is(encode_utf8(join "\n", grep { $documented{$_} > 1 } sort keys %documented), '', 'nothing is there twice');
