@@ -255,7 +255,7 @@ sub pairs_over
 
 	answer($_, 'pairs', 'city', 'DROP VIEW IF EXISTS found; DROP TABLE IF EXISTS piece') for @shards;
 	$coordinator->safe_psql('pairs', 'DROP TABLE IF EXISTS found, piece');
-	$output = run_fence($_, 'pairs', "\\pset format unaligned\n\\pset tuples_only on\n" . ($_->{sql} =~ s/^\\set k .*/\\set k $k/mr =~ s/^\\set shards .*/\\set shards $shards/mr))
+	$output = run_fence($_, 'pairs', "SET client_min_messages = warning;\n\\pset format unaligned\n\\pset tuples_only on\n" . ($_->{sql} =~ s/^\\set k .*/\\set k $k/mr =~ s/^\\set shards .*/\\set shards $shards/mr))
 	  for grep { $_->{pairs} } @fences;
 	return $output;
 }
