@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# shards.sh: the recipes of doc/simdup-scaling.md over 1, 2 and 3 shards against
+# shards.sh: the recipes of test/demo/shards over 1, 2 and 3 shards against
 # one table: all pairs, and the time of a search. Shards are databases of one
 # server, so the figures hold the work and the protocol, but no network. With
 # fewer cores than shards, the shards wait for each other. ROWS is 300,000 by
@@ -11,11 +11,10 @@ rows=$(rows_or 300000)
 k=3
 runs=3
 
-# recipe WHERE: the fences of the page for all pairs, for $shards and $k.
+# recipe WHERE: the script for all pairs, for $shards and $k.
 recipe()
 {
-  sed -n "/^\`\`\`pgsql $1 pairs/,/^\`\`\`$/p" "$ROOT/doc/simdup-scaling.md" |
-    sed -e '/^```/d' -e "s/^\\\\set k .*/\\\\set k $k/" -e "s/^\\\\set shards .*/\\\\set shards $shards/"
+  sed -e "s/^\\\\set k .*/\\\\set k $k/" -e "s/^\\\\set shards .*/\\\\set shards $shards/" "$ROOT/test/demo/shards/$1_pairs.sql"
 }
 
 # One row in ten repeats an earlier one in three bits.

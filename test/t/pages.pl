@@ -9,7 +9,6 @@
 #   and the answer follows, command tags included. (waits) means that the
 #   session waits for a lock, and B: begins a line that B gets later.
 # - ```sh runs line by line, by the rule below that fits its command.
-# - ```pgsql needs several servers: shards.pl runs it.
 # - ```python, ```javascript and ```java stand in a program of test/clients, which
 #   clients.pl runs.
 #
@@ -337,8 +336,7 @@ my %runs = (
 	sql => \&run_sql,
 	console => \&run_console,
 	sh => \&run_shell,
-	(map { $_ => \&in_program } keys %programs),
-	map { $_ => sub { } } 'pgsql shard', 'pgsql coordinator', 'pgsql shard pairs', 'pgsql coordinator pairs');
+	map { $_ => \&in_program } keys %programs);
 
 for (@pages)
 {

@@ -1,8 +1,7 @@
 # shards: one table over three servers by postgres_fdw, against one server.
 #
-# The recipes are those of doc/simdup-scaling.md. A fence ```pgsql shard runs on
-# each shard, by the user city, a fence ```pgsql coordinator on the coordinator.
-# The ```text fence that follows one is psql's answer.
+# The recipe is that of test/demo/shards. shard*.sql run on each shard, by the user
+# city, and coordinator*.sql on the coordinator.
 
 use strict;
 use warnings;
@@ -52,17 +51,30 @@ sub current_user
 	return $coordinator->safe_psql('postgres', 'SELECT current_user');
 }
 
-# --- the page
+# --- the recipe
 
-my @fences;
-my $page = slurp_file('doc/simdup-scaling.md');
-while ($page =~ /^```pgsql (shard|coordinator)( pairs)?\n(.*?)^```\n(?:\s*^```text\n(.*?)^```\n)?/msg)
-{
-	push @fences, { where => $1, pairs => defined $2, sql => $3, text => $4 };
-}
-cmp_ok(scalar(grep { defined $_->{text} } @fences), '>=', 2, 'the page has recipes for shards');
+my $recipe = 'test/demo/shards';
+my @fences = map { { where => $_->[0], pairs => $_->[1], sql => slurp_file("$recipe/$_->[0]" . ($_->[1] ? '_pairs' : '') . '.sql'), text => $_->[2] } } (
+	[ 'shard', 0, '' ],
+	[ 'coordinator', 0, <<'TEXT' ],
+ id | stored_in  | duplicate
+----+------------+-----------
+  1 | petition_3 |
+  2 | petition_1 |
+  3 | petition_2 |
+  4 | petition_1 |         2
+(4 rows)
+TEXT
+	[ 'shard', 1, '' ],
+	[ 'coordinator', 1, <<'TEXT' ]);
+ a | b | distance
+---+---+----------
+ 1 | 3 |        5
+ 2 | 4 |        8
+(2 rows)
+TEXT
 
-# Run a fence in that database of the servers it is for. Host names of shards
+# Run a script in that database of the servers it is for. Host names of shards
 # become these servers' sockets.
 sub run_fence
 {
@@ -80,9 +92,9 @@ $_->safe_psql('postgres', 'CREATE DATABASE city OWNER city') for @shards, $coord
 for my $fence (@fences)
 {
 	my $output = run_fence($fence, 'city', $fence->{sql});
-	my ($first) = $fence->{sql} =~ /^([^\\].*)/m;
+	my ($first) = $fence->{sql} =~ /^-- (.*)/;
 
-	is($output, ($fence->{text} // '') =~ s/[ \t]+$//mgr =~ s/\A\n+|\n+\z//gr, "the page, $fence->{where}: $first");
+	is($output, $fence->{text} =~ s/[ \t]+$//mgr =~ s/\A\n+|\n+\z//gr, "the recipe: $first");
 }
 
 # --- the petitions, each under its district, beside the same on one server
