@@ -30,7 +30,7 @@ my $node = PostgreSQL::Test::Cluster->new('pages');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->start;
 
-my @pages = ('README.md', sort(glob 'doc/*.md'), 'test/bench/RESULTS.md');
+my @pages = ('README.md', sort(glob 'doc/*.md'), 'CONTRIBUTING.md', 'SECURITY.md', 'test/bench/RESULTS.md');
 my ($page, $psql);
 
 # The plans shown are those of the planner's default settings. If all tests run in

@@ -1,7 +1,7 @@
 # upgrade: from this version to a next one by ALTER EXTENSION UPDATE. The next
-# version is made here, from a copy of this one, with an upgrade script. The
-# upgraded catalog must be that of a fresh installation, and what was built on
-# this version must stay as it is.
+# version is made here, in a copy of the sources, with an upgrade script in
+# sql/upgrade. The upgraded catalog must be that of a fresh installation, and what
+# was built on this version must stay as it is.
 #
 # Depends on the server's internals.
 
@@ -28,52 +28,60 @@ sub config
 
 # --- a server of our own, whose extensions are a copy
 
-my $prefix = PostgreSQL::Test::Utils::tempdir() . '/pg';
+my $scratch = PostgreSQL::Test::Utils::tempdir();
+my $prefix = "$scratch/pg";
 my $bindir = $prefix . config('--bindir');
-my $extensions = $prefix . config('--sharedir') . '/extension';
 
 # PostgreSQL finds its folders relative to its programs.
 system_or_bail('mkdir', '-p', map { $prefix . dirname(config($_)) } '--bindir', '--sharedir', '--pkglibdir');
 system_or_bail('cp', '-RL', config('--bindir'), $bindir);
 system_or_bail('cp', '-Rs', config($_), $prefix . config($_)) for '--sharedir', '--pkglibdir';
 
-# --- the next version
+# --- the next version, in a copy of the sources
 
 my ($version) = slurp_file('simdup.control') =~ /^default_version = '(.*)'/m;
 my $next = $version =~ s/(\d+)(?=\D*$)/$1 + 1/er;
-my $install = slurp_file("$extensions/simdup--$version.sql");
+my $copy = "$scratch/simdup";
 
-# Change the install script behind what the pattern captures.
+# Change a file of the copy behind what the pattern captures; 0 if nothing matches.
 sub change
 {
-	my ($pattern, $replacement) = @_;
+	my ($file, $pattern, $replacement) = @_;
+	my $content = slurp_file($file);
 
-	$install =~ s{$pattern}{($1 // '') . $replacement}e or die "nothing in the install script is like $pattern";
-	return;
+	$content =~ s{$pattern}{($1 // '') . $replacement}e or return 0;
+	unlink $file;
+	append_to_file($file, $content);
+	return 1;
 }
 
-# Write a file of the server's extensions, instead of the one that is there.
-sub put
+# Change what one file of the install script has.
+sub change_sql
 {
-	my ($name, $content) = @_;
+	my ($pattern, $replacement) = @_;
+	my $n = grep { change($_, $pattern, $replacement) } glob "$copy/sql/*.sql";
 
-	unlink "$extensions/$name";
-	append_to_file("$extensions/$name", $content);
+	die "$n files of the install script have something like $pattern" if $n != 1;
 	return;
 }
+
+mkdir $copy;
+system_or_bail('cp', '-r', qw(Makefile simdup.control sql src), $copy);
+change("$copy/simdup.control", qr/^(default_version = ').*(?=')/m, $next);
 
 # a comment and two functions change, one function goes, one comes
-change(qr/^(COMMENT ON OPERATOR <~> \(simhash64, simhash64\) IS ')[^']*/m, 'distance');
-change(qr/^(CREATE FUNCTION simdup_numbers\(content text\)[^;]* COST )100/m, '50');
-change(qr/^(CREATE FUNCTION simdup_hash\([^;]*)(?=;)/m, ' LEAKPROOF');
-change(qr/^CREATE FUNCTION simdup_icu_version\(\)[^;]*;\nCOMMENT ON FUNCTION simdup_icu_version\(\) IS\s+'[^']*';\n/m, '');
+change_sql(qr/^(COMMENT ON OPERATOR <~> \(simhash64, simhash64\) IS ')[^']*/m, 'distance');
+change_sql(qr/^(CREATE FUNCTION simdup_numbers\(content text\)[^;]* COST )100/m, '50');
+change_sql(qr/^(CREATE FUNCTION simdup_hash\([^;]*)(?=;)/m, ' LEAKPROOF');
+change_sql(qr/^CREATE FUNCTION simdup_icu_version\(\)[^;]*;\nCOMMENT ON FUNCTION simdup_icu_version\(\) IS\s+'[^']*';\n/m, '');
 my $added = <<'SQL';
 CREATE FUNCTION simdup_next(fp simhash64) RETURNS simhash64
   AS 'SELECT fp' LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp;
 COMMENT ON FUNCTION simdup_next(simhash64) IS 'what only the next version has';
 SQL
-put("simdup--$next.sql", $install . $added);
-put("simdup--$version--$next.sql", <<"SQL");
+append_to_file("$copy/sql/99-next.sql", $added);
+mkdir "$copy/sql/upgrade";
+append_to_file("$copy/sql/upgrade/simdup--$version--$next.sql", <<"SQL");
 COMMENT ON OPERATOR <~> (simhash64, simhash64) IS 'distance';
 ALTER FUNCTION simdup_numbers(text) COST 50;
 CREATE OR REPLACE FUNCTION simdup_hash(content text, algorithm text DEFAULT 'city64') RETURNS bigint
@@ -81,7 +89,12 @@ CREATE OR REPLACE FUNCTION simdup_hash(content text, algorithm text DEFAULT 'cit
 DROP FUNCTION simdup_icu_version();
 $added
 SQL
-put('simdup.control', slurp_file('simdup.control') =~ s/^default_version = .*/default_version = '$next'/mr);
+
+# Its library is that of this version.
+my $sharedir = $prefix . config('--sharedir');
+unlink "$sharedir/extension/simdup.control";
+system_or_bail('env', '-u', 'MAKEFLAGS', '-u', 'MAKELEVEL', 'make', '-s', '-C', $copy, 'install', 'PG_CONFIG=pg_config',
+	'MODULE_big=', 'OBJS=', 'DOCS=', "datadir=$sharedir");
 
 my $node = PostgreSQL::Test::Cluster->new('upgrade', install_path => dirname($bindir));
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
