@@ -5,9 +5,6 @@
 # - ```sql runs in one psql session. The ```text fence that follows is psql's
 #   answer, without command tags and blanks at line ends. A fence without an
 #   answer must get none.
-# - ```console is a transcript of several sessions: A=> begins what A enters,
-#   and the answer follows, command tags included. (waits) means that the
-#   session waits for a lock, and B: begins a line that B gets later.
 # - ```sh runs line by line, by the rule below that fits its command.
 # - ```python, ```javascript and ```java stand in a program of test/clients, which
 #   clients.pl runs.
@@ -159,54 +156,6 @@ sub run_sql
 	return;
 }
 
-# --- ```console
-
-sub run_console
-{
-	my ($fence) = @_;
-	my (%psql, %waits, @steps);
-
-	# each step: the session, what it enters, and the answer shown
-	for (split /\n/, $fence->{body})
-	{
-		if (/^(\s*)(\w+)=> (.*)/)
-		{
-			push @steps, { who => $2, sql => $3, indent => $1, shown => '' };
-		}
-		elsif (/^\s*(\w+): (.*)/ && $waits{$1})
-		{
-			push @steps, { who => $1, indent => '', shown => '' } if $steps[-1]{who} ne $1 || defined $steps[-1]{sql};
-			$steps[-1]{shown} .= "$2\n";
-		}
-		elsif (/^\s*\(waits\)$/)
-		{
-			$waits{ $steps[-1]{who} } = $steps[-1]{waits} = 1;
-		}
-		else
-		{
-			$steps[-1]{shown} .= s/^$steps[-1]{indent}//r . "\n";
-		}
-	}
-	for my $step (@steps)
-	{
-		my $who = $step->{who};
-		my $what = "$page, line $fence->{line}: $who " . ($step->{sql} // 'later');
-
-		$psql{$who} //= open_psql($who);
-		enter($psql{$who}, $step->{sql}) if defined $step->{sql};
-		if ($step->{waits})
-		{
-			$psql{$who}{run}->pump_nb while length $psql{$who}{in};
-			ok($node->poll_query_until('city',
-				"SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE application_name = '$who'"), "$what waits");
-			next;
-		}
-		same_output(answer($psql{$who}), $step->{shown}, $what);
-	}
-	close_psql($_) for values %psql;
-	return;
-}
-
 sub close_psql
 {
 	my ($session) = @_;
@@ -334,8 +283,7 @@ sub in_program
 
 my %runs = (
 	sql => \&run_sql,
-	console => \&run_console,
-	sh => \&run_shell,
+		sh => \&run_shell,
 	map { $_ => \&in_program } keys %programs);
 
 for (@pages)
