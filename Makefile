@@ -97,6 +97,8 @@ REPORT_STRINGS = src/report/report_css.inc src/report/report_js.inc
 src/report/report_%.inc: src/report/report.%
 	sed 's/["\\]/\\&/g; s/.*/"&\\n"/' $< > $@
 src/report/report.o src/report/report.bc: $(REPORT_STRINGS)
+# Every file of the page knows its texts by number.
+$(filter src/report/%,$(OBJS)): $(here)/src/report/texts.def
 
 # The tree is small, so a changed header compiles every file again.
 $(OBJS): $(call files,src/*.h src/*/*.h src/*/*/*.h)

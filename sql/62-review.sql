@@ -2,12 +2,19 @@
 --
 -- groups: the pairs that people should look at
 --
--- The query of the settings is run twice: for keys and fingerprints, and for the
--- contents of the pairs shown. Each group is compared by its first row.
+-- The query of the settings is run once for keys and fingerprints, and once for the
+-- contents of the pairs that may be shown. Each group is compared by its first row.
+--
+-- An answer decides pairs of rows: all rows of one group with all of the other, or the
+-- rows of one fingerprint with the rest of their group. Pairs come in the order of this
+-- number times the chance that the answer contradicts the grouping. The chance is half
+-- at the limit and beyond it. For two groups it falls with their resemblance, and for two
+-- rows of a group with what they lack to be the same. Without contents, it halves with
+-- each bit from the limit.
 
 CREATE FUNCTION simdup_review(name text, n integer DEFAULT 20)
-  RETURNS TABLE (id bigint, other bigint, size bigint, a text, b text, why text, distance integer, resemblance float8,
-    content_a text, content_b text, only_a json, only_b json)
+  RETURNS TABLE (id bigint, other bigint, a text, b text, why text, decides bigint, distance integer, resemblance float8,
+    numbers_a text, numbers_b text, own_a text, own_b text, content_a text, content_b text)
   LANGUAGE plpgsql COST 100000 ROWS 20 SET row_security = off SET jit = off AS $$
 #variable_conflict error
 DECLARE
@@ -15,62 +22,85 @@ DECLARE
                         WHERE e.extname OPERATOR(pg_catalog.=) 'simdup');
   g record;
   s record;
-  firsts pg_catalog.text;
 BEGIN
   IF n IS NULL OR n OPERATOR(pg_catalog.<) 1 THEN
     RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value', MESSAGE = 'n must be at least 1',
       DETAIL = pg_catalog.format('The value given is %s.', COALESCE(n::pg_catalog.text, 'null'));
   END IF;
   EXECUTE pg_catalog.format('SELECT * FROM %s.simdup_grouping($1, $2, true)', x) INTO STRICT g USING pg_catalog.to_regclass(name), name;
-  EXECUTE pg_catalog.concat('SELECT * FROM ', g.settings) INTO STRICT s;
-  -- the first row of each group, in the order of the query
-  firsts := pg_catalog.format(E'SELECT DISTINCT ON (m.id) m.id, q.key, q.fp, pg_catalog.count(*) OVER (PARTITION BY m.id) AS size'
-    ' FROM (SELECT q.key, q.fp, pg_catalog.row_number() OVER () AS place FROM (%s\n) AS q (key, fp)) AS q'
-    ' JOIN %s AS m ON m.key %s q.key ORDER BY m.id, q.place', s.query, g.members, g.same_key);
+  EXECUTE pg_catalog.format('SELECT s.*, COALESCE(s.min_resemblance, %s.minhash64_resemblance(s.max_distance)) AS resemblance FROM %s AS s', x, g.settings)
+    INTO STRICT s;
   RETURN QUERY EXECUTE pg_catalog.format($query$
-    WITH firsts AS (%1$s),
+    WITH letters AS MATERIALIZED (
+      SELECT m.id, q.key, q.fp, q.place
+      FROM (SELECT q.key, q.fp, pg_catalog.row_number() OVER () AS place FROM (%3$s
+      ) AS q (key, fp)) AS q JOIN %4$s AS m ON m.key %5$s q.key),
+    firsts AS MATERIALIZED (
+      SELECT DISTINCT ON (l.id) l.id, l.key, l.fp, pg_catalog.count(*) OVER (PARTITION BY l.id) AS size FROM letters AS l ORDER BY l.id, l.place),
     inside AS (
-      SELECT DISTINCT ON (f.id, q.fp) f.id, f.id AS other, f.size, f.key AS a, q.key AS b, %2$s.simhash_distance(f.fp, q.fp) AS distance
-      FROM (%3$s
-      ) AS q (key, fp) JOIN %4$s AS m ON m.key %5$s q.key JOIN firsts AS f ON f.id OPERATOR(pg_catalog.=) m.id
-      WHERE NOT q.key %5$s f.key AND %2$s.simhash_distance(f.fp, q.fp) OPERATOR(pg_catalog.>=) $2
-      ORDER BY f.id, q.fp, q.key),
-    outside AS (
-      SELECT LEAST(f.id, o.id) AS id, GREATEST(f.id, o.id) AS other, f.size, p.a, p.b, p.distance
-      FROM %2$s.simdup_pairs(%6$L, NULL::%7$s, $3) AS p JOIN firsts AS f ON f.key %5$s p.a JOIN firsts AS o ON o.key %5$s p.b),
+      -- the first row of a group with one row of each other fingerprint
+      SELECT DISTINCT ON (f.id, l.fp) f.id, f.id AS other, f.key AS a, l.key AS b, %2$s.simhash_distance(f.fp, l.fp) AS distance,
+        pg_catalog.count(*) OVER (PARTITION BY f.id, l.fp) AS one, f.size
+      FROM letters AS l JOIN firsts AS f ON f.id OPERATOR(pg_catalog.=) l.id
+      WHERE NOT l.key %5$s f.key AND %2$s.simhash_distance(f.fp, l.fp) OPERATOR(pg_catalog.>=) $2
+      ORDER BY f.id, l.fp, l.key),
     pairs AS (
-      SELECT i.*, CASE WHEN i.distance OPERATOR(pg_catalog.>) $4 THEN 'bridge' ELSE 'borderline' END AS why FROM inside AS i
-      UNION ALL SELECT o.*, 'near groups' FROM outside AS o),
-    blocks AS (SELECT c.* FROM %2$s.simdup_components(%8$L, NULL::%7$s) AS c),
-    decided AS (
-      SELECT d.a, d.b FROM %9$s AS d UNION ALL SELECT d.b, d.a FROM %9$s AS d),
+      SELECT i.id, i.other, i.a, i.b, i.distance, CASE WHEN i.distance OPERATOR(pg_catalog.>) $4 THEN 'bridge' ELSE 'borderline' END AS why,
+        i.one OPERATOR(pg_catalog.*) (i.size OPERATOR(pg_catalog.-) i.one) AS decides
+      FROM inside AS i
+      UNION ALL
+      SELECT LEAST(f.id, o.id), GREATEST(f.id, o.id), p.a, p.b, p.distance, 'near groups', f.size OPERATOR(pg_catalog.*) o.size
+      FROM %2$s.simdup_pairs(%6$L::pg_catalog.text, NULL::%1$s, $3, (
+        SELECT ARRAY[pg_catalog.format('%%s', pg_catalog.array_agg(f.key ORDER BY f.id)),
+          pg_catalog.format('%%s', pg_catalog.array_agg(f.fp ORDER BY f.id))] FROM firsts AS f)) AS p
+      JOIN firsts AS f ON f.key %5$s p.a JOIN firsts AS o ON o.key %5$s p.b),
+    blocks AS MATERIALIZED (SELECT c.key, c.cluster FROM %2$s.simdup_components(%7$L::pg_catalog.text, NULL::%1$s) AS c),
     apart AS (
-      SELECT DISTINCT LEAST(l.id, r.id) AS id, GREATEST(l.id, r.id) AS other FROM %9$s AS d
-      JOIN %4$s AS l ON l.key %5$s d.a JOIN %4$s AS r ON r.key %5$s d.b WHERE NOT d.same),
+      SELECT DISTINCT COALESCE(l.cluster, d.a) AS a, COALESCE(r.cluster, d.b) AS b
+      FROM (SELECT d.a, d.b FROM %8$s AS d WHERE NOT d.same UNION ALL SELECT d.b, d.a FROM %8$s AS d WHERE NOT d.same) AS d
+      LEFT JOIN blocks AS l ON l.key %5$s d.a LEFT JOIN blocks AS r ON r.key %5$s d.b),
+    groups_apart AS (
+      SELECT DISTINCT LEAST(l.id, r.id) AS id, GREATEST(l.id, r.id) AS other FROM %8$s AS d
+      JOIN %4$s AS l ON l.key %5$s d.a JOIN %4$s AS r ON r.key %5$s d.b WHERE NOT d.same AND l.id OPERATOR(pg_catalog.<>) r.id),
     open AS (
       -- where rows make chains, a pair that only others hold together is most doubtful
-      SELECT p.*, CASE WHEN $8 AND p.why OPERATOR(pg_catalog.=) 'bridge' THEN 1
-        ELSE pg_catalog.abs(2 OPERATOR(pg_catalog.*) p.distance OPERATOR(pg_catalog.-) $5) END AS margin FROM pairs AS p
-      LEFT JOIN blocks AS l ON l.key %5$s p.a LEFT JOIN blocks AS r ON r.key %5$s p.b
+      SELECT p.*, p.decides OPERATOR(pg_catalog./) CASE WHEN $8 AND p.why OPERATOR(pg_catalog.=) 'bridge' THEN 2::pg_catalog.float8
+        ELSE 2::pg_catalog.float8 OPERATOR(pg_catalog.^) ((pg_catalog.abs(2 OPERATOR(pg_catalog.*) p.distance OPERATOR(pg_catalog.-) $5)
+          OPERATOR(pg_catalog.+) 1) OPERATOR(pg_catalog./) 2) END AS moves
+      FROM pairs AS p LEFT JOIN blocks AS l ON l.key %5$s p.a LEFT JOIN blocks AS r ON r.key %5$s p.b
       WHERE (l.cluster %5$s r.cluster) IS NOT TRUE
-        AND NOT EXISTS (SELECT FROM decided AS d WHERE d.a %5$s p.a AND d.b %5$s p.b)
-        AND NOT EXISTS (SELECT FROM apart AS n WHERE n.id OPERATOR(pg_catalog.=) p.id AND n.other OPERATOR(pg_catalog.=) p.other)),
+        AND NOT EXISTS (SELECT FROM apart AS d WHERE d.a %5$s COALESCE(l.cluster, p.a) AND d.b %5$s COALESCE(r.cluster, p.b))
+        AND NOT EXISTS (SELECT FROM groups_apart AS d WHERE d.id OPERATOR(pg_catalog.=) p.id AND d.other OPERATOR(pg_catalog.=) p.other)),
     ranked AS (
-      SELECT o.*, pg_catalog.row_number() OVER (PARTITION BY o.id ORDER BY o.margin, o.b, o.a) AS place FROM open AS o),
-    chosen AS (
-      SELECT r.* FROM ranked AS r WHERE r.place OPERATOR(pg_catalog.<=) 3 ORDER BY r.margin, r.size DESC, r.id, r.b LIMIT $6),
-    shown AS (
-      SELECT c.*, pg_catalog.to_jsonb(q) OPERATOR(pg_catalog.->>) 'content'::pg_catalog.text AS content_a,
-        pg_catalog.to_jsonb(r) OPERATOR(pg_catalog.->>) 'content'::pg_catalog.text AS content_b
-      FROM chosen AS c JOIN (%3$s
-      ) AS q (key, fp) ON q.key %5$s c.a JOIN (%3$s
-      ) AS r (key, fp) ON r.key %5$s c.b)
-    SELECT w.id, w.other, w.size, pg_catalog.format('%%s', w.a), pg_catalog.format('%%s', w.b), w.why, w.distance,
-      e.resemblance, w.content_a, w.content_b, e.only_a, e.only_b
-    FROM shown AS w LEFT JOIN LATERAL %2$s.simdup_explain(w.content_a, w.content_b, 'minhash64'::pg_catalog.text) AS e ON true
-    ORDER BY COALESCE(pg_catalog.abs(e.resemblance OPERATOR(pg_catalog.-) $7) OPERATOR(pg_catalog.*) 64, w.margin),
-      w.size DESC, w.id, w.b LIMIT $1 $query$,
-    firsts, x, s.query, g.members, g.same_key, pg_catalog.format('SELECT f.key, f.fp FROM (%s) AS f', firsts), g.key_type,
+      SELECT o.*, pg_catalog.row_number() OVER (PARTITION BY o.id ORDER BY o.moves DESC, o.b, o.a) AS place FROM open AS o),
+    chosen AS MATERIALIZED (
+      SELECT c.* FROM (
+        SELECT r.*, pg_catalog.row_number() OVER (PARTITION BY r.id OPERATOR(pg_catalog.=) r.other ORDER BY r.moves DESC, r.id, r.b) AS rank
+        FROM ranked AS r WHERE r.place OPERATOR(pg_catalog.<=) 3) AS c WHERE c.rank OPERATOR(pg_catalog.<=) $6),
+    contents AS MATERIALIZED (
+      SELECT q.key, pg_catalog.to_jsonb(q) OPERATOR(pg_catalog.->>) 'content'::pg_catalog.text AS content FROM (%3$s
+      ) AS q (key, fp) WHERE q.key %5$s ANY (ARRAY(SELECT c.a FROM chosen AS c UNION ALL SELECT c.b FROM chosen AS c))),
+    compared AS (
+      SELECT c.*, l.content AS content_a, r.content AS content_b,
+        %2$s.shingle_resemblance(l.content, r.content, 4, 'char'::pg_catalog.text) AS resemblance
+      FROM chosen AS c LEFT JOIN contents AS l ON l.key %5$s c.a LEFT JOIN contents AS r ON r.key %5$s c.b),
+    shown AS MATERIALIZED (
+      SELECT c.*, COALESCE(c.decides OPERATOR(pg_catalog.*) LEAST(0.5, CASE WHEN c.id OPERATOR(pg_catalog.=) c.other
+          THEN (1 OPERATOR(pg_catalog.-) c.resemblance) OPERATOR(pg_catalog./) (2 OPERATOR(pg_catalog.*) GREATEST(1 OPERATOR(pg_catalog.-) $7, 0.01))
+          ELSE c.resemblance OPERATOR(pg_catalog./) (2 OPERATOR(pg_catalog.*) $7) END), c.moves) AS tells, pg_catalog.abs(c.resemblance OPERATOR(pg_catalog.-) $7) AS away
+      FROM compared AS c ORDER BY tells DESC, away, c.id, c.b LIMIT $1)
+    SELECT w.id, w.other, pg_catalog.format('%%s', w.a), pg_catalog.format('%%s', w.b), w.why, w.decides, w.distance, w.resemblance,
+      (SELECT pg_catalog.string_agg(u.number, ' ' ORDER BY u.place) FROM pg_catalog.unnest(t.a) WITH ORDINALITY AS u (number, place)
+       WHERE NOT u.number OPERATOR(pg_catalog.=) ANY (t.b)),
+      (SELECT pg_catalog.string_agg(u.number, ' ' ORDER BY u.place) FROM pg_catalog.unnest(t.b) WITH ORDINALITY AS u (number, place)
+       WHERE NOT u.number OPERATOR(pg_catalog.=) ANY (t.a)),
+      %2$s.simdup_own_text(w.content_a, w.content_b), %2$s.simdup_own_text(w.content_b, w.content_a), w.content_a, w.content_b
+    FROM shown AS w CROSS JOIN LATERAL (
+      SELECT pg_catalog.string_to_array(%2$s.simdup_numbers(w.content_a), ' ') AS a,
+        pg_catalog.string_to_array(%2$s.simdup_numbers(w.content_b), ' ') AS b OFFSET 0) AS t
+    ORDER BY w.tells DESC, w.away, w.id, w.b $query$,
+    g.key_type, x, s.query, g.members, g.same_key,
+    pg_catalog.format('SELECT u.key, u.fp FROM ROWS FROM (pg_catalog.unnest($1::%s[]), pg_catalog.unnest($2::%s.simhash64[])) AS u (key, fp)', g.key_type, x),
     pg_catalog.format('SELECT d.a, d.b FROM %s AS d WHERE d.same', g.decisions), g.decisions)
     USING n,
       -- with min_resemblance, texts decide at any distance
@@ -79,8 +109,7 @@ BEGIN
       s.max_distance,
       CASE WHEN s.min_resemblance IS NULL THEN 2 OPERATOR(pg_catalog.*) s.max_distance OPERATOR(pg_catalog.+) 1
         ELSE (64 OPERATOR(pg_catalog.*) (1 OPERATOR(pg_catalog.-) s.min_resemblance))::pg_catalog.int4 END,
-      CASE WHEN s.min_resemblance IS NULL THEN n ELSE LEAST(n, 1000000) OPERATOR(pg_catalog.*) 10 END,
-      s.min_resemblance, s.method OPERATOR(pg_catalog.=) 'connected';
+      LEAST(n, 1000000) OPERATOR(pg_catalog.*) 10, s.resemblance, s.method OPERATOR(pg_catalog.=) 'connected';
 END $$;
 COMMENT ON FUNCTION simdup_review(text, integer) IS
-  'undecided pairs of a grouping that are most worth a look, with their contents and what differs';
+  'undecided pairs of a grouping in the order in which an answer tells most, with what makes them doubtful';

@@ -17,7 +17,7 @@
 
 #include "core/hamming.h"
 #include "core/host.h"
-#include "report/cases.h"
+#include "report/page.h"
 #include "type/simhash64.h"
 
 /* A row of a case. */
@@ -73,15 +73,42 @@ find_grouping(SimdupCases *cases)
 }
 
 static void
-read_members(SimdupCases *cases)
+read_member(SimdupCases *cases, uint64 row, int64 id)
+{
+	bool isnull;
+	Datum key = simdup_keys_take(cases->keys, value_at(row, 1, &isnull), false);
+	uint32 number;
+
+	simdup_keynumbers_get(cases->numbers, &key, 1, &number);
+	cases->member_ids[number] = id;
+	cases->member_rows[number] = SIMDUP_NO_NUMBER;
+}
+
+static void
+read_decision(SimdupCases *cases, uint64 row)
+{
+	SimdupDecision *decision = &cases->decisions[cases->n_decisions++];
+	bool isnull;
+
+	decision->a = text_at(row, 1);
+	decision->b = text_at(row, 3);
+	decision->same = DatumGetBool(value_at(row, 4, &isnull));
+	decision->note = text_at(row, 5);
+	decision->by = text_at(row, 6);
+	decision->at = text_at(row, 7);
+}
+
+/* Read the members, and then the decisions, which have no id. */
+static void
+read_grouping(SimdupCases *cases)
 {
 	MemoryContext row_context =
 		AllocSetContextCreate(CurrentMemoryContext, "simdup member",
 							  ALLOCSET_SMALL_SIZES);
+	bool is_decision = false;
 
-	ask(cases,
-		psprintf("SELECT c.key, c.id FROM %s.simdup_report_cases($1) AS c",
-				 cases->schema));
+	ask(cases, psprintf("SELECT m.* FROM %s.simdup_report_members($1) AS m",
+						cases->schema));
 	cases->member_ids =
 		simdup_alloc(((Size) SPI_processed + 1) * sizeof(int64));
 	cases->member_rows =
@@ -89,45 +116,23 @@ read_members(SimdupCases *cases)
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		MemoryContext old = MemoryContextSwitchTo(row_context);
-		bool isnull;
-		Datum key =
-			simdup_keys_take(cases->keys, value_at(i, 1, &isnull), false);
-		Datum id = value_at(i, 2, &isnull);
-		uint32 number;
+		Datum id = value_at(i, 2, &is_decision);
 
 		CHECK_FOR_INTERRUPTS();
-		simdup_keynumbers_get(cases->numbers, &key, 1, &number);
-		cases->member_ids[number] = DatumGetInt64(id);
-		cases->member_rows[number] = SIMDUP_NO_NUMBER;
+		if (!is_decision)
+			read_member(cases, i, DatumGetInt64(id));
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(row_context);
+		if (!is_decision)
+			continue;
+		if (cases->decisions == NULL)
+			cases->decisions =
+				simdup_alloc((SPI_processed - i) * sizeof(SimdupDecision));
+		read_decision(cases, i);
 	}
 	cases->n_members = simdup_keynumbers_count(cases->numbers);
 	SPI_freetuptable(SPI_tuptable);
 	MemoryContextDelete(row_context);
-}
-
-static void
-read_decisions(SimdupCases *cases)
-{
-	ask(cases,
-		psprintf("SELECT d.a, d.b, d.same, d.note, d.by, d.at FROM %s.simdup_report_decisions($1) AS d",
-				 cases->schema));
-	cases->n_decisions = (int64) SPI_processed;
-	cases->decisions =
-		simdup_alloc(((Size) SPI_processed + 1) * sizeof(SimdupDecision));
-	for (uint64 i = 0; i < SPI_processed; i++)
-	{
-		SimdupDecision *decision = &cases->decisions[i];
-		bool isnull;
-
-		decision->a = text_at(i, 1);
-		decision->b = text_at(i, 2);
-		decision->same = DatumGetBool(value_at(i, 3, &isnull));
-		decision->note = text_at(i, 4);
-		decision->by = text_at(i, 5);
-		decision->at = text_at(i, 6);
-	}
 }
 
 static void
@@ -193,8 +198,7 @@ simdup_cases_begin(text *name, const char *schema, SimdupRows *rows)
 	cases->numbers = simdup_keynumbers_begin(cases->keys, TEXTOID);
 	SPI_connect();
 	find_grouping(cases);
-	read_members(cases);
-	read_decisions(cases);
+	read_grouping(cases);
 	SPI_finish();
 	rows->also = add_row;
 	rows->also_arg = cases;
@@ -308,7 +312,8 @@ list_rows(const SimdupCases *cases, const CaseRow *items, uint32 place,
 	SimdupListedGroup *group = &listing->groups[place];
 
 	if (shown)
-		group->rows = palloc(SIMDUP_SHOWN_ROWS * sizeof(SimdupListedRow));
+		group->rows = palloc(Min(group->size, SIMDUP_COMPARED_ROWS) *
+							 sizeof(SimdupListedRow));
 	for (uint32 i = 0; i < group->size; i++)
 	{
 		uint32 number = items[group->start + i].number;
@@ -317,7 +322,7 @@ list_rows(const SimdupCases *cases, const CaseRow *items, uint32 place,
 
 		CHECK_FOR_INTERRUPTS();
 		group->reach = Max(group->reach, distance);
-		if (shown && i < SIMDUP_SHOWN_ROWS)
+		if (shown && i < SIMDUP_COMPARED_ROWS)
 			group->rows[group->n_rows++] = (SimdupListedRow){number, distance};
 		simdup_smallest_add(&listing->rows,
 							(SimdupTriple){place, number, (uint32) distance});
@@ -390,17 +395,13 @@ simdup_list_cases(SimdupCases *cases, SimdupStats *stats, int64 n_shown,
 	find_decided(cases);
 }
 
-const char *
+const SimdupDecidedRows *
 simdup_decision_of(const SimdupCases *cases, uint32 x, uint32 y)
 {
 	SimdupDecidedRows wanted = {Min(x, y), Max(x, y), false};
-	const SimdupDecidedRows *found;
 
 	if (cases == NULL || cases->n_decided == 0)
 		return NULL;
-	found = bsearch(&wanted, cases->decided, (size_t) cases->n_decided,
-					sizeof(SimdupDecidedRows), compare_decided);
-	if (found == NULL)
-		return NULL;
-	return found->same ? "the same" : "not the same";
+	return bsearch(&wanted, cases->decided, (size_t) cases->n_decided,
+				   sizeof(SimdupDecidedRows), compare_decided);
 }

@@ -12,7 +12,7 @@
 
 #include "utils/builtins.h"
 
-#include "report/sections.h"
+#include "report/page.h"
 
 /* Chance is shown for so many distances beyond those that were asked for. */
 #define BEYOND 4
@@ -59,14 +59,6 @@ rounded(double value)
 	return psprintf("%.1f", value);
 }
 
-static const char *
-bits(int distance)
-{
-	if (distance == 0)
-		return "equal";
-	return psprintf("%d %s", distance, distance == 1 ? "bit" : "bits");
-}
-
 /* The distance up to which chance explains few pairs; -1: none. */
 static int
 trusted_distance(const SimdupStats *stats)
@@ -78,33 +70,34 @@ trusted_distance(const SimdupStats *stats)
 	return stats->max_distance;
 }
 
-static void
-put_advice(StringInfo page, const SimdupStats *stats)
+static const char *
+advice(const SimdupReport *report)
 {
-	int trusted = trusted_distance(stats);
+	int trusted = trusted_distance(report->stats);
 
 	if (trusted < 0)
-		appendStringInfoString(page,
-							   "<p>At every distance, chance explains more than 1 in 20 of the pairs found.</p>\n");
-	else if (trusted == stats->max_distance)
-		appendStringInfoString(page,
-							   "<p>At every distance asked for, chance explains at most 1 in 20 of the pairs found.</p>\n");
-	else
-		appendStringInfo(page,
-						 "<p><strong>Stop at %d.</strong> Beyond it, chance explains more than 1 in 20 of the pairs found.</p>\n",
-						 trusted);
+		return simdup_say(report, chance_everywhere);
+	if (trusted == report->stats->max_distance)
+		return simdup_say(report, chance_nowhere);
+	return simdup_say_with(report, stop_at, "<strong>", psprintf("%d", trusted),
+						   "</strong>");
 }
 
 static void
-put_distance(StringInfo page, const SimdupStats *stats, int d, double most)
+put_distance(const SimdupReport *report, int d, double most)
 {
+	StringInfo page = report->page;
+	const SimdupStats *stats = report->stats;
 	bool asked = d <= stats->max_distance;
 
 	appendStringInfo(page, "<tr%s><th scope=\"row\">%s</th>",
-					 asked ? "" : " class=\"beyond\"", bits(d));
+					 asked ? "" : " class=\"beyond\"",
+					 d == 0 ? simdup_say(report, equal)
+							: simdup_say_count(report, bits, d));
 	put_bars(page, most, asked ? stats->pairs[d] : 0, stats->by_chance[d]);
 	appendStringInfo(page, "<td>%s</td><td>%s</td></tr>\n",
-					 asked ? simdup_grouped(stats->pairs[d]) : "not asked for",
+					 asked ? simdup_grouped(stats->pairs[d])
+						   : simdup_say(report, not_asked),
 					 rounded(stats->by_chance[d]));
 }
 
@@ -118,18 +111,20 @@ simdup_put_distances(const SimdupReport *report)
 
 	for (int d = 0; d <= last; d++)
 		most = Max(most, Max(stats->pairs[d], stats->by_chance[d]));
-	appendStringInfoString(page,
-						   "<section>\n<h2 id=\"distances\">Pairs found, and pairs to expect by chance</h2>\n"
-						   "<p>The distance of two rows is the number of bits in which their fingerprints differ. "
-						   "Unrelated rows are sometimes near each other by chance. The fingerprints of all rows tell how often.</p>\n");
-	put_advice(page, stats);
-	appendStringInfoString(page,
-						   "<div class=\"scroll\"><table class=\"chart\">\n"
-						   "<caption>Upper bars: pairs found. Lower, hollow bars: by chance. Each line across is ten times the one before.</caption>\n"
-						   "<thead><tr><th scope=\"col\">Distance</th><th scope=\"col\" class=\"bars\">Pairs</th>"
-						   "<th scope=\"col\">Found</th><th scope=\"col\">By chance</th></tr></thead>\n<tbody>\n");
+	appendStringInfo(page,
+					 "<section>\n<h2 id=\"distances\">%s</h2>\n<p>%s</p>\n<p>%s</p>\n"
+					 "<div class=\"scroll\"><table class=\"chart\">\n<caption>%s</caption>\n"
+					 "<thead><tr><th scope=\"col\">%s</th><th scope=\"col\" class=\"bars\">%s</th>"
+					 "<th scope=\"col\">%s</th><th scope=\"col\">%s</th></tr></thead>\n<tbody>\n",
+					 simdup_say(report, distances),
+					 simdup_say(report, distances_intro), advice(report),
+					 simdup_say(report, distance_chart),
+					 simdup_say(report, distance_column),
+					 simdup_say(report, pairs),
+					 simdup_say(report, found_column),
+					 simdup_say(report, chance_column));
 	for (int d = 0; d <= last; d++)
-		put_distance(page, stats, d, most);
+		put_distance(report, d, most);
 	appendStringInfoString(page, "</tbody></table></div>\n</section>\n");
 }
 
@@ -145,13 +140,12 @@ simdup_put_sizes(const SimdupReport *report)
 	for (int i = 0; i < SIMDUP_N_SIZE_BINS; i++)
 		most = Max(most, (double) stats->size_bins[i]);
 	appendStringInfo(page,
-					 "<div class=\"scroll\"><table class=\"chart\">\n"
-					 "<caption>%1$s by their number of %2$s. Each line across is ten times the one before.</caption>\n"
-					 "<thead><tr><th scope=\"col\">%3$s</th><th scope=\"col\" class=\"bars\">%1$s</th>"
-					 "<th scope=\"col\">Number</th></tr></thead>\n<tbody>\n",
-					 report->cases != NULL ? "Cases" : "Groups",
-					 report->cases != NULL ? "letters" : "rows",
-					 report->cases != NULL ? "Letters" : "Rows");
+					 "<div class=\"scroll\"><table class=\"chart\">\n<caption>%s</caption>\n"
+					 "<thead><tr><th scope=\"col\">%s</th><th scope=\"col\" class=\"bars\">%s</th>"
+					 "<th scope=\"col\">%s</th></tr></thead>\n<tbody>\n",
+					 simdup_say(report, size_chart),
+					 simdup_say(report, letters), simdup_say(report, cases),
+					 simdup_say(report, number));
 	for (int i = 0;
 		 i < SIMDUP_N_SIZE_BINS && ldexp(1, i) < (double) stats->largest; i++)
 	{
@@ -196,20 +190,26 @@ simdup_put_facts(const SimdupReport *report)
 	SimdupFact facts[SIMDUP_N_FACTS];
 
 	simdup_stat_facts(report->stats, facts);
-	appendStringInfoString(page,
-						   "<section>\n<h2 id=\"numbers\">In numbers</h2>\n<div class=\"scroll\"><table>\n"
-						   "<thead><tr><th scope=\"col\">What</th><th scope=\"col\">Now</th>");
+	appendStringInfo(page,
+					 "<section>\n<h2 id=\"numbers\">%s</h2>\n<div class=\"scroll\"><table>\n"
+					 "<thead><tr><th scope=\"col\">%s</th><th scope=\"col\">%s</th>",
+					 simdup_say(report, in_numbers), simdup_say(report, what),
+					 simdup_say(report, now));
 	if (report->before)
-		appendStringInfoString(page,
-							   "<th scope=\"col\">Before</th><th scope=\"col\">Change</th>");
+		appendStringInfo(page,
+						 "<th scope=\"col\">%s</th><th scope=\"col\">%s</th>",
+						 simdup_say(report, before),
+						 simdup_say(report, change));
 	appendStringInfoString(page, "</tr></thead>\n<tbody>\n");
 	for (int i = 0; i < SIMDUP_N_FACTS; i++)
 	{
 		double now = (double) facts[i].value;
 		double before;
 
-		appendStringInfo(page, "<tr><th scope=\"row\">%s: %s</th><td>%s</td>",
-						 facts[i].section, facts[i].item, simdup_grouped(now));
+		appendStringInfo(page, "<tr><th scope=\"row\">%s</th><td>%s</td>",
+						 simdup_say_text(report, SIMDUP_TEXT_fact_all + i,
+										 (const char *const[]){NULL}),
+						 simdup_grouped(now));
 		if (number_before(report->before, &facts[i], &before))
 			appendStringInfo(page, "<td>%s</td><td>%s%s</td>",
 							 simdup_grouped(before), now > before ? "+" : "",

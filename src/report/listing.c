@@ -14,6 +14,50 @@
 #define NO_PLACE PG_UINT32_MAX
 
 static int
+compare_triples(const void *a, const void *b)
+{
+	const SimdupTriple *s = a;
+	const SimdupTriple *t = b;
+
+	if (s->x != t->x)
+		return s->x < t->x ? -1 : 1;
+	if (s->y != t->y)
+		return s->y < t->y ? -1 : 1;
+	return (s->z > t->z) - (s->z < t->z);
+}
+
+void
+simdup_smallest_init(SimdupSmallest *list, uint32 limit)
+{
+	list->limit = limit;
+	list->n = 0;
+	list->full = false;
+	list->triples = palloc(2 * (Size) limit * sizeof(SimdupTriple));
+}
+
+bool
+simdup_smallest_add(SimdupSmallest *list, SimdupTriple triple)
+{
+	if (list->full &&
+		compare_triples(&list->triples[list->limit - 1], &triple) <= 0)
+		return false;
+	list->triples[list->n++] = triple;
+	if (list->n == 2 * list->limit)
+	{
+		simdup_smallest_finish(list);
+		list->full = true;
+	}
+	return true;
+}
+
+void
+simdup_smallest_finish(SimdupSmallest *list)
+{
+	qsort(list->triples, list->n, sizeof(SimdupTriple), compare_triples);
+	list->n = Min(list->n, list->limit);
+}
+
+static int
 compare_groups(const void *a, const void *b)
 {
 	const SimdupListedGroup *x = a;
@@ -56,9 +100,9 @@ add_row(SimdupListedGroup *group, SimdupListedRow row)
 
 	while (at > 0 && group->rows[at - 1].number > row.number)
 		at--;
-	if (at == SIMDUP_SHOWN_ROWS)
+	if (at == SIMDUP_COMPARED_ROWS)
 		return;
-	if (group->n_rows < SIMDUP_SHOWN_ROWS)
+	if (group->n_rows < SIMDUP_COMPARED_ROWS)
 		group->n_rows++;
 	memmove(&group->rows[at + 1], &group->rows[at],
 			(group->n_rows - 1 - at) * sizeof(SimdupListedRow));
@@ -76,7 +120,7 @@ add_rows(SimdupListing *listing, SimdupGroups *groups, const SimdupGroup *equal,
 	group->reach = Max(group->reach, distance);
 	for (uint32 i = 0; i < equal->n; i++)
 	{
-		bool shown = group->rows != NULL && i < SIMDUP_SHOWN_ROWS;
+		bool shown = group->rows != NULL && i < SIMDUP_COMPARED_ROWS;
 		uint32 number;
 
 		if (!shown && !wanted)
@@ -107,11 +151,13 @@ simdup_list_groups(const SimdupStats *stats, int64 n_shown,
 	listing->n_rows = stats->near_rows;
 	for (int64 i = 0; i < listing->n_groups; i++)
 	{
-		listing->groups[i].id = i + 1;
-		places[listing->groups[i].first_row] = (uint32) i;
+		SimdupListedGroup *group = &listing->groups[i];
+
+		group->id = i + 1;
+		places[group->first_row] = (uint32) i;
 		if (i < listing->n_shown)
-			listing->groups[i].rows =
-				palloc(SIMDUP_SHOWN_ROWS * sizeof(SimdupListedRow));
+			group->rows = palloc(Min(group->size, SIMDUP_COMPARED_ROWS) *
+								 sizeof(SimdupListedRow));
 	}
 	for (int64 i = 0; i < groups->n; i++)
 	{

@@ -1,15 +1,107 @@
 /*
  * listing.h
- *	  Groups and pairs to show on a page, and to save from it.
+ *	  What a summary or a report says of a table: its numbers, and the groups and
+ *	  pairs to show.
  */
 #ifndef SIMDUP_REPORT_LISTING_H
 #define SIMDUP_REPORT_LISTING_H
 
-#include "report/smallest.h"
-#include "report/stats.h"
+#include "batch/clustering.h"
+#include "core/allpairs.h"
 
-/* Rows that are shown of a group. */
-#define SIMDUP_SHOWN_ROWS 20
+/* Sizes 2, 3-4, 5-8, 9-16 …: bin i ends at 2 << i. */
+#define SIMDUP_N_SIZE_BINS 32
+#define SIMDUP_MIN_STAT_BLOCKS 4
+
+typedef struct SimdupBlockStats
+{
+	int first_bit;
+	int last_bit;
+	int64 n_values;	 /* that occur */
+	int64 largest;	 /* rows of the most frequent one */
+	double expected; /* rows that share a random row's value */
+} SimdupBlockStats;
+
+typedef struct SimdupStats
+{
+	int max_distance;
+	int64 n_rows;
+	int64 n_null;
+	int64 n_distinct;
+	int64 exact_groups; /* of two and more equal rows */
+	int64 exact_rows;
+	int64 near_groups; /* connected, of two rows and more */
+	int64 near_rows;
+	int64 largest; /* rows of the largest of them */
+	int64 size_bins[SIMDUP_N_SIZE_BINS];
+	double pairs[SIMDUP_MAX_PAIR_DISTANCE + 1]; /* by distance */
+	/* pairs of unrelated rows to expect at each distance */
+	double by_chance[SIMDUP_MAX_PAIR_DISTANCE + 1];
+	int n_blocks;
+	SimdupBlockStats blocks[SIMDUP_MAX_PAIR_DISTANCE + 1];
+	SimdupClusters *clusters;
+} SimdupStats;
+
+/*
+ * Of rows that are read and grouped. also gets each near pair of groups, where
+ * it is not NULL.
+ */
+extern void simdup_compute_stats(SimdupGroups *groups, int max_distance,
+								 SimdupGroupSink also, void *arg,
+								 SimdupStats *stats);
+
+/* Count groups of another kind instead, of two rows and more each. */
+extern void simdup_count_no_clusters(SimdupStats *stats);
+extern void simdup_count_cluster(SimdupStats *stats, uint32 size);
+
+/* Rows that repeat another: all of each group but its first. */
+extern int64 simdup_repeats(const SimdupStats *stats);
+
+/* Their share of all rows. */
+extern double simdup_repeat_share(const SimdupStats *stats);
+
+/* A number of the statistics and its name, as simdup_summary has it. */
+typedef struct SimdupFact
+{
+	const char *section;
+	const char *item;
+	int64 value;
+} SimdupFact;
+
+#define SIMDUP_N_FACTS 10
+
+extern void simdup_stat_facts(const SimdupStats *stats, SimdupFact *facts);
+
+/*
+ * The smallest of many triples of numbers, in bounded memory. The order in which
+ * triples come does not matter. So a page is the same whether a batch ran in
+ * memory or on disk.
+ */
+typedef struct SimdupTriple
+{
+	uint32 x;
+	uint32 y;
+	uint32 z;
+} SimdupTriple;
+
+typedef struct SimdupSmallest
+{
+	uint32 limit;
+	uint32 n;
+	bool full; /* the first limit triples are the smallest of them */
+	SimdupTriple *triples; /* twice the limit */
+} SimdupSmallest;
+
+extern void simdup_smallest_init(SimdupSmallest *list, uint32 limit);
+
+/* Return false if limit smaller ones are there already. */
+extern bool simdup_smallest_add(SimdupSmallest *list, SimdupTriple triple);
+
+/* Sort what is left: n triples, ascending. */
+extern void simdup_smallest_finish(SimdupSmallest *list);
+
+/* Rows of a group that are compared, to show those that add most. */
+#define SIMDUP_COMPARED_ROWS 1000
 /* Pairs that are shown at each distance. */
 #define SIMDUP_SHOWN_PAIRS 5
 /* What goes into the files that the page offers. */
@@ -43,7 +135,7 @@ typedef struct SimdupListing
 	SimdupSmallest rows; /* (place of the group, row number, distance) */
 } SimdupListing;
 
-/* List the groups; rows are collected for so many of them. */
+/* List the groups, and the rows of the first n_shown. */
 extern void simdup_list_groups(const SimdupStats *stats, int64 n_shown,
 							   SimdupListing *listing);
 

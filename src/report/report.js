@@ -1,19 +1,26 @@
 'use strict';
 
-const data = JSON.parse(document.getElementById('data').textContent);
 const byId = (id) => document.getElementById(id);
+const data = JSON.parse(byId('data').textContent);
+const texts = JSON.parse(byId('texts').textContent);
+
+// A text of the page, with values for {1}, {2} and so on.
+function say(key, ...values) {
+  return texts[key].replace(/\{([1-9])\}/g, (all, i) => values[i - 1] ?? all);
+}
 
 // --- files
 
 // A spreadsheet runs a cell that begins like a formula. Numbers are harmless.
 function csvCell(value) {
-  const text = String(value);
+  const text = String(value ?? '');
   const formula = /^[\s=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text);
   return '"' + (formula ? "'" : '') + text.replace(/"/g, '""') + '"';
 }
 
-function csv(head, rows) {
-  return '\ufeff' + [head, ...rows].map((row) => row.map(csvCell).join(',') + '\r\n').join('');
+function csv(columns, rows) {
+  const head = columns.map((column) => say(`csv_${column}`));
+  return '\ufeff' + [head, ...rows].map((row) => head.map((_, i) => csvCell(row[i])).join(',') + '\r\n').join('');
 }
 
 function save(name, type, text) {
@@ -24,67 +31,69 @@ function save(name, type, text) {
   setTimeout(() => URL.revokeObjectURL(link.href), 60000);
 }
 
-function groupsCsv() {
-  return csv([data.decisions ? 'case' : 'group', 'key', 'distance'], data.rows);
+const decision = (same) => (same === undefined ? '' : say(same ? 'same' : 'not_same'));
+const decided = (row, at) => row.map((value, i) => (i === at ? decision(value) : value));
+const withTexts = () => byId('with-texts')?.checked;
+const number = (n) => n.toLocaleString('en');
+
+function casesCsv() {
+  return csv(['case', 'key', 'distance', ...(withTexts() ? ['text'] : [])], data.rows);
 }
 
 function pairsCsv() {
-  return csv(['a', 'b', 'distance', ...(data.decisions ? ['decision'] : [])], data.pairs);
+  return csv(['a', 'b', 'distance', ...(data.decisions ? ['decision'] : [])], data.pairs.map((pair) => decided(pair, 3)));
 }
 
 function decisionsCsv() {
-  return csv(['a', 'b', 'decision', 'note', 'by', 'at'], data.decisions);
+  return csv(['a', 'b', 'decision', 'note', 'by', 'at'], data.decisions.map((row) => decided(row, 2)));
 }
 
 function saver(button, name, text, rows, total) {
-  if (rows < total) {
-    button.textContent += ` (the first ${rows.toLocaleString('en')} of ${total.toLocaleString('en')} rows)`;
-  }
+  if (rows < total) button.textContent = say('first_rows', button.textContent, number(rows), number(total));
   button.addEventListener('click', () => save(name, 'text/csv', text()));
 }
 
-saver(byId('save-groups'), data.decisions ? 'cases.csv' : 'groups.csv', groupsCsv, data.rows.length, data.n_rows);
+saver(byId('save-groups'), 'cases.csv', casesCsv, data.rows.length, data.n_rows);
 saver(byId('save-pairs'), 'pairs.csv', pairsCsv, data.pairs.length, data.n_pairs);
 if (data.decisions) saver(byId('save-decisions-csv'), 'decisions.csv', decisionsCsv, data.decisions.length, data.n_decisions);
 
-// --- search among the groups
+const nTexts = data.rows.filter((row) => row.length > 3).length;
+if (byId('with-texts') && nTexts < data.n_rows) byId('with-texts').nextElementSibling.textContent = say('with_first_texts', number(nTexts));
+
+// --- search among the cases
 
 const groups = [...document.querySelectorAll('details.group')];
-
-// What a row says, in the words of either text: without what is struck out, or
-// without what is underlined.
-function words(node, without) {
-  return [...node.childNodes].map((child) => {
-    if (child.localName === without) return '';
-    return child.localName ? words(child, without) : child.data;
-  }).join('');
-}
-
-const texts = groups.map((group) => (words(group, 'del') + '\n' + words(group, 'ins')).toLowerCase());
+const contents = groups.map((group) => group.textContent.toLowerCase());
 const few = 20;
 
 function search() {
   const wanted = byId('search').value.trim().toLowerCase();
   let n = 0;
   groups.forEach((group, i) => {
-    group.hidden = !texts[i].includes(wanted);
+    group.hidden = !contents[i].includes(wanted);
     n += group.hidden ? 0 : 1;
   });
   if (wanted !== '' && n <= few) {
     groups.forEach((group) => { group.open = group.open || !group.hidden; });
   }
-  byId('found').textContent = wanted === '' ? '' : `${n} of ${groups.length} ${data.decisions ? 'cases' : 'groups'} shown`;
+  byId('found').textContent = wanted === '' ? '' : say('found', number(n), number(groups.length));
 }
 
 byId('search').addEventListener('input', search);
 
+let allOpen = false;
 byId('open-all').addEventListener('click', (event) => {
-  const open = event.target.textContent === 'Open all';
-  groups.forEach((group) => { group.open = open; });
-  event.target.textContent = open ? 'Close all' : 'Open all';
+  allOpen = !allOpen;
+  groups.forEach((group) => { group.open = allOpen; });
+  event.target.textContent = say(allOpen ? 'close_all' : 'open_all');
 });
 
-// --- paper: every group and its differences
+// Bits and other numbers are for those who ask for them.
+const showNumbers = () => document.body.classList.toggle('no-bits', !byId('show-numbers').checked);
+byId('show-numbers').addEventListener('change', showNumbers);
+showNumbers();
+
+// --- paper: every case and its differences
 
 const details = [...document.querySelectorAll('details')];
 let closed = [];
@@ -103,16 +112,16 @@ function literal(text) {
 }
 
 // The pairs that were ticked with an answer.
-function decided(review, answer) {
+function ticked(review, answer) {
   const pairs = [...document.querySelectorAll('.pair')];
   return review.pairs.filter((keys, i) => pairs[i].querySelector(':checked').value === answer);
 }
 
 // One call for each answer; the last one refreshes the groups.
 function decisions(review) {
-  const answers = ['true', 'false'].filter((answer) => decided(review, answer).length > 0);
+  const answers = ['true', 'false'].filter((answer) => ticked(review, answer).length > 0);
   return answers.map((answer, i) => {
-    const keys = [0, 1].map((side) => `ARRAY[${decided(review, answer).map((pair) => literal(pair[side])).join(', ')}]::${review.key_type}[]`);
+    const keys = [0, 1].map((side) => `ARRAY[${ticked(review, answer).map((pair) => literal(pair[side])).join(', ')}]::${review.key_type}[]`);
     return `SELECT * FROM ${review.decide}(${literal(review.grouping)}, ${keys.join(', ')}, same => ${answer}, refresh => ${i === answers.length - 1});`;
   });
 }
@@ -152,8 +161,8 @@ function offerDecisions(review) {
   const answers = keepAnswers(review);
   let unsaved = false;
   const count = () => {
-    const n = decided(review, 'true').length + decided(review, 'false').length;
-    byId('decided').textContent = `${n} of ${review.pairs.length} pairs decided${n > 0 ? ', not saved yet' : ''}`;
+    const n = ticked(review, 'true').length + ticked(review, 'false').length;
+    byId('decided').textContent = say(n > 0 ? 'decided_unsaved' : 'decided_count', n, review.pairs.length);
   };
   document.querySelectorAll('.pair').forEach((pair) => pair.addEventListener('change', () => {
     unsaved = !answers.keep();
@@ -165,10 +174,10 @@ function offerDecisions(review) {
     save('decisions.sql', 'application/sql', lines.join('\n') + '\n');
     answers.forget();
     unsaved = false;
-    byId('decided').textContent = 'Saved as decisions.sql. Run it with psql.';
+    byId('decided').textContent = say('saved', 'decisions.sql');
   });
   count();
-  if (answers.n > 0) byId('kept').textContent = `${answers.n} of your answers were kept in this browser. They are not saved yet.`;
+  if (answers.n > 0) byId('kept').textContent = say(answers.n === 1 ? 'kept_one' : 'kept_many', answers.n);
 }
 
 if (byId('review-data')) offerDecisions(JSON.parse(byId('review-data').textContent));

@@ -16,8 +16,7 @@ INSERT INTO letter VALUES
 SELECT simdup_group('cases', 'SELECT id, fp, body AS content FROM letter ORDER BY id', 3);
 SELECT * FROM simdup_review('cases');
 SELECT count(*) FROM simdup_regroup('cases');
-SELECT id, other, size, a, b, why, distance, round(resemblance::numeric, 2) AS resemblance, content_a, content_b FROM simdup_review('cases');
-SELECT a, b, only_a, only_b FROM simdup_review('cases', 1);
+SELECT id, other, a, b, why, decides, distance, round(resemblance::numeric, 2) AS resemblance, own_a, own_b FROM simdup_review('cases');
 -- what is decided is not shown: a pair, and a pair that others imply
 SELECT count(*) FROM simdup_decide('cases', ARRAY[1, 4, 9], ARRAY[4, 3, 10], same => true);
 SELECT count(*) FROM simdup_decide('cases', ARRAY[7, 2], ARRAY[8, 6], same => false);
@@ -39,7 +38,58 @@ SELECT count(*) FROM simdup_regroup('verified');
 SELECT a, b, why, round(resemblance::numeric, 2) AS resemblance FROM simdup_review('verified', 3);
 SELECT simdup_group('plain', 'SELECT id, fp FROM letter WHERE id < 10 ORDER BY id', 3, 'connected');
 SELECT count(*) FROM simdup_regroup('plain');
-SELECT a, b, why, distance, resemblance, content_a, only_b FROM simdup_review('plain', 3);
+SELECT a, b, why, distance, resemblance, numbers_a, own_a, content_a FROM simdup_review('plain', 3);
+
+-- what tells two letters apart, and more rows before fewer
+CREATE TABLE note (id int PRIMARY KEY, content text);
+INSERT INTO note SELECT i, CASE WHEN i <= 4 THEN 'The lamp at 14 Fish Street has been dark since 5 May. Please mend it before the winter, for the children walk home there.'
+  WHEN i <= 7 THEN 'The lamp at 15 Fish Street has been dark since 5 May. Please mend it before the winter, for the children walk home there. We are 60 neighbours.'
+  WHEN i = 8 THEN 'The bridge over the mill race shakes when a cart crosses it, and nobody has looked at it for 10 years.'
+  ELSE 'The bridge over the mill race shakes when the cart crosses it, and nobody looked at it for 10 years.' END FROM generate_series(1, 9) AS i;
+SELECT simdup_group('notes', 'SELECT id, minhash64(content), content FROM review.note ORDER BY id', 16, min_resemblance => 0.9);
+SELECT count(DISTINCT id) AS groups FROM simdup_regroup('notes');
+SELECT a, b, why, decides, numbers_a, numbers_b, translate(own_a, U&'\2026', '.') AS own_a, translate(own_b, U&'\2026', '.') AS own_b FROM simdup_review('notes');
+
+-- decisions at random: what they imply is never asked, and all else still is
+CREATE TABLE point AS SELECT i AS id, bits(i) AS fp FROM generate_series(0, 59) AS i;
+SELECT simdup_group('points', 'SELECT id, fp FROM review.point ORDER BY id', 2);
+SELECT count(*) > 0 AS grouped FROM simdup_regroup('points');
+CREATE TABLE asked AS SELECT a::int, b::int, p.id = p.other AS inside FROM simdup_review('points', 1000) AS p;
+CREATE FUNCTION wrong(seed int) RETURNS bigint LANGUAGE plpgsql SET jit = off AS $$
+DECLARE
+  wrong bigint;
+BEGIN
+  -- people answer some questions without contradiction, also about rows that are gone
+  INSERT INTO points_decisions (a, b, same)
+  SELECT least(x, y), greatest(x, y), x / 7 = y / 7 FROM (
+    SELECT hashint4(seed * 1000 + i) & 63 AS x, hashint4(seed * 1000 + i + 500) & 63 AS y FROM generate_series(1, 40) AS i) AS r
+  WHERE x <> y ON CONFLICT DO NOTHING;
+  CREATE TEMP TABLE block ON COMMIT DROP AS
+    WITH RECURSIVE linked(a, b) AS (
+      SELECT a, b FROM points_decisions WHERE same UNION SELECT b, a FROM points_decisions WHERE same UNION SELECT id, id FROM generate_series(0, 63) AS id),
+    reached(a, b) AS (SELECT a, b FROM linked UNION SELECT r.a, l.b FROM reached AS r JOIN linked AS l ON l.a = r.b)
+    SELECT a AS id, min(b) AS first FROM reached GROUP BY a;
+  WITH implied AS (
+    SELECT l.id AS a, r.id AS b FROM block AS l JOIN block AS r ON r.first = l.first
+    UNION SELECT x.id, y.id FROM points_decisions AS d JOIN block AS l ON l.id = d.a JOIN block AS r ON r.id = d.b
+      JOIN block AS x ON x.first = l.first JOIN block AS y ON y.first = r.first WHERE NOT d.same
+    UNION SELECT y.id, x.id FROM points_decisions AS d JOIN block AS l ON l.id = d.a JOIN block AS r ON r.id = d.b
+      JOIN block AS x ON x.first = l.first JOIN block AS y ON y.first = r.first WHERE NOT d.same),
+  groups_apart AS (
+    SELECT l.id, r.id AS other FROM points_decisions AS d JOIN points AS l ON l.key = d.a JOIN points AS r ON r.key = d.b WHERE NOT d.same
+    UNION SELECT r.id, l.id FROM points_decisions AS d JOIN points AS l ON l.key = d.a JOIN points AS r ON r.key = d.b WHERE NOT d.same),
+  expected AS (
+    SELECT a, b FROM asked EXCEPT SELECT a, b FROM implied
+    EXCEPT SELECT k.a, k.b FROM asked AS k JOIN points AS l ON l.key = k.a JOIN points AS r ON r.key = k.b
+      JOIN groups_apart AS g ON g.id = l.id AND g.other = r.id WHERE NOT k.inside),
+  found AS (SELECT a::int, b::int FROM simdup_review('points', 1000))
+  SELECT (SELECT count(*) FROM (TABLE found EXCEPT TABLE expected) AS f) + (SELECT count(*) FROM (TABLE expected EXCEPT TABLE found) AS e) INTO wrong;
+  DROP TABLE block;
+  DELETE FROM points_decisions;
+  RETURN wrong;
+END $$;
+SELECT count(*) AS asked, count(*) FILTER (WHERE inside) AS inside FROM asked;
+SELECT sum(wrong(seed)) AS wrong FROM generate_series(1, 25) AS seed;
 
 -- the decisions score the distances
 SELECT max_distance, n_found, n_true, n_both FROM simdup_tune(

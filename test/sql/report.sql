@@ -55,7 +55,7 @@ SELECT simdup_report_html('SELECT id, fp FROM letter', 't', max_groups => -1);
 SELECT line FROM seen(simdup_report_html('SELECT id, fp FROM letter', 't', before => (
     SELECT jsonb_object_agg(section || ': ' || item, value) FROM simdup_summary('SELECT id, fp FROM letter WHERE id < ''5'''))
     || '{"near groups: groups": "x", "near groups: rows in them": 1e400}')) AS line
-WHERE line ~ '^(rows|near groups): ';
+WHERE line ~ '^(letters|cases): ';
 
 -- many groups: a page of bounded size, that says what it leaves out
 CREATE TABLE many AS
@@ -63,16 +63,36 @@ CREATE TABLE many AS
   FROM generate_series(3, 30002) AS i;
 CREATE TABLE pages AS SELECT n, simdup_report_html('SELECT id, fp, body FROM many ORDER BY id', 'Many', 0, max_groups => n) AS page
 FROM unnest(ARRAY[0, 7, 100000]) AS n;
-SELECT n, regexp_count, length(page) < 20000000 AS bounded, substring(page FROM '[\d,]+ smaller groups are left out') ~ '\d' AS says_so
+SELECT n, regexp_count, length(page) < 20000000 AS bounded, substring(page FROM '[\d,]+ smaller cases are left out') ~ '\d' AS says_so
 FROM pages, LATERAL (SELECT count(*) AS regexp_count FROM regexp_matches(page, '<details class="group">', 'g')) AS c (regexp_count)
 WHERE n < 100000
 UNION ALL
-SELECT n, 10000, length(page) < 20000000, substring(page FROM '[\d,]+ smaller groups? (is|are) left out') IS NOT NULL FROM pages WHERE n = 100000
+SELECT n, 10000, length(page) < 20000000, substring(page FROM '[\d,]+ smaller cases? (is|are) left out') IS NOT NULL FROM pages WHERE n = 100000
 ORDER BY n;
 SELECT regexp_matches(page, '"n_rows": \d+|"n_pairs": \d+', 'g') FROM pages WHERE n = 0;
 -- of a large group the first rows
 SELECT count(*) FROM regexp_matches(simdup_report_html('SELECT id, simhash64 ''00000000000000ff'' FROM many ORDER BY id', 'One'), '<li class="entry">', 'g');
-SELECT substring(simdup_report_html('SELECT id, simhash64 ''00000000000000ff'' FROM many ORDER BY id', 'One') FROM '[\d,]+ more rows of this group not shown');
+SELECT substring(simdup_report_html('SELECT id, simhash64 ''00000000000000ff'' FROM many ORDER BY id', 'One') FROM '[\d,]+ more letters of this case are not shown');
+
+-- the page's language, and its texts; every key is a text of every page
+SELECT lang, page ~ format('<html lang="%s" dir="ltr">', lang) AS attribute, substring(page FROM '<h2 id="groups">(.*?)</h2>') AS cases
+FROM unnest('{en,zh,zh-Hans,ZH-cn,de,zha}'::text[]) AS lang, LATERAL (SELECT simdup_report_html('SELECT id, fp FROM letter', 't', 3, lang => lang) AS page) AS p;
+CREATE TABLE said AS SELECT lang, substring(simdup_report_html('SELECT id, fp FROM letter', 't', 3, lang => lang) FROM 'id="texts">(.*?)</script>')::jsonb AS texts FROM unnest('{en,zh}'::text[]) AS lang;
+SELECT count(*) > 100 AS many, count(*) FILTER (WHERE NOT z.texts ? key) AS missing, count(*) FILTER (WHERE z.texts ->> key ~ '[a-z]{4}' AND z.texts ->> key !~ '(SQL|psql|max_distance)') AS english,
+  count(*) FILTER (WHERE (SELECT array_agg(DISTINCT m ORDER BY m) FROM regexp_matches(value, '\{\d\}', 'g') AS m)
+    IS DISTINCT FROM (SELECT array_agg(DISTINCT m ORDER BY m) FROM regexp_matches(z.texts ->> key, '\{\d\}', 'g') AS m)) AS other_values
+FROM said AS e, jsonb_each_text(e.texts), said AS z WHERE e.lang = 'en' AND z.lang = 'zh' AND key NOT IN ('direction');
+-- each text comes from the translations, and cannot act as markup
+SELECT count(*) AS others FROM (
+  SELECT line FROM seen(simdup_report_html('SELECT id, fp, body FROM letter ORDER BY id', '', 3, lang => 'ar',
+    translations => (SELECT jsonb_object_agg(key, '&<"' || regexp_replace(value, '[^{}0-9]+', '*', 'g')) FROM said, jsonb_each_text(texts) WHERE lang = 'en'))) AS line
+) AS l WHERE line ~ '[<"]' OR regexp_replace(line, 'mend|lamps?|Mill|Lane|weeks|three|been|SELECT|FROM|ORDER|simdup|PostgreSQL|letter|body|code|CLUSTERS', '', 'g') ~ '[a-z]{5}';
+SELECT substring(simdup_report_html('SELECT id, fp FROM letter', 't', 3, lang => 'ar', translations => '{"direction": "rtl\"><b>", "cases": "<script>{1}{2}{"}') FROM '<html.*?>') AS html;
+SELECT substring(simdup_report_html('SELECT id, fp FROM letter', 't', 3, translations => '{"cases": "<script>{1}{2}{"}') FROM '<h2 id="groups">.*?</h2>') AS escaped;
+SELECT simdup_report_html('SELECT id, fp FROM letter', 't', translations => '{"case": "Fall {1}", "kases": "x"}');
+SELECT simdup_report_html('SELECT id, fp FROM letter', 't', translations => '{"case": ["Fall"]}');
+SELECT simdup_report_html('SELECT id, fp FROM letter', 't', translations => '["Fall"]');
+SELECT simdup_report_html('SELECT id, fp FROM letter', 't', lang => 'en"><b>');
 
 -- hostile texts and keys
 SELECT k.n, substring(simdup_report_html(format('SELECT * FROM (VALUES (%L, simhash64 ''00000000000000ff'', %L), (''x'', ''00000000000000ff'', %L)) AS v (a, b, c)',
@@ -86,9 +106,9 @@ ALTER TABLE large ALTER body SET STORAGE EXTERNAL;
 INSERT INTO large SELECT i, '00000000000000ff', repeat('one two three four five ', 60000) || CASE i WHEN 1 THEN 'end' ELSE 'END' END FROM generate_series(1, 2) AS i;
 INSERT INTO large SELECT i, '00000000000000ff', 'different ' || repeat('one two three four five ', 40000) || i FROM generate_series(3, 4) AS i;
 SELECT length(page) < 200000 AS small, (SELECT count(*) FROM regexp_matches(page, 'the rest is not compared', 'g')) > 0 AS cut,
-  page LIKE '%<ins>different </ins>%' AS difference
+  page LIKE '%<div class="text own" dir="auto">different &#8230; 3</div>%' AS own
 FROM simdup_report_html('SELECT id, fp, body FROM large ORDER BY id', 'Large') AS page;
 SELECT length(simdup_report_html('SELECT id, fp, body || body FROM large ORDER BY id', 'Large')) < 200000 AS small;
 
-DROP TABLE letter, many, pages, large;
+DROP TABLE letter, many, pages, large, said;
 DROP FUNCTION seen;

@@ -234,7 +234,7 @@ my @bad = ('<script>alert(1)</script>', q{"><img src=x onerror=alert(1)>}, q{' o
 my $page = sql('SELECT ext.simdup_report_html($q$SELECT k, ext.simhash64 \'00000000000000ff\', s FROM (VALUES '
 	  . join(', ', map { "(\$k\$$_\$k\$, \$k\$$_\$k\$), (\$k\$$_\$k\$, \$k\$$_\$k\$)" } @bad) . ") AS v (k, s)\$q\$, \$t\$" . join(' ', @bad) . '$t$)');
 my @scripts = $page =~ /<script\b([^>]*)>/gi;
-is("@scripts", ' type="application/json" id="data" ', 'a report has its own two scripts');
+is("@scripts", ' type="application/json" id="texts"  type="application/json" id="data" ', 'a report has its own three scripts');
 unlike($page, qr/<img\b|<b>|onerror=|onload='|[^\x00-\x7f]/i, 'and no tag and no attribute of its data');
 like($page, qr/&#60;script&#62;alert/, 'but shows it');
 

@@ -61,15 +61,17 @@ $browser->open_page(page('letters', q{simdup_report_html('SELECT id, fp, body FR
 	'Letters', 3, row_url => 'https://city.example/letters/%s')}));
 is(js('return document.title'), 'Letters', 'the title');
 is(js('return document.querySelector(".headline").textContent'),
-	'5 of 9 rows (55.6 %) repeat another; 3 groups; largest 4', 'the headline');
+	'5 of 9 letters (55.6 %) repeat another; 3 cases; largest 4', 'the headline');
 is(js('return performance.getEntriesByType("resource").length'), 0, 'nothing is loaded');
 is_deeply([ $browser->console ], [], 'the policy lets style and script through, and no script fails');
 ok(js('return getComputedStyle(document.querySelector("del")).textDecorationLine === "line-through"
 	&& getComputedStyle(document.querySelector("ins")).textDecorationLine === "underline"'), 'differences have more than a colour');
+unlike(js('return [...document.querySelectorAll("header, .group summary, #groups + p, .tools")].map((e) => e.innerText).join(" ")'),
+	qr/\bbits?\b|distance|fingerprint/i, 'the first screen speaks of letters and cases');
 is(js('return [...document.querySelectorAll("details:has(> summary > h3)")].map((d) => d.querySelector("h3").textContent).join()'),
-	'Group 1,Group 2,Group 3,Equal fingerprints,Distance 1,Distance 2,Distance 3', 'groups, then pairs');
+	'Case 1,Case 2,Case 3,Equal fingerprints,Distance 1,Distance 2,Distance 3', 'cases, then pairs');
 is(js('return [...document.querySelectorAll("details.group")].map((g) => g.querySelector(".loose") ? "loose" : "tight").join()'),
-	'loose,tight,tight', 'a group that does not hold together says so');
+	'loose,tight,tight', 'a case that does not hold together says so');
 is(js('return [...document.querySelectorAll("a[href^=http]")].map((a) => a.href).sort().at(-1)'),
 	'https://city.example/letters/a%22b%2Cc%0Ad', 'a link of a key');
 
@@ -85,13 +87,18 @@ ok(js('return document.documentElement.scrollWidth <= innerWidth'), 'and the pag
 
 # --- clicks and keys
 
-is(js('return document.querySelector("details.group").open'), JSON::PP::false, 'a group is closed');
+is(js('return document.querySelector("details.group").open'), JSON::PP::false, 'a case is closed');
 $browser->click('details.group summary');
 is(js('return document.querySelector("details.group").open'), JSON::PP::true, 'a click opens it');
-is(js('return [...document.querySelectorAll("details.group[open] li")].map((li) => li.innerText.replace(/\s+/g, " ")).join(" | ")'),
-	'1 the first row The lamp in Mill Lane is out. | 2 distance 1 The lamplamps in Mill Lane isare out. | '
-	. '3 distance 3 The lamp in Mill Lane is out.! | 4 distance 6, beyond the limit The lamp in Mill Lane ↵ is out, for weeks.',
-	'rows are marked against the first');
+sub open_letters { return js('return [...document.querySelectorAll("details.group[open] li")].map((li) => li.innerText.replace(/\s+/g, " ")).join(" | ")'); }
+is(js('return document.querySelector("details.group[open] > .text").innerText'), 'The lamp in Mill Lane is out.', 'what its letters have in common');
+is(open_letters(),
+	'2 adds: The lamps in Mill Lane are out. leaves out: The lamp in Mill Lane is out. | 4 adds: is out, for weeks. | '
+	. '1 the first letter adds nothing | 3 adds nothing', 'and each by its own words, the most added first');
+$browser->click('#show-numbers');
+like(open_letters(), qr/^2 distance 1 adds: .* \| 4 distance 6, beyond the limit adds: .* \| 3 distance 3 adds nothing$/, 'numbers are one click away');
+$browser->click('#show-numbers');
+unlike(open_letters(), qr/distance/, 'and go by another');
 js('document.querySelector("details.group summary").focus()');
 $browser->type('details.group summary', "\x{E007}");
 is(js('return document.querySelector("details.group").open'), JSON::PP::false, 'Enter closes it');
@@ -104,27 +111,35 @@ is(js('return document.querySelectorAll("details.group[open]").length'), 0, 'and
 
 sub groups_shown
 {
-	return js('return [...document.querySelectorAll("details.group")].filter((g) => g.checkVisibility()).map((g) => g.querySelector("h3").textContent.slice(6)).join()');
+	return js('return [...document.querySelectorAll("details.group")].filter((g) => g.checkVisibility()).map((g) => g.querySelector("h3").textContent.slice(5)).join()');
 }
 $browser->type('#search', '公园');
-is(groups_shown(), '3', 'a search leaves the groups that it finds');
-is(js('return document.getElementById("found").textContent'), '1 of 3 groups shown', 'and counts them');
+is(groups_shown(), '3', 'a search leaves the cases that it finds');
+is(js('return document.getElementById("found").textContent'), '1 of 3 cases shown', 'and counts them');
 ok(js('return document.querySelectorAll("details.group")[2].open'), 'few that are found are open');
 js('const search = document.getElementById("search"); search.value = ""; search.dispatchEvent(new Event("input"))');
-is(groups_shown(), '1,2,3', 'no search, all groups');
+is(groups_shown(), '1,2,3', 'no search, all cases');
 $browser->type('#search', 'MILL lane');
 is(groups_shown(), '1', 'capitals are alike');
 $browser->type('#search', ' nowhere');
 is(groups_shown(), '', 'what is nowhere is not found');
-is(js('return document.getElementById("found").textContent'), '0 of 3 groups shown', 'and the page says so');
+is(js('return document.getElementById("found").textContent'), '0 of 3 cases shown', 'and the page says so');
 
 # --- files
 
 $browser->click('#save-groups');
-is( decode_utf8($browser->downloaded('groups.csv')),
-	"\x{feff}" . join('', map { "$_\r\n" } '"group","key","distance"', '"1","1","0"', '"1","2","1"', '"1","3","3"', '"1","4","6"',
+is( decode_utf8($browser->downloaded('cases.csv')),
+	"\x{feff}" . join('', map { "$_\r\n" } '"case","key","distance"', '"1","1","0"', '"1","2","1"', '"1","3","3"', '"1","4","6"',
 		qq("2","' \@sum","0"), qq("2","'=1+2","0"), '"3","-5","0"', qq("3","a""b,c\nd","1")),
-	'groups as CSV: all rows, and no cell is a formula');
+	'cases as CSV: all rows, and no cell is a formula');
+unlink "$folder/downloads/cases.csv";
+$browser->click('#with-texts');
+$browser->click('#save-groups');
+is( decode_utf8($browser->downloaded('cases.csv')),
+	"\x{feff}" . join('', map { "$_\r\n" } '"case","key","distance","text"', '"1","1","0","The lamp in Mill Lane is out."',
+		'"1","2","1","The lamps in Mill Lane are out."', '"1","3","3","The lamp in Mill Lane is out!"', qq("1","4","6","The lamp in Mill Lane\nis out, for weeks."),
+		qq("2","' \@sum","0","路面有坑，请快修。"), qq("2","'=1+2","0","路面有大坑，请修。"), '"3","-5","0","公园的灯坏了。"', qq("3","a""b,c\nd","1","公园里的灯坏了。")),
+	'with the texts, if they are ticked');
 $browser->click('#save-pairs');
 my ($head, @pairs) = split /\r\n/, decode_utf8($browser->downloaded('pairs.csv'));
 is( join("\n", sort map { s/^"//r =~ s/"$//r =~ s/","/|/gr =~ s/""/"/gr =~ s/(^|\|)'/$1/gr } @pairs),
@@ -209,6 +224,34 @@ is(js('return [...document.querySelectorAll(".scroll")].filter((box) => box.scro
 ok(js('return document.documentElement.scrollWidth <= 390'), 'nor anything else');
 $browser->devtools('Emulation.clearDeviceMetricsOverride', {});
 
+# --- languages
+
+sql(q{INSERT INTO petition SELECT 10 + i, '春风路口的路灯从五月起一直不亮，夜里学生回家看不清路，请尽快派人修理。' || own, minhash64('春风路口的路灯从五月起一直不亮，夜里学生回家看不清路，请尽快派人修理。')
+	FROM unnest(ARRAY['', '上周我母亲在那里摔伤了手腕。', '谢谢。']) WITH ORDINALITY AS u (own, i); SELECT count(*) FROM simdup_regroup('petition_case')});
+$browser->open_page(page('chinese', q{simdup_report_html('SELECT id, fp, body FROM petition ORDER BY id', '来信', 12, groups => 'petition_case', lang => 'zh')}));
+is(js('return document.documentElement.lang'), 'zh', 'a Chinese page says so');
+is(js('const seen = document.body.cloneNode(true);
+	seen.querySelectorAll("script, code, .key, .text, .start, b, #question ~ dl").forEach((e) => e.remove());
+	return (seen.textContent.match(/[a-z]{4,}/gi) ?? []).join()'), 'postgres',
+	'and says nothing in English but who decided');
+is(js('const group = [...document.querySelectorAll("details.group")].find((g) => g.textContent.includes("春风")); group.open = true;
+	return [...group.querySelectorAll("li")].map((li) => li.innerText.replace(/\s+/g, " ")).join(" | ")'),
+	'12 增加： 上周我母亲在那里摔伤了手腕。 | 13 增加： 谢谢。 | 11 第一封信 没有增加内容', 'what each letter adds');
+$browser->type('#search', '摔伤');
+is(js('return document.getElementById("found").textContent'), '显示 ' . js('return document.querySelectorAll(".group").length') . ' 个案件中的 1 个', 'the script speaks Chinese, too');
+unlink "$folder/downloads/cases.csv";
+$browser->click('#save-groups');
+like(decode_utf8($browser->downloaded('cases.csv')), qr/^\x{feff}"案件","编号","距离"\r$/m, 'and so do the files');
+my $translations = q{{"cases_many": "{1} F\u00e4lle", "case": "Fall <b>{1}</b>", "direction": "rtl", "open_all": "\"><img src=x onerror=\"window.hacked = 1\">", "found": "<script>{1}</script>"}};
+$browser->open_page(page('german', qq{simdup_report_html('SELECT id, fp, body FROM petition ORDER BY id', 'Briefe', 12, groups => 'petition_case', lang => 'de', translations => \$t\$$translations\$t\$)}));
+is(js('return document.documentElement.lang + " " + getComputedStyle(document.body).direction'), 'de rtl', 'another language, and its direction');
+is(js('return document.querySelector(".group h3").textContent'), 'Fall <b>' . js('return JSON.parse(document.getElementById("data").textContent).rows[0][0]') . '</b>', 'translations are text');
+like(js('return document.querySelector(".headline").textContent'), qr/ repeat another; \d+ Fälle; /, 'and what lacks one stays English');
+is(js('return document.getElementById("open-all").textContent'), '"><img src=x onerror="window.hacked = 1">', 'in the tools');
+$browser->type('#search', 'lamp');
+is(js('return document.getElementById("found").textContent'), '<script>1</script>', 'and in what the script says');
+ok(js('return window.hacked === undefined && document.documentElement.scrollWidth <= innerWidth'), 'which does not run');
+
 # --- hostile texts, keys, title, query and template
 
 my @bad = (
@@ -226,7 +269,7 @@ $browser->open_page(page('hostile', qq{simdup_report_html(\$q\$SELECT k::text, f
 js('document.querySelectorAll("details").forEach((d) => { d.open = true; })');
 js('for (const e of document.querySelectorAll("body *")) { e.dispatchEvent(new MouseEvent("mouseover", { bubbles: true })); e.dispatchEvent(new Event("load")); e.dispatchEvent(new Event("error")); }');
 ok(js('return window.hacked === undefined'), 'no text of a table runs as a script');
-is(js('return document.scripts.length + document.styleSheets.length'), 3, 'the page has its own scripts and style only');
+is(js('return document.scripts.length + document.styleSheets.length'), 4, 'the page has its own scripts and style only');
 is(js('return [...new Set([...document.querySelectorAll("body *")].map((e) => e.localName))].sort().join()'),
 	'a,article,b,button,caption,code,dd,del,details,div,dl,dt,h1,h2,h3,h4,header,i,input,ins,label,li,line,main,nav,ol,output,p,rect,script,section,span,summary,svg,table,tbody,td,th,thead,time,tr',
 	'no element is made of data');
@@ -247,9 +290,9 @@ like(join("\n", $browser->console), qr/Content Security Policy/, 'and says so');
 sql(q{CREATE TABLE many AS SELECT i AS id, (('x' || substr(md5((i / 2)::text), 1, 16))::bit(64))::simhash64 AS fp,
 	'letter ' || i || repeat(' and a few words', 20) AS body FROM generate_series(2, 20001) AS i});
 $browser->open_page(page('many', q{simdup_report_html('SELECT id, fp, body FROM many ORDER BY id', 'Many', 0, max_groups => 1000000)}));
-cmp_ok(-s "$folder/many.html", '<', 12_000_000, '10,000 groups are a page of ' . (-s "$folder/many.html") . ' bytes');
-$browser->type('#search', 'letter 777 and');
-like(js('return document.getElementById("found").textContent'), qr/^1 of [\d]+ groups shown$/, 'in which a search finds one');
+cmp_ok(-s "$folder/many.html", '<', 12_000_000, '10,000 cases are a page of ' . (-s "$folder/many.html") . ' bytes');
+$browser->type('#search', 'letter 776 and');
+like(js('return document.getElementById("found").textContent'), qr/^1 of [\d,]+ cases shown$/, 'in which a search finds one');
 like(js('return document.querySelector("#groups ~ .rest")?.textContent ?? "all are shown"'), qr/left out|all are shown/, 'and which says what it leaves out');
 
 # --- by cron: today beside the last day
@@ -268,7 +311,7 @@ for my $run ('the next day', 'the next day once more')
 	like(slurp_file("$folder/daily.txt"), qr/^ rows +\| all +\| +11 \| +9 \| +2$/m, "$run: today beside the day before, as text");
 	$browser->open_page("file://$folder/daily.html");
 	is(js('return [...document.querySelectorAll("#numbers ~ .scroll tbody tr")].map((row) => [...row.cells].map((cell) => cell.textContent).join(" ")).slice(0, 1).join()'),
-		'rows: all 11 9 +2', "$run: and as a page");
+		'letters: all 11 9 +2', "$run: and as a page");
 }
 
 $browser->stop;
