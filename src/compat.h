@@ -60,7 +60,7 @@ extern void _PG_init(void);
 #define SIMDUP_TUPLEDESC_DONE(desc) ((void) (desc))
 #endif
 
-/* vacuum_delay_point was told in 18 whether it is ANALYZE that waits */
+/* from 18 on, vacuum_delay_point takes whether ANALYZE waits */
 #if PG_VERSION_NUM >= 180000
 #define SIMDUP_VACUUM_DELAY() vacuum_delay_point(false)
 #else
@@ -99,7 +99,7 @@ extern void _PG_init(void);
 #endif
 
 /*
- * A new file grows by so many pages of zeros. Before 16 the last one is written,
+ * A new file grows by n pages of zeros. Before 16 the last one is written,
  * and the system gives zeros for the others.
  */
 #if PG_VERSION_NUM >= 160000

@@ -131,7 +131,7 @@ struct ArrivalSearch
 	ArrivalTrigger *at;
 	const ArrivalRow *row;
 	bool tells;				 /* only rows that the user may see */
-	ArrivalReceiver passes;	 /* is a row to be passed over? NULL: none is */
+	ArrivalReceiver passes;	 /* says which rows are passed over; may be NULL */
 	ArrivalReceiver receive; /* takes a row that counts; is that enough? */
 	void *arg;
 	Snapshot snapshot;

@@ -212,8 +212,8 @@ check_transition_tables(TriggerData *trigdata)
 /*
  * Read the statement's new rows. An UPDATE may leave a row as near to others as
  * it was: such a row has not arrived. The transition tables have the old and
- * the new versions in the same order. Where the server has left one out, since
- * a trigger suppressed the row's move to another partition, all have arrived.
+ * the new versions in the same order. If a trigger suppressed a row's move to
+ * another partition, the server leaves one out, and all count as arrived.
  */
 static void
 read_rows(TriggerData *trigdata, ArrivalTrigger *at, Arrived *arrived)

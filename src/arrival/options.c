@@ -272,8 +272,8 @@ distance_of(const Trigger *trigger)
 }
 
 /*
- * Return the largest distance of the table's triggers that lock, enabled or not:
- * all lock by it, so that they meet. Rows within a smaller one agree there too.
+ * Return the largest distance of the table's triggers that lock, enabled or not.
+ * All lock by it, so that they meet. Rows within a smaller one agree there too.
  */
 int
 simdup_arrival_lock_distance(ArrivalTrigger *at)

@@ -5,8 +5,8 @@
  * The indexes give the places of all near rows and their distances. The rows are
  * then read in the order of their distance, and those at one distance sorted by
  * their key. A row with the new row's key is the row itself, or the row that an
- * upsert is about to update, and no duplicate. The stored version of the row is
- * told by its place.
+ * upsert is about to update, and no duplicate. The place tells which stored row
+ * is this version.
  */
 #include "postgres.h"
 #include "compat.h"

@@ -1,7 +1,7 @@
 /*
  * setup.c
  *	  The trigger that fires, as one statement sees it: its table, its index,
- *	  and the tables that it searches.
+ *	  and the searched tables.
  *
  * The state is kept in fn_extra, which the executor gives to each trigger for
  * the length of a statement. It holds OIDs and column numbers, never names of

@@ -94,11 +94,11 @@ extern void simdup_cut_blocks(uint64_t varying, const uint32_t *ones,
 /* Copy the ranks of a set, ascending, to a buffer. */
 typedef void (*SimdupSetReader)(void *arg, uint32_t set, uint32_t *ranks);
 
-/* Sets a and b, a < b, have so many elements in common. */
+/* Receives the number of elements that sets a and b, a < b, share. */
 typedef void (*SimdupSetPairSink)(void *arg, uint32_t a, uint32_t b,
 								  uint32_t common);
 
-/* So many sets of so many have met all others of this pass. */
+/* Receives how many of all sets have met all others of this pass. */
 typedef void (*SimdupSetProgress)(void *arg, uint32_t done, uint32_t total);
 
 /* Sets are numbered from 0 in ascending order of size. */
@@ -116,15 +116,15 @@ typedef struct SimdupSetJoin
 } SimdupSetJoin;
 
 /*
- * Return the number of sets, out of n, from which on an element is worth a bit
- * in every set's bitmap: bitmaps then take no more memory than the ranks do.
+ * Return the least number of n sets that makes an element worth a bit in every
+ * set's bitmap. Bitmaps then take no more memory than the ranks do.
  */
 extern uint32_t simdup_set_join_common(uint32_t n);
 
 /*
  * Report every pair whose resemblance, the quotient of two doubles, is at
- * least min_resemblance (above 0, at most 1), once. Uses so many bytes of
- * memory, or as many as the two largest sets take.
+ * least min_resemblance (above 0, at most 1), once. Use `memory` bytes, or
+ * as many as the two largest sets take.
  */
 extern void simdup_set_join(const SimdupSetJoin *join, double min_resemblance,
 							size_t memory);

@@ -55,7 +55,7 @@ typedef struct SimdupHistogram
 	int least_bits; /* of all pieces */
 	int most_bits;
 	SimdupPiece pieces[2 * SIMDUP_BUCKETS];
-	/* pages read of a bucket with so many free bits, for t more bits */
+	/* pages read of a bucket, by its free bits and t more bits */
 	double within[SIMDUP_BLOCK_BITS + 1][SIMDUP_BLOCK_BITS + 1];
 } SimdupHistogram;
 

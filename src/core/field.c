@@ -1,7 +1,7 @@
 /*
  * field.c
- *	  A short field of a row, folded as profile 1 and as profile 2 compare
- *	  fields, and the mask that stands for it.
+ *	  Short fields of a row, folded as profile 1 and as profile 2 compare them,
+ *	  and their masks.
  */
 #include "core/charclass.h"
 #include "core/folded.h"

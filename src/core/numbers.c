@@ -541,8 +541,8 @@ power_of_ten(int places)
 }
 
 /*
- * Check whether a number ends with the numeral at s[i], without a unit. Behind a
- * unit it counts as a tenth of it: two thousand three is 2,300.
+ * Check whether a number ends with the numeral at s[i], without a unit. It
+ * counts as a tenth of the unit before it: two thousand three is 2,300.
  */
 static bool
 is_short_form(const char *s, size_t i)
@@ -593,7 +593,7 @@ read_section(const char *s, size_t i, uint64_t *value)
 
 /*
  * Read the number that begins at s[i] and is below the square of a big unit, 10^4
- * or 10^8: so many of the unit, and a rest. Return where it ends, or i.
+ * or 10^8: a multiple of the unit, and a rest. Return where it ends, or i.
  */
 static size_t
 read_big(const char *s, size_t i, int places, uint64_t *value)

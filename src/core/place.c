@@ -244,8 +244,8 @@ simdup_place_by_leaders(const SimdupCells *cells, const SimdupBlocks *blocks)
  *
  * Groups are the roots of a union-find over rows. Those that must stay apart are
  * in a set of pairs of roots. Each root has a list of the rows that it must stay
- * apart from. Of two roots the one with the shorter list becomes the child, and
- * its list is walked, to add pairs of the other root. So an entry of a list is
+ * apart from. The root with the shorter list becomes the child of the other. Its
+ * list is walked, to add pairs of the other root. So an entry of a list is
  * walked as often as its list at least doubles.
  */
 
@@ -344,8 +344,8 @@ note_apart(SimdupConnected *c, const SimdupBlocks *blocks)
 
 /*
  * Check whether no earlier row of a row's cell is in its group; then the row is
- * a part. Only parts have near pairs that matter: an earlier row of the cell and
- * the group has tried the same partners, and a pair that was refused stays so.
+ * a part. Only parts have near pairs that matter. An earlier row of the cell and
+ * the group has tried the same partners, and a refused pair stays refused.
  * The parts of a cell all stay apart from each other, so n decisions make fewer
  * than 2 sqrt(n) of them.
  */

@@ -8,13 +8,13 @@
  * matter of cells: each cell is near itself, at distance 0.
  *
  * leader: a row whose block has a group joins it. Any other row joins the group
- * of the nearest leader near it, of equally near ones the earliest, passing over
- * groups with a block that is not the same as its own. Without one it opens a
+ * of the nearest leader near it, the earliest of equally near ones. Groups with a
+ * block that is not the same as its own are passed over. Without one it opens a
  * group. A row that found no leader leads, also where its block has a group.
  *
  * connected: each block is a group. Then the near pairs of rows unite their
- * groups, in order of distance, earlier row and later row, except where that
- * would bring together two blocks that are not the same.
+ * groups, in order of distance, earlier row and later row. A pair is skipped if
+ * it would bring together two blocks that are not the same.
  *
  * Neither is quadratic in the size of a group or of a cell, nor in the number of
  * decisions.

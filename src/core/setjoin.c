@@ -45,7 +45,7 @@
 #define ROUNDING (1 - 1e-9)
 #define FLOAT_ROUNDING (1 - 1e-6)
 
-/* An element is worth a bit if one set in so many has it. */
+/* An element is worth a bit if one set in this number has it. */
 #define SETS_PER_BIT 16
 
 /* Steps of a merge between two looks at what is still possible. */
@@ -240,7 +240,7 @@ common_rare(const Set *a, const Set *b, uint32_t needed)
 
 		if (common + left < needed)
 			break;
-		/* so many steps leave neither set */
+		/* these steps leave neither set */
 		for (size_t i = left < MERGE_STEPS ? left : MERGE_STEPS; i > 0; i--)
 		{
 			uint32_t x = *p;

@@ -106,8 +106,8 @@ distribute(const uint64_t *from, uint64_t *to, size_t n, int shift, int bits,
 
 /*
  * Sort n hashes that agree in their first `known` bits. Two distributions sort
- * by so many of the next bits that few hashes agree in them. Insertion sorts
- * the rest. Hashes that are chosen to agree take another round.
+ * by enough of the next bits that few hashes agree in them. Insertion sorts the
+ * rest. Hashes that are chosen to agree take another round.
  */
 static void
 sort_hashes(uint64_t *a, uint64_t *scratch, size_t n, int known)

@@ -33,8 +33,8 @@ typedef enum SimdupShingleUnit
 } SimdupShingleUnit;
 
 /*
- * A text may have so many distinct shingles; from twice as many on, whose
- * hashes take 512 MB, it is refused.
+ * The most distinct shingles of a text. From twice as many on, whose hashes take
+ * 512 MB, the text is refused.
  */
 #define SIMDUP_MAX_SHINGLES ((size_t) 1 << 25)
 
@@ -48,7 +48,7 @@ typedef struct SimdupHashes
 
 /*
  * Append to the list, dropping repetitions where that helps against growth.
- * False if it has outgrown what a text may have.
+ * Return false if it has outgrown what a text may have.
  */
 extern bool simdup_hashes_add(SimdupHashes *list, uint64_t hash);
 

@@ -316,7 +316,7 @@ simdup_choose_bands(double threshold, int n_hashes, double min_recall)
 	{
 		int n_rows = n_hashes / n_bands;
 
-		/* of all numbers of bands with so many rows, the largest finds most */
+		/* of all numbers of bands with n_rows, the largest finds most */
 		if (n_hashes / (n_bands + 1) != n_rows &&
 			simdup_band_recall(threshold, n_bands, n_rows) >= min_recall)
 			return n_bands;

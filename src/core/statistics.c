@@ -1,7 +1,7 @@
 /*
  * statistics.c
- *	  What distances of fingerprints say: the resemblance that one stands for,
- *	  and the chance that unrelated fingerprints are that near.
+ *	  Distances of fingerprints as resemblances, and the chances of distances
+ *	  between unrelated fingerprints.
  *
  * Near pairs of a sample are mostly true duplicates, and near pairs of unrelated
  * rows are too rare to be counted. So a beta-binomial distribution is fitted to

@@ -60,8 +60,8 @@ extern char *simdup_text_numbers(const char *text, size_t len,
 
 /*
  * Words in a row that say the same in two texts. Some sentences of unrelated
- * letters hold such a run by chance: .4 % in Chinese and .06 % in English with
- * five words, 2.4 % and .2 % with four.
+ * letters hold such a run by chance. With five words these are .4 % in Chinese
+ * and .06 % in English, with four 2.4 % and .2 %.
  */
 #define SIMDUP_PASSAGE_RUN 5
 

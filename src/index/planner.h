@@ -1,7 +1,7 @@
 /*
  * planner.h
- *	  What the planner is told: how many rows lie within a Hamming distance, and
- *	  the expressions that support functions make.
+ *	  Estimates of the rows within a Hamming distance, and the expressions that
+ *	  planner support functions make.
  */
 #ifndef SIMDUP_INDEX_PLANNER_H
 #define SIMDUP_INDEX_PLANNER_H
@@ -41,7 +41,7 @@ extern void simdup_answer_selectivity(SupportRequestSelectivity *request,
 									  const SimdupNearClause *clause);
 
 /*
- * The bodies of an operator's RESTRICT and JOIN functions, where one of the
+ * Run the bodies of an operator's RESTRICT and JOIN functions, where one of the
  * operands is a simhash_ball.
  */
 extern Datum simdup_ball_restriction(FunctionCallInfo fcinfo,

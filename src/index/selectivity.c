@@ -41,7 +41,7 @@ typedef struct SampledValues
 	float4 *numbers; /* frequencies; 0 in a histogram */
 } SampledValues;
 
-/* The part of unrelated rows that fulfils the clause. */
+/* Return the part of unrelated rows that fulfils the clause. */
 static double
 strangers_near(const SimdupNearClause *clause)
 {
@@ -79,7 +79,7 @@ get_fingerprint(const SimdupNearClause *clause, Oid type, Datum value,
 		   clause->fingerprint_text(DatumGetTextPP(value), fp);
 }
 
-/* Is a constant of a type that has fingerprints? */
+/* Check whether a constant is of a type that has fingerprints. */
 static bool
 is_known(const SimdupNearClause *clause, const Const *value)
 {
@@ -147,14 +147,14 @@ load_stats(VariableStatData *vardata, const SimdupNearClause *clause,
 						   ATTSTATSSLOT_VALUES, &stats->histogram);
 }
 
-/* The part of the rows whose value is not among the most common ones. */
+/* Return the part of the rows whose value is not a most common one. */
 static double
 uncommon_part(const ColumnStats *stats)
 {
 	return Max(stats->not_null - stats->common_sum, 0.0);
 }
 
-/* The part of the uncommon rows that share one uncommon value. */
+/* Return the part of the uncommon rows that share one uncommon value. */
 static double
 uncommon_copies(const ColumnStats *stats)
 {
@@ -168,10 +168,10 @@ value_near(const SampledValues *values, int i, uint64 center, int radius)
 }
 
 /*
- * A part that was counted in a sample, where strangers alone make up a known
- * part. One hit more may be mere chance, such as the query itself, or represent
- * many rows. The geometric mean with the least possible part is never far from
- * either.
+ * Return a part that was counted in a sample, where strangers alone make up a
+ * known part. One hit more may be mere chance, such as the query itself, or
+ * represent many rows. The geometric mean with the least possible part is never
+ * far from either.
  */
 static double
 sampled_part(int hits, double sample_size, double strangers, double least)
@@ -184,7 +184,7 @@ sampled_part(int hits, double sample_size, double strangers, double least)
 }
 
 /*
- * The part of a column's histogram that is near a center. The outermost
+ * Return the part of a column's histogram that is near a center. The outermost
  * bounds are no random sample: minimum and maximum are left out.
  */
 static double
@@ -201,7 +201,7 @@ histogram_part_near(const ColumnStats *stats, uint64 center,
 	return sampled_part(hits, n, strangers_near(clause), 1.0 / stats->rows);
 }
 
-/* Selectivity for a known center. */
+/* Return the selectivity for a known center. */
 static double
 part_near(const ColumnStats *stats, uint64 center,
 		  const SimdupNearClause *clause)
@@ -223,7 +223,10 @@ part_near(const ColumnStats *stats, uint64 center,
 	return near + uncommon * uncommon_part(stats);
 }
 
-/* The part of pairs of two columns' histograms that are near but not equal. */
+/*
+ * Return the part of pairs of two columns' histograms that are near but not
+ * equal.
+ */
 static double
 histogram_pairs_near(const ColumnStats *a, const ColumnStats *b,
 					 const SimdupNearClause *clause)
@@ -251,7 +254,7 @@ histogram_pairs_near(const ColumnStats *a, const ColumnStats *b,
 						1.0 / a->rows / b->rows);
 }
 
-/* The part of pairs of two columns' rows that are near, both common values. */
+/* Return the part of pairs of two columns' rows that are near common values. */
 static double
 common_pairs_near(const SampledValues *a, const SampledValues *b, int radius)
 {
@@ -267,9 +270,9 @@ common_pairs_near(const SampledValues *a, const SampledValues *b, int radius)
 }
 
 /*
- * The part of pairs of two columns' rows that are near. The same column twice:
- * the selectivity for a center of which nothing is known but that it is like
- * the column's values.
+ * Return the part of pairs of two columns' rows that are near. The same column
+ * twice: the selectivity for a center of which nothing is known but that it is
+ * like the column's values.
  */
 static double
 pairs_near(const ColumnStats *a, const ColumnStats *b,

@@ -36,8 +36,9 @@ simdup_make_ball_expr(PlannerInfo *root, Oid funcid, Node *center, Node *radius)
 }
 
 /*
- * simhash_within(column, center, k), the column first or second, is the same
- * as column <@ simhash_ball(center, k), if the index has that operator.
+ * Return the index condition of simhash_within(column, center, k), the column
+ * first or second, is the same as column <@ simhash_ball(center, k), if the
+ * index has that operator.
  */
 static List *
 index_condition(SupportRequestIndexCondition *req)
@@ -75,7 +76,7 @@ index_condition(SupportRequestIndexCondition *req)
 									InvalidOid, InvalidOid));
 }
 
-/* An operand that has one value in a scan of this query's tables. */
+/* Check whether an operand has one value in a scan of this query's tables. */
 static bool
 is_constant_in_scan(Node *node)
 {
@@ -83,8 +84,9 @@ is_constant_in_scan(Node *node)
 }
 
 /*
- * May the function become the operator? A radius out of range is an error only
- * if the function is called, and a constant ball would be made at once.
+ * Check whether the function may become the operator. A radius out of range is
+ * an error only if the function is called, and a constant ball would be made at
+ * once.
  */
 static bool
 can_be_operator(Node *fp, Node *center, Node *radius)
@@ -100,11 +102,12 @@ can_be_operator(Node *fp, Node *center, Node *radius)
 }
 
 /*
- * simhash_within(x, center, k), where x alone holds columns of this query, is
- * x <@ simhash_ball(center, k). The planner then sees that an index condition
- * is the whole condition, where it would filter the rows of a bitmap again. A
- * condition between two columns stays a function. As an operator it would name
- * one of them as the indexed one, and the join order decides which that is.
+ * Return x <@ simhash_ball(center, k) for simhash_within(x, center, k), where x
+ * alone holds columns of this query. The planner then sees that an index
+ * condition is the whole condition, where it would filter the rows of a bitmap
+ * again. A condition between two columns stays a function. As an operator it
+ * would name one of them as the indexed one, and the join order decides which
+ * that is.
  */
 static Node *
 simplify_to_operator(SupportRequestSimplify *req)

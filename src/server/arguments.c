@@ -23,8 +23,8 @@
  */
 
 /*
- * By the catalog's names: places differ between the forms of a function, and
- * between versions of the extension.
+ * Look through the catalog's names, since places differ between the forms of a
+ * function, and between versions of the extension.
  */
 int
 simdup_named_argument(FunctionCallInfo fcinfo, const char *name)

@@ -13,34 +13,36 @@
  * Checks of arguments that several functions share, one wording each.
  */
 
-/* The place of the argument of this name, from 0; -1 if there is none. */
+/*
+ * Return the place of the argument of this name, from 0; -1 if there is none.
+ */
 extern int simdup_named_argument(FunctionCallInfo fcinfo, const char *name);
 
 /*
- * The place of the first argument that follows the queries and key_type, which not
- * every form of a function has.
+ * Return the place of the first argument that follows the queries and key_type,
+ * which not every form of a function has.
  */
 extern int simdup_first_option(FunctionCallInfo fcinfo, int n_queries);
 
-/* Is any of the n arguments from this place on NULL? */
+/* Check whether any of the n arguments from this place on is NULL. */
 extern bool simdup_has_null(FunctionCallInfo fcinfo, int from, int n);
 
 /* ERROR if an argument that must have a value is NULL. */
 extern void simdup_check_not_null(bool isnull, const char *name);
 
-/* max_distance of a join of all rows: 0 to SIMDUP_MAX_PAIR_DISTANCE, not NULL. */
+/* Check max_distance of a join: 0 to SIMDUP_MAX_PAIR_DISTANCE, not NULL. */
 extern int simdup_check_max_distance(FunctionCallInfo fcinfo, int argument);
 
 /* Return the argument's value; ERROR if it is not between 0 and 1. */
 extern double simdup_check_share(double value, const char *name);
 
-/* The same for a value above 0 and at most 1, such as a resemblance. */
+/* Check a value above 0 and at most 1, such as a resemblance. */
 extern double simdup_check_fraction(double value, const char *name);
 
-/* Is it this word? */
+/* Check whether the value is this word. */
 extern bool simdup_text_is(const text *value, const char *word);
 
-/* text, varchar, char(n) and domains over them. */
+/* Check for text, varchar, char(n) and domains over them. */
 extern bool simdup_is_text_type(Oid type);
 
 /*
@@ -54,15 +56,15 @@ extern bool simdup_is_text_type(Oid type);
 extern void simdup_check_array(ArrayType *array, const char *name);
 
 /*
- * The elements of a one-dimensional array without NULLs; of an empty one none.
- * Raises 2202E or 22004 with the argument's name.
+ * Return the elements of a one-dimensional array without NULLs. Raise 2202E or
+ * 22004 with the argument's name.
  */
 extern const int64 *simdup_int8_elements(ArrayType *array, const char *name,
 										 int *n);
 extern const int32 *simdup_int4_elements(ArrayType *array, const char *name,
 										 int *n);
 
-/* Their way back. */
+/* Return an array of these elements. */
 extern ArrayType *simdup_int8_array(const uint64 *elements, int n);
 extern ArrayType *simdup_int4_array(const uint32 *elements, int n);
 

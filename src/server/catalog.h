@@ -9,33 +9,36 @@
 #ifndef SIMDUP_SERVER_CATALOG_H
 #define SIMDUP_SERVER_CATALOG_H
 
-/* The type of this name in the function's schema, or InvalidOid. */
+/* Return the type of this name in the function's schema, or InvalidOid. */
 extern Oid simdup_sibling_type(Oid funcid, const char *name);
 
 /*
- * The function of this name and of these n argument types in the function's
- * schema, or InvalidOid.
+ * Return the function of this name and of these n argument types in the
+ * function's schema, or InvalidOid.
  */
 extern Oid simdup_sibling_function(Oid funcid, const char *name,
 								   const Oid *types, int n);
 
-/* The operator of this name in the function's schema, or InvalidOid. */
+/* Return the operator of this name in the function's schema, or InvalidOid. */
 extern Oid simdup_sibling_operator(Oid funcid, const char *name, Oid left,
 								   Oid right);
 
-/* simhash_ball(simhash64, integer) in the function's schema, or InvalidOid. */
+/*
+ * Return simhash_ball(simhash64, integer) in the function's schema, or
+ * InvalidOid.
+ */
 extern Oid simdup_sibling_ball_constructor(Oid funcid);
 
-/* schema.table, quoted; an error if there is no such table. */
+/* Return schema.table, quoted. ERROR if there is no such table. */
 extern char *simdup_table_name(Oid table);
 
 /*
- * The table that has a trigger, or the trigger that it is a clone of; InvalidOid
- * if one of them is gone.
+ * Return the table of a trigger, or of the trigger that it is a clone of.
+ * Return InvalidOid if one of them is gone.
  */
 extern Oid simdup_table_of_trigger(Oid trigger);
 
-/* The error for the OID of a table that is gone. */
+/* Raise the error for the OID of a table that is gone. */
 pg_noreturn extern void simdup_no_such_table(Oid table);
 
 #endif /* SIMDUP_SERVER_CATALOG_H */

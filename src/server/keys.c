@@ -136,7 +136,7 @@ simdup_keys_expect(SimdupKeys *keys, Oid type, const char *argument)
 	keys->argument = argument;
 }
 
-/* Room for len bytes, aligned for any type. */
+/* Make room for len bytes, aligned for any type. */
 static char *
 make_room(SimdupKeys *keys, size_t len)
 {
@@ -197,7 +197,7 @@ store_on_disk(SimdupKeys *keys, Datum key)
 	simdup_tempfile_append(keys->word_file, &word, sizeof(word));
 }
 
-/* A key of one of the smaller integer types as the bigint it is taken for. */
+/* Return a key of a smaller integer type as a bigint. */
 static Datum
 widen(Datum key, Oid type)
 {
@@ -220,8 +220,8 @@ simdup_keys_take(SimdupKeys *keys, Datum key, bool isnull)
 	return key;
 }
 
-void
-simdup_keys_store(SimdupKeys *keys, Datum key)
+static void
+keys_store(SimdupKeys *keys, Datum key)
 {
 	if (keys->word_file)
 		store_on_disk(keys, key);
@@ -233,7 +233,7 @@ simdup_keys_store(SimdupKeys *keys, Datum key)
 void
 simdup_keys_add(SimdupKeys *keys, Datum key, bool isnull)
 {
-	simdup_keys_store(keys, simdup_keys_take(keys, key, isnull));
+	keys_store(keys, simdup_keys_take(keys, key, isnull));
 }
 
 void
@@ -374,7 +374,7 @@ is_key(const SimdupKeyNumbers *numbers, uint32 number, Datum key)
 										  numbers->collation, known, key));
 }
 
-/* Twice the slots, when half of them are taken. */
+/* Double the slots when half of them are taken. */
 static void
 grow(SimdupKeyNumbers *numbers)
 {
@@ -406,8 +406,8 @@ grow(SimdupKeyNumbers *numbers)
 }
 
 /*
- * A look-up misses the cache twice: in the table, and where the key is. So the
- * look-ups of many keys are made to overlap.
+ * Prefetch slots and keys. A look-up misses the cache in the table and at the
+ * key, so the look-ups of many keys overlap.
  */
 static void
 prefetch(const SimdupKeyNumbers *numbers, const uint32 *hashes, int n)
@@ -423,7 +423,7 @@ prefetch(const SimdupKeyNumbers *numbers, const uint32 *hashes, int n)
 	}
 }
 
-/* The slot of a key, or the free one where it belongs. */
+/* Return the slot of a key, or the free one where it belongs. */
 static Slot *
 slot_of(const SimdupKeyNumbers *numbers, Datum key, uint32 hash)
 {
@@ -448,7 +448,7 @@ number_of(SimdupKeyNumbers *numbers, Datum key, uint32 hash)
 	slot = slot_of(numbers, key, hash);
 	if (slot->number == NO_NUMBER)
 	{
-		simdup_keys_store(numbers->keys, key);
+		keys_store(numbers->keys, key);
 		slot->hash = hash;
 		slot->number = numbers->n++;
 	}

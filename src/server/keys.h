@@ -14,21 +14,23 @@
 
 typedef struct SimdupKeys SimdupKeys;
 
-/* The type of the keys: that of the argument key_type, bigint without one. */
+/* Return the type of the keys: that of key_type, bigint without one. */
 extern Oid simdup_key_type_argument(FunctionCallInfo fcinfo);
 
-/* A key as its type writes it. */
+/* Return a key as its type writes it. */
 extern char *simdup_key_text(Oid type, Datum key);
 
-/* A new store for keys of a type, in the current memory context. */
+/* Return a new store for keys of a type, in the current memory context. */
 extern SimdupKeys *simdup_keys_begin(Oid type);
-/* The same for the keys of the query of a function, of the type that it is told. */
+/*
+ * Return a new store for keys of the type that the function's key_type names.
+ */
 extern SimdupKeys *simdup_keys_of_function(FunctionCallInfo fcinfo);
 extern void simdup_keys_end(SimdupKeys *keys);
 
 /*
- * Before the rows of a query: its keys are of this type. ERROR if they can't
- * be stored; smaller integers are stored as bigint.
+ * Check that keys of this type can be stored, before the rows of a query.
+ * Smaller integers are stored as bigint.
  */
 extern void simdup_keys_expect(SimdupKeys *keys, Oid type,
 							   const char *argument);
@@ -39,25 +41,21 @@ extern void simdup_keys_expect(SimdupKeys *keys, Oid type,
  */
 extern void simdup_keys_add(SimdupKeys *keys, Datum key, bool isnull);
 
-/*
- * The two steps of that: take a key as it is stored, of the type of the keys;
- * and store it.
- */
+/* Return a key as it is stored, of the type of the keys. */
 extern Datum simdup_keys_take(SimdupKeys *keys, Datum key, bool isnull);
-extern void simdup_keys_store(SimdupKeys *keys, Datum key);
 
-/* The key of this row will be asked for soon. */
+/* Prefetch the key of a row that will be asked for soon. */
 extern void simdup_keys_prefetch(const SimdupKeys *keys, uint32 number);
 
-/* Memory that the keys take, in bytes; none after they were spilled. */
+/* Return the bytes of memory that the keys take, 0 after they were spilled. */
 extern int64 simdup_keys_memory(const SimdupKeys *keys);
 
 /* Move the keys to temporary files; later ones go there, too. */
 extern void simdup_keys_spill(SimdupKeys *keys);
 
 /*
- * The key of a row. A key that is passed by reference is valid until the next
- * call with the same buffer, 0 to SIMDUP_KEY_BUFFERS - 1.
+ * Return the key of a row. A key that is passed by reference is valid until the
+ * next call with the same buffer, 0 to SIMDUP_KEY_BUFFERS - 1.
  */
 extern Datum simdup_keys_get(SimdupKeys *keys, uint32 number, int buffer);
 
@@ -68,7 +66,7 @@ extern Datum simdup_keys_get(SimdupKeys *keys, uint32 number, int buffer);
 typedef struct SimdupKeyNumbers SimdupKeyNumbers;
 
 /*
- * No numbers yet, for the keys of an empty store, which gets each key once. The
+ * Begin numbers for the keys of an empty store, which gets each key once. The
  * store must stay in memory.
  */
 extern SimdupKeyNumbers *simdup_keynumbers_begin(SimdupKeys *keys, Oid type);
@@ -77,8 +75,8 @@ extern SimdupKeyNumbers *simdup_keynumbers_begin(SimdupKeys *keys, Oid type);
 #define SIMDUP_MANY_KEYS 256
 
 /*
- * The numbers of at most SIMDUP_MANY_KEYS keys; a new key gets the next one, from
- * 0. The keys are as simdup_keys_take gives them.
+ * Get the numbers of at most SIMDUP_MANY_KEYS keys. A new key gets the next
+ * one, from 0. The keys are as simdup_keys_take gives them.
  */
 extern void simdup_keynumbers_get(SimdupKeyNumbers *numbers, const Datum *keys,
 								  int n, uint32 *result);
@@ -89,7 +87,7 @@ extern void simdup_keynumbers_get(SimdupKeyNumbers *numbers, const Datum *keys,
 extern void simdup_keynumbers_find(const SimdupKeyNumbers *numbers,
 								   const Datum *keys, int n, uint32 *result);
 
-/* How many keys there are. */
+/* Return the number of keys. */
 extern uint32 simdup_keynumbers_count(const SimdupKeyNumbers *numbers);
 
 #endif /* SIMDUP_SERVER_KEYS_H */

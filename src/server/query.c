@@ -82,7 +82,7 @@ parameters_reset(SimdupParameters *parameters)
 	memset(parameters->types, 0, (Size) parameters->n_types * sizeof(Oid));
 }
 
-/* A ParserSetupHook, whose argument is the parameters. */
+/* Set up the parser: a ParserSetupHook, whose argument is the parameters. */
 static void
 parameters_setup(ParseState *pstate, void *parameters)
 {
@@ -105,7 +105,7 @@ wrong_number(const SimdupParameters *parameters, const char *argument)
 				"Give a text for each of the parameters $1, $2 and so on: params => ARRAY['first', 'second']."));
 }
 
-/* As for a prepared statement. */
+/* Check the types as for a prepared statement. */
 static void
 check_types(const SimdupParameters *parameters)
 {
@@ -119,8 +119,8 @@ check_types(const SimdupParameters *parameters)
 }
 
 /*
- * After the query is parsed: ERROR if a type was not found, or if there are
- * values too few for this query, or too many for all of them.
+ * Check the parameters after the query is parsed: ERROR if a type was not
+ * found, or if there are too few values for this query or too many for all.
  */
 static void
 parameters_check(SimdupParameters *parameters, List *queries,
@@ -146,7 +146,7 @@ parameters_check(SimdupParameters *parameters, List *queries,
 		wrong_number(parameters, is_only ? argument : NULL);
 }
 
-/* An ErrorContextCallback. */
+/* Name the parameter: an ErrorContextCallback. */
 static void
 name_parameter(void *arg)
 {
@@ -179,7 +179,10 @@ read_value(const SimdupParameters *parameters, int i, ParamExternData *result)
 	error_context_stack = context.previous;
 }
 
-/* The values of those types; NULL without parameters. ERROR for bad input. */
+/*
+ * Return the values of those types, or NULL without parameters. ERROR for bad
+ * input.
+ */
 static ParamListInfo
 parameters_bind(const SimdupParameters *parameters)
 {
@@ -275,7 +278,7 @@ not_a_query(const SimdupQuery *query)
 				: 0);
 }
 
-/* Is the query a single SELECT that changes and locks nothing? */
+/* Check whether the query is a single SELECT that changes and locks nothing. */
 static bool
 is_plain_select(List *sources)
 {

@@ -21,8 +21,9 @@
 typedef struct SimdupParameters SimdupParameters;
 
 /*
- * The values of the argument params, in the current memory context; none where
- * the function has no such argument. ERROR if the argument is NULL. So many queries of the function share them.
+ * Return the values of the argument params, in the current memory context.
+ * There are none where the function has no such argument. ERROR if the argument
+ * is NULL. n_queries queries of the function share them.
  */
 extern SimdupParameters *simdup_parameters(FunctionCallInfo fcinfo,
 										   int n_queries);

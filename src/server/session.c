@@ -98,7 +98,7 @@ simdup_progress_init(void)
 							NULL);
 }
 
-/* Called when the batch's memory context goes. */
+/* End the reports when the batch's memory context goes. */
 static void
 progress_end(void *arg)
 {
@@ -207,9 +207,9 @@ set_portion_tag(LOCKTAG *tag, int portion)
 }
 
 /*
- * A new transaction has nothing. The rollback of a savepoint gives back the
- * portions that were taken last. The count of locks stays: the transaction
- * asks for the reserve earlier then.
+ * Forget what is gone. A new transaction has nothing. The rollback of a
+ * savepoint gives back the portions that were taken last. The count of locks
+ * stays: the transaction asks for the reserve earlier then.
  */
 static void
 forget_what_is_gone(void)
@@ -276,7 +276,9 @@ take_portion(void)
 	return false;
 }
 
-/* May this transaction take n more locks? Takes portions for them. */
+/*
+ * Check whether this transaction may take n more locks. Take portions for them.
+ */
 bool
 simdup_reserve_locks(int n)
 {

@@ -12,7 +12,7 @@
  * How far a batch is, told to the caller by NOTICEs.
  */
 
-/* Defines simdup.progress_interval; called once, when the module loads. */
+/* Define simdup.progress_interval, once, when the module loads. */
 extern void simdup_progress_init(void);
 
 /*
@@ -22,18 +22,18 @@ extern void simdup_progress_init(void);
 extern void simdup_progress_begin(const char *function);
 
 /*
- * A new phase with so many units to do; 0 where that is not known. The text is
+ * Begin a phase with total units to do, 0 if that is not known. The text is
  * kept as a pointer.
  */
 extern void simdup_progress_phase(const char *phase, int64 total);
 
 /*
- * So many units of the phase are done. Looks at the clock, and reports if it
- * is time. The number never goes back within a phase.
+ * Note that `done` units of the phase are done. Look at the clock, and report
+ * if it is time. The number never goes back within a phase.
  */
 extern void simdup_progress_look(int64 done);
 
-/* The same for tight loops: looks at the clock once in many calls. */
+/* Note the same in a tight loop. Look at the clock once in many calls. */
 extern void simdup_progress_done(int64 done);
 
 /*

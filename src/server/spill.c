@@ -53,7 +53,7 @@ simdup_tempfile_close(SimdupTempFile *file)
 	pfree(file);
 }
 
-/* Back to the end after a read; SEEK_END would miss what is not written yet. */
+/* Seek the end after a read. SEEK_END would miss what is not written yet. */
 static void
 seek_end(SimdupTempFile *file)
 {
@@ -244,7 +244,7 @@ write_pairs(Run *run, SimdupPair *pairs, Size n)
 	}
 }
 
-/* The next pairs of a run; none at its end. */
+/* Read the next pairs of a run, none at its end. */
 static void
 read_chunk(Run *run)
 {
@@ -272,7 +272,7 @@ run_less(const SimdupPairSort *sort, int a, int b)
 	return simdup_pair_less(&x->chunk[x->at], &y->chunk[y->at]);
 }
 
-/* Only the run at this place of the heap may be out of order. */
+/* Sift down the run at this place of the heap, the only one out of order. */
 static void
 sift_down(SimdupPairSort *sort, int place)
 {
@@ -339,7 +339,7 @@ next_of_merge(SimdupPairSort *sort, SimdupPair *pair)
 	return true;
 }
 
-/* The runs from this one on become one. */
+/* Merge the runs from this one on. */
 static void
 merge_runs(SimdupPairSort *sort, int first)
 {
@@ -364,7 +364,7 @@ merge_runs(SimdupPairSort *sort, int first)
 	sort->n_runs = first + 1;
 }
 
-/* What is in memory becomes a run. */
+/* Make a run of the pairs in memory. */
 static void
 spill(SimdupPairSort *sort)
 {

@@ -15,14 +15,14 @@
 typedef struct SimdupTempFile SimdupTempFile;
 
 extern SimdupTempFile *simdup_tempfile_create(void);
-/* NULL is no file. */
+/* Close a file, unless it is NULL. */
 extern void simdup_tempfile_close(SimdupTempFile *file);
 
-/* Append; the offset of what was written. Cheap without reads in between. */
+/* Append data and return its offset. Cheap without reads in between. */
 extern int64 simdup_tempfile_append(SimdupTempFile *file, const void *data,
 									size_t len);
 
-/* Bytes at an offset; all of them are there. */
+/* Read bytes at an offset. All of them are there. */
 extern void simdup_tempfile_read(SimdupTempFile *file, int64 offset, void *data,
 								 size_t len);
 
@@ -32,7 +32,7 @@ extern void simdup_tempfile_read(SimdupTempFile *file, int64 offset, void *data,
 
 typedef struct SimdupPairSort SimdupPairSort;
 
-/* A new sort with so many kilobytes of memory, in the current context. */
+/* Return a new sort with memory_kb of memory, in the current context. */
 extern SimdupPairSort *simdup_pairsort_begin(int memory_kb);
 extern void simdup_pairsort_end(SimdupPairSort *sort);
 
@@ -41,7 +41,7 @@ extern void simdup_pairsort_put(SimdupPairSort *sort, uint64 first,
 								uint64 second);
 extern void simdup_pairsort_perform(SimdupPairSort *sort);
 
-/* The next pair, by first and then second, unsigned; false at the end. */
+/* Get the next pair by first and second, unsigned; return false at the end. */
 extern bool simdup_pairsort_get(SimdupPairSort *sort, uint64 *first,
 								uint64 *second);
 

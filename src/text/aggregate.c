@@ -66,7 +66,7 @@ make_state(MemoryContext context, int32 width)
 	return state;
 }
 
-/* The state at argument 0, or NULL. */
+/* Return the state at argument 0, or NULL. */
 static AggState *
 get_state(FunctionCallInfo fcinfo)
 {
@@ -74,8 +74,8 @@ get_state(FunctionCallInfo fcinfo)
 }
 
 /*
- * The result of a transition for a row without a feature. It is never NULL,
- * which moving aggregates do not allow.
+ * Return the result of a transition for a row without a feature. It is never
+ * NULL, which moving aggregates do not allow.
  */
 static Datum
 unchanged_state(FunctionCallInfo fcinfo, MemoryContext context)
@@ -85,7 +85,10 @@ unchanged_state(FunctionCallInfo fcinfo, MemoryContext context)
 	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 }
 
-/* The state, or a new one if it has no width yet, for hashes of this width. */
+/*
+ * Return the state, or a new one if it has no width yet, for hashes of this
+ * width.
+ */
 static AggState *
 state_of_width(AggState *state, MemoryContext context, int32 width)
 {
@@ -104,7 +107,7 @@ state_of_width(AggState *state, MemoryContext context, int32 width)
  * simhash_agg(feature [, weight [, hash]])
  */
 
-/* Hash and weight of the feature in a call; false if there is none. */
+/* Get hash and weight of the feature in a call. Return false without one. */
 static bool
 get_feature(FunctionCallInfo fcinfo, uint64 *hash, uint64 *weight)
 {
@@ -143,7 +146,7 @@ simdup_simhash_agg_accum(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(simdup_simhash_agg_remove);
 /*
- * Inverse transition: the row leaves the frame. Like simdup_simhash_agg_accum,
+ * Take a row that leaves the frame out again. Like simdup_simhash_agg_accum,
  * because it takes back what that added.
  */
 Datum
@@ -178,7 +181,7 @@ simdup_simhash_agg_final(PG_FUNCTION_ARGS)
  * simhash_agg(hash varbit, weight)
  */
 
-/* Bits 64 * word on of a bit string, the first of them highest. */
+/* Return bits 64 * word on of a bit string, the first of them highest. */
 static uint64
 varbit_word(VarBit *bits, Size word)
 {
@@ -190,7 +193,10 @@ varbit_word(VarBit *bits, Size word)
 	return value;
 }
 
-/* Each 64 bits of width take a kilobyte of state, outside work_mem. */
+/*
+ * Check the width. Each 64 bits of width take a kilobyte of state, outside
+ * work_mem.
+ */
 static void
 check_width(int32 width)
 {
@@ -312,7 +318,7 @@ simdup_simhash_agg_combine(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* Planes up to the last that is not 0. */
+/* Return the number of planes up to the last that is not 0. */
 static int
 used_planes(const SimdupCounts *counts)
 {

@@ -34,7 +34,7 @@ explanation_row(FunctionCallInfo fcinfo, Explanation *explanation)
 													  explanation->nulls)));
 }
 
-/* Resemblance and containments of two ascending sets. */
+/* Compute resemblance and containments of two ascending sets. */
 static void
 explain_sets(Explanation *explanation, const SimdupHashes sets[2])
 {
@@ -57,7 +57,7 @@ explain_sets(Explanation *explanation, const SimdupHashes sets[2])
  * simhash
  */
 
-/* The default profile, as simhash(content) has it. */
+/* Collect features by the default profile, as simhash(content) does. */
 static void
 collect(SimdupFeatures *features, SimdupSum *sum, SimdupUtf8 content)
 {
@@ -259,7 +259,7 @@ explain_minhash64(Explanation *explanation, const SimdupUtf8 content[2],
 }
 
 PG_FUNCTION_INFO_V1(simdup_explain);
-/* simdup_explain(a, b, fingerprint, w, unit) */
+/* Return simdup_explain(a, b, fingerprint, w, unit). */
 Datum
 simdup_explain(PG_FUNCTION_ARGS)
 {

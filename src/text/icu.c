@@ -39,12 +39,11 @@ static int next_slot = 0;
 #define ICU_MEMORY (4 * 1024 * 1024)
 
 /*
- * ICU's break iterators do not survive a failed malloc (ICU-21569: "out of
- * memory handling in RBBI is a known problem"): ubrk_next crashes amid a
- * dictionary, and a known locale looks unknown. So check beforehand that there
- * is memory. The check costs two system calls for a window of 32 KB: malloc maps
- * a block of this size, and nothing touches it. Without volatile, the compiler
- * could remove both calls.
+ * Check for memory before ICU needs it. ICU's break iterators do not survive a
+ * failed malloc (ICU-21569): ubrk_next crashes amid a dictionary, and a known
+ * locale looks unknown. The check costs two system calls for a window of 32 KB:
+ * malloc maps a block of this size, and nothing touches it. Without volatile,
+ * the compiler could remove both calls.
  */
 static bool
 have_memory(void)
@@ -77,9 +76,9 @@ status_of(UErrorCode status)
 }
 
 /*
- * ICU accepts any name, and uses the root locale's rules for a name that it
- * does not know. A typing error would silently change fingerprints, so each
- * part of the name must exist.
+ * Check each part of a locale's name. ICU accepts any name, and uses the root
+ * locale's rules for a name that it does not know. A typing error would
+ * silently change fingerprints, so each part of the name must exist.
  */
 static bool
 is_known(const char *locale)
@@ -114,8 +113,9 @@ static UChar units[SIMDUP_BREAK_WINDOW];
 static uint16_t offsets[SIMDUP_BREAK_WINDOW + 1];
 
 /*
- * ICU breaks UTF-8 as well, by a UText, but UTF-16 with this conversion takes
- * four fifths of the time in Chinese and nine tenths in English.
+ * Convert to UTF-16. ICU breaks UTF-8 as well, by a UText, but UTF-16 with this
+ * conversion takes four fifths of the time in Chinese and nine tenths in
+ * English.
  */
 static int32_t
 to_utf16(const char *text, size_t len)
@@ -152,7 +152,10 @@ to_utf16(const char *text, size_t len)
 	return n;
 }
 
-/* Is the segment found last, which begins with this unit, a number? */
+/*
+ * Check whether the segment found last, which begins with this unit, is a
+ * number.
+ */
 static inline bool
 is_number(UBreakIterator *words, UChar first)
 {
@@ -193,7 +196,7 @@ simdup_icu_find(void *words, const char *text, size_t len, SimdupBreak *breaks,
 	return SIMDUP_ICU_FAILED;
 }
 
-/* The open locale of this name, or NULL; saves ICU's slow parse of a name. */
+/* Return the open locale of this name or NULL, without ICU's slow parsing. */
 static OpenLocale *
 find_open(const char *locale)
 {

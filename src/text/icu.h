@@ -36,7 +36,7 @@ extern SimdupIcuStatus simdup_icu_find(void *words, const char *text,
 extern SimdupIcuStatus simdup_icu_describe(
 	char version[SIMDUP_ICU_VERSION_SIZE]);
 
-/* Why the last call failed: ICU's name of the error. */
+/* Return ICU's name of the error of the last call that failed. */
 extern const char *simdup_icu_reason(void);
 
 /*
@@ -44,9 +44,9 @@ extern const char *simdup_icu_reason(void);
  */
 
 /*
- * ICU's word breaks for a locale, "root" for none in particular. Raises 22023
- * for a name that is no locale, 0A000 where simdup was built without ICU. The
- * breaker is for the current call: see icu.h.
+ * Return ICU's word breaks for a locale, "root" for none in particular. Raises
+ * 22023 for a name that is no locale, 0A000 where simdup was built without ICU.
+ * The breaker is for the current call: see icu.h.
  */
 extern SimdupBreaker simdup_get_icu_breaker(const char *locale);
 

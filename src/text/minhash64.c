@@ -72,7 +72,7 @@ simdup_get_folded_shingling(FunctionCallInfo fcinfo, int w, int unit)
 	return shingling;
 }
 
-/* A SimdupElementSink that adds to a SimdupSketch. */
+/* Add elements to a SimdupSketch: a SimdupElementSink. */
 static void
 add_elements(void *sketch, const uint64_t *hashes, size_t n)
 {
@@ -122,8 +122,8 @@ typedef struct CountedSketch
 } CountedSketch;
 
 /*
- * A SimdupElementSink. Each hash is compared with at most min_features others,
- * and only until there are so many.
+ * Add elements and count different ones: a SimdupElementSink. Each hash is
+ * compared with at most min_features others, until there are min_features.
  */
 static void
 add_counted(void *arg, const uint64_t *hashes, size_t n)
@@ -176,7 +176,7 @@ simdup_text_minhash64(const text *content, uint64 *fp)
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash64);
-/* minhash64(content, w, unit, min_features) */
+/* Return minhash64(content, w, unit, min_features). */
 Datum
 simdup_minhash64(PG_FUNCTION_ARGS)
 {
@@ -193,7 +193,7 @@ simdup_minhash64(PG_FUNCTION_ARGS)
  * Rows
  *
  * Each field moves the fingerprint of the content by a mask of its own. So equal
- * fields cancel out, whatever their number and the length of the content.
+ * fields cancel out, for any number of them and any length of the content.
  */
 
 /* Return the masks of all fields of a row, by exclusive or. */
@@ -221,7 +221,7 @@ fields_mask(ArrayType *fields, int field_bits)
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash64_row);
-/* minhash64_row(content, fields, field_bits, w, unit, min_features) */
+/* Return minhash64_row(content, fields, field_bits, w, unit, min_features). */
 Datum
 simdup_minhash64_row(PG_FUNCTION_ARGS)
 {
@@ -279,7 +279,7 @@ put_shingles(void *arg, const char *bytes, const size_t *starts,
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash64_shingles);
-/* minhash64_shingles(content, w, unit) */
+/* Return minhash64_shingles(content, w, unit). */
 Datum
 simdup_minhash64_shingles(PG_FUNCTION_ARGS)
 {
@@ -306,7 +306,7 @@ simdup_minhash64_shingles(PG_FUNCTION_ARGS)
  */
 
 PG_FUNCTION_INFO_V1(simdup_minhash64_resemblance);
-/* minhash64_resemblance(distance) */
+/* Return minhash64_resemblance(distance). */
 Datum
 simdup_minhash64_resemblance(PG_FUNCTION_ARGS)
 {
@@ -320,7 +320,7 @@ simdup_minhash64_resemblance(PG_FUNCTION_ARGS)
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash64_distance);
-/* minhash64_distance(resemblance, recall) */
+/* Return minhash64_distance(resemblance, recall). */
 Datum
 simdup_minhash64_distance(PG_FUNCTION_ARGS)
 {
@@ -338,7 +338,7 @@ simdup_minhash64_distance(PG_FUNCTION_ARGS)
 #define MIN_BITS 64
 #define MAX_BITS 8192
 
-/* The lowest bit of each key, bin 0's first. */
+/* Return the lowest bit of each key, bin 0's first. */
 static VarBit *
 keys_to_varbit(const uint64_t *keys, int n_bits)
 {
@@ -353,7 +353,7 @@ keys_to_varbit(const uint64_t *keys, int n_bits)
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash_bits);
-/* minhash_bits(content, n_bits, w, unit) */
+/* Return minhash_bits(content, n_bits, w, unit). */
 Datum
 simdup_minhash_bits(PG_FUNCTION_ARGS)
 {
@@ -391,7 +391,7 @@ simdup_check_sketch_bits(int a, int b)
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash_bits_resemblance);
-/* minhash_bits_resemblance(a, b) */
+/* Return minhash_bits_resemblance(a, b). */
 Datum
 simdup_minhash_bits_resemblance(PG_FUNCTION_ARGS)
 {

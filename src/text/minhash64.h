@@ -12,8 +12,8 @@
 #include "text/profile.h"
 
 /*
- * The options w and unit, at these arguments of a call. Raises 22004 for NULLs
- * and 22023 for a width out of range and a unit that there is not.
+ * Return the options w and unit at these arguments of a call. Raise 22004 for
+ * NULLs, 22023 for a width out of range or an unknown unit.
  */
 extern SimdupFoldedShingling simdup_get_folded_shingling(
 	FunctionCallInfo fcinfo, int w, int unit);
@@ -37,12 +37,12 @@ extern SimdupHashes simdup_element_set(SimdupFoldedShingling shingling,
 /* Set *fp to minhash64(content). Return false if the content has no shingle. */
 extern bool simdup_text_minhash64(const text *content, uint64 *fp);
 
-/* What a function returns for its sketch: NULL for the empty set. */
+/* Return the result of a function for its sketch: NULL for the empty set. */
 extern Datum simdup_minhash64_result(FunctionCallInfo fcinfo,
 									 SimdupSketch *sketch);
 
 /*
- * Can sketches of minhash_bits of so many bits be compared? Raises 22026 for
+ * Check that sketches of a and b bits can be compared. Raise 22026 for
  * different numbers and 22023 for none.
  */
 extern void simdup_check_sketch_bits(int a, int b);

@@ -96,7 +96,7 @@ simdup_icu_start(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(parser);
 }
 
-/* Bytes of the next token, out of what is left of the segment. */
+/* Return the bytes of the next token, out of what is left of the segment. */
 static size_t
 token_length(const SimdupSegment *segment)
 {
@@ -111,7 +111,7 @@ token_length(const SimdupSegment *segment)
 	return len;
 }
 
-/* Bytes that the next characters of the text take, as it was given. */
+/* Return the bytes that the next characters take in the text as given. */
 static int
 given_length(const char *at, int chars)
 {

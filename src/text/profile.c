@@ -34,7 +34,7 @@ check_icu(SimdupIcuStatus status)
 					   simdup_icu_reason()));
 }
 
-/* The find function of a SimdupBreaker. */
+/* Find breaks, for a SimdupBreaker. */
 static int
 find_breaks(void *words, const char *text, size_t len, SimdupBreak *breaks)
 {
@@ -77,7 +77,7 @@ simdup_get_icu_breaker(const char *locale pg_attribute_unused())
 #endif
 
 PG_FUNCTION_INFO_V1(simdup_icu_version);
-/* simdup_icu_version() */
+/* Return simdup_icu_version(). */
 Datum
 simdup_icu_version(PG_FUNCTION_ARGS pg_attribute_unused())
 {
@@ -105,8 +105,8 @@ const SimdupProfile simdup_default_profile = {
 };
 
 /*
- * "prefix:N" with N in plain digits. Returns false if it does not begin so;
- * an N that is no number, or out of range, gives 0.
+ * Parse "prefix:N", N in plain digits. Return false without the prefix. An N
+ * that is no number, or out of range, gives 0.
  */
 static bool
 parse_window(const text *name, const char *prefix, int *n)
@@ -133,7 +133,7 @@ parse_window(const text *name, const char *prefix, int *n)
 	return true;
 }
 
-/* "icu" or "icu:LOCALE": sets the breaker and returns true. */
+/* Parse "icu" or "icu:LOCALE": set the breaker and return true. */
 static bool
 parse_icu(const text *name, SimdupBreaker *breaker)
 {
@@ -197,7 +197,7 @@ simdup_parse_hash(const text *name)
 	return hash;
 }
 
-/* An option's value, which must not be NULL. */
+/* Return an option's value, which must not be NULL. */
 static Datum
 required_option(FunctionCallInfo fcinfo, int argno, const char *name)
 {

@@ -63,7 +63,7 @@ extern SimdupHash simdup_parse_hash(const text *name);
 extern SimdupUtf8 simdup_text_to_utf8(const text *value);
 extern SimdupUtf8 simdup_bytes_to_utf8(const char *bytes, size_t len);
 
-/* The way back, for tokens. */
+/* Return UTF-8 as a text in the database's encoding. */
 extern text *simdup_utf8_to_text(const char *bytes, size_t len);
 
 /*
@@ -74,7 +74,7 @@ extern void simdup_collect_features(SimdupFeatures *features,
 									const SimdupProfile *profile,
 									SimdupUtf8 content, SimdupSum *sum);
 
-/* What a function returns for its counters: NULL where nothing weighs. */
+/* Return the result of a function for its counters: NULL for no weight. */
 extern Datum simdup_fingerprint(FunctionCallInfo fcinfo,
 								const SimdupCounts *counts, bool ties);
 
@@ -89,10 +89,10 @@ typedef struct SimdupShingling
 	int w;
 } SimdupShingling;
 
-/* Raises 22023 for w below 1 and for a unit that there is not. */
+/* Return a shingling. Raise 22023 for w below 1 and for an unknown unit. */
 extern SimdupShingling simdup_get_shingling(int w, const text *unit);
 
-/* Raises 54000 for a text with more than SIMDUP_MAX_SHINGLES. */
+/* Raise 54000 for a text with more than SIMDUP_MAX_SHINGLES. */
 pg_noreturn extern void simdup_too_many_shingles(void);
 
 /*
@@ -100,7 +100,7 @@ pg_noreturn extern void simdup_too_many_shingles(void);
  */
 
 /*
- * A weight in units of 2^-16, rounded. Raises 22023 for NaN, infinite and
+ * Return a weight in units of 2^-16, rounded. Raise 22023 for NaN, infinite and
  * negative weights, and 22003 for weights of 2^47 and more. The DETAIL names
  * the position, unless it is 0.
  */

@@ -115,7 +115,7 @@ known_set(KnownText *known, MemoryContext context, const text *content)
  */
 
 PG_FUNCTION_INFO_V1(simdup_text_fingerprint);
-/* Support function 1: NULL for a text without a shingle. */
+/* Compute support function 1: NULL for a text without a shingle. */
 Datum
 simdup_text_fingerprint(PG_FUNCTION_ARGS)
 {
@@ -127,7 +127,7 @@ simdup_text_fingerprint(PG_FUNCTION_ARGS)
 }
 
 PG_FUNCTION_INFO_V1(simdup_text_in_ball);
-/* content <~@ ball: false for a text without a shingle. */
+/* Compute content <~@ ball: false for a text without a shingle. */
 Datum
 simdup_text_in_ball(PG_FUNCTION_ARGS)
 {
@@ -138,7 +138,7 @@ simdup_text_in_ball(PG_FUNCTION_ARGS)
 }
 
 PG_FUNCTION_INFO_V1(simdup_text_distance);
-/* a <~~> b: NULL for a text without a shingle. */
+/* Compute a <~~> b: NULL for a text without a shingle. */
 Datum
 simdup_text_distance(PG_FUNCTION_ARGS)
 {
@@ -191,8 +191,8 @@ simdup_text_balljoinsel(PG_FUNCTION_ARGS)
 #define RELATED 0.05
 
 /*
- * The largest distance of two texts that simdup_resembles calls alike. It takes
- * longer to compute than a search, so the last one is remembered.
+ * Return the largest distance of two texts that simdup_resembles calls alike.
+ * It takes longer to compute than a search, so the last one is remembered.
  */
 static int
 largest_distance(double min_resemblance, double recall)
@@ -211,7 +211,7 @@ largest_distance(double min_resemblance, double recall)
 }
 
 PG_FUNCTION_INFO_V1(simdup_resembles);
-/* simdup_resembles(content, query, min_resemblance, recall) */
+/* Return simdup_resembles(content, query, min_resemblance, recall). */
 Datum
 simdup_resembles(PG_FUNCTION_ARGS)
 {
@@ -243,7 +243,7 @@ simdup_resembles(PG_FUNCTION_ARGS)
 								min_resemblance) >= 0);
 }
 
-/* Is it a constant from 0 to 1? */
+/* Check for a constant from 0 to 1. */
 static bool
 is_share(Node *node)
 {
@@ -255,8 +255,8 @@ is_share(Node *node)
 }
 
 /*
- * The largest distance as an expression. NULL if a constant is out of range: the
- * error is for simdup_resembles to raise, if it is called.
+ * Return the largest distance as an expression, or NULL if a constant is out of
+ * range: simdup_resembles raises the error if it is called.
  */
 static Node *
 make_distance_expr(Oid funcid, Node *min_resemblance, Node *recall)
@@ -288,10 +288,11 @@ make_distance_expr(Oid funcid, Node *min_resemblance, Node *recall)
 }
 
 /*
- * simdup_resembles(column, query, m, r), the column first or second, is true for
- * no other rows than column <~@ simhash_ball(fingerprint of query, largest
- * distance). That operator must be the one of this extension: another class may
- * make other fingerprints of texts.
+ * Return the index condition of simdup_resembles(column, query, m, r), the
+ * column first or second. It is true for no other rows than column <~@
+ * simhash_ball(fingerprint of query, largest distance). That operator must be
+ * the one of this extension: another class may make other fingerprints of
+ * texts.
  */
 static List *
 index_condition(SupportRequestIndexCondition *req)
@@ -342,7 +343,7 @@ index_condition(SupportRequestIndexCondition *req)
 									InvalidOid, call->inputcollid));
 }
 
-/* The value of an argument at plan time, or its default; -1 for NULL. */
+/* Return the value of an argument at plan time, or its default; -1 for NULL. */
 static double
 plan_time_share(PlannerInfo *root, Node *node, double otherwise)
 {

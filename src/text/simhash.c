@@ -36,7 +36,7 @@ add_content(FunctionCallInfo fcinfo, const SimdupProfile *profile,
 }
 
 PG_FUNCTION_INFO_V1(simdup_simhash);
-/* simhash(content, n_features, tokenizer, weighting, hash, ties) */
+/* Return simhash(content, n_features, tokenizer, weighting, hash, ties). */
 Datum
 simdup_simhash(PG_FUNCTION_ARGS)
 {
@@ -95,7 +95,7 @@ add_fields(SimdupSum *sum, SimdupHash hash, uint64 weight, ArrayType *fields)
 }
 
 PG_FUNCTION_INFO_V1(simdup_simhash_row);
-/* simhash_row(content, fields, field_weight, n_features, tokenizer, ...) */
+/* Return simhash_row(content, fields, field_weight, n_features, tokenizer, ...). */
 Datum
 simdup_simhash_row(PG_FUNCTION_ARGS)
 {
@@ -116,7 +116,7 @@ simdup_simhash_row(PG_FUNCTION_ARGS)
 }
 
 PG_FUNCTION_INFO_V1(simdup_features);
-/* simdup_features(content, n_features, tokenizer, weighting) */
+/* Return simdup_features(content, n_features, tokenizer, weighting). */
 Datum
 simdup_features(PG_FUNCTION_ARGS)
 {
@@ -155,7 +155,7 @@ simdup_features(PG_FUNCTION_ARGS)
 }
 
 PG_FUNCTION_INFO_V1(simdup_hash);
-/* simdup_hash(text, algorithm) */
+/* Return simdup_hash(text, algorithm). */
 Datum
 simdup_hash(PG_FUNCTION_ARGS)
 {
@@ -194,7 +194,7 @@ simdup_fixed_weight(float8 weight, int position)
  * features with weights.
  */
 
-/* The lexemes, each as often as it has positions (once if stripped). */
+/* Collect the lexemes, each as often as it has positions (once if stripped). */
 static void
 collect_lexemes(TSVector vector, SimdupFeatures *features)
 {
@@ -216,7 +216,7 @@ collect_lexemes(TSVector vector, SimdupFeatures *features)
 }
 
 PG_FUNCTION_INFO_V1(simdup_simhash_tsvector);
-/* simhash(vector, n_features, weighting, hash, ties) */
+/* Return simhash(vector, n_features, weighting, hash, ties). */
 Datum
 simdup_simhash_tsvector(PG_FUNCTION_ARGS)
 {
@@ -261,7 +261,7 @@ array_elements(ArrayType *array, Oid type, const char *name, Datum **values)
 }
 
 PG_FUNCTION_INFO_V1(simdup_simhash_weighted);
-/* simhash(features, weights, hash, ties) */
+/* Return simhash(features, weights, hash, ties). */
 Datum
 simdup_simhash_weighted(PG_FUNCTION_ARGS)
 {
@@ -306,7 +306,7 @@ simdup_simhash_weighted(PG_FUNCTION_ARGS)
 	return simdup_fingerprint(fcinfo, &counts, profile.ties);
 }
 
-/* A feature as it is, into a minhash64 sketch. */
+/* Add a feature as it is to a minhash64 sketch. */
 static void
 add_feature(SimdupSketch *sketch, SimdupUtf8 feature)
 {
@@ -316,7 +316,7 @@ add_feature(SimdupSketch *sketch, SimdupUtf8 feature)
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash64_features);
-/* minhash64(features) */
+/* Return minhash64(features). */
 Datum
 simdup_minhash64_features(PG_FUNCTION_ARGS)
 {
@@ -332,7 +332,7 @@ simdup_minhash64_features(PG_FUNCTION_ARGS)
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash64_tsvector);
-/* minhash64(vector) */
+/* Return minhash64(vector). */
 Datum
 simdup_minhash64_tsvector(PG_FUNCTION_ARGS)
 {

@@ -34,7 +34,9 @@ typedef struct TextForm
 	bool pinned;	   /* only with the settings pinned */
 } TextForm;
 
-/* The cast or the output function; neither if the bits are text already. */
+/*
+ * Return the cast or the output function, neither if the bits are text already.
+ */
 static CoercionPathType
 path_to_text(Oid type, Oid *function)
 {
@@ -203,7 +205,7 @@ unpin_settings(int level)
 }
 
 PG_FUNCTION_INFO_V1(simdup_field);
-/* simdup_field(value) */
+/* Return simdup_field(value). */
 Datum
 simdup_field(PG_FUNCTION_ARGS)
 {

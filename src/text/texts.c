@@ -27,7 +27,7 @@
  * not have, and for a result of more than 1 GB. A text that a column holds must
  * not be refused because of its fingerprint. So such a character becomes a byte
  * that is no UTF-8, which separates like white space, and a text is converted
- * part by part. The conversion is that of pg_catalog, whatever search_path is.
+ * part by part. The conversion is always that of pg_catalog.
  */
 
 /* Bytes that are converted at a time. */
@@ -51,7 +51,7 @@ is_ascii(const char *bytes, size_t len)
 	return true;
 }
 
-/* The conversion of the database's encoding, which does not change. */
+/* Find the conversion of the database's encoding, which does not change. */
 static Oid
 find_conversion(int encoding)
 {
@@ -152,8 +152,8 @@ simdup_utf8_to_text(const char *bytes, size_t len)
  */
 
 /*
- * A SimdupHtmlEncode for the database's encoding; arg is the conversion
- * function from UTF-8, or NULL if the database is in UTF-8.
+ * Encode a character in the database's encoding: a SimdupHtmlEncode. arg is the
+ * conversion function from UTF-8, or NULL if the database is in UTF-8.
  */
 static size_t
 encode_char(void *arg, uint32_t code_point, char *out)
@@ -208,7 +208,7 @@ simdup_strip_html(PG_FUNCTION_ARGS)
  */
 
 PG_FUNCTION_INFO_V1(simdup_numbers);
-/* simdup_numbers(content) */
+/* Return simdup_numbers(content). */
 Datum
 simdup_numbers(PG_FUNCTION_ARGS)
 {
@@ -285,7 +285,7 @@ join_passages(FunctionCallInfo fcinfo, SimdupPassageText content,
 }
 
 PG_FUNCTION_INFO_V1(simdup_own_text);
-/* simdup_own_text(content, template) */
+/* Return simdup_own_text(content, template). */
 Datum
 simdup_own_text(PG_FUNCTION_ARGS)
 {
@@ -298,7 +298,7 @@ simdup_own_text(PG_FUNCTION_ARGS)
 }
 
 PG_FUNCTION_INFO_V1(simdup_common_text);
-/* simdup_common_text(contents, share) */
+/* Return simdup_common_text(contents, share). */
 Datum
 simdup_common_text(PG_FUNCTION_ARGS)
 {

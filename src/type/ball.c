@@ -44,7 +44,7 @@ make_ball(uint64 center, int64 radius)
 }
 
 PG_FUNCTION_INFO_V1(simdup_simhash_ball_in);
-/* <hex,k>, without blanks. */
+/* Read <hex,k>, without blanks. */
 Datum
 simdup_simhash_ball_in(PG_FUNCTION_ARGS)
 {

@@ -19,7 +19,7 @@
 #include "type/simhash64.h"
 
 PG_FUNCTION_INFO_V1(simdup_simhash64_in);
-/* Exactly 16 hex digits, nothing before or after: see also pg_lsn_in. */
+/* Read exactly 16 hex digits, as pg_lsn_in reads its own form. */
 Datum
 simdup_simhash64_in(PG_FUNCTION_ARGS)
 {

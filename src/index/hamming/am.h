@@ -28,18 +28,18 @@
 #define HAMMING_MUTUAL_STRATEGY 4	/* simhash_ball ~= simhash_ball */
 #define HAMMING_N_STRATEGIES 4
 
-/* handler.c: called once, when the module is loaded */
+/* Define the options, once, when the module is loaded. */
 extern void simdup_hamming_init(void);
 
 /*
- * insert.c: the root of a tree, locked in the mode if its level is `level`, else for
- * reading. Sets its level, which is at least `level`.
+ * Return the root of a tree, locked in the mode if its level is `level`, else
+ * for reading. Set its level, which is at least `level`.
  */
 extern Buffer simdup_hamming_lock_root(Relation index, int tree, int level,
 									   int mode, int *root_level);
 /*
- * The locked page of a level whose range holds the key. With an exclusive lock,
- * a marked page on the way is returned instead.
+ * Return the locked page of a level whose range holds the key. With an
+ * exclusive lock, a marked page on the way is returned instead.
  */
 extern Buffer simdup_hamming_descend(Relation index, int tree,
 									 const SimdupEntry *key, int level,
@@ -65,7 +65,7 @@ extern bool simdup_hamming_get_tuple(IndexScanDesc scan,
 									 ScanDirection direction);
 extern int64 simdup_hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
 extern void simdup_hamming_end_scan(IndexScanDesc scan);
-/* The distance of the row that a search returned last, from its center. */
+/* Return the distance from the center of the row returned last. */
 extern int simdup_hamming_distance(IndexScanDesc scan);
 
 /* vacuum.c */

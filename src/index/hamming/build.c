@@ -138,7 +138,7 @@ scan_part(SharedBuild *shared, Relation heap, Relation index, int participant,
 	ConditionVariableBroadcast(&shared->changed);
 }
 
-/* The files that all participants wrote. */
+/* Open the files that all participants wrote. */
 static EntrySource
 open_files(SharedBuild *shared, const char *kind, int64 n)
 {
@@ -166,7 +166,7 @@ close_files(EntrySource *source)
 	pfree(source->files);
 }
 
-/* A tree that nobody else has taken; HAMMING_TREES after the last. */
+/* Take a tree that nobody else has taken, HAMMING_TREES after the last. */
 static int
 take_tree(SharedBuild *shared)
 {
@@ -222,7 +222,7 @@ has_layout(SharedBuild *shared)
 	return result;
 }
 
-/* Called by name in a worker: see CreateParallelContext. */
+/* Run as a worker, called by name: see CreateParallelContext. */
 extern PGDLLEXPORT void simdup_hamming_build_worker(dsm_segment *seg,
 													shm_toc *toc);
 
@@ -292,7 +292,7 @@ estimate_shared(Leader *leader, Relation heap)
 	}
 }
 
-/* Room in the segment, found by its key. */
+/* Allocate room in the segment, found by its key. */
 static void *
 allocate(ParallelContext *context, uint64 key, Size size)
 {
@@ -532,7 +532,10 @@ simdup_hamming_build(Relation heap, Relation index, IndexInfo *info)
 	return result;
 }
 
-/* The init fork of an unlogged index: copied over the index after a crash. */
+/*
+ * Write a page of the init fork of an unlogged index. It is copied over the
+ * index after a crash.
+ */
 static void
 write_empty_page(Relation index, Page image)
 {

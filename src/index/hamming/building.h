@@ -49,14 +49,14 @@ typedef struct EntryStore
 	bool is_shared; /* the file belongs to a set of files */
 } EntryStore;
 
-/* Several stores can share a budget. Each takes the first part of it at once. */
+/* Begin a store. Stores can share a budget; each takes a first part at once. */
 extern void simdup_entry_store_init(EntryStore *store, size_t *budget);
-/* All entries go to a file of this name, which other processes can open. */
+/* Send all entries to a file of this name, which other processes can open. */
 extern void simdup_entry_store_share(EntryStore *store, FileSet *files,
 									 const char *name);
 /*
- * The last has been added: all are in memory or all in the file. A shared file
- * is closed here, for others to open. The number of entries.
+ * End a store: its entries are all in memory or all in the file. Close a shared
+ * file, for others to open. Return the number of entries.
  */
 extern int64 simdup_entry_store_finish(EntryStore *store);
 extern void simdup_entry_store_end(EntryStore *store);
@@ -78,7 +78,7 @@ typedef void (*EntryReceiver)(void *arg, const SimdupEntry *entries, size_t n);
 /* Pass all entries of the source on, list by list. */
 extern void simdup_entry_source_read(EntrySource *source,
 									 EntryReceiver receiver, void *arg);
-/* Entry i of the source. */
+/* Return entry i of the source. */
 extern SimdupEntry simdup_entry_source_get(EntrySource *source, int64 i);
 
 /*
@@ -88,7 +88,7 @@ extern SimdupEntry simdup_entry_source_get(EntrySource *source, int64 i);
 /* Receives a leaf's entries, leaf by leaf, all in ascending order. */
 typedef void (*LeafReceiver)(void *arg, const SimdupEntry *entries, int n);
 
-/* The entries of a leaf and the memory to work in, in entries. */
+/* Order a source's entries. per_leaf and memory are numbers of entries. */
 extern void simdup_order_entries(EntrySource *source, int rotation,
 								 int per_leaf, size_t memory,
 								 LeafReceiver receiver, void *arg);
@@ -108,7 +108,7 @@ typedef struct TreeLayout
 	BlockNumber n_blocks;			 /* of the file */
 } TreeLayout;
 
-/* Rows with a fingerprint, and without one. */
+/* Lay out the trees for these numbers of rows with and without fingerprints. */
 extern void simdup_lay_out_trees(TreeLayout *layout, int per_leaf, int64 n_rows,
 								 int64 n_nulls);
 
@@ -124,10 +124,10 @@ extern void simdup_write_tree(Relation index, const TreeLayout *layout,
 							  int tree, EntrySource *source, size_t memory,
 							  const BuildProgress *progress);
 
-/* Before the first tree, and after the last one. */
+/* Begin before the first tree, and end after the last one. */
 extern void simdup_begin_trees(Relation index, const TreeLayout *layout);
 extern void simdup_end_trees(Relation index, const TreeLayout *layout);
-/* Rows in the index. */
+/* Return the number of rows in the index. */
 extern double simdup_laid_out_rows(const TreeLayout *layout);
 
 /*
@@ -146,7 +146,7 @@ extern void simdup_collect_rows(Relation heap, Relation index, IndexInfo *info,
 								TableScanDesc scan, bool progress,
 								CollectedRows *collected);
 extern int simdup_entries_per_leaf(Relation index);
-/* The memory of each of so many participants, in entries. */
+/* Return the memory of each of n participants, in entries. */
 extern size_t simdup_build_memory(int n_participants);
 
 #endif /* SIMDUP_INDEX_HAMMING_BUILDING_H */

@@ -216,7 +216,7 @@ check_tree(Check *check, int tree, BlockNumber root, int height)
 	}
 }
 
-/* What no link leads to was made for a split that failed, and is zero. */
+/* Check that a page without a link to it, left by a failed split, is zero. */
 static void
 check_unreached(Check *check)
 {
@@ -417,7 +417,9 @@ count_page(Statistics *statistics, Page page)
 			->blocks[head->tree][simdup_first_block(hamming_values(page)[i])]++;
 }
 
-/* Pages in the order of their blocks: a split meanwhile may count twice. */
+/*
+ * Count pages in the order of their blocks: a split meanwhile may count twice.
+ */
 static void
 count_pages(Relation index, Statistics *statistics)
 {

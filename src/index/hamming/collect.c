@@ -42,7 +42,7 @@ entry_file_rewind(EntryFile *file)
 				errmsg("could not rewind temporary file: %m"));
 }
 
-/* The next entries, at most n; their number. */
+/* Read the next entries, at most n, and return their number. */
 static size_t
 entry_file_read(EntryFile *file, SimdupEntry *entries, size_t n)
 {
@@ -57,7 +57,7 @@ entry_file_read(EntryFile *file, SimdupEntry *entries, size_t n)
 	return length / sizeof(SimdupEntry);
 }
 
-/* Entry i; the next one to be read is the one after it. */
+/* Return entry i. The next one to be read is the one after it. */
 static SimdupEntry
 entry_file_get(EntryFile *file, int64 i)
 {

@@ -1,6 +1,6 @@
 /*
  * cost.c
- *	  What the planner is told of a scan of a hamming index.
+ *	  The cost of a scan of a hamming index, for the planner.
  *
  * The index file is not opened: the planner also asks about indexes that do
  * not exist. So values are taken as evenly distributed here; how a search
@@ -36,7 +36,7 @@
  * decide what is read, not what is found, so the copy may be old.
  */
 
-/* A level with so many children is fine enough to make the histogram. */
+/* A level with this many children is fine enough to make the histogram. */
 #define ENOUGH_CHILDREN 256
 
 /* The first blocks of low keys on a level, from left to right. */
@@ -130,7 +130,7 @@ make_histograms(Relation index)
 	pfree(made);
 }
 
-/* Has the file grown by a half since the histograms were made? */
+/* Check whether the file has grown by half since the histograms were made. */
 static bool
 is_out_of_date(Relation index, const HammingCache *cache)
 {
@@ -178,7 +178,7 @@ simdup_hamming_page_costs(IndexScanDesc scan, uint64 center, int largest)
 /* To find, lock and leave a leaf: measured 0.1 to 0.3 us. */
 #define LEAF_VISIT 10
 
-/* The radius of a ball, as far as it is known. */
+/* Return the radius of a ball, as far as it is known. */
 static int
 radius_of_ball(PlannerInfo *root, Node *ball)
 {
@@ -202,7 +202,7 @@ radius_of_ball(PlannerInfo *root, Node *ball)
 			   0);
 }
 
-/* The radius of a condition; -1 for IS NULL and the like. */
+/* Return the radius of a condition; -1 for IS NULL and the like. */
 static int
 radius_of_clause(PlannerInfo *root, IndexOptInfo *index, Node *clause)
 {
@@ -263,9 +263,9 @@ leaves_read(PlannerInfo *root, IndexOptInfo *index, List *quals, double leaves,
 }
 
 /*
- * A leaf's cost lies between a random and a sequential read. The more of a
- * rotation is read, the more often the next leaf is the next block. The planner
- * computes the same for the pages of a bitmap.
+ * Return a leaf's cost, which lies between a random and a sequential read. The
+ * more of a rotation is read, the more often the next leaf is the next block.
+ * The planner computes the same for the pages of a bitmap.
  */
 static double
 cost_of_leaf(IndexOptInfo *index, double n_leaves, double leaves)
@@ -279,7 +279,7 @@ cost_of_leaf(IndexOptInfo *index, double n_leaves, double leaves)
 		   (random_cost - sequential_cost) * sqrt(Min(n_leaves / leaves, 1.0));
 }
 
-/* How often a ScalarArrayOpExpr repeats the scan. */
+/* Return how often a ScalarArrayOpExpr repeats the scan. */
 static double
 array_scans(PlannerInfo *root, List *quals)
 {

@@ -52,7 +52,7 @@ column_to_index(TupleDesc tupdesc)
 	return found == NULL ? "column" : quote_identifier(NameStr(found->attname));
 }
 
-/* The error for a table without a hamming index, or without the named one. */
+/* Raise the error for a table without a hamming index, or the named one. */
 void
 simdup_hamming_missing(Oid table, const char *name)
 {

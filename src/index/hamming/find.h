@@ -14,14 +14,14 @@
  */
 
 /*
- * The index of this name, or any if all that can be used are alike. For a child
- * that inherits from a parent, they must be like the parent's. An ERROR names
- * the CREATE INDEX to run.
+ * Return the index of this name, or any if all that can be used are alike. For
+ * a child that inherits from a parent, they must be like the parent's. An ERROR
+ * names the CREATE INDEX to run.
  */
 extern Oid simdup_hamming_choose(Relation table, const char *name,
 								 Relation parent, Relation parent_index);
 
-/* The error for a table without a hamming index, or without the named one. */
+/* Raise the error for a table without a hamming index, or the named one. */
 pg_noreturn extern void simdup_hamming_missing(Oid table, const char *name);
 
 /*

@@ -199,8 +199,9 @@ split_leaf(Relation index, Buffer buffer, const SimdupEntry *entry)
 }
 
 /*
- * A writer that finds a marked page adds the missing link. Otherwise it could
- * go on to the right half, which has no link, and split that.
+ * Descend, and mend splits on the way. A writer that finds a marked page adds
+ * the missing link. Otherwise it could go on to the right half, which has no
+ * link, and split that.
  */
 static Buffer
 descend_to_write(Relation index, int tree, const SimdupEntry *key, int level)
@@ -216,7 +217,7 @@ descend_to_write(Relation index, int tree, const SimdupEntry *key, int level)
 	}
 }
 
-/* The root has been split: a new one above its halves. */
+/* Make a new root above the halves of the old one. */
 static void
 make_root(Relation index, Buffer buffer)
 {
@@ -270,8 +271,8 @@ add_link(Page page, int i, const SimdupEntry *low, BlockNumber child)
 }
 
 /*
- * The parent is full: part it, and take the link into one of the halves. The
- * parent's parent follows.
+ * Split a full parent, and take the link into one of the halves. The parent's
+ * parent follows.
  */
 static void
 split_parent(Relation index, Buffer parent_buffer, Buffer buffer, int position)
@@ -411,8 +412,9 @@ log_append(Buffer buffer, int n)
 }
 
 /*
- * The leaf, locked exclusively, has room. An entry above all others of a leaf
- * without a tail is sorted: rows of one fingerprint, or of NULL, arrive so.
+ * Append an entry to a leaf that is locked exclusively and has room. An entry
+ * above all others of a leaf without a tail is sorted: rows of one fingerprint,
+ * or of NULL, arrive so.
  */
 static void
 append_entry(Relation index, Buffer buffer, const SimdupEntry *entry)

@@ -35,7 +35,7 @@ simdup_hamming_release_pin(HammingScan *state)
 	state->pin = InvalidBuffer;
 }
 
-/* Which trees are read, and how far around the center. */
+/* Choose the trees to read, and how far around the center. */
 static void
 choose_trees(IndexScanDesc scan)
 {
@@ -73,7 +73,7 @@ simdup_hamming_begin_search(IndexScanDesc scan)
 	state->walking = false;
 }
 
-/* Does the row belong to this rotation, and lie in all balls? */
+/* Check whether the row belongs to this rotation and lies in all balls. */
 static bool
 is_match(const HammingScan *state, uint64 value)
 {
@@ -87,7 +87,7 @@ is_match(const HammingScan *state, uint64 value)
 	return true;
 }
 
-/* Can this be the TID of a row? */
+/* Check whether this can be the TID of a row. */
 static bool
 is_possible(IndexScanDesc scan, const ItemPointerData *tid)
 {
@@ -120,8 +120,8 @@ add_match(IndexScanDesc scan, Buffer buffer, int i)
 }
 
 /*
- * Positions of the values on a leaf that may match; their number. Sorted values
- * are compared only if they begin with a near block.
+ * Find the positions of the values on a leaf that may match. Return their
+ * number. Sorted values are compared only if they begin with a near block.
  */
 static int
 find_candidates(const HammingScan *state, Page page, uint16 *found)

@@ -29,12 +29,12 @@
 #include "index/hamming/am.h"
 #include "index/hamming/scanning.h"
 
-/* The first stage may read so many pages for each rotation. */
+/* Pages that the first stage may read for each rotation. */
 #define FIRST_PAGES 3
 
 /*
- * A stage may read so many times the pages of the one before. It may also read
- * so many pages as cost no more than to plan the query. With 10 million rows,
+ * A stage may read this multiple of the pages of the one before. It may also
+ * read pages that cost no more than to plan the query. With 10 million rows,
  * the stages then end at k = 3, 7, 8 and 11. A search that ends at k = 8 reads
  * 1.5 times the pages of k = 8.
  */
@@ -102,7 +102,7 @@ simdup_hamming_end_stage(HammingOrder *order)
 	order->at = 0;
 }
 
-/* All distances of a row as one number that sorts as they do. */
+/* Return all distances of a row as one number that sorts as they do. */
 static uint64
 distances_of(const HammingOrder *order, uint64 fp)
 {
@@ -123,7 +123,7 @@ put_candidate(SimdupPairSort *sort, const HammingCandidate *candidate)
 						hamming_row_of_tid(&candidate->tid));
 }
 
-/* The array is full: enlarge it, or move all candidates to a sort. */
+/* Enlarge the full array, or move all candidates to a sort. */
 static void
 make_room(HammingOrder *order)
 {
@@ -208,7 +208,7 @@ run_stage(IndexScanDesc scan)
 			  compare_candidates);
 }
 
-/* The next candidate of this stage; false if there is none left. */
+/* Get the next candidate of this stage. Return false if none is left. */
 static bool
 next_candidate(HammingOrder *order, ItemPointer tid, uint64 *distances)
 {
@@ -232,10 +232,10 @@ next_candidate(HammingOrder *order, ItemPointer tid, uint64 *distances)
 }
 
 /*
- * The radius of the next stage, larger than that of the last. It is the largest
- * that is expected to read at most SMALL_STAGE pages, or STAGE_GROWTH times the
- * pages of the last stage, if there is such. Sets *is_whole if reading a whole
- * rotation is no worse.
+ * Return the radius of the next stage, larger than that of the last. It is the
+ * largest that is expected to read at most SMALL_STAGE pages, or STAGE_GROWTH
+ * times the pages of the last stage, if there is such. Sets *is_whole if
+ * reading a whole rotation is no worse.
  */
 static int
 next_radius(IndexScanDesc scan, bool *is_whole)
@@ -263,7 +263,7 @@ next_radius(IndexScanDesc scan, bool *is_whole)
 	return k;
 }
 
-/* The least radius that holds a batch of rows above what is complete. */
+/* Return the least radius that holds a batch of rows above what is complete. */
 static int
 radius_of_batch(IndexScanDesc scan)
 {
@@ -329,7 +329,7 @@ next_stage(IndexScanDesc scan)
 	return true;
 }
 
-/* The rows without a fingerprint, if these are wanted. */
+/* Get the next row without a fingerprint, if these are wanted. */
 static bool
 next_null(IndexScanDesc scan)
 {
@@ -353,8 +353,8 @@ next_null(IndexScanDesc scan)
 }
 
 /*
- * Where there are more operands than a row's number has room for: the least
- * that its distances can be. The executor then compares the real ones, and
+ * Give the least that distances can be, where there are more operands than a
+ * row's number has room for. The executor then compares the real ones, and
  * holds rows back until no later one can come before them.
  */
 static void

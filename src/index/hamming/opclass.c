@@ -129,7 +129,9 @@ simdup_hamming_fingerprint(Relation index, Datum value, bool is_null,
  * amvalidate: is an operator class of hamming complete and well formed?
  */
 
-/* All messages are INFO, as of the server's own amvalidate functions. */
+/*
+ * Check a support function. Messages are INFO, as of the server's amvalidate.
+ */
 static bool
 check_function(Form_pg_amproc function, const char *family, Oid key_type)
 {
@@ -146,25 +148,25 @@ check_function(Form_pg_amproc function, const char *family, Oid key_type)
 }
 
 static bool
-check_operator(Form_pg_amop operator, const char * family)
+check_operator(Form_pg_amop amop, const char *family)
 {
-	bool is_order = operator->amopstrategy == HAMMING_DISTANCE_STRATEGY;
+	bool is_order = amop->amopstrategy == HAMMING_DISTANCE_STRATEGY;
 	Oid result = is_order ? INT4OID : BOOLOID;
 
-	if (operator->amopstrategy >= 1 && operator->amopstrategy <=
-			HAMMING_N_STRATEGIES &&(operator->amoppurpose == AMOP_ORDER) ==
-			is_order &&
-		check_amop_signature(operator->amopopr,
-							 result, operator->amoplefttype,
-									 operator->amoprighttype))
+	if (amop->amopstrategy >= 1 && amop->amopstrategy <= HAMMING_N_STRATEGIES &&
+		(amop->amoppurpose == AMOP_ORDER) == is_order &&
+		check_amop_signature(amop->amopopr, result, amop->amoplefttype,
+							 amop->amoprighttype))
 		return true;
 	ereport(INFO, errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 			errmsg("operator family \"%s\" of access method %s contains operator %s with wrong signature",
-				   family, "hamming", format_operator(operator->amopopr)));
+				   family, "hamming", format_operator(amop->amopopr)));
 	return false;
 }
 
-/* A stored type that is not the column's needs the function that makes it. */
+/*
+ * Check that a stored type other than the column's has a function to make it.
+ */
 static bool
 check_completeness(Form_pg_opclass opclass, Oid key_type)
 {

@@ -106,7 +106,7 @@ place_list(void *arg, const SimdupEntry *entries, size_t n)
 						 placing->target);
 }
 
-/* Buckets for a range: all of its values go to the first 2^bits. */
+/* Return buckets for a range: all of its values go to the first 2^bits. */
 static SimdupBuckets
 buckets_of(const Range *range, int bits)
 {
@@ -117,7 +117,7 @@ buckets_of(const Range *range, int bits)
 	return buckets;
 }
 
-/* The entries fit behind those that are kept, which are all below them. */
+/* Order entries that fit behind those that are kept, all of them below. */
 static void
 order_in_memory(Ordering *ordering, Range *range)
 {
@@ -177,7 +177,7 @@ compare_entries(const void *a, const void *b)
 											: 0;
 }
 
-/* Borders between parts of about the same size. The last part has no end. */
+/* Choose borders between parts of about one size. The last part has no end. */
 static void
 choose_borders(Splitting *splitting, Range *range)
 {

@@ -53,7 +53,7 @@ simdup_hamming_init_meta(Page page, const BlockNumber *roots, const int *levels)
 						 (char *) page);
 }
 
-/* The hole between pd_lower and pd_upper follows from the number. */
+/* Set the number of entries, and the hole between pd_lower and pd_upper. */
 void
 simdup_hamming_set_count(Page page, int n)
 {
@@ -418,7 +418,9 @@ simdup_hamming_prefetch_place(Relation index, BlockNumber block)
 		__builtin_prefetch(place);
 }
 
-/* Inlined, because gcc drops calls that only prefetch. */
+/*
+ * Prefetch values. This is inlined, because gcc drops calls that only prefetch.
+ */
 static pg_attribute_always_inline void
 prefetch_values(const uint64 *values, int from, int to)
 {

@@ -116,7 +116,7 @@ hamming_count(Page page)
 				  sizeof(uint64));
 }
 
-/* TID i of a leaf, counted downwards from the page's end. */
+/* Return TID i of a leaf, counted downwards from the page's end. */
 static inline ItemPointer
 hamming_tid(Page page, int i)
 {
@@ -178,7 +178,7 @@ hamming_high_key(Page page)
 	return key;
 }
 
-/* Is the key on this page, or on one before it? */
+/* Check whether the key is on this page, or on one before it. */
 static inline bool
 hamming_below_high_key(Page page, const SimdupEntry *key)
 {
@@ -214,7 +214,7 @@ extern void simdup_hamming_init_meta(Page page, const BlockNumber *roots,
 extern void simdup_hamming_set_count(Page page, int n);
 extern void simdup_hamming_set_right(Page page, BlockNumber right,
 									 const SimdupEntry *high);
-/* All entries of a leaf, sorted. */
+/* Write all entries of a leaf, sorted. */
 extern void simdup_hamming_fill_leaf(Page page, const SimdupEntry *entries,
 									 int n);
 /* Store all entries of a leaf, sorted; their number. */
@@ -253,22 +253,22 @@ typedef struct HammingCache
 
 extern HammingCache *simdup_hamming_cache(Relation index);
 
-/* A pinned page that exists; not locked, not checked. */
+/* Pin a page that exists, without a lock or a check. */
 extern Buffer simdup_hamming_read(Relation index, BlockNumber block);
 /* ERROR with index_corrupted where the page is not what it should be. */
 extern void simdup_hamming_check_page(Relation index, Buffer buffer, int tree,
 									  int level);
-/* The same for a page of any tree and level, as it says of itself. */
+/* Check a page of any tree and level, as it says of itself. */
 extern void simdup_hamming_check_any_page(Relation index, Buffer buffer);
 pg_noreturn extern void simdup_hamming_corrupted(Relation index,
 												 BlockNumber block,
 												 const char *what);
 /* Read the metapage again with `fresh`. */
 extern HammingRoots simdup_hamming_roots(Relation index, bool fresh);
-/* The page right of a locked one, locked in the same mode. */
+/* Return the page right of a locked one, locked in the same mode. */
 extern Buffer simdup_hamming_step_right(Relation index, Buffer buffer, int mode,
 										int tree, int level);
-/* A new page at the end of the file, locked exclusively. */
+/* Return a new page at the end of the file, locked exclusively. */
 extern Buffer simdup_hamming_extend(Relation index, ForkNumber fork);
 
 /*
@@ -277,7 +277,7 @@ extern Buffer simdup_hamming_extend(Relation index, ForkNumber fork);
 
 /* Make room for the places of this index's pages. Before a search. */
 extern void simdup_hamming_make_places(Relation index);
-/* A page that was probably read before, pinned. */
+/* Pin a page that was probably read before. */
 extern Buffer simdup_hamming_read_again(Relation index, BlockNumber block);
 /* Remember what the page, locked, holds. */
 extern void simdup_hamming_remember(Relation index, Buffer buffer);

@@ -73,7 +73,7 @@ simdup_hamming_rescan(IndexScanDesc scan, ScanKey keys,
 }
 
 /*
- * The conditions on NULL. A row without a fingerprint may be a value for which
+ * Add a condition on NULL. A row without a fingerprint may be a value for which
  * the operator class has none: then both conditions read those rows, and the
  * executor decides.
  */
@@ -136,8 +136,9 @@ add_key(IndexScanDesc scan, ScanKey key)
 }
 
 /*
- * A query that reads no column, such as count(*), is an index-only scan for the
- * planner even though the index returns no column. The executor needs a tuple.
+ * Give the executor an empty tuple. A query that reads no column, such as
+ * count(*), is an index-only scan for the planner even though the index returns
+ * no column. The executor needs a tuple.
  */
 static void
 give_empty_tuple(IndexScanDesc scan)
@@ -151,11 +152,12 @@ give_empty_tuple(IndexScanDesc scan)
 }
 
 /*
- * On a standby no pin holds up the removal of dead rows: replay of generic WAL
- * takes no cleanup lock. An index-only scan would trust the visibility map and
- * count a removed row, so each row is looked up here. The server offers no way
- * to refuse such a scan; the planner is told its price (cost.c). The executor
- * asks for the row again and needs the root of its HOT chain.
+ * Check whether a row was removed. On a standby no pin holds up the removal of
+ * dead rows: replay of generic WAL takes no cleanup lock. An index-only scan
+ * would trust the visibility map and count a removed row, so each row is looked
+ * up here. The server offers no way to refuse such a scan; its cost includes
+ * the look-ups (cost.c). The executor asks for the row again and needs the root of
+ * its HOT chain.
  */
 static bool
 is_removed_row(IndexScanDesc scan)
@@ -199,7 +201,7 @@ start_scan(IndexScanDesc scan)
 		simdup_hamming_begin_search(scan);
 }
 
-/* Must the executor check the conditions for the matches of this leaf? */
+/* Check whether the executor must check conditions for this leaf's matches. */
 static bool
 needs_recheck(const HammingScan *state)
 {

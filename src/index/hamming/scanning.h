@@ -69,7 +69,7 @@ typedef struct HammingWalk
  */
 extern void simdup_hamming_begin_walk(HammingWalk *walk, IndexScanDesc scan,
 									  int tree, uint32 center, int radius);
-/* The next leaf, locked for reading; InvalidBuffer after the last. */
+/* Return the next leaf, locked for reading, or InvalidBuffer after the last. */
 extern Buffer simdup_hamming_next_leaf(HammingWalk *walk);
 
 /*
@@ -145,7 +145,7 @@ typedef struct HammingScan
 	TupleTableSlot *slot;	 /* for rows looked up on a standby */
 } HammingScan;
 
-/* matches.c: walk from the start, for `search` if there is one */
+/* Walk from the start, for `search` if there is one. */
 extern void simdup_hamming_begin_search(IndexScanDesc scan);
 /* Go on to the next leaf with matches; false at the end. */
 extern bool simdup_hamming_next_matches(IndexScanDesc scan);
@@ -159,8 +159,8 @@ extern bool simdup_hamming_next_nearest(IndexScanDesc scan);
 extern void simdup_hamming_end_stage(HammingOrder *order);
 
 /*
- * cost.c: the pages that each radius around the center is expected to read
- * in each rotation, up to the largest radius at least. Valid until the next call.
+ * Return the pages that each radius around the center is expected to read in
+ * each rotation, up to the largest radius at least. Valid until the next call.
  */
 extern const SimdupPageCosts *simdup_hamming_page_costs(IndexScanDesc scan,
 														uint64 center,

@@ -34,7 +34,7 @@
 /* Blocks reserved at once: a cancel request waits no longer than for these. */
 #define RESERVED_AT_ONCE 131072
 
-/* Make room for so many pages, before the first of them is written. */
+/* Make room for n pages, before the first of them is written. */
 static void
 reserve_pages(Relation index, BlockNumber n)
 {
@@ -60,7 +60,7 @@ typedef struct PageWriter
 	BlockNumber next;
 } PageWriter;
 
-/* Several writers may be at work, each from a block of its own. */
+/* Begin to write. Several writers may be at work, each from its own block. */
 static PageWriter *
 page_writer_begin(Relation index, BlockNumber first)
 {
@@ -87,7 +87,7 @@ page_writer_end(PageWriter *writer)
 	pfree(writer);
 }
 
-/* Each writer has taken care of its pages. */
+/* Do nothing: each writer has taken care of its pages. */
 static void
 sync_pages(Relation index pg_attribute_unused())
 {
@@ -169,7 +169,7 @@ page_writer_end(PageWriter *writer)
 	pfree(writer);
 }
 
-/* This covers the pages that other processes wrote. */
+/* Sync all pages, also those that other processes wrote. */
 static void
 sync_pages(Relation index)
 {
@@ -208,8 +208,9 @@ typedef struct TreeWriter
 	(HAMMING_INNER_CAPACITY * HAMMING_INNER_FILLFACTOR / 100)
 
 /*
- * The leaves are full but for the last one, and so are the pages of each level
- * above. So the number of entries decides on the number of pages.
+ * Lay out a tree. The leaves are full but for the last one, and so are the
+ * pages of each level above. So the number of entries decides on the number of
+ * pages.
  */
 static void
 lay_out_tree(TreeLayout *layout, int tree)

@@ -32,7 +32,7 @@ typedef struct HammingVacuum
 	void *callback_state;
 } HammingVacuum;
 
-/* Positions of dead entries on a leaf, ascending. */
+/* Find the positions of dead entries on a leaf, ascending. */
 static int
 find_dead(HammingVacuum *vacuum, Page page, uint16 *dead)
 {
@@ -69,7 +69,10 @@ remove_entries(Relation index, Buffer buffer, const uint16 *dead, int n_dead)
 	GenericXLogFinish(state);
 }
 
-/* Only one tree has each row once: the counts are the rows' then. */
+/*
+ * Check whether the tree's counts are those of rows: one tree has each row
+ * once.
+ */
 static bool
 counts_rows(int tree)
 {
@@ -93,7 +96,7 @@ vacuum_leaf(HammingVacuum *vacuum, Buffer buffer)
 	}
 }
 
-/* A page of any kind; its kind never changes once it is written. */
+/* Vacuum a page of any kind. Its kind never changes once it is written. */
 static void
 vacuum_page(HammingVacuum *vacuum, BlockNumber block)
 {

@@ -51,7 +51,7 @@ simdup_hamming_begin_walk(HammingWalk *walk, IndexScanDesc scan, int tree,
 	walk->started = false;
 }
 
-/* The first key from the level's `next` on that may be near; false if none is. */
+/* Find the first key from the level's `next` on that may be near, if any. */
 static bool
 next_near_key(const HammingWalk *walk, HammingLevel *level, SimdupEntry *key)
 {
@@ -86,9 +86,9 @@ is_above_low_key(Page page, int i, const SimdupEntry *key)
 }
 
 /*
- * The child whose range holds the key, which is `from` or one after it. The search
- * begins where the child would be if keys were evenly spread, and goes on in steps
- * that double.
+ * Find the child whose range holds the key, which is `from` or one after it.
+ * The search begins where the child would be if keys were evenly spread, and
+ * goes on in steps that double.
  */
 static int
 find_child_from(Page page, int from, const SimdupEntry *key)
@@ -134,7 +134,7 @@ find_child_from(Page page, int from, const SimdupEntry *key)
 	return low;
 }
 
-/* Room for another page of a level. */
+/* Make room for another page of a level. */
 static HammingListed *
 next_listed(const HammingWalk *walk, HammingLevel *level)
 {
@@ -214,7 +214,7 @@ read_ahead(HammingWalk *walk, HammingLevel *level)
 
 static Buffer next_page(HammingWalk *walk, int l, SimdupEntry *key);
 
-/* The page of a level that was locked has been read. */
+/* Leave the locked page of a level, which has been read. */
 static void
 leave_page(HammingWalk *walk, int l, Page page)
 {
@@ -256,7 +256,7 @@ fill_level(HammingWalk *walk, int l)
 	return level->n > 0;
 }
 
-/* Pin the page of a level that comes next; InvalidBuffer after the last. */
+/* Pin the next page of a level. Return InvalidBuffer after the last. */
 static Buffer
 pin_next_page(HammingWalk *walk, int l)
 {
