@@ -4,7 +4,6 @@
  *	  key of the nearest other row.
  */
 #include "postgres.h"
-#include "compat.h"
 
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"

@@ -119,9 +119,9 @@ simdup_arrival_lock(const ArrivalTrigger *at, uint64 fp)
 
 PG_FUNCTION_INFO_V1(simdup_lock_arrivals);
 /*
- * Takes the exclusive lock. Bulk loads that begin with it cannot deadlock with
- * each other. A standby would grant advisory locks, but no row arrives there,
- * so the function is refused as LOCK TABLE is.
+ * Take the exclusive lock. Bulk loads that begin with it cannot deadlock. A
+ * standby would grant advisory locks, but no row arrives there, so the function
+ * is refused as LOCK TABLE is.
  */
 Datum
 simdup_lock_arrivals(PG_FUNCTION_ARGS)

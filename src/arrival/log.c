@@ -51,9 +51,7 @@ typedef struct Arrived
 	Datum *keys;
 } Arrived;
 
-/*
- * The log table
- */
+/* The log table */
 
 /* Check whether the user may write to the log, or to some of its columns. */
 static bool
@@ -115,15 +113,13 @@ log_pair(ArrivalSearch *search, const ArrivalFound *found)
 	return false;
 }
 
-/*
- * FOR EACH ROW
- */
+/* FOR EACH ROW */
 
 /*
- * A pair of two rows of one transaction belongs to the later one. Such rows can
- * find each other when their triggers fire AFTER. The row of the later command
- * is the later one, and of two rows of one command, the row with the larger
- * key. Commands are counted across savepoints.
+ * Pass over a row to which the pair belongs. A pair of two rows of one
+ * transaction belongs to the later one: the row of the later command or, in one
+ * command, of the larger key. Such rows can find each other when their triggers
+ * fire AFTER. Commands are counted across savepoints.
  */
 static bool
 passes_later(ArrivalSearch *search, const ArrivalFound *found)
@@ -166,9 +162,7 @@ log_row(TriggerData *trigdata, ArrivalTrigger *at)
 	simdup_arrival_search(at, &row, true, passes_later, log_pair, NULL);
 }
 
-/*
- * FOR EACH STATEMENT
- */
+/* FOR EACH STATEMENT */
 
 /* Return the next row of a transition table, or NULL. */
 static HeapTuple
@@ -258,7 +252,7 @@ read_rows(TriggerData *trigdata, ArrivalTrigger *at, Arrived *arrived)
 	qsort_arg(arrived->keys, arrived->n_keys, sizeof(Datum), compare_keys, at);
 }
 
-/* A pair of two rows of the statement belongs to the one with the larger key. */
+/* Pass over a row to which the pair belongs, by the larger key. */
 static bool
 passes_arrived(ArrivalSearch *search, const ArrivalFound *found)
 {

@@ -4,12 +4,11 @@
  *	  columns that they name. Errors say how to write it.
  */
 #include "postgres.h"
-#include "compat.h"
 
 #include <ctype.h>
 
+#include "access/genam.h"
 #include "access/table.h"
-#include "catalog/pg_constraint.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
 #include "utils/builtins.h"
@@ -21,7 +20,7 @@
 
 #define DEFAULT_MAX_DISTANCE 8
 
-/* errhint with the whole CREATE TRIGGER statement, by the table's name. */
+/* Add the whole CREATE TRIGGER statement as errhint, by the table's name. */
 int
 simdup_arrival_hint(TriggerData *trigdata, const ArrivalUsage *usage)
 {
@@ -60,7 +59,7 @@ simdup_arrival_check_fired(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
 }
 
 /*
- * Part an option "name => value" into copies of its name and its value. Return
+ * Split an option "name => value" into copies of its name and its value. Return
  * false if the argument has another form.
  */
 static bool
@@ -171,18 +170,25 @@ find_column(TriggerData *trigdata, const ArrivalTrigger *at, const char *name,
 static char *
 primary_key(const ArrivalTrigger *at)
 {
-	Oid constraint;
-	Bitmapset *columns = get_primary_key_attnos(at->table, true, &constraint);
+	Relation table = table_open(at->table, AccessShareLock);
+	AttrNumber column = InvalidAttrNumber;
+	ListCell *cell;
 
-	if (bms_num_members(columns) != 1)
+	foreach (cell, RelationGetIndexList(table))
+	{
+		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
+
+		if (index->rd_index->indisprimary && index->rd_index->indnkeyatts == 1)
+			column = index->rd_index->indkey.values[0];
+		index_close(index, NoLock);
+	}
+	table_close(table, NoLock);
+	if (column == InvalidAttrNumber)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("relation \"%s\" has no primary key of one column",
 					   get_rel_name(at->table)),
 				errhint("Name a unique column: '%s'.", "key => column"));
-	return get_attname(at->table,
-					   bms_singleton_member(columns) +
-						   FirstLowInvalidHeapAttributeNumber,
-					   false);
+	return get_attname(at->table, column, false);
 }
 
 /* Find the flag, which takes the key of another row. */

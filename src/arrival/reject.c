@@ -4,7 +4,6 @@
  *	  another, as a unique constraint does; also as a constraint trigger.
  */
 #include "postgres.h"
-#include "compat.h"
 
 #include "arrival/arrival.h"
 #include "server/keys.h"

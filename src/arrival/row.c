@@ -58,9 +58,9 @@ find_index_columns(ArrivalTrigger *at)
 }
 
 /*
- * A stored generated column is not there yet when BEFORE triggers fire, so they
- * evaluate its expression themselves. The expression is immutable: the row
- * gets the same value unless a later trigger changes what it depends on.
+ * Find the generated columns to evaluate. BEFORE triggers fire before they are
+ * stored. The expressions are immutable: the row gets the same values unless a
+ * later trigger changes what they depend on.
  */
 static void
 find_generated(Relation rel, ArrivalTrigger *at)

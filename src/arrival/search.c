@@ -214,9 +214,10 @@ read_row(Searching *s, const Candidate *candidate, ArrivalFound *found)
 }
 
 /*
- * Under REPEATABLE READ and SERIALIZABLE, a row found may have been committed
- * after this transaction's snapshot. Then the two transactions cannot be
- * ordered, and this one has to run again.
+ * Require that the snapshot sees the row. Under REPEATABLE READ and
+ * SERIALIZABLE, a row found may have been committed after this transaction's
+ * snapshot. Then the two transactions cannot be ordered, and this one has to
+ * run again.
  */
 static void
 require_visible(const ArrivalSearch *search, const ArrivalFound *found)

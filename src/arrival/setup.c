@@ -36,8 +36,8 @@ count_relation_change(Datum arg pg_attribute_unused(),
 }
 
 /*
- * The triggers of partitions are clones of their parent's. The trigger that
- * the user made says which table is searched: the one that has it.
+ * Find the table that is searched: the one with the trigger that the user made.
+ * The triggers of partitions are clones of it.
  */
 static void
 find_table(TriggerData *trigdata, ArrivalTrigger *at)

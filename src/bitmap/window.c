@@ -17,7 +17,7 @@
 #define BITMAP_MAX_WORDS (SIMDUP_BITMAP_MAX_BITS / 64)
 
 PG_FUNCTION_INFO_V1(simdup_bitmap);
-/* Bit number hash mod n_bits is 1 for each feature. */
+/* Return a bitmap: bit hash mod n_bits is 1 for each feature. */
 Datum
 simdup_bitmap(PG_FUNCTION_ARGS)
 {
@@ -106,7 +106,7 @@ typedef struct PartitionState
 	int n_bits;
 } PartitionState;
 
-/* The options are those of the partition's first row. */
+/* Begin a partition. Its options are those of its first row. */
 static void
 begin_partition(PartitionState *state, WindowObject winobj, int n_bits)
 {

@@ -7,7 +7,6 @@
  * share: most keys are short, and palloc's header would double them.
  */
 #include "postgres.h"
-#include "compat.h"
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"

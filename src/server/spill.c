@@ -4,7 +4,6 @@
  *	  pairs.
  */
 #include "postgres.h"
-#include "compat.h"
 
 #include "miscadmin.h"
 #include "storage/buffile.h"

@@ -8,7 +8,6 @@
  * Exceptions are the types below, whose text depends on pinned settings alone.
  */
 #include "postgres.h"
-#include "compat.h"
 
 #include "access/htup_details.h"
 #include "catalog/pg_collation.h"
