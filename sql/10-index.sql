@@ -36,27 +36,18 @@ COMMENT ON FUNCTION simhash_ball(simhash64, integer) IS
 
 CREATE FUNCTION simhash_ball_eq(simhash_ball, simhash_ball) RETURNS boolean
   AS 'MODULE_PATHNAME', 'simdup_simhash_ball_eq' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION simhash_ball_ne(simhash_ball, simhash_ball) RETURNS boolean
-  AS 'MODULE_PATHNAME', 'simdup_simhash_ball_ne' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 CREATE FUNCTION simhash_ball_hash(simhash_ball) RETURNS integer
   AS 'MODULE_PATHNAME', 'simdup_simhash_ball_hash' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 
 COMMENT ON FUNCTION simhash_ball_eq(simhash_ball, simhash_ball) IS 'implementation of = operator';
-COMMENT ON FUNCTION simhash_ball_ne(simhash_ball, simhash_ball) IS 'implementation of <> operator';
 COMMENT ON FUNCTION simhash_ball_hash(simhash_ball) IS 'hash';
 
 CREATE OPERATOR = (
   LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_eq,
-  COMMUTATOR = =, NEGATOR = <>,
+  COMMUTATOR = =,
   RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
 );
-CREATE OPERATOR <> (
-  LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_ne,
-  COMMUTATOR = <>, NEGATOR = =,
-  RESTRICT = neqsel, JOIN = neqjoinsel
-);
 COMMENT ON OPERATOR = (simhash_ball, simhash_ball) IS 'same center and radius';
-COMMENT ON OPERATOR <> (simhash_ball, simhash_ball) IS 'not same center and radius';
 
 CREATE OPERATOR CLASS simhash_ball_hash_ops
 DEFAULT FOR TYPE simhash_ball USING hash AS

@@ -27,13 +27,9 @@ CREATE FUNCTION simhash_agg_accum(internal, text) RETURNS internal
   AS 'MODULE_PATHNAME', 'simdup_simhash_agg_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION simhash_agg_accum(internal, text, float8) RETURNS internal
   AS 'MODULE_PATHNAME', 'simdup_simhash_agg_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION simhash_agg_accum(internal, text, float8, text) RETURNS internal
-  AS 'MODULE_PATHNAME', 'simdup_simhash_agg_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION simhash_agg_remove(internal, text) RETURNS internal
   AS 'MODULE_PATHNAME', 'simdup_simhash_agg_remove' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION simhash_agg_remove(internal, text, float8) RETURNS internal
-  AS 'MODULE_PATHNAME', 'simdup_simhash_agg_remove' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION simhash_agg_remove(internal, text, float8, text) RETURNS internal
   AS 'MODULE_PATHNAME', 'simdup_simhash_agg_remove' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION simhash_agg_final(internal) RETURNS simhash64
   AS 'MODULE_PATHNAME', 'simdup_simhash_agg_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -52,10 +48,8 @@ CREATE FUNCTION simhash_agg_deserialize(bytea, internal) RETURNS internal
 
 COMMENT ON FUNCTION simhash_agg_accum(internal, text) IS 'aggregate transition';
 COMMENT ON FUNCTION simhash_agg_accum(internal, text, float8) IS 'aggregate transition';
-COMMENT ON FUNCTION simhash_agg_accum(internal, text, float8, text) IS 'aggregate transition';
 COMMENT ON FUNCTION simhash_agg_remove(internal, text) IS 'aggregate inverse transition';
 COMMENT ON FUNCTION simhash_agg_remove(internal, text, float8) IS 'aggregate inverse transition';
-COMMENT ON FUNCTION simhash_agg_remove(internal, text, float8, text) IS 'aggregate inverse transition';
 COMMENT ON FUNCTION simhash_agg_final(internal) IS 'aggregate result';
 COMMENT ON FUNCTION simhash_varbit_accum(internal, varbit, bigint) IS 'aggregate transition';
 COMMENT ON FUNCTION simhash_varbit_remove(internal, varbit, bigint) IS 'aggregate inverse transition';
@@ -78,13 +72,6 @@ CREATE AGGREGATE simhash_agg(feature text, weight float8) (
   MSFUNC = simhash_agg_accum, MINVFUNC = simhash_agg_remove, MSTYPE = internal,
   MSSPACE = 1100, MFINALFUNC = simhash_agg_final, PARALLEL = SAFE
 );
-CREATE AGGREGATE simhash_agg(feature text, weight float8, hash text) (
-  SFUNC = simhash_agg_accum, STYPE = internal, SSPACE = 1100,
-  FINALFUNC = simhash_agg_final, COMBINEFUNC = simhash_agg_combine,
-  SERIALFUNC = simhash_agg_serialize, DESERIALFUNC = simhash_agg_deserialize,
-  MSFUNC = simhash_agg_accum, MINVFUNC = simhash_agg_remove, MSTYPE = internal,
-  MSSPACE = 1100, MFINALFUNC = simhash_agg_final, PARALLEL = SAFE
-);
 CREATE AGGREGATE simhash_agg(hash varbit, weight bigint) (
   SFUNC = simhash_varbit_accum, STYPE = internal, SSPACE = 2200,
   FINALFUNC = simhash_varbit_final, COMBINEFUNC = simhash_agg_combine,
@@ -96,7 +83,5 @@ CREATE AGGREGATE simhash_agg(hash varbit, weight bigint) (
 COMMENT ON AGGREGATE simhash_agg(text) IS 'fingerprint of the features in the rows, each of weight 1';
 COMMENT ON AGGREGATE simhash_agg(text, float8) IS
   'fingerprint of the weighted features in the rows; over simdup_features(t) it is simhash(t)';
-COMMENT ON AGGREGATE simhash_agg(text, float8, text) IS
-  'simhash_agg(feature, weight) with another hash: see simdup_hash';
 COMMENT ON AGGREGATE simhash_agg(varbit, bigint) IS
   'fingerprint, as wide as the hashes, of features given by their hashes';

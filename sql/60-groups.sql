@@ -274,47 +274,58 @@ COMMENT ON FUNCTION simdup_ungroup(text, boolean) IS
 --
 -- groups: people's decisions
 --
--- Pairs of keys come here as two arrays in their text form.
 
-CREATE FUNCTION simdup_count_pairs(key_type text, same_key text, a text, b text) RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+-- Return the keys of pairs as two arrays in text form, and the number of different
+-- pairs. a and b are two keys or two arrays of keys, of their type or as text.
+CREATE FUNCTION simdup_decision_pairs(
+  key_type text, same_key text, a anycompatible, b anycompatible, OUT a_keys text, OUT b_keys text, OUT n bigint
+) LANGUAGE plpgsql STABLE AS $$
 DECLARE
-  n record;
+  is_array pg_catalog.bool := (SELECT t.typcategory OPERATOR(pg_catalog.=) 'A' FROM pg_catalog.pg_type AS t
+                               WHERE t.oid OPERATOR(pg_catalog.=) pg_catalog.pg_typeof(a)::pg_catalog.oid);
+  l record;
 BEGIN
+  a_keys := CASE WHEN a IS NULL THEN NULL WHEN is_array THEN pg_catalog.format('%s', a)
+    ELSE pg_catalog.format('%s', ARRAY[pg_catalog.format('%s', a)]) END;
+  b_keys := CASE WHEN b IS NULL THEN NULL WHEN is_array THEN pg_catalog.format('%s', b)
+    ELSE pg_catalog.format('%s', ARRAY[pg_catalog.format('%s', b)]) END;
   EXECUTE pg_catalog.format('SELECT COALESCE(pg_catalog.array_ndims(l.a), 1) AS a_dims, COALESCE(pg_catalog.array_ndims(l.b), 1) AS b_dims,'
     ' pg_catalog.cardinality(l.a) AS a, pg_catalog.cardinality(l.b) AS b FROM (SELECT $1::%1$s[] AS a, $2::%1$s[] AS b) AS l', key_type)
-    INTO STRICT n USING a, b;
-  IF n.a IS NULL OR n.b IS NULL THEN
+    INTO STRICT l USING a_keys, b_keys;
+  IF l.a IS NULL OR l.b IS NULL THEN
     RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed', MESSAGE = 'a and b must not be null';
-  ELSIF n.a_dims OPERATOR(pg_catalog.>) 1 OR n.b_dims OPERATOR(pg_catalog.>) 1 OR n.a OPERATOR(pg_catalog.<>) n.b THEN
+  ELSIF l.a_dims OPERATOR(pg_catalog.>) 1 OR l.b_dims OPERATOR(pg_catalog.>) 1 OR l.a OPERATOR(pg_catalog.<>) l.b THEN
     RAISE EXCEPTION USING ERRCODE = 'array_subscript_error', MESSAGE = 'a and b must be one-dimensional arrays of one length',
-      DETAIL = pg_catalog.format('They have %s and %s elements in %s and %s dimensions.', n.a, n.b, n.a_dims, n.b_dims);
+      DETAIL = pg_catalog.format('They have %s and %s elements in %s and %s dimensions.', l.a, l.b, l.a_dims, l.b_dims);
   END IF;
   EXECUTE pg_catalog.format('SELECT pg_catalog.count(*) FILTER (WHERE u.a IS NULL OR u.b IS NULL) AS nulls,'
     ' pg_catalog.min(pg_catalog.format(''%%s'', u.a)) FILTER (WHERE u.a %2$s u.b) AS itself,'
     ' pg_catalog.count(DISTINCT ROW(LEAST(u.a, u.b), GREATEST(u.a, u.b))) AS pairs'
-    ' FROM ROWS FROM (pg_catalog.unnest($1::%1$s[]), pg_catalog.unnest($2::%1$s[])) AS u (a, b)', key_type, same_key) INTO STRICT n USING a, b;
-  IF n.nulls OPERATOR(pg_catalog.>) 0 THEN
+    ' FROM ROWS FROM (pg_catalog.unnest($1::%1$s[]), pg_catalog.unnest($2::%1$s[])) AS u (a, b)', key_type, same_key)
+    INTO STRICT l USING a_keys, b_keys;
+  IF l.nulls OPERATOR(pg_catalog.>) 0 THEN
     RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed', MESSAGE = 'keys of a decision must not be null';
-  ELSIF n.itself IS NOT NULL THEN
+  ELSIF l.itself IS NOT NULL THEN
     RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value', MESSAGE = 'a decision is about two rows',
-      DETAIL = pg_catalog.format('Both are (%s).', n.itself);
+      DETAIL = pg_catalog.format('Both are (%s).', l.itself);
   END IF;
-  RETURN n.pairs;
+  n := l.pairs;
 END $$;
-COMMENT ON FUNCTION simdup_count_pairs(text, text, text, text) IS
-  'implementation of simdup_decide: the number of different pairs, checked';
+COMMENT ON FUNCTION simdup_decision_pairs(text, text, anycompatible, anycompatible) IS
+  'implementation of simdup_decide: the pairs as arrays of texts, checked';
 
 -- A decision about a pair takes the place of an earlier one. A role that may not
 -- read the decisions can only add to them.
-CREATE FUNCTION simdup_decide_pairs(name text, a text, b text, same boolean, note text, refresh boolean)
-  RETURNS TABLE (key text, was bigint, id bigint) LANGUAGE plpgsql AS $$
+CREATE FUNCTION simdup_decide(
+  name text, a anycompatible, b anycompatible, same boolean, note text DEFAULT NULL, refresh boolean DEFAULT true
+) RETURNS TABLE (key text, was bigint, id bigint) LANGUAGE plpgsql AS $$
 #variable_conflict error
 DECLARE
   x pg_catalog.text := (SELECT e.extnamespace::pg_catalog.regnamespace::pg_catalog.text FROM pg_catalog.pg_extension AS e
                         WHERE e.extname OPERATOR(pg_catalog.=) 'simdup');
   g record;
+  given record;
   pairs pg_catalog.text;
-  n pg_catalog.int8;
   n_stored pg_catalog.int8;
 BEGIN
   IF same IS NULL OR refresh IS NULL THEN
@@ -322,7 +333,7 @@ BEGIN
   END IF;
   EXECUTE pg_catalog.format('SELECT * FROM %s.simdup_grouping($1, $2, $3)', x) INTO STRICT g
     USING pg_catalog.to_regclass(name), name, refresh;
-  EXECUTE pg_catalog.format('SELECT %s.simdup_count_pairs($1, $2, $3, $4)', x) INTO STRICT n USING g.key_type, g.same_key, a, b;
+  EXECUTE pg_catalog.format('SELECT * FROM %s.simdup_decision_pairs($1, $2, $3, $4)', x) INTO STRICT given USING g.key_type, g.same_key, a, b;
   pairs := pg_catalog.format('(SELECT DISTINCT LEAST(u.a, u.b) AS a, GREATEST(u.a, u.b) AS b'
     ' FROM ROWS FROM (pg_catalog.unnest($1::%1$s[]), pg_catalog.unnest($2::%1$s[])) AS u (a, b) ORDER BY 1, 2) AS p', g.key_type);
   IF refresh THEN
@@ -330,29 +341,29 @@ BEGIN
   END IF;
   IF pg_catalog.has_table_privilege(g.decisions, 'SELECT') AND NOT pg_catalog.row_security_active(g.decisions) THEN
     EXECUTE pg_catalog.format('SELECT pg_catalog.count(*) FROM %s JOIN %s AS d ON d.a %3$s p.a AND d.b %3$s p.b'
-      ' WHERE d.same OPERATOR(pg_catalog.<>) $3', pairs, g.decisions, g.same_key) INTO STRICT n_stored USING a, b, same;
+      ' WHERE d.same OPERATOR(pg_catalog.<>) $3', pairs, g.decisions, g.same_key) INTO STRICT n_stored USING given.a_keys, given.b_keys, same;
     IF n_stored OPERATOR(pg_catalog.>) 0 THEN
       EXECUTE pg_catalog.format('UPDATE %2$s AS d SET same = $3, note = $4, by = DEFAULT, at = DEFAULT FROM %1$s'
-        ' WHERE d.a %3$s p.a AND d.b %3$s p.b AND d.same OPERATOR(pg_catalog.<>) $3', pairs, g.decisions, g.same_key) USING a, b, same, note;
+        ' WHERE d.a %3$s p.a AND d.b %3$s p.b AND d.same OPERATOR(pg_catalog.<>) $3', pairs, g.decisions, g.same_key) USING given.a_keys, given.b_keys, same, note;
     END IF;
     EXECUTE pg_catalog.format('INSERT INTO %2$s (a, b, same, note) SELECT p.a, p.b, $3, $4 FROM %1$s ON CONFLICT DO NOTHING',
-      pairs, g.decisions) USING a, b, same, note;
+      pairs, g.decisions) USING given.a_keys, given.b_keys, same, note;
     EXECUTE pg_catalog.format('SELECT pg_catalog.count(*) FROM %s JOIN %s AS d ON d.a %3$s p.a AND d.b %3$s p.b'
-      ' WHERE d.same OPERATOR(pg_catalog.=) $3', pairs, g.decisions, g.same_key) INTO STRICT n_stored USING a, b, same;
-    IF n_stored OPERATOR(pg_catalog.<>) n THEN
+      ' WHERE d.same OPERATOR(pg_catalog.=) $3', pairs, g.decisions, g.same_key) INTO STRICT n_stored USING given.a_keys, given.b_keys, same;
+    IF n_stored OPERATOR(pg_catalog.<>) given.n THEN
       RAISE EXCEPTION USING ERRCODE = 'serialization_failure', MESSAGE = pg_catalog.format('decisions of grouping "%s" were not stored', name),
-        DETAIL = pg_catalog.format('%s of %s pairs have another decision.', n OPERATOR(pg_catalog.-) n_stored, n),
+        DETAIL = pg_catalog.format('%s of %s pairs have another decision.', given.n OPERATOR(pg_catalog.-) n_stored, given.n),
         HINT = 'Another session may have decided at the same time, or a trigger may have kept them. Try again.';
     END IF;
     EXECUTE pg_catalog.format('SELECT %s.simdup_check_decisions($1, NULL::%s)', x, g.key_type)
       USING pg_catalog.concat('SELECT a, b, same FROM ', g.decisions);
   ELSE
     EXECUTE pg_catalog.format('INSERT INTO %2$s (a, b, same, note) SELECT p.a, p.b, $3, $4 FROM %1$s ON CONFLICT DO NOTHING',
-      pairs, g.decisions) USING a, b, same, note;
+      pairs, g.decisions) USING given.a_keys, given.b_keys, same, note;
     GET DIAGNOSTICS n_stored = ROW_COUNT;
-    IF n_stored OPERATOR(pg_catalog.<>) n THEN
+    IF n_stored OPERATOR(pg_catalog.<>) given.n THEN
       RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege', MESSAGE = pg_catalog.format('permission denied for table %s', g.decisions),
-        DETAIL = pg_catalog.format('%s of %s pairs have a decision, which the role may not read.', n OPERATOR(pg_catalog.-) n_stored, n),
+        DETAIL = pg_catalog.format('%s of %s pairs have a decision, which the role may not read.', given.n OPERATOR(pg_catalog.-) n_stored, given.n),
         HINT = 'With SELECT on the table, the same decision again is no error.';
     END IF;
   END IF;
@@ -360,16 +371,17 @@ BEGIN
     RETURN QUERY EXECUTE pg_catalog.format('SELECT * FROM %s.simdup_regroup($1)', x) USING name;
   END IF;
 END $$;
-COMMENT ON FUNCTION simdup_decide_pairs(text, text, text, boolean, text, boolean) IS
-  'implementation of simdup_decide: stores decisions and refreshes';
+COMMENT ON FUNCTION simdup_decide(text, anycompatible, anycompatible, boolean, text, boolean) IS
+  'decides whether two rows are the same, or arrays of pairs; the rows whose group changes';
 
-CREATE FUNCTION simdup_undecide_pairs(name text, a text, b text, refresh boolean)
+CREATE FUNCTION simdup_undecide(name text, a anycompatible, b anycompatible, refresh boolean DEFAULT true)
   RETURNS TABLE (key text, was bigint, id bigint) LANGUAGE plpgsql SET row_security = off AS $$
 #variable_conflict error
 DECLARE
   x pg_catalog.text := (SELECT e.extnamespace::pg_catalog.regnamespace::pg_catalog.text FROM pg_catalog.pg_extension AS e
                         WHERE e.extname OPERATOR(pg_catalog.=) 'simdup');
   g record;
+  given record;
   pairs pg_catalog.text;
   n pg_catalog.int8;
   missing pg_catalog.text;
@@ -378,21 +390,21 @@ BEGIN
     RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed', MESSAGE = 'refresh must not be null';
   END IF;
   EXECUTE pg_catalog.format('SELECT * FROM %s.simdup_grouping($1, $2, true)', x) INTO STRICT g USING pg_catalog.to_regclass(name), name;
-  EXECUTE pg_catalog.format('SELECT %s.simdup_count_pairs($1, $2, $3, $4)', x) INTO STRICT n USING g.key_type, g.same_key, a, b;
+  EXECUTE pg_catalog.format('SELECT * FROM %s.simdup_decision_pairs($1, $2, $3, $4)', x) INTO STRICT given USING g.key_type, g.same_key, a, b;
   EXECUTE pg_catalog.concat('UPDATE ', g.settings, ' SET next_refresh = next_refresh');
   -- somebody may have written the larger key first
   pairs := pg_catalog.format('(SELECT LEAST(u.a, u.b) AS a, GREATEST(u.a, u.b) AS b FROM ROWS FROM (pg_catalog.unnest($1::%1$s[]), pg_catalog.unnest($2::%1$s[])) AS u (a, b)'
     ' UNION SELECT GREATEST(u.a, u.b), LEAST(u.a, u.b) FROM ROWS FROM (pg_catalog.unnest($1::%1$s[]), pg_catalog.unnest($2::%1$s[])) AS u (a, b)) AS p', g.key_type);
   EXECUTE pg_catalog.format('SELECT pg_catalog.min(pg_catalog.format(''%%s and %%s'', l.a, l.b)) FROM (SELECT LEAST(p.a, p.b) AS a, GREATEST(p.a, p.b) AS b'
     ' FROM %1$s LEFT JOIN %2$s AS d ON d.a %3$s p.a AND d.b %3$s p.b GROUP BY 1, 2 HAVING pg_catalog.count(d.a) OPERATOR(pg_catalog.=) 0) AS l',
-    pairs, g.decisions, g.same_key) INTO STRICT missing USING a, b;
+    pairs, g.decisions, g.same_key) INTO STRICT missing USING given.a_keys, given.b_keys;
   IF missing IS NOT NULL THEN
     RAISE EXCEPTION USING ERRCODE = 'no_data_found', MESSAGE = pg_catalog.format('there is no decision about rows %s', missing);
   END IF;
   EXECUTE pg_catalog.format('DELETE FROM %2$s AS d WHERE EXISTS (SELECT FROM %1$s WHERE d.a %3$s p.a AND d.b %3$s p.b)',
-    pairs, g.decisions, g.same_key) USING a, b;
+    pairs, g.decisions, g.same_key) USING given.a_keys, given.b_keys;
   GET DIAGNOSTICS n = ROW_COUNT;
-  IF n OPERATOR(pg_catalog.=) 0 AND pg_catalog.length(a) OPERATOR(pg_catalog.>) 2 THEN
+  IF n OPERATOR(pg_catalog.=) 0 AND given.n OPERATOR(pg_catalog.>) 0 THEN
     RAISE EXCEPTION USING ERRCODE = 'triggered_data_change_violation',
       MESSAGE = pg_catalog.format('decisions of grouping "%s" were not deleted', name), HINT = 'A trigger or a rule may have kept them.';
   END IF;
@@ -400,89 +412,5 @@ BEGIN
     RETURN QUERY EXECUTE pg_catalog.format('SELECT * FROM %s.simdup_regroup($1)', x) USING name;
   END IF;
 END $$;
-COMMENT ON FUNCTION simdup_undecide_pairs(text, text, text, boolean) IS
-  'implementation of simdup_undecide: takes decisions back and refreshes';
-
-CREATE FUNCTION simdup_decide(name text, a anycompatiblenonarray, b anycompatiblenonarray, same boolean, note text DEFAULT NULL, refresh boolean DEFAULT true)
-  RETURNS TABLE (key text, was bigint, id bigint) LANGUAGE plpgsql AS $$
-#variable_conflict error
-DECLARE
-  x pg_catalog.text := (SELECT e.extnamespace::pg_catalog.regnamespace::pg_catalog.text FROM pg_catalog.pg_extension AS e
-                        WHERE e.extname OPERATOR(pg_catalog.=) 'simdup');
-BEGIN
-  RETURN QUERY EXECUTE pg_catalog.format('SELECT * FROM %s.simdup_decide_pairs($1, $2, $3, $4, $5, $6)', x)
-    USING name, pg_catalog.format('%s', ARRAY[CASE WHEN a IS NOT NULL THEN pg_catalog.format('%s', a) END]),
-      pg_catalog.format('%s', ARRAY[CASE WHEN b IS NOT NULL THEN pg_catalog.format('%s', b) END]), same, note, refresh;
-END $$;
-COMMENT ON FUNCTION simdup_decide(text, anycompatiblenonarray, anycompatiblenonarray, boolean, text, boolean) IS
-  'decides whether two rows are the same; the rows whose group changes';
-
-CREATE FUNCTION simdup_decide(name text, a anycompatiblearray, b anycompatiblearray, same boolean, note text DEFAULT NULL, refresh boolean DEFAULT true)
-  RETURNS TABLE (key text, was bigint, id bigint) LANGUAGE plpgsql AS $$
-#variable_conflict error
-DECLARE
-  x pg_catalog.text := (SELECT e.extnamespace::pg_catalog.regnamespace::pg_catalog.text FROM pg_catalog.pg_extension AS e
-                        WHERE e.extname OPERATOR(pg_catalog.=) 'simdup');
-BEGIN
-  RETURN QUERY EXECUTE pg_catalog.format('SELECT * FROM %s.simdup_decide_pairs($1, $2, $3, $4, $5, $6)', x)
-    USING name, CASE WHEN a IS NOT NULL THEN pg_catalog.format('%s', a) END,
-      CASE WHEN b IS NOT NULL THEN pg_catalog.format('%s', b) END, same, note, refresh;
-END $$;
-COMMENT ON FUNCTION simdup_decide(text, anycompatiblearray, anycompatiblearray, boolean, text, boolean) IS
-  'simdup_decide for arrays of pairs, stored together';
-
-CREATE FUNCTION simdup_decide(name text, a text, b text, same boolean, note text DEFAULT NULL, refresh boolean DEFAULT true)
-  RETURNS TABLE (key text, was bigint, id bigint) LANGUAGE plpgsql AS $$
-#variable_conflict error
-DECLARE
-  x pg_catalog.text := (SELECT e.extnamespace::pg_catalog.regnamespace::pg_catalog.text FROM pg_catalog.pg_extension AS e
-                        WHERE e.extname OPERATOR(pg_catalog.=) 'simdup');
-BEGIN
-  RETURN QUERY EXECUTE pg_catalog.format('SELECT * FROM %s.simdup_decide_pairs($1, $2, $3, $4, $5, $6)', x)
-    USING name, pg_catalog.format('%s', ARRAY[CASE WHEN a IS NOT NULL THEN pg_catalog.format('%s', a) END]),
-      pg_catalog.format('%s', ARRAY[CASE WHEN b IS NOT NULL THEN pg_catalog.format('%s', b) END]), same, note, refresh;
-END $$;
-COMMENT ON FUNCTION simdup_decide(text, text, text, boolean, text, boolean) IS
-  'simdup_decide for keys in their text form';
-
-CREATE FUNCTION simdup_undecide(name text, a anycompatiblenonarray, b anycompatiblenonarray, refresh boolean DEFAULT true)
-  RETURNS TABLE (key text, was bigint, id bigint) LANGUAGE plpgsql AS $$
-#variable_conflict error
-DECLARE
-  x pg_catalog.text := (SELECT e.extnamespace::pg_catalog.regnamespace::pg_catalog.text FROM pg_catalog.pg_extension AS e
-                        WHERE e.extname OPERATOR(pg_catalog.=) 'simdup');
-BEGIN
-  RETURN QUERY EXECUTE pg_catalog.format('SELECT * FROM %s.simdup_undecide_pairs($1, $2, $3, $4)', x)
-    USING name, pg_catalog.format('%s', ARRAY[CASE WHEN a IS NOT NULL THEN pg_catalog.format('%s', a) END]),
-      pg_catalog.format('%s', ARRAY[CASE WHEN b IS NOT NULL THEN pg_catalog.format('%s', b) END]), refresh;
-END $$;
-COMMENT ON FUNCTION simdup_undecide(text, anycompatiblenonarray, anycompatiblenonarray, boolean) IS
-  'takes a decision about two rows back; the rows whose group changes';
-
-CREATE FUNCTION simdup_undecide(name text, a anycompatiblearray, b anycompatiblearray, refresh boolean DEFAULT true)
-  RETURNS TABLE (key text, was bigint, id bigint) LANGUAGE plpgsql AS $$
-#variable_conflict error
-DECLARE
-  x pg_catalog.text := (SELECT e.extnamespace::pg_catalog.regnamespace::pg_catalog.text FROM pg_catalog.pg_extension AS e
-                        WHERE e.extname OPERATOR(pg_catalog.=) 'simdup');
-BEGIN
-  RETURN QUERY EXECUTE pg_catalog.format('SELECT * FROM %s.simdup_undecide_pairs($1, $2, $3, $4)', x)
-    USING name, CASE WHEN a IS NOT NULL THEN pg_catalog.format('%s', a) END,
-      CASE WHEN b IS NOT NULL THEN pg_catalog.format('%s', b) END, refresh;
-END $$;
-COMMENT ON FUNCTION simdup_undecide(text, anycompatiblearray, anycompatiblearray, boolean) IS
-  'simdup_undecide for arrays of pairs, taken back together';
-
-CREATE FUNCTION simdup_undecide(name text, a text, b text, refresh boolean DEFAULT true)
-  RETURNS TABLE (key text, was bigint, id bigint) LANGUAGE plpgsql AS $$
-#variable_conflict error
-DECLARE
-  x pg_catalog.text := (SELECT e.extnamespace::pg_catalog.regnamespace::pg_catalog.text FROM pg_catalog.pg_extension AS e
-                        WHERE e.extname OPERATOR(pg_catalog.=) 'simdup');
-BEGIN
-  RETURN QUERY EXECUTE pg_catalog.format('SELECT * FROM %s.simdup_undecide_pairs($1, $2, $3, $4)', x)
-    USING name, pg_catalog.format('%s', ARRAY[CASE WHEN a IS NOT NULL THEN pg_catalog.format('%s', a) END]),
-      pg_catalog.format('%s', ARRAY[CASE WHEN b IS NOT NULL THEN pg_catalog.format('%s', b) END]), refresh;
-END $$;
-COMMENT ON FUNCTION simdup_undecide(text, text, text, boolean) IS
-  'simdup_undecide for keys in their text form';
+COMMENT ON FUNCTION simdup_undecide(text, anycompatible, anycompatible, boolean) IS
+  'takes a decision about two rows back, or about arrays of pairs; the rows whose group changes';

@@ -104,14 +104,13 @@ state_of_width(AggState *state, MemoryContext context, int32 width)
 }
 
 /*
- * simhash_agg(feature [, weight [, hash]])
+ * simhash_agg(feature [, weight])
  */
 
 /* Get hash and weight of the feature in a call. Return false without one. */
 static bool
 get_feature(FunctionCallInfo fcinfo, uint64 *hash, uint64 *weight)
 {
-	SimdupHash kind = SIMDUP_HASH_CITY64;
 	SimdupUtf8 feature;
 
 	for (int i = 1; i < PG_NARGS(); i++)
@@ -119,10 +118,8 @@ get_feature(FunctionCallInfo fcinfo, uint64 *hash, uint64 *weight)
 		if (PG_ARGISNULL(i))
 			return false;
 	}
-	if (PG_NARGS() > 3)
-		kind = simdup_parse_hash(PG_GETARG_TEXT_PP(3));
 	feature = simdup_text_to_utf8(PG_GETARG_TEXT_PP(1));
-	*hash = simdup_hash64(kind, feature.bytes, feature.len);
+	*hash = simdup_city64(feature.bytes, feature.len);
 	*weight = simdup_fixed_weight(PG_NARGS() > 2 ? PG_GETARG_FLOAT8(2) : 1, 0);
 	return true;
 }

@@ -128,14 +128,6 @@ simdup_simhash_ball_eq(PG_FUNCTION_ARGS)
 		ball_eq(PG_GETARG_SIMHASH_BALL_P(0), PG_GETARG_SIMHASH_BALL_P(1)));
 }
 
-PG_FUNCTION_INFO_V1(simdup_simhash_ball_ne);
-Datum
-simdup_simhash_ball_ne(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(
-		!ball_eq(PG_GETARG_SIMHASH_BALL_P(0), PG_GETARG_SIMHASH_BALL_P(1)));
-}
-
 PG_FUNCTION_INFO_V1(simdup_simhash_ball_hash);
 Datum
 simdup_simhash_ball_hash(PG_FUNCTION_ARGS)
