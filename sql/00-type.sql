@@ -37,10 +37,6 @@ COMMENT ON FUNCTION simhash64_send(simhash64) IS 'I/O: 8 bytes, big-endian';
 -- is ever chosen for a fingerprint by accident. Texts are assigned, because drivers
 -- such as JDBC send each string as a text or varchar.
 
-CREATE FUNCTION simhash64_from_bigint(bigint) RETURNS simhash64
-  AS 'MODULE_PATHNAME', 'simdup_simhash64_from_bigint' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION simhash64_to_bigint(simhash64) RETURNS bigint
-  AS 'MODULE_PATHNAME', 'simdup_simhash64_to_bigint' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION simhash64_from_bit(bit) RETURNS simhash64
   AS 'MODULE_PATHNAME', 'simdup_simhash64_from_bit' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION simhash64_to_bit(simhash64) RETURNS bit
@@ -50,8 +46,8 @@ CREATE FUNCTION simhash64_from_bytea(bytea) RETURNS simhash64
 CREATE FUNCTION simhash64_to_bytea(simhash64) RETURNS bytea
   AS 'MODULE_PATHNAME', 'simdup_simhash64_to_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
-CREATE CAST (bigint AS simhash64) WITH FUNCTION simhash64_from_bigint(bigint);
-CREATE CAST (simhash64 AS bigint) WITH FUNCTION simhash64_to_bigint(simhash64);
+CREATE CAST (bigint AS simhash64) WITHOUT FUNCTION;
+CREATE CAST (simhash64 AS bigint) WITHOUT FUNCTION;
 CREATE CAST (bit AS simhash64) WITH FUNCTION simhash64_from_bit(bit);
 CREATE CAST (simhash64 AS bit) WITH FUNCTION simhash64_to_bit(simhash64);
 CREATE CAST (bytea AS simhash64) WITH FUNCTION simhash64_from_bytea(bytea);
@@ -59,8 +55,6 @@ CREATE CAST (simhash64 AS bytea) WITH FUNCTION simhash64_to_bytea(simhash64);
 CREATE CAST (pg_catalog.text AS simhash64) WITH INOUT AS ASSIGNMENT;
 CREATE CAST (pg_catalog.varchar AS simhash64) WITH INOUT AS ASSIGNMENT;
 
-COMMENT ON FUNCTION simhash64_from_bigint(bigint) IS 'cast: the same 64 bits (two''s complement)';
-COMMENT ON FUNCTION simhash64_to_bigint(simhash64) IS 'cast: the same 64 bits (two''s complement), so negative where the highest bit is 1';
 COMMENT ON FUNCTION simhash64_from_bit(bit) IS 'cast: 64 bits, most significant first; any other length is SQLSTATE 22026';
 COMMENT ON FUNCTION simhash64_to_bit(simhash64) IS 'cast: bit(64), most significant bit first';
 COMMENT ON FUNCTION simhash64_from_bytea(bytea) IS 'cast: 8 bytes, big-endian; any other length is SQLSTATE 22026';

@@ -71,13 +71,13 @@ COMMENT ON FUNCTION simhash_ball_contains(simhash_ball, simhash64) IS 'implement
 -- estimators: a function of the radius and of the column's statistics
 
 CREATE FUNCTION simhash_ballsel(internal, oid, internal, integer) RETURNS float8
-  AS 'MODULE_PATHNAME', 'simdup_simhash_ballsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_ballsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION simhash_balljoinsel(internal, oid, internal, smallint, internal) RETURNS float8
-  AS 'MODULE_PATHNAME', 'simdup_simhash_balljoinsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_balljoinsel' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_ballsel(internal, oid, internal, integer) IS
-  'restriction selectivity of <@ and @> with a simhash_ball';
+  'restriction selectivity of <@, @> and <~@ with a simhash_ball';
 COMMENT ON FUNCTION simhash_balljoinsel(internal, oid, internal, smallint, internal) IS
-  'join selectivity of <@ and @> with a simhash_ball';
+  'join selectivity of <@, @> and <~@ with a simhash_ball';
 
 CREATE OPERATOR <@ (
   LEFTARG = simhash64, RIGHTARG = simhash_ball, FUNCTION = simhash_in_ball,
@@ -92,12 +92,12 @@ CREATE OPERATOR @> (
 COMMENT ON OPERATOR <@ (simhash64, simhash_ball) IS 'fingerprint is within the radius of the center';
 COMMENT ON OPERATOR @> (simhash_ball, simhash64) IS 'fingerprint is within the radius of the center';
 
-CREATE FUNCTION simhash_within_support(internal) RETURNS internal
-  AS 'MODULE_PATHNAME', 'simdup_simhash_within_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_within_support(internal) IS 'planner support for simhash_within';
+CREATE FUNCTION simdup_support(internal) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simdup_support(internal) IS 'planner support for simhash_within and simdup_resembles';
 
 CREATE FUNCTION simhash_within(a simhash64, b simhash64, max_distance integer DEFAULT 8) RETURNS boolean
   AS 'MODULE_PATHNAME', 'simdup_simhash_within' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 0.1
-  SUPPORT simhash_within_support;
+  SUPPORT simdup_support;
 COMMENT ON FUNCTION simhash_within(simhash64, simhash64, integer) IS
   'is the Hamming distance of a and b at most max_distance? Uses a hamming index on either column';

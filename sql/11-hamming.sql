@@ -34,12 +34,11 @@ CREATE OPERATOR ~= (
 COMMENT ON OPERATOR ~= (simhash_ball, simhash_ball) IS 'each ball holds the center of the other';
 
 CREATE OPERATOR CLASS simhash_ball_ops
-DEFAULT FOR TYPE simhash_ball USING hamming AS
+DEFAULT FOR TYPE simhash_ball USING hamming FAMILY simhash64_ops AS
   OPERATOR 4 ~=,
   FUNCTION 1 simhash_ball_center(simhash_ball),
   STORAGE simhash64;
 COMMENT ON OPERATOR CLASS simhash_ball_ops USING hamming IS 'EXCLUDE USING hamming (simhash_ball(fp, k) WITH ~=)';
-COMMENT ON OPERATOR FAMILY simhash_ball_ops USING hamming IS 'EXCLUDE USING hamming (simhash_ball(fp, k) WITH ~=)';
 
 -- what an index is like inside; for its owner
 

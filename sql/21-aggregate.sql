@@ -39,12 +39,12 @@ CREATE FUNCTION simhash_varbit_remove(internal, varbit, bigint) RETURNS internal
   AS 'MODULE_PATHNAME', 'simdup_simhash_varbit_remove' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION simhash_varbit_final(internal) RETURNS varbit
   AS 'MODULE_PATHNAME', 'simdup_simhash_varbit_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION simhash_agg_combine(internal, internal) RETURNS internal
-  AS 'MODULE_PATHNAME', 'simdup_simhash_agg_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION simhash_agg_serialize(internal) RETURNS bytea
-  AS 'MODULE_PATHNAME', 'simdup_simhash_agg_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION simhash_agg_deserialize(bytea, internal) RETURNS internal
-  AS 'MODULE_PATHNAME', 'simdup_simhash_agg_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION simdup_agg_combine(internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION simdup_agg_serialize(internal) RETURNS bytea
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION simdup_agg_deserialize(bytea, internal) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 COMMENT ON FUNCTION simhash_agg_accum(internal, text) IS 'aggregate transition';
 COMMENT ON FUNCTION simhash_agg_accum(internal, text, float8) IS 'aggregate transition';
@@ -54,28 +54,28 @@ COMMENT ON FUNCTION simhash_agg_final(internal) IS 'aggregate result';
 COMMENT ON FUNCTION simhash_varbit_accum(internal, varbit, bigint) IS 'aggregate transition';
 COMMENT ON FUNCTION simhash_varbit_remove(internal, varbit, bigint) IS 'aggregate inverse transition';
 COMMENT ON FUNCTION simhash_varbit_final(internal) IS 'aggregate result';
-COMMENT ON FUNCTION simhash_agg_combine(internal, internal) IS 'aggregate combination of partial states';
-COMMENT ON FUNCTION simhash_agg_serialize(internal) IS 'aggregate state to bytes';
-COMMENT ON FUNCTION simhash_agg_deserialize(bytea, internal) IS 'aggregate state from bytes';
+COMMENT ON FUNCTION simdup_agg_combine(internal, internal) IS 'aggregate combination of partial states';
+COMMENT ON FUNCTION simdup_agg_serialize(internal) IS 'aggregate state to bytes';
+COMMENT ON FUNCTION simdup_agg_deserialize(bytea, internal) IS 'aggregate state from bytes';
 
 CREATE AGGREGATE simhash_agg(feature text) (
   SFUNC = simhash_agg_accum, STYPE = internal, SSPACE = 1100,
-  FINALFUNC = simhash_agg_final, COMBINEFUNC = simhash_agg_combine,
-  SERIALFUNC = simhash_agg_serialize, DESERIALFUNC = simhash_agg_deserialize,
+  FINALFUNC = simhash_agg_final, COMBINEFUNC = simdup_agg_combine,
+  SERIALFUNC = simdup_agg_serialize, DESERIALFUNC = simdup_agg_deserialize,
   MSFUNC = simhash_agg_accum, MINVFUNC = simhash_agg_remove, MSTYPE = internal,
   MSSPACE = 1100, MFINALFUNC = simhash_agg_final, PARALLEL = SAFE
 );
 CREATE AGGREGATE simhash_agg(feature text, weight float8) (
   SFUNC = simhash_agg_accum, STYPE = internal, SSPACE = 1100,
-  FINALFUNC = simhash_agg_final, COMBINEFUNC = simhash_agg_combine,
-  SERIALFUNC = simhash_agg_serialize, DESERIALFUNC = simhash_agg_deserialize,
+  FINALFUNC = simhash_agg_final, COMBINEFUNC = simdup_agg_combine,
+  SERIALFUNC = simdup_agg_serialize, DESERIALFUNC = simdup_agg_deserialize,
   MSFUNC = simhash_agg_accum, MINVFUNC = simhash_agg_remove, MSTYPE = internal,
   MSSPACE = 1100, MFINALFUNC = simhash_agg_final, PARALLEL = SAFE
 );
 CREATE AGGREGATE simhash_agg(hash varbit, weight bigint) (
   SFUNC = simhash_varbit_accum, STYPE = internal, SSPACE = 2200,
-  FINALFUNC = simhash_varbit_final, COMBINEFUNC = simhash_agg_combine,
-  SERIALFUNC = simhash_agg_serialize, DESERIALFUNC = simhash_agg_deserialize,
+  FINALFUNC = simhash_varbit_final, COMBINEFUNC = simdup_agg_combine,
+  SERIALFUNC = simdup_agg_serialize, DESERIALFUNC = simdup_agg_deserialize,
   MSFUNC = simhash_varbit_accum, MINVFUNC = simhash_varbit_remove, MSTYPE = internal,
   MSSPACE = 2200, MFINALFUNC = simhash_varbit_final, PARALLEL = SAFE
 );

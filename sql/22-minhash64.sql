@@ -41,25 +41,16 @@ COMMENT ON FUNCTION minhash64_shingles(text, integer, text) IS
 
 CREATE FUNCTION minhash64_agg_accum(internal, text) RETURNS internal
   AS 'MODULE_PATHNAME', 'simdup_minhash64_agg_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION minhash64_agg_combine(internal, internal) RETURNS internal
-  AS 'MODULE_PATHNAME', 'simdup_minhash64_agg_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION minhash64_agg_serialize(internal) RETURNS bytea
-  AS 'MODULE_PATHNAME', 'simdup_minhash64_agg_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION minhash64_agg_deserialize(bytea, internal) RETURNS internal
-  AS 'MODULE_PATHNAME', 'simdup_minhash64_agg_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION minhash64_agg_final(internal) RETURNS simhash64
   AS 'MODULE_PATHNAME', 'simdup_minhash64_agg_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
 COMMENT ON FUNCTION minhash64_agg_accum(internal, text) IS 'aggregate transition';
-COMMENT ON FUNCTION minhash64_agg_combine(internal, internal) IS 'aggregate combination of partial states';
-COMMENT ON FUNCTION minhash64_agg_serialize(internal) IS 'aggregate state to bytes';
-COMMENT ON FUNCTION minhash64_agg_deserialize(bytea, internal) IS 'aggregate state from bytes';
 COMMENT ON FUNCTION minhash64_agg_final(internal) IS 'aggregate result';
 
 CREATE AGGREGATE minhash64_agg(feature text) (
   SFUNC = minhash64_agg_accum, STYPE = internal, SSPACE = 1300,
-  FINALFUNC = minhash64_agg_final, COMBINEFUNC = minhash64_agg_combine,
-  SERIALFUNC = minhash64_agg_serialize, DESERIALFUNC = minhash64_agg_deserialize,
+  FINALFUNC = minhash64_agg_final, COMBINEFUNC = simdup_agg_combine,
+  SERIALFUNC = simdup_agg_serialize, DESERIALFUNC = simdup_agg_deserialize,
   PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE minhash64_agg(text) IS

@@ -13,18 +13,9 @@ COMMENT ON FUNCTION simdup_text_fingerprint(text) IS 'hamming support: minhash64
 COMMENT ON FUNCTION simdup_text_in_ball(text, simhash_ball) IS 'implementation of <~@ operator';
 COMMENT ON FUNCTION simdup_text_distance(text, text) IS 'implementation of <~~> operator';
 
-CREATE FUNCTION simdup_text_ballsel(internal, oid, internal, integer) RETURNS float8
-  AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION simdup_text_balljoinsel(internal, oid, internal, smallint, internal) RETURNS float8
-  AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simdup_text_ballsel(internal, oid, internal, integer) IS
-  'restriction selectivity of <~@';
-COMMENT ON FUNCTION simdup_text_balljoinsel(internal, oid, internal, smallint, internal) IS
-  'join selectivity of <~@';
-
 CREATE OPERATOR <~@ (
   LEFTARG = text, RIGHTARG = simhash_ball, FUNCTION = simdup_text_in_ball,
-  RESTRICT = simdup_text_ballsel, JOIN = simdup_text_balljoinsel
+  RESTRICT = simhash_ballsel, JOIN = simhash_balljoinsel
 );
 CREATE OPERATOR <~~> (
   LEFTARG = text, RIGHTARG = text, FUNCTION = simdup_text_distance,
@@ -34,17 +25,12 @@ COMMENT ON OPERATOR <~@ (text, simhash_ball) IS 'minhash64 of the text is within
 COMMENT ON OPERATOR <~~> (text, text) IS 'Hamming distance of the texts'' minhash64';
 
 CREATE OPERATOR CLASS text_ops
-DEFAULT FOR TYPE text USING hamming AS
+DEFAULT FOR TYPE text USING hamming FAMILY simhash64_ops AS
   OPERATOR 1 <~@ (text, simhash_ball),
   OPERATOR 3 <~~> (text, text) FOR ORDER BY pg_catalog.integer_ops,
   FUNCTION 1 simdup_text_fingerprint(text),
   STORAGE simhash64;
 COMMENT ON OPERATOR CLASS text_ops USING hamming IS 'near texts by minhash64: simdup_resembles, <~@ and nearest neighbours';
-COMMENT ON OPERATOR FAMILY text_ops USING hamming IS 'near texts by minhash64: simdup_resembles, <~@ and nearest neighbours';
-
-CREATE FUNCTION simdup_resembles_support(internal) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simdup_resembles_support(internal) IS 'planner support for simdup_resembles';
 
 CREATE FUNCTION simdup_resembles(
   content text,
@@ -53,6 +39,6 @@ CREATE FUNCTION simdup_resembles(
   recall float8 DEFAULT 0.99
 ) RETURNS boolean
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000
-  SUPPORT simdup_resembles_support;
+  SUPPORT simdup_support;
 COMMENT ON FUNCTION simdup_resembles(text, text, float8, float8) IS
   'do two texts share enough folded shingles? Uses a hamming index on either text';

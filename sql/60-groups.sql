@@ -12,18 +12,13 @@ COMMENT ON FUNCTION simdup_key_equality(regtype) IS
   'implementation of simdup_regroup: the equality of a type of keys, to stand in a statement';
 
 CREATE FUNCTION simdup_place(
-  query text, key_type anyelement, members text, decisions text, events text,
-  max_distance integer, method text, min_resemblance float8, next_id bigint,
+  key_type anyelement, decisions text, query text DEFAULT NULL, members text DEFAULT NULL, events text DEFAULT NULL,
+  max_distance integer DEFAULT 8, method text DEFAULT 'leader', min_resemblance float8 DEFAULT NULL, next_id bigint DEFAULT 1,
   OUT key anyelement, OUT was bigint, OUT id bigint
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
-COMMENT ON FUNCTION simdup_place(text, anyelement, text, text, text, integer, text, float8, bigint) IS
-  'implementation of simdup_regroup: the rows whose group changes';
-
-CREATE FUNCTION simdup_check_decisions(decisions text, key_type anyelement) RETURNS void
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
-COMMENT ON FUNCTION simdup_check_decisions(text, anyelement) IS
-  'implementation of simdup_decide: an error if decisions contradict each other';
+COMMENT ON FUNCTION simdup_place(anyelement, text, text, text, text, integer, text, float8, bigint) IS
+  'implementation of simdup_regroup: the rows whose group changes; without a query, decisions are checked';
 
 -- The tables of a grouping, quoted, and what statements about its keys need. An
 -- owner must own all four, and nobody else may write the settings or add triggers:
@@ -126,8 +121,8 @@ BEGIN
   FROM pg_catalog.pg_type AS t JOIN pg_catalog.pg_namespace AS s ON s.oid OPERATOR(pg_catalog.=) t.typnamespace
   WHERE t.oid OPERATOR(pg_catalog.=) type;
   EXECUTE pg_catalog.format('SELECT %s.simdup_key_equality($1)', x) USING type;
-  EXECUTE pg_catalog.format('SELECT FROM %s.simdup_place($1, NULL::%s, NULL::pg_catalog.text, NULL::pg_catalog.text,'
-    ' NULL::pg_catalog.text, $2, $3, $4, 1::pg_catalog.int8)', x, key_type)
+  EXECUTE pg_catalog.format('SELECT FROM %s.simdup_place(NULL::%s, NULL::pg_catalog.text, $1, NULL::pg_catalog.text,'
+    ' NULL::pg_catalog.text, $2, $3, $4)', x, key_type)
     USING pg_catalog.format(E'SELECT * FROM (%s\n) AS q LIMIT 0', query), max_distance, method, min_resemblance;
   EXECUTE pg_catalog.format('CREATE TABLE %I.%I (key %s PRIMARY KEY, id pg_catalog.int8 NOT NULL)', place, relation, key_type);
   EXECUTE pg_catalog.format('CREATE TABLE %I.%I (a %3$s NOT NULL, b %3$s NOT NULL, same pg_catalog.bool NOT NULL, note pg_catalog.text,'
@@ -184,8 +179,8 @@ BEGIN
   EXECUTE pg_catalog.format('SELECT * FROM %s.simdup_grouping($1, $2, true)', x) INTO STRICT g USING pg_catalog.to_regclass(name), name;
   -- one refresh at a time; a dry run waits for nobody
   EXECUTE pg_catalog.concat('SELECT * FROM ', g.settings, CASE WHEN dry_run THEN '' ELSE ' FOR UPDATE' END) INTO STRICT s;
-  place := pg_catalog.format('%s.simdup_place($1, NULL::%s, %L, %L, %L, $2, $3, $4, $5) AS p', x, g.key_type,
-    pg_catalog.concat('SELECT key, id FROM ', g.members), pg_catalog.concat('SELECT a, b, same FROM ', g.decisions),
+  place := pg_catalog.format('%s.simdup_place(NULL::%s, %L, $1, %L, %L, $2, $3, $4, $5) AS p', x, g.key_type,
+    pg_catalog.concat('SELECT a, b, same FROM ', g.decisions), pg_catalog.concat('SELECT key, id FROM ', g.members),
     pg_catalog.format('SELECT key, id, refresh FROM %s WHERE id IS NOT NULL', g.events));
   BEGIN
     IF dry_run THEN
@@ -355,7 +350,7 @@ BEGIN
         DETAIL = pg_catalog.format('%s of %s pairs have another decision.', given.n OPERATOR(pg_catalog.-) n_stored, given.n),
         HINT = 'Another session may have decided at the same time, or a trigger may have kept them. Try again.';
     END IF;
-    EXECUTE pg_catalog.format('SELECT %s.simdup_check_decisions($1, NULL::%s)', x, g.key_type)
+    EXECUTE pg_catalog.format('SELECT FROM %s.simdup_place(NULL::%s, $1)', x, g.key_type)
       USING pg_catalog.concat('SELECT a, b, same FROM ', g.decisions);
   ELSE
     EXECUTE pg_catalog.format('INSERT INTO %2$s (a, b, same, note) SELECT p.a, p.b, $3, $4 FROM %1$s ON CONFLICT DO NOTHING',

@@ -1,10 +1,9 @@
 /*
  * placing.c
  *	  simdup_place: the rows whose group changes, from the rows of a query, the
- *	  groups and ids that were, and people's decisions. simdup_check_decisions:
- *	  whether decisions contradict each other.
+ *	  groups and ids that were, and people's decisions.
  *
- * The functions in sql/60-groups.sql call both, with queries of their own beside
+ * The functions in sql/60-groups.sql call it, with queries of their own beside
  * the caller's, and store what comes out.
  */
 #include "postgres.h"
@@ -198,19 +197,6 @@ read_blocks(FunctionCallInfo fcinfo, SimdupKeys *keys,
 	return blocks;
 }
 
-PG_FUNCTION_INFO_V1(simdup_check_decisions);
-/* simdup_check_decisions(decisions, key_type) */
-Datum
-simdup_check_decisions(PG_FUNCTION_ARGS)
-{
-	Oid key_type = simdup_key_type_argument(fcinfo);
-	SimdupKeys *keys = simdup_keys_begin(key_type);
-
-	(void) read_blocks(fcinfo, keys, simdup_keynumbers_begin(keys, key_type),
-					   false);
-	PG_RETURN_VOID();
-}
-
 /*
  * Groups
  */
@@ -329,10 +315,21 @@ place_rows(Placing *p, FunctionCallInfo fcinfo, bool connected, int64 next_id)
 	}
 }
 
+/* Check whether the decisions agree with each other. */
+static void
+check_decisions(FunctionCallInfo fcinfo)
+{
+	Oid key_type = simdup_key_type_argument(fcinfo);
+	SimdupKeys *keys = simdup_keys_begin(key_type);
+
+	(void) read_blocks(fcinfo, keys, simdup_keynumbers_begin(keys, key_type),
+					   false);
+}
+
 PG_FUNCTION_INFO_V1(simdup_place);
 /*
- * simdup_place(query, key_type, members, decisions, events, max_distance,
- * method, min_resemblance, next_id)
+ * simdup_place(key_type, decisions, query, members, events, max_distance,
+ * method, min_resemblance, next_id); without a query, only decisions are checked
  */
 Datum
 simdup_place(PG_FUNCTION_ARGS)
@@ -343,7 +340,11 @@ simdup_place(PG_FUNCTION_ARGS)
 	double min_resemblance = 0;
 	MemoryContext old;
 
-	simdup_check_not_null(PG_ARGISNULL(0), "query");
+	if (PG_ARGISNULL(2))
+	{
+		check_decisions(fcinfo);
+		return (Datum) 0;
+	}
 	simdup_check_not_null(PG_ARGISNULL(6), "method");
 	simdup_check_not_null(PG_ARGISNULL(8), "next_id");
 	connected = simdup_cluster_method(text_to_cstring(PG_GETARG_TEXT_PP(6))) ==
@@ -351,7 +352,7 @@ simdup_place(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(7))
 		min_resemblance =
 			simdup_check_fraction(PG_GETARG_FLOAT8(7), "min_resemblance");
-	p.c = simdup_cells_read(fcinfo, text_to_cstring(PG_GETARG_TEXT_PP(0)),
+	p.c = simdup_cells_read(fcinfo, text_to_cstring(PG_GETARG_TEXT_PP(2)),
 							max_distance, min_resemblance);
 	old = MemoryContextSwitchTo(p.c->rows->context);
 	place_rows(&p, fcinfo, connected, PG_GETARG_INT64(8));

@@ -60,4 +60,7 @@ extern Datum simdup_ball_join(FunctionCallInfo fcinfo,
 extern Expr *simdup_make_ball_expr(PlannerInfo *root, Oid funcid, Node *center,
 								   Node *radius);
 
+/* Answer a request to the support function of simhash_within; NULL for no answer. */
+extern Node *simdup_support_within(Node *request);
+
 #endif /* SIMDUP_INDEX_PLANNER_H */

@@ -461,17 +461,3 @@ simdup_ball_join(FunctionCallInfo fcinfo,
 						 (JoinType) PG_GETARG_INT16(3),
 						 (SpecialJoinInfo *) PG_GETARG_POINTER(4)));
 }
-
-PG_FUNCTION_INFO_V1(simdup_simhash_ballsel);
-Datum
-simdup_simhash_ballsel(PG_FUNCTION_ARGS)
-{
-	return simdup_ball_restriction(fcinfo, NULL);
-}
-
-PG_FUNCTION_INFO_V1(simdup_simhash_balljoinsel);
-Datum
-simdup_simhash_balljoinsel(PG_FUNCTION_ARGS)
-{
-	return simdup_ball_join(fcinfo, NULL);
-}

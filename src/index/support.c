@@ -150,22 +150,18 @@ estimate_selectivity(SupportRequestSelectivity *req)
 	simdup_answer_selectivity(req, &clause);
 }
 
-PG_FUNCTION_INFO_V1(simdup_simhash_within_support);
-Datum
-simdup_simhash_within_support(PG_FUNCTION_ARGS)
+Node *
+simdup_support_within(Node *request)
 {
-	Node *request = (Node *) PG_GETARG_POINTER(0);
-
 	if (IsA(request, SupportRequestSimplify))
-		PG_RETURN_POINTER(
-			simplify_to_operator((SupportRequestSimplify *) request));
+		return simplify_to_operator((SupportRequestSimplify *) request);
 	if (IsA(request, SupportRequestIndexCondition))
-		PG_RETURN_POINTER(
-			index_condition((SupportRequestIndexCondition *) request));
+		return (Node *) index_condition(
+			(SupportRequestIndexCondition *) request);
 	if (IsA(request, SupportRequestSelectivity))
 	{
 		estimate_selectivity((SupportRequestSelectivity *) request);
-		PG_RETURN_POINTER(request);
+		return request;
 	}
-	PG_RETURN_POINTER(NULL);
+	return NULL;
 }

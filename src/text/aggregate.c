@@ -294,24 +294,135 @@ simdup_simhash_varbit_final(PG_FUNCTION_ARGS)
 }
 
 /*
- * Both: parallel plans
+ * minhash64_agg(feature): the fingerprint of a set of features in rows.
+ *
+ * The state is a sketch: some elements that wait and, once they were thrown, 64
+ * keys. Both merge exactly, so rows may come in any order and be split among
+ * workers in any way.
  */
 
-PG_FUNCTION_INFO_V1(simdup_simhash_agg_combine);
+typedef struct SketchState
+{
+	int64 mark; /* SKETCH_MARK, where an AggState has its rows */
+	SimdupSketch sketch;
+} SketchState;
+
+#define SKETCH_MARK (-1)
+
+/* A state in transit: the elements themselves, or the keys. */
+#define FORM_ELEMENTS 0
+#define FORM_KEYS 1
+
+/* Return a new state in the current memory context. */
+static SketchState *
+make_sketch(void)
+{
+	SketchState *state = palloc(sizeof(SketchState));
+
+	state->mark = SKETCH_MARK;
+	simdup_sketch_begin(&state->sketch, SIMDUP_MINHASH64_BINS);
+	return state;
+}
+
+/* Return the state at argument 0, or NULL. */
+static SketchState *
+get_sketch(FunctionCallInfo fcinfo)
+{
+	return PG_ARGISNULL(0) ? NULL : (SketchState *) PG_GETARG_POINTER(0);
+}
+
+PG_FUNCTION_INFO_V1(simdup_minhash64_agg_accum);
 Datum
-simdup_simhash_agg_combine(PG_FUNCTION_ARGS)
+simdup_minhash64_agg_accum(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = aggregate_context(fcinfo);
-	AggState *state = get_state(fcinfo);
-	AggState *other =
-		PG_ARGISNULL(1) ? NULL : (AggState *) PG_GETARG_POINTER(1);
+	SketchState *state = get_sketch(fcinfo);
+	SimdupUtf8 feature;
+	uint64_t hash;
 
-	if (other == NULL || other->width == NO_WIDTH)
-		return unchanged_state(fcinfo, context);
-	state = state_of_width(state, context, other->width);
+	if (PG_ARGISNULL(1))
+	{
+		if (state == NULL)
+			PG_RETURN_NULL();
+		PG_RETURN_POINTER(state);
+	}
+	feature = simdup_text_to_utf8(PG_GETARG_TEXT_PP(1));
+	hash = simdup_city64(feature.bytes, feature.len);
+	context = MemoryContextSwitchTo(context);
+	if (state == NULL)
+		state = make_sketch();
+	simdup_sketch_add(&state->sketch, &hash, 1);
+	MemoryContextSwitchTo(context);
+	PG_RETURN_POINTER(state);
+}
+
+PG_FUNCTION_INFO_V1(simdup_minhash64_agg_final);
+Datum
+simdup_minhash64_agg_final(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = aggregate_context(fcinfo);
+	SketchState *state = get_sketch(fcinfo);
+	Datum result;
+
+	if (state == NULL)
+		PG_RETURN_NULL();
+	context = MemoryContextSwitchTo(context);
+	result = simdup_minhash64_result(fcinfo, &state->sketch);
+	MemoryContextSwitchTo(context);
+	return result;
+}
+
+/*
+ * All: parallel plans
+ */
+
+static bool
+is_sketch(const void *state)
+{
+	return *(const int64 *) state == SKETCH_MARK;
+}
+
+static void
+combine_counts(AggState *state, const AggState *other)
+{
 	for (int32 i = 0; i < state->n_counts; i++)
 		simdup_counts_merge(&state->counts[i], &other->counts[i]);
 	state->rows += other->rows;
+}
+
+static void
+combine_sketches(SketchState *state, const SketchState *other)
+{
+	simdup_sketch_merge(&state->sketch, other->sketch.keys);
+	simdup_sketch_add(&state->sketch, other->sketch.pending,
+					  other->sketch.n_pending);
+}
+
+PG_FUNCTION_INFO_V1(simdup_agg_combine);
+Datum
+simdup_agg_combine(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = aggregate_context(fcinfo);
+	void *state = get_state(fcinfo);
+	void *other = PG_ARGISNULL(1) ? NULL : PG_GETARG_POINTER(1);
+	MemoryContext old;
+
+	if (other == NULL ||
+		(!is_sketch(other) && ((AggState *) other)->width == NO_WIDTH))
+		return unchanged_state(fcinfo, context);
+	old = MemoryContextSwitchTo(context);
+	if (is_sketch(other))
+	{
+		if (state == NULL)
+			state = make_sketch();
+		combine_sketches(state, other);
+	}
+	else
+	{
+		state = state_of_width(state, context, ((AggState *) other)->width);
+		combine_counts(state, other);
+	}
+	MemoryContextSwitchTo(old);
 	PG_RETURN_POINTER(state);
 }
 
@@ -329,216 +440,121 @@ used_planes(const SimdupCounts *counts)
 	return n;
 }
 
-PG_FUNCTION_INFO_V1(simdup_simhash_agg_serialize);
-Datum
-simdup_simhash_agg_serialize(PG_FUNCTION_ARGS)
+static void
+send_counts(StringInfo buf, const AggState *state)
 {
-	AggState *state = (AggState *) PG_GETARG_POINTER(0);
+	pq_sendint32(buf, (uint32) state->width);
+	for (int32 i = 0; i < state->n_counts; i++)
+	{
+		const SimdupCounts *counts = &state->counts[i];
+		int n = used_planes(counts);
+
+		pq_sendint64(buf, counts->total_low);
+		pq_sendint64(buf, counts->total_high);
+		pq_sendint32(buf, (uint32) n);
+		for (int plane = 0; plane < n; plane++)
+			pq_sendint64(buf, counts->planes[plane]);
+	}
+}
+
+static void
+send_sketch(StringInfo buf, SimdupSketch *sketch)
+{
+	bool thrown = sketch->keys[0] != UINT64_MAX ||
+				  sketch->n_pending >= SIMDUP_MINHASH64_BINS;
+	const uint64_t *values =
+		thrown ? simdup_sketch_keys(sketch) : sketch->pending;
+	size_t n = thrown ? SIMDUP_MINHASH64_BINS : sketch->n_pending;
+
+	pq_sendbyte(buf, thrown ? FORM_KEYS : FORM_ELEMENTS);
+	for (size_t i = 0; i < n; i++)
+		pq_sendint64(buf, values[i]);
+}
+
+PG_FUNCTION_INFO_V1(simdup_agg_serialize);
+Datum
+simdup_agg_serialize(PG_FUNCTION_ARGS)
+{
+	void *state = PG_GETARG_POINTER(0);
 	StringInfoData buf;
 
 	(void) aggregate_context(fcinfo);
 	pq_begintypsend(&buf);
-	pq_sendint64(&buf, (uint64) state->rows);
-	pq_sendint32(&buf, (uint32) state->width);
-	for (int32 i = 0; i < state->n_counts; i++)
-	{
-		SimdupCounts *counts = &state->counts[i];
-		int n = used_planes(counts);
-
-		pq_sendint64(&buf, counts->total_low);
-		pq_sendint64(&buf, counts->total_high);
-		pq_sendint32(&buf, (uint32) n);
-		for (int plane = 0; plane < n; plane++)
-			pq_sendint64(&buf, counts->planes[plane]);
-	}
+	pq_sendint64(&buf, *(uint64 *) state);
+	if (is_sketch(state))
+		send_sketch(&buf, &((SketchState *) state)->sketch);
+	else
+		send_counts(&buf, state);
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
 }
 
-PG_FUNCTION_INFO_V1(simdup_simhash_agg_deserialize);
-Datum
-simdup_simhash_agg_deserialize(PG_FUNCTION_ARGS)
+static AggState *
+receive_counts(StringInfo buf, int64 rows)
 {
-	bytea *bytes = PG_GETARG_BYTEA_PP(0);
-	StringInfoData buf;
-	AggState *state;
-	int64 rows;
+	AggState *state =
+		make_state(CurrentMemoryContext, (int32) pq_getmsgint(buf, 4));
 
-	(void) aggregate_context(fcinfo);
-	initStringInfo(&buf);
-	appendBinaryStringInfo(&buf, VARDATA_ANY(bytes),
-						   (int) VARSIZE_ANY_EXHDR(bytes));
-	rows = pq_getmsgint64(&buf);
-	state = make_state(CurrentMemoryContext, (int32) pq_getmsgint(&buf, 4));
 	state->rows = rows;
 	for (int32 i = 0; i < state->n_counts; i++)
 	{
 		SimdupCounts *counts = &state->counts[i];
 		uint32 n;
 
-		counts->total_low = (uint64) pq_getmsgint64(&buf);
-		counts->total_high = (uint64) pq_getmsgint64(&buf);
-		n = pq_getmsgint(&buf, 4);
+		counts->total_low = (uint64) pq_getmsgint64(buf);
+		counts->total_high = (uint64) pq_getmsgint64(buf);
+		n = pq_getmsgint(buf, 4);
 		if (n > SIMDUP_SUM_PLANES)
 			elog(ERROR, "invalid simhash_agg state");
 		for (uint32 plane = 0; plane < n; plane++)
-			counts->planes[plane] = (uint64) pq_getmsgint64(&buf);
+			counts->planes[plane] = (uint64) pq_getmsgint64(buf);
 	}
-	pq_getmsgend(&buf);
-	pfree(buf.data);
-	PG_RETURN_POINTER(state);
-}
-
-/*
- * minhash64_agg(feature): the fingerprint of a set of features in rows.
- *
- * The state is a sketch: some elements that wait and, once they were thrown, 64
- * keys. Both merge exactly, so rows may come in any order and be split among
- * workers in any way.
- */
-
-/* A state in transit: the elements themselves, or the keys. */
-#define FORM_ELEMENTS 0
-#define FORM_KEYS 1
-
-/* Return a new state in the current memory context. */
-static SimdupSketch *
-make_sketch(void)
-{
-	SimdupSketch *state = palloc(sizeof(SimdupSketch));
-
-	simdup_sketch_begin(state, SIMDUP_MINHASH64_BINS);
 	return state;
 }
 
-/* Return the sketch at an argument, or NULL. */
-static SimdupSketch *
-get_sketch(FunctionCallInfo fcinfo, int argno)
+static SketchState *
+receive_sketch(StringInfo buf)
 {
-	return PG_ARGISNULL(argno) ? NULL
-							   : (SimdupSketch *) PG_GETARG_POINTER(argno);
-}
-
-PG_FUNCTION_INFO_V1(simdup_minhash64_agg_accum);
-Datum
-simdup_minhash64_agg_accum(PG_FUNCTION_ARGS)
-{
-	MemoryContext context = aggregate_context(fcinfo);
-	SimdupSketch *state = get_sketch(fcinfo, 0);
-	SimdupUtf8 feature;
-	uint64_t hash;
-
-	if (PG_ARGISNULL(1))
-	{
-		if (state == NULL)
-			PG_RETURN_NULL();
-		PG_RETURN_POINTER(state);
-	}
-	feature = simdup_text_to_utf8(PG_GETARG_TEXT_PP(1));
-	hash = simdup_city64(feature.bytes, feature.len);
-	context = MemoryContextSwitchTo(context);
-	if (state == NULL)
-		state = make_sketch();
-	simdup_sketch_add(state, &hash, 1);
-	MemoryContextSwitchTo(context);
-	PG_RETURN_POINTER(state);
-}
-
-PG_FUNCTION_INFO_V1(simdup_minhash64_agg_combine);
-Datum
-simdup_minhash64_agg_combine(PG_FUNCTION_ARGS)
-{
-	MemoryContext context = aggregate_context(fcinfo);
-	SimdupSketch *state = get_sketch(fcinfo, 0);
-	SimdupSketch *other = get_sketch(fcinfo, 1);
-
-	if (other == NULL)
-	{
-		if (state == NULL)
-			PG_RETURN_NULL();
-		PG_RETURN_POINTER(state);
-	}
-	context = MemoryContextSwitchTo(context);
-	if (state == NULL)
-		state = make_sketch();
-	simdup_sketch_merge(state, other->keys);
-	simdup_sketch_add(state, other->pending, other->n_pending);
-	MemoryContextSwitchTo(context);
-	PG_RETURN_POINTER(state);
-}
-
-PG_FUNCTION_INFO_V1(simdup_minhash64_agg_serialize);
-Datum
-simdup_minhash64_agg_serialize(PG_FUNCTION_ARGS)
-{
-	SimdupSketch *state = (SimdupSketch *) PG_GETARG_POINTER(0);
-	bool thrown = state->keys[0] != UINT64_MAX;
-	const uint64_t *values = state->pending;
-	size_t n = state->n_pending;
-	StringInfoData buf;
-
-	(void) aggregate_context(fcinfo);
-	if (thrown || n >= SIMDUP_MINHASH64_BINS)
-	{
-		values = simdup_sketch_keys(state);
-		n = SIMDUP_MINHASH64_BINS;
-		thrown = true;
-	}
-	pq_begintypsend(&buf);
-	pq_sendbyte(&buf, thrown ? FORM_KEYS : FORM_ELEMENTS);
-	for (size_t i = 0; i < n; i++)
-		pq_sendint64(&buf, values[i]);
-	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
-}
-
-PG_FUNCTION_INFO_V1(simdup_minhash64_agg_deserialize);
-Datum
-simdup_minhash64_agg_deserialize(PG_FUNCTION_ARGS)
-{
-	bytea *bytes = PG_GETARG_BYTEA_PP(0);
+	int form = pq_getmsgbyte(buf);
+	int n = (buf->len - buf->cursor) / 8;
 	uint64_t values[SIMDUP_MINHASH64_BINS];
-	StringInfoData buf;
-	SimdupSketch *state;
-	int form;
-	int n;
+	SketchState *state = make_sketch();
 
-	(void) aggregate_context(fcinfo);
-	initStringInfo(&buf);
-	appendBinaryStringInfo(&buf, VARDATA_ANY(bytes),
-						   (int) VARSIZE_ANY_EXHDR(bytes));
-	form = pq_getmsgbyte(&buf);
-	n = (buf.len - 1) / 8;
 	if ((form != FORM_KEYS && form != FORM_ELEMENTS) ||
 		n > SIMDUP_MINHASH64_BINS ||
 		(form == FORM_KEYS && n != SIMDUP_MINHASH64_BINS))
 		elog(ERROR, "invalid minhash64_agg state");
 	for (int i = 0; i < n; i++)
-		values[i] = (uint64_t) pq_getmsgint64(&buf);
-	pq_getmsgend(&buf);
-	pfree(buf.data);
+		values[i] = (uint64_t) pq_getmsgint64(buf);
 	/* keys are sent once elements were thrown: no bin is empty then */
 	for (int i = 0; form == FORM_KEYS && i < n; i++)
 		if (values[i] >> 32 >= 2 * SIMDUP_MINHASH64_BINS)
 			elog(ERROR, "invalid minhash64_agg state");
-	state = make_sketch();
 	if (form == FORM_KEYS)
-		simdup_sketch_merge(state, values);
+		simdup_sketch_merge(&state->sketch, values);
 	else
-		simdup_sketch_add(state, values, (size_t) n);
-	PG_RETURN_POINTER(state);
+		simdup_sketch_add(&state->sketch, values, (size_t) n);
+	return state;
 }
 
-PG_FUNCTION_INFO_V1(simdup_minhash64_agg_final);
+PG_FUNCTION_INFO_V1(simdup_agg_deserialize);
 Datum
-simdup_minhash64_agg_final(PG_FUNCTION_ARGS)
+simdup_agg_deserialize(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = aggregate_context(fcinfo);
-	SimdupSketch *state = get_sketch(fcinfo, 0);
-	Datum result;
+	bytea *bytes = PG_GETARG_BYTEA_PP(0);
+	StringInfoData buf;
+	int64 first;
+	void *state;
 
-	if (state == NULL)
-		PG_RETURN_NULL();
-	context = MemoryContextSwitchTo(context);
-	result = simdup_minhash64_result(fcinfo, state);
-	MemoryContextSwitchTo(context);
-	return result;
+	(void) aggregate_context(fcinfo);
+	initStringInfo(&buf);
+	appendBinaryStringInfo(&buf, VARDATA_ANY(bytes),
+						   (int) VARSIZE_ANY_EXHDR(bytes));
+	first = pq_getmsgint64(&buf);
+	if (first == SKETCH_MARK)
+		state = receive_sketch(&buf);
+	else
+		state = receive_counts(&buf, first);
+	pq_getmsgend(&buf);
+	pfree(buf.data);
+	PG_RETURN_POINTER(state);
 }

@@ -157,18 +157,31 @@ simdup_text_distance(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(simdup_hamming64(known[0].fp, known[1].fp));
 }
 
-PG_FUNCTION_INFO_V1(simdup_text_ballsel);
-Datum
-simdup_text_ballsel(PG_FUNCTION_ARGS)
+/*
+ * Return the function that gives the fingerprint of the first operand if that is a
+ * text, NULL if it is a fingerprint or a ball.
+ */
+static SimdupFingerprintText
+fingerprint_of(const List *operands)
 {
-	return simdup_ball_restriction(fcinfo, simdup_text_minhash64);
+	return exprType(linitial(operands)) == TEXTOID ? simdup_text_minhash64
+												   : NULL;
 }
 
-PG_FUNCTION_INFO_V1(simdup_text_balljoinsel);
+PG_FUNCTION_INFO_V1(simdup_ballsel);
 Datum
-simdup_text_balljoinsel(PG_FUNCTION_ARGS)
+simdup_ballsel(PG_FUNCTION_ARGS)
 {
-	return simdup_ball_join(fcinfo, simdup_text_minhash64);
+	return simdup_ball_restriction(fcinfo, fingerprint_of(
+											   (List *) PG_GETARG_POINTER(2)));
+}
+
+PG_FUNCTION_INFO_V1(simdup_balljoinsel);
+Datum
+simdup_balljoinsel(PG_FUNCTION_ARGS)
+{
+	return simdup_ball_join(fcinfo,
+							fingerprint_of((List *) PG_GETARG_POINTER(2)));
 }
 
 /*
@@ -374,20 +387,45 @@ estimate_selectivity(SupportRequestSelectivity *req)
 	simdup_answer_selectivity(req, &clause);
 }
 
-PG_FUNCTION_INFO_V1(simdup_resembles_support);
-Datum
-simdup_resembles_support(PG_FUNCTION_ARGS)
+/* Answer a request about simdup_resembles, or return NULL. */
+static Node *
+support_resembles(Node *request)
 {
-	Node *request = (Node *) PG_GETARG_POINTER(0);
-
-	/* Like support.c, because each function needs a support function. */
 	if (IsA(request, SupportRequestIndexCondition))
-		PG_RETURN_POINTER(
-			index_condition((SupportRequestIndexCondition *) request));
+		return (Node *) index_condition(
+			(SupportRequestIndexCondition *) request);
 	if (IsA(request, SupportRequestSelectivity))
 	{
 		estimate_selectivity((SupportRequestSelectivity *) request);
-		PG_RETURN_POINTER(request);
+		return request;
 	}
-	PG_RETURN_POINTER(NULL);
+	return NULL;
+}
+
+/* Return the function that a request is about; InvalidOid for another request. */
+static Oid
+requested_function(Node *request)
+{
+	if (IsA(request, SupportRequestSimplify))
+		return ((SupportRequestSimplify *) request)->fcall->funcid;
+	if (IsA(request, SupportRequestIndexCondition))
+		return ((SupportRequestIndexCondition *) request)->funcid;
+	if (IsA(request, SupportRequestSelectivity))
+		return ((SupportRequestSelectivity *) request)->funcid;
+	return InvalidOid;
+}
+
+PG_FUNCTION_INFO_V1(simdup_support);
+/* The support function of simhash_within, of three arguments, and simdup_resembles. */
+Datum
+simdup_support(PG_FUNCTION_ARGS)
+{
+	Node *request = (Node *) PG_GETARG_POINTER(0);
+	Oid function = requested_function(request);
+
+	if (!OidIsValid(function))
+		PG_RETURN_POINTER(NULL);
+	if (get_func_nargs(function) == 3)
+		PG_RETURN_POINTER(simdup_support_within(request));
+	PG_RETURN_POINTER(support_resembles(request));
 }

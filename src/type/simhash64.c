@@ -147,20 +147,6 @@ simdup_simhash64_hash_extended(PG_FUNCTION_ARGS)
  * there is an order.
  */
 
-PG_FUNCTION_INFO_V1(simdup_simhash64_from_bigint);
-Datum
-simdup_simhash64_from_bigint(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_SIMHASH64((uint64) PG_GETARG_INT64(0));
-}
-
-PG_FUNCTION_INFO_V1(simdup_simhash64_to_bigint);
-Datum
-simdup_simhash64_to_bigint(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT64((int64) PG_GETARG_SIMHASH64(0));
-}
-
 PG_FUNCTION_INFO_V1(simdup_simhash64_from_bit);
 Datum
 simdup_simhash64_from_bit(PG_FUNCTION_ARGS)

@@ -1,11 +1,11 @@
-# reference: the tables of objects in doc/ are what the catalog has.
+# reference: the tables of objects in doc/ are what the catalog has; one name of
+# a parameter has one type and one default; how many objects there are.
 #
 # A row's first cell holds the object's kind (none: a function), its signature,
 # and after an arrow its result, spelled as the catalog's entry below. So a row
 # too few or too many fails, and so does another name, type, default or result.
 # A cell may hold several signatures with one result. The word key is the type of
-# the user's keys: a signature with [, key_type anyelement] is two functions, and
-# any other signature with a key is three.
+# the user's keys: a signature with [, key_type anyelement] is two functions.
 #
 # Depends on the server's internals.
 
@@ -59,8 +59,7 @@ sub typed
 	return ($entry =~ s/ \[, key_type anyelement\]//r =~ s/(?<=\w )$pairs/bigint/gr,
 		$entry =~ s/ \[(, key_type anyelement)\]/$1/r =~ s/(?<=\w )key\[\]/anyarray/gr =~ s/(?<=\w )$pairs/anyelement/gr)
 	  if $entry =~ /\[, key_type anyelement\]/;
-	return $entry unless $entry =~ /(?<=\w )$pairs.*→/;
-	return map { my $type = $_; $entry =~ s/(?<=\b[ab] )$pairs/$type/gr } qw(anycompatiblenonarray anycompatiblearray text);
+	return $entry;
 }
 
 # The objects of an installed simdup, one entry a line, in the tables' notation.
@@ -155,6 +154,71 @@ $documented{$_}++ for map { objects($_->[2]) } @rows;
 is(encode_utf8(join "\n", grep { !$documented{$_} } sort keys %$existing), '', 'nothing is missing');
 is(encode_utf8(join "\n", grep { !$existing->{$_} } sort keys %documented), '', 'nothing is there that does not exist');
 is(encode_utf8(join "\n", grep { $documented{$_} > 1 } sort keys %documented), '', 'nothing is there twice');
+
+# One name means one thing: an input parameter of several functions has one type, and
+# one default where it has any, but for these.
+my %exception = (
+	'a' => 'the two things that are compared, of any type',
+	'b' => 'the two things that are compared, of any type',
+	'content of rabin_fingerprint' => 'bytes have a fingerprint, too',
+	'hash of simhash_agg' => 'a hash itself, where others name an algorithm',
+	'k of sketch_resemblance' => 'NULL for sketches by modulus',
+	'max_distance of simdup_tune' => 'the largest one to look at',
+	'max_distance of simdup_piece_pairs' => 'no default: all pieces must agree',
+	'max_distance of simdup_pieces' => 'no default: all pieces must agree',
+	'min_resemblance of simdup_group' => 'NULL: texts are not compared',
+	'n_bits of simdup_bitmap' => 'the document has 128',
+	'unit of minhash_signature' => 'the documents shingle words',
+	'unit of shingle_sketch' => 'the documents shingle words',
+	'unit of shingle_sketch_bottom' => 'the documents shingle words',
+	'unit of shingle_winnow' => 'quotations are of words',
+	'unit of simdup_shingles' => 'the documents shingle words',
+	'w of shingle_sketch' => 'the documents have 10',
+	'w of shingle_sketch_bottom' => 'the documents have 10',
+	'w of shingle_winnow' => 'quotations are of eight words',
+	'weight of simhash_agg' => 'an integer beside ready hashes',
+	'weighting of simhash' => 'a text search vector has counted already',
+	'weights of term_cosine' => 'no default: terms have weights',
+);
+my %parameters;
+for (
+	split /\n/,
+	$node->safe_psql(
+		'postgres', q{
+	SELECT concat_ws(E'\t', proargnames[i], proname, format_type(types[i], NULL), pg_get_function_arg_default(oid, i))
+	FROM (SELECT p.oid, proname, proargnames, proargmodes, coalesce(proallargtypes, string_to_array(proargtypes::text, ' ')::oid[]) AS types
+	      FROM pg_proc AS p JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+	        JOIN pg_extension AS e ON d.refobjid = e.oid AND extname = 'simdup'
+	      WHERE coalesce(obj_description(p.oid, 'pg_proc'), '') !~ '^implementation of simdup_\w+: ') AS f, generate_subscripts(proargnames, 1) AS i
+	WHERE coalesce(proargmodes[i], 'i') = 'i' AND proargnames[i] <> ''})
+  )
+{
+	my ($name, $function, @meaning) = split /\t/;
+	my $known = $exception{"$name of $function"} ? "$name of $function" : $exception{$name} ? $name : undef;
+	push @{ $parameters{$name} }, [ $function, join(' = ', @meaning), $known ];
+}
+cmp_ok(scalar(keys %parameters), '>', 50, 'there are parameters to compare');
+my (@different, %excused);
+for my $name (sort keys %parameters)
+{
+	my %meanings;
+	push @{ $meanings{ $_->[1] } }, $_->[0] for grep { !$_->[2] } @{ $parameters{$name} };
+	push @different, map { "$name $_: @{ $meanings{$_} }" } sort keys %meanings if keys %meanings > 1;
+	for (grep { $_->[2] } @{ $parameters{$name} })
+	{
+		# an exception is one: its meaning differs from that of the others, or of one another
+		$excused{ $_->[2] } = 1 if !$meanings{ $_->[1] } || @{ $parameters{$name} } > 1 && $_->[2] eq $name;
+	}
+}
+is(join("\n", @different), '', 'a name has one type and one default in all functions');
+is(join("\n", grep { !$excused{$_} } sort keys %exception), '', 'no exception is left of what differs no longer');
+
+# Nothing that is not needed: each name is one more to learn, and is kept for ever.
+my %names = map { /^(?:aggregate |window function )?(\w+)\(/ ? ($1 => 1) : () } keys %$existing;
+cmp_ok(scalar(keys %names), '<=', 95, 'names that people call');
+cmp_ok($node->safe_psql('postgres', "SELECT count(*) FROM pg_depend JOIN pg_extension AS e ON refclassid = 'pg_extension'::regclass AND refobjid = e.oid
+	WHERE deptype = 'e' AND extname = 'simdup'"), '<=', 190, 'objects');
+note(scalar(keys %names), ' names');
 
 # The hint of a trigger function with wrong arguments writes them as the page does.
 $node->safe_psql('postgres', 'CREATE TABLE t (id integer)');
