@@ -13,7 +13,7 @@
 #include "utils/memutils.h"
 
 #include "batch/cells.h"
-#include "batch/join.h"
+#include "batch/rows.h"
 #include "core/group.h"
 #include "core/host.h"
 #include "server/catalog.h"

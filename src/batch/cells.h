@@ -5,7 +5,7 @@
 #ifndef SIMDUP_BATCH_CELLS_H
 #define SIMDUP_BATCH_CELLS_H
 
-#include "batch/groups.h"
+#include "batch/rows.h"
 #include "core/place.h"
 #include "server/keys.h"
 #include "shingles/contents.h"

@@ -5,7 +5,7 @@
 #ifndef SIMDUP_BATCH_CLUSTERING_H
 #define SIMDUP_BATCH_CLUSTERING_H
 
-#include "batch/join.h"
+#include "batch/rows.h"
 
 typedef enum SimdupClusterMethod
 {
@@ -48,12 +48,5 @@ extern SimdupClusters *simdup_find_clusters(SimdupGroups *groups,
 
 extern SimdupMembership simdup_cluster_of(const SimdupClusters *clusters,
 										  const SimdupGroup *group);
-
-/*
- * A pass over the groups has reached this index: ask for the memory that the
- * look-ups of the following groups will need.
- */
-extern void simdup_clusters_prefetch(const SimdupClusters *clusters,
-									 int64 index);
 
 #endif /* SIMDUP_BATCH_CLUSTERING_H */

@@ -14,7 +14,7 @@
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 
-#include "batch/join.h"
+#include "batch/rows.h"
 #include "core/allpairs.h"
 #include "core/hamming.h"
 #include "core/host.h"

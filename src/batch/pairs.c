@@ -1,18 +1,320 @@
 /*
  * pairs.c
- *	  simdup_pairs, simdup_new_pairs and simdup_piece_pairs: every near pair of
- *	  a query's rows, or those that a piece reports.
+ *	  simdup_pairs, simdup_new_pairs, and the same in pieces that need not be in one
+ *	  place: simdup_pieces and simdup_piece_pairs.
  */
 #include "postgres.h"
 #include "compat.h"
 
+#include "catalog/pg_type.h"
+#include "executor/tuptable.h"
 #include "miscadmin.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
 
-#include "batch/join.h"
-#include "batch/piece_pairs.h"
+#include "batch/rows.h"
 #include "server/arguments.h"
+#include "server/catalog.h"
+#include "server/query.h"
 #include "server/session.h"
+#include "type/simhash64.h"
+
+/*
+ * simdup_pieces: a query's rows, packed into arrays, one set of arrays for
+ * each piece that can be joined apart; and reading them again.
+ *
+ * A row of a table takes some 50 bytes, and to send and store it takes longer
+ * than to join it. In arrays it takes 16 bytes, and thousands are one row.
+ */
+
+#define MAX_PIECES 4096
+/* rows of one array: fewer where all pieces' arrays would pass work_mem */
+#define MAX_PACKED 8192
+#define MIN_PACKED 64
+/* bytes of a row in an array that grows by doubling */
+#define PACKED_ROW_BYTES 36
+
+/* The arrays of one piece that are not yet returned. */
+typedef struct Packed
+{
+	MemoryContext context; /* reset when they are */
+	ArrayBuildState *keys; /* NULL: none yet */
+	ArrayBuildState *fps;
+} Packed;
+
+typedef struct Packing
+{
+	MemoryContext context; /* all of it; deleted at the end */
+	SimdupPieces pieces;
+	ReturnSetInfo *result;
+	SimdupKeys *keys; /* checks them; stores none */
+	Oid key_type;
+	Oid fp_type;
+	MemoryContext row_context; /* reset after each row that is read */
+	int max_packed;
+	int64 n_rows;
+	int64 n_null;
+	Packed *packed; /* by piece */
+} Packing;
+
+/* Cut into n pieces; ERROR if n is out of range. */
+static void
+check_pieces(SimdupPieces *pieces, int max_distance, int n)
+{
+	if (n < 1 || n > MAX_PIECES)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("number of pieces must be between 1 and %d", MAX_PIECES),
+				errdetail("The number given is %d.", n));
+	simdup_pieces_cut(pieces, max_distance, (uint32) n);
+}
+
+/* The number of one of them, from 0. */
+static uint32
+check_piece(const SimdupPieces *pieces, int piece)
+{
+	if (piece < 0 || (uint32) piece >= pieces->n)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("piece must be between 0 and %u", pieces->n - 1),
+				errdetail("The piece given is %d.", piece));
+	return (uint32) piece;
+}
+
+/*
+ * Packing
+ */
+
+/* A SimdupColumnCheck. */
+static bool
+check_row_columns(void *arg, TupleDesc columns, const char *argument)
+{
+	Packing *packing = arg;
+
+	if (columns->natts != 2 ||
+		TupleDescAttr(columns, 1)->atttypid != packing->fp_type)
+		return false;
+	simdup_keys_expect(packing->keys, TupleDescAttr(columns, 0)->atttypid,
+					   argument);
+	return true;
+}
+
+/* Return the arrays of a piece. */
+static void
+put_packed(Packing *packing, uint32 piece)
+{
+	Packed *packed = &packing->packed[piece];
+	Datum values[3];
+	bool nulls[3] = {false, false, false};
+
+	values[0] = Int32GetDatum((int32) piece);
+	values[1] = makeArrayResult(packed->keys, packed->context);
+	values[2] = makeArrayResult(packed->fps, packed->context);
+	simdup_put_result(packing->result, values, nulls);
+	MemoryContextReset(packed->context);
+	packed->keys = NULL;
+	packed->fps = NULL;
+}
+
+static void
+pack(Packing *packing, uint32 piece, Datum key, Datum fp)
+{
+	Packed *packed = &packing->packed[piece];
+	MemoryContext context = packed->context;
+
+	if (packed->keys == NULL)
+	{
+		packed->keys = initArrayResult(packing->key_type, context, false);
+		packed->fps = initArrayResult(packing->fp_type, context, false);
+	}
+	(void) accumArrayResult(packed->keys, key, false, packing->key_type,
+							context);
+	(void) accumArrayResult(packed->fps, fp, false, packing->fp_type, context);
+	if (packed->fps->nelems >= packing->max_packed)
+		put_packed(packing, piece);
+}
+
+/* A SimdupRowSink. */
+static void
+pack_row(void *arg, TupleTableSlot *slot)
+{
+	Packing *packing = arg;
+	uint32 list[SIMDUP_MAX_PIECE_BLOCKS];
+	MemoryContext old;
+	Datum key;
+	int n;
+
+	slot_getallattrs(slot);
+	simdup_progress_done(++packing->n_rows);
+	if (slot->tts_isnull[1])
+	{
+		packing->n_null++;
+		return;
+	}
+	old = MemoryContextSwitchTo(packing->row_context);
+	key = simdup_keys_take(packing->keys, slot->tts_values[0],
+						   slot->tts_isnull[0]);
+	n = simdup_pieces_of(&packing->pieces,
+						 DatumGetSimhash64(slot->tts_values[1]), list);
+	for (int i = 0; i < n; i++)
+		pack(packing, list[i], key, slot->tts_values[1]);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(packing->row_context);
+}
+
+static void
+begin_packing(Packing *packing, FunctionCallInfo fcinfo)
+{
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "simdup pieces",
+							  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	int64 share = (int64) work_mem * 1024 / packing->pieces.n;
+
+	packing->context = context;
+	packing->key_type = simdup_key_type_argument(fcinfo);
+	packing->fp_type = simdup_sibling_type(fcinfo->flinfo->fn_oid, "simhash64");
+	packing->keys = simdup_keys_of_function(fcinfo);
+	packing->row_context =
+		AllocSetContextCreate(context, "simdup row", ALLOCSET_SMALL_SIZES);
+	packing->max_packed =
+		(int) Min(Max(share / PACKED_ROW_BYTES, MIN_PACKED), MAX_PACKED);
+	packing->packed = palloc0(packing->pieces.n * sizeof(Packed));
+	for (uint32 i = 0; i < packing->pieces.n; i++)
+		packing->packed[i].context =
+			AllocSetContextCreate(context, "simdup piece",
+								  ALLOCSET_SMALL_SIZES);
+	simdup_progress_begin(get_func_name(fcinfo->flinfo->fn_oid));
+	MemoryContextSwitchTo(old);
+}
+
+PG_FUNCTION_INFO_V1(simdup_pieces);
+/* simdup_pieces(query [, key_type], max_distance, pieces, params) */
+Datum
+simdup_pieces(PG_FUNCTION_ARGS)
+{
+	Packing packing = {.result = simdup_begin_result(fcinfo)};
+	int option = simdup_first_option(fcinfo, 1);
+	int max_distance = simdup_check_max_distance(fcinfo, option);
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(option + 1))
+		return (Datum) 0;
+	check_pieces(&packing.pieces, max_distance, PG_GETARG_INT32(option + 1));
+	begin_packing(&packing, fcinfo);
+	simdup_progress_phase("reading", 0);
+	simdup_run_query(&(SimdupQuery){text_to_cstring(PG_GETARG_TEXT_PP(0)),
+									"query", SIMDUP_KEY_AND_FP},
+					 simdup_parameters(fcinfo, 1), check_row_columns, pack_row,
+					 &packing);
+	simdup_tell_skipped(packing.n_null, 0, packing.n_rows - packing.n_null);
+	for (uint32 i = 0; i < packing.pieces.n; i++)
+		if (packing.packed[i].keys)
+			put_packed(&packing, i);
+	simdup_keys_end(packing.keys);
+	MemoryContextDelete(packing.context);
+	return (Datum) 0;
+}
+
+/*
+ * Reading
+ */
+
+typedef struct Unpacking
+{
+	SimdupRows *rows;
+	const char *argument;
+	Oid key_type;
+} Unpacking;
+
+/* A SimdupColumnCheck. */
+static bool
+check_packed_columns(void *arg, TupleDesc columns, const char *argument)
+{
+	Unpacking *unpacking = arg;
+	Oid fps = columns->natts == 2
+				  ? get_element_type(TupleDescAttr(columns, 1)->atttypid)
+				  : InvalidOid;
+
+	if (columns->natts == 2)
+		unpacking->key_type =
+			get_element_type(TupleDescAttr(columns, 0)->atttypid);
+	if (!OidIsValid(unpacking->key_type) || fps != unpacking->rows->fp_type)
+		return false;
+	simdup_keys_expect(unpacking->rows->keys, unpacking->key_type, argument);
+	return true;
+}
+
+/* The elements of an array of any type, in the current memory context. */
+static int
+elements_of(Datum array, Oid type, Datum **elements, bool **nulls)
+{
+	int n;
+	int16 len;
+	bool byval;
+	char align;
+
+	get_typlenbyvalalign(type, &len, &byval, &align);
+	deconstruct_array(DatumGetArrayTypeP(array), type, len, byval, align,
+					  elements, nulls, &n);
+	return n;
+}
+
+/* A SimdupRowSink. */
+static void
+unpack_row(void *arg, TupleTableSlot *slot)
+{
+	Unpacking *unpacking = arg;
+	SimdupRows *rows = unpacking->rows;
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "simdup packed rows",
+							  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	Datum *keys;
+	Datum *fps;
+	bool *null_keys;
+	bool *null_fps;
+	int n;
+
+	slot_getallattrs(slot);
+	if (slot->tts_isnull[0] || slot->tts_isnull[1])
+		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				errmsg("query in argument \"%s\" must not yield null arrays",
+					   unpacking->argument));
+	n = elements_of(slot->tts_values[0], unpacking->key_type, &keys,
+					&null_keys);
+	if (elements_of(slot->tts_values[1], rows->fp_type, &fps, &null_fps) != n)
+		ereport(ERROR, errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				errmsg(
+					"arrays of keys and fingerprints must be of the same length"));
+	for (int i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		simdup_rows_add(rows, keys[i], null_keys[i], fps[i], null_fps[i]);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+}
+
+/* Read a query of arrays (keys, fingerprints), as simdup_pieces packs rows. */
+static void
+read_packed_rows(SimdupRows *rows, const char *text, const char *argument)
+{
+	Unpacking unpacking = {rows, argument, InvalidOid};
+	SimdupQuery query = {text, argument,
+						 "an array of keys and an array of simhash64",
+						 "keys, fps"};
+
+	simdup_progress_phase("reading", 0);
+	rows->n_queries++;
+	simdup_run_query(&query, rows->parameters, check_packed_columns, unpack_row,
+					 &unpacking);
+	rows->n_first = rows->n;
+}
+
+/*
+ * simdup_pairs, simdup_new_pairs and simdup_piece_pairs: every near pair of
+ * a query's rows, or those that a piece reports.
+ */
 
 typedef struct PairOutput
 {
@@ -158,12 +460,11 @@ simdup_piece_pairs(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0) || simdup_has_null(fcinfo, option + 1, 2))
 		return (Datum) 0;
-	simdup_check_pieces(&pieces, max_distance, PG_GETARG_INT32(option + 2));
+	check_pieces(&pieces, max_distance, PG_GETARG_INT32(option + 2));
 	output.pieces = &pieces;
-	output.piece = simdup_check_piece(&pieces, PG_GETARG_INT32(option + 1));
+	output.piece = check_piece(&pieces, PG_GETARG_INT32(option + 1));
 	rows = simdup_rows_begin(fcinfo, 1);
-	simdup_rows_read_packed(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)),
-							"query");
+	read_packed_rows(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
 	put_all_pairs(&output, rows, max_distance);
 	return (Datum) 0;
 }

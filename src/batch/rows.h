@@ -1,6 +1,7 @@
 /*
  * rows.h
- *	  The rows of a batch as they are read: a fingerprint and a key each.
+ *	  The rows of a batch: a fingerprint and a key each, their groups, and the
+ *	  groups that are near.
  *
  * Rows are numbered from 0 in query order. They are kept in memory, and in
  * temporary files beyond maintenance_work_mem.
@@ -11,6 +12,7 @@
 #include "fmgr.h"
 
 #include "core/allpairs.h"
+#include "core/group.h"
 #include "server/keys.h"
 #include "server/query.h"
 #include "server/spill.h"
@@ -60,12 +62,11 @@ typedef struct SimdupRows
 
 /*
  * A new batch in a memory context of its own below the current one, which
- * simdup_rows_end deletes. The fingerprint type is the one beside the called
+ * simdup_groups_end deletes. The fingerprint type is the one beside the called
  * function. The function's arguments key_type and params are found by their names.
  * So many queries will be read.
  */
 extern SimdupRows *simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries);
-extern void simdup_rows_end(SimdupRows *rows);
 
 /* The same, but the caller reads the rows, keeps the keys and sets n_first. */
 extern SimdupRows *simdup_rows_begin_without_keys(void);
@@ -100,5 +101,74 @@ extern text *simdup_rows_sample(SimdupRows *rows, uint32 number, bool *cut);
 /* Or add rows one by one, after simdup_keys_expect. */
 extern void simdup_rows_add(SimdupRows *rows, Datum key, bool null_key,
 							Datum fp, bool null_fp);
+
+/*
+ * The rows of a batch, grouped by equal fingerprint.
+ *
+ * A row has a position in the order of fingerprints. The rows of one group
+ * stand at consecutive positions, in query order. In memory all this is plain
+ * arrays, beyond maintenance_work_mem temporary files; the calls below hide
+ * which.
+ */
+
+/* Rows of one fingerprint: those of the first query first. */
+typedef struct SimdupGroup
+{
+	uint64 fp;
+	uint32 start;	/* position of its first row */
+	uint32 n_first; /* rows that came with the first query */
+	uint32 n;		/* all of them */
+} SimdupGroup;
+
+typedef struct SimdupGroups
+{
+	SimdupRows *rows;
+	int64 n;
+	SimdupRowGroups in_memory;	 /* its arrays are NULL when on disk */
+	SimdupTempFile *number_file; /* by position */
+	SimdupTempFile *group_file;	 /* of SimdupGroup, ascending */
+} SimdupGroups;
+
+/*
+ * After the last query: group the rows, and say in a NOTICE what was skipped.
+ * simdup_groups_end ends the rows, too.
+ */
+extern SimdupGroups *simdup_rows_group(SimdupRows *rows);
+extern void simdup_groups_end(SimdupGroups *groups);
+
+/* The group of that index, by ascending fingerprint and position. */
+extern SimdupGroup simdup_groups_get(SimdupGroups *groups, int64 index);
+
+/* The number of the row at a position. */
+extern uint32 simdup_groups_row(SimdupGroups *groups, uint32 position);
+
+/* One bit a position, in an array of bytes. */
+static inline void
+simdup_set_bit(uint8 *bits, uint32 position)
+{
+	bits[position / 8] |= (uint8) (1 << position % 8);
+}
+
+static inline bool
+simdup_get_bit(const uint8 *bits, uint32 position)
+{
+	return (bits[position / 8] >> position % 8) & 1;
+}
+
+/*
+ * All near pairs of a batch's groups: join.c.
+ */
+
+typedef void (*SimdupGroupSink)(void *arg, const SimdupGroup *a,
+								const SimdupGroup *b, int distance);
+
+/*
+ * Each pair of different groups within the distance, once, in no order; but
+ * none of two groups that hold rows of the second query only. Memory stays
+ * within the batch's budget. The phase is what progress messages call it.
+ */
+extern void simdup_join_groups(SimdupGroups *groups, int max_distance,
+							   const char *phase, SimdupGroupSink sink,
+							   void *arg);
 
 #endif /* SIMDUP_BATCH_ROWS_H */

@@ -5,12 +5,85 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "catalog/pg_type.h"
 #include "utils/memutils.h"
+#include "utils/varbit.h"
 
+#include "core/folded.h"
 #include "core/hamming.h"
 #include "core/hash.h"
+#include "core/statistics.h"
+#include "server/arguments.h"
 #include "server/spill.h"
 #include "shingles/contents.h"
+#include "text/minhash64.h"
+
+/*
+ * Two contents compared: by their shingles, or by their sketches.
+ */
+
+bool
+simdup_comparison_takes(SimdupComparison *comparison, Oid type, bool sketches)
+{
+	comparison->by_sketch = sketches && type == VARBITOID;
+	return comparison->by_sketch || simdup_is_text_type(type);
+}
+
+static void
+check_sketch(SimdupComparison *comparison, Datum content)
+{
+	int bits;
+
+	if (!comparison->by_sketch)
+		return;
+	bits = VARBITLEN(DatumGetVarBitP(content));
+	if (comparison->sketch_bits == 0)
+		comparison->sketch_bits = bits;
+	simdup_check_sketch_bits(comparison->sketch_bits, bits);
+}
+
+/* The bits of a sketch in words; what the last word lacks is 0. */
+static SimdupHashes
+sketch_words(VarBit *sketch)
+{
+	SimdupHashes words = {0};
+	int bytes = (int) VARBITBYTES(sketch);
+
+	words.n = words.size = (size_t) (bytes + 7) / 8;
+	words.hashes = palloc0(words.n * sizeof(uint64));
+	memcpy(words.hashes, VARBITS(sketch), (Size) bytes);
+	return words;
+}
+
+SimdupHashes
+simdup_comparison_words(SimdupComparison *comparison, Datum content)
+{
+	check_sketch(comparison, content);
+	return comparison->by_sketch
+			   ? sketch_words(DatumGetVarBitP(content))
+			   : simdup_element_set(comparison->shingling,
+									simdup_text_to_utf8(
+										DatumGetTextPP(content)));
+}
+
+double
+simdup_comparison_of(const SimdupComparison *comparison, const SimdupHashes *a,
+					 const SimdupHashes *b)
+{
+	int distance = 0;
+
+	if (a->n == 0 || b->n == 0)
+		return 0;
+	if (!comparison->by_sketch)
+		return simdup_resemblance(a, b);
+	for (size_t i = 0; i < a->n; i++)
+		distance += simdup_hamming64(a->hashes[i], b->hashes[i]);
+	return simdup_agreement_resemblance(distance, comparison->sketch_bits);
+}
+
+/*
+ * The contents of many rows on disk, compared where somebody asks.
+ */
 
 #define NO_NUMBER PG_UINT32_MAX
 #define NO_SET INT64CONST(-1)
@@ -44,11 +117,11 @@ typedef struct Slot
 } Slot;
 
 /* A content in memory, as a datum. */
-typedef struct Buffer
+typedef struct LoadedContent
 {
 	char *datum;
 	Size size;
-} Buffer;
+} LoadedContent;
 
 struct SimdupContents
 {
@@ -64,7 +137,7 @@ struct SimdupContents
 	uint32 n_slots;
 	Summary summary; /* of the row that is compared with others */
 	uint32 summary_number;
-	Buffer buffers[2];
+	LoadedContent buffers[2];
 	SimdupHashes loaded[2];
 	uint32 loaded_number[2];
 };
@@ -115,7 +188,7 @@ simdup_contents_add(SimdupContents *contents, Datum content)
 	struct varlena *value = PG_DETOAST_DATUM_PACKED(content);
 	size_t len = VARSIZE_ANY_EXHDR(value);
 
-	simdup_comparison_check(&contents->comparison, PointerGetDatum(value));
+	check_sketch(&contents->comparison, PointerGetDatum(value));
 	add_place(contents,
 			  simdup_tempfile_append(contents->bytes, VARDATA_ANY(value), len),
 			  simdup_city64(VARDATA_ANY(value), len));
@@ -161,7 +234,7 @@ simdup_contents_digest(SimdupContents *contents, uint32 number)
 static Datum
 read_content(SimdupContents *contents, uint32 number, int buffer)
 {
-	Buffer *to = &contents->buffers[buffer];
+	LoadedContent *to = &contents->buffers[buffer];
 	int64 offset = place_of(contents, number).offset;
 	Size len = (Size) (place_of(contents, number + 1).offset - offset);
 

@@ -12,7 +12,7 @@
 
 #include "server/keys.h"
 #include "server/spill.h"
-#include "shingles/comparison.h"
+#include "shingles/contents.h"
 
 /*
  * Documents are numbered from 0 in query order; those without a shingle (or

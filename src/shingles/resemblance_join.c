@@ -1,13 +1,6 @@
 /*
  * resemblance_join.c
- *	  shingle_pairs: all pairs of documents that resemble each other.
- *
- * 1. Read the documents: their shingle sets go to disk.
- * 2. Collapse equal sets into one (shingles/distinct.c).
- * 3. Rank the shingles by rarity (shingles/ranking.c).
- * 4. Join the sets exactly (core/setjoin.c), and expand each pair of sets to
- *	  the pairs of their documents.
- * 5. Sort these pairs, and write them with their connected component.
+ *	  shingle_pairs: all pairs of documents of a resemblance.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -20,15 +13,362 @@
 #include "server/arguments.h"
 #include "server/session.h"
 #include "server/spill.h"
-#include "shingles/distinct.h"
 #include "shingles/documents.h"
-#include "shingles/ranking.h"
+
+/*
+ * Documents with equal shingle sets, as one set.
+ *
+ * Documents are sorted by the size of their sets and by 32 bits of a digest.
+ * Sets that agree in both are almost always equal, but only a comparison of
+ * all elements counts: hashes of this kind can be forged.
+ */
+
+/* Sets are numbered from 0 in ascending order of size. */
+typedef struct DistinctSets
+{
+	SimdupDocuments *documents;
+	uint32 n;
+	uint32 *sizes;	 /* by set */
+	uint32 *starts;	 /* n + 1 of them */
+	uint32 *members; /* set i: documents [starts[i], starts[i + 1]), ascending */
+} DistinctSets;
+
+/* Sort key of a document, and its number. */
+static void
+sort_documents(DistinctSets *sets, SimdupPairSort *sort)
+{
+	SimdupDocuments *documents = sets->documents;
+
+	for (uint32 i = 0; i < documents->n; i++)
+		simdup_pairsort_put(sort,
+							(uint64) documents->sizes[i] << 32 |
+								documents->digests[i],
+							i);
+	simdup_pairsort_perform(sort);
+}
+
+static bool
+sets_equal(SimdupDocuments *documents, uint32 a, uint32 b)
+{
+	const SimdupHashes *x = simdup_document_set(documents, a, 0);
+	const SimdupHashes *y = simdup_document_set(documents, b, 1);
+
+	return x->n == y->n &&
+		   memcmp(x->hashes, y->hashes, x->n * sizeof(uint64)) == 0;
+}
+
+/*
+ * Part documents that agree in size and digest into groups of equal sets.
+ * Each round moves the documents equal to the first one to the front, in
+ * order. There is almost always one round only.
+ */
+static void
+part_documents(DistinctSets *sets, uint32 *members, uint32 n, uint32 *scratch)
+{
+	uint32 start = 0;
+
+	while (start < n)
+	{
+		uint32 first = members[start];
+		uint32 end = start + 1;
+		uint32 n_other = 0;
+
+		for (uint32 i = end; i < n; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			if (sets_equal(sets->documents, first, members[i]))
+				members[end++] = members[i];
+			else
+				scratch[n_other++] = members[i];
+		}
+		memcpy(members + end, scratch, n_other * sizeof(uint32));
+		sets->sizes[sets->n] = sets->documents->sizes[first];
+		sets->starts[sets->n++] = (uint32) (members - sets->members) + start;
+		start = end;
+	}
+}
+
+/*
+ * Find the distinct sets, in the current memory context, with memory_kb for a sort
+ * and 16 bytes for each document.
+ */
+static DistinctSets *
+find_distinct_sets(SimdupDocuments *documents, int memory_kb)
+{
+	DistinctSets *sets = palloc0(sizeof(DistinctSets));
+	MemoryContext context = CurrentMemoryContext;
+	Size bytes = ((Size) documents->n + 1) * sizeof(uint32);
+	SimdupPairSort *sort = simdup_pairsort_begin(memory_kb);
+	uint32 *scratch = MemoryContextAllocHuge(context, bytes);
+	uint64 run_key = 0;
+	uint64 key;
+	uint64 number;
+	uint32 run = 0;
+	uint32 n = 0;
+
+	sets->documents = documents;
+	sets->sizes = MemoryContextAllocHuge(context, bytes);
+	sets->starts = MemoryContextAllocHuge(context, bytes);
+	sets->members = MemoryContextAllocHuge(context, bytes);
+	sort_documents(sets, sort);
+	while (simdup_pairsort_get(sort, &key, &number))
+	{
+		if (key != run_key)
+		{
+			part_documents(sets, sets->members + run, n - run, scratch);
+			run = n;
+			run_key = key;
+		}
+		sets->members[n++] = (uint32) number;
+	}
+	part_documents(sets, sets->members + run, n - run, scratch);
+	sets->starts[sets->n] = n;
+	simdup_pairsort_end(sort);
+	pfree(scratch);
+	return sets;
+}
+
+/*
+ * Shingle sets as ranks of rarity, on disk.
+ *
+ * 1. All pairs of shingle and set, sorted, bring the sets of each shingle
+ * together. They go to a file, and a histogram counts how many shingles
+ * have how many sets.
+ * 2. The histogram gives the first rank of each number of sets. Read again,
+ * the file gives pairs of set and rank, which are sorted.
+ *
+ * A document then takes 4 bytes a shingle where its hash took 8, and two sets
+ * are compared in the order that lets their comparison end early.
+ */
+
+/*
+ * Each shingle of two sets or more has a rank, from 0; the fewer sets have it,
+ * the lower. A shingle of one set has none.
+ */
+typedef struct Ranking
+{
+	uint32 n_sets;
+	uint32 n_ranks;		  /* in all */
+	uint32 common_from;	  /* the first rank of a shingle that many sets have */
+	uint32 *lengths;	  /* ranks of each set */
+	int64 *offsets;		  /* of each set in the file */
+	SimdupTempFile *file; /* ranks, ascending in each set */
+} Ranking;
+
+#define NO_SET PG_UINT32_MAX
+
+/* The sets of each shingle that two sets or more have. */
+typedef struct ShingleLists
+{
+	SimdupTempFile *file; /* for each shingle: number of sets, sets */
+	int64 size;			  /* of the file */
+	uint64 n_entries;	  /* sets in it */
+	uint32 *sets;		  /* of one shingle */
+	uint32 n;
+	uint64 *counts; /* shingles by number of sets */
+} ShingleLists;
+
+static void *
+alloc_array(uint32 n, Size width)
+{
+	return MemoryContextAllocExtended(CurrentMemoryContext,
+									  ((Size) n + 1) * width,
+									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+}
+
+/* Pairs of shingle and set; sets are read in the order of the file. */
+static SimdupPairSort *
+sort_shingles(const DistinctSets *sets, int memory_kb)
+{
+	SimdupPairSort *sort = simdup_pairsort_begin(memory_kb);
+	SimdupDocuments *documents = sets->documents;
+	uint32 *set_of = alloc_array(documents->n, sizeof(uint32));
+
+	simdup_progress_phase("sorting shingles", documents->n);
+	for (uint32 i = 0; i < documents->n; i++)
+		set_of[i] = NO_SET;
+	for (uint32 i = 0; i < sets->n; i++)
+		set_of[sets->members[sets->starts[i]]] = i;
+	for (uint32 i = 0; i < documents->n; i++)
+	{
+		const SimdupHashes *set;
+
+		if (set_of[i] == NO_SET)
+			continue;
+		set = simdup_document_set(documents, i, 0);
+		for (size_t j = 0; j < set->n; j++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			simdup_pairsort_put(sort, set->hashes[j], set_of[i]);
+		}
+		simdup_progress_done(i);
+	}
+	pfree(set_of);
+	simdup_pairsort_perform(sort);
+	return sort;
+}
+
+/* The sets of one shingle are complete. */
+static void
+end_list(ShingleLists *lists)
+{
+	if (lists->n > 1)
+	{
+		simdup_tempfile_append(lists->file, &lists->n, sizeof(uint32));
+		simdup_tempfile_append(lists->file, lists->sets,
+							   lists->n * sizeof(uint32));
+		lists->size += ((int64) lists->n + 1) * (int64) sizeof(uint32);
+		lists->n_entries += lists->n;
+		lists->counts[lists->n]++;
+	}
+	lists->n = 0;
+}
+
+static void
+write_lists(ShingleLists *lists, SimdupPairSort *sort)
+{
+	uint64 last = 0;
+	uint64 shingle;
+	uint64 set;
+
+	while (simdup_pairsort_get(sort, &shingle, &set))
+	{
+		if (shingle != last)
+			end_list(lists);
+		last = shingle;
+		lists->sets[lists->n++] = (uint32) set;
+	}
+	end_list(lists);
+}
+
+/* Turn numbers of shingles into first ranks. */
+static void
+count_ranks(Ranking *ranking, ShingleLists *lists, uint32 common_sets)
+{
+	uint64 sum = 0;
+
+	ranking->common_from = PG_UINT32_MAX;
+	for (uint32 i = 0; i <= ranking->n_sets; i++)
+	{
+		uint64 count = lists->counts[i];
+
+		if (i == common_sets)
+			ranking->common_from = (uint32) Min(sum, PG_UINT32_MAX);
+		lists->counts[i] = sum;
+		sum += count;
+	}
+	if (sum > SIMDUP_MAX_RANKS)
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("too many distinct shingles for one call"),
+				errdetail("At most %u shingles can occur in two documents or more.",
+						  SIMDUP_MAX_RANKS));
+	ranking->n_ranks = (uint32) sum;
+	ranking->common_from = Min(ranking->common_from, ranking->n_ranks);
+}
+
+/* Pairs of set and rank. */
+static SimdupPairSort *
+sort_ranks(ShingleLists *lists, int memory_kb)
+{
+	SimdupPairSort *sort = simdup_pairsort_begin(memory_kb);
+
+	simdup_progress_phase("ranking shingles", (int64) lists->n_entries);
+	for (int64 offset = 0; offset < lists->size;)
+	{
+		uint64 rank;
+
+		simdup_tempfile_read(lists->file, offset, &lists->n, sizeof(uint32));
+		offset += (int64) sizeof(uint32);
+		simdup_tempfile_read(lists->file, offset, lists->sets,
+							 lists->n * sizeof(uint32));
+		offset += (int64) lists->n * (int64) sizeof(uint32);
+		rank = lists->counts[lists->n]++;
+		for (uint32 i = 0; i < lists->n; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			simdup_pairsort_put(sort, lists->sets[i], rank);
+		}
+		simdup_progress_done(offset / (int64) sizeof(uint32));
+	}
+	simdup_pairsort_perform(sort);
+	return sort;
+}
+
+static void
+write_ranks(Ranking *ranking, SimdupPairSort *sort)
+{
+	uint32 set = 0;
+	int64 offset = 0;
+	uint64 of_set;
+	uint64 value;
+
+	while (simdup_pairsort_get(sort, &of_set, &value))
+	{
+		uint32 rank = (uint32) value;
+
+		while (set < of_set)
+			ranking->offsets[++set] = offset;
+		simdup_tempfile_append(ranking->file, &rank, sizeof(rank));
+		offset += (int64) sizeof(rank);
+		ranking->lengths[set]++;
+	}
+}
+
+/*
+ * Rank the shingles of the sets, in the current memory context, with memory_kb
+ * for sorts. A shingle is common if common_sets sets have it.
+ */
+static Ranking *
+rank_shingles(const DistinctSets *sets, uint32 common_sets, int memory_kb)
+{
+	Ranking *ranking = palloc0(sizeof(Ranking));
+	ShingleLists lists = {0};
+	SimdupPairSort *shingles = sort_shingles(sets, memory_kb);
+	SimdupPairSort *ranks;
+
+	ranking->n_sets = sets->n;
+	ranking->lengths = alloc_array(sets->n, sizeof(uint32));
+	ranking->offsets = alloc_array(sets->n, sizeof(int64));
+	ranking->file = simdup_tempfile_create();
+	lists.file = simdup_tempfile_create();
+	lists.sets = alloc_array(sets->n, sizeof(uint32));
+	lists.counts = alloc_array(sets->n, sizeof(uint64));
+	write_lists(&lists, shingles);
+	simdup_pairsort_end(shingles);
+	count_ranks(ranking, &lists, common_sets);
+	ranks = sort_ranks(&lists, memory_kb);
+	simdup_tempfile_close(lists.file);
+	pfree(lists.sets);
+	pfree(lists.counts);
+	write_ranks(ranking, ranks);
+	simdup_pairsort_end(ranks);
+	return ranking;
+}
+
+/* Read the ranks of a set. */
+static void
+load_ranks(const Ranking *ranking, uint32 set, uint32 *ranks)
+{
+	simdup_tempfile_read(ranking->file, ranking->offsets[set], ranks,
+						 ranking->lengths[set] * sizeof(uint32));
+}
+
+/*
+ * shingle_pairs: all pairs of documents that resemble each other.
+ *
+ * 1. Read the documents: their shingle sets go to disk.
+ * 2. Collapse equal sets into one.
+ * 3. Rank the shingles by rarity.
+ * 4. Join the sets exactly (core/setjoin.c), and expand each pair of sets to
+ * the pairs of their documents.
+ * 5. Sort these pairs, and write them with their connected component.
+ */
 
 typedef struct PairSearch
 {
 	SimdupDocuments *documents;
-	SimdupDistinctSets *sets;
-	SimdupRanking *ranking;
+	DistinctSets *sets;
+	Ranking *ranking;
 	SimdupPairSort *pairs; /* (a << 32 | b, common shingles), documents a < b */
 	int64 n_pairs;
 	uint32 *parent; /* of documents: components */
@@ -50,7 +390,7 @@ static void
 put_sets(void *arg, uint32_t x, uint32_t y, uint32_t common)
 {
 	PairSearch *search = arg;
-	const SimdupDistinctSets *sets = search->sets;
+	const DistinctSets *sets = search->sets;
 
 	for (uint32 i = sets->starts[x]; i < sets->starts[x + 1]; i++)
 		for (uint32 j = sets->starts[y]; j < sets->starts[y + 1]; j++)
@@ -63,7 +403,7 @@ put_sets(void *arg, uint32_t x, uint32_t y, uint32_t common)
 static void
 put_equal_documents(PairSearch *search, uint32 set)
 {
-	const SimdupDistinctSets *sets = search->sets;
+	const DistinctSets *sets = search->sets;
 	uint32 end = sets->starts[set + 1];
 
 	for (uint32 i = sets->starts[set]; i < end; i++)
@@ -82,7 +422,7 @@ read_ranks(void *arg, uint32_t set, uint32_t *ranks)
 {
 	PairSearch *search = arg;
 
-	simdup_ranking_read(search->ranking, set, ranks);
+	load_ranks(search->ranking, set, ranks);
 }
 
 /* A SimdupSetProgress. */
@@ -103,12 +443,10 @@ find_pairs(PairSearch *search, double min_resemblance)
 						  .sink = put_sets,
 						  .progress = show_progress};
 
-	search->sets =
-		simdup_distinct_sets(search->documents, maintenance_work_mem);
+	search->sets = find_distinct_sets(search->documents, maintenance_work_mem);
 	search->ranking =
-		simdup_rank_shingles(search->sets,
-							 simdup_set_join_common(search->sets->n),
-							 maintenance_work_mem);
+		rank_shingles(search->sets, simdup_set_join_common(search->sets->n),
+					  maintenance_work_mem);
 	search->parent = MemoryContextAllocHuge(CurrentMemoryContext,
 											((Size) search->documents->n + 1) *
 												sizeof(uint32));

@@ -1,14 +1,15 @@
 /*
- * lexicon.h
- *	  The terms of a text, and terms given as an array, with weights.
+ * terms.h
+ *	  The terms of a text, of an array with weights, and of all texts of a query.
  */
-#ifndef SIMDUP_TERMS_LEXICON_H
-#define SIMDUP_TERMS_LEXICON_H
+#ifndef SIMDUP_TERMS_TERMS_H
+#define SIMDUP_TERMS_TERMS_H
 
 #include "fmgr.h"
 #include "utils/array.h"
 
 #include "core/shingle.h"
+#include "server/query.h"
 #include "text/profile.h"
 
 /*
@@ -30,12 +31,23 @@ extern const SimdupLexicon *simdup_get_lexicon(FunctionCallInfo fcinfo,
 											   ArrayType *words,
 											   ArrayType *weights);
 
-/* The distinct terms of a text with their frequencies, in text order. */
-extern SimdupFeatures simdup_term_features(const text *content,
-										   SimdupTokenizer tokenizer);
-
 /* The same as terms, sorted by hash. */
 extern SimdupTerm *simdup_terms_of(const text *content,
 								   SimdupTokenizer tokenizer, size_t *n);
 
-#endif /* SIMDUP_TERMS_LEXICON_H */
+/*
+ * Receives a term, the number of documents that have it, and its inverse
+ * document frequency, log(documents / documents with the term).
+ */
+typedef void (*SimdupTermSink)(void *arg, text *term, int64 n_documents,
+							   double idf);
+
+/*
+ * Run a query of one text column, and hand on its terms in byte order. Sorts
+ * on disk beyond maintenance_work_mem.
+ */
+extern void simdup_scan_corpus(const text *query, SimdupParameters *parameters,
+							   const text *tokenizer, SimdupTermSink sink,
+							   void *arg);
+
+#endif /* SIMDUP_TERMS_TERMS_H */

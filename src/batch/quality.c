@@ -1,0 +1,331 @@
+/*
+ * quality.c
+ *	  How good found pairs are, and which distance finds the best.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "utils/builtins.h"
+
+#include "core/hamming.h"
+#include "core/statistics.h"
+#include "server/arguments.h"
+#include "server/catalog.h"
+#include "server/query.h"
+#include "type/simhash64.h"
+
+/*
+ * Precision, recall and F1 of found pairs.
+ */
+
+/* found, true, both, precision, recall, F1 */
+#define N_SCORES 6
+
+/* Make the scores columns of a result; NULL where they would divide by zero. */
+static void
+put_scores(int64 found, int64 truth, int64 both, Datum *values, bool *nulls)
+{
+	double hits = (double) both;
+
+	values[0] = Int64GetDatum(found);
+	values[1] = Int64GetDatum(truth);
+	values[2] = Int64GetDatum(both);
+	values[3] = Float8GetDatum(found ? hits / (double) found : 0);
+	values[4] = Float8GetDatum(truth ? hits / (double) truth : 0);
+	values[5] =
+		Float8GetDatum(found + truth ? 2 * hits / (double) (found + truth) : 0);
+	memset(nulls, 0, N_SCORES * sizeof(bool));
+	nulls[3] = found == 0;
+	nulls[4] = truth == 0;
+	nulls[5] = found + truth == 0;
+}
+
+/*
+ * simdup_evaluate, simdup_evaluate_clusters: found against true.
+ *
+ * Each function runs one statement that contains the caller's two queries. So
+ * the server's sorting, hashing and spilling do the work, for keys of any type.
+ * The statement leaves no name to the search_path: LEAST, GREATEST, GROUP BY
+ * and array_position compare by the type's default operator class.
+ */
+
+/* A SimdupColumnCheck. */
+static bool
+has_two_columns(void *arg pg_attribute_unused(), TupleDesc columns,
+				const char *argument pg_attribute_unused())
+{
+	return columns->natts >= 2;
+}
+
+/*
+ * Both %s are the queries. Each pair counts once, in either order of its keys.
+ * A row with itself is no pair.
+ */
+static const char pairs_statement[] =
+	"SELECT pg_catalog.count(*) FILTER (WHERE found),"
+	" pg_catalog.count(*) FILTER (WHERE truth),"
+	" pg_catalog.count(*) FILTER (WHERE found AND truth), false"
+	" FROM (SELECT pg_catalog.bool_or(is_found) AS found,"
+	" pg_catalog.bool_or(NOT is_found) AS truth"
+	" FROM (SELECT LEAST(q.a, q.b) AS a, GREATEST(q.a, q.b) AS b, true AS is_found"
+	" FROM %s AS q(a, b)"
+	" UNION ALL SELECT LEAST(q.a, q.b), GREATEST(q.a, q.b), false"
+	" FROM %s AS q(a, b)) AS pairs"
+	" WHERE pg_catalog.record_ne(ROW(a), ROW(b))"
+	" GROUP BY a, b) AS distinct_pairs";
+
+/*
+ * Each key counts once, with the cluster f that was found and the true cluster
+ * t. Pairs are only counted, not made: n rows of one cluster are n (n - 1) / 2
+ * pairs.
+ */
+static const char clusters_statement[] =
+	"WITH labels AS MATERIALIZED (SELECT"
+	" pg_catalog.first_value(f) OVER same_key AS f,"
+	" pg_catalog.last_value(t) OVER same_key AS t,"
+	" pg_catalog.row_number() OVER same_key AS number,"
+	" pg_catalog.lag(is_found) OVER same_key AS last_is_found, is_found"
+	" FROM (SELECT q.key, q.cluster AS f, NULL AS t, true AS is_found"
+	" FROM %s AS q(key, cluster)"
+	" UNION ALL SELECT q.key, NULL, q.cluster, false"
+	" FROM %s AS q(key, cluster)) AS both_queries"
+	" WHERE key IS NOT NULL"
+	" WINDOW same_key AS (PARTITION BY key ORDER BY is_found DESC"
+	" ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)),"
+	" keys AS (SELECT f, t FROM labels WHERE number OPERATOR(pg_catalog.=) 1)"
+	" SELECT (SELECT pg_catalog.sum(n OPERATOR(pg_catalog.*) (n OPERATOR(pg_catalog.-) 1) OPERATOR(pg_catalog./) 2)"
+	" FROM (SELECT pg_catalog.count(*) AS n FROM keys WHERE f IS NOT NULL GROUP BY f) AS s)::pg_catalog.int8,"
+	" (SELECT pg_catalog.sum(n OPERATOR(pg_catalog.*) (n OPERATOR(pg_catalog.-) 1) OPERATOR(pg_catalog./) 2)"
+	" FROM (SELECT pg_catalog.count(*) AS n FROM keys WHERE t IS NOT NULL GROUP BY t) AS s)::pg_catalog.int8,"
+	" (SELECT pg_catalog.sum(n OPERATOR(pg_catalog.*) (n OPERATOR(pg_catalog.-) 1) OPERATOR(pg_catalog./) 2)"
+	" FROM (SELECT pg_catalog.count(*) AS n FROM keys WHERE f IS NOT NULL AND t IS NOT NULL GROUP BY f, t) AS s)::pg_catalog.int8,"
+	" (SELECT pg_catalog.bool_or(last_is_found OPERATOR(pg_catalog.=) is_found) FROM labels)";
+
+static int64
+count_column(int column)
+{
+	bool isnull;
+	Datum value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
+								column, &isnull);
+
+	return isnull ? 0 : DatumGetInt64(value);
+}
+
+static Datum
+evaluate(FunctionCallInfo fcinfo, const char *statement, const char *columns,
+		 const char *example)
+{
+	Datum values[N_SCORES];
+	bool nulls[N_SCORES];
+	ReturnSetInfo *result = simdup_begin_result(fcinfo);
+	SimdupParameters *parameters;
+	char *found;
+	char *truth;
+	StringInfoData query;
+	Datum twice;
+	bool isnull;
+
+	if (simdup_has_null(fcinfo, 0, 2))
+		return (Datum) 0;
+	parameters = simdup_parameters(fcinfo, 2);
+	found = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	truth = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	SPI_connect();
+	found = simdup_subquery(&(SimdupQuery){found, "found", columns, example},
+							parameters, has_two_columns, NULL);
+	truth = simdup_subquery(&(SimdupQuery){truth, "truth", columns, example},
+							parameters, has_two_columns, NULL);
+	initStringInfo(&query);
+	appendStringInfo(&query, statement, found, truth);
+	simdup_execute_statement(query.data, parameters);
+	if (SPI_processed != 1)
+		elog(ERROR, "evaluation did not yield one row");
+	twice =
+		SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 4, &isnull);
+	if (!isnull && DatumGetBool(twice))
+		ereport(ERROR, errcode(ERRCODE_CARDINALITY_VIOLATION),
+				errmsg(
+					"a key has more than one cluster in one of the queries"));
+	put_scores(count_column(1), count_column(2), count_column(3), values,
+			   nulls);
+	/* before SPI's memory goes: on 32 bits a Datum may be a pointer */
+	simdup_put_result(result, values, nulls);
+	SPI_finish();
+	return (Datum) 0;
+}
+
+PG_FUNCTION_INFO_V1(simdup_evaluate);
+Datum
+simdup_evaluate(PG_FUNCTION_ARGS)
+{
+	return evaluate(fcinfo, pairs_statement,
+					"the two keys of a pair, and anything after them", "a, b");
+}
+
+PG_FUNCTION_INFO_V1(simdup_evaluate_clusters);
+Datum
+simdup_evaluate_clusters(PG_FUNCTION_ARGS)
+{
+	return evaluate(fcinfo, clusters_statement,
+					"a key and its cluster, and anything after them",
+					"key, cluster");
+}
+
+/*
+ * simdup_tune: which distance to choose, by labels or without.
+ */
+
+typedef struct Tuning
+{
+	Oid fp_type;
+	bool labelled;
+	int64 n_pairs[2][SIMHASH64_BITS + 1]; /* false and true, by distance */
+	int64 n_rows;
+	int64 n_null; /* rows with a NULL */
+	uint64 random;
+	uint64 *sample; /* SIMDUP_SAMPLE_SIZE */
+} Tuning;
+
+static bool
+column_is(TupleDesc columns, int i, Oid type)
+{
+	return TupleDescAttr(columns, i)->atttypid == type;
+}
+
+static bool
+check_columns(void *arg, TupleDesc columns,
+			  const char *argument pg_attribute_unused())
+{
+	Tuning *tuning = arg;
+
+	tuning->labelled = columns->natts == 3;
+	if (columns->natts == 2)
+		return column_is(columns, 1, tuning->fp_type);
+	return tuning->labelled && column_is(columns, 0, tuning->fp_type) &&
+		   column_is(columns, 1, tuning->fp_type) &&
+		   column_is(columns, 2, BOOLOID);
+}
+
+/* splitmix64: the same sample each time. */
+static uint64
+next_random(uint64 *state)
+{
+	uint64 z = (*state += UINT64CONST(0x9e3779b97f4a7c15));
+
+	z = (z ^ (z >> 30)) * UINT64CONST(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64CONST(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+/* Every row has the same chance to stay in the sample (algorithm R). */
+static void
+sample_row(Tuning *tuning, uint64 fp)
+{
+	uint64 place = (uint64) tuning->n_rows++;
+
+	if (place >= SIMDUP_SAMPLE_SIZE)
+		place = next_random(&tuning->random) % (place + 1);
+	if (place < SIMDUP_SAMPLE_SIZE)
+		tuning->sample[place] = fp;
+}
+
+static void
+receive(void *arg, TupleTableSlot *slot)
+{
+	Tuning *tuning = arg;
+
+	slot_getallattrs(slot);
+	if (slot->tts_isnull[1] ||
+		(tuning->labelled && (slot->tts_isnull[0] || slot->tts_isnull[2])))
+	{
+		tuning->n_null++;
+		return;
+	}
+	if (tuning->labelled)
+		tuning->n_pairs[DatumGetBool(slot->tts_values[2])]
+					   [simdup_hamming64(DatumGetSimhash64(slot->tts_values[0]),
+										 DatumGetSimhash64(
+											 slot->tts_values[1]))]++;
+	else
+		sample_row(tuning, DatumGetSimhash64(slot->tts_values[1]));
+}
+
+static void
+put_labelled(ReturnSetInfo *result, const Tuning *tuning, int max_distance)
+{
+	Datum values[N_SCORES + 2];
+	bool nulls[N_SCORES + 2] = {false};
+	int64 truth = 0;
+	int64 found = 0;
+	int64 both = 0;
+
+	for (int d = 0; d <= SIMHASH64_BITS; d++)
+		truth += tuning->n_pairs[1][d];
+	nulls[N_SCORES + 1] = true;
+	for (int d = 0; d <= max_distance; d++)
+	{
+		found += tuning->n_pairs[0][d] + tuning->n_pairs[1][d];
+		both += tuning->n_pairs[1][d];
+		values[0] = Int32GetDatum(d);
+		put_scores(found, truth, both, values + 1, nulls + 1);
+		simdup_put_result(result, values, nulls);
+	}
+}
+
+static void
+put_unlabelled(ReturnSetInfo *result, const Tuning *tuning, int max_distance)
+{
+	Datum values[N_SCORES + 2] = {0};
+	bool nulls[N_SCORES + 2];
+	double chance[SIMHASH64_BITS + 1];
+	double pairs = (double) tuning->n_rows * Max(tuning->n_rows - 1, 0) / 2;
+
+	simdup_false_pair_chances(tuning->sample,
+							  (size_t) Min(tuning->n_rows, SIMDUP_SAMPLE_SIZE),
+							  chance);
+	memset(nulls, true, sizeof(nulls));
+	nulls[0] = nulls[N_SCORES + 1] = false;
+	for (int d = 0; d <= max_distance; d++)
+	{
+		values[0] = Int32GetDatum(d);
+		values[N_SCORES + 1] = Float8GetDatum(pairs * chance[d]);
+		simdup_put_result(result, values, nulls);
+	}
+}
+
+PG_FUNCTION_INFO_V1(simdup_tune);
+Datum
+simdup_tune(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = simdup_begin_result(fcinfo);
+	SimdupQuery query =
+		{NULL, "query",
+		 "two simhash64 and a boolean (labelled pairs), or a key and a simhash64",
+		 "id, minhash64(content)"};
+	int max_distance;
+	Tuning *tuning;
+
+	if (simdup_has_null(fcinfo, 0, 2))
+		return (Datum) 0;
+	max_distance = PG_GETARG_INT32(1);
+	if (max_distance < 0 || max_distance > SIMHASH64_BITS)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("max_distance must be between 0 and %d", SIMHASH64_BITS),
+				errdetail("The distance given is %d.", max_distance));
+	query.text = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	tuning = palloc0(sizeof(Tuning));
+	tuning->sample = palloc(SIMDUP_SAMPLE_SIZE * sizeof(uint64));
+	tuning->fp_type = simdup_sibling_type(fcinfo->flinfo->fn_oid, "simhash64");
+	simdup_run_query(&query, simdup_parameters(fcinfo, 1), check_columns,
+					 receive, tuning);
+	if (tuning->labelled)
+		put_labelled(result, tuning, max_distance);
+	else
+	{
+		simdup_tell_skipped(tuning->n_null, 0, tuning->n_rows);
+		put_unlabelled(result, tuning, max_distance);
+	}
+	return (Datum) 0;
+}
