@@ -4,7 +4,7 @@
 
 CREATE FUNCTION simdup_text_fingerprint(text) RETURNS simhash64
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
--- leakproof: no text is an error, whatever its encoding, and a ball has a valid radius
+-- leakproof: no text is an error in any encoding, and a ball has a valid radius
 CREATE FUNCTION simdup_text_in_ball(text, simhash_ball) RETURNS boolean
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 500;
 CREATE FUNCTION simdup_text_distance(text, text) RETURNS integer

@@ -2,9 +2,9 @@
 --
 -- groups: tables over a query, refreshed like a materialized view
 --
--- A grouping is four plain tables of its owner. These functions run with
--- the rights and the search_path of the caller, so they call nothing unqualified.
--- x is the schema of this extension, where its other functions are.
+-- A grouping is four plain tables of its owner. These functions run with the rights
+-- and the search_path of the caller, so they call nothing unqualified. The variable
+-- x is the schema of this extension.
 
 CREATE FUNCTION simdup_key_equality(key_type regtype) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;

@@ -1,4 +1,4 @@
-# logs.sh: what no server may write to its log, whatever a test has seen. Sourced,
+# logs.sh: what no server may write to its log, even if its test passes. Sourced,
 # after sums.sh.
 #
 # A script that provokes a PANIC says so in a line of its own:

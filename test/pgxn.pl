@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# pgxn.pl FOLDER: is META.json there as the PGXN Meta Spec 1.0.0 wants it, and
-# true of the folder? Says what is not.
+# pgxn.pl FOLDER: check whether META.json there is as the PGXN Meta Spec 1.0.0
+# wants it, and true of the folder. Says what is not.
 
 use strict;
 use warnings;

@@ -60,7 +60,7 @@ have_icu()
   [ -e /usr/include/unicode/ubrk.h ] || pkg-config --exists icu-uc icu-i18n 2>/dev/null
 }
 
-# have_fuzzer SANITIZERS: does clang link libFuzzer with them, and does that run?
+# have_fuzzer SANITIZERS: check whether clang links libFuzzer with them, and runs it.
 have_fuzzer()
 {
   local probe status=0

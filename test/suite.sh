@@ -6,9 +6,9 @@
 # sums. Names given to `test/run test` choose among the test files, and $FOLDERS
 # among the kinds of tests.
 #
-#   ENCODING=LATIN1         the databases' encoding, UTF8 by default
-#   SETTINGS="name=value …" for every server that is started
-#   PROVE_FLAGS="…"         as for prove
+#   ENCODING=LATIN1         the databases' encoding, UTF8 by default.
+#   SETTINGS="name=value …" for every server that is started.
+#   PROVE_FLAGS="…"         As for prove.
 #   SUITE=lean              of the scripts only those with the line
 #                           "# Depends on the server's internals."
 #   SUITE=whole             also those with the line "# Runs in make test-all only."
@@ -104,8 +104,8 @@ make_there()
 
 # run_regress GROUP PORT SETTING NAME...: pg_regress or its isolation sibling, by
 # make installcheck, which takes the names in SETTING. The group has a server of its
-# own, with the settings a stranger's server has and the chosen ones, because roles
-# are a server's and VACUUM waits for other sessions.
+# own, because roles are a server's and VACUUM waits for other sessions. It has the
+# settings that a stranger's server has, and the chosen ones.
 run_regress()
 {
   local group=$1 port=$2 setting=$3
@@ -140,8 +140,8 @@ add_regress()
   echo "what came out is in results/"
 }
 
-# sql_tests: in groups, side by side: every so many-th of the tests in SQL, and the
-# specs, which mostly wait.
+# sql_tests: run the tests in SQL in groups, side by side, with the specs, which
+# mostly wait.
 sql_tests()
 {
   local told n port=5432 group names=() groups=() running=()

@@ -1,5 +1,5 @@
-# arrival.sh: what the arrival triggers cost. One table of ROWS letters of 500
-# characters, of which a tenth repeat another, with an index on the texts; one
+# arrival.sh: what the arrival triggers cost. One table has ROWS letters of 500
+# characters, of which a tenth repeat another, and an index on the texts. One
 # trigger is switched on and off in turn. Measured are INSERT statements of one row
 # and of a tenth of the rows. Then the cost of one INSERT as the partitions grow,
 # and of inserts in serializable transactions.

@@ -121,7 +121,7 @@ compare_rotated(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Does a pair agree in a block before this one? Then it was counted there. */
+/* Check whether a pair agrees in a block before this one, and was counted there. */
 static int
 counted_before(uint64_t x, int block)
 {

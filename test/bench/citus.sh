@@ -68,9 +68,9 @@ node()
   PGHOST=localhost PGPORT=$((base + n)) PGUSER=postgres PGDATABASE=city sql "$@"
 }
 
-# with_peak COMMAND...: run it, and sample the private memory of the servers of
-# $pid_files each 50 ms. $memory is the most that all processes of one server had
-# together, in MB. $process is the most that one process had. $gap is the longest
+# with_peak COMMAND...: run it, and sample the private memory of the servers that
+# the variable pid_files names, each 50 ms. The variable memory is the most that all
+# processes of one server had together, in MB. $process is the most that one process had. $gap is the longest
 # time between samples, in seconds; a shorter peak may be missed.
 with_peak()
 {

@@ -2,10 +2,10 @@
 # beside the checkout; without them the script makes some. ROWS is 30,000 by
 # default, as in the paper, for the times.
 #
-#   table 2: the time of fingerprints by hash function.
-#   table 3: recall and precision by hash function, of pairs within 8.
-#   table 4: single pass against the pigeonhole, by rows.
-#   table 5: incremental check of new rows, by index and by scan.
+#   Table 2: the time of fingerprints by hash function.
+#   Table 3: recall and precision by hash function, of pairs within 8.
+#   Table 4: single pass against the pigeonhole, by rows.
+#   Table 5: incremental check of new rows, by index and by scan.
 
 . "$ROOT/test/bench/lib.sh"
 
@@ -113,7 +113,7 @@ for n in 1000 2000 4000 100000 1000000; do
     "$(ms "SELECT count(DISTINCT cluster) FROM simdup_clusters('SELECT id, fp FROM fps WHERE id <= $n ORDER BY id', 3, 'connected')")"
 done
 
-# New rows near one somewhere among the old: is there one, and which are there?
+# New rows, of which each is near an old one: look for any of them, and for all.
 printf '\nTable 5: a new row against old ones, within 3, ms a row\n%10s%14s%14s%14s%14s\n' \
   rows 'scan: any' 'scan: all' 'index: any' 'index: all'
 near='simhash_blocks(old.fp) && simhash_blocks(f.fp) AND old.fp <~> f.fp <= 3'

@@ -186,7 +186,7 @@ SQL
 }
 
 # even_pages TABLE: the leaves that even radii would read for the same rows, which
-# are 2, 1, 1, 1. Leaves are those of a fresh index: so many values in order.
+# are 2, 1, 1, 1. Leaves are those of a fresh index: as many values in order as fit.
 even_pages()
 {
   sql <<SQL

@@ -2,7 +2,7 @@
 # and what its index costs beside the texts and the index of pg_trgm.
 #
 # The letters are petitions from beside the checkout and ROWS synthetic commit
-# messages, by default 100,000. 500 letters of each set get a passage of another
+# messages, by default 100,000. In each set, 500 letters get a passage of another
 # one in their middle: 50 words, or 50 characters in Chinese.
 
 . "$ROOT/test/bench/lib.sh"

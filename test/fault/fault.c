@@ -58,7 +58,7 @@ static FaultKind armed = FAULT_NONE;
 static int64 countdown;
 static bool fired;
 
-/* Is this event the one? Then it is also the last. */
+/* Check whether this event is the one to fail. It is then also the last. */
 static bool
 strikes(FaultKind kind)
 {
@@ -73,7 +73,7 @@ strikes(FaultKind kind)
  * Who allocates
  */
 
-/* So many calls deep into the server, its allocations are its own affair. */
+/* Allocations of the server that are deeper than this are its own affair. */
 #define MAX_SERVER_FRAMES 6
 /* Deep enough for these, and for what is between them and the extension. */
 #define MAX_FRAMES (MAX_SERVER_FRAMES + 4)
@@ -176,8 +176,8 @@ is_in_fragile(const void *address)
 }
 
 /*
- * Is the extension the caller, directly or by few calls of the server? The
- * first frames are of this file.
+ * Check whether the extension is the caller, directly or by few calls of the
+ * server. The first frames are of this file.
  */
 static bool
 is_ours(void)

@@ -76,7 +76,7 @@ take_between(Input *in, uint64_t low, uint64_t high)
 	return low + (span == UINT64_MAX ? x : x % (span + 1));
 }
 
-/* Memory that is there: not core's, so that leaks are told apart. */
+/* Return memory that is there. It is not core's, so core's leaks show. */
 static inline void *
 checked(void *p)
 {

@@ -1,7 +1,6 @@
 --
--- conditions: which near rows count for the triggers that flag, log and refuse:
--- what the condition says, in which scope of a partial index, and what the user
--- may see.
+-- conditions: which near rows count for the triggers that flag, log and refuse, by
+-- the condition, the scope of a partial index, and what the user may see.
 --
 SELECT getdatabaseencoding() = 'SQL_ASCII' AS skip_test \gset
 \if :skip_test

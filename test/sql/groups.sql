@@ -43,7 +43,7 @@ SELECT * FROM simdup_decide('letter_case', 1, 3, same => true, note => 'one visi
 SELECT * FROM simdup_decide('letter_case', 3, 1, same => true);
 SELECT a, b, same, note, by = current_user AS by, at = now() AS now FROM letter_case_decisions;
 SELECT simdup_group_of('letter_case', 2), simdup_group_of('letter_case', 1), simdup_group_of('letter_case', 3), simdup_group_of('letter_case', 99);
--- a copy of an absorbed leader comes to its group
+-- a copy of an absorbed leader joins its group
 INSERT INTO letter VALUES (8, bits(20));
 SELECT * FROM simdup_regroup('letter_case');
 -- the id comes back when the decision that ended it is taken back
@@ -191,7 +191,7 @@ ALTER TABLE mail_case_settings SET SCHEMA office;
 SELECT count(*) FROM simdup_regroup('office.mail_case');
 SELECT count(*) FROM simdup_undecide('office.mail_case', 1, 2);
 
--- triggers of the user's that keep rows are told
+-- a trigger of the user's that keeps rows is an error
 CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
 CREATE TRIGGER keep BEFORE INSERT OR UPDATE OR DELETE ON office.mail_case FOR EACH ROW EXECUTE FUNCTION keep();
 INSERT INTO mail VALUES (200, bits(50));

@@ -72,8 +72,8 @@ SELECT n FROM simdup_remove('"Letter"', 'VALUES (6, 5)', dry_run => true);
 DELETE FROM tag WHERE letter = 6 AND tag = 'tree';
 SELECT n, substr(statement, 1, 20) AS statement FROM simdup_remove('"Letter"', 'VALUES (6, 5)') WHERE n > 0;
 SELECT * FROM tag ORDER BY tag;
--- all of them in all tables, and the statements that resolve them: an index of a part, of two references, of a
--- generated column, one that takes a NULL once, and one of an expression, where only its place names a row
+-- all collisions of all tables, and the statements that resolve them. Indexes are of a part, of two references,
+-- of a generated column, of a NULL that counts once, and of an expression, where only its place names a row.
 INSERT INTO "Letter" (id, body) VALUES (8, 'a tree'), (9, 'a tree');
 CREATE TABLE by_part (id text PRIMARY KEY, letter int REFERENCES "Letter", open boolean);
 CREATE UNIQUE INDEX ON by_part (letter) WHERE open;

@@ -38,7 +38,7 @@ SELECT line FROM seen(simdup_report_html('SELECT id::text, fp FROM letter WHERE 
 WHERE line ~ 'Case|case|left out';
 SELECT substring(simdup_report_html('SELECT id, fp FROM letter', 'Letters', 3, groups => 'letter_case') FROM '<p class="headline">(.*?)</p>');
 SELECT seen(simdup_report_html('SELECT id, fp FROM letter WHERE false', 'Letters', 3, groups => 'letter_case')) LIMIT 3;
--- keys longer than the page shows are told apart
+-- keys longer than the page shows are different keys
 CREATE TABLE long (id text PRIMARY KEY, fp simhash64);
 INSERT INTO long SELECT repeat('x', 300) || i, (i % 2 * 4294967295)::simhash64 FROM generate_series(1, 4) AS i;
 SELECT simdup_group('long_case', 'SELECT id, fp FROM long ORDER BY id', 3);

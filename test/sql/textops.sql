@@ -90,7 +90,7 @@ SELECT d.* FROM differences('texts', 'content IS NOT NULL') d;
 SELECT d.* FROM differences('texts', 'content IS NULL AND content IS NOT NULL') d;
 SET enable_seqscan = off;
 EXPLAIN (COSTS OFF) SELECT id FROM texts WHERE content IS NULL;
--- rows that the executor checks are told, as are candidates that the texts do not confirm
+-- EXPLAIN counts rows that the executor checks, and candidates that the texts do not confirm
 CREATE FUNCTION removed(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE line text;
 BEGIN

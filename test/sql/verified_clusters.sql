@@ -55,7 +55,7 @@ FROM on_disk AS a FULL JOIN simdup_verified_clusters('SELECT id, fp, body FROM m
 DROP TABLE many, on_disk;
 RESET client_min_messages;
 
--- what is refused is told, what is left out, too
+-- notices count what is refused and what is left out
 SELECT * FROM simdup_verified_clusters('SELECT id, fp, body FROM doc WHERE id BETWEEN 2001 AND 2150 OR id >= 3000 ORDER BY id', min_size => 1) ORDER BY key;
 SELECT key, cluster, size FROM simdup_verified_clusters('SELECT name, fp, body FROM doc WHERE id >= 3000 AND fp IS NOT NULL AND body IS NOT NULL ORDER BY id', NULL::text, 8, 0.5, 4, 'word');
 

@@ -9,7 +9,7 @@ use warnings;
 
 use PostgreSQL::Test::Cluster;
 
-# A server, not started yet, that does only what it is told to, in little memory.
+# A server, not started yet, without background work, in little memory.
 sub new_node
 {
 	my $node = PostgreSQL::Test::Cluster->new($_[0]);

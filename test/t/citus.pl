@@ -151,7 +151,7 @@ cmp_ok(scalar(@said), '>', 25, '... and left nothing out');
 my $victim = $workers[1];
 
 # Start a statement on the coordinator; once $what is running on the victim, kill
-# it. What did the statement say?
+# it. Return what the statement said.
 sub killed_during
 {
 	my ($statement, $what) = @_;

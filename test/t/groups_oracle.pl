@@ -68,7 +68,7 @@ sub block_of
 	return keys %seen;
 }
 
-# Does a decision keep apart a row of these and a row of those?
+# Check whether a decision keeps apart a row of these and a row of those.
 sub are_apart
 {
 	my ($self, $these, $those) = @_;
@@ -181,7 +181,7 @@ sub refresh
 	return @changes;
 }
 
-# Does a decision contradict those about any rows, there or not?
+# Check whether a decision contradicts those about any rows, there or not.
 sub contradicts
 {
 	my ($self, $pair, $same) = @_;

@@ -30,7 +30,7 @@ CONF
 $node->start;
 $node->safe_psql('postgres', $Hamming::setup);
 
-# Run statements. How many workers each build had, '' where there were none.
+# Run statements. Return the workers that each build had, '' where there were none.
 sub workers_of
 {
 	my ($statements) = @_;
@@ -50,7 +50,7 @@ sub agrees
 	return;
 }
 
-# Statements that build an index with so many workers; the index is then as it must be.
+# Check that statements build an index with this number of workers, and as it must be.
 sub builds
 {
 	my ($workers, $table, $index, $name, $step, $statements) = @_;

@@ -65,7 +65,7 @@ counts_are('rows deleted and moved');
 $primary->safe_psql('postgres', 'VACUUM t');
 counts_are('vacuumed');
 
-# The planner is told that each row is looked up.
+# The planner knows that each row is looked up.
 my $plan = 'EXPLAIN SELECT count(*) FROM t';
 like($primary->safe_psql('postgres', $plan), qr/Index Only Scan/, 'the primary prefers an index-only scan');
 like($standby->safe_psql('postgres', $plan), qr/Seq Scan/, 'the standby does not');

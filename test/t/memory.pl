@@ -21,8 +21,8 @@ $node->safe_psql('postgres', "CREATE EXTENSION simdup; $Statements::setup");
 my @statements = (@Statements::small, @Statements::other);
 push @statements, $Statements::icu if $node->safe_psql('postgres', 'SELECT simdup_icu_version() IS NOT NULL') eq 't';
 
-# --- all of them: what takes or gives a type that only C knows is called by
-# what uses it, and much by functions in SQL and PL/pgSQL
+# --- all of them are called. Functions of types that only C knows are called by
+# what uses them, and others by functions in SQL and PL/pgSQL.
 
 my $every = join ' ', @statements, @Statements::making, $Statements::setup, $node->safe_psql('postgres', <<'SQL');
 SELECT string_agg(prosrc, ' ')

@@ -2,8 +2,8 @@
 # a parameter has one type and one default; how many objects there are.
 #
 # A row's first cell holds the object's kind (none: a function), its signature,
-# and after an arrow its result, spelled as the catalog's entry below. So a row
-# too few or too many fails, and so does another name, type, default or result.
+# and after an arrow its result, spelled as the catalog's entry below. A missing
+# row fails, as do an extra one and another name, type, default or result.
 # A cell may hold several signatures with one result. The word key is the type of
 # the user's keys: a signature with [, key_type anyelement] is two functions.
 #
@@ -63,8 +63,8 @@ sub typed
 }
 
 # The objects of an installed simdup, one entry a line, in the tables' notation.
-# Left out are functions that deal in internal or cstring or implement a type, a
-# cast, an operator or an operator class, and the parts of a function in SQL, whose
+# Left out are functions that deal in internal or cstring, or implement a type, a
+# cast, an operator or an operator class. So are the parts of a function in SQL, whose
 # comment begins "implementation of simdup_name:". A function that implements an operator
 # and may be called too has a comment that does not begin "implementation of",
 # as in PostgreSQL's own catalog.

@@ -133,7 +133,7 @@ $triggers
 $copy
 SQL
 
-# Does this query give the same on the shards and on one server?
+# Check whether this query gives the same on the shards and on one server.
 sub same
 {
 	my ($query, $name, $least) = @_;
@@ -221,7 +221,7 @@ INSERT INTO archive SELECT i, hashint8extended(i, 0)::simhash64 FROM generate_se
 SQL
 answer($_, 'city', 'city', 'ANALYZE archive') for @shards;
 
-# Run it; how many shards searched by the index for it?
+# Run it, and return the number of shards that searched by the index for it.
 sub index_searches
 {
 	my ($query, $scan) = (@_, 'Index Scan (?:on|using) archive_fp');
@@ -259,7 +259,7 @@ answer($_, 'pairs', 'city', 'CREATE EXTENSION simdup') for @shards;
 run_fence($servers, 'pairs', $servers->{sql} =~ s/^CREATE TABLE.*//msr);
 $coordinator->safe_psql('pairs', 'CREATE TABLE petition (id bigint, fp simhash64)');
 
-# Set up and run the recipe for so many shards and this distance.
+# Set up and run the recipe for this number of shards and this distance.
 sub pairs_over
 {
 	my ($shards, $k) = @_;

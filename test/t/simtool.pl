@@ -159,7 +159,7 @@ SKIP:
 	}
 }
 
-# --- generated pages: few words, so many ties and small distances
+# --- generated pages have few words, and therefore ties and small distances
 
 srand(2004);
 my @letters = ('a' .. 'z', 'A' .. 'Z');

@@ -103,7 +103,7 @@ test_random(void)
 	ok(n_sound == 2000, "2000 random pairs of texts are sound: %d", n_sound);
 }
 
-/* A text of so many bytes, with random words of a length or only one letter. */
+/* Return a text of len bytes, with random words of a length or only one letter. */
 static char *
 long_text(size_t len, uint64_t seed, int n_letters)
 {

@@ -19,7 +19,7 @@ compare_pairs(const void *a, const void *b)
 	return simdup_pair_less(a, b) ? -1 : simdup_pair_less(b, a);
 }
 
-/* Numbers with so many different bits, from a shift on, mixed with extremes. */
+/* Return a number with this many different bits from shift on, or an extreme. */
 static uint64_t
 number_of(int bits, int shift)
 {
@@ -31,7 +31,7 @@ number_of(int bits, int shift)
 		   << shift;
 }
 
-/* As many pairs, whose numbers have so many bits; is each one in its place? */
+/* Check whether each of n pairs of such numbers is in its place. */
 static bool
 in_order(size_t n, int first_bits, int first_shift, int second_bits)
 {

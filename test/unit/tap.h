@@ -15,7 +15,7 @@
 static int tap_count;
 static int tap_failures;
 
-/* One test: is the condition true? Name as printf. */
+/* One test, which passes if the condition is true. Name as printf. */
 static inline bool __attribute__((format(printf, 2, 3)))
 ok(bool condition, const char *name, ...)
 {
