@@ -63,7 +63,7 @@ CREATE FUNCTION minhash64_resemblance(distance integer) RETURNS float8
 COMMENT ON FUNCTION minhash64_resemblance(integer) IS
   'resemblance that a distance of minhash64 fingerprints stands for, 0 to 1';
 
-CREATE FUNCTION minhash64_distance(resemblance float8, recall float8 DEFAULT 0.99) RETURNS integer
+CREATE FUNCTION minhash64_distance(min_resemblance float8, recall float8 DEFAULT 0.99) RETURNS integer
   AS 'MODULE_PATHNAME', 'simdup_minhash64_distance' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash64_distance(float8, float8) IS
   'smallest max_distance that finds a pair of this resemblance with a chance of recall';

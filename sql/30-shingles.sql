@@ -71,7 +71,7 @@ CREATE FUNCTION minhash_bands(signature integer[], bands integer) RETURNS bigint
 COMMENT ON FUNCTION minhash_bands(integer[], integer) IS
   'one hash for each band of a MinHash signature, for gin and &&';
 
-CREATE FUNCTION minhash_bands_for(resemblance float8, n_hashes integer DEFAULT 128, recall float8 DEFAULT 0.99, OUT bands integer, OUT rows integer, OUT recall float8)
+CREATE FUNCTION minhash_bands_for(min_resemblance float8, n_hashes integer DEFAULT 128, recall float8 DEFAULT 0.99, OUT bands integer, OUT rows integer, OUT recall float8)
   AS 'MODULE_PATHNAME', 'simdup_minhash_bands_for' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_bands_for(float8, integer, float8) IS
   'number of bands for a resemblance and a recall, and the recall to expect';

@@ -95,6 +95,7 @@ DECLARE
   place pg_catalog.text := COALESCE(parts[n OPERATOR(pg_catalog.-) 1], pg_catalog.current_schema());
   type pg_catalog.regtype;
   key_type pg_catalog.text;
+  tables pg_catalog.text[];
   stranger pg_catalog.text;
 BEGIN
   IF name IS NULL OR query IS NULL OR max_distance IS NULL OR method IS NULL THEN
@@ -108,8 +109,7 @@ BEGIN
       DETAIL = pg_catalog.format('It has %s bytes. The longest name has 53.', pg_catalog.octet_length(relation));
   ELSIF place IS NULL THEN
     RAISE EXCEPTION USING ERRCODE = 'invalid_schema_name', MESSAGE = 'no schema has been selected to create in';
-  END IF;
-  IF query OPERATOR(pg_catalog.~) '^\s*[^\s()]+\s*$' THEN
+  ELSIF query OPERATOR(pg_catalog.~) '^\s*[^\s()]+\s*$' THEN
     RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
       MESSAGE = 'argument "query" must be a single SELECT that changes and locks nothing',
       DETAIL = pg_catalog.format('The query is: %s', query),
@@ -124,35 +124,31 @@ BEGIN
   EXECUTE pg_catalog.format('SELECT FROM %s.simdup_place(NULL::%s, NULL::pg_catalog.text, $1, NULL::pg_catalog.text,'
     ' NULL::pg_catalog.text, $2, $3, $4)', x, key_type)
     USING pg_catalog.format(E'SELECT * FROM (%s\n) AS q LIMIT 0', query), max_distance, method, min_resemblance;
-  EXECUTE pg_catalog.format('CREATE TABLE %I.%I (key %s PRIMARY KEY, id pg_catalog.int8 NOT NULL)', place, relation, key_type);
-  EXECUTE pg_catalog.format('CREATE TABLE %I.%I (a %3$s NOT NULL, b %3$s NOT NULL, same pg_catalog.bool NOT NULL, note pg_catalog.text,'
-    ' by pg_catalog.name NOT NULL DEFAULT CURRENT_USER, at pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.now(),'
-    ' PRIMARY KEY (a, b))', place, pg_catalog.concat(relation, '_decisions'), key_type);
-  EXECUTE pg_catalog.format('CREATE TABLE %I.%I (refresh pg_catalog.int8, key %s, was pg_catalog.int8, id pg_catalog.int8,'
-    ' at pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.now(), PRIMARY KEY (refresh, key))',
-    place, pg_catalog.concat(relation, '_events'), key_type);
-  EXECUTE pg_catalog.format('CREATE TABLE %I.%I (one pg_catalog.bool PRIMARY KEY DEFAULT true CHECK (one),'
-    ' query pg_catalog.text NOT NULL, max_distance pg_catalog.int4 NOT NULL, method pg_catalog.text NOT NULL,'
-    ' min_resemblance pg_catalog.float8, next_id pg_catalog.int8 NOT NULL DEFAULT 1, next_refresh pg_catalog.int8 NOT NULL DEFAULT 1)',
-    place, pg_catalog.concat(relation, '_settings'));
-  EXECUTE pg_catalog.format('INSERT INTO %I.%I (query, max_distance, method, min_resemblance) VALUES ($1, $2, $3, $4)',
-    place, pg_catalog.concat(relation, '_settings')) USING query, max_distance, method, min_resemblance;
-  EXECUTE pg_catalog.format('COMMENT ON TABLE %I.%I IS %L', place, relation, 'simdup: the group of each row');
-  EXECUTE pg_catalog.format('COMMENT ON TABLE %I.%I IS %L', place, pg_catalog.concat(relation, '_decisions'),
-    pg_catalog.format('simdup: what people decided about rows of %s', relation));
-  EXECUTE pg_catalog.format('COMMENT ON TABLE %I.%I IS %L', place, pg_catalog.concat(relation, '_events'),
-    pg_catalog.format('simdup: the rows of %s whose group changed, by refresh', relation));
-  EXECUTE pg_catalog.format('COMMENT ON TABLE %I.%I IS %L', place, pg_catalog.concat(relation, '_settings'),
+  tables := ARRAY[pg_catalog.format('%I.%I', place, relation), pg_catalog.format('%I.%I', place, pg_catalog.concat(relation, '_decisions')),
+    pg_catalog.format('%I.%I', place, pg_catalog.concat(relation, '_events')), pg_catalog.format('%I.%I', place, pg_catalog.concat(relation, '_settings'))];
+  EXECUTE pg_catalog.format($create$
+    CREATE TABLE %1$s (key %5$s PRIMARY KEY, id pg_catalog.int8 NOT NULL);
+    CREATE TABLE %2$s (a %5$s NOT NULL, b %5$s NOT NULL, same pg_catalog.bool NOT NULL, note pg_catalog.text,
+      by pg_catalog.name NOT NULL DEFAULT CURRENT_USER, at pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.now(), PRIMARY KEY (a, b));
+    CREATE TABLE %3$s (refresh pg_catalog.int8, key %5$s, was pg_catalog.int8, id pg_catalog.int8,
+      at pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.now(), PRIMARY KEY (refresh, key));
+    CREATE TABLE %4$s (one pg_catalog.bool PRIMARY KEY DEFAULT true CHECK (one), query pg_catalog.text NOT NULL,
+      max_distance pg_catalog.int4 NOT NULL, method pg_catalog.text NOT NULL, min_resemblance pg_catalog.float8,
+      next_id pg_catalog.int8 NOT NULL DEFAULT 1, next_refresh pg_catalog.int8 NOT NULL DEFAULT 1);
+    COMMENT ON TABLE %1$s IS 'simdup: the group of each row';
+    COMMENT ON TABLE %2$s IS %6$L;
+    COMMENT ON TABLE %3$s IS %7$L;
+    COMMENT ON TABLE %4$s IS %8$L;$create$,
+    tables[1], tables[2], tables[3], tables[4], key_type, pg_catalog.format('simdup: what people decided about rows of %s', relation),
+    pg_catalog.format('simdup: the rows of %s whose group changed, by refresh', relation),
     pg_catalog.format('simdup: the query of %s, which its owner runs; nobody else may write it', relation));
+  EXECUTE pg_catalog.format('INSERT INTO %s (query, max_distance, method, min_resemblance) VALUES ($1, $2, $3, $4)', tables[4])
+    USING query, max_distance, method, min_resemblance;
   -- default privileges may have granted more
   FOR relation, stranger IN
     SELECT c.oid::pg_catalog.regclass, pg_catalog.quote_ident(r.rolname) FROM pg_catalog.pg_class AS c,
       pg_catalog.aclexplode(c.relacl) AS a LEFT JOIN pg_catalog.pg_roles AS r ON r.oid OPERATOR(pg_catalog.=) a.grantee
-    WHERE c.oid OPERATOR(pg_catalog.=) ANY (ARRAY[
-      pg_catalog.format('%I.%I', place, relation), pg_catalog.format('%I.%I', place, pg_catalog.concat(relation, '_decisions')),
-      pg_catalog.format('%I.%I', place, pg_catalog.concat(relation, '_events')),
-      pg_catalog.format('%I.%I', place, pg_catalog.concat(relation, '_settings'))]::pg_catalog.regclass[])
-      AND a.grantee OPERATOR(pg_catalog.<>) c.relowner
+    WHERE c.oid OPERATOR(pg_catalog.=) ANY (tables::pg_catalog.regclass[]) AND a.grantee OPERATOR(pg_catalog.<>) c.relowner
   LOOP
     EXECUTE pg_catalog.format('REVOKE INSERT, UPDATE, TRIGGER ON %s FROM %s', relation, COALESCE(stranger, 'PUBLIC'));
   END LOOP;

@@ -444,12 +444,12 @@ simdup_minhash_bands(PG_FUNCTION_ARGS)
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash_bands_for);
-/* minhash_bands_for(resemblance, n_hashes, recall) */
+/* minhash_bands_for(min_resemblance, n_hashes, recall) */
 Datum
 simdup_minhash_bands_for(PG_FUNCTION_ARGS)
 {
 	double resemblance =
-		simdup_check_fraction(PG_GETARG_FLOAT8(0), "resemblance");
+		simdup_check_fraction(PG_GETARG_FLOAT8(0), "min_resemblance");
 	int n_hashes = PG_GETARG_INT32(1);
 	double recall = simdup_check_fraction(PG_GETARG_FLOAT8(2), "recall");
 	int n_bands;

@@ -320,11 +320,12 @@ simdup_minhash64_resemblance(PG_FUNCTION_ARGS)
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash64_distance);
-/* Return minhash64_distance(resemblance, recall). */
+/* Return minhash64_distance(min_resemblance, recall). */
 Datum
 simdup_minhash64_distance(PG_FUNCTION_ARGS)
 {
-	double resemblance = simdup_check_share(PG_GETARG_FLOAT8(0), "resemblance");
+	double resemblance =
+		simdup_check_share(PG_GETARG_FLOAT8(0), "min_resemblance");
 	double recall = simdup_check_share(PG_GETARG_FLOAT8(1), "recall");
 
 	PG_RETURN_INT32(simdup_agreement_distance(resemblance, recall));
