@@ -133,6 +133,18 @@ simdup_utf8_start(SimdupUtf8 value, int64 n)
 }
 
 SimdupUtf8
+simdup_utf8_words(SimdupUtf8 value, int64 n)
+{
+	SimdupUtf8 start = simdup_utf8_start(value, n);
+
+	for (size_t i = 0;
+		 i < SIMDUP_MAX_WORD && i < start.len && start.len < value.len; i++)
+		if (start.bytes[start.len - 1 - i] == ' ')
+			return (SimdupUtf8){start.bytes, start.len - i};
+	return start;
+}
+
+SimdupUtf8
 simdup_utf8_end(SimdupUtf8 value, int64 n)
 {
 	int64 length = simdup_utf8_length(value);

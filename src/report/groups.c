@@ -123,45 +123,45 @@ compare_letters(const void *a, const void *b)
 	return (x->row.number > y->row.number) - (x->row.number < y->row.number);
 }
 
+/* Put the start of a passage of a text. */
+static void
+put_passage(const SimdupReport *report, SimdupUtf8 passage, int64 max_chars)
+{
+	appendStringInfoString(report->page, "<span class=\"text\" dir=\"auto\">");
+	simdup_put_start(report, passage, max_chars, false);
+	appendStringInfoString(report->page, "</span>");
+}
+
 /* What a letter adds, and what of the common text it leaves out. */
 static void
 put_own(const SimdupReport *report, const Letter *letter, SimdupUtf8 common)
 {
 	StringInfo page = report->page;
-	SimdupPassage *missing;
-	size_t n_missing;
+	SimdupPassage *missing = NULL;
+	size_t n_missing = 0;
 
 	if (letter->text.len == 0)
-	{
-		appendStringInfo(page, "<p>%s</p>", simdup_say(report, no_text));
-		return;
-	}
-	if (letter->n_own == 0)
-		appendStringInfo(page, "<p class=\"nothing\">%s</p>",
-						 simdup_say(report, adds_nothing));
+		appendStringInfoString(page, simdup_say(report, no_text));
+	else if (letter->n_own == 0)
+		appendStringInfoString(page, simdup_say(report, adds_nothing));
 	else
 	{
-		appendStringInfo(page, "<p>%s</p><div class=\"text own\" dir=\"auto\">",
-						 simdup_say(report, adds));
-		simdup_put_start(report, join(letter->text, letter->own, letter->n_own),
-						 OWN_CHARS, false);
-		appendStringInfoString(page, "</div>");
+		appendStringInfo(page, "%s ", simdup_say(report, adds));
+		put_passage(report, join(letter->text, letter->own, letter->n_own),
+					OWN_CHARS);
 	}
 	if (letter->cut)
-	{
-		appendStringInfo(page, "<p class=\"rest\">%s</p>",
+		appendStringInfo(page, " <i class=\"omitted\">%s</i>",
 						 simdup_say(report, not_compared));
-		return;
+	else if (letter->text.len > 0)
+		missing = simdup_own_passages(words_of(common), words_of(letter->text),
+									  &n_missing);
+	if (n_missing > 0)
+	{
+		appendStringInfo(page, "<br>%s <del>", simdup_say(report, leaves_out));
+		put_passage(report, join(common, missing, n_missing), LEFT_OUT_CHARS);
+		appendStringInfoString(page, "</del>");
 	}
-	missing = simdup_own_passages(words_of(common), words_of(letter->text),
-								  &n_missing);
-	if (n_missing == 0)
-		return;
-	appendStringInfo(page, "<p>%s</p><div class=\"text\" dir=\"auto\"><del>",
-					 simdup_say(report, leaves_out));
-	simdup_put_start(report, join(common, missing, n_missing), LEFT_OUT_CHARS,
-					 false);
-	appendStringInfoString(page, "</del></div>");
 }
 
 static void
@@ -170,31 +170,27 @@ put_letter(const SimdupReport *report, const Letter *letter, uint32 first_row,
 {
 	StringInfo page = report->page;
 	uint32 number = letter->row.number;
+	bool beyond = letter->row.distance > report->stats->max_distance;
 	const SimdupDecidedRows *decision =
 		simdup_decision_of(report->cases, first_row, number);
 	Datum key = simdup_keys_get(report->rows->keys, number, 0);
 
-	appendStringInfo(page, "<li class=\"entry\"><p>%s",
+	appendStringInfo(page, "<li class=\"entry\"><p>%s ",
 					 simdup_show_key(report->row_url, DatumGetTextPP(key)));
 	if (number == first_row)
-		appendStringInfo(page, " %s", simdup_say(report, first_letter));
+		appendStringInfo(page, "%s ", simdup_say(report, first_letter));
 	else
-		appendStringInfo(page, " <span class=\"bits\">%s%s%s</span>",
+		appendStringInfo(page, "<span class=\"bits\">%s%s%s </span>",
 						 simdup_say_with(report, distance,
 										 psprintf("%d", letter->row.distance)),
-						 letter->row.distance > report->stats->max_distance
-							 ? ", "
-							 : "",
-						 letter->row.distance > report->stats->max_distance
-							 ? simdup_say(report, beyond)
-							 : "");
+						 beyond ? ", " : "",
+						 beyond ? simdup_say(report, beyond) : "");
 	if (decision != NULL)
-		appendStringInfo(page, " <strong>%s</strong>",
+		appendStringInfo(page, "<strong>%s</strong> ",
 						 simdup_say_decided(report, decision->same));
-	appendStringInfoString(page, "</p>");
 	if (report->rows->has_samples)
 		put_own(report, letter, common);
-	appendStringInfoString(page, "</li>\n");
+	appendStringInfoString(page, "</p></li>\n");
 }
 
 /* Put a line of what is not shown, if there is any. */
@@ -228,13 +224,13 @@ put_case_rest(const SimdupReport *report, const SimdupListedGroup *group,
 								 simdup_say_count(report, letters, n_letters)));
 }
 
-/* The key of a case and how its first text begins, closed or open. */
+/* How a case's first text begins, or its key without texts; closed or open. */
 static void
 put_case_head(const SimdupReport *report, const SimdupListedGroup *group,
 			  const Letter *first)
 {
 	StringInfo page = report->page;
-	Datum key = simdup_keys_get(report->rows->keys, group->first_row, 0);
+	SimdupUtf8 start = simdup_utf8_words(first->text, HEAD_CHARS);
 	bool loose = group->reach > report->stats->max_distance;
 
 	appendStringInfo(page,
@@ -245,11 +241,18 @@ put_case_head(const SimdupReport *report, const SimdupListedGroup *group,
 	if (loose && report->cases == NULL)
 		appendStringInfo(page, "<strong class=\"loose\">%s</strong> ",
 						 simdup_say(report, loose));
-	appendStringInfo(page, "%s <span class=\"start\" dir=\"auto\">",
-					 simdup_show_key(NULL, DatumGetTextPP(key)));
-	simdup_html_put(page, simdup_utf8_start(first->text, HEAD_CHARS),
-					SIMDUP_HTML_PLAIN);
-	appendStringInfoString(page, "</span></summary>\n");
+	if (start.len == 0)
+		appendStringInfoString(page,
+							   simdup_show_key(NULL,
+											   DatumGetTextPP(
+												   simdup_keys_get(report->rows
+																	   ->keys,
+																   group->first_row,
+																   0))));
+	appendStringInfoString(page, "<span class=\"start\" dir=\"auto\">");
+	simdup_html_put(page, start, SIMDUP_HTML_PLAIN);
+	appendStringInfo(page, "%s</span></summary>\n",
+					 start.len < first->text.len ? " &#8230;" : "");
 	if (loose)
 		appendStringInfo(page,
 						 "<p class=\"rest\">%s <span class=\"bits\">%s</span></p>\n",

@@ -86,6 +86,9 @@ typedef struct SimdupReport
 	MemoryContext context; /* reset after each case and each pair */
 } SimdupReport;
 
+/* Bytes in which the end of a word is looked for. */
+#define SIMDUP_MAX_WORD 20
+
 /* escape.c: values as HTML and JSON in plain ASCII, which act as neither */
 
 typedef enum SimdupHtmlForm
@@ -110,6 +113,8 @@ extern void simdup_json_put(StringInfo page, SimdupUtf8 value);
 
 /* Return the first n characters of a text, at most. */
 extern SimdupUtf8 simdup_utf8_start(SimdupUtf8 value, int64 n);
+/* The same, and cut where a word ends, if one does in the last bytes. */
+extern SimdupUtf8 simdup_utf8_words(SimdupUtf8 value, int64 n);
 /* Return the last n characters of a text, at most. */
 extern SimdupUtf8 simdup_utf8_end(SimdupUtf8 value, int64 n);
 extern int64 simdup_utf8_length(SimdupUtf8 value);

@@ -26,8 +26,6 @@
 #define PAIR_CHARS 800
 /* Characters that are shown of an equal passage at either end. */
 #define CONTEXT 60
-/* Bytes in which the end of a word is looked for. */
-#define MAX_WORD 20
 /* An equal passage is left out if that many characters would go. */
 #define MIN_OMITTED 30
 /* Characters that are shown of a passage that differs. */
@@ -60,20 +58,11 @@ put(Writer *writer, SimdupUtf8 value, SimdupHtmlForm form)
 	simdup_html_put(writer->report->page, value, form);
 }
 
-/* Cut where a word ends, if one does in the last bytes. */
-static SimdupUtf8
-whole_words_at_start(SimdupUtf8 value)
-{
-	for (size_t i = 0; i < MAX_WORD && i < value.len; i++)
-		if (value.bytes[value.len - 1 - i] == ' ')
-			return (SimdupUtf8){value.bytes, value.len - i};
-	return value;
-}
-
+/* Cut where a word begins, if one does in the first bytes. */
 static SimdupUtf8
 whole_words_at_end(SimdupUtf8 value)
 {
-	for (size_t i = 0; i < MAX_WORD && i < value.len; i++)
+	for (size_t i = 0; i < SIMDUP_MAX_WORD && i < value.len; i++)
 		if (value.bytes[i] == ' ')
 			return (SimdupUtf8){value.bytes + i, value.len - i};
 	return value;
@@ -92,7 +81,7 @@ put_same(Writer *writer, SimdupUtf8 value)
 		put(writer, value, SIMDUP_HTML_TEXT);
 		return;
 	}
-	start = whole_words_at_start(simdup_utf8_start(value, CONTEXT));
+	start = simdup_utf8_words(value, CONTEXT);
 	end = whole_words_at_end(simdup_utf8_end(value, CONTEXT));
 	put(writer, start, SIMDUP_HTML_TEXT);
 	length -= simdup_utf8_length(start) + simdup_utf8_length(end);

@@ -26,14 +26,14 @@
 #define MAX_QUERY 20000
 #define DEFAULT_MAX_GROUPS 200
 /* Bytes of the page for each group asked for, and the least and most in all. */
-#define GROUP_BYTES 3600
+#define GROUP_BYTES 5000
 #define MIN_BYTES (DEFAULT_MAX_GROUPS * GROUP_BYTES)
 #define MAX_BYTES (8 * 1024 * 1024)
 /* Bytes of the rows and the pairs that the files hold, besides texts. */
 #define MAX_ROW_BYTES (800 * 1024)
-#define MAX_PAIR_BYTES (300 * 1024)
-/* Bytes of texts in the files: a quarter of those of the cases, or this. */
-#define MIN_TEXT_BYTES (600 * 1024)
+#define MAX_PAIR_BYTES (250 * 1024)
+/* Bytes of texts in the files: a third of those of the cases, or this. */
+#define MIN_TEXT_BYTES (400 * 1024)
 /* Characters of a text in the files. */
 #define MAX_TEXT_CHARS 5000
 
@@ -218,7 +218,7 @@ put_json_sample(const SimdupReport *report, uint32 number)
 	if (cut || start.len < whole.len)
 		appendStringInfoString(&value, " \xe2\x80\xa6");
 	MemoryContextSwitchTo(old);
-	appendStringInfoString(report->page, ", ");
+	appendStringInfoChar(report->page, ',');
 	simdup_json_put(report->page, (SimdupUtf8){value.data, (size_t) value.len});
 	MemoryContextReset(report->context);
 }
@@ -230,7 +230,7 @@ put_rows(const SimdupReport *report)
 	StringInfo page = report->page;
 	const SimdupSmallest *rows = &report->listing->rows;
 	int text_bytes =
-		report->rows->has_samples ? Max(report->bytes / 4, MIN_TEXT_BYTES) : 0;
+		report->rows->has_samples ? Max(report->bytes / 3, MIN_TEXT_BYTES) : 0;
 	int bytes = MAX_ROW_BYTES;
 
 	appendStringInfo(page, "\"n_rows\": " INT64_FORMAT ",\n\"rows\": [",
@@ -241,10 +241,10 @@ put_rows(const SimdupReport *report)
 		int start = page->len;
 
 		CHECK_FOR_INTERRUPTS();
-		appendStringInfo(page, "%s[" INT64_FORMAT ", ", i > 0 ? ",\n" : "",
+		appendStringInfo(page, "%s[" INT64_FORMAT ",", i > 0 ? ",\n" : "",
 						 report->listing->groups[row.x].id);
 		put_json_key(report, row.y);
-		appendStringInfo(page, ", %u", row.z);
+		appendStringInfo(page, ",%u", row.z);
 		bytes -= page->len - start;
 		start = page->len;
 		if (text_bytes > 0)
@@ -276,11 +276,11 @@ put_pairs(const SimdupReport *report)
 		CHECK_FOR_INTERRUPTS();
 		appendStringInfoString(page, i > 0 ? ",\n[" : "[");
 		put_json_key(report, Min(pair.y, pair.z));
-		appendStringInfoString(page, ", ");
+		appendStringInfoChar(page, ',');
 		put_json_key(report, Max(pair.y, pair.z));
-		appendStringInfo(page, ", %u", pair.x);
+		appendStringInfo(page, ",%u", pair.x);
 		if (decision != NULL)
-			appendStringInfo(page, ", %s", decision->same ? "true" : "false");
+			appendStringInfo(page, ",%s", decision->same ? "true" : "false");
 		appendStringInfoString(page, "]");
 	}
 	appendStringInfoString(page, "]");
