@@ -74,9 +74,7 @@ count_work(Work *work, uint64_t amount)
 	}
 }
 
-/*
- * Comparing
- */
+/* Comparing */
 
 static inline void
 consider(const SimdupPairJoin *join, SimdupElement a, SimdupElement b)
@@ -179,10 +177,7 @@ compare_triangle(const SimdupPairJoin *join, const SimdupElement *set,
 	compare_within(join, set, n);
 }
 
-/*
- * Compare everything with everything, in squares that fit the first-level
- * cache.
- */
+/* Compare everything with everything, in squares that fit the L1 cache. */
 static void
 compare_all(Work *work, Slice a, Slice b)
 {
@@ -212,14 +207,9 @@ compare_all(Work *work, Slice a, Slice b)
 	}
 }
 
-/*
- * Planning
- */
+/* Planning */
 
-/*
- * Return the bits in which the fingerprints of both slices are not all the
- * same.
- */
+/* Return the bits in which the fingerprints of both slices differ. */
 static uint64_t
 varying_bits(Slice a, Slice b)
 {
@@ -239,10 +229,7 @@ varying_bits(Slice a, Slice b)
 	return any ^ all;
 }
 
-/*
- * Check whether no pair can be on this path, since all agree in a block that it
- * skipped.
- */
+/* Check whether all agree in a block that the path skipped. */
 static bool
 path_is_closed(const SimdupPairPath *path, uint64_t varying)
 {
@@ -364,9 +351,7 @@ make_plan(const Work *work, Slice a, Slice b, uint64_t varying, Plan *plan)
 						  plan->blocks);
 }
 
-/*
- * Partitioning
- */
+/* Partitioning */
 
 /* Return room for the bucket ends of one side at this depth. */
 static uint32_t *
@@ -549,10 +534,7 @@ visit_block(Work *work, const Plan *plan, int block, int n_equal, Slice *a,
 	join->path.same = same;
 }
 
-/*
- * Visit the pairs that agree in n_equal more blocks of the plan, the first of
- * them `first` or later.
- */
+/* Visit the pairs that agree in n_equal more blocks, from `first` on. */
 static void
 visit(Work *work, const Plan *plan, int first, int n_equal, Slice a, Slice b)
 {

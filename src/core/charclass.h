@@ -124,9 +124,7 @@ simdup_utf8_encode(uint32_t cp, unsigned char *out)
 	return 4;
 }
 
-/*
- * Unicode's White_Space, as of Unicode 15.0.
- */
+/* Unicode's White_Space, as of Unicode 15.0. */
 
 static inline bool
 simdup_is_white_space(uint32_t cp)
@@ -176,9 +174,7 @@ extern const uint32_t simdup_fold_same_han[];
 extern const uint16_t simdup_fold_stage1[];
 extern const uint16_t simdup_fold_stage2[];
 
-/*
- * Return the number of the property of a code point, or of SIMDUP_INVALID_CHAR.
- */
+/* Return the property's number of a code point or SIMDUP_INVALID_CHAR. */
 static inline unsigned
 simdup_fold_number(uint32_t cp)
 {

@@ -10,9 +10,7 @@
 #include "core/host.h"
 #include "core/place.h"
 
-/*
- * Decisions
- */
+/* Decisions */
 
 #define NO_ELEMENT UINT32_MAX
 
@@ -153,9 +151,7 @@ simdup_decisions_chain(const SimdupDecisions *decisions, uint32_t n, uint32_t a,
 	return length;
 }
 
-/*
- * Ids
- */
+/* Ids */
 
 int64_t *
 simdup_groupids_keep(uint32_t n, const uint32_t *group, const int64_t *old)

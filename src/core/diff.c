@@ -135,10 +135,7 @@ from_above(const Grid *grid, int64_t d, int64_t i)
 	return i == 0 || (i < d && before[i - 1] < before[i]);
 }
 
-/*
- * Return the point to which the d-th edit leads on diagonal i, before units
- * that are equal.
- */
+/* Return where the d-th edit leads on diagonal i, before equal units. */
 static int64_t
 after_edit(const Grid *grid, int64_t d, int64_t i)
 {
@@ -162,10 +159,7 @@ follow_equal(Grid *grid, int64_t x, int64_t k)
 	return x;
 }
 
-/*
- * Take step d. Return whether the end of both texts is reached. Then *end is
- * its diagonal.
- */
+/* Take step d. Return whether both texts end, then at diagonal *end. */
 static bool
 take_step(Grid *grid, int64_t d, int64_t *end)
 {

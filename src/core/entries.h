@@ -114,10 +114,7 @@ extern void simdup_finish_histogram(SimdupHistogram *histogram);
 extern void simdup_page_costs(const SimdupHistogram *histogram, uint32_t block,
 							  int largest, SimdupPageCosts costs);
 
-/*
- * Set costs to the page costs of uniformly distributed values on that number of
- * pages.
- */
+/* Set costs to those of uniformly distributed values on these pages. */
 extern void simdup_uniform_page_costs(double pages, SimdupPageCosts costs);
 
 /*
@@ -128,9 +125,7 @@ extern void simdup_uniform_page_costs(double pages, SimdupPageCosts costs);
 extern double simdup_choose_radii(int k, const SimdupPageCosts *costs,
 								  int *radii);
 
-/*
- * Entries of a Hamming index: order, sorting, and search in a page.
- */
+/* Entries of a Hamming index: order, sorting, and search in a page. */
 
 /*
  * A rotated fingerprint and its row. Entries are ordered by both: no two are

@@ -13,9 +13,7 @@
 #include "core/features.h"
 #include "core/host.h"
 
-/*
- * Frequencies
- */
+/* Frequencies */
 
 /* Features of the smallest table. */
 #define MIN_CAPACITY 64
@@ -74,10 +72,7 @@ make_slot(uint64_t hash, size_t index)
 	return (hash & SLOT_TAG) | (uint32_t) (index + 1);
 }
 
-/*
- * Make the slots, two a feature at the least, so that a probe seldom meets
- * another.
- */
+/* Make at least two slots a feature: a probe seldom meets another. */
 static void
 make_slots(SimdupFeatures *features)
 {
@@ -108,10 +103,7 @@ grow(SimdupFeatures *features)
 	}
 }
 
-/*
- * Check whether short strings are equal, inline. Overlapping words cover any
- * length from 4 to 16.
- */
+/* Compare short strings inline: overlapping words cover lengths 4 to 16. */
 static inline bool
 equal_bytes(const char *a, const char *b, size_t len)
 {
@@ -295,10 +287,7 @@ swap_features(SimdupFeature *a, SimdupFeature *b)
 	*b = swap;
 }
 
-/*
- * Partition [low, high] around the median of three and return the last index
- * of the smaller side.
- */
+/* Partition around the median of three. Return the smaller side's end. */
 static size_t
 partition(SimdupFeature *f, size_t low, size_t high)
 {
@@ -424,9 +413,7 @@ simdup_features_add_to(const SimdupFeatures *features, SimdupSum *sum)
 	}
 }
 
-/*
- * Sums
- */
+/* Sums */
 
 /* Add the word of weight 2^plane to the counters: ripple until no carry. */
 static inline void

@@ -55,10 +55,7 @@ simdup_lower_field(const char *field, size_t len, char *out)
 	return trimmed;
 }
 
-/*
- * Check whether cp is Unicode's White_Space or, as in Python, an information
- * separator.
- */
+/* Check for Unicode's White_Space and Python's information separators. */
 static bool
 is_white(uint32_t cp)
 {

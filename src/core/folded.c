@@ -88,9 +88,7 @@ units_end(Units *units)
 	simdup_free(units->bytes);
 }
 
-/*
- * Characters
- */
+/* Characters */
 
 static inline void
 add_char(Units *units, uint32_t cp)
@@ -247,9 +245,7 @@ raw_shingles(Units *units, const unsigned char *p, const unsigned char *end)
 	}
 }
 
-/*
- * Words
- */
+/* Words */
 
 typedef struct Words
 {
@@ -406,9 +402,7 @@ simdup_folded_shingles(SimdupFoldedShingling shingling, const char *text,
 	units_end(&words.units);
 }
 
-/*
- * Elements
- */
+/* Elements */
 
 typedef struct ElementSink
 {

@@ -115,9 +115,7 @@ extern double simdup_resemblance_from(const SimdupHashes *a,
 extern bool simdup_winnow(SimdupFoldedShingling shingling, int window,
 						  const char *text, size_t len, SimdupHashes *set);
 
-/*
- * A short field of a row, folded as profile 1 compares fields.
- */
+/* A short field of a row, folded as profile 1 compares fields. */
 
 /* Folding makes at most this many bytes of each byte of a field. */
 #define SIMDUP_FIELD_GROWTH SIMDUP_MAX_UTF8

@@ -13,9 +13,7 @@
 #include "core/group.h"
 #include "core/host.h"
 
-/*
- * Equal fingerprints
- */
+/* Equal fingerprints */
 
 #define DIGIT_BITS 8
 #define N_DIGITS (64 / DIGIT_BITS)
@@ -182,9 +180,7 @@ simdup_group_rows(uint64_t *fps, uint32_t n)
 	return groups;
 }
 
-/*
- * Leaders
- */
+/* Leaders */
 
 void
 simdup_leaders_init(SimdupLeaders *leaders, uint32_t n)
@@ -258,9 +254,7 @@ simdup_leaders_finish(SimdupLeaders *leaders)
 	leaders->first_near = NULL;
 }
 
-/*
- * Pairs of numbers
- */
+/* Pairs of numbers */
 
 /* So few pairs are sorted by insertion. */
 #define FEW_PAIRS 40

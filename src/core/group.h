@@ -10,9 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Rows grouped by equal fingerprints.
- */
+/* Rows grouped by equal fingerprints. */
 
 /*
  * Sort fingerprints with their row numbers, stably, by radix: equal ones stay
@@ -122,18 +120,12 @@ simdup_leader_near(SimdupLeaders *leaders, uint32_t a, uint32_t b)
 /* Decide what round 1 can. Return the number of elements left for round 2. */
 extern uint32_t simdup_leaders_settle(SimdupLeaders *leaders);
 
-/*
- * Check whether round 2 needs this near pair, and set *element and
- * *predecessor.
- */
+/* Check whether round 2 needs this near pair. Set element and predecessor. */
 extern bool simdup_leader_wants(const SimdupLeaders *leaders, uint32_t a,
 								uint32_t b, uint32_t *element,
 								uint32_t *predecessor);
 
-/*
- * Offer a pair in round 2, by ascending element and, within one, ascending
- * predecessor.
- */
+/* Offer a pair in round 2, by ascending element and predecessor. */
 extern void simdup_leader_offer(SimdupLeaders *leaders, uint32_t element,
 								uint32_t predecessor);
 
@@ -143,9 +135,7 @@ extern void simdup_leader_offer(SimdupLeaders *leaders, uint32_t element,
  */
 extern void simdup_leaders_finish(SimdupLeaders *leaders);
 
-/*
- * Pairs of numbers put in order, in place.
- */
+/* Pairs of numbers put in order, in place. */
 
 typedef struct SimdupPair
 {

@@ -8,9 +8,7 @@
  */
 #include "core/hamming.h"
 
-/*
- * Strings
- */
+/* Strings */
 
 /* Return the value of one hex digit of either case, or -1. */
 static int
@@ -96,9 +94,7 @@ simdup_read_ball(const char *str, SimdupBallLiteral *ball)
 	return true;
 }
 
-/*
- * Locks
- */
+/* Locks */
 
 /* Where pairs are taken: at most 55 of them. */
 #define FIRST_PAIRED_K 5
@@ -113,10 +109,7 @@ block_value(uint64_t fp, int block, int n_blocks)
 	return start >= end ? 0 : simdup_block_bits(fp, start, end);
 }
 
-/*
- * List the pairs of blocks. A block has ten bits at most; the pair's number is
- * above.
- */
+/* List the pairs of blocks, of ten bits at most, below the pair's number. */
 static int
 list_pairs(uint64_t fp, int n_blocks, SimdupLockBlock *blocks)
 {
@@ -149,9 +142,7 @@ simdup_lock_blocks(uint64_t fp, int k, SimdupLockBlock *blocks)
 	return k + 1;
 }
 
-/*
- * Pieces
- */
+/* Pieces */
 
 void
 simdup_pieces_cut(SimdupPieces *pieces, int max_distance, uint32_t n)
@@ -162,10 +153,7 @@ simdup_pieces_cut(SimdupPieces *pieces, int max_distance, uint32_t n)
 		pieces->start[i] = simdup_block_start(i, pieces->n_blocks);
 }
 
-/*
- * Return the piece of a block: its value and place, hashed, then scaled to the
- * number of pieces.
- */
+/* Return a block's piece: value and place hashed, scaled to the pieces. */
 static uint32_t
 piece_of_block(const SimdupPieces *pieces, uint64_t fp, int block)
 {

@@ -15,9 +15,7 @@
 #include "core/hash.h"
 #include "core/host.h"
 
-/*
- * String hashes
- */
+/* String hashes */
 
 #define K0 SIMDUP_CITY_K0
 #define K1 SIMDUP_CITY_K1
@@ -248,9 +246,7 @@ simdup_hash_by_name(const char *name, size_t len, SimdupHash *hash)
 	return false;
 }
 
-/*
- * Rabin fingerprints
- */
+/* Rabin fingerprints */
 
 #define RABIN32_POLYNOMIAL UINT32_C(0x8d)
 #define RABIN64_POLYNOMIAL UINT64_C(0x1b)

@@ -151,9 +151,7 @@ extern uint32_t simdup_rabin32(const void *bytes, size_t len);
 /* Return the fingerprint modulo x^64 + x^4 + x^3 + x + 1 */
 extern uint64_t simdup_rabin64(const void *bytes, size_t len);
 
-/*
- * A set of 64-bit words, none of them 0. Zeroed, it is empty.
- */
+/* A set of 64-bit words, none of them 0. Zeroed, it is empty. */
 
 typedef struct SimdupWordSet
 {

@@ -136,10 +136,7 @@ typedef struct Page
 	void *arg;
 } Page;
 
-/*
- * Elements that begin and end a line, and those whose content is no text, in
- * byte order.
- */
+/* Elements that break lines, and those without text, in byte order. */
 static const char block_elements[][NAME_SIZE] =
 	{"address", "article",	"aside",	"blockquote", "body",		"br",
 	 "caption", "center",	"dd",		"details",	  "dialog",		"dir",
@@ -334,10 +331,7 @@ read_name(const char *p, const char *end, uint32_t *code_point)
 	return NULL;
 }
 
-/*
- * Read a reference at '&': write the character that the reference names, or the
- * ampersand.
- */
+/* Read a reference at '&': write its character, or the ampersand. */
 static void
 read_reference(Page *page)
 {

@@ -526,9 +526,7 @@ take_digits(Output *out, size_t i)
 	end_number(out, end);
 }
 
-/*
- * Chinese numerals
- */
+/* Chinese numerals */
 
 static uint64_t
 power_of_ten(int places)
@@ -550,10 +548,7 @@ is_short_form(const char *s, size_t i)
 	return numeral_value(s[i]) > 0 && !is_chinese(s[i + 1]);
 }
 
-/*
- * Read the number below 10,000 that begins at s[i]. Return where it ends, or i
- * if there is none.
- */
+/* Read the number below 10,000 at s[i]. Return where it ends, or i. */
 static size_t
 read_section(const char *s, size_t i, uint64_t *value)
 {

@@ -23,9 +23,7 @@ has_pair(const SimdupWordSet *set, uint32_t a, uint32_t b)
 	return simdup_wordset_has(set, ((uint64_t) a << 32 | b) + 1);
 }
 
-/*
- * leader
- */
+/* leader */
 
 uint8_t *
 simdup_may_lead(const SimdupCells *cells, const SimdupBlocks *blocks,
@@ -119,10 +117,7 @@ add_leader(Leading *l, uint32_t row, uint32_t cell, uint32_t distance)
 	l->leaders[l->n_leaders++] = (Leader){row, NONE, false};
 }
 
-/*
- * Make a row lead: from this row on, rows of its cell and of near cells find
- * it.
- */
+/* Make a row lead: later rows of its cell and of near cells find it. */
 static void
 lead(Leading *l, uint32_t row)
 {

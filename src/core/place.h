@@ -89,9 +89,7 @@ simdup_apart(const SimdupBlocks *blocks, uint32_t block)
 	return blocks->apart + blocks->start[block];
 }
 
-/*
- * Groups: core/place.c
- */
+/* Groups: core/place.c */
 
 #define SIMDUP_NO_CELL UINT32_MAX
 
@@ -141,10 +139,7 @@ extern uint8_t *simdup_may_lead(const SimdupCells *cells,
 extern uint32_t *simdup_place_by_leaders(const SimdupCells *cells,
 										 const SimdupBlocks *blocks);
 
-/*
- * The groups of connected rows, step by step. At first the near pairs at
- * distance 0 are done.
- */
+/* The groups of connected rows, in steps. Distance 0 is done at first. */
 typedef struct SimdupConnected SimdupConnected;
 
 extern SimdupConnected *simdup_connected_begin(const SimdupCells *cells,

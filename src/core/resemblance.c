@@ -17,9 +17,7 @@
 #include "core/host.h"
 #include "core/shingle.h"
 
-/*
- * Sets
- */
+/* Sets */
 
 /* Elements merged between two looks at what can still be reached. */
 #define STRETCH 64
@@ -108,9 +106,7 @@ simdup_resemblance_from(const SimdupHashes *a, const SimdupHashes *b,
 	return resemblance >= min_resemblance ? resemblance : -1;
 }
 
-/*
- * Winnowing
- */
+/* Winnowing */
 
 typedef struct Winnow
 {
@@ -176,9 +172,7 @@ simdup_winnow(SimdupFoldedShingling shingling, int window, const char *text,
 	return !winnow.overflow;
 }
 
-/*
- * Terms
- */
+/* Terms */
 
 /* Any odd number; each signature chooses its lexicon by another multiple. */
 #define LEXICON_SEED UINT64_C(0x9e3779b97f4a7c15)
@@ -208,10 +202,7 @@ simdup_terms_find(const SimdupTerm *terms, size_t n, uint64_t hash)
 			 : NULL;
 }
 
-/*
- * Return the largest weight. Every other is divided by it, so no square
- * overflows.
- */
+/* Return the largest weight: divided by it, no square overflows. */
 static double
 largest_weight(const SimdupTerm *terms, size_t n)
 {

@@ -118,34 +118,23 @@ smaller(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/*
- * Sets
- */
+/* Sets */
 
-/*
- * Return the least number of elements that a set shares with one that is not
- * smaller.
- */
+/* Return the least that a set shares with a set that is not smaller. */
 static uint32_t
 least_with_larger(const Block *block, uint32_t size)
 {
 	return (uint32_t) ceil(2 * block->min_share * size * ROUNDING);
 }
 
-/*
- * Return the least number of elements that a set shares with one that is not
- * larger.
- */
+/* Return the least that a set shares with a set that is not larger. */
 static uint32_t
 least_with_smaller(const Block *block, uint32_t size)
 {
 	return (uint32_t) ceil(block->min_resemblance * size * ROUNDING);
 }
 
-/*
- * Return the number of ranks of a prefix that meets all sets sharing that many
- * elements.
- */
+/* Return the ranks of a prefix that meets all sets sharing `least`. */
 static uint32_t
 prefix_length(uint32_t n_ranks, uint32_t least)
 {
@@ -189,9 +178,7 @@ bound_of(const Block *block, uint32_t number, const Set *set, uint32_t prefix)
 	return bound;
 }
 
-/*
- * Two sets
- */
+/* Two sets */
 
 /* Return the number of elements that two sets of these sizes must share. */
 static inline uint32_t
@@ -275,9 +262,7 @@ verify(const Block *block, const Set *probe, uint32_t number,
 		join->sink(join->arg, block->first + candidate, number, common);
 }
 
-/*
- * The index of a block
- */
+/* The index of a block */
 
 /* Return the list of a rank, or the free place for it. */
 static inline List *
@@ -364,9 +349,7 @@ insert_set(Block *block)
 		block->postings[find_list(block, ranks[j - 1])->end++] = i;
 }
 
-/*
- * A set against the index
- */
+/* A set against the index */
 
 /*
  * Drop small sets from the list. Sets that are too small for this probe are too
@@ -473,14 +456,9 @@ probe_index(Block *block, const Set *probe, uint32_t number)
 	}
 }
 
-/*
- * Blocks
- */
+/* Blocks */
 
-/*
- * Return the number of sets, from the first on, that fit into the memory with
- * their index.
- */
+/* Return how many sets fit into the memory together with their index. */
 static void
 plan_block(Block *block, size_t memory, size_t *n_ranks, size_t *n_postings)
 {

@@ -53,10 +53,7 @@ typedef struct Slider
 	SimdupHashes *list;
 } Slider;
 
-/*
- * Sort by insertion. Return false, with the work half done, if that takes too
- * many moves.
- */
+/* Sort by insertion. Return false, half done, if it takes too many moves. */
 static bool
 insertion_sort(uint64_t *a, size_t n)
 {

@@ -25,9 +25,7 @@
 #include "core/shingle.h"
 #include "core/sketch.h"
 
-/*
- * Sketches
- */
+/* Sketches */
 
 #define ROUND_SEED UINT64_C(0x9e3779b97f4a7c15)
 
@@ -254,9 +252,7 @@ simdup_sketch_fingerprint(const uint64_t *keys)
 	return fingerprint;
 }
 
-/*
- * Signatures
- */
+/* Signatures */
 
 #define BAND_SEED UINT64_C(0x9e3779b97f4a7c15)
 

@@ -48,10 +48,7 @@ extern const uint64_t *simdup_sketch_keys(SimdupSketch *sketch);
 
 extern void simdup_sketch_free(SimdupSketch *sketch);
 
-/*
- * Return the fingerprint: the lowest bit of each of 64 keys, bin 0's the
- * lowest.
- */
+/* Return the fingerprint: the lowest bits of 64 keys, bin 0's lowest. */
 extern uint64_t simdup_sketch_fingerprint(const uint64_t *keys);
 
 /*

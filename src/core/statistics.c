@@ -17,9 +17,7 @@
 #include "core/host.h"
 #include "core/statistics.h"
 
-/*
- * Agreement
- */
+/* Agreement */
 
 #define N_BITS 64
 
@@ -81,9 +79,7 @@ simdup_agreement_distance(double resemblance, double recall)
 	return distance;
 }
 
-/*
- * Unrelated pairs
- */
+/* Unrelated pairs */
 
 /* Pairs up to this distance may be related. */
 #define MAYBE_RELATED 16

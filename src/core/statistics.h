@@ -29,9 +29,7 @@ extern double simdup_agreement_resemblance(int d, int n);
  */
 extern int simdup_agreement_distance(double resemblance, double recall);
 
-/*
- * How far apart unrelated fingerprints of a table are.
- */
+/* How far apart unrelated fingerprints of a table are. */
 
 /* Size of a sample of which all pairs are compared. */
 #define SIMDUP_SAMPLE_SIZE 4096

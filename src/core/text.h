@@ -10,10 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * The text of a page: markup out, entities decoded, blocks on lines of
- * their own.
- */
+/* The text of a page: no markup, entities decoded, blocks on own lines. */
 
 /* The longest character in any encoding. */
 #define SIMDUP_HTML_CHAR_MAX 8
@@ -115,10 +112,7 @@ typedef struct SimdupDiffPart
 	uint32_t b_len;
 } SimdupDiffPart;
 
-/*
- * The parts follow each other without a gap in both texts. Equal and different
- * ones take turns.
- */
+/* Parts leave no gap in either text. Equal and different ones alternate. */
 typedef struct SimdupDiff
 {
 	SimdupDiffPart *parts;

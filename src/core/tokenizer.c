@@ -185,10 +185,7 @@ check_at(const unsigned char *p, const unsigned char *look)
 	return p + INTERRUPT_BYTES;
 }
 
-/*
- * Read a maximal run of segmented characters from p on, which is one token,
- * folded. Return its end.
- */
+/* Read a run of segmented characters at p, one folded token, to its end. */
 static inline const unsigned char *
 segmented_run(const unsigned char *p, const unsigned char *end, Batch *batch)
 {

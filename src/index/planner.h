@@ -10,9 +10,7 @@
 #include "nodes/pathnodes.h"
 #include "nodes/supportnodes.h"
 
-/*
- * How many rows lie within a Hamming distance.
- */
+/* How many rows lie within a Hamming distance. */
 
 /* A radius that is not known at plan time is taken for the documents' 3. */
 #define SIMHASH_DEFAULT_RADIUS 3
@@ -49,9 +47,7 @@ extern Datum simdup_ball_restriction(FunctionCallInfo fcinfo,
 extern Datum simdup_ball_join(FunctionCallInfo fcinfo,
 							  SimdupFingerprintText fingerprint_text);
 
-/*
- * Expressions that planner support functions make.
- */
+/* Expressions that planner support functions make. */
 
 /*
  * Return simhash_ball(center, radius), as a constant if both operands are; NULL

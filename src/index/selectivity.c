@@ -223,10 +223,7 @@ part_near(const ColumnStats *stats, uint64 center,
 	return near + uncommon * uncommon_part(stats);
 }
 
-/*
- * Return the part of pairs of two columns' histograms that are near but not
- * equal.
- */
+/* Return the part of pairs of two histograms that are near but not equal. */
 static double
 histogram_pairs_near(const ColumnStats *a, const ColumnStats *b,
 					 const SimdupNearClause *clause)

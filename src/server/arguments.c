@@ -18,9 +18,7 @@
 #include "core/allpairs.h"
 #include "server/arguments.h"
 
-/*
- * Checks
- */
+/* Checks */
 
 /*
  * Look through the catalog's names, since places differ between the forms of a
@@ -136,9 +134,7 @@ simdup_is_text_type(Oid type)
 	return type == TEXTOID || type == VARCHAROID || type == BPCHAROID;
 }
 
-/*
- * Arrays
- */
+/* Arrays */
 
 void
 simdup_check_array(ArrayType *array, const char *name)
@@ -214,9 +210,7 @@ simdup_int4_array(const uint32 *elements, int n)
 	return make_array(elements, n, sizeof(uint32), INT4OID);
 }
 
-/*
- * Result rows
- */
+/* Result rows */
 
 ReturnSetInfo *
 simdup_begin_result(FunctionCallInfo fcinfo)

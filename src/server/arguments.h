@@ -9,9 +9,7 @@
 #include "nodes/execnodes.h"
 #include "utils/array.h"
 
-/*
- * Checks of arguments that several functions share, one wording each.
- */
+/* Checks of arguments that several functions share, one wording each. */
 
 /*
  * Return the place of the argument of this name, from 0; -1 if there is none.
@@ -45,9 +43,7 @@ extern bool simdup_text_is(const text *value, const char *word);
 /* Check for text, varchar, char(n) and domains over them. */
 extern bool simdup_is_text_type(Oid type);
 
-/*
- * One-dimensional arrays of integers, read and made.
- */
+/* One-dimensional arrays of integers, read and made. */
 
 /*
  * ERROR, with the argument's name, unless an array is one-dimensional and
@@ -68,9 +64,7 @@ extern const int32 *simdup_int4_elements(ArrayType *array, const char *name,
 extern ArrayType *simdup_int8_array(const uint64 *elements, int n);
 extern ArrayType *simdup_int4_array(const uint32 *elements, int n);
 
-/*
- * Rows of result, into a tuplestore that spills at work_mem.
- */
+/* Rows of result, into a tuplestore that spills at work_mem. */
 
 /*
  * Begin the result of a set-returning function. A callback deep inside a join

@@ -23,10 +23,7 @@ extern Oid simdup_sibling_function(Oid funcid, const char *name,
 extern Oid simdup_sibling_operator(Oid funcid, const char *name, Oid left,
 								   Oid right);
 
-/*
- * Return simhash_ball(simhash64, integer) in the function's schema, or
- * InvalidOid.
- */
+/* Return simhash_ball(simhash64, integer) in the schema, or InvalidOid. */
 extern Oid simdup_sibling_ball_constructor(Oid funcid);
 
 /* Return schema.table, quoted. ERROR if there is no such table. */

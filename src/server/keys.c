@@ -21,9 +21,7 @@
 #include "server/keys.h"
 #include "server/spill.h"
 
-/*
- * Keys by row number
- */
+/* Keys by row number */
 
 #define CHUNK_SIZE (256 * 1024)
 

@@ -59,9 +59,7 @@ extern void simdup_keys_spill(SimdupKeys *keys);
  */
 extern Datum simdup_keys_get(SimdupKeys *keys, uint32 number, int buffer);
 
-/*
- * Numbers for keys of any one type, in the order of their first occurrence.
- */
+/* Numbers for keys of any one type, in the order of their first occurrence. */
 
 typedef struct SimdupKeyNumbers SimdupKeyNumbers;
 

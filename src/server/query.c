@@ -25,9 +25,7 @@
 #include "server/arguments.h"
 #include "server/query.h"
 
-/*
- * Values for the parameters $1, $2 ... of a caller's query.
- */
+/* Values for the parameters $1, $2 ... of a caller's query. */
 
 struct SimdupParameters
 {
@@ -179,10 +177,7 @@ read_value(const SimdupParameters *parameters, int i, ParamExternData *result)
 	error_context_stack = context.previous;
 }
 
-/*
- * Return the values of those types, or NULL without parameters. ERROR for bad
- * input.
- */
+/* Return the values, or NULL without parameters. ERROR for bad input. */
 static ParamListInfo
 parameters_bind(const SimdupParameters *parameters)
 {
@@ -196,9 +191,7 @@ parameters_bind(const SimdupParameters *parameters)
 	return list;
 }
 
-/*
- * Queries
- */
+/* Queries */
 
 typedef struct RowReceiver
 {

@@ -8,9 +8,7 @@
 #include "storage/lock.h"
 #include "utils/resowner.h"
 
-/*
- * How far a batch is, told to the caller by NOTICEs.
- */
+/* How far a batch is, told to the caller by NOTICEs. */
 
 /* Define simdup.progress_interval, once, when the module loads. */
 extern void simdup_progress_init(void);
@@ -21,10 +19,7 @@ extern void simdup_progress_init(void);
  */
 extern void simdup_progress_begin(const char *function);
 
-/*
- * Begin a phase with total units to do, 0 if that is not known. The text is
- * kept as a pointer.
- */
+/* Begin a phase of total units, 0 if unknown. phase stays a pointer. */
 extern void simdup_progress_phase(const char *phase, int64 total);
 
 /*

@@ -203,9 +203,7 @@ simdup_pairsort_end(SimdupPairSort *sort)
 	pfree(sort);
 }
 
-/*
- * Runs
- */
+/* Runs */
 
 static Run *
 add_run(SimdupPairSort *sort, int level)
@@ -258,9 +256,7 @@ read_chunk(Run *run)
 				errmsg("could not read from temporary file: %m"));
 }
 
-/*
- * The merge: a heap of runs by their next pair
- */
+/* The merge: a heap of runs by their next pair */
 
 static bool
 run_less(const SimdupPairSort *sort, int a, int b)
@@ -381,9 +377,7 @@ spill(SimdupPairSort *sort)
 	}
 }
 
-/*
- * The calls
- */
+/* The calls */
 
 static void
 make_room(SimdupPairSort *sort)

@@ -26,9 +26,7 @@ extern int64 simdup_tempfile_append(SimdupTempFile *file, const void *data,
 extern void simdup_tempfile_read(SimdupTempFile *file, int64 offset, void *data,
 								 size_t len);
 
-/*
- * Pairs of numbers, sorted: in memory, and on disk beyond it.
- */
+/* Pairs of numbers, sorted: in memory, and on disk beyond it. */
 
 typedef struct SimdupPairSort SimdupPairSort;
 

@@ -85,10 +85,7 @@ unchanged_state(FunctionCallInfo fcinfo, MemoryContext context)
 	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 }
 
-/*
- * Return the state, or a new one if it has no width yet, for hashes of this
- * width.
- */
+/* Return the state for hashes of this width, or a new one without any. */
 static AggState *
 state_of_width(AggState *state, MemoryContext context, int32 width)
 {
@@ -103,9 +100,7 @@ state_of_width(AggState *state, MemoryContext context, int32 width)
 	return make_state(context, width);
 }
 
-/*
- * simhash_agg(feature [, weight])
- */
+/* simhash_agg(feature [, weight]) */
 
 /* Get hash and weight of the feature in a call. Return false without one. */
 static bool
@@ -174,9 +169,7 @@ simdup_simhash_agg_final(PG_FUNCTION_ARGS)
 	return simdup_fingerprint(fcinfo, &state->counts[0], false);
 }
 
-/*
- * simhash_agg(hash varbit, weight)
- */
+/* simhash_agg(hash varbit, weight) */
 
 /* Return bits 64 * word on of a bit string, the first of them highest. */
 static uint64
@@ -190,10 +183,7 @@ varbit_word(VarBit *bits, Size word)
 	return value;
 }
 
-/*
- * Check the width. Each 64 bits of width take a kilobyte of state, outside
- * work_mem.
- */
+/* Check the width. 64 bits take a kilobyte of state, outside work_mem. */
 static void
 check_width(int32 width)
 {
@@ -293,13 +283,7 @@ simdup_simhash_varbit_final(PG_FUNCTION_ARGS)
 	PG_RETURN_VARBIT_P(result);
 }
 
-/*
- * minhash64_agg(feature): the fingerprint of a set of features in rows.
- *
- * The state is a sketch: some elements that wait and, once they were thrown, 64
- * keys. Both merge exactly, so rows may come in any order and be split among
- * workers in any way.
- */
+/* simhash_agg(feature [, weight]) */
 
 typedef struct SketchState
 {

@@ -53,9 +53,7 @@ explain_sets(Explanation *explanation, const SimdupHashes sets[2])
 	explanation->values[3] = Float8GetDatum(common / (double) sets[1].n);
 }
 
-/*
- * simhash
- */
+/* simhash */
 
 /* Collect features by the default profile, as simhash(content) does. */
 static void
@@ -161,9 +159,7 @@ explain_simhash(Explanation *explanation, const SimdupUtf8 content[2])
 	explanation->values[6] = features_json(&features[1], &features[0], false);
 }
 
-/*
- * minhash64
- */
+/* minhash64 */
 
 /* JSON arrays of a text's shingles: those that the other has, and the rest. */
 typedef struct ShingleLists

@@ -152,10 +152,7 @@ to_utf16(const char *text, size_t len)
 	return n;
 }
 
-/*
- * Check whether the segment found last, which begins with this unit, is a
- * number.
- */
+/* Check whether the last segment, beginning with this unit, is a number. */
 static inline bool
 is_number(UBreakIterator *words, UChar first)
 {

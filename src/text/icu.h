@@ -39,9 +39,7 @@ extern SimdupIcuStatus simdup_icu_describe(
 /* Return ICU's name of the error of the last call that failed. */
 extern const char *simdup_icu_reason(void);
 
-/*
- * ICU's word breaks for what cuts text in SQL.
- */
+/* ICU's word breaks for what cuts text in SQL. */
 
 /*
  * Return ICU's word breaks for a locale, "root" for none in particular. Raises

@@ -301,9 +301,7 @@ simdup_minhash64_shingles(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/*
- * Distances of minhash64 fingerprints as resemblances, and back.
- */
+/* Distances of minhash64 fingerprints as resemblances, and back. */
 
 PG_FUNCTION_INFO_V1(simdup_minhash64_resemblance);
 /* Return minhash64_resemblance(distance). */
@@ -331,10 +329,7 @@ simdup_minhash64_distance(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(simdup_agreement_distance(resemblance, recall));
 }
 
-/*
- * Sketches of many one-bit MinHashes: a second opinion on a pair that needs
- * no text.
- */
+/* Sketches of many one-bit MinHashes: a second opinion without texts. */
 
 #define MIN_BITS 64
 #define MAX_BITS 8192

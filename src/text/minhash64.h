@@ -27,10 +27,7 @@ extern SimdupFoldedShingling simdup_get_resemblance(int w, const text *unit);
 /* The shingles that resemblance means by default, as in the install script. */
 extern const SimdupFoldedShingling simdup_default_shingling;
 
-/*
- * Return the distinct elements of a text, ascending. Raises 54000 for a text
- * with too many.
- */
+/* Return a text's distinct elements, ascending. Raise 54000 for too many. */
 extern SimdupHashes simdup_element_set(SimdupFoldedShingling shingling,
 									   SimdupUtf8 content);
 

@@ -91,9 +91,7 @@ simdup_icu_version(PG_FUNCTION_ARGS pg_attribute_unused())
 #endif
 }
 
-/*
- * Options
- */
+/* Options */
 
 /* Windows of the n-gram tokenizers. */
 #define MAX_WINDOW 16
@@ -263,9 +261,7 @@ simdup_fingerprint(FunctionCallInfo fcinfo, const SimdupCounts *counts,
 	PG_RETURN_SIMHASH64(simdup_counts_signs(counts, ties));
 }
 
-/*
- * Shingles
- */
+/* Shingles */
 
 SimdupShingling
 simdup_get_shingling(int w, const text *unit)

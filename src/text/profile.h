@@ -20,10 +20,7 @@ typedef struct SimdupProfile
 	bool ties; /* a counter of zero gives a 1 */
 } SimdupProfile;
 
-/*
- * The profile of simhash(content). The defaults in the install script are the
- * same.
- */
+/* The profile of simhash(content), as the install script's defaults. */
 extern const SimdupProfile simdup_default_profile;
 
 /* Text as UTF-8 bytes, under every server encoding. */
@@ -78,9 +75,7 @@ extern void simdup_collect_features(SimdupFeatures *features,
 extern Datum simdup_fingerprint(FunctionCallInfo fcinfo,
 								const SimdupCounts *counts, bool ties);
 
-/*
- * The shingles of a text as hashes, as SQL asks for them.
- */
+/* The shingles of a text as hashes, as SQL asks for them. */
 
 /* How a text is cut into shingles, checked. */
 typedef struct SimdupShingling
@@ -95,9 +90,7 @@ extern SimdupShingling simdup_get_shingling(int w, const text *unit);
 /* Raise 54000 for a text with more than SIMDUP_MAX_SHINGLES. */
 pg_noreturn extern void simdup_too_many_shingles(void);
 
-/*
- * Real weights as the exact integers that the sums count in.
- */
+/* Real weights as the exact integers that the sums count in. */
 
 /*
  * Return a weight in units of 2^-16, rounded. Raise 22023 for NaN, infinite and

@@ -189,10 +189,7 @@ simdup_fixed_weight(float8 weight, int position)
 	return (uint64) rint(weight * WEIGHT_UNIT);
 }
 
-/*
- * Fingerprints of ready-made features: a tsvector's lexemes, or an array of
- * features with weights.
- */
+/* Fingerprints of a tsvector's lexemes, or of features with weights. */
 
 /* Collect the lexemes, each as often as it has positions (once if stripped). */
 static void

@@ -147,9 +147,7 @@ simdup_utf8_to_text(const char *bytes, size_t len)
 	return cstring_to_text(converted);
 }
 
-/*
- * simdup_strip_html: the text of a page.
- */
+/* simdup_strip_html: the text of a page. */
 
 /*
  * Encode a character in the database's encoding: a SimdupHtmlEncode. arg is the
@@ -203,9 +201,7 @@ simdup_strip_html(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(result);
 }
 
-/*
- * The numbers of a text: simdup_numbers.
- */
+/* The numbers of a text: simdup_numbers. */
 
 PG_FUNCTION_INFO_V1(simdup_numbers);
 /* Return simdup_numbers(content). */

@@ -15,10 +15,7 @@
 #include "core/hamming.h"
 #include "type/simhash64.h"
 
-/*
- * The one message about a bad radius, for ereport and ereturn; detail shows
- * the number as given.
- */
+/* The message about a bad radius, for ereport and ereturn. */
 #define RADIUS_ERROR(given) \
 	(errcode(ERRCODE_INVALID_PARAMETER_VALUE), \
 	 errmsg("radius must be between 0 and %d", SIMHASH64_BITS), \
@@ -110,9 +107,7 @@ simdup_simhash_ball(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(make_ball(PG_GETARG_SIMHASH64(0), radius));
 }
 
-/*
- * Equality
- */
+/* Equality */
 
 static bool
 ball_eq(const SimhashBall *a, const SimhashBall *b)
@@ -140,9 +135,7 @@ simdup_simhash_ball_hash(PG_FUNCTION_ARGS)
 		(int32) hash_combine(center, murmurhash32((uint32) ball->radius)));
 }
 
-/*
- * Membership
- */
+/* Membership */
 
 PG_FUNCTION_INFO_V1(simdup_simhash_in_ball);
 Datum
@@ -172,9 +165,7 @@ simdup_simhash_within(PG_FUNCTION_ARGS)
 									PG_GETARG_SIMHASH64(1)) <= radius);
 }
 
-/*
- * Mutual membership, and what the index stores of a ball
- */
+/* Mutual membership, and what the index stores of a ball */
 
 PG_FUNCTION_INFO_V1(simdup_ball_mutual);
 Datum

@@ -69,9 +69,7 @@ simdup_simhash64_send(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
 }
 
-/*
- * Comparison
- */
+/* Comparison */
 
 #define SIMHASH64_COMPARISON(name, op) \
 	PG_FUNCTION_INFO_V1(simdup_simhash64_##name); \
@@ -142,10 +140,7 @@ simdup_simhash64_hash_extended(PG_FUNCTION_ARGS)
 	return hashint8extended(fcinfo);
 }
 
-/*
- * Casts: the same 64 bits in other clothes, most significant bit first where
- * there is an order.
- */
+/* Casts: the same 64 bits, the most significant first. */
 
 PG_FUNCTION_INFO_V1(simdup_simhash64_from_bit);
 Datum

@@ -10,9 +10,7 @@
 
 #include "core/hamming.h"
 
-/*
- * The fingerprint type as C sees it: a uint64 passed by value, like int8.
- */
+/* The fingerprint type as C sees it: a uint64 passed by value, like int8. */
 
 /* Bits in a fingerprint, and so the largest Hamming distance. */
 #define SIMHASH64_BITS 64
@@ -32,9 +30,7 @@ Simhash64GetDatum(uint64 fp)
 #define PG_GETARG_SIMHASH64(n) DatumGetSimhash64(PG_GETARG_DATUM(n))
 #define PG_RETURN_SIMHASH64(fp) return Simhash64GetDatum(fp)
 
-/*
- * simhash_ball: all fingerprints within a Hamming distance of a center.
- */
+/* simhash_ball: all fingerprints within a Hamming distance of a center. */
 
 /*
  * Every value in being has a radius of 0 to 64: all ways to make one check it.

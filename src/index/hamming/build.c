@@ -86,9 +86,7 @@ scan_of(SharedBuild *shared)
 	return (ParallelTableScanDesc) ((char *) shared + SHARED_BUILD_SIZE);
 }
 
-/*
- * What each participant does
- */
+/* What each participant does */
 
 static void
 name_file(char *name, const char *kind, int participant)
@@ -207,9 +205,7 @@ write_trees(SharedBuild *shared, Relation index, bool reports)
 	}
 }
 
-/*
- * Workers
- */
+/* Workers */
 
 static bool
 has_layout(SharedBuild *shared)
@@ -258,9 +254,7 @@ simdup_hamming_build_worker(dsm_segment *seg, shm_toc *toc)
 	table_close(heap, heap_lock);
 }
 
-/*
- * The leader
- */
+/* The leader */
 
 typedef struct Leader
 {
@@ -532,10 +526,7 @@ simdup_hamming_build(Relation heap, Relation index, IndexInfo *info)
 	return result;
 }
 
-/*
- * Write a page of the init fork of an unlogged index. It is copied over the
- * index after a crash.
- */
+/* Write the init fork of an unlogged index, its copy after a crash. */
 static void
 write_empty_page(Relation index, Page image)
 {

@@ -23,9 +23,7 @@ typedef struct HammingOptions
 	int fillfactor;
 } HammingOptions;
 
-/*
- * collect.c: entries in memory, and in temporary files beyond that
- */
+/* collect.c: entries in memory, and in temporary files beyond that */
 
 /* Entries in a temporary file, read from the first to the last. */
 typedef struct EntryFile
@@ -81,9 +79,7 @@ extern void simdup_entry_source_read(EntrySource *source,
 /* Return entry i of the source. */
 extern SimdupEntry simdup_entry_source_get(EntrySource *source, int64 i);
 
-/*
- * order.c: entries in the order of a rotation, leaf by leaf
- */
+/* order.c: entries in the order of a rotation, leaf by leaf */
 
 /* Receives a leaf's entries, leaf by leaf, all in ascending order. */
 typedef void (*LeafReceiver)(void *arg, const SimdupEntry *entries, int n);
@@ -93,9 +89,7 @@ extern void simdup_order_entries(EntrySource *source, int rotation,
 								 int per_leaf, size_t memory,
 								 LeafReceiver receiver, void *arg);
 
-/*
- * tree.c: a tree out of leaves
- */
+/* tree.c: a tree out of leaves */
 
 /* Where the trees stand in the file. It follows from the numbers of rows. */
 typedef struct TreeLayout
@@ -130,9 +124,7 @@ extern void simdup_end_trees(Relation index, const TreeLayout *layout);
 /* Return the number of rows in the index. */
 extern double simdup_laid_out_rows(const TreeLayout *layout);
 
-/*
- * collect.c: what each participant of a build does
- */
+/* collect.c: what each participant of a build does */
 
 /* The rows of a table, or of the part that a parallel scan gives. */
 typedef struct CollectedRows

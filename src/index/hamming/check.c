@@ -381,9 +381,7 @@ simdup_index_check(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/*
- * simhash_index_stat: what a hamming index holds.
- */
+/* simhash_index_stat: what a hamming index holds. */
 
 #define N_BLOCK_VALUES (1 << SIMDUP_BLOCK_BITS)
 #define N_COLUMNS 8

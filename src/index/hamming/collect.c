@@ -15,9 +15,7 @@
 #include "index/hamming/am.h"
 #include "index/hamming/building.h"
 
-/*
- * Entries
- */
+/* Entries */
 
 #define FIRST_SIZE 1024
 
@@ -207,9 +205,7 @@ simdup_entry_source_get(EntrySource *source, int64 i)
 	return entry_file_get(&source->files[file], i);
 }
 
-/*
- * Participants
- */
+/* Participants */
 
 static void
 add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,

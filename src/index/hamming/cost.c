@@ -165,9 +165,7 @@ simdup_hamming_page_costs(IndexScanDesc scan, uint64 center, int largest)
 	return (const SimdupPageCosts *) state->costs;
 }
 
-/*
- * Cost
- */
+/* Cost */
 
 /*
  * Comparing a value on a page, in cpu_operator_cost: measured 0.1 to 0.5 ns,

@@ -25,9 +25,7 @@
 #include "server/arguments.h"
 #include "server/catalog.h"
 
-/*
- * Search
- */
+/* Search */
 
 /*
  * Return the column that an index to be made is most likely to be on: one of
@@ -84,10 +82,7 @@ refuse_invalid(Oid index)
 					pg_get_indexdef_string(index)));
 }
 
-/*
- * Check whether two indexes store the same of the same rows. They may be on
- * different tables.
- */
+/* Check whether two indexes, maybe of two tables, store the same. */
 static bool
 are_alike(Relation a_table, Relation a, Relation b_table, Relation b)
 {
@@ -154,9 +149,7 @@ simdup_hamming_choose(Relation table, const char *name, Relation parent,
 	return chosen;
 }
 
-/*
- * Inspection
- */
+/* Inspection */
 
 static void
 check_kind(Relation index)

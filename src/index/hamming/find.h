@@ -9,9 +9,7 @@
 
 #include "index/hamming/am.h"
 
-/*
- * The hamming index by which a table is searched without the planner.
- */
+/* The hamming index by which a table is searched without the planner. */
 
 /*
  * Return the index of this name, or any if all that can be used are alike. For
@@ -24,9 +22,7 @@ extern Oid simdup_hamming_choose(Relation table, const char *name,
 /* Raise the error for a table without a hamming index, or the named one. */
 pg_noreturn extern void simdup_hamming_missing(Oid table, const char *name);
 
-/*
- * A hamming index opened by its owner, to be checked or described.
- */
+/* A hamming index opened by its owner, to be checked or described. */
 
 typedef struct InspectedIndex
 {
@@ -39,10 +35,7 @@ typedef struct InspectedIndex
 	int guc_level;
 } InspectedIndex;
 
-/*
- * Lock the table and the index; ERROR where it is no hamming index or not the
- * caller's own.
- */
+/* Lock table and index. ERROR unless it is the caller's hamming index. */
 extern InspectedIndex simdup_inspect_index(Oid index, LOCKMODE mode);
 extern void simdup_inspect_end(InspectedIndex *opened);
 

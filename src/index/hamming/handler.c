@@ -17,9 +17,7 @@
 #include "index/hamming/am.h"
 #include "index/hamming/building.h"
 
-/*
- * Options
- */
+/* Options */
 
 /* Kinds of reloptions get their numbers when the module is loaded. */
 static relopt_kind option_kind;
@@ -49,9 +47,7 @@ parse_options(Datum options, bool validate)
 									  lengthof(table));
 }
 
-/*
- * Callbacks
- */
+/* Callbacks */
 
 static char *
 phase_name(int64 phase)

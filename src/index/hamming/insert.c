@@ -20,9 +20,7 @@
 
 #include "index/hamming/am.h"
 
-/*
- * From the root of a tree of a hamming index down to a key.
- */
+/* From the root of a tree of a hamming index down to a key. */
 
 /* Return the child of an inner page whose range holds the key */
 static int
@@ -270,10 +268,7 @@ add_link(Page page, int i, const SimdupEntry *low, BlockNumber child)
 	simdup_hamming_set_child(page, i, low, child);
 }
 
-/*
- * Split a full parent, and take the link into one of the halves. The parent's
- * parent follows.
- */
+/* Split a full parent, take in the link, and go on to its parent. */
 static void
 split_parent(Relation index, Buffer parent_buffer, Buffer buffer, int position)
 {
@@ -356,9 +351,7 @@ insert_link(Relation index, Buffer buffer)
 	}
 }
 
-/*
- * Insertion
- */
+/* Insertion */
 
 /* One change of a page in a generic WAL record: where, how long, then what. */
 typedef struct DeltaWriter

@@ -125,9 +125,7 @@ simdup_hamming_fingerprint(Relation index, Datum value, bool is_null,
 	return last.has_fp;
 }
 
-/*
- * amvalidate: is an operator class of hamming complete and well formed?
- */
+/* amvalidate: is an operator class of hamming complete and well formed? */
 
 /*
  * Check a support function. Messages are INFO, as of the server's amvalidate.
@@ -164,9 +162,7 @@ check_operator(Form_pg_amop amop, const char *family)
 	return false;
 }
 
-/*
- * Check that a stored type other than the column's has a function to make it.
- */
+/* Check that a stored type other than the column's has its function. */
 static bool
 check_completeness(Form_pg_opclass opclass, Oid key_type)
 {

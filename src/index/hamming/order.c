@@ -78,9 +78,7 @@ hand_over(Ordering *ordering, bool all)
 				ordering->n * sizeof(SimdupEntry));
 }
 
-/*
- * In memory
- */
+/* In memory */
 
 typedef struct Placing
 {
@@ -151,9 +149,7 @@ order_in_memory(Ordering *ordering, Range *range)
 	pfree(places);
 }
 
-/*
- * In files
- */
+/* In files */
 
 typedef struct Splitting
 {

@@ -222,9 +222,7 @@ extern int simdup_hamming_sorted_entries(Page page, SimdupEntry *entries);
 extern void simdup_hamming_set_child(Page page, int i, const SimdupEntry *low,
 									 BlockNumber child);
 
-/*
- * Reading pages, checked
- */
+/* Reading pages, checked */
 
 /* Where the trees begin. May be old: see simdup_hamming_descend. */
 typedef HammingMeta HammingRoots;
@@ -271,9 +269,7 @@ extern Buffer simdup_hamming_step_right(Relation index, Buffer buffer, int mode,
 /* Return a new page at the end of the file, locked exclusively. */
 extern Buffer simdup_hamming_extend(Relation index, ForkNumber fork);
 
-/*
- * Pages that are read again and again
- */
+/* Pages that are read again and again */
 
 /* Make room for the places of this index's pages. Before a search. */
 extern void simdup_hamming_make_places(Relation index);

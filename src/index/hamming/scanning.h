@@ -9,9 +9,7 @@
 #include "server/spill.h"
 #include "type/simhash64.h"
 
-/*
- * The leaves of one tree that hold a block near the center, in order.
- */
+/* The leaves of one tree that hold a block near the center, in order. */
 
 /* A page to visit: the key range that its parent gave for it. */
 typedef struct HammingListed

@@ -185,9 +185,7 @@ page_writer_next(PageWriter *writer)
 	return writer->next;
 }
 
-/*
- * Trees
- */
+/* Trees */
 
 typedef struct TreeWriter
 {

@@ -69,10 +69,7 @@ remove_entries(Relation index, Buffer buffer, const uint16 *dead, int n_dead)
 	GenericXLogFinish(state);
 }
 
-/*
- * Check whether the tree's counts are those of rows: one tree has each row
- * once.
- */
+/* Check whether the tree's counts are the rows': it has each row once. */
 static bool
 counts_rows(int tree)
 {
