@@ -56,7 +56,15 @@ extern Datum simdup_ball_join(FunctionCallInfo fcinfo,
 extern Expr *simdup_make_ball_expr(PlannerInfo *root, Oid funcid, Node *center,
 								   Node *radius);
 
-/* Answer a request to the support function of simhash_within; NULL for no answer. */
+/*
+ * Answer a support function's request for an index condition or a selectivity.
+ * Return NULL for another request.
+ */
+extern Node *simdup_answer_request(
+	Node *request, List *(*condition)(SupportRequestIndexCondition *),
+	void (*estimate)(SupportRequestSelectivity *));
+
+/* Answer a request about simhash_within, or return NULL. */
 extern Node *simdup_support_within(Node *request);
 
 #endif /* SIMDUP_INDEX_PLANNER_H */

@@ -151,17 +151,23 @@ estimate_selectivity(SupportRequestSelectivity *req)
 }
 
 Node *
+simdup_answer_request(Node *request,
+					  List *(*condition)(SupportRequestIndexCondition *),
+					  void (*estimate)(SupportRequestSelectivity *))
+{
+	if (IsA(request, SupportRequestIndexCondition))
+		return (Node *) condition((SupportRequestIndexCondition *) request);
+	if (!IsA(request, SupportRequestSelectivity))
+		return NULL;
+	estimate((SupportRequestSelectivity *) request);
+	return request;
+}
+
+Node *
 simdup_support_within(Node *request)
 {
 	if (IsA(request, SupportRequestSimplify))
 		return simplify_to_operator((SupportRequestSimplify *) request);
-	if (IsA(request, SupportRequestIndexCondition))
-		return (Node *) index_condition(
-			(SupportRequestIndexCondition *) request);
-	if (IsA(request, SupportRequestSelectivity))
-	{
-		estimate_selectivity((SupportRequestSelectivity *) request);
-		return request;
-	}
-	return NULL;
+	return simdup_answer_request(request, index_condition,
+								 estimate_selectivity);
 }

@@ -18,7 +18,7 @@
 
 #include "server/arguments.h"
 #include "server/query.h"
-#include "terms/terms.h"
+#include "terms/corpus.h"
 
 /*
  * The terms of a text, and terms given as an array, with weights.

@@ -9,7 +9,7 @@
 #include "utils/builtins.h"
 
 #include "server/arguments.h"
-#include "terms/terms.h"
+#include "terms/corpus.h"
 
 /*
  * I-Match signatures and their lexicon (Chowdhury et al. 2002).

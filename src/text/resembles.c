@@ -387,21 +387,6 @@ estimate_selectivity(SupportRequestSelectivity *req)
 	simdup_answer_selectivity(req, &clause);
 }
 
-/* Answer a request about simdup_resembles, or return NULL. */
-static Node *
-support_resembles(Node *request)
-{
-	if (IsA(request, SupportRequestIndexCondition))
-		return (Node *) index_condition(
-			(SupportRequestIndexCondition *) request);
-	if (IsA(request, SupportRequestSelectivity))
-	{
-		estimate_selectivity((SupportRequestSelectivity *) request);
-		return request;
-	}
-	return NULL;
-}
-
 /* Return the function that a request is about; InvalidOid for another request. */
 static Oid
 requested_function(Node *request)
@@ -427,5 +412,6 @@ simdup_support(PG_FUNCTION_ARGS)
 		PG_RETURN_POINTER(NULL);
 	if (get_func_nargs(function) == 3)
 		PG_RETURN_POINTER(simdup_support_within(request));
-	PG_RETURN_POINTER(support_resembles(request));
+	PG_RETURN_POINTER(
+		simdup_answer_request(request, index_condition, estimate_selectivity));
 }

@@ -1,9 +1,9 @@
 /*
- * terms.h
+ * corpus.h
  *	  The terms of a text, of an array with weights, and of all texts of a query.
  */
-#ifndef SIMDUP_TERMS_TERMS_H
-#define SIMDUP_TERMS_TERMS_H
+#ifndef SIMDUP_TERMS_CORPUS_H
+#define SIMDUP_TERMS_CORPUS_H
 
 #include "fmgr.h"
 #include "utils/array.h"
@@ -50,4 +50,4 @@ extern void simdup_scan_corpus(const text *query, SimdupParameters *parameters,
 							   const text *tokenizer, SimdupTermSink sink,
 							   void *arg);
 
-#endif /* SIMDUP_TERMS_TERMS_H */
+#endif /* SIMDUP_TERMS_CORPUS_H */
