@@ -137,7 +137,9 @@ ORDER BY c.size DESC, c.id, n;
 
 \echo '6. A report to read and to file'
 \echo '-------------------------------'
-SELECT item AS headline FROM simdup_summary('SELECT id, minhash64(content) FROM petition ORDER BY id') WHERE section = 'headline';
+SELECT sum(n) AS rows, sum(n) FILTER (WHERE n > 1) - count(*) FILTER (WHERE n > 1) AS "that repeat another",
+       count(*) FILTER (WHERE n > 1) AS "cases of several rows", max(n) AS "rows of the largest"
+FROM (SELECT count(*) AS n FROM petition_case GROUP BY id) AS cases;
 \pset format unaligned
 \pset tuples_only on
 \o :report
