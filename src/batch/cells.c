@@ -2,8 +2,8 @@
  * cells.c
  *	  The rows of a query as core/place.h takes them: cells, and near cells.
  *
- * Rows of equal fingerprints are grouped first. Where scopes or contents count,
- * such a group has several cells. The join gives near groups, and so near cells.
+ * Rows of equal fingerprints are grouped first. Such a group has several cells
+ * if scopes or contents count. The join gives near groups, and so near cells.
  * Those that placing asks for again are sorted by cell, on disk where they are many.
  */
 #include "postgres.h"
@@ -25,7 +25,7 @@
  * Reading
  */
 
-/* A SimdupColumnCheck. */
+/* Check the columns: a SimdupColumnCheck. */
 static bool
 check_columns(void *arg, TupleDesc columns, const char *argument)
 {
@@ -58,7 +58,7 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 	return true;
 }
 
-/* The number of a scope; NULL is a scope, too. */
+/* Return the number of a scope. NULL is a scope, too. */
 static uint32
 scope_of(SimdupCellRows *c, TupleTableSlot *slot)
 {
@@ -101,7 +101,7 @@ add_key(SimdupCellRows *c, TupleTableSlot *slot)
 						  simdup_key_text(c->key_type, key)));
 }
 
-/* A SimdupRowSink. */
+/* Add a row: a SimdupRowSink. */
 static void
 add_row(void *arg, TupleTableSlot *slot)
 {
@@ -139,9 +139,9 @@ alloc_numbers(Size n)
 }
 
 /*
- * The first row of each row's cell, for the rows of one group. Sorted by digest
- * and scope, the rows of a cell stand together. A row whose digest collides is a
- * cell of its own.
+ * Find the first row of each row's cell, for the rows of one group. Sorted by
+ * digest and scope, the rows of a cell stand together. A row whose digest
+ * collides is a cell of its own.
  */
 static void
 find_first_rows(SimdupCellRows *c, const SimdupGroup *group, SimdupPair *pairs)
@@ -173,7 +173,7 @@ find_first_rows(SimdupCellRows *c, const SimdupGroup *group, SimdupPair *pairs)
 	}
 }
 
-/* The first rows become cells, numbered in the order of rows. */
+/* Number the cells in the order of their first rows. */
 static void
 number_cells(SimdupCellRows *c)
 {
@@ -190,7 +190,7 @@ number_cells(SimdupCellRows *c)
 	}
 }
 
-/* The cells of a group, by scope. Those of one scope are a spot. */
+/* List the cells of a group by scope. Those of one scope are a spot. */
 static void
 list_cells(SimdupCellRows *c, const SimdupGroup *group, SimdupPair *pairs)
 {
@@ -246,7 +246,7 @@ make_cells(SimdupCellRows *c)
 	simdup_free(pairs);
 }
 
-/* The cells' verify. */
+/* Check whether two cells resemble each other: the cells' verify. */
 static bool
 resemble(void *arg, uint32 cell, uint32 other)
 {
@@ -313,7 +313,7 @@ scope_at(const SimdupCellRows *c, uint32 position)
 	return c->scope ? c->scope[c->first_row[c->cell_at[position]]] : 0;
 }
 
-/* A SimdupGroupSink: the pairs of cells of one scope. */
+/* Join the cells of one scope: a SimdupGroupSink. */
 static void
 join_cells(void *arg, const SimdupGroup *a, const SimdupGroup *b, int distance)
 {
@@ -333,7 +333,10 @@ join_cells(void *arg, const SimdupGroup *a, const SimdupGroup *b, int distance)
 	}
 }
 
-/* Each pair of near cells, once; with_equal, also those of one fingerprint. */
+/*
+ * Report each pair of near cells once. with_equal adds those of one
+ * fingerprint.
+ */
 static void
 join_all(SimdupCellRows *c, uint32 max_distance, bool with_equal)
 {
@@ -348,7 +351,7 @@ join_all(SimdupCellRows *c, uint32 max_distance, bool with_equal)
 					   c);
 }
 
-/* The sorted near cells of each cell, in one array. */
+/* Keep the sorted near cells of each cell, in one array. */
 static void
 keep_near(SimdupCellRows *c)
 {
@@ -468,9 +471,9 @@ unite_parts(SimdupCellRows *c, uint32 a, uint32 b, uint32 distance)
 }
 
 /*
- * Where rows are kept apart, the order of pairs matters. So each distance has a
- * join of its own, whose pairs are sorted. Most of them are passed over, because
- * their rows are in one group by then.
+ * Unite groups in the order of pairs, which matters if rows are kept apart. So
+ * each distance has a join of its own, whose pairs are sorted. Most of them are
+ * passed over, because their rows are in one group by then.
  */
 static void
 unite_in_order(SimdupCellRows *c)

@@ -57,7 +57,7 @@ extern SimdupCellRows *simdup_cells_read(FunctionCallInfo fcinfo,
 										 double min_resemblance);
 extern void simdup_cells_end(SimdupCellRows *c);
 
-/* The first row of each row's group. */
+/* Return the first row of each row's group. */
 extern uint32 *simdup_cells_lead(SimdupCellRows *c, const SimdupBlocks *blocks);
 extern uint32 *simdup_cells_connect(SimdupCellRows *c,
 									const SimdupBlocks *blocks);

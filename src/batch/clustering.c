@@ -20,7 +20,7 @@
 #include "server/session.h"
 #include "server/spill.h"
 
-/* So many groups ahead, memory that will be needed is asked for. */
+/* Groups ahead whose memory is prefetched. */
 #define AHEAD 16
 
 SimdupClusterMethod
@@ -138,7 +138,10 @@ leader_clusters(Clustering *c, int max_distance)
 	return c->leaders.leader;
 }
 
-/* The first row of a group that has a near one; false without, or on disk. */
+/*
+ * Find the first row of a group with a near one. Return false without, or on
+ * disk.
+ */
 static bool
 near_row(const SimdupClusters *clusters, int64 index, uint32 *number)
 {
@@ -154,8 +157,9 @@ near_row(const SimdupClusters *clusters, int64 index, uint32 *number)
 }
 
 /*
- * Groups are in the order of fingerprints, so rows and clusters come at random:
- * each look-up misses the cache. The first row is asked for before its cluster.
+ * Prefetch clusters. Groups are in the order of fingerprints, so rows and
+ * clusters come at random: each look-up misses the cache. The first row is
+ * asked for before its cluster.
  */
 static void
 prefetch_clusters(const SimdupClusters *clusters, int64 index)

@@ -13,7 +13,7 @@ typedef enum SimdupClusterMethod
 	SIMDUP_LEADER	  /* a single pass in query order: see core/group.h */
 } SimdupClusterMethod;
 
-/* 'connected' or 'leader', or an ERROR. */
+/* Return the method 'connected' or 'leader', or raise an ERROR. */
 extern SimdupClusterMethod simdup_cluster_method(const char *name);
 
 /*

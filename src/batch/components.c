@@ -21,7 +21,7 @@
 #include "server/query.h"
 #include "server/session.h"
 
-/* So many components ahead, memory that will be needed is asked for. */
+/* Components ahead whose memory is prefetched. */
 #define AHEAD 16
 
 typedef struct Components
@@ -41,7 +41,7 @@ typedef struct Components
 	int most_waiting; /* 2 where keys live no longer than their row */
 } Components;
 
-/* A SimdupColumnCheck. */
+/* Check the columns: a SimdupColumnCheck. */
 static bool
 check_columns(void *arg, TupleDesc columns, const char *argument)
 {
@@ -56,7 +56,7 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 	return true;
 }
 
-/* New keys begin as components of their own. */
+/* Begin new keys as components of their own. */
 static void
 begin_components(Components *components)
 {
@@ -89,7 +89,7 @@ join_waiting(Components *components)
 	components->n_waiting = 0;
 }
 
-/* A SimdupRowSink. */
+/* Add a pair: a SimdupRowSink. */
 static void
 add_pair(void *arg, TupleTableSlot *row)
 {
@@ -110,7 +110,7 @@ add_pair(void *arg, TupleTableSlot *row)
 	simdup_progress_done(++components->n_pairs);
 }
 
-/* The keys of each component, by root. Parents become roots. */
+/* Count the keys of each component, by root. Parents become roots. */
 static uint32 *
 count_sizes(Components *components)
 {
@@ -166,7 +166,7 @@ put_components(Components *components, ReturnSetInfo *result)
 }
 
 PG_FUNCTION_INFO_V1(simdup_components);
-/* simdup_components(query [, key_type], params) */
+/* Return simdup_components(query [, key_type], params). */
 Datum
 simdup_components(PG_FUNCTION_ARGS)
 {

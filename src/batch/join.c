@@ -132,7 +132,7 @@ read_element(SimdupTempFile *file, int64 i)
 	return element;
 }
 
-/* All groups, as a file of elements. */
+/* List all groups in a file of elements. */
 static SimdupTempFile *
 list_groups(SimdupGroups *groups)
 {
@@ -148,7 +148,7 @@ list_groups(SimdupGroups *groups)
 	return file;
 }
 
-/* The bits that vary in a file of groups, and how often each bit is 1. */
+/* Find the bits that vary in a file of groups, and count the ones of each. */
 static uint64
 varying_bits(SimdupTempFile *file, int64 n, uint32 *ones, uint32 *n_sampled)
 {
@@ -315,7 +315,7 @@ join_by_block(GroupJoin *join, SimdupTempFile *file, int64 n, uint64 block,
 	simdup_pairsort_end(sort);
 }
 
-/* Memory for n elements in place of the current memory, which it returns. */
+/* Return memory for n elements, in place of the current memory. */
 static SimdupElement *
 make_room(GroupJoin *join, int64 n)
 {

@@ -70,7 +70,7 @@ check_pieces(SimdupPieces *pieces, int max_distance, int n)
 	simdup_pieces_cut(pieces, max_distance, (uint32) n);
 }
 
-/* The number of one of them, from 0. */
+/* Return the number of one piece, from 0. */
 static uint32
 check_piece(const SimdupPieces *pieces, int piece)
 {
@@ -85,7 +85,7 @@ check_piece(const SimdupPieces *pieces, int piece)
  * Packing
  */
 
-/* A SimdupColumnCheck. */
+/* Check the columns of rows: a SimdupColumnCheck. */
 static bool
 check_row_columns(void *arg, TupleDesc columns, const char *argument)
 {
@@ -134,7 +134,7 @@ pack(Packing *packing, uint32 piece, Datum key, Datum fp)
 		put_packed(packing, piece);
 }
 
-/* A SimdupRowSink. */
+/* Pack a row into its pieces: a SimdupRowSink. */
 static void
 pack_row(void *arg, TupleTableSlot *slot)
 {
@@ -189,7 +189,7 @@ begin_packing(Packing *packing, FunctionCallInfo fcinfo)
 }
 
 PG_FUNCTION_INFO_V1(simdup_pieces);
-/* simdup_pieces(query [, key_type], max_distance, pieces, params) */
+/* Return simdup_pieces(query [, key_type], max_distance, pieces, params). */
 Datum
 simdup_pieces(PG_FUNCTION_ARGS)
 {
@@ -226,7 +226,7 @@ typedef struct Unpacking
 	Oid key_type;
 } Unpacking;
 
-/* A SimdupColumnCheck. */
+/* Check the columns of packed rows: a SimdupColumnCheck. */
 static bool
 check_packed_columns(void *arg, TupleDesc columns, const char *argument)
 {
@@ -244,7 +244,9 @@ check_packed_columns(void *arg, TupleDesc columns, const char *argument)
 	return true;
 }
 
-/* The elements of an array of any type, in the current memory context. */
+/*
+ * Return the elements of an array of any type, in the current memory context.
+ */
 static int
 elements_of(Datum array, Oid type, Datum **elements, bool **nulls)
 {
@@ -259,7 +261,7 @@ elements_of(Datum array, Oid type, Datum **elements, bool **nulls)
 	return n;
 }
 
-/* A SimdupRowSink. */
+/* Unpack a row: a SimdupRowSink. */
 static void
 unpack_row(void *arg, TupleTableSlot *slot)
 {
@@ -325,7 +327,7 @@ typedef struct PairOutput
 	uint32 piece;
 } PairOutput;
 
-/* Is it for another piece to return the pairs of these fingerprints? */
+/* Check whether another piece returns the pairs of these fingerprints. */
 static bool
 is_elsewhere(const PairOutput *output, uint64 a, uint64 b)
 {
@@ -374,7 +376,7 @@ put_near_groups(void *arg, const SimdupGroup *a, const SimdupGroup *b,
 	put_product(arg, a, a->n_first, a->n, b, 0, b->n_first, distance);
 }
 
-/* The same for the rows of one group, which are at distance 0. */
+/* Put the pairs of rows of one group, which are at distance 0. */
 static void
 put_equal_rows(PairOutput *output, const SimdupGroup *group)
 {
@@ -389,7 +391,7 @@ put_equal_rows(PairOutput *output, const SimdupGroup *group)
 	}
 }
 
-/* All pairs of the rows, and the end of the rows. */
+/* Put all pairs of the rows, and end the rows. */
 static void
 put_all_pairs(PairOutput *output, SimdupRows *rows, int max_distance)
 {
@@ -408,7 +410,7 @@ put_all_pairs(PairOutput *output, SimdupRows *rows, int max_distance)
 	simdup_groups_end(output->groups);
 }
 
-/* Both functions; the arguments are the queries, key_type, max_distance and params. */
+/* Run both functions, of queries, key_type, max_distance and params. */
 static Datum
 pairs_of(FunctionCallInfo fcinfo, int n_queries, const char *const *names)
 {
@@ -428,7 +430,7 @@ pairs_of(FunctionCallInfo fcinfo, int n_queries, const char *const *names)
 }
 
 PG_FUNCTION_INFO_V1(simdup_pairs);
-/* simdup_pairs(query [, key_type], max_distance, params) */
+/* Return simdup_pairs(query [, key_type], max_distance, params). */
 Datum
 simdup_pairs(PG_FUNCTION_ARGS)
 {

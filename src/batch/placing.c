@@ -40,7 +40,7 @@ typedef struct Reader
 	MemoryContext context; /* reset after each row */
 } Reader;
 
-/* A SimdupColumnCheck. */
+/* Check the columns: a SimdupColumnCheck. */
 static bool
 check_columns(void *arg, TupleDesc columns, const char *argument)
 {
@@ -60,7 +60,7 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 	return true;
 }
 
-/* A SimdupRowSink. */
+/* Take a row: a SimdupRowSink. */
 static void
 take_row(void *arg, TupleTableSlot *slot)
 {
@@ -231,7 +231,7 @@ find_row(Placing *p, Datum *key)
 	return row;
 }
 
-/* A row that the query no longer has is in no group. */
+/* Take a member. A row that the query no longer has is in no group. */
 static void
 take_member(void *arg, Datum *keys, Datum *values)
 {
@@ -244,7 +244,7 @@ take_member(void *arg, Datum *keys, Datum *values)
 		p->old[row] = DatumGetInt64(values[0]);
 }
 
-/* The id that a first row had last is the latest one but that of now. */
+/* Take an event: a first row's last id is the latest but that of now. */
 static void
 take_event(void *arg, Datum *keys, Datum *values)
 {
@@ -363,8 +363,8 @@ simdup_place(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(simdup_key_equality);
 /*
- * The equality of a type's default btree class, to stand in a statement. ERROR
- * if the type has no such class, or none for hashing.
+ * Return the equality of a type's default btree class, to stand in a statement.
+ * ERROR if the type has no such class, or none for hashing.
  */
 Datum
 simdup_key_equality(PG_FUNCTION_ARGS)

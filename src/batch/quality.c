@@ -208,7 +208,7 @@ check_columns(void *arg, TupleDesc columns,
 		   column_is(columns, 2, BOOLOID);
 }
 
-/* splitmix64: the same sample each time. */
+/* Return the next number of splitmix64: the same sample each time. */
 static uint64
 next_random(uint64 *state)
 {
@@ -219,7 +219,7 @@ next_random(uint64 *state)
 	return z ^ (z >> 31);
 }
 
-/* Every row has the same chance to stay in the sample (algorithm R). */
+/* Sample a row. Every row has the same chance to stay (algorithm R). */
 static void
 sample_row(Tuning *tuning, uint64 fp)
 {

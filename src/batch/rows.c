@@ -89,7 +89,7 @@ simdup_rows_with_contents(SimdupRows *rows, SimdupFoldedShingling shingling)
 	return rows->contents;
 }
 
-/* A SimdupColumnCheck for keys that keep their type, with contents. */
+/* Check the columns of keys of any type with contents: a SimdupColumnCheck. */
 static bool
 check_content_columns(void *arg, TupleDesc columns, const char *argument)
 {
@@ -105,7 +105,7 @@ check_content_columns(void *arg, TupleDesc columns, const char *argument)
 	return true;
 }
 
-/* The same without. */
+/* Check the columns of keys of any type: a SimdupColumnCheck. */
 static bool
 check_columns(void *arg, TupleDesc columns, const char *argument)
 {
@@ -119,7 +119,7 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 	return true;
 }
 
-/* A SimdupColumnCheck for keys as text. */
+/* Check the columns of keys as text: a SimdupColumnCheck. */
 static bool
 check_text_columns(void *arg, TupleDesc columns, const char *argument)
 {
@@ -141,7 +141,7 @@ check_text_columns(void *arg, TupleDesc columns, const char *argument)
 	return true;
 }
 
-/* Fingerprints and keys go from memory to disk, in the middle of reading. */
+/* Move fingerprints and keys from memory to disk, in the middle of reading. */
 static void
 start_spilling(SimdupRows *rows)
 {
@@ -201,7 +201,7 @@ simdup_rows_add_fingerprint(SimdupRows *rows, uint64 fp)
 		start_spilling(rows);
 }
 
-/* The key as text, cut short. */
+/* Add the key as text, cut short. */
 static void
 add_key_text(SimdupRows *rows, TupleTableSlot *slot)
 {
@@ -222,9 +222,9 @@ add_key_text(SimdupRows *rows, TupleTableSlot *slot)
 }
 
 /*
- * The third column as it is stored, if there is one. Most texts are not shown:
- * they take 18 bytes here, and are not read from their TOAST table. The snapshot
- * of the calling statement keeps them there.
+ * Add the third column as it is stored, if there is one. Most texts are not
+ * shown: they take 18 bytes here, and are not read from their TOAST table. The
+ * snapshot of the calling statement keeps them there.
  */
 static void
 add_sample(SimdupRows *rows, TupleTableSlot *slot)
@@ -285,7 +285,7 @@ simdup_rows_add(SimdupRows *rows, Datum key, bool null_key, Datum fp,
 	simdup_progress_done((int64) rows->n + rows->n_null);
 }
 
-/* A SimdupRowSink. */
+/* Add a row: a SimdupRowSink. */
 static void
 add_row(void *arg, TupleTableSlot *slot)
 {
@@ -450,7 +450,7 @@ simdup_groups_end(SimdupGroups *groups)
 	end_rows(groups->rows);
 }
 
-/* How many of a group's rows came with the first query: their numbers ascend. */
+/* Count a group's rows of the first query. Their numbers ascend. */
 static uint32
 count_first(SimdupGroups *groups, uint32 start, uint32 n)
 {

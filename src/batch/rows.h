@@ -61,26 +61,27 @@ typedef struct SimdupRows
 } SimdupRows;
 
 /*
- * A new batch in a memory context of its own below the current one, which
+ * Begin a batch of n_queries queries in a memory context of its own, which
  * simdup_groups_end deletes. The fingerprint type is the one beside the called
- * function. The function's arguments key_type and params are found by their names.
- * So many queries will be read.
+ * function. The arguments key_type and params are found by their names.
  */
 extern SimdupRows *simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries);
 
-/* The same, but the caller reads the rows, keeps the keys and sets n_first. */
+/*
+ * Begin a batch whose caller reads the rows, keeps the keys and sets n_first.
+ */
 extern SimdupRows *simdup_rows_begin_without_keys(void);
 extern void simdup_rows_add_fingerprint(SimdupRows *rows, uint64 fp);
 
 /*
- * Before reading, for reports: keys of any type, as text, cut where they are
- * longer than SIMDUP_MAX_KEY_TEXT. With samples also a third column, a text.
+ * Read keys of any type as text, for reports. Keys are cut at
+ * SIMDUP_MAX_KEY_TEXT. With samples, also read a third column, a text.
  */
 extern void simdup_rows_as_text(SimdupRows *rows, bool samples);
 
 /*
- * Before reading: a third column of the query holds the contents to compare.
- * Rows without one are skipped and counted.
+ * Read the contents to compare from a third column. Rows without one are
+ * skipped and counted.
  */
 extern SimdupContents *simdup_rows_with_contents(
 	SimdupRows *rows, SimdupFoldedShingling shingling);
@@ -93,12 +94,12 @@ extern void simdup_rows_read(SimdupRows *rows, const char *text,
 							 const char *argument);
 
 /*
- * The third column of a row, up to SIMDUP_MAX_SAMPLE bytes, in the current
- * memory context. *cut tells whether the text goes on.
+ * Return the third column of a row, up to SIMDUP_MAX_SAMPLE bytes, in the
+ * current memory context. *cut tells whether the text goes on.
  */
 extern text *simdup_rows_sample(SimdupRows *rows, uint32 number, bool *cut);
 
-/* Or add rows one by one, after simdup_keys_expect. */
+/* Add rows one by one, after simdup_keys_expect. */
 extern void simdup_rows_add(SimdupRows *rows, Datum key, bool null_key,
 							Datum fp, bool null_fp);
 
@@ -130,19 +131,19 @@ typedef struct SimdupGroups
 } SimdupGroups;
 
 /*
- * After the last query: group the rows, and say in a NOTICE what was skipped.
+ * Group the rows after the last query. A NOTICE says what was skipped.
  * simdup_groups_end ends the rows, too.
  */
 extern SimdupGroups *simdup_rows_group(SimdupRows *rows);
 extern void simdup_groups_end(SimdupGroups *groups);
 
-/* The group of that index, by ascending fingerprint and position. */
+/* Return the group of that index, by ascending fingerprint and position. */
 extern SimdupGroup simdup_groups_get(SimdupGroups *groups, int64 index);
 
-/* The number of the row at a position. */
+/* Return the number of the row at a position. */
 extern uint32 simdup_groups_row(SimdupGroups *groups, uint32 position);
 
-/* One bit a position, in an array of bytes. */
+/* Set the bit of a position, in an array of bytes. */
 static inline void
 simdup_set_bit(uint8 *bits, uint32 position)
 {

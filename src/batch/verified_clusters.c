@@ -84,7 +84,7 @@ make_arrays(Verified *v)
 	}
 }
 
-/* An array of twice the capacity, with what was in it; NULL is none yet. */
+/* Return the array at twice its capacity. NULL is none yet. */
 static void *
 enlarge(void *array, uint32 *capacity, Size width)
 {
@@ -116,7 +116,7 @@ add_original(Originals *originals, uint32 row)
 	originals->rows[originals->n++] = row;
 }
 
-/* Digests of all rows that share a fingerprint; the word has their places. */
+/* Sort the digests of rows that share a fingerprint, with their places. */
 static SimdupPairSort *
 sort_digests(Verified *v)
 {
@@ -140,7 +140,7 @@ sort_digests(Verified *v)
 	return sort;
 }
 
-/* Positions ascend within a group, and so do rows: the first is the original. */
+/* Find repeats. Rows ascend within a group: the first is the original. */
 static void
 find_repeats(Verified *v)
 {
@@ -272,7 +272,7 @@ compare_candidates(const void *a, const void *b)
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* All visits of a row are known: does it join a cluster? */
+/* Join a row to a cluster, or return false. All its visits are known. */
 static bool
 join_cluster(Verified *v, uint32 row)
 {
@@ -299,7 +299,7 @@ join_cluster(Verified *v, uint32 row)
 	return false;
 }
 
-/* The first row of a cluster is found by the rows that visit its group. */
+/* Decide a row. Rows find a cluster's first row as they visit its group. */
 static void
 decide_row(Verified *v, uint32 row, uint32 own_group)
 {
@@ -337,7 +337,7 @@ decide_rows(Verified *v)
 	simdup_pairsort_end(v->visits);
 }
 
-/* Repeats follow the row that they repeat; then the sizes are known. */
+/* Complete clusters: repeats follow the row that they repeat. */
 static void
 complete_clusters(Verified *v)
 {

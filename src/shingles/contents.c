@@ -42,7 +42,7 @@ check_sketch(SimdupComparison *comparison, Datum content)
 	simdup_check_sketch_bits(comparison->sketch_bits, bits);
 }
 
-/* The bits of a sketch in words; what the last word lacks is 0. */
+/* Return the bits of a sketch in words, the last filled with 0. */
 static SimdupHashes
 sketch_words(VarBit *sketch)
 {
@@ -96,10 +96,10 @@ typedef struct Place
 } Place;
 
 /*
- * What is known of a set without its words: how many they are, and for
- * shingles which of so many low bits occur among their hashes. A bit that only
- * one of two sets has is a shingle that they do not share. So most sets that do
- * not resemble each other are told apart without a merge.
+ * What is known of a set without its words: their number, and for shingles which
+ * values of SUMMARY_BITS occur among their hashes. A bit that only one of two sets
+ * has is a shingle that they do not share. So most sets that do not resemble each
+ * other need no merge.
  */
 #define SUMMARY_BITS 4096
 
@@ -348,7 +348,7 @@ own_bits(const Summary *a, const Summary *b)
 	return own;
 }
 
-/* The most that two sets of shingles can resemble each other. */
+/* Return the most that two sets of shingles can resemble each other. */
 static double
 upper_bound(const Summary *a, const Summary *b)
 {

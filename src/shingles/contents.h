@@ -26,11 +26,11 @@ typedef struct SimdupComparison
 	int sketch_bits; /* 0: before the first sketch */
 } SimdupComparison;
 
-/* A column of this type holds the contents; false if none can. */
+/* Take a column of this type as contents. Return false if it cannot be. */
 extern bool simdup_comparison_takes(SimdupComparison *comparison, Oid type,
 									bool sketches);
 
-/* The words of a content, in the current memory context. */
+/* Return the words of a content, in the current memory context. */
 extern SimdupHashes simdup_comparison_words(SimdupComparison *comparison,
 											Datum content);
 
@@ -45,31 +45,31 @@ extern double simdup_comparison_of(const SimdupComparison *comparison,
 
 typedef struct SimdupContents SimdupContents;
 
-/* A new store in the current memory context. */
+/* Return a new store in the current memory context. */
 extern SimdupContents *simdup_contents_begin(SimdupFoldedShingling shingling);
 extern void simdup_contents_end(SimdupContents *contents);
 
-/* May a column of this type hold the contents? */
+/* Check whether a column of this type may hold the contents. */
 extern bool simdup_contents_expect(SimdupContents *contents, Oid type);
 
 /* Add that of the next row; rows are numbered from 0. */
 extern void simdup_contents_add(SimdupContents *contents, Datum content);
 
 /*
- * After the last row, before all calls below. Takes 8 bytes a row, and for what
- * is asked again so many bytes.
+ * End the rows, before all calls below. This takes 8 bytes a row, and `memory`
+ * bytes for contents that are asked for again.
  */
 extern void simdup_contents_finish(SimdupContents *contents, Size memory);
 
-/* 64 bits of a content; equal contents have equal digests. */
+/* Return 64 bits of a content. Equal contents have equal digests. */
 extern uint64 simdup_contents_digest(SimdupContents *contents, uint32 number);
 
-/* Are two contents the same bytes? */
+/* Check whether two contents are the same bytes. */
 extern bool simdup_contents_equal(SimdupContents *contents, uint32 a, uint32 b);
 
 /*
- * The resemblance of two contents if it is at least min_resemblance, else -1.
- * Quick for the same a again, and mostly quick for -1.
+ * Return the resemblance of two contents if it is at least min_resemblance,
+ * else -1. Quick for the same a again, and mostly quick for -1.
  */
 extern double simdup_contents_resemblance(SimdupContents *contents, uint32 a,
 										  uint32 b, double min_resemblance);

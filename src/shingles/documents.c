@@ -18,7 +18,7 @@
 #define NO_NUMBER PG_UINT32_MAX
 #define MAX_DOCUMENTS (PG_UINT32_MAX - 1)
 
-/* A SimdupColumnCheck. */
+/* Check the columns: a SimdupColumnCheck. */
 static bool
 check_columns(void *arg, TupleDesc columns, const char *argument)
 {
@@ -69,7 +69,7 @@ grow(SimdupDocuments *documents)
 	documents->capacity = (uint32) n;
 }
 
-/* A digest of a set; equal sets have equal digests. */
+/* Return a digest of a set. Equal sets have equal digests. */
 static uint32
 digest_of(const SimdupHashes *set)
 {
@@ -99,7 +99,7 @@ add_document(SimdupDocuments *documents, uint64 fp, const SimdupHashes *set)
 	MemoryContextSwitchTo(old);
 }
 
-/* A SimdupRowSink. */
+/* Add a row: a SimdupRowSink. */
 static void
 add_row(void *arg, TupleTableSlot *row)
 {

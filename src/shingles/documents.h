@@ -52,13 +52,15 @@ extern SimdupDocuments *simdup_read_documents(FunctionCallInfo fcinfo,
 											  bool with_fingerprint);
 extern void simdup_documents_end(SimdupDocuments *documents);
 
-/* The set of a document, valid until the next call with the same buffer. */
+/*
+ * Return the set of a document, valid until the next call with the same buffer.
+ */
 extern const SimdupHashes *simdup_document_set(SimdupDocuments *documents,
 											   uint32 number, int buffer);
 
 /*
- * The resemblance of two documents if it is at least min_resemblance, else
- * -1; where sizes alone decide, without a look at the sets.
+ * Return the resemblance of two documents if it is at least min_resemblance,
+ * else -1; where sizes alone decide, without a look at the sets.
  */
 extern double simdup_document_resemblance(SimdupDocuments *documents, uint32 a,
 										  uint32 b, double min_resemblance);

@@ -58,9 +58,9 @@ sets_equal(SimdupDocuments *documents, uint32 a, uint32 b)
 }
 
 /*
- * Part documents that agree in size and digest into groups of equal sets.
- * Each round moves the documents equal to the first one to the front, in
- * order. There is almost always one round only.
+ * Partition documents that agree in size and digest into groups of equal sets.
+ * Each round moves the documents equal to the first one to the front, in order.
+ * There is almost always one round only.
  */
 static void
 part_documents(DistinctSets *sets, uint32 *members, uint32 n, uint32 *scratch)
@@ -176,7 +176,7 @@ alloc_array(uint32 n, Size width)
 									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
-/* Pairs of shingle and set; sets are read in the order of the file. */
+/* Sort pairs of shingle and set. Sets are read in the order of the file. */
 static SimdupPairSort *
 sort_shingles(const DistinctSets *sets, int memory_kb)
 {
@@ -208,7 +208,7 @@ sort_shingles(const DistinctSets *sets, int memory_kb)
 	return sort;
 }
 
-/* The sets of one shingle are complete. */
+/* End the list of sets of one shingle. */
 static void
 end_list(ShingleLists *lists)
 {
@@ -266,7 +266,7 @@ count_ranks(Ranking *ranking, ShingleLists *lists, uint32 common_sets)
 	ranking->common_from = Min(ranking->common_from, ranking->n_ranks);
 }
 
-/* Pairs of set and rank. */
+/* Sort pairs of set and rank. */
 static SimdupPairSort *
 sort_ranks(ShingleLists *lists, int memory_kb)
 {
@@ -385,7 +385,7 @@ put_pair(PairSearch *search, uint32 x, uint32 y, uint32 common)
 	search->n_pairs++;
 }
 
-/* A SimdupSetPairSink: all documents of one set with all of the other. */
+/* Put all documents of one set with those of the other: a SimdupSetPairSink. */
 static void
 put_sets(void *arg, uint32_t x, uint32_t y, uint32_t common)
 {
@@ -399,7 +399,7 @@ put_sets(void *arg, uint32_t x, uint32_t y, uint32_t common)
 						   sets->members[sets->starts[y]]);
 }
 
-/* The documents of one set with each other. */
+/* Put the documents of one set with each other. */
 static void
 put_equal_documents(PairSearch *search, uint32 set)
 {
@@ -416,7 +416,7 @@ put_equal_documents(PairSearch *search, uint32 set)
 	}
 }
 
-/* A SimdupSetReader. */
+/* Read ranks: a SimdupSetReader. */
 static void
 read_ranks(void *arg, uint32_t set, uint32_t *ranks)
 {
@@ -425,7 +425,7 @@ read_ranks(void *arg, uint32_t set, uint32_t *ranks)
 	load_ranks(search->ranking, set, ranks);
 }
 
-/* A SimdupSetProgress. */
+/* Show the progress: a SimdupSetProgress. */
 static void
 show_progress(void *arg pg_attribute_unused(), uint32_t done, uint32_t total)
 {
@@ -434,7 +434,7 @@ show_progress(void *arg pg_attribute_unused(), uint32_t done, uint32_t total)
 	simdup_progress_look(done);
 }
 
-/* The join and the sort of its result have half of the memory each. */
+/* Find the pairs. The join and the sort of its result share the memory. */
 static void
 find_pairs(PairSearch *search, double min_resemblance)
 {

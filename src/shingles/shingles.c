@@ -33,7 +33,7 @@ typedef struct ShingleRows
 	HTAB *seen; /* of hashes */
 } ShingleRows;
 
-/* A SimdupShingleSink. */
+/* Put a row for a shingle: a SimdupShingleSink. */
 static void
 put_shingle_row(void *arg, const char *bytes, size_t len)
 {
@@ -78,7 +78,7 @@ simdup_shingles(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* The sets of arguments 0 and 1; false if either is empty. */
+/* Get the sets of arguments 0 and 1. Return false if either is empty. */
 static bool
 two_sets(FunctionCallInfo fcinfo, SimdupHashes *a, SimdupHashes *b)
 {
@@ -119,7 +119,7 @@ simdup_shingle_containment(PG_FUNCTION_ARGS)
 }
 
 PG_FUNCTION_INFO_V1(simdup_shingle_winnow);
-/* shingle_winnow(content, w, window, unit) */
+/* Return shingle_winnow(content, w, window, unit). */
 Datum
 simdup_shingle_winnow(PG_FUNCTION_ARGS)
 {
@@ -199,7 +199,7 @@ typedef struct Sketch
 	bool any; /* the text has a shingle */
 } Sketch;
 
-/* A SimdupShingleSink. */
+/* Sketch a shingle: a SimdupShingleSink. */
 static void
 sketch_shingle(void *arg, const char *bytes, size_t len)
 {
@@ -289,7 +289,7 @@ get_sketch(ArrayType *array, int *n)
 }
 
 PG_FUNCTION_INFO_V1(simdup_sketch_resemblance);
-/* With k only the k smallest of the union are looked at. */
+/* Look at only the k smallest of the union. */
 Datum
 simdup_sketch_resemblance(PG_FUNCTION_ARGS)
 {
@@ -325,7 +325,9 @@ simdup_sketch_resemblance(PG_FUNCTION_ARGS)
 }
 
 PG_FUNCTION_INFO_V1(simdup_super_shingles);
-/* Shingles of the sketch: windows of w values, fingerprinted once more. */
+/*
+ * Return shingles of the sketch: windows of w values, fingerprinted once more.
+ */
 Datum
 simdup_super_shingles(PG_FUNCTION_ARGS)
 {
@@ -444,7 +446,7 @@ simdup_minhash_bands(PG_FUNCTION_ARGS)
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash_bands_for);
-/* minhash_bands_for(min_resemblance, n_hashes, recall) */
+/* Return minhash_bands_for(min_resemblance, n_hashes, recall). */
 Datum
 simdup_minhash_bands_for(PG_FUNCTION_ARGS)
 {

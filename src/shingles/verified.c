@@ -25,7 +25,7 @@ typedef struct Verifier
 	int64 n_compared;		/* pairs of documents */
 } Verifier;
 
-/* Two documents whose fingerprints are near. */
+/* Verify two documents whose fingerprints are near. */
 static void
 verify(Verifier *verifier, uint32 x, uint32 y, int distance)
 {
@@ -46,7 +46,7 @@ verify(Verifier *verifier, uint32 x, uint32 y, int distance)
 	simdup_put_result(verifier->result, values, nulls);
 }
 
-/* All pairs of two groups, or of one with itself. */
+/* Verify all pairs of two groups, or of one with itself. */
 static void
 verify_groups(Verifier *verifier, uint32 x, uint32 y, int distance)
 {
@@ -65,7 +65,7 @@ verify_groups(Verifier *verifier, uint32 x, uint32 y, int distance)
 	}
 }
 
-/* The join's sink: two groups of near fingerprints. */
+/* Verify two groups of near fingerprints: the join's sink. */
 static void
 verify_near(void *arg, SimdupElement a, SimdupElement b)
 {

@@ -31,7 +31,7 @@ extern const SimdupLexicon *simdup_get_lexicon(FunctionCallInfo fcinfo,
 											   ArrayType *words,
 											   ArrayType *weights);
 
-/* The same as terms, sorted by hash. */
+/* Return the same as terms, sorted by hash. */
 extern SimdupTerm *simdup_terms_of(const text *content,
 								   SimdupTokenizer tokenizer, size_t *n);
 

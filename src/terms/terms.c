@@ -35,7 +35,10 @@ simdup_imatch_fingerprint(PG_FUNCTION_ARGS)
 }
 
 PG_FUNCTION_INFO_V1(simdup_imatch_fingerprints);
-/* Signatures by the whole lexicon, then by n_lexicons random parts of it. */
+/*
+ * Return signatures by the whole lexicon, then by n_lexicons random parts of
+ * it.
+ */
 Datum
 simdup_imatch_fingerprints(PG_FUNCTION_ARGS)
 {
@@ -159,7 +162,7 @@ simdup_term_cosine_weighted(PG_FUNCTION_ARGS)
 	return cosine_of(fcinfo, lexicon, PG_GETARG_TEXT_PP(4));
 }
 
-/* A SimdupTermSink: a row of term_idf. */
+/* Put a row of term_idf: a SimdupTermSink. */
 static void
 put_term_row(void *arg, text *term, int64 n_documents, double idf)
 {
