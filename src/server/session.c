@@ -276,9 +276,6 @@ take_portion(void)
 	return false;
 }
 
-/*
- * Check whether this transaction may take n more locks. Take portions for them.
- */
 bool
 simdup_reserve_locks(int n)
 {
@@ -296,7 +293,6 @@ simdup_reserve_locks(int n)
 	return true;
 }
 
-/* Take a lock for which there is room. */
 void
 simdup_take_reserved(const LOCKTAG *tag, LOCKMODE mode)
 {

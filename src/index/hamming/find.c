@@ -50,7 +50,6 @@ column_to_index(TupleDesc tupdesc)
 	return found == NULL ? "column" : quote_identifier(NameStr(found->attname));
 }
 
-/* Raise the error for a table without a hamming index, or the named one. */
 void
 simdup_hamming_missing(Oid table, const char *name)
 {
@@ -96,11 +95,6 @@ are_alike(Relation a_table, Relation a, Relation b_table, Relation b)
 	return alike;
 }
 
-/*
- * Return the index by which a table is searched: the one of this name, or any
- * if all that can be used are alike. For a child that inherits, they must be
- * like the index of its parent.
- */
 Oid
 simdup_hamming_choose(Relation table, const char *name, Relation parent,
 					  Relation parent_index)
