@@ -43,7 +43,7 @@ ask(const SimdupCases *cases, const char *query)
 	MemoryContextSwitchTo(cases->context);
 }
 
-/* A value of SPI's result; NULL for a null. */
+/* Return a value of SPI's result, NULL for a null. */
 static Datum
 value_at(uint64 row, int column, bool *isnull)
 {
@@ -51,7 +51,7 @@ value_at(uint64 row, int column, bool *isnull)
 						 isnull);
 }
 
-/* A text of SPI's result in a memory context that stays. */
+/* Return a text of SPI's result in a memory context that stays. */
 static text *
 text_at(uint64 row, int column)
 {
@@ -143,7 +143,7 @@ grow(SimdupCases *cases)
 	cases->fps = simdup_realloc(cases->fps, cases->capacity * sizeof(uint64));
 }
 
-/* A SimdupRowSink beside that of the rows: find the case of the next row. */
+/* Find the case of the next row: a SimdupRowSink beside that of the rows. */
 static void
 add_row(void *arg, TupleTableSlot *slot)
 {
@@ -225,14 +225,17 @@ compare_ids(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Does a case have more than one row, in the query or outside? */
+/* Check whether a case has more than one row, in the query or outside. */
 static bool
 repeats(const SimdupListedGroup *group)
 {
 	return group->size > 1 || group->n_members > 1;
 }
 
-/* Cases of two and more members first, the largest of them before others. */
+/*
+ * Compare cases: those of two and more members first, the largest before
+ * others.
+ */
 static int
 compare_cases(const void *a, const void *b)
 {
@@ -259,7 +262,7 @@ compare_decided(const void *a, const void *b)
 	return (x->y > y->y) - (x->y < y->y);
 }
 
-/* The members of an id, of sorted ids. */
+/* Count the members of an id, of sorted ids. */
 static uint32
 count_members(const int64 *ids, uint32 n, int64 id, uint32 *at)
 {
@@ -329,7 +332,7 @@ list_rows(const SimdupCases *cases, const CaseRow *items, uint32 place,
 	}
 }
 
-/* The rows of the query that decisions are about. */
+/* Find the rows of the query that decisions are about. */
 static void
 find_decided(SimdupCases *cases)
 {

@@ -16,7 +16,7 @@
 
 #define REPLACEMENT_CHAR 0xFFFD
 
-/* The next character; one that is not UTF-8 is U+FFFD. */
+/* Return the next character. One that is not UTF-8 is U+FFFD. */
 static uint32
 next_char(SimdupUtf8 *rest)
 {
@@ -35,7 +35,9 @@ in_range(uint32 cp, uint32 first, uint32 last)
 	return cp >= first && cp <= last;
 }
 
-/* Is it shown by its number: invisible, or able to reorder what is around it? */
+/*
+ * Check whether it is shown by its number: invisible, or able to reorder text.
+ */
 static bool
 is_named(uint32 cp, SimdupHtmlForm form)
 {
@@ -49,7 +51,9 @@ is_named(uint32 cp, SimdupHtmlForm form)
 		   (cp & 0xFFFE) == 0xFFFE || in_range(cp, 0xE0000, 0xE0FFF);
 }
 
-/* Line ends and tabs as they are, with a mark where they may be what differs. */
+/*
+ * Put line ends and tabs as they are, marked where they may be the difference.
+ */
 static void
 put_space(StringInfo page, uint32 cp, SimdupHtmlForm form)
 {

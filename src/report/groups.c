@@ -111,7 +111,7 @@ find_own(Letter *letter, SimdupUtf8 common)
 						 letter->own[i].to - letter->own[i].from});
 }
 
-/* The most added first. */
+/* Compare letters: the most added first. */
 static int
 compare_letters(const void *a, const void *b)
 {
@@ -132,7 +132,7 @@ put_passage(const SimdupReport *report, SimdupUtf8 passage, int64 max_chars)
 	appendStringInfoString(report->page, "</span>");
 }
 
-/* What a letter adds, and what of the common text it leaves out. */
+/* Put what a letter adds, and what of the common text it leaves out. */
 static void
 put_own(const SimdupReport *report, const Letter *letter, SimdupUtf8 common)
 {
@@ -307,7 +307,7 @@ put_case(const SimdupReport *report, const SimdupListedGroup *group)
 	appendStringInfoString(page, "</details>\n");
 }
 
-/* What the page leaves out, and how to get it. */
+/* Put what the page leaves out, and how to get it. */
 static void
 put_left_out(const SimdupReport *report, int64 n)
 {
@@ -387,7 +387,7 @@ put_tools(const SimdupReport *report)
 	appendStringInfoString(page, "</div>\n");
 }
 
-/* A cell of the decisions; NULL is an empty one. */
+/* Put a cell of the decisions. NULL is an empty one. */
 static void
 put_cell(StringInfo page, const text *value)
 {
@@ -397,7 +397,7 @@ put_cell(StringInfo page, const text *value)
 	appendStringInfoString(page, "</td>");
 }
 
-/* What people decided, the latest first. */
+/* Put what people decided, the latest first. */
 static void
 put_decisions(const SimdupReport *report)
 {

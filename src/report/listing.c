@@ -68,7 +68,7 @@ compare_groups(const void *a, const void *b)
 	return (x->first_row > y->first_row) - (x->first_row < y->first_row);
 }
 
-/* Every group of two rows and more, in no order. */
+/* Collect every group of two rows and more, in no order. */
 static void
 collect_groups(const SimdupStats *stats, SimdupListing *listing)
 {
@@ -182,7 +182,7 @@ simdup_pair_list_init(SimdupPairList *list, SimdupGroups *groups)
 		simdup_smallest_init(&list->shown[d], SIMDUP_SHOWN_PAIRS);
 }
 
-/* Any order will do for a sample, if it is always the same. */
+/* Sample a pair. Any order is fine if it is always the same. */
 static void
 sample_pair(SimdupPairList *list, uint32 a, uint32 b, int distance)
 {

@@ -54,10 +54,10 @@ extern void simdup_compute_stats(SimdupGroups *groups, int max_distance,
 extern void simdup_count_no_clusters(SimdupStats *stats);
 extern void simdup_count_cluster(SimdupStats *stats, uint32 size);
 
-/* Rows that repeat another: all of each group but its first. */
+/* Count the rows that repeat another: all of each group but its first. */
 extern int64 simdup_repeats(const SimdupStats *stats);
 
-/* Their share of all rows. */
+/* Return their share of all rows. */
 extern double simdup_repeat_share(const SimdupStats *stats);
 
 /* A number of the statistics and its name, as simdup_summary has it. */
@@ -149,11 +149,13 @@ typedef struct SimdupPairList
 
 extern void simdup_pair_list_init(SimdupPairList *list, SimdupGroups *groups);
 
-/* A SimdupGroupSink: pairs of different fingerprints. */
+/* List pairs of different fingerprints: a SimdupGroupSink. */
 extern void simdup_list_pair(void *list, const SimdupGroup *a,
 							 const SimdupGroup *b, int distance);
 
-/* After the last of these: the pairs of equal fingerprints, and the order. */
+/*
+ * Add the pairs of equal fingerprints after the last of these, and order all.
+ */
 extern void simdup_pair_list_finish(SimdupPairList *list);
 
 #endif /* SIMDUP_REPORT_LISTING_H */

@@ -68,7 +68,7 @@ whole_words_at_end(SimdupUtf8 value)
 	return value;
 }
 
-/* A passage that both texts have, without its middle where it is long. */
+/* Put a passage that both texts have, without its middle if it is long. */
 static void
 put_same(Writer *writer, SimdupUtf8 value)
 {
@@ -179,7 +179,7 @@ put_texts(const SimdupReport *report, Sample a, Sample b)
 
 /* --- pairs to decide */
 
-/* A column of a row of SPI_tuptable, as text; NULL for a null. */
+/* Return a column of a row of SPI_tuptable as text, NULL for a null. */
 static text *
 text_at(uint64 row, const char *column)
 {
@@ -202,7 +202,7 @@ reason(const SimdupReport *report, const text *why)
 	return simdup_say(report, why_near_groups);
 }
 
-/* The numbers that tell the two apart. */
+/* Put the numbers in which the two differ. */
 static void
 put_numbers(const SimdupReport *report, uint64 row)
 {
@@ -302,7 +302,7 @@ put_json(StringInfo page, const char *name, const char *value)
 	appendStringInfoString(page, ", ");
 }
 
-/* What the script needs: names as SQL writes them, and the keys. */
+/* Put the script's data: names as SQL writes them, and the keys. */
 static void
 put_data(const SimdupReport *report)
 {
@@ -325,7 +325,10 @@ put_data(const SimdupReport *report)
 	appendStringInfoString(page, "]}\n</script>\n");
 }
 
-/* Needs an SPI connection, as the rows are in its memory. */
+/*
+ * Find the open pairs. This needs an SPI connection, as the rows are in its
+ * memory.
+ */
 static void
 find_open_pairs(const SimdupReport *report)
 {
@@ -380,7 +383,7 @@ sample_of(const SimdupReport *report, uint32 number)
 	return sample;
 }
 
-/* Shingles of four characters, as minhash64 has them; nothing without any. */
+/* Put the resemblance by minhash64's shingles, or nothing without any. */
 static void
 put_resemblance(const SimdupReport *report, Sample a, Sample b)
 {

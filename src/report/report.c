@@ -100,7 +100,7 @@ current_time(void)
 					tm.tm_min);
 }
 
-/* A name and a value of a list. */
+/* Put a name and a value of a list. */
 static void
 put_item(const SimdupReport *report, const char *name, const char *value)
 {
@@ -202,7 +202,7 @@ put_json_key(const SimdupReport *report, uint32 number)
 	put_json(report->page, DatumGetTextPP(key));
 }
 
-/* The text of a row, as much as files hold of it. */
+/* Put the text of a row, as much as files hold of it. */
 static void
 put_json_sample(const SimdupReport *report, uint32 number)
 {
@@ -223,7 +223,9 @@ put_json_sample(const SimdupReport *report, uint32 number)
 	MemoryContextReset(report->context);
 }
 
-/* Each row of the groups: number of the group, key, distance; first ones a text. */
+/*
+ * Put each row of the groups: its group, key and distance, first ones a text.
+ */
 static void
 put_rows(const SimdupReport *report)
 {
@@ -255,7 +257,9 @@ put_rows(const SimdupReport *report)
 	appendStringInfoString(page, "]");
 }
 
-/* The first of a pair is the earlier in the order of the query. */
+/*
+ * Put the pairs. The first of a pair is the earlier in the order of the query.
+ */
 static void
 put_pairs(const SimdupReport *report)
 {
@@ -286,7 +290,7 @@ put_pairs(const SimdupReport *report)
 	appendStringInfoString(page, "]");
 }
 
-/* The latest decisions: two keys, the answer, note, person, time. */
+/* Put the latest decisions: two keys, the answer, note, person, time. */
 static void
 put_decisions(const SimdupReport *report)
 {

@@ -80,7 +80,7 @@ count_group(const SimdupClusters *clusters, const SimdupGroup *group,
 		simdup_count_cluster(stats, cluster.size);
 }
 
-/* Rows of each value of one block: 16 bits at most, so a plain table. */
+/* Count the rows of each value of one block, of 16 bits at most. */
 static void
 compute_block(SimdupGroups *groups, SimdupBlockStats *block, uint32 *counts)
 {
@@ -124,7 +124,7 @@ compute_blocks(SimdupGroups *groups, SimdupStats *stats)
 }
 
 /*
- * What chance alone makes of pairs, estimated from the fingerprints of rows at
+ * Estimate the pairs that chance alone makes from the fingerprints of rows at
  * equal steps in the order of fingerprints.
  */
 static void
@@ -225,7 +225,7 @@ put(ReturnSetInfo *result, const char *section, const char *item, double value)
 	simdup_put_result(result, values, nulls);
 }
 
-/* The numbers of one section. */
+/* Put the numbers of one section. */
 static void
 put_facts(ReturnSetInfo *result, const SimdupStats *stats, const char *section)
 {
@@ -293,7 +293,7 @@ put_blocks(ReturnSetInfo *result, const SimdupStats *stats)
 	put(result, section, "all blocks", sum);
 }
 
-/* The answer in one line: how many rows repeat another. */
+/* Put the answer in one line: how many rows repeat another. */
 static void
 put_headline(ReturnSetInfo *result, const SimdupStats *stats)
 {
