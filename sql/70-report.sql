@@ -9,7 +9,7 @@ CREATE FUNCTION simdup_summary(
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 60;
 COMMENT ON FUNCTION simdup_summary(text, integer, text[]) IS
-  'a table''s duplicates: headline, rows, groups by size, the largest, pairs by distance, also by chance';
+  'a table''s duplicates: headline, rows, clusters by size, the largest, pairs by distance, also by chance';
 
 CREATE FUNCTION simdup_report_html(
   query text,

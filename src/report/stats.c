@@ -175,11 +175,11 @@ simdup_stat_facts(const SimdupStats *stats, SimdupFact *facts)
 		{"rows", "without a fingerprint", stats->n_null},
 		{"rows", "distinct fingerprints", stats->n_distinct},
 		{"rows", "that repeat another", simdup_repeats(stats)},
-		{"equal fingerprints", "groups", stats->exact_groups},
+		{"equal fingerprints", "clusters", stats->exact_groups},
 		{"equal fingerprints", "rows in them", stats->exact_rows},
-		{"near groups", "groups", stats->near_groups},
-		{"near groups", "rows in them", stats->near_rows},
-		{"near groups", "rows of the largest", stats->largest},
+		{"clusters", "all", stats->near_groups},
+		{"clusters", "rows in them", stats->near_rows},
+		{"clusters", "rows of the largest", stats->largest},
 	};
 
 	memcpy(facts, all, sizeof(all));
@@ -240,14 +240,14 @@ put_facts(ReturnSetInfo *result, const SimdupStats *stats, const char *section)
 static void
 put_sizes(ReturnSetInfo *result, const SimdupStats *stats)
 {
-	put_facts(result, stats, "near groups");
+	put_facts(result, stats, "clusters");
 	for (int bin = 0; bin < SIMDUP_N_SIZE_BINS; bin++)
 	{
 		uint64 last = (uint64) 2 << bin;
 
 		if (stats->size_bins[bin] == 0)
 			continue;
-		put(result, "near groups",
+		put(result, "clusters",
 			bin == 0
 				? "of 2 rows"
 				: psprintf("of " UINT64_FORMAT " to " UINT64_FORMAT " rows",
@@ -267,7 +267,7 @@ put_largest(ReturnSetInfo *result, SimdupKeys *keys, const SimdupStats *stats)
 		const SimdupListedGroup *group = &listing.groups[i];
 		Datum key = simdup_keys_get(keys, group->first_row, 0);
 
-		put(result, "largest near groups", text_to_cstring(DatumGetTextPP(key)),
+		put(result, "largest clusters", text_to_cstring(DatumGetTextPP(key)),
 			group->size);
 	}
 }
@@ -307,7 +307,7 @@ put_headline(ReturnSetInfo *result, const SimdupStats *stats)
 				 100 * simdup_repeat_share(stats),
 				 repeats == 1 ? "repeats" : "repeat",
 				 simdup_grouped((double) stats->near_groups),
-				 stats->near_groups == 1 ? "group" : "groups",
+				 stats->near_groups == 1 ? "cluster" : "clusters",
 				 simdup_grouped((double) stats->largest)),
 		(double) repeats);
 }

@@ -54,7 +54,7 @@ SELECT simdup_report_html('SELECT id, fp FROM letter', 't', max_groups => -1);
 -- earlier numbers beside today's
 SELECT line FROM seen(simdup_report_html('SELECT id, fp FROM letter', 't', before => (
     SELECT jsonb_object_agg(section || ': ' || item, value) FROM simdup_summary('SELECT id, fp FROM letter WHERE id < ''5'''))
-    || '{"near groups: groups": "x", "near groups: rows in them": 1e400}')) AS line
+    || '{"clusters: all": "x", "clusters: rows in them": 1e400}')) AS line
 WHERE line ~ '^(letters|cases): ';
 
 -- many groups: a page of bounded size, that says what it leaves out

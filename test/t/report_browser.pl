@@ -300,7 +300,7 @@ like(js('return document.querySelector("#groups ~ .rest")?.textContent ?? "all a
 my @cron = ('psql', '-X', '-d', $node->connstr('postgres'), '-v', 'table=letter', '-v', 'body=body', '-v', 'distance=3', '-v', "out=$folder/daily",
 	'-v', 'url=/letters/%s', '-f', "$FindBin::RealBin/../demo/report.sql");
 command_ok(\@cron, 'the first day');
-like(slurp_file("$folder/daily.txt"), qr/^ headline +\| 5 of 9 rows \(55.6 %\) repeat another; 3 groups; largest 4 +\| +5 \| +\|/m, 'has no day before it');
+like(slurp_file("$folder/daily.txt"), qr/^ headline +\| 5 of 9 rows \(55.6 %\) repeat another; 3 clusters; largest 4 +\| +5 \| +\|/m, 'has no day before it');
 my $numbers = slurp_file("$folder/daily.json") =~ s/"day": "[^"]+"/"day": "2001-02-03"/r;
 unlink "$folder/daily.json";
 append_to_file("$folder/daily.json", $numbers);
