@@ -70,6 +70,9 @@ UNION ALL
 SELECT n, 10000, length(page) < 20000000, substring(page FROM '[\d,]+ smaller cases? (is|are) left out') IS NOT NULL FROM pages WHERE n = 100000
 ORDER BY n;
 SELECT regexp_matches(page, '"n_rows": \d+|"n_pairs": \d+', 'g') FROM pages WHERE n = 0;
+-- the same in Chinese, which takes eight bytes a character, and with long keys
+SELECT length(page) > 2000000 AS full_page, length(page) < 3000000 AS bounded FROM simdup_report_html($$
+  SELECT repeat('k', 100) || id, fp, repeat(U&'\8DEF\706F\574F\4E86' || id, 100) || repeat(U&'\8BF7\4FEE\7406' || -id, id % 3 * 50) FROM many ORDER BY id$$, 'Many') AS page;
 -- of a large group the first rows
 SELECT count(*) FROM regexp_matches(simdup_report_html('SELECT id, simhash64 ''00000000000000ff'' FROM many ORDER BY id', 'One'), '<li class="entry">', 'g');
 SELECT substring(simdup_report_html('SELECT id, simhash64 ''00000000000000ff'' FROM many ORDER BY id', 'One') FROM '[\d,]+ more letters of this case are not shown');
