@@ -55,7 +55,7 @@ rounded(double value)
 	if (value >= 9.95 || value == 0)
 		return simdup_grouped(value);
 	if (value < 0.05)
-		return "&lt; 0.1";
+		return "<bdi dir=\"ltr\">&lt; 0.1</bdi>";
 	return psprintf("%.1f", value);
 }
 

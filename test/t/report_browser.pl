@@ -271,7 +271,7 @@ js('for (const e of document.querySelectorAll("body *")) { e.dispatchEvent(new M
 ok(js('return window.hacked === undefined'), 'no text of a table runs as a script');
 is(js('return document.scripts.length + document.styleSheets.length'), 4, 'the page has its own scripts and style only');
 is(js('return [...new Set([...document.querySelectorAll("body *")].map((e) => e.localName))].sort().join()'),
-	'a,article,b,button,caption,code,dd,del,details,div,dl,dt,h1,h2,h3,h4,header,i,input,ins,label,li,line,main,nav,ol,output,p,rect,script,section,span,summary,svg,table,tbody,td,th,thead,time,tr',
+	'a,article,b,bdi,button,caption,code,dd,del,details,div,dl,dt,h1,h2,h3,h4,header,i,input,ins,label,li,line,main,nav,ol,output,p,rect,script,section,span,summary,svg,table,tbody,td,th,thead,time,tr',
 	'no element is made of data');
 is(js('return [...document.querySelectorAll("*")].flatMap((e) => [...e.attributes].map((a) => a.name)).filter((name) => name.startsWith("on") || name === "style" || name === "src").length'),
 	0, 'nor an attribute');
