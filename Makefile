@@ -19,7 +19,8 @@
 #   make lint                   format, warnings, static analysis, symbols
 #   make bench [ROWS=n] [PART=name]   measurements, as ratios within one run
 #   make dist                   a PGXN archive of what is committed
-#   make test-package           the archive and the Debian package, installed
+#   make test-package           the archive and the Debian package, installed, on
+#        each server version; an RPM
 #
 # A build in a folder of its own: make -f /path/to/Makefile, there.
 #

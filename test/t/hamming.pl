@@ -197,11 +197,11 @@ my $pages = length($good) / 8192;
 damaged('metapage zeroed', sub { substr(${ $_[0] }, 0, 8192) = "\0" x 8192 }, 1);
 damaged('leaf zeroed', sub { substr(${ $_[0] }, 8192 * 20, 8192) = "\0" x 8192 }, 1);
 damaged('pages exchanged', sub { my $s = $_[0]; (substr($$s, 8192 * 30, 8192), substr($$s, 8192 * 700, 8192)) = (substr($good, 8192 * 700, 8192), substr($good, 8192 * 30, 8192)) }, 1);
-damaged('right link to the left', sub { substr(${ $_[0] }, 8192 * 40 + 40, 4) = pack('V', 5) }, 1);
-damaged('right link behind the end', sub { substr(${ $_[0] }, 8192 * 40 + 40, 4) = pack('V', 1 << 20) }, 1, qr/XX002/);
+damaged('right link to the left', sub { substr(${ $_[0] }, 8192 * 40 + 40, 4) = pack('L', 5) }, 1);
+damaged('right link behind the end', sub { substr(${ $_[0] }, 8192 * 40 + 40, 4) = pack('L', 1 << 20) }, 1, qr/XX002/);
 damaged('nothing left', sub { ${ $_[0] } = '' }, 1, qr/XX002/);
-damaged('number of entries', sub { substr(${ $_[0] }, 8192 * 50 + 12, 2) = pack('v', 8000) }, 1);
-damaged('number of sorted entries', sub { substr(${ $_[0] }, 8192 * 50 + 44, 2) = pack('v', 500) }, 1);
+damaged('number of entries', sub { substr(${ $_[0] }, 8192 * 50 + 12, 2) = pack('S', 8000) }, 1);
+damaged('number of sorted entries', sub { substr(${ $_[0] }, 8192 * 50 + 44, 2) = pack('S', 500) }, 1);
 damaged('sorted entries exchanged', sub { my $s = $_[0]; (substr($$s, 8192 * 50 + 64, 8), substr($$s, 8192 * 50 + 80, 8)) = (substr($good, 8192 * 50 + 80, 8), substr($good, 8192 * 50 + 64, 8)) }, 1);
 damaged('another relation', sub { substr(${ $_[0] }, 8192, 8192 * 10) = "\x5a" x 81920 }, 1);
 damaged('end cut off', sub { ${ $_[0] } = substr($good, 0, 8192 * int($pages / 2)) }, 1);
@@ -238,11 +238,11 @@ sub error_of
 
 my $leaf = 20;
 # where the TID of the first entry is, below the special space
-my $tid = 8192 * $leaf + unpack('v', substr($good, 8192 * $leaf + 16, 2)) - 6;
+my $tid = 8192 * $leaf + unpack('S', substr($good, 8192 * $leaf + 16, 2)) - 6;
 my %garbage = (
-	'no offset' => sub { substr(${ $_[0] }, $tid + 4, 2) = pack('v', 0) },
-	'an offset that is too high' => sub { substr(${ $_[0] }, $tid + 4, 2) = pack('v', 60000) },
-	'a block behind the end' => sub { substr(${ $_[0] }, $tid, 4) = pack('vv', 100, 0) });
+	'no offset' => sub { substr(${ $_[0] }, $tid + 4, 2) = pack('S', 0) },
+	'an offset that is too high' => sub { substr(${ $_[0] }, $tid + 4, 2) = pack('S', 60000) },
+	'a block behind the end' => sub { substr(${ $_[0] }, $tid, 4) = pack('SS', 100, 0) });
 for my $what (sort keys %garbage)
 {
 	for my $plan ('bitmapscan', 'indexscan')
@@ -259,7 +259,7 @@ for my $query ("SELECT count(*) FROM high WHERE simhash_within(fp, '0123456789ab
 	'VACUUM (INDEX_CLEANUP ON) high', "INSERT INTO high VALUES (0, '0123456789abcdef')", "SELECT simhash_index_check('high_fp')")
 {
 	like(
-		error_of($query, sub { substr(${ $_[0] }, 28, 4) = pack('V', 1) }),
+		error_of($query, sub { substr(${ $_[0] }, 28, 4) = pack('L', 1) }),
 		qr/index "high_fp" has version 1, but version 2 is supported\nHINT: +Please REINDEX it/,
 		"an older version: $query");
 }
