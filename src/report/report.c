@@ -29,11 +29,11 @@
 #define GROUP_BYTES 5000
 #define MIN_BYTES (DEFAULT_MAX_GROUPS * GROUP_BYTES)
 #define MAX_BYTES (8 * 1024 * 1024)
-/* Bytes of the rows and the pairs that the files hold, besides texts. */
+/* Bytes of all else. Texts for the files fill what is left of them. */
+#define OTHER_BYTES (1900 * 1000)
+/* Bytes of the rows, and of the pairs or the decisions, that the files hold. */
 #define MAX_ROW_BYTES (800 * 1024)
 #define MAX_PAIR_BYTES (250 * 1024)
-/* Bytes of texts in the files: a third of those of the cases, or this. */
-#define MIN_TEXT_BYTES (400 * 1024)
 /* Characters of a text in the files. */
 #define MAX_TEXT_CHARS 5000
 
@@ -218,41 +218,29 @@ put_json_sample(const SimdupReport *report, uint32 number)
 	if (cut || start.len < whole.len)
 		appendStringInfoString(&value, " \xe2\x80\xa6");
 	MemoryContextSwitchTo(old);
-	appendStringInfoChar(report->page, ',');
 	simdup_json_put(report->page, (SimdupUtf8){value.data, (size_t) value.len});
 	MemoryContextReset(report->context);
 }
 
-/*
- * Put each row of the groups: its group, key and distance, first ones a text.
- */
+/* Put each row of the groups: its group, key and distance. */
 static void
 put_rows(const SimdupReport *report)
 {
 	StringInfo page = report->page;
 	const SimdupSmallest *rows = &report->listing->rows;
-	int text_bytes =
-		report->rows->has_samples ? Max(report->bytes / 3, MIN_TEXT_BYTES) : 0;
-	int bytes = MAX_ROW_BYTES;
+	int start = page->len;
 
 	appendStringInfo(page, "\"n_rows\": " INT64_FORMAT ",\n\"rows\": [",
 					 report->listing->n_rows);
-	for (uint32 i = 0; i < rows->n && bytes > 0; i++)
+	for (uint32 i = 0; i < rows->n && page->len - start < MAX_ROW_BYTES; i++)
 	{
 		SimdupTriple row = rows->triples[i];
-		int start = page->len;
 
 		CHECK_FOR_INTERRUPTS();
 		appendStringInfo(page, "%s[" INT64_FORMAT ",", i > 0 ? ",\n" : "",
 						 report->listing->groups[row.x].id);
 		put_json_key(report, row.y);
-		appendStringInfo(page, ",%u", row.z);
-		bytes -= page->len - start;
-		start = page->len;
-		if (text_bytes > 0)
-			put_json_sample(report, row.y);
-		text_bytes -= page->len - start;
-		appendStringInfoString(page, "]");
+		appendStringInfo(page, ",%u]", row.z);
 	}
 	appendStringInfoString(page, "]");
 }
@@ -297,11 +285,12 @@ put_decisions(const SimdupReport *report)
 	StringInfo page = report->page;
 	const SimdupCases *cases = report->cases;
 	int64 n = Min(cases->n_decisions, SIMDUP_EXPORTED_PAIRS);
+	int start = page->len;
 
 	appendStringInfo(page,
 					 ",\n\"n_decisions\": " INT64_FORMAT ",\n\"decisions\": [",
 					 cases->n_decisions);
-	for (int64 i = 0; i < n; i++)
+	for (int64 i = 0; i < n && page->len - start < MAX_PAIR_BYTES; i++)
 	{
 		const SimdupDecision *decision = &cases->decisions[i];
 		text *none = cstring_to_text("");
@@ -322,6 +311,24 @@ put_decisions(const SimdupReport *report)
 	appendStringInfoString(page, "]");
 }
 
+/* Put the texts of the first rows, while the page has room. */
+static void
+put_samples(const SimdupReport *report)
+{
+	StringInfo page = report->page;
+	const SimdupSmallest *rows = &report->listing->rows;
+
+	appendStringInfoString(page, ",\n\"texts\": [");
+	for (uint32 i = 0; i < rows->n && page->len < report->bytes + OTHER_BYTES;
+		 i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		appendStringInfoString(page, i > 0 ? ",\n" : "");
+		put_json_sample(report, rows->triples[i].y);
+	}
+	appendStringInfoString(page, "]");
+}
+
 static void
 put_data(const SimdupReport *report)
 {
@@ -334,6 +341,8 @@ put_data(const SimdupReport *report)
 	put_pairs(report);
 	if (report->cases != NULL)
 		put_decisions(report);
+	if (report->rows->has_samples)
+		put_samples(report);
 	appendStringInfoString(page, "}\n</script>\n");
 }
 

@@ -37,7 +37,8 @@ const withTexts = () => byId('with-texts')?.checked;
 const number = (n) => n.toLocaleString('en');
 
 function casesCsv() {
-  return csv(['case', 'key', 'distance', ...(withTexts() ? ['text'] : [])], data.rows);
+  if (!withTexts()) return csv(['case', 'key', 'distance'], data.rows);
+  return csv(['case', 'key', 'distance', 'text'], data.rows.map((row, i) => [...row, data.texts[i]]));
 }
 
 function pairsCsv() {
@@ -57,8 +58,9 @@ saver(byId('save-groups'), 'cases.csv', casesCsv, data.rows.length, data.n_rows)
 saver(byId('save-pairs'), 'pairs.csv', pairsCsv, data.pairs.length, data.n_pairs);
 if (data.decisions) saver(byId('save-decisions-csv'), 'decisions.csv', decisionsCsv, data.decisions.length, data.n_decisions);
 
-const nTexts = data.rows.filter((row) => row.length > 3).length;
-if (byId('with-texts') && nTexts < data.n_rows) byId('with-texts').nextElementSibling.textContent = say('with_first_texts', number(nTexts));
+if (data.texts && data.texts.length < data.n_rows) {
+  byId('with-texts').nextElementSibling.textContent = say('with_first_texts', number(data.texts.length));
+}
 
 // --- search among the cases
 

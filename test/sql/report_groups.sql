@@ -24,7 +24,8 @@ CREATE FUNCTION data(page text, name text) RETURNS jsonb LANGUAGE sql AS $$ SELE
 SELECT simdup_report_html('SELECT id, fp, body FROM letter ORDER BY id', 'Letters', 3, groups => 'letter_case') AS page \gset
 SELECT seen(:'page');
 -- the files
-SELECT data(:'page', 'data') - 'rows' - 'decisions';
+SELECT data(:'page', 'data') - 'rows' - 'decisions' - 'texts';
+SELECT jsonb_array_elements(data(:'page', 'data') -> 'texts');
 SELECT jsonb_array_elements(data(:'page', 'data') -> 'rows');
 SELECT jsonb_array_elements(data(:'page', 'data') -> 'decisions');
 -- exactly the grouping's cases
