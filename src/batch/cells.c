@@ -4,7 +4,8 @@
  *
  * Rows of equal fingerprints are grouped first. Such a group has several cells
  * if scopes or contents count. The join gives near groups, and so near cells.
- * Those that placing asks for again are sorted by cell, on disk where they are many.
+ * Those that placing asks for again are sorted by cell, on disk where they are
+ * many.
  */
 #include "postgres.h"
 #include "compat.h"

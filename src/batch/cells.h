@@ -48,9 +48,9 @@ typedef struct SimdupCellRows
 } SimdupCellRows;
 
 /*
- * Run the query, for keys of the type of the argument key_type. Columns after the fingerprint: one called
- * scope, and a content. Rows without a fingerprint, or without a content where
- * contents count, are left out.
+ * Run the query, for keys of the type of the argument key_type. Columns after
+ * the fingerprint: one called scope, and a content. Rows without a fingerprint,
+ * or without a content where contents count, are left out.
  */
 extern SimdupCellRows *simdup_cells_read(FunctionCallInfo fcinfo,
 										 const char *text, int max_distance,

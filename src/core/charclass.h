@@ -142,8 +142,9 @@ simdup_is_white_space(uint32_t cp)
  * Folding ignores case, width, ligatures, accents and other nonspacing marks,
  * traditional Chinese, soft hyphens and zero-width characters. Each code point
  * folds by itself, to 0 to 18 code points. They are its NFKC_Casefold mapping,
- * less the marks of the canonical decomposition, in simplified Chinese. The tables are Unicode 15.0's and frozen, as are the
- * classes, which profile 1 defines: see charclass.h.
+ * less the marks of the canonical decomposition, in simplified Chinese. The
+ * tables are Unicode 15.0's and frozen, as are the classes, which profile 1
+ * defines.
  */
 
 /* The most code points that one folds to. */

@@ -181,7 +181,10 @@ extern void simdup_distances(const uint64_t *values, int n, uint64_t center,
 
 #define SIMDUP_SORT_SPARE 8192
 
-/* Sort entries. `spare` has room for all, or for SIMDUP_SORT_SPARE if they are more. */
+/*
+ * Sort entries. `spare` has room for all, or for SIMDUP_SORT_SPARE if they are
+ * more.
+ */
 extern void simdup_sort_entries(SimdupEntry *entries, size_t n,
 								SimdupEntry *spare);
 

@@ -28,8 +28,8 @@ typedef struct CaseRow
 } CaseRow;
 
 /*
- * Run a query of one parameter, the grouping's name. SPI has the result. What is
- * allocated afterwards stays after SPI_finish.
+ * Run a query of one parameter, the grouping's name. SPI has the result. Memory
+ * that is allocated afterwards stays after SPI_finish.
  */
 static void
 ask(const SimdupCases *cases, const char *query)

@@ -290,7 +290,10 @@ static const Entry entries[SIMDUP_N_TEXTS] = {
 #undef TEXT
 };
 
-/* Check whether a tag is letters and digits with hyphens between, as BCP 47 has it. */
+/*
+ * Check whether a tag is letters and digits with hyphens between, as BCP 47 has
+ * it.
+ */
 static bool
 is_language(const char *tag)
 {

@@ -113,7 +113,7 @@ extern void simdup_json_put(StringInfo page, SimdupUtf8 value);
 
 /* Return the first n characters of a text, at most. */
 extern SimdupUtf8 simdup_utf8_start(SimdupUtf8 value, int64 n);
-/* The same, and cut where a word ends, if one does in the last bytes. */
+/* Return the same, cut where a word ends, if one does in the last bytes. */
 extern SimdupUtf8 simdup_utf8_words(SimdupUtf8 value, int64 n);
 /* Return the last n characters of a text, at most. */
 extern SimdupUtf8 simdup_utf8_end(SimdupUtf8 value, int64 n);

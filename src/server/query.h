@@ -43,7 +43,10 @@ typedef struct SimdupQuery
 	"a key, a simhash64, and a text or a varbit", \
 		"id, minhash64(content), content"
 
-/* Check whether the columns are those of the query, before the first row; called once. */
+/*
+ * Check whether the columns are those of the query, before the first row;
+ * called once.
+ */
 typedef bool (*SimdupColumnCheck)(void *arg, TupleDesc columns,
 								  const char *argument);
 typedef void (*SimdupRowSink)(void *arg, TupleTableSlot *row);

@@ -401,7 +401,10 @@ requested_function(Node *request)
 }
 
 PG_FUNCTION_INFO_V1(simdup_support);
-/* The support function of simhash_within, of three arguments, and simdup_resembles. */
+/*
+ * The support function of simhash_within, of three arguments, and
+ * simdup_resembles.
+ */
 Datum
 simdup_support(PG_FUNCTION_ARGS)
 {

@@ -3,11 +3,12 @@
  *	  Inserts a row's entries into a hamming index.
  *
  * A row gets an entry in each of the four rotations, one after the other, or
- * one in the tree of NULLs if it has no fingerprint. So a scan may meet the row in a later rotation and
- * not in an earlier one. It still misses no row that it must see. All four
- * entries are in before the row's transaction commits, so before any MVCC
- * snapshot sees the row. An exclusion check searches only after its own row's
- * four entries are in. So the later of two sessions sees the earlier one's row.
+ * one in the tree of NULLs if it has no fingerprint. So a scan may meet the row
+ * in a later rotation and not in an earlier one. It still misses no row that it
+ * must see. All four entries are in before the row's transaction commits, so
+ * before any MVCC snapshot sees the row. An exclusion check searches only after
+ * its own row's four entries are in. So the later of two sessions sees the
+ * earlier one's row.
  */
 #include "postgres.h"
 #include "compat.h"

@@ -10,12 +10,12 @@
  * equal.
  *
  * A head of fixed size stands between the server's page header and the values.
- * So a search reads only the first kilobytes of most leaves. Values grow upwards
- * from the head. The TIDs of a leaf, or the links of an inner page,
- * grow downwards from the page's end. Their number follows from pd_lower. The first n_sorted entries of a leaf are sorted; the others, its
- * tail, are in the order in which they came. The entries of an inner page are the
- * low keys of its children, sorted. The first one covers all keys below the
- * second.
+ * So a search reads only the first kilobytes of most leaves. Values grow
+ * upwards from the head. The TIDs of a leaf, or the links of an inner page,
+ * grow downwards from the page's end. Their number follows from pd_lower. The
+ * first n_sorted entries of a leaf are sorted; the others, its tail, are in the
+ * order in which they came. The entries of an inner page are the low keys of
+ * its children, sorted. The first one covers all keys below the second.
  */
 #ifndef SIMDUP_INDEX_HAMMING_PAGE_H
 #define SIMDUP_INDEX_HAMMING_PAGE_H
