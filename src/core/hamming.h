@@ -28,7 +28,7 @@ simdup_popcount64(uint64_t x)
 	return (int) ((x * UINT64_C(0x0101010101010101)) >> 56);
 }
 
-/* Number of bits in which a and b differ, 0 to 64. */
+/* Return the number of bits in which a and b differ, 0 to 64. */
 static inline int
 simdup_hamming64(uint64_t a, uint64_t b)
 {

@@ -1,7 +1,7 @@
 /*
  * segments.h
- *	  Words as somebody else finds them: a breaker that core/ does not bring
- *	  (ICU's, see text/icu.c) over a text of any length, window by window.
+ *	  Words as a breaker from outside core/ finds them (ICU's, see text/icu.c)
+ *	  in a text of any length, window by window.
  */
 #ifndef SIMDUP_CORE_SEGMENTS_H
 #define SIMDUP_CORE_SEGMENTS_H

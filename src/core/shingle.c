@@ -215,7 +215,7 @@ simdup_hashes_common(const uint64_t *a, size_t n_a, const uint64_t *b,
 		size_t stop = n_a - i > MERGE_STRETCH ? i + MERGE_STRETCH : n_a;
 
 		simdup_check_interrupts();
-		/* no branch depends on the hashes: nobody could predict it */
+		/* no branch depends on the hashes, because none could be predicted */
 		while (i < stop && j < n_b)
 		{
 			uint64_t x = a[i];

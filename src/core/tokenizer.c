@@ -151,7 +151,7 @@ next_char(const unsigned char *p, const unsigned char *end, int *len,
 	if (end - p >= 3 && is_common_han(p))
 	{
 		*len = 3;
-		*cp = 0; /* nobody asks, as it does not fold */
+		*cp = 0; /* not asked for, as it does not fold */
 		return SIMDUP_CHAR_UNSEGMENTED;
 	}
 	*cp = simdup_utf8_decode(p, end, len);

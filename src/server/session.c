@@ -169,21 +169,21 @@ simdup_progress_look(int64 done)
  *
  * The lock table has max_locks_per_transaction entries for each session and
  * prepared transaction, in common. Each transaction may fill a quarter of its
- * own entries. For more it takes portions of a reserve, which is five eighths
- * of the lock table. A portion is a lock itself, so no two transactions have
+ * own entries. For more it takes slots of a reserve, which is five eighths
+ * of the lock table. A slot is a lock itself, so no two transactions have
  * the same one. One transaction gets a fifth of the reserve at most. So all
  * locks of ours in all sessions together never fill more than seven eighths of
  * the lock table.
  */
 
-#define MAX_PORTIONS 128
-#define MAX_PORTIONS_HELD (MAX_PORTIONS / 5)
+#define MAX_SLOTS 128
+#define MAX_SLOTS_HELD (MAX_SLOTS / 5)
 
-/* What this transaction has: numbers of portions, in the order of taking. */
+/* What this transaction has: numbers of slots, in the order of taking. */
 static FullTransactionId transaction;
 static int locks_taken;
 static int n_held;
-static int held[MAX_PORTIONS_HELD];
+static int held[MAX_SLOTS_HELD];
 
 static int64
 reserve_size(void)
@@ -193,22 +193,21 @@ reserve_size(void)
 }
 
 static int
-portion_size(void)
+slot_size(void)
 {
-	return (int) Max(max_locks_per_xact / 2, reserve_size() / MAX_PORTIONS);
+	return (int) Max(max_locks_per_xact / 2, reserve_size() / MAX_SLOTS);
 }
 
 static void
-set_portion_tag(LOCKTAG *tag, int portion)
+set_slot_tag(LOCKTAG *tag, int slot)
 {
-	/* the lock table serves all databases, so the portions belong to none */
-	SET_LOCKTAG_ADVISORY(*tag, InvalidOid, InvalidOid, portion,
-						 SIMDUP_PORTION_TAG);
+	/* the lock table serves all databases, so the slots belong to none */
+	SET_LOCKTAG_ADVISORY(*tag, InvalidOid, InvalidOid, slot, SIMDUP_SLOT_TAG);
 }
 
 /*
  * Forget what is gone. A new transaction has nothing. The rollback of a
- * savepoint gives back the portions that were taken last. The count of locks
+ * savepoint gives back the slots that were taken last. The count of locks
  * stays: the transaction asks for the reserve earlier then.
  */
 static void
@@ -225,7 +224,7 @@ forget_what_is_gone(void)
 	}
 	while (n_held > 0)
 	{
-		set_portion_tag(&tag, held[n_held - 1]);
+		set_slot_tag(&tag, held[n_held - 1]);
 		if (SIMDUP_LOCK_HELD(&tag, ExclusiveLock))
 			break;
 		n_held--;
@@ -250,26 +249,26 @@ simdup_lock_tag(const LOCKTAG *tag, LOCKMODE mode, bool dont_wait,
 	return result;
 }
 
-/* Take a portion that is free, until the transaction ends; false if none is. */
+/* Take a slot that is free, until the transaction ends; false if none is. */
 static bool
-take_portion(void)
+take_slot(void)
 {
-	int n = (int) Min(reserve_size() / portion_size(), MAX_PORTIONS);
+	int n = (int) Min(reserve_size() / slot_size(), MAX_SLOTS);
 
-	if (n_held >= Min(Max(n / 5, 1), MAX_PORTIONS_HELD))
+	if (n_held >= Min(Max(n / 5, 1), MAX_SLOTS_HELD))
 		return false;
 	/* sessions begin at different places, so that most find one at once */
 	for (int i = 0; i < n; i++)
 	{
-		int portion = (int) (((uint32) MyProcPid * 37 + n_held + i) % n);
+		int slot = (int) (((uint32) MyProcPid * 37 + n_held + i) % n);
 		LOCKTAG tag;
 
-		set_portion_tag(&tag, portion);
+		set_slot_tag(&tag, slot);
 		if (!SIMDUP_LOCK_HELD(&tag, ExclusiveLock) &&
 			simdup_lock_tag(&tag, ExclusiveLock, true,
 							CurTransactionResourceOwner) == LOCKACQUIRE_OK)
 		{
-			held[n_held++] = portion;
+			held[n_held++] = slot;
 			return true;
 		}
 	}
@@ -282,13 +281,13 @@ simdup_reserve_locks(int n)
 	int room;
 
 	forget_what_is_gone();
-	/* a portion costs an entry of its own */
-	room = max_locks_per_xact / 4 + n_held * (portion_size() - 1);
+	/* a slot costs an entry of its own */
+	room = max_locks_per_xact / 4 + n_held * (slot_size() - 1);
 	while (room < locks_taken + n)
 	{
-		if (!take_portion())
+		if (!take_slot())
 			return false;
-		room += portion_size() - 1;
+		room += slot_size() - 1;
 	}
 	return true;
 }

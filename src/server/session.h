@@ -36,8 +36,8 @@ extern void simdup_progress_done(int64 done);
  * advisory locks of ours.
  */
 
-/* The last field of the tags of portions; no other lock of ours has it. */
-#define SIMDUP_PORTION_TAG 0x4002
+/* The last field of the tags of slots; no other lock of ours has it. */
+#define SIMDUP_SLOT_TAG 0x4002
 
 /* Check whether the transaction may take n more locks; reserves room for them. */
 extern bool simdup_reserve_locks(int n);

@@ -1,6 +1,6 @@
 /*
  * contents.c
- *	  The contents of many rows on disk, compared where somebody asks.
+ *	  The contents of many rows on disk, to be compared in pairs.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -82,7 +82,7 @@ simdup_comparison_of(const SimdupComparison *comparison, const SimdupHashes *a,
 }
 
 /*
- * The contents of many rows on disk, compared where somebody asks.
+ * The contents of many rows on disk, to be compared in pairs.
  */
 
 #define NO_NUMBER PG_UINT32_MAX

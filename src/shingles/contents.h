@@ -1,6 +1,6 @@
 /*
  * contents.h
- *	  The contents of many rows on disk, compared where somebody asks.
+ *	  The contents of many rows on disk, to be compared in pairs.
  *
  * Most rows of a large table are near no other row. So a text is only stored as
  * it is read. Its shingles are made when it is compared for the first time.

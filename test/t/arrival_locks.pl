@@ -67,7 +67,7 @@ SQL
 note("$locks of $entries entries");
 cmp_ok($locks, '<=', $at_most * 7 / 8 + 2 * $sessions, 'their locks leave an eighth of the lock table');
 cmp_ok($locks, '>', $sessions * 15 / 2, 'and are some');
-cmp_ok($reserve, '>=', $entries * 5 / 8 / 10, 'all ten-entry portions of the reserve are used');
+cmp_ok($reserve, '>=', $entries * 5 / 8 / 10, 'all ten-entry slots of the reserve are used');
 cmp_ok($reserve, '<=', $at_most * 5 / 8 / 10, 'and no more');
 is($whole, $sessions, 'all came to lock their table');
 
@@ -75,7 +75,7 @@ is($whole, $sessions, 'all came to lock their table');
 is( $node->safe_psql('postgres', 'BEGIN; LOCK TABLE ' . join(', ', map { "other$_" } 1 .. 40) . "; SELECT 'locked'"),
 	'locked', 'another session locks 40 tables');
 
-# The rollback of a savepoint gives locks and portions back, and one lock less
+# The rollback of a savepoint gives locks and slots back, and one lock less
 # is never too few: what comes then is locked as well.
 for my $run (@runs)
 {
@@ -93,7 +93,7 @@ INSERT INTO t1 SELECT i, hashint8extended(i, 1)::simhash64 FROM generate_series(
 SELECT count(*) FILTER (WHERE classid <> 0 AND objsubid > 16384) > 0 OR bool_or(mode = 'ExclusiveLock' AND objsubid = 16384), 0 FROM pg_locks WHERE locktype = 'advisory';
 COMMIT;
 SQL
-is(join(' ', @taken), '6|1 0|0 t|0', 'locks and portions are taken, given back and taken again');
+is(join(' ', @taken), '6|1 0|0 t|0', 'locks and slots are taken, given back and taken again');
 
 $node->stop;
 done_testing();

@@ -60,7 +60,7 @@ typedef struct SharedBuild
 	bool is_concurrent;
 	SharedFileSet files;
 
-	/* somebody has finished a scan or a tree, or the layout is there */
+	/* a participant finished a scan or a tree, or the layout is there */
 	ConditionVariable changed;
 	slock_t mutex; /* for what follows */
 	int n_participants;
@@ -164,7 +164,7 @@ close_files(EntrySource *source)
 	pfree(source->files);
 }
 
-/* Take a tree that nobody else has taken, HAMMING_TREES after the last. */
+/* Take a tree that no participant has taken, HAMMING_TREES after the last. */
 static int
 take_tree(SharedBuild *shared)
 {

@@ -171,7 +171,7 @@ InspectedIndex
 simdup_inspect_index(Oid index_oid, LOCKMODE mode)
 {
 	InspectedIndex opened = {.mode = mode};
-	/* the table is locked before the index, as everybody does */
+	/* the table is locked before the index, as everywhere */
 	Oid heap_oid = IndexGetRelation(index_oid, true);
 	char *name = get_rel_name(index_oid);
 

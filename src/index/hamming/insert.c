@@ -23,7 +23,7 @@
 
 /* From the root of a tree of a hamming index down to a key. */
 
-/* Return the child of an inner page whose range holds the key */
+/* Return the child of an inner page whose range holds the key. */
 static int
 find_child(Page page, const SimdupEntry *key)
 {

@@ -21,8 +21,8 @@
 /*
  * Writes the pages of a new relation, in the order of their blocks.
  *
- * The pages of an index that is being built need no buffers: nobody else reads
- * them. From 17 on the server has a way to write them past the buffers; on
+ * The pages of an index that is being built need no buffers: no other session
+ * reads them. From 17 on the server has a way to write them past the buffers; on
  * older servers, this file does the same. All pages must be on disk before the
  * transaction commits, the logged ones too: the next checkpoint may move the
  * start of recovery past their log records.
