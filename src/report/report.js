@@ -65,7 +65,9 @@ if (data.texts && data.texts.length < data.n_rows) {
 // --- search among the cases
 
 const groups = [...document.querySelectorAll('details.group')];
-const contents = groups.map((group) => group.textContent.toLowerCase());
+// The letters' words, not the page's own.
+const contents = groups.map((group) => [...group.querySelectorAll('h3, .key, .start, .text')]
+  .map((part) => part.textContent.toLowerCase()).join('\n'));
 const few = 20;
 
 function search() {

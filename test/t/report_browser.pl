@@ -119,6 +119,9 @@ is(js('return document.getElementById("found").textContent'), '1 of 3 cases show
 ok(js('return document.querySelectorAll("details.group")[2].open'), 'few that are found are open');
 js('const search = document.getElementById("search"); search.value = ""; search.dispatchEvent(new Event("input"))');
 is(groups_shown(), '1,2,3', 'no search, all cases');
+$browser->type('#search', 'adds nothing');
+is(groups_shown(), '', "the page's own words are not searched");
+js('const search = document.getElementById("search"); search.value = ""; search.dispatchEvent(new Event("input"))');
 $browser->type('#search', 'MILL lane');
 is(groups_shown(), '1', 'capitals are alike');
 $browser->type('#search', ' nowhere');
