@@ -84,6 +84,12 @@ clean:
 	rm -rf $(EXTRA_CLEAN) $(OBJS) simdup.so
 endif
 
+# PGXS looks for the pages in doc/ there, too.
+uninstall: uninstall-pages
+uninstall-pages:
+	rm -f $(addprefix '$(DESTDIR)$(docdir)/$(docmoduledir)'/,$(notdir $(DOCS)))
+.PHONY: uninstall-pages
+
 # PGXS has the rule, but none of its targets calls it alone.
 prove_installcheck:
 	$(prove_installcheck)
