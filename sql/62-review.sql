@@ -31,11 +31,11 @@ BEGIN
   EXECUTE pg_catalog.format('SELECT s.*, COALESCE(s.min_resemblance, %s.minhash64_resemblance(s.max_distance)) AS resemblance FROM %s AS s', x, g.settings)
     INTO STRICT s;
   RETURN QUERY EXECUTE pg_catalog.format($query$
-    WITH letters AS MATERIALIZED (
+    WITH letters AS (
       SELECT m.id, q.key, q.fp, q.place
       FROM (SELECT q.key, q.fp, pg_catalog.row_number() OVER () AS place FROM (%3$s
       ) AS q (key, fp)) AS q JOIN %4$s AS m ON m.key %5$s q.key),
-    firsts AS MATERIALIZED (
+    firsts AS (
       SELECT DISTINCT ON (l.id) l.id, l.key, l.fp, pg_catalog.count(*) OVER (PARTITION BY l.id) AS size FROM letters AS l ORDER BY l.id, l.place),
     inside AS (
       -- the first row of a group with one row of each other fingerprint
@@ -54,7 +54,7 @@ BEGIN
         SELECT ARRAY[pg_catalog.format('%%s', pg_catalog.array_agg(f.key ORDER BY f.id)),
           pg_catalog.format('%%s', pg_catalog.array_agg(f.fp ORDER BY f.id))] FROM firsts AS f)) AS p
       JOIN firsts AS f ON f.key %5$s p.a JOIN firsts AS o ON o.key %5$s p.b),
-    blocks AS MATERIALIZED (SELECT c.key, c.cluster FROM %2$s.simdup_components(%7$L::pg_catalog.text, NULL::%1$s) AS c),
+    blocks AS (SELECT c.key, c.cluster FROM %2$s.simdup_components(%7$L::pg_catalog.text, NULL::%1$s) AS c),
     apart AS (
       SELECT DISTINCT COALESCE(l.cluster, d.a) AS a, COALESCE(r.cluster, d.b) AS b
       FROM (SELECT d.a, d.b FROM %8$s AS d WHERE NOT d.same UNION ALL SELECT d.b, d.a FROM %8$s AS d WHERE NOT d.same) AS d
@@ -73,18 +73,18 @@ BEGIN
         AND NOT EXISTS (SELECT FROM groups_apart AS d WHERE d.id OPERATOR(pg_catalog.=) p.id AND d.other OPERATOR(pg_catalog.=) p.other)),
     ranked AS (
       SELECT o.*, pg_catalog.row_number() OVER (PARTITION BY o.id ORDER BY o.moves DESC, o.b, o.a) AS place FROM open AS o),
-    chosen AS MATERIALIZED (
+    chosen AS (
       SELECT c.* FROM (
         SELECT r.*, pg_catalog.row_number() OVER (PARTITION BY r.id OPERATOR(pg_catalog.=) r.other ORDER BY r.moves DESC, r.id, r.b) AS rank
         FROM ranked AS r WHERE r.place OPERATOR(pg_catalog.<=) 3) AS c WHERE c.rank OPERATOR(pg_catalog.<=) $6),
-    contents AS MATERIALIZED (
+    contents AS (
       SELECT q.key, pg_catalog.to_jsonb(q) OPERATOR(pg_catalog.->>) 'content'::pg_catalog.text AS content FROM (%3$s
       ) AS q (key, fp) WHERE q.key %5$s ANY (ARRAY(SELECT c.a FROM chosen AS c UNION ALL SELECT c.b FROM chosen AS c))),
     compared AS (
       SELECT c.*, l.content AS content_a, r.content AS content_b,
         %2$s.shingle_resemblance(l.content, r.content, 4, 'char'::pg_catalog.text) AS resemblance
       FROM chosen AS c LEFT JOIN contents AS l ON l.key %5$s c.a LEFT JOIN contents AS r ON r.key %5$s c.b),
-    shown AS MATERIALIZED (
+    shown AS (
       SELECT c.*, COALESCE(c.decides OPERATOR(pg_catalog.*) LEAST(0.5, CASE WHEN c.id OPERATOR(pg_catalog.=) c.other
           THEN (1 OPERATOR(pg_catalog.-) c.resemblance) OPERATOR(pg_catalog./) (2 OPERATOR(pg_catalog.*) GREATEST(1 OPERATOR(pg_catalog.-) $7, 0.01))
           ELSE c.resemblance OPERATOR(pg_catalog./) (2 OPERATOR(pg_catalog.*) $7) END), c.moves) AS tells, pg_catalog.abs(c.resemblance OPERATOR(pg_catalog.-) $7) AS away
