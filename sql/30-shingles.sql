@@ -97,20 +97,3 @@ COMMENT ON FUNCTION shingle_pairs(text, integer, float8, text, text[]) IS
   'pairs of documents of at least min_resemblance, with their connected components';
 COMMENT ON FUNCTION shingle_pairs(text, anyelement, integer, float8, text, text[]) IS
   'shingle_pairs for keys of any type: key_type is a null of it, such as NULL::uuid';
-
-CREATE FUNCTION simdup_verified_pairs(
-  query text, max_distance integer DEFAULT 8, min_resemblance float8 DEFAULT 0.8, w integer DEFAULT 4, unit text DEFAULT 'char',
-  params text[] DEFAULT '{}',
-  OUT a bigint, OUT b bigint, OUT distance integer, OUT resemblance float8
-) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
-CREATE FUNCTION simdup_verified_pairs(
-  query text, key_type anyelement, max_distance integer DEFAULT 8, min_resemblance float8 DEFAULT 0.8,
-  w integer DEFAULT 4, unit text DEFAULT 'char', params text[] DEFAULT '{}',
-  OUT a anyelement, OUT b anyelement, OUT distance integer, OUT resemblance float8
-) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
-COMMENT ON FUNCTION simdup_verified_pairs(text, integer, float8, integer, text, text[]) IS
-  'pairs found by fingerprint and verified by the exact resemblance of their texts';
-COMMENT ON FUNCTION simdup_verified_pairs(text, anyelement, integer, float8, integer, text, text[]) IS
-  'simdup_verified_pairs for keys of any type: key_type is a null of it, such as NULL::uuid';

@@ -325,6 +325,8 @@ typedef struct PairOutput
 	ReturnSetInfo *result;
 	const SimdupPieces *pieces; /* NULL: of the whole table */
 	uint32 piece;
+	SimdupContents *contents; /* to verify pairs by; NULL: none */
+	double min_resemblance;
 } PairOutput;
 
 /* Check whether another piece returns the pairs of these fingerprints. */
@@ -335,14 +337,26 @@ is_elsewhere(const PairOutput *output, uint64 a, uint64 b)
 		   simdup_piece_of_pair(output->pieces, a, b) != output->piece;
 }
 
-/* Return one pair: first the row that comes first in the query's order. */
+/*
+ * Return one pair, if the contents resemble each other: first the row that comes
+ * first in the query's order.
+ */
 static void
 put_pair(PairOutput *output, uint32 x, uint32 y, int distance)
 {
-	Datum values[3];
-	bool nulls[3] = {false, false, false};
+	Datum values[4];
+	bool nulls[4] = {false, false, false, false};
+	double resemblance;
 
 	CHECK_FOR_INTERRUPTS();
+	if (output->contents != NULL)
+	{
+		resemblance = simdup_contents_resemblance(output->contents, x, y,
+												  output->min_resemblance);
+		if (resemblance < 0)
+			return;
+		values[3] = Float8GetDatum(resemblance);
+	}
 	values[0] = simdup_keys_get(output->keys, Min(x, y), 0);
 	values[1] = simdup_keys_get(output->keys, Max(x, y), 1);
 	values[2] = Int32GetDatum(distance);
@@ -407,6 +421,8 @@ put_all_pairs(PairOutput *output, SimdupRows *rows, int max_distance)
 	}
 	simdup_join_groups(output->groups, max_distance, "comparing",
 					   put_near_groups, output);
+	if (output->contents != NULL)
+		simdup_contents_end(output->contents);
 	simdup_groups_end(output->groups);
 }
 
@@ -468,5 +484,27 @@ simdup_piece_pairs(PG_FUNCTION_ARGS)
 	rows = simdup_rows_begin(fcinfo, 1);
 	read_packed_rows(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
 	put_all_pairs(&output, rows, max_distance);
+	return (Datum) 0;
+}
+
+PG_FUNCTION_INFO_V1(simdup_verified_pairs);
+/*
+ * simdup_verified_pairs(query [, key_type], max_distance, min_resemblance, w,
+ * unit, params)
+ */
+Datum
+simdup_verified_pairs(PG_FUNCTION_ARGS)
+{
+	PairOutput output = {.result = simdup_begin_result(fcinfo)};
+	int option = simdup_first_option(fcinfo, 1);
+	int max_distance = simdup_check_max_distance(fcinfo, option);
+	SimdupRows *rows =
+		simdup_rows_read_verified(fcinfo, option + 1, &output.min_resemblance);
+
+	if (rows != NULL)
+	{
+		output.contents = rows->contents;
+		put_all_pairs(&output, rows, max_distance);
+	}
 	return (Datum) 0;
 }

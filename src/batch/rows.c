@@ -17,6 +17,7 @@
 
 #include "batch/rows.h"
 #include "core/host.h"
+#include "server/arguments.h"
 #include "server/catalog.h"
 #include "server/query.h"
 #include "server/session.h"
@@ -77,16 +78,6 @@ simdup_rows_as_text(SimdupRows *rows, bool samples)
 	if (samples)
 		rows->samples = simdup_keys_begin(TEXTOID);
 	MemoryContextSwitchTo(old);
-}
-
-SimdupContents *
-simdup_rows_with_contents(SimdupRows *rows, SimdupFoldedShingling shingling)
-{
-	MemoryContext old = MemoryContextSwitchTo(rows->context);
-
-	rows->contents = simdup_contents_begin(shingling);
-	MemoryContextSwitchTo(old);
-	return rows->contents;
 }
 
 /* Check the columns of keys of any type with contents: a SimdupColumnCheck. */
@@ -342,6 +333,29 @@ simdup_rows_read(SimdupRows *rows, const char *text, const char *argument)
 	simdup_run_query(&query, rows->parameters, check, add_row, rows);
 	if (rows->n_queries == 1)
 		rows->n_first = rows->n;
+}
+
+SimdupRows *
+simdup_rows_read_verified(FunctionCallInfo fcinfo, int option,
+						  double *min_resemblance)
+{
+	SimdupFoldedShingling shingling;
+	SimdupRows *rows;
+	MemoryContext old;
+
+	if (PG_ARGISNULL(0) || simdup_has_null(fcinfo, option, 3))
+		return NULL;
+	*min_resemblance =
+		simdup_check_fraction(PG_GETARG_FLOAT8(option), "min_resemblance");
+	shingling = simdup_get_resemblance(PG_GETARG_INT32(option + 1),
+									   PG_GETARG_TEXT_PP(option + 2));
+	rows = simdup_rows_begin(fcinfo, 1);
+	old = MemoryContextSwitchTo(rows->context);
+	rows->contents = simdup_contents_begin(shingling);
+	MemoryContextSwitchTo(old);
+	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
+	simdup_contents_finish(rows->contents, (Size) rows->budget / 4);
+	return rows;
 }
 
 /*

@@ -80,11 +80,13 @@ extern void simdup_rows_add_fingerprint(SimdupRows *rows, uint64 fp);
 extern void simdup_rows_as_text(SimdupRows *rows, bool samples);
 
 /*
- * Read the contents to compare from a third column. Rows without one are
- * skipped and counted.
+ * Read the query of a function whose arguments from the place option on are
+ * min_resemblance, w and unit. A third column of the query holds the contents to
+ * compare; rows without one are skipped and counted. Return NULL if an argument is.
  */
-extern SimdupContents *simdup_rows_with_contents(
-	SimdupRows *rows, SimdupFoldedShingling shingling);
+extern SimdupRows *simdup_rows_read_verified(FunctionCallInfo fcinfo,
+											 int option,
+											 double *min_resemblance);
 
 /*
  * Read the (key, fingerprint) rows of a query; of two, the first first. NULL

@@ -406,7 +406,6 @@ find_clusters(Verified *v, SimdupRows *rows)
 {
 	MemoryContext old = MemoryContextSwitchTo(rows->context);
 
-	simdup_contents_finish(v->contents, (Size) rows->budget / 4);
 	v->groups = simdup_rows_group(rows);
 	make_arrays(v);
 	find_repeats(v);
@@ -427,19 +426,13 @@ simdup_verified_clusters(PG_FUNCTION_ARGS)
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
 	int option = simdup_first_option(fcinfo, 1);
 	Verified v = {.max_distance = simdup_check_max_distance(fcinfo, option)};
-	SimdupFoldedShingling shingling;
 	SimdupRows *rows;
 
 	simdup_check_not_null(PG_ARGISNULL(option + 4), "min_size");
-	if (PG_ARGISNULL(0) || simdup_has_null(fcinfo, option + 1, 4))
+	rows = simdup_rows_read_verified(fcinfo, option + 1, &v.min_resemblance);
+	if (rows == NULL)
 		return (Datum) 0;
-	v.min_resemblance =
-		simdup_check_fraction(PG_GETARG_FLOAT8(option + 1), "min_resemblance");
-	shingling = simdup_get_resemblance(PG_GETARG_INT32(option + 2),
-									   PG_GETARG_TEXT_PP(option + 3));
-	rows = simdup_rows_begin(fcinfo, 1);
-	v.contents = simdup_rows_with_contents(rows, shingling);
-	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
+	v.contents = rows->contents;
 	find_clusters(&v, rows);
 	put_clusters(&v, result, PG_GETARG_INT32(option + 4));
 	tell_refused(&v);

@@ -18,73 +18,6 @@
 #include "shingles/contents.h"
 #include "text/minhash64.h"
 
-/*
- * Two contents compared: by their shingles, or by their sketches.
- */
-
-bool
-simdup_comparison_takes(SimdupComparison *comparison, Oid type, bool sketches)
-{
-	comparison->by_sketch = sketches && type == VARBITOID;
-	return comparison->by_sketch || simdup_is_text_type(type);
-}
-
-static void
-check_sketch(SimdupComparison *comparison, Datum content)
-{
-	int bits;
-
-	if (!comparison->by_sketch)
-		return;
-	bits = VARBITLEN(DatumGetVarBitP(content));
-	if (comparison->sketch_bits == 0)
-		comparison->sketch_bits = bits;
-	simdup_check_sketch_bits(comparison->sketch_bits, bits);
-}
-
-/* Return the bits of a sketch in words, the last filled with 0. */
-static SimdupHashes
-sketch_words(VarBit *sketch)
-{
-	SimdupHashes words = {0};
-	int bytes = (int) VARBITBYTES(sketch);
-
-	words.n = words.size = (size_t) (bytes + 7) / 8;
-	words.hashes = palloc0(words.n * sizeof(uint64));
-	memcpy(words.hashes, VARBITS(sketch), (Size) bytes);
-	return words;
-}
-
-SimdupHashes
-simdup_comparison_words(SimdupComparison *comparison, Datum content)
-{
-	check_sketch(comparison, content);
-	return comparison->by_sketch
-			   ? sketch_words(DatumGetVarBitP(content))
-			   : simdup_element_set(comparison->shingling,
-									simdup_text_to_utf8(
-										DatumGetTextPP(content)));
-}
-
-double
-simdup_comparison_of(const SimdupComparison *comparison, const SimdupHashes *a,
-					 const SimdupHashes *b)
-{
-	int distance = 0;
-
-	if (a->n == 0 || b->n == 0)
-		return 0;
-	if (!comparison->by_sketch)
-		return simdup_resemblance(a, b);
-	for (size_t i = 0; i < a->n; i++)
-		distance += simdup_hamming64(a->hashes[i], b->hashes[i]);
-	return simdup_agreement_resemblance(distance, comparison->sketch_bits);
-}
-
-/*
- * The contents of many rows on disk, to be compared in pairs.
- */
-
 #define NO_NUMBER PG_UINT32_MAX
 #define NO_SET INT64CONST(-1)
 
@@ -127,7 +60,9 @@ struct SimdupContents
 {
 	MemoryContext context;
 	MemoryContext set_context; /* reset after each set that is made */
-	SimdupComparison comparison;
+	SimdupFoldedShingling shingling;
+	bool by_sketch;	 /* contents are sketches, not texts */
+	int sketch_bits; /* 0: before the first sketch */
 	uint32 n;
 	SimdupTempFile *bytes;	/* of the contents */
 	SimdupTempFile *places; /* by number, and one more */
@@ -151,7 +86,7 @@ simdup_contents_begin(SimdupFoldedShingling shingling)
 	contents->set_context =
 		AllocSetContextCreate(contents->context, "simdup shingle set",
 							  ALLOCSET_DEFAULT_SIZES);
-	contents->comparison.shingling = shingling;
+	contents->shingling = shingling;
 	contents->bytes = simdup_tempfile_create();
 	contents->places = simdup_tempfile_create();
 	contents->sets = simdup_tempfile_create();
@@ -171,7 +106,8 @@ simdup_contents_end(SimdupContents *contents)
 bool
 simdup_contents_expect(SimdupContents *contents, Oid type)
 {
-	return simdup_comparison_takes(&contents->comparison, type, true);
+	contents->by_sketch = type == VARBITOID;
+	return contents->by_sketch || simdup_is_text_type(type);
 }
 
 static void
@@ -182,13 +118,26 @@ add_place(SimdupContents *contents, int64 offset, uint64 digest)
 	simdup_tempfile_append(contents->places, &place, sizeof(place));
 }
 
+static void
+check_sketch(SimdupContents *contents, Datum content)
+{
+	int bits;
+
+	if (!contents->by_sketch)
+		return;
+	bits = VARBITLEN(DatumGetVarBitP(content));
+	if (contents->sketch_bits == 0)
+		contents->sketch_bits = bits;
+	simdup_check_sketch_bits(contents->sketch_bits, bits);
+}
+
 void
 simdup_contents_add(SimdupContents *contents, Datum content)
 {
 	struct varlena *value = PG_DETOAST_DATUM_PACKED(content);
 	size_t len = VARSIZE_ANY_EXHDR(value);
 
-	check_sketch(&contents->comparison, PointerGetDatum(value));
+	check_sketch(contents, PointerGetDatum(value));
 	add_place(contents,
 			  simdup_tempfile_append(contents->bytes, VARDATA_ANY(value), len),
 			  simdup_city64(VARDATA_ANY(value), len));
@@ -264,6 +213,48 @@ simdup_contents_equal(SimdupContents *contents, uint32 a, uint32 b)
 	return VARSIZE(x) == VARSIZE(y) && memcmp(x, y, VARSIZE(x)) == 0;
 }
 
+/* Return the bits of a sketch in words, the last filled with 0. */
+static SimdupHashes
+sketch_words(VarBit *sketch)
+{
+	SimdupHashes words = {0};
+	int bytes = (int) VARBITBYTES(sketch);
+
+	words.n = words.size = (size_t) (bytes + 7) / 8;
+	words.hashes = palloc0(words.n * sizeof(uint64));
+	memcpy(words.hashes, VARBITS(sketch), (Size) bytes);
+	return words;
+}
+
+/*
+ * Return the words of a content: the ascending hashes of its shingles, or its bits.
+ */
+static SimdupHashes
+words_of(const SimdupContents *contents, Datum content)
+{
+	return contents->by_sketch
+			   ? sketch_words(DatumGetVarBitP(content))
+			   : simdup_element_set(contents->shingling,
+									simdup_text_to_utf8(
+										DatumGetTextPP(content)));
+}
+
+/* Return the resemblance of two sets of words; 0 if one is empty. */
+static double
+resemblance_of(const SimdupContents *contents, const SimdupHashes *a,
+			   const SimdupHashes *b)
+{
+	int distance = 0;
+
+	if (a->n == 0 || b->n == 0)
+		return 0;
+	if (!contents->by_sketch)
+		return simdup_resemblance(a, b);
+	for (size_t i = 0; i < a->n; i++)
+		distance += simdup_hamming64(a->hashes[i], b->hashes[i]);
+	return simdup_agreement_resemblance(distance, contents->sketch_bits);
+}
+
 static void
 summarize(const SimdupHashes *set, Summary *summary)
 {
@@ -283,9 +274,7 @@ make_set(SimdupContents *contents, uint32 number)
 {
 	Summary summary;
 	MemoryContext old = MemoryContextSwitchTo(contents->set_context);
-	SimdupHashes set =
-		simdup_comparison_words(&contents->comparison,
-								read_content(contents, number, 0));
+	SimdupHashes set = words_of(contents, read_content(contents, number, 0));
 
 	summarize(&set, &summary);
 	contents->set_at[number] =
@@ -368,12 +357,11 @@ simdup_contents_resemblance(SimdupContents *contents, uint32 a, uint32 b,
 		contents->summary = *summary_of(contents, a);
 		contents->summary_number = a;
 	}
-	if (!contents->comparison.by_sketch && contents->summary.n > 0 &&
+	if (!contents->by_sketch && contents->summary.n > 0 &&
 		upper_bound(&contents->summary, summary_of(contents, b)) <
 			min_resemblance)
 		return -1;
-	resemblance =
-		simdup_comparison_of(&contents->comparison, set_of(contents, a, 0),
-							 set_of(contents, b, 1));
+	resemblance = resemblance_of(contents, set_of(contents, a, 0),
+								 set_of(contents, b, 1));
 	return resemblance >= min_resemblance ? resemblance : -1;
 }

@@ -2,8 +2,9 @@
  * contents.h
  *	  The contents of many rows on disk, to be compared in pairs.
  *
- * Most rows of a large table are near no other row. So a text is only stored as
- * it is read. Its shingles are made when it is compared for the first time.
+ * A content is a text, or a sketch of minhash_bits, which stands in for one. Most
+ * rows of a large table are near no other row. So a text is only stored as it is
+ * read. Its shingles are made when it is compared for the first time.
  */
 #ifndef SIMDUP_SHINGLES_CONTENTS_H
 #define SIMDUP_SHINGLES_CONTENTS_H
@@ -11,37 +12,6 @@
 #include "fmgr.h"
 
 #include "text/minhash64.h"
-
-/*
- * Two contents compared: by their shingles, or by their sketches.
- *
- * A content is a text, or a sketch of minhash_bits, which stands in for one.
- * Either becomes words: the ascending hashes of the shingles, or the bits.
- */
-
-typedef struct SimdupComparison
-{
-	SimdupFoldedShingling shingling;
-	bool by_sketch;	 /* contents are sketches, not texts */
-	int sketch_bits; /* 0: before the first sketch */
-} SimdupComparison;
-
-/* Take a column of this type as contents. Return false if it cannot be. */
-extern bool simdup_comparison_takes(SimdupComparison *comparison, Oid type,
-									bool sketches);
-
-/* Return the words of a content, in the current memory context. */
-extern SimdupHashes simdup_comparison_words(SimdupComparison *comparison,
-											Datum content);
-
-/* The resemblance of two contents; 0 if one of them has no shingle. */
-extern double simdup_comparison_of(const SimdupComparison *comparison,
-								   const SimdupHashes *a,
-								   const SimdupHashes *b);
-
-/*
- * The contents of many rows.
- */
 
 typedef struct SimdupContents SimdupContents;
 

@@ -9,11 +9,10 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-#include "server/catalog.h"
+#include "server/arguments.h"
 #include "server/query.h"
 #include "server/session.h"
 #include "shingles/documents.h"
-#include "type/simhash64.h"
 
 #define NO_NUMBER PG_UINT32_MAX
 #define MAX_DOCUMENTS (PG_UINT32_MAX - 1)
@@ -23,14 +22,9 @@ static bool
 check_columns(void *arg, TupleDesc columns, const char *argument)
 {
 	SimdupDocuments *documents = arg;
-	bool with_fp = OidIsValid(documents->fp_type);
-	int natts = with_fp ? 3 : 2;
 
-	if (columns->natts != natts ||
-		!simdup_comparison_takes(&documents->comparison,
-								 TupleDescAttr(columns, natts - 1)->atttypid,
-								 with_fp) ||
-		(with_fp && TupleDescAttr(columns, 1)->atttypid != documents->fp_type))
+	if (columns->natts != 2 ||
+		!simdup_is_text_type(TupleDescAttr(columns, 1)->atttypid))
 		return false;
 	simdup_keys_expect(documents->keys, TupleDescAttr(columns, 0)->atttypid,
 					   argument);
@@ -53,8 +47,6 @@ grow(SimdupDocuments *documents)
 		documents->sizes = palloc(n * sizeof(uint32));
 		documents->offsets = palloc(n * sizeof(int64));
 		documents->digests = palloc(n * sizeof(uint32));
-		if (OidIsValid(documents->fp_type))
-			documents->fps = palloc(n * sizeof(uint64));
 	}
 	else
 	{
@@ -63,8 +55,6 @@ grow(SimdupDocuments *documents)
 			repalloc_huge(documents->offsets, n * sizeof(int64));
 		documents->digests =
 			repalloc_huge(documents->digests, n * sizeof(uint32));
-		if (documents->fps != NULL)
-			documents->fps = repalloc_huge(documents->fps, n * sizeof(uint64));
 	}
 	documents->capacity = (uint32) n;
 }
@@ -81,15 +71,13 @@ digest_of(const SimdupHashes *set)
 }
 
 static void
-add_document(SimdupDocuments *documents, uint64 fp, const SimdupHashes *set)
+add_document(SimdupDocuments *documents, const SimdupHashes *set)
 {
 	uint32 number = documents->n;
 	MemoryContext old = MemoryContextSwitchTo(documents->context);
 
 	if (number == documents->capacity)
 		grow(documents);
-	if (documents->fps != NULL)
-		documents->fps[number] = fp;
 	documents->sizes[number] = (uint32) set->n;
 	documents->digests[number] = digest_of(set);
 	documents->offsets[number] =
@@ -99,36 +87,31 @@ add_document(SimdupDocuments *documents, uint64 fp, const SimdupHashes *set)
 	MemoryContextSwitchTo(old);
 }
 
-/* Add a row: a SimdupRowSink. */
+/*
+ * Add a row: a SimdupRowSink. Like rows.c, because both leave out what they count.
+ */
 static void
 add_row(void *arg, TupleTableSlot *row)
 {
 	SimdupDocuments *documents = arg;
-	bool with_fp = OidIsValid(documents->fp_type);
-	int content = with_fp ? 2 : 1;
 	MemoryContext old;
 	SimdupHashes set;
 
 	slot_getallattrs(row);
-	if (with_fp && row->tts_isnull[1])
-	{
-		documents->n_no_fp++;
-		return;
-	}
-	if (row->tts_isnull[content])
+	if (row->tts_isnull[1])
 	{
 		documents->n_no_content++;
 		return;
 	}
 	old = MemoryContextSwitchTo(documents->row_context);
-	set = simdup_comparison_words(&documents->comparison,
-								  row->tts_values[content]);
+	set = simdup_element_set(documents->shingling,
+							 simdup_text_to_utf8(
+								 DatumGetTextPP(row->tts_values[1])));
 	if (set.n > 0)
 	{
 		simdup_keys_add(documents->keys, row->tts_values[0],
 						row->tts_isnull[0]);
-		add_document(documents,
-					 with_fp ? DatumGetSimhash64(row->tts_values[1]) : 0, &set);
+		add_document(documents, &set);
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(documents->row_context);
@@ -136,8 +119,7 @@ add_row(void *arg, TupleTableSlot *row)
 }
 
 SimdupDocuments *
-simdup_read_documents(FunctionCallInfo fcinfo, SimdupFoldedShingling shingling,
-					  bool with_fingerprint)
+simdup_read_documents(FunctionCallInfo fcinfo, SimdupFoldedShingling shingling)
 {
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "simdup documents",
@@ -150,21 +132,14 @@ simdup_read_documents(FunctionCallInfo fcinfo, SimdupFoldedShingling shingling,
 	documents->context = context;
 	documents->row_context = AllocSetContextCreate(context, "simdup document",
 												   ALLOCSET_DEFAULT_SIZES);
-	documents->comparison.shingling = shingling;
+	documents->shingling = shingling;
 	documents->keys = simdup_keys_of_function(fcinfo);
-	if (with_fingerprint)
-	{
-		query = (SimdupQuery){query.text, "query", SIMDUP_KEY_FP_AND_CONTENT};
-		documents->fp_type =
-			simdup_sibling_type(fcinfo->flinfo->fn_oid, "simhash64");
-	}
 	documents->sets = simdup_tempfile_create();
 	documents->loaded_number[0] = documents->loaded_number[1] = NO_NUMBER;
 	simdup_progress_phase("reading", 0);
 	simdup_run_query(&query, simdup_parameters(fcinfo, 1), check_columns,
 					 add_row, documents);
-	simdup_tell_skipped(documents->n_no_fp, documents->n_no_content,
-						documents->n_rows);
+	simdup_tell_skipped(0, documents->n_no_content, documents->n_rows);
 	MemoryContextSwitchTo(old);
 	return documents;
 }
@@ -198,20 +173,4 @@ simdup_document_set(SimdupDocuments *documents, uint32 number, int buffer)
 						 set->hashes, set->n * sizeof(uint64));
 	documents->loaded_number[buffer] = number;
 	return set;
-}
-
-double
-simdup_document_resemblance(SimdupDocuments *documents, uint32 a, uint32 b,
-							double min_resemblance)
-{
-	double smaller = Min(documents->sizes[a], documents->sizes[b]);
-	double larger = Max(documents->sizes[a], documents->sizes[b]);
-	double resemblance;
-
-	if (smaller / larger < min_resemblance)
-		return -1;
-	resemblance = simdup_comparison_of(&documents->comparison,
-									   simdup_document_set(documents, a, 0),
-									   simdup_document_set(documents, b, 1));
-	return resemblance >= min_resemblance ? resemblance : -1;
 }

@@ -12,27 +12,24 @@
 
 #include "server/keys.h"
 #include "server/spill.h"
-#include "shingles/contents.h"
+#include "text/minhash64.h"
 
 /*
- * Documents are numbered from 0 in query order; those without a shingle (or
- * without a fingerprint, where there are any) are left out. Each takes some
- * twenty bytes of memory and its key. Reading reports its progress.
+ * Documents are numbered from 0 in query order; those without a shingle are left
+ * out. Each takes some twenty bytes of memory and its key. Reading reports its
+ * progress.
  */
 typedef struct SimdupDocuments
 {
 	MemoryContext context; /* all of it */
 	MemoryContext row_context;
-	SimdupComparison comparison;
-	Oid fp_type;  /* InvalidOid: no fingerprint column */
+	SimdupFoldedShingling shingling;
 	int64 n_rows; /* read so far */
-	int64 n_no_fp;
 	int64 n_no_content;
 
 	uint32 n;
 	uint32 capacity;
 	SimdupKeys *keys;
-	uint64 *fps;	 /* NULL without */
 	uint32 *sizes;	 /* of the sets */
 	uint32 *digests; /* of the sets */
 	int64 *offsets;	 /* of the sets in the file */
@@ -43,13 +40,11 @@ typedef struct SimdupDocuments
 } SimdupDocuments;
 
 /*
- * Read a query of (key, content), or (key, fingerprint, content), where the
- * content may also be a varbit. The function's arguments key_type and params are
+ * Read a query of (key, content). The function's arguments key_type and params are
  * found by their names.
  */
 extern SimdupDocuments *simdup_read_documents(FunctionCallInfo fcinfo,
-											  SimdupFoldedShingling shingling,
-											  bool with_fingerprint);
+											  SimdupFoldedShingling shingling);
 extern void simdup_documents_end(SimdupDocuments *documents);
 
 /*
@@ -57,12 +52,5 @@ extern void simdup_documents_end(SimdupDocuments *documents);
  */
 extern const SimdupHashes *simdup_document_set(SimdupDocuments *documents,
 											   uint32 number, int buffer);
-
-/*
- * Return the resemblance of two documents if it is at least min_resemblance,
- * else -1; where sizes alone decide, without a look at the sets.
- */
-extern double simdup_document_resemblance(SimdupDocuments *documents, uint32 a,
-										  uint32 b, double min_resemblance);
 
 #endif /* SIMDUP_SHINGLES_DOCUMENTS_H */

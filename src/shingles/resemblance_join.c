@@ -518,7 +518,7 @@ simdup_shingle_pairs(PG_FUNCTION_ARGS)
 							  ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(context);
 	simdup_progress_begin("shingle_pairs");
-	search.documents = simdup_read_documents(fcinfo, shingling, false);
+	search.documents = simdup_read_documents(fcinfo, shingling);
 	find_pairs(&search, min_resemblance);
 	put_results(&search, result);
 	simdup_documents_end(search.documents);
