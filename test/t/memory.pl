@@ -48,13 +48,14 @@ isnt($node->safe_psql('postgres', "BEGIN; $_; ROLLBACK"), '', "answers: $_") for
 
 # --- again and again, each time in a transaction of its own
 
-# name and bytes of the contexts that outlive a transaction, and their sum; the
+# name and used bytes of the contexts that outlive a transaction, and their sum:
+# blocks double, so that one byte more may count as a megabyte; the
 # server's table of open relations only doubles, now and then
 my $held = <<'SQL';
 SELECT 'held', name, bytes FROM (
-  SELECT name, sum(total_bytes) AS bytes FROM pg_backend_memory_contexts
+  SELECT name, sum(used_bytes) AS bytes FROM pg_backend_memory_contexts
   WHERE name IN ('TopMemoryContext', 'CacheMemoryContext') OR name LIKE 'simdup%' GROUP BY name
-  UNION ALL SELECT 'total', sum(total_bytes) FROM pg_backend_memory_contexts WHERE name <> 'smgr relation table') AS c
+  UNION ALL SELECT 'total', sum(used_bytes) FROM pg_backend_memory_contexts WHERE name <> 'smgr relation table') AS c
 ORDER BY name;
 SQL
 sub rounds
