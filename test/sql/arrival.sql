@@ -261,6 +261,16 @@ INSERT INTO parent VALUES (3, :a);
 CREATE INDEX ON child USING hamming (fp);
 INSERT INTO parent VALUES (3, :a);
 SELECT tableoid::regclass, id, dup FROM parent ORDER BY id;
+-- a child whose columns have other numbers
+CREATE TABLE other (fp simhash64, dup int, more text, id int);
+ALTER TABLE other INHERIT parent;
+CREATE INDEX ON other USING hamming (minhash64(more));
+INSERT INTO parent VALUES (4, near(:a, 20));
+CREATE INDEX ON other USING hamming (fp) WHERE id > 0;
+CREATE INDEX ON other USING hamming (fp);
+INSERT INTO other VALUES (near(:a, 20, 21, 22, 23), NULL, NULL, 4);
+INSERT INTO parent VALUES (5, near(:a, 20, 21, 22, 23));
+SELECT tableoid::regclass, id, dup FROM parent ORDER BY id;
 
 --
 -- The table changes under a session's plans

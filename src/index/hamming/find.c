@@ -81,15 +81,17 @@ refuse_invalid(Oid index)
 					pg_get_indexdef_string(index)));
 }
 
-/* Check whether two indexes, maybe of two tables, store the same. */
+/* Check whether an index stores the same as one of the same table or a parent. */
 static bool
-are_alike(Relation a_table, Relation a, Relation b_table, Relation b)
+are_alike(Relation parent, Relation parent_index, Relation table,
+		  Relation index)
 {
-	AttrMap *map = SIMDUP_ATTRMAP_BY_NAME(RelationGetDescr(b_table),
-										  RelationGetDescr(a_table));
-	bool alike = CompareIndexInfo(BuildIndexInfo(a), BuildIndexInfo(b),
-								  a->rd_indcollation, b->rd_indcollation,
-								  a->rd_opfamily, b->rd_opfamily, map);
+	AttrMap *map = SIMDUP_ATTRMAP_BY_NAME(RelationGetDescr(table),
+										  RelationGetDescr(parent));
+	bool alike =
+		CompareIndexInfo(BuildIndexInfo(index), BuildIndexInfo(parent_index),
+						 index->rd_indcollation, parent_index->rd_indcollation,
+						 index->rd_opfamily, parent_index->rd_opfamily, map);
 
 	free_attrmap(map);
 	return alike;
