@@ -270,7 +270,7 @@ COMMENT ON FUNCTION simdup_ungroup(text, boolean) IS
 -- pairs. a and b are two keys or two arrays of keys, of their type or as text.
 CREATE FUNCTION simdup_decision_pairs(
   key_type text, same_key text, a anycompatible, b anycompatible, OUT a_keys text, OUT b_keys text, OUT n bigint
-) LANGUAGE plpgsql STABLE AS $$
+) LANGUAGE plpgsql STABLE SET extra_float_digits = 1 SET DateStyle = ISO AS $$
 DECLARE
   is_array pg_catalog.bool := (SELECT t.typcategory OPERATOR(pg_catalog.=) 'A' FROM pg_catalog.pg_type AS t
                                WHERE t.oid OPERATOR(pg_catalog.=) pg_catalog.pg_typeof(a)::pg_catalog.oid);

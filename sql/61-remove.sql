@@ -505,7 +505,7 @@ CREATE FUNCTION simdup_remove(
   dry_run boolean DEFAULT false,
   params text[] DEFAULT '{}'
 ) RETURNS TABLE (statement text, n bigint) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 10
-SET extra_float_digits = 1 -- keys become texts and keys again
+SET extra_float_digits = 1 SET DateStyle = ISO -- keys become texts and keys again
 AS $$
 #variable_conflict error
 DECLARE

@@ -15,7 +15,7 @@
 CREATE FUNCTION simdup_review(name text, n integer DEFAULT 20)
   RETURNS TABLE (id bigint, other bigint, a text, b text, why text, decides bigint, distance integer, resemblance float8,
     numbers_a text, numbers_b text, own_a text, own_b text, content_a text, content_b text)
-  LANGUAGE plpgsql COST 100000 ROWS 20 SET row_security = off SET jit = off AS $$
+  LANGUAGE plpgsql COST 100000 ROWS 20 SET row_security = off SET jit = off SET extra_float_digits = 1 SET DateStyle = ISO AS $$
 #variable_conflict error
 DECLARE
   x pg_catalog.text := (SELECT e.extnamespace::pg_catalog.regnamespace::pg_catalog.text FROM pg_catalog.pg_extension AS e
@@ -91,9 +91,9 @@ BEGIN
       FROM compared AS c ORDER BY tells DESC, away, c.id, c.b LIMIT $1)
     SELECT w.id, w.other, pg_catalog.format('%%s', w.a), pg_catalog.format('%%s', w.b), w.why, w.decides, w.distance, w.resemblance,
       (SELECT pg_catalog.string_agg(u.number, ' ' ORDER BY u.place) FROM pg_catalog.unnest(t.a) WITH ORDINALITY AS u (number, place)
-       WHERE NOT u.number OPERATOR(pg_catalog.=) ANY (t.b)),
+       WHERE t.b IS NOT NULL AND NOT u.number OPERATOR(pg_catalog.=) ANY (SELECT o.number FROM pg_catalog.unnest(t.b) AS o (number))),
       (SELECT pg_catalog.string_agg(u.number, ' ' ORDER BY u.place) FROM pg_catalog.unnest(t.b) WITH ORDINALITY AS u (number, place)
-       WHERE NOT u.number OPERATOR(pg_catalog.=) ANY (t.a)),
+       WHERE t.a IS NOT NULL AND NOT u.number OPERATOR(pg_catalog.=) ANY (SELECT o.number FROM pg_catalog.unnest(t.a) AS o (number))),
       %2$s.simdup_own_text(w.content_a, w.content_b), %2$s.simdup_own_text(w.content_b, w.content_a), w.content_a, w.content_b
     FROM shown AS w CROSS JOIN LATERAL (
       SELECT pg_catalog.string_to_array(%2$s.simdup_numbers(w.content_a), ' ') AS a,

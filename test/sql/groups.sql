@@ -127,6 +127,19 @@ SELECT count(*) FROM simdup_decide('of_domain', 1::positive, 3, true);
 SELECT count(*) FROM simdup_decide('of_char', ARRAY['a', 'b']::char(3)[], ARRAY['c', 'd']::char(3)[], false);
 SELECT * FROM simdup_decide('of_date', DATE '2026-01-02', DATE '2026-01-04', true) ORDER BY key;
 SELECT * FROM simdup_decide('of_date', 'a', 'b', true);
+-- as texts, however the session writes times and numbers: IST is also the time of another zone
+SELECT simdup_group('of_time', 'SELECT TIMESTAMPTZ ''2026-01-01 12:00+05:30'' + id * interval ''1 day'', fp FROM letter ORDER BY id');
+SELECT simdup_group('of_float', 'SELECT id / 3::float8, fp FROM letter ORDER BY id');
+SET TimeZone = 'Asia/Kolkata';
+SET DateStyle = 'SQL, DMY';
+SET extra_float_digits = -15;
+SELECT count(*) FROM simdup_decide('of_time', TIMESTAMPTZ '2026-01-02 12:00+05:30', TIMESTAMPTZ '2026-01-04 12:00+05:30', true, refresh => false);
+SELECT count(*) FROM simdup_decide('of_float', 1 / 3::float8, 2 / 3::float8, true, refresh => false);
+RESET TimeZone;
+RESET DateStyle;
+RESET extra_float_digits;
+SELECT a = '2026-01-02 12:00+05:30' AS first, b = '2026-01-04 12:00+05:30' AS second FROM of_time_decisions;
+SELECT a = 1 / 3::float8 AS first, b = 2 / 3::float8 AS second FROM of_float_decisions;
 SELECT simdup_group('bad', 'SELECT point(id, id), fp FROM letter');
 SELECT simdup_group('bad', 'SELECT ARRAY[id], fp FROM letter');
 

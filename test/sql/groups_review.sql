@@ -50,6 +50,12 @@ SELECT simdup_group('notes', 'SELECT id, minhash64(content), content FROM review
 SELECT count(DISTINCT id) AS groups FROM simdup_regroup('notes');
 SELECT a, b, why, decides, numbers_a, numbers_b, translate(own_a, U&'\2026', '.') AS own_a, translate(own_b, U&'\2026', '.') AS own_b FROM simdup_review('notes');
 
+-- texts of many numbers
+INSERT INTO note SELECT 100 + k, (SELECT string_agg('no ' || (i + k * 7)::text, ' ') FROM generate_series(1, 50000) AS i) FROM generate_series(0, 1) AS k;
+UPDATE notes_settings SET query = 'SELECT id, ''0000000000000000''::simhash64, content FROM review.note WHERE id >= 100 ORDER BY id';
+SELECT count(*) FROM simdup_regroup('notes');
+SELECT a, b, numbers_a, numbers_b FROM simdup_review('notes');
+
 -- decisions at random: what they imply is never asked, and all else still is
 CREATE TABLE point AS SELECT i AS id, bits(i) AS fp FROM generate_series(0, 59) AS i;
 SELECT simdup_group('points', 'SELECT id, fp FROM review.point ORDER BY id', 2);

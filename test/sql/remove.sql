@@ -289,6 +289,15 @@ SELECT sum(n) FROM simdup_remove('by_text', $$SELECT id, 'NULL' FROM by_text$$);
 SET extra_float_digits = -15;
 SELECT sum(n) FROM simdup_remove('by_float', 'SELECT id, 1e308::float8 FROM by_float');
 RESET extra_float_digits;
+-- a session's way to write times: IST is also the time of another zone
+CREATE TABLE by_time (id timestamptz PRIMARY KEY);
+INSERT INTO by_time SELECT TIMESTAMPTZ '2026-01-01 12:00+05:30' + i * interval '3.5 hours' FROM generate_series(0, 3) AS i;
+SET TimeZone = 'Asia/Kolkata';
+SET DateStyle = 'SQL, DMY';
+SELECT sum(n) FROM simdup_remove('by_time', 'SELECT min(id), min(id) + interval ''3.5 hours'' FROM by_time');
+RESET TimeZone;
+RESET DateStyle;
+SELECT count(*) FILTER (WHERE id = '2026-01-01 12:00+05:30') AS removed, count(*) AS kept FROM by_time;
 SELECT * FROM of_char;
 SELECT * FROM by_domain ORDER BY id;
 SELECT id, simdup_kept FROM by_text_simdup_removed ORDER BY id;
