@@ -343,7 +343,8 @@ simdup_rows_read_verified(FunctionCallInfo fcinfo, int option,
 	SimdupRows *rows;
 	MemoryContext old;
 
-	if (PG_ARGISNULL(0) || simdup_has_null(fcinfo, option, 3))
+	simdup_check_not_null(PG_ARGISNULL(option), "min_resemblance");
+	if (PG_ARGISNULL(0) || simdup_has_null(fcinfo, option + 1, 2))
 		return NULL;
 	*min_resemblance =
 		simdup_check_fraction(PG_GETARG_FLOAT8(option), "min_resemblance");

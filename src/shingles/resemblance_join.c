@@ -507,7 +507,8 @@ simdup_shingle_pairs(PG_FUNCTION_ARGS)
 	double min_resemblance;
 	int option = simdup_first_option(fcinfo, 1);
 
-	if (PG_ARGISNULL(0) || simdup_has_null(fcinfo, option, 3))
+	simdup_check_not_null(PG_ARGISNULL(option + 1), "min_resemblance");
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(option) || PG_ARGISNULL(option + 2))
 		return (Datum) 0;
 	shingling = simdup_get_resemblance(PG_GETARG_INT32(option),
 									   PG_GETARG_TEXT_PP(option + 2));

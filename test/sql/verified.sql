@@ -96,6 +96,8 @@ SELECT * FROM shingle_pairs('SELECT id, body FROM documents', 4, 0);
 SELECT * FROM shingle_pairs('SELECT id, body FROM documents', 4, 'NaN');
 SELECT * FROM shingle_pairs('SELECT id, body FROM documents', 4, 0.5, 'line');
 SELECT count(*) FROM shingle_pairs('SELECT id, body FROM documents', w => NULL);
+SELECT count(*) FROM shingle_pairs('SELECT id, body FROM documents', min_resemblance => NULL);
+SELECT count(*) FROM simdup_verified_pairs('SELECT id, simhash(body), body FROM documents', min_resemblance => NULL);
 SELECT * FROM simdup_verified_pairs('SELECT id, body FROM documents');
 SELECT * FROM simdup_verified_pairs('SELECT id, 1::bigint, body FROM documents');
 SELECT * FROM simdup_verified_pairs('SELECT id, simhash(body), body FROM documents', 17);

@@ -80,9 +80,9 @@ SELECT count(*) FROM simdup_verified_clusters('SELECT id, fp, body FROM doc WHER
 SELECT count(*), min(key), max(cluster) FROM simdup_verified_clusters('SELECT name, fp, body FROM doc WHERE id < $1', NULL::text, 8, 0.5, 4, 'word', 2, '{20}');
 SELECT count(*) FROM simdup_verified_clusters('SELECT id, fp, body FROM doc WHERE false');
 SELECT count(*) FROM simdup_verified_clusters(NULL);
-SELECT count(*) FROM simdup_verified_clusters('SELECT id, fp, body FROM doc', 8, NULL);
 
 -- bad input
+SELECT count(*) FROM simdup_verified_clusters('SELECT id, fp, body FROM doc', 8, NULL);
 SELECT * FROM simdup_verified_clusters('SELECT id, fp FROM doc');
 SELECT * FROM simdup_verified_clusters('SELECT id, body, fp FROM doc');
 SELECT * FROM simdup_verified_clusters('SELECT name, fp, body FROM doc');
