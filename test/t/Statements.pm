@@ -84,7 +84,9 @@ SET enable_seqscan = off SET enable_sort = off AS $$
 $$;
 
 -- A table that a hamming index keeps without near-duplicates.
-CREATE FUNCTION exclude_by_hamming() RETURNS text LANGUAGE plpgsql AS $$
+-- The server keeps what it looked up in vain when it asks, since 17, how many workers
+-- may build a new index of hamming or btree: here none.
+CREATE FUNCTION exclude_by_hamming() RETURNS text LANGUAGE plpgsql SET max_parallel_maintenance_workers = 0 AS $$
 DECLARE n_refused int := 0;
 BEGIN
   CREATE TABLE apart (id int, fp simhash64, EXCLUDE USING hamming (simhash_ball(fp, 3) WITH ~=));
