@@ -292,7 +292,7 @@ BEGIN
   EXECUTE pg_catalog.format('SELECT pg_catalog.count(*) FILTER (WHERE u.a IS NULL OR u.b IS NULL) AS nulls,'
     ' pg_catalog.min(pg_catalog.format(''%%s'', u.a)) FILTER (WHERE u.a %2$s u.b) AS itself,'
     ' pg_catalog.count(DISTINCT ROW(LEAST(u.a, u.b), GREATEST(u.a, u.b))) AS pairs'
-    ' FROM ROWS FROM (pg_catalog.unnest($1::%1$s[]), pg_catalog.unnest($2::%1$s[])) AS u (a, b)', key_type, same_key)
+    ' FROM (SELECT pg_catalog.unnest($1::%1$s[]) AS a, pg_catalog.unnest($2::%1$s[]) AS b) AS u', key_type, same_key)
     INTO STRICT l USING a_keys, b_keys;
   IF l.nulls OPERATOR(pg_catalog.>) 0 THEN
     RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed', MESSAGE = 'keys of a decision must not be null';
@@ -326,7 +326,7 @@ BEGIN
     USING pg_catalog.to_regclass(name), name, refresh;
   EXECUTE pg_catalog.format('SELECT * FROM %s.simdup_decision_pairs($1, $2, $3, $4)', x) INTO STRICT given USING g.key_type, g.same_key, a, b;
   pairs := pg_catalog.format('(SELECT DISTINCT LEAST(u.a, u.b) AS a, GREATEST(u.a, u.b) AS b'
-    ' FROM ROWS FROM (pg_catalog.unnest($1::%1$s[]), pg_catalog.unnest($2::%1$s[])) AS u (a, b) ORDER BY 1, 2) AS p', g.key_type);
+    ' FROM (SELECT pg_catalog.unnest($1::%1$s[]) AS a, pg_catalog.unnest($2::%1$s[]) AS b) AS u ORDER BY 1, 2) AS p', g.key_type);
   IF refresh THEN
     EXECUTE pg_catalog.concat('UPDATE ', g.settings, ' SET next_refresh = next_refresh');
   END IF;
@@ -384,8 +384,8 @@ BEGIN
   EXECUTE pg_catalog.format('SELECT * FROM %s.simdup_decision_pairs($1, $2, $3, $4)', x) INTO STRICT given USING g.key_type, g.same_key, a, b;
   EXECUTE pg_catalog.concat('UPDATE ', g.settings, ' SET next_refresh = next_refresh');
   -- somebody may have written the larger key first
-  pairs := pg_catalog.format('(SELECT LEAST(u.a, u.b) AS a, GREATEST(u.a, u.b) AS b FROM ROWS FROM (pg_catalog.unnest($1::%1$s[]), pg_catalog.unnest($2::%1$s[])) AS u (a, b)'
-    ' UNION SELECT GREATEST(u.a, u.b), LEAST(u.a, u.b) FROM ROWS FROM (pg_catalog.unnest($1::%1$s[]), pg_catalog.unnest($2::%1$s[])) AS u (a, b)) AS p', g.key_type);
+  pairs := pg_catalog.format('(SELECT LEAST(u.a, u.b) AS a, GREATEST(u.a, u.b) AS b FROM (SELECT pg_catalog.unnest($1::%1$s[]) AS a, pg_catalog.unnest($2::%1$s[]) AS b) AS u'
+    ' UNION SELECT GREATEST(u.a, u.b), LEAST(u.a, u.b) FROM (SELECT pg_catalog.unnest($1::%1$s[]) AS a, pg_catalog.unnest($2::%1$s[]) AS b) AS u) AS p', g.key_type);
   EXECUTE pg_catalog.format('SELECT pg_catalog.min(pg_catalog.format(''%%s and %%s'', l.a, l.b)) FROM (SELECT LEAST(p.a, p.b) AS a, GREATEST(p.a, p.b) AS b'
     ' FROM %1$s LEFT JOIN %2$s AS d ON d.a %3$s p.a AND d.b %3$s p.b GROUP BY 1, 2 HAVING pg_catalog.count(d.a) OPERATOR(pg_catalog.=) 0) AS l',
     pairs, g.decisions, g.same_key) INTO STRICT missing USING given.a_keys, given.b_keys;

@@ -100,7 +100,7 @@ BEGIN
         pg_catalog.string_to_array(%2$s.simdup_numbers(w.content_b), ' ') AS b OFFSET 0) AS t
     ORDER BY w.tells DESC, w.away, w.id, w.b $query$,
     g.key_type, x, s.query, g.members, g.same_key,
-    pg_catalog.format('SELECT u.key, u.fp FROM ROWS FROM (pg_catalog.unnest($1::%s[]), pg_catalog.unnest($2::%s.simhash64[])) AS u (key, fp)', g.key_type, x),
+    pg_catalog.format('SELECT pg_catalog.unnest($1::%s[]), pg_catalog.unnest($2::%s.simhash64[])', g.key_type, x),
     pg_catalog.format('SELECT d.a, d.b FROM %s AS d WHERE d.same', g.decisions), g.decisions)
     USING n,
       -- with min_resemblance, texts decide at any distance

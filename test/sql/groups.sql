@@ -127,6 +127,13 @@ SELECT count(*) FROM simdup_decide('of_domain', 1::positive, 3, true);
 SELECT count(*) FROM simdup_decide('of_char', ARRAY['a', 'b']::char(3)[], ARRAY['c', 'd']::char(3)[], false);
 SELECT * FROM simdup_decide('of_date', DATE '2026-01-02', DATE '2026-01-04', true) ORDER BY key;
 SELECT * FROM simdup_decide('of_date', 'a', 'b', true);
+CREATE TYPE pair_key AS (a int, b text);
+SELECT simdup_group('of_pair', 'SELECT ROW(id, NULL)::pair_key, fp FROM letter ORDER BY id');
+SELECT count(*) FROM simdup_decide('of_pair', ROW(1, NULL)::pair_key, ROW(2, NULL)::pair_key, true) AS r;
+SELECT count(*) FROM simdup_decide('of_pair', ARRAY[ROW(1, NULL)::pair_key], ARRAY[ROW(4, NULL)::pair_key], false);
+SELECT a, b, same FROM of_pair_decisions ORDER BY a, b;
+SELECT count(*) > 0 AS shown FROM simdup_review('of_pair');
+SELECT count(*) FROM simdup_undecide('of_pair', ROW(4, NULL)::pair_key, ROW(1, NULL)::pair_key);
 -- as texts, however the session writes times and numbers: IST is also the time of another zone
 SELECT simdup_group('of_time', 'SELECT TIMESTAMPTZ ''2026-01-01 12:00+05:30'' + id * interval ''1 day'', fp FROM letter ORDER BY id');
 SELECT simdup_group('of_float', 'SELECT id / 3::float8, fp FROM letter ORDER BY id');
