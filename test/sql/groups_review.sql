@@ -48,7 +48,8 @@ INSERT INTO note SELECT i, CASE WHEN i <= 4 THEN 'The lamp at 14 Fish Street has
   ELSE 'The bridge over the mill race shakes when the cart crosses it, and nobody looked at it for 10 years.' END FROM generate_series(1, 9) AS i;
 SELECT simdup_group('notes', 'SELECT id, minhash64(content), content FROM review.note ORDER BY id', 16, min_resemblance => 0.9);
 SELECT count(DISTINCT id) AS groups FROM simdup_regroup('notes');
-SELECT a, b, why, decides, numbers_a, numbers_b, translate(own_a, U&'\2026', '.') AS own_a, translate(own_b, U&'\2026', '.') AS own_b FROM simdup_review('notes');
+-- the dots between passages are three where the encoding lacks the one
+SELECT a, b, why, decides, numbers_a, numbers_b, regexp_replace(own_a, '[.]{3}|[^[:alnum:] .]+', '.') AS own_a, regexp_replace(own_b, '[.]{3}|[^[:alnum:] .]+', '.') AS own_b FROM simdup_review('notes');
 
 -- texts of many numbers
 INSERT INTO note SELECT 100 + k, (SELECT string_agg('no ' || (i + k * 7)::text, ' ') FROM generate_series(1, 50000) AS i) FROM generate_series(0, 1) AS k;
