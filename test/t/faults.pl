@@ -93,6 +93,8 @@ for my $statement (@small, @large)
 # --- one place after the other, all in one session
 
 my $session = $node->background_psql('postgres', on_error_die => 1);
+# the time limit is of each statement, not of the session
+$session->set_query_timer_restart();
 # how long a statement takes decides whether it says how far it is
 $session->query_safe('SET client_min_messages = warning');
 $session->query_safe("LOAD 'simdup'");
