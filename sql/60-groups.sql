@@ -267,7 +267,7 @@ COMMENT ON FUNCTION simdup_ungroup(text, boolean) IS
 --
 
 -- Return the keys of pairs as two arrays in text form, and the number of different
--- pairs. a and b are two keys or two arrays of keys, of their type or as text.
+-- pairs. a and b are two keys or two arrays of keys. A key may be given as text.
 CREATE FUNCTION simdup_decision_pairs(
   key_type text, same_key text, a anycompatible, b anycompatible, OUT a_keys text, OUT b_keys text, OUT n bigint
 ) LANGUAGE plpgsql STABLE SET extra_float_digits = 1 SET DateStyle = ISO AS $$
@@ -384,8 +384,8 @@ BEGIN
   EXECUTE pg_catalog.format('SELECT * FROM %s.simdup_decision_pairs($1, $2, $3, $4)', x) INTO STRICT given USING g.key_type, g.same_key, a, b;
   EXECUTE pg_catalog.concat('UPDATE ', g.settings, ' SET next_refresh = next_refresh');
   -- somebody may have written the larger key first
-  pairs := pg_catalog.format('(SELECT LEAST(u.a, u.b) AS a, GREATEST(u.a, u.b) AS b FROM (SELECT pg_catalog.unnest($1::%1$s[]) AS a, pg_catalog.unnest($2::%1$s[]) AS b) AS u'
-    ' UNION SELECT GREATEST(u.a, u.b), LEAST(u.a, u.b) FROM (SELECT pg_catalog.unnest($1::%1$s[]) AS a, pg_catalog.unnest($2::%1$s[]) AS b) AS u) AS p', g.key_type);
+  pairs := pg_catalog.format('(SELECT t.* FROM (SELECT pg_catalog.unnest($1::%1$s[]) AS a, pg_catalog.unnest($2::%1$s[]) AS b) AS u'
+    ' CROSS JOIN LATERAL (VALUES (u.a, u.b), (u.b, u.a)) AS t (a, b)) AS p', g.key_type);
   EXECUTE pg_catalog.format('SELECT pg_catalog.min(pg_catalog.format(''%%s and %%s'', l.a, l.b)) FROM (SELECT LEAST(p.a, p.b) AS a, GREATEST(p.a, p.b) AS b'
     ' FROM %1$s LEFT JOIN %2$s AS d ON d.a %3$s p.a AND d.b %3$s p.b GROUP BY 1, 2 HAVING pg_catalog.count(d.a) OPERATOR(pg_catalog.=) 0) AS l',
     pairs, g.decisions, g.same_key) INTO STRICT missing USING given.a_keys, given.b_keys;

@@ -33,11 +33,11 @@ CREATE FUNCTION simdup_report_members(
   name text, OUT key text, OUT id bigint, OUT other text, OUT same boolean, OUT note text, OUT by text, OUT at text
 ) RETURNS SETOF record LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 100000 SET row_security = off AS $$
 DECLARE
-  home pg_catalog.text := (SELECT e.extnamespace::pg_catalog.regnamespace::pg_catalog.text FROM pg_catalog.pg_extension AS e
-                           WHERE e.extname OPERATOR(pg_catalog.=) 'simdup');
+  x pg_catalog.text := (SELECT e.extnamespace::pg_catalog.regnamespace::pg_catalog.text FROM pg_catalog.pg_extension AS e
+                        WHERE e.extname OPERATOR(pg_catalog.=) 'simdup');
   g record;
 BEGIN
-  EXECUTE pg_catalog.format('SELECT * FROM %s.simdup_grouping($1, $2, true)', home) INTO STRICT g USING pg_catalog.to_regclass(name), name;
+  EXECUTE pg_catalog.format('SELECT * FROM %s.simdup_grouping($1, $2, true)', x) INTO STRICT g USING pg_catalog.to_regclass(name), name;
   RETURN QUERY EXECUTE pg_catalog.format('SELECT pg_catalog.format(''%%s'', m.key), m.id, NULL::pg_catalog.text, NULL::pg_catalog.bool,'
     ' NULL::pg_catalog.text, NULL::pg_catalog.text, NULL::pg_catalog.text FROM %s AS m', g.members);
   RETURN QUERY EXECUTE pg_catalog.format('SELECT pg_catalog.format(''%%s'', d.a), NULL::pg_catalog.int8, pg_catalog.format(''%%s'', d.b),'

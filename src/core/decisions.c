@@ -32,7 +32,7 @@ simdup_decisions_add(SimdupDecisions *decisions, uint32_t a, uint32_t b,
 
 /*
  * Make adjacency lists over 0 to n - 1 from the decisions of one kind, in their
- * order. Elements stand for their blocks, unless block is NULL.
+ * order. With block, each element is replaced by its block.
  */
 static uint32_t *
 make_lists(const SimdupDecisions *decisions, bool same, uint32_t n,

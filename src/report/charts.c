@@ -14,7 +14,7 @@
 
 #include "report/page.h"
 
-/* Chance is shown for so many distances beyond those that were asked for. */
+/* The number of distances beyond max_distance for which chance is shown. */
 #define BEYOND 4
 /* Up to this share of the pairs found, chance is no matter. */
 #define CHANCE_SHARE 0.05
