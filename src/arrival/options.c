@@ -178,7 +178,8 @@ primary_key(const ArrivalTrigger *at)
 	{
 		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
 
-		if (index->rd_index->indisprimary && index->rd_index->indnkeyatts == 1)
+		if (index->rd_index->indisprimary && index->rd_index->indisvalid &&
+			index->rd_index->indnkeyatts == 1)
 			column = index->rd_index->indkey.values[0];
 		index_close(index, NoLock);
 	}

@@ -12,8 +12,8 @@
 
 /* How many rows lie within a Hamming distance. */
 
-/* A radius that is not known at plan time is taken for the documents' 3. */
-#define SIMHASH_DEFAULT_RADIUS 3
+/* A radius that is not known at plan time is taken for the usual one. */
+#define SIMHASH_DEFAULT_RADIUS 8
 
 /* Set *fp to the fingerprint of a text; return false if it has none. */
 typedef bool (*SimdupFingerprintText)(const text *content, uint64 *fp);

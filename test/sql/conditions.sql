@@ -279,6 +279,17 @@ INSERT INTO two_keys VALUES (1, 1, 'one text');
 CREATE OR REPLACE TRIGGER flag BEFORE INSERT ON two_keys FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats', 'key => b');
 INSERT INTO two_keys VALUES (1, 1, 'one text'), (1, 2, 'one text') RETURNING repeats;
 DROP TABLE two_keys;
+-- a primary key that is not of all partitions
+CREATE TABLE half_keyed (id int NOT NULL, content text, repeats int) PARTITION BY LIST (id);
+CREATE TABLE half_keyed_1 PARTITION OF half_keyed FOR VALUES IN (1);
+CREATE INDEX ON half_keyed USING hamming (content);
+ALTER TABLE ONLY half_keyed ADD PRIMARY KEY (id);
+CREATE TRIGGER flag BEFORE INSERT ON half_keyed FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats');
+INSERT INTO half_keyed VALUES (1, 'one text');
+ALTER TABLE half_keyed_1 ADD PRIMARY KEY (id);
+ALTER INDEX half_keyed_pkey ATTACH PARTITION half_keyed_1_pkey;
+INSERT INTO half_keyed VALUES (1, 'one text');
+DROP TABLE half_keyed;
 
 --
 -- partitions: a condition gets rows of the type of the table that has the trigger
