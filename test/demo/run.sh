@@ -2,19 +2,38 @@
 # CSV file of the user's, by default it is the project's own petitions. REPORT
 # names the page that is written, by default results/demo.html.
 
-# csv_header START DELIMITER: the column names in the start of a CSV, one a
-# line, each behind a =.
+# csv_header START: the header in the start of a CSV, as one line.
 csv_header()
 {
-  local delimiter=$2 line='' next quotes name
+  local line='' next quotes
   # A quoted name may hold a line break.
   while IFS= read -r next || [ -n "$next" ]; do
-    line+=${next%$'\r'}
+    line+=$next
     quotes=${line//[^\"]/}
     [ $((${#quotes} % 2)) = 1 ] || break
     line+=' '
   done <<<"$1"
+  printf '%s\n' "$line"
+}
 
+# csv_delimiter HEADER: what stands between its names, most often.
+csv_delimiter()
+{
+  local bare=$1 each found most='' delimiter=,
+  while [[ $bare =~ \"[^\"]*\" ]]; do
+    bare=${bare/"${BASH_REMATCH[0]}"/}
+  done
+  for each in ',' ';' $'\t' '|'; do
+    found=${bare//[!$each]/}
+    [ ${#found} -le ${#most} ] || { most=$found delimiter=$each; }
+  done
+  echo "$delimiter"
+}
+
+# csv_names HEADER DELIMITER: the column names, one a line, each behind a =.
+csv_names()
+{
+  local line=$1 delimiter=$2 name
   while :; do
     if [[ $line =~ ^\ *\"(([^\"]|\"\")*)\"(.*)$ ]]; then
       echo "=${BASH_REMATCH[1]//\"\"/\"}"
@@ -36,7 +55,8 @@ check_csv()
   [ -f "$1" ] && [ -r "$1" ] || die "$1 is not a file that can be read"
   [ -s "$1" ] || die "$1 is empty"
   # NUL is valid UTF-8 and no text.
-  tr -d '\000' <"$1" | cmp -s - "$1" || die "$1 is not a text file"
+  tr -d '\000' <"$1" | cmp -s - "$1" ||
+    die "$1 is not a text file; convert UTF-16, for example, by: iconv -f UTF-16 -t UTF-8"
   iconv -f UTF-8 -t UTF-8 "$1" >/dev/null 2>&1 ||
     die "$1 is not UTF-8; convert it first, for example: iconv -f GB18030 -t UTF-8"
 }
@@ -44,16 +64,13 @@ check_csv()
 # load_csv FILE: the user's rows, as table petition of database demo.
 load_csv()
 {
-  local delimiter=, start first
+  local header delimiter
   check_csv "$1"
-  start=$(head -c 65536 "$1" | sed $'1s/^\xef\xbb\xbf//')
-  first=${start%%$'\n'*}
-  if [[ $first != *,* ]]; then
-    [[ $first != *';'* ]] || delimiter=';'
-    [[ $first != *$'\t'* ]] || delimiter=$'\t'
-  fi
-  demo_psql -v delimiter="$delimiter" -v names="$(csv_header "$start" "$delimiter")" \
-    -f test/demo/csv.sql <"$1" || die "$1 cannot be read as CSV with a header: see the message above"
+  header=$(csv_header "$(head -c 65536 "$1" | sed $'1s/^\xef\xbb\xbf//' | tr '\r' '\n')")
+  delimiter=$(csv_delimiter "$header")
+  demo_psql -v names="$(csv_names "$header" "$delimiter")" -f test/demo/csv.sql \
+    -c "\\copy csv FROM pstdin WITH (FORMAT csv, HEADER, DELIMITER '$delimiter')" <"$1" ||
+    die "$1 cannot be read as CSV with a header: see the message above"
   [ "$(demo_psql -Atc 'SELECT count(*) FROM csv')" != 0 ] || die "$1 has no rows"
   demo_psql -v file="$1" -f test/demo/choose.sql
   [ "$(demo_psql -Atc 'SELECT count(minhash64(content)) FROM petition')" != 0 ] || die "there are no words in that column"

@@ -189,6 +189,10 @@ takes('ids with leading zeros', "id,text\n7,$one\n07,$two\n", 'text', 'id', 2, 2
 takes('ids as text', "key,text\n0b9f6d4e-3c1a-4f7e-9d7e-2b1c5a7f8e90,$one\nb,$two\n", 'text', 'key', 2, 2);
 takes('semicolons', "id;text\n7;\"$one\"\n", 'text', 'id', 1, 1);
 takes('tabs', "id\ttext\n7\t$one\n", 'text', 'id', 1, 1);
+takes('bars', "id|text\n7|\"$one\"\n", 'text', 'id', 1, 1);
+takes('a comma in a name between semicolons', "id;text;date, if any\n7;\"$one\";2026\n", 'text', 'id', 1, 1);
+takes('a quoted name with a comma', qq("id";"what, they, wrote"\n7;"$one"\n), 'what, they, wrote', 'id', 1, 1);
+takes('line ends of old Macs', "id,text\r7,$one\r8,$two\r", 'text', 'id', 2, 2);
 takes('hostile names', qq("id","a'b""; DROP TABLE csv; --\\"\n1,"$one"\n), qq(a'b"; DROP TABLE csv; --\\), 'id', 1, 1);
 takes('columns called as in the queries', "line,key,value,content,csv_row\na,7,b,$one,c\n", 'content', 'key', 1, 1);
 takes('nothing alike', "id,text\n" . join('', map { "$_,only " . $_ x 5 . " here\n" } 1 .. 3), 'text', 'id', 3, 3);
@@ -217,6 +221,7 @@ refuses('only a header', csv("id,text\n"), qr/has no rows/);
 refuses('no words', csv("id,text\n,\n,...\n"), qr/no words/);
 refuses('another encoding', csv("id,text\n1,\xc7\xc5\xb1\xdf\n"), qr/is not UTF-8.*iconv/);
 refuses('not text', csv("id,text\n1,a\0b\n"), qr/is not a text file/);
+refuses('UTF-16', csv("\xff\xfei\0d\0"), qr/UTF-16.*iconv/);
 refuses('too many fields', csv("id,text\n7,$one\n8,$two,more\n"), qr/line 3.*cannot be read as CSV/s);
 refuses('too few fields', csv("id,text\n7\n"), qr/line 2.*cannot be read as CSV/s);
 refuses('a quote without its other', csv("id,text\n7,\"$one\n"), qr/cannot be read as CSV/);
