@@ -179,10 +179,12 @@ install_packages()
   [ -n "$major" ] || major=$(apt-cache depends postgresql | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' | head -n 1)
   [ -n "$major" ] || die "the package lists name no PostgreSQL server"
 
+  set -- "${@//MAJOR/$major}"
+  echo "simdup: installing $*" >&2
   apt_install postgresql-common
   cp -p "$config" "$config.simdup"
   echo 'create_main_cluster = false' >>"$config"
-  apt_install "${@//MAJOR/$major}"
+  apt_install "$@"
 )
 
 # major_version: of the PostgreSQL that pg_config speaks for; nothing without.
@@ -213,14 +215,12 @@ need()
   fi
 
   if [ ${#missing[@]} != 0 ]; then
-    echo "simdup: installing ${missing[*]}" >&2
     install_packages "${missing[@]}"
     mapfile -t missing < <(missing_for "$1")
     [ ${#missing[@]} = 0 ] || die "still missing after installing: ${missing[*]}"
   fi
   mapfile -t extras < <(extras_for "$1")
   if [ ${#extras[@]} != 0 ]; then
-    echo "simdup: installing ${extras[*]}" >&2
     install_packages "${extras[@]}" || true
   fi
 }
