@@ -87,5 +87,23 @@ for my $name (sort keys %{ $held[0] })
 	cmp_ok($growth[0], '<', $n_rounds * @statements, "$name stays level in a span of rounds (@bytes bytes)");
 }
 
+# --- one statement of many rows, each checked by an exclusion constraint. A
+# trigger says what the statement uses at its end.
+
+my @used = split /\n/, $node->safe_psql('postgres', <<'SQL');
+CREATE TABLE kept (fp simhash64, EXCLUDE USING hamming (simhash_ball(fp, 2) WITH ~=));
+CREATE TABLE used (bytes bigint);
+CREATE FUNCTION use() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO used SELECT sum(used_bytes) FROM pg_backend_memory_contexts;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER use AFTER INSERT ON kept FOR EACH STATEMENT EXECUTE FUNCTION use();
+INSERT INTO kept SELECT hashint8extended(i, 1)::simhash64 FROM generate_series(1, 100) AS i;
+INSERT INTO kept SELECT hashint8extended(i, 1)::simhash64 FROM generate_series(101, 5000) AS i ON CONFLICT DO NOTHING;
+SELECT bytes FROM used ORDER BY bytes;
+SQL
+cmp_ok($used[1] - $used[0], '<', 4900 * 500, "an exclusion check keeps no memory (@used bytes)");
+
 $node->stop;
 done_testing();

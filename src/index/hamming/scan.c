@@ -12,6 +12,7 @@
 #include "executor/tuptable.h"
 #include "nodes/tidbitmap.h"
 #include "pgstat.h"
+#include "utils/memutils.h"
 #include "utils/spccache.h"
 
 #include "index/hamming/am.h"
@@ -21,15 +22,21 @@ IndexScanDesc
 simdup_hamming_begin_scan(Relation index, int n_keys, int n_orders)
 {
 	IndexScanDesc scan = RelationGetIndexScan(index, n_keys, n_orders);
-	HammingScan *state = palloc0(sizeof(HammingScan));
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "hamming scan",
+							  ALLOCSET_SMALL_SIZES);
+	HammingScan *state = MemoryContextAllocZero(context, sizeof(HammingScan));
 
-	state->balls = palloc(sizeof(SimhashBall) * Max(n_keys, 1));
+	state->balls =
+		MemoryContextAlloc(context, sizeof(SimhashBall) * Max(n_keys, 1));
 	if (n_orders > 0)
-		state->order = palloc0(sizeof(HammingOrder));
+		state->order = MemoryContextAllocZero(context, sizeof(HammingOrder));
 	if (n_orders > HAMMING_MAX_ORDERS)
 	{
-		scan->xs_orderbyvals = palloc0(sizeof(Datum) * n_orders);
-		scan->xs_orderbynulls = palloc0(sizeof(bool) * n_orders);
+		scan->xs_orderbyvals =
+			MemoryContextAllocZero(context, sizeof(Datum) * n_orders);
+		scan->xs_orderbynulls =
+			MemoryContextAllocZero(context, sizeof(bool) * n_orders);
 	}
 	state->pin = InvalidBuffer;
 	state->walk.distance =
@@ -50,6 +57,8 @@ simdup_hamming_end_scan(IndexScanDesc scan)
 		ExecDropSingleTupleTableSlot(state->slot);
 	if (state->order != NULL)
 		simdup_hamming_end_stage(state->order);
+	/* an exclusion check is a scan for each row of a statement */
+	MemoryContextDelete(GetMemoryChunkContext(state));
 }
 
 void
