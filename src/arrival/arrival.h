@@ -117,8 +117,8 @@ typedef struct ArrivalFound
 	ArrivalTarget *target;
 	Relation heap; /* open while the search lasts */
 	ItemPointerData tid;
-	TransactionId xmin;
-	CommandId cmin;
+	bool is_own;	   /* has this transaction written the version? */
+	CommandId command; /* that wrote it, if so */
 } ArrivalFound;
 
 typedef struct ArrivalSearch ArrivalSearch;
@@ -176,6 +176,8 @@ extern void simdup_arrival_search(ArrivalTrigger *at, const ArrivalRow *row,
 								  ArrivalReceiver receive, void *arg);
 extern int simdup_arrival_compare_keys(const ArrivalTrigger *at, Datum a,
 									   Datum b);
+/* Return the command of this transaction that wrote a version of a row. */
+extern CommandId simdup_arrival_command(HeapTupleHeader header);
 
 /* near.c */
 extern bool simdup_arrival_begin_near(ArrivalSearch *search);

@@ -9,6 +9,7 @@
 #include "compat.h"
 
 #include "access/htup_details.h"
+#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
@@ -19,6 +20,7 @@
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 #include "utils/varlena.h"
 
@@ -41,14 +43,23 @@ typedef struct ArrivedRow
 	bool searches;
 } ArrivedRow;
 
-/* The rows that a statement has written, and the sorted keys of those to search. */
+/* The key of such a row. */
+typedef struct ArrivedKey
+{
+	Datum key;
+	bool searches;
+} ArrivedKey;
+
+/* The rows that a statement has written, and their sorted keys. */
 typedef struct Arrived
 {
 	TupleTableSlot *slot;
 	int64 n;
 	ArrivedRow *rows;
 	size_t n_keys;
-	Datum *keys;
+	ArrivedKey *keys;
+	bool leaves_inserted; /* does another trigger log its inserted rows? */
+	CommandId command;
 } Arrived;
 
 /* The log table */
@@ -126,14 +137,14 @@ passes_later(ArrivalSearch *search, const ArrivalFound *found)
 {
 	const ArrivalRow *row = search->row;
 	HeapTupleHeader header = row->tuple->t_data;
-	CommandId mine = HeapTupleHeaderGetRawCommandId(header);
+	CommandId mine;
 
-	if (!TransactionIdIsCurrentTransactionId(
-			HeapTupleHeaderGetRawXmin(header)) ||
-		!TransactionIdIsCurrentTransactionId(found->xmin))
+	if (!found->is_own ||
+		!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmin(header)))
 		return false;
-	return found->cmin > mine ||
-		   (found->cmin == mine && !row->key_isnull && !found->key_isnull &&
+	mine = simdup_arrival_command(header);
+	return found->command > mine ||
+		   (found->command == mine && !row->key_isnull && !found->key_isnull &&
 			simdup_arrival_compare_keys(search->at, found->key, row->key) > 0);
 }
 
@@ -183,8 +194,8 @@ next_tuple(ArrivalTrigger *at, Tuplestorestate *rows, Arrived *arrived)
 static int
 compare_keys(const void *a, const void *b, void *at)
 {
-	return simdup_arrival_compare_keys(at, *(const Datum *) a,
-									   *(const Datum *) b);
+	return simdup_arrival_compare_keys(at, ((const ArrivedKey *) a)->key,
+									   ((const ArrivedKey *) b)->key);
 }
 
 /* ERROR unless the statement-level trigger can tell which rows are new. */
@@ -201,6 +212,37 @@ check_transition_tables(TriggerData *trigdata)
 					   RelationGetRelationName(trigdata->tg_relation)),
 				errhint("Write: REFERENCING %sNEW TABLE AS new_rows FOR EACH STATEMENT.",
 						update ? "OLD TABLE AS old_rows " : ""));
+}
+
+/*
+ * Check whether a trigger that does the same for INSERT fires too. A statement
+ * with ON CONFLICT, and MERGE, may insert rows and update others. Pairs of both
+ * are left to the trigger for INSERT: all its rows search.
+ */
+static bool
+has_insert_twin(TriggerData *trigdata)
+{
+	const Trigger *own = trigdata->tg_trigger;
+	const TriggerDesc *desc = trigdata->tg_relation->trigdesc;
+
+	for (int i = 0; i < desc->numtriggers; i++)
+	{
+		const Trigger *other = &desc->triggers[i];
+		int n_same = 0;
+
+		if (!TRIGGER_TYPE_MATCHES(other->tgtype, TRIGGER_TYPE_STATEMENT,
+								  TRIGGER_TYPE_AFTER, TRIGGER_TYPE_INSERT) ||
+			other->tgfoid != own->tgfoid ||
+			other->tgenabled != own->tgenabled || other->tgqual != NULL ||
+			other->tgnargs != own->tgnargs)
+			continue;
+		while (n_same < own->tgnargs &&
+			   strcmp(other->tgargs[n_same], own->tgargs[n_same]) == 0)
+			n_same++;
+		if (n_same == own->tgnargs)
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -225,8 +267,8 @@ read_rows(TriggerData *trigdata, ArrivalTrigger *at, Arrived *arrived)
 		tuplestore_rescan(olds);
 	arrived->rows = MemoryContextAllocHuge(CurrentMemoryContext,
 										   (n + 1) * sizeof(ArrivedRow));
-	arrived->keys =
-		MemoryContextAllocHuge(CurrentMemoryContext, (n + 1) * sizeof(Datum));
+	arrived->keys = MemoryContextAllocHuge(CurrentMemoryContext,
+										   (n + 1) * sizeof(ArrivedKey));
 	for (;;)
 	{
 		HeapTuple tuple;
@@ -245,23 +287,36 @@ read_rows(TriggerData *trigdata, ArrivalTrigger *at, Arrived *arrived)
 		kept->searches =
 			row.in_scope && row.has_fp && !row.key_isnull &&
 			(old == NULL || !simdup_arrival_is_same(at, &row, old));
-		if (kept->searches)
+		if (!row.key_isnull)
 			arrived->keys[arrived->n_keys++] =
-				datumCopy(row.key, att->attbyval, att->attlen);
+				(ArrivedKey){datumCopy(row.key, att->attbyval, att->attlen),
+							 kept->searches};
 	}
-	qsort_arg(arrived->keys, arrived->n_keys, sizeof(Datum), compare_keys, at);
+	qsort_arg(arrived->keys, arrived->n_keys, sizeof(ArrivedKey), compare_keys,
+			  at);
 }
 
-/* Pass over a row to which the pair belongs, by the larger key. */
+/*
+ * Pass over a row to which the pair belongs. Of two rows of the transition table
+ * it belongs to the larger key. The statement may also have inserted other rows.
+ */
 static bool
 passes_arrived(ArrivalSearch *search, const ArrivalFound *found)
 {
 	const Arrived *arrived = search->arg;
+	ArrivedKey key = {.key = found->key};
+	const ArrivedKey *other;
 
-	return !found->key_isnull &&
-		   compare_keys(&found->key, &search->row->key, search->at) > 0 &&
-		   bsearch_arg(&found->key, arrived->keys, arrived->n_keys,
-					   sizeof(Datum), compare_keys, search->at) != NULL;
+	if (found->key_isnull)
+		return false;
+	other = bsearch_arg(&key, arrived->keys, arrived->n_keys,
+						sizeof(ArrivedKey), compare_keys, search->at);
+	if (other == NULL)
+		return arrived->leaves_inserted && found->is_own &&
+			   found->command == arrived->command;
+	return other->searches &&
+		   simdup_arrival_compare_keys(search->at, found->key,
+									   search->row->key) > 0;
 }
 
 static void
@@ -272,6 +327,9 @@ log_statement(TriggerData *trigdata, ArrivalTrigger *at)
 
 	check_transition_tables(trigdata);
 	arrived.slot = MakeSingleTupleTableSlot(at->tupdesc, &TTSOpsMinimalTuple);
+	arrived.leaves_inserted = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event) &&
+							  has_insert_twin(trigdata);
+	arrived.command = GetActiveSnapshot()->curcid;
 	read_rows(trigdata, at, &arrived);
 	/* all rows' locks before the first search */
 	for (int64 i = 0; at->lock && i < arrived.n; i++)

@@ -12,6 +12,7 @@
 #include "compat.h"
 
 #include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/relscan.h"
 #include "access/table.h"
 #include "access/tableam.h"
@@ -145,6 +146,26 @@ add_candidate(Searching *s, int reading)
 }
 
 /*
+ * Require that an index has all rows that the transaction's snapshot sees. One
+ * that was made over changed rows may leave out their earlier versions. The
+ * planner uses such an index for later snapshots only.
+ */
+static void
+require_complete(const ArrivalSearch *search, Relation index)
+{
+	if (search->at->lock || !IsolationUsesXactSnapshot() ||
+		!index->rd_index->indcheckxmin ||
+		TransactionIdPrecedes(HeapTupleHeaderGetXmin(
+								  index->rd_indextuple->t_data),
+							  TransactionXmin))
+		return;
+	ereport(ERROR, errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			errmsg("could not serialize access due to concurrent creation of index \"%s\"",
+				   RelationGetRelationName(index)),
+			errhint("The transaction might succeed if retried."));
+}
+
+/*
  * Collect the near entries of all indexes, nearest first. The operator is that
  * of the access method: an index of any operator class holds fingerprints.
  */
@@ -162,6 +183,7 @@ collect_candidates(Searching *s)
 	{
 		Reading *reading = &s->readings[i];
 
+		require_complete(s->search, reading->index);
 		reading->scan = SIMDUP_INDEX_BEGINSCAN(reading->heap, reading->index,
 											   s->search->snapshot, 1, 0);
 		index_rescan(reading->scan, &key, 1, NULL, 0);
@@ -171,6 +193,18 @@ collect_candidates(Searching *s)
 	if (s->n_candidates > 1)
 		qsort(s->candidates, s->n_candidates, sizeof(Candidate),
 			  compare_candidates);
+}
+
+/*
+ * A change of the row that a savepoint took back leaves a combined number in the
+ * header. Such numbers do not compare as commands do.
+ */
+CommandId
+simdup_arrival_command(HeapTupleHeader header)
+{
+	return (header->t_infomask & HEAP_COMBOCID) != 0
+			   ? HeapTupleHeaderGetCmin(header)
+			   : HeapTupleHeaderGetRawCommandId(header);
 }
 
 /*
@@ -184,7 +218,7 @@ read_row(Searching *s, const Candidate *candidate, ArrivalFound *found)
 	const ArrivalTrigger *at = search->at;
 	const ArrivalRow *row = search->row;
 	Reading *reading = &s->readings[candidate->reading];
-	bool isnull;
+	HeapTupleHeader header;
 
 	if (reading->slot == NULL)
 		reading->slot = table_slot_create(reading->heap, NULL);
@@ -205,11 +239,11 @@ read_row(Searching *s, const Candidate *candidate, ArrivalFound *found)
 									   at->key_collation, row->key,
 									   found->key)))
 		return false;
-	found->xmin = DatumGetTransactionId(
-		slot_getsysattr(reading->slot, MinTransactionIdAttributeNumber,
-						&isnull));
-	found->cmin = DatumGetCommandId(
-		slot_getsysattr(reading->slot, MinCommandIdAttributeNumber, &isnull));
+	header = ExecFetchSlotHeapTuple(reading->slot, false, NULL)->t_data;
+	found->is_own =
+		TTS_IS_BUFFERTUPLE(reading->slot) &&
+		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmin(header));
+	found->command = found->is_own ? simdup_arrival_command(header) : 0;
 	return true;
 }
 

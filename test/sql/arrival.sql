@@ -125,6 +125,24 @@ INSERT INTO logged VALUES (7, near(:a, 4));
 UPDATE logged SET fp = near(:a, 5) WHERE id = 7;
 COMMIT;
 SELECT new_key, old_key, distance FROM logged_log ORDER BY 1, 2, 3;
+-- one statement inserts and updates: the row that is inserted is the new one, also
+-- where the other is as it was
+TRUNCATE logged, logged_log;
+CREATE OR REPLACE TRIGGER log_insert AFTER INSERT ON logged REFERENCING NEW TABLE AS "New Rows" FOR EACH STATEMENT
+  EXECUTE FUNCTION simdup_log_trigger('logged_log', 'max_distance => 3', 'key => id', 'lock => true');
+INSERT INTO logged VALUES (2, 'ffffffffffffffff'), (3, :a), (8, 'ffffffffffffffff');
+TRUNCATE logged_log;
+MERGE INTO logged USING (VALUES (2, near(:a, 1)), (1, near(:a, 2)), (3, :a), (4, near(:a, 3))) AS v (id, fp) ON v.id = logged.id
+  WHEN MATCHED THEN UPDATE SET fp = v.fp WHEN NOT MATCHED THEN INSERT VALUES (v.id, v.fp);
+SELECT new_key, old_key, distance FROM logged_log ORDER BY 1, 2;
+TRUNCATE logged_log;
+WITH i AS (INSERT INTO logged VALUES (9, 'ffffffff00000000')) UPDATE logged SET fp = 'ffffffff00000001' WHERE id = 8;
+SELECT new_key, old_key, distance FROM logged_log ORDER BY 1, 2;
+-- but not if that trigger is disabled
+TRUNCATE logged_log;
+ALTER TABLE logged DISABLE TRIGGER log_insert;
+WITH i AS (INSERT INTO logged VALUES (10, 'ffff0000ffff0000')) UPDATE logged SET fp = 'ffff0000ffff0001' WHERE id = 8;
+SELECT new_key, old_key, distance FROM logged_log ORDER BY 1, 2;
 
 --
 -- simdup_reject_trigger
