@@ -187,8 +187,9 @@ BEGIN
     EXECUTE pg_catalog.format('INSERT INTO %s (refresh, key, was, id) SELECT $6, p.key, p.was, p.id FROM %s', g.events, place)
       USING s.query, s.max_distance, s.method, s.min_resemblance, s.next_id, s.next_refresh;
     GET DIAGNOSTICS n_left = ROW_COUNT;
-  EXCEPTION WHEN syntax_error OR undefined_table OR undefined_column OR undefined_function OR undefined_object
-      OR invalid_schema_name OR datatype_mismatch THEN
+  EXCEPTION WHEN insufficient_privilege THEN
+    RAISE;
+  WHEN syntax_error_or_access_rule_violation OR invalid_schema_name THEN
     GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, code = RETURNED_SQLSTATE;
     RAISE EXCEPTION USING ERRCODE = code, MESSAGE = pg_catalog.format('query of grouping "%s" failed: %s', name, problem),
       DETAIL = pg_catalog.format('The query is: %s', s.query), HINT = pg_catalog.format('To change it: UPDATE %s SET query = ...;', g.settings);
@@ -276,9 +277,9 @@ DECLARE
                                WHERE t.oid OPERATOR(pg_catalog.=) pg_catalog.pg_typeof(a)::pg_catalog.oid);
   l record;
 BEGIN
-  a_keys := CASE WHEN a IS NULL THEN NULL WHEN is_array THEN pg_catalog.format('%s', a)
+  a_keys := CASE WHEN pg_catalog.num_nulls(a) OPERATOR(pg_catalog.=) 1 THEN NULL WHEN is_array THEN pg_catalog.format('%s', a)
     ELSE pg_catalog.format('%s', ARRAY[pg_catalog.format('%s', a)]) END;
-  b_keys := CASE WHEN b IS NULL THEN NULL WHEN is_array THEN pg_catalog.format('%s', b)
+  b_keys := CASE WHEN pg_catalog.num_nulls(b) OPERATOR(pg_catalog.=) 1 THEN NULL WHEN is_array THEN pg_catalog.format('%s', b)
     ELSE pg_catalog.format('%s', ARRAY[pg_catalog.format('%s', b)]) END;
   EXECUTE pg_catalog.format('SELECT COALESCE(pg_catalog.array_ndims(l.a), 1) AS a_dims, COALESCE(pg_catalog.array_ndims(l.b), 1) AS b_dims,'
     ' pg_catalog.cardinality(l.a) AS a, pg_catalog.cardinality(l.b) AS b FROM (SELECT $1::%1$s[] AS a, $2::%1$s[] AS b) AS l', key_type)
@@ -289,7 +290,7 @@ BEGIN
     RAISE EXCEPTION USING ERRCODE = 'array_subscript_error', MESSAGE = 'a and b must be one-dimensional arrays of one length',
       DETAIL = pg_catalog.format('They have %s and %s elements in %s and %s dimensions.', l.a, l.b, l.a_dims, l.b_dims);
   END IF;
-  EXECUTE pg_catalog.format('SELECT pg_catalog.count(*) FILTER (WHERE u.a IS NULL OR u.b IS NULL) AS nulls,'
+  EXECUTE pg_catalog.format('SELECT pg_catalog.count(*) FILTER (WHERE pg_catalog.num_nulls(u.a, u.b) OPERATOR(pg_catalog.>) 0) AS nulls,'
     ' pg_catalog.min(pg_catalog.format(''%%s'', u.a)) FILTER (WHERE u.a %2$s u.b) AS itself,'
     ' pg_catalog.count(DISTINCT ROW(LEAST(u.a, u.b), GREATEST(u.a, u.b))) AS pairs'
     ' FROM (SELECT pg_catalog.unnest($1::%1$s[]) AS a, pg_catalog.unnest($2::%1$s[]) AS b) AS u', key_type, same_key)

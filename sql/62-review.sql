@@ -110,6 +110,10 @@ BEGIN
       CASE WHEN s.min_resemblance IS NULL THEN 2 OPERATOR(pg_catalog.*) s.max_distance OPERATOR(pg_catalog.+) 1
         ELSE (64 OPERATOR(pg_catalog.*) (1 OPERATOR(pg_catalog.-) s.min_resemblance))::pg_catalog.int4 END,
       LEAST(n, 1000000) OPERATOR(pg_catalog.*) 10, s.resemblance, s.method OPERATOR(pg_catalog.=) 'connected';
+EXCEPTION WHEN syntax_error_or_access_rule_violation OR invalid_schema_name THEN
+  -- where the grouping's query is at fault, a refresh says so of it alone
+  EXECUTE pg_catalog.format('SELECT FROM %s.simdup_regroup($1, true)', x) USING name;
+  RAISE;
 END $$;
 COMMENT ON FUNCTION simdup_review(text, integer) IS
   'undecided pairs of a grouping in the order in which an answer tells most, with what makes them doubtful';

@@ -142,7 +142,8 @@ alloc_numbers(Size n)
 /*
  * Find the first row of each row's cell, for the rows of one group. Sorted by
  * digest and scope, the rows of a cell stand together. A row whose digest
- * collides is a cell of its own.
+ * collides is a cell of its own. So is one that repeats a content without a
+ * shingle, which is near no other.
  */
 static void
 find_first_rows(SimdupCellRows *c, const SimdupGroup *group, SimdupPair *pairs)
@@ -166,11 +167,16 @@ find_first_rows(SimdupCellRows *c, const SimdupGroup *group, SimdupPair *pairs)
 		if (i == 0 || pairs[i].first != pairs[i - 1].first ||
 			pairs[i].second >> 32 != pairs[i - 1].second >> 32)
 			first = row;
-		c->cells.cell[row] =
-			c->contents == NULL || first == row ||
-					simdup_contents_equal(c->contents, first, row)
-				? first
-				: row;
+		c->cells.cell[row] = first;
+		if (c->contents == NULL || first == row)
+			continue;
+		if (!simdup_contents_equal(c->contents, first, row))
+			c->cells.cell[row] = row;
+		else if (!simdup_contents_has_shingle(c->contents, first))
+		{
+			c->cells.cell[row] = row;
+			simdup_set_bit(c->alone, row);
+		}
 	}
 }
 
@@ -202,7 +208,8 @@ list_cells(SimdupCellRows *c, const SimdupGroup *group, SimdupPair *pairs)
 		uint32 row = simdup_groups_row(c->groups, group->start + i);
 		uint32 cell = c->cells.cell[row];
 
-		if (c->first_row[cell] == row)
+		c->cells.spot[cell] = cell;
+		if (c->first_row[cell] == row && !simdup_get_bit(c->alone, row))
 			pairs[n++] = (SimdupPair){c->scope ? c->scope[row] : 0, cell};
 	}
 	simdup_order_pairs(pairs, n);
@@ -212,8 +219,8 @@ list_cells(SimdupCellRows *c, const SimdupGroup *group, SimdupPair *pairs)
 		bool same_spot = i > 0 && pairs[i].first == pairs[i - 1].first;
 
 		c->cell_at[group->start + i] = cell;
-		c->cells.spot[cell] =
-			same_spot ? c->cells.spot[(uint32) pairs[i - 1].second] : cell;
+		if (same_spot)
+			c->cells.spot[cell] = c->cells.spot[(uint32) pairs[i - 1].second];
 	}
 	c->n_at[group->start] = n;
 }
@@ -228,6 +235,7 @@ make_cells(SimdupCellRows *c)
 	c->cells.cell = alloc_numbers(n);
 	c->first_row = alloc_numbers(n);
 	c->last_row = alloc_numbers(n);
+	c->alone = simdup_alloc0(n / 8 + 1);
 	c->cells.spot = alloc_numbers(n);
 	c->cell_at = alloc_numbers(n);
 	c->n_at = alloc_numbers(n);

@@ -32,6 +32,7 @@ typedef struct SimdupCellRows
 	SimdupGroups *groups; /* by fingerprint */
 	uint32 *first_row;	  /* by cell */
 	uint32 *last_row;
+	uint8 *alone;	 /* bits by row: near no other */
 	uint32 *cell_at; /* by position: the cells of each group, by scope */
 	uint32 *n_at;	 /* by the first position of a group: how many */
 

@@ -140,7 +140,10 @@ sort_digests(Verified *v)
 	return sort;
 }
 
-/* Find repeats. Rows ascend within a group: the first is the original. */
+/*
+ * Find repeats. Rows ascend within a group: the first is the original. A repeat
+ * of a content without a shingle is compared no more, and is alone.
+ */
 static void
 find_repeats(Verified *v)
 {
@@ -168,7 +171,10 @@ find_repeats(Verified *v)
 			add_original(&originals, row);
 		else
 		{
-			v->cluster[row] = originals.rows[i];
+			v->cluster[row] =
+				simdup_contents_has_shingle(v->contents, originals.rows[i])
+					? originals.rows[i]
+					: row;
 			simdup_set_bit(v->repeats, (uint32) place);
 		}
 	}

@@ -6,6 +6,8 @@
 #include "compat.h"
 
 #include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/varbit.h"
 
@@ -237,6 +239,26 @@ words_of(const SimdupContents *contents, Datum content)
 			   : simdup_element_set(contents->shingling,
 									simdup_text_to_utf8(
 										DatumGetTextPP(content)));
+}
+
+bool
+simdup_contents_has_shingle(SimdupContents *contents, uint32 number)
+{
+	MemoryContext old = MemoryContextSwitchTo(contents->set_context);
+	text *content = (text *) DatumGetPointer(read_content(contents, number, 0));
+	int len = (int) VARSIZE(content) - VARHDRSZ;
+	int start = pg_mbcliplen(VARDATA(content), len, Min(len, 64));
+	bool has_shingle =
+		contents->by_sketch ||
+		words_of(contents,
+				 PointerGetDatum(
+					 cstring_to_text_with_len(VARDATA(content), start)))
+				.n > 0 ||
+		(start < len && words_of(contents, PointerGetDatum(content)).n > 0);
+
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(contents->set_context);
+	return has_shingle;
 }
 
 /* Return the resemblance of two sets of words; 0 if one is empty. */

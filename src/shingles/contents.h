@@ -38,6 +38,13 @@ extern uint64 simdup_contents_digest(SimdupContents *contents, uint32 number);
 extern bool simdup_contents_equal(SimdupContents *contents, uint32 a, uint32 b);
 
 /*
+ * Check whether a content has a shingle. One without any resembles no other, not
+ * even an equal one. Quick where the content begins with a word character.
+ */
+extern bool simdup_contents_has_shingle(SimdupContents *contents,
+										uint32 number);
+
+/*
  * Return the resemblance of two contents if it is at least min_resemblance,
  * else -1. Quick for the same a again, and mostly quick for -1.
  */

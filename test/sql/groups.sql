@@ -108,6 +108,11 @@ SELECT * FROM show('by_scope');
 SELECT simdup_group('by_content', 'SELECT id, fp, content FROM scoped ORDER BY id', min_resemblance => 0.8);
 SELECT count(*) FROM simdup_regroup('by_content');
 SELECT * FROM show('by_content');
+-- texts without a shingle resemble nothing, not even an equal one
+SELECT simdup_group('by_nothing', 'SELECT id, bits(0), repeat(''.'', id / 4) AS content FROM generate_series(1, 9) AS id', min_resemblance => 0.8);
+SELECT count(*), count(DISTINCT id) FROM simdup_regroup('by_nothing');
+UPDATE by_nothing_settings SET method = 'connected';
+SELECT count(*) FROM simdup_regroup('by_nothing');
 SELECT simdup_group('by_both', 'SELECT id, fp, content, district AS scope FROM scoped ORDER BY id', 8, 'connected', 0.8);
 SELECT count(*) FROM simdup_regroup('by_both');
 SELECT * FROM show('by_both');
@@ -134,6 +139,8 @@ SELECT count(*) FROM simdup_decide('of_pair', ARRAY[ROW(1, NULL)::pair_key], ARR
 SELECT a, b, same FROM of_pair_decisions ORDER BY a, b;
 SELECT count(*) > 0 AS shown FROM simdup_review('of_pair');
 SELECT count(*) FROM simdup_undecide('of_pair', ROW(4, NULL)::pair_key, ROW(1, NULL)::pair_key);
+SELECT count(*) FROM simdup_decide('of_pair', ROW(NULL, NULL)::pair_key, ROW(1, NULL)::pair_key, false, refresh => false);
+SELECT count(*) FROM simdup_undecide('of_pair', ARRAY[ROW(1, NULL)::pair_key], ARRAY[ROW(NULL, NULL)::pair_key], refresh => false);
 -- as texts, however the session writes times and numbers: IST is also the time of another zone
 SELECT simdup_group('of_time', 'SELECT TIMESTAMPTZ ''2026-01-01 12:00+05:30'' + id * interval ''1 day'', fp FROM letter ORDER BY id');
 SELECT simdup_group('of_float', 'SELECT id / 3::float8, fp FROM letter ORDER BY id');
@@ -197,6 +204,7 @@ ROLLBACK;
 -- the table is renamed, the grouping is renamed and moved
 ALTER TABLE letter RENAME TO mail;
 SELECT simdup_regroup('letter_case');
+SELECT simdup_review('letter_case');
 UPDATE letter_case_settings SET query = replace(query, 'letter', 'mail'), method = 'leader';
 CREATE SCHEMA office;
 ALTER TABLE letter_case RENAME TO mail_case;

@@ -13,7 +13,7 @@ INSERT INTO doc VALUES (3000, 'no text', '00000000000000ff', NULL), (3001, 'no s
   (3002, 'no shingle', '00000000000000ff', '***'), (3003, 'no shingle', '00000000000000ff', '+++'), (3004, 'no fingerprint', NULL, 'text');
 
 -- by the rule: each row joins the nearest first row that it resembles, the earlier
--- one of two as near; equal texts of one fingerprint are one
+-- one of two as near; equal texts of one fingerprint are one, but for those without a shingle
 CREATE FUNCTION naive(k int, min_resemblance float8, w int, unit text)
   RETURNS TABLE (key int, cluster int, distance int, resemblance float8) LANGUAGE plpgsql AS $$
 DECLARE d doc; leaders int[] := '{}';
@@ -21,7 +21,7 @@ BEGIN
   CREATE TEMP TABLE member (key int PRIMARY KEY, cluster int, distance int, resemblance float8);
   FOR d IN SELECT * FROM doc WHERE fp IS NOT NULL AND body IS NOT NULL ORDER BY id LOOP
     INSERT INTO member SELECT d.id, m.cluster, m.distance, m.resemblance FROM doc JOIN member AS m ON m.key = doc.id
-      WHERE doc.fp = d.fp AND doc.body = d.body ORDER BY doc.id LIMIT 1;
+      WHERE doc.fp = d.fp AND doc.body = d.body AND minhash64(d.body) IS NOT NULL ORDER BY doc.id LIMIT 1;
     CONTINUE WHEN FOUND;
     INSERT INTO member SELECT d.id, doc.id, doc.fp <~> d.fp, shingle_resemblance(doc.body, d.body, w, unit)
       FROM doc WHERE doc.id = ANY (leaders) AND doc.fp <~> d.fp <= k AND shingle_resemblance(doc.body, d.body, w, unit) >= min_resemblance
