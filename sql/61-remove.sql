@@ -476,7 +476,8 @@ BEGIN
       RETURN QUERY SELECT 'move', format('WITH moved AS (UPDATE %s AS r SET %s FROM %s WHERE %s RETURNING m.key, m.kept, %s AS row_key), noted AS (INSERT INTO %s (removed, kept, referrer, constraint_name, row_key, moved_at) SELECT moved.key, %s, %L, %L, moved.row_key, pg_catalog.now() FROM moved RETURNING 1) SELECT (SELECT pg_catalog.count(*) FROM moved), (SELECT pg_catalog.count(*) FROM noted)',
           referring.name, v.sets, map_rows, v.matches, row_key, written.names[2], v.kept, referring.id, reference.name),
         format('SELECT pg_catalog.count(*) FROM %s JOIN %s AS r ON %s', map_rows, referring.name, v.matches)
-      FROM (VALUES (1, set_null, format('%s AND r.%s %s m.kept', matches, key_column, key_equals), 'NULL'), (2, set_kept, matches_moving, 'moved.kept')) AS v (i, sets, matches, kept)
+      FROM format('r.%s %s m.kept', key_column, key_equals) AS is_kept, LATERAL (VALUES (1, set_null, concat(matches, ' AND ', is_kept), 'NULL'),
+        (2, set_kept, concat(matches_moving, ' AND NOT ' || CASE WHEN set_null IS NOT NULL THEN is_kept END), 'moved.kept')) AS v (i, sets, matches, kept)
       WHERE v.sets IS NOT NULL ORDER BY v.i;
       left_names := left_names || format('"%s" of table %s', reference.name, referring.id);
       left_counts := left_counts || format('SELECT pg_catalog.count(*) FROM %s JOIN %s AS r ON %s', map_rows, referring.name, matches_moving);

@@ -10,6 +10,7 @@
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
+#include "utils/float.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
@@ -104,7 +105,7 @@ simdup_check_share(double value, const char *name)
 	if (!(value >= 0 && value <= 1))
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("%s must be between 0 and 1", name),
-				errdetail("The value given is %g.", value));
+				errdetail("The value given is %s.", float8out_internal(value)));
 	return value;
 }
 
@@ -114,7 +115,7 @@ simdup_check_fraction(double value, const char *name)
 	if (!(value > 0 && value <= 1))
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("%s must be greater than 0 and at most 1", name),
-				errdetail("The value given is %g.", value));
+				errdetail("The value given is %s.", float8out_internal(value)));
 	return value;
 }
 

@@ -13,6 +13,7 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/float.h"
 #include "utils/memutils.h"
 #include "utils/tuplesort.h"
 
@@ -77,7 +78,8 @@ checked_weight(double weight)
 	if (!(weight >= 0) || isinf(weight))
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("weights must be finite and not negative"),
-				errdetail("One of the weights is %g.", weight));
+				errdetail("One of the weights is %s.",
+						  float8out_internal(weight)));
 	return weight;
 }
 

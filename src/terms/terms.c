@@ -7,6 +7,7 @@
 
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
+#include "utils/float.h"
 
 #include "server/arguments.h"
 #include "terms/corpus.h"
@@ -59,7 +60,7 @@ simdup_imatch_fingerprints(PG_FUNCTION_ARGS)
 	if (!(keep > 0 && keep < 1))
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("keep must be between 0 and 1"),
-				errdetail("The share given is %g.", keep),
+				errdetail("The share given is %s.", float8out_internal(keep)),
 				errhint("A random lexicon keeps this share of the terms."));
 	terms = simdup_terms_of(PG_GETARG_TEXT_PP(0),
 							simdup_parse_tokenizer(PG_GETARG_TEXT_PP(4)), &n);
@@ -104,8 +105,9 @@ simdup_imatch_lexicon(PG_FUNCTION_ARGS)
 	if (!(lexicon.min_idf <= lexicon.max_idf))
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("min_idf must not be greater than max_idf"),
-				errdetail("The bounds given are %g and %g.", lexicon.min_idf,
-						  lexicon.max_idf));
+				errdetail("The bounds given are %s and %s.",
+						  float8out_internal(lexicon.min_idf),
+						  float8out_internal(lexicon.max_idf)));
 	simdup_scan_corpus(PG_GETARG_TEXT_PP(0), simdup_parameters(fcinfo, 1),
 					   PG_GETARG_TEXT_PP(3), put_lexicon_term, &lexicon);
 	if (lexicon.terms == NULL)

@@ -11,6 +11,7 @@
 #include "tsearch/ts_type.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/float.h"
 #include "utils/tuplestore.h"
 
 #include "core/folded.h"
@@ -175,17 +176,18 @@ simdup_fixed_weight(float8 weight, int position)
 	if (isnan(weight) || isinf(weight) || weight < 0)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("weight must be a finite number that is not negative"),
-				position ? errdetail("The weight at position %d is %g.",
-									 position, weight)
-						 : errdetail("The weight given is %g.", weight));
+				position ? errdetail("The weight at position %d is %s.",
+									 position, float8out_internal(weight))
+						 : errdetail("The weight given is %s.",
+									 float8out_internal(weight)));
 	if (weight >= WEIGHT_LIMIT)
 		ereport(ERROR, errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				errmsg("weight out of range"),
 				position
-					? errdetail("The weight at position %d is %g; it must be less than 2^47.",
-								position, weight)
-					: errdetail("The weight given is %g; it must be less than 2^47.",
-								weight));
+					? errdetail("The weight at position %d is %s; it must be less than 2^47.",
+								position, float8out_internal(weight))
+					: errdetail("The weight given is %s; it must be less than 2^47.",
+								float8out_internal(weight)));
 	return (uint64) rint(weight * WEIGHT_UNIT);
 }
 

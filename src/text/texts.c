@@ -18,6 +18,7 @@
 #include "core/charclass.h"
 #include "core/host.h"
 #include "core/text.h"
+#include "server/arguments.h"
 #include "text/profile.h"
 
 /*
@@ -298,7 +299,7 @@ PG_FUNCTION_INFO_V1(simdup_common_text);
 Datum
 simdup_common_text(PG_FUNCTION_ARGS)
 {
-	double share = PG_GETARG_FLOAT8(1);
+	double share = simdup_check_fraction(PG_GETARG_FLOAT8(1), "share");
 	SimdupPassageText *texts;
 	SimdupPassage *passages;
 	Datum *values;
@@ -307,10 +308,6 @@ simdup_common_text(PG_FUNCTION_ARGS)
 	size_t n_texts = 0;
 	size_t n = 0;
 
-	if (!(share > 0 && share <= 1))
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("share must be greater than 0 and at most 1"),
-				errdetail("The value given is %g.", share));
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(0), TEXTOID, -1, false,
 					  TYPALIGN_INT, &values, &nulls, &n_values);
 	texts = palloc(((Size) n_values + 1) * sizeof(SimdupPassageText));

@@ -41,6 +41,7 @@ SELECT tableoid::regclass, * FROM parted ORDER BY year;
 SELECT removed, kept, referrer, constraint_name, row_key FROM "Letter_simdup_moved" ORDER BY referrer, removed, constraint_name;
 
 -- a kept row that answered its duplicate answers nothing; two rows of one removal that refer to each other go together
+SELECT n, substring(statement FROM 'LOCK|INSERT|SET answers = [^ ]+|DELETE') AS what FROM simdup_remove('"Letter"', 'VALUES (4, 5)', dry_run => true) WHERE statement ~ 'answers =';
 SELECT n, substr(statement, 1, 20) AS statement FROM simdup_remove('"Letter"', 'VALUES (4, 5)') WHERE statement !~ '^LOCK';
 SELECT id, answers FROM "Letter" ORDER BY id;
 SELECT removed, kept, row_key FROM "Letter_simdup_moved" WHERE removed = 4 ORDER BY row_key::text;

@@ -133,7 +133,7 @@ EXECUTE near ('', 0, 1);
 EXECUTE near (NULL, 0.8, 0.99);
 EXECUTE near ('abbbb', NULL, 0.99);
 EXECUTE near ('abbbb', 0.5, NULL);
-EXECUTE near ('abbbb', 1.1, 0.99);
+EXECUTE near ('abbbb', 1.0000000001, 0.99);
 EXECUTE near ('abbbb', 0.8, -1);
 SET enable_seqscan = on;
 SET enable_indexscan = off;
