@@ -115,6 +115,7 @@ BEGIN
       DETAIL = pg_catalog.format('The query is: %s', query),
       HINT = pg_catalog.format('For the rows of a table, write: SELECT id, minhash64(content) FROM %s', query);
   END IF;
+  query := pg_catalog.rtrim(query, E' \t\r\n;');
   -- without a row, the query tells its type of keys and is checked
   EXECUTE pg_catalog.format(E'SELECT pg_catalog.pg_typeof((SELECT q.key FROM (%s\n) AS q (key) LIMIT 0))', query) INTO STRICT type;
   SELECT pg_catalog.format('%I.%I', s.nspname, t.typname) INTO STRICT key_type

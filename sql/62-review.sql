@@ -30,6 +30,7 @@ BEGIN
   EXECUTE pg_catalog.format('SELECT * FROM %s.simdup_grouping($1, $2, true)', x) INTO STRICT g USING pg_catalog.to_regclass(name), name;
   EXECUTE pg_catalog.format('SELECT s.*, COALESCE(s.min_resemblance, %s.minhash64_resemblance(s.max_distance)) AS resemblance FROM %s AS s', x, g.settings)
     INTO STRICT s;
+  s.query := pg_catalog.rtrim(s.query, E' \t\r\n;');
   RETURN QUERY EXECUTE pg_catalog.format($query$
     WITH letters AS (
       SELECT m.id, q.key, q.fp, q.place
@@ -78,11 +79,15 @@ BEGIN
         SELECT r.*, pg_catalog.row_number() OVER (PARTITION BY r.id OPERATOR(pg_catalog.=) r.other ORDER BY r.moves DESC, r.id, r.b) AS rank
         FROM ranked AS r WHERE r.place OPERATOR(pg_catalog.<=) 3) AS c WHERE c.rank OPERATOR(pg_catalog.<=) $6),
     contents AS (
-      SELECT q.key, pg_catalog.to_jsonb(q) OPERATOR(pg_catalog.->>) 'content'::pg_catalog.text AS content FROM (%3$s
-      ) AS q (key, fp) WHERE q.key %5$s ANY (ARRAY(SELECT c.a FROM chosen AS c UNION ALL SELECT c.b FROM chosen AS c))),
+      SELECT q.key, CASE WHEN NOT q.is_sketch THEN q.content END AS content, CASE WHEN q.is_sketch THEN q.content::pg_catalog.varbit END AS sketch
+      FROM (SELECT NULL::pg_catalog.text AS content) AS none CROSS JOIN LATERAL (
+        -- where the query has no column of this name, that of none is meant
+        SELECT q.key, content::pg_catalog.text AS content,
+          pg_catalog.pg_typeof(content) OPERATOR(pg_catalog.=) 'pg_catalog.varbit'::pg_catalog.regtype AS is_sketch FROM (%3$s
+        ) AS q (key, fp) WHERE q.key %5$s ANY (ARRAY(SELECT c.a FROM chosen AS c UNION ALL SELECT c.b FROM chosen AS c))) AS q),
     compared AS (
-      SELECT c.*, l.content AS content_a, r.content AS content_b,
-        %2$s.shingle_resemblance(l.content, r.content, 4, 'char'::pg_catalog.text) AS resemblance
+      SELECT c.*, l.content AS content_a, r.content AS content_b, COALESCE(%2$s.minhash_bits_resemblance(l.sketch, r.sketch),
+        %2$s.shingle_resemblance(l.content, r.content, 4, 'char'::pg_catalog.text)) AS resemblance
       FROM chosen AS c LEFT JOIN contents AS l ON l.key %5$s c.a LEFT JOIN contents AS r ON r.key %5$s c.b),
     shown AS (
       SELECT c.*, COALESCE(c.decides OPERATOR(pg_catalog.*) LEAST(0.5, CASE WHEN c.id OPERATOR(pg_catalog.=) c.other

@@ -105,7 +105,7 @@ SELECT simdup_group('by_scope', 'SELECT id, fp, district AS scope FROM scoped OR
 SELECT count(*) FROM simdup_regroup('by_scope');
 SELECT * FROM show('by_scope');
 -- min_resemblance: rows without a content are in no group
-SELECT simdup_group('by_content', 'SELECT id, fp, content FROM scoped ORDER BY id', min_resemblance => 0.8);
+SELECT simdup_group('by_content', E'SELECT id, fp, content FROM scoped ORDER BY id;\n', min_resemblance => 0.8);
 SELECT count(*) FROM simdup_regroup('by_content');
 SELECT * FROM show('by_content');
 -- texts without a shingle resemble nothing, not even an equal one

@@ -36,6 +36,11 @@ SELECT max(n) FROM (SELECT count(*) AS n FROM simdup_review('cases', 100) GROUP 
 SELECT simdup_group('verified', 'SELECT id, minhash64(body), body AS content FROM letter WHERE id < 10 ORDER BY id', 16, min_resemblance => 0.6);
 SELECT count(*) FROM simdup_regroup('verified');
 SELECT a, b, why, round(resemblance::numeric, 2) AS resemblance FROM simdup_review('verified', 3);
+SELECT simdup_group('sketched', 'SELECT id, minhash64(body), minhash_bits(body) AS content FROM letter WHERE id < 10 ORDER BY id', 16, min_resemblance => 0.6);
+SELECT count(*) FROM simdup_regroup('sketched');
+SELECT count(*) > 0 AS any, bool_and(r.resemblance = minhash_bits_resemblance(minhash_bits(a.body), minhash_bits(b.body))) AS of_sketches,
+  count(numbers_a) + count(own_a) + count(content_a) AS texts
+FROM simdup_review('sketched') AS r JOIN letter AS a ON a.id = r.a::int JOIN letter AS b ON b.id = r.b::int;
 SELECT simdup_group('plain', 'SELECT id, fp FROM letter WHERE id < 10 ORDER BY id', 3, 'connected');
 SELECT count(*) FROM simdup_regroup('plain');
 SELECT a, b, why, distance, resemblance, numbers_a, own_a, content_a FROM simdup_review('plain', 3);
