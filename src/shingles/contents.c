@@ -56,6 +56,7 @@ typedef struct LoadedContent
 {
 	char *datum;
 	Size size;
+	uint32 number;
 } LoadedContent;
 
 struct SimdupContents
@@ -186,9 +187,14 @@ static Datum
 read_content(SimdupContents *contents, uint32 number, int buffer)
 {
 	LoadedContent *to = &contents->buffers[buffer];
-	int64 offset = place_of(contents, number).offset;
-	Size len = (Size) (place_of(contents, number + 1).offset - offset);
+	int64 offset;
+	Size len;
 
+	if (to->datum != NULL && to->number == number)
+		return PointerGetDatum(to->datum);
+	offset = place_of(contents, number).offset;
+	len = (Size) (place_of(contents, number + 1).offset - offset);
+	to->number = NO_NUMBER;
 	if (len + VARHDRSZ > to->size)
 	{
 		if (to->datum != NULL)
@@ -198,6 +204,7 @@ read_content(SimdupContents *contents, uint32 number, int buffer)
 	}
 	SET_VARSIZE(to->datum, len + VARHDRSZ);
 	simdup_tempfile_read(contents->bytes, offset, VARDATA(to->datum), len);
+	to->number = number;
 	return PointerGetDatum(to->datum);
 }
 
@@ -247,7 +254,7 @@ simdup_contents_has_shingle(SimdupContents *contents, uint32 number)
 	MemoryContext old = MemoryContextSwitchTo(contents->set_context);
 	text *content = (text *) DatumGetPointer(read_content(contents, number, 0));
 	int len = (int) VARSIZE(content) - VARHDRSZ;
-	int start = pg_mbcliplen(VARDATA(content), len, Min(len, 64));
+	int start = pg_mbcliplen(VARDATA(content), len, Min(len, 16));
 	bool has_shingle =
 		contents->by_sketch ||
 		words_of(contents,
