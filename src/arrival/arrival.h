@@ -146,8 +146,6 @@ extern void simdup_arrival_read_options(TriggerData *trigdata,
 										ArrivalTrigger *at);
 extern void simdup_arrival_find_columns(TriggerData *trigdata,
 										ArrivalTrigger *at);
-extern int simdup_arrival_hint(TriggerData *trigdata,
-							   const ArrivalUsage *usage);
 extern int simdup_arrival_lock_distance(ArrivalTrigger *at);
 
 /* setup.c */

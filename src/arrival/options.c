@@ -21,8 +21,8 @@
 #define DEFAULT_MAX_DISTANCE 8
 
 /* Add the whole CREATE TRIGGER statement as errhint, by the table's name. */
-int
-simdup_arrival_hint(TriggerData *trigdata, const ArrivalUsage *usage)
+static int
+add_hint(TriggerData *trigdata, const ArrivalUsage *usage)
 {
 	return errhint("Write: CREATE TRIGGER ... %s INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION %s(%s).",
 				   usage->before ? "BEFORE" : "AFTER",
@@ -55,7 +55,7 @@ simdup_arrival_check_fired(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
 				   trigdata->tg_trigger->tgname,
 				   RelationGetRelationName(trigdata->tg_relation),
 				   usage->function),
-			simdup_arrival_hint(trigdata, usage));
+			add_hint(trigdata, usage));
 }
 
 /*
@@ -118,7 +118,7 @@ simdup_arrival_read_options(TriggerData *trigdata, ArrivalTrigger *at)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("wrong number of arguments for function \"%s\"",
 					   at->usage->function),
-				simdup_arrival_hint(trigdata, at->usage));
+				add_hint(trigdata, at->usage));
 	at->max_distance = DEFAULT_MAX_DISTANCE;
 	at->lock = !at->usage->may_lock;
 	for (int i = at->usage->n_fixed; i < trigger->tgnargs; i++)
@@ -133,7 +133,7 @@ simdup_arrival_read_options(TriggerData *trigdata, ArrivalTrigger *at)
 						   at->usage->function, trigger->tgargs[i]),
 					errdetail("The options are max_distance (0 to %d), key, index, condition, and for flag and log, lock (true or false).",
 							  SIMHASH64_BITS),
-					simdup_arrival_hint(trigdata, at->usage));
+					add_hint(trigdata, at->usage));
 	}
 	MemoryContextSwitchTo(caller);
 }
@@ -155,14 +155,14 @@ find_column(TriggerData *trigdata, const ArrivalTrigger *at, const char *name,
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_COLUMN),
 				errmsg("column \"%s\" of relation \"%s\" does not exist", name,
 					   table),
-				simdup_arrival_hint(trigdata, at->usage));
+				add_hint(trigdata, at->usage));
 	generated = TupleDescAttr(tupdesc, attnum - 1)->attgenerated;
 	if (generated != '\0' &&
 		(is_set || generated != ATTRIBUTE_GENERATED_STORED))
 		ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				errmsg("column \"%s\" of relation \"%s\" is generated", name,
 					   table),
-				simdup_arrival_hint(trigdata, at->usage));
+				add_hint(trigdata, at->usage));
 	return attnum;
 }
 

@@ -274,15 +274,12 @@ typedef struct FarClusters
 static void
 note_far_cluster(FarClusters *far, SimdupMembership cluster)
 {
-	uint8 *byte = &far->seen[cluster.first_row / 8];
-	uint8 bit = (uint8) (1 << cluster.first_row % 8);
-
 	if (cluster.distance <= far->beyond)
 		return;
 	far->max_distance = Max(far->max_distance, cluster.distance);
-	if (*byte & bit)
+	if (simdup_get_bit(far->seen, cluster.first_row))
 		return;
-	*byte |= bit;
+	simdup_set_bit(far->seen, cluster.first_row);
 	far->n++;
 	far->n_rows += cluster.size;
 	far->largest = Max(far->largest, cluster.size);

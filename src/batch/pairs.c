@@ -267,10 +267,7 @@ unpack_row(void *arg, TupleTableSlot *slot)
 {
 	Unpacking *unpacking = arg;
 	SimdupRows *rows = unpacking->rows;
-	MemoryContext context =
-		AllocSetContextCreate(CurrentMemoryContext, "simdup packed rows",
-							  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
+	MemoryContext old = MemoryContextSwitchTo(rows->row_context);
 	Datum *keys;
 	Datum *fps;
 	bool *null_keys;
@@ -294,7 +291,7 @@ unpack_row(void *arg, TupleTableSlot *slot)
 		simdup_rows_add(rows, keys[i], null_keys[i], fps[i], null_fps[i]);
 	}
 	MemoryContextSwitchTo(old);
-	MemoryContextDelete(context);
+	MemoryContextReset(rows->row_context);
 }
 
 /* Read a query of arrays (keys, fingerprints), as simdup_pieces packs rows. */

@@ -153,10 +153,10 @@ simdup_window(PG_FUNCTION_ARGS)
 	if (isnull)
 		PG_RETURN_NULL();
 	bitmap = DatumGetVarBitP(value);
+	load_bitmap(bitmap, words);
 	if (state->window == NULL)
 		begin_partition(state, winobj, VARBITLEN(bitmap));
 	check_same_width(state->n_bits, VARBITLEN(bitmap));
-	load_bitmap(bitmap, words);
 
 	old = MemoryContextSwitchTo(GetMemoryChunkContext(state));
 	number = simdup_window_next(state->window, words);

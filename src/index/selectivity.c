@@ -12,23 +12,24 @@
  * estimators to another operator, and must not make them read other types.
  */
 #include "postgres.h"
+#include "compat.h"
 
 #include <math.h>
 
 #include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
-#include "compat.h"
-#include "core/hamming.h"
-#include "core/statistics.h"
-#include "type/simhash64.h"
-#include "index/planner.h"
-#include "server/catalog.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
+
+#include "core/hamming.h"
+#include "core/statistics.h"
+#include "index/planner.h"
+#include "server/catalog.h"
+#include "type/simhash64.h"
 
 /* Values of a statistics array that take part where pairs are compared. */
 #define MAX_COMPARED 100

@@ -7,8 +7,6 @@
 
 #include "fmgr.h"
 
-#include "server/keys.h"
-
 /* As many keys can be looked at at a time. */
 #define SIMDUP_KEY_BUFFERS 3
 

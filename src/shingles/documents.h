@@ -1,9 +1,6 @@
 /*
  * documents.h
  *	  The documents of a query: keys in memory, shingle sets on disk.
- *
- * A sketch of minhash_bits may stand in for a text. It is kept as a set is, its
- * bits in words.
  */
 #ifndef SIMDUP_SHINGLES_DOCUMENTS_H
 #define SIMDUP_SHINGLES_DOCUMENTS_H

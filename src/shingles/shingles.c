@@ -12,7 +12,6 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
-#include "utils/tuplestore.h"
 
 #include "core/folded.h"
 #include "core/hash.h"
@@ -26,33 +25,12 @@
  * super-shingles (Broder 1997; Broder et al. 1997).
  */
 
-/* Where distinct shingles go, in order of first occurrence. */
-typedef struct ShingleRows
-{
-	ReturnSetInfo *rsinfo;
-	HTAB *seen; /* of hashes */
-} ShingleRows;
-
 /* Put a row for a shingle: a SimdupShingleSink. */
 static void
 put_shingle_row(void *arg, const char *bytes, size_t len)
 {
-	ShingleRows *rows = arg;
-	uint64 hash = simdup_city64(bytes, len);
-	bool found;
-	bool isnull = false;
-	Datum shingle;
-
 	CHECK_FOR_INTERRUPTS();
-	hash_search(rows->seen, &hash, HASH_ENTER, &found);
-	if (found)
-		return;
-	if (hash_get_num_entries(rows->seen) > (long) SIMDUP_MAX_SHINGLES)
-		simdup_too_many_shingles();
-	shingle = PointerGetDatum(simdup_utf8_to_text(bytes, len));
-	tuplestore_putvalues(rows->rsinfo->setResult, rows->rsinfo->setDesc,
-						 &shingle, &isnull);
-	pfree(DatumGetPointer(shingle));
+	simdup_put_shingle_row(arg, bytes, len);
 }
 
 PG_FUNCTION_INFO_V1(simdup_shingles);
@@ -62,16 +40,8 @@ simdup_shingles(PG_FUNCTION_ARGS)
 	SimdupUtf8 utf8 = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
 	SimdupShingling shingling =
 		simdup_get_shingling(PG_GETARG_INT32(1), PG_GETARG_TEXT_PP(2));
-	ShingleRows rows;
-	HASHCTL control = {0};
+	SimdupShingleRows rows = simdup_begin_shingle_rows(fcinfo);
 
-	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
-	control.keysize = sizeof(uint64);
-	control.entrysize = sizeof(uint64);
-	control.hcxt = CurrentMemoryContext;
-	rows.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	rows.seen = hash_create("simdup shingles", 256, &control,
-							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	simdup_shingle_strings(shingling.unit, shingling.w, utf8.bytes, utf8.len,
 						   put_shingle_row, &rows);
 	hash_destroy(rows.seen);

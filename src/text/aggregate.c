@@ -283,7 +283,7 @@ simdup_simhash_varbit_final(PG_FUNCTION_ARGS)
 	PG_RETURN_VARBIT_P(result);
 }
 
-/* simhash_agg(feature [, weight]) */
+/* minhash64_agg(feature) */
 
 typedef struct SketchState
 {
@@ -393,7 +393,11 @@ simdup_agg_combine(PG_FUNCTION_ARGS)
 
 	if (other == NULL ||
 		(!is_sketch(other) && ((AggState *) other)->width == NO_WIDTH))
-		return unchanged_state(fcinfo, context);
+	{
+		if (state == NULL)
+			PG_RETURN_NULL();
+		PG_RETURN_POINTER(state);
+	}
 	old = MemoryContextSwitchTo(context);
 	if (is_sketch(other))
 	{

@@ -245,37 +245,46 @@ simdup_minhash64_row(PG_FUNCTION_ARGS)
 	PG_RETURN_SIMHASH64(fp);
 }
 
-/* Where distinct shingles go, in order of first occurrence. */
-typedef struct ShingleRows
+SimdupShingleRows
+simdup_begin_shingle_rows(FunctionCallInfo fcinfo)
 {
-	ReturnSetInfo *result;
-	HTAB *seen; /* of hashes */
-} ShingleRows;
+	SimdupShingleRows rows;
+	HASHCTL control = {.keysize = sizeof(uint64),
+					   .entrysize = sizeof(uint64),
+					   .hcxt = CurrentMemoryContext};
+
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+	rows.result = (ReturnSetInfo *) fcinfo->resultinfo;
+	rows.seen = hash_create("simdup shingles", 256, &control,
+							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	return rows;
+}
+
+void
+simdup_put_shingle_row(SimdupShingleRows *rows, const char *bytes, size_t len)
+{
+	uint64 hash = simdup_city64(bytes, len);
+	bool found;
+	bool isnull = false;
+	Datum shingle;
+
+	hash_search(rows->seen, &hash, HASH_ENTER, &found);
+	if (found)
+		return;
+	if (hash_get_num_entries(rows->seen) > (long) SIMDUP_MAX_SHINGLES)
+		simdup_too_many_shingles();
+	shingle = PointerGetDatum(simdup_utf8_to_text(bytes, len));
+	simdup_put_result(rows->result, &shingle, &isnull);
+	pfree(DatumGetPointer(shingle));
+}
 
 /* A SimdupFoldedSink. */
 static void
 put_shingles(void *arg, const char *bytes, const size_t *starts,
 			 const size_t *ends, size_t n)
 {
-	ShingleRows *rows = arg;
-
 	for (size_t i = 0; i < n; i++)
-	{
-		size_t len = ends[i] - starts[i];
-		uint64 hash = simdup_city64(bytes + starts[i], len);
-		bool found;
-		bool isnull = false;
-		Datum shingle;
-
-		hash_search(rows->seen, &hash, HASH_ENTER, &found);
-		if (found)
-			continue;
-		if (hash_get_num_entries(rows->seen) > (long) SIMDUP_MAX_SHINGLES)
-			simdup_too_many_shingles();
-		shingle = PointerGetDatum(simdup_utf8_to_text(bytes + starts[i], len));
-		simdup_put_result(rows->result, &shingle, &isnull);
-		pfree(DatumGetPointer(shingle));
-	}
+		simdup_put_shingle_row(arg, bytes + starts[i], ends[i] - starts[i]);
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash64_shingles);
@@ -285,16 +294,8 @@ simdup_minhash64_shingles(PG_FUNCTION_ARGS)
 {
 	SimdupFoldedShingling shingling = simdup_get_folded_shingling(fcinfo, 1, 2);
 	SimdupUtf8 content = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
-	HASHCTL control = {0};
-	ShingleRows rows;
+	SimdupShingleRows rows = simdup_begin_shingle_rows(fcinfo);
 
-	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
-	control.keysize = sizeof(uint64);
-	control.entrysize = sizeof(uint64);
-	control.hcxt = CurrentMemoryContext;
-	rows.result = (ReturnSetInfo *) fcinfo->resultinfo;
-	rows.seen = hash_create("minhash64 shingles", 256, &control,
-							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	simdup_folded_shingles(shingling, content.bytes, content.len, put_shingles,
 						   &rows);
 	hash_destroy(rows.seen);

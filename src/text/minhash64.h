@@ -5,10 +5,11 @@
 #ifndef SIMDUP_TEXT_MINHASH64_H
 #define SIMDUP_TEXT_MINHASH64_H
 
+#include "fmgr.h"
+
 #include "core/folded.h"
 #include "core/shingle.h"
 #include "core/sketch.h"
-#include "fmgr.h"
 #include "text/profile.h"
 
 /*
@@ -30,6 +31,20 @@ extern const SimdupFoldedShingling simdup_default_shingling;
 /* Return a text's distinct elements, ascending. Raise 54000 for too many. */
 extern SimdupHashes simdup_element_set(SimdupFoldedShingling shingling,
 									   SimdupUtf8 content);
+
+/* Where distinct shingles go, in order of first occurrence. */
+typedef struct SimdupShingleRows
+{
+	struct ReturnSetInfo *result;
+	struct HTAB *seen; /* of hashes */
+} SimdupShingleRows;
+
+/* Begin the result of a function that returns a set of texts. */
+extern SimdupShingleRows simdup_begin_shingle_rows(FunctionCallInfo fcinfo);
+
+/* Put a shingle, unless it is there already. Raise 54000 for too many. */
+extern void simdup_put_shingle_row(SimdupShingleRows *rows, const char *bytes,
+								   size_t len);
 
 /* Set *fp to minhash64(content). Return false if the content has no shingle. */
 extern bool simdup_text_minhash64(const text *content, uint64 *fp);

@@ -7,12 +7,10 @@
 
 #include <math.h>
 #include "catalog/pg_type.h"
-#include "funcapi.h"
 #include "tsearch/ts_type.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
-#include "utils/tuplestore.h"
 
 #include "core/folded.h"
 #include "core/hash.h"
@@ -127,11 +125,9 @@ simdup_features(PG_FUNCTION_ARGS)
 													   .weighting = 3,
 													   .hash = -1,
 													   .ties = -1});
-	ReturnSetInfo *result;
+	ReturnSetInfo *result = simdup_begin_result(fcinfo);
 	SimdupFeatures features;
 
-	InitMaterializedSRF(fcinfo, 0);
-	result = (ReturnSetInfo *) fcinfo->resultinfo;
 	if (PG_ARGISNULL(0))
 		return (Datum) 0;
 
@@ -147,7 +143,7 @@ simdup_features(PG_FUNCTION_ARGS)
 							   simdup_weight(profile.weighting, feature->tf))};
 		bool nulls[2] = {false, false};
 
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		simdup_put_result(result, values, nulls);
 		pfree(token);
 		simdup_check_interrupts();
 	}

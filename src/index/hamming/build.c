@@ -69,11 +69,11 @@ typedef struct SharedBuild
 	int64 n_rows;
 	int64 n_nulls;
 	bool broken_hot_chain;
-	bool has_layout;
+	int has_layout; /* 0 or 1 */
 	int next_tree;
 	int n_trees_written;
 
-	TreeLayout layout; /* does not change once has_layout is true */
+	TreeLayout layout; /* does not change once has_layout is 1 */
 	pg_atomic_uint64 n_written;
 	/* the parallel scan's state follows */
 } SharedBuild;
@@ -164,6 +164,18 @@ close_files(EntrySource *source)
 	pfree(source->files);
 }
 
+/* Return what a participant has last set there. */
+static int
+shared_value(SharedBuild *shared, const int *value)
+{
+	int result;
+
+	SpinLockAcquire(&shared->mutex);
+	result = *value;
+	SpinLockRelease(&shared->mutex);
+	return result;
+}
+
 /* Take a tree that no participant has taken, HAMMING_TREES after the last. */
 static int
 take_tree(SharedBuild *shared)
@@ -207,17 +219,6 @@ write_trees(SharedBuild *shared, Relation index, bool reports)
 
 /* Workers */
 
-static bool
-has_layout(SharedBuild *shared)
-{
-	bool result;
-
-	SpinLockAcquire(&shared->mutex);
-	result = shared->has_layout;
-	SpinLockRelease(&shared->mutex);
-	return result;
-}
-
 /* Run as a worker, called by name: see CreateParallelContext. */
 extern PGDLLEXPORT void simdup_hamming_build_worker(dsm_segment *seg,
 													shm_toc *toc);
@@ -243,7 +244,7 @@ simdup_hamming_build_worker(dsm_segment *seg, shm_toc *toc)
 	index = index_open(shared->index, index_lock);
 	InstrStartParallelQuery();
 	scan_part(shared, heap, index, ParallelWorkerNumber, false);
-	while (!has_layout(shared))
+	while (shared_value(shared, &shared->has_layout) == 0)
 		ConditionVariableSleep(&shared->changed,
 							   WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
 	ConditionVariableCancelSleep();
@@ -371,28 +372,6 @@ begin_parallel(Leader *leader, Relation heap, Relation index,
 	return true;
 }
 
-static bool
-all_have_scanned(SharedBuild *shared)
-{
-	bool result;
-
-	SpinLockAcquire(&shared->mutex);
-	result = shared->n_scanned == shared->n_participants;
-	SpinLockRelease(&shared->mutex);
-	return result;
-}
-
-static bool
-all_is_written(SharedBuild *shared)
-{
-	bool result;
-
-	SpinLockAcquire(&shared->mutex);
-	result = shared->n_trees_written == HAMMING_TREES;
-	SpinLockRelease(&shared->mutex);
-	return result;
-}
-
 /* Scan as a participant, and wait for the others. */
 static void
 lead_scan(Leader *leader, Relation heap, Relation index)
@@ -405,7 +384,7 @@ lead_scan(Leader *leader, Relation heap, Relation index)
 	scan_part(shared, heap, index, n_workers, true);
 	/* a worker that never started is an error here */
 	WaitForParallelWorkersToAttach(leader->context);
-	while (!all_have_scanned(shared))
+	while (shared_value(shared, &shared->n_scanned) < shared->n_participants)
 		ConditionVariableSleep(&shared->changed,
 							   WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
 	ConditionVariableCancelSleep();
@@ -421,11 +400,11 @@ lead_writing(Leader *leader, Relation index)
 						 shared->n_rows, shared->n_nulls);
 	simdup_begin_trees(index, &shared->layout);
 	SpinLockAcquire(&shared->mutex);
-	shared->has_layout = true;
+	shared->has_layout = 1;
 	SpinLockRelease(&shared->mutex);
 	ConditionVariableBroadcast(&shared->changed);
 	write_trees(shared, index, true);
-	while (!all_is_written(shared))
+	while (shared_value(shared, &shared->n_trees_written) < HAMMING_TREES)
 	{
 		(void)
 			ConditionVariableTimedSleep(&shared->changed, REPORT_MS,

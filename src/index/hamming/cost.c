@@ -180,8 +180,6 @@ simdup_hamming_page_costs(IndexScanDesc scan, uint64 center, int largest)
 static int
 radius_of_ball(PlannerInfo *root, Node *ball)
 {
-	Node *radius;
-
 	ball = estimate_expression_value(root, ball);
 	if (IsA(ball, Const))
 		return ((Const *) ball)->constisnull
@@ -191,12 +189,8 @@ radius_of_ball(PlannerInfo *root, Node *ball)
 	/* simhash_ball(center, radius) */
 	if (!IsA(ball, FuncExpr) || list_length(((FuncExpr *) ball)->args) != 2)
 		return SIMHASH_DEFAULT_RADIUS;
-	radius = lsecond(((FuncExpr *) ball)->args);
-	if (!IsA(radius, Const) || ((Const *) radius)->consttype != INT4OID ||
-		((Const *) radius)->constisnull)
-		return SIMHASH_DEFAULT_RADIUS;
-	return Max(Min(DatumGetInt32(((Const *) radius)->constvalue),
-				   SIMHASH64_BITS),
+	return Max(simdup_plan_time_radius(root,
+									   lsecond(((FuncExpr *) ball)->args)),
 			   0);
 }
 

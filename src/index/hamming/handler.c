@@ -80,7 +80,7 @@ property(Oid index, int column, IndexAMProperty asked,
 	if (column == 0 || asked != AMPROP_DISTANCE_ORDERABLE)
 		return false;
 	opclass = get_index_column_opclass(index, column);
-	/* a column of INCLUDE has no operator class */
+	/* the index may be gone by now */
 	*is_null = !OidIsValid(opclass) ||
 			   !get_opclass_opfamily_and_input_type(opclass, &family, &type);
 	*result =
