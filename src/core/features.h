@@ -113,11 +113,6 @@ simdup_sum_add(SimdupSum *sum, uint64_t hash, uint64_t weight)
 	}
 }
 
-/*
- * The distinct tokens of a text with their frequencies, and the fingerprint
- * that they sum to (steps 4 and 5 of profile 1).
- */
-
 typedef enum SimdupWeighting
 {
 	SIMDUP_WEIGHTING_LOG, /* 1 + floor(log2 tf) */

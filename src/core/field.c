@@ -16,8 +16,8 @@
 
 /*
  * Check whether cp is white space around a field: White_Space and the
- * information separators, as Python's str.strip() has it. Frozen with profile
- * 1.
+ * information separators, as Python's str.strip() has it. Frozen with both
+ * profiles.
  */
 static bool
 is_blank(uint32_t cp)
@@ -55,14 +55,6 @@ simdup_lower_field(const char *field, size_t len, char *out)
 	return trimmed;
 }
 
-/* Check for Unicode's White_Space and Python's information separators. */
-static bool
-is_white(uint32_t cp)
-{
-	return (cp >= 0x09 && cp <= 0x0D) || (cp >= 0x1C && cp <= 0x20) ||
-		   cp == 0x85 || cp == 0x1680 || cp == 0x2028 || cp == 0x2029;
-}
-
 typedef struct Field
 {
 	char *bytes;
@@ -75,7 +67,7 @@ typedef struct Field
 static void
 append_to_field(Field *field, uint32_t cp)
 {
-	if (is_white(cp))
+	if (is_blank(cp))
 	{
 		field->white = field->used > 0;
 		return;

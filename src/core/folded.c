@@ -431,7 +431,3 @@ simdup_folded_elements(SimdupFoldedShingling shingling, const char *text,
 
 	simdup_folded_shingles(shingling, text, len, hash_shingles, &elements);
 }
-
-/*
- * Fields
- */

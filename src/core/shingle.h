@@ -16,15 +16,6 @@
 
 #include "core/hash.h"
 
-/*
- * Shingles: the windows of w consecutive units of a text, as a set
- * (Broder 1997).
- *
- * A unit is a token of the word tokenizer (word), a folded word character
- * (char), or any character but white space, unchanged (raw). A text of fewer
- * than w units is one shingle. A text without a unit has none.
- */
-
 typedef enum SimdupShingleUnit
 {
 	SIMDUP_SHINGLE_WORD,

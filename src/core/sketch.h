@@ -11,11 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * One-permutation MinHash sketches of sets that come in any order, in any
- * parts, with any repetitions.
- */
-
 /* Bins of the fingerprint minhash64. */
 #define SIMDUP_MINHASH64_BINS 64
 
@@ -51,10 +46,7 @@ extern void simdup_sketch_free(SimdupSketch *sketch);
 /* Return the fingerprint: the lowest bits of 64 keys, bin 0's lowest. */
 extern uint64_t simdup_sketch_fingerprint(const uint64_t *keys);
 
-/*
- * MinHash signatures and their bands (Broder 1997; Leskovec, Rajaraman and
- * Ullman, Mining of Massive Datasets, chapter 3).
- */
+/* MinHash signatures and their bands. */
 
 /*
  * Compute the signature of a set of hashes, repetitions allowed, not empty. Two

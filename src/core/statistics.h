@@ -12,14 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * What the distance of two minhash64 fingerprints says about their texts.
- *
- * Two bins agree with chance J, the resemblance of the two sets. If two bins do
- * not agree, their bits are still equal by chance in half of the cases. So each
- * of the 64 bits agrees with chance (1 + J) / 2.
- */
-
 /* Return the estimate of the resemblance where d of n bits differ, 0 to 1. */
 extern double simdup_agreement_resemblance(int d, int n);
 

@@ -10,8 +10,6 @@
 
 #include "core/hamming.h"
 
-/* The fingerprint type as C sees it: a uint64 passed by value, like int8. */
-
 /* Bits in a fingerprint, and so the largest Hamming distance. */
 #define SIMHASH64_BITS 64
 
