@@ -103,6 +103,10 @@ typedef struct ArrivalRow
 	bool overtaken; /* a later event changed it again */
 	bool key_isnull;
 	Datum key;
+	bool is_deferred; /* has another command run since the event's? */
+	/* may other rows that have changed since a command have events of their own? */
+	bool knows_events;
+	CommandId since;
 	bool is_stored; /* is a version of it in the table, at this place? */
 	Oid stored_table;
 	ItemPointerData stored_tid;
@@ -112,6 +116,7 @@ typedef struct ArrivalRow
 typedef struct ArrivalFound
 {
 	int distance;
+	uint64 fp;
 	Datum key;
 	bool key_isnull;
 	ArrivalTarget *target;
@@ -119,6 +124,8 @@ typedef struct ArrivalFound
 	ItemPointerData tid;
 	bool is_own;	   /* has this transaction written the version? */
 	CommandId command; /* that wrote it, if so */
+	bool is_update;	   /* by an UPDATE */
+	bool passed;	   /* is it passed over, if it has an event of its own? */
 } ArrivalFound;
 
 typedef struct ArrivalSearch ArrivalSearch;

@@ -130,17 +130,23 @@ log_pair(ArrivalSearch *search, const ArrivalFound *found)
  * Pass over a row to which the pair belongs. A pair of two rows of one
  * transaction belongs to the later one: the row of the later command or, in one
  * command, of the larger key. Such rows can find each other when their triggers
- * fire AFTER. Commands are counted across savepoints.
+ * fire AFTER. Commands are counted across savepoints. A row that the trigger
+ * does not fire for has no event.
  */
 static bool
 passes_later(ArrivalSearch *search, const ArrivalFound *found)
 {
 	const ArrivalRow *row = search->row;
+	const Trigger *trigger = search->arg;
 	HeapTupleHeader header = row->tuple->t_data;
 	CommandId mine;
 
 	if (!found->is_own ||
 		!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmin(header)))
+		return false;
+	if (!row->is_deferred &&
+		!(found->is_update ? TRIGGER_FOR_UPDATE(trigger->tgtype)
+						   : TRIGGER_FOR_INSERT(trigger->tgtype)))
 		return false;
 	mine = simdup_arrival_command(header);
 	return found->command > mine ||
@@ -164,13 +170,19 @@ static void
 log_row(TriggerData *trigdata, ArrivalTrigger *at)
 {
 	ArrivalRow row;
+	CommandId command;
 
 	if (!simdup_arrival_row(trigdata, at, &row) || !row.has_fp ||
 		!row.changed || is_left_to_later_event(trigdata->tg_trigger, &row))
 		return;
 	if (at->lock)
 		simdup_arrival_lock(at, row.fp);
-	simdup_arrival_search(at, &row, true, passes_later, log_pair, NULL);
+	command = GetActiveSnapshot()->curcid;
+	row.is_deferred = simdup_arrival_command(row.tuple->t_data) < command;
+	row.since = row.is_deferred ? FirstCommandId : command;
+	row.knows_events = at->condition == NULL;
+	simdup_arrival_search(at, &row, true, passes_later, log_pair,
+						  trigdata->tg_trigger);
 }
 
 /* FOR EACH STATEMENT */
@@ -297,8 +309,8 @@ read_rows(TriggerData *trigdata, ArrivalTrigger *at, Arrived *arrived)
 }
 
 /*
- * Pass over a row to which the pair belongs. Of two rows of the transition table
- * it belongs to the larger key. The statement may also have inserted other rows.
+ * Pass over a row to which the pair belongs. The larger key has it, of two rows of
+ * the transition table. The statement may also have inserted other rows.
  */
 static bool
 passes_arrived(ArrivalSearch *search, const ArrivalFound *found)

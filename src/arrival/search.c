@@ -23,6 +23,7 @@
 #include "utils/snapmgr.h"
 
 #include "arrival/arrival.h"
+#include "core/hamming.h"
 #include "index/hamming/am.h"
 #include "index/hamming/find.h"
 #include "type/simhash64.h"
@@ -39,10 +40,18 @@ typedef struct Reading
 /* An entry of an index near the new row. */
 typedef struct Candidate
 {
+	uint64 fp;
 	int distance;
 	int reading;
 	ItemPointerData tid;
 } Candidate;
+
+/* A row as it was before. */
+typedef struct Earlier
+{
+	Datum key;
+	uint64 fp;
+} Earlier;
 
 typedef struct Searching
 {
@@ -133,6 +142,7 @@ static void
 add_candidate(Searching *s, int reading)
 {
 	IndexScanDesc scan = s->readings[reading].scan;
+	uint64 fp = simdup_hamming_returned(scan);
 
 	CHECK_FOR_INTERRUPTS();
 	if (s->n_candidates == s->max_candidates)
@@ -142,7 +152,8 @@ add_candidate(Searching *s, int reading)
 			repalloc_huge(s->candidates, s->max_candidates * sizeof(Candidate));
 	}
 	s->candidates[s->n_candidates++] =
-		(Candidate){simdup_hamming_distance(scan), reading, scan->xs_heaptid};
+		(Candidate){fp, simdup_hamming64(fp, s->search->row->fp), reading,
+					scan->xs_heaptid};
 }
 
 /*
@@ -226,6 +237,7 @@ read_row(Searching *s, const Candidate *candidate, ArrivalFound *found)
 	if (!index_fetch_heap(reading->scan, reading->slot))
 		return false;
 	found->distance = candidate->distance;
+	found->fp = candidate->fp;
 	found->target = &at->targets[candidate->reading];
 	found->heap = reading->heap;
 	found->tid = reading->slot->tts_tid;
@@ -244,6 +256,7 @@ read_row(Searching *s, const Candidate *candidate, ArrivalFound *found)
 		TTS_IS_BUFFERTUPLE(reading->slot) &&
 		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmin(header));
 	found->command = found->is_own ? simdup_arrival_command(header) : 0;
+	found->is_update = (header->t_infomask & HEAP_UPDATED) != 0;
 	return true;
 }
 
@@ -275,6 +288,79 @@ require_visible(const ArrivalSearch *search, const ArrivalFound *found)
 				errhint("The transaction might succeed if retried."));
 }
 
+static int
+compare_earlier(const void *a, const void *b, void *at)
+{
+	const Earlier *left = a;
+	const Earlier *right = b;
+	int order = simdup_arrival_compare_keys(at, left->key, right->key);
+
+	if (order != 0 || left->fp == right->fp)
+		return order;
+	return left->fp < right->fp ? -1 : 1;
+}
+
+/* List the rows of n candidates as they were before a command. */
+static int64
+list_earlier(Searching *s, const Candidate *candidates, int64 n,
+			 Earlier *earlier)
+{
+	ArrivalTrigger *at = s->search->at;
+	Form_pg_attribute att = TupleDescAttr(at->tupdesc, at->key - 1);
+	SnapshotData before = *s->search->snapshot;
+	int64 n_earlier = 0;
+
+	before.curcid = s->search->row->since;
+	for (int64 i = 0; i < n; i++)
+	{
+		Reading *reading = &s->readings[candidates[i].reading];
+		bool is_null = true;
+		Datum key = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		reading->scan->xs_heaptid = candidates[i].tid;
+		reading->scan->xs_snapshot = &before;
+		if (index_fetch_heap(reading->scan, reading->slot))
+			key =
+				slot_getattr(reading->slot,
+							 at->targets[candidates[i].reading].key, &is_null);
+		reading->scan->xs_snapshot = s->search->snapshot;
+		if (!is_null)
+			earlier[n_earlier++] =
+				(Earlier){datumCopy(key, att->attbyval, att->attlen),
+						  candidates[i].fp};
+	}
+	qsort_arg(earlier, n_earlier, sizeof(Earlier), compare_earlier, at);
+	return n_earlier;
+}
+
+/*
+ * Remove the rows that were passed over, because they belong to an event of
+ * their own. A row that had its fingerprint before has no such event: an UPDATE
+ * changed something else. Return the number of rows left.
+ */
+static int64
+remove_passed(Searching *s, const Candidate *candidates, int64 n,
+			  ArrivalFound *found, int64 n_found)
+{
+	Earlier *earlier = palloc_extended(n * sizeof(Earlier), MCXT_ALLOC_HUGE);
+	int64 n_earlier = list_earlier(s, candidates, n, earlier);
+	int64 n_left = 0;
+
+	for (int64 i = 0; i < n_found; i++)
+	{
+		Earlier row = {found[i].key, found[i].fp};
+
+		if (!found[i].passed ||
+			(!found[i].key_isnull &&
+			 bsearch_arg(&row, earlier, n_earlier, sizeof(Earlier),
+						 compare_earlier, s->search->at) != NULL))
+			found[n_left++] = found[i];
+	}
+	pfree(earlier);
+	return n_left;
+}
+
 /*
  * Report the rows of n candidates at one distance that count, in the order of
  * their keys. Return whether that is enough.
@@ -288,19 +374,25 @@ report_rows(Searching *s, const Candidate *candidates, int64 n)
 	ArrivalFound *found =
 		palloc_extended(n * sizeof(ArrivalFound), MCXT_ALLOC_HUGE);
 	int64 n_found = 0;
+	bool any_update = false;
 
 	for (int64 i = 0; i < n; i++)
 	{
 		ArrivalFound *row = &found[n_found];
 
 		CHECK_FOR_INTERRUPTS();
-		if (!read_row(s, &candidates[i], row) ||
-			(search->passes != NULL && search->passes(search, row)))
+		if (!read_row(s, &candidates[i], row))
 			continue;
+		row->passed = search->passes != NULL && search->passes(search, row);
+		if (row->passed && !(search->row->knows_events && row->is_update))
+			continue;
+		any_update |= row->passed;
 		if (!row->key_isnull)
 			row->key = datumCopy(row->key, att->attbyval, att->attlen);
 		n_found++;
 	}
+	if (any_update)
+		n_found = remove_passed(s, candidates, n, found, n_found);
 	qsort_arg(found, n_found, sizeof(ArrivalFound), compare_found, at);
 	for (int64 i = 0; i < n_found; i++)
 	{

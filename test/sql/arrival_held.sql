@@ -133,6 +133,28 @@ TRUNCATE l_log;
 BEGIN; UPDATE l SET fp = 'ffff00000000fffe' WHERE id = 5; UPDATE l SET fp = '0000000000000003' WHERE id = 5; UPDATE l SET note = 'y' WHERE id = 5; COMMIT;
 SELECT * FROM said;
 
+-- a row whose other columns change has no event of its own
+TRUNCATE l, l_log;
+INSERT INTO l VALUES (9, '0000000000000001');
+BEGIN; INSERT INTO l VALUES (5, '0000000000000001'); UPDATE l SET note = 'x' WHERE id = 9; COMMIT;
+SELECT * FROM said;
+CREATE TABLE u (LIKE l INCLUDING ALL);
+CREATE TRIGGER l AFTER INSERT OR UPDATE ON u FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('l_log', 'max_distance => 3');
+INSERT INTO u VALUES (9, '0000000000000001'), (8, 'ffff00000000ffff');
+TRUNCATE l_log;
+INSERT INTO u VALUES (5, '0000000000000001'), (9, '0000000000000001'), (8, '0000000000000003')
+  ON CONFLICT (id) DO UPDATE SET note = 'again', fp = excluded.fp;
+SELECT * FROM said;
+TRUNCATE l_log;
+WITH w AS (UPDATE u SET note = 'y' WHERE id > 5) INSERT INTO u VALUES (4, '0000000000000000');
+SELECT * FROM said;
+-- nor has one that is updated, if the trigger is for INSERT
+CREATE OR REPLACE TRIGGER l AFTER INSERT ON u FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('l_log', 'max_distance => 3');
+TRUNCATE u, l_log;
+INSERT INTO u VALUES (8, 'ffff00000000ffff');
+INSERT INTO u VALUES (5, '0000000000000001'), (8, '0000000000000003') ON CONFLICT (id) DO UPDATE SET fp = excluded.fp;
+SELECT * FROM said;
+
 --
 -- A key that changes: the search passes over the row of the same key
 --

@@ -65,8 +65,8 @@ extern bool simdup_hamming_get_tuple(IndexScanDesc scan,
 									 ScanDirection direction);
 extern int64 simdup_hamming_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
 extern void simdup_hamming_end_scan(IndexScanDesc scan);
-/* Return the distance from the center of the row returned last. */
-extern int simdup_hamming_distance(IndexScanDesc scan);
+/* Return the fingerprint of the row returned last. */
+extern uint64 simdup_hamming_returned(IndexScanDesc scan);
 
 /* vacuum.c */
 extern IndexBulkDeleteResult *simdup_hamming_bulk_delete(

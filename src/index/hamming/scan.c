@@ -243,14 +243,12 @@ simdup_hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 	return found;
 }
 
-int
-simdup_hamming_distance(IndexScanDesc scan)
+uint64
+simdup_hamming_returned(IndexScanDesc scan)
 {
 	HammingScan *state = scan->opaque;
 
-	return simdup_hamming64(simdup_unrotate(state->values[state->at - 1],
-											state->tree),
-							state->search.center);
+	return simdup_unrotate(state->values[state->at - 1], state->tree);
 }
 
 int64
