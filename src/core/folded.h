@@ -81,7 +81,7 @@ extern uint64_t simdup_field_mask(const char *text, size_t len, uint32_t number,
 
 /*
  * Fill *set, which begins as {0}, with the distinct elements of a text in UTF-8,
- * ascending. Return false if the text has too many (see simdup_hashes_add).
+ * ascending. Return false if the text has more than SIMDUP_MAX_SHINGLES.
  */
 extern bool simdup_folded_set(SimdupFoldedShingling shingling, const char *text,
 							  size_t len, SimdupHashes *set);

@@ -49,7 +49,7 @@ simdup_folded_set(SimdupFoldedShingling shingling, const char *text, size_t len,
 
 	simdup_folded_elements(shingling, text, len, add_to_set, &sink);
 	simdup_hashes_unique(set);
-	return !sink.overflow;
+	return !sink.overflow && set->n <= SIMDUP_MAX_SHINGLES;
 }
 
 /* Return the coefficient of two sets of these sizes. It grows with n_common. */
@@ -169,7 +169,7 @@ simdup_winnow(SimdupFoldedShingling shingling, int window, const char *text,
 	if (winnow.n > 0 && winnow.n < winnow.window)
 		add_first(&winnow);
 	simdup_hashes_unique(set);
-	return !winnow.overflow;
+	return !winnow.overflow && set->n <= SIMDUP_MAX_SHINGLES;
 }
 
 /* Terms */

@@ -325,7 +325,10 @@ slider_end(Slider *slider)
 		!simdup_hashes_add(slider->list, simdup_mix64(slider->hash)))
 		slider->overflow = true;
 	simdup_free(slider->ring);
-	return !slider->overflow;
+	/* some of those above the limit may be repetitions */
+	if (slider->list->n > SIMDUP_MAX_SHINGLES)
+		simdup_hashes_unique(slider->list);
+	return !slider->overflow && slider->list->n <= SIMDUP_MAX_SHINGLES;
 }
 
 /* Mix a code point by one multiplication, which is enough for its 21 bits. */

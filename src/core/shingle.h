@@ -24,8 +24,8 @@ typedef enum SimdupShingleUnit
 } SimdupShingleUnit;
 
 /*
- * The most distinct shingles of a text. From twice as many on, whose hashes take
- * 512 MB, the text is refused.
+ * The most distinct shingles of a text. A list has room for twice as many hashes,
+ * 512 MB, so that it drops repetitions seldom.
  */
 #define SIMDUP_MAX_SHINGLES ((size_t) 1 << 25)
 
@@ -39,7 +39,7 @@ typedef struct SimdupHashes
 
 /*
  * Append to the list, dropping repetitions where that helps against growth.
- * Return false if it has outgrown what a text may have.
+ * Return false if it has outgrown its room, which is more than a text may have.
  */
 extern bool simdup_hashes_add(SimdupHashes *list, uint64_t hash);
 

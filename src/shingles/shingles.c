@@ -192,6 +192,8 @@ make_sketch(const text *content, SimdupShingling shingling, uint64 modulus)
 	simdup_shingle_strings(shingling.unit, shingling.w, utf8.bytes, utf8.len,
 						   sketch_shingle, &sketch);
 	simdup_hashes_unique(&sketch.values);
+	if (sketch.values.n > SIMDUP_MAX_SHINGLES)
+		simdup_too_many_shingles();
 	return sketch;
 }
 

@@ -74,6 +74,19 @@ FROM huge, page;
 SQL
 	't|t', '200 MB of text, by minhash64');
 
+# --- as many distinct shingles as a text may have, and one more
+
+my $most = 33554432;
+for my $call ("shingle_resemblance(t, 'none of it', 16) = 0", "minhash_signature(t, 1, 16, 'char') IS NOT NULL")
+{
+	# windows of 16 random hexadecimal digits do not repeat
+	my ($text, $stderr) = ("left(string_agg(md5(i::text), ''), $most + 15)");
+
+	is($node->safe_psql('postgres', "SELECT $call FROM (SELECT $text AS t FROM generate_series(1, 1048577) AS i) AS x"), 't', "the most: $call");
+	$node->psql('postgres', "SELECT $call FROM (SELECT $text || 'g' AS t FROM generate_series(1, 1048577) AS i) AS x", stderr => \$stderr);
+	like($stderr, qr/text has too many shingles\nDETAIL: +More than $most of them are distinct/, "one too many: $call");
+}
+
 # --- within the memory of the text and its distinct tokens
 
 # Largest resident size of a new session that runs $sql, in MB.
