@@ -180,7 +180,7 @@ log_row(TriggerData *trigdata, ArrivalTrigger *at)
 	command = GetActiveSnapshot()->curcid;
 	row.is_deferred = simdup_arrival_command(row.tuple->t_data) < command;
 	row.since = row.is_deferred ? FirstCommandId : command;
-	row.knows_events = at->condition == NULL;
+	row.knows_events = true;
 	simdup_arrival_search(at, &row, true, passes_later, log_pair,
 						  trigdata->tg_trigger);
 }

@@ -51,6 +51,7 @@ typedef struct Earlier
 {
 	Datum key;
 	uint64 fp;
+	ItemPointerData tid;
 } Earlier;
 
 typedef struct Searching
@@ -328,16 +329,44 @@ list_earlier(Searching *s, const Candidate *candidates, int64 n,
 		if (!is_null)
 			earlier[n_earlier++] =
 				(Earlier){datumCopy(key, att->attbyval, att->attlen),
-						  candidates[i].fp};
+						  candidates[i].fp, reading->slot->tts_tid};
 	}
 	qsort_arg(earlier, n_earlier, sizeof(Earlier), compare_earlier, at);
 	return n_earlier;
 }
 
+/* Check whether two versions of a row have equal bytes in all columns. */
+static bool
+are_equal_versions(Relation heap, ItemPointerData a, ItemPointerData b)
+{
+	TupleDesc desc = RelationGetDescr(heap);
+	TupleTableSlot *left = table_slot_create(heap, NULL);
+	TupleTableSlot *right = table_slot_create(heap, NULL);
+	bool equal = table_tuple_fetch_row_version(heap, &a, SnapshotAny, left) &&
+				 table_tuple_fetch_row_version(heap, &b, SnapshotAny, right);
+
+	for (int i = 1; equal && i <= desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i - 1);
+		bool left_isnull;
+		bool right_isnull;
+		Datum left_value = slot_getattr(left, i, &left_isnull);
+		Datum right_value = slot_getattr(right, i, &right_isnull);
+
+		equal = left_isnull == right_isnull &&
+				(left_isnull || datum_image_eq(left_value, right_value,
+											   att->attbyval, att->attlen));
+	}
+	ExecDropSingleTupleTableSlot(left);
+	ExecDropSingleTupleTableSlot(right);
+	return equal;
+}
+
 /*
  * Remove the rows that were passed over, because they belong to an event of
  * their own. A row that had its fingerprint before has no such event: an UPDATE
- * changed something else. Return the number of rows left.
+ * changed something else. With a condition, it must have changed nothing. Return
+ * the number of rows left.
  */
 static int64
 remove_passed(Searching *s, const Candidate *candidates, int64 n,
@@ -349,12 +378,16 @@ remove_passed(Searching *s, const Candidate *candidates, int64 n,
 
 	for (int64 i = 0; i < n_found; i++)
 	{
-		Earlier row = {found[i].key, found[i].fp};
+		Earlier row = {.key = found[i].key, .fp = found[i].fp};
+		const Earlier *was = NULL;
 
+		if (found[i].passed && !found[i].key_isnull)
+			was = bsearch_arg(&row, earlier, n_earlier, sizeof(Earlier),
+							  compare_earlier, s->search->at);
 		if (!found[i].passed ||
-			(!found[i].key_isnull &&
-			 bsearch_arg(&row, earlier, n_earlier, sizeof(Earlier),
-						 compare_earlier, s->search->at) != NULL))
+			(was != NULL &&
+			 (s->search->at->condition == NULL ||
+			  are_equal_versions(found[i].heap, was->tid, found[i].tid))))
 			found[n_left++] = found[i];
 	}
 	pfree(earlier);

@@ -148,6 +148,15 @@ SELECT * FROM said;
 TRUNCATE l_log;
 WITH w AS (UPDATE u SET note = 'y' WHERE id > 5) INSERT INTO u VALUES (4, '0000000000000000');
 SELECT * FROM said;
+-- with a condition, any column that changes makes an event
+CREATE FUNCTION any_two(a u, b u) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT true';
+CREATE OR REPLACE TRIGGER l AFTER INSERT OR UPDATE ON u FOR EACH ROW
+  EXECUTE FUNCTION simdup_log_trigger('l_log', 'max_distance => 3', 'condition => any_two');
+TRUNCATE u, l_log;
+INSERT INTO u VALUES (8, 'ffff00000000ffff', 'a'), (9, '0000000000000001', 'a');
+INSERT INTO u VALUES (5, '0000000000000001', 'b'), (6, 'ffff00000000ffff', 'b'), (8, 'ffff00000000ffff', 'b'), (9, '0000000000000001', 'a')
+  ON CONFLICT (id) DO UPDATE SET note = excluded.note;
+SELECT * FROM said;
 -- nor has one that is updated, if the trigger is for INSERT
 CREATE OR REPLACE TRIGGER l AFTER INSERT ON u FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('l_log', 'max_distance => 3');
 TRUNCATE u, l_log;
