@@ -123,6 +123,17 @@ CREATE FUNCTION nearest(wanted simhash64) RETURNS SETOF integer STABLE
   BEGIN ATOMIC
     SELECT id FROM petition WHERE fp <@ simhash_ball(wanted, 8) ORDER BY fp <~> wanted, id;
   END;
+
+-- groups with a decision, and an archive of removed rows
+SELECT FROM simdup_group('cases', 'SELECT id, fp FROM public.petition ORDER BY id', 6);
+SELECT FROM simdup_regroup('cases');
+SELECT FROM simdup_decide('cases', 1001, 1003, true);
+CREATE TABLE kept (id integer PRIMARY KEY, fp simhash64);
+INSERT INTO kept SELECT id, fp FROM petition;
+CREATE TABLE refers (id integer PRIMARY KEY, kept integer REFERENCES kept);
+INSERT INTO refers SELECT id, id FROM kept;
+CREATE INDEX ON refers (kept);
+SELECT FROM simdup_remove('kept', 'SELECT key, cluster FROM simdup_clusters(''SELECT id, fp FROM public.petition ORDER BY id'', 3, ''leader'')');
 CREATE STATISTICS petition_stats (mcv, ndistinct) ON fp, with_fields, simhash(title) FROM petition;
 ANALYZE;
 SQL
@@ -182,6 +193,12 @@ SELECT id, fp, repeats FROM flagged ORDER BY id;
 SELECT id, fp FROM logged ORDER BY id;
 SELECT new_key, old_key, distance FROM logged_log ORDER BY 1, 2;
 SELECT * FROM clusters ORDER BY cluster;
+SELECT * FROM cases ORDER BY key::int;
+SELECT * FROM cases_decisions;
+SELECT count(*), md5(string_agg(e::text, ' ' ORDER BY e::text)) FROM cases_events AS e;
+SELECT * FROM kept_simdup_removed ORDER BY id;
+SELECT * FROM kept_simdup_moved ORDER BY removed, referrer;
+SELECT * FROM refers ORDER BY id;
 SQL
 }
 
@@ -245,6 +262,10 @@ EXCEPTION WHEN check_violation THEN NULL;
 END $$;
 INSERT INTO sample VALUES (90006, '0123456789abcdef');
 SELECT tableoid::regclass FROM sample WHERE fp = '0123456789abcdef';
+INSERT INTO petition (id, content) SELECT 90007, content FROM petition WHERE id = 1001;
+SELECT * FROM simdup_regroup('cases') ORDER BY key::int;
+SELECT * FROM simdup_undecide('cases', 1001, 1003) ORDER BY key::int;
+SELECT sum(n) FROM simdup_remove('kept', 'SELECT max(id), min(id) FROM kept');
 REFRESH MATERIALIZED VIEW clusters;
 SELECT count(*), md5(string_agg(c::text, ' ' ORDER BY cluster)) FROM clusters AS c;
 ROLLBACK;

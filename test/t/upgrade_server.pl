@@ -128,6 +128,10 @@ sub sound
 	my ($node, $db, $what) = @_;
 
 	is($node->safe_psql($db, 'SELECT count(*) FROM pg_index WHERE NOT indisvalid OR NOT indisready'), '0', "$what: indexes are valid");
+	is( $node->safe_psql($db, <<'SQL'), 't', "$what: hamming indexes are sound");
+SELECT count(simhash_index_check(c.oid, true)) > 5 FROM pg_class AS c JOIN pg_am AS a ON a.oid = relam
+WHERE amname = 'hamming' AND relkind = 'i'
+SQL
 	for (scans($node, $db))
 	{
 		my ($index, $by_index, $by_scan, $plan) = @$_;
