@@ -33,7 +33,7 @@ extern void _PG_init(void);
 #endif
 
 /* PG_MODULE_MAGIC_EXT came with 18 */
-#ifndef PG_MODULE_MAGIC_EXT
+#if PG_VERSION_NUM < 180000
 #define PG_MODULE_MAGIC_EXT(...) PG_MODULE_MAGIC
 #endif
 
