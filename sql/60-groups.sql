@@ -32,6 +32,7 @@ DECLARE
   part text;
   tables text[];
   writer text;
+  n_settings bigint;
   type oid;
 BEGIN
   IF target IS NULL THEN
@@ -72,6 +73,12 @@ BEGIN
       RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege',
         MESSAGE = format('another role has the privilege %s', writer),
         DETAIL = 'It could make the owner run statements that are not the owner''s.', HINT = 'Revoke the privilege.';
+    END IF;
+    EXECUTE 'SELECT FROM ' || settings;
+    GET DIAGNOSTICS n_settings = ROW_COUNT;
+    IF n_settings = 0 THEN
+      RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state', MESSAGE = format('grouping "%s" has no settings', name),
+        DETAIL = format('Table %s is empty.', settings), HINT = 'Restore its row, or create the grouping anew.';
     END IF;
   END IF;
   SELECT t.oid, format('%I.%I', n.nspname, t.typname) INTO STRICT type, key_type

@@ -356,6 +356,8 @@ DECLARE
   is_going text;  -- row r is removed itself
   matches text;  -- row r refers to a removed row
   matches_moving text;  -- the same for a row that stays
+  is_kept text;  -- row r is kept for the removed row
+  matches_kept text;  -- a row that stays will refer to the kept row
   set_kept text;
   set_null text;  -- of a kept row that refers to its own duplicate
   joins text;
@@ -423,6 +425,7 @@ BEGIN
     'SELECT pg_catalog.count(*) FROM ' || removed
   FROM pg_attribute AS a WHERE a.attrelid = target AND a.attnum > 0 AND NOT a.attisdropped;
 
+  is_kept := format('r.%s %s m.kept', key_column, key_equals);
   is_going := format('EXISTS (SELECT FROM %s AS g (key) WHERE r.%s %s g.key)', removed, key_column, key_equals);
   map_rows := format('%4$s JOIN %1$s AS gone ON gone.%2$s %3$s m.key JOIN %1$s AS kept ON kept.%2$s %3$s m.kept',
     target, key_column, key_equals, map_keys);
@@ -459,6 +462,7 @@ BEGIN
       INTO matches, set_kept, set_null, joins
       FROM unnest(reference.columns, reference.referenced, reference.equals, reference.clears) WITH ORDINALITY AS c (name, referenced, equals, clears, i);
       matches_moving := concat(matches, CASE WHEN referring.is_target THEN ' AND NOT ' || is_going END);
+      matches_kept := concat(matches_moving, CASE WHEN set_null IS NOT NULL THEN ' AND NOT ' || is_kept END);
       -- a kept row does not refer to itself afterwards where it can refer to nothing
       SELECT image || jsonb_object_agg(c.name, CASE WHEN set_null IS NULL
           THEN format('CASE WHEN m%1$s.key IS NULL THEN %2$s ELSE m%1$s.new%3$s END', n_references, image ->> c.name, c.i)
@@ -466,7 +470,7 @@ BEGIN
             CASE WHEN c.clears THEN 'NULL' ELSE image ->> c.name END, c.i) END)
       INTO image FROM unnest(reference.columns, reference.clears) WITH ORDINALITY AS c (name, clears, i);
       FOR problem IN SELECT c.name FROM unnest(reference.referenced, reference.nullable) AS c (name, nullable) WHERE c.nullable LOOP
-        EXECUTE format('SELECT min(m.kept::text) FROM %s JOIN %s AS r ON %s WHERE kept.%s IS NULL', map_rows, referring.name, matches_moving, problem.name)
+        EXECUTE format('SELECT min(m.kept::text) FROM %s JOIN %s AS r ON %s WHERE kept.%s IS NULL', map_rows, referring.name, matches_kept, problem.name)
         INTO key_found USING keys, kept;
         IF key_found IS NOT NULL THEN
           RAISE EXCEPTION 'kept row has no value in column %, to which foreign key "%" refers', problem.name, reference.name
@@ -476,8 +480,7 @@ BEGIN
       RETURN QUERY SELECT 'move', format('WITH moved AS (UPDATE %s AS r SET %s FROM %s WHERE %s RETURNING m.key, m.kept, %s AS row_key), noted AS (INSERT INTO %s (removed, kept, referrer, constraint_name, row_key, moved_at) SELECT moved.key, %s, %L, %L, moved.row_key, pg_catalog.now() FROM moved RETURNING 1) SELECT (SELECT pg_catalog.count(*) FROM moved), (SELECT pg_catalog.count(*) FROM noted)',
           referring.name, v.sets, map_rows, v.matches, row_key, written.names[2], v.kept, referring.id, reference.name),
         format('SELECT pg_catalog.count(*) FROM %s JOIN %s AS r ON %s', map_rows, referring.name, v.matches)
-      FROM format('r.%s %s m.kept', key_column, key_equals) AS is_kept, LATERAL (VALUES (1, set_null, concat(matches, ' AND ', is_kept), 'NULL'),
-        (2, set_kept, concat(matches_moving, ' AND NOT ' || CASE WHEN set_null IS NOT NULL THEN is_kept END), 'moved.kept')) AS v (i, sets, matches, kept)
+      FROM (VALUES (1, set_null, concat(matches, ' AND ', is_kept), 'NULL'), (2, set_kept, matches_kept, 'moved.kept')) AS v (i, sets, matches, kept)
       WHERE v.sets IS NOT NULL ORDER BY v.i;
       left_names := left_names || format('"%s" of table %s', reference.name, referring.id);
       left_counts := left_counts || format('SELECT pg_catalog.count(*) FROM %s JOIN %s AS r ON %s', map_rows, referring.name, matches_moving);

@@ -219,6 +219,12 @@ ALTER TABLE mail_case_settings SET SCHEMA office;
 SELECT count(*) FROM simdup_regroup('office.mail_case');
 SELECT count(*) FROM simdup_undecide('office.mail_case', 1, 2);
 
+-- the settings are lost
+BEGIN;
+DELETE FROM office.mail_case_settings;
+SELECT simdup_regroup('office.mail_case');
+ROLLBACK;
+
 -- a trigger of the user's that keeps rows is an error
 CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
 CREATE TRIGGER keep BEFORE INSERT OR UPDATE OR DELETE ON office.mail_case FOR EACH ROW EXECUTE FUNCTION keep();

@@ -45,6 +45,11 @@ SELECT n, substring(statement FROM 'LOCK|INSERT|SET answers = [^ ]+|DELETE') AS 
 SELECT n, substr(statement, 1, 20) AS statement FROM simdup_remove('"Letter"', 'VALUES (4, 5)') WHERE statement !~ '^LOCK';
 SELECT id, answers FROM "Letter" ORDER BY id;
 SELECT removed, kept, row_key FROM "Letter_simdup_moved" WHERE removed = 4 ORDER BY row_key::text;
+-- so it needs no value there
+CREATE TABLE named (id int PRIMARY KEY, name text UNIQUE, answers text REFERENCES named (name));
+INSERT INTO named VALUES (1, NULL, 'b'), (2, 'b', NULL);
+SELECT sum(n) FROM simdup_remove('named', 'SELECT 2, 1');
+SELECT * FROM named;
 -- a root that answers itself may not answer nothing, and goes on to answer itself
 CREATE TABLE tree (id int PRIMARY KEY, root int NOT NULL REFERENCES tree);
 INSERT INTO tree VALUES (1, 1), (2, 1), (3, 2);
