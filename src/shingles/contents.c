@@ -195,7 +195,7 @@ read_content(SimdupContents *contents, uint32 number, int buffer)
 	offset = place_of(contents, number).offset;
 	len = (Size) (place_of(contents, number + 1).offset - offset);
 	to->number = NO_NUMBER;
-	if (len + VARHDRSZ > to->size)
+	if (to->datum == NULL || len + VARHDRSZ > to->size)
 	{
 		if (to->datum != NULL)
 			pfree(to->datum);
@@ -251,18 +251,24 @@ words_of(const SimdupContents *contents, Datum content)
 bool
 simdup_contents_has_shingle(SimdupContents *contents, uint32 number)
 {
-	MemoryContext old = MemoryContextSwitchTo(contents->set_context);
-	text *content = (text *) DatumGetPointer(read_content(contents, number, 0));
-	int len = (int) VARSIZE(content) - VARHDRSZ;
-	int start = pg_mbcliplen(VARDATA(content), len, Min(len, 16));
-	bool has_shingle =
-		contents->by_sketch ||
-		words_of(contents,
-				 PointerGetDatum(
-					 cstring_to_text_with_len(VARDATA(content), start)))
-				.n > 0 ||
-		(start < len && words_of(contents, PointerGetDatum(content)).n > 0);
+	MemoryContext old;
+	text *content;
+	text *beginning;
+	int len;
+	int start;
+	bool has_shingle;
 
+	if (contents->by_sketch)
+		return true;
+	old = MemoryContextSwitchTo(contents->set_context);
+	content = (text *) DatumGetPointer(read_content(contents, number, 0));
+	len = (int) VARSIZE(content) - VARHDRSZ;
+	/* nearly every text has one at its beginning */
+	start = pg_mbcliplen(VARDATA(content), len, Min(len, 16));
+	beginning = cstring_to_text_with_len(VARDATA(content), start);
+	has_shingle =
+		words_of(contents, PointerGetDatum(beginning)).n > 0 ||
+		(start < len && words_of(contents, PointerGetDatum(content)).n > 0);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(contents->set_context);
 	return has_shingle;
