@@ -44,7 +44,8 @@ counted()
 }
 
 # check NAME COMMAND...: ok if the command succeeds; otherwise not ok, with its
-# output. The command has a shell of its own, so that -e works in functions.
+# output. Where the status of check is asked for, as by || or if, -e is off in the
+# command, too: a function joins its commands by &&.
 check()
 {
   local name=$1 status log
