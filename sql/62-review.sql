@@ -6,9 +6,9 @@
 -- contents of the pairs that may be shown. Each group is compared by its first row.
 --
 -- An answer decides pairs of rows. For two groups, these are all rows of one with all
--- of the other. Within a group, they are the rows of one fingerprint with the rest. Pairs come in the order of this
--- number times the chance that the answer contradicts the grouping. The chance is half
--- at the limit and beyond it. For two groups it falls with their resemblance, and for two
+-- of the other. Within a group, they are the rows of one fingerprint with the rest. Pairs
+-- come in the order of this number times the chance that the answer contradicts the
+-- grouping. The chance is half at the limit and beyond it. For two groups it falls with their resemblance, and for two
 -- rows of a group with what they lack to be the same. Without contents, it halves with
 -- each bit from the limit.
 

@@ -44,8 +44,8 @@ counted()
 }
 
 # check NAME COMMAND...: ok if the command succeeds; otherwise not ok, with its
-# output. Where the status of check is asked for, as by || or if, -e is off in the
-# command, too: a function joins its commands by &&.
+# output. A caller that asks for the status, by || or if, switches -e off in the
+# command, too. So a function joins its commands by &&.
 check()
 {
   local name=$1 status log

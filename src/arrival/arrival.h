@@ -169,6 +169,9 @@ extern bool simdup_arrival_row(TriggerData *trigdata, ArrivalTrigger *at,
 							   ArrivalRow *row);
 extern void simdup_arrival_transition_row(ArrivalTrigger *at, HeapTuple tuple,
 										  ArrivalRow *row);
+/* Check whether a column has equal bytes in two versions of a row. */
+extern bool simdup_arrival_has_equal_column(TupleDesc desc, int attnum,
+											HeapTuple a, HeapTuple b);
 extern bool simdup_arrival_is_same(ArrivalTrigger *at, const ArrivalRow *row,
 								   HeapTuple other);
 

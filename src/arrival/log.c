@@ -309,8 +309,8 @@ read_rows(TriggerData *trigdata, ArrivalTrigger *at, Arrived *arrived)
 }
 
 /*
- * Pass over a row to which the pair belongs. The larger key has it, of two rows of
- * the transition table. The statement may also have inserted other rows.
+ * Pass over a row to which the pair belongs. A pair of two rows of the transition
+ * table belongs to the larger key. The statement may also have inserted other rows.
  */
 static bool
 passes_arrived(ArrivalSearch *search, const ArrivalFound *found)

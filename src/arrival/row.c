@@ -151,16 +151,15 @@ index_value(ArrivalTrigger *at, HeapTuple tuple, bool *in_scope, uint64 *fp)
 	return has_fp;
 }
 
-/* Check whether a column has equal bytes in two versions of a row. */
-static bool
-has_equal_column(const ArrivalTrigger *at, AttrNumber attnum, HeapTuple a,
-				 HeapTuple b)
+bool
+simdup_arrival_has_equal_column(TupleDesc desc, int attnum, HeapTuple a,
+								HeapTuple b)
 {
-	Form_pg_attribute att = TupleDescAttr(at->tupdesc, attnum - 1);
+	Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
 	bool a_isnull;
 	bool b_isnull;
-	Datum a_value = heap_getattr(a, attnum, at->tupdesc, &a_isnull);
-	Datum b_value = heap_getattr(b, attnum, at->tupdesc, &b_isnull);
+	Datum a_value = heap_getattr(a, attnum, desc, &a_isnull);
+	Datum b_value = heap_getattr(b, attnum, desc, &b_isnull);
 
 	return a_isnull == b_isnull &&
 		   (a_isnull ||
@@ -178,7 +177,7 @@ have_equal_columns(const ArrivalTrigger *at, HeapTuple a, HeapTuple b)
 		if (!TupleDescAttr(at->tupdesc, i - 1)->attisdropped && i != at->flag &&
 			(at->condition != NULL ||
 			 bms_is_member(COLUMN_BIT(i), at->index_columns)) &&
-			!has_equal_column(at, i, a, b))
+			!simdup_arrival_has_equal_column(at->tupdesc, i, a, b))
 			return false;
 	return true;
 }
@@ -286,7 +285,9 @@ simdup_arrival_row(TriggerData *trigdata, ArrivalTrigger *at, ArrivalRow *row)
 	if (is_update)
 	{
 		row->changed = !have_equal_columns(at, row->complete, old);
-		row->key_changed = !has_equal_column(at, at->key, row->complete, old);
+		row->key_changed =
+			!simdup_arrival_has_equal_column(at->tupdesc, at->key,
+											 row->complete, old);
 	}
 	if (!row->changed && !row->key_changed)
 		return false;

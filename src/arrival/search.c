@@ -342,21 +342,18 @@ are_equal_versions(Relation heap, ItemPointerData a, ItemPointerData b)
 	TupleDesc desc = RelationGetDescr(heap);
 	TupleTableSlot *left = table_slot_create(heap, NULL);
 	TupleTableSlot *right = table_slot_create(heap, NULL);
+	HeapTuple x = NULL;
+	HeapTuple y = NULL;
 	bool equal = table_tuple_fetch_row_version(heap, &a, SnapshotAny, left) &&
 				 table_tuple_fetch_row_version(heap, &b, SnapshotAny, right);
 
-	for (int i = 1; equal && i <= desc->natts; i++)
+	if (equal)
 	{
-		Form_pg_attribute att = TupleDescAttr(desc, i - 1);
-		bool left_isnull;
-		bool right_isnull;
-		Datum left_value = slot_getattr(left, i, &left_isnull);
-		Datum right_value = slot_getattr(right, i, &right_isnull);
-
-		equal = left_isnull == right_isnull &&
-				(left_isnull || datum_image_eq(left_value, right_value,
-											   att->attbyval, att->attlen));
+		x = ExecFetchSlotHeapTuple(left, false, NULL);
+		y = ExecFetchSlotHeapTuple(right, false, NULL);
 	}
+	for (int i = 1; equal && i <= desc->natts; i++)
+		equal = simdup_arrival_has_equal_column(desc, i, x, y);
 	ExecDropSingleTupleTableSlot(left);
 	ExecDropSingleTupleTableSlot(right);
 	return equal;
@@ -407,7 +404,7 @@ report_rows(Searching *s, const Candidate *candidates, int64 n)
 	ArrivalFound *found =
 		palloc_extended(n * sizeof(ArrivalFound), MCXT_ALLOC_HUGE);
 	int64 n_found = 0;
-	bool any_update = false;
+	bool any_passed = false;
 
 	for (int64 i = 0; i < n; i++)
 	{
@@ -419,12 +416,12 @@ report_rows(Searching *s, const Candidate *candidates, int64 n)
 		row->passed = search->passes != NULL && search->passes(search, row);
 		if (row->passed && !(search->row->knows_events && row->is_update))
 			continue;
-		any_update |= row->passed;
+		any_passed |= row->passed;
 		if (!row->key_isnull)
 			row->key = datumCopy(row->key, att->attbyval, att->attlen);
 		n_found++;
 	}
-	if (any_update)
+	if (any_passed)
 		n_found = remove_passed(s, candidates, n, found, n_found);
 	qsort_arg(found, n_found, sizeof(ArrivalFound), compare_found, at);
 	for (int64 i = 0; i < n_found; i++)

@@ -13,7 +13,7 @@ INSERT INTO doc VALUES (3000, 'no text', '00000000000000ff', NULL), (3001, 'no s
   (3002, 'no shingle', '00000000000000ff', '***'), (3003, 'no shingle', '00000000000000ff', '+++'), (3004, 'no fingerprint', NULL, 'text');
 
 -- by the rule: each row joins the nearest first row that it resembles, the earlier
--- one of two as near; equal texts of one fingerprint are one, but for those without a shingle
+-- one of two as near. Equal texts of one fingerprint are one; those without a shingle are not
 CREATE FUNCTION naive(k int, min_resemblance float8, w int, unit text)
   RETURNS TABLE (key int, cluster int, distance int, resemblance float8) LANGUAGE plpgsql AS $$
 DECLARE d doc; leaders int[] := '{}';
