@@ -22,6 +22,9 @@
 #   make test-package           the archive and the Debian package, installed, on
 #        each server version; an RPM
 #
+# As root on Debian, a target installs the packages that it lacks. With NO_INSTALL=1
+# none does, and what is missing is named.
+#
 # A build in a folder of its own: make -f /path/to/Makefile, there.
 #
 # The tokenizer icu is built in if ICU's headers are installed. make clean and
@@ -56,13 +59,14 @@ ISOLATION = $(basename $(notdir $(sort $(call files,test/specs/*.spec))))
 # 15 looks for expected/ in the output folder, later ones here
 ISOLATION_OPTS = $(REGRESS_OPTS) --outputdir=.
 PROVE_TESTS = $(sort $(call files,test/t/*.pl))
-EXTRA_CLEAN = simdup--$(EXTVERSION).sql src/report/*.inc build results output_iso tmp_check
+EXTRA_CLEAN = simdup--$(EXTVERSION).sql src/report/*.inc $(OBJS:.o=.d) build results output_iso tmp_check
 # The server's headers are not ours to warn about, so they come in as system
 # headers; SIMDUP_VERSION keeps the module and the control file in step.
 # FLOAT_FLAGS are among these because bitcode has these alone.
 include $(here)/src/float.mk
 PG_CPPFLAGS = -I$(here)/src -Isrc -isystem $(shell $(PG_CONFIG) --includedir-server 2>/dev/null) -DSIMDUP_VERSION='"$(EXTVERSION)"' $(FLOAT_FLAGS)
-PG_CFLAGS = -Wall -Wextra $(WERROR)
+# Each object file comes with a list of the headers that it was made from.
+PG_CFLAGS = -Wall -Wextra $(WERROR) -MMD -MP
 
 ICU_HEADERS := $(shell pkg-config --cflags icu-uc icu-i18n 2>/dev/null)
 WITH_ICU ?= $(shell echo '\#include <unicode/ulocdata.h>' | $(CC) $(ICU_HEADERS) -E - >/dev/null 2>&1 && echo yes || echo no)
@@ -107,8 +111,9 @@ src/report/report.o src/report/report.bc: $(REPORT_STRINGS)
 # Every file of the page knows its texts by number.
 $(filter src/report/%,$(OBJS)): $(here)/src/report/texts.def
 
-# The tree is small, so a changed header compiles every file again.
-$(OBJS): $(call files,src/*.h src/*/*.h src/*/*/*.h)
+# A changed header compiles the files that include it, and their bitcode, again.
+-include $(OBJS:.o=.d)
+$(OBJS:.o=.bc): %.bc: %.o
 # The module says its version.
 src/simdup.o src/simdup.bc: simdup.control
 
