@@ -10,8 +10,10 @@
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
+#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/typcache.h"
@@ -50,6 +52,35 @@ struct SimdupKeys
 	StringInfoData buffer[SIMDUP_KEY_BUFFERS];
 };
 
+/*
+ * ERROR for a key_type that is not null. A number by position may be taken for
+ * it, since most functions have an option there in their other form.
+ */
+static void
+refuse_key_type(FunctionCallInfo fcinfo, int argument, Oid type)
+{
+	char *value = simdup_key_text(type, PG_GETARG_DATUM(argument));
+	const char *option = simdup_named_argument(fcinfo, "max_distance") >= 0
+							 ? "max_distance"
+						 : simdup_named_argument(fcinfo, "w") >= 0 ? "w"
+																   : NULL;
+	bool is_share = strtod(value, NULL) > 0 && strtod(value, NULL) < 1;
+
+	if (is_share && simdup_named_argument(fcinfo, "min_resemblance") >= 0)
+		option = "min_resemblance";
+	if (TypeCategory(type) != TYPCATEGORY_NUMERIC)
+		value = pstrdup("3");
+	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			errmsg("key_type must be null"),
+			errdetail("The argument is a value of type %s.",
+					  format_type_be(type)),
+			option == NULL
+				? errhint("For keys of that type, write NULL::%s.",
+						  format_type_be(type))
+				: errhint("For keys of that type, write NULL::%s. For a number, write %s => %s.",
+						  format_type_be(type), option, value));
+}
+
 Oid
 simdup_key_type_argument(FunctionCallInfo fcinfo)
 {
@@ -61,6 +92,8 @@ simdup_key_type_argument(FunctionCallInfo fcinfo)
 	type = get_fn_expr_argtype(fcinfo->flinfo, argument);
 	if (!OidIsValid(type))
 		elog(ERROR, "could not determine the type of the keys");
+	if (!PG_ARGISNULL(argument))
+		refuse_key_type(fcinfo, argument, type);
 	return type;
 }
 
@@ -313,6 +346,7 @@ struct SimdupKeyNumbers
 	MemoryContext context;
 	SimdupKeys *keys;
 	TypeCacheEntry *type; /* NULL: bigint */
+	FmgrInfo hash;
 	Oid collation;
 	uint32 n;
 	Slot *slots;
@@ -340,7 +374,12 @@ simdup_keynumbers_begin(SimdupKeys *keys, Oid type)
 	{
 		numbers->type = lookup_type_cache(type, TYPECACHE_HASH_PROC_FINFO |
 													TYPECACHE_EQ_OPR_FINFO);
-		if (!OidIsValid(numbers->type->hash_proc_finfo.fn_oid))
+		/* the cache cannot tell whether the columns of a record have a hash */
+		if (type == RECORDOID)
+			fmgr_info(F_HASH_RECORD, &numbers->hash);
+		else
+			numbers->hash = numbers->type->hash_proc_finfo;
+		if (!OidIsValid(numbers->hash.fn_oid))
 			ereport(ERROR, errcode(ERRCODE_UNDEFINED_FUNCTION),
 					errmsg("could not identify a hash function for type %s",
 						   format_type_be(type)));
@@ -352,12 +391,12 @@ simdup_keynumbers_begin(SimdupKeys *keys, Oid type)
 }
 
 static uint32
-hash_of(const SimdupKeyNumbers *numbers, Datum key)
+hash_of(SimdupKeyNumbers *numbers, Datum key)
 {
 	if (numbers->type == NULL)
 		return (uint32) simdup_mix64((uint64) DatumGetInt64(key));
-	return DatumGetUInt32(FunctionCall1Coll(&numbers->type->hash_proc_finfo,
-											numbers->collation, key));
+	return DatumGetUInt32(
+		FunctionCall1Coll(&numbers->hash, numbers->collation, key));
 }
 
 static bool
@@ -453,7 +492,7 @@ number_of(SimdupKeyNumbers *numbers, Datum key, uint32 hash)
 }
 
 static void
-hash_and_prefetch(const SimdupKeyNumbers *numbers, const Datum *keys, int n,
+hash_and_prefetch(SimdupKeyNumbers *numbers, const Datum *keys, int n,
 				  uint32 *hashes)
 {
 	for (int i = 0; i < n; i++)
@@ -473,8 +512,8 @@ simdup_keynumbers_get(SimdupKeyNumbers *numbers, const Datum *keys, int n,
 }
 
 void
-simdup_keynumbers_find(const SimdupKeyNumbers *numbers, const Datum *keys,
-					   int n, uint32 *result)
+simdup_keynumbers_find(SimdupKeyNumbers *numbers, const Datum *keys, int n,
+					   uint32 *result)
 {
 	uint32 hashes[SIMDUP_MANY_KEYS];
 

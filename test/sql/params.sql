@@ -31,8 +31,8 @@ FROM unnest(ARRAY[
   'simdup_tune($q$SELECT id, fp FROM letter %s$q$%s)',
   'shingle_pairs($q$SELECT id, body FROM letter %s$q$%s)',
   'shingle_pairs($q$SELECT body, body FROM letter %s$q$, NULL::text, 4, 0.5, ''word''%s)',
-  'simdup_verified_pairs($q$SELECT id, fp, body FROM letter %s$q$%s)',
-  'simdup_verified_pairs($q$SELECT body, fp, body FROM letter %s$q$, NULL::text, 8, 0.5, 4, ''word''%s)',
+  'simdup_pairs($q$SELECT id, fp, body AS content FROM letter %s$q$, min_resemblance => 0.8%s)',
+  'simdup_pairs($q$SELECT body, fp, body AS content FROM letter %s$q$, NULL::text, 8, 0.5, 4, ''word''%s)',
   'imatch_lexicon($q$SELECT body FROM letter %s$q$, 0%s)',
   'term_idf($q$SELECT body FROM letter %s$q$%s)']) AS f;
 
@@ -52,7 +52,7 @@ EXECUTE by_district (:asked, 3, '{north}');
 PREPARE untyped AS SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM letter WHERE district = $1', params => ARRAY[$1]);
 EXECUTE untyped ('north');
 EXECUTE untyped ('nowhere');
-PREPARE positional AS SELECT count(*) FROM simdup_pairs($1, $2, ARRAY[$3]);
+PREPARE positional AS SELECT count(*) FROM simdup_pairs($1, $2, NULL, 4, 'char', ARRAY[$3]);
 EXECUTE positional (:asked, 3, 'north');
 -- in a view, whose query the function sees anew each time
 CREATE VIEW today AS SELECT * FROM simdup_pairs('SELECT id, fp FROM public.letter WHERE arrived >= $1', 0, params => ARRAY[current_setting('test.day')]);
@@ -94,6 +94,27 @@ SELECT count(*) FROM simdup_components('SELECT ARRAY[district], ARRAY[body] FROM
 SELECT count(*) FROM simdup_components('SELECT ARRAY[district], ARRAY[body] FROM letter', key_type => NULL::text[]);
 SELECT count(*) FROM simdup_pairs('SELECT ARRAY[district], fp FROM letter', NULL::text[], 3);
 SELECT count(*) FROM simdup_pairs('SELECT ARRAY[district], fp FROM letter WHERE id <= $1', NULL::text[], 0, params => '{4}');
+-- numbers as drivers send them, by position and by name: a smallint, or without a type
+SELECT f, bool_and(same(format(f, '0'), format(f, n))) AS same
+FROM unnest(ARRAY['simdup_pairs($q$SELECT id, fp FROM letter$q$, %s)', 'simdup_clusters($q$SELECT id, fp FROM letter$q$, %s)',
+    'simdup_new_pairs($q$SELECT id, fp FROM letter WHERE id < 9$q$, $q$SELECT id, fp FROM letter WHERE id > 8$q$, %s)']) AS f,
+  unnest(ARRAY['0::smallint', '''0''', 'max_distance => 0::smallint', 'max_distance => ''0''']) AS n GROUP BY f ORDER BY f;
+SELECT same($$shingle_pairs('SELECT id, body FROM letter', '1', '0.5')$$, $$shingle_pairs('SELECT id, body FROM letter', 1::smallint, 0.5)$$),
+  same($$simdup_pieces('SELECT id, fp FROM letter', '3', '2')$$, $$simdup_pieces('SELECT id, fp FROM letter', 3::smallint, 2::smallint)$$);
+PREPARE untyped_distance AS SELECT count(*) FROM simdup_clusters($1, $2, $3);
+EXECUTE untyped_distance ('SELECT id, fp FROM letter', '0', 'connected');
+-- types of keys by position are still types of keys
+SELECT DISTINCT pg_typeof(a) FROM simdup_pairs('SELECT id::text, fp FROM letter', NULL::text);
+SELECT DISTINCT pg_typeof(a) FROM simdup_pairs('SELECT id::numeric, fp FROM letter', NULL::numeric, '0');
+SELECT DISTINCT pg_typeof(a) FROM simdup_pairs('SELECT id::text::varchar, fp FROM letter', NULL::varchar, 0::smallint);
+-- and a value is none
+SELECT * FROM simdup_pairs('SELECT id, fp FROM letter', 3::bigint);
+SELECT * FROM simdup_clusters('SELECT id, fp FROM letter', 0.8);
+SELECT * FROM simdup_clusters('SELECT id, fp FROM letter', '0.8');
+SELECT * FROM shingle_pairs('SELECT id, body FROM letter', 3::bigint);
+SELECT * FROM simdup_components('SELECT id, id FROM letter', 3);
+SELECT * FROM simdup_pieces('SELECT id, fp FROM letter', 3::bigint, 2, 2);
+SELECT * FROM shingle_pairs('SELECT id, body FROM letter', NULL::integer);
 DROP VIEW today;
 DROP DOMAIN small;
 DROP TABLE letter;
