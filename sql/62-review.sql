@@ -141,7 +141,7 @@ BEGIN
         ) AS q (key, fp) WHERE q.key %4$s ANY (%7$L::%1$s[])) AS q),
     compared AS (
       SELECT c.*, l.content AS content_a, r.content AS content_b, COALESCE(%2$s.minhash_bits_resemblance(l.sketch, r.sketch),
-        %2$s.shingle_resemblance(l.content, r.content, 4, 'char'::pg_catalog.text)) AS resemblance
+        %2$s.shingle_resemblance(l.content, r.content, $10, $11)) AS resemblance
       FROM chosen AS c LEFT JOIN contents AS l ON l.key %4$s c.a LEFT JOIN contents AS r ON r.key %4$s c.b),
     shown AS (
       SELECT c.*, COALESCE(c.decides OPERATOR(pg_catalog.*) LEAST(0.5, CASE WHEN c.id OPERATOR(pg_catalog.=) c.other THEN (1 OPERATOR(pg_catalog.-) c.resemblance) OPERATOR(pg_catalog./) (2 OPERATOR(pg_catalog.*) GREATEST(1 OPERATOR(pg_catalog.-) $7, 0.01))
@@ -159,7 +159,8 @@ BEGIN
         pg_catalog.string_to_array(%2$s.simdup_numbers(w.content_b), ' ') AS b OFFSET 0) AS t
     ORDER BY w.tells DESC, w.away, w.id, w.b $query$,
     g.key_type, x, s.query, g.same_key, c.a, c.b, c.keys)
-    USING n, c.id, c.other, c.distance, c.decides, c.moves, s.resemblance, s.max_distance, s.min_resemblance;
+    USING n, c.id, c.other, c.distance, c.decides, c.moves, s.resemblance, s.max_distance, s.min_resemblance,
+      s.w, s.unit;
 EXCEPTION WHEN syntax_error_or_access_rule_violation OR invalid_schema_name THEN
   -- where the grouping's query is at fault, a refresh says so of it alone
   EXECUTE pg_catalog.format('SELECT FROM %s.simdup_regroup($1, true)', x) USING name;
