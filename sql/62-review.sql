@@ -33,6 +33,14 @@ CREATE FUNCTION simdup_review_reason(
 COMMENT ON FUNCTION simdup_review_reason(boolean, integer, integer, float8, float8) IS
   'implementation of simdup_review: what makes a pair doubtful, in words';
 
+CREATE FUNCTION simdup_review_rows(
+  key_type anyelement, query text, members text, least_distance integer,
+  OUT key anyelement, OUT fp simhash64, OUT scope bigint, OUT id bigint, OUT place bigint, OUT first bigint, OUT size bigint
+) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+COMMENT ON FUNCTION simdup_review_rows(anyelement, text, text, integer) IS
+  'implementation of simdup_review: the first row of each group and scope, and those that are not near it';
+
 CREATE FUNCTION simdup_review(name text, n integer DEFAULT 20)
   RETURNS TABLE (id bigint, other bigint, a text, b text, why text, decides bigint, distance integer, resemblance float8,
     numbers_a text, numbers_b text, own_a text, own_b text, content_a text, content_b text)
@@ -68,37 +76,24 @@ BEGIN
       SELECT LEAST(l.id, r.id) AS id, GREATEST(l.id, r.id) AS other FROM %7$s AS d
       JOIN %4$s AS l ON l.key %5$s d.a JOIN %4$s AS r ON r.key %5$s d.b WHERE NOT d.same AND l.id OPERATOR(pg_catalog.<>) r.id),
     letters AS MATERIALIZED (
-      SELECT q.place, q.key, q.fp, q.scope, m.id, d.block
-      FROM (SELECT NULL::pg_catalog.text AS scope) AS none CROSS JOIN LATERAL (
-        -- where the query has no column of this name, that of none is meant
-        SELECT q.key, q.fp, scope, pg_catalog.row_number() OVER () AS place FROM (%3$s
-        ) AS q (key, fp)) AS q JOIN %4$s AS m ON m.key %5$s q.key LEFT JOIN decided AS d ON d.key %5$s q.key),
-    scopes AS (
-      -- two scopes are equal or not, and nothing else is known of them
-      SELECT pg_catalog.row_number() OVER () AS scope, pg_catalog.array_agg(l.place) AS place, pg_catalog.array_agg(l.fp) AS fp,
-        pg_catalog.array_agg(l.id) AS id, pg_catalog.array_agg(l.block) AS block
-      FROM letters AS l GROUP BY l.scope),
-    parts AS MATERIALIZED (
-      SELECT l.*, pg_catalog.first_value(l.place) OVER part AS first, pg_catalog.first_value(l.fp) OVER part AS first_fp,
-        pg_catalog.first_value(l.block) OVER part AS first_block, pg_catalog.count(*) OVER part AS size
-      FROM (SELECT s.scope, pg_catalog.unnest(s.place) AS place, pg_catalog.unnest(s.fp) AS fp, pg_catalog.unnest(s.id) AS id,
-        pg_catalog.unnest(s.block) AS block FROM scopes AS s) AS l
-      WINDOW part AS (PARTITION BY l.scope, l.id ORDER BY l.place ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)),
-    firsts AS (SELECT p.* FROM parts AS p WHERE p.place OPERATOR(pg_catalog.=) p.first),
+      SELECT l.*, d.block FROM %2$s.simdup_review_rows(NULL::%1$s, $7, %3$L, $2) AS l LEFT JOIN decided AS d ON d.key %5$s l.key),
+    firsts AS (SELECT l.* FROM letters AS l WHERE l.place OPERATOR(pg_catalog.=) l.first),
     pairs AS (
       -- the first row of a group with one row of each other fingerprint
-      SELECT i.id, i.other, i.a, i.b, i.distance, i.one OPERATOR(pg_catalog.*) (i.size OPERATOR(pg_catalog.-) i.one) AS decides, i.a_block, i.b_block
+      SELECT i.id, i.other, i.a, i.b, i.distance, i.one OPERATOR(pg_catalog.*) (i.size OPERATOR(pg_catalog.-) i.one) AS decides,
+        i.a_block, i.b_block
       FROM (
-        SELECT DISTINCT ON (p.first, p.fp) p.id, p.id AS other, p.first AS a, p.place AS b, p.first_block AS a_block, p.block AS b_block,
-          %2$s.simhash_distance(p.first_fp, p.fp) AS distance, pg_catalog.count(*) OVER (PARTITION BY p.first, p.fp) AS one, p.size
-        FROM parts AS p WHERE p.place OPERATOR(pg_catalog.<>) p.first AND %2$s.simhash_distance(p.first_fp, p.fp) OPERATOR(pg_catalog.>=) $2
-        ORDER BY p.first, p.fp, p.place) AS i
+        SELECT DISTINCT ON (l.first, l.fp) l.id, l.id AS other, l.first AS a, l.place AS b, f.block AS a_block, l.block AS b_block,
+          %2$s.simhash_distance(f.fp, l.fp) AS distance, pg_catalog.count(*) OVER (PARTITION BY l.first, l.fp) AS one, l.size
+        FROM letters AS l JOIN firsts AS f ON f.place OPERATOR(pg_catalog.=) l.first WHERE l.place OPERATOR(pg_catalog.<>) l.first
+        ORDER BY l.first, l.fp, l.place) AS i
       UNION ALL
       SELECT l.id, r.id, l.place, r.place, p.distance, l.size OPERATOR(pg_catalog.*) r.size, l.block, r.block
-      FROM %2$s.simdup_pairs('SELECT pg_catalog.unnest($1::pg_catalog.int8[]), pg_catalog.unnest($2::%2$s.simhash64[]), pg_catalog.unnest($3::pg_catalog.int8[]) AS scope',
+      FROM %2$s.simdup_pairs('SELECT pg_catalog.unnest($1::pg_catalog.int8[]), pg_catalog.unnest($2::%2$s.simhash64[]),'
+          ' pg_catalog.unnest($3::pg_catalog.int8[]) AS scope',
         max_distance => $3, params => (
-          SELECT ARRAY[pg_catalog.array_agg(f.place)::pg_catalog.text, pg_catalog.array_agg(f.fp)::pg_catalog.text,
-            pg_catalog.array_agg(f.scope)::pg_catalog.text] FROM firsts AS f)) AS p
+          SELECT ARRAY[pg_catalog.array_agg(f.place ORDER BY f.id)::pg_catalog.text, pg_catalog.array_agg(f.fp ORDER BY f.id)::pg_catalog.text,
+            pg_catalog.array_agg(f.scope ORDER BY f.id)::pg_catalog.text] FROM firsts AS f)) AS p
       JOIN firsts AS l ON l.place OPERATOR(pg_catalog.=) p.a JOIN firsts AS r ON r.place OPERATOR(pg_catalog.=) p.b),
     open AS (
       -- where rows make chains, a pair that only others hold together is most doubtful
@@ -118,7 +113,8 @@ BEGIN
       pg_catalog.array_agg(l.key)::pg_catalog.text AS a, pg_catalog.array_agg(r.key)::pg_catalog.text AS b,
       pg_catalog.array_cat(pg_catalog.array_agg(l.key), pg_catalog.array_agg(r.key))::pg_catalog.text AS keys
     FROM chosen AS c JOIN letters AS l ON l.place OPERATOR(pg_catalog.=) c.a JOIN letters AS r ON r.place OPERATOR(pg_catalog.=) c.b WHERE c.rank OPERATOR(pg_catalog.<=) $1 $query$,
-    g.key_type, x, s.query, g.members, g.same_key, pg_catalog.format('SELECT d.a, d.b FROM %s AS d WHERE d.same', g.decisions), g.decisions)
+    g.key_type, x, pg_catalog.concat('SELECT key, id FROM ', g.members), g.members, g.same_key,
+    pg_catalog.format('SELECT d.a, d.b FROM %s AS d WHERE d.same', g.decisions), g.decisions)
     INTO STRICT c
     USING LEAST(n, 1000000) OPERATOR(pg_catalog.*) 10,
       -- with min_resemblance, texts decide at any distance
@@ -126,7 +122,7 @@ BEGIN
       LEAST(s.max_distance OPERATOR(pg_catalog.+) CASE WHEN s.min_resemblance IS NULL THEN 2 ELSE 0 END, 16),
       s.max_distance,
       CASE WHEN s.min_resemblance IS NULL THEN 2 OPERATOR(pg_catalog.*) s.max_distance OPERATOR(pg_catalog.+) 1 ELSE (64 OPERATOR(pg_catalog.*) (1 OPERATOR(pg_catalog.-) s.min_resemblance))::pg_catalog.int4 END,
-      s.method OPERATOR(pg_catalog.=) 'connected';
+      s.method OPERATOR(pg_catalog.=) 'connected', s.query;
   -- and of these the most doubtful by their contents
   RETURN QUERY EXECUTE pg_catalog.format($query$
     WITH chosen AS (
