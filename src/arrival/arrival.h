@@ -24,9 +24,9 @@ typedef struct ArrivalUsage
 	int n_fixed;		   /* arguments before the options */
 	bool before;		   /* BEFORE ... FOR EACH ROW */
 	bool after;			   /* AFTER ... FOR EACH ROW */
-	bool statement;		   /* AFTER ... FOR EACH STATEMENT */
+	bool deferred;		   /* also as a constraint trigger */
 	bool flags;			   /* its first argument is the flag's column */
-	bool may_lock;		   /* has the option lock; else always locks */
+	bool tells;			   /* of rows; else it refuses them, and always locks */
 } ArrivalUsage;
 
 /* A table that a search reads, and the index by which it does. */
@@ -100,14 +100,10 @@ typedef struct ArrivalRow
 	uint64 fp;
 	bool changed; /* fingerprint, scope or condition, by this event or later */
 	bool key_changed;
-	bool overtaken; /* a later event changed it again */
 	bool key_isnull;
 	Datum key;
-	bool is_deferred; /* has another command run since the event's? */
-	/* may other rows that have changed since a command have events of their own? */
-	bool knows_events;
-	CommandId since;
-	bool is_stored; /* is a version of it in the table, at this place? */
+	CommandId command; /* that wrote it, if that decides which row is newer */
+	bool is_stored;	   /* is a version of it in the table, at this place? */
 	Oid stored_table;
 	ItemPointerData stored_tid;
 } ArrivalRow;
@@ -116,16 +112,12 @@ typedef struct ArrivalRow
 typedef struct ArrivalFound
 {
 	int distance;
-	uint64 fp;
 	Datum key;
 	bool key_isnull;
 	ArrivalTarget *target;
 	Relation heap; /* open while the search lasts */
 	ItemPointerData tid;
-	bool is_own;	   /* has this transaction written the version? */
-	CommandId command; /* that wrote it, if so */
-	bool is_update;	   /* by an UPDATE */
-	bool passed;	   /* is it passed over, if it has an event of its own? */
+	bool is_newer; /* of one command, and of a larger key */
 } ArrivalFound;
 
 typedef struct ArrivalSearch ArrivalSearch;
@@ -137,8 +129,6 @@ struct ArrivalSearch
 {
 	ArrivalTrigger *at;
 	const ArrivalRow *row;
-	bool tells;				 /* only rows that the user may see */
-	ArrivalReceiver passes;	 /* says which rows are passed over; may be NULL */
 	ArrivalReceiver receive; /* takes a row that counts; is that enough? */
 	void *arg;
 	Snapshot snapshot;
@@ -167,24 +157,17 @@ extern void simdup_arrival_prepare_row(TriggerData *trigdata,
 extern HeapTuple simdup_arrival_new_tuple(TriggerData *trigdata);
 extern bool simdup_arrival_row(TriggerData *trigdata, ArrivalTrigger *at,
 							   ArrivalRow *row);
-extern void simdup_arrival_transition_row(ArrivalTrigger *at, HeapTuple tuple,
-										  ArrivalRow *row);
-/* Check whether a column has equal bytes in two versions of a row. */
-extern bool simdup_arrival_has_equal_column(TupleDesc desc, int attnum,
-											HeapTuple a, HeapTuple b);
-extern bool simdup_arrival_is_same(ArrivalTrigger *at, const ArrivalRow *row,
-								   HeapTuple other);
 
 /* locks.c */
 extern void simdup_arrival_lock(const ArrivalTrigger *at, uint64 fp);
 
 /* search.c */
 extern void simdup_arrival_search(ArrivalTrigger *at, const ArrivalRow *row,
-								  bool tells, ArrivalReceiver passes,
 								  ArrivalReceiver receive, void *arg);
-extern int simdup_arrival_compare_keys(const ArrivalTrigger *at, Datum a,
-									   Datum b);
-/* Return the command of this transaction that wrote a version of a row. */
+/*
+ * Return the command of this transaction that wrote a version of a row, or
+ * InvalidCommandId if another transaction did.
+ */
 extern CommandId simdup_arrival_command(HeapTupleHeader header);
 
 /* near.c */

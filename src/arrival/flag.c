@@ -19,7 +19,7 @@ static const ArrivalUsage usage = {
 	.n_fixed = 1,
 	.before = true,
 	.flags = true,
-	.may_lock = true,
+	.tells = true,
 };
 
 /* Keep the key of the nearest row. */
@@ -55,7 +55,7 @@ simdup_flag_trigger(PG_FUNCTION_ARGS)
 	{
 		if (at->lock)
 			simdup_arrival_lock(at, row.fp);
-		simdup_arrival_search(at, &row, true, NULL, take_key, &nearest);
+		simdup_arrival_search(at, &row, take_key, &nearest);
 	}
 	(void) heap_getattr(row.tuple, at->flag, at->tupdesc, &was_null);
 	if (nearest.isnull && was_null)

@@ -29,14 +29,15 @@
 #include "arrival/arrival.h"
 #include "server/catalog.h"
 
-/* Check whether the user may read a column of the trigger's table. */
+/* Check whether the user may read the trigger's table, or at least a column. */
 static bool
 may_read(const ArrivalTrigger *at, const char *column)
 {
 	return pg_class_aclcheck(at->table, GetUserId(), ACL_SELECT) ==
 			   ACLCHECK_OK ||
-		   pg_attribute_aclcheck(at->table, get_attnum(at->table, column),
-								 GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+		   (column != NULL &&
+			pg_attribute_aclcheck(at->table, get_attnum(at->table, column),
+								  GetUserId(), ACL_SELECT) == ACLCHECK_OK);
 }
 
 /* Set a setting until the caller ends its nest level. */
@@ -230,6 +231,7 @@ fulfils_condition(ArrivalSearch *search, const ArrivalFound *found)
 {
 	ArrivalTrigger *at = search->at;
 	MemoryContext caller;
+	Datum near_row;
 	bool holds;
 
 	prepare_condition(at);
@@ -237,7 +239,9 @@ fulfils_condition(ArrivalSearch *search, const ArrivalFound *found)
 		search->new_row =
 			row_datum(at, &at->own, at->tupdesc, search->row->complete);
 	caller = MemoryContextSwitchTo(at->condition_context);
-	holds = call_condition(at, search->new_row, near_row_datum(search, found));
+	near_row = near_row_datum(search, found);
+	holds = found->is_newer ? call_condition(at, near_row, search->new_row)
+							: call_condition(at, search->new_row, near_row);
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(at->condition_context);
 	return holds;
@@ -250,10 +254,12 @@ fulfils_condition(ArrivalSearch *search, const ArrivalFound *found)
 bool
 simdup_arrival_begin_near(ArrivalSearch *search)
 {
-	search->asks =
-		search->tells &&
-		check_enable_rls(search->at->table, InvalidOid, true) == RLS_ENABLED;
-	return !search->tells || may_read(search->at, search->at->key_name);
+	const ArrivalTrigger *at = search->at;
+
+	search->asks = at->usage->tells &&
+				   check_enable_rls(at->table, InvalidOid, true) == RLS_ENABLED;
+	return !at->usage->tells ||
+		   may_read(at, search->asks ? NULL : at->key_name);
 }
 
 /* Check whether a near row counts. */
@@ -275,7 +281,7 @@ simdup_arrival_detail(const ArrivalTrigger *at, const char *key, int distance)
 	if (check_enable_rls(at->table, InvalidOid, true) == RLS_ENABLED ||
 		!may_read(at, at->key_name))
 		return 0;
-	if (pg_class_aclcheck(at->table, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+	if (!may_read(at, NULL))
 		return errdetail("It repeats the row with (%s)=(%s).", at->key_name,
 						 key);
 	return errdetail("The row with (%s)=(%s) is at distance %d.", at->key_name,

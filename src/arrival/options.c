@@ -48,7 +48,8 @@ simdup_arrival_check_fired(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
 		((usage->before && TRIGGER_FIRED_BEFORE(event) &&
 		  TRIGGER_FIRED_FOR_ROW(event)) ||
 		 (usage->after && TRIGGER_FIRED_AFTER(event) &&
-		  (usage->statement || TRIGGER_FIRED_FOR_ROW(event)))))
+		  TRIGGER_FIRED_FOR_ROW(event) &&
+		  (usage->deferred || !trigdata->tg_trigger->tgdeferrable))))
 		return;
 	ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 			errmsg("trigger \"%s\" on table \"%s\" fires at an event that function \"%s\" does not support",
@@ -95,7 +96,7 @@ set_option(ArrivalTrigger *at, const char *name, char *value)
 	if (strcmp(name, "max_distance") == 0)
 		return (at->max_distance = parse_distance(value)) >= 0;
 	if (strcmp(name, "lock") == 0)
-		return at->usage->may_lock && parse_bool(value, &at->lock);
+		return at->usage->tells && parse_bool(value, &at->lock);
 	if (strcmp(name, "key") == 0)
 		at->key_name = value;
 	else if (strcmp(name, "index") == 0)
@@ -120,7 +121,7 @@ simdup_arrival_read_options(TriggerData *trigdata, ArrivalTrigger *at)
 					   at->usage->function),
 				add_hint(trigdata, at->usage));
 	at->max_distance = DEFAULT_MAX_DISTANCE;
-	at->lock = !at->usage->may_lock;
+	at->lock = !at->usage->tells;
 	for (int i = at->usage->n_fixed; i < trigger->tgnargs; i++)
 	{
 		char *name;

@@ -13,6 +13,7 @@ static const ArrivalUsage usage = {
 	.arguments = "['option => value' ...]",
 	.before = true,
 	.after = true,
+	.deferred = true,
 };
 
 /* Report the error for a row that repeats another. */
@@ -42,15 +43,10 @@ simdup_reject_trigger(PG_FUNCTION_ARGS)
 	TriggerData *trigdata = (TriggerData *) fcinfo->context;
 	ArrivalRow row;
 
-	/*
-	 * A search skips rows of the same key. So a row that gets another key may
-	 * have neighbours that it was never compared with.
-	 */
-	if (simdup_arrival_row(trigdata, at, &row) && row.has_fp &&
-		(row.changed || row.key_changed))
+	if (simdup_arrival_row(trigdata, at, &row) && row.has_fp)
 	{
 		simdup_arrival_lock(at, row.fp);
-		simdup_arrival_search(at, &row, false, NULL, refuse, trigdata);
+		simdup_arrival_search(at, &row, refuse, trigdata);
 	}
 	return PointerGetDatum(simdup_arrival_new_tuple(trigdata));
 }
