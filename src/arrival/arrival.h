@@ -66,7 +66,8 @@ typedef struct ArrivalTrigger
 	/* the table that is written to: columns, and how its index makes values */
 	TupleDesc tupdesc;
 	AttrNumber key;
-	AttrNumber flag; /* InvalidAttrNumber if there is none */
+	AttrNumber flag;  /* InvalidAttrNumber if there is none */
+	Bitmapset *flags; /* all columns that triggers of the table set */
 	Oid key_type;
 	Oid key_collation;
 	TypeCacheEntry *key_functions;

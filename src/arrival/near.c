@@ -12,6 +12,7 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
+#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
@@ -22,6 +23,7 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/resowner.h"
 #include "utils/rls.h"
 #include "utils/syscache.h"
 #include "utils/varlena.h"
@@ -67,20 +69,17 @@ simdup_arrival_execute(const char *text, int n, Oid *types, Datum *values,
 			 SPI_result_code_string(result), text);
 }
 
-/*
- * Check by SQL whether the user sees a row. The setting row_security could make
- * an error of it, and enable_tidscan a scan.
- */
+/* Ask by SQL whether the user sees a row. */
 static bool
-sees_row(const ArrivalSearch *search, const ArrivalFound *found)
+ask_for_row(const ArrivalSearch *search, const ArrivalFound *found)
 {
 	ItemPointerData tid = found->tid;
 	Oid types[] = {TIDOID, OIDOID};
 	Datum values[] = {PointerGetDatum(&tid),
 					  ObjectIdGetDatum(found->target->table)};
-	int nestlevel = NewGUCNestLevel();
 	bool sees;
 
+	/* this setting could make an error of it, and the next one a scan */
 	set_setting("row_security", "on");
 	set_setting("enable_tidscan", "on");
 	SPI_connect();
@@ -91,7 +90,53 @@ sees_row(const ArrivalSearch *search, const ArrivalFound *found)
 						   search->snapshot);
 	sees = SPI_processed > 0;
 	SPI_finish();
-	AtEOXact_GUC(true, nestlevel);
+	return sees;
+}
+
+/* Check whether an error says nothing of the row: the server is in trouble. */
+static bool
+is_trouble(int code)
+{
+	int class = ERRCODE_TO_CATEGORY(code);
+
+	return class == ERRCODE_TRANSACTION_ROLLBACK ||
+		   class == ERRCODE_INSUFFICIENT_RESOURCES ||
+		   class == ERRCODE_OPERATOR_INTERVENTION ||
+		   class == ERRCODE_SYSTEM_ERROR || class == ERRCODE_INTERNAL_ERROR ||
+		   code == ERRCODE_LOCK_NOT_AVAILABLE;
+}
+
+/*
+ * Check whether the user sees a row. One whose policy ends in an error, such as
+ * that of a table the user may not read, is not seen. Raised, the error would
+ * tell that there is a near row. The end of the subtransaction restores the
+ * settings.
+ */
+static bool
+sees_row(const ArrivalSearch *search, const ArrivalFound *found)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	volatile bool sees = false;
+
+	BeginInternalSubTransaction(NULL);
+	PG_TRY();
+	{
+		MemoryContextSwitchTo(context);
+		sees = ask_for_row(search, found);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		if (is_trouble(geterrcode()))
+			PG_RE_THROW();
+		MemoryContextSwitchTo(context);
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
 	return sees;
 }
 

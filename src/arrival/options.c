@@ -215,7 +215,47 @@ find_flag(TriggerData *trigdata, ArrivalTrigger *at)
 												 key->atttypmod)));
 }
 
-/* Find the key, and for a trigger that flags, the flag. */
+/* Return the symbol of a trigger's function, if that is in C, or else "". */
+static const char *
+symbol_of(const Trigger *trigger)
+{
+	HeapTuple function =
+		SearchSysCache1(PROCOID, ObjectIdGetDatum(trigger->tgfoid));
+	const char *symbol = "";
+	bool is_null;
+
+	if (!HeapTupleIsValid(function))
+		return symbol;
+	if (((Form_pg_proc) GETSTRUCT(function))->prolang == ClanguageId)
+		symbol = TextDatumGetCString(
+			SysCacheGetAttr(PROCOID, function, Anum_pg_proc_prosrc, &is_null));
+	ReleaseSysCache(function);
+	return symbol;
+}
+
+/* Find the columns that flag triggers of the written table set. */
+static void
+find_flags(TriggerData *trigdata, ArrivalTrigger *at)
+{
+	/* a copy, since a look-up may rebuild the relation's */
+	TriggerDesc *desc = CopyTriggerDesc(trigdata->tg_relation->trigdesc);
+
+	for (int i = 0; i < desc->numtriggers; i++)
+	{
+		const Trigger *trigger = &desc->triggers[i];
+		int column = -1;
+
+		if (trigger->tgnargs > 0 &&
+			strcmp(symbol_of(trigger), "simdup_flag_trigger") == 0)
+			column = SPI_fnumber(RelationGetDescr(trigdata->tg_relation),
+								 trigger->tgargs[0]);
+		if (column > 0)
+			at->flags = bms_add_member(at->flags, column);
+	}
+	FreeTriggerDesc(desc);
+}
+
+/* Find the key, and the flags. */
 void
 simdup_arrival_find_columns(TriggerData *trigdata, ArrivalTrigger *at)
 {
@@ -240,6 +280,7 @@ simdup_arrival_find_columns(TriggerData *trigdata, ArrivalTrigger *at)
 						  format_type_be(at->key_type)));
 	if (at->usage->flags)
 		find_flag(trigdata, at);
+	find_flags(trigdata, at);
 	MemoryContextSwitchTo(caller);
 }
 
@@ -247,20 +288,10 @@ simdup_arrival_find_columns(TriggerData *trigdata, ArrivalTrigger *at)
 static int
 distance_of(const Trigger *trigger)
 {
-	HeapTuple function =
-		SearchSysCache1(PROCOID, ObjectIdGetDatum(trigger->tgfoid));
-	const char *symbol = "";
+	const char *symbol = symbol_of(trigger);
 	int distance = DEFAULT_MAX_DISTANCE;
-	bool is_null;
-	bool lock;
+	bool lock = strcmp(symbol, "simdup_reject_trigger") == 0;
 
-	if (!HeapTupleIsValid(function))
-		return -1;
-	if (((Form_pg_proc) GETSTRUCT(function))->prolang == ClanguageId)
-		symbol = TextDatumGetCString(
-			SysCacheGetAttr(PROCOID, function, Anum_pg_proc_prosrc, &is_null));
-	ReleaseSysCache(function);
-	lock = strcmp(symbol, "simdup_reject_trigger") == 0;
 	if (!lock && strcmp(symbol, "simdup_flag_trigger") != 0 &&
 		strcmp(symbol, "simdup_log_trigger") != 0)
 		return -1;

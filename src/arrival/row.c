@@ -168,17 +168,22 @@ has_equal_column(TupleDesc desc, int attnum, HeapTuple a, HeapTuple b)
 
 /*
  * Compare two versions of a row in the columns that decide. The columns of the
- * index do, and with a condition all columns, but never the flag.
+ * index do, and with a condition all columns, but never a flag. What is
+ * generated of other columns changes with them.
  */
 static bool
 have_equal_columns(const ArrivalTrigger *at, HeapTuple a, HeapTuple b)
 {
 	for (int i = 1; i <= at->tupdesc->natts; i++)
-		if (!TupleDescAttr(at->tupdesc, i - 1)->attisdropped && i != at->flag &&
-			(at->condition != NULL ||
+	{
+		Form_pg_attribute att = TupleDescAttr(at->tupdesc, i - 1);
+
+		if (!att->attisdropped && !bms_is_member(i, at->flags) &&
+			((at->condition != NULL && att->attgenerated == '\0') ||
 			 bms_is_member(COLUMN_BIT(i), at->index_columns)) &&
 			!has_equal_column(at->tupdesc, i, a, b))
 			return false;
+	}
 	return true;
 }
 
