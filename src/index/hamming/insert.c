@@ -354,6 +354,21 @@ insert_link(Relation index, Buffer buffer)
 
 /* Insertion */
 
+/* Add an entry to a leaf's image that has room. */
+static void
+add_entry(Page page, const SimdupEntry *entry, bool is_sorted)
+{
+	int n = hamming_count(page);
+
+	hamming_values(page)[n] = entry->value;
+	hamming_tid_of_row(entry->row, hamming_tid(page, n));
+	simdup_hamming_set_count(page, n + 1);
+	if (is_sorted)
+		hamming_head(page)->n_sorted++;
+}
+
+#ifdef SIMDUP_KNOWS_GENERIC_RECORDS
+
 /* One change of a page in a generic WAL record: where, how long, then what. */
 typedef struct DeltaWriter
 {
@@ -364,30 +379,26 @@ typedef struct DeltaWriter
 static void
 add_delta(DeltaWriter *writer, Page page, const void *changed, Size length)
 {
-	OffsetNumber offset = (OffsetNumber) ((const char *) changed - page);
-	OffsetNumber n = (OffsetNumber) length;
+	OffsetNumber where[] = {(OffsetNumber) ((const char *) changed - page),
+							(OffsetNumber) length};
 
-	memcpy(writer->data + writer->length, &offset, sizeof(offset));
-	writer->length += sizeof(offset);
-	memcpy(writer->data + writer->length, &n, sizeof(n));
-	writer->length += sizeof(n);
-	memcpy(writer->data + writer->length, changed, length);
-	writer->length += (int) length;
+	memcpy(writer->data + writer->length, where, sizeof(where));
+	memcpy(writer->data + writer->length + sizeof(where), changed, length);
+	writer->length += (int) (sizeof(where) + length);
 }
 
 /*
- * Log what append_entry changed. The record is what GenericXLogFinish would
- * write, in the format that the server's generic_redo reads: fragments of
- * offset, length and bytes. GenericXLogFinish copies the page and compares all
- * of both: with it, the server takes 1.8 times the processor time for an INSERT
- * of one row. A server whose generic_redo reads another format would break this.
- * Replay under wal_consistency_checking shows it (hamming_crash.pl).
+ * Log what add_entry changed. The record is what GenericXLogFinish would write,
+ * in the format that the server's generic_redo reads: fragments of offset, length
+ * and bytes. GenericXLogFinish copies the page and compares all of both: with it,
+ * the server takes 1.8 times the processor time for an INSERT of one row. Replay
+ * under wal_consistency_checking verifies the format (hamming_crash.pl).
  */
 static void
-log_append(Buffer buffer, int n)
+log_entry(Buffer buffer, bool is_sorted)
 {
 	Page page = BufferGetPage(buffer);
-	uint16 *n_sorted = &hamming_head(page)->n_sorted;
+	int n = hamming_count(page) - 1;
 	DeltaWriter writer = {.length = 0};
 	XLogRecPtr lsn;
 
@@ -395,8 +406,8 @@ log_append(Buffer buffer, int n)
 			  2 * sizeof(LocationIndex)); /* and pd_upper */
 	add_delta(&writer, page, &hamming_values(page)[n], sizeof(uint64));
 	add_delta(&writer, page, hamming_tid(page, n), sizeof(ItemPointerData));
-	if (*n_sorted > n)
-		add_delta(&writer, page, n_sorted, sizeof(*n_sorted));
+	if (is_sorted)
+		add_delta(&writer, page, &hamming_head(page)->n_sorted, sizeof(uint16));
 
 	XLogBeginInsert();
 	XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
@@ -404,6 +415,32 @@ log_append(Buffer buffer, int n)
 	lsn = XLogInsert(RM_GENERIC_ID, 0);
 	PageSetLSN(page, lsn);
 }
+
+static void
+store_entry(Relation index, Buffer buffer, const SimdupEntry *entry,
+			bool is_sorted)
+{
+	START_CRIT_SECTION();
+	add_entry(BufferGetPage(buffer), entry, is_sorted);
+	MarkBufferDirty(buffer);
+	if (RelationNeedsWAL(index))
+		log_entry(buffer, is_sorted);
+	END_CRIT_SECTION();
+}
+
+#else
+
+static void
+store_entry(Relation index, Buffer buffer, const SimdupEntry *entry,
+			bool is_sorted)
+{
+	GenericXLogState *state = GenericXLogStart(index);
+
+	add_entry(GenericXLogRegisterBuffer(state, buffer, 0), entry, is_sorted);
+	GenericXLogFinish(state);
+}
+
+#endif
 
 /*
  * Append an entry to a leaf that is locked exclusively and has room. An entry
@@ -423,16 +460,7 @@ append_entry(Relation index, Buffer buffer, const SimdupEntry *entry)
 
 		is_sorted = simdup_entry_less(&last, entry);
 	}
-	START_CRIT_SECTION();
-	hamming_values(page)[n] = entry->value;
-	hamming_tid_of_row(entry->row, hamming_tid(page, n));
-	simdup_hamming_set_count(page, n + 1);
-	if (is_sorted)
-		hamming_head(page)->n_sorted++;
-	MarkBufferDirty(buffer);
-	if (RelationNeedsWAL(index))
-		log_append(buffer, n);
-	END_CRIT_SECTION();
+	store_entry(index, buffer, entry, is_sorted);
 }
 
 /* Sort a leaf's tail in. */

@@ -21,6 +21,7 @@
 
 #include "access/htup_details.h"
 #include "access/relscan.h"
+#include "access/table.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/snapmgr.h"
@@ -97,10 +98,15 @@ is_possible(IndexScanDesc scan, const ItemPointerData *tid)
 
 	if (offset == InvalidOffsetNumber || offset > MaxHeapTuplesPerPage)
 		return false;
-	/* a bitmap's rows are compared with the table's end by the server */
-	if (scan->heapRelation == NULL || block < state->heap_blocks)
-		return true;
-	state->heap_blocks = RelationGetNumberOfBlocks(scan->heapRelation);
+	if (block >= state->heap_blocks)
+	{
+		/* a bitmap scan is not told of the table, which the executor has locked */
+		Relation heap =
+			table_open(scan->indexRelation->rd_index->indrelid, NoLock);
+
+		state->heap_blocks = RelationGetNumberOfBlocks(heap);
+		table_close(heap, NoLock);
+	}
 	return block < state->heap_blocks;
 }
 
