@@ -177,8 +177,5 @@ extern bool simdup_arrival_counts(ArrivalSearch *search,
 								  const ArrivalFound *found);
 extern int simdup_arrival_detail(const ArrivalTrigger *at, const char *key,
 								 int distance);
-extern void simdup_arrival_execute(const char *text, int n, Oid *types,
-								   Datum *values, const char *nulls,
-								   Snapshot snapshot);
 
 #endif /* SIMDUP_ARRIVAL_ARRIVAL_H */

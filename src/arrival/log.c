@@ -87,11 +87,10 @@ log_pair(ArrivalSearch *search, const ArrivalFound *found)
 	values[1 - of_new] = found->key;
 	nulls[1 - of_new] = found->key_isnull ? 'n' : ' ';
 	SPI_connect();
-	simdup_arrival_execute(psprintf("INSERT INTO %s (new_key, old_key, distance, logged_at)"
-									" VALUES ($1, $2, $3, pg_catalog.now()) ON CONFLICT DO NOTHING",
-									simdup_table_name(at->log_table)),
-						   lengthof(types), types, values, nulls,
-						   InvalidSnapshot);
+	SPI_execute_with_args(psprintf("INSERT INTO %s (new_key, old_key, distance, logged_at)"
+								   " VALUES ($1, $2, $3, pg_catalog.now()) ON CONFLICT DO NOTHING",
+								   simdup_table_name(at->log_table)),
+						  lengthof(types), types, values, nulls, false, 0);
 	SPI_finish();
 	return false;
 }

@@ -25,6 +25,7 @@
 #include "utils/lsyscache.h"
 #include "utils/resowner.h"
 #include "utils/rls.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
@@ -50,25 +51,6 @@ set_setting(const char *name, const char *value)
 							 GUC_ACTION_SAVE, true, 0, false);
 }
 
-/*
- * Execute a statement, within an SPI connection and without workers. The number
- * of rows is in SPI_processed.
- */
-void
-simdup_arrival_execute(const char *text, int n, Oid *types, Datum *values,
-					   const char *nulls, Snapshot snapshot)
-{
-	SPIPlanPtr plan = SPI_prepare(text, n, types);
-	int result = SPI_result;
-
-	if (plan != NULL)
-		result = SPI_execute_snapshot(plan, values, nulls, snapshot,
-									  InvalidSnapshot, false, true, 0);
-	if (result < 0)
-		elog(ERROR, "SPI_execute_snapshot failed: %s: %s",
-			 SPI_result_code_string(result), text);
-}
-
 /* Ask by SQL whether the user sees a row. */
 static bool
 ask_for_row(const ArrivalSearch *search, const ArrivalFound *found)
@@ -83,11 +65,12 @@ ask_for_row(const ArrivalSearch *search, const ArrivalFound *found)
 	set_setting("row_security", "on");
 	set_setting("enable_tidscan", "on");
 	SPI_connect();
-	simdup_arrival_execute(psprintf("SELECT FROM %s AS t WHERE t.ctid OPERATOR(pg_catalog.=) $1"
-									" AND t.tableoid OPERATOR(pg_catalog.=) $2",
-									simdup_table_name(search->at->table)),
-						   lengthof(types), types, values, NULL,
-						   search->snapshot);
+	PushActiveSnapshot(search->snapshot);
+	SPI_execute_with_args(psprintf("SELECT FROM %s AS t WHERE t.ctid OPERATOR(pg_catalog.=) $1"
+								   " AND t.tableoid OPERATOR(pg_catalog.=) $2",
+								   simdup_table_name(search->at->table)),
+						  lengthof(types), types, values, NULL, true, 1);
+	PopActiveSnapshot();
 	sees = SPI_processed > 0;
 	SPI_finish();
 	return sees;

@@ -251,15 +251,12 @@ require_link(Check *check, int tree, int level, BlockNumber block,
 	Buffer buffer = simdup_hamming_descend(check->index, tree, low, level + 1,
 										   BUFFER_LOCK_SHARE);
 	Page page = BufferGetPage(buffer);
-	bool found = false;
+	int i = simdup_hamming_find_child(page, 0, low);
+	SimdupEntry key = hamming_low_key(page, i);
+	/* the low key of the first child is not looked at */
+	bool found =
+		hamming_child(page, i) == block && (i == 0 || is_equal(&key, low));
 
-	for (int i = 0; i < hamming_count(page) && !found; i++)
-	{
-		SimdupEntry key = hamming_low_key(page, i);
-
-		found =
-			hamming_child(page, i) == block && (i == 0 || is_equal(&key, low));
-	}
 	UnlockReleaseBuffer(buffer);
 	if (!found)
 		simdup_hamming_corrupted(check->index, block,

@@ -23,27 +23,6 @@
 
 /* From the root of a tree of a hamming index down to a key. */
 
-/* Return the child of an inner page whose range holds the key. */
-static int
-find_child(Page page, const SimdupEntry *key)
-{
-	int low = 0;
-	int high = hamming_count(page);
-
-	/* low key of child `low` <= key < low key of child `high` */
-	while (high - low > 1)
-	{
-		int middle = (low + high) / 2;
-		SimdupEntry middle_key = hamming_low_key(page, middle);
-
-		if (simdup_entry_less(key, &middle_key))
-			high = middle;
-		else
-			low = middle;
-	}
-	return low;
-}
-
 /*
  * A root that was split since it was cached has a right sibling. Ask for the
  * new one then; if there is none yet, right links serve.
@@ -112,7 +91,7 @@ simdup_hamming_descend(Relation index, int tree, const SimdupEntry *key,
 		if (at == level)
 			return buffer;
 		page = BufferGetPage(buffer);
-		child = hamming_child(page, find_child(page, key));
+		child = hamming_child(page, simdup_hamming_find_child(page, 0, key));
 		UnlockReleaseBuffer(buffer);
 		at--;
 		buffer = simdup_hamming_read_again(index, child);
@@ -332,7 +311,7 @@ insert_link(Relation index, Buffer buffer)
 	}
 	parent_buffer = descend_to_write(index, head->tree, &low, head->level + 1);
 	parent = BufferGetPage(parent_buffer);
-	position = find_child(parent, &low) + 1;
+	position = simdup_hamming_find_child(parent, 0, &low) + 1;
 	if (hamming_child(parent, position - 1) != BufferGetBlockNumber(buffer))
 		simdup_hamming_corrupted(index, BufferGetBlockNumber(buffer),
 								 "The parent has no link to the page.");

@@ -86,12 +86,11 @@ is_above_low_key(Page page, int i, const SimdupEntry *key)
 }
 
 /*
- * Find the child whose range holds the key, which is `from` or one after it.
  * The search begins where the child would be if keys were evenly spread, and
  * goes on in steps that double.
  */
-static int
-find_child_from(Page page, int from, const SimdupEntry *key)
+int
+simdup_hamming_find_child(Page page, int from, const SimdupEntry *key)
 {
 	int n = hamming_count(page);
 	uint64 last =
@@ -160,7 +159,7 @@ list_children(const HammingWalk *walk, HammingLevel *parent,
 			  HammingLevel *level, Page page, SimdupEntry key)
 {
 	int n = hamming_count(page);
-	int i = find_child_from(page, 0, &key);
+	int i = simdup_hamming_find_child(page, 0, &key);
 
 	for (;;)
 	{
@@ -179,7 +178,7 @@ list_children(const HammingWalk *walk, HammingLevel *parent,
 		parent->next = listed->until;
 		if (!next_near_key(walk, parent, &key))
 			return;
-		i = find_child_from(page, i + 1, &key);
+		i = simdup_hamming_find_child(page, i + 1, &key);
 		if (i + 1 == n && !hamming_below_high_key(page, &key))
 			return;
 	}
