@@ -1,9 +1,7 @@
 /*
  * arrival.h
  *	  Shared by the arrival triggers: a trigger, the row that arrives, locks and
- *	  the search.
- *
- * README has the rules.
+ *	  the search. README has the rules.
  */
 #ifndef SIMDUP_ARRIVAL_ARRIVAL_H
 #define SIMDUP_ARRIVAL_ARRIVAL_H
@@ -87,7 +85,6 @@ typedef struct ArrivalTrigger
 	Oid condition_oid;
 	FmgrInfo condition_function;
 
-	/* log.c */
 	Oid log_table;
 } ArrivalTrigger;
 
@@ -149,8 +146,7 @@ extern int simdup_arrival_lock_distance(ArrivalTrigger *at);
 /* setup.c */
 extern ArrivalTrigger *simdup_arrival_setup(FunctionCallInfo fcinfo,
 											const ArrivalUsage *usage);
-extern void simdup_arrival_find_targets(ArrivalTrigger *at);
-extern bool simdup_arrival_knows_targets(const ArrivalTrigger *at);
+extern bool simdup_arrival_find_targets(ArrivalTrigger *at);
 
 /* row.c */
 extern void simdup_arrival_prepare_row(TriggerData *trigdata,

@@ -108,9 +108,8 @@ simdup_arrival_lock(const ArrivalTrigger *at, uint64 fp)
 
 PG_FUNCTION_INFO_V1(simdup_lock_arrivals);
 /*
- * Take the exclusive lock. Bulk loads that begin with it cannot deadlock. A
- * standby would grant advisory locks, but no row arrives there, so the function
- * is refused as LOCK TABLE is.
+ * Bulk loads that begin with it cannot deadlock. A standby would grant advisory
+ * locks, but no row arrives there, so it is refused as LOCK TABLE is.
  */
 Datum
 simdup_lock_arrivals(PG_FUNCTION_ARGS)

@@ -1,10 +1,7 @@
 /*
  * near.c
- *	  Which of the near rows count: those that the user may be told of, and that
- *	  fulfil the condition.
- *
- * What the user may read is asked first, so that a condition sees no other row.
- * A trigger that refuses asks nothing: it holds for every row, and tells none.
+ *	  Which of the near rows count: those that the user may be told of, which is
+ *	  asked first, and that fulfil the condition.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -90,10 +87,8 @@ is_trouble(int code)
 }
 
 /*
- * Check whether the user sees a row. One whose policy ends in an error, such as
- * that of a table the user may not read, is not seen. Raised, the error would
- * tell that there is a near row. The end of the subtransaction restores the
- * settings.
+ * Check whether the user sees a row. One whose policy ends in an error is not
+ * seen. Raised, the error would tell that there is a near row.
  */
 static bool
 sees_row(const ArrivalSearch *search, const ArrivalFound *found)

@@ -59,8 +59,7 @@ find_index_columns(ArrivalTrigger *at)
 
 /*
  * Find the generated columns to evaluate. BEFORE triggers fire before they are
- * stored. The expressions are immutable: the row gets the same values unless a
- * later trigger changes what they depend on.
+ * stored. A later trigger may still change what they depend on.
  */
 static void
 find_generated(Relation rel, ArrivalTrigger *at)

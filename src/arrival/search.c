@@ -2,11 +2,8 @@
  * search.c
  *	  Finds the rows near the row that arrives, by the indexes of the tables.
  *
- * The indexes give the places of all near rows and their distances. The rows are
- * then read in the order of their distance, and those at one distance sorted by
- * their key. A row with the new row's key is the row itself, or the row that an
- * upsert is about to update, and no duplicate. The place tells which stored row
- * is this version.
+ * A row with the new row's key is the row itself, or the row that an upsert is
+ * about to update. The place tells which stored row is this version.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -25,7 +22,6 @@
 #include "arrival/arrival.h"
 #include "core/hamming.h"
 #include "index/hamming/am.h"
-#include "index/hamming/find.h"
 #include "type/simhash64.h"
 
 /* A table that is being searched. */
@@ -40,7 +36,6 @@ typedef struct Reading
 /* An entry of an index near the new row. */
 typedef struct Candidate
 {
-	uint64 fp;
 	int distance;
 	int reading;
 	ItemPointerData tid;
@@ -109,33 +104,31 @@ open_tables(Searching *s)
 {
 	ArrivalTrigger *at = s->search->at;
 
-	for (;;)
+	(void) simdup_arrival_find_targets(at);
+	do
 	{
-		if (!simdup_arrival_knows_targets(at))
-			simdup_arrival_find_targets(at);
+		close_tables(s);
 		s->readings = palloc0(at->n_targets * sizeof(Reading));
 		s->n_readings = at->n_targets;
 		for (int i = 0; i < at->n_targets; i++)
 		{
-			const ArrivalTarget *target = &at->targets[i];
+			Oid table = at->targets[i].table;
 
-			s->readings[i].heap = table_open(target->table, AccessShareLock);
+			s->readings[i].heap = table_open(table, AccessShareLock);
 			s->readings[i].index =
-				try_index_open(target->index, AccessShareLock);
+				try_index_open(at->targets[i].index, AccessShareLock);
 			if (s->readings[i].index == NULL)
-				simdup_hamming_missing(target->table, NULL);
+				simdup_hamming_missing(table, NULL);
 		}
-		if (simdup_arrival_knows_targets(at))
-			return;
-		close_tables(s);
-	}
+	} while (simdup_arrival_find_targets(at));
 }
 
 static void
 add_candidate(Searching *s, int reading)
 {
 	IndexScanDesc scan = s->readings[reading].scan;
-	uint64 fp = simdup_hamming_returned(scan);
+	int distance =
+		simdup_hamming64(simdup_hamming_returned(scan), s->search->row->fp);
 
 	CHECK_FOR_INTERRUPTS();
 	if (s->n_candidates == s->max_candidates)
@@ -145,8 +138,7 @@ add_candidate(Searching *s, int reading)
 			repalloc_huge(s->candidates, s->max_candidates * sizeof(Candidate));
 	}
 	s->candidates[s->n_candidates++] =
-		(Candidate){fp, simdup_hamming64(fp, s->search->row->fp), reading,
-					scan->xs_heaptid};
+		(Candidate){distance, reading, scan->xs_heaptid};
 }
 
 /*
@@ -255,10 +247,8 @@ read_row(Searching *s, const Candidate *candidate, ArrivalFound *found)
 }
 
 /*
- * Require that the snapshot sees the row. Under REPEATABLE READ and
- * SERIALIZABLE, a row found may have been committed after this transaction's
- * snapshot. Then the two transactions cannot be ordered, and this one has to
- * run again.
+ * Require that the transaction's snapshot sees the row. It may have been committed
+ * after that. Then the two transactions cannot be ordered.
  */
 static void
 require_visible(const ArrivalSearch *search, const ArrivalFound *found)

@@ -29,7 +29,6 @@
 #include "utils/snapmgr.h"
 
 #include "index/hamming/am.h"
-#include "index/hamming/find.h"
 #include "server/spill.h"
 
 /* The lists: one for each rotation, the first one with the NULLs, and the table. */

@@ -1,14 +1,7 @@
 /*
  * insert.c
- *	  Inserts a row's entries into a hamming index.
- *
- * A row gets an entry in each of the four rotations, one after the other, or
- * one in the tree of NULLs if it has no fingerprint. So a scan may meet the row
- * in a later rotation and not in an earlier one. It still misses no row that it
- * must see. All four entries are in before the row's transaction commits, so
- * before any MVCC snapshot sees the row. An exclusion check searches only after
- * its own row's four entries are in. So the later of two sessions sees the
- * earlier one's row.
+ *	  Inserts a row's entries into a hamming index: one in each rotation, one after
+ *	  the other, or one in the tree of NULLs. README says why no scan misses it.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -101,17 +94,9 @@ simdup_hamming_descend(Relation index, int tree, const SimdupEntry *key,
 }
 
 /*
- * Splits a full page of a hamming index into two.
- *
- * One WAL record writes both halves and marks the left one: its parent has no
- * link to the right half yet. The next record adds the link and removes the
- * mark. The left half stays locked until then, so only a crash or an error
- * leaves a mark behind. Searches need no link: the left half's high key and
- * right link lead them on. A writer that finds a marked page adds the link
- * first. So a page that is about to be split has a link itself, and the link to
- * its right half belongs right behind that.
- *
- * Locks go from a page to its parent to the metapage. A split that fails leaves
+ * Splits: README has the two records of a split. A writer that finds a marked page
+ * adds the link first. So a page that is about to be split has a link itself, and
+ * the link to its right half belongs right behind that. A split that fails leaves
  * its new page empty and unused until REINDEX.
  */
 

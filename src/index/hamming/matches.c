@@ -1,13 +1,7 @@
 /*
  * matches.c
  *	  The leaves that a scan of a hamming index reads, and the rows on them that
- *	  match.
- *
- * A search of radius k walks the rotations one after the other, each with its
- * own radius: see core/entries.h. Every value on a leaf is compared whole, so
- * what is found is exact. A row is reported by the first rotation whose radius
- * it meets and by no other. That depends on its fingerprint alone, so no TID
- * is reported twice and no TID needs to be remembered.
+ *	  match. Every value is compared whole, so what is found is exact.
  *
  * The matches of a leaf are copied, and the leaf is unlocked before they are
  * returned. Under an MVCC snapshot its pin is released too: a row that has

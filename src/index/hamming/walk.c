@@ -3,14 +3,8 @@
  *	  The leaves of one tree that hold a block near the center, in order.
  *
  * A walk goes down level by level. The children of an inner page that may hold a
- * near block are listed in one pass, under one lock, and visited later. So each
- * inner page is read once.
- *
- * On each level a walk only moves forward. Its `next` rises to the high key of
- * each page that was read. A split moves entries to the right, but below the high
- * key that the page had. So no entry is read twice, and none that stays in the
- * index is missed. A page may be split after it was listed. So the walk follows
- * right links up to the end of the range that was listed.
+ * near block are listed in one pass, under one lock, and visited later. README
+ * says why splits meanwhile lose nothing and show nothing twice.
  */
 #include "postgres.h"
 #include "compat.h"
