@@ -213,6 +213,15 @@ extern void _PG_init(void);
 	memcpy(palloc(sizeof(routine)), &(routine), sizeof(routine))
 #endif
 
+/*
+ * hamming/insert.c writes generic WAL records itself on servers where replay of
+ * them was verified. On a later one it leaves that to the server, until somebody
+ * has run hamming_crash.pl there.
+ */
+#if PG_VERSION_NUM < 200000
+#define SIMDUP_KNOWS_GENERIC_RECORDS
+#endif
+
 /* DomainHasConstraints has a second argument, a result, since 19 */
 #if PG_VERSION_NUM >= 190000
 #define SIMDUP_DOMAIN_HAS_CONSTRAINTS(type) DomainHasConstraints(type, NULL)

@@ -1,9 +1,7 @@
 /*
  * arrival.h
  *	  Shared by the arrival triggers: a trigger, the row that arrives, locks and
- *	  the search.
- *
- * README has the rules.
+ *	  the search. README has the rules.
  */
 #ifndef SIMDUP_ARRIVAL_ARRIVAL_H
 #define SIMDUP_ARRIVAL_ARRIVAL_H
@@ -24,9 +22,9 @@ typedef struct ArrivalUsage
 	int n_fixed;		   /* arguments before the options */
 	bool before;		   /* BEFORE ... FOR EACH ROW */
 	bool after;			   /* AFTER ... FOR EACH ROW */
-	bool statement;		   /* AFTER ... FOR EACH STATEMENT */
+	bool deferred;		   /* also as a constraint trigger */
 	bool flags;			   /* its first argument is the flag's column */
-	bool may_lock;		   /* has the option lock; else always locks */
+	bool tells;			   /* of rows; else it refuses them, and always locks */
 } ArrivalUsage;
 
 /* A table that a search reads, and the index by which it does. */
@@ -66,7 +64,8 @@ typedef struct ArrivalTrigger
 	/* the table that is written to: columns, and how its index makes values */
 	TupleDesc tupdesc;
 	AttrNumber key;
-	AttrNumber flag; /* InvalidAttrNumber if there is none */
+	AttrNumber flag;  /* InvalidAttrNumber if there is none */
+	Bitmapset *flags; /* all columns that triggers of the table set */
 	Oid key_type;
 	Oid key_collation;
 	TypeCacheEntry *key_functions;
@@ -86,7 +85,6 @@ typedef struct ArrivalTrigger
 	Oid condition_oid;
 	FmgrInfo condition_function;
 
-	/* log.c */
 	Oid log_table;
 } ArrivalTrigger;
 
@@ -100,14 +98,10 @@ typedef struct ArrivalRow
 	uint64 fp;
 	bool changed; /* fingerprint, scope or condition, by this event or later */
 	bool key_changed;
-	bool overtaken; /* a later event changed it again */
 	bool key_isnull;
 	Datum key;
-	bool is_deferred; /* has another command run since the event's? */
-	/* may other rows that have changed since a command have events of their own? */
-	bool knows_events;
-	CommandId since;
-	bool is_stored; /* is a version of it in the table, at this place? */
+	CommandId command; /* that wrote it, if that decides which row is newer */
+	bool is_stored;	   /* is a version of it in the table, at this place? */
 	Oid stored_table;
 	ItemPointerData stored_tid;
 } ArrivalRow;
@@ -116,16 +110,12 @@ typedef struct ArrivalRow
 typedef struct ArrivalFound
 {
 	int distance;
-	uint64 fp;
 	Datum key;
 	bool key_isnull;
 	ArrivalTarget *target;
 	Relation heap; /* open while the search lasts */
 	ItemPointerData tid;
-	bool is_own;	   /* has this transaction written the version? */
-	CommandId command; /* that wrote it, if so */
-	bool is_update;	   /* by an UPDATE */
-	bool passed;	   /* is it passed over, if it has an event of its own? */
+	bool is_newer; /* of one command, and of a larger key */
 } ArrivalFound;
 
 typedef struct ArrivalSearch ArrivalSearch;
@@ -137,8 +127,6 @@ struct ArrivalSearch
 {
 	ArrivalTrigger *at;
 	const ArrivalRow *row;
-	bool tells;				 /* only rows that the user may see */
-	ArrivalReceiver passes;	 /* says which rows are passed over; may be NULL */
 	ArrivalReceiver receive; /* takes a row that counts; is that enough? */
 	void *arg;
 	Snapshot snapshot;
@@ -158,8 +146,7 @@ extern int simdup_arrival_lock_distance(ArrivalTrigger *at);
 /* setup.c */
 extern ArrivalTrigger *simdup_arrival_setup(FunctionCallInfo fcinfo,
 											const ArrivalUsage *usage);
-extern void simdup_arrival_find_targets(ArrivalTrigger *at);
-extern bool simdup_arrival_knows_targets(const ArrivalTrigger *at);
+extern bool simdup_arrival_find_targets(ArrivalTrigger *at);
 
 /* row.c */
 extern void simdup_arrival_prepare_row(TriggerData *trigdata,
@@ -167,24 +154,17 @@ extern void simdup_arrival_prepare_row(TriggerData *trigdata,
 extern HeapTuple simdup_arrival_new_tuple(TriggerData *trigdata);
 extern bool simdup_arrival_row(TriggerData *trigdata, ArrivalTrigger *at,
 							   ArrivalRow *row);
-extern void simdup_arrival_transition_row(ArrivalTrigger *at, HeapTuple tuple,
-										  ArrivalRow *row);
-/* Check whether a column has equal bytes in two versions of a row. */
-extern bool simdup_arrival_has_equal_column(TupleDesc desc, int attnum,
-											HeapTuple a, HeapTuple b);
-extern bool simdup_arrival_is_same(ArrivalTrigger *at, const ArrivalRow *row,
-								   HeapTuple other);
 
 /* locks.c */
 extern void simdup_arrival_lock(const ArrivalTrigger *at, uint64 fp);
 
 /* search.c */
 extern void simdup_arrival_search(ArrivalTrigger *at, const ArrivalRow *row,
-								  bool tells, ArrivalReceiver passes,
 								  ArrivalReceiver receive, void *arg);
-extern int simdup_arrival_compare_keys(const ArrivalTrigger *at, Datum a,
-									   Datum b);
-/* Return the command of this transaction that wrote a version of a row. */
+/*
+ * Return the command of this transaction that wrote a version of a row, or
+ * InvalidCommandId if another transaction did.
+ */
 extern CommandId simdup_arrival_command(HeapTupleHeader header);
 
 /* near.c */
@@ -193,8 +173,5 @@ extern bool simdup_arrival_counts(ArrivalSearch *search,
 								  const ArrivalFound *found);
 extern int simdup_arrival_detail(const ArrivalTrigger *at, const char *key,
 								 int distance);
-extern void simdup_arrival_execute(const char *text, int n, Oid *types,
-								   Datum *values, const char *nulls,
-								   Snapshot snapshot);
 
 #endif /* SIMDUP_ARRIVAL_ARRIVAL_H */

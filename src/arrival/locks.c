@@ -2,32 +2,21 @@
  * locks.c
  *	  Locks that make arrival race-free.
  *
- * A transaction locks blocks of its row's fingerprint until it ends, and only
- * then looks, with a fresh snapshot. Near fingerprints have a block in common
- * (core/hamming.h). So the transaction either sees a near row, or makes that
- * row's transaction wait until it can be seen.
+ * README says why they suffice. They are advisory locks, so they appear in pg_locks,
+ * lock_timeout and deadlock detection apply, and PREPARE TRANSACTION keeps them.
+ * pg_advisory_lock fills the tag's last field (objsubid) with 1 or 2. Here it is
+ * never below ARRIVAL_TAG. The other fields are database, table and the values of
+ * the blocks.
  *
- * The locks are heavyweight advisory locks. They appear in pg_locks,
- * lock_timeout and deadlock detection apply, and PREPARE TRANSACTION keeps
- * them. The SQL function pg_advisory_lock fills the tag's last field (objsubid)
- * with 1 or 2. Here it is never below ARRIVAL_TAG, so the two kinds do not
- * meet. The other fields are database, table and the values of the blocks.
+ * Order. A row takes its blocks in ascending order and then, shared, the table's
+ * tag. So transactions of one row cannot deadlock over these locks alone.
+ * Together with row locks they can. A BEFORE INSERT trigger locks blocks before
+ * ON CONFLICT locks a row, a BEFORE UPDATE trigger after the row, and an AFTER
+ * trigger always last.
  *
- * Order. One row takes its locks in a fixed order of blocks and then, shared,
- * the table's tag. Each row has one value in each block, so transactions of
- * one row cannot deadlock over these locks alone. Together with row locks they
- * can. A BEFORE INSERT trigger locks blocks before ON CONFLICT locks a row. A
- * BEFORE UPDATE trigger locks them after the row. An AFTER trigger always
- * locks blocks last.
- *
- * The whole table. A transaction may find no room in the lock table for the
- * locks of a row (server/session.h). The transaction then locks the table's tag
- * exclusively: it waits for transactions that have arrivals, and blocks later
- * ones until its end. Single rows take the shared lock last, so they can wait
- * for a block of a bulk load that is about to take the exclusive one. Two
- * transactions that both have arrivals and both want the exclusive lock would
- * wait for each other for ever. The second one gets an error at once, which
- * says what to raise.
+ * If the lock table has no room, a transaction locks the table's tag exclusively.
+ * Two that both have arrivals and both want that would wait for each other for
+ * ever. The second one gets an error at once, which says what to raise.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -119,9 +108,8 @@ simdup_arrival_lock(const ArrivalTrigger *at, uint64 fp)
 
 PG_FUNCTION_INFO_V1(simdup_lock_arrivals);
 /*
- * Take the exclusive lock. Bulk loads that begin with it cannot deadlock. A
- * standby would grant advisory locks, but no row arrives there, so the function
- * is refused as LOCK TABLE is.
+ * Bulk loads that begin with it cannot deadlock. A standby would grant advisory
+ * locks, but no row arrives there, so it is refused as LOCK TABLE is.
  */
 Datum
 simdup_lock_arrivals(PG_FUNCTION_ARGS)

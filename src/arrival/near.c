@@ -1,10 +1,7 @@
 /*
  * near.c
- *	  Which of the near rows count: those that the user may be told of, and that
- *	  fulfil the condition.
- *
- * What the user may read is asked first, so that a condition sees no other row.
- * A trigger that refuses asks nothing: it holds for every row, and tells none.
+ *	  Which of the near rows count: those that the user may be told of, which is
+ *	  asked first, and that fulfil the condition.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -12,6 +9,7 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
+#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
@@ -22,21 +20,24 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/resowner.h"
 #include "utils/rls.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
 #include "arrival/arrival.h"
 #include "server/catalog.h"
 
-/* Check whether the user may read a column of the trigger's table. */
+/* Check whether the user may read the trigger's table, or at least a column. */
 static bool
 may_read(const ArrivalTrigger *at, const char *column)
 {
 	return pg_class_aclcheck(at->table, GetUserId(), ACL_SELECT) ==
 			   ACLCHECK_OK ||
-		   pg_attribute_aclcheck(at->table, get_attnum(at->table, column),
-								 GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+		   (column != NULL &&
+			pg_attribute_aclcheck(at->table, get_attnum(at->table, column),
+								  GetUserId(), ACL_SELECT) == ACLCHECK_OK);
 }
 
 /* Set a setting until the caller ends its nest level. */
@@ -47,50 +48,73 @@ set_setting(const char *name, const char *value)
 							 GUC_ACTION_SAVE, true, 0, false);
 }
 
-/*
- * Execute a statement, within an SPI connection and without workers. The number
- * of rows is in SPI_processed.
- */
-void
-simdup_arrival_execute(const char *text, int n, Oid *types, Datum *values,
-					   const char *nulls, Snapshot snapshot)
-{
-	SPIPlanPtr plan = SPI_prepare(text, n, types);
-	int result = SPI_result;
-
-	if (plan != NULL)
-		result = SPI_execute_snapshot(plan, values, nulls, snapshot,
-									  InvalidSnapshot, false, true, 0);
-	if (result < 0)
-		elog(ERROR, "SPI_execute_snapshot failed: %s: %s",
-			 SPI_result_code_string(result), text);
-}
-
-/*
- * Check by SQL whether the user sees a row. The setting row_security could make
- * an error of it, and enable_tidscan a scan.
- */
+/* Ask by SQL whether the user sees a row. */
 static bool
-sees_row(const ArrivalSearch *search, const ArrivalFound *found)
+ask_for_row(const ArrivalSearch *search, const ArrivalFound *found)
 {
 	ItemPointerData tid = found->tid;
 	Oid types[] = {TIDOID, OIDOID};
 	Datum values[] = {PointerGetDatum(&tid),
 					  ObjectIdGetDatum(found->target->table)};
-	int nestlevel = NewGUCNestLevel();
 	bool sees;
 
+	/* this setting could make an error of it, and the next one a scan */
 	set_setting("row_security", "on");
 	set_setting("enable_tidscan", "on");
 	SPI_connect();
-	simdup_arrival_execute(psprintf("SELECT FROM %s AS t WHERE t.ctid OPERATOR(pg_catalog.=) $1"
-									" AND t.tableoid OPERATOR(pg_catalog.=) $2",
-									simdup_table_name(search->at->table)),
-						   lengthof(types), types, values, NULL,
-						   search->snapshot);
+	PushActiveSnapshot(search->snapshot);
+	SPI_execute_with_args(psprintf("SELECT FROM %s AS t WHERE t.ctid OPERATOR(pg_catalog.=) $1"
+								   " AND t.tableoid OPERATOR(pg_catalog.=) $2",
+								   simdup_table_name(search->at->table)),
+						  lengthof(types), types, values, NULL, true, 1);
+	PopActiveSnapshot();
 	sees = SPI_processed > 0;
 	SPI_finish();
-	AtEOXact_GUC(true, nestlevel);
+	return sees;
+}
+
+/* Check whether an error says nothing of the row: the server is in trouble. */
+static bool
+is_trouble(int code)
+{
+	int class = ERRCODE_TO_CATEGORY(code);
+
+	return class == ERRCODE_TRANSACTION_ROLLBACK ||
+		   class == ERRCODE_INSUFFICIENT_RESOURCES ||
+		   class == ERRCODE_OPERATOR_INTERVENTION ||
+		   class == ERRCODE_SYSTEM_ERROR || class == ERRCODE_INTERNAL_ERROR ||
+		   code == ERRCODE_LOCK_NOT_AVAILABLE;
+}
+
+/*
+ * Check whether the user sees a row. One whose policy ends in an error is not
+ * seen. Raised, the error would tell that there is a near row.
+ */
+static bool
+sees_row(const ArrivalSearch *search, const ArrivalFound *found)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	volatile bool sees = false;
+
+	BeginInternalSubTransaction(NULL);
+	PG_TRY();
+	{
+		MemoryContextSwitchTo(context);
+		sees = ask_for_row(search, found);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		if (is_trouble(geterrcode()))
+			PG_RE_THROW();
+		MemoryContextSwitchTo(context);
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
 	return sees;
 }
 
@@ -230,6 +254,7 @@ fulfils_condition(ArrivalSearch *search, const ArrivalFound *found)
 {
 	ArrivalTrigger *at = search->at;
 	MemoryContext caller;
+	Datum near_row;
 	bool holds;
 
 	prepare_condition(at);
@@ -237,7 +262,9 @@ fulfils_condition(ArrivalSearch *search, const ArrivalFound *found)
 		search->new_row =
 			row_datum(at, &at->own, at->tupdesc, search->row->complete);
 	caller = MemoryContextSwitchTo(at->condition_context);
-	holds = call_condition(at, search->new_row, near_row_datum(search, found));
+	near_row = near_row_datum(search, found);
+	holds = found->is_newer ? call_condition(at, near_row, search->new_row)
+							: call_condition(at, search->new_row, near_row);
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(at->condition_context);
 	return holds;
@@ -250,10 +277,12 @@ fulfils_condition(ArrivalSearch *search, const ArrivalFound *found)
 bool
 simdup_arrival_begin_near(ArrivalSearch *search)
 {
-	search->asks =
-		search->tells &&
-		check_enable_rls(search->at->table, InvalidOid, true) == RLS_ENABLED;
-	return !search->tells || may_read(search->at, search->at->key_name);
+	const ArrivalTrigger *at = search->at;
+
+	search->asks = at->usage->tells &&
+				   check_enable_rls(at->table, InvalidOid, true) == RLS_ENABLED;
+	return !at->usage->tells ||
+		   may_read(at, search->asks ? NULL : at->key_name);
 }
 
 /* Check whether a near row counts. */
@@ -275,7 +304,7 @@ simdup_arrival_detail(const ArrivalTrigger *at, const char *key, int distance)
 	if (check_enable_rls(at->table, InvalidOid, true) == RLS_ENABLED ||
 		!may_read(at, at->key_name))
 		return 0;
-	if (pg_class_aclcheck(at->table, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+	if (!may_read(at, NULL))
 		return errdetail("It repeats the row with (%s)=(%s).", at->key_name,
 						 key);
 	return errdetail("The row with (%s)=(%s) is at distance %d.", at->key_name,

@@ -48,7 +48,8 @@ simdup_arrival_check_fired(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
 		((usage->before && TRIGGER_FIRED_BEFORE(event) &&
 		  TRIGGER_FIRED_FOR_ROW(event)) ||
 		 (usage->after && TRIGGER_FIRED_AFTER(event) &&
-		  (usage->statement || TRIGGER_FIRED_FOR_ROW(event)))))
+		  TRIGGER_FIRED_FOR_ROW(event) &&
+		  (usage->deferred || !trigdata->tg_trigger->tgdeferrable))))
 		return;
 	ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 			errmsg("trigger \"%s\" on table \"%s\" fires at an event that function \"%s\" does not support",
@@ -95,7 +96,7 @@ set_option(ArrivalTrigger *at, const char *name, char *value)
 	if (strcmp(name, "max_distance") == 0)
 		return (at->max_distance = parse_distance(value)) >= 0;
 	if (strcmp(name, "lock") == 0)
-		return at->usage->may_lock && parse_bool(value, &at->lock);
+		return at->usage->tells && parse_bool(value, &at->lock);
 	if (strcmp(name, "key") == 0)
 		at->key_name = value;
 	else if (strcmp(name, "index") == 0)
@@ -120,7 +121,7 @@ simdup_arrival_read_options(TriggerData *trigdata, ArrivalTrigger *at)
 					   at->usage->function),
 				add_hint(trigdata, at->usage));
 	at->max_distance = DEFAULT_MAX_DISTANCE;
-	at->lock = !at->usage->may_lock;
+	at->lock = !at->usage->tells;
 	for (int i = at->usage->n_fixed; i < trigger->tgnargs; i++)
 	{
 		char *name;
@@ -214,7 +215,47 @@ find_flag(TriggerData *trigdata, ArrivalTrigger *at)
 												 key->atttypmod)));
 }
 
-/* Find the key, and for a trigger that flags, the flag. */
+/* Return the symbol of a trigger's function, if that is in C, or else "". */
+static const char *
+symbol_of(const Trigger *trigger)
+{
+	HeapTuple function =
+		SearchSysCache1(PROCOID, ObjectIdGetDatum(trigger->tgfoid));
+	const char *symbol = "";
+	bool is_null;
+
+	if (!HeapTupleIsValid(function))
+		return symbol;
+	if (((Form_pg_proc) GETSTRUCT(function))->prolang == ClanguageId)
+		symbol = TextDatumGetCString(
+			SysCacheGetAttr(PROCOID, function, Anum_pg_proc_prosrc, &is_null));
+	ReleaseSysCache(function);
+	return symbol;
+}
+
+/* Find the columns that flag triggers of the written table set. */
+static void
+find_flags(TriggerData *trigdata, ArrivalTrigger *at)
+{
+	/* a copy, since a look-up may rebuild the relation's */
+	TriggerDesc *desc = CopyTriggerDesc(trigdata->tg_relation->trigdesc);
+
+	for (int i = 0; i < desc->numtriggers; i++)
+	{
+		const Trigger *trigger = &desc->triggers[i];
+		int column = -1;
+
+		if (trigger->tgnargs > 0 &&
+			strcmp(symbol_of(trigger), "simdup_flag_trigger") == 0)
+			column = SPI_fnumber(RelationGetDescr(trigdata->tg_relation),
+								 trigger->tgargs[0]);
+		if (column > 0)
+			at->flags = bms_add_member(at->flags, column);
+	}
+	FreeTriggerDesc(desc);
+}
+
+/* Find the key, and the flags. */
 void
 simdup_arrival_find_columns(TriggerData *trigdata, ArrivalTrigger *at)
 {
@@ -239,6 +280,7 @@ simdup_arrival_find_columns(TriggerData *trigdata, ArrivalTrigger *at)
 						  format_type_be(at->key_type)));
 	if (at->usage->flags)
 		find_flag(trigdata, at);
+	find_flags(trigdata, at);
 	MemoryContextSwitchTo(caller);
 }
 
@@ -246,20 +288,10 @@ simdup_arrival_find_columns(TriggerData *trigdata, ArrivalTrigger *at)
 static int
 distance_of(const Trigger *trigger)
 {
-	HeapTuple function =
-		SearchSysCache1(PROCOID, ObjectIdGetDatum(trigger->tgfoid));
-	const char *symbol = "";
+	const char *symbol = symbol_of(trigger);
 	int distance = DEFAULT_MAX_DISTANCE;
-	bool is_null;
-	bool lock;
+	bool lock = strcmp(symbol, "simdup_reject_trigger") == 0;
 
-	if (!HeapTupleIsValid(function))
-		return -1;
-	if (((Form_pg_proc) GETSTRUCT(function))->prolang == ClanguageId)
-		symbol = TextDatumGetCString(
-			SysCacheGetAttr(PROCOID, function, Anum_pg_proc_prosrc, &is_null));
-	ReleaseSysCache(function);
-	lock = strcmp(symbol, "simdup_reject_trigger") == 0;
 	if (!lock && strcmp(symbol, "simdup_flag_trigger") != 0 &&
 		strcmp(symbol, "simdup_log_trigger") != 0)
 		return -1;

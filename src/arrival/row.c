@@ -59,8 +59,7 @@ find_index_columns(ArrivalTrigger *at)
 
 /*
  * Find the generated columns to evaluate. BEFORE triggers fire before they are
- * stored. The expressions are immutable: the row gets the same values unless a
- * later trigger changes what they depend on.
+ * stored. A later trigger may still change what they depend on.
  */
 static void
 find_generated(Relation rel, ArrivalTrigger *at)
@@ -151,9 +150,9 @@ index_value(ArrivalTrigger *at, HeapTuple tuple, bool *in_scope, uint64 *fp)
 	return has_fp;
 }
 
-bool
-simdup_arrival_has_equal_column(TupleDesc desc, int attnum, HeapTuple a,
-								HeapTuple b)
+/* Check whether a column has equal bytes in two versions of a row. */
+static bool
+has_equal_column(TupleDesc desc, int attnum, HeapTuple a, HeapTuple b)
 {
 	Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
 	bool a_isnull;
@@ -168,24 +167,28 @@ simdup_arrival_has_equal_column(TupleDesc desc, int attnum, HeapTuple a,
 
 /*
  * Compare two versions of a row in the columns that decide. The columns of the
- * index do, and with a condition all columns, but never the flag.
+ * index do, and with a condition all columns, but never a flag. What is
+ * generated of other columns changes with them.
  */
 static bool
 have_equal_columns(const ArrivalTrigger *at, HeapTuple a, HeapTuple b)
 {
 	for (int i = 1; i <= at->tupdesc->natts; i++)
-		if (!TupleDescAttr(at->tupdesc, i - 1)->attisdropped && i != at->flag &&
-			(at->condition != NULL ||
+	{
+		Form_pg_attribute att = TupleDescAttr(at->tupdesc, i - 1);
+
+		if (!att->attisdropped && !bms_is_member(i, at->flags) &&
+			((at->condition != NULL && att->attgenerated == '\0') ||
 			 bms_is_member(COLUMN_BIT(i), at->index_columns)) &&
-			!simdup_arrival_has_equal_column(at->tupdesc, i, a, b))
+			!has_equal_column(at->tupdesc, i, a, b))
 			return false;
+	}
 	return true;
 }
 
 /* Check whether another version of the row would find the same rows near. */
-bool
-simdup_arrival_is_same(ArrivalTrigger *at, const ArrivalRow *row,
-					   HeapTuple other)
+static bool
+is_same(ArrivalTrigger *at, const ArrivalRow *row, HeapTuple other)
 {
 	uint64 fp;
 	bool in_scope;
@@ -226,50 +229,20 @@ newest_version(TriggerData *trigdata)
 }
 
 /*
- * Check whether a version from the given one to the newest differs from the
- * newest. A row may go from A to B and back to A. Then the events of both
- * changes are about an A, and the last one is the one that counts.
- */
-static bool
-is_overtaken(TriggerData *trigdata, ArrivalTrigger *at, const ArrivalRow *row)
-{
-	Relation rel = trigdata->tg_relation;
-	ItemPointerData tid = new_slot(trigdata)->tts_tid;
-	TupleTableSlot *slot;
-	bool overtaken = false;
-
-	/* only a heap is known to link its versions */
-	if (rel->rd_tableam != GetHeapamTableAmRoutine())
-		return !simdup_arrival_is_same(at, row,
-									   simdup_arrival_new_tuple(trigdata));
-	slot = table_slot_create(rel, NULL);
-	while (!overtaken && !ItemPointerEquals(&tid, &row->tuple->t_self) &&
-		   table_tuple_fetch_row_version(rel, &tid, SnapshotAny, slot))
-	{
-		HeapTuple version = ExecFetchSlotHeapTuple(slot, false, NULL);
-
-		overtaken = !simdup_arrival_is_same(at, row, version);
-		if (ItemPointerEquals(&tid, &version->t_data->t_ctid))
-			break;
-		tid = version->t_data->t_ctid;
-	}
-	ExecDropSingleTupleTableSlot(slot);
-	return overtaken;
-}
-
-/*
  * Read the row that arrives. Return false if the trigger has nothing to do: the
- * row is gone, is out of scope, or has not changed.
+ * row is gone, is out of scope, or has not changed. A search skips rows of the
+ * same key. So a row that gets another key may have neighbours that it was never
+ * compared with.
  */
 bool
 simdup_arrival_row(TriggerData *trigdata, ArrivalTrigger *at, ArrivalRow *row)
 {
 	bool is_update = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event);
 	bool is_after = TRIGGER_FIRED_AFTER(trigdata->tg_event);
-	HeapTuple given = simdup_arrival_new_tuple(trigdata);
 	HeapTuple old = trigdata->tg_trigtuple; /* before an UPDATE */
 
-	*row = (ArrivalRow){.tuple = given};
+	*row = (ArrivalRow){.tuple = simdup_arrival_new_tuple(trigdata),
+						.command = InvalidCommandId};
 	ResetPerTupleExprContext(at->estate);
 	if (is_after)
 		row->tuple = newest_version(trigdata);
@@ -286,25 +259,12 @@ simdup_arrival_row(TriggerData *trigdata, ArrivalTrigger *at, ArrivalRow *row)
 	{
 		row->changed = !have_equal_columns(at, row->complete, old);
 		row->key_changed =
-			!simdup_arrival_has_equal_column(at->tupdesc, at->key,
-											 row->complete, old);
+			!has_equal_column(at->tupdesc, at->key, row->complete, old);
 	}
 	if (!row->changed && !row->key_changed)
 		return false;
 	row->has_fp = index_value(at, row->complete, &row->in_scope, &row->fp);
 	if (is_update && row->changed)
-		row->changed = !simdup_arrival_is_same(at, row, trigdata->tg_trigtuple);
-	row->overtaken = row->tuple != given && is_overtaken(trigdata, at, row);
-	return row->in_scope;
-}
-
-/* Read a row of a transition table. */
-void
-simdup_arrival_transition_row(ArrivalTrigger *at, HeapTuple tuple,
-							  ArrivalRow *row)
-{
-	*row = (ArrivalRow){.tuple = tuple, .complete = tuple};
-	ResetPerTupleExprContext(at->estate);
-	row->key = heap_getattr(tuple, at->key, at->tupdesc, &row->key_isnull);
-	row->has_fp = index_value(at, tuple, &row->in_scope, &row->fp);
+		row->changed = !is_same(at, row, old);
+	return row->in_scope && (row->changed || row->key_changed);
 }

@@ -2,11 +2,8 @@
  * search.c
  *	  Finds the rows near the row that arrives, by the indexes of the tables.
  *
- * The indexes give the places of all near rows and their distances. The rows are
- * then read in the order of their distance, and those at one distance sorted by
- * their key. A row with the new row's key is the row itself, or the row that an
- * upsert is about to update, and no duplicate. The place tells which stored row
- * is this version.
+ * A row with the new row's key is the row itself, or the row that an upsert is
+ * about to update. The place tells which stored row is this version.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -25,7 +22,6 @@
 #include "arrival/arrival.h"
 #include "core/hamming.h"
 #include "index/hamming/am.h"
-#include "index/hamming/find.h"
 #include "type/simhash64.h"
 
 /* A table that is being searched. */
@@ -40,19 +36,10 @@ typedef struct Reading
 /* An entry of an index near the new row. */
 typedef struct Candidate
 {
-	uint64 fp;
 	int distance;
 	int reading;
 	ItemPointerData tid;
 } Candidate;
-
-/* A row as it was before. */
-typedef struct Earlier
-{
-	Datum key;
-	uint64 fp;
-	ItemPointerData tid;
-} Earlier;
 
 typedef struct Searching
 {
@@ -65,8 +52,8 @@ typedef struct Searching
 } Searching;
 
 /* Compare two keys by the default order of their type. */
-int
-simdup_arrival_compare_keys(const ArrivalTrigger *at, Datum a, Datum b)
+static int
+compare_keys(const ArrivalTrigger *at, Datum a, Datum b)
 {
 	return DatumGetInt32(FunctionCall2Coll(&at->key_functions->cmp_proc_finfo,
 										   at->key_collation, a, b));
@@ -81,7 +68,7 @@ compare_found(const void *a, const void *b, void *at)
 
 	if (left->key_isnull || right->key_isnull)
 		return (int) left->key_isnull - (int) right->key_isnull;
-	return simdup_arrival_compare_keys(at, left->key, right->key);
+	return compare_keys(at, left->key, right->key);
 }
 
 static int
@@ -117,33 +104,31 @@ open_tables(Searching *s)
 {
 	ArrivalTrigger *at = s->search->at;
 
-	for (;;)
+	(void) simdup_arrival_find_targets(at);
+	do
 	{
-		if (!simdup_arrival_knows_targets(at))
-			simdup_arrival_find_targets(at);
+		close_tables(s);
 		s->readings = palloc0(at->n_targets * sizeof(Reading));
 		s->n_readings = at->n_targets;
 		for (int i = 0; i < at->n_targets; i++)
 		{
-			const ArrivalTarget *target = &at->targets[i];
+			Oid table = at->targets[i].table;
 
-			s->readings[i].heap = table_open(target->table, AccessShareLock);
+			s->readings[i].heap = table_open(table, AccessShareLock);
 			s->readings[i].index =
-				try_index_open(target->index, AccessShareLock);
+				try_index_open(at->targets[i].index, AccessShareLock);
 			if (s->readings[i].index == NULL)
-				simdup_hamming_missing(target->table, NULL);
+				simdup_hamming_missing(table, NULL);
 		}
-		if (simdup_arrival_knows_targets(at))
-			return;
-		close_tables(s);
-	}
+	} while (simdup_arrival_find_targets(at));
 }
 
 static void
 add_candidate(Searching *s, int reading)
 {
 	IndexScanDesc scan = s->readings[reading].scan;
-	uint64 fp = simdup_hamming_returned(scan);
+	int distance =
+		simdup_hamming64(simdup_hamming_returned(scan), s->search->row->fp);
 
 	CHECK_FOR_INTERRUPTS();
 	if (s->n_candidates == s->max_candidates)
@@ -153,8 +138,7 @@ add_candidate(Searching *s, int reading)
 			repalloc_huge(s->candidates, s->max_candidates * sizeof(Candidate));
 	}
 	s->candidates[s->n_candidates++] =
-		(Candidate){fp, simdup_hamming64(fp, s->search->row->fp), reading,
-					scan->xs_heaptid};
+		(Candidate){distance, reading, scan->xs_heaptid};
 }
 
 /*
@@ -209,11 +193,13 @@ collect_candidates(Searching *s)
 
 /*
  * A change of the row that a savepoint took back leaves a combined number in the
- * header. Such numbers do not compare as commands do.
+ * header, which stands for two commands.
  */
 CommandId
 simdup_arrival_command(HeapTupleHeader header)
 {
+	if (!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmin(header)))
+		return InvalidCommandId;
 	return (header->t_infomask & HEAP_COMBOCID) != 0
 			   ? HeapTupleHeaderGetCmin(header)
 			   : HeapTupleHeaderGetRawCommandId(header);
@@ -230,7 +216,6 @@ read_row(Searching *s, const Candidate *candidate, ArrivalFound *found)
 	const ArrivalTrigger *at = search->at;
 	const ArrivalRow *row = search->row;
 	Reading *reading = &s->readings[candidate->reading];
-	HeapTupleHeader header;
 
 	if (reading->slot == NULL)
 		reading->slot = table_slot_create(reading->heap, NULL);
@@ -238,7 +223,6 @@ read_row(Searching *s, const Candidate *candidate, ArrivalFound *found)
 	if (!index_fetch_heap(reading->scan, reading->slot))
 		return false;
 	found->distance = candidate->distance;
-	found->fp = candidate->fp;
 	found->target = &at->targets[candidate->reading];
 	found->heap = reading->heap;
 	found->tid = reading->slot->tts_tid;
@@ -252,20 +236,19 @@ read_row(Searching *s, const Candidate *candidate, ArrivalFound *found)
 									   at->key_collation, row->key,
 									   found->key)))
 		return false;
-	header = ExecFetchSlotHeapTuple(reading->slot, false, NULL)->t_data;
-	found->is_own =
-		TTS_IS_BUFFERTUPLE(reading->slot) &&
-		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmin(header));
-	found->command = found->is_own ? simdup_arrival_command(header) : 0;
-	found->is_update = (header->t_infomask & HEAP_UPDATED) != 0;
+	found->is_newer =
+		row->command != InvalidCommandId && !row->key_isnull &&
+		!found->key_isnull && TTS_IS_BUFFERTUPLE(reading->slot) &&
+		simdup_arrival_command(
+			ExecFetchSlotHeapTuple(reading->slot, false, NULL)->t_data) ==
+			row->command &&
+		compare_keys(at, found->key, row->key) > 0;
 	return true;
 }
 
 /*
- * Require that the snapshot sees the row. Under REPEATABLE READ and
- * SERIALIZABLE, a row found may have been committed after this transaction's
- * snapshot. Then the two transactions cannot be ordered, and this one has to
- * run again.
+ * Require that the transaction's snapshot sees the row. It may have been committed
+ * after that. Then the two transactions cannot be ordered.
  */
 static void
 require_visible(const ArrivalSearch *search, const ArrivalFound *found)
@@ -289,108 +272,6 @@ require_visible(const ArrivalSearch *search, const ArrivalFound *found)
 				errhint("The transaction might succeed if retried."));
 }
 
-static int
-compare_earlier(const void *a, const void *b, void *at)
-{
-	const Earlier *left = a;
-	const Earlier *right = b;
-	int order = simdup_arrival_compare_keys(at, left->key, right->key);
-
-	if (order != 0 || left->fp == right->fp)
-		return order;
-	return left->fp < right->fp ? -1 : 1;
-}
-
-/* List the rows of n candidates as they were before a command. */
-static int64
-list_earlier(Searching *s, const Candidate *candidates, int64 n,
-			 Earlier *earlier)
-{
-	ArrivalTrigger *at = s->search->at;
-	Form_pg_attribute att = TupleDescAttr(at->tupdesc, at->key - 1);
-	SnapshotData before = *s->search->snapshot;
-	int64 n_earlier = 0;
-
-	before.curcid = s->search->row->since;
-	for (int64 i = 0; i < n; i++)
-	{
-		Reading *reading = &s->readings[candidates[i].reading];
-		bool is_null = true;
-		Datum key = 0;
-
-		CHECK_FOR_INTERRUPTS();
-		reading->scan->xs_heaptid = candidates[i].tid;
-		reading->scan->xs_snapshot = &before;
-		if (index_fetch_heap(reading->scan, reading->slot))
-			key =
-				slot_getattr(reading->slot,
-							 at->targets[candidates[i].reading].key, &is_null);
-		reading->scan->xs_snapshot = s->search->snapshot;
-		if (!is_null)
-			earlier[n_earlier++] =
-				(Earlier){datumCopy(key, att->attbyval, att->attlen),
-						  candidates[i].fp, reading->slot->tts_tid};
-	}
-	qsort_arg(earlier, n_earlier, sizeof(Earlier), compare_earlier, at);
-	return n_earlier;
-}
-
-/* Check whether two versions of a row have equal bytes in all columns. */
-static bool
-are_equal_versions(Relation heap, ItemPointerData a, ItemPointerData b)
-{
-	TupleDesc desc = RelationGetDescr(heap);
-	TupleTableSlot *left = table_slot_create(heap, NULL);
-	TupleTableSlot *right = table_slot_create(heap, NULL);
-	HeapTuple x = NULL;
-	HeapTuple y = NULL;
-	bool equal = table_tuple_fetch_row_version(heap, &a, SnapshotAny, left) &&
-				 table_tuple_fetch_row_version(heap, &b, SnapshotAny, right);
-
-	if (equal)
-	{
-		x = ExecFetchSlotHeapTuple(left, false, NULL);
-		y = ExecFetchSlotHeapTuple(right, false, NULL);
-	}
-	for (int i = 1; equal && i <= desc->natts; i++)
-		equal = simdup_arrival_has_equal_column(desc, i, x, y);
-	ExecDropSingleTupleTableSlot(left);
-	ExecDropSingleTupleTableSlot(right);
-	return equal;
-}
-
-/*
- * Remove the rows that were passed over, because they belong to an event of
- * their own. A row that had its fingerprint before has no such event: an UPDATE
- * changed something else. With a condition, it must have changed nothing. Return
- * the number of rows left.
- */
-static int64
-remove_passed(Searching *s, const Candidate *candidates, int64 n,
-			  ArrivalFound *found, int64 n_found)
-{
-	Earlier *earlier = palloc_extended(n * sizeof(Earlier), MCXT_ALLOC_HUGE);
-	int64 n_earlier = list_earlier(s, candidates, n, earlier);
-	int64 n_left = 0;
-
-	for (int64 i = 0; i < n_found; i++)
-	{
-		Earlier row = {.key = found[i].key, .fp = found[i].fp};
-		const Earlier *was = NULL;
-
-		if (found[i].passed && !found[i].key_isnull)
-			was = bsearch_arg(&row, earlier, n_earlier, sizeof(Earlier),
-							  compare_earlier, s->search->at);
-		if (!found[i].passed ||
-			(was != NULL &&
-			 (s->search->at->condition == NULL ||
-			  are_equal_versions(found[i].heap, was->tid, found[i].tid))))
-			found[n_left++] = found[i];
-	}
-	pfree(earlier);
-	return n_left;
-}
-
 /*
  * Report the rows of n candidates at one distance that count, in the order of
  * their keys. Return whether that is enough.
@@ -404,7 +285,6 @@ report_rows(Searching *s, const Candidate *candidates, int64 n)
 	ArrivalFound *found =
 		palloc_extended(n * sizeof(ArrivalFound), MCXT_ALLOC_HUGE);
 	int64 n_found = 0;
-	bool any_passed = false;
 
 	for (int64 i = 0; i < n; i++)
 	{
@@ -413,16 +293,10 @@ report_rows(Searching *s, const Candidate *candidates, int64 n)
 		CHECK_FOR_INTERRUPTS();
 		if (!read_row(s, &candidates[i], row))
 			continue;
-		row->passed = search->passes != NULL && search->passes(search, row);
-		if (row->passed && !(search->row->knows_events && row->is_update))
-			continue;
-		any_passed |= row->passed;
 		if (!row->key_isnull)
 			row->key = datumCopy(row->key, att->attbyval, att->attlen);
 		n_found++;
 	}
-	if (any_passed)
-		n_found = remove_passed(s, candidates, n, found, n_found);
 	qsort_arg(found, n_found, sizeof(ArrivalFound), compare_found, at);
 	for (int64 i = 0; i < n_found; i++)
 	{
@@ -446,14 +320,11 @@ report_rows(Searching *s, const Candidate *candidates, int64 n)
  * rows that the statement has written.
  */
 void
-simdup_arrival_search(ArrivalTrigger *at, const ArrivalRow *row, bool tells,
-					  ArrivalReceiver passes, ArrivalReceiver receive,
-					  void *arg)
+simdup_arrival_search(ArrivalTrigger *at, const ArrivalRow *row,
+					  ArrivalReceiver receive, void *arg)
 {
 	ArrivalSearch search = {.at = at,
 							.row = row,
-							.tells = tells,
-							.passes = passes,
 							.receive = receive,
 							.arg = arg};
 	Searching s = {.search = &search};

@@ -1,12 +1,7 @@
 /*
  * setup.c
  *	  The trigger that fires, as one statement sees it: its table, its index,
- *	  and the searched tables.
- *
- * The state is kept in fn_extra, which the executor gives to each trigger for
- * the length of a statement. It holds OIDs and column numbers, never names of
- * objects. Locks keep other sessions from changing the relations behind the
- * OIDs. A change of any relation sets the trigger up again for the next row.
+ *	  and the searched tables. OIDs and column numbers are kept, never names.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -22,7 +17,7 @@
 #include "utils/syscache.h"
 
 #include "arrival/arrival.h"
-#include "index/hamming/find.h"
+#include "index/hamming/am.h"
 #include "server/catalog.h"
 
 /* How often this session has heard that some relation changed. */
@@ -89,16 +84,21 @@ add_target(ArrivalTrigger *at, Oid table, Oid index)
 
 /*
  * Find the tables to search, and lock them until the transaction ends. A table
- * that inherits has an index of its own, a partition one of the trigger's.
+ * that inherits has an index of its own, a partition one of the trigger's. Return
+ * false if no relation has changed since they were found.
  */
-void
+bool
 simdup_arrival_find_targets(ArrivalTrigger *at)
 {
-	MemoryContext caller = MemoryContextSwitchTo(at->context);
-	List *tables = list_make1_oid(at->table);
+	MemoryContext caller;
+	List *tables;
 	List *indexes = NIL;
 	ListCell *cell;
 
+	if (at->targets != NULL && at->targets_changes == relation_changes)
+		return false;
+	caller = MemoryContextSwitchTo(at->context);
+	tables = list_make1_oid(at->table);
 	/* a change from here on counts */
 	at->targets_changes = relation_changes;
 	if (has_subclass(at->table))
@@ -134,13 +134,7 @@ simdup_arrival_find_targets(ArrivalTrigger *at)
 			add_target(at, table, lfirst_oid(cell));
 	}
 	MemoryContextSwitchTo(caller);
-}
-
-/* Check whether no relation has changed since the targets were found. */
-bool
-simdup_arrival_knows_targets(const ArrivalTrigger *at)
-{
-	return at->targets_changes == relation_changes;
+	return true;
 }
 
 /* Find the index of the table that is written to. */
@@ -189,10 +183,7 @@ set_up(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
 	return at;
 }
 
-/*
- * Return the trigger that fires, its arguments checked. A change of any
- * relation sets it up again: that is rarer than rows, and cheap.
- */
+/* Return the trigger that fires. A change of any relation sets it up again. */
 ArrivalTrigger *
 simdup_arrival_setup(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
 {

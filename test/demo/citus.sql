@@ -95,7 +95,7 @@ DROP TRIGGER reject ON petition;
 
 -- A log is a table of each worker, because a trigger on a shard writes to no
 -- table that Citus distributes.
-CREATE TABLE petition_log (new_key bigint, old_key bigint, distance integer, logged_at timestamptz);
+CREATE TABLE petition_log (new_key bigint, old_key bigint, distance integer, logged_at timestamptz, UNIQUE (new_key, old_key));
 SELECT create_reference_table('petition_log') \g /dev/null
 CREATE TRIGGER log AFTER INSERT ON petition FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('petition_log', 'key => id');
 SELECT CASE WHEN refusal($$INSERT INTO petition (district, id, content) VALUES ('Castle', 2003,
@@ -104,9 +104,9 @@ SELECT CASE WHEN refusal($$INSERT INTO petition (district, id, content) VALUES (
 DROP TRIGGER log ON petition;
 DROP TABLE petition_log;
 SET citus.enable_ddl_propagation = off;
-CREATE TABLE petition_log (new_key bigint, old_key bigint, distance integer, logged_at timestamptz);
+CREATE TABLE petition_log (new_key bigint, old_key bigint, distance integer, logged_at timestamptz, UNIQUE (new_key, old_key));
 RESET citus.enable_ddl_propagation;
-SELECT run_command_on_workers('CREATE TABLE simdup_citus.petition_log (new_key bigint, old_key bigint, distance integer, logged_at timestamptz)') \g /dev/null
+SELECT run_command_on_workers('CREATE TABLE simdup_citus.petition_log (new_key bigint, old_key bigint, distance integer, logged_at timestamptz, UNIQUE (new_key, old_key))') \g /dev/null
 CREATE TRIGGER log AFTER INSERT ON petition REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION simdup_log_trigger('petition_log', 'key => id');
 INSERT INTO petition (district, id, content) VALUES

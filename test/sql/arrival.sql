@@ -57,7 +57,7 @@ INSERT INTO flag_zero SELECT i, (i % 7)::bigint::simhash64 FROM generate_series(
 SELECT string_agg(dup::text, ' ' ORDER BY id) FROM flag_zero;
 -- the nearest, of equally near ones the smallest key, as a scan finds them
 CREATE TABLE many (id int PRIMARY KEY, fp simhash64, dup int);
-CREATE TABLE many_log (new_key int, old_key int, distance int, logged_at timestamptz);
+CREATE TABLE many_log (new_key int, old_key int, distance int, logged_at timestamptz, UNIQUE (new_key, old_key));
 CREATE INDEX ON many USING hamming (fp);
 CREATE TRIGGER flag BEFORE INSERT ON many FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('dup', 'max_distance => 14');
 CREATE TRIGGER log AFTER INSERT ON many FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('many_log', 'max_distance => 14');
@@ -71,7 +71,7 @@ SELECT count(*) > 1000 AS logged, count(*) - (SELECT count(*) FROM many a JOIN m
 --
 CREATE TABLE gen (id int PRIMARY KEY, body text, fp simhash64 GENERATED ALWAYS AS (simhash(body)) STORED, dup int);
 CREATE INDEX ON gen USING hamming (fp);
-CREATE TABLE gen_log (line serial, new_key int, old_key int, distance int, logged_at timestamptz);
+CREATE TABLE gen_log (line serial, new_key int, old_key int, distance int, logged_at timestamptz, UNIQUE (new_key, old_key));
 CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON gen FOR EACH ROW
   EXECUTE FUNCTION simdup_flag_trigger('dup', 'key => id');
 CREATE TRIGGER log AFTER INSERT OR UPDATE ON gen FOR EACH ROW
@@ -95,41 +95,36 @@ UPDATE gen SET body = 'something else entirely' WHERE id = 1;
 SELECT id, body FROM gen ORDER BY id;
 
 --
--- simdup_log_trigger, for rows and for statements: each pair once
+-- simdup_log_trigger. Random statements: arrival_log.
 --
 CREATE TABLE logged (id int, fp simhash64);
-CREATE TABLE logged_log (new_key int, old_key int, distance int, logged_at timestamptz);
+CREATE TABLE logged_log (new_key int, old_key int, distance int, logged_at timestamptz, UNIQUE (new_key, old_key));
 CREATE INDEX ON logged USING hamming (fp);
 CREATE TRIGGER log AFTER INSERT OR UPDATE ON logged FOR EACH ROW
   EXECUTE FUNCTION simdup_log_trigger('arrival.logged_log', 'max_distance => 3', 'key => id');
 INSERT INTO logged VALUES (1, :a), (2, NULL);
 INSERT INTO logged VALUES (4, near(:a, 1)), (3, near(:a, 2)), (5, near(:a, 1, 2)), (6, 'ffffffffffffffff');
 SELECT new_key, old_key, distance FROM logged_log ORDER BY 1, 2;
-TRUNCATE logged, logged_log;
-DROP TRIGGER log ON logged;
-CREATE TRIGGER log_insert AFTER INSERT ON logged REFERENCING NEW TABLE AS "New Rows" FOR EACH STATEMENT
-  EXECUTE FUNCTION simdup_log_trigger('logged_log', 'max_distance => 3', 'key => id');
-CREATE TRIGGER log_update AFTER UPDATE ON logged REFERENCING NEW TABLE AS n OLD TABLE AS o FOR EACH STATEMENT
-  EXECUTE FUNCTION simdup_log_trigger('logged_log', 'max_distance => 3', 'key => id', 'lock => true');
-INSERT INTO logged VALUES (1, :a), (2, NULL);
-INSERT INTO logged VALUES (4, near(:a, 1)), (3, near(:a, 2)), (5, near(:a, 1, 2)), (6, 'ffffffffffffffff');
-SELECT new_key, old_key, distance FROM logged_log ORDER BY 1, 2;
-TRUNCATE logged_log;
+-- a pair keeps its first distance; changed later, the other row is the new one
 UPDATE logged SET fp = fp;
-UPDATE logged SET fp = CASE id WHEN 6 THEN near(:a, 1, 2, 3) ELSE fp END;
+UPDATE logged SET fp = near(:a, 1, 2, 3) WHERE id = 1;
+SELECT new_key, old_key, distance FROM logged_log WHERE 1 IN (new_key, old_key) ORDER BY 1, 2;
+-- another key is another pair
+TRUNCATE logged_log;
+UPDATE logged SET id = 7 WHERE id = 5;
 SELECT new_key, old_key, distance FROM logged_log ORDER BY 1, 2;
 -- under an isolation level that has one snapshot
 TRUNCATE logged_log;
 BEGIN ISOLATION LEVEL SERIALIZABLE;
-INSERT INTO logged VALUES (7, near(:a, 4));
-UPDATE logged SET fp = near(:a, 5) WHERE id = 7;
+INSERT INTO logged VALUES (8, near(:a, 4));
+UPDATE logged SET fp = near(:a, 5) WHERE id = 8;
 COMMIT;
-SELECT new_key, old_key, distance FROM logged_log ORDER BY 1, 2, 3;
--- one statement inserts and updates: the row that is inserted is the new one, also
--- where the other is as it was
+SELECT new_key, old_key, distance FROM logged_log ORDER BY 1, 2;
+-- one command inserts and updates: the larger key is the new one, also for a condition
 TRUNCATE logged, logged_log;
-CREATE OR REPLACE TRIGGER log_insert AFTER INSERT ON logged REFERENCING NEW TABLE AS "New Rows" FOR EACH STATEMENT
-  EXECUTE FUNCTION simdup_log_trigger('logged_log', 'max_distance => 3', 'key => id', 'lock => true');
+CREATE FUNCTION later(new_row logged, near_row logged) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT new_row.id > near_row.id';
+CREATE OR REPLACE TRIGGER log AFTER INSERT OR UPDATE ON logged FOR EACH ROW
+  EXECUTE FUNCTION simdup_log_trigger('logged_log', 'max_distance => 3', 'key => id', 'condition => later');
 INSERT INTO logged VALUES (2, 'ffffffffffffffff'), (3, :a), (8, 'ffffffffffffffff');
 TRUNCATE logged_log;
 MERGE INTO logged USING (VALUES (2, near(:a, 1)), (1, near(:a, 2)), (3, :a), (4, near(:a, 3))) AS v (id, fp) ON v.id = logged.id
@@ -137,11 +132,6 @@ MERGE INTO logged USING (VALUES (2, near(:a, 1)), (1, near(:a, 2)), (3, :a), (4,
 SELECT new_key, old_key, distance FROM logged_log ORDER BY 1, 2;
 TRUNCATE logged_log;
 WITH i AS (INSERT INTO logged VALUES (9, 'ffffffff00000000')) UPDATE logged SET fp = 'ffffffff00000001' WHERE id = 8;
-SELECT new_key, old_key, distance FROM logged_log ORDER BY 1, 2;
--- but not if that trigger is disabled
-TRUNCATE logged_log;
-ALTER TABLE logged DISABLE TRIGGER log_insert;
-WITH i AS (INSERT INTO logged VALUES (10, 'ffff0000ffff0000')) UPDATE logged SET fp = 'ffff0000ffff0001' WHERE id = 8;
 SELECT new_key, old_key, distance FROM logged_log ORDER BY 1, 2;
 
 --
@@ -241,7 +231,7 @@ ALTER TABLE part DROP COLUMN gone;
 ALTER TABLE part ATTACH PARTITION part_n FOR VALUES IN ('n');
 CREATE TABLE part_s PARTITION OF part FOR VALUES IN ('s');
 CREATE INDEX ON part USING hamming (fp);
-CREATE TABLE part_log (new_key int, old_key int, distance int, logged_at timestamptz);
+CREATE TABLE part_log (new_key int, old_key int, distance int, logged_at timestamptz, UNIQUE (new_key, old_key));
 CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON part FOR EACH ROW
   EXECUTE FUNCTION simdup_flag_trigger('dup', 'max_distance => 3', 'key => id', 'lock => true');
 CREATE TRIGGER log AFTER INSERT OR UPDATE ON part FOR EACH ROW
@@ -424,6 +414,10 @@ CALL try('BEFORE INSERT ON wrong FOR EACH STATEMENT', $$simdup_flag_trigger('fla
 CALL try('BEFORE INSERT ON wrong FOR EACH ROW', $$simdup_log_trigger('gen_log', 'key => id')$$);
 CALL try('BEFORE INSERT ON wrong FOR EACH STATEMENT', $$simdup_log_trigger('gen_log', 'key => id')$$);
 CALL try('AFTER INSERT ON wrong FOR EACH STATEMENT', $$simdup_log_trigger('gen_log', 'key => id')$$);
+CALL try('AFTER INSERT ON wrong REFERENCING NEW TABLE AS n FOR EACH STATEMENT', $$simdup_log_trigger('gen_log', 'key => id')$$);
+CREATE CONSTRAINT TRIGGER t AFTER INSERT ON wrong DEFERRABLE FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('gen_log', 'key => id');
+INSERT INTO wrong VALUES (1);
+DROP TRIGGER t ON wrong;
 CALL try('AFTER INSERT ON wrong FOR EACH STATEMENT', $$simdup_reject_trigger('key => id')$$);
 CALL try(:before, $$simdup_flag_trigger()$$);
 CALL try(:before, $$simdup_flag_trigger('flag')$$);

@@ -58,10 +58,9 @@ SELECT new_key, old_key, distance FROM log__ ORDER BY 1, 2;
 DROP TABLE log__;
 DROP TRIGGER a ON t;
 
--- for a statement: the log goes when its first pairs are there
+-- the log goes when its first pair is there
 CREATE TABLE log (new_key int, old_key int, distance int, logged_at timestamptz);
-CREATE TRIGGER a AFTER INSERT ON t REFERENCING NEW TABLE AS n FOR EACH STATEMENT
-  EXECUTE FUNCTION simdup_log_trigger('log', 'max_distance => 3');
+CREATE TRIGGER a AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger('log', 'max_distance => 3');
 CREATE FUNCTION drop_log() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN DROP TABLE log; RETURN NULL; END $$;
 CREATE TRIGGER r AFTER INSERT ON log FOR EACH ROW EXECUTE FUNCTION drop_log();
 INSERT INTO t VALUES (13, '0000000000000001');

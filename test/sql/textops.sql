@@ -251,6 +251,16 @@ SELECT plan($$SELECT id FROM texts WHERE simdup_resembles(content, 'abbbb')$$);
 SELECT plan($$SELECT id FROM texts WHERE content <<@ '<0123456789abcdef,3>'$$);
 RESET enable_seqscan;
 DROP INDEX texts_title;
+-- a function that is replaced gives its new fingerprint, also of the last text
+CREATE TABLE replaced (id int, content text);
+CREATE INDEX ON replaced USING hamming (content title_ops);
+INSERT INTO replaced VALUES (1, 'the lamp is out');
+CREATE OR REPLACE FUNCTION titles(text) RETURNS simhash64 LANGUAGE sql IMMUTABLE STRICT RETURN minhash64($1, 3);
+INSERT INTO replaced VALUES (2, 'the lamp is out');
+SET enable_seqscan = off;
+SELECT id FROM replaced WHERE content IS NOT NULL AND content <<@ simhash_ball(minhash64('the lamp is out', 2), 0);
+RESET enable_seqscan;
+DROP TABLE replaced;
 -- and one that is not whole, or answers with another type
 CREATE OPERATOR CLASS half_ops FOR TYPE text USING hamming AS OPERATOR 1 <<@ (text, simhash_ball), STORAGE simhash64;
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'half_ops';

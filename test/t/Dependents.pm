@@ -72,7 +72,7 @@ CREATE TABLE flagged (id integer PRIMARY KEY, title text, content text, repeats 
   fp simhash64 GENERATED ALWAYS AS (simhash_row(content, ARRAY[title])) STORED);
 CREATE TABLE logged (id integer PRIMARY KEY, title text, content text,
   fp simhash64 GENERATED ALWAYS AS (simhash(content)) STORED);
-CREATE TABLE logged_log (new_key integer, old_key integer, distance integer, logged_at timestamptz);
+CREATE TABLE logged_log (new_key integer, old_key integer, distance integer, logged_at timestamptz, UNIQUE (new_key, old_key));
 CREATE TABLE refused (id integer PRIMARY KEY, title text, content text,
   fp simhash64 GENERATED ALWAYS AS (simhash(content)) STORED);
 CREATE INDEX ON flagged USING hamming (fp);
@@ -86,11 +86,6 @@ CREATE TRIGGER reject AFTER INSERT OR UPDATE ON refused FOR EACH ROW
   EXECUTE FUNCTION simdup_reject_trigger('max_distance => 6');
 INSERT INTO flagged SELECT id, title, content FROM petition WHERE id % 2 = 0 ORDER BY id;
 INSERT INTO logged SELECT id, title, content FROM petition ORDER BY id;
-CREATE TABLE by_statement (id integer PRIMARY KEY, fp simhash64);
-CREATE INDEX ON by_statement USING hamming (fp);
-CREATE TABLE by_statement_log (new_key integer, old_key integer, distance integer, logged_at timestamptz);
-CREATE TRIGGER log AFTER INSERT ON by_statement REFERENCING NEW TABLE AS arrived
-  FOR EACH STATEMENT EXECUTE FUNCTION simdup_log_trigger('by_statement_log', 'max_distance => 6');
 CREATE INDEX ON use_of_code USING hamming (fp);
 CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON use_of_code DEFERRABLE INITIALLY DEFERRED
   FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('max_distance => 0', 'key => id');
@@ -236,8 +231,6 @@ UPDATE flagged SET content = 'something else altogether' WHERE id = 90001;
 SELECT fp, repeats FROM flagged WHERE id = 90001;
 INSERT INTO logged (id, title, content) SELECT 90002, title, content FROM petition WHERE id = 1005;
 SELECT new_key, old_key, distance FROM logged_log WHERE new_key = 90002 ORDER BY old_key;
-INSERT INTO by_statement SELECT id, fp FROM petition;
-SELECT count(*), sum(distance) FROM by_statement_log;
 INSERT INTO refused (id, title, content) SELECT id, title, content FROM petition WHERE id = 1001;
 DO $$ BEGIN
   INSERT INTO refused (id, title, content) SELECT 90003, title, content FROM petition WHERE id = 1001;

@@ -184,7 +184,6 @@ our @small = (
 	'SELECT exclude_by_hamming()',
 	arrival(q{BEFORE INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger(''dup'', ''max_distance => 3'', ''lock => true'')}),
 	arrival(q{AFTER INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger(''log'', ''max_distance => 3'', ''lock => true'')}),
-	arrival(q{AFTER INSERT ON arrived REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION simdup_log_trigger(''log'', ''max_distance => 3'', ''lock => true'')}),
 	arrival(q{BEFORE INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger(''max_distance => 3'')}),
 	arrival(q{BEFORE INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger(''dup'', ''max_distance => 3'', ''condition => alike'')}),
 	arrival(q{AFTER INSERT OR UPDATE ON arrived FOR EACH ROW EXECUTE FUNCTION simdup_log_trigger(''log'', ''max_distance => 3'', ''condition => alike'')}),

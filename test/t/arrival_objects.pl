@@ -37,7 +37,7 @@ CREATE TABLE data.pet (id kt.citext, region text, fp ext.simhash64, dup kt.citex
 CREATE TABLE data.pet_n PARTITION OF data.pet FOR VALUES IN ('n');
 CREATE TABLE data.pet_s PARTITION OF data.pet FOR VALUES IN ('s');
 CREATE INDEX pet_fp ON data.pet USING hamming (fp);
-CREATE TABLE logs.found (new_key kt.citext, old_key kt.citext, distance int, logged_at timestamptz);
+CREATE TABLE logs.found (new_key kt.citext, old_key kt.citext, distance int, logged_at timestamptz, UNIQUE (new_key, old_key));
 CREATE FUNCTION public.act() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF NEW.note IS DISTINCT FROM 'act' OR TG_NAME <> current_setting('trial.trigger') THEN
@@ -66,12 +66,8 @@ CREATE TRIGGER d_reject BEFORE INSERT OR UPDATE ON data.pet FOR EACH ROW
 CREATE TRIGGER e_log AFTER INSERT OR UPDATE ON data.pet FOR EACH ROW
   EXECUTE FUNCTION ext.simdup_log_trigger('logs.found', 'max_distance => 3', 'key => id', 'condition => public.always');
 CREATE TRIGGER f_act AFTER INSERT ON data.pet FOR EACH ROW EXECUTE FUNCTION public.act();
-CREATE TRIGGER g_log AFTER INSERT ON data.pet REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT
-  EXECUTE FUNCTION ext.simdup_log_trigger('logs.found', 'max_distance => 3', 'key => id');
 CREATE CONSTRAINT TRIGGER h_later AFTER INSERT OR UPDATE ON data.pet DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
   EXECUTE FUNCTION ext.simdup_reject_trigger('max_distance => 0', 'key => id');
-CREATE CONSTRAINT TRIGGER i_later AFTER INSERT OR UPDATE ON data.pet DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
-  EXECUTE FUNCTION ext.simdup_log_trigger('logs.found', 'max_distance => 3', 'key => id');
 -- one function that does not know where the table is by now
 CREATE PROCEDURE public.arrive(part text, first int, act text DEFAULT NULL) LANGUAGE plpgsql AS $$
 DECLARE
@@ -185,7 +181,7 @@ for my $moment (sort keys %itself)
 	cmp_ok(scalar(() = $stderr =~ /ERROR/g), '>', 20, "objects changed $moment: some are errors");
 }
 is( $node->safe_psql('itself', "TRUNCATE logs.found; CALL public.arrive('pet_n', 0); SELECT count(*), count(dup) FROM data.pet_n; SELECT count(*) FROM logs.found"),
-	"20|10\n20", 'the triggers work as before');
+	"20|10\n10", 'the triggers work as before');
 
 # By another session, while the statement is at its eleventh row; then another
 # statement. An action that waits changes nothing. A statement has locked the

@@ -103,15 +103,13 @@ like(said('SET search_path = evil, pg_catalog; SELECT \'1\'::int8'), qr/trapped 
 my $arrive = <<'SQL';
 CREATE TABLE data.t (id int PRIMARY KEY, body pg_catalog.text, place varchar(20), dup int,
   fp ext.simhash64 GENERATED ALWAYS AS (ext.simhash_row(body, ARRAY[place::pg_catalog.text])) STORED);
-CREATE TABLE data.found (new_key int, old_key int, distance int, logged_at pg_catalog.timestamptz);
+CREATE TABLE data.found (new_key int, old_key int, distance int, logged_at pg_catalog.timestamptz, UNIQUE (new_key, old_key));
 CREATE INDEX ON data.t USING %s;
 SET LOCAL check_function_bodies = off;
 CREATE FUNCTION data.alike(a data.t, b data.t) RETURNS boolean LANGUAGE sql
   AS 'SELECT a.place = b.place AND shingle_resemblance(a.body, b.body) >= 0.3 AND abs(a.id - b.id) < 100';
 CREATE TRIGGER b BEFORE INSERT OR UPDATE ON data.t FOR EACH ROW EXECUTE FUNCTION ext.simdup_flag_trigger('dup', 'max_distance => 3', 'lock => true');
 CREATE TRIGGER c AFTER INSERT OR UPDATE ON data.t FOR EACH ROW EXECUTE FUNCTION ext.simdup_log_trigger('found', 'max_distance => 3', 'key => id', 'lock => true');
-CREATE TRIGGER d AFTER INSERT ON data.t REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ext.simdup_log_trigger('data.found', 'max_distance => 3', 'key => id');
-CREATE TRIGGER e AFTER UPDATE ON data.t REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION ext.simdup_log_trigger('data.found', 'max_distance => 3', 'key => id');
 INSERT INTO data.t VALUES (1, 'the lights in the park are out', 'North'), (2, 'a tree has fallen on the road', 'South');
 INSERT INTO data.t VALUES (3, 'the lights in the park are out', 'North'), (4, 'the lights in the park are out', 'North');
 UPDATE data.t SET body = 'a tree has fallen on the road', place = 'South' WHERE id OPERATOR(pg_catalog.=) 4;
@@ -255,7 +253,7 @@ SQL
 sql(<<'SQL');
 ALTER TABLE data.petition ADD dup int, ADD fp ext.simhash64 GENERATED ALWAYS AS (ext.minhash64(body)) STORED;
 CREATE INDEX ON data.petition USING hamming (fp);
-CREATE TABLE data.petition_log (new_key int, old_key int, distance int, logged_at timestamptz);
+CREATE TABLE data.petition_log (new_key int, old_key int, distance int, logged_at timestamptz, UNIQUE (new_key, old_key));
 ALTER TABLE data.petition_log OWNER TO owner;
 CREATE TRIGGER log AFTER INSERT OR UPDATE ON data.petition FOR EACH ROW
   EXECUTE FUNCTION ext.simdup_log_trigger('data.petition_log', 'max_distance => 3');

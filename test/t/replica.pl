@@ -28,7 +28,7 @@ CREATE INDEX petition_bands ON petition USING gin (minhash_bands(minhash_signatu
 CREATE INDEX petition_row ON petition USING hamming (simhash_row(content, ARRAY[place]));
 CREATE INDEX petition_btree ON petition (fp);
 CREATE INDEX petition_hash ON petition USING hash (fp);
-CREATE TABLE petition_log (new_key int, old_key int, distance int, logged_at timestamptz);
+CREATE TABLE petition_log (new_key int, old_key int, distance int, logged_at timestamptz, UNIQUE (new_key, old_key));
 CREATE FUNCTION fingerprint() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   NEW.fp := simhash(NEW.content);
@@ -407,7 +407,7 @@ CREATE SCHEMA ext;
 CREATE EXTENSION simdup SCHEMA ext;
 CREATE TABLE letters (id int PRIMARY KEY, body text, dup int, fp ext.simhash64, always int,
   generated ext.simhash64 GENERATED ALWAYS AS (ext.simhash(body)) STORED);
-CREATE TABLE found (new_key int, old_key int, distance int, logged_at timestamptz);
+CREATE TABLE found (new_key int, old_key int, distance int, logged_at timestamptz, UNIQUE (new_key, old_key));
 CREATE INDEX ON letters USING hamming (fp);
 CREATE INDEX ON letters USING hamming (generated);
 CREATE FUNCTION fingerprint() RETURNS trigger LANGUAGE plpgsql AS \$\$

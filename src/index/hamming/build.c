@@ -1,6 +1,7 @@
 /*
  * build.c
- *	  CREATE INDEX, with parallel workers or without.
+ *	  CREATE INDEX, with parallel workers or without. Rows beyond
+ *	  maintenance_work_mem go to temporary files (collect.c, order.c).
  */
 #include "postgres.h"
 #include "compat.h"
@@ -26,17 +27,8 @@
 #include "index/hamming/building.h"
 
 /*
- * CREATE INDEX with parallel workers.
- *
- * The leader and its workers share a scan of the table. Each participant writes
- * the entries of the rows that it reads to files of a shared set. When all have
- * finished, the leader knows how many pages each tree takes, and gives the file
- * its length. Then each participant takes one tree after the other: it reads the
- * files of all participants, puts the entries in order and writes the pages. So
- * no two processes ever write the same page or file.
- *
- * Workers write WAL. The leader's commit record comes after it, and so covers
- * it.
+ * With parallel workers: README has the parts of each participant. Workers write
+ * WAL. The leader's commit record comes after it, and so covers it.
  */
 
 #define KEY_SHARED UINT64CONST(0x6861000000000001)
@@ -445,13 +437,6 @@ build_in_parallel(Relation heap, Relation index, IndexInfo *info,
 	end_parallel(&leader);
 	return true;
 }
-
-/*
- * CREATE INDEX: all rows are read, then the five trees are written.
- *
- * Memory is bounded by maintenance_work_mem: rows beyond it go to temporary
- * files (collect.c, order.c). Workers may help.
- */
 
 /* Without workers. */
 static void

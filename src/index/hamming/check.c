@@ -2,304 +2,103 @@
  * check.c
  *	  simhash_index_check: is a hamming index what it should be?
  *
- * The table is locked against writers and VACUUM, so nothing moves. Level by
- * level, from the root down, the pages of each tree are read by their right
- * links and compared with the links of the level above. The rotations are then
- * compared with each other and, if the caller asks for it, with the rows of the
- * table.
+ * The check takes the locks of a search, so writers go on meanwhile, and it runs
+ * on a standby. A snapshot is taken first. Each tree is then read level by level,
+ * from the root down. The pages of a level are read by their right links and
+ * compared with the links of the level above, which was read before. A page that
+ * has been split since is no fault: the level above has a link to the new page
+ * by now, or the page before it is marked.
  *
- * Rotations are compared by the number of their entries and the sum of the
- * entries' hashes. Different sets have equal sums as seldom as a 64-bit number
- * is guessed. Rotations may differ in the entries of dead rows: an insert or a
- * VACUUM may have ended between one rotation and the next. If they differ, the
- * check looks up the table's rows in all rotations.
+ * At last the rotations are compared, as sorted lists of TIDs and fingerprints.
+ * They may differ in rows that come or go meanwhile. A row that the snapshot sees
+ * does neither: all its entries were there before, and VACUUM keeps them. So a
+ * difference in such a row is a fault. If the caller asks for it, the rows of the
+ * table are one more list.
  */
 #include "postgres.h"
 #include "compat.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/table.h"
 #include "access/tableam.h"
 #include "catalog/index.h"
-#include "catalog/pg_operator_d.h"
-#include "catalog/pg_type_d.h"
-#include "common/hashfn.h"
 #include "fmgr.h"
 #include "funcapi.h"
-#include "lib/bloomfilter.h"
 #include "miscadmin.h"
-#include "nodes/bitmapset.h"
 #include "storage/bufmgr.h"
-#include "utils/memutils.h"
 #include "utils/snapmgr.h"
-#include "utils/tuplesort.h"
 
 #include "index/hamming/am.h"
-#include "index/hamming/find.h"
+#include "server/spill.h"
 
-/* A page as the level above knows it. */
-typedef struct ExpectedPage
-{
-	SimdupEntry low;
-	BlockNumber block;
-} ExpectedPage;
-
-typedef struct Level
-{
-	int64 n;
-	int64 size;
-	ExpectedPage *pages;
-} Level;
+/* The lists: one for each rotation, the first one with the NULLs, and the table. */
+#define TABLE_LIST SIMDUP_ROTATIONS
+#define MAX_LISTS (TABLE_LIST + 1)
 
 typedef struct Check
 {
 	Relation heap;
 	Relation index;
-	BlockNumber heap_blocks;
-	BlockNumber n_blocks;
-	uint8 *visited; /* a byte for each block */
-	int64 n_entries[HAMMING_TREES];
-	uint64 sum[HAMMING_TREES];
-	Tuplesortstate *rows; /* of rotation 0 and of the NULLs */
-	/* the entries of each tree, where rows are looked up */
-	bloom_filter *filter[HAMMING_TREES];
-	int64 n_missing;
-	SimdupEntry missing; /* one of them */
+	Snapshot snapshot;
+	BlockNumber heap_blocks; /* at least */
+	int n_lists;
+	SimdupPairSort *lists[MAX_LISTS];
 } Check;
 
-static void
-expect_page(Level *level, const SimdupEntry *low, BlockNumber block)
+/* The links of a level to the one below, in order. */
+typedef struct Links
 {
-	if (level->n == level->size)
-	{
-		level->size = 2 * level->size + 64;
-		level->pages = level->pages == NULL
-						   ? palloc(level->size * sizeof(ExpectedPage))
-						   : repalloc_huge(level->pages,
-										   level->size * sizeof(ExpectedPage));
-	}
-	level->pages[level->n].low = *low;
-	level->pages[level->n++].block = block;
+	PGAlignedBlock page;
+	int at; /* the link on the page; its child has this low key: */
+	SimdupEntry low;
+} Links;
+
+/* Lists of rows */
+
+/* Add a row to a list, so that lists are sorted by TID. */
+static void
+add_row(Check *check, int list, uint64 row, bool is_null, uint64 fp)
+{
+	simdup_pairsort_put(check->lists[list], row << 1 | (is_null ? 1 : 0),
+						is_null ? 0 : fp);
 }
 
-/* Note a leaf's entry, which lies in the range of its page. */
+/* Add a leaf's entry, which lies in the range of its page. */
 static void
-check_row(Check *check, BlockNumber block, int tree, const SimdupEntry *entry)
+check_entry(Check *check, BlockNumber block, int tree, const SimdupEntry *entry)
 {
-	SimdupEntry row = *entry;
 	BlockNumber heap_block = (BlockNumber) (entry->row >> 16);
+	OffsetNumber offset = (OffsetNumber) (entry->row & 0xffff);
+	bool is_null = tree == HAMMING_NULL_TREE;
 
-	if ((entry->row & 0xffff) == 0 || heap_block >= check->heap_blocks)
+	if (heap_block >= check->heap_blocks)
+		check->heap_blocks = RelationGetNumberOfBlocks(check->heap);
+	if (offset == InvalidOffsetNumber || offset > MaxHeapTuplesPerPage ||
+		heap_block >= check->heap_blocks)
 		simdup_hamming_corrupted(check->index, block,
 								 "A TID is not one of the table.");
-	if (tree != HAMMING_NULL_TREE)
-		row.value = simdup_unrotate(entry->value, tree);
-	else if (entry->value != 0)
+	if (is_null && entry->value != 0)
 		simdup_hamming_corrupted(check->index, block,
 								 "A NULL has a fingerprint.");
-	check->n_entries[tree]++;
-	check->sum[tree] += hash_bytes_extended((unsigned char *) &row, sizeof(row),
-											tree == HAMMING_NULL_TREE);
-	if (tree == 0 || tree == HAMMING_NULL_TREE)
-		tuplesort_putdatum(check->rows, Int64GetDatum((int64) row.row), false);
-	if (check->filter[tree] != NULL)
-		bloom_add_element(check->filter[tree], (unsigned char *) &row,
-						  sizeof(row));
+	add_row(check, is_null ? 0 : tree, entry->row, is_null,
+			is_null ? 0 : simdup_unrotate(entry->value, tree));
 }
 
-/*
- * All entries of a page: in its range, and in order on an inner page and in the
- * sorted part of a leaf.
- */
+/* Add a row of the table that the snapshot sees. */
 static void
-check_entries(Check *check, Page page, BlockNumber block,
-			  const SimdupEntry *low, Level *below)
+add_table_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
+			  bool is_alive pg_attribute_unused(), void *arg)
 {
-	int tree = hamming_head(page)->tree;
-	bool is_leaf = hamming_is_leaf(page);
-	int n_sorted = is_leaf ? hamming_head(page)->n_sorted : hamming_count(page);
-	SimdupEntry previous = *low;
+	uint64 fp = 0;
+	bool has_fp = simdup_hamming_fingerprint(index, values[0], isnull[0], &fp);
 
-	for (int i = 0; i < hamming_count(page); i++)
-	{
-		SimdupEntry entry =
-			is_leaf ? hamming_leaf_entry(page, i) : hamming_low_key(page, i);
-
-		/* the first link covers all entries below the second */
-		if (!is_leaf && i == 0)
-			entry = *low;
-		if (simdup_entry_less(&entry, low) ||
-			!hamming_below_high_key(page, &entry) ||
-			(i > 0 && i < n_sorted && !simdup_entry_less(&previous, &entry)))
-			simdup_hamming_corrupted(check->index, block,
-									 "An entry is out of order.");
-		previous = entry;
-		if (is_leaf)
-			check_row(check, block, tree, &entry);
-		else
-			expect_page(below, &entry, hamming_child(page, i));
-	}
-}
-
-/* Is this the page that the level above expects as its n-th? */
-static void
-check_link(Check *check, BlockNumber block, const Level *level, int64 n,
-		   const SimdupEntry *low)
-{
-	if (n >= level->n || level->pages[n].block != block ||
-		level->pages[n].low.value != low->value ||
-		level->pages[n].low.row != low->row)
-		simdup_hamming_corrupted(check->index, block,
-								 "The level above has another link.");
-}
-
-/* Read a level from left to right; fills in what the level below must be. */
-static void
-check_level(Check *check, int tree, int height, const Level *level,
-			Level *below)
-{
-	BlockNumber block = level->pages[0].block;
-	SimdupEntry low = {0, 0};
-	bool linked = true; /* the level above has a link to the page */
-	int64 n = 0;
-
-	while (block != InvalidBlockNumber)
-	{
-		Buffer buffer;
-		Page page;
-
-		CHECK_FOR_INTERRUPTS();
-		buffer = simdup_hamming_read(check->index, block);
-		LockBuffer(buffer, BUFFER_LOCK_SHARE);
-		page = BufferGetPage(buffer);
-		simdup_hamming_check_page(check->index, buffer, tree, height);
-		if (block >= check->n_blocks || check->visited[block]++)
-			simdup_hamming_corrupted(check->index, block,
-									 "Two links lead to the page.");
-		if (linked)
-			check_link(check, block, level, n++, &low);
-		check_entries(check, page, block, &low, below);
-		if (!hamming_is_last(page))
-		{
-			SimdupEntry high = hamming_high_key(page);
-
-			if (!simdup_entry_less(&low, &high))
-				simdup_hamming_corrupted(check->index, block,
-										 "High keys do not rise.");
-			low = high;
-		}
-		linked = (hamming_head(page)->flags & HAMMING_INCOMPLETE_SPLIT) == 0;
-		block = hamming_head(page)->right;
-		UnlockReleaseBuffer(buffer);
-	}
-	if (n != level->n)
-		simdup_hamming_corrupted(check->index, level->pages[n].block,
-								 "No right link leads to the page.");
+	add_row(arg, TABLE_LIST, hamming_row_of_tid(tid), !has_fp, fp);
 }
 
 static void
-check_tree(Check *check, int tree, BlockNumber root, int height)
-{
-	Level level = {0};
-	SimdupEntry lowest = {0, 0};
-
-	expect_page(&level, &lowest, root);
-	/* an inner page has links, so that the level below is empty at leaves only */
-	for (; level.n > 0; height--)
-	{
-		Level below = {0};
-
-		check_level(check, tree, height, &level, &below);
-		pfree(level.pages);
-		level = below;
-	}
-}
-
-/* Check that a page without a link to it, left by a failed split, is zero. */
-static void
-check_unreached(Check *check)
-{
-	for (BlockNumber block = 0; block < check->n_blocks; block++)
-	{
-		Buffer buffer;
-
-		if (check->visited[block])
-			continue;
-		CHECK_FOR_INTERRUPTS();
-		buffer = simdup_hamming_read(check->index, block);
-		if (!PageIsNew(BufferGetPage(buffer)))
-			simdup_hamming_corrupted(check->index, block,
-									 "No link leads to the page.");
-		ReleaseBuffer(buffer);
-	}
-}
-
-static bool
-rotations_differ(const Check *check)
-{
-	for (int tree = 1; tree < SIMDUP_ROTATIONS; tree++)
-		if (check->n_entries[tree] != check->n_entries[0] ||
-			check->sum[tree] != check->sum[0])
-			return true;
-	return false;
-}
-
-static void
-check_uniqueness(Check *check)
-{
-	int64 previous = -1;
-	Datum value;
-	bool is_null;
-
-	tuplesort_performsort(check->rows);
-	while (simdup_tuplesort_getdatum(check->rows, &value, &is_null))
-	{
-		int64 row = DatumGetInt64(value);
-
-		CHECK_FOR_INTERRUPTS();
-		if (row == previous)
-			ereport(ERROR, errcode(ERRCODE_INDEX_CORRUPTED),
-					errmsg("index \"%s\" has a row twice",
-						   RelationGetRelationName(check->index)),
-					errdetail("The row's TID is (%u,%u).",
-							  (BlockNumber) (row >> 16),
-							  (OffsetNumber) (row & 0xffff)),
-					errhint("Please REINDEX it."));
-		previous = row;
-	}
-}
-
-static bool
-lacks_row(const Check *check, int tree, SimdupEntry *row)
-{
-	return bloom_lacks_element(check->filter[tree], (unsigned char *) row,
-							   sizeof(*row));
-}
-
-/* A row of the table that a new snapshot sees. */
-static void
-look_up_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
-			bool is_alive pg_attribute_unused(), void *arg)
-{
-	Check *check = arg;
-	SimdupEntry row = {0, hamming_row_of_tid(tid)};
-	bool is_missing = false;
-
-	if (simdup_hamming_fingerprint(index, values[0], isnull[0], &row.value))
-		for (int tree = 0; tree < SIMDUP_ROTATIONS; tree++)
-			is_missing = is_missing || lacks_row(check, tree, &row);
-	else
-		is_missing = lacks_row(check, HAMMING_NULL_TREE, &row);
-	if (is_missing && check->n_missing++ == 0)
-		check->missing = row;
-}
-
-static void
-check_heap(Check *check)
+read_table(Check *check)
 {
 	IndexInfo *info = BuildIndexInfo(check->index);
-	Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
 
 	/* nothing is to be inserted, so nothing can be in conflict */
 	info->ii_ExclusionOps = NULL;
@@ -308,75 +107,244 @@ check_heap(Check *check)
 	/* CREATE INDEX CONCURRENTLY leaves out what only older snapshots see */
 	info->ii_Concurrent = true;
 	table_index_build_scan(check->heap, check->index, info, true, false,
-						   look_up_row, check,
-						   table_beginscan_strat(check->heap, snapshot, 0, NULL,
-												 true, true));
-	UnregisterSnapshot(snapshot);
-	if (check->n_missing > 0)
+						   add_table_row, check,
+						   table_beginscan_strat(check->heap, check->snapshot,
+												 0, NULL, true, true));
+}
+
+/* ERROR if the snapshot sees the row of this TID. */
+static void
+report_row(const Check *check, uint64 row, const char *what)
+{
+	ItemPointerData tid;
+
+	hamming_tid_of_row(row, &tid);
+	if (table_index_fetch_tuple_check(check->heap, &tid, check->snapshot, NULL))
 		ereport(ERROR, errcode(ERRCODE_INDEX_CORRUPTED),
-				errmsg("index \"%s\" lacks rows of table \"%s\"",
+				errmsg("index \"%s\" is corrupted for the row with TID (%u,%u)",
 					   RelationGetRelationName(check->index),
-					   RelationGetRelationName(check->heap)),
-				errdetail(INT64_FORMAT
-						  " rows are missing, one of them with TID (%u,%u).",
-						  check->n_missing,
-						  (BlockNumber) (check->missing.row >> 16),
-						  (OffsetNumber) (check->missing.row & 0xffff)),
-				errhint("Please REINDEX it."));
+					   (BlockNumber) (row >> 16),
+					   (OffsetNumber) (row & 0xffff)),
+				errdetail_internal("%s", what), errhint("Please REINDEX it."));
 }
 
-/* Read all pages; with filters, also prepare to look up rows. */
+/* Compare the lists, which have the same rows but for those not visible. */
 static void
-check_pages(Check *check, bool with_filters)
+compare_lists(Check *check)
 {
-	HammingRoots roots = simdup_hamming_roots(check->index, true);
-	int64 most = (int64) check->n_blocks * HAMMING_LEAF_CAPACITY;
+	uint64 rows[MAX_LISTS];
+	uint64 fps[MAX_LISTS];
+	bool is_at_end[MAX_LISTS];
+	uint64 previous = PG_UINT64_MAX;
 
-	memset(check->visited, 0, check->n_blocks);
-	memset(check->n_entries, 0, sizeof(check->n_entries));
-	memset(check->sum, 0, sizeof(check->sum));
-	check->visited[HAMMING_META_BLOCK] = 1;
-	check->rows =
-		tuplesort_begin_datum(INT8OID, Int8LessOperator, InvalidOid, false,
-							  maintenance_work_mem, NULL, TUPLESORT_NONE);
-	for (int tree = 0; with_filters && tree < HAMMING_TREES; tree++)
-		check->filter[tree] =
-			bloom_create(most / SIMDUP_ROTATIONS,
-						 maintenance_work_mem / HAMMING_TREES, 0);
-	for (int tree = 0; tree < HAMMING_TREES; tree++)
-		check_tree(check, tree, roots.root[tree], (int) roots.level[tree]);
-	check_unreached(check);
-	check_uniqueness(check);
-	tuplesort_end(check->rows);
-}
-
-static void
-check_index(Check *check, bool every_row)
-{
-	check->heap_blocks = RelationGetNumberOfBlocks(check->heap);
-	check->n_blocks = RelationGetNumberOfBlocks(check->index);
-	check->visited =
-		MemoryContextAllocHuge(CurrentMemoryContext, Max(check->n_blocks, 1));
-	check_pages(check, every_row);
-	if (!every_row && rotations_differ(check))
+	for (int i = 0; i < check->n_lists; i++)
 	{
-		every_row = true;
-		check_pages(check, true);
+		simdup_pairsort_perform(check->lists[i]);
+		is_at_end[i] = !simdup_pairsort_get(check->lists[i], &rows[i], &fps[i]);
 	}
-	if (every_row)
-		check_heap(check);
+	for (;;)
+	{
+		int least = -1;
+		uint64 row;
+		uint64 fp;
+
+		for (int i = 0; i < check->n_lists; i++)
+			if (!is_at_end[i] &&
+				(least < 0 || rows[i] < rows[least] ||
+				 (rows[i] == rows[least] && fps[i] < fps[least])))
+				least = i;
+		if (least < 0)
+			return;
+		row = rows[least];
+		fp = fps[least];
+		if (row >> 1 == previous)
+			report_row(check, previous, "The row has several fingerprints.");
+		previous = row >> 1;
+		for (int i = 0; i < check->n_lists; i++)
+			if (!is_at_end[i] && rows[i] == row && fps[i] == fp)
+				is_at_end[i] =
+					!simdup_pairsort_get(check->lists[i], &rows[i], &fps[i]);
+			else if (i == TABLE_LIST)
+				report_row(check, previous,
+						   "The index has an entry that is not the row's.");
+			else if ((row & 1) == 0 || i == 0)
+				report_row(check, previous, "An entry is missing.");
+	}
+}
+
+/* Pages */
+
+/* Copy a page, checked, so that nothing is locked meanwhile. */
+static Page
+read_page(Check *check, BlockNumber block, int tree, int level,
+		  PGAlignedBlock *copy)
+{
+	Buffer buffer = simdup_hamming_read(check->index, block);
+
+	CHECK_FOR_INTERRUPTS();
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	simdup_hamming_check_page(check->index, buffer, tree, level);
+	memcpy(copy->data, BufferGetPage(buffer), BLCKSZ);
+	UnlockReleaseBuffer(buffer);
+	return copy->data;
+}
+
+static bool
+is_equal(const SimdupEntry *a, const SimdupEntry *b)
+{
+	return a->value == b->value && a->row == b->row;
+}
+
+/* Go to the next link. Return false after the last. */
+static bool
+next_link(Check *check, Links *links)
+{
+	Page page = links->page.data;
+
+	if (++links->at < hamming_count(page))
+		links->low = hamming_low_key(page, links->at);
+	else if (hamming_is_last(page))
+		return false;
+	else
+	{
+		/* the first link covers all entries below the second */
+		links->low = hamming_high_key(page);
+		links->at = 0;
+		(void) read_page(check, hamming_head(page)->right,
+						 hamming_head(page)->tree, hamming_head(page)->level,
+						 &links->page);
+	}
+	return true;
+}
+
+/* Check the entries of a page: their range, their order, and a leaf's rows. */
+static void
+check_entries(Check *check, Page page, BlockNumber block,
+			  const SimdupEntry *low)
+{
+	bool is_leaf = hamming_is_leaf(page);
+	int n_sorted = is_leaf ? hamming_head(page)->n_sorted : hamming_count(page);
+	SimdupEntry previous = *low;
+
+	for (int i = is_leaf ? 0 : 1; i < hamming_count(page); i++)
+	{
+		SimdupEntry entry =
+			is_leaf ? hamming_leaf_entry(page, i) : hamming_low_key(page, i);
+
+		if (simdup_entry_less(&entry, low) ||
+			!hamming_below_high_key(page, &entry) ||
+			(i > 0 && i < n_sorted && !simdup_entry_less(&previous, &entry)))
+			simdup_hamming_corrupted(check->index, block,
+									 "An entry is out of order.");
+		previous = entry;
+		if (is_leaf)
+			check_entry(check, block, hamming_head(page)->tree, &entry);
+	}
+}
+
+/* Check that the level above has a link to a page by now. */
+static void
+require_link(Check *check, int tree, int level, BlockNumber block,
+			 const SimdupEntry *low)
+{
+	Buffer buffer = simdup_hamming_descend(check->index, tree, low, level + 1,
+										   BUFFER_LOCK_SHARE);
+	Page page = BufferGetPage(buffer);
+	int i = simdup_hamming_find_child(page, 0, low);
+	SimdupEntry key = hamming_low_key(page, i);
+	/* the low key of the first child is not looked at */
+	bool found =
+		hamming_child(page, i) == block && (i == 0 || is_equal(&key, low));
+
+	UnlockReleaseBuffer(buffer);
+	if (!found)
+		simdup_hamming_corrupted(check->index, block,
+								 "The level above has another link.");
+}
+
+/* Read a level from its first page on. `links` is NULL for the root's level. */
+static void
+check_level(Check *check, int tree, int level, BlockNumber block, Links *links)
+{
+	SimdupEntry low = {0, 0};
+	PGAlignedBlock copy;
+	bool is_expected = true; /* is there a link to come? */
+	bool is_marked = false;	 /* the page before */
+
+	for (bool is_first = true; block != InvalidBlockNumber; is_first = false)
+	{
+		Page page = read_page(check, block, tree, level, &copy);
+
+		if (is_expected && (links == NULL ? is_first
+										  : hamming_child(links->page.data,
+														  links->at) == block))
+		{
+			if (is_marked || (links != NULL && !is_equal(&links->low, &low)))
+				simdup_hamming_corrupted(check->index, block,
+										 "The level above has another link.");
+			is_expected = links != NULL && next_link(check, links);
+		}
+		else if (!is_marked)
+			require_link(check, tree, level, block, &low);
+		check_entries(check, page, block, &low);
+		is_marked = hamming_is_marked(page);
+		block = hamming_head(page)->right;
+		if (block != InvalidBlockNumber)
+		{
+			SimdupEntry high = hamming_high_key(page);
+
+			if (!simdup_entry_less(&low, &high))
+				simdup_hamming_corrupted(check->index, block,
+										 "High keys do not rise.");
+			low = high;
+		}
+	}
+	if (is_expected)
+		simdup_hamming_corrupted(check->index,
+								 hamming_child(links->page.data, links->at),
+								 "No right link leads to the page.");
+}
+
+static void
+check_tree(Check *check, int tree, BlockNumber root, int height)
+{
+	BlockNumber first = root;
+	Links links;
+
+	check_level(check, tree, height, root, NULL);
+	for (int level = height - 1; level >= 0; level--)
+	{
+		links.at = 0;
+		links.low = (SimdupEntry){0, 0};
+		(void) read_page(check, first, tree, level + 1, &links.page);
+		first = hamming_child(links.page.data, 0);
+		check_level(check, tree, level, first, &links);
+	}
 }
 
 PG_FUNCTION_INFO_V1(simdup_index_check);
 Datum
 simdup_index_check(PG_FUNCTION_ARGS)
 {
-	Check check = {0};
-	InspectedIndex opened = simdup_inspect_index(PG_GETARG_OID(0), ShareLock);
+	InspectedIndex opened =
+		simdup_inspect_index(PG_GETARG_OID(0), AccessShareLock);
+	Check check = {.heap = opened.heap, .index = opened.index};
+	HammingRoots roots;
 
-	check.heap = opened.heap;
-	check.index = opened.index;
-	check_index(&check, PG_GETARG_BOOL(1));
+	check.n_lists = PG_GETARG_BOOL(1) ? MAX_LISTS : TABLE_LIST;
+	check.snapshot = RegisterSnapshot(GetLatestSnapshot());
+	for (int i = 0; i < check.n_lists; i++)
+		check.lists[i] =
+			simdup_pairsort_begin(maintenance_work_mem / check.n_lists);
+	roots = simdup_hamming_roots(check.index, true);
+	for (int tree = 0; tree < HAMMING_TREES; tree++)
+		check_tree(&check, tree, roots.root[tree], (int) roots.level[tree]);
+	if (check.n_lists > TABLE_LIST)
+		read_table(&check);
+	compare_lists(&check);
+	for (int i = 0; i < check.n_lists; i++)
+		simdup_pairsort_end(check.lists[i]);
+	UnregisterSnapshot(check.snapshot);
 	simdup_inspect_end(&opened);
 	PG_RETURN_VOID();
 }

@@ -313,6 +313,23 @@ cost_of_lookups(PlannerInfo *root, IndexPath *path, double rows,
 	return pages / loop_count * index->rel->allvisfrac * random_cost;
 }
 
+/*
+ * Check whether a bitmap scan of so many rows is faster than a plain one, but
+ * looks more expensive. The planner lets it pay for the condition on each row,
+ * although a bitmap is exact. That hides what it saves on a table most of whose
+ * pages are read. Against a scan of the table it still has to win.
+ */
+static bool
+wants_bitmap(PlannerInfo *root, const IndexPath *path, double rows, Cost total)
+{
+	const RelOptInfo *table = path->indexinfo->rel;
+
+	return enable_bitmapscan && path->indexorderbys == NIL &&
+		   root->tuple_fraction <= 0 && rows * 2 > table->pages &&
+		   (table->tuples - rows) * table->baserestrictcost.per_tuple >
+			   2 * total;
+}
+
 void
 simdup_hamming_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 					Cost *startup, Cost *total, Selectivity *selectivity,
@@ -351,4 +368,7 @@ simdup_hamming_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 		cost_of_lookups(root, path, *selectivity * index->tuples, loop_count);
 	*correlation = 0;
 	*pages = n_leaves * n_scans;
+	/* the planner keeps the path for bitmaps */
+	if (wants_bitmap(root, path, *selectivity * index->tuples, *total))
+		index->amhasgettuple = false;
 }

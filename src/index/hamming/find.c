@@ -21,7 +21,6 @@
 #include "utils/ruleutils.h"
 
 #include "index/hamming/am.h"
-#include "index/hamming/find.h"
 #include "server/arguments.h"
 #include "server/catalog.h"
 

@@ -1,14 +1,7 @@
 /*
  * insert.c
- *	  Inserts a row's entries into a hamming index.
- *
- * A row gets an entry in each of the four rotations, one after the other, or
- * one in the tree of NULLs if it has no fingerprint. So a scan may meet the row
- * in a later rotation and not in an earlier one. It still misses no row that it
- * must see. All four entries are in before the row's transaction commits, so
- * before any MVCC snapshot sees the row. An exclusion check searches only after
- * its own row's four entries are in. So the later of two sessions sees the
- * earlier one's row.
+ *	  Inserts a row's entries into a hamming index: one in each rotation, one after
+ *	  the other, or one in the tree of NULLs. README says why no scan misses it.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -22,27 +15,6 @@
 #include "index/hamming/am.h"
 
 /* From the root of a tree of a hamming index down to a key. */
-
-/* Return the child of an inner page whose range holds the key. */
-static int
-find_child(Page page, const SimdupEntry *key)
-{
-	int low = 0;
-	int high = hamming_count(page);
-
-	/* low key of child `low` <= key < low key of child `high` */
-	while (high - low > 1)
-	{
-		int middle = (low + high) / 2;
-		SimdupEntry middle_key = hamming_low_key(page, middle);
-
-		if (simdup_entry_less(key, &middle_key))
-			high = middle;
-		else
-			low = middle;
-	}
-	return low;
-}
 
 /*
  * A root that was split since it was cached has a right sibling. Ask for the
@@ -112,7 +84,7 @@ simdup_hamming_descend(Relation index, int tree, const SimdupEntry *key,
 		if (at == level)
 			return buffer;
 		page = BufferGetPage(buffer);
-		child = hamming_child(page, find_child(page, key));
+		child = hamming_child(page, simdup_hamming_find_child(page, 0, key));
 		UnlockReleaseBuffer(buffer);
 		at--;
 		buffer = simdup_hamming_read_again(index, child);
@@ -122,17 +94,9 @@ simdup_hamming_descend(Relation index, int tree, const SimdupEntry *key,
 }
 
 /*
- * Splits a full page of a hamming index into two.
- *
- * One WAL record writes both halves and marks the left one: its parent has no
- * link to the right half yet. The next record adds the link and removes the
- * mark. The left half stays locked until then, so only a crash or an error
- * leaves a mark behind. Searches need no link: the left half's high key and
- * right link lead them on. A writer that finds a marked page adds the link
- * first. So a page that is about to be split has a link itself, and the link to
- * its right half belongs right behind that.
- *
- * Locks go from a page to its parent to the metapage. A split that fails leaves
+ * Splits: README has the two records of a split. A writer that finds a marked page
+ * adds the link first. So a page that is about to be split has a link itself, and
+ * the link to its right half belongs right behind that. A split that fails leaves
  * its new page empty and unused until REINDEX.
  */
 
@@ -332,7 +296,7 @@ insert_link(Relation index, Buffer buffer)
 	}
 	parent_buffer = descend_to_write(index, head->tree, &low, head->level + 1);
 	parent = BufferGetPage(parent_buffer);
-	position = find_child(parent, &low) + 1;
+	position = simdup_hamming_find_child(parent, 0, &low) + 1;
 	if (hamming_child(parent, position - 1) != BufferGetBlockNumber(buffer))
 		simdup_hamming_corrupted(index, BufferGetBlockNumber(buffer),
 								 "The parent has no link to the page.");
@@ -354,6 +318,21 @@ insert_link(Relation index, Buffer buffer)
 
 /* Insertion */
 
+/* Add an entry to a leaf's image that has room. */
+static void
+add_entry(Page page, const SimdupEntry *entry, bool is_sorted)
+{
+	int n = hamming_count(page);
+
+	hamming_values(page)[n] = entry->value;
+	hamming_tid_of_row(entry->row, hamming_tid(page, n));
+	simdup_hamming_set_count(page, n + 1);
+	if (is_sorted)
+		hamming_head(page)->n_sorted++;
+}
+
+#ifdef SIMDUP_KNOWS_GENERIC_RECORDS
+
 /* One change of a page in a generic WAL record: where, how long, then what. */
 typedef struct DeltaWriter
 {
@@ -364,30 +343,26 @@ typedef struct DeltaWriter
 static void
 add_delta(DeltaWriter *writer, Page page, const void *changed, Size length)
 {
-	OffsetNumber offset = (OffsetNumber) ((const char *) changed - page);
-	OffsetNumber n = (OffsetNumber) length;
+	OffsetNumber where[] = {(OffsetNumber) ((const char *) changed - page),
+							(OffsetNumber) length};
 
-	memcpy(writer->data + writer->length, &offset, sizeof(offset));
-	writer->length += sizeof(offset);
-	memcpy(writer->data + writer->length, &n, sizeof(n));
-	writer->length += sizeof(n);
-	memcpy(writer->data + writer->length, changed, length);
-	writer->length += (int) length;
+	memcpy(writer->data + writer->length, where, sizeof(where));
+	memcpy(writer->data + writer->length + sizeof(where), changed, length);
+	writer->length += (int) (sizeof(where) + length);
 }
 
 /*
- * Log what append_entry changed. The record is what GenericXLogFinish would
- * write, in the format that the server's generic_redo reads: fragments of
- * offset, length and bytes. GenericXLogFinish copies the page and compares all
- * of both: with it, the server takes 1.8 times the processor time for an INSERT
- * of one row. A server whose generic_redo reads another format would break this.
- * Replay under wal_consistency_checking shows it (hamming_crash.pl).
+ * Log what add_entry changed. The record is what GenericXLogFinish would write,
+ * in the format that the server's generic_redo reads: fragments of offset, length
+ * and bytes. GenericXLogFinish copies the page and compares all of both: with it,
+ * the server takes 1.8 times the processor time for an INSERT of one row. Replay
+ * under wal_consistency_checking verifies the format (hamming_crash.pl).
  */
 static void
-log_append(Buffer buffer, int n)
+log_entry(Buffer buffer, bool is_sorted)
 {
 	Page page = BufferGetPage(buffer);
-	uint16 *n_sorted = &hamming_head(page)->n_sorted;
+	int n = hamming_count(page) - 1;
 	DeltaWriter writer = {.length = 0};
 	XLogRecPtr lsn;
 
@@ -395,8 +370,8 @@ log_append(Buffer buffer, int n)
 			  2 * sizeof(LocationIndex)); /* and pd_upper */
 	add_delta(&writer, page, &hamming_values(page)[n], sizeof(uint64));
 	add_delta(&writer, page, hamming_tid(page, n), sizeof(ItemPointerData));
-	if (*n_sorted > n)
-		add_delta(&writer, page, n_sorted, sizeof(*n_sorted));
+	if (is_sorted)
+		add_delta(&writer, page, &hamming_head(page)->n_sorted, sizeof(uint16));
 
 	XLogBeginInsert();
 	XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
@@ -404,6 +379,32 @@ log_append(Buffer buffer, int n)
 	lsn = XLogInsert(RM_GENERIC_ID, 0);
 	PageSetLSN(page, lsn);
 }
+
+static void
+store_entry(Relation index, Buffer buffer, const SimdupEntry *entry,
+			bool is_sorted)
+{
+	START_CRIT_SECTION();
+	add_entry(BufferGetPage(buffer), entry, is_sorted);
+	MarkBufferDirty(buffer);
+	if (RelationNeedsWAL(index))
+		log_entry(buffer, is_sorted);
+	END_CRIT_SECTION();
+}
+
+#else
+
+static void
+store_entry(Relation index, Buffer buffer, const SimdupEntry *entry,
+			bool is_sorted)
+{
+	GenericXLogState *state = GenericXLogStart(index);
+
+	add_entry(GenericXLogRegisterBuffer(state, buffer, 0), entry, is_sorted);
+	GenericXLogFinish(state);
+}
+
+#endif
 
 /*
  * Append an entry to a leaf that is locked exclusively and has room. An entry
@@ -423,16 +424,7 @@ append_entry(Relation index, Buffer buffer, const SimdupEntry *entry)
 
 		is_sorted = simdup_entry_less(&last, entry);
 	}
-	START_CRIT_SECTION();
-	hamming_values(page)[n] = entry->value;
-	hamming_tid_of_row(entry->row, hamming_tid(page, n));
-	simdup_hamming_set_count(page, n + 1);
-	if (is_sorted)
-		hamming_head(page)->n_sorted++;
-	MarkBufferDirty(buffer);
-	if (RelationNeedsWAL(index))
-		log_append(buffer, n);
-	END_CRIT_SECTION();
+	store_entry(index, buffer, entry, is_sorted);
 }
 
 /* Sort a leaf's tail in. */

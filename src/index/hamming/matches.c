@@ -1,13 +1,7 @@
 /*
  * matches.c
  *	  The leaves that a scan of a hamming index reads, and the rows on them that
- *	  match.
- *
- * A search of radius k walks the rotations one after the other, each with its
- * own radius: see core/entries.h. Every value on a leaf is compared whole, so
- * what is found is exact. A row is reported by the first rotation whose radius
- * it meets and by no other. That depends on its fingerprint alone, so no TID
- * is reported twice and no TID needs to be remembered.
+ *	  match. Every value is compared whole, so what is found is exact.
  *
  * The matches of a leaf are copied, and the leaf is unlocked before they are
  * returned. Under an MVCC snapshot its pin is released too: a row that has
@@ -21,6 +15,7 @@
 
 #include "access/htup_details.h"
 #include "access/relscan.h"
+#include "access/table.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/snapmgr.h"
@@ -97,10 +92,15 @@ is_possible(IndexScanDesc scan, const ItemPointerData *tid)
 
 	if (offset == InvalidOffsetNumber || offset > MaxHeapTuplesPerPage)
 		return false;
-	/* a bitmap's rows are compared with the table's end by the server */
-	if (scan->heapRelation == NULL || block < state->heap_blocks)
-		return true;
-	state->heap_blocks = RelationGetNumberOfBlocks(scan->heapRelation);
+	if (block >= state->heap_blocks)
+	{
+		/* a bitmap scan is not told of the table, which the executor has locked */
+		Relation heap =
+			table_open(scan->indexRelation->rd_index->indrelid, NoLock);
+
+		state->heap_blocks = RelationGetNumberOfBlocks(heap);
+		table_close(heap, NoLock);
+	}
 	return block < state->heap_blocks;
 }
 

@@ -17,8 +17,7 @@
  * With a condition around another center, one stage finds and sorts all rows
  * that fulfil it. Rows without a fingerprint come last.
  *
- * A stage's candidates are sorted in an array. The server's tuplesort takes them
- * if they exceed work_mem, or if a cancel request would have to wait for the sort.
+ * A stage's candidates are sorted, in files if they exceed work_mem.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -45,9 +44,6 @@
 #define BATCH_GROWTH 8
 
 #define DISTANCE_BITS 7
-
-/* Candidates that are sorted in a few milliseconds: a megabyte. */
-#define MAX_IN_ARRAY 65536
 
 /*
  * Set *center to the fingerprint of an operand, which is a fingerprint or of the
@@ -98,8 +94,6 @@ simdup_hamming_end_stage(HammingOrder *order)
 	if (order->sort != NULL)
 		simdup_pairsort_end(order->sort);
 	order->sort = NULL;
-	order->n_candidates = 0;
-	order->at = 0;
 }
 
 /* Return all distances of a row as one number that sorts as they do. */
@@ -116,43 +110,6 @@ distances_of(const HammingOrder *order, uint64 fp)
 	return distances;
 }
 
-static void
-put_candidate(SimdupPairSort *sort, const HammingCandidate *candidate)
-{
-	simdup_pairsort_put(sort, candidate->distances,
-						hamming_row_of_tid(&candidate->tid));
-}
-
-/* Enlarge the full array, or move all candidates to a sort. */
-static void
-make_room(HammingOrder *order)
-{
-	int64 most = Min((int64) work_mem * 1024 / (int) sizeof(HammingCandidate),
-					 MAX_IN_ARRAY);
-	MemoryContext context = GetMemoryChunkContext(order);
-
-	if (order->size < most)
-	{
-		order->size =
-			(int) Min(Max(2 * order->size, HAMMING_LEAF_CAPACITY), most);
-		if (order->candidates == NULL)
-			order->candidates =
-				MemoryContextAlloc(context,
-								   order->size * sizeof(HammingCandidate));
-		else
-			order->candidates =
-				repalloc(order->candidates,
-						 order->size * sizeof(HammingCandidate));
-		return;
-	}
-	context = MemoryContextSwitchTo(context);
-	order->sort = simdup_pairsort_begin(work_mem);
-	MemoryContextSwitchTo(context);
-	for (int i = 0; i < order->n_candidates; i++)
-		put_candidate(order->sort, &order->candidates[i]);
-	order->n_candidates = 0;
-}
-
 /* Keep the matches of a leaf that are above what is complete. */
 static void
 keep_matches(IndexScanDesc scan)
@@ -163,31 +120,12 @@ keep_matches(IndexScanDesc scan)
 	for (int i = 0; i < state->n_matches; i++)
 	{
 		uint64 fp = simdup_unrotate(state->values[i], state->tree);
-		HammingCandidate candidate = {.tid = state->matches[i]};
 
-		if (order->grows &&
-			simdup_hamming64(fp, order->centers[0]) <= order->complete)
-			continue;
-		candidate.distances = distances_of(order, fp);
-		if (order->sort == NULL && order->n_candidates == order->size)
-			make_room(order);
-		if (order->sort != NULL)
-			put_candidate(order->sort, &candidate);
-		else
-			order->candidates[order->n_candidates++] = candidate;
+		if (!order->grows ||
+			simdup_hamming64(fp, order->centers[0]) > order->complete)
+			simdup_pairsort_put(order->sort, distances_of(order, fp),
+								hamming_row_of_tid(&state->matches[i]));
 	}
-}
-
-static int
-compare_candidates(const void *a, const void *b)
-{
-	const HammingCandidate *left = a;
-	const HammingCandidate *right = b;
-
-	if (left->distances != right->distances)
-		return left->distances < right->distances ? -1 : 1;
-	return ItemPointerCompare((ItemPointer) &left->tid,
-							  (ItemPointer) &right->tid);
 }
 
 /* Run the stage that `search` describes, to its end. */
@@ -197,15 +135,15 @@ run_stage(IndexScanDesc scan)
 	HammingScan *state = scan->opaque;
 	HammingOrder *order = state->order;
 
+	MemoryContext caller = MemoryContextSwitchTo(GetMemoryChunkContext(order));
+
 	simdup_hamming_end_stage(order);
+	order->sort = simdup_pairsort_begin(work_mem);
+	MemoryContextSwitchTo(caller);
 	simdup_hamming_begin_search(scan);
 	while (simdup_hamming_next_matches(scan))
 		keep_matches(scan);
-	if (order->sort != NULL)
-		simdup_pairsort_perform(order->sort);
-	else
-		qsort(order->candidates, order->n_candidates, sizeof(HammingCandidate),
-			  compare_candidates);
+	simdup_pairsort_perform(order->sort);
 }
 
 /* Get the next candidate of this stage. Return false if none is left. */
@@ -214,20 +152,14 @@ next_candidate(HammingOrder *order, ItemPointer tid, uint64 *distances)
 {
 	uint64 row;
 
-	if (order->sort != NULL)
-	{
-		if (!simdup_pairsort_get(order->sort, distances, &row))
-		{
-			simdup_hamming_end_stage(order);
-			return false;
-		}
-		hamming_tid_of_row(row, tid);
-		return true;
-	}
-	if (order->at == order->n_candidates)
+	if (order->sort == NULL)
 		return false;
-	*tid = order->candidates[order->at].tid;
-	*distances = order->candidates[order->at++].distances;
+	if (!simdup_pairsort_get(order->sort, distances, &row))
+	{
+		simdup_hamming_end_stage(order);
+		return false;
+	}
+	hamming_tid_of_row(row, tid);
 	return true;
 }
 

@@ -15,6 +15,7 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "utils/builtins.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/regproc.h"
@@ -40,13 +41,15 @@ simdup_hamming_computes(Relation index)
 
 /*
  * The last text, and the fingerprint that a support function gave it. A trigger
- * searches for a row's text just before the index stores it.
+ * searches for a row's text just before the index stores it. Any change of a
+ * function forgets it: CREATE OR REPLACE keeps the OID.
  */
 #define MAX_LAST_TEXT 8192
 
 static struct
 {
 	Oid function;
+	Oid collation;
 	Size size;
 	bool has_fp;
 	uint64 fp;
@@ -63,11 +66,19 @@ is_plain_text(Relation index, Datum value)
 }
 
 static bool
-is_last_text(Oid function, Datum value)
+is_last_text(Oid function, Oid collation, Datum value)
 {
-	return last.function == function &&
+	return last.function == function && last.collation == collation &&
 		   last.size == VARSIZE(DatumGetPointer(value)) &&
 		   memcmp(last.text, DatumGetPointer(value), last.size) == 0;
+}
+
+static void
+forget_last_text(Datum arg pg_attribute_unused(),
+				 int cache pg_attribute_unused(),
+				 uint32 hash pg_attribute_unused())
+{
+	last.function = InvalidOid;
 }
 
 /*
@@ -103,6 +114,7 @@ simdup_hamming_fingerprint(Relation index, Datum value, bool is_null,
 						   uint64 *fp)
 {
 	Oid function = index_getprocid(index, 1, HAMMING_FINGERPRINT_PROC);
+	Oid collation = index->rd_indcollation[0];
 
 	if (is_null)
 		return false;
@@ -113,12 +125,18 @@ simdup_hamming_fingerprint(Relation index, Datum value, bool is_null,
 	}
 	if (!is_plain_text(index, value))
 		return compute_fingerprint(index, value, fp);
-	if (!is_last_text(function, value))
+	if (!is_last_text(function, collation, value))
 	{
+		static bool watches = false;
+
+		if (!watches)
+			CacheRegisterSyscacheCallback(PROCOID, forget_last_text, (Datum) 0);
+		watches = true;
 		last.function = InvalidOid;
 		last.has_fp = compute_fingerprint(index, value, &last.fp);
 		last.size = VARSIZE(DatumGetPointer(value));
 		memcpy(last.text, DatumGetPointer(value), last.size);
+		last.collation = collation;
 		last.function = function;
 	}
 	*fp = last.fp;

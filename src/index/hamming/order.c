@@ -3,12 +3,9 @@
  *	  Entries in the order of a rotation, leaf by leaf.
  *
  * Entries that fit in memory are put in buckets that fit in the processor's
- * cache, and each bucket is sorted. More entries are split into
- * files, at borders taken from a sample of them. A file that does not fit is
- * split again. No two entries are equal, because TIDs differ. So borders from a
- * sample split any entries into parts of about the same size, also those of
- * equal fingerprints and of NULLs. Each pass more serves some eighty times the
- * entries.
+ * cache, and each bucket is sorted. More entries are split into files, at borders
+ * taken from a sample of them. No two entries are equal, because TIDs differ. So
+ * borders split any entries into parts of about the same size.
  */
 #include "postgres.h"
 #include "compat.h"

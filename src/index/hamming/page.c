@@ -2,12 +2,6 @@
  * page.c
  *	  Pages of a hamming index: written as images, read with checks.
  *
- * Locks are taken upwards and to the right only: a page before its parent, a
- * page before its right sibling, the metapage last. A descent holds one lock at
- * a time. A page keeps its tree, its level and its low key, and is never
- * removed. So a link that was followed late leads to a page from which the
- * right links lead on to the key.
- *
  * A search that follows right links checks that high keys rise. So it ends on a
  * damaged page too, with an error.
  */

@@ -2,20 +2,13 @@
  * page.h
  *	  Pages of a hamming index: their layout, and how they are read.
  *
- * Block 0 is the metapage. Every other page belongs to one of five B-link
- * trees: one for each rotation of the fingerprint, and one for the rows whose
- * fingerprint is NULL. A page holds the entries from its low key up to its high
- * key. Its parent stores the low key. The high key is also the low key of the
- * right sibling. Entries are ordered by rotated value and TID, so no two are
- * equal.
- *
- * A head of fixed size stands between the server's page header and the values.
- * So a search reads only the first kilobytes of most leaves. Values grow
- * upwards from the head. The TIDs of a leaf, or the links of an inner page,
- * grow downwards from the page's end. Their number follows from pd_lower. The
- * first n_sorted entries of a leaf are sorted; the others, its tail, are in the
- * order in which they came. The entries of an inner page are the low keys of
- * its children, sorted. The first one covers all keys below the second.
+ * A page holds the entries of its tree from its low key, which its parent stores,
+ * up to its high key, the low key of its right sibling. A head of fixed size
+ * stands between the server's page header and the values. Values grow upwards
+ * from there. The TIDs of a leaf, or the links of an inner page, grow downwards
+ * from the page's end. Their number follows from pd_lower. The entries of an
+ * inner page are the low keys of its children, sorted. The first one covers all
+ * keys below the second.
  */
 #ifndef SIMDUP_INDEX_HAMMING_PAGE_H
 #define SIMDUP_INDEX_HAMMING_PAGE_H

@@ -76,13 +76,6 @@ extern Buffer simdup_hamming_next_leaf(HammingWalk *walk);
  */
 #define HAMMING_MAX_ORDERS 8
 
-/* A row of an ordered scan: its distances, the first one highest. */
-typedef struct HammingCandidate
-{
-	uint64 distances;
-	ItemPointerData tid;
-} HammingCandidate;
-
 /* nearest.c: rows in the order of their distance, stage by stage */
 typedef struct HammingOrder
 {
@@ -97,12 +90,7 @@ typedef struct HammingOrder
 	bool wants_nulls;
 	bool nulls; /* rows without a fingerprint are being returned */
 
-	/* candidates of this stage, sorted, and the next to be returned */
-	HammingCandidate *candidates;
-	int n_candidates;
-	int size;
-	int at;
-	/* all candidates, where they are too many for the array; else NULL */
+	/* distances and TIDs of this stage's candidates; NULL between stages */
 	SimdupPairSort *sort;
 } HammingOrder;
 

@@ -95,48 +95,12 @@ sync_pages(Relation index pg_attribute_unused())
 
 #else
 
-/* Pages that are logged with one record. */
-#define BATCH 32
-
 typedef struct PageWriter
 {
 	Relation index;
 	BlockNumber next;
-	int n; /* pages kept, the last ones before `next` */
-	char *pages;
 	char *memory;
 } PageWriter;
-
-static Page
-kept_page(PageWriter *writer, int i)
-{
-	return writer->pages + (Size) i * BLCKSZ;
-}
-
-/* Log and write the pages that are kept. */
-static void
-flush_pages(PageWriter *writer)
-{
-	BlockNumber first = writer->next - writer->n;
-	BlockNumber blocks[BATCH];
-	Page pages[BATCH];
-
-	for (int i = 0; i < writer->n; i++)
-	{
-		blocks[i] = first + i;
-		pages[i] = kept_page(writer, i);
-	}
-	if (writer->n > 0 && RelationNeedsWAL(writer->index))
-		log_newpages(&writer->index->SIMDUP_RD_LOCATOR, MAIN_FORKNUM, writer->n,
-					 blocks, pages, true);
-	for (int i = 0; i < writer->n; i++)
-	{
-		PageSetChecksumInplace(pages[i], blocks[i]);
-		smgrwrite(RelationGetSmgr(writer->index), MAIN_FORKNUM, blocks[i],
-				  pages[i], true);
-	}
-	writer->n = 0;
-}
 
 static PageWriter *
 page_writer_begin(Relation index, BlockNumber first)
@@ -145,26 +109,28 @@ page_writer_begin(Relation index, BlockNumber first)
 
 	writer->index = index;
 	writer->next = first;
-	writer->n = 0;
-	writer->memory = palloc(BATCH * BLCKSZ + 4096);
-	/* aligned as 16 wants what it writes directly */
-	writer->pages = (char *) TYPEALIGN(4096, writer->memory);
+	writer->memory = palloc(BLCKSZ + 4096);
 	return writer;
 }
 
 static void
 page_writer_add(PageWriter *writer, Page page)
 {
-	if (writer->n == BATCH)
-		flush_pages(writer);
-	memcpy(kept_page(writer, writer->n++), page, BLCKSZ);
-	writer->next++;
+	/* aligned as 16 wants what it writes directly */
+	Page copy = (Page) TYPEALIGN(4096, writer->memory);
+
+	memcpy(copy, page, BLCKSZ);
+	if (RelationNeedsWAL(writer->index))
+		log_newpage(&writer->index->SIMDUP_RD_LOCATOR, MAIN_FORKNUM,
+					writer->next, copy, true);
+	PageSetChecksumInplace(copy, writer->next);
+	smgrwrite(RelationGetSmgr(writer->index), MAIN_FORKNUM, writer->next++,
+			  copy, true);
 }
 
 static void
 page_writer_end(PageWriter *writer)
 {
-	flush_pages(writer);
 	pfree(writer->memory);
 	pfree(writer);
 }
@@ -178,12 +144,6 @@ sync_pages(Relation index)
 }
 
 #endif
-
-static BlockNumber
-page_writer_next(PageWriter *writer)
-{
-	return writer->next;
-}
 
 /* Trees */
 
@@ -260,8 +220,7 @@ write_page(TreeWriter *writer, const SimdupEntry *high)
 	if (!writer->waits)
 		return;
 	if (high != NULL)
-		simdup_hamming_set_right(page, page_writer_next(writer->pages) + 1,
-								 high);
+		simdup_hamming_set_right(page, writer->pages->next + 1, high);
 	page_writer_add(writer->pages, page);
 	writer->waits = false;
 }
@@ -282,7 +241,7 @@ begin_page(TreeWriter *writer, const SimdupEntry *low)
 			repalloc_huge(writer->block, writer->size * sizeof(BlockNumber));
 	}
 	writer->low[writer->n] = *low;
-	writer->block[writer->n++] = page_writer_next(writer->pages);
+	writer->block[writer->n++] = writer->pages->next;
 	simdup_hamming_init_page(page, writer->tree, writer->level);
 	writer->waits = true;
 	return page;
@@ -363,7 +322,7 @@ simdup_write_tree(Relation index, const TreeLayout *layout, int tree,
 	simdup_order_entries(source, rotation, layout->per_leaf, memory, add_leaf,
 						 writer);
 	end_tree(writer);
-	next = page_writer_next(writer->pages);
+	next = writer->pages->next;
 	page_writer_end(writer->pages);
 	if (next != layout->root[tree] + 1 || writer->level != layout->level[tree])
 		elog(ERROR, "tree %d of index \"%s\" ends at block %u, not %u", tree,

@@ -2,16 +2,13 @@
  * vacuum.c
  *	  VACUUM removes dead rows' entries from a hamming index.
  *
- * Pages are visited in the order of their blocks. New pages are only made at
- * the end of the file, and none is used twice. So a split moves entries to a
- * page that VACUUM has still to visit, and none is missed. VACUUM asks for the
+ * New pages are only made at the end of the file, and none is used twice. So a
+ * split moves entries to a page that VACUUM has still to visit. It asks for the
  * end of the file again until it no longer moves.
  *
  * Every leaf is locked for cleanup, even if nothing is to be removed there. A
  * scan without an MVCC snapshot keeps its pin on the leaf where it read a TID.
  * A split may have moved the TID's entry to another page since.
- *
- * The entries that stay on a leaf move up and keep their order.
  */
 #include "postgres.h"
 #include "compat.h"

@@ -3,14 +3,8 @@
  *	  The leaves of one tree that hold a block near the center, in order.
  *
  * A walk goes down level by level. The children of an inner page that may hold a
- * near block are listed in one pass, under one lock, and visited later. So each
- * inner page is read once.
- *
- * On each level a walk only moves forward. Its `next` rises to the high key of
- * each page that was read. A split moves entries to the right, but below the high
- * key that the page had. So no entry is read twice, and none that stays in the
- * index is missed. A page may be split after it was listed. So the walk follows
- * right links up to the end of the range that was listed.
+ * near block are listed in one pass, under one lock, and visited later. README
+ * says why splits meanwhile lose nothing and show nothing twice.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -86,12 +80,11 @@ is_above_low_key(Page page, int i, const SimdupEntry *key)
 }
 
 /*
- * Find the child whose range holds the key, which is `from` or one after it.
  * The search begins where the child would be if keys were evenly spread, and
  * goes on in steps that double.
  */
-static int
-find_child_from(Page page, int from, const SimdupEntry *key)
+int
+simdup_hamming_find_child(Page page, int from, const SimdupEntry *key)
 {
 	int n = hamming_count(page);
 	uint64 last =
@@ -160,7 +153,7 @@ list_children(const HammingWalk *walk, HammingLevel *parent,
 			  HammingLevel *level, Page page, SimdupEntry key)
 {
 	int n = hamming_count(page);
-	int i = find_child_from(page, 0, &key);
+	int i = simdup_hamming_find_child(page, 0, &key);
 
 	for (;;)
 	{
@@ -179,7 +172,7 @@ list_children(const HammingWalk *walk, HammingLevel *parent,
 		parent->next = listed->until;
 		if (!next_near_key(walk, parent, &key))
 			return;
-		i = find_child_from(page, i + 1, &key);
+		i = simdup_hamming_find_child(page, i + 1, &key);
 		if (i + 1 == n && !hamming_below_high_key(page, &key))
 			return;
 	}
