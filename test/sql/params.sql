@@ -31,6 +31,7 @@ FROM unnest(ARRAY[
   'simdup_tune($q$SELECT id, fp FROM letter %s$q$%s)',
   'shingle_pairs($q$SELECT id, body FROM letter %s$q$%s)',
   'shingle_pairs($q$SELECT body, body FROM letter %s$q$, NULL::text, 4, 0.5, ''word''%s)',
+  'simdup_boilerplate($q$SELECT id, body FROM letter %s$q$%s)',
   'simdup_verified_pairs($q$SELECT id, fp, body FROM letter %s$q$%s)',
   'simdup_verified_pairs($q$SELECT body, fp, body FROM letter %s$q$, NULL::text, 8, 0.5, 4, ''word''%s)',
   'imatch_lexicon($q$SELECT body FROM letter %s$q$, 0%s)',
