@@ -302,6 +302,11 @@ join_passages(SimdupPassageText content, const SimdupPassage *passages,
 		appendBinaryStringInfo(&joined, content.bytes + passages[i].from,
 							   (int) (passages[i].to - passages[i].from));
 	}
+	/* a character that Unicode lacks cannot come back */
+	for (int i = 0; GetDatabaseEncoding() != PG_SQL_ASCII && i < joined.len;
+		 i++)
+		if ((unsigned char) joined.data[i] == NO_CHARACTER)
+			joined.data[i] = '?';
 	return simdup_utf8_to_text(joined.data, (size_t) joined.len);
 }
 
