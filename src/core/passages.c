@@ -452,7 +452,8 @@ common_keys(const SimdupHashes *sets, size_t n, double share)
 	all = simdup_alloc((n_all + 1) * sizeof(uint64_t));
 	n_all = 0;
 	for (size_t i = 0; i < n; n_all += sets[i++].n)
-		memcpy(all + n_all, sets[i].hashes, sets[i].n * sizeof(uint64_t));
+		for (size_t j = 0; j < sets[i].n; j++)
+			all[n_all + j] = sets[i].hashes[j];
 	qsort(all, n_all, sizeof(uint64_t), compare_keys);
 	for (size_t i = 0, end; i < n_all; i = end)
 	{
