@@ -27,3 +27,8 @@ CREATE FUNCTION simdup_common_text(contents text[], share float8 DEFAULT 0.5) RE
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
 COMMENT ON FUNCTION simdup_common_text(text[], float8) IS
   'the passages of the first text that at least this share of the texts have; NULL without any';
+
+CREATE FUNCTION simdup_without(content text, passages text[]) RETURNS text
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simdup_without(text, text[]) IS
+  'a text without these passages, such as a footer, however they are broken into lines, spaced or quoted';

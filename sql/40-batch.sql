@@ -103,8 +103,9 @@ CREATE FUNCTION simdup_tune(
   OUT max_distance integer,
   OUT n_found bigint, OUT n_true bigint, OUT n_both bigint,
   OUT "precision" float8, OUT recall float8, OUT f1 float8,
-  OUT expected_false float8
+  OUT weighted_precision float8, OUT weighted_recall float8,
+  OUT expected_false float8, OUT recommended boolean
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 17;
 COMMENT ON FUNCTION simdup_tune(text, integer, text[]) IS
-  'what each distance would find: scores against labels, or the expected number of false pairs';
+  'what each distance finds: scores by labels, or the false pairs to expect; one is recommended';

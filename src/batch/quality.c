@@ -5,8 +5,11 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 
 #include "core/hamming.h"
@@ -14,6 +17,7 @@
 #include "server/arguments.h"
 #include "server/catalog.h"
 #include "server/query.h"
+#include "server/spill.h"
 #include "type/simhash64.h"
 
 /*
@@ -177,11 +181,28 @@ simdup_evaluate_clusters(PG_FUNCTION_ARGS)
  * simdup_tune: which distance to choose, by labels or without.
  */
 
+/* The columns of a result behind the distance and the scores. */
+enum
+{
+	WEIGHTED_PRECISION = N_SCORES + 1,
+	WEIGHTED_RECALL,
+	EXPECTED_FALSE,
+	RECOMMENDED,
+	N_TUNED
+};
+
+/* Comparisons that estimate how many pairs are near: two seconds. */
+#define MAX_COMPARED ((int64) 1 << 31)
+
+/* The share of the pairs found that may be unrelated. */
+#define FALSE_SHARE 0.02
+
 typedef struct Tuning
 {
 	Oid fp_type;
 	bool labelled;
-	int64 n_pairs[2][SIMHASH64_BITS + 1]; /* false and true, by distance */
+	int64 n_pairs[3][SIMHASH64_BITS + 1]; /* false, true, without a label */
+	SimdupTempFile *fps;
 	int64 n_rows;
 	int64 n_null; /* rows with a NULL */
 	uint64 random;
@@ -225,6 +246,7 @@ sample_row(Tuning *tuning, uint64 fp)
 {
 	uint64 place = (uint64) tuning->n_rows++;
 
+	simdup_tempfile_append(tuning->fps, &fp, sizeof(fp));
 	if (place >= SIMDUP_SAMPLE_SIZE)
 		place = next_random(&tuning->random) % (place + 1);
 	if (place < SIMDUP_SAMPLE_SIZE)
@@ -237,60 +259,139 @@ receive(void *arg, TupleTableSlot *slot)
 	Tuning *tuning = arg;
 
 	slot_getallattrs(slot);
-	if (slot->tts_isnull[1] ||
-		(tuning->labelled && (slot->tts_isnull[0] || slot->tts_isnull[2])))
-	{
+	if (slot->tts_isnull[1] || (tuning->labelled && slot->tts_isnull[0]))
 		tuning->n_null++;
-		return;
-	}
-	if (tuning->labelled)
-		tuning->n_pairs[DatumGetBool(slot->tts_values[2])]
-					   [simdup_hamming64(DatumGetSimhash64(slot->tts_values[0]),
-										 DatumGetSimhash64(
-											 slot->tts_values[1]))]++;
+	else if (tuning->labelled)
+		tuning->n_pairs
+			[slot->tts_isnull[2] ? 2 : DatumGetBool(slot->tts_values[2])]
+			[simdup_hamming64(DatumGetSimhash64(slot->tts_values[0]),
+							  DatumGetSimhash64(slot->tts_values[1]))]++;
 	else
 		sample_row(tuning, DatumGetSimhash64(slot->tts_values[1]));
+}
+
+/*
+ * Put precision and recall, where the labels at a distance stand for all pairs
+ * there, however many were judged. Return F1.
+ */
+static double
+weigh_scores(const Tuning *tuning, int max_distance, Datum *values, bool *nulls)
+{
+	double truth = 0;
+	double found = 0;
+	double both = 0;
+
+	for (int d = 0; d <= SIMHASH64_BITS; d++)
+	{
+		double yes = (double) tuning->n_pairs[1][d];
+		double judged = yes + (double) tuning->n_pairs[0][d];
+		double pairs = judged + (double) tuning->n_pairs[2][d];
+
+		if (judged == 0)
+			continue;
+		truth += yes / judged * pairs;
+		found += d <= max_distance ? pairs : 0;
+		both += d <= max_distance ? yes / judged * pairs : 0;
+	}
+	values[WEIGHTED_PRECISION] = Float8GetDatum(found > 0 ? both / found : 0);
+	values[WEIGHTED_RECALL] = Float8GetDatum(truth > 0 ? both / truth : 0);
+	nulls[WEIGHTED_PRECISION] = !(found > 0);
+	nulls[WEIGHTED_RECALL] = !(truth > 0);
+	return both > 0 ? 2 * both / (found + truth) : 0;
 }
 
 static void
 put_labelled(ReturnSetInfo *result, const Tuning *tuning, int max_distance)
 {
-	Datum values[N_SCORES + 2];
-	bool nulls[N_SCORES + 2] = {false};
+	Datum values[N_TUNED];
+	bool nulls[N_TUNED] = {false};
 	int64 truth = 0;
 	int64 found = 0;
 	int64 both = 0;
+	double best = 0;
+	int recommended = -1;
 
 	for (int d = 0; d <= SIMHASH64_BITS; d++)
 		truth += tuning->n_pairs[1][d];
-	nulls[N_SCORES + 1] = true;
+	for (int d = 0; d <= max_distance; d++)
+	{
+		double f1 = weigh_scores(tuning, d, values, nulls);
+
+		recommended = f1 > best ? d : recommended;
+		best = Max(best, f1);
+	}
+	nulls[EXPECTED_FALSE] = true;
 	for (int d = 0; d <= max_distance; d++)
 	{
 		found += tuning->n_pairs[0][d] + tuning->n_pairs[1][d];
 		both += tuning->n_pairs[1][d];
 		values[0] = Int32GetDatum(d);
 		put_scores(found, truth, both, values + 1, nulls + 1);
+		weigh_scores(tuning, d, values, nulls);
+		values[RECOMMENDED] = BoolGetDatum(d == recommended);
 		simdup_put_result(result, values, nulls);
 	}
+}
+
+/* Estimate the pairs at each distance from those of some rows with all rows. */
+static void
+estimate_pairs(const Tuning *tuning, double *pairs)
+{
+	int64 n = Min(tuning->n_rows, SIMDUP_SAMPLE_SIZE);
+	uint64 fps[BLCKSZ / sizeof(uint64)];
+	int64 counts[SIMHASH64_BITS + 1] = {0};
+
+	n = Min(n, MAX_COMPARED / Max(tuning->n_rows, 1));
+	for (int64 i = 0; n > 0 && i < tuning->n_rows; i += lengthof(fps))
+	{
+		int64 n_fps = Min(tuning->n_rows - i, (int64) lengthof(fps));
+
+		CHECK_FOR_INTERRUPTS();
+		simdup_tempfile_read(tuning->fps, i * (int64) sizeof(uint64), fps,
+							 (size_t) n_fps * sizeof(uint64));
+		for (int64 j = 0; j < n_fps; j++)
+			for (int64 k = 0; k < n; k++)
+				counts[simdup_hamming64(fps[j], tuning->sample[k])]++;
+	}
+	/* a row is no pair with itself, and a pair has two rows */
+	counts[0] -= n;
+	for (int d = 0; d <= SIMHASH64_BITS; d++)
+		pairs[d] = n == 0 ? 0
+						  : (double) counts[d] * (double) tuning->n_rows /
+								(double) n / 2;
 }
 
 static void
 put_unlabelled(ReturnSetInfo *result, const Tuning *tuning, int max_distance)
 {
-	Datum values[N_SCORES + 2] = {0};
-	bool nulls[N_SCORES + 2];
+	Datum values[N_TUNED] = {0};
+	bool nulls[N_TUNED];
 	double chance[SIMHASH64_BITS + 1];
+	double near[SIMHASH64_BITS + 1];
 	double pairs = (double) tuning->n_rows * Max(tuning->n_rows - 1, 0) / 2;
+	double found = 0;
+	int recommended = -1;
 
 	simdup_false_pair_chances(tuning->sample,
 							  (size_t) Min(tuning->n_rows, SIMDUP_SAMPLE_SIZE),
 							  chance);
-	memset(nulls, true, sizeof(nulls));
-	nulls[0] = nulls[N_SCORES + 1] = false;
+	estimate_pairs(tuning, near);
 	for (int d = 0; d <= max_distance; d++)
 	{
+		found += near[d];
+		if (found > 0 && pairs * chance[d] <= FALSE_SHARE * found)
+			recommended = d;
+	}
+	found = 0;
+	memset(nulls, true, sizeof(nulls));
+	nulls[0] = nulls[1] = nulls[EXPECTED_FALSE] = nulls[RECOMMENDED] = false;
+	for (int d = 0; d <= max_distance; d++)
+	{
+		found += near[d];
 		values[0] = Int32GetDatum(d);
-		values[N_SCORES + 1] = Float8GetDatum(pairs * chance[d]);
+		values[1] = Int64GetDatum((int64) rint(found));
+		values[EXPECTED_FALSE] = Float8GetDatum(pairs * chance[d]);
+		values[RECOMMENDED] = BoolGetDatum(d == recommended);
 		simdup_put_result(result, values, nulls);
 	}
 }
@@ -316,6 +417,7 @@ simdup_tune(PG_FUNCTION_ARGS)
 				errdetail("The distance given is %d.", max_distance));
 	query.text = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	tuning = palloc0(sizeof(Tuning));
+	tuning->fps = simdup_tempfile_create();
 	tuning->sample = palloc(SIMDUP_SAMPLE_SIZE * sizeof(uint64));
 	tuning->fp_type = simdup_sibling_type(fcinfo->flinfo->fn_oid, "simhash64");
 	simdup_run_query(&query, simdup_parameters(fcinfo, 1), check_columns,
@@ -327,5 +429,6 @@ simdup_tune(PG_FUNCTION_ARGS)
 		simdup_tell_skipped(tuning->n_null, 0, tuning->n_rows);
 		put_unlabelled(result, tuning, max_distance);
 	}
+	simdup_tempfile_close(tuning->fps);
 	return (Datum) 0;
 }

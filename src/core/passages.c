@@ -1,13 +1,17 @@
 /*
  * passages.c
- *	  The passages that a text has alone, or in common with others.
+ *	  The passages that a text has alone, in common with others, or as boilerplate.
  *
  * Each text has a set of keys: the hashes of its runs of RUN words, and of its
  * shorter sentences. A word is shared if a run or a sentence around it has a key
  * that the other set has too. So the time is linear in the texts' lengths.
+ *
+ * Boilerplate is known by longer runs, of LONG_RUN words. These do not look at
+ * sentences, because an index may depend on what is taken out.
  */
 #include "core/text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/charclass.h"
@@ -16,6 +20,13 @@
 #include "core/shingle.h"
 
 #define RUN SIMDUP_PASSAGE_RUN
+#define LONG_RUN SIMDUP_BOILERPLATE_RUN
+
+/* Words that a letter has beside boilerplate, at least. */
+#define MIN_REST 12
+
+/* The share of a sample that has a passage of it. */
+#define COMMON_SHARE 0.9
 
 /* Any odd number with bits all over, for hashes of words and of runs. */
 #define CHAIN UINT64_C(0x9e3779b97f4a7c15)
@@ -43,12 +54,6 @@ typedef struct Words
 	bool open;	 /* the last word goes on */
 	bool begins; /* the next word begins a sentence */
 } Words;
-
-static inline uint64_t
-chain(uint64_t hash, uint64_t next)
-{
-	return simdup_mix64(hash * CHAIN + next);
-}
 
 static void
 begin_word(Words *words, size_t from)
@@ -83,7 +88,7 @@ add_char(Words *words, uint32_t cp, SimdupCharClass char_class, size_t from,
 	if (char_class == SIMDUP_CHAR_UNSEGMENTED || !words->open)
 		begin_word(words, from);
 	word = &words->words[words->n - 1];
-	word->hash = chain(word->hash, cp + UINT64_C(1));
+	word->hash = (word->hash + cp + 1) * CHAIN;
 	word->to = to;
 	words->open = char_class == SIMDUP_CHAR_SEGMENTED;
 }
@@ -100,16 +105,14 @@ class_at(const unsigned char *p, const unsigned char *end)
 }
 
 /*
- * Check whether a sentence ends with a separator. next is the class of what
- * follows: a point within a number or an address ends none.
+ * Check whether a sentence ends with a separator, which next follows. A point
+ * within a number or an address ends none.
  */
 static bool
-ends_sentence(uint32_t cp, SimdupCharClass next)
+ends_sentence(uint32_t cp, const unsigned char *next, const unsigned char *end)
 {
 	switch (cp)
 	{
-		case '\n':
-		case '\r':
 		case 0x3002: /* the Chinese full stop */
 		case 0xFF01: /* and its fullwidth kin */
 		case 0xFF1F:
@@ -125,11 +128,47 @@ ends_sentence(uint32_t cp, SimdupCharClass next)
 		case '?':
 		case ':':
 		case ';':
-			return next == SIMDUP_CHAR_SEPARATOR;
+			return class_at(next, end) == SIMDUP_CHAR_SEPARATOR;
 	}
 	return false;
 }
 
+/*
+ * Return where a word goes on behind a hyphen, or NULL if the hyphen ends it, as
+ * in numbers. One line end may follow, and the marks of a quoted line.
+ */
+static const unsigned char *
+behind_hyphen(const unsigned char *p, const unsigned char *end)
+{
+	const unsigned char *start = p;
+	int n_lines = 0;
+
+	for (; p < end && *p != '\0' && strchr(" \t\r\n>", *p) != NULL; p++)
+		n_lines += *p == '\n';
+	if ((p > start && n_lines != 1) ||
+		class_at(p, end) != SIMDUP_CHAR_SEGMENTED || (*p >= '0' && *p <= '9'))
+		return NULL;
+	return p;
+}
+
+static bool
+is_hyphen(uint32_t cp)
+{
+	return cp == '-' || cp == 0xAD || cp == 0x2010 || cp == 0x2011;
+}
+
+/* Check whether a character may stand in a line that is empty, or quoted so. */
+static bool
+is_in_empty_line(uint32_t cp)
+{
+	return cp == ' ' || cp == '\t' || cp == '\r' || cp == '>' || cp == 0xA0 ||
+		   cp == 0x3000;
+}
+
+/*
+ * Return the words of a text. A sentence ends with its mark or at an empty line,
+ * since mail programs break lines anywhere.
+ */
 static Words
 read_words(SimdupPassageText text)
 {
@@ -138,20 +177,39 @@ read_words(SimdupPassageText text)
 	const unsigned char *p = start;
 	const unsigned char *end = start + text.len;
 	const unsigned char *look = p + INTERRUPT_STEPS;
-	int len;
+	const unsigned char *next;
+	int n_lines = 0; /* ends of lines since the last word */
 
 	words.words = simdup_alloc(words.size * sizeof(Word));
-	for (; p < end; p += len)
+	for (; p < end; p = next)
 	{
+		int len;
 		uint32_t cp = simdup_utf8_decode(p, end, &len);
 		SimdupFoldProperty property =
 			simdup_fold_properties[simdup_fold_number(cp)];
 		size_t from = (size_t) (p - start);
 		size_t to = from + (size_t) len;
 
-		if (property.n == 1)
+		if (p >= look)
+		{
+			simdup_check_interrupts();
+			look = p + INTERRUPT_STEPS;
+		}
+		next = p + len;
+		if (property.n == 1 && property.char_class != SIMDUP_CHAR_SEPARATOR)
+		{
 			add_char(&words, (uint32_t) ((int32_t) cp + property.value),
 					 (SimdupCharClass) property.char_class, from, to);
+			n_lines = 0;
+			continue;
+		}
+		if (words.open && is_hyphen(cp) && behind_hyphen(next, end) != NULL)
+		{
+			next = behind_hyphen(next, end);
+			continue;
+		}
+		if (property.n == 1)
+			words.open = false;
 		for (int i = 0; property.n > 1 && i < property.n; i++)
 		{
 			uint32_t e = simdup_fold_expansions[property.value + i];
@@ -163,14 +221,16 @@ read_words(SimdupPassageText text)
 		if (property.n == 0 && words.n > 0 &&
 			words.words[words.n - 1].to == from)
 			words.words[words.n - 1].to = to;
-		if (ends_sentence(cp, class_at(p + len, end)))
+		if (cp == '\n')
+			n_lines++;
+		else if (!is_in_empty_line(cp))
+			n_lines = 0;
+		if (n_lines > 1 || ends_sentence(cp, next, end))
 			words.begins = true;
-		if (p >= look)
-		{
-			simdup_check_interrupts();
-			look = p + INTERRUPT_STEPS;
-		}
 	}
+	/* so that words of the same letters in another order differ in all bits */
+	for (size_t i = 0; i < words.n; i++)
+		words.words[i].hash = simdup_mix64(words.words[i].hash);
 	return words;
 }
 
@@ -181,8 +241,8 @@ key_of(const Words *words, size_t i, size_t n)
 	uint64_t key = n;
 
 	for (size_t j = i; j < i + n; j++)
-		key = chain(key, words->words[j].hash);
-	return key;
+		key = key * CHAIN + words->words[j].hash;
+	return simdup_mix64(key);
 }
 
 /* Return how many words the sentence has from word i on, at most RUN. */
@@ -370,49 +430,274 @@ simdup_own_passages(SimdupPassageText text, SimdupPassageText other, size_t *n)
 	return passages;
 }
 
-/* Count for each of the keys whether a text has it. False for too many words. */
-static bool
-count_keys(SimdupPassageText text, const SimdupHashes *keys, size_t *counts)
+static int
+compare_keys(const void *a, const void *b)
 {
-	Words words = read_words(text);
-	SimdupHashes others = keys_of(&words);
-	size_t j = 0;
+	uint64_t x = *(const uint64_t *) a;
+	uint64_t y = *(const uint64_t *) b;
 
-	for (size_t i = 0; i < keys->n; i++)
+	return (x > y) - (x < y);
+}
+
+/* Return the keys that at least the share of n sets have. */
+static SimdupHashes
+common_keys(const SimdupHashes *sets, size_t n, double share)
+{
+	SimdupHashes common = {0};
+	uint64_t *all;
+	size_t n_all = 0;
+
+	for (size_t i = 0; i < n; i++)
+		n_all += sets[i].n;
+	all = simdup_alloc((n_all + 1) * sizeof(uint64_t));
+	n_all = 0;
+	for (size_t i = 0; i < n; n_all += sets[i++].n)
+		for (size_t j = 0; j < sets[i].n; j++)
+			all[n_all + j] = sets[i].hashes[j];
+	qsort(all, n_all, sizeof(uint64_t), compare_keys);
+	for (size_t i = 0, end; i < n_all; i = end)
 	{
-		while (j < others.n && others.hashes[j] < keys->hashes[i])
-			j++;
-		counts[i] += j < others.n && others.hashes[j] == keys->hashes[i];
+		for (end = i; end < n_all && all[end] == all[i];)
+			end++;
+		if ((double) (end - i) >= share * (double) n)
+			simdup_hashes_add(&common, all[i]);
 	}
-	simdup_hashes_free(&others);
-	simdup_free(words.words);
-	return !words.overflow;
+	simdup_free(all);
+	return common;
 }
 
 SimdupPassage *
 simdup_common_passages(const SimdupPassageText *texts, size_t n_texts,
 					   double share, size_t *n)
 {
-	Words words = read_words(texts[0]);
-	SimdupHashes keys = keys_of(&words);
-	size_t *counts = simdup_alloc0((keys.n + 1) * sizeof(size_t));
-	bool overflow = words.overflow;
-	size_t kept = 0;
+	SimdupHashes *sets = simdup_alloc0(n_texts * sizeof(SimdupHashes));
+	Words first = read_words(texts[0]);
+	bool overflow = first.overflow;
+	SimdupHashes keys;
 	bool *marked;
 	SimdupPassage *passages = NULL;
 
-	for (size_t i = 0; i < n_texts && !overflow; i++)
-		overflow = !count_keys(texts[i], &keys, counts);
-	for (size_t i = 0; i < keys.n; i++)
-		if ((double) counts[i] >= share * (double) n_texts)
-			keys.hashes[kept++] = keys.hashes[i];
-	keys.n = kept;
-	marked = mark_words(&words, &keys);
+	for (size_t i = 0; i < n_texts; i++)
+	{
+		Words words = read_words(texts[i]);
+
+		overflow |= words.overflow;
+		sets[i] = keys_of(&words);
+		simdup_free(words.words);
+	}
+	keys = common_keys(sets, n_texts, share);
+	marked = mark_words(&first, &keys);
 	if (!overflow)
-		passages = passages_of(texts[0], &words, marked, true, n);
-	simdup_free(marked);
-	simdup_free(counts);
-	simdup_free(words.words);
+		passages = passages_of(texts[0], &first, marked, true, n);
+	for (size_t i = 0; i < n_texts; i++)
+		simdup_hashes_free(&sets[i]);
 	simdup_hashes_free(&keys);
+	simdup_free(sets);
+	simdup_free(marked);
+	simdup_free(first.words);
+	return passages;
+}
+
+/* Boilerplate */
+
+bool
+simdup_add_boilerplate(SimdupBoilerplate *boilerplate, SimdupPassageText text)
+{
+	Words words = read_words(text);
+	size_t n = words.n < LONG_RUN ? words.n : LONG_RUN;
+
+	for (size_t i = 0; n > 0 && i + n <= words.n; i++)
+		simdup_wordset_add(&boilerplate->runs, key_of(&words, i, n));
+	boilerplate->lengths |= 1U << n;
+	simdup_free(words.words);
+	return !words.overflow;
+}
+
+/* Mark the words that lie in a run of the boilerplate. */
+static bool *
+mark_boilerplate(const Words *words, const SimdupBoilerplate *boilerplate)
+{
+	bool *marked = simdup_alloc0(words->n * sizeof(bool));
+	size_t until = 0;
+
+	for (size_t i = 0; i < words->n; i++)
+	{
+		for (size_t n = LONG_RUN; n > 0 && i + n > until; n--)
+			if ((boilerplate->lengths >> n & 1) != 0 && i + n <= words->n &&
+				simdup_wordset_has(&boilerplate->runs, key_of(words, i, n)))
+				until = i + n;
+		marked[i] = i < until;
+		if (i % INTERRUPT_STEPS == 0)
+			simdup_check_interrupts();
+	}
+	return marked;
+}
+
+SimdupPassage *
+simdup_without_boilerplate(SimdupPassageText text,
+						   const SimdupBoilerplate *boilerplate, size_t *n)
+{
+	Words words = read_words(text);
+	bool *marked = mark_boilerplate(&words, boilerplate);
+	SimdupPassage *passages =
+		words.overflow ? NULL : passages_of(text, &words, marked, false, n);
+	bool any = words.n > 0 && memchr(marked, true, words.n) != NULL;
+
+	/* a text that has none of it stays as it is */
+	if (passages != NULL && !any)
+	{
+		passages[0] = (SimdupPassage){0, text.len};
+		*n = 1;
+	}
+	simdup_free(marked);
+	simdup_free(words.words);
+	return passages;
+}
+
+bool
+simdup_sample_runs(SimdupPassageText text, SimdupHashes *sample,
+				   uint64_t *digest)
+{
+	Words words = read_words(text);
+	uint64_t keys[LONG_RUN]; /* of the window, by number modulo its size */
+	bool overflow = words.overflow;
+
+	*digest = key_of(&words, 0, words.n);
+	for (size_t i = 0; i + LONG_RUN <= words.n && !overflow; i++)
+	{
+		uint64_t least = keys[i % LONG_RUN] = key_of(&words, i, LONG_RUN);
+
+		if (i + 1 < LONG_RUN)
+			continue;
+		for (size_t j = 0; j < LONG_RUN; j++)
+			least = keys[j] < least ? keys[j] : least;
+		if (sample->n == 0 || sample->hashes[sample->n - 1] != least)
+			overflow = !simdup_hashes_add(sample, least);
+		if (i % INTERRUPT_STEPS == 0)
+			simdup_check_interrupts();
+	}
+	simdup_hashes_unique(sample);
+	simdup_free(words.words);
+	return !overflow;
+}
+
+/* A text among those that share a run. */
+typedef struct Sharer
+{
+	Words words;
+	bool *marked;	   /* words of passages that most of the texts have */
+	SimdupHashes rest; /* runs of its other words */
+	bool is_bare;	   /* it has few of these */
+} Sharer;
+
+/* Mark what the texts have in common. Return how many words are marked. */
+static size_t
+part_sharer(Sharer *sharer, const SimdupHashes *common)
+{
+	const Words *words = &sharer->words;
+	size_t n_rest = 0;
+	size_t row = 0; /* unmarked words in a row */
+
+	sharer->marked = mark_words(words, common);
+	for (size_t i = 0; i < words->n; i++)
+	{
+		row = sharer->marked[i] ? 0 : row + 1;
+		n_rest += row > 0;
+		if (row >= RUN)
+			simdup_hashes_add(&sharer->rest, key_of(words, i + 1 - RUN, RUN));
+	}
+	simdup_hashes_unique(&sharer->rest);
+	sharer->is_bare = n_rest < MIN_REST || n_rest * 10 < words->n;
+	return words->n - n_rest;
+}
+
+/* Check whether two texts have little in common but for what is marked. */
+static bool
+are_different(const Sharer *a, const Sharer *b)
+{
+	size_t least = a->rest.n < b->rest.n ? a->rest.n : b->rest.n;
+
+	return !a->is_bare && !b->is_bare &&
+		   4 * simdup_hashes_common(a->rest.hashes, a->rest.n, b->rest.hashes,
+									b->rest.n) <=
+			   least;
+}
+
+/*
+ * Check whether the marked passages are boilerplate.
+ *
+ * The texts are different letters: nearly all have a good part of their own, and
+ * many pairs share nothing of it. So a letter is not, even if some of its senders
+ * added to it. Where it is no rule of the table, it also stands where boilerplate
+ * does: at the end, or at the beginning with most of the text behind it. A letter
+ * is followed by its sender's name.
+ */
+static bool
+is_boilerplate(const Sharer *sharers, size_t n, size_t n_marked, bool by_most)
+{
+	size_t n_words = 0;
+	size_t n_bare = 0;
+	size_t n_different = 0;
+	size_t n_begun = 0;
+	size_t n_ended = 0;
+
+	for (size_t i = 0; i < n; i++)
+	{
+		const Sharer *sharer = &sharers[i];
+		size_t last = sharer->words.n - 1;
+
+		n_words += sharer->words.n;
+		n_bare += sharer->is_bare;
+		for (size_t j = 0; j < i; j++)
+			n_different += are_different(sharer, &sharers[j]);
+		n_begun += sharer->words.n > 0 && sharer->marked[0];
+		n_ended += sharer->words.n > 0 && sharer->marked[last];
+	}
+	return n_bare * 5 <= n && n_different * 6 >= n * (n - 1) &&
+		   (by_most || n_ended * 10 >= n * 9 ||
+			(n_begun * 10 >= n * 9 && n_marked * 3 <= n_words));
+}
+
+SimdupPassage *
+simdup_shared_passages(const SimdupPassageText *texts, size_t n_texts,
+					   bool by_most, size_t *which, bool *boilerplate,
+					   size_t *n)
+{
+	Sharer *sharers = simdup_alloc0(n_texts * sizeof(Sharer));
+	SimdupHashes *sets = simdup_alloc0(n_texts * sizeof(SimdupHashes));
+	SimdupHashes common;
+	SimdupPassage *passages;
+	size_t n_marked = 0;
+	size_t most = 0;
+
+	for (size_t i = 0; i < n_texts; i++)
+	{
+		sharers[i].words = read_words(texts[i]);
+		sets[i] = keys_of(&sharers[i].words);
+	}
+	common = common_keys(sets, n_texts, COMMON_SHARE);
+	*which = 0;
+	for (size_t i = 0; i < n_texts; i++)
+	{
+		size_t marked = part_sharer(&sharers[i], &common);
+
+		if (marked > most)
+			*which = i;
+		most = marked > most ? marked : most;
+		n_marked += marked;
+	}
+	*boilerplate = is_boilerplate(sharers, n_texts, n_marked, by_most);
+	passages = passages_of(texts[*which], &sharers[*which].words,
+						   sharers[*which].marked, true, n);
+	for (size_t i = 0; i < n_texts; i++)
+	{
+		simdup_free(sharers[i].marked);
+		simdup_free(sharers[i].words.words);
+		simdup_hashes_free(&sharers[i].rest);
+		simdup_hashes_free(&sets[i]);
+	}
+	simdup_hashes_free(&common);
+	simdup_free(sets);
+	simdup_free(sharers);
 	return passages;
 }

@@ -90,6 +90,9 @@ extern SimdupShingling simdup_get_shingling(int w, const text *unit);
 /* Raise 54000 for a text with more than SIMDUP_MAX_SHINGLES. */
 pg_noreturn extern void simdup_too_many_shingles(void);
 
+/* Raise 54000 for a text with too many words for its passages. */
+pg_noreturn extern void simdup_too_many_words(void);
+
 /* Real weights as the exact integers that the sums count in. */
 
 /*

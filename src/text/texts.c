@@ -14,6 +14,7 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/memutils.h"
 
 #include "core/charclass.h"
 #include "core/host.h"
@@ -221,8 +222,8 @@ simdup_numbers(PG_FUNCTION_ARGS)
 }
 
 /*
- * What a letter adds and what letters have in common: simdup_own_text and
- * simdup_common_text.
+ * What a letter adds, what letters have in common, and a letter without its
+ * boilerplate: simdup_own_text, simdup_common_text and simdup_without.
  */
 
 /* Between two passages: an ellipsis, or full stops in encodings without it. */
@@ -258,27 +259,67 @@ passage_text(const text *content)
 	return (SimdupPassageText){utf8.bytes, utf8.len};
 }
 
-/* The result of a function that shows passages of a text; NULL for none. */
-static Datum
-join_passages(FunctionCallInfo fcinfo, SimdupPassageText content,
-			  const SimdupPassage *passages, size_t n)
+/* Return the texts of an array, and their number, without its NULLs. */
+static SimdupPassageText *
+passage_texts(ArrayType *array, size_t *n)
+{
+	SimdupPassageText *texts;
+	Datum *values;
+	bool *nulls;
+	int n_values;
+
+	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls,
+					  &n_values);
+	texts = palloc(((Size) n_values + 1) * sizeof(SimdupPassageText));
+	*n = 0;
+	for (int i = 0; i < n_values; i++)
+		if (!nulls[i])
+			texts[(*n)++] = passage_text(DatumGetTextPP(values[i]));
+	return texts;
+}
+
+void
+simdup_too_many_words(void)
+{
+	ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			errmsg("text has too many words"));
+}
+
+/* Return passages of a text as one text. */
+static text *
+join_passages(SimdupPassageText content, const SimdupPassage *passages,
+			  size_t n, const char *between)
 {
 	StringInfoData joined;
 
 	if (passages == NULL)
-		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				errmsg("text has too many words"));
-	if (n == 0)
-		PG_RETURN_NULL();
+		simdup_too_many_words();
 	initStringInfo(&joined);
 	for (size_t i = 0; i < n; i++)
 	{
 		if (i > 0)
-			appendStringInfoString(&joined, separator());
+			appendStringInfoString(&joined, between);
 		appendBinaryStringInfo(&joined, content.bytes + passages[i].from,
 							   (int) (passages[i].to - passages[i].from));
 	}
-	PG_RETURN_TEXT_P(simdup_utf8_to_text(joined.data, (size_t) joined.len));
+	/* a character that Unicode lacks cannot come back */
+	for (int i = 0; GetDatabaseEncoding() != PG_SQL_ASCII && i < joined.len;
+		 i++)
+		if ((unsigned char) joined.data[i] == NO_CHARACTER)
+			joined.data[i] = '?';
+	return simdup_utf8_to_text(joined.data, (size_t) joined.len);
+}
+
+/* The result of a function that shows passages of a text; NULL for none. */
+static Datum
+show_passages(FunctionCallInfo fcinfo, SimdupPassageText content,
+			  const SimdupPassage *passages, size_t n)
+{
+	text *joined = join_passages(content, passages, n, separator());
+
+	if (n == 0)
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(joined);
 }
 
 PG_FUNCTION_INFO_V1(simdup_own_text);
@@ -291,7 +332,7 @@ simdup_own_text(PG_FUNCTION_ARGS)
 	size_t n = 0;
 	SimdupPassage *passages = simdup_own_passages(content, other, &n);
 
-	return join_passages(fcinfo, content, passages, n);
+	return show_passages(fcinfo, content, passages, n);
 }
 
 PG_FUNCTION_INFO_V1(simdup_common_text);
@@ -300,22 +341,78 @@ Datum
 simdup_common_text(PG_FUNCTION_ARGS)
 {
 	double share = simdup_check_fraction(PG_GETARG_FLOAT8(1), "share");
-	SimdupPassageText *texts;
+	size_t n_texts;
+	SimdupPassageText *texts =
+		passage_texts(PG_GETARG_ARRAYTYPE_P(0), &n_texts);
 	SimdupPassage *passages;
-	Datum *values;
-	bool *nulls;
-	int n_values;
-	size_t n_texts = 0;
 	size_t n = 0;
 
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(0), TEXTOID, -1, false,
-					  TYPALIGN_INT, &values, &nulls, &n_values);
-	texts = palloc(((Size) n_values + 1) * sizeof(SimdupPassageText));
-	for (int i = 0; i < n_values; i++)
-		if (!nulls[i])
-			texts[n_texts++] = passage_text(DatumGetTextPP(values[i]));
 	if (n_texts == 0)
 		PG_RETURN_NULL();
 	passages = simdup_common_passages(texts, n_texts, share, &n);
-	return join_passages(fcinfo, texts[0], passages, n);
+	return show_passages(fcinfo, texts[0], passages, n);
+}
+
+/* The passages of a call, for the next ones. */
+typedef struct WithoutCache
+{
+	MemoryContext context;
+	ArrayType *array;
+	SimdupBoilerplate boilerplate;
+} WithoutCache;
+
+/* Return the boilerplate of an array, which is that of the last call as a rule. */
+static const SimdupBoilerplate *
+boilerplate_of(FmgrInfo *function, ArrayType *array)
+{
+	WithoutCache *cache = function->fn_extra;
+	MemoryContext old;
+	SimdupPassageText *texts;
+	size_t n;
+
+	if (cache == NULL)
+	{
+		cache = MemoryContextAllocZero(function->fn_mcxt, sizeof(WithoutCache));
+		cache->context =
+			AllocSetContextCreate(function->fn_mcxt, "simdup_without",
+								  ALLOCSET_SMALL_SIZES);
+		function->fn_extra = cache;
+	}
+	else if (cache->array != NULL && VARSIZE(cache->array) == VARSIZE(array) &&
+			 memcmp(cache->array, array, VARSIZE(array)) == 0)
+		return &cache->boilerplate;
+	MemoryContextReset(cache->context);
+	cache->array = NULL;
+	cache->boilerplate = (SimdupBoilerplate){0};
+	old = MemoryContextSwitchTo(cache->context);
+	texts = passage_texts(array, &n);
+	for (size_t i = 0; i < n; i++)
+		if (!simdup_add_boilerplate(&cache->boilerplate, texts[i]))
+			simdup_too_many_words();
+	cache->array = memcpy(palloc(VARSIZE(array)), array, VARSIZE(array));
+	MemoryContextSwitchTo(old);
+	return &cache->boilerplate;
+}
+
+PG_FUNCTION_INFO_V1(simdup_without);
+/* Return simdup_without(content, passages). */
+Datum
+simdup_without(PG_FUNCTION_ARGS)
+{
+	const SimdupBoilerplate *boilerplate;
+	SimdupPassageText content;
+	SimdupPassage *passages;
+	size_t n = 0;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	if (PG_ARGISNULL(1))
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	boilerplate = boilerplate_of(fcinfo->flinfo, PG_GETARG_ARRAYTYPE_P(1));
+	content = passage_text(PG_GETARG_TEXT_PP(0));
+	passages = simdup_without_boilerplate(content, boilerplate, &n);
+	/* as it is, also where Unicode lacks one of its characters */
+	if (n == 1 && passages[0].from == 0 && passages[0].to == content.len)
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	PG_RETURN_TEXT_P(join_passages(content, passages, n, "\n"));
 }

@@ -11,52 +11,13 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib $FindBin::Bin;
+use Words;
+
 my ($rows, $seed) = @ARGV;
 $rows = 1000 if !defined $rows;
-my $state = defined $seed ? $seed : 1;
-
-# A generator of our own: Perl's differs between builds.
-sub random
-{
-	my ($n) = @_;
-
-	$state = ($state * 1103515245 + 12345) & 0x7fffffff;
-	return int(($state >> 8) / 0x800000 * $n);
-}
-
-# The smaller the number, the likelier: about 1 / rank.
-sub zipf
-{
-	my ($n) = @_;
-
-	return int(exp(random(1 << 20) / (1 << 20) * log($n + 1))) - 1;
-}
-
-sub pick
-{
-	return $_[ random(scalar @_) ];
-}
-
-my @onset = (qw(b c d f g h l m n p r s t v w), '', '', '', qw(st tr pr ch sh th pl cr));
-my @nucleus = (qw(a e i o u), qw(e i a), qw(ea io ou ai));
-my @coda = ('', '', '', '', '', qw(n r s t l d m ng nt st ck));
-my (@words, %made);
-while (@words < 12000)
-{
-	# frequent words are short ones
-	my $syllables = 1 + random(@words < 100 ? 1 : @words < 1500 ? 2 : 3);
-	my $word = join '', map { pick(@onset) . pick(@nucleus) . pick(@coda) } 1 .. $syllables;
-
-	next if $made{$word}++ && @words >= 100;
-	push @words, $word;
-}
-
-sub words
-{
-	my ($n) = @_;
-
-	return map { $words[ zipf(scalar @words) ] } 1 .. $n;
-}
+Words::begin(defined $seed ? $seed : 1);
 
 my @people = map { my ($first, $last) = map { ucfirst } words(2); "$first $last <" . lc("$first.$last") . "\@$words[zipf(60) + 200].org>" } 1 .. 400;
 my @areas = map { "$words[300 + $_]: $words[900 + $_]" } 0 .. 79;

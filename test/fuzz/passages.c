@@ -1,7 +1,7 @@
 /*
  * passages.c
- *	  Own and common passages of any texts: they lie in the text, in order and
- *	  apart, and a text has nothing of its own beside itself.
+ *	  Own, common and kept passages of any texts: they lie in the text, in order
+ *	  and apart, and a text has nothing of its own beside itself.
  */
 #include "core/host.h"
 #include "core/text.h"
@@ -23,6 +23,27 @@ check_passages(SimdupPassageText text, SimdupPassage *passages, size_t n)
 	}
 	must(last <= text.len);
 	simdup_free(passages);
+}
+
+/* What is left without a passage is of the text; without itself, no word is. */
+static void
+check_boilerplate(SimdupPassageText text, SimdupPassageText passage)
+{
+	SimdupBoilerplate boilerplate = {0};
+	SimdupPassage *left;
+	size_t n;
+
+	must(simdup_add_boilerplate(&boilerplate, passage));
+	left = simdup_without_boilerplate(text, &boilerplate, &n);
+	if (text.len > 0)
+		check_passages(text, left, n);
+	else
+		simdup_free(left);
+	must(simdup_add_boilerplate(&boilerplate, text));
+	left = simdup_without_boilerplate(text, &boilerplate, &n);
+	must(n == 0 || (n == 1 && left[0].from == 0 && left[0].to == text.len));
+	simdup_free(left);
+	simdup_wordset_free(&boilerplate.runs);
 }
 
 int
@@ -50,6 +71,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_passages(texts[i], own, n);
 		own = simdup_common_passages(texts + i, 2, share, &n);
 		check_passages(texts[i], own, n);
+		check_boilerplate(texts[i], texts[1 - i]);
 	}
 
 	for (int i = 0; i < 2; i++)

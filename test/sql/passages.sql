@@ -23,6 +23,48 @@ SELECT simdup_common_text('{a}', 0);
 SELECT simdup_common_text('{a}', 1.1);
 SELECT simdup_common_text('{a}', 'NaN');
 
+-- lines that a mail program broke and quoted: nothing of them is the letter's own
+CREATE FUNCTION mailed(t text, width int) RETURNS text LANGUAGE sql AS $$
+  SELECT replace('> ' || regexp_replace(regexp_replace(t, format('(.{%s}[^ ]*) ', width), E'\\1\n> ', 'g'), '([a-z]{4})([a-z]{3})', E'\\1-\n> \\2'), E'\n', E'\r\n')
+$$;
+SELECT count(*) AS letters, count(simdup_own_text(mailed(content, width), content)) AS own, count(simdup_own_text(content, mailed(content, width))) AS own_back,
+       bool_and(simdup_common_text(ARRAY[content, mailed(content, width)], 1) = content) AS all_common
+FROM letter, generate_series(10, 72, 2) AS width;
+SELECT mailed(content, 30) AS mailed FROM letter WHERE id = 4;
+DROP FUNCTION mailed;
+
+-- a footer: what is taken out, and what stays as it is
+CREATE TEMP TABLE footer AS SELECT 'This message is meant for the person named above only, and may be confidential. If you are not that person, please delete it.'::text AS footer;
+SELECT simdup_without('Mend the lamp!' || gap || said, ARRAY[footer]) AS "without"
+FROM footer, unnest(ARRAY[' ', E'\n\n--\n> ']) AS gap, unnest(ARRAY[footer, upper(footer), replace(footer, ' ', E'\n> '), replace(footer, 'confidential', E'confi-\r\n> dential') || E'\nP.S. Soon!', left(footer, 60)]) AS said;
+SELECT simdup_without('  as it is ', NULL) AS no_passages, simdup_without('  as it is ', '{}') AS empty, simdup_without('  as it is ', '{NULL,"",***}') AS no_word,
+       simdup_without(NULL, '{a}') IS NULL AS null, simdup_without('is AS it', '{"as it is"}') AS other_order, simdup_without('As it is!', '{"as it is"}') AS all_of_it;
+SELECT every, bool_and(simdup_without(content || ' ' || footer, ARRAY(SELECT footer WHERE id % every = 0)) = content || CASE WHEN id % every = 0 THEN '' ELSE ' ' || footer END) AS as_told
+FROM letter, footer, generate_series(1, 2) AS every GROUP BY every ORDER BY every;
+
+-- boilerplate: what otherwise different letters share, not what copies of one letter do
+CREATE TEMP TABLE mail AS
+SELECT id, kind, (SELECT string_agg(md5(format('%s %s', CASE WHEN kind = 'campaign' AND n BETWEEN 5 AND 40 THEN id % 2 ELSE id END, n)), ' ' ORDER BY n) FROM generate_series(1, 20 + id % 30) AS n) AS content
+FROM (SELECT id, CASE WHEN id % 3 = 0 THEN 'campaign' ELSE 'own' END AS kind FROM generate_series(1, 600) AS id) AS i;
+SELECT count(*) AS without_footer FROM simdup_boilerplate('SELECT id, content FROM mail');
+SELECT count(*) AS copies FROM simdup_boilerplate('SELECT id, repeat(md5(1::text) || '' '' || md5(2::text) || '' '', 20) FROM mail');
+SELECT passage = footer AS is_footer, n_rows, share FROM footer,
+  simdup_boilerplate('SELECT id, content || CASE WHEN id % 10 = 0 THEN E''\n\n'' || $1 ELSE '''' END FROM mail UNION ALL SELECT 1000 + id, content || E''\n'' || $1 FROM mail WHERE id = 10', params => ARRAY[footer]);
+SELECT count(*) AS too_few FROM footer, simdup_boilerplate('SELECT id, content || CASE WHEN id % 10 = 0 THEN E''\n\n'' || $1 ELSE '''' END FROM mail', 0.11, ARRAY[footer]);
+-- a head in most letters, and two feet with a number between
+SELECT passage, n_rows FROM simdup_boilerplate($$SELECT id, CASE WHEN id % 5 < 4 THEN 'This letter was sent through the form of the city, which passes on what citizens write there. ' ELSE '' END || content
+  || ' Please do not answer this message, because nobody reads what arrives here; use the form. Number ' || id || '. Whoever wants no more of these messages may say so by letter, or at the desk in the hall.' FROM mail$$) ORDER BY passage;
+-- the same with little memory, where the sorts go to disk
+SET maintenance_work_mem = '1MB';
+SELECT count(*), min(n_rows) AS n_rows FROM simdup_boilerplate($$SELECT id, (SELECT string_agg(md5(format('%s %s', id, n)), ' ') FROM generate_series(1, 60) AS n)
+  || ' Please do not answer this message, because nobody reads what arrives here; use the form.' FROM generate_series(1, 5000) AS id$$);
+RESET maintenance_work_mem;
+SELECT count(*) AS no_rows FROM simdup_boilerplate('SELECT 1, NULL::text WHERE false');
+SELECT count(*) AS no_texts FROM simdup_boilerplate('SELECT 1, NULL::text');
+SELECT count(*) AS no_query FROM simdup_boilerplate(NULL);
+SELECT * FROM simdup_boilerplate('SELECT 1, 2');
+SELECT * FROM simdup_boilerplate('SELECT 1, ''a''', 0);
+
 -- winnowing: the smallest element of each window of shingles
 CREATE FUNCTION folded(t text, w int, u text) RETURNS SETOF text LANGUAGE sql AS $$
   WITH unit AS (SELECT m AS unit, n FROM regexp_split_to_table(regexp_replace(lower(t), '[^a-z ]', '', 'g'), CASE u WHEN 'word' THEN ' ' ELSE ' *' END) WITH ORDINALITY AS r (m, n) WHERE m <> '')

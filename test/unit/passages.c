@@ -171,6 +171,98 @@ planted_is_found(int script)
 	return strcmp(own, expected) == 0;
 }
 
+/* What is left of a text without two passages, and what a run must have. */
+static void
+test_without(const char *text, const char *expected)
+{
+	static const char *const passages[] =
+		{"This message is confidential, and meant for the person named above only. Please delete it if you are not.",
+		 "Sent from my phone"};
+	SimdupBoilerplate boilerplate = {0};
+	char rest[MAX_TEXT];
+	SimdupPassage *kept;
+	size_t n;
+
+	for (int i = 0; i < 2; i++)
+		simdup_add_boilerplate(&boilerplate, text_of(passages[i]));
+	kept = simdup_without_boilerplate(text_of(text), &boilerplate, &n);
+	join(text, kept, n, rest);
+	simdup_wordset_free(&boilerplate.runs);
+	if (!ok(strcmp(rest, expected) == 0, "%zu bytes without boilerplate",
+			strlen(text)))
+		printf("# got %s\n# expected %s\n", rest, expected);
+}
+
+/* Texts that share 15 words share a sampled run, wherever the words stand. */
+static bool
+shared_run_is_sampled(int script)
+{
+	char texts[2][MAX_TEXT];
+	SimdupHashes samples[2] = {{0}, {0}};
+	uint64_t digests[2];
+	char passage[MAX_TEXT] = "";
+	size_t n_common;
+
+	for (int i = 0; i < 15; i++)
+		sprintf(passage + strlen(passage), " %s%x", scripts[script].name,
+				(unsigned) below(1000000));
+	for (int i = 0; i < 2; i++)
+	{
+		char *p = append_sentence(texts[i], script);
+
+		p = stpcpy(p, passage);
+		append_sentence(stpcpy(p, " "), script);
+		simdup_sample_runs(text_of(texts[i]), &samples[i], &digests[i]);
+	}
+	n_common = simdup_hashes_common(samples[0].hashes, samples[0].n,
+									samples[1].hashes, samples[1].n);
+	for (int i = 0; i < 2; i++)
+		simdup_hashes_free(&samples[i]);
+	return n_common > 0 && digests[0] != digests[1];
+}
+
+/*
+ * Letters with a footer: the footer is boilerplate. Copies of one letter that
+ * some senders added to have none.
+ */
+static void
+test_shared(bool has_footer)
+{
+	static char texts[12][MAX_TEXT];
+	SimdupPassageText list[12];
+	char footer[MAX_TEXT];
+	char form_body[MAX_TEXT];
+	SimdupPassage *passages;
+	bool is_boilerplate;
+	size_t which;
+	size_t n;
+	char *p = footer;
+
+	for (int i = 0; i < 4; i++)
+		p = append_sentence(p, 0);
+	p = form_body;
+	for (int i = 0; i < 4; i++)
+		p = append_sentence(p, 0);
+	for (int i = 0; i < 12; i++)
+	{
+		p = texts[i];
+		if (!has_footer)
+			p = stpcpy(p, form_body);
+		for (int j = 0; (has_footer || i % 2 == 0) && j < 4; j++)
+			p = append_sentence(p, 0);
+		if (has_footer)
+			stpcpy(p, footer);
+		list[i] = text_of(texts[i]);
+	}
+	passages =
+		simdup_shared_passages(list, 12, false, &which, &is_boilerplate, &n);
+	ok(is_boilerplate == has_footer && n == 1 &&
+		   texts[which] + passages[0].from ==
+			   (has_footer ? strstr(texts[which], footer) : texts[which]),
+	   has_footer ? "a footer is boilerplate" : "a letter is not");
+	simdup_free(passages);
+}
+
 int
 main(void)
 {
@@ -197,6 +289,17 @@ main(void)
 	/* an own sentence that begins as the template goes on */
 	test_own("The lamp at the corner of Fish Street has been dark since 5 May. Please come. Please mend it before the winter.",
 			 form, "Please come.");
+	/* lines end where a mail program ends them, paragraphs at an empty line */
+	test_own("> Dear council,\r\n> the lamp at the corner of Fish\r\n> Street has been dark since 5 May. Please mend it before the win-\r\n> ter. Thank\r\n> > you.",
+			 form, "");
+	test_own("Dear council, the lamp at the corner of Fish\n> \n> Street has been dark since 5 May. Please mend it before the winter. Thank you.",
+			 form, "");
+	test_own("A new line\nis no sentence. Two are\n>\nof their own.",
+			 "A new line is no sentence. Two are of their own.",
+			 "Two are\n>\nof their own.");
+	test_own("The well-known lamp costs 10-12 pounds",
+			 "The wellknown lamp costs 1012 pounds",
+			 "The well-known lamp costs 10-12 pounds");
 	test_own("学校门口的路灯坏了三个月。我母亲上周在那里摔倒了。请尽快派人维修路灯。",
 			 "學校門口的路燈壞了三個月。請盡快派人維修路燈。",
 			 "我母亲上周在那里摔倒了。");
@@ -218,5 +321,27 @@ main(void)
 		ok(n_found == 1000, "%s: %d of 1000 planted sentences come out exactly",
 		   scripts[script].name, n_found);
 	}
+	for (int script = 0; script < 4; script++)
+	{
+		int n_found = 0;
+
+		for (int i = 0; i < 1000; i++)
+			n_found += shared_run_is_sampled(script);
+		ok(n_found == 1000, "%s: %d of 1000 shared passages share a run",
+		   scripts[script].name, n_found);
+	}
+	test_shared(true);
+	test_shared(false);
+	test_without("", "");
+	test_without("*** as  it is\n", "*** as  it is\n");
+	test_without("Mend it.\n\n-- \nTHIS MESSAGE is confi-\n> dential and meant for the per-\n> son named above only; please delete it if you are not!\nP.S. Soon.",
+				 "Mend it. … P.S. Soon.");
+	test_without("sent from my Phone.", "");
+	test_without("Sent from my phones", "Sent from my phones");
+	/* a passage that was cut is taken out from eight words on */
+	test_without("Mend it. This message is confidential, and meant for the",
+				 "Mend it.");
+	test_without("Mend it. This message is confidential, and meant for",
+				 "Mend it. This message is confidential, and meant for");
 	return done_testing();
 }

@@ -1,0 +1,131 @@
+# letters.sh: what letters of campaigns have, and what finds them: boilerplate, how
+# far to look, which change wants which function, long texts, thresholds.
+#
+# Letters are from campaigns.pl, whose truth is a person's: the same campaign. ROWS
+# is the number for times, by default 100,000. Long texts are petitions from beside
+# the checkout, one after another.
+
+. "$ROOT/test/bench/lib.sh"
+
+rows=$(rows_or 100000)
+data=$ROOT/../shared/data
+
+# letters NAME ROWS CAMPAIGNS SENTENCES FOOTER SEED: make the table letter.
+letters()
+{
+  sql -c 'SET client_min_messages = warning' -c 'DROP TABLE IF EXISTS letter' \
+    -c 'CREATE TABLE letter (id integer PRIMARY KEY, campaign integer, kind text, content text)' >/dev/null
+  perl "$ROOT/test/bench/campaigns.pl" "${@:2}" | sql -c '\copy letter FROM STDIN'
+  sql -c 'VACUUM ANALYZE letter'
+}
+
+# boilerplate NAME: precision and recall at 8 of the letters as they are, and without
+# what simdup_boilerplate finds.
+boilerplate()
+{
+  sql -v name="$1" <<'SQL'
+SELECT coalesce(array_agg(passage), '{}') AS passages, count(*) AS n, coalesce(max(n_rows), 0) AS n_rows FROM simdup_boilerplate('SELECT id, content FROM letter') \gset
+WITH found AS (
+    SELECT false AS without, a, b FROM simdup_pairs('SELECT id, minhash64(content) FROM letter', 8)
+    UNION ALL SELECT true, a, b FROM simdup_pairs(format('SELECT id, minhash64(simdup_without(content, %L)) FROM letter', :'passages'), 8)),
+  scored AS (
+    SELECT without, round(avg((x.campaign = y.campaign)::integer), 3) AS "precision",
+      round(sum((x.campaign = y.campaign)::integer) / (SELECT sum(n * (n - 1) / 2) FROM (SELECT count(*) AS n FROM letter GROUP BY campaign) AS c), 3) AS recall
+    FROM found JOIN letter AS x ON x.id = a JOIN letter AS y ON y.id = b GROUP BY without)
+SELECT format('| %s | %s | %s of %s letters | %s, %s | %s, %s |', :'name', :n, :n_rows, (SELECT count(*) FROM letter),
+  a."precision", a.recall, b."precision", b.recall) FROM scored AS a, scored AS b WHERE NOT a.without AND b.without;
+SQL
+}
+
+echo 'Boilerplate; precision and recall of one campaign at 8:'
+echo '| letters | passages found | in | as they are | without them |'
+echo '|---|---|---|---|---|'
+letters short 300 5 2 0 1 && boilerplate 'short ones'
+letters short 300 5 2 1 1 && boilerplate 'the same with a disclaimer'
+letters some 3000 20 2 0.3 7 && boilerplate 'short, 30 % with it'
+letters few 3000 8 8 0.1 9 && boilerplate 'long, 10 % with it'
+letters none 3000 8 8 0 9 && boilerplate 'the same without'
+
+letters kinds 3000 8 8 0 5
+echo
+echo 'By what was changed in a letter of a campaign; the share found:'
+echo '| change | 8 bits | 14 bits | containment 0.8 | shingle_winnow |'
+echo '|---|---|---|---|---|'
+sql <<'SQL'
+SELECT format('| %s | %s | %s | %s | %s |', y.kind,
+  round(avg((minhash64(x.content) <~> minhash64(y.content) <= 8)::integer), 2), round(avg((minhash64(x.content) <~> minhash64(y.content) <= 14)::integer), 2),
+  round(avg((greatest(shingle_containment(x.content, y.content), shingle_containment(y.content, x.content)) >= 0.8)::integer), 2),
+  round(avg((shingle_winnow(x.content) && shingle_winnow(y.content))::integer), 2))
+FROM (SELECT DISTINCT ON (campaign) * FROM letter WHERE kind = 'none' ORDER BY campaign, id) AS x JOIN letter AS y USING (campaign)
+WHERE x.id <> y.id GROUP BY y.kind ORDER BY y.kind;
+SELECT E'\nHow far to look:\n| distance | pairs | precision | recall | expected_false | false | recommended |\n|---|---|---|---|---|---|---|';
+SELECT format('| %s | %s | %s | %s | %s | %s | %s |', max_distance, count(*), round(avg((x.campaign = y.campaign)::integer), 4),
+  round(sum((x.campaign = y.campaign)::integer) / (SELECT sum(n * (n - 1) / 2) FROM (SELECT count(*) AS n FROM letter GROUP BY campaign) AS c), 3),
+  round(expected_false::numeric, 1), sum((x.campaign <> y.campaign)::integer), recommended)
+FROM simdup_tune('SELECT id, minhash64(content) FROM letter') JOIN simdup_pairs('SELECT id, minhash64(content) FROM letter', 16) ON distance <= max_distance
+JOIN letter AS x ON x.id = a JOIN letter AS y ON y.id = b WHERE max_distance IN (3, 8, 11, 12, 13, 14, 15, 16)
+GROUP BY max_distance, expected_false, recommended ORDER BY max_distance;
+SQL
+
+if [ -e "$data/petitions_us/petitions.csv" ]; then
+  columns=$(head -1 "$data/petitions_us/petitions.csv" | tr -d '\r\357\273\277' | sed 's/,/ text, /g; s/$/ text/')
+  sql -c "CREATE TABLE us ($columns)" -c "\\copy us FROM '$data/petitions_us/petitions.csv' (FORMAT csv, HEADER)"
+  echo
+  echo 'Long texts: bits between unrelated ones, on average and at least; the share within 8 and 12 after 4 % of the words were replaced:'
+  echo '| characters | w | unrelated | within 8 | within 12 |'
+  echo '|---|---|---|---|---|'
+  sql <<'SQL'
+CREATE TABLE long AS
+SELECT len, n, left(string_agg(body, ' ' ORDER BY id), len) AS content
+FROM (SELECT id, body, len, (row_number() OVER (PARTITION BY len ORDER BY hashtext(id)) - 1) / (len / 500) AS n
+      FROM (SELECT DISTINCT ON (left(body, 100)) id, body FROM us) AS u, unnest(ARRAY[2000, 10000, 50000, 200000]) AS len) AS parts
+GROUP BY len, n HAVING sum(length(body)) >= len;
+DELETE FROM long WHERE n > 40;
+CREATE TABLE fp AS
+SELECT len, n, w, minhash64(content, w) AS fp,
+  minhash64((SELECT string_agg(CASE WHEN hashint8(i * 31 + n) % 25 = 0 THEN 'q' || i ELSE word END, ' ' ORDER BY i) FROM string_to_table(content, ' ') WITH ORDINALITY AS s (word, i)), w) AS edited
+FROM long, unnest(ARRAY[4, 6, 8]) AS w;
+SELECT format('| %s | %s | %s, %s | %s | %s |', len, w, round(avg(a.fp <~> b.fp), 1), min(a.fp <~> b.fp),
+  (SELECT round(avg((fp <~> edited <= 8)::integer), 2) FROM fp WHERE len = a.len AND w = a.w), (SELECT round(avg((fp <~> edited <= 12)::integer), 2) FROM fp WHERE len = a.len AND w = a.w))
+FROM fp AS a JOIN fp AS b USING (len, w) WHERE a.n < b.n GROUP BY len, w ORDER BY len, w;
+SQL
+fi
+
+echo
+echo 'Processor time of simdup_resembles, ms:'
+echo '| rows | 0.8 | 0.7 | 0.6 | 0.5 |'
+echo '|---|---|---|---|---|'
+for n in 5500 55500; do
+  letters times $n 40 7 0 3
+  sql -c 'CREATE INDEX ON letter USING hamming (content)' -c 'CREATE TABLE IF NOT EXISTS center (i integer, q text)' -c 'TRUNCATE center' \
+    -c 'INSERT INTO center SELECT id, content FROM letter WHERE campaign > 40 ORDER BY hashint4(id) LIMIT 20'
+  line="| $n |"
+  for threshold in 0.8 0.7 0.6 0.5; do
+    line="$line $(searches "SELECT count(*) FROM letter WHERE simdup_resembles(content, (SELECT q FROM center WHERE q = \$t\$Q\$t\$), $threshold)" | median) |"
+  done
+  echo "$line"
+done
+
+# records are texts of some 60 characters; equal numbers as a further condition
+sql -c 'CREATE TABLE person (id integer PRIMARY KEY, of integer, content text)'
+perl "$ROOT/test/bench/records.pl" 10000 | sql -c '\copy person FROM STDIN'
+echo
+echo 'Records of people; precision, recall, F1:'
+echo '| by | precision | recall | F1 |'
+echo '|---|---|---|---|'
+sql <<'SQL'
+CREATE TABLE found AS
+SELECT format('`shingle_pairs(…, 3, %s)`', r) AS what, a, b FROM unnest('{0.3,0.4,0.5,0.7}'::float8[]) AS r, shingle_pairs('SELECT id, content FROM person', 3, 0.3) WHERE resemblance >= r
+UNION ALL SELECT format('`minhash64(content, 3)` within %s', k), a, b FROM unnest('{8,10,12,14}'::integer[]) AS k, simdup_pairs('SELECT id, minhash64(content, 3) FROM person', 14) WHERE distance <= k;
+INSERT INTO found SELECT what || ', equal numbers', a, b FROM found JOIN person AS x ON x.id = a JOIN person AS y ON y.id = b
+WHERE what IN ('`shingle_pairs(…, 3, 0.3)`', '`minhash64(content, 3)` within 12') AND simdup_numbers(x.content) = simdup_numbers(y.content);
+SELECT format('| %s | %s | %s | %s |', what, round(p, 3), round(r, 3), round(2 * p * r / (p + r), 3))
+FROM (SELECT what, avg((x.of = y.of)::integer) AS p, sum((x.of = y.of)::integer)::numeric / (SELECT sum(n * (n - 1) / 2) FROM (SELECT count(*) AS n FROM person GROUP BY of) AS s) AS r
+      FROM found JOIN person AS x ON x.id = a JOIN person AS y ON y.id = b GROUP BY what) AS scored ORDER BY what DESC;
+SQL
+
+letters times "$rows" 40 7 1 3
+echo
+ratio 'simdup_boilerplate : minhash64' "SELECT count(*) FROM simdup_boilerplate('SELECT id, content FROM letter')" 'SELECT count(minhash64(content)) FROM letter' 5 '<= 3'
+passage=$(sql -c "SELECT quote_literal(array_agg(passage)) FROM simdup_boilerplate('SELECT id, content FROM letter')")
+ratio 'minhash64 of simdup_without : minhash64' "SELECT count(minhash64(simdup_without(content, $passage))) FROM letter" 'SELECT count(minhash64(content)) FROM letter' 5
