@@ -98,6 +98,8 @@ missing_for()
       lacks python3-psycopg /usr/bin/python3 -c 'import psycopg'
       lacks python3-psycopg2 /usr/bin/python3 -c 'import psycopg2'
       lacks python3-sqlalchemy /usr/bin/python3 -c 'import sqlalchemy'
+      lacks python3-alembic /usr/bin/python3 -c 'import alembic'
+      lacks python3-django /usr/bin/python3 -c 'import django'
       lacks libpostgresql-jdbc-java test -e /usr/share/java/postgresql.jar
       lacks default-jdk-headless command -v javac
       lacks nodejs command -v node
