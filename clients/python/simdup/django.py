@@ -164,13 +164,14 @@ class Within(Lookup):
     def as_sql(self, compiler: Any, connection: Any) -> Tuple[str, List[Any]]:
         lhs, params = self.process_lhs(compiler, connection)
         other, constants = _constants(self, 2)
+        max_distance = int(constants[0]) if constants else 8
         if isinstance(other, SimhashBall):
-            other, constants = other.center, [other.radius]
+            max_distance = other.radius
+            other = other.center
         if hasattr(other, 'resolve_expression'):
             rhs, rhs_params = self.process_rhs(compiler, connection)
         else:
             rhs, rhs_params = '%s::simhash64', [str.__str__(Simhash64(other))]
-        max_distance = int(constants[0]) if constants else 8
         return f'simhash_within({lhs}, {rhs}, {max_distance})', [*params, *rhs_params]
 
 
