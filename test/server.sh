@@ -111,6 +111,7 @@ missing_for()
       lacks git command -v git
       lacks unzip command -v unzip
       lacks perl perl -MJSON::PP -e 1
+      lacks buildah command -v buildah
       ;;
     platforms)
       lacks perl command -v prove
@@ -148,6 +149,7 @@ extras_for()
   for package in $(
     lacks "postgresql-$(major_version)-similarity" test -e "$("$PG_CONFIG" --sharedir)/extension/pg_similarity.control"
     if [ "$SUITE" = whole ]; then
+      lacks imagemagick sh -c 'command -v magick || command -v convert'
       lacks chromium command -v chromium
       lacks chromium-driver command -v chromedriver
     fi
