@@ -247,7 +247,7 @@ my @rules = (
 	[ qr/^git clone <this repository> simdup$|^cd simdup$/, sub { } ],
 	[ qr/^sudo apt-get install /, \&is_needed ],
 	[ qr/^(sudo )?make\b/, \&make_knows ],
-	[ qr/^(sudo )?(dpkg-buildpackage|dpkg|apt-get build-dep) /, \&package_does ],
+	[ qr/^(sudo )?(dpkg-buildpackage|dpkg|apt-get build-dep|buildah) /, \&package_does ],
 	[ qr/^psql .*petition_pairs/, \&citus_does ],
 	[ qr/^(PGDATABASE=\w+ )?(psql|test\/demo\/\w+|printf) /, \&run_here ]);
 
