@@ -12,7 +12,7 @@ CREATE TABLE note (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, content t
   kept bigint GENERATED ALWAYS AS (coalesce(repeats, id)) STORED UNIQUE);
 CREATE INDEX note_near ON note USING hamming (content);
 CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON note FOR EACH ROW
-  EXECUTE FUNCTION simdup_flag_trigger('repeats', 'lock => true');
+  EXECUTE FUNCTION simdup_flag_trigger('repeats', 'key => kept', 'lock => true');
 INSERT INTO note (content)
   VALUES ('The lamp at the corner of Fish Street has been dark since May. I walk home there at night.');
 CREATE TABLE photo (id integer PRIMARY KEY, fp simhash64);

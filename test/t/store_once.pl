@@ -94,6 +94,20 @@ my ($changed) = $node->psql('one_statement', 'UPDATE note SET content = (SELECT 
 	on_error_stop => 1);
 isnt($changed, 0, 'an edit that repeats another row is an error');
 
+# --- a row whose repeated row was deleted at the same moment
+
+{
+	new_database('deleted');
+	my $lamp = 'The lamp at the corner of Fish Street has been dark since May.';
+	$node->safe_psql('deleted', <<"SQL");
+SELECT nextval('note_id_seq') FROM generate_series(1, 10);
+ALTER TABLE note DISABLE TRIGGER flag;
+INSERT INTO note (content, repeats) VALUES ('$lamp', 7);
+ALTER TABLE note ENABLE TRIGGER flag;
+SQL
+	is($node->safe_psql('deleted', $store =~ s/\$1/'$lamp!'/r =~ s/content, seen = 1/seen/r), '11|2', 'it stands for the others');
+}
+
 # --- meaning: the page's condition, with pgvector
 
 SKIP:
@@ -109,7 +123,7 @@ ALTER TABLE note ADD embedding vector(3);
 CREATE FUNCTION same_note(new_row note, near_row note) RETURNS boolean LANGUAGE sql STABLE
   AS \$\$ SELECT $condition \$\$;
 CREATE OR REPLACE TRIGGER flag BEFORE INSERT OR UPDATE ON note FOR EACH ROW
-  EXECUTE FUNCTION simdup_flag_trigger('repeats', 'lock => true', 'max_distance => $distance', 'condition => same_note');
+  EXECUTE FUNCTION simdup_flag_trigger('repeats', 'key => kept', 'lock => true', 'max_distance => $distance', 'condition => same_note');
 SQL
 	my $stored = sub {
 		my ($content, $embedding) = @_;
