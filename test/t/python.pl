@@ -17,7 +17,7 @@ my $python = '/usr/bin/python3';
 plan skip_all => "there is no $python" unless -x $python;
 
 my %needs = (
-	values => [],
+	values => [ 'django', 'psycopg2' ],
 	psycopg => ['psycopg'],
 	sqlalchemy => [ 'sqlalchemy', 'psycopg2', 'alembic' ],
 	django => [ 'django', 'psycopg2' ],

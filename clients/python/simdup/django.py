@@ -13,7 +13,7 @@
 """
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 from django.contrib.postgres.indexes import PostgresIndex
 from django.contrib.postgres.operations import CreateExtension
@@ -81,8 +81,9 @@ class HammingIndex(PostgresIndex):
         return [] if self.fillfactor is None else [f'fillfactor = {int(self.fillfactor)}']
 
 
-class FlagMixin(models.Model):
-    """A model with flags, which simdup_flag_trigger sets: save() does not erase them.
+# no model of its own, so that this module can be imported before there are settings
+class FlagMixin(models.Model if TYPE_CHECKING else object):
+    """For a model with flags, which simdup_flag_trigger sets: save() does not erase them.
 
     flag_fields names the fields. save() writes a flag of an old row only if it was
     assigned since it was read. After a save(), a flag is read anew when it is
@@ -90,9 +91,6 @@ class FlagMixin(models.Model):
     """
 
     flag_fields: Sequence[str] = ()
-
-    class Meta:
-        abstract = True
 
     def _flags(self) -> List[Any]:
         return [self._meta.get_field(name) for name in self.flag_fields]

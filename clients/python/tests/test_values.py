@@ -1,5 +1,6 @@
 """The values, and that import simdup needs no library."""
 import copy
+import importlib.util
 import json
 import pickle
 import subprocess
@@ -61,6 +62,12 @@ class Values(unittest.TestCase):
                    '    except ImportError as error: print(error)\n')
         out = subprocess.run([sys.executable, '-B', '-c', program], check=True, capture_output=True, text=True).stdout
         self.assertEqual(out.split(), ['psycopg', 'sqlalchemy', 'django'])
+
+    @unittest.skipUnless(importlib.util.find_spec('django') and importlib.util.find_spec('psycopg2'), 'no Django')
+    def test_django_needs_no_settings(self):
+        subprocess.run([sys.executable, '-B', '-c', 'from simdup.django import *; Simhash64Field(); HammingDistance("fp", 1)'], check=True)
+
+    def test_version(self):
         with open('pyproject.toml', encoding='utf-8') as project:
             self.assertIn(f'version = "{simdup.__version__}"', project.read())
 
