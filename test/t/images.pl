@@ -291,6 +291,19 @@ SKIP:
 	}
 }
 
+# --- what the page says between its examples
+
+{
+	my $page = slurp_file('doc/simdup-images.md');
+	my ($pair) = $page =~ /`(\(a::bigint << .*?::simhash64)`/ or die 'the page makes no hash of two numbers';
+	my ($turned) = $page =~ /`(FROM picture, unnest.*?)`/ or die 'the page does not ask with turned pictures';
+
+	is($node->safe_psql('postgres', "SELECT $pair FROM (VALUES (1, -2), (-3, 4)) AS v (a, b)"), "00000001fffffffe\nfffffffd00000004", 'two numbers of 32 bits make a hash');
+	$turned =~ s/\(hash,/(fp,/;
+	is( $node->safe_psql('postgres', "SET enable_seqscan = off; PREPARE turned (text[]) AS SELECT name $turned ORDER BY name; EXECUTE turned ('{$hash{pier},$hash{hill}}')"),
+		"hill\npier", 'a picture is asked for in several positions');
+}
+
 # --- 256 bits, by the page's table and statements
 
 my ($table, $function) = slurp_file('doc/simdup-images.md') =~ /^(CREATE TABLE photo .*?)^(CREATE FUNCTION near_pdq.*?^END;\n)/ms or die 'the page has no table of 256 bits';
