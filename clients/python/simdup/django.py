@@ -81,8 +81,14 @@ class HammingIndex(PostgresIndex):
         return [] if self.fillfactor is None else [f'fillfactor = {int(self.fillfactor)}']
 
 
-# no model of its own, so that this module can be imported before there are settings
-class FlagMixin(models.Model if TYPE_CHECKING else object):
+if TYPE_CHECKING:
+    from django.db.models import Model as _Model
+else:
+    # no model itself, so that this module can be imported before there are settings
+    _Model = object
+
+
+class FlagMixin(_Model):
     """For a model with flags, which simdup_flag_trigger sets: save() does not erase them.
 
     flag_fields names the fields. save() writes a flag of an old row only if it was
@@ -138,9 +144,9 @@ class Minhash64(Func):
 
     function = 'minhash64'
 
-    def __init__(self, content: Any, *options: Any, **extra: Any) -> None:
+    def __init__(self, content: Any, w: int = 4, unit: str = 'char', min_features: int = 0, **extra: Any) -> None:
         extra.setdefault('output_field', Simhash64Field())
-        super().__init__(content, *[Value(option) for option in options], **extra)
+        super().__init__(content, Value(w), Value(unit), Value(min_features), **extra)
 
 
 def _constants(lookup: Any, most: int) -> Tuple[Any, List[Any]]:

@@ -126,6 +126,12 @@ class Queries(TestCase):
             self.assertEqual([(p.name, p.distance) for p in nearest], [('fff', 4), ('ffffff', 8)])
         self.assertIn('photo_fp', plan(Photo.objects.order_by(HammingDistance('fp', 7))[:1]))
         self.assertEqual(Photo.objects.filter(id=1).annotate(d=HammingDistance('fp', models.F('fp'))).filter(d__gt=0).count(), 0)
+        titles = Letter.objects.annotate(fp=Minhash64('title', w=2)).filter(fp__within=(Minhash64(models.Value('x')), 8))
+        self.assertRaises(ValueError, list, titles)
+        one = psql(DATABASE, f"SELECT minhash64('{BUS[:30]}', 2)")
+        near = Letter.objects.annotate(fp=Minhash64('title', w=2)).filter(fp__within=(one, 2))
+        self.assertEqual(list(near), self.letters[1:2])
+        self.assertIn('letter_title', plan(near))
         near = Letter.objects.annotate(fp=Minhash64('title', 2)).annotate(d=HammingDistance('fp', Minhash64(models.Value(BUS[:30]), 2)))
         self.assertEqual([letter.d for letter in near.order_by('d')[:1]], [0])
 
