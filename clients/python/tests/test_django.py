@@ -23,10 +23,10 @@ from django.core.management import call_command
 from django.db import IntegrityError, connection, models, transaction
 from django.db.migrations.writer import MigrationWriter
 from django.test import TestCase
-from django.test.utils import CaptureQueriesContext
+from django.test.utils import CaptureQueriesContext, isolate_apps
 
 from simdup import Simhash64, SimhashBall
-from simdup.django import FlagTrigger, HammingDistance, HammingIndex, Minhash64, Simhash64Field
+from simdup.django import FlagMixin, FlagTrigger, HammingDistance, HammingIndex, Minhash64, Simhash64Field
 
 from .letters.models import Letter, LetterLog, Photo
 
@@ -143,6 +143,32 @@ class Queries(TestCase):
     def test_log(self):
         copy = Letter.objects.create(content=BUS + '!')
         self.assertEqual(list(LetterLog.objects.values_list('new_key', 'old_key')), [(copy.id, self.letters[1].id)])
+
+
+class Generated(TestCase):
+    def test_a_generated_field(self):
+        # Django has it from 5.0 on
+        if not hasattr(models, 'GeneratedField'):
+            return
+        with isolate_apps('tests.letters'):
+            class Page(FlagMixin, models.Model):
+                content = models.TextField()
+                fp = models.GeneratedField(expression=Minhash64('content'), output_field=Simhash64Field(), db_persist=True)
+                repeats = models.IntegerField(null=True)
+                flag_fields = ['repeats']
+
+                class Meta:
+                    app_label = 'letters'
+                    indexes = [HammingIndex(fields=['fp'], name='page_fp')]
+
+            with connection.schema_editor() as editor:
+                editor.create_model(Page)
+            page = Page.objects.create(content=LAMP)
+            self.assertEqual(page.fp, psql(DATABASE, f"SELECT minhash64('{LAMP}')"))
+            page.content = BUS
+            page.save()
+            self.assertEqual(Page.objects.get().content, BUS)
+            self.assertEqual(Page.objects.filter(fp__within=(Page.objects.get().fp, 0)).count(), 1)
 
 
 class Flags(TestCase):
