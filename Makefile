@@ -19,6 +19,8 @@
 #   make lint                   format, warnings, static analysis, symbols
 #   make bench [ROWS=n] [PART=name]   measurements, as ratios within one run
 #   make dist                   a PGXN archive of what is committed
+#   make image-tree             lib/ and share/ in build/image, as an image of the
+#        extension has them for CloudNativePG: see Containerfile
 #   make test-package           the archive and the Debian package, installed, on
 #        each server version; an RPM
 #
@@ -169,7 +171,13 @@ dist:
 	version=$$(git show HEAD:./META.json | sed -n 's/^  "version": "\(.*\)",/\1/p') && \
 	git archive --format=zip --prefix=simdup-$$version/ -o simdup-$$version.zip HEAD
 
+# An image has no pages and no bitcode.
+image-tree: all
+	rm -rf build/image
+	$(MAKE) -f $(firstword $(MAKEFILE_LIST)) install with_llvm=no DOCS= DESTDIR= \
+	  pkglibdir='$(CURDIR)/build/image/lib' datadir='$(CURDIR)/build/image/share'
+
 test-package:
 	@$(SCRIPT) test/package
 
-.PHONY: demo test test-all test-valgrind test-sanitize test-matrix fuzz lint bench dist test-package
+.PHONY: demo test test-all test-valgrind test-sanitize test-matrix fuzz lint bench dist image-tree test-package

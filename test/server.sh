@@ -102,6 +102,8 @@ missing_for()
       lacks python3-psycopg /usr/bin/python3 -c 'import psycopg'
       lacks python3-psycopg2 /usr/bin/python3 -c 'import psycopg2'
       lacks python3-sqlalchemy /usr/bin/python3 -c 'import sqlalchemy'
+      lacks python3-alembic /usr/bin/python3 -c 'import alembic'
+      lacks python3-django /usr/bin/python3 -c 'import django'
       lacks libpostgresql-jdbc-java test -e /usr/share/java/postgresql.jar
       lacks default-jdk-headless command -v javac
       lacks nodejs command -v node
@@ -113,6 +115,7 @@ missing_for()
       lacks git command -v git
       lacks unzip command -v unzip
       lacks perl perl -MJSON::PP -e 1
+      lacks buildah command -v buildah
       ;;
     platforms)
       lacks perl command -v prove
@@ -150,6 +153,7 @@ extras_for()
   for package in $(
     lacks "postgresql-$(major_version)-similarity" test -e "$("$PG_CONFIG" --sharedir)/extension/pg_similarity.control"
     if [ "$SUITE" = whole ]; then
+      lacks imagemagick sh -c 'command -v magick || command -v convert'
       lacks chromium command -v chromium
       lacks chromium-driver command -v chromedriver
     fi

@@ -88,7 +88,7 @@ test_tree()
 {
   tree=$scratch/tests/simdup
   mkdir -p "$tree"
-  (cd "$root" && cp -r test expected sql src doc ./*.md Makefile simdup.control "$tree/")
+  (cd "$root" && cp -r test expected sql src doc clients ./*.md Makefile Containerfile simdup.control "$tree/")
   if [ -d "$root/../shared/data" ]; then
     mkdir "$scratch/tests/shared"
     cp -rL "$root/../shared/data" "$scratch/tests/shared/"

@@ -126,10 +126,12 @@ public class Jdbc {
     check(with("INSERT INTO letter (content) VALUES (?) ON CONFLICT DO NOTHING", LAMP + "!").executeUpdate(), 0,
         "ON CONFLICT DO NOTHING");
 
-    String insertOrReturn = "SELECT * FROM insert_or_return(?)";
-    List<String> old = rows(with(insertOrReturn, LAMP + "?"));
-    List<String> fresh = rows(with(insertOrReturn, BUS));
-    check(old + " " + fresh.size() + " " + fresh.get(1), "[1, f] 2 t", "insert, or return what exists");
+    String store = """
+        INSERT INTO note (content) VALUES (?)
+        ON CONFLICT (kept) DO UPDATE SET seen = note.seen + 1 RETURNING id, seen = 1 AS is_new""";
+    List<String> old = rows(with(store, LAMP + "?"));
+    List<String> fresh = rows(with(store, BUS));
+    check(old + " " + fresh.size() + " " + fresh.get(1), "[1, f] 2 t", "store it unless it is there");
 
     List<String> similar = rows(with("""
         WITH given (words) AS (VALUES (?))

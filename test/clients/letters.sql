@@ -7,19 +7,14 @@ CREATE TABLE letter (
   CONSTRAINT no_copy EXCLUDE USING hamming (simhash_ball(fp, 3) WITH ~=)
 );
 CREATE INDEX letter_fp ON letter USING hamming (fp);
-CREATE FUNCTION insert_or_return(new_content text, OUT row_id integer, OUT is_new boolean)
-LANGUAGE plpgsql AS $$
-BEGIN
-  LOOP
-    SELECT id, false INTO row_id, is_new FROM letter
-    WHERE simhash_within(fp, minhash64(new_content), 3)
-    ORDER BY fp <~> minhash64(new_content), id LIMIT 1;
-    EXIT WHEN FOUND;
-    INSERT INTO letter (content) VALUES (new_content)
-    ON CONFLICT DO NOTHING RETURNING id, true INTO row_id, is_new;
-    EXIT WHEN FOUND;
-  END LOOP;
-END $$;
+CREATE TABLE note (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, content text NOT NULL,
+  seen integer NOT NULL DEFAULT 1, repeats bigint,
+  kept bigint GENERATED ALWAYS AS (coalesce(repeats, id)) STORED UNIQUE);
+CREATE INDEX note_near ON note USING hamming (content);
+CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON note FOR EACH ROW
+  EXECUTE FUNCTION simdup_flag_trigger('repeats', 'key => kept', 'lock => true');
+INSERT INTO note (content)
+  VALUES ('The lamp at the corner of Fish Street has been dark since May. I walk home there at night.');
 CREATE TABLE photo (id integer PRIMARY KEY, fp simhash64);
 INSERT INTO photo SELECT i, hashint8extended(i, 0)::simhash64 FROM generate_series(1, 20000) AS i;
 CREATE INDEX photo_fp ON photo USING hamming (fp);

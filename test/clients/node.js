@@ -71,10 +71,11 @@ async function main() {
   const result = await client.query('INSERT INTO letter (content) VALUES ($1) ON CONFLICT DO NOTHING', [LAMP + '!']);
   check(result.rowCount, 0, 'ON CONFLICT DO NOTHING');
 
-  const insertOrReturn = 'SELECT * FROM insert_or_return($1)';
-  const old = await rows(insertOrReturn, [LAMP + '?']);
-  const fresh = await rows(insertOrReturn, [BUS]);
-  check([old, fresh.length, fresh[0][1]], [[[1, false]], 1, true], 'insert, or return what exists');
+  const store = `INSERT INTO note (content) VALUES ($1)
+    ON CONFLICT (kept) DO UPDATE SET seen = note.seen + 1 RETURNING id, seen = 1 AS is_new`;
+  const old = await rows(store, [LAMP + '?']);
+  const fresh = await rows(store, [BUS]);
+  check([old, fresh.length, fresh[0][1]], [[['1', false]], 1, true], 'store it unless it is there');
 
   const similar = await rows(`
     SELECT id, share, distance

@@ -69,10 +69,11 @@ check(sqlstate('INSERT INTO letter (content) VALUES (%s)', LAMP + '!'), '23P01',
 cursor.execute('INSERT INTO letter (content) VALUES (%s) ON CONFLICT DO NOTHING', [LAMP + '!'])
 check(cursor.rowcount, 0, 'ON CONFLICT DO NOTHING')
 
-insert_or_return = 'SELECT * FROM insert_or_return(%(text)s)'
-old = query(insert_or_return, {'text': LAMP + '?'})
-new = query(insert_or_return, {'text': BUS})
-check((old, len(new), new[0][1]), ([(1, False)], 1, True), 'insert, or return what exists')
+store = '''INSERT INTO note (content) VALUES (%(text)s)
+    ON CONFLICT (kept) DO UPDATE SET seen = note.seen + 1 RETURNING id, seen = 1 AS is_new'''
+old = query(store, {'text': LAMP + '?'})
+new = query(store, {'text': BUS})
+check((old, len(new), new[0][1]), ([(1, False)], 1, True), 'store it unless it is there')
 
 rows = query("""
     SELECT id, share, distance

@@ -64,11 +64,11 @@ check(sqlstate('INSERT INTO letter (content) VALUES (%s)', LAMP + '!'), '23P01',
 cursor = conn.execute('INSERT INTO letter (content) VALUES (%s) ON CONFLICT DO NOTHING', [LAMP + '!'])
 check(cursor.rowcount, 0, 'ON CONFLICT DO NOTHING')
 
-# insert or return
-insert_or_return = 'SELECT * FROM insert_or_return(%(text)s)'
-old = conn.execute(insert_or_return, {'text': LAMP + '?'}).fetchall()
-new = conn.execute(insert_or_return, {'text': BUS}).fetchall()
-check((old, len(new), new[0][1]), ([(1, False)], 1, True), 'insert, or return what exists')
+store = '''INSERT INTO note (content) VALUES (%(text)s)
+    ON CONFLICT (kept) DO UPDATE SET seen = note.seen + 1 RETURNING id, seen = 1 AS is_new'''
+old = conn.execute(store, {'text': LAMP + '?'}).fetchall()
+new = conn.execute(store, {'text': BUS}).fetchall()
+check((old, len(new), new[0][1]), ([(1, False)], 1, True), 'store it unless it is there')
 
 rows = conn.execute("""
     SELECT id, share, distance

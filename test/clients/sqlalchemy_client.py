@@ -5,27 +5,9 @@ import warnings
 from sqlalchemy import Column, Integer, MetaData, Table, Text, create_engine, func, select, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.types import UserDefinedType
 
+from simdup.sqlalchemy import Simhash64
 from tap import BUS, CALLS, EXPECTED, LAMP, QUERY, check, done
-
-# type
-from sqlalchemy.dialects.postgresql.base import PGDialect
-
-
-class Simhash64(UserDefinedType):
-    cache_ok = True
-
-    def get_col_spec(self, **options):
-        return 'simhash64'
-
-    class comparator_factory(UserDefinedType.Comparator):
-        def distance(self, other):
-            return self.op('<~>', return_type=Integer())(other)
-
-
-PGDialect.ischema_names['simhash64'] = Simhash64
-# type: end
 
 engine = create_engine('postgresql+psycopg2://', isolation_level='AUTOCOMMIT')
 conn = engine.connect()
@@ -80,10 +62,11 @@ for table, statement in (('reject', 'INSERT INTO report VALUES (2, :content)'),
 result = conn.execute(text('INSERT INTO letter (content) VALUES (:text) ON CONFLICT DO NOTHING'), {'text': LAMP + '!'})
 check(result.rowcount, 0, 'ON CONFLICT DO NOTHING')
 
-insert_or_return = text('SELECT * FROM insert_or_return(:text)')
-old = conn.execute(insert_or_return, {'text': LAMP + '?'}).fetchall()
-new = conn.execute(insert_or_return, {'text': BUS}).fetchall()
-check((old, len(new), new[0][1]), ([(1, False)], 1, True), 'insert, or return what exists')
+store = text('''INSERT INTO note (content) VALUES (:text)
+    ON CONFLICT (kept) DO UPDATE SET seen = note.seen + 1 RETURNING id, seen = 1 AS is_new''')
+old = conn.execute(store, {'text': LAMP + '?'}).fetchall()
+new = conn.execute(store, {'text': BUS}).fetchall()
+check((old, len(new), new[0][1]), ([(1, False)], 1, True), 'store it unless it is there')
 
 rows = conn.execute(text("""
     SELECT id, share, distance

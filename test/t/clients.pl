@@ -69,6 +69,8 @@ $node->safe_psql('postgres', 'CREATE EXTENSION simdup');
 my $lamp = $node->safe_psql('postgres',
 	"SELECT minhash64('The lamp at the corner of Fish Street has been dark since May. I walk home there at night.')");
 
+# the package of clients/python
+$ENV{PYTHONPATH} = 'clients/python';
 $ENV{PGHOST} = $node->host;
 $ENV{PGPORT} = $node->port;
 $ENV{PGUSER} = $node->safe_psql('postgres', 'SELECT current_user');
@@ -89,7 +91,7 @@ my @clients = (
 my @things = (
 	qr/^a fingerprint is a string$/, qr/^inserted as text/, qr/^search by text$/, qr/eight times: the index is used$/,
 	qr/^arrays both ways$/, qr/^the nearest ten$/, qr/^reject is caught$/, qr/^EXCLUDE is caught$/,
-	qr/^ON CONFLICT DO NOTHING$/, qr/^insert, or return what exists$/, qr/^half a letter finds the letter$/,
+	qr/^ON CONFLICT DO NOTHING$/, qr/^store it unless it is there$/, qr/^half a letter finds the letter$/,
 	qr/^a batch query with a parameter$/, qr/^a distance by position and by name$/, qr/^a grouping by position$/);
 
 for my $client (@clients)

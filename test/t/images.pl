@@ -1,9 +1,14 @@
 # images: perceptual hashes of pictures are stored, indexed and found like
-# fingerprints of texts, as doc/simdup-applications.md shows it.
+# fingerprints of texts, as doc/simdup-images.md shows it, and those of 256 bits by
+# its four quarters.
 #
-# The pictures are made here, as PGM files, and hashed by dHash. It shrinks a
-# picture to 9 by 8 pixels. Each bit says whether a pixel is darker than its right
-# neighbour.
+# The pictures are made here, as PGM files. ImageMagick, where it is installed, makes
+# copies of them, which are hashed in three ways:
+#
+# - dHash: shrunk to 9 by 8 pixels, is a pixel darker than its right neighbour?
+# - aHash: shrunk to 8 by 8 pixels, is a pixel lighter than the mean?
+# - pHash: shrunk to 32 by 32 pixels, is one of the 64 lowest frequencies (DCT) but the
+#   mean above the median of these?
 #
 # Depends on the server's internals.
 
@@ -91,9 +96,10 @@ my %hash = map { $_ => dhash($_) } @names;
 # As libraries give it that know no unsigned number of 64 bits.
 my %number = map { $_ => unpack 'q>', pack 'H*', $hash{$_} } @names;
 {
-	my $page = slurp_file('doc/simdup-applications.md');
+	my $page = slurp_file('doc/simdup-images.md');
 
-	like($page, qr/'$_', (?:'$hash{$_}'|\($number{$_}\))/, "the page has the hash of $_") for qw(bay bay-small pier);
+	my %bits = map { $_ => unpack 'B*', pack 'H*', $hash{$_} } @names;
+	like($page, qr/'$_', (?:'$hash{$_}'|\($number{$_}\)|b'$bits{$_}')/, "the page has the hash of $_") for qw(bay bay-small pier);
 	like($page, qr/'$hash{'bay-grainy'}'/, 'the page asks for the grainy one');
 }
 
@@ -120,6 +126,222 @@ is($node->safe_psql('postgres', $near), "bay\nbay-dark\nbay-grainy\nbay-small", 
 like($node->safe_psql('postgres', "EXPLAIN $near"), qr/picture_fp/, '... by the index');
 is($node->safe_psql('postgres', "SELECT count(*) FROM (SELECT name FROM picture ORDER BY fp <~> '$hash{bay}' LIMIT 4) AS nearest WHERE name ~ '^bay'"),
 	'4', 'the nearest four are its copies');
+
+# --- copies by ImageMagick
+
+# Whether the program is ImageMagick.
+sub is_magick
+{
+	my ($program) = @_;
+	my ($out, $err) = ('', '');
+
+	eval { IPC::Run::run([ $program, '-version' ], '<', '/dev/null', '>', \$out, '2>', \$err) };
+	return $out =~ /ImageMagick/;
+}
+
+my ($magick) = grep { is_magick($_) } qw(magick convert);
+
+# The picture's pixels at this size, as numbers.
+sub pixels
+{
+	my ($file, $width, $height) = @_;
+	my $out = '';
+
+	IPC::Run::run([ $magick, $file, '-colorspace', 'gray', '-resize', "${width}x$height!", '-depth', '8', 'gray:-' ], '>', \$out)
+	  or die "$magick cannot read $file";
+	length $out == $width * $height or die "$file gave " . length($out) . ' bytes';
+	return unpack 'C*', $out;
+}
+
+sub hex_of
+{
+	return unpack 'H*', pack 'B64', join '', map { $_ ? 1 : 0 } @_;
+}
+
+my @cosines = map { my $k = $_; [ map { cos(3.14159265358979 * $k * (2 * $_ + 1) / 64) } 0 .. 31 ] } 0 .. 7;
+
+# The lowest 8 by 8 frequencies.
+sub dct
+{
+	my @pixel = @_;
+	my (@row, @frequency);
+
+	for my $y (0 .. 31)
+	{
+		for my $u (0 .. 7)
+		{
+			$row[$y][$u] += $cosines[$u][$_] * $pixel[ 32 * $y + $_ ] for 0 .. 31;
+		}
+	}
+	for my $v (0 .. 7)
+	{
+		for my $u (0 .. 7)
+		{
+			my $sum = 0;
+			$sum += $cosines[$v][$_] * $row[$_][$u] for 0 .. 31;
+			push @frequency, $sum;
+		}
+	}
+	return @frequency;
+}
+
+my %hashes = (
+	dhash => sub {
+		my @p = pixels($_[0], 9, 8);
+		return hex_of(map { my $row = 9 * $_; map { $p[ $row + $_ ] < $p[ $row + $_ + 1 ] } 0 .. 7 } 0 .. 7);
+	},
+	ahash => sub {
+		my @p = pixels($_[0], 8, 8);
+		my $mean = 0;
+		$mean += $_ / 64 for @p;
+		return hex_of(map { $_ > $mean } @p);
+	},
+	phash => sub {
+		my @f = dct(pixels($_[0], 32, 32));
+		my @sorted = sort { $a <=> $b } @f[ 1 .. 63 ];
+		return hex_of(map { $_ > $sorted[31] } @f);
+	});
+
+# What is done to a picture, and whether a copy is within 10 bits by each hash.
+my @copies = (
+	[ scaled => 1, '-resize', '40%' ],
+	[ recompressed => 1, '-quality', '30' ],
+	[ lighter => 1, '-gamma', '1.3' ],
+	[ blurred => 1, '-blur', '0x2' ],
+	[ cropped2 => undef, '-gravity', 'center', '-crop', '98%x98%+0+0', '+repage' ],
+	[ cropped10 => undef, '-gravity', 'center', '-crop', '90%x90%+0+0', '+repage' ],
+	[ turned2 => undef, '-rotate', '2', '-gravity', 'center', '-crop', '94%x94%+0+0', '+repage' ],
+	[ turned90 => 0, '-rotate', '90' ],
+	[ mirrored => undef, '-flop' ]);
+
+# Eight scenes with a horizon, waves, and round things.
+my @photos = map { my $n = $_; "photo$n" } 1 .. 8;
+for my $photo (@photos)
+{
+	my @wave = map { [ 20 * (noise() + 1), 20 * noise(), 3 * noise() ] } 1 .. 4;
+	my @thing = map { [ (noise() + 1) / 2, (noise() + 1) / 2, 0.02 + 0.06 * (noise() + 1), 0.6 * noise() ] } 1 .. 6;
+	$scenes{$photo} = sub {
+		my ($x, $y) = @_;
+		my $bright = 0.5 + 0.2 * ($y > 0.4 ? 1 : -1);
+
+		$bright += 0.06 * sin($_->[0] * $x + $_->[1] * $y + $_->[2]) for @wave;
+		$bright += ($x - $_->[0])**2 + ($y - $_->[1])**2 < $_->[2]**2 ? $_->[3] : 0 for @thing;
+		return $bright;
+	};
+}
+
+# How far copies are, by hash and copy: in each, the distances of all pictures.
+sub distances
+{
+	my %distances;
+
+	for my $hash (sort keys %hashes)
+	{
+		my (@rows, %seen);
+		for my $photo (@photos)
+		{
+			push @rows, "('$photo', '', '" . $hashes{$hash}->("$folder/$photo.pgm") . "')";
+			push @rows, map { "('$photo', '$_->[0]', '" . $hashes{$hash}->("$folder/$photo-$_->[0].jpg") . "')" } @copies;
+		}
+		$node->safe_psql('postgres', "CREATE TABLE $hash (photo text, copy text, hash simhash64); CREATE INDEX ON $hash USING hamming (hash)");
+		$node->safe_psql('postgres', "INSERT INTO $hash VALUES " . join ', ', @rows);
+		$distances{$hash}{ (split /\|/)[0] } = [ split /,/, (split /\|/)[1] ] for split /\n/, $node->safe_psql('postgres', <<"SQL");
+SELECT b.copy, string_agg((a.hash <~> b.hash)::text, ',' ORDER BY a.photo)
+FROM $hash AS a JOIN $hash AS b ON b.photo = a.photo AND b.copy <> '' WHERE a.copy = '' GROUP BY b.copy
+SQL
+		my $near = "FROM $hash AS a JOIN $hash AS b ON b.hash <~> a.hash <= 10";
+		is( $node->safe_psql('postgres', "SELECT count(*), sum(a.hash <~> b.hash) $near" =~ s/b\.hash <~> a\.hash <= 10/simhash_within(b.hash, a.hash, 10)/r),
+			$node->safe_psql('postgres', "SELECT count(*), sum(a.hash <~> b.hash) $near"), "$hash: the index finds what a scan finds");
+		my $strangers = $node->safe_psql('postgres', "SELECT count(*) $near WHERE a.photo < b.photo");
+		# a mean takes pictures of one layout for copies, as the page says
+		if ($hash eq 'ahash') { cmp_ok($strangers, '>', 0, "$hash: some scenes are within 10 bits") }
+		else { is($strangers, '0', "$hash: no two scenes are within 10 bits") }
+	}
+	return %distances;
+}
+
+SKIP:
+{
+	skip 'ImageMagick is not installed: no copies of pictures', 1 unless $magick;
+
+	for my $photo (@photos)
+	{
+		write_pgm($photo, $photo, 480, 360, 1, $same);
+		for my $copy (@copies)
+		{
+			my ($name, undef, @how) = @$copy;
+			system_or_bail($magick, "$folder/$photo.pgm", '-quality', '85', @how, "$folder/$photo-$name.jpg");
+		}
+	}
+	my %distances = distances();
+
+	for my $hash (sort keys %distances)
+	{
+		for my $copy (@copies)
+		{
+			my ($name, $near) = @$copy;
+			my @sorted = sort { $a <=> $b } @{ $distances{$hash}{$name} };
+
+			is(scalar @sorted, scalar @photos, "$hash, $name: each picture has a copy");
+			note("$hash, $name: @sorted");
+			next unless defined $near;
+			cmp_ok($sorted[-1], '<=', 10, "$hash, $name: within 10 bits") if $near;
+			cmp_ok($sorted[0], '>', 10, "$hash, $name: beyond") if !$near;
+		}
+	}
+}
+
+# --- what the page says between its examples
+
+{
+	my $page = slurp_file('doc/simdup-images.md');
+	my ($pair) = $page =~ /`(\(a::bigint << .*?::simhash64)`/ or die 'the page makes no hash of two numbers';
+	my ($turned) = $page =~ /`(FROM picture, unnest.*?)`/ or die 'the page does not ask with turned pictures';
+
+	is($node->safe_psql('postgres', "SELECT $pair FROM (VALUES (1, -2), (-3, 4)) AS v (a, b)"), "00000001fffffffe\nfffffffd00000004", 'two numbers of 32 bits make a hash');
+	$turned =~ s/\(hash,/(fp,/;
+	is( $node->safe_psql('postgres', "SET enable_seqscan = off; PREPARE turned (text[]) AS SELECT name $turned ORDER BY name; EXECUTE turned ('{$hash{pier},$hash{hill}}')"),
+		"hill\npier", 'a picture is asked for in several positions');
+}
+
+# --- 256 bits, by the page's table and statements
+
+my ($table, $function) = slurp_file('doc/simdup-images.md') =~ /^(CREATE TABLE photo .*?)^(CREATE FUNCTION near_pdq.*?^END;\n)/ms or die 'the page has no table of 256 bits';
+my ($pairs) = slurp_file('doc/simdup-images.md') =~ /^(SELECT p\.a, p\.b, .*?);\n/ms or die 'the page has no pairs of 256 bits';
+
+$node->safe_psql('postgres', <<"SQL");
+$table
+$function
+CREATE FUNCTION random_pdq(i bigint) RETURNS bit(256) LANGUAGE sql IMMUTABLE AS \$\$
+  SELECT (hashint8extended(i, 1)::bit(64) || hashint8extended(i, 2)::bit(64)
+    || hashint8extended(i, 3)::bit(64) || hashint8extended(i, 4)::bit(64))::bit(256) \$\$;
+-- 82 centers, each with a row at two distances of 0 to 40, the bits spread or in one place
+INSERT INTO photo (id, pdq) SELECT i, random_pdq(i) FROM generate_series(1, 9918) AS i;
+INSERT INTO photo (id, pdq)
+SELECT 9918 + n, random_pdq(n) # coalesce(
+    (SELECT bit_or(set_bit(0::bit(256), p, 1))
+     FROM (SELECT p FROM generate_series(0, 255) AS p
+           ORDER BY CASE n % 2 WHEN 0 THEN hashint8extended(p, n) ELSE (p + 10 * n) % 256 END LIMIT n / 2 - n / 82 * 41) AS b), 0::bit(256))
+FROM generate_series(0, 81) AS n WHERE n > 0;
+INSERT INTO photo (id, pdq) VALUES (10000, ~random_pdq(1));
+VACUUM ANALYZE photo;
+SQL
+is($node->safe_psql('postgres', 'SELECT count(*) FROM photo'), '10000', '10,000 hashes of 256 bits');
+is( $node->safe_psql('postgres', <<'SQL'), '41|0|40', '... with planted pairs at every distance from 0 to 40');
+SELECT count(DISTINCT d), min(d), max(d) FROM (SELECT bit_count(photo.pdq # random_pdq(id - 9918)) AS d FROM photo WHERE id BETWEEN 9919 AND 9999) AS planted
+SQL
+
+$node->safe_psql('postgres', 'CREATE TABLE truth AS SELECT x.id AS a, y.id AS b, bit_count(x.pdq # y.pdq) AS distance FROM photo AS x JOIN photo AS y ON x.id < y.id AND bit_count(x.pdq # y.pdq) <= 31');
+my $n_true = $node->safe_psql('postgres', 'SELECT count(*) FROM truth');
+cmp_ok($n_true, '>=', 60, "$n_true pairs within 31 bits");
+is($node->safe_psql('postgres', "SELECT count(*) FROM ((TABLE truth EXCEPT $pairs) UNION ALL (($pairs) EXCEPT TABLE truth)) AS differences" =~ s/EXCEPT (SELECT p.*?)\) UNION/EXCEPT ($1)) UNION/sr),
+	'0', 'all pairs: 0 differences from brute force');
+is( $node->safe_psql('postgres', <<'SQL'), '0', 'searches: 0 differences from brute force');
+WITH found AS (SELECT photo.id AS a, near.id AS b, near.distance FROM photo, near_pdq(photo.pdq) AS near WHERE photo.id < near.id)
+SELECT count(*) FROM ((TABLE truth EXCEPT TABLE found) UNION ALL (TABLE found EXCEPT TABLE truth)) AS differences
+SQL
+like($node->safe_psql('postgres', "PREPARE near (bit(256)) AS SELECT * FROM near_pdq(\$1); SET plan_cache_mode = force_generic_plan; EXPLAIN EXECUTE near (0::bit(256))"),
+	qr/BitmapOr.*photo_q1.*photo_q2.*photo_q3.*photo_q4/s, 'a search uses the four indexes');
 
 $node->stop;
 done_testing();

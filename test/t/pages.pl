@@ -10,7 +10,8 @@
 #   clients.pl runs.
 #
 # Another kind of fence is an error, and so is a shell line without a rule.
-# Links must lead to a file and a heading, and pages must be short.
+# A page begins with a fence that runs. Links must lead to a file and a heading, and
+# pages must be short.
 #
 # Depends on the server's internals.
 
@@ -27,7 +28,9 @@ my $node = PostgreSQL::Test::Cluster->new('pages');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->start;
 
-my @pages = ('README.md', sort(glob 'doc/*.md'), 'CONTRIBUTING.md', 'SECURITY.md', 'test/bench/RESULTS.md');
+# for users, and for others
+my @manual = ('README.md', sort(glob 'doc/*.md'), 'clients/python/README.md');
+my @pages = (@manual, 'CONTRIBUTING.md', 'SECURITY.md', 'test/bench/RESULTS.md');
 my ($page, $psql);
 
 # The plans shown are those of the planner's default settings. If all tests run in
@@ -233,6 +236,15 @@ sub package_does
 	return;
 }
 
+# test/package builds the image, with options that keep it to itself.
+sub image_does
+{
+	my ($line) = @_;
+
+	like(slurp_file('test/package'), qr/"\$\{buildah\[\@\]\}" build /, $line);
+	return;
+}
+
 # citus.pl makes the call, on servers that have Citus.
 sub citus_does
 {
@@ -248,6 +260,7 @@ my @rules = (
 	[ qr/^sudo apt-get install /, \&is_needed ],
 	[ qr/^(sudo )?make\b/, \&make_knows ],
 	[ qr/^(sudo )?(dpkg-buildpackage|dpkg|apt-get build-dep) /, \&package_does ],
+	[ qr/^buildah build -t \S+ \.$/, \&image_does ],
 	[ qr/^psql .*petition_pairs/, \&citus_does ],
 	[ qr/^(PGDATABASE=\w+ )?(psql|test\/demo\/\w+|printf) /, \&run_here ]);
 
@@ -286,7 +299,8 @@ my %runs = (
 		sh => \&run_shell,
 	map { $_ => \&in_program } keys %programs);
 
-for (@pages)
+# that of clients/ is run by python.pl
+for (grep { !/^clients/ } @pages)
 {
 	$page = $_;
 	new_database();
@@ -337,6 +351,14 @@ sub broken_links
 	return @broken;
 }
 
+# Something to copy stands before the second heading below the title.
+for my $file (@manual)
+{
+	my ($start) = slurp_file($file) =~ /\A(.*?^## .*?)(?:^## |\z)/ms;
+
+	like($start, qr/^```(sql|sh)\n/m, "$file begins with something that runs");
+}
+
 is(join(' ', broken_links($_)), '', "$_: each link leads to a heading") for @pages;
 
 my $door = slurp_file('README.md');
@@ -346,6 +368,10 @@ for my $file (grep { !/RESULTS/ } @pages)
 {
 	cmp_ok(() = slurp_file($file) =~ /\n/g, '<=', $file eq 'README.md' ? 200 : 430, "$file is short");
 }
+
+my $n_words = () = join(' ', map { decode_utf8(slurp_file($_)) } @manual) =~ /\S+/g;
+cmp_ok(@manual, '<=', 15, scalar(@manual) . ' pages');
+cmp_ok($n_words, '<=', 22_000, "... of $n_words words");
 
 $node->stop;
 done_testing();
