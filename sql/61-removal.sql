@@ -44,7 +44,7 @@ BEGIN
   ORDER BY i.indisprimary DESC LIMIT 1;
   IF map IS NULL OR map ~ '^\s*[^\s()]+\s*$' THEN
     RAISE EXCEPTION 'argument "map" must be a query' USING ERRCODE = 'invalid_parameter_value',
-      DETAIL = format('The query is: %s', map), HINT = 'For the rows of a table, write: SELECT key, kept FROM ...';
+      DETAIL = format('The query is: %s', map), HINT = format('For the rows of a table, write: SELECT key, kept FROM %s', map);
   ELSIF key.is_key IS NOT TRUE THEN
     RAISE EXCEPTION '% is not a table with a primary key of one column', target USING ERRCODE = 'wrong_object_type',
       HINT = 'One column that is unique and not null will do. For a partition, name the partitioned table.';

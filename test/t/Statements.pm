@@ -231,7 +231,7 @@ our @other = (
 # which make tables: the server's caches grow by them
 our @making = (
 	rows_of(q{make_grouping()}),
-	rows_of(q{simdup_remove('doc', 'VALUES (2, 1), (3, 1)', archive => 'gone')}),
+	rows_of(q{simdup_removal('doc', 'VALUES (2, 1), (3, 1)')}),
 );
 
 1;
