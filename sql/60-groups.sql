@@ -15,29 +15,31 @@ COMMENT ON FUNCTION simdup_key_equality(regtype) IS
 
 CREATE FUNCTION simdup_table_in_path(name text, path text) RETURNS regclass
   AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simdup_table_in_path(text, text) IS 'implementation of simdup_regroup: the table that a name means';
+COMMENT ON FUNCTION simdup_table_in_path(text, text)
+  IS 'implementation of simdup_regroup: the table that a name means';
 
 CREATE FUNCTION simdup_schema_in_path(path text) RETURNS name
   AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simdup_schema_in_path(text) IS 'implementation of simdup_group: the schema where a path creates';
+COMMENT ON FUNCTION simdup_schema_in_path(text)
+  IS 'implementation of simdup_group: the schema where a path creates';
 
 CREATE FUNCTION simdup_first_type(query text, path text) RETURNS regtype
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION simdup_first_type(text, text) IS 'implementation of simdup_group: the type of a query''s keys';
+COMMENT ON FUNCTION simdup_first_type(text, text)
+  IS 'implementation of simdup_group: the type of a query''s keys';
 
 CREATE FUNCTION simdup_place(
   query text, keys_of regtype, path text, decisions text, members text, events text,
   max_distance integer, method text, min_resemblance float8, w integer, unit text, next_id bigint,
   OUT key text, OUT was bigint, OUT id bigint
-) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
-COMMENT ON FUNCTION simdup_place(text, regtype, text, text, text, text, integer, text, float8, integer, text, bigint) IS
+) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+COMMENT ON FUNCTION simdup_place(text, regtype, text, text, text, text, integer, text, float8, integer, text,
+  bigint) IS
   'implementation of simdup_regroup: the rows whose group changes';
 
 CREATE FUNCTION simdup_contradictions(
   decisions text, keys_of regtype, OUT a text, OUT b text, OUT same boolean, OUT chain text
-) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 10000 ROWS 10;
+) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 10000 ROWS 10;
 COMMENT ON FUNCTION simdup_contradictions(text, regtype) IS
   'implementation of simdup_decide: decisions that contradict earlier ones, and what they contradict';
 
@@ -46,7 +48,8 @@ COMMENT ON FUNCTION simdup_contradictions(text, regtype) IS
 -- the settings hold a query, and triggers run as the owner.
 CREATE FUNCTION simdup_grouping(
   target regclass, name text, needs_owner boolean,
-  OUT members text, OUT decisions text, OUT events text, OUT settings text, OUT key_type text, OUT same_key text
+  OUT members text, OUT decisions text, OUT events text, OUT settings text, OUT key_type text,
+    OUT same_key text
 ) LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict error
 DECLARE
@@ -92,28 +95,34 @@ BEGIN
       SELECT c.oid, c.relowner, a.attacl FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
     ) AS c CROSS JOIN LATERAL aclexplode(c.acl) AS g
     WHERE c.id = ANY (tables::regclass[]) AND g.grantee <> c.relowner
-      AND (g.privilege_type = 'TRIGGER' OR c.id = settings::regclass AND g.privilege_type IN ('INSERT', 'UPDATE')) LIMIT 1;
+      AND (g.privilege_type = 'TRIGGER' OR c.id = settings::regclass AND g.privilege_type IN ('INSERT',
+        'UPDATE')) LIMIT 1;
     IF FOUND THEN
       RAISE EXCEPTION 'another role has the privilege %', stranger USING ERRCODE = 'insufficient_privilege',
-        DETAIL = 'It could make the owner run statements that are not the owner''s.', HINT = 'Revoke the privilege.';
+        DETAIL = 'It could make the owner run statements that are not the owner''s.',
+          HINT = 'Revoke the privilege.';
     END IF;
     SELECT format('%I on %s', t.tgname, t.tgrelid::regclass) INTO stranger
     FROM pg_trigger AS t JOIN pg_proc AS p ON p.oid = t.tgfoid JOIN pg_roles AS r ON r.oid = p.proowner
     WHERE t.tgrelid = ANY (tables::regclass[]) AND NOT t.tgisinternal AND NOT r.rolsuper
       AND r.rolname <> current_user ORDER BY 1 LIMIT 1;
     IF FOUND THEN
-      RAISE EXCEPTION 'another role owns the function of trigger %', stranger USING ERRCODE = 'insufficient_privilege',
-        DETAIL = 'It would run as the owner of the grouping.', HINT = 'Drop the trigger, or change the function''s owner.';
+      RAISE EXCEPTION 'another role owns the function of trigger %', stranger
+        USING ERRCODE = 'insufficient_privilege',
+        DETAIL = 'It would run as the owner of the grouping.',
+          HINT = 'Drop the trigger, or change the function''s owner.';
     END IF;
     EXECUTE 'SELECT FROM ' || settings;
     GET DIAGNOSTICS n_settings = ROW_COUNT;
     IF n_settings = 0 THEN
       RAISE EXCEPTION 'grouping "%" has no settings', name USING ERRCODE = 'object_not_in_prerequisite_state',
-        DETAIL = format('Table %s is empty.', settings), HINT = 'Restore its row, or create the grouping anew.';
+        DETAIL = format('Table %s is empty.', settings),
+          HINT = 'Restore its row, or create the grouping anew.';
     END IF;
   END IF;
   SELECT t.oid, format('%I.%I', n.nspname, t.typname) INTO STRICT type, key_type
-  FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid JOIN pg_namespace AS n ON n.oid = t.typnamespace
+  FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid JOIN pg_namespace AS n
+    ON n.oid = t.typnamespace
   WHERE a.attrelid = target AND a.attname = 'key';
   EXECUTE format('SELECT %s.simdup_key_equality($1)', x) INTO STRICT same_key USING type;
 END $$;
@@ -166,7 +175,8 @@ BEGIN
   SELECT format('%I.%I', n.nspname, t.typname) INTO STRICT key_type
   FROM pg_type AS t JOIN pg_namespace AS n ON n.oid = t.typnamespace WHERE t.oid = type;
   tables := ARRAY(SELECT format('%I.%I', place, relation || u.ending)
-                  FROM unnest(ARRAY['', '_decisions', '_events', '_settings']) WITH ORDINALITY AS u (ending, i) ORDER BY u.i);
+                  FROM unnest(ARRAY['', '_decisions', '_events', '_settings']) WITH ORDINALITY AS u (ending,
+                    i) ORDER BY u.i);
   EXECUTE format($create$
     CREATE TABLE %1$s (key %5$s PRIMARY KEY, id bigint NOT NULL);
     CREATE TABLE %2$s (a %5$s NOT NULL, b %5$s NOT NULL, same boolean NOT NULL, note text,
@@ -182,7 +192,8 @@ BEGIN
     COMMENT ON TABLE %2$s IS %6$L;
     COMMENT ON TABLE %3$s IS %7$L;
     COMMENT ON TABLE %4$s IS %8$L;$create$,
-    tables[1], tables[2], tables[3], tables[4], key_type, format('simdup: what people decided about rows of %s', relation),
+    tables[1], tables[2], tables[3], tables[4], key_type,
+      format('simdup: what people decided about rows of %s', relation),
     format('simdup: the rows of %s whose group changed, by refresh', relation),
     format('simdup: the query of %s, which its owner runs; nobody else may write it', relation), same_key);
   EXECUTE format('INSERT INTO %s (query, max_distance, method, min_resemblance, w, unit) VALUES ($1, $2, $3, $4, $5, $6)',
@@ -190,7 +201,8 @@ BEGIN
   -- what default privileges granted
   FOR stranger IN
     SELECT c.oid::regclass AS id, coalesce(quote_ident(r.rolname), 'PUBLIC') AS role
-    FROM pg_class AS c CROSS JOIN LATERAL aclexplode(c.relacl) AS g LEFT JOIN pg_roles AS r ON r.oid = g.grantee
+    FROM pg_class AS c CROSS JOIN LATERAL aclexplode(c.relacl) AS g LEFT JOIN pg_roles AS r
+      ON r.oid = g.grantee
     WHERE c.oid = ANY (tables::regclass[]) AND g.grantee <> c.relowner
   LOOP
     EXECUTE format('REVOKE ALL ON %s FROM %s', stranger.id, stranger.role);
@@ -222,9 +234,11 @@ DECLARE
   code text;
 BEGIN
   EXECUTE format('SELECT %s.simdup_table_in_path($1, $2)', x) INTO target USING name, path;
-  EXECUTE format('SELECT g.* FROM %s.simdup_grouping($1, $2, $3) AS g', x) INTO STRICT g USING target, name, true;
+  EXECUTE format('SELECT g.* FROM %s.simdup_grouping($1, $2, $3) AS g', x) INTO STRICT g USING target, name,
+    true;
   -- one refresh at a time; a dry run waits for nobody
-  EXECUTE concat('SELECT * FROM ', g.settings, CASE WHEN dry_run THEN '' ELSE ' FOR UPDATE' END) INTO STRICT s;
+  EXECUTE concat('SELECT * FROM ', g.settings, CASE WHEN dry_run THEN '' ELSE ' FOR UPDATE' END)
+    INTO STRICT s;
   placed := format('FROM %s.simdup_place($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS p', x);
   type := g.key_type;
   decided := format('SELECT d.a, d.b, d.same FROM %s AS d ORDER BY d.at, d.a, d.b', g.decisions);
@@ -232,11 +246,13 @@ BEGIN
   event := format('SELECT e.key, e.id, e.refresh FROM %s AS e WHERE e.id IS NOT NULL', g.events);
   BEGIN
     IF dry_run THEN
-      RETURN QUERY EXECUTE 'SELECT p.key, p.was, p.id ' || placed USING s.query, type, path, decided, member, event,
+      RETURN QUERY EXECUTE 'SELECT p.key, p.was, p.id ' || placed USING s.query, type, path, decided, member,
+        event,
         s.max_distance, s.method, s.min_resemblance, s.w, s.unit, s.next_id;
       RETURN;
     END IF;
-    EXECUTE format('INSERT INTO %s (refresh, key, was, id) SELECT $13, p.key::%s, p.was, p.id %s', g.events, g.key_type, placed)
+    EXECUTE format('INSERT INTO %s (refresh, key, was, id) SELECT $13, p.key::%s, p.was, p.id %s', g.events,
+      g.key_type, placed)
       USING s.query, type, path, decided, member, event,
         s.max_distance, s.method, s.min_resemblance, s.w, s.unit, s.next_id, s.next_refresh;
     GET DIAGNOSTICS n_left = ROW_COUNT;
@@ -244,8 +260,10 @@ BEGIN
     RAISE;
   WHEN syntax_error_or_access_rule_violation OR invalid_schema_name THEN
     GET STACKED DIAGNOSTICS problem = MESSAGE_TEXT, code = RETURNED_SQLSTATE;
-    RAISE EXCEPTION USING ERRCODE = code, MESSAGE = format('query of grouping "%s" failed: %s', name, problem),
-      DETAIL = format('The query is: %s', s.query), HINT = format('To change it: UPDATE %s SET query = ...;', g.settings);
+    RAISE EXCEPTION USING ERRCODE = code, MESSAGE = format('query of grouping "%s" failed: %s', name,
+      problem),
+      DETAIL = format('The query is: %s', s.query), HINT = format('To change it: UPDATE %s SET query = ...;',
+        g.settings);
   END;
   IF n_left = 0 THEN
     RETURN;
@@ -259,22 +277,27 @@ BEGIN
     GET DIAGNOSTICS n = ROW_COUNT;
     n_left := n_left - n;
   END LOOP;
-  EXECUTE format('SELECT max(e.id) FROM %s AS e WHERE e.refresh = $1', g.events) INTO STRICT newest USING s.next_refresh;
+  EXECUTE format('SELECT max(e.id) FROM %s AS e WHERE e.refresh = $1', g.events) INTO STRICT newest
+    USING s.next_refresh;
   EXECUTE format('UPDATE %s SET next_id = $1, next_refresh = $2', g.settings)
     USING greatest(s.next_id, newest + 1), s.next_refresh + 1;
   GET DIAGNOSTICS n = ROW_COUNT;
   IF n_left <> 0 OR n <> 1 THEN
-    RAISE EXCEPTION 'rows of grouping "%" were not written', name USING ERRCODE = 'triggered_data_change_violation',
-      DETAIL = format('%s changes of groups and %s rows of settings differ from what was to be written.', n_left, n - 1),
+    RAISE EXCEPTION 'rows of grouping "%" were not written', name
+      USING ERRCODE = 'triggered_data_change_violation',
+      DETAIL = format('%s changes of groups and %s rows of settings differ from what was to be written.',
+        n_left, n - 1),
       HINT = 'A trigger or a rule may have kept them.';
   END IF;
-  RETURN QUERY EXECUTE format('SELECT format(%L, e.key), e.was, e.id FROM %s AS e WHERE e.refresh = $1', '%s', g.events)
+  RETURN QUERY EXECUTE format('SELECT format(%L, e.key), e.was, e.id FROM %s AS e WHERE e.refresh = $1',
+    '%s', g.events)
     USING s.next_refresh;
 END $$;
 COMMENT ON FUNCTION simdup_regroup(text, boolean, text) IS
   'refreshes a grouping; the rows whose group changes, keys as text, NULL for no group';
 
-CREATE FUNCTION simdup_group_of(name text, id bigint, path text DEFAULT current_setting('search_path')) RETURNS bigint
+CREATE FUNCTION simdup_group_of(name text, id bigint, path text DEFAULT current_setting('search_path'))
+  RETURNS bigint
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
 #variable_conflict error
 DECLARE
@@ -284,13 +307,15 @@ DECLARE
   now_in bigint;
 BEGIN
   EXECUTE format('SELECT %s.simdup_table_in_path($1, $2)', x) INTO target USING name, path;
-  EXECUTE format('SELECT g.* FROM %s.simdup_grouping($1, $2, $3) AS g', x) INTO STRICT g USING target, name, false;
+  EXECUTE format('SELECT g.* FROM %s.simdup_grouping($1, $2, $3) AS g', x) INTO STRICT g USING target, name,
+    false;
   EXECUTE format('SELECT m.id FROM %s AS m WHERE m.id = $1 LIMIT 1', g.members) INTO now_in USING id;
   IF now_in IS NULL THEN
     -- its last rows left it in one refresh
     EXECUTE format('SELECT m.id FROM %1$s AS e JOIN %2$s AS m ON m.key %3$s e.key'
       ' WHERE e.was = $1 AND e.refresh = (SELECT max(l.refresh) FROM %1$s AS l WHERE l.was = $1)'
-      ' GROUP BY m.id ORDER BY count(*) DESC, m.id LIMIT 1', g.events, g.members, g.same_key) INTO now_in USING id;
+      ' GROUP BY m.id ORDER BY count(*) DESC, m.id LIMIT 1', g.events, g.members, g.same_key) INTO now_in
+        USING id;
   END IF;
   RETURN now_in;
 END $$;
@@ -308,12 +333,14 @@ DECLARE
   n bigint;
 BEGIN
   EXECUTE format('SELECT %s.simdup_table_in_path($1, $2)', x) INTO target USING name, path;
-  EXECUTE format('SELECT g.* FROM %s.simdup_grouping($1, $2, $3) AS g', x) INTO STRICT g USING target, name, false;
+  EXECUTE format('SELECT g.* FROM %s.simdup_grouping($1, $2, $3) AS g', x) INTO STRICT g USING target, name,
+    false;
   EXECUTE format('LOCK TABLE %s, %s IN ACCESS EXCLUSIVE MODE', g.settings, g.decisions);
   EXECUTE concat('SELECT count(*) FROM ', g.decisions) INTO STRICT n;
   IF n > 0 AND with_decisions IS NOT TRUE THEN
     RAISE EXCEPTION 'grouping "%" has decisions', name USING ERRCODE = 'dependent_objects_still_exist',
-      DETAIL = format('Table %s has %s rows.', g.decisions, n), HINT = 'To drop them too, pass with_decisions => true.';
+      DETAIL = format('Table %s has %s rows.', g.decisions, n),
+        HINT = 'To drop them too, pass with_decisions => true.';
   END IF;
   EXECUTE format('DROP TABLE %s, %s, %s, %s', g.members, g.decisions, g.events, g.settings);
 END $$;
@@ -333,12 +360,14 @@ DECLARE
   l record;
 BEGIN
   EXECUTE format('SELECT coalesce(array_ndims(l.a), 1) AS a_dims, coalesce(array_ndims(l.b), 1) AS b_dims,'
-    ' cardinality(l.a) AS a, cardinality(l.b) AS b FROM (SELECT $1::%1$s[] AS a, $2::%1$s[] AS b) AS l', key_type)
+    ' cardinality(l.a) AS a, cardinality(l.b) AS b FROM (SELECT $1::%1$s[] AS a, $2::%1$s[] AS b) AS l',
+      key_type)
     INTO STRICT l USING a, b;
   IF l.a IS NULL OR l.b IS NULL THEN
     RAISE EXCEPTION 'a and b must not be null' USING ERRCODE = 'null_value_not_allowed';
   ELSIF l.a_dims > 1 OR l.b_dims > 1 OR l.a <> l.b THEN
-    RAISE EXCEPTION 'a and b must be one-dimensional arrays of one length' USING ERRCODE = 'array_subscript_error',
+    RAISE EXCEPTION 'a and b must be one-dimensional arrays of one length'
+      USING ERRCODE = 'array_subscript_error',
       DETAIL = format('They have %s and %s elements in %s and %s dimensions.', l.a, l.b, l.a_dims, l.b_dims);
   END IF;
   EXECUTE format('SELECT count(*) FILTER (WHERE num_nulls(u.a, u.b) > 0) AS nulls,'
@@ -361,7 +390,8 @@ COMMENT ON FUNCTION simdup_decision_pairs(text, text, text, text) IS
 -- by and at are always their defaults, and nobody needs a right to update. The latest of
 -- two sessions waits for the other, and counts.
 CREATE FUNCTION simdup_decide(
-  name text, a anycompatible, b anycompatible, same boolean, note text DEFAULT NULL, refresh boolean DEFAULT true,
+  name text, a anycompatible, b anycompatible, same boolean, note text DEFAULT NULL,
+    refresh boolean DEFAULT true,
   path text DEFAULT current_setting('search_path')
 ) RETURNS TABLE (key text, was bigint, id bigint)
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 SET DateStyle = ISO AS $$
@@ -386,7 +416,8 @@ BEGIN
     RAISE EXCEPTION 'same and refresh must not be null' USING ERRCODE = 'null_value_not_allowed';
   END IF;
   EXECUTE format('SELECT %s.simdup_table_in_path($1, $2)', x) INTO target USING name, path;
-  EXECUTE format('SELECT g.* FROM %s.simdup_grouping($1, $2, $3) AS g', x) INTO STRICT g USING target, name, refresh;
+  EXECUTE format('SELECT g.* FROM %s.simdup_grouping($1, $2, $3) AS g', x) INTO STRICT g USING target, name,
+    refresh;
   EXECUTE format('SELECT %s.simdup_decision_pairs($1, $2, $3, $4)', x) INTO STRICT n_pairs
     USING g.key_type, g.same_key, a_keys, b_keys;
   pairs := format('(SELECT DISTINCT least(u.a, u.b) AS a, greatest(u.a, u.b) AS b'
@@ -415,19 +446,24 @@ BEGIN
   END IF;
   IF NOT row_security_active(g.decisions) THEN
     EXECUTE format('SELECT c.a, c.b, c.chain FROM %s.simdup_contradictions($4, $5) AS c,'
-      ' %s WHERE d.same = $3 AND d.a %s c.a::%s AND d.b %3$s c.b::%4$s LIMIT 1', x, stored, g.same_key, g.key_type)
-      INTO against USING a_keys, b_keys, same, format('SELECT d.a, d.b, d.same FROM %s AS d ORDER BY d.at, d.a, d.b', g.decisions), g.key_type::regtype;
+      ' %s WHERE d.same = $3 AND d.a %s c.a::%s AND d.b %3$s c.b::%4$s LIMIT 1', x, stored, g.same_key,
+        g.key_type)
+      INTO against USING a_keys, b_keys, same,
+        format('SELECT d.a, d.b, d.same FROM %s AS d ORDER BY d.at, d.a, d.b', g.decisions),
+        g.key_type::regtype;
     IF against.a IS NOT NULL THEN
       RAISE EXCEPTION USING ERRCODE = 'integrity_constraint_violation', MESSAGE = format(CASE WHEN same
           THEN 'decision that rows %s and %s are the same contradicts others'
           ELSE 'decision that rows %s and %s are not the same contradicts others' END, against.a, against.b),
-        DETAIL = format('It was decided that %s.', against.chain), HINT = 'Take a decision back with simdup_undecide.';
+        DETAIL = format('It was decided that %s.', against.chain),
+          HINT = 'Take a decision back with simdup_undecide.';
     END IF;
   END IF;
   IF has_table_privilege(g.members, 'SELECT') THEN
     EXECUTE format('SELECT count(*) AS n, min(format(%L, k.key)) AS key FROM ('
       'SELECT unnest($1::%s[]) AS key UNION SELECT unnest($2::%2$s[])) AS k'
-      ' WHERE NOT EXISTS (SELECT FROM %3$s AS m WHERE m.key %4$s k.key)', '%s', g.key_type, g.members, g.same_key)
+      ' WHERE NOT EXISTS (SELECT FROM %3$s AS m WHERE m.key %4$s k.key)', '%s', g.key_type, g.members,
+        g.same_key)
       INTO STRICT absent USING a_keys, b_keys;
     IF absent.n > 0 THEN
       RAISE NOTICE 'grouping "%" has no row %', name, absent.key
@@ -435,16 +471,19 @@ BEGIN
     END IF;
   END IF;
   IF refresh THEN
-    RETURN QUERY EXECUTE format('SELECT r.* FROM %s.simdup_regroup($1, $2, $3) AS r', x) USING name, false, path;
+    RETURN QUERY EXECUTE format('SELECT r.* FROM %s.simdup_regroup($1, $2, $3) AS r', x) USING name, false,
+      path;
   END IF;
 END $$;
 COMMENT ON FUNCTION simdup_decide(text, anycompatible, anycompatible, boolean, text, boolean, text) IS
   'decides whether two rows are the same, or arrays of pairs; the rows whose group changes';
 
 CREATE FUNCTION simdup_undecide(
-  name text, a anycompatible, b anycompatible, refresh boolean DEFAULT true, path text DEFAULT current_setting('search_path')
+  name text, a anycompatible, b anycompatible, refresh boolean DEFAULT true,
+    path text DEFAULT current_setting('search_path')
 ) RETURNS TABLE (key text, was bigint, id bigint) LANGUAGE plpgsql
-SET search_path = pg_catalog, pg_temp SET row_security = off SET extra_float_digits = 1 SET DateStyle = ISO AS $$
+SET search_path = pg_catalog, pg_temp SET row_security = off SET extra_float_digits = 1 SET DateStyle = ISO
+  AS $$
 #variable_conflict error
 DECLARE
   x text := (SELECT e.extnamespace::regnamespace FROM pg_extension AS e WHERE e.extname = 'simdup');
@@ -464,7 +503,8 @@ BEGIN
     RAISE EXCEPTION 'refresh must not be null' USING ERRCODE = 'null_value_not_allowed';
   END IF;
   EXECUTE format('SELECT %s.simdup_table_in_path($1, $2)', x) INTO target USING name, path;
-  EXECUTE format('SELECT g.* FROM %s.simdup_grouping($1, $2, $3) AS g', x) INTO STRICT g USING target, name, refresh;
+  EXECUTE format('SELECT g.* FROM %s.simdup_grouping($1, $2, $3) AS g', x) INTO STRICT g USING target, name,
+    refresh;
   EXECUTE format('SELECT %s.simdup_decision_pairs($1, $2, $3, $4)', x) INTO STRICT n_pairs
     USING g.key_type, g.same_key, a_keys, b_keys;
   IF refresh THEN
@@ -483,11 +523,13 @@ BEGIN
     pairs, g.decisions, g.same_key) USING a_keys, b_keys;
   GET DIAGNOSTICS n = ROW_COUNT;
   IF n = 0 AND n_pairs > 0 THEN
-    RAISE EXCEPTION 'decisions of grouping "%" were not deleted', name USING ERRCODE = 'triggered_data_change_violation',
+    RAISE EXCEPTION 'decisions of grouping "%" were not deleted', name
+      USING ERRCODE = 'triggered_data_change_violation',
       HINT = 'A trigger or a rule may have kept them.';
   END IF;
   IF refresh THEN
-    RETURN QUERY EXECUTE format('SELECT r.* FROM %s.simdup_regroup($1, $2, $3) AS r', x) USING name, false, path;
+    RETURN QUERY EXECUTE format('SELECT r.* FROM %s.simdup_regroup($1, $2, $3) AS r', x) USING name, false,
+      path;
   END IF;
 END $$;
 COMMENT ON FUNCTION simdup_undecide(text, anycompatible, anycompatible, boolean, text) IS
