@@ -64,11 +64,9 @@ count_pairs(void *arg, SimdupElement a, SimdupElement b)
 typedef struct Arrays
 {
 	uint64_t *fps;
-	uint64_t *scratch;
 	SimdupElement *elements;
 	SimdupElement *moved;
-	uint32_t *rows;
-	uint32_t *row_scratch;
+	uint32_t *sizes;
 } Arrays;
 
 /* Group equal ones, then join: what the server does, without the server. */
@@ -76,27 +74,23 @@ static uint64_t
 by_join(const uint64_t *input, size_t n, int k, const Arrays *arrays)
 {
 	uint64_t *fps = arrays->fps;
-	uint32_t *rows = arrays->rows;
+	SimdupRowGroups rows;
 	size_t distinct = 0;
-	Groups groups = {.sizes = arrays->row_scratch};
+	Groups groups = {.sizes = arrays->sizes};
 	SimdupPairJoin *join = calloc(1, sizeof(SimdupPairJoin));
 	SimdupPairSet set;
 
 	memcpy(fps, input, n * 8);
-	for (size_t i = 0; i < n; i++)
-		rows[i] = (uint32_t) i;
-	simdup_sort_rows(fps, rows, arrays->scratch, arrays->row_scratch, n);
-	for (size_t i = 0; i < n; i++)
+	rows = simdup_group_rows(fps, NULL, 1, (uint32_t) n);
+	for (size_t i = 0; i < rows.n; i++)
 	{
-		if (i == 0 || fps[i] != fps[distinct - 1])
-		{
-			groups.sizes[distinct] = 0;
-			fps[distinct++] = fps[i];
-		}
-		groups.n_pairs += groups.sizes[distinct - 1]++;
-	}
-	for (size_t i = 0; i < distinct; i++)
+		uint64_t size = rows.starts[i + 1] - rows.starts[i];
+
+		groups.sizes[i] = (uint32_t) size;
+		groups.n_pairs += size * (size - 1) / 2;
 		arrays->elements[i] = (SimdupElement){fps[i], i};
+	}
+	distinct = rows.n;
 	join->max_distance = k;
 	join->sink = count_pairs;
 	join->arg = &groups;
@@ -185,8 +179,8 @@ main(int argc, char **argv)
 	int k = argc > 2 ? atoi(argv[2]) : 3;
 	bool plain = argc > 3;
 	uint64_t *input = touched(n * 8);
-	Arrays arrays = {touched(n * 8),  touched(n * 8), touched(n * 16),
-					 touched(n * 16), touched(n * 4), touched(n * 4)};
+	Arrays arrays = {touched(n * 8), touched(n * 16), touched(n * 16),
+					 touched(n * 4)};
 	double took[2][ROUNDS];
 	uint64_t pairs[2] = {0, 0};
 
