@@ -53,7 +53,9 @@ SELECT a, b, same, note, by FROM letter_case_decisions ORDER BY a, b;
 SELECT * FROM simdup_regroup('letter_case');
 -- written by hand against the others, a decision is passed over
 INSERT INTO letter_case_decisions (a, b, same) VALUES (3, 1, false);
+\set VERBOSITY terse
 INSERT INTO letter_case_decisions (a, b, same) VALUES (2, 2, false);
+\set VERBOSITY default
 SELECT * FROM simdup_regroup('letter_case');
 DELETE FROM letter_case_decisions WHERE a > b;
 
