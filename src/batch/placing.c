@@ -1,10 +1,11 @@
 /*
  * placing.c
  *	  simdup_place: the rows whose group changes, from the rows of a query, the
- *	  groups and ids that were, and people's decisions.
+ *	  groups and ids that were, and people's decisions. And simdup_review_rows: the
+ *	  rows of groups that a review compares.
  *
- * The functions in sql/60-groups.sql call it, with queries of their own beside
- * the caller's, and store what comes out.
+ * The functions in sql/60-groups.sql and 62-review.sql call these, with queries of
+ * their own beside the caller's.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -20,8 +21,11 @@
 #include "utils/varlena.h"
 
 #include "batch/cells.h"
+#include "core/entries.h"
+#include "core/hamming.h"
 #include "core/host.h"
 #include "server/arguments.h"
+#include "type/simhash64.h"
 
 /* Keys of a chain that a message shows. */
 #define MOST_SHOWN 20
@@ -499,6 +503,146 @@ simdup_first_type(PG_FUNCTION_ARGS)
 
 	simdup_path_end(level);
 	PG_RETURN_OID(type);
+}
+
+/*
+ * Reviewing
+ */
+
+typedef struct Reviewed
+{
+	SimdupRows *rows;
+	uint64 *fp;	   /* by row */
+	uint32 *scope; /* by row */
+	int64 *id;	   /* by row; SIMDUP_NO_ID: in no group */
+	SimdupEntry *order;
+	Size n;
+} Reviewed;
+
+/* Take a member. One that the query no longer has is not reviewed. */
+static void
+take_reviewed(void *arg, Datum *keys, Datum *values)
+{
+	Reviewed *r = arg;
+	uint32 row;
+
+	simdup_keynumbers_find(r->rows->numbers, keys, 1, &row);
+	if (row != SIMDUP_NO_NUMBER)
+		r->id[row] = DatumGetInt64(values[0]);
+}
+
+/* List the fingerprint and the scope of each row. */
+static void
+list_rows(Reviewed *r, SimdupGroups *groups)
+{
+	for (uint32 scope = 0; scope < groups->n_scopes; scope++)
+		for (int64 i = groups->scope_starts[scope];
+			 i < groups->scope_starts[scope + 1]; i++)
+		{
+			SimdupGroup group = simdup_groups_get(groups, i);
+
+			CHECK_FOR_INTERRUPTS();
+			for (uint32 j = 0; j < group.n; j++)
+			{
+				uint32 row = simdup_groups_row(groups, group.start + j);
+
+				r->fp[row] = group.fp;
+				r->scope[row] = scope;
+			}
+		}
+}
+
+/*
+ * Return the rows of one group and one scope, which are n in a row: the first,
+ * and those that are at least that far from it.
+ */
+static void
+put_part(const Reviewed *r, const SimdupEntry *part, Size n, int least_distance,
+		 ReturnSetInfo *result)
+{
+	uint32 first = (uint32) part->row;
+	bool nulls[7] = {false};
+
+	for (Size i = 0; i < n; i++)
+	{
+		uint32 row = (uint32) part[i].row;
+		Datum values[7];
+
+		CHECK_FOR_INTERRUPTS();
+		if (i > 0 &&
+			simdup_popcount64(r->fp[first] ^ r->fp[row]) < least_distance)
+			continue;
+		values[0] = simdup_keys_get(r->rows->keys, row, 0);
+		values[1] = Simhash64GetDatum(r->fp[row]);
+		values[2] = Int64GetDatum(r->scope[row]);
+		values[3] = Int64GetDatum(r->id[row]);
+		values[4] = Int64GetDatum(row);
+		values[5] = Int64GetDatum(first);
+		values[6] = Int64GetDatum((int64) n);
+		simdup_put_result(result, values, nulls);
+	}
+}
+
+static void
+put_parts(Reviewed *r, int least_distance, ReturnSetInfo *result)
+{
+	r->order = simdup_alloc((r->rows->n + (Size) 1) * sizeof(SimdupEntry));
+	for (uint32 row = 0; row < r->rows->n; row++)
+		if (r->id[row] != SIMDUP_NO_ID)
+			r->order[r->n++] =
+				(SimdupEntry){(uint64) r->id[row],
+							  (uint64) r->scope[row] << 32 | row};
+	simdup_sort_pairs(r->order, r->n);
+	for (Size from = 0, to; from < r->n; from = to)
+	{
+		for (to = from + 1;
+			 to < r->n && r->order[to].value == r->order[from].value &&
+			 r->order[to].row >> 32 == r->order[from].row >> 32;
+			 to++)
+			;
+		put_part(r, r->order + from, to - from, least_distance, result);
+	}
+}
+
+PG_FUNCTION_INFO_V1(simdup_review_rows);
+/* simdup_review_rows(key_type, query, members, least_distance) */
+Datum
+simdup_review_rows(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = simdup_begin_result(fcinfo);
+	Reviewed r = {.rows = simdup_rows_begin(fcinfo, 1, NULL)};
+	Reader reader = {
+		.fcinfo = fcinfo,
+		.argument = "members",
+		.keys = r.rows->keys,
+		.n_keys = 1,
+		.types = {INT8OID},
+		.columns = "a key, and an id",
+		.example = "key, id",
+		.take = take_reviewed,
+		.arg = &r,
+	};
+	SimdupGroups *groups;
+	MemoryContext old;
+	Size n;
+
+	simdup_check_not_null(PG_ARGISNULL(1) || PG_ARGISNULL(3),
+						  "query and least_distance");
+	simdup_rows_by_key(r.rows);
+	simdup_rows_read(r.rows, text_to_cstring(PG_GETARG_TEXT_PP(1)), "query");
+	old = MemoryContextSwitchTo(r.rows->context);
+	groups = simdup_rows_group(r.rows);
+	n = (Size) r.rows->n + 1;
+	r.fp = simdup_alloc(n * sizeof(uint64));
+	r.scope = simdup_alloc(n * sizeof(uint32));
+	r.id = simdup_alloc0(n * sizeof(int64));
+	list_rows(&r, groups);
+	reader.keys = r.rows->keys;
+	read_rows(reader);
+	put_parts(&r, PG_GETARG_INT32(3), result);
+	MemoryContextSwitchTo(old);
+	simdup_groups_end(groups);
+	return (Datum) 0;
 }
 
 PG_FUNCTION_INFO_V1(simdup_key_equality);

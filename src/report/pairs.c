@@ -191,17 +191,6 @@ text_at(uint64 row, const char *column)
 	return isnull ? NULL : DatumGetTextPP(value);
 }
 
-/* Return why a pair is doubtful, in the page's words. */
-static const char *
-reason(const SimdupReport *report, const text *why)
-{
-	if (simdup_text_is(why, "bridge"))
-		return simdup_say(report, why_bridge);
-	if (simdup_text_is(why, "borderline"))
-		return simdup_say(report, why_borderline);
-	return simdup_say(report, why_near_groups);
-}
-
 /* Put the numbers in which the two differ. */
 static void
 put_numbers(const SimdupReport *report, uint64 row)
@@ -268,11 +257,13 @@ put_open_pair(const SimdupReport *report, uint64 row)
 	const text *b = text_at(row, "b");
 	const text *distance = text_at(row, "distance");
 	const text *resemblance = text_at(row, "resemblance");
+	bool one_case = simdup_text_is(text_at(row, "one_case"), "true");
 	double decides = atof(text_to_cstring(text_at(row, "decides")));
 
 	appendStringInfo(page, "<article class=\"entry\"><h3>%s</h3><p>%s",
 					 simdup_show_keys(report, a, b),
-					 reason(report, text_at(row, "why")));
+					 one_case ? simdup_say(report, why_one_case)
+							  : simdup_say(report, why_two_cases));
 	appendStringInfo(page, "<span class=\"bits\">, %s",
 					 simdup_say_with(report, distance,
 									 text_to_cstring(distance)));
@@ -336,7 +327,7 @@ find_open_pairs(const SimdupReport *report)
 	Datum values[2] = {PointerGetDatum(report->cases->name),
 					   Int32GetDatum(N_PAIRS)};
 	char *query =
-		psprintf("SELECT r.a, r.b, r.why, r.decides::pg_catalog.text, r.distance::pg_catalog.text,"
+		psprintf("SELECT r.a, r.b, (r.id OPERATOR(pg_catalog.=) r.other)::pg_catalog.text AS one_case, r.decides::pg_catalog.text, r.distance::pg_catalog.text,"
 				 " pg_catalog.to_char(r.resemblance, 'FM0.00') AS resemblance, r.numbers_a, r.numbers_b, r.content_a, r.content_b"
 				 " FROM %s.simdup_review($1, $2) AS r",
 				 report->schema);

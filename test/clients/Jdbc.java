@@ -11,6 +11,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.sql.Types;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
 
@@ -145,6 +146,24 @@ public class Jdbc {
     batch.setArray(2, conn.createArrayOf("text", new String[] {"20002"}));
     // batch: end
     check(rows(batch), "[20002, 20003]", "a batch query with a parameter");
+
+    // smallint, integer, and a string without a type
+    String near = "SELECT id, fp FROM photo WHERE id >= 20002 ORDER BY id";
+    List<String> counts = new ArrayList<>();
+    for (String call : List.of("pairs(?, ?)", "pairs(?, max_distance => ?)", "pairs(?, NULL::bigint, ?)",
+        "clusters(?, ?)", "clusters(?, max_distance => ?)", "clusters(?, NULL::bigint, ?)")) {
+      for (int type : new int[] {Types.SMALLINT, Types.INTEGER, Types.OTHER}) {
+        PreparedStatement counted = conn.prepareStatement("SELECT count(*), sum(distance) FROM simdup_" + call);
+        counted.setString(1, near);
+        counted.setObject(2, type == Types.OTHER ? "3" : 3, type);
+        counts.add(String.join(" ", rows(counted)));
+      }
+    }
+    List<String> expected = new ArrayList<>(Collections.nCopies(9, "1 0"));
+    expected.addAll(Collections.nCopies(9, "2 0"));
+    check(counts, expected, "a distance by position and by name");
+    rows(with("SELECT simdup_group('photo_case', ?, ?, ?, NULL)", near, (short) 3, "leader"));
+    check(rows(with("SELECT key, id FROM simdup_regroup('photo_case')")), "[20002, 1, 20003, 1]", "a grouping by position");
     System.out.println("1.." + n);
   }
 }

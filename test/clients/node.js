@@ -89,6 +89,19 @@ async function main() {
     ['SELECT id, fp FROM photo WHERE id >= $1 ORDER BY id', ['20002']]);
   // batch: end
   check(pairs, [[20002, 20003]], 'a batch query with a parameter');
+
+  // numbers and strings go without a type
+  const near = 'SELECT id, fp FROM photo WHERE id >= 20002 ORDER BY id';
+  const counts = [];
+  for (const call of ['pairs($1, $2)', 'pairs($1, max_distance => $2)', 'pairs($1, NULL::bigint, $2)',
+    'clusters($1, $2)', 'clusters($1, max_distance => $2)', 'clusters($1, NULL::bigint, $2)']) {
+    for (const distance of [3, '3']) {
+      counts.push((await rows(`SELECT count(*)::integer, sum(distance)::integer FROM simdup_${call}`, [near, distance]))[0]);
+    }
+  }
+  check(counts, [...Array(6).fill([1, 0]), ...Array(6).fill([2, 0])], 'a distance by position and by name');
+  await client.query("SELECT simdup_group('photo_case', $1, $2, $3, $4)", [near, 3, 'leader', null]);
+  check(await rows("SELECT key, id::integer FROM simdup_regroup('photo_case')"), [['20002', 1], ['20003', 1]], 'a grouping by position');
   console.log(`1..${n}`);
   await client.end();
 }

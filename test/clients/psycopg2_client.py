@@ -4,7 +4,7 @@ import sys
 import psycopg2
 import psycopg2.extensions
 
-from tap import BUS, LAMP, check, done
+from tap import BUS, CALLS, EXPECTED, LAMP, QUERY, check, done
 
 
 def query(sql, params=None):
@@ -86,4 +86,10 @@ check([row[:2] for row in rows], [(1, 1.0)], 'half a letter finds the letter')
 pairs = query('SELECT a, b FROM simdup_pairs(%s, 3, params => %s::text[])',
               ['SELECT id, fp FROM photo WHERE id >= $1 ORDER BY id', ['20002']])
 check(pairs, [(20002, 20003)], 'a batch query with a parameter')
+
+# numbers stand in the statement as they are, strings in quotes
+found = [query(f'SELECT * FROM {call}', [QUERY, distance]) for call in CALLS for distance in (3, '3')]
+check(found, EXPECTED, 'a distance by position and by name')
+cursor.execute("SELECT simdup_group('photo_case', %s, %s, %s, %s)", [QUERY, 3, 'leader', None])
+check(query("SELECT key, id FROM simdup_regroup('photo_case')"), [('20002', 1), ('20003', 1)], 'a grouping by position')
 done()

@@ -4,7 +4,7 @@ import sys
 import psycopg
 from psycopg.types import TypeInfo
 
-from tap import BUS, LAMP, check, done
+from tap import BUS, CALLS, EXPECTED, LAMP, QUERY, check, done
 
 
 def sqlstate(sql, *params):
@@ -82,5 +82,11 @@ check([row[:2] for row in rows], [(1, 1.0)], 'half a letter finds the letter')
 pairs = conn.execute('SELECT a, b FROM simdup_pairs(%s, 3, params => %s::text[])',
                      ['SELECT id, fp FROM photo WHERE id >= $1 ORDER BY id', ['20002']]).fetchall()
 check(pairs, [(20002, 20003)], 'a batch query with a parameter')
+
+# a small number goes as smallint, a string without a type
+found = [conn.execute(f'SELECT * FROM {call}', [QUERY, distance]).fetchall() for call in CALLS for distance in (3, '3')]
+check(found, EXPECTED, 'a distance by position and by name')
+conn.execute("SELECT simdup_group('photo_case', %s, %s, %s, %s)", [QUERY, 3, 'leader', None])
+check(conn.execute("SELECT key, id FROM simdup_regroup('photo_case')").fetchall(), [('20002', 1), ('20003', 1)], 'a grouping by position')
 
 done()

@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.types import UserDefinedType
 
-from tap import BUS, LAMP, check, done
+from tap import BUS, CALLS, EXPECTED, LAMP, QUERY, check, done
 
 # type
 from sqlalchemy.dialects.postgresql.base import PGDialect
@@ -97,4 +97,10 @@ check([row[:2] for row in rows], [(1, 1.0)], 'half a letter finds the letter')
 pairs = conn.execute(text('SELECT a, b FROM simdup_pairs(:query, 3, params => CAST(:params AS text[]))'),
                      {'query': 'SELECT id, fp FROM photo WHERE id >= $1 ORDER BY id', 'params': ['20002']}).fetchall()
 check(pairs, [(20002, 20003)], 'a batch query with a parameter')
+
+found = [conn.execute(text('SELECT * FROM ' + call.replace('%s', ':query', 1).replace('%s', ':distance').replace('NULL::bigint', 'CAST(NULL AS bigint)')),
+                      {'query': QUERY, 'distance': distance}).fetchall() for call in CALLS for distance in (3, '3')]
+check(found, EXPECTED, 'a distance by position and by name')
+conn.execute(select(func.simdup_group('photo_case', QUERY, 3, 'leader', None)))
+check(conn.execute(text("SELECT key, id FROM simdup_regroup('photo_case')")).fetchall(), [('20002', 1), ('20003', 1)], 'a grouping by position')
 done()

@@ -103,9 +103,36 @@ END $$;
 SELECT count(*) AS asked, count(*) FILTER (WHERE inside) AS inside FROM asked;
 SELECT sum(wrong(seed)) AS wrong FROM generate_series(1, 25) AS seed;
 
+-- pairs of one scope, of any type that knows equality; NULL is a scope
+CREATE TABLE place AS
+  SELECT i AS id, bits(i % 12 * 2) AS fp, CASE i / 12 WHEN 0 THEN NULL ELSE (i / 12)::text::xid END AS district FROM generate_series(0, 35) AS i;
+SELECT simdup_group('places', 'SELECT id, fp, district AS scope FROM review.place ORDER BY id', 2);
+SELECT count(DISTINCT id) AS groups FROM simdup_regroup('places');
+CREATE VIEW asked_places AS
+  SELECT l.id, r.id AS other, l.district IS NOT DISTINCT FROM r.district AS one_scope, p.distance, p.why
+  FROM simdup_review('places', 1000) AS p JOIN place AS l ON l.id = p.a::int JOIN place AS r ON r.id = p.b::int;
+SELECT why, one_scope, count(*) FROM asked_places GROUP BY 1, 2 ORDER BY 1, 2;
+CREATE TYPE office AS (street text, number int);
+UPDATE places_settings SET query = 'SELECT id, fp, ROW(district::text, NULL)::review.office AS scope FROM review.place ORDER BY id';
+SELECT count(*) FROM simdup_regroup('places');
+SELECT why, one_scope, count(*) FROM asked_places GROUP BY 1, 2 ORDER BY 1, 2;
+-- a decision puts rows of two scopes into one group: the rows of each are asked about alone
+SELECT count(*) FROM simdup_decide('places', ARRAY[0, 12], ARRAY[12, 26], same => true);
+SELECT why, one_scope, count(*) FROM asked_places GROUP BY 1, 2 ORDER BY 1, 2;
+
 -- the decisions score the distances
 SELECT max_distance, n_found, n_true, n_both FROM simdup_tune(
   'SELECT l.fp, r.fp, d.same FROM cases_decisions AS d JOIN letter AS l ON l.id = d.a JOIN letter AS r ON r.id = d.b', 4);
+
+-- decisions that a refresh passes over come first
+BEGIN;
+INSERT INTO places_decisions (a, b, same) VALUES (26, 0, false), (40, 41, true), (41, 40, false);
+SELECT id IS NULL AS gone, a, b, why, decides FROM simdup_review('places', 3);
+SELECT count(*) FROM simdup_review('places', 1);
+SET client_min_messages = error;
+SELECT length(simdup_report_html('SELECT id, fp FROM review.place', 'Places', groups => 'places')) > 0 AS shown;
+RESET client_min_messages;
+ROLLBACK;
 
 -- bad input
 SELECT simdup_review('cases', 0);

@@ -1,0 +1,413 @@
+# clusters_oracle: a naive model of pairs and clusters, beside those of queries. Random
+# sets of rows have families of near fingerprints, equal fingerprints with different
+# contents, scopes, rows without a fingerprint and contents without a shingle.
+#
+# simdup_clusters and a fresh grouping of the same query and options give the partition
+# of the model, with its clusters, sizes, distances and resemblances. simdup_pairs and
+# simdup_new_pairs give the model's pairs.
+#
+# The model has its own distance, resemblance and clustering. It takes from the
+# extension only fingerprints, shingles and sketches.
+#
+# 240 sets in make test-all, 30 otherwise.
+
+use strict;
+use warnings;
+no warnings 'portable';    # fingerprints are numbers of 64 bits
+
+use List::Util qw(first);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+sub one_of { return $_[ int rand @_ ]; }
+
+# --- the model: rows in the order of the query, with fp, scope, content and features. The
+# features are a set of shingles, or the bits of a sketch; undef where there is none.
+
+sub distance
+{
+	my ($x, $y) = @_;
+
+	return unpack '%64b*', pack 'Q', $x->{fp} ^ $y->{fp};
+}
+
+sub resemblance
+{
+	my ($x, $y) = map { $_->{features} } @_;
+
+	return undef unless defined $x && defined $y;
+	if (!ref $x)
+	{
+		my $n_equal = grep { substr($x, $_, 1) eq substr($y, $_, 1) } 0 .. length($x) - 1;
+		my $estimate = 1 - 2 * (length($x) - $n_equal) / length $x;
+
+		return $estimate > 0 ? $estimate : 0;
+	}
+	my $n_common = grep { exists $y->{$_} } keys %$x;
+	return $n_common / (keys(%$x) + keys(%$y) - $n_common);
+}
+
+# The distance and resemblance of two rows that count as near, else nothing.
+sub nearness
+{
+	my ($options, $x, $y) = @_;
+
+	return if !defined $x->{fp} || !defined $y->{fp};
+	return if defined $x->{scope} ? !defined $y->{scope} || $x->{scope} ne $y->{scope} : defined $y->{scope};
+	my $distance = distance($x, $y);
+	return if $distance > $options->{k};
+	return ($distance, undef) unless defined $options->{min};
+	my $resemblance = resemblance($x, $y);
+	return if !defined $resemblance || $resemblance < $options->{min};
+	return ($distance, $resemblance);
+}
+
+sub shown
+{
+	my ($resemblance) = @_;
+
+	return defined $resemblance ? sprintf '%.9f', $resemblance : '';
+}
+
+# "a b distance resemblance" of each pair, a before b.
+sub model_pairs
+{
+	my ($options, @rows) = @_;
+	my @pairs;
+
+	for my $i (0 .. $#rows)
+	{
+		for my $j ($i + 1 .. $#rows)
+		{
+			my ($distance, $resemblance) = nearness($options, @rows[ $i, $j ]);
+
+			push @pairs, join '|', $rows[$i]{key}, $rows[$j]{key}, $distance, shown($resemblance) if defined $distance;
+		}
+	}
+	return sort @pairs;
+}
+
+# Pairs with a new row: a is new, b is a later new row or an old one.
+sub model_new_pairs
+{
+	my ($options, $new, $old) = @_;
+	my @pairs = model_pairs($options, @$new);
+
+	for my $x (@$new)
+	{
+		for my $y (@$old)
+		{
+			my ($distance, $resemblance) = nearness($options, $x, $y);
+
+			push @pairs, join '|', $x->{key}, $y->{key}, $distance, shown($resemblance) if defined $distance;
+		}
+	}
+	return sort @pairs;
+}
+
+# Clusters of rows, each in the order of the query.
+sub model_leader
+{
+	my ($options, @rows) = @_;
+	my @clusters;
+
+	for my $row (@rows)
+	{
+		my ($nearest, $least);
+
+		for my $cluster (@clusters)
+		{
+			my ($distance) = nearness($options, $cluster->[0], $row);
+
+			($nearest, $least) = ($cluster, $distance) if defined $distance && (!defined $least || $distance < $least);
+		}
+		if (defined $nearest)
+		{
+			push @$nearest, $row;
+		}
+		else
+		{
+			push @clusters, [$row];
+		}
+	}
+	return @clusters;
+}
+
+sub model_connected
+{
+	my ($options, @rows) = @_;
+	my @parent = 0 .. $#rows;
+	my %clusters;
+
+	for my $i (0 .. $#rows)
+	{
+		for my $j ($i + 1 .. $#rows)
+		{
+			my ($distance) = nearness($options, @rows[ $i, $j ]);
+			my ($x, $y) = ($i, $j);
+
+			next unless defined $distance;
+			$x = $parent[$x] while $parent[$x] != $x;
+			$y = $parent[$y] while $parent[$y] != $y;
+			($x, $y) = ($y, $x) if $x > $y;
+			$parent[$y] = $x;
+		}
+	}
+	for my $i (0 .. $#rows)
+	{
+		my $root = $i;
+
+		$root = $parent[$root] while $parent[$root] != $root;
+		push @{ $clusters{$root} }, $rows[$i];
+	}
+	return map { $clusters{$_} } sort { $a <=> $b } keys %clusters;
+}
+
+# "key cluster size distance resemblance" of each row; both are to the first row.
+sub model_clusters
+{
+	my ($options, $method, @rows) = @_;
+	# where contents decide, a row without one takes no part
+	my @compared = grep { defined $_->{fp} && (!defined $options->{min} || defined $_->{content}) } @rows;
+	my @lines;
+
+	for my $cluster ($method eq 'leader' ? model_leader($options, @compared) : model_connected($options, @compared))
+	{
+		my $first = $cluster->[0];
+
+		for my $row (@$cluster)
+		{
+			my $resemblance = !defined $options->{min} ? undef : $row == $first ? 1 : resemblance($first, $row);
+
+			push @lines, join '|', $row->{key}, $first->{key}, scalar @$cluster, distance($first, $row), shown($resemblance);
+		}
+	}
+	return sort @lines;
+}
+
+# --- random sets
+
+my @words = map { chomp; $_ } grep { /\S/ } split /\s+/, <<'WORDS';
+the lamp in lane has been out since monday nobody comes to mend it a tree fell on road near
+station bus is late every morning and people miss their train please answer this letter soon
+WORDS
+
+# A text near the family's, or none.
+sub random_content
+{
+	my ($family) = @_;
+	my $chance = rand;
+	my @text = @{ $family->{text} };
+
+	return undef if $chance < 0.04;
+	return one_of('', ' ', '!!!', '...?') if $chance < 0.1;
+	return one_of('a', 'no') if $chance < 0.13;
+	$text[ rand @text ] = one_of(@words) for 1 .. one_of(0, 0, 0, 1, 1, 2, 3, 6);
+	push @text, one_of(@words) if rand() < 0.2;
+	return join ' ', @text;
+}
+
+# A fingerprint near the family's, often one that is there already.
+sub random_fp
+{
+	my ($family, $k) = @_;
+	my $fp = rand() < 0.25 ? one_of(@{ $family->{fps} }) : $family->{fps}[0];
+
+	$fp ^= 1 << int rand 64 for 1 .. int rand(1.3 * $k + 2);
+	push @{ $family->{fps} }, $fp if rand() < 0.5;
+	return $fp;
+}
+
+sub random_rows
+{
+	my ($k, $n) = @_;
+	my @families = map {
+		{
+			fps => [ int(rand(1 << 32)) << 32 | int rand(1 << 32) ],
+			text => [ map { one_of(@words) } 1 .. 14 ]
+		}
+	} 1 .. 5;
+	my @scopes = (undef, 'north', 'south');
+
+	return map {
+		my $family = one_of(@families);
+		{
+			fp => rand() < 0.05 ? undef : random_fp($family, $k),
+			scope => one_of(@scopes),
+			content => random_content($family)
+		}
+	} 1 .. $n;
+}
+
+# --- the same by SQL
+
+my $node = PostgreSQL::Test::Cluster->new('clusters_oracle');
+$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\njit = off");
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION simdup; CREATE TYPE office AS (street text, number int)');
+
+sub lines_of
+{
+	my ($sql) = @_;
+
+	return split /\n/, $node->safe_psql('postgres', $sql);
+}
+
+sub quoted
+{
+	my ($value) = @_;
+
+	return defined $value ? "'" . $value =~ s/'/''/gr . "'" : 'NULL';
+}
+
+# Write the rows to a table, and read back what the model needs.
+sub store
+{
+	my ($table, $set, @rows) = @_;
+	my $place = 0;
+	my $values = join ",\n", map {
+		sprintf '(%d, %s, %s, %s)', ++$place, defined $_->{fp} ? sprintf "'%016x'", $_->{fp} : 'NULL', quoted($_->{scope}), quoted($_->{content})
+	} @rows;
+
+	$node->safe_psql('postgres', <<SQL);
+CREATE TABLE $table (place int PRIMARY KEY, fp simhash64, scope text, content text);
+INSERT INTO $table VALUES $values;
+ALTER TABLE $table ADD key $set->{key_type};
+UPDATE $table SET key = $set->{key};
+SQL
+	$node->safe_psql('postgres', "UPDATE $table SET fp = minhash64(content, $set->{w}, '$set->{unit}')") if $set->{own};
+	my $features =
+	  $set->{sketch}
+	  ? 'minhash_bits(content)::text'
+	  : "(SELECT string_agg(md5(s), ' ') FROM minhash64_shingles(content, $set->{w}, '$set->{unit}') AS s)";
+	for (lines_of("SELECT place, key, fp, $features FROM $table ORDER BY place"))
+	{
+		my ($n, $key, $fp, $seen) = split /\|/, $_, -1;
+		my $row = $rows[ $n - 1 ];
+
+		$row->{key} = $key;
+		$row->{fp} = $fp eq '' ? undef : hex $fp;
+		$row->{scope} = undef unless $set->{scope};
+		$row->{content} = undef if $set->{sketch} && $seen eq '';
+		$row->{features} = $seen eq '' ? undef : $set->{sketch} ? $seen : { map { $_ => 1 } split / /, $seen };
+	}
+	return;
+}
+
+# The partition alone: the keys of each group, the first key first.
+sub partition
+{
+	my (%group) = @_;
+	my %keys;
+
+	push @{ $keys{ $group{$_} } }, $_ for sort keys %group;
+	return sort map { join ' ', @$_ } values %keys;
+}
+
+# Compare lines. Of lines that differ the first few are shown.
+sub agree
+{
+	my ($got, $expected, $name) = @_;
+	my %left = map { $_ => 1 } @$got;
+	my %right = map { $_ => 1 } @$expected;
+	my @more = grep { !$right{$_} } @$got;
+	my @less = grep { !$left{$_} } @$expected;
+
+	return ok(1, $name) if !@more && !@less && @$got == @$expected;
+	diag(join "\n", 'not in the model:', splice(@more, 0, 8), 'in the model alone:', splice(@less, 0, 8));
+	return ok(0, $name);
+}
+
+my $n_together = 0;
+
+sub compare
+{
+	my ($number, $set, @rows) = @_;
+	my $table = "t$number";
+	my $min = $set->{min} // 'NULL';
+	my $content = $set->{sketch} ? 'minhash_bits(content) AS content' : 'content';
+	my @named = ($set->{content} ? $content : (), $set->{scope} ? "$set->{scope} AS scope" : ());
+	my $columns = join ', ', 'key', 'fp', $set->{swap} ? reverse @named : @named;
+	my $query = "SELECT $columns FROM $table ORDER BY place";
+	my $key_type = $set->{key_type} eq 'int' ? '' : ", NULL::$set->{key_type}";
+	my $options = "max_distance => $set->{k}, min_resemblance => $min, w => $set->{w}, unit => '$set->{unit}'";
+	my $name = join ', ', "set $number", map { "$_ " . ($set->{$_} // 'none') } sort keys %$set;
+	my $pair = "concat_ws('|', a, b, distance, coalesce(round(resemblance::numeric, 9)::text, ''))";
+	my $ok = 1;
+
+	my @pairs = sort +lines_of("SELECT $pair FROM simdup_pairs(\$q\$$query\$q\$$key_type, $options)");
+	$ok = 0 unless agree(\@pairs, [ model_pairs($set, @rows) ], "pairs of $name");
+
+	my ($new, $old) = map { $query =~ s/ORDER/WHERE place % 3 $_ 0 ORDER/r } '=', '<>';
+	my @new = @rows[ grep { ($_ + 1) % 3 == 0 } 0 .. $#rows ];
+	my @old = @rows[ grep { ($_ + 1) % 3 != 0 } 0 .. $#rows ];
+	@pairs = sort +lines_of("SELECT $pair FROM simdup_new_pairs(\$q\$$new\$q\$, \$q\$$old\$q\$$key_type, $options)");
+	$ok = 0 unless agree(\@pairs, [ model_new_pairs($set, \@new, \@old) ], "new pairs of $name");
+
+	for my $method ('leader', 'connected')
+	{
+		my @expected = model_clusters($set, $method, @rows);
+		my %model = map { (split /\|/)[ 0, 1 ] } @expected;
+		my $line = "concat_ws('|', key, cluster, size, distance, coalesce(round(resemblance::numeric, 9)::text, ''))";
+		my @got = sort +lines_of("SELECT $line FROM simdup_clusters(\$q\$$query\$q\$$key_type, method => '$method', min_size => 1, $options)");
+
+		$ok = 0 unless agree(\@got, \@expected, "$method of $name");
+
+		@got = sort +lines_of("SELECT $line FROM simdup_clusters(\$q\$$query\$q\$$key_type, method => '$method', $options)");
+		my @large = grep { (split /\|/)[2] > 1 } @expected;
+		$ok = 0 unless agree(\@got, \@large, "$method without rows that are alone, of $name");
+		$n_together += @large;
+
+		my %group = map { split /\|/ } lines_of(<<SQL);
+DO \$\$ BEGIN
+  PERFORM simdup_group('g${number}_$method', \$q\$$query\$q\$, method => '$method', $options);
+  PERFORM simdup_regroup('g${number}_$method');
+END \$\$;
+SELECT key, id FROM g${number}_$method;
+SQL
+		$ok = 0 unless agree([ partition(%group) ], [ partition(%model) ], "groups by $method of $name");
+	}
+	return $ok;
+}
+
+# --- three rows: the third is nearer to the second leader than to the first
+
+my @three = map { { fp => hex $_ } } '0000000000000000', '00000000000001ff', '000000000000007c';
+my $plain = { k => 8, w => 4, unit => 'char', key_type => 'int', key => 'place' };
+store('t0', $plain, @three);
+is(join(' ', model_clusters($plain, 'leader', @three)), '1|1|1|0| 2|2|2|0| 3|2|2|4|', 'the model knows the nearest leader');
+compare(0, $plain, @three);
+
+# --- random sets
+
+my $n_sets = ($ENV{SUITE} // '') eq 'whole' ? 240 : 30;
+for my $number (1 .. $n_sets)
+{
+	srand $number;
+	my $kind = one_of('plain', 'text', 'text', 'text', 'sketch');
+	my $text_key = rand() < 0.3;
+	my $set = {
+		k => one_of(0, 1, 3, 8, 8, 12, 16),
+		content => $kind ne 'plain' || rand() < 0.3 ? 1 : 0,
+		sketch => $kind eq 'sketch' ? 1 : 0,
+		min => $kind eq 'plain' ? undef : one_of(0.1, 0.35, 0.6, 0.8, 1),
+		w => $kind eq 'text' ? one_of(4, 4, 2, 1) : 4,
+		unit => $kind eq 'text' ? one_of('char', 'char', 'word') : 'char',
+		scope => one_of(undef, 'scope', 'scope', 'md5(scope)::uuid',
+			'CASE WHEN scope IS NOT NULL THEN ROW(scope, 1)::office END'),
+		swap => one_of(0, 1),
+		own => rand() < 0.3 ? 1 : 0,
+		key_type => $text_key ? 'text' : 'int',
+		# not in the order of the rows
+		key => $text_key ? "md5(place::text)" : 'place * 7919 % 1009'
+	};
+	my @rows = random_rows($set->{k}, 90);
+	store("t$number", $set, @rows);
+	last unless compare($number, $set, @rows);
+}
+cmp_ok($n_together, '>', 30 * $n_sets, "rows that are in clusters of several: $n_together");
+
+$node->stop;
+done_testing();
