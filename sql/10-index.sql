@@ -28,7 +28,7 @@ COMMENT ON FUNCTION simhash_ball_send(simhash_ball) IS 'I/O: center as 8 bytes, 
 CREATE FUNCTION simhash_ball(center simhash64, radius integer) RETURNS simhash_ball
   AS 'MODULE_PATHNAME', 'simdup_simhash_ball' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 0.1;
 COMMENT ON FUNCTION simhash_ball(simhash64, integer) IS
-  'the fingerprints within Hamming distance radius of center; SQLSTATE 22023 where radius is not from 0 to 64';
+  'the fingerprints within Hamming distance radius of center; SQLSTATE 22023 for a radius beyond 64';
 
 CREATE FUNCTION simhash_ball_eq(simhash_ball, simhash_ball) RETURNS boolean
   AS 'MODULE_PATHNAME', 'simdup_simhash_ball_eq' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;

@@ -26,7 +26,7 @@ CREATE FUNCTION shingle_winnow(content text, w integer DEFAULT 8, "window" integ
   unit text DEFAULT 'word') RETURNS bigint[]
   AS 'MODULE_PATHNAME', 'simdup_shingle_winnow' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION shingle_winnow(text, integer, integer, text) IS
-  'sample of the shingles, for gin and &&: texts share an element if they share w + window - 1 units in a row';
+  'sample of the shingles, for gin and &&: texts that share w + window - 1 units share one';
 
 CREATE FUNCTION rabin_fingerprint(content text, degree integer DEFAULT 64) RETURNS bigint
   AS 'MODULE_PATHNAME', 'simdup_rabin_fingerprint_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;

@@ -23,7 +23,7 @@ CREATE FUNCTION simdup_pairs(
   OUT a anyelement, OUT b anyelement, OUT distance integer, OUT resemblance float8
 ) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 COMMENT ON FUNCTION simdup_pairs(text, integer, float8, integer, text, text[]) IS
-  'all near pairs of rows, each once, a before b in the order of the query; with min_resemblance their contents decide';
+  'all near pairs of rows, each once, a before b in the order of the query; contents may decide';
 COMMENT ON FUNCTION simdup_pairs(text, anyelement, integer, float8, integer, text, text[]) IS
   'simdup_pairs for keys of any type: key_type is a null of it, such as NULL::uuid';
 
@@ -59,7 +59,7 @@ CREATE FUNCTION simdup_clusters(
   OUT key anyelement, OUT cluster anyelement, OUT size bigint, OUT distance integer, OUT resemblance float8
 ) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 COMMENT ON FUNCTION simdup_clusters(text, integer, text, float8, integer, text, integer, text[]) IS
-  'each row''s cluster, by leader or connected, named by its first key; distance and resemblance to that key''s row';
+  'each row''s cluster, named by its first key; distance and resemblance to that key''s row';
 COMMENT ON FUNCTION simdup_clusters(text, anyelement, integer, text, float8, integer, text, integer, text[])
   IS
   'simdup_clusters for keys of any type: key_type is a null of it, such as NULL::uuid';

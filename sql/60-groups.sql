@@ -196,7 +196,8 @@ BEGIN
       format('simdup: what people decided about rows of %s', relation),
     format('simdup: the rows of %s whose group changed, by refresh', relation),
     format('simdup: the query of %s, which its owner runs; nobody else may write it', relation), same_key);
-  EXECUTE format('INSERT INTO %s (query, max_distance, method, min_resemblance, w, unit) VALUES ($1, $2, $3, $4, $5, $6)',
+  EXECUTE format('INSERT INTO %s (query, max_distance, method, min_resemblance, w, unit)'
+    ' VALUES ($1, $2, $3, $4, $5, $6)',
     tables[4]) USING statement, max_distance, method, min_resemblance, w, unit;
   -- what default privileges granted
   FOR stranger IN
@@ -272,7 +273,8 @@ BEGIN
     'DELETE FROM %1$s AS m USING %2$s AS e WHERE e.refresh = $1 AND e.id IS NULL AND e.key %3$s m.key',
     'UPDATE %1$s AS m SET id = e.id FROM %2$s AS e'
       ' WHERE e.refresh = $1 AND e.was IS NOT NULL AND e.id IS NOT NULL AND e.key %3$s m.key',
-    'INSERT INTO %1$s (key, id) SELECT e.key, e.id FROM %2$s AS e WHERE e.refresh = $1 AND e.was IS NULL'] LOOP
+    'INSERT INTO %1$s (key, id) SELECT e.key, e.id FROM %2$s AS e'
+      ' WHERE e.refresh = $1 AND e.was IS NULL'] LOOP
     EXECUTE format(statement, g.members, g.events, g.same_key) USING s.next_refresh;
     GET DIAGNOSTICS n = ROW_COUNT;
     n_left := n_left - n;

@@ -184,8 +184,10 @@ BEGIN
       moves := moves || format(E'WITH same AS (\n  SELECT r.tableoid, r.ctid, m.removed, m.kept, m.moves,\n'
         '    row_number() OVER (PARTITION BY %s ORDER BY m.moves, r.tableoid, r.ctid) AS n\n'
         '  FROM %s AS r, (SELECT removed, kept, true FROM pg_temp.simdup_map\n'
-        '    UNION SELECT kept, kept, false FROM pg_temp.simdup_map) AS m (removed, kept, moves)%s\n  WHERE %s%s\n), deleted AS (\n'
-        '  DELETE FROM %2$s AS r USING same AS s\n  WHERE r.tableoid = s.tableoid AND r.ctid = s.ctid AND s.moves AND s.n > 1\n'
+        '    UNION SELECT kept, kept, false FROM pg_temp.simdup_map) AS m (removed, kept, moves)%s\n'
+        '  WHERE %s%s\n), deleted AS (\n'
+        '  DELETE FROM %2$s AS r USING same AS s\n'
+        '  WHERE r.tableoid = s.tableoid AND r.ctid = s.ctid AND s.moves AND s.n > 1\n'
         '  RETURNING %6$s, s.removed, s.kept\n)\n%sSELECT d.*, %L, true, now() FROM deleted AS d',
           part.values, source.name,
         replace(of_map, 'pg_temp.simdup_map AS m', ''), item.matches, part.present, source.values,
@@ -220,14 +222,18 @@ BEGIN
       '  kept_is_there boolean CONSTRAINT "the kept row exists" CHECK (kept_is_there),\n'
       '  stays boolean CONSTRAINT "the kept row is not removed itself" CHECK (stays)\n) ON COMMIT DROP',
         key.type),
-    format(E'INSERT INTO pg_temp.simdup_map\nWITH map AS (\n  SELECT q.removed::%1$s AS removed, q.kept::%1$s AS kept, true AS goes\n'
+    format(E'INSERT INTO pg_temp.simdup_map\nWITH map AS (\n'
+      '  SELECT q.removed::%1$s AS removed, q.kept::%1$s AS kept, true AS goes\n'
       '  FROM (\n%2$s\n  ) AS q (removed, kept) WHERE (q.removed::%1$s %3$s q.kept::%1$s) IS NOT TRUE\n)\n'
-      'SELECT m.removed, m.kept, gone.ctid IS NOT NULL, kept.ctid IS NOT NULL, chain.goes IS NULL\nFROM map AS m\n'
-      '  LEFT JOIN %4$s AS gone ON gone.%5$s %3$s m.removed\n  LEFT JOIN %4$s AS kept ON kept.%5$s %3$s m.kept\n'
+      'SELECT m.removed, m.kept, gone.ctid IS NOT NULL, kept.ctid IS NOT NULL, chain.goes IS NULL\n'
+      'FROM map AS m\n'
+      '  LEFT JOIN %4$s AS gone ON gone.%5$s %3$s m.removed\n'
+      '  LEFT JOIN %4$s AS kept ON kept.%5$s %3$s m.kept\n'
       '  LEFT JOIN map AS chain ON chain.removed %3$s m.kept', key.type, rtrim(map, E' \t\r\n;'), key.equals,
         key.table, key.name),
     'ANALYZE pg_temp.simdup_map',
-    'CREATE TEMP TABLE simdup_check (what text, n bigint CONSTRAINT "there are none" CHECK (n = 0)) ON COMMIT DROP'] || moves
+    'CREATE TEMP TABLE simdup_check (what text, n bigint CONSTRAINT "there are none" CHECK (n = 0))
+  ON COMMIT DROP'] || moves
     || ARRAY[E'INSERT INTO pg_temp.simdup_check\n' || array_to_string(checks, E'\nUNION ALL\n'),
     format('DELETE FROM %s AS r USING pg_temp.simdup_map AS m WHERE r.%s %s m.removed', key.table, key.name,
       key.equals),
@@ -237,4 +243,4 @@ BEGIN
   WHERE s IS NOT NULL;
 END $function$;
 COMMENT ON FUNCTION simdup_removal(regclass, text) IS
-  'the statements that remove the keys of a map (key, kept), with an archive and references moved; runs nothing';
+  'the statements that remove a map''s keys (key, kept), archive them and move references; runs nothing';

@@ -46,9 +46,11 @@ DECLARE
 BEGIN
   EXECUTE format('SELECT g.* FROM %s.simdup_grouping($1, $2, $3) AS g', x) INTO STRICT g USING target, name,
     true;
-  RETURN QUERY EXECUTE format('SELECT format(%L, m.key), m.id, NULL::text, NULL::boolean, NULL::text, NULL::text, NULL::text'
+  RETURN QUERY EXECUTE format('SELECT format(%L, m.key), m.id, NULL::text, NULL::boolean, NULL::text,'
+    ' NULL::text, NULL::text'
     ' FROM %s AS m', '%s', g.members);
-  RETURN QUERY EXECUTE format('SELECT format(%1$L, d.a), NULL::bigint, format(%1$L, d.b), d.same, d.note, d.by::text,'
+  RETURN QUERY EXECUTE format('SELECT format(%1$L, d.a), NULL::bigint, format(%1$L, d.b), d.same, d.note,'
+    ' d.by::text,'
     ' to_char(d.at, %2$L) FROM %3$s AS d ORDER BY d.at DESC, 1, 3', '%s', 'YYYY-MM-DD HH24:MI', g.decisions);
 END $$;
 COMMENT ON FUNCTION simdup_report_members(regclass, text) IS

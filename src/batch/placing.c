@@ -14,6 +14,7 @@
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -572,7 +573,9 @@ put_part(const Reviewed *r, const SimdupEntry *part, Size n, int least_distance,
 		if (i > 0 &&
 			simdup_popcount64(r->fp[first] ^ r->fp[row]) < least_distance)
 			continue;
-		values[0] = simdup_keys_get(r->rows->keys, row, 0);
+		values[0] = CStringGetTextDatum(
+			simdup_key_text(r->rows->key_type,
+							simdup_keys_get(r->rows->keys, row, 0)));
 		values[1] = Simhash64GetDatum(r->fp[row]);
 		values[2] = Int64GetDatum(r->scope[row]);
 		values[3] = Int64GetDatum(r->id[row]);
@@ -605,7 +608,7 @@ put_parts(Reviewed *r, int least_distance, ReturnSetInfo *result)
 }
 
 PG_FUNCTION_INFO_V1(simdup_review_rows);
-/* simdup_review_rows(key_type, query, members, least_distance) */
+/* simdup_review_rows(query, keys_of, path, members, least_distance) */
 Datum
 simdup_review_rows(PG_FUNCTION_ARGS)
 {
@@ -625,11 +628,12 @@ simdup_review_rows(PG_FUNCTION_ARGS)
 	SimdupGroups *groups;
 	MemoryContext old;
 	Size n;
+	int level;
 
-	simdup_check_not_null(PG_ARGISNULL(1) || PG_ARGISNULL(3),
-						  "query and least_distance");
 	simdup_rows_by_key(r.rows);
-	simdup_rows_read(r.rows, text_to_cstring(PG_GETARG_TEXT_PP(1)), "query");
+	level = simdup_path_begin(text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	simdup_rows_read(r.rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
+	simdup_path_end(level);
 	old = MemoryContextSwitchTo(r.rows->context);
 	groups = simdup_rows_group(r.rows);
 	n = (Size) r.rows->n + 1;
@@ -639,9 +643,109 @@ simdup_review_rows(PG_FUNCTION_ARGS)
 	list_rows(&r, groups);
 	reader.keys = r.rows->keys;
 	read_rows(reader);
-	put_parts(&r, PG_GETARG_INT32(3), result);
+	level = simdup_exact_texts_begin();
+	put_parts(&r, PG_GETARG_INT32(4), result);
+	simdup_path_end(level);
 	MemoryContextSwitchTo(old);
 	simdup_groups_end(groups);
+	return (Datum) 0;
+}
+
+typedef struct ContentRows
+{
+	ReturnSetInfo *result;
+	SimdupKeyNumbers *numbers; /* of the keys whose contents are wanted */
+	Oid key_type;
+	int content; /* the column; -1: none */
+	Oid content_type;
+	MemoryContext context; /* reset after each row */
+} ContentRows;
+
+/* Find the column content: a SimdupColumnCheck. */
+static bool
+find_content(void *arg, TupleDesc columns,
+			 const char *argument pg_attribute_unused())
+{
+	ContentRows *c = arg;
+
+	c->content = -1;
+	for (int i = 1; i < columns->natts; i++)
+		if (strcmp(NameStr(TupleDescAttr(columns, i)->attname), "content") == 0)
+			c->content = i;
+	if (c->content >= 0)
+		c->content_type = TupleDescAttr(columns, c->content)->atttypid;
+	return columns->natts > 0 &&
+		   getBaseType(TupleDescAttr(columns, 0)->atttypid) ==
+			   getBaseType(c->key_type);
+}
+
+static void
+take_content(void *arg, TupleTableSlot *slot)
+{
+	ContentRows *c = arg;
+	MemoryContext old = MemoryContextSwitchTo(c->context);
+	uint32 number = SIMDUP_NO_NUMBER;
+	Datum values[3];
+	bool nulls[3] = {false};
+
+	slot_getallattrs(slot);
+	if (!slot->tts_isnull[0])
+		simdup_keynumbers_find(c->numbers, slot->tts_values, 1, &number);
+	if (number != SIMDUP_NO_NUMBER && c->content >= 0)
+	{
+		values[0] = CStringGetTextDatum(
+			simdup_key_text(c->key_type, slot->tts_values[0]));
+		nulls[1] = slot->tts_isnull[c->content];
+		if (!nulls[1])
+			values[1] = CStringGetTextDatum(
+				simdup_key_text(c->content_type, slot->tts_values[c->content]));
+		values[2] = BoolGetDatum(c->content_type == VARBITOID);
+		simdup_put_result(c->result, values, nulls);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(c->context);
+}
+
+PG_FUNCTION_INFO_V1(simdup_review_contents);
+/* Return simdup_review_contents(query, keys_of, path, keys). */
+Datum
+simdup_review_contents(PG_FUNCTION_ARGS)
+{
+	ContentRows c = {.result = simdup_begin_result(fcinfo),
+					 .key_type = simdup_key_type_argument(fcinfo)};
+	SimdupKeys *keys = simdup_keys_begin(c.key_type);
+	SimdupQuery query = {text_to_cstring(PG_GETARG_TEXT_PP(0)), "query",
+						 SIMDUP_KEY_AND_FP};
+	Oid array_type = get_array_type(c.key_type);
+	Oid input;
+	Oid io_parameter;
+	ArrayType *array;
+	int16 len;
+	bool byval;
+	char align;
+	Datum *wanted;
+	int n;
+	int level;
+
+	getTypeInputInfo(array_type, &input, &io_parameter);
+	array = DatumGetArrayTypeP(
+		OidInputFunctionCall(input, text_to_cstring(PG_GETARG_TEXT_PP(3)),
+							 io_parameter, -1));
+	c.numbers = simdup_keynumbers_begin(keys, c.key_type);
+	get_typlenbyvalalign(c.key_type, &len, &byval, &align);
+	deconstruct_array(array, c.key_type, len, byval, align, &wanted, NULL, &n);
+	for (int i = 0; i < n; i++)
+	{
+		uint32 number;
+
+		simdup_keynumbers_get(c.numbers, &wanted[i], 1, &number);
+	}
+	c.context = AllocSetContextCreate(CurrentMemoryContext, "simdup row",
+									  ALLOCSET_SMALL_SIZES);
+	level = simdup_path_begin(text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	simdup_run_query(&query, simdup_parameters(fcinfo, 1), find_content,
+					 take_content, &c);
+	simdup_path_end(level);
 	return (Datum) 0;
 }
 

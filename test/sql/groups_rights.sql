@@ -234,6 +234,7 @@ SELECT simdup_group('more', 'SELECT id, fp FROM rights.letter ORDER BY id', 3);
 SELECT count(*) FROM simdup_regroup('more');
 SELECT count(*) FROM simdup_decide('more', 1, 2, false, 'apart');
 SELECT count(*) FROM simdup_decide('more', ARRAY[1, 3], ARRAY[3, 4], true, 'one', true);
+SELECT count(*) >= 0 AS reviewed FROM simdup_review('more', 3);
 SELECT count(*) FROM simdup_undecide('more', 1, 2, true);
 SELECT simdup_group_of('more', 1);
 SELECT simdup_ungroup('more', true);
