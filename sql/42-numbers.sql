@@ -19,12 +19,9 @@ CREATE FUNCTION simdup_number_recv(internal) RETURNS simdup_number AS 'int4recv'
 CREATE FUNCTION simdup_number_send(simdup_number) RETURNS bytea AS 'int4send'
   LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 CREATE TYPE simdup_number (
-  INPUT = simdup_number_in,
-  OUTPUT = simdup_number_out,
-  RECEIVE = simdup_number_recv,
-  SEND = simdup_number_send,
-  LIKE = int4,
-  CATEGORY = 'S'
+  INPUT = simdup_number_in, OUTPUT = simdup_number_out,
+  RECEIVE = simdup_number_recv, SEND = simdup_number_send,
+  LIKE = int4, CATEGORY = 'S'
 );
 COMMENT ON FUNCTION simdup_number_in(cstring) IS 'I/O';
 COMMENT ON FUNCTION simdup_number_out(simdup_number) IS 'I/O';
@@ -37,14 +34,12 @@ CREATE FUNCTION simdup_pairs(
   query text, max_distance smallint, min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4,
     unit text DEFAULT 'char', params text[] DEFAULT '{}',
   OUT a bigint, OUT b bigint, OUT distance integer, OUT resemblance float8
-) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 CREATE FUNCTION simdup_pairs(
   query text, max_distance simdup_number, min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4,
     unit text DEFAULT 'char', params text[] DEFAULT '{}',
   OUT a bigint, OUT b bigint, OUT distance integer, OUT resemblance float8
-) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 COMMENT ON FUNCTION simdup_pairs(text, smallint, float8, integer, text, text[]) IS
   'implementation of simdup_pairs: max_distance as drivers send it';
 COMMENT ON FUNCTION simdup_pairs(text, simdup_number, float8, integer, text, text[]) IS
@@ -54,14 +49,12 @@ CREATE FUNCTION simdup_new_pairs(
   new_query text, old_query text, max_distance smallint, min_resemblance float8 DEFAULT NULL,
     w integer DEFAULT 4, unit text DEFAULT 'char', params text[] DEFAULT '{}',
   OUT a bigint, OUT b bigint, OUT distance integer, OUT resemblance float8
-) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 CREATE FUNCTION simdup_new_pairs(
   new_query text, old_query text, max_distance simdup_number, min_resemblance float8 DEFAULT NULL,
     w integer DEFAULT 4, unit text DEFAULT 'char', params text[] DEFAULT '{}',
   OUT a bigint, OUT b bigint, OUT distance integer, OUT resemblance float8
-) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 COMMENT ON FUNCTION simdup_new_pairs(text, text, smallint, float8, integer, text, text[]) IS
   'implementation of simdup_new_pairs: max_distance as drivers send it';
 COMMENT ON FUNCTION simdup_new_pairs(text, text, simdup_number, float8, integer, text, text[]) IS
@@ -72,15 +65,13 @@ CREATE FUNCTION simdup_clusters(
     w integer DEFAULT 4, unit text DEFAULT 'char',
   min_size integer DEFAULT 2, params text[] DEFAULT '{}',
   OUT key bigint, OUT cluster bigint, OUT size bigint, OUT distance integer, OUT resemblance float8
-) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 CREATE FUNCTION simdup_clusters(
   query text, max_distance simdup_number, method text DEFAULT 'leader', min_resemblance float8 DEFAULT NULL,
     w integer DEFAULT 4, unit text DEFAULT 'char',
   min_size integer DEFAULT 2, params text[] DEFAULT '{}',
   OUT key bigint, OUT cluster bigint, OUT size bigint, OUT distance integer, OUT resemblance float8
-) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 COMMENT ON FUNCTION simdup_clusters(text, smallint, text, float8, integer, text, integer, text[]) IS
   'implementation of simdup_clusters: max_distance as drivers send it';
 COMMENT ON FUNCTION simdup_clusters(text, simdup_number, text, float8, integer, text, integer, text[]) IS
@@ -106,13 +97,11 @@ COMMENT ON FUNCTION shingle_pairs(text, simdup_number, float8, text, text[]) IS
 CREATE FUNCTION simdup_pieces(
   query text, max_distance smallint, pieces integer, params text[] DEFAULT '{}',
   OUT piece integer, OUT keys bigint[], OUT fps simhash64[]
-) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 1000;
+) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 1000;
 CREATE FUNCTION simdup_pieces(
   query text, max_distance simdup_number, pieces integer, params text[] DEFAULT '{}',
   OUT piece integer, OUT keys bigint[], OUT fps simhash64[]
-) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 1000;
+) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 1000;
 COMMENT ON FUNCTION simdup_pieces(text, smallint, integer, text[]) IS
   'implementation of simdup_pieces: max_distance as drivers send it';
 COMMENT ON FUNCTION simdup_pieces(text, simdup_number, integer, text[]) IS
@@ -121,13 +110,11 @@ COMMENT ON FUNCTION simdup_pieces(text, simdup_number, integer, text[]) IS
 CREATE FUNCTION simdup_piece_pairs(
   query text, max_distance smallint, piece integer, pieces integer, params text[] DEFAULT '{}',
   OUT a bigint, OUT b bigint, OUT distance integer
-) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 CREATE FUNCTION simdup_piece_pairs(
   query text, max_distance simdup_number, piece integer, pieces integer, params text[] DEFAULT '{}',
   OUT a bigint, OUT b bigint, OUT distance integer
-) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 COMMENT ON FUNCTION simdup_piece_pairs(text, smallint, integer, integer, text[]) IS
   'implementation of simdup_piece_pairs: max_distance as drivers send it';
 COMMENT ON FUNCTION simdup_piece_pairs(text, simdup_number, integer, integer, text[]) IS

@@ -228,7 +228,7 @@ is(sql('SELECT count(*) FROM data.doc'), '12', 'nothing was dropped');
 # --- the report
 
 my @bad = ('<script>alert(1)</script>', q{"><img src=x onerror=alert(1)>}, q{' onload='x}, '&amp;', '</style><b>', "\xe2\x80\xa8");
-my $page = sql('SELECT ext.simdup_report_html($q$SELECT k, ext.simhash64 \'00000000000000ff\', s FROM (VALUES '
+my $page = sql('SELECT ext.simdup_report_html($q$SELECT k, ext.simhash64 \'00000000000000ff\', s AS content FROM (VALUES '
 	  . join(', ', map { "(\$k\$$_\$k\$, \$k\$$_\$k\$), (\$k\$$_\$k\$, \$k\$$_\$k\$)" } @bad) . ") AS v (k, s)\$q\$, \$t\$" . join(' ', @bad) . '$t$)');
 my @scripts = $page =~ /<script\b([^>]*)>/gi;
 is("@scripts", ' type="application/json" id="texts"  type="application/json" id="data" ', 'a report has its own three scripts');
