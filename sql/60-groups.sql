@@ -235,8 +235,8 @@ DECLARE
   code text;
 BEGIN
   EXECUTE format('SELECT %s.simdup_table_in_path($1, $2)', x) INTO target USING name, path;
-  EXECUTE format('SELECT g.* FROM %s.simdup_grouping($1, $2, $3) AS g', x) INTO STRICT g USING target, name,
-    true;
+  EXECUTE format('SELECT g.* FROM %s.simdup_grouping($1, $2, $3) AS g', x)
+    INTO STRICT g USING target, name, true;
   -- one refresh at a time; a dry run waits for nobody
   EXECUTE concat('SELECT * FROM ', g.settings, CASE WHEN dry_run THEN '' ELSE ' FOR UPDATE' END)
     INTO STRICT s;
@@ -309,8 +309,8 @@ DECLARE
   now_in bigint;
 BEGIN
   EXECUTE format('SELECT %s.simdup_table_in_path($1, $2)', x) INTO target USING name, path;
-  EXECUTE format('SELECT g.* FROM %s.simdup_grouping($1, $2, $3) AS g', x) INTO STRICT g USING target, name,
-    false;
+  EXECUTE format('SELECT g.* FROM %s.simdup_grouping($1, $2, $3) AS g', x)
+    INTO STRICT g USING target, name, false;
   EXECUTE format('SELECT m.id FROM %s AS m WHERE m.id = $1 LIMIT 1', g.members) INTO now_in USING id;
   IF now_in IS NULL THEN
     -- its last rows left it in one refresh
@@ -335,8 +335,8 @@ DECLARE
   n bigint;
 BEGIN
   EXECUTE format('SELECT %s.simdup_table_in_path($1, $2)', x) INTO target USING name, path;
-  EXECUTE format('SELECT g.* FROM %s.simdup_grouping($1, $2, $3) AS g', x) INTO STRICT g USING target, name,
-    false;
+  EXECUTE format('SELECT g.* FROM %s.simdup_grouping($1, $2, $3) AS g', x)
+    INTO STRICT g USING target, name, false;
   EXECUTE format('LOCK TABLE %s, %s IN ACCESS EXCLUSIVE MODE', g.settings, g.decisions);
   EXECUTE concat('SELECT count(*) FROM ', g.decisions) INTO STRICT n;
   IF n > 0 AND with_decisions IS NOT TRUE THEN
@@ -418,8 +418,8 @@ BEGIN
     RAISE EXCEPTION 'same and refresh must not be null' USING ERRCODE = 'null_value_not_allowed';
   END IF;
   EXECUTE format('SELECT %s.simdup_table_in_path($1, $2)', x) INTO target USING name, path;
-  EXECUTE format('SELECT g.* FROM %s.simdup_grouping($1, $2, $3) AS g', x) INTO STRICT g USING target, name,
-    refresh;
+  EXECUTE format('SELECT g.* FROM %s.simdup_grouping($1, $2, $3) AS g', x)
+    INTO STRICT g USING target, name, refresh;
   EXECUTE format('SELECT %s.simdup_decision_pairs($1, $2, $3, $4)', x) INTO STRICT n_pairs
     USING g.key_type, g.same_key, a_keys, b_keys;
   pairs := format('(SELECT DISTINCT least(u.a, u.b) AS a, greatest(u.a, u.b) AS b'
@@ -473,8 +473,8 @@ BEGIN
     END IF;
   END IF;
   IF refresh THEN
-    RETURN QUERY EXECUTE format('SELECT r.* FROM %s.simdup_regroup($1, $2, $3) AS r', x) USING name, false,
-      path;
+    RETURN QUERY EXECUTE format('SELECT r.* FROM %s.simdup_regroup($1, $2, $3) AS r', x)
+      USING name, false, path;
   END IF;
 END $$;
 COMMENT ON FUNCTION simdup_decide(text, anycompatible, anycompatible, boolean, text, boolean, text) IS
@@ -505,8 +505,8 @@ BEGIN
     RAISE EXCEPTION 'refresh must not be null' USING ERRCODE = 'null_value_not_allowed';
   END IF;
   EXECUTE format('SELECT %s.simdup_table_in_path($1, $2)', x) INTO target USING name, path;
-  EXECUTE format('SELECT g.* FROM %s.simdup_grouping($1, $2, $3) AS g', x) INTO STRICT g USING target, name,
-    refresh;
+  EXECUTE format('SELECT g.* FROM %s.simdup_grouping($1, $2, $3) AS g', x)
+    INTO STRICT g USING target, name, refresh;
   EXECUTE format('SELECT %s.simdup_decision_pairs($1, $2, $3, $4)', x) INTO STRICT n_pairs
     USING g.key_type, g.same_key, a_keys, b_keys;
   IF refresh THEN
@@ -530,8 +530,8 @@ BEGIN
       HINT = 'A trigger or a rule may have kept them.';
   END IF;
   IF refresh THEN
-    RETURN QUERY EXECUTE format('SELECT r.* FROM %s.simdup_regroup($1, $2, $3) AS r', x) USING name, false,
-      path;
+    RETURN QUERY EXECUTE format('SELECT r.* FROM %s.simdup_regroup($1, $2, $3) AS r', x)
+      USING name, false, path;
   END IF;
 END $$;
 COMMENT ON FUNCTION simdup_undecide(text, anycompatible, anycompatible, boolean, text) IS

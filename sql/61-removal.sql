@@ -36,8 +36,8 @@ BEGIN
       AS equals
   INTO key
   FROM (SELECT DISTINCT ON (i.indkey[0]) i.* FROM pg_index AS i
-        WHERE i.indrelid = target AND i.indisunique AND i.indisvalid AND i.indnkeyatts = 1 AND i.indpred
-          IS NULL
+        WHERE i.indrelid = target AND i.indisunique AND i.indisvalid AND i.indnkeyatts = 1
+          AND i.indpred IS NULL
         ORDER BY i.indkey[0], i.indisprimary DESC) AS i
     JOIN pg_class AS c ON c.oid = target AND c.relkind IN ('r', 'p') AND NOT c.relispartition
     JOIN pg_attribute AS a ON a.attrelid = target AND a.attnum = i.indkey[0] AND a.attnotnull
@@ -95,12 +95,12 @@ BEGIN
       WHERE NOT EXISTS (SELECT FROM pg_constraint AS c
         WHERE c.contype = 'f' AND c.conrelid = target AND c.confrelid = target AND c.conkey = ARRAY[f.attnum])
     )
-    SELECT NULL AS name, target AS id, 0 AS n, false AS is_foreign_key, true AS is_self, NULL::smallint[]
-      AS columns,
-      NULL::text[] AS kept, NULL AS names, NULL AS matches, NULL AS sets, NULL AS clears, NULL AS has_value
+    SELECT NULL AS name, target AS id, 0 AS n, false AS is_foreign_key, true AS is_self,
+      NULL::smallint[] AS columns, NULL::text[] AS kept, NULL AS names, NULL AS matches, NULL AS sets,
+      NULL AS clears, NULL AS has_value
     UNION ALL
-    SELECT p.conname, p.conrelid, row_number() OVER (PARTITION BY p.conrelid ORDER BY count(*) DESC,
-      p.conname),
+    SELECT p.conname, p.conrelid, row_number() OVER (
+        PARTITION BY p.conrelid ORDER BY count(*) DESC, p.conname),
       p.is_foreign_key, r.is_self, array_agg(a.attnum), array_agg(format('kept.%I', t.attname)),
       string_agg(quote_ident(a.attname), ', ' ORDER BY p.i),
       string_agg(format('gone.%I %s r.%I%s', t.attname, p.equals, a.attname, p.becomes), ' AND '
@@ -176,8 +176,8 @@ BEGIN
         CROSS JOIN unnest((i.indkey::smallint[])[0:i.indnkeyatts - 1]) WITH ORDINALITY AS u (attnum, i)
         JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = u.attnum
         LEFT JOIN unnest(item.columns, item.kept) AS k (attnum, kept) ON k.attnum = u.attnum
-      WHERE i.indrelid = item.id AND i.indisunique AND i.indisvalid AND i.indexprs IS NULL AND i.indpred
-        IS NULL
+      WHERE i.indrelid = item.id AND i.indisunique AND i.indisvalid
+        AND i.indexprs IS NULL AND i.indpred IS NULL
         AND NOT item.is_self AND NOT EXISTS (SELECT FROM pg_constraint AS c WHERE c.confrelid = i.indrelid)
       GROUP BY i.indexrelid HAVING bool_or(k.kept IS NOT NULL) ORDER BY i.indexrelid
     LOOP

@@ -72,8 +72,8 @@ BEGIN
       DETAIL = format('The value given is %s.', COALESCE(n::text, 'null'));
   END IF;
   EXECUTE format('SELECT %s.simdup_table_in_path($1, $2)', x) INTO target USING name, path;
-  EXECUTE format('SELECT g.* FROM %s.simdup_grouping($1, $2, $3) AS g', x) INTO STRICT g USING target, name,
-    true;
+  EXECUTE format('SELECT g.* FROM %s.simdup_grouping($1, $2, $3) AS g', x)
+    INTO STRICT g USING target, name, true;
   EXECUTE format('SELECT s.*, coalesce(s.min_resemblance, %s.minhash64_resemblance(s.max_distance))'
     ' AS resemblance'
     ' FROM %s AS s', x, g.settings) INTO STRICT s;

@@ -44,8 +44,8 @@ DECLARE
   x text := (SELECT e.extnamespace::regnamespace FROM pg_extension AS e WHERE e.extname = 'simdup');
   g record;
 BEGIN
-  EXECUTE format('SELECT g.* FROM %s.simdup_grouping($1, $2, $3) AS g', x) INTO STRICT g USING target, name,
-    true;
+  EXECUTE format('SELECT g.* FROM %s.simdup_grouping($1, $2, $3) AS g', x)
+    INTO STRICT g USING target, name, true;
   RETURN QUERY EXECUTE format('SELECT format(%L, m.key), m.id, NULL::text, NULL::boolean, NULL::text,'
     ' NULL::text, NULL::text'
     ' FROM %s AS m', '%s', g.members);
