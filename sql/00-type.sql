@@ -19,11 +19,7 @@ CREATE FUNCTION simhash64_send(simhash64) RETURNS bytea
   AS 'MODULE_PATHNAME', 'simdup_simhash64_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE TYPE simhash64 (
-  INPUT = simhash64_in,
-  OUTPUT = simhash64_out,
-  RECEIVE = simhash64_recv,
-  SEND = simhash64_send,
-  LIKE = pg_catalog.int8
+  INPUT = simhash64_in, OUTPUT = simhash64_out, RECEIVE = simhash64_recv, SEND = simhash64_send, LIKE = int8
 );
 
 COMMENT ON TYPE simhash64 IS
@@ -52,12 +48,14 @@ CREATE CAST (bit AS simhash64) WITH FUNCTION simhash64_from_bit(bit);
 CREATE CAST (simhash64 AS bit) WITH FUNCTION simhash64_to_bit(simhash64);
 CREATE CAST (bytea AS simhash64) WITH FUNCTION simhash64_from_bytea(bytea);
 CREATE CAST (simhash64 AS bytea) WITH FUNCTION simhash64_to_bytea(simhash64);
-CREATE CAST (pg_catalog.text AS simhash64) WITH INOUT AS ASSIGNMENT;
-CREATE CAST (pg_catalog.varchar AS simhash64) WITH INOUT AS ASSIGNMENT;
+CREATE CAST (text AS simhash64) WITH INOUT AS ASSIGNMENT;
+CREATE CAST (varchar AS simhash64) WITH INOUT AS ASSIGNMENT;
 
-COMMENT ON FUNCTION simhash64_from_bit(bit) IS 'cast: 64 bits, most significant first; any other length is SQLSTATE 22026';
+COMMENT ON FUNCTION simhash64_from_bit(bit)
+  IS 'cast: 64 bits, most significant first; any other length is SQLSTATE 22026';
 COMMENT ON FUNCTION simhash64_to_bit(simhash64) IS 'cast: bit(64), most significant bit first';
-COMMENT ON FUNCTION simhash64_from_bytea(bytea) IS 'cast: 8 bytes, big-endian; any other length is SQLSTATE 22026';
+COMMENT ON FUNCTION simhash64_from_bytea(bytea)
+  IS 'cast: 8 bytes, big-endian; any other length is SQLSTATE 22026';
 COMMENT ON FUNCTION simhash64_to_bytea(simhash64) IS 'cast: 8 bytes, big-endian';
 COMMENT ON CAST (bigint AS simhash64) IS 'the same 64 bits';
 COMMENT ON CAST (simhash64 AS bigint) IS 'the same 64 bits';
@@ -65,8 +63,8 @@ COMMENT ON CAST (bit AS simhash64) IS '64 bits, most significant first';
 COMMENT ON CAST (simhash64 AS bit) IS 'bit(64), most significant bit first';
 COMMENT ON CAST (bytea AS simhash64) IS '8 bytes, big-endian';
 COMMENT ON CAST (simhash64 AS bytea) IS '8 bytes, big-endian';
-COMMENT ON CAST (pg_catalog.text AS simhash64) IS '16 hex digits, as the type is written';
-COMMENT ON CAST (pg_catalog.varchar AS simhash64) IS '16 hex digits, as the type is written';
+COMMENT ON CAST (text AS simhash64) IS '16 hex digits, as the type is written';
+COMMENT ON CAST (varchar AS simhash64) IS '16 hex digits, as the type is written';
 
 -- comparison: unsigned, so the order of the text form. Leakproof: they can
 -- raise no error and see nothing but their arguments, and the planner may use
@@ -105,33 +103,27 @@ COMMENT ON FUNCTION simhash64_hash(simhash64) IS 'hash';
 COMMENT ON FUNCTION simhash64_hash_extended(simhash64, bigint) IS 'hash with a seed';
 
 CREATE OPERATOR = (
-  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_eq,
-  COMMUTATOR = =, NEGATOR = <>,
+  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_eq, COMMUTATOR = =, NEGATOR = <>,
   RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
 );
 CREATE OPERATOR <> (
-  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_ne,
-  COMMUTATOR = <>, NEGATOR = =,
+  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_ne, COMMUTATOR = <>, NEGATOR = =,
   RESTRICT = neqsel, JOIN = neqjoinsel
 );
 CREATE OPERATOR < (
-  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_lt,
-  COMMUTATOR = >, NEGATOR = >=,
+  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_lt, COMMUTATOR = >, NEGATOR = >=,
   RESTRICT = scalarltsel, JOIN = scalarltjoinsel
 );
 CREATE OPERATOR <= (
-  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_le,
-  COMMUTATOR = >=, NEGATOR = >,
+  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_le, COMMUTATOR = >=, NEGATOR = >,
   RESTRICT = scalarlesel, JOIN = scalarlejoinsel
 );
 CREATE OPERATOR > (
-  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_gt,
-  COMMUTATOR = <, NEGATOR = <=,
+  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_gt, COMMUTATOR = <, NEGATOR = <=,
   RESTRICT = scalargtsel, JOIN = scalargtjoinsel
 );
 CREATE OPERATOR >= (
-  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_ge,
-  COMMUTATOR = <=, NEGATOR = <,
+  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_ge, COMMUTATOR = <=, NEGATOR = <,
   RESTRICT = scalargesel, JOIN = scalargejoinsel
 );
 
@@ -151,7 +143,7 @@ DEFAULT FOR TYPE simhash64 USING btree AS
   OPERATOR 5 >,
   FUNCTION 1 simhash64_cmp(simhash64, simhash64),
   FUNCTION 2 simhash64_sortsupport(internal),
-  FUNCTION 4 pg_catalog.btequalimage(oid);
+  FUNCTION 4 btequalimage(oid);
 COMMENT ON OPERATOR CLASS simhash64_btree_ops USING btree IS 'unsigned order of fingerprints';
 COMMENT ON OPERATOR FAMILY simhash64_btree_ops USING btree IS 'unsigned order of fingerprints';
 
@@ -171,8 +163,7 @@ COMMENT ON FUNCTION simhash_distance(simhash64, simhash64) IS
   'Hamming distance: in how many bits, 0 to 64, two fingerprints differ; function form of <~>';
 
 CREATE OPERATOR <~> (
-  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash_distance,
-  COMMUTATOR = <~>
+  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash_distance, COMMUTATOR = <~>
 );
 COMMENT ON OPERATOR <~> (simhash64, simhash64) IS 'Hamming distance, 0 to 64 bits';
 

@@ -13,12 +13,8 @@ CREATE FUNCTION simhash_ball_send(simhash_ball) RETURNS bytea
   AS 'MODULE_PATHNAME', 'simdup_simhash_ball_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE TYPE simhash_ball (
-  INPUT = simhash_ball_in,
-  OUTPUT = simhash_ball_out,
-  RECEIVE = simhash_ball_recv,
-  SEND = simhash_ball_send,
-  INTERNALLENGTH = 16,
-  ALIGNMENT = double
+  INPUT = simhash_ball_in, OUTPUT = simhash_ball_out, RECEIVE = simhash_ball_recv, SEND = simhash_ball_send,
+  INTERNALLENGTH = 16, ALIGNMENT = double
 );
 
 COMMENT ON TYPE simhash_ball IS
@@ -32,7 +28,7 @@ COMMENT ON FUNCTION simhash_ball_send(simhash_ball) IS 'I/O: center as 8 bytes, 
 CREATE FUNCTION simhash_ball(center simhash64, radius integer) RETURNS simhash_ball
   AS 'MODULE_PATHNAME', 'simdup_simhash_ball' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 0.1;
 COMMENT ON FUNCTION simhash_ball(simhash64, integer) IS
-  'the fingerprints within Hamming distance radius of center; SQLSTATE 22023 where radius is not from 0 to 64';
+  'the fingerprints within Hamming distance radius of center; SQLSTATE 22023 for a radius beyond 64';
 
 CREATE FUNCTION simhash_ball_eq(simhash_ball, simhash_ball) RETURNS boolean
   AS 'MODULE_PATHNAME', 'simdup_simhash_ball_eq' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
@@ -43,8 +39,7 @@ COMMENT ON FUNCTION simhash_ball_eq(simhash_ball, simhash_ball) IS 'implementati
 COMMENT ON FUNCTION simhash_ball_hash(simhash_ball) IS 'hash';
 
 CREATE OPERATOR = (
-  LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_eq,
-  COMMUTATOR = =,
+  LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_eq, COMMUTATOR = =,
   RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
 );
 COMMENT ON OPERATOR = (simhash_ball, simhash_ball) IS 'same center and radius';
@@ -63,7 +58,8 @@ COMMENT ON OPERATOR FAMILY simhash_ball_hash_ops USING hash IS 'equality of ball
 CREATE FUNCTION simhash_in_ball(simhash64, simhash_ball) RETURNS boolean
   AS 'MODULE_PATHNAME', 'simdup_simhash_in_ball' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 0.1;
 CREATE FUNCTION simhash_ball_contains(simhash_ball, simhash64) RETURNS boolean
-  AS 'MODULE_PATHNAME', 'simdup_simhash_ball_contains' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 0.1;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_ball_contains'
+    LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 0.1;
 
 COMMENT ON FUNCTION simhash_in_ball(simhash64, simhash_ball) IS 'implementation of <@ operator';
 COMMENT ON FUNCTION simhash_ball_contains(simhash_ball, simhash64) IS 'implementation of @> operator';
@@ -80,13 +76,11 @@ COMMENT ON FUNCTION simhash_balljoinsel(internal, oid, internal, smallint, inter
   'join selectivity of <@, @> and <~@ with a simhash_ball';
 
 CREATE OPERATOR <@ (
-  LEFTARG = simhash64, RIGHTARG = simhash_ball, FUNCTION = simhash_in_ball,
-  COMMUTATOR = @>,
+  LEFTARG = simhash64, RIGHTARG = simhash_ball, FUNCTION = simhash_in_ball, COMMUTATOR = @>,
   RESTRICT = simhash_ballsel, JOIN = simhash_balljoinsel
 );
 CREATE OPERATOR @> (
-  LEFTARG = simhash_ball, RIGHTARG = simhash64, FUNCTION = simhash_ball_contains,
-  COMMUTATOR = <@,
+  LEFTARG = simhash_ball, RIGHTARG = simhash64, FUNCTION = simhash_ball_contains, COMMUTATOR = <@,
   RESTRICT = simhash_ballsel, JOIN = simhash_balljoinsel
 );
 COMMENT ON OPERATOR <@ (simhash64, simhash_ball) IS 'fingerprint is within the radius of the center';

@@ -5,15 +5,18 @@ CREATE FUNCTION hamming_handler(internal) RETURNS index_am_handler
   AS 'MODULE_PATHNAME', 'simdup_hamming_handler' LANGUAGE C;
 COMMENT ON FUNCTION hamming_handler(internal) IS 'hamming index access method handler';
 CREATE ACCESS METHOD hamming TYPE INDEX HANDLER hamming_handler;
-COMMENT ON ACCESS METHOD hamming IS 'exact Hamming search of fingerprints: any radius, nearest neighbours, exclusion constraints';
+COMMENT ON ACCESS METHOD hamming
+  IS 'exact Hamming search of fingerprints: any radius, nearest neighbours, exclusion constraints';
 
 CREATE OPERATOR CLASS simhash64_ops
 DEFAULT FOR TYPE simhash64 USING hamming AS
   OPERATOR 1 <@ (simhash64, simhash_ball),
   OPERATOR 2 =,
-  OPERATOR 3 <~> FOR ORDER BY pg_catalog.integer_ops;
-COMMENT ON OPERATOR CLASS simhash64_ops USING hamming IS 'Hamming search at any radius, nearest neighbours and equality';
-COMMENT ON OPERATOR FAMILY simhash64_ops USING hamming IS 'Hamming search at any radius, nearest neighbours and equality';
+  OPERATOR 3 <~> FOR ORDER BY integer_ops;
+COMMENT ON OPERATOR CLASS simhash64_ops USING hamming
+  IS 'Hamming search at any radius, nearest neighbours and equality';
+COMMENT ON OPERATOR FAMILY simhash64_ops USING hamming
+  IS 'Hamming search at any radius, nearest neighbours and equality';
 
 -- ~= on balls, for exclusion constraints: each holds the other's center. The
 -- index stores the center; a match is rechecked with the stored radius.
@@ -27,8 +30,7 @@ CREATE FUNCTION simhash_ball_mutual(simhash_ball, simhash_ball) RETURNS boolean
 COMMENT ON FUNCTION simhash_ball_mutual(simhash_ball, simhash_ball) IS 'implementation of ~= operator';
 
 CREATE OPERATOR ~= (
-  LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_mutual,
-  COMMUTATOR = ~=,
+  LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_mutual, COMMUTATOR = ~=,
   RESTRICT = contsel, JOIN = contjoinsel
 );
 COMMENT ON OPERATOR ~= (simhash_ball, simhash_ball) IS 'each ball holds the center of the other';
@@ -38,7 +40,8 @@ DEFAULT FOR TYPE simhash_ball USING hamming FAMILY simhash64_ops AS
   OPERATOR 4 ~=,
   FUNCTION 1 simhash_ball_center(simhash_ball),
   STORAGE simhash64;
-COMMENT ON OPERATOR CLASS simhash_ball_ops USING hamming IS 'EXCLUDE USING hamming (simhash_ball(fp, k) WITH ~=)';
+COMMENT ON OPERATOR CLASS simhash_ball_ops USING hamming
+  IS 'EXCLUDE USING hamming (simhash_ball(fp, k) WITH ~=)';
 
 -- what an index is like inside; for its owner
 

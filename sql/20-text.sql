@@ -9,8 +9,7 @@ CREATE FUNCTION simhash(
   weighting text DEFAULT 'log',
   hash text DEFAULT 'city64',
   ties boolean DEFAULT false
-) RETURNS simhash64
-  AS 'MODULE_PATHNAME', 'simdup_simhash' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
+) RETURNS simhash64 AS 'MODULE_PATHNAME', 'simdup_simhash' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION simhash(text, integer, text, text, text, boolean) IS
   'fingerprint of a text: near-duplicates differ in few bits; NULL for a text without a token';
 
@@ -23,8 +22,7 @@ CREATE FUNCTION simhash_row(
   weighting text DEFAULT 'log',
   hash text DEFAULT 'city64',
   ties boolean DEFAULT false
-) RETURNS simhash64
-  AS 'MODULE_PATHNAME', 'simdup_simhash_row' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
+) RETURNS simhash64 AS 'MODULE_PATHNAME', 'simdup_simhash_row' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION simhash_row(text, text[], integer, integer, text, text, text, boolean) IS
   'fingerprint of a row: the features of its long text, and each short field as one feature';
 
@@ -45,8 +43,7 @@ CREATE FUNCTION simdup_features(
   weighting text DEFAULT 'log',
   OUT feature text,
   OUT weight bigint
-) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500 ROWS 100;
+) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500 ROWS 100;
 COMMENT ON FUNCTION simdup_features(text, integer, text, text) IS
   'what a fingerprint saw: the distinct tokens of a text with their weights, most frequent first';
 

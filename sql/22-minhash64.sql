@@ -14,13 +14,11 @@ COMMENT ON FUNCTION minhash64(text, integer, text, integer) IS
 
 CREATE FUNCTION minhash64(features text[]) RETURNS simhash64
   AS 'MODULE_PATHNAME', 'simdup_minhash64_features' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION minhash64(text[]) IS
-  'fingerprint of a set of features, taken as they are';
+COMMENT ON FUNCTION minhash64(text[]) IS 'fingerprint of a set of features, taken as they are';
 
 CREATE FUNCTION minhash64(vector tsvector) RETURNS simhash64
   AS 'MODULE_PATHNAME', 'simdup_minhash64_tsvector' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION minhash64(tsvector) IS
-  'fingerprint of the set of a tsvector''s lexemes';
+COMMENT ON FUNCTION minhash64(tsvector) IS 'fingerprint of the set of a tsvector''s lexemes';
 
 CREATE FUNCTION minhash64_row(
   content text,
@@ -29,13 +27,14 @@ CREATE FUNCTION minhash64_row(
   w integer DEFAULT 4,
   unit text DEFAULT 'char',
   min_features integer DEFAULT 0
-) RETURNS simhash64
-  AS 'MODULE_PATHNAME', 'simdup_minhash64_row' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
+) RETURNS simhash64 AS 'MODULE_PATHNAME', 'simdup_minhash64_row' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION minhash64_row(text, text[], integer, integer, text, integer) IS
   'fingerprint of a row: that of its text, moved by 17 bits for each short field that differs';
 
-CREATE FUNCTION minhash64_shingles(content text, w integer DEFAULT 4, unit text DEFAULT 'char') RETURNS SETOF text
-  AS 'MODULE_PATHNAME', 'simdup_minhash64_shingles' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 200;
+CREATE FUNCTION minhash64_shingles(content text, w integer DEFAULT 4, unit text DEFAULT 'char')
+  RETURNS SETOF text
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_shingles'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 200;
 COMMENT ON FUNCTION minhash64_shingles(text, integer, text) IS
   'what minhash64 saw: the distinct folded shingles of a text, in order of first occurrence';
 

@@ -18,8 +18,7 @@ CREATE OPERATOR <~@ (
   RESTRICT = simhash_ballsel, JOIN = simhash_balljoinsel
 );
 CREATE OPERATOR <~~> (
-  LEFTARG = text, RIGHTARG = text, FUNCTION = simdup_text_distance,
-  COMMUTATOR = <~~>
+  LEFTARG = text, RIGHTARG = text, FUNCTION = simdup_text_distance, COMMUTATOR = <~~>
 );
 COMMENT ON OPERATOR <~@ (text, simhash_ball) IS 'minhash64 of the text is within the radius of the center';
 COMMENT ON OPERATOR <~~> (text, text) IS 'Hamming distance of the texts'' minhash64';
@@ -27,10 +26,11 @@ COMMENT ON OPERATOR <~~> (text, text) IS 'Hamming distance of the texts'' minhas
 CREATE OPERATOR CLASS text_ops
 DEFAULT FOR TYPE text USING hamming FAMILY simhash64_ops AS
   OPERATOR 1 <~@ (text, simhash_ball),
-  OPERATOR 3 <~~> (text, text) FOR ORDER BY pg_catalog.integer_ops,
+  OPERATOR 3 <~~> (text, text) FOR ORDER BY integer_ops,
   FUNCTION 1 simdup_text_fingerprint(text),
   STORAGE simhash64;
-COMMENT ON OPERATOR CLASS text_ops USING hamming IS 'near texts by minhash64: simdup_resembles, <~@ and nearest neighbours';
+COMMENT ON OPERATOR CLASS text_ops USING hamming
+  IS 'near texts by minhash64: simdup_resembles, <~@ and nearest neighbours';
 
 CREATE FUNCTION simdup_resembles(
   content text,

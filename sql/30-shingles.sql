@@ -10,20 +10,23 @@ CREATE FUNCTION simdup_shingles(content text, w integer DEFAULT 4, unit text DEF
 COMMENT ON FUNCTION simdup_shingles(text, integer, text) IS
   'the distinct windows of w consecutive units of a text, in order of first occurrence';
 
-CREATE FUNCTION shingle_resemblance(a text, b text, w integer DEFAULT 4, unit text DEFAULT 'char') RETURNS float8
+CREATE FUNCTION shingle_resemblance(a text, b text, w integer DEFAULT 4, unit text DEFAULT 'char')
+  RETURNS float8
   AS 'MODULE_PATHNAME', 'simdup_shingle_resemblance' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000;
 COMMENT ON FUNCTION shingle_resemblance(text, text, integer, text) IS
   'shingles in both texts / shingles in either, exact, 0 to 1; NULL where a text has no shingle';
 
-CREATE FUNCTION shingle_containment(a text, b text, w integer DEFAULT 4, unit text DEFAULT 'char') RETURNS float8
+CREATE FUNCTION shingle_containment(a text, b text, w integer DEFAULT 4, unit text DEFAULT 'char')
+  RETURNS float8
   AS 'MODULE_PATHNAME', 'simdup_shingle_containment' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000;
 COMMENT ON FUNCTION shingle_containment(text, text, integer, text) IS
   'share of the shingles of a that b has too, exact: 1 where b contains a';
 
-CREATE FUNCTION shingle_winnow(content text, w integer DEFAULT 8, "window" integer DEFAULT 8, unit text DEFAULT 'word') RETURNS bigint[]
+CREATE FUNCTION shingle_winnow(content text, w integer DEFAULT 8, "window" integer DEFAULT 8,
+  unit text DEFAULT 'word') RETURNS bigint[]
   AS 'MODULE_PATHNAME', 'simdup_shingle_winnow' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION shingle_winnow(text, integer, integer, text) IS
-  'sample of the shingles, for gin and &&: texts share an element if they share w + window - 1 units in a row';
+  'sample of the shingles, for gin and &&: texts that share w + window - 1 units share one';
 
 CREATE FUNCTION simdup_boilerplate(
   query text, min_share float8 DEFAULT 0.02, params text[] DEFAULT '{}',
@@ -42,12 +45,14 @@ COMMENT ON FUNCTION rabin_fingerprint(text, integer) IS
 COMMENT ON FUNCTION rabin_fingerprint(bytea, integer) IS
   'Rabin fingerprint of bytes, as of text; leading zero bytes make no difference';
 
-CREATE FUNCTION shingle_sketch(content text, w integer DEFAULT 10, modulus integer DEFAULT 25, unit text DEFAULT 'word') RETURNS bigint[]
+CREATE FUNCTION shingle_sketch(content text, w integer DEFAULT 10, modulus integer DEFAULT 25,
+  unit text DEFAULT 'word') RETURNS bigint[]
   AS 'MODULE_PATHNAME', 'simdup_shingle_sketch' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000;
 COMMENT ON FUNCTION shingle_sketch(text, integer, integer, text) IS
   'sample of the shingles: the fingerprints divisible by modulus, ascending';
 
-CREATE FUNCTION shingle_sketch_bottom(content text, w integer DEFAULT 10, k integer DEFAULT 100, unit text DEFAULT 'word') RETURNS bigint[]
+CREATE FUNCTION shingle_sketch_bottom(content text, w integer DEFAULT 10, k integer DEFAULT 100,
+  unit text DEFAULT 'word') RETURNS bigint[]
   AS 'MODULE_PATHNAME', 'simdup_shingle_sketch_bottom' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000;
 COMMENT ON FUNCTION shingle_sketch_bottom(text, integer, integer, text) IS
   'sample of the shingles: the k smallest fingerprints, ascending';
@@ -64,7 +69,8 @@ COMMENT ON FUNCTION super_shingles(bigint[], integer) IS
 
 -- MinHash (Broder 1997; Dahlgaard, Knudsen and Thorup 2017)
 
-CREATE FUNCTION minhash_signature(content text, n_hashes integer DEFAULT 128, w integer DEFAULT 4, unit text DEFAULT 'word') RETURNS integer[]
+CREATE FUNCTION minhash_signature(content text, n_hashes integer DEFAULT 128, w integer DEFAULT 4,
+  unit text DEFAULT 'word') RETURNS integer[]
   AS 'MODULE_PATHNAME', 'simdup_minhash_signature' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION minhash_signature(text, integer, integer, text) IS
   'MinHash signature of the shingles: n_hashes numbers; NULL where the text has no shingle';
@@ -79,7 +85,8 @@ CREATE FUNCTION minhash_bands(signature integer[], bands integer) RETURNS bigint
 COMMENT ON FUNCTION minhash_bands(integer[], integer) IS
   'one hash for each band of a MinHash signature, for gin and &&';
 
-CREATE FUNCTION minhash_bands_for(min_resemblance float8, n_hashes integer DEFAULT 128, recall float8 DEFAULT 0.99, OUT bands integer, OUT rows integer, OUT recall float8)
+CREATE FUNCTION minhash_bands_for(min_resemblance float8, n_hashes integer DEFAULT 128,
+  recall float8 DEFAULT 0.99, OUT bands integer, OUT rows integer, OUT recall float8)
   AS 'MODULE_PATHNAME', 'simdup_minhash_bands_for' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_bands_for(float8, integer, float8) IS
   'number of bands for a resemblance and a recall, and the recall to expect';
@@ -96,7 +103,8 @@ CREATE FUNCTION shingle_pairs(
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME', 'simdup_shingle_pairs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
 CREATE FUNCTION shingle_pairs(
-  query text, key_type anyelement, w integer DEFAULT 4, min_resemblance float8 DEFAULT 0.8, unit text DEFAULT 'char',
+  query text, key_type anyelement, w integer DEFAULT 4, min_resemblance float8 DEFAULT 0.8,
+    unit text DEFAULT 'char',
   params text[] DEFAULT '{}',
   OUT a anyelement, OUT b anyelement, OUT common integer, OUT resemblance float8, OUT cluster anyelement
 ) RETURNS SETOF record

@@ -8,8 +8,7 @@ CREATE FUNCTION simdup_flag_trigger() RETURNS trigger
 COMMENT ON FUNCTION simdup_flag_trigger() IS
   'trigger (column [, ''option => value'' ...]): sets the column to the key of the nearest other row';
 
-CREATE FUNCTION simdup_log_trigger() RETURNS trigger
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION simdup_log_trigger() RETURNS trigger AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION simdup_log_trigger() IS
   'trigger (log_table [, ''option => value'' ...]): logs every row near a new one';
 

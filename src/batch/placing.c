@@ -10,13 +10,16 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/typcache.h"
+#include "utils/varlena.h"
 
 #include "batch/cells.h"
 #include "core/entries.h"
@@ -27,6 +30,9 @@
 
 /* Keys of a chain that a message shows. */
 #define MOST_SHOWN 20
+
+/* Contradictions that are told with their chains, each of which costs a search. */
+#define MOST_CHAINS 1000
 
 /* A query of keys and other columns, which are not null. */
 typedef struct Reader
@@ -111,71 +117,146 @@ read_rows(Reader reader)
  * Decisions
  */
 
+typedef struct Decided
+{
+	SimdupDecisions decisions; /* those that hold */
+	SimdupDecisions passed;	   /* those that contradict earlier ones */
+	SimdupBlocks blocks;
+	SimdupKeys *keys;
+	Oid key_type;
+	uint32 n; /* keys, of rows and of decisions */
+} Decided;
+
+static char *
+decided_key(const Decided *d, uint32 number)
+{
+	return simdup_key_text(d->key_type, simdup_keys_get(d->keys, number, 0));
+}
+
+/* Append the chain of equal rows from a to b. */
 static void
-refuse_decisions(const SimdupDecisions *decisions,
-				 const SimdupDecision *against, SimdupKeys *keys, uint32 n,
-				 Oid key_type)
+append_chain(StringInfo text, const Decided *d, uint32 a, uint32 b)
 {
 	uint32 *chain;
-	uint32 length =
-		simdup_decisions_chain(decisions, n, against->a, against->b, &chain);
-	char *a = simdup_key_text(key_type, simdup_keys_get(keys, against->a, 0));
-	char *b = simdup_key_text(key_type, simdup_keys_get(keys, against->b, 0));
-	StringInfoData text;
+	uint32 length = simdup_decisions_chain(&d->decisions, d->n, a, b, &chain);
 
-	initStringInfo(&text);
 	for (uint32 i = 0; i < length; i++)
 	{
 		if (i == MOST_SHOWN - 1 && length > MOST_SHOWN)
 		{
-			appendStringInfoString(&text, " = ...");
+			appendStringInfoString(text, " = ...");
 			i = length - 1;
 		}
-		appendStringInfo(&text, "%s%s", i > 0 ? " = " : "",
-						 simdup_key_text(key_type,
-										 simdup_keys_get(keys, chain[i], 0)));
+		appendStringInfo(text, "%s%s", i > 0 ? " = " : "",
+						 decided_key(d, chain[i]));
 	}
-	ereport(ERROR, errcode(ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION),
-			errmsg("decision that rows %s and %s are not the same contradicts others",
-				   a, b),
-			errdetail("It was decided that %s.", text.data),
-			errhint("Take a decision back with simdup_undecide."));
+}
+
+/*
+ * Return what a decision that was passed over contradicts: the chain of equal
+ * rows between its two, or two chains and where they are not the same.
+ */
+static char *
+contradicted(const Decided *d, const SimdupDecision *passed)
+{
+	const uint32 *block = d->blocks.block;
+	StringInfoData text;
+
+	initStringInfo(&text);
+	if (!passed->same)
+		append_chain(&text, d, passed->a, passed->b);
+	for (size_t i = 0; passed->same && i < d->decisions.n && text.len == 0; i++)
+	{
+		const SimdupDecision *other = &d->decisions.items[i];
+		bool as_is = block[other->a] == block[passed->a];
+
+		if (other->same || (!as_is && block[other->a] != block[passed->b]) ||
+			block[as_is ? other->b : other->a] != block[passed->b] ||
+			block[as_is ? other->a : other->b] != block[passed->a])
+			continue;
+		append_chain(&text, d, passed->a, as_is ? other->a : other->b);
+		appendStringInfoString(&text, " <> ");
+		append_chain(&text, d, as_is ? other->b : other->a, passed->b);
+	}
+	return text.data;
+}
+
+/* Tell of decisions that are passed over, and of the first with its reason. */
+static void
+tell_passed(const Decided *d)
+{
+	const SimdupDecision *first = d->passed.items;
+
+	if (d->passed.n == 0)
+		return;
+	ereport(WARNING, errcode(ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION),
+			errmsg_plural("%lld decision contradicts earlier ones and is passed over",
+						  "%lld decisions contradict earlier ones and are passed over",
+						  (unsigned long) d->passed.n, (long long) d->passed.n),
+			first->same
+				? errdetail("Rows %s and %s are not the same: %s.",
+							decided_key(d, first->a), decided_key(d, first->b),
+							contradicted(d, first))
+				: errdetail("Rows %s and %s are the same: %s.",
+							decided_key(d, first->a), decided_key(d, first->b),
+							contradicted(d, first)),
+			errhint("Take decisions back with simdup_undecide."));
 }
 
 typedef struct DecisionRows
 {
-	SimdupDecisions decisions;
+	Decided *d;
 	SimdupKeyNumbers *numbers;
-	bool is_known; /* keys without a number are passed over */
 } DecisionRows;
 
 static void
 take_decision(void *arg, Datum *keys, Datum *values)
 {
-	DecisionRows *d = arg;
+	DecisionRows *r = arg;
+	MemoryContext old =
+		MemoryContextSwitchTo(GetMemoryChunkContext(r->numbers));
 	uint32 rows[2];
 
-	if (d->is_known)
-		simdup_keynumbers_find(d->numbers, keys, 2, rows);
-	else
-		simdup_keynumbers_get(d->numbers, keys, 2, rows);
-	if (rows[0] != SIMDUP_NO_NUMBER && rows[1] != SIMDUP_NO_NUMBER)
-	{
-		MemoryContext old =
-			MemoryContextSwitchTo(GetMemoryChunkContext(d->numbers));
-
-		simdup_decisions_add(&d->decisions, rows[0], rows[1],
-							 DatumGetBool(values[0]));
-		MemoryContextSwitchTo(old);
-	}
+	simdup_keynumbers_get(r->numbers, keys, 2, rows);
+	simdup_decisions_add(&r->d->decisions, rows[0], rows[1],
+						 DatumGetBool(values[0]));
+	MemoryContextSwitchTo(old);
 }
 
-/* The blocks of an argument's decisions, or an ERROR. */
-static SimdupBlocks
-read_blocks(FunctionCallInfo fcinfo, SimdupKeys *keys,
-			SimdupKeyNumbers *numbers, bool is_known)
+/*
+ * Leave out what keeps blocks apart of which one has no row. Rows have the
+ * smallest numbers, so the number of such a block is none of theirs.
+ */
+static void
+forget_gone(Decided *d, uint32 n_rows)
 {
-	DecisionRows d = {.numbers = numbers, .is_known = is_known};
+	size_t n_left = 0;
+
+	for (size_t i = 0; i < d->decisions.n; i++)
+	{
+		SimdupDecision item = d->decisions.items[i];
+
+		if (item.same || (d->blocks.block[item.a] < n_rows &&
+						  d->blocks.block[item.b] < n_rows))
+			d->decisions.items[n_left++] = item;
+	}
+	if (n_left == d->decisions.n)
+		return;
+	d->decisions.n = n_left;
+	simdup_blocks_free(&d->blocks);
+	(void) simdup_blocks_find(&d->blocks, d->n, &d->decisions);
+}
+
+/*
+ * Read an argument's decisions, in the order in which they hold. Keys that are no
+ * row's get numbers after those of the rows: what was decided about them counts.
+ */
+static Decided
+read_decisions(FunctionCallInfo fcinfo, SimdupKeys *keys,
+			   SimdupKeyNumbers *numbers)
+{
+	Decided d = {.keys = keys, .key_type = simdup_key_type_argument(fcinfo)};
+	DecisionRows rows = {.d = &d, .numbers = numbers};
 	Reader reader = {
 		.fcinfo = fcinfo,
 		.argument = "decisions",
@@ -185,19 +266,14 @@ read_blocks(FunctionCallInfo fcinfo, SimdupKeys *keys,
 		.columns = "two keys, and a boolean",
 		.example = "a, b, same",
 		.take = take_decision,
-		.arg = &d,
+		.arg = &rows,
 	};
-	SimdupBlocks blocks;
-	const SimdupDecision *against;
-	uint32 n;
 
 	read_rows(reader);
-	n = simdup_keynumbers_count(numbers);
-	against = simdup_blocks_find(&blocks, n, &d.decisions);
-	if (against != NULL)
-		refuse_decisions(&d.decisions, against, keys, n,
-						 simdup_key_type_argument(fcinfo));
-	return blocks;
+	d.n = simdup_keynumbers_count(numbers);
+	simdup_decisions_settle(&d.decisions, d.n, &d.passed);
+	(void) simdup_blocks_find(&d.blocks, d.n, &d.decisions);
+	return d;
 }
 
 /*
@@ -219,19 +295,24 @@ typedef struct Placing
 static void
 put_change(Placing *p, Datum key, int64 was, int64 id)
 {
-	Datum values[3] = {key, Int64GetDatum(was), Int64GetDatum(id)};
+	char *text = simdup_key_text(p->rows->key_type, key);
+	Datum values[3] = {CStringGetTextDatum(text), Int64GetDatum(was),
+					   Int64GetDatum(id)};
 	bool nulls[3] = {false, was == SIMDUP_NO_ID, id == SIMDUP_NO_ID};
 
 	simdup_put_result(p->result, values, nulls);
+	pfree(DatumGetPointer(values[0]));
+	pfree(text);
 }
 
+/* Find the row of a key; keys of decisions alone are no rows'. */
 static uint32
 find_row(Placing *p, Datum *key)
 {
 	uint32 row;
 
 	simdup_keynumbers_find(p->rows->numbers, key, 1, &row);
-	return row;
+	return row < p->rows->n ? row : SIMDUP_NO_NUMBER;
 }
 
 /* Take a member. A row that the query no longer has is in no group. */
@@ -291,7 +372,7 @@ place_rows(Placing *p, FunctionCallInfo fcinfo, SimdupGroups *groups,
 		   const SimdupOptions *options, int64 next_id)
 {
 	SimdupRows *rows = p->rows;
-	SimdupBlocks blocks = read_blocks(fcinfo, rows->keys, rows->numbers, true);
+	Decided decided = read_decisions(fcinfo, rows->keys, rows->numbers);
 	Reader reader = {
 		.fcinfo = fcinfo,
 		.argument = "members",
@@ -304,8 +385,10 @@ place_rows(Placing *p, FunctionCallInfo fcinfo, SimdupGroups *groups,
 		.arg = p,
 	};
 
-	p->group = simdup_cells_place(simdup_cells_begin(groups, options), &blocks,
-								  options->method);
+	tell_passed(&decided);
+	forget_gone(&decided, rows->n);
+	p->group = simdup_cells_place(simdup_cells_begin(groups, options),
+								  &decided.blocks, options->method);
 	p->old = simdup_alloc0(((Size) rows->n + 1) * sizeof(int64));
 	read_rows(reader);
 	give_ids(p, reader, next_id);
@@ -319,22 +402,11 @@ place_rows(Placing *p, FunctionCallInfo fcinfo, SimdupGroups *groups,
 	}
 }
 
-/* Check whether the decisions agree with each other. */
-static void
-check_decisions(FunctionCallInfo fcinfo)
-{
-	Oid key_type = simdup_key_type_argument(fcinfo);
-	SimdupKeys *keys = simdup_keys_begin(key_type);
-
-	(void) read_blocks(fcinfo, keys, simdup_keynumbers_begin(keys, key_type),
-					   false);
-}
-
 PG_FUNCTION_INFO_V1(simdup_place);
 /*
- * simdup_place(key_type, decisions, query, members, events, max_distance,
- * method, min_resemblance, w, unit, next_id); without a query, only decisions
- * are checked
+ * simdup_place(query, keys_of, path, decisions, members, events, max_distance,
+ * method, min_resemblance, w, unit, next_id): the query runs under the path, the
+ * others under that of the caller
  */
 Datum
 simdup_place(PG_FUNCTION_ARGS)
@@ -343,22 +415,95 @@ simdup_place(PG_FUNCTION_ARGS)
 	SimdupOptions options = simdup_options(fcinfo);
 	SimdupGroups *groups;
 	MemoryContext old;
+	int level;
 
-	if (PG_ARGISNULL(2))
-	{
-		check_decisions(fcinfo);
-		return (Datum) 0;
-	}
-	simdup_check_not_null(PG_ARGISNULL(10), "next_id");
+	if (simdup_has_null(fcinfo, 0, 3) || PG_ARGISNULL(11))
+		elog(ERROR, "simdup_place called with a null argument");
 	p.rows = simdup_rows_begin(fcinfo, 1, &options);
 	simdup_rows_by_key(p.rows);
-	simdup_rows_read(p.rows, text_to_cstring(PG_GETARG_TEXT_PP(2)), "query");
+	level = simdup_path_begin(text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	simdup_rows_read(p.rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
+	simdup_path_end(level);
 	old = MemoryContextSwitchTo(p.rows->context);
 	groups = simdup_rows_group(p.rows);
-	place_rows(&p, fcinfo, groups, &options, PG_GETARG_INT64(10));
+	level = simdup_exact_texts_begin();
+	place_rows(&p, fcinfo, groups, &options, PG_GETARG_INT64(11));
+	simdup_path_end(level);
 	MemoryContextSwitchTo(old);
 	simdup_groups_end(groups);
 	return (Datum) 0;
+}
+
+PG_FUNCTION_INFO_V1(simdup_contradictions);
+/* Return simdup_contradictions(decisions, keys_of). */
+Datum
+simdup_contradictions(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = simdup_begin_result(fcinfo);
+	Oid key_type = simdup_key_type_argument(fcinfo);
+	SimdupKeys *keys = simdup_keys_begin(key_type);
+	int level = simdup_exact_texts_begin();
+	Decided d =
+		read_decisions(fcinfo, keys, simdup_keynumbers_begin(keys, key_type));
+
+	for (size_t i = 0; i < d.passed.n; i++)
+	{
+		const SimdupDecision *item = &d.passed.items[i];
+		bool is_shown = i < MOST_CHAINS;
+		Datum values[4] = {CStringGetTextDatum(decided_key(&d, item->a)),
+						   CStringGetTextDatum(decided_key(&d, item->b)),
+						   BoolGetDatum(item->same),
+						   CStringGetTextDatum(is_shown ? contradicted(&d, item)
+														: "")};
+		bool nulls[4] = {false, false, false, !is_shown};
+
+		CHECK_FOR_INTERRUPTS();
+		simdup_put_result(result, values, nulls);
+	}
+	simdup_path_end(level);
+	return (Datum) 0;
+}
+
+PG_FUNCTION_INFO_V1(simdup_table_in_path);
+/* Return the table that a name means under a path, or NULL. */
+Datum
+simdup_table_in_path(PG_FUNCTION_ARGS)
+{
+	List *names = textToQualifiedNameList(PG_GETARG_TEXT_PP(0));
+	int level = simdup_path_begin(text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	Oid table = RangeVarGetRelid(makeRangeVarFromNameList(names), NoLock, true);
+
+	simdup_path_end(level);
+	if (!OidIsValid(table))
+		PG_RETURN_NULL();
+	PG_RETURN_OID(table);
+}
+
+PG_FUNCTION_INFO_V1(simdup_schema_in_path);
+/* Return the schema where a path creates, or NULL. */
+Datum
+simdup_schema_in_path(PG_FUNCTION_ARGS)
+{
+	int level = simdup_path_begin(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	List *path = fetch_search_path(false);
+	char *name = path == NIL ? NULL : get_namespace_name(linitial_oid(path));
+
+	simdup_path_end(level);
+	if (name == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(DirectFunctionCall1(namein, CStringGetDatum(name)));
+}
+
+PG_FUNCTION_INFO_V1(simdup_first_type);
+/* Return the type of a query's first column, under a path. */
+Datum
+simdup_first_type(PG_FUNCTION_ARGS)
+{
+	int level = simdup_path_begin(text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	Oid type = simdup_query_type(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+
+	simdup_path_end(level);
+	PG_RETURN_OID(type);
 }
 
 /*
@@ -428,7 +573,9 @@ put_part(const Reviewed *r, const SimdupEntry *part, Size n, int least_distance,
 		if (i > 0 &&
 			simdup_popcount64(r->fp[first] ^ r->fp[row]) < least_distance)
 			continue;
-		values[0] = simdup_keys_get(r->rows->keys, row, 0);
+		values[0] = CStringGetTextDatum(
+			simdup_key_text(r->rows->key_type,
+							simdup_keys_get(r->rows->keys, row, 0)));
 		values[1] = Simhash64GetDatum(r->fp[row]);
 		values[2] = Int64GetDatum(r->scope[row]);
 		values[3] = Int64GetDatum(r->id[row]);
@@ -461,7 +608,7 @@ put_parts(Reviewed *r, int least_distance, ReturnSetInfo *result)
 }
 
 PG_FUNCTION_INFO_V1(simdup_review_rows);
-/* simdup_review_rows(key_type, query, members, least_distance) */
+/* simdup_review_rows(query, keys_of, path, members, least_distance) */
 Datum
 simdup_review_rows(PG_FUNCTION_ARGS)
 {
@@ -481,11 +628,12 @@ simdup_review_rows(PG_FUNCTION_ARGS)
 	SimdupGroups *groups;
 	MemoryContext old;
 	Size n;
+	int level;
 
-	simdup_check_not_null(PG_ARGISNULL(1) || PG_ARGISNULL(3),
-						  "query and least_distance");
 	simdup_rows_by_key(r.rows);
-	simdup_rows_read(r.rows, text_to_cstring(PG_GETARG_TEXT_PP(1)), "query");
+	level = simdup_path_begin(text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	simdup_rows_read(r.rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
+	simdup_path_end(level);
 	old = MemoryContextSwitchTo(r.rows->context);
 	groups = simdup_rows_group(r.rows);
 	n = (Size) r.rows->n + 1;
@@ -495,9 +643,109 @@ simdup_review_rows(PG_FUNCTION_ARGS)
 	list_rows(&r, groups);
 	reader.keys = r.rows->keys;
 	read_rows(reader);
-	put_parts(&r, PG_GETARG_INT32(3), result);
+	level = simdup_exact_texts_begin();
+	put_parts(&r, PG_GETARG_INT32(4), result);
+	simdup_path_end(level);
 	MemoryContextSwitchTo(old);
 	simdup_groups_end(groups);
+	return (Datum) 0;
+}
+
+typedef struct ContentRows
+{
+	ReturnSetInfo *result;
+	SimdupKeyNumbers *numbers; /* of the keys whose contents are wanted */
+	Oid key_type;
+	int content; /* the column; -1: none */
+	Oid content_type;
+	MemoryContext context; /* reset after each row */
+} ContentRows;
+
+/* Find the column content: a SimdupColumnCheck. */
+static bool
+find_content(void *arg, TupleDesc columns,
+			 const char *argument pg_attribute_unused())
+{
+	ContentRows *c = arg;
+
+	c->content = -1;
+	for (int i = 1; i < columns->natts; i++)
+		if (strcmp(NameStr(TupleDescAttr(columns, i)->attname), "content") == 0)
+			c->content = i;
+	if (c->content >= 0)
+		c->content_type = TupleDescAttr(columns, c->content)->atttypid;
+	return columns->natts > 0 &&
+		   getBaseType(TupleDescAttr(columns, 0)->atttypid) ==
+			   getBaseType(c->key_type);
+}
+
+static void
+take_content(void *arg, TupleTableSlot *slot)
+{
+	ContentRows *c = arg;
+	MemoryContext old = MemoryContextSwitchTo(c->context);
+	uint32 number = SIMDUP_NO_NUMBER;
+	Datum values[3];
+	bool nulls[3] = {false};
+
+	slot_getallattrs(slot);
+	if (!slot->tts_isnull[0])
+		simdup_keynumbers_find(c->numbers, slot->tts_values, 1, &number);
+	if (number != SIMDUP_NO_NUMBER && c->content >= 0)
+	{
+		values[0] = CStringGetTextDatum(
+			simdup_key_text(c->key_type, slot->tts_values[0]));
+		nulls[1] = slot->tts_isnull[c->content];
+		if (!nulls[1])
+			values[1] = CStringGetTextDatum(
+				simdup_key_text(c->content_type, slot->tts_values[c->content]));
+		values[2] = BoolGetDatum(c->content_type == VARBITOID);
+		simdup_put_result(c->result, values, nulls);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(c->context);
+}
+
+PG_FUNCTION_INFO_V1(simdup_review_contents);
+/* Return simdup_review_contents(query, keys_of, path, keys). */
+Datum
+simdup_review_contents(PG_FUNCTION_ARGS)
+{
+	ContentRows c = {.result = simdup_begin_result(fcinfo),
+					 .key_type = simdup_key_type_argument(fcinfo)};
+	SimdupKeys *keys = simdup_keys_begin(c.key_type);
+	SimdupQuery query = {text_to_cstring(PG_GETARG_TEXT_PP(0)), "query",
+						 SIMDUP_KEY_AND_FP};
+	Oid array_type = get_array_type(c.key_type);
+	Oid input;
+	Oid io_parameter;
+	ArrayType *array;
+	int16 len;
+	bool byval;
+	char align;
+	Datum *wanted;
+	int n;
+	int level;
+
+	getTypeInputInfo(array_type, &input, &io_parameter);
+	array = DatumGetArrayTypeP(
+		OidInputFunctionCall(input, text_to_cstring(PG_GETARG_TEXT_PP(3)),
+							 io_parameter, -1));
+	c.numbers = simdup_keynumbers_begin(keys, c.key_type);
+	get_typlenbyvalalign(c.key_type, &len, &byval, &align);
+	deconstruct_array(array, c.key_type, len, byval, align, &wanted, NULL, &n);
+	for (int i = 0; i < n; i++)
+	{
+		uint32 number;
+
+		simdup_keynumbers_get(c.numbers, &wanted[i], 1, &number);
+	}
+	c.context = AllocSetContextCreate(CurrentMemoryContext, "simdup row",
+									  ALLOCSET_SMALL_SIZES);
+	level = simdup_path_begin(text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	simdup_run_query(&query, simdup_parameters(fcinfo, 1), find_content,
+					 take_content, &c);
+	simdup_path_end(level);
 	return (Datum) 0;
 }
 

@@ -68,6 +68,133 @@ make_lists(const SimdupDecisions *decisions, bool same, uint32_t n,
 	return lists;
 }
 
+/* The roots that a root is kept apart from, as elements of them. */
+typedef struct ApartRoots
+{
+	uint32_t *first; /* edge of a label; 0: none */
+	uint32_t *last;
+	uint32_t *count;
+	uint32_t *next; /* by edge */
+	uint32_t *element;
+	uint32_t n_edges;
+	uint32_t *label;	 /* of a root; the longer list keeps its label */
+	SimdupWordSet pairs; /* of labels */
+} ApartRoots;
+
+static uint64_t
+label_pair(uint32_t a, uint32_t b)
+{
+	return ((uint64_t) (a < b ? a : b) << 32 | (a < b ? b : a)) + 1;
+}
+
+static void
+add_edge(ApartRoots *r, uint32_t label, uint32_t element)
+{
+	uint32_t edge = ++r->n_edges;
+
+	r->element[edge] = element;
+	if (r->count[label]++ == 0)
+		r->first[label] = edge;
+	else
+		r->next[r->last[label]] = edge;
+	r->last[label] = edge;
+}
+
+/* Unite the roots a and b; the shorter list moves. */
+static void
+unite_roots(ApartRoots *r, uint32_t *parent, uint32_t a, uint32_t b)
+{
+	uint32_t keep = r->label[a];
+	uint32_t gone = r->label[b];
+
+	if (r->count[keep] < r->count[gone])
+	{
+		keep = r->label[b];
+		gone = r->label[a];
+	}
+	simdup_components_join(parent, a, b);
+	r->label[simdup_component_root(parent, a)] = keep;
+	if (r->count[gone] == 0)
+		return;
+	for (uint32_t edge = r->first[gone]; edge != 0; edge = r->next[edge])
+		(void)
+			simdup_wordset_add(&r->pairs,
+							   label_pair(keep,
+										  r->label
+											  [simdup_component_root(parent,
+																	 r->element
+																		 [edge])]));
+	if (r->count[keep] == 0)
+		r->first[keep] = r->first[gone];
+	else
+		r->next[r->last[keep]] = r->first[gone];
+	r->last[keep] = r->last[gone];
+	r->count[keep] += r->count[gone];
+}
+
+/* Check whether a decision agrees with those before, and note it. */
+static bool
+settle_one(ApartRoots *r, uint32_t *parent, const SimdupDecision *d)
+{
+	uint32_t a = simdup_component_root(parent, d->a);
+	uint32_t b = simdup_component_root(parent, d->b);
+	uint64_t pair = label_pair(r->label[a], r->label[b]);
+
+	if (a == b)
+		return d->same;
+	if (!d->same)
+	{
+		if (simdup_wordset_add(&r->pairs, pair))
+		{
+			add_edge(r, r->label[a], b);
+			add_edge(r, r->label[b], a);
+		}
+		return true;
+	}
+	if (simdup_wordset_has(&r->pairs, pair))
+		return false;
+	unite_roots(r, parent, a, b);
+	return true;
+}
+
+void
+simdup_decisions_settle(SimdupDecisions *decisions, uint32_t n,
+						SimdupDecisions *passed)
+{
+	size_t n_edges = 2 * decisions->n + 1;
+	size_t n_left = 0;
+	uint32_t *parent = simdup_alloc(((size_t) n + 1) * sizeof(uint32_t));
+	ApartRoots r = {
+		.first = simdup_alloc0(((size_t) n + 1) * sizeof(uint32_t)),
+		.last = simdup_alloc0(((size_t) n + 1) * sizeof(uint32_t)),
+		.count = simdup_alloc0(((size_t) n + 1) * sizeof(uint32_t)),
+		.next = simdup_alloc0(n_edges * sizeof(uint32_t)),
+		.element = simdup_alloc0(n_edges * sizeof(uint32_t)),
+		.label = simdup_alloc(((size_t) n + 1) * sizeof(uint32_t)),
+	};
+
+	simdup_components_init(parent, n);
+	simdup_components_init(r.label, n);
+	for (size_t i = 0; i < decisions->n; i++)
+	{
+		SimdupDecision d = decisions->items[i];
+
+		if (settle_one(&r, parent, &d))
+			decisions->items[n_left++] = d;
+		else
+			simdup_decisions_add(passed, d.a, d.b, d.same);
+	}
+	decisions->n = n_left;
+	simdup_wordset_free(&r.pairs);
+	simdup_free(r.first);
+	simdup_free(r.last);
+	simdup_free(r.count);
+	simdup_free(r.next);
+	simdup_free(r.element);
+	simdup_free(r.label);
+	simdup_free(parent);
+}
+
 const SimdupDecision *
 simdup_blocks_find(SimdupBlocks *blocks, uint32_t n,
 				   const SimdupDecisions *decisions)

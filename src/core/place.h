@@ -59,6 +59,13 @@ extern void simdup_decisions_add(SimdupDecisions *decisions, uint32_t a,
 								 uint32_t b, bool same);
 
 /*
+ * Keep the decisions about elements 0 to n - 1 that agree with those before them,
+ * in their order. The others go to passed.
+ */
+extern void simdup_decisions_settle(SimdupDecisions *decisions, uint32_t n,
+									SimdupDecisions *passed);
+
+/*
  * Find the blocks of elements 0 to n - 1. Return the first decision that
  * contradicts others, or NULL and the blocks.
  */

@@ -107,8 +107,9 @@ read_grouping(SimdupCases *cases)
 							  ALLOCSET_SMALL_SIZES);
 	bool is_decision = false;
 
-	ask(cases, psprintf("SELECT m.* FROM %s.simdup_report_members($1) AS m",
-						cases->schema));
+	ask(cases,
+		psprintf("SELECT m.* FROM %s.simdup_report_members(pg_catalog.to_regclass($1), $1) AS m",
+				 cases->schema));
 	cases->member_ids =
 		simdup_alloc(((Size) SPI_processed + 1) * sizeof(int64));
 	cases->member_rows =

@@ -329,7 +329,7 @@ find_open_pairs(const SimdupReport *report)
 	char *query =
 		psprintf("SELECT r.a, r.b, (r.id OPERATOR(pg_catalog.=) r.other)::pg_catalog.text AS one_case, r.decides::pg_catalog.text, r.distance::pg_catalog.text,"
 				 " pg_catalog.to_char(r.resemblance, 'FM0.00') AS resemblance, r.numbers_a, r.numbers_b, r.content_a, r.content_b"
-				 " FROM %s.simdup_review($1, $2) AS r",
+				 " FROM %s.simdup_review($1, $2) AS r WHERE r.decides OPERATOR(pg_catalog.>) 0",
 				 report->schema);
 
 	if (SPI_execute_with_args(query, 2, types, values, NULL, true, 0) !=

@@ -19,6 +19,7 @@
 #include "tcop/dest.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/plancache.h"
 
@@ -191,6 +192,41 @@ parameters_bind(const SimdupParameters *parameters)
 	return list;
 }
 
+/* Settings around a caller's query */
+
+static void
+set_for_now(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+}
+
+int
+simdup_path_begin(const char *path)
+{
+	int level = NewGUCNestLevel();
+
+	set_for_now("search_path", path);
+	return level;
+}
+
+int
+simdup_exact_texts_begin(void)
+{
+	int level = NewGUCNestLevel();
+
+	set_for_now("datestyle", "ISO");
+	set_for_now("intervalstyle", "postgres");
+	set_for_now("extra_float_digits", "1");
+	return level;
+}
+
+void
+simdup_path_end(int level)
+{
+	AtEOXact_GUC(true, level);
+}
+
 /* Queries */
 
 typedef struct RowReceiver
@@ -345,6 +381,15 @@ prepare(const SimdupQuery *query, SimdupParameters *parameters,
 	return plan;
 }
 
+/* Take any columns: a SimdupColumnCheck. */
+static bool
+any_columns(void *arg pg_attribute_unused(),
+			TupleDesc columns pg_attribute_unused(),
+			const char *argument pg_attribute_unused())
+{
+	return true;
+}
+
 /* Without a receiver the rows go to SPI_tuptable. */
 static void
 execute(SPIPlanPtr plan, const SimdupParameters *parameters,
@@ -361,6 +406,27 @@ execute(SPIPlanPtr plan, const SimdupParameters *parameters,
 	if (result != SPI_OK_SELECT)
 		elog(ERROR, "SPI_execute_plan_extended failed: %s",
 			 SPI_result_code_string(result));
+}
+
+Oid
+simdup_query_type(const char *text)
+{
+	SimdupQuery query = {text, "query", SIMDUP_KEY_AND_FP};
+	SimdupParameters parameters = {.n_queries = 1,
+								   .types = palloc0(sizeof(Oid)),
+								   .n_types = 1};
+	CachedPlanSource *source;
+	TupleDesc columns;
+	Oid type;
+
+	SPI_connect();
+	(void) prepare(&query, &parameters, any_columns, NULL, &source);
+	columns = source->resultDesc;
+	if (columns->natts == 0)
+		wrong_columns(&query, columns);
+	type = TupleDescAttr(columns, 0)->atttypid;
+	SPI_finish();
+	return type;
 }
 
 void

@@ -55,6 +55,19 @@ typedef bool (*SimdupColumnCheck)(void *arg, TupleDesc columns,
 								  const char *argument);
 typedef void (*SimdupRowSink)(void *arg, TupleTableSlot *row);
 
+/*
+ * Begin to run under a search_path, for the caller's query and nothing else. The
+ * level that is returned ends it; so does an error.
+ */
+extern int simdup_path_begin(const char *path);
+
+/* Begin to write values as texts that are read as the same values. */
+extern int simdup_exact_texts_begin(void);
+extern void simdup_path_end(int level);
+
+/* Return the type of a query's first column. ERROR: the text is no query. */
+extern Oid simdup_query_type(const char *text);
+
 /* Run it and feed each row to the sink. Connects to SPI and leaves it. */
 extern void simdup_run_query(const SimdupQuery *query,
 							 SimdupParameters *parameters,

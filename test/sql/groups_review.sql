@@ -124,6 +124,16 @@ SELECT why, one_scope, count(*) FROM asked_places GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT max_distance, n_found, n_true, n_both FROM simdup_tune(
   'SELECT l.fp, r.fp, d.same FROM cases_decisions AS d JOIN letter AS l ON l.id = d.a JOIN letter AS r ON r.id = d.b', 4);
 
+-- decisions that a refresh passes over come first
+BEGIN;
+INSERT INTO places_decisions (a, b, same) VALUES (26, 0, false), (40, 41, true), (41, 40, false);
+SELECT id IS NULL AS gone, a, b, why, decides FROM simdup_review('places', 3);
+SELECT count(*) FROM simdup_review('places', 1);
+SET client_min_messages = error;
+SELECT length(simdup_report_html('SELECT id, fp FROM review.place', 'Places', groups => 'places')) > 0 AS shown;
+RESET client_min_messages;
+ROLLBACK;
+
 -- bad input
 SELECT simdup_review('cases', 0);
 SELECT simdup_review('cases', NULL);

@@ -26,28 +26,38 @@ FROM pg_class, aclexplode(relacl) WHERE relnamespace = 'rights'::regnamespace AN
 REVOKE ALL ON letter_case, letter_case_decisions, letter_case_events, letter_case_settings FROM regress_simdup_clerk, PUBLIC;
 SELECT count(*) FROM simdup_regroup('letter_case');
 
--- a clerk with INSERT on the decisions alone
-GRANT INSERT ON letter_case_decisions TO regress_simdup_clerk;
+-- a clerk
+GRANT SELECT ON letter_case TO regress_simdup_clerk;
+GRANT SELECT, DELETE, INSERT (a, b, same, note) ON letter_case_decisions TO regress_simdup_clerk;
 SET ROLE regress_simdup_clerk;
 SELECT * FROM simdup_decide('letter_case', 1, 3, true, note => 'by the clerk', refresh => false);
 SELECT * FROM simdup_decide('letter_case', ARRAY[4, 5], ARRAY[5, 6], true, refresh => false);
-SELECT * FROM simdup_decide('letter_case', 1, 3, true, refresh => false);
+-- corrects himself, says the same again, and takes back
+SELECT * FROM simdup_decide('letter_case', 3, 1, false, refresh => false);
+SELECT * FROM simdup_decide('letter_case', 1, 3, false, note => 'again', refresh => false);
+SELECT a, b, same, note, by FROM letter_case_decisions ORDER BY a, b;
+SELECT * FROM simdup_decide('letter_case', 1, 3, true, note => 'by the clerk', refresh => false);
+SELECT * FROM simdup_decide('letter_case', 4, 6, false, refresh => false);
+SELECT * FROM simdup_undecide('letter_case', 5, 6, refresh => false);
+-- and nothing else
+INSERT INTO letter_case_decisions (a, b, same, by) VALUES (7, 8, true, 'somebody');
+INSERT INTO letter_case_decisions (a, b, same, at) VALUES (7, 8, true, now());
+UPDATE letter_case_decisions SET by = 'somebody';
 SELECT * FROM simdup_decide('letter_case', 1, 2, false);
-SELECT * FROM simdup_undecide('letter_case', 1, 3, refresh => false);
+SELECT * FROM simdup_undecide('letter_case', 1, 3);
 SELECT * FROM simdup_regroup('letter_case');
 SELECT * FROM simdup_review('letter_case');
-SELECT simdup_group_of('letter_case', 1);
 SELECT simdup_ungroup('letter_case', true);
-TABLE letter_case_decisions;
-RESET ROLE;
-GRANT SELECT ON letter_case_decisions TO regress_simdup_clerk;
-SET ROLE regress_simdup_clerk;
-SELECT * FROM simdup_decide('letter_case', 1, 3, true, refresh => false);
-SELECT * FROM simdup_decide('letter_case', 4, 6, false, refresh => false);
-SELECT * FROM simdup_decide('letter_case', 1, 3, false, refresh => false);
 SET ROLE regress_simdup_owner;
 SELECT a, b, same, note, by FROM letter_case_decisions ORDER BY a, b;
 SELECT * FROM simdup_regroup('letter_case');
+-- written by hand against the others, a decision is passed over
+INSERT INTO letter_case_decisions (a, b, same) VALUES (3, 1, false);
+\set VERBOSITY terse
+INSERT INTO letter_case_decisions (a, b, same) VALUES (2, 2, false);
+\set VERBOSITY default
+SELECT * FROM simdup_regroup('letter_case');
+DELETE FROM letter_case_decisions WHERE a > b;
 
 -- a superuser must be the owner
 RESET ROLE;
@@ -68,6 +78,15 @@ REVOKE INSERT ON letter_case_settings FROM PUBLIC;
 GRANT TRIGGER ON letter_case_events TO regress_simdup_stranger;
 SELECT simdup_decide('letter_case', 1, 2, true);
 REVOKE TRIGGER ON letter_case_events FROM regress_simdup_stranger;
+-- another role's function is called by a trigger
+RESET ROLE;
+SET ROLE regress_simdup_stranger;
+CREATE FUNCTION watch() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO rights.ran VALUES (current_user); RETURN NULL; END';
+RESET ROLE;
+CREATE TRIGGER watch AFTER INSERT ON letter_case_events EXECUTE FUNCTION watch();
+SET ROLE regress_simdup_owner;
+SELECT simdup_regroup('letter_case');
+DROP TRIGGER watch ON letter_case_events;
 -- another role owns one of the four
 RESET ROLE;
 ALTER TABLE letter_case_settings OWNER TO regress_simdup_stranger;
@@ -168,6 +187,61 @@ SELECT simdup_group('rights.more', 'SELECT id, fp FROM rights.letter', 8, 'conne
 SELECT * FROM simdup_regroup('more', true);
 SELECT simdup_ungroup('more');
 RESET ROLE;
+SET search_path = public;
+
+-- who may create where the extension is, makes functions and operators that nearly fit
+SELECT extnamespace::regnamespace AS home FROM pg_extension WHERE extname = 'simdup' \gset
+GRANT CREATE, USAGE ON SCHEMA :home TO regress_simdup_stranger;
+SET ROLE regress_simdup_stranger;
+SELECT set_config('search_path', :'home', false) IS NOT NULL AS set;
+DO $$
+DECLARE
+  f record;
+  other text[];
+BEGIN
+  FOREACH other SLICE 1 IN ARRAY '{{text,varchar},{text,name},{text,anyelement},{regtype,oid},{regclass,oid},{regclass,text},{integer,bigint},
+      {integer,smallint},{bigint,integer},{boolean,text},{anycompatible,anyelement},{anycompatible,integer},{anycompatible,text}}'::text[] LOOP
+    FOR f IN SELECT p.proname, p.prorettype::regtype AS result, p.proretset, replace(pg_get_function_identity_arguments(p.oid), other[1], other[2]) AS arguments
+             FROM pg_proc AS p JOIN pg_depend AS d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
+             WHERE p.proname ~ '^simdup_(place|grouping|decision_pairs|contradictions|table_in_path|schema_in_path|first_type|key_equality|regroup)$' LOOP
+      BEGIN
+        EXECUTE format('CREATE FUNCTION %I(%s) RETURNS %s LANGUAGE plpgsql AS %L',
+          f.proname, f.arguments, CASE WHEN f.arguments ~ 'OUT ' OR f.result = 'record'::regtype THEN 'SETOF record' ELSE 'SETOF ' || f.result END,
+          format('BEGIN INSERT INTO rights.ran VALUES (current_user || %L); RETURN; END', f.proname));
+      EXCEPTION WHEN OTHERS THEN NULL; -- the same as another
+      END;
+    END LOOP;
+  END LOOP;
+END $$;
+CREATE FUNCTION ran() RETURNS bool LANGUAGE plpgsql AS 'BEGIN INSERT INTO rights.ran VALUES (current_user || '' by an operator''); RETURN true; END';
+CREATE FUNCTION op(int4, int4) RETURNS bool LANGUAGE sql AS 'SELECT ran()';
+CREATE FUNCTION op(int4, int8) RETURNS bool LANGUAGE sql AS 'SELECT ran()';
+CREATE FUNCTION op(varchar, text) RETURNS bool LANGUAGE sql AS 'SELECT ran()';
+CREATE OPERATOR <> (LEFTARG = int4, RIGHTARG = int4, FUNCTION = op);
+CREATE OPERATOR = (LEFTARG = int4, RIGHTARG = int4, FUNCTION = op);
+CREATE OPERATOR > (LEFTARG = int4, RIGHTARG = int8, FUNCTION = op);
+CREATE OPERATOR = (LEFTARG = varchar, RIGHTARG = text, FUNCTION = op);
+CREATE FUNCTION format(text, text) RETURNS text LANGUAGE plpgsql AS 'BEGIN RETURN ran()::text; END';
+CREATE FUNCTION format(text, text, text) RETURNS text LANGUAGE plpgsql AS 'BEGIN RETURN ran()::text; END';
+CREATE FUNCTION concat(text, text) RETURNS text LANGUAGE plpgsql AS 'BEGIN RETURN ran()::text; END';
+CREATE FUNCTION num_nulls(text, text) RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN ran()::int; END';
+SELECT count(*) > 20 AS made FROM pg_proc WHERE pronamespace = :'home'::regnamespace AND proowner = 'regress_simdup_stranger'::regrole;
+RESET ROLE;
+DELETE FROM rights.ran;
+SET ROLE regress_simdup_owner;
+SET search_path = rights, public;
+SELECT simdup_group('more', 'SELECT id, fp FROM rights.letter ORDER BY id', 3);
+SELECT count(*) FROM simdup_regroup('more');
+SELECT count(*) FROM simdup_decide('more', 1, 2, false, 'apart');
+SELECT count(*) FROM simdup_decide('more', ARRAY[1, 3], ARRAY[3, 4], true, 'one', true);
+SELECT count(*) >= 0 AS reviewed FROM simdup_review('more', 3);
+SELECT count(*) FROM simdup_undecide('more', 1, 2, true);
+SELECT simdup_group_of('more', 1);
+SELECT simdup_ungroup('more', true);
+RESET ROLE;
+TABLE rights.ran;
+SET client_min_messages = error;
+DROP OWNED BY regress_simdup_stranger CASCADE;
 SET search_path = public;
 SET client_min_messages = error;
 DROP SCHEMA hostile, rights CASCADE;

@@ -22,7 +22,7 @@ SELECT * FROM shingle_pairs('letter');
 SELECT * FROM term_idf('letter');
 SELECT imatch_lexicon('letter');
 SELECT simdup_group('letter_case', 'letter');
-SELECT * FROM simdup_remove('letter', 'letter');
+SELECT * FROM simdup_removal('letter', 'letter');
 -- a keyword is none, and a name may have blanks
 SELECT * FROM simdup_pairs('select');
 SELECT * FROM simdup_pairs('"two words"."a ""name"');

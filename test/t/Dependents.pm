@@ -128,7 +128,7 @@ INSERT INTO kept SELECT id, fp FROM petition;
 CREATE TABLE refers (id integer PRIMARY KEY, kept integer REFERENCES kept);
 INSERT INTO refers SELECT id, id FROM kept;
 CREATE INDEX ON refers (kept);
-SELECT FROM simdup_remove('kept', 'SELECT key, cluster FROM simdup_clusters(''SELECT id, fp FROM public.petition ORDER BY id'', 3, ''leader'')');
+SELECT statement FROM simdup_removal('kept', 'SELECT key, cluster FROM simdup_clusters(''SELECT id, fp FROM public.petition ORDER BY id'', 3, ''leader'')') \gexec
 CREATE STATISTICS petition_stats (mcv, ndistinct) ON fp, with_fields, simhash(title) FROM petition;
 ANALYZE;
 SQL
@@ -191,8 +191,8 @@ SELECT * FROM clusters ORDER BY cluster;
 SELECT * FROM cases ORDER BY key::int;
 SELECT * FROM cases_decisions;
 SELECT count(*), md5(string_agg(e::text, ' ' ORDER BY e::text)) FROM cases_events AS e;
-SELECT * FROM kept_simdup_removed ORDER BY id;
-SELECT * FROM kept_simdup_moved ORDER BY removed, referrer;
+SELECT * FROM kept_removed ORDER BY id;
+SELECT * FROM refers_moved ORDER BY removed, id;
 SELECT * FROM refers ORDER BY id;
 SQL
 }
@@ -258,7 +258,7 @@ SELECT tableoid::regclass FROM sample WHERE fp = '0123456789abcdef';
 INSERT INTO petition (id, content) SELECT 90007, content FROM petition WHERE id = 1001;
 SELECT * FROM simdup_regroup('cases') ORDER BY key::int;
 SELECT * FROM simdup_undecide('cases', 1001, 1003) ORDER BY key::int;
-SELECT sum(n) FROM simdup_remove('kept', 'SELECT max(id), min(id) FROM kept');
+SELECT md5(string_agg(statement, ' ')) FROM simdup_removal('kept', 'SELECT max(id), min(id) FROM kept');
 REFRESH MATERIALIZED VIEW clusters;
 SELECT count(*), md5(string_agg(c::text, ' ' ORDER BY cluster)) FROM clusters AS c;
 ROLLBACK;

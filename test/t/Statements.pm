@@ -51,8 +51,8 @@ BEGIN
   PERFORM simdup_group('cases', 'SELECT id, fp FROM doc ORDER BY id', 12);
   PERFORM simdup_regroup('cases');
   PERFORM simdup_decide('cases', 1, 5, true), simdup_decide('cases', 2, 6, false), simdup_undecide('cases', 2, 6);
-  SELECT string_agg(concat(key, ' ', simdup_group_of('cases', id)), ', ' ORDER BY key) INTO found FROM simdup_report_members('cases') WHERE id IS NOT NULL;
-  found := concat(found, ' ', (SELECT count(*) FROM simdup_review('cases')), ' ', (SELECT count(*) FROM simdup_report_members('cases') WHERE id IS NULL));
+  SELECT string_agg(concat(key, ' ', simdup_group_of('cases', id)), ', ' ORDER BY key) INTO found FROM simdup_report_members('cases', 'cases') WHERE id IS NOT NULL;
+  found := concat(found, ' ', (SELECT count(*) FROM simdup_review('cases')), ' ', (SELECT count(*) FROM simdup_report_members('cases', 'cases') WHERE id IS NULL));
   PERFORM simdup_ungroup('cases', true);
   RETURN found;
 END $$;
@@ -231,7 +231,7 @@ our @other = (
 # which make tables: the server's caches grow by them
 our @making = (
 	rows_of(q{make_grouping()}),
-	rows_of(q{simdup_remove('doc', 'VALUES (2, 1), (3, 1)', archive => 'gone')}),
+	rows_of(q{simdup_removal('doc', 'VALUES (2, 1), (3, 1)')}),
 );
 
 1;

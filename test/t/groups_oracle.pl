@@ -23,7 +23,7 @@ sub new
 {
 	my ($class, %options) = @_;
 
-	return bless { %options, row => {}, decision => {}, id => {}, had => {}, next_id => 1 }, $class;
+	return bless { %options, row => {}, decision => {}, order => [], id => {}, had => {}, next_id => 1 }, $class;
 }
 
 sub distance
@@ -51,7 +51,53 @@ sub keys_in_order
 	return sort { $a <=> $b } grep { defined $self->{row}{$_}{fp} } keys %{ $self->{row} };
 }
 
-# A row with those that are the same, over rows that are there.
+# The decisions that hold: in their order, without those that contradict earlier ones.
+sub settle
+{
+	my ($self) = @_;
+	my @passed;
+
+	$self->{holds} = {};
+	for my $pair (@{ $self->{order} })
+	{
+		my ($x, $y) = split / /, $pair;
+		my @left = $self->block_of($x);
+		my @right = $self->block_of($y);
+		my $one = grep { $_ eq $y } @left;
+
+		if ($self->{decision}{$pair} ? !$one && $self->are_apart(\@left, \@right) : $one)
+		{
+			push @passed, $pair;
+			next;
+		}
+		$self->{holds}{$pair} = $self->{decision}{$pair};
+	}
+	return @passed;
+}
+
+# Decide: a decision that takes the place of another is the latest.
+sub decide
+{
+	my ($self, $pair, $same) = @_;
+	my $old = $self->{decision}{$pair};
+
+	return if defined $old && $old == $same;
+	$self->undecide($pair);
+	$self->{decision}{$pair} = $same;
+	push @{ $self->{order} }, $pair;
+	return;
+}
+
+sub undecide
+{
+	my ($self, $pair) = @_;
+
+	delete $self->{decision}{$pair};
+	$self->{order} = [ grep { $_ ne $pair } @{ $self->{order} } ];
+	return;
+}
+
+# A row with those that are the same, over rows that are there or not.
 sub block_of
 {
 	my ($self, @block) = @_;
@@ -59,10 +105,10 @@ sub block_of
 
 	while (defined(my $x = shift @block))
 	{
-		for my $pair (grep { $self->{decision}{$_} } keys %{ $self->{decision} })
+		for my $pair (grep { $self->{holds}{$_} } keys %{ $self->{holds} })
 		{
 			my ($a, $b) = split / /, $pair;
-			push @block, grep { $self->{row}{$_} && defined $self->{row}{$_}{fp} && !$seen{$_}++ } $a eq $x ? $b : $b eq $x ? $a : ();
+			push @block, grep { !$seen{$_}++ } $a eq $x ? $b : $b eq $x ? $a : ();
 		}
 	}
 	return keys %seen;
@@ -78,9 +124,9 @@ sub are_apart
 	return first
 	{
 		my ($a, $b) = split / /;
-		!$self->{decision}{$_} && ($left{$a} && $right{$b} || $left{$b} && $right{$a});
+		!$self->{holds}{$_} && ($left{$a} && $right{$b} || $left{$b} && $right{$a});
 	}
-	keys %{ $self->{decision} };
+	keys %{ $self->{holds} };
 }
 
 # Groups of rows, the first row's group first.
@@ -112,7 +158,8 @@ sub groups_connected
 {
 	my ($self) = @_;
 	my @keys = $self->keys_in_order;
-	my %group = map { my $x = $_; $x => first { 1 } sort { $a <=> $b } $self->block_of($x) } @keys;
+	my %is_there = map { $_ => 1 } @keys;
+	my %group = map { my $x = $_; $x => first { $is_there{$_} } sort { $a <=> $b } $self->block_of($x) } @keys;
 	my @pairs;
 
 	for my $x (@keys)
@@ -165,6 +212,8 @@ sub with_ids
 sub refresh
 {
 	my ($self) = @_;
+
+	$self->settle;
 	my @groups = $self->{method} eq 'leader' ? $self->groups_by_leader : $self->groups_connected;
 	my %now = map { my ($rows, $id) = @$_; map { $_ => $id } @$rows } $self->with_ids(@groups);
 	my %all = (%now, %{ $self->{id} });
@@ -179,22 +228,6 @@ sub refresh
 	}
 	$self->{id} = \%now;
 	return @changes;
-}
-
-# Check whether a decision contradicts those about any rows, there or not.
-sub contradicts
-{
-	my ($self, $pair, $same) = @_;
-	my $all = Model->new;
-
-	$all->{decision} = { %{ $self->{decision} }, $pair => $same };
-	$all->{row}{$_} = { fp => 0 } for map { split / / } keys %{ $all->{decision} };
-	return first
-	{
-		my ($x, $y) = split / /;
-		!$all->{decision}{$_} && first { $_ eq $y } $all->block_of($x);
-	}
-	keys %{ $all->{decision} };
 }
 
 package main;
@@ -292,7 +325,7 @@ sub random_decision
 	{
 		my ($x, $y) = split / /, one_of(@old);
 
-		delete $model->{decision}{"$x $y"};
+		$model->undecide("$x $y");
 		return "SELECT count(*) FROM simdup_undecide('g_$table', $y, $x, refresh => false)";
 	}
 	for (1 .. one_of(1, 1, 3))
@@ -306,14 +339,17 @@ sub random_decision
 		$pairs{ join ' ', sort { $a <=> $b } $x, $y } = 1;
 	}
 	my @pairs = sort keys %pairs or return 'SELECT';
-	my %before = %{ $model->{decision} };
-	my $refused = 0;
-	for my $pair (@pairs)
+	my %before = (decision => { %{ $model->{decision} } }, order => [ @{ $model->{order} } ]);
+	# the order of one INSERT is that of the keys
+	$model->decide($_, $same) for sort { my ($i, $j) = map { [ split / / ] } $a, $b; $i->[0] <=> $j->[0] || $i->[1] <=> $j->[1] } @pairs;
+	# by hand, one may be written that contradicts others, and is passed over
+	if (@pairs == 1 && !defined $before{decision}{ $pairs[0] } && rand() < 0.3)
 	{
-		$refused ||= $model->contradicts($pair, $same);
-		$model->{decision}{$pair} = $same;
+		return sprintf 'INSERT INTO g_%s_decisions (a, b, same) VALUES (%s, %s)', $table, $pairs[0] =~ s/ /, /r, $same ? 'true' : 'false';
 	}
-	$model->{decision} = \%before if $refused;
+	my %passed = map { $_ => 1 } $model->settle;
+	my $refused = grep { $passed{$_} } @pairs;
+	@$model{ 'decision', 'order' } = @before{ 'decision', 'order' } if $refused;
 	my $truth = $same ? 'true' : 'false';
 	my ($x, $y) = map { my $i = $_; join ', ', map { (split / /)[$i] } @pairs } 0, 1;
 	my $sql = @pairs > 1 ? "ARRAY[$x], ARRAY[$y]" : one_of("$x, $y", "$y, $x", "'$x', '$y'");
@@ -331,7 +367,7 @@ sub psql_lines
 	my ($sql) = @_;
 	my ($stdout, $stderr);
 
-	$node->psql('postgres', $sql, stdout => \$stdout, stderr => \$stderr, on_error_stop => 1);
+	$node->psql('postgres', "SET client_min_messages = error;\n$sql", stdout => \$stdout, stderr => \$stderr, on_error_stop => 1);
 	return ($stderr, split /\n/, $stdout);
 }
 

@@ -225,9 +225,89 @@ test_chain(void)
 	simdup_free(d.items);
 }
 
+/* Check whether two elements are decided the same, over those that hold. */
+static bool
+naive_is_same(const SimdupDecisions *d, uint32_t a, uint32_t b)
+{
+	bool seen[8] = {false};
+	bool more = true;
+
+	seen[a] = true;
+	while (more)
+	{
+		more = false;
+		for (size_t i = 0; i < d->n; i++)
+			if (d->items[i].same && seen[d->items[i].a] != seen[d->items[i].b])
+				more = seen[d->items[i].a] = seen[d->items[i].b] = true;
+	}
+	return seen[b];
+}
+
+static bool
+naive_contradicts(const SimdupDecisions *d, const SimdupDecision *next)
+{
+	if (!next->same)
+		return naive_is_same(d, next->a, next->b);
+	for (size_t i = 0; i < d->n; i++)
+	{
+		const SimdupDecision *o = &d->items[i];
+
+		if (!o->same && ((naive_is_same(d, next->a, o->a) &&
+						  naive_is_same(d, next->b, o->b)) ||
+						 (naive_is_same(d, next->a, o->b) &&
+						  naive_is_same(d, next->b, o->a))))
+			return true;
+	}
+	return false;
+}
+
+/* Decisions in random order, settled as one after the other. */
+static void
+check_settled(void)
+{
+	uint64_t state = 34;
+	bool is_equal = true;
+	size_t n_passed = 0;
+
+	for (int run = 0; run < 3000; run++)
+	{
+		SimdupDecisions d = {0};
+		SimdupDecisions holds = {0};
+		SimdupDecisions passed = {0};
+
+		for (int i = 0; i < 14; i++)
+		{
+			SimdupDecision next;
+
+			state = state * 6364136223846793005u + 1442695040888963407u;
+			next = (SimdupDecision){state >> 33 & 7, state >> 40 & 7,
+									(state >> 50 & 1) != 0};
+			if (next.a == next.b)
+				continue;
+			simdup_decisions_add(&d, next.a, next.b, next.same);
+			if (!naive_contradicts(&holds, &next))
+				simdup_decisions_add(&holds, next.a, next.b, next.same);
+		}
+		simdup_decisions_settle(&d, 8, &passed);
+		is_equal = is_equal && d.n == holds.n;
+		for (size_t i = 0; i < d.n && is_equal; i++)
+			is_equal = d.items[i].a == holds.items[i].a &&
+					   d.items[i].b == holds.items[i].b &&
+					   d.items[i].same == holds.items[i].same;
+		n_passed += passed.n;
+		simdup_free(d.items);
+		simdup_free(holds.items);
+		if (passed.items != NULL)
+			simdup_free(passed.items);
+	}
+	ok(is_equal && n_passed > 1000,
+	   "decisions that contradict earlier ones are passed over");
+}
+
 int
 main(void)
 {
+	check_settled();
 	for (int i = 0; i < 4; i++)
 		test_random(i % 2, i / 2);
 	test_sizes();

@@ -1,0 +1,127 @@
+--
+-- removal: the statements, what they refuse, and flags; random schemas are in t/removal.pl
+--
+\set SHOW_CONTEXT never
+SET client_min_messages = warning;
+CREATE TABLE letter (id int PRIMARY KEY, code text UNIQUE, body text, answers int UNIQUE REFERENCES letter);
+CREATE TABLE tag (letter int REFERENCES letter ON DELETE CASCADE, tag text, UNIQUE (letter, tag));
+CREATE TABLE r (r int REFERENCES letter ON DELETE CASCADE, m text REFERENCES letter (code), gone int);
+INSERT INTO letter VALUES (1, 'a', 'the lamp', 2), (2, 'b', 'the lamp', NULL), (3, NULL, 'the lamp!', 1), (4, 'd', 'a tree', 3);
+INSERT INTO tag VALUES (1, 'lamp'), (2, 'lamp'), (2, 'lane'), (3, 'lane'), (3, NULL);
+INSERT INTO r VALUES (2, 'b', 1), (4, 'a', 2), (NULL, NULL, 3);
+-- the statements, which change nothing by themselves
+SELECT step, statement FROM simdup_removal('letter', 'VALUES (2, 1), (3, 1), (4, 4)') \g (format=unaligned tuples_only=on)
+SELECT count(*) FROM letter;
+\set ECHO errors
+SELECT statement FROM simdup_removal('letter', 'VALUES (2, 1), (3, 1), (4, 4)') ORDER BY step \gexec
+\set ECHO all
+TABLE letter ORDER BY id;
+TABLE tag ORDER BY tag;
+TABLE r ORDER BY gone;
+SELECT id, code, body, answers, kept, removed_at IS NOT NULL AS at FROM letter_removed ORDER BY id;
+SELECT letter, tag, removed, kept, foreign_key, deleted FROM tag_moved ORDER BY letter, tag;
+SELECT r, m, gone, removed, kept, foreign_key, deleted FROM r_moved ORDER BY foreign_key;
+SELECT id, answers, removed, kept, foreign_key, deleted FROM letter_moved ORDER BY id;
+-- again: the archives are there
+INSERT INTO letter VALUES (5, 'e', 'a tree', NULL);
+INSERT INTO r VALUES (5, 'e', 4);
+\set ECHO errors
+SELECT statement FROM simdup_removal('letter', $$SELECT '5', '4' -- as text
+;$$) \gexec
+\set ECHO all
+SELECT id, kept FROM letter_removed ORDER BY id;
+TABLE r ORDER BY gone;
+
+-- maps that do not hold change nothing
+CREATE PROCEDURE try(map text) LANGUAGE plpgsql AS $$
+DECLARE
+  statement text;
+  detail text;
+BEGIN
+  FOR statement IN SELECT s.statement FROM simdup_removal('letter', map) AS s WHERE s.statement !~ '^(--|BEGIN|COMMIT)' LOOP
+    EXECUTE statement;
+  END LOOP;
+  RAISE EXCEPTION 'nothing was refused';
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+  RAISE WARNING '%: %', sqlerrm, detail;
+END $$;
+CALL try('VALUES (4, 1), (4, 1)');
+CALL try('VALUES (4, 1), (1, 4)');
+CALL try('VALUES (99, 1)');
+CALL try('VALUES (4, 99)');
+CALL try('VALUES (4, NULL)');
+CALL try('SELECT 4, 5000000000');
+CALL try('SELECT 4');
+-- a kept row has no value to which a reference could move
+INSERT INTO letter VALUES (6, NULL, 'a tree', NULL);
+CALL try('VALUES (1, 6)');
+-- two rows that stay may not collide, which the server says
+INSERT INTO letter VALUES (7, 'g', 'a bench', NULL), (8, 'h', 'a bench', 7), (9, 'i', 'a tree', 4);
+CALL try('VALUES (7, 4)');
+-- a trigger that keeps a row from moving, and so nothing is lost by a cascade
+CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+CREATE TRIGGER keep BEFORE UPDATE ON r FOR EACH ROW EXECUTE FUNCTION keep();
+CALL try('VALUES (4, 6)');
+DROP TRIGGER keep ON r;
+CREATE TRIGGER keep BEFORE DELETE ON letter FOR EACH ROW EXECUTE FUNCTION keep();
+CALL try('VALUES (7, 6)');
+DROP TRIGGER keep ON letter;
+CREATE TRIGGER keep BEFORE INSERT ON letter_removed FOR EACH ROW EXECUTE FUNCTION keep();
+CALL try('VALUES (7, 6)');
+DROP TRIGGER keep ON letter_removed;
+
+-- flags move, by the primary key or another, unless a foreign key has the column; two triggers of one are one
+CREATE TABLE flagged (id int PRIMARY KEY, code text UNIQUE NOT NULL, body text, repeats int, first text, again int REFERENCES flagged);
+INSERT INTO flagged VALUES (1, 'a', '', NULL, NULL, NULL), (2, 'b', '', 1, 'a', 1), (3, 'c', '', 2, 'b', 2),
+  (4, 'd', '', 2, 'b', NULL), (5, 'e', '', 3, NULL, NULL), (6, 'f', '', 99, 'zz', NULL);
+CREATE TRIGGER flag BEFORE INSERT ON flagged FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats');
+CREATE TRIGGER flag_too BEFORE INSERT ON flagged FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats', 'max_distance => 3');
+CREATE TRIGGER "flag by code" BEFORE INSERT ON flagged FOR EACH ROW WHEN (new.body <> '')
+  EXECUTE FUNCTION simdup_flag_trigger('first', 'max_distance => 3', 'key => code');
+CREATE TRIGGER flag_again BEFORE INSERT ON flagged FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('again');
+\set ECHO errors
+SELECT statement FROM simdup_removal('flagged', 'VALUES (1, 3), (2, 3)') \gexec
+\set ECHO all
+TABLE flagged ORDER BY id;
+SELECT id, repeats, first, again, removed, foreign_key FROM flagged_moved ORDER BY id, foreign_key;
+-- the map of simdup_clusters, by another key
+CREATE TABLE doc (u uuid UNIQUE NOT NULL, fp simhash64, body text);
+INSERT INTO doc SELECT md5(i::text)::uuid, (i % 3)::bigint::simhash64, repeat('x', i) FROM generate_series(1, 9) AS i;
+\set ECHO errors
+SELECT statement FROM simdup_removal('doc',
+  $$SELECT * FROM simdup_clusters('SELECT u, fp FROM doc ORDER BY length(body) DESC', NULL::uuid, 0)$$) \gexec
+\set ECHO all
+SELECT length(body) FROM doc ORDER BY 1;
+
+-- what it does not take
+\set VERBOSITY default
+SELECT simdup_removal('letter', 'letter_map');
+SELECT simdup_removal('letter', NULL);
+SELECT simdup_removal(NULL, 'SELECT 1, 2');
+CREATE VIEW seen AS SELECT * FROM letter;
+SELECT simdup_removal('seen', 'SELECT 1, 2');
+SELECT simdup_removal('tag', 'SELECT 1, 2');
+CREATE TABLE years (year int PRIMARY KEY) PARTITION BY LIST (year);
+CREATE TABLE years_1 PARTITION OF years FOR VALUES IN (1);
+SELECT simdup_removal('years_1', 'SELECT 1, 2');
+CREATE TABLE two (a int UNIQUE NOT NULL, b int UNIQUE NOT NULL);
+SELECT simdup_removal('two', 'SELECT 1, 2');
+-- it needs no right; tables of a third role are refused, and row security may not hide rows
+CREATE ROLE regress_simdup_clerk;
+CREATE ROLE regress_simdup_other;
+SET ROLE regress_simdup_clerk;
+SELECT count(*) > 0 AS written FROM simdup_removal('letter', 'SELECT 1, 2');
+RESET ROLE;
+ALTER TABLE tag ENABLE ROW LEVEL SECURITY;
+SELECT statement FROM simdup_removal('letter', 'SELECT 1, 2') WHERE statement LIKE 'SET%';
+ALTER TABLE tag OWNER TO regress_simdup_other;
+SELECT simdup_removal('letter', 'SELECT 1, 2');
+ALTER TABLE tag OWNER TO CURRENT_USER;
+ALTER TABLE letter_removed OWNER TO regress_simdup_other;
+SELECT simdup_removal('letter', 'SELECT 1, 2');
+DROP TABLE r, tag, letter, letter_removed, letter_moved, tag_moved, r_moved, flagged, flagged_removed, flagged_moved,
+  doc, doc_removed, years, two CASCADE;
+DROP PROCEDURE try;
+DROP FUNCTION keep;
+DROP ROLE regress_simdup_clerk, regress_simdup_other;
