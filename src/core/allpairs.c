@@ -22,9 +22,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/allpairs.h"
+#include "core/balls.h"
 #include "core/hamming.h"
 #include "core/host.h"
-#include "core/allpairs.h"
 
 #define MAX_BLOCKS 32 /* of one plan */
 #define MAX_DEPTH 96  /* of nested partitions */
@@ -48,6 +49,7 @@ typedef struct Plan
 	int n_blocks;
 	int n_equal; /* blocks a pair must agree in: r */
 	uint64_t blocks[MAX_BLOCKS];
+	double cost;
 } Plan;
 
 typedef struct Work
@@ -79,14 +81,8 @@ count_work(Work *work, uint64_t amount)
 static inline void
 consider(const SimdupPairJoin *join, SimdupElement a, SimdupElement b)
 {
-	uint64_t x = a.fp ^ b.fp;
-
-	if (x & join->path.same)
-		return;
-	for (int i = 0; i < join->path.n_skipped; i++)
-		if (!(x & join->path.skipped[i]))
-			return;
-	join->sink(join->arg, a, b);
+	if (simdup_on_path(&join->path, a.fp ^ b.fp))
+		join->sink(join->arg, a, b);
 }
 
 static inline void
@@ -307,7 +303,7 @@ sample_bits(Slice s, uint32_t *ones)
  */
 static int
 choose_equal_blocks(int k, int n_bits, double entropy, double rows,
-					double pairs)
+					double pairs, double *least_cost)
 {
 	double best_cost = pairs * COST_OF_COMPARE;
 	double moves = 0;
@@ -331,6 +327,7 @@ choose_equal_blocks(int k, int n_bits, double entropy, double rows,
 		if (moves * COST_OF_MOVE > best_cost)
 			break;
 	}
+	*least_cost = best_cost;
 	return best;
 }
 
@@ -344,7 +341,7 @@ make_plan(const Work *work, Slice a, Slice b, uint64_t varying, Plan *plan)
 
 	plan->n_equal = choose_equal_blocks(k, simdup_popcount64(varying),
 										total_entropy(varying, ones, n_sampled),
-										(double) a.n + b.n, pairs);
+										(double) a.n + b.n, pairs, &plan->cost);
 	plan->n_blocks = k + plan->n_equal;
 	if (plan->n_equal > 0)
 		simdup_cut_blocks(varying, ones, n_sampled, plan->n_blocks,
@@ -567,11 +564,18 @@ join_slices(Work *work, Slice a, Slice b)
 	if (path_is_closed(path, varying))
 		return;
 	memset(&plan, 0, sizeof(plan));
+	plan.cost = (double) a.n * (work->cross ? b.n : a.n);
 	/* too deep only for a set made to collide: then compare */
 	if (simdup_popcount64(varying) > work->join->max_distance &&
 		work->depth + MAX_BLOCKS < MAX_DEPTH &&
 		path->n_skipped + MAX_BLOCKS <= SIMDUP_MAX_SKIPPED)
 		make_plan(work, a, b, varying, &plan);
+	if (work->depth == 0 &&
+		simdup_join_by_balls(work->join, work->cross,
+							 (SimdupPairSet){a.cur, a.other, a.n},
+							 (SimdupPairSet){b.cur, b.other, b.n}, varying,
+							 plan.cost))
+		return;
 	if (plan.n_equal == 0)
 		compare_all(work, a, b);
 	else

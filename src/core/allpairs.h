@@ -33,6 +33,18 @@ typedef struct SimdupPairPath
 	uint64_t skipped[SIMDUP_MAX_SKIPPED];
 } SimdupPairPath;
 
+/* Check whether a pair counts that differs in the bits of x. */
+static inline bool
+simdup_on_path(const SimdupPairPath *path, uint64_t x)
+{
+	if (x & path->same)
+		return false;
+	for (int i = 0; i < path->n_skipped; i++)
+		if (!(x & path->skipped[i]))
+			return false;
+	return true;
+}
+
 /*
  * A fingerprint, and the index by which the caller knows it. Moving the index
  * about makes the join of a million elements 40 % dearer (make bench
@@ -54,6 +66,7 @@ typedef struct SimdupPairJoin
 	void (*progress)(void *arg, double done);
 	void *arg;
 	SimdupPairPath path;
+	int n_nested; /* joins that this one is a part of */
 } SimdupPairJoin;
 
 /*
