@@ -6,88 +6,62 @@
 -- and parallel unsafe, because the query may be. Keys are bigint, or a smaller
 -- integer, in the first form of each function. In the second form they have the
 -- type of the argument key_type, which is a null of that type. The query's
--- parameters $1, $2 and so on get their values from params.
+-- parameters $1, $2 and so on get their values from params. Columns called content
+-- and scope may follow the key and the fingerprint: contents count with
+-- min_resemblance, and rows of two scopes never meet.
 
 CREATE FUNCTION simdup_pairs(
-  query text, max_distance integer DEFAULT 8, params text[] DEFAULT '{}',
-  OUT a bigint, OUT b bigint, OUT distance integer
+  query text, max_distance integer DEFAULT 8,
+  min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4, unit text DEFAULT 'char', params text[] DEFAULT '{}',
+  OUT a bigint, OUT b bigint, OUT distance integer, OUT resemblance float8
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 CREATE FUNCTION simdup_pairs(
-  query text, key_type anyelement, max_distance integer DEFAULT 8, params text[] DEFAULT '{}',
-  OUT a anyelement, OUT b anyelement, OUT distance integer
+  query text, key_type anyelement, max_distance integer DEFAULT 8,
+  min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4, unit text DEFAULT 'char', params text[] DEFAULT '{}',
+  OUT a anyelement, OUT b anyelement, OUT distance integer, OUT resemblance float8
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
-COMMENT ON FUNCTION simdup_pairs(text, integer, text[]) IS
-  'all pairs of rows within max_distance, each once, a before b in the order of the query';
-COMMENT ON FUNCTION simdup_pairs(text, anyelement, integer, text[]) IS
+COMMENT ON FUNCTION simdup_pairs(text, integer, float8, integer, text, text[]) IS
+  'all near pairs of rows, each once, a before b in the order of the query; with min_resemblance their contents decide';
+COMMENT ON FUNCTION simdup_pairs(text, anyelement, integer, float8, integer, text, text[]) IS
   'simdup_pairs for keys of any type: key_type is a null of it, such as NULL::uuid';
 
 CREATE FUNCTION simdup_new_pairs(
-  new_query text, old_query text, max_distance integer DEFAULT 8, params text[] DEFAULT '{}',
-  OUT a bigint, OUT b bigint, OUT distance integer
+  new_query text, old_query text, max_distance integer DEFAULT 8,
+  min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4, unit text DEFAULT 'char', params text[] DEFAULT '{}',
+  OUT a bigint, OUT b bigint, OUT distance integer, OUT resemblance float8
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 CREATE FUNCTION simdup_new_pairs(
-  new_query text, old_query text, key_type anyelement, max_distance integer DEFAULT 8, params text[] DEFAULT '{}',
-  OUT a anyelement, OUT b anyelement, OUT distance integer
+  new_query text, old_query text, key_type anyelement, max_distance integer DEFAULT 8,
+  min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4, unit text DEFAULT 'char', params text[] DEFAULT '{}',
+  OUT a anyelement, OUT b anyelement, OUT distance integer, OUT resemblance float8
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
-COMMENT ON FUNCTION simdup_new_pairs(text, text, integer, text[]) IS
-  'pairs of new rows with old ones and with each other; a is a new row';
-COMMENT ON FUNCTION simdup_new_pairs(text, text, anyelement, integer, text[]) IS
+COMMENT ON FUNCTION simdup_new_pairs(text, text, integer, float8, integer, text, text[]) IS
+  'near pairs of new rows with old ones and with each other; a is a new row';
+COMMENT ON FUNCTION simdup_new_pairs(text, text, anyelement, integer, float8, integer, text, text[]) IS
   'simdup_new_pairs for keys of any type: key_type is a null of it, such as NULL::uuid';
 
 CREATE FUNCTION simdup_clusters(
-  query text, max_distance integer DEFAULT 8, method text DEFAULT 'leader', min_size integer DEFAULT 2,
-  params text[] DEFAULT '{}',
-  OUT key bigint, OUT cluster bigint, OUT size bigint, OUT distance integer
+  query text, max_distance integer DEFAULT 8,
+  method text DEFAULT 'leader', min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4, unit text DEFAULT 'char',
+  min_size integer DEFAULT 2, params text[] DEFAULT '{}',
+  OUT key bigint, OUT cluster bigint, OUT size bigint, OUT distance integer, OUT resemblance float8
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 CREATE FUNCTION simdup_clusters(
-  query text, key_type anyelement, max_distance integer DEFAULT 8, method text DEFAULT 'leader',
+  query text, key_type anyelement, max_distance integer DEFAULT 8,
+  method text DEFAULT 'leader', min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4, unit text DEFAULT 'char',
   min_size integer DEFAULT 2, params text[] DEFAULT '{}',
-  OUT key anyelement, OUT cluster anyelement, OUT size bigint, OUT distance integer
-) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
-COMMENT ON FUNCTION simdup_clusters(text, integer, text, integer, text[]) IS
-  'each row''s cluster, leader or connected, named by its first key; distance to that key''s row';
-COMMENT ON FUNCTION simdup_clusters(text, anyelement, integer, text, integer, text[]) IS
-  'simdup_clusters for keys of any type: key_type is a null of it, such as NULL::uuid';
-
-CREATE FUNCTION simdup_verified_pairs(
-  query text, max_distance integer DEFAULT 8, min_resemblance float8 DEFAULT 0.8, w integer DEFAULT 4, unit text DEFAULT 'char',
-  params text[] DEFAULT '{}',
-  OUT a bigint, OUT b bigint, OUT distance integer, OUT resemblance float8
-) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
-CREATE FUNCTION simdup_verified_pairs(
-  query text, key_type anyelement, max_distance integer DEFAULT 8, min_resemblance float8 DEFAULT 0.8,
-  w integer DEFAULT 4, unit text DEFAULT 'char', params text[] DEFAULT '{}',
-  OUT a anyelement, OUT b anyelement, OUT distance integer, OUT resemblance float8
-) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
-COMMENT ON FUNCTION simdup_verified_pairs(text, integer, float8, integer, text, text[]) IS
-  'pairs found by fingerprint and verified by the exact resemblance of their texts';
-COMMENT ON FUNCTION simdup_verified_pairs(text, anyelement, integer, float8, integer, text, text[]) IS
-  'simdup_verified_pairs for keys of any type: key_type is a null of it, such as NULL::uuid';
-
-CREATE FUNCTION simdup_verified_clusters(
-  query text, max_distance integer DEFAULT 8, min_resemblance float8 DEFAULT 0.8,
-  w integer DEFAULT 4, unit text DEFAULT 'char', min_size integer DEFAULT 2, params text[] DEFAULT '{}',
-  OUT key bigint, OUT cluster bigint, OUT size bigint, OUT distance integer, OUT resemblance float8
-) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
-CREATE FUNCTION simdup_verified_clusters(
-  query text, key_type anyelement, max_distance integer DEFAULT 8, min_resemblance float8 DEFAULT 0.8,
-  w integer DEFAULT 4, unit text DEFAULT 'char', min_size integer DEFAULT 2, params text[] DEFAULT '{}',
   OUT key anyelement, OUT cluster anyelement, OUT size bigint, OUT distance integer, OUT resemblance float8
 ) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
-COMMENT ON FUNCTION simdup_verified_clusters(text, integer, float8, integer, text, integer, text[]) IS
-  'clusters by fingerprint whose rows also resemble their cluster''s first row, by their texts';
-COMMENT ON FUNCTION simdup_verified_clusters(text, anyelement, integer, float8, integer, text, integer, text[]) IS
-  'simdup_verified_clusters for keys of any type: key_type is a null of it, such as NULL::uuid';
+  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+COMMENT ON FUNCTION simdup_clusters(text, integer, text, float8, integer, text, integer, text[]) IS
+  'each row''s cluster, by leader or connected, named by its first key; distance and resemblance to that key''s row';
+COMMENT ON FUNCTION simdup_clusters(text, anyelement, integer, text, float8, integer, text, integer, text[]) IS
+  'simdup_clusters for keys of any type: key_type is a null of it, such as NULL::uuid';
 
 CREATE FUNCTION simdup_components(
   query text, params text[] DEFAULT '{}',

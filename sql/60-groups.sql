@@ -13,11 +13,12 @@ COMMENT ON FUNCTION simdup_key_equality(regtype) IS
 
 CREATE FUNCTION simdup_place(
   key_type anyelement, decisions text, query text DEFAULT NULL, members text DEFAULT NULL, events text DEFAULT NULL,
-  max_distance integer DEFAULT 8, method text DEFAULT 'leader', min_resemblance float8 DEFAULT NULL, next_id bigint DEFAULT 1,
+  max_distance integer DEFAULT 8, method text DEFAULT 'leader', min_resemblance float8 DEFAULT NULL,
+  w integer DEFAULT 4, unit text DEFAULT 'char', next_id bigint DEFAULT 1,
   OUT key anyelement, OUT was bigint, OUT id bigint
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
-COMMENT ON FUNCTION simdup_place(anyelement, text, text, text, text, integer, text, float8, bigint) IS
+COMMENT ON FUNCTION simdup_place(anyelement, text, text, text, text, integer, text, float8, integer, text, bigint) IS
   'implementation of simdup_regroup: the rows whose group changes; without a query, decisions are checked';
 
 -- The tables of a grouping, quoted, and what statements about its keys need. An
@@ -91,7 +92,8 @@ COMMENT ON FUNCTION simdup_grouping(regclass, text, boolean) IS
   'implementation of simdup_regroup: the tables of one, and its type of keys';
 
 CREATE FUNCTION simdup_group(
-  name text, query text, max_distance integer DEFAULT 8, method text DEFAULT 'leader', min_resemblance float8 DEFAULT NULL
+  name text, query text, max_distance integer DEFAULT 8, method text DEFAULT 'leader', min_resemblance float8 DEFAULT NULL,
+  w integer DEFAULT 4, unit text DEFAULT 'char'
 ) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   x pg_catalog.text := (SELECT e.extnamespace::pg_catalog.regnamespace::pg_catalog.text FROM pg_catalog.pg_extension AS e
@@ -105,9 +107,9 @@ DECLARE
   tables pg_catalog.text[];
   stranger pg_catalog.text;
 BEGIN
-  IF name IS NULL OR query IS NULL OR max_distance IS NULL OR method IS NULL THEN
+  IF pg_catalog.num_nulls(name, query, max_distance, method, w, unit) OPERATOR(pg_catalog.>) 0 THEN
     RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
-      MESSAGE = 'name, query, max_distance and method must not be null';
+      MESSAGE = 'name, query, max_distance, method, w and unit must not be null';
   ELSIF n OPERATOR(pg_catalog.>) 2 THEN
     RAISE EXCEPTION USING ERRCODE = 'invalid_name', MESSAGE = pg_catalog.format('invalid name of a grouping: "%s"', name),
       HINT = 'Write schema.name, or a name alone.';
@@ -130,8 +132,8 @@ BEGIN
   WHERE t.oid OPERATOR(pg_catalog.=) type;
   EXECUTE pg_catalog.format('SELECT %s.simdup_key_equality($1)', x) USING type;
   EXECUTE pg_catalog.format('SELECT FROM %s.simdup_place(NULL::%s, NULL::pg_catalog.text, $1, NULL::pg_catalog.text,'
-    ' NULL::pg_catalog.text, $2, $3, $4)', x, key_type)
-    USING pg_catalog.format(E'SELECT * FROM (%s\n) AS q LIMIT 0', query), max_distance, method, min_resemblance;
+    ' NULL::pg_catalog.text, $2, $3, $4, $5, $6)', x, key_type)
+    USING pg_catalog.format(E'SELECT * FROM (%s\n) AS q LIMIT 0', query), max_distance, method, min_resemblance, w, unit;
   tables := ARRAY[pg_catalog.format('%I.%I', place, relation), pg_catalog.format('%I.%I', place, pg_catalog.concat(relation, '_decisions')),
     pg_catalog.format('%I.%I', place, pg_catalog.concat(relation, '_events')), pg_catalog.format('%I.%I', place, pg_catalog.concat(relation, '_settings'))];
   EXECUTE pg_catalog.format($create$
@@ -142,6 +144,7 @@ BEGIN
       at pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.now(), PRIMARY KEY (refresh, key));
     CREATE TABLE %4$s (one pg_catalog.bool PRIMARY KEY DEFAULT true CHECK (one), query pg_catalog.text NOT NULL,
       max_distance pg_catalog.int4 NOT NULL, method pg_catalog.text NOT NULL, min_resemblance pg_catalog.float8,
+      w pg_catalog.int4 NOT NULL, unit pg_catalog.text NOT NULL,
       next_id pg_catalog.int8 NOT NULL DEFAULT 1, next_refresh pg_catalog.int8 NOT NULL DEFAULT 1);
     COMMENT ON TABLE %1$s IS 'simdup: the group of each row';
     COMMENT ON TABLE %2$s IS %6$L;
@@ -150,8 +153,8 @@ BEGIN
     tables[1], tables[2], tables[3], tables[4], key_type, pg_catalog.format('simdup: what people decided about rows of %s', relation),
     pg_catalog.format('simdup: the rows of %s whose group changed, by refresh', relation),
     pg_catalog.format('simdup: the query of %s, which its owner runs; nobody else may write it', relation));
-  EXECUTE pg_catalog.format('INSERT INTO %s (query, max_distance, method, min_resemblance) VALUES ($1, $2, $3, $4)', tables[4])
-    USING query, max_distance, method, min_resemblance;
+  EXECUTE pg_catalog.format('INSERT INTO %s (query, max_distance, method, min_resemblance, w, unit) VALUES ($1, $2, $3, $4, $5, $6)', tables[4])
+    USING query, max_distance, method, min_resemblance, w, unit;
   -- default privileges may have granted more
   FOR relation, stranger IN
     SELECT c.oid::pg_catalog.regclass, pg_catalog.quote_ident(r.rolname) FROM pg_catalog.pg_class AS c,
@@ -161,7 +164,7 @@ BEGIN
     EXECUTE pg_catalog.format('REVOKE INSERT, UPDATE, TRIGGER ON %s FROM %s', relation, COALESCE(stranger, 'PUBLIC'));
   END LOOP;
 END $$;
-COMMENT ON FUNCTION simdup_group(text, text, integer, text, float8) IS
+COMMENT ON FUNCTION simdup_group(text, text, integer, text, float8, integer, text) IS
   'creates a grouping of a query''s rows (key, fingerprint): four empty tables, for simdup_regroup to fill';
 
 CREATE FUNCTION simdup_regroup(name text, dry_run boolean DEFAULT false) RETURNS TABLE (key text, was bigint, id bigint)
@@ -183,17 +186,17 @@ BEGIN
   EXECUTE pg_catalog.format('SELECT * FROM %s.simdup_grouping($1, $2, true)', x) INTO STRICT g USING pg_catalog.to_regclass(name), name;
   -- one refresh at a time; a dry run waits for nobody
   EXECUTE pg_catalog.concat('SELECT * FROM ', g.settings, CASE WHEN dry_run THEN '' ELSE ' FOR UPDATE' END) INTO STRICT s;
-  place := pg_catalog.format('%s.simdup_place(NULL::%s, %L, $1, %L, %L, $2, $3, $4, $5) AS p', x, g.key_type,
+  place := pg_catalog.format('%s.simdup_place(NULL::%s, %L, $1, %L, %L, $2, $3, $4, $5, $6, $7) AS p', x, g.key_type,
     pg_catalog.concat('SELECT a, b, same FROM ', g.decisions), pg_catalog.concat('SELECT key, id FROM ', g.members),
     pg_catalog.format('SELECT key, id, refresh FROM %s WHERE id IS NOT NULL', g.events));
   BEGIN
     IF dry_run THEN
       RETURN QUERY EXECUTE pg_catalog.format('SELECT pg_catalog.format(''%%s'', p.key), p.was, p.id FROM %s', place)
-        USING s.query, s.max_distance, s.method, s.min_resemblance, s.next_id;
+        USING s.query, s.max_distance, s.method, s.min_resemblance, s.w, s.unit, s.next_id;
       RETURN;
     END IF;
-    EXECUTE pg_catalog.format('INSERT INTO %s (refresh, key, was, id) SELECT $6, p.key, p.was, p.id FROM %s', g.events, place)
-      USING s.query, s.max_distance, s.method, s.min_resemblance, s.next_id, s.next_refresh;
+    EXECUTE pg_catalog.format('INSERT INTO %s (refresh, key, was, id) SELECT $8, p.key, p.was, p.id FROM %s', g.events, place)
+      USING s.query, s.max_distance, s.method, s.min_resemblance, s.w, s.unit, s.next_id, s.next_refresh;
     GET DIAGNOSTICS n_left = ROW_COUNT;
   EXCEPTION WHEN insufficient_privilege THEN
     RAISE;

@@ -51,7 +51,7 @@ BEGIN
       FROM inside AS i
       UNION ALL
       SELECT LEAST(f.id, o.id), GREATEST(f.id, o.id), p.a, p.b, p.distance, 'near groups', f.size OPERATOR(pg_catalog.*) o.size
-      FROM %2$s.simdup_pairs(%6$L::pg_catalog.text, NULL::%1$s, $3, (
+      FROM %2$s.simdup_pairs(%6$L::pg_catalog.text, key_type => NULL::%1$s, max_distance => $3, params => (
         SELECT ARRAY[pg_catalog.format('%%s', pg_catalog.array_agg(f.key ORDER BY f.id)),
           pg_catalog.format('%%s', pg_catalog.array_agg(f.fp ORDER BY f.id))] FROM firsts AS f)) AS p
       JOIN firsts AS f ON f.key %5$s p.a JOIN firsts AS o ON o.key %5$s p.b),
@@ -87,7 +87,7 @@ BEGIN
         ) AS q (key, fp) WHERE q.key %5$s ANY (ARRAY(SELECT c.a FROM chosen AS c UNION ALL SELECT c.b FROM chosen AS c))) AS q),
     compared AS (
       SELECT c.*, l.content AS content_a, r.content AS content_b, COALESCE(%2$s.minhash_bits_resemblance(l.sketch, r.sketch),
-        %2$s.shingle_resemblance(l.content, r.content, 4, 'char'::pg_catalog.text)) AS resemblance
+        %2$s.shingle_resemblance(l.content, r.content, $9, $10)) AS resemblance
       FROM chosen AS c LEFT JOIN contents AS l ON l.key %5$s c.a LEFT JOIN contents AS r ON r.key %5$s c.b),
     shown AS (
       SELECT c.*, COALESCE(c.decides OPERATOR(pg_catalog.*) LEAST(0.5, CASE WHEN c.id OPERATOR(pg_catalog.=) c.other
@@ -114,7 +114,7 @@ BEGIN
       s.max_distance,
       CASE WHEN s.min_resemblance IS NULL THEN 2 OPERATOR(pg_catalog.*) s.max_distance OPERATOR(pg_catalog.+) 1
         ELSE (64 OPERATOR(pg_catalog.*) (1 OPERATOR(pg_catalog.-) s.min_resemblance))::pg_catalog.int4 END,
-      LEAST(n, 1000000) OPERATOR(pg_catalog.*) 10, s.resemblance, s.method OPERATOR(pg_catalog.=) 'connected';
+      LEAST(n, 1000000) OPERATOR(pg_catalog.*) 10, s.resemblance, s.method OPERATOR(pg_catalog.=) 'connected', s.w, s.unit;
 EXCEPTION WHEN syntax_error_or_access_rule_violation OR invalid_schema_name THEN
   -- where the grouping's query is at fault, a refresh says so of it alone
   EXECUTE pg_catalog.format('SELECT FROM %s.simdup_regroup($1, true)', x) USING name;

@@ -4,17 +4,22 @@
 --
 
 CREATE FUNCTION simdup_summary(
-  query text, max_distance integer DEFAULT 8, params text[] DEFAULT '{}',
+  query text, max_distance integer DEFAULT 8, method text DEFAULT 'leader', min_resemblance float8 DEFAULT NULL,
+  w integer DEFAULT 4, unit text DEFAULT 'char', params text[] DEFAULT '{}',
   OUT section text, OUT item text, OUT value float8
 ) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 60;
-COMMENT ON FUNCTION simdup_summary(text, integer, text[]) IS
+COMMENT ON FUNCTION simdup_summary(text, integer, text, float8, integer, text, text[]) IS
   'a table''s duplicates: headline, rows, clusters by size, the largest, pairs by distance, also by chance';
 
 CREATE FUNCTION simdup_report_html(
   query text,
   title text,
   max_distance integer DEFAULT 8,
+  method text DEFAULT 'leader',
+  min_resemblance float8 DEFAULT NULL,
+  w integer DEFAULT 4,
+  unit text DEFAULT 'char',
   params text[] DEFAULT '{}',
   row_url text DEFAULT NULL,
   max_groups integer DEFAULT 200,
@@ -24,7 +29,7 @@ CREATE FUNCTION simdup_report_html(
   translations jsonb DEFAULT NULL
 ) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
-COMMENT ON FUNCTION simdup_report_html(text, text, integer, text[], text, integer, jsonb, text, text, jsonb) IS
+COMMENT ON FUNCTION simdup_report_html(text, text, integer, text, float8, integer, text, text[], text, integer, jsonb, text, text, jsonb) IS
   'a table''s duplicates as one HTML page: cases, what each letter adds, pairs, decisions';
 
 -- A grouping's members, then its decisions, which have no id, latest first; for its

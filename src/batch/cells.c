@@ -2,10 +2,10 @@
  * cells.c
  *	  The rows of a query as core/place.h takes them: cells, and near cells.
  *
- * Rows of equal fingerprints are grouped first. Such a group has several cells
- * if scopes or contents count. The join gives near groups, and so near cells.
- * Those that placing asks for again are sorted by cell, on disk where they are
- * many.
+ * A group of rows of one scope and one fingerprint is a cell. Where contents
+ * count it has several, one for each content. The join gives near groups, and so
+ * near cells. The pairs of cells that may lead are sorted by cell, on disk where
+ * they are many, and read again as rows are placed.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -17,121 +17,8 @@
 #include "batch/rows.h"
 #include "core/group.h"
 #include "core/host.h"
-#include "server/catalog.h"
+#include "server/session.h"
 #include "server/spill.h"
-#include "text/minhash64.h"
-#include "type/simhash64.h"
-
-/*
- * Reading
- */
-
-/* Check the columns: a SimdupColumnCheck. */
-static bool
-check_columns(void *arg, TupleDesc columns, const char *argument)
-{
-	SimdupCellRows *c = arg;
-	bool fits = columns->natts >= 2 &&
-				TupleDescAttr(columns, 1)->atttypid == c->fp_type;
-
-	for (int i = 2; i < columns->natts; i++)
-	{
-		Form_pg_attribute column = TupleDescAttr(columns, i);
-		bool is_scope = strcmp(NameStr(column->attname), "scope") == 0;
-		int *place = is_scope ? &c->scope_column : &c->content_column;
-
-		fits = fits && *place < 0;
-		*place = i;
-		if (is_scope)
-		{
-			c->scope_keys = simdup_keys_begin(column->atttypid);
-			simdup_keys_expect(c->scope_keys, column->atttypid, argument);
-			c->scopes =
-				simdup_keynumbers_begin(c->scope_keys, column->atttypid);
-		}
-		else if (c->contents != NULL)
-			fits =
-				fits && simdup_contents_expect(c->contents, column->atttypid);
-	}
-	if (!fits || (c->contents != NULL && c->content_column < 0))
-		return false;
-	simdup_keys_expect(c->keys, TupleDescAttr(columns, 0)->atttypid, argument);
-	return true;
-}
-
-/* Return the number of a scope. NULL is a scope, too. */
-static uint32
-scope_of(SimdupCellRows *c, TupleTableSlot *slot)
-{
-	Datum scope = slot->tts_values[c->scope_column];
-	uint32 number = PG_UINT32_MAX;
-
-	if (slot->tts_isnull[c->scope_column])
-		return number;
-	scope = simdup_keys_take(c->scope_keys, scope, false);
-	simdup_keynumbers_get(c->scopes, &scope, 1, &number);
-	return number;
-}
-
-static void
-add_scope(SimdupCellRows *c, uint32 scope)
-{
-	if (c->rows->n == c->scope_capacity)
-	{
-		c->scope_capacity = c->scope_capacity * 2 + 1024;
-		c->scope =
-			c->scope == NULL
-				? palloc(c->scope_capacity * sizeof(uint32))
-				: repalloc_huge(c->scope, c->scope_capacity * sizeof(uint32));
-	}
-	c->scope[c->rows->n] = scope;
-}
-
-static void
-add_key(SimdupCellRows *c, TupleTableSlot *slot)
-{
-	Datum key =
-		simdup_keys_take(c->keys, slot->tts_values[0], slot->tts_isnull[0]);
-	uint32 number;
-
-	simdup_keynumbers_get(c->numbers, &key, 1, &number);
-	if (number < c->rows->n)
-		ereport(ERROR, errcode(ERRCODE_CARDINALITY_VIOLATION),
-				errmsg("the query of a grouping yields a key twice"),
-				errdetail("The key is (%s).",
-						  simdup_key_text(c->key_type, key)));
-}
-
-/* Add a row: a SimdupRowSink. */
-static void
-add_row(void *arg, TupleTableSlot *slot)
-{
-	SimdupCellRows *c = arg;
-	MemoryContext old;
-	uint32 scope = 0;
-
-	slot_getallattrs(slot);
-	if (slot->tts_isnull[1] ||
-		(c->contents != NULL && slot->tts_isnull[c->content_column]))
-		return;
-	old = MemoryContextSwitchTo(c->rows->row_context);
-	add_key(c, slot);
-	if (c->contents != NULL)
-		simdup_contents_add(c->contents, slot->tts_values[c->content_column]);
-	if (c->scope_column >= 0)
-		scope = scope_of(c, slot);
-	MemoryContextSwitchTo(c->rows->context);
-	if (c->scope_column >= 0)
-		add_scope(c, scope);
-	simdup_rows_add_fingerprint(c->rows,
-								DatumGetSimhash64(slot->tts_values[1]));
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(c->rows->row_context);
-}
-
-/*
- * Cells
- */
 
 static void *
 alloc_numbers(Size n)
@@ -140,10 +27,32 @@ alloc_numbers(Size n)
 }
 
 /*
+ * Cells
+ */
+
+/* Each group is a cell. */
+static void
+take_groups(SimdupCellRows *c)
+{
+	c->cells.cell = alloc_numbers(c->cells.n_rows);
+	for (int64 i = 0; i < c->groups->n; i++)
+	{
+		SimdupGroup group = simdup_groups_get(c->groups, i);
+		uint32 first = simdup_groups_row(c->groups, group.start);
+
+		CHECK_FOR_INTERRUPTS();
+		c->cells.cell[first] = first;
+		for (uint32 j = 1; j < group.n; j++)
+			c->cells.cell[simdup_groups_row(c->groups, group.start + j)] =
+				first;
+	}
+}
+
+/*
  * Find the first row of each row's cell, for the rows of one group. Sorted by
- * digest and scope, the rows of a cell stand together. A row whose digest
- * collides is a cell of its own. So is one that repeats a content without a
- * shingle, which is near no other.
+ * digest, the rows of a cell stand together. A row whose digest collides is a
+ * cell of its own. So is one that repeats a content without a shingle, which
+ * resembles no other.
  */
 static void
 find_first_rows(SimdupCellRows *c, const SimdupGroup *group, SimdupPair *pairs)
@@ -154,9 +63,7 @@ find_first_rows(SimdupCellRows *c, const SimdupGroup *group, SimdupPair *pairs)
 	{
 		uint32 row = simdup_groups_row(c->groups, group->start + i);
 
-		pairs[i].first =
-			c->contents ? simdup_contents_digest(c->contents, row) : 0;
-		pairs[i].second = (uint64) (c->scope ? c->scope[row] : 0) << 32 | row;
+		pairs[i] = (SimdupPair){simdup_contents_digest(c->contents, row), row};
 	}
 	simdup_order_pairs(pairs, group->n);
 	for (uint32 i = 0; i < group->n; i++)
@@ -164,11 +71,10 @@ find_first_rows(SimdupCellRows *c, const SimdupGroup *group, SimdupPair *pairs)
 		uint32 row = (uint32) pairs[i].second;
 
 		CHECK_FOR_INTERRUPTS();
-		if (i == 0 || pairs[i].first != pairs[i - 1].first ||
-			pairs[i].second >> 32 != pairs[i - 1].second >> 32)
+		if (i == 0 || pairs[i].first != pairs[i - 1].first)
 			first = row;
 		c->cells.cell[row] = first;
-		if (c->contents == NULL || first == row)
+		if (first == row)
 			continue;
 		if (!simdup_contents_equal(c->contents, first, row))
 			c->cells.cell[row] = row;
@@ -180,212 +86,300 @@ find_first_rows(SimdupCellRows *c, const SimdupGroup *group, SimdupPair *pairs)
 	}
 }
 
-/* Number the cells in the order of their first rows. */
+/* List the cells of a group that may resemble others. */
 static void
-number_cells(SimdupCellRows *c)
+list_cells(SimdupCellRows *c, const SimdupGroup *group)
 {
-	SimdupCells *cells = &c->cells;
+	uint32 end = group->start;
 
-	for (uint32 row = 0; row < cells->n_rows; row++)
+	for (uint32 i = group->start; i < group->start + group->n; i++)
 	{
-		uint32 first = cells->cell[row];
+		uint32 row = simdup_groups_row(c->groups, i);
 
-		if (first == row)
-			c->first_row[cells->n++] = row;
-		cells->cell[row] = first == row ? cells->n - 1 : cells->cell[first];
-		c->last_row[cells->cell[row]] = row;
+		c->cell_at[i] = SIMDUP_NO_CELL;
+		if (c->cells.cell[row] == row && !simdup_get_bit(c->alone, row))
+			c->cell_at[end++] = row;
 	}
 }
 
-/* List the cells of a group by scope. Those of one scope are a spot. */
+/* Cut the groups into cells by their contents. */
 static void
-list_cells(SimdupCellRows *c, const SimdupGroup *group, SimdupPair *pairs)
+cut_groups(SimdupCellRows *c)
 {
-	uint32 n = 0;
+	Size n = c->cells.n_rows;
+	Size largest = 0;
+	SimdupPair *pairs;
 
-	for (uint32 i = 0; i < group->n; i++)
-	{
-		uint32 row = simdup_groups_row(c->groups, group->start + i);
-		uint32 cell = c->cells.cell[row];
-
-		c->cells.spot[cell] = cell;
-		if (c->first_row[cell] == row && !simdup_get_bit(c->alone, row))
-			pairs[n++] = (SimdupPair){c->scope ? c->scope[row] : 0, cell};
-	}
-	simdup_order_pairs(pairs, n);
-	for (uint32 i = 0; i < n; i++)
-	{
-		uint32 cell = (uint32) pairs[i].second;
-		bool same_spot = i > 0 && pairs[i].first == pairs[i - 1].first;
-
-		c->cell_at[group->start + i] = cell;
-		if (same_spot)
-			c->cells.spot[cell] = c->cells.spot[(uint32) pairs[i - 1].second];
-	}
-	c->n_at[group->start] = n;
-}
-
-static void
-make_cells(SimdupCellRows *c)
-{
-	Size n = c->rows->n;
-	SimdupPair *pairs = simdup_alloc((n + 1) * sizeof(SimdupPair));
-
-	c->cells.n_rows = c->rows->n;
+	for (int64 i = 0; i < c->groups->n; i++)
+		largest = Max(largest, simdup_groups_get(c->groups, i).n);
+	pairs = simdup_alloc((largest + 1) * sizeof(SimdupPair));
 	c->cells.cell = alloc_numbers(n);
-	c->first_row = alloc_numbers(n);
-	c->last_row = alloc_numbers(n);
-	c->alone = simdup_alloc0(n / 8 + 1);
-	c->cells.spot = alloc_numbers(n);
 	c->cell_at = alloc_numbers(n);
-	c->n_at = alloc_numbers(n);
+	c->alone = simdup_alloc0(n / 8 + 1);
+	simdup_progress_phase("finding equal texts", (int64) n);
 	for (int64 i = 0; i < c->groups->n; i++)
 	{
 		SimdupGroup group = simdup_groups_get(c->groups, i);
 
 		find_first_rows(c, &group, pairs);
-	}
-	number_cells(c);
-	for (int64 i = 0; i < c->groups->n; i++)
-	{
-		SimdupGroup group = simdup_groups_get(c->groups, i);
-
-		list_cells(c, &group, pairs);
+		list_cells(c, &group);
+		simdup_progress_done(group.start);
 	}
 	simdup_free(pairs);
 }
 
-/* Check whether two cells resemble each other: the cells' verify. */
-static bool
+/* Return the resemblance of two cells, or -1: the cells' verify. */
+static double
 resemble(void *arg, uint32 cell, uint32 other)
 {
 	SimdupCellRows *c = arg;
 
 	CHECK_FOR_INTERRUPTS();
-	return simdup_contents_resemblance(c->contents, c->first_row[cell],
-									   c->first_row[other],
-									   c->min_resemblance) >= 0;
+	return simdup_contents_resemblance(c->contents, cell, other,
+									   c->groups->rows->min_resemblance);
 }
 
 SimdupCellRows *
-simdup_cells_read(FunctionCallInfo fcinfo, const char *text, int max_distance,
-				  double min_resemblance)
+simdup_cells_begin(SimdupGroups *groups, const SimdupOptions *options)
 {
-	const char *columns =
-		min_resemblance > 0
-			? "a key, a simhash64, a text or a varbit, and at most a column called scope"
-			: "a key, a simhash64, and at most a content and a column called scope";
-	SimdupQuery query = {text, "query", columns,
-						 "id, minhash64(content), content"};
-	SimdupRows *rows = simdup_rows_begin_without_keys();
-	MemoryContext old = MemoryContextSwitchTo(rows->context);
+	MemoryContext old = MemoryContextSwitchTo(groups->rows->context);
 	SimdupCellRows *c = palloc0(sizeof(SimdupCellRows));
 
-	c->rows = rows;
-	c->key_type = simdup_key_type_argument(fcinfo);
-	c->fp_type = simdup_sibling_type(fcinfo->flinfo->fn_oid, "simhash64");
-	c->cells.max_distance = (uint32) max_distance;
-	c->min_resemblance = min_resemblance;
-	c->content_column = c->scope_column = -1;
-	c->keys = simdup_keys_begin(c->key_type);
-	c->numbers = simdup_keynumbers_begin(c->keys, c->key_type);
-	if (min_resemblance > 0)
-		c->contents = simdup_contents_begin(simdup_default_shingling);
-	simdup_run_query(&query, simdup_parameters(fcinfo, 1), check_columns,
-					 add_row, c);
-	if (c->contents != NULL)
-		simdup_contents_finish(c->contents, (Size) rows->budget / 4);
-	rows->n_first = rows->n;
-	c->groups = simdup_rows_group(rows);
-	make_cells(c);
-	c->cells.verify = c->contents == NULL ? NULL : resemble;
+	c->groups = groups;
+	c->contents = groups->rows->contents;
+	c->cells.n_rows = groups->rows->n;
+	c->cells.max_distance = (uint32) options->max_distance;
 	c->cells.arg = c;
+	if (c->contents != NULL)
+	{
+		c->cells.verify = resemble;
+		cut_groups(c);
+	}
 	MemoryContextSwitchTo(old);
 	return c;
-}
-
-void
-simdup_cells_end(SimdupCellRows *c)
-{
-	if (c->contents != NULL)
-		simdup_contents_end(c->contents);
-	simdup_groups_end(c->groups);
 }
 
 /*
  * Near cells
  */
 
-static uint32
-scope_at(const SimdupCellRows *c, uint32 position)
-{
-	return c->scope ? c->scope[c->first_row[c->cell_at[position]]] : 0;
-}
-
-/* Join the cells of one scope: a SimdupGroupSink. */
+/* Take a near pair of cells of two groups, or of one: a SimdupGroupSink. */
 static void
 join_cells(void *arg, const SimdupGroup *a, const SimdupGroup *b, int distance)
 {
 	SimdupCellRows *c = arg;
-	uint32 start = b->start;
-	uint32 end = start + c->n_at[b->start];
 
-	for (uint32 i = a->start; i < a->start + c->n_at[a->start]; i++)
+	if (c->also != NULL)
+		c->also(c->also_arg, a, b, distance);
+	if (c->contents == NULL)
 	{
-		uint32 scope = scope_at(c, i);
-
-		while (start < end && scope_at(c, start) < scope)
-			start++;
-		for (uint32 j = start; j < end && scope_at(c, j) == scope; j++)
-			if (a != b || i < j)
-				c->sink(c, c->cell_at[i], c->cell_at[j], (uint32) distance);
+		c->sink(c, simdup_groups_row(c->groups, a->start),
+				simdup_groups_row(c->groups, b->start), (uint32) distance);
+		return;
 	}
+	for (uint32 i = a->start;
+		 i < a->start + a->n && c->cell_at[i] != SIMDUP_NO_CELL; i++)
+		for (uint32 j = a == b ? i + 1 : b->start;
+			 j < b->start + b->n && c->cell_at[j] != SIMDUP_NO_CELL; j++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			c->sink(c, c->cell_at[i], c->cell_at[j], (uint32) distance);
+		}
 }
 
-/*
- * Report each pair of near cells once. with_equal adds those of one
- * fingerprint.
- */
+/* Report each pair of near cells once. */
 static void
-join_all(SimdupCellRows *c, uint32 max_distance, bool with_equal)
+join_all(SimdupCellRows *c, uint32 max_distance)
 {
-	for (int64 i = 0; with_equal && i < c->groups->n; i++)
+	simdup_join_groups(c->groups, (int) max_distance, "comparing", join_cells,
+					   c);
+	c->also = NULL;
+}
+
+/* Report the pairs of cells of one fingerprint. */
+static void
+join_equal(SimdupCellRows *c)
+{
+	SimdupGroupSink also = c->also;
+
+	c->also = NULL;
+	for (int64 i = 0; c->contents != NULL && i < c->groups->n; i++)
 	{
 		SimdupGroup group = simdup_groups_get(c->groups, i);
 
-		CHECK_FOR_INTERRUPTS();
 		join_cells(c, &group, &group, 0);
 	}
-	simdup_join_groups(c->groups, (int) max_distance, "comparing", join_cells,
-					   c);
+	c->also = also;
 }
 
-/* Keep the sorted near cells of each cell, in one array. */
+/*
+ * leader
+ *
+ * Without contents, the first near cell before a cell mostly tells that it does
+ * not lead. Its pairs are not needed. So the first join finds these cells, and
+ * keeps the pairs while they are few. If they are many, a second join keeps those
+ * of the cells that may lead. A group of n rows within the distance of each other
+ * then costs n pairs, and not n².
+ */
+
+/* Sort a pair by a cell, unless no row of the near one can follow its leader. */
+static void
+sort_one(SimdupCellRows *c, uint32 cell, uint32 near, uint32 distance)
+{
+	if (c->cells.last_row[near] <= cell ||
+		(c->may_lead != NULL && c->may_lead[cell] == 0))
+		return;
+	simdup_pairsort_put(c->sort, cell, (uint64) distance << 32 | near);
+	c->n_sorted++;
+}
+
+static void
+sort_near(SimdupCellRows *c, uint32 a, uint32 b, uint32 distance)
+{
+	sort_one(c, a, b, distance);
+	sort_one(c, b, a, distance);
+}
+
+static void
+note_near(SimdupCellRows *c, uint32 a, uint32 b, uint32 distance)
+{
+	c->first_near[Max(a, b)] = Min(c->first_near[Max(a, b)], Min(a, b));
+	if (c->sort == NULL)
+		return;
+	sort_near(c, a, b, distance);
+	if (c->n_sorted > c->most_sorted)
+	{
+		simdup_pairsort_end(c->sort);
+		c->sort = NULL;
+	}
+}
+
+/* Find the last row of each cell. */
+static void
+find_last_rows(SimdupCellRows *c)
+{
+	c->cells.last_row = alloc_numbers(c->cells.n_rows);
+	for (uint32 row = 0; c->contents != NULL && row < c->cells.n_rows; row++)
+		c->cells.last_row[c->cells.cell[row]] = row;
+	for (int64 i = 0; c->contents == NULL && i < c->groups->n; i++)
+	{
+		SimdupGroup group = simdup_groups_get(c->groups, i);
+
+		c->cells.last_row[simdup_groups_row(c->groups, group.start)] =
+			simdup_groups_row(c->groups, group.start + group.n - 1);
+	}
+}
+
+/* Sort the near pairs, by the cells that may lead. */
+static void
+sort_all(SimdupCellRows *c, const SimdupBlocks *blocks)
+{
+	Size n = c->cells.n_rows;
+	int share = Max(maintenance_work_mem / 4, 64);
+
+	if (c->contents != NULL)
+	{
+		c->sort = simdup_pairsort_begin(maintenance_work_mem);
+		c->sink = sort_near;
+		join_equal(c);
+		join_all(c, c->cells.max_distance);
+		simdup_free(c->cell_at);
+		return;
+	}
+	c->first_near = alloc_numbers(n);
+	memset(c->first_near, 0xff, n * sizeof(uint32));
+	c->most_sorted = (int64) share * 1024 / (int64) sizeof(SimdupPair);
+	c->sort = simdup_pairsort_begin(share);
+	c->sink = note_near;
+	join_all(c, c->cells.max_distance);
+	take_groups(c);
+	c->may_lead = simdup_may_lead(&c->cells, blocks, c->first_near);
+	simdup_free(c->first_near);
+	if (c->sort == NULL)
+	{
+		c->sort = simdup_pairsort_begin(maintenance_work_mem);
+		c->sink = sort_near;
+		join_all(c, c->cells.max_distance);
+	}
+	simdup_free(c->may_lead);
+}
+
+/* Note the cells with a row that must stay apart from others. */
+static void
+note_apart(SimdupCellRows *c, const SimdupBlocks *blocks)
+{
+	if (blocks == NULL || blocks->n_apart == 0)
+		return;
+	c->leads_again = simdup_alloc0((Size) c->cells.n_rows / 8 + 1);
+	for (uint32 row = 0; row < c->cells.n_rows; row++)
+		if (simdup_n_apart(blocks, blocks->block[row]) > 0)
+			simdup_set_bit(c->leads_again, c->cells.cell[row]);
+}
+
+static bool
+leads_again(const SimdupCellRows *c, uint32 cell)
+{
+	return c->leads_again != NULL && simdup_get_bit(c->leads_again, cell);
+}
+
+/* Read the next near cell from the sort. */
+static void
+read_near(SimdupCellRows *c)
+{
+	uint64 cell = SIMDUP_NO_CELL;
+	uint64 near = 0;
+
+	if (!simdup_pairsort_get(c->sort, &cell, &near))
+		cell = SIMDUP_NO_CELL;
+	c->next_cell = (uint32) cell;
+	c->next_near = (SimdupNearCell){(uint32) near, (uint32) (near >> 32)};
+}
+
+static void
+add_near(SimdupCellRows *c, SimdupNearCell near)
+{
+	if (c->n_near == c->near_capacity)
+	{
+		c->near_capacity = c->near_capacity * 2 + 64;
+		c->near =
+			simdup_realloc(c->near, c->near_capacity * sizeof(SimdupNearCell));
+	}
+	c->near[c->n_near++] = near;
+}
+
 static void
 keep_near(SimdupCellRows *c)
 {
-	Size capacity = 1024;
-	uint64 cell;
-	uint64 near;
-	Size end = 0;
-	uint32 n = 0;
-
-	c->near = simdup_alloc(capacity * sizeof(SimdupNearCell));
-	c->near_start = simdup_alloc(((Size) c->cells.n + 1) * sizeof(Size));
-	simdup_pairsort_perform(c->sort);
-	while (simdup_pairsort_get(c->sort, &cell, &near))
+	if (c->n_kept == c->kept_capacity)
 	{
-		CHECK_FOR_INTERRUPTS();
-		while (n <= cell)
-			c->near_start[n++] = end;
-		if (end == capacity)
-			c->near = simdup_realloc(c->near,
-									 (capacity *= 2) * sizeof(SimdupNearCell));
-		c->near[end++] = (SimdupNearCell){(uint32) near, (uint32) (near >> 32)};
+		c->kept_capacity = c->kept_capacity * 2 + 64;
+		c->kept =
+			simdup_realloc(c->kept, c->kept_capacity * sizeof(SimdupPair));
 	}
-	while (n <= c->cells.n)
-		c->near_start[n++] = end;
-	simdup_pairsort_end(c->sort);
+	c->kept[c->n_kept++] =
+		(SimdupPair){c->next_cell,
+					 (uint64) c->next_near.distance << 32 | c->next_near.cell};
+}
+
+/* Take the near cells of a cell from those that were kept. */
+static void
+take_kept(SimdupCellRows *c, uint32 cell)
+{
+	Size low = 0;
+	Size high = c->n_kept;
+
+	while (low < high)
+	{
+		Size middle = low + (high - low) / 2;
+
+		if (c->kept[middle].first < cell)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < c->n_kept && c->kept[low].first == cell; low++)
+		add_near(c, (SimdupNearCell){(uint32) c->kept[low].second,
+									 (uint32) (c->kept[low].second >> 32)});
 }
 
 /* The cells' near. */
@@ -394,53 +388,39 @@ near_cells(void *arg, uint32_t cell, size_t *n)
 {
 	SimdupCellRows *c = arg;
 
-	*n = c->near_start[cell + 1] - c->near_start[cell];
-	return c->near + c->near_start[cell];
+	c->n_near = 0;
+	for (; c->next_cell <= cell; read_near(c))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (leads_again(c, c->next_cell))
+			keep_near(c);
+		else if (c->next_cell == cell)
+			add_near(c, c->next_near);
+	}
+	if (leads_again(c, cell))
+		take_kept(c, cell);
+	*n = c->n_near;
+	return c->near;
 }
 
-/*
- * leader
- */
-
-static void
-note_first_near(SimdupCellRows *c, uint32 a, uint32 b,
-				uint32 distance pg_attribute_unused())
+static uint32 *
+lead(SimdupCellRows *c, const SimdupBlocks *blocks)
 {
-	c->first_near[Max(a, b)] = Min(c->first_near[Max(a, b)], Min(a, b));
-}
-
-static void
-sort_near(SimdupCellRows *c, uint32 a, uint32 b, uint32 distance)
-{
-	if ((c->may_lead == NULL || c->may_lead[a] != 0) &&
-		c->last_row[b] > c->first_row[a])
-		simdup_pairsort_put(c->sort, a, (uint64) distance << 32 | b);
-	if ((c->may_lead == NULL || c->may_lead[b] != 0) &&
-		c->last_row[a] > c->first_row[b])
-		simdup_pairsort_put(c->sort, b, (uint64) distance << 32 | a);
-}
-
-uint32 *
-simdup_cells_lead(SimdupCellRows *c, const SimdupBlocks *blocks)
-{
-	MemoryContext old = MemoryContextSwitchTo(c->rows->context);
 	uint32 *group;
 
-	if (c->contents == NULL)
-	{
-		c->first_near = alloc_numbers(c->cells.n);
-		memset(c->first_near, 0xff, (Size) c->cells.n * sizeof(uint32));
-		c->sink = note_first_near;
-		join_all(c, c->cells.max_distance, false);
-		c->may_lead = simdup_may_lead(&c->cells, blocks, c->first_near);
-	}
-	c->sort = simdup_pairsort_begin(maintenance_work_mem);
-	c->sink = sort_near;
-	join_all(c, c->cells.max_distance, c->contents != NULL);
-	keep_near(c);
+	find_last_rows(c);
+	sort_all(c, blocks);
+	note_apart(c, blocks);
+	simdup_pairsort_perform(c->sort);
+	c->near = simdup_alloc(1);
+	c->kept = simdup_alloc(1);
 	c->cells.near = near_cells;
+	read_near(c);
 	group = simdup_place_by_leaders(&c->cells, blocks);
-	MemoryContextSwitchTo(old);
+	simdup_pairsort_end(c->sort);
+	simdup_free(c->near);
+	simdup_free(c->kept);
+	simdup_free(c->cells.last_row);
 	return group;
 }
 
@@ -451,13 +431,17 @@ simdup_cells_lead(SimdupCellRows *c, const SimdupBlocks *blocks)
 static void
 unite(SimdupCellRows *c, uint32 a, uint32 b)
 {
-	uint32 cell = c->cells.cell[a];
-	uint32 other = c->cells.cell[b];
+	if (!simdup_connected_may_join(c->connected, a, b))
+		return;
+	if (c->contents != NULL)
+	{
+		uint32 cell = c->cells.cell[a];
+		uint32 other = c->cells.cell[b];
 
-	if (simdup_connected_may_join(c->connected, a, b) &&
-		(c->contents == NULL ||
-		 resemble(c, Max(cell, other), Min(cell, other))))
-		simdup_connected_join(c->connected, a, b);
+		if (resemble(c, Max(cell, other), Min(cell, other)) < 0)
+			return;
+	}
+	simdup_connected_join(c->connected, a, b);
 }
 
 static void
@@ -493,7 +477,7 @@ unite_in_order(SimdupCellRows *c)
 	for (c->distance = 1; c->distance <= c->cells.max_distance; c->distance++)
 	{
 		c->sort = simdup_pairsort_begin(maintenance_work_mem);
-		join_all(c, c->distance, false);
+		join_all(c, c->distance);
 		simdup_pairsort_perform(c->sort);
 		while (simdup_pairsort_get(c->sort, &a, &b))
 		{
@@ -504,19 +488,50 @@ unite_in_order(SimdupCellRows *c)
 	}
 }
 
-uint32 *
-simdup_cells_connect(SimdupCellRows *c, const SimdupBlocks *blocks)
+/* The cells of a group, which are at distance 0, are a spot. */
+static void
+find_spots(SimdupCellRows *c)
 {
-	MemoryContext old = MemoryContextSwitchTo(c->rows->context);
-	uint32 *group;
+	uint32 *spot = alloc_numbers(c->cells.n_rows);
 
+	for (uint32 row = 0; row < c->cells.n_rows; row++)
+		spot[row] = row;
+	for (int64 i = 0; i < c->groups->n; i++)
+	{
+		SimdupGroup group = simdup_groups_get(c->groups, i);
+
+		for (uint32 j = group.start;
+			 j < group.start + group.n && c->cell_at[j] != SIMDUP_NO_CELL; j++)
+			spot[c->cell_at[j]] = c->cell_at[group.start];
+	}
+	c->cells.spot = spot;
+}
+
+static uint32 *
+connect(SimdupCellRows *c, const SimdupBlocks *blocks)
+{
+	if (c->contents != NULL)
+		find_spots(c);
+	else
+		take_groups(c);
 	c->connected = simdup_connected_begin(&c->cells, blocks);
 	c->sink = unite_parts;
-	if (blocks->n_apart == 0)
-		join_all(c, c->cells.max_distance, false);
+	if (blocks == NULL || blocks->n_apart == 0)
+		join_all(c, c->cells.max_distance);
 	else
 		unite_in_order(c);
-	group = simdup_connected_finish(c->connected);
+	return simdup_connected_finish(c->connected);
+}
+
+uint32 *
+simdup_cells_place(SimdupCellRows *c, const SimdupBlocks *blocks,
+				   SimdupClusterMethod method)
+{
+	MemoryContext old = MemoryContextSwitchTo(c->groups->rows->context);
+	uint32 *group =
+		method == SIMDUP_LEADER ? lead(c, blocks) : connect(c, blocks);
+
+	simdup_free(c->cells.cell);
 	MemoryContextSwitchTo(old);
 	return group;
 }

@@ -132,13 +132,13 @@ read_element(SimdupTempFile *file, int64 i)
 	return element;
 }
 
-/* List all groups in a file of elements. */
+/* List groups in a file of elements. */
 static SimdupTempFile *
-list_groups(SimdupGroups *groups)
+list_groups(SimdupGroups *groups, int64 from, int64 to)
 {
 	SimdupTempFile *file = simdup_tempfile_create();
 
-	for (int64 i = 0; i < groups->n; i++)
+	for (int64 i = from; i < to; i++)
 	{
 		SimdupElement element = element_of(groups, i);
 
@@ -371,28 +371,48 @@ join_on_disk(GroupJoin *join, SimdupTempFile *file, int64 n, double weight)
 	path->n_skipped = n_skipped;
 }
 
-static void
-join_all_on_disk(GroupJoin *join)
+static int64
+groups_of_scope(const SimdupGroups *groups, uint32 scope)
 {
-	SimdupGroups *groups = join->groups;
-	SimdupTempFile *file = list_groups(groups);
-	int64 bytes = 2 * (int64) sizeof(SimdupElement);
-
-	join->capacity = Max(groups->rows->budget / 2 / bytes, 64);
-	make_room(join, join->capacity);
-	join_on_disk(join, file, groups->n, 1.0);
-	simdup_tempfile_close(file);
+	return (int64) groups->scope_starts[scope + 1] -
+		   groups->scope_starts[scope];
 }
 
+/* Join the groups of one scope, in memory if they fit. */
 static void
-join_all_in_memory(GroupJoin *join)
+join_scope(GroupJoin *join, uint32 scope)
 {
-	int64 n = join->groups->n;
+	SimdupGroups *groups = join->groups;
+	int64 from = groups->scope_starts[scope];
+	int64 n = groups_of_scope(groups, scope);
 
-	make_room(join, n);
+	if (n > join->capacity)
+	{
+		SimdupTempFile *file = list_groups(groups, from, from + n);
+
+		join_on_disk(join, file, n, 1.0);
+		simdup_tempfile_close(file);
+		return;
+	}
 	for (int64 i = 0; i < n; i++)
-		join->elements[i] = element_of(join->groups, i);
+		join->elements[i] = element_of(groups, from + i);
 	join_in_memory(join, n, 1.0);
+}
+
+/* Make room for the largest scope, or for as many groups as fit in memory. */
+static void
+make_room_for_scopes(GroupJoin *join)
+{
+	SimdupGroups *groups = join->groups;
+	int64 bytes = 2 * (int64) sizeof(SimdupElement);
+	int64 largest = 0;
+
+	for (uint32 scope = 0; scope < groups->n_scopes; scope++)
+		largest = Max(largest, groups_of_scope(groups, scope));
+	if (groups->group_file)
+		largest = Min(largest, Max(groups->rows->budget / 2 / bytes, 64));
+	join->capacity = largest;
+	make_room(join, largest);
 }
 
 void
@@ -413,10 +433,13 @@ simdup_join_groups(SimdupGroups *groups, int max_distance, const char *phase,
 		join->pairs.sink = receive_pair;
 		join->pairs.progress = show_share;
 		join->pairs.arg = join;
-		if (groups->group_file)
-			join_all_on_disk(join);
-		else
-			join_all_in_memory(join);
+		make_room_for_scopes(join);
+		for (uint32 scope = 0; scope < groups->n_scopes; scope++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			if (groups_of_scope(groups, scope) > 1)
+				join_scope(join, scope);
+		}
 		simdup_free(join->elements);
 		pfree(join);
 	}

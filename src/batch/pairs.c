@@ -322,7 +322,7 @@ typedef struct PairOutput
 	ReturnSetInfo *result;
 	const SimdupPieces *pieces; /* NULL: of the whole table */
 	uint32 piece;
-	SimdupContents *contents; /* to verify pairs by; NULL: none */
+	SimdupContents *contents; /* to compare; NULL: none */
 	double min_resemblance;
 } PairOutput;
 
@@ -342,7 +342,7 @@ static void
 put_pair(PairOutput *output, uint32 x, uint32 y, int distance)
 {
 	Datum values[4];
-	bool nulls[4] = {false, false, false, false};
+	bool nulls[4] = {false, false, false, output->contents == NULL};
 	double resemblance;
 
 	CHECK_FOR_INTERRUPTS();
@@ -406,8 +406,11 @@ put_equal_rows(PairOutput *output, const SimdupGroup *group)
 static void
 put_all_pairs(PairOutput *output, SimdupRows *rows, int max_distance)
 {
+	simdup_rows_tell_skipped(rows);
 	output->groups = simdup_rows_group(rows);
 	output->keys = rows->keys;
+	output->contents = rows->contents;
+	output->min_resemblance = rows->min_resemblance;
 	simdup_progress_phase("writing equal rows", rows->n);
 	for (int64 i = 0; i < output->groups->n; i++)
 	{
@@ -418,32 +421,31 @@ put_all_pairs(PairOutput *output, SimdupRows *rows, int max_distance)
 	}
 	simdup_join_groups(output->groups, max_distance, "comparing",
 					   put_near_groups, output);
-	if (output->contents != NULL)
-		simdup_contents_end(output->contents);
 	simdup_groups_end(output->groups);
 }
 
-/* Run both functions, of queries, key_type, max_distance and params. */
+/* Run both functions, of queries, key_type, options and params. */
 static Datum
 pairs_of(FunctionCallInfo fcinfo, int n_queries, const char *const *names)
 {
 	PairOutput output = {.result = simdup_begin_result(fcinfo)};
-	int max_distance =
-		simdup_check_max_distance(fcinfo,
-								  simdup_first_option(fcinfo, n_queries));
+	SimdupOptions options = simdup_options(fcinfo);
 	SimdupRows *rows;
 
 	if (simdup_has_null(fcinfo, 0, n_queries))
 		return (Datum) 0;
-	rows = simdup_rows_begin(fcinfo, n_queries);
+	rows = simdup_rows_begin(fcinfo, n_queries, &options);
 	for (int i = 0; i < n_queries; i++)
 		simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(i)), names[i]);
-	put_all_pairs(&output, rows, max_distance);
+	put_all_pairs(&output, rows, options.max_distance);
 	return (Datum) 0;
 }
 
 PG_FUNCTION_INFO_V1(simdup_pairs);
-/* Return simdup_pairs(query [, key_type], max_distance, params). */
+/*
+ * simdup_pairs(query [, key_type], max_distance, min_resemblance, w, unit,
+ * params)
+ */
 Datum
 simdup_pairs(PG_FUNCTION_ARGS)
 {
@@ -453,7 +455,10 @@ simdup_pairs(PG_FUNCTION_ARGS)
 }
 
 PG_FUNCTION_INFO_V1(simdup_new_pairs);
-/* simdup_new_pairs(new_query, old_query [, key_type], max_distance, params) */
+/*
+ * simdup_new_pairs(new_query, old_query [, key_type], max_distance,
+ * min_resemblance, w, unit, params)
+ */
 Datum
 simdup_new_pairs(PG_FUNCTION_ARGS)
 {
@@ -478,30 +483,8 @@ simdup_piece_pairs(PG_FUNCTION_ARGS)
 	check_pieces(&pieces, max_distance, PG_GETARG_INT32(option + 2));
 	output.pieces = &pieces;
 	output.piece = check_piece(&pieces, PG_GETARG_INT32(option + 1));
-	rows = simdup_rows_begin(fcinfo, 1);
+	rows = simdup_rows_begin(fcinfo, 1, NULL);
 	read_packed_rows(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
 	put_all_pairs(&output, rows, max_distance);
-	return (Datum) 0;
-}
-
-PG_FUNCTION_INFO_V1(simdup_verified_pairs);
-/*
- * simdup_verified_pairs(query [, key_type], max_distance, min_resemblance, w,
- * unit, params)
- */
-Datum
-simdup_verified_pairs(PG_FUNCTION_ARGS)
-{
-	PairOutput output = {.result = simdup_begin_result(fcinfo)};
-	int option = simdup_first_option(fcinfo, 1);
-	int max_distance = simdup_check_max_distance(fcinfo, option);
-	SimdupRows *rows =
-		simdup_rows_read_verified(fcinfo, option + 1, &output.min_resemblance);
-
-	if (rows != NULL)
-	{
-		output.contents = rows->contents;
-		put_all_pairs(&output, rows, max_distance);
-	}
 	return (Datum) 0;
 }

@@ -18,7 +18,6 @@
 #include "utils/typcache.h"
 
 #include "batch/cells.h"
-#include "batch/clustering.h"
 #include "core/host.h"
 #include "server/arguments.h"
 
@@ -203,7 +202,7 @@ read_blocks(FunctionCallInfo fcinfo, SimdupKeys *keys,
 
 typedef struct Placing
 {
-	SimdupCellRows *c;
+	SimdupRows *rows;
 	ReturnSetInfo *result;
 	uint32 *group;
 	int64 *old; /* by row */
@@ -227,7 +226,7 @@ find_row(Placing *p, Datum *key)
 {
 	uint32 row;
 
-	simdup_keynumbers_find(p->c->numbers, key, 1, &row);
+	simdup_keynumbers_find(p->rows->numbers, key, 1, &row);
 	return row;
 }
 
@@ -264,7 +263,7 @@ take_event(void *arg, Datum *keys, Datum *values)
 static void
 give_ids(Placing *p, Reader reader, int64 next_id)
 {
-	Size n = p->c->cells.n_rows;
+	Size n = p->rows->n;
 	bool any_left = false;
 
 	p->ids = simdup_groupids_keep((uint32) n, p->group, p->old);
@@ -284,14 +283,15 @@ give_ids(Placing *p, Reader reader, int64 next_id)
 }
 
 static void
-place_rows(Placing *p, FunctionCallInfo fcinfo, bool connected, int64 next_id)
+place_rows(Placing *p, FunctionCallInfo fcinfo, SimdupGroups *groups,
+		   const SimdupOptions *options, int64 next_id)
 {
-	SimdupCellRows *c = p->c;
-	SimdupBlocks blocks = read_blocks(fcinfo, c->keys, c->numbers, true);
+	SimdupRows *rows = p->rows;
+	SimdupBlocks blocks = read_blocks(fcinfo, rows->keys, rows->numbers, true);
 	Reader reader = {
 		.fcinfo = fcinfo,
 		.argument = "members",
-		.keys = c->keys,
+		.keys = rows->keys,
 		.n_keys = 1,
 		.types = {INT8OID},
 		.columns = "a key, and an id",
@@ -300,18 +300,18 @@ place_rows(Placing *p, FunctionCallInfo fcinfo, bool connected, int64 next_id)
 		.arg = p,
 	};
 
-	p->group = connected ? simdup_cells_connect(c, &blocks)
-						 : simdup_cells_lead(c, &blocks);
-	p->old = simdup_alloc0(((Size) c->cells.n_rows + 1) * sizeof(int64));
+	p->group = simdup_cells_place(simdup_cells_begin(groups, options), &blocks,
+								  options->method);
+	p->old = simdup_alloc0(((Size) rows->n + 1) * sizeof(int64));
 	read_rows(reader);
 	give_ids(p, reader, next_id);
-	for (uint32 row = 0; row < c->cells.n_rows; row++)
+	for (uint32 row = 0; row < rows->n; row++)
 	{
 		int64 id = p->ids[p->group[row]];
 
 		CHECK_FOR_INTERRUPTS();
 		if (id != p->old[row])
-			put_change(p, simdup_keys_get(c->keys, row, 0), p->old[row], id);
+			put_change(p, simdup_keys_get(rows->keys, row, 0), p->old[row], id);
 	}
 }
 
@@ -329,15 +329,15 @@ check_decisions(FunctionCallInfo fcinfo)
 PG_FUNCTION_INFO_V1(simdup_place);
 /*
  * simdup_place(key_type, decisions, query, members, events, max_distance,
- * method, min_resemblance, next_id); without a query, only decisions are checked
+ * method, min_resemblance, w, unit, next_id); without a query, only decisions
+ * are checked
  */
 Datum
 simdup_place(PG_FUNCTION_ARGS)
 {
 	Placing p = {.result = simdup_begin_result(fcinfo)};
-	int max_distance = simdup_check_max_distance(fcinfo, 5);
-	bool connected;
-	double min_resemblance = 0;
+	SimdupOptions options = simdup_options(fcinfo);
+	SimdupGroups *groups;
 	MemoryContext old;
 
 	if (PG_ARGISNULL(2))
@@ -345,19 +345,15 @@ simdup_place(PG_FUNCTION_ARGS)
 		check_decisions(fcinfo);
 		return (Datum) 0;
 	}
-	simdup_check_not_null(PG_ARGISNULL(6), "method");
-	simdup_check_not_null(PG_ARGISNULL(8), "next_id");
-	connected = simdup_cluster_method(text_to_cstring(PG_GETARG_TEXT_PP(6))) ==
-				SIMDUP_CONNECTED;
-	if (!PG_ARGISNULL(7))
-		min_resemblance =
-			simdup_check_fraction(PG_GETARG_FLOAT8(7), "min_resemblance");
-	p.c = simdup_cells_read(fcinfo, text_to_cstring(PG_GETARG_TEXT_PP(2)),
-							max_distance, min_resemblance);
-	old = MemoryContextSwitchTo(p.c->rows->context);
-	place_rows(&p, fcinfo, connected, PG_GETARG_INT64(8));
+	simdup_check_not_null(PG_ARGISNULL(10), "next_id");
+	p.rows = simdup_rows_begin(fcinfo, 1, &options);
+	simdup_rows_by_key(p.rows);
+	simdup_rows_read(p.rows, text_to_cstring(PG_GETARG_TEXT_PP(2)), "query");
+	old = MemoryContextSwitchTo(p.rows->context);
+	groups = simdup_rows_group(p.rows);
+	place_rows(&p, fcinfo, groups, &options, PG_GETARG_INT64(10));
 	MemoryContextSwitchTo(old);
-	simdup_cells_end(p.c);
+	simdup_groups_end(groups);
 	return (Datum) 0;
 }
 

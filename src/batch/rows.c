@@ -25,31 +25,39 @@
 
 #define MAX_ROWS (PG_UINT32_MAX - 1)
 
-SimdupRows *
-simdup_rows_begin_without_keys(void)
+/* Columns that may follow the key and the fingerprint. */
+static const char *const column_names[SIMDUP_N_NAMED] = {"content", "scope"};
+
+/* Make a store for contents to be compared, where they count. */
+static void
+count_contents(SimdupRows *rows, const SimdupOptions *options)
 {
+	if (options == NULL || options->min_resemblance == 0)
+		return;
+	rows->min_resemblance = options->min_resemblance;
+	rows->contents = simdup_contents_begin(options->shingling);
+}
+
+SimdupRows *
+simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries,
+				  const SimdupOptions *options)
+{
+	Oid function = fcinfo->flinfo->fn_oid;
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "simdup batch",
 							  ALLOCSET_DEFAULT_SIZES);
-	SimdupRows *rows = MemoryContextAllocZero(context, sizeof(SimdupRows));
+	MemoryContext old = MemoryContextSwitchTo(context);
+	SimdupRows *rows = palloc0(sizeof(SimdupRows));
 
 	rows->context = context;
 	rows->row_context =
 		AllocSetContextCreate(context, "simdup row", ALLOCSET_SMALL_SIZES);
 	rows->budget = (int64) maintenance_work_mem * 1024;
-	return rows;
-}
-
-SimdupRows *
-simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries)
-{
-	Oid function = fcinfo->flinfo->fn_oid;
-	SimdupRows *rows = simdup_rows_begin_without_keys();
-	MemoryContext old = MemoryContextSwitchTo(rows->context);
-
 	rows->fp_type = simdup_sibling_type(function, "simhash64");
+	rows->key_type = simdup_key_type_argument(fcinfo);
 	rows->keys = simdup_keys_of_function(fcinfo);
 	rows->parameters = simdup_parameters(fcinfo, n_queries);
+	count_contents(rows, options);
 	simdup_progress_begin(get_func_name(function));
 	MemoryContextSwitchTo(old);
 	return rows;
@@ -60,11 +68,23 @@ end_rows(SimdupRows *rows)
 {
 	if (rows->sort)
 		simdup_pairsort_end(rows->sort);
-	if (rows->keys)
-		simdup_keys_end(rows->keys);
+	if (rows->contents)
+		simdup_contents_end(rows->contents);
 	if (rows->samples)
 		simdup_keys_end(rows->samples);
+	simdup_keys_end(rows->keys);
 	MemoryContextDelete(rows->context);
+}
+
+void
+simdup_rows_by_key(SimdupRows *rows)
+{
+	MemoryContext old = MemoryContextSwitchTo(rows->context);
+
+	simdup_keys_end(rows->keys);
+	rows->keys = simdup_keys_begin(rows->key_type);
+	rows->numbers = simdup_keynumbers_begin(rows->keys, rows->key_type);
+	MemoryContextSwitchTo(old);
 }
 
 void
@@ -80,56 +100,103 @@ simdup_rows_as_text(SimdupRows *rows, bool samples)
 	MemoryContextSwitchTo(old);
 }
 
-/* Check the columns of keys of any type with contents: a SimdupColumnCheck. */
-static bool
-check_content_columns(void *arg, TupleDesc columns, const char *argument)
-{
-	SimdupRows *rows = arg;
+/*
+ * Reading
+ */
 
-	if (columns->natts != 3 ||
-		TupleDescAttr(columns, 1)->atttypid != rows->fp_type ||
-		!simdup_contents_expect(rows->contents,
-								TupleDescAttr(columns, 2)->atttypid))
-		return false;
-	simdup_keys_expect(rows->keys, TupleDescAttr(columns, 0)->atttypid,
-					   argument);
-	return true;
+/* Check the key's column, and prepare to store the keys. */
+static void
+expect_key(SimdupRows *rows, Oid type, const char *argument)
+{
+	Oid output;
+	bool is_varlena;
+
+	if (rows->key_output == NULL)
+	{
+		simdup_keys_expect(rows->keys, type, argument);
+		return;
+	}
+	getTypeOutputInfo(type, &output, &is_varlena);
+	fmgr_info_cxt(output, rows->key_output, rows->context);
+	simdup_keys_expect(rows->keys, TEXTOID, argument);
+	if (rows->samples)
+		simdup_keys_expect(rows->samples, TEXTOID, argument);
 }
 
-/* Check the columns of keys of any type: a SimdupColumnCheck. */
+/* Prepare to number scopes of a type. A second query has the first one's. */
+static void
+expect_scope(SimdupRows *rows, Oid type, const char *argument)
+{
+	if (rows->n_queries == 1 && OidIsValid(type))
+	{
+		rows->scope_type = type;
+		rows->scope_keys = simdup_keys_begin(type);
+		rows->scopes = simdup_keynumbers_begin(rows->scope_keys, type);
+	}
+	if (type != rows->scope_type)
+		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+				errmsg("both queries must have a column scope, of one type"),
+				errdetail("The type in argument \"%s\" is %s, and in the other %s.",
+						  argument,
+						  OidIsValid(type) ? format_type_be(type) : "none",
+						  OidIsValid(rows->scope_type)
+							  ? format_type_be(rows->scope_type)
+							  : "none"));
+	if (OidIsValid(type))
+		simdup_keys_expect(rows->scope_keys, type, argument);
+}
+
+/* Check the column of contents; an Oid that is not valid is none. */
+static bool
+expect_content(SimdupRows *rows, Oid type, const char *argument)
+{
+	bool is_sketch;
+
+	if (!OidIsValid(type) && rows->contents != NULL)
+		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+				errmsg("min_resemblance needs a column content in the query in argument \"%s\"",
+					   argument),
+				errhint(
+					"Add a text or a sketch, as in: SELECT id, minhash64(content), content FROM ..."));
+	if (!OidIsValid(type))
+		return true;
+	is_sketch = getBaseType(type) == VARBITOID;
+	rows->has_samples = rows->samples != NULL && !is_sketch;
+	if (rows->contents != NULL)
+		return simdup_contents_expect(rows->contents, type);
+	return is_sketch || simdup_is_text_type(type);
+}
+
+/* Check the columns: a SimdupColumnCheck. */
 static bool
 check_columns(void *arg, TupleDesc columns, const char *argument)
 {
 	SimdupRows *rows = arg;
+	Oid types[SIMDUP_N_NAMED] = {InvalidOid};
+	MemoryContext old;
+	bool fits;
 
-	if (columns->natts < 2 || (columns->natts > 2 && rows->also == NULL) ||
-		TupleDescAttr(columns, 1)->atttypid != rows->fp_type)
+	if (columns->natts < 2 ||
+		TupleDescAttr(columns, 1)->atttypid != rows->fp_type ||
+		!simdup_find_columns(columns, 2, column_names, SIMDUP_N_NAMED,
+							 rows->column))
 		return false;
-	simdup_keys_expect(rows->keys, TupleDescAttr(columns, 0)->atttypid,
-					   argument);
-	return true;
+	for (int i = 0; i < SIMDUP_N_NAMED; i++)
+		if (rows->column[i] >= 0)
+			types[i] = TupleDescAttr(columns, rows->column[i])->atttypid;
+	old = MemoryContextSwitchTo(rows->context);
+	expect_key(rows, TupleDescAttr(columns, 0)->atttypid, argument);
+	expect_scope(rows, types[SIMDUP_SCOPE], argument);
+	fits = expect_content(rows, types[SIMDUP_CONTENT], argument);
+	MemoryContextSwitchTo(old);
+	return fits;
 }
 
-/* Check the columns of keys as text: a SimdupColumnCheck. */
-static bool
-check_text_columns(void *arg, TupleDesc columns, const char *argument)
+static void
+sort_row(SimdupRows *rows, uint32 scope, uint64 fp, uint32 number)
 {
-	SimdupRows *rows = arg;
-	Oid output;
-	bool is_varlena;
-
-	if (columns->natts < 2 || columns->natts > 3 ||
-		TupleDescAttr(columns, 1)->atttypid != rows->fp_type ||
-		(columns->natts == 3 && TupleDescAttr(columns, 2)->atttypid != TEXTOID))
-		return false;
-	getTypeOutputInfo(TupleDescAttr(columns, 0)->atttypid, &output,
-					  &is_varlena);
-	fmgr_info_cxt(output, rows->key_output, rows->context);
-	simdup_keys_expect(rows->keys, TEXTOID, argument);
-	rows->has_samples = columns->natts == 3;
-	if (rows->samples)
-		simdup_keys_expect(rows->samples, TEXTOID, argument);
-	return true;
+	simdup_pairsort_put(rows->sort, (uint64) scope << 32 | fp >> 32,
+						fp << 32 | number);
 }
 
 /* Move fingerprints and keys from memory to disk, in the middle of reading. */
@@ -140,15 +207,27 @@ start_spilling(SimdupRows *rows)
 
 	rows->sort = simdup_pairsort_begin(maintenance_work_mem);
 	for (uint32 i = 0; i < rows->n; i++)
-		simdup_pairsort_put(rows->sort, rows->fps[i], i);
+		sort_row(rows, rows->scope ? rows->scope[i] : 0, rows->fps[i], i);
 	if (rows->fps)
 		pfree(rows->fps);
+	if (rows->scope)
+		pfree(rows->scope);
 	rows->fps = NULL;
-	if (rows->keys)
+	rows->scope = NULL;
+	/* a look-up needs the keys in memory */
+	if (rows->numbers == NULL)
 		simdup_keys_spill(rows->keys);
 	if (rows->samples)
 		simdup_keys_spill(rows->samples);
 	MemoryContextSwitchTo(old);
+}
+
+/* Return the array with room for n elements; NULL is none yet. */
+static void *
+enlarge(SimdupRows *rows, void *array, Size n, Size width)
+{
+	return array == NULL ? MemoryContextAllocHuge(rows->context, n * width)
+						 : repalloc_huge(array, n * width);
 }
 
 static void
@@ -157,22 +236,23 @@ grow(SimdupRows *rows)
 	Size n = rows->capacity == 0 ? 1024 : (Size) rows->capacity * 2;
 
 	n = Min(n, MAX_ROWS);
-	rows->fps = rows->fps == NULL
-					? MemoryContextAlloc(rows->context, n * sizeof(uint64))
-					: repalloc_huge(rows->fps, n * sizeof(uint64));
+	rows->fps = enlarge(rows, rows->fps, n, sizeof(uint64));
+	if (rows->scopes)
+		rows->scope = enlarge(rows, rows->scope, n, sizeof(uint32));
 	rows->capacity = (uint32) n;
 }
 
 static int64
 memory_of(const SimdupRows *rows)
 {
-	return (int64) rows->n * SIMDUP_ROW_BYTES +
-		   (rows->keys ? simdup_keys_memory(rows->keys) : 0) +
+	return (int64) rows->n *
+			   (SIMDUP_ROW_BYTES + (rows->scopes ? (int) sizeof(uint32) : 0)) +
+		   (rows->numbers ? 0 : simdup_keys_memory(rows->keys)) +
 		   (rows->samples ? simdup_keys_memory(rows->samples) : 0);
 }
 
-void
-simdup_rows_add_fingerprint(SimdupRows *rows, uint64 fp)
+static void
+add_fingerprint(SimdupRows *rows, uint32 scope, uint64 fp)
 {
 	if (rows->n == MAX_ROWS)
 		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -180,16 +260,34 @@ simdup_rows_add_fingerprint(SimdupRows *rows, uint64 fp)
 				errdetail("A batch takes at most %u rows with a fingerprint.",
 						  MAX_ROWS));
 	if (rows->sort)
-		simdup_pairsort_put(rows->sort, fp, rows->n);
+		sort_row(rows, scope, fp, rows->n);
 	else
 	{
 		if (rows->n == rows->capacity)
 			grow(rows);
 		rows->fps[rows->n] = fp;
+		if (rows->scopes)
+			rows->scope[rows->n] = scope;
 	}
 	rows->n++;
 	if (rows->sort == NULL && memory_of(rows) > rows->budget)
 		start_spilling(rows);
+}
+
+/* Add a key by which its row is looked up. */
+static void
+add_unique_key(SimdupRows *rows, TupleTableSlot *slot)
+{
+	Datum key =
+		simdup_keys_take(rows->keys, slot->tts_values[0], slot->tts_isnull[0]);
+	uint32 number;
+
+	simdup_keynumbers_get(rows->numbers, &key, 1, &number);
+	if (number < rows->n)
+		ereport(ERROR, errcode(ERRCODE_CARDINALITY_VIOLATION),
+				errmsg("the query of a grouping yields a key twice"),
+				errdetail("The key is (%s).",
+						  simdup_key_text(rows->key_type, key)));
 }
 
 /* Add the key as text, cut short. */
@@ -213,8 +311,7 @@ add_key_text(SimdupRows *rows, TupleTableSlot *slot)
 }
 
 /*
- * Add the third column as it is stored, if there is one. Most texts are not
- * shown: they take 18 bytes here, and are not read from their TOAST table. The
+ * Add the content as it is stored, if there is one. Most texts are not shown: they take 18 bytes here, and are not read from their TOAST table. The
  * snapshot of the calling statement keeps them there.
  */
 static void
@@ -222,10 +319,10 @@ add_sample(SimdupRows *rows, TupleTableSlot *slot)
 {
 	text *sample = cstring_to_text("");
 
-	if (slot->tts_tupleDescriptor->natts == 3 && !slot->tts_isnull[2])
+	if (rows->has_samples && !slot->tts_isnull[rows->column[SIMDUP_CONTENT]])
 	{
-		struct varlena *value =
-			(struct varlena *) DatumGetPointer(slot->tts_values[2]);
+		struct varlena *value = (struct varlena *) DatumGetPointer(
+			slot->tts_values[rows->column[SIMDUP_CONTENT]]);
 
 		if (VARATT_IS_EXTERNAL(value) && !VARATT_IS_EXTERNAL_ONDISK(value))
 			value = detoast_external_attr(value);
@@ -272,8 +369,23 @@ simdup_rows_add(SimdupRows *rows, Datum key, bool null_key, Datum fp,
 		return;
 	}
 	simdup_keys_add(rows->keys, key, null_key);
-	simdup_rows_add_fingerprint(rows, DatumGetSimhash64(fp));
+	add_fingerprint(rows, 0, DatumGetSimhash64(fp));
 	simdup_progress_done((int64) rows->n + rows->n_null);
+}
+
+/* Return the number of a row's scope. */
+static uint32
+scope_of(SimdupRows *rows, TupleTableSlot *slot)
+{
+	int column = rows->column[SIMDUP_SCOPE];
+	Datum scope;
+	uint32 number;
+
+	if (column < 0 || slot->tts_isnull[column])
+		return 0;
+	scope = simdup_keys_take(rows->scope_keys, slot->tts_values[column], false);
+	simdup_keynumbers_get(rows->scopes, &scope, 1, &number);
+	return number + 1;
 }
 
 /* Add a row: a SimdupRowSink. */
@@ -281,6 +393,7 @@ static void
 add_row(void *arg, TupleTableSlot *slot)
 {
 	SimdupRows *rows = arg;
+	int content = rows->column[SIMDUP_CONTENT];
 	MemoryContext old;
 
 	slot_getallattrs(slot);
@@ -289,23 +402,26 @@ add_row(void *arg, TupleTableSlot *slot)
 		rows->n_null++;
 		return;
 	}
-	if (rows->contents != NULL && slot->tts_isnull[2])
+	if (rows->contents != NULL && slot->tts_isnull[content])
 	{
 		rows->n_no_content++;
 		return;
 	}
 	old = MemoryContextSwitchTo(rows->row_context);
 	if (rows->contents != NULL)
-		simdup_contents_add(rows->contents, slot->tts_values[2]);
+		simdup_contents_add(rows->contents, slot->tts_values[content]);
 	if (rows->key_output)
 		add_key_text(rows, slot);
+	else if (rows->numbers)
+		add_unique_key(rows, slot);
 	else
 		simdup_keys_add(rows->keys, slot->tts_values[0], slot->tts_isnull[0]);
 	if (rows->samples)
 		add_sample(rows, slot);
 	if (rows->also != NULL)
 		rows->also(rows->also_arg, slot);
-	simdup_rows_add_fingerprint(rows, DatumGetSimhash64(slot->tts_values[1]));
+	add_fingerprint(rows, scope_of(rows, slot),
+					DatumGetSimhash64(slot->tts_values[1]));
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(rows->row_context);
 	simdup_progress_done((int64) rows->n + rows->n_null);
@@ -314,62 +430,43 @@ add_row(void *arg, TupleTableSlot *slot)
 void
 simdup_rows_read(SimdupRows *rows, const char *text, const char *argument)
 {
-	SimdupQuery query = {text, argument, SIMDUP_KEY_AND_FP};
-	SimdupColumnCheck check = check_columns;
+	SimdupQuery query =
+		{text, argument,
+		 "a key, a simhash64, and at most two more columns, called content (a text or a varbit) and scope",
+		 "id, minhash64(content), content"};
 
-	if (rows->contents != NULL)
-	{
-		query = (SimdupQuery){text, argument, SIMDUP_KEY_FP_AND_CONTENT};
-		check = check_content_columns;
-	}
-	else if (rows->key_output != NULL)
-	{
-		query.columns = "a key, a simhash64 and at most a text";
-		query.example = "id, minhash64(content), content";
-		check = check_text_columns;
-	}
 	simdup_progress_phase("reading", 0);
 	rows->n_queries++;
-	simdup_run_query(&query, rows->parameters, check, add_row, rows);
+	simdup_run_query(&query, rows->parameters, check_columns, add_row, rows);
 	if (rows->n_queries == 1)
 		rows->n_first = rows->n;
 }
 
-SimdupRows *
-simdup_rows_read_verified(FunctionCallInfo fcinfo, int option,
-						  double *min_resemblance)
+void
+simdup_rows_tell_skipped(const SimdupRows *rows)
 {
-	SimdupFoldedShingling shingling;
-	SimdupRows *rows;
-	MemoryContext old;
-
-	simdup_check_not_null(PG_ARGISNULL(option), "min_resemblance");
-	if (PG_ARGISNULL(0) || simdup_has_null(fcinfo, option + 1, 2))
-		return NULL;
-	*min_resemblance =
-		simdup_check_fraction(PG_GETARG_FLOAT8(option), "min_resemblance");
-	shingling = simdup_get_resemblance(PG_GETARG_INT32(option + 1),
-									   PG_GETARG_TEXT_PP(option + 2));
-	rows = simdup_rows_begin(fcinfo, 1);
-	old = MemoryContextSwitchTo(rows->context);
-	rows->contents = simdup_contents_begin(shingling);
-	MemoryContextSwitchTo(old);
-	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
-	simdup_contents_finish(rows->contents, (Size) rows->budget / 4);
-	return rows;
+	simdup_tell_skipped(rows->n_null, rows->n_no_content, rows->n);
 }
 
 /*
- * The rows of a batch, grouped by equal fingerprint, in memory or on disk.
+ * The rows of a batch, grouped by scope and equal fingerprint, in memory or on
+ * disk.
  */
 
+/* End a group, and begin those of a scope and the scopes before it. */
 static void
-append_group(SimdupGroups *groups, const SimdupGroup *group)
+end_group(SimdupGroups *groups, SimdupGroup *group, uint32 *n_begun,
+		  uint32 scope)
 {
-	if (group->n == 0)
-		return;
-	simdup_tempfile_append(groups->group_file, group, sizeof(*group));
-	groups->n++;
+	if (group->n > 0)
+	{
+		simdup_tempfile_append(groups->group_file, group, sizeof(*group));
+		groups->n++;
+	}
+	while (*n_begun <= scope)
+		groups->scope_starts[(*n_begun)++] = (uint32) groups->n;
+	group->start += group->n;
+	group->n = group->n_first = 0;
 }
 
 /* Write the sorted rows to two files: row numbers, and groups. */
@@ -378,31 +475,31 @@ group_on_disk(SimdupGroups *groups)
 {
 	SimdupRows *rows = groups->rows;
 	SimdupGroup group;
+	uint32 n_begun = 0;
 	uint32 position = 0;
-	uint64 fp;
-	uint64 word;
+	uint64 high;
+	uint64 low;
 
 	memset(&group, 0, sizeof(group));
 	groups->number_file = simdup_tempfile_create();
 	groups->group_file = simdup_tempfile_create();
+	groups->scope_starts =
+		simdup_alloc(((Size) groups->n_scopes + 1) * sizeof(uint32));
 	simdup_pairsort_perform(rows->sort);
-	while (simdup_pairsort_get(rows->sort, &fp, &word))
+	while (simdup_pairsort_get(rows->sort, &high, &low))
 	{
-		uint32 number = (uint32) word;
+		uint32 number = (uint32) low;
+		uint64 fp = high << 32 | low >> 32;
 
 		simdup_tempfile_append(groups->number_file, &number, sizeof(number));
-		if (fp != group.fp || group.n == 0)
-		{
-			append_group(groups, &group);
-			group.fp = fp;
-			group.start = position;
-			group.n = group.n_first = 0;
-		}
+		if (high >> 32 >= n_begun || fp != group.fp)
+			end_group(groups, &group, &n_begun, (uint32) (high >> 32));
+		group.fp = fp;
 		group.n++;
 		group.n_first += number < rows->n_first;
 		simdup_progress_done(++position);
 	}
-	append_group(groups, &group);
+	end_group(groups, &group, &n_begun, groups->n_scopes);
 	simdup_pairsort_end(rows->sort);
 	rows->sort = NULL;
 }
@@ -439,9 +536,12 @@ simdup_rows_group(SimdupRows *rows)
 	MemoryContext old = MemoryContextSwitchTo(rows->context);
 	SimdupGroups *groups = palloc0(sizeof(SimdupGroups));
 
-	simdup_tell_skipped(rows->n_null, rows->n_no_content, rows->n);
 	simdup_progress_phase("grouping", rows->n);
 	groups->rows = rows;
+	groups->n_scopes =
+		rows->scopes ? simdup_keynumbers_count(rows->scopes) + 1 : 1;
+	if (rows->contents != NULL)
+		simdup_contents_finish(rows->contents, (Size) rows->budget / 4);
 	if (rows->sort)
 	{
 		group_on_disk(groups);
@@ -449,9 +549,14 @@ simdup_rows_group(SimdupRows *rows)
 	}
 	else
 	{
-		groups->in_memory = simdup_group_rows(rows->fps, rows->n);
+		groups->in_memory = simdup_group_rows(rows->fps, rows->scope,
+											  groups->n_scopes, rows->n);
 		groups->n = groups->in_memory.n;
+		groups->scope_starts = groups->in_memory.scope_starts;
 		rows->fps = NULL;
+		if (rows->scope)
+			pfree(rows->scope);
+		rows->scope = NULL;
 	}
 	MemoryContextSwitchTo(old);
 	return groups;

@@ -1,7 +1,7 @@
 /*
  * rows.h
- *	  The rows of a batch: a fingerprint and a key each, their groups, and the
- *	  groups that are near.
+ *	  The rows of a batch: a key and a fingerprint each, a scope and a content
+ *	  where the query has them; their groups, and the groups that are near.
  *
  * Rows are numbered from 0 in query order. They are kept in memory, and in
  * temporary files beyond maintenance_work_mem.
@@ -18,6 +18,27 @@
 #include "server/spill.h"
 #include "shingles/contents.h"
 
+typedef enum SimdupClusterMethod
+{
+	SIMDUP_CONNECTED, /* connected components */
+	SIMDUP_LEADER	  /* the nearest leader: see core/place.h */
+} SimdupClusterMethod;
+
+/* What makes two rows near, and rows a cluster: one list for all functions. */
+typedef struct SimdupOptions
+{
+	int max_distance;
+	SimdupClusterMethod method;
+	double min_resemblance; /* 0: contents do not count */
+	SimdupFoldedShingling shingling;
+} SimdupOptions;
+
+/*
+ * Return the options of a function, found by their names. ERROR for one that is
+ * out of range, or NULL and not min_resemblance.
+ */
+extern SimdupOptions simdup_options(FunctionCallInfo fcinfo);
+
 /*
  * Bytes that a group takes in memory while groups are joined: fingerprint and
  * start, and two elements of the join. A row adds its number.
@@ -31,20 +52,40 @@
 /* The most bytes of a text that a report looks at. */
 #define SIMDUP_MAX_SAMPLE (1024 * 1024)
 
+/* Columns that may follow the key and the fingerprint, by name. */
+typedef enum SimdupNamedColumn
+{
+	SIMDUP_CONTENT,
+	SIMDUP_SCOPE,
+	SIMDUP_N_NAMED
+} SimdupNamedColumn;
+
 typedef struct SimdupRows
 {
 	MemoryContext context;	   /* all of the batch; deleted at the end */
 	MemoryContext row_context; /* reset after each row that is read */
 	int64 budget;			   /* bytes: maintenance_work_mem */
 	Oid fp_type;
-
-	SimdupKeys *keys;	  /* NULL: the caller keeps them */
-	SimdupKeys *samples;  /* texts to show beside the keys; NULL: none */
-	bool has_samples;	  /* the query has a third column */
-	FmgrInfo *key_output; /* NULL: keys keep their type */
 	SimdupParameters *parameters;
-	SimdupContents *contents; /* of the rows, to compare; NULL: none */
-	/* Where not NULL: gets each row too, which may have more columns. */
+
+	SimdupKeys *keys;		   /* by number */
+	SimdupKeyNumbers *numbers; /* a key's number is its row's; NULL: no look-up */
+	Oid key_type;
+	FmgrInfo *key_output; /* NULL: keys keep their type */
+
+	int column[SIMDUP_N_NAMED]; /* in the query that is read, from 0; -1: none */
+	SimdupContents *contents;	/* to compare; NULL: they do not count */
+	double min_resemblance;
+	SimdupKeys *samples; /* texts to show beside the keys; NULL: none */
+	bool has_samples;	 /* the query has a column content */
+
+	/* A number for each scope, from 1; NULL is scope 0. */
+	SimdupKeyNumbers *scopes; /* NULL: the query has none */
+	SimdupKeys *scope_keys;	  /* stay in memory */
+	Oid scope_type;
+	uint32 *scope; /* by number, until rows are grouped or go to disk */
+
+	/* Where not NULL: gets each row too. */
 	SimdupRowSink also;
 	void *also_arg;
 
@@ -57,47 +98,41 @@ typedef struct SimdupRows
 	/* The fingerprints, until they are grouped; in memory or in the sort. */
 	uint64 *fps; /* by number */
 	uint32 capacity;
-	SimdupPairSort *sort; /* (fingerprint, number) */
+	/* scope and high half of the fingerprint, low half and number */
+	SimdupPairSort *sort;
 } SimdupRows;
 
 /*
  * Begin a batch of n_queries queries in a memory context of its own, which
  * simdup_groups_end deletes. The fingerprint type is the one beside the called
- * function. The arguments key_type and params are found by their names.
+ * function. The arguments key_type and params are found by their names. With a
+ * min_resemblance the contents are kept, to be compared.
  */
-extern SimdupRows *simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries);
+extern SimdupRows *simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries,
+									 const SimdupOptions *options);
 
-/*
- * Begin a batch whose caller reads the rows, keeps the keys and sets n_first.
- */
-extern SimdupRows *simdup_rows_begin_without_keys(void);
-extern void simdup_rows_add_fingerprint(SimdupRows *rows, uint64 fp);
+/* Look rows up by key: ERROR for a key that the query yields twice. */
+extern void simdup_rows_by_key(SimdupRows *rows);
 
 /*
  * Read keys of any type as text, for reports. Keys are cut at
- * SIMDUP_MAX_KEY_TEXT. With samples, also read a third column, a text.
+ * SIMDUP_MAX_KEY_TEXT. With samples, contents are kept to be shown.
  */
 extern void simdup_rows_as_text(SimdupRows *rows, bool samples);
 
 /*
- * Read the query of a function whose arguments from the place option on are
- * min_resemblance, w and unit. A third column of the query holds the contents to
- * compare; rows without one are skipped and counted. Return NULL if an argument is.
- */
-extern SimdupRows *simdup_rows_read_verified(FunctionCallInfo fcinfo,
-											 int option,
-											 double *min_resemblance);
-
-/*
- * Read the (key, fingerprint) rows of a query; of two, the first first. NULL
- * fingerprints are skipped and counted.
+ * Read the rows of a query; of two, the first first. Rows without a fingerprint
+ * are skipped and counted. So are those without a content that counts.
  */
 extern void simdup_rows_read(SimdupRows *rows, const char *text,
 							 const char *argument);
 
+/* Say what was skipped, in a NOTICE. */
+extern void simdup_rows_tell_skipped(const SimdupRows *rows);
+
 /*
- * Return the third column of a row, up to SIMDUP_MAX_SAMPLE bytes, in the
- * current memory context. *cut tells whether the text goes on.
+ * Return the content of a row, up to SIMDUP_MAX_SAMPLE bytes, in the current
+ * memory context. *cut tells whether the text goes on.
  */
 extern text *simdup_rows_sample(SimdupRows *rows, uint32 number, bool *cut);
 
@@ -106,9 +141,9 @@ extern void simdup_rows_add(SimdupRows *rows, Datum key, bool null_key,
 							Datum fp, bool null_fp);
 
 /*
- * The rows of a batch, grouped by equal fingerprint.
+ * The rows of a batch, grouped by scope and equal fingerprint.
  *
- * A row has a position in the order of fingerprints. The rows of one group
+ * A row has a position in the order of scopes and fingerprints. The rows of one group
  * stand at consecutive positions, in query order. In memory all this is plain
  * arrays, beyond maintenance_work_mem temporary files; the calls below hide
  * which.
@@ -130,16 +165,18 @@ typedef struct SimdupGroups
 	SimdupRowGroups in_memory;	 /* its arrays are NULL when on disk */
 	SimdupTempFile *number_file; /* by position */
 	SimdupTempFile *group_file;	 /* of SimdupGroup, ascending */
+	/* by scope: where its groups begin; one more */
+	uint32 *scope_starts;
+	uint32 n_scopes;
 } SimdupGroups;
 
 /*
- * Group the rows after the last query. A NOTICE says what was skipped.
- * simdup_groups_end ends the rows, too.
+ * Group the rows after the last query. simdup_groups_end ends the rows, too.
  */
 extern SimdupGroups *simdup_rows_group(SimdupRows *rows);
 extern void simdup_groups_end(SimdupGroups *groups);
 
-/* Return the group of that index, by ascending fingerprint and position. */
+/* Return the group of that index, by scope, fingerprint and position. */
 extern SimdupGroup simdup_groups_get(SimdupGroups *groups, int64 index);
 
 /* Return the number of the row at a position. */
@@ -166,9 +203,10 @@ typedef void (*SimdupGroupSink)(void *arg, const SimdupGroup *a,
 								const SimdupGroup *b, int distance);
 
 /*
- * Each pair of different groups within the distance, once, in no order; but
- * none of two groups that hold rows of the second query only. Memory stays
- * within the batch's budget. The phase is what progress messages call it.
+ * Each pair of different groups of one scope within the distance, once, in no
+ * order; but none of two groups that hold rows of the second query only. The
+ * scopes are joined one after the other. Memory stays within the batch's budget.
+ * The phase is what progress messages call it.
  */
 extern void simdup_join_groups(SimdupGroups *groups, int max_distance,
 							   const char *phase, SimdupGroupSink sink,

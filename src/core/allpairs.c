@@ -591,6 +591,12 @@ run(SimdupPairJoin *join, bool cross, SimdupPairSet a, SimdupPairSet b)
 
 	if (join->max_distance == 0 || a.n < (cross ? 1 : 2) || (cross && b.n < 1))
 		return;
+	/* so few need no plan: a caller may have a hundred thousand such sets */
+	if (!cross && a.n <= SMALL)
+	{
+		compare_triangle(join, a.elements, (uint32_t) a.n);
+		return;
+	}
 	work = simdup_alloc0(sizeof(Work));
 	work->join = join;
 	work->cross = cross;

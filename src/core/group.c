@@ -1,7 +1,7 @@
 /*
  * group.c
- *	  Rows grouped by equal fingerprints, the single pass over elements whose
- *	  near pairs come in any order, and pairs of numbers put in order.
+ *	  Rows grouped by scope and equal fingerprints, and pairs of numbers put in
+ *	  order.
  *
  * Pairs are sorted by radix from the highest byte on (American flag sort:
  * McIlroy, Bostic and McIlroy 1993). It needs no second array, and reads the
@@ -152,106 +152,72 @@ sort_alone(uint64_t *fps, uint32_t *rows, uint32_t n)
 	simdup_free(row_scratch);
 }
 
-SimdupRowGroups
-simdup_group_rows(uint64_t *fps, uint32_t n)
+/* Put sorted rows in the order of their scopes, and keep their order in each. */
+static void
+order_by_scope(uint64_t *fps, uint32_t *rows, const uint32_t *scope,
+			   uint32_t n_scopes, uint32_t n)
 {
-	SimdupRowGroups groups = {0, fps, NULL, NULL};
-	uint32_t g = 0;
+	uint32_t *ends = simdup_alloc0(((size_t) n_scopes + 1) * sizeof(uint32_t));
+	uint64_t *fps_from = simdup_alloc(((size_t) n + 1) * sizeof(uint64_t));
+	uint32_t *rows_from = simdup_alloc(((size_t) n + 1) * sizeof(uint32_t));
+
+	memcpy(fps_from, fps, n * sizeof(uint64_t));
+	memcpy(rows_from, rows, n * sizeof(uint32_t));
+	for (uint32_t i = 0; i < n; i++)
+		ends[scope[i] + 1]++;
+	for (uint32_t s = 1; s <= n_scopes; s++)
+		ends[s] += ends[s - 1];
+	for (uint32_t i = 0; i < n; i++)
+	{
+		uint32_t to = ends[scope[rows_from[i]]]++;
+
+		fps[to] = fps_from[i];
+		rows[to] = rows_from[i];
+	}
+	simdup_free(ends);
+	simdup_free(fps_from);
+	simdup_free(rows_from);
+}
+
+SimdupRowGroups
+simdup_group_rows(uint64_t *fps, const uint32_t *scope, uint32_t n_scopes,
+				  uint32_t n)
+{
+	SimdupRowGroups groups = {0, fps, NULL, NULL, NULL};
+	uint32_t n_begun = 0; /* scopes */
 
 	groups.numbers = simdup_alloc(((size_t) n + 1) * sizeof(uint32_t));
 	for (uint32_t i = 0; i < n; i++)
 		groups.numbers[i] = i;
 	if (n > 0)
 		sort_alone(fps, groups.numbers, n);
+	if (n_scopes > 1)
+		order_by_scope(fps, groups.numbers, scope, n_scopes, n);
 	for (uint32_t i = 0; i < n; i++)
-		groups.n += i == 0 || fps[i] != fps[i - 1];
+		groups.n += i == 0 || fps[i] != fps[i - 1] ||
+					(n_scopes > 1 &&
+					 scope[groups.numbers[i]] != scope[groups.numbers[i - 1]]);
 
 	groups.starts = simdup_alloc(((size_t) groups.n + 1) * sizeof(uint32_t));
+	groups.scope_starts =
+		simdup_alloc(((size_t) n_scopes + 1) * sizeof(uint32_t));
+	groups.n = 0;
 	for (uint32_t i = 0; i < n; i++)
 	{
 		uint64_t fp = fps[i];
+		uint32_t of = n_scopes > 1 ? scope[groups.numbers[i]] : 0;
 
-		if (g > 0 && fps[g - 1] == fp)
+		if (of < n_begun && fps[groups.n - 1] == fp)
 			continue;
-		groups.starts[g] = i;
-		fps[g++] = fp;
+		while (n_begun <= of)
+			groups.scope_starts[n_begun++] = groups.n;
+		groups.starts[groups.n] = i;
+		fps[groups.n++] = fp;
 	}
-	groups.starts[g] = n;
+	groups.starts[groups.n] = n;
+	while (n_begun <= n_scopes)
+		groups.scope_starts[n_begun++] = groups.n;
 	return groups;
-}
-
-/* Leaders */
-
-void
-simdup_leaders_init(SimdupLeaders *leaders, uint32_t n)
-{
-	leaders->n = n;
-	leaders->leader = simdup_alloc((size_t) n * sizeof(uint32_t));
-	leaders->first_near = simdup_alloc((size_t) n * sizeof(uint32_t));
-	for (uint32_t i = 0; i < n; i++)
-	{
-		leaders->leader[i] = SIMDUP_NO_LEADER;
-		leaders->first_near[i] = SIMDUP_NO_LEADER;
-	}
-}
-
-uint32_t
-simdup_leaders_settle(SimdupLeaders *leaders)
-{
-	uint32_t left = 0;
-
-	for (uint32_t i = 0; i < leaders->n; i++)
-	{
-		uint32_t near = leaders->first_near[i];
-
-		if (near == SIMDUP_NO_LEADER)
-			leaders->leader[i] = i;
-		else if (leaders->leader[near] == near)
-			leaders->leader[i] = near;
-		else
-			left++;
-	}
-	return left;
-}
-
-/* Check whether element i is a leader or may still become one. */
-static bool
-may_lead(const SimdupLeaders *leaders, uint32_t i)
-{
-	return leaders->leader[i] == i || leaders->leader[i] == SIMDUP_NO_LEADER;
-}
-
-bool
-simdup_leader_wants(const SimdupLeaders *leaders, uint32_t a, uint32_t b,
-					uint32_t *element, uint32_t *predecessor)
-{
-	*element = a < b ? b : a;
-	*predecessor = a < b ? a : b;
-	return leaders->leader[*element] == SIMDUP_NO_LEADER &&
-		   may_lead(leaders, *predecessor);
-}
-
-/*
- * All offers to the predecessor came before this one. So a predecessor that has
- * found no leader by now is a leader itself.
- */
-void
-simdup_leader_offer(SimdupLeaders *leaders, uint32_t element,
-					uint32_t predecessor)
-{
-	if (leaders->leader[element] == SIMDUP_NO_LEADER &&
-		may_lead(leaders, predecessor))
-		leaders->leader[element] = predecessor;
-}
-
-void
-simdup_leaders_finish(SimdupLeaders *leaders)
-{
-	for (uint32_t i = 0; i < leaders->n; i++)
-		if (leaders->leader[i] == SIMDUP_NO_LEADER)
-			leaders->leader[i] = i;
-	simdup_free(leaders->first_near);
-	leaders->first_near = NULL;
 }
 
 /* Pairs of numbers */

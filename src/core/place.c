@@ -35,15 +35,16 @@ simdup_may_lead(const SimdupCells *cells, const SimdupBlocks *blocks,
 		PERHAPS,
 		SURELY
 	};
-	uint8_t *leads = simdup_alloc0((size_t) cells->n + 1);
+	uint8_t *leads = simdup_alloc0((size_t) cells->n_rows + 1);
 
 	/* a row that may pass over a leader may lead */
-	if (blocks->n_apart > 0)
-		for (uint32_t row = 0; row < cells->n_rows; row++)
-			if (simdup_n_apart(blocks, blocks->block[row]) > 0)
-				leads[cells->cell[row]] = PERHAPS;
-	for (uint32_t cell = 0; cell < cells->n; cell++)
+	for (uint32_t row = 0; row < cells->n_rows; row++)
+		if (simdup_n_apart(blocks, simdup_block_of(blocks, row)) > 0)
+			leads[cells->cell[row]] = PERHAPS;
+	for (uint32_t cell = 0; cell < cells->n_rows; cell++)
 	{
+		if (cells->cell[cell] != cell)
+			continue;
 		if (first_near[cell] == SIMDUP_NO_CELL)
 			leads[cell] = SURELY;
 		else if (leads[first_near[cell]] != SURELY)
@@ -57,7 +58,7 @@ typedef struct Leader
 {
 	uint32_t row;
 	uint32_t next;
-	bool verified;
+	double resemblance; /* below 0: not yet verified */
 } Leader;
 
 /* The leaders of one cell at one distance, the earliest first. */
@@ -72,8 +73,7 @@ typedef struct Leading
 	const SimdupCells *cells;
 	const SimdupBlocks *blocks;
 	uint32_t *group;	   /* of each row: its first row */
-	uint32_t *block_group; /* of each block */
-	uint32_t *last_row;	   /* of each cell */
+	uint32_t *block_group; /* of each block; without blocks it is group */
 	SimdupWordSet apart;   /* (block, group) */
 	uint32_t *lists;	   /* of each cell: its place in list_pool */
 	LeaderList *list_pool; /* max_distance + 1 for each cell that has some */
@@ -89,7 +89,7 @@ add_leader(Leading *l, uint32_t row, uint32_t cell, uint32_t distance)
 	size_t n = (size_t) l->cells->max_distance + 1;
 	LeaderList *list;
 
-	if (l->last_row[cell] <= row)
+	if (l->cells->last_row[cell] <= row)
 		return;
 	if (l->lists[cell] == NONE)
 	{
@@ -114,7 +114,7 @@ add_leader(Leading *l, uint32_t row, uint32_t cell, uint32_t distance)
 	else
 		l->leaders[list->last].next = l->n_leaders;
 	list->last = l->n_leaders;
-	l->leaders[l->n_leaders++] = (Leader){row, NONE, false};
+	l->leaders[l->n_leaders++] = (Leader){row, NONE, -1};
 }
 
 /* Make a row lead: later rows of its cell and of near cells find it. */
@@ -130,12 +130,13 @@ lead(Leading *l, uint32_t row)
 		add_leader(l, row, near[i].cell, near[i].distance);
 }
 
-/* Check whether rows of two cells that seem near are near. */
-static bool
-is_near(const SimdupCells *cells, uint32_t a, uint32_t b)
+/* Return the resemblance of two cells that seem near; below 0: they are not. */
+static double
+verify(const SimdupCells *cells, uint32_t a, uint32_t b)
 {
-	return a == b || cells->verify == NULL ||
-		   cells->verify(cells->arg, a > b ? a : b, a > b ? b : a);
+	if (a == b || cells->verify == NULL)
+		return 1;
+	return cells->verify(cells->arg, a > b ? a : b, a > b ? b : a);
 }
 
 /* Return the nearest leader whose group a row may join, or NONE. */
@@ -143,7 +144,7 @@ static uint32_t
 find_leader(Leading *l, uint32_t row)
 {
 	uint32_t cell = l->cells->cell[row];
-	uint32_t block = l->blocks->block[row];
+	uint32_t block = simdup_block_of(l->blocks, row);
 	size_t n = (size_t) l->cells->max_distance + 1;
 
 	if (l->lists[cell] == NONE)
@@ -162,11 +163,15 @@ find_leader(Leading *l, uint32_t row)
 				before = i;
 				continue;
 			}
-			if (!leader->verified)
-				leader->verified =
-					is_near(l->cells, cell, l->cells->cell[leader->row]);
-			if (leader->verified)
+			if (leader->resemblance < 0)
+				leader->resemblance =
+					verify(l->cells, cell, l->cells->cell[leader->row]);
+			if (leader->resemblance >= 0)
+			{
+				if (l->cells->resemblance != NULL)
+					l->cells->resemblance[row] = leader->resemblance;
 				return leader->row;
+			}
 			/* it leaves the list */
 			if (before == NONE)
 				list->first = leader->next;
@@ -182,7 +187,7 @@ find_leader(Leading *l, uint32_t row)
 static void
 place_row(Leading *l, uint32_t row)
 {
-	uint32_t block = l->blocks->block[row];
+	uint32_t block = simdup_block_of(l->blocks, row);
 	uint32_t leader = find_leader(l, row);
 
 	if (l->block_group[block] == NONE)
@@ -212,21 +217,18 @@ simdup_place_by_leaders(const SimdupCells *cells, const SimdupBlocks *blocks)
 	Leading l = {.cells = cells, .blocks = blocks};
 
 	l.group = make_numbers(cells->n_rows);
-	l.block_group = make_numbers(cells->n_rows);
-	l.last_row = make_numbers(cells->n);
-	l.lists = make_numbers(cells->n);
+	l.block_group = blocks == NULL ? l.group : make_numbers(cells->n_rows);
+	l.lists = make_numbers(cells->n_rows);
 	l.list_pool = simdup_alloc(1);
 	l.leaders = simdup_alloc(1);
-	for (uint32_t row = 0; row < cells->n_rows; row++)
-		l.last_row[cells->cell[row]] = row;
 	for (uint32_t row = 0; row < cells->n_rows; row++)
 	{
 		if (row % 1024 == 0)
 			simdup_check_interrupts();
 		place_row(&l, row);
 	}
-	simdup_free(l.block_group);
-	simdup_free(l.last_row);
+	if (blocks != NULL)
+		simdup_free(l.block_group);
 	simdup_free(l.lists);
 	simdup_free(l.list_pool);
 	simdup_free(l.leaders);
@@ -263,7 +265,7 @@ struct SimdupConnected
 	ApartList *lists;		 /* by root */
 	SimdupWordSet apart;	 /* (smaller root, larger root) */
 
-	/* the parts of each cell, linked */
+	/* the parts of each cell, linked; NULL: each cell is in one group */
 	uint32_t *first_part; /* by cell */
 	uint32_t *next_part;  /* by row */
 };
@@ -361,8 +363,8 @@ static void
 join_at_distance_0(SimdupConnected *c)
 {
 	const SimdupCells *cells = c->cells;
-	uint32_t *next = make_numbers(cells->n_rows); /* row of the spot */
-	uint32_t *first = make_numbers(cells->n);	  /* by spot */
+	uint32_t *next = make_numbers(cells->n_rows);  /* row of the spot */
+	uint32_t *first = make_numbers(cells->n_rows); /* by spot */
 
 	for (uint32_t row = cells->n_rows; row-- > 0;)
 	{
@@ -375,13 +377,19 @@ join_at_distance_0(SimdupConnected *c)
 	}
 	for (uint32_t row = 0; row < cells->n_rows; row++)
 	{
-		if (!is_part(c, row))
+		if (c->first_part == NULL ? cells->cell[row] != row : !is_part(c, row))
 			continue;
 		simdup_check_interrupts();
 		for (uint32_t i = next[row]; i != NONE; i = next[i])
+		{
+			/* where cells are in one group each, their first rows are enough */
+			if (c->first_part == NULL && cells->cell[i] != row &&
+				cells->cell[i] != i)
+				continue;
 			if (simdup_connected_may_join(c, row, i) &&
-				is_near(cells, cells->cell[row], cells->cell[i]))
+				verify(cells, cells->cell[row], cells->cell[i]) >= 0)
 				simdup_connected_join(c, row, i);
+		}
 	}
 	simdup_free(next);
 	simdup_free(first);
@@ -393,26 +401,34 @@ simdup_connected_begin(const SimdupCells *cells, const SimdupBlocks *blocks)
 	SimdupConnected *c = simdup_alloc0(sizeof(SimdupConnected));
 
 	c->cells = cells;
-	c->parent = make_numbers(cells->n_rows);
-	memcpy(c->parent, blocks->block, cells->n_rows * sizeof(uint32_t));
-	if (blocks->n_apart > 0)
+	c->parent = cells->cell;
+	if (blocks != NULL || cells->spot != NULL)
+	{
+		c->parent = make_numbers(cells->n_rows);
+		memcpy(c->parent, blocks == NULL ? cells->cell : blocks->block,
+			   cells->n_rows * sizeof(uint32_t));
+	}
+	if (blocks != NULL && blocks->n_apart > 0)
+	{
 		note_apart(c, blocks);
-	c->first_part = make_numbers(cells->n);
-	c->next_part = make_numbers(cells->n_rows);
-	join_at_distance_0(c);
+		c->first_part = make_numbers(cells->n_rows);
+		c->next_part = make_numbers(cells->n_rows);
+	}
+	if (blocks != NULL || cells->spot != NULL)
+		join_at_distance_0(c);
 	return c;
 }
 
 uint32_t
 simdup_connected_part(const SimdupConnected *c, uint32_t cell)
 {
-	return c->first_part[cell];
+	return c->first_part == NULL ? cell : c->first_part[cell];
 }
 
 uint32_t
 simdup_connected_next_part(const SimdupConnected *c, uint32_t row)
 {
-	return c->next_part[row];
+	return c->next_part == NULL ? NONE : c->next_part[row];
 }
 
 uint32_t *
@@ -420,9 +436,8 @@ simdup_connected_finish(SimdupConnected *c)
 {
 	uint32_t n = c->cells->n_rows;
 	uint32_t *group = make_numbers(n);
-	uint32_t *first = c->next_part; /* by root from here on */
+	uint32_t *first = make_numbers(n); /* by root */
 
-	memset(first, 0xff, n * sizeof(uint32_t));
 	for (uint32_t row = 0; row < n; row++)
 	{
 		uint32_t root = root_of(c, row);
@@ -435,10 +450,12 @@ simdup_connected_finish(SimdupConnected *c)
 	{
 		simdup_free(c->next);
 		simdup_free(c->lists);
+		simdup_free(c->first_part);
+		simdup_free(c->next_part);
 	}
-	simdup_free(c->parent);
-	simdup_free(c->first_part);
-	simdup_free(c->next_part);
+	if (c->parent != c->cells->cell)
+		simdup_free(c->parent);
+	simdup_free(first);
 	simdup_wordset_free(&c->apart);
 	simdup_free(c);
 	return group;

@@ -4,8 +4,8 @@
  *
  * Rows are numbered in their order. A group is known by its first row. Rows that
  * nothing tells from each other (one fingerprint, one scope, one content) form a
- * cell, and cells are numbered in the order of their first rows. Being near is a
- * matter of cells: each cell is near itself, at distance 0.
+ * cell, which is known by its first row, too. Being near is a matter of cells:
+ * each cell is near itself, at distance 0. Blocks may be NULL, without decisions.
  *
  * leader: a row whose block has a group joins it. Any other row joins the group
  * of the nearest leader near it, the earliest of equally near ones. Groups with a
@@ -74,11 +74,17 @@ extern uint32_t simdup_decisions_chain(const SimdupDecisions *decisions,
 									   uint32_t n, uint32_t a, uint32_t b,
 									   uint32_t **chain);
 
+static inline uint32_t
+simdup_block_of(const SimdupBlocks *blocks, uint32_t element)
+{
+	return blocks == NULL ? element : blocks->block[element];
+}
+
 /* Return the number of elements of a block's list. */
 static inline size_t
 simdup_n_apart(const SimdupBlocks *blocks, uint32_t block)
 {
-	return blocks->n_apart == 0
+	return blocks == NULL || blocks->n_apart == 0
 			   ? 0
 			   : blocks->start[block + 1] - blocks->start[block];
 }
@@ -102,26 +108,33 @@ typedef struct SimdupNearCell
 typedef struct SimdupCells
 {
 	uint32_t n_rows;
-	uint32_t *cell; /* of each row */
-	uint32_t n;
+	uint32_t *cell;		/* of each row: the first row of its cell */
+	uint32_t *last_row; /* of each cell; for leader */
 	uint32_t max_distance;
 
 	/*
 	 * For leader: the near cells of a cell in which a row leads, itself left
-	 * out, in any order; valid until the next call. Cells whose rows all come
-	 * before that row may be missing.
+	 * out, in any order; valid until the next call. Cells are asked for in
+	 * ascending order, but for those with a row that must stay apart from
+	 * others. Cells whose rows all come before that row may be missing.
 	 */
 	const SimdupNearCell *(*near)(void *arg, uint32_t cell, size_t *n);
 
-	/* Whether two cells, the later one first, really are near; NULL: all are. */
-	bool (*verify)(void *arg, uint32_t cell, uint32_t other);
+	/*
+	 * The resemblance of two cells, the later one first; below 0: they are not
+	 * near. NULL: all are.
+	 */
+	double (*verify)(void *arg, uint32_t cell, uint32_t other);
 	void *arg;
+
+	/* For leader: gets each row's resemblance to its leader; NULL: not wanted. */
+	double *resemblance;
 
 	/*
 	 * For connected: the cells of one spot are at distance 0, and verify tells
 	 * them apart. NULL: each cell is a spot.
 	 */
-	uint32_t *spot; /* of each cell */
+	uint32_t *spot; /* of each cell: the first cell of its spot */
 } SimdupCells;
 
 /*
@@ -139,7 +152,10 @@ extern uint8_t *simdup_may_lead(const SimdupCells *cells,
 extern uint32_t *simdup_place_by_leaders(const SimdupCells *cells,
 										 const SimdupBlocks *blocks);
 
-/* The groups of connected rows, in steps. Distance 0 is done at first. */
+/*
+ * The groups of connected rows, in steps. Distance 0 is done at first. Without
+ * blocks and spots, the cells of rows are overwritten.
+ */
 typedef struct SimdupConnected SimdupConnected;
 
 extern SimdupConnected *simdup_connected_begin(const SimdupCells *cells,

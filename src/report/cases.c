@@ -87,7 +87,7 @@ read_member(SimdupCases *cases, uint64 row, int64 id)
 static void
 read_decision(SimdupCases *cases, uint64 row)
 {
-	SimdupDecision *decision = &cases->decisions[cases->n_decisions++];
+	SimdupPersonsDecision *decision = &cases->decisions[cases->n_decisions++];
 	bool isnull;
 
 	decision->a = text_at(row, 1);
@@ -126,8 +126,8 @@ read_grouping(SimdupCases *cases)
 		if (!is_decision)
 			continue;
 		if (cases->decisions == NULL)
-			cases->decisions =
-				simdup_alloc((SPI_processed - i) * sizeof(SimdupDecision));
+			cases->decisions = simdup_alloc((SPI_processed - i) *
+											sizeof(SimdupPersonsDecision));
 		read_decision(cases, i);
 	}
 	cases->n_members = simdup_keynumbers_count(cases->numbers);
@@ -340,7 +340,7 @@ find_decided(SimdupCases *cases)
 								  sizeof(SimdupDecidedRows));
 	for (int64 i = 0; i < cases->n_decisions; i++)
 	{
-		const SimdupDecision *decision = &cases->decisions[i];
+		const SimdupPersonsDecision *decision = &cases->decisions[i];
 		Datum keys[2] = {PointerGetDatum(decision->a),
 						 PointerGetDatum(decision->b)};
 		uint32 members[2];

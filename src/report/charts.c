@@ -63,11 +63,11 @@ rounded(double value)
 static int
 trusted_distance(const SimdupStats *stats)
 {
-	for (int d = 0; d <= stats->max_distance; d++)
+	for (int d = 0; d <= stats->options.max_distance; d++)
 		if (stats->by_chance[d] >= 0.5 &&
 			stats->by_chance[d] > CHANCE_SHARE * stats->pairs[d])
 			return d - 1;
-	return stats->max_distance;
+	return stats->options.max_distance;
 }
 
 static const char *
@@ -77,7 +77,7 @@ advice(const SimdupReport *report)
 
 	if (trusted < 0)
 		return simdup_say(report, chance_everywhere);
-	if (trusted == report->stats->max_distance)
+	if (trusted == report->stats->options.max_distance)
 		return simdup_say(report, chance_nowhere);
 	return simdup_say_with(report, stop_at, "<strong>", psprintf("%d", trusted),
 						   "</strong>");
@@ -88,7 +88,7 @@ put_distance(const SimdupReport *report, int d, double most)
 {
 	StringInfo page = report->page;
 	const SimdupStats *stats = report->stats;
-	bool asked = d <= stats->max_distance;
+	bool asked = d <= stats->options.max_distance;
 
 	appendStringInfo(page, "<tr%s><th scope=\"row\">%s</th>",
 					 asked ? "" : " class=\"beyond\"",
@@ -106,7 +106,8 @@ simdup_put_distances(const SimdupReport *report)
 {
 	StringInfo page = report->page;
 	const SimdupStats *stats = report->stats;
-	int last = Min(stats->max_distance + BEYOND, SIMDUP_MAX_PAIR_DISTANCE);
+	int last =
+		Min(stats->options.max_distance + BEYOND, SIMDUP_MAX_PAIR_DISTANCE);
 	double most = 1;
 
 	for (int d = 0; d <= last; d++)

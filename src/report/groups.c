@@ -170,7 +170,7 @@ put_letter(const SimdupReport *report, const Letter *letter, uint32 first_row,
 {
 	StringInfo page = report->page;
 	uint32 number = letter->row.number;
-	bool beyond = letter->row.distance > report->stats->max_distance;
+	bool beyond = letter->row.distance > report->stats->options.max_distance;
 	const SimdupDecidedRows *decision =
 		simdup_decision_of(report->cases, first_row, number);
 	Datum key = simdup_keys_get(report->rows->keys, number, 0);
@@ -231,7 +231,7 @@ put_case_head(const SimdupReport *report, const SimdupListedGroup *group,
 {
 	StringInfo page = report->page;
 	SimdupUtf8 start = simdup_utf8_words(first->text, HEAD_CHARS);
-	bool loose = group->reach > report->stats->max_distance;
+	bool loose = group->reach > report->stats->options.max_distance;
 
 	appendStringInfo(page,
 					 "<details class=\"group\"><summary><h3>%s</h3> <span>%s</span> ",
@@ -261,8 +261,8 @@ put_case_head(const SimdupReport *report, const SimdupListedGroup *group,
 							 : simdup_say(report, loose_chain),
 						 simdup_say_with(report, reach,
 										 psprintf("%d", group->reach),
-										 psprintf("%d",
-												  report->stats->max_distance)));
+										 psprintf("%d", report->stats->options
+															.max_distance)));
 }
 
 static void
@@ -307,6 +307,18 @@ put_case(const SimdupReport *report, const SimdupListedGroup *group)
 	appendStringInfoString(page, "</details>\n");
 }
 
+/* Return the call that lists all cases. */
+static const char *
+clusters_call(const SimdupOptions *options)
+{
+	return psprintf("<code>SELECT * FROM simdup_clusters(query, %d, &#39;%s&#39;%s)</code>",
+					options->max_distance,
+					options->method == SIMDUP_LEADER ? "leader" : "connected",
+					options->min_resemblance > 0
+						? psprintf(", %g", options->min_resemblance)
+						: "");
+}
+
 /* Put what the page leaves out, and how to get it. */
 static void
 put_left_out(const SimdupReport *report, int64 n)
@@ -322,8 +334,8 @@ put_left_out(const SimdupReport *report, int64 n)
 	if (report->cases == NULL)
 		appendStringInfo(page, " %s",
 						 simdup_say_with(report, all_cases,
-										 psprintf("<code>SELECT * FROM simdup_clusters(query, %d, &#39;connected&#39;)</code>",
-												  report->stats->max_distance)));
+										 clusters_call(
+											 &report->stats->options)));
 	appendStringInfoString(page, "</p>\n");
 }
 
@@ -417,7 +429,7 @@ put_decisions(const SimdupReport *report)
 					 simdup_say(report, at));
 	for (int64 i = 0; i < Min(cases->n_decisions, SHOWN_DECISIONS); i++)
 	{
-		const SimdupDecision *decision = &cases->decisions[i];
+		const SimdupPersonsDecision *decision = &cases->decisions[i];
 
 		CHECK_FOR_INTERRUPTS();
 		appendStringInfo(page,

@@ -68,83 +68,46 @@ compare_groups(const void *a, const void *b)
 	return (x->first_row > y->first_row) - (x->first_row < y->first_row);
 }
 
-/* Collect every group of two rows and more, in no order. */
+/* Collect every cluster of two rows and more, in no order. */
 static void
 collect_groups(const SimdupStats *stats, SimdupListing *listing)
 {
-	SimdupGroups *groups = stats->clusters->groups;
+	const SimdupClusters *clusters = stats->clusters;
 
 	listing->groups = simdup_alloc(Max((Size) stats->near_groups, 1) *
 								   sizeof(SimdupListedGroup));
-	for (int64 i = 0; i < groups->n; i++)
-	{
-		SimdupGroup group = simdup_groups_get(groups, i);
-		SimdupMembership place = simdup_cluster_of(stats->clusters, &group);
-
-		CHECK_FOR_INTERRUPTS();
-		if (place.size > 1 &&
-			simdup_groups_row(groups, group.start) == place.first_row)
+	for (uint32 row = 0; row < clusters->rows->n; row++)
+		if (clusters->cluster[row] == row && clusters->size[row] > 1)
 			listing->groups[listing->n_groups++] =
-				(SimdupListedGroup){.first_row = place.first_row,
-									.size = place.size};
-	}
+				(SimdupListedGroup){.first_row = row,
+									.size = clusters->size[row]};
 	qsort(listing->groups, (size_t) listing->n_groups,
 		  sizeof(SimdupListedGroup), compare_groups);
 }
 
-/* Keep the first rows of a group. */
+/* Add a row to its group. Rows come in their order. */
 static void
-add_row(SimdupListedGroup *group, SimdupListedRow row)
-{
-	uint32 at = group->n_rows;
-
-	while (at > 0 && group->rows[at - 1].number > row.number)
-		at--;
-	if (at == SIMDUP_COMPARED_ROWS)
-		return;
-	if (group->n_rows < SIMDUP_COMPARED_ROWS)
-		group->n_rows++;
-	memmove(&group->rows[at + 1], &group->rows[at],
-			(group->n_rows - 1 - at) * sizeof(SimdupListedRow));
-	group->rows[at] = row;
-}
-
-/* The rows of one fingerprint, which ascend. */
-static void
-add_rows(SimdupListing *listing, SimdupGroups *groups, const SimdupGroup *equal,
-		 uint32 place, int distance)
+add_row(SimdupListing *listing, uint32 place, uint32 number, int distance)
 {
 	SimdupListedGroup *group = &listing->groups[place];
-	bool wanted = true;
 
 	group->reach = Max(group->reach, distance);
-	for (uint32 i = 0; i < equal->n; i++)
-	{
-		bool shown = group->rows != NULL && i < SIMDUP_COMPARED_ROWS;
-		uint32 number;
-
-		if (!shown && !wanted)
-			break;
-		number = simdup_groups_row(groups, equal->start + i);
-		if (shown)
-			add_row(group, (SimdupListedRow){number, distance});
-		wanted =
-			wanted && simdup_smallest_add(&listing->rows,
-										  (SimdupTriple){place, number,
-														 (uint32) distance});
-	}
+	if (group->rows != NULL && group->n_rows < SIMDUP_COMPARED_ROWS)
+		group->rows[group->n_rows++] = (SimdupListedRow){number, distance};
+	simdup_smallest_add(&listing->rows,
+						(SimdupTriple){place, number, (uint32) distance});
 }
 
 void
 simdup_list_groups(const SimdupStats *stats, int64 n_shown,
 				   SimdupListing *listing)
 {
-	SimdupGroups *groups = stats->clusters->groups;
-	uint32 *places =
-		simdup_alloc(((Size) groups->rows->n + 1) * sizeof(uint32));
+	const SimdupClusters *clusters = stats->clusters;
+	uint32 n = clusters->rows->n;
+	uint32 *places = simdup_alloc(((Size) n + 1) * sizeof(uint32));
 
 	memset(listing, 0, sizeof(SimdupListing));
-	memset(places, 0xFF, (Size) groups->rows->n * sizeof(uint32));
+	memset(places, 0xFF, (Size) n * sizeof(uint32));
 	simdup_smallest_init(&listing->rows, SIMDUP_EXPORTED_ROWS);
 	collect_groups(stats, listing);
 	listing->n_shown = Min(n_shown, listing->n_groups);
@@ -159,15 +122,14 @@ simdup_list_groups(const SimdupStats *stats, int64 n_shown,
 			group->rows = palloc(Min(group->size, SIMDUP_COMPARED_ROWS) *
 								 sizeof(SimdupListedRow));
 	}
-	for (int64 i = 0; i < groups->n; i++)
+	for (uint32 row = 0; row < n; row++)
 	{
-		SimdupGroup group = simdup_groups_get(groups, i);
-		SimdupMembership place = simdup_cluster_of(stats->clusters, &group);
+		uint32 place = places[clusters->cluster[row]];
 
 		CHECK_FOR_INTERRUPTS();
-		if (places[place.first_row] != NO_PLACE)
-			add_rows(listing, groups, &group, places[place.first_row],
-					 place.distance);
+		if (place != NO_PLACE)
+			add_row(listing, place, row,
+					simdup_cluster_distance(clusters, row));
 	}
 	simdup_smallest_finish(&listing->rows);
 	simdup_free(places);
@@ -192,73 +154,48 @@ sample_pair(SimdupPairList *list, uint32 a, uint32 b, int distance)
 						(SimdupTriple){(uint32) (hash >> 32), a, b});
 }
 
-/*
- * Export all pairs of two groups, or of one with itself. Rows of a group ascend,
- * so after one that can't matter none does.
- */
-static void
-export_pairs(SimdupPairList *list, const SimdupGroup *a, const SimdupGroup *b,
-			 int distance)
+void
+simdup_list_pair(SimdupPairList *list, const SimdupGroup *a,
+				 const SimdupGroup *b, int distance, const uint32 *cells,
+				 uint32 x, uint32 y)
 {
-	bool same = a->start == b->start;
+	bool sampled = false;
 
+	/* rows of a group ascend, so after one that can't matter none does */
 	for (uint32 i = 0; i < a->n; i++)
 	{
-		uint32 x = simdup_groups_row(list->groups, a->start + i);
-		uint32 first = same ? i + 1 : 0;
+		uint32 row = simdup_groups_row(list->groups, a->start + i);
+		bool is_first = true;
 
 		CHECK_FOR_INTERRUPTS();
-		for (uint32 j = first; j < b->n; j++)
+		if (cells != NULL && cells[row] != x)
+			continue;
+		for (uint32 j = a == b && x == y ? i + 1 : 0; j < b->n; j++)
 		{
-			uint32 y = simdup_groups_row(list->groups, b->start + j);
+			uint32 other = simdup_groups_row(list->groups, b->start + j);
 
-			if (simdup_smallest_add(&list->exported,
-									(SimdupTriple){(uint32) distance, x, y}))
+			if (cells != NULL && cells[other] != y)
 				continue;
-			if (j == first)
+			/* the join names the two in any order */
+			if (!sampled)
+				sample_pair(list, Min(row, other), Max(row, other), distance);
+			sampled = true;
+			if (simdup_smallest_add(&list->exported,
+									(SimdupTriple){(uint32) distance,
+												   Min(row, other),
+												   Max(row, other)}))
+				is_first = false;
+			else if (is_first)
 				return;
-			break;
+			else
+				break;
 		}
-	}
-}
-
-void
-simdup_list_pair(void *arg, const SimdupGroup *a, const SimdupGroup *b,
-				 int distance)
-{
-	SimdupPairList *list = arg;
-	uint32 x = simdup_groups_row(list->groups, a->start);
-	uint32 y = simdup_groups_row(list->groups, b->start);
-
-	/* the join names the two in any order */
-	if (x < y)
-	{
-		sample_pair(list, x, y, distance);
-		export_pairs(list, a, b, distance);
-	}
-	else
-	{
-		sample_pair(list, y, x, distance);
-		export_pairs(list, b, a, distance);
 	}
 }
 
 void
 simdup_pair_list_finish(SimdupPairList *list)
 {
-	SimdupGroups *groups = list->groups;
-
-	for (int64 i = 0; i < groups->n; i++)
-	{
-		SimdupGroup group = simdup_groups_get(groups, i);
-
-		CHECK_FOR_INTERRUPTS();
-		if (group.n < 2)
-			continue;
-		sample_pair(list, simdup_groups_row(groups, group.start),
-					simdup_groups_row(groups, group.start + 1), 0);
-		export_pairs(list, &group, &group, 0);
-	}
 	simdup_smallest_finish(&list->exported);
 	for (int d = 0; d <= SIMDUP_MAX_PAIR_DISTANCE; d++)
 		simdup_smallest_finish(&list->shown[d]);

@@ -24,13 +24,14 @@ typedef struct SimdupBlockStats
 
 typedef struct SimdupStats
 {
-	int max_distance;
+	SimdupOptions options;
 	int64 n_rows;
 	int64 n_null;
+	int64 n_no_content;
 	int64 n_distinct;
 	int64 exact_groups; /* of two and more equal rows */
 	int64 exact_rows;
-	int64 near_groups; /* connected, of two rows and more */
+	int64 near_groups; /* clusters of two rows and more */
 	int64 near_rows;
 	int64 largest; /* rows of the largest of them */
 	int64 size_bins[SIMDUP_N_SIZE_BINS];
@@ -41,14 +42,6 @@ typedef struct SimdupStats
 	SimdupBlockStats blocks[SIMDUP_MAX_PAIR_DISTANCE + 1];
 	SimdupClusters *clusters;
 } SimdupStats;
-
-/*
- * Of rows that are read and grouped. also gets each near pair of groups, where
- * it is not NULL.
- */
-extern void simdup_compute_stats(SimdupGroups *groups, int max_distance,
-								 SimdupGroupSink also, void *arg,
-								 SimdupStats *stats);
 
 /* Count groups of another kind instead, of two rows and more each. */
 extern void simdup_count_no_clusters(SimdupStats *stats);
@@ -149,13 +142,23 @@ typedef struct SimdupPairList
 
 extern void simdup_pair_list_init(SimdupPairList *list, SimdupGroups *groups);
 
-/* List pairs of different fingerprints: a SimdupGroupSink. */
-extern void simdup_list_pair(void *list, const SimdupGroup *a,
-							 const SimdupGroup *b, int distance);
+/*
+ * List the pairs of two groups, or of one. With cells, those by row, only the
+ * pairs of rows of cell x with rows of cell y.
+ */
+extern void simdup_list_pair(SimdupPairList *list, const SimdupGroup *a,
+							 const SimdupGroup *b, int distance,
+							 const uint32 *cells, uint32 x, uint32 y);
+
+/* Order the pairs after the last of these. */
+extern void simdup_pair_list_finish(SimdupPairList *list);
 
 /*
- * Add the pairs of equal fingerprints after the last of these, and order all.
+ * Of rows that are read and grouped. Pairs are listed too, where list is not
+ * NULL.
  */
-extern void simdup_pair_list_finish(SimdupPairList *list);
+extern void simdup_compute_stats(SimdupGroups *groups,
+								 const SimdupOptions *options,
+								 SimdupPairList *list, SimdupStats *stats);
 
 #endif /* SIMDUP_REPORT_LISTING_H */

@@ -21,7 +21,7 @@ typedef enum SimdupPageText
 	SIMDUP_N_TEXTS
 } SimdupPageText;
 
-typedef struct SimdupDecision
+typedef struct SimdupPersonsDecision
 {
 	text *a; /* keys */
 	text *b;
@@ -29,7 +29,7 @@ typedef struct SimdupDecision
 	text *note; /* NULL: none */
 	text *by;
 	text *at;
-} SimdupDecision;
+} SimdupPersonsDecision;
 
 /* Two rows of the query that are decided, the lower number first. */
 typedef struct SimdupDecidedRows
@@ -62,7 +62,7 @@ typedef struct SimdupCases
 	int64 n_without;
 
 	int64 n_decisions;
-	SimdupDecision *decisions; /* latest first */
+	SimdupPersonsDecision *decisions; /* latest first */
 	int64 n_decided;
 	SimdupDecidedRows *decided; /* sorted */
 } SimdupCases;

@@ -435,14 +435,14 @@ simdup_put_pairs(const SimdupReport *report)
 	StringInfo page = report->page;
 	int farthest = 0;
 
-	for (int d = 0; d <= report->stats->max_distance; d++)
+	for (int d = 0; d <= report->stats->options.max_distance; d++)
 		if (report->pairs->shown[d].n > 0)
 			farthest = d;
 	appendStringInfo(page, "<section>\n<h2 id=\"pairs\">%s</h2>\n<p>%s</p>\n",
 					 simdup_say(report, pairs_to_judge),
 					 simdup_say_with(report, pairs_intro, "<del>", "</del>",
 									 "<ins>", "</ins>"));
-	for (int d = 0; d <= report->stats->max_distance; d++)
+	for (int d = 0; d <= report->stats->options.max_distance; d++)
 	{
 		const SimdupSmallest *shown = &report->pairs->shown[d];
 

@@ -125,7 +125,8 @@ put_question(const SimdupReport *report)
 	put_item(report, simdup_say(report, query), shown.data);
 	put_item(report, simdup_say(report, limit),
 			 simdup_say_with(report, limit_is,
-							 psprintf("%d", report->stats->max_distance)));
+							 psprintf("%d",
+									  report->stats->options.max_distance)));
 	if (report->stats->n_null > 0)
 		put_item(report, simdup_say(report, left_out),
 				 simdup_say_count(report, no_fingerprint,
@@ -256,7 +257,7 @@ put_pairs(const SimdupReport *report)
 	int start = page->len;
 	double n = 0;
 
-	for (int d = 0; d <= report->stats->max_distance; d++)
+	for (int d = 0; d <= report->stats->options.max_distance; d++)
 		n += report->stats->pairs[d];
 	appendStringInfo(page, "\"n_pairs\": %.0f,\n\"pairs\": [", n);
 	for (uint32 i = 0; i < pairs->n && page->len - start < MAX_PAIR_BYTES; i++)
@@ -292,7 +293,7 @@ put_decisions(const SimdupReport *report)
 					 cases->n_decisions);
 	for (int64 i = 0; i < n && page->len - start < MAX_PAIR_BYTES; i++)
 	{
-		const SimdupDecision *decision = &cases->decisions[i];
+		const SimdupPersonsDecision *decision = &cases->decisions[i];
 		text *none = cstring_to_text("");
 
 		CHECK_FOR_INTERRUPTS();
@@ -369,10 +370,11 @@ put_page(const SimdupReport *report)
 
 /* Group the rows of the query, and fill the report's lists. */
 static SimdupGroups *
-collect(FunctionCallInfo fcinfo, SimdupReport *report, int max_distance,
-		int64 max_groups, text *grouping)
+collect(FunctionCallInfo fcinfo, SimdupReport *report, int64 max_groups,
+		text *grouping)
 {
-	SimdupRows *rows = simdup_rows_begin(fcinfo, 1);
+	SimdupOptions options = simdup_options(fcinfo);
+	SimdupRows *rows = simdup_rows_begin(fcinfo, 1, &options);
 	SimdupGroups *groups;
 
 	report->rows = rows;
@@ -386,10 +388,10 @@ collect(FunctionCallInfo fcinfo, SimdupReport *report, int max_distance,
 	if (grouping != NULL)
 		report->cases = simdup_cases_begin(grouping, report->schema, rows);
 	simdup_rows_read(rows, text_to_cstring(report->query), "query");
+	simdup_rows_tell_skipped(rows);
 	groups = simdup_rows_group(rows);
 	simdup_pair_list_init(report->pairs, groups);
-	simdup_compute_stats(groups, max_distance, simdup_list_pair, report->pairs,
-						 report->stats);
+	simdup_compute_stats(groups, &options, report->pairs, report->stats);
 	simdup_pair_list_finish(report->pairs);
 	if (grouping != NULL)
 		simdup_list_cases(report->cases, report->stats, max_groups,
@@ -401,13 +403,12 @@ collect(FunctionCallInfo fcinfo, SimdupReport *report, int max_distance,
 
 PG_FUNCTION_INFO_V1(simdup_report_html);
 /*
- * simdup_report_html(query, title, max_distance, params, row_url, max_groups,
- * before, groups, lang, translations)
+ * simdup_report_html(query, title, max_distance, method, min_resemblance, w,
+ * unit, params, row_url, max_groups, before, groups, lang, translations)
  */
 Datum
 simdup_report_html(PG_FUNCTION_ARGS)
 {
-	int max_distance;
 	int64 max_groups = DEFAULT_MAX_GROUPS;
 	SimdupReport report = {0};
 	SimdupGroups *groups;
@@ -417,25 +418,24 @@ simdup_report_html(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	report.query = PG_GETARG_TEXT_PP(0);
 	report.title = PG_GETARG_TEXT_PP(1);
-	max_distance = simdup_check_max_distance(fcinfo, 2);
-	if (!PG_ARGISNULL(4))
-		report.row_url = simdup_check_row_url(PG_GETARG_TEXT_PP(4));
-	if (!PG_ARGISNULL(5))
-		max_groups = PG_GETARG_INT32(5);
+	if (!PG_ARGISNULL(8))
+		report.row_url = simdup_check_row_url(PG_GETARG_TEXT_PP(8));
+	if (!PG_ARGISNULL(9))
+		max_groups = PG_GETARG_INT32(9);
 	if (max_groups < 0)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("max_groups must not be negative"),
 				errdetail("The number given is %lld.", (long long) max_groups));
-	if (!PG_ARGISNULL(6))
-		report.before = PG_GETARG_JSONB_P(6);
+	if (!PG_ARGISNULL(10))
+		report.before = PG_GETARG_JSONB_P(10);
 	report.bytes =
 		(int) Min(Max(max_groups * GROUP_BYTES, MIN_BYTES), MAX_BYTES);
-	simdup_take_texts(&report, PG_ARGISNULL(8) ? NULL : PG_GETARG_TEXT_PP(8),
-					  PG_ARGISNULL(9) ? NULL : PG_GETARG_JSONB_P(9));
+	simdup_take_texts(&report, PG_ARGISNULL(12) ? NULL : PG_GETARG_TEXT_PP(12),
+					  PG_ARGISNULL(13) ? NULL : PG_GETARG_JSONB_P(13));
 	report.schema = quote_identifier(
 		get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid)));
-	groups = collect(fcinfo, &report, max_distance, max_groups,
-					 PG_ARGISNULL(7) ? NULL : PG_GETARG_TEXT_PP(7));
+	groups = collect(fcinfo, &report, max_groups,
+					 PG_ARGISNULL(11) ? NULL : PG_GETARG_TEXT_PP(11));
 	initStringInfo(&page);
 	report.page = &page;
 	put_page(&report);

@@ -28,18 +28,54 @@
 typedef struct PairCounter
 {
 	SimdupStats *stats;
-	SimdupGroupSink also;
-	void *arg;
+	SimdupCellRows *cells;
+	uint32 *n_rows; /* of each cell; NULL: contents do not count */
+	SimdupPairList *list;
 } PairCounter;
 
+/* Count the pairs of rows of two groups' cells that resemble each other. */
+static void
+count_cells(PairCounter *counter, const SimdupGroup *a, const SimdupGroup *b,
+			int distance)
+{
+	const SimdupCellRows *c = counter->cells;
+	const uint32 *n_rows = counter->n_rows;
+
+	for (uint32 i = a->start;
+		 i < a->start + a->n && c->cell_at[i] != SIMDUP_NO_CELL; i++)
+		for (uint32 j = a == b ? i : b->start;
+			 j < b->start + b->n && c->cell_at[j] != SIMDUP_NO_CELL; j++)
+		{
+			uint32 x = c->cell_at[i];
+			uint32 y = c->cell_at[j];
+
+			if (x == y ? n_rows[x] < 2
+					   : c->cells.verify((void *) c, Max(x, y), Min(x, y)) < 0)
+				continue;
+			counter->stats->pairs[distance] +=
+				x == y ? (double) n_rows[x] * (n_rows[x] - 1) / 2
+					   : (double) n_rows[x] * n_rows[y];
+			if (counter->list)
+				simdup_list_pair(counter->list, a, b, distance, c->cells.cell,
+								 x, y);
+		}
+}
+
+/* Count the pairs of two near groups, or of one: a SimdupGroupSink. */
 static void
 count_pairs(void *arg, const SimdupGroup *a, const SimdupGroup *b, int distance)
 {
 	PairCounter *counter = arg;
 
-	counter->stats->pairs[distance] += (double) a->n * b->n;
-	if (counter->also)
-		counter->also(counter->arg, a, b, distance);
+	if (counter->cells->contents != NULL)
+	{
+		count_cells(counter, a, b, distance);
+		return;
+	}
+	counter->stats->pairs[distance] +=
+		a == b ? (double) a->n * (a->n - 1) / 2 : (double) a->n * b->n;
+	if (counter->list)
+		simdup_list_pair(counter->list, a, b, distance, NULL, 0, 0);
 }
 
 void
@@ -62,22 +98,43 @@ simdup_count_cluster(SimdupStats *stats, uint32 size)
 	stats->largest = Max(stats->largest, (int64) size);
 }
 
+/* Count the pairs of equal fingerprints, after which come the other pairs. */
 static void
-count_group(const SimdupClusters *clusters, const SimdupGroup *group,
-			SimdupStats *stats)
+count_equal(PairCounter *counter)
 {
-	SimdupMembership cluster = simdup_cluster_of(clusters, group);
+	SimdupCellRows *c = counter->cells;
+	SimdupGroups *groups = c->groups;
+	SimdupStats *stats = counter->stats;
 
-	if (group->n > 1)
+	if (c->contents != NULL)
 	{
-		stats->exact_groups++;
-		stats->exact_rows += group->n;
-		stats->pairs[0] += (double) group->n * (group->n - 1) / 2;
+		counter->n_rows =
+			simdup_alloc0(((Size) groups->rows->n + 1) * sizeof(uint32));
+		for (uint32 row = 0; row < groups->rows->n; row++)
+			counter->n_rows[c->cells.cell[row]]++;
 	}
-	/* a cluster is counted where its first row is, so once */
-	if (cluster.size > 1 &&
-		simdup_groups_row(clusters->groups, group->start) == cluster.first_row)
-		simdup_count_cluster(stats, cluster.size);
+	for (int64 i = 0; i < groups->n; i++)
+	{
+		SimdupGroup group = simdup_groups_get(groups, i);
+
+		CHECK_FOR_INTERRUPTS();
+		if (group.n < 2)
+			continue;
+		stats->exact_groups++;
+		stats->exact_rows += group.n;
+		count_pairs(counter, &group, &group, 0);
+	}
+}
+
+/* Count clusters where their first rows are, so once. */
+static void
+count_clusters(SimdupStats *stats)
+{
+	const SimdupClusters *clusters = stats->clusters;
+
+	for (uint32 row = 0; row < clusters->rows->n; row++)
+		if (clusters->cluster[row] == row && clusters->size[row] > 1)
+			simdup_count_cluster(stats, clusters->size[row]);
 }
 
 /* Count the rows of each value of one block, of 16 bits at most. */
@@ -111,7 +168,8 @@ compute_blocks(SimdupGroups *groups, SimdupStats *stats)
 {
 	uint32 *counts = palloc(sizeof(uint32) << 16);
 
-	stats->n_blocks = Max(stats->max_distance + 1, SIMDUP_MIN_STAT_BLOCKS);
+	stats->n_blocks =
+		Max(stats->options.max_distance + 1, SIMDUP_MIN_STAT_BLOCKS);
 	for (int i = 0; i < stats->n_blocks; i++)
 	{
 		SimdupBlockStats *block = &stats->blocks[i];
@@ -186,29 +244,26 @@ simdup_stat_facts(const SimdupStats *stats, SimdupFact *facts)
 }
 
 void
-simdup_compute_stats(SimdupGroups *groups, int max_distance,
-					 SimdupGroupSink also, void *arg, SimdupStats *stats)
+simdup_compute_stats(SimdupGroups *groups, const SimdupOptions *options,
+					 SimdupPairList *list, SimdupStats *stats)
 {
 	SimdupRows *rows = groups->rows;
-	PairCounter counter = {stats, also, arg};
+	PairCounter counter = {stats, simdup_cells_begin(groups, options), NULL,
+						   list};
 
 	memset(stats, 0, sizeof(SimdupStats));
-	stats->max_distance = max_distance;
-	stats->n_rows = (int64) rows->n + rows->n_null;
+	stats->options = *options;
+	stats->n_rows = (int64) rows->n + rows->n_null + rows->n_no_content;
 	stats->n_null = rows->n_null;
+	stats->n_no_content = rows->n_no_content;
 	stats->n_distinct = groups->n;
-	stats->clusters =
-		simdup_find_clusters(groups, max_distance, SIMDUP_CONNECTED,
-							 count_pairs, &counter);
-	simdup_progress_phase("counting", groups->n);
-	for (int64 i = 0; i < groups->n; i++)
-	{
-		SimdupGroup group = simdup_groups_get(groups, i);
-
-		CHECK_FOR_INTERRUPTS();
-		count_group(stats->clusters, &group, stats);
-		simdup_progress_done(i);
-	}
+	count_equal(&counter);
+	counter.cells->also = count_pairs;
+	counter.cells->also_arg = &counter;
+	stats->clusters = simdup_find_clusters(counter.cells, options);
+	if (counter.n_rows != NULL)
+		simdup_free(counter.n_rows);
+	count_clusters(stats);
 	compute_blocks(groups, stats);
 	expect_pairs(groups, stats);
 }
@@ -317,27 +372,27 @@ Datum
 simdup_summary(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
+	SimdupOptions options = simdup_options(fcinfo);
 	SimdupRows *rows;
 	SimdupGroups *groups;
 	SimdupStats stats;
-	int max_distance;
 
 	if (PG_ARGISNULL(0))
 		return (Datum) 0;
-	max_distance = simdup_check_max_distance(fcinfo, 1);
-	rows = simdup_rows_begin(fcinfo, 1);
+	rows = simdup_rows_begin(fcinfo, 1, &options);
 	simdup_rows_as_text(rows, false);
 	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
+	simdup_rows_tell_skipped(rows);
 	groups = simdup_rows_group(rows);
-	simdup_compute_stats(groups, max_distance, NULL, NULL, &stats);
+	simdup_compute_stats(groups, &options, NULL, &stats);
 	put_headline(result, &stats);
 	put_facts(result, &stats, "rows");
 	put_facts(result, &stats, "equal fingerprints");
 	put_sizes(result, &stats);
 	put_largest(result, rows->keys, &stats);
-	for (int d = 0; d <= max_distance; d++)
+	for (int d = 0; d <= options.max_distance; d++)
 		put(result, "pairs", psprintf("at distance %d", d), stats.pairs[d]);
-	for (int d = 0; d <= max_distance; d++)
+	for (int d = 0; d <= options.max_distance; d++)
 		put(result, "pairs by chance", psprintf("at distance %d", d),
 			stats.by_chance[d]);
 	put_blocks(result, &stats);

@@ -10,6 +10,7 @@
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
+#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
@@ -50,6 +51,35 @@ struct SimdupKeys
 	StringInfoData buffer[SIMDUP_KEY_BUFFERS];
 };
 
+/*
+ * ERROR for a key_type that is not null. A number by position may be taken for
+ * it, since most functions have an option there in their other form.
+ */
+static void
+refuse_key_type(FunctionCallInfo fcinfo, int argument, Oid type)
+{
+	char *value = simdup_key_text(type, PG_GETARG_DATUM(argument));
+	const char *option = simdup_named_argument(fcinfo, "max_distance") >= 0
+							 ? "max_distance"
+						 : simdup_named_argument(fcinfo, "w") >= 0 ? "w"
+																   : NULL;
+	bool is_share = strtod(value, NULL) > 0 && strtod(value, NULL) < 1;
+
+	if (is_share && simdup_named_argument(fcinfo, "min_resemblance") >= 0)
+		option = "min_resemblance";
+	if (TypeCategory(type) != TYPCATEGORY_NUMERIC)
+		value = pstrdup("3");
+	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			errmsg("key_type must be null"),
+			errdetail("The argument is a value of type %s.",
+					  format_type_be(type)),
+			option == NULL
+				? errhint("For keys of that type, write NULL::%s.",
+						  format_type_be(type))
+				: errhint("For keys of that type, write NULL::%s. For a number, write %s => %s.",
+						  format_type_be(type), option, value));
+}
+
 Oid
 simdup_key_type_argument(FunctionCallInfo fcinfo)
 {
@@ -61,6 +91,8 @@ simdup_key_type_argument(FunctionCallInfo fcinfo)
 	type = get_fn_expr_argtype(fcinfo->flinfo, argument);
 	if (!OidIsValid(type))
 		elog(ERROR, "could not determine the type of the keys");
+	if (!PG_ARGISNULL(argument))
+		refuse_key_type(fcinfo, argument, type);
 	return type;
 }
 

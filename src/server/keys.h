@@ -12,7 +12,10 @@
 
 typedef struct SimdupKeys SimdupKeys;
 
-/* Return the type of the keys: that of key_type, bigint without one. */
+/*
+ * Return the type of the keys: that of key_type, bigint without one. ERROR if
+ * key_type is not null.
+ */
 extern Oid simdup_key_type_argument(FunctionCallInfo fcinfo);
 
 /* Return a key as its type writes it. */

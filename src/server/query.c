@@ -221,6 +221,26 @@ receiver_done(DestReceiver *self pg_attribute_unused())
 {
 }
 
+bool
+simdup_find_columns(TupleDesc columns, int from, const char *const *names,
+					int n, int *places)
+{
+	for (int i = 0; i < n; i++)
+		places[i] = -1;
+	for (int column = from; column < columns->natts; column++)
+	{
+		int i = 0;
+
+		while (i < n && strcmp(NameStr(TupleDescAttr(columns, column)->attname),
+							   names[i]) != 0)
+			i++;
+		if (i == n || places[i] >= 0)
+			return false;
+		places[i] = column;
+	}
+	return true;
+}
+
 /* ERROR: the query has not the columns it should have. */
 pg_noreturn static void
 wrong_columns(const SimdupQuery *query, TupleDesc columns)

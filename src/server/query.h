@@ -37,11 +37,15 @@ typedef struct SimdupQuery
 	const char *example;  /* the same as a SELECT lists them */
 } SimdupQuery;
 
-/* The last two for functions of fingerprints. */
+/* The last two of a key and a fingerprint. */
 #define SIMDUP_KEY_AND_FP "a key and a simhash64", "id, minhash64(content)"
-#define SIMDUP_KEY_FP_AND_CONTENT \
-	"a key, a simhash64, and a text or a varbit", \
-		"id, minhash64(content), content"
+
+/*
+ * Find the columns from this place on, by their names. Each of the n places is
+ * from 0, -1 for none. Return false for another column, or one that is there twice.
+ */
+extern bool simdup_find_columns(TupleDesc columns, int from,
+								const char *const *names, int n, int *places);
 
 /*
  * Check whether the columns are those of the query, before the first row;

@@ -8,6 +8,7 @@
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/varbit.h"
 
@@ -109,7 +110,7 @@ simdup_contents_end(SimdupContents *contents)
 bool
 simdup_contents_expect(SimdupContents *contents, Oid type)
 {
-	contents->by_sketch = type == VARBITOID;
+	contents->by_sketch = getBaseType(type) == VARBITOID;
 	return contents->by_sketch || simdup_is_text_type(type);
 }
 

@@ -27,7 +27,7 @@ rows=$((rows / 100))
 sql -c "CREATE TABLE equal AS SELECT i::bigint AS id, simhash64 '0123456789abcdef' AS fp FROM generate_series(1, $rows) AS i"
 ratio "clusters of equal rows : of distinct ones" \
   "SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM equal', 3, 'connected')" \
-  "SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM fps LIMIT $rows', 3, 'connected', 1)" 3
+  "SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM fps LIMIT $rows', 3, 'connected', min_size => 1)" 3
 sql -c 'DROP TABLE fps, equal'
 
 # Both read the pairs and return one row; the cluster runs no parallel workers. The
@@ -65,11 +65,11 @@ ALTER TABLE texts ADD fp simhash64;
 UPDATE texts SET fp = minhash64(body);
 VACUUM FULL ANALYZE texts;
 SQL
-verified="SELECT count(*) FROM simdup_verified_clusters('SELECT id, fp, body FROM texts ORDER BY id', 8, 0.5, 4, 'char')"
-ratio "simdup_verified_clusters : minhash64 of the texts" "$verified" 'SELECT count(minhash64(body)) FROM texts' 3
-ratio "simdup_verified_clusters : simdup_clusters" "$verified" \
+verified="SELECT count(*) FROM simdup_clusters('SELECT id, fp, body AS content FROM texts ORDER BY id', 8, 'leader', 0.5, 4, 'char')"
+ratio "simdup_clusters with min_resemblance : minhash64 of the texts" "$verified" 'SELECT count(minhash64(body)) FROM texts' 3
+ratio "simdup_clusters with min_resemblance : without" "$verified" \
   "SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM texts ORDER BY id', 8)" 3
-sql <<SQL | awk -v rows="$rows" '$1 == "ran" && from { printf "simdup_verified_clusters: %d texts a second of a core (asked: 10000)\n", rows / (($2 - from) / 1e9) } $1 == "ran" { from = $2 }'
+sql <<SQL | awk -v rows="$rows" '$1 == "ran" && from { printf "simdup_clusters with min_resemblance: %d texts a second of a core (asked: 10000)\n", rows / (($2 - from) / 1e9) } $1 == "ran" { from = $2 }'
 SELECT pg_backend_pid() AS pid \\gset
 \\setenv pid :pid
 \\! echo ran \$(cat /proc/\$pid/schedstat)

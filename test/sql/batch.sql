@@ -44,16 +44,16 @@ GROUP BY kind ORDER BY kind COLLATE "C";
 CREATE FUNCTION naive_clusters(of_kind text, k int, by_id bool)
   RETURNS TABLE (key bigint, component bigint, leader bigint) LANGUAGE plpgsql AS $$
 DECLARE
-  ids bigint[]; fps simhash64[]; comp int[]; lead int[]; n int; changed bool := true;
+  ids bigint[]; fps simhash64[]; comp int[]; lead int[]; n int; nearest int; changed bool := true;
 BEGIN
   SELECT array_agg(id ORDER BY CASE WHEN by_id THEN id ELSE (id * 7919) % 1009 END),
          array_agg(fp ORDER BY CASE WHEN by_id THEN id ELSE (id * 7919) % 1009 END)
     INTO ids, fps FROM rows WHERE kind = of_kind;
   n := array_length(ids, 1);
   FOR i IN 1 .. n LOOP
-    comp[i] := i; lead[i] := i;
+    comp[i] := i; lead[i] := i; nearest := k + 1;
     FOR j IN 1 .. i - 1 LOOP
-      IF lead[j] = j AND fps[i] <~> fps[j] <= k THEN lead[i] := j; EXIT; END IF;
+      IF lead[j] = j AND fps[i] <~> fps[j] < nearest THEN lead[i] := j; nearest := fps[i] <~> fps[j]; END IF;
     END LOOP;
   END LOOP;
   WHILE changed LOOP
@@ -77,12 +77,12 @@ FROM cases, LATERAL (
   SELECT count(*) AS rows, sum((c.cluster = n.component)::int) AS right_components,
     sum((l.cluster = n.leader)::int) AS right_leaders
   FROM naive_clusters(kind, k, by_id) AS n
-    JOIN simdup_clusters(query, k, 'connected', 1) AS c USING (key)
-    JOIN simdup_clusters(query, k, 'leader', 1) AS l USING (key)) AS r
+    JOIN simdup_clusters(query, k, 'connected', min_size => 1) AS c USING (key)
+    JOIN simdup_clusters(query, k, 'leader', min_size => 1) AS l USING (key)) AS r
 ORDER BY kind COLLATE "C", k, by_id;
 
 -- sizes; rows that are alone only where asked for
-SELECT size, count(*), count(DISTINCT cluster) FROM simdup_clusters($$SELECT id, fp FROM rows WHERE kind = 'copies'$$, 3, 'connected', 1)
+SELECT size, count(*), count(DISTINCT cluster) FROM simdup_clusters($$SELECT id, fp FROM rows WHERE kind = 'copies'$$, 3, 'connected', min_size => 1)
 GROUP BY size ORDER BY size;
 SELECT min(size) FROM simdup_clusters($$SELECT id, fp FROM rows WHERE kind = 'copies'$$, 3, 'connected');
 -- the distance to the cluster's first row; by leader, the default, at most max_distance
@@ -120,7 +120,7 @@ SELECT * FROM simdup_components($$SELECT '1'::json, '2'::json$$, NULL::json);
 CREATE TABLE by_new AS SELECT least(a, b) AS a, greatest(a, b) AS b, distance FROM simdup_new_pairs(
   $$SELECT id, fp FROM rows WHERE kind = 'dense' AND id % 4 = 0$$,
   $$SELECT id, fp FROM rows WHERE kind = 'dense' AND id % 4 > 0$$, 4);
-CREATE TABLE by_all AS SELECT * FROM simdup_pairs($$SELECT id, fp FROM rows WHERE kind = 'dense' ORDER BY id$$, 4)
+CREATE TABLE by_all AS SELECT a, b, distance FROM simdup_pairs($$SELECT id, fp FROM rows WHERE kind = 'dense' ORDER BY id$$, 4)
   WHERE a % 4 = 0 OR b % 4 = 0;
 SELECT count(*) > 100 AS many FROM by_all;
 SELECT count(*) AS wrong FROM ((TABLE by_new EXCEPT ALL TABLE by_all) UNION ALL (TABLE by_all EXCEPT ALL TABLE by_new)) AS difference;
@@ -225,7 +225,7 @@ SELECT * FROM simdup_summary('SELECT md5(id::text)::uuid, fp FROM letters WHERE 
 SELECT * FROM simdup_summary('SELECT fp, id FROM letters');
 
 -- the report: one page, in ASCII, everything escaped
-SELECT simdup_report_html('SELECT id, fp, body FROM letters ORDER BY id', '<b>"R&D"</b>', 2) AS page \gset
+SELECT simdup_report_html('SELECT id, fp, body AS content FROM letters ORDER BY id', '<b>"R&D"</b>', 2) AS page \gset
 SELECT page ~ '^<!DOCTYPE html>\n<html' AS html, octet_length(page) = length(page) AS ascii,
   regexp_replace(page, '<(script|style)\M.*?</\1>', '', 'g') ~ '(src=|href="[^#]|url\(|@import)' AS loads_something,
   page LIKE '%<title>&#60;b&#62;&#34;R&#38;D&#34;&#60;/b&#62;</title>%' AS title,

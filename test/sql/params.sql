@@ -31,8 +31,8 @@ FROM unnest(ARRAY[
   'simdup_tune($q$SELECT id, fp FROM letter %s$q$%s)',
   'shingle_pairs($q$SELECT id, body FROM letter %s$q$%s)',
   'shingle_pairs($q$SELECT body, body FROM letter %s$q$, NULL::text, 4, 0.5, ''word''%s)',
-  'simdup_verified_pairs($q$SELECT id, fp, body FROM letter %s$q$%s)',
-  'simdup_verified_pairs($q$SELECT body, fp, body FROM letter %s$q$, NULL::text, 8, 0.5, 4, ''word''%s)',
+  'simdup_pairs($q$SELECT id, fp, body AS content FROM letter %s$q$, min_resemblance => 0.8%s)',
+  'simdup_pairs($q$SELECT body, fp, body AS content FROM letter %s$q$, NULL::text, 8, 0.5, 4, ''word''%s)',
   'imatch_lexicon($q$SELECT body FROM letter %s$q$, 0%s)',
   'term_idf($q$SELECT body FROM letter %s$q$%s)']) AS f;
 
@@ -52,7 +52,7 @@ EXECUTE by_district (:asked, 3, '{north}');
 PREPARE untyped AS SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM letter WHERE district = $1', params => ARRAY[$1]);
 EXECUTE untyped ('north');
 EXECUTE untyped ('nowhere');
-PREPARE positional AS SELECT count(*) FROM simdup_pairs($1, $2, ARRAY[$3]);
+PREPARE positional AS SELECT count(*) FROM simdup_pairs($1, $2, NULL, 4, 'char', ARRAY[$3]);
 EXECUTE positional (:asked, 3, 'north');
 -- in a view, whose query the function sees anew each time
 CREATE VIEW today AS SELECT * FROM simdup_pairs('SELECT id, fp FROM public.letter WHERE arrived >= $1', 0, params => ARRAY[current_setting('test.day')]);

@@ -23,9 +23,9 @@ BEGIN
     FROM generate_series(0, pieces - 1) AS n,
       simdup_piece_pairs(format('SELECT keys, fps FROM packed WHERE piece = %s', n), k, n, pieces);
   SELECT count(*) INTO wrong FROM (
-    (SELECT *, count(*) FROM found GROUP BY 1, 2, 3 EXCEPT SELECT *, 1 FROM simdup_pairs(query, k))
+    (SELECT *, count(*) FROM found GROUP BY 1, 2, 3 EXCEPT SELECT a, b, distance, 1 FROM simdup_pairs(query, k))
     UNION ALL
-    (SELECT * , 1 FROM simdup_pairs(query, k) EXCEPT SELECT *, 1 FROM found)) AS d;
+    (SELECT a, b, distance, 1 FROM simdup_pairs(query, k) EXCEPT SELECT *, 1 FROM found)) AS d;
   SELECT count(*) INTO pairs FROM found;
   DROP TABLE packed, found;
 END $$;

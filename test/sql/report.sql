@@ -17,9 +17,10 @@ INSERT INTO letter VALUES
   ('7', 'ffffffff00000000', U&'\8DEF\9762\6709\5751\FF0C\8BF7\5FEB\4FEE\3002'),
   ('8', NULL, 'Nothing.');
 
+SELECT item, value FROM simdup_summary('SELECT id, fp FROM letter ORDER BY id', 3, 'connected') WHERE section = 'headline';
 SELECT item, value FROM simdup_summary('SELECT id, fp FROM letter ORDER BY id', 3) WHERE section = 'headline';
 SELECT item FROM simdup_summary('SELECT id, fp FROM letter WHERE id = ''5''', 3) WHERE section = 'headline';
-SELECT item FROM simdup_summary('SELECT id, fp FROM letter WHERE id < $1', 3, ARRAY['3']) WHERE section = 'headline';
+SELECT item FROM simdup_summary('SELECT id, fp FROM letter WHERE id < $1', 3, params => ARRAY['3']) WHERE section = 'headline';
 SELECT section, count(*), count(*) FILTER (WHERE value >= 0) FROM simdup_summary('SELECT id, fp FROM letter', 3) GROUP BY 1 ORDER BY 1;
 SELECT count(*) FROM simdup_summary(NULL, 3);
 
@@ -31,7 +32,7 @@ CREATE FUNCTION seen(page text) RETURNS SETOF text LANGUAGE sql AS $$
     '\d{4}-\d\d-\d\d \d\d:\d\d UTC|PostgreSQL .*?\)?$', 'X', 'gn'), '\n') AS line
   WHERE line <> ''
 $$;
-SELECT simdup_report_html('SELECT id, fp, body FROM letter ORDER BY id', 'Letters', 3) AS page \gset
+SELECT simdup_report_html('SELECT id, fp, body AS content FROM letter ORDER BY id', 'Letters', 3, 'connected') AS page \gset
 SELECT seen(:'page');
 SELECT :'page' ~ '^[\x01-\x7f]*$' AS ascii, regexp_replace(:'page', '<(script|style)\M.*?</\1>', '', 'g') ~ '(src=|href="[^#]|url\(|@import|\son\w+=|style=)' AS loads_or_runs;
 
@@ -47,7 +48,7 @@ SELECT count(*) FROM unnest(ARRAY['HTTPS://city.example/%s', 'http:%s', '?id=%s'
   LATERAL (SELECT simdup_report_html('SELECT id, fp FROM letter', 't', row_url => url)) AS p;
 
 -- parameters, and NULLs
-SELECT simdup_report_html('SELECT id, fp FROM letter WHERE id = ANY ($1::text[])', 't', 3, ARRAY['{1,2}']) ~ '1 of 2 rows \(50.0 %\) repeats another' AS parameters;
+SELECT simdup_report_html('SELECT id, fp FROM letter WHERE id = ANY ($1::text[])', 't', 3, params => ARRAY['{1,2}']) ~ '1 of 2 rows \(50.0 %\) repeats another' AS parameters;
 SELECT simdup_report_html(NULL, 't') IS NULL, simdup_report_html('SELECT id, fp FROM letter', 't', 3, row_url => NULL, max_groups => NULL) IS NOT NULL;
 SELECT simdup_report_html('SELECT id, fp FROM letter', 't', max_groups => -1);
 
@@ -61,7 +62,7 @@ WHERE line ~ '^(letters|cases): ';
 CREATE TABLE many AS
   SELECT i AS id, (('x' || substr(md5((i / 3)::text), 1, 16))::bit(64))::simhash64 AS fp, repeat(i || ' word ', 60) AS body
   FROM generate_series(3, 30002) AS i;
-CREATE TABLE pages AS SELECT n, simdup_report_html('SELECT id, fp, body FROM many ORDER BY id', 'Many', 0, max_groups => n) AS page
+CREATE TABLE pages AS SELECT n, simdup_report_html('SELECT id, fp, body AS content FROM many ORDER BY id', 'Many', 0, max_groups => n) AS page
 FROM unnest(ARRAY[0, 7, 100000]) AS n;
 SELECT n, regexp_count, length(page) < 20000000 AS bounded, substring(page FROM '[\d,]+ smaller cases are left out') ~ '\d' AS says_so
 FROM pages, LATERAL (SELECT count(*) AS regexp_count FROM regexp_matches(page, '<details class="group">', 'g')) AS c (regexp_count)
@@ -72,7 +73,7 @@ ORDER BY n;
 SELECT regexp_matches(page, '"n_rows": \d+|"n_pairs": \d+', 'g') FROM pages WHERE n = 0;
 -- the same in Chinese, which takes eight bytes a character, and with long keys
 SELECT length(page) > 2000000 AS full_page, length(page) < 3000000 AS bounded FROM simdup_report_html($$
-  SELECT repeat('k', 100) || id, fp, repeat(U&'\8DEF\706F\574F\4E86' || id, 100) || repeat(U&'\8BF7\4FEE\7406' || -id, id % 3 * 50) FROM many ORDER BY id$$, 'Many') AS page;
+  SELECT repeat('k', 100) || id, fp, repeat(U&'\8DEF\706F\574F\4E86' || id, 100) || repeat(U&'\8BF7\4FEE\7406' || -id, id % 3 * 50) AS content FROM many ORDER BY id$$, 'Many') AS page;
 -- of a large group the first rows
 SELECT count(*) FROM regexp_matches(simdup_report_html('SELECT id, simhash64 ''00000000000000ff'' FROM many ORDER BY id', 'One'), '<li class="entry">', 'g');
 SELECT substring(simdup_report_html('SELECT id, simhash64 ''00000000000000ff'' FROM many ORDER BY id', 'One') FROM '[\d,]+ more letters of this case are not shown');
@@ -87,7 +88,7 @@ SELECT count(*) > 100 AS many, count(*) FILTER (WHERE NOT z.texts ? key) AS miss
 FROM said AS e, jsonb_each_text(e.texts), said AS z WHERE e.lang = 'en' AND z.lang = 'zh' AND key NOT IN ('direction');
 -- each text comes from the translations, and cannot act as markup
 SELECT count(*) AS others FROM (
-  SELECT line FROM seen(simdup_report_html('SELECT id, fp, body FROM letter ORDER BY id', '', 3, lang => 'ar',
+  SELECT line FROM seen(simdup_report_html('SELECT id, fp, body AS content FROM letter ORDER BY id', '', 3, 'connected', lang => 'ar',
     translations => (SELECT jsonb_object_agg(key, '&<"' || regexp_replace(value, '[^{}0-9]+', '*', 'g')) FROM said, jsonb_each_text(texts) WHERE lang = 'en'))) AS line
 ) AS l WHERE line ~ '[<"]' OR regexp_replace(line, 'mend|lamps?|Mill|Lane|weeks|three|been|SELECT|FROM|ORDER|simdup|PostgreSQL|letter|body|code|CLUSTERS', '', 'g') ~ '[a-z]{5}';
 SELECT substring(simdup_report_html('SELECT id, fp FROM letter', 't', 3, lang => 'ar', translations => '{"direction": "rtl\"><b>", "cases": "<script>{1}{2}{"}') FROM '<html.*?>') AS html;
@@ -98,7 +99,7 @@ SELECT simdup_report_html('SELECT id, fp FROM letter', 't', translations => '["F
 SELECT simdup_report_html('SELECT id, fp FROM letter', 't', lang => 'en"><b>');
 
 -- hostile texts and keys
-SELECT k.n, substring(simdup_report_html(format('SELECT * FROM (VALUES (%L, simhash64 ''00000000000000ff'', %L), (''x'', ''00000000000000ff'', %L)) AS v (a, b, c)',
+SELECT k.n, substring(simdup_report_html(format('SELECT * FROM (VALUES (%L, simhash64 ''00000000000000ff'', %L), (''x'', ''00000000000000ff'', %L)) AS v (a, b, content)',
     k.text, k.text, k.text || 'z'), k.text) FROM '<h1 dir="auto">(.*?)</h1>') AS title
 FROM (VALUES (1, '<script>alert(1)</script>'), (2, '"><img src=x onerror=alert(1)>'), (3, '</style></title>'), (4, '</script><script>alert(1)//'),
   (5, U&'\202Eabc\2066'), (6, E'\x01\x02\x1b[31m\x7f'), (7, U&'\FEFF\200B\2028')) AS k (n, text)
@@ -110,8 +111,8 @@ INSERT INTO large SELECT i, '00000000000000ff', repeat('one two three four five 
 INSERT INTO large SELECT i, '00000000000000ff', 'different ' || repeat('one two three four five ', 40000) || i FROM generate_series(3, 4) AS i;
 SELECT length(page) < 200000 AS small, (SELECT count(*) FROM regexp_matches(page, 'the rest is not compared', 'g')) > 0 AS cut,
   page LIKE '%<span class="text" dir="auto">different &#8230; 3</span>%' AS own
-FROM simdup_report_html('SELECT id, fp, body FROM large ORDER BY id', 'Large') AS page;
-SELECT length(simdup_report_html('SELECT id, fp, body || body FROM large ORDER BY id', 'Large')) < 200000 AS small;
+FROM simdup_report_html('SELECT id, fp, body AS content FROM large ORDER BY id', 'Large') AS page;
+SELECT length(simdup_report_html('SELECT id, fp, body || body AS content FROM large ORDER BY id', 'Large')) < 200000 AS small;
 
 DROP TABLE letter, many, pages, large, said;
 DROP FUNCTION seen;

@@ -21,7 +21,7 @@ CREATE FUNCTION seen(page text) RETURNS SETOF text LANGUAGE sql AS $$
     '<svg.*?</svg>', '', 'g'), '<script.*?</script>', '', 'g'), '<[^>]*>', '', 'g'), '\n') AS line WHERE line <> ''
 $$;
 CREATE FUNCTION data(page text, name text) RETURNS jsonb LANGUAGE sql AS $$ SELECT substring(page FROM format('id="%s">(.*?)</script>', name))::jsonb $$;
-SELECT simdup_report_html('SELECT id, fp, body FROM letter ORDER BY id', 'Letters', 3, groups => 'letter_case') AS page \gset
+SELECT simdup_report_html('SELECT id, fp, body AS content FROM letter ORDER BY id', 'Letters', 3, groups => 'letter_case') AS page \gset
 SELECT seen(:'page');
 -- the files
 SELECT data(:'page', 'data') - 'rows' - 'decisions' - 'texts';

@@ -1,4 +1,4 @@
--- whole tables by shingles, and simhash candidates verified by them
+-- whole tables by shingles, and near pairs judged by them
 SET simdup.progress_interval = 0;
 CREATE TABLE documents (id int PRIMARY KEY, name text, body text);
 INSERT INTO documents
@@ -23,7 +23,7 @@ SELECT count(*) FROM shingle_pairs('SELECT id, body FROM documents', 2, 1);
 SELECT count(*) FROM shingle_pairs('SELECT id, body FROM documents WHERE false');
 SELECT count(*) FROM shingle_pairs(NULL);
 SELECT count(*) FROM shingle_pairs(NULL, NULL::text, 1, 0.5, 'char');
-SELECT count(*) FROM simdup_verified_pairs('SELECT', NULL::text, NULL, 1, 4, 'word');
+SELECT count(*) FROM simdup_pairs('SELECT', NULL::text, NULL, 1, 4, 'word');
 
 -- no pair is left out, however many documents share a shingle: equal texts,
 -- near-equal letters, and both beside texts that have nothing in common
@@ -54,13 +54,13 @@ SELECT count(*), sum(common) FROM shingle_pairs('SELECT id, body || id FROM docu
 
 -- candidates by fingerprint, verified by resemblance
 SELECT count(*) AS found, count(*) FILTER (WHERE p.resemblance IS DISTINCT FROM t.resemblance OR p.distance IS DISTINCT FROM t.distance) AS wrong
-FROM simdup_verified_pairs('SELECT id, simhash(body), body FROM documents ORDER BY id', 16, 0.7, 2, 'word') AS p
+FROM simdup_pairs('SELECT id, simhash(body), body AS content FROM documents ORDER BY id', 16, 0.7, 2, 'word') AS p
 FULL JOIN (SELECT a.id AS a, b.id AS b, shingle_resemblance(a.body, b.body, 2, 'word') AS resemblance, simhash(a.body) <~> simhash(b.body) AS distance
            FROM documents a JOIN documents b ON a.id < b.id) AS t USING (a, b)
 WHERE p.a IS NOT NULL OR (t.resemblance >= 0.7 AND t.distance <= 16);
-SELECT * FROM simdup_verified_pairs('SELECT name, simhash(body), body FROM documents WHERE id > 99', NULL::text, 0, 1, 4, 'word');
-SELECT count(*) FROM simdup_verified_pairs('SELECT id, simhash(body), body FROM documents WHERE false');
-SELECT count(*) FROM simdup_verified_pairs('SELECT 1::smallint, NULL::simhash64, ''a''');
+SELECT * FROM simdup_pairs('SELECT name, simhash(body), body AS content FROM documents WHERE id > 99', NULL::text, 0, 1, 4, 'word');
+SELECT count(*) FROM simdup_pairs('SELECT id, simhash(body), body AS content FROM documents WHERE false', min_resemblance => 0.8);
+SELECT count(*) FROM simdup_pairs('SELECT 1::smallint, NULL::simhash64, ''a'' AS content', min_resemblance => 0.8);
 
 -- why
 SELECT * FROM simdup_explain('the rose is a rose', 'The tulip is a rose', 'simhash', 2, 'word') \gx
@@ -97,9 +97,9 @@ SELECT * FROM shingle_pairs('SELECT id, body FROM documents', 4, 'NaN');
 SELECT * FROM shingle_pairs('SELECT id, body FROM documents', 4, 0.5, 'line');
 SELECT count(*) FROM shingle_pairs('SELECT id, body FROM documents', w => NULL);
 SELECT count(*) FROM shingle_pairs('SELECT id, body FROM documents', min_resemblance => NULL);
-SELECT count(*) FROM simdup_verified_pairs('SELECT id, simhash(body), body FROM documents', min_resemblance => NULL);
-SELECT * FROM simdup_verified_pairs('SELECT id, body FROM documents');
-SELECT * FROM simdup_verified_pairs('SELECT id, 1::bigint, body FROM documents');
-SELECT * FROM simdup_verified_pairs('SELECT id, simhash(body), body FROM documents', 17);
+SELECT count(*) FROM simdup_pairs('SELECT id, simhash(body), body AS content FROM documents', min_resemblance => NULL);
+SELECT * FROM simdup_pairs('SELECT id, body FROM documents');
+SELECT * FROM simdup_pairs('SELECT id, 1::bigint, body AS content FROM documents');
+SELECT * FROM simdup_pairs('SELECT id, simhash(body), body AS content FROM documents', 17);
 SELECT * FROM simdup_explain('a', 'b', w => 0);
 DROP TABLE documents;

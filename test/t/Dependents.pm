@@ -219,7 +219,7 @@ SELECT count(DISTINCT class), md5(string_agg(class::text, ' ' ORDER BY id)) FROM
 SELECT string_agg(n::text, ' ') FROM nearest((SELECT fp FROM petition WHERE id = 1005)) AS n;
 SELECT count(*) FROM shingle_pairs('SELECT id, content FROM public.petition ORDER BY id', 3, 0.5, 'char');
 SELECT count(*), sum(resemblance)
-  FROM simdup_verified_pairs('SELECT id, fp, content FROM public.petition ORDER BY id', 10, 0.3, 3, 'char');
+  FROM simdup_pairs('SELECT id, fp, content FROM public.petition ORDER BY id', 10, 0.3, 3, 'char');
 SELECT section, item, value FROM simdup_summary('SELECT id, fp FROM public.petition ORDER BY id');
 SELECT simdup_explain(a.content, b.content, 'simhash', 3) FROM petition a, petition b WHERE a.id = 1001 AND b.id = 1002;
 SELECT md5(string_agg(term_cosine(a.content, b.content)::text, ' ' ORDER BY a.id))

@@ -57,7 +57,7 @@ my @cases = (
 	[ dense  => 2, 'simdup_pairs(%s, 1)' ],
 	[ equal  => 0, 'simdup_pairs(%s, 0)' ],
 	[ equal  => 3, 'simdup_pairs(%s, 3)' ],
-	[ copies => 3, q{simdup_clusters(%s, 3, 'connected', 1)} ],
+	[ copies => 3, q{simdup_clusters(%s, 3, 'connected', min_size => 1)} ],
 	[ copies => 5, q{simdup_clusters(%s, 5, 'leader')} ],
 	[ skewed => 4, q{simdup_clusters(%s, 4, 'leader')} ],
 	[ dense  => 1, q{simdup_clusters(%s, 1, 'leader')} ],
@@ -85,7 +85,7 @@ like(slurp_file($node->logfile), qr/temporary file/, 'the disk was used');
 
 # in memory they are right: the join that the server itself does
 is( checksum('1GB', q{simdup_pairs('SELECT id, fp FROM rows WHERE kind = ''equal'' ORDER BY id', 0)}),
-	sql(q{SELECT count(*), sum(hashtextextended(ROW(a.id, b.id, 0)::text, 0)::numeric)
+	sql(q{SELECT count(*), sum(hashtextextended(ROW(a.id, b.id, 0, NULL)::text, 0)::numeric)
 	      FROM rows a JOIN rows b ON a.fp = b.fp AND a.id < b.id AND a.kind = 'equal' AND b.kind = 'equal'}),
 	'equal rows: the same as a join');
 
@@ -232,7 +232,7 @@ for my $database ('postgres', 'latin', 'bytes')
 	# bytes of UTF-8
 	$page{$database} = $node->safe_psql($database,
 		q{SET client_encoding = 'UTF8'; SELECT simdup_report_html($q$SELECT i, simhash64 '00000000000000ff', }
-		. "'gr\xc3\xbc\xc3\x9fe <''\"&>'"
+		. "'gr\xc3\xbc\xc3\x9fe <''\"&>' AS content"
 		. q{ FROM generate_series(1, 3) i$q$, 'x')});
 }
 s{<time.*</time>}{} for values %page;

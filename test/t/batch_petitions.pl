@@ -45,7 +45,7 @@ sub verified_clusters
 	$node->safe_psql('postgres', <<"SQL");
 CREATE TABLE text_$set AS SELECT "$id"::bigint AS id, minhash64("$body") AS fp, "$body" AS body FROM $set;
 CREATE TABLE verified_$set AS
-SELECT * FROM simdup_verified_clusters('SELECT id, fp, body FROM text_$set WHERE body IS NOT NULL ORDER BY id', 8, 0.6, 4, 'char', 1);
+SELECT * FROM simdup_clusters('SELECT id, fp, body AS content FROM text_$set WHERE body IS NOT NULL ORDER BY id', 8, 'leader', 0.6, 4, 'char', 1);
 SQL
 	is( $node->safe_psql('postgres', qq{
 		SELECT count(*) FILTER (WHERE a.fp <~> b.fp > 8 OR shingle_resemblance(a.body, b.body, 4, 'char') < 0.6

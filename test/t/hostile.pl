@@ -138,9 +138,9 @@ my %statements = (
 		UPDATE data.doc SET up = 2;
 		SELECT * FROM ext.simdup_remove('data.doc', 'SELECT 2, 1', dry_run => true); SELECT * FROM ext.simdup_remove('data.doc', 'SELECT 2, 1');
 		SELECT * FROM data.refers ORDER BY n; SELECT id, up FROM data.doc ORDER BY id; SELECT id, simdup_kept FROM data.doc_simdup_removed},
-	'simdup_report_html' => q{SELECT pg_catalog.regexp_replace(ext.simdup_report_html('SELECT id, fp, body FROM data.doc', 'title'), '<time.*?</time>', '')},
+	'simdup_report_html' => q{SELECT pg_catalog.regexp_replace(ext.simdup_report_html('SELECT id, fp, body AS content FROM data.doc', 'title'), '<time.*?</time>', '')},
 	'shingle_pairs' => q{SELECT * FROM ext.shingle_pairs('SELECT id, body FROM data.doc', 1, 0.3) ORDER BY 1, 2},
-	'simdup_verified_pairs' => q{SELECT * FROM ext.simdup_verified_pairs('SELECT id, fp, body FROM data.doc', 12, 0.3, 1) ORDER BY 1, 2},
+	'simdup_pairs, contents' => q{SELECT * FROM ext.simdup_pairs('SELECT id, fp, body AS content FROM data.doc', 12, 0.3, 1) ORDER BY 1, 2},
 	'simdup_explain' => q{SELECT * FROM ext.simdup_explain('a rose is a rose', 'a rose is red', 'simhash', 1)},
 	'imatch_lexicon' => q{SELECT ext.imatch_lexicon('SELECT body FROM data.doc', 0, 9)},
 	'term_idf' => q{SELECT * FROM ext.term_idf('SELECT body FROM data.doc') ORDER BY 1},
@@ -427,7 +427,7 @@ CREATE TABLE t AS SELECT i, ($broken || i || $broken)::text AS body FROM generat
 SELECT count(*) FROM t WHERE simhash(body) IS NULL OR minhash_signature(body, 8, 1) IS NULL OR simdup_bitmap(body) IS NULL
   OR simdup_strip_html(body) IS NULL OR simdup_hash(body) IS NULL OR rabin_fingerprint(body) IS NULL OR simhash(body, tokenizer => 'char:3') IS NULL;
 SELECT count(*) FROM shingle_pairs('SELECT i, body FROM t', 1, 1, 'word');
-SELECT simdup_report_html('SELECT body, simhash(body), body FROM t', body) ~ '^[[:ascii:]]*\$' FROM t LIMIT 1;
+SELECT simdup_report_html('SELECT body, simhash(body), body AS content FROM t', body) ~ '^[[:ascii:]]*\$' FROM t LIMIT 1;
 SQL
 	"0\n0\nt", 'bytes that are no text in an encoding without rules');
 

@@ -310,7 +310,7 @@ for my $batch (
 	"SELECT * FROM simdup_summary('$rows', 3)",
 	"SELECT md5(regexp_replace(simdup_report_html('$rows', 'title', 3), '<time.*</time>', ''))",
 	"SELECT count(*), sum(common) FROM shingle_pairs('$few')",
-	"SELECT count(*), sum(distance) FROM simdup_verified_pairs('$texts')",
+	"SELECT count(*), sum(distance) FROM simdup_pairs('$texts', min_resemblance => 0.8)",
 	"SELECT count(*), sum(documents) FROM term_idf('$bodies')",
 	"SELECT md5(imatch_lexicon('$bodies')::text)",
 	"SELECT max(class) FROM (SELECT simdup_window(simdup_bitmap(content), 20) OVER (ORDER BY id) AS class FROM large WHERE id <= 500) w")

@@ -57,7 +57,7 @@ sub js { return $browser->js(@_); }
 
 # --- the page as it opens
 
-$browser->open_page(page('letters', q{simdup_report_html('SELECT id, fp, body FROM letter ORDER BY id COLLATE "C"',
+$browser->open_page(page('letters', q{simdup_report_html('SELECT id, fp, body AS content FROM letter ORDER BY id COLLATE "C"',
 	'Letters', 3, row_url => 'https://city.example/letters/%s')}));
 is(js('return document.title'), 'Letters', 'the title');
 is(js('return document.querySelector(".headline").textContent'),
@@ -194,7 +194,7 @@ sql('SET search_path = public; CREATE TABLE petition AS SELECT i AS id, body, mi
   ALTER TABLE petition ADD PRIMARY KEY (id);
   SELECT simdup_group($$petition_case$$, $$SELECT id, fp, body AS content FROM public.petition ORDER BY id$$, 12);
   SELECT count(*) FROM simdup_regroup($$petition_case$$)');
-my $cases = page('cases', q{simdup_report_html('SELECT id, fp, body FROM petition ORDER BY id', 'Petitions', 12, groups => 'petition_case')});
+my $cases = page('cases', q{simdup_report_html('SELECT id, fp, body AS content FROM petition ORDER BY id', 'Petitions', 12, groups => 'petition_case')});
 $browser->open_page($cases);
 is(js('return document.querySelectorAll("details.group").length'), sql('SELECT count(*) FROM (SELECT FROM petition_case GROUP BY id HAVING count(*) > 1) AS c'),
 	'the cases of the grouping');
@@ -231,7 +231,7 @@ $browser->devtools('Emulation.clearDeviceMetricsOverride', {});
 
 sql(q{INSERT INTO petition SELECT 10 + i, '春风路口的路灯从五月起一直不亮，夜里学生回家看不清路，请尽快派人修理。' || own, minhash64('春风路口的路灯从五月起一直不亮，夜里学生回家看不清路，请尽快派人修理。')
 	FROM unnest(ARRAY['', '上周我母亲在那里摔伤了手腕。', '谢谢。']) WITH ORDINALITY AS u (own, i); SELECT count(*) FROM simdup_regroup('petition_case')});
-$browser->open_page(page('chinese', q{simdup_report_html('SELECT id, fp, body FROM petition ORDER BY id', '来信', 12, groups => 'petition_case', lang => 'zh')}));
+$browser->open_page(page('chinese', q{simdup_report_html('SELECT id, fp, body AS content FROM petition ORDER BY id', '来信', 12, groups => 'petition_case', lang => 'zh')}));
 is(js('return document.documentElement.lang'), 'zh', 'a Chinese page says so');
 is(js('const seen = document.body.cloneNode(true);
 	seen.querySelectorAll("script, code, .key, .text, .start, b, #question ~ dl").forEach((e) => e.remove());
@@ -246,7 +246,7 @@ unlink "$folder/downloads/cases.csv";
 $browser->click('#save-groups');
 like(decode_utf8($browser->downloaded('cases.csv')), qr/^\x{feff}"案件","编号","距离"\r$/m, 'and so do the files');
 my $translations = q{{"cases_many": "{1} F\u00e4lle", "case": "Fall <b>{1}</b>", "direction": "rtl", "open_all": "\"><img src=x onerror=\"window.hacked = 1\">", "found": "<script>{1}</script>"}};
-$browser->open_page(page('german', qq{simdup_report_html('SELECT id, fp, body FROM petition ORDER BY id', 'Briefe', 12, groups => 'petition_case', lang => 'de', translations => \$t\$$translations\$t\$)}));
+$browser->open_page(page('german', qq{simdup_report_html('SELECT id, fp, body AS content FROM petition ORDER BY id', 'Briefe', 12, groups => 'petition_case', lang => 'de', translations => \$t\$$translations\$t\$)}));
 is(js('return document.documentElement.lang + " " + getComputedStyle(document.body).direction'), 'de rtl', 'another language, and its direction');
 is(js('return document.querySelector(".group h3").textContent'), 'Fall <b>' . js('return JSON.parse(document.getElementById("data").textContent).rows[0][0]') . '</b>', 'translations are text');
 like(js('return document.querySelector(".headline").textContent'), qr/ repeat another; \d+ Fälle; /, 'and what lacks one stays English');
@@ -292,7 +292,7 @@ like(join("\n", $browser->console), qr/Content Security Policy/, 'and says so');
 
 sql(q{CREATE TABLE many AS SELECT i AS id, (('x' || substr(md5((i / 2)::text), 1, 16))::bit(64))::simhash64 AS fp,
 	'letter ' || i || repeat(' and a few words', 20) AS body FROM generate_series(2, 20001) AS i});
-$browser->open_page(page('many', q{simdup_report_html('SELECT id, fp, body FROM many ORDER BY id', 'Many', 0, max_groups => 1000000)}));
+$browser->open_page(page('many', q{simdup_report_html('SELECT id, fp, body AS content FROM many ORDER BY id', 'Many', 0, max_groups => 1000000)}));
 cmp_ok(-s "$folder/many.html", '<', 12_000_000, '10,000 cases are a page of ' . (-s "$folder/many.html") . ' bytes');
 $browser->type('#search', 'letter 776 and');
 like(js('return document.getElementById("found").textContent'), qr/^1 of [\d,]+ cases shown$/, 'in which a search finds one');

@@ -115,29 +115,44 @@ distinct(uint64_t *fps, uint32_t *rows, size_t n)
 	return kept;
 }
 
-/* Each row is in the group of its fingerprint, in order; 0 rows have no group. */
+/*
+ * Each row is in the group of its scope and its fingerprint, in order; 0 rows have
+ * no group.
+ */
 static bool
-groups_are_right(const uint64_t *fps, uint32_t n)
+groups_are_right(const uint64_t *fps, uint32_t n, uint32_t n_scopes)
 {
 	uint64_t *copy = simdup_alloc(((size_t) n + 1) * sizeof(uint64_t));
+	uint32_t *scope = simdup_alloc(((size_t) n + 1) * sizeof(uint32_t));
 	SimdupRowGroups groups;
 	bool right = true;
+	uint32_t of = 0;
 
 	memcpy(copy, fps, n * sizeof(uint64_t));
-	groups = simdup_group_rows(copy, n);
+	for (uint32_t i = 0; i < n; i++)
+		scope[i] = (uint32_t) (next_random() % n_scopes);
+	groups = simdup_group_rows(copy, scope, n_scopes, n);
 	for (uint32_t g = 0; g < groups.n; g++)
 	{
-		right = right && groups.starts[g] < groups.starts[g + 1] &&
-				(g == 0 || groups.fps[g - 1] < groups.fps[g]);
+		while (of < n_scopes && groups.scope_starts[of + 1] <= g)
+			of++;
+		right =
+			right && groups.starts[g] < groups.starts[g + 1] &&
+			(g == groups.scope_starts[of] || groups.fps[g - 1] < groups.fps[g]);
 		for (uint32_t i = groups.starts[g]; i < groups.starts[g + 1]; i++)
 			right = right && fps[groups.numbers[i]] == groups.fps[g] &&
+					scope[groups.numbers[i]] == of &&
 					(i == groups.starts[g] ||
 					 groups.numbers[i - 1] < groups.numbers[i]);
 	}
-	right = right && groups.starts[groups.n] == n && (groups.n > 0) == (n > 0);
+	right = right && groups.starts[groups.n] == n &&
+			(groups.n > 0) == (n > 0) && groups.scope_starts[0] == 0 &&
+			groups.scope_starts[n_scopes] == groups.n;
 	simdup_free(groups.fps);
 	simdup_free(groups.starts);
 	simdup_free(groups.numbers);
+	simdup_free(groups.scope_starts);
+	simdup_free(scope);
 	return right;
 }
 
@@ -246,15 +261,6 @@ joins_are_right(const uint64_t *fps, size_t n, int k, bool cross)
 	return right;
 }
 
-static uint32_t
-naive_leader(const uint64_t *fps, const uint32_t *leader, uint32_t i, int k)
-{
-	for (uint32_t j = 0; j < i; j++)
-		if (leader[j] == j && simdup_hamming64(fps[i], fps[j]) <= k)
-			return j;
-	return i;
-}
-
 /* Near pairs in a shuffled order: must not matter. */
 static size_t
 near_pairs(const uint64_t *fps, uint32_t n, int k, uint32_t (*pairs)[2])
@@ -277,49 +283,6 @@ near_pairs(const uint64_t *fps, uint32_t n, int k, uint32_t (*pairs)[2])
 		memcpy(pairs[j], swap, sizeof(swap));
 	}
 	return m;
-}
-
-static int
-compare_offers(const void *a, const void *b)
-{
-	const uint32_t *x = a;
-	const uint32_t *y = b;
-
-	if (x[0] != y[0])
-		return x[0] < y[0] ? -1 : 1;
-	return (x[1] > y[1]) - (x[1] < y[1]);
-}
-
-static bool
-leaders_are_right(const uint64_t *fps, uint32_t n, int k)
-{
-	static uint32_t pairs[512 * 512][2];
-	static uint32_t offers[512 * 512][2];
-	static uint32_t naive[512];
-	SimdupLeaders leaders;
-	size_t m = near_pairs(fps, n, k, pairs);
-	size_t n_offers = 0;
-	bool right = true;
-
-	simdup_leaders_init(&leaders, n);
-	for (size_t i = 0; i < m; i++)
-		simdup_leader_near(&leaders, pairs[i][i % 2], pairs[i][1 - i % 2]);
-	simdup_leaders_settle(&leaders);
-	for (size_t i = 0; i < m; i++)
-		if (simdup_leader_wants(&leaders, pairs[i][0], pairs[i][1],
-								&offers[n_offers][0], &offers[n_offers][1]))
-			n_offers++;
-	qsort(offers, n_offers, sizeof(offers[0]), compare_offers);
-	for (size_t i = 0; i < n_offers; i++)
-		simdup_leader_offer(&leaders, offers[i][0], offers[i][1]);
-	simdup_leaders_finish(&leaders);
-	for (uint32_t i = 0; i < n; i++)
-	{
-		naive[i] = naive_leader(fps, naive, i, k);
-		right = right && leaders.leader[i] == naive[i];
-	}
-	simdup_free(leaders.leader);
-	return right;
 }
 
 static bool
@@ -366,7 +329,6 @@ main(void)
 	{
 		bool self = true;
 		bool cross = true;
-		bool leaders = true;
 		bool components = true;
 		bool groups = true;
 
@@ -376,20 +338,21 @@ main(void)
 
 			for (size_t i = 0; i < n; i++)
 				fps[i] = make(kind, fps, i, k);
-			groups = groups && groups_are_right(fps, (uint32_t) n);
-			leaders = leaders && leaders_are_right(fps, 300, k);
+			groups = groups &&
+					 groups_are_right(fps, (uint32_t) n, 1 + (uint32_t) k * 50);
 			components = components && components_are_right(fps, 300, k);
 			n = distinct(fps, rows, n);
 			self = self && joins_are_right(fps, n, k, false);
 			cross = cross && joins_are_right(fps, n, k, true);
 		}
-		ok(groups, "%s: rows are grouped by fingerprint", kinds[kind]);
+		ok(groups, "%s: rows are grouped by scope and fingerprint",
+		   kinds[kind]);
 		ok(self, "%s: pairs equal brute force for every distance", kinds[kind]);
 		ok(cross, "%s: pairs of two sets equal brute force", kinds[kind]);
-		ok(leaders, "%s: leaders equal the naive single pass", kinds[kind]);
 		ok(components, "%s: components equal the naive ones", kinds[kind]);
 	}
-	ok(groups_are_right(fps, 0), "no rows are no groups");
+	ok(groups_are_right(fps, 0, 1) && groups_are_right(fps, 0, 3),
+	   "no rows are no groups");
 	for (size_t n = 0; n < 3; n++)
 		ok(join_is_right(fps, n, 3, false) && join_is_right(fps, n, 3, true),
 		   "a set of %zu", n);

@@ -216,10 +216,11 @@ typedef struct NaiveCells
 {
 	const NaiveRows *rows;
 	uint32_t cell[NAIVE_ROWS];
-	uint32_t first_row[NAIVE_ROWS];
+	uint32_t last_row[NAIVE_ROWS];
 	SimdupNearCell near[NAIVE_ROWS];
 	uint8_t *may_lead; /* NULL: all */
 	uint32_t spot[NAIVE_ROWS];
+	double resemblance[NAIVE_ROWS];
 	SimdupCells cells;
 } NaiveCells;
 
@@ -230,13 +231,12 @@ naive_near_cells(void *arg, uint32_t cell, size_t *n)
 	const NaiveRows *rows = c->rows;
 
 	*n = 0;
-	for (uint32_t i = c->cells.n; i-- > 0;)
+	for (uint32_t i = rows->n; i-- > 0;)
 	{
-		int distance =
-			naive_distance(rows, c->first_row[cell], c->first_row[i]);
+		int distance = naive_distance(rows, cell, i);
 
-		if (i == cell || distance > rows->max_distance ||
-			rows->scope[c->first_row[cell]] != rows->scope[c->first_row[i]] ||
+		if (i == cell || c->cell[i] != i || distance > rows->max_distance ||
+			rows->scope[cell] != rows->scope[i] ||
 			(c->may_lead != NULL && c->may_lead[cell] == 0))
 			continue;
 		c->near[(*n)++] = (SimdupNearCell){i, (uint32_t) distance};
@@ -244,13 +244,12 @@ naive_near_cells(void *arg, uint32_t cell, size_t *n)
 	return c->near;
 }
 
-static bool
+static double
 naive_verify(void *arg, uint32_t cell, uint32_t other)
 {
 	NaiveCells *c = arg;
 
-	return cell > other &&
-		   naive_near(c->rows, c->first_row[cell], c->first_row[other]);
+	return cell > other && naive_near(c->rows, cell, other) ? 0.5 : -1;
 }
 
 static void
@@ -262,21 +261,20 @@ naive_make_cells(NaiveCells *c, const NaiveRows *rows)
 	{
 		uint32_t cell = 0;
 
-		while (cell < c->cells.n &&
-			   (rows->fp[c->first_row[cell]] != rows->fp[i] ||
-				rows->scope[c->first_row[cell]] != rows->scope[i] ||
-				(rows->verifies &&
-				 rows->content[c->first_row[cell]] != rows->content[i])))
+		while (rows->fp[cell] != rows->fp[i] ||
+			   rows->scope[cell] != rows->scope[i] ||
+			   (rows->verifies && rows->content[cell] != rows->content[i]))
 			cell++;
-		if (cell == c->cells.n)
-			c->first_row[c->cells.n++] = i;
 		c->cell[i] = cell;
+		c->last_row[cell] = i;
 	}
 	c->cells.n_rows = rows->n;
 	c->cells.cell = c->cell;
+	c->cells.last_row = c->last_row;
 	c->cells.max_distance = (uint32_t) rows->max_distance;
 	c->cells.near = naive_near_cells;
 	c->cells.verify = rows->verifies ? naive_verify : NULL;
+	c->cells.resemblance = c->resemblance;
 	c->cells.arg = c;
 }
 
@@ -286,11 +284,11 @@ naive_may_lead(const NaiveCells *c, const SimdupBlocks *blocks)
 {
 	uint32_t first_near[NAIVE_ROWS];
 
-	for (uint32_t i = 0; i < c->cells.n; i++)
+	for (uint32_t i = 0; i < c->rows->n; i++)
 	{
 		first_near[i] = SIMDUP_NO_CELL;
 		for (uint32_t j = i; j-- > 0;)
-			if (naive_near(c->rows, c->first_row[i], c->first_row[j]))
+			if (c->cell[i] == i && c->cell[j] == j && naive_near(c->rows, i, j))
 				first_near[i] = j;
 	}
 	return simdup_may_lead(&c->cells, blocks, first_near);
@@ -301,12 +299,13 @@ static uint32_t *
 naive_connect(NaiveCells *c, const SimdupBlocks *blocks)
 {
 	SimdupConnected *connected;
+	uint32_t cell[NAIVE_ROWS];
 
-	for (uint32_t i = 0; i < c->cells.n; i++)
+	memcpy(cell, c->cell, sizeof(cell)); /* which may be overwritten */
+	for (uint32_t i = 0; i < c->rows->n; i++)
 		for (uint32_t j = i + 1; j-- > 0;)
-			if (c->rows->fp[c->first_row[i]] == c->rows->fp[c->first_row[j]] &&
-				c->rows->scope[c->first_row[i]] ==
-					c->rows->scope[c->first_row[j]])
+			if (c->rows->fp[i] == c->rows->fp[j] &&
+				c->rows->scope[i] == c->rows->scope[j])
 				c->spot[i] = j;
 	if (c->rows->verifies)
 		c->cells.spot = c->spot;
@@ -321,7 +320,7 @@ naive_connect(NaiveCells *c, const SimdupBlocks *blocks)
 				for (int x = 0; x < 2; x++)
 				{
 					uint32_t part =
-						simdup_connected_part(connected, c->cell[pair[x]]);
+						simdup_connected_part(connected, cell[pair[x]]);
 
 					for (; part != SIMDUP_NO_CELL;
 						 part = simdup_connected_next_part(connected, part))

@@ -78,7 +78,7 @@ same_ids(const uint32_t *group, uint32_t n)
 }
 
 static void
-test_random(bool verifies)
+test_random(bool verifies, bool with_decisions)
 {
 	int n_placed = 0;
 	int n_wrong = 0;
@@ -90,24 +90,25 @@ test_random(bool verifies)
 		SimdupBlocks blocks;
 		uint32_t expected[NAIVE_ROWS];
 		bool leads[NAIVE_ROWS];
+		const SimdupBlocks *b = with_decisions ? &blocks : NULL;
 
 		random_rows(&rows, verifies);
+		if (!with_decisions)
+			rows.decisions.n = 0;
 		if (simdup_blocks_find(&blocks, rows.n, &rows.decisions) == NULL)
 		{
 			naive_make_cells(&cells, &rows);
 			naive_leaders(&rows, expected, leads);
 			if (!verifies)
-				cells.may_lead = naive_may_lead(&cells, &blocks);
-			n_wrong +=
-				!same_groups(simdup_place_by_leaders(&cells.cells, &blocks),
-							 expected, rows.n);
+				cells.may_lead = naive_may_lead(&cells, b);
+			n_wrong += !same_groups(simdup_place_by_leaders(&cells.cells, b),
+									expected, rows.n);
 			if (!verifies)
 				simdup_free(cells.may_lead);
 			cells.may_lead = NULL;
 			n_wrong += !same_ids(expected, rows.n);
 			naive_connected(&rows, expected);
-			n_wrong +=
-				!same_groups(naive_connect(&cells, &blocks), expected, rows.n);
+			n_wrong += !same_groups(naive_connect(&cells, b), expected, rows.n);
 			n_placed++;
 		}
 		else
@@ -115,8 +116,9 @@ test_random(bool verifies)
 		simdup_blocks_free(&blocks);
 		simdup_free(rows.decisions.items);
 	}
-	ok(n_wrong == 0, "%d random sets of rows%s: %d wrong", n_placed,
-	   verifies ? ", verified" : "", n_wrong);
+	ok(n_wrong == 0, "%d random sets of rows%s%s: %d wrong", n_placed,
+	   verifies ? ", verified" : "", with_decisions ? ", decided" : "",
+	   n_wrong);
 }
 
 /* No cell has a near one. */
@@ -132,12 +134,14 @@ no_near(void *arg __attribute__((unused)),
 static uint32_t
 place_equal(uint32_t n, const SimdupDecisions *decisions, bool connected)
 {
-	SimdupCells cells = {.n_rows = n, .n = 1, .near = no_near};
+	SimdupCells cells = {.n_rows = n, .near = no_near};
+	uint32_t last_row = n - 1;
 	SimdupBlocks blocks;
 	uint32_t n_groups = 0;
 	uint32_t *group;
 
 	cells.cell = simdup_alloc0((size_t) n * sizeof(uint32_t));
+	cells.last_row = &last_row;
 	if (simdup_blocks_find(&blocks, n, decisions) != NULL)
 		return 0;
 	group =
@@ -224,8 +228,8 @@ test_chain(void)
 int
 main(void)
 {
-	test_random(false);
-	test_random(true);
+	for (int i = 0; i < 4; i++)
+		test_random(i % 2, i / 2);
 	test_sizes();
 	test_chain();
 	return done_testing();

@@ -1,4 +1,4 @@
--- simdup_verified_clusters: clusters by fingerprint, verified by the texts
+-- simdup_clusters with min_resemblance: clusters by fingerprint, judged by contents
 SET simdup.progress_interval = 0;
 CREATE TABLE doc (id int PRIMARY KEY, name text, fp simhash64, body text);
 -- families of texts, some of them equal, with fingerprints a few bits apart
@@ -12,17 +12,14 @@ INSERT INTO doc SELECT id + 2000, name, '00000000000000ff', body FROM doc WHERE 
 INSERT INTO doc VALUES (3000, 'no text', '00000000000000ff', NULL), (3001, 'no shingle', '00000000000000ff', '***'),
   (3002, 'no shingle', '00000000000000ff', '***'), (3003, 'no shingle', '00000000000000ff', '+++'), (3004, 'no fingerprint', NULL, 'text');
 
--- by the rule: each row joins the nearest first row that it resembles, the earlier
--- one of two as near. Equal texts of one fingerprint are one; those without a shingle are not
+-- by the rule: each row joins the nearest leader that it resembles, the earlier one
+-- of two as near; a text without a shingle resembles nothing
 CREATE FUNCTION naive(k int, min_resemblance float8, w int, unit text)
   RETURNS TABLE (key int, cluster int, distance int, resemblance float8) LANGUAGE plpgsql AS $$
 DECLARE d doc; leaders int[] := '{}';
 BEGIN
   CREATE TEMP TABLE member (key int PRIMARY KEY, cluster int, distance int, resemblance float8);
   FOR d IN SELECT * FROM doc WHERE fp IS NOT NULL AND body IS NOT NULL ORDER BY id LOOP
-    INSERT INTO member SELECT d.id, m.cluster, m.distance, m.resemblance FROM doc JOIN member AS m ON m.key = doc.id
-      WHERE doc.fp = d.fp AND doc.body = d.body AND minhash64(d.body) IS NOT NULL ORDER BY doc.id LIMIT 1;
-    CONTINUE WHEN FOUND;
     INSERT INTO member SELECT d.id, doc.id, doc.fp <~> d.fp, shingle_resemblance(doc.body, d.body, w, unit)
       FROM doc WHERE doc.id = ANY (leaders) AND doc.fp <~> d.fp <= k AND shingle_resemblance(doc.body, d.body, w, unit) >= min_resemblance
       ORDER BY doc.fp <~> d.fp, doc.id LIMIT 1;
@@ -35,7 +32,7 @@ BEGIN
 END $$;
 CREATE FUNCTION compared(k int, r float8, w int, unit text, OUT rows bigint, OUT clusters bigint, OUT largest bigint, OUT wrong bigint) LANGUAGE sql AS $$
   WITH n AS (SELECT *, count(*) OVER (PARTITION BY cluster) AS size FROM naive(k, r, w, unit)),
-    v AS (SELECT * FROM simdup_verified_clusters('SELECT id, fp, body FROM doc ORDER BY id', k, r, w, unit, 1))
+    v AS (SELECT * FROM simdup_clusters('SELECT id, fp, body AS content FROM doc ORDER BY id', k, 'leader', r, w, unit, 1))
   SELECT count(*), count(DISTINCT n.cluster), max(n.size), count(*) FILTER (WHERE (v.cluster, v.size, v.distance, v.resemblance)
     IS DISTINCT FROM (n.cluster::bigint, n.size, n.distance, n.resemblance))
   FROM n FULL JOIN v ON v.key = n.key
@@ -47,54 +44,54 @@ SELECT k, r, w, unit, c.* FROM (VALUES (0, 0.5, 2, 'word'), (4, 0.3, 1, 'word'),
 SET maintenance_work_mem = '1MB';
 SET work_mem = '64kB';
 CREATE TABLE many AS SELECT d.id * 100 + n AS id, d.fp, d.body || ' copy ' || n AS body FROM doc AS d, generate_series(1, 40) AS n WHERE d.id <= 400 ORDER BY 1;
-CREATE TABLE on_disk AS SELECT * FROM simdup_verified_clusters('SELECT repeat(''key '', 30) || id, fp, body FROM many ORDER BY id', NULL::text, 8, 0.6, 2, 'word');
+CREATE TABLE on_disk AS SELECT * FROM simdup_clusters('SELECT repeat(''key '', 30) || id, fp, body AS content FROM many ORDER BY id', NULL::text, 8, 'leader', 0.6, 2, 'word');
 RESET maintenance_work_mem;
 RESET work_mem;
 SELECT count(*), count(*) FILTER (WHERE (a.cluster, a.size, a.distance, a.resemblance) IS DISTINCT FROM (repeat('key ', 30) || b.cluster, b.size, b.distance, b.resemblance)) AS wrong
-FROM on_disk AS a FULL JOIN simdup_verified_clusters('SELECT id, fp, body FROM many ORDER BY id', 8, 0.6, 2, 'word') AS b ON a.key = repeat('key ', 30) || b.key;
+FROM on_disk AS a FULL JOIN simdup_clusters('SELECT id, fp, body AS content FROM many ORDER BY id', 8, 'leader', 0.6, 2, 'word') AS b ON a.key = repeat('key ', 30) || b.key;
 DROP TABLE many, on_disk;
 RESET client_min_messages;
 
 -- notices count what is refused and what is left out
-SELECT * FROM simdup_verified_clusters('SELECT id, fp, body FROM doc WHERE id BETWEEN 2001 AND 2150 OR id >= 3000 ORDER BY id', min_size => 1) ORDER BY key;
-SELECT key, cluster, size FROM simdup_verified_clusters('SELECT name, fp, body FROM doc WHERE id >= 3000 AND fp IS NOT NULL AND body IS NOT NULL ORDER BY id', NULL::text, 8, 0.5, 4, 'word');
+SELECT * FROM simdup_clusters('SELECT id, fp, body AS content FROM doc WHERE id BETWEEN 2001 AND 2150 OR id >= 3000 ORDER BY id', min_resemblance => 0.8, min_size => 1) ORDER BY key;
+SELECT key, cluster, size FROM simdup_clusters('SELECT name, fp, body AS content FROM doc WHERE id >= 3000 AND fp IS NOT NULL AND body IS NOT NULL ORDER BY id', NULL::text, 8, 'leader', 0.5, 4, 'word');
 
 -- no chain grows: every link resembles the next, the ends have nothing in common
 CREATE TABLE chain AS
 SELECT i AS id, ((1::bigint << (i % 64)) - 1)::simhash64 AS fp, (SELECT string_agg('w' || j, ' ') FROM generate_series(i, i + 20) AS j) AS body
 FROM generate_series(0, 60) AS i;
 SELECT count(*), max(size), max(distance) FROM simdup_clusters('SELECT id, fp FROM chain', 3, 'connected');
-SELECT count(DISTINCT cluster), max(size), max(distance), min(resemblance) >= 0.5 AS near FROM simdup_verified_clusters('SELECT id, fp, body FROM chain', 16, 0.5, 1, 'word', min_size => 1);
+SELECT count(DISTINCT cluster), max(size), max(distance), min(resemblance) >= 0.5 AS near FROM simdup_clusters('SELECT id, fp, body AS content FROM chain', 16, 'leader', 0.5, 1, 'word', min_size => 1);
 -- one fingerprint for texts that have nothing in common; one text that everybody sends
 CREATE TABLE monster AS SELECT i AS id, simhash64 '0123456789abcdef' AS fp, md5(i::text) || ' ' || md5((-i)::text) || ' ' || md5((i + 0.5)::text) AS body FROM generate_series(1, 500) AS i;
 INSERT INTO monster SELECT i, '0123456789abcdee', 'Please repair the lamp in front of our house, ' || repeat('it has been dark for weeks now ', i % 3 + 1) FROM generate_series(1001, 4000) AS i;
-SELECT count(*) FILTER (WHERE size = 1) AS alone, count(DISTINCT cluster) FILTER (WHERE size > 1) AS clusters, max(size) FROM simdup_verified_clusters('SELECT id, fp, body FROM monster ORDER BY id', 8, 0.5, 1, 'word', min_size => 1);
+SELECT count(*) FILTER (WHERE size = 1) AS alone, count(DISTINCT cluster) FILTER (WHERE size > 1) AS clusters, max(size) FROM simdup_clusters('SELECT id, fp, body AS content FROM monster ORDER BY id', 8, 'leader', 0.5, 1, 'word', min_size => 1);
 DROP TABLE chain, monster;
 
 -- sketches in place of texts
 SELECT count(*), count(*) FILTER (WHERE c.resemblance <> minhash_bits_resemblance(minhash_bits(a.body), minhash_bits(b.body)) OR c.resemblance < 0.6) AS wrong
-FROM simdup_verified_clusters('SELECT id, fp, minhash_bits(body) FROM doc WHERE id < 400 ORDER BY id', 8, 0.6) AS c
+FROM simdup_clusters('SELECT id, fp, minhash_bits(body) AS content FROM doc WHERE id < 400 ORDER BY id', 8, 'leader', 0.6) AS c
 JOIN doc AS a ON a.id = c.key JOIN doc AS b ON b.id = c.cluster;
 -- parameters, other keys, nothing
-SELECT count(*) FROM simdup_verified_clusters('SELECT id, fp, body FROM doc WHERE id < $1', unit => 'word', params => '{100}');
-SELECT count(*), min(key), max(cluster) FROM simdup_verified_clusters('SELECT name, fp, body FROM doc WHERE id < $1', NULL::text, 8, 0.5, 4, 'word', 2, '{20}');
-SELECT count(*) FROM simdup_verified_clusters('SELECT id, fp, body FROM doc WHERE false');
-SELECT count(*) FROM simdup_verified_clusters(NULL);
+SELECT count(*) FROM simdup_clusters('SELECT id, fp, body AS content FROM doc WHERE id < $1', min_resemblance => 0.8, unit => 'word', params => '{100}');
+SELECT count(*), min(key), max(cluster) FROM simdup_clusters('SELECT name, fp, body AS content FROM doc WHERE id < $1', NULL::text, 8, 'leader', 0.5, 4, 'word', 2, '{20}');
+SELECT count(*) FROM simdup_clusters('SELECT id, fp, body AS content FROM doc WHERE false', min_resemblance => 0.8);
+SELECT count(*) FROM simdup_clusters(NULL);
 
 -- bad input
-SELECT count(*) FROM simdup_verified_clusters('SELECT id, fp, body FROM doc', 8, NULL);
-SELECT * FROM simdup_verified_clusters('SELECT id, fp FROM doc');
-SELECT * FROM simdup_verified_clusters('SELECT id, body, fp FROM doc');
-SELECT * FROM simdup_verified_clusters('SELECT name, fp, body FROM doc');
-SELECT * FROM simdup_verified_clusters('SELECT NULL::int, fp, body FROM doc');
-SELECT * FROM simdup_verified_clusters('SELECT id, fp, body FROM doc', 17);
-SELECT * FROM simdup_verified_clusters('SELECT id, fp, body FROM doc', 8, 0);
-SELECT * FROM simdup_verified_clusters('SELECT id, fp, body FROM doc', 8, 'NaN');
-SELECT * FROM simdup_verified_clusters('SELECT id, fp, body FROM doc', 8, 0.5, 0);
-SELECT * FROM simdup_verified_clusters('SELECT id, fp, body FROM doc', 8, 0.5, 4, 'line');
-SELECT * FROM simdup_verified_clusters('SELECT id, fp, body FROM doc', NULL::integer);
-SELECT * FROM simdup_verified_clusters('SELECT id, fp, body FROM doc', min_size => NULL);
-SELECT * FROM simdup_verified_clusters('SELECT id, fp, minhash_bits(body, 64 + id % 2 * 64) FROM doc WHERE id < 3');
+SELECT count(*) FROM simdup_clusters('SELECT id, fp, body AS content FROM doc', 8, 'leader', NULL);
+SELECT * FROM simdup_clusters('SELECT id, fp FROM doc', min_resemblance => 0.8);
+SELECT * FROM simdup_clusters('SELECT id, body AS content, fp FROM doc', min_resemblance => 0.8);
+SELECT * FROM simdup_clusters('SELECT name, fp, body AS content FROM doc', min_resemblance => 0.8);
+SELECT * FROM simdup_clusters('SELECT NULL::int, fp, body AS content FROM doc', min_resemblance => 0.8);
+SELECT * FROM simdup_clusters('SELECT id, fp, body AS content FROM doc', 17, min_resemblance => 0.8);
+SELECT * FROM simdup_clusters('SELECT id, fp, body AS content FROM doc', 8, 'leader', 0);
+SELECT * FROM simdup_clusters('SELECT id, fp, body AS content FROM doc', 8, 'leader', 'NaN');
+SELECT * FROM simdup_clusters('SELECT id, fp, body AS content FROM doc', 8, 'leader', 0.5, 0);
+SELECT * FROM simdup_clusters('SELECT id, fp, body AS content FROM doc', 8, 'leader', 0.5, 4, 'line');
+SELECT * FROM simdup_clusters('SELECT id, fp, body AS content FROM doc', NULL::integer, min_resemblance => 0.8);
+SELECT * FROM simdup_clusters('SELECT id, fp, body AS content FROM doc', min_resemblance => 0.8, min_size => NULL);
+SELECT * FROM simdup_clusters('SELECT id, fp, minhash_bits(body, 64 + id % 2 * 64) AS content FROM doc WHERE id < 3', min_resemblance => 0.8);
 DROP FUNCTION compared;
 DROP FUNCTION naive;
 DROP TABLE doc;
