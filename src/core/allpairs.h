@@ -57,6 +57,19 @@ typedef struct SimdupElement
 	uint64_t index;
 } SimdupElement;
 
+typedef struct SimdupBalls SimdupBalls; /* see core/balls.h */
+
+/* Others who help with a join: processes that share memory. */
+typedef struct SimdupHelpers
+{
+	/* Return memory that is shared, or NULL if there is no help. */
+	void *(*begin)(void *arg, size_t size);
+	/* Join all tiles, those of helpers included, and report in their order. */
+	void (*run)(void *arg, SimdupBalls *balls);
+	void (*end)(void *arg);
+	void *arg;
+} SimdupHelpers;
+
 typedef struct SimdupPairJoin
 {
 	int max_distance; /* 0 to SIMDUP_MAX_PAIR_DISTANCE */
@@ -66,7 +79,8 @@ typedef struct SimdupPairJoin
 	void (*progress)(void *arg, double done);
 	void *arg;
 	SimdupPairPath path;
-	int n_nested; /* joins that this one is a part of */
+	const SimdupHelpers *helpers; /* or NULL */
+	int n_nested;				  /* joins that this one is a part of */
 } SimdupPairJoin;
 
 /*

@@ -49,6 +49,7 @@
 #define MAX_SAMPLE 512
 #define SAMPLED 512 /* one fingerprint of so many */
 #define MIN_ELEMENTS 64
+#define WORTH_HELP 2e8 /* nanoseconds */
 
 /* Joins within joins. */
 #define MAX_NESTED 2
@@ -81,11 +82,12 @@ typedef struct Plan
 /* A set, and its fingerprints in the order of their keys. */
 typedef struct Sorted
 {
-	const SimdupElement *elements;
 	uint32_t n;
-	uint64_t *codes;  /* of the set's scratch, which goes on behind them */
-	uint32_t *places; /* in elements; also of the scratch */
+	uint64_t *codes;  /* and a chunk that can be read */
 	uint32_t *starts; /* of each bucket; then n */
+	/* these are not there for a helper */
+	const SimdupElement *elements;
+	uint32_t *places; /* of the codes, in elements; in the set's scratch */
 } Sorted;
 
 /* A bucket in a run: where it begins there, and in the codes. */
@@ -95,22 +97,34 @@ typedef struct Met
 	uint32_t start;
 } Met;
 
-typedef struct Work
+/* What all who take part know of a join. Codes and starts follow it. */
+typedef struct Task
 {
-	SimdupPairJoin *join;
-	bool cross;
 	Plan plan;
 	int block; /* the current one */
+	int max_distance;
+	bool cross;
+	uint32_t n[2];
+} Task;
+
+/* What one who takes part knows. */
+typedef struct SimdupBalls
+{
+	Task *task;
+	SimdupPairJoin *join;
+	SimdupPairPut put;
+	void *put_arg;
 	Sorted a;
 	Sorted b; /* of a self join: a */
 
 	/* what differs in the keys of buckets that meet, by its highest bit */
-	uint32_t *ball;
-	uint32_t ball_ends[MAX_KEY_BITS + 1];
+	int ball_block;
+	uint32_t ball[MAX_BALL];
+	uint32_t ball_ends[MAX_KEY_BITS];
 
 	uint32_t own; /* where the codes begin that are compared with a run */
 	uint64_t run[RUN + LONG_BUCKET + CHUNK];
-	Met met[RUN + LONG_BUCKET];
+	Met met[RUN + 1];
 	uint32_t n_met;
 	uint32_t n_run;
 	const Met *list; /* what a run that is compared consists of */
@@ -137,35 +151,31 @@ count_work(Work *work, uint64_t amount)
 INLINED bool
 is_first_block(const Work *work, uint64_t x)
 {
-	const Block *blocks = work->plan.blocks;
+	const Block *block = work->task->plan.blocks;
+	const Block *current = block + work->task->block;
 
-	for (int i = 0; i < work->block; i++)
-		if (simdup_popcount64(x & blocks[i].mask) <= blocks[i].radius)
+	for (; block < current; block++)
+		if (simdup_popcount64(x & block->mask) <= block->radius)
 			return false;
-	return simdup_popcount64(x & blocks[work->block].mask) <=
-		   blocks[work->block].radius;
+	return simdup_popcount64(x & block->mask) <= block->radius;
 }
 
 /* Report two near fingerprints, by their places among the codes. */
 static void
 report(Work *work, uint32_t a, uint32_t b)
 {
-	SimdupPairJoin *join = work->join;
 	uint64_t x = work->a.codes[a] ^ work->b.codes[b];
 
-	if (x != 0 && simdup_on_path(&join->path, x))
-		join->sink(join->arg, work->a.elements[work->a.places[a]],
-				   work->b.elements[work->b.places[b]]);
+	if (x != 0 && simdup_on_path(&work->join->path, x))
+		work->put(work->put_arg, a, b);
 }
 
-/* Found by a join of two buckets, which looked at the path. */
+/* Found by a join of two buckets, whose indexes are places among the codes. */
 static void
 found_among_many(void *arg, SimdupElement a, SimdupElement b)
 {
-	Work *work = arg;
-
-	if (is_first_block(work, a.fp ^ b.fp))
-		work->join->sink(work->join->arg, a, b);
+	if (is_first_block(arg, a.fp ^ b.fp))
+		report(arg, (uint32_t) a.index, (uint32_t) b.index);
 }
 
 /* Report number i of the bucket's own codes and number j of a run. */
@@ -264,14 +274,11 @@ bucket_popcnt(Work *work, uint32_t start, uint32_t n)
 	compare_bucket(work, start, n);
 }
 
-/* Four numbers of bits, by a table of those of four bits. */
+/* Numbers of bits of four words, by a table of those of four bits. */
 static inline __attribute__((always_inline, target("avx2"))) __m256i
-popcount_of_four(__m256i x)
+popcount_of_four(__m256i x, __m256i table)
 {
 	const __m256i low = _mm256_set1_epi8(0x0f);
-	const __m256i table =
-		_mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1,
-						 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
 	__m256i lower = _mm256_shuffle_epi8(table, _mm256_and_si256(x, low));
 	__m256i upper =
 		_mm256_shuffle_epi8(table,
@@ -288,6 +295,8 @@ compare_avx2(Work *work, const uint64_t *own, uint32_t n, const uint64_t *run,
 {
 	int k = work->join->max_distance;
 	__m256i beyond = _mm256_set1_epi64x(k + 1);
+	__m256i table = _mm256_set_epi64x(0x0403030203020201, 0x0302020102010100,
+									  0x0403030203020201, 0x0302020102010100);
 
 	for (uint32_t j = 0; j < m; j += 8)
 	{
@@ -298,13 +307,12 @@ compare_avx2(Work *work, const uint64_t *own, uint32_t n, const uint64_t *run,
 		for (uint32_t i = 0; i < n; i++)
 		{
 			__m256i code = _mm256_set1_epi64x((long long) own[i]);
-			__m256i x = popcount_of_four(_mm256_xor_si256(code, first));
-			__m256i y = popcount_of_four(_mm256_xor_si256(code, second));
+			__m256i x = popcount_of_four(_mm256_xor_si256(code, first), table);
+			__m256i y = popcount_of_four(_mm256_xor_si256(code, second), table);
 
 			least = _mm256_min_epu8(least, _mm256_min_epu8(x, y));
 		}
-		if (_mm256_testz_si256(_mm256_cmpgt_epi64(beyond, least),
-							   _mm256_set1_epi64x(-1)))
+		if (_mm256_movemask_epi8(_mm256_cmpgt_epi64(beyond, least)) == 0)
 			continue;
 		for (uint32_t i = 0; i < n; i++)
 			for (uint32_t l = j; l < j + 8 && l < m; l++)
@@ -393,6 +401,8 @@ static const Comparison comparisons[] = {
 	{compare_avx512, bucket_popcnt, 0.07},
 #endif
 };
+
+#define BEST (&comparisons[simdup_instructions()])
 
 SimdupInstructions simdup_widest_instructions = SIMDUP_AVX512;
 uint64_t simdup_many_pairs = UINT64_C(1) << 28;
@@ -659,8 +669,9 @@ sort_tile(Sorted *set, const Keys *keys, uint32_t start, uint32_t end,
 
 /* Sort a set by a block's key: into tiles by the high bits, then tile by tile. */
 static void
-sort_set(Work *work, Sorted *set, const Block *block)
+sort_set(Work *work, Sorted *set)
 {
+	const Block *block = &work->task->plan.blocks[work->task->block];
 	int low_bits = block->key_bits < LOW_BITS ? block->key_bits : LOW_BITS;
 	uint32_t n_tiles = UINT32_C(1) << (block->key_bits - low_bits);
 	uint32_t *tiles = simdup_alloc0((n_tiles + 1) * sizeof(uint32_t));
@@ -698,6 +709,7 @@ sort_set(Work *work, Sorted *set, const Block *block)
 		start = tiles[i];
 	}
 	set->starts[(size_t) n_tiles << low_bits] = set->n;
+	memset(set->codes + set->n, 0, CHUNK * sizeof(uint64_t));
 	simdup_free(codes);
 	simdup_free(places);
 	simdup_free(keys);
@@ -708,36 +720,33 @@ sort_set(Work *work, Sorted *set, const Block *block)
 
 /* Compare the bucket of n codes at work->own with the run, and empty that. */
 static void
-compare_run(Work *work, const Comparison *comparison, uint32_t n)
+compare_run(Work *work, uint32_t n)
 {
 	work->list = work->met;
 	work->n_list = work->n_met;
-	comparison->compare(work, work->a.codes + work->own, n, work->run,
-						work->n_run);
+	BEST->compare(work, work->a.codes + work->own, n, work->run, work->n_run);
 	count_work(work, (uint64_t) n * work->n_run);
 	work->n_met = work->n_run = 0;
 }
 
-/* Join two buckets with very many pairs. */
+/* Join two buckets with very many pairs, or one with itself (nb is 0). */
 static void
 join_many(Work *work, uint32_t a, uint32_t na, uint32_t b, uint32_t nb)
 {
-	SimdupElement *elements =
-		simdup_alloc(2 * ((size_t) na + nb) * sizeof(SimdupElement));
-	SimdupElement *scratch = elements + na + nb;
-	SimdupPairSet set_a = {elements, scratch, na};
-	SimdupPairSet set_b = {elements + na, scratch + na, nb};
-	SimdupPairJoin *join = simdup_alloc(sizeof(SimdupPairJoin));
+	size_t n = (size_t) na + nb;
+	SimdupElement *elements = simdup_alloc(2 * n * sizeof(SimdupElement));
+	SimdupPairSet set_a = {elements, elements + n, na};
+	SimdupPairSet set_b = {elements + na, elements + n + na, nb};
+	SimdupPairJoin *join = simdup_alloc0(sizeof(SimdupPairJoin));
 
-	memcpy(join, work->join, sizeof(SimdupPairJoin));
+	join->max_distance = work->join->max_distance;
 	join->sink = found_among_many;
-	join->progress = NULL;
 	join->arg = work;
-	join->n_nested++;
+	join->n_nested = work->join->n_nested + 1;
 	for (uint32_t i = 0; i < na; i++)
-		set_a.elements[i] = work->a.elements[work->a.places[a + i]];
+		elements[i] = (SimdupElement){work->a.codes[a + i], a + i};
 	for (uint32_t i = 0; i < nb; i++)
-		set_b.elements[i] = work->b.elements[work->b.places[b + i]];
+		elements[na + i] = (SimdupElement){work->b.codes[b + i], b + i};
 	if (nb == 0)
 		simdup_pairs_self(join, set_a);
 	else
@@ -748,63 +757,45 @@ join_many(Work *work, uint32_t a, uint32_t na, uint32_t b, uint32_t nb)
 
 /* Compare two buckets where they are. */
 static void
-compare_in_place(Work *work, const Comparison *comparison, uint32_t a,
-				 uint32_t na, uint32_t b, uint32_t nb)
+compare_in_place(Work *work, uint32_t a, uint32_t na, uint32_t b, uint32_t nb)
 {
-	Met met = {0, b};
 	uint32_t own = work->own;
 
-	work->list = &met;
-	work->n_list = 1;
 	for (uint32_t i = 0; i < na; i += STRIPE)
-	{
-		uint32_t n = na - i < STRIPE ? na - i : STRIPE;
-
-		work->own = a + i;
 		for (uint32_t j = 0; j < nb; j += RUN)
 		{
+			uint32_t n = na - i < STRIPE ? na - i : STRIPE;
 			uint32_t m = nb - j < RUN ? nb - j : RUN;
+			Met met = {0, b + j};
 
-			met.start = b + j;
-			comparison->compare(work, work->a.codes + a + i, n,
-								work->b.codes + b + j, m);
+			work->own = a + i;
+			work->list = &met;
+			work->n_list = 1;
+			BEST->compare(work, work->a.codes + a + i, n, work->b.codes + b + j,
+						  m);
 			count_work(work, (uint64_t) n * m);
 		}
-	}
 	work->own = own;
 }
 
+/* The bucket of n codes at work->own with a long one, or with itself. */
 static void
-meet_long(Work *work, const Comparison *comparison, uint32_t na, uint32_t b,
-		  uint32_t nb)
-{
-	if ((uint64_t) na * nb > simdup_many_pairs &&
-		work->join->n_nested < MAX_NESTED)
-		join_many(work, work->own, na, b, nb);
-	else
-		compare_in_place(work, comparison, work->own, na, b, nb);
-}
-
-/* A bucket with itself. */
-static void
-meet_self(Work *work, const Comparison *comparison, uint32_t na)
+meet_long(Work *work, uint32_t n, uint32_t b, uint32_t nb)
 {
 	uint32_t a = work->own;
+	bool is_self = !work->task->cross && a == b;
 
-	if ((uint64_t) na * na > 2 * simdup_many_pairs &&
+	if ((uint64_t) n * nb > simdup_many_pairs &&
 		work->join->n_nested < MAX_NESTED)
-	{
-		join_many(work, a, na, 0, 0);
-		return;
-	}
-	for (uint32_t i = 0; i < na; i += CHUNK)
-	{
-		uint32_t n = na - i < CHUNK ? na - i : CHUNK;
-
-		comparison->bucket(work, a + i, n);
-		if (i > 0)
-			compare_in_place(work, comparison, a + i, n, a, i);
-	}
+		join_many(work, a, n, b, is_self ? 0 : nb);
+	else if (!is_self)
+		compare_in_place(work, a, n, b, nb);
+	else
+		for (uint32_t i = 0; i < n; i += CHUNK)
+		{
+			BEST->bucket(work, a + i, n - i < CHUNK ? n - i : CHUNK);
+			compare_in_place(work, a + i, n - i < CHUNK ? n - i : CHUNK, a, i);
+		}
 }
 
 /*
@@ -812,27 +803,27 @@ meet_self(Work *work, const Comparison *comparison, uint32_t na)
  * the ball lists. Short ones are added to the run.
  */
 static void
-meet_part(Work *work, const Comparison *comparison, uint32_t own_key,
-		  uint32_t own_n, const uint32_t *ball, uint32_t n_ball)
+meet_part(Work *work, uint32_t own_key, uint32_t own_n, const uint32_t *ball,
+		  const uint32_t *end)
 {
 	const uint32_t *starts = work->b.starts;
 	const uint64_t *codes = work->b.codes;
 	uint32_t n_run = work->n_run;
 	uint32_t n_met = work->n_met;
 
-	for (uint32_t i = 0; i < n_ball; i++)
+	for (; ball < end; ball++)
 	{
-		uint32_t key = own_key ^ ball[i];
-		uint32_t start = starts[key];
-		uint32_t n = starts[key + 1] - start;
+		uint32_t start = starts[own_key ^ *ball];
+		uint32_t n = starts[(own_key ^ *ball) + 1] - start;
 		const uint64_t *from = codes + start;
 		uint64_t *to = work->run + n_run;
 
 		if (n > LONG_BUCKET)
 		{
-			meet_long(work, comparison, own_n, start, n);
+			meet_long(work, own_n, start, n);
 			continue;
 		}
+		/* what follows in the tile is met soon */
 		__builtin_prefetch(from + 16);
 		/* a fixed length needs no branch; most buckets have no more */
 		memcpy(to, from, 8 * sizeof(uint64_t));
@@ -844,7 +835,7 @@ meet_part(Work *work, const Comparison *comparison, uint32_t own_key,
 		{
 			work->n_run = n_run;
 			work->n_met = n_met;
-			compare_run(work, comparison, own_n);
+			compare_run(work, own_n);
 			n_run = n_met = 0;
 		}
 	}
@@ -854,121 +845,204 @@ meet_part(Work *work, const Comparison *comparison, uint32_t own_key,
 
 /* A bucket of n codes with those that are within the radius of its key. */
 static void
-meet_ball(Work *work, const Comparison *comparison, uint32_t key, uint32_t n)
+meet_ball(Work *work, uint32_t key, uint32_t n)
 {
 	static const uint32_t none = 0;
-	int key_bits = work->plan.blocks[work->block].key_bits;
-	uint32_t at = 0;
+	const Block *block = &work->task->plan.blocks[work->task->block];
+	const uint32_t *ball = work->ball;
 
-	if (work->cross)
-		meet_part(work, comparison, key, n, &none, 1);
-	else if (n > 1)
-		meet_self(work, comparison, n);
-	for (int bit = 0; bit < key_bits; at = work->ball_ends[bit++])
-		if (work->cross || (key >> bit & 1) == 0)
-			meet_part(work, comparison, key, n, work->ball + at,
-					  work->ball_ends[bit] - at);
-	compare_run(work, comparison, n);
+	if (work->task->cross)
+		meet_part(work, key, n, &none, &none + 1);
+	else
+		meet_long(work, n, work->own, n);
+	for (int bit = 0; bit < block->key_bits; bit++)
+	{
+		const uint32_t *end = work->ball + work->ball_ends[bit];
+
+		if (work->task->cross || (key >> bit & 1) == 0)
+			meet_part(work, key, n, ball, end);
+		ball = end;
+	}
+	compare_run(work, n);
 }
 
 /* List what may differ in two keys of buckets that meet, but nothing. */
 static void
-make_ball(Work *work, const Block *block)
+make_ball(Work *work)
 {
+	const Block *block = &work->task->plan.blocks[work->task->block];
 	uint32_t n = 0;
 
-	work->ball = simdup_alloc(MAX_BALL * sizeof(uint32_t));
 	for (int bit = 0; bit < block->key_bits; bit++)
 	{
 		uint32_t before = n;
 
 		if (block->radius > 0)
 			work->ball[n++] = UINT32_C(1) << bit;
-		for (uint32_t i = 0; block->radius > 1 && i < before; i++)
+		for (uint32_t i = 0; i < before; i++)
 			if (simdup_popcount64(work->ball[i]) < block->radius)
 				work->ball[n++] = work->ball[i] | UINT32_C(1) << bit;
 		work->ball_ends[bit] = n;
 	}
 }
 
-static void
-join_by_block(Work *work)
+/* Tiles */
+
+uint32_t
+simdup_balls_tiles(const SimdupBalls *balls)
 {
-	const Block *block = &work->plan.blocks[work->block];
-	const Comparison *comparison = &comparisons[simdup_instructions()];
-	uint32_t n_keys = UINT32_C(1) << block->key_bits;
+	int key_bits = balls->task->plan.blocks[balls->task->block].key_bits;
 
-	work->a.starts = simdup_alloc(((size_t) n_keys + 1) * sizeof(uint32_t));
-	sort_set(work, &work->a, block);
-	if (work->cross)
-	{
-		work->b.starts = simdup_alloc(((size_t) n_keys + 1) * sizeof(uint32_t));
-		sort_set(work, &work->b, block);
-	}
-	else
-		work->b = work->a;
-	make_ball(work, block);
-	for (uint32_t key = 0; key < n_keys; key++)
-	{
-		uint32_t start = work->a.starts[key];
-
-		if (key % 1024 == 0 && work->join->progress)
-			work->join->progress(work->join->arg,
-								 (work->block + (double) key / n_keys) /
-									 work->plan.n_blocks);
-		work->own = start;
-		if (work->a.starts[key + 1] > start)
-			meet_ball(work, comparison, key, work->a.starts[key + 1] - start);
-	}
-	simdup_free(work->ball);
-	simdup_free(work->a.starts);
-	if (work->cross)
-		simdup_free(work->b.starts);
+	return UINT32_C(1) << (key_bits < LOW_BITS ? 0 : key_bits - LOW_BITS);
 }
 
-/* Codes, and behind them their places, in the scratch of a set. */
-static Sorted
-sorted_of(SimdupPairSet set)
+void
+simdup_balls_join(SimdupBalls *balls, uint32_t tile, SimdupPairPut put,
+				  void *arg)
 {
-	Sorted sorted = {.elements = set.elements, .n = (uint32_t) set.n};
+	const Plan *plan = &balls->task->plan;
+	int block = balls->task->block;
+	uint32_t n_tiles = simdup_balls_tiles(balls);
+	uint32_t n = (UINT32_C(1) << plan->blocks[block].key_bits) / n_tiles;
+	const uint32_t *starts = balls->a.starts + (size_t) tile * n;
 
-	sorted.codes = (uint64_t *) set.scratch;
-	sorted.places = (uint32_t *) (sorted.codes + set.n);
-	return sorted;
+	balls->put = put;
+	balls->put_arg = arg;
+	if (balls->ball_block != block)
+		make_ball(balls);
+	balls->ball_block = block;
+	if (balls->join->progress)
+		balls->join->progress(balls->join->arg,
+							  (block + (double) tile / n_tiles) /
+								  plan->n_blocks);
+	for (uint32_t key = 0; key < n; key++)
+	{
+		balls->own = starts[key];
+		if (starts[key + 1] > starts[key])
+			meet_ball(balls, tile * n + key, starts[key + 1] - starts[key]);
+	}
+}
+
+/* Give a pair to the join. */
+void
+simdup_balls_report(void *balls, uint32_t a, uint32_t b)
+{
+	const SimdupBalls *work = balls;
+
+	work->join->sink(work->join->arg, work->a.elements[work->a.places[a]],
+					 work->b.elements[work->b.places[b]]);
+}
+
+/* Return the size of a task in memory. Set the arrays in it, if there is one. */
+static size_t
+lay_out(const Task *task, char *memory, Work *work)
+{
+	size_t at = sizeof(Task);
+	size_t n_keys = 0;
+
+	for (int i = 0; i < task->plan.n_blocks; i++)
+		n_keys |= (size_t) 1 << task->plan.blocks[i].key_bits;
+	for (int i = 0; i <= task->cross; i++)
+	{
+		Sorted *set = i == 0 ? &work->a : &work->b;
+
+		if (memory != NULL)
+		{
+			set->n = task->n[i];
+			set->codes = (uint64_t *) (memory + at);
+		}
+		at += ((size_t) task->n[i] + CHUNK) * sizeof(uint64_t);
+		if (memory != NULL)
+			set->starts = (uint32_t *) (memory + at);
+		at += (n_keys + 2) * sizeof(uint32_t);
+	}
+	if (!task->cross)
+		work->b = work->a;
+	return at;
+}
+
+SimdupBalls *
+simdup_balls_help(void *memory)
+{
+	Work *work = simdup_alloc0(sizeof(Work));
+
+	work->task = memory;
+	work->ball_block = -1;
+	work->join = simdup_alloc0(sizeof(SimdupPairJoin));
+	work->join->max_distance = work->task->max_distance;
+	(void) lay_out(work->task, memory, work);
+	return work;
+}
+
+/* Run a planned join, with helpers where it is worth it. */
+static void
+run(SimdupPairJoin *join, const Task *task, SimdupPairSet a, SimdupPairSet b)
+{
+	Work *work = simdup_alloc0(sizeof(Work));
+	const SimdupHelpers *helpers = join->helpers;
+	size_t size = lay_out(task, NULL, work);
+	void *memory = NULL;
+
+	if (helpers != NULL && task->plan.cost > WORTH_HELP &&
+		join->path.n_skipped == 0 && join->path.same == 0)
+		memory = helpers->begin(helpers->arg, size);
+	if (memory == NULL)
+	{
+		helpers = NULL;
+		memory = simdup_alloc(size);
+	}
+	work->task = memcpy(memory, task, sizeof(Task));
+	work->join = join;
+	work->ball_block = -1;
+	work->a.elements = a.elements;
+	work->a.places = (uint32_t *) a.scratch;
+	work->b.elements = b.elements;
+	work->b.places = (uint32_t *) b.scratch;
+	(void) lay_out(task, memory, work);
+	for (int block = 0; block < task->plan.n_blocks; block++)
+	{
+		work->task->block = block;
+		sort_set(work, &work->a);
+		if (task->cross)
+			sort_set(work, &work->b);
+		if (helpers != NULL)
+			helpers->run(helpers->arg, work);
+		else
+			for (uint32_t i = 0; i < simdup_balls_tiles(work); i++)
+				simdup_balls_join(work, i, simdup_balls_report, work);
+	}
+	if (helpers != NULL)
+		helpers->end(helpers->arg);
+	else
+		simdup_free(memory);
+	simdup_free(work);
 }
 
 bool
 simdup_join_by_balls(SimdupPairJoin *join, bool cross, SimdupPairSet a,
 					 SimdupPairSet b, uint64_t varying, double other_cost)
 {
-	Planning planning = {.cross = cross, .k = join->max_distance};
-	Work *work;
+	Planning p = {.cross = cross, .k = join->max_distance};
+	Task task = {.max_distance = p.k, .cross = cross};
 
 	if (a.n < MIN_ELEMENTS || (cross && b.n < MIN_ELEMENTS) ||
 		join->n_nested > MAX_NESTED)
 		return false;
-	planning.rows = (double) a.n;
-	planning.all = (double) a.n + (cross ? (double) b.n : 0);
-	planning.pairs = cross ? (double) a.n * b.n : (double) a.n * a.n / 2;
-	planning.cost_of_compare = comparisons[simdup_instructions()].cost;
-	planning.a = simdup_alloc(2 * sizeof(Sample));
-	planning.b = cross ? planning.a + 1 : planning.a;
-	take_sample(a, planning.a);
+	task.n[0] = (uint32_t) a.n;
+	task.n[1] = (uint32_t) b.n;
+	p.rows = (double) a.n;
+	p.all = (double) a.n + (cross ? (double) b.n : 0);
+	p.pairs = cross ? (double) a.n * b.n : (double) a.n * a.n / 2;
+	p.cost_of_compare = BEST->cost;
+	p.a = simdup_alloc(2 * sizeof(Sample));
+	p.b = cross ? p.a + 1 : p.a;
+	take_sample(a, p.a);
 	if (cross)
-		take_sample(b, planning.b);
-	work = simdup_alloc0(sizeof(Work));
-	work->join = join;
-	work->cross = cross;
-	work->plan = make_plan(&planning, varying);
-	simdup_free(planning.a);
-	if (work->plan.cost < other_cost)
-	{
-		work->a = sorted_of(a);
-		work->b = sorted_of(cross ? b : a);
-		for (work->block = 0; work->block < work->plan.n_blocks; work->block++)
-			join_by_block(work);
-		other_cost = HUGE_VAL;
-	}
-	simdup_free(work);
-	return other_cost == HUGE_VAL;
+		take_sample(b, p.b);
+	task.plan = make_plan(&p, varying);
+	simdup_free(p.a);
+	if (task.plan.cost >= other_cost)
+		return false;
+	run(join, &task, a, b);
+	return true;
 }

@@ -22,6 +22,26 @@ extern bool simdup_join_by_balls(SimdupPairJoin *join, bool cross,
 								 uint64_t varying, double other_cost);
 
 /*
+ * A join in tiles, which several can share: SimdupHelpers in core/allpairs.h. The
+ * pairs of a tile come in the same order from everyone.
+ */
+
+/* Receives a pair, as numbers that only who began the join can read. */
+typedef void (*SimdupPairPut)(void *arg, uint32_t a, uint32_t b);
+
+/* Return the number of tiles. */
+extern uint32_t simdup_balls_tiles(const SimdupBalls *balls);
+
+extern void simdup_balls_join(SimdupBalls *balls, uint32_t tile,
+							  SimdupPairPut put, void *arg);
+
+/* Give a pair to the join, which is `balls`: a SimdupPairPut. */
+extern void simdup_balls_report(void *balls, uint32_t a, uint32_t b);
+
+/* Return what a helper joins by, from the shared memory. */
+extern SimdupBalls *simdup_balls_help(void *memory);
+
+/*
  * The vector instructions that compare fingerprints: of those that the processor
  * has, the widest up to a limit, which tests lower.
  */
