@@ -49,7 +49,7 @@
 #define MAX_SAMPLE 512
 #define SAMPLED 512 /* one fingerprint of so many */
 #define MIN_ELEMENTS 64
-#define WORTH_HELP 2e8 /* nanoseconds */
+#define WORTH_HELP 1e8 /* nanoseconds */
 
 /* Joins within joins. */
 #define MAX_NESTED 2
