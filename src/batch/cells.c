@@ -15,7 +15,6 @@
 
 #include "batch/cells.h"
 #include "batch/rows.h"
-#include "core/group.h"
 #include "core/host.h"
 #include "server/session.h"
 #include "server/spill.h"
@@ -55,23 +54,26 @@ take_groups(SimdupCellRows *c)
  * resembles no other.
  */
 static void
-find_first_rows(SimdupCellRows *c, const SimdupGroup *group, SimdupPair *pairs)
+find_first_rows(SimdupCellRows *c, const SimdupGroup *group, SimdupEntry *pairs)
 {
-	uint32 first = 0;
+	uint32 first = simdup_groups_row(c->groups, group->start);
 
+	c->cells.cell[first] = first;
+	if (group->n == 1)
+		return;
 	for (uint32 i = 0; i < group->n; i++)
 	{
 		uint32 row = simdup_groups_row(c->groups, group->start + i);
 
-		pairs[i] = (SimdupPair){simdup_contents_digest(c->contents, row), row};
+		pairs[i] = (SimdupEntry){simdup_contents_digest(c->contents, row), row};
 	}
-	simdup_order_pairs(pairs, group->n);
+	simdup_sort_pairs(pairs, group->n);
 	for (uint32 i = 0; i < group->n; i++)
 	{
-		uint32 row = (uint32) pairs[i].second;
+		uint32 row = (uint32) pairs[i].row;
 
 		CHECK_FOR_INTERRUPTS();
-		if (i == 0 || pairs[i].first != pairs[i - 1].first)
+		if (i == 0 || pairs[i].value != pairs[i - 1].value)
 			first = row;
 		c->cells.cell[row] = first;
 		if (first == row)
@@ -108,11 +110,11 @@ cut_groups(SimdupCellRows *c)
 {
 	Size n = c->cells.n_rows;
 	Size largest = 0;
-	SimdupPair *pairs;
+	SimdupEntry *pairs;
 
 	for (int64 i = 0; i < c->groups->n; i++)
 		largest = Max(largest, simdup_groups_get(c->groups, i).n);
-	pairs = simdup_alloc((largest + 1) * sizeof(SimdupPair));
+	pairs = simdup_alloc((largest + 1) * sizeof(SimdupEntry));
 	c->cells.cell = alloc_numbers(n);
 	c->cell_at = alloc_numbers(n);
 	c->alone = simdup_alloc0(n / 8 + 1);
@@ -288,7 +290,7 @@ sort_all(SimdupCellRows *c, const SimdupBlocks *blocks)
 	}
 	c->first_near = alloc_numbers(n);
 	memset(c->first_near, 0xff, n * sizeof(uint32));
-	c->most_sorted = (int64) share * 1024 / (int64) sizeof(SimdupPair);
+	c->most_sorted = (int64) share * 1024 / (int64) sizeof(SimdupEntry);
 	c->sort = simdup_pairsort_begin(share);
 	c->sink = note_near;
 	join_all(c, c->cells.max_distance);
@@ -354,11 +356,11 @@ keep_near(SimdupCellRows *c)
 	{
 		c->kept_capacity = c->kept_capacity * 2 + 64;
 		c->kept =
-			simdup_realloc(c->kept, c->kept_capacity * sizeof(SimdupPair));
+			simdup_realloc(c->kept, c->kept_capacity * sizeof(SimdupEntry));
 	}
 	c->kept[c->n_kept++] =
-		(SimdupPair){c->next_cell,
-					 (uint64) c->next_near.distance << 32 | c->next_near.cell};
+		(SimdupEntry){c->next_cell,
+					  (uint64) c->next_near.distance << 32 | c->next_near.cell};
 }
 
 /* Take the near cells of a cell from those that were kept. */
@@ -372,14 +374,14 @@ take_kept(SimdupCellRows *c, uint32 cell)
 	{
 		Size middle = low + (high - low) / 2;
 
-		if (c->kept[middle].first < cell)
+		if (c->kept[middle].value < cell)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (; low < c->n_kept && c->kept[low].first == cell; low++)
-		add_near(c, (SimdupNearCell){(uint32) c->kept[low].second,
-									 (uint32) (c->kept[low].second >> 32)});
+	for (; low < c->n_kept && c->kept[low].value == cell; low++)
+		add_near(c, (SimdupNearCell){(uint32) c->kept[low].row,
+									 (uint32) (c->kept[low].row >> 32)});
 }
 
 /* The cells' near. */

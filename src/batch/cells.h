@@ -6,6 +6,7 @@
 #define SIMDUP_BATCH_CELLS_H
 
 #include "batch/rows.h"
+#include "core/entries.h"
 #include "core/place.h"
 
 typedef struct SimdupCellRows
@@ -35,7 +36,8 @@ typedef struct SimdupCellRows
 	Size n_near, near_capacity;
 	uint32 next_cell; /* next from the sort; SIMDUP_NO_CELL: none */
 	SimdupNearCell next_near;
-	SimdupPair *kept; /* cell, distance and near cell: of cells that lead again */
+	SimdupEntry
+		*kept; /* cell, distance and near cell: of cells that lead again */
 	Size n_kept, kept_capacity;
 
 	/* connected */

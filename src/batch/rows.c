@@ -63,8 +63,8 @@ simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries,
 	return rows;
 }
 
-static void
-end_rows(SimdupRows *rows)
+void
+simdup_rows_end(SimdupRows *rows)
 {
 	if (rows->sort)
 		simdup_pairsort_end(rows->sort);
@@ -85,6 +85,14 @@ simdup_rows_by_key(SimdupRows *rows)
 	rows->keys = simdup_keys_begin(rows->key_type);
 	rows->numbers = simdup_keynumbers_begin(rows->keys, rows->key_type);
 	MemoryContextSwitchTo(old);
+}
+
+void
+simdup_rows_without_fingerprints(SimdupRows *rows)
+{
+	rows->fp_type = InvalidOid;
+	rows->column[SIMDUP_CONTENT] = 1;
+	rows->column[SIMDUP_SCOPE] = -1;
 }
 
 void
@@ -176,6 +184,14 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 	MemoryContext old;
 	bool fits;
 
+	if (!OidIsValid(rows->fp_type))
+	{
+		if (columns->natts != 2 ||
+			!simdup_is_text_type(TupleDescAttr(columns, 1)->atttypid))
+			return false;
+		expect_key(rows, TupleDescAttr(columns, 0)->atttypid, argument);
+		return true;
+	}
 	if (columns->natts < 2 ||
 		TupleDescAttr(columns, 1)->atttypid != rows->fp_type ||
 		!simdup_find_columns(columns, 2, column_names, SIMDUP_N_NAMED,
@@ -252,13 +268,18 @@ memory_of(const SimdupRows *rows)
 }
 
 static void
-add_fingerprint(SimdupRows *rows, uint32 scope, uint64 fp)
+count_row(SimdupRows *rows)
 {
 	if (rows->n == MAX_ROWS)
 		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				errmsg("too many rows for one batch"),
-				errdetail("A batch takes at most %u rows with a fingerprint.",
-						  MAX_ROWS));
+				errdetail("A batch takes at most %u rows.", MAX_ROWS));
+	rows->n++;
+}
+
+static void
+add_fingerprint(SimdupRows *rows, uint32 scope, uint64 fp)
+{
 	if (rows->sort)
 		sort_row(rows, scope, fp, rows->n);
 	else
@@ -269,7 +290,7 @@ add_fingerprint(SimdupRows *rows, uint32 scope, uint64 fp)
 		if (rows->scopes)
 			rows->scope[rows->n] = scope;
 	}
-	rows->n++;
+	count_row(rows);
 	if (rows->sort == NULL && memory_of(rows) > rows->budget)
 		start_spilling(rows);
 }
@@ -397,7 +418,7 @@ add_row(void *arg, TupleTableSlot *slot)
 	MemoryContext old;
 
 	slot_getallattrs(slot);
-	if (slot->tts_isnull[1])
+	if (OidIsValid(rows->fp_type) && slot->tts_isnull[1])
 	{
 		rows->n_null++;
 		return;
@@ -420,8 +441,11 @@ add_row(void *arg, TupleTableSlot *slot)
 		add_sample(rows, slot);
 	if (rows->also != NULL)
 		rows->also(rows->also_arg, slot);
-	add_fingerprint(rows, scope_of(rows, slot),
-					DatumGetSimhash64(slot->tts_values[1]));
+	if (OidIsValid(rows->fp_type))
+		add_fingerprint(rows, scope_of(rows, slot),
+						DatumGetSimhash64(slot->tts_values[1]));
+	else
+		count_row(rows);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(rows->row_context);
 	simdup_progress_done((int64) rows->n + rows->n_null);
@@ -435,6 +459,9 @@ simdup_rows_read(SimdupRows *rows, const char *text, const char *argument)
 		 "a key, a simhash64, and at most two more columns, called content (a text or a varbit) and scope",
 		 "id, minhash64(content), content"};
 
+	if (!OidIsValid(rows->fp_type))
+		query =
+			(SimdupQuery){text, argument, "a key and a text", "id, content"};
 	simdup_progress_phase("reading", 0);
 	rows->n_queries++;
 	simdup_run_query(&query, rows->parameters, check_columns, add_row, rows);
@@ -567,7 +594,7 @@ simdup_groups_end(SimdupGroups *groups)
 {
 	simdup_tempfile_close(groups->number_file);
 	simdup_tempfile_close(groups->group_file);
-	end_rows(groups->rows);
+	simdup_rows_end(groups->rows);
 }
 
 /* Count a group's rows of the first query. Their numbers ascend. */

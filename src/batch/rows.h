@@ -65,7 +65,7 @@ typedef struct SimdupRows
 	MemoryContext context;	   /* all of the batch; deleted at the end */
 	MemoryContext row_context; /* reset after each row that is read */
 	int64 budget;			   /* bytes: maintenance_work_mem */
-	Oid fp_type;
+	Oid fp_type; /* InvalidOid: a key and a text, without a fingerprint */
 	SimdupParameters *parameters;
 
 	SimdupKeys *keys;		   /* by number */
@@ -110,6 +110,13 @@ typedef struct SimdupRows
  */
 extern SimdupRows *simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries,
 									 const SimdupOptions *options);
+
+/*
+ * Read keys and texts to be compared, without fingerprints. simdup_rows_end ends
+ * the rows.
+ */
+extern void simdup_rows_without_fingerprints(SimdupRows *rows);
+extern void simdup_rows_end(SimdupRows *rows);
 
 /* Look rows up by key: ERROR for a key that the query yields twice. */
 extern void simdup_rows_by_key(SimdupRows *rows);

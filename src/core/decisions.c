@@ -5,6 +5,7 @@
  */
 #include <stdbool.h>
 
+#include "core/entries.h"
 #include "core/group.h"
 #include "core/hash.h"
 #include "core/host.h"
@@ -157,8 +158,8 @@ int64_t *
 simdup_groupids_keep(uint32_t n, const uint32_t *group, const int64_t *old)
 {
 	int64_t *ids = simdup_alloc0(((size_t) n + 1) * sizeof(int64_t));
-	SimdupPair *shares = simdup_alloc(((size_t) n + 1) * sizeof(SimdupPair));
-	SimdupPair *order = simdup_alloc(((size_t) n + 1) * sizeof(SimdupPair));
+	SimdupEntry *shares = simdup_alloc(((size_t) n + 1) * sizeof(SimdupEntry));
+	SimdupEntry *order = simdup_alloc(((size_t) n + 1) * sizeof(SimdupEntry));
 	SimdupWordSet taken = {0};
 	size_t n_rows = 0;
 	size_t n_shares = 0;
@@ -166,27 +167,27 @@ simdup_groupids_keep(uint32_t n, const uint32_t *group, const int64_t *old)
 	/* the rows of a share, an old id and a new group, stand together */
 	for (uint32_t row = 0; row < n; row++)
 		if (old[row] != SIMDUP_NO_ID)
-			shares[n_rows++] = (SimdupPair){(uint64_t) old[row], group[row]};
-	simdup_order_pairs(shares, n_rows);
+			shares[n_rows++] = (SimdupEntry){(uint64_t) old[row], group[row]};
+	simdup_sort_pairs(shares, n_rows);
 	for (size_t i = 0; i < n_rows; i++)
 	{
 		if (n_shares == 0 ||
-			simdup_pair_less(&shares[n_shares - 1], &shares[i]))
+			simdup_entry_less(&shares[n_shares - 1], &shares[i]))
 		{
-			order[n_shares] = (SimdupPair){UINT32_MAX, n_shares};
+			order[n_shares] = (SimdupEntry){UINT32_MAX, n_shares};
 			shares[n_shares++] = shares[i];
 		}
-		order[n_shares - 1].first--;
+		order[n_shares - 1].value--;
 	}
 	/* most rows first, then in the order of shares */
-	simdup_order_pairs(order, n_shares);
+	simdup_sort_pairs(order, n_shares);
 	for (size_t i = 0; i < n_shares; i++)
 	{
-		SimdupPair share = shares[order[i].second];
+		SimdupEntry share = shares[order[i].row];
 
-		if (ids[share.second] == SIMDUP_NO_ID &&
-			simdup_wordset_add(&taken, share.first))
-			ids[share.second] = (int64_t) share.first;
+		if (ids[share.row] == SIMDUP_NO_ID &&
+			simdup_wordset_add(&taken, share.value))
+			ids[share.row] = (int64_t) share.value;
 	}
 	simdup_wordset_free(&taken);
 	simdup_free(order);

@@ -478,6 +478,19 @@ simdup_sort_entries(SimdupEntry *entries, size_t n, SimdupEntry *spare)
 	sort_parts(entries, n, spare, depth);
 }
 
+void
+simdup_sort_pairs(SimdupEntry *entries, size_t n)
+{
+	SimdupEntry *spare = NULL;
+
+	if (n > FEW_ENTRIES)
+		spare = simdup_alloc((n < SIMDUP_SORT_SPARE ? n : SIMDUP_SORT_SPARE) *
+							 sizeof(SimdupEntry));
+	simdup_sort_entries(entries, n, spare);
+	if (spare != NULL)
+		simdup_free(spare);
+}
+
 static inline size_t
 bucket_of(uint64_t value, const SimdupBuckets *buckets)
 {

@@ -129,7 +129,8 @@ extern double simdup_choose_radii(int k, const SimdupPageCosts *costs,
 
 /*
  * A rotated fingerprint and its row. Entries are ordered by both: no two are
- * equal, so any number of equal fingerprints can be parted between pages.
+ * equal, so any number of equal fingerprints can be parted between pages. Batches
+ * sort other pairs of numbers as entries, which may be equal.
  */
 typedef struct SimdupEntry
 {
@@ -187,6 +188,9 @@ extern void simdup_distances(const uint64_t *values, int n, uint64_t center,
  */
 extern void simdup_sort_entries(SimdupEntry *entries, size_t n,
 								SimdupEntry *spare);
+
+/* Sort entries, with spare room of its own. */
+extern void simdup_sort_pairs(SimdupEntry *entries, size_t n);
 
 /*
  * Buckets of rotated values, in ascending order: `low` is the least value there

@@ -1,24 +1,12 @@
 /*
  * group.h
- *	  Rows into groups, by equal fingerprints and by connected pairs; and pairs of
- *	  numbers put in order.
+ *	  Rows into groups, by equal fingerprints and by connected pairs.
  */
 #ifndef SIMDUP_CORE_GROUP_H
 #define SIMDUP_CORE_GROUP_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Rows grouped by equal fingerprints. */
-
-/*
- * Sort fingerprints with their row numbers, stably, by radix: equal ones stay
- * in the order of their rows. The scratch arrays are as long.
- */
-extern void simdup_sort_rows(uint64_t *fps, uint32_t *rows,
-							 uint64_t *fp_scratch, uint32_t *row_scratch,
-							 size_t n);
 
 /*
  * Rows grouped by scope and equal fingerprints, which ascend. Group i holds the
@@ -78,23 +66,5 @@ simdup_components_join(uint32_t *parent, uint32_t a, uint32_t b)
 	else
 		parent[a] = b;
 }
-
-/* Pairs of numbers put in order, in place. */
-
-typedef struct SimdupPair
-{
-	uint64_t first;
-	uint64_t second;
-} SimdupPair;
-
-static inline bool
-simdup_pair_less(const SimdupPair *a, const SimdupPair *b)
-{
-	return a->first < b->first ||
-		   (a->first == b->first && a->second < b->second);
-}
-
-/* Sort by first and then second, ascending. */
-extern void simdup_order_pairs(SimdupPair *pairs, size_t n);
 
 #endif /* SIMDUP_CORE_GROUP_H */

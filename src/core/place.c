@@ -66,6 +66,8 @@ typedef struct LeaderList
 {
 	uint32_t first;
 	uint32_t last;
+	uint32_t next; /* list of the cell, at the next distance */
+	uint32_t distance;
 } LeaderList;
 
 typedef struct Leading
@@ -75,40 +77,51 @@ typedef struct Leading
 	uint32_t *group;	   /* of each row: its first row */
 	uint32_t *block_group; /* of each block; without blocks it is group */
 	SimdupWordSet apart;   /* (block, group) */
-	uint32_t *lists;	   /* of each cell: its place in list_pool */
-	LeaderList *list_pool; /* max_distance + 1 for each cell that has some */
-	size_t n_lists, lists_capacity;
+	uint32_t *lists;	   /* of each cell: its first list in list_pool */
+	LeaderList *list_pool;
+	uint32_t n_lists;
+	size_t lists_capacity;
 	Leader *leaders;
 	uint32_t n_leaders;
 	size_t leaders_capacity;
 } Leading;
 
+/* Return the list of a cell at a distance. */
+static LeaderList *
+list_at(Leading *l, uint32_t cell, uint32_t distance)
+{
+	uint32_t *at = &l->lists[cell];
+
+	if (l->n_lists == l->lists_capacity)
+	{
+		l->lists_capacity = l->lists_capacity * 2 + 64;
+		l->list_pool = simdup_realloc(l->list_pool,
+									  l->lists_capacity * sizeof(LeaderList));
+	}
+	while (*at != NONE && l->list_pool[*at].distance < distance)
+		at = &l->list_pool[*at].next;
+	if (*at == NONE || l->list_pool[*at].distance > distance)
+	{
+		l->list_pool[l->n_lists] = (LeaderList){NONE, NONE, *at, distance};
+		*at = l->n_lists++;
+	}
+	return &l->list_pool[*at];
+}
+
 static void
 add_leader(Leading *l, uint32_t row, uint32_t cell, uint32_t distance)
 {
-	size_t n = (size_t) l->cells->max_distance + 1;
 	LeaderList *list;
 
 	if (l->cells->last_row[cell] <= row)
 		return;
-	if (l->lists[cell] == NONE)
-	{
-		if (l->n_lists == l->lists_capacity)
-		{
-			l->lists_capacity = l->lists_capacity * 2 + 64;
-			l->list_pool = simdup_realloc(l->list_pool, l->lists_capacity * n *
-															sizeof(LeaderList));
-		}
-		memset(l->list_pool + l->n_lists * n, 0xff, n * sizeof(LeaderList));
-		l->lists[cell] = (uint32_t) l->n_lists++;
-	}
 	if (l->n_leaders == l->leaders_capacity)
 	{
 		l->leaders_capacity = l->leaders_capacity * 2 + 64;
 		l->leaders =
 			simdup_realloc(l->leaders, l->leaders_capacity * sizeof(Leader));
 	}
-	list = l->list_pool + l->lists[cell] * n + distance;
+	list = list_at(l, cell, distance);
 	if (list->first == NONE)
 		list->first = l->n_leaders;
 	else
@@ -145,13 +158,10 @@ find_leader(Leading *l, uint32_t row)
 {
 	uint32_t cell = l->cells->cell[row];
 	uint32_t block = simdup_block_of(l->blocks, row);
-	size_t n = (size_t) l->cells->max_distance + 1;
 
-	if (l->lists[cell] == NONE)
-		return NONE;
-	for (size_t d = 0; d < n; d++)
+	for (uint32_t d = l->lists[cell]; d != NONE; d = l->list_pool[d].next)
 	{
-		LeaderList *list = l->list_pool + l->lists[cell] * n + d;
+		LeaderList *list = &l->list_pool[d];
 		uint32_t before = NONE;
 
 		for (uint32_t i = list->first; i != NONE; i = l->leaders[i].next)

@@ -10,6 +10,7 @@
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
+#include "utils/builtins.h"
 #include "utils/float.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -79,16 +80,30 @@ simdup_check_not_null(bool isnull, const char *name)
 				errmsg("%s must not be null", name));
 }
 
-int
-simdup_check_max_distance(FunctionCallInfo fcinfo, int argument)
+void
+simdup_check_number(FunctionCallInfo fcinfo, int argument, const char *name)
 {
-	int max_distance = PG_GETARG_INT32(argument);
-
 	/* a null of type integer may be meant as key_type: say so */
 	if (PG_ARGISNULL(argument))
 		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("max_distance must not be null"),
+				errmsg("%s must not be null", name),
 				errhint("Keys of type integer need no key_type."));
+}
+
+int
+simdup_integer_argument(FunctionCallInfo fcinfo, int argument)
+{
+	return get_fn_expr_argtype(fcinfo->flinfo, argument) == INT2OID
+			   ? PG_GETARG_INT16(argument)
+			   : PG_GETARG_INT32(argument);
+}
+
+int
+simdup_check_max_distance(FunctionCallInfo fcinfo, int argument)
+{
+	int max_distance = simdup_integer_argument(fcinfo, argument);
+
+	simdup_check_number(fcinfo, argument, "max_distance");
 	if (max_distance < 0 || max_distance > SIMDUP_MAX_PAIR_DISTANCE)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("max_distance must be between 0 and %d",
@@ -97,6 +112,24 @@ simdup_check_max_distance(FunctionCallInfo fcinfo, int argument)
 				errhint(
 					"Unrelated fingerprints are about 32 apart; 3 finds copies, 8 near-duplicates."));
 	return max_distance;
+}
+
+PG_FUNCTION_INFO_V1(simdup_number_in);
+/* Read an integer. A fraction by position is mostly a resemblance. */
+Datum
+simdup_number_in(PG_FUNCTION_ARGS)
+{
+	const char *number = PG_GETARG_CSTRING(0);
+	double value = strtod(number, NULL);
+
+	if (value > 0 && value < 1)
+		ereturn(fcinfo->context, (Datum) 0,
+				errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				errmsg("invalid input syntax for type %s: \"%s\"", "integer",
+					   number),
+				errhint("For a resemblance, write min_resemblance => %s.",
+						number));
+	return int4in(fcinfo);
 }
 
 double

@@ -13,6 +13,7 @@
 #include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/typcache.h"
@@ -345,6 +346,7 @@ struct SimdupKeyNumbers
 	MemoryContext context;
 	SimdupKeys *keys;
 	TypeCacheEntry *type; /* NULL: bigint */
+	FmgrInfo hash;
 	Oid collation;
 	uint32 n;
 	Slot *slots;
@@ -372,7 +374,12 @@ simdup_keynumbers_begin(SimdupKeys *keys, Oid type)
 	{
 		numbers->type = lookup_type_cache(type, TYPECACHE_HASH_PROC_FINFO |
 													TYPECACHE_EQ_OPR_FINFO);
-		if (!OidIsValid(numbers->type->hash_proc_finfo.fn_oid))
+		/* the cache cannot tell whether the columns of a record have a hash */
+		if (type == RECORDOID)
+			fmgr_info(F_HASH_RECORD, &numbers->hash);
+		else
+			numbers->hash = numbers->type->hash_proc_finfo;
+		if (!OidIsValid(numbers->hash.fn_oid))
 			ereport(ERROR, errcode(ERRCODE_UNDEFINED_FUNCTION),
 					errmsg("could not identify a hash function for type %s",
 						   format_type_be(type)));
@@ -384,12 +391,12 @@ simdup_keynumbers_begin(SimdupKeys *keys, Oid type)
 }
 
 static uint32
-hash_of(const SimdupKeyNumbers *numbers, Datum key)
+hash_of(SimdupKeyNumbers *numbers, Datum key)
 {
 	if (numbers->type == NULL)
 		return (uint32) simdup_mix64((uint64) DatumGetInt64(key));
-	return DatumGetUInt32(FunctionCall1Coll(&numbers->type->hash_proc_finfo,
-											numbers->collation, key));
+	return DatumGetUInt32(
+		FunctionCall1Coll(&numbers->hash, numbers->collation, key));
 }
 
 static bool
@@ -485,7 +492,7 @@ number_of(SimdupKeyNumbers *numbers, Datum key, uint32 hash)
 }
 
 static void
-hash_and_prefetch(const SimdupKeyNumbers *numbers, const Datum *keys, int n,
+hash_and_prefetch(SimdupKeyNumbers *numbers, const Datum *keys, int n,
 				  uint32 *hashes)
 {
 	for (int i = 0; i < n; i++)
@@ -505,8 +512,8 @@ simdup_keynumbers_get(SimdupKeyNumbers *numbers, const Datum *keys, int n,
 }
 
 void
-simdup_keynumbers_find(const SimdupKeyNumbers *numbers, const Datum *keys,
-					   int n, uint32 *result)
+simdup_keynumbers_find(SimdupKeyNumbers *numbers, const Datum *keys, int n,
+					   uint32 *result)
 {
 	uint32 hashes[SIMDUP_MANY_KEYS];
 

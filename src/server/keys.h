@@ -83,8 +83,8 @@ extern void simdup_keynumbers_get(SimdupKeyNumbers *numbers, const Datum *keys,
 /* The same, but a key that is new stays so, and has SIMDUP_NO_NUMBER. */
 #define SIMDUP_NO_NUMBER PG_UINT32_MAX
 
-extern void simdup_keynumbers_find(const SimdupKeyNumbers *numbers,
-								   const Datum *keys, int n, uint32 *result);
+extern void simdup_keynumbers_find(SimdupKeyNumbers *numbers, const Datum *keys,
+								   int n, uint32 *result);
 
 /* Return the number of keys. */
 extern uint32 simdup_keynumbers_count(const SimdupKeyNumbers *numbers);

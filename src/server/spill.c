@@ -9,7 +9,7 @@
 #include "storage/buffile.h"
 #include "utils/memutils.h"
 
-#include "core/group.h"
+#include "core/entries.h"
 #include "server/spill.h"
 
 /*
@@ -134,7 +134,7 @@ simdup_tempfile_read(SimdupTempFile *file, int64 offset, void *data, size_t len)
 /* Pairs that are read from a run at a time. */
 #define CHUNK 256
 /* Of a run that is read: its chunk, and BufFile's buffer. */
-#define RUN_BYTES (CHUNK * sizeof(SimdupPair) + BLCKSZ)
+#define RUN_BYTES (CHUNK * sizeof(SimdupEntry) + BLCKSZ)
 #define MIN_RUNS 16
 #define MAX_RUNS 256
 #define MIN_PAIRS 1024
@@ -145,7 +145,7 @@ typedef struct Run
 	BufFile *file;
 	uint64 n_left; /* pairs in the file that are not read */
 	int level;	   /* 0, or one above the level of what was merged */
-	SimdupPair *chunk;
+	SimdupEntry *chunk;
 	uint32 at; /* in the chunk */
 	uint32 n;
 } Run;
@@ -153,7 +153,7 @@ typedef struct Run
 struct SimdupPairSort
 {
 	MemoryContext context;
-	SimdupPair *pairs;
+	SimdupEntry *pairs;
 	Size n;
 	Size capacity;
 	Size most; /* that fit into the memory */
@@ -175,7 +175,7 @@ simdup_pairsort_begin(int memory_kb)
 	Size memory = (Size) memory_kb * 1024;
 
 	sort->context = CurrentMemoryContext;
-	sort->most = Max(memory / sizeof(SimdupPair), MIN_PAIRS);
+	sort->most = Max(memory / sizeof(SimdupEntry), MIN_PAIRS);
 	sort->most_runs = (int) Min(memory / 2 / RUN_BYTES, MAX_RUNS);
 	sort->most_runs = Max(sort->most_runs, MIN_RUNS);
 	return sort;
@@ -227,14 +227,14 @@ add_run(SimdupPairSort *sort, int level)
 }
 
 static void
-write_pairs(Run *run, SimdupPair *pairs, Size n)
+write_pairs(Run *run, SimdupEntry *pairs, Size n)
 {
 	while (n > 0)
 	{
 		Size part = Min(n, (Size) 65536);
 
 		CHECK_FOR_INTERRUPTS();
-		BufFileWrite(run->file, pairs, part * sizeof(SimdupPair));
+		BufFileWrite(run->file, pairs, part * sizeof(SimdupEntry));
 		run->n_left += part;
 		pairs += part;
 		n -= part;
@@ -250,7 +250,7 @@ read_chunk(Run *run)
 	run->at = 0;
 	run->n = (uint32) Min(run->n_left, CHUNK);
 	run->n_left -= run->n;
-	size = run->n * sizeof(SimdupPair);
+	size = run->n * sizeof(SimdupEntry);
 	if (BufFileRead(run->file, run->chunk, size) != size)
 		ereport(ERROR, errcode_for_file_access(),
 				errmsg("could not read from temporary file: %m"));
@@ -264,7 +264,7 @@ run_less(const SimdupPairSort *sort, int a, int b)
 	const Run *x = &sort->runs[a];
 	const Run *y = &sort->runs[b];
 
-	return simdup_pair_less(&x->chunk[x->at], &y->chunk[y->at]);
+	return simdup_entry_less(&x->chunk[x->at], &y->chunk[y->at]);
 }
 
 /* Sift down the run at this place of the heap, the only one out of order. */
@@ -307,7 +307,7 @@ begin_merge(SimdupPairSort *sort, int first)
 			ereport(ERROR, errcode_for_file_access(),
 					errmsg("could not rewind temporary file: %m"));
 		run->chunk =
-			MemoryContextAlloc(sort->context, CHUNK * sizeof(SimdupPair));
+			MemoryContextAlloc(sort->context, CHUNK * sizeof(SimdupEntry));
 		read_chunk(run);
 		if (run->n > 0)
 			sort->heap[sort->n_heap++] = i;
@@ -317,7 +317,7 @@ begin_merge(SimdupPairSort *sort, int first)
 }
 
 static bool
-next_of_merge(SimdupPairSort *sort, SimdupPair *pair)
+next_of_merge(SimdupPairSort *sort, SimdupEntry *pair)
 {
 	Run *run;
 
@@ -338,7 +338,7 @@ next_of_merge(SimdupPairSort *sort, SimdupPair *pair)
 static void
 merge_runs(SimdupPairSort *sort, int first)
 {
-	SimdupPair buffer[CHUNK];
+	SimdupEntry buffer[CHUNK];
 	int level = sort->runs[first].level + 1;
 	int n_runs = sort->n_runs;
 	Run *run;
@@ -365,7 +365,7 @@ spill(SimdupPairSort *sort)
 {
 	int first;
 
-	simdup_order_pairs(sort->pairs, sort->n);
+	simdup_sort_pairs(sort->pairs, sort->n);
 	write_pairs(add_run(sort, 0), sort->pairs, sort->n);
 	sort->n = 0;
 	first = sort->n_runs - sort->most_runs;
@@ -391,8 +391,8 @@ make_room(SimdupPairSort *sort)
 	sort->pairs =
 		sort->pairs == NULL
 			? MemoryContextAllocHuge(sort->context,
-									 sort->capacity * sizeof(SimdupPair))
-			: repalloc_huge(sort->pairs, sort->capacity * sizeof(SimdupPair));
+									 sort->capacity * sizeof(SimdupEntry))
+			: repalloc_huge(sort->pairs, sort->capacity * sizeof(SimdupEntry));
 }
 
 void
@@ -400,7 +400,7 @@ simdup_pairsort_put(SimdupPairSort *sort, uint64 first, uint64 second)
 {
 	if (sort->n == sort->capacity)
 		make_room(sort);
-	sort->pairs[sort->n++] = (SimdupPair){first, second};
+	sort->pairs[sort->n++] = (SimdupEntry){first, second};
 }
 
 void
@@ -408,7 +408,7 @@ simdup_pairsort_perform(SimdupPairSort *sort)
 {
 	if (sort->n_runs == 0)
 	{
-		simdup_order_pairs(sort->pairs, sort->n);
+		simdup_sort_pairs(sort->pairs, sort->n);
 		return;
 	}
 	if (sort->n > 0)
@@ -421,7 +421,7 @@ simdup_pairsort_perform(SimdupPairSort *sort)
 bool
 simdup_pairsort_get(SimdupPairSort *sort, uint64 *first, uint64 *second)
 {
-	SimdupPair pair;
+	SimdupEntry pair;
 
 	CHECK_FOR_INTERRUPTS();
 	if (sort->n_runs > 0)
@@ -433,7 +433,7 @@ simdup_pairsort_get(SimdupPairSort *sort, uint64 *first, uint64 *second)
 		pair = sort->pairs[sort->at++];
 	else
 		return false;
-	*first = pair.first;
-	*second = pair.second;
+	*first = pair.value;
+	*second = pair.row;
 	return true;
 }

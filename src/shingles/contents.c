@@ -337,8 +337,8 @@ summary_of(SimdupContents *contents, uint32 number)
 	return &slot->summary;
 }
 
-static const SimdupHashes *
-set_of(SimdupContents *contents, uint32 number, int buffer)
+const SimdupHashes *
+simdup_contents_set(SimdupContents *contents, uint32 number, int buffer)
 {
 	SimdupHashes *set = &contents->loaded[buffer];
 
@@ -397,7 +397,7 @@ simdup_contents_resemblance(SimdupContents *contents, uint32 a, uint32 b,
 		upper_bound(&contents->summary, summary_of(contents, b)) <
 			min_resemblance)
 		return -1;
-	resemblance = resemblance_of(contents, set_of(contents, a, 0),
-								 set_of(contents, b, 1));
+	resemblance = resemblance_of(contents, simdup_contents_set(contents, a, 0),
+								 simdup_contents_set(contents, b, 1));
 	return resemblance >= min_resemblance ? resemblance : -1;
 }

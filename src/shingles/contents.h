@@ -51,4 +51,11 @@ extern bool simdup_contents_has_shingle(SimdupContents *contents,
 extern double simdup_contents_resemblance(SimdupContents *contents, uint32 a,
 										  uint32 b, double min_resemblance);
 
+/*
+ * Return the set of a content's shingles, as ascending hashes, valid until the
+ * next call with the same buffer, 0 or 1.
+ */
+extern const SimdupHashes *simdup_contents_set(SimdupContents *contents,
+											   uint32 number, int buffer);
+
 #endif /* SIMDUP_SHINGLES_CONTENTS_H */

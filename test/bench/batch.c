@@ -99,11 +99,9 @@ count_pairs(void *arg, SimdupElement a, SimdupElement b)
 typedef struct Arrays
 {
 	uint64_t *fps;
-	uint64_t *scratch;
 	SimdupElement *elements;
 	SimdupElement *moved;
-	uint32_t *rows;
-	uint32_t *row_scratch;
+	uint32_t *sizes;
 } Arrays;
 
 /* Group equal ones, then join: what the server does, without the server. */
@@ -112,27 +110,23 @@ by_join(const uint64_t *input, size_t n, int k, bool recursion,
 		const Arrays *arrays)
 {
 	uint64_t *fps = arrays->fps;
-	uint32_t *rows = arrays->rows;
+	SimdupRowGroups rows;
 	size_t distinct = 0;
-	Groups groups = {.sizes = arrays->row_scratch};
+	Groups groups = {.sizes = arrays->sizes};
 	SimdupPairJoin *join = calloc(1, sizeof(SimdupPairJoin));
 	SimdupPairSet set;
 
 	memcpy(fps, input, n * 8);
-	for (size_t i = 0; i < n; i++)
-		rows[i] = (uint32_t) i;
-	simdup_sort_rows(fps, rows, arrays->scratch, arrays->row_scratch, n);
-	for (size_t i = 0; i < n; i++)
+	rows = simdup_group_rows(fps, NULL, 1, (uint32_t) n);
+	for (size_t i = 0; i < rows.n; i++)
 	{
-		if (i == 0 || fps[i] != fps[distinct - 1])
-		{
-			groups.sizes[distinct] = 0;
-			fps[distinct++] = fps[i];
-		}
-		groups.n_pairs += groups.sizes[distinct - 1]++;
-	}
-	for (size_t i = 0; i < distinct; i++)
+		uint64_t size = rows.starts[i + 1] - rows.starts[i];
+
+		groups.sizes[i] = (uint32_t) size;
+		groups.n_pairs += size * (size - 1) / 2;
 		arrays->elements[i] = (SimdupElement){fps[i], i};
+	}
+	distinct = rows.n;
 	join->max_distance = k;
 	/* deep within joins, balls are not tried */
 	join->n_nested = recursion ? 1000 : 0;
@@ -214,8 +208,8 @@ main(int argc, char **argv)
 	int k = atoi(argv[2]);
 	const char *kind = argc > 3 ? argv[3] : "near";
 	uint64_t *input = touched(n * 8);
-	Arrays arrays = {touched(n * 8),  touched(n * 8), touched(n * 16),
-					 touched(n * 16), touched(n * 4), touched(n * 4)};
+	Arrays arrays = {touched(n * 8), touched(n * 16), touched(n * 16),
+					 touched(n * 4)};
 	double first = 0;
 	uint64_t pairs = 0;
 	int most = (int) simdup_instructions();

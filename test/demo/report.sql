@@ -20,7 +20,7 @@
 
 SET simdup.progress_interval = 0;
 SET client_min_messages = warning;
-SELECT format('SELECT %I, %I, %I::text FROM %s ORDER BY 1', :'key', :'fp', :'body', :'table'::regclass) AS query,
+SELECT format('SELECT %I, %I, %I::text AS content FROM %s ORDER BY 1', :'key', :'fp', :'body', :'table'::regclass) AS query,
   format('SELECT %I, %I FROM %s ORDER BY 1', :'key', :'fp', :'table'::regclass) AS short_query,
   format('Near-duplicates in %s, %s', :'table', current_date) AS title \gset
 

@@ -14,7 +14,6 @@
 #define MAX_ROWS 800
 
 static uint64_t fps[MAX_ROWS];
-static uint32_t row_numbers[MAX_ROWS];
 
 /*
  * Sets out of few bytes: single fingerprints, runs of random or counted ones
@@ -52,28 +51,30 @@ take_fingerprints(Input *in)
 	return n;
 }
 
-/* Sort rows by the code under test, drop equal ones; how many are left. */
+/* Group rows by the code under test, drop equal ones; how many are left. */
 static size_t
 group(size_t n)
 {
-	static uint64_t before[MAX_ROWS];
-	static uint64_t fp_scratch[MAX_ROWS];
-	static uint32_t row_scratch[MAX_ROWS];
-	size_t kept = 0;
+	uint64_t *copy = simdup_alloc((n + 1) * sizeof(uint64_t));
+	SimdupRowGroups groups;
+	size_t kept;
 
-	memcpy(before, fps, n * sizeof(uint64_t));
-	for (size_t i = 0; i < n; i++)
-		row_numbers[i] = (uint32_t) i;
-	simdup_sort_rows(fps, row_numbers, fp_scratch, row_scratch, n);
-	for (size_t i = 0; i < n; i++)
-	{
-		must(row_numbers[i] < n && before[row_numbers[i]] == fps[i]);
-		must(i == 0 || fps[i - 1] < fps[i] ||
-			 (fps[i - 1] == fps[i] && row_numbers[i - 1] < row_numbers[i]));
-	}
-	for (size_t i = 0; i < n; i++)
-		if (kept == 0 || fps[i] != fps[kept - 1])
-			fps[kept++] = fps[i];
+	memcpy(copy, fps, n * sizeof(uint64_t));
+	groups = simdup_group_rows(copy, NULL, 1, (uint32_t) n);
+	for (size_t i = 0; i < groups.n; i++)
+		for (uint32_t j = groups.starts[i]; j < groups.starts[i + 1]; j++)
+		{
+			must(fps[groups.numbers[j]] == groups.fps[i]);
+			must(j == groups.starts[i] ||
+				 groups.numbers[j - 1] < groups.numbers[j]);
+			must(i == 0 || groups.fps[i - 1] < groups.fps[i]);
+		}
+	kept = groups.n;
+	memcpy(fps, groups.fps, kept * sizeof(uint64_t));
+	simdup_free(groups.fps);
+	simdup_free(groups.starts);
+	simdup_free(groups.numbers);
+	simdup_free(groups.scope_starts);
 	return kept;
 }
 

@@ -78,6 +78,38 @@ SELECT count(*), min(key), max(cluster) FROM simdup_clusters('SELECT name, fp, b
 SELECT count(*) FROM simdup_clusters('SELECT id, fp, body AS content FROM doc WHERE false', min_resemblance => 0.8);
 SELECT count(*) FROM simdup_clusters(NULL);
 
+-- a scope of any type that can be hashed, NULL too: each scope as if it were alone
+CREATE TABLE scoped AS SELECT id, fp, body AS content, CASE WHEN id % 3 > 0 THEN id % 3 END AS scope FROM doc WHERE fp IS NOT NULL AND body IS NOT NULL;
+CREATE FUNCTION rows_of(call text, query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN QUERY EXECUTE format('SELECT f::text FROM ' || call || ' AS f', query);
+END $$;
+SET client_min_messages = error;
+SELECT call, scope, count(one) > 100 AS many, count(*) FILTER (WHERE one IS NULL OR apart IS NULL) AS wrong
+FROM unnest(ARRAY['simdup_pairs(%L, 8)', 'simdup_pairs(%L, 12, 0.5)', 'simdup_clusters(%L, 8)', 'simdup_clusters(%L, 12, ''connected'')',
+    'simdup_clusters(%L, 12, ''leader'', 0.5)', 'simdup_clusters(%L, 12, ''connected'', 0.5)']) AS c (call),
+  unnest(ARRAY['scope', 'ROW(scope, 1) AS scope', 'scope::text AS scope']) AS s (scope),
+  LATERAL (SELECT * FROM rows_of(call, format('SELECT id, fp, %s, content FROM scoped ORDER BY id', scope)) AS one
+    FULL JOIN (SELECT apart FROM generate_series(0, 2) AS n,
+      rows_of(call, format('SELECT id, fp, content FROM scoped WHERE coalesce(scope, 0) = %s ORDER BY id', n)) AS apart) AS a ON one = apart) AS r
+GROUP BY 1, 2 ORDER BY 1, 2;
+RESET client_min_messages;
+SET maintenance_work_mem = '1MB';
+CREATE TABLE on_disk AS SELECT * FROM simdup_pairs('SELECT id * 100 + n, fp, scope FROM scoped, generate_series(1, 40) AS n ORDER BY 1', 2);
+RESET maintenance_work_mem;
+SELECT count(*) > 0 AS some, count(*) = (SELECT count(*) FROM simdup_pairs('SELECT id * 100 + n, fp, scope FROM scoped, generate_series(1, 40) AS n ORDER BY 1', 2)) AS same,
+  bool_and(x.scope IS NOT DISTINCT FROM y.scope) AS one_scope FROM on_disk JOIN scoped AS x ON x.id = a / 100 JOIN scoped AS y ON y.id = b / 100;
+SELECT count(*) > 0 AS some, bool_and(x.scope IS NOT DISTINCT FROM y.scope) AS one_scope
+FROM simdup_new_pairs('SELECT id, fp, scope FROM scoped WHERE id % 2 = 0', 'SELECT id, fp, scope FROM scoped WHERE id % 2 = 1', 8)
+  JOIN scoped AS x ON x.id = a JOIN scoped AS y ON y.id = b;
+SELECT * FROM simdup_new_pairs('SELECT id, fp, scope FROM scoped', 'SELECT id, fp FROM scoped');
+SELECT * FROM simdup_pairs('SELECT id, fp, scope AS district FROM scoped');
+SELECT * FROM simdup_pairs('SELECT id, fp, scope, scope FROM scoped');
+SELECT * FROM simdup_pairs('SELECT id, fp, ''[]''::json AS scope FROM scoped');
+SELECT * FROM simdup_pairs('SELECT id, fp, scope AS content FROM scoped');
+DROP FUNCTION rows_of;
+DROP TABLE scoped, on_disk;
+
 -- bad input
 SELECT count(*) FROM simdup_clusters('SELECT id, fp, body AS content FROM doc', 8, 'leader', NULL);
 SELECT * FROM simdup_clusters('SELECT id, fp FROM doc', min_resemblance => 0.8);

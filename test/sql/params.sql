@@ -94,6 +94,27 @@ SELECT count(*) FROM simdup_components('SELECT ARRAY[district], ARRAY[body] FROM
 SELECT count(*) FROM simdup_components('SELECT ARRAY[district], ARRAY[body] FROM letter', key_type => NULL::text[]);
 SELECT count(*) FROM simdup_pairs('SELECT ARRAY[district], fp FROM letter', NULL::text[], 3);
 SELECT count(*) FROM simdup_pairs('SELECT ARRAY[district], fp FROM letter WHERE id <= $1', NULL::text[], 0, params => '{4}');
+-- numbers as drivers send them, by position and by name: a smallint, or without a type
+SELECT f, bool_and(same(format(f, '0'), format(f, n))) AS same
+FROM unnest(ARRAY['simdup_pairs($q$SELECT id, fp FROM letter$q$, %s)', 'simdup_clusters($q$SELECT id, fp FROM letter$q$, %s)',
+    'simdup_new_pairs($q$SELECT id, fp FROM letter WHERE id < 9$q$, $q$SELECT id, fp FROM letter WHERE id > 8$q$, %s)']) AS f,
+  unnest(ARRAY['0::smallint', '''0''', 'max_distance => 0::smallint', 'max_distance => ''0''']) AS n GROUP BY f ORDER BY f;
+SELECT same($$shingle_pairs('SELECT id, body FROM letter', '1', '0.5')$$, $$shingle_pairs('SELECT id, body FROM letter', 1::smallint, 0.5)$$),
+  same($$simdup_pieces('SELECT id, fp FROM letter', '3', '2')$$, $$simdup_pieces('SELECT id, fp FROM letter', 3::smallint, 2::smallint)$$);
+PREPARE untyped_distance AS SELECT count(*) FROM simdup_clusters($1, $2, $3);
+EXECUTE untyped_distance ('SELECT id, fp FROM letter', '0', 'connected');
+-- types of keys by position are still types of keys
+SELECT DISTINCT pg_typeof(a) FROM simdup_pairs('SELECT id::text, fp FROM letter', NULL::text);
+SELECT DISTINCT pg_typeof(a) FROM simdup_pairs('SELECT id::numeric, fp FROM letter', NULL::numeric, '0');
+SELECT DISTINCT pg_typeof(a) FROM simdup_pairs('SELECT id::text::varchar, fp FROM letter', NULL::varchar, 0::smallint);
+-- and a value is none
+SELECT * FROM simdup_pairs('SELECT id, fp FROM letter', 3::bigint);
+SELECT * FROM simdup_clusters('SELECT id, fp FROM letter', 0.8);
+SELECT * FROM simdup_clusters('SELECT id, fp FROM letter', '0.8');
+SELECT * FROM shingle_pairs('SELECT id, body FROM letter', 3::bigint);
+SELECT * FROM simdup_components('SELECT id, id FROM letter', 3);
+SELECT * FROM simdup_pieces('SELECT id, fp FROM letter', 3::bigint, 2, 2);
+SELECT * FROM shingle_pairs('SELECT id, body FROM letter', NULL::integer);
 DROP VIEW today;
 DROP DOMAIN small;
 DROP TABLE letter;

@@ -65,7 +65,7 @@ sub typed
 # The objects of an installed simdup, one entry a line, in the tables' notation.
 # Left out are functions that deal in internal or cstring, or implement a type, a
 # cast, an operator or an operator class. So are the parts of a function in SQL, whose
-# comment begins "implementation of simdup_name:". A function that implements an operator
+# comment begins "implementation of name:". A function that implements an operator
 # and may be called too has a comment that does not begin "implementation of",
 # as in PostgreSQL's own catalog.
 my $catalog = <<'SQL';
@@ -96,7 +96,7 @@ WITH member AS (
     AND NOT EXISTS (SELECT FROM pg_cast WHERE castfunc = f.oid)
     AND NOT EXISTS (SELECT FROM pg_amproc WHERE amproc = f.oid)
     AND NOT (EXISTS (SELECT FROM pg_operator WHERE oprcode = f.oid) AND comment LIKE 'implementation of % operator')
-    AND coalesce(comment, '') !~ '^implementation of simdup_\w+: '
+    AND coalesce(comment, '') !~ '^implementation of \w+: '
   UNION ALL
   SELECT 'type ' || typname FROM pg_type JOIN member ON classid = 'pg_type'::regclass AND objid = oid
   WHERE typcategory <> 'A'
@@ -168,7 +168,8 @@ my %exception = (
 	'max_distance of simdup_pieces' => 'no default: all pieces must agree',
 	'min_resemblance of minhash64_distance' => 'no default: it is what is asked',
 	'min_resemblance of minhash_bands_for' => 'no default: it is what is asked',
-	'min_resemblance of simdup_group' => 'NULL: texts are not compared',
+	'min_resemblance of shingle_pairs' => 'texts are always compared',
+	'min_resemblance of simdup_resembles' => 'texts are always compared',
 	'n_bits of simdup_bitmap' => 'the document has 128',
 	'unit of minhash_signature' => 'the documents shingle words',
 	'unit of shingle_sketch' => 'the documents shingle words',
@@ -191,7 +192,7 @@ for (
 	FROM (SELECT p.oid, proname, proargnames, proargmodes, coalesce(proallargtypes, string_to_array(proargtypes::text, ' ')::oid[]) AS types
 	      FROM pg_proc AS p JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 	        JOIN pg_extension AS e ON d.refobjid = e.oid AND extname = 'simdup'
-	      WHERE coalesce(obj_description(p.oid, 'pg_proc'), '') !~ '^implementation of simdup_\w+: ') AS f, generate_subscripts(proargnames, 1) AS i
+	      WHERE coalesce(obj_description(p.oid, 'pg_proc'), '') !~ '^implementation of \w+: ') AS f, generate_subscripts(proargnames, 1) AS i
 	WHERE coalesce(proargmodes[i], 'i') = 'i' AND proargnames[i] <> ''})
   )
 {
@@ -221,7 +222,7 @@ my %names = map { /^(?:aggregate |window function )?(\w+)\(/ ? ($1 => 1) : () } 
 cmp_ok(scalar(keys %names), '<=', 95, 'names that people call');
 cmp_ok($node->safe_psql('postgres', "SELECT count(*) FROM pg_depend JOIN pg_extension AS e ON refclassid = 'pg_extension'::regclass AND refobjid = e.oid
 	WHERE deptype = 'e' AND extname = 'simdup'
-	  AND NOT (classid = 'pg_type'::regclass AND EXISTS (SELECT FROM pg_type AS t WHERE t.typarray = objid))"), '<=', 190, 'objects');
+	  AND NOT (classid = 'pg_type'::regclass AND EXISTS (SELECT FROM pg_type AS t WHERE t.typarray = objid))"), '<=', 205, 'objects');
 note(scalar(keys %names), ' names');
 
 # The hint of a trigger function with wrong arguments writes them as the page does.

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/group.h"
+#include "core/entries.h"
 #include "random.h"
 #include "tap.h"
 
@@ -16,7 +16,7 @@ static uint64_t state = 1;
 static int
 compare_pairs(const void *a, const void *b)
 {
-	return simdup_pair_less(a, b) ? -1 : simdup_pair_less(b, a);
+	return simdup_entry_less(a, b) ? -1 : simdup_entry_less(b, a);
 }
 
 /* Return a number with this many different bits from shift on, or an extreme. */
@@ -35,22 +35,22 @@ number_of(int bits, int shift)
 static bool
 in_order(size_t n, int first_bits, int first_shift, int second_bits)
 {
-	static SimdupPair pairs[MAX_PAIRS];
-	static SimdupPair expected[MAX_PAIRS];
+	static SimdupEntry pairs[MAX_PAIRS];
+	static SimdupEntry expected[MAX_PAIRS];
 
 	for (size_t i = 0; i < n; i++)
-		pairs[i] = (SimdupPair){number_of(first_bits, first_shift),
-								number_of(second_bits, 0)};
-	memcpy(expected, pairs, n * sizeof(SimdupPair));
-	qsort(expected, n, sizeof(SimdupPair), compare_pairs);
-	simdup_order_pairs(pairs, n);
-	return memcmp(pairs, expected, n * sizeof(SimdupPair)) == 0;
+		pairs[i] = (SimdupEntry){number_of(first_bits, first_shift),
+								 number_of(second_bits, 0)};
+	memcpy(expected, pairs, n * sizeof(SimdupEntry));
+	qsort(expected, n, sizeof(SimdupEntry), compare_pairs);
+	simdup_sort_pairs(pairs, n);
+	return memcmp(pairs, expected, n * sizeof(SimdupEntry)) == 0;
 }
 
 int
 main(void)
 {
-	static SimdupPair equal[100];
+	static SimdupEntry equal[100];
 	bool small = true;
 
 	for (size_t n = 0; n < 300; n++)
@@ -60,7 +60,7 @@ main(void)
 	ok(in_order(MAX_PAIRS, 20, 0, 32), "small numbers");
 	ok(in_order(MAX_PAIRS, 10, 54, 64), "many of one first number");
 	ok(in_order(MAX_PAIRS, 1, 63, 9), "many equal pairs");
-	simdup_order_pairs(equal, 100);
-	ok(equal[0].first == 0 && equal[99].second == 0, "equal pairs only");
+	simdup_sort_pairs(equal, 100);
+	ok(equal[0].value == 0 && equal[99].row == 0, "equal pairs only");
 	return done_testing();
 }

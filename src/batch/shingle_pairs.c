@@ -1,19 +1,82 @@
 /*
- * resemblance_join.c
+ * shingle_pairs.c
  *	  shingle_pairs: all pairs of documents of a resemblance.
  */
 #include "postgres.h"
 #include "compat.h"
 
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "batch/rows.h"
 #include "core/allpairs.h"
 #include "core/group.h"
+#include "core/hash.h"
 #include "server/arguments.h"
 #include "server/session.h"
 #include "server/spill.h"
-#include "shingles/documents.h"
+
+/* The rows of the query, and their shingle sets. */
+typedef struct Documents
+{
+	SimdupRows *rows;
+	uint32 n;
+	uint32 *sizes;	 /* of the sets; 0: the document is left out */
+	uint32 *digests; /* of the sets */
+} Documents;
+
+static const SimdupHashes *
+set_of(const Documents *documents, uint32 number, int buffer)
+{
+	return simdup_contents_set(documents->rows->contents, number, buffer);
+}
+
+/* Return a digest of a set. Equal sets have equal digests. */
+static uint32
+digest_of(const SimdupHashes *set)
+{
+	uint64 digest = 0;
+
+	for (size_t i = 0; i < set->n; i++)
+		digest = simdup_mix64(digest ^ set->hashes[i]);
+	return (uint32) digest;
+}
+
+static void *
+alloc_array(uint32 n, Size width)
+{
+	return MemoryContextAllocExtended(CurrentMemoryContext,
+									  ((Size) n + 1) * width,
+									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+}
+
+/* Read the query of a function, and make the sets. */
+static Documents
+read_documents(FunctionCallInfo fcinfo, const SimdupOptions *options)
+{
+	Documents documents = {.rows = simdup_rows_begin(fcinfo, 1, options)};
+	SimdupRows *rows = documents.rows;
+
+	simdup_rows_without_fingerprints(rows);
+	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
+	simdup_rows_tell_skipped(rows);
+	simdup_contents_finish(rows->contents, 0);
+	documents.n = rows->n;
+	documents.sizes = alloc_array(rows->n, sizeof(uint32));
+	documents.digests = alloc_array(rows->n, sizeof(uint32));
+	simdup_progress_phase("making shingles", rows->n);
+	for (uint32 i = 0; i < rows->n; i++)
+	{
+		const SimdupHashes *set = set_of(&documents, i, 0);
+
+		CHECK_FOR_INTERRUPTS();
+		documents.sizes[i] = (uint32) set->n;
+		documents.digests[i] = digest_of(set);
+		simdup_progress_done(i);
+	}
+	return documents;
+}
 
 /*
  * Documents with equal shingle sets, as one set.
@@ -26,7 +89,7 @@
 /* Sets are numbered from 0 in ascending order of size. */
 typedef struct DistinctSets
 {
-	SimdupDocuments *documents;
+	const Documents *documents;
 	uint32 n;
 	uint32 *sizes;	 /* by set */
 	uint32 *starts;	 /* n + 1 of them */
@@ -37,21 +100,22 @@ typedef struct DistinctSets
 static void
 sort_documents(DistinctSets *sets, SimdupPairSort *sort)
 {
-	SimdupDocuments *documents = sets->documents;
+	const Documents *documents = sets->documents;
 
 	for (uint32 i = 0; i < documents->n; i++)
-		simdup_pairsort_put(sort,
-							(uint64) documents->sizes[i] << 32 |
-								documents->digests[i],
-							i);
+		if (documents->sizes[i] > 0)
+			simdup_pairsort_put(sort,
+								(uint64) documents->sizes[i] << 32 |
+									documents->digests[i],
+								i);
 	simdup_pairsort_perform(sort);
 }
 
 static bool
-sets_equal(SimdupDocuments *documents, uint32 a, uint32 b)
+sets_equal(const Documents *documents, uint32 a, uint32 b)
 {
-	const SimdupHashes *x = simdup_document_set(documents, a, 0);
-	const SimdupHashes *y = simdup_document_set(documents, b, 1);
+	const SimdupHashes *x = set_of(documents, a, 0);
+	const SimdupHashes *y = set_of(documents, b, 1);
 
 	return x->n == y->n &&
 		   memcmp(x->hashes, y->hashes, x->n * sizeof(uint64)) == 0;
@@ -93,7 +157,7 @@ part_documents(DistinctSets *sets, uint32 *members, uint32 n, uint32 *scratch)
  * and 16 bytes for each document.
  */
 static DistinctSets *
-find_distinct_sets(SimdupDocuments *documents, int memory_kb)
+find_distinct_sets(const Documents *documents, int memory_kb)
 {
 	DistinctSets *sets = palloc0(sizeof(DistinctSets));
 	MemoryContext context = CurrentMemoryContext;
@@ -168,42 +232,34 @@ typedef struct ShingleLists
 	uint64 *counts; /* shingles by number of sets */
 } ShingleLists;
 
-static void *
-alloc_array(uint32 n, Size width)
-{
-	return MemoryContextAllocExtended(CurrentMemoryContext,
-									  ((Size) n + 1) * width,
-									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-}
-
 /* Sort pairs of shingle and set. Sets are read in the order of the file. */
 static SimdupPairSort *
 sort_shingles(const DistinctSets *sets, int memory_kb)
 {
 	SimdupPairSort *sort = simdup_pairsort_begin(memory_kb);
-	SimdupDocuments *documents = sets->documents;
-	uint32 *set_of = alloc_array(documents->n, sizeof(uint32));
+	const Documents *documents = sets->documents;
+	uint32 *set_at = alloc_array(documents->n, sizeof(uint32));
 
 	simdup_progress_phase("sorting shingles", documents->n);
 	for (uint32 i = 0; i < documents->n; i++)
-		set_of[i] = NO_SET;
+		set_at[i] = NO_SET;
 	for (uint32 i = 0; i < sets->n; i++)
-		set_of[sets->members[sets->starts[i]]] = i;
+		set_at[sets->members[sets->starts[i]]] = i;
 	for (uint32 i = 0; i < documents->n; i++)
 	{
 		const SimdupHashes *set;
 
-		if (set_of[i] == NO_SET)
+		if (set_at[i] == NO_SET)
 			continue;
-		set = simdup_document_set(documents, i, 0);
+		set = set_of(documents, i, 0);
 		for (size_t j = 0; j < set->n; j++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			simdup_pairsort_put(sort, set->hashes[j], set_of[i]);
+			simdup_pairsort_put(sort, set->hashes[j], set_at[i]);
 		}
 		simdup_progress_done(i);
 	}
-	pfree(set_of);
+	pfree(set_at);
 	simdup_pairsort_perform(sort);
 	return sort;
 }
@@ -366,7 +422,7 @@ load_ranks(const Ranking *ranking, uint32 set, uint32 *ranks)
 
 typedef struct PairSearch
 {
-	SimdupDocuments *documents;
+	const Documents *documents;
 	DistinctSets *sets;
 	Ranking *ranking;
 	SimdupPairSort *pairs; /* (a << 32 | b, common shingles), documents a < b */
@@ -467,7 +523,7 @@ find_pairs(PairSearch *search, double min_resemblance)
 static void
 put_results(PairSearch *search, ReturnSetInfo *result)
 {
-	SimdupDocuments *documents = search->documents;
+	const Documents *documents = search->documents;
 	uint64 pair;
 	uint64 common;
 	int64 n = 0;
@@ -483,11 +539,11 @@ put_results(PairSearch *search, ReturnSetInfo *result)
 		Datum values[5];
 		bool nulls[5] = {false, false, false, false, false};
 
-		values[0] = simdup_keys_get(documents->keys, a, 0);
-		values[1] = simdup_keys_get(documents->keys, b, 1);
+		values[0] = simdup_keys_get(documents->rows->keys, a, 0);
+		values[1] = simdup_keys_get(documents->rows->keys, b, 1);
 		values[2] = Int32GetDatum((int32) common);
 		values[3] = Float8GetDatum((double) common / (double) (sum - common));
-		values[4] = simdup_keys_get(documents->keys, root, 2);
+		values[4] = simdup_keys_get(documents->rows->keys, root, 2);
 		simdup_put_result(result, values, nulls);
 		simdup_progress_done(++n);
 	}
@@ -500,30 +556,27 @@ Datum
 simdup_shingle_pairs(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
-	MemoryContext context;
-	MemoryContext old;
-	PairSearch search = {0};
-	SimdupFoldedShingling shingling;
-	double min_resemblance;
 	int option = simdup_first_option(fcinfo, 1);
+	SimdupOptions options = {0};
+	Documents documents;
+	PairSearch search = {.documents = &documents};
+	MemoryContext old;
 
+	simdup_check_number(fcinfo, option, "w");
 	simdup_check_not_null(PG_ARGISNULL(option + 1), "min_resemblance");
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(option) || PG_ARGISNULL(option + 2))
+	simdup_check_not_null(PG_ARGISNULL(option + 2), "unit");
+	if (PG_ARGISNULL(0))
 		return (Datum) 0;
-	shingling = simdup_get_resemblance(PG_GETARG_INT32(option),
-									   PG_GETARG_TEXT_PP(option + 2));
-	min_resemblance =
+	options.shingling =
+		simdup_get_resemblance(simdup_integer_argument(fcinfo, option),
+							   PG_GETARG_TEXT_PP(option + 2));
+	options.min_resemblance =
 		simdup_check_fraction(PG_GETARG_FLOAT8(option + 1), "min_resemblance");
-	context =
-		AllocSetContextCreate(CurrentMemoryContext, "simdup shingle pairs",
-							  ALLOCSET_DEFAULT_SIZES);
-	old = MemoryContextSwitchTo(context);
-	simdup_progress_begin("shingle_pairs");
-	search.documents = simdup_read_documents(fcinfo, shingling);
-	find_pairs(&search, min_resemblance);
+	documents = read_documents(fcinfo, &options);
+	old = MemoryContextSwitchTo(documents.rows->context);
+	find_pairs(&search, options.min_resemblance);
 	put_results(&search, result);
-	simdup_documents_end(search.documents);
 	MemoryContextSwitchTo(old);
-	MemoryContextDelete(context);
+	simdup_rows_end(documents.rows);
 	return (Datum) 0;
 }
