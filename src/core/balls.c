@@ -40,16 +40,19 @@
 #define MAX_BLOCKS 6
 #define MAX_KEY_BITS 28
 #define LOW_BITS 10		/* of a key, within a tile */
-#define CHUNK 32		/* fingerprints of a run that are compared at once */
+#define CHUNK 32		/* fingerprints of a run, likewise */
 #define RUN 1024		/* fingerprints that are copied together */
 #define LONG_BUCKET 128 /* a longer one is compared where it is */
-#define STRIPE 256		/* of it, against so many at once */
-#define MAX_BALL 65536	/* buckets that one meets */
+#define STRIPE 256		/* codes of a bucket that are compared at once */
+#define MAX_BALL 16384	/* buckets that one meets */
 #define MIN_SAMPLE 64	/* more take longer than they save */
 #define MAX_SAMPLE 512
 #define SAMPLED 512 /* one fingerprint of so many */
 #define MIN_ELEMENTS 64
-#define WORTH_HELP 1e8 /* nanoseconds */
+
+/* Nanoseconds of a join that is worth a plan, and of one that is worth help. */
+#define WORTH_PLANNING 2e5
+#define WORTH_HELP 1e8
 
 /* Joins within joins. */
 #define MAX_NESTED 2
@@ -59,10 +62,10 @@
  * an element of it.
  */
 #define COST_OF_SORT 20.0
+#define COST_OF_KEY 2.0
 #define COST_OF_MEETING 2.0
 #define COST_OF_COPY 0.35
-#define COST_OF_REPORT 15.0 /* what a pair costs more than in the other join */
-#define COST_OF_KEY 2.0
+#define COST_OF_REPORT 15.0 /* of a pair, more than in the other join */
 
 typedef struct Block
 {
@@ -394,10 +397,10 @@ typedef struct Comparison
 } Comparison;
 
 static const Comparison comparisons[] = {
-	{compare_plain, bucket_plain, 1.1},
+	{compare_plain, bucket_plain, 1.5},
 #ifdef HAVE_VECTORS
-	{compare_popcnt, bucket_popcnt, 0.4},
-	{compare_avx2, bucket_popcnt, 0.2},
+	{compare_popcnt, bucket_popcnt, 0.55},
+	{compare_avx2, bucket_popcnt, 0.22},
 	{compare_avx512, bucket_popcnt, 0.07},
 #endif
 };
@@ -722,10 +725,19 @@ sort_set(Work *work, Sorted *set)
 static void
 compare_run(Work *work, uint32_t n)
 {
+	uint32_t own = work->own;
+
 	work->list = work->met;
 	work->n_list = work->n_met;
-	BEST->compare(work, work->a.codes + work->own, n, work->run, work->n_run);
-	count_work(work, (uint64_t) n * work->n_run);
+	for (uint32_t i = 0; i < n; i += STRIPE)
+	{
+		uint32_t m = n - i < STRIPE ? n - i : STRIPE;
+
+		work->own = own + i;
+		BEST->compare(work, work->a.codes + own + i, m, work->run, work->n_run);
+		count_work(work, (uint64_t) m * work->n_run);
+	}
+	work->own = own;
 	work->n_met = work->n_run = 0;
 }
 
@@ -1026,7 +1038,7 @@ simdup_join_by_balls(SimdupPairJoin *join, bool cross, SimdupPairSet a,
 	Task task = {.max_distance = p.k, .cross = cross};
 
 	if (a.n < MIN_ELEMENTS || (cross && b.n < MIN_ELEMENTS) ||
-		join->n_nested > MAX_NESTED)
+		join->n_nested > MAX_NESTED || other_cost < WORTH_PLANNING)
 		return false;
 	task.n[0] = (uint32_t) a.n;
 	task.n[1] = (uint32_t) b.n;

@@ -7,7 +7,7 @@ rows=$(rows_or 1000000)
 
 # Core, without a server, in processor time: the ratios are to the recursion.
 cc -O2 -I"$ROOT/src" -o "$SCRATCH/batch" "$ROOT/test/bench/batch.c" \
-  "$ROOT"/src/core/{allpairs,balls,group}.c "$ROOT/test/unit/host.c" -lm
+  "$ROOT"/src/core/{allpairs,balls,entries,group,hamming}.c "$ROOT/test/unit/host.c" -lm
 "$SCRATCH/batch" "$rows" 3 plain
 "$SCRATCH/batch" "$((rows * 10))" 3 near
 "$SCRATCH/batch" "$((rows * 10))" 8 uniform
