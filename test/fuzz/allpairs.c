@@ -8,6 +8,7 @@
 #include "core/group.h"
 #include "core/allpairs.h"
 #include "core/balls.h"
+#include "core/host.h"
 #include "input.h"
 #include "random.h"
 
