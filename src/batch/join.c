@@ -15,7 +15,7 @@
 #include "port/pg_bitutils.h"
 
 #include "batch/rows.h"
-#include "core/allpairs.h"
+#include "core/balls.h"
 #include "core/hamming.h"
 #include "core/host.h"
 #include "server/session.h"

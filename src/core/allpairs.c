@@ -23,7 +23,6 @@
 #include <string.h>
 
 #include "core/allpairs.h"
-#include "core/balls.h"
 #include "core/hamming.h"
 #include "core/host.h"
 
@@ -564,26 +563,35 @@ join_slices(Work *work, Slice a, Slice b)
 	if (path_is_closed(path, varying))
 		return;
 	memset(&plan, 0, sizeof(plan));
-	plan.cost = (double) a.n * (work->cross ? b.n : a.n);
 	/* too deep only for a set made to collide: then compare */
 	if (simdup_popcount64(varying) > work->join->max_distance &&
 		work->depth + MAX_BLOCKS < MAX_DEPTH &&
 		path->n_skipped + MAX_BLOCKS <= SIMDUP_MAX_SKIPPED)
 		make_plan(work, a, b, varying, &plan);
-	if (work->depth == 0 &&
-		simdup_join_by_balls(work->join, work->cross,
-							 (SimdupPairSet){a.cur, a.other, a.n},
-							 (SimdupPairSet){b.cur, b.other, b.n}, varying,
-							 plan.cost))
-		return;
 	if (plan.n_equal == 0)
 		compare_all(work, a, b);
 	else
 		visit(work, &plan, 0, plan.n_equal, a, b);
 }
 
-static void
-run(SimdupPairJoin *join, bool cross, SimdupPairSet a, SimdupPairSet b)
+double
+simdup_recursion_cost(SimdupPairJoin *join, bool cross, SimdupPairSet a,
+					  SimdupPairSet b, uint64_t *varying)
+{
+	Work work = {.join = join, .cross = cross};
+	Slice sa = {a.elements, a.scratch, (uint32_t) a.n};
+	Slice sb = {b.elements, b.scratch, (uint32_t) b.n};
+	Plan plan = {.cost = (double) a.n * (double) (cross ? b.n : a.n)};
+
+	*varying = varying_bits(sa, sb);
+	if (simdup_popcount64(*varying) > join->max_distance)
+		make_plan(&work, sa, sb, *varying, &plan);
+	return plan.cost;
+}
+
+void
+simdup_join_by_recursion(SimdupPairJoin *join, bool cross, SimdupPairSet a,
+						 SimdupPairSet b)
 {
 	Work *work;
 	Slice sa = {a.elements, a.scratch, (uint32_t) a.n};
@@ -606,19 +614,4 @@ run(SimdupPairJoin *join, bool cross, SimdupPairSet a, SimdupPairSet b)
 			if (work->ends[side][depth])
 				simdup_free(work->ends[side][depth]);
 	simdup_free(work);
-}
-
-void
-simdup_pairs_self(SimdupPairJoin *join, SimdupPairSet set)
-{
-	/* a place for no elements, as it moves along with the other set's */
-	SimdupPairSet none = {set.elements, set.scratch, 0};
-
-	run(join, false, set, none);
-}
-
-void
-simdup_pairs_cross(SimdupPairJoin *join, SimdupPairSet a, SimdupPairSet b)
-{
-	run(join, true, a, b);
 }

@@ -94,12 +94,17 @@ typedef struct SimdupPairSet
 	size_t n; /* below 2^32 */
 } SimdupPairSet;
 
-/* Report all pairs within one set. */
-extern void simdup_pairs_self(SimdupPairJoin *join, SimdupPairSet set);
+/*
+ * Join one set, or two, by the recursion alone. A self join has in b the places
+ * of a, and no elements.
+ */
+extern void simdup_join_by_recursion(SimdupPairJoin *join, bool cross,
+									 SimdupPairSet a, SimdupPairSet b);
 
-/* Report all pairs of one from each set, except equal ones. */
-extern void simdup_pairs_cross(SimdupPairJoin *join, SimdupPairSet a,
-							   SimdupPairSet b);
+/* Return what that costs in nanoseconds, and the bits that vary. */
+extern double simdup_recursion_cost(SimdupPairJoin *join, bool cross,
+									SimdupPairSet a, SimdupPairSet b,
+									uint64_t *varying);
 
 /*
  * Cut the bits of `varying` into n blocks (masks) of like entropy, which

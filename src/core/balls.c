@@ -1030,15 +1030,21 @@ run(SimdupPairJoin *join, const Task *task, SimdupPairSet a, SimdupPairSet b)
 	simdup_free(work);
 }
 
-bool
-simdup_join_by_balls(SimdupPairJoin *join, bool cross, SimdupPairSet a,
-					 SimdupPairSet b, uint64_t varying, double other_cost)
+/* Join by balls, or return false if the recursion is cheaper. */
+static bool
+join_by_balls(SimdupPairJoin *join, bool cross, SimdupPairSet a,
+			  SimdupPairSet b)
 {
 	Planning p = {.cross = cross, .k = join->max_distance};
 	Task task = {.max_distance = p.k, .cross = cross};
+	uint64_t varying;
+	double other_cost;
 
-	if (a.n < MIN_ELEMENTS || (cross && b.n < MIN_ELEMENTS) ||
-		join->n_nested > MAX_NESTED || other_cost < WORTH_PLANNING)
+	if (p.k == 0 || a.n < MIN_ELEMENTS || (cross && b.n < MIN_ELEMENTS) ||
+		join->n_nested > MAX_NESTED)
+		return false;
+	other_cost = simdup_recursion_cost(join, cross, a, b, &varying);
+	if (other_cost < WORTH_PLANNING)
 		return false;
 	task.n[0] = (uint32_t) a.n;
 	task.n[1] = (uint32_t) b.n;
@@ -1057,4 +1063,20 @@ simdup_join_by_balls(SimdupPairJoin *join, bool cross, SimdupPairSet a,
 		return false;
 	run(join, &task, a, b);
 	return true;
+}
+
+void
+simdup_pairs_self(SimdupPairJoin *join, SimdupPairSet set)
+{
+	SimdupPairSet none = {set.elements, set.scratch, 0};
+
+	if (!join_by_balls(join, false, set, none))
+		simdup_join_by_recursion(join, false, set, none);
+}
+
+void
+simdup_pairs_cross(SimdupPairJoin *join, SimdupPairSet a, SimdupPairSet b)
+{
+	if (!join_by_balls(join, true, a, b))
+		simdup_join_by_recursion(join, true, a, b);
 }

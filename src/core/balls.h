@@ -1,6 +1,6 @@
 /*
  * balls.h
- *	  The all-pairs join by balls of buckets, as core/allpairs.c chooses it.
+ *	  The all-pairs join, by balls of buckets where that is cheaper.
  */
 #ifndef SIMDUP_CORE_BALLS_H
 #define SIMDUP_CORE_BALLS_H
@@ -12,14 +12,14 @@
 #include "core/allpairs.h"
 
 /*
- * Join one set, or two, by balls of buckets, and return true. Return false if
- * another way, which takes other_cost nanoseconds, is cheaper. varying has the
- * bits in which the fingerprints differ. The elements stay where they are; the
- * scratch is used.
+ * Report all pairs within one set, by balls or by the recursion of
+ * core/allpairs.c, whichever is cheaper.
  */
-extern bool simdup_join_by_balls(SimdupPairJoin *join, bool cross,
-								 SimdupPairSet a, SimdupPairSet b,
-								 uint64_t varying, double other_cost);
+extern void simdup_pairs_self(SimdupPairJoin *join, SimdupPairSet set);
+
+/* Report all pairs of one from each set, except equal ones. */
+extern void simdup_pairs_cross(SimdupPairJoin *join, SimdupPairSet a,
+							   SimdupPairSet b);
 
 /*
  * A join in tiles, which several can share: SimdupHelpers in core/allpairs.h. The
