@@ -15,11 +15,12 @@
 #include "port/pg_bitutils.h"
 
 #include "batch/rows.h"
-#include "core/allpairs.h"
+#include "core/balls.h"
 #include "core/hamming.h"
 #include "core/host.h"
 #include "server/session.h"
 #include "server/spill.h"
+#include "server/workers.h"
 
 /*
  * A bit in an element's index, which otherwise is the index of its group: the
@@ -433,6 +434,7 @@ simdup_join_groups(SimdupGroups *groups, int max_distance, const char *phase,
 		join->pairs.sink = receive_pair;
 		join->pairs.progress = show_share;
 		join->pairs.arg = join;
+		join->pairs.helpers = simdup_workers();
 		make_room_for_scopes(join);
 		for (uint32 scope = 0; scope < groups->n_scopes; scope++)
 		{

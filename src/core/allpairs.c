@@ -22,9 +22,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/allpairs.h"
 #include "core/hamming.h"
 #include "core/host.h"
-#include "core/allpairs.h"
 
 #define MAX_BLOCKS 32 /* of one plan */
 #define MAX_DEPTH 96  /* of nested partitions */
@@ -48,6 +48,7 @@ typedef struct Plan
 	int n_blocks;
 	int n_equal; /* blocks a pair must agree in: r */
 	uint64_t blocks[MAX_BLOCKS];
+	double cost;
 } Plan;
 
 typedef struct Work
@@ -79,14 +80,8 @@ count_work(Work *work, uint64_t amount)
 static inline void
 consider(const SimdupPairJoin *join, SimdupElement a, SimdupElement b)
 {
-	uint64_t x = a.fp ^ b.fp;
-
-	if (x & join->path.same)
-		return;
-	for (int i = 0; i < join->path.n_skipped; i++)
-		if (!(x & join->path.skipped[i]))
-			return;
-	join->sink(join->arg, a, b);
+	if (simdup_on_path(&join->path, a.fp ^ b.fp))
+		join->sink(join->arg, a, b);
 }
 
 static inline void
@@ -307,7 +302,7 @@ sample_bits(Slice s, uint32_t *ones)
  */
 static int
 choose_equal_blocks(int k, int n_bits, double entropy, double rows,
-					double pairs)
+					double pairs, double *least_cost)
 {
 	double best_cost = pairs * COST_OF_COMPARE;
 	double moves = 0;
@@ -331,6 +326,7 @@ choose_equal_blocks(int k, int n_bits, double entropy, double rows,
 		if (moves * COST_OF_MOVE > best_cost)
 			break;
 	}
+	*least_cost = best_cost;
 	return best;
 }
 
@@ -344,7 +340,7 @@ make_plan(const Work *work, Slice a, Slice b, uint64_t varying, Plan *plan)
 
 	plan->n_equal = choose_equal_blocks(k, simdup_popcount64(varying),
 										total_entropy(varying, ones, n_sampled),
-										(double) a.n + b.n, pairs);
+										(double) a.n + b.n, pairs, &plan->cost);
 	plan->n_blocks = k + plan->n_equal;
 	if (plan->n_equal > 0)
 		simdup_cut_blocks(varying, ones, n_sampled, plan->n_blocks,
@@ -578,8 +574,24 @@ join_slices(Work *work, Slice a, Slice b)
 		visit(work, &plan, 0, plan.n_equal, a, b);
 }
 
-static void
-run(SimdupPairJoin *join, bool cross, SimdupPairSet a, SimdupPairSet b)
+double
+simdup_recursion_cost(SimdupPairJoin *join, bool cross, SimdupPairSet a,
+					  SimdupPairSet b, uint64_t *varying)
+{
+	Work work = {.join = join, .cross = cross};
+	Slice sa = {a.elements, a.scratch, (uint32_t) a.n};
+	Slice sb = {b.elements, b.scratch, (uint32_t) b.n};
+	Plan plan = {.cost = (double) a.n * (double) (cross ? b.n : a.n)};
+
+	*varying = varying_bits(sa, sb);
+	if (simdup_popcount64(*varying) > join->max_distance)
+		make_plan(&work, sa, sb, *varying, &plan);
+	return plan.cost;
+}
+
+void
+simdup_join_by_recursion(SimdupPairJoin *join, bool cross, SimdupPairSet a,
+						 SimdupPairSet b)
 {
 	Work *work;
 	Slice sa = {a.elements, a.scratch, (uint32_t) a.n};
@@ -602,19 +614,4 @@ run(SimdupPairJoin *join, bool cross, SimdupPairSet a, SimdupPairSet b)
 			if (work->ends[side][depth])
 				simdup_free(work->ends[side][depth]);
 	simdup_free(work);
-}
-
-void
-simdup_pairs_self(SimdupPairJoin *join, SimdupPairSet set)
-{
-	/* a place for no elements, as it moves along with the other set's */
-	SimdupPairSet none = {set.elements, set.scratch, 0};
-
-	run(join, false, set, none);
-}
-
-void
-simdup_pairs_cross(SimdupPairJoin *join, SimdupPairSet a, SimdupPairSet b)
-{
-	run(join, true, a, b);
 }

@@ -33,6 +33,18 @@ typedef struct SimdupPairPath
 	uint64_t skipped[SIMDUP_MAX_SKIPPED];
 } SimdupPairPath;
 
+/* Check whether a pair counts that differs in the bits of x. */
+static inline bool
+simdup_on_path(const SimdupPairPath *path, uint64_t x)
+{
+	if (x & path->same)
+		return false;
+	for (int i = 0; i < path->n_skipped; i++)
+		if (!(x & path->skipped[i]))
+			return false;
+	return true;
+}
+
 /*
  * A fingerprint, and the index by which the caller knows it. Moving the index
  * about makes the join of a million elements 40 % dearer (make bench
@@ -45,6 +57,19 @@ typedef struct SimdupElement
 	uint64_t index;
 } SimdupElement;
 
+typedef struct SimdupBalls SimdupBalls; /* see core/balls.h */
+
+/* Others who help with a join: processes that share memory. */
+typedef struct SimdupHelpers
+{
+	/* Return memory that is shared, or NULL if there is no help. */
+	void *(*begin)(void *arg, size_t size);
+	/* Join all tiles, those of helpers included, and report in their order. */
+	void (*run)(void *arg, SimdupBalls *balls);
+	void (*end)(void *arg);
+	void *arg;
+} SimdupHelpers;
+
 typedef struct SimdupPairJoin
 {
 	int max_distance; /* 0 to SIMDUP_MAX_PAIR_DISTANCE */
@@ -54,6 +79,8 @@ typedef struct SimdupPairJoin
 	void (*progress)(void *arg, double done);
 	void *arg;
 	SimdupPairPath path;
+	const SimdupHelpers *helpers; /* or NULL */
+	int n_nested;				  /* joins that this one is a part of */
 } SimdupPairJoin;
 
 /*
@@ -67,12 +94,17 @@ typedef struct SimdupPairSet
 	size_t n; /* below 2^32 */
 } SimdupPairSet;
 
-/* Report all pairs within one set. */
-extern void simdup_pairs_self(SimdupPairJoin *join, SimdupPairSet set);
+/*
+ * Join one set, or two, by the recursion alone. A self join has in b the places
+ * of a, and no elements.
+ */
+extern void simdup_join_by_recursion(SimdupPairJoin *join, bool cross,
+									 SimdupPairSet a, SimdupPairSet b);
 
-/* Report all pairs of one from each set, except equal ones. */
-extern void simdup_pairs_cross(SimdupPairJoin *join, SimdupPairSet a,
-							   SimdupPairSet b);
+/* Return what that costs in nanoseconds, and the bits that vary. */
+extern double simdup_recursion_cost(SimdupPairJoin *join, bool cross,
+									SimdupPairSet a, SimdupPairSet b,
+									uint64_t *varying);
 
 /*
  * Cut the bits of `varying` into n blocks (masks) of like entropy, which

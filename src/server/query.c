@@ -375,6 +375,9 @@ prepare(const SimdupQuery *query, SimdupParameters *parameters,
 	if (!is_plain_select(sources))
 		not_a_query(query);
 	*source = linitial(sources);
+	/* without an order of its own a parallel plan gives another one each time */
+	if (linitial_node(Query, (*source)->query_list)->sortClause != NIL)
+		(*source)->cursor_options |= CURSOR_OPT_PARALLEL_OK;
 	parameters_check(parameters, (*source)->query_list, query->argument);
 	if (!check(arg, (*source)->resultDesc, query->argument))
 		wrong_columns(query, (*source)->resultDesc);

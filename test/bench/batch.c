@@ -1,47 +1,82 @@
 /*
  * batch.c
- *	  The all-pairs join of core/ beside a plain four-block sort and compare.
+ *	  The all-pairs join of core/ by each set of instructions, beside its recursion
+ *	  alone; for k = 3 also beside a plain four-block sort and compare.
  *
- *	  batch ROWS MAX_DISTANCE [plain]: random fingerprints, a tenth of them at
- *	  most MAX_DISTANCE bits away from another. The plain one is for k = 3.
+ *	  batch ROWS MAX_DISTANCE KIND, which is one of:
+ *	  uniform  random fingerprints
+ *	  near     the same, a tenth of them near another
+ *	  p.15     each bit is set with this chance
+ *	  family8  eight random bits flipped in one fingerprint
+ *	  low24    all equal but for the low 24 bits
+ *	  plain    as near, beside the plain way
+ *
+ *	  Times are of the processor, of one run each.
  */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/resource.h>
 
 #include "core/hamming.h"
 #include "core/group.h"
 #include "core/allpairs.h"
+#include "core/balls.h"
 #include "../unit/random.h"
 
 static double
 seconds(void)
 {
-	struct timespec t;
+	struct rusage usage;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double) t.tv_sec + (double) t.tv_nsec / 1e9;
+	getrusage(RUSAGE_SELF, &usage);
+	return (double) (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+		   (double) (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+static uint64_t state = 1;
+
+static uint64_t
+flip(uint64_t fp, int n)
+{
+	while (n--)
+		fp ^= UINT64_C(1) << (next_random_of(&state) % 64);
+	return fp;
+}
+
+static uint64_t
+biased(double p)
+{
+	uint64_t fp = 0;
+
+	for (int bit = 0; bit < 64; bit++)
+		if ((double) (next_random_of(&state) >> 11) < p * 0x1p53)
+			fp |= UINT64_C(1) << bit;
+	return fp;
 }
 
 static void
-fill(uint64_t *fps, size_t n, int k)
+fill(uint64_t *fps, size_t n, int k, const char *kind)
 {
-	uint64_t state = 1;
+	uint64_t center = next_random_of(&state);
 
 	for (size_t i = 0; i < n; i++)
 	{
-		fps[i] = next_random_of(&state);
-		if (i % 10 == 9)
-		{
-			int flips = (int) (next_random_of(&state) % (k + 1));
+		uint64_t r = next_random_of(&state);
 
-			fps[i] = fps[next_random_of(&state) % i];
-			while (flips--)
-				fps[i] ^= UINT64_C(1) << (next_random_of(&state) % 64);
-		}
+		if (kind[0] == 'p' && kind[1] == '.')
+			fps[i] = biased(atof(kind + 1));
+		else if (strncmp(kind, "family", 6) == 0)
+			fps[i] = flip(center, atoi(kind + 6));
+		else if (strncmp(kind, "low", 3) == 0)
+			fps[i] = center ^ (r & ((UINT64_C(1) << atoi(kind + 3)) - 1));
+		else if (strcmp(kind, "uniform") != 0 && i % 10 == 9)
+			fps[i] = flip(fps[r % i],
+						  (int) (next_random_of(&state) % (unsigned) (k + 1)));
+		else
+			fps[i] = r;
 	}
 }
 
@@ -71,7 +106,8 @@ typedef struct Arrays
 
 /* Group equal ones, then join: what the server does, without the server. */
 static uint64_t
-by_join(const uint64_t *input, size_t n, int k, const Arrays *arrays)
+by_join(const uint64_t *input, size_t n, int k, bool recursion,
+		const Arrays *arrays)
 {
 	uint64_t *fps = arrays->fps;
 	SimdupRowGroups rows;
@@ -92,6 +128,8 @@ by_join(const uint64_t *input, size_t n, int k, const Arrays *arrays)
 	}
 	distinct = rows.n;
 	join->max_distance = k;
+	/* deep within joins, balls are not tried */
+	join->n_nested = recursion ? 1000 : 0;
 	join->sink = count_pairs;
 	join->arg = &groups;
 	set.elements = arrays->elements;
@@ -161,53 +199,51 @@ touched(size_t size)
 	return p;
 }
 
-static int
-compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *) a;
-	double y = *(const double *) b;
-
-	return (x > y) - (x < y);
-}
-
-#define ROUNDS 3
-
 int
 main(int argc, char **argv)
 {
-	size_t n = argc > 1 ? strtoul(argv[1], NULL, 10) : 1000000;
-	int k = argc > 2 ? atoi(argv[2]) : 3;
-	bool plain = argc > 3;
+	static const char *const names[] = {"recursion", "plain C", "popcnt",
+										"AVX2", "AVX-512"};
+	size_t n = strtoul(argv[1], NULL, 10);
+	int k = atoi(argv[2]);
+	const char *kind = argc > 3 ? argv[3] : "near";
 	uint64_t *input = touched(n * 8);
 	Arrays arrays = {touched(n * 8), touched(n * 16), touched(n * 16),
 					 touched(n * 4)};
-	double took[2][ROUNDS];
-	uint64_t pairs[2] = {0, 0};
+	double first = 0;
+	uint64_t pairs = 0;
+	int most = (int) simdup_instructions();
 
-	fill(input, n, k);
-	for (int i = 0; i < ROUNDS; i++)
+	fill(input, n, k, kind);
+	printf("%-8s %9zu fingerprints, k = %2d:", kind, n, k);
+	for (int i = -1; i <= most; i++)
+	{
+		double start = seconds();
+		uint64_t found;
+
+		simdup_widest_instructions = (SimdupInstructions) (i < 0 ? most : i);
+		found = by_join(input, n, k, i < 0, &arrays);
+		start = seconds() - start;
+		if (i < 0)
+		{
+			first = start;
+			pairs = found;
+			printf(" %" PRIu64 " pairs; ", pairs);
+		}
+		printf(i < 0 ? "%s %.2f s" : ", %s %.2f s (%.2f)", names[i + 1], start,
+			   start / first);
+		fflush(stdout);
+		if (found != pairs)
+			return 1;
+	}
+	if (strcmp(kind, "plain") == 0)
 	{
 		double start = seconds();
 
-		pairs[0] = by_join(input, n, k, &arrays);
-		took[0][i] = seconds() - start;
-		if (!plain)
-			continue;
-		start = seconds();
-		pairs[1] = by_sorting(input, n, &arrays);
-		took[1][i] = seconds() - start;
-	}
-	qsort(took[0], ROUNDS, sizeof(double), compare_doubles);
-	printf("  %9zu fingerprints, k = %2d: %9" PRIu64 " pairs, join %.3f s", n,
-		   k, pairs[0], took[0][ROUNDS / 2]);
-	if (plain)
-	{
-		qsort(took[1], ROUNDS, sizeof(double), compare_doubles);
-		printf(", plain %.3f s, ratio %.2f", took[1][ROUNDS / 2],
-			   took[0][ROUNDS / 2] / took[1][ROUNDS / 2]);
+		if (by_sorting(input, n, &arrays) != pairs)
+			return 1;
+		printf(", plain sorting %.2f s", seconds() - start);
 	}
 	putchar('\n');
-	if (plain && pairs[0] != pairs[1])
-		return 1;
 	return 0;
 }

@@ -5,12 +5,18 @@
 
 rows=$(rows_or 1000000)
 
-# Core, without a server: one core, no allocation inside the clock.
+# Core, without a server, in processor time: the ratios are to the recursion.
 cc -O2 -I"$ROOT/src" -o "$SCRATCH/batch" "$ROOT/test/bench/batch.c" \
-  "$ROOT"/src/core/{allpairs,group}.c "$ROOT/test/unit/host.c" -lm
+  "$ROOT"/src/core/{allpairs,balls,entries,group,hamming}.c "$ROOT/test/unit/host.c" -lm
 "$SCRATCH/batch" "$rows" 3 plain
-"$SCRATCH/batch" "$((rows * 10))" 3
-"$SCRATCH/batch" "$rows" 8
+"$SCRATCH/batch" "$((rows * 10))" 3 near
+"$SCRATCH/batch" "$((rows * 10))" 8 uniform
+"$SCRATCH/batch" "$((rows * 10))" 8 near
+"$SCRATCH/batch" "$rows" 12 uniform
+"$SCRATCH/batch" "$((rows / 3))" 8 p.15
+"$SCRATCH/batch" "$((rows / 3))" 8 p.3
+"$SCRATCH/batch" "$((rows / 10))" 8 family16
+"$SCRATCH/batch" "$((rows / 50))" 8 low20
 
 # A tenth of the rows are one to three bits away from another.
 table_of()
@@ -28,6 +34,10 @@ pairs="SELECT count(*) FROM simdup_pairs('SELECT id, fp FROM fps', 3)"
 far="SELECT count(*) FROM simdup_pairs('SELECT id, fp FROM fps', 8)"
 ratio "simdup_pairs, k = 3, against a scan" "$pairs" "$scan" 3 "<= 8"
 ratio "simdup_pairs, k = 8 against k = 3" "$far" "$pairs" 1 "<= 50"
+for workers in 1 3; do
+  ratio "simdup_pairs, k = 8, $workers workers against none" \
+    "SET max_parallel_workers_per_gather = $workers; $far; RESET max_parallel_workers_per_gather" "$far" 1
+done
 ratio "simdup_pairs on disk (1 MB) against in memory" \
   "SET maintenance_work_mem = '1MB'; $pairs; RESET maintenance_work_mem" "$pairs" 1
 rows=$((rows * 10))

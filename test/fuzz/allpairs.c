@@ -8,6 +8,8 @@
 #include "core/group.h"
 #include "core/host.h"
 #include "core/allpairs.h"
+#include "core/balls.h"
+#include "core/host.h"
 #include "input.h"
 #include "random.h"
 
@@ -209,6 +211,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	join.max_distance = kind % (SIMDUP_MAX_PAIR_DISTANCE + 1);
 	join.sink = find;
 	join.progress = kind & 64 ? advance : NULL;
+	simdup_widest_instructions = (SimdupInstructions) (lots % 4);
+	simdup_many_pairs = lots & 4 ? 200 : UINT64_C(1) << 28;
 	join.arg = &found;
 
 	found.n = (uint32_t) group(take_fingerprints(&in));
