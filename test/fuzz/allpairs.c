@@ -6,6 +6,7 @@
  *	  their fingerprints, a group found by its value, the bits cut into blocks.
  */
 #include "core/group.h"
+#include "core/host.h"
 #include "core/allpairs.h"
 #include "input.h"
 #include "random.h"
