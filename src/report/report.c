@@ -112,6 +112,8 @@ typedef struct Report
 	uint32 n_cases;
 	uint32 *items; /* the rows of each case, in order */
 	int64 n_items;
+	int64 equal_sets; /* groups of equal fingerprints */
+	int64 equal_rows;
 	double pairs[SIMDUP_MAX_PAIR_DISTANCE + 1]; /* by distance */
 	Smallest shown[SIMDUP_MAX_PAIR_DISTANCE + 1];
 	Smallest listed;
@@ -403,8 +405,11 @@ find_first_rows(Report *report)
 			if (report->scope != NULL)
 				report->scope[row] = (uint32) scope;
 		}
-		if (group.n > 1)
-			note_pairs(report, &group, &group, 0);
+		if (group.n == 1)
+			continue;
+		report->equal_sets++;
+		report->equal_rows += group.n;
+		note_pairs(report, &group, &group, 0);
 	}
 }
 
@@ -547,25 +552,16 @@ put_counts(const Report *report)
 {
 	const SimdupRows *rows = report->rows;
 	int64 skipped = rows->n_null + rows->n_no_content;
-	int64 equal_sets = 0;
-	int64 equal_rows = 0;
 	int64 without = 0;
 
-	for (int64 i = 0; i < report->groups->n; i++)
-	{
-		SimdupGroup group = simdup_groups_get(report->groups, i);
-
-		equal_sets += group.n > 1;
-		equal_rows += group.n > 1 ? group.n : 0;
-	}
 	for (uint32 i = 0; report->ids != NULL && i < rows->n; i++)
 		without += report->ids[i] == 0;
 	put_count(report, "rows", rows->n + skipped);
 	put_count(report, "with_fingerprint", rows->n);
 	put_count(report, "without_fingerprint", skipped);
 	put_count(report, "distinct_fingerprints", report->groups->n);
-	put_count(report, "equal_sets", equal_sets);
-	put_count(report, "equal_rows", equal_rows);
+	put_count(report, "equal_sets", report->equal_sets);
+	put_count(report, "equal_rows", report->equal_rows);
 	put_count(report, "repeats", report->n_items - report->n_cases);
 	put_count(report, "clusters", report->n_cases);
 	put_count(report, "cluster_rows", report->n_items);
