@@ -126,6 +126,7 @@ END $$;
 COMMENT ON FUNCTION simdup_report_sizes(text, bigint[]) IS
   'implementation of simdup_report: the sizes of groups of a grouping';
 
+-- Without jit: to compile this statement takes longer than to run it.
 CREATE FUNCTION simdup_report(
   query text,
   max_distance integer DEFAULT 8,
@@ -136,7 +137,7 @@ CREATE FUNCTION simdup_report(
   params text[] DEFAULT '{}',
   max_groups integer DEFAULT 200,
   groups text DEFAULT NULL
-) RETURNS jsonb LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000000
+) RETURNS jsonb LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000000 SET jit = off
 BEGIN ATOMIC
   WITH source AS MATERIALIZED (
     SELECT s.*, greatest(least(max_groups::bigint * 5000, 8000000), 1000000) AS most_bytes
@@ -372,7 +373,7 @@ CREATE FUNCTION simdup_report_html(
   before jsonb DEFAULT NULL,
   lang text DEFAULT 'en',
   translations jsonb DEFAULT NULL
-) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 100000
+) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 100000 SET jit = off
 BEGIN ATOMIC
   WITH files AS MATERIALIZED (
     SELECT simdup_report_file(0) AS template, simdup_report_file(1) AS style, simdup_report_file(2) AS script,
