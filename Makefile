@@ -105,13 +105,11 @@ prove_installcheck:
 simdup--$(EXTVERSION).sql: $(SQL_ROOMS) simdup.control
 	cat $(filter %.sql,$^) > $@
 
-# The report's style sheet and script as C strings.
-REPORT_STRINGS = src/report/report_css.inc src/report/report_js.inc
+# The files of the report's page as C strings.
+REPORT_STRINGS = $(addprefix src/report/report_,html.inc css.inc js.inc json.inc)
 src/report/report_%.inc: src/report/report.%
 	sed 's/["\\]/\\&/g; s/.*/"&\\n"/' $< > $@
-src/report/report.o src/report/report.bc: $(REPORT_STRINGS)
-# Every file of the page knows its texts by number.
-$(filter src/report/%,$(OBJS)): $(here)/src/report/texts.def
+src/report/page.o src/report/page.bc: $(REPORT_STRINGS)
 
 # A changed header compiles the files that include it, and their bitcode, again.
 -include $(OBJS:.o=.d)

@@ -195,7 +195,7 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 	if (columns->natts < 2 ||
 		TupleDescAttr(columns, 1)->atttypid != rows->fp_type ||
 		!simdup_find_columns(columns, 2, column_names, SIMDUP_N_NAMED,
-							 rows->column))
+							 rows->also != NULL, rows->column))
 		return false;
 	for (int i = 0; i < SIMDUP_N_NAMED; i++)
 		if (rows->column[i] >= 0)

@@ -1,12 +1,311 @@
 'use strict';
 
+// The page is made of two JSON elements: data, and texts in English and Chinese.
+// Every value goes into a text node, so no value can become markup.
+
 const byId = (id) => document.getElementById(id);
 const data = JSON.parse(byId('data').textContent);
 const texts = JSON.parse(byId('texts').textContent);
+const report = data.report;
+const counts = report.counts;
+const settings = report.settings;
+const language = /^zh(-|$)/i.test(data.lang) ? 1 : 0;
 
-// A text of the page, with values for {1}, {2} and so on.
-function say(key, ...values) {
-  return texts[key].replace(/\{([1-9])\}/g, (all, i) => values[i - 1] ?? all);
+// --- texts and numbers
+
+// A text of the page as a list of parts, with values for {1}, {2} and so on.
+function parts(key, ...values) {
+  const text = data.translations?.[key] ?? texts[key][language];
+  return text.split(/(\{[1-9]\})/).map((part) => (/^\{[1-9]\}$/.test(part) ? values[part[1] - 1] ?? part : part));
+}
+
+const say = (key, ...values) => parts(key, ...values).join('');
+
+const format = (() => {
+  try { return new Intl.NumberFormat(data.lang); } catch { return new Intl.NumberFormat('en'); }
+})();
+const number = (n) => format.format(n);
+// The form of one thing or of many, with their number.
+const count = (key, n) => say(`${key}_${n === 1 ? 'one' : 'many'}`, number(n));
+
+// --- elements
+
+// Children are elements, strings, or nothing.
+function make(name, properties, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(properties ?? {})) {
+    if (key in element) element[key] = value;
+    else element.setAttribute(key, value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== ''));
+  return element;
+}
+
+// Characters that cannot be seen, or that turn the text round. Scripts need the
+// joiners and marks, so these count only where they are what differs.
+const hidden = /([\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}])/u;
+const changed = /([\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}])/u;
+const arrows = { '\n': '\u21b5\n', '\t': '\u21e5\t' };
+
+// A value as text nodes, with what cannot be seen named.
+function shown(value, pattern = hidden) {
+  return String(value).replace(/\r\n/g, '\n').split(pattern).map((part, i) => {
+    if (i % 2 === 0) return part;
+    if (arrows[part]) return arrows[part];
+    const code = part.codePointAt(0).toString(16).toUpperCase().padStart(4, '0');
+    return make('span', { className: 'named' }, `U+${code}`);
+  });
+}
+
+const passage = (value, name = 'span') => make(name, { className: 'text', dir: 'auto' }, shown(value));
+
+function address(key) {
+  const encoded = encodeURIComponent(key.toWellFormed?.() ?? key).replace(/[.!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+  return data.row_url.split('%s').join(encoded);
+}
+
+// A key, as a link where the page has one. A key that was cut leads nowhere.
+function keyOf(key, linked = true) {
+  const link = linked && data.row_url && !key.endsWith(' ...');
+  const words = shown(key);
+  return make('b', { className: 'key', dir: 'auto' },
+    link ? make('a', { href: address(key), rel: 'noreferrer' }, words) : words);
+}
+
+const keysOf = (a, b, linked) => parts('key_pair', keyOf(a, linked), keyOf(b, linked));
+const rest = (...words) => make('p', { className: 'rest' }, ...words);
+const answer = (same) => say(same ? 'same' : 'not_same');
+const isDecided = (same) => (same === null || same === undefined ? null : make('strong', {}, say('decided', answer(same))));
+
+// A table whose columns are { head, cell, words }. cell gives a row's value.
+function table(caption, columns, rows) {
+  const head = columns.map((column) => (column.head === '' ? make('td')
+    : make('th', { scope: 'col', className: column.words ? 'words' : '' }, column.head)));
+  const body = rows.map((row) => make('tr', {}, columns.map((column, i) => make(i === 0 ? 'th' : 'td', {
+    className: column.words ? 'words' : '', ...(i === 0 ? { scope: 'row' } : {}) }, column.cell(row)))));
+  return make('div', { className: 'scroll' }, make('table', {}, make('caption', {}, caption),
+    make('thead', {}, make('tr', {}, head)), make('tbody', {}, body)));
+}
+
+// Bars as wide as their values; each has the class of its place.
+function bars(values, most) {
+  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+  svg.setAttribute('height', 12);
+  svg.setAttribute('width', '100%');
+  svg.setAttribute('aria-hidden', 'true');
+  values.forEach((value, i) => {
+    const rect = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
+    rect.setAttribute('class', `bar${i}`);
+    rect.setAttribute('width', `${most > 0 ? (100 * value) / most : 0}%`);
+    rect.setAttribute('height', 12);
+    svg.append(rect);
+  });
+  return svg;
+}
+
+const barColumn = (values, most) => ({ head: '', cell: (row) => bars(values(row), most) });
+const largest = (values) => values.reduce((most, value) => Math.max(most, value), 0);
+
+// --- overview
+
+function showFacts() {
+  const earlier = data.before?.counts ?? data.before;
+  const names = ['rows', 'without_fingerprint', 'repeats', 'clusters', 'cluster_rows', 'largest', ...('without_case' in counts ? ['without_case'] : [])];
+  const columns = [
+    { head: say('what'), words: true, cell: (name) => say(`fact_${name}`) },
+    { head: say('now'), cell: (name) => number(counts[name]) },
+  ];
+  if (earlier) {
+    const was = (name) => (typeof earlier[name] === 'number' ? earlier[name] : null);
+    columns.push({ head: say('before'), cell: (name) => (was(name) === null ? '' : number(was(name))) });
+    columns.push({ head: say('change'), cell: (name) => (was(name) === null ? ''
+      : `${counts[name] >= was(name) ? '+' : '\u2212'}${number(Math.abs(counts[name] - was(name)))}`) });
+  }
+  byId('facts').append(table('', columns, names));
+}
+
+function showPeriods() {
+  const periods = report.periods;
+  if (!periods) return;
+  const latest = periods.counts.slice(-36);
+  byId('periods').append(table(say(`by_${periods.unit}`, periods.column), [
+    { head: say(periods.unit), words: true, cell: (row) => row.from.slice(0, periods.unit === 'month' ? -3 : undefined) },
+    { head: say('fact_rows'), cell: (row) => number(row.rows) },
+    { head: say('fact_repeats'), cell: (row) => number(row.repeats) },
+    barColumn((row) => [row.rows, row.repeats], largest(latest.map((row) => row.rows))),
+  ], latest), rest(say('period_chart')));
+  if (latest.length < periods.counts.length) {
+    byId('periods').append(rest(say('earlier_periods', number(latest.length), number(periods.counts.length))));
+  }
+}
+
+const scopeOf = (scope) => (scope === null ? say('no_scope') : passage(scope));
+
+function showScopes() {
+  if (!report.scopes) return;
+  const { kept, all } = report.scopes;
+  byId('scopes').append(table(say('by_scope'), [
+    { head: say('scope'), words: true, cell: (row) => scopeOf(row.scope) },
+    ...['rows', 'repeats', 'clusters', 'largest'].map((name) => ({ head: say(`fact_${name}`), cell: (row) => number(row[name]) })),
+  ], kept), rest(say('scopes_apart')));
+  if (kept.length < all) byId('scopes').append(rest(say('more_scopes', number(kept.length), number(all))));
+}
+
+// --- cases
+
+function lettersOf(member, first) {
+  const line = [keyOf(member.key), ' '];
+  (member.columns ?? []).forEach((value, i) => {
+    if (value !== null) line.push(make('span', { className: 'column', title: settings.columns[i], dir: 'auto' }, shown(value)), ' ');
+  });
+  if (first) line.push(say('first_letter'), ' ');
+  else {
+    const bits = [say('distance', number(member.distance)), ...(member.distance > settings.max_distance ? [say('beyond')] : []),
+      ...(typeof member.resemblance === 'number' ? [say('resemblance', member.resemblance.toFixed(2))] : [])];
+    line.push(make('span', { className: 'bits' }, bits.join(say('list'))), ' ');
+  }
+  const decision = isDecided(member.decided);
+  if (decision) line.push(decision, ' ');
+  if (settings.has_content) {
+    if (member.no_text) line.push(say('no_text'));
+    else if (member.adds) line.push(say('adds'), ' ', passage(member.adds));
+    else line.push(say('adds_nothing'));
+    if (member.cut) line.push(' ', make('i', { className: 'omitted' }, say('cut')));
+    if (member.lacks) line.push(make('br'), say('leaves_out'), ' ', make('del', {}, passage(member.lacks)));
+    if (member.numbers) line.push(make('br'), ...parts('other_numbers', make('b', { dir: 'auto' }, shown(member.numbers))));
+  }
+  return make('li', { className: 'entry' }, make('p', {}, line));
+}
+
+const isLoose = (one) => one.reach > settings.max_distance;
+
+function fillCase(body, one) {
+  if (isLoose(one)) body.append(rest(say(settings.groups ? 'loose_case' : 'loose_chain')));
+  if (settings.has_content) {
+    if (one.common) body.append(make('h4', {}, say('common')), passage(one.common, 'div'));
+    else body.append(rest(say('no_common')));
+  }
+  body.append(make('ol', {}, one.members.map((member) => lettersOf(member, member.key === one.first))));
+  const more = one.size - one.members.length;
+  if (one.outside > 0) body.append(rest(count('outside', one.outside)));
+  if (more > 0) {
+    body.append(rest(count('not_shown', more)));
+    if (settings.has_content && one.add_nothing > 0) body.append(rest(count('add_nothing', one.add_nothing)));
+    if (settings.has_content && one.compared < one.size) body.append(rest(say('compared', count('letters', one.compared))));
+  }
+}
+
+// A case is filled when it is opened. Most are never.
+function showCase(one) {
+  const dates = one.from ? (one.from === one.to ? one.from : say('span', one.from, one.to)) : null;
+  const fold = make('details', { className: 'case' }, make('summary', {},
+    make('span', { className: 'head' }, make('h3', {}, say('case', String(one.id))),
+      make('span', { className: 'count' }, count('letters', one.size)),
+      dates ? make('span', { className: 'when' }, dates) : null,
+      one.scope === undefined ? null : make('span', { className: 'scope' }, scopeOf(one.scope)),
+      isLoose(one) && !settings.groups ? make('strong', { className: 'loose' }, say('loose')) : null),
+    make('span', { className: 'start', dir: 'auto' }, one.start === '' ? keyOf(one.first, false) : shown(one.differs ?? one.start))));
+  fold.fill = () => {
+    if (fold.filled) return;
+    fold.filled = true;
+    fillCase(fold, one);
+  };
+  fold.addEventListener('toggle', () => { if (fold.open) fold.fill(); });
+  return fold;
+}
+
+const openCase = (fold, open) => {
+  if (open) fold.fill();
+  fold.open = open;
+};
+
+function showCases() {
+  const intro = settings.groups
+    ? parts('cases_of_grouping', make('code', {}, shown(settings.groups))) : [say(`cases_of_${settings.method}`)];
+  byId('cases-intro').append(...intro, settings.has_content ? ` ${say('how_to_read')}` : '');
+  const folds = report.cases.kept.map(showCase);
+  byId('case-list').append(...(folds.length > 0 ? folds : [rest(say('none'))]));
+  const more = report.cases.all - folds.length;
+  if (more > 0) byId('case-rest').append(rest(count('left_out', more)));
+  byId('case-rest').append(make('details', {}, make('summary', {}, make('h3', {}, say('by_size'))), table('', [
+    { head: say('letters'), words: true, cell: (row) => (row.from === row.to ? number(row.from) : say('span', number(row.from), number(row.to))) },
+    { head: say('cases'), cell: (row) => number(row.clusters) },
+  ], report.sizes)));
+  return folds;
+}
+
+// Search what the cases say, not the page's own words.
+function offerSearch(folds) {
+  const few = 20;
+  const contents = report.cases.kept.map((one) => [say('case', String(one.id)), one.scope, one.from, one.to, one.start, one.differs, one.common,
+    ...one.members.flatMap((member) => [member.key, member.adds, member.lacks, ...(member.columns ?? [])])].join('\n').toLowerCase());
+  byId('search').addEventListener('input', () => {
+    const wanted = byId('search').value.trim().toLowerCase();
+    const found = folds.filter((fold, i) => {
+      fold.hidden = !contents[i].includes(wanted);
+      return !fold.hidden;
+    });
+    if (wanted !== '' && found.length <= few) found.forEach((fold) => openCase(fold, true));
+    byId('found').textContent = wanted === '' ? '' : say('found', number(found.length), number(folds.length));
+  });
+  let open = false;
+  byId('open-all').addEventListener('click', (event) => {
+    open = !open;
+    folds.forEach((fold) => openCase(fold, open));
+    event.target.textContent = say(open ? 'close_all' : 'open_all');
+  });
+  // Distances are for those who ask for them.
+  const showNumbers = () => document.body.classList.toggle('no-bits', !byId('show-numbers').checked);
+  byId('show-numbers').addEventListener('change', showNumbers);
+  showNumbers();
+}
+
+// --- pairs
+
+// Two texts as one: [kind, text] with "=", "-" or "+", and ["~", n] for what is
+// left out: n characters that both have. ["more", n] counts differences that follow.
+function difference(spans) {
+  const note = (words) => make('i', { className: 'omitted' }, words);
+  const mark = { '-': 'del', '+': 'ins' };
+  return make('div', { className: 'text', dir: 'auto' }, spans.map(([kind, value, more]) => {
+    if (kind === '=') return shown(value);
+    if (kind === '~') return note(say('omitted_same', count('characters', value)));
+    if (kind === 'more') return note(count('more_differences', value));
+    if (kind === 'cut') return note(say('cut'));
+    return [make(mark[kind], {}, shown(value, value.length > 2 ? changed : /([\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff])/u)),
+      more > 0 ? note(say('omitted_more', count('characters', more))) : null];
+  }));
+}
+
+function legend() {
+  return make('p', { className: 'legend' }, `${say('legend')}: `, make('del', {}, say('struck')), ` ${say('legend_struck')}${say('list')}`,
+    make('ins', {}, say('underlined')), ` ${say('legend_underlined')}`);
+}
+
+function pairLine(pair, ...before) {
+  const line = [...before, make('span', { className: 'bits' }, [say('distance', number(pair.distance)),
+    ...(typeof pair.resemblance === 'number' ? [say('resemblance', pair.resemblance.toFixed(2))] : []),
+    ...(pair.decides ? [count('decides', pair.decides)] : [])].join(say('list')))];
+  const decision = isDecided(pair.decided);
+  return make('p', {}, line.flatMap((part, i) => (i > 0 ? [' ', part] : [part])), decision ? [' ', decision] : null);
+}
+
+const numbersOf = (pair) => (pair.numbers_a || pair.numbers_b ? make('p', {}, parts('numbers_differ', make('span', {},
+  parts('key_pair', make('b', { dir: 'auto' }, shown(pair.numbers_a ?? '\u2013')), make('b', { dir: 'auto' }, shown(pair.numbers_b ?? '\u2013')))))) : null);
+
+function showExamples() {
+  const list = byId('example-list');
+  const far = largest(report.examples.map((pair) => pair.distance));
+  if (settings.has_content) list.append(legend());
+  report.distances.forEach(({ distance, pairs }) => {
+    const examples = report.examples.filter((pair) => pair.distance === distance);
+    if (examples.length === 0) return;
+    list.append(make('details', { open: distance === far }, make('summary', {},
+      make('h3', {}, distance === 0 ? say('equal_fingerprints') : say('distance_head', distance)), ' ', make('span', { className: 'count' }, count('pairs', pairs))),
+    examples.map((pair) => make('article', { className: 'entry' }, make('h4', {}, keysOf(pair.a, pair.b)),
+      pairLine(pair, pair.same_text ? say('same_text') : ''), numbersOf(pair), pair.differences ? difference(pair.differences) : null))));
+  });
+  if (report.examples.length === 0) list.append(rest(say('none')));
 }
 
 // --- files
@@ -15,175 +314,208 @@ function say(key, ...values) {
 function csvCell(value) {
   const text = String(value ?? '');
   const formula = /^[\s=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text);
-  return '"' + (formula ? "'" : '') + text.replace(/"/g, '""') + '"';
+  return `"${formula ? "'" : ''}${text.replace(/"/g, '""')}"`;
 }
 
 function csv(columns, rows) {
   const head = columns.map((column) => say(`csv_${column}`));
-  return '\ufeff' + [head, ...rows].map((row) => head.map((_, i) => csvCell(row[i])).join(',') + '\r\n').join('');
+  return `\ufeff${[head, ...rows].map((row) => `${head.map((_, i) => csvCell(row[i])).join(',')}\r\n`).join('')}`;
 }
 
 function save(name, type, text) {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([text], { type: type + ';charset=utf-8' }));
-  link.download = name;
+  const link = make('a', { href: URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` })), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60000);
 }
 
-const decision = (same) => (same === undefined ? '' : say(same ? 'same' : 'not_same'));
-const decided = (row, at) => row.map((value, i) => (i === at ? decision(value) : value));
-const withTexts = () => byId('with-texts')?.checked;
-const number = (n) => n.toLocaleString('en');
-
-function casesCsv() {
-  if (!withTexts()) return csv(['case', 'key', 'distance'], data.rows);
-  return csv(['case', 'key', 'distance', 'text'], data.rows.map((row, i) => [...row, data.texts[i]]));
+// A button for a list, of which the report may hold the first rows only.
+function offerFile(button, label, list, name, text) {
+  byId(button).hidden = !list;
+  if (!list) return;
+  const n = list.kept.length < list.all ? say('first_rows', number(list.kept.length), number(list.all)) : number(list.all);
+  byId(button).textContent = say(label, n);
+  byId(button).addEventListener('click', () => save(name, 'text/csv', text(list.kept)));
 }
 
-function pairsCsv() {
-  return csv(['a', 'b', 'distance', ...(data.decisions ? ['decision'] : [])], data.pairs.map((pair) => decided(pair, 3)));
+function offerFiles() {
+  const n = report.rows.kept.filter((row) => row.length > 3).length;
+  byId('with-texts-label').hidden = n === 0;
+  byId('with-texts').nextElementSibling.textContent = n < report.rows.all ? say('with_first_texts', number(n)) : say('with_texts');
+  offerFile('save-cases', 'save_cases', report.rows, 'cases.csv',
+    (rows) => csv(['case', 'key', 'distance', ...(byId('with-texts').checked ? ['text'] : [])], rows));
+  offerFile('save-pairs', 'save_pairs', report.pairs, 'pairs.csv', (rows) => csv(['a', 'b', 'distance'], rows));
+  offerFile('save-decisions', 'save_decisions', report.decisions, 'decisions.csv', (rows) => csv(['a', 'b', 'decision', 'note', 'by', 'at'],
+    rows.map((row) => [row.a, row.b, answer(row.same), row.note, row.by, row.at])));
 }
-
-function decisionsCsv() {
-  return csv(['a', 'b', 'decision', 'note', 'by', 'at'], data.decisions.map((row) => decided(row, 2)));
-}
-
-function saver(button, name, text, rows, total) {
-  if (rows < total) button.textContent = say('first_rows', button.textContent, number(rows), number(total));
-  button.addEventListener('click', () => save(name, 'text/csv', text()));
-}
-
-saver(byId('save-groups'), 'cases.csv', casesCsv, data.rows.length, data.n_rows);
-saver(byId('save-pairs'), 'pairs.csv', pairsCsv, data.pairs.length, data.n_pairs);
-if (data.decisions) saver(byId('save-decisions-csv'), 'decisions.csv', decisionsCsv, data.decisions.length, data.n_decisions);
-
-if (data.texts && data.texts.length < data.n_rows) {
-  byId('with-texts').nextElementSibling.textContent = say('with_first_texts', number(data.texts.length));
-}
-
-// --- search among the cases
-
-const groups = [...document.querySelectorAll('details.group')];
-// The letters' words, not the page's own.
-const contents = groups.map((group) => [...group.querySelectorAll('h3, .key, .start, .text')]
-  .map((part) => part.textContent.toLowerCase()).join('\n'));
-const few = 20;
-
-function search() {
-  const wanted = byId('search').value.trim().toLowerCase();
-  let n = 0;
-  groups.forEach((group, i) => {
-    group.hidden = !contents[i].includes(wanted);
-    n += group.hidden ? 0 : 1;
-  });
-  if (wanted !== '' && n <= few) {
-    groups.forEach((group) => { group.open = group.open || !group.hidden; });
-  }
-  byId('found').textContent = wanted === '' ? '' : say('found', number(n), number(groups.length));
-}
-
-byId('search').addEventListener('input', search);
-
-let allOpen = false;
-byId('open-all').addEventListener('click', (event) => {
-  allOpen = !allOpen;
-  groups.forEach((group) => { group.open = allOpen; });
-  event.target.textContent = say(allOpen ? 'close_all' : 'open_all');
-});
-
-// Bits and other numbers are for those who ask for them.
-const showNumbers = () => document.body.classList.toggle('no-bits', !byId('show-numbers').checked);
-byId('show-numbers').addEventListener('change', showNumbers);
-showNumbers();
-
-// --- paper: every case and its differences
-
-const details = [...document.querySelectorAll('details')];
-let closed = [];
-
-addEventListener('beforeprint', () => {
-  closed = details.filter((one) => !one.open);
-  closed.forEach((one) => { one.open = true; });
-});
-addEventListener('afterprint', () => closed.forEach((one) => { one.open = false; }));
 
 // --- decisions
 
 function literal(text) {
-  const quoted = "'" + text.replace(/'/g, "''") + "'";
-  return text.includes('\\') ? 'E' + quoted.replace(/\\/g, '\\\\') : quoted;
+  const quoted = `'${text.replace(/'/g, "''")}'`;
+  return text.includes('\\') ? `E${quoted.replace(/\\/g, '\\\\')}` : quoted;
 }
 
-// The pairs that were ticked with an answer.
-function ticked(review, answer) {
-  const pairs = [...document.querySelectorAll('.pair')];
-  return review.pairs.filter((keys, i) => pairs[i].querySelector(':checked').value === answer);
+function showDecisions() {
+  const { kept, all } = report.decisions;
+  if (all === 0) return;
+  const some = kept.slice(0, 200);
+  byId('decisions').append(make('details', {}, make('summary', {}, make('h3', {}, say('decisions')), ' ', make('span', { className: 'count' }, number(all))),
+    table('', [
+      { head: say('letters'), words: true, cell: (row) => keysOf(row.a, row.b) },
+      { head: say('answer'), words: true, cell: (row) => answer(row.same) },
+      ...['note', 'by', 'at'].map((name) => ({ head: say(name), words: true, cell: (row) => shown(row[name] ?? '') })),
+    ], some), some.length < all ? rest(say('more_decisions', number(some.length), number(all))) : null));
 }
 
-// One call for each answer; the last one refreshes the groups.
-function decisions(review) {
-  const answers = ['true', 'false'].filter((answer) => ticked(review, answer).length > 0);
-  return answers.map((answer, i) => {
-    const keys = [0, 1].map((side) => `ARRAY[${ticked(review, answer).map((pair) => literal(pair[side])).join(', ')}]::${review.key_type}[]`);
-    return `SELECT * FROM ${review.decide}(${literal(review.grouping)}, ${keys.join(', ')}, same => ${answer}, refresh => ${i === answers.length - 1});`;
-  });
+function showQuestion(pair, i) {
+  const choice = (value, name) => make('label', {}, make('input', { type: 'radio', name: `pair${i}`, value, checked: value === '' }), ` ${say(name)}`);
+  return make('article', { className: 'entry pair' }, make('h3', { id: `pair-${i}` }, keysOf(pair.a, pair.b)), pairLine(pair, say(pair.id === pair.other ? 'why_one_case' : 'why_two_cases')),
+    numbersOf(pair), pair.differences ? difference(pair.differences) : null,
+    make('fieldset', { 'aria-describedby': `pair-${i}` }, make('legend', {}, say('question')),
+      choice('true', 'answer_same'), choice('false', 'answer_not_same'), choice('', 'answer_none')));
 }
 
 // Answers stay in this browser until they are saved, by the keys of their pairs,
 // so that a reload or the next day's page has them still.
-function keepAnswers(review) {
-  const name = `simdup ${review.grouping}`;
-  const pairs = [...document.querySelectorAll('.pair')];
-  const key = (i) => JSON.stringify(review.pairs[i]);
-  const kept = () => {
-    try { return JSON.parse(localStorage.getItem(name)) ?? {}; } catch { return {}; }
+function keptAnswers() {
+  const name = `simdup ${settings.groups}`;
+  return {
+    read: () => { try { return JSON.parse(localStorage.getItem(name)) ?? {}; } catch { return {}; } },
+    write: (answers) => { try { localStorage.setItem(name, JSON.stringify(answers)); return true; } catch { return false; } },
+    forget: () => { try { localStorage.removeItem(name); } catch { /* nothing was kept */ } },
   };
-  const keep = () => {
-    const answers = kept();
-    pairs.forEach((pair, i) => {
-      const answer = pair.querySelector(':checked').value;
-      if (answer) answers[key(i)] = answer;
-      else delete answers[key(i)];
-    });
-    try { localStorage.setItem(name, JSON.stringify(answers)); return true; } catch { return false; }
-  };
-  const answers = kept();
+}
+
+// One call for each answer; the last one refreshes the groups.
+function script(pairs, answers) {
+  const { decide, key_type: type } = report.decide;
+  const given = ['true', 'false'].filter((one) => answers.includes(one));
+  const calls = given.map((one, i) => {
+    const chosen = pairs.filter((_, j) => answers[j] === one);
+    const keys = ['a', 'b'].map((side) => `ARRAY[${chosen.map((pair) => literal(pair[side])).join(', ')}]::${type}[]`);
+    return `SELECT * FROM ${decide}(${literal(settings.groups)}, ${keys.join(', ')}, same => ${one}, refresh => ${i === given.length - 1});`;
+  });
+  return `${["SET client_encoding = 'UTF8';", 'BEGIN;', ...calls, 'COMMIT;'].join('\n')}\n`;
+}
+
+function offerQuestions() {
+  const pairs = report.questions;
+  const articles = pairs.map(showQuestion);
+  byId('questions').append(...(pairs.length > 0 ? [legend(), ...articles] : [rest(say('none'))]));
+  const kept = keptAnswers();
+  const nameOf = (pair) => JSON.stringify([pair.a, pair.b]);
+  const answers = () => articles.map((article) => article.querySelector(':checked').value);
+  const earlier = kept.read();
   let n = 0;
-  pairs.forEach((pair, i) => {
-    const choice = [...pair.querySelectorAll('input')].find((input) => input.value && input.value === answers[key(i)]);
+  let unsaved = false;
+  articles.forEach((article, i) => {
+    const choice = [...article.querySelectorAll('input')].find((input) => input.value && input.value === earlier[nameOf(pairs[i])]);
     if (choice) {
       choice.checked = true;
       n += 1;
     }
   });
-  const forget = () => { try { localStorage.removeItem(name); } catch { /* nothing was kept */ } };
-  return { n, keep, forget };
-}
-
-function offerDecisions(review) {
-  const answers = keepAnswers(review);
-  let unsaved = false;
-  const count = () => {
-    const n = ticked(review, 'true').length + ticked(review, 'false').length;
-    byId('decided').textContent = say(n > 0 ? 'decided_unsaved' : 'decided_count', n, review.pairs.length);
+  const tell = () => {
+    const given = answers().filter((one) => one !== '').length;
+    byId('decided').textContent = say(given > 0 ? 'decided_unsaved' : 'decided_count', number(given), number(pairs.length));
   };
-  document.querySelectorAll('.pair').forEach((pair) => pair.addEventListener('change', () => {
-    unsaved = !answers.keep();
-    count();
-  }));
+  byId('questions').addEventListener('change', () => {
+    const all = kept.read();
+    answers().forEach((one, i) => {
+      if (one) all[nameOf(pairs[i])] = one;
+      else delete all[nameOf(pairs[i])];
+    });
+    unsaved = !kept.write(all);
+    tell();
+  });
   addEventListener('beforeunload', (event) => { if (unsaved) event.preventDefault(); });
-  byId('save-decisions').addEventListener('click', () => {
-    const lines = ["SET client_encoding = 'UTF8';", 'BEGIN;', ...decisions(review), 'COMMIT;'];
-    save('decisions.sql', 'application/sql', lines.join('\n') + '\n');
-    answers.forget();
+  byId('save-answers').addEventListener('click', () => {
+    save('decisions.sql', 'application/sql', script(pairs, answers()));
+    kept.forget();
     unsaved = false;
     byId('decided').textContent = say('saved', 'decisions.sql');
   });
-  count();
-  if (answers.n > 0) byId('kept').textContent = say(answers.n === 1 ? 'kept_one' : 'kept_many', answers.n);
+  tell();
+  if (n > 0) byId('kept').textContent = count('kept', n);
 }
 
-if (byId('review-data')) offerDecisions(JSON.parse(byId('review-data').textContent));
+// --- figures for engineers, and what was asked
 
-document.querySelectorAll('.tools').forEach((tools) => { tools.hidden = false; });
+// The distance beyond which chance explains more than one pair in twenty.
+function stopAt() {
+  let last = -1;
+  for (const row of report.distances) {
+    if (20 * row.by_chance > row.pairs && row.by_chance > 0) break;
+    last = row.distance;
+  }
+  if (last < 0) return say('chance_everywhere');
+  return last === settings.max_distance ? say('chance_nowhere') : say('stop_at', number(last));
+}
+
+function showFigures() {
+  const log = (n) => Math.log(1 + n);
+  const most = log(largest(report.distances.map((row) => Math.max(row.pairs, row.by_chance))));
+  const expected = (n) => (n > 0 && n < 10 ? n.toPrecision(2) : number(Math.round(n)));
+  const unit = settings.unit === 'word' ? 'resemblance_words' : 'resemblance_sentence';
+  byId('figures').append(make('h3', {}, say('by_chance')), make('p', {}, ['bits_sentence', 'found_sentence', 'expected_sentence'].map((key) => `${say(key, number(settings.max_distance))} `),
+    say(unit, number(settings.w))),
+  make('p', {}, make('strong', {}, counts.cluster_rows > 0 ? stopAt() : '')),
+  table(say('distance_column'), [
+    { head: say('distance_column'), words: true, cell: (row) => number(row.distance) },
+    { head: say('found_column'), cell: (row) => number(row.pairs) },
+    { head: say('expected_column'), cell: (row) => expected(row.by_chance) },
+    barColumn((row) => [log(row.pairs), log(row.by_chance)], most),
+  ], report.distances),
+  table('', [
+    { head: say('what'), words: true, cell: (name) => say(`fact_${name}`) },
+    { head: say('now'), cell: (name) => number(counts[name]) },
+  ], ['equal_sets', 'equal_rows', 'distinct_fingerprints']));
+}
+
+function showSettings() {
+  const made = report.made;
+  const time = make('time', { dateTime: made.at }, made.at.slice(0, 16).replace('T', ' '));
+  const items = [
+    ['query', make('code', { dir: 'ltr' }, shown(settings.query))],
+    ['limit', [say('limit_is', number(settings.max_distance)), ...(settings.min_resemblance === null ? [] : [say('list'), say('resemblance_limit', settings.min_resemblance)])]],
+    ['method', settings.method],
+    ['time', parts('seconds', time, number(made.seconds))],
+    ['versions', `simdup ${made.simdup}${say('list')}PostgreSQL ${made.postgresql}`],
+  ];
+  byId('settings').append(...items.flatMap(([name, value]) => [make('dt', {}, say(name)), make('dd', {}, value)]));
+}
+
+// --- the page
+
+function showHeadline() {
+  const share = counts.rows > 0 ? (100 * counts.repeats) / counts.rows : 0;
+  byId('headline').textContent = say(`headline_${counts.repeats === 1 ? 'one' : 'many'}`, number(counts.repeats), count('letters', counts.rows),
+    share.toFixed(1), count('cases', counts.clusters), number(counts.largest));
+}
+
+byId('title').append(...shown(data.title));
+document.querySelectorAll('[data-text]').forEach((element) => { element.textContent = say(element.dataset.text); });
+document.querySelectorAll('[data-label]').forEach((element) => { element.ariaLabel = say(element.dataset.label); });
+byId('to-decide').hidden = !report.questions;
+showHeadline();
+showFacts();
+showPeriods();
+showScopes();
+const folds = showCases();
+offerSearch(folds);
+showExamples();
+offerFiles();
+if (report.questions) {
+  showDecisions();
+  offerQuestions();
+}
+showFigures();
+showSettings();
+byId('sections').append(...[...document.querySelectorAll('main > section:not([hidden])')].map((section) => make('a', { href: `#${section.id}` },
+  section.querySelector('h2').textContent)));
+byId('page').hidden = false;
+// A box that scrolls can be reached by keys.
+document.querySelectorAll('.scroll').forEach((box) => {
+  if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+});
+addEventListener('hashchange', () => { document.querySelector(':target details')?.setAttribute('open', ''); });

@@ -259,7 +259,7 @@ receiver_done(DestReceiver *self pg_attribute_unused())
 
 bool
 simdup_find_columns(TupleDesc columns, int from, const char *const *names,
-					int n, int *places)
+					int n, bool others, int *places)
 {
 	for (int i = 0; i < n; i++)
 		places[i] = -1;
@@ -270,6 +270,8 @@ simdup_find_columns(TupleDesc columns, int from, const char *const *names,
 		while (i < n && strcmp(NameStr(TupleDescAttr(columns, column)->attname),
 							   names[i]) != 0)
 			i++;
+		if (i == n && others)
+			continue;
 		if (i == n || places[i] >= 0)
 			return false;
 		places[i] = column;

@@ -42,10 +42,12 @@ typedef struct SimdupQuery
 
 /*
  * Find the columns from this place on, by their names. Each of the n places is
- * from 0, -1 for none. Return false for another column, or one that is there twice.
+ * from 0, -1 for none. Return false for one that is there twice, and for another
+ * column, unless others are welcome.
  */
 extern bool simdup_find_columns(TupleDesc columns, int from,
-								const char *const *names, int n, int *places);
+								const char *const *names, int n, bool others,
+								int *places);
 
 /*
  * Check whether the columns are those of the query, before the first row;

@@ -232,26 +232,5 @@ SELECT * FROM simdup_tune('SELECT 1, fp_of(1) FROM generate_series(1, 3)', 0);
 SELECT * FROM simdup_tune('SELECT 1, 2');
 SELECT * FROM simdup_tune('SELECT 1, fp_of(1)', 65);
 
--- the summary
-CREATE TABLE letters AS SELECT i AS id, flipped(fp_of(i / 10), i, CASE WHEN i % 10 < 5 THEN 0 WHEN i % 10 < 7 THEN 1 ELSE 30 END) AS fp,
-  'letter ' || i || ' <script>alert("x")</script> & so on' AS body
-FROM generate_series(1, 200) i;
-INSERT INTO letters SELECT i, NULL, '' FROM generate_series(201, 203) i;
-SELECT * FROM simdup_summary('SELECT id, fp FROM letters ORDER BY id', 2);
-SELECT * FROM simdup_summary('SELECT id, fp FROM letters WHERE false', 0);
-SELECT * FROM simdup_summary('SELECT md5(id::text)::uuid, fp FROM letters WHERE id < 12 ORDER BY id', 0) WHERE section LIKE 'largest%';
-SELECT * FROM simdup_summary('SELECT fp, id FROM letters');
-
--- the report: one page, in ASCII, everything escaped
-SELECT simdup_report_html('SELECT id, fp, body AS content FROM letters ORDER BY id', '<b>"R&D"</b>', 2) AS page \gset
-SELECT page ~ '^<!DOCTYPE html>\n<html' AS html, octet_length(page) = length(page) AS ascii,
-  regexp_replace(page, '<(script|style)\M.*?</\1>', '', 'g') ~ '(src=|href="[^#]|url\(|@import)' AS loads_something,
-  page LIKE '%<title>&#60;b&#62;&#34;R&#38;D&#34;&#60;/b&#62;</title>%' AS title,
-  page LIKE '%letter 10 &#60;script&#62;alert(&#34;x&#34;)&#60;/script&#62; &#38; so on%' AS sample,
-  (length(page) - length(replace(page, '<details class="group">', ''))) / length('<details class="group">') AS groups
-FROM (SELECT :'page'::text AS page) AS p;
-SELECT simdup_report_html('SELECT id, fp FROM letters WHERE false', '', 0) ~ '</html>' AS empty_page;
-SELECT simdup_report_html($$SELECT E'a\tb' || chr(1), fp FROM letters WHERE id IN (10, 11) ORDER BY id$$, 'keys', 0) ~ '>a<span class="named">U\+0009</span>b<span class="named">U\+0001</span></b>' AS control_characters;
-SELECT simdup_report_html('SELECT id, fp, 1 FROM letters', 'x');
-DROP TABLE rows, cases, letters, by_new, by_all;
+DROP TABLE rows, cases, by_new, by_all;
 DROP FUNCTION wrong_pairs, n_pairs, naive_clusters, flipped, fp_of;

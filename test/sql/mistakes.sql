@@ -14,7 +14,7 @@ SELECT * FROM simdup_components('letter');
 SELECT * FROM simdup_evaluate('letter', 'letter');
 SELECT * FROM simdup_evaluate_clusters('letter', 'letter');
 SELECT * FROM simdup_tune('letter');
-SELECT * FROM simdup_summary('letter');
+SELECT simdup_report('letter');
 SELECT simdup_report_html('letter', 'Letters');
 SELECT * FROM simdup_pieces('letter', 8, 2);
 SELECT * FROM simdup_piece_pairs('letter', 8, 0, 2);
@@ -34,7 +34,7 @@ SELECT * FROM simdup_pairs('SELECT id, minhash64(body) FROM letter', min_resembl
 SELECT * FROM simdup_clusters('SELECT id, minhash64(body) FROM letter', min_resemblance => 0.8);
 SELECT * FROM shingle_pairs('SELECT id, minhash64(body) FROM letter');
 SELECT * FROM simdup_tune('SELECT id, body FROM letter');
-SELECT * FROM simdup_summary('SELECT id, body FROM letter');
+SELECT simdup_report('SELECT id, body FROM letter');
 SELECT * FROM simdup_components('SELECT id FROM letter');
 SELECT * FROM term_idf('SELECT id, body FROM letter');
 SELECT * FROM simdup_pairs('SELECT id, minhash64(bodi) FROM letter');

@@ -16,47 +16,43 @@ SELECT count(*) FROM simdup_decide('letter_case', 3, 4, same => true);
 UPDATE letter_case_decisions SET at = CASE WHEN same THEN '2024-03-06 09:00' ELSE '2024-03-05 17:30' END::timestamptz, by = 'clerk';
 INSERT INTO letter VALUES (9, '0000000000000001', 'The lamps of the next day.');
 SELECT * FROM letter_case ORDER BY id, key;
-CREATE FUNCTION seen(page text) RETURNS SETOF text LANGUAGE sql AS $$
-  SELECT line FROM regexp_split_to_table(regexp_replace(regexp_replace(regexp_replace(regexp_replace(page, '^.*<h2 id="groups">|<h2 id="pairs">.*$', '', 'g'),
-    '<svg.*?</svg>', '', 'g'), '<script.*?</script>', '', 'g'), '<[^>]*>', '', 'g'), '\n') AS line WHERE line <> ''
-$$;
-CREATE FUNCTION data(page text, name text) RETURNS jsonb LANGUAGE sql AS $$ SELECT substring(page FROM format('id="%s">(.*?)</script>', name))::jsonb $$;
-SELECT simdup_report_html('SELECT id, fp, body AS content FROM letter ORDER BY id', 'Letters', 3, groups => 'letter_case') AS page \gset
-SELECT seen(:'page');
--- the files
-SELECT data(:'page', 'data') - 'rows' - 'decisions' - 'texts';
-SELECT jsonb_array_elements(data(:'page', 'data') -> 'texts');
-SELECT jsonb_array_elements(data(:'page', 'data') -> 'rows');
-SELECT jsonb_array_elements(data(:'page', 'data') -> 'decisions');
--- exactly the grouping's cases
-SELECT c.id, c.key::text FROM letter_case AS c
-EXCEPT SELECT (r ->> 0)::bigint, r ->> 1 FROM jsonb_array_elements(data(:'page', 'data') -> 'rows') AS r;
-SELECT (r ->> 0)::bigint, r ->> 1 FROM jsonb_array_elements(data(:'page', 'data') -> 'rows') AS r
-EXCEPT SELECT c.id, c.key::text FROM letter_case AS c;
-SELECT data(:'page', 'review-data') - 'pairs';
+SELECT simdup_report('SELECT id, fp, body AS content FROM letter ORDER BY id', groups => 'letter_case') AS report \gset
+SELECT key, value FROM jsonb_each(:'report'::jsonb) WHERE key IN ('counts', 'decisions', 'decide', 'settings');
+SELECT c - 'members' FROM jsonb_array_elements(:'report'::jsonb #> '{cases,kept}') AS c;
+SELECT c -> 'id' AS id, m -> 'key' AS key, m -> 'distance' AS distance, m -> 'decided' AS decided, m -> 'adds' AS adds
+FROM jsonb_array_elements(:'report'::jsonb #> '{cases,kept}') AS c, jsonb_array_elements(c -> 'members') AS m;
+-- the questions are those of the review
+SELECT (SELECT count(*) FROM simdup_review('letter_case', 50)) = jsonb_array_length(:'report'::jsonb -> 'questions') AS all_of_them,
+  (SELECT count(*) FROM jsonb_array_elements(:'report'::jsonb -> 'questions') AS q JOIN simdup_review('letter_case', 50) AS r
+   ON r.a = q ->> 'a' AND r.b = q ->> 'b' AND r.distance = (q ->> 'distance')::int) = jsonb_array_length(:'report'::jsonb -> 'questions') AS the_same;
+SELECT q - 'a' - 'b' FROM jsonb_array_elements(:'report'::jsonb -> 'questions') AS q LIMIT 1;
+-- exactly the grouping's cases of two rows and more
+SELECT c.id, c.key::text FROM letter_case AS c WHERE EXISTS (SELECT FROM letter_case AS o WHERE o.id = c.id AND o.key <> c.key)
+EXCEPT SELECT (r ->> 0)::bigint, r ->> 1 FROM jsonb_array_elements(:'report'::jsonb #> '{rows,kept}') AS r;
+SELECT (r ->> 0)::bigint, r ->> 1 FROM jsonb_array_elements(:'report'::jsonb #> '{rows,kept}') AS r EXCEPT SELECT c.id, c.key::text FROM letter_case AS c;
 -- rows that the query lacks, keys of another type, a limit of cases
-SELECT line FROM seen(simdup_report_html('SELECT id::text, fp FROM letter WHERE id IN (3, 5, 6) ORDER BY id DESC', 'Letters', 3, max_groups => 1, groups => 'letter_case')) AS line
-WHERE line ~ 'Case|case|left out';
-SELECT substring(simdup_report_html('SELECT id, fp FROM letter', 'Letters', 3, groups => 'letter_case') FROM '<p class="headline">(.*?)</p>');
-SELECT seen(simdup_report_html('SELECT id, fp FROM letter WHERE false', 'Letters', 3, groups => 'letter_case')) LIMIT 3;
--- keys longer than the page shows are different keys
-CREATE TABLE long (id text PRIMARY KEY, fp simhash64);
-INSERT INTO long SELECT repeat('x', 300) || i, (i % 2 * 4294967295)::simhash64 FROM generate_series(1, 4) AS i;
-SELECT simdup_group('long_case', 'SELECT id, fp FROM long ORDER BY id', 3);
-SELECT count(*) FROM simdup_regroup('long_case');
-SELECT line FROM seen(simdup_report_html('SELECT id, fp FROM long ORDER BY id', 'Long', 3, groups => 'long_case')) AS line WHERE line ~ '^Case';
+SELECT r -> 'cases' -> 'all' AS cases, c -> 'id' AS id, c -> 'size' AS size, c -> 'outside' AS outside, c -> 'first' AS first
+FROM simdup_report('SELECT id::text, fp FROM letter WHERE id IN (1, 3, 4, 6, 8) ORDER BY id DESC; ', max_groups => 1, groups => 'letter_case') AS r,
+  jsonb_array_elements(r #> '{cases,kept}') AS c;
+SELECT r -> 'counts' -> 'rows' AS rows, r #> '{cases,kept}' AS cases FROM simdup_report('SELECT id, fp FROM letter WHERE false', groups => 'letter_case') AS r;
+-- the page has what the report has
+SELECT substring(simdup_report_html(:'report'::jsonb, 'Letters') FROM 'id="data">(.*?)</script>')::jsonb -> 'report' = :'report'::jsonb AS same_data;
+-- a name with a schema, and a path without the extension
+SET search_path = report_groups;
+SELECT public.simdup_report('SELECT id, fp FROM report_groups.letter ORDER BY id', groups => 'report_groups.letter_case') -> 'counts' -> 'clusters' AS cases;
+SET search_path = report_groups, public;
 -- who may
-SELECT length(simdup_report_html('SELECT id, fp FROM letter', 'Letters', 3, groups => 'nothing'));
-SELECT length(simdup_report_html('SELECT id, fp FROM letter', 'Letters', 3, groups => 'letter'));
+SELECT length(simdup_report_html('SELECT id, fp FROM letter', 'Letters', groups => 'nothing'));
+SELECT length(simdup_report_html('SELECT id, fp FROM letter', 'Letters', groups => 'letter'));
 CREATE ROLE regress_simdup_reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA report_groups TO regress_simdup_reader;
 GRANT USAGE ON SCHEMA report_groups TO regress_simdup_reader;
 SET ROLE regress_simdup_reader;
 \set VERBOSITY sqlstate
-SELECT length(simdup_report_html('SELECT id, fp FROM letter', 'Letters', 3, groups => 'letter_case'));
+SELECT length(simdup_report_html('SELECT id, fp FROM letter', 'Letters', groups => 'letter_case'));
 RESET ROLE;
 ALTER TABLE letter_case_decisions OWNER TO regress_simdup_reader;
-SELECT length(simdup_report_html('SELECT id, fp FROM letter', 'Letters', 3, groups => 'letter_case'));
+SELECT length(simdup_report_html('SELECT id, fp FROM letter', 'Letters', groups => 'letter_case'));
 \set VERBOSITY default
 DROP OWNED BY regress_simdup_reader;
 DROP ROLE regress_simdup_reader;

@@ -102,7 +102,7 @@ sub seen
 	return {
 		stored => stored($node, $db),
 		answers => answers($node, $db),
-		acl => $node->safe_psql($db, "SELECT has_function_privilege('clerk', oid, 'EXECUTE') FROM pg_proc WHERE proname = 'simdup_report_html'"),
+		acl => $node->safe_psql($db, "SELECT has_function_privilege('clerk', oid, 'EXECUTE') FROM pg_proc WHERE proname = 'simdup_report'"),
 		triggers => $node->safe_psql($db, 'SELECT tgrelid::regclass, tgname, tgenabled, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal ORDER BY tgrelid::regclass::text, tgname'),
 		version => $node->safe_psql($db, "SELECT extversion FROM pg_extension WHERE extname = 'simdup'")
 	};
@@ -176,7 +176,7 @@ for my $major (sort { $a <=> $b } keys %older)
 	$old->safe_psql('postgres', 'CREATE ROLE clerk');
 
 	$old->safe_psql('postgres', 'CREATE DATABASE current');
-	$old->safe_psql('current', 'CREATE EXTENSION simdup; REVOKE EXECUTE ON FUNCTION simdup_report_html FROM PUBLIC');
+	$old->safe_psql('current', 'CREATE EXTENSION simdup; REVOKE EXECUTE ON FUNCTION simdup_report FROM PUBLIC');
 	build_dependents($old, 'current');
 	my $before = seen($old, 'current');
 
