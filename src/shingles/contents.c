@@ -209,6 +209,12 @@ read_content(SimdupContents *contents, uint32 number, int buffer)
 	return PointerGetDatum(to->datum);
 }
 
+Datum
+simdup_contents_get(SimdupContents *contents, uint32 number)
+{
+	return read_content(contents, number, 0);
+}
+
 bool
 simdup_contents_equal(SimdupContents *contents, uint32 a, uint32 b)
 {

@@ -34,6 +34,9 @@ extern void simdup_contents_finish(SimdupContents *contents, Size memory);
 /* Return 64 bits of a content. Equal contents have equal digests. */
 extern uint64 simdup_contents_digest(SimdupContents *contents, uint32 number);
 
+/* Return a content, valid until the next call of any function here. */
+extern Datum simdup_contents_get(SimdupContents *contents, uint32 number);
+
 /* Check whether two contents are the same bytes. */
 extern bool simdup_contents_equal(SimdupContents *contents, uint32 a, uint32 b);
 
