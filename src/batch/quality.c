@@ -333,7 +333,7 @@ put_labelled(ReturnSetInfo *result, const Tuning *tuning, int max_distance)
 	}
 }
 
-/* Estimate the pairs at each distance from those of some rows with all rows. */
+/* Estimate the pairs within each distance from those of some rows with all rows. */
 static void
 estimate_pairs(const Tuning *tuning, double *pairs)
 {
@@ -356,9 +356,11 @@ estimate_pairs(const Tuning *tuning, double *pairs)
 	/* a row is no pair with itself, and a pair has two rows */
 	counts[0] -= n;
 	for (int d = 0; d <= SIMHASH64_BITS; d++)
-		pairs[d] = n == 0 ? 0
-						  : (double) counts[d] * (double) tuning->n_rows /
-								(double) n / 2;
+	{
+		counts[d] += d > 0 ? counts[d - 1] : 0;
+		pairs[d] = (double) counts[d] * (double) tuning->n_rows /
+				   (double) Max(n, 1) / 2;
+	}
 }
 
 static void
@@ -369,7 +371,6 @@ put_unlabelled(ReturnSetInfo *result, const Tuning *tuning, int max_distance)
 	double chance[SIMHASH64_BITS + 1];
 	double near[SIMHASH64_BITS + 1];
 	double pairs = (double) tuning->n_rows * Max(tuning->n_rows - 1, 0) / 2;
-	double found = 0;
 	int recommended = -1;
 
 	simdup_false_pair_chances(tuning->sample,
@@ -377,19 +378,14 @@ put_unlabelled(ReturnSetInfo *result, const Tuning *tuning, int max_distance)
 							  chance);
 	estimate_pairs(tuning, near);
 	for (int d = 0; d <= max_distance; d++)
-	{
-		found += near[d];
-		if (found > 0 && pairs * chance[d] <= FALSE_SHARE * found)
+		if (near[d] > 0 && pairs * chance[d] <= FALSE_SHARE * near[d])
 			recommended = d;
-	}
-	found = 0;
 	memset(nulls, true, sizeof(nulls));
 	nulls[0] = nulls[1] = nulls[EXPECTED_FALSE] = nulls[RECOMMENDED] = false;
 	for (int d = 0; d <= max_distance; d++)
 	{
-		found += near[d];
 		values[0] = Int32GetDatum(d);
-		values[1] = Int64GetDatum((int64) rint(found));
+		values[1] = Int64GetDatum((int64) rint(near[d]));
 		values[EXPECTED_FALSE] = Float8GetDatum(pairs * chance[d]);
 		values[RECOMMENDED] = BoolGetDatum(d == recommended);
 		simdup_put_result(result, values, nulls);
