@@ -13,6 +13,7 @@
 #include "utils/builtins.h"
 
 #include "core/hamming.h"
+#include "core/hash.h"
 #include "core/statistics.h"
 #include "server/arguments.h"
 #include "server/catalog.h"
@@ -204,8 +205,7 @@ typedef struct Tuning
 	int64 n_pairs[3][SIMHASH64_BITS + 1]; /* false, true, without a label */
 	SimdupTempFile *fps;
 	int64 n_rows;
-	int64 n_null; /* rows with a NULL */
-	uint64 random;
+	int64 n_null;	/* rows with a NULL */
 	uint64 *sample; /* SIMDUP_SAMPLE_SIZE */
 } Tuning;
 
@@ -229,18 +229,10 @@ check_columns(void *arg, TupleDesc columns,
 		   column_is(columns, 2, BOOLOID);
 }
 
-/* Return the next number of splitmix64: the same sample each time. */
-static uint64
-next_random(uint64 *state)
-{
-	uint64 z = (*state += UINT64CONST(0x9e3779b97f4a7c15));
-
-	z = (z ^ (z >> 30)) * UINT64CONST(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64CONST(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
-
-/* Sample a row. Every row has the same chance to stay (algorithm R). */
+/*
+ * Sample a row. Every row has the same chance to stay (algorithm R). The sample is
+ * the same each time.
+ */
 static void
 sample_row(Tuning *tuning, uint64 fp)
 {
@@ -248,7 +240,7 @@ sample_row(Tuning *tuning, uint64 fp)
 
 	simdup_tempfile_append(tuning->fps, &fp, sizeof(fp));
 	if (place >= SIMDUP_SAMPLE_SIZE)
-		place = next_random(&tuning->random) % (place + 1);
+		place = simdup_mix64(place) % (place + 1);
 	if (place < SIMDUP_SAMPLE_SIZE)
 		tuning->sample[place] = fp;
 }

@@ -42,7 +42,7 @@ extern bool simdup_contents_equal(SimdupContents *contents, uint32 a, uint32 b);
 
 /*
  * Check whether a content has a shingle. One without any resembles no other, not
- * even an equal one. Quick where the content begins with a word character.
+ * even an equal one.
  */
 extern bool simdup_contents_has_shingle(SimdupContents *contents,
 										uint32 number);
