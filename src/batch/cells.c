@@ -152,7 +152,9 @@ simdup_cells_begin(SimdupGroups *groups, const SimdupOptions *options)
 	c->cells.n_rows = groups->rows->n;
 	c->cells.max_distance = (uint32) options->max_distance;
 	c->cells.arg = c;
-	if (c->contents != NULL)
+	if (c->contents == NULL)
+		take_groups(c);
+	else
 	{
 		c->cells.verify = resemble;
 		cut_groups(c);
@@ -171,7 +173,7 @@ join_cells(void *arg, const SimdupGroup *a, const SimdupGroup *b, int distance)
 {
 	SimdupCellRows *c = arg;
 
-	if (c->also != NULL)
+	if (c->also != NULL && a != b)
 		c->also(c->also_arg, a, b, distance);
 	if (c->contents == NULL)
 	{
@@ -202,16 +204,12 @@ join_all(SimdupCellRows *c, uint32 max_distance)
 static void
 join_equal(SimdupCellRows *c)
 {
-	SimdupGroupSink also = c->also;
-
-	c->also = NULL;
 	for (int64 i = 0; c->contents != NULL && i < c->groups->n; i++)
 	{
 		SimdupGroup group = simdup_groups_get(c->groups, i);
 
 		join_cells(c, &group, &group, 0);
 	}
-	c->also = also;
 }
 
 /*
@@ -261,15 +259,8 @@ static void
 find_last_rows(SimdupCellRows *c)
 {
 	c->cells.last_row = alloc_numbers(c->cells.n_rows);
-	for (uint32 row = 0; c->contents != NULL && row < c->cells.n_rows; row++)
+	for (uint32 row = 0; row < c->cells.n_rows; row++)
 		c->cells.last_row[c->cells.cell[row]] = row;
-	for (int64 i = 0; c->contents == NULL && i < c->groups->n; i++)
-	{
-		SimdupGroup group = simdup_groups_get(c->groups, i);
-
-		c->cells.last_row[simdup_groups_row(c->groups, group.start)] =
-			simdup_groups_row(c->groups, group.start + group.n - 1);
-	}
 }
 
 /* Sort the near pairs, by the cells that may lead. */
@@ -294,7 +285,6 @@ sort_all(SimdupCellRows *c, const SimdupBlocks *blocks)
 	c->sort = simdup_pairsort_begin(share);
 	c->sink = note_near;
 	join_all(c, c->cells.max_distance);
-	take_groups(c);
 	c->may_lead = simdup_may_lead(&c->cells, blocks, c->first_near);
 	simdup_free(c->first_near);
 	if (c->sort == NULL)
@@ -337,27 +327,28 @@ read_near(SimdupCellRows *c)
 	c->next_near = (SimdupNearCell){(uint32) near, (uint32) (near >> 32)};
 }
 
+/* Return the array with room for one more element. */
+static void *
+with_room(void *array, Size n, Size *capacity, Size width)
+{
+	if (n < *capacity)
+		return array;
+	*capacity = *capacity * 2 + 64;
+	return simdup_realloc(array, *capacity * width);
+}
+
 static void
 add_near(SimdupCellRows *c, SimdupNearCell near)
 {
-	if (c->n_near == c->near_capacity)
-	{
-		c->near_capacity = c->near_capacity * 2 + 64;
-		c->near =
-			simdup_realloc(c->near, c->near_capacity * sizeof(SimdupNearCell));
-	}
+	c->near = with_room(c->near, c->n_near, &c->near_capacity, sizeof(near));
 	c->near[c->n_near++] = near;
 }
 
 static void
 keep_near(SimdupCellRows *c)
 {
-	if (c->n_kept == c->kept_capacity)
-	{
-		c->kept_capacity = c->kept_capacity * 2 + 64;
-		c->kept =
-			simdup_realloc(c->kept, c->kept_capacity * sizeof(SimdupEntry));
-	}
+	c->kept =
+		with_room(c->kept, c->n_kept, &c->kept_capacity, sizeof(SimdupEntry));
 	c->kept[c->n_kept++] =
 		(SimdupEntry){c->next_cell,
 					  (uint64) c->next_near.distance << 32 | c->next_near.cell};
@@ -514,8 +505,6 @@ connect(SimdupCellRows *c, const SimdupBlocks *blocks)
 {
 	if (c->contents != NULL)
 		find_spots(c);
-	else
-		take_groups(c);
 	c->connected = simdup_connected_begin(&c->cells, blocks);
 	c->sink = unite_parts;
 	if (blocks == NULL || blocks->n_apart == 0)

@@ -17,6 +17,7 @@
 #include "batch/rows.h"
 #include "core/balls.h"
 #include "core/hamming.h"
+#include "core/hash.h"
 #include "core/host.h"
 #include "server/session.h"
 #include "server/spill.h"
@@ -175,63 +176,12 @@ varying_bits(SimdupTempFile *file, int64 n, uint32 *ones, uint32 *n_sampled)
 }
 
 /*
- * Moves a block's bits to the front of a fingerprint; the other bits follow in
- * their order. The block is taken from its lowest to its highest bit: the bits
- * between them that are not its own do not vary. So sorting by the result
- * brings the groups of one block value together, ascending by fingerprint.
+ * Sort the groups, rotated until the block's highest bit stands in front. The bits
+ * between those of the block do not vary. So the groups of one block value come
+ * together.
  */
-typedef struct BlockShift
-{
-	int low;   /* lowest bit */
-	int width; /* bits up to the highest */
-} BlockShift;
-
-static BlockShift
-shift_of(uint64 block)
-{
-	BlockShift shift;
-
-	shift.low = pg_rightmost_one_pos64(block);
-	shift.width = pg_leftmost_one_pos64(block) + 1 - shift.low;
-	return shift;
-}
-
-static uint64
-low_bits(uint64 value, int n)
-{
-	return n == 64 ? value : value & ((UINT64CONST(1) << n) - 1);
-}
-
-static uint64
-shift_right(uint64 value, int n)
-{
-	return n == 64 ? 0 : value >> n;
-}
-
-static uint64
-block_to_front(BlockShift shift, uint64 fp)
-{
-	uint64 value = low_bits(fp >> shift.low, shift.width);
-	uint64 above = shift_right(fp, shift.low + shift.width);
-
-	return value << (64 - shift.width) | above << shift.low |
-		   low_bits(fp, shift.low);
-}
-
-static uint64
-block_from_front(BlockShift shift, uint64 word)
-{
-	uint64 value = word >> (64 - shift.width);
-	uint64 rest = low_bits(word, 64 - shift.width);
-	uint64 above = rest >> shift.low;
-
-	if (shift.low + shift.width < 64)
-		above <<= shift.low + shift.width;
-	return above | value << shift.low | low_bits(rest, shift.low);
-}
-
 static SimdupPairSort *
-sort_by_block(SimdupTempFile *file, int64 n, BlockShift shift)
+sort_by_block(SimdupTempFile *file, int64 n, int rotation)
 {
 	/* the other half is for the groups that are joined */
 	SimdupPairSort *sort =
@@ -242,7 +192,7 @@ sort_by_block(SimdupTempFile *file, int64 n, BlockShift shift)
 		SimdupElement element = read_element(file, i);
 
 		CHECK_FOR_INTERRUPTS();
-		simdup_pairsort_put(sort, block_to_front(shift, element.fp),
+		simdup_pairsort_put(sort, simdup_rotate64(element.fp, rotation),
 							element.index);
 	}
 	simdup_pairsort_perform(sort);
@@ -294,8 +244,8 @@ static void
 join_by_block(GroupJoin *join, SimdupTempFile *file, int64 n, uint64 block,
 			  double weight)
 {
-	BlockShift shift = shift_of(block);
-	SimdupPairSort *sort = sort_by_block(file, n, shift);
+	int rotation = (pg_leftmost_one_pos64(block) + 1) % 64;
+	SimdupPairSort *sort = sort_by_block(file, n, rotation);
 	uint64 same = join->pairs.path.same;
 	Run run = {0};
 	uint64 run_value = 0;
@@ -305,7 +255,7 @@ join_by_block(GroupJoin *join, SimdupTempFile *file, int64 n, uint64 block,
 	join->pairs.path.same |= block;
 	while (simdup_pairsort_get(sort, &word, &element.index))
 	{
-		element.fp = block_from_front(shift, word);
+		element.fp = simdup_rotate64(word, (64 - rotation) % 64);
 		if (run.n > 0 && (element.fp & block) != run_value)
 			finish_run(join, &run, weight);
 		run_value = element.fp & block;

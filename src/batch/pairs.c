@@ -360,45 +360,25 @@ put_pair(PairOutput *output, uint32 x, uint32 y, int distance)
 	simdup_put_result(output->result, values, nulls);
 }
 
-/* Each of some rows of group a with each of some rows of group b. */
+/*
+ * Put the pairs of two near groups, or of one, but not those of old rows with old
+ * rows: a SimdupGroupSink.
+ */
 static void
-put_product(PairOutput *output, const SimdupGroup *a, uint32 a_from,
-			uint32 a_to, const SimdupGroup *b, uint32 b_from, uint32 b_to,
-			int distance)
+put_rows(void *arg, const SimdupGroup *a, const SimdupGroup *b, int distance)
 {
-	for (uint32 i = a_from; i < a_to; i++)
+	PairOutput *output = arg;
+
+	if (is_elsewhere(output, a->fp, b->fp))
+		return;
+	for (uint32 i = 0; i < a->n; i++)
 	{
 		uint32 x = simdup_groups_row(output->groups, a->start + i);
+		uint32 end = i < a->n_first ? b->n : b->n_first;
 
-		for (uint32 j = b_from; j < b_to; j++)
+		for (uint32 j = a == b ? i + 1 : 0; j < end; j++)
 			put_pair(output, x, simdup_groups_row(output->groups, b->start + j),
 					 distance);
-	}
-}
-
-/* Two near groups: all their pairs but those of old rows with old rows. */
-static void
-put_near_groups(void *arg, const SimdupGroup *a, const SimdupGroup *b,
-				int distance)
-{
-	if (is_elsewhere(arg, a->fp, b->fp))
-		return;
-	put_product(arg, a, 0, a->n_first, b, 0, b->n, distance);
-	put_product(arg, a, a->n_first, a->n, b, 0, b->n_first, distance);
-}
-
-/* Put the pairs of rows of one group, which are at distance 0. */
-static void
-put_equal_rows(PairOutput *output, const SimdupGroup *group)
-{
-	for (uint32 i = 0; i < group->n_first; i++)
-	{
-		uint32 x = simdup_groups_row(output->groups, group->start + i);
-
-		simdup_progress_done((int64) group->start + i);
-		for (uint32 j = i + 1; j < group->n; j++)
-			put_pair(output, x,
-					 simdup_groups_row(output->groups, group->start + j), 0);
 	}
 }
 
@@ -416,11 +396,12 @@ put_all_pairs(PairOutput *output, SimdupRows *rows, int max_distance)
 	{
 		SimdupGroup group = simdup_groups_get(output->groups, i);
 
-		if (group.n > 1 && !is_elsewhere(output, group.fp, group.fp))
-			put_equal_rows(output, &group);
+		if (group.n > 1)
+			put_rows(output, &group, &group, 0);
+		simdup_progress_done(group.start);
 	}
-	simdup_join_groups(output->groups, max_distance, "comparing",
-					   put_near_groups, output);
+	simdup_join_groups(output->groups, max_distance, "comparing", put_rows,
+					   output);
 	simdup_groups_end(output->groups);
 }
 

@@ -13,6 +13,7 @@
 #include "utils/builtins.h"
 
 #include "core/hamming.h"
+#include "core/hash.h"
 #include "core/statistics.h"
 #include "server/arguments.h"
 #include "server/catalog.h"
@@ -204,8 +205,7 @@ typedef struct Tuning
 	int64 n_pairs[3][SIMHASH64_BITS + 1]; /* false, true, without a label */
 	SimdupTempFile *fps;
 	int64 n_rows;
-	int64 n_null; /* rows with a NULL */
-	uint64 random;
+	int64 n_null;	/* rows with a NULL */
 	uint64 *sample; /* SIMDUP_SAMPLE_SIZE */
 } Tuning;
 
@@ -229,18 +229,10 @@ check_columns(void *arg, TupleDesc columns,
 		   column_is(columns, 2, BOOLOID);
 }
 
-/* Return the next number of splitmix64: the same sample each time. */
-static uint64
-next_random(uint64 *state)
-{
-	uint64 z = (*state += UINT64CONST(0x9e3779b97f4a7c15));
-
-	z = (z ^ (z >> 30)) * UINT64CONST(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64CONST(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
-
-/* Sample a row. Every row has the same chance to stay (algorithm R). */
+/*
+ * Sample a row. Every row has the same chance to stay (algorithm R). The sample is
+ * the same each time.
+ */
 static void
 sample_row(Tuning *tuning, uint64 fp)
 {
@@ -248,7 +240,7 @@ sample_row(Tuning *tuning, uint64 fp)
 
 	simdup_tempfile_append(tuning->fps, &fp, sizeof(fp));
 	if (place >= SIMDUP_SAMPLE_SIZE)
-		place = next_random(&tuning->random) % (place + 1);
+		place = simdup_mix64(place) % (place + 1);
 	if (place < SIMDUP_SAMPLE_SIZE)
 		tuning->sample[place] = fp;
 }
@@ -333,7 +325,7 @@ put_labelled(ReturnSetInfo *result, const Tuning *tuning, int max_distance)
 	}
 }
 
-/* Estimate the pairs at each distance from those of some rows with all rows. */
+/* Estimate the pairs within each distance from those of some rows with all rows. */
 static void
 estimate_pairs(const Tuning *tuning, double *pairs)
 {
@@ -356,9 +348,11 @@ estimate_pairs(const Tuning *tuning, double *pairs)
 	/* a row is no pair with itself, and a pair has two rows */
 	counts[0] -= n;
 	for (int d = 0; d <= SIMHASH64_BITS; d++)
-		pairs[d] = n == 0 ? 0
-						  : (double) counts[d] * (double) tuning->n_rows /
-								(double) n / 2;
+	{
+		counts[d] += d > 0 ? counts[d - 1] : 0;
+		pairs[d] = (double) counts[d] * (double) tuning->n_rows /
+				   (double) Max(n, 1) / 2;
+	}
 }
 
 static void
@@ -369,7 +363,6 @@ put_unlabelled(ReturnSetInfo *result, const Tuning *tuning, int max_distance)
 	double chance[SIMHASH64_BITS + 1];
 	double near[SIMHASH64_BITS + 1];
 	double pairs = (double) tuning->n_rows * Max(tuning->n_rows - 1, 0) / 2;
-	double found = 0;
 	int recommended = -1;
 
 	simdup_false_pair_chances(tuning->sample,
@@ -377,19 +370,14 @@ put_unlabelled(ReturnSetInfo *result, const Tuning *tuning, int max_distance)
 							  chance);
 	estimate_pairs(tuning, near);
 	for (int d = 0; d <= max_distance; d++)
-	{
-		found += near[d];
-		if (found > 0 && pairs * chance[d] <= FALSE_SHARE * found)
+		if (near[d] > 0 && pairs * chance[d] <= FALSE_SHARE * near[d])
 			recommended = d;
-	}
-	found = 0;
 	memset(nulls, true, sizeof(nulls));
 	nulls[0] = nulls[1] = nulls[EXPECTED_FALSE] = nulls[RECOMMENDED] = false;
 	for (int d = 0; d <= max_distance; d++)
 	{
-		found += near[d];
 		values[0] = Int32GetDatum(d);
-		values[1] = Int64GetDatum((int64) rint(found));
+		values[1] = Int64GetDatum((int64) rint(near[d]));
 		values[EXPECTED_FALSE] = Float8GetDatum(pairs * chance[d]);
 		values[RECOMMENDED] = BoolGetDatum(d == recommended);
 		simdup_put_result(result, values, nulls);

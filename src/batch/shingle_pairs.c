@@ -13,143 +13,79 @@
 #include "core/allpairs.h"
 #include "core/group.h"
 #include "core/hash.h"
+#include "core/host.h"
 #include "server/arguments.h"
 #include "server/session.h"
 #include "server/spill.h"
-
-/* The rows of the query, and their shingle sets. */
-typedef struct Documents
-{
-	SimdupRows *rows;
-	uint32 n;
-	uint32 *sizes;	 /* of the sets; 0: the document is left out */
-	uint32 *digests; /* of the sets */
-} Documents;
-
-static const SimdupHashes *
-set_of(const Documents *documents, uint32 number, int buffer)
-{
-	return simdup_contents_set(documents->rows->contents, number, buffer);
-}
-
-/* Return a digest of a set. Equal sets have equal digests. */
-static uint32
-digest_of(const SimdupHashes *set)
-{
-	uint64 digest = 0;
-
-	for (size_t i = 0; i < set->n; i++)
-		digest = simdup_mix64(digest ^ set->hashes[i]);
-	return (uint32) digest;
-}
-
-static void *
-alloc_array(uint32 n, Size width)
-{
-	return MemoryContextAllocExtended(CurrentMemoryContext,
-									  ((Size) n + 1) * width,
-									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-}
-
-/* Read the query of a function, and make the sets. */
-static Documents
-read_documents(FunctionCallInfo fcinfo, const SimdupOptions *options)
-{
-	Documents documents = {.rows = simdup_rows_begin(fcinfo, 1, options)};
-	SimdupRows *rows = documents.rows;
-
-	simdup_rows_without_fingerprints(rows);
-	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
-	simdup_rows_tell_skipped(rows);
-	simdup_contents_finish(rows->contents, 0);
-	documents.n = rows->n;
-	documents.sizes = alloc_array(rows->n, sizeof(uint32));
-	documents.digests = alloc_array(rows->n, sizeof(uint32));
-	simdup_progress_phase("making shingles", rows->n);
-	for (uint32 i = 0; i < rows->n; i++)
-	{
-		const SimdupHashes *set = set_of(&documents, i, 0);
-
-		CHECK_FOR_INTERRUPTS();
-		documents.sizes[i] = (uint32) set->n;
-		documents.digests[i] = digest_of(set);
-		simdup_progress_done(i);
-	}
-	return documents;
-}
 
 /*
  * Documents with equal shingle sets, as one set.
  *
  * Documents are sorted by the size of their sets and by 32 bits of a digest.
  * Sets that agree in both are almost always equal, but only a comparison of
- * all elements counts: hashes of this kind can be forged.
+ * all elements counts: hashes of this kind can be forged. A set that differs from
+ * the one before begins a new one. Two numbers of one set do no harm: the join finds
+ * their pairs.
  */
 
 /* Sets are numbered from 0 in ascending order of size. */
 typedef struct DistinctSets
 {
-	const Documents *documents;
+	SimdupRows *rows;	/* the documents */
+	uint32 *document_n; /* sizes of their sets; 0: the document is left out */
 	uint32 n;
 	uint32 *sizes;	 /* by set */
 	uint32 *starts;	 /* n + 1 of them */
-	uint32 *members; /* set i: documents [starts[i], starts[i + 1]), ascending */
+	uint32 *members; /* set i: documents [starts[i], starts[i + 1]) */
 } DistinctSets;
 
-/* Sort key of a document, and its number. */
-static void
-sort_documents(DistinctSets *sets, SimdupPairSort *sort)
+static const SimdupHashes *
+set_of(const DistinctSets *sets, uint32 document, int buffer)
 {
-	const Documents *documents = sets->documents;
-
-	for (uint32 i = 0; i < documents->n; i++)
-		if (documents->sizes[i] > 0)
-			simdup_pairsort_put(sort,
-								(uint64) documents->sizes[i] << 32 |
-									documents->digests[i],
-								i);
-	simdup_pairsort_perform(sort);
+	return simdup_contents_set(sets->rows->contents, document, buffer);
 }
 
-static bool
-sets_equal(const Documents *documents, uint32 a, uint32 b)
+static uint32 *
+alloc_numbers(Size n)
 {
-	const SimdupHashes *x = set_of(documents, a, 0);
-	const SimdupHashes *y = set_of(documents, b, 1);
+	return simdup_alloc0((n + 1) * sizeof(uint32));
+}
+
+/* Sort the documents by the sizes and the digests of their sets. */
+static SimdupPairSort *
+sort_documents(DistinctSets *sets, int memory_kb)
+{
+	SimdupPairSort *sort = simdup_pairsort_begin(memory_kb);
+
+	simdup_progress_phase("making shingles", sets->rows->n);
+	for (uint32 i = 0; i < sets->rows->n; i++)
+	{
+		const SimdupHashes *set = set_of(sets, i, 0);
+		uint64 digest = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		sets->document_n[i] = (uint32) set->n;
+		for (size_t j = 0; j < set->n; j++)
+			digest = simdup_mix64(digest ^ set->hashes[j]);
+		if (set->n > 0)
+			simdup_pairsort_put(sort, (uint64) set->n << 32 | (uint32) digest,
+								i);
+		simdup_progress_done(i);
+	}
+	simdup_pairsort_perform(sort);
+	return sort;
+}
+
+/* Check whether a document has the last set. */
+static bool
+has_last_set(const DistinctSets *sets, uint32 document)
+{
+	const SimdupHashes *x =
+		set_of(sets, sets->members[sets->starts[sets->n - 1]], 0);
+	const SimdupHashes *y = set_of(sets, document, 1);
 
 	return x->n == y->n &&
 		   memcmp(x->hashes, y->hashes, x->n * sizeof(uint64)) == 0;
-}
-
-/*
- * Partition documents that agree in size and digest into groups of equal sets.
- * Each round moves the documents equal to the first one to the front, in order.
- * There is almost always one round only.
- */
-static void
-part_documents(DistinctSets *sets, uint32 *members, uint32 n, uint32 *scratch)
-{
-	uint32 start = 0;
-
-	while (start < n)
-	{
-		uint32 first = members[start];
-		uint32 end = start + 1;
-		uint32 n_other = 0;
-
-		for (uint32 i = end; i < n; i++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			if (sets_equal(sets->documents, first, members[i]))
-				members[end++] = members[i];
-			else
-				scratch[n_other++] = members[i];
-		}
-		memcpy(members + end, scratch, n_other * sizeof(uint32));
-		sets->sizes[sets->n] = sets->documents->sizes[first];
-		sets->starts[sets->n++] = (uint32) (members - sets->members) + start;
-		start = end;
-	}
 }
 
 /*
@@ -157,38 +93,34 @@ part_documents(DistinctSets *sets, uint32 *members, uint32 n, uint32 *scratch)
  * and 16 bytes for each document.
  */
 static DistinctSets *
-find_distinct_sets(const Documents *documents, int memory_kb)
+find_distinct_sets(SimdupRows *rows, int memory_kb)
 {
 	DistinctSets *sets = palloc0(sizeof(DistinctSets));
-	MemoryContext context = CurrentMemoryContext;
-	Size bytes = ((Size) documents->n + 1) * sizeof(uint32);
-	SimdupPairSort *sort = simdup_pairsort_begin(memory_kb);
-	uint32 *scratch = MemoryContextAllocHuge(context, bytes);
-	uint64 run_key = 0;
+	SimdupPairSort *sort;
+	uint64 last_key = 0;
 	uint64 key;
 	uint64 number;
-	uint32 run = 0;
 	uint32 n = 0;
 
-	sets->documents = documents;
-	sets->sizes = MemoryContextAllocHuge(context, bytes);
-	sets->starts = MemoryContextAllocHuge(context, bytes);
-	sets->members = MemoryContextAllocHuge(context, bytes);
-	sort_documents(sets, sort);
+	sets->rows = rows;
+	sets->document_n = alloc_numbers(rows->n);
+	sets->sizes = alloc_numbers(rows->n);
+	sets->starts = alloc_numbers(rows->n);
+	sets->members = alloc_numbers(rows->n);
+	sort = sort_documents(sets, memory_kb);
 	while (simdup_pairsort_get(sort, &key, &number))
 	{
-		if (key != run_key)
+		CHECK_FOR_INTERRUPTS();
+		if (key != last_key || !has_last_set(sets, (uint32) number))
 		{
-			part_documents(sets, sets->members + run, n - run, scratch);
-			run = n;
-			run_key = key;
+			sets->sizes[sets->n] = (uint32) (key >> 32);
+			sets->starts[sets->n++] = n;
 		}
+		last_key = key;
 		sets->members[n++] = (uint32) number;
 	}
-	part_documents(sets, sets->members + run, n - run, scratch);
 	sets->starts[sets->n] = n;
 	simdup_pairsort_end(sort);
-	pfree(scratch);
 	return sets;
 }
 
@@ -219,8 +151,6 @@ typedef struct Ranking
 	SimdupTempFile *file; /* ranks, ascending in each set */
 } Ranking;
 
-#define NO_SET PG_UINT32_MAX
-
 /* The sets of each shingle that two sets or more have. */
 typedef struct ShingleLists
 {
@@ -237,29 +167,27 @@ static SimdupPairSort *
 sort_shingles(const DistinctSets *sets, int memory_kb)
 {
 	SimdupPairSort *sort = simdup_pairsort_begin(memory_kb);
-	const Documents *documents = sets->documents;
-	uint32 *set_at = alloc_array(documents->n, sizeof(uint32));
+	uint32 n = sets->rows->n;
+	uint32 *set_at = alloc_numbers(n); /* 0: none, or one number higher */
 
-	simdup_progress_phase("sorting shingles", documents->n);
-	for (uint32 i = 0; i < documents->n; i++)
-		set_at[i] = NO_SET;
+	simdup_progress_phase("sorting shingles", n);
 	for (uint32 i = 0; i < sets->n; i++)
-		set_at[sets->members[sets->starts[i]]] = i;
-	for (uint32 i = 0; i < documents->n; i++)
+		set_at[sets->members[sets->starts[i]]] = i + 1;
+	for (uint32 i = 0; i < n; i++)
 	{
 		const SimdupHashes *set;
 
-		if (set_at[i] == NO_SET)
+		if (set_at[i] == 0)
 			continue;
-		set = set_of(documents, i, 0);
+		set = set_of(sets, i, 0);
 		for (size_t j = 0; j < set->n; j++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			simdup_pairsort_put(sort, set->hashes[j], set_at[i]);
+			simdup_pairsort_put(sort, set->hashes[j], set_at[i] - 1);
 		}
 		simdup_progress_done(i);
 	}
-	pfree(set_at);
+	simdup_free(set_at);
 	simdup_pairsort_perform(sort);
 	return sort;
 }
@@ -383,30 +311,22 @@ rank_shingles(const DistinctSets *sets, uint32 common_sets, int memory_kb)
 	SimdupPairSort *ranks;
 
 	ranking->n_sets = sets->n;
-	ranking->lengths = alloc_array(sets->n, sizeof(uint32));
-	ranking->offsets = alloc_array(sets->n, sizeof(int64));
+	ranking->lengths = alloc_numbers(sets->n);
+	ranking->offsets = simdup_alloc0(((Size) sets->n + 1) * sizeof(int64));
 	ranking->file = simdup_tempfile_create();
 	lists.file = simdup_tempfile_create();
-	lists.sets = alloc_array(sets->n, sizeof(uint32));
-	lists.counts = alloc_array(sets->n, sizeof(uint64));
+	lists.sets = alloc_numbers(sets->n);
+	lists.counts = simdup_alloc0(((Size) sets->n + 1) * sizeof(uint64));
 	write_lists(&lists, shingles);
 	simdup_pairsort_end(shingles);
 	count_ranks(ranking, &lists, common_sets);
 	ranks = sort_ranks(&lists, memory_kb);
 	simdup_tempfile_close(lists.file);
-	pfree(lists.sets);
-	pfree(lists.counts);
+	simdup_free(lists.sets);
+	simdup_free(lists.counts);
 	write_ranks(ranking, ranks);
 	simdup_pairsort_end(ranks);
 	return ranking;
-}
-
-/* Read the ranks of a set. */
-static void
-load_ranks(const Ranking *ranking, uint32 set, uint32 *ranks)
-{
-	simdup_tempfile_read(ranking->file, ranking->offsets[set], ranks,
-						 ranking->lengths[set] * sizeof(uint32));
 }
 
 /*
@@ -422,7 +342,6 @@ load_ranks(const Ranking *ranking, uint32 set, uint32 *ranks)
 
 typedef struct PairSearch
 {
-	const Documents *documents;
 	DistinctSets *sets;
 	Ranking *ranking;
 	SimdupPairSort *pairs; /* (a << 32 | b, common shingles), documents a < b */
@@ -478,7 +397,8 @@ read_ranks(void *arg, uint32_t set, uint32_t *ranks)
 {
 	PairSearch *search = arg;
 
-	load_ranks(search->ranking, set, ranks);
+	simdup_tempfile_read(search->ranking->file, search->ranking->offsets[set],
+						 ranks, search->ranking->lengths[set] * sizeof(uint32));
 }
 
 /* Show the progress: a SimdupSetProgress. */
@@ -492,21 +412,19 @@ show_progress(void *arg pg_attribute_unused(), uint32_t done, uint32_t total)
 
 /* Find the pairs. The join and the sort of its result share the memory. */
 static void
-find_pairs(PairSearch *search, double min_resemblance)
+find_pairs(PairSearch *search, SimdupRows *rows, double min_resemblance)
 {
 	int half_kb = maintenance_work_mem / 2;
 	SimdupSetJoin join = {.read = read_ranks,
 						  .sink = put_sets,
 						  .progress = show_progress};
 
-	search->sets = find_distinct_sets(search->documents, maintenance_work_mem);
+	search->sets = find_distinct_sets(rows, maintenance_work_mem);
 	search->ranking =
 		rank_shingles(search->sets, simdup_set_join_common(search->sets->n),
 					  maintenance_work_mem);
-	search->parent = MemoryContextAllocHuge(CurrentMemoryContext,
-											((Size) search->documents->n + 1) *
-												sizeof(uint32));
-	simdup_components_init(search->parent, search->documents->n);
+	search->parent = alloc_numbers(rows->n);
+	simdup_components_init(search->parent, rows->n);
 	search->pairs = simdup_pairsort_begin(half_kb);
 	for (uint32 i = 0; i < search->sets->n; i++)
 		put_equal_documents(search, i);
@@ -523,7 +441,8 @@ find_pairs(PairSearch *search, double min_resemblance)
 static void
 put_results(PairSearch *search, ReturnSetInfo *result)
 {
-	const Documents *documents = search->documents;
+	const uint32 *sizes = search->sets->document_n;
+	SimdupKeys *keys = search->sets->rows->keys;
 	uint64 pair;
 	uint64 common;
 	int64 n = 0;
@@ -535,15 +454,15 @@ put_results(PairSearch *search, ReturnSetInfo *result)
 		uint32 a = (uint32) (pair >> 32);
 		uint32 b = (uint32) pair;
 		uint32 root = simdup_component_root(search->parent, a);
-		uint64 sum = (uint64) documents->sizes[a] + documents->sizes[b];
+		uint64 sum = (uint64) sizes[a] + sizes[b];
 		Datum values[5];
 		bool nulls[5] = {false, false, false, false, false};
 
-		values[0] = simdup_keys_get(documents->rows->keys, a, 0);
-		values[1] = simdup_keys_get(documents->rows->keys, b, 1);
+		values[0] = simdup_keys_get(keys, a, 0);
+		values[1] = simdup_keys_get(keys, b, 1);
 		values[2] = Int32GetDatum((int32) common);
 		values[3] = Float8GetDatum((double) common / (double) (sum - common));
-		values[4] = simdup_keys_get(documents->rows->keys, root, 2);
+		values[4] = simdup_keys_get(keys, root, 2);
 		simdup_put_result(result, values, nulls);
 		simdup_progress_done(++n);
 	}
@@ -558,8 +477,8 @@ simdup_shingle_pairs(PG_FUNCTION_ARGS)
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
 	int option = simdup_first_option(fcinfo, 1);
 	SimdupOptions options = {0};
-	Documents documents;
-	PairSearch search = {.documents = &documents};
+	PairSearch search = {0};
+	SimdupRows *rows;
 	MemoryContext old;
 
 	simdup_check_number(fcinfo, option, "w");
@@ -572,11 +491,15 @@ simdup_shingle_pairs(PG_FUNCTION_ARGS)
 							   PG_GETARG_TEXT_PP(option + 2));
 	options.min_resemblance =
 		simdup_check_fraction(PG_GETARG_FLOAT8(option + 1), "min_resemblance");
-	documents = read_documents(fcinfo, &options);
-	old = MemoryContextSwitchTo(documents.rows->context);
-	find_pairs(&search, options.min_resemblance);
+	rows = simdup_rows_begin(fcinfo, 1, &options);
+	simdup_rows_without_fingerprints(rows);
+	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
+	simdup_rows_tell_skipped(rows);
+	simdup_contents_finish(rows->contents, 0);
+	old = MemoryContextSwitchTo(rows->context);
+	find_pairs(&search, rows, options.min_resemblance);
 	put_results(&search, result);
 	MemoryContextSwitchTo(old);
-	simdup_rows_end(documents.rows);
+	simdup_rows_end(rows);
 	return (Datum) 0;
 }

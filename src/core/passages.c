@@ -31,8 +31,18 @@
 /* Any odd number with bits all over, for hashes of words and of runs. */
 #define CHAIN UINT64_C(0x9e3779b97f4a7c15)
 
-/* Bytes of text, or words, between two looks for interrupts. */
+/* Bytes of text between two looks for interrupts. */
 #define INTERRUPT_STEPS (1 << 16)
+
+/* Hyphens within words: the usual one, the soft, the real and the firm one. */
+#define HYPHENS "-\xC2\xAD\xE2\x80\x90\xE2\x80\x91"
+
+/* Characters of lines that are empty, or quoted so: with two unusual blanks. */
+#define IN_EMPTY_LINES " \t\r>\xC2\xA0\xE3\x80\x80"
+
+/* Marks before a word, and behind it, that belong to it. */
+#define OPENING "([{\"'$#¡£¥«¿‘‚“„‹€〈《「『【〔（［｛￡￥"
+#define CLOSING ")]}\"'.,;:!?%»’”…›€、。〉》」』】〕！），：；？］｝،؛؟۔।"
 
 /* The most words of a text: their list takes 1 GB. */
 #define MAX_WORDS ((size_t) 1 << 25)
@@ -104,6 +114,15 @@ class_at(const unsigned char *p, const unsigned char *end)
 						  .char_class;
 }
 
+static bool
+is_among(const char *marks, uint32_t cp)
+{
+	unsigned char utf8[SIMDUP_MAX_UTF8 + 1] = {0};
+
+	simdup_utf8_encode(cp, utf8);
+	return cp != 0 && strstr(marks, (char *) utf8) != NULL;
+}
+
 /*
  * Check whether a sentence ends with a separator, which next follows. A point
  * within a number or an address ends none.
@@ -111,26 +130,8 @@ class_at(const unsigned char *p, const unsigned char *end)
 static bool
 ends_sentence(uint32_t cp, const unsigned char *next, const unsigned char *end)
 {
-	switch (cp)
-	{
-		case 0x3002: /* the Chinese full stop */
-		case 0xFF01: /* and its fullwidth kin */
-		case 0xFF1F:
-		case 0xFF1A:
-		case 0xFF1B:
-		case 0x2026:
-		case 0x06D4: /* Arabic */
-		case 0x061F:
-		case 0x0964: /* Devanagari */
-			return true;
-		case '.':
-		case '!':
-		case '?':
-		case ':':
-		case ';':
-			return class_at(next, end) == SIMDUP_CHAR_SEPARATOR;
-	}
-	return false;
+	return is_among(".!?:;", cp) ? class_at(next, end) == SIMDUP_CHAR_SEPARATOR
+								 : is_among("。！？：；…۔؟।", cp);
 }
 
 /*
@@ -149,20 +150,6 @@ behind_hyphen(const unsigned char *p, const unsigned char *end)
 		class_at(p, end) != SIMDUP_CHAR_SEGMENTED || (*p >= '0' && *p <= '9'))
 		return NULL;
 	return p;
-}
-
-static bool
-is_hyphen(uint32_t cp)
-{
-	return cp == '-' || cp == 0xAD || cp == 0x2010 || cp == 0x2011;
-}
-
-/* Check whether a character may stand in a line that is empty, or quoted so. */
-static bool
-is_in_empty_line(uint32_t cp)
-{
-	return cp == ' ' || cp == '\t' || cp == '\r' || cp == '>' || cp == 0xA0 ||
-		   cp == 0x3000;
 }
 
 /*
@@ -203,7 +190,8 @@ read_words(SimdupPassageText text)
 			n_lines = 0;
 			continue;
 		}
-		if (words.open && is_hyphen(cp) && behind_hyphen(next, end) != NULL)
+		if (words.open && is_among(HYPHENS, cp) &&
+			behind_hyphen(next, end) != NULL)
 		{
 			next = behind_hyphen(next, end);
 			continue;
@@ -223,7 +211,7 @@ read_words(SimdupPassageText text)
 			words.words[words.n - 1].to = to;
 		if (cp == '\n')
 			n_lines++;
-		else if (!is_in_empty_line(cp))
+		else if (!is_among(IN_EMPTY_LINES, cp))
 			n_lines = 0;
 		if (n_lines > 1 || ends_sentence(cp, next, end))
 			words.begins = true;
@@ -271,8 +259,7 @@ keys_of(const Words *words)
 			simdup_hashes_add(&keys, key_of(words, i, RUN));
 		if (words->words[i].begins && left < RUN)
 			simdup_hashes_add(&keys, key_of(words, i, left));
-		if (i % INTERRUPT_STEPS == 0)
-			simdup_check_interrupts();
+		simdup_check_interrupts();
 	}
 	simdup_hashes_unique(&keys);
 	return keys;
@@ -297,49 +284,9 @@ mark_words(const Words *words, const SimdupHashes *keys)
 			simdup_hashes_find(keys, key_of(words, i, n)) < keys->n)
 			until = i + n;
 		marked[i] = i < until;
-		if (i % INTERRUPT_STEPS == 0)
-			simdup_check_interrupts();
+		simdup_check_interrupts();
 	}
 	return marked;
-}
-
-static bool
-is_among(const uint32_t *marks, size_t n, uint32_t cp)
-{
-	for (size_t i = 0; i < n; i++)
-		if (marks[i] == cp)
-			return true;
-	return false;
-}
-
-/* Check whether a mark before a word belongs to it. */
-static bool
-opens(uint32_t cp)
-{
-	static const uint32_t openers[] = {'(',	   '[',	   '{',	   '"',	   '\'',
-									   '$',	   '#',	   0xA1,   0xA3,   0xA5,
-									   0xAB,   0xBF,   0x2018, 0x201A, 0x201C,
-									   0x201E, 0x2039, 0x20AC, 0x3008, 0x300A,
-									   0x300C, 0x300E, 0x3010, 0x3014, 0xFF08,
-									   0xFF3B, 0xFF5B, 0xFFE1, 0xFFE5};
-
-	return is_among(openers, sizeof(openers) / sizeof(openers[0]), cp);
-}
-
-/* Check whether a mark behind a word belongs to it. */
-static bool
-closes(uint32_t cp)
-{
-	static const uint32_t closers[] = {')',	   ']',	   '}',	   '"',	   '\'',
-									   '.',	   ',',	   ';',	   ':',	   '!',
-									   '?',	   '%',	   0xBB,   0x2019, 0x201D,
-									   0x2026, 0x203A, 0x20AC, 0x3001, 0x3002,
-									   0x3009, 0x300B, 0x300D, 0x300F, 0x3011,
-									   0x3015, 0xFF01, 0xFF09, 0xFF0C, 0xFF1A,
-									   0xFF1B, 0xFF1F, 0xFF3D, 0xFF5D, 0x060C,
-									   0x061B, 0x061F, 0x06D4, 0x0964};
-
-	return is_among(closers, sizeof(closers) / sizeof(closers[0]), cp);
 }
 
 /* Return where the marks before byte `from` begin that belong to a word there. */
@@ -356,7 +303,8 @@ extend_left(SimdupPassageText text, size_t from, size_t limit)
 		while (at > limit && from - at < SIMDUP_MAX_UTF8 &&
 			   (start[at] & 0xC0) == 0x80)
 			at--;
-		if (!opens(simdup_utf8_decode(start + at, start + from, &len)) ||
+		if (!is_among(OPENING,
+					  simdup_utf8_decode(start + at, start + from, &len)) ||
 			at + (size_t) len != from)
 			break;
 		from = at;
@@ -370,8 +318,9 @@ extend_right(SimdupPassageText text, size_t to, size_t limit)
 	const unsigned char *start = (const unsigned char *) text.bytes;
 	int len;
 
-	while (to < limit &&
-		   closes(simdup_utf8_decode(start + to, start + limit, &len)))
+	while (
+		to < limit &&
+		is_among(CLOSING, simdup_utf8_decode(start + to, start + limit, &len)))
 		to += (size_t) len;
 	return to;
 }
@@ -381,8 +330,9 @@ static SimdupPassage *
 passages_of(SimdupPassageText text, const Words *words, const bool *marked,
 			bool wanted, size_t *n)
 {
-	SimdupPassage *passages = NULL;
-	size_t size = 0;
+	/* passages alternate with other words */
+	SimdupPassage *passages =
+		simdup_alloc((words->n / 2 + 1) * sizeof(SimdupPassage));
 	size_t end;
 
 	*n = 0;
@@ -399,17 +349,9 @@ passages_of(SimdupPassageText text, const Words *words, const bool *marked,
 			extend_left(text, word[i].from, i == 0 ? 0 : word[i - 1].to);
 		passage.to = extend_right(text, word[end - 1].to,
 								  end == words->n ? text.len : word[end].from);
-		if (*n == size)
-		{
-			size = size == 0 ? 8 : 2 * size;
-			passages =
-				passages == NULL
-					? simdup_alloc(size * sizeof(SimdupPassage))
-					: simdup_realloc(passages, size * sizeof(SimdupPassage));
-		}
 		passages[(*n)++] = passage;
 	}
-	return passages == NULL ? simdup_alloc(sizeof(SimdupPassage)) : passages;
+	return passages;
 }
 
 SimdupPassage *
@@ -439,60 +381,67 @@ compare_keys(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Return the keys that at least the share of n sets have. */
-static SimdupHashes
-common_keys(const SimdupHashes *sets, size_t n, double share)
+/* Add the keys of a text to those of others. */
+static void
+add_keys(SimdupHashes *all, const Words *words)
 {
-	SimdupHashes common = {0};
-	uint64_t *all;
-	size_t n_all = 0;
+	SimdupHashes keys = keys_of(words);
 
-	for (size_t i = 0; i < n; i++)
-		n_all += sets[i].n;
-	all = simdup_alloc((n_all + 1) * sizeof(uint64_t));
-	n_all = 0;
-	for (size_t i = 0; i < n; n_all += sets[i++].n)
-		for (size_t j = 0; j < sets[i].n; j++)
-			all[n_all + j] = sets[i].hashes[j];
-	qsort(all, n_all, sizeof(uint64_t), compare_keys);
-	for (size_t i = 0, end; i < n_all; i = end)
+	if (all->n + keys.n >= all->size)
 	{
-		for (end = i; end < n_all && all[end] == all[i];)
-			end++;
-		if ((double) (end - i) >= share * (double) n)
-			simdup_hashes_add(&common, all[i]);
+		size_t size = 2 * (all->n + keys.n) + 1;
+		size_t bytes = size * sizeof(uint64_t);
+
+		all->hashes = all->size == 0 ? simdup_alloc(bytes)
+									 : simdup_realloc(all->hashes, bytes);
+		all->size = size;
 	}
-	simdup_free(all);
-	return common;
+	for (size_t i = 0; i < keys.n; i++)
+		all->hashes[all->n++] = keys.hashes[i];
+	simdup_hashes_free(&keys);
+}
+
+/* Keep the keys that come so often, once. */
+static void
+keep_common(SimdupHashes *all, double often)
+{
+	size_t n = 0;
+
+	qsort(all->hashes, all->n, sizeof(uint64_t), compare_keys);
+	for (size_t i = 0, end; i < all->n; i = end)
+	{
+		for (end = i; end < all->n && all->hashes[end] == all->hashes[i];)
+			end++;
+		if ((double) (end - i) >= often)
+			all->hashes[n++] = all->hashes[i];
+	}
+	all->n = n;
 }
 
 SimdupPassage *
 simdup_common_passages(const SimdupPassageText *texts, size_t n_texts,
 					   double share, size_t *n)
 {
-	SimdupHashes *sets = simdup_alloc0(n_texts * sizeof(SimdupHashes));
 	Words first = read_words(texts[0]);
 	bool overflow = first.overflow;
-	SimdupHashes keys;
+	SimdupHashes keys = {0};
 	bool *marked;
 	SimdupPassage *passages = NULL;
 
-	for (size_t i = 0; i < n_texts; i++)
+	add_keys(&keys, &first);
+	for (size_t i = 1; i < n_texts; i++)
 	{
 		Words words = read_words(texts[i]);
 
 		overflow |= words.overflow;
-		sets[i] = keys_of(&words);
+		add_keys(&keys, &words);
 		simdup_free(words.words);
 	}
-	keys = common_keys(sets, n_texts, share);
+	keep_common(&keys, share * (double) n_texts);
 	marked = mark_words(&first, &keys);
 	if (!overflow)
 		passages = passages_of(texts[0], &first, marked, true, n);
-	for (size_t i = 0; i < n_texts; i++)
-		simdup_hashes_free(&sets[i]);
 	simdup_hashes_free(&keys);
-	simdup_free(sets);
 	simdup_free(marked);
 	simdup_free(first.words);
 	return passages;
@@ -527,8 +476,7 @@ mark_boilerplate(const Words *words, const SimdupBoilerplate *boilerplate)
 				simdup_wordset_has(&boilerplate->runs, key_of(words, i, n)))
 				until = i + n;
 		marked[i] = i < until;
-		if (i % INTERRUPT_STEPS == 0)
-			simdup_check_interrupts();
+		simdup_check_interrupts();
 	}
 	return marked;
 }
@@ -573,8 +521,7 @@ simdup_sample_runs(SimdupPassageText text, SimdupHashes *sample,
 			least = keys[j] < least ? keys[j] : least;
 		if (sample->n == 0 || sample->hashes[sample->n - 1] != least)
 			overflow = !simdup_hashes_add(sample, least);
-		if (i % INTERRUPT_STEPS == 0)
-			simdup_check_interrupts();
+		simdup_check_interrupts();
 	}
 	simdup_hashes_unique(sample);
 	simdup_free(words.words);
@@ -587,28 +534,28 @@ typedef struct Sharer
 	Words words;
 	bool *marked;	   /* words of passages that most of the texts have */
 	SimdupHashes rest; /* runs of its other words */
+	size_t n_rest;	   /* its other words */
 	bool is_bare;	   /* it has few of these */
 } Sharer;
 
-/* Mark what the texts have in common. Return how many words are marked. */
-static size_t
+/* Mark what the texts have in common. */
+static void
 part_sharer(Sharer *sharer, const SimdupHashes *common)
 {
 	const Words *words = &sharer->words;
-	size_t n_rest = 0;
 	size_t row = 0; /* unmarked words in a row */
 
 	sharer->marked = mark_words(words, common);
 	for (size_t i = 0; i < words->n; i++)
 	{
 		row = sharer->marked[i] ? 0 : row + 1;
-		n_rest += row > 0;
+		sharer->n_rest += row > 0;
 		if (row >= RUN)
 			simdup_hashes_add(&sharer->rest, key_of(words, i + 1 - RUN, RUN));
 	}
 	simdup_hashes_unique(&sharer->rest);
-	sharer->is_bare = n_rest < MIN_REST || n_rest * 10 < words->n;
-	return words->n - n_rest;
+	sharer->is_bare =
+		sharer->n_rest < MIN_REST || sharer->n_rest * 10 < words->n;
 }
 
 /* Check whether two texts have little in common but for what is marked. */
@@ -633,9 +580,10 @@ are_different(const Sharer *a, const Sharer *b)
  * is followed by its sender's name.
  */
 static bool
-is_boilerplate(const Sharer *sharers, size_t n, size_t n_marked, bool by_most)
+is_boilerplate(const Sharer *sharers, size_t n, bool by_most)
 {
 	size_t n_words = 0;
+	size_t n_rest = 0;
 	size_t n_bare = 0;
 	size_t n_different = 0;
 	size_t n_begun = 0;
@@ -644,18 +592,20 @@ is_boilerplate(const Sharer *sharers, size_t n, size_t n_marked, bool by_most)
 	for (size_t i = 0; i < n; i++)
 	{
 		const Sharer *sharer = &sharers[i];
-		size_t last = sharer->words.n - 1;
 
 		n_words += sharer->words.n;
+		n_rest += sharer->n_rest;
 		n_bare += sharer->is_bare;
 		for (size_t j = 0; j < i; j++)
 			n_different += are_different(sharer, &sharers[j]);
-		n_begun += sharer->words.n > 0 && sharer->marked[0];
-		n_ended += sharer->words.n > 0 && sharer->marked[last];
+		if (sharer->words.n == 0)
+			continue;
+		n_begun += sharer->marked[0];
+		n_ended += sharer->marked[sharer->words.n - 1];
 	}
 	return n_bare * 5 <= n && n_different * 6 >= n * (n - 1) &&
 		   (by_most || n_ended * 10 >= n * 9 ||
-			(n_begun * 10 >= n * 9 && n_marked * 3 <= n_words));
+			(n_begun * 10 >= n * 9 && (n_words - n_rest) * 3 <= n_words));
 }
 
 SimdupPassage *
@@ -664,29 +614,28 @@ simdup_shared_passages(const SimdupPassageText *texts, size_t n_texts,
 					   size_t *n)
 {
 	Sharer *sharers = simdup_alloc0(n_texts * sizeof(Sharer));
-	SimdupHashes *sets = simdup_alloc0(n_texts * sizeof(SimdupHashes));
-	SimdupHashes common;
+	SimdupHashes common = {0};
 	SimdupPassage *passages;
-	size_t n_marked = 0;
 	size_t most = 0;
 
 	for (size_t i = 0; i < n_texts; i++)
 	{
 		sharers[i].words = read_words(texts[i]);
-		sets[i] = keys_of(&sharers[i].words);
+		add_keys(&common, &sharers[i].words);
 	}
-	common = common_keys(sets, n_texts, COMMON_SHARE);
+	keep_common(&common, COMMON_SHARE * (double) n_texts);
 	*which = 0;
 	for (size_t i = 0; i < n_texts; i++)
 	{
-		size_t marked = part_sharer(&sharers[i], &common);
+		size_t n_marked;
 
-		if (marked > most)
+		part_sharer(&sharers[i], &common);
+		n_marked = sharers[i].words.n - sharers[i].n_rest;
+		if (n_marked > most)
 			*which = i;
-		most = marked > most ? marked : most;
-		n_marked += marked;
+		most = n_marked > most ? n_marked : most;
 	}
-	*boilerplate = is_boilerplate(sharers, n_texts, n_marked, by_most);
+	*boilerplate = is_boilerplate(sharers, n_texts, by_most);
 	passages = passages_of(texts[*which], &sharers[*which].words,
 						   sharers[*which].marked, true, n);
 	for (size_t i = 0; i < n_texts; i++)
@@ -694,10 +643,8 @@ simdup_shared_passages(const SimdupPassageText *texts, size_t n_texts,
 		simdup_free(sharers[i].marked);
 		simdup_free(sharers[i].words.words);
 		simdup_hashes_free(&sharers[i].rest);
-		simdup_hashes_free(&sets[i]);
 	}
 	simdup_hashes_free(&common);
-	simdup_free(sets);
 	simdup_free(sharers);
 	return passages;
 }

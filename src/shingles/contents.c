@@ -6,7 +6,6 @@
 #include "compat.h"
 
 #include "catalog/pg_type.h"
-#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -17,19 +16,13 @@
 #include "core/hash.h"
 #include "core/statistics.h"
 #include "server/arguments.h"
+#include "server/keys.h"
 #include "server/spill.h"
 #include "shingles/contents.h"
 #include "text/minhash64.h"
 
 #define NO_NUMBER PG_UINT32_MAX
 #define NO_SET INT64CONST(-1)
-
-/* Where a content is. The next row's place ends it. */
-typedef struct Place
-{
-	int64 offset; /* in the file of bytes */
-	uint64 digest;
-} Place;
 
 /*
  * What is known of a set without its words: their number, and for shingles which
@@ -52,31 +45,21 @@ typedef struct Slot
 	Summary summary;
 } Slot;
 
-/* A content in memory, as a datum. */
-typedef struct LoadedContent
-{
-	char *datum;
-	Size size;
-	uint32 number;
-} LoadedContent;
-
 struct SimdupContents
 {
 	MemoryContext context;
 	MemoryContext set_context; /* reset after each set that is made */
 	SimdupFoldedShingling shingling;
 	bool by_sketch;	 /* contents are sketches, not texts */
-	int sketch_bits; /* 0: before the first sketch */
+	int sketch_bits; /* of the first sketch */
 	uint32 n;
-	SimdupTempFile *bytes;	/* of the contents */
-	SimdupTempFile *places; /* by number, and one more */
-	SimdupTempFile *sets;	/* summary, words */
-	int64 *set_at;			/* by number: offset in the file, or NO_SET */
+	SimdupKeys *store;	  /* the contents, on disk */
+	SimdupTempFile *sets; /* summary, words */
+	int64 *set_at;		  /* by number: offset in the file, or NO_SET */
 	Slot *slots;
 	uint32 n_slots;
 	Summary summary; /* of the row that is compared with others */
 	uint32 summary_number;
-	LoadedContent buffers[2];
 	SimdupHashes loaded[2];
 	uint32 loaded_number[2];
 };
@@ -91,8 +74,9 @@ simdup_contents_begin(SimdupFoldedShingling shingling)
 		AllocSetContextCreate(contents->context, "simdup shingle set",
 							  ALLOCSET_DEFAULT_SIZES);
 	contents->shingling = shingling;
-	contents->bytes = simdup_tempfile_create();
-	contents->places = simdup_tempfile_create();
+	contents->store = simdup_keys_begin(TEXTOID);
+	simdup_keys_expect(contents->store, TEXTOID, "query");
+	simdup_keys_spill(contents->store);
 	contents->sets = simdup_tempfile_create();
 	contents->loaded_number[0] = contents->loaded_number[1] = NO_NUMBER;
 	contents->summary_number = NO_NUMBER;
@@ -102,8 +86,7 @@ simdup_contents_begin(SimdupFoldedShingling shingling)
 void
 simdup_contents_end(SimdupContents *contents)
 {
-	simdup_tempfile_close(contents->bytes);
-	simdup_tempfile_close(contents->places);
+	simdup_keys_end(contents->store);
 	simdup_tempfile_close(contents->sets);
 }
 
@@ -114,37 +97,19 @@ simdup_contents_expect(SimdupContents *contents, Oid type)
 	return contents->by_sketch || simdup_is_text_type(type);
 }
 
-static void
-add_place(SimdupContents *contents, int64 offset, uint64 digest)
-{
-	Place place = {offset, digest};
-
-	simdup_tempfile_append(contents->places, &place, sizeof(place));
-}
-
-static void
-check_sketch(SimdupContents *contents, Datum content)
-{
-	int bits;
-
-	if (!contents->by_sketch)
-		return;
-	bits = VARBITLEN(DatumGetVarBitP(content));
-	if (contents->sketch_bits == 0)
-		contents->sketch_bits = bits;
-	simdup_check_sketch_bits(contents->sketch_bits, bits);
-}
-
 void
 simdup_contents_add(SimdupContents *contents, Datum content)
 {
-	struct varlena *value = PG_DETOAST_DATUM_PACKED(content);
-	size_t len = VARSIZE_ANY_EXHDR(value);
+	content = PointerGetDatum(PG_DETOAST_DATUM(content));
+	if (contents->by_sketch)
+	{
+		int bits = VARBITLEN(DatumGetVarBitP(content));
 
-	check_sketch(contents, PointerGetDatum(value));
-	add_place(contents,
-			  simdup_tempfile_append(contents->bytes, VARDATA_ANY(value), len),
-			  simdup_city64(VARDATA_ANY(value), len));
+		if (contents->n == 0)
+			contents->sketch_bits = bits;
+		simdup_check_sketch_bits(contents->sketch_bits, bits);
+	}
+	simdup_keys_add(contents->store, content, false);
 	contents->n++;
 }
 
@@ -153,7 +118,6 @@ simdup_contents_finish(SimdupContents *contents, Size memory)
 {
 	Size n_slots = Max(memory / sizeof(Slot), 16);
 
-	add_place(contents, simdup_tempfile_append(contents->bytes, "", 0), 0);
 	contents->set_at =
 		MemoryContextAllocHuge(contents->context,
 							   ((Size) contents->n + 1) * sizeof(int64));
@@ -166,60 +130,27 @@ simdup_contents_finish(SimdupContents *contents, Size memory)
 		contents->slots[i].number = NO_NUMBER;
 }
 
-static Place
-place_of(SimdupContents *contents, uint32 number)
+Datum
+simdup_contents_get(SimdupContents *contents, uint32 number)
 {
-	Place place;
-
-	simdup_tempfile_read(contents->places,
-						 (int64) number * (int64) sizeof(place), &place,
-						 sizeof(place));
-	return place;
+	return simdup_keys_get(contents->store, number, 0);
 }
 
 uint64
 simdup_contents_digest(SimdupContents *contents, uint32 number)
 {
-	return place_of(contents, number).digest;
-}
+	text *content =
+		(text *) DatumGetPointer(simdup_contents_get(contents, number));
 
-/* Read a content, valid until the next one of the same buffer. */
-static Datum
-read_content(SimdupContents *contents, uint32 number, int buffer)
-{
-	LoadedContent *to = &contents->buffers[buffer];
-	int64 offset;
-	Size len;
-
-	if (to->datum != NULL && to->number == number)
-		return PointerGetDatum(to->datum);
-	offset = place_of(contents, number).offset;
-	len = (Size) (place_of(contents, number + 1).offset - offset);
-	to->number = NO_NUMBER;
-	if (to->datum == NULL || len + VARHDRSZ > to->size)
-	{
-		if (to->datum != NULL)
-			pfree(to->datum);
-		to->size = len + VARHDRSZ;
-		to->datum = MemoryContextAlloc(contents->context, to->size);
-	}
-	SET_VARSIZE(to->datum, len + VARHDRSZ);
-	simdup_tempfile_read(contents->bytes, offset, VARDATA(to->datum), len);
-	to->number = number;
-	return PointerGetDatum(to->datum);
+	return simdup_city64(VARDATA(content), VARSIZE(content) - VARHDRSZ);
 }
 
 bool
 simdup_contents_equal(SimdupContents *contents, uint32 a, uint32 b)
 {
-	char *x;
-	char *y;
+	char *x = DatumGetPointer(simdup_keys_get(contents->store, a, 0));
+	char *y = DatumGetPointer(simdup_keys_get(contents->store, b, 1));
 
-	if (simdup_contents_digest(contents, a) !=
-		simdup_contents_digest(contents, b))
-		return false;
-	x = DatumGetPointer(read_content(contents, a, 0));
-	y = DatumGetPointer(read_content(contents, b, 1));
 	return VARSIZE(x) == VARSIZE(y) && memcmp(x, y, VARSIZE(x)) == 0;
 }
 
@@ -247,32 +178,6 @@ words_of(const SimdupContents *contents, Datum content)
 			   : simdup_element_set(contents->shingling,
 									simdup_text_to_utf8(
 										DatumGetTextPP(content)));
-}
-
-bool
-simdup_contents_has_shingle(SimdupContents *contents, uint32 number)
-{
-	MemoryContext old;
-	text *content;
-	text *beginning;
-	int len;
-	int start;
-	bool has_shingle;
-
-	if (contents->by_sketch)
-		return true;
-	old = MemoryContextSwitchTo(contents->set_context);
-	content = (text *) DatumGetPointer(read_content(contents, number, 0));
-	len = (int) VARSIZE(content) - VARHDRSZ;
-	/* nearly every text has one at its beginning */
-	start = pg_mbcliplen(VARDATA(content), len, Min(len, 16));
-	beginning = cstring_to_text_with_len(VARDATA(content), start);
-	has_shingle =
-		words_of(contents, PointerGetDatum(beginning)).n > 0 ||
-		(start < len && words_of(contents, PointerGetDatum(content)).n > 0);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(contents->set_context);
-	return has_shingle;
 }
 
 /* Return the resemblance of two sets of words; 0 if one is empty. */
@@ -310,7 +215,8 @@ make_set(SimdupContents *contents, uint32 number)
 {
 	Summary summary;
 	MemoryContext old = MemoryContextSwitchTo(contents->set_context);
-	SimdupHashes set = words_of(contents, read_content(contents, number, 0));
+	SimdupHashes set =
+		words_of(contents, simdup_contents_get(contents, number));
 
 	summarize(&set, &summary);
 	contents->set_at[number] =
@@ -335,6 +241,12 @@ summary_of(SimdupContents *contents, uint32 number)
 						 &slot->summary, sizeof(Summary));
 	slot->number = number;
 	return &slot->summary;
+}
+
+bool
+simdup_contents_has_shingle(SimdupContents *contents, uint32 number)
+{
+	return summary_of(contents, number)->n > 0;
 }
 
 const SimdupHashes *

@@ -34,12 +34,15 @@ extern void simdup_contents_finish(SimdupContents *contents, Size memory);
 /* Return 64 bits of a content. Equal contents have equal digests. */
 extern uint64 simdup_contents_digest(SimdupContents *contents, uint32 number);
 
+/* Return a content, valid until the next call of any function here. */
+extern Datum simdup_contents_get(SimdupContents *contents, uint32 number);
+
 /* Check whether two contents are the same bytes. */
 extern bool simdup_contents_equal(SimdupContents *contents, uint32 a, uint32 b);
 
 /*
  * Check whether a content has a shingle. One without any resembles no other, not
- * even an equal one. Quick where the content begins with a word character.
+ * even an equal one.
  */
 extern bool simdup_contents_has_shingle(SimdupContents *contents,
 										uint32 number);

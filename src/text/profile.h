@@ -6,9 +6,11 @@
 #define SIMDUP_TEXT_PROFILE_H
 
 #include "fmgr.h"
+#include "lib/stringinfo.h"
 
 #include "core/features.h"
 #include "core/shingle.h"
+#include "core/text.h"
 
 typedef struct SimdupProfile
 {
@@ -24,11 +26,7 @@ typedef struct SimdupProfile
 extern const SimdupProfile simdup_default_profile;
 
 /* Text as UTF-8 bytes, under every server encoding. */
-typedef struct SimdupUtf8
-{
-	const char *bytes; /* not terminated */
-	size_t len;
-} SimdupUtf8;
+typedef SimdupPassageText SimdupUtf8;
 
 /* The argument of this number by name, for errors; -1 if there is none. */
 typedef struct SimdupProfileArgs
@@ -92,6 +90,11 @@ pg_noreturn extern void simdup_too_many_shingles(void);
 
 /* Raise 54000 for a text with too many words for its passages. */
 pg_noreturn extern void simdup_too_many_words(void);
+
+/* Return passages of a text as one text; too many words if they are NULL. */
+extern StringInfoData simdup_join_passages(SimdupUtf8 content,
+										   const SimdupPassage *passages,
+										   size_t n, const char *between);
 
 /* Real weights as the exact integers that the sums count in. */
 

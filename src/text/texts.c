@@ -53,6 +53,14 @@ is_ascii(const char *bytes, size_t len)
 	return true;
 }
 
+/* Check whether texts are UTF-8, or taken as it. */
+static bool
+is_utf8(void)
+{
+	return GetDatabaseEncoding() == PG_UTF8 ||
+		   GetDatabaseEncoding() == PG_SQL_ASCII;
+}
+
 /* Find the conversion of the database's encoding, which does not change. */
 static Oid
 find_conversion(int encoding)
@@ -128,20 +136,17 @@ convert(const char *bytes, size_t len, int encoding)
 SimdupUtf8
 simdup_bytes_to_utf8(const char *bytes, size_t len)
 {
-	int encoding = GetDatabaseEncoding();
-
-	if (encoding == PG_UTF8 || encoding == PG_SQL_ASCII || is_ascii(bytes, len))
+	if (is_utf8() || is_ascii(bytes, len))
 		return (SimdupUtf8){bytes, len};
-	return convert(bytes, len, encoding);
+	return convert(bytes, len, GetDatabaseEncoding());
 }
 
 text *
 simdup_utf8_to_text(const char *bytes, size_t len)
 {
-	int encoding = GetDatabaseEncoding();
 	char *converted;
 
-	if (encoding == PG_UTF8 || encoding == PG_SQL_ASCII)
+	if (is_utf8())
 		return cstring_to_text_with_len(bytes, (int) len);
 	converted = pg_any_to_server(bytes, (int) len, PG_UTF8);
 	if (converted == bytes)
@@ -184,21 +189,28 @@ encode_char(void *arg, uint32_t code_point, char *out)
 	return converted_len;
 }
 
+/* Return the arg of encode_char. */
+static Oid *
+conversion_from_utf8(void)
+{
+	static Oid conversion;
+
+	if (is_utf8())
+		return NULL;
+	conversion = FindDefaultConversionProc(PG_UTF8, GetDatabaseEncoding());
+	return &conversion;
+}
+
 PG_FUNCTION_INFO_V1(simdup_strip_html);
 Datum
 simdup_strip_html(PG_FUNCTION_ARGS)
 {
 	text *html = PG_GETARG_TEXT_PP(0);
 	size_t len = VARSIZE_ANY_EXHDR(html);
-	int encoding = GetDatabaseEncoding();
-	Oid conversion = InvalidOid;
-	bool is_utf8 = encoding == PG_UTF8 || encoding == PG_SQL_ASCII;
 	text *result = palloc(VARHDRSZ + len);
 
-	if (!is_utf8)
-		conversion = FindDefaultConversionProc(PG_UTF8, encoding);
 	len = simdup_html_text(VARDATA_ANY(html), len, VARDATA(result), encode_char,
-						   is_utf8 ? NULL : &conversion);
+						   conversion_from_utf8());
 	SET_VARSIZE(result, VARHDRSZ + len);
 	PG_RETURN_TEXT_P(result);
 }
@@ -211,12 +223,10 @@ Datum
 simdup_numbers(PG_FUNCTION_ARGS)
 {
 	SimdupUtf8 content = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
-	/* other encodings may have the fullwidth signs only */
-	bool narrow_signs = GetDatabaseEncoding() == PG_UTF8 ||
-						GetDatabaseEncoding() == PG_SQL_ASCII;
 	size_t len;
+	/* other encodings may have the fullwidth signs only */
 	char *numbers =
-		simdup_text_numbers(content.bytes, content.len, narrow_signs, &len);
+		simdup_text_numbers(content.bytes, content.len, is_utf8(), &len);
 
 	PG_RETURN_TEXT_P(simdup_utf8_to_text(numbers, len));
 }
@@ -226,55 +236,33 @@ simdup_numbers(PG_FUNCTION_ARGS)
  * boilerplate: simdup_own_text, simdup_common_text and simdup_without.
  */
 
-/* Between two passages: an ellipsis, or full stops in encodings without it. */
-#define ELLIPSIS " \xe2\x80\xa6 "
-#define FULL_STOPS " ... "
-
+/* What stands between passages: full stops in encodings without an ellipsis. */
 static const char *
 separator(void)
 {
-	static const char ellipsis[] = ELLIPSIS;
-	int encoding = GetDatabaseEncoding();
-	unsigned char converted[sizeof(ellipsis) * MAX_CONVERSION_GROWTH];
-	Oid conversion;
+	char encoded[SIMDUP_HTML_CHAR_MAX];
 
-	if (encoding == PG_UTF8 || encoding == PG_SQL_ASCII)
-		return ellipsis;
-	conversion = FindDefaultConversionProc(PG_UTF8, encoding);
-	if (OidIsValid(conversion) &&
-		pg_do_encoding_conversion_buf(conversion, PG_UTF8, encoding,
-									  (unsigned char *) ELLIPSIS,
-									  sizeof(ellipsis) - 1, converted,
-									  sizeof(converted),
-									  true) == sizeof(ellipsis) - 1)
-		return ellipsis;
-	return FULL_STOPS;
-}
-
-static SimdupPassageText
-passage_text(const text *content)
-{
-	SimdupUtf8 utf8 = simdup_text_to_utf8(content);
-
-	return (SimdupPassageText){utf8.bytes, utf8.len};
+	return encode_char(conversion_from_utf8(), 0x2026, encoded) > 0
+			   ? " \xe2\x80\xa6 "
+			   : " ... ";
 }
 
 /* Return the texts of an array, and their number, without its NULLs. */
-static SimdupPassageText *
+static SimdupUtf8 *
 passage_texts(ArrayType *array, size_t *n)
 {
-	SimdupPassageText *texts;
+	SimdupUtf8 *texts;
 	Datum *values;
 	bool *nulls;
 	int n_values;
 
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls,
 					  &n_values);
-	texts = palloc(((Size) n_values + 1) * sizeof(SimdupPassageText));
+	texts = palloc(((Size) n_values + 1) * sizeof(SimdupUtf8));
 	*n = 0;
 	for (int i = 0; i < n_values; i++)
 		if (!nulls[i])
-			texts[(*n)++] = passage_text(DatumGetTextPP(values[i]));
+			texts[(*n)++] = simdup_text_to_utf8(DatumGetTextPP(values[i]));
 	return texts;
 }
 
@@ -285,10 +273,9 @@ simdup_too_many_words(void)
 			errmsg("text has too many words"));
 }
 
-/* Return passages of a text as one text. */
-static text *
-join_passages(SimdupPassageText content, const SimdupPassage *passages,
-			  size_t n, const char *between)
+StringInfoData
+simdup_join_passages(SimdupUtf8 content, const SimdupPassage *passages,
+					 size_t n, const char *between)
 {
 	StringInfoData joined;
 
@@ -307,19 +294,20 @@ join_passages(SimdupPassageText content, const SimdupPassage *passages,
 		 i++)
 		if ((unsigned char) joined.data[i] == NO_CHARACTER)
 			joined.data[i] = '?';
-	return simdup_utf8_to_text(joined.data, (size_t) joined.len);
+	return joined;
 }
 
 /* The result of a function that shows passages of a text; NULL for none. */
 static Datum
-show_passages(FunctionCallInfo fcinfo, SimdupPassageText content,
+show_passages(FunctionCallInfo fcinfo, SimdupUtf8 content,
 			  const SimdupPassage *passages, size_t n)
 {
-	text *joined = join_passages(content, passages, n, separator());
+	StringInfoData joined =
+		simdup_join_passages(content, passages, n, separator());
 
 	if (n == 0)
 		PG_RETURN_NULL();
-	PG_RETURN_TEXT_P(joined);
+	PG_RETURN_TEXT_P(simdup_utf8_to_text(joined.data, (size_t) joined.len));
 }
 
 PG_FUNCTION_INFO_V1(simdup_own_text);
@@ -327,8 +315,8 @@ PG_FUNCTION_INFO_V1(simdup_own_text);
 Datum
 simdup_own_text(PG_FUNCTION_ARGS)
 {
-	SimdupPassageText content = passage_text(PG_GETARG_TEXT_PP(0));
-	SimdupPassageText other = passage_text(PG_GETARG_TEXT_PP(1));
+	SimdupUtf8 content = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
+	SimdupUtf8 other = simdup_text_to_utf8(PG_GETARG_TEXT_PP(1));
 	size_t n = 0;
 	SimdupPassage *passages = simdup_own_passages(content, other, &n);
 
@@ -342,8 +330,7 @@ simdup_common_text(PG_FUNCTION_ARGS)
 {
 	double share = simdup_check_fraction(PG_GETARG_FLOAT8(1), "share");
 	size_t n_texts;
-	SimdupPassageText *texts =
-		passage_texts(PG_GETARG_ARRAYTYPE_P(0), &n_texts);
+	SimdupUtf8 *texts = passage_texts(PG_GETARG_ARRAYTYPE_P(0), &n_texts);
 	SimdupPassage *passages;
 	size_t n = 0;
 
@@ -366,31 +353,29 @@ static const SimdupBoilerplate *
 boilerplate_of(FmgrInfo *function, ArrayType *array)
 {
 	WithoutCache *cache = function->fn_extra;
+	MemoryContext context;
 	MemoryContext old;
-	SimdupPassageText *texts;
+	SimdupUtf8 *texts;
 	size_t n;
 
-	if (cache == NULL)
-	{
-		cache = MemoryContextAllocZero(function->fn_mcxt, sizeof(WithoutCache));
-		cache->context =
-			AllocSetContextCreate(function->fn_mcxt, "simdup_without",
-								  ALLOCSET_SMALL_SIZES);
-		function->fn_extra = cache;
-	}
-	else if (cache->array != NULL && VARSIZE(cache->array) == VARSIZE(array) &&
-			 memcmp(cache->array, array, VARSIZE(array)) == 0)
+	if (cache != NULL && VARSIZE(cache->array) == VARSIZE(array) &&
+		memcmp(cache->array, array, VARSIZE(array)) == 0)
 		return &cache->boilerplate;
-	MemoryContextReset(cache->context);
-	cache->array = NULL;
-	cache->boilerplate = (SimdupBoilerplate){0};
-	old = MemoryContextSwitchTo(cache->context);
+	function->fn_extra = NULL;
+	if (cache != NULL)
+		MemoryContextDelete(cache->context);
+	context = AllocSetContextCreate(function->fn_mcxt, "simdup_without",
+									ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(context);
+	cache = palloc0(sizeof(WithoutCache));
+	cache->context = context;
 	texts = passage_texts(array, &n);
 	for (size_t i = 0; i < n; i++)
 		if (!simdup_add_boilerplate(&cache->boilerplate, texts[i]))
 			simdup_too_many_words();
 	cache->array = memcpy(palloc(VARSIZE(array)), array, VARSIZE(array));
 	MemoryContextSwitchTo(old);
+	function->fn_extra = cache;
 	return &cache->boilerplate;
 }
 
@@ -400,8 +385,9 @@ Datum
 simdup_without(PG_FUNCTION_ARGS)
 {
 	const SimdupBoilerplate *boilerplate;
-	SimdupPassageText content;
+	SimdupUtf8 content;
 	SimdupPassage *passages;
+	StringInfoData joined;
 	size_t n = 0;
 
 	if (PG_ARGISNULL(0))
@@ -409,10 +395,11 @@ simdup_without(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(1))
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	boilerplate = boilerplate_of(fcinfo->flinfo, PG_GETARG_ARRAYTYPE_P(1));
-	content = passage_text(PG_GETARG_TEXT_PP(0));
+	content = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
 	passages = simdup_without_boilerplate(content, boilerplate, &n);
 	/* as it is, also where Unicode lacks one of its characters */
 	if (n == 1 && passages[0].from == 0 && passages[0].to == content.len)
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-	PG_RETURN_TEXT_P(join_passages(content, passages, n, "\n"));
+	joined = simdup_join_passages(content, passages, n, "\n");
+	PG_RETURN_TEXT_P(simdup_utf8_to_text(joined.data, (size_t) joined.len));
 }

@@ -1,0 +1,263 @@
+/*
+ * boilerplate.c
+ *	  simdup_boilerplate: the passages that otherwise different texts share.
+ *
+ * A sort brings together the texts of each sampled run of words, by the digests of
+ * their words. So copies of one text are one, and the first texts of a run are a
+ * random sample. Runs that enough texts have are judged by their samples, the most
+ * frequent first. Passages that were found are taken out of the samples that follow.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "batch/rows.h"
+#include "core/entries.h"
+#include "core/text.h"
+#include "server/arguments.h"
+#include "server/session.h"
+#include "text/profile.h"
+
+/* Texts by which a run is judged, and which must have it at least. */
+#define MAX_SAMPLE 32
+#define MIN_SAMPLE 3
+
+/* Their samples take 27 MB. */
+#define MAX_FREQUENT 100000
+
+/* A run that enough texts have. */
+typedef struct Frequent
+{
+	uint64 rank; /* the lower, the more texts have it */
+	uint64 run;
+	int64 n_texts;
+	uint64 sample[MAX_SAMPLE]; /* digests, ascending */
+} Frequent;
+
+typedef struct Search
+{
+	SimdupRows *rows;
+	SimdupPairSort *runs; /* run and digest of a text */
+	SimdupEntry *texts;	  /* digest and row, ascending */
+	int64 n_texts;		  /* without copies */
+	Frequent *frequent;	  /* the most frequent first */
+	int n_frequent;
+	SimdupBoilerplate found;
+	SimdupBoilerplate refused;
+} Search;
+
+/* Return the content of a row, in the current memory context at most. */
+static SimdupUtf8
+text_of(const Search *search, uint32 row)
+{
+	return simdup_text_to_utf8(
+		DatumGetTextPP(simdup_contents_get(search->rows->contents, row)));
+}
+
+/* Compare structs that begin with what they are sorted by. */
+static int
+compare_firsts(const void *a, const void *b)
+{
+	uint64 x = *(const uint64 *) a;
+	uint64 y = *(const uint64 *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sample the runs of all texts. This takes 16 bytes a row. */
+static void
+sample_texts(Search *search)
+{
+	SimdupRows *rows = search->rows;
+	MemoryContext old = MemoryContextSwitchTo(rows->row_context);
+
+	search->texts =
+		MemoryContextAllocHuge(rows->context,
+							   ((Size) rows->n + 1) * sizeof(SimdupEntry));
+	simdup_progress_phase("sampling runs", rows->n);
+	for (uint32 i = 0; i < rows->n; i++)
+	{
+		SimdupHashes sample = {0};
+		uint64 digest;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!simdup_sample_runs(text_of(search, i), &sample, &digest))
+			simdup_too_many_words();
+		search->texts[i] = (SimdupEntry){digest, i};
+		for (size_t j = 0; j < sample.n; j++)
+			simdup_pairsort_put(search->runs, sample.hashes[j], digest);
+		MemoryContextReset(rows->row_context);
+		simdup_progress_done(i);
+	}
+	MemoryContextSwitchTo(old);
+	simdup_sort_pairs(search->texts, rows->n);
+	for (uint32 i = 0; i < rows->n; i++)
+		search->n_texts +=
+			i == 0 || search->texts[i].value != search->texts[i - 1].value;
+}
+
+/* End a run: keep it if it is frequent. */
+static void
+end_run(Search *search, Frequent *run, double min_share)
+{
+	if (run->n_texts < MIN_SAMPLE ||
+		(double) run->n_texts < min_share * (double) search->n_texts)
+		return;
+	if (search->n_frequent == MAX_FREQUENT)
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("too many passages are shared"),
+				errdetail("More than %d runs of %d words are in the share %g of the texts.",
+						  MAX_FREQUENT, SIMDUP_BOILERPLATE_RUN, min_share),
+				errhint("Give a larger min_share."));
+	run->rank = UINT64_MAX - (uint64) run->n_texts;
+	search->frequent[search->n_frequent++] = *run;
+}
+
+static void
+find_frequent(Search *search, double min_share)
+{
+	Frequent run = {0};
+	uint64 last = 0;
+	uint64 next;
+	uint64 digest;
+
+	search->frequent = palloc(MAX_FREQUENT * sizeof(Frequent));
+	simdup_progress_phase("counting runs", 0);
+	simdup_pairsort_perform(search->runs);
+	while (simdup_pairsort_get(search->runs, &next, &digest))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (next != run.run)
+		{
+			end_run(search, &run, min_share);
+			run.run = next;
+			run.n_texts = 0;
+		}
+		if (run.n_texts > 0 && digest == last)
+			continue;
+		if (run.n_texts < MAX_SAMPLE)
+			run.sample[run.n_texts] = digest;
+		run.n_texts++;
+		last = digest;
+	}
+	end_run(search, &run, min_share);
+	simdup_pairsort_end(search->runs);
+	qsort(search->frequent, (size_t) search->n_frequent, sizeof(Frequent),
+		  compare_firsts);
+}
+
+/* Read a text of a sample, without what was found. */
+static SimdupPassageText
+read_text(const Search *search, uint64 digest)
+{
+	const SimdupEntry *entry = bsearch(&digest, search->texts, search->rows->n,
+									   sizeof(SimdupEntry), compare_firsts);
+	SimdupPassageText text = text_of(search, (uint32) entry->row);
+	size_t n = 0;
+	SimdupPassage *kept = simdup_without_boilerplate(text, &search->found, &n);
+	StringInfoData joined = simdup_join_passages(text, kept, n, "\n");
+
+	return (SimdupPassageText){joined.data, (size_t) joined.len};
+}
+
+/* Return how many texts have a passage: those with its rarest run. 0: too short. */
+static int64
+count_texts(const Search *search, SimdupPassageText passage)
+{
+	SimdupHashes sample = {0};
+	uint64 digest;
+	int64 n_texts = 0;
+
+	simdup_sample_runs(passage, &sample, &digest);
+	for (int i = 0; i < search->n_frequent; i++)
+		if (simdup_hashes_find(&sample, search->frequent[i].run) < sample.n)
+			n_texts = search->frequent[i].n_texts;
+	return n_texts;
+}
+
+/* Judge a run by its sample, and put the passages around it if it is boilerplate. */
+static void
+judge_run(Search *search, const Frequent *run, ReturnSetInfo *result)
+{
+	SimdupPassageText texts[MAX_SAMPLE];
+	size_t n_sample = (size_t) Min(run->n_texts, MAX_SAMPLE);
+	SimdupPassage *passages;
+	size_t which;
+	size_t n;
+	bool is_boilerplate;
+	MemoryContext old = MemoryContextSwitchTo(search->rows->row_context);
+
+	for (size_t i = 0; i < n_sample; i++)
+		texts[i] = read_text(search, run->sample[i]);
+	passages = simdup_shared_passages(texts, n_sample,
+									  2 * run->n_texts >= search->n_texts,
+									  &which, &is_boilerplate, &n);
+	MemoryContextSwitchTo(old);
+	for (size_t i = 0; i < n; i++)
+	{
+		SimdupPassageText passage = {texts[which].bytes + passages[i].from,
+									 passages[i].to - passages[i].from};
+		int64 n_texts = count_texts(search, passage);
+		Datum values[3];
+		bool nulls[3] = {false};
+
+		if (n_texts == 0)
+			continue;
+		simdup_add_boilerplate(is_boilerplate ? &search->found
+											  : &search->refused,
+							   passage);
+		if (!is_boilerplate)
+			continue;
+		values[0] =
+			PointerGetDatum(simdup_utf8_to_text(passage.bytes, passage.len));
+		values[1] = Int64GetDatum(n_texts);
+		values[2] = Float8GetDatum((double) n_texts / (double) search->n_texts);
+		simdup_put_result(result, values, nulls);
+	}
+	MemoryContextReset(search->rows->row_context);
+}
+
+PG_FUNCTION_INFO_V1(simdup_boilerplate);
+/* Return simdup_boilerplate(query, min_share, params). */
+Datum
+simdup_boilerplate(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = simdup_begin_result(fcinfo);
+	SimdupOptions with_contents = {.min_resemblance = 1};
+	Search search = {0};
+	SimdupRows *rows;
+	MemoryContext old;
+	double min_share;
+
+	if (simdup_has_null(fcinfo, 0, 2))
+		return (Datum) 0;
+	min_share = simdup_check_fraction(PG_GETARG_FLOAT8(1), "min_share");
+	search.rows = rows = simdup_rows_begin(fcinfo, 1, &with_contents);
+	old = MemoryContextSwitchTo(rows->context);
+	simdup_rows_as_text(rows, false);
+	simdup_rows_without_fingerprints(rows);
+	simdup_keys_spill(rows->keys);
+	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
+	simdup_rows_tell_skipped(rows);
+	simdup_contents_finish(rows->contents, 0);
+	search.runs = simdup_pairsort_begin(maintenance_work_mem);
+	sample_texts(&search);
+	find_frequent(&search, min_share);
+	simdup_progress_phase("judging runs", search.n_frequent);
+	for (int i = 0; i < search.n_frequent; i++)
+	{
+		uint64 run = search.frequent[i].run;
+
+		simdup_progress_done(i);
+		if (!simdup_wordset_has(&search.found.runs, run) &&
+			!simdup_wordset_has(&search.refused.runs, run))
+			judge_run(&search, &search.frequent[i], result);
+	}
+	MemoryContextSwitchTo(old);
+	simdup_rows_end(rows);
+	return (Datum) 0;
+}
