@@ -40,6 +40,8 @@ take_groups(SimdupCellRows *c)
 		uint32 first = simdup_groups_row(c->groups, group.start);
 
 		CHECK_FOR_INTERRUPTS();
+		simdup_groups_prefetch(c->groups, c->cells.cell, sizeof(uint32),
+							   group.start);
 		c->cells.cell[first] = first;
 		for (uint32 j = 1; j < group.n; j++)
 			c->cells.cell[simdup_groups_row(c->groups, group.start + j)] =

@@ -16,9 +16,6 @@
 #include "server/arguments.h"
 #include "server/session.h"
 
-/* Rows ahead whose memory is prefetched. */
-#define AHEAD 16
-
 static SimdupClusterMethod
 method_of(const char *name)
 {
@@ -82,8 +79,11 @@ describe_clusters(SimdupClusters *clusters, SimdupGroups *groups)
 		SimdupGroup group = simdup_groups_get(groups, i);
 
 		CHECK_FOR_INTERRUPTS();
-		for (uint32 j = 0; j < group.n; j++)
-			clusters->fp[simdup_groups_row(groups, group.start + j)] = group.fp;
+		for (uint32 j = group.start; j < group.start + group.n; j++)
+		{
+			simdup_groups_prefetch(groups, clusters->fp, sizeof(uint64), j);
+			clusters->fp[simdup_groups_row(groups, j)] = group.fp;
+		}
 	}
 }
 
@@ -198,8 +198,9 @@ put_clusters(ReturnSetInfo *result, const SimdupClusters *clusters,
 
 		CHECK_FOR_INTERRUPTS();
 		simdup_progress_done(row);
-		if (row + AHEAD < rows->n)
-			simdup_keys_prefetch(rows->keys, clusters->cluster[row + AHEAD]);
+		if (row + SIMDUP_AHEAD < rows->n)
+			simdup_keys_prefetch(rows->keys,
+								 clusters->cluster[row + SIMDUP_AHEAD]);
 		if ((int64) size < min_size)
 			continue;
 		distance = simdup_cluster_distance(clusters, row);

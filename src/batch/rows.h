@@ -189,6 +189,22 @@ extern SimdupGroup simdup_groups_get(SimdupGroups *groups, int64 index);
 /* Return the number of the row at a position. */
 extern uint32 simdup_groups_row(SimdupGroups *groups, uint32 position);
 
+/* Rows ahead whose memory is prefetched. */
+#define SIMDUP_AHEAD 16
+
+/* Prefetch what an array by row has for a row some positions on. */
+static inline void
+simdup_groups_prefetch(const SimdupGroups *groups, const void *array,
+					   Size width, uint32 position)
+{
+	const uint32 *numbers = groups->in_memory.numbers;
+
+	if (numbers != NULL && position + SIMDUP_AHEAD < groups->rows->n)
+		__builtin_prefetch((const char *) array +
+							   numbers[position + SIMDUP_AHEAD] * width,
+						   1);
+}
+
 /* Set the bit of a position, in an array of bytes. */
 static inline void
 simdup_set_bit(uint8 *bits, uint32 position)
