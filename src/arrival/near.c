@@ -106,11 +106,17 @@ sees_row(const ArrivalSearch *search, const ArrivalFound *found)
 	}
 	PG_CATCH();
 	{
-		if (is_trouble(geterrcode()))
-			PG_RE_THROW();
+		ErrorData *error;
+
 		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
 		FlushErrorState();
+		/* an open subtransaction would stay aborted after the statement */
 		RollbackAndReleaseCurrentSubTransaction();
+		CurrentResourceOwner = owner;
+		if (is_trouble(error->sqlerrcode))
+			ReThrowError(error);
+		FreeErrorData(error);
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(context);

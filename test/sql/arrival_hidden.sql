@@ -82,6 +82,21 @@ SELECT a_right, a_policy, a_trigger, near_row, near_nothing FROM done
 WHERE (near_row = near_nothing) = tells OR near_nothing <> 'flag , log 0' OR near_row LIKE '%context%' OR near_row NOT LIKE 'flag%';
 SELECT count(*), count(*) FILTER (WHERE tells) AS told FROM done;
 SELECT DISTINCT near_row FROM done ORDER BY 1;
+
+-- An error of the server's, such as a cancel, is raised, and leaves the session
+-- outside of a transaction.
+CREATE TRIGGER flag BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('flag');
+CREATE FUNCTION cancels() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE query_canceled USING MESSAGE = 'canceled'; END $$;
+CREATE POLICY s ON t FOR SELECT USING (cancels());
+CREATE POLICY i ON t FOR INSERT WITH CHECK (true);
+ALTER TABLE t ENABLE ROW LEVEL SECURITY;
+GRANT INSERT, SELECT ON t TO regress_simdup_hidden;
+SET ROLE regress_simdup_hidden;
+\set VERBOSITY terse
+INSERT INTO t (id, fp) VALUES (2, '00ff00ff00ff00ff');
+\set VERBOSITY default
+RESET ROLE;
+SELECT count(*) FROM t;
 SET client_min_messages = error;
 DROP SCHEMA arrival_hidden CASCADE;
 DROP ROLE regress_simdup_hidden;
