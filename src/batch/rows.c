@@ -623,19 +623,24 @@ SimdupGroup
 simdup_groups_get(SimdupGroups *groups, int64 index)
 {
 	const SimdupRowGroups *in_memory = &groups->in_memory;
-	SimdupGroup group;
+	uint32 start;
+	uint32 n;
 
 	if (groups->group_file)
 	{
+		SimdupGroup group;
+
 		simdup_tempfile_read(groups->group_file, index * (int64) sizeof(group),
 							 &group, sizeof(group));
 		return group;
 	}
-	group.fp = in_memory->fps[index];
-	group.start = in_memory->starts[index];
-	group.n = in_memory->starts[index + 1] - group.start;
-	group.n_first = count_first(groups, group.start, group.n);
-	return group;
+	start = in_memory->starts[index];
+	n = in_memory->starts[index + 1] - start;
+	/* a copy would wait until what was written before is in the cache */
+	return (SimdupGroup){.fp = in_memory->fps[index],
+						 .start = start,
+						 .n = n,
+						 .n_first = count_first(groups, start, n)};
 }
 
 uint32
