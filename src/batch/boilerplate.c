@@ -174,8 +174,11 @@ count_texts(const Search *search, SimdupPassageText passage)
 
 	simdup_sample_runs(passage, &sample, &digest);
 	for (int i = 0; i < search->n_frequent; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		if (simdup_hashes_find(&sample, search->frequent[i].run) < sample.n)
 			n_texts = search->frequent[i].n_texts;
+	}
 	return n_texts;
 }
 
