@@ -300,9 +300,8 @@ simdup_arrival_counts(ArrivalSearch *search, const ArrivalFound *found)
 }
 
 /*
- * Add what a refusal tells of the near row: nothing that a SELECT would not. The
- * other row's key is for users who may read keys, its distance for users who may
- * read the table.
+ * Add what a refusal tells of the near row: nothing that a SELECT would not. Its
+ * distance is for users who may read the table.
  */
 int
 simdup_arrival_detail(const ArrivalTrigger *at, const char *key, int distance)

@@ -94,11 +94,9 @@ static const ArrivalUsage log_usage = {
 
 /*
  * Find the log table. A name without a schema is looked up in the schema of the
- * trigger's table, never along search_path: the user who inserts must not
- * choose the log. The lock is the same that an INSERT takes. It is taken before
- * the first pair is found, and keeps other sessions from dropping or renaming
- * the log until the transaction ends. Users who may not write to the log do not
- * lock it. They get an error when there is something to log.
+ * trigger's table: the user who inserts must not choose the log. An INSERT's lock
+ * is taken before the first pair is found, so that nobody drops or renames it.
+ * Users who may not write to the log do not lock it; they get an error later.
  */
 static void
 find_log(TriggerData *trigdata, ArrivalTrigger *at)
