@@ -21,9 +21,6 @@
 #include "server/query.h"
 #include "server/session.h"
 
-/* Components ahead whose memory is prefetched. */
-#define AHEAD 16
-
 typedef struct Components
 {
 	MemoryContext context;
@@ -124,14 +121,14 @@ count_sizes(Components *components)
 	/* a parent is never larger than its child, so one ascending pass does it */
 	for (uint32 i = 0; i < n; i++)
 	{
-		if (i + AHEAD < n)
-			__builtin_prefetch(&parent[parent[i + AHEAD]]);
+		if (i + SIMDUP_AHEAD < n)
+			__builtin_prefetch(&parent[parent[i + SIMDUP_AHEAD]]);
 		parent[i] = parent[parent[i]];
 	}
 	for (uint32 i = 0; i < n; i++)
 	{
-		if (i + AHEAD < n)
-			__builtin_prefetch(&sizes[parent[i + AHEAD]]);
+		if (i + SIMDUP_AHEAD < n)
+			__builtin_prefetch(&sizes[parent[i + SIMDUP_AHEAD]]);
 		sizes[parent[i]]++;
 	}
 	return sizes;
@@ -152,10 +149,10 @@ put_components(Components *components, ReturnSetInfo *result)
 		bool nulls[3] = {false, false, false};
 
 		CHECK_FOR_INTERRUPTS();
-		if (i + AHEAD < n)
+		if (i + SIMDUP_AHEAD < n)
 		{
-			__builtin_prefetch(&sizes[root_of[i + AHEAD]]);
-			simdup_keys_prefetch(components->keys, root_of[i + AHEAD]);
+			__builtin_prefetch(&sizes[root_of[i + SIMDUP_AHEAD]]);
+			simdup_keys_prefetch(components->keys, root_of[i + SIMDUP_AHEAD]);
 		}
 		values[0] = simdup_keys_get(components->keys, i, 0);
 		values[1] = simdup_keys_get(components->keys, root, 1);

@@ -623,13 +623,12 @@ SimdupGroup
 simdup_groups_get(SimdupGroups *groups, int64 index)
 {
 	const SimdupRowGroups *in_memory = &groups->in_memory;
+	SimdupGroup group;
 	uint32 start;
 	uint32 n;
 
 	if (groups->group_file)
 	{
-		SimdupGroup group;
-
 		simdup_tempfile_read(groups->group_file, index * (int64) sizeof(group),
 							 &group, sizeof(group));
 		return group;

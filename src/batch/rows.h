@@ -189,9 +189,6 @@ extern SimdupGroup simdup_groups_get(SimdupGroups *groups, int64 index);
 /* Return the number of the row at a position. */
 extern uint32 simdup_groups_row(SimdupGroups *groups, uint32 position);
 
-/* Rows ahead whose memory is prefetched. */
-#define SIMDUP_AHEAD 16
-
 /* Prefetch what an array by row has for a row some positions on. */
 static inline void
 simdup_groups_prefetch(const SimdupGroups *groups, const void *array,

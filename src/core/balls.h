@@ -11,10 +11,7 @@
 
 #include "core/allpairs.h"
 
-/*
- * Report all pairs within one set, by balls or by the recursion of
- * core/allpairs.c, whichever is cheaper.
- */
+/* Report all pairs of one set, by what is cheaper: balls, or allpairs.c alone. */
 extern void simdup_pairs_self(SimdupPairJoin *join, SimdupPairSet set);
 
 /* Report all pairs of one from each set, except equal ones. */
