@@ -407,7 +407,8 @@ keep_common(SimdupHashes *all, double often)
 {
 	size_t n = 0;
 
-	qsort(all->hashes, all->n, sizeof(uint64_t), compare_keys);
+	if (all->n > 0)
+		qsort(all->hashes, all->n, sizeof(uint64_t), compare_keys);
 	for (size_t i = 0, end; i < all->n; i = end)
 	{
 		for (end = i; end < all->n && all->hashes[end] == all->hashes[i];)

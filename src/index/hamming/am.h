@@ -45,13 +45,6 @@ extern Buffer simdup_hamming_descend(Relation index, int tree,
 									 const SimdupEntry *key, int level,
 									 int mode);
 
-/*
- * Return the child of an inner page whose range holds the key. It is `from` or
- * one after it.
- */
-extern int simdup_hamming_find_child(Page page, int from,
-									 const SimdupEntry *key);
-
 /* build.c */
 extern IndexBuildResult *simdup_hamming_build(Relation heap, Relation index,
 											  IndexInfo *info);

@@ -281,4 +281,11 @@ extern void simdup_hamming_prefetch_place(Relation index, BlockNumber block);
 extern void simdup_hamming_prefetch(Relation index, BlockNumber block,
 									uint64 low, uint64 near, uint64 until);
 
+/*
+ * Return the child of an inner page whose range holds the key. It is `from` or
+ * one after it.
+ */
+extern int simdup_hamming_find_child(Page page, int from,
+									 const SimdupEntry *key);
+
 #endif /* SIMDUP_INDEX_HAMMING_PAGE_H */

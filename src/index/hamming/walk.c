@@ -71,62 +71,6 @@ is_in_range(const HammingListed *listed, const SimdupEntry *key)
 	return listed->is_last || simdup_entry_less(key, &listed->until);
 }
 
-static bool
-is_above_low_key(Page page, int i, const SimdupEntry *key)
-{
-	SimdupEntry low = hamming_low_key(page, i);
-
-	return !simdup_entry_less(key, &low);
-}
-
-/*
- * The search begins where the child would be if keys were evenly spread, and
- * goes on in steps that double.
- */
-int
-simdup_hamming_find_child(Page page, int from, const SimdupEntry *key)
-{
-	int n = hamming_count(page);
-	uint64 last =
-		hamming_is_last(page) ? PG_UINT64_MAX : hamming_head(page)->high_value;
-	int low =
-		from + simdup_guess_position(key->value, hamming_values(page)[from],
-									 last, n - from - 1);
-	int high;
-	int step = 1;
-
-	if (low == from || is_above_low_key(page, low, key))
-	{
-		while (low + step < n && is_above_low_key(page, low + step, key))
-		{
-			low += step;
-			step *= 2;
-		}
-		high = Min(low + step, n);
-	}
-	else
-	{
-		high = low;
-		while (high - step > from && !is_above_low_key(page, high - step, key))
-		{
-			high -= step;
-			step *= 2;
-		}
-		low = Max(high - step, from);
-	}
-	/* low key of child `low` <= key < low key of child `high` */
-	while (high - low > 1)
-	{
-		int middle = (low + high) / 2;
-
-		if (is_above_low_key(page, middle, key))
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* Make room for another page of a level. */
 static HammingListed *
 next_listed(const HammingWalk *walk, HammingLevel *level)
