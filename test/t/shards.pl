@@ -157,7 +157,7 @@ for my $k (0, 3, 8)
 {
 	same("CREATE TEMP TABLE q AS SELECT id, fp FROM letter; SELECT q.id, o.id FROM q JOIN letter o ON simhash_within(o.fp, q.fp, $k) WHERE q.id % 3 = 0 ORDER BY 1, 2",
 		"search within $k");
-	same("SELECT * FROM simdup_pairs('SELECT id, fp FROM letter ORDER BY id', $k) ORDER BY a, b", "simdup_pairs within $k", 3);
+	same("SELECT a, b, distance FROM simdup_pairs('SELECT id, fp FROM letter ORDER BY id', $k) ORDER BY a, b", "simdup_pairs within $k", 3);
 }
 same("SELECT * FROM simdup_clusters('SELECT id, fp FROM letter ORDER BY id', 8) ORDER BY 1", 'simdup_clusters');
 same("SELECT id FROM letter WHERE fp <@ simhash_ball(simhash('x'), 24) AND fp <~> simhash('x') > 20 ORDER BY 1", '<@ and <~>', 3);
@@ -287,7 +287,7 @@ for my $name (sort keys %data)
 	{
 		my ($shards, $k) = @$case;
 
-		is(pairs_over($shards, $k), $coordinator->safe_psql('pairs', "SELECT * FROM simdup_pairs('SELECT id, fp FROM petition ORDER BY id', $k) ORDER BY a, b"),
+		is(pairs_over($shards, $k), $coordinator->safe_psql('pairs', "SELECT a, b, distance FROM simdup_pairs('SELECT id, fp FROM petition ORDER BY id', $k) ORDER BY a, b"),
 			"$name: all pairs within $k over $shards shards");
 	}
 }
@@ -300,7 +300,7 @@ INSERT INTO petition SELECT id, simhash(content) FROM letter;
 SQL
 for my $k (3, 8)
 {
-	my $pairs = $coordinator->safe_psql('pairs', "SELECT * FROM simdup_pairs('SELECT id, fp FROM petition ORDER BY id', $k) ORDER BY a, b");
+	my $pairs = $coordinator->safe_psql('pairs', "SELECT a, b, distance FROM simdup_pairs('SELECT id, fp FROM petition ORDER BY id', $k) ORDER BY a, b");
 
 	is(pairs_over($_, $k), $pairs, "petitions: all pairs within $k over $_ shards") for 1 .. 3;
 	cmp_ok(() = $pairs =~ /$/mg, '>', 40, '... which is not little');
