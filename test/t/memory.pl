@@ -25,7 +25,7 @@ push @statements, $Statements::icu if $node->safe_psql('postgres', 'SELECT simdu
 # what uses them, and others by functions in SQL and PL/pgSQL.
 
 my $every = join ' ', @statements, @Statements::making, $Statements::setup, $node->safe_psql('postgres', <<'SQL');
-SELECT string_agg(prosrc, ' ')
+SELECT string_agg(coalesce(pg_get_function_sqlbody(p.oid), prosrc), ' ')
 FROM pg_proc AS p JOIN pg_depend AS d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass
   JOIN pg_extension AS e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass
   JOIN pg_language AS l ON l.oid = prolang
