@@ -293,7 +293,7 @@ BEGIN ATOMIC
       || jsonb_build_object(
         'differences', simdup_report_spans(btrim(q.content_a, E' \t\r\n'), btrim(q.content_b, E' \t\r\n')))
       ORDER BY q.ordinality), '[]') AS questions
-    FROM source AS s CROSS JOIN LATERAL simdup_review(groups, 50) WITH ORDINALITY AS q
+    FROM source AS s CROSS JOIN LATERAL simdup_review(s.members, 50) WITH ORDINALITY AS q
     WHERE s.members IS NOT NULL AND q.decides > 0)
   SELECT jsonb_build_object(
       'version', 1,

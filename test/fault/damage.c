@@ -9,6 +9,9 @@
 #include "fmgr.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
 
 PG_MODULE_MAGIC;
 
