@@ -192,7 +192,7 @@ SELECT * FROM cases ORDER BY key::int;
 SELECT * FROM cases_decisions;
 SELECT count(*), md5(string_agg(e::text, ' ' ORDER BY e::text)) FROM cases_events AS e;
 SELECT * FROM kept_removed ORDER BY id;
-SELECT * FROM refers_moved ORDER BY removed, id;
+SELECT * FROM refers_moved ORDER BY id;
 SELECT * FROM refers ORDER BY id;
 SQL
 }

@@ -166,7 +166,7 @@ for my $timeout (20, 100, 500, 1500)
 {
 	my ($stdout, $stderr) = ('', '');
 	my $worker = IPC::Run::start(
-		[ 'psql', '-XqAt', '-d', $node->connstr('postgres'), '-c', "SET application_name = worker; $long" ],
+		[ 'psql', '-XqAt', '-d', $node->connstr('postgres'), '-c', "SET application_name = worker; " . $long =~ s{300000}{3000000}r ],
 		'>', \$stdout, '2>', \$stderr);
 	my $at_work = q{FROM pg_stat_activity WHERE application_name = 'worker' AND state = 'active' AND clock_timestamp() > query_start + interval '1 s'};
 	ok($node->poll_query_until('postgres', "SELECT count(*) = 1 $at_work"), 'a batch is at work');

@@ -169,6 +169,11 @@ SQL
 			{
 				$shown = "pg_describe_object('$target'::regclass, $column\::oid, 0)";
 			}
+			elsif ($column eq 'prosqlbody')
+			{
+				# the tree has numbers of functions
+				$shown = 'pg_get_function_sqlbody(oid)';
+			}
 			elsif ($type eq 'pg_node_tree')
 			{
 				# where in the script it stood is no property of it
