@@ -46,7 +46,7 @@ export PG_CONFIG
 # the files of these names, as they are called from $(here)
 files = $(patsubst $(here)/%,%,$(wildcard $(addprefix $(here)/,$(1))))
 
-SQL_ROOMS = $(sort $(call files,sql/*.sql))
+SQL_PARTS = $(sort $(call files,sql/*.sql))
 SOURCES = $(call files,src/*.c src/*/*.c src/*/*/*.c)
 
 MODULE_big = simdup
@@ -58,7 +58,7 @@ DOCS = $(call files,doc/simdup-*.md doc/simdup-*.png)
 REGRESS = $(basename $(notdir $(sort $(call files,test/sql/*.sql))))
 REGRESS_OPTS = --inputdir=$(here)/test --load-extension=simdup --encoding=UTF8 --no-locale
 ISOLATION = $(basename $(notdir $(sort $(call files,test/specs/*.spec))))
-# 15 looks for expected/ in the output folder, later ones here
+# 15 looks for expected/ in the output and the input folder, later ones in the current one
 ISOLATION_OPTS = $(REGRESS_OPTS) --outputdir=.
 PROVE_TESTS = $(sort $(call files,test/t/*.pl))
 EXTRA_CLEAN = simdup--$(EXTVERSION).sql src/report/*.inc $(OBJS:.o=.d) build results output_iso tmp_check
@@ -101,8 +101,8 @@ prove_installcheck:
 	$(prove_installcheck)
 .PHONY: prove_installcheck
 
-# One install script out of the rooms, in their order.
-simdup--$(EXTVERSION).sql: $(SQL_ROOMS) simdup.control
+# One install script out of its parts, in their order.
+simdup--$(EXTVERSION).sql: $(SQL_PARTS) simdup.control
 	cat $(filter %.sql,$^) > $@
 
 # The files of the report's page as C strings.

@@ -1,4 +1,4 @@
-/* simdup: install script. One room after the other; see sql/ in the source. */
+/* simdup: install script. One subject after the other; see sql/ in the source. */
 
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION simdup" to load this file. \quit

@@ -2,27 +2,16 @@
 -- text: fingerprints of texts and rows
 --
 
-CREATE FUNCTION simhash(
-  content text,
-  n_features integer DEFAULT NULL,
-  tokenizer text DEFAULT 'word',
-  weighting text DEFAULT 'log',
-  hash text DEFAULT 'city64',
-  ties boolean DEFAULT false
-) RETURNS simhash64 AS 'MODULE_PATHNAME', 'simdup_simhash' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
+CREATE FUNCTION simhash(content text, n_features integer DEFAULT NULL, tokenizer text DEFAULT 'word',
+  weighting text DEFAULT 'log', hash text DEFAULT 'city64', ties boolean DEFAULT false) RETURNS simhash64
+  AS 'MODULE_PATHNAME', 'simdup_simhash' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION simhash(text, integer, text, text, text, boolean) IS
   'fingerprint of a text: near-duplicates differ in few bits; NULL for a text without a token';
 
-CREATE FUNCTION simhash_row(
-  content text,
-  fields text[],
-  field_weight integer DEFAULT 2,
-  n_features integer DEFAULT NULL,
-  tokenizer text DEFAULT 'word',
-  weighting text DEFAULT 'log',
-  hash text DEFAULT 'city64',
-  ties boolean DEFAULT false
-) RETURNS simhash64 AS 'MODULE_PATHNAME', 'simdup_simhash_row' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
+CREATE FUNCTION simhash_row(content text, fields text[], field_weight integer DEFAULT 2,
+  n_features integer DEFAULT NULL, tokenizer text DEFAULT 'word', weighting text DEFAULT 'log',
+  hash text DEFAULT 'city64', ties boolean DEFAULT false) RETURNS simhash64
+  AS 'MODULE_PATHNAME', 'simdup_simhash_row' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION simhash_row(text, text[], integer, integer, text, text, text, boolean) IS
   'fingerprint of a row: the features of its long text, and each short field as one feature';
 
@@ -36,14 +25,10 @@ CREATE FUNCTION simdup_numbers(content text) RETURNS text
 COMMENT ON FUNCTION simdup_numbers(text) IS
   'the numbers of a text in their order, in ASCII digits, with one blank between them';
 
-CREATE FUNCTION simdup_features(
-  content text,
-  n_features integer DEFAULT NULL,
-  tokenizer text DEFAULT 'word',
+CREATE FUNCTION simdup_features(content text, n_features integer DEFAULT NULL, tokenizer text DEFAULT 'word',
   weighting text DEFAULT 'log',
-  OUT feature text,
-  OUT weight bigint
-) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500 ROWS 100;
+  OUT feature text, OUT weight bigint) RETURNS SETOF record
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500 ROWS 100;
 COMMENT ON FUNCTION simdup_features(text, integer, text, text) IS
   'what a fingerprint saw: the distinct tokens of a text with their weights, most frequent first';
 

@@ -2,23 +2,14 @@
 -- text: fingerprints of ready-made features, in a value or over rows
 --
 
-CREATE FUNCTION simhash(
-  vector tsvector,
-  n_features integer DEFAULT NULL,
-  weighting text DEFAULT 'tf',
-  hash text DEFAULT 'city64',
-  ties boolean DEFAULT false
-) RETURNS simhash64
+CREATE FUNCTION simhash(vector tsvector, n_features integer DEFAULT NULL, weighting text DEFAULT 'tf',
+  hash text DEFAULT 'city64', ties boolean DEFAULT false) RETURNS simhash64
   AS 'MODULE_PATHNAME', 'simdup_simhash_tsvector' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION simhash(tsvector, integer, text, text, boolean) IS
   'fingerprint of a text search vector''s lexemes, each as often as it has positions';
 
-CREATE FUNCTION simhash(
-  features text[],
-  weights float8[] DEFAULT NULL,
-  hash text DEFAULT 'city64',
-  ties boolean DEFAULT false
-) RETURNS simhash64
+CREATE FUNCTION simhash(features text[], weights float8[] DEFAULT NULL, hash text DEFAULT 'city64',
+  ties boolean DEFAULT false) RETURNS simhash64
   AS 'MODULE_PATHNAME', 'simdup_simhash_weighted' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION simhash(text[], float8[], text, boolean) IS
   'fingerprint of features taken as they are, with their weights; equal features are added';

@@ -2,12 +2,8 @@
 -- text: minhash64, the fingerprint of shared text
 --
 
-CREATE FUNCTION minhash64(
-  content text,
-  w integer DEFAULT 4,
-  unit text DEFAULT 'char',
-  min_features integer DEFAULT 0
-) RETURNS simhash64
+CREATE FUNCTION minhash64(content text, w integer DEFAULT 4, unit text DEFAULT 'char',
+  min_features integer DEFAULT 0) RETURNS simhash64
   AS 'MODULE_PATHNAME', 'simdup_minhash64' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION minhash64(text, integer, text, integer) IS
   'fingerprint of a text''s folded shingles: at distance 32 * (1 - resemblance) on average';
@@ -20,14 +16,9 @@ CREATE FUNCTION minhash64(vector tsvector) RETURNS simhash64
   AS 'MODULE_PATHNAME', 'simdup_minhash64_tsvector' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION minhash64(tsvector) IS 'fingerprint of the set of a tsvector''s lexemes';
 
-CREATE FUNCTION minhash64_row(
-  content text,
-  fields text[],
-  field_bits integer DEFAULT 10,
-  w integer DEFAULT 4,
-  unit text DEFAULT 'char',
-  min_features integer DEFAULT 0
-) RETURNS simhash64 AS 'MODULE_PATHNAME', 'simdup_minhash64_row' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
+CREATE FUNCTION minhash64_row(content text, fields text[], field_bits integer DEFAULT 10, w integer DEFAULT 4,
+  unit text DEFAULT 'char', min_features integer DEFAULT 0) RETURNS simhash64
+  AS 'MODULE_PATHNAME', 'simdup_minhash64_row' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION minhash64_row(text, text[], integer, integer, text, integer) IS
   'fingerprint of a row: that of its text, moved by 17 bits for each short field that differs';
 
@@ -69,12 +60,8 @@ COMMENT ON FUNCTION minhash64_distance(float8, float8) IS
 
 -- a second opinion
 
-CREATE FUNCTION minhash_bits(
-  content text,
-  n_bits integer DEFAULT 512,
-  w integer DEFAULT 4,
-  unit text DEFAULT 'char'
-) RETURNS varbit
+CREATE FUNCTION minhash_bits(content text, n_bits integer DEFAULT 512, w integer DEFAULT 4,
+  unit text DEFAULT 'char') RETURNS varbit
   AS 'MODULE_PATHNAME', 'simdup_minhash_bits' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 600;
 COMMENT ON FUNCTION minhash_bits(text, integer, integer, text) IS
   'sketch of a text''s folded shingles in 64 to 8192 bits, for minhash_bits_resemblance';

@@ -9,11 +9,10 @@ CREATE FUNCTION simdup_strip_html(html text) RETURNS text
 COMMENT ON FUNCTION simdup_strip_html(text) IS
   'the text of an HTML page; never fails, and the result is text, not safe markup';
 
-CREATE FUNCTION simdup_explain(
-  a text, b text, fingerprint text DEFAULT 'minhash64', w integer DEFAULT 4, unit text DEFAULT 'char',
-  OUT distance integer, OUT resemblance float8, OUT a_in_b float8, OUT b_in_a float8,
-  OUT shared json, OUT only_a json, OUT only_b json
-)
+CREATE FUNCTION simdup_explain(a text, b text, fingerprint text DEFAULT 'minhash64', w integer DEFAULT 4,
+  unit text DEFAULT 'char',
+  OUT distance integer, OUT resemblance float8, OUT a_in_b float8, OUT b_in_a float8, OUT shared json,
+  OUT only_a json, OUT only_b json)
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
 COMMENT ON FUNCTION simdup_explain(text, text, text, integer, text) IS
   'why two texts are near or not: distance, resemblance, and what they share or have alone';

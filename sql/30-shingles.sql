@@ -28,10 +28,8 @@ CREATE FUNCTION shingle_winnow(content text, w integer DEFAULT 8, "window" integ
 COMMENT ON FUNCTION shingle_winnow(text, integer, integer, text) IS
   'sample of the shingles, for gin and &&: texts that share w + window - 1 units share one';
 
-CREATE FUNCTION simdup_boilerplate(
-  query text, min_share float8 DEFAULT 0.02, params text[] DEFAULT '{}',
-  OUT passage text, OUT n_rows bigint, OUT share float8
-) RETURNS SETOF record
+CREATE FUNCTION simdup_boilerplate(query text, min_share float8 DEFAULT 0.02, params text[] DEFAULT '{}',
+  OUT passage text, OUT n_rows bigint, OUT share float8) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 5;
 COMMENT ON FUNCTION simdup_boilerplate(text, float8, text[]) IS
   'passages that otherwise different texts share, for simdup_without; copies of a text are one row';
@@ -96,18 +94,15 @@ COMMENT ON FUNCTION minhash_bands_for(float8, integer, float8) IS
 -- have the type of the argument key_type, which is a null of that type. The
 -- query's parameters $1, $2 and so on get their values from params.
 
-CREATE FUNCTION shingle_pairs(
-  query text, w integer DEFAULT 4, min_resemblance float8 DEFAULT 0.8, unit text DEFAULT 'char',
-  params text[] DEFAULT '{}',
-  OUT a bigint, OUT b bigint, OUT common integer, OUT resemblance float8, OUT cluster bigint
-) RETURNS SETOF record
+CREATE FUNCTION shingle_pairs(query text, w integer DEFAULT 4, min_resemblance float8 DEFAULT 0.8,
+  unit text DEFAULT 'char', params text[] DEFAULT '{}',
+  OUT a bigint, OUT b bigint, OUT common integer, OUT resemblance float8, OUT cluster bigint)
+  RETURNS SETOF record
   AS 'MODULE_PATHNAME', 'simdup_shingle_pairs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
-CREATE FUNCTION shingle_pairs(
-  query text, key_type anyelement, w integer DEFAULT 4, min_resemblance float8 DEFAULT 0.8,
-    unit text DEFAULT 'char',
-  params text[] DEFAULT '{}',
-  OUT a anyelement, OUT b anyelement, OUT common integer, OUT resemblance float8, OUT cluster anyelement
-) RETURNS SETOF record
+CREATE FUNCTION shingle_pairs(query text, key_type anyelement, w integer DEFAULT 4,
+  min_resemblance float8 DEFAULT 0.8, unit text DEFAULT 'char', params text[] DEFAULT '{}',
+  OUT a anyelement, OUT b anyelement, OUT common integer, OUT resemblance float8, OUT cluster anyelement)
+  RETURNS SETOF record
   AS 'MODULE_PATHNAME', 'simdup_shingle_pairs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
 COMMENT ON FUNCTION shingle_pairs(text, integer, float8, text, text[]) IS
   'pairs of documents of at least min_resemblance, with their connected components';

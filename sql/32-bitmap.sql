@@ -5,8 +5,7 @@
 -- bitmaps
 
 CREATE FUNCTION simdup_bitmap(content text, n_bits integer DEFAULT 128, tokenizer text DEFAULT 'word')
-  RETURNS varbit
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
+  RETURNS varbit AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION simdup_bitmap(text, integer, text) IS
   'feature bitmap of a text: one bit for each token; NULL where the text has no token';
 

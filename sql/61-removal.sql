@@ -3,9 +3,9 @@
 -- removal: statements that delete duplicates and keep what refers to them
 --
 -- The function reads the catalogs and runs nothing. Its path has only the catalogs, so tables come out
--- with their schemas. In the statements, m is a row of the map, gone and kept are its rows, and r is a row
--- that refers to the row that is gone. References are foreign keys to the table and its partitions, and
--- columns that simdup_flag_trigger sets.
+-- with their schemas. In the statements, m is a row of the map. The rows of its two keys are gone and
+-- kept. A row that refers to the one that is gone is r. References are foreign keys to the table and its
+-- partitions, and columns that simdup_flag_trigger sets.
 
 CREATE FUNCTION simdup_removal(target regclass, map text) RETURNS TABLE (step integer, statement text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 20 SET search_path = pg_catalog, pg_temp AS $function$
@@ -13,53 +13,56 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 20 SET search_path = pg_catalog, pg_t
 DECLARE
   key record;
   item record;  -- the target, without a name, or a reference to it
-  source record;  -- the item's table
-  store text;  -- the table that keeps rows of the source
+  source record;  -- the item's table, and the store that keeps its rows
   into_store text;
-  of_map text;  -- the rows of the map
-  referring text;  -- the rows that refer to them
+  rows_of_map text;
+  referring text;  -- the rows that refer to rows of the map
   stays text;
-  part record;  -- a unique key
+  shared record;  -- what of a unique key the kept row may have already
   tables text[] := '{}';
   indexes text[] := '{}';
   moves text[] := '{}';
   checks text[] := '{}';
 BEGIN
   -- the primary key, or else the only column that is unique and not null; of a domain, the type below
-  SELECT quote_ident(a.attname) AS name, a.attnum, i.indisprimary OR count(*) OVER () = 1 AS is_key,
-    c.relowner AS owner,
-    CASE WHEN c.relkind = 'r' AND c.relhassubclass THEN 'ONLY ' ELSE '' END || target AS "table",
+  SELECT quote_ident(a.attname) AS name, a.attnum, c.relowner AS owner,
+    i.indisprimary OR count(*) OVER () = 1 AS is_key,
+    CASE WHEN c.relkind = 'r' AND c.relhassubclass THEN 'ONLY ' ELSE '' END || target AS table,
     format_type(CASE t.typtype WHEN 'p' THEN a.atttypid ELSE t.oid END, -1)
-      || CASE WHEN a.attcollation IN (0, 100) THEN '' ELSE ' COLLATE ' || a.attcollation::regcollation END
-        AS type,
+      || CASE WHEN a.attcollation NOT IN (0, 100) THEN ' COLLATE ' || a.attcollation::regcollation ELSE '' END
+      AS type,
     CASE n.nspname WHEN 'pg_catalog' THEN o.oprname ELSE format('OPERATOR(%I.%s)', n.nspname, o.oprname) END
       AS equals
   INTO key
-  FROM (SELECT DISTINCT ON (i.indkey[0]) i.* FROM pg_index AS i
-        WHERE i.indrelid = target AND i.indisunique AND i.indisvalid AND i.indnkeyatts = 1
-          AND i.indpred IS NULL
+  FROM (SELECT DISTINCT ON (i.indkey[0]) i.*
+        FROM pg_index AS i
+        WHERE i.indrelid = target AND i.indisunique AND i.indisvalid
+          AND i.indnkeyatts = 1 AND i.indpred IS NULL
         ORDER BY i.indkey[0], i.indisprimary DESC) AS i
     JOIN pg_class AS c ON c.oid = target AND c.relkind IN ('r', 'p') AND NOT c.relispartition
     JOIN pg_attribute AS a ON a.attrelid = target AND a.attnum = i.indkey[0] AND a.attnotnull
-    JOIN pg_opclass AS x ON x.oid = i.indclass[0] JOIN pg_type AS t ON t.oid = x.opcintype
+    JOIN pg_opclass AS x ON x.oid = i.indclass[0]
+    JOIN pg_type AS t ON t.oid = x.opcintype
     JOIN pg_amop AS m ON m.amopfamily = x.opcfamily AND m.amopstrategy = 3
       AND m.amoplefttype = t.oid AND m.amoprighttype = t.oid
-    JOIN pg_operator AS o ON o.oid = m.amopopr JOIN pg_namespace AS n ON n.oid = o.oprnamespace
+    JOIN pg_operator AS o ON o.oid = m.amopopr
+    JOIN pg_namespace AS n ON n.oid = o.oprnamespace
   ORDER BY i.indisprimary DESC LIMIT 1;
   IF map IS NULL OR map ~ '^\s*[^\s()]+\s*$' THEN
-    RAISE EXCEPTION 'argument "map" must be a query' USING ERRCODE = 'invalid_parameter_value',
-      DETAIL = format('The query is: %s', map),
+    RAISE EXCEPTION 'argument "map" must be a query'
+      USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The query is: %s', map),
         HINT = format('For the rows of a table, write: SELECT key, kept FROM %s', map);
   ELSIF key.is_key IS NOT TRUE THEN
     RAISE EXCEPTION '% is not a table with a primary key of one column', target
       USING ERRCODE = 'wrong_object_type',
-      HINT = 'One column that is unique and not null will do. For a partition, name the partitioned table.';
-  ELSIF EXISTS (SELECT FROM pg_constraint AS c WHERE c.confrelid = target
-    AND to_jsonb(c) ->> 'conperiod' = 'true') THEN
+        HINT = 'One column that is unique and not null will do. For a partition, name the partitioned table.';
+  ELSIF EXISTS (
+    SELECT FROM pg_constraint AS c WHERE c.confrelid = target AND to_jsonb(c) ->> 'conperiod' = 'true') THEN
     RAISE EXCEPTION 'a foreign key with PERIOD refers to %', target USING ERRCODE = 'feature_not_supported';
   END IF;
-  of_map := format(E'pg_temp.simdup_map AS m JOIN %s AS gone ON gone.%s %s m.removed\n'
-    '  JOIN %1$s AS kept ON kept.%2$s %3$s m.kept', key.table, key.name, key.equals);
+  rows_of_map := format($sql$
+  JOIN %1$s AS gone ON gone.%2$s %3$s m.removed
+  JOIN %1$s AS kept ON kept.%2$s %3$s m.kept$sql$, key.table, key.name, key.equals);
 
   FOR item IN
     WITH tree AS (
@@ -67,7 +70,8 @@ BEGIN
     ), flag AS (
       -- the arguments of a trigger end in zero bytes
       SELECT DISTINCT ON (a.attnum) t.tgname, a.attnum, coalesce(k.attnum, key.attnum) AS key
-      FROM pg_trigger AS t JOIN tree ON tree.id = t.tgrelid AND t.tgparentid = 0
+      FROM pg_trigger AS t
+        JOIN tree ON tree.id = t.tgrelid AND t.tgparentid = 0
         JOIN pg_proc AS p ON p.oid = t.tgfoid AND p.proname = 'simdup_flag_trigger'
         JOIN pg_extension AS e ON e.extnamespace = p.pronamespace AND e.extname = 'simdup'
         CROSS JOIN LATERAL (
@@ -76,170 +80,218 @@ BEGIN
             WITH ORDINALITY AS h (hex, i)) AS g (args)
         JOIN pg_attribute AS a ON a.attrelid = target AND a.attname = g.args[1]
         LEFT JOIN pg_attribute AS k ON k.attrelid = target AND EXISTS (
-          SELECT FROM unnest(g.args[2:]) AS o (option) WHERE k.attname = substring(o.option
-            FROM '^\s*key\s*=>\s*(.*?)\s*$'))
+          SELECT FROM unnest(g.args[2:]) AS o (option)
+          WHERE k.attname = substring(o.option FROM '^\s*key\s*=>\s*(.*?)\s*$'))
       ORDER BY a.attnum, t.tgname
     ), part AS (
       SELECT c.conname, c.conrelid, true AS is_foreign_key, u.attnum, a.attname AS other, u.i,
-        CASE n.nspname WHEN 'pg_catalog' THEN o.oprname ELSE format('OPERATOR(%I.%s)', n.nspname, o.oprname)
-          END AS equals,
+        CASE n.nspname WHEN 'pg_catalog' THEN o.oprname
+          ELSE format('OPERATOR(%I.%s)', n.nspname, o.oprname) END AS equals,
         CASE o.oprright WHEN 'bpchar'::regtype THEN '::bpchar' END AS becomes
-      FROM pg_constraint AS c JOIN tree ON tree.id = c.confrelid
+      FROM pg_constraint AS c
+        JOIN tree ON tree.id = c.confrelid
         CROSS JOIN unnest(c.conkey, c.confkey, c.conpfeqop) WITH ORDINALITY AS u (attnum, other, operator, i)
         JOIN pg_attribute AS a ON a.attrelid = c.confrelid AND a.attnum = u.other
-        JOIN pg_operator AS o ON o.oid = u.operator JOIN pg_namespace AS n ON n.oid = o.oprnamespace
+        JOIN pg_operator AS o ON o.oid = u.operator
+        JOIN pg_namespace AS n ON n.oid = o.oprnamespace
       WHERE c.contype = 'f' AND c.conparentid = 0
       UNION ALL
       SELECT f.tgname, target, false, f.attnum, a.attname, 1, key.equals, NULL
       FROM flag AS f JOIN pg_attribute AS a ON a.attrelid = target AND a.attnum = f.key
-      WHERE NOT EXISTS (SELECT FROM pg_constraint AS c
+      WHERE NOT EXISTS (
+        SELECT FROM pg_constraint AS c
         WHERE c.contype = 'f' AND c.conrelid = target AND c.confrelid = target AND c.conkey = ARRAY[f.attnum])
     )
     SELECT NULL AS name, target AS id, 0 AS n, false AS is_foreign_key, true AS is_self,
       NULL::smallint[] AS columns, NULL::text[] AS kept, NULL AS names, NULL AS matches, NULL AS sets,
       NULL AS clears, NULL AS has_value
     UNION ALL
-    SELECT p.conname, p.conrelid, row_number() OVER (
-        PARTITION BY p.conrelid ORDER BY count(*) DESC, p.conname),
+    SELECT p.conname, p.conrelid,
+      row_number() OVER (PARTITION BY p.conrelid ORDER BY count(*) DESC, p.conname),
       p.is_foreign_key, r.is_self, array_agg(a.attnum), array_agg(format('kept.%I', t.attname)),
       string_agg(quote_ident(a.attname), ', ' ORDER BY p.i),
       string_agg(format('gone.%I %s r.%I%s', t.attname, p.equals, a.attname, p.becomes), ' AND '
         ORDER BY p.i),
       -- a kept row does not refer to itself afterwards where it may refer to nothing
-      string_agg(format(CASE WHEN r.clears THEN '%I = CASE WHEN r.%s %s m.kept THEN NULL ELSE kept.%I END'
-        ELSE '%1$I = kept.%4$I' END, a.attname, key.name, key.equals, t.attname), ', ' ORDER BY p.i)
+      string_agg(
+        CASE WHEN r.clears THEN format('%I = CASE WHEN r.%s %s m.kept THEN NULL ELSE kept.%I END',
+            a.attname, key.name, key.equals, t.attname)
+          ELSE format('%I = kept.%I', a.attname, t.attname) END, ', ' ORDER BY p.i)
         FILTER (WHERE a.attgenerated = ''),
       string_agg(format('%I = NULL', a.attname), ', ') FILTER (WHERE r.clears),
-      string_agg(format(CASE WHEN r.clears THEN ' AND (kept.%I IS NOT NULL OR r.%s %s m.kept)'
-        ELSE ' AND kept.%I IS NOT NULL' END, t.attname, key.name, key.equals), '')
-          FILTER (WHERE NOT t.attnotnull)
-    FROM part AS p JOIN pg_attribute AS a ON a.attrelid = p.conrelid AND a.attnum = p.attnum
+      string_agg(
+        CASE WHEN r.clears THEN format(E'\n  AND (kept.%I IS NOT NULL OR r.%s %s m.kept)',
+            t.attname, key.name, key.equals)
+          ELSE format(E'\n  AND kept.%I IS NOT NULL', t.attname) END, '')
+        FILTER (WHERE NOT t.attnotnull)
+    FROM part AS p
+      JOIN pg_attribute AS a ON a.attrelid = p.conrelid AND a.attnum = p.attnum
       JOIN pg_attribute AS t ON t.attrelid = target AND t.attname = p.other
       -- a column that is on both sides is a part of the row's own name
-      CROSS JOIN LATERAL (SELECT p.conrelid IN (SELECT tree.id FROM tree),
-        p.conrelid = target AND NOT a.attnotnull AND a.attname <> t.attname) AS r (is_self, clears)
+      CROSS JOIN LATERAL (
+        SELECT p.conrelid IN (SELECT tree.id FROM tree),
+          p.conrelid = target AND NOT a.attnotnull AND a.attname <> t.attname) AS r (is_self, clears)
     GROUP BY p.conrelid, p.conname, p.is_foreign_key, r.is_self
     ORDER BY 2, 3
   LOOP
     IF item.n <= 1 THEN
-      SELECT c.*, CASE WHEN c.relkind = 'r' AND c.relhassubclass THEN 'ONLY ' ELSE '' END || item.id AS name,
-        a.*
-      INTO source FROM pg_class AS c, LATERAL (
-        SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) AS names,
-          string_agg(format('r.%I', a.attname), ', ' ORDER BY a.attnum) AS values,
-          -- before columns of the store's own
-          CASE WHEN array_agg(a.attname) && '{removed,kept,removed_at,foreign_key,deleted,moved_at}'
-            THEN 'simdup_'
-            ELSE '' END AS own
-        FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS a
-      WHERE c.oid = item.id;
-      store := format('%s.%I', source.relnamespace::regnamespace,
-        left(source.relname, 55 - octet_length(source.relname) + length(source.relname))
-          || CASE item.n WHEN 0 THEN '_removed' ELSE '_moved' END);
-      IF EXISTS (SELECT FROM pg_class AS c JOIN pg_roles AS r ON r.oid = c.relowner AND NOT r.rolsuper
-                 WHERE c.oid IN (item.id, to_regclass(store)) AND r.rolname <> current_user
-                   AND r.oid <> key.owner) THEN
-        RAISE EXCEPTION 'table % or % belongs to another role', item.id, store
+      SELECT CASE WHEN c.relkind = 'r' AND c.relhassubclass THEN 'ONLY ' ELSE '' END || item.id AS name,
+        format('%s.%I', c.relnamespace::regnamespace,
+          left(c.relname, 55 - octet_length(c.relname) + length(c.relname))
+            || CASE item.n WHEN 0 THEN '_removed' ELSE '_moved' END) AS store,
+        string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) AS names,
+        string_agg(format('r.%I', a.attname), ', ' ORDER BY a.attnum) AS values,
+        -- before columns of the store's own
+        CASE WHEN array_agg(a.attname) && '{removed,kept,removed_at,foreign_key,deleted,moved_at}'
+          THEN 'simdup_' ELSE '' END AS own
+      INTO STRICT source
+      FROM pg_class AS c
+        JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+      WHERE c.oid = item.id
+      GROUP BY c.relkind, c.relhassubclass, c.relnamespace, c.relname;
+      IF EXISTS (
+        SELECT FROM pg_class AS c JOIN pg_roles AS r ON r.oid = c.relowner AND NOT r.rolsuper
+        WHERE c.oid IN (item.id, to_regclass(source.store))
+          AND r.rolname <> current_user AND r.oid <> key.owner) THEN
+        RAISE EXCEPTION 'table % or % belongs to another role', item.id, source.store
           USING ERRCODE = 'insufficient_privilege', DETAIL = 'Its triggers would run with your rights.';
       END IF;
       tables := tables || source.name;
-      moves := moves || CASE WHEN to_regclass(store) IS NULL THEN format('CREATE TABLE %s AS SELECT r.*, '
-        || CASE item.n WHEN 0 THEN E'm.kept AS %skept, now() AS %2$sremoved_at'
-          ELSE E'm.removed AS %sremoved, m.kept AS %2$skept,\n'
-            '  name %3$L AS %2$sforeign_key, false AS %2$sdeleted, now() AS %2$smoved_at' END
-        || E'\nFROM %4$s AS r, pg_temp.simdup_map AS m WITH NO DATA', store, source.own, '', source.name) END;
-      into_store := format('INSERT INTO %s (%s, ' || CASE item.n WHEN 0 THEN E'%skept, %3$sremoved_at)\n'
-        ELSE E'%sremoved, %3$skept, %3$sforeign_key, %3$sdeleted, %3$smoved_at)\n' END, store, source.names,
-          source.own);
+      IF to_regclass(source.store) IS NULL THEN
+        moves := moves || format($sql$CREATE TABLE %s AS
+SELECT r.*, %s
+FROM %s AS r, pg_temp.simdup_map AS m
+WITH NO DATA$sql$, source.store,
+          replace(CASE item.n WHEN 0 THEN 'm.kept AS *kept, now() AS *removed_at' ELSE
+            E'm.removed AS *removed, m.kept AS *kept,\n'
+            '  name '''' AS *foreign_key, false AS *deleted, now() AS *moved_at' END, '*', source.own),
+          source.name);
+      END IF;
     END IF;
     IF item.n = 0 THEN
-      moves := moves || (into_store
-        || format(E'SELECT %s, m.kept, now()\nFROM pg_temp.simdup_map AS m JOIN %s AS r ON r.%s %s m.removed',
-        source.values, source.name, key.name, key.equals));
-      checks := checks
-        || format(E'SELECT ''rows that are not in the archive'', count(*)\nFROM pg_temp.simdup_map AS m\n'
-        'WHERE NOT EXISTS (SELECT FROM %s AS r WHERE r.%s %s m.removed AND r.%sremoved_at = now())',
-        store, key.name, key.equals, source.own);
+      moves := moves || format($sql$INSERT INTO %s (%s, %skept, %3$sremoved_at)
+SELECT %s, m.kept, now()
+FROM pg_temp.simdup_map AS m
+  JOIN %s AS r ON r.%s %s m.removed$sql$,
+        source.store, source.names, source.own, source.values, source.name, key.name, key.equals);
+      checks := checks || format($sql$SELECT 'rows that are not in the archive', count(*)
+FROM pg_temp.simdup_map AS m
+WHERE NOT EXISTS (SELECT FROM %s AS r WHERE r.%s %s m.removed AND r.%sremoved_at = now())$sql$,
+        source.store, key.name, key.equals, source.own);
       CONTINUE;
-    ELSIF item.is_foreign_key AND NOT EXISTS (
-      SELECT FROM pg_index AS i WHERE i.indrelid = item.id AND i.indisvalid AND i.indpred IS NULL
+    END IF;
+
+    into_store := format('INSERT INTO %s (%s, %sremoved, %3$skept, %3$sforeign_key, %3$sdeleted,'
+      ' %3$smoved_at)', source.store, source.names, source.own);
+    IF item.is_foreign_key AND NOT EXISTS (
+      SELECT FROM pg_index AS i
+      WHERE i.indrelid = item.id AND i.indisvalid AND i.indpred IS NULL
         AND (i.indkey::smallint[])[0:cardinality(item.columns) - 1] @> item.columns
         AND pg_index_has_property(i.indexrelid, 'index_scan')) THEN
       indexes := indexes || format('-- CREATE INDEX ON %s (%s);', item.id, item.names);
     END IF;
     -- what the kept row has already goes, unless it is of the target or others refer to its table
-    FOR part IN
-      SELECT string_agg(coalesce(k.kept, format('r.%I', a.attname)), ', ' ORDER BY u.i) AS "values",
+    FOR shared IN
+      SELECT string_agg(coalesce(k.kept, format('r.%I', a.attname)), ', ' ORDER BY u.i) AS values,
         string_agg(format(' AND r.%I IS NOT NULL', a.attname), '')
           FILTER (WHERE k.kept IS NULL AND NOT a.attnotnull AND NOT i.indnullsnotdistinct) AS present
       FROM pg_index AS i
         CROSS JOIN unnest((i.indkey::smallint[])[0:i.indnkeyatts - 1]) WITH ORDINALITY AS u (attnum, i)
         JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = u.attnum
         LEFT JOIN unnest(item.columns, item.kept) AS k (attnum, kept) ON k.attnum = u.attnum
-      WHERE i.indrelid = item.id AND i.indisunique AND i.indisvalid
-        AND i.indexprs IS NULL AND i.indpred IS NULL
-        AND NOT item.is_self AND NOT EXISTS (SELECT FROM pg_constraint AS c WHERE c.confrelid = i.indrelid)
-      GROUP BY i.indexrelid HAVING bool_or(k.kept IS NOT NULL) ORDER BY i.indexrelid
+      WHERE i.indrelid = item.id AND i.indisunique AND i.indisvalid AND i.indexprs IS NULL
+        AND i.indpred IS NULL AND NOT item.is_self
+        AND NOT EXISTS (SELECT FROM pg_constraint AS c WHERE c.confrelid = i.indrelid)
+      GROUP BY i.indexrelid
+      HAVING bool_or(k.kept IS NOT NULL)
+      ORDER BY i.indexrelid
     LOOP
-      moves := moves || format(E'WITH same AS (\n  SELECT r.tableoid, r.ctid, m.removed, m.kept, m.moves,\n'
-        '    row_number() OVER (PARTITION BY %s ORDER BY m.moves, r.tableoid, r.ctid) AS n\n'
-        '  FROM %s AS r, (SELECT removed, kept, true FROM pg_temp.simdup_map\n'
-        '    UNION SELECT kept, kept, false FROM pg_temp.simdup_map) AS m (removed, kept, moves)%s\n'
-        '  WHERE %s%s\n), deleted AS (\n'
-        '  DELETE FROM %2$s AS r USING same AS s\n'
-        '  WHERE r.tableoid = s.tableoid AND r.ctid = s.ctid AND s.moves AND s.n > 1\n'
-        '  RETURNING %6$s, s.removed, s.kept\n)\n%sSELECT d.*, %L, true, now() FROM deleted AS d',
-          part.values, source.name,
-        replace(of_map, 'pg_temp.simdup_map AS m', ''), item.matches, part.present, source.values,
-          into_store, item.name);
+      moves := moves || format($sql$WITH same AS (
+  SELECT r.tableoid, r.ctid, m.removed, m.kept, m.moves,
+    row_number() OVER (PARTITION BY %s ORDER BY m.moves, r.tableoid, r.ctid) AS n
+  FROM %s AS r, (
+    SELECT removed, kept, true FROM pg_temp.simdup_map
+    UNION SELECT kept, kept, false FROM pg_temp.simdup_map) AS m (removed, kept, moves)%s
+  WHERE %s%s
+), deleted AS (
+  DELETE FROM %2$s AS r USING same AS s
+  WHERE r.tableoid = s.tableoid AND r.ctid = s.ctid AND s.moves AND s.n > 1
+  RETURNING %6$s, s.removed, s.kept
+)
+%s
+SELECT d.*, %L, true, now() FROM deleted AS d$sql$,
+        shared.values, source.name, rows_of_map, item.matches, shared.present, source.values, into_store,
+        item.name);
     END LOOP;
+
     -- a row that is removed too keeps its reference, unless this is in the way
-    stays := CASE WHEN item.is_self
-      THEN format(E'\n  AND NOT EXISTS (SELECT FROM pg_temp.simdup_map AS g WHERE r.%s %s g.removed)',
-        key.name, key.equals) END;
-    referring := format(E'\nFROM %s AS r, %s\nWHERE %s%s', source.name, of_map, item.matches, stays);
-    moves := moves || CASE WHEN item.clears IS NOT NULL AND EXISTS (
-        SELECT FROM pg_index AS i WHERE i.indrelid = item.id AND i.indisunique
-          AND i.indkey::smallint[] && item.columns)
-        THEN format(E'UPDATE %s AS r SET %s\nFROM pg_temp.simdup_map AS m WHERE r.%s %s m.removed',
-          source.name, item.clears, key.name, key.equals) END
-      || format('%sSELECT %s, m.removed, m.kept, %L, false, now()%s', into_store, source.values, item.name,
-        referring)
-      || format(E'UPDATE %s AS r SET %s\nFROM %s\nWHERE %s%s%s', source.name, item.sets, of_map,
-        item.matches, item.has_value, stays);
-    checks := checks || format('SELECT %L, count(*)%s',
-      format('rows of %s that refer to removed rows by %s', item.id, item.name), referring);
+    IF item.clears IS NOT NULL AND EXISTS (
+      SELECT FROM pg_index AS i
+      WHERE i.indrelid = item.id AND i.indisunique AND i.indkey::smallint[] && item.columns) THEN
+      moves := moves || format($sql$UPDATE %s AS r SET %s
+FROM pg_temp.simdup_map AS m
+WHERE r.%s %s m.removed$sql$, source.name, item.clears, key.name, key.equals);
+    END IF;
+    stays := CASE WHEN item.is_self THEN format($sql$
+  AND NOT EXISTS (SELECT FROM pg_temp.simdup_map AS g WHERE r.%s %s g.removed)$sql$,
+      key.name, key.equals) END;
+    referring := format($sql$FROM %s AS r, pg_temp.simdup_map AS m%s
+WHERE %s%s$sql$, source.name, rows_of_map, item.matches, stays);
+    moves := moves || format($sql$%s
+SELECT %s, m.removed, m.kept, %L, false, now()
+%s$sql$, into_store, source.values, item.name, referring)
+      -- generated columns alone are not set; the check below finds their rows
+      || CASE WHEN item.sets IS NOT NULL THEN format($sql$UPDATE %s AS r SET %s
+FROM pg_temp.simdup_map AS m%s
+WHERE %s%s%s$sql$, source.name, item.sets, rows_of_map, item.matches, item.has_value, stays) END;
+    checks := checks || format($sql$SELECT %L, count(*)
+%s$sql$, format('rows of %s that refer to removed rows by %s', item.id, item.name), referring);
   END LOOP;
 
-  RETURN QUERY SELECT row_number() OVER ()::integer, s || CASE WHEN s LIKE '--%' THEN '' ELSE ';' END
-  FROM unnest(indexes || ARRAY['BEGIN', CASE WHEN EXISTS (
+  RETURN QUERY
+  SELECT row_number() OVER ()::integer, s || CASE WHEN s LIKE '--%' THEN '' ELSE ';' END
+  FROM unnest(indexes || ARRAY['BEGIN',
+    CASE WHEN EXISTS (
       SELECT FROM pg_class AS c WHERE c.relrowsecurity AND c.oid::regclass::text = ANY (tables))
-        THEN 'SET LOCAL row_security = off' END,
-    format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', (SELECT string_agg(DISTINCT t, ', ')
-      FROM unnest(tables) AS t)),
-    format(E'CREATE TEMP TABLE simdup_map (\n  removed %s PRIMARY KEY,\n  kept %1$s NOT NULL,\n'
-      '  is_there boolean CONSTRAINT "the removed row exists" CHECK (is_there),\n'
-      '  kept_is_there boolean CONSTRAINT "the kept row exists" CHECK (kept_is_there),\n'
-      '  stays boolean CONSTRAINT "the kept row is not removed itself" CHECK (stays)\n) ON COMMIT DROP',
-        key.type),
-    format(E'INSERT INTO pg_temp.simdup_map\nWITH map AS (\n'
-      '  SELECT q.removed::%1$s AS removed, q.kept::%1$s AS kept, true AS goes\n'
-      '  FROM (\n%2$s\n  ) AS q (removed, kept) WHERE (q.removed::%1$s %3$s q.kept::%1$s) IS NOT TRUE\n)\n'
-      'SELECT m.removed, m.kept, gone.ctid IS NOT NULL, kept.ctid IS NOT NULL, chain.goes IS NULL\n'
-      'FROM map AS m\n'
-      '  LEFT JOIN %4$s AS gone ON gone.%5$s %3$s m.removed\n'
-      '  LEFT JOIN %4$s AS kept ON kept.%5$s %3$s m.kept\n'
-      '  LEFT JOIN map AS chain ON chain.removed %3$s m.kept', key.type, rtrim(map, E' \t\r\n;'), key.equals,
-        key.table, key.name),
+      THEN 'SET LOCAL row_security = off' END,
+    format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE',
+      (SELECT string_agg(DISTINCT t, ', ') FROM unnest(tables) AS t)),
+    format($sql$CREATE TEMP TABLE pg_temp.simdup_map (
+  removed %s PRIMARY KEY,
+  kept %1$s NOT NULL,
+  is_there boolean CONSTRAINT "the removed row exists" CHECK (is_there),
+  kept_is_there boolean CONSTRAINT "the kept row exists" CHECK (kept_is_there),
+  stays boolean CONSTRAINT "the kept row is not removed itself" CHECK (stays)
+) ON COMMIT DROP$sql$, key.type),
+    format($sql$INSERT INTO pg_temp.simdup_map
+WITH map AS (
+  SELECT q.removed::%1$s AS removed, q.kept::%1$s AS kept, true AS goes
+  FROM (
+%2$s
+  ) AS q (removed, kept)
+  WHERE (q.removed::%1$s %3$s q.kept::%1$s) IS NOT TRUE
+)
+SELECT m.removed, m.kept, gone.ctid IS NOT NULL, kept.ctid IS NOT NULL, chain.goes IS NULL
+FROM map AS m
+  LEFT JOIN %4$s AS gone ON gone.%5$s %3$s m.removed
+  LEFT JOIN %4$s AS kept ON kept.%5$s %3$s m.kept
+  LEFT JOIN map AS chain ON chain.removed %3$s m.kept$sql$,
+      key.type, rtrim(map, E' \t\r\n;'), key.equals, key.table, key.name),
     'ANALYZE pg_temp.simdup_map',
-    'CREATE TEMP TABLE simdup_check (what text, n bigint CONSTRAINT "there are none" CHECK (n = 0))
-  ON COMMIT DROP'] || moves
+    $sql$CREATE TEMP TABLE pg_temp.simdup_check (
+  what text,
+  n bigint CONSTRAINT "there are none" CHECK (n = 0)
+) ON COMMIT DROP$sql$]
+    || moves
     || ARRAY[E'INSERT INTO pg_temp.simdup_check\n' || array_to_string(checks, E'\nUNION ALL\n'),
-    format('DELETE FROM %s AS r USING pg_temp.simdup_map AS m WHERE r.%s %s m.removed', key.table, key.name,
-      key.equals),
-    format(E'INSERT INTO pg_temp.simdup_check\nSELECT ''removed rows that are still there'', count(*)\n'
-      'FROM %s AS r JOIN pg_temp.simdup_map AS m ON r.%s %s m.removed', key.table, key.name, key.equals),
-        'COMMIT']) AS s
+    format($sql$DELETE FROM %s AS r
+USING pg_temp.simdup_map AS m
+WHERE r.%s %s m.removed$sql$, key.table, key.name, key.equals),
+    format($sql$INSERT INTO pg_temp.simdup_check
+SELECT 'removed rows that are still there', count(*)
+FROM pg_temp.simdup_map AS m
+  JOIN %s AS r ON r.%s %s m.removed$sql$, key.table, key.name, key.equals),
+    'COMMIT']) AS s
   WHERE s IS NOT NULL;
 END $function$;
 COMMENT ON FUNCTION simdup_removal(regclass, text) IS

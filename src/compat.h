@@ -53,13 +53,6 @@ extern void _PG_init(void);
 #define SIMDUP_LOCK_HELD(tag, mode) LockHeldByMe(tag, mode)
 #endif
 
-/* 19 wants to be told that a tuple descriptor has all its columns */
-#if PG_VERSION_NUM >= 190000
-#define SIMDUP_TUPLEDESC_DONE(desc) TupleDescFinalize(desc)
-#else
-#define SIMDUP_TUPLEDESC_DONE(desc) ((void) (desc))
-#endif
-
 /* from 18 on, vacuum_delay_point takes whether ANALYZE waits */
 #if PG_VERSION_NUM >= 180000
 #define SIMDUP_VACUUM_DELAY() vacuum_delay_point(false)
@@ -188,13 +181,6 @@ extern void _PG_init(void);
 	index_beginscan(heap, index, snapshot, n_keys, n_orders)
 #endif
 
-/* foreign keys know periods since 18 */
-#if PG_VERSION_NUM >= 180000
-#define SIMDUP_HAS_PERIOD(constraint) ((constraint)->conperiod)
-#else
-#define SIMDUP_HAS_PERIOD(constraint) false
-#endif
-
 /* the flag for parallel builds of an index access method came with 17 */
 #if PG_VERSION_NUM >= 170000
 #define SIMDUP_CAN_BUILD_PARALLEL .amcanbuildparallel = true
@@ -220,13 +206,6 @@ extern void _PG_init(void);
  */
 #if PG_VERSION_NUM < 200000
 #define SIMDUP_KNOWS_GENERIC_RECORDS
-#endif
-
-/* DomainHasConstraints has a second argument, a result, since 19 */
-#if PG_VERSION_NUM >= 190000
-#define SIMDUP_DOMAIN_HAS_CONSTRAINTS(type) DomainHasConstraints(type, NULL)
-#else
-#define SIMDUP_DOMAIN_HAS_CONSTRAINTS(type) DomainHasConstraints(type)
 #endif
 
 /* from 17 on, maintenance runs functions with a search_path of its own */

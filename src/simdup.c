@@ -1,6 +1,6 @@
 /*
  * simdup.c
- *	  Module magic and start-up, nothing else: each capability has its room.
+ *	  Module magic and start-up, nothing else: each capability has its directory.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -9,7 +9,7 @@
 #include "utils/guc.h"
 
 #include "index/hamming/am.h"
-#include "server/session.h"
+#include "server/progress.h"
 
 PG_MODULE_MAGIC_EXT(.name = "simdup", .version = SIMDUP_VERSION);
 

@@ -111,7 +111,7 @@ run_regress()
   local group=$1 port=$2 setting=$3
   shift 3
   start_cluster "$group" port="$port" max_prepared_transactions=4 "${settings[@]}"
-  # 15 looks for expected/ in the output folder, later ones in the current one
+  # 15 looks for expected/ in the output and the input folder, later ones in the current one
   as_server mkdir "$tree/$group"
   ln -s ../expected "$tree/$group/expected"
   make_there installcheck REGRESS= ISOLATION= "$setting=$*" \

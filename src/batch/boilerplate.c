@@ -16,11 +16,12 @@
 #include "utils/memutils.h"
 
 #include "batch/rows.h"
-#include "core/entries.h"
-#include "core/text.h"
+#include "core/compare/passages.h"
+#include "core/fingerprint/hash.h"
+#include "core/search/index_entries.h"
 #include "server/arguments.h"
-#include "server/session.h"
-#include "text/profile.h"
+#include "server/progress.h"
+#include "text/passages.h"
 
 /* Texts by which a run is judged, and which must have it at least. */
 #define MAX_SAMPLE 32
@@ -55,17 +56,7 @@ static SimdupUtf8
 text_of(const Search *search, uint32 row)
 {
 	return simdup_text_to_utf8(
-		DatumGetTextPP(simdup_contents_get(search->rows->contents, row)));
-}
-
-/* Compare structs that begin with what they are sorted by. */
-static int
-compare_firsts(const void *a, const void *b)
-{
-	uint64 x = *(const uint64 *) a;
-	uint64 y = *(const uint64 *) b;
-
-	return (x > y) - (x < y);
+		DatumGetTextPP(simdup_stored_texts_get(search->rows->contents, row)));
 }
 
 /* Sample the runs of all texts. This takes 16 bytes a row. */
@@ -147,26 +138,27 @@ find_frequent(Search *search, double min_share)
 	end_run(search, &run, min_share);
 	simdup_pairsort_end(search->runs);
 	qsort(search->frequent, (size_t) search->n_frequent, sizeof(Frequent),
-		  compare_firsts);
+		  simdup_compare_words);
 }
 
 /* Read a text of a sample, without what was found. */
-static SimdupPassageText
+static SimdupUtf8
 read_text(const Search *search, uint64 digest)
 {
-	const SimdupEntry *entry = bsearch(&digest, search->texts, search->rows->n,
-									   sizeof(SimdupEntry), compare_firsts);
-	SimdupPassageText text = text_of(search, (uint32) entry->row);
+	const SimdupEntry *entry =
+		bsearch(&digest, search->texts, search->rows->n, sizeof(SimdupEntry),
+				simdup_compare_words);
+	SimdupUtf8 text = text_of(search, (uint32) entry->row);
 	size_t n = 0;
 	SimdupPassage *kept = simdup_without_boilerplate(text, &search->found, &n);
 	StringInfoData joined = simdup_join_passages(text, kept, n, "\n");
 
-	return (SimdupPassageText){joined.data, (size_t) joined.len};
+	return (SimdupUtf8){joined.data, (size_t) joined.len};
 }
 
 /* Return how many texts have a passage: those with its rarest run. 0: too short. */
 static int64
-count_texts(const Search *search, SimdupPassageText passage)
+count_texts(const Search *search, SimdupUtf8 passage)
 {
 	SimdupHashes sample = {0};
 	uint64 digest;
@@ -186,7 +178,7 @@ count_texts(const Search *search, SimdupPassageText passage)
 static void
 judge_run(Search *search, const Frequent *run, ReturnSetInfo *result)
 {
-	SimdupPassageText texts[MAX_SAMPLE];
+	SimdupUtf8 texts[MAX_SAMPLE];
 	size_t n_sample = (size_t) Min(run->n_texts, MAX_SAMPLE);
 	SimdupPassage *passages;
 	size_t which;
@@ -202,8 +194,8 @@ judge_run(Search *search, const Frequent *run, ReturnSetInfo *result)
 	MemoryContextSwitchTo(old);
 	for (size_t i = 0; i < n; i++)
 	{
-		SimdupPassageText passage = {texts[which].bytes + passages[i].from,
-									 passages[i].to - passages[i].from};
+		SimdupUtf8 passage = {texts[which].bytes + passages[i].from,
+							  passages[i].to - passages[i].from};
 		int64 n_texts = count_texts(search, passage);
 		Datum values[3];
 		bool nulls[3] = {false};
@@ -246,7 +238,7 @@ simdup_boilerplate(PG_FUNCTION_ARGS)
 	simdup_keys_spill(rows->keys);
 	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
 	simdup_rows_tell_skipped(rows);
-	simdup_contents_finish(rows->contents, 0);
+	simdup_stored_texts_finish(rows->contents, 0);
 	search.runs = simdup_pairsort_begin(maintenance_work_mem);
 	sample_texts(&search);
 	find_frequent(&search, min_share);

@@ -15,11 +15,12 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "core/group.h"
+#include "core/cluster/components.h"
+#include "core/host.h"
 #include "server/arguments.h"
 #include "server/keys.h"
+#include "server/progress.h"
 #include "server/query.h"
-#include "server/session.h"
 
 typedef struct Components
 {
@@ -59,13 +60,8 @@ begin_components(Components *components)
 {
 	uint32 n = simdup_keynumbers_count(components->numbers);
 
-	while (n > components->capacity)
-	{
-		components->capacity *= 2;
-		components->parent =
-			repalloc_huge(components->parent,
-						  components->capacity * sizeof(uint32));
-	}
+	components->parent = simdup_grow(components->parent, &components->capacity,
+									 n, sizeof(uint32));
 	for (; components->n < n; components->n++)
 		components->parent[components->n] = components->n;
 }

@@ -1,12 +1,12 @@
 /*
  * join.c
- *	  All near pairs of a batch's groups: core's join where they fit in memory,
- *	  and the same pigeonhole through sorts on disk where they do not.
+ *	  All near pairs of a batch's fingerprints: core's join where they fit in
+ *	  memory, and the same pigeonhole through sorts on disk where they do not.
  *
- * On disk: cut the varying bits into k + 1 blocks, and sort the groups by each
- * block in turn. Join every run of groups that are equal in the block: in
- * memory if it fits, else the same way again. The path (see core/allpairs.c)
- * is passed down, so each pair is found once.
+ * On disk: cut the varying bits into k + 1 blocks, and sort the fingerprints by
+ * each block in turn. Join every run of fingerprints that are equal in the
+ * block: in memory if it fits, else the same way again. The path (see
+ * core/join/allpairs.c) is passed down, so each pair is found once.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -15,44 +15,47 @@
 #include "port/pg_bitutils.h"
 
 #include "batch/rows.h"
-#include "core/balls.h"
-#include "core/hamming.h"
-#include "core/hash.h"
+#include "core/fingerprint/hamming.h"
+#include "core/fingerprint/hash.h"
 #include "core/host.h"
-#include "server/session.h"
+#include "core/join/balls.h"
+#include "core/join/entropy.h"
+#include "server/progress.h"
 #include "server/spill.h"
 #include "server/workers.h"
 
 /*
- * A bit in an element's index, which otherwise is the index of its group: the
- * group has rows of the first query.
+ * A bit in an element's index, which otherwise is the index of its fingerprint:
+ * the fingerprint has rows of the first query.
  */
 #define HAS_FIRST (UINT64CONST(1) << 63)
 
-typedef struct GroupJoin
+typedef struct FingerprintJoin
 {
-	SimdupGroups *groups;
-	SimdupGroupSink sink;
+	SimdupFingerprints *fingerprints;
+	SimdupFingerprintSink sink;
 	void *arg;
 	SimdupPairJoin pairs;
 
-	/* the groups in memory now; on disk, one run after the other */
+	/* the fingerprints in memory now; on disk, one run after the other */
 	SimdupElement *elements;
 	SimdupElement *scratch;
 	int64 capacity;
 
-	/* progress: this much of all groups is done, the run is so much of it */
+	/*
+	 * progress: this much of all fingerprints is done, the run is so much of it
+	 */
 	double done;
 	double run;
-} GroupJoin;
+} FingerprintJoin;
 
 static SimdupElement
-element_of(SimdupGroups *groups, int64 index)
+element_of(SimdupFingerprints *fingerprints, int64 index)
 {
-	SimdupGroup group = simdup_groups_get(groups, index);
-	SimdupElement element = {group.fp, (uint64) index};
+	SimdupFingerprint fingerprint = simdup_fingerprint_at(fingerprints, index);
+	SimdupElement element = {fingerprint.fp, (uint64) index};
 
-	if (group.n_first > 0)
+	if (fingerprint.n_first > 0)
 		element.index |= HAS_FIRST;
 	return element;
 }
@@ -60,19 +63,22 @@ element_of(SimdupGroups *groups, int64 index)
 static void
 receive_pair(void *arg, SimdupElement a, SimdupElement b)
 {
-	GroupJoin *join = arg;
-	SimdupGroup group_a =
-		simdup_groups_get(join->groups, (int64) (a.index & ~HAS_FIRST));
-	SimdupGroup group_b =
-		simdup_groups_get(join->groups, (int64) (b.index & ~HAS_FIRST));
+	FingerprintJoin *join = arg;
+	SimdupFingerprint fingerprint_a =
+		simdup_fingerprint_at(join->fingerprints,
+							  (int64) (a.index & ~HAS_FIRST));
+	SimdupFingerprint fingerprint_b =
+		simdup_fingerprint_at(join->fingerprints,
+							  (int64) (b.index & ~HAS_FIRST));
 
-	join->sink(join->arg, &group_a, &group_b, simdup_hamming64(a.fp, b.fp));
+	join->sink(join->arg, &fingerprint_a, &fingerprint_b,
+			   simdup_hamming64(a.fp, b.fp));
 }
 
 static void
 show_share(void *arg, double done)
 {
-	GroupJoin *join = arg;
+	FingerprintJoin *join = arg;
 
 	simdup_progress_look((int64) (join->done + join->run * done));
 }
@@ -100,13 +106,16 @@ part_by_query(SimdupElement *elements, int64 n)
  * other, then with the others. Each element counts weight in progress.
  */
 static void
-join_in_memory(GroupJoin *join, int64 n, double weight)
+join_in_memory(FingerprintJoin *join, int64 n, double weight)
 {
+	const SimdupRows *rows = join->fingerprints->rows;
 	SimdupPairSet with = {join->elements, join->scratch, 0};
 	SimdupPairSet without;
 
-	/* most runs are of one element */
-	if (n > 1)
+	if (rows->n_first == rows->n)
+		with.n = (size_t) n;
+	/* most runs on disk are of one element */
+	else if (n > 1)
 		with.n = (size_t) part_by_query(join->elements, n);
 	without.elements = with.elements + with.n;
 	without.scratch = with.scratch + with.n;
@@ -134,15 +143,15 @@ read_element(SimdupTempFile *file, int64 i)
 	return element;
 }
 
-/* List groups in a file of elements. */
+/* List fingerprints in a file of elements. */
 static SimdupTempFile *
-list_groups(SimdupGroups *groups, int64 from, int64 to)
+list_fingerprints(SimdupFingerprints *fingerprints, int64 from, int64 to)
 {
 	SimdupTempFile *file = simdup_tempfile_create();
 
 	for (int64 i = from; i < to; i++)
 	{
-		SimdupElement element = element_of(groups, i);
+		SimdupElement element = element_of(fingerprints, i);
 
 		CHECK_FOR_INTERRUPTS();
 		simdup_tempfile_append(file, &element, sizeof(element));
@@ -150,7 +159,9 @@ list_groups(SimdupGroups *groups, int64 from, int64 to)
 	return file;
 }
 
-/* Find the bits that vary in a file of groups, and count the ones of each. */
+/*
+ * Find the bits that vary in a file of fingerprints, and count the ones of each.
+ */
 static uint64
 varying_bits(SimdupTempFile *file, int64 n, uint32 *ones, uint32 *n_sampled)
 {
@@ -176,14 +187,14 @@ varying_bits(SimdupTempFile *file, int64 n, uint32 *ones, uint32 *n_sampled)
 }
 
 /*
- * Sort the groups, rotated until the block's highest bit stands in front. The bits
- * between those of the block do not vary. So the groups of one block value come
- * together.
+ * Sort the fingerprints, rotated until the block's highest bit stands in front.
+ * The bits between those of the block do not vary. So the fingerprints of one
+ * block value come together.
  */
 static SimdupPairSort *
 sort_by_block(SimdupTempFile *file, int64 n, int rotation)
 {
-	/* the other half is for the groups that are joined */
+	/* the other half is for the fingerprints that are joined */
 	SimdupPairSort *sort =
 		simdup_pairsort_begin(Max(maintenance_work_mem / 2, 64));
 
@@ -199,18 +210,18 @@ sort_by_block(SimdupTempFile *file, int64 n, int rotation)
 	return sort;
 }
 
-static void join_on_disk(GroupJoin *join, SimdupTempFile *file, int64 n,
+static void join_on_disk(FingerprintJoin *join, SimdupTempFile *file, int64 n,
 						 double weight);
 
-/* A run of groups that are equal in a block, as it comes. */
-typedef struct Run
+/* A run of fingerprints that are equal in a block, as it comes. */
+typedef struct EqualRun
 {
 	int64 n;
 	SimdupTempFile *overflow; /* all of the run, once it is too long */
-} Run;
+} EqualRun;
 
 static void
-add_to_run(GroupJoin *join, Run *run, SimdupElement element)
+add_to_run(FingerprintJoin *join, EqualRun *run, SimdupElement element)
 {
 	if (run->n == join->capacity && run->overflow == NULL)
 	{
@@ -226,7 +237,7 @@ add_to_run(GroupJoin *join, Run *run, SimdupElement element)
 }
 
 static void
-finish_run(GroupJoin *join, Run *run, double weight)
+finish_run(FingerprintJoin *join, EqualRun *run, double weight)
 {
 	if (run->overflow)
 	{
@@ -241,13 +252,13 @@ finish_run(GroupJoin *join, Run *run, double weight)
 
 /* Sort by one block, join its runs. */
 static void
-join_by_block(GroupJoin *join, SimdupTempFile *file, int64 n, uint64 block,
-			  double weight)
+join_by_block(FingerprintJoin *join, SimdupTempFile *file, int64 n,
+			  uint64 block, double weight)
 {
 	int rotation = (pg_leftmost_one_pos64(block) + 1) % 64;
 	SimdupPairSort *sort = sort_by_block(file, n, rotation);
 	uint64 same = join->pairs.path.same;
-	Run run = {0};
+	EqualRun run = {0};
 	uint64 run_value = 0;
 	uint64 word;
 	SimdupElement element;
@@ -266,37 +277,39 @@ join_by_block(GroupJoin *join, SimdupTempFile *file, int64 n, uint64 block,
 	simdup_pairsort_end(sort);
 }
 
-/* Return memory for n elements, in place of the current memory. */
+/* Return memory for n elements. */
 static SimdupElement *
-make_room(GroupJoin *join, int64 n)
+make_room(int64 n)
 {
-	SimdupElement *outer = join->elements;
-
-	/* the second half is the scratch */
-	join->elements = simdup_alloc((Size) n * 2 * sizeof(SimdupElement));
-	join->scratch = join->elements + n;
-	return outer;
+	return simdup_alloc((Size) n * sizeof(SimdupElement));
 }
 
 /* Join a whole file in memory; too few bits vary to cut blocks. */
 static void
-join_whole_file(GroupJoin *join, SimdupTempFile *file, int64 n, double weight)
+join_whole_file(FingerprintJoin *join, SimdupTempFile *file, int64 n,
+				double weight)
 {
-	SimdupElement *outer = make_room(join, n);
+	SimdupElement *outer = join->elements;
+	SimdupElement *outer_scratch = join->scratch;
 
+	join->elements = make_room(n);
+	join->scratch = make_room(n);
 	for (int64 i = 0; i < n; i++)
 		join->elements[i] = read_element(file, i);
 	join_in_memory(join, n, weight);
 	simdup_free(join->elements);
+	simdup_free(join->scratch);
 	join->elements = outer;
-	join->scratch = outer + join->capacity;
+	join->scratch = outer_scratch;
 }
 
 /*
- * Join groups that do not fit in memory. Each group counts weight in progress.
+ * Join fingerprints that do not fit in memory. Each fingerprint counts weight
+ * in progress.
  */
 static void
-join_on_disk(GroupJoin *join, SimdupTempFile *file, int64 n, double weight)
+join_on_disk(FingerprintJoin *join, SimdupTempFile *file, int64 n,
+			 double weight)
 {
 	SimdupPairPath *path = &join->pairs.path;
 	int n_blocks = join->pairs.max_distance + 1;
@@ -307,7 +320,7 @@ join_on_disk(GroupJoin *join, SimdupTempFile *file, int64 n, double weight)
 	uint64 varying = varying_bits(file, n, ones, &n_sampled);
 
 	check_stack_depth();
-	/* so few bits vary that there are 2^16 groups at most */
+	/* so few bits vary that there are 2^16 fingerprints at most */
 	if (simdup_popcount64(varying) < n_blocks)
 		join_whole_file(join, file, n, weight);
 	else
@@ -323,61 +336,71 @@ join_on_disk(GroupJoin *join, SimdupTempFile *file, int64 n, double weight)
 }
 
 static int64
-groups_of_scope(const SimdupGroups *groups, uint32 scope)
+n_in_scope(const SimdupFingerprints *fingerprints, uint32 scope)
 {
-	return (int64) groups->scope_starts[scope + 1] -
-		   groups->scope_starts[scope];
+	return (int64) fingerprints->scope_starts[scope + 1] -
+		   fingerprints->scope_starts[scope];
 }
 
-/* Join the groups of one scope, in memory if they fit. */
+/* Join the fingerprints of one scope, in memory if they fit. */
 static void
-join_scope(GroupJoin *join, uint32 scope)
+join_scope(FingerprintJoin *join, uint32 scope)
 {
-	SimdupGroups *groups = join->groups;
-	int64 from = groups->scope_starts[scope];
-	int64 n = groups_of_scope(groups, scope);
+	SimdupFingerprints *fingerprints = join->fingerprints;
+	int64 from = fingerprints->scope_starts[scope];
+	int64 n = n_in_scope(fingerprints, scope);
 
 	if (n > join->capacity)
 	{
-		SimdupTempFile *file = list_groups(groups, from, from + n);
+		SimdupTempFile *file = list_fingerprints(fingerprints, from, from + n);
 
 		join_on_disk(join, file, n, 1.0);
 		simdup_tempfile_close(file);
 		return;
 	}
-	for (int64 i = 0; i < n; i++)
-		join->elements[i] = element_of(groups, from + i);
+	if (fingerprints->fingerprint_file == NULL)
+		join->elements = fingerprints->in_memory.elements + from;
+	/* those in memory do not tell which query their rows are of */
+	if (fingerprints->fingerprint_file != NULL ||
+		fingerprints->rows->n_first < fingerprints->rows->n)
+		for (int64 i = 0; i < n; i++)
+			join->elements[i] = element_of(fingerprints, from + i);
 	join_in_memory(join, n, 1.0);
 }
 
-/* Make room for the largest scope, or for as many groups as fit in memory. */
+/*
+ * Make room for the largest scope, or for as many fingerprints as fit in memory.
+ */
 static void
-make_room_for_scopes(GroupJoin *join)
+make_room_for_scopes(FingerprintJoin *join)
 {
-	SimdupGroups *groups = join->groups;
+	SimdupFingerprints *fingerprints = join->fingerprints;
 	int64 bytes = 2 * (int64) sizeof(SimdupElement);
 	int64 largest = 0;
 
-	for (uint32 scope = 0; scope < groups->n_scopes; scope++)
-		largest = Max(largest, groups_of_scope(groups, scope));
-	if (groups->group_file)
-		largest = Min(largest, Max(groups->rows->budget / 2 / bytes, 64));
+	for (uint32 scope = 0; scope < fingerprints->n_scopes; scope++)
+		largest = Max(largest, n_in_scope(fingerprints, scope));
+	if (fingerprints->fingerprint_file)
+		largest = Min(largest, Max(fingerprints->rows->budget / 2 / bytes, 64));
 	join->capacity = largest;
-	make_room(join, largest);
+	join->scratch = make_room(largest);
+	if (fingerprints->fingerprint_file)
+		join->elements = make_room(largest);
 }
 
 void
-simdup_join_groups(SimdupGroups *groups, int max_distance, const char *phase,
-				   SimdupGroupSink sink, void *arg)
+simdup_join_fingerprints(SimdupFingerprints *fingerprints, int max_distance,
+						 const char *phase, SimdupFingerprintSink sink,
+						 void *arg)
 {
-	MemoryContext old = MemoryContextSwitchTo(groups->rows->context);
-	GroupJoin *join;
+	MemoryContext old = MemoryContextSwitchTo(fingerprints->rows->context);
+	FingerprintJoin *join;
 
-	simdup_progress_phase(phase, groups->n);
-	if (max_distance > 0 && groups->n > 1)
+	simdup_progress_phase(phase, fingerprints->n);
+	if (max_distance > 0 && fingerprints->n > 1)
 	{
-		join = palloc0(sizeof(GroupJoin));
-		join->groups = groups;
+		join = palloc0(sizeof(FingerprintJoin));
+		join->fingerprints = fingerprints;
 		join->sink = sink;
 		join->arg = arg;
 		join->pairs.max_distance = max_distance;
@@ -386,13 +409,15 @@ simdup_join_groups(SimdupGroups *groups, int max_distance, const char *phase,
 		join->pairs.arg = join;
 		join->pairs.helpers = simdup_workers();
 		make_room_for_scopes(join);
-		for (uint32 scope = 0; scope < groups->n_scopes; scope++)
+		for (uint32 scope = 0; scope < fingerprints->n_scopes; scope++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			if (groups_of_scope(groups, scope) > 1)
+			if (n_in_scope(fingerprints, scope) > 1)
 				join_scope(join, scope);
 		}
-		simdup_free(join->elements);
+		simdup_free(join->scratch);
+		if (fingerprints->fingerprint_file)
+			simdup_free(join->elements);
 		pfree(join);
 	}
 	MemoryContextSwitchTo(old);

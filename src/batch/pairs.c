@@ -15,10 +15,11 @@
 #include "utils/memutils.h"
 
 #include "batch/rows.h"
+#include "core/join/pieces.h"
 #include "server/arguments.h"
 #include "server/catalog.h"
+#include "server/progress.h"
 #include "server/query.h"
-#include "server/session.h"
 #include "type/simhash64.h"
 
 /*
@@ -317,12 +318,12 @@ read_packed_rows(SimdupRows *rows, const char *text, const char *argument)
 
 typedef struct PairOutput
 {
-	SimdupGroups *groups;
+	SimdupFingerprints *fingerprints;
 	SimdupKeys *keys;
 	ReturnSetInfo *result;
 	const SimdupPieces *pieces; /* NULL: of the whole table */
 	uint32 piece;
-	SimdupContents *contents; /* to compare; NULL: none */
+	SimdupStoredTexts *contents; /* to compare; NULL: none */
 	double min_resemblance;
 } PairOutput;
 
@@ -348,8 +349,8 @@ put_pair(PairOutput *output, uint32 x, uint32 y, int distance)
 	CHECK_FOR_INTERRUPTS();
 	if (output->contents != NULL)
 	{
-		resemblance = simdup_contents_resemblance(output->contents, x, y,
-												  output->min_resemblance);
+		resemblance = simdup_stored_texts_resemblance(output->contents, x, y,
+													  output->min_resemblance);
 		if (resemblance < 0)
 			return;
 		values[3] = Float8GetDatum(resemblance);
@@ -361,11 +362,12 @@ put_pair(PairOutput *output, uint32 x, uint32 y, int distance)
 }
 
 /*
- * Put the pairs of two near groups, or of one, but not those of old rows with old
- * rows: a SimdupGroupSink.
+ * Put the pairs of two near fingerprints, or of one, but not those of old rows
+ * with old rows: a SimdupFingerprintSink.
  */
 static void
-put_rows(void *arg, const SimdupGroup *a, const SimdupGroup *b, int distance)
+put_rows(void *arg, const SimdupFingerprint *a, const SimdupFingerprint *b,
+		 int distance)
 {
 	PairOutput *output = arg;
 
@@ -373,11 +375,12 @@ put_rows(void *arg, const SimdupGroup *a, const SimdupGroup *b, int distance)
 		return;
 	for (uint32 i = 0; i < a->n; i++)
 	{
-		uint32 x = simdup_groups_row(output->groups, a->start + i);
+		uint32 x = simdup_row_at(output->fingerprints, a->start + i);
 		uint32 end = i < a->n_first ? b->n : b->n_first;
 
 		for (uint32 j = a == b ? i + 1 : 0; j < end; j++)
-			put_pair(output, x, simdup_groups_row(output->groups, b->start + j),
+			put_pair(output, x,
+					 simdup_row_at(output->fingerprints, b->start + j),
 					 distance);
 	}
 }
@@ -386,23 +389,24 @@ put_rows(void *arg, const SimdupGroup *a, const SimdupGroup *b, int distance)
 static void
 put_all_pairs(PairOutput *output, SimdupRows *rows, int max_distance)
 {
+	SimdupFingerprint fingerprint;
+	int64 next = 0;
+
 	simdup_rows_tell_skipped(rows);
-	output->groups = simdup_rows_group(rows);
+	output->fingerprints = simdup_rows_distinct(rows);
 	output->keys = rows->keys;
 	output->contents = rows->contents;
 	output->min_resemblance = rows->min_resemblance;
 	simdup_progress_phase("writing equal rows", rows->n);
-	for (int64 i = 0; i < output->groups->n; i++)
+	while (simdup_fingerprints_next_equal(output->fingerprints, &next,
+										  &fingerprint))
 	{
-		SimdupGroup group = simdup_groups_get(output->groups, i);
-
-		if (group.n > 1)
-			put_rows(output, &group, &group, 0);
-		simdup_progress_done(group.start);
+		put_rows(output, &fingerprint, &fingerprint, 0);
+		simdup_progress_done(fingerprint.start);
 	}
-	simdup_join_groups(output->groups, max_distance, "comparing", put_rows,
-					   output);
-	simdup_groups_end(output->groups);
+	simdup_join_fingerprints(output->fingerprints, max_distance, "comparing",
+							 put_rows, output);
+	simdup_fingerprints_end(output->fingerprints);
 }
 
 /* Run both functions, of queries, key_type, options and params. */

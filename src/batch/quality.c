@@ -12,9 +12,9 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
-#include "core/hamming.h"
-#include "core/hash.h"
-#include "core/statistics.h"
+#include "core/compare/statistics.h"
+#include "core/fingerprint/hamming.h"
+#include "core/fingerprint/hash.h"
 #include "server/arguments.h"
 #include "server/catalog.h"
 #include "server/query.h"
@@ -236,13 +236,13 @@ check_columns(void *arg, TupleDesc columns,
 static void
 sample_row(Tuning *tuning, uint64 fp)
 {
-	uint64 place = (uint64) tuning->n_rows++;
+	uint64 slot = (uint64) tuning->n_rows++;
 
 	simdup_tempfile_append(tuning->fps, &fp, sizeof(fp));
-	if (place >= SIMDUP_SAMPLE_SIZE)
-		place = simdup_mix64(place) % (place + 1);
-	if (place < SIMDUP_SAMPLE_SIZE)
-		tuning->sample[place] = fp;
+	if (slot >= SIMDUP_SAMPLE_SIZE)
+		slot = simdup_mix64(slot) % (slot + 1);
+	if (slot < SIMDUP_SAMPLE_SIZE)
+		tuning->sample[slot] = fp;
 }
 
 static void
@@ -263,8 +263,8 @@ receive(void *arg, TupleTableSlot *slot)
 }
 
 /*
- * Put precision and recall, where the labels at a distance stand for all pairs
- * there, however many were judged. Return F1.
+ * Put precision and recall, and return F1. The labels at a distance stand for all
+ * pairs at that distance.
  */
 static double
 weigh_scores(const Tuning *tuning, int max_distance, Datum *values, bool *nulls)

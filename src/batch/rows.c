@@ -1,7 +1,6 @@
 /*
  * rows.c
- *	  The rows of a batch: read, kept in memory or on disk, and grouped by equal
- *	  fingerprint.
+ *	  The rows of a batch: read, and kept in memory or on disk.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -19,8 +18,8 @@
 #include "core/host.h"
 #include "server/arguments.h"
 #include "server/catalog.h"
+#include "server/progress.h"
 #include "server/query.h"
-#include "server/session.h"
 #include "type/simhash64.h"
 
 #define MAX_ROWS (PG_UINT32_MAX - 1)
@@ -35,7 +34,7 @@ count_contents(SimdupRows *rows, const SimdupOptions *options)
 	if (options == NULL || options->min_resemblance == 0)
 		return;
 	rows->min_resemblance = options->min_resemblance;
-	rows->contents = simdup_contents_begin(options->shingling);
+	rows->contents = simdup_stored_texts_begin(options->shingling);
 }
 
 SimdupRows *
@@ -69,7 +68,7 @@ simdup_rows_end(SimdupRows *rows)
 	if (rows->sort)
 		simdup_pairsort_end(rows->sort);
 	if (rows->contents)
-		simdup_contents_end(rows->contents);
+		simdup_stored_texts_end(rows->contents);
 	if (rows->samples)
 		simdup_keys_end(rows->samples);
 	simdup_keys_end(rows->keys);
@@ -171,7 +170,7 @@ expect_content(SimdupRows *rows, Oid type, const char *argument)
 	is_sketch = getBaseType(type) == VARBITOID;
 	rows->has_samples = rows->samples != NULL && !is_sketch;
 	if (rows->contents != NULL)
-		return simdup_contents_expect(rows->contents, type);
+		return simdup_stored_texts_expect(rows->contents, type);
 	return is_sketch || simdup_is_text_type(type);
 }
 
@@ -332,7 +331,8 @@ add_key_text(SimdupRows *rows, TupleTableSlot *slot)
 }
 
 /*
- * Add the content as it is stored, if there is one. Most texts are not shown: they take 18 bytes here, and are not read from their TOAST table. The
+ * Add the content as it is stored, if there is one. Most texts are not
+ * shown: they take 18 bytes here, and are not read from their TOAST table. The
  * snapshot of the calling statement keeps them there.
  */
 static void
@@ -430,7 +430,7 @@ add_row(void *arg, TupleTableSlot *slot)
 	}
 	old = MemoryContextSwitchTo(rows->row_context);
 	if (rows->contents != NULL)
-		simdup_contents_add(rows->contents, slot->tts_values[content]);
+		simdup_stored_texts_add(rows->contents, slot->tts_values[content]);
 	if (rows->key_output)
 		add_key_text(rows, slot);
 	else if (rows->numbers)
@@ -473,184 +473,4 @@ void
 simdup_rows_tell_skipped(const SimdupRows *rows)
 {
 	simdup_tell_skipped(rows->n_null, rows->n_no_content, rows->n);
-}
-
-/*
- * The rows of a batch, grouped by scope and equal fingerprint, in memory or on
- * disk.
- */
-
-/* End a group, and begin those of a scope and the scopes before it. */
-static void
-end_group(SimdupGroups *groups, SimdupGroup *group, uint32 *n_begun,
-		  uint32 scope)
-{
-	if (group->n > 0)
-	{
-		simdup_tempfile_append(groups->group_file, group, sizeof(*group));
-		groups->n++;
-	}
-	while (*n_begun <= scope)
-		groups->scope_starts[(*n_begun)++] = (uint32) groups->n;
-	group->start += group->n;
-	group->n = group->n_first = 0;
-}
-
-/* Write the sorted rows to two files: row numbers, and groups. */
-static void
-group_on_disk(SimdupGroups *groups)
-{
-	SimdupRows *rows = groups->rows;
-	SimdupGroup group;
-	uint32 n_begun = 0;
-	uint32 position = 0;
-	uint64 high;
-	uint64 low;
-
-	memset(&group, 0, sizeof(group));
-	groups->number_file = simdup_tempfile_create();
-	groups->group_file = simdup_tempfile_create();
-	groups->scope_starts =
-		simdup_alloc(((Size) groups->n_scopes + 1) * sizeof(uint32));
-	simdup_pairsort_perform(rows->sort);
-	while (simdup_pairsort_get(rows->sort, &high, &low))
-	{
-		uint32 number = (uint32) low;
-		uint64 fp = high << 32 | low >> 32;
-
-		simdup_tempfile_append(groups->number_file, &number, sizeof(number));
-		if (high >> 32 >= n_begun || fp != group.fp)
-			end_group(groups, &group, &n_begun, (uint32) (high >> 32));
-		group.fp = fp;
-		group.n++;
-		group.n_first += number < rows->n_first;
-		simdup_progress_done(++position);
-	}
-	end_group(groups, &group, &n_begun, groups->n_scopes);
-	simdup_pairsort_end(rows->sort);
-	rows->sort = NULL;
-}
-
-/* Load the groups if they fit in memory, because many rows are equal. */
-static void
-load_groups(SimdupGroups *groups)
-{
-	SimdupRowGroups *in_memory = &groups->in_memory;
-	Size n = (Size) groups->n;
-
-	if (groups->n * SIMDUP_GROUP_BYTES > groups->rows->budget)
-		return;
-	in_memory->n = (uint32) n;
-	in_memory->fps = simdup_alloc((n + 1) * sizeof(uint64));
-	in_memory->starts = simdup_alloc((n + 1) * sizeof(uint32));
-	for (Size i = 0; i < n; i++)
-	{
-		SimdupGroup group;
-
-		simdup_tempfile_read(groups->group_file, (int64) (i * sizeof(group)),
-							 &group, sizeof(group));
-		in_memory->fps[i] = group.fp;
-		in_memory->starts[i] = group.start;
-	}
-	in_memory->starts[n] = groups->rows->n;
-	simdup_tempfile_close(groups->group_file);
-	groups->group_file = NULL;
-}
-
-SimdupGroups *
-simdup_rows_group(SimdupRows *rows)
-{
-	MemoryContext old = MemoryContextSwitchTo(rows->context);
-	SimdupGroups *groups = palloc0(sizeof(SimdupGroups));
-
-	simdup_progress_phase("grouping", rows->n);
-	groups->rows = rows;
-	groups->n_scopes =
-		rows->scopes ? simdup_keynumbers_count(rows->scopes) + 1 : 1;
-	if (rows->contents != NULL)
-		simdup_contents_finish(rows->contents, (Size) rows->budget / 4);
-	if (rows->sort)
-	{
-		group_on_disk(groups);
-		load_groups(groups);
-	}
-	else
-	{
-		groups->in_memory = simdup_group_rows(rows->fps, rows->scope,
-											  groups->n_scopes, rows->n);
-		groups->n = groups->in_memory.n;
-		groups->scope_starts = groups->in_memory.scope_starts;
-		rows->fps = NULL;
-		if (rows->scope)
-			pfree(rows->scope);
-		rows->scope = NULL;
-	}
-	MemoryContextSwitchTo(old);
-	return groups;
-}
-
-void
-simdup_groups_end(SimdupGroups *groups)
-{
-	simdup_tempfile_close(groups->number_file);
-	simdup_tempfile_close(groups->group_file);
-	simdup_rows_end(groups->rows);
-}
-
-/* Count a group's rows of the first query. Their numbers ascend. */
-static uint32
-count_first(SimdupGroups *groups, uint32 start, uint32 n)
-{
-	uint32 n_first = groups->rows->n_first;
-	uint32 low = 0;
-	uint32 high = n;
-
-	if (n_first == groups->rows->n)
-		return n;
-	while (low < high)
-	{
-		uint32 middle = low + (high - low) / 2;
-
-		if (simdup_groups_row(groups, start + middle) < n_first)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-SimdupGroup
-simdup_groups_get(SimdupGroups *groups, int64 index)
-{
-	const SimdupRowGroups *in_memory = &groups->in_memory;
-	SimdupGroup group;
-	uint32 start;
-	uint32 n;
-
-	if (groups->group_file)
-	{
-		simdup_tempfile_read(groups->group_file, index * (int64) sizeof(group),
-							 &group, sizeof(group));
-		return group;
-	}
-	start = in_memory->starts[index];
-	n = in_memory->starts[index + 1] - start;
-	/* a copy would wait until what was written before is in the cache */
-	return (SimdupGroup){.fp = in_memory->fps[index],
-						 .start = start,
-						 .n = n,
-						 .n_first = count_first(groups, start, n)};
-}
-
-uint32
-simdup_groups_row(SimdupGroups *groups, uint32 position)
-{
-	uint32 number;
-
-	if (groups->in_memory.numbers)
-		return groups->in_memory.numbers[position];
-	simdup_tempfile_read(groups->number_file,
-						 (int64) position * (int64) sizeof(number), &number,
-						 sizeof(number));
-	return number;
 }

@@ -1,27 +1,27 @@
 /*
  * rows.h
- *	  The rows of a batch: a key and a fingerprint each, a scope and a content
- *	  where the query has them; their groups, and the groups that are near.
+ *	  The rows of a batch, its distinct fingerprints, and the near pairs of these.
  *
- * Rows are numbered from 0 in query order. They are kept in memory, and in
- * temporary files beyond maintenance_work_mem.
+ * A row has a key and a fingerprint, and a scope and a content where the query
+ * has these columns. Rows are numbered from 0 in query order. They are kept in
+ * memory, and in temporary files beyond maintenance_work_mem.
  */
 #ifndef SIMDUP_BATCH_ROWS_H
 #define SIMDUP_BATCH_ROWS_H
 
 #include "fmgr.h"
 
-#include "core/allpairs.h"
-#include "core/group.h"
+#include "core/cluster/distinct_fingerprints.h"
+#include "core/join/allpairs.h"
 #include "server/keys.h"
 #include "server/query.h"
 #include "server/spill.h"
-#include "shingles/contents.h"
+#include "shingles/stored_texts.h"
 
 typedef enum SimdupClusterMethod
 {
 	SIMDUP_CONNECTED, /* connected components */
-	SIMDUP_LEADER	  /* the nearest leader: see core/place.h */
+	SIMDUP_LEADER	  /* the nearest leader: see core/cluster/grouping.h */
 } SimdupClusterMethod;
 
 /* What makes two rows near, and rows a cluster: one list for all functions. */
@@ -30,7 +30,7 @@ typedef struct SimdupOptions
 	int max_distance;
 	SimdupClusterMethod method;
 	double min_resemblance; /* 0: contents do not count */
-	SimdupFoldedShingling shingling;
+	SimdupShingling shingling;
 } SimdupOptions;
 
 /*
@@ -40,11 +40,11 @@ typedef struct SimdupOptions
 extern SimdupOptions simdup_options(FunctionCallInfo fcinfo);
 
 /*
- * Bytes that a group takes in memory while groups are joined: fingerprint and
- * start, and two elements of the join. A row adds its number.
+ * Bytes that a fingerprint takes in memory while fingerprints are joined:
+ * fingerprint and start, and two elements of the join. A row adds its number.
  */
-#define SIMDUP_GROUP_BYTES (12 + 2 * (int64) sizeof(SimdupElement))
-#define SIMDUP_ROW_BYTES (SIMDUP_GROUP_BYTES + 4)
+#define SIMDUP_FINGERPRINT_BYTES (12 + 2 * (int64) sizeof(SimdupElement))
+#define SIMDUP_ROW_BYTES (SIMDUP_FINGERPRINT_BYTES + 4)
 
 /* Of a key as text, in bytes. A key that is longer ends in " ...". */
 #define SIMDUP_MAX_KEY_TEXT 200
@@ -74,7 +74,7 @@ typedef struct SimdupRows
 	FmgrInfo *key_output; /* NULL: keys keep their type */
 
 	int column[SIMDUP_N_NAMED]; /* in the query that is read, from 0; -1: none */
-	SimdupContents *contents;	/* to compare; NULL: they do not count */
+	SimdupStoredTexts *contents; /* to compare; NULL: they do not count */
 	double min_resemblance;
 	SimdupKeys *samples; /* texts to show beside the keys; NULL: none */
 	bool has_samples;	 /* the query has a column content */
@@ -83,7 +83,7 @@ typedef struct SimdupRows
 	SimdupKeyNumbers *scopes; /* NULL: the query has none */
 	SimdupKeys *scope_keys;	  /* stay in memory */
 	Oid scope_type;
-	uint32 *scope; /* by number, until rows are grouped or go to disk */
+	uint32 *scope; /* by number, until rows are distinct or go to disk */
 
 	/* Where not NULL: gets each row too. */
 	SimdupRowSink also;
@@ -95,7 +95,7 @@ typedef struct SimdupRows
 	int64 n_null;		/* rows without a fingerprint */
 	int64 n_no_content; /* rows with one, but without the content they need */
 
-	/* The fingerprints, until they are grouped; in memory or in the sort. */
+	/* The fingerprints, until they are distinct; in memory or in the sort. */
 	uint64 *fps; /* by number */
 	uint32 capacity;
 	/* scope and high half of the fingerprint, low half and number */
@@ -104,9 +104,9 @@ typedef struct SimdupRows
 
 /*
  * Begin a batch of n_queries queries in a memory context of its own, which
- * simdup_groups_end deletes. The fingerprint type is the one beside the called
- * function. The arguments key_type and params are found by their names. With a
- * min_resemblance the contents are kept, to be compared.
+ * simdup_fingerprints_end deletes. The fingerprint type is the one beside the
+ * called function. The arguments key_type and params are found by their names.
+ * With a min_resemblance the contents are kept, to be compared.
  */
 extern SimdupRows *simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries,
 									 const SimdupOptions *options);
@@ -148,59 +148,60 @@ extern void simdup_rows_add(SimdupRows *rows, Datum key, bool null_key,
 							Datum fp, bool null_fp);
 
 /*
- * The rows of a batch, grouped by scope and equal fingerprint.
+ * The distinct fingerprints of a batch, each with its rows.
  *
- * A row has a position in the order of scopes and fingerprints. The rows of one group
- * stand at consecutive positions, in query order. In memory all this is plain
- * arrays, beyond maintenance_work_mem temporary files; the calls below hide
- * which.
+ * A row has a position in the order of scopes and fingerprints. The rows of one
+ * fingerprint stand at consecutive positions, in query order. In memory all
+ * this is plain arrays, beyond maintenance_work_mem temporary files; the calls
+ * below hide which.
  */
 
 /* Rows of one fingerprint: those of the first query first. */
-typedef struct SimdupGroup
+typedef struct SimdupFingerprint
 {
 	uint64 fp;
 	uint32 start;	/* position of its first row */
 	uint32 n_first; /* rows that came with the first query */
 	uint32 n;		/* all of them */
-} SimdupGroup;
+} SimdupFingerprint;
 
-typedef struct SimdupGroups
+typedef struct SimdupFingerprints
 {
 	SimdupRows *rows;
 	int64 n;
-	SimdupRowGroups in_memory;	 /* its arrays are NULL when on disk */
-	SimdupTempFile *number_file; /* by position */
-	SimdupTempFile *group_file;	 /* of SimdupGroup, ascending */
-	/* by scope: where its groups begin; one more */
+	SimdupDistinctFingerprints in_memory; /* its arrays are NULL when on disk */
+	SimdupTempFile *number_file;		  /* by position */
+	SimdupTempFile *fingerprint_file;	  /* of SimdupFingerprint, ascending */
+	/* by scope: where its fingerprints begin; one more */
 	uint32 *scope_starts;
 	uint32 n_scopes;
-} SimdupGroups;
+} SimdupFingerprints;
 
 /*
- * Group the rows after the last query. simdup_groups_end ends the rows, too.
+ * Make the distinct fingerprints, after the last query. simdup_fingerprints_end
+ * ends the rows, too.
  */
-extern SimdupGroups *simdup_rows_group(SimdupRows *rows);
-extern void simdup_groups_end(SimdupGroups *groups);
+extern SimdupFingerprints *simdup_rows_distinct(SimdupRows *rows);
+extern void simdup_fingerprints_end(SimdupFingerprints *fingerprints);
 
-/* Return the group of that index, by scope, fingerprint and position. */
-extern SimdupGroup simdup_groups_get(SimdupGroups *groups, int64 index);
+/* Return the fingerprint of that index, by scope, fingerprint and position. */
+extern SimdupFingerprint simdup_fingerprint_at(SimdupFingerprints *fingerprints,
+											   int64 index);
+
+/*
+ * Find the next fingerprint of several rows, from index *next on, and move
+ * *next behind it. Return false if there is none.
+ */
+extern bool simdup_fingerprints_next_equal(SimdupFingerprints *fingerprints,
+										   int64 *next,
+										   SimdupFingerprint *fingerprint);
+
+/* List the fingerprint and the scope of each row, by number. */
+extern void simdup_fingerprints_by_row(SimdupFingerprints *fingerprints,
+									   uint64 *fps, uint32 *scopes);
 
 /* Return the number of the row at a position. */
-extern uint32 simdup_groups_row(SimdupGroups *groups, uint32 position);
-
-/* Prefetch what an array by row has for a row some positions on. */
-static inline void
-simdup_groups_prefetch(const SimdupGroups *groups, const void *array,
-					   Size width, uint32 position)
-{
-	const uint32 *numbers = groups->in_memory.numbers;
-
-	if (numbers != NULL && position + SIMDUP_AHEAD < groups->rows->n)
-		__builtin_prefetch((const char *) array +
-							   numbers[position + SIMDUP_AHEAD] * width,
-						   1);
-}
+extern uint32 simdup_row_at(SimdupFingerprints *fingerprints, uint32 position);
 
 /* Set the bit of a position, in an array of bytes. */
 static inline void
@@ -216,20 +217,20 @@ simdup_get_bit(const uint8 *bits, uint32 position)
 }
 
 /*
- * All near pairs of a batch's groups: join.c.
+ * All near pairs of a batch's fingerprints: join.c.
  */
 
-typedef void (*SimdupGroupSink)(void *arg, const SimdupGroup *a,
-								const SimdupGroup *b, int distance);
+typedef void (*SimdupFingerprintSink)(void *arg, const SimdupFingerprint *a,
+									  const SimdupFingerprint *b, int distance);
 
 /*
- * Each pair of different groups of one scope within the distance, once, in no
- * order; but none of two groups that hold rows of the second query only. The
- * scopes are joined one after the other. Memory stays within the batch's budget.
- * The phase is what progress messages call it.
+ * Find each pair of different fingerprints of one scope within the distance,
+ * once, in no order. Leave out pairs whose rows are all of the second query.
+ * The scopes are joined one after the other. Memory stays within the batch's
+ * budget. The phase is what progress messages call it.
  */
-extern void simdup_join_groups(SimdupGroups *groups, int max_distance,
-							   const char *phase, SimdupGroupSink sink,
-							   void *arg);
+extern void simdup_join_fingerprints(SimdupFingerprints *fingerprints,
+									 int max_distance, const char *phase,
+									 SimdupFingerprintSink sink, void *arg);
 
 #endif /* SIMDUP_BATCH_ROWS_H */

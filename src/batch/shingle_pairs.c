@@ -10,12 +10,12 @@
 #include "utils/memutils.h"
 
 #include "batch/rows.h"
-#include "core/allpairs.h"
-#include "core/group.h"
-#include "core/hash.h"
+#include "core/cluster/components.h"
+#include "core/fingerprint/hash.h"
 #include "core/host.h"
+#include "core/join/setjoin.h"
 #include "server/arguments.h"
-#include "server/session.h"
+#include "server/progress.h"
 #include "server/spill.h"
 
 /*
@@ -42,7 +42,7 @@ typedef struct DistinctSets
 static const SimdupHashes *
 set_of(const DistinctSets *sets, uint32 document, int buffer)
 {
-	return simdup_contents_set(sets->rows->contents, document, buffer);
+	return simdup_stored_texts_set(sets->rows->contents, document, buffer);
 }
 
 static uint32 *
@@ -152,7 +152,7 @@ typedef struct Ranking
 } Ranking;
 
 /* The sets of each shingle that two sets or more have. */
-typedef struct ShingleLists
+typedef struct ShingleSets
 {
 	SimdupTempFile *file; /* for each shingle: number of sets, sets */
 	int64 size;			  /* of the file */
@@ -160,7 +160,7 @@ typedef struct ShingleLists
 	uint32 *sets;		  /* of one shingle */
 	uint32 n;
 	uint64 *counts; /* shingles by number of sets */
-} ShingleLists;
+} ShingleSets;
 
 /* Sort pairs of shingle and set. Sets are read in the order of the file. */
 static SimdupPairSort *
@@ -194,7 +194,7 @@ sort_shingles(const DistinctSets *sets, int memory_kb)
 
 /* End the list of sets of one shingle. */
 static void
-end_list(ShingleLists *lists)
+end_list(ShingleSets *lists)
 {
 	if (lists->n > 1)
 	{
@@ -209,7 +209,7 @@ end_list(ShingleLists *lists)
 }
 
 static void
-write_lists(ShingleLists *lists, SimdupPairSort *sort)
+write_lists(ShingleSets *lists, SimdupPairSort *sort)
 {
 	uint64 last = 0;
 	uint64 shingle;
@@ -227,7 +227,7 @@ write_lists(ShingleLists *lists, SimdupPairSort *sort)
 
 /* Turn numbers of shingles into first ranks. */
 static void
-count_ranks(Ranking *ranking, ShingleLists *lists, uint32 common_sets)
+count_ranks(Ranking *ranking, ShingleSets *lists, uint32 common_sets)
 {
 	uint64 sum = 0;
 
@@ -252,7 +252,7 @@ count_ranks(Ranking *ranking, ShingleLists *lists, uint32 common_sets)
 
 /* Sort pairs of set and rank. */
 static SimdupPairSort *
-sort_ranks(ShingleLists *lists, int memory_kb)
+sort_ranks(ShingleSets *lists, int memory_kb)
 {
 	SimdupPairSort *sort = simdup_pairsort_begin(memory_kb);
 
@@ -306,7 +306,7 @@ static Ranking *
 rank_shingles(const DistinctSets *sets, uint32 common_sets, int memory_kb)
 {
 	Ranking *ranking = palloc0(sizeof(Ranking));
-	ShingleLists lists = {0};
+	ShingleSets lists = {0};
 	SimdupPairSort *shingles = sort_shingles(sets, memory_kb);
 	SimdupPairSort *ranks;
 
@@ -335,7 +335,7 @@ rank_shingles(const DistinctSets *sets, uint32 common_sets, int memory_kb)
  * 1. Read the documents: their shingle sets go to disk.
  * 2. Collapse equal sets into one.
  * 3. Rank the shingles by rarity.
- * 4. Join the sets exactly (core/setjoin.c), and expand each pair of sets to
+ * 4. Join the sets exactly (core/join/setjoin.c), and expand each pair of sets to
  * the pairs of their documents.
  * 5. Sort these pairs, and write them with their connected component.
  */
@@ -495,7 +495,7 @@ simdup_shingle_pairs(PG_FUNCTION_ARGS)
 	simdup_rows_without_fingerprints(rows);
 	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
 	simdup_rows_tell_skipped(rows);
-	simdup_contents_finish(rows->contents, 0);
+	simdup_stored_texts_finish(rows->contents, 0);
 	old = MemoryContextSwitchTo(rows->context);
 	find_pairs(&search, rows, options.min_resemblance);
 	put_results(&search, result);

@@ -10,7 +10,8 @@
 #include "utils/varbit.h"
 #include "windowapi.h"
 
-#include "core/features.h"
+#include "core/compare/bitmap.h"
+#include "core/fingerprint/token_counts.h"
 #include "server/arguments.h"
 #include "text/profile.h"
 
@@ -24,7 +25,7 @@ simdup_bitmap(PG_FUNCTION_ARGS)
 	SimdupUtf8 utf8 = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
 	int n_bits = PG_GETARG_INT32(1);
 	SimdupProfile profile = {0};
-	SimdupFeatures features;
+	SimdupTokenCounts features;
 	VarBit *bitmap;
 
 	if (n_bits < 1 || n_bits > SIMDUP_BITMAP_MAX_BITS)
@@ -48,7 +49,7 @@ simdup_bitmap(PG_FUNCTION_ARGS)
 
 		VARBITS(bitmap)[bit / BITS_PER_BYTE] |= 0x80 >> bit % BITS_PER_BYTE;
 	}
-	simdup_features_free(&features);
+	simdup_token_counts_free(&features);
 	PG_RETURN_VARBIT_P(bitmap);
 }
 

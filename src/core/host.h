@@ -2,7 +2,7 @@
  * host.h
  *	  What core/ needs from the program it runs in: memory and a place to stop.
  *
- * In the server these are palloc and CHECK_FOR_INTERRUPTS (server/session.c), in
+ * In the server these are palloc and CHECK_FOR_INTERRUPTS (server/host.c), in
  * unit tests and fuzz targets malloc and nothing (test/unit/host.c). None of
  * them returns NULL, and any of them may leave by a non-local exit: core/ must
  * therefore own nothing that memory contexts would not clean up.
@@ -16,12 +16,43 @@
 
 extern void *simdup_alloc(size_t size);
 extern void *simdup_alloc0(size_t size);
+
+/* As in the C library, p may be NULL. */
 extern void *simdup_realloc(void *p, size_t size);
 extern void simdup_free(void *p);
+
+/*
+ * Return an array with room for `needed` elements of this width. Its room, *size
+ * elements, grows by doubling. An array without room may be NULL.
+ */
+static inline void *
+simdup_grow(void *array, size_t *size, size_t needed, size_t width)
+{
+	if (needed <= *size)
+		return array;
+	if (*size == 0)
+		*size = 16;
+	while (*size < needed)
+		*size *= 2;
+	return simdup_realloc(array, *size * width);
+}
 
 /*
  * Check for interrupts. Long computations do at least every few milliseconds.
  */
 extern void simdup_check_interrupts(void);
+
+/* Bytes of text between two looks for interrupts. */
+#define SIMDUP_LOOK_BYTES (1 << 16)
+
+/* Check for interrupts if p has reached `look`. Return where to check next. */
+static inline const unsigned char *
+simdup_look(const unsigned char *p, const unsigned char *look)
+{
+	if (p < look)
+		return look;
+	simdup_check_interrupts();
+	return p + SIMDUP_LOOK_BYTES;
+}
 
 #endif /* SIMDUP_CORE_HOST_H */

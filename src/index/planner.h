@@ -15,9 +15,6 @@
 /* A radius that is not known at plan time is taken for the usual one. */
 #define SIMHASH_DEFAULT_RADIUS 8
 
-/* Set *fp to the fingerprint of a text; return false if it has none. */
-typedef bool (*SimdupFingerprintText)(const text *content, uint64 *fp);
-
 /* A condition that two operands are near each other. */
 typedef struct SimdupNearClause
 {
@@ -25,8 +22,8 @@ typedef struct SimdupNearClause
 	/* the operands, of type simhash64, or text where texts have fingerprints */
 	Node *a;
 	Node *b;
-	SimdupFingerprintText fingerprint_text; /* NULL: they have none */
-	int radius;								/* -1: NULL, so no row is near */
+	bool of_texts; /* texts have fingerprints: minhash64(content) */
+	int radius;	   /* -1: NULL, so no row is near */
 	/* no unrelated row fulfils the condition, however large the radius */
 	bool excludes_strangers;
 } SimdupNearClause;
@@ -37,15 +34,6 @@ extern int simdup_plan_time_radius(PlannerInfo *root, Node *radius);
 /* Answer a support function's request with the estimate for the clause. */
 extern void simdup_answer_selectivity(SupportRequestSelectivity *request,
 									  const SimdupNearClause *clause);
-
-/*
- * Run the bodies of an operator's RESTRICT and JOIN functions, where one of the
- * operands is a simhash_ball.
- */
-extern Datum simdup_ball_restriction(FunctionCallInfo fcinfo,
-									 SimdupFingerprintText fingerprint_text);
-extern Datum simdup_ball_join(FunctionCallInfo fcinfo,
-							  SimdupFingerprintText fingerprint_text);
 
 /* Expressions that planner support functions make. */
 

@@ -25,10 +25,11 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
-#include "core/hamming.h"
-#include "core/statistics.h"
+#include "core/compare/statistics.h"
+#include "core/fingerprint/hamming.h"
 #include "index/planner.h"
 #include "server/catalog.h"
+#include "text/minhash64.h"
 #include "type/simhash64.h"
 
 /* Values of a statistics array that take part where pairs are compared. */
@@ -46,8 +47,9 @@ typedef struct SampledValues
 static double
 strangers_near(const SimdupNearClause *clause)
 {
-	return clause->excludes_strangers ? 0.0
-									  : simdup_ball_fraction(clause->radius);
+	return clause->excludes_strangers
+			   ? 0.0
+			   : simdup_ball_fraction(SIMHASH64_BITS, clause->radius);
 }
 
 /* What is known of a column of fingerprints, or of texts that have them. */
@@ -75,9 +77,8 @@ get_fingerprint(const SimdupNearClause *clause, Oid type, Datum value,
 		*fp = DatumGetSimhash64(value);
 		return true;
 	}
-	return clause->fingerprint_text != NULL &&
-		   (type == TEXTOID || type == VARCHAROID) &&
-		   clause->fingerprint_text(DatumGetTextPP(value), fp);
+	return clause->of_texts && (type == TEXTOID || type == VARCHAROID) &&
+		   simdup_text_minhash64(DatumGetTextPP(value), fp);
 }
 
 /* Check whether a constant is of a type that has fingerprints. */
@@ -86,7 +87,7 @@ is_known(const SimdupNearClause *clause, const Const *value)
 {
 	return value->consttype ==
 			   simdup_sibling_type(clause->funcid, "simhash64") ||
-		   (clause->fingerprint_text != NULL && value->consttype == TEXTOID);
+		   (clause->of_texts && value->consttype == TEXTOID);
 }
 
 /* Return the sum of the frequencies of values without a fingerprint. */
@@ -143,7 +144,7 @@ load_stats(VariableStatData *vardata, const SimdupNearClause *clause,
 					ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS, &stats->common);
 	for (int i = 0; i < stats->common.n; i++)
 		stats->common_sum += stats->common.numbers[i];
-	if (clause->fingerprint_text == NULL)
+	if (!clause->of_texts)
 		(void) load_values(vardata, clause, STATISTIC_KIND_HISTOGRAM,
 						   ATTSTATSSLOT_VALUES, &stats->histogram);
 }
@@ -397,8 +398,7 @@ simdup_answer_selectivity(SupportRequestSelectivity *request,
  * a constant fingerprint.
  */
 static SimdupNearClause
-open_ball_clause(FunctionCallInfo fcinfo,
-				 SimdupFingerprintText fingerprint_text)
+open_ball_clause(FunctionCallInfo fcinfo)
 {
 	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
 	List *args = (List *) PG_GETARG_POINTER(2);
@@ -408,7 +408,7 @@ open_ball_clause(FunctionCallInfo fcinfo,
 	Node *ball = estimate_expression_value(root, ball_is_first ? linitial(args)
 															   : lsecond(args));
 	SimdupNearClause clause = {.funcid = get_opcode(PG_GETARG_OID(1)),
-							   .fingerprint_text = fingerprint_text,
+							   .of_texts = exprType(linitial(args)) == TEXTOID,
 							   .radius = SIMHASH_DEFAULT_RADIUS};
 
 	clause.a = ball_is_first ? lsecond(args) : linitial(args);
@@ -437,22 +437,22 @@ open_ball_clause(FunctionCallInfo fcinfo,
 	return clause;
 }
 
+PG_FUNCTION_INFO_V1(simdup_ballsel);
 Datum
-simdup_ball_restriction(FunctionCallInfo fcinfo,
-						SimdupFingerprintText fingerprint_text)
+simdup_ballsel(PG_FUNCTION_ARGS)
 {
-	SimdupNearClause clause = open_ball_clause(fcinfo, fingerprint_text);
+	SimdupNearClause clause = open_ball_clause(fcinfo);
 
 	PG_RETURN_FLOAT8(
 		restriction_selectivity((PlannerInfo *) PG_GETARG_POINTER(0), &clause,
 								PG_GETARG_INT32(3)));
 }
 
+PG_FUNCTION_INFO_V1(simdup_balljoinsel);
 Datum
-simdup_ball_join(FunctionCallInfo fcinfo,
-				 SimdupFingerprintText fingerprint_text)
+simdup_balljoinsel(PG_FUNCTION_ARGS)
 {
-	SimdupNearClause clause = open_ball_clause(fcinfo, fingerprint_text);
+	SimdupNearClause clause = open_ball_clause(fcinfo);
 
 	PG_RETURN_FLOAT8(
 		join_selectivity((PlannerInfo *) PG_GETARG_POINTER(0), &clause,

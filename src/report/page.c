@@ -1,6 +1,7 @@
 /*
  * page.c
- *	  The files of the report's page, and values as ASCII to stand in it.
+ *	  What the report's page is made with: its files, values as ASCII to stand in
+ *	  it, and what two texts share.
  *
  * The page is ASCII, so it is right in every encoding that a client may save it
  * in. simdup_report_html (sql/70-report.sql) puts it together.
@@ -11,10 +12,15 @@
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 
-#include "core/charclass.h"
+#include "core/compare/diff.h"
+#include "core/unicode/charclass.h"
+#include "server/arguments.h"
 #include "text/profile.h"
 
 #define REPLACEMENT_CHAR 0xFFFD
+
+/* Passages that are returned. A page shows 800 characters of them. */
+#define MAX_PARTS 1000
 
 /* The files as C strings, written by make. */
 static const char *const files[] = {
@@ -27,32 +33,6 @@ static const char *const files[] = {
 #include "report/report_json.inc"
 };
 
-/* Check whether a character is invisible, or able to reorder text. */
-static bool
-is_hidden(uint32 cp)
-{
-	return cp < 0x20 || (cp >= 0x7F && cp <= 0x9F) || cp == 0x200B ||
-		   (cp >= 0x2028 && cp <= 0x202E) || (cp >= 0x2060 && cp <= 0x206F) ||
-		   cp == 0xFEFF;
-}
-
-static void
-put_char(StringInfo page, uint32 cp, bool html)
-{
-	if (cp < 0x7F && cp >= 0x20 && strchr("&<>\"'", (int) cp) == NULL)
-		appendStringInfoChar(page, (char) cp);
-	else if (html)
-		appendStringInfo(page, "&#%u;", is_hidden(cp) ? REPLACEMENT_CHAR : cp);
-	else if (cp == '"' || cp == '\n')
-		appendStringInfoChar(page, (char) cp);
-	else if (cp <= 0xFFFF)
-		appendStringInfo(page, "\\u%04x", cp);
-	else
-		appendStringInfo(page, "\\u%04x\\u%04x",
-						 0xD800 + ((cp - 0x10000) >> 10),
-						 0xDC00 + ((cp - 0x10000) & 0x3FF));
-}
-
 /* Return UTF-8 as ASCII, for HTML or for JSON. What is not UTF-8 is U+FFFD. */
 static text *
 to_ascii(SimdupUtf8 value, bool html)
@@ -60,16 +40,29 @@ to_ascii(SimdupUtf8 value, bool html)
 	const unsigned char *p = (const unsigned char *) value.bytes;
 	const unsigned char *end = p + value.len;
 	StringInfoData page;
+	int len;
 
 	initStringInfo(&page);
-	while (p < end)
+	for (; p < end; p += len)
 	{
-		int len;
 		uint32 cp = simdup_utf8_decode(p, end, &len);
 
-		put_char(&page, cp == SIMDUP_INVALID_CHAR ? REPLACEMENT_CHAR : cp,
-				 html);
-		p += len;
+		/* HTML has no reference to a control character */
+		if (cp == SIMDUP_INVALID_CHAR ||
+			(html && (cp < 0x20 || (cp >= 0x7F && cp <= 0x9F))))
+			cp = REPLACEMENT_CHAR;
+		if (cp < 0x7F && cp >= 0x20 && strchr("&<>\"'", (int) cp) == NULL)
+			appendStringInfoChar(&page, (char) cp);
+		else if (html)
+			appendStringInfo(&page, "&#%u;", cp);
+		else if (cp == '"' || cp == '\n')
+			appendStringInfoChar(&page, (char) cp);
+		else if (cp <= 0xFFFF)
+			appendStringInfo(&page, "\\u%04x", cp);
+		else
+			appendStringInfo(&page, "\\u%04x\\u%04x",
+							 0xD800 + ((cp - 0x10000) >> 10),
+							 0xDC00 + ((cp - 0x10000) & 0x3FF));
 	}
 	return cstring_to_text_with_len(page.data, page.len);
 }
@@ -100,4 +93,43 @@ simdup_report_file(PG_FUNCTION_ARGS)
 	if (n < (int) lengthof(files) - 1)
 		PG_RETURN_TEXT_P(cstring_to_text(file));
 	PG_RETURN_TEXT_P(to_ascii((SimdupUtf8){file, strlen(file)}, false));
+}
+
+/* Return a passage as text. */
+static Datum
+passage(SimdupUtf8 of, uint32 start, uint32 len)
+{
+	return PointerGetDatum(simdup_utf8_to_text(of.bytes + start, len));
+}
+
+PG_FUNCTION_INFO_V1(simdup_report_differences);
+/*
+ * simdup_report_differences(a, b): the first passages of both texts, in order,
+ * each with the number of differences after it.
+ */
+Datum
+simdup_report_differences(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = simdup_begin_result(fcinfo);
+	SimdupUtf8 a = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
+	SimdupUtf8 b = simdup_text_to_utf8(PG_GETARG_TEXT_PP(1));
+	SimdupDiff diff = simdup_diff(a.bytes, a.len, b.bytes, b.len);
+	int64 n_more = 0;
+
+	for (size_t i = 0; i < diff.n; i++)
+		n_more += !diff.parts[i].same;
+	for (size_t i = 0; i < Min(diff.n, MAX_PARTS); i++)
+	{
+		const SimdupDiffPart *part = &diff.parts[i];
+		Datum values[4] = {BoolGetDatum(part->same),
+						   passage(a, part->a_start, part->a_len),
+						   passage(b, part->b_start, part->b_len)};
+		bool nulls[4] = {false};
+
+		n_more -= !part->same;
+		values[3] = Int64GetDatum(n_more);
+		simdup_put_result(result, values, nulls);
+	}
+	simdup_diff_free(&diff);
+	return (Datum) 0;
 }

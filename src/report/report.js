@@ -37,7 +37,7 @@ function make(name, properties, ...children) {
     if (key in element) element[key] = value;
     else element.setAttribute(key, value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== ''));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== ''));
   return element;
 }
 
@@ -76,6 +76,9 @@ const keysOf = (a, b, linked) => parts('key_pair', keyOf(a, linked), keyOf(b, li
 const rest = (...words) => make('p', { className: 'rest' }, ...words);
 const answer = (same) => say(same ? 'same' : 'not_same');
 const isDecided = (same) => (same === null || same === undefined ? null : make('strong', {}, say('decided', answer(same))));
+
+// A date keeps its order beside any script.
+const dayOf = (day) => make('span', { className: 'day', dir: 'ltr' }, day);
 
 // A table whose columns are { head, cell, words }. cell gives a row's value.
 function table(caption, columns, rows) {
@@ -118,10 +121,11 @@ function showFacts() {
   if (earlier) {
     const was = (name) => (typeof earlier[name] === 'number' ? earlier[name] : null);
     columns.push({ head: say('before'), cell: (name) => (was(name) === null ? '' : number(was(name))) });
+    const sign = (n) => (n > 0 ? '+' : n < 0 ? '\u2212' : '');
     columns.push({ head: say('change'), cell: (name) => (was(name) === null ? ''
-      : `${counts[name] >= was(name) ? '+' : '\u2212'}${number(Math.abs(counts[name] - was(name)))}`) });
+      : `${sign(counts[name] - was(name))}${number(Math.abs(counts[name] - was(name)))}`) });
   }
-  byId('facts').append(table('', columns, names));
+  byId('facts').append(table(say('in_all'), columns, names));
 }
 
 function showPeriods() {
@@ -129,7 +133,7 @@ function showPeriods() {
   if (!periods) return;
   const latest = periods.counts.slice(-36);
   byId('periods').append(table(say(`by_${periods.unit}`, periods.column), [
-    { head: say(periods.unit), words: true, cell: (row) => row.from.slice(0, periods.unit === 'month' ? -3 : undefined) },
+    { head: say(periods.unit), words: true, cell: (row) => dayOf(periods.unit === 'month' ? row.from.replace(/-\d\d( BC)?$/, '$1') : row.from) },
     { head: say('fact_rows'), cell: (row) => number(row.rows) },
     { head: say('fact_repeats'), cell: (row) => number(row.repeats) },
     barColumn((row) => [row.rows, row.repeats], largest(latest.map((row) => row.rows))),
@@ -146,7 +150,8 @@ function showScopes() {
   const { kept, all } = report.scopes;
   byId('scopes').append(table(say('by_scope'), [
     { head: say('scope'), words: true, cell: (row) => scopeOf(row.scope) },
-    ...['rows', 'repeats', 'clusters', 'largest'].map((name) => ({ head: say(`fact_${name}`), cell: (row) => number(row[name]) })),
+    ...['rows', 'repeats', 'clusters'].map((name) => ({ head: say(`fact_${name}`), cell: (row) => number(row[name]) })),
+    { head: say('largest_case'), cell: (row) => number(row.largest) },
   ], kept), rest(say('scopes_apart')));
   if (kept.length < all) byId('scopes').append(rest(say('more_scopes', number(kept.length), number(all))));
 }
@@ -197,11 +202,11 @@ function fillCase(body, one) {
 
 // A case is filled when it is opened. Most are never.
 function showCase(one) {
-  const dates = one.from ? (one.from === one.to ? one.from : say('span', one.from, one.to)) : null;
+  const dates = one.from === one.to ? [dayOf(one.from)] : parts('span', dayOf(one.from), dayOf(one.to));
   const fold = make('details', { className: 'case' }, make('summary', {},
     make('span', { className: 'head' }, make('h3', {}, say('case', String(one.id))),
       make('span', { className: 'count' }, count('letters', one.size)),
-      dates ? make('span', { className: 'when' }, dates) : null,
+      one.from ? make('span', { className: 'when' }, dates) : null,
       one.scope === undefined ? null : make('span', { className: 'scope' }, scopeOf(one.scope)),
       isLoose(one) && !settings.groups ? make('strong', { className: 'loose' }, say('loose')) : null),
     make('span', { className: 'start', dir: 'auto' }, one.start === '' ? keyOf(one.first, false) : shown(one.differs ?? one.start))));

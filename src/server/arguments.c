@@ -7,6 +7,7 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "access/htup_details.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
@@ -17,13 +18,13 @@
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
-#include "core/allpairs.h"
+#include "core/fingerprint/hamming.h"
 #include "server/arguments.h"
 
 /* Checks */
 
 /*
- * Look through the catalog's names, since places differ between the forms of a
+ * Look through the catalog's names, since positions differ between the forms of a
  * function, and between versions of the extension.
  */
 int
@@ -189,31 +190,18 @@ simdup_check_array(ArrayType *array, const char *name)
 	}
 }
 
-/* Checks the form; returns the elements, which lie side by side. */
-static const void *
-array_elements(ArrayType *array, const char *name, int *n)
+const void *
+simdup_array_elements(ArrayType *array, const char *name, int *n)
 {
 	simdup_check_array(array, name);
 	*n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 	return ARR_DATA_PTR(array);
 }
 
-const int64 *
-simdup_int8_elements(ArrayType *array, const char *name, int *n)
+ArrayType *
+simdup_make_array(const void *elements, int n, Oid type)
 {
-	return array_elements(array, name, n);
-}
-
-const int32 *
-simdup_int4_elements(ArrayType *array, const char *name, int *n)
-{
-	return array_elements(array, name, n);
-}
-
-static ArrayType *
-make_array(const void *elements, int n, int width, Oid type)
-{
-	Size data = (Size) n * width;
+	Size data = (Size) n * (type == INT8OID ? sizeof(int64) : sizeof(int32));
 	ArrayType *array;
 
 	if (n == 0)
@@ -232,16 +220,42 @@ make_array(const void *elements, int n, int width, Oid type)
 	return array;
 }
 
-ArrayType *
-simdup_int8_array(const uint64 *elements, int n)
+static bool
+is_same_array(const ArrayType *a, const ArrayType *b)
 {
-	return make_array(elements, n, sizeof(uint64), INT8OID);
+	if (a == NULL || b == NULL)
+		return a == b;
+	return VARSIZE(a) == VARSIZE(b) && memcmp(a, b, VARSIZE(a)) == 0;
 }
 
-ArrayType *
-simdup_int4_array(const uint32 *elements, int n)
+void *
+simdup_memo(FmgrInfo *function, ArrayType *a, ArrayType *b, Size size,
+			void (*make)(void *memo))
 {
-	return make_array(elements, n, sizeof(uint32), INT4OID);
+	SimdupMemo *memo = function->fn_extra;
+	ArrayType *arrays[] = {a, b};
+	MemoryContext context;
+	MemoryContext old;
+
+	if (memo != NULL && is_same_array(memo->arrays[0], a) &&
+		is_same_array(memo->arrays[1], b))
+		return memo;
+	function->fn_extra = NULL;
+	if (memo != NULL)
+		MemoryContextDelete(memo->context);
+	context = AllocSetContextCreate(function->fn_mcxt, "simdup memo",
+									ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(context);
+	memo = palloc0(size);
+	memo->context = context;
+	for (int i = 0; i < 2; i++)
+		if (arrays[i] != NULL)
+			memo->arrays[i] = memcpy(palloc(VARSIZE(arrays[i])), arrays[i],
+									 VARSIZE(arrays[i]));
+	make(memo);
+	MemoryContextSwitchTo(old);
+	function->fn_extra = memo;
+	return memo;
 }
 
 /* Result rows */
@@ -259,4 +273,15 @@ simdup_put_result(ReturnSetInfo *result, const Datum *values, const bool *nulls)
 	/* the casts are for servers before 18 */
 	tuplestore_putvalues(result->setResult, result->setDesc, (Datum *) values,
 						 (bool *) nulls);
+}
+
+Datum
+simdup_row_result(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
+{
+	TupleDesc desc;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	return HeapTupleGetDatum(
+		heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }

@@ -12,23 +12,23 @@
 /* Checks of arguments that several functions share, one wording each. */
 
 /*
- * Return the place of the argument of this name, from 0; -1 if there is none.
+ * Return the position of the argument of this name, from 0; -1 if there is none.
  */
 extern int simdup_named_argument(FunctionCallInfo fcinfo, const char *name);
 
 /*
- * Return the place of the first argument that follows the queries and key_type,
- * which not every form of a function has.
+ * Return the position of the first argument that follows the queries and
+ * key_type, which not every form of a function has.
  */
 extern int simdup_first_option(FunctionCallInfo fcinfo, int n_queries);
 
-/* Check whether any of the n arguments from this place on is NULL. */
+/* Check whether any of the n arguments from this position on is NULL. */
 extern bool simdup_has_null(FunctionCallInfo fcinfo, int from, int n);
 
 /* ERROR if an argument that must have a value is NULL. */
 extern void simdup_check_not_null(bool isnull, const char *name);
 
-/* The same for the number in whose place another form has key_type. */
+/* The same for the number in whose position another form has key_type. */
 extern void simdup_check_number(FunctionCallInfo fcinfo, int argument,
 								const char *name);
 
@@ -50,7 +50,7 @@ extern bool simdup_text_is(const text *value, const char *word);
 /* Check for text, varchar, char(n) and domains over them. */
 extern bool simdup_is_text_type(Oid type);
 
-/* One-dimensional arrays of integers, read and made. */
+/* One-dimensional arrays. */
 
 /*
  * ERROR, with the argument's name, unless an array is one-dimensional and
@@ -59,17 +59,32 @@ extern bool simdup_is_text_type(Oid type);
 extern void simdup_check_array(ArrayType *array, const char *name);
 
 /*
- * Return the elements of a one-dimensional array without NULLs. Raise 2202E or
- * 22004 with the argument's name.
+ * Return the elements of such an array, which are of one length and passed by
+ * value. Raise 2202E or 22004 with the argument's name.
  */
-extern const int64 *simdup_int8_elements(ArrayType *array, const char *name,
-										 int *n);
-extern const int32 *simdup_int4_elements(ArrayType *array, const char *name,
+extern const void *simdup_array_elements(ArrayType *array, const char *name,
 										 int *n);
 
-/* Return an array of these elements. */
-extern ArrayType *simdup_int8_array(const uint64 *elements, int n);
-extern ArrayType *simdup_int4_array(const uint32 *elements, int n);
+/* Return an array of these elements, of type bigint or integer. */
+extern ArrayType *simdup_make_array(const void *elements, int n, Oid type);
+
+/*
+ * What a function made of one or two arrays, for its next call, which nearly
+ * always has equal ones. A struct that begins with a SimdupMemo is one.
+ */
+typedef struct SimdupMemo
+{
+	MemoryContext context; /* it and all it points to live there */
+	ArrayType *arrays[2];  /* what it was made of; NULL: none */
+} SimdupMemo;
+
+/*
+ * Return the memo of the last call if its arrays were equal, else a new one of
+ * `size` bytes. What follows the SimdupMemo in it is zeroed, and `make` fills
+ * it in the memo's context.
+ */
+extern void *simdup_memo(FmgrInfo *function, ArrayType *a, ArrayType *b,
+						 Size size, void (*make)(void *memo));
 
 /* Rows of result, into a tuplestore that spills at work_mem. */
 
@@ -80,5 +95,9 @@ extern ArrayType *simdup_int4_array(const uint32 *elements, int n);
 extern ReturnSetInfo *simdup_begin_result(FunctionCallInfo fcinfo);
 extern void simdup_put_result(ReturnSetInfo *result, const Datum *values,
 							  const bool *nulls);
+
+/* Return one row, the result of a function of a row type. */
+extern Datum simdup_row_result(FunctionCallInfo fcinfo, Datum *values,
+							   bool *nulls);
 
 #endif /* SIMDUP_SERVER_ARGUMENTS_H */

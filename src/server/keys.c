@@ -2,9 +2,9 @@
  * keys.c
  *	  The keys of a query's rows, of any one type, by row number.
  *
- * A key is one word: its value, or for types passed by reference the place of
- * its bytes. In memory that place is a pointer into a chunk that many keys
- * share: most keys are short, and palloc's header would double them.
+ * A key is one word: its value, or for types passed by reference where its bytes
+ * are. In memory that is a pointer into a chunk, on disk an offset. Many keys
+ * share a chunk: most are short, and palloc's header would double them.
  */
 #include "postgres.h"
 
@@ -18,7 +18,7 @@
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
-#include "core/hash.h"
+#include "core/fingerprint/hash.h"
 #include "server/arguments.h"
 #include "server/keys.h"
 #include "server/spill.h"
@@ -338,11 +338,11 @@ simdup_keys_get(SimdupKeys *keys, uint32 number, int buffer)
 
 #define NO_NUMBER SIMDUP_NO_NUMBER
 
-typedef struct Slot
+typedef struct KeySlot
 {
 	uint32 hash;
 	uint32 number; /* NO_NUMBER: free */
-} Slot;
+} KeySlot;
 
 struct SimdupKeyNumbers
 {
@@ -352,17 +352,17 @@ struct SimdupKeyNumbers
 	FmgrInfo hash;
 	Oid collation;
 	uint32 n;
-	Slot *slots;
-	uint64 mask; /* of a place in slots */
+	KeySlot *slots;
+	uint64 mask; /* of an index into slots */
 };
 
-static Slot *
+static KeySlot *
 make_slots(MemoryContext context, uint64 n)
 {
-	Slot *slots =
-		MemoryContextAllocExtended(context, n * sizeof(Slot), MCXT_ALLOC_HUGE);
+	KeySlot *slots = MemoryContextAllocExtended(context, n * sizeof(KeySlot),
+												MCXT_ALLOC_HUGE);
 
-	memset(slots, 0xff, n * sizeof(Slot));
+	memset(slots, 0xff, n * sizeof(KeySlot));
 	return slots;
 }
 
@@ -418,7 +418,7 @@ static void
 grow(SimdupKeyNumbers *numbers)
 {
 	uint64 mask = numbers->mask * 2 + 1;
-	Slot *slots;
+	KeySlot *slots;
 
 	if (numbers->n <= numbers->mask / 2)
 		return;
@@ -430,14 +430,14 @@ grow(SimdupKeyNumbers *numbers)
 	slots = make_slots(numbers->context, mask + 1);
 	for (uint64 i = 0; i <= numbers->mask; i++)
 	{
-		Slot slot = numbers->slots[i];
-		uint64 place = slot.hash & mask;
+		KeySlot slot = numbers->slots[i];
+		uint64 at = slot.hash & mask;
 
 		if (slot.number == NO_NUMBER)
 			continue;
-		while (slots[place].number != NO_NUMBER)
-			place = (place + 1) & mask;
-		slots[place] = slot;
+		while (slots[at].number != NO_NUMBER)
+			at = (at + 1) & mask;
+		slots[at] = slot;
 	}
 	pfree(numbers->slots);
 	numbers->slots = slots;
@@ -455,7 +455,7 @@ prefetch(const SimdupKeyNumbers *numbers, const uint32 *hashes, int n)
 		__builtin_prefetch(&numbers->slots[hashes[i] & numbers->mask]);
 	for (int i = 0; i < n; i++)
 	{
-		const Slot *slot = &numbers->slots[hashes[i] & numbers->mask];
+		const KeySlot *slot = &numbers->slots[hashes[i] & numbers->mask];
 
 		if (slot->number != NO_NUMBER && slot->hash == hashes[i])
 			simdup_keys_prefetch(numbers->keys, slot->number);
@@ -463,14 +463,14 @@ prefetch(const SimdupKeyNumbers *numbers, const uint32 *hashes, int n)
 }
 
 /* Return the slot of a key, or the free one where it belongs. */
-static Slot *
+static KeySlot *
 slot_of(const SimdupKeyNumbers *numbers, Datum key, uint32 hash)
 {
-	uint64 place;
+	uint64 at;
 
-	for (place = hash & numbers->mask;; place = (place + 1) & numbers->mask)
+	for (at = hash & numbers->mask;; at = (at + 1) & numbers->mask)
 	{
-		Slot *slot = &numbers->slots[place];
+		KeySlot *slot = &numbers->slots[at];
 
 		if (slot->number == NO_NUMBER ||
 			(slot->hash == hash && is_key(numbers, slot->number, key)))
@@ -481,7 +481,7 @@ slot_of(const SimdupKeyNumbers *numbers, Datum key, uint32 hash)
 static uint32
 number_of(SimdupKeyNumbers *numbers, Datum key, uint32 hash)
 {
-	Slot *slot;
+	KeySlot *slot;
 
 	grow(numbers);
 	slot = slot_of(numbers, key, hash);

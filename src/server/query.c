@@ -194,8 +194,8 @@ parameters_bind(const SimdupParameters *parameters)
 
 /* Settings around a caller's query */
 
-static void
-set_for_now(const char *name, const char *value)
+void
+simdup_set_for_now(const char *name, const char *value)
 {
 	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
@@ -206,7 +206,7 @@ simdup_path_begin(const char *path)
 {
 	int level = NewGUCNestLevel();
 
-	set_for_now("search_path", path);
+	simdup_set_for_now("search_path", path);
 	return level;
 }
 
@@ -215,9 +215,9 @@ simdup_exact_texts_begin(void)
 {
 	int level = NewGUCNestLevel();
 
-	set_for_now("datestyle", "ISO");
-	set_for_now("intervalstyle", "postgres");
-	set_for_now("extra_float_digits", "1");
+	simdup_set_for_now("datestyle", "ISO");
+	simdup_set_for_now("intervalstyle", "postgres");
+	simdup_set_for_now("extra_float_digits", "1");
 	return level;
 }
 
@@ -259,10 +259,10 @@ receiver_done(DestReceiver *self pg_attribute_unused())
 
 bool
 simdup_find_columns(TupleDesc columns, int from, const char *const *names,
-					int n, bool others, int *places)
+					int n, bool others, int *positions)
 {
 	for (int i = 0; i < n; i++)
-		places[i] = -1;
+		positions[i] = -1;
 	for (int column = from; column < columns->natts; column++)
 	{
 		int i = 0;
@@ -272,9 +272,9 @@ simdup_find_columns(TupleDesc columns, int from, const char *const *names,
 			i++;
 		if (i == n && others)
 			continue;
-		if (i == n || places[i] >= 0)
+		if (i == n || positions[i] >= 0)
 			return false;
-		places[i] = column;
+		positions[i] = column;
 	}
 	return true;
 }

@@ -41,13 +41,13 @@ typedef struct SimdupQuery
 #define SIMDUP_KEY_AND_FP "a key and a simhash64", "id, minhash64(content)"
 
 /*
- * Find the columns from this place on, by their names. Each of the n places is
- * from 0, -1 for none. Return false for one that is there twice, and for another
- * column, unless others are welcome.
+ * Find the columns from this position on, by their names. Each of the n
+ * positions is from 0, -1 for none. Return false for one that is there twice,
+ * and for another column, unless others are welcome.
  */
 extern bool simdup_find_columns(TupleDesc columns, int from,
 								const char *const *names, int n, bool others,
-								int *places);
+								int *positions);
 
 /*
  * Check whether the columns are those of the query, before the first row;
@@ -56,6 +56,9 @@ extern bool simdup_find_columns(TupleDesc columns, int from,
 typedef bool (*SimdupColumnCheck)(void *arg, TupleDesc columns,
 								  const char *argument);
 typedef void (*SimdupRowSink)(void *arg, TupleTableSlot *row);
+
+/* Set a setting until its nest level or subtransaction ends. */
+extern void simdup_set_for_now(const char *name, const char *value);
 
 /*
  * Begin to run under a search_path, for the caller's query and nothing else. The

@@ -5,6 +5,8 @@
 #ifndef SIMDUP_SERVER_SPILL_H
 #define SIMDUP_SERVER_SPILL_H
 
+#include "core/search/index_entries.h"
+
 /*
  * A temporary file that is written at its end and read anywhere.
  *
@@ -42,5 +44,11 @@ extern void simdup_pairsort_perform(SimdupPairSort *sort);
 /* Get the next pair by first and second, unsigned; return false at the end. */
 extern bool simdup_pairsort_get(SimdupPairSort *sort, uint64 *first,
 								uint64 *second);
+
+/* The same for many pairs. Get at most `most`; return their number, 0 at the end. */
+extern void simdup_pairsort_put_list(SimdupPairSort *sort,
+									 const SimdupEntry *pairs, Size n);
+extern Size simdup_pairsort_get_list(SimdupPairSort *sort, SimdupEntry *pairs,
+									 Size most);
 
 #endif /* SIMDUP_SERVER_SPILL_H */

@@ -3,12 +3,12 @@
  *	  Parallel workers that help with a join of fingerprints.
  *
  * The leader puts the fingerprints into shared memory. It and the workers take
- * tiles of the join, in order, by a shared counter. A worker sends what it finds
- * through a queue, and ends each tile by a message. The leader takes pairs in the
- * order of tiles, so they come in the same order for any number of workers: the
- * next tile is at the head of a queue, or among the leader's own. What the leader
- * finds before its turn waits in memory, up to a limit. Queues are full soon, so
- * workers do not run far ahead.
+ * tiles of the join, in order, by a shared counter. A worker sends what it
+ * finds through a queue, and ends each tile by a message. The leader takes
+ * pairs in the order of tiles: the next tile is at the head of a queue, or
+ * among the leader's own. So pairs come in the same order for any number of
+ * workers. Pairs that the leader finds before its turn wait in memory, up to a
+ * limit. Queues are full soon, so workers do not run far ahead.
  *
  * Parallel mode begins after the caller's query was read, and ends with the join.
  */
@@ -29,7 +29,7 @@
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
-#include "core/balls.h"
+#include "core/join/balls.h"
 #include "server/workers.h"
 
 #define KEY_COUNTER UINT64CONST(0x51D0000000000001)
@@ -41,24 +41,27 @@
 #define OWN_TILES 64
 #define OWN_PAIRS 1000000
 
+/* Of a worker: its queue, and the server's own for its errors. */
+#define WORKER_MEMORY (QUEUE_SIZE + 16384)
+
 /* Parallel contexts have further memory, for the transaction's state. */
 #define OTHER_MEMORY ((Size) 1048576)
 
-typedef struct Pair
+typedef struct TilePair
 {
 	uint32 a;
 	uint32 b;
-} Pair;
+} TilePair;
 
 /* Pairs of a tile; the last message of it may have none. */
 typedef struct Message
 {
 	uint32 tile;
 	bool is_last;
-	Pair pairs[PAIRS_SENT];
+	TilePair pairs[PAIRS_SENT];
 } Message;
 
-#define MESSAGE_SIZE(n) (offsetof(Message, pairs) + (n) * sizeof(Pair))
+#define MESSAGE_SIZE(n) (offsetof(Message, pairs) + (n) * sizeof(TilePair))
 
 /* A queue of the leader, and the message at its head. */
 typedef struct Queue
@@ -76,7 +79,7 @@ typedef struct OwnTile
 	Size end; /* of its pairs */
 } OwnTile;
 
-typedef struct Leader
+typedef struct JoinLeader
 {
 	SimdupHelpers helpers;
 	ParallelContext *context;
@@ -89,10 +92,10 @@ typedef struct Leader
 	uint32 current; /* the leader's tile */
 	OwnTile tiles[OWN_TILES];
 	int n_tiles;
-	Pair *pairs;
+	TilePair *pairs;
 	Size n_pairs;
 	Size reported; /* of the own pairs */
-} Leader;
+} JoinLeader;
 
 /* What a worker sends, and where to. */
 typedef struct Sender
@@ -122,7 +125,7 @@ send_pair(void *arg, uint32 a, uint32 b)
 {
 	Sender *sender = arg;
 
-	sender->message.pairs[sender->n++] = (Pair){a, b};
+	sender->message.pairs[sender->n++] = (TilePair){a, b};
 	if (sender->n == PAIRS_SENT)
 		send_pairs(sender, false);
 }
@@ -155,41 +158,48 @@ simdup_join_worker(dsm_segment *segment, shm_toc *toc)
 /* The leader */
 
 /*
- * Check whether there is room for a segment of this size. Where the memory of
- * POSIX is a small file system, as in containers, the server would fail.
+ * Return how many of n workers there is room for, beside the task. The memory
+ * of POSIX may be a small file system, as in containers. The server would fail
+ * there.
  */
-static bool
-has_shared_memory(Size size)
+static int
+workers_that_fit(int n, Size task_size)
 {
 #ifdef __linux__
 	struct statvfs room;
+	int asked = n;
 
-	if (dynamic_shared_memory_type == DSM_IMPL_POSIX &&
-		statvfs("/dev/shm", &room) == 0 &&
-		(double) room.f_bavail * room.f_frsize < (double) size)
-	{
-		ereport(NOTICE, errmsg("joining without parallel workers"),
-				errdetail("They need %zu MB of shared memory in /dev/shm, which has %zu MB.",
-						  size / 1048576 + 1,
+	if (dynamic_shared_memory_type != DSM_IMPL_POSIX ||
+		statvfs("/dev/shm", &room) != 0)
+		return n;
+	while (n > 0 && (double) room.f_bavail * room.f_frsize <
+						(double) (task_size + OTHER_MEMORY + n * WORKER_MEMORY))
+		n--;
+	if (n < asked)
+		ereport(NOTICE,
+				errmsg("joining with %d of %d parallel workers", n, asked),
+				errdetail("All of them need %zu MB of shared memory in /dev/shm, which has %zu MB.",
+						  (task_size + OTHER_MEMORY + asked * WORKER_MEMORY) /
+								  1048576 +
+							  1,
 						  (Size) (room.f_bavail * room.f_frsize / 1048576)));
-		return false;
-	}
 #endif
-	return true;
+	return n;
 }
 
 /* Return memory that is shared with workers, or NULL without: of SimdupHelpers. */
 static void *
 begin_help(void *arg, size_t size)
 {
-	Leader *leader = arg;
+	JoinLeader *leader = arg;
 	int n_workers = Min(max_parallel_workers_per_gather, max_parallel_workers);
-	Size all = size + n_workers * QUEUE_SIZE + OTHER_MEMORY;
 	ParallelContext *context;
 	void *task;
 
-	if (n_workers < 1 || IsInParallelMode() || IsParallelWorker() ||
-		!has_shared_memory(all))
+	if (IsInParallelMode() || IsParallelWorker())
+		return NULL;
+	n_workers = workers_that_fit(n_workers, size);
+	if (n_workers < 1)
 		return NULL;
 	EnterParallelMode();
 	context = CreateParallelContext("simdup", "simdup_join_worker", n_workers);
@@ -215,8 +225,8 @@ begin_help(void *arg, size_t size)
 	leader->context = context;
 	leader->is_relaunch = false;
 	leader->queues = palloc0(n_workers * sizeof(Queue));
-	leader->pairs =
-		MemoryContextAllocHuge(CurrentMemoryContext, OWN_PAIRS * sizeof(Pair));
+	leader->pairs = MemoryContextAllocHuge(CurrentMemoryContext,
+										   OWN_PAIRS * sizeof(TilePair));
 	return task;
 }
 
@@ -224,7 +234,7 @@ begin_help(void *arg, size_t size)
 static void
 end_help(void *arg)
 {
-	Leader *leader = arg;
+	JoinLeader *leader = arg;
 
 	DestroyParallelContext(leader->context);
 	ExitParallelMode();
@@ -249,13 +259,13 @@ look_at_queue(Queue *queue)
 	if (result == SHM_MQ_SUCCESS)
 	{
 		queue->head = data;
-		queue->n = (size - offsetof(Message, pairs)) / sizeof(Pair);
+		queue->n = (size - offsetof(Message, pairs)) / sizeof(TilePair);
 	}
 	return true;
 }
 
 static void
-report_pairs(const Leader *leader, const Pair *pairs, Size n)
+report_pairs(const JoinLeader *leader, const TilePair *pairs, Size n)
 {
 	for (Size i = 0; i < n; i++)
 		simdup_balls_report(leader->balls, pairs[i].a, pairs[i].b);
@@ -263,7 +273,7 @@ report_pairs(const Leader *leader, const Pair *pairs, Size n)
 
 /* Report the next tile, or a part, if it is there. */
 static bool
-report_next(Leader *leader)
+report_next(JoinLeader *leader)
 {
 	if (leader->n_tiles > 0 && leader->tiles[0].tile == leader->next)
 	{
@@ -293,7 +303,7 @@ report_next(Leader *leader)
 
 /* Report what can be reported. Wait until this tile is the next one. */
 static void
-report_until(Leader *leader, uint32 tile)
+report_until(JoinLeader *leader, uint32 tile)
 {
 	int n_workers = leader->context->nworkers_launched;
 
@@ -328,7 +338,7 @@ report_until(Leader *leader, uint32 tile)
 static void
 keep_pair(void *arg, uint32 a, uint32 b)
 {
-	Leader *leader = arg;
+	JoinLeader *leader = arg;
 
 	if (leader->n_pairs == OWN_PAIRS)
 	{
@@ -337,12 +347,12 @@ keep_pair(void *arg, uint32 a, uint32 b)
 					 leader->n_pairs - leader->reported);
 		leader->n_pairs = leader->reported = 0;
 	}
-	leader->pairs[leader->n_pairs++] = (Pair){a, b};
+	leader->pairs[leader->n_pairs++] = (TilePair){a, b};
 }
 
 /* Launch workers, each with a queue. */
 static void
-launch(Leader *leader)
+launch(JoinLeader *leader)
 {
 	ParallelContext *context = leader->context;
 	char *queues = shm_toc_lookup(context->toc, KEY_QUEUES, false);
@@ -369,7 +379,7 @@ launch(Leader *leader)
 static void
 run_with_help(void *arg, SimdupBalls *balls)
 {
-	Leader *leader = arg;
+	JoinLeader *leader = arg;
 	uint32 n_tiles = simdup_balls_tiles(balls);
 
 	leader->balls = balls;
@@ -398,7 +408,7 @@ run_with_help(void *arg, SimdupBalls *balls)
 SimdupHelpers *
 simdup_workers(void)
 {
-	Leader *leader = palloc0(sizeof(Leader));
+	JoinLeader *leader = palloc0(sizeof(JoinLeader));
 
 	leader->helpers =
 		(SimdupHelpers){begin_help, run_with_help, end_help, leader};

@@ -5,7 +5,7 @@
 #ifndef SIMDUP_SERVER_WORKERS_H
 #define SIMDUP_SERVER_WORKERS_H
 
-#include "core/allpairs.h"
+#include "core/join/allpairs.h"
 
 /*
  * Return helpers for joins, allocated in the current memory context. They are as

@@ -7,15 +7,15 @@
 
 #include <limits.h>
 
-#include "access/htup_details.h"
-#include "funcapi.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
 
-#include "core/folded.h"
-#include "core/hash.h"
-#include "core/sketch.h"
+#include "core/compare/resemblance.h"
+#include "core/fingerprint/folded_shingles.h"
+#include "core/fingerprint/hash.h"
+#include "core/fingerprint/sketch.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
 #include "text/profile.h"
@@ -25,12 +25,12 @@
  * super-shingles (Broder 1997; Broder et al. 1997).
  */
 
-/* Put a row for a shingle: a SimdupShingleSink. */
+/* Put rows for shingles: a SimdupTokenSink. */
 static void
-put_shingle_row(void *arg, const char *bytes, size_t len)
+put_shingle_rows(void *arg, const SimdupToken *shingles, int n)
 {
-	CHECK_FOR_INTERRUPTS();
-	simdup_put_shingle_row(arg, bytes, len);
+	for (int i = 0; i < n; i++)
+		simdup_put_shingle_row(arg, shingles[i].bytes, shingles[i].len);
 }
 
 PG_FUNCTION_INFO_V1(simdup_shingles);
@@ -42,8 +42,8 @@ simdup_shingles(PG_FUNCTION_ARGS)
 		simdup_get_shingling(PG_GETARG_INT32(1), PG_GETARG_TEXT_PP(2));
 	SimdupShingleRows rows = simdup_begin_shingle_rows(fcinfo);
 
-	simdup_shingle_strings(shingling.unit, shingling.w, utf8.bytes, utf8.len,
-						   put_shingle_row, &rows);
+	simdup_shingle_strings(shingling, utf8.bytes, utf8.len, put_shingle_rows,
+						   &rows);
 	hash_destroy(rows.seen);
 	return (Datum) 0;
 }
@@ -52,7 +52,7 @@ simdup_shingles(PG_FUNCTION_ARGS)
 static bool
 two_sets(FunctionCallInfo fcinfo, SimdupHashes *a, SimdupHashes *b)
 {
-	SimdupFoldedShingling shingling =
+	SimdupShingling shingling =
 		simdup_get_resemblance(PG_GETARG_INT32(2), PG_GETARG_TEXT_PP(3));
 
 	*a = simdup_element_set(shingling,
@@ -83,9 +83,7 @@ simdup_shingle_containment(PG_FUNCTION_ARGS)
 
 	if (!two_sets(fcinfo, &a, &b))
 		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(
-		(double) simdup_hashes_common(a.hashes, a.n, b.hashes, b.n) /
-		(double) a.n);
+	PG_RETURN_FLOAT8((double) simdup_hashes_common(&a, &b) / (double) a.n);
 }
 
 PG_FUNCTION_INFO_V1(simdup_shingle_winnow);
@@ -95,7 +93,7 @@ simdup_shingle_winnow(PG_FUNCTION_ARGS)
 {
 	SimdupUtf8 content = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
 	int window = PG_GETARG_INT32(2);
-	SimdupFoldedShingling shingling =
+	SimdupShingling shingling =
 		simdup_get_resemblance(PG_GETARG_INT32(1), PG_GETARG_TEXT_PP(3));
 	SimdupHashes set = {0};
 
@@ -108,7 +106,7 @@ simdup_shingle_winnow(PG_FUNCTION_ARGS)
 		simdup_too_many_shingles();
 	if (set.n == 0)
 		PG_RETURN_NULL();
-	PG_RETURN_ARRAYTYPE_P(simdup_int8_array(set.hashes, (int) set.n));
+	PG_RETURN_ARRAYTYPE_P(simdup_make_array(set.hashes, (int) set.n, INT8OID));
 }
 
 /*
@@ -169,18 +167,21 @@ typedef struct Sketch
 	bool any; /* the text has a shingle */
 } Sketch;
 
-/* Sketch a shingle: a SimdupShingleSink. */
+/* Sketch shingles: a SimdupTokenSink. */
 static void
-sketch_shingle(void *arg, const char *bytes, size_t len)
+sketch_shingles(void *arg, const SimdupToken *shingles, int n)
 {
 	Sketch *sketch = arg;
-	uint64 value = sketch_value(bytes, len);
 
-	CHECK_FOR_INTERRUPTS();
 	sketch->any = true;
-	if (value % sketch->modulus == 0 &&
-		!simdup_hashes_add(&sketch->values, value))
-		simdup_too_many_shingles();
+	for (int i = 0; i < n; i++)
+	{
+		uint64 value = sketch_value(shingles[i].bytes, shingles[i].len);
+
+		if (value % sketch->modulus == 0 &&
+			!simdup_hashes_add(&sketch->values, value))
+			simdup_too_many_shingles();
+	}
 }
 
 static Sketch
@@ -189,8 +190,8 @@ make_sketch(const text *content, SimdupShingling shingling, uint64 modulus)
 	SimdupUtf8 utf8 = simdup_text_to_utf8(content);
 	Sketch sketch = {.modulus = modulus};
 
-	simdup_shingle_strings(shingling.unit, shingling.w, utf8.bytes, utf8.len,
-						   sketch_shingle, &sketch);
+	simdup_shingle_strings(shingling, utf8.bytes, utf8.len, sketch_shingles,
+						   &sketch);
 	simdup_hashes_unique(&sketch.values);
 	if (sketch.values.n > SIMDUP_MAX_SHINGLES)
 		simdup_too_many_shingles();
@@ -214,8 +215,8 @@ simdup_shingle_sketch(PG_FUNCTION_ARGS)
 	sketch = make_sketch(PG_GETARG_TEXT_PP(0), shingling, (uint64) modulus);
 	if (!sketch.any)
 		PG_RETURN_NULL();
-	PG_RETURN_ARRAYTYPE_P(
-		simdup_int8_array(sketch.values.hashes, (int) sketch.values.n));
+	PG_RETURN_ARRAYTYPE_P(simdup_make_array(sketch.values.hashes,
+											(int) sketch.values.n, INT8OID));
 }
 
 static int
@@ -240,15 +241,15 @@ simdup_shingle_sketch_bottom(PG_FUNCTION_ARGS)
 	if (!sketch.any)
 		PG_RETURN_NULL();
 	PG_RETURN_ARRAYTYPE_P(
-		simdup_int8_array(sketch.values.hashes,
-						  (int) Min(sketch.values.n, (size_t) k)));
+		simdup_make_array(sketch.values.hashes,
+						  (int) Min(sketch.values.n, (size_t) k), INT8OID));
 }
 
 /* A sketch that came back from SQL is ascending and without repetitions. */
 static const int64 *
 get_sketch(ArrayType *array, int *n)
 {
-	const int64 *values = simdup_int8_elements(array, "sketch", n);
+	const int64 *values = simdup_array_elements(array, "sketch", n);
 
 	for (int i = 1; i < *n; i++)
 		if (values[i - 1] >= values[i])
@@ -314,7 +315,7 @@ simdup_super_shingles(PG_FUNCTION_ARGS)
 				errmsg("super-shingle width must be at least 1"),
 				errdetail("The width given is %d.", w));
 	if (n == 0)
-		PG_RETURN_ARRAYTYPE_P(simdup_int8_array(NULL, 0));
+		PG_RETURN_ARRAYTYPE_P(simdup_make_array(NULL, 0, INT8OID));
 	w = Min(w, n);
 	bytes = palloc((Size) n * sizeof(int64));
 	for (int i = 0; i < n; i++)
@@ -327,7 +328,7 @@ simdup_super_shingles(PG_FUNCTION_ARGS)
 		simdup_hashes_add(&set, sketch_value(bytes + 8 * i, 8 * (size_t) w));
 	}
 	simdup_hashes_unique(&set);
-	PG_RETURN_ARRAYTYPE_P(simdup_int8_array(set.hashes, (int) set.n));
+	PG_RETURN_ARRAYTYPE_P(simdup_make_array(set.hashes, (int) set.n, INT8OID));
 }
 
 /*
@@ -357,26 +358,25 @@ simdup_minhash_signature(PG_FUNCTION_ARGS)
 	SimdupHashes list = {0};
 
 	check_n_hashes(n_hashes);
-	if (!simdup_shingle_hashes(shingling.unit, shingling.w, content.bytes,
-							   content.len, &list))
+	if (!simdup_shingle_hashes(shingling, content.bytes, content.len, &list))
 		simdup_too_many_shingles();
 	if (list.n == 0)
 		PG_RETURN_NULL();
 	simdup_minhash(list.hashes, list.n, signature, n_hashes);
 	simdup_hashes_free(&list);
-	PG_RETURN_ARRAYTYPE_P(simdup_int4_array(signature, n_hashes));
+	PG_RETURN_ARRAYTYPE_P(simdup_make_array(signature, n_hashes, INT4OID));
 }
 
 /* A signature that came back from SQL. */
 static const uint32 *
 get_signature(ArrayType *array, int *n)
 {
-	const int32 *elements = simdup_int4_elements(array, "signature", n);
+	const uint32 *elements = simdup_array_elements(array, "signature", n);
 
 	if (*n == 0)
 		ereport(ERROR, errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				errmsg("signature must not be empty"));
-	return (const uint32 *) elements;
+	return elements;
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash_similarity);
@@ -414,7 +414,7 @@ simdup_minhash_bands(PG_FUNCTION_ARGS)
 					"minhash_bands_for gives the bands for a resemblance."));
 	bands = palloc((Size) n_bands * sizeof(uint64));
 	simdup_band_hashes(signature, n, bands, n_bands);
-	PG_RETURN_ARRAYTYPE_P(simdup_int8_array(bands, n_bands));
+	PG_RETURN_ARRAYTYPE_P(simdup_make_array(bands, n_bands, INT8OID));
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash_bands_for);
@@ -427,18 +427,14 @@ simdup_minhash_bands_for(PG_FUNCTION_ARGS)
 	int n_hashes = PG_GETARG_INT32(1);
 	double recall = simdup_check_fraction(PG_GETARG_FLOAT8(2), "recall");
 	int n_bands;
-	TupleDesc desc;
 	Datum values[3];
 	bool nulls[3] = {false, false, false};
 
 	check_n_hashes(n_hashes);
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	n_bands = simdup_choose_bands(resemblance, n_hashes, recall);
 	values[0] = Int32GetDatum(n_bands);
 	values[1] = Int32GetDatum(n_hashes / n_bands);
 	values[2] = Float8GetDatum(
 		simdup_band_recall(resemblance, n_bands, n_hashes / n_bands));
-	PG_RETURN_DATUM(HeapTupleGetDatum(
-		heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+	return simdup_row_result(fcinfo, values, nulls);
 }

@@ -17,6 +17,7 @@
 #include "utils/memutils.h"
 #include "utils/tuplesort.h"
 
+#include "core/compare/terms.h"
 #include "server/arguments.h"
 #include "server/query.h"
 #include "terms/corpus.h"
@@ -25,13 +26,13 @@
  * The terms of a text, and terms given as an array, with weights.
  */
 
-static SimdupFeatures
+static SimdupTokenCounts
 term_features(const text *content, SimdupTokenizer tokenizer)
 {
 	SimdupProfile profile = {.tokenizer = tokenizer,
 							 .weighting = SIMDUP_WEIGHTING_TF,
 							 .hash = SIMDUP_HASH_CITY64};
-	SimdupFeatures features;
+	SimdupTokenCounts features;
 
 	simdup_collect_features(&features, &profile, simdup_text_to_utf8(content),
 							NULL);
@@ -41,7 +42,7 @@ term_features(const text *content, SimdupTokenizer tokenizer)
 SimdupTerm *
 simdup_terms_of(const text *content, SimdupTokenizer tokenizer, size_t *n)
 {
-	SimdupFeatures features = term_features(content, tokenizer);
+	SimdupTokenCounts features = term_features(content, tokenizer);
 	SimdupTerm *terms =
 		MemoryContextAllocHuge(CurrentMemoryContext,
 							   Max(features.count, 1) * sizeof(SimdupTerm));
@@ -52,24 +53,9 @@ simdup_terms_of(const text *content, SimdupTokenizer tokenizer, size_t *n)
 		terms[i].hash = features.features[i].hash;
 		terms[i].weight = features.features[i].tf;
 	}
-	simdup_features_free(&features);
+	simdup_token_counts_free(&features);
 	simdup_terms_sort(terms, *n);
 	return terms;
-}
-
-static bool
-same_array(const ArrayType *a, const ArrayType *b)
-{
-	if (a == NULL || b == NULL)
-		return a == b;
-	return VARSIZE(a) == VARSIZE(b) && memcmp(a, b, VARSIZE(a)) == 0;
-}
-
-static ArrayType *
-copy_array(const ArrayType *array)
-{
-	return array != NULL ? memcpy(palloc(VARSIZE(array)), array, VARSIZE(array))
-						 : NULL;
 }
 
 static double
@@ -83,40 +69,35 @@ checked_weight(double weight)
 	return weight;
 }
 
+/* Make a lexicon of words and weights. */
 static void
-fill_lexicon(SimdupLexicon *lexicon, ArrayType *words, ArrayType *weights)
+fill_lexicon(void *memo)
 {
-	Datum *elements;
-	int n;
+	SimdupLexicon *lexicon = memo;
+	ArrayType *words = lexicon->memo.arrays[0];
+	ArrayType *weights = lexicon->memo.arrays[1];
+	SimdupUtf8 *texts;
 	int n_weights = 0;
 	const float8 *values = NULL;
 
 	simdup_check_array(words, "terms");
 	if (weights != NULL)
-		simdup_check_array(weights, "weights");
-	deconstruct_array(words, TEXTOID, -1, false, TYPALIGN_INT, &elements, NULL,
-					  &n);
-	if (weights != NULL)
-	{
-		n_weights = ArrayGetNItems(ARR_NDIM(weights), ARR_DIMS(weights));
-		values = (const float8 *) ARR_DATA_PTR(weights);
-		if (n_weights != n)
-			ereport(ERROR, errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-					errmsg("there must be as many weights as terms"),
-					errdetail("There are %d terms and %d weights.", n,
-							  n_weights));
-	}
+		values = simdup_array_elements(weights, "weights", &n_weights);
+	texts = simdup_utf8_texts(words, &lexicon->n);
+	if (weights != NULL && (size_t) n_weights != lexicon->n)
+		ereport(ERROR, errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				errmsg("there must be as many weights as terms"),
+				errdetail("There are %d terms and %d weights.",
+						  (int) lexicon->n, n_weights));
 
-	lexicon->terms = palloc((Size) Max(n, 1) * sizeof(SimdupTerm));
-	lexicon->n = (size_t) n;
-	for (int i = 0; i < n; i++)
+	lexicon->terms = palloc((lexicon->n + 1) * sizeof(SimdupTerm));
+	for (size_t i = 0; i < lexicon->n; i++)
 	{
-		SimdupUtf8 word = simdup_text_to_utf8(DatumGetTextPP(elements[i]));
+		SimdupTerm *term = &lexicon->terms[i];
 
-		lexicon->terms[i].hash = simdup_city64(word.bytes, word.len);
-		lexicon->terms[i].weight =
-			weights != NULL ? checked_weight(values[i]) : 0;
-		lexicon->largest = Max(lexicon->largest, lexicon->terms[i].weight);
+		term->hash = simdup_city64(texts[i].bytes, texts[i].len);
+		term->weight = weights != NULL ? checked_weight(values[i]) : 0;
+		lexicon->largest = Max(lexicon->largest, term->weight);
 	}
 	simdup_terms_sort(lexicon->terms, lexicon->n);
 }
@@ -125,28 +106,8 @@ const SimdupLexicon *
 simdup_get_lexicon(FunctionCallInfo fcinfo, ArrayType *words,
 				   ArrayType *weights)
 {
-	SimdupLexicon *lexicon = fcinfo->flinfo->fn_extra;
-	MemoryContext context;
-	MemoryContext old;
-
-	if (lexicon != NULL && same_array(lexicon->words, words) &&
-		same_array(lexicon->weights, weights))
-		return lexicon;
-	fcinfo->flinfo->fn_extra = NULL;
-	if (lexicon != NULL)
-		MemoryContextDelete(lexicon->context);
-
-	context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "simdup lexicon",
-									ALLOCSET_DEFAULT_SIZES);
-	old = MemoryContextSwitchTo(context);
-	lexicon = palloc0(sizeof(SimdupLexicon));
-	lexicon->context = context;
-	lexicon->words = copy_array(words);
-	lexicon->weights = copy_array(weights);
-	fill_lexicon(lexicon, lexicon->words, lexicon->weights);
-	MemoryContextSwitchTo(old);
-	fcinfo->flinfo->fn_extra = lexicon;
-	return lexicon;
+	return simdup_memo(fcinfo->flinfo, words, weights, sizeof(SimdupLexicon),
+					   fill_lexicon);
 }
 
 /*
@@ -176,7 +137,7 @@ add_corpus_row(void *arg, TupleTableSlot *row)
 {
 	Corpus *corpus = arg;
 	MemoryContext old;
-	SimdupFeatures features;
+	SimdupTokenCounts features;
 
 	slot_getallattrs(row);
 	if (row->tts_isnull[0])
@@ -187,7 +148,7 @@ add_corpus_row(void *arg, TupleTableSlot *row)
 	corpus->n_documents += features.count > 0;
 	for (size_t i = 0; i < features.count; i++)
 	{
-		const SimdupFeature *feature = &features.features[i];
+		const SimdupTokenCount *feature = &features.features[i];
 
 		CHECK_FOR_INTERRUPTS();
 		tuplesort_putdatum(corpus->sort,

@@ -8,19 +8,15 @@
 #include "fmgr.h"
 #include "utils/array.h"
 
-#include "core/shingle.h"
+#include "core/compare/terms.h"
+#include "server/arguments.h"
 #include "server/query.h"
 #include "text/profile.h"
 
-/*
- * Terms from an array, sorted by hash. A lexicon lives as long as the call's
- * FmgrInfo: the next row nearly always comes with the same arrays.
- */
+/* Terms from an array, sorted by hash. */
 typedef struct SimdupLexicon
 {
-	MemoryContext context;
-	ArrayType *words; /* the arguments it was made of */
-	ArrayType *weights;
+	SimdupMemo memo; /* of words and weights */
 	SimdupTerm *terms;
 	size_t n;
 	double largest; /* weight */

@@ -70,7 +70,7 @@ simdup_imatch_fingerprints(PG_FUNCTION_ARGS)
 						  keep, &signatures[n_signatures]);
 	if (n_signatures == 0)
 		PG_RETURN_NULL();
-	PG_RETURN_ARRAYTYPE_P(simdup_int8_array(signatures, n_signatures));
+	PG_RETURN_ARRAYTYPE_P(simdup_make_array(signatures, n_signatures, INT8OID));
 }
 
 typedef struct LexiconTerms

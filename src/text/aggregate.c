@@ -8,8 +8,9 @@
 #include "libpq/pqformat.h"
 #include "utils/varbit.h"
 
-#include "core/features.h"
-#include "core/hash.h"
+#include "core/fingerprint/hash.h"
+#include "core/fingerprint/sum.h"
+#include "server/arguments.h"
 #include "text/minhash64.h"
 #include "text/profile.h"
 #include "type/simhash64.h"
@@ -18,18 +19,18 @@
  * Fingerprints summed over rows: simhash_agg of features, and simhash_agg
  * of ready-made hashes of up to 65,536 bits.
  *
- * Both keep the counters of core/features.h, one set for every 64 bits of hash.
- * Sums are exact integers, so that rows may come in any order, be split among
- * workers, and leave a moving frame again.
+ * Both keep the counters of core/fingerprint/sum.h, one set for every 64 bits
+ * of hash. Sums are exact integers, so that rows may come in any order, be
+ * split among workers, and leave a moving frame again.
  */
 
-typedef struct AggState
+typedef struct CountsState
 {
 	int64 rows;		/* rows in, less rows out again */
 	int32 width;	/* bits of the hashes; -1 before the first */
 	int32 n_counts; /* sets of counters, one for every 64 bits */
-	SimdupCounts counts[FLEXIBLE_ARRAY_MEMBER];
-} AggState;
+	SimdupCounters counts[FLEXIBLE_ARRAY_MEMBER];
+} CountsState;
 
 /* A state that no row has given a width to. */
 #define NO_WIDTH (-1)
@@ -51,14 +52,14 @@ aggregate_context(FunctionCallInfo fcinfo)
 	return context;
 }
 
-static AggState *
+static CountsState *
 make_state(MemoryContext context, int32 width)
 {
 	Size n = width == NO_WIDTH ? 0 : WIDTH_WORDS(width);
-	AggState *state =
+	CountsState *state =
 		MemoryContextAllocExtended(context,
-								   offsetof(AggState, counts) +
-									   n * sizeof(SimdupCounts),
+								   offsetof(CountsState, counts) +
+									   n * sizeof(SimdupCounters),
 								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 
 	state->width = width;
@@ -67,10 +68,10 @@ make_state(MemoryContext context, int32 width)
 }
 
 /* Return the state at argument 0, or NULL. */
-static AggState *
+static void *
 get_state(FunctionCallInfo fcinfo)
 {
-	return PG_ARGISNULL(0) ? NULL : (AggState *) PG_GETARG_POINTER(0);
+	return PG_ARGISNULL(0) ? NULL : PG_GETARG_POINTER(0);
 }
 
 /*
@@ -86,8 +87,8 @@ unchanged_state(FunctionCallInfo fcinfo, MemoryContext context)
 }
 
 /* Return the state for hashes of this width, or a new one without any. */
-static AggState *
-state_of_width(AggState *state, MemoryContext context, int32 width)
+static CountsState *
+state_of_width(CountsState *state, MemoryContext context, int32 width)
 {
 	if (state != NULL && state->width == width)
 		return state;
@@ -100,22 +101,89 @@ state_of_width(AggState *state, MemoryContext context, int32 width)
 	return make_state(context, width);
 }
 
+/* What a row adds: the weight of a hash, of 64 bits or a string of them. */
+typedef struct AggRow
+{
+	int32 width;
+	uint64 weight;
+	uint64 hash;
+	VarBit *bits; /* NULL: the hash */
+} AggRow;
+
+/* Read the row of a call. Return false if it adds nothing. */
+typedef bool (*AggRowReader)(FunctionCallInfo fcinfo, AggRow *row);
+
+/* Return bits 64 * word on of a hash, the first of them highest. */
+static uint64
+hash_word(const AggRow *row, Size word)
+{
+	Size bytes = WIDTH_BYTES(row->width);
+	uint64 value = 0;
+
+	if (row->bits == NULL)
+		return row->hash;
+	for (Size i = word * 8; i < word * 8 + 8; i++)
+		value = value << 8 | (i < bytes ? VARBITS(row->bits)[i] : 0);
+	return value;
+}
+
+/* Add a row. */
+static Datum
+accumulate(FunctionCallInfo fcinfo, AggRowReader read)
+{
+	MemoryContext context = aggregate_context(fcinfo);
+	CountsState *state = get_state(fcinfo);
+	AggRow row = {0};
+
+	if (!read(fcinfo, &row))
+		return unchanged_state(fcinfo, context);
+	state = state_of_width(state, context, row.width);
+	for (int32 i = 0; i < state->n_counts; i++)
+		simdup_counters_add(&state->counts[i], hash_word(&row, (Size) i),
+							row.weight);
+	state->rows++;
+	PG_RETURN_POINTER(state);
+}
+
+/* Take back what accumulate added for a row that leaves the frame. */
+static Datum
+take_back(FunctionCallInfo fcinfo, AggRowReader read)
+{
+	MemoryContext context = aggregate_context(fcinfo);
+	CountsState *state = get_state(fcinfo);
+	AggRow row = {0};
+
+	if (!read(fcinfo, &row))
+		return unchanged_state(fcinfo, context);
+	if (state == NULL || state->rows == 0)
+		elog(ERROR, "simhash_agg: a row leaves that never came");
+	for (int32 i = 0; i < state->n_counts; i++)
+		simdup_counters_subtract(&state->counts[i], hash_word(&row, (Size) i),
+								 row.weight);
+	/* the next row may have another width */
+	if (--state->rows == 0)
+	{
+		state->width = NO_WIDTH;
+		state->n_counts = 0;
+	}
+	PG_RETURN_POINTER(state);
+}
+
 /* simhash_agg(feature [, weight]) */
 
-/* Get hash and weight of the feature in a call. Return false without one. */
+/* Read a feature and its weight: an AggRowReader. */
 static bool
-get_feature(FunctionCallInfo fcinfo, uint64 *hash, uint64 *weight)
+read_feature(FunctionCallInfo fcinfo, AggRow *row)
 {
 	SimdupUtf8 feature;
 
-	for (int i = 1; i < PG_NARGS(); i++)
-	{
-		if (PG_ARGISNULL(i))
-			return false;
-	}
+	if (simdup_has_null(fcinfo, 1, PG_NARGS() - 1))
+		return false;
 	feature = simdup_text_to_utf8(PG_GETARG_TEXT_PP(1));
-	*hash = simdup_city64(feature.bytes, feature.len);
-	*weight = simdup_fixed_weight(PG_NARGS() > 2 ? PG_GETARG_FLOAT8(2) : 1, 0);
+	row->width = SIMHASH64_BITS;
+	row->hash = simdup_city64(feature.bytes, feature.len);
+	row->weight =
+		simdup_fixed_weight(PG_NARGS() > 2 ? PG_GETARG_FLOAT8(2) : 1, 0);
 	return true;
 }
 
@@ -123,46 +191,21 @@ PG_FUNCTION_INFO_V1(simdup_simhash_agg_accum);
 Datum
 simdup_simhash_agg_accum(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = aggregate_context(fcinfo);
-	AggState *state = get_state(fcinfo);
-	uint64 hash;
-	uint64 weight;
-
-	if (!get_feature(fcinfo, &hash, &weight))
-		return unchanged_state(fcinfo, context);
-	state = state_of_width(state, context, SIMHASH64_BITS);
-	simdup_counts_add(&state->counts[0], hash, weight);
-	state->rows++;
-	PG_RETURN_POINTER(state);
+	return accumulate(fcinfo, read_feature);
 }
 
 PG_FUNCTION_INFO_V1(simdup_simhash_agg_remove);
-/*
- * Take a row that leaves the frame out again. Like simdup_simhash_agg_accum,
- * because it takes back what that added.
- */
 Datum
 simdup_simhash_agg_remove(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = aggregate_context(fcinfo);
-	AggState *state = get_state(fcinfo);
-	uint64 hash;
-	uint64 weight;
-
-	if (!get_feature(fcinfo, &hash, &weight))
-		return unchanged_state(fcinfo, context);
-	if (state == NULL || state->rows == 0)
-		elog(ERROR, "simhash_agg: a row leaves that never came");
-	simdup_counts_subtract(&state->counts[0], hash, weight);
-	state->rows--;
-	PG_RETURN_POINTER(state);
+	return take_back(fcinfo, read_feature);
 }
 
 PG_FUNCTION_INFO_V1(simdup_simhash_agg_final);
 Datum
 simdup_simhash_agg_final(PG_FUNCTION_ARGS)
 {
-	AggState *state = get_state(fcinfo);
+	CountsState *state = get_state(fcinfo);
 
 	if (state == NULL || state->width == NO_WIDTH)
 		PG_RETURN_NULL();
@@ -170,18 +213,6 @@ simdup_simhash_agg_final(PG_FUNCTION_ARGS)
 }
 
 /* simhash_agg(hash varbit, weight) */
-
-/* Return bits 64 * word on of a bit string, the first of them highest. */
-static uint64
-varbit_word(VarBit *bits, Size word)
-{
-	Size bytes = WIDTH_BYTES(VARBITLEN(bits));
-	uint64 value = 0;
-
-	for (Size i = word * 8; i < word * 8 + 8; i++)
-		value = value << 8 | (i < bytes ? VARBITS(bits)[i] : 0);
-	return value;
-}
 
 /* Check the width. 64 bits take a kilobyte of state, outside work_mem. */
 static void
@@ -194,20 +225,21 @@ check_width(int32 width)
 						  width, MAX_WIDTH));
 }
 
-/* Hash and weight in a call; false if there is none. */
+/* Read a hash and its weight: an AggRowReader. */
 static bool
-get_hash(FunctionCallInfo fcinfo, VarBit **hash, uint64 *weight)
+read_varbit(FunctionCallInfo fcinfo, AggRow *row)
 {
-	if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
+	if (simdup_has_null(fcinfo, 1, 2))
 		return false;
-	*hash = PG_GETARG_VARBIT_P(1);
-	check_width(VARBITLEN(*hash));
+	row->bits = PG_GETARG_VARBIT_P(1);
+	row->width = VARBITLEN(row->bits);
+	check_width(row->width);
 	if (PG_GETARG_INT64(2) < 0)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("weight must not be negative"),
 				errdetail("The weight given is %lld.",
 						  (long long) PG_GETARG_INT64(2)));
-	*weight = (uint64) PG_GETARG_INT64(2);
+	row->weight = (uint64) PG_GETARG_INT64(2);
 	return true;
 }
 
@@ -215,52 +247,22 @@ PG_FUNCTION_INFO_V1(simdup_simhash_varbit_accum);
 Datum
 simdup_simhash_varbit_accum(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = aggregate_context(fcinfo);
-	AggState *state = get_state(fcinfo);
-	VarBit *hash;
-	uint64 weight;
-
-	if (!get_hash(fcinfo, &hash, &weight))
-		return unchanged_state(fcinfo, context);
-	state = state_of_width(state, context, VARBITLEN(hash));
-	for (int32 i = 0; i < state->n_counts; i++)
-		simdup_counts_add(&state->counts[i], varbit_word(hash, (Size) i),
-						  weight);
-	state->rows++;
-	PG_RETURN_POINTER(state);
+	return accumulate(fcinfo, read_varbit);
 }
 
-/* Like simdup_simhash_varbit_accum, because it takes back what that added. */
+/* Like simdup_simhash_agg_remove, because each function fixes its reader. */
 PG_FUNCTION_INFO_V1(simdup_simhash_varbit_remove);
 Datum
 simdup_simhash_varbit_remove(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = aggregate_context(fcinfo);
-	AggState *state = get_state(fcinfo);
-	VarBit *hash;
-	uint64 weight;
-
-	if (!get_hash(fcinfo, &hash, &weight))
-		return unchanged_state(fcinfo, context);
-	if (state == NULL || state->rows == 0)
-		elog(ERROR, "simhash_agg: a row leaves that never came");
-	for (int32 i = 0; i < state->n_counts; i++)
-		simdup_counts_subtract(&state->counts[i], varbit_word(hash, (Size) i),
-							   weight);
-	/* the next row may have another width */
-	if (--state->rows == 0)
-	{
-		state->width = NO_WIDTH;
-		state->n_counts = 0;
-	}
-	PG_RETURN_POINTER(state);
+	return take_back(fcinfo, read_varbit);
 }
 
 PG_FUNCTION_INFO_V1(simdup_simhash_varbit_final);
 Datum
 simdup_simhash_varbit_final(PG_FUNCTION_ARGS)
 {
-	AggState *state = get_state(fcinfo);
+	CountsState *state = get_state(fcinfo);
 	Size bytes;
 	Size size;
 	VarBit *result;
@@ -274,7 +276,7 @@ simdup_simhash_varbit_final(PG_FUNCTION_ARGS)
 	VARBITLEN(result) = state->width;
 	for (int32 i = 0; i < state->n_counts; i++)
 	{
-		uint64 word = simdup_counts_signs(&state->counts[i], false);
+		uint64 word = simdup_counters_signs(&state->counts[i], false);
 
 		for (Size byte = (Size) i * 8; byte < (Size) i * 8 + 8 && byte < bytes;
 			 byte++)
@@ -287,7 +289,7 @@ simdup_simhash_varbit_final(PG_FUNCTION_ARGS)
 
 typedef struct SketchState
 {
-	int64 mark; /* SKETCH_MARK, where an AggState has its rows */
+	int64 mark; /* SKETCH_MARK, where an CountsState has its rows */
 	SimdupSketch sketch;
 } SketchState;
 
@@ -308,28 +310,19 @@ make_sketch(void)
 	return state;
 }
 
-/* Return the state at argument 0, or NULL. */
-static SketchState *
-get_sketch(FunctionCallInfo fcinfo)
-{
-	return PG_ARGISNULL(0) ? NULL : (SketchState *) PG_GETARG_POINTER(0);
-}
-
 PG_FUNCTION_INFO_V1(simdup_minhash64_agg_accum);
 Datum
 simdup_minhash64_agg_accum(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = aggregate_context(fcinfo);
-	SketchState *state = get_sketch(fcinfo);
+	SketchState *state = get_state(fcinfo);
 	SimdupUtf8 feature;
 	uint64_t hash;
 
+	if (PG_ARGISNULL(1) && state == NULL)
+		PG_RETURN_NULL();
 	if (PG_ARGISNULL(1))
-	{
-		if (state == NULL)
-			PG_RETURN_NULL();
 		PG_RETURN_POINTER(state);
-	}
 	feature = simdup_text_to_utf8(PG_GETARG_TEXT_PP(1));
 	hash = simdup_city64(feature.bytes, feature.len);
 	context = MemoryContextSwitchTo(context);
@@ -345,7 +338,7 @@ Datum
 simdup_minhash64_agg_final(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = aggregate_context(fcinfo);
-	SketchState *state = get_sketch(fcinfo);
+	SketchState *state = get_state(fcinfo);
 	Datum result;
 
 	if (state == NULL)
@@ -367,10 +360,10 @@ is_sketch(const void *state)
 }
 
 static void
-combine_counts(AggState *state, const AggState *other)
+combine_counts(CountsState *state, const CountsState *other)
 {
 	for (int32 i = 0; i < state->n_counts; i++)
-		simdup_counts_merge(&state->counts[i], &other->counts[i]);
+		simdup_counters_merge(&state->counts[i], &other->counts[i]);
 	state->rows += other->rows;
 }
 
@@ -392,7 +385,7 @@ simdup_agg_combine(PG_FUNCTION_ARGS)
 	MemoryContext old;
 
 	if (other == NULL ||
-		(!is_sketch(other) && ((AggState *) other)->width == NO_WIDTH))
+		(!is_sketch(other) && ((CountsState *) other)->width == NO_WIDTH))
 	{
 		if (state == NULL)
 			PG_RETURN_NULL();
@@ -407,7 +400,7 @@ simdup_agg_combine(PG_FUNCTION_ARGS)
 	}
 	else
 	{
-		state = state_of_width(state, context, ((AggState *) other)->width);
+		state = state_of_width(state, context, ((CountsState *) other)->width);
 		combine_counts(state, other);
 	}
 	MemoryContextSwitchTo(old);
@@ -416,7 +409,7 @@ simdup_agg_combine(PG_FUNCTION_ARGS)
 
 /* Return the number of planes up to the last that is not 0. */
 static int
-used_planes(const SimdupCounts *counts)
+used_planes(const SimdupCounters *counts)
 {
 	int n = 0;
 
@@ -429,12 +422,12 @@ used_planes(const SimdupCounts *counts)
 }
 
 static void
-send_counts(StringInfo buf, const AggState *state)
+send_counts(StringInfo buf, const CountsState *state)
 {
 	pq_sendint32(buf, (uint32) state->width);
 	for (int32 i = 0; i < state->n_counts; i++)
 	{
-		const SimdupCounts *counts = &state->counts[i];
+		const SimdupCounters *counts = &state->counts[i];
 		int n = used_planes(counts);
 
 		pq_sendint64(buf, counts->total_low);
@@ -476,16 +469,16 @@ simdup_agg_serialize(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
 }
 
-static AggState *
+static CountsState *
 receive_counts(StringInfo buf, int64 rows)
 {
-	AggState *state =
+	CountsState *state =
 		make_state(CurrentMemoryContext, (int32) pq_getmsgint(buf, 4));
 
 	state->rows = rows;
 	for (int32 i = 0; i < state->n_counts; i++)
 	{
-		SimdupCounts *counts = &state->counts[i];
+		SimdupCounters *counts = &state->counts[i];
 		uint32 n;
 
 		counts->total_low = (uint64) pq_getmsgint64(buf);

@@ -5,13 +5,12 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/htup_details.h"
-#include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
 
-#include "core/hamming.h"
-#include "core/hash.h"
+#include "core/compare/resemblance.h"
+#include "core/fingerprint/hamming.h"
+#include "core/fingerprint/hash.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
 
@@ -21,18 +20,6 @@ typedef struct Explanation
 	Datum values[7];
 	bool nulls[7];
 } Explanation;
-
-static Datum
-explanation_row(FunctionCallInfo fcinfo, Explanation *explanation)
-{
-	TupleDesc desc;
-
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
-													  explanation->values,
-													  explanation->nulls)));
-}
 
 /* Compute resemblance and containments of two ascending sets. */
 static void
@@ -45,8 +32,7 @@ explain_sets(Explanation *explanation, const SimdupHashes sets[2])
 		explanation->nulls[i] = none;
 	if (none)
 		return;
-	common = (double) simdup_hashes_common(sets[0].hashes, sets[0].n,
-										   sets[1].hashes, sets[1].n);
+	common = (double) simdup_hashes_common(&sets[0], &sets[1]);
 	explanation->values[1] =
 		Float8GetDatum(simdup_resemblance(&sets[0], &sets[1]));
 	explanation->values[2] = Float8GetDatum(common / (double) sets[0].n);
@@ -57,18 +43,18 @@ explain_sets(Explanation *explanation, const SimdupHashes sets[2])
 
 /* Collect features by the default profile, as simhash(content) does. */
 static void
-collect(SimdupFeatures *features, SimdupSum *sum, SimdupUtf8 content)
+collect(SimdupTokenCounts *features, SimdupSum *sum, SimdupUtf8 content)
 {
 	simdup_sum_init(sum);
 	simdup_collect_features(features, &simdup_default_profile, content, sum);
-	simdup_features_sort(features);
+	simdup_token_counts_sort(features);
 }
 
 static int
 compare_features(const void *a, const void *b)
 {
-	const SimdupFeature *x = *(const SimdupFeature *const *) a;
-	const SimdupFeature *y = *(const SimdupFeature *const *) b;
+	const SimdupTokenCount *x = *(const SimdupTokenCount *const *) a;
+	const SimdupTokenCount *y = *(const SimdupTokenCount *const *) b;
 	int order;
 
 	if (x->hash != y->hash)
@@ -78,10 +64,10 @@ compare_features(const void *a, const void *b)
 }
 
 /* Pointers to the features, for look-up. */
-static const SimdupFeature **
-sorted_pointers(const SimdupFeatures *features)
+static const SimdupTokenCount **
+sorted_pointers(const SimdupTokenCounts *features)
 {
-	const SimdupFeature **pointers =
+	const SimdupTokenCount **pointers =
 		MemoryContextAllocHuge(CurrentMemoryContext,
 							   Max(features->count, 1) * sizeof(void *));
 
@@ -92,7 +78,7 @@ sorted_pointers(const SimdupFeatures *features)
 }
 
 static uint32
-weight_of(const SimdupFeature *feature)
+weight_of(const SimdupTokenCount *feature)
 {
 	return simdup_weight(SIMDUP_WEIGHTING_LOG, feature->tf);
 }
@@ -102,19 +88,20 @@ weight_of(const SimdupFeature *feature)
  * has too ("feature": [weight, its weight]) or has not ("feature": weight).
  */
 static Datum
-features_json(const SimdupFeatures *features, const SimdupFeatures *other,
+features_json(const SimdupTokenCounts *features, const SimdupTokenCounts *other,
 			  bool shared)
 {
-	const SimdupFeature **others = sorted_pointers(other);
+	const SimdupTokenCount **others = sorted_pointers(other);
 	StringInfoData json;
 
 	initStringInfo(&json);
 	appendStringInfoChar(&json, '{');
 	for (size_t i = 0; i < features->count; i++)
 	{
-		const SimdupFeature *feature = &features->features[i];
-		const SimdupFeature **same = bsearch(&feature, others, other->count,
-											 sizeof(void *), compare_features);
+		const SimdupTokenCount *feature = &features->features[i];
+		const SimdupTokenCount **same =
+			bsearch(&feature, others, other->count, sizeof(void *),
+					compare_features);
 		char *name;
 
 		if ((same != NULL) != shared)
@@ -140,7 +127,7 @@ features_json(const SimdupFeatures *features, const SimdupFeatures *other,
 static void
 explain_simhash(Explanation *explanation, const SimdupUtf8 content[2])
 {
-	SimdupFeatures features[2];
+	SimdupTokenCounts features[2];
 	SimdupSum sums[2];
 
 	for (int i = 0; i < 2; i++)
@@ -149,8 +136,8 @@ explain_simhash(Explanation *explanation, const SimdupUtf8 content[2])
 		explanation->nulls[0] = true;
 	else
 	{
-		uint64 a = simdup_counts_signs(simdup_sum_finish(&sums[0]), false);
-		uint64 b = simdup_counts_signs(simdup_sum_finish(&sums[1]), false);
+		uint64 a = simdup_counters_signs(simdup_sum_finish(&sums[0]), false);
+		uint64 b = simdup_counters_signs(simdup_sum_finish(&sums[1]), false);
 
 		explanation->values[0] = Int32GetDatum(simdup_hamming64(a, b));
 	}
@@ -162,21 +149,21 @@ explain_simhash(Explanation *explanation, const SimdupUtf8 content[2])
 /* minhash64 */
 
 /* JSON arrays of a text's shingles: those that the other has, and the rest. */
-typedef struct ShingleLists
+typedef struct SharedLists
 {
 	const SimdupHashes *own;
 	const SimdupHashes *other;
 	bool *listed; /* of own */
 	StringInfoData shared;
 	StringInfoData only;
-} ShingleLists;
+} SharedLists;
 
 /* A SimdupFoldedSink. Like put_shingles, because both get its arguments. */
 static void
 list_shingles(void *arg, const char *bytes, const size_t *starts,
 			  const size_t *ends, size_t n)
 {
-	ShingleLists *lists = arg;
+	SharedLists *lists = arg;
 
 	for (size_t i = 0; i < n; i++)
 	{
@@ -199,9 +186,8 @@ list_shingles(void *arg, const char *bytes, const size_t *starts,
 
 /* Lists the shingles of a text in its order, each once. */
 static void
-make_lists(ShingleLists *lists, SimdupFoldedShingling shingling,
-		   SimdupUtf8 content, const SimdupHashes *own,
-		   const SimdupHashes *other)
+make_lists(SharedLists *lists, SimdupShingling shingling, SimdupUtf8 content,
+		   const SimdupHashes *own, const SimdupHashes *other)
 {
 	lists->own = own;
 	lists->other = other;
@@ -234,9 +220,9 @@ fingerprint_of(const SimdupHashes *set)
 /* Explain the distance by the shingles of both texts. */
 static void
 explain_minhash64(Explanation *explanation, const SimdupUtf8 content[2],
-				  SimdupFoldedShingling shingling, const SimdupHashes sets[2])
+				  SimdupShingling shingling, const SimdupHashes sets[2])
 {
-	ShingleLists lists[2];
+	SharedLists lists[2];
 
 	if (sets[0].n == 0 || sets[1].n == 0)
 		explanation->nulls[0] = true;
@@ -260,7 +246,7 @@ Datum
 simdup_explain(PG_FUNCTION_ARGS)
 {
 	const text *name = PG_GETARG_TEXT_PP(2);
-	SimdupFoldedShingling shingling = simdup_get_folded_shingling(fcinfo, 3, 4);
+	SimdupShingling shingling = simdup_get_folded_shingling(fcinfo, 3, 4);
 	Explanation explanation = {0};
 	SimdupUtf8 content[2];
 	SimdupHashes sets[2];
@@ -280,5 +266,5 @@ simdup_explain(PG_FUNCTION_ARGS)
 				errmsg("unrecognized fingerprint: \"%s\"",
 					   text_to_cstring(name)),
 				errhint("Fingerprints are \"minhash64\" and \"simhash\"."));
-	return explanation_row(fcinfo, &explanation);
+	return simdup_row_result(fcinfo, explanation.values, explanation.nulls);
 }

@@ -18,7 +18,7 @@
 #include <unicode/ulocdata.h>
 #include <unicode/utf16.h>
 
-#include "core/charclass.h"
+#include "core/unicode/charclass.h"
 #include "text/icu.h"
 
 #define MAX_OPEN 32

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "core/segments.h"
+#include "core/fingerprint/segments.h"
 
 typedef enum SimdupIcuStatus
 {

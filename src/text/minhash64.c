@@ -14,18 +14,19 @@
 #include "utils/hsearch.h"
 #include "utils/varbit.h"
 
-#include "core/hash.h"
+#include "core/compare/resemblance.h"
+#include "core/compare/statistics.h"
+#include "core/fingerprint/field.h"
+#include "core/fingerprint/hash.h"
 #include "core/host.h"
-#include "core/statistics.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
 #include "text/profile.h"
 #include "type/simhash64.h"
 
-/* Fewer are searched for one by one, so there is a limit. */
 #define MAX_MIN_FEATURES 1000
 
-const SimdupFoldedShingling simdup_default_shingling = {SIMDUP_FOLDED_CHAR, 4};
+const SimdupShingling simdup_default_shingling = {SIMDUP_SHINGLE_CHAR, 4};
 
 static int
 check_folded_width(int w)
@@ -38,54 +39,23 @@ check_folded_width(int w)
 	return w;
 }
 
-static SimdupFoldedUnit
-parse_unit(const text *name, bool raw)
-{
-	if (simdup_text_is(name, "char"))
-		return SIMDUP_FOLDED_CHAR;
-	if (simdup_text_is(name, "word"))
-		return SIMDUP_FOLDED_WORD;
-	if (raw && simdup_text_is(name, "raw"))
-		return SIMDUP_FOLDED_RAW;
-	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			errmsg("unrecognized shingle unit: \"%s\"", text_to_cstring(name)),
-			raw ? errhint("Units are \"char\", \"word\" and \"raw\".")
-				: errhint("Units are \"char\" and \"word\"."));
-}
-
-SimdupFoldedShingling
+SimdupShingling
 simdup_get_resemblance(int w, const text *unit)
 {
-	return (SimdupFoldedShingling){parse_unit(unit, true),
-								   check_folded_width(w)};
+	return (SimdupShingling){simdup_parse_unit(unit, true),
+							 check_folded_width(w)};
 }
 
-SimdupFoldedShingling
+SimdupShingling
 simdup_get_folded_shingling(FunctionCallInfo fcinfo, int w, int unit)
 {
-	SimdupFoldedShingling shingling;
+	SimdupShingling shingling;
 
 	simdup_check_not_null(PG_ARGISNULL(w), "w");
 	simdup_check_not_null(PG_ARGISNULL(unit), "unit");
 	shingling.w = check_folded_width(PG_GETARG_INT32(w));
-	shingling.unit = parse_unit(PG_GETARG_TEXT_PP(unit), false);
+	shingling.unit = simdup_parse_unit(PG_GETARG_TEXT_PP(unit), false);
 	return shingling;
-}
-
-/* Add elements to a SimdupSketch: a SimdupElementSink. */
-static void
-add_elements(void *sketch, const uint64_t *hashes, size_t n)
-{
-	simdup_sketch_add(sketch, hashes, n);
-}
-
-/* Add the shingles of a text. */
-static void
-sketch_text(SimdupSketch *sketch, SimdupFoldedShingling shingling,
-			SimdupUtf8 content)
-{
-	simdup_folded_elements(shingling, content.bytes, content.len, add_elements,
-						   sketch);
 }
 
 Datum
@@ -99,7 +69,7 @@ simdup_minhash64_result(FunctionCallInfo fcinfo, SimdupSketch *sketch)
 }
 
 SimdupHashes
-simdup_element_set(SimdupFoldedShingling shingling, SimdupUtf8 content)
+simdup_element_set(SimdupShingling shingling, SimdupUtf8 content)
 {
 	SimdupHashes set = {0};
 
@@ -116,35 +86,24 @@ simdup_element_set(SimdupFoldedShingling shingling, SimdupUtf8 content)
 typedef struct CountedSketch
 {
 	SimdupSketch sketch;
-	int min_features; /* 0: every text will do */
-	int n_seen;
-	uint64_t seen[MAX_MIN_FEATURES];
+	size_t min_features; /* 0: every text will do */
+	SimdupWordSet seen;	 /* as many at most */
 } CountedSketch;
 
-/*
- * Add elements and count different ones: a SimdupElementSink. Each hash is
- * compared with at most min_features others, until there are min_features.
- */
+/* Add elements, and count different ones: a SimdupElementSink. */
 static void
 add_counted(void *arg, const uint64_t *hashes, size_t n)
 {
 	CountedSketch *counted = arg;
 
-	for (size_t i = 0; i < n && counted->n_seen < counted->min_features; i++)
-	{
-		int j = 0;
-
-		while (j < counted->n_seen && counted->seen[j] != hashes[i])
-			j++;
-		if (j == counted->n_seen)
-			counted->seen[counted->n_seen++] = hashes[i];
-	}
+	for (size_t i = 0; i < n && counted->seen.n < counted->min_features; i++)
+		(void) simdup_wordset_add(&counted->seen, hashes[i]);
 	simdup_sketch_add(&counted->sketch, hashes, n);
 }
 
 /* Set *fp to the fingerprint of a text. Return false if it has none. */
 static bool
-fingerprint_text(const text *content, SimdupFoldedShingling shingling,
+fingerprint_text(const text *content, SimdupShingling shingling,
 				 int min_features, uint64 *fp)
 {
 	SimdupUtf8 utf8 = simdup_text_to_utf8(content);
@@ -156,16 +115,17 @@ fingerprint_text(const text *content, SimdupFoldedShingling shingling,
 				errmsg("min_features must be between 0 and %d",
 					   MAX_MIN_FEATURES),
 				errdetail("The value given is %d.", min_features));
-	counted.min_features = min_features;
-	counted.n_seen = 0;
+	counted.min_features = (size_t) min_features;
+	counted.seen = (SimdupWordSet){0};
 	simdup_sketch_begin(&counted.sketch, SIMDUP_MINHASH64_BINS);
 	simdup_folded_elements(shingling, utf8.bytes, utf8.len, add_counted,
 						   &counted);
-	if (counted.n_seen >= min_features)
+	if (counted.seen.n >= counted.min_features)
 		keys = simdup_sketch_keys(&counted.sketch);
 	if (keys != NULL)
 		*fp = simdup_sketch_fingerprint(keys);
 	simdup_sketch_free(&counted.sketch);
+	simdup_wordset_free(&counted.seen);
 	return keys != NULL;
 }
 
@@ -180,7 +140,7 @@ PG_FUNCTION_INFO_V1(simdup_minhash64);
 Datum
 simdup_minhash64(PG_FUNCTION_ARGS)
 {
-	SimdupFoldedShingling shingling = simdup_get_folded_shingling(fcinfo, 1, 2);
+	SimdupShingling shingling = simdup_get_folded_shingling(fcinfo, 1, 2);
 	uint64 fp;
 
 	if (!fingerprint_text(PG_GETARG_TEXT_PP(0), shingling, PG_GETARG_INT32(3),
@@ -225,7 +185,7 @@ PG_FUNCTION_INFO_V1(simdup_minhash64_row);
 Datum
 simdup_minhash64_row(PG_FUNCTION_ARGS)
 {
-	SimdupFoldedShingling shingling = simdup_get_folded_shingling(fcinfo, 3, 4);
+	SimdupShingling shingling = simdup_get_folded_shingling(fcinfo, 3, 4);
 	int field_bits;
 	uint64 fp;
 
@@ -292,7 +252,7 @@ PG_FUNCTION_INFO_V1(simdup_minhash64_shingles);
 Datum
 simdup_minhash64_shingles(PG_FUNCTION_ARGS)
 {
-	SimdupFoldedShingling shingling = simdup_get_folded_shingling(fcinfo, 1, 2);
+	SimdupShingling shingling = simdup_get_folded_shingling(fcinfo, 1, 2);
 	SimdupUtf8 content = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
 	SimdupShingleRows rows = simdup_begin_shingle_rows(fcinfo);
 
@@ -349,12 +309,20 @@ keys_to_varbit(const uint64_t *keys, int n_bits)
 	return bits;
 }
 
+/* Add elements to a SimdupSketch: a SimdupElementSink. */
+static void
+add_elements(void *sketch, const uint64_t *hashes, size_t n)
+{
+	simdup_sketch_add(sketch, hashes, n);
+}
+
 PG_FUNCTION_INFO_V1(simdup_minhash_bits);
 /* Return minhash_bits(content, n_bits, w, unit). */
 Datum
 simdup_minhash_bits(PG_FUNCTION_ARGS)
 {
-	SimdupFoldedShingling shingling = simdup_get_folded_shingling(fcinfo, 2, 3);
+	SimdupShingling shingling = simdup_get_folded_shingling(fcinfo, 2, 3);
+	SimdupUtf8 content = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
 	int n_bits = PG_GETARG_INT32(1);
 	SimdupSketch sketch;
 	const uint64_t *keys;
@@ -366,7 +334,8 @@ simdup_minhash_bits(PG_FUNCTION_ARGS)
 					   MAX_BITS),
 				errdetail("The number given is %d.", n_bits));
 	simdup_sketch_begin(&sketch, n_bits);
-	sketch_text(&sketch, shingling, simdup_text_to_utf8(PG_GETARG_TEXT_PP(0)));
+	simdup_folded_elements(shingling, content.bytes, content.len, add_elements,
+						   &sketch);
 	keys = simdup_sketch_keys(&sketch);
 	if (keys == NULL)
 		PG_RETURN_NULL();

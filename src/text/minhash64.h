@@ -7,29 +7,29 @@
 
 #include "fmgr.h"
 
-#include "core/folded.h"
-#include "core/shingle.h"
-#include "core/sketch.h"
+#include "core/fingerprint/folded_shingles.h"
+#include "core/fingerprint/shingle.h"
+#include "core/fingerprint/sketch.h"
 #include "text/profile.h"
 
 /*
  * Return the options w and unit at these arguments of a call. Raise 22004 for
  * NULLs, 22023 for a width out of range or an unknown unit.
  */
-extern SimdupFoldedShingling simdup_get_folded_shingling(
-	FunctionCallInfo fcinfo, int w, int unit);
+extern SimdupShingling simdup_get_folded_shingling(FunctionCallInfo fcinfo,
+												   int w, int unit);
 
 /*
  * Return the shingles that a resemblance is of: those options, or the unit raw.
  * Raises 22023 as above.
  */
-extern SimdupFoldedShingling simdup_get_resemblance(int w, const text *unit);
+extern SimdupShingling simdup_get_resemblance(int w, const text *unit);
 
 /* The shingles that resemblance means by default, as in the install script. */
-extern const SimdupFoldedShingling simdup_default_shingling;
+extern const SimdupShingling simdup_default_shingling;
 
 /* Return a text's distinct elements, ascending. Raise 54000 for too many. */
-extern SimdupHashes simdup_element_set(SimdupFoldedShingling shingling,
+extern SimdupHashes simdup_element_set(SimdupShingling shingling,
 									   SimdupUtf8 content);
 
 /* Where distinct shingles go, in order of first occurrence. */

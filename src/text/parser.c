@@ -13,7 +13,7 @@
 #include "mb/pg_wchar.h"
 #include "tsearch/ts_public.h"
 
-#include "core/segments.h"
+#include "core/fingerprint/segments.h"
 #include "text/icu.h"
 #include "text/profile.h"
 

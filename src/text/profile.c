@@ -103,32 +103,22 @@ const SimdupProfile simdup_default_profile = {
 };
 
 /*
- * Parse "prefix:N", N in plain digits. Return false without the prefix. An N
- * that is no number, or out of range, gives 0.
+ * Return N of "prefix:N", in plain digits. 0: the name is another one, or N is out
+ * of range.
  */
-static bool
-parse_window(const text *name, const char *prefix, int *n)
+static int
+parse_window(const text *name, const char *prefix)
 {
-	const char *p = VARDATA_ANY(name);
-	size_t len = VARSIZE_ANY_EXHDR(name);
+	char *s = text_to_cstring(name);
 	size_t skip = strlen(prefix);
-	int value = 0;
+	int n = 0;
 
-	if (len < skip || memcmp(p, prefix, skip) != 0)
-		return false;
-	*n = 0;
-	if (len == skip || p[skip] == '0')
-		return true;
-	for (; skip < len; skip++)
-	{
-		if (p[skip] < '0' || p[skip] > '9')
-			return true;
-		value = value * 10 + (p[skip] - '0');
-		if (value > MAX_WINDOW)
-			return true;
-	}
-	*n = value;
-	return true;
+	if (strncmp(s, prefix, skip) == 0 && s[skip] != '0' &&
+		strlen(s) <= skip + 2 &&
+		strspn(s + skip, "0123456789") == strlen(s + skip))
+		n = atoi(s + skip);
+	pfree(s);
+	return n <= MAX_WINDOW ? n : 0;
 }
 
 /* Parse "icu" or "icu:LOCALE": set the breaker and return true. */
@@ -155,9 +145,9 @@ simdup_parse_tokenizer(const text *name)
 		tokenizer.kind = SIMDUP_TOKENIZER_ALPHA;
 	else if (simdup_text_is(name, "space"))
 		tokenizer.kind = SIMDUP_TOKENIZER_SPACE;
-	else if (parse_window(name, "char:", &tokenizer.n) && tokenizer.n > 0)
+	else if ((tokenizer.n = parse_window(name, "char:")) > 0)
 		tokenizer.kind = SIMDUP_TOKENIZER_CHAR_NGRAM;
-	else if (parse_window(name, "word:", &tokenizer.n) && tokenizer.n > 0)
+	else if ((tokenizer.n = parse_window(name, "word:")) > 0)
 		tokenizer.kind = SIMDUP_TOKENIZER_WORD_NGRAM;
 	else if (parse_icu(name, &tokenizer.breaker))
 		tokenizer.kind = SIMDUP_TOKENIZER_SEGMENTS;
@@ -186,13 +176,17 @@ parse_weighting(const text *name)
 SimdupHash
 simdup_parse_hash(const text *name)
 {
-	SimdupHash hash;
+	static const char *const names[] = {[SIMDUP_HASH_CITY64] = "city64",
+										[SIMDUP_HASH_MURMUR3] = "murmur3",
+										[SIMDUP_HASH_BKDR] = "bkdr",
+										[SIMDUP_HASH_JAVA] = "java"};
 
-	if (!simdup_hash_by_name(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name), &hash))
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("unrecognized hash: \"%s\"", text_to_cstring(name)),
-				errhint("Hashes are %s.", SIMDUP_HASH_NAMES));
-	return hash;
+	for (size_t i = 0; i < lengthof(names); i++)
+		if (simdup_text_is(name, names[i]))
+			return (SimdupHash) i;
+	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			errmsg("unrecognized hash: \"%s\"", text_to_cstring(name)),
+			errhint("Hashes are \"city64\", \"murmur3\", \"bkdr\", \"java\"."));
 }
 
 /* Return an option's value, which must not be NULL. */
@@ -237,52 +231,58 @@ simdup_get_profile(FunctionCallInfo fcinfo, SimdupProfileArgs args)
 }
 
 void
-simdup_collect_features(SimdupFeatures *features, const SimdupProfile *profile,
-						SimdupUtf8 content, SimdupSum *sum)
+simdup_collect_features(SimdupTokenCounts *features,
+						const SimdupProfile *profile, SimdupUtf8 content,
+						SimdupSum *sum)
 {
 	bool sum_later = sum && profile->limited;
 
-	simdup_features_begin(features, profile->hash, profile->weighting,
-						  sum_later ? NULL : sum, content.bytes, content.len);
+	simdup_token_counts_begin(features, profile->hash, profile->weighting,
+							  sum_later ? NULL : sum, content.bytes,
+							  content.len);
 	simdup_tokenize(profile->tokenizer, content.bytes, content.len,
-					simdup_features_count, features);
+					simdup_token_counts_add, features);
 	if (profile->limited)
-		simdup_features_keep_top(features, (size_t) profile->n_features);
+		simdup_token_counts_keep_top(features, (size_t) profile->n_features);
 	if (sum_later)
-		simdup_features_add_to(features, sum);
+		simdup_token_counts_sum(features, sum);
 }
 
 Datum
-simdup_fingerprint(FunctionCallInfo fcinfo, const SimdupCounts *counts,
+simdup_fingerprint(FunctionCallInfo fcinfo, const SimdupCounters *counts,
 				   bool ties)
 {
-	if (simdup_counts_empty(counts))
+	if (simdup_counters_empty(counts))
 		PG_RETURN_NULL();
-	PG_RETURN_SIMHASH64(simdup_counts_signs(counts, ties));
+	PG_RETURN_SIMHASH64(simdup_counters_signs(counts, ties));
 }
 
 /* Shingles */
 
+SimdupShingleUnit
+simdup_parse_unit(const text *name, bool raw)
+{
+	if (simdup_text_is(name, "char"))
+		return SIMDUP_SHINGLE_CHAR;
+	if (simdup_text_is(name, "word"))
+		return SIMDUP_SHINGLE_WORD;
+	if (raw && simdup_text_is(name, "raw"))
+		return SIMDUP_SHINGLE_RAW;
+	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			errmsg("unrecognized shingle unit: \"%s\"", text_to_cstring(name)),
+			raw ? errhint("Units are \"char\", \"word\" and \"raw\".")
+				: errhint("Units are \"char\" and \"word\"."));
+}
+
 SimdupShingling
 simdup_get_shingling(int w, const text *unit)
 {
-	SimdupShingling shingling = {SIMDUP_SHINGLE_WORD, w};
-
 	if (w < 1)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("shingle width must be at least 1"),
 				errdetail("The width given is %d.", w),
 				errhint("A shingle is a window of so many units."));
-	if (simdup_text_is(unit, "char"))
-		shingling.unit = SIMDUP_SHINGLE_CHAR;
-	else if (simdup_text_is(unit, "raw"))
-		shingling.unit = SIMDUP_SHINGLE_RAW;
-	else if (!simdup_text_is(unit, "word"))
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("unrecognized shingle unit: \"%s\"",
-					   text_to_cstring(unit)),
-				errhint("Units are \"word\", \"char\" and \"raw\"."));
-	return shingling;
+	return (SimdupShingling){simdup_parse_unit(unit, true), w};
 }
 
 void

@@ -12,8 +12,8 @@
 #include "utils/builtins.h"
 #include "utils/float.h"
 
-#include "core/folded.h"
-#include "core/hash.h"
+#include "core/fingerprint/field.h"
+#include "core/fingerprint/hash.h"
 #include "core/host.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
@@ -25,13 +25,13 @@ static void
 add_content(FunctionCallInfo fcinfo, const SimdupProfile *profile,
 			SimdupSum *sum)
 {
-	SimdupFeatures features;
+	SimdupTokenCounts features;
 
 	if (PG_ARGISNULL(0))
 		return;
 	simdup_collect_features(&features, profile,
 							simdup_text_to_utf8(PG_GETARG_TEXT_PP(0)), sum);
-	simdup_features_free(&features);
+	simdup_token_counts_free(&features);
 }
 
 PG_FUNCTION_INFO_V1(simdup_simhash);
@@ -78,21 +78,6 @@ add_field(SimdupSum *sum, SimdupHash hash, uint64 weight, SimdupUtf8 field)
 	simdup_free(folded);
 }
 
-static void
-add_fields(SimdupSum *sum, SimdupHash hash, uint64 weight, ArrayType *fields)
-{
-	Datum *values;
-	bool *nulls;
-	int n;
-
-	deconstruct_array(fields, TEXTOID, -1, false, TYPALIGN_INT, &values, &nulls,
-					  &n);
-	for (int i = 0; i < n; i++)
-		if (!nulls[i])
-			add_field(sum, hash, weight,
-					  simdup_text_to_utf8(DatumGetTextPP(values[i])));
-}
-
 PG_FUNCTION_INFO_V1(simdup_simhash_row);
 /* Return simhash_row(content, fields, field_weight, n_features, tokenizer, ...). */
 Datum
@@ -105,12 +90,16 @@ simdup_simhash_row(PG_FUNCTION_ARGS)
 													   .hash = 6,
 													   .ties = 7});
 	uint64 weight = get_field_weight(fcinfo, 2);
+	SimdupUtf8 *fields = NULL;
+	size_t n = 0;
 	SimdupSum sum;
 
 	simdup_sum_init(&sum);
 	add_content(fcinfo, &profile, &sum);
 	if (!PG_ARGISNULL(1))
-		add_fields(&sum, profile.hash, weight, PG_GETARG_ARRAYTYPE_P(1));
+		fields = simdup_utf8_texts(PG_GETARG_ARRAYTYPE_P(1), &n);
+	for (size_t i = 0; i < n; i++)
+		add_field(&sum, profile.hash, weight, fields[i]);
 	return simdup_fingerprint(fcinfo, simdup_sum_finish(&sum), profile.ties);
 }
 
@@ -126,17 +115,17 @@ simdup_features(PG_FUNCTION_ARGS)
 													   .hash = -1,
 													   .ties = -1});
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
-	SimdupFeatures features;
+	SimdupTokenCounts features;
 
 	if (PG_ARGISNULL(0))
 		return (Datum) 0;
 
 	simdup_collect_features(&features, &profile,
 							simdup_text_to_utf8(PG_GETARG_TEXT_PP(0)), NULL);
-	simdup_features_sort(&features);
+	simdup_token_counts_sort(&features);
 	for (size_t i = 0; i < features.count; i++)
 	{
-		SimdupFeature *feature = &features.features[i];
+		SimdupTokenCount *feature = &features.features[i];
 		text *token = simdup_utf8_to_text(feature->bytes, feature->len);
 		Datum values[2] = {PointerGetDatum(token),
 						   Int64GetDatum(
@@ -147,7 +136,7 @@ simdup_features(PG_FUNCTION_ARGS)
 		pfree(token);
 		simdup_check_interrupts();
 	}
-	simdup_features_free(&features);
+	simdup_token_counts_free(&features);
 	return (Datum) 0;
 }
 
@@ -191,7 +180,7 @@ simdup_fixed_weight(float8 weight, int position)
 
 /* Collect the lexemes, each as often as it has positions (once if stripped). */
 static void
-collect_lexemes(TSVector vector, SimdupFeatures *features)
+collect_lexemes(TSVector vector, SimdupTokenCounts *features)
 {
 	WordEntry *entries = ARRPTR(vector);
 
@@ -202,8 +191,8 @@ collect_lexemes(TSVector vector, SimdupFeatures *features)
 		char *lexeme = STRPTR(vector) + entry->pos;
 		SimdupUtf8 utf8 = simdup_bytes_to_utf8(lexeme, entry->len);
 
-		simdup_features_add_distinct(features, utf8.bytes, utf8.len,
-									 (uint32) Max(positions, 1));
+		simdup_token_counts_add_distinct(features, utf8.bytes, utf8.len,
+										 (uint32) Max(positions, 1));
 		if (utf8.bytes != lexeme)
 			pfree(unconstify(char *, utf8.bytes));
 		simdup_check_interrupts();
@@ -221,38 +210,33 @@ simdup_simhash_tsvector(PG_FUNCTION_ARGS)
 													   .weighting = 2,
 													   .hash = 3,
 													   .ties = 4});
-	SimdupFeatures features;
+	SimdupTokenCounts features;
 	SimdupSum sum;
 	TSVector vector;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	vector = PG_GETARG_TSVECTOR(0);
-	simdup_features_begin(&features, profile.hash, profile.weighting, NULL,
-						  (char *) vector, VARSIZE(vector));
+	simdup_token_counts_begin(&features, profile.hash, profile.weighting, NULL,
+							  (char *) vector, VARSIZE(vector));
 	collect_lexemes(vector, &features);
 	if (profile.limited)
-		simdup_features_keep_top(&features, (size_t) profile.n_features);
+		simdup_token_counts_keep_top(&features, (size_t) profile.n_features);
 
 	simdup_sum_init(&sum);
-	simdup_features_add_to(&features, &sum);
-	simdup_features_free(&features);
+	simdup_token_counts_sum(&features, &sum);
+	simdup_token_counts_free(&features);
 	return simdup_fingerprint(fcinfo, simdup_sum_finish(&sum), profile.ties);
 }
 
-/* Take an array apart, which must be one-dimensional and without NULLs. */
-static int
-array_elements(ArrayType *array, Oid type, const char *name, Datum **values)
+/* Return the features at an argument, an array without NULLs. */
+static SimdupUtf8 *
+get_features(FunctionCallInfo fcinfo, int argument, size_t *n)
 {
-	bool is_text = type == TEXTOID;
-	int n;
+	ArrayType *array = PG_GETARG_ARRAYTYPE_P(argument);
 
-	simdup_check_array(array, name);
-	deconstruct_array(array, type, is_text ? -1 : 8,
-					  is_text ? false : FLOAT8PASSBYVAL,
-					  is_text ? TYPALIGN_INT : TYPALIGN_DOUBLE, values, NULL,
-					  &n);
-	return n;
+	simdup_check_array(array, "features");
+	return simdup_utf8_texts(array, n);
 }
 
 PG_FUNCTION_INFO_V1(simdup_simhash_weighted);
@@ -266,36 +250,35 @@ simdup_simhash_weighted(PG_FUNCTION_ARGS)
 													   .weighting = -1,
 													   .hash = 2,
 													   .ties = 3});
-	SimdupCounts counts = {0};
-	Datum *features;
-	Datum *weights = NULL;
-	int n;
+	SimdupCounters counts = {0};
+	const float8 *weights = NULL;
+	SimdupUtf8 *features;
+	size_t n;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	n = array_elements(PG_GETARG_ARRAYTYPE_P(0), TEXTOID, "features",
-					   &features);
+	features = get_features(fcinfo, 0, &n);
 	if (!PG_ARGISNULL(1))
 	{
-		int n_weights = array_elements(PG_GETARG_ARRAYTYPE_P(1), FLOAT8OID,
-									   "weights", &weights);
+		int n_weights;
 
-		if (n_weights != n)
+		weights = simdup_array_elements(PG_GETARG_ARRAYTYPE_P(1), "weights",
+										&n_weights);
+		if ((size_t) n_weights != n)
 			ereport(ERROR, errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 					errmsg("features and weights must have the same length"),
 					errdetail("There are %d features and %d weights, so position %d lacks its partner.",
-							  n, n_weights, Min(n, n_weights) + 1));
+							  (int) n, n_weights, Min((int) n, n_weights) + 1));
 	}
 
-	for (int i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 	{
-		SimdupUtf8 feature = simdup_text_to_utf8(DatumGetTextPP(features[i]));
-		float8 weight = weights ? DatumGetFloat8(weights[i]) : 1;
-
-		simdup_counts_add(&counts,
-						  simdup_hash64(profile.hash, feature.bytes,
-										feature.len),
-						  simdup_fixed_weight(weight, i + 1));
+		simdup_counters_add(&counts,
+							simdup_hash64(profile.hash, features[i].bytes,
+										  features[i].len),
+							simdup_fixed_weight(weights != NULL ? weights[i]
+																: 1,
+												(int) i + 1));
 		simdup_check_interrupts();
 	}
 	return simdup_fingerprint(fcinfo, &counts, profile.ties);
@@ -315,14 +298,13 @@ PG_FUNCTION_INFO_V1(simdup_minhash64_features);
 Datum
 simdup_minhash64_features(PG_FUNCTION_ARGS)
 {
-	Datum *features;
-	int n = array_elements(PG_GETARG_ARRAYTYPE_P(0), TEXTOID, "features",
-						   &features);
+	size_t n;
+	SimdupUtf8 *features = get_features(fcinfo, 0, &n);
 	SimdupSketch sketch;
 
 	simdup_sketch_begin(&sketch, SIMDUP_MINHASH64_BINS);
-	for (int i = 0; i < n; i++)
-		add_feature(&sketch, simdup_text_to_utf8(DatumGetTextPP(features[i])));
+	for (size_t i = 0; i < n; i++)
+		add_feature(&sketch, features[i]);
 	return simdup_minhash64_result(fcinfo, &sketch);
 }
 

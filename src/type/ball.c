@@ -12,7 +12,8 @@
 #include "libpq/pqformat.h"
 #include "utils/builtins.h"
 
-#include "core/hamming.h"
+#include "core/fingerprint/hamming.h"
+#include "core/fingerprint/literal.h"
 #include "type/simhash64.h"
 
 /* The message about a bad radius, for ereport and ereturn. */
@@ -109,18 +110,14 @@ simdup_simhash_ball(PG_FUNCTION_ARGS)
 
 /* Equality */
 
-static bool
-ball_eq(const SimhashBall *a, const SimhashBall *b)
-{
-	return a->center == b->center && a->radius == b->radius;
-}
-
 PG_FUNCTION_INFO_V1(simdup_simhash_ball_eq);
 Datum
 simdup_simhash_ball_eq(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(
-		ball_eq(PG_GETARG_SIMHASH_BALL_P(0), PG_GETARG_SIMHASH_BALL_P(1)));
+	SimhashBall *a = PG_GETARG_SIMHASH_BALL_P(0);
+	SimhashBall *b = PG_GETARG_SIMHASH_BALL_P(1);
+
+	PG_RETURN_BOOL(a->center == b->center && a->radius == b->radius);
 }
 
 PG_FUNCTION_INFO_V1(simdup_simhash_ball_hash);

@@ -10,12 +10,13 @@
 
 #include "catalog/pg_type.h"
 #include "libpq/pqformat.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/sortsupport.h"
 #include "utils/varbit.h"
 
-#include "core/hamming.h"
+#include "core/fingerprint/hamming.h"
+#include "core/fingerprint/literal.h"
+#include "server/arguments.h"
 #include "type/simhash64.h"
 
 PG_FUNCTION_INFO_V1(simdup_simhash64_in);
@@ -230,7 +231,7 @@ simdup_simhash_blocks(PG_FUNCTION_ARGS)
 {
 	uint64 fp = PG_GETARG_SIMHASH64(0);
 	int n = PG_GETARG_INT32(1);
-	Datum blocks[SIMHASH_MAX_BLOCKS];
+	uint64 blocks[SIMHASH_MAX_BLOCKS];
 
 	if (n < SIMHASH_MIN_BLOCKS || n > SIMHASH_MAX_BLOCKS)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -245,9 +246,8 @@ simdup_simhash_blocks(PG_FUNCTION_ARGS)
 		uint64 value = simdup_block_bits(fp, simdup_block_start(i, n),
 										 simdup_block_start(i + 1, n));
 
-		blocks[i] = Int64GetDatum((int64) ((uint64) i << 32 | value));
+		blocks[i] = (uint64) i << 32 | value;
 	}
 
-	PG_RETURN_ARRAYTYPE_P(construct_array(blocks, n, INT8OID, sizeof(int64),
-										  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	PG_RETURN_ARRAYTYPE_P(simdup_make_array(blocks, n, INT8OID));
 }

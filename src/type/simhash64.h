@@ -8,7 +8,7 @@
 
 #include "fmgr.h"
 
-#include "core/hamming.h"
+#include "core/fingerprint/hamming.h"
 
 /* Bits in a fingerprint, and so the largest Hamming distance. */
 #define SIMHASH64_BITS 64

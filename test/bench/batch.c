@@ -20,10 +20,11 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "core/hamming.h"
-#include "core/group.h"
-#include "core/allpairs.h"
-#include "core/balls.h"
+#include "core/cluster/distinct_fingerprints.h"
+#include "core/fingerprint/hamming.h"
+#include "core/join/allpairs.h"
+#include "core/join/ball_parts.h"
+#include "core/join/balls.h"
 #include "../unit/random.h"
 
 static double
@@ -110,14 +111,14 @@ by_join(const uint64_t *input, size_t n, int k, bool recursion,
 		const Arrays *arrays)
 {
 	uint64_t *fps = arrays->fps;
-	SimdupRowGroups rows;
+	SimdupDistinctFingerprints rows;
 	size_t distinct = 0;
 	Groups groups = {.sizes = arrays->sizes};
 	SimdupPairJoin *join = calloc(1, sizeof(SimdupPairJoin));
 	SimdupPairSet set;
 
 	memcpy(fps, input, n * 8);
-	rows = simdup_group_rows(fps, NULL, 1, (uint32_t) n);
+	rows = simdup_distinct_fingerprints(fps, NULL, 1, (uint32_t) n);
 	for (size_t i = 0; i < rows.n; i++)
 	{
 		uint64_t size = rows.starts[i + 1] - rows.starts[i];

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/features.h"
+#include "core/compare/bitmap.h"
 #include "../unit/random.h"
 
 #define RUNS 9

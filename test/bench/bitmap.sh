@@ -3,7 +3,7 @@
 . "$ROOT/test/bench/lib.sh"
 
 cc -O2 -Wall -Wextra -I"$ROOT/src" -o "$SCRATCH/bitmap" "$ROOT/test/bench/bitmap.c" \
-  "$ROOT/src/core/bitmap.c" "$ROOT/test/unit/host.c"
+  "$ROOT/src/core/compare/bitmap.c" "$ROOT/test/unit/host.c"
 for threshold in 0.5 0.8 0.9; do
   "$SCRATCH/bitmap" 100000 "${ROWS:-100}" "$threshold" > "$SCRATCH/bitmap.out"
   read -r document ours < "$SCRATCH/bitmap.out"

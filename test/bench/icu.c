@@ -11,7 +11,8 @@
 #include <unicode/ubrk.h>
 #include <unicode/utext.h>
 
-#include "core/features.h"
+#include "core/fingerprint/sum.h"
+#include "core/fingerprint/token_counts.h"
 #include "text/icu.h"
 
 #define RUNS 5
@@ -52,16 +53,17 @@ now(void)
 static uint64_t
 fingerprint(SimdupTokenizer tokenizer, const Text *text)
 {
-	SimdupFeatures features;
+	SimdupTokenCounts features;
 	SimdupSum sum;
 
 	simdup_sum_init(&sum);
-	simdup_features_begin(&features, SIMDUP_HASH_CITY64, SIMDUP_WEIGHTING_LOG,
-						  &sum, text->bytes, text->len);
-	simdup_tokenize(tokenizer, text->bytes, text->len, simdup_features_count,
+	simdup_token_counts_begin(&features, SIMDUP_HASH_CITY64,
+							  SIMDUP_WEIGHTING_LOG, &sum, text->bytes,
+							  text->len);
+	simdup_tokenize(tokenizer, text->bytes, text->len, simdup_token_counts_add,
 					&features);
-	simdup_features_free(&features);
-	return simdup_counts_signs(simdup_sum_finish(&sum), false);
+	simdup_token_counts_free(&features);
+	return simdup_counters_signs(simdup_sum_finish(&sum), false);
 }
 
 /* Take all fingerprints of some texts. */

@@ -21,7 +21,7 @@ icu_part()
 }
 
 cc -O2 -Wall -Wextra -D_GNU_SOURCE -DSIMDUP_ICU -I"$ROOT/src" -o "$SCRATCH/icu" "$ROOT/test/bench/icu.c" \
-  "$ROOT/src/text/icu.c" "$ROOT"/src/core/*.c "$ROOT/test/unit/host.c" -licui18n -licuuc -lm
+  "$ROOT/src/text/icu.c" "$ROOT"/src/core/*/*.c "$ROOT/test/unit/host.c" -licui18n -licuuc -lm
 data=$ROOT/../shared/data
 if [ -e "$data/petitions_zh/petitions.csv" ]; then
   icu_part 'icu fingerprints : ICU iteration (ms), Chinese' "$data/petitions_zh/petitions.csv" \

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "core/features.h"
+#include "core/fingerprint/sum.h"
 
 #define FEATURES 200
 #define TEXTS 20000
@@ -41,7 +41,7 @@ sliced(const uint64_t *hashes, int n)
 
 	simdup_sum_init(&sum);
 	simdup_sum_add_ones(&sum, hashes, n);
-	return simdup_counts_signs(simdup_sum_finish(&sum), false);
+	return simdup_counters_signs(simdup_sum_finish(&sum), false);
 }
 
 /* Nanoseconds a feature. */

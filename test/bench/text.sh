@@ -43,7 +43,7 @@ ratio 'simhash_row(body, 3 fields) : simhash(body)' \
   "SELECT count(simhash_row(body, ARRAY['one', 'two', 'three'])) FROM petition" \
   'SELECT count(simhash(body)) FROM petition' 5 '<= 1.3'
 
-cc -O2 -Wall -Wextra -I"$ROOT/src" -o "$SCRATCH/text" "$ROOT/test/bench/text.c" "$ROOT"/src/core/*.c "$ROOT/test/unit/host.c" -lm
+cc -O2 -Wall -Wextra -I"$ROOT/src" -o "$SCRATCH/text" "$ROOT/test/bench/text.c" "$ROOT"/src/core/*/*.c "$ROOT/test/unit/host.c" -lm
 "$SCRATCH/text" > "$SCRATCH/text.out"
 ours=$(awk '{ print $1 }' "$SCRATCH/text.out" | median)
 plain=$(awk '{ print $2 }' "$SCRATCH/text.out" | median)

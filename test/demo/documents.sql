@@ -1,27 +1,22 @@
 -- The documents' road on the same table: simhash, its index on blocks, and how it
 -- compares with minhash64 on at most the first 2000 rows.
 
-\echo
-\echo '7. The road of the documents'
-\echo '----------------------------'
-\echo 'A simhash of the 64 most frequent words (Charikar 2002), and an index on its four blocks'
-\echo '(Manku et al. 2007). Fingerprints within 3 bits share a block:'
+\echo == :last. The road of the documents ==
+\echo 'A simhash of the 64 most frequent words (Charikar 2002), with an index on its four blocks: two'
+\echo 'fingerprints within 3 bits share a block (Manku et al. 2007).'
 \set ECHO queries
 ALTER TABLE petition ADD fp simhash64 GENERATED ALWAYS AS (simhash(content, 64)) STORED;
 CREATE INDEX petition_blocks ON petition USING gin (simhash_blocks(fp, 4));
 \set ECHO none
 ANALYZE petition;
-\echo
 \set ECHO queries
 SELECT p.id, p.fp <~> q.fp AS distance, shorten(p.content, :room) AS content
 FROM petition AS p, petition AS q
 WHERE q.id = :q
   AND simhash_blocks(p.fp, 4) && simhash_blocks(q.fp, 4) AND p.fp <~> q.fp <= 3
-ORDER BY distance, p.id
-LIMIT 8;
+ORDER BY distance, p.id LIMIT 4;
 \set ECHO none
 
-\echo 'How the two fingerprints compare:'
 CREATE TABLE both_fingerprints AS
 SELECT id, content, fp AS simhash, minhash64(content)
 FROM petition
@@ -44,13 +39,14 @@ FROM simdup_pairs('SELECT id, minhash64 FROM both_fingerprints ORDER BY id', NUL
   FROM compared LEFT JOIN truth USING (a, b), unnest(ARRAY[3, 8, 10]) AS k
   WHERE distance <= k
   GROUP BY fingerprint, k;
-  \echo 'Recall: the share found of the pairs written as one letter. Precision: the share of such pairs, or'
-  \echo 'of the same letter about another place, among those found:'
+  \echo 'Both fingerprints. Recall: the share found of the pairs written as one letter. Precision: the share'
+  \echo 'of such pairs, or of the same letter about another place, among those found:'
   SELECT fingerprint, within, round(recall, 3) AS recall, round(precision, 3) AS precision, "other place only"
   FROM quality
+  WHERE within <= 8
   ORDER BY within, fingerprint DESC;
 \else
-  \echo 'Pairs found, and those of them that share half of their text or more:'
+  \echo 'Both fingerprints: pairs found, and those of them that share half of their text or more:'
   SELECT fingerprint, k AS within, count(*) FILTER (WHERE distance <= k) AS pairs,
          count(*) FILTER (WHERE distance <= k AND resemblance >= 0.5) AS alike
   FROM (SELECT fingerprint, distance, shingle_resemblance(x.content, y.content) AS resemblance

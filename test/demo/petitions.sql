@@ -1,17 +1,11 @@
 -- The project's own petitions: a table as a city government may have it.
 
 \echo
-\echo 'simdup: near-duplicates among the petitions to an invented city (test/data/petitions.csv)'
+\echo 'simdup: near-duplicates among 269 petitions to an invented city (test/data/petitions.csv)'
 \echo
 \set ECHO queries
-CREATE TABLE petition (
-  id          bigint PRIMARY KEY,
-  title       text,
-  district    text,
-  category    text,
-  received_at timestamp,
-  content     text
-);
+CREATE TABLE petition (id bigint PRIMARY KEY, title text, district text, category text,
+  received_at timestamp, content text);
 \set ECHO none
 \copy petition (id, title, district, category, received_at, content) FROM 'test/data/petitions.csv' WITH (FORMAT csv, HEADER)
 \echo

@@ -1,6 +1,7 @@
 # run.sh: make demo. Sourced by test/run with a running server; DATA names a
-# CSV file of the user's, by default it is the project's own petitions. REPORT
-# names the page that is written, by default results/demo.html.
+# CSV file of the user's, by default it is the project's own petitions, in Chinese
+# or English as the locale says. REPORT names the page that is written, by default
+# results/demo.html.
 
 # csv_header START: the header in the start of a CSV, as one line.
 csv_header()
@@ -91,4 +92,5 @@ else
 fi
 report=${REPORT:-$PWD/results/demo.html}
 mkdir -p "$(dirname "$report")"
-demo_psql -v report="$report" -f test/demo/demo.sql
+case ${LC_ALL:-${LC_MESSAGES:-${LANG:-}}} in zh*) chinese=true ;; *) chinese=false ;; esac
+demo_psql -v report="$report" -v chinese="$chinese" -f test/demo/demo.sql

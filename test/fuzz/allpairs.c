@@ -5,11 +5,13 @@
  *	  the set stays as it was. Also the steps before: rows sorted and grouped by
  *	  their fingerprints, a group found by its value, the bits cut into blocks.
  */
-#include "core/group.h"
+#include "core/cluster/distinct_fingerprints.h"
+#include "core/fingerprint/hamming.h"
 #include "core/host.h"
-#include "core/allpairs.h"
-#include "core/balls.h"
-#include "core/host.h"
+#include "core/join/allpairs.h"
+#include "core/join/ball_parts.h"
+#include "core/join/balls.h"
+#include "core/join/entropy.h"
 #include "input.h"
 #include "random.h"
 
@@ -58,11 +60,11 @@ static size_t
 group(size_t n)
 {
 	uint64_t *copy = simdup_alloc((n + 1) * sizeof(uint64_t));
-	SimdupRowGroups groups;
+	SimdupDistinctFingerprints groups;
 	size_t kept;
 
 	memcpy(copy, fps, n * sizeof(uint64_t));
-	groups = simdup_group_rows(copy, NULL, 1, (uint32_t) n);
+	groups = simdup_distinct_fingerprints(copy, NULL, 1, (uint32_t) n);
 	for (size_t i = 0; i < groups.n; i++)
 		for (uint32_t j = groups.starts[i]; j < groups.starts[i + 1]; j++)
 		{
@@ -77,6 +79,7 @@ group(size_t n)
 	simdup_free(groups.starts);
 	simdup_free(groups.numbers);
 	simdup_free(groups.scope_starts);
+	simdup_free(groups.elements);
 	return kept;
 }
 

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "core/features.h"
+#include "core/compare/bitmap.h"
 #include "input.h"
 
 #define MAX_WORDS 16

@@ -3,8 +3,8 @@
  *	  Fields of rows: white space around them is nothing, case is nothing, and
  *	  what is folded stays as it is.
  */
-#include "core/folded.h"
-#include "core/charclass.h"
+#include "core/fingerprint/field.h"
+#include "core/unicode/charclass.h"
 #include "input.h"
 
 /* The folded field in a block of its own; every byte beyond it is watched. */

@@ -5,7 +5,7 @@
  *	  other definition than its code, which fixed values hold; here it must read
  *	  nothing beyond the string and not depend on its place.
  */
-#include "core/hash.h"
+#include "core/fingerprint/hash.h"
 #include "naive.h"
 
 static uint64_t

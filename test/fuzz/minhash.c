@@ -3,8 +3,8 @@
  *	  Signatures of any set against their definition, bin by bin; order and
  *	  repetitions must not matter. Also bands, and the choice of bands.
  */
-#include "core/sketch.h"
-#include "core/shingle.h"
+#include "core/fingerprint/hash.h"
+#include "core/fingerprint/sketch.h"
 #include "input.h"
 #include "random.h"
 

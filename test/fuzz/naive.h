@@ -9,8 +9,8 @@
 #ifndef SIMDUP_FUZZ_NAIVE_H
 #define SIMDUP_FUZZ_NAIVE_H
 
-#include "core/charclass.h"
-#include "core/tokenizer.h"
+#include "core/fingerprint/tokenizer.h"
+#include "core/unicode/charclass.h"
 #include "input.h"
 
 /* Byte strings, each behind its length: equal lists are equal bytes. */

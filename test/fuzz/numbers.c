@@ -6,8 +6,8 @@
  */
 #include <regex.h>
 
+#include "core/compare/numbers.h"
 #include "core/host.h"
-#include "core/text.h"
 #include "input.h"
 
 /* Characters of a text, and their symbol: what the expressions match. */

@@ -3,14 +3,14 @@
  *	  Own, common and kept passages of any texts: they lie in the text, in order
  *	  and apart, and a text has nothing of its own beside itself.
  */
+#include "core/compare/passages.h"
 #include "core/host.h"
-#include "core/text.h"
 #include "input.h"
 
 #define MAX_TEXT 4000
 
 static void
-check_passages(SimdupPassageText text, SimdupPassage *passages, size_t n)
+check_passages(SimdupUtf8 text, SimdupPassage *passages, size_t n)
 {
 	size_t last = 0;
 
@@ -27,7 +27,7 @@ check_passages(SimdupPassageText text, SimdupPassage *passages, size_t n)
 
 /* What is left without a passage is of the text; without itself, no word is. */
 static void
-check_boilerplate(SimdupPassageText text, SimdupPassageText passage)
+check_boilerplate(SimdupUtf8 text, SimdupUtf8 passage)
 {
 	SimdupBoilerplate boilerplate = {0};
 	SimdupPassage *left;
@@ -52,7 +52,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	Input in = input_of(data, size);
 	double share = (1 + take_byte(&in) % 100) / 100.0;
 	size_t first = take_between(&in, 0, MAX_TEXT);
-	SimdupPassageText texts[3];
+	SimdupUtf8 texts[3];
 	char *copies[2];
 	size_t n;
 

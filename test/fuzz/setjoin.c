@@ -3,8 +3,8 @@
  *	  The join of sets by resemblance, with any sets, thresholds and memory,
  *	  against every pair compared.
  */
-#include "core/hamming.h"
-#include "core/allpairs.h"
+#include "core/fingerprint/hamming.h"
+#include "core/join/setjoin.h"
 #include "input.h"
 
 #define MAX_SETS 48

@@ -6,9 +6,9 @@
  */
 #include <math.h>
 
-#include "core/hash.h"
-#include "core/folded.h"
-#include "core/shingle.h"
+#include "core/compare/resemblance.h"
+#include "core/fingerprint/hash.h"
+#include "core/fingerprint/shingle.h"
 #include "naive.h"
 #include "random.h"
 
@@ -93,9 +93,10 @@ naive_hashes(SimdupShingleUnit unit, uint64_t w, const Strings *units,
 }
 
 static void
-collect(void *arg, const char *bytes, size_t len)
+collect(void *arg, const SimdupToken *shingles, int n)
 {
-	add_string(arg, bytes, len);
+	for (int i = 0; i < n; i++)
+		add_string(arg, shingles[i].bytes, shingles[i].len);
 }
 
 static void
@@ -113,12 +114,13 @@ check_text(Input *in)
 	size_t n;
 	uint64_t *hashes = naive_hashes(unit, (uint64_t) w, &units, &n);
 
-	simdup_shingle_strings(unit, w, text, len, collect, &got);
+	simdup_shingle_strings((SimdupShingling){unit, w}, text, len, collect,
+						   &got);
 	naive_windows(&units, (uint64_t) w, unit == SIMDUP_SHINGLE_WORD ? " " : "",
 				  &expected);
 	must(same_strings(&got, &expected));
 
-	must(simdup_shingle_hashes(unit, w, text, len, &list));
+	must(simdup_shingle_hashes((SimdupShingling){unit, w}, text, len, &list));
 	must(list.n == got.n);
 	simdup_hashes_unique(&list);
 	must(list.n == n);
@@ -181,8 +183,7 @@ check_sets(Input *in)
 	for (size_t i = 0; i < n[0]; i++)
 		common += bsearch(&hashes[0][i], hashes[1], n[1], sizeof(uint64_t),
 						  compare_words) != NULL;
-	must(simdup_hashes_common(lists[0].hashes, n[0], lists[1].hashes, n[1]) ==
-		 common);
+	must(simdup_hashes_common(&lists[0], &lists[1]) == common);
 	resemblance = n[0] == 0 || n[1] == 0
 					  ? -1
 					  : (double) common / (double) (n[0] + n[1] - common);

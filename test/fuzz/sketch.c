@@ -3,8 +3,8 @@
  *	  Sketches of sets that come in any parts, with repetitions, and are merged,
  *	  against their definition: bin by bin over the whole set.
  */
-#include "core/shingle.h"
-#include "core/sketch.h"
+#include "core/fingerprint/hash.h"
+#include "core/fingerprint/sketch.h"
 #include "input.h"
 #include "random.h"
 

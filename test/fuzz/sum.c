@@ -3,7 +3,7 @@
  *	  The bit-sliced counters against 64 plain ones of 128 bits: features added
  *	  one by one, in batches and taken back, sums merged, in any order.
  */
-#include "core/features.h"
+#include "core/fingerprint/sum.h"
 #include "input.h"
 
 #define MAX_ONES 128
@@ -16,11 +16,11 @@ plain_add(__int128 *plain, uint64_t hash, __int128 weight)
 }
 
 static void
-check_signs(const SimdupCounts *counts, const __int128 *plain)
+check_signs(const SimdupCounters *counts, const __int128 *plain)
 {
 	for (int ties = 0; ties < 2; ties++)
 	{
-		uint64_t signs = simdup_counts_signs(counts, ties);
+		uint64_t signs = simdup_counters_signs(counts, ties);
 
 		for (int i = 0; i < 64; i++)
 			must((signs >> i & 1) == (plain[i] > 0 || (ties && plain[i] == 0)));
@@ -41,7 +41,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static SimdupSum sum;
 	Input in = input_of(data, size);
-	SimdupCounts counts = {0};
+	SimdupCounters counts = {0};
 	__int128 plain[64] = {0};
 	unsigned __int128 total = 0;
 	uint64_t hash = 0;
@@ -61,7 +61,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				simdup_sum_add(&sum, hash, weight);
 				break;
 			case 1:
-				simdup_counts_add(&counts, hash, weight);
+				simdup_counters_add(&counts, hash, weight);
 				break;
 			case 2:
 				n = (int) take_between(&in, 0, MAX_ONES);
@@ -74,22 +74,22 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				continue;
 			case 3:
 				/* there and back again leaves nothing */
-				simdup_counts_add(&counts, ~hash ^ what, weight);
-				simdup_counts_add(&counts, hash, weight);
-				simdup_counts_subtract(&counts, ~hash ^ what, weight);
+				simdup_counters_add(&counts, ~hash ^ what, weight);
+				simdup_counters_add(&counts, hash, weight);
+				simdup_counters_subtract(&counts, ~hash ^ what, weight);
 				break;
 			default:
-				simdup_counts_merge(&counts, simdup_sum_finish(&sum));
+				simdup_counters_merge(&counts, simdup_sum_finish(&sum));
 				simdup_sum_init(&sum);
 				continue;
 		}
 		plain_add(plain, hash, (__int128) weight);
 		total += weight;
 	}
-	simdup_counts_merge(&counts, simdup_sum_finish(&sum));
+	simdup_counters_merge(&counts, simdup_sum_finish(&sum));
 	must(counts.total_low == (uint64_t) total &&
 		 counts.total_high == (uint64_t) (total >> 64));
-	must(simdup_counts_empty(&counts) == (total == 0));
+	must(simdup_counters_empty(&counts) == (total == 0));
 	check_signs(&counts, plain);
 	return 0;
 }

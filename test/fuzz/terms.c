@@ -6,7 +6,8 @@
 #include <float.h>
 #include <math.h>
 
-#include "core/shingle.h"
+#include "core/compare/terms.h"
+#include "core/fingerprint/hash.h"
 #include "input.h"
 
 #define MAX_TERMS 60

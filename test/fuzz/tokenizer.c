@@ -4,7 +4,7 @@
  *	  text if they begin in it, and do not depend on the text's address. A
  *	  separator separates.
  */
-#include "core/tokenizer.h"
+#include "core/fingerprint/tokenizer.h"
 #include "naive.h"
 
 typedef struct Got

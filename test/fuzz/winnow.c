@@ -2,7 +2,8 @@
  * winnow.c
  *	  Winnowing, against the smallest element of every window of all shingles.
  */
-#include "core/folded.h"
+#include "core/compare/resemblance.h"
+#include "core/fingerprint/folded_shingles.h"
 #include "input.h"
 
 #define MAX_TEXT 20000
@@ -52,8 +53,8 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	Input in = input_of(data, size);
-	SimdupFoldedShingling shingling = {(SimdupFoldedUnit) (take_byte(&in) % 3),
-									   (int) take_between(&in, 1, 20)};
+	SimdupShingling shingling = {(SimdupShingleUnit) (take_byte(&in) % 3),
+								 (int) take_between(&in, 1, 20)};
 	int window = take_byte(&in) & 1
 					 ? (int) take_between(&in, 1, 20)
 					 : (int) take_between(&in, 1, SIMDUP_MAX_WINNOW_WINDOW);

@@ -45,6 +45,14 @@ SELECT simdup_group('plain', 'SELECT id, fp FROM letter WHERE id < 10 ORDER BY i
 SELECT count(*) FROM simdup_regroup('plain');
 SELECT a, b, why, distance, resemblance, numbers_a, own_a, content_a FROM simdup_review('plain', 3);
 
+-- keys in full, however the session writes numbers
+SELECT simdup_group('thirds', 'SELECT id / 3::float8, fp, body AS content FROM letter WHERE id < 10 ORDER BY id', 3);
+SET extra_float_digits = -15;
+SELECT count(*) FROM simdup_regroup('thirds');
+SELECT a, b, content_a = (SELECT body FROM letter WHERE id = round(a::float8 * 3)) AS a_is_its,
+  content_b = (SELECT body FROM letter WHERE id = round(b::float8 * 3)) AS b_is_its FROM simdup_review('thirds', 3);
+RESET extra_float_digits;
+
 -- what tells two letters apart, and more rows before fewer
 CREATE TABLE note (id int PRIMARY KEY, content text);
 INSERT INTO note SELECT i, CASE WHEN i <= 4 THEN 'The lamp at 14 Fish Street has been dark since 5 May. Please mend it before the winter, for the children walk home there.'
@@ -130,7 +138,7 @@ INSERT INTO places_decisions (a, b, same) VALUES (26, 0, false), (40, 41, true),
 SELECT id IS NULL AS gone, a, b, why, decides FROM simdup_review('places', 3);
 SELECT count(*) FROM simdup_review('places', 1);
 SET client_min_messages = error;
-SELECT length(simdup_report_html('SELECT id, fp FROM review.place', 'Places', groups => 'places')) > 0 AS shown;
+SELECT length(simdup_report_html(simdup_report('SELECT id, fp FROM review.place', groups => 'places'), 'Places')) > 0 AS shown;
 RESET client_min_messages;
 ROLLBACK;
 

@@ -168,8 +168,8 @@ CREATE OPERATOR hostile.- (LEFTARG = int8, RIGHTARG = int8, FUNCTION = hostile.p
 CREATE FUNCTION hostile.format(text, VARIADIC text[]) RETURNS text LANGUAGE sql AS 'SELECT hostile.run()::text';
 CREATE FUNCTION hostile.count(anyelement) RETURNS int8 LANGUAGE sql AS 'SELECT hostile.run()::int::int8';
 CREATE FUNCTION hostile.abs(int4) RETURNS int4 LANGUAGE sql AS 'SELECT hostile.run()::int';
-CREATE FUNCTION hostile.simdup_place(text, int4, text, text, text, int4, text, float8, int8, OUT key int4, OUT was int8, OUT id int8) LANGUAGE sql AS 'SELECT hostile.run()::int, 1::int8, 1::int8';
-CREATE FUNCTION hostile.simdup_grouping(regclass, text, bool) RETURNS bool LANGUAGE sql AS 'SELECT hostile.run()';
+CREATE FUNCTION hostile.simdup_group_changes(text, int4, text, text, text, int4, text, float8, int8, OUT key int4, OUT was int8, OUT id int8) LANGUAGE sql AS 'SELECT hostile.run()::int, 1::int8, 1::int8';
+CREATE FUNCTION hostile.simdup_grouping(text, text, bool) RETURNS bool LANGUAGE sql AS 'SELECT hostile.run()';
 CREATE DOMAIN hostile.text AS pg_catalog.text CHECK (hostile.run());
 CREATE DOMAIN hostile.int8 AS pg_catalog.int8 CHECK (hostile.run());
 CREATE DOMAIN hostile.bool AS pg_catalog.bool CHECK (hostile.run());
@@ -189,6 +189,15 @@ SELECT simdup_ungroup('more');
 RESET ROLE;
 SET search_path = public;
 
+-- an owner whose name needs quotes
+CREATE ROLE "regress_simdup Owner";
+GRANT USAGE, CREATE ON SCHEMA rights TO "regress_simdup Owner";
+SET ROLE "regress_simdup Owner";
+SELECT simdup_group('rights.quoted', 'SELECT i, i::bigint::simhash64 FROM generate_series(1, 3) AS i');
+SELECT count(*) FROM simdup_regroup('rights.quoted');
+SELECT simdup_ungroup('rights.quoted');
+RESET ROLE;
+
 -- who may create where the extension is, makes functions and operators that nearly fit
 SELECT extnamespace::regnamespace AS home FROM pg_extension WHERE extname = 'simdup' \gset
 GRANT CREATE, USAGE ON SCHEMA :home TO regress_simdup_stranger;
@@ -203,7 +212,7 @@ BEGIN
       {integer,smallint},{bigint,integer},{boolean,text},{anycompatible,anyelement},{anycompatible,integer},{anycompatible,text}}'::text[] LOOP
     FOR f IN SELECT p.proname, p.prorettype::regtype AS result, p.proretset, replace(pg_get_function_identity_arguments(p.oid), other[1], other[2]) AS arguments
              FROM pg_proc AS p JOIN pg_depend AS d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
-             WHERE p.proname ~ '^simdup_(place|grouping|decision_pairs|contradictions|table_in_path|schema_in_path|first_type|key_equality|regroup)$' LOOP
+             WHERE p.proname ~ '^simdup_(group_changes|review_rows|review_contents|own_numbers|grouping|decision|contradictions|table_in_path|schema_in_path|first_type|key_equality|regroup)$' LOOP
       BEGIN
         EXECUTE format('CREATE FUNCTION %I(%s) RETURNS %s LANGUAGE plpgsql AS %L',
           f.proname, f.arguments, CASE WHEN f.arguments ~ 'OUT ' OR f.result = 'record'::regtype THEN 'SETOF record' ELSE 'SETOF ' || f.result END,
@@ -245,5 +254,5 @@ DROP OWNED BY regress_simdup_stranger CASCADE;
 SET search_path = public;
 SET client_min_messages = error;
 DROP SCHEMA hostile, rights CASCADE;
-DROP ROLE regress_simdup_owner, regress_simdup_clerk, regress_simdup_stranger;
+DROP ROLE regress_simdup_owner, "regress_simdup Owner", regress_simdup_clerk, regress_simdup_stranger;
 RESET client_min_messages;

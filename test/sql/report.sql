@@ -51,10 +51,16 @@ SELECT method, min_resemblance, (SELECT count(*) FROM (SELECT cluster FROM simdu
 FROM (VALUES ('leader', NULL::float8), ('leader', 0.6), ('connected', NULL)) AS v (method, min_resemblance),
   LATERAL (SELECT 'SELECT id, fp, body AS content, district AS scope, at FROM family ORDER BY id' AS q) AS q,
   LATERAL (SELECT simdup_report('SELECT id, fp, body AS content, district AS scope, at FROM family ORDER BY id', 3, method, min_resemblance) AS r) AS r;
+-- the first and the last days there are
+SELECT r -> 'periods' AS periods, r #> '{cases,kept,0,from}' AS from, r #> '{cases,kept,0,to}' AS to
+FROM simdup_report($$SELECT i, simhash64 '00000000000000ff', at FROM unnest(ARRAY['4713-01-01 BC', '2024-02-29', NULL, '294276-12-31', '5874897-12-31', '-infinity']::date[]) WITH ORDINALITY AS u (at, i)$$) AS r;
+-- a text is cut between words
+SELECT simdup_report_start(t, 9) FROM unnest(ARRAY['one two three', 'one two t', E'one\n  twothree', '0123456789', NULL]) AS t;
 SELECT simdup_report(q) FROM unnest('{SELECT fp FROM letter,letter}'::text[]) AS q;
 SELECT simdup_report('SELECT id, fp FROM letter', max_groups => -1);
+SELECT simdup_report('SELECT id, fp FROM letter', max_groups => NULL);
 SELECT simdup_report('SELECT id, fp FROM letter', min_resemblance => 0.5);
-SELECT simdup_report(NULL) IS NULL AS none, simdup_report_html(NULL, 't') IS NULL AS no_page, simdup_report_html('SELECT id, fp FROM letter', NULL) IS NULL AS no_title;
+SELECT simdup_report(NULL) IS NULL AS none, simdup_report_html(NULL, 't') IS NULL AS no_page, simdup_report_html('{"counts": {"rows": 0}}'::jsonb, NULL) IS NULL AS no_title;
 
 -- memory and disk give the same report
 SET maintenance_work_mem = '1MB';
@@ -68,9 +74,9 @@ SELECT md5((simdup_report('SELECT id, fp, body AS content, at FROM many ORDER BY
 -- many groups: bounded, and says what it leaves out; of a large group the first rows
 SELECT n, r -> 'cases' -> 'all' AS cases, jsonb_array_length(r -> 'cases' -> 'kept') AS kept, octet_length((r -> 'cases')::text) < 9000000 AS bounded, jsonb_array_length(r -> 'rows' -> 'kept') > 10000 AS rows
 FROM unnest(ARRAY[0, 7]) AS n, LATERAL (SELECT simdup_report('SELECT id, fp, body AS content FROM many ORDER BY id', 0, max_groups => n) AS r) AS r;
-SELECT octet_length(p) BETWEEN 1000000 AND 20000000 AS bounded, p ~ '^[\x01-\x7f]*$' AS ascii FROM simdup_report_html('SELECT id, fp, body AS content FROM many ORDER BY id', 'Many', 0, max_groups => 1000000) AS p;
-SELECT octet_length(p) < 3000000 AS bounded FROM simdup_report_html($$
-  SELECT repeat('k', 100) || id, fp, repeat(U&'\8DEF\706F\574F\4E86' || id, 100) || repeat(U&'\8BF7\4FEE\7406' || -id, id % 3 * 50) AS content FROM many ORDER BY id$$, 'Many') AS p;
+SELECT octet_length(p) BETWEEN 1000000 AND 20000000 AS bounded, p ~ '^[\x01-\x7f]*$' AS ascii FROM simdup_report_html(simdup_report('SELECT id, fp, body AS content FROM many ORDER BY id', 0, max_groups => 1000000), 'Many') AS p;
+SELECT octet_length(p) < 3000000 AS bounded FROM simdup_report_html(simdup_report($$
+  SELECT repeat('k', 100) || id, fp, repeat(U&'\8DEF\706F\574F\4E86' || id, 100) || repeat(U&'\8BF7\4FEE\7406' || -id, id % 3 * 50) AS content FROM many ORDER BY id$$), 'Many') AS p;
 SELECT c -> 'size' AS size, c -> 'compared' AS compared, jsonb_array_length(c -> 'members') AS shown, c -> 'from' AS from, c -> 'to' AS to
 FROM simdup_report('SELECT id, simhash64 ''00000000000000ff'', at FROM many ORDER BY id') AS r, jsonb_array_elements(r -> 'cases' -> 'kept') AS c;
 

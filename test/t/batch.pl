@@ -231,9 +231,9 @@ for my $database ('postgres', 'latin', 'bytes')
 	$node->safe_psql($database, 'CREATE EXTENSION IF NOT EXISTS simdup');
 	# bytes of UTF-8
 	$page{$database} = $node->safe_psql($database,
-		q{SET client_encoding = 'UTF8'; SELECT simdup_report_html($q$SELECT i, simhash64 '00000000000000ff', }
+		q{SET client_encoding = 'UTF8'; SELECT simdup_report_html(simdup_report($q$SELECT i, simhash64 '00000000000000ff', }
 		. "'gr\xc3\xbc\xc3\x9fe <''\"&>' AS content"
-		. q{ FROM generate_series(1, 3) i$q$, 'x')});
+		. q{ FROM generate_series(1, 3) i$q$), 'x')});
 }
 s/"made": \{.*?\}// for values %page;
 like($page{postgres}, qr/gr\\u00fc\\u00dfe \\u003c\\u0027\\"\\u0026\\u003e/, 'a report from UTF8');

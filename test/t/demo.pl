@@ -110,8 +110,16 @@ is( answer(q{SELECT count(*) FROM petition WHERE id < 2000 AND repeats IS NOT NU
 	'0', 'earlier petitions are not');
 
 # A decision of a person holds: the two letters are in different cases.
-is(answer('SELECT count(DISTINCT id) FROM petition_case WHERE key IN (1025, 1032)'), '2', 'rows decided not the same are in two cases');
-like($output, qr/^ *1032 \| +\d+ \| +\d+$/m, 'the demo shows which row moves');
+is(answer('SELECT count(DISTINCT id) FROM petition_case WHERE key IN (1017, 1056)'), '2', 'rows decided not the same are in two cases');
+like($output, qr/^ *1056 \| +\d+ \| +\d+$/m, 'the demo shows which row moves');
+
+# The large table: which of its last letters are a pair with the letter that they repeat.
+is( answer(q{SELECT count(*), count(*) FILTER (WHERE near) > 9900, count(*) FILTER (WHERE near <> (pair.a IS NOT NULL))
+             FROM (SELECT o.id AS a, c.id AS b, o.content <~~> c.content <= 8 AS near
+                   FROM letter AS o JOIN letter AS c ON c.id = 90000 + o.id / 9 WHERE o.id % 9 = 0 AND o.id <= 90000) AS repeat
+             LEFT JOIN simdup_pairs('SELECT id, minhash64(content) FROM letter ORDER BY id') AS pair USING (a, b)}),
+	'10000|t|0', 'the repeats of the large table are found');
+like($output, qr/^== 7\. .*^CREATE INDEX letter_near .*^Time: .*^== 8\. The road of the documents/ms, 'the large table is timed, before the documents');
 
 # The two fingerprints side by side: minhash64 finds more and errs less.
 is( answer(q{SELECT fingerprint, within, round(recall, 3), round(precision, 3), "other place only" FROM quality ORDER BY within, fingerprint}),
@@ -140,6 +148,19 @@ sub check_pairs
 	return;
 }
 check_pairs('petitions');
+
+# Letters of the locale's language come first.
+my $chinese = qr/\p{Script=Han}/;
+my $first = qr/^== 2\..*?1\.00 \| *([^\n]*)/ms;
+like(($output =~ $first)[0], qr/^I am /, 'an English letter comes first');
+{
+	delete local $ENV{LC_MESSAGES};
+	local $ENV{LANG} = 'zh_CN.UTF-8';
+	is(demo(), 0, 'the demo runs in a Chinese locale');
+	readable('in Chinese');
+	like(($output =~ $first)[0], qr/^$chinese/, 'where a Chinese letter comes first');
+	is(answer('SELECT count(DISTINCT id) FROM petition_case WHERE key IN (1025, 1032)'), '2', 'and two Chinese letters are decided on');
+}
 
 # --- a user's CSV
 

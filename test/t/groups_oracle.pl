@@ -1,13 +1,16 @@
 # groups_oracle: a naive model of what a grouping is, beside groupings of tables.
-# Random steps go to both: rows come, go and change, people decide. After each
-# refresh both agree on the rows whose group changes and on the groups. The
-# events replayed give the groups, and a second refresh changes nothing.
+# Random steps go to both: rows come, go, come back and change, people decide. Six
+# sessions take the steps, two in each isolation level. After each refresh both agree on
+# the rows whose group changes and on the groups. The events replayed give the groups,
+# and a second refresh changes nothing. A refresh in a transaction that began before the
+# steps either changes nothing or fails with 40001.
 #
 # 2000 steps in make test-all, 240 otherwise.
 
 use strict;
 use warnings;
 
+use IPC::Run ();
 use List::Util qw(first max sum0);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -159,7 +162,9 @@ sub groups_connected
 	my ($self) = @_;
 	my @keys = $self->keys_in_order;
 	my %is_there = map { $_ => 1 } @keys;
-	my %group = map { my $x = $_; $x => first { $is_there{$_} } sort { $a <=> $b } $self->block_of($x) } @keys;
+	# with rows that are gone, which keep others apart, too
+	my %block = map { $_ => [ sort { $a <=> $b } $self->block_of($_) ] } @keys;
+	my %group = map { $_ => first { $is_there{$_} } @{ $block{$_} } } @keys;
 	my @pairs;
 
 	for my $x (@keys)
@@ -172,7 +177,7 @@ sub groups_connected
 		my @low = grep { $group{$_} == $low } @keys;
 		my @high = grep { $group{$_} == $high } @keys;
 
-		next if $low == $high || $self->are_apart(\@low, \@high);
+		next if $low == $high || $self->are_apart(map { [ map { @{ $block{$_} } } @$_ ] } \@low, \@high);
 		$group{$_} = $low for @high;
 	}
 	return map { my $first = $_; [ grep { $group{$_} == $first } @keys ] } grep { $group{$_} == $_ } @keys;
@@ -362,21 +367,39 @@ sub random_decision
 
 # --- runs
 
-sub psql_lines
-{
-	my ($sql) = @_;
-	my ($stdout, $stderr);
+my @sessions = map {
+	my $session = { in => '', out => '', err => '', isolation => $_ };
+	local $ENV{PGOPTIONS} = "-c client_min_messages=error -c default_transaction_isolation=" . s/ /\\ /r;
 
-	$node->psql('postgres', "SET client_min_messages = error;\n$sql", stdout => \$stdout, stderr => \$stderr, on_error_stop => 1);
-	return ($stderr, split /\n/, $stdout);
+	$session->{handle} = IPC::Run::start([ 'psql', '-XqAt', '-v', 'VERBOSITY=sqlstate', '-d', $node->connstr('postgres') ],
+		'<', \$session->{in}, '>', \$session->{out}, '2>', \$session->{err}, IPC::Run::timeout(600));
+	$session;
+} map { ($_, $_) } 'read committed', 'repeatable read', 'serializable';
+
+# The errors and the rows of statements in a session.
+sub answer
+{
+	my ($session, $sql) = @_;
+
+	@$session{ 'out', 'err' } = ('', '');
+	$session->{in} .= "$sql;\n\\echo ==end\n\\warn ==end\n";
+	$session->{handle}->pump until $session->{out} =~ /^==end\n/m && $session->{err} =~ /^==end\n/m;
+	my ($out, $err) = map { s/^==end\n\z//mr } @$session{ 'out', 'err' };
+	return ($err, split /\n/, $out);
 }
 
 # Several steps, a refresh by the model and by SQL, and all that must hold.
+my ($n_late, $n_refused) = (0, 0);
 sub agree
 {
 	my ($table, $model, @steps) = @_;
 	my @expected = $model->refresh;
-	my ($error, @got) = psql_lines(join(";\n", @steps, <<SQL));
+	my $late = one_of(@sessions);
+	my @others = grep { $_ != $late } @sessions;
+	my @errors = (answer($late, "BEGIN; SELECT count(*) FROM $table"))[0];
+
+	push @errors, (answer(one_of(@others), $_))[0] for @steps;
+	my ($error, @got) = answer(one_of(@others), <<SQL);
 SELECT '=';
 SELECT concat_ws('|', key, coalesce(was::text, ''), coalesce(id::text, '')) FROM simdup_regroup('g_$table', true) ORDER BY key::int;
 SELECT '=';
@@ -386,13 +409,19 @@ SELECT key || ' ' || id FROM g_$table ORDER BY key;
 SELECT '=';
 SELECT key || ' ' || id FROM (SELECT DISTINCT ON (key) key, id FROM g_${table}_events ORDER BY key, refresh DESC) AS e WHERE id IS NOT NULL ORDER BY key;
 SELECT '=';
-SELECT count(*) FROM simdup_regroup('g_$table');
+SELECT count(*) FROM simdup_regroup('g_$table')
 SQL
+	$error = join '', @errors, $error;
 	my $members = join "\n", map { "$_ $model->{id}{$_}" } sort { $a <=> $b } keys %{ $model->{id} };
 	my (undef, $dry, $changes, $now, $replayed, $again) = map { s/\A\n|\n\z//gr } split /^=$/m, join("\n", @got) . "\n";
 	my $wanted = join "\n", @expected;
+	my ($refused, $changed) = answer($late, "SELECT count(*) FROM simdup_regroup('g_$table'); COMMIT");
 
-	return 1 if $error eq '' && $dry eq $wanted && $changes eq $wanted && $now eq $members && $replayed eq $members && $again eq '0';
+	$n_late++;
+	$n_refused++ if $refused eq "ERROR:  40001\n" && $late->{isolation} ne 'read committed';
+	my $is_late_right = $refused eq '' ? $changed eq '0' : $refused eq "ERROR:  40001\n" && $late->{isolation} ne 'read committed';
+	return 1
+	  if $is_late_right && $error eq '' && $dry eq $wanted && $changes eq $wanted && $now eq $members && $replayed eq $members && $again eq '0';
 	diag join ";\n", @steps;
 	diag $node->safe_psql('postgres', "SELECT id, fp, scope, left(content, 60) FROM $table ORDER BY id; TABLE g_${table}_decisions; TABLE g_${table}_events") if $ENV{DEBUG};
 	is($error, '', 'no error');
@@ -401,6 +430,7 @@ SQL
 	is($now, $members, 'the groups');
 	is($replayed, $members, 'the events replayed');
 	is($again, '0', 'a refresh with nothing new');
+	ok($is_late_right, "a late refresh, $late->{isolation}: " . $refused . ($changed // ''));
 	return 0;
 }
 
@@ -439,5 +469,8 @@ for my $method ('leader', 'connected')
 	}
 }
 
+cmp_ok($n_refused, '>', $n_late / 4, "many late refreshes are refused: $n_refused of $n_late");
+
+$_->{handle}->finish for @sessions;
 $node->stop;
 done_testing();

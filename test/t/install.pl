@@ -192,6 +192,19 @@ WHERE extname = 'simdup' AND d.refobjid IN (
 SQL
 	'0', 'no member depends on what stood there');
 
+# Those that would be bound in place of the catalogs' own stop the installation.
+my @better = (
+	"FUNCTION trap.format(text, text) RETURNS text LANGUAGE sql AS 'SELECT ''trapped'''",
+	"FUNCTION trap.unnest(text[]) RETURNS SETOF text LANGUAGE sql AS 'SELECT ''trapped'''",
+	"FUNCTION trap.jsonb_build_array(text, text) RETURNS jsonb LANGUAGE sql AS 'SELECT ''[]''::jsonb'");
+for my $better (@better)
+{
+	$node->safe_psql('hostile', "DROP EXTENSION simdup; DROP SCHEMA trap CASCADE; CREATE SCHEMA trap; CREATE $better");
+	(undef, undef, my $stderr) = try_sql('hostile', 'CREATE EXTENSION simdup SCHEMA trap', on_error_stop => 1);
+	like($stderr, qr/would call what is not its own: function /, "refused: $better");
+	$node->safe_psql('hostile', 'CREATE EXTENSION simdup');
+}
+
 # --- an ordinary user who may create in the database installs, uses, drops
 
 $node->safe_psql('postgres', 'CREATE ROLE clerk LOGIN; CREATE DATABASE trusted');

@@ -1,6 +1,7 @@
 # parallel: joins and queries with parallel workers. The rows and their order are
-# the same for any number of workers. A worker that is killed and a leader that is
-# cancelled leave nothing behind. Without workers, a join runs alone.
+# the same for any number of workers, on a primary and on a standby. Whatever ends a
+# join, by an error or a crash, leaves nothing behind. Without workers, or without
+# shared memory for them, a join runs with fewer or alone.
 #
 # Depends on the server's internals.
 
@@ -13,7 +14,7 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 my $node = PostgreSQL::Test::Cluster->new('parallel');
-$node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
+$node->init(allows_streaming => 1, extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->append_conf('postgresql.conf',
 	"dynamic_shared_memory_type = mmap\nwork_mem = '64MB'\nmaintenance_work_mem = '256MB'\nmax_worker_processes = 12\nmax_parallel_workers = 8\n"
 	  . "log_min_messages = debug1\nmin_parallel_table_scan_size = 0\nparallel_setup_cost = 0\nparallel_tuple_cost = 0\n");
@@ -119,10 +120,24 @@ sql(q{CREATE TABLE more AS SELECT i::bigint AS id, hashint8extended(i, 0)::simha
 my $large   = q{SELECT count(*) FROM simdup_pairs('SELECT id, fp FROM more', 14)};
 my @at_rest = leftovers();
 
-# Run the large join, do something to one of its workers, and return the error.
+# A process that ends takes its segments along a moment after its client has the error.
+sub nothing_left
+{
+	my @left;
+	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		@left = leftovers();
+		last if "@left" eq "@at_rest";
+		sleep(0.1);
+	}
+	return is_deeply(\@left, \@at_rest, 'nothing is left of it');
+}
+
+# Run the large join, do something to one of its workers, which is its leader's
+# or its own pid, and return the error.
 sub disturb
 {
-	my ($what) = @_;
+	my ($what, $signal) = @_;
 	my ($out, $err, $done) = ('', '', '');
 	my $session = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', 'SET application_name = large', '-c', $settings, '-c', $large ],
 		'>', \$out, '2>', \$err);
@@ -132,18 +147,93 @@ sub disturb
 		$done = sql("SELECT $what FROM pg_stat_activity WHERE backend_type = 'parallel worker' AND application_name = 'large' LIMIT 1");
 	}
 	my $start = time;
+	kill $signal, $done if defined $signal;
 	$session->finish;
 	note(sprintf 'the error came after %.2f s', time - $start);
 	return $err;
 }
 
 like(disturb('pg_cancel_backend(leader_pid)'), qr/canceling statement due to user request/, 'the leader is cancelled');
-is_deeply([ leftovers() ], \@at_rest, 'nothing is left of it');
+nothing_left();
 like(disturb('pg_cancel_backend(pid)'), qr/canceling statement/, 'a worker is cancelled');
-is_deeply([ leftovers() ], \@at_rest, 'nothing is left of it');
+nothing_left();
 like(disturb('pg_terminate_backend(pid)'), qr/terminating (background worker|connection)|lost connection to parallel worker/, 'a worker is terminated');
-is_deeply([ leftovers() ], \@at_rest, 'nothing is left of it');
+nothing_left();
 is(sql("$settings SELECT count(*) FROM $pairs"), $n, 'the next join is complete');
+
+# The server's own limits: of temporary files, for the pairs found so far, and of
+# memory, for what the leader takes.
+sub failing
+{
+	my ($before) = @_;
+	my (undef, undef, $err) = $node->psql('postgres', "$settings $before SELECT * FROM $pairs", on_error_stop => 0);
+	return $err;
+}
+like(failing("SET work_mem = '64kB'; SET temp_file_limit = '128kB';"), qr/temporary file size exceeds "?temp_file_limit/, 'temp_file_limit');
+nothing_left();
+SKIP:
+{
+	skip 'no prlimit', 4 if $^O ne 'linux' || system('prlimit --version >/dev/null 2>&1') != 0;
+	my $limit = q{awk '/VmSize/ { print ($2 + %d) * 1024 }' /proc/$pid/status};
+	foreach my $room (4000, 20000)
+	{
+		my $err = failing("SELECT pg_backend_pid() AS pid \\gset\n\\setenv pid :pid\n\\! prlimit --pid \$pid --as=\$(" . sprintf($limit, $room) . ")\n");
+		like($err, qr/out of memory|Cannot allocate memory/, "$room kB of memory are not enough");
+		nothing_left();
+	}
+}
+
+# A worker that is killed outright makes the server start again.
+$node->append_conf('postgresql.conf', 'restart_after_crash = on');
+$node->reload;
+like(disturb('pid', 'KILL'), qr/terminating connection because of crash|server closed the connection/, 'a worker is killed');
+# psql without an input: while the server starts, nobody reads it
+for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+{
+	my ($ready) = run_command([ $node->installed_command('psql'), '-XAtd', $node->connstr('postgres'), '-c', 'SELECT 1' ]);
+	last if $ready eq '1';
+	sleep(0.1);
+}
+nothing_left();
+is(sql("$settings SELECT count(*) FROM $pairs"), $n, 'the next join is complete');
+
+# A standby.
+$node->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'base', has_streaming => 1);
+$standby->start;
+$before = () = slurp_file($standby->logfile) =~ /starting background worker process "parallel worker/g;
+is($standby->safe_psql('postgres', "$settings SELECT count(*) FROM $pairs"), $n, 'a standby');
+cmp_ok(scalar(() = slurp_file($standby->logfile) =~ /starting background worker process "parallel worker/g), '>', $before, 'it has workers');
+$standby->stop;
+
+# A small /dev/shm, as in containers: in name spaces where the user may mount one.
+sub start_with_memory
+{
+	my ($kb) = @_;
+	my @pg_ctl = ('pg_ctl', '-w', '-s', '-D', $node->data_dir, '-l', $node->logfile, 'start');
+	$node->stop;
+	return system('unshare', '-rm', 'sh', '-c', "mount -t tmpfs -o size=${kb}k tmpfs /dev/shm && exec unshare --map-user=$< --map-group=" . ($( + 0) . ' "$@"', 'sh', @pg_ctl) == 0;
+}
+SKIP:
+{
+	skip 'no name spaces', 2 if system('unshare -rm mount -t tmpfs tmpfs /dev/shm 2>/dev/null') != 0;
+	$node->append_conf('postgresql.conf', 'dynamic_shared_memory_type = posix');
+	my %seen;
+	# eight workers take 640 kB
+	for (my $kb = 4500; $kb < 10000 && !grep({ $_ > 0 } keys %seen); $kb += 400)
+	{
+		die 'the server did not start' unless start_with_memory($kb);
+		my (undef, $out, $err) =
+		  $node->psql('postgres', "SET max_parallel_workers_per_gather = 8; SELECT count(*) FROM $pairs");
+		$seen{ $err =~ /NOTICE:  joining with ([0-7]) of 8 parallel workers/ ? $1 : 8 } = $out;
+		system('pg_ctl', '-s', '-m', 'fast', '-D', $node->data_dir, 'stop');
+		$node->start;
+	}
+	is($seen{0}, $n, 'without room for workers, the join runs alone');
+	my ($fewer) = grep { $_ > 0 && $_ < 8 } keys %seen;
+	is($seen{ $fewer // 'fewer' }, $n, 'with little room, the join has fewer workers');
+}
 
 # No workers to have.
 $node->append_conf('postgresql.conf', 'max_worker_processes = 1');

@@ -1,9 +1,11 @@
-# reference: the tables of objects in doc/ are what the catalog has; one name of
-# a parameter has one type and one default; how many objects there are.
+# reference: the tables of objects in the reference are what the catalog has. Each
+# function has an anchor. One name of a parameter has one type and one default. The
+# objects are counted.
 #
-# A row's first cell holds the object's kind (none: a function), its signature,
-# and after an arrow its result, spelled as the catalog's entry below. A missing
-# row fails, as do an extra one and another name, type, default or result.
+# A row's first cell begins with the anchors of functions that are new on the page. It
+# holds the object's kind (none: a function), its signature, and after an arrow its
+# result, spelled as the catalog's entry below. A missing row fails, as do an extra one
+# and another name, type, default or result. The second cell is a paragraph at most.
 # A cell may hold several signatures with one result. The word key is the type of
 # the user's keys: a signature with [, key_type anyelement] is two functions.
 #
@@ -18,10 +20,11 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-# The rows of a page's tables: [page, line, object, what].
+my $page = 'doc/simdup-reference.md';
+
+# The rows of its tables of objects: [line, object, what, anchors ...].
 sub rows
 {
-	my ($page) = @_;
 	my @rows;
 	my ($line, $objects) = (0, 0);
 
@@ -35,7 +38,9 @@ sub rows
 		my @cells = map { s/^\s+|\s+$//gr } split /(?<!\\)\|/, substr($_, 1), -1;
 		pop @cells;
 		next if "@cells" eq 'Object What it does';
-		push @rows, [ $page, $line, @cells ];
+		my @anchors = $cells[0] =~ /<a id="([^"]*)"><\/a>/g;
+		$cells[0] =~ s/<a id="[^"]*"><\/a>//g;
+		push @rows, [ $line, @cells, @anchors ];
 	}
 	return @rows;
 }
@@ -131,8 +136,9 @@ SELECT replace(replace(replace(entry, 'double precision', 'float8'), 'bit varyin
 FROM entry;
 SQL
 
-my @rows = map { rows($_) } 'doc/simdup-reference.md', 'doc/simdup-methods.md';
-is_deeply([ grep { @$_ != 4 || $_->[3] eq '' } @rows ], [], 'every row has an object, and what it does');
+my @rows = rows();
+is_deeply([ grep { @$_ < 3 || $_->[2] eq '' } @rows ], [], 'every row has an object, and what it does');
+is_deeply([ grep { split(' ', $_->[2]) > 45 } @rows ], [], '... in a paragraph');
 my $node = PostgreSQL::Test::Cluster->new('reference');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->start;
@@ -150,7 +156,7 @@ sub installed
 
 my $existing = installed();
 my %documented;
-$documented{$_}++ for map { objects($_->[2]) } @rows;
+$documented{$_}++ for map { objects($_->[1]) } @rows;
 is(encode_utf8(join "\n", grep { !$documented{$_} } sort keys %$existing), '', 'nothing is missing');
 is(encode_utf8(join "\n", grep { !$existing->{$_} } sort keys %documented), '', 'nothing is there that does not exist');
 is(encode_utf8(join "\n", grep { $documented{$_} > 1 } sort keys %documented), '', 'nothing is there twice');
@@ -220,6 +226,15 @@ is(join("\n", grep { !$excused{$_} } sort keys %exception), '', 'no exception is
 # From 17 on, the array types that the server makes for types count as objects, too.
 my %names = map { /^(?:aggregate |window function )?(\w+)\(/ ? ($1 => 1) : () } keys %$existing;
 cmp_ok(scalar(keys %names), '<=', 95, 'names that people call');
+my %anchors;
+for my $row (@rows)
+{
+	my (undef, $object, undef, @anchors) = @$row;
+	my %here = map { $_ => 1 } $object =~ /(\w+)\(/g;
+
+	$anchors{$_} .= $here{$_} ? 'here' : "in line $row->[0]" for @anchors;
+}
+is_deeply(\%anchors, { map { $_ => 'here' } keys %names }, 'each function has an anchor, where its row is');
 cmp_ok($node->safe_psql('postgres', "SELECT count(*) FROM pg_depend JOIN pg_extension AS e ON refclassid = 'pg_extension'::regclass AND refobjid = e.oid
 	WHERE deptype = 'e' AND extname = 'simdup'
 	  AND NOT (classid = 'pg_type'::regclass AND EXISTS (SELECT FROM pg_type AS t WHERE t.typarray = objid))"), '<=', 216, 'objects');
@@ -227,9 +242,9 @@ note(scalar(keys %names), ' names');
 
 # The hint of a trigger function with wrong arguments writes them as the page does.
 $node->safe_psql('postgres', 'CREATE TABLE t (id integer)');
-for my $row (grep { $_->[2] =~ /→ `trigger`$/ } @rows)
+for my $row (grep { $_->[1] =~ /→ `trigger`$/ } @rows)
 {
-	my ($call, $name) = $row->[2] =~ /^`((\w+)\(.*\))`/;
+	my ($call, $name) = $row->[1] =~ /^`((\w+)\(.*\))`/;
 	my (undef, undef, $stderr) = $node->psql('postgres', "BEGIN;
 		CREATE TRIGGER t BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION $name('1', '2', '3', '4', '5', '6', '7');
 		CREATE TRIGGER u AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION $name();

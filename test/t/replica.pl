@@ -308,7 +308,7 @@ for my $batch (
 	"SELECT * FROM simdup_evaluate_clusters('SELECT id, id % 90000 FROM large', 'SELECT key, cluster FROM simdup_clusters(''$rows'', 3)')",
 	"SELECT * FROM simdup_tune('$rows WHERE id < 5000')",
 	"SELECT simdup_report('$rows', 3) - 'made'",
-	"SELECT md5(regexp_replace(simdup_report_html('$rows', 'title', 3), '\"made\": {.*?}', ''))",
+	"SELECT md5(regexp_replace(simdup_report_html(simdup_report('$rows', 3), 'title'), '\"made\": {.*?}', ''))",
 	"SELECT count(*), sum(common) FROM shingle_pairs('$few')",
 	"SELECT count(*), sum(distance) FROM simdup_pairs('$texts', min_resemblance => 0.8)",
 	"SELECT count(*), sum(documents) FROM term_idf('$bodies')",

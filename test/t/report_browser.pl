@@ -55,6 +55,19 @@ SQL
 my $browser = Browser->new($folder);
 sub js { return $browser->js(@_); }
 
+# A test that dies leaves no browser behind.
+END
+{
+	local $?;
+	$browser->stop if $browser;
+}
+
+# fill_cases WHICH: open cases and fill them at once, which their event does later.
+sub fill_cases
+{
+	js('document.querySelectorAll("details").forEach((d, i) => { d.open = arguments[0] < 0 || i === arguments[0]; if (d.open) d.fill?.(); })', $_[0] // -1);
+	return;
+}
 
 # axe_source(): the rules of axe-core, by npm; nothing where npm cannot have it.
 sub axe_source
@@ -82,7 +95,7 @@ sub check_rules
 # --- the page as it opens
 
 my $query = q{'SELECT id, fp, body AS content, date ''2024-01-30'' + length(id) AS at, left(body, 3) AS who FROM letter ORDER BY id COLLATE "C"'};
-$browser->open_page(page('letters', qq{simdup_report_html($query, 'Letters', 3, 'connected', row_url => 'https://city.example/letters/%s', before => '{"counts": {"rows": 7}}')}));
+$browser->open_page(page('letters', qq{simdup_report_html(simdup_report($query, 3, 'connected'), 'Letters', row_url => 'https://city.example/letters/%s', before => '{"counts": {"rows": 7}}')}));
 is(js('return document.title'), 'Letters', 'the title');
 is(js('return document.getElementById("headline").textContent'), '5 of 9 letters (55.6 %) repeat another; 3 cases; largest 4', 'the headline');
 is(js('return performance.getEntriesByType("resource").length'), 0, 'nothing is loaded');
@@ -91,6 +104,8 @@ ok(js('return getComputedStyle(document.querySelector("del")).textDecorationLine
 	&& getComputedStyle(document.querySelector("ins")).textDecorationLine === "underline"'), 'differences have more than a colour');
 unlike(js('return [...document.querySelectorAll("header, #overview, #cases")].map((e) => e.innerText).join(" ")'),
 	qr/\bbits?\b|fingerprint/i, 'the first screen speaks of letters and cases');
+is(js('return [...document.querySelectorAll("#examples .entry")].filter((e) => e.textContent.startsWith("1 and 2")).map((e) => e.querySelector(".text").innerHTML).join()'),
+	'The <del>lamp</del><ins>lamps</ins> in Mill Lane <del>is</del><ins>are</ins> out.', 'a pair has its two texts as one');
 is(js('return [...document.querySelectorAll("details.case")].map((g) => g.querySelector(".loose") ? "loose" : "tight").join()'), 'loose,tight,tight',
 	'a case that does not hold together says so');
 ok(js('return document.documentElement.scrollWidth <= innerWidth'), 'the page is no wider than the window');
@@ -107,10 +122,11 @@ is(cells('#figures'), js('const r = JSON.parse(document.getElementById("data").t
 # --- clicks and keys
 
 $browser->click('details.case summary');
+js('return new Promise((done) => { const look = () => { if (document.querySelector("details.case[open] li")) done(); else setTimeout(look, 10); }; look(); })');
 sub open_letters { return js('return [...document.querySelectorAll("details.case[open] li")].map((li) => li.innerText.replace(/\s+/g, " ").trim()).join(" | ")'); }
 is(js('return document.querySelector("details.case[open] > .text").innerText'), 'The lamp in Mill Lane is out.', 'what its letters have in common');
 is(open_letters(),
-	'2 2024-01-31 The adds: The lamps in Mill Lane are out. leaves out: The lamp in Mill Lane is out. | 4 2024-01-31 The adds: is out, for weeks. | '
+	'2 2024-01-31 The adds: The lamps in Mill Lane are out. leaves out: The lamp in Mill Lane is out. | 4 2024-01-31 The adds: for weeks. | '
 	. '1 2024-01-31 The the first letter adds nothing | 3 2024-01-31 The adds nothing', 'and each by its own words, the most added first');
 is(js('return [...document.querySelectorAll("details.case[open] li a")].map((a) => a.href).join()'),
 	'https://city.example/letters/2,https://city.example/letters/4,https://city.example/letters/1,https://city.example/letters/3', 'with links');
@@ -162,7 +178,6 @@ const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 
 const colour = (text) => text.match(/[\d.]+/g).map(Number);
 const behind = (e) => { for (; e; e = e.parentElement) {
   const c = colour(getComputedStyle(e).backgroundColor); if (c.length === 3 || c[3] === 1) return c; } return [255, 255, 255]; };
-document.querySelectorAll('details').forEach((d) => { d.open = true; });
 let least = 21;
 for (const e of document.querySelectorAll('body *')) {
   if (![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) || !e.checkVisibility()) continue;
@@ -176,6 +191,8 @@ for my $scheme ('light', 'dark')
 {
 	$browser->devtools('Emulation.setEmulatedMedia', { features => [ { name => 'prefers-color-scheme', value => $scheme } ] });
 	$background{$scheme} = js('return getComputedStyle(document.body).backgroundColor');
+	fill_cases();
+	unlike(js('return document.body.innerText'), qr/\[object|undefined|NaN/, "$scheme: every value is a text");
 	cmp_ok(js($contrast), '>=', 4.5, "$scheme: every text can be read on its background");
 	check_rules("$scheme page");
 }
@@ -184,13 +201,15 @@ is_deeply([ $browser->console ], [], 'all the while no script failed');
 
 # --- paper and phone
 
-js('document.querySelectorAll("details").forEach((d) => { d.open = true; })');
+fill_cases();
 $browser->devtools('Emulation.setDeviceMetricsOverride', { width => 390, height => 800, deviceScaleFactor => 1, mobile => JSON::PP::true });
 is(js('return [...document.querySelectorAll(".scroll")].filter((box) => box.scrollWidth > box.clientWidth).length'), 0, 'a phone cuts off no column');
 ok(js('return document.documentElement.scrollWidth <= 390'), 'nor anything else');
 $browser->devtools('Emulation.clearDeviceMetricsOverride', {});
 $browser->devtools('Emulation.setEmulatedMedia', { media => 'print', features => [] });
-js('document.querySelectorAll("details").forEach((d, i) => { d.open = i === 1; })');
+fill_cases(1);
+is(js('const end = (s) => document.querySelector(s).getBoundingClientRect().bottom;
+	return [end("#facts") < end("#case-list"), end("#case-list") < end("#periods")].join()'), 'true,true', 'paper has the figures and the cases first');
 is(js('return document.querySelector(".tools").checkVisibility() || document.getElementById("examples").checkVisibility()'), JSON::PP::false, 'paper shows no tools and no pairs');
 is(js('return [...document.querySelectorAll("details.case")].filter((d) => d.querySelector("li")?.checkVisibility()).length'), 1, 'and of cases what is open');
 $browser->devtools('Emulation.setEmulatedMedia', { media => '', features => [] });
@@ -203,9 +222,9 @@ sql('SET search_path = public; CREATE TABLE petition AS SELECT i AS id, body, mi
   (3, $$To the mayor: the lamp at the corner of Fish Street has been out for four weeks, please mend it now, since my children walk to school there.$$),
   (4, $$公园的灯坏了，请修。$$), (5, $$公园的灯坏了，请快修。$$)) AS v (i, body);
   ALTER TABLE petition ADD PRIMARY KEY (id);
-  SELECT simdup_group($$petition_case$$, $$SELECT id, fp, body AS content FROM public.petition ORDER BY id$$, 10);
+  SELECT simdup_group($$petition_case$$, $$SELECT id, fp, body AS content FROM public.petition ORDER BY id$$, 12);
   SELECT count(*) FROM simdup_regroup($$petition_case$$)');
-my $cases = page('cases', q{simdup_report_html('SELECT id, fp, body AS content FROM petition ORDER BY id', 'Petitions', groups => 'petition_case')});
+my $cases = page('cases', q{simdup_report_html(simdup_report('SELECT id, fp, body AS content FROM petition ORDER BY id', groups => 'petition_case'), 'Petitions')});
 $browser->open_page($cases);
 is(js('return document.querySelectorAll("details.case").length'), sql('SELECT count(*) FROM (SELECT FROM petition_case GROUP BY id HAVING count(*) > 1) AS c'),
 	'the cases of the grouping');
@@ -226,13 +245,13 @@ is(sql('SELECT count(*) FROM petition_case_decisions WHERE NOT same'), 1, 'which
 
 # --- languages
 
-$browser->open_page(page('chinese', q{simdup_report_html('SELECT id, fp, body AS content FROM petition ORDER BY id', '来信', groups => 'petition_case', lang => 'zh')}));
+$browser->open_page(page('chinese', q{simdup_report_html(simdup_report('SELECT id, fp, body AS content FROM petition ORDER BY id', groups => 'petition_case'), '来信', lang => 'zh')}));
 is(js('return document.documentElement.lang'), 'zh', 'a Chinese page says so');
 is(js('const seen = document.body.cloneNode(true);
 	seen.querySelectorAll("script, noscript, code, .key, .text, .start, b, #decisions, #asked").forEach((e) => e.remove());
 	return (seen.textContent.match(/[a-z]{4,}/gi) ?? []).join()'), 'psql', 'and says nothing in English');
 my $translations = q{{"cases_many": "{1} F\u00e4lle", "case": "Fall <b>{1}</b>", "direction": "rtl", "open_all": "\"><img src=x onerror=\"window.hacked = 1\">", "found": "<script>{1}</script>"}};
-$browser->open_page(page('german', qq{simdup_report_html($query, 'Briefe', 3, lang => 'de', translations => \$t\$$translations\$t\$)}));
+$browser->open_page(page('german', qq{simdup_report_html(simdup_report($query, 3), 'Briefe', lang => 'de', translations => \$t\$$translations\$t\$)}));
 is(js('return document.documentElement.lang + " " + getComputedStyle(document.body).direction'), 'de rtl', 'another language, and its direction');
 is(js('return document.querySelector(".case h3").textContent'), 'Fall <b>1</b>', 'translations are text');
 is(js('return document.getElementById("open-all").textContent'), '"><img src=x onerror="window.hacked = 1">', 'in the tools');
@@ -251,7 +270,7 @@ sub sql_literal { return "'" . $_[0] =~ s/'/''/gr . "'"; }
 my $names = 'return [...new Set([...document.querySelectorAll("*")].flatMap((e) => [e.localName, ...[...e.attributes].map((a) => a.name)]))].sort().join()';
 my %template = map { $_ => 1 } split /,/, js($names);
 $browser->open_page($cases);
-js('document.querySelectorAll("details").forEach((d) => { d.open = true; })');
+fill_cases();
 $template{$_} = 1 for split(/,/, js($names)), 'hidden', 'href', 'rel', 'title', 'open', 'span', 'del', 'ins', 'i', 'a', 'br', 'strong', 'bdi', 'svg', 'rect', 'height', 'width', 'aria-hidden', 'tabindex', 'b';
 srand 36;
 my $reports = 400;
@@ -264,7 +283,7 @@ for (my $from = 0; $from < $reports; $from += 20)
 		my $column = '"' . (substr($c, 0, 15) =~ s/"/""/gr) . '_"';
 		my $rows = join ', ', map { sprintf "(%s, %s, %s)", sql_literal($k . $_), sql_literal("$t $_"), sql_literal($c) } 1 .. 3;
 		my $inner = "SELECT k, simhash64 '00000000000000ff', t AS content, c AS $column, c AS scope FROM (VALUES $rows) AS v (k, t, c)";
-		sprintf 'simdup_report_html(%s, %s, 3, row_url => %s, translations => jsonb_build_object(%s, %s::text, %s, %s::text))',
+		sprintf 'simdup_report_html(simdup_report(%s, 3), %s, row_url => %s, translations => jsonb_build_object(%s, %s::text, %s, %s::text))',
 		  sql_literal($inner), sql_literal($title), sql_literal(q{https://city.example/"onclick=window.hacked=1//'<b>\\%s?'"><script>window.hacked=1</script>}),
 		  sql_literal((qw(case cases count_x common adds search_cases))[ rand 2 ]), sql_literal($say), sql_literal('headline_many'), sql_literal($say)
 	} 1 .. 20;
@@ -273,8 +292,8 @@ for (my $from = 0; $from < $reports; $from += 20)
 	{
 		append_to_file("$folder/hostile$from-$i.html", encode_utf8($pages[$i]));
 		$browser->open_page("file://$folder/hostile$from-$i.html");
-		js('document.querySelectorAll("details").forEach((d) => { d.open = true; d.fill?.(); });
-			for (const e of document.querySelectorAll("body *")) { e.dispatchEvent(new MouseEvent("mouseover", { bubbles: true })); e.dispatchEvent(new Event("error")); }');
+		fill_cases();
+		js('for (const e of document.querySelectorAll("body *")) { e.dispatchEvent(new MouseEvent("mouseover", { bubbles: true })); e.dispatchEvent(new Event("error")); }');
 		my @new = grep { !$template{$_} } split /,/, js($names);
 		push @faults, "$from-$i: @new" if @new;
 		push @faults, "$from-$i: ran" unless js('return window.hacked === undefined && document.scripts.length === 3 && document.styleSheets.length === 1');
@@ -305,6 +324,5 @@ for my $run ('the next day', 'the next day once more')
 	like(cells('#facts'), qr/^Letters 11 9 \+2 /, "$run: and as a page");
 }
 
-$browser->stop;
 $node->stop;
 done_testing();

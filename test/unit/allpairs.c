@@ -3,11 +3,13 @@
  *	  The all-pairs join, grouping and clusters against brute force: random,
  *	  clustered, skewed and dense sets, for every distance.
  */
-#include "core/group.h"
-#include "core/hamming.h"
+#include "core/cluster/components.h"
+#include "core/cluster/distinct_fingerprints.h"
+#include "core/fingerprint/hamming.h"
 #include "core/host.h"
-#include "core/allpairs.h"
-#include "core/balls.h"
+#include "core/join/allpairs.h"
+#include "core/join/ball_parts.h"
+#include "core/join/balls.h"
 #include "random.h"
 #include "tap.h"
 
@@ -91,15 +93,16 @@ static size_t
 distinct(uint64_t *fps, size_t n)
 {
 	uint64_t *copy = simdup_alloc((n + 1) * sizeof(uint64_t));
-	SimdupRowGroups groups;
+	SimdupDistinctFingerprints groups;
 
 	memcpy(copy, fps, n * sizeof(uint64_t));
-	groups = simdup_group_rows(copy, NULL, 1, (uint32_t) n);
+	groups = simdup_distinct_fingerprints(copy, NULL, 1, (uint32_t) n);
 	memcpy(fps, groups.fps, groups.n * sizeof(uint64_t));
 	simdup_free(groups.fps);
 	simdup_free(groups.starts);
 	simdup_free(groups.numbers);
 	simdup_free(groups.scope_starts);
+	simdup_free(groups.elements);
 	return groups.n;
 }
 
@@ -112,14 +115,14 @@ groups_are_right(const uint64_t *fps, uint32_t n, uint32_t n_scopes)
 {
 	uint64_t *copy = simdup_alloc(((size_t) n + 1) * sizeof(uint64_t));
 	uint32_t *scope = simdup_alloc(((size_t) n + 1) * sizeof(uint32_t));
-	SimdupRowGroups groups;
+	SimdupDistinctFingerprints groups;
 	bool right = true;
 	uint32_t of = 0;
 
 	memcpy(copy, fps, n * sizeof(uint64_t));
 	for (uint32_t i = 0; i < n; i++)
 		scope[i] = (uint32_t) (next_random() % n_scopes);
-	groups = simdup_group_rows(copy, scope, n_scopes, n);
+	groups = simdup_distinct_fingerprints(copy, scope, n_scopes, n);
 	for (uint32_t g = 0; g < groups.n; g++)
 	{
 		while (of < n_scopes && groups.scope_starts[of + 1] <= g)
@@ -140,6 +143,7 @@ groups_are_right(const uint64_t *fps, uint32_t n, uint32_t n_scopes)
 	simdup_free(groups.starts);
 	simdup_free(groups.numbers);
 	simdup_free(groups.scope_starts);
+	simdup_free(groups.elements);
 	simdup_free(scope);
 	return right;
 }

@@ -2,8 +2,8 @@
  * bitmap.c
  *	  The window of class representatives against a plain loop.
  */
-#include "core/features.h"
-#include "core/hamming.h"
+#include "core/compare/bitmap.h"
+#include "core/fingerprint/hamming.h"
 #include "random.h"
 #include "tap.h"
 

@@ -4,7 +4,7 @@
  */
 #include <time.h>
 
-#include "core/text.h"
+#include "core/compare/diff.h"
 #include "random.h"
 #include "tap.h"
 

@@ -2,8 +2,8 @@
  * field.c
  *	  Fields of rows: trimmed and in lower case, byte by byte.
  */
-#include "core/folded.h"
-#include "core/charclass.h"
+#include "core/fingerprint/field.h"
+#include "core/unicode/charclass.h"
 #include "tap.h"
 
 /* The field, in a block of its exact size, gives just these bytes. */

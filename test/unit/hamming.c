@@ -2,7 +2,7 @@
  * hamming.c
  *	  Popcount and blocks against their definitions.
  */
-#include "core/hamming.h"
+#include "core/fingerprint/hamming.h"
 #include "random.h"
 #include "tap.h"
 

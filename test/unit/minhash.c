@@ -4,8 +4,7 @@
  */
 #include <math.h>
 
-#include "core/sketch.h"
-#include "core/shingle.h"
+#include "core/fingerprint/sketch.h"
 #include "random.h"
 #include "tap.h"
 

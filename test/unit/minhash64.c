@@ -5,13 +5,13 @@
  */
 #include <math.h>
 
-#include "core/statistics.h"
-#include "core/charclass.h"
-#include "core/folded.h"
-#include "core/hash.h"
+#include "core/compare/statistics.h"
+#include "core/fingerprint/field.h"
+#include "core/fingerprint/folded_shingles.h"
+#include "core/fingerprint/hash.h"
+#include "core/fingerprint/sketch.h"
 #include "core/host.h"
-#include "core/sketch.h"
-#include "core/shingle.h"
+#include "core/unicode/charclass.h"
 #include "random.h"
 #include "tap.h"
 
@@ -23,9 +23,9 @@ add_elements(void *sketch, const uint64_t *hashes, size_t n)
 }
 
 static uint64_t
-minhash64(const char *text, size_t len, int w, SimdupFoldedUnit unit)
+minhash64(const char *text, size_t len, int w, SimdupShingleUnit unit)
 {
-	SimdupFoldedShingling shingling = {unit, w};
+	SimdupShingling shingling = {unit, w};
 	SimdupSketch sketch;
 	const uint64_t *keys;
 	uint64_t fingerprint;
@@ -138,9 +138,9 @@ test_golden(void)
 	{
 		const char *text = golden[i].text;
 
-		is_u64(minhash64(text, strlen(text), 4, SIMDUP_FOLDED_CHAR),
+		is_u64(minhash64(text, strlen(text), 4, SIMDUP_SHINGLE_CHAR),
 			   golden[i].chars, "golden vector, characters");
-		is_u64(minhash64(text, strlen(text), 2, SIMDUP_FOLDED_WORD),
+		is_u64(minhash64(text, strlen(text), 2, SIMDUP_SHINGLE_WORD),
 			   golden[i].words, "golden vector, words");
 	}
 }
@@ -151,7 +151,7 @@ row_fingerprint(const char *content, const char *const *fields, int n,
 				int n_bits)
 {
 	uint64_t fingerprint =
-		minhash64(content, strlen(content), 4, SIMDUP_FOLDED_CHAR);
+		minhash64(content, strlen(content), 4, SIMDUP_SHINGLE_CHAR);
 
 	for (int i = 0; i < n; i++)
 		if (fields[i] != NULL)
@@ -257,18 +257,18 @@ test_invalid(void)
 {
 	is_u64(minhash64("ab\xff"
 					 "cd\xc3",
-					 6, 4, SIMDUP_FOLDED_CHAR),
-		   minhash64("abcd", 4, 4, SIMDUP_FOLDED_CHAR),
+					 6, 4, SIMDUP_SHINGLE_CHAR),
+		   minhash64("abcd", 4, 4, SIMDUP_SHINGLE_CHAR),
 		   "invalid bytes are no characters");
 	is_u64(minhash64("ab\xff"
 					 "cd",
-					 5, 1, SIMDUP_FOLDED_WORD),
-		   minhash64("ab cd", 5, 1, SIMDUP_FOLDED_WORD),
+					 5, 1, SIMDUP_SHINGLE_WORD),
+		   minhash64("ab cd", 5, 1, SIMDUP_SHINGLE_WORD),
 		   "invalid bytes separate words");
 	is_u64(minhash64("ab\xc2\xad"
 					 "cd",
-					 6, 1, SIMDUP_FOLDED_WORD),
-		   minhash64("abcd", 4, 1, SIMDUP_FOLDED_WORD),
+					 6, 1, SIMDUP_SHINGLE_WORD),
+		   minhash64("abcd", 4, 1, SIMDUP_SHINGLE_WORD),
 		   "what folds to nothing does not");
 }
 
@@ -287,7 +287,7 @@ test_repetitions(void)
 			char *some = repeated(units[i], 900);
 
 			is_u64(minhash64(many, strlen(many), 4, unit),
-				   unit == SIMDUP_FOLDED_WORD && (i < 2 || i == 4)
+				   unit == SIMDUP_SHINGLE_WORD && (i < 2 || i == 4)
 					   ? minhash64(many, strlen(many), 1, unit)
 					   : minhash64(some, strlen(some), 4, unit),
 				   "a million times the same");

@@ -2,8 +2,8 @@
  * numbers.c
  *	  The numbers of texts in many scripts.
  */
+#include "core/compare/numbers.h"
 #include "core/host.h"
-#include "core/text.h"
 #include "tap.h"
 
 static void

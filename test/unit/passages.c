@@ -4,9 +4,9 @@
  *	  and cases by hand.
  */
 #define _GNU_SOURCE
-#include "core/charclass.h"
+#include "core/compare/passages.h"
 #include "core/host.h"
-#include "core/text.h"
+#include "core/unicode/charclass.h"
 #include "random.h"
 #include "tap.h"
 
@@ -20,10 +20,10 @@ below(uint64_t n)
 	return next_random_of(&state) % n;
 }
 
-static SimdupPassageText
+static SimdupUtf8
 text_of(const char *text)
 {
-	return (SimdupPassageText){text, strlen(text)};
+	return (SimdupUtf8){text, strlen(text)};
 }
 
 static void
@@ -65,7 +65,7 @@ static void
 test_common(const char *const *contents, size_t n_texts, double share,
 			const char *expected)
 {
-	SimdupPassageText texts[10];
+	SimdupUtf8 texts[10];
 	char common[MAX_TEXT];
 	SimdupPassage *passages;
 	size_t n;
@@ -214,8 +214,7 @@ shared_run_is_sampled(int script)
 		append_sentence(stpcpy(p, " "), script);
 		simdup_sample_runs(text_of(texts[i]), &samples[i], &digests[i]);
 	}
-	n_common = simdup_hashes_common(samples[0].hashes, samples[0].n,
-									samples[1].hashes, samples[1].n);
+	n_common = simdup_hashes_common(&samples[0], &samples[1]);
 	for (int i = 0; i < 2; i++)
 		simdup_hashes_free(&samples[i]);
 	return n_common > 0 && digests[0] != digests[1];
@@ -229,7 +228,7 @@ static void
 test_shared(bool has_footer)
 {
 	static char texts[12][MAX_TEXT];
-	SimdupPassageText list[12];
+	SimdupUtf8 list[12];
 	char footer[MAX_TEXT];
 	char form_body[MAX_TEXT];
 	SimdupPassage *passages;

@@ -2,7 +2,7 @@
  * rabin.c
  *	  Rabin fingerprints against published values and a bit by bit division.
  */
-#include "core/hash.h"
+#include "core/fingerprint/hash.h"
 #include "tap.h"
 
 /* The definition: shift the bits in one by one, subtract P at the top. */

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "core/entries.h"
+#include "core/search/radii.h"
 #include "random.h"
 #include "tap.h"
 

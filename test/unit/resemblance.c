@@ -4,14 +4,15 @@
  */
 #include <math.h>
 
-#include "core/folded.h"
+#include "core/compare/resemblance.h"
+#include "core/fingerprint/folded_shingles.h"
 #include "random.h"
 #include "tap.h"
 
 static SimdupHashes
-set_of(const char *text, SimdupFoldedUnit unit, int w)
+set_of(const char *text, SimdupShingleUnit unit, int w)
 {
-	SimdupFoldedShingling shingling = {unit, w};
+	SimdupShingling shingling = {unit, w};
 	SimdupHashes set = {0};
 
 	if (!simdup_folded_set(shingling, text, strlen(text), &set))
@@ -20,7 +21,7 @@ set_of(const char *text, SimdupFoldedUnit unit, int w)
 }
 
 static void
-test_texts(const char *a, const char *b, SimdupFoldedUnit unit, int w,
+test_texts(const char *a, const char *b, SimdupShingleUnit unit, int w,
 		   double expected)
 {
 	SimdupHashes x = set_of(a, unit, w);
@@ -75,21 +76,22 @@ test_limits(void)
 int
 main(void)
 {
-	test_texts("The lamp is dark.", "THE LAMP, IS DARK", SIMDUP_FOLDED_CHAR, 4,
+	test_texts("The lamp is dark.", "THE LAMP, IS DARK", SIMDUP_SHINGLE_CHAR, 4,
 			   1);
-	test_texts("请维修路灯", "請維修路燈", SIMDUP_FOLDED_CHAR, 4, 1);
-	test_texts("请维修路灯", "請維修路燈", SIMDUP_FOLDED_WORD, 1, 1);
-	test_texts("请维修路灯", "請維修路燈", SIMDUP_FOLDED_RAW, 1, 0.25);
-	test_texts("abcd", "ABCD", SIMDUP_FOLDED_RAW, 4, 0);
+	test_texts("请维修路灯", "請維修路燈", SIMDUP_SHINGLE_CHAR, 4, 1);
+	test_texts("请维修路灯", "請維修路燈", SIMDUP_SHINGLE_WORD, 1, 1);
+	test_texts("请维修路灯", "請維修路燈", SIMDUP_SHINGLE_RAW, 1, 0.25);
+	test_texts("abcd", "ABCD", SIMDUP_SHINGLE_RAW, 4, 0);
 	test_texts("ab cd\n\t",
 			   "a\xc2\xa0"
 			   "bcd\xff",
-			   SIMDUP_FOLDED_RAW, 2, 1);
-	test_texts("abcde", "bcdef", SIMDUP_FOLDED_CHAR, 4, 1.0 / 3);
-	test_texts("a rose is a rose", "a rose is", SIMDUP_FOLDED_WORD, 2, 2.0 / 3);
-	test_texts("", "abc", SIMDUP_FOLDED_CHAR, 4, -1);
-	test_texts("***", "***", SIMDUP_FOLDED_CHAR, 4, -1);
-	test_texts("***", "* * *", SIMDUP_FOLDED_RAW, 4, 1);
+			   SIMDUP_SHINGLE_RAW, 2, 1);
+	test_texts("abcde", "bcdef", SIMDUP_SHINGLE_CHAR, 4, 1.0 / 3);
+	test_texts("a rose is a rose", "a rose is", SIMDUP_SHINGLE_WORD, 2,
+			   2.0 / 3);
+	test_texts("", "abc", SIMDUP_SHINGLE_CHAR, 4, -1);
+	test_texts("***", "***", SIMDUP_SHINGLE_CHAR, 4, -1);
+	test_texts("***", "* * *", SIMDUP_SHINGLE_RAW, 4, 1);
 	test_limits();
 	return done_testing();
 }

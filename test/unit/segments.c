@@ -2,8 +2,8 @@
  * segments.c
  *	  Segments of a breaker, window by window, and the tokens made of them.
  */
-#include "core/features.h"
-#include "core/segments.h"
+#include "core/fingerprint/segments.h"
+#include "core/fingerprint/tokenizer.h"
 #include "tap.h"
 
 #define TEXT_BYTES 300000

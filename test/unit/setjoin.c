@@ -2,7 +2,7 @@
  * setjoin.c
  *	  All pairs of near-equal sets against every pair compared.
  */
-#include "core/allpairs.h"
+#include "core/join/setjoin.h"
 #include "random.h"
 #include "tap.h"
 

@@ -2,7 +2,7 @@
  * shingle.c
  *	  Shingles: hashes against strings, sets against their definition.
  */
-#include "core/shingle.h"
+#include "core/fingerprint/shingle.h"
 #include "random.h"
 #include "tap.h"
 
@@ -32,9 +32,8 @@ contains(const Strings *set, const char *string)
 }
 
 static void
-add_string(void *arg, const char *bytes, size_t len)
+add_string(Strings *set, const char *bytes, size_t len)
 {
-	Strings *set = arg;
 	char *string = malloc(len + 1);
 
 	memcpy(string, bytes, len);
@@ -49,12 +48,21 @@ add_string(void *arg, const char *bytes, size_t len)
 	set->strings[set->n++] = string;
 }
 
+/* Add shingles: a SimdupTokenSink. */
+static void
+add_strings(void *arg, const SimdupToken *shingles, int n)
+{
+	for (int i = 0; i < n; i++)
+		add_string(arg, shingles[i].bytes, shingles[i].len);
+}
+
 static Strings
 strings_of(SimdupShingleUnit unit, int w, const char *text)
 {
 	Strings set = {0};
 
-	simdup_shingle_strings(unit, w, text, strlen(text), add_string, &set);
+	simdup_shingle_strings((SimdupShingling){unit, w}, text, strlen(text),
+						   add_strings, &set);
 	return set;
 }
 
@@ -119,18 +127,17 @@ test_random(SimdupShingleUnit unit)
 		make_text(b, (int) (next_random() % 100));
 		set_a = strings_of(unit, w, a);
 		set_b = strings_of(unit, w, b);
-		equal =
-			equal && simdup_shingle_hashes(unit, w, a, strlen(a), &hashes_a);
+		equal = equal && simdup_shingle_hashes((SimdupShingling){unit, w}, a,
+											   strlen(a), &hashes_a);
 		equal = equal && hashes_a.n == set_a.total;
-		equal =
-			equal && simdup_shingle_hashes(unit, w, b, strlen(b), &hashes_b);
+		equal = equal && simdup_shingle_hashes((SimdupShingling){unit, w}, b,
+											   strlen(b), &hashes_b);
 		simdup_hashes_unique(&hashes_a);
 		simdup_hashes_unique(&hashes_b);
 		for (size_t j = 0; j < set_a.n; j++)
 			common += contains(&set_b, set_a.strings[j]);
 		equal = equal && hashes_a.n == set_a.n && hashes_b.n == set_b.n &&
-				common == simdup_hashes_common(hashes_a.hashes, hashes_a.n,
-											   hashes_b.hashes, hashes_b.n);
+				common == simdup_hashes_common(&hashes_a, &hashes_b);
 		free_strings(&set_a);
 		free_strings(&set_b);
 		simdup_hashes_free(&hashes_a);
@@ -179,14 +186,16 @@ test_long_text(void)
 
 	for (size_t i = 0; i < len; i++)
 		text[i] = (char) ('a' + i % 10);
-	ok(simdup_shingle_hashes(SIMDUP_SHINGLE_CHAR, 5, text, len, &list) &&
+	ok(simdup_shingle_hashes((SimdupShingling){SIMDUP_SHINGLE_CHAR, 5}, text,
+							 len, &list) &&
 		   list.size <= 1 << 16,
 	   "a long text that repeats itself takes little room");
 	simdup_hashes_unique(&list);
 	ok(list.n == 10, "and has its shingles");
 	for (size_t i = 0; i < len; i++)
 		text[i] = (char) ('a' + next_random() % 26);
-	ok(simdup_shingle_hashes(SIMDUP_SHINGLE_CHAR, 30, text, len, &list),
+	ok(simdup_shingle_hashes((SimdupShingling){SIMDUP_SHINGLE_CHAR, 30}, text,
+							 len, &list),
 	   "a long random text");
 	simdup_hashes_unique(&list);
 	ok(list.n == len - 29, "has a shingle at each character");

@@ -2,7 +2,7 @@
  * sum.c
  *	  The bit-sliced sum against 64 plain counters.
  */
-#include "core/features.h"
+#include "core/fingerprint/sum.h"
 #include "random.h"
 #include "tap.h"
 
@@ -64,7 +64,7 @@ static bool
 check(int n, int bits, bool few_hashes)
 {
 	static SimdupSum sums[2];
-	SimdupCounts counts = {0};
+	SimdupCounters counts = {0};
 	Counter plain[64] = {0};
 	uint64_t pool[4] = {next_random(), next_random(), next_random(), 0};
 
@@ -82,14 +82,14 @@ check(int n, int bits, bool few_hashes)
 		if (where < 2)
 			simdup_sum_add(&sums[where], hash, weight);
 		else
-			simdup_counts_add(&counts, hash, weight);
-		simdup_counts_add(&counts, passing, weight);
-		simdup_counts_subtract(&counts, passing, weight);
+			simdup_counters_add(&counts, hash, weight);
+		simdup_counters_add(&counts, passing, weight);
+		simdup_counters_subtract(&counts, passing, weight);
 	}
-	simdup_counts_merge(&counts, simdup_sum_finish(&sums[0]));
-	simdup_counts_merge(&counts, simdup_sum_finish(&sums[1]));
-	return simdup_counts_signs(&counts, false) == plain_signs(plain, false) &&
-		   simdup_counts_signs(&counts, true) == plain_signs(plain, true);
+	simdup_counters_merge(&counts, simdup_sum_finish(&sums[0]));
+	simdup_counters_merge(&counts, simdup_sum_finish(&sums[1]));
+	return simdup_counters_signs(&counts, false) == plain_signs(plain, false) &&
+		   simdup_counters_signs(&counts, true) == plain_signs(plain, true);
 }
 
 /* Published vectors with ready-made hashes, weight 1 each. */
@@ -100,7 +100,7 @@ signs_of(int n, const uint64_t *hashes)
 
 	simdup_sum_init(&sum);
 	simdup_sum_add_ones(&sum, hashes, n);
-	return simdup_counts_signs(simdup_sum_finish(&sum), false);
+	return simdup_counters_signs(simdup_sum_finish(&sum), false);
 }
 
 int

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "core/shingle.h"
+#include "core/compare/terms.h"
 #include "tap.h"
 
 static bool

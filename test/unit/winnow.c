@@ -2,8 +2,9 @@
  * winnow.c
  *	  Winnowing: 10,000 pairs of texts in four scripts with a shared passage.
  */
-#include "core/charclass.h"
-#include "core/folded.h"
+#include "core/compare/resemblance.h"
+#include "core/fingerprint/folded_shingles.h"
+#include "core/unicode/charclass.h"
 #include "random.h"
 #include "tap.h"
 
@@ -52,16 +53,16 @@ append_units(char *p, int script, int n)
 static bool
 share_element(const SimdupHashes *a, const SimdupHashes *b)
 {
-	return simdup_hashes_common(a->hashes, a->n, b->hashes, b->n) > 0;
+	return simdup_hashes_common(a, b) > 0;
 }
 
 /* A passage of n units in two texts that have nothing else in common. */
 static bool
-passage_is_found(int script, SimdupFoldedUnit unit, int w, int window, int n)
+passage_is_found(int script, SimdupShingleUnit unit, int w, int window, int n)
 {
 	static char texts[2][100000];
 	static char passage[50000];
-	SimdupFoldedShingling shingling = {unit, w};
+	SimdupShingling shingling = {unit, w};
 	SimdupHashes sets[2] = {{0}, {0}};
 	bool found;
 
@@ -98,10 +99,10 @@ test_passages(int script)
 		int n = w + window - 1 + (words ? 0 : 1);
 
 		/* of characters, what stands in words has at least as many */
-		n_found +=
-			passage_is_found(script,
-							 below(2) ? SIMDUP_FOLDED_WORD : SIMDUP_FOLDED_CHAR,
-							 w, window, n + (int) below(3));
+		n_found += passage_is_found(script,
+									below(2) ? SIMDUP_SHINGLE_WORD
+											 : SIMDUP_SHINGLE_CHAR,
+									w, window, n + (int) below(3));
 	}
 	ok(n_found == 2500, "%s: %d of 2500 shared passages are found",
 	   scripts[script].name, n_found);
@@ -110,7 +111,7 @@ test_passages(int script)
 static void
 test_short(void)
 {
-	SimdupFoldedShingling shingling = {SIMDUP_FOLDED_WORD, 8};
+	SimdupShingling shingling = {SIMDUP_SHINGLE_WORD, 8};
 	SimdupHashes set = {0};
 
 	simdup_winnow(shingling, 8, "Mend it!", 8, &set);
@@ -125,7 +126,7 @@ test_short(void)
 static void
 test_density(void)
 {
-	SimdupFoldedShingling shingling = {SIMDUP_FOLDED_CHAR, 8};
+	SimdupShingling shingling = {SIMDUP_SHINGLE_CHAR, 8};
 	static char text[400000];
 	SimdupHashes set = {0};
 	double share;

@@ -2,7 +2,7 @@
 #
 # charclass.pl: make charclass.c out of UnicodeData.txt.
 #
-#   perl src/core/tools/charclass.pl /usr/share/unicode/UnicodeData.txt > src/core/charclass.c
+#   perl src/core/tools/charclass.pl /usr/share/unicode/UnicodeData.txt > src/core/unicode/charclass.c
 #
 # The tables belong to fingerprint profile 1 and are frozen with it. The file in
 # the tree was made from Unicode 15.0 (Debian's unicode-data 15.0.0) and is
@@ -112,7 +112,7 @@ print <<'END';
  *
  * Made by tools/charclass.pl from UnicodeData.txt of Unicode 15.0.
  */
-#include "core/charclass.h"
+#include "core/unicode/charclass.h"
 
 END
 print "const SimdupCharProperty simdup_char_properties[] = {\n";

@@ -2,7 +2,7 @@
 #
 # fold.pl: make foldtables.c out of the files of Debian's unicode-data.
 #
-#   perl src/core/tools/fold.pl /usr/share/unicode > src/core/foldtables.c
+#   perl src/core/tools/fold.pl /usr/share/unicode > src/core/unicode/foldtables.c
 #
 # The tables belong to fingerprint profile 2 and are frozen with it. The file in
 # the tree was made from Unicode 15.0 (Debian's unicode-data 15.0.0) and is
@@ -236,7 +236,7 @@ print <<'END';
  * Made by tools/fold.pl from UnicodeData.txt, DerivedNormalizationProps.txt and
  * Unihan_Variants.txt of Unicode 15.0.
  */
-#include "core/charclass.h"
+#include "core/unicode/charclass.h"
 
 END
 printf "const SimdupFoldProperty simdup_fold_properties[%d] = {\n",

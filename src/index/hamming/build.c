@@ -1,13 +1,14 @@
 /*
  * build.c
  *	  CREATE INDEX, with parallel workers or without. Rows beyond
- *	  maintenance_work_mem go to temporary files (collect.c, order.c).
+ *	  maintenance_work_mem go to temporary files (tree.c).
  */
 #include "postgres.h"
 #include "compat.h"
 
 #include "access/parallel.h"
 #include "access/table.h"
+#include "access/tableam.h"
 #include "access/xact.h"
 #include "access/xloginsert.h"
 #include "catalog/index.h"
@@ -36,8 +37,7 @@
 #define KEY_BUFFER_USAGE UINT64CONST(0x6861000000000003)
 #define KEY_QUERY UINT64CONST(0x6861000000000004)
 
-/* Entries in memory before they go to a participant's file: a megabyte. */
-#define BUFFERED_ENTRIES 65536
+#define ENTRIES_PER_KB (1024 / sizeof(SimdupEntry))
 
 #define FILE_NAME_LENGTH 32
 
@@ -80,6 +80,48 @@ scan_of(SharedBuild *shared)
 
 /* What each participant does */
 
+/* The rows of a table, or of the part that a parallel scan gives. */
+typedef struct CollectedRows
+{
+	EntryStore rows;
+	EntryStore nulls;
+	double heap_tuples;
+} CollectedRows;
+
+static void
+add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
+		bool is_alive pg_attribute_unused(), void *arg)
+{
+	CollectedRows *collected = arg;
+	uint64 row = hamming_row_of_tid(tid);
+	uint64 fp;
+
+	if (simdup_hamming_fingerprint(index, values[0], isnull[0], &fp))
+		simdup_entry_store_add(&collected->rows, fp, row);
+	else
+		simdup_entry_store_add(&collected->nulls, 0, row);
+}
+
+static void
+collect_rows(Relation heap, Relation index, IndexInfo *info, TableScanDesc scan,
+			 bool progress, CollectedRows *collected)
+{
+	collected->heap_tuples =
+		table_index_build_scan(heap, index, info, true, progress, add_row,
+							   collected, scan);
+}
+
+/* Return the number of entries that a full leaf is filled with. */
+static int
+entries_per_leaf(Relation index)
+{
+	HammingOptions *options = (HammingOptions *) index->rd_options;
+	int fillfactor =
+		options == NULL ? HAMMING_DEFAULT_FILLFACTOR : options->fillfactor;
+
+	return Max(HAMMING_LEAF_CAPACITY * fillfactor / 100, 2);
+}
+
 static void
 name_file(char *name, const char *kind, int participant)
 {
@@ -104,16 +146,16 @@ scan_part(SharedBuild *shared, Relation heap, Relation index, int participant,
 {
 	IndexInfo *info = BuildIndexInfo(index);
 	CollectedRows collected = {.heap_tuples = 0};
-	size_t budget = BUFFERED_ENTRIES;
+	size_t budget = 0; /* the entries go to files */
 	int64 n_rows;
 	int64 n_nulls;
 
 	info->ii_Concurrent = shared->is_concurrent;
 	share_store(&collected.rows, shared, "rows", participant, &budget);
 	share_store(&collected.nulls, shared, "nulls", participant, &budget);
-	simdup_collect_rows(heap, index, info,
-						SIMDUP_BEGINSCAN_PARALLEL(heap, scan_of(shared)),
-						reports, &collected);
+	collect_rows(heap, index, info,
+				 SIMDUP_BEGINSCAN_PARALLEL(heap, scan_of(shared)), reports,
+				 &collected);
 	n_rows = simdup_entry_store_finish(&collected.rows);
 	n_nulls = simdup_entry_store_finish(&collected.nulls);
 
@@ -129,31 +171,21 @@ scan_part(SharedBuild *shared, Relation heap, Relation index, int participant,
 }
 
 /* Open the files that all participants wrote. */
-static EntrySource
-open_files(SharedBuild *shared, const char *kind, int64 n)
+static EntryStore
+open_files(SharedBuild *shared, const char *kind)
 {
-	EntrySource source = {.n = n, .n_files = shared->n_participants};
+	EntryStore store = {.n_files = shared->n_participants};
 
-	source.files = palloc0(sizeof(EntryFile) * source.n_files);
-	for (int i = 0; i < source.n_files; i++)
+	store.files = palloc(sizeof(BufFile *) * store.n_files);
+	for (int i = 0; i < store.n_files; i++)
 	{
 		char name[FILE_NAME_LENGTH];
-		EntryFile *file = &source.files[i];
 
 		name_file(name, kind, i);
-		file->file =
+		store.files[i] =
 			BufFileOpenFileSet(&shared->files.fs, name, O_RDONLY, false);
-		file->n = BufFileSize(file->file) / (int64) sizeof(SimdupEntry);
 	}
-	return source;
-}
-
-static void
-close_files(EntrySource *source)
-{
-	for (int i = 0; i < source->n_files; i++)
-		simdup_entry_file_close(&source->files[i]);
-	pfree(source->files);
+	return store;
 }
 
 /* Return what a participant has last set there. */
@@ -188,20 +220,19 @@ write_trees(SharedBuild *shared, Relation index, bool reports)
 {
 	const TreeLayout *layout = &shared->layout;
 	/* no more participants than trees are at work */
-	size_t memory =
-		simdup_build_memory(Min(shared->n_participants, HAMMING_TREES));
+	int memory_kb =
+		maintenance_work_mem / Min(shared->n_participants, HAMMING_TREES);
 	BuildProgress progress = {.n_written = &shared->n_written,
 							  .reports = reports};
 	int tree;
 
 	while ((tree = take_tree(shared)) < HAMMING_TREES)
 	{
-		EntrySource source =
-			open_files(shared, tree == HAMMING_NULL_TREE ? "nulls" : "rows",
-					   layout->n_entries[tree]);
+		EntryStore store =
+			open_files(shared, tree == HAMMING_NULL_TREE ? "nulls" : "rows");
 
-		simdup_write_tree(index, layout, tree, &source, memory, &progress);
-		close_files(&source);
+		simdup_write_tree(index, layout, tree, &store, memory_kb, &progress);
+		simdup_entry_store_end(&store);
 		SpinLockAcquire(&shared->mutex);
 		shared->n_trees_written++;
 		SpinLockRelease(&shared->mutex);
@@ -221,7 +252,7 @@ simdup_hamming_build_worker(dsm_segment *seg, shm_toc *toc)
 	SharedBuild *shared = shm_toc_lookup(toc, KEY_SHARED, false);
 	WalUsage *wal = shm_toc_lookup(toc, KEY_WAL_USAGE, false);
 	BufferUsage *buffers = shm_toc_lookup(toc, KEY_BUFFER_USAGE, false);
-	/* the locks that index.c holds in the leader */
+	/* the locks that the server's catalog/index.c holds in the leader */
 	LOCKMODE heap_lock =
 		shared->is_concurrent ? ShareUpdateExclusiveLock : ShareLock;
 	LOCKMODE index_lock =
@@ -249,17 +280,17 @@ simdup_hamming_build_worker(dsm_segment *seg, shm_toc *toc)
 
 /* The leader */
 
-typedef struct Leader
+typedef struct BuildLeader
 {
 	ParallelContext *context;
 	Snapshot snapshot; /* SnapshotAny, or registered */
 	SharedBuild *shared;
 	WalUsage *wal;
 	BufferUsage *buffers;
-} Leader;
+} BuildLeader;
 
 static void
-estimate_shared(Leader *leader, Relation heap)
+estimate_shared(BuildLeader *leader, Relation heap)
 {
 	shm_toc_estimator *estimator = &leader->context->estimator;
 	Size n = (Size) leader->context->nworkers;
@@ -291,7 +322,7 @@ allocate(ParallelContext *context, uint64 key, Size size)
 }
 
 static void
-fill_shared(Leader *leader, Relation heap, Relation index,
+fill_shared(BuildLeader *leader, Relation heap, Relation index,
 			const IndexInfo *info)
 {
 	ParallelContext *context = leader->context;
@@ -325,7 +356,7 @@ fill_shared(Leader *leader, Relation heap, Relation index,
 
 /* Leave parallel mode; all workers have ended or there were none. */
 static void
-end_parallel(Leader *leader)
+end_parallel(BuildLeader *leader)
 {
 	if (IsMVCCSnapshot(leader->snapshot))
 		UnregisterSnapshot(leader->snapshot);
@@ -335,7 +366,7 @@ end_parallel(Leader *leader)
 
 /* False if no worker could be had; parallel mode is left then. */
 static bool
-begin_parallel(Leader *leader, Relation heap, Relation index,
+begin_parallel(BuildLeader *leader, Relation heap, Relation index,
 			   const IndexInfo *info, int n_workers)
 {
 	EnterParallelMode();
@@ -366,7 +397,7 @@ begin_parallel(Leader *leader, Relation heap, Relation index,
 
 /* Scan as a participant, and wait for the others. */
 static void
-lead_scan(Leader *leader, Relation heap, Relation index)
+lead_scan(BuildLeader *leader, Relation heap, Relation index)
 {
 	SharedBuild *shared = leader->shared;
 	int n_workers = leader->context->nworkers_launched;
@@ -384,11 +415,11 @@ lead_scan(Leader *leader, Relation heap, Relation index)
 
 /* Decide where the trees stand, write trees, and wait for the others. */
 static void
-lead_writing(Leader *leader, Relation index)
+lead_writing(BuildLeader *leader, Relation index)
 {
 	SharedBuild *shared = leader->shared;
 
-	simdup_lay_out_trees(&shared->layout, simdup_entries_per_leaf(index),
+	simdup_lay_out_trees(&shared->layout, entries_per_leaf(index),
 						 shared->n_rows, shared->n_nulls);
 	simdup_begin_trees(index, &shared->layout);
 	SpinLockAcquire(&shared->mutex);
@@ -417,7 +448,7 @@ build_in_parallel(Relation heap, Relation index, IndexInfo *info,
 				  IndexBuildResult *result)
 {
 	int n_workers = SIMDUP_INDEX_WORKERS(heap, index, info);
-	Leader leader;
+	BuildLeader leader;
 
 	if (n_workers == 0 ||
 		!begin_parallel(&leader, heap, index, info, n_workers))
@@ -443,9 +474,7 @@ static void
 build_alone(Relation heap, Relation index, IndexInfo *info,
 			IndexBuildResult *result)
 {
-	/* half for the rows as they come, half for putting them in order */
-	size_t half = simdup_build_memory(1) / 2;
-	size_t budget = half;
+	size_t budget = (size_t) maintenance_work_mem * ENTRIES_PER_KB;
 	CollectedRows collected = {.heap_tuples = 0};
 	TreeLayout layout;
 	pg_atomic_uint64 n_written;
@@ -453,20 +482,20 @@ build_alone(Relation heap, Relation index, IndexInfo *info,
 
 	simdup_entry_store_init(&collected.rows, &budget);
 	simdup_entry_store_init(&collected.nulls, &budget);
-	simdup_collect_rows(heap, index, info, NULL, true, &collected);
-	simdup_lay_out_trees(&layout, simdup_entries_per_leaf(index),
+	collect_rows(heap, index, info, NULL, true, &collected);
+	simdup_lay_out_trees(&layout, entries_per_leaf(index),
 						 simdup_entry_store_finish(&collected.rows),
 						 simdup_entry_store_finish(&collected.nulls));
 	pg_atomic_init_u64(&n_written, 0);
 	simdup_begin_trees(index, &layout);
 	for (int tree = 0; tree < HAMMING_TREES; tree++)
 	{
-		EntrySource source = simdup_entry_source(
-			tree == HAMMING_NULL_TREE ? &collected.nulls : &collected.rows);
+		EntryStore *store =
+			tree == HAMMING_NULL_TREE ? &collected.nulls : &collected.rows;
 
-		/* what went to files has given its memory back */
-		simdup_write_tree(index, &layout, tree, &source, half + budget,
-						  &progress);
+		/* rows that went to files have given their memory back */
+		simdup_write_tree(index, &layout, tree, store,
+						  (int) (budget / ENTRIES_PER_KB), &progress);
 	}
 	simdup_end_trees(index, &layout);
 	simdup_entry_store_end(&collected.rows);

@@ -20,15 +20,21 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/table.h"
 #include "access/tableam.h"
 #include "catalog/index.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "utils/acl.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/snapmgr.h"
 
 #include "index/hamming/am.h"
+#include "server/catalog.h"
 #include "server/spill.h"
 
 /* The lists: one for each rotation, the first one with the NULLs, and the table. */
@@ -52,6 +58,77 @@ typedef struct Links
 	int at; /* the link on the page; its child has this low key: */
 	SimdupEntry low;
 } Links;
+
+/* The index, opened by its owner */
+
+typedef struct InspectedIndex
+{
+	Relation heap;
+	Relation index;
+	LOCKMODE mode;
+	/* of the caller; functions of the index run as the table's owner */
+	Oid user;
+	int security;
+	int guc_level;
+} InspectedIndex;
+
+static void
+check_kind(Relation index)
+{
+	if (index->rd_indam->ambuild != simdup_hamming_build)
+		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("\"%s\" is not a hamming index",
+					   RelationGetRelationName(index)));
+	if (index->rd_rel->relkind != RELKIND_INDEX)
+		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("\"%s\" is a partitioned index",
+					   RelationGetRelationName(index)),
+				errhint(
+					"Name the index of a partition. pg_partition_tree lists them."));
+	if (RELATION_IS_OTHER_TEMP(index))
+		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("cannot access temporary tables of other sessions"));
+	if (!index->rd_index->indisvalid)
+		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("index \"%s\" is not valid",
+					   RelationGetRelationName(index)));
+}
+
+/* Lock table and index. ERROR unless it is the caller's hamming index. */
+static InspectedIndex
+open_index(Oid index_oid, LOCKMODE mode)
+{
+	InspectedIndex opened = {.mode = mode};
+	/* the table is locked before the index, as everywhere */
+	Oid heap_oid = IndexGetRelation(index_oid, true);
+	char *name = get_rel_name(index_oid);
+
+	if (name == NULL)
+		simdup_no_such_table(index_oid);
+	if (!OidIsValid(heap_oid))
+		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("\"%s\" is not a hamming index", name));
+	if (!SIMDUP_OWNS_TABLE(heap_oid, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, name);
+	opened.heap = table_open(heap_oid, mode);
+	opened.index = index_open(index_oid, mode);
+	check_kind(opened.index);
+	GetUserIdAndSecContext(&opened.user, &opened.security);
+	SetUserIdAndSecContext(opened.heap->rd_rel->relowner,
+						   opened.security | SECURITY_RESTRICTED_OPERATION);
+	opened.guc_level = NewGUCNestLevel();
+	SIMDUP_RESTRICT_SEARCH_PATH();
+	return opened;
+}
+
+static void
+close_index(InspectedIndex *opened)
+{
+	AtEOXact_GUC(false, opened->guc_level);
+	SetUserIdAndSecContext(opened->user, opened->security);
+	index_close(opened->index, opened->mode);
+	table_close(opened->heap, opened->mode);
+}
 
 /* Lists of rows */
 
@@ -327,8 +404,7 @@ PG_FUNCTION_INFO_V1(simdup_index_check);
 Datum
 simdup_index_check(PG_FUNCTION_ARGS)
 {
-	InspectedIndex opened =
-		simdup_inspect_index(PG_GETARG_OID(0), AccessShareLock);
+	InspectedIndex opened = open_index(PG_GETARG_OID(0), AccessShareLock);
 	Check check = {.heap = opened.heap, .index = opened.index};
 	HammingRoots roots;
 
@@ -346,7 +422,7 @@ simdup_index_check(PG_FUNCTION_ARGS)
 	for (int i = 0; i < check.n_lists; i++)
 		simdup_pairsort_end(check.lists[i]);
 	UnregisterSnapshot(check.snapshot);
-	simdup_inspect_end(&opened);
+	close_index(&opened);
 	PG_RETURN_VOID();
 }
 
@@ -455,8 +531,7 @@ PG_FUNCTION_INFO_V1(simdup_index_stat);
 Datum
 simdup_index_stat(PG_FUNCTION_ARGS)
 {
-	InspectedIndex opened =
-		simdup_inspect_index(PG_GETARG_OID(0), AccessShareLock);
+	InspectedIndex opened = open_index(PG_GETARG_OID(0), AccessShareLock);
 	Statistics statistics = {0};
 	TupleDesc columns;
 	Datum row;
@@ -467,6 +542,6 @@ simdup_index_stat(PG_FUNCTION_ARGS)
 		statistics.blocks[i] = palloc0(sizeof(int64) * N_BLOCK_VALUES);
 	count_pages(opened.index, &statistics);
 	row = make_row(columns, opened.index, &statistics);
-	simdup_inspect_end(&opened);
+	close_index(&opened);
 	PG_RETURN_DATUM(row);
 }

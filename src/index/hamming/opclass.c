@@ -1,6 +1,7 @@
 /*
  * opclass.c
- *	  Operator classes of hamming: the fingerprint of a value, and amvalidate.
+ *	  Operator classes of hamming: the fingerprint of a column's value, and
+ *	  amvalidate.
  */
 #include "postgres.h"
 #include "compat.h"

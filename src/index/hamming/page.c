@@ -229,7 +229,7 @@ simdup_hamming_cache(Relation index)
 	if (index->rd_amcache == NULL)
 		index->rd_amcache =
 			MemoryContextAllocZero(index->rd_indexcxt,
-								   offsetof(HammingCache, places));
+								   offsetof(HammingCache, hints));
 	return index->rd_amcache;
 }
 
@@ -298,8 +298,8 @@ simdup_hamming_extend(Relation index, ForkNumber fork)
  * guess, pages are being evicted, and a number of reads in a row do.
  */
 
-/* More pages than this share places. */
-#define MAX_PLACES 262144
+/* More pages than this share hints. */
+#define MAX_HINTS 262144
 
 /* One read of this number goes through the server's table. */
 #define COUNTED_READS 64
@@ -317,99 +317,99 @@ simdup_hamming_extend(Relation index, ForkNumber fork)
 static int n_doubtful = 0;
 
 void
-simdup_hamming_make_places(Relation index)
+simdup_hamming_make_hints(Relation index)
 {
 	HammingCache *cache = simdup_hamming_cache(index);
-	uint32 n_places = cache->n_places;
+	uint32 n_hints = cache->n_hints;
 	BlockNumber n_blocks = RelationGetTargetBlock(index);
 
 	if (n_blocks == InvalidBlockNumber || RelationUsesLocalBuffers(index) ||
-		n_places >= Min(n_blocks, MAX_PLACES))
+		n_hints >= Min(n_blocks, MAX_HINTS))
 		return;
-	n_places = Min(n_blocks + n_blocks / 4, MAX_PLACES);
-	cache = repalloc_huge(cache, offsetof(HammingCache, places) +
-									 n_places * sizeof(HammingPlace));
-	memset(&cache->places[cache->n_places], 0,
-		   (n_places - cache->n_places) * sizeof(HammingPlace));
-	cache->n_places = n_places;
+	n_hints = Min(n_blocks + n_blocks / 4, MAX_HINTS);
+	cache = repalloc_huge(cache, offsetof(HammingCache, hints) +
+									 n_hints * sizeof(HammingHint));
+	memset(&cache->hints[cache->n_hints], 0,
+		   (n_hints - cache->n_hints) * sizeof(HammingHint));
+	cache->n_hints = n_hints;
 	index->rd_amcache = cache;
 }
 
-static HammingPlace *
-place_of(Relation index, BlockNumber block)
+static HammingHint *
+hint_of(Relation index, BlockNumber block)
 {
 	HammingCache *cache = index->rd_amcache;
 
 	/* an invalidation may have freed it since */
-	if (cache == NULL || cache->n_places == 0)
+	if (cache == NULL || cache->n_hints == 0)
 		return NULL;
-	return &cache->places[block < cache->n_places ? block
-												  : block % cache->n_places];
+	return &cache->hints[block < cache->n_hints ? block
+												: block % cache->n_hints];
 }
 
 Buffer
 simdup_hamming_read_again(Relation index, BlockNumber block)
 {
 	static uint32 n_reads = 0;
-	HammingPlace *place = place_of(index, block);
+	HammingHint *hint = hint_of(index, block);
 	Buffer buffer;
 
 	if (n_doubtful > 0)
 		n_doubtful--;
-	else if (place != NULL && place->buffer != InvalidBuffer &&
+	else if (hint != NULL && hint->buffer != InvalidBuffer &&
 			 ++n_reads % COUNTED_READS != 0)
 	{
 		if (ReadRecentBuffer(index->SIMDUP_RD_LOCATOR, MAIN_FORKNUM, block,
-							 place->buffer))
+							 hint->buffer))
 		{
 			pgstat_count_buffer_read(index);
 			pgstat_count_buffer_hit(index);
-			return place->buffer;
+			return hint->buffer;
 		}
 		n_doubtful = DOUBTFUL_READS;
 	}
 	buffer = simdup_hamming_read(index, block);
 	/* the metapage may have been read for the first time */
-	if (place != NULL)
-		place->buffer = buffer;
+	if (hint != NULL)
+		hint->buffer = buffer;
 	return buffer;
 }
 
 void
 simdup_hamming_remember(Relation index, Buffer buffer)
 {
-	HammingPlace *place = place_of(index, BufferGetBlockNumber(buffer));
+	HammingHint *hint = hint_of(index, BufferGetBlockNumber(buffer));
 	Page page = BufferGetPage(buffer);
 
-	if (place == NULL)
+	if (hint == NULL)
 		return;
-	place->n = (uint16) hamming_count(page);
-	place->n_sorted =
-		hamming_is_leaf(page) ? hamming_head(page)->n_sorted : place->n;
+	hint->n = (uint16) hamming_count(page);
+	hint->n_sorted =
+		hamming_is_leaf(page) ? hamming_head(page)->n_sorted : hint->n;
 }
 
 void
 simdup_hamming_read_ahead(Relation index, BlockNumber block)
 {
-	HammingPlace *place = place_of(index, block);
+	HammingHint *hint = hint_of(index, block);
 	PrefetchBufferResult result;
 
-	if ((place != NULL && place->buffer != InvalidBuffer && n_doubtful == 0) ||
+	if ((hint != NULL && hint->buffer != InvalidBuffer && n_doubtful == 0) ||
 		RelationGetTargetBlock(index) == InvalidBlockNumber ||
 		block >= RelationGetTargetBlock(index))
 		return;
 	result = PrefetchBuffer(index, MAIN_FORKNUM, block);
-	if (place != NULL && BufferIsValid(result.recent_buffer))
-		place->buffer = result.recent_buffer;
+	if (hint != NULL && BufferIsValid(result.recent_buffer))
+		hint->buffer = result.recent_buffer;
 }
 
 void
-simdup_hamming_prefetch_place(Relation index, BlockNumber block)
+simdup_hamming_prefetch_hint(Relation index, BlockNumber block)
 {
-	HammingPlace *place = place_of(index, block);
+	HammingHint *hint = hint_of(index, block);
 
-	if (place != NULL)
-		__builtin_prefetch(place);
+	if (hint != NULL)
+		__builtin_prefetch(hint);
 }
 
 /*
@@ -426,72 +426,48 @@ void
 simdup_hamming_prefetch(Relation index, BlockNumber block, uint64 low,
 						uint64 near, uint64 until)
 {
-	HammingPlace *place = place_of(index, block);
+	HammingHint *hint = hint_of(index, block);
 	Page page;
 	int at;
 
-	if (place == NULL || place->buffer == InvalidBuffer)
+	if (hint == NULL || hint->buffer == InvalidBuffer)
 		return;
-	page = BufferGetPage(place->buffer);
-	at = simdup_guess_position(near, low, until, place->n_sorted);
+	page = BufferGetPage(hint->buffer);
+	at = simdup_guess_position(near, low, until, hint->n_sorted);
 	__builtin_prefetch(page);
 	prefetch_values(hamming_values(page), Max(at - VALUES_BEFORE, 0),
-					Min(at + VALUES_BEHIND, place->n_sorted));
-	prefetch_values(hamming_values(page), place->n_sorted, place->n);
-}
-
-static bool
-is_above_low_key(Page page, int i, const SimdupEntry *key)
-{
-	SimdupEntry low = hamming_low_key(page, i);
-
-	return !simdup_entry_less(key, &low);
+					Min(at + VALUES_BEHIND, hint->n_sorted));
+	prefetch_values(hamming_values(page), hint->n_sorted, hint->n);
 }
 
 /*
- * The search begins where the child would be if keys were evenly spread, and
- * goes on in steps that double.
+ * The search begins where the child would be if keys were evenly spread. Low
+ * keys of one value are in the order of their TIDs.
  */
 int
 simdup_hamming_find_child(Page page, int from, const SimdupEntry *key)
 {
+	const uint64 *values = hamming_values(page);
 	int n = hamming_count(page);
 	uint64 last =
 		hamming_is_last(page) ? PG_UINT64_MAX : hamming_head(page)->high_value;
-	int low =
-		from + simdup_guess_position(key->value, hamming_values(page)[from],
-									 last, n - from - 1);
-	int high;
-	int step = 1;
+	int guess =
+		from + 1 +
+		simdup_guess_position(key->value, values[from], last, n - from - 1);
+	int next = simdup_first_not_below(values, from + 1, n, key->value, guess);
+	int high = n;
 
-	if (low == from || is_above_low_key(page, low, key))
+	if (next < n && values[next] == key->value && key->value < PG_UINT64_MAX)
+		high = simdup_first_not_below(values, next, n, key->value + 1, next);
+	while (next < high && values[next] == key->value)
 	{
-		while (low + step < n && is_above_low_key(page, low + step, key))
-		{
-			low += step;
-			step *= 2;
-		}
-		high = Min(low + step, n);
-	}
-	else
-	{
-		high = low;
-		while (high - step > from && !is_above_low_key(page, high - step, key))
-		{
-			high -= step;
-			step *= 2;
-		}
-		low = Max(high - step, from);
-	}
-	/* low key of child `low` <= key < low key of child `high` */
-	while (high - low > 1)
-	{
-		int middle = (low + high) / 2;
+		int middle = (next + high) / 2;
+		SimdupEntry low = hamming_low_key(page, middle);
 
-		if (is_above_low_key(page, middle, key))
-			low = middle;
-		else
+		if (simdup_entry_less(key, &low))
 			high = middle;
+		else
+			next = middle + 1;
 	}
-	return low;
+	return next - 1;
 }

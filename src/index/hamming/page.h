@@ -18,7 +18,8 @@
 #include "storage/itemptr.h"
 #include "utils/rel.h"
 
-#include "core/entries.h"
+#include "core/search/index_entries.h"
+#include "core/search/radii.h"
 
 #define HAMMING_TREES (SIMDUP_ROTATIONS + 1)
 #define HAMMING_NULL_TREE SIMDUP_ROTATIONS
@@ -221,12 +222,12 @@ extern void simdup_hamming_set_child(Page page, int i, const SimdupEntry *low,
 typedef HammingMeta HammingRoots;
 
 /* Where a page was when it was read last, and what it then held. */
-typedef struct HammingPlace
+typedef struct HammingHint
 {
 	Buffer buffer;
 	uint16 n;
 	uint16 n_sorted;
-} HammingPlace;
+} HammingHint;
 
 /* What a backend remembers of an index, in rd_amcache. */
 typedef struct HammingCache
@@ -238,8 +239,8 @@ typedef struct HammingCache
 	BlockNumber histogram_blocks; /* size of the file then */
 	SimdupHistogram histogram[SIMDUP_ROTATIONS];
 	/* by block: see page.c */
-	uint32 n_places;
-	HammingPlace places[FLEXIBLE_ARRAY_MEMBER];
+	uint32 n_hints;
+	HammingHint hints[FLEXIBLE_ARRAY_MEMBER];
 } HammingCache;
 
 extern HammingCache *simdup_hamming_cache(Relation index);
@@ -264,8 +265,8 @@ extern Buffer simdup_hamming_extend(Relation index, ForkNumber fork);
 
 /* Pages that are read again and again */
 
-/* Make room for the places of this index's pages. Before a search. */
-extern void simdup_hamming_make_places(Relation index);
+/* Make room for hints of this index's pages. Before a search. */
+extern void simdup_hamming_make_hints(Relation index);
 /* Pin a page that was probably read before. */
 extern Buffer simdup_hamming_read_again(Relation index, BlockNumber block);
 /* Remember what the page, locked, holds. */
@@ -273,7 +274,7 @@ extern void simdup_hamming_remember(Relation index, Buffer buffer);
 /* Ask the server for a page that will be read, unless it is in memory. */
 extern void simdup_hamming_read_ahead(Relation index, BlockNumber block);
 /* Let the processor load what is remembered of a page. */
-extern void simdup_hamming_prefetch_place(Relation index, BlockNumber block);
+extern void simdup_hamming_prefetch_hint(Relation index, BlockNumber block);
 /*
  * Let the processor load a page that will be read, above all where the value
  * `near` may be, of those from `low` to `until`.

@@ -10,12 +10,12 @@
 #include "access/relscan.h"
 #include "access/tableam.h"
 #include "executor/tuptable.h"
+#include "miscadmin.h"
 #include "nodes/tidbitmap.h"
 #include "pgstat.h"
 #include "utils/memutils.h"
 #include "utils/spccache.h"
 
-#include "index/hamming/am.h"
 #include "index/hamming/scanning.h"
 
 IndexScanDesc
@@ -192,7 +192,7 @@ start_scan(IndexScanDesc scan)
 	HammingScan *state = scan->opaque;
 
 	pgstat_count_index_scan(scan->indexRelation);
-	simdup_hamming_make_places(scan->indexRelation);
+	simdup_hamming_make_hints(scan->indexRelation);
 	if (scan->xs_want_itup && scan->xs_itup == NULL)
 		give_empty_tuple(scan);
 	state->n_balls = 0;

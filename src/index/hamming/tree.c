@@ -1,10 +1,12 @@
 /*
  * tree.c
- *	  Writes a tree of a hamming index, level by level, from its leaves up.
+ *	  The entries of rows, and the trees of a hamming index that are made of them.
  *
- * The pages of a level are neighbours in the file, so a page's right sibling
- * is the next block. A page waits in memory until the low key of the next is
- * known, which is its own high key.
+ * Entries are kept as they came. For each rotation they are sorted, and its tree
+ * is written level by level, from the leaves up. The pages of a level are
+ * neighbours in the file, so a page's right sibling is the next block. A page
+ * waits in memory until the low key of the next is known, which is its own high
+ * key.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -17,6 +19,110 @@
 #include "utils/memutils.h"
 
 #include "index/hamming/building.h"
+#include "server/spill.h"
+
+/* Entries as they came */
+
+#define FIRST_SIZE 1024
+
+/* Entries that are read from a file at once. */
+#define LIST_SIZE 2048
+
+/* Entries beyond the memory are sorted in this number of runs, unless these are small. */
+#define N_RUNS 64
+#define MIN_RUN_KB 4096
+
+void
+simdup_entry_store_init(EntryStore *store, size_t *budget)
+{
+	memset(store, 0, sizeof(*store));
+	store->rotation = SIMDUP_ROTATIONS - 1; /* the one that changes nothing */
+	store->budget = budget;
+	store->size = FIRST_SIZE;
+	store->entries = palloc(FIRST_SIZE * sizeof(SimdupEntry));
+	*budget -= Min(*budget, FIRST_SIZE);
+}
+
+static void
+use_file(EntryStore *store, BufFile *file)
+{
+	store->files = palloc(sizeof(BufFile *));
+	store->files[store->n_files++] = file;
+}
+
+void
+simdup_entry_store_share(EntryStore *store, FileSet *files, const char *name)
+{
+	use_file(store, BufFileCreateFileSet(files, name));
+	store->is_shared = true;
+}
+
+/* Empty the memory into the file. */
+static void
+write_entries(EntryStore *store)
+{
+	/* the cast is for servers before 16 */
+	BufFileWrite(store->files[0], (void *) store->entries,
+				 store->n * sizeof(SimdupEntry));
+	store->n_written += (int64) store->n;
+	store->n = 0;
+}
+
+/* Make room for one more: grow, or go on to the file. */
+static void
+make_room(EntryStore *store)
+{
+	size_t more = Min(store->size, *store->budget);
+
+	if (more > 0 && store->n_files == 0)
+	{
+		store->size += more;
+		*store->budget -= more;
+		store->entries =
+			repalloc_huge(store->entries, store->size * sizeof(SimdupEntry));
+		return;
+	}
+	if (store->n_files == 0)
+		use_file(store, BufFileCreateTemp(false));
+	write_entries(store);
+}
+
+void
+simdup_entry_store_add(EntryStore *store, uint64 value, uint64 row)
+{
+	if (store->n == store->size)
+		make_room(store);
+	store->entries[store->n++] = (SimdupEntry){value, row};
+}
+
+int64
+simdup_entry_store_finish(EntryStore *store)
+{
+	if (store->n_files == 0)
+		return (int64) store->n;
+	write_entries(store);
+	if (store->is_shared)
+	{
+		BufFileExportFileSet(store->files[0]);
+		BufFileClose(store->files[0]);
+		store->n_files = 0;
+	}
+	pfree(store->entries);
+	store->entries = NULL;
+	*store->budget += store->size;
+	return store->n_written;
+}
+
+void
+simdup_entry_store_end(EntryStore *store)
+{
+	for (int i = 0; i < store->n_files; i++)
+		BufFileClose(store->files[i]);
+	if (store->files != NULL)
+		pfree(store->files);
+	if (store->entries != NULL)
+		pfree(store->entries);
+}
 
 /*
  * Writes the pages of a new relation, in the order of their blocks.
@@ -248,17 +354,88 @@ begin_page(TreeWriter *writer, const SimdupEntry *low)
 }
 
 static void
-add_leaf(void *arg, const SimdupEntry *entries, int n)
+add_leaf(TreeWriter *writer, const SimdupEntry *entries, int n)
 {
-	TreeWriter *writer = arg;
 	const BuildProgress *progress = writer->progress;
 	uint64 n_written;
 
+	CHECK_FOR_INTERRUPTS();
 	simdup_hamming_fill_leaf(begin_page(writer, &entries[0]), entries, n);
 	n_written = pg_atomic_add_fetch_u64(progress->n_written, n);
 	if (progress->reports)
 		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE,
 									 (int64) n_written);
+}
+
+static void
+rotate_all(SimdupEntry *entries, size_t n, int rotation)
+{
+	for (size_t i = 0; i < n; i++)
+		entries[i].value = simdup_rotate(entries[i].value, rotation);
+}
+
+/* Sort the entries where they are, and write the leaves. */
+static void
+add_leaves_in_memory(TreeWriter *writer, int per_leaf, EntryStore *store,
+					 int rotation)
+{
+	/* from the present rotation to the wanted one */
+	int turn = (rotation - store->rotation - 1) & (SIMDUP_ROTATIONS - 1);
+
+	rotate_all(store->entries, store->n, turn);
+	store->rotation = rotation;
+	simdup_sort_pairs(store->entries, store->n);
+	for (size_t i = 0; i < store->n; i += per_leaf)
+		add_leaf(writer, store->entries + i,
+				 (int) Min((size_t) per_leaf, store->n - i));
+}
+
+/* Read all entries of a file into a sort. */
+static void
+sort_file(SimdupPairSort *sort, BufFile *file, int rotation)
+{
+	SimdupEntry list[LIST_SIZE];
+	size_t length;
+
+	if (BufFileSeek(file, 0, 0, SEEK_SET) != 0)
+		ereport(ERROR, errcode_for_file_access(),
+				errmsg("could not rewind temporary file: %m"));
+	while ((length = BufFileRead(file, list, sizeof(list))) > 0)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (length % sizeof(SimdupEntry) != 0)
+			ereport(ERROR, errcode_for_file_access(),
+					errmsg("could not read from temporary file: %m"));
+		rotate_all(list, length / sizeof(SimdupEntry), rotation);
+		simdup_pairsort_put_list(sort, list, length / sizeof(SimdupEntry));
+	}
+}
+
+/*
+ * Sort the entries that are in files, and write the leaves. Entries that do not
+ * fit in memory take less of it: the cache holds more of a short run, and the
+ * kernel has less to clear.
+ */
+static void
+add_leaves_of_files(TreeWriter *writer, const TreeLayout *layout,
+					EntryStore *store, int rotation, int memory_kb)
+{
+	int64 all_kb =
+		layout->n_entries[writer->tree] * (int64) sizeof(SimdupEntry) / 1024;
+	SimdupEntry leaf[HAMMING_LEAF_CAPACITY];
+	SimdupPairSort *sort;
+	Size n;
+
+	if (all_kb > memory_kb)
+		memory_kb =
+			(int) Min((int64) memory_kb, Max(all_kb / N_RUNS, MIN_RUN_KB));
+	sort = simdup_pairsort_begin(memory_kb);
+	for (int i = 0; i < store->n_files; i++)
+		sort_file(sort, store->files[i], rotation);
+	simdup_pairsort_perform(sort);
+	while ((n = simdup_pairsort_get_list(sort, leaf, layout->per_leaf)) > 0)
+		add_leaf(writer, leaf, (int) n);
+	simdup_pairsort_end(sort);
 }
 
 /* Write the level above; the writer then holds the low keys of that level. */
@@ -307,7 +484,7 @@ end_tree(TreeWriter *writer)
 
 void
 simdup_write_tree(Relation index, const TreeLayout *layout, int tree,
-				  EntrySource *source, size_t memory,
+				  EntryStore *store, int memory_kb,
 				  const BuildProgress *progress)
 {
 	TreeWriter *writer = palloc0(sizeof(TreeWriter));
@@ -319,8 +496,10 @@ simdup_write_tree(Relation index, const TreeLayout *layout, int tree,
 	writer->progress = progress;
 	writer->tree = tree;
 	begin_tree(writer);
-	simdup_order_entries(source, rotation, layout->per_leaf, memory, add_leaf,
-						 writer);
+	if (store->n_files > 0)
+		add_leaves_of_files(writer, layout, store, rotation, memory_kb);
+	else
+		add_leaves_in_memory(writer, layout->per_leaf, store, rotation);
 	end_tree(writer);
 	next = writer->pages->next;
 	page_writer_end(writer->pages);

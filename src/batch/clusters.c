@@ -1,0 +1,265 @@
+/*
+ * clusters.c
+ *	  simdup_clusters: which rows of a query belong together, by either method.
+ *
+ * The engine is that of groups, core/cluster/grouping.h, without decisions and
+ * ids.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "miscadmin.h"
+#include "utils/builtins.h"
+
+#include "batch/clusters.h"
+#include "core/fingerprint/hamming.h"
+#include "core/host.h"
+#include "server/arguments.h"
+#include "server/progress.h"
+
+static SimdupClusterMethod
+method_of(const char *name)
+{
+	if (strcmp(name, "connected") == 0)
+		return SIMDUP_CONNECTED;
+	if (strcmp(name, "leader") == 0)
+		return SIMDUP_LEADER;
+	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			errmsg("unrecognized clustering method: \"%s\"", name),
+			errhint(
+				"Methods are \"leader\" (the nearest earlier leader) and \"connected\" (connected components)."));
+}
+
+/* Return the position of an argument that must have a value; -1: no such one. */
+static int
+position_of(FunctionCallInfo fcinfo, const char *name)
+{
+	int argument = simdup_named_argument(fcinfo, name);
+
+	if (argument >= 0)
+		simdup_check_not_null(PG_ARGISNULL(argument), name);
+	return argument;
+}
+
+SimdupOptions
+simdup_options(FunctionCallInfo fcinfo)
+{
+	SimdupOptions options = {.method = SIMDUP_LEADER};
+	int argument = simdup_named_argument(fcinfo, "max_distance");
+
+	options.max_distance = simdup_check_max_distance(fcinfo, argument);
+	argument = position_of(fcinfo, "method");
+	if (argument >= 0)
+		options.method =
+			method_of(text_to_cstring(PG_GETARG_TEXT_PP(argument)));
+	argument = simdup_named_argument(fcinfo, "min_resemblance");
+	if (argument >= 0 && !PG_ARGISNULL(argument))
+		options.min_resemblance =
+			simdup_check_fraction(PG_GETARG_FLOAT8(argument),
+								  "min_resemblance");
+	argument = position_of(fcinfo, "w");
+	if (argument >= 0)
+		options.shingling =
+			simdup_get_resemblance(PG_GETARG_INT32(argument),
+								   PG_GETARG_TEXT_PP(
+									   position_of(fcinfo, "unit")));
+	return options;
+}
+
+/* Fill the arrays of clusters. */
+static void
+describe_clusters(SimdupClusters *clusters, SimdupFingerprints *fingerprints)
+{
+	uint32 n = fingerprints->rows->n;
+	const uint32 *numbers = fingerprints->in_memory.numbers; /* NULL: on disk */
+	uint8 *together = simdup_alloc0((Size) n / 8 + 1);		 /* bits by row */
+
+	clusters->size = simdup_alloc0(((Size) n + 1) * sizeof(uint32));
+	clusters->fp = simdup_alloc(((Size) n + 1) * sizeof(uint64));
+	for (uint32 row = 0; row < n; row++)
+		clusters->size[clusters->cluster[row]]++;
+	for (uint32 row = 0; row < n; row++)
+		if (clusters->size[clusters->cluster[row]] > 1)
+			simdup_set_bit(together, row);
+	/* most rows are alone; they would be most of what is written in no order */
+	for (int64 i = 0; i < fingerprints->n; i++)
+	{
+		SimdupFingerprint fingerprint = simdup_fingerprint_at(fingerprints, i);
+
+		CHECK_FOR_INTERRUPTS();
+		for (uint32 j = fingerprint.start;
+			 j < fingerprint.start + fingerprint.n; j++)
+		{
+			uint32 row = simdup_row_at(fingerprints, j);
+
+			if (numbers != NULL && j + SIMDUP_AHEAD < n)
+				__builtin_prefetch(&together[numbers[j + SIMDUP_AHEAD] / 8]);
+			if (simdup_get_bit(together, row))
+				clusters->fp[row] = fingerprint.fp;
+		}
+	}
+	simdup_free(together);
+}
+
+SimdupClusters *
+simdup_find_clusters(SimdupGroupingRows *c, const SimdupOptions *options)
+{
+	SimdupRows *rows = c->fingerprints->rows;
+	MemoryContext old = MemoryContextSwitchTo(rows->context);
+	SimdupClusters *clusters = palloc0(sizeof(SimdupClusters));
+
+	clusters->rows = rows;
+	if (rows->contents != NULL && options->method == SIMDUP_LEADER)
+	{
+		clusters->resemblance =
+			simdup_alloc(((Size) rows->n + 1) * sizeof(double));
+		for (uint32 row = 0; row < rows->n; row++)
+			clusters->resemblance[row] = 1;
+		c->distinct_rows.resemblance = clusters->resemblance;
+	}
+	clusters->cluster = simdup_grouping_find(c, NULL, options->method);
+	describe_clusters(clusters, c->fingerprints);
+	MemoryContextSwitchTo(old);
+	return clusters;
+}
+
+int
+simdup_cluster_distance(const SimdupClusters *clusters, uint32 row)
+{
+	uint32 first = clusters->cluster[row];
+
+	return first == row
+			   ? 0
+			   : simdup_hamming64(clusters->fp[row], clusters->fp[first]);
+}
+
+/* Return the resemblance of a row to the row that names its cluster. */
+static double
+resemblance_of(const SimdupClusters *clusters, uint32 row)
+{
+	uint32 first = clusters->cluster[row];
+
+	if (clusters->resemblance != NULL)
+		return clusters->resemblance[row];
+	return row == first
+			   ? 1
+			   : simdup_stored_texts_resemblance(clusters->rows->contents,
+												 first, row, 0);
+}
+
+/*
+ * simdup_clusters: which rows of a query belong together.
+ *
+ * Rows that are alone are left out by default. Nearly all rows of a large table
+ * are, and writing them would cost more than finding the clusters.
+ */
+
+/*
+ * Clusters with a row farther than twice max_distance from their first row. No
+ * row at all can be near both, so only a chain connects them.
+ */
+typedef struct FarClusters
+{
+	int beyond;	 /* distance from the first row */
+	uint8 *seen; /* one bit a row: the first row of such a cluster */
+	int64 n;
+	int64 n_rows;
+	uint32 largest;	  /* its rows */
+	int max_distance; /* from a first row */
+} FarClusters;
+
+static void
+note_far_cluster(FarClusters *far, uint32 cluster, uint32 size, int distance)
+{
+	if (distance <= far->beyond)
+		return;
+	far->max_distance = Max(far->max_distance, distance);
+	if (simdup_get_bit(far->seen, cluster))
+		return;
+	simdup_set_bit(far->seen, cluster);
+	far->n++;
+	far->n_rows += size;
+	far->largest = Max(far->largest, size);
+}
+
+static void
+warn_of_far_clusters(const FarClusters *far)
+{
+	if (far->n == 0)
+		return;
+	ereport(WARNING,
+			errmsg_plural("%lld cluster reaches beyond twice max_distance",
+						  "%lld clusters reach beyond twice max_distance",
+						  (unsigned long) far->n, (long long) far->n),
+			errdetail("%lld rows are in such clusters, %u in the largest; rows are up to %d bits from the first row of their cluster.",
+					  (long long) far->n_rows, far->largest, far->max_distance),
+			errhint(
+				"The method \"leader\" keeps each row within max_distance of its cluster's first row; min_resemblance compares contents."));
+}
+
+static void
+put_clusters(ReturnSetInfo *result, const SimdupClusters *clusters,
+			 int max_distance, int min_size)
+{
+	SimdupRows *rows = clusters->rows;
+	FarClusters far = {.beyond = 2 * max_distance};
+
+	far.seen = simdup_alloc0(rows->n / 8 + 1);
+	simdup_progress_phase("writing", rows->n);
+	for (uint32 row = 0; row < rows->n; row++)
+	{
+		uint32 cluster = clusters->cluster[row];
+		uint32 size = clusters->size[cluster];
+		int distance;
+		Datum values[5];
+		bool nulls[5] = {false, false, false, false, rows->contents == NULL};
+
+		CHECK_FOR_INTERRUPTS();
+		simdup_progress_done(row);
+		if (row + SIMDUP_AHEAD < rows->n)
+			simdup_keys_prefetch(rows->keys,
+								 clusters->cluster[row + SIMDUP_AHEAD]);
+		if ((int64) size < min_size)
+			continue;
+		distance = simdup_cluster_distance(clusters, row);
+		values[0] = simdup_keys_get(rows->keys, row, 0);
+		values[1] = simdup_keys_get(rows->keys, cluster, 1);
+		values[2] = Int64GetDatum((int64) size);
+		values[3] = Int32GetDatum(distance);
+		if (rows->contents != NULL)
+			values[4] = Float8GetDatum(resemblance_of(clusters, row));
+		simdup_put_result(result, values, nulls);
+		note_far_cluster(&far, cluster, size, distance);
+	}
+	warn_of_far_clusters(&far);
+	simdup_free(far.seen);
+}
+
+PG_FUNCTION_INFO_V1(simdup_clusters);
+/*
+ * simdup_clusters(query [, key_type], max_distance, method, min_resemblance, w,
+ * unit, min_size, params)
+ */
+Datum
+simdup_clusters(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = simdup_begin_result(fcinfo);
+	SimdupOptions options = simdup_options(fcinfo);
+	int min_size = position_of(fcinfo, "min_size");
+	SimdupRows *rows;
+	SimdupFingerprints *fingerprints;
+
+	if (PG_ARGISNULL(0))
+		return (Datum) 0;
+	rows = simdup_rows_begin(fcinfo, 1, &options);
+	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
+	simdup_rows_tell_skipped(rows);
+	fingerprints = simdup_rows_distinct(rows);
+	put_clusters(result,
+				 simdup_find_clusters(simdup_grouping_begin(fingerprints,
+															&options),
+									  &options),
+				 options.max_distance, PG_GETARG_INT32(min_size));
+	simdup_fingerprints_end(fingerprints);
+	return (Datum) 0;
+}

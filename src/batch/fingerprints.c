@@ -1,0 +1,239 @@
+/*
+ * fingerprints.c
+ *	  The distinct fingerprints of a batch, by scope, each with its rows, in memory
+ *	  or on disk.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "miscadmin.h"
+
+#include "batch/rows.h"
+#include "core/host.h"
+#include "server/progress.h"
+
+/* End a fingerprint, and begin those of a scope and the scopes before it. */
+static void
+end_fingerprint(SimdupFingerprints *fingerprints,
+				SimdupFingerprint *fingerprint, uint32 *n_begun, uint32 scope)
+{
+	if (fingerprint->n > 0)
+	{
+		simdup_tempfile_append(fingerprints->fingerprint_file, fingerprint,
+							   sizeof(*fingerprint));
+		fingerprints->n++;
+	}
+	while (*n_begun <= scope)
+		fingerprints->scope_starts[(*n_begun)++] = (uint32) fingerprints->n;
+	fingerprint->start += fingerprint->n;
+	fingerprint->n = fingerprint->n_first = 0;
+}
+
+/* Write the sorted rows to two files: row numbers, and fingerprints. */
+static void
+distinct_on_disk(SimdupFingerprints *fingerprints)
+{
+	SimdupRows *rows = fingerprints->rows;
+	SimdupFingerprint fingerprint;
+	uint32 n_begun = 0;
+	uint32 position = 0;
+	uint64 high;
+	uint64 low;
+
+	memset(&fingerprint, 0, sizeof(fingerprint));
+	fingerprints->number_file = simdup_tempfile_create();
+	fingerprints->fingerprint_file = simdup_tempfile_create();
+	fingerprints->scope_starts =
+		simdup_alloc(((Size) fingerprints->n_scopes + 1) * sizeof(uint32));
+	simdup_pairsort_perform(rows->sort);
+	while (simdup_pairsort_get(rows->sort, &high, &low))
+	{
+		uint32 number = (uint32) low;
+		uint64 fp = high << 32 | low >> 32;
+
+		simdup_tempfile_append(fingerprints->number_file, &number,
+							   sizeof(number));
+		if (high >> 32 >= n_begun || fp != fingerprint.fp)
+			end_fingerprint(fingerprints, &fingerprint, &n_begun,
+							(uint32) (high >> 32));
+		fingerprint.fp = fp;
+		fingerprint.n++;
+		fingerprint.n_first += number < rows->n_first;
+		simdup_progress_done(++position);
+	}
+	end_fingerprint(fingerprints, &fingerprint, &n_begun,
+					fingerprints->n_scopes);
+	simdup_pairsort_end(rows->sort);
+	rows->sort = NULL;
+}
+
+/* Load the fingerprints if they fit in memory, because many rows are equal. */
+static void
+load_fingerprints(SimdupFingerprints *fingerprints)
+{
+	SimdupDistinctFingerprints *in_memory = &fingerprints->in_memory;
+	Size n = (Size) fingerprints->n;
+
+	if (fingerprints->n * SIMDUP_FINGERPRINT_BYTES > fingerprints->rows->budget)
+		return;
+	in_memory->n = (uint32) n;
+	in_memory->fps = simdup_alloc((n + 1) * sizeof(uint64));
+	in_memory->starts = simdup_alloc((n + 1) * sizeof(uint32));
+	in_memory->elements = simdup_alloc((n + 1) * sizeof(SimdupElement));
+	for (Size i = 0; i < n; i++)
+	{
+		SimdupFingerprint fingerprint;
+
+		simdup_tempfile_read(fingerprints->fingerprint_file,
+							 (int64) (i * sizeof(fingerprint)), &fingerprint,
+							 sizeof(fingerprint));
+		in_memory->fps[i] = fingerprint.fp;
+		in_memory->starts[i] = fingerprint.start;
+		in_memory->elements[i] = (SimdupElement){fingerprint.fp, i};
+	}
+	in_memory->starts[n] = fingerprints->rows->n;
+	simdup_tempfile_close(fingerprints->fingerprint_file);
+	fingerprints->fingerprint_file = NULL;
+}
+
+SimdupFingerprints *
+simdup_rows_distinct(SimdupRows *rows)
+{
+	MemoryContext old = MemoryContextSwitchTo(rows->context);
+	SimdupFingerprints *fingerprints = palloc0(sizeof(SimdupFingerprints));
+
+	simdup_progress_phase("grouping", rows->n);
+	fingerprints->rows = rows;
+	fingerprints->n_scopes =
+		rows->scopes ? simdup_keynumbers_count(rows->scopes) + 1 : 1;
+	if (rows->contents != NULL)
+		simdup_stored_texts_finish(rows->contents, (Size) rows->budget / 4);
+	if (rows->sort)
+	{
+		distinct_on_disk(fingerprints);
+		load_fingerprints(fingerprints);
+	}
+	else
+	{
+		fingerprints->in_memory =
+			simdup_distinct_fingerprints(rows->fps, rows->scope,
+										 fingerprints->n_scopes, rows->n);
+		fingerprints->n = fingerprints->in_memory.n;
+		fingerprints->scope_starts = fingerprints->in_memory.scope_starts;
+		rows->fps = NULL;
+		if (rows->scope)
+			pfree(rows->scope);
+		rows->scope = NULL;
+	}
+	MemoryContextSwitchTo(old);
+	return fingerprints;
+}
+
+void
+simdup_fingerprints_end(SimdupFingerprints *fingerprints)
+{
+	simdup_tempfile_close(fingerprints->number_file);
+	simdup_tempfile_close(fingerprints->fingerprint_file);
+	simdup_rows_end(fingerprints->rows);
+}
+
+/* Count a fingerprint's rows of the first query. Their numbers ascend. */
+static uint32
+count_first(SimdupFingerprints *fingerprints, uint32 start, uint32 n)
+{
+	uint32 n_first = fingerprints->rows->n_first;
+	uint32 low = 0;
+	uint32 high = n;
+
+	if (n_first == fingerprints->rows->n)
+		return n;
+	while (low < high)
+	{
+		uint32 middle = low + (high - low) / 2;
+
+		if (simdup_row_at(fingerprints, start + middle) < n_first)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+SimdupFingerprint
+simdup_fingerprint_at(SimdupFingerprints *fingerprints, int64 index)
+{
+	const SimdupDistinctFingerprints *in_memory = &fingerprints->in_memory;
+	SimdupFingerprint fingerprint;
+	uint32 start;
+	uint32 n;
+
+	if (fingerprints->fingerprint_file)
+	{
+		simdup_tempfile_read(fingerprints->fingerprint_file,
+							 index * (int64) sizeof(fingerprint), &fingerprint,
+							 sizeof(fingerprint));
+		return fingerprint;
+	}
+	start = in_memory->starts[index];
+	n = in_memory->starts[index + 1] - start;
+	/* a copy would wait until what was written before is in the cache */
+	return (SimdupFingerprint){.fp = in_memory->fps[index],
+							   .start = start,
+							   .n = n,
+							   .n_first = count_first(fingerprints, start, n)};
+}
+
+bool
+simdup_fingerprints_next_equal(SimdupFingerprints *fingerprints, int64 *next,
+							   SimdupFingerprint *fingerprint)
+{
+	const uint32 *starts = fingerprints->in_memory.starts;
+
+	while (*next < fingerprints->n)
+	{
+		int64 i = (*next)++;
+
+		CHECK_FOR_INTERRUPTS();
+		if (fingerprints->fingerprint_file == NULL &&
+			starts[i + 1] - starts[i] == 1)
+			continue;
+		*fingerprint = simdup_fingerprint_at(fingerprints, i);
+		if (fingerprint->n > 1)
+			return true;
+	}
+	return false;
+}
+
+void
+simdup_fingerprints_by_row(SimdupFingerprints *fingerprints, uint64 *fps,
+						   uint32 *scopes)
+{
+	for (int64 i = 0, scope = 0; i < fingerprints->n; i++)
+	{
+		SimdupFingerprint fingerprint = simdup_fingerprint_at(fingerprints, i);
+
+		CHECK_FOR_INTERRUPTS();
+		while (i >= fingerprints->scope_starts[scope + 1])
+			scope++;
+		for (uint32 j = 0; j < fingerprint.n; j++)
+		{
+			uint32 row = simdup_row_at(fingerprints, fingerprint.start + j);
+
+			fps[row] = fingerprint.fp;
+			scopes[row] = (uint32) scope;
+		}
+	}
+}
+
+uint32
+simdup_row_at(SimdupFingerprints *fingerprints, uint32 position)
+{
+	uint32 number;
+
+	if (fingerprints->in_memory.numbers)
+		return fingerprints->in_memory.numbers[position];
+	simdup_tempfile_read(fingerprints->number_file,
+						 (int64) position * (int64) sizeof(number), &number,
+						 sizeof(number));
+	return number;
+}

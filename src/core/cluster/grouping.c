@@ -1,0 +1,494 @@
+/*
+ * grouping.c
+ *	  Rows into groups, by either method, with people's decisions.
+ */
+#include <string.h>
+
+#include "core/cluster/components.h"
+#include "core/cluster/decisions.h"
+#include "core/cluster/grouping.h"
+#include "core/cluster/unions.h"
+#include "core/fingerprint/hash.h"
+#include "core/host.h"
+#include "core/search/index_entries.h"
+
+#define NONE UINT32_MAX
+
+/*
+ * Add a pair to a set of pairs of numbers: components that may not join groups.
+ */
+static void
+add_pair(SimdupWordSet *set, uint32_t a, uint32_t b)
+{
+	(void) simdup_wordset_add(set, ((uint64_t) a << 32 | b) + 1);
+}
+
+static bool
+has_pair(const SimdupWordSet *set, uint32_t a, uint32_t b)
+{
+	return simdup_wordset_has(set, ((uint64_t) a << 32 | b) + 1);
+}
+
+/* leader */
+
+uint8_t *
+simdup_may_lead(const SimdupDistinctRows *distinct_rows,
+				const SimdupConstraints *constraints,
+				const uint32_t *first_near)
+{
+	enum
+	{
+		NEVER,
+		PERHAPS,
+		SURELY
+	};
+	uint8_t *leads = simdup_alloc0((size_t) distinct_rows->n_rows + 1);
+
+	/* a row that may pass over a leader may lead */
+	for (uint32_t row = 0; row < distinct_rows->n_rows; row++)
+		if (simdup_n_cannot_link(constraints,
+								 simdup_component_of(constraints, row)) > 0)
+			leads[distinct_rows->distinct[row]] = PERHAPS;
+	for (uint32_t distinct = 0; distinct < distinct_rows->n_rows; distinct++)
+	{
+		if (distinct_rows->distinct[distinct] != distinct)
+			continue;
+		if (first_near[distinct] == SIMDUP_NO_ROW)
+			leads[distinct] = SURELY;
+		else if (leads[first_near[distinct]] != SURELY)
+			leads[distinct] = PERHAPS;
+	}
+	return leads;
+}
+
+/* A leader near a distinct row, in the list of its distance. */
+typedef struct NearLeader
+{
+	uint32_t row;
+	uint32_t next;
+	double resemblance; /* below 0: not yet verified */
+} NearLeader;
+
+/* The leaders of one distinct row at one distance, the earliest first. */
+typedef struct LeaderList
+{
+	uint32_t first;
+	uint32_t last;
+	uint32_t next; /* list of the distinct row, at the next distance */
+	uint32_t distance;
+} LeaderList;
+
+typedef struct Leading
+{
+	const SimdupDistinctRows *distinct_rows;
+	const SimdupConstraints *constraints;
+	uint32_t *group;		   /* of each row: its first row */
+	uint32_t *component_group; /* of each component; NULL constraints: group */
+	SimdupWordSet cannot_link; /* (component, group) */
+	uint32_t *lists; /* of each distinct row: its first list in list_pool */
+	LeaderList *list_pool;
+	uint32_t n_lists;
+	size_t lists_capacity;
+	NearLeader *leaders;
+	uint32_t n_leaders;
+	size_t leaders_capacity;
+} Leading;
+
+/* Return the list of a distinct row at a distance. */
+static LeaderList *
+list_at(Leading *l, uint32_t distinct, uint32_t distance)
+{
+	uint32_t *at = &l->lists[distinct];
+
+	l->list_pool = simdup_grow(l->list_pool, &l->lists_capacity,
+							   (size_t) l->n_lists + 1, sizeof(LeaderList));
+	while (*at != NONE && l->list_pool[*at].distance < distance)
+		at = &l->list_pool[*at].next;
+	if (*at == NONE || l->list_pool[*at].distance > distance)
+	{
+		l->list_pool[l->n_lists] = (LeaderList){NONE, NONE, *at, distance};
+		*at = l->n_lists++;
+	}
+	return &l->list_pool[*at];
+}
+
+static void
+add_leader(Leading *l, uint32_t row, uint32_t distinct, uint32_t distance)
+{
+	LeaderList *list;
+
+	if (l->distinct_rows->last_row[distinct] <= row)
+		return;
+	l->leaders = simdup_grow(l->leaders, &l->leaders_capacity,
+							 (size_t) l->n_leaders + 1, sizeof(NearLeader));
+	list = list_at(l, distinct, distance);
+	if (list->first == NONE)
+		list->first = l->n_leaders;
+	else
+		l->leaders[list->last].next = l->n_leaders;
+	list->last = l->n_leaders;
+	l->leaders[l->n_leaders++] = (NearLeader){row, NONE, -1};
+}
+
+/*
+ * Make a row lead: later rows of its distinct row and of near distinct rows
+ * find it.
+ */
+static void
+lead(Leading *l, uint32_t row)
+{
+	uint32_t distinct = l->distinct_rows->distinct[row];
+	size_t n;
+	const SimdupNearRow *near =
+		l->distinct_rows->near(l->distinct_rows->arg, distinct, &n);
+
+	add_leader(l, row, distinct, 0);
+	for (size_t i = 0; i < n; i++)
+		add_leader(l, row, near[i].distinct, near[i].distance);
+}
+
+/*
+ * Return the resemblance of two distinct rows that seem near; below 0: they are
+ * not.
+ */
+static double
+verify(const SimdupDistinctRows *distinct_rows, uint32_t a, uint32_t b)
+{
+	if (a == b || distinct_rows->verify == NULL)
+		return 1;
+	return distinct_rows->verify(distinct_rows->arg, a > b ? a : b,
+								 a > b ? b : a);
+}
+
+/* Return the nearest leader whose group a row may join, or NONE. */
+static uint32_t
+find_leader(Leading *l, uint32_t row)
+{
+	uint32_t distinct = l->distinct_rows->distinct[row];
+	uint32_t component = simdup_component_of(l->constraints, row);
+
+	for (uint32_t d = l->lists[distinct]; d != NONE; d = l->list_pool[d].next)
+	{
+		LeaderList *list = &l->list_pool[d];
+		uint32_t before = NONE;
+
+		for (uint32_t i = list->first; i != NONE; i = l->leaders[i].next)
+		{
+			NearLeader *leader = &l->leaders[i];
+
+			if (has_pair(&l->cannot_link, component, l->group[leader->row]))
+			{
+				before = i;
+				continue;
+			}
+			if (leader->resemblance < 0)
+				leader->resemblance =
+					verify(l->distinct_rows, distinct,
+						   l->distinct_rows->distinct[leader->row]);
+			if (leader->resemblance >= 0)
+			{
+				if (l->distinct_rows->resemblance != NULL)
+					l->distinct_rows->resemblance[row] = leader->resemblance;
+				return leader->row;
+			}
+			/* it leaves the list */
+			if (before == NONE)
+				list->first = leader->next;
+			else
+				l->leaders[before].next = leader->next;
+			if (list->last == i)
+				list->last = before;
+		}
+	}
+	return NONE;
+}
+
+static void
+group_row(Leading *l, uint32_t row)
+{
+	uint32_t component = simdup_component_of(l->constraints, row);
+	uint32_t leader = find_leader(l, row);
+
+	if (l->component_group[component] == NONE)
+	{
+		size_t n = simdup_n_cannot_link(l->constraints, component);
+		uint32_t group = leader == NONE ? row : l->group[leader];
+
+		l->component_group[component] = group;
+		for (size_t i = 0; i < n; i++)
+			add_pair(&l->cannot_link,
+					 simdup_cannot_link(l->constraints, component)[i], group);
+	}
+	l->group[row] = l->component_group[component];
+	if (leader == NONE)
+		lead(l, row);
+}
+
+static uint32_t *
+make_numbers(size_t n)
+{
+	return memset(simdup_alloc((n + 1) * sizeof(uint32_t)), 0xff,
+				  (n + 1) * sizeof(uint32_t));
+}
+
+uint32_t *
+simdup_group_by_leaders(const SimdupDistinctRows *distinct_rows,
+						const SimdupConstraints *constraints)
+{
+	Leading l = {.distinct_rows = distinct_rows, .constraints = constraints};
+
+	l.group = make_numbers(distinct_rows->n_rows);
+	l.component_group =
+		constraints == NULL ? l.group : make_numbers(distinct_rows->n_rows);
+	l.lists = make_numbers(distinct_rows->n_rows);
+	l.list_pool = simdup_grow(NULL, &l.lists_capacity, 1, sizeof(LeaderList));
+	l.leaders = simdup_grow(NULL, &l.leaders_capacity, 1, sizeof(NearLeader));
+	for (uint32_t row = 0; row < distinct_rows->n_rows; row++)
+	{
+		if (row % 1024 == 0)
+			simdup_check_interrupts();
+		group_row(&l, row);
+	}
+	if (constraints != NULL)
+		simdup_free(l.component_group);
+	simdup_free(l.lists);
+	simdup_free(l.list_pool);
+	simdup_free(l.leaders);
+	simdup_wordset_free(&l.cannot_link);
+	return l.group;
+}
+
+/* connected */
+
+struct SimdupConnected
+{
+	const SimdupDistinctRows *distinct_rows;
+	SimdupUnion rows; /* that are in one group */
+
+	/*
+	 * the representatives of each distinct row, linked; NULL: each distinct row
+	 * is in one group
+	 */
+	uint32_t *first_representative; /* by distinct row */
+	uint32_t *next_representative;	/* by row */
+};
+
+static uint32_t
+root_of(SimdupConnected *c, uint32_t row)
+{
+	return simdup_component_root(c->rows.parent, row);
+}
+
+bool
+simdup_connected_may_join(SimdupConnected *c, uint32_t a, uint32_t b)
+{
+	return simdup_union_may_join(&c->rows, a, b);
+}
+
+void
+simdup_connected_join(SimdupConnected *c, uint32_t a, uint32_t b)
+{
+	simdup_union_join(&c->rows, a, b);
+}
+
+/*
+ * Check whether no earlier row of a row's distinct row is in its group; then
+ * the row is a representative. Only representatives have near pairs that
+ * matter. An earlier row of the distinct row and the group has tried the same
+ * partners, and a refused pair stays refused. The groups of a distinct row's
+ * representatives have cannot-links to each other, so n > 0 decisions make at
+ * most 2 sqrt(n) of them.
+ */
+static bool
+is_representative(SimdupConnected *c, uint32_t row)
+{
+	uint32_t *end = &c->first_representative[c->distinct_rows->distinct[row]];
+
+	for (; *end != NONE; end = &c->next_representative[*end])
+		if (root_of(c, *end) == root_of(c, row))
+			return false;
+	*end = row;
+	return true;
+}
+
+/* Join the near pairs at distance 0, by earlier and later row. */
+static void
+join_at_distance_0(SimdupConnected *c)
+{
+	const SimdupDistinctRows *distinct_rows = c->distinct_rows;
+	uint32_t *next =
+		make_numbers(distinct_rows->n_rows); /* row of the fingerprint */
+	uint32_t *first = make_numbers(distinct_rows->n_rows); /* by fingerprint */
+
+	for (uint32_t row = distinct_rows->n_rows; row-- > 0;)
+	{
+		uint32_t same_fp = distinct_rows->distinct[row];
+
+		if (distinct_rows->same_fp != NULL)
+			same_fp = distinct_rows->same_fp[same_fp];
+		next[row] = first[same_fp];
+		first[same_fp] = row;
+	}
+	for (uint32_t row = 0; row < distinct_rows->n_rows; row++)
+	{
+		if (c->first_representative == NULL
+				? distinct_rows->distinct[row] != row
+				: !is_representative(c, row))
+			continue;
+		simdup_check_interrupts();
+		for (uint32_t i = next[row]; i != NONE; i = next[i])
+		{
+			/*
+			 * where distinct rows are in one group each, their first rows are
+			 * enough
+			 */
+			if (c->first_representative == NULL &&
+				distinct_rows->distinct[i] != row &&
+				distinct_rows->distinct[i] != i)
+				continue;
+			if (simdup_connected_may_join(c, row, i) &&
+				verify(distinct_rows, distinct_rows->distinct[row],
+					   distinct_rows->distinct[i]) >= 0)
+				simdup_connected_join(c, row, i);
+		}
+	}
+	simdup_free(next);
+	simdup_free(first);
+}
+
+SimdupConnected *
+simdup_connected_begin(const SimdupDistinctRows *distinct_rows,
+					   const SimdupConstraints *constraints)
+{
+	SimdupConnected *c = simdup_alloc0(sizeof(SimdupConnected));
+
+	c->distinct_rows = distinct_rows;
+	c->rows = (SimdupUnion){.n = distinct_rows->n_rows,
+							.parent = distinct_rows->distinct};
+	if (constraints != NULL || distinct_rows->same_fp != NULL)
+	{
+		c->rows.parent = make_numbers(distinct_rows->n_rows);
+		memcpy(c->rows.parent,
+			   constraints == NULL ? distinct_rows->distinct
+								   : constraints->component,
+			   distinct_rows->n_rows * sizeof(uint32_t));
+	}
+	if (constraints != NULL && constraints->n_cannot_link > 0)
+	{
+		/* components are roots by now */
+		for (uint32_t component = 0; component < constraints->n; component++)
+			for (size_t i = constraints->start[component];
+				 i < constraints->start[component + 1]; i++)
+				simdup_union_cannot_link(&c->rows, component,
+										 constraints->cannot_link[i]);
+		c->first_representative = make_numbers(distinct_rows->n_rows);
+		c->next_representative = make_numbers(distinct_rows->n_rows);
+	}
+	if (constraints != NULL || distinct_rows->same_fp != NULL)
+		join_at_distance_0(c);
+	return c;
+}
+
+uint32_t
+simdup_connected_first(const SimdupConnected *c, uint32_t distinct)
+{
+	return c->first_representative == NULL ? distinct
+										   : c->first_representative[distinct];
+}
+
+uint32_t
+simdup_connected_next(const SimdupConnected *c, uint32_t row)
+{
+	return c->next_representative == NULL ? NONE : c->next_representative[row];
+}
+
+uint32_t *
+simdup_connected_finish(SimdupConnected *c)
+{
+	uint32_t n = c->distinct_rows->n_rows;
+	uint32_t *group = make_numbers(n);
+	uint32_t *first = make_numbers(n); /* by root */
+
+	for (uint32_t row = 0; row < n; row++)
+	{
+		uint32_t root = root_of(c, row);
+
+		if (first[root] == NONE)
+			first[root] = row;
+		group[row] = first[root];
+	}
+	simdup_free(c->first_representative);
+	simdup_free(c->next_representative);
+	if (c->rows.parent != c->distinct_rows->distinct)
+		simdup_free(c->rows.parent);
+	simdup_union_free(&c->rows);
+	simdup_free(first);
+	simdup_free(c);
+	return group;
+}
+
+/* Ids */
+
+int64_t *
+simdup_group_ids_keep(uint32_t n, const uint32_t *group, const int64_t *old)
+{
+	int64_t *ids = simdup_alloc0(((size_t) n + 1) * sizeof(int64_t));
+	SimdupEntry *shares = simdup_alloc(((size_t) n + 1) * sizeof(SimdupEntry));
+	SimdupEntry *order = simdup_alloc(((size_t) n + 1) * sizeof(SimdupEntry));
+	SimdupWordSet taken = {0};
+	size_t n_rows = 0;
+	size_t n_shares = 0;
+
+	/* the rows of a share, an old id and a new group, stand together */
+	for (uint32_t row = 0; row < n; row++)
+		if (old[row] != SIMDUP_NO_ID)
+			shares[n_rows++] = (SimdupEntry){(uint64_t) old[row], group[row]};
+	simdup_sort_pairs(shares, n_rows);
+	for (size_t i = 0; i < n_rows; i++)
+	{
+		if (n_shares == 0 ||
+			simdup_entry_less(&shares[n_shares - 1], &shares[i]))
+		{
+			order[n_shares] = (SimdupEntry){UINT32_MAX, n_shares};
+			shares[n_shares++] = shares[i];
+		}
+		order[n_shares - 1].value--;
+	}
+	/* most rows first, then in the order of shares */
+	simdup_sort_pairs(order, n_shares);
+	for (size_t i = 0; i < n_shares; i++)
+	{
+		SimdupEntry share = shares[order[i].row];
+
+		if (ids[share.row] == SIMDUP_NO_ID &&
+			simdup_wordset_add(&taken, share.value))
+			ids[share.row] = (int64_t) share.value;
+	}
+	simdup_wordset_free(&taken);
+	simdup_free(order);
+	simdup_free(shares);
+	return ids;
+}
+
+int64_t
+simdup_group_ids_give(uint32_t n, const uint32_t *group, const int64_t *last,
+					  int64_t next_id, int64_t *ids)
+{
+	SimdupWordSet taken = {0};
+
+	for (uint32_t row = 0; row < n; row++)
+		if (group[row] == row && ids[row] != SIMDUP_NO_ID)
+			(void) simdup_wordset_add(&taken, (uint64_t) ids[row]);
+	for (uint32_t row = 0; row < n; row++)
+	{
+		if (group[row] != row || ids[row] != SIMDUP_NO_ID)
+			continue;
+		if (last[row] != SIMDUP_NO_ID &&
+			simdup_wordset_add(&taken, (uint64_t) last[row]))
+			ids[row] = last[row];
+		else
+			ids[row] = next_id++;
+	}
+	simdup_wordset_free(&taken);
+	return next_id;
+}

@@ -1,0 +1,287 @@
+/*
+ * bitmap.c
+ *	  Feature bitmaps and the sliding window of class representatives.
+ *
+ * The ring lies in blocks of 64 slots, word by word: the first words of the 64
+ * bitmaps, then the second words, and so on. A block is then plain vector
+ * work of fixed length:
+ *
+ * 1. Sizes. Two bitmaps with s and r bits have a similarity of at most
+ *	  min(s, r) / max(s, r), so only some r can match at all.
+ * 2. Popcounts of the intersections c. With the threshold t, a match has
+ *	  c > (s + r) t / (1 + t). The test is in integers, rounded so that it
+ *	  loses no match.
+ * 3. The division itself decides on the few bitmaps that are left. A reader's
+ *	  own SQL computes the same rounded quotient.
+ */
+#include <string.h>
+
+#include "core/compare/bitmap.h"
+#include "core/fingerprint/hamming.h"
+#include "core/host.h"
+
+#define BLOCK_SLOTS 64
+
+/* binary digits of the integer test: both its sides stay below 2^31 */
+#define TEST_SCALE 15
+
+/* blocks searched between two looks at the interrupts */
+#define BLOCKS_AT_ONCE 1024
+
+/* A bitmap to search for, and what follows from its size. */
+typedef struct WindowProbe
+{
+	const uint64_t *bitmap;
+	uint32_t size;
+	uint32_t low; /* sizes that could match: [low, high] */
+	uint32_t high;
+} WindowProbe;
+
+struct SimdupWindow
+{
+	size_t n_words;
+	int64_t window_size;
+	double threshold;
+	uint32_t slope; /* t / (1 + t) 2^TEST_SCALE, rounded down */
+
+	int64_t next_class;
+	size_t n_slots;	  /* representatives held */
+	size_t n_blocks;  /* blocks allocated */
+	uint64_t *words;  /* [block][word][slot in block] */
+	uint16_t *sizes;  /* [slot]; UINT16_MAX where there is none */
+	int64_t *classes; /* [slot] */
+};
+
+void
+simdup_bitmap_counts(const uint64_t *a, const uint64_t *b, size_t n_words,
+					 uint64_t *both, uint64_t *either)
+{
+	*both = *either = 0;
+	for (size_t i = 0; i < n_words; i++)
+	{
+		*both += (uint64_t) simdup_popcount64(a[i] & b[i]);
+		*either += (uint64_t) simdup_popcount64(a[i] | b[i]);
+	}
+}
+
+static uint32_t
+bitmap_size(const uint64_t *bitmap, size_t n_words)
+{
+	uint32_t size = 0;
+
+	for (size_t i = 0; i < n_words; i++)
+		size += (uint32_t) simdup_popcount64(bitmap[i]);
+	return size;
+}
+
+/* Check whether part / whole is strictly above the threshold. */
+static inline bool
+above(double threshold, uint64_t part, uint64_t whole)
+{
+	return whole != 0 && (double) part / (double) whole > threshold;
+}
+
+/* The sizes that could match `size`, which is at least 1: [*low, *high]. */
+static void
+matching_sizes(const SimdupWindow *window, uint64_t size, uint32_t *low,
+			   uint32_t *high)
+{
+	uint64_t max = window->n_words * 64;
+	uint64_t l = (uint64_t) ((double) size * window->threshold);
+	uint64_t h = max;
+
+	/* the product is off by rounding at most: settle it by the rule itself */
+	l = l > 0 ? l - 1 : 0;
+	while (l < size && !above(window->threshold, l, size))
+		l++;
+	if ((double) size < (double) max * window->threshold)
+	{
+		h = (uint64_t) ((double) size / window->threshold) + 1;
+		h = h < max ? h : max;
+	}
+	while (h > size && !above(window->threshold, size, h))
+		h--;
+	*low = (uint32_t) l;
+	*high = (uint32_t) h;
+}
+
+/* Check whether any size of the block lies in [low, high]. */
+static inline __attribute__((always_inline)) bool
+block_has_size(const uint16_t *sizes, uint32_t low, uint32_t high)
+{
+	uint32_t found = 0;
+
+	for (int i = 0; i < BLOCK_SLOTS; i++)
+		found |= sizes[i] - low <= high - low;
+	return found != 0;
+}
+
+/* Does any bitmap of the block pass the integer test? */
+static inline __attribute__((always_inline)) bool
+block_may_match(const SimdupWindow *window, const WindowProbe *probe,
+				size_t block, size_t n_words)
+{
+	const uint64_t *words = window->words + block * BLOCK_SLOTS * n_words;
+	const uint16_t *sizes = window->sizes + block * BLOCK_SLOTS;
+	uint32_t found = 0;
+
+	for (int i = 0; i < BLOCK_SLOTS; i++)
+	{
+		uint64_t both = 0;
+
+		for (size_t w = 0; w < n_words; w++)
+			both += (uint64_t) simdup_popcount64(words[w * BLOCK_SLOTS + i] &
+												 probe->bitmap[w]);
+		found |= (uint32_t) both << TEST_SCALE >=
+				 (probe->size + sizes[i]) * window->slope;
+	}
+	return found != 0;
+}
+
+/* The first block of [block, end) with a candidate, or end. */
+SIMDUP_POPCNT_CLONES
+static size_t
+first_candidate(const SimdupWindow *window, const WindowProbe *probe,
+				size_t block, size_t end)
+{
+	for (; block < end; block++)
+	{
+		if (!block_has_size(window->sizes + block * BLOCK_SLOTS, probe->low,
+							probe->high))
+			continue;
+		/* 128 bits are the usual width, worth a loop of known length */
+		if (window->n_words == 2
+				? block_may_match(window, probe, block, 2)
+				: block_may_match(window, probe, block, window->n_words))
+			break;
+	}
+	return block;
+}
+
+SimdupWindow *
+simdup_window_create(size_t n_words, int64_t window_size, double threshold)
+{
+	SimdupWindow *window = simdup_alloc0(sizeof(SimdupWindow));
+	window->n_words = n_words;
+	window->window_size = window_size;
+	window->threshold = threshold;
+	window->slope =
+		(uint32_t) ((double) (1 << TEST_SCALE) * threshold / (1 + threshold));
+	return window;
+}
+
+/* The first slot of the block that matches, or -1. */
+static int64_t
+match_in_block(const SimdupWindow *window, const WindowProbe *probe,
+			   size_t block)
+{
+	const uint64_t *words =
+		window->words + block * BLOCK_SLOTS * window->n_words;
+
+	for (size_t i = 0; i < BLOCK_SLOTS; i++)
+	{
+		size_t slot = block * BLOCK_SLOTS + i;
+		uint64_t both = 0;
+
+		if (slot >= window->n_slots)
+			break;
+		for (size_t w = 0; w < window->n_words; w++)
+			both += (uint64_t) simdup_popcount64(words[w * BLOCK_SLOTS + i] &
+												 probe->bitmap[w]);
+		if (above(window->threshold, both,
+				  (uint64_t) probe->size + window->sizes[slot] - both))
+			return (int64_t) slot;
+	}
+	return -1;
+}
+
+/* Return the first slot of the ring that matches, or -1. */
+static int64_t
+find_match(const SimdupWindow *window, const uint64_t *bitmap)
+{
+	size_t n_blocks = (window->n_slots + BLOCK_SLOTS - 1) / BLOCK_SLOTS;
+	size_t block = 0;
+	WindowProbe probe;
+
+	probe.bitmap = bitmap;
+	probe.size = bitmap_size(bitmap, window->n_words);
+	if (probe.size == 0)
+		return -1;
+	matching_sizes(window, probe.size, &probe.low, &probe.high);
+	while (block < n_blocks)
+	{
+		size_t end = block + BLOCKS_AT_ONCE;
+		int64_t slot;
+
+		end = end < n_blocks ? end : n_blocks;
+		simdup_check_interrupts();
+		block = first_candidate(window, &probe, block, end);
+		if (block == end)
+			continue;
+		slot = match_in_block(window, &probe, block++);
+		if (slot >= 0)
+			return slot;
+	}
+	return -1;
+}
+
+/* Make room for one more slot. */
+static void
+reserve_slot(SimdupWindow *window)
+{
+	size_t n_blocks = window->n_blocks ? 2 * window->n_blocks : 1;
+	size_t block_words = window->n_words * BLOCK_SLOTS;
+
+	if (window->n_slots < window->n_blocks * BLOCK_SLOTS)
+		return;
+	window->words = simdup_realloc(window->words,
+								   n_blocks * block_words * sizeof(uint64_t));
+	window->sizes = simdup_realloc(window->sizes,
+								   n_blocks * BLOCK_SLOTS * sizeof(uint16_t));
+	window->classes = simdup_realloc(window->classes,
+									 n_blocks * BLOCK_SLOTS * sizeof(int64_t));
+	/* unused slots take part in the vector work: empty, of no possible size */
+	memset(window->words + window->n_blocks * block_words, 0,
+		   (n_blocks - window->n_blocks) * block_words * sizeof(uint64_t));
+	memset(window->sizes + window->n_blocks * BLOCK_SLOTS, 0xff,
+		   (n_blocks - window->n_blocks) * BLOCK_SLOTS * sizeof(uint16_t));
+	window->n_blocks = n_blocks;
+}
+
+int64_t
+simdup_window_add(SimdupWindow *window, const uint64_t *bitmap)
+{
+	size_t slot = (size_t) (window->next_class % window->window_size);
+	uint64_t *words;
+
+	if (slot == window->n_slots)
+	{
+		reserve_slot(window);
+		window->n_slots++;
+	}
+	words = window->words + slot / BLOCK_SLOTS * BLOCK_SLOTS * window->n_words +
+			slot % BLOCK_SLOTS;
+	for (size_t w = 0; w < window->n_words; w++)
+		words[w * BLOCK_SLOTS] = bitmap[w];
+	window->sizes[slot] = (uint16_t) bitmap_size(bitmap, window->n_words);
+	window->classes[slot] = window->next_class;
+	return window->next_class++;
+}
+
+int64_t
+simdup_window_next(SimdupWindow *window, const uint64_t *bitmap)
+{
+	int64_t slot = find_match(window, bitmap);
+
+	return slot >= 0 ? window->classes[slot]
+					 : simdup_window_add(window, bitmap);
+}
+
+void
+simdup_window_free(SimdupWindow *window)
+{
+	simdup_free(window->words);
+	simdup_free(window->sizes);
+	simdup_free(window->classes);
+	simdup_free(window);
+}

@@ -1,0 +1,44 @@
+/*
+ * diff.h
+ *	  What differs between two texts, by words and characters.
+ *
+ * A unit is a run of word characters in a script that writes spaces, or any one
+ * other character, such as a blank or a Chinese character. Bytes that are not
+ * UTF-8 are units, too, so every byte string is valid input.
+ */
+#ifndef SIMDUP_CORE_COMPARE_DIFF_H
+#define SIMDUP_CORE_COMPARE_DIFF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The most bytes of a text; a caller cuts longer ones. */
+#define SIMDUP_DIFF_MAX_BYTES ((size_t) 1 << 30)
+
+/* Bytes of both texts: equal ones, or those of a that those of b replace. */
+typedef struct SimdupDiffPart
+{
+	bool same;
+	uint32_t a_start;
+	uint32_t a_len;
+	uint32_t b_start;
+	uint32_t b_len;
+} SimdupDiffPart;
+
+/* Parts leave no gap in either text. Equal and different ones alternate. */
+typedef struct SimdupDiff
+{
+	SimdupDiffPart *parts;
+	size_t n;
+} SimdupDiff;
+
+/*
+ * Compare two texts. The cost is bounded: texts that differ in very many places
+ * get one last part that says they differ from there on. Checks for interrupts.
+ */
+extern SimdupDiff simdup_diff(const char *a, size_t a_len, const char *b,
+							  size_t b_len);
+extern void simdup_diff_free(SimdupDiff *diff);
+
+#endif /* SIMDUP_CORE_COMPARE_DIFF_H */

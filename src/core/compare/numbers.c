@@ -1,0 +1,599 @@
+/*
+ * numbers.c
+ *	  The numbers of a text.
+ *
+ * The text becomes a string of symbols, one byte for each character that matters
+ * to a number. A stretch of other characters becomes one symbol. Numbers are read
+ * from that string, with looks ahead and back of any length.
+ */
+#include "core/compare/numbers.h"
+
+#include <string.h>
+
+#include "core/host.h"
+#include "core/unicode/charclass.h"
+
+/* Characters or numbers between two looks for interrupts. */
+#define INTERRUPT_STEPS (1 << 14)
+
+/*
+ * The symbols. Digits are themselves, Chinese numerals from 0 to 9 are A to J,
+ * and the Chinese units ten, hundred, thousand, 10^4 and 10^8 are P to T. Each
+ * currency sign has a symbol, above ASCII.
+ */
+#define SIGN(i) (0x80 + (i))
+#define SYMBOL_POINT '.'
+#define SYMBOL_COMMA ','
+#define SYMBOL_DECIMAL 'd' /* the Arabic decimal separator */
+#define SYMBOL_WHITE ' '
+#define SYMBOL_OTHER 'x'
+
+/* What parts groups only; each has a symbol, as a number has one of them only. */
+#define SYMBOLS_GROUPING "wa'qnfts"
+#define SYMBOLS_WHITE " nfts"
+
+/*
+ * The characters that have symbols, ascending: n of them from first on, whose
+ * symbols follow each other, too. Decimal digits, ten at a time, and currency
+ * signs are those of Unicode 15.0.
+ */
+static const struct
+{
+	uint32_t first;
+	uint8_t n;
+	uint8_t symbol;
+} named[] =
+	{{0x0024, 1, SIGN(0)},	{0x0027, 1, '\''},		{0x002C, 1, ','},
+	 {0x002E, 1, '.'},		{0x0030, 10, '0'},		{0x00A0, 1, 'n'},
+	 {0x00A2, 4, SIGN(1)},	{0x058F, 1, SIGN(5)},	{0x060B, 1, SIGN(6)},
+	 {0x0660, 10, '0'},		{0x066B, 1, 'd'},		{0x066C, 1, 'a'},
+	 {0x06F0, 10, '0'},		{0x07C0, 10, '0'},		{0x07FE, 2, SIGN(7)},
+	 {0x0966, 10, '0'},		{0x09E6, 10, '0'},		{0x09F2, 2, SIGN(9)},
+	 {0x09FB, 1, SIGN(11)}, {0x0A66, 10, '0'},		{0x0AE6, 10, '0'},
+	 {0x0AF1, 1, SIGN(12)}, {0x0B66, 10, '0'},		{0x0BE6, 10, '0'},
+	 {0x0BF9, 1, SIGN(13)}, {0x0C66, 10, '0'},		{0x0CE6, 10, '0'},
+	 {0x0D66, 10, '0'},		{0x0DE6, 10, '0'},		{0x0E3F, 1, SIGN(14)},
+	 {0x0E50, 10, '0'},		{0x0ED0, 10, '0'},		{0x0F20, 10, '0'},
+	 {0x1040, 10, '0'},		{0x1090, 10, '0'},		{0x17DB, 1, SIGN(15)},
+	 {0x17E0, 10, '0'},		{0x1810, 10, '0'},		{0x1946, 10, '0'},
+	 {0x19D0, 10, '0'},		{0x1A80, 10, '0'},		{0x1A90, 10, '0'},
+	 {0x1B50, 10, '0'},		{0x1BB0, 10, '0'},		{0x1C40, 10, '0'},
+	 {0x1C50, 10, '0'},		{0x2007, 1, 'f'},		{0x2009, 1, 't'},
+	 {0x2019, 1, 'q'},		{0x202F, 1, 's'},		{0x20A0, 33, SIGN(16)},
+	 {0x3007, 1, 'A'},		{0x4E00, 1, 'B'},		{0x4E03, 1, 'H'},
+	 {0x4E07, 1, 'S'},		{0x4E09, 1, 'D'},		{0x4E24, 1, 'C'},
+	 {0x4E5D, 1, 'J'},		{0x4E8C, 1, 'C'},		{0x4E94, 1, 'F'},
+	 {0x4EBF, 1, 'T'},		{0x4EDF, 1, 'R'},		{0x4F0D, 1, 'F'},
+	 {0x4F70, 1, 'Q'},		{0x5104, 1, 'T'},		{0x5169, 1, 'C'},
+	 {0x516B, 1, 'I'},		{0x516D, 1, 'G'},		{0x5341, 1, 'P'},
+	 {0x5343, 1, 'R'},		{0x53C1, 1, 'D'},		{0x56DB, 1, 'E'},
+	 {0x58F9, 1, 'B'},		{0x62FE, 1, 'P'},		{0x634C, 1, 'I'},
+	 {0x67D2, 1, 'H'},		{0x7396, 1, 'J'},		{0x767E, 1, 'Q'},
+	 {0x8086, 1, 'E'},		{0x842C, 1, 'S'},		{0x8CB3, 1, 'C'},
+	 {0x8D30, 1, 'C'},		{0x9646, 1, 'G'},		{0x9678, 1, 'G'},
+	 {0x96F6, 1, 'A'},		{0xA620, 10, '0'},		{0xA838, 1, SIGN(49)},
+	 {0xA8D0, 10, '0'},		{0xA900, 10, '0'},		{0xA9D0, 10, '0'},
+	 {0xA9F0, 10, '0'},		{0xAA50, 10, '0'},		{0xABF0, 10, '0'},
+	 {0xFDFC, 1, SIGN(50)}, {0xFE69, 1, SIGN(51)},	{0xFF04, 1, SIGN(52)},
+	 {0xFF0C, 1, 'w'},		{0xFF0E, 1, '.'},		{0xFF10, 10, '0'},
+	 {0xFFE0, 2, SIGN(53)}, {0xFFE5, 2, SIGN(55)},	{0x104A0, 10, '0'},
+	 {0x10D30, 10, '0'},	{0x11066, 10, '0'},		{0x110F0, 10, '0'},
+	 {0x11136, 10, '0'},	{0x111D0, 10, '0'},		{0x112F0, 10, '0'},
+	 {0x11450, 10, '0'},	{0x114D0, 10, '0'},		{0x11650, 10, '0'},
+	 {0x116C0, 10, '0'},	{0x11730, 10, '0'},		{0x118E0, 10, '0'},
+	 {0x11950, 10, '0'},	{0x11C50, 10, '0'},		{0x11D50, 10, '0'},
+	 {0x11DA0, 10, '0'},	{0x11F50, 10, '0'},		{0x11FDD, 4, SIGN(57)},
+	 {0x16A60, 10, '0'},	{0x16AC0, 10, '0'},		{0x16B50, 10, '0'},
+	 {0x1D7CE, 10, '0'},	{0x1D7D8, 10, '0'},		{0x1D7E2, 10, '0'},
+	 {0x1D7EC, 10, '0'},	{0x1D7F6, 10, '0'},		{0x1E140, 10, '0'},
+	 {0x1E2F0, 10, '0'},	{0x1E2FF, 1, SIGN(61)}, {0x1E4F0, 10, '0'},
+	 {0x1E950, 10, '0'},	{0x1ECB0, 1, SIGN(62)}, {0x1FBF0, 10, '0'}};
+
+#define N_NAMED (sizeof(named) / sizeof(named[0]))
+
+static char
+symbol_of(uint32_t cp)
+{
+	size_t low = 0;
+	size_t high = N_NAMED;
+
+	/* most characters of most texts */
+	if ((cp >= 'A' && cp <= 'z') || cp == SIMDUP_INVALID_CHAR)
+		return SYMBOL_OTHER;
+	while (high - low > 1)
+	{
+		size_t middle = (low + high) / 2;
+
+		if (named[middle].first <= cp)
+			low = middle;
+		else
+			high = middle;
+	}
+	if (cp - named[low].first < named[low].n)
+		return (char) (named[low].symbol + (cp - named[low].first));
+	return simdup_is_white_space(cp) ? SYMBOL_WHITE : SYMBOL_OTHER;
+}
+
+/* Return the text as *n symbols, with a 0 at their end. */
+static char *
+read_symbols(const char *text, size_t len, size_t *n)
+{
+	const unsigned char *p = (const unsigned char *) text;
+	const unsigned char *end = p + len;
+	char *s = NULL;
+	size_t size = 0;
+	int n_bytes;
+
+	*n = 0;
+	for (size_t steps = 1; p < end; p += n_bytes, steps++)
+	{
+		char symbol = symbol_of(simdup_utf8_decode(p, end, &n_bytes));
+
+		if (symbol != SYMBOL_OTHER || *n == 0 || s[*n - 1] != SYMBOL_OTHER)
+		{
+			s = simdup_grow(s, &size, *n + 1, 1);
+			s[(*n)++] = symbol;
+		}
+		if (steps % INTERRUPT_STEPS == 0)
+			simdup_check_interrupts();
+	}
+	s = simdup_grow(s, &size, *n + 1, 1);
+	s[*n] = '\0';
+	return s;
+}
+
+/* Check whether a symbol is that of a currency sign. */
+static inline bool
+is_sign(char symbol)
+{
+	return (uint8_t) symbol >= SIGN(0);
+}
+
+/* Check whether a symbol is one of others. The 0 at the end of the text is not. */
+static inline bool
+is_one_of(char symbol, const char *symbols)
+{
+	return symbol != '\0' && strchr(symbols, symbol) != NULL;
+}
+
+static inline bool
+is_digit(char symbol)
+{
+	return symbol >= '0' && symbol <= '9';
+}
+
+/* Return the value of a Chinese numeral from 0 to 9, or -1. */
+static inline int
+numeral_value(char symbol)
+{
+	return symbol >= 'A' && symbol <= 'J' ? symbol - 'A' : -1;
+}
+
+/* Return the power of ten of a Chinese unit, or 0. */
+static inline int
+unit_places(char symbol)
+{
+	static const int places[] = {1, 2, 3, 4, 8};
+
+	return symbol >= 'P' && symbol <= 'T' ? places[symbol - 'P'] : 0;
+}
+
+static inline bool
+is_chinese(char symbol)
+{
+	return numeral_value(symbol) >= 0 || unit_places(symbol) > 0;
+}
+
+/* Return where the digits that begin at s[i] end. */
+static size_t
+digits_end(const char *s, size_t i)
+{
+	while (is_digit(s[i]))
+		i++;
+	return i;
+}
+
+/* Check whether n digits and no more follow a separator at s[i]. */
+static bool
+is_group(const char *s, size_t i, char separator, size_t n)
+{
+	return s[i] == separator && digits_end(s, i + 1) == i + 1 + n;
+}
+
+/*
+ * Return where the groups behind the separator at s[i] end, or i. n_first is the
+ * number of digits before it. With chained, a comma or a point and more digits
+ * stand before those.
+ */
+static size_t
+groups_end(const char *s, size_t i, size_t n_first, bool chained)
+{
+	char separator = s[i];
+	size_t end = i;
+	size_t n;
+
+	if (separator != SYMBOL_POINT && separator != SYMBOL_COMMA &&
+		!is_one_of(separator, SYMBOLS_GROUPING))
+		return i;
+	while (is_group(s, end, separator, 3))
+		end += 4;
+	n = (end - i) / 4;
+	/* one group behind a point: decimal digits, unless a decimal comma follows */
+	if (separator == SYMBOL_POINT && n == 1 &&
+		!(s[end] == SYMBOL_COMMA && is_digit(s[end + 1])))
+		return i;
+	if (n > 0 || separator != SYMBOL_COMMA || n_first == 3 || chained)
+		return end;
+	/* groups of two, and of three at the end, as in India */
+	while (is_group(s, end, SYMBOL_COMMA, 2))
+		end += 3;
+	return end > i && is_group(s, end, SYMBOL_COMMA, 3) ? end + 4 : i;
+}
+
+/*
+ * Return where the decimal digits end whose mark is at s[i]; i if there are
+ * none. A mark that digits follow once more is the separator of a list or date.
+ */
+static size_t
+decimals_end(const char *s, size_t i)
+{
+	char mark = s[i];
+	size_t end;
+
+	if (mark != SYMBOL_POINT && mark != SYMBOL_COMMA && mark != SYMBOL_DECIMAL)
+		return i;
+	end = digits_end(s, i + 1);
+	if (end == i + 1 || (s[end] == mark && is_digit(s[end + 1])))
+		return i;
+	return end;
+}
+
+/*
+ * Check whether a number begins at s[i] with a point. Other points end a
+ * sentence, or belong to an abbreviation.
+ */
+static bool
+is_leading_point(const char *s, size_t i)
+{
+	return s[i] == SYMBOL_POINT && is_digit(s[i + 1]) &&
+		   decimals_end(s, i) > i &&
+		   (i == 0 || is_sign(s[i - 1]) || is_one_of(s[i - 1], SYMBOLS_WHITE));
+}
+
+/*
+ * Check whether the numeral at s[i] is part of a run of two or more. It is the
+ * first of the run, or the first behind units that digits took.
+ */
+static bool
+is_numeral_run(const char *s, size_t i)
+{
+	return is_chinese(s[i]) &&
+		   (is_chinese(s[i + 1]) || (i > 0 && is_chinese(s[i - 1])));
+}
+
+static bool
+begins_number(const char *s, size_t i)
+{
+	return is_digit(s[i]) || is_leading_point(s, i) || is_numeral_run(s, i);
+}
+
+/* The numbers so far, and where the next one is looked for. */
+typedef struct Output
+{
+	const char *s; /* the symbols of the text */
+	bool narrow_signs;
+	size_t taken; /* symbols before this one belong to a number, or to none */
+	char *bytes;
+	size_t used;
+	size_t size;
+} Output;
+
+static void
+put(Output *out, char c)
+{
+	out->bytes = simdup_grow(out->bytes, &out->size, out->used + 1, 1);
+	out->bytes[out->used++] = c;
+}
+
+/* Put the digits of s[from] to s[to], without what separates them. */
+static void
+put_digits(Output *out, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++)
+		if (is_digit(out->s[i]))
+			put(out, out->s[i]);
+}
+
+static void
+put_value(Output *out, uint64_t value)
+{
+	char digits[20];
+	int n = 0;
+
+	do
+		digits[n++] = (char) ('0' + value % 10);
+	while ((value /= 10) > 0);
+	while (n > 0)
+		put(out, digits[--n]);
+}
+
+/* Return the narrow form of a wide currency sign, or the character as it is. */
+static uint32_t
+narrow_sign(uint32_t cp)
+{
+	static const uint32_t forms[][2] = {{0xFFE0, 0xA2},
+										{0xFFE1, 0xA3},
+										{0xFFE5, 0xA5},
+										{0xFFE6, 0x20A9}};
+
+	for (int i = 0; i < 4; i++)
+		if (cp == forms[i][0])
+			return forms[i][1];
+	return cp;
+}
+
+/* Put the currency sign of a symbol. */
+static void
+put_sign(Output *out, char symbol)
+{
+	unsigned char bytes[SIMDUP_MAX_UTF8];
+	uint32_t cp = 0;
+
+	for (size_t i = 0; i < N_NAMED; i++)
+		if (is_sign((char) named[i].symbol) &&
+			(uint8_t) symbol >= named[i].symbol)
+			cp = named[i].first + ((uint8_t) symbol - named[i].symbol);
+	if (cp == 0xFF04 || cp == 0xFE69)
+		cp = '$';
+	else if (out->narrow_signs)
+		cp = narrow_sign(cp);
+	for (int i = 0, len = simdup_utf8_encode(cp, bytes); i < len; i++)
+		put(out, (char) bytes[i]);
+}
+
+/* Begin the number at s[i]: a blank, and the sign before the number. */
+static void
+begin_number(Output *out, size_t i)
+{
+	const char *s = out->s;
+
+	if (out->used > 0)
+		put(out, ' ');
+	if (i > out->taken && is_one_of(s[i - 1], SYMBOLS_WHITE))
+		i--;
+	if (i > out->taken && is_sign(s[i - 1]))
+		put_sign(out, s[i - 1]);
+}
+
+/*
+ * End a number before s[i], and take the sign behind it. A sign that touches two
+ * numbers is the first one's; with a blank before it, only if it touches none.
+ */
+static void
+end_number(Output *out, size_t i)
+{
+	const char *s = out->s;
+
+	out->taken = i;
+	if (is_one_of(s[i], SYMBOLS_WHITE) && is_sign(s[i + 1]) &&
+		!begins_number(s, i + 2))
+		i++;
+	if (is_sign(s[i]))
+	{
+		put_sign(out, s[i]);
+		out->taken = i + 1;
+	}
+}
+
+/*
+ * Multiply the number from bytes[start] on, the last n_decimals digits of which
+ * stand behind a point, by a power of ten.
+ */
+static void
+shift_point(Output *out, size_t start, size_t n_decimals, size_t places)
+{
+	size_t moved = n_decimals < places ? n_decimals : places;
+	size_t zeros = 0;
+
+	if (n_decimals > 0)
+	{
+		char *point = out->bytes + out->used - n_decimals - 1;
+
+		memmove(point, point + 1, moved);
+		point[moved] = SYMBOL_POINT;
+		if (moved == n_decimals)
+			out->used--;
+	}
+	for (; moved < places; moved++)
+		put(out, '0');
+	while (out->bytes[start + zeros] == '0' && start + zeros + 1 < out->used &&
+		   is_digit(out->bytes[start + zeros + 1]))
+		zeros++;
+	memmove(out->bytes + start, out->bytes + start + zeros,
+			out->used - start - zeros);
+	out->used -= zeros;
+}
+
+/* Take the number that begins at s[i], with a digit or with a point. */
+static void
+take_digits(Output *out, size_t i)
+{
+	const char *s = out->s;
+	bool chained = i > 1 &&
+				   (s[i - 1] == SYMBOL_POINT || s[i - 1] == SYMBOL_COMMA) &&
+				   is_digit(s[i - 2]);
+	char chain = chained ? s[i - 1] : '\0';
+	size_t whole = digits_end(s, i);
+	size_t end = whole;
+	size_t start;
+	size_t n_decimals;
+	size_t places = 0;
+
+	begin_number(out, i);
+	start = out->used;
+	if (whole > i && whole - i <= 3 && s[i] != '0')
+		end = groups_end(s, whole, whole - i, chained);
+	put_digits(out, i, end);
+	i = end;
+	/* a mark that has parted groups, or a list before, is no decimal mark */
+	if (s[i] != (end > whole ? s[whole] : chain))
+		end = decimals_end(s, i);
+	n_decimals = end > i ? end - i - 1 : 0;
+	if (end > i)
+		put(out, SYMBOL_POINT);
+	put_digits(out, i, end);
+	for (; unit_places(s[end]) > 1; end++)
+		places += (size_t) unit_places(s[end]);
+	if (places > 0)
+		shift_point(out, start, n_decimals, places);
+	end_number(out, end);
+}
+
+/* Chinese numerals */
+
+static uint64_t
+power_of_ten(int places)
+{
+	uint64_t power = 1;
+
+	while (places-- > 0)
+		power *= 10;
+	return power;
+}
+
+/*
+ * Check whether a number ends with the numeral at s[i], without a unit. It
+ * counts as a tenth of the unit before it: two thousand three is 2,300.
+ */
+static bool
+is_short_form(const char *s, size_t i)
+{
+	return numeral_value(s[i]) > 0 && !is_chinese(s[i + 1]);
+}
+
+/* Read the number below 10,000 at s[i]. Return where it ends, or i. */
+static size_t
+read_section(const char *s, size_t i, uint64_t *value)
+{
+	int last = 4; /* places of the last unit; each is below the one before */
+	size_t end = i;
+
+	*value = 0;
+	for (;;)
+	{
+		bool first = end == i;
+		bool zero = !first && s[end] == 'A';
+		size_t at = zero ? end + 1 : end;
+		int digit = numeral_value(s[at]);
+		int places = unit_places(digit > 0 ? s[at + 1] : s[at]);
+
+		if (places > 0 && places < last && (digit > 0 || first || places == 1))
+		{
+			*value += (uint64_t) (digit > 0 ? digit : 1) * power_of_ten(places);
+			last = places;
+			end = at + (digit > 0 ? 2 : 1);
+		}
+		else if (digit > 0 && (first || zero || last == 1))
+		{
+			*value += (uint64_t) digit;
+			return at + 1;
+		}
+		else if (is_short_form(s, at))
+		{
+			*value += (uint64_t) digit * power_of_ten(last - 1);
+			return at + 1;
+		}
+		else
+			return end;
+	}
+}
+
+/*
+ * Read the number that begins at s[i] and is below the square of a big unit, 10^4
+ * or 10^8: a multiple of the unit, and a rest. Return where it ends, or i.
+ */
+static size_t
+read_big(const char *s, size_t i, int places, uint64_t *value)
+{
+	size_t end = i;
+	size_t at;
+	size_t rest_end;
+	uint64_t rest;
+
+	*value = 1;
+	if (unit_places(s[i]) != places)
+	{
+		end =
+			places == 4 ? read_section(s, i, value) : read_big(s, i, 4, value);
+		if (end == i || unit_places(s[end]) != places)
+			return end;
+	}
+	end++;
+	*value *= power_of_ten(places);
+	if (is_short_form(s, end))
+	{
+		*value += (uint64_t) numeral_value(s[end]) * power_of_ten(places - 1);
+		return end + 1;
+	}
+	at = s[end] == 'A' ? end + 1 : end;
+	if (unit_places(s[at]) >= 4)
+		return end;
+	rest_end =
+		places == 4 ? read_section(s, at, &rest) : read_big(s, at, 4, &rest);
+	if (rest_end == at)
+		return end;
+	*value += rest;
+	return rest_end;
+}
+
+/*
+ * Take a run of numerals that begins at s[i]. It is cut from the left: each
+ * number takes as many numerals as it can, as digits or as they are said.
+ */
+static void
+take_numerals(Output *out, size_t i)
+{
+	const char *s = out->s;
+
+	while (is_chinese(s[i]))
+	{
+		size_t plain = i;
+		uint64_t value;
+		size_t said = read_big(s, i, 8, &value);
+
+		while (numeral_value(s[plain]) >= 0)
+			plain++;
+		begin_number(out, i);
+		if (said > plain)
+			put_value(out, value);
+		else
+			for (size_t j = i; j < plain; j++)
+				put(out, (char) ('0' + numeral_value(s[j])));
+		i = said > plain ? said : plain;
+		end_number(out, i);
+	}
+}
+
+char *
+simdup_text_numbers(const char *text, size_t len, bool narrow_signs,
+					size_t *n_bytes)
+{
+	size_t n;
+	char *s = read_symbols(text, len, &n);
+	Output out = {.s = s, .narrow_signs = narrow_signs};
+
+	for (size_t i = 0, steps = 1; i < n; steps++)
+	{
+		if (is_digit(s[i]) || is_leading_point(s, i))
+			take_digits(&out, i);
+		else if (is_numeral_run(s, i))
+			take_numerals(&out, i);
+		i = out.taken > i ? out.taken : i + 1;
+		if (steps % INTERRUPT_STEPS == 0)
+			simdup_check_interrupts();
+	}
+	simdup_free(s);
+	*n_bytes = out.used;
+	put(&out, '\0'); /* allocated also without a number */
+	return out.bytes;
+}

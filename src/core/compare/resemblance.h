@@ -1,0 +1,52 @@
+/*
+ * resemblance.h
+ *	  The resemblance of two texts: the Jaccard coefficient of the sets of their
+ *	  folded shingles (Broder 1997), or of samples of these.
+ */
+#ifndef SIMDUP_CORE_COMPARE_RESEMBLANCE_H
+#define SIMDUP_CORE_COMPARE_RESEMBLANCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/fingerprint/folded_shingles.h"
+#include "core/fingerprint/shingle.h"
+
+/*
+ * Fill *set, which begins as {0}, with the distinct elements of a text in UTF-8,
+ * ascending. Return false if the text has more than SIMDUP_MAX_SHINGLES.
+ */
+extern bool simdup_folded_set(SimdupShingling shingling, const char *text,
+							  size_t len, SimdupHashes *set);
+
+/* Return the resemblance of two ascending sets, one of which is not empty. */
+extern double simdup_resemblance(const SimdupHashes *a, const SimdupHashes *b);
+
+/*
+ * Return the resemblance of two ascending sets if it is at least
+ * min_resemblance, else -1. An empty set resembles nothing. The comparison ends
+ * as soon as the elements that are left cannot reach min_resemblance.
+ */
+extern double simdup_resemblance_from(const SimdupHashes *a,
+									  const SimdupHashes *b,
+									  double min_resemblance);
+
+/*
+ * Winnowing: a sample of a text's shingles such that texts that share a
+ * passage share an element (Schleimer, Wilkerson and Aiken 2003).
+ */
+
+/* The most shingles of which one is sampled. */
+#define SIMDUP_MAX_WINNOW_WINDOW 1024
+
+/*
+ * Fill *set, which begins as {0}, with the smallest element of every window of
+ * consecutive shingles, ascending. A text with fewer shingles has the smallest of
+ * all. Two texts that share shingling.w + window - 1 units in a row
+ * share an element. Return false if the text has too many elements.
+ */
+extern bool simdup_winnow(SimdupShingling shingling, int window,
+						  const char *text, size_t len, SimdupHashes *set);
+
+#endif /* SIMDUP_CORE_COMPARE_RESEMBLANCE_H */

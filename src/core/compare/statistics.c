@@ -1,0 +1,179 @@
+/*
+ * statistics.c
+ *	  Distances of fingerprints as resemblances, and the chances of distances
+ *	  between unrelated fingerprints.
+ *
+ * Near pairs of a sample are mostly true duplicates, and near pairs of unrelated
+ * rows are too rare to be counted. So a beta-binomial distribution is fitted to
+ * the bulk of the distances, which lies beyond any useful threshold. Its tail
+ * is the answer. The model: 64 bits differ with a common chance, which varies
+ * from pair to pair as far as texts share words. Fair and independent bits give
+ * the binomial distribution.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/compare/statistics.h"
+#include "core/fingerprint/hamming.h"
+#include "core/host.h"
+
+/* Agreement */
+
+#define N_BITS 64
+
+double
+simdup_agreement_resemblance(int d, int n)
+{
+	double resemblance = 1 - 2.0 * d / n;
+
+	return resemblance > 0 ? resemblance : 0;
+}
+
+/* Return the chance that d of 64 bits differ, each with chance p. */
+static double
+binomial(int d, double p)
+{
+	double chance = 1;
+
+	/* one factor of each kind at a time: nothing overflows or vanishes */
+	for (int i = 1; i <= d; i++)
+		chance *= (N_BITS - d + i) / (double) i * p;
+	for (int i = 0; i < N_BITS - d; i++)
+		chance *= 1 - p;
+	return chance;
+}
+
+/* Return the chance of a distance of more than d, summed from the rarest on. */
+static double
+chance_beyond(int d, double p)
+{
+	double chance = 0;
+
+	for (int i = N_BITS; i > d; i--)
+		chance += binomial(i, p);
+	return chance;
+}
+
+/* Return the chance of a distance of at most d. */
+static double
+chance_within(int d, double p)
+{
+	double chance = 0;
+
+	for (int i = 0; i <= d; i++)
+		chance += binomial(i, p);
+	return chance;
+}
+
+int
+simdup_agreement_distance(double resemblance, double recall)
+{
+	double p = (1 - resemblance) / 2;
+	int distance = 0;
+
+	/* the sum that is compared is of small numbers: rounding does not count */
+	while (distance < N_BITS &&
+		   (recall <= 0.5 ? chance_within(distance, p) < recall
+						  : chance_beyond(distance, p) > 1 - recall))
+		distance++;
+	return distance;
+}
+
+/* Unrelated pairs */
+
+/* Pairs up to this distance may be related. */
+#define MAYBE_RELATED 16
+
+SIMDUP_POPCNT_CLONES static void
+add_distances(const uint64_t *sample, size_t i, uint64_t *histogram)
+{
+	for (size_t j = 0; j < i; j++)
+		histogram[simdup_hamming64(sample[i], sample[j])]++;
+}
+
+/* Return the logarithm of the chance that d of 64 bits differ. */
+static double
+log_beta_binomial(int d, double a, double b)
+{
+	return lgamma(65) - lgamma(d + 1) - lgamma(65 - d) + lgamma(d + a) +
+		   lgamma(64 - d + b) - lgamma(64 + a + b) + lgamma(a + b) - lgamma(a) -
+		   lgamma(b);
+}
+
+/*
+ * Compute the mean and variance of the bulk of the histogram. Return its size.
+ */
+static double
+bulk_moments(const uint64_t *histogram, double *mean, double *variance)
+{
+	double n = 0;
+	double sum = 0;
+	double squares = 0;
+
+	for (int d = MAYBE_RELATED + 1; d <= 64; d++)
+	{
+		n += (double) histogram[d];
+		sum += (double) histogram[d] * d;
+		squares += (double) histogram[d] * d * d;
+	}
+	if (n > 0)
+	{
+		*mean = sum / n;
+		*variance = squares / n - *mean * *mean;
+	}
+	return n;
+}
+
+void
+simdup_false_pair_chances(const uint64_t *sample, size_t n, double *chance)
+{
+	uint64_t histogram[65] = {0};
+	double mean = 0;
+	double variance = 0;
+	double p;
+	double overlap;
+	double sum = 0;
+
+	memset(chance, 0, 65 * sizeof(double));
+	for (size_t i = 0; i < n; i++)
+	{
+		add_distances(sample, i, histogram);
+		if (i % 256 == 0)
+			simdup_check_interrupts();
+	}
+	if (bulk_moments(histogram, &mean, &variance) == 0)
+		return;
+
+	/*
+	 * The variance of a beta-binomial is that of a binomial times 1 + 63
+	 * overlap. No overlap would make the parameters infinite, so overlap has a
+	 * small lower limit. If all pairs are at distance 64, there is nothing to
+	 * fit.
+	 */
+	p = mean / 64;
+	if (p >= 1)
+		return;
+	overlap = (variance / (64 * p * (1 - p)) - 1) / 63;
+	overlap = overlap < 1e-6 ? 1e-6 : overlap;
+	for (int d = 0; d <= 64; d++)
+	{
+		sum += exp(log_beta_binomial(d, p * (1 / overlap - 1),
+									 (1 - p) * (1 / overlap - 1)));
+		chance[d] = sum < 1 ? sum : 1;
+	}
+}
+
+double
+simdup_ball_fraction(int bits, int k)
+{
+	double at_distance = ldexp(1.0, -bits);
+	double sum = 0;
+
+	for (int d = 0; d <= k && d <= bits; d++)
+	{
+		sum += at_distance;
+		at_distance = at_distance * (bits - d) / (d + 1);
+	}
+	/* rounding: a fraction above 1 would be an error in the planner */
+	return sum < 1 ? sum : 1;
+}

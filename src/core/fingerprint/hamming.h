@@ -1,0 +1,78 @@
+/*
+ * hamming.h
+ *	  64-bit fingerprints: their Hamming distance and their blocks.
+ */
+#ifndef SIMDUP_CORE_FINGERPRINT_HAMMING_H
+#define SIMDUP_CORE_FINGERPRINT_HAMMING_H
+
+#include <stdint.h>
+
+/*
+ * Hamming distance of 64-bit fingerprints.
+ *
+ * One inline SWAR popcount, as in PostgreSQL 19. With -mpopcnt, or inside a
+ * target_clones loop, gcc and clang turn the expression into the instruction.
+ * Elsewhere it needs no table and no library call.
+ */
+
+static inline int
+simdup_popcount64(uint64_t x)
+{
+	x = x - ((x >> 1) & UINT64_C(0x5555555555555555));
+	x = (x & UINT64_C(0x3333333333333333)) +
+		((x >> 2) & UINT64_C(0x3333333333333333));
+	x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+	return (int) ((x * UINT64_C(0x0101010101010101)) >> 56);
+}
+
+/* Return the number of bits in which a and b differ, 0 to 64. */
+static inline int
+simdup_hamming64(uint64_t a, uint64_t b)
+{
+	return simdup_popcount64(a ^ b);
+}
+
+/* Largest distance of a pair in a batch: beyond it nearly everything is near everything else. */
+#define SIMDUP_MAX_PAIR_DISTANCE 16
+
+/*
+ * Two clones of a loop, one with the popcnt instruction, chosen at load time:
+ * portable builds by default, the instruction where it is there. Only for
+ * loops over many fingerprints; not for bitcode, which does not take it.
+ */
+#if defined(__gnu_linux__) && defined(__x86_64__) && defined(__GNUC__) && \
+	!defined(__clang__) && !defined(__POPCNT__)
+#define SIMDUP_POPCNT_CLONES __attribute__((target_clones("default", "popcnt")))
+#else
+#define SIMDUP_POPCNT_CLONES
+#endif
+
+/*
+ * A fingerprint cut into n blocks, as equal as can be, low bits first.
+ *
+ * The pigeonhole behind every search here: two 64-bit fingerprints within
+ * Hamming distance k, cut into k + 1 blocks, agree in at least one block.
+ * The first (64 mod n) blocks are one bit wider than the rest.
+ */
+
+/* Return the first bit of block i of n; block n would start at 64. */
+static inline int
+simdup_block_start(int i, int n)
+{
+	int wide = 64 % n;
+
+	return i * (64 / n) + (i < wide ? i : wide);
+}
+
+/* Return the value of the block that spans bits [start, end) of fp. */
+static inline uint64_t
+simdup_block_bits(uint64_t fp, int start, int end)
+{
+	int width = end - start;
+
+	if (width >= 64)
+		return fp;
+	return (fp >> start) & ((UINT64_C(1) << width) - 1);
+}
+
+#endif /* SIMDUP_CORE_FINGERPRINT_HAMMING_H */

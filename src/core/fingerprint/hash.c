@@ -1,0 +1,357 @@
+/*
+ * hash.c
+ *	  CityHash64 beyond 16 bytes, the other string hashes, and Rabin
+ *	  fingerprints.
+ *
+ * A Rabin fingerprint takes a machine word of text at a time. With the state f
+ * and the next word of text T, f becomes f x^degree + T modulo P. The product is
+ * a sum over the bytes of f. Each byte has a table of its own, so the look-ups of
+ * one step do not wait for each other.
+ */
+#include <stdbool.h>
+#include <string.h>
+
+#include "core/fingerprint/hash.h"
+#include "core/host.h"
+#include "core/unicode/charclass.h"
+
+/* String hashes */
+
+#define K0 SIMDUP_CITY_K0
+#define K1 SIMDUP_CITY_K1
+#define K2 SIMDUP_CITY_K2
+
+/* Multiplier of CityHash's finisher if the length is not mixed in. */
+#define CITY_MUL UINT64_C(0x9ddfea08eb382d69)
+
+typedef struct HashPair
+{
+	uint64_t first;
+	uint64_t second;
+} HashPair;
+
+static inline uint64_t
+shift_mix(uint64_t v)
+{
+	return v ^ (v >> 47);
+}
+
+static uint64_t
+city64_17_to_32(const char *s, size_t len)
+{
+	uint64_t mul = K2 + (uint64_t) len * 2;
+	uint64_t a = simdup_load64(s) * K1;
+	uint64_t b = simdup_load64(s + 8);
+	uint64_t c = simdup_load64(s + len - 8) * mul;
+	uint64_t d = simdup_load64(s + len - 16) * K2;
+
+	return simdup_city_mix(simdup_rotate64(a + b, 43) + simdup_rotate64(c, 30) +
+							   d,
+						   a + simdup_rotate64(b + K2, 18) + c, mul);
+}
+
+static uint64_t
+city64_33_to_64(const char *s, size_t len)
+{
+	uint64_t mul = K2 + (uint64_t) len * 2;
+	uint64_t a = simdup_load64(s) * K2;
+	uint64_t b = simdup_load64(s + 8);
+	uint64_t c = simdup_load64(s + len - 24);
+	uint64_t d = simdup_load64(s + len - 32);
+	uint64_t e = simdup_load64(s + 16) * K2;
+	uint64_t f = simdup_load64(s + 24) * 9;
+	uint64_t g = simdup_load64(s + len - 8);
+	uint64_t h = simdup_load64(s + len - 16) * mul;
+	uint64_t u = simdup_rotate64(a + g, 43) + (simdup_rotate64(b, 30) + c) * 9;
+	uint64_t v = ((a + g) ^ d) + f + 1;
+	uint64_t w = __builtin_bswap64((u + v) * mul) + h;
+	uint64_t x = simdup_rotate64(e + f, 42) + c;
+	uint64_t y = (__builtin_bswap64((v + w) * mul) + g) * mul;
+	uint64_t z = e + f + c;
+
+	a = __builtin_bswap64((x + z) * mul + y) + b;
+	b = shift_mix((z + a) * mul + d + h) * mul;
+	return b + x;
+}
+
+/*
+ * Mix 32 bytes and two seeds into a pair: quick, and only as strong as needed.
+ */
+static inline HashPair
+weak_mix32(const char *s, uint64_t a, uint64_t b)
+{
+	uint64_t z = simdup_load64(s + 24);
+	uint64_t c;
+
+	a += simdup_load64(s);
+	b = simdup_rotate64(b + a + z, 21);
+	c = a;
+	a += simdup_load64(s + 8);
+	a += simdup_load64(s + 16);
+	b += simdup_rotate64(a, 44);
+	return (HashPair){a + z, b + c};
+}
+
+uint64_t
+simdup_city64_long(const char *s, size_t len)
+{
+	uint64_t x;
+	uint64_t y;
+	uint64_t z;
+	HashPair v;
+	HashPair w;
+
+	if (len <= 32)
+		return city64_17_to_32(s, len);
+	if (len <= 64)
+		return city64_33_to_64(s, len);
+
+	/* 56 bytes of state: v, w, x, y, z, begun from the last 64 bytes */
+	x = simdup_load64(s + len - 40);
+	y = simdup_load64(s + len - 16) + simdup_load64(s + len - 56);
+	z = simdup_city_mix(simdup_load64(s + len - 48) + len,
+						simdup_load64(s + len - 24), CITY_MUL);
+	v = weak_mix32(s + len - 64, len, z);
+	w = weak_mix32(s + len - 32, y + K1, x);
+	x = x * K1 + simdup_load64(s);
+
+	for (len = (len - 1) & ~(size_t) 63; len > 0; len -= 64, s += 64)
+	{
+		uint64_t swap;
+
+		x = simdup_rotate64(x + y + v.first + simdup_load64(s + 8), 37) * K1;
+		y = simdup_rotate64(y + v.second + simdup_load64(s + 48), 42) * K1;
+		x ^= w.second;
+		y += v.first + simdup_load64(s + 40);
+		z = simdup_rotate64(z + w.first, 33) * K1;
+		v = weak_mix32(s, v.second * K1, x + w.first);
+		w = weak_mix32(s + 32, z + w.second, y + simdup_load64(s + 16));
+		swap = z;
+		z = x;
+		x = swap;
+	}
+	return simdup_city_mix(simdup_city_mix(v.first, w.first, CITY_MUL) +
+							   shift_mix(y) * K1 + z,
+						   simdup_city_mix(v.second, w.second, CITY_MUL) + x,
+						   CITY_MUL);
+}
+
+/* Return the first half of MurmurHash3_x64_128, seed 0. */
+static uint64_t
+murmur3(const char *s, size_t len)
+{
+	const uint64_t c1 = UINT64_C(0x87c37b91114253d5);
+	const uint64_t c2 = UINT64_C(0x4cf5ad432745937f);
+	uint64_t h1 = 0;
+	uint64_t h2 = 0;
+	size_t left = len;
+	char tail[16] = {0};
+
+	for (; left >= 16; left -= 16, s += 16)
+	{
+		h1 ^= simdup_rotate64(simdup_load64(s) * c1, 33) * c2;
+		h1 = (simdup_rotate64(h1, 37) + h2) * 5 + 0x52dce729;
+		h2 ^= simdup_rotate64(simdup_load64(s + 8) * c2, 31) * c1;
+		h2 = (simdup_rotate64(h2, 33) + h1) * 5 + 0x38495ab5;
+	}
+	/* the tail counts as if zeros followed it, which mix to nothing */
+	memcpy(tail, s, left);
+	h2 ^= simdup_rotate64(simdup_load64(tail + 8) * c2, 31) * c1;
+	h1 ^= simdup_rotate64(simdup_load64(tail) * c1, 33) * c2;
+
+	h1 ^= len;
+	h2 ^= len;
+	h1 += h2;
+	h2 += h1;
+	h1 = simdup_mix64(h1);
+	h2 = simdup_mix64(h2);
+	return h1 + h2;
+}
+
+static uint64_t
+bkdr(const char *s, size_t len)
+{
+	uint64_t h = 0;
+
+	for (size_t i = 0; i < len; i++)
+		h = h * 131 + (unsigned char) s[i];
+	return h;
+}
+
+/* Add one UTF-16 unit to the java hash. The first also starts it. */
+static inline uint64_t
+java_unit(uint64_t h, uint32_t unit, uint64_t count)
+{
+	if (count == 0)
+		h = (uint64_t) unit << 7;
+	return (h * 1000003) ^ unit;
+}
+
+static uint64_t
+java(const char *s, size_t len)
+{
+	const unsigned char *p = (const unsigned char *) s;
+	const unsigned char *end = p + len;
+	uint64_t h = 0;
+	uint64_t count = 0;
+	int bytes;
+
+	for (; p < end; p += bytes)
+	{
+		uint32_t cp = simdup_utf8_decode(p, end, &bytes);
+
+		/* Java reads what is not UTF-8 as the replacement character */
+		if (cp == SIMDUP_INVALID_CHAR)
+			cp = 0xFFFD;
+		if (cp >= 0x10000)
+		{
+			h = java_unit(h, 0xD800 + ((cp - 0x10000) >> 10), count++);
+			cp = 0xDC00 + ((cp - 0x10000) & 0x3FF);
+		}
+		h = java_unit(h, cp, count++);
+	}
+	return h ^ count;
+}
+
+uint64_t
+simdup_hash64(SimdupHash hash, const char *s, size_t len)
+{
+	switch (hash)
+	{
+		case SIMDUP_HASH_CITY64:
+			return simdup_city64(s, len);
+		case SIMDUP_HASH_MURMUR3:
+			return murmur3(s, len);
+		case SIMDUP_HASH_BKDR:
+			return bkdr(s, len);
+		case SIMDUP_HASH_JAVA:
+			return java(s, len);
+	}
+	return 0;
+}
+
+int
+simdup_compare_words(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *) a;
+	uint64_t y = *(const uint64_t *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* Rabin fingerprints */
+
+#define RABIN32_POLYNOMIAL UINT32_C(0x8d)
+#define RABIN64_POLYNOMIAL UINT64_C(0x1b)
+
+/* bytes between two looks at the interrupts */
+#define RABIN_STRETCH ((size_t) 1 << 20)
+
+/* [i][b]: b x^(degree + 8 i) modulo P; [0] serves single bytes */
+static uint32_t table32[4][256];
+static uint64_t table64[8][256];
+static bool tables_ready = false;
+
+static void
+make_tables(void)
+{
+	for (int b = 0; b < 256; b++)
+	{
+		uint32_t f32 = (uint32_t) b << 24;
+		uint64_t f64 = (uint64_t) b << 56;
+
+		for (int i = 0; i < 8; i++)
+		{
+			for (int bit = 0; bit < 8; bit++)
+			{
+				f32 = f32 << 1 ^ (f32 >> 31 ? RABIN32_POLYNOMIAL : 0);
+				f64 = f64 << 1 ^ (f64 >> 63 ? RABIN64_POLYNOMIAL : 0);
+			}
+			if (i < 4)
+				table32[i][b] = f32;
+			table64[i][b] = f64;
+		}
+	}
+	tables_ready = true;
+}
+
+/* Append bytes, word by word. len is a multiple of 4. */
+static uint32_t
+append_words32(uint32_t f, const unsigned char *p, size_t len)
+{
+	for (const unsigned char *end = p + len; p < end; p += 4)
+	{
+		uint32_t text = __builtin_bswap32(simdup_load32((const char *) p));
+
+		f = table32[0][f & 0xff] ^ table32[1][f >> 8 & 0xff] ^
+			table32[2][f >> 16 & 0xff] ^ table32[3][f >> 24] ^ text;
+	}
+	return f;
+}
+
+/* Append bytes, word by word. len is a multiple of 8. */
+static uint64_t
+append_words64(uint64_t f, const unsigned char *p, size_t len)
+{
+	for (const unsigned char *end = p + len; p < end; p += 8)
+	{
+		uint64_t sum = __builtin_bswap64(simdup_load64((const char *) p));
+
+		for (int i = 0; i < 8; i++)
+			sum ^= table64[i][f >> 8 * i & 0xff];
+		f = sum;
+	}
+	return f;
+}
+
+uint32_t
+simdup_rabin32(const void *bytes, size_t len)
+{
+	const unsigned char *p = bytes;
+	uint32_t f = 0;
+
+	if (!tables_ready)
+		make_tables();
+	while (len >= 4)
+	{
+		size_t stretch =
+			len < RABIN_STRETCH ? len & ~(size_t) 3 : RABIN_STRETCH;
+
+		f = append_words32(f, p, stretch);
+		p += stretch;
+		len -= stretch;
+		if (len >= RABIN_STRETCH)
+			simdup_check_interrupts();
+	}
+	for (; len > 0; len--)
+		f = (f << 8 | *p++) ^ table32[0][f >> 24];
+	return f;
+}
+
+/*
+ * Like simdup_rabin32, because types and tables depend on the width. A choice
+ * of width for each word would cost more than the word.
+ */
+uint64_t
+simdup_rabin64(const void *bytes, size_t len)
+{
+	const unsigned char *p = bytes;
+	uint64_t f = 0;
+
+	if (!tables_ready)
+		make_tables();
+	while (len >= 8)
+	{
+		size_t stretch =
+			len < RABIN_STRETCH ? len & ~(size_t) 7 : RABIN_STRETCH;
+
+		f = append_words64(f, p, stretch);
+		p += stretch;
+		len -= stretch;
+		if (len >= RABIN_STRETCH)
+			simdup_check_interrupts();
+	}
+	for (; len > 0; len--)
+		f = (f << 8 | *p++) ^ table64[0][f >> 56];
+	return f;
+}

@@ -1,0 +1,304 @@
+/*
+ * sketch.c
+ *	  One-permutation MinHash sketches, and the signatures made of them.
+ *
+ * The algorithm is fast similarity sketching (Dahlgaard, Knudsen and Thorup
+ * 2017). Frozen: fingerprints and signatures are made of these keys.
+ *
+ * Round 0 throws each element into one bin, and each bin keeps its smallest
+ * key. While a bin is empty, the next round throws all elements again, with
+ * another hash; round r >= n_bins throws them into bin r - n_bins. The round
+ * stands in the high bits of a key, so an earlier round's key is smaller.
+ *
+ * Sets need not be in memory at once. An element matters only in rounds up to
+ * R, the highest round of any bin's key. R never grows. So a batch is thrown in
+ * rounds 0 to R, and the sketch of a union has the smaller of the two keys in
+ * each bin. After a few hundred distinct elements, R is mostly 0.
+ *
+ * A signature is a sketch of n_hashes bins. Agreement of two bins is unbiased,
+ * and its variance is at most that of n_hashes independent permutations.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/fingerprint/hash.h"
+#include "core/fingerprint/sketch.h"
+#include "core/host.h"
+
+/* Sketches */
+
+#define ROUND_SEED UINT64_C(0x9e3779b97f4a7c15)
+
+/* Elements for each bin in a batch: few batches then need a second round. */
+#define BATCH_LOAD 16
+#define MIN_BATCH 1024
+
+/* A batch of more elements for each bin is freed of repetitions. */
+#define CROWDED_LOAD 4
+
+/* From this round on, repetitions are removed, unless the elements are few. */
+#define LATE_ROUND 16
+#define FEW_ELEMENTS 16
+
+/* The round that a key is of. */
+#define KEY_ROUND(key) ((key) >> 32)
+
+void
+simdup_sketch_begin(SimdupSketch *sketch, int n_bins)
+{
+	*sketch = (SimdupSketch){.n_bins = n_bins, .batch = MIN_BATCH};
+	while (sketch->batch < (size_t) n_bins * BATCH_LOAD)
+		sketch->batch *= 2;
+	sketch->keys = simdup_alloc((size_t) n_bins * sizeof(uint64_t));
+	memset(sketch->keys, 0xFF, (size_t) n_bins * sizeof(uint64_t));
+}
+
+/* Make room in pending for n elements, at most a batch. */
+static void
+make_room(SimdupSketch *sketch, size_t n)
+{
+	sketch->pending =
+		simdup_grow(sketch->pending, &sketch->room, n, sizeof(uint64_t));
+}
+
+/*
+ * Throw elements in one round. Returns how many bins had only keys of later
+ * rounds before, and have one of this round now.
+ */
+static inline int
+throw_round(uint64_t *keys, int n_bins, uint64_t round, const uint64_t *hashes,
+			size_t n)
+{
+	bool fixed = round >= (uint64_t) n_bins;
+	uint64_t fixed_bin = round - (uint64_t) n_bins;
+	uint64_t seed = round * ROUND_SEED;
+	uint64_t later = (round + 1) << 32;
+	int filled = 0;
+
+	for (size_t i = 0; i < n; i++)
+	{
+		uint64_t v = simdup_mix64(hashes[i] ^ seed);
+		uint64_t bin = fixed ? fixed_bin : (v >> 32) * (uint64_t) n_bins >> 32;
+		uint64_t key = round << 32 | (v & UINT32_MAX);
+		uint64_t old = keys[bin];
+
+		filled += old >= later;
+		keys[bin] = key < old ? key : old;
+	}
+	return filled;
+}
+
+/* Count the bins whose key is of a round after this one. */
+static int
+count_later(const uint64_t *keys, int n_bins, uint64_t round)
+{
+	int later = 0;
+
+	for (int i = 0; i < n_bins; i++)
+		later += KEY_ROUND(keys[i]) > round;
+	return later;
+}
+
+/*
+ * Copy the elements that are not known to have been thrown to pending, which
+ * may be where they are. An element thrown earlier took part in as many rounds
+ * as this batch will, or more. Returns how many are left.
+ */
+static size_t
+drop_thrown(SimdupSketch *sketch, const uint64_t *hashes, size_t n)
+{
+	size_t mask = sketch->batch - 1;
+	size_t left = 0;
+
+	if (sketch->thrown == NULL)
+	{
+		sketch->thrown = simdup_alloc0(sketch->batch * sizeof(uint64_t));
+		sketch->thrown[0] = 1; /* no element is in the wrong slot */
+	}
+	make_room(sketch, n);
+	for (size_t i = 0; i < n; i++)
+	{
+		uint64_t hash = hashes[i];
+		uint64_t *slot = &sketch->thrown[hash & mask];
+
+		if (*slot == hash)
+			continue;
+		*slot = hash;
+		sketch->pending[left++] = hash;
+	}
+	return left;
+}
+
+/* Throw one batch. pending is free, unless it is the batch. */
+static void
+throw_batch(SimdupSketch *sketch, const uint64_t *hashes, size_t n)
+{
+	uint64_t *keys = sketch->keys;
+	int n_bins = sketch->n_bins;
+	bool first = keys[0] == UINT64_MAX;
+	bool distinct = false;
+	int later = first ? n_bins : count_later(keys, n_bins, 0);
+
+	simdup_check_interrupts();
+	if (n_bins == SIMDUP_MINHASH64_BINS)
+		later -= throw_round(keys, SIMDUP_MINHASH64_BINS, 0, hashes, n);
+	else
+		later -= throw_round(keys, n_bins, 0, hashes, n);
+	if (later > 0 && n > (size_t) n_bins * CROWDED_LOAD)
+	{
+		n = drop_thrown(sketch, hashes, n);
+		hashes = sketch->pending;
+		distinct = true;
+	}
+	for (uint64_t round = 1; later > 0 && n > 0; round++)
+	{
+		/* only few distinct elements leave bins empty for so long */
+		if (round == LATE_ROUND && n > FEW_ELEMENTS && !distinct)
+		{
+			n = drop_thrown(sketch, hashes, n);
+			hashes = sketch->pending;
+			if (n == 0)
+				break;
+		}
+		/* the first batch finds empty bins: later than any round */
+		if (!first)
+			later = count_later(keys, n_bins, round);
+		later -= throw_round(keys, n_bins, round, hashes, n);
+		simdup_check_interrupts();
+	}
+}
+
+static void
+throw_pending(SimdupSketch *sketch)
+{
+	size_t n = sketch->n_pending;
+
+	sketch->n_pending = 0;
+	if (n > 0)
+		throw_batch(sketch, sketch->pending, n);
+}
+
+void
+simdup_sketch_add(SimdupSketch *sketch, const uint64_t *hashes, size_t n)
+{
+	while (n > 0)
+	{
+		size_t left = sketch->batch - sketch->n_pending;
+		size_t taken = n < left ? n : left;
+
+		if (taken == sketch->batch)
+			throw_batch(sketch, hashes, taken);
+		else
+		{
+			make_room(sketch, sketch->n_pending + taken);
+			memcpy(sketch->pending + sketch->n_pending, hashes,
+				   taken * sizeof(uint64_t));
+			sketch->n_pending += taken;
+			if (taken == left)
+				throw_pending(sketch);
+		}
+		hashes += taken;
+		n -= taken;
+	}
+}
+
+void
+simdup_sketch_merge(SimdupSketch *sketch, const uint64_t *keys)
+{
+	for (int i = 0; i < sketch->n_bins; i++)
+		if (keys[i] < sketch->keys[i])
+			sketch->keys[i] = keys[i];
+}
+
+const uint64_t *
+simdup_sketch_keys(SimdupSketch *sketch)
+{
+	throw_pending(sketch);
+	return sketch->keys[0] == UINT64_MAX ? NULL : sketch->keys;
+}
+
+void
+simdup_sketch_free(SimdupSketch *sketch)
+{
+	simdup_free(sketch->keys);
+	simdup_free(sketch->pending);
+	simdup_free(sketch->thrown);
+}
+
+uint64_t
+simdup_sketch_fingerprint(const uint64_t *keys)
+{
+	uint64_t fingerprint = 0;
+
+	for (int i = 0; i < SIMDUP_MINHASH64_BINS; i++)
+		fingerprint |= (keys[i] & 1) << i;
+	return fingerprint;
+}
+
+/* Signatures */
+
+#define BAND_SEED UINT64_C(0x9e3779b97f4a7c15)
+
+void
+simdup_minhash(const uint64_t *hashes, size_t n, uint32_t *signature,
+			   int n_hashes)
+{
+	SimdupSketch sketch;
+	const uint64_t *keys;
+
+	simdup_sketch_begin(&sketch, n_hashes);
+	simdup_sketch_add(&sketch, hashes, n);
+	keys = simdup_sketch_keys(&sketch);
+	for (int i = 0; i < n_hashes; i++)
+		signature[i] = (uint32_t) keys[i];
+	simdup_sketch_free(&sketch);
+}
+
+int
+simdup_minhash_equal(const uint32_t *a, const uint32_t *b, int n_hashes)
+{
+	int equal = 0;
+
+	for (int i = 0; i < n_hashes; i++)
+		equal += a[i] == b[i];
+	return equal;
+}
+
+void
+simdup_band_hashes(const uint32_t *signature, int n_hashes, uint64_t *bands,
+				   int n_bands)
+{
+	int n_rows = n_hashes / n_bands;
+
+	for (int band = 0; band < n_bands; band++)
+	{
+		uint64_t hash = (uint64_t) band;
+
+		for (int row = 0; row < n_rows; row++)
+			hash = simdup_mix64((hash + 1) * BAND_SEED ^
+								signature[band * n_rows + row]);
+		bands[band] = hash;
+	}
+}
+
+double
+simdup_band_recall(double similarity, int n_bands, int n_rows)
+{
+	return 1 - pow(1 - pow(similarity, n_rows), n_bands);
+}
+
+int
+simdup_choose_bands(double threshold, int n_hashes, double min_recall)
+{
+	/* fewer bands are longer, with fewer candidates and less recall */
+	for (int n_bands = 1; n_bands < n_hashes; n_bands++)
+	{
+		int n_rows = n_hashes / n_bands;
+
+		/* of all numbers of bands with n_rows, the largest finds most */
+		if (n_hashes / (n_bands + 1) != n_rows &&
+			simdup_band_recall(threshold, n_bands, n_rows) >= min_recall)
+			return n_bands;
+	}
+	return n_hashes;
+}

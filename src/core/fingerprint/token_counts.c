@@ -1,0 +1,414 @@
+/*
+ * token_counts.c
+ *	  Token frequencies.
+ *
+ * Frequencies are in an open-addressing table keyed by the 64-bit hash. It holds
+ * indexes into an array of features. It is small, cheap to clear for each text,
+ * and yields features in a fixed order. Tokens are equal only if their bytes are,
+ * too.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "core/fingerprint/sum.h"
+#include "core/fingerprint/token_counts.h"
+#include "core/host.h"
+
+/* Features of the smallest table. */
+#define MIN_CAPACITY 64
+#define MAX_FIRST_CAPACITY 4096
+
+/* Copied tokens are small; a chunk is a few pages. */
+#define ARENA_CHUNK 16384
+
+/* Steps of a long loop between two looks for interrupts. */
+#define INTERRUPT_STEPS (1 << 14)
+
+static const char *
+arena_copy(SimdupArena *arena, const char *bytes, size_t len)
+{
+	char *copy;
+
+	/* the first chunk comes even for a token of no bytes, which lies somewhere */
+	if (!arena->chunk || arena->size - arena->used < len)
+	{
+		size_t size = sizeof(char *) + (len > ARENA_CHUNK ? len : ARENA_CHUNK);
+		char *chunk = simdup_alloc(size);
+
+		memcpy(chunk, &arena->chunk, sizeof(char *));
+		arena->chunk = chunk;
+		arena->used = sizeof(char *);
+		arena->size = size;
+	}
+	copy = arena->chunk + arena->used;
+	memcpy(copy, bytes, len);
+	arena->used += len;
+	return copy;
+}
+
+static void
+arena_free(SimdupArena *arena)
+{
+	while (arena->chunk)
+	{
+		char *next;
+
+		memcpy(&next, arena->chunk, sizeof(char *));
+		simdup_free(arena->chunk);
+		arena->chunk = next;
+	}
+}
+
+/*
+ * A slot carries the upper half of its feature's hash, so that a probe past
+ * other features' slots needs to look at none of them.
+ */
+#define SLOT_TAG UINT64_C(0xFFFFFFFF00000000)
+
+static inline uint64_t
+make_slot(uint64_t hash, size_t index)
+{
+	return (hash & SLOT_TAG) | (uint32_t) (index + 1);
+}
+
+/* Make at least two slots a feature: a probe seldom meets another. */
+static void
+make_slots(SimdupTokenCounts *features)
+{
+	size_t n = 2 * features->capacity;
+
+	features->slots = simdup_alloc0(n * sizeof(uint64_t));
+	features->mask = n - 1;
+}
+
+static void
+grow(SimdupTokenCounts *features)
+{
+	features->capacity *= 2;
+	features->features =
+		simdup_realloc(features->features,
+					   features->capacity * sizeof(SimdupTokenCount));
+	simdup_free(features->slots);
+	make_slots(features);
+	for (size_t i = 0; i < features->count; i++)
+	{
+		size_t slot = features->features[i].hash & features->mask;
+
+		while (features->slots[slot] != 0)
+			slot = (slot + 1) & features->mask;
+		features->slots[slot] = make_slot(features->features[i].hash, i);
+		if (i % INTERRUPT_STEPS == 0)
+			simdup_check_interrupts();
+	}
+}
+
+/* Compare short strings inline: overlapping words cover lengths 4 to 16. */
+static inline bool
+equal_bytes(const char *a, const char *b, size_t len)
+{
+	if (len > 16)
+		return memcmp(a, b, len) == 0;
+	if (len >= 8)
+		return simdup_load64(a) == simdup_load64(b) &&
+			   simdup_load64(a + len - 8) == simdup_load64(b + len - 8);
+	if (len >= 4)
+		return simdup_load32(a) == simdup_load32(b) &&
+			   simdup_load32(a + len - 4) == simdup_load32(b + len - 4);
+	return len == 0 || (a[0] == b[0] && a[len >> 1] == b[len >> 1] &&
+						a[len - 1] == b[len - 1]);
+}
+
+static uint32_t
+add_new(SimdupTokenCounts *features, size_t slot, uint64_t hash,
+		const SimdupToken *token)
+{
+	SimdupTokenCount *feature;
+	const char *bytes = token->bytes;
+
+	if ((uintptr_t) bytes - (uintptr_t) features->text >= features->text_len)
+		bytes = arena_copy(&features->arena, bytes, token->len);
+	features->slots[slot] = make_slot(hash, features->count);
+	feature = &features->features[features->count++];
+	feature->hash = hash;
+	feature->bytes = bytes;
+	feature->len = token->len;
+	feature->tf = 1;
+	if (features->count == features->capacity)
+		grow(features);
+	return 1;
+}
+
+/* Count one occurrence; returns the token's frequency so far. */
+static inline uint32_t
+add_token(SimdupTokenCounts *features, uint64_t hash, const SimdupToken *token)
+{
+	size_t slot = hash & features->mask;
+	uint64_t found;
+
+	while ((found = features->slots[slot]) != 0)
+	{
+		if (((found ^ hash) & SLOT_TAG) == 0)
+		{
+			SimdupTokenCount *feature =
+				&features->features[(uint32_t) found - 1];
+
+			if (feature->hash == hash && feature->len == token->len &&
+				equal_bytes(feature->bytes, token->bytes, token->len))
+				return ++feature->tf;
+		}
+		slot = (slot + 1) & features->mask;
+	}
+	return add_new(features, slot, hash, token);
+}
+
+/*
+ * Count a batch; hashes[] is left with one entry for each growth of a weight,
+ * whose number is returned. Every weighting grows by 0 or 1 with each
+ * occurrence. Inline, so that each weighting has a loop of its own.
+ */
+static inline int
+count_batch(SimdupTokenCounts *features, SimdupWeighting weighting,
+			uint64_t *hashes, const SimdupToken *tokens, int count)
+{
+	int growths = 0;
+
+	for (int i = 0; i < count; i++)
+	{
+		uint64_t hash = hashes[i];
+		uint32_t tf = add_token(features, hash, &tokens[i]);
+
+		/* not before i, so the hashes still to come are safe */
+		hashes[growths] = hash;
+		if (weighting == SIMDUP_WEIGHTING_LOG)
+			growths += (tf & (tf - 1)) == 0;
+		else
+			growths += weighting == SIMDUP_WEIGHTING_TF || tf == 1;
+	}
+	return growths;
+}
+
+/*
+ * Hash a batch, count it, sum it: three loops, since each runs faster alone.
+ * The sum takes a hash once for each growth of its weight, so it need not wait
+ * for the final frequencies.
+ */
+void
+simdup_token_counts_add(void *arg, const SimdupToken *tokens, int count)
+{
+	SimdupTokenCounts *features = arg;
+	uint64_t hashes[SIMDUP_BATCH_TOKENS];
+	int growths;
+
+	if (features->hash == SIMDUP_HASH_CITY64)
+	{
+		for (int i = 0; i < count; i++)
+			hashes[i] = simdup_city64(tokens[i].bytes, tokens[i].len);
+	}
+	else
+	{
+		for (int i = 0; i < count; i++)
+			hashes[i] =
+				simdup_hash64(features->hash, tokens[i].bytes, tokens[i].len);
+	}
+	if (features->weighting == SIMDUP_WEIGHTING_LOG)
+		growths =
+			count_batch(features, SIMDUP_WEIGHTING_LOG, hashes, tokens, count);
+	else
+		growths =
+			count_batch(features, features->weighting, hashes, tokens, count);
+	if (features->sum)
+		simdup_sum_add_ones(features->sum, hashes, growths);
+}
+
+void
+simdup_token_counts_begin(SimdupTokenCounts *features, SimdupHash hash,
+						  SimdupWeighting weighting, SimdupSum *sum,
+						  const char *text, size_t len)
+{
+	memset(features, 0, sizeof(*features));
+	features->hash = hash;
+	features->weighting = weighting;
+	features->sum = sum;
+	features->text = text;
+	features->text_len = len;
+
+	/* about one feature for every four bytes, and as many again for speed */
+	features->capacity = MIN_CAPACITY;
+	while (features->capacity < len / 3 &&
+		   features->capacity < MAX_FIRST_CAPACITY)
+		features->capacity *= 2;
+	features->features =
+		simdup_alloc(features->capacity * sizeof(SimdupTokenCount));
+	make_slots(features);
+}
+
+void
+simdup_token_counts_add_distinct(SimdupTokenCounts *features, const char *bytes,
+								 size_t len, uint32_t tf)
+{
+	SimdupToken token = {bytes, (uint32_t) len};
+	uint64_t hash = simdup_hash64(features->hash, bytes, len);
+	size_t slot = hash & features->mask;
+
+	while (features->slots[slot] != 0)
+		slot = (slot + 1) & features->mask;
+	(void) add_new(features, slot, hash, &token);
+	features->features[features->count - 1].tf = tf;
+}
+
+void
+simdup_token_counts_free(SimdupTokenCounts *features)
+{
+	simdup_free(features->features);
+	simdup_free(features->slots);
+	arena_free(&features->arena);
+}
+
+/* Order of n_features: frequency descending, then bytes ascending. */
+static int
+compare_features(const SimdupTokenCount *a, const SimdupTokenCount *b)
+{
+	int order;
+
+	if (a->tf != b->tf)
+		return a->tf > b->tf ? -1 : 1;
+	order = memcmp(a->bytes, b->bytes, a->len < b->len ? a->len : b->len);
+	if (order != 0)
+		return order;
+	return (a->len > b->len) - (a->len < b->len);
+}
+
+static inline void
+swap_features(SimdupTokenCount *a, SimdupTokenCount *b)
+{
+	SimdupTokenCount swap = *a;
+
+	*a = *b;
+	*b = swap;
+}
+
+/* Partition around the median of three. Return the smaller side's end. */
+static size_t
+partition(SimdupTokenCount *f, size_t low, size_t high)
+{
+	SimdupTokenCount pivot;
+	size_t middle = low + (high - low) / 2;
+	size_t i = low;
+	size_t j = high;
+	uint32_t steps = 0;
+
+	if (compare_features(&f[middle], &f[low]) < 0)
+		swap_features(&f[middle], &f[low]);
+	if (compare_features(&f[high], &f[middle]) < 0)
+	{
+		swap_features(&f[high], &f[middle]);
+		if (compare_features(&f[middle], &f[low]) < 0)
+			swap_features(&f[middle], &f[low]);
+	}
+	pivot = f[middle];
+	for (;;)
+	{
+		while (compare_features(&f[i], &pivot) < 0)
+			i++;
+		while (compare_features(&pivot, &f[j]) < 0)
+			j--;
+		if (i >= j)
+			return j;
+		swap_features(&f[i++], &f[j--]);
+		if (++steps % INTERRUPT_STEPS == 0)
+			simdup_check_interrupts();
+	}
+}
+
+/* Put heap element i of n where it belongs; the largest is at the top. */
+static void
+sift_down(SimdupTokenCount *f, size_t i, size_t n)
+{
+	for (;;)
+	{
+		size_t child = 2 * i + 1;
+
+		if (child >= n)
+			return;
+		if (child + 1 < n && compare_features(&f[child], &f[child + 1]) < 0)
+			child++;
+		if (compare_features(&f[i], &f[child]) >= 0)
+			return;
+		swap_features(&f[i], &f[child]);
+		i = child;
+	}
+}
+
+/*
+ * Sort by a heap. It needs no recursion and no memory, and takes n log n steps
+ * for every input. Unlike the C library's qsort, it can be interrupted.
+ */
+static void
+sort_range(SimdupTokenCount *f, size_t n)
+{
+	uint32_t steps = 0;
+
+	for (size_t i = n / 2; i-- > 0;)
+	{
+		sift_down(f, i, n);
+		if (++steps % INTERRUPT_STEPS == 0)
+			simdup_check_interrupts();
+	}
+	for (size_t i = n; i-- > 1;)
+	{
+		swap_features(&f[0], &f[i]);
+		sift_down(f, 0, i);
+		if (++steps % INTERRUPT_STEPS == 0)
+			simdup_check_interrupts();
+	}
+}
+
+void
+simdup_token_counts_keep_top(SimdupTokenCounts *features, size_t n)
+{
+	size_t low = 0;
+	size_t high;
+	int rounds = 0;
+
+	if (n >= features->count)
+		return;
+
+	/* quickselect; should the pivots be bad, sorting what is left settles it */
+	high = features->count - 1;
+	while (low < high)
+	{
+		size_t split;
+
+		if (++rounds > 64)
+		{
+			sort_range(features->features + low, high - low + 1);
+			break;
+		}
+		split = partition(features->features, low, high);
+		if (n <= split)
+			high = split;
+		else
+			low = split + 1;
+	}
+	features->count = n;
+}
+
+void
+simdup_token_counts_sort(SimdupTokenCounts *features)
+{
+	sort_range(features->features, features->count);
+}
+
+void
+simdup_token_counts_sum(const SimdupTokenCounts *features, SimdupSum *sum)
+{
+	for (size_t i = 0; i < features->count; i++)
+	{
+		const SimdupTokenCount *feature = &features->features[i];
+
+		simdup_sum_add(sum, feature->hash,
+					   simdup_weight(features->weighting, feature->tf));
+		if (i % INTERRUPT_STEPS == 0)
+			simdup_check_interrupts();
+	}
+}

@@ -1,0 +1,224 @@
+/*
+ * ball_compare.c
+ *	  Comparing lists of fingerprints, by vector instructions that are chosen when
+ *	  the program runs.
+ */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define HAVE_VECTORS 1
+#include <immintrin.h>
+#endif
+
+#include "core/join/ball_parts.h"
+
+#define INLINED static inline __attribute__((always_inline))
+
+INLINED void
+compare_words(const SimdupComparison *c, const uint64_t *own, uint32_t n,
+			  const uint64_t *run, uint32_t m)
+{
+	int k = c->max_distance;
+
+	for (uint32_t j = 0; j < m; j += SIMDUP_COMPARED / 2)
+	{
+		for (uint32_t i = 0; i < n; i++)
+		{
+			uint64_t any = 0;
+
+			for (uint32_t l = 0; l < SIMDUP_COMPARED / 2; l++)
+				any |=
+					(uint64_t) ((int64_t) simdup_hamming64(own[i], run[j + l]) -
+								k - 1);
+			if ((any >> 63) == 0)
+				continue;
+			for (uint32_t l = j; l < j + SIMDUP_COMPARED / 2 && l < m; l++)
+				if (simdup_hamming64(own[i], run[l]) <= k &&
+					simdup_is_first_block(c, own[i] ^ run[l]))
+					c->found(c->arg, i, l);
+		}
+	}
+}
+
+static void
+compare_plain(const SimdupComparison *c, const uint64_t *own, uint32_t n,
+			  const uint64_t *run, uint32_t m)
+{
+	compare_words(c, own, n, run, m);
+}
+
+#ifdef HAVE_VECTORS
+#define TARGET(isa) static __attribute__((target(isa)))
+#define AVX512 "popcnt,avx512f,avx512vpopcntdq"
+
+TARGET("popcnt")
+void
+compare_popcnt(const SimdupComparison *c, const uint64_t *own, uint32_t n,
+			   const uint64_t *run, uint32_t m)
+{
+	compare_words(c, own, n, run, m);
+}
+
+/* Numbers of bits of four words, by a table of those of four bits. */
+static inline __attribute__((always_inline, target("avx2"))) __m256i
+popcount_of_four(__m256i x, __m256i table)
+{
+	const __m256i low = _mm256_set1_epi8(0x0f);
+	__m256i lower = _mm256_shuffle_epi8(table, _mm256_and_si256(x, low));
+	__m256i upper =
+		_mm256_shuffle_epi8(table,
+							_mm256_and_si256(_mm256_srli_epi16(x, 4), low));
+
+	return _mm256_sad_epu8(_mm256_add_epi8(lower, upper),
+						   _mm256_setzero_si256());
+}
+
+TARGET("avx2,popcnt")
+void
+compare_avx2(const SimdupComparison *c, const uint64_t *own, uint32_t n,
+			 const uint64_t *run, uint32_t m)
+{
+	int k = c->max_distance;
+	__m256i beyond = _mm256_set1_epi64x(k + 1);
+	__m256i table = _mm256_set_epi64x(0x0403030203020201, 0x0302020102010100,
+									  0x0403030203020201, 0x0302020102010100);
+
+	for (uint32_t j = 0; j < m; j += 8)
+	{
+		__m256i first = _mm256_loadu_si256((const __m256i *) (run + j));
+		__m256i second = _mm256_loadu_si256((const __m256i *) (run + j + 4));
+		__m256i least = _mm256_set1_epi64x(64);
+
+		for (uint32_t i = 0; i < n; i++)
+		{
+			__m256i code = _mm256_set1_epi64x((long long) own[i]);
+			__m256i x = popcount_of_four(_mm256_xor_si256(code, first), table);
+			__m256i y = popcount_of_four(_mm256_xor_si256(code, second), table);
+
+			least = _mm256_min_epu8(least, _mm256_min_epu8(x, y));
+		}
+		if (_mm256_movemask_epi8(_mm256_cmpgt_epi64(beyond, least)) == 0)
+			continue;
+		for (uint32_t i = 0; i < n; i++)
+			for (uint32_t l = j; l < j + 8 && l < m; l++)
+				if (__builtin_popcountll(own[i] ^ run[l]) <= k &&
+					simdup_is_first_block(c, own[i] ^ run[l]))
+					c->found(c->arg, i, l);
+	}
+}
+
+static inline __attribute__((always_inline, target(AVX512))) __m512i
+popcount_of_eight(__m512i code, __m512i others)
+{
+	return _mm512_popcnt_epi64(_mm512_xor_si512(code, others));
+}
+
+/* gcc does not unroll loops over vectors, so the four of a chunk stand here. */
+TARGET(AVX512)
+void
+compare_avx512(const SimdupComparison *c, const uint64_t *own, uint32_t n,
+			   const uint64_t *run, uint32_t m)
+{
+	__m512i k = _mm512_set1_epi64(c->max_distance);
+
+	for (uint32_t j = 0; j < m; j += SIMDUP_COMPARED)
+	{
+		__m512i r0 = _mm512_loadu_si512(run + j);
+		__m512i r1 = _mm512_loadu_si512(run + j + 8);
+		__m512i r2 = _mm512_loadu_si512(run + j + 16);
+		__m512i r3 = _mm512_loadu_si512(run + j + 24);
+		__m512i least0 = _mm512_set1_epi64(64);
+		__m512i least1 = least0;
+		__m512i least2 = least0;
+		__m512i least3 = least0;
+
+		for (uint32_t i = 0; i < n; i++)
+		{
+			__m512i code = _mm512_set1_epi64((long long) own[i]);
+
+			least0 = _mm512_min_epu64(least0, popcount_of_eight(code, r0));
+			least1 = _mm512_min_epu64(least1, popcount_of_eight(code, r1));
+			least2 = _mm512_min_epu64(least2, popcount_of_eight(code, r2));
+			least3 = _mm512_min_epu64(least3, popcount_of_eight(code, r3));
+		}
+		least0 = _mm512_min_epu64(_mm512_min_epu64(least0, least1),
+								  _mm512_min_epu64(least2, least3));
+		if (_mm512_cmple_epu64_mask(least0, k) == 0)
+			continue;
+		for (uint32_t i = 0; i < n; i++)
+		{
+			__m512i code = _mm512_set1_epi64((long long) own[i]);
+			uint32_t near =
+				_mm512_cmple_epu64_mask(popcount_of_eight(code, r0), k) |
+				_mm512_cmple_epu64_mask(popcount_of_eight(code, r1), k) << 8 |
+				_mm512_cmple_epu64_mask(popcount_of_eight(code, r2), k) << 16 |
+				(uint32_t) _mm512_cmple_epu64_mask(popcount_of_eight(code, r3),
+												   k)
+					<< 24;
+
+			if (m - j < SIMDUP_COMPARED)
+				near &= (UINT32_C(1) << (m - j)) - 1;
+			for (; near != 0; near &= near - 1)
+			{
+				uint32_t l = j + (uint32_t) __builtin_ctz(near);
+
+				if (simdup_is_first_block(c, own[i] ^ run[l]))
+					c->found(c->arg, i, l);
+			}
+		}
+	}
+}
+#endif
+
+static const struct
+{
+	SimdupCompare compare;
+	double cost; /* of a pair, in nanoseconds */
+} comparisons[] = {
+	{compare_plain, 1.5},
+#ifdef HAVE_VECTORS
+	{compare_popcnt, 0.55},
+	{compare_avx2, 0.22},
+	{compare_avx512, 0.07},
+#endif
+};
+
+SimdupInstructions simdup_widest_instructions = SIMDUP_AVX512;
+
+SimdupInstructions
+simdup_instructions(void)
+{
+	SimdupInstructions most = SIMDUP_PLAIN;
+
+#ifdef HAVE_VECTORS
+	if (__builtin_cpu_supports("popcnt"))
+		most = SIMDUP_POPCNT;
+	if (__builtin_cpu_supports("avx2"))
+		most = SIMDUP_AVX2;
+	if (__builtin_cpu_supports("avx512vpopcntdq"))
+		most = SIMDUP_AVX512;
+#endif
+	return most < simdup_widest_instructions ? most
+											 : simdup_widest_instructions;
+}
+
+SimdupCompare
+simdup_best_compare(void)
+{
+	return comparisons[simdup_instructions()].compare;
+}
+
+double
+simdup_cost_of_compare(void)
+{
+	return comparisons[simdup_instructions()].cost;
+}
+
+SIMDUP_POPCNT_CLONES void
+simdup_compare_within(const SimdupComparison *c, const uint64_t *codes,
+					  uint32_t n)
+{
+	for (uint32_t i = 1; i < n; i++)
+		for (uint32_t j = 0; j < i; j++)
+			if (simdup_hamming64(codes[i], codes[j]) <= c->max_distance &&
+				simdup_is_first_block(c, codes[i] ^ codes[j]))
+				c->found(c->arg, i, j);
+}

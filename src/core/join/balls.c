@@ -1,0 +1,514 @@
+/*
+ * balls.c
+ *	  The all-pairs join by balls of buckets.
+ *
+ * Cut the bits that vary into blocks, and give each block a radius, so that the
+ * radii plus one add up to the distance k plus one. Sort the fingerprints into
+ * buckets by some bits of a block, its key. A bucket meets each bucket whose key
+ * is within the block's radius of its own, and itself.
+ *
+ * No pair is missed. A pair that is beyond the radius in every block differs in
+ * at least radius + 1 bits of each. These add up to k + 1. So a pair within k
+ * is within the radius in some block, and also in the bits of its key. Its two
+ * buckets meet.
+ *
+ * No pair is found twice. Two buckets meet once in a block: the one whose key
+ * has no bit at the highest place where they differ meets the other. A pair
+ * counts in the first block in which it is within the radius, all bits of the
+ * block counted.
+ *
+ * Keys are so long that a bucket has some five fingerprints. Those of all buckets
+ * that a bucket meets are copied together, into a run. Vector instructions
+ * compare the run with the bucket, and look again where something is near. The
+ * high bits of a key name a tile. Buckets are visited tile by tile, so what they
+ * meet is in the cache.
+ *
+ * Two buckets with very many pairs (skew) are a join of their own.
+ */
+#include <string.h>
+
+#include "core/host.h"
+#include "core/join/ball_parts.h"
+#include "core/join/balls.h"
+
+#define RUN 1024		/* fingerprints that are copied together */
+#define LONG_BUCKET 128 /* a longer one is compared where it is */
+#define STRIPE 256		/* codes of a bucket that are compared at once */
+#define MIN_ELEMENTS 64
+
+/* Nanoseconds of a join that is worth a plan, and of one that is worth help. */
+#define WORTH_PLANNING 2e5
+#define WORTH_HELP 1e8
+
+/* Joins within joins. */
+#define MAX_NESTED 2
+
+/* A bucket in a run: where it begins there, and in the codes. */
+typedef struct Met
+{
+	uint32_t at;
+	uint32_t start;
+} Met;
+
+/* What all who take part know of a join. Codes and starts follow it. */
+typedef struct Task
+{
+	SimdupBallPlan plan;
+	int block; /* the current one */
+	int max_distance;
+	bool cross;
+	uint32_t n[2];
+} Task;
+
+/* What one who takes part knows. */
+typedef struct SimdupBalls
+{
+	Task *task;
+	SimdupPairJoin *join;
+	SimdupPairPut put;
+	void *put_arg;
+	SimdupSorted a;
+	SimdupSorted b; /* of a self join: a */
+
+	SimdupComparison comparison;
+	SimdupCompare compare;
+
+	/* what differs in the keys of buckets that meet, by its highest bit */
+	uint32_t ball[SIMDUP_MAX_BALL];
+	uint32_t ball_ends[SIMDUP_MAX_KEY_BITS];
+
+	uint32_t own; /* where the codes begin that are compared with a run */
+	uint64_t run[RUN + LONG_BUCKET + SIMDUP_COMPARED];
+	Met met[RUN + 1];
+	uint32_t n_met;
+	uint32_t n_run;
+	const Met *list; /* what a run that is compared consists of */
+	uint32_t n_list;
+	uint64_t unchecked; /* work since the last look at interrupts */
+} BallWork;
+
+uint64_t simdup_many_pairs = UINT64_C(1) << 28;
+
+static inline void
+count_work(BallWork *work, uint64_t amount)
+{
+	work->unchecked += amount;
+	if (work->unchecked >= 4000000)
+	{
+		work->unchecked = 0;
+		simdup_check_interrupts();
+	}
+}
+
+/* Found pairs */
+
+/* Report two near fingerprints, by their positions among the codes. */
+static void
+report(BallWork *work, uint32_t a, uint32_t b)
+{
+	uint64_t x = work->a.codes[a] ^ work->b.codes[b];
+
+	if (x != 0 && simdup_on_path(&work->join->path, x))
+		work->put(work->put_arg, a, b);
+}
+
+/* Found by a join of two buckets, whose indexes are positions among the codes. */
+static void
+found_among_many(void *arg, SimdupElement a, SimdupElement b)
+{
+	BallWork *work = arg;
+
+	if (simdup_is_first_block(&work->comparison, a.fp ^ b.fp))
+		report(work, (uint32_t) a.index, (uint32_t) b.index);
+}
+
+/* Found by a comparison: number i of the bucket's own codes, and j of a run. */
+static void
+found_in_run(void *arg, uint32_t i, uint32_t j)
+{
+	BallWork *work = arg;
+	uint32_t low = 0;
+	uint32_t high = work->n_list;
+
+	while (high - low > 1)
+	{
+		uint32_t middle = low + (high - low) / 2;
+
+		if (work->list[middle].at <= j)
+			low = middle;
+		else
+			high = middle;
+	}
+	report(work, work->own + i, work->list[low].start + j - work->list[low].at);
+}
+
+/* Meeting */
+
+/* Compare the bucket of n codes at work->own with the run, and empty that. */
+static void
+compare_run(BallWork *work, uint32_t n)
+{
+	uint32_t own = work->own;
+
+	work->list = work->met;
+	work->n_list = work->n_met;
+	for (uint32_t i = 0; i < n; i += STRIPE)
+	{
+		uint32_t m = n - i < STRIPE ? n - i : STRIPE;
+
+		work->own = own + i;
+		work->compare(&work->comparison, work->a.codes + own + i, m, work->run,
+					  work->n_run);
+		count_work(work, (uint64_t) m * work->n_run);
+	}
+	work->own = own;
+	work->n_met = work->n_run = 0;
+}
+
+/* Join two buckets with very many pairs, or one with itself (nb is 0). */
+static void
+join_many(BallWork *work, uint32_t a, uint32_t na, uint32_t b, uint32_t nb)
+{
+	size_t n = (size_t) na + nb;
+	SimdupElement *elements = simdup_alloc(2 * n * sizeof(SimdupElement));
+	SimdupPairSet set_a = {elements, elements + n, na};
+	SimdupPairSet set_b = {elements + na, elements + n + na, nb};
+	SimdupPairJoin *join = simdup_alloc0(sizeof(SimdupPairJoin));
+
+	join->max_distance = work->join->max_distance;
+	join->sink = found_among_many;
+	join->arg = work;
+	join->n_nested = work->join->n_nested + 1;
+	for (uint32_t i = 0; i < na; i++)
+		elements[i] = (SimdupElement){work->a.codes[a + i], a + i};
+	for (uint32_t i = 0; i < nb; i++)
+		elements[na + i] = (SimdupElement){work->b.codes[b + i], b + i};
+	if (nb == 0)
+		simdup_pairs_self(join, set_a);
+	else
+		simdup_pairs_cross(join, set_a, set_b);
+	simdup_free(join);
+	simdup_free(elements);
+}
+
+/* Compare two buckets where they are. */
+static void
+compare_in_place(BallWork *work, uint32_t a, uint32_t na, uint32_t b,
+				 uint32_t nb)
+{
+	uint32_t own = work->own;
+
+	for (uint32_t i = 0; i < na; i += STRIPE)
+		for (uint32_t j = 0; j < nb; j += RUN)
+		{
+			uint32_t n = na - i < STRIPE ? na - i : STRIPE;
+			uint32_t m = nb - j < RUN ? nb - j : RUN;
+			Met met = {0, b + j};
+
+			work->own = a + i;
+			work->list = &met;
+			work->n_list = 1;
+			work->compare(&work->comparison, work->a.codes + a + i, n,
+						  work->b.codes + b + j, m);
+			count_work(work, (uint64_t) n * m);
+		}
+	work->own = own;
+}
+
+/* The bucket of n codes at work->own with a long one, or with itself. */
+static void
+meet_long(BallWork *work, uint32_t n, uint32_t b, uint32_t nb)
+{
+	uint32_t a = work->own;
+	bool is_self = !work->task->cross && a == b;
+
+	if ((uint64_t) n * nb > simdup_many_pairs &&
+		work->join->n_nested < MAX_NESTED)
+		join_many(work, a, n, b, is_self ? 0 : nb);
+	else if (!is_self)
+		compare_in_place(work, a, n, b, nb);
+	else
+		for (uint32_t i = 0; i < n; i += SIMDUP_COMPARED)
+		{
+			uint32_t m = n - i < SIMDUP_COMPARED ? n - i : SIMDUP_COMPARED;
+			Met met = {0, a + i};
+
+			work->own = a + i;
+			work->list = &met;
+			work->n_list = 1;
+			simdup_compare_within(&work->comparison, work->a.codes + a + i, m);
+			compare_in_place(work, a + i, m, a, i);
+		}
+	work->own = a;
+}
+
+/*
+ * A bucket of n codes with those whose keys differ from its own by what a part of
+ * the ball lists. Short ones are added to the run.
+ */
+static void
+meet_part(BallWork *work, uint32_t own_key, uint32_t own_n,
+		  const uint32_t *ball, const uint32_t *end)
+{
+	const uint32_t *starts = work->b.starts;
+	const uint64_t *codes = work->b.codes;
+	uint32_t n_run = work->n_run;
+	uint32_t n_met = work->n_met;
+
+	for (; ball < end; ball++)
+	{
+		uint32_t start = starts[own_key ^ *ball];
+		uint32_t n = starts[(own_key ^ *ball) + 1] - start;
+		const uint64_t *from = codes + start;
+		uint64_t *to = work->run + n_run;
+
+		if (n > LONG_BUCKET)
+		{
+			meet_long(work, own_n, start, n);
+			continue;
+		}
+		/* what follows in the tile is met soon */
+		__builtin_prefetch(from + 16);
+		/* a fixed length needs no branch; most buckets have no more */
+		memcpy(to, from, 8 * sizeof(uint64_t));
+		for (uint32_t j = 8; j < n; j += 8)
+			memcpy(to + j, from + j, 8 * sizeof(uint64_t));
+		work->met[n_met++] = (Met){n_run, start};
+		n_run += n;
+		if (n_run >= RUN || n_met >= RUN)
+		{
+			work->n_run = n_run;
+			work->n_met = n_met;
+			compare_run(work, own_n);
+			n_run = n_met = 0;
+		}
+	}
+	work->n_run = n_run;
+	work->n_met = n_met;
+}
+
+/* A bucket of n codes with those that are within the radius of its key. */
+static void
+meet_ball(BallWork *work, uint32_t key, uint32_t n)
+{
+	static const uint32_t none = 0;
+	const SimdupBallBlock *block = &work->task->plan.blocks[work->task->block];
+	const uint32_t *ball = work->ball;
+
+	if (work->task->cross)
+		meet_part(work, key, n, &none, &none + 1);
+	else
+		meet_long(work, n, work->own, n);
+	for (int bit = 0; bit < block->key_bits; bit++)
+	{
+		const uint32_t *end = work->ball + work->ball_ends[bit];
+
+		if (work->task->cross || (key >> bit & 1) == 0)
+			meet_part(work, key, n, ball, end);
+		ball = end;
+	}
+	compare_run(work, n);
+}
+
+/* List what may differ in two keys of buckets that meet, but nothing. */
+static void
+make_ball(BallWork *work)
+{
+	const SimdupBallBlock *block = &work->task->plan.blocks[work->task->block];
+	uint32_t n = 0;
+
+	for (int bit = 0; bit < block->key_bits; bit++)
+	{
+		uint32_t before = n;
+
+		if (block->radius > 0)
+			work->ball[n++] = UINT32_C(1) << bit;
+		for (uint32_t i = 0; i < before; i++)
+			if (simdup_popcount64(work->ball[i]) < block->radius)
+				work->ball[n++] = work->ball[i] | UINT32_C(1) << bit;
+		work->ball_ends[bit] = n;
+	}
+}
+
+/* Tiles */
+
+uint32_t
+simdup_balls_tiles(const SimdupBalls *balls)
+{
+	int key_bits = balls->task->plan.blocks[balls->task->block].key_bits;
+
+	return UINT32_C(1) << (key_bits < SIMDUP_TILE_BITS
+							   ? 0
+							   : key_bits - SIMDUP_TILE_BITS);
+}
+
+void
+simdup_balls_join(SimdupBalls *balls, uint32_t tile, SimdupPairPut put,
+				  void *arg)
+{
+	const SimdupBallPlan *plan = &balls->task->plan;
+	int block = balls->task->block;
+	uint32_t n_tiles = simdup_balls_tiles(balls);
+	uint32_t n = (UINT32_C(1) << plan->blocks[block].key_bits) / n_tiles;
+	const uint32_t *starts = balls->a.starts + (size_t) tile * n;
+
+	balls->put = put;
+	balls->put_arg = arg;
+	if (balls->comparison.block != block)
+	{
+		balls->comparison.block = block;
+		make_ball(balls);
+	}
+	if (balls->join->progress)
+		balls->join->progress(balls->join->arg,
+							  (block + (double) tile / n_tiles) /
+								  plan->n_blocks);
+	for (uint32_t key = 0; key < n; key++)
+	{
+		balls->own = starts[key];
+		if (starts[key + 1] > starts[key])
+			meet_ball(balls, tile * n + key, starts[key + 1] - starts[key]);
+	}
+}
+
+/* Give a pair to the join. */
+void
+simdup_balls_report(void *balls, uint32_t a, uint32_t b)
+{
+	const SimdupBalls *work = balls;
+
+	work->join->sink(work->join->arg, work->a.elements[work->a.positions[a]],
+					 work->b.elements[work->b.positions[b]]);
+}
+
+/* Return the size of a task in memory. Set the arrays of one who takes part. */
+static size_t
+lay_out(const Task *task, char *memory, BallWork *work)
+{
+	size_t at = sizeof(Task);
+	size_t n_keys = 0;
+
+	for (int i = 0; i < task->plan.n_blocks; i++)
+		n_keys |= (size_t) 1 << task->plan.blocks[i].key_bits;
+	for (int i = 0; i <= task->cross; i++)
+	{
+		size_t starts =
+			at + ((size_t) task->n[i] + SIMDUP_COMPARED) * sizeof(uint64_t);
+
+		if (work != NULL)
+			work->b = (SimdupSorted){.n = task->n[i],
+									 .codes = (uint64_t *) (memory + at),
+									 .starts = (uint32_t *) (memory + starts)};
+		/* of a self join, b is a */
+		if (work != NULL && i == 0)
+			work->a = work->b;
+		at = starts + (n_keys + 2) * sizeof(uint32_t);
+	}
+	return at;
+}
+
+/* Begin to take part in the task that this memory holds. */
+static BallWork *
+begin_work(void *memory, SimdupPairJoin *join)
+{
+	BallWork *work = simdup_alloc0(sizeof(BallWork));
+
+	work->task = memory;
+	work->join = join;
+	work->comparison =
+		(SimdupComparison){&work->task->plan, -1, work->task->max_distance,
+						   found_in_run, work};
+	work->compare = simdup_best_compare();
+	(void) lay_out(work->task, memory, work);
+	return work;
+}
+
+SimdupBalls *
+simdup_balls_help(void *memory)
+{
+	SimdupPairJoin *join = simdup_alloc0(sizeof(SimdupPairJoin));
+
+	join->max_distance = ((Task *) memory)->max_distance;
+	return begin_work(memory, join);
+}
+
+/* Run a planned join, with helpers where it is worth it. */
+static void
+run(SimdupPairJoin *join, const Task *task, SimdupPairSet a, SimdupPairSet b)
+{
+	BallWork *work;
+	const SimdupHelpers *helpers = join->helpers;
+	size_t size = lay_out(task, NULL, NULL);
+	void *memory = NULL;
+
+	if (helpers != NULL && task->plan.cost > WORTH_HELP &&
+		join->path.n_skipped == 0 && join->path.same == 0)
+		memory = helpers->begin(helpers->arg, size);
+	if (memory == NULL)
+	{
+		helpers = NULL;
+		memory = simdup_alloc(size);
+	}
+	work = begin_work(memcpy(memory, task, sizeof(Task)), join);
+	work->a.elements = a.elements;
+	work->a.positions = (uint32_t *) a.scratch;
+	work->b.elements = b.elements;
+	work->b.positions = (uint32_t *) b.scratch;
+	for (int block = 0; block < task->plan.n_blocks; block++)
+	{
+		work->task->block = block;
+		simdup_sort_by_key(&task->plan.blocks[block], &work->a);
+		if (task->cross)
+			simdup_sort_by_key(&task->plan.blocks[block], &work->b);
+		if (helpers != NULL)
+			helpers->run(helpers->arg, work);
+		else
+			for (uint32_t i = 0; i < simdup_balls_tiles(work); i++)
+				simdup_balls_join(work, i, simdup_balls_report, work);
+	}
+	if (helpers != NULL)
+		helpers->end(helpers->arg);
+	else
+		simdup_free(memory);
+	simdup_free(work);
+}
+
+/* Join by balls, or return false if the recursion is cheaper. */
+static bool
+join_by_balls(SimdupPairJoin *join, bool cross, SimdupPairSet a,
+			  SimdupPairSet b)
+{
+	Task task = {.max_distance = join->max_distance, .cross = cross};
+	uint64_t varying;
+	double other_cost;
+
+	if (task.max_distance == 0 || a.n < MIN_ELEMENTS ||
+		(cross && b.n < MIN_ELEMENTS) || join->n_nested > MAX_NESTED)
+		return false;
+	other_cost = simdup_recursion_cost(join, cross, a, b, &varying);
+	if (other_cost < WORTH_PLANNING)
+		return false;
+	task.n[0] = (uint32_t) a.n;
+	task.n[1] = (uint32_t) b.n;
+	task.plan = simdup_plan_balls(task.max_distance, cross, a, b, varying);
+	if (task.plan.cost >= other_cost)
+		return false;
+	run(join, &task, a, b);
+	return true;
+}
+
+void
+simdup_pairs_self(SimdupPairJoin *join, SimdupPairSet set)
+{
+	SimdupPairSet none = {set.elements, set.scratch, 0};
+
+	if (!join_by_balls(join, false, set, none))
+		simdup_join_by_recursion(join, false, set, none);
+}
+
+void
+simdup_pairs_cross(SimdupPairJoin *join, SimdupPairSet a, SimdupPairSet b)
+{
+	if (!join_by_balls(join, true, a, b))
+		simdup_join_by_recursion(join, true, a, b);
+}

@@ -1,0 +1,123 @@
+/*
+ * radii.h
+ *	  How a Hamming search is split over the four rotations of a fingerprint.
+ *
+ * Rotation i is the fingerprint turned so that its block i, 16 bits, stands in
+ * front. Generalised pigeonhole: let radii r[i] >= -1 satisfy
+ * sum(r[i] + 1) > k. Two fingerprints within distance k differ, for some i, in
+ * at most r[i] bits of block i. So a search reads, in the order of rotation i,
+ * the values whose first block is within r[i] of the center's. A radius of -1
+ * skips a rotation; a radius of 16 reads all of it and is complete alone.
+ */
+#ifndef SIMDUP_CORE_SEARCH_RADII_H
+#define SIMDUP_CORE_SEARCH_RADII_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/fingerprint/hamming.h"
+
+#define SIMDUP_ROTATIONS 4
+#define SIMDUP_BLOCK_BITS 16
+
+#define SIMDUP_BLOCKS (1 << SIMDUP_BLOCK_BITS)
+
+/* Most buckets in a rotation's histogram. */
+#define SIMDUP_BUCKETS 512
+
+/* Neighbouring blocks, all in one bucket, that share a prefix. */
+typedef struct SimdupPiece
+{
+	uint16_t first;
+	uint8_t bits;  /* below the prefix */
+	uint16_t part; /* of the bucket's pages, in SIMDUP_WHOLE_BUCKET */
+} SimdupPiece;
+
+#define SIMDUP_WHOLE_BUCKET 256
+
+/*
+ * An equi-depth histogram of a rotation: every bucket has the same number of
+ * pages. Bucket j holds the blocks from bounds[j] to bounds[j + 1], the last
+ * one those up to 0xffff.
+ */
+typedef struct SimdupHistogram
+{
+	int n_buckets;
+	double pages; /* in one bucket */
+	uint16_t bounds[SIMDUP_BUCKETS];
+	int n_pieces;
+	int least_bits; /* of all pieces */
+	int most_bits;
+	SimdupPiece pieces[2 * SIMDUP_BUCKETS];
+	/* pages read of a bucket, by its free bits and t more bits */
+	double within[SIMDUP_BLOCK_BITS + 1][SIMDUP_BLOCK_BITS + 1];
+} SimdupHistogram;
+
+/* Pages that a radius reads in a rotation, radius 0 to 16. */
+typedef double SimdupPageCosts[SIMDUP_BLOCK_BITS + 1];
+
+static inline uint64_t
+simdup_rotate(uint64_t fp, int i)
+{
+	int right = 16 * (i + 1) & 63;
+
+	return right == 0 ? fp : fp >> right | fp << (64 - right);
+}
+
+static inline uint64_t
+simdup_unrotate(uint64_t value, int i)
+{
+	int left = 16 * (i + 1) & 63;
+
+	return left == 0 ? value : value << left | value >> (64 - left);
+}
+
+/* Return the first block of a rotated value. */
+static inline uint32_t
+simdup_first_block(uint64_t value)
+{
+	return (uint32_t) (value >> 48);
+}
+
+/*
+ * Check whether rotation i reports a fingerprint that differs from the center
+ * in these bits. The first rotation whose radius it meets does, and no other.
+ */
+static inline bool
+simdup_reports(int i, uint64_t difference, const int *radii)
+{
+	for (int j = 0; j < i; j++)
+		if (simdup_popcount64(difference >> 16 * j & 0xffff) <= radii[j])
+			return false;
+	return simdup_popcount64(difference >> 16 * i & 0xffff) <= radii[i];
+}
+
+/* Return the number of blocks within radius 0 to 16 of any. */
+extern int simdup_count_near(int radius);
+
+/* Store the blocks within radius 0 to 16 of the center, ascending; their number. */
+extern int simdup_near_blocks(uint32_t center, int radius, uint16_t *blocks);
+
+/* Fill in all but the buckets, from these. */
+extern void simdup_finish_histogram(SimdupHistogram *histogram);
+
+/*
+ * Set costs to the expected pages of each radius around a block, up to the
+ * largest. Larger radii cost infinity.
+ */
+extern void simdup_page_costs(const SimdupHistogram *histogram, uint32_t block,
+							  int largest, SimdupPageCosts costs);
+
+/* Set costs to those of uniformly distributed values on these pages. */
+extern void simdup_uniform_page_costs(double pages, SimdupPageCosts costs);
+
+/*
+ * Find the cheapest complete radii for distance k, and return their pages. A
+ * rotation read as a whole is complete alone and comes at the price of radius
+ * 16.
+ */
+extern double simdup_choose_radii(int k, const SimdupPageCosts *costs,
+								  int *radii);
+
+#endif /* SIMDUP_CORE_SEARCH_RADII_H */

@@ -1,0 +1,207 @@
+/*
+ * charclass.h
+ *	  Characters: UTF-8, classes, and what a character folds to.
+ */
+#ifndef SIMDUP_CORE_UNICODE_CHARCLASS_H
+#define SIMDUP_CORE_UNICODE_CHARCLASS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A text in UTF-8. */
+typedef struct SimdupUtf8
+{
+	const char *bytes;
+	size_t len;
+} SimdupUtf8;
+
+/*
+ * Characters of profile 1: UTF-8, folding and classes.
+ *
+ * Folding turns full-width forms (U+FF01 to FF5E) into ASCII and then takes
+ * Unicode's simple lower case. A word character has General_Category L*, M*
+ * or N*; it is unsegmented if its script writes no spaces between words. The
+ * tables are Unicode 15.0's and frozen: stored fingerprints depend on them, so
+ * neither the C library, ICU nor a collation has a say.
+ */
+
+typedef enum SimdupCharClass
+{
+	SIMDUP_CHAR_SEPARATOR = 0,
+	SIMDUP_CHAR_SEGMENTED = 1,
+	SIMDUP_CHAR_UNSEGMENTED = 2
+} SimdupCharClass;
+
+typedef struct SimdupCharProperty
+{
+	int32_t fold;		/* add this to get the folded code point */
+	uint8_t char_class; /* of the folded code point */
+} SimdupCharProperty;
+
+/* What decoding gives for a byte that is not UTF-8; it is a separator. */
+#define SIMDUP_INVALID_CHAR UINT32_C(0xFFFFFFFF)
+
+/* The longest UTF-8 sequence. */
+#define SIMDUP_MAX_UTF8 4
+
+/* The tables: see tools/charclass.pl for how the two stages lead to a property. */
+extern const SimdupCharProperty simdup_char_properties[];
+extern const uint8_t simdup_char_stage1[];
+extern const uint8_t simdup_char_stage2[];
+
+/* Return the properties of a code point, or of SIMDUP_INVALID_CHAR. */
+static inline SimdupCharProperty
+simdup_char_property(uint32_t cp)
+{
+	if (cp > 0x10FFFF)
+		return (SimdupCharProperty){0, SIMDUP_CHAR_SEPARATOR};
+	return simdup_char_properties
+		[simdup_char_stage2[simdup_char_stage1[cp >> 7] * 128 + (cp & 127)]];
+}
+
+/*
+ * Decode one code point of [p, end), p < end, and set *len to the bytes it
+ * takes. Anything ill-formed (overlong, surrogate, out of range, cut off) is
+ * SIMDUP_INVALID_CHAR of one byte.
+ */
+static inline uint32_t
+simdup_utf8_decode(const unsigned char *p, const unsigned char *end, int *len)
+{
+	uint32_t cp;
+
+	*len = 1;
+	if (p[0] < 0x80)
+		return p[0];
+	if (p[0] < 0xE0)
+	{
+		if (p[0] < 0xC2 || end - p < 2 || (p[1] & 0xC0) != 0x80)
+			return SIMDUP_INVALID_CHAR;
+		*len = 2;
+		return (uint32_t) (p[0] & 0x1F) << 6 | (p[1] & 0x3F);
+	}
+	if (p[0] < 0xF0)
+	{
+		if (end - p < 3 || (p[1] & 0xC0) != 0x80 || (p[2] & 0xC0) != 0x80)
+			return SIMDUP_INVALID_CHAR;
+		cp = (uint32_t) (p[0] & 0x0F) << 12 | (uint32_t) (p[1] & 0x3F) << 6 |
+			 (p[2] & 0x3F);
+		if (cp < 0x800 || (cp >= 0xD800 && cp <= 0xDFFF))
+			return SIMDUP_INVALID_CHAR;
+		*len = 3;
+		return cp;
+	}
+	if (p[0] > 0xF4 || end - p < 4 || (p[1] & 0xC0) != 0x80 ||
+		(p[2] & 0xC0) != 0x80 || (p[3] & 0xC0) != 0x80)
+		return SIMDUP_INVALID_CHAR;
+	cp = (uint32_t) (p[0] & 0x07) << 18 | (uint32_t) (p[1] & 0x3F) << 12 |
+		 (uint32_t) (p[2] & 0x3F) << 6 | (p[3] & 0x3F);
+	if (cp < 0x10000 || cp > 0x10FFFF)
+		return SIMDUP_INVALID_CHAR;
+	*len = 4;
+	return cp;
+}
+
+/* Write a valid code point to out, which has room for SIMDUP_MAX_UTF8 bytes. */
+static inline int
+simdup_utf8_encode(uint32_t cp, unsigned char *out)
+{
+	if (cp < 0x80)
+	{
+		out[0] = (unsigned char) cp;
+		return 1;
+	}
+	if (cp < 0x800)
+	{
+		out[0] = (unsigned char) (0xC0 | cp >> 6);
+		out[1] = (unsigned char) (0x80 | (cp & 0x3F));
+		return 2;
+	}
+	if (cp < 0x10000)
+	{
+		out[0] = (unsigned char) (0xE0 | cp >> 12);
+		out[1] = (unsigned char) (0x80 | (cp >> 6 & 0x3F));
+		out[2] = (unsigned char) (0x80 | (cp & 0x3F));
+		return 3;
+	}
+	out[0] = (unsigned char) (0xF0 | cp >> 18);
+	out[1] = (unsigned char) (0x80 | (cp >> 12 & 0x3F));
+	out[2] = (unsigned char) (0x80 | (cp >> 6 & 0x3F));
+	out[3] = (unsigned char) (0x80 | (cp & 0x3F));
+	return 4;
+}
+
+/* Unicode's White_Space, as of Unicode 15.0. */
+
+static inline bool
+simdup_is_white_space(uint32_t cp)
+{
+	if (cp < 0x80)
+		return cp == ' ' || (cp >= '\t' && cp <= '\r');
+	return cp == 0x85 || cp == 0xA0 || cp == 0x1680 ||
+		   (cp >= 0x2000 && cp <= 0x200A) || cp == 0x2028 || cp == 0x2029 ||
+		   cp == 0x202F || cp == 0x205F || cp == 0x3000;
+}
+
+/*
+ * Characters of profile 2: what each of them folds to.
+ *
+ * Folding ignores case, width, ligatures, accents and other nonspacing marks,
+ * traditional Chinese, soft hyphens and zero-width characters. Each code point
+ * folds by itself, to 0 to 18 code points. They are its NFKC_Casefold mapping,
+ * less the marks of the canonical decomposition, in simplified Chinese. The
+ * tables are Unicode 15.0's and frozen, as are the classes, which profile 1
+ * defines.
+ */
+
+/* The most code points that one folds to. */
+#define SIMDUP_MAX_FOLDED 18
+
+/*
+ * How a code point folds. With n = 1, add value to the code point; otherwise
+ * value is where the n code points begin in simdup_fold_expansions.
+ */
+typedef struct SimdupFoldProperty
+{
+	int32_t value;
+	uint8_t char_class; /* of the folded code point, where n is 1 */
+	uint8_t n;
+} SimdupFoldProperty;
+
+/* Properties of these numbers fold to themselves; the number is the class. */
+#define SIMDUP_FOLD_SAME 3
+
+/* An element of simdup_fold_expansions: code point and class. */
+#define SIMDUP_EXPANSION_CHAR(e) ((e) &0x1FFFFF)
+#define SIMDUP_EXPANSION_CLASS(e) ((SimdupCharClass) ((e) >> 24))
+
+/* The tables: see tools/fold.pl. */
+extern const SimdupFoldProperty simdup_fold_properties[];
+extern const uint32_t simdup_fold_expansions[];
+extern const uint32_t simdup_fold_same_han[];
+extern const uint16_t simdup_fold_stage1[];
+extern const uint16_t simdup_fold_stage2[];
+
+/* Return the property's number of a code point or SIMDUP_INVALID_CHAR. */
+static inline unsigned
+simdup_fold_number(uint32_t cp)
+{
+	if (cp > 0x10FFFF)
+		return SIMDUP_CHAR_SEPARATOR;
+	return simdup_fold_stage2[simdup_fold_stage1[cp >> 7] * 128 + (cp & 127)];
+}
+
+/*
+ * Check whether the code point, from U+4E00 to U+9FFF, folds to itself. The
+ * bits of these 20,992 characters stay in the first-level cache, their numbers
+ * do not.
+ */
+static inline bool
+simdup_is_same_han(uint32_t cp)
+{
+	uint32_t i = cp - 0x4E00;
+
+	return simdup_fold_same_han[i >> 5] >> (i & 31) & 1;
+}
+
+#endif /* SIMDUP_CORE_UNICODE_CHARCLASS_H */

@@ -1,0 +1,29 @@
+/*
+ * progress.h
+ *	  How far a batch is, told to the caller by NOTICEs.
+ */
+#ifndef SIMDUP_SERVER_PROGRESS_H
+#define SIMDUP_SERVER_PROGRESS_H
+
+/* Define simdup.progress_interval, once, when the module loads. */
+extern void simdup_progress_init(void);
+
+/*
+ * Begin to report for the named function, until the current memory context is
+ * reset or deleted, on every way out. Without it the calls below do nothing.
+ */
+extern void simdup_progress_begin(const char *function);
+
+/* Begin a phase of total units, 0 if unknown. phase stays a pointer. */
+extern void simdup_progress_phase(const char *phase, int64 total);
+
+/*
+ * Note that `done` units of the phase are done. Look at the clock, and report
+ * if it is time. The number never goes back within a phase.
+ */
+extern void simdup_progress_look(int64 done);
+
+/* Note the same in a tight loop. Look at the clock once in many calls. */
+extern void simdup_progress_done(int64 done);
+
+#endif /* SIMDUP_SERVER_PROGRESS_H */

@@ -1,0 +1,318 @@
+/*
+ * stored_texts.c
+ *	  The contents of many rows on disk, to be compared in pairs.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/varbit.h"
+
+#include "core/compare/resemblance.h"
+#include "core/compare/statistics.h"
+#include "core/fingerprint/folded_shingles.h"
+#include "core/fingerprint/hamming.h"
+#include "core/fingerprint/hash.h"
+#include "server/arguments.h"
+#include "server/keys.h"
+#include "server/spill.h"
+#include "shingles/stored_texts.h"
+#include "text/minhash64.h"
+
+#define NO_NUMBER PG_UINT32_MAX
+#define NO_SET INT64CONST(-1)
+
+/*
+ * What is known of a set without its words: their number, and for shingles which
+ * values of SUMMARY_BITS occur among their hashes. A bit that only one of two sets
+ * has is a shingle that they do not share. So most sets that do not resemble each
+ * other need no merge.
+ */
+#define SUMMARY_BITS 4096
+
+typedef struct Summary
+{
+	uint64 n;
+	uint64 bits[SUMMARY_BITS / 64];
+} Summary;
+
+/* A summary in memory, in the slot that its number gives. */
+typedef struct SummarySlot
+{
+	uint32 number;
+	Summary summary;
+} SummarySlot;
+
+struct SimdupStoredTexts
+{
+	MemoryContext context;
+	MemoryContext set_context; /* reset after each set that is made */
+	SimdupShingling shingling;
+	bool by_sketch;	 /* contents are sketches, not texts */
+	int sketch_bits; /* of the first sketch */
+	uint32 n;
+	SimdupKeys *store;	  /* the contents, on disk */
+	SimdupTempFile *sets; /* summary, words */
+	int64 *set_at;		  /* by number: offset in the file, or NO_SET */
+	SummarySlot *slots;
+	uint32 n_slots;
+	Summary summary; /* of the row that is compared with others */
+	uint32 summary_number;
+	SimdupHashes loaded[2];
+	uint32 loaded_number[2];
+};
+
+SimdupStoredTexts *
+simdup_stored_texts_begin(SimdupShingling shingling)
+{
+	SimdupStoredTexts *contents = palloc0(sizeof(SimdupStoredTexts));
+
+	contents->context = CurrentMemoryContext;
+	contents->set_context =
+		AllocSetContextCreate(contents->context, "simdup shingle set",
+							  ALLOCSET_DEFAULT_SIZES);
+	contents->shingling = shingling;
+	contents->store = simdup_keys_begin(TEXTOID);
+	simdup_keys_expect(contents->store, TEXTOID, "query");
+	simdup_keys_spill(contents->store);
+	contents->sets = simdup_tempfile_create();
+	contents->loaded_number[0] = contents->loaded_number[1] = NO_NUMBER;
+	contents->summary_number = NO_NUMBER;
+	return contents;
+}
+
+void
+simdup_stored_texts_end(SimdupStoredTexts *contents)
+{
+	simdup_keys_end(contents->store);
+	simdup_tempfile_close(contents->sets);
+}
+
+bool
+simdup_stored_texts_expect(SimdupStoredTexts *contents, Oid type)
+{
+	contents->by_sketch = getBaseType(type) == VARBITOID;
+	return contents->by_sketch || simdup_is_text_type(type);
+}
+
+void
+simdup_stored_texts_add(SimdupStoredTexts *contents, Datum content)
+{
+	content = PointerGetDatum(PG_DETOAST_DATUM(content));
+	if (contents->by_sketch)
+	{
+		int bits = VARBITLEN(DatumGetVarBitP(content));
+
+		if (contents->n == 0)
+			contents->sketch_bits = bits;
+		simdup_check_sketch_bits(contents->sketch_bits, bits);
+	}
+	simdup_keys_add(contents->store, content, false);
+	contents->n++;
+}
+
+void
+simdup_stored_texts_finish(SimdupStoredTexts *contents, Size memory)
+{
+	Size n_slots = Max(memory / sizeof(SummarySlot), 16);
+
+	contents->set_at =
+		MemoryContextAllocHuge(contents->context,
+							   ((Size) contents->n + 1) * sizeof(int64));
+	for (uint32 i = 0; i < contents->n; i++)
+		contents->set_at[i] = NO_SET;
+	contents->n_slots = (uint32) Min(n_slots, (Size) contents->n + 1);
+	contents->slots =
+		MemoryContextAllocHuge(contents->context,
+							   contents->n_slots * sizeof(SummarySlot));
+	for (uint32 i = 0; i < contents->n_slots; i++)
+		contents->slots[i].number = NO_NUMBER;
+}
+
+Datum
+simdup_stored_texts_get(SimdupStoredTexts *contents, uint32 number)
+{
+	return simdup_keys_get(contents->store, number, 0);
+}
+
+uint64
+simdup_stored_texts_digest(SimdupStoredTexts *contents, uint32 number)
+{
+	text *content =
+		(text *) DatumGetPointer(simdup_stored_texts_get(contents, number));
+
+	return simdup_city64(VARDATA(content), VARSIZE(content) - VARHDRSZ);
+}
+
+bool
+simdup_stored_texts_equal(SimdupStoredTexts *contents, uint32 a, uint32 b)
+{
+	char *x = DatumGetPointer(simdup_keys_get(contents->store, a, 0));
+	char *y = DatumGetPointer(simdup_keys_get(contents->store, b, 1));
+
+	return VARSIZE(x) == VARSIZE(y) && memcmp(x, y, VARSIZE(x)) == 0;
+}
+
+/* Return the bits of a sketch in words, the last filled with 0. */
+static SimdupHashes
+sketch_words(VarBit *sketch)
+{
+	SimdupHashes words = {0};
+	int bytes = (int) VARBITBYTES(sketch);
+
+	words.n = words.size = (size_t) (bytes + 7) / 8;
+	words.hashes = palloc0(words.n * sizeof(uint64));
+	memcpy(words.hashes, VARBITS(sketch), (Size) bytes);
+	return words;
+}
+
+/*
+ * Return the words of a content: the ascending hashes of its shingles, or its bits.
+ */
+static SimdupHashes
+words_of(const SimdupStoredTexts *contents, Datum content)
+{
+	return contents->by_sketch
+			   ? sketch_words(DatumGetVarBitP(content))
+			   : simdup_element_set(contents->shingling,
+									simdup_text_to_utf8(
+										DatumGetTextPP(content)));
+}
+
+/* Return the resemblance of two sets of words; 0 if one is empty. */
+static double
+resemblance_of(const SimdupStoredTexts *contents, const SimdupHashes *a,
+			   const SimdupHashes *b)
+{
+	int distance = 0;
+
+	if (a->n == 0 || b->n == 0)
+		return 0;
+	if (!contents->by_sketch)
+		return simdup_resemblance(a, b);
+	for (size_t i = 0; i < a->n; i++)
+		distance += simdup_hamming64(a->hashes[i], b->hashes[i]);
+	return simdup_agreement_resemblance(distance, contents->sketch_bits);
+}
+
+static void
+summarize(const SimdupHashes *set, Summary *summary)
+{
+	memset(summary, 0, sizeof(*summary));
+	summary->n = set->n;
+	for (size_t i = 0; i < set->n; i++)
+	{
+		uint64 bit = set->hashes[i] % SUMMARY_BITS;
+
+		summary->bits[bit / 64] |= UINT64CONST(1) << bit % 64;
+	}
+}
+
+/* Make the set of a content, and keep it in the file. */
+static void
+make_set(SimdupStoredTexts *contents, uint32 number, Summary *summary)
+{
+	MemoryContext old = MemoryContextSwitchTo(contents->set_context);
+	SimdupHashes set =
+		words_of(contents, simdup_stored_texts_get(contents, number));
+
+	summarize(&set, summary);
+	contents->set_at[number] =
+		simdup_tempfile_append(contents->sets, summary, sizeof(*summary));
+	simdup_tempfile_append(contents->sets, set.hashes, set.n * sizeof(uint64));
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(contents->set_context);
+}
+
+/* Valid until the next call. */
+static const Summary *
+summary_of(SimdupStoredTexts *contents, uint32 number)
+{
+	SummarySlot *slot = &contents->slots[number % contents->n_slots];
+
+	if (slot->number == number)
+		return &slot->summary;
+	slot->number = NO_NUMBER;
+	if (contents->set_at[number] == NO_SET)
+		make_set(contents, number, &slot->summary);
+	else
+		simdup_tempfile_read(contents->sets, contents->set_at[number],
+							 &slot->summary, sizeof(Summary));
+	slot->number = number;
+	return &slot->summary;
+}
+
+bool
+simdup_stored_texts_has_shingle(SimdupStoredTexts *contents, uint32 number)
+{
+	return summary_of(contents, number)->n > 0;
+}
+
+const SimdupHashes *
+simdup_stored_texts_set(SimdupStoredTexts *contents, uint32 number, int buffer)
+{
+	SimdupHashes *set = &contents->loaded[buffer];
+
+	if (contents->loaded_number[buffer] == number)
+		return set;
+	contents->loaded_number[buffer] = NO_NUMBER;
+	set->n = (size_t) summary_of(contents, number)->n;
+	if (set->n > set->size)
+	{
+		if (set->hashes != NULL)
+			pfree(set->hashes);
+		set->size = set->n;
+		set->hashes = MemoryContextAllocHuge(contents->context,
+											 set->size * sizeof(uint64));
+	}
+	simdup_tempfile_read(contents->sets,
+						 contents->set_at[number] + (int64) sizeof(Summary),
+						 set->hashes, set->n * sizeof(uint64));
+	contents->loaded_number[buffer] = number;
+	return set;
+}
+
+/* The bits of the first that the second does not have. */
+SIMDUP_POPCNT_CLONES
+static uint64
+own_bits(const Summary *a, const Summary *b)
+{
+	uint64 own = 0;
+
+	for (int i = 0; i < SUMMARY_BITS / 64; i++)
+		own += (uint64) simdup_popcount64(a->bits[i] & ~b->bits[i]);
+	return own;
+}
+
+/* Return the most that two sets of shingles can resemble each other. */
+static double
+upper_bound(const Summary *a, const Summary *b)
+{
+	uint64 common = Min(a->n - own_bits(a, b), b->n - own_bits(b, a));
+
+	return (double) common / (double) (a->n + b->n - common);
+}
+
+double
+simdup_stored_texts_resemblance(SimdupStoredTexts *contents, uint32 a, uint32 b,
+								double min_resemblance)
+{
+	double resemblance;
+
+	if (contents->summary_number != a)
+	{
+		contents->summary = *summary_of(contents, a);
+		contents->summary_number = a;
+	}
+	if (!contents->by_sketch && contents->summary.n > 0 &&
+		upper_bound(&contents->summary, summary_of(contents, b)) <
+			min_resemblance)
+		return -1;
+	resemblance =
+		resemblance_of(contents, simdup_stored_texts_set(contents, a, 0),
+					   simdup_stored_texts_set(contents, b, 1));
+	return resemblance >= min_resemblance ? resemblance : -1;
+}

@@ -1,0 +1,69 @@
+/*
+ * stored_texts.h
+ *	  The contents of many rows on disk, to be compared in pairs.
+ *
+ * A content is a text, or a sketch of minhash_bits, which stands in for one. Most
+ * rows of a large table are near no other row. So a text is only stored as it is
+ * read. Its shingles are made when it is compared for the first time.
+ */
+#ifndef SIMDUP_SHINGLES_STORED_TEXTS_H
+#define SIMDUP_SHINGLES_STORED_TEXTS_H
+
+#include "fmgr.h"
+
+#include "text/minhash64.h"
+
+typedef struct SimdupStoredTexts SimdupStoredTexts;
+
+/* Return a new store in the current memory context. */
+extern SimdupStoredTexts *simdup_stored_texts_begin(SimdupShingling shingling);
+extern void simdup_stored_texts_end(SimdupStoredTexts *contents);
+
+/* Check whether a column of this type may hold the contents. */
+extern bool simdup_stored_texts_expect(SimdupStoredTexts *contents, Oid type);
+
+/* Add that of the next row; rows are numbered from 0. */
+extern void simdup_stored_texts_add(SimdupStoredTexts *contents, Datum content);
+
+/*
+ * End the rows, before all calls below. This takes 8 bytes a row, and `memory`
+ * bytes for contents that are asked for again.
+ */
+extern void simdup_stored_texts_finish(SimdupStoredTexts *contents,
+									   Size memory);
+
+/* Return 64 bits of a content. Equal contents have equal digests. */
+extern uint64 simdup_stored_texts_digest(SimdupStoredTexts *contents,
+										 uint32 number);
+
+/* Return a content, valid until the next call of any function here. */
+extern Datum simdup_stored_texts_get(SimdupStoredTexts *contents,
+									 uint32 number);
+
+/* Check whether two contents are the same bytes. */
+extern bool simdup_stored_texts_equal(SimdupStoredTexts *contents, uint32 a,
+									  uint32 b);
+
+/*
+ * Check whether a content has a shingle. One without any resembles no other, not
+ * even an equal one.
+ */
+extern bool simdup_stored_texts_has_shingle(SimdupStoredTexts *contents,
+											uint32 number);
+
+/*
+ * Return the resemblance of two contents if it is at least min_resemblance,
+ * else -1. Quick for the same a again, and mostly quick for -1.
+ */
+extern double simdup_stored_texts_resemblance(SimdupStoredTexts *contents,
+											  uint32 a, uint32 b,
+											  double min_resemblance);
+
+/*
+ * Return the set of a content's shingles, as ascending hashes, valid until the
+ * next call with the same buffer, 0 or 1.
+ */
+extern const SimdupHashes *simdup_stored_texts_set(SimdupStoredTexts *contents,
+												   uint32 number, int buffer);
+
+#endif /* SIMDUP_SHINGLES_STORED_TEXTS_H */

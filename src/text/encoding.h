@@ -1,0 +1,39 @@
+/*
+ * encoding.h
+ *	  Text of the database's encoding as UTF-8, and back.
+ */
+#ifndef SIMDUP_TEXT_ENCODING_H
+#define SIMDUP_TEXT_ENCODING_H
+
+#include "utils/array.h"
+
+#include "core/unicode/charclass.h"
+
+/* The byte for a character that Unicode does not have; no UTF-8 sequence has it. */
+#define SIMDUP_NO_CHARACTER 0xFF
+
+/*
+ * Return a text in the database's encoding as UTF-8. SQL_ASCII says nothing about
+ * its bytes, so they are taken as they are. A character that Unicode does not
+ * have becomes a byte that separates.
+ */
+extern SimdupUtf8 simdup_text_to_utf8(const text *value);
+extern SimdupUtf8 simdup_bytes_to_utf8(const char *bytes, size_t len);
+
+/* Return the texts of an array, and their number, without its NULLs. */
+extern SimdupUtf8 *simdup_utf8_texts(ArrayType *array, size_t *n);
+
+/* Return UTF-8 as a text in the database's encoding. */
+extern text *simdup_utf8_to_text(const char *bytes, size_t len);
+
+/* Check whether texts are UTF-8, or taken as it. */
+extern bool simdup_is_utf8(void);
+
+/*
+ * Encode a character in the database's encoding: a SimdupHtmlEncode, and its arg,
+ * the conversion function from UTF-8, or NULL if the database is in UTF-8.
+ */
+extern size_t simdup_encode_char(void *arg, uint32_t code_point, char *out);
+extern Oid *simdup_conversion_from_utf8(void);
+
+#endif /* SIMDUP_TEXT_ENCODING_H */

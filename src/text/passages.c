@@ -1,0 +1,184 @@
+/*
+ * passages.c
+ *	  Parts of texts: a page without its markup, the numbers of a text, and the
+ *	  passages that it has alone or in common with others.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+
+#include "core/compare/numbers.h"
+#include "core/compare/passages.h"
+#include "core/fingerprint/html.h"
+#include "server/arguments.h"
+#include "text/encoding.h"
+#include "text/passages.h"
+
+PG_FUNCTION_INFO_V1(simdup_strip_html);
+Datum
+simdup_strip_html(PG_FUNCTION_ARGS)
+{
+	text *html = PG_GETARG_TEXT_PP(0);
+	size_t len = VARSIZE_ANY_EXHDR(html);
+	text *result = palloc(VARHDRSZ + len);
+
+	len = simdup_html_text(VARDATA_ANY(html), len, VARDATA(result),
+						   simdup_encode_char, simdup_conversion_from_utf8());
+	SET_VARSIZE(result, VARHDRSZ + len);
+	PG_RETURN_TEXT_P(result);
+}
+
+/* The numbers of a text: simdup_numbers. */
+
+PG_FUNCTION_INFO_V1(simdup_numbers);
+/* Return simdup_numbers(content). */
+Datum
+simdup_numbers(PG_FUNCTION_ARGS)
+{
+	SimdupUtf8 content = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
+	size_t len;
+	/* other encodings may have the fullwidth signs only */
+	char *numbers =
+		simdup_text_numbers(content.bytes, content.len, simdup_is_utf8(), &len);
+
+	PG_RETURN_TEXT_P(simdup_utf8_to_text(numbers, len));
+}
+
+/*
+ * What a letter adds, what letters have in common, and a letter without its
+ * boilerplate: simdup_own_text, simdup_common_text and simdup_without.
+ */
+
+/* What stands between passages: full stops in encodings without an ellipsis. */
+static const char *
+separator(void)
+{
+	char encoded[SIMDUP_HTML_CHAR_MAX];
+
+	return simdup_encode_char(simdup_conversion_from_utf8(), 0x2026, encoded) >
+				   0
+			   ? " \xe2\x80\xa6 "
+			   : " ... ";
+}
+
+void
+simdup_too_many_words(void)
+{
+	ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			errmsg("text has too many words"));
+}
+
+StringInfoData
+simdup_join_passages(SimdupUtf8 content, const SimdupPassage *passages,
+					 size_t n, const char *between)
+{
+	StringInfoData joined;
+
+	if (passages == NULL)
+		simdup_too_many_words();
+	initStringInfo(&joined);
+	for (size_t i = 0; i < n; i++)
+	{
+		if (i > 0)
+			appendStringInfoString(&joined, between);
+		appendBinaryStringInfo(&joined, content.bytes + passages[i].from,
+							   (int) (passages[i].to - passages[i].from));
+	}
+	/* a character that Unicode lacks cannot come back */
+	for (int i = 0; GetDatabaseEncoding() != PG_SQL_ASCII && i < joined.len;
+		 i++)
+		if ((unsigned char) joined.data[i] == SIMDUP_NO_CHARACTER)
+			joined.data[i] = '?';
+	return joined;
+}
+
+/* The result of a function that shows passages of a text; NULL for none. */
+static Datum
+show_passages(FunctionCallInfo fcinfo, SimdupUtf8 content,
+			  const SimdupPassage *passages, size_t n)
+{
+	StringInfoData joined =
+		simdup_join_passages(content, passages, n, separator());
+
+	if (n == 0)
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(simdup_utf8_to_text(joined.data, (size_t) joined.len));
+}
+
+PG_FUNCTION_INFO_V1(simdup_own_text);
+/* Return simdup_own_text(content, template). */
+Datum
+simdup_own_text(PG_FUNCTION_ARGS)
+{
+	SimdupUtf8 content = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
+	SimdupUtf8 other = simdup_text_to_utf8(PG_GETARG_TEXT_PP(1));
+	size_t n = 0;
+	SimdupPassage *passages = simdup_own_passages(content, other, &n);
+
+	return show_passages(fcinfo, content, passages, n);
+}
+
+PG_FUNCTION_INFO_V1(simdup_common_text);
+/* Return simdup_common_text(contents, share). */
+Datum
+simdup_common_text(PG_FUNCTION_ARGS)
+{
+	double share = simdup_check_fraction(PG_GETARG_FLOAT8(1), "share");
+	size_t n_texts;
+	SimdupUtf8 *texts = simdup_utf8_texts(PG_GETARG_ARRAYTYPE_P(0), &n_texts);
+	SimdupPassage *passages;
+	size_t n = 0;
+
+	if (n_texts == 0)
+		PG_RETURN_NULL();
+	passages = simdup_common_passages(texts, n_texts, share, &n);
+	return show_passages(fcinfo, texts[0], passages, n);
+}
+
+/* The boilerplate of an array of passages. */
+typedef struct BoilerplateMemo
+{
+	SimdupMemo memo;
+	SimdupBoilerplate boilerplate;
+} BoilerplateMemo;
+
+static void
+make_boilerplate(void *arg)
+{
+	BoilerplateMemo *memo = arg;
+	size_t n;
+	SimdupUtf8 *texts = simdup_utf8_texts(memo->memo.arrays[0], &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (!simdup_add_boilerplate(&memo->boilerplate, texts[i]))
+			simdup_too_many_words();
+}
+
+PG_FUNCTION_INFO_V1(simdup_without);
+/* Return simdup_without(content, passages). */
+Datum
+simdup_without(PG_FUNCTION_ARGS)
+{
+	const BoilerplateMemo *memo;
+	SimdupUtf8 content;
+	SimdupPassage *passages;
+	StringInfoData joined;
+	size_t n = 0;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	if (PG_ARGISNULL(1))
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	memo = simdup_memo(fcinfo->flinfo, PG_GETARG_ARRAYTYPE_P(1), NULL,
+					   sizeof(BoilerplateMemo), make_boilerplate);
+	content = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
+	passages = simdup_without_boilerplate(content, &memo->boilerplate, &n);
+	/* as it is, also where Unicode lacks one of its characters */
+	if (n == 1 && passages[0].from == 0 && passages[0].to == content.len)
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	joined = simdup_join_passages(content, passages, n, "\n");
+	PG_RETURN_TEXT_P(simdup_utf8_to_text(joined.data, (size_t) joined.len));
+}

@@ -1,0 +1,270 @@
+/*
+ * locks.c
+ *	  Locks that make arrival race-free.
+ *
+ * README says why they suffice. They are advisory locks, so they appear in pg_locks,
+ * lock_timeout and deadlock detection apply, and PREPARE TRANSACTION keeps them.
+ * pg_advisory_lock fills the tag's last field (objsubid) with 1 or 2. Here it is
+ * never below ARRIVAL_TAG. The other fields are database, table and the values of
+ * the blocks.
+ *
+ * Order. A row takes its blocks in ascending order and then, shared, the table's
+ * tag. So transactions of one row cannot deadlock over these locks alone.
+ * Together with row locks they can. A BEFORE INSERT trigger locks blocks before
+ * ON CONFLICT locks a row, a BEFORE UPDATE trigger after the row, and an AFTER
+ * trigger always last.
+ *
+ * If the lock table has no room, a transaction locks the table's tag exclusively.
+ * Two that both have arrivals and both want that would wait for each other for
+ * ever. The second one gets an error at once, which says what to raise.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "access/transam.h"
+#include "access/twophase.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "storage/lock.h"
+#include "storage/proc.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+#include "utils/resowner.h"
+
+#include "core/search/lock_blocks.h"
+#include "server/catalog.h"
+#include "triggers/arrival.h"
+
+/* The last field of the tags of locks. */
+#define ARRIVAL_TAG 0x4000
+#define ARRIVAL_TURN_TAG (ARRIVAL_TAG | 1) /* to take the table's */
+#define ARRIVAL_SLOT_TAG (ARRIVAL_TAG | 2) /* for room in the lock table */
+
+/*
+ * objsubid holds distance and block, seven bits each. All triggers of
+ * a table lock by the largest distance among them, so that they meet.
+ */
+#define BLOCK_TAG(k, block) (ARRIVAL_TAG | ((k) + 1) << 7 | (block))
+
+/*
+ * Room in the server's lock table, shared out among all sessions that take
+ * advisory locks of ours.
+ *
+ * The lock table has max_locks_per_transaction entries for each session and
+ * prepared transaction, in common. Each transaction may fill a quarter of its
+ * own entries. For more it takes slots of a reserve, which is five eighths
+ * of the lock table. A slot is a lock itself, so no two transactions have
+ * the same one. One transaction gets a fifth of the reserve at most. So all
+ * locks of ours in all sessions together never fill more than seven eighths of
+ * the lock table.
+ */
+
+#define MAX_SLOTS 128
+#define MAX_SLOTS_HELD (MAX_SLOTS / 5)
+
+/* What this transaction has: numbers of slots, in the order of taking. */
+static FullTransactionId transaction;
+static int locks_taken;
+static int n_held;
+static int held[MAX_SLOTS_HELD];
+
+static int64
+reserve_size(void)
+{
+	return (int64) max_locks_per_xact * (MaxBackends + max_prepared_xacts) * 5 /
+		   8;
+}
+
+static int
+slot_size(void)
+{
+	return (int) Max(max_locks_per_xact / 2, reserve_size() / MAX_SLOTS);
+}
+
+static void
+set_slot_tag(LOCKTAG *tag, int slot)
+{
+	/* the lock table serves all databases, so the slots belong to none */
+	SET_LOCKTAG_ADVISORY(*tag, InvalidOid, InvalidOid, slot, ARRIVAL_SLOT_TAG);
+}
+
+/*
+ * Forget what is gone. A new transaction has nothing. The rollback of a
+ * savepoint gives back the slots that were taken last. The count of locks
+ * stays: the transaction asks for the reserve earlier then.
+ */
+static void
+forget_what_is_gone(void)
+{
+	FullTransactionId current = GetTopFullTransactionId();
+	LOCKTAG tag;
+
+	if (!FullTransactionIdEquals(transaction, current))
+	{
+		transaction = current;
+		locks_taken = 0;
+		n_held = 0;
+	}
+	while (n_held > 0)
+	{
+		set_slot_tag(&tag, held[n_held - 1]);
+		if (SIMDUP_LOCK_HELD(&tag, ExclusiveLock))
+			break;
+		n_held--;
+	}
+}
+
+/*
+ * Take a lock for as long as `holder` lives, a (sub)transaction's resource
+ * owner. The current one may be a cursor's. When a later FETCH fails, that
+ * owner goes with its locks, but the rows of an earlier FETCH stay.
+ */
+static LockAcquireResult
+lock_tag(const LOCKTAG *tag, LOCKMODE mode, bool dont_wait,
+		 ResourceOwner holder)
+{
+	ResourceOwner owner = CurrentResourceOwner;
+	LockAcquireResult result;
+
+	CurrentResourceOwner = holder;
+	result = LockAcquire(tag, mode, false, dont_wait);
+	CurrentResourceOwner = owner;
+	return result;
+}
+
+/* Take a slot that is free, until the transaction ends; false if none is. */
+static bool
+take_slot(void)
+{
+	int n = (int) Min(reserve_size() / slot_size(), MAX_SLOTS);
+
+	if (n_held >= Min(Max(n / 5, 1), MAX_SLOTS_HELD))
+		return false;
+	/* sessions begin at different places, so that most find one at once */
+	for (int i = 0; i < n; i++)
+	{
+		int slot = (int) (((uint32) MyProcPid * 37 + n_held + i) % n);
+		LOCKTAG tag;
+
+		set_slot_tag(&tag, slot);
+		if (!SIMDUP_LOCK_HELD(&tag, ExclusiveLock) &&
+			lock_tag(&tag, ExclusiveLock, true, CurTransactionResourceOwner) ==
+				LOCKACQUIRE_OK)
+		{
+			held[n_held++] = slot;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Check whether the transaction may take n more locks; reserve room for them. */
+static bool
+reserve_locks(int n)
+{
+	int room;
+
+	forget_what_is_gone();
+	/* a slot costs an entry of its own */
+	room = max_locks_per_xact / 4 + n_held * (slot_size() - 1);
+	while (room < locks_taken + n)
+	{
+		if (!take_slot())
+			return false;
+		room += slot_size() - 1;
+	}
+	return true;
+}
+
+/* Take a lock for which there is room, until the transaction ends. */
+static void
+take_reserved(const LOCKTAG *tag, LOCKMODE mode)
+{
+	if (lock_tag(tag, mode, false, CurTransactionResourceOwner) ==
+		LOCKACQUIRE_OK)
+		locks_taken++;
+}
+
+static void
+set_arrival_tag(LOCKTAG *tag, Oid table, uint32 value, uint16 kind)
+{
+	SET_LOCKTAG_ADVISORY(*tag, MyDatabaseId, table, value, kind);
+}
+
+/*
+ * Take the table's tag exclusively. A transaction that holds it shared takes
+ * the turn first. If another one has the turn, the two would deadlock.
+ */
+static void
+lock_table(Oid table)
+{
+	LOCKTAG tag;
+	LOCKTAG turn;
+
+	set_arrival_tag(&tag, table, 0, ARRIVAL_TAG);
+	set_arrival_tag(&turn, table, 0, ARRIVAL_TURN_TAG);
+	if (SIMDUP_LOCK_HELD(&tag, RowExclusiveLock) &&
+		lock_tag(&turn, ExclusiveLock, true, CurTransactionResourceOwner) ==
+			LOCKACQUIRE_NOT_AVAIL)
+		ereport(ERROR, errcode(ERRCODE_T_R_DEADLOCK_DETECTED),
+				errmsg("could not lock relation \"%s\" against arrivals",
+					   get_rel_name(table)),
+				errdetail(
+					"Another transaction that has arrivals wants the same lock, and waits for this transaction to end."),
+				errhint(
+					"Retry the transaction. You might need to increase max_locks_per_transaction, or to begin transactions of many rows with simdup_lock_arrivals()."));
+	(void) lock_tag(&tag, ExclusiveLock, false, CurTransactionResourceOwner);
+}
+
+/*
+ * Lock the blocks of fp until the transaction ends. Every row within k of fp
+ * needs at least one of the same locks.
+ */
+void
+simdup_arrival_lock(const ArrivalTrigger *at, uint64 fp)
+{
+	SimdupLockBlock blocks[SIMDUP_MAX_LOCK_BLOCKS];
+	int n = simdup_lock_blocks(fp, at->lock_distance, blocks);
+	LOCKTAG tag;
+
+	set_arrival_tag(&tag, at->table, 0, ARRIVAL_TAG);
+	if (SIMDUP_LOCK_HELD(&tag, ExclusiveLock))
+		return;
+	/* one more for the tag */
+	if (!reserve_locks(n + 1))
+	{
+		lock_table(at->table);
+		return;
+	}
+	for (int i = 0; i < n; i++)
+	{
+		LOCKTAG block;
+
+		set_arrival_tag(&block, at->table, blocks[i].value,
+						BLOCK_TAG(at->lock_distance, blocks[i].number));
+		take_reserved(&block, ExclusiveLock);
+	}
+	take_reserved(&tag, RowExclusiveLock);
+}
+
+PG_FUNCTION_INFO_V1(simdup_lock_arrivals);
+/*
+ * Bulk loads that begin with it cannot deadlock. A standby would grant advisory
+ * locks, but no row arrives there, so it is refused as LOCK TABLE is.
+ */
+Datum
+simdup_lock_arrivals(PG_FUNCTION_ARGS)
+{
+	Oid table = PG_GETARG_OID(0);
+	char *name = get_rel_name(table);
+
+	PreventCommandDuringRecovery("simdup_lock_arrivals()");
+	if (name == NULL)
+		simdup_no_such_table(table);
+	if (pg_class_aclcheck(table, GetUserId(), ACL_INSERT | ACL_UPDATE) !=
+		ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV,
+					   get_relkind_objtype(get_rel_relkind(table)), name);
+	lock_table(table);
+	PG_RETURN_VOID();
+}

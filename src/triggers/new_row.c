@@ -1,0 +1,270 @@
+/*
+ * new_row.c
+ *	  The row that arrives: its key, and its fingerprint and scope before and
+ *	  after, computed as the index computes them.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/tableam.h"
+#include "catalog/index.h"
+#include "executor/executor.h"
+#include "optimizer/optimizer.h"
+#include "rewrite/rewriteHandler.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "index/hamming/am.h"
+#include "triggers/arrival.h"
+
+#define COLUMN_BIT(attnum) ((attnum) -FirstLowInvalidHeapAttributeNumber)
+
+/* Return the new row, in the version that the trigger got. */
+HeapTuple
+simdup_arrival_new_tuple(TriggerData *trigdata)
+{
+	return TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event) ? trigdata->tg_newtuple
+													   : trigdata->tg_trigtuple;
+}
+
+/* Return the new row, in a slot. */
+static TupleTableSlot *
+new_slot(TriggerData *trigdata)
+{
+	return TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event) ? trigdata->tg_newslot
+													   : trigdata->tg_trigslot;
+}
+
+/* Find the columns that decide on the fingerprint and on the scope. */
+static void
+find_index_columns(ArrivalTrigger *at)
+{
+	const IndexInfo *info = at->index_info;
+
+	if (info->ii_IndexAttrNumbers[0] != 0)
+		at->index_columns =
+			bms_add_member(at->index_columns,
+						   COLUMN_BIT(info->ii_IndexAttrNumbers[0]));
+	pull_varattnos((Node *) info->ii_Expressions, 1, &at->index_columns);
+	pull_varattnos((Node *) info->ii_Predicate, 1, &at->index_columns);
+	/* a whole row is each of its columns */
+	if (bms_is_member(COLUMN_BIT(InvalidAttrNumber), at->index_columns))
+		for (int i = 1; i <= at->tupdesc->natts; i++)
+			at->index_columns =
+				bms_add_member(at->index_columns, COLUMN_BIT(i));
+}
+
+/*
+ * Find the generated columns to evaluate. BEFORE triggers fire before they are
+ * stored. A later trigger may still change what they depend on.
+ */
+static void
+find_generated(Relation rel, ArrivalTrigger *at)
+{
+	int natts = at->tupdesc->natts;
+
+	at->generated = palloc(natts * sizeof(int));
+	at->generations = palloc(natts * sizeof(ExprState *));
+	for (int i = 1; i <= natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(at->tupdesc, i - 1);
+
+		if (att->attgenerated != ATTRIBUTE_GENERATED_STORED ||
+			att->attisdropped ||
+			(at->condition == NULL && i != at->key &&
+			 !bms_is_member(COLUMN_BIT(i), at->index_columns)))
+			continue;
+		at->generated[at->n_generated] = i;
+		at->generations[at->n_generated++] =
+			ExecPrepareExpr((Expr *) build_column_default(rel, i), at->estate);
+	}
+}
+
+/* Set up what computes the values of rows. */
+void
+simdup_arrival_prepare_row(TriggerData *trigdata, ArrivalTrigger *at)
+{
+	MemoryContext caller = MemoryContextSwitchTo(at->context);
+	Relation rel = trigdata->tg_relation;
+	Relation index = index_open(at->own.index, AccessShareLock);
+
+	/* a copy, which no resource owner counts */
+	at->tupdesc = CreateTupleDescCopyConstr(RelationGetDescr(rel));
+	at->slot = MakeSingleTupleTableSlot(at->tupdesc, &TTSOpsHeapTuple);
+	at->index_info = BuildIndexInfo(index);
+	at->estate = CreateExecutorState();
+	at->predicate = ExecPrepareQual(at->index_info->ii_Predicate, at->estate);
+	find_index_columns(at);
+	if (TRIGGER_FIRED_BEFORE(trigdata->tg_event))
+		find_generated(rel, at);
+	index_close(index, NoLock);
+	MemoryContextSwitchTo(caller);
+}
+
+/* Return the new row with its generated columns, as far as they are needed. */
+static HeapTuple
+complete_tuple(TriggerData *trigdata, ArrivalTrigger *at, HeapTuple tuple)
+{
+	ExprContext *econtext = GetPerTupleExprContext(at->estate);
+	Datum *values = palloc((at->n_generated + 1) * sizeof(Datum));
+	bool *isnull = palloc((at->n_generated + 1) * sizeof(bool));
+
+	if (at->n_generated == 0)
+		return tuple;
+	econtext->ecxt_scantuple = new_slot(trigdata);
+	for (int i = 0; i < at->n_generated; i++)
+		values[i] =
+			ExecEvalExprSwitchContext(at->generations[i], econtext, &isnull[i]);
+	return heap_modify_tuple_by_cols(tuple, at->tupdesc, at->n_generated,
+									 at->generated, values, isnull);
+}
+
+/*
+ * Compute whether a version of a row is in the scope of the index, and the
+ * fingerprint that the index stores of it. Return whether it has one.
+ */
+static bool
+index_value(ArrivalTrigger *at, HeapTuple tuple, bool *in_scope, uint64 *fp)
+{
+	ExprContext *econtext = GetPerTupleExprContext(at->estate);
+	Datum values[INDEX_MAX_KEYS];
+	bool isnull[INDEX_MAX_KEYS];
+	bool has_fp = false;
+
+	*fp = 0;
+	econtext->ecxt_scantuple = at->slot;
+	ExecStoreHeapTuple(tuple, at->slot, false);
+	*in_scope = ExecQual(at->predicate, econtext);
+	if (*in_scope)
+	{
+		Relation index = index_open(at->own.index, AccessShareLock);
+
+		FormIndexDatum(at->index_info, at->slot, at->estate, values, isnull);
+		has_fp = simdup_hamming_fingerprint(index, values[0], isnull[0], fp);
+		index_close(index, NoLock);
+	}
+	ExecClearTuple(at->slot);
+	return has_fp;
+}
+
+/* Check whether a column has equal bytes in two versions of a row. */
+static bool
+has_equal_column(TupleDesc desc, int attnum, HeapTuple a, HeapTuple b)
+{
+	Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
+	bool a_isnull;
+	bool b_isnull;
+	Datum a_value = heap_getattr(a, attnum, desc, &a_isnull);
+	Datum b_value = heap_getattr(b, attnum, desc, &b_isnull);
+
+	return a_isnull == b_isnull &&
+		   (a_isnull ||
+			datum_image_eq(a_value, b_value, att->attbyval, att->attlen));
+}
+
+/*
+ * Compare two versions of a row in the columns that decide. The columns of the
+ * index do, and with a condition all columns, but never a flag. What is
+ * generated of other columns changes with them.
+ */
+static bool
+have_equal_columns(const ArrivalTrigger *at, HeapTuple a, HeapTuple b)
+{
+	for (int i = 1; i <= at->tupdesc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(at->tupdesc, i - 1);
+
+		if (!att->attisdropped && !bms_is_member(i, at->flags) &&
+			((at->condition != NULL && att->attgenerated == '\0') ||
+			 bms_is_member(COLUMN_BIT(i), at->index_columns)) &&
+			!has_equal_column(at->tupdesc, i, a, b))
+			return false;
+	}
+	return true;
+}
+
+/* Check whether another version of the row would find the same rows near. */
+static bool
+is_same(ArrivalTrigger *at, const ArrivalRow *row, HeapTuple other)
+{
+	uint64 fp;
+	bool in_scope;
+
+	if (have_equal_columns(at, row->complete, other))
+		return true;
+	return at->condition == NULL &&
+		   index_value(at, other, &in_scope, &fp) == row->has_fp &&
+		   in_scope == row->in_scope && fp == row->fp;
+}
+
+/*
+ * Return the newest version of a stored row, or NULL if the transaction has
+ * deleted the row since. An event of an AFTER trigger, deferred or not, may
+ * fire when a later UPDATE of the transaction has superseded the version that
+ * the event is about. That UPDATE need not have an event of its own.
+ */
+static HeapTuple
+newest_version(TriggerData *trigdata)
+{
+	Relation rel = trigdata->tg_relation;
+	TupleTableSlot *slot = new_slot(trigdata);
+	ItemPointerData tid = slot->tts_tid;
+	TableScanDesc scan;
+	HeapTuple newest = NULL;
+
+	if (table_tuple_satisfies_snapshot(rel, slot, SnapshotSelf))
+		return simdup_arrival_new_tuple(trigdata);
+
+	scan = table_beginscan_tid(rel, SnapshotSelf);
+	table_tuple_get_latest_tid(scan, &tid);
+	table_endscan(scan);
+	slot = table_slot_create(rel, NULL);
+	if (table_tuple_fetch_row_version(rel, &tid, SnapshotSelf, slot))
+		newest = ExecCopySlotHeapTuple(slot);
+	ExecDropSingleTupleTableSlot(slot);
+	return newest;
+}
+
+/*
+ * Read the row that arrives. Return false if the trigger has nothing to do: the
+ * row is gone, is out of scope, or has not changed. A search skips rows of the
+ * same key. So a row that gets another key may have neighbours that it was never
+ * compared with.
+ */
+bool
+simdup_arrival_row(TriggerData *trigdata, ArrivalTrigger *at, ArrivalRow *row)
+{
+	bool is_update = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event);
+	bool is_after = TRIGGER_FIRED_AFTER(trigdata->tg_event);
+	HeapTuple old = trigdata->tg_trigtuple; /* before an UPDATE */
+
+	*row = (ArrivalRow){.tuple = simdup_arrival_new_tuple(trigdata),
+						.command = InvalidCommandId};
+	ResetPerTupleExprContext(at->estate);
+	if (is_after)
+		row->tuple = newest_version(trigdata);
+	if (row->tuple == NULL)
+		return false;
+	row->is_stored = is_after || is_update;
+	row->stored_table = RelationGetRelid(trigdata->tg_relation);
+	row->stored_tid = is_after ? row->tuple->t_self : old->t_self;
+	row->complete = complete_tuple(trigdata, at, row->tuple);
+	row->key =
+		heap_getattr(row->complete, at->key, at->tupdesc, &row->key_isnull);
+	row->changed = row->key_changed = true;
+	if (is_update)
+	{
+		row->changed = !have_equal_columns(at, row->complete, old);
+		row->key_changed =
+			!has_equal_column(at->tupdesc, at->key, row->complete, old);
+	}
+	if (!row->changed && !row->key_changed)
+		return false;
+	row->has_fp = index_value(at, row->complete, &row->in_scope, &row->fp);
+	if (is_update && row->changed)
+		row->changed = !is_same(at, row, old);
+	return row->in_scope && (row->changed || row->key_changed);
+}

@@ -1,0 +1,184 @@
+/*
+ * index_entries.c
+ *	  Entries of a hamming index: searched and sorted.
+ */
+#include "core/fingerprint/hamming.h"
+#include "core/search/index_entries.h"
+#include "core/search/radii.h"
+#include "random.h"
+#include "tap.h"
+
+static uint64_t state = 11;
+
+static uint64_t
+next_random(void)
+{
+	return next_random_of(&state);
+}
+
+/* The loops over a page against one comparison after the other. */
+static void
+test_find(int n)
+{
+	uint64_t *values = malloc(sizeof(uint64_t) * (size_t) (n + 1));
+	uint16_t *found = malloc(sizeof(uint16_t) * (size_t) (n + 1));
+	uint8_t *distances = malloc((size_t) (n + 1));
+	bool right = true;
+
+	for (int i = 0; i < n; i++)
+		values[i] = next_random() & next_random() & next_random();
+	for (int k = 0; k <= 64; k += k < 3 ? 1 : 4)
+	{
+		int n_found = simdup_find_near(values, n, 5, k, found);
+		int expected = 0;
+
+		for (int i = 0; i < n; i++)
+			if (simdup_hamming64(values[i], 5) <= k)
+				right = right && expected < n_found && found[expected++] == i;
+		right = right && expected == n_found;
+	}
+	simdup_distances(values, n, 5, distances);
+	for (int i = 0; i < n; i++)
+		right = right && distances[i] == simdup_hamming64(values[i], 5);
+	ok(right, "%d values: those within each radius, and all distances", n);
+	free(values);
+	free(found);
+	free(distances);
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	if (simdup_entry_less(a, b))
+		return -1;
+	return simdup_entry_less(b, a);
+}
+
+/* Values drawn from a number of different ones, in no order. */
+static void
+test_sort(size_t n, uint64_t different, int shift)
+{
+	SimdupEntry *entries = malloc(sizeof(SimdupEntry) * (n + 1));
+	SimdupEntry *sorted = malloc(sizeof(SimdupEntry) * (n + 1));
+	SimdupEntry *spare =
+		malloc(sizeof(SimdupEntry) *
+			   (n < SIMDUP_SORT_SPARE ? n + 1 : SIMDUP_SORT_SPARE));
+
+	for (size_t i = 0; i < n; i++)
+	{
+		entries[i].value = next_random() % different << shift;
+		entries[i].row = i * 7919 % n;
+		sorted[i] = entries[i];
+	}
+	qsort(sorted, n, sizeof(SimdupEntry), compare);
+	simdup_sort_entries(entries, n, spare);
+	ok(memcmp(entries, sorted, n * sizeof(SimdupEntry)) == 0,
+	   "%d entries of %d values are sorted", (int) n, (int) different);
+	free(entries);
+	free(sorted);
+	free(spare);
+}
+
+static int
+compare_values(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *) a;
+	uint64_t right = *(const uint64_t *) b;
+
+	return left < right ? -1 : left > right;
+}
+
+/*
+ * A leaf's sorted values, around a first block, and the near blocks of a center
+ * that the leaf may hold, against one comparison after the other.
+ */
+static void
+test_blocks(int n, int span, int radius)
+{
+	static uint16_t near[SIMDUP_BLOCKS];
+	uint64_t *values = malloc(sizeof(uint64_t) * (size_t) (n + 1));
+	uint16_t *found = malloc(sizeof(uint16_t) * (size_t) (n + 1));
+	bool right = true;
+
+	for (int round = 0; round < 300; round++)
+	{
+		uint64_t center = next_random();
+		uint32_t first = round % 3 == 0 ? (uint32_t) (center >> 48)
+						 : round % 3 == 1
+							 ? (uint32_t) (next_random() & 0xffff)
+							 : (uint32_t) (SIMDUP_BLOCKS - 1 - span);
+		uint32_t last =
+			first + (uint32_t) span > 0xffff ? 0xffff : first + (uint32_t) span;
+		int n_near =
+			simdup_near_blocks((uint32_t) (center >> 48), radius, near);
+		int start = 0;
+		int end;
+		int at = 0;
+		int n_found;
+
+		/* some are like the center, but for a few bits */
+		for (int i = 0; i < n; i++)
+		{
+			uint64_t block = first + next_random() % (last - first + 1);
+			uint64_t rest =
+				i % 5 == 0 ? center ^ UINT64_C(1) << i % 48 : next_random();
+
+			values[i] = block << 48 | (rest & (UINT64_MAX >> 16));
+		}
+		qsort(values, (size_t) n, sizeof(uint64_t), compare_values);
+		while (start < n_near && near[start] < first)
+			start++;
+		for (end = start; end < n_near && near[end] <= last;)
+			end++;
+		n_found =
+			simdup_find_in_blocks(values, n,
+								  (uint64_t) last << 48 | (UINT64_MAX >> 16),
+								  near + start, end - start, center, 12, found);
+		/* what is not near by its block may be found too, but only once */
+		for (int i = 0; i < n; i++)
+		{
+			bool is_near = simdup_hamming64(values[i], center) <= 12;
+
+			if (at < n_found && found[at] == i)
+			{
+				right = right && is_near;
+				at++;
+			}
+			else
+				right = right &&
+						!(is_near && simdup_popcount64((values[i] ^ center) >>
+													   48) <= radius);
+		}
+		right = right && at == n_found;
+	}
+	ok(right, "%d values of %d blocks, radius %d: those in near blocks", n,
+	   span + 1, radius);
+	free(values);
+	free(found);
+}
+
+int
+main(void)
+{
+	for (int n = 0; n < 70; n += 1 + n / 8)
+		test_find(n);
+	test_find(581);
+	for (uint64_t different = 1; different < 1000000; different *= 31)
+		for (int shift = 0; shift <= 40; shift += 20)
+		{
+			test_sort(0, different, shift);
+			test_sort(1, different, shift);
+			test_sort(24, different, shift);
+			test_sort(581, different, shift);
+			test_sort(SIMDUP_SORT_SPARE, different, shift);
+			test_sort(20000, different, shift);
+		}
+	for (int span = 0; span < SIMDUP_BLOCKS; span = 3 * span + 1)
+		for (int radius = 0; radius < 4; radius++)
+		{
+			test_blocks(0, span, radius);
+			test_blocks(7, span, radius);
+			test_blocks(523, span, radius);
+		}
+	return done_testing();
+}
