@@ -112,7 +112,7 @@ BEGIN
 END $$;
 CALL steps(60, 'regress_simdup_log');
 SELECT count(*) > 0 AS hidden FROM t AS a JOIN t AS b ON a.id < b.id AND a.fp <~> b.fp <= 4 WHERE b.id % 2 = 1 AND (b.id, a.id) NOT IN (SELECT new_key, old_key FROM log);
-SELECT count(*) > 300 AS steps, sum(required) > 3000 AS required, sum(missing) AS missing, sum(lines) > 1000 AS lines,
+SELECT count(*) > 300 AS steps, sum(required) > 1000 AS required, sum(missing) AS missing, sum(lines) > 500 AS lines,
   sum(strangers) AS strangers, sum(backwards) AS backwards FROM done;
 SELECT kind, sum(missing) AS missing, sum(strangers) AS strangers, sum(backwards) AS backwards FROM done
 WHERE missing > 0 OR strangers > 0 OR backwards > 0 GROUP BY kind ORDER BY kind;
