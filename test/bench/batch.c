@@ -3,7 +3,8 @@
  *	  The all-pairs join of core/ by each set of instructions, beside its recursion
  *	  alone; for k = 3 also beside a plain four-block sort and compare.
  *
- *	  batch ROWS MAX_DISTANCE KIND, which is one of:
+ *	  batch ROWS MAX_DISTANCE KIND [MOST], where MOST is the number of the last set
+ *	  of instructions to try, 0 for plain C, and KIND is one of:
  *	  uniform  random fingerprints
  *	  near     the same, a tenth of them near another
  *	  p.15     each bit is set with this chance
@@ -213,7 +214,7 @@ main(int argc, char **argv)
 					 touched(n * 4)};
 	double first = 0;
 	uint64_t pairs = 0;
-	int most = (int) simdup_instructions();
+	int most = argc > 4 ? atoi(argv[4]) : (int) simdup_instructions();
 
 	fill(input, n, k, kind);
 	printf("%-8s %9zu fingerprints, k = %2d:", kind, n, k);
