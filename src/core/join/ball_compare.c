@@ -76,8 +76,7 @@ void
 compare_avx2(const SimdupComparison *c, const uint64_t *own, uint32_t n,
 			 const uint64_t *run, uint32_t m)
 {
-	int k = c->max_distance;
-	__m256i beyond = _mm256_set1_epi64x(k + 1);
+	__m256i beyond = _mm256_set1_epi64x(c->max_distance + 1);
 	__m256i table = _mm256_set_epi64x(0x0403030203020201, 0x0302020102010100,
 									  0x0403030203020201, 0x0302020102010100);
 
@@ -98,10 +97,24 @@ compare_avx2(const SimdupComparison *c, const uint64_t *own, uint32_t n,
 		if (_mm256_movemask_epi8(_mm256_cmpgt_epi64(beyond, least)) == 0)
 			continue;
 		for (uint32_t i = 0; i < n; i++)
-			for (uint32_t l = j; l < j + 8 && l < m; l++)
-				if (__builtin_popcountll(own[i] ^ run[l]) <= k &&
-					simdup_is_first_block(c, own[i] ^ run[l]))
+		{
+			__m256i code = _mm256_set1_epi64x((long long) own[i]);
+			__m256i x = popcount_of_four(_mm256_xor_si256(code, first), table);
+			__m256i y = popcount_of_four(_mm256_xor_si256(code, second), table);
+			int near = _mm256_movemask_pd(
+						   _mm256_castsi256_pd(_mm256_cmpgt_epi64(beyond, x))) |
+					   _mm256_movemask_pd(
+						   _mm256_castsi256_pd(_mm256_cmpgt_epi64(beyond, y)))
+						   << 4;
+
+			for (; near != 0; near &= near - 1)
+			{
+				uint32_t l = j + (uint32_t) __builtin_ctz((unsigned) near);
+
+				if (l < m && simdup_is_first_block(c, own[i] ^ run[l]))
 					c->found(c->arg, i, l);
+			}
+		}
 	}
 }
 
