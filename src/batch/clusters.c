@@ -102,9 +102,9 @@ describe_clusters(SimdupClusters *clusters, SimdupFingerprints *fingerprints)
 }
 
 SimdupClusters *
-simdup_find_clusters(SimdupGroupingRows *c, const SimdupOptions *options)
+simdup_find_clusters(SimdupGroupingRows *g, const SimdupOptions *options)
 {
-	SimdupRows *rows = c->fingerprints->rows;
+	SimdupRows *rows = g->fingerprints->rows;
 	MemoryContext old = MemoryContextSwitchTo(rows->context);
 	SimdupClusters *clusters = palloc0(sizeof(SimdupClusters));
 
@@ -115,10 +115,10 @@ simdup_find_clusters(SimdupGroupingRows *c, const SimdupOptions *options)
 			simdup_alloc(((Size) rows->n + 1) * sizeof(double));
 		for (uint32 row = 0; row < rows->n; row++)
 			clusters->resemblance[row] = 1;
-		c->distinct_rows.resemblance = clusters->resemblance;
+		g->distinct_rows.resemblance = clusters->resemblance;
 	}
-	clusters->cluster = simdup_grouping_find(c, NULL, options->method);
-	describe_clusters(clusters, c->fingerprints);
+	clusters->cluster = simdup_find_groups(g, NULL, options->method);
+	describe_clusters(clusters, g->fingerprints);
 	MemoryContextSwitchTo(old);
 	return clusters;
 }
@@ -256,8 +256,8 @@ simdup_clusters(PG_FUNCTION_ARGS)
 	simdup_rows_tell_skipped(rows);
 	fingerprints = simdup_rows_distinct(rows);
 	put_clusters(result,
-				 simdup_find_clusters(simdup_grouping_begin(fingerprints,
-															&options),
+				 simdup_find_clusters(simdup_distinct_rows_begin(fingerprints,
+																 &options),
 									  &options),
 				 options.max_distance, PG_GETARG_INT32(min_size));
 	simdup_fingerprints_end(fingerprints);

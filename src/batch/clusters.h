@@ -21,7 +21,7 @@ typedef struct SimdupClusters
 } SimdupClusters;
 
 /* Find the clusters of distinct rows, which are of no use afterwards. */
-extern SimdupClusters *simdup_find_clusters(SimdupGroupingRows *c,
+extern SimdupClusters *simdup_find_clusters(SimdupGroupingRows *g,
 											const SimdupOptions *options);
 
 /* Return the distance of a row from the row that names its cluster. */

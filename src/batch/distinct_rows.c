@@ -33,20 +33,20 @@ alloc_numbers(Size n)
 
 /* Each fingerprint is a distinct row. */
 static void
-take_fingerprints(SimdupGroupingRows *c)
+take_fingerprints(SimdupGroupingRows *g)
 {
 	SimdupFingerprint fingerprint;
 	int64 next = 0;
 
-	c->distinct_rows.distinct = alloc_numbers(c->distinct_rows.n_rows);
-	for (uint32 row = 0; row < c->distinct_rows.n_rows; row++)
-		c->distinct_rows.distinct[row] = row;
-	while (simdup_fingerprints_next_equal(c->fingerprints, &next, &fingerprint))
+	g->distinct_rows.distinct = alloc_numbers(g->distinct_rows.n_rows);
+	for (uint32 row = 0; row < g->distinct_rows.n_rows; row++)
+		g->distinct_rows.distinct[row] = row;
+	while (simdup_fingerprints_next_equal(g->fingerprints, &next, &fingerprint))
 	{
-		uint32 first = simdup_row_at(c->fingerprints, fingerprint.start);
+		uint32 first = simdup_row_at(g->fingerprints, fingerprint.start);
 
 		for (uint32 j = 1; j < fingerprint.n; j++)
-			c->distinct_rows.distinct[simdup_row_at(c->fingerprints,
+			g->distinct_rows.distinct[simdup_row_at(g->fingerprints,
 													fingerprint.start + j)] =
 				first;
 	}
@@ -59,20 +59,20 @@ take_fingerprints(SimdupGroupingRows *c)
  * repeats a content without a shingle, which resembles no other.
  */
 static void
-find_first_rows(SimdupGroupingRows *c, const SimdupFingerprint *fingerprint,
+find_first_rows(SimdupGroupingRows *g, const SimdupFingerprint *fingerprint,
 				SimdupEntry *pairs)
 {
-	uint32 first = simdup_row_at(c->fingerprints, fingerprint->start);
+	uint32 first = simdup_row_at(g->fingerprints, fingerprint->start);
 
-	c->distinct_rows.distinct[first] = first;
+	g->distinct_rows.distinct[first] = first;
 	if (fingerprint->n == 1)
 		return;
 	for (uint32 i = 0; i < fingerprint->n; i++)
 	{
-		uint32 row = simdup_row_at(c->fingerprints, fingerprint->start + i);
+		uint32 row = simdup_row_at(g->fingerprints, fingerprint->start + i);
 
 		pairs[i] =
-			(SimdupEntry){simdup_stored_texts_digest(c->contents, row), row};
+			(SimdupEntry){simdup_stored_texts_digest(g->contents, row), row};
 	}
 	simdup_sort_pairs(pairs, fingerprint->n);
 	for (uint32 i = 0; i < fingerprint->n; i++)
@@ -82,60 +82,60 @@ find_first_rows(SimdupGroupingRows *c, const SimdupFingerprint *fingerprint,
 		CHECK_FOR_INTERRUPTS();
 		if (i == 0 || pairs[i].value != pairs[i - 1].value)
 			first = row;
-		c->distinct_rows.distinct[row] = first;
+		g->distinct_rows.distinct[row] = first;
 		if (first == row)
 			continue;
-		if (!simdup_stored_texts_equal(c->contents, first, row))
-			c->distinct_rows.distinct[row] = row;
-		else if (!simdup_stored_texts_has_shingle(c->contents, first))
+		if (!simdup_stored_texts_equal(g->contents, first, row))
+			g->distinct_rows.distinct[row] = row;
+		else if (!simdup_stored_texts_has_shingle(g->contents, first))
 		{
-			c->distinct_rows.distinct[row] = row;
-			simdup_set_bit(c->alone, row);
+			g->distinct_rows.distinct[row] = row;
+			simdup_set_bit(g->alone, row);
 		}
 	}
 }
 
 /* List the distinct rows of a fingerprint that may resemble others. */
 static void
-list_distinct_rows(SimdupGroupingRows *c, const SimdupFingerprint *fingerprint)
+list_distinct_rows(SimdupGroupingRows *g, const SimdupFingerprint *fingerprint)
 {
 	uint32 end = fingerprint->start;
 
 	for (uint32 i = fingerprint->start; i < fingerprint->start + fingerprint->n;
 		 i++)
 	{
-		uint32 row = simdup_row_at(c->fingerprints, i);
+		uint32 row = simdup_row_at(g->fingerprints, i);
 
-		c->distinct_at[i] = SIMDUP_NO_ROW;
-		if (c->distinct_rows.distinct[row] == row &&
-			!simdup_get_bit(c->alone, row))
-			c->distinct_at[end++] = row;
+		g->distinct_at[i] = SIMDUP_NO_ROW;
+		if (g->distinct_rows.distinct[row] == row &&
+			!simdup_get_bit(g->alone, row))
+			g->distinct_at[end++] = row;
 	}
 }
 
 /* Cut the fingerprints into distinct rows by their contents. */
 static void
-cut_fingerprints(SimdupGroupingRows *c)
+cut_fingerprints(SimdupGroupingRows *g)
 {
-	Size n = c->distinct_rows.n_rows;
+	Size n = g->distinct_rows.n_rows;
 	Size largest = 0;
 	SimdupEntry *pairs;
 
-	for (int64 i = 0; i < c->fingerprints->n; i++)
-		largest = Max(largest, simdup_fingerprint_at(c->fingerprints, i).n);
+	for (int64 i = 0; i < g->fingerprints->n; i++)
+		largest = Max(largest, simdup_fingerprint_at(g->fingerprints, i).n);
 	pairs = simdup_alloc((largest + 1) * sizeof(SimdupEntry));
-	c->distinct_rows.distinct = alloc_numbers(n);
-	c->distinct_at = alloc_numbers(n);
-	c->alone = simdup_alloc0(n / 8 + 1);
+	g->distinct_rows.distinct = alloc_numbers(n);
+	g->distinct_at = alloc_numbers(n);
+	g->alone = simdup_alloc0(n / 8 + 1);
 	simdup_progress_phase("finding equal texts", (int64) n);
-	for (int64 i = 0; i < c->fingerprints->n; i++)
+	for (int64 i = 0; i < g->fingerprints->n; i++)
 	{
 		SimdupFingerprint fingerprint =
-			simdup_fingerprint_at(c->fingerprints, i);
+			simdup_fingerprint_at(g->fingerprints, i);
 
 		CHECK_FOR_INTERRUPTS();
-		find_first_rows(c, &fingerprint, pairs);
-		list_distinct_rows(c, &fingerprint);
+		find_first_rows(g, &fingerprint, pairs);
+		list_distinct_rows(g, &fingerprint);
 		simdup_progress_done(fingerprint.start);
 	}
 	simdup_free(pairs);
@@ -148,35 +148,35 @@ cut_fingerprints(SimdupGroupingRows *c)
 static double
 resemble(void *arg, uint32 distinct, uint32 other)
 {
-	SimdupGroupingRows *c = arg;
+	SimdupGroupingRows *g = arg;
 
 	CHECK_FOR_INTERRUPTS();
-	return simdup_stored_texts_resemblance(c->contents, distinct, other,
-										   c->fingerprints->rows
+	return simdup_stored_texts_resemblance(g->contents, distinct, other,
+										   g->fingerprints->rows
 											   ->min_resemblance);
 }
 
 SimdupGroupingRows *
-simdup_grouping_begin(SimdupFingerprints *fingerprints,
-					  const SimdupOptions *options)
+simdup_distinct_rows_begin(SimdupFingerprints *fingerprints,
+						   const SimdupOptions *options)
 {
 	MemoryContext old = MemoryContextSwitchTo(fingerprints->rows->context);
-	SimdupGroupingRows *c = palloc0(sizeof(SimdupGroupingRows));
+	SimdupGroupingRows *g = palloc0(sizeof(SimdupGroupingRows));
 
-	c->fingerprints = fingerprints;
-	c->contents = fingerprints->rows->contents;
-	c->distinct_rows.n_rows = fingerprints->rows->n;
-	c->distinct_rows.max_distance = (uint32) options->max_distance;
-	c->distinct_rows.arg = c;
-	if (c->contents == NULL)
-		take_fingerprints(c);
+	g->fingerprints = fingerprints;
+	g->contents = fingerprints->rows->contents;
+	g->distinct_rows.n_rows = fingerprints->rows->n;
+	g->distinct_rows.max_distance = (uint32) options->max_distance;
+	g->distinct_rows.arg = g;
+	if (g->contents == NULL)
+		take_fingerprints(g);
 	else
 	{
-		c->distinct_rows.verify = resemble;
-		cut_fingerprints(c);
+		g->distinct_rows.verify = resemble;
+		cut_fingerprints(g);
 	}
 	MemoryContextSwitchTo(old);
-	return c;
+	return g;
 }
 
 /*
@@ -191,45 +191,45 @@ static void
 join_distinct_rows(void *arg, const SimdupFingerprint *a,
 				   const SimdupFingerprint *b, int distance)
 {
-	SimdupGroupingRows *c = arg;
+	SimdupGroupingRows *g = arg;
 
-	if (c->also != NULL && a != b)
-		c->also(c->also_arg, a, b, distance);
-	if (c->contents == NULL)
+	if (g->also != NULL && a != b)
+		g->also(g->also_arg, a, b, distance);
+	if (g->contents == NULL)
 	{
-		c->sink(c, simdup_row_at(c->fingerprints, a->start),
-				simdup_row_at(c->fingerprints, b->start), (uint32) distance);
+		g->sink(g, simdup_row_at(g->fingerprints, a->start),
+				simdup_row_at(g->fingerprints, b->start), (uint32) distance);
 		return;
 	}
 	for (uint32 i = a->start;
-		 i < a->start + a->n && c->distinct_at[i] != SIMDUP_NO_ROW; i++)
+		 i < a->start + a->n && g->distinct_at[i] != SIMDUP_NO_ROW; i++)
 		for (uint32 j = a == b ? i + 1 : b->start;
-			 j < b->start + b->n && c->distinct_at[j] != SIMDUP_NO_ROW; j++)
+			 j < b->start + b->n && g->distinct_at[j] != SIMDUP_NO_ROW; j++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			c->sink(c, c->distinct_at[i], c->distinct_at[j], (uint32) distance);
+			g->sink(g, g->distinct_at[i], g->distinct_at[j], (uint32) distance);
 		}
 }
 
 /* Report each pair of near distinct rows once. */
 static void
-join_all(SimdupGroupingRows *c, uint32 max_distance)
+join_all(SimdupGroupingRows *g, uint32 max_distance)
 {
-	simdup_join_fingerprints(c->fingerprints, (int) max_distance, "comparing",
-							 join_distinct_rows, c);
-	c->also = NULL;
+	simdup_join_fingerprints(g->fingerprints, (int) max_distance, "comparing",
+							 join_distinct_rows, g);
+	g->also = NULL;
 }
 
 /* Report the pairs of distinct rows of one fingerprint. */
 static void
-join_equal(SimdupGroupingRows *c)
+join_equal(SimdupGroupingRows *g)
 {
-	for (int64 i = 0; c->contents != NULL && i < c->fingerprints->n; i++)
+	for (int64 i = 0; g->contents != NULL && i < g->fingerprints->n; i++)
 	{
 		SimdupFingerprint fingerprint =
-			simdup_fingerprint_at(c->fingerprints, i);
+			simdup_fingerprint_at(g->fingerprints, i);
 
-		join_distinct_rows(c, &fingerprint, &fingerprint, 0);
+		join_distinct_rows(g, &fingerprint, &fingerprint, 0);
 	}
 }
 
@@ -248,186 +248,186 @@ join_equal(SimdupGroupingRows *c)
  * leader.
  */
 static void
-sort_one(SimdupGroupingRows *c, uint32 distinct, uint32 near, uint32 distance)
+sort_one(SimdupGroupingRows *g, uint32 distinct, uint32 near, uint32 distance)
 {
-	if (c->distinct_rows.last_row[near] <= distinct ||
-		(c->may_lead != NULL && c->may_lead[distinct] == 0))
+	if (g->distinct_rows.last_row[near] <= distinct ||
+		(g->may_lead != NULL && g->may_lead[distinct] == 0))
 		return;
-	simdup_pairsort_put(c->sort, distinct, (uint64) distance << 32 | near);
-	c->n_sorted++;
+	simdup_pairsort_put(g->sort, distinct, (uint64) distance << 32 | near);
+	g->n_sorted++;
 }
 
 static void
-sort_near(SimdupGroupingRows *c, uint32 a, uint32 b, uint32 distance)
+sort_near(SimdupGroupingRows *g, uint32 a, uint32 b, uint32 distance)
 {
-	sort_one(c, a, b, distance);
-	sort_one(c, b, a, distance);
+	sort_one(g, a, b, distance);
+	sort_one(g, b, a, distance);
 }
 
 static void
-note_near(SimdupGroupingRows *c, uint32 a, uint32 b, uint32 distance)
+note_near(SimdupGroupingRows *g, uint32 a, uint32 b, uint32 distance)
 {
-	c->first_near[Max(a, b)] = Min(c->first_near[Max(a, b)], Min(a, b));
-	if (c->sort == NULL)
+	g->first_near[Max(a, b)] = Min(g->first_near[Max(a, b)], Min(a, b));
+	if (g->sort == NULL)
 		return;
-	sort_near(c, a, b, distance);
-	if (c->n_sorted > c->most_sorted)
+	sort_near(g, a, b, distance);
+	if (g->n_sorted > g->most_sorted)
 	{
-		simdup_pairsort_end(c->sort);
-		c->sort = NULL;
+		simdup_pairsort_end(g->sort);
+		g->sort = NULL;
 	}
 }
 
 /* Find the last row of each distinct row. */
 static void
-find_last_rows(SimdupGroupingRows *c)
+find_last_rows(SimdupGroupingRows *g)
 {
-	c->distinct_rows.last_row = alloc_numbers(c->distinct_rows.n_rows);
-	for (uint32 row = 0; row < c->distinct_rows.n_rows; row++)
-		c->distinct_rows.last_row[c->distinct_rows.distinct[row]] = row;
+	g->distinct_rows.last_row = alloc_numbers(g->distinct_rows.n_rows);
+	for (uint32 row = 0; row < g->distinct_rows.n_rows; row++)
+		g->distinct_rows.last_row[g->distinct_rows.distinct[row]] = row;
 }
 
 /* Sort the near pairs, by the distinct rows that may lead. */
 static void
-sort_all(SimdupGroupingRows *c, const SimdupConstraints *constraints)
+sort_all(SimdupGroupingRows *g, const SimdupConstraints *constraints)
 {
-	Size n = c->distinct_rows.n_rows;
+	Size n = g->distinct_rows.n_rows;
 	int share = Max(maintenance_work_mem / 4, 64);
 
-	if (c->contents != NULL)
+	if (g->contents != NULL)
 	{
-		c->sort = simdup_pairsort_begin(maintenance_work_mem);
-		c->sink = sort_near;
-		join_equal(c);
-		join_all(c, c->distinct_rows.max_distance);
-		simdup_free(c->distinct_at);
+		g->sort = simdup_pairsort_begin(maintenance_work_mem);
+		g->sink = sort_near;
+		join_equal(g);
+		join_all(g, g->distinct_rows.max_distance);
+		simdup_free(g->distinct_at);
 		return;
 	}
-	c->first_near = alloc_numbers(n);
-	memset(c->first_near, 0xff, n * sizeof(uint32));
-	c->most_sorted = (int64) share * 1024 / (int64) sizeof(SimdupEntry);
-	c->sort = simdup_pairsort_begin(share);
-	c->sink = note_near;
-	join_all(c, c->distinct_rows.max_distance);
-	c->may_lead =
-		simdup_may_lead(&c->distinct_rows, constraints, c->first_near);
-	simdup_free(c->first_near);
-	if (c->sort == NULL)
+	g->first_near = alloc_numbers(n);
+	memset(g->first_near, 0xff, n * sizeof(uint32));
+	g->most_sorted = (int64) share * 1024 / (int64) sizeof(SimdupEntry);
+	g->sort = simdup_pairsort_begin(share);
+	g->sink = note_near;
+	join_all(g, g->distinct_rows.max_distance);
+	g->may_lead =
+		simdup_may_lead(&g->distinct_rows, constraints, g->first_near);
+	simdup_free(g->first_near);
+	if (g->sort == NULL)
 	{
-		c->sort = simdup_pairsort_begin(maintenance_work_mem);
-		c->sink = sort_near;
-		join_all(c, c->distinct_rows.max_distance);
+		g->sort = simdup_pairsort_begin(maintenance_work_mem);
+		g->sink = sort_near;
+		join_all(g, g->distinct_rows.max_distance);
 	}
-	simdup_free(c->may_lead);
+	simdup_free(g->may_lead);
 }
 
 /* Note the distinct rows with a row that has a cannot-link. */
 static void
-note_cannot_link(SimdupGroupingRows *c, const SimdupConstraints *constraints)
+note_cannot_link(SimdupGroupingRows *g, const SimdupConstraints *constraints)
 {
 	if (constraints == NULL || constraints->n_cannot_link == 0)
 		return;
-	c->leads_again = simdup_alloc0((Size) c->distinct_rows.n_rows / 8 + 1);
-	for (uint32 row = 0; row < c->distinct_rows.n_rows; row++)
+	g->leads_again = simdup_alloc0((Size) g->distinct_rows.n_rows / 8 + 1);
+	for (uint32 row = 0; row < g->distinct_rows.n_rows; row++)
 		if (simdup_n_cannot_link(constraints, constraints->component[row]) > 0)
-			simdup_set_bit(c->leads_again, c->distinct_rows.distinct[row]);
+			simdup_set_bit(g->leads_again, g->distinct_rows.distinct[row]);
 }
 
 static bool
-leads_again(const SimdupGroupingRows *c, uint32 distinct)
+leads_again(const SimdupGroupingRows *g, uint32 distinct)
 {
-	return c->leads_again != NULL && simdup_get_bit(c->leads_again, distinct);
+	return g->leads_again != NULL && simdup_get_bit(g->leads_again, distinct);
 }
 
 /* Read the next near distinct row from the sort. */
 static void
-read_near(SimdupGroupingRows *c)
+read_near(SimdupGroupingRows *g)
 {
 	uint64 distinct = SIMDUP_NO_ROW;
 	uint64 near = 0;
 
-	if (!simdup_pairsort_get(c->sort, &distinct, &near))
+	if (!simdup_pairsort_get(g->sort, &distinct, &near))
 		distinct = SIMDUP_NO_ROW;
-	c->next_row = (uint32) distinct;
-	c->next_near = (SimdupNearRow){(uint32) near, (uint32) (near >> 32)};
+	g->next_row = (uint32) distinct;
+	g->next_near = (SimdupNearRow){(uint32) near, (uint32) (near >> 32)};
 }
 
 static void
-add_near(SimdupGroupingRows *c, SimdupNearRow near)
+add_near(SimdupGroupingRows *g, SimdupNearRow near)
 {
-	c->near =
-		simdup_grow(c->near, &c->near_capacity, c->n_near + 1, sizeof(near));
-	c->near[c->n_near++] = near;
+	g->near =
+		simdup_grow(g->near, &g->near_capacity, g->n_near + 1, sizeof(near));
+	g->near[g->n_near++] = near;
 }
 
 static void
-keep_near(SimdupGroupingRows *c)
+keep_near(SimdupGroupingRows *g)
 {
-	c->kept = simdup_grow(c->kept, &c->kept_capacity, c->n_kept + 1,
+	g->kept = simdup_grow(g->kept, &g->kept_capacity, g->n_kept + 1,
 						  sizeof(SimdupEntry));
-	c->kept[c->n_kept++] =
-		(SimdupEntry){c->next_row, (uint64) c->next_near.distance << 32 |
-									   c->next_near.distinct};
+	g->kept[g->n_kept++] =
+		(SimdupEntry){g->next_row, (uint64) g->next_near.distance << 32 |
+									   g->next_near.distinct};
 }
 
 /* Take the near distinct rows of a distinct row from those that were kept. */
 static void
-take_kept(SimdupGroupingRows *c, uint32 distinct)
+take_kept(SimdupGroupingRows *g, uint32 distinct)
 {
 	Size low = 0;
-	Size high = c->n_kept;
+	Size high = g->n_kept;
 
 	while (low < high)
 	{
 		Size middle = low + (high - low) / 2;
 
-		if (c->kept[middle].value < distinct)
+		if (g->kept[middle].value < distinct)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (; low < c->n_kept && c->kept[low].value == distinct; low++)
-		add_near(c, (SimdupNearRow){(uint32) c->kept[low].row,
-									(uint32) (c->kept[low].row >> 32)});
+	for (; low < g->n_kept && g->kept[low].value == distinct; low++)
+		add_near(g, (SimdupNearRow){(uint32) g->kept[low].row,
+									(uint32) (g->kept[low].row >> 32)});
 }
 
 /* Return the near distinct rows: SimdupDistinctRows.near. */
 static const SimdupNearRow *
 near_rows(void *arg, uint32_t distinct, size_t *n)
 {
-	SimdupGroupingRows *c = arg;
+	SimdupGroupingRows *g = arg;
 
-	c->n_near = 0;
-	for (; c->next_row <= distinct; read_near(c))
+	g->n_near = 0;
+	for (; g->next_row <= distinct; read_near(g))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (leads_again(c, c->next_row))
-			keep_near(c);
-		else if (c->next_row == distinct)
-			add_near(c, c->next_near);
+		if (leads_again(g, g->next_row))
+			keep_near(g);
+		else if (g->next_row == distinct)
+			add_near(g, g->next_near);
 	}
-	if (leads_again(c, distinct))
-		take_kept(c, distinct);
-	*n = c->n_near;
-	return c->near;
+	if (leads_again(g, distinct))
+		take_kept(g, distinct);
+	*n = g->n_near;
+	return g->near;
 }
 
 static uint32 *
-lead(SimdupGroupingRows *c, const SimdupConstraints *constraints)
+lead(SimdupGroupingRows *g, const SimdupConstraints *constraints)
 {
 	uint32 *group;
 
-	find_last_rows(c);
-	sort_all(c, constraints);
-	note_cannot_link(c, constraints);
-	simdup_pairsort_perform(c->sort);
-	c->distinct_rows.near = near_rows;
-	read_near(c);
-	group = simdup_group_by_leaders(&c->distinct_rows, constraints);
-	simdup_pairsort_end(c->sort);
-	simdup_free(c->near);
-	simdup_free(c->kept);
-	simdup_free(c->distinct_rows.last_row);
+	find_last_rows(g);
+	sort_all(g, constraints);
+	note_cannot_link(g, constraints);
+	simdup_pairsort_perform(g->sort);
+	g->distinct_rows.near = near_rows;
+	read_near(g);
+	group = simdup_group_by_leaders(&g->distinct_rows, constraints);
+	simdup_pairsort_end(g->sort);
+	simdup_free(g->near);
+	simdup_free(g->kept);
+	simdup_free(g->distinct_rows.last_row);
 	return group;
 }
 
@@ -436,37 +436,37 @@ lead(SimdupGroupingRows *c, const SimdupConstraints *constraints)
  */
 
 static void
-unite(SimdupGroupingRows *c, uint32 a, uint32 b)
+unite(SimdupGroupingRows *g, uint32 a, uint32 b)
 {
-	if (!simdup_connected_may_join(c->connected, a, b))
+	if (!simdup_connected_may_join(g->connected, a, b))
 		return;
-	if (c->contents != NULL)
+	if (g->contents != NULL)
 	{
-		uint32 distinct = c->distinct_rows.distinct[a];
-		uint32 other = c->distinct_rows.distinct[b];
+		uint32 distinct = g->distinct_rows.distinct[a];
+		uint32 other = g->distinct_rows.distinct[b];
 
-		if (resemble(c, Max(distinct, other), Min(distinct, other)) < 0)
+		if (resemble(g, Max(distinct, other), Min(distinct, other)) < 0)
 			return;
 	}
-	simdup_connected_join(c->connected, a, b);
+	simdup_connected_join(g->connected, a, b);
 }
 
 static void
-unite_parts(SimdupGroupingRows *c, uint32 a, uint32 b, uint32 distance)
+unite_parts(SimdupGroupingRows *g, uint32 a, uint32 b, uint32 distance)
 {
-	SimdupConnected *u = c->connected;
+	SimdupConnected *u = g->connected;
 
-	if (c->distance > 0 && distance != c->distance)
+	if (g->distance > 0 && distance != g->distance)
 		return;
 	for (uint32 x = simdup_connected_first(u, a); x != SIMDUP_NO_ROW;
 		 x = simdup_connected_next(u, x))
 		for (uint32 y = simdup_connected_first(u, b); y != SIMDUP_NO_ROW;
 			 y = simdup_connected_next(u, y))
 		{
-			if (c->distance == 0)
-				unite(c, x, y);
+			if (g->distance == 0)
+				unite(g, x, y);
 			else if (simdup_connected_may_join(u, x, y))
-				simdup_pairsort_put(c->sort, Min(x, y), Max(x, y));
+				simdup_pairsort_put(g->sort, Min(x, y), Max(x, y));
 		}
 }
 
@@ -476,72 +476,71 @@ unite_parts(SimdupGroupingRows *c, uint32 a, uint32 b, uint32 distance)
  * passed over, because their rows are in one group by then.
  */
 static void
-unite_in_order(SimdupGroupingRows *c)
+unite_in_order(SimdupGroupingRows *g)
 {
 	uint64 a;
 	uint64 b;
 
-	for (c->distance = 1; c->distance <= c->distinct_rows.max_distance;
-		 c->distance++)
+	for (g->distance = 1; g->distance <= g->distinct_rows.max_distance;
+		 g->distance++)
 	{
-		c->sort = simdup_pairsort_begin(maintenance_work_mem);
-		join_all(c, c->distance);
-		simdup_pairsort_perform(c->sort);
-		while (simdup_pairsort_get(c->sort, &a, &b))
+		g->sort = simdup_pairsort_begin(maintenance_work_mem);
+		join_all(g, g->distance);
+		simdup_pairsort_perform(g->sort);
+		while (simdup_pairsort_get(g->sort, &a, &b))
 		{
 			CHECK_FOR_INTERRUPTS();
-			unite(c, (uint32) a, (uint32) b);
+			unite(g, (uint32) a, (uint32) b);
 		}
-		simdup_pairsort_end(c->sort);
+		simdup_pairsort_end(g->sort);
 	}
 }
 
 /* Note for each distinct row the first one of its fingerprint. */
 static void
-find_same_fps(SimdupGroupingRows *c)
+find_same_fps(SimdupGroupingRows *g)
 {
-	uint32 *same_fp = alloc_numbers(c->distinct_rows.n_rows);
+	uint32 *same_fp = alloc_numbers(g->distinct_rows.n_rows);
 
-	for (uint32 row = 0; row < c->distinct_rows.n_rows; row++)
+	for (uint32 row = 0; row < g->distinct_rows.n_rows; row++)
 		same_fp[row] = row;
-	for (int64 i = 0; i < c->fingerprints->n; i++)
+	for (int64 i = 0; i < g->fingerprints->n; i++)
 	{
 		SimdupFingerprint fingerprint =
-			simdup_fingerprint_at(c->fingerprints, i);
+			simdup_fingerprint_at(g->fingerprints, i);
 
 		for (uint32 j = fingerprint.start;
 			 j < fingerprint.start + fingerprint.n &&
-			 c->distinct_at[j] != SIMDUP_NO_ROW;
+			 g->distinct_at[j] != SIMDUP_NO_ROW;
 			 j++)
-			same_fp[c->distinct_at[j]] = c->distinct_at[fingerprint.start];
+			same_fp[g->distinct_at[j]] = g->distinct_at[fingerprint.start];
 	}
-	c->distinct_rows.same_fp = same_fp;
+	g->distinct_rows.same_fp = same_fp;
 }
 
 static uint32 *
-connect(SimdupGroupingRows *c, const SimdupConstraints *constraints)
+connect(SimdupGroupingRows *g, const SimdupConstraints *constraints)
 {
-	if (c->contents != NULL)
-		find_same_fps(c);
-	c->connected = simdup_connected_begin(&c->distinct_rows, constraints);
-	c->sink = unite_parts;
+	if (g->contents != NULL)
+		find_same_fps(g);
+	g->connected = simdup_connected_begin(&g->distinct_rows, constraints);
+	g->sink = unite_parts;
 	if (constraints == NULL || constraints->n_cannot_link == 0)
-		join_all(c, c->distinct_rows.max_distance);
+		join_all(g, g->distinct_rows.max_distance);
 	else
-		unite_in_order(c);
-	return simdup_connected_finish(c->connected);
+		unite_in_order(g);
+	return simdup_connected_finish(g->connected);
 }
 
 uint32 *
-simdup_grouping_find(SimdupGroupingRows *c,
-					 const SimdupConstraints *constraints,
-					 SimdupClusterMethod method)
+simdup_find_groups(SimdupGroupingRows *g, const SimdupConstraints *constraints,
+				   SimdupClusterMethod method)
 {
-	MemoryContext old = MemoryContextSwitchTo(c->fingerprints->rows->context);
-	uint32 *group = method == SIMDUP_LEADER ? lead(c, constraints)
-											: connect(c, constraints);
+	MemoryContext old = MemoryContextSwitchTo(g->fingerprints->rows->context);
+	uint32 *group = method == SIMDUP_LEADER ? lead(g, constraints)
+											: connect(g, constraints);
 
-	simdup_free(c->distinct_rows.distinct);
+	simdup_free(g->distinct_rows.distinct);
 	MemoryContextSwitchTo(old);
 	return group;
 }

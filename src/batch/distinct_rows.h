@@ -26,7 +26,7 @@ typedef struct SimdupGroupingRows
 	void *also_arg;
 
 	/* while distinct rows are joined: gets each near pair of distinct rows */
-	void (*sink)(struct SimdupGroupingRows *c, uint32 a, uint32 b,
+	void (*sink)(struct SimdupGroupingRows *g, uint32 a, uint32 b,
 				 uint32 distance);
 	SimdupPairSort *sort;
 
@@ -51,15 +51,15 @@ typedef struct SimdupGroupingRows
 /*
  * Make distinct rows of the rows of a query. simdup_fingerprints_end ends them.
  */
-extern SimdupGroupingRows *simdup_grouping_begin(
+extern SimdupGroupingRows *simdup_distinct_rows_begin(
 	SimdupFingerprints *fingerprints, const SimdupOptions *options);
 
 /*
  * Return the first row of each row's group. Constraints may be NULL. The
  * distinct rows are of no use afterwards.
  */
-extern uint32 *simdup_grouping_find(SimdupGroupingRows *c,
-									const SimdupConstraints *constraints,
-									SimdupClusterMethod method);
+extern uint32 *simdup_find_groups(SimdupGroupingRows *g,
+								  const SimdupConstraints *constraints,
+								  SimdupClusterMethod method);
 
 #endif /* SIMDUP_BATCH_DISTINCT_ROWS_H */

@@ -400,8 +400,8 @@ group_rows(GroupChanges *p, FunctionCallInfo fcinfo,
 	tell_passed(&decided);
 	forget_gone(&decided, rows->n);
 	p->group =
-		simdup_grouping_find(simdup_grouping_begin(fingerprints, options),
-							 &decided.constraints, options->method);
+		simdup_find_groups(simdup_distinct_rows_begin(fingerprints, options),
+						   &decided.constraints, options->method);
 	p->old = simdup_alloc0(((Size) rows->n + 1) * sizeof(int64));
 	simdup_read_members(fcinfo, rows->keys, take_member, p);
 	give_ids(p, fcinfo, next_id);

@@ -246,12 +246,11 @@ find_first_rows(Report *report)
 	else
 	{
 		SimdupGroupingRows *distinct_rows =
-			simdup_grouping_begin(fingerprints, &report->options);
+			simdup_distinct_rows_begin(fingerprints, &report->options);
 
 		distinct_rows->also = note_pairs;
 		distinct_rows->also_arg = report;
-		first =
-			simdup_grouping_find(distinct_rows, NULL, report->options.method);
+		first = simdup_find_groups(distinct_rows, NULL, report->options.method);
 	}
 	report->fps = simdup_alloc(n * sizeof(uint64));
 	report->scope = simdup_alloc(n * sizeof(uint32));
