@@ -84,6 +84,7 @@ load_fingerprints(SimdupFingerprints *fingerprints)
 	{
 		SimdupFingerprint fingerprint;
 
+		CHECK_FOR_INTERRUPTS();
 		simdup_tempfile_read(fingerprints->fingerprint_file,
 							 (int64) (i * sizeof(fingerprint)), &fingerprint,
 							 sizeof(fingerprint));
@@ -102,7 +103,7 @@ simdup_rows_distinct(SimdupRows *rows)
 	MemoryContext old = MemoryContextSwitchTo(rows->context);
 	SimdupFingerprints *fingerprints = palloc0(sizeof(SimdupFingerprints));
 
-	simdup_progress_phase("grouping", rows->n);
+	simdup_progress_phase("finding equal fingerprints", rows->n);
 	fingerprints->rows = rows;
 	fingerprints->n_scopes =
 		rows->scopes ? simdup_keynumbers_count(rows->scopes) + 1 : 1;

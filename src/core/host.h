@@ -42,6 +42,14 @@ simdup_grow(void *array, size_t *size, size_t needed, size_t width)
  */
 extern void simdup_check_interrupts(void);
 
+/* The same, but for one of 65,536 elements of a loop. */
+static inline void
+simdup_check_interrupts_at(size_t i)
+{
+	if (i % 65536 == 0)
+		simdup_check_interrupts();
+}
+
 /* Bytes of text between two looks for interrupts. */
 #define SIMDUP_LOOK_BYTES (1 << 16)
 

@@ -138,24 +138,11 @@ find_columns(Report *report, TupleDesc columns)
 	}
 	report->values = simdup_keys_begin(TEXTOID);
 	simdup_keys_expect(report->values, TEXTOID, "query");
-	report->capacity = 1024;
 	if (report->id_column > 0)
-		report->ids = simdup_alloc(report->capacity * sizeof(int64));
+		report->ids = simdup_grow(NULL, &report->ids_size, 1, sizeof(int64));
 	if (report->day != NULL)
-		report->days = simdup_alloc(report->capacity * sizeof(int32));
+		report->days = simdup_grow(NULL, &report->days_size, 1, sizeof(int32));
 	MemoryContextSwitchTo(old);
-}
-
-static void
-grow(Report *report)
-{
-	report->capacity = (uint32) Min((Size) report->capacity * 2, PG_UINT32_MAX);
-	if (report->ids != NULL)
-		report->ids =
-			simdup_realloc(report->ids, report->capacity * sizeof(int64));
-	if (report->days != NULL)
-		report->days =
-			simdup_realloc(report->days, report->capacity * sizeof(int32));
 }
 
 /* Return a date or the date of a timestamp; NO_DAY beyond those of timestamps. */
@@ -180,22 +167,28 @@ static void
 take_row(void *arg, TupleTableSlot *slot)
 {
 	Report *report = arg;
-	uint32 row = report->rows->n;
+	Size row = report->rows->n;
 	const Datum *from = slot->tts_values;
 	const bool *nulls = slot->tts_isnull;
 	StringInfoData values;
 
 	if (report->further == NULL)
 		find_columns(report, slot->tts_tupleDescriptor);
-	if (row >= report->capacity)
-		grow(report);
 	if (report->ids != NULL)
+	{
+		report->ids =
+			simdup_grow(report->ids, &report->ids_size, row + 1, sizeof(int64));
 		report->ids[row] = DatumGetInt64(from[report->id_column]);
+	}
 	if (report->days != NULL)
+	{
+		report->days = simdup_grow(report->days, &report->days_size, row + 1,
+								   sizeof(int32));
 		report->days[row] =
 			nulls[report->day->position]
 				? NO_DAY
 				: day_of(report->day->type, from[report->day->position]);
+	}
 	if (report->n_further == 0)
 		return;
 	initStringInfo(&values);
@@ -318,12 +311,8 @@ list_cases(Report *report, const uint32 *first)
 	runs = simdup_alloc(((Size) n_items / 2 + 1) * sizeof(SimdupEntry));
 	for (uint32 i = 0, size; i < n_items; i += size)
 	{
-		uint64 value = items[i].value;
-
 		CHECK_FOR_INTERRUPTS();
-		for (size = 1; i + size < n_items && items[i + size].value == value;
-			 size++)
-			;
+		size = simdup_equal_values(items + i, n_items - i);
 		/* the largest come first, of equal ones the earliest */
 		if (size > 1)
 			runs[n_runs++] =

@@ -61,9 +61,9 @@ typedef struct Report
 	SimdupKeys *values; /* by row: the further columns as a JSON array */
 
 	/* by row */
-	uint32 capacity;
 	int64 *ids;	 /* of a grouping, 0 without one; NULL: no grouping */
 	int32 *days; /* NULL: no dates */
+	Size ids_size, days_size;
 	uint64 *fps;
 	uint32 *scope;	/* 0: none */
 	uint8 *repeats; /* bits: not the first row of its case */

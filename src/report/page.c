@@ -68,7 +68,6 @@ to_ascii(SimdupUtf8 value, bool html)
 }
 
 PG_FUNCTION_INFO_V1(simdup_report_ascii);
-/* Return simdup_report_ascii(value, html). */
 Datum
 simdup_report_ascii(PG_FUNCTION_ARGS)
 {
@@ -77,10 +76,7 @@ simdup_report_ascii(PG_FUNCTION_ARGS)
 }
 
 PG_FUNCTION_INFO_V1(simdup_report_file);
-/*
- * Return simdup_report_file(n): the template, the style sheet or the script of
- * the page, or its texts in ASCII, from 0.
- */
+/* Return a file; the last one, the texts, in ASCII. */
 Datum
 simdup_report_file(PG_FUNCTION_ARGS)
 {
@@ -95,7 +91,6 @@ simdup_report_file(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(to_ascii((SimdupUtf8){file, strlen(file)}, false));
 }
 
-/* Return a passage as text. */
 static Datum
 passage(SimdupUtf8 of, uint32 start, uint32 len)
 {

@@ -71,12 +71,8 @@ key_of(const Report *report, uint64 row, int buffer)
 static Datum
 text_of(const Report *report, uint64 row, bool *cut)
 {
-	text *sample;
+	text *sample = simdup_rows_sample(report->rows, (uint32) row, cut);
 
-	*cut = false;
-	if (!report->rows->has_samples)
-		return 0;
-	sample = simdup_rows_sample(report->rows, (uint32) row, cut);
 	return VARSIZE_ANY_EXHDR(sample) > 0 ? PointerGetDatum(sample) : 0;
 }
 
@@ -167,15 +163,13 @@ put_days(const Report *report)
 	simdup_sort_pairs(days, n);
 	for (uint32 i = 0, count; i < n; i += count)
 	{
-		uint64 value = days[i].value;
-		int64 day = (int64) (value >> 1) + NO_DAY;
+		int64 day = (int64) (days[i].value >> 1) + NO_DAY;
 
 		CHECK_FOR_INTERRUPTS();
-		for (count = 1; i + count < n && days[i + count].value == value;
-			 count++)
-			;
+		count = simdup_equal_values(days + i, n - i);
 		if (day != NO_DAY)
-			put_figures(report, "day", day, count, value & 1 ? count : 0, 0, 0);
+			put_figures(report, "day", day, count,
+						days[i].value & 1 ? count : 0, 0, 0);
 	}
 	simdup_free(days);
 }
@@ -255,31 +249,36 @@ put_case(const Report *report, uint32 position, bool shown, int64 *n_listed)
 	}
 }
 
-/* Put the pairs to list, and those to show with their texts. */
+/* Put a pair, with its texts if it is shown. */
+static void
+put_pair(const Report *report, uint32 position, int64 distance, bool shown,
+		 const SimdupEntry *pair)
+{
+	MemoryContext old = MemoryContextSwitchTo(report->rows->row_context);
+	uint32 row = (uint32) pair->value;
+	bool cut_a = false;
+	bool cut_b = false;
+	Datum a = shown ? text_of(report, row, &cut_a) : 0;
+	Datum b = shown ? text_of(report, pair->row, &cut_b) : 0;
+
+	CHECK_FOR_INTERRUPTS();
+	put(report, shown ? "example" : "pair", position, distance, cut_a || cut_b,
+		0, key_of(report, row, 0), key_of(report, pair->row, 1), a, b);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(report->rows->row_context);
+}
+
+/* Put the pairs to list, and those to show. */
 static void
 put_pairs(const Report *report)
 {
-	for (uint32 i = 0; i < report->listed.n; i++)
-	{
-		SimdupEntry pair = report->listed.entries[i];
+	const SimdupEntry *listed = report->listed.entries;
 
-		put(report, "pair", i, (int64) (pair.value >> 32), 0, 0,
-			key_of(report, (uint32) pair.value, 0), key_of(report, pair.row, 1),
-			0, 0);
-	}
+	for (uint32 i = 0; i < report->listed.n; i++)
+		put_pair(report, i, (int64) (listed[i].value >> 32), false, &listed[i]);
 	for (int d = 0; d <= report->options.max_distance; d++)
 		for (uint32 i = 0; i < report->shown[d].n; i++)
-		{
-			SimdupEntry pair = report->shown[d].entries[i];
-			bool cut_a;
-			bool cut_b;
-			Datum a = text_of(report, (uint32) pair.value, &cut_a);
-			Datum b = text_of(report, pair.row, &cut_b);
-
-			put(report, "example", i, d, cut_a || cut_b, 0,
-				key_of(report, (uint32) pair.value, 0),
-				key_of(report, pair.row, 1), a, b);
-		}
+			put_pair(report, i, d, true, &report->shown[d].entries[i]);
 }
 
 /* Put the names of the further columns, and say which one has the dates. */

@@ -73,6 +73,7 @@ simdup_decisions_settle(SimdupDecisions *decisions, uint32_t n,
 		bool together = simdup_component_root(u.parent, d.a) ==
 						simdup_component_root(u.parent, d.b);
 
+		simdup_check_interrupts_at(i);
 		if (d.same ? !together && !simdup_union_may_join(&u, d.a, d.b)
 				   : together)
 		{
@@ -98,10 +99,13 @@ simdup_constraints_find(SimdupConstraints *constraints, uint32_t n,
 	constraints->component = simdup_alloc(((size_t) n + 1) * sizeof(uint32_t));
 	simdup_components_init(constraints->component, n);
 	for (size_t i = 0; i < decisions->n; i++)
+	{
+		simdup_check_interrupts_at(i);
 		if (decisions->items[i].same)
 			simdup_components_join(constraints->component,
 								   decisions->items[i].a,
 								   decisions->items[i].b);
+	}
 	/* a parent is never larger than its child, so one ascending pass does it */
 	for (uint32_t i = 0; i < n; i++)
 		constraints->component[i] =
@@ -151,6 +155,8 @@ simdup_decisions_chain(const SimdupDecisions *decisions, uint32_t n, uint32_t a,
 	queue[0] = b;
 	next[b] = b;
 	for (uint32_t i = 0; i < n_queued && next[a] == NO_ELEMENT; i++)
+	{
+		simdup_check_interrupts_at(i);
 		for (size_t j = start[queue[i]]; j < start[queue[i] + 1]; j++)
 		{
 			if (next[lists[j]] != NO_ELEMENT)
@@ -158,6 +164,7 @@ simdup_decisions_chain(const SimdupDecisions *decisions, uint32_t n, uint32_t a,
 			next[lists[j]] = queue[i];
 			queue[n_queued++] = lists[j];
 		}
+	}
 	if (next[a] != NO_ELEMENT)
 	{
 		queue[length++] = a;

@@ -44,8 +44,7 @@ sort_rows(const uint64_t *fps, const uint32_t *scope, uint32_t n_scopes,
 		SimdupEntry entry = {of << 32 | fps[i] >> 32, fps[i] << 32 | i};
 
 		entries[ends[entry.value >> shift]++] = entry;
-		if (i % 1048576 == 0)
-			simdup_check_interrupts();
+		simdup_check_interrupts_at(i);
 	}
 	for (uint32_t i = 0, start = 0; i < 1 << BUCKET_BITS; start = ends[i++])
 	{

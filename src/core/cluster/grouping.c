@@ -51,6 +51,7 @@ simdup_may_lead(const SimdupDistinctRows *distinct_rows,
 			leads[distinct_rows->distinct[row]] = PERHAPS;
 	for (uint32_t distinct = 0; distinct < distinct_rows->n_rows; distinct++)
 	{
+		simdup_check_interrupts_at(distinct);
 		if (distinct_rows->distinct[distinct] != distinct)
 			continue;
 		if (first_near[distinct] == SIMDUP_NO_ROW)
@@ -245,7 +246,7 @@ simdup_group_by_leaders(const SimdupDistinctRows *distinct_rows,
 	l.leaders = simdup_grow(NULL, &l.leaders_capacity, 1, sizeof(NearLeader));
 	for (uint32_t row = 0; row < distinct_rows->n_rows; row++)
 	{
-		if (row % 1024 == 0)
+		if (row % 1024 == 0) /* a row may lead thousands */
 			simdup_check_interrupts();
 		group_row(&l, row);
 	}
@@ -413,6 +414,7 @@ simdup_connected_finish(SimdupConnected *c)
 	{
 		uint32_t root = root_of(c, row);
 
+		simdup_check_interrupts_at(row);
 		if (first[root] == NONE)
 			first[root] = row;
 		group[row] = first[root];
@@ -446,6 +448,7 @@ simdup_group_ids_keep(uint32_t n, const uint32_t *group, const int64_t *old)
 	simdup_sort_pairs(shares, n_rows);
 	for (size_t i = 0; i < n_rows; i++)
 	{
+		simdup_check_interrupts_at(i);
 		if (n_shares == 0 ||
 			simdup_entry_less(&shares[n_shares - 1], &shares[i]))
 		{
@@ -460,6 +463,7 @@ simdup_group_ids_keep(uint32_t n, const uint32_t *group, const int64_t *old)
 	{
 		SimdupEntry share = shares[order[i].row];
 
+		simdup_check_interrupts_at(i);
 		if (ids[share.row] == SIMDUP_NO_ID &&
 			simdup_wordset_add(&taken, share.value))
 			ids[share.row] = (int64_t) share.value;
@@ -481,6 +485,7 @@ simdup_group_ids_give(uint32_t n, const uint32_t *group, const int64_t *last,
 			(void) simdup_wordset_add(&taken, (uint64_t) ids[row]);
 	for (uint32_t row = 0; row < n; row++)
 	{
+		simdup_check_interrupts_at(row);
 		if (group[row] != row || ids[row] != SIMDUP_NO_ID)
 			continue;
 		if (last[row] != SIMDUP_NO_ID &&

@@ -11,13 +11,13 @@
 /* The bucket of a fingerprint: the bits of the key, moved together. */
 typedef struct Keys
 {
-	uint32_t parts[8][256];
+	uint32_t of_byte[8][256];
 } Keys;
 
 static void
 make_keys(uint64_t key, Keys *keys)
 {
-	int place = 0;
+	int key_bit = 0;
 
 	memset(keys, 0, sizeof(*keys));
 	for (int bit = 0; bit < 64; bit++)
@@ -26,8 +26,8 @@ make_keys(uint64_t key, Keys *keys)
 			continue;
 		for (int value = 0; value < 256; value++)
 			if (value >> bit % 8 & 1)
-				keys->parts[bit / 8][value] |= UINT32_C(1) << place;
-		place++;
+				keys->of_byte[bit / 8][value] |= UINT32_C(1) << key_bit;
+		key_bit++;
 	}
 }
 
@@ -37,7 +37,7 @@ key_of(const Keys *keys, uint64_t fp)
 	uint32_t key = 0;
 
 	for (int i = 0; i < 8; i++)
-		key |= keys->parts[i][fp >> 8 * i & 0xff];
+		key |= keys->of_byte[i][fp >> 8 * i & 0xff];
 	return key;
 }
 
@@ -105,8 +105,7 @@ simdup_sort_by_key(const SimdupBallBlock *block, SimdupSorted *set)
 
 		set->codes[to] = fp;
 		set->positions[to] = i;
-		if (i % 1048576 == 0)
-			simdup_check_interrupts();
+		simdup_check_interrupts_at(i);
 	}
 
 	codes = simdup_alloc((size_t) largest * sizeof(*codes) + 1);
