@@ -192,10 +192,13 @@ simdup_distances(const uint64_t *values, int n, uint64_t center,
 		distances_of(values, n, center, distances);
 }
 
-/* The search begins at the guess and goes on in steps that double. */
-int
-simdup_first_not_below(const uint64_t *values, int from, int n, uint64_t value,
-					   int guess)
+/*
+ * The search begins at the guess and goes on in steps that double. It is static,
+ * so that a search of a leaf has it inline: it is the most frequent step of all.
+ */
+static inline int
+first_not_below(const uint64_t *values, int from, int n, uint64_t value,
+				int guess)
 {
 	int low = from; /* no value before is a candidate */
 	int high = n;	/* the value there is not below, or there is none */
@@ -237,6 +240,13 @@ simdup_first_not_below(const uint64_t *values, int from, int n, uint64_t value,
 	return low;
 }
 
+int
+simdup_first_not_below(const uint64_t *values, int from, int n, uint64_t value,
+					   int guess)
+{
+	return first_not_below(values, from, n, value, guess);
+}
+
 /* All values of a page are compared as fast as this number of ranges is found. */
 #define MANY_BLOCKS 12
 
@@ -261,22 +271,19 @@ simdup_find_in_blocks(const uint64_t *values, int n, uint64_t high,
 		while (i + 1 < n_blocks && blocks[i + 1] == blocks[i] + 1)
 			i++;
 		last = (uint64_t) blocks[i] << 48 | (UINT64_MAX >> 16);
-		start =
-			simdup_first_not_below(values, at, n, first,
-								   at + simdup_guess_position(first, values[at],
-															  high, n - at));
+		start = first_not_below(values, at, n, first,
+								at + simdup_guess_position(first, values[at],
+														   high, n - at));
 		at = start;
 		if (start == n || values[start] > last)
 			continue;
 		at =
 			last == UINT64_MAX
 				? n
-				: simdup_first_not_below(values, start, n, last + 1,
-										 start +
-											 simdup_guess_position(last,
-																   values[start],
-																   high,
-																   n - start));
+				: first_not_below(values, start, n, last + 1,
+								  start +
+									  simdup_guess_position(last, values[start],
+															high, n - start));
 		found_here = simdup_find_near(values + start, at - start, center,
 									  radius, found + n_found);
 		for (; found_here > 0; found_here--)
