@@ -236,7 +236,7 @@ DECLARE
   x text := (SELECT e.extnamespace::regnamespace FROM pg_extension AS e WHERE e.extname = 'simdup');
   g record;
   s record;
-  placed text;
+  changes text;
   members text;
   events text;
   n bigint;
@@ -250,20 +250,20 @@ BEGIN
   INTO STRICT g USING name, path, true;
   -- one refresh at a time; a dry run waits for nobody
   EXECUTE concat('SELECT * FROM ', g.settings, CASE WHEN NOT dry_run THEN ' FOR UPDATE' END) INTO STRICT s;
-  placed := format('%s.simdup_group_changes($1, $2, $3, $4, $5, $6, s.max_distance, s.method,'
+  changes := format('%s.simdup_group_changes($1, $2, $3, $4, $5, $6, s.max_distance, s.method,'
     ' s.min_resemblance, s.w, s.unit, s.next_id)', x);
   members := format('SELECT m.key, m.id FROM %s AS m', g.members);
   events := format('SELECT e.key, e.id, e.refresh FROM %s AS e WHERE e.id IS NOT NULL', g.events);
   BEGIN
     IF dry_run THEN
-      RETURN QUERY EXECUTE format('SELECT p.key, p.was, p.id FROM %s AS s, %s AS p', g.settings, placed)
+      RETURN QUERY EXECUTE format('SELECT c.key, c.was, c.id FROM %s AS s, %s AS c', g.settings, changes)
       USING s.query, g.key_type::regtype, path, g.in_order, members, events;
       RETURN;
     END IF;
     EXECUTE format($insert$
       INSERT INTO %s (refresh, key, was, id)
-      SELECT s.next_refresh, p.key::%s, p.was, p.id FROM %s AS s, %s AS p $insert$,
-      g.events, g.key_type, g.settings, placed)
+      SELECT s.next_refresh, c.key::%s, c.was, c.id FROM %s AS s, %s AS c $insert$,
+      g.events, g.key_type, g.settings, changes)
     USING s.query, g.key_type::regtype, path, g.in_order, members, events;
     GET DIAGNOSTICS n = ROW_COUNT;
   EXCEPTION
