@@ -217,7 +217,8 @@ open_locale(const char *locale, void **opened)
 	if (slot->words != NULL)
 		ubrk_close(slot->words);
 	slot->words = words;
-	strcpy(slot->name, locale);
+	/* simdup_icu_open has checked the length */
+	memcpy(slot->name, locale, strlen(locale) + 1);
 	next_slot = (next_slot + 1) % MAX_OPEN;
 	*opened = words;
 	return SIMDUP_ICU_OK;
