@@ -74,8 +74,8 @@ BEGIN
   RETURN (SELECT count(*) || ': ' || found FROM near WHERE simhash_within(fp, '8f14e45fceea167a', 9));
 END $$;
 
--- All rows in the order of their distance, more than work_mem holds.
-CREATE TABLE ordered AS SELECT * FROM many WHERE id <= 9000;
+-- All rows in the order of their distance, the last of them more than work_mem holds.
+CREATE TABLE ordered AS SELECT * FROM many WHERE id <= 14000;
 CREATE INDEX ON ordered USING hamming (fp);
 CREATE FUNCTION nearest_of_many() RETURNS text LANGUAGE sql
 SET enable_seqscan = off SET enable_sort = off AS $$
@@ -198,7 +198,7 @@ our @large = (
 	q{SELECT make_hamming('SELECT id, fp FROM many UNION ALL SELECT id + 100000, fp FROM many')},
 	'SELECT nearest_of_many()',
 	rows_of(q{simdup_evaluate('SELECT id, id + 1 FROM many', 'SELECT id, id + 2 FROM many')}),
-	rows_of(q{shingle_pairs('SELECT id, ''n'' || id / 2 || '' m'' || id FROM many WHERE id < 3000', 1, 0.3)}),
+	rows_of(q{shingle_pairs('SELECT id, ''n'' || id / 2 || '' m'' || id FROM many WHERE id < 8000', 1, 0.3, 'word')}),
 	rows_of(q{term_idf('SELECT ''some longer word number '' || id || '' of many'' FROM many WHERE id < 6000', 'word:2')}),
 );
 # where simdup was built with ICU
