@@ -204,8 +204,8 @@ touched(size_t size)
 int
 main(int argc, char **argv)
 {
-	static const char *const names[] = {"recursion", "plain C", "popcnt",
-										"AVX2", "AVX-512"};
+	static const char *const names[] = {"recursion", "plain C", "SSE2", "AVX2",
+										"AVX-512"};
 	size_t n = strtoul(argv[1], NULL, 10);
 	int k = atoi(argv[2]);
 	const char *kind = argc > 3 ? argv[3] : "near";

@@ -12,8 +12,9 @@
 
 #define INLINED static inline __attribute__((always_inline))
 
-INLINED void
-compare_words(const SimdupComparison *c, const uint64_t *own, uint32_t n,
+/* For processors other than x86-64. */
+static void
+compare_plain(const SimdupComparison *c, const uint64_t *own, uint32_t n,
 			  const uint64_t *run, uint32_t m)
 {
 	int k = c->max_distance;
@@ -38,23 +39,85 @@ compare_words(const SimdupComparison *c, const uint64_t *own, uint32_t n,
 	}
 }
 
-static void
-compare_plain(const SimdupComparison *c, const uint64_t *own, uint32_t n,
-			  const uint64_t *run, uint32_t m)
-{
-	compare_words(c, own, n, run, m);
-}
-
 #ifdef HAVE_VECTORS
 #define TARGET(isa) static __attribute__((target(isa)))
 #define AVX512 "popcnt,avx512f,avx512vpopcntdq"
 
-TARGET("popcnt")
-void
-compare_popcnt(const SimdupComparison *c, const uint64_t *own, uint32_t n,
-			   const uint64_t *run, uint32_t m)
+/* Report own[i] with those of run[j] and after that `near` has a bit for. */
+INLINED void
+report_near(const SimdupComparison *c, const uint64_t *own, uint32_t i,
+			const uint64_t *run, uint32_t j, uint32_t m, uint32_t near)
 {
-	compare_words(c, own, n, run, m);
+	for (; near != 0; near &= near - 1)
+	{
+		uint32_t l = j + (uint32_t) __builtin_ctz(near);
+
+		if (l < m && simdup_is_first_block(c, own[i] ^ run[l]))
+			c->found(c->arg, i, l);
+	}
+}
+
+/* Numbers of bits in which two words differ from code: simdup_popcount64's steps. */
+INLINED __m128i
+distances_of_two(__m128i code, __m128i others)
+{
+	__m128i x = _mm_xor_si128(code, others);
+	__m128i pairs = _mm_and_si128(_mm_srli_epi16(x, 1), _mm_set1_epi8(0x55));
+	__m128i fours;
+
+	x = _mm_sub_epi8(x, pairs);
+	fours = _mm_and_si128(_mm_srli_epi16(x, 2), _mm_set1_epi8(0x33));
+	x = _mm_add_epi8(_mm_and_si128(x, _mm_set1_epi8(0x33)), fours);
+	x = _mm_and_si128(_mm_add_epi8(x, _mm_srli_epi16(x, 4)),
+					  _mm_set1_epi8(0x0f));
+	return _mm_sad_epu8(x, _mm_setzero_si128());
+}
+
+/* What each processor of x86-64 has. popcnt would take longer. */
+static void
+compare_sse2(const SimdupComparison *c, const uint64_t *own, uint32_t n,
+			 const uint64_t *run, uint32_t m)
+{
+	__m128i beyond = _mm_set1_epi8((char) (c->max_distance + 1));
+
+	for (uint32_t j = 0; j < m; j += 8)
+	{
+		__m128i r0 = _mm_loadu_si128((const __m128i *) (run + j));
+		__m128i r1 = _mm_loadu_si128((const __m128i *) (run + j + 2));
+		__m128i r2 = _mm_loadu_si128((const __m128i *) (run + j + 4));
+		__m128i r3 = _mm_loadu_si128((const __m128i *) (run + j + 6));
+		__m128i least = _mm_set1_epi64x(64);
+
+		for (uint32_t i = 0; i < n; i++)
+		{
+			__m128i code = _mm_set1_epi64x((long long) own[i]);
+
+			least =
+				_mm_min_epu8(least, _mm_min_epu8(distances_of_two(code, r0),
+												 distances_of_two(code, r1)));
+			least =
+				_mm_min_epu8(least, _mm_min_epu8(distances_of_two(code, r2),
+												 distances_of_two(code, r3)));
+		}
+		/* a distance is the first of eight bytes */
+		if ((_mm_movemask_epi8(_mm_cmpgt_epi8(beyond, least)) & 0x0101) == 0)
+			continue;
+		for (uint32_t i = 0; i < n; i++)
+		{
+			__m128i code = _mm_set1_epi64x((long long) own[i]);
+			__m128i four = _mm_packs_epi32(distances_of_two(code, r0),
+										   distances_of_two(code, r1));
+			__m128i eight =
+				_mm_packs_epi16(four,
+								_mm_packs_epi32(distances_of_two(code, r2),
+												distances_of_two(code, r3)));
+			int near = _mm_movemask_epi8(
+				_mm_cmpgt_epi8(beyond,
+							   _mm_packus_epi16(eight, _mm_setzero_si128())));
+
+			report_near(c, own, i, run, j, m, (uint32_t) near & 0xff);
+		}
+	}
 }
 
 /* Numbers of bits of four words, by a table of those of four bits. */
@@ -107,13 +170,7 @@ compare_avx2(const SimdupComparison *c, const uint64_t *own, uint32_t n,
 						   _mm256_castsi256_pd(_mm256_cmpgt_epi64(beyond, y)))
 						   << 4;
 
-			for (; near != 0; near &= near - 1)
-			{
-				uint32_t l = j + (uint32_t) __builtin_ctz((unsigned) near);
-
-				if (l < m && simdup_is_first_block(c, own[i] ^ run[l]))
-					c->found(c->arg, i, l);
-			}
+			report_near(c, own, i, run, j, m, (uint32_t) near);
 		}
 	}
 }
@@ -167,15 +224,7 @@ compare_avx512(const SimdupComparison *c, const uint64_t *own, uint32_t n,
 												   k)
 					<< 24;
 
-			if (m - j < SIMDUP_COMPARED)
-				near &= (UINT32_C(1) << (m - j)) - 1;
-			for (; near != 0; near &= near - 1)
-			{
-				uint32_t l = j + (uint32_t) __builtin_ctz(near);
-
-				if (simdup_is_first_block(c, own[i] ^ run[l]))
-					c->found(c->arg, i, l);
-			}
+			report_near(c, own, i, run, j, m, near);
 		}
 	}
 }
@@ -188,7 +237,7 @@ static const struct
 } comparisons[] = {
 	{compare_plain, 1.5},
 #ifdef HAVE_VECTORS
-	{compare_popcnt, 0.55},
+	{compare_sse2, 0.55},
 	{compare_avx2, 0.22},
 	{compare_avx512, 0.07},
 #endif
@@ -202,8 +251,7 @@ simdup_instructions(void)
 	SimdupInstructions most = SIMDUP_PLAIN;
 
 #ifdef HAVE_VECTORS
-	if (__builtin_cpu_supports("popcnt"))
-		most = SIMDUP_POPCNT;
+	most = SIMDUP_SSE2;
 	if (__builtin_cpu_supports("avx2"))
 		most = SIMDUP_AVX2;
 	if (__builtin_cpu_supports("avx512vpopcntdq"))

@@ -83,7 +83,7 @@ simdup_is_first_block(const SimdupComparison *c, uint64_t x)
 typedef enum SimdupInstructions
 {
 	SIMDUP_PLAIN,
-	SIMDUP_POPCNT,
+	SIMDUP_SSE2,
 	SIMDUP_AVX2,
 	SIMDUP_AVX512
 } SimdupInstructions;
