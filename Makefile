@@ -109,7 +109,7 @@ simdup--$(EXTVERSION).sql: $(SQL_PARTS) simdup.control
 REPORT_STRINGS = $(addprefix src/report/report_,html.inc css.inc js.inc json.inc)
 src/report/report_%.inc: src/report/report.%
 	sed 's/["\\]/\\&/g; s/.*/"&\\n"/' $< > $@
-src/report/page.o src/report/page.bc: $(REPORT_STRINGS)
+src/report/report.o src/report/report.bc: $(REPORT_STRINGS)
 
 # A changed header compiles the files that include it, and their bitcode, again.
 -include $(OBJS:.o=.d)

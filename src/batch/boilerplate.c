@@ -198,7 +198,6 @@ judge_run(Search *search, const Frequent *run, ReturnSetInfo *result)
 							  passages[i].to - passages[i].from};
 		int64 n_texts = count_texts(search, passage);
 		Datum values[3];
-		bool nulls[3] = {false};
 
 		if (n_texts == 0)
 			continue;
@@ -211,7 +210,7 @@ judge_run(Search *search, const Frequent *run, ReturnSetInfo *result)
 			PointerGetDatum(simdup_utf8_to_text(passage.bytes, passage.len));
 		values[1] = Int64GetDatum(n_texts);
 		values[2] = Float8GetDatum((double) n_texts / (double) search->n_texts);
-		simdup_put_result(result, values, nulls);
+		simdup_put_result(result, values, NULL);
 	}
 	MemoryContextReset(search->rows->row_context);
 }
@@ -225,14 +224,12 @@ simdup_boilerplate(PG_FUNCTION_ARGS)
 	SimdupOptions with_contents = {.min_resemblance = 1};
 	Search search = {0};
 	SimdupRows *rows;
-	MemoryContext old;
 	double min_share;
 
 	if (simdup_has_null(fcinfo, 0, 2))
 		return (Datum) 0;
 	min_share = simdup_check_fraction(PG_GETARG_FLOAT8(1), "min_share");
 	search.rows = rows = simdup_rows_begin(fcinfo, 1, &with_contents);
-	old = MemoryContextSwitchTo(rows->context);
 	simdup_rows_as_text(rows, false);
 	simdup_rows_without_fingerprints(rows);
 	simdup_keys_spill(rows->keys);
@@ -252,7 +249,6 @@ simdup_boilerplate(PG_FUNCTION_ARGS)
 			!simdup_wordset_has(&search.refused.runs, run))
 			judge_run(&search, &search.frequent[i], result);
 	}
-	MemoryContextSwitchTo(old);
 	simdup_rows_end(rows);
 	return (Datum) 0;
 }

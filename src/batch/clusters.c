@@ -1,21 +1,28 @@
 /*
  * clusters.c
  *	  simdup_clusters: which rows of a query belong together, by either method.
+ *	  And simdup_components: which keys the pairs of a query connect.
  *
- * The engine is that of groups, core/cluster/grouping.h, without decisions and
- * ids.
+ * The engine of clusters is that of groups, core/cluster/grouping.h, without
+ * decisions and ids.
  */
 #include "postgres.h"
 #include "compat.h"
 
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
 
-#include "batch/clusters.h"
+#include "batch/rows.h"
+#include "core/cluster/components.h"
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
 #include "server/arguments.h"
+#include "server/keys.h"
 #include "server/progress.h"
+#include "server/query.h"
 
 static SimdupClusterMethod
 method_of(const char *name)
@@ -66,9 +73,29 @@ simdup_options(FunctionCallInfo fcinfo)
 	return options;
 }
 
+/*
+ * simdup_clusters
+ *
+ * Rows that are alone are left out by default. Nearly all rows of a large table
+ * are, and writing them would cost more than finding the clusters.
+ */
+
+/*
+ * The clusters of rows. They take sixteen bytes a row, outside
+ * maintenance_work_mem, and eight more where contents count.
+ */
+typedef struct Clusters
+{
+	SimdupRows *rows;
+	uint32 *cluster;	 /* by row: the cluster's first row, which names it */
+	uint32 *size;		 /* of a cluster, under that number */
+	uint64 *fp;			 /* by row */
+	double *resemblance; /* by row, to the first one; NULL: not known */
+} Clusters;
+
 /* Fill the arrays of clusters. */
 static void
-describe_clusters(SimdupClusters *clusters, SimdupFingerprints *fingerprints)
+describe_clusters(Clusters *clusters, SimdupFingerprints *fingerprints)
 {
 	uint32 n = fingerprints->rows->n;
 	const uint32 *numbers = fingerprints->in_memory.numbers; /* NULL: on disk */
@@ -101,30 +128,29 @@ describe_clusters(SimdupClusters *clusters, SimdupFingerprints *fingerprints)
 	simdup_free(together);
 }
 
-SimdupClusters *
-simdup_find_clusters(SimdupGroupingRows *g, const SimdupOptions *options)
+/* Find the clusters, in the context of the rows. */
+static Clusters
+find_clusters(SimdupFingerprints *fingerprints, const SimdupOptions *options)
 {
-	SimdupRows *rows = g->fingerprints->rows;
-	MemoryContext old = MemoryContextSwitchTo(rows->context);
-	SimdupClusters *clusters = palloc0(sizeof(SimdupClusters));
+	SimdupRows *rows = fingerprints->rows;
+	Clusters clusters = {.rows = rows};
 
-	clusters->rows = rows;
 	if (rows->contents != NULL && options->method == SIMDUP_LEADER)
 	{
-		clusters->resemblance =
+		clusters.resemblance =
 			simdup_alloc(((Size) rows->n + 1) * sizeof(double));
 		for (uint32 row = 0; row < rows->n; row++)
-			clusters->resemblance[row] = 1;
-		g->distinct_rows.resemblance = clusters->resemblance;
+			clusters.resemblance[row] = 1;
 	}
-	clusters->cluster = simdup_find_groups(g, NULL, options->method);
-	describe_clusters(clusters, g->fingerprints);
-	MemoryContextSwitchTo(old);
+	clusters.cluster = simdup_find_groups(fingerprints, options, NULL, NULL,
+										  NULL, clusters.resemblance);
+	describe_clusters(&clusters, fingerprints);
 	return clusters;
 }
 
-int
-simdup_cluster_distance(const SimdupClusters *clusters, uint32 row)
+/* Return the distance of a row from the row that names its cluster. */
+static int
+cluster_distance(const Clusters *clusters, uint32 row)
 {
 	uint32 first = clusters->cluster[row];
 
@@ -135,7 +161,7 @@ simdup_cluster_distance(const SimdupClusters *clusters, uint32 row)
 
 /* Return the resemblance of a row to the row that names its cluster. */
 static double
-resemblance_of(const SimdupClusters *clusters, uint32 row)
+resemblance_of(const Clusters *clusters, uint32 row)
 {
 	uint32 first = clusters->cluster[row];
 
@@ -146,13 +172,6 @@ resemblance_of(const SimdupClusters *clusters, uint32 row)
 			   : simdup_stored_texts_resemblance(clusters->rows->contents,
 												 first, row, 0);
 }
-
-/*
- * simdup_clusters: which rows of a query belong together.
- *
- * Rows that are alone are left out by default. Nearly all rows of a large table
- * are, and writing them would cost more than finding the clusters.
- */
 
 /*
  * Clusters with a row farther than twice max_distance from their first row. No
@@ -198,8 +217,8 @@ warn_of_far_clusters(const FarClusters *far)
 }
 
 static void
-put_clusters(ReturnSetInfo *result, const SimdupClusters *clusters,
-			 int max_distance, int min_size)
+put_clusters(ReturnSetInfo *result, const Clusters *clusters, int max_distance,
+			 int min_size)
 {
 	SimdupRows *rows = clusters->rows;
 	FarClusters far = {.beyond = 2 * max_distance};
@@ -221,7 +240,7 @@ put_clusters(ReturnSetInfo *result, const SimdupClusters *clusters,
 								 clusters->cluster[row + SIMDUP_AHEAD]);
 		if ((int64) size < min_size)
 			continue;
-		distance = simdup_cluster_distance(clusters, row);
+		distance = cluster_distance(clusters, row);
 		values[0] = simdup_keys_get(rows->keys, row, 0);
 		values[1] = simdup_keys_get(rows->keys, cluster, 1);
 		values[2] = Int64GetDatum((int64) size);
@@ -248,6 +267,7 @@ simdup_clusters(PG_FUNCTION_ARGS)
 	int min_size = position_of(fcinfo, "min_size");
 	SimdupRows *rows;
 	SimdupFingerprints *fingerprints;
+	Clusters clusters;
 
 	if (PG_ARGISNULL(0))
 		return (Datum) 0;
@@ -255,11 +275,179 @@ simdup_clusters(PG_FUNCTION_ARGS)
 	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
 	simdup_rows_tell_skipped(rows);
 	fingerprints = simdup_rows_distinct(rows);
-	put_clusters(result,
-				 simdup_find_clusters(simdup_distinct_rows_begin(fingerprints,
-																 &options),
-									  &options),
-				 options.max_distance, PG_GETARG_INT32(min_size));
+	clusters = find_clusters(fingerprints, &options);
+	put_clusters(result, &clusters, options.max_distance,
+				 PG_GETARG_INT32(min_size));
 	simdup_fingerprints_end(fingerprints);
+	return (Datum) 0;
+}
+
+/*
+ * simdup_components
+ *
+ * Keys get numbers as they come, and union-find over the numbers forgets each
+ * pair at once. So memory grows with the keys, some 40 bytes each, and not with
+ * the pairs. The smallest number of a component is its first key.
+ */
+
+typedef struct Components
+{
+	MemoryContext context;
+	SimdupKeys *keys;
+	SimdupKeyNumbers *numbers;
+	uint32 *parent; /* by number */
+	uint32 n;
+	Size capacity;
+	int64 n_pairs;
+
+	/* keys that wait to be looked up, two a pair */
+	Datum waiting[SIMDUP_MANY_KEYS];
+	int n_waiting;
+	int most_waiting; /* 2 where keys live no longer than their row */
+} Components;
+
+/* Check the columns: a SimdupColumnCheck. */
+static bool
+check_columns(void *arg, TupleDesc columns, const char *argument)
+{
+	Components *components = arg;
+	Oid type;
+
+	if (columns->natts < 2 || TupleDescAttr(columns, 0)->atttypid !=
+								  TupleDescAttr(columns, 1)->atttypid)
+		return false;
+	type = TupleDescAttr(columns, 0)->atttypid;
+	simdup_keys_expect(components->keys, type, argument);
+	return true;
+}
+
+/* Begin new keys as components of their own. */
+static void
+begin_components(Components *components)
+{
+	uint32 n = simdup_keynumbers_count(components->numbers);
+
+	components->parent = simdup_grow(components->parent, &components->capacity,
+									 n, sizeof(uint32));
+	for (; components->n < n; components->n++)
+		components->parent[components->n] = components->n;
+}
+
+/* Look up the keys that wait, and join the components of each pair. */
+static void
+join_waiting(Components *components)
+{
+	uint32 numbers[SIMDUP_MANY_KEYS];
+	int n = components->n_waiting;
+
+	simdup_keynumbers_get(components->numbers, components->waiting, n, numbers);
+	begin_components(components);
+	for (int i = 0; i < n; i++)
+		__builtin_prefetch(&components->parent[numbers[i]]);
+	for (int i = 0; i < n; i += 2)
+		simdup_components_join(components->parent, numbers[i], numbers[i + 1]);
+	components->n_waiting = 0;
+}
+
+/* Add a pair: a SimdupRowSink. */
+static void
+add_pair(void *arg, TupleTableSlot *row)
+{
+	Components *components = arg;
+
+	for (int i = 0; i < 2; i++)
+		components->waiting[components->n_waiting++] =
+			simdup_keys_take(components->keys, row->tts_values[i],
+							 row->tts_isnull[i]);
+	if (components->n_waiting >= components->most_waiting)
+		join_waiting(components);
+	simdup_progress_done(++components->n_pairs);
+}
+
+/* Count the keys of each component, by root. Parents become roots. */
+static uint32 *
+count_sizes(Components *components)
+{
+	uint32 *parent = components->parent;
+	uint32 n = components->n;
+	uint32 *sizes = simdup_alloc0(((Size) n + 1) * sizeof(uint32));
+
+	/* a parent is never larger than its child, so one ascending pass does it */
+	for (uint32 i = 0; i < n; i++)
+	{
+		if (i + SIMDUP_AHEAD < n)
+			__builtin_prefetch(&parent[parent[i + SIMDUP_AHEAD]]);
+		parent[i] = parent[parent[i]];
+	}
+	for (uint32 i = 0; i < n; i++)
+	{
+		if (i + SIMDUP_AHEAD < n)
+			__builtin_prefetch(&sizes[parent[i + SIMDUP_AHEAD]]);
+		sizes[parent[i]]++;
+	}
+	return sizes;
+}
+
+static void
+put_components(Components *components, ReturnSetInfo *result)
+{
+	const uint32 *root_of = components->parent;
+	uint32 n = components->n;
+	uint32 *sizes = count_sizes(components);
+
+	simdup_progress_phase("writing", n);
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint32 root = root_of[i];
+		Datum values[3];
+
+		CHECK_FOR_INTERRUPTS();
+		if (i + SIMDUP_AHEAD < n)
+		{
+			__builtin_prefetch(&sizes[root_of[i + SIMDUP_AHEAD]]);
+			simdup_keys_prefetch(components->keys, root_of[i + SIMDUP_AHEAD]);
+		}
+		values[0] = simdup_keys_get(components->keys, i, 0);
+		values[1] = simdup_keys_get(components->keys, root, 1);
+		values[2] = Int64GetDatum((int64) sizes[root]);
+		simdup_put_result(result, values, NULL);
+		simdup_progress_done(i);
+	}
+}
+
+PG_FUNCTION_INFO_V1(simdup_components);
+/* Return simdup_components(query [, key_type], params). */
+Datum
+simdup_components(PG_FUNCTION_ARGS)
+{
+	SimdupQuery query =
+		{NULL, "query",
+		 "the two keys of a pair, of one type, and anything after them",
+		 "a, b"};
+	ReturnSetInfo *result = simdup_begin_result(fcinfo);
+	Oid key_type = simdup_key_type_argument(fcinfo);
+	Components components = {.capacity = 1024};
+	MemoryContext old;
+
+	if (PG_ARGISNULL(0))
+		return (Datum) 0;
+	components.context =
+		AllocSetContextCreate(CurrentMemoryContext, "simdup components",
+							  ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(components.context);
+	simdup_progress_begin(get_func_name(fcinfo->flinfo->fn_oid));
+	components.keys = simdup_keys_of_function(fcinfo);
+	components.most_waiting =
+		FLOAT8PASSBYVAL && key_type == INT8OID ? SIMDUP_MANY_KEYS : 2;
+	components.numbers = simdup_keynumbers_begin(components.keys, key_type);
+	components.parent = palloc(components.capacity * sizeof(uint32));
+	simdup_progress_phase("reading", 0);
+	query.text = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	simdup_run_query(&query, simdup_parameters(fcinfo, 1), check_columns,
+					 add_pair, &components);
+	join_waiting(&components);
+	put_components(&components, result);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(components.context);
 	return (Datum) 0;
 }

@@ -13,13 +13,49 @@
 #include "compat.h"
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
-#include "batch/distinct_rows.h"
 #include "batch/rows.h"
+#include "core/cluster/grouping.h"
 #include "core/host.h"
+#include "core/search/index_entries.h"
 #include "server/progress.h"
 #include "server/spill.h"
+
+typedef struct GroupingRows
+{
+	SimdupDistinctRows distinct_rows;
+	SimdupFingerprints *fingerprints; /* its rows' context holds all of this */
+	SimdupStoredTexts *contents;	  /* NULL: each fingerprint is one */
+	uint8 *alone;					  /* bits by row: resembles no other */
+	/*
+	 * by position: the distinct rows of a fingerprint, from its first position on
+	 */
+	uint32 *distinct_at;
+
+	SimdupFingerprintSink also; /* until the fingerprints were joined once */
+	void *also_arg;
+
+	/* while distinct rows are joined: gets each near pair of distinct rows */
+	void (*sink)(struct GroupingRows *g, uint32 a, uint32 b, uint32 distance);
+	SimdupPairSort *sort;
+
+	/* leader */
+	uint32 *first_near;	 /* by distinct row */
+	uint8 *may_lead;	 /* by distinct row; NULL: all may */
+	uint8 *leads_again;	 /* bits: asked for in no order; NULL: none */
+	int64 n_sorted;		 /* near pairs in the sort */
+	int64 most_sorted;	 /* beyond this number, a second join finds them */
+	SimdupNearRow *near; /* of the distinct row that leads */
+	Size n_near, near_capacity;
+	uint32 next_row; /* next from the sort; SIMDUP_NO_ROW: none */
+	SimdupNearRow next_near;
+	SimdupEntry *kept; /* row, distance and near row: of those that lead again */
+	Size n_kept, kept_capacity;
+
+	/* connected */
+	SimdupConnected *connected;
+	uint32 distance; /* 0: pairs of any distance are united as they come */
+} GroupingRows;
 
 static void *
 alloc_numbers(Size n)
@@ -33,7 +69,7 @@ alloc_numbers(Size n)
 
 /* Each fingerprint is a distinct row. */
 static void
-take_fingerprints(SimdupGroupingRows *g)
+take_fingerprints(GroupingRows *g)
 {
 	SimdupFingerprint fingerprint;
 	int64 next = 0;
@@ -59,7 +95,7 @@ take_fingerprints(SimdupGroupingRows *g)
  * repeats a content without a shingle, which resembles no other.
  */
 static void
-find_first_rows(SimdupGroupingRows *g, const SimdupFingerprint *fingerprint,
+find_first_rows(GroupingRows *g, const SimdupFingerprint *fingerprint,
 				SimdupEntry *pairs)
 {
 	uint32 first = simdup_row_at(g->fingerprints, fingerprint->start);
@@ -97,7 +133,7 @@ find_first_rows(SimdupGroupingRows *g, const SimdupFingerprint *fingerprint,
 
 /* List the distinct rows of a fingerprint that may resemble others. */
 static void
-list_distinct_rows(SimdupGroupingRows *g, const SimdupFingerprint *fingerprint)
+list_distinct_rows(GroupingRows *g, const SimdupFingerprint *fingerprint)
 {
 	uint32 end = fingerprint->start;
 
@@ -115,15 +151,12 @@ list_distinct_rows(SimdupGroupingRows *g, const SimdupFingerprint *fingerprint)
 
 /* Cut the fingerprints into distinct rows by their contents. */
 static void
-cut_fingerprints(SimdupGroupingRows *g)
+cut_fingerprints(GroupingRows *g)
 {
 	Size n = g->distinct_rows.n_rows;
-	Size largest = 0;
-	SimdupEntry *pairs;
+	SimdupEntry *pairs = NULL;
+	Size n_pairs = 0; /* that there is room for */
 
-	for (int64 i = 0; i < g->fingerprints->n; i++)
-		largest = Max(largest, simdup_fingerprint_at(g->fingerprints, i).n);
-	pairs = simdup_alloc((largest + 1) * sizeof(SimdupEntry));
 	g->distinct_rows.distinct = alloc_numbers(n);
 	g->distinct_at = alloc_numbers(n);
 	g->alone = simdup_alloc0(n / 8 + 1);
@@ -134,6 +167,7 @@ cut_fingerprints(SimdupGroupingRows *g)
 			simdup_fingerprint_at(g->fingerprints, i);
 
 		CHECK_FOR_INTERRUPTS();
+		pairs = simdup_grow(pairs, &n_pairs, fingerprint.n, sizeof(*pairs));
 		find_first_rows(g, &fingerprint, pairs);
 		list_distinct_rows(g, &fingerprint);
 		simdup_progress_done(fingerprint.start);
@@ -148,35 +182,12 @@ cut_fingerprints(SimdupGroupingRows *g)
 static double
 resemble(void *arg, uint32 distinct, uint32 other)
 {
-	SimdupGroupingRows *g = arg;
+	GroupingRows *g = arg;
 
 	CHECK_FOR_INTERRUPTS();
 	return simdup_stored_texts_resemblance(g->contents, distinct, other,
 										   g->fingerprints->rows
 											   ->min_resemblance);
-}
-
-SimdupGroupingRows *
-simdup_distinct_rows_begin(SimdupFingerprints *fingerprints,
-						   const SimdupOptions *options)
-{
-	MemoryContext old = MemoryContextSwitchTo(fingerprints->rows->context);
-	SimdupGroupingRows *g = palloc0(sizeof(SimdupGroupingRows));
-
-	g->fingerprints = fingerprints;
-	g->contents = fingerprints->rows->contents;
-	g->distinct_rows.n_rows = fingerprints->rows->n;
-	g->distinct_rows.max_distance = (uint32) options->max_distance;
-	g->distinct_rows.arg = g;
-	if (g->contents == NULL)
-		take_fingerprints(g);
-	else
-	{
-		g->distinct_rows.verify = resemble;
-		cut_fingerprints(g);
-	}
-	MemoryContextSwitchTo(old);
-	return g;
 }
 
 /*
@@ -191,7 +202,7 @@ static void
 join_distinct_rows(void *arg, const SimdupFingerprint *a,
 				   const SimdupFingerprint *b, int distance)
 {
-	SimdupGroupingRows *g = arg;
+	GroupingRows *g = arg;
 
 	if (g->also != NULL && a != b)
 		g->also(g->also_arg, a, b, distance);
@@ -213,7 +224,7 @@ join_distinct_rows(void *arg, const SimdupFingerprint *a,
 
 /* Report each pair of near distinct rows once. */
 static void
-join_all(SimdupGroupingRows *g, uint32 max_distance)
+join_all(GroupingRows *g, uint32 max_distance)
 {
 	simdup_join_fingerprints(g->fingerprints, (int) max_distance, "comparing",
 							 join_distinct_rows, g);
@@ -222,7 +233,7 @@ join_all(SimdupGroupingRows *g, uint32 max_distance)
 
 /* Report the pairs of distinct rows of one fingerprint. */
 static void
-join_equal(SimdupGroupingRows *g)
+join_equal(GroupingRows *g)
 {
 	for (int64 i = 0; g->contents != NULL && i < g->fingerprints->n; i++)
 	{
@@ -248,7 +259,7 @@ join_equal(SimdupGroupingRows *g)
  * leader.
  */
 static void
-sort_one(SimdupGroupingRows *g, uint32 distinct, uint32 near, uint32 distance)
+sort_one(GroupingRows *g, uint32 distinct, uint32 near, uint32 distance)
 {
 	if (g->distinct_rows.last_row[near] <= distinct ||
 		(g->may_lead != NULL && g->may_lead[distinct] == 0))
@@ -258,14 +269,14 @@ sort_one(SimdupGroupingRows *g, uint32 distinct, uint32 near, uint32 distance)
 }
 
 static void
-sort_near(SimdupGroupingRows *g, uint32 a, uint32 b, uint32 distance)
+sort_near(GroupingRows *g, uint32 a, uint32 b, uint32 distance)
 {
 	sort_one(g, a, b, distance);
 	sort_one(g, b, a, distance);
 }
 
 static void
-note_near(SimdupGroupingRows *g, uint32 a, uint32 b, uint32 distance)
+note_near(GroupingRows *g, uint32 a, uint32 b, uint32 distance)
 {
 	g->first_near[Max(a, b)] = Min(g->first_near[Max(a, b)], Min(a, b));
 	if (g->sort == NULL)
@@ -280,7 +291,7 @@ note_near(SimdupGroupingRows *g, uint32 a, uint32 b, uint32 distance)
 
 /* Find the last row of each distinct row. */
 static void
-find_last_rows(SimdupGroupingRows *g)
+find_last_rows(GroupingRows *g)
 {
 	g->distinct_rows.last_row = alloc_numbers(g->distinct_rows.n_rows);
 	for (uint32 row = 0; row < g->distinct_rows.n_rows; row++)
@@ -289,7 +300,7 @@ find_last_rows(SimdupGroupingRows *g)
 
 /* Sort the near pairs, by the distinct rows that may lead. */
 static void
-sort_all(SimdupGroupingRows *g, const SimdupConstraints *constraints)
+sort_all(GroupingRows *g, const SimdupConstraints *constraints)
 {
 	Size n = g->distinct_rows.n_rows;
 	int share = Max(maintenance_work_mem / 4, 64);
@@ -323,7 +334,7 @@ sort_all(SimdupGroupingRows *g, const SimdupConstraints *constraints)
 
 /* Note the distinct rows with a row that has a cannot-link. */
 static void
-note_cannot_link(SimdupGroupingRows *g, const SimdupConstraints *constraints)
+note_cannot_link(GroupingRows *g, const SimdupConstraints *constraints)
 {
 	if (constraints == NULL || constraints->n_cannot_link == 0)
 		return;
@@ -334,14 +345,14 @@ note_cannot_link(SimdupGroupingRows *g, const SimdupConstraints *constraints)
 }
 
 static bool
-leads_again(const SimdupGroupingRows *g, uint32 distinct)
+leads_again(const GroupingRows *g, uint32 distinct)
 {
 	return g->leads_again != NULL && simdup_get_bit(g->leads_again, distinct);
 }
 
 /* Read the next near distinct row from the sort. */
 static void
-read_near(SimdupGroupingRows *g)
+read_near(GroupingRows *g)
 {
 	uint64 distinct = SIMDUP_NO_ROW;
 	uint64 near = 0;
@@ -353,7 +364,7 @@ read_near(SimdupGroupingRows *g)
 }
 
 static void
-add_near(SimdupGroupingRows *g, SimdupNearRow near)
+add_near(GroupingRows *g, SimdupNearRow near)
 {
 	g->near =
 		simdup_grow(g->near, &g->near_capacity, g->n_near + 1, sizeof(near));
@@ -361,7 +372,7 @@ add_near(SimdupGroupingRows *g, SimdupNearRow near)
 }
 
 static void
-keep_near(SimdupGroupingRows *g)
+keep_near(GroupingRows *g)
 {
 	g->kept = simdup_grow(g->kept, &g->kept_capacity, g->n_kept + 1,
 						  sizeof(SimdupEntry));
@@ -372,7 +383,7 @@ keep_near(SimdupGroupingRows *g)
 
 /* Take the near distinct rows of a distinct row from those that were kept. */
 static void
-take_kept(SimdupGroupingRows *g, uint32 distinct)
+take_kept(GroupingRows *g, uint32 distinct)
 {
 	Size low = 0;
 	Size high = g->n_kept;
@@ -395,7 +406,7 @@ take_kept(SimdupGroupingRows *g, uint32 distinct)
 static const SimdupNearRow *
 near_rows(void *arg, uint32_t distinct, size_t *n)
 {
-	SimdupGroupingRows *g = arg;
+	GroupingRows *g = arg;
 
 	g->n_near = 0;
 	for (; g->next_row <= distinct; read_near(g))
@@ -413,7 +424,7 @@ near_rows(void *arg, uint32_t distinct, size_t *n)
 }
 
 static uint32 *
-lead(SimdupGroupingRows *g, const SimdupConstraints *constraints)
+lead(GroupingRows *g, const SimdupConstraints *constraints)
 {
 	uint32 *group;
 
@@ -436,7 +447,7 @@ lead(SimdupGroupingRows *g, const SimdupConstraints *constraints)
  */
 
 static void
-unite(SimdupGroupingRows *g, uint32 a, uint32 b)
+unite(GroupingRows *g, uint32 a, uint32 b)
 {
 	if (!simdup_connected_may_join(g->connected, a, b))
 		return;
@@ -452,7 +463,7 @@ unite(SimdupGroupingRows *g, uint32 a, uint32 b)
 }
 
 static void
-unite_parts(SimdupGroupingRows *g, uint32 a, uint32 b, uint32 distance)
+unite_parts(GroupingRows *g, uint32 a, uint32 b, uint32 distance)
 {
 	SimdupConnected *u = g->connected;
 
@@ -476,7 +487,7 @@ unite_parts(SimdupGroupingRows *g, uint32 a, uint32 b, uint32 distance)
  * passed over, because their rows are in one group by then.
  */
 static void
-unite_in_order(SimdupGroupingRows *g)
+unite_in_order(GroupingRows *g)
 {
 	uint64 a;
 	uint64 b;
@@ -498,7 +509,7 @@ unite_in_order(SimdupGroupingRows *g)
 
 /* Note for each distinct row the first one of its fingerprint. */
 static void
-find_same_fps(SimdupGroupingRows *g)
+find_same_fps(GroupingRows *g)
 {
 	uint32 *same_fp = alloc_numbers(g->distinct_rows.n_rows);
 
@@ -519,7 +530,7 @@ find_same_fps(SimdupGroupingRows *g)
 }
 
 static uint32 *
-connect(SimdupGroupingRows *g, const SimdupConstraints *constraints)
+connect(GroupingRows *g, const SimdupConstraints *constraints)
 {
 	if (g->contents != NULL)
 		find_same_fps(g);
@@ -533,14 +544,31 @@ connect(SimdupGroupingRows *g, const SimdupConstraints *constraints)
 }
 
 uint32 *
-simdup_find_groups(SimdupGroupingRows *g, const SimdupConstraints *constraints,
-				   SimdupClusterMethod method)
+simdup_find_groups(SimdupFingerprints *fingerprints,
+				   const SimdupOptions *options,
+				   const SimdupConstraints *constraints,
+				   SimdupFingerprintSink also, void *also_arg,
+				   double *resemblance)
 {
-	MemoryContext old = MemoryContextSwitchTo(g->fingerprints->rows->context);
-	uint32 *group = method == SIMDUP_LEADER ? lead(g, constraints)
-											: connect(g, constraints);
+	GroupingRows g = {.fingerprints = fingerprints,
+					  .contents = fingerprints->rows->contents,
+					  .also = also,
+					  .also_arg = also_arg};
+	uint32 *group;
 
-	simdup_free(g->distinct_rows.distinct);
-	MemoryContextSwitchTo(old);
+	g.distinct_rows.n_rows = fingerprints->rows->n;
+	g.distinct_rows.max_distance = (uint32) options->max_distance;
+	g.distinct_rows.resemblance = resemblance;
+	g.distinct_rows.arg = &g;
+	if (g.contents == NULL)
+		take_fingerprints(&g);
+	else
+	{
+		g.distinct_rows.verify = resemble;
+		cut_fingerprints(&g);
+	}
+	group = options->method == SIMDUP_LEADER ? lead(&g, constraints)
+											 : connect(&g, constraints);
+	simdup_free(g.distinct_rows.distinct);
 	return group;
 }

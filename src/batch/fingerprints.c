@@ -100,7 +100,6 @@ load_fingerprints(SimdupFingerprints *fingerprints)
 SimdupFingerprints *
 simdup_rows_distinct(SimdupRows *rows)
 {
-	MemoryContext old = MemoryContextSwitchTo(rows->context);
 	SimdupFingerprints *fingerprints = palloc0(sizeof(SimdupFingerprints));
 
 	simdup_progress_phase("finding equal fingerprints", rows->n);
@@ -122,11 +121,9 @@ simdup_rows_distinct(SimdupRows *rows)
 		fingerprints->n = fingerprints->in_memory.n;
 		fingerprints->scope_starts = fingerprints->in_memory.scope_starts;
 		rows->fps = NULL;
-		if (rows->scope)
-			pfree(rows->scope);
+		simdup_free(rows->scope);
 		rows->scope = NULL;
 	}
-	MemoryContextSwitchTo(old);
 	return fingerprints;
 }
 

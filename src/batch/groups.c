@@ -23,8 +23,8 @@
 #include "utils/typcache.h"
 #include "utils/varlena.h"
 
-#include "batch/distinct_rows.h"
-#include "batch/groups.h"
+#include "batch/rows.h"
+#include "core/cluster/grouping.h"
 #include "core/host.h"
 #include "server/arguments.h"
 
@@ -34,11 +34,25 @@
 /* Contradictions that are returned with their chains. Each chain costs a search. */
 #define MOST_CHAINS 1000
 
+/* A query of keys and other columns, which are not null. */
+typedef struct KeyReader
+{
+	FunctionCallInfo fcinfo;
+	const char *argument;
+	SimdupKeys *keys;
+	const char *columns; /* in words */
+	const char *example; /* and as a SELECT lists them */
+	int n_keys;
+	Oid types[3]; /* of the other columns; InvalidOid: no more */
+	void (*take)(void *arg, Datum *keys, Datum *values);
+	void *arg;
+} KeyReader;
+
 /* Check the columns: a SimdupColumnCheck. */
 static bool
 check_columns(void *arg, TupleDesc columns, const char *argument)
 {
-	SimdupKeyReader *reader = arg;
+	KeyReader *reader = arg;
 	int n = reader->n_keys;
 	bool fits = true;
 
@@ -58,11 +72,9 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 static void
 take_row(void *arg, TupleTableSlot *slot)
 {
-	SimdupKeyReader *reader = arg;
-	MemoryContext old = MemoryContextSwitchTo(reader->context);
+	KeyReader *reader = arg;
 	Datum keys[2];
 
-	slot_getallattrs(slot);
 	for (int i = 0; i < slot->tts_tupleDescriptor->natts; i++)
 	{
 		if (i < reader->n_keys)
@@ -76,12 +88,11 @@ take_row(void *arg, TupleTableSlot *slot)
 										  ->attname));
 	}
 	reader->take(reader->arg, keys, slot->tts_values + reader->n_keys);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(reader->context);
 }
 
-void
-simdup_read_keys(SimdupKeyReader reader)
+/* Run the query of the reader's argument; NULL is no rows. */
+static void
+read_keys(KeyReader reader)
 {
 	int argument = simdup_named_argument(reader.fcinfo, reader.argument);
 	FunctionCallInfo fcinfo = reader.fcinfo;
@@ -90,11 +101,8 @@ simdup_read_keys(SimdupKeyReader reader)
 	if (PG_ARGISNULL(argument))
 		return;
 	query.text = text_to_cstring(PG_GETARG_TEXT_PP(argument));
-	reader.context = AllocSetContextCreate(CurrentMemoryContext, "simdup row",
-										   ALLOCSET_SMALL_SIZES);
 	simdup_run_query(&query, simdup_parameters(fcinfo, 1), check_columns,
 					 take_row, &reader);
-	MemoryContextDelete(reader.context);
 }
 
 void
@@ -102,7 +110,7 @@ simdup_read_members(FunctionCallInfo fcinfo, SimdupKeys *keys,
 					void (*take)(void *arg, Datum *keys, Datum *values),
 					void *arg)
 {
-	simdup_read_keys((SimdupKeyReader){
+	read_keys((KeyReader){
 		.fcinfo = fcinfo,
 		.argument = "members",
 		.keys = keys,
@@ -138,6 +146,7 @@ typedef struct Decided
 	SimdupDecisions passed;	   /* those that contradict earlier ones */
 	SimdupConstraints constraints;
 	SimdupKeys *keys;
+	SimdupKeyNumbers *numbers;
 	Oid key_type;
 	uint32 n; /* keys, of rows and of decisions */
 } Decided;
@@ -220,22 +229,16 @@ tell_passed(const Decided *d)
 			errhint("Take decisions back with simdup_undecide."));
 }
 
-typedef struct DecisionRows
-{
-	Decided *d;
-	SimdupKeyNumbers *numbers;
-} DecisionRows;
-
 static void
 take_decision(void *arg, Datum *keys, Datum *values)
 {
-	DecisionRows *r = arg;
+	Decided *d = arg;
 	MemoryContext old =
-		MemoryContextSwitchTo(GetMemoryChunkContext(r->numbers));
+		MemoryContextSwitchTo(GetMemoryChunkContext(d->numbers));
 	uint32 rows[2];
 
-	simdup_keynumbers_get(r->numbers, keys, 2, rows);
-	simdup_decisions_add(&r->d->decisions, rows[0], rows[1],
+	simdup_keynumbers_get(d->numbers, keys, 2, rows);
+	simdup_decisions_add(&d->decisions, rows[0], rows[1],
 						 DatumGetBool(values[0]));
 	MemoryContextSwitchTo(old);
 }
@@ -272,10 +275,11 @@ static Decided
 read_decisions(FunctionCallInfo fcinfo, SimdupKeys *keys,
 			   SimdupKeyNumbers *numbers)
 {
-	Decided d = {.keys = keys, .key_type = simdup_key_type_argument(fcinfo)};
-	DecisionRows rows = {.d = &d, .numbers = numbers};
+	Decided d = {.keys = keys,
+				 .numbers = numbers,
+				 .key_type = simdup_key_type_argument(fcinfo)};
 
-	simdup_read_keys((SimdupKeyReader){
+	read_keys((KeyReader){
 		.fcinfo = fcinfo,
 		.argument = "decisions",
 		.keys = keys,
@@ -284,7 +288,7 @@ read_decisions(FunctionCallInfo fcinfo, SimdupKeys *keys,
 		.columns = "two keys, and a boolean",
 		.example = "a, b, same",
 		.take = take_decision,
-		.arg = &rows,
+		.arg = &d,
 	});
 	d.n = simdup_keynumbers_count(numbers);
 	simdup_decisions_settle(&d.decisions, d.n, &d.passed);
@@ -362,7 +366,7 @@ take_event(void *arg, Datum *keys, Datum *values)
 }
 
 static void
-give_ids(GroupChanges *p, FunctionCallInfo fcinfo, int64 next_id)
+give_ids(GroupChanges *p, FunctionCallInfo fcinfo)
 {
 	Size n = p->rows->n;
 	bool any_left = false;
@@ -374,7 +378,7 @@ give_ids(GroupChanges *p, FunctionCallInfo fcinfo, int64 next_id)
 		return;
 	p->last = simdup_alloc0((n + 1) * sizeof(int64));
 	p->last_refresh = simdup_alloc0((n + 1) * sizeof(int64));
-	simdup_read_keys((SimdupKeyReader){
+	read_keys((KeyReader){
 		.fcinfo = fcinfo,
 		.argument = "events",
 		.keys = p->rows->keys,
@@ -385,26 +389,24 @@ give_ids(GroupChanges *p, FunctionCallInfo fcinfo, int64 next_id)
 		.take = take_event,
 		.arg = p,
 	});
-	(void) simdup_group_ids_give((uint32) n, p->group, p->last, next_id,
-								 p->ids);
+	(void) simdup_group_ids_give((uint32) n, p->group, p->last,
+								 PG_GETARG_INT64(11), p->ids);
 }
 
 static void
 group_rows(GroupChanges *p, FunctionCallInfo fcinfo,
-		   SimdupFingerprints *fingerprints, const SimdupOptions *options,
-		   int64 next_id)
+		   SimdupFingerprints *fingerprints, const SimdupOptions *options)
 {
 	SimdupRows *rows = p->rows;
 	Decided decided = read_decisions(fcinfo, rows->keys, rows->numbers);
 
 	tell_passed(&decided);
 	forget_gone(&decided, rows->n);
-	p->group =
-		simdup_find_groups(simdup_distinct_rows_begin(fingerprints, options),
-						   &decided.constraints, options->method);
+	p->group = simdup_find_groups(fingerprints, options, &decided.constraints,
+								  NULL, NULL, NULL);
 	p->old = simdup_alloc0(((Size) rows->n + 1) * sizeof(int64));
 	simdup_read_members(fcinfo, rows->keys, take_member, p);
-	give_ids(p, fcinfo, next_id);
+	give_ids(p, fcinfo);
 	for (uint32 row = 0; row < rows->n; row++)
 	{
 		int64 id = p->ids[p->group[row]];
@@ -427,18 +429,15 @@ simdup_group_changes(PG_FUNCTION_ARGS)
 	GroupChanges p = {.result = simdup_begin_result(fcinfo)};
 	SimdupOptions options = simdup_options(fcinfo);
 	SimdupFingerprints *fingerprints;
-	MemoryContext old;
 	int level;
 
 	if (simdup_has_null(fcinfo, 0, 3) || PG_ARGISNULL(11))
 		elog(ERROR, "simdup_group_changes called with a null argument");
 	fingerprints = simdup_read_fingerprints(fcinfo, &options);
 	p.rows = fingerprints->rows;
-	old = MemoryContextSwitchTo(p.rows->context);
 	level = simdup_exact_texts_begin();
-	group_rows(&p, fcinfo, fingerprints, &options, PG_GETARG_INT64(11));
+	group_rows(&p, fcinfo, fingerprints, &options);
 	simdup_path_end(level);
-	MemoryContextSwitchTo(old);
 	simdup_fingerprints_end(fingerprints);
 	return (Datum) 0;
 }

@@ -393,32 +393,26 @@ simdup_join_fingerprints(SimdupFingerprints *fingerprints, int max_distance,
 						 const char *phase, SimdupFingerprintSink sink,
 						 void *arg)
 {
-	MemoryContext old = MemoryContextSwitchTo(fingerprints->rows->context);
-	FingerprintJoin *join;
+	FingerprintJoin join = {.fingerprints = fingerprints,
+							.sink = sink,
+							.arg = arg,
+							.pairs = {.max_distance = max_distance,
+									  .sink = receive_pair,
+									  .progress = show_share,
+									  .arg = &join}};
 
 	simdup_progress_phase(phase, fingerprints->n);
-	if (max_distance > 0 && fingerprints->n > 1)
+	if (max_distance == 0 || fingerprints->n < 2)
+		return;
+	join.pairs.helpers = simdup_workers();
+	make_room_for_scopes(&join);
+	for (uint32 scope = 0; scope < fingerprints->n_scopes; scope++)
 	{
-		join = palloc0(sizeof(FingerprintJoin));
-		join->fingerprints = fingerprints;
-		join->sink = sink;
-		join->arg = arg;
-		join->pairs.max_distance = max_distance;
-		join->pairs.sink = receive_pair;
-		join->pairs.progress = show_share;
-		join->pairs.arg = join;
-		join->pairs.helpers = simdup_workers();
-		make_room_for_scopes(join);
-		for (uint32 scope = 0; scope < fingerprints->n_scopes; scope++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			if (n_in_scope(fingerprints, scope) > 1)
-				join_scope(join, scope);
-		}
-		simdup_free(join->scratch);
-		if (fingerprints->fingerprint_file)
-			simdup_free(join->elements);
-		pfree(join);
+		CHECK_FOR_INTERRUPTS();
+		if (n_in_scope(fingerprints, scope) > 1)
+			join_scope(&join, scope);
 	}
-	MemoryContextSwitchTo(old);
+	simdup_free(join.scratch);
+	if (fingerprints->fingerprint_file)
+		simdup_free(join.elements);
 }

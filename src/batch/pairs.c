@@ -53,7 +53,6 @@ typedef struct Packing
 	SimdupKeys *keys; /* checks them; stores none */
 	Oid key_type;
 	Oid fp_type;
-	MemoryContext row_context; /* reset after each row that is read */
 	int max_packed;
 	int64 n_rows;
 	int64 n_null;
@@ -64,22 +63,9 @@ typedef struct Packing
 static void
 check_pieces(SimdupPieces *pieces, int max_distance, int n)
 {
-	if (n < 1 || n > MAX_PIECES)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("number of pieces must be between 1 and %d", MAX_PIECES),
-				errdetail("The number given is %d.", n));
+	simdup_check_range(n, 1, MAX_PIECES, "number of pieces",
+					   "The number given is %d.");
 	simdup_pieces_cut(pieces, max_distance, (uint32) n);
-}
-
-/* Return the number of one piece, from 0. */
-static uint32
-check_piece(const SimdupPieces *pieces, int piece)
-{
-	if (piece < 0 || (uint32) piece >= pieces->n)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("piece must be between 0 and %u", pieces->n - 1),
-				errdetail("The piece given is %d.", piece));
-	return (uint32) piece;
 }
 
 /*
@@ -105,13 +91,11 @@ static void
 put_packed(Packing *packing, uint32 piece)
 {
 	Packed *packed = &packing->packed[piece];
-	Datum values[3];
-	bool nulls[3] = {false, false, false};
+	Datum values[] = {Int32GetDatum((int32) piece),
+					  makeArrayResult(packed->keys, packed->context),
+					  makeArrayResult(packed->fps, packed->context)};
 
-	values[0] = Int32GetDatum((int32) piece);
-	values[1] = makeArrayResult(packed->keys, packed->context);
-	values[2] = makeArrayResult(packed->fps, packed->context);
-	simdup_put_result(packing->result, values, nulls);
+	simdup_put_result(packing->result, values, NULL);
 	MemoryContextReset(packed->context);
 	packed->keys = NULL;
 	packed->fps = NULL;
@@ -141,26 +125,21 @@ pack_row(void *arg, TupleTableSlot *slot)
 {
 	Packing *packing = arg;
 	uint32 list[SIMDUP_MAX_PIECE_BLOCKS];
-	MemoryContext old;
 	Datum key;
 	int n;
 
-	slot_getallattrs(slot);
 	simdup_progress_done(++packing->n_rows);
 	if (slot->tts_isnull[1])
 	{
 		packing->n_null++;
 		return;
 	}
-	old = MemoryContextSwitchTo(packing->row_context);
 	key = simdup_keys_take(packing->keys, slot->tts_values[0],
 						   slot->tts_isnull[0]);
 	n = simdup_pieces_of(&packing->pieces,
 						 DatumGetSimhash64(slot->tts_values[1]), list);
 	for (int i = 0; i < n; i++)
 		pack(packing, list[i], key, slot->tts_values[1]);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(packing->row_context);
 }
 
 static void
@@ -176,8 +155,6 @@ begin_packing(Packing *packing, FunctionCallInfo fcinfo)
 	packing->key_type = simdup_key_type_argument(fcinfo);
 	packing->fp_type = simdup_sibling_type(fcinfo->flinfo->fn_oid, "simhash64");
 	packing->keys = simdup_keys_of_function(fcinfo);
-	packing->row_context =
-		AllocSetContextCreate(context, "simdup row", ALLOCSET_SMALL_SIZES);
 	packing->max_packed =
 		(int) Min(Max(share / PACKED_ROW_BYTES, MIN_PACKED), MAX_PACKED);
 	packing->packed = palloc0(packing->pieces.n * sizeof(Packed));
@@ -223,7 +200,6 @@ simdup_pieces(PG_FUNCTION_ARGS)
 typedef struct Unpacking
 {
 	SimdupRows *rows;
-	const char *argument;
 	Oid key_type;
 } Unpacking;
 
@@ -268,18 +244,16 @@ unpack_row(void *arg, TupleTableSlot *slot)
 {
 	Unpacking *unpacking = arg;
 	SimdupRows *rows = unpacking->rows;
-	MemoryContext old = MemoryContextSwitchTo(rows->row_context);
 	Datum *keys;
 	Datum *fps;
 	bool *null_keys;
 	bool *null_fps;
 	int n;
 
-	slot_getallattrs(slot);
 	if (slot->tts_isnull[0] || slot->tts_isnull[1])
 		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				errmsg("query in argument \"%s\" must not yield null arrays",
-					   unpacking->argument));
+					   "query"));
 	n = elements_of(slot->tts_values[0], unpacking->key_type, &keys,
 					&null_keys);
 	if (elements_of(slot->tts_values[1], rows->fp_type, &fps, &null_fps) != n)
@@ -291,16 +265,14 @@ unpack_row(void *arg, TupleTableSlot *slot)
 		CHECK_FOR_INTERRUPTS();
 		simdup_rows_add(rows, keys[i], null_keys[i], fps[i], null_fps[i]);
 	}
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(rows->row_context);
 }
 
 /* Read a query of arrays (keys, fingerprints), as simdup_pieces packs rows. */
 static void
-read_packed_rows(SimdupRows *rows, const char *text, const char *argument)
+read_packed_rows(SimdupRows *rows, const char *text)
 {
-	Unpacking unpacking = {rows, argument, InvalidOid};
-	SimdupQuery query = {text, argument,
+	Unpacking unpacking = {.rows = rows};
+	SimdupQuery query = {text, "query",
 						 "an array of keys and an array of simhash64",
 						 "keys, fps"};
 
@@ -318,22 +290,12 @@ read_packed_rows(SimdupRows *rows, const char *text, const char *argument)
 
 typedef struct PairOutput
 {
+	SimdupRows *rows;
 	SimdupFingerprints *fingerprints;
-	SimdupKeys *keys;
 	ReturnSetInfo *result;
 	const SimdupPieces *pieces; /* NULL: of the whole table */
 	uint32 piece;
-	SimdupStoredTexts *contents; /* to compare; NULL: none */
-	double min_resemblance;
 } PairOutput;
-
-/* Check whether another piece returns the pairs of these fingerprints. */
-static bool
-is_elsewhere(const PairOutput *output, uint64 a, uint64 b)
-{
-	return output->pieces != NULL &&
-		   simdup_piece_of_pair(output->pieces, a, b) != output->piece;
-}
 
 /*
  * Return one pair, if the contents resemble each other: first the row that comes
@@ -342,21 +304,23 @@ is_elsewhere(const PairOutput *output, uint64 a, uint64 b)
 static void
 put_pair(PairOutput *output, uint32 x, uint32 y, int distance)
 {
+	SimdupRows *rows = output->rows;
 	Datum values[4];
-	bool nulls[4] = {false, false, false, output->contents == NULL};
-	double resemblance;
+	bool nulls[4] = {false, false, false, rows->contents == NULL};
 
 	CHECK_FOR_INTERRUPTS();
-	if (output->contents != NULL)
+	if (rows->contents != NULL)
 	{
-		resemblance = simdup_stored_texts_resemblance(output->contents, x, y,
-													  output->min_resemblance);
+		double resemblance =
+			simdup_stored_texts_resemblance(rows->contents, x, y,
+											rows->min_resemblance);
+
 		if (resemblance < 0)
 			return;
 		values[3] = Float8GetDatum(resemblance);
 	}
-	values[0] = simdup_keys_get(output->keys, Min(x, y), 0);
-	values[1] = simdup_keys_get(output->keys, Max(x, y), 1);
+	values[0] = simdup_keys_get(rows->keys, Min(x, y), 0);
+	values[1] = simdup_keys_get(rows->keys, Max(x, y), 1);
 	values[2] = Int32GetDatum(distance);
 	simdup_put_result(output->result, values, nulls);
 }
@@ -371,7 +335,9 @@ put_rows(void *arg, const SimdupFingerprint *a, const SimdupFingerprint *b,
 {
 	PairOutput *output = arg;
 
-	if (is_elsewhere(output, a->fp, b->fp))
+	/* another piece returns these pairs */
+	if (output->pieces != NULL &&
+		simdup_piece_of_pair(output->pieces, a->fp, b->fp) != output->piece)
 		return;
 	for (uint32 i = 0; i < a->n; i++)
 	{
@@ -393,10 +359,8 @@ put_all_pairs(PairOutput *output, SimdupRows *rows, int max_distance)
 	int64 next = 0;
 
 	simdup_rows_tell_skipped(rows);
+	output->rows = rows;
 	output->fingerprints = simdup_rows_distinct(rows);
-	output->keys = rows->keys;
-	output->contents = rows->contents;
-	output->min_resemblance = rows->min_resemblance;
 	simdup_progress_phase("writing equal rows", rows->n);
 	while (simdup_fingerprints_next_equal(output->fingerprints, &next,
 										  &fingerprint))
@@ -467,9 +431,11 @@ simdup_piece_pairs(PG_FUNCTION_ARGS)
 		return (Datum) 0;
 	check_pieces(&pieces, max_distance, PG_GETARG_INT32(option + 2));
 	output.pieces = &pieces;
-	output.piece = check_piece(&pieces, PG_GETARG_INT32(option + 1));
+	output.piece = (uint32) simdup_check_range(PG_GETARG_INT32(option + 1), 0,
+											   (int) pieces.n - 1, "piece",
+											   "The piece given is %d.");
 	rows = simdup_rows_begin(fcinfo, 1, NULL);
-	read_packed_rows(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
+	read_packed_rows(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)));
 	put_all_pairs(&output, rows, max_distance);
 	return (Datum) 0;
 }

@@ -28,23 +28,27 @@
 /* found, true, both, precision, recall, F1 */
 #define N_SCORES 6
 
-/* Make the scores columns of a result; NULL where they would divide by zero. */
+/* Make a column of a result: a part of a whole, NULL of nothing. */
+static void
+put_share(double part, double whole, Datum *value, bool *isnull)
+{
+	*isnull = !(whole > 0);
+	*value = Float8GetDatum(*isnull ? 0 : part / whole);
+}
+
+/* Make the scores columns of a result. */
 static void
 put_scores(int64 found, int64 truth, int64 both, Datum *values, bool *nulls)
 {
 	double hits = (double) both;
 
+	memset(nulls, 0, N_SCORES * sizeof(bool));
 	values[0] = Int64GetDatum(found);
 	values[1] = Int64GetDatum(truth);
 	values[2] = Int64GetDatum(both);
-	values[3] = Float8GetDatum(found ? hits / (double) found : 0);
-	values[4] = Float8GetDatum(truth ? hits / (double) truth : 0);
-	values[5] =
-		Float8GetDatum(found + truth ? 2 * hits / (double) (found + truth) : 0);
-	memset(nulls, 0, N_SCORES * sizeof(bool));
-	nulls[3] = found == 0;
-	nulls[4] = truth == 0;
-	nulls[5] = found + truth == 0;
+	put_share(hits, (double) found, &values[3], &nulls[3]);
+	put_share(hits, (double) truth, &values[4], &nulls[4]);
+	put_share(2 * hits, (double) (found + truth), &values[5], &nulls[5]);
 }
 
 /*
@@ -250,7 +254,6 @@ receive(void *arg, TupleTableSlot *slot)
 {
 	Tuning *tuning = arg;
 
-	slot_getallattrs(slot);
 	if (slot->tts_isnull[1] || (tuning->labelled && slot->tts_isnull[0]))
 		tuning->n_null++;
 	else if (tuning->labelled)
@@ -285,10 +288,9 @@ weigh_scores(const Tuning *tuning, int max_distance, Datum *values, bool *nulls)
 		found += d <= max_distance ? pairs : 0;
 		both += d <= max_distance ? yes / judged * pairs : 0;
 	}
-	values[WEIGHTED_PRECISION] = Float8GetDatum(found > 0 ? both / found : 0);
-	values[WEIGHTED_RECALL] = Float8GetDatum(truth > 0 ? both / truth : 0);
-	nulls[WEIGHTED_PRECISION] = !(found > 0);
-	nulls[WEIGHTED_RECALL] = !(truth > 0);
+	put_share(both, found, &values[WEIGHTED_PRECISION],
+			  &nulls[WEIGHTED_PRECISION]);
+	put_share(both, truth, &values[WEIGHTED_RECALL], &nulls[WEIGHTED_RECALL]);
 	return both > 0 ? 2 * both / (found + truth) : 0;
 }
 
@@ -398,11 +400,9 @@ simdup_tune(PG_FUNCTION_ARGS)
 
 	if (simdup_has_null(fcinfo, 0, 2))
 		return (Datum) 0;
-	max_distance = PG_GETARG_INT32(1);
-	if (max_distance < 0 || max_distance > SIMHASH64_BITS)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("max_distance must be between 0 and %d", SIMHASH64_BITS),
-				errdetail("The distance given is %d.", max_distance));
+	max_distance =
+		simdup_check_range(PG_GETARG_INT32(1), 0, SIMHASH64_BITS,
+						   "max_distance", "The distance given is %d.");
 	query.text = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	tuning = palloc0(sizeof(Tuning));
 	tuning->fps = simdup_tempfile_create();

@@ -12,9 +12,8 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 
-#include "batch/groups.h"
+#include "batch/rows.h"
 #include "core/cluster/grouping.h"
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
@@ -28,8 +27,6 @@ typedef struct Reviewed
 	uint64 *fp;	   /* by row */
 	uint32 *scope; /* by row */
 	int64 *id;	   /* by row; SIMDUP_NO_ID: in no group */
-	SimdupEntry *order;
-	Size n;
 } Reviewed;
 
 /* Take a member. One that the query no longer has is not reviewed. */
@@ -53,7 +50,6 @@ put_part(const Reviewed *r, const SimdupEntry *part, Size n, int least_distance,
 		 ReturnSetInfo *result)
 {
 	uint32 first = (uint32) part->row;
-	bool nulls[7] = {false};
 
 	for (Size i = 0; i < n; i++)
 	{
@@ -74,30 +70,31 @@ put_part(const Reviewed *r, const SimdupEntry *part, Size n, int least_distance,
 		values[4] = Int64GetDatum(row);
 		values[5] = Int64GetDatum(first);
 		values[6] = Int64GetDatum((int64) n);
-		simdup_put_result(result, values, nulls);
+		simdup_put_result(result, values, NULL);
 		pfree(DatumGetPointer(values[0]));
 		pfree(key);
 	}
 }
 
 static void
-put_parts(Reviewed *r, int least_distance, ReturnSetInfo *result)
+put_parts(const Reviewed *r, int least_distance, ReturnSetInfo *result)
 {
-	r->order = simdup_alloc((r->rows->n + (Size) 1) * sizeof(SimdupEntry));
+	SimdupEntry *order =
+		simdup_alloc((r->rows->n + (Size) 1) * sizeof(SimdupEntry));
+	Size n = 0;
+
 	for (uint32 row = 0; row < r->rows->n; row++)
 		if (r->id[row] != SIMDUP_NO_ID)
-			r->order[r->n++] =
-				(SimdupEntry){(uint64) r->id[row],
-							  (uint64) r->scope[row] << 32 | row};
-	simdup_sort_pairs(r->order, r->n);
-	for (Size from = 0, to; from < r->n; from = to)
+			order[n++] = (SimdupEntry){(uint64) r->id[row],
+									   (uint64) r->scope[row] << 32 | row};
+	simdup_sort_pairs(order, n);
+	for (Size from = 0, to; from < n; from = to)
 	{
-		for (to = from + 1;
-			 to < r->n && r->order[to].value == r->order[from].value &&
-			 r->order[to].row >> 32 == r->order[from].row >> 32;
+		for (to = from + 1; to < n && order[to].value == order[from].value &&
+							order[to].row >> 32 == order[from].row >> 32;
 			 to++)
 			;
-		put_part(r, r->order + from, to - from, least_distance, result);
+		put_part(r, order + from, to - from, least_distance, result);
 	}
 }
 
@@ -109,7 +106,6 @@ simdup_review_rows(PG_FUNCTION_ARGS)
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
 	SimdupFingerprints *fingerprints = simdup_read_fingerprints(fcinfo, NULL);
 	Reviewed r = {.rows = fingerprints->rows};
-	MemoryContext old = MemoryContextSwitchTo(r.rows->context);
 	Size n = (Size) r.rows->n + 1;
 	int level;
 
@@ -121,7 +117,6 @@ simdup_review_rows(PG_FUNCTION_ARGS)
 	level = simdup_exact_texts_begin();
 	put_parts(&r, PG_GETARG_INT32(4), result);
 	simdup_path_end(level);
-	MemoryContextSwitchTo(old);
 	simdup_fingerprints_end(fingerprints);
 	return (Datum) 0;
 }
@@ -133,7 +128,6 @@ typedef struct ContentRows
 	Oid key_type;
 	int content; /* the column; -1: none */
 	Oid content_type;
-	MemoryContext context; /* reset after each row */
 } ContentRows;
 
 /* Find the column content: a SimdupColumnCheck. */
@@ -158,12 +152,10 @@ static void
 take_content(void *arg, TupleTableSlot *slot)
 {
 	ContentRows *c = arg;
-	MemoryContext old = MemoryContextSwitchTo(c->context);
 	uint32 number = SIMDUP_NO_NUMBER;
 	Datum values[3];
 	bool nulls[3] = {false};
 
-	slot_getallattrs(slot);
 	if (!slot->tts_isnull[0])
 		simdup_keynumbers_find(c->numbers, slot->tts_values, 1, &number);
 	if (number != SIMDUP_NO_NUMBER && c->content >= 0)
@@ -180,8 +172,6 @@ take_content(void *arg, TupleTableSlot *slot)
 		simdup_path_end(level);
 		simdup_put_result(c->result, values, nulls);
 	}
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(c->context);
 }
 
 PG_FUNCTION_INFO_V1(simdup_review_contents);
@@ -212,8 +202,6 @@ simdup_review_contents(PG_FUNCTION_ARGS)
 
 		simdup_keynumbers_get(c.numbers, &key, 1, &number);
 	}
-	c.context = AllocSetContextCreate(CurrentMemoryContext, "simdup row",
-									  ALLOCSET_SMALL_SIZES);
 	level = simdup_path_begin(text_to_cstring(PG_GETARG_TEXT_PP(2)));
 	simdup_run_query(&query, simdup_parameters(fcinfo, 1), find_content,
 					 take_content, &c);

@@ -24,19 +24,6 @@
 
 #define MAX_ROWS (PG_UINT32_MAX - 1)
 
-/* Columns that may follow the key and the fingerprint. */
-static const char *const column_names[SIMDUP_N_NAMED] = {"content", "scope"};
-
-/* Make a store for contents to be compared, where they count. */
-static void
-count_contents(SimdupRows *rows, const SimdupOptions *options)
-{
-	if (options == NULL || options->min_resemblance == 0)
-		return;
-	rows->min_resemblance = options->min_resemblance;
-	rows->contents = simdup_stored_texts_begin(options->shingling);
-}
-
 SimdupRows *
 simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries,
 				  const SimdupOptions *options)
@@ -45,10 +32,11 @@ simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries,
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "simdup batch",
 							  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
+	MemoryContext caller = MemoryContextSwitchTo(context);
 	SimdupRows *rows = palloc0(sizeof(SimdupRows));
 
 	rows->context = context;
+	rows->caller = caller;
 	rows->row_context =
 		AllocSetContextCreate(context, "simdup row", ALLOCSET_SMALL_SIZES);
 	rows->budget = (int64) maintenance_work_mem * 1024;
@@ -56,9 +44,13 @@ simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries,
 	rows->key_type = simdup_key_type_argument(fcinfo);
 	rows->keys = simdup_keys_of_function(fcinfo);
 	rows->parameters = simdup_parameters(fcinfo, n_queries);
-	count_contents(rows, options);
+	rows->fps = simdup_grow(NULL, &rows->n_fps, 1024, sizeof(uint64));
+	if (options != NULL && options->min_resemblance > 0)
+	{
+		rows->min_resemblance = options->min_resemblance;
+		rows->contents = simdup_stored_texts_begin(options->shingling);
+	}
 	simdup_progress_begin(get_func_name(function));
-	MemoryContextSwitchTo(old);
 	return rows;
 }
 
@@ -72,18 +64,16 @@ simdup_rows_end(SimdupRows *rows)
 	if (rows->samples)
 		simdup_keys_end(rows->samples);
 	simdup_keys_end(rows->keys);
+	MemoryContextSwitchTo(rows->caller);
 	MemoryContextDelete(rows->context);
 }
 
 void
 simdup_rows_by_key(SimdupRows *rows)
 {
-	MemoryContext old = MemoryContextSwitchTo(rows->context);
-
 	simdup_keys_end(rows->keys);
 	rows->keys = simdup_keys_begin(rows->key_type);
 	rows->numbers = simdup_keynumbers_begin(rows->keys, rows->key_type);
-	MemoryContextSwitchTo(old);
 }
 
 void
@@ -97,14 +87,11 @@ simdup_rows_without_fingerprints(SimdupRows *rows)
 void
 simdup_rows_as_text(SimdupRows *rows, bool samples)
 {
-	MemoryContext old = MemoryContextSwitchTo(rows->context);
-
 	simdup_keys_end(rows->keys);
 	rows->keys = simdup_keys_begin(TEXTOID);
 	rows->key_output = palloc(sizeof(FmgrInfo));
 	if (samples)
 		rows->samples = simdup_keys_begin(TEXTOID);
-	MemoryContextSwitchTo(old);
 }
 
 /*
@@ -139,6 +126,7 @@ expect_scope(SimdupRows *rows, Oid type, const char *argument)
 		rows->scope_type = type;
 		rows->scope_keys = simdup_keys_begin(type);
 		rows->scopes = simdup_keynumbers_begin(rows->scope_keys, type);
+		rows->scope = simdup_grow(NULL, &rows->n_scope, 1024, sizeof(uint32));
 	}
 	if (type != rows->scope_type)
 		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -174,6 +162,32 @@ expect_content(SimdupRows *rows, Oid type, const char *argument)
 	return is_sketch || simdup_is_text_type(type);
 }
 
+/*
+ * Find the columns that may follow the key and the fingerprint. Return false for
+ * one that is there twice, and for another one that nobody takes.
+ */
+static bool
+find_columns(SimdupRows *rows, TupleDesc columns)
+{
+	static const char *const names[SIMDUP_N_NAMED] = {"content", "scope"};
+
+	for (int i = 0; i < SIMDUP_N_NAMED; i++)
+		rows->column[i] = -1;
+	for (int column = 2; column < columns->natts; column++)
+	{
+		const char *name = NameStr(TupleDescAttr(columns, column)->attname);
+		int i = 0;
+
+		while (i < SIMDUP_N_NAMED && strcmp(name, names[i]) != 0)
+			i++;
+		if (i < SIMDUP_N_NAMED ? rows->column[i] >= 0 : rows->also == NULL)
+			return false;
+		if (i < SIMDUP_N_NAMED)
+			rows->column[i] = column;
+	}
+	return true;
+}
+
 /* Check the columns: a SimdupColumnCheck. */
 static bool
 check_columns(void *arg, TupleDesc columns, const char *argument)
@@ -193,8 +207,7 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 	}
 	if (columns->natts < 2 ||
 		TupleDescAttr(columns, 1)->atttypid != rows->fp_type ||
-		!simdup_find_columns(columns, 2, column_names, SIMDUP_N_NAMED,
-							 rows->also != NULL, rows->column))
+		!find_columns(rows, columns))
 		return false;
 	for (int i = 0; i < SIMDUP_N_NAMED; i++)
 		if (rows->column[i] >= 0)
@@ -223,10 +236,8 @@ start_spilling(SimdupRows *rows)
 	rows->sort = simdup_pairsort_begin(maintenance_work_mem);
 	for (uint32 i = 0; i < rows->n; i++)
 		sort_row(rows, rows->scope ? rows->scope[i] : 0, rows->fps[i], i);
-	if (rows->fps)
-		pfree(rows->fps);
-	if (rows->scope)
-		pfree(rows->scope);
+	simdup_free(rows->fps);
+	simdup_free(rows->scope);
 	rows->fps = NULL;
 	rows->scope = NULL;
 	/* a look-up needs the keys in memory */
@@ -235,26 +246,6 @@ start_spilling(SimdupRows *rows)
 	if (rows->samples)
 		simdup_keys_spill(rows->samples);
 	MemoryContextSwitchTo(old);
-}
-
-/* Return the array with room for n elements; NULL is none yet. */
-static void *
-enlarge(SimdupRows *rows, void *array, Size n, Size width)
-{
-	return array == NULL ? MemoryContextAllocHuge(rows->context, n * width)
-						 : repalloc_huge(array, n * width);
-}
-
-static void
-grow(SimdupRows *rows)
-{
-	Size n = rows->capacity == 0 ? 1024 : (Size) rows->capacity * 2;
-
-	n = Min(n, MAX_ROWS);
-	rows->fps = enlarge(rows, rows->fps, n, sizeof(uint64));
-	if (rows->scopes)
-		rows->scope = enlarge(rows, rows->scope, n, sizeof(uint32));
-	rows->capacity = (uint32) n;
 }
 
 static int64
@@ -279,15 +270,20 @@ count_row(SimdupRows *rows)
 static void
 add_fingerprint(SimdupRows *rows, uint32 scope, uint64 fp)
 {
+	Size n = (Size) rows->n + 1;
+
 	if (rows->sort)
 		sort_row(rows, scope, fp, rows->n);
 	else
 	{
-		if (rows->n == rows->capacity)
-			grow(rows);
+		rows->fps = simdup_grow(rows->fps, &rows->n_fps, n, sizeof(uint64));
 		rows->fps[rows->n] = fp;
-		if (rows->scopes)
-			rows->scope[rows->n] = scope;
+	}
+	if (rows->scope)
+	{
+		rows->scope =
+			simdup_grow(rows->scope, &rows->n_scope, n, sizeof(uint32));
+		rows->scope[rows->n] = scope;
 	}
 	count_row(rows);
 	if (rows->sort == NULL && memory_of(rows) > rows->budget)
@@ -415,9 +411,7 @@ add_row(void *arg, TupleTableSlot *slot)
 {
 	SimdupRows *rows = arg;
 	int content = rows->column[SIMDUP_CONTENT];
-	MemoryContext old;
 
-	slot_getallattrs(slot);
 	if (OidIsValid(rows->fp_type) && slot->tts_isnull[1])
 	{
 		rows->n_null++;
@@ -428,7 +422,6 @@ add_row(void *arg, TupleTableSlot *slot)
 		rows->n_no_content++;
 		return;
 	}
-	old = MemoryContextSwitchTo(rows->row_context);
 	if (rows->contents != NULL)
 		simdup_stored_texts_add(rows->contents, slot->tts_values[content]);
 	if (rows->key_output)
@@ -446,8 +439,6 @@ add_row(void *arg, TupleTableSlot *slot)
 						DatumGetSimhash64(slot->tts_values[1]));
 	else
 		count_row(rows);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(rows->row_context);
 	simdup_progress_done((int64) rows->n + rows->n_null);
 }
 

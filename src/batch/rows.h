@@ -11,6 +11,7 @@
 
 #include "fmgr.h"
 
+#include "core/cluster/decisions.h"
 #include "core/cluster/distinct_fingerprints.h"
 #include "core/join/allpairs.h"
 #include "server/keys.h"
@@ -63,7 +64,8 @@ typedef enum SimdupNamedColumn
 typedef struct SimdupRows
 {
 	MemoryContext context;	   /* all of the batch; deleted at the end */
-	MemoryContext row_context; /* reset after each row that is read */
+	MemoryContext caller;	   /* the context before and after */
+	MemoryContext row_context; /* for what is made of one row; then reset */
 	int64 budget;			   /* bytes: maintenance_work_mem */
 	Oid fp_type; /* InvalidOid: a key and a text, without a fingerprint */
 	SimdupParameters *parameters;
@@ -96,15 +98,15 @@ typedef struct SimdupRows
 	int64 n_no_content; /* rows with one, but without the content they need */
 
 	/* The fingerprints, until they are distinct; in memory or in the sort. */
-	uint64 *fps; /* by number */
-	uint32 capacity;
+	uint64 *fps;		 /* by number */
+	Size n_fps, n_scope; /* that there is room for */
 	/* scope and high half of the fingerprint, low half and number */
 	SimdupPairSort *sort;
 } SimdupRows;
 
 /*
- * Begin a batch of n_queries queries in a memory context of its own, which
- * simdup_fingerprints_end deletes. The fingerprint type is the one beside the
+ * Begin a batch of n_queries queries in a memory context of its own, which is
+ * the current one until simdup_fingerprints_end deletes it. The fingerprint type is the one beside the
  * called function. The arguments key_type and params are found by their names.
  * With a min_resemblance the contents are kept, to be compared.
  */
@@ -232,5 +234,38 @@ typedef void (*SimdupFingerprintSink)(void *arg, const SimdupFingerprint *a,
 extern void simdup_join_fingerprints(SimdupFingerprints *fingerprints,
 									 int max_distance, const char *phase,
 									 SimdupFingerprintSink sink, void *arg);
+
+/*
+ * Groups of rows: distinct_rows.c.
+ */
+
+/*
+ * Return the first row of each row's group. These may be NULL: the constraints;
+ * `also`, which gets each near pair of fingerprints once; and for leader with
+ * contents the resemblance, which gets that of each row to its leader.
+ */
+extern uint32 *simdup_find_groups(SimdupFingerprints *fingerprints,
+								  const SimdupOptions *options,
+								  const SimdupConstraints *constraints,
+								  SimdupFingerprintSink also, void *also_arg,
+								  double *resemblance);
+
+/*
+ * What a refresh and a review of a grouping read alike: groups.c. Arguments of
+ * the called function are found by their names.
+ */
+
+/* Run the query of the argument members, which yields keys and ids. */
+extern void simdup_read_members(FunctionCallInfo fcinfo, SimdupKeys *keys,
+								void (*take)(void *arg, Datum *keys,
+											 Datum *values),
+								void *arg);
+
+/*
+ * Read the rows of the query, which is the first argument, under the path, which
+ * is the third. simdup_fingerprints_end ends them.
+ */
+extern SimdupFingerprints *simdup_read_fingerprints(
+	FunctionCallInfo fcinfo, const SimdupOptions *options);
 
 #endif /* SIMDUP_BATCH_ROWS_H */

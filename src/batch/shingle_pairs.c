@@ -7,7 +7,6 @@
 
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/memutils.h"
 
 #include "batch/rows.h"
 #include "core/cluster/components.h"
@@ -360,7 +359,10 @@ put_pair(PairSearch *search, uint32 x, uint32 y, uint32 common)
 	search->n_pairs++;
 }
 
-/* Put all documents of one set with those of the other: a SimdupSetPairSink. */
+/*
+ * Put all documents of one set with those of the other, or of one set with each
+ * other: a SimdupSetPairSink.
+ */
 static void
 put_sets(void *arg, uint32_t x, uint32_t y, uint32_t common)
 {
@@ -368,26 +370,12 @@ put_sets(void *arg, uint32_t x, uint32_t y, uint32_t common)
 	const DistinctSets *sets = search->sets;
 
 	for (uint32 i = sets->starts[x]; i < sets->starts[x + 1]; i++)
-		for (uint32 j = sets->starts[y]; j < sets->starts[y + 1]; j++)
-			put_pair(search, sets->members[i], sets->members[j], common);
-	simdup_components_join(search->parent, sets->members[sets->starts[x]],
-						   sets->members[sets->starts[y]]);
-}
-
-/* Put the documents of one set with each other. */
-static void
-put_equal_documents(PairSearch *search, uint32 set)
-{
-	const DistinctSets *sets = search->sets;
-	uint32 end = sets->starts[set + 1];
-
-	for (uint32 i = sets->starts[set]; i < end; i++)
 	{
-		for (uint32 j = i + 1; j < end; j++)
-			put_pair(search, sets->members[i], sets->members[j],
-					 sets->sizes[set]);
+		for (uint32 j = x == y ? i + 1 : sets->starts[y];
+			 j < sets->starts[y + 1]; j++)
+			put_pair(search, sets->members[i], sets->members[j], common);
 		simdup_components_join(search->parent, sets->members[i],
-							   sets->members[sets->starts[set]]);
+							   sets->members[sets->starts[y]]);
 	}
 }
 
@@ -427,7 +415,7 @@ find_pairs(PairSearch *search, SimdupRows *rows, double min_resemblance)
 	simdup_components_init(search->parent, rows->n);
 	search->pairs = simdup_pairsort_begin(half_kb);
 	for (uint32 i = 0; i < search->sets->n; i++)
-		put_equal_documents(search, i);
+		put_sets(search, i, i, search->sets->sizes[i]);
 	join.n = search->sets->n;
 	join.sizes = search->sets->sizes;
 	join.n_ranks = search->ranking->lengths;
@@ -455,15 +443,14 @@ put_results(PairSearch *search, ReturnSetInfo *result)
 		uint32 b = (uint32) pair;
 		uint32 root = simdup_component_root(search->parent, a);
 		uint64 sum = (uint64) sizes[a] + sizes[b];
-		Datum values[5];
-		bool nulls[5] = {false, false, false, false, false};
+		Datum values[] = {simdup_keys_get(keys, a, 0),
+						  simdup_keys_get(keys, b, 1),
+						  Int32GetDatum((int32) common),
+						  Float8GetDatum((double) common /
+										 (double) (sum - common)),
+						  simdup_keys_get(keys, root, 2)};
 
-		values[0] = simdup_keys_get(keys, a, 0);
-		values[1] = simdup_keys_get(keys, b, 1);
-		values[2] = Int32GetDatum((int32) common);
-		values[3] = Float8GetDatum((double) common / (double) (sum - common));
-		values[4] = simdup_keys_get(keys, root, 2);
-		simdup_put_result(result, values, nulls);
+		simdup_put_result(result, values, NULL);
 		simdup_progress_done(++n);
 	}
 	simdup_pairsort_end(search->pairs);
@@ -479,7 +466,6 @@ simdup_shingle_pairs(PG_FUNCTION_ARGS)
 	SimdupOptions options = {0};
 	PairSearch search = {0};
 	SimdupRows *rows;
-	MemoryContext old;
 
 	simdup_check_number(fcinfo, option, "w");
 	simdup_check_not_null(PG_ARGISNULL(option + 1), "min_resemblance");
@@ -496,10 +482,8 @@ simdup_shingle_pairs(PG_FUNCTION_ARGS)
 	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
 	simdup_rows_tell_skipped(rows);
 	simdup_stored_texts_finish(rows->contents, 0);
-	old = MemoryContextSwitchTo(rows->context);
 	find_pairs(&search, rows, options.min_resemblance);
 	put_results(&search, result);
-	MemoryContextSwitchTo(old);
 	simdup_rows_end(rows);
 	return (Datum) 0;
 }

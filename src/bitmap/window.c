@@ -13,7 +13,7 @@
 #include "core/compare/bitmap.h"
 #include "core/fingerprint/token_counts.h"
 #include "server/arguments.h"
-#include "text/profile.h"
+#include "text/simhash.h"
 
 #define BITMAP_MAX_WORDS (SIMDUP_BITMAP_MAX_BITS / 64)
 

@@ -237,14 +237,8 @@ find_first_rows(Report *report)
 		simdup_join_fingerprints(fingerprints, report->options.max_distance,
 								 "comparing", note_pairs, report);
 	else
-	{
-		SimdupGroupingRows *distinct_rows =
-			simdup_distinct_rows_begin(fingerprints, &report->options);
-
-		distinct_rows->also = note_pairs;
-		distinct_rows->also_arg = report;
-		first = simdup_find_groups(distinct_rows, NULL, report->options.method);
-	}
+		first = simdup_find_groups(fingerprints, &report->options, NULL,
+								   note_pairs, report, NULL);
 	report->fps = simdup_alloc(n * sizeof(uint64));
 	report->scope = simdup_alloc(n * sizeof(uint32));
 	simdup_fingerprints_by_row(fingerprints, report->fps, report->scope);

@@ -5,7 +5,7 @@
 #ifndef SIMDUP_REPORT_COLLECT_H
 #define SIMDUP_REPORT_COLLECT_H
 
-#include "batch/distinct_rows.h"
+#include "batch/rows.h"
 #include "core/fingerprint/hamming.h"
 #include "server/arguments.h"
 

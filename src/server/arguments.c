@@ -33,25 +33,16 @@ simdup_named_argument(FunctionCallInfo fcinfo, const char *name)
 	Oid function = fcinfo->flinfo->fn_oid;
 	HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
 	int argument = -1;
-	int n;
-	Datum arg_names;
-	Datum modes;
-	bool no_names;
-	bool no_modes;
-	char **names = NULL;
+	Oid *types;
+	char **names;
+	char *modes;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for function %u", function);
-	arg_names =
-		SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proargnames, &no_names);
-	modes =
-		SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proargmodes, &no_modes);
-	n = no_names
-			? 0
-			: get_func_input_arg_names(arg_names, no_modes ? (Datum) 0 : modes,
-									   &names);
-	for (int i = 0; i < n && i < PG_NARGS() && argument < 0; i++)
-		if (names[i] != NULL && strcmp(names[i], name) == 0)
+	/* simdup's functions have their input arguments first */
+	(void) get_func_arg_info(tuple, &types, &names, &modes);
+	for (int i = 0; names != NULL && i < PG_NARGS() && argument < 0; i++)
+		if (strcmp(names[i], name) == 0)
 			argument = i;
 	ReleaseSysCache(tuple);
 	return argument;
@@ -150,6 +141,17 @@ simdup_check_fraction(double value, const char *name)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("%s must be greater than 0 and at most 1", name),
 				errdetail("The value given is %s.", float8out_internal(value)));
+	return value;
+}
+
+int
+simdup_check_range(int value, int least, int most, const char *name,
+				   const char *detail)
+{
+	if (value < least || value > most)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("%s must be between %d and %d", name, least, most),
+				errdetail(detail, value));
 	return value;
 }
 
@@ -270,9 +272,11 @@ simdup_begin_result(FunctionCallInfo fcinfo)
 void
 simdup_put_result(ReturnSetInfo *result, const Datum *values, const bool *nulls)
 {
+	static const bool no_nulls[MaxTupleAttributeNumber] = {false};
+
 	/* the casts are for servers before 18 */
 	tuplestore_putvalues(result->setResult, result->setDesc, (Datum *) values,
-						 (bool *) nulls);
+						 (bool *) (nulls != NULL ? nulls : no_nulls));
 }
 
 Datum

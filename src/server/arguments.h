@@ -44,6 +44,13 @@ extern double simdup_check_share(double value, const char *name);
 /* Check a value above 0 and at most 1, such as a resemblance. */
 extern double simdup_check_fraction(double value, const char *name);
 
+/*
+ * Return a value that is between two others. The ERROR for another one names it,
+ * and has this detail, with %d for the value.
+ */
+extern int simdup_check_range(int value, int least, int most, const char *name,
+							  const char *detail);
+
 /* Check whether the value is this word. */
 extern bool simdup_text_is(const text *value, const char *word);
 
@@ -93,6 +100,7 @@ extern void *simdup_memo(FmgrInfo *function, ArrayType *a, ArrayType *b,
  * can put rows there, and the executor reads them afterwards.
  */
 extern ReturnSetInfo *simdup_begin_result(FunctionCallInfo fcinfo);
+/* Put a row; without nulls, no value is NULL. */
 extern void simdup_put_result(ReturnSetInfo *result, const Datum *values,
 							  const bool *nulls);
 

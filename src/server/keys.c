@@ -19,6 +19,7 @@
 #include "utils/typcache.h"
 
 #include "core/fingerprint/hash.h"
+#include "core/host.h"
 #include "server/arguments.h"
 #include "server/keys.h"
 #include "server/spill.h"
@@ -40,8 +41,8 @@ struct SimdupKeys
 
 	/* in memory */
 	uint64 *words; /* by number: value or pointer */
-	uint32 capacity;
-	char *chunk; /* free room for bytes */
+	Size n_words;  /* that there is room for */
+	char *chunk;   /* free room for bytes */
 	size_t chunk_left;
 	MemoryContext chunks;
 	int64 bytes; /* in all chunks */
@@ -116,6 +117,7 @@ simdup_keys_begin(Oid type)
 	SimdupKeys *keys = palloc0(sizeof(SimdupKeys));
 
 	keys->context = CurrentMemoryContext;
+	keys->words = simdup_grow(NULL, &keys->n_words, 1024, sizeof(uint64));
 	keys->type = type;
 	get_typlenbyval(type, &keys->len, &keys->byval);
 	keys->chunks = AllocSetContextCreate(keys->context, "simdup keys",
@@ -139,8 +141,7 @@ simdup_keys_end(SimdupKeys *keys)
 {
 	simdup_tempfile_close(keys->word_file);
 	simdup_tempfile_close(keys->byte_file);
-	if (keys->words)
-		pfree(keys->words);
+	simdup_free(keys->words);
 	MemoryContextDelete(keys->chunks);
 	for (int i = 0; i < SIMDUP_KEY_BUFFERS; i++)
 		pfree(keys->buffer[i].data);
@@ -193,17 +194,8 @@ make_room(SimdupKeys *keys, size_t len)
 static void
 store_in_memory(SimdupKeys *keys, Datum key)
 {
-	if (keys->n == keys->capacity)
-	{
-		Size n = keys->capacity == 0 ? 1024 : (Size) keys->capacity * 2;
-
-		n = Min(n, PG_UINT32_MAX);
-		keys->words =
-			keys->words == NULL
-				? MemoryContextAlloc(keys->context, n * sizeof(uint64))
-				: repalloc_huge(keys->words, n * sizeof(uint64));
-		keys->capacity = (uint32) n;
-	}
+	keys->words = simdup_grow(keys->words, &keys->n_words, (Size) keys->n + 1,
+							  sizeof(uint64));
 	if (!keys->byval)
 	{
 		Size size = datumGetSize(key, keys->byval, keys->len);
@@ -298,11 +290,9 @@ simdup_keys_spill(SimdupKeys *keys)
 	MemoryContextSwitchTo(old);
 	for (uint32 i = 0; i < keys->n; i++)
 		store_on_disk(keys, (Datum) keys->words[i]);
-	if (keys->words)
-		pfree(keys->words);
-	MemoryContextReset(keys->chunks);
+	pfree(keys->words);
 	keys->words = NULL;
-	keys->capacity = 0;
+	MemoryContextReset(keys->chunks);
 	keys->chunk_left = 0;
 	keys->bytes = 0;
 }
@@ -336,12 +326,10 @@ simdup_keys_get(SimdupKeys *keys, uint32 number, int buffer)
  * manager.
  */
 
-#define NO_NUMBER SIMDUP_NO_NUMBER
-
 typedef struct KeySlot
 {
 	uint32 hash;
-	uint32 number; /* NO_NUMBER: free */
+	uint32 number; /* SIMDUP_NO_NUMBER: free */
 } KeySlot;
 
 struct SimdupKeyNumbers
@@ -422,7 +410,7 @@ grow(SimdupKeyNumbers *numbers)
 
 	if (numbers->n <= numbers->mask / 2)
 		return;
-	if (numbers->n == NO_NUMBER - 1)
+	if (numbers->n == SIMDUP_NO_NUMBER - 1)
 		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				errmsg("too many keys"),
 				errdetail("At most %u different keys are possible.",
@@ -433,9 +421,9 @@ grow(SimdupKeyNumbers *numbers)
 		KeySlot slot = numbers->slots[i];
 		uint64 at = slot.hash & mask;
 
-		if (slot.number == NO_NUMBER)
+		if (slot.number == SIMDUP_NO_NUMBER)
 			continue;
-		while (slots[at].number != NO_NUMBER)
+		while (slots[at].number != SIMDUP_NO_NUMBER)
 			at = (at + 1) & mask;
 		slots[at] = slot;
 	}
@@ -445,19 +433,23 @@ grow(SimdupKeyNumbers *numbers)
 }
 
 /*
- * Prefetch slots and keys. A look-up misses the cache in the table and at the
- * key, so the look-ups of many keys overlap.
+ * Hash keys, and prefetch their slots and the keys there. A look-up misses the
+ * cache in the table and at the key, so the look-ups of many keys overlap.
  */
 static void
-prefetch(const SimdupKeyNumbers *numbers, const uint32 *hashes, int n)
+hash_and_prefetch(SimdupKeyNumbers *numbers, const Datum *keys, int n,
+				  uint32 *hashes)
 {
 	for (int i = 0; i < n; i++)
+	{
+		hashes[i] = hash_of(numbers, keys[i]);
 		__builtin_prefetch(&numbers->slots[hashes[i] & numbers->mask]);
+	}
 	for (int i = 0; i < n; i++)
 	{
 		const KeySlot *slot = &numbers->slots[hashes[i] & numbers->mask];
 
-		if (slot->number != NO_NUMBER && slot->hash == hashes[i])
+		if (slot->number != SIMDUP_NO_NUMBER && slot->hash == hashes[i])
 			simdup_keys_prefetch(numbers->keys, slot->number);
 	}
 }
@@ -472,7 +464,7 @@ slot_of(const SimdupKeyNumbers *numbers, Datum key, uint32 hash)
 	{
 		KeySlot *slot = &numbers->slots[at];
 
-		if (slot->number == NO_NUMBER ||
+		if (slot->number == SIMDUP_NO_NUMBER ||
 			(slot->hash == hash && is_key(numbers, slot->number, key)))
 			return slot;
 	}
@@ -485,22 +477,13 @@ number_of(SimdupKeyNumbers *numbers, Datum key, uint32 hash)
 
 	grow(numbers);
 	slot = slot_of(numbers, key, hash);
-	if (slot->number == NO_NUMBER)
+	if (slot->number == SIMDUP_NO_NUMBER)
 	{
 		keys_store(numbers->keys, key);
 		slot->hash = hash;
 		slot->number = numbers->n++;
 	}
 	return slot->number;
-}
-
-static void
-hash_and_prefetch(SimdupKeyNumbers *numbers, const Datum *keys, int n,
-				  uint32 *hashes)
-{
-	for (int i = 0; i < n; i++)
-		hashes[i] = hash_of(numbers, keys[i]);
-	prefetch(numbers, hashes, n);
 }
 
 void

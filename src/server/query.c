@@ -21,6 +21,7 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/plancache.h"
 
 #include "server/arguments.h"
@@ -72,13 +73,6 @@ simdup_parameters(FunctionCallInfo fcinfo, int n_queries)
 	parameters->n_types = Max(parameters->n, 1);
 	parameters->types = palloc0((Size) parameters->n_types * sizeof(Oid));
 	return parameters;
-}
-
-/* Forget the types that an earlier query had. */
-static void
-parameters_reset(SimdupParameters *parameters)
-{
-	memset(parameters->types, 0, (Size) parameters->n_types * sizeof(Oid));
 }
 
 /* Set up the parser: a ParserSetupHook, whose argument is the parameters. */
@@ -163,10 +157,9 @@ read_value(const SimdupParameters *parameters, int i, ParamExternData *result)
 	Oid input;
 	Oid io_parameter;
 
-	result->ptype = type;
-	result->isnull = parameters->nulls[i];
-	result->pflags = PARAM_FLAG_CONST;
-	result->value = (Datum) 0;
+	*result = (ParamExternData){.ptype = type,
+								.isnull = parameters->nulls[i],
+								.pflags = PARAM_FLAG_CONST};
 	if (!OidIsValid(type))
 		return;
 	if (!parameters->nulls[i])
@@ -229,53 +222,25 @@ simdup_path_end(int level)
 
 /* Queries */
 
+/* Passes rows to a sink. It begins and ends as the server's None_Receiver. */
 typedef struct RowReceiver
 {
 	DestReceiver pub;
 	SimdupRowSink sink;
 	void *arg;
+	MemoryContext context;
 } RowReceiver;
 
 static bool
 receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
 	RowReceiver *receiver = (RowReceiver *) self;
+	MemoryContext old = MemoryContextSwitchTo(receiver->context);
 
+	slot_getallattrs(slot);
 	receiver->sink(receiver->arg, slot);
-	return true;
-}
-
-static void
-receive_nothing(DestReceiver *self pg_attribute_unused(),
-				int operation pg_attribute_unused(),
-				TupleDesc columns pg_attribute_unused())
-{
-}
-
-static void
-receiver_done(DestReceiver *self pg_attribute_unused())
-{
-}
-
-bool
-simdup_find_columns(TupleDesc columns, int from, const char *const *names,
-					int n, bool others, int *positions)
-{
-	for (int i = 0; i < n; i++)
-		positions[i] = -1;
-	for (int column = from; column < columns->natts; column++)
-	{
-		int i = 0;
-
-		while (i < n && strcmp(NameStr(TupleDescAttr(columns, column)->attname),
-							   names[i]) != 0)
-			i++;
-		if (i == n && others)
-			continue;
-		if (i == n || positions[i] >= 0)
-			return false;
-		positions[i] = column;
-	}
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(receiver->context);
 	return true;
 }
 
@@ -354,7 +319,8 @@ parse(const char *statement, SimdupParameters *parameters)
 								 .parserSetupArg = parameters};
 	SPIPlanPtr plan;
 
-	parameters_reset(parameters);
+	/* forget the types that an earlier query had */
+	memset(parameters->types, 0, (Size) parameters->n_types * sizeof(Oid));
 	plan = SPI_prepare_extended(statement, &options);
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare_extended failed: %s",
@@ -400,14 +366,11 @@ static void
 execute(SPIPlanPtr plan, const SimdupParameters *parameters,
 		DestReceiver *receiver)
 {
-	SPIExecuteOptions options;
-	int result;
+	SPIExecuteOptions options = {.params = parameters_bind(parameters),
+								 .read_only = true,
+								 .dest = receiver};
+	int result = SPI_execute_plan_extended(plan, &options);
 
-	memset(&options, 0, sizeof(options));
-	options.params = parameters_bind(parameters);
-	options.read_only = true;
-	options.dest = receiver;
-	result = SPI_execute_plan_extended(plan, &options);
 	if (result != SPI_OK_SELECT)
 		elog(ERROR, "SPI_execute_plan_extended failed: %s",
 			 SPI_result_code_string(result));
@@ -438,20 +401,15 @@ void
 simdup_run_query(const SimdupQuery *query, SimdupParameters *parameters,
 				 SimdupColumnCheck check, SimdupRowSink sink, void *arg)
 {
-	RowReceiver receiver;
+	RowReceiver receiver = {.pub = *None_Receiver, .sink = sink, .arg = arg};
 	CachedPlanSource *source;
 	SPIPlanPtr plan;
 
-	memset(&receiver, 0, sizeof(receiver));
 	receiver.pub.receiveSlot = receive_row;
-	receiver.pub.rStartup = receive_nothing;
-	receiver.pub.rShutdown = receiver_done;
-	receiver.pub.rDestroy = receiver_done;
 	receiver.pub.mydest = DestTuplestore;
-	receiver.sink = sink;
-	receiver.arg = arg;
-
 	SPI_connect();
+	receiver.context = AllocSetContextCreate(CurrentMemoryContext, "simdup row",
+											 ALLOCSET_SMALL_SIZES);
 	plan = prepare(query, parameters, check, arg, &source);
 	execute(plan, parameters, &receiver.pub);
 	SPI_finish();

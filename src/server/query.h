@@ -41,20 +41,16 @@ typedef struct SimdupQuery
 #define SIMDUP_KEY_AND_FP "a key and a simhash64", "id, minhash64(content)"
 
 /*
- * Find the columns from this position on, by their names. Each of the n
- * positions is from 0, -1 for none. Return false for one that is there twice,
- * and for another column, unless others are welcome.
- */
-extern bool simdup_find_columns(TupleDesc columns, int from,
-								const char *const *names, int n, bool others,
-								int *positions);
-
-/*
  * Check whether the columns are those of the query, before the first row;
  * called once.
  */
 typedef bool (*SimdupColumnCheck)(void *arg, TupleDesc columns,
 								  const char *argument);
+
+/*
+ * Take a row, all of whose values are in the slot, in a memory context that is
+ * reset after it.
+ */
 typedef void (*SimdupRowSink)(void *arg, TupleTableSlot *row);
 
 /* Set a setting until its nest level or subtransaction ends. */

@@ -7,8 +7,8 @@
 
 #include "miscadmin.h"
 #include "storage/buffile.h"
-#include "utils/memutils.h"
 
+#include "core/host.h"
 #include "server/spill.h"
 
 /*
@@ -166,7 +166,7 @@ struct SimdupPairSort
 
 	SortedRun *runs;
 	int n_runs;
-	int room;	   /* for runs */
+	Size room;	   /* for runs */
 	int most_runs; /* of one level */
 };
 
@@ -177,6 +177,8 @@ simdup_pairsort_begin(int memory_kb)
 	Size memory = (Size) memory_kb * 1024;
 
 	sort->context = CurrentMemoryContext;
+	sort->capacity = FIRST_PAIRS;
+	sort->pairs = palloc(FIRST_PAIRS * sizeof(SimdupEntry));
 	sort->most = Max(memory / sizeof(SimdupEntry), MIN_PAIRS);
 	sort->most_runs = (int) Min(memory / 2 / RUN_BYTES, MAX_RUNS);
 	sort->most_runs = Max(sort->most_runs, MIN_RUNS);
@@ -187,8 +189,7 @@ static void
 close_run(SortedRun *run)
 {
 	BufFileClose(run->file);
-	if (run->chunk != NULL)
-		pfree(run->chunk);
+	simdup_free(run->chunk);
 }
 
 void
@@ -196,10 +197,8 @@ simdup_pairsort_end(SimdupPairSort *sort)
 {
 	for (int i = 0; i < sort->n_runs; i++)
 		close_run(&sort->runs[i]);
-	if (sort->runs != NULL)
-		pfree(sort->runs);
-	if (sort->pairs != NULL)
-		pfree(sort->pairs);
+	simdup_free(sort->runs);
+	pfree(sort->pairs);
 	pfree(sort);
 }
 
@@ -211,13 +210,8 @@ add_run(SimdupPairSort *sort, int level)
 	MemoryContext old = MemoryContextSwitchTo(sort->context);
 	SortedRun *run;
 
-	if (sort->n_runs == sort->room)
-	{
-		sort->room = sort->room * 2 + MIN_RUNS;
-		sort->runs = sort->runs == NULL
-						 ? palloc(sort->room * sizeof(SortedRun))
-						 : repalloc(sort->runs, sort->room * sizeof(SortedRun));
-	}
+	sort->runs = simdup_grow(sort->runs, &sort->room, (Size) sort->n_runs + 1,
+							 sizeof(SortedRun));
 	run = &sort->runs[sort->n_runs];
 	*run = (SortedRun){.level = level};
 	run->file = BufFileCreateTemp(false);
@@ -346,12 +340,9 @@ make_room(SimdupPairSort *sort)
 		spill(sort);
 		return;
 	}
-	sort->capacity = Min(sort->most, Max(sort->capacity * 2, FIRST_PAIRS));
+	sort->capacity = Min(sort->most, sort->capacity * 2);
 	sort->pairs =
-		sort->pairs == NULL
-			? MemoryContextAllocHuge(sort->context,
-									 sort->capacity * sizeof(SimdupEntry))
-			: repalloc_huge(sort->pairs, sort->capacity * sizeof(SimdupEntry));
+		repalloc_huge(sort->pairs, sort->capacity * sizeof(SimdupEntry));
 }
 
 void

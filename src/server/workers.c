@@ -26,7 +26,6 @@
 #include "storage/latch.h"
 #include "storage/proc.h"
 #include "storage/shm_mq.h"
-#include "utils/memutils.h"
 #include "utils/wait_event.h"
 
 #include "core/join/balls.h"

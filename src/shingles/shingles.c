@@ -18,7 +18,6 @@
 #include "core/fingerprint/sketch.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
-#include "text/profile.h"
 
 /*
  * Shingles, resemblance and containment, Rabin fingerprints, sketches and
@@ -92,16 +91,13 @@ Datum
 simdup_shingle_winnow(PG_FUNCTION_ARGS)
 {
 	SimdupUtf8 content = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
-	int window = PG_GETARG_INT32(2);
 	SimdupShingling shingling =
 		simdup_get_resemblance(PG_GETARG_INT32(1), PG_GETARG_TEXT_PP(3));
+	int window =
+		simdup_check_range(PG_GETARG_INT32(2), 1, SIMDUP_MAX_WINNOW_WINDOW,
+						   "window", "The value given is %d.");
 	SimdupHashes set = {0};
 
-	if (window < 1 || window > SIMDUP_MAX_WINNOW_WINDOW)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("window must be between 1 and %d",
-					   SIMDUP_MAX_WINNOW_WINDOW),
-				errdetail("The value given is %d.", window));
 	if (!simdup_winnow(shingling, window, content.bytes, content.len, &set))
 		simdup_too_many_shingles();
 	if (set.n == 0)
@@ -340,10 +336,8 @@ simdup_super_shingles(PG_FUNCTION_ARGS)
 static void
 check_n_hashes(int n_hashes)
 {
-	if (n_hashes < 1 || n_hashes > MAX_HASHES)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("number of hashes must be between 1 and %d", MAX_HASHES),
-				errdetail("The number given is %d.", n_hashes));
+	simdup_check_range(n_hashes, 1, MAX_HASHES, "number of hashes",
+					   "The number given is %d.");
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash_signature);
@@ -427,14 +421,17 @@ simdup_minhash_bands_for(PG_FUNCTION_ARGS)
 	int n_hashes = PG_GETARG_INT32(1);
 	double recall = simdup_check_fraction(PG_GETARG_FLOAT8(2), "recall");
 	int n_bands;
-	Datum values[3];
-	bool nulls[3] = {false, false, false};
+	int n_rows;
+	bool nulls[3] = {false};
 
 	check_n_hashes(n_hashes);
 	n_bands = simdup_choose_bands(resemblance, n_hashes, recall);
-	values[0] = Int32GetDatum(n_bands);
-	values[1] = Int32GetDatum(n_hashes / n_bands);
-	values[2] = Float8GetDatum(
-		simdup_band_recall(resemblance, n_bands, n_hashes / n_bands));
-	return simdup_row_result(fcinfo, values, nulls);
+	n_rows = n_hashes / n_bands;
+	return simdup_row_result(fcinfo,
+							 (Datum[]){Int32GetDatum(n_bands),
+									   Int32GetDatum(n_rows),
+									   Float8GetDatum(
+										   simdup_band_recall(resemblance,
+															  n_bands, n_rows))},
+							 nulls);
 }

@@ -12,7 +12,7 @@
 #include "core/fingerprint/sum.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
-#include "text/profile.h"
+#include "text/simhash.h"
 #include "type/simhash64.h"
 
 /*
@@ -127,9 +127,9 @@ hash_word(const AggRow *row, Size word)
 	return value;
 }
 
-/* Add a row. */
+/* Add a row, or take back what was added for one that leaves the frame. */
 static Datum
-accumulate(FunctionCallInfo fcinfo, AggRowReader read)
+move_row(FunctionCallInfo fcinfo, AggRowReader read, bool leaves)
 {
 	MemoryContext context = aggregate_context(fcinfo);
 	CountsState *state = get_state(fcinfo);
@@ -137,31 +137,17 @@ accumulate(FunctionCallInfo fcinfo, AggRowReader read)
 
 	if (!read(fcinfo, &row))
 		return unchanged_state(fcinfo, context);
-	state = state_of_width(state, context, row.width);
-	for (int32 i = 0; i < state->n_counts; i++)
-		simdup_counters_add(&state->counts[i], hash_word(&row, (Size) i),
-							row.weight);
-	state->rows++;
-	PG_RETURN_POINTER(state);
-}
-
-/* Take back what accumulate added for a row that leaves the frame. */
-static Datum
-take_back(FunctionCallInfo fcinfo, AggRowReader read)
-{
-	MemoryContext context = aggregate_context(fcinfo);
-	CountsState *state = get_state(fcinfo);
-	AggRow row = {0};
-
-	if (!read(fcinfo, &row))
-		return unchanged_state(fcinfo, context);
-	if (state == NULL || state->rows == 0)
+	if (!leaves)
+		state = state_of_width(state, context, row.width);
+	else if (state == NULL || state->rows == 0)
 		elog(ERROR, "simhash_agg: a row leaves that never came");
 	for (int32 i = 0; i < state->n_counts; i++)
-		simdup_counters_subtract(&state->counts[i], hash_word(&row, (Size) i),
-								 row.weight);
+		(leaves ? simdup_counters_subtract
+				: simdup_counters_add)(&state->counts[i],
+									   hash_word(&row, (Size) i), row.weight);
+	state->rows += leaves ? -1 : 1;
 	/* the next row may have another width */
-	if (--state->rows == 0)
+	if (state->rows == 0)
 	{
 		state->width = NO_WIDTH;
 		state->n_counts = 0;
@@ -191,14 +177,14 @@ PG_FUNCTION_INFO_V1(simdup_simhash_agg_accum);
 Datum
 simdup_simhash_agg_accum(PG_FUNCTION_ARGS)
 {
-	return accumulate(fcinfo, read_feature);
+	return move_row(fcinfo, read_feature, false);
 }
 
 PG_FUNCTION_INFO_V1(simdup_simhash_agg_remove);
 Datum
 simdup_simhash_agg_remove(PG_FUNCTION_ARGS)
 {
-	return take_back(fcinfo, read_feature);
+	return move_row(fcinfo, read_feature, true);
 }
 
 PG_FUNCTION_INFO_V1(simdup_simhash_agg_final);
@@ -214,17 +200,6 @@ simdup_simhash_agg_final(PG_FUNCTION_ARGS)
 
 /* simhash_agg(hash varbit, weight) */
 
-/* Check the width. 64 bits take a kilobyte of state, outside work_mem. */
-static void
-check_width(int32 width)
-{
-	if (width > MAX_WIDTH)
-		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				errmsg("hash is too wide"),
-				errdetail("The hash has %d bits, and at most %d are allowed.",
-						  width, MAX_WIDTH));
-}
-
 /* Read a hash and its weight: an AggRowReader. */
 static bool
 read_varbit(FunctionCallInfo fcinfo, AggRow *row)
@@ -233,7 +208,12 @@ read_varbit(FunctionCallInfo fcinfo, AggRow *row)
 		return false;
 	row->bits = PG_GETARG_VARBIT_P(1);
 	row->width = VARBITLEN(row->bits);
-	check_width(row->width);
+	/* 64 bits take a kilobyte of state, outside work_mem */
+	if (row->width > MAX_WIDTH)
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("hash is too wide"),
+				errdetail("The hash has %d bits, and at most %d are allowed.",
+						  row->width, MAX_WIDTH));
 	if (PG_GETARG_INT64(2) < 0)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("weight must not be negative"),
@@ -247,7 +227,7 @@ PG_FUNCTION_INFO_V1(simdup_simhash_varbit_accum);
 Datum
 simdup_simhash_varbit_accum(PG_FUNCTION_ARGS)
 {
-	return accumulate(fcinfo, read_varbit);
+	return move_row(fcinfo, read_varbit, false);
 }
 
 /* Like simdup_simhash_agg_remove, because each function fixes its reader. */
@@ -255,7 +235,7 @@ PG_FUNCTION_INFO_V1(simdup_simhash_varbit_remove);
 Datum
 simdup_simhash_varbit_remove(PG_FUNCTION_ARGS)
 {
-	return take_back(fcinfo, read_varbit);
+	return move_row(fcinfo, read_varbit, true);
 }
 
 PG_FUNCTION_INFO_V1(simdup_simhash_varbit_final);
@@ -407,20 +387,6 @@ simdup_agg_combine(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* Return the number of planes up to the last that is not 0. */
-static int
-used_planes(const SimdupCounters *counts)
-{
-	int n = 0;
-
-	for (int i = 0; i < SIMDUP_SUM_PLANES; i++)
-	{
-		if (counts->planes[i] != 0)
-			n = i + 1;
-	}
-	return n;
-}
-
 static void
 send_counts(StringInfo buf, const CountsState *state)
 {
@@ -428,8 +394,11 @@ send_counts(StringInfo buf, const CountsState *state)
 	for (int32 i = 0; i < state->n_counts; i++)
 	{
 		const SimdupCounters *counts = &state->counts[i];
-		int n = used_planes(counts);
+		int n = SIMDUP_SUM_PLANES;
 
+		/* planes up to the last that is not 0 */
+		while (n > 0 && counts->planes[n - 1] == 0)
+			n--;
 		pq_sendint64(buf, counts->total_low);
 		pq_sendint64(buf, counts->total_high);
 		pq_sendint32(buf, (uint32) n);

@@ -29,7 +29,6 @@
 /* How a type's values become text: what value::text would do. */
 typedef struct TextConversion
 {
-	Oid type; /* InvalidOid: not looked up yet */
 	CoercionPathType path;
 	FmgrInfo function; /* the cast or output function */
 	bool pinned;	   /* only with the settings pinned */
@@ -115,22 +114,31 @@ unstable_text(Oid type)
 									  : "its output function is not immutable";
 }
 
-/* Look up the text form of a type, unless *form holds it already. */
-static void
-text_form_init(TextConversion *form, Oid type, MemoryContext context)
+/* Look up the text form of a type. ERROR if it has none that lasts. */
+static TextConversion *
+find_text_form(Oid type, MemoryContext context)
 {
+	TextConversion *form;
 	Oid base;
 	Oid function = InvalidOid;
+	const char *reason;
 
-	if (form->type == type)
-		return;
-	form->type = InvalidOid;
+	if (!OidIsValid(type))
+		elog(ERROR, "could not determine the type of the value");
+	reason = unstable_text(type);
+	if (reason != NULL)
+		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("type %s has no text form that lasts",
+					   format_type_be(type)),
+				errdetail("The reason is that %s.", reason),
+				errhint("Leave it out, or let a trigger store its text."));
+	form = MemoryContextAllocZero(context, sizeof(*form));
 	base = getBaseType(type);
 	form->path = path_to_text(base, &function);
 	form->pinned = !is_among(base, free_types, lengthof(free_types));
 	if (form->path != COERCION_PATH_RELABELTYPE)
 		fmgr_info_cxt(function, &form->function, context);
-	form->type = type;
+	return form;
 }
 
 /* Return the text of a value, or NULL where a user's cast gives NULL. */
@@ -187,26 +195,13 @@ Datum
 simdup_field(PG_FUNCTION_ARGS)
 {
 	TextConversion *form = fcinfo->flinfo->fn_extra;
-	Oid type = get_fn_expr_argtype(fcinfo->flinfo, 0);
 	text *result;
 	int level;
 
-	if (!OidIsValid(type))
-		elog(ERROR, "could not determine the type of the value");
 	if (form == NULL)
-	{
-		const char *reason = unstable_text(type);
-
-		if (reason != NULL)
-			ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					errmsg("type %s has no text form that lasts",
-						   format_type_be(type)),
-					errdetail("The reason is that %s.", reason),
-					errhint("Leave it out, or let a trigger store its text."));
-		form = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(*form));
-		fcinfo->flinfo->fn_extra = form;
-	}
-	text_form_init(form, type, fcinfo->flinfo->fn_mcxt);
+		fcinfo->flinfo->fn_extra = form =
+			find_text_form(get_fn_expr_argtype(fcinfo->flinfo, 0),
+						   fcinfo->flinfo->fn_mcxt);
 	if (!form->pinned)
 		result = text_of(form, PG_GETARG_DATUM(0));
 	else

@@ -21,29 +21,59 @@
 #include "core/host.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
-#include "text/profile.h"
 #include "type/simhash64.h"
 
 #define MAX_MIN_FEATURES 1000
 
 const SimdupShingling simdup_default_shingling = {SIMDUP_SHINGLE_CHAR, 4};
 
+/* Return the unit of this name; raw only if it is allowed. */
+static SimdupShingleUnit
+parse_unit(const text *name, bool raw)
+{
+	if (simdup_text_is(name, "char"))
+		return SIMDUP_SHINGLE_CHAR;
+	if (simdup_text_is(name, "word"))
+		return SIMDUP_SHINGLE_WORD;
+	if (raw && simdup_text_is(name, "raw"))
+		return SIMDUP_SHINGLE_RAW;
+	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			errmsg("unrecognized shingle unit: \"%s\"", text_to_cstring(name)),
+			raw ? errhint("Units are \"char\", \"word\" and \"raw\".")
+				: errhint("Units are \"char\" and \"word\"."));
+}
+
+SimdupShingling
+simdup_get_shingling(int w, const text *unit)
+{
+	if (w < 1)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("shingle width must be at least 1"),
+				errdetail("The width given is %d.", w),
+				errhint("A shingle is a window of so many units."));
+	return (SimdupShingling){parse_unit(unit, true), w};
+}
+
+void
+simdup_too_many_shingles(void)
+{
+	ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			errmsg("text has too many shingles"),
+			errdetail("More than %zu of them are distinct.",
+					  SIMDUP_MAX_SHINGLES));
+}
+
 static int
 check_folded_width(int w)
 {
-	if (w < 1 || w > SIMDUP_MAX_FOLDED_W)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("shingle width must be between 1 and %d",
-					   SIMDUP_MAX_FOLDED_W),
-				errdetail("The width given is %d.", w));
-	return w;
+	return simdup_check_range(w, 1, SIMDUP_MAX_FOLDED_W, "shingle width",
+							  "The width given is %d.");
 }
 
 SimdupShingling
 simdup_get_resemblance(int w, const text *unit)
 {
-	return (SimdupShingling){simdup_parse_unit(unit, true),
-							 check_folded_width(w)};
+	return (SimdupShingling){parse_unit(unit, true), check_folded_width(w)};
 }
 
 SimdupShingling
@@ -54,7 +84,7 @@ simdup_get_folded_shingling(FunctionCallInfo fcinfo, int w, int unit)
 	simdup_check_not_null(PG_ARGISNULL(w), "w");
 	simdup_check_not_null(PG_ARGISNULL(unit), "unit");
 	shingling.w = check_folded_width(PG_GETARG_INT32(w));
-	shingling.unit = simdup_parse_unit(PG_GETARG_TEXT_PP(unit), false);
+	shingling.unit = parse_unit(PG_GETARG_TEXT_PP(unit), false);
 	return shingling;
 }
 
@@ -107,16 +137,11 @@ fingerprint_text(const text *content, SimdupShingling shingling,
 				 int min_features, uint64 *fp)
 {
 	SimdupUtf8 utf8 = simdup_text_to_utf8(content);
-	CountedSketch counted;
+	CountedSketch counted = {.min_features = (size_t) min_features};
 	const uint64_t *keys = NULL;
 
-	if (min_features < 0 || min_features > MAX_MIN_FEATURES)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("min_features must be between 0 and %d",
-					   MAX_MIN_FEATURES),
-				errdetail("The value given is %d.", min_features));
-	counted.min_features = (size_t) min_features;
-	counted.seen = (SimdupWordSet){0};
+	simdup_check_range(min_features, 0, MAX_MIN_FEATURES, "min_features",
+					   "The value given is %d.");
 	simdup_sketch_begin(&counted.sketch, SIMDUP_MINHASH64_BINS);
 	simdup_folded_elements(shingling, utf8.bytes, utf8.len, add_counted,
 						   &counted);
@@ -191,12 +216,9 @@ simdup_minhash64_row(PG_FUNCTION_ARGS)
 
 	simdup_check_not_null(PG_ARGISNULL(2), "field_bits");
 	simdup_check_not_null(PG_ARGISNULL(5), "min_features");
-	field_bits = PG_GETARG_INT32(2);
-	if (field_bits < 0 || field_bits > SIMDUP_MAX_FIELD_BITS)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("field_bits must be between 0 and %d",
-					   SIMDUP_MAX_FIELD_BITS),
-				errdetail("The value given is %d.", field_bits));
+	field_bits =
+		simdup_check_range(PG_GETARG_INT32(2), 0, SIMDUP_MAX_FIELD_BITS,
+						   "field_bits", "The value given is %d.");
 	if (PG_ARGISNULL(0) || !fingerprint_text(PG_GETARG_TEXT_PP(0), shingling,
 											 PG_GETARG_INT32(5), &fp))
 		PG_RETURN_NULL();
@@ -225,7 +247,6 @@ simdup_put_shingle_row(SimdupShingleRows *rows, const char *bytes, size_t len)
 {
 	uint64 hash = simdup_city64(bytes, len);
 	bool found;
-	bool isnull = false;
 	Datum shingle;
 
 	hash_search(rows->seen, &hash, HASH_ENTER, &found);
@@ -234,7 +255,7 @@ simdup_put_shingle_row(SimdupShingleRows *rows, const char *bytes, size_t len)
 	if (hash_get_num_entries(rows->seen) > (long) SIMDUP_MAX_SHINGLES)
 		simdup_too_many_shingles();
 	shingle = PointerGetDatum(simdup_utf8_to_text(bytes, len));
-	simdup_put_result(rows->result, &shingle, &isnull);
+	simdup_put_result(rows->result, &shingle, NULL);
 	pfree(DatumGetPointer(shingle));
 }
 
@@ -269,13 +290,10 @@ PG_FUNCTION_INFO_V1(simdup_minhash64_resemblance);
 Datum
 simdup_minhash64_resemblance(PG_FUNCTION_ARGS)
 {
-	int32 distance = PG_GETARG_INT32(0);
+	int distance = simdup_check_range(PG_GETARG_INT32(0), 0, SIMHASH64_BITS,
+									  "distance", "The distance given is %d.");
 
-	if (distance < 0 || distance > 64)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("distance must be between 0 and 64"),
-				errdetail("The distance given is %d.", distance));
-	PG_RETURN_FLOAT8(simdup_agreement_resemblance(distance, 64));
+	PG_RETURN_FLOAT8(simdup_agreement_resemblance(distance, SIMHASH64_BITS));
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash64_distance);
@@ -323,16 +341,13 @@ simdup_minhash_bits(PG_FUNCTION_ARGS)
 {
 	SimdupShingling shingling = simdup_get_folded_shingling(fcinfo, 2, 3);
 	SimdupUtf8 content = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
-	int n_bits = PG_GETARG_INT32(1);
+	int n_bits =
+		simdup_check_range(PG_GETARG_INT32(1), MIN_BITS, MAX_BITS,
+						   "number of bits", "The number given is %d.");
 	SimdupSketch sketch;
 	const uint64_t *keys;
 	VarBit *bits;
 
-	if (n_bits < MIN_BITS || n_bits > MAX_BITS)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("number of bits must be between %d and %d", MIN_BITS,
-					   MAX_BITS),
-				errdetail("The number given is %d.", n_bits));
 	simdup_sketch_begin(&sketch, n_bits);
 	simdup_folded_elements(shingling, content.bytes, content.len, add_elements,
 						   &sketch);

@@ -10,7 +10,13 @@
 #include "core/fingerprint/folded_shingles.h"
 #include "core/fingerprint/shingle.h"
 #include "core/fingerprint/sketch.h"
-#include "text/profile.h"
+#include "text/encoding.h"
+
+/* Return a shingling. Raise 22023 for w below 1 and for an unknown unit. */
+extern SimdupShingling simdup_get_shingling(int w, const text *unit);
+
+/* Raise 54000 for a text with more than SIMDUP_MAX_SHINGLES. */
+pg_noreturn extern void simdup_too_many_shingles(void);
 
 /*
  * Return the options w and unit at these arguments of a call. Raise 22004 for

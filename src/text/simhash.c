@@ -1,6 +1,7 @@
 /*
  * simhash.c
- *	  Simhash of texts, rows and ready-made features, and the features behind it.
+ *	  Simhash of texts, rows and ready-made features, the features behind it, and
+ *	  its options in SQL, checked.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -16,9 +17,193 @@
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
 #include "server/arguments.h"
+#include "text/icu.h"
 #include "text/minhash64.h"
-#include "text/profile.h"
+#include "text/simhash.h"
 #include "type/simhash64.h"
+
+/* Options */
+
+/* Windows of the n-gram tokenizers. */
+#define MAX_WINDOW 16
+
+const SimdupProfile simdup_default_profile = {
+	.tokenizer = {.kind = SIMDUP_TOKENIZER_WORD},
+	.weighting = SIMDUP_WEIGHTING_LOG,
+	.hash = SIMDUP_HASH_CITY64,
+};
+
+/*
+ * Return N of "prefix:N", in plain digits. 0: the name is another one, or N is out
+ * of range.
+ */
+static int
+parse_window(const text *name, const char *prefix)
+{
+	char *s = text_to_cstring(name);
+	size_t skip = strlen(prefix);
+	int n = 0;
+
+	if (strncmp(s, prefix, skip) == 0 && s[skip] != '0' &&
+		strlen(s) <= skip + 2 &&
+		strspn(s + skip, "0123456789") == strlen(s + skip))
+		n = atoi(s + skip);
+	pfree(s);
+	return n <= MAX_WINDOW ? n : 0;
+}
+
+/* Parse "icu" or "icu:LOCALE": set the breaker and return true. */
+static bool
+parse_icu(const text *name, SimdupBreaker *breaker)
+{
+	char *s = text_to_cstring(name);
+	bool is_icu = strcmp(s, "icu") == 0 || strncmp(s, "icu:", 4) == 0;
+
+	if (is_icu)
+		*breaker = simdup_get_icu_breaker(s[3] == ':' ? s + 4 : "root");
+	pfree(s);
+	return is_icu;
+}
+
+SimdupTokenizer
+simdup_parse_tokenizer(const text *name)
+{
+	SimdupTokenizer tokenizer = {.kind = SIMDUP_TOKENIZER_WORD};
+
+	if (simdup_text_is(name, "word"))
+		return tokenizer;
+	if (simdup_text_is(name, "alpha"))
+		tokenizer.kind = SIMDUP_TOKENIZER_ALPHA;
+	else if (simdup_text_is(name, "space"))
+		tokenizer.kind = SIMDUP_TOKENIZER_SPACE;
+	else if ((tokenizer.n = parse_window(name, "char:")) > 0)
+		tokenizer.kind = SIMDUP_TOKENIZER_CHAR_NGRAM;
+	else if ((tokenizer.n = parse_window(name, "word:")) > 0)
+		tokenizer.kind = SIMDUP_TOKENIZER_WORD_NGRAM;
+	else if (parse_icu(name, &tokenizer.breaker))
+		tokenizer.kind = SIMDUP_TOKENIZER_SEGMENTS;
+	else
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("unrecognized tokenizer: \"%s\"", text_to_cstring(name)),
+				errhint("Tokenizers are \"word\", \"alpha\", \"space\", \"char:N\" and \"word:N\" with N from 1 to %d, \"icu\" and \"icu:LOCALE\".",
+						MAX_WINDOW));
+	return tokenizer;
+}
+
+static SimdupWeighting
+parse_weighting(const text *name)
+{
+	if (simdup_text_is(name, "log"))
+		return SIMDUP_WEIGHTING_LOG;
+	if (simdup_text_is(name, "tf"))
+		return SIMDUP_WEIGHTING_TF;
+	if (simdup_text_is(name, "set"))
+		return SIMDUP_WEIGHTING_SET;
+	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			errmsg("unrecognized weighting: \"%s\"", text_to_cstring(name)),
+			errhint("Weightings are \"log\", \"tf\" and \"set\"."));
+}
+
+static SimdupHash
+parse_hash(const text *name)
+{
+	static const char *const names[] = {[SIMDUP_HASH_CITY64] = "city64",
+										[SIMDUP_HASH_MURMUR3] = "murmur3",
+										[SIMDUP_HASH_BKDR] = "bkdr",
+										[SIMDUP_HASH_JAVA] = "java"};
+
+	for (size_t i = 0; i < lengthof(names); i++)
+		if (simdup_text_is(name, names[i]))
+			return (SimdupHash) i;
+	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			errmsg("unrecognized hash: \"%s\"", text_to_cstring(name)),
+			errhint("Hashes are \"city64\", \"murmur3\", \"bkdr\", \"java\"."));
+}
+
+/* Return an option's value, which must not be NULL. */
+static Datum
+required_option(FunctionCallInfo fcinfo, int argno, const char *name)
+{
+	simdup_check_not_null(PG_ARGISNULL(argno), name);
+	return PG_GETARG_DATUM(argno);
+}
+
+static void
+limit_features(SimdupProfile *profile, int n_features)
+{
+	if (n_features < 1)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("n_features must be at least 1"),
+				errdetail("The value given is %d.", n_features),
+				errhint("Leave it NULL to keep all features."));
+	profile->limited = true;
+	profile->n_features = n_features;
+}
+
+/* The argument of this number by name, for errors; -1 if there is none. */
+typedef struct ProfileArgs
+{
+	int n_features;
+	int tokenizer;
+	int weighting;
+	int hash;
+	int ties;
+} ProfileArgs;
+
+/*
+ * Read the profile from a call's arguments; those at -1 take the default.
+ * Raises 22023 for values that are not allowed and 22004 for NULLs, except for
+ * n_features, where NULL means all.
+ */
+static SimdupProfile
+get_profile(FunctionCallInfo fcinfo, ProfileArgs args)
+{
+	SimdupProfile profile = simdup_default_profile;
+
+	if (args.n_features >= 0 && !PG_ARGISNULL(args.n_features))
+		limit_features(&profile, PG_GETARG_INT32(args.n_features));
+	if (args.tokenizer >= 0)
+		profile.tokenizer = simdup_parse_tokenizer(DatumGetTextPP(
+			required_option(fcinfo, args.tokenizer, "tokenizer")));
+	if (args.weighting >= 0)
+		profile.weighting = parse_weighting(DatumGetTextPP(
+			required_option(fcinfo, args.weighting, "weighting")));
+	if (args.hash >= 0)
+		profile.hash = parse_hash(
+			DatumGetTextPP(required_option(fcinfo, args.hash, "hash")));
+	if (args.ties >= 0)
+		profile.ties = DatumGetBool(required_option(fcinfo, args.ties, "ties"));
+	return profile;
+}
+
+void
+simdup_collect_features(SimdupTokenCounts *features,
+						const SimdupProfile *profile, SimdupUtf8 content,
+						SimdupSum *sum)
+{
+	bool sum_later = sum && profile->limited;
+
+	simdup_token_counts_begin(features, profile->hash, profile->weighting,
+							  sum_later ? NULL : sum, content.bytes,
+							  content.len);
+	simdup_tokenize(profile->tokenizer, content.bytes, content.len,
+					simdup_token_counts_add, features);
+	if (profile->limited)
+		simdup_token_counts_keep_top(features, (size_t) profile->n_features);
+	if (sum_later)
+		simdup_token_counts_sum(features, sum);
+}
+
+Datum
+simdup_fingerprint(FunctionCallInfo fcinfo, const SimdupCounters *counts,
+				   bool ties)
+{
+	if (simdup_counters_empty(counts))
+		PG_RETURN_NULL();
+	PG_RETURN_SIMHASH64(simdup_counters_signs(counts, ties));
+}
+
+/* Fingerprints of texts and rows */
 
 /* Add the features of the content at argument 0, if there is one. */
 static void
@@ -39,12 +224,11 @@ PG_FUNCTION_INFO_V1(simdup_simhash);
 Datum
 simdup_simhash(PG_FUNCTION_ARGS)
 {
-	SimdupProfile profile =
-		simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = 1,
-													   .tokenizer = 2,
-													   .weighting = 3,
-													   .hash = 4,
-													   .ties = 5});
+	SimdupProfile profile = get_profile(fcinfo, (ProfileArgs){.n_features = 1,
+															  .tokenizer = 2,
+															  .weighting = 3,
+															  .hash = 4,
+															  .ties = 5});
 	SimdupSum sum;
 
 	simdup_sum_init(&sum);
@@ -83,12 +267,11 @@ PG_FUNCTION_INFO_V1(simdup_simhash_row);
 Datum
 simdup_simhash_row(PG_FUNCTION_ARGS)
 {
-	SimdupProfile profile =
-		simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = 3,
-													   .tokenizer = 4,
-													   .weighting = 5,
-													   .hash = 6,
-													   .ties = 7});
+	SimdupProfile profile = get_profile(fcinfo, (ProfileArgs){.n_features = 3,
+															  .tokenizer = 4,
+															  .weighting = 5,
+															  .hash = 6,
+															  .ties = 7});
 	uint64 weight = get_field_weight(fcinfo, 2);
 	SimdupUtf8 *fields = NULL;
 	size_t n = 0;
@@ -108,12 +291,11 @@ PG_FUNCTION_INFO_V1(simdup_features);
 Datum
 simdup_features(PG_FUNCTION_ARGS)
 {
-	SimdupProfile profile =
-		simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = 1,
-													   .tokenizer = 2,
-													   .weighting = 3,
-													   .hash = -1,
-													   .ties = -1});
+	SimdupProfile profile = get_profile(fcinfo, (ProfileArgs){.n_features = 1,
+															  .tokenizer = 2,
+															  .weighting = 3,
+															  .hash = -1,
+															  .ties = -1});
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
 	SimdupTokenCounts features;
 
@@ -130,9 +312,8 @@ simdup_features(PG_FUNCTION_ARGS)
 		Datum values[2] = {PointerGetDatum(token),
 						   Int64GetDatum(
 							   simdup_weight(profile.weighting, feature->tf))};
-		bool nulls[2] = {false, false};
 
-		simdup_put_result(result, values, nulls);
+		simdup_put_result(result, values, NULL);
 		pfree(token);
 		simdup_check_interrupts();
 	}
@@ -146,7 +327,7 @@ Datum
 simdup_hash(PG_FUNCTION_ARGS)
 {
 	SimdupUtf8 value = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
-	SimdupHash hash = simdup_parse_hash(PG_GETARG_TEXT_PP(1));
+	SimdupHash hash = parse_hash(PG_GETARG_TEXT_PP(1));
 
 	PG_RETURN_INT64((int64) simdup_hash64(hash, value.bytes, value.len));
 }
@@ -204,12 +385,11 @@ PG_FUNCTION_INFO_V1(simdup_simhash_tsvector);
 Datum
 simdup_simhash_tsvector(PG_FUNCTION_ARGS)
 {
-	SimdupProfile profile =
-		simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = 1,
-													   .tokenizer = -1,
-													   .weighting = 2,
-													   .hash = 3,
-													   .ties = 4});
+	SimdupProfile profile = get_profile(fcinfo, (ProfileArgs){.n_features = 1,
+															  .tokenizer = -1,
+															  .weighting = 2,
+															  .hash = 3,
+															  .ties = 4});
 	SimdupTokenCounts features;
 	SimdupSum sum;
 	TSVector vector;
@@ -244,12 +424,11 @@ PG_FUNCTION_INFO_V1(simdup_simhash_weighted);
 Datum
 simdup_simhash_weighted(PG_FUNCTION_ARGS)
 {
-	SimdupProfile profile =
-		simdup_get_profile(fcinfo, (SimdupProfileArgs){.n_features = -1,
-													   .tokenizer = -1,
-													   .weighting = -1,
-													   .hash = 2,
-													   .ties = 3});
+	SimdupProfile profile = get_profile(fcinfo, (ProfileArgs){.n_features = -1,
+															  .tokenizer = -1,
+															  .weighting = -1,
+															  .hash = 2,
+															  .ties = 3});
 	SimdupCounters counts = {0};
 	const float8 *weights = NULL;
 	SimdupUtf8 *features;
