@@ -25,7 +25,6 @@
 #include "utils/wait_event.h"
 
 #include "index/hamming/am.h"
-#include "index/hamming/building.h"
 
 /*
  * With parallel workers: README has the parts of each participant. Workers write

@@ -23,7 +23,6 @@
 #include "utils/spccache.h"
 
 #include "index/hamming/am.h"
-#include "index/hamming/scanning.h"
 #include "index/planner.h"
 #include "type/simhash64.h"
 

@@ -26,7 +26,6 @@
 #include "utils/memutils.h"
 
 #include "index/hamming/am.h"
-#include "index/hamming/scanning.h"
 
 /* Pages that the first stage may read for each rotation. */
 #define FIRST_PAGES 3

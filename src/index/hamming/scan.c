@@ -16,7 +16,7 @@
 #include "utils/memutils.h"
 #include "utils/spccache.h"
 
-#include "index/hamming/scanning.h"
+#include "index/hamming/am.h"
 
 IndexScanDesc
 simdup_hamming_begin_scan(Relation index, int n_keys, int n_orders)

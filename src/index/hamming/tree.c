@@ -18,7 +18,7 @@
 #include "storage/smgr.h"
 #include "utils/memutils.h"
 
-#include "index/hamming/building.h"
+#include "index/hamming/am.h"
 #include "server/spill.h"
 
 /* Entries as they came */

@@ -26,7 +26,7 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
-#include "index/hamming/scanning.h"
+#include "index/hamming/am.h"
 
 /* Pages listed before the first of them is read, if there are as many. */
 #define ENOUGH_LISTED 64
