@@ -24,8 +24,8 @@
 #   make test-package           the archive and the Debian package, installed, on
 #        each server version; an RPM
 #
-# As root on Debian, a target installs the packages that it lacks. With NO_INSTALL=1
-# none does, and what is missing is named.
+# As root on Debian, demo, test and the targets below them install the packages that
+# they lack. With NO_INSTALL=1 none does, and what is missing is named.
 #
 # A build in a folder of its own: make -f /path/to/Makefile, there.
 #
@@ -36,6 +36,12 @@
 here := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 ifeq ($(realpath $(here)),$(realpath .))
 here := .
+endif
+
+# To PGXS the name means that make install does nothing.
+ifdef NO_INSTALL
+export KEEP_PACKAGES := $(NO_INSTALL)
+override undefine NO_INSTALL
 endif
 
 EXTENSION = simdup
@@ -64,7 +70,7 @@ PROVE_TESTS = $(sort $(call files,test/t/*.pl))
 EXTRA_CLEAN = simdup--$(EXTVERSION).sql src/report/*.inc $(OBJS:.o=.d) build results output_iso tmp_check
 # The server's headers are not ours to warn about, so they come in as system
 # headers; SIMDUP_VERSION keeps the module and the control file in step.
-# FLOAT_FLAGS are among these because bitcode has these alone.
+# FLOAT_FLAGS stand in PG_CPPFLAGS because bitcode is built without PG_CFLAGS.
 include $(here)/src/float.mk
 PG_CPPFLAGS = -I$(here)/src -Isrc -isystem $(shell $(PG_CONFIG) --includedir-server 2>/dev/null) -DSIMDUP_VERSION='"$(EXTVERSION)"' $(FLOAT_FLAGS)
 # Each object file comes with a list of the headers that it was made from.

@@ -17,7 +17,7 @@ for name in "${!PG@}"; do
   esac
 done
 
-# To the server's makefiles the name means that nothing can be installed.
+# To the server's makefiles NO_INSTALL means that make install does nothing.
 export KEEP_PACKAGES=${KEEP_PACKAGES:-${NO_INSTALL:-}}
 unset NO_INSTALL
 
@@ -45,7 +45,6 @@ as_server()
   fi
 }
 
-# The packages that provide a command or file, by PostgreSQL major.
 have_server_dev()
 {
   local pgxs
@@ -255,7 +254,7 @@ open_scratch()
   watcher=$!
 }
 
-# Killed outright, this script could not stop its servers: another one looks.
+# A script that is killed cannot stop its servers. A second process waits for that.
 watch_scratch()
 {
   trap - EXIT
@@ -330,8 +329,8 @@ private_install()
 }
 
 # start_cluster NAME [SETTING=VALUE...]: initialise and start one; exports the
-# libpq environment for it. Without a choice its port is 5432. UTF8 has a locale that knows its letters (the C
-# locale does not, which text search would feel); trust on a private socket.
+# libpq environment for it. Without a choice its port is 5432. UTF8 has a locale that
+# knows its letters, which text search needs. A private socket trusts its callers.
 start_cluster()
 {
   local data=$scratch/data_$1 locale=C setting port=5432

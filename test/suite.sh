@@ -15,8 +15,8 @@
 #
 # The servers' logs are searched at the end: see logs.sh.
 #
-# With one of these, tests that cannot depend on it are left out. These are the
-# unit tests, under ENCODING the scripts that choose an encoding, and under
+# With an ENCODING or SETTINGS, tests that cannot depend on it are left out. These are
+# the unit tests, under ENCODING the scripts that choose an encoding, and under
 # jit=on the scripts that turn JIT off. A test skips texts that the encoding
 # cannot hold.
 
@@ -40,7 +40,7 @@ end_suite()
     say_sum
     [ "$status" != 0 ] || status=1
   fi
-  # which ends with the same status
+  # close_scratch ends with the status that it finds
   set +e
   (exit "$status")
   close_scratch
@@ -54,7 +54,9 @@ names_in()
   [[ " $folders " == *" $1 "* ]] || return 0
   for file in "$root/test/$1"/*."$2"; do
     name=$(basename "$file" ".$2")
-    [ ${#chosen[@]} != 0 ] && [[ " ${chosen[*]} " != *" $name "* ]] || echo "$name"
+    if [ ${#chosen[@]} = 0 ] || [[ " ${chosen[*]} " == *" $name "* ]]; then
+      echo "$name"
+    fi
   done
 }
 
@@ -105,7 +107,7 @@ make_there()
 # run_regress GROUP PORT SETTING NAME...: pg_regress or its isolation sibling, by
 # make installcheck, which takes the names in SETTING. The group has a server of its
 # own, because roles are a server's and VACUUM waits for other sessions. It has the
-# settings that a stranger's server has, and the chosen ones.
+# settings of a fresh server, and the chosen ones.
 run_regress()
 {
   local group=$1 port=$2 setting=$3
