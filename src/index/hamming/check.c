@@ -34,6 +34,7 @@
 #include "utils/snapmgr.h"
 
 #include "index/hamming/am.h"
+#include "index/hamming/page.h"
 #include "server/catalog.h"
 #include "server/spill.h"
 
@@ -65,7 +66,6 @@ typedef struct InspectedIndex
 {
 	Relation heap;
 	Relation index;
-	LOCKMODE mode;
 	/* of the caller; functions of the index run as the table's owner */
 	Oid user;
 	int security;
@@ -96,9 +96,9 @@ check_kind(Relation index)
 
 /* Lock table and index. ERROR unless it is the caller's hamming index. */
 static InspectedIndex
-open_index(Oid index_oid, LOCKMODE mode)
+open_index(Oid index_oid)
 {
-	InspectedIndex opened = {.mode = mode};
+	InspectedIndex opened;
 	/* the table is locked before the index, as everywhere */
 	Oid heap_oid = IndexGetRelation(index_oid, true);
 	char *name = get_rel_name(index_oid);
@@ -110,8 +110,8 @@ open_index(Oid index_oid, LOCKMODE mode)
 				errmsg("\"%s\" is not a hamming index", name));
 	if (!SIMDUP_OWNS_TABLE(heap_oid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, name);
-	opened.heap = table_open(heap_oid, mode);
-	opened.index = index_open(index_oid, mode);
+	opened.heap = table_open(heap_oid, AccessShareLock);
+	opened.index = index_open(index_oid, AccessShareLock);
 	check_kind(opened.index);
 	GetUserIdAndSecContext(&opened.user, &opened.security);
 	SetUserIdAndSecContext(opened.heap->rd_rel->relowner,
@@ -126,8 +126,8 @@ close_index(InspectedIndex *opened)
 {
 	AtEOXact_GUC(false, opened->guc_level);
 	SetUserIdAndSecContext(opened->user, opened->security);
-	index_close(opened->index, opened->mode);
-	table_close(opened->heap, opened->mode);
+	index_close(opened->index, AccessShareLock);
+	table_close(opened->heap, AccessShareLock);
 }
 
 /* Lists of rows */
@@ -144,21 +144,16 @@ add_row(Check *check, int list, uint64 row, bool is_null, uint64 fp)
 static void
 check_entry(Check *check, BlockNumber block, int tree, const SimdupEntry *entry)
 {
-	BlockNumber heap_block = (BlockNumber) (entry->row >> 16);
-	OffsetNumber offset = (OffsetNumber) (entry->row & 0xffff);
 	bool is_null = tree == HAMMING_NULL_TREE;
+	ItemPointerData tid;
 
-	if (heap_block >= check->heap_blocks)
-		check->heap_blocks = RelationGetNumberOfBlocks(check->heap);
-	if (offset == InvalidOffsetNumber || offset > MaxHeapTuplesPerPage ||
-		heap_block >= check->heap_blocks)
-		simdup_hamming_corrupted(check->index, block,
-								 "A TID is not one of the table.");
+	hamming_tid_of_row(entry->row, &tid);
+	simdup_hamming_check_tid(check->index, block, &tid, &check->heap_blocks);
 	if (is_null && entry->value != 0)
 		simdup_hamming_corrupted(check->index, block,
 								 "A NULL has a fingerprint.");
 	add_row(check, is_null ? 0 : tree, entry->row, is_null,
-			is_null ? 0 : simdup_unrotate(entry->value, tree));
+			simdup_unrotate(entry->value, tree));
 }
 
 /* Add a row of the table that the snapshot sees. */
@@ -259,8 +254,7 @@ read_page(Check *check, BlockNumber block, int tree, int level,
 	Buffer buffer = simdup_hamming_read(check->index, block);
 
 	CHECK_FOR_INTERRUPTS();
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	simdup_hamming_check_page(check->index, buffer, tree, level);
+	simdup_hamming_lock(check->index, buffer, BUFFER_LOCK_SHARE, tree, level);
 	memcpy(copy->data, BufferGetPage(buffer), BLCKSZ);
 	UnlockReleaseBuffer(buffer);
 	return copy->data;
@@ -339,27 +333,28 @@ require_link(Check *check, int tree, int level, BlockNumber block,
 								 "The level above has another link.");
 }
 
-/* Read a level from its first page on. `links` is NULL for the root's level. */
+/* Read a level from its first page on, to which the first link leads. */
 static void
-check_level(Check *check, int tree, int level, BlockNumber block, Links *links)
+check_level(Check *check, int tree, int level, Links *links)
 {
+	BlockNumber block = hamming_child(links->page.data, 0);
 	SimdupEntry low = {0, 0};
 	PGAlignedBlock copy;
 	bool is_expected = true; /* is there a link to come? */
 	bool is_marked = false;	 /* the page before */
 
-	for (bool is_first = true; block != InvalidBlockNumber; is_first = false)
+	links->at = 0;
+	links->low = low;
+	while (block != InvalidBlockNumber)
 	{
 		Page page = read_page(check, block, tree, level, &copy);
 
-		if (is_expected && (links == NULL ? is_first
-										  : hamming_child(links->page.data,
-														  links->at) == block))
+		if (is_expected && hamming_child(links->page.data, links->at) == block)
 		{
-			if (is_marked || (links != NULL && !is_equal(&links->low, &low)))
+			if (is_marked || !is_equal(&links->low, &low))
 				simdup_hamming_corrupted(check->index, block,
 										 "The level above has another link.");
-			is_expected = links != NULL && next_link(check, links);
+			is_expected = next_link(check, links);
 		}
 		else if (!is_marked)
 			require_link(check, tree, level, block, &low);
@@ -376,8 +371,7 @@ check_level(Check *check, int tree, int level, BlockNumber block, Links *links)
 			low = high;
 		}
 	}
-	/* the root's level has a first page, and no other is expected */
-	if (links != NULL && is_expected)
+	if (is_expected)
 		simdup_hamming_corrupted(check->index,
 								 hamming_child(links->page.data, links->at),
 								 "No right link leads to the page.");
@@ -386,17 +380,20 @@ check_level(Check *check, int tree, int level, BlockNumber block, Links *links)
 static void
 check_tree(Check *check, int tree, BlockNumber root, int height)
 {
-	BlockNumber first = root;
+	SimdupEntry lowest = {0, 0};
 	Links links;
 
-	check_level(check, tree, height, root, NULL);
-	for (int level = height - 1; level >= 0; level--)
+	/* the metapage's link, as a page above the root would have it */
+	simdup_hamming_init_page(links.page.data, tree, height + 1);
+	simdup_hamming_set_count(links.page.data, 1);
+	simdup_hamming_set_child(links.page.data, 0, &lowest, root);
+	for (int level = height; level >= 0; level--)
 	{
-		links.at = 0;
-		links.low = (SimdupEntry){0, 0};
-		(void) read_page(check, first, tree, level + 1, &links.page);
-		first = hamming_child(links.page.data, 0);
-		check_level(check, tree, level, first, &links);
+		BlockNumber first = hamming_child(links.page.data, 0);
+
+		check_level(check, tree, level, &links);
+		if (level > 0)
+			(void) read_page(check, first, tree, level, &links.page);
 	}
 }
 
@@ -404,9 +401,9 @@ PG_FUNCTION_INFO_V1(simdup_index_check);
 Datum
 simdup_index_check(PG_FUNCTION_ARGS)
 {
-	InspectedIndex opened = open_index(PG_GETARG_OID(0), AccessShareLock);
+	InspectedIndex opened = open_index(PG_GETARG_OID(0));
 	Check check = {.heap = opened.heap, .index = opened.index};
-	HammingRoots roots;
+	HammingMeta roots;
 
 	check.n_lists = PG_GETARG_BOOL(1) ? MAX_LISTS : TABLE_LIST;
 	check.snapshot = RegisterSnapshot(GetLatestSnapshot());
@@ -437,15 +434,21 @@ typedef struct Statistics
 	int64 inner_pages;
 	int64 unused_pages;
 	int64 entries[HAMMING_TREES];
-	/* entries by the first block, of each rotation */
-	int64 *blocks[SIMDUP_ROTATIONS];
+	/* entries of leaves by their first block */
+	int64 (*blocks)[N_BLOCK_VALUES];
 } Statistics;
 
 static void
 count_page(Statistics *statistics, Page page)
 {
-	HammingHead *head = hamming_head(page);
+	HammingHead *head;
 
+	if (PageIsNew(page))
+	{
+		statistics->unused_pages++;
+		return;
+	}
+	head = hamming_head(page);
 	if (head->level > 0)
 	{
 		statistics->inner_pages++;
@@ -453,8 +456,6 @@ count_page(Statistics *statistics, Page page)
 	}
 	statistics->leaf_pages++;
 	statistics->entries[head->tree] += hamming_count(page);
-	if (head->tree == HAMMING_NULL_TREE)
-		return;
 	for (int i = 0; i < hamming_count(page); i++)
 		statistics
 			->blocks[head->tree][simdup_first_block(hamming_values(page)[i])]++;
@@ -471,42 +472,24 @@ count_pages(Relation index, Statistics *statistics)
 
 	for (BlockNumber block = HAMMING_META_BLOCK + 1; block < n_blocks; block++)
 	{
-		Buffer buffer = ReadBufferExtended(index, MAIN_FORKNUM, block,
-										   RBM_NORMAL, strategy);
-		Page page = BufferGetPage(buffer);
+		Buffer buffer;
 
 		CHECK_FOR_INTERRUPTS();
-		LockBuffer(buffer, BUFFER_LOCK_SHARE);
-		if (PageIsNew(page))
-			statistics->unused_pages++;
-		else
-		{
-			simdup_hamming_check_any_page(index, buffer);
-			count_page(statistics, page);
-		}
+		buffer = simdup_hamming_lock_any(index, block, strategy);
+		count_page(statistics, BufferGetPage(buffer));
 		UnlockReleaseBuffer(buffer);
 	}
 	FreeAccessStrategy(strategy);
 }
 
-static int64
-largest_block(const Statistics *statistics)
-{
-	int64 largest = 0;
-
-	for (int i = 0; i < SIMDUP_ROTATIONS; i++)
-		for (int b = 0; b < N_BLOCK_VALUES; b++)
-			largest = Max(largest, statistics->blocks[i][b]);
-	return largest;
-}
-
 static Datum
 make_row(TupleDesc columns, Relation index, const Statistics *statistics)
 {
-	HammingRoots roots = simdup_hamming_roots(index, true);
+	HammingMeta roots = simdup_hamming_roots(index, true);
 	Datum values[N_COLUMNS];
 	bool nulls[N_COLUMNS] = {false};
 	int64 entries = 0;
+	int64 largest = 0;
 	int levels = 0;
 
 	for (int tree = 0; tree < HAMMING_TREES; tree++)
@@ -514,6 +497,9 @@ make_row(TupleDesc columns, Relation index, const Statistics *statistics)
 		entries += statistics->entries[tree];
 		levels = Max(levels, (int) roots.level[tree] + 1);
 	}
+	for (int tree = 0; tree < SIMDUP_ROTATIONS; tree++)
+		for (int b = 0; b < N_BLOCK_VALUES; b++)
+			largest = Max(largest, statistics->blocks[tree][b]);
 	values[0] = Int64GetDatum(statistics->entries[0]);
 	values[1] = Int64GetDatum(statistics->entries[HAMMING_NULL_TREE]);
 	values[2] = Int32GetDatum(levels);
@@ -523,7 +509,7 @@ make_row(TupleDesc columns, Relation index, const Statistics *statistics)
 	values[6] = Float8GetDatum((double) entries /
 							   ((double) HAMMING_LEAF_CAPACITY *
 								(double) Max(statistics->leaf_pages, 1)));
-	values[7] = Int64GetDatum(largest_block(statistics));
+	values[7] = Int64GetDatum(largest);
 	return HeapTupleGetDatum(heap_form_tuple(columns, values, nulls));
 }
 
@@ -531,15 +517,14 @@ PG_FUNCTION_INFO_V1(simdup_index_stat);
 Datum
 simdup_index_stat(PG_FUNCTION_ARGS)
 {
-	InspectedIndex opened = open_index(PG_GETARG_OID(0), AccessShareLock);
+	InspectedIndex opened = open_index(PG_GETARG_OID(0));
 	Statistics statistics = {0};
 	TupleDesc columns;
 	Datum row;
 
 	if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	for (int i = 0; i < SIMDUP_ROTATIONS; i++)
-		statistics.blocks[i] = palloc0(sizeof(int64) * N_BLOCK_VALUES);
+	statistics.blocks = palloc0(HAMMING_TREES * sizeof(*statistics.blocks));
 	count_pages(opened.index, &statistics);
 	row = make_row(columns, opened.index, &statistics);
 	close_index(&opened);

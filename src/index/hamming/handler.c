@@ -29,6 +29,7 @@
 #include "utils/syscache.h"
 
 #include "index/hamming/am.h"
+#include "index/hamming/tree.h"
 #include "type/simhash64.h"
 
 /* Options */
@@ -54,10 +55,10 @@ parse_options(Datum options, bool validate)
 	static const relopt_parse_elt table[] = {
 		{.optname = "fillfactor",
 		 .opttype = RELOPT_TYPE_INT,
-		 .offset = offsetof(HammingOptions, fillfactor)}};
+		 .offset = offsetof(StdRdOptions, fillfactor)}};
 
 	return (bytea *) build_reloptions(options, validate, option_kind,
-									  sizeof(HammingOptions), table,
+									  sizeof(StdRdOptions), table,
 									  lengthof(table));
 }
 
@@ -233,25 +234,14 @@ check_completeness(Form_pg_opclass opclass, Oid key_type)
 	return false;
 }
 
-static char *
-family_name(Oid family)
-{
-	HeapTuple tuple = SearchSysCache1(OPFAMILYOID, ObjectIdGetDatum(family));
-	char *name;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for operator family %u", family);
-	name = pstrdup(NameStr(((Form_pg_opfamily) GETSTRUCT(tuple))->opfname));
-	ReleaseSysCache(tuple);
-	return name;
-}
-
-bool
-simdup_hamming_validate(Oid opclass_oid)
+static bool
+validate(Oid opclass_oid)
 {
 	HeapTuple tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass_oid));
 	Form_pg_opclass opclass;
-	char *family;
+	HeapTuple family_tuple;
+	const char *family;
+	Datum family_oid;
 	Oid key_type;
 	CatCList *list;
 	bool valid;
@@ -259,26 +249,29 @@ simdup_hamming_validate(Oid opclass_oid)
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for operator class %u", opclass_oid);
 	opclass = (Form_pg_opclass) GETSTRUCT(tuple);
-	family = family_name(opclass->opcfamily);
+	family_oid = ObjectIdGetDatum(opclass->opcfamily);
+	family_tuple = SearchSysCache1(OPFAMILYOID, family_oid);
+	if (!HeapTupleIsValid(family_tuple))
+		elog(ERROR, "cache lookup failed for operator family %u",
+			 opclass->opcfamily);
+	family = NameStr(((Form_pg_opfamily) GETSTRUCT(family_tuple))->opfname);
 	key_type = OidIsValid(opclass->opckeytype) ? opclass->opckeytype
 											   : opclass->opcintype;
 	valid = check_completeness(opclass, key_type);
 
-	list =
-		SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(opclass->opcfamily));
+	list = SearchSysCacheList1(AMOPSTRATEGY, family_oid);
 	for (int i = 0; i < list->n_members; i++)
-		valid =
+		valid &=
 			check_operator((Form_pg_amop) GETSTRUCT(&list->members[i]->tuple),
-						   family) &&
-			valid;
+						   family);
 	ReleaseCatCacheList(list);
-	list = SearchSysCacheList1(AMPROCNUM, ObjectIdGetDatum(opclass->opcfamily));
+	list = SearchSysCacheList1(AMPROCNUM, family_oid);
 	for (int i = 0; i < list->n_members; i++)
-		valid =
+		valid &=
 			check_function((Form_pg_amproc) GETSTRUCT(&list->members[i]->tuple),
-						   family, key_type) &&
-			valid;
+						   family, key_type);
 	ReleaseCatCacheList(list);
+	ReleaseSysCache(family_tuple);
 	ReleaseSysCache(tuple);
 	return valid;
 }
@@ -346,7 +339,7 @@ static const IndexAmRoutine routine = {
 	.amoptions = parse_options,
 	.amproperty = property,
 	.ambuildphasename = phase_name,
-	.amvalidate = simdup_hamming_validate,
+	.amvalidate = validate,
 	.ambeginscan = simdup_hamming_begin_scan,
 	.amrescan = simdup_hamming_rescan,
 	.amgettuple = simdup_hamming_get_tuple,

@@ -26,6 +26,7 @@
 #include "utils/memutils.h"
 
 #include "index/hamming/am.h"
+#include "index/hamming/scan.h"
 
 /* Pages that the first stage may read for each rotation. */
 #define FIRST_PAGES 3
@@ -177,7 +178,8 @@ next_radius(IndexScanDesc scan, bool *is_whole)
 	int k = order->complete + 1;
 	double limit = FIRST_PAGES * SIMDUP_ROTATIONS;
 	const SimdupPageCosts *costs =
-		simdup_hamming_page_costs(scan, order->centers[0], SIMDUP_BLOCK_BITS);
+		simdup_hamming_page_costs(scan->indexRelation, &state->costs,
+								  order->centers[0], SIMDUP_BLOCK_BITS);
 
 	if (order->complete >= 0)
 		limit = Max(STAGE_GROWTH *

@@ -218,9 +218,6 @@ extern void simdup_hamming_set_child(Page page, int i, const SimdupEntry *low,
 
 /* Reading pages, checked */
 
-/* Where the trees begin. May be old: see simdup_hamming_descend. */
-typedef HammingMeta HammingRoots;
-
 /* Where a page was when it was read last, and what it then held. */
 typedef struct HammingHint
 {
@@ -232,11 +229,9 @@ typedef struct HammingHint
 /* What a backend remembers of an index, in rd_amcache. */
 typedef struct HammingCache
 {
-	bool roots_known;
-	HammingRoots roots;
-	/* how each rotation's values are distributed: see radii.c */
-	bool histograms_known;
-	BlockNumber histogram_blocks; /* size of the file then */
+	HammingMeta roots; /* all zero before they are read */
+	/* how each rotation's values are distributed: see walk.c */
+	BlockNumber histogram_blocks; /* size of the file then; 0: unknown */
 	SimdupHistogram histogram[SIMDUP_ROTATIONS];
 	/* by block: see page.c */
 	uint32 n_hints;
@@ -247,16 +242,30 @@ extern HammingCache *simdup_hamming_cache(Relation index);
 
 /* Pin a page that exists, without a lock or a check. */
 extern Buffer simdup_hamming_read(Relation index, BlockNumber block);
-/* ERROR with index_corrupted where the page is not what it should be. */
-extern void simdup_hamming_check_page(Relation index, Buffer buffer, int tree,
-									  int level);
-/* Check a page of any tree and level, as it says of itself. */
-extern void simdup_hamming_check_any_page(Relation index, Buffer buffer);
 pg_noreturn extern void simdup_hamming_corrupted(Relation index,
 												 BlockNumber block,
 												 const char *what);
-/* Read the metapage again with `fresh`. */
-extern HammingRoots simdup_hamming_roots(Relation index, bool fresh);
+/* Lock a pinned page. ERROR if it is not one of this tree and level. */
+extern void simdup_hamming_lock(Relation index, Buffer buffer, int mode,
+								int tree, int level);
+/*
+ * Return a page, locked for reading, of the tree and level that it names. A page
+ * that was made for a split that failed is new for ever.
+ */
+extern Buffer simdup_hamming_lock_any(Relation index, BlockNumber block,
+									  BufferAccessStrategy strategy);
+/*
+ * ERROR if the TID on a page is not one of the table, which has *heap_blocks at
+ * least. Renews that number where it is too small.
+ */
+extern void simdup_hamming_check_tid(Relation index, BlockNumber block,
+									 const ItemPointerData *tid,
+									 BlockNumber *heap_blocks);
+/*
+ * Return where the trees begin: the metapage as it is with `fresh`, or as it was
+ * read last.
+ */
+extern HammingMeta simdup_hamming_roots(Relation index, bool fresh);
 /* Return the page right of a locked one, locked in the same mode. */
 extern Buffer simdup_hamming_step_right(Relation index, Buffer buffer, int mode,
 										int tree, int level);
@@ -288,5 +297,19 @@ extern void simdup_hamming_prefetch(Relation index, BlockNumber block,
  */
 extern int simdup_hamming_find_child(Page page, int from,
 									 const SimdupEntry *key);
+
+/*
+ * Return the root of a tree, locked in the mode if its level is `level`, else
+ * for reading. Set its level, which is at least `level`.
+ */
+extern Buffer simdup_hamming_lock_root(Relation index, int tree, int level,
+									   int mode, int *root_level);
+/*
+ * Return the locked page of a level whose range holds the key. With an
+ * exclusive lock, a marked page on the way is returned instead.
+ */
+extern Buffer simdup_hamming_descend(Relation index, int tree,
+									 const SimdupEntry *key, int level,
+									 int mode);
 
 #endif /* SIMDUP_INDEX_HAMMING_PAGE_H */
