@@ -110,42 +110,6 @@ distances_of(const HammingOrder *order, uint64 fp)
 	return distances;
 }
 
-/* Keep the matches of a leaf that are above what is complete. */
-static void
-keep_matches(IndexScanDesc scan)
-{
-	HammingScan *state = scan->opaque;
-	HammingOrder *order = state->order;
-
-	for (int i = 0; i < state->n_matches; i++)
-	{
-		uint64 fp = simdup_unrotate(state->values[i], state->tree);
-
-		if (!order->grows ||
-			simdup_hamming64(fp, order->centers[0]) > order->complete)
-			simdup_pairsort_put(order->sort, distances_of(order, fp),
-								hamming_row_of_tid(&state->matches[i]));
-	}
-}
-
-/* Run the stage that `search` describes, to its end. */
-static void
-run_stage(IndexScanDesc scan)
-{
-	HammingScan *state = scan->opaque;
-	HammingOrder *order = state->order;
-
-	MemoryContext caller = MemoryContextSwitchTo(GetMemoryChunkContext(order));
-
-	simdup_hamming_end_stage(order);
-	order->sort = simdup_pairsort_begin(work_mem);
-	MemoryContextSwitchTo(caller);
-	simdup_hamming_begin_search(scan);
-	while (simdup_hamming_next_matches(scan))
-		keep_matches(scan);
-	simdup_pairsort_perform(order->sort);
-}
-
 /* Get the next candidate of this stage. Return false if none is left. */
 static bool
 next_candidate(HammingOrder *order, ItemPointer tid, uint64 *distances)
@@ -163,14 +127,49 @@ next_candidate(HammingOrder *order, ItemPointer tid, uint64 *distances)
 	return true;
 }
 
+/* Return the least radius that holds a batch of rows above what is complete. */
+static int
+radius_of_batch(IndexScanDesc scan)
+{
+	HammingScan *state = scan->opaque;
+	HammingOrder *order = state->order;
+	uint8 distances[HAMMING_LEAF_CAPACITY];
+	double count[SIMHASH64_BITS + 1] = {0};
+	double missing = order->batch;
+	int k = order->complete + 1;
+	Buffer buffer;
+
+	simdup_hamming_begin_walk(&state->walk, scan, 0, 0, SIMDUP_BLOCK_BITS);
+	while ((buffer = simdup_hamming_next_leaf(&state->walk)) != InvalidBuffer)
+	{
+		Page page = BufferGetPage(buffer);
+		int n = hamming_count(page);
+
+		simdup_distances(hamming_values(page), n,
+						 simdup_rotate(order->centers[0], 0), distances);
+		UnlockReleaseBuffer(buffer);
+		CHECK_FOR_INTERRUPTS();
+		for (int i = 0; i < n; i++)
+			count[distances[i]]++;
+	}
+	for (; k < order->limit; k++)
+	{
+		missing -= count[k];
+		if (missing <= 0)
+			break;
+	}
+	order->batch *= BATCH_GROWTH;
+	return k;
+}
+
 /*
  * Return the radius of the next stage, larger than that of the last. It is the
  * largest that is expected to read at most SMALL_STAGE pages, or STAGE_GROWTH
- * times the pages of the last stage, if there is such. Sets *is_whole if
- * reading a whole rotation is no worse.
+ * times the pages of the last stage, if there is such. If reading a whole
+ * rotation is no worse, it is that of a batch.
  */
 static int
-next_radius(IndexScanDesc scan, bool *is_whole)
+next_radius(IndexScanDesc scan)
 {
 	HammingScan *state = scan->opaque;
 	HammingOrder *order = state->order;
@@ -189,75 +188,47 @@ next_radius(IndexScanDesc scan, bool *is_whole)
 		   simdup_choose_radii(k + 1, costs, radii) <= limit)
 		k++;
 	(void) simdup_choose_radii(k, costs, radii);
-	*is_whole = false;
 	for (int i = 0; i < SIMDUP_ROTATIONS; i++)
 		if (radii[i] == SIMDUP_BLOCK_BITS)
-			*is_whole = true;
+			return radius_of_batch(scan);
 	return k;
 }
 
-/* Return the least radius that holds a batch of rows above what is complete. */
-static int
-radius_of_batch(IndexScanDesc scan)
-{
-	HammingScan *state = scan->opaque;
-	HammingOrder *order = state->order;
-	uint8 distances[HAMMING_LEAF_CAPACITY];
-	double count[SIMHASH64_BITS + 1] = {0};
-	double sum = 0;
-	Buffer buffer;
-
-	simdup_hamming_begin_walk(&state->walk, scan, 0, 0, SIMDUP_BLOCK_BITS);
-	while ((buffer = simdup_hamming_next_leaf(&state->walk)) != InvalidBuffer)
-	{
-		Page page = BufferGetPage(buffer);
-		int n = hamming_count(page);
-
-		simdup_distances(hamming_values(page), n,
-						 simdup_rotate(order->centers[0], 0), distances);
-		UnlockReleaseBuffer(buffer);
-		CHECK_FOR_INTERRUPTS();
-		for (int i = 0; i < n; i++)
-			count[distances[i]]++;
-	}
-	for (int k = order->complete + 1; k < order->limit; k++)
-	{
-		sum += count[k];
-		if (sum >= order->batch)
-			return k;
-	}
-	return order->limit;
-}
-
-/* Find the next candidates; false if no row with a fingerprint is left. */
+/*
+ * Find the next candidates, which are above what is complete. Return false if no
+ * row with a fingerprint is left.
+ */
 static bool
 next_stage(IndexScanDesc scan)
 {
 	HammingScan *state = scan->opaque;
 	HammingOrder *order = state->order;
-	bool is_whole;
-	int k;
+	int k = order->limit;
+	MemoryContext caller;
 
-	if (order->complete >= order->limit)
-		return false;
 	/* rows without a fingerprint are all alike */
-	if (!state->reads_values)
+	if (order->complete >= order->limit || !state->reads_values)
 		return false;
-	if (!order->grows)
+	if (order->grows)
 	{
-		order->complete = order->limit;
-		run_stage(scan);
-		return true;
+		k = next_radius(scan);
+		state->searches = true;
+		state->search = (SimhashBall){order->centers[0], k};
 	}
-	k = next_radius(scan, &is_whole);
-	if (is_whole)
-	{
-		k = radius_of_batch(scan);
-		order->batch *= BATCH_GROWTH;
-	}
-	state->searches = true;
-	state->search = (SimhashBall){order->centers[0], k};
-	run_stage(scan);
+	caller = MemoryContextSwitchTo(GetMemoryChunkContext(order));
+	order->sort = simdup_pairsort_begin(work_mem);
+	MemoryContextSwitchTo(caller);
+	simdup_hamming_begin_search(scan);
+	while (simdup_hamming_next_matches(scan))
+		for (int i = 0; i < state->n_matches; i++)
+		{
+			uint64 fp = simdup_unrotate(state->values[i], state->tree);
+
+			if (simdup_hamming64(fp, order->centers[0]) > order->complete)
+				simdup_pairsort_put(order->sort, distances_of(order, fp),
+									hamming_row_of_tid(&state->matches[i]));
+		}
+	simdup_pairsort_perform(order->sort);
 	order->complete = k;
 	return true;
 }
@@ -269,10 +240,10 @@ next_null(IndexScanDesc scan)
 	HammingScan *state = scan->opaque;
 	HammingOrder *order = state->order;
 
+	if (!order->nulls && !order->wants_nulls)
+		return false;
 	if (!order->nulls)
 	{
-		if (!order->wants_nulls)
-			return false;
 		order->nulls = true;
 		state->searches = false;
 		state->reads_values = false;
@@ -314,9 +285,9 @@ simdup_hamming_next_nearest(IndexScanDesc scan)
 	uint64 distances = 0;
 	bool found;
 
-	while (!(found = next_candidate(order, &scan->xs_heaptid, &distances)) &&
-		   !order->nulls && next_stage(scan))
-		;
+	do
+		found = next_candidate(order, &scan->xs_heaptid, &distances);
+	while (!found && next_stage(scan));
 	if (!found && !next_null(scan))
 		return false;
 	if (scan->numberOfOrderBys > order->n)

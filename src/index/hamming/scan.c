@@ -152,18 +152,14 @@ static void
 next_tree(IndexScanDesc scan)
 {
 	HammingScan *state = scan->opaque;
-	uint64 center = state->searches ? state->search.center : 0;
 
 	do
 	{
 		if (++state->tree == HAMMING_TREES)
 			return;
 	} while (state->radii[state->tree] < 0);
-	if (state->tree != HAMMING_NULL_TREE)
-		center = simdup_rotate(center, state->tree);
 	simdup_hamming_begin_walk(&state->walk, scan, state->tree,
-							  simdup_first_block(center),
-							  state->radii[state->tree]);
+							  state->search.center, state->radii[state->tree]);
 }
 
 bool
@@ -210,8 +206,7 @@ simdup_hamming_begin_scan(Relation index, int n_keys, int n_orders)
 							  ALLOCSET_SMALL_SIZES);
 	HammingScan *state = MemoryContextAllocZero(context, sizeof(HammingScan));
 
-	state->balls =
-		MemoryContextAlloc(context, sizeof(SimhashBall) * Max(n_keys, 1));
+	state->balls = MemoryContextAlloc(context, sizeof(SimhashBall) * n_keys);
 	if (n_orders > 0)
 		state->order = MemoryContextAllocZero(context, sizeof(HammingOrder));
 	if (n_orders > HAMMING_MAX_ORDERS)

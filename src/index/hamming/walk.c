@@ -11,6 +11,7 @@
 #include "compat.h"
 
 #include "access/relscan.h"
+#include "lib/stringinfo.h"
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
 
@@ -28,93 +29,77 @@
 /* A level with this many children is fine enough to make the histogram. */
 #define ENOUGH_CHILDREN 256
 
-/* The first blocks of low keys on a level, from left to right. */
-typedef struct LevelSample
-{
-	int n;
-	int size;
-	uint16 *blocks;
-} LevelSample;
-
-static void
-add_page(LevelSample *sample, Page page)
-{
-	int n = hamming_count(page);
-
-	if (sample->n + n > sample->size)
-	{
-		sample->size = 2 * (sample->n + n);
-		sample->blocks =
-			repalloc(sample->blocks, sizeof(uint16) * sample->size);
-	}
-	for (int i = 0; i < n; i++)
-		sample->blocks[sample->n++] =
-			(uint16) simdup_first_block(hamming_values(page)[i]);
-}
-
-static void
-read_level(Relation index, int tree, int level, LevelSample *sample)
+/* Store the first blocks of a level's low keys, in order. Return their number. */
+static int
+read_level(Relation index, int tree, int level, StringInfo blocks)
 {
 	SimdupEntry lowest = {0, 0};
 	Buffer buffer =
 		simdup_hamming_descend(index, tree, &lowest, level, BUFFER_LOCK_SHARE);
 
-	sample->n = 0;
+	resetStringInfo(blocks);
 	for (;;)
 	{
 		Page page = BufferGetPage(buffer);
 
-		add_page(sample, page);
+		for (int i = 0; i < hamming_count(page); i++)
+		{
+			uint16 block = (uint16) simdup_first_block(hamming_values(page)[i]);
+
+			appendBinaryStringInfo(blocks, (char *) &block, sizeof(block));
+		}
 		if (hamming_is_last(page))
 			break;
 		buffer = simdup_hamming_step_right(index, buffer, BUFFER_LOCK_SHARE,
 										   tree, level);
 	}
 	UnlockReleaseBuffer(buffer);
+	return blocks->len / (int) sizeof(uint16);
 }
 
+/* Make a histogram of the first blocks of n low keys, the first for all below. */
 static void
-fill_histogram(SimdupHistogram *histogram, const LevelSample *sample,
+fill_histogram(SimdupHistogram *histogram, const uint16 *blocks, int n,
 			   double pages)
 {
-	int n = Min(sample->n, SIMDUP_BUCKETS);
+	int n_buckets = Min(Max(n, 1), SIMDUP_BUCKETS);
 
-	histogram->n_buckets = n;
-	histogram->pages = pages / n;
-	for (int i = 0; i < n; i++)
-		histogram->bounds[i] = sample->blocks[(int64) i * sample->n / n];
+	histogram->n_buckets = n_buckets;
+	histogram->pages = pages / n_buckets;
 	histogram->bounds[0] = 0;
+	for (int i = 1; i < n_buckets; i++)
+		histogram->bounds[i] = blocks[(int64) i * n / n_buckets];
 	simdup_finish_histogram(histogram);
 }
 
-/* Make the histograms of all rotations; the trees have inner pages. */
+/* Renew the histograms of all rotations. */
 static void
 make_histograms(Relation index)
 {
 	HammingMeta roots = simdup_hamming_roots(index, true);
-	BlockNumber blocks = RelationGetNumberOfBlocks(index);
+	BlockNumber n_blocks = RelationGetNumberOfBlocks(index);
 	SimdupHistogram *made = palloc(sizeof(SimdupHistogram) * SIMDUP_ROTATIONS);
-	LevelSample sample = {0, 1024, palloc(sizeof(uint16) * 1024)};
+	StringInfoData blocks;
 	HammingCache *cache;
 
+	initStringInfo(&blocks);
 	for (int tree = 0; tree < SIMDUP_ROTATIONS; tree++)
 	{
 		int level = (int) roots.level[tree];
-		double pages = (double) blocks / SIMDUP_ROTATIONS;
+		double pages = (double) n_blocks / SIMDUP_ROTATIONS;
+		int n = 0;
 
-		sample.n = 0;
-		for (; level > 0 && sample.n < ENOUGH_CHILDREN; level--)
-			read_level(index, tree, level, &sample);
+		for (; level > 0 && n < ENOUGH_CHILDREN; level--)
+			n = read_level(index, tree, level, &blocks);
+		/* the children are the leaves, or the root is the only one */
 		if (level == 0)
-			pages = Max(sample.n, 1);
-		if (sample.n == 0)
-			sample.blocks[sample.n++] = 0;
-		fill_histogram(&made[tree], &sample, pages);
+			pages = Max(n, 1);
+		fill_histogram(&made[tree], (uint16 *) blocks.data, n, pages);
 	}
 	cache = simdup_hamming_cache(index);
 	memcpy(cache->histogram, made, sizeof(cache->histogram));
-	cache->histogram_blocks = blocks;
-	pfree(sample.blocks);
+	cache->histogram_blocks = n_blocks;
+	pfree(blocks.data);
 	pfree(made);
 }
 
@@ -160,7 +145,7 @@ simdup_hamming_page_costs(Relation index, HammingCosts *costs, uint64 center,
 
 void
 simdup_hamming_begin_walk(HammingWalk *walk, IndexScanDesc scan, int tree,
-						  uint32 center, int radius)
+						  uint64 center, int radius)
 {
 	walk->scan = scan;
 	walk->tree = tree;
@@ -178,7 +163,9 @@ simdup_hamming_begin_walk(HammingWalk *walk, IndexScanDesc scan, int tree,
 											n * sizeof(uint16));
 			walk->near_size = n;
 		}
-		walk->n_near = simdup_near_blocks(center, radius, walk->near);
+		walk->n_near =
+			simdup_near_blocks(simdup_first_block(simdup_rotate(center, tree)),
+							   radius, walk->near);
 	}
 	walk->started = false;
 }

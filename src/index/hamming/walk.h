@@ -82,7 +82,7 @@ typedef struct HammingWalk
  * leaves. The walk keeps its memory for the next one.
  */
 extern void simdup_hamming_begin_walk(HammingWalk *walk, IndexScanDesc scan,
-									  int tree, uint32 center, int radius);
+									  int tree, uint64 center, int radius);
 /* Return the next leaf, locked for reading, or InvalidBuffer after the last. */
 extern Buffer simdup_hamming_next_leaf(HammingWalk *walk);
 
