@@ -418,33 +418,25 @@ simdup_hamming_build(Relation heap, Relation index, IndexInfo *info)
 }
 
 /* Write the init fork of an unlogged index, its copy after a crash. */
-static void
-write_empty_page(Relation index, Page image)
-{
-	Buffer buffer = simdup_hamming_extend(index, INIT_FORKNUM);
-
-	START_CRIT_SECTION();
-	memcpy(BufferGetPage(buffer), image, BLCKSZ);
-	MarkBufferDirty(buffer);
-	log_newpage_buffer(buffer, true);
-	END_CRIT_SECTION();
-	UnlockReleaseBuffer(buffer);
-}
-
 void
 simdup_hamming_build_empty(Relation index)
 {
-	BlockNumber roots[HAMMING_TREES];
-	int levels[HAMMING_TREES] = {0};
-	PGAlignedBlock page;
+	TreeLayout layout;
 
-	for (int tree = 0; tree < HAMMING_TREES; tree++)
-		roots[tree] = HAMMING_META_BLOCK + 1 + tree;
-	simdup_hamming_init_meta(page.data, roots, levels);
-	write_empty_page(index, page.data);
-	for (int tree = 0; tree < HAMMING_TREES; tree++)
+	simdup_lay_out_trees(&layout, HAMMING_LEAF_CAPACITY, 0, 0);
+	for (BlockNumber block = 0; block < layout.n_blocks; block++)
 	{
-		simdup_hamming_init_page(page.data, tree, 0);
-		write_empty_page(index, page.data);
+		Buffer buffer = simdup_hamming_extend(index, INIT_FORKNUM);
+		Page page = BufferGetPage(buffer);
+
+		START_CRIT_SECTION();
+		if (block == HAMMING_META_BLOCK)
+			simdup_hamming_init_meta(page, layout.root, layout.level);
+		else
+			simdup_hamming_init_page(page, (int) block - 1, 0);
+		MarkBufferDirty(buffer);
+		log_newpage_buffer(buffer, true);
+		END_CRIT_SECTION();
+		UnlockReleaseBuffer(buffer);
 	}
 }

@@ -200,46 +200,54 @@ report_row(const Check *check, uint64 row, const char *what)
 				errdetail_internal("%s", what), errhint("Please REINDEX it."));
 }
 
+static bool
+is_equal(const SimdupEntry *a, const SimdupEntry *b)
+{
+	return a->value == b->value && a->row == b->row;
+}
+
+/* Get the next row of a list. After the last, its value is PG_UINT64_MAX. */
+static SimdupEntry
+next_row(SimdupPairSort *list)
+{
+	SimdupEntry row;
+
+	if (!simdup_pairsort_get(list, &row.value, &row.row))
+		row = (SimdupEntry){PG_UINT64_MAX, PG_UINT64_MAX};
+	return row;
+}
+
 /* Compare the lists, which have the same rows but for those not visible. */
 static void
 compare_lists(Check *check)
 {
-	uint64 rows[MAX_LISTS];
-	uint64 fps[MAX_LISTS];
-	bool is_at_end[MAX_LISTS];
+	SimdupEntry next[MAX_LISTS];
 	uint64 previous = PG_UINT64_MAX;
 
 	for (int i = 0; i < check->n_lists; i++)
 	{
 		simdup_pairsort_perform(check->lists[i]);
-		is_at_end[i] = !simdup_pairsort_get(check->lists[i], &rows[i], &fps[i]);
+		next[i] = next_row(check->lists[i]);
 	}
 	for (;;)
 	{
-		int least = -1;
-		uint64 row;
-		uint64 fp;
+		SimdupEntry least = next[0];
 
-		for (int i = 0; i < check->n_lists; i++)
-			if (!is_at_end[i] &&
-				(least < 0 || rows[i] < rows[least] ||
-				 (rows[i] == rows[least] && fps[i] < fps[least])))
-				least = i;
-		if (least < 0)
+		for (int i = 1; i < check->n_lists; i++)
+			if (simdup_entry_less(&next[i], &least))
+				least = next[i];
+		if (least.value == PG_UINT64_MAX)
 			return;
-		row = rows[least];
-		fp = fps[least];
-		if (row >> 1 == previous)
+		if (least.value >> 1 == previous)
 			report_row(check, previous, "The row has several fingerprints.");
-		previous = row >> 1;
+		previous = least.value >> 1;
 		for (int i = 0; i < check->n_lists; i++)
-			if (!is_at_end[i] && rows[i] == row && fps[i] == fp)
-				is_at_end[i] =
-					!simdup_pairsort_get(check->lists[i], &rows[i], &fps[i]);
+			if (is_equal(&next[i], &least))
+				next[i] = next_row(check->lists[i]);
 			else if (i == TABLE_LIST)
 				report_row(check, previous,
 						   "The index has an entry that is not the row's.");
-			else if ((row & 1) == 0 || i == 0)
+			else if ((least.value & 1) == 0 || i == 0)
 				report_row(check, previous, "An entry is missing.");
 	}
 }
@@ -258,12 +266,6 @@ read_page(Check *check, BlockNumber block, int tree, int level,
 	memcpy(copy->data, BufferGetPage(buffer), BLCKSZ);
 	UnlockReleaseBuffer(buffer);
 	return copy->data;
-}
-
-static bool
-is_equal(const SimdupEntry *a, const SimdupEntry *b)
-{
-	return a->value == b->value && a->row == b->row;
 }
 
 /* Go to the next link. Return false after the last. */

@@ -25,20 +25,6 @@
 static void insert_link(Relation index, Buffer buffer);
 
 /*
- * How many of the sorted entries stay left. Rows of one fingerprint, or of NULL,
- * arrive in order, and each new entry is above all others of the last leaf. Such
- * a leaf is left nearly full.
- */
-static int
-left_part(const SimdupEntry *entries, int n, const SimdupEntry *added,
-		  bool is_last)
-{
-	if (is_last && simdup_entry_less(&entries[n - 1], added))
-		return n * HAMMING_DEFAULT_FILLFACTOR / 100;
-	return n / 2;
-}
-
-/*
  * Make `left` end where `right` begins, and mark it. Both are images; the low
  * key of the right half becomes the high key of the left one.
  */
@@ -64,7 +50,11 @@ clear_mark(GenericXLogState *state, Buffer buffer)
 		~HAMMING_INCOMPLETE_SPLIT;
 }
 
-/* Split a full leaf to make room for the entry. Release the buffer. */
+/*
+ * Split a full leaf to make room for the entry. Release the buffer. Rows of one
+ * fingerprint, or of NULL, arrive in order, and each new entry is above all others
+ * of the last leaf. Such a leaf is left nearly full.
+ */
 static void
 split_leaf(Relation index, Buffer buffer, const SimdupEntry *entry)
 {
@@ -72,7 +62,9 @@ split_leaf(Relation index, Buffer buffer, const SimdupEntry *entry)
 	Page page = BufferGetPage(buffer);
 	int tree = hamming_head(page)->tree;
 	int n = simdup_hamming_sorted_entries(page, entries);
-	int n_left = left_part(entries, n, entry, hamming_is_last(page));
+	bool is_nearly_full =
+		hamming_is_last(page) && simdup_entry_less(&entries[n - 1], entry);
+	int n_left = is_nearly_full ? n * HAMMING_DEFAULT_FILLFACTOR / 100 : n / 2;
 	Buffer right_buffer = simdup_hamming_extend(index, MAIN_FORKNUM);
 	GenericXLogState *state = GenericXLogStart(index);
 	Page left;

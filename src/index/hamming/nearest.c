@@ -70,7 +70,7 @@ void
 simdup_hamming_begin_order(IndexScanDesc scan)
 {
 	HammingScan *state = scan->opaque;
-	HammingOrder *order = state->order;
+	HammingOrder *order = &state->order;
 
 	order->n = Min(scan->numberOfOrderBys, HAMMING_MAX_ORDERS);
 	for (int i = 0; i < order->n; i++)
@@ -132,7 +132,7 @@ static int
 radius_of_batch(IndexScanDesc scan)
 {
 	HammingScan *state = scan->opaque;
-	HammingOrder *order = state->order;
+	HammingOrder *order = &state->order;
 	uint8 distances[HAMMING_LEAF_CAPACITY];
 	double count[SIMHASH64_BITS + 1] = {0};
 	double missing = order->batch;
@@ -172,7 +172,7 @@ static int
 next_radius(IndexScanDesc scan)
 {
 	HammingScan *state = scan->opaque;
-	HammingOrder *order = state->order;
+	HammingOrder *order = &state->order;
 	int radii[SIMDUP_ROTATIONS];
 	int k = order->complete + 1;
 	double limit = FIRST_PAGES * SIMDUP_ROTATIONS;
@@ -202,7 +202,7 @@ static bool
 next_stage(IndexScanDesc scan)
 {
 	HammingScan *state = scan->opaque;
-	HammingOrder *order = state->order;
+	HammingOrder *order = &state->order;
 	int k = order->limit;
 	MemoryContext caller;
 
@@ -215,7 +215,7 @@ next_stage(IndexScanDesc scan)
 		state->searches = true;
 		state->search = (SimhashBall){order->centers[0], k};
 	}
-	caller = MemoryContextSwitchTo(GetMemoryChunkContext(order));
+	caller = MemoryContextSwitchTo(GetMemoryChunkContext(state));
 	order->sort = simdup_pairsort_begin(work_mem);
 	MemoryContextSwitchTo(caller);
 	simdup_hamming_begin_search(scan);
@@ -238,7 +238,7 @@ static bool
 next_null(IndexScanDesc scan)
 {
 	HammingScan *state = scan->opaque;
-	HammingOrder *order = state->order;
+	HammingOrder *order = &state->order;
 
 	if (!order->nulls && !order->wants_nulls)
 		return false;
@@ -264,7 +264,7 @@ next_null(IndexScanDesc scan)
 static void
 give_least_distances(IndexScanDesc scan, uint64 distances)
 {
-	HammingOrder *order = ((HammingScan *) scan->opaque)->order;
+	HammingOrder *order = &((HammingScan *) scan->opaque)->order;
 
 	scan->xs_recheckorderby = true;
 	for (int i = 0; i < scan->numberOfOrderBys; i++)
@@ -281,7 +281,7 @@ give_least_distances(IndexScanDesc scan, uint64 distances)
 bool
 simdup_hamming_next_nearest(IndexScanDesc scan)
 {
-	HammingOrder *order = ((HammingScan *) scan->opaque)->order;
+	HammingOrder *order = &((HammingScan *) scan->opaque)->order;
 	uint64 distances = 0;
 	bool found;
 

@@ -472,11 +472,10 @@ simdup_hamming_find_child(Page page, int from, const SimdupEntry *key)
 {
 	const uint64 *values = hamming_values(page);
 	int n = hamming_count(page);
-	uint64 last =
-		hamming_is_last(page) ? PG_UINT64_MAX : hamming_head(page)->high_value;
 	int guess =
 		from + 1 +
-		simdup_guess_position(key->value, values[from], last, n - from - 1);
+		simdup_guess_position(key->value, values[from],
+							  hamming_high_key(page).value, n - from - 1);
 	int next = simdup_first_not_below(values, from + 1, n, key->value, guess);
 	int high = n;
 

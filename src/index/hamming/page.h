@@ -163,13 +163,15 @@ hamming_tid_of_row(uint64 row, ItemPointer tid)
 				   (OffsetNumber) (row & 0xffff));
 }
 
+/* Return the high key, or a key above all on the last page. */
 static inline SimdupEntry
 hamming_high_key(Page page)
 {
 	HammingHead *head = hamming_head(page);
-	SimdupEntry key = {head->high_value, hamming_row_of_tid(&head->high_tid)};
 
-	return key;
+	if (hamming_is_last(page))
+		return (SimdupEntry){PG_UINT64_MAX, PG_UINT64_MAX};
+	return (SimdupEntry){head->high_value, hamming_row_of_tid(&head->high_tid)};
 }
 
 /* Check whether the key is on this page, or on one before it. */
@@ -178,25 +180,21 @@ hamming_below_high_key(Page page, const SimdupEntry *key)
 {
 	SimdupEntry high = hamming_high_key(page);
 
-	return hamming_is_last(page) || simdup_entry_less(key, &high);
+	return simdup_entry_less(key, &high);
 }
 
 static inline SimdupEntry
 hamming_leaf_entry(Page page, int i)
 {
-	SimdupEntry entry = {hamming_values(page)[i],
+	return (SimdupEntry){hamming_values(page)[i],
 						 hamming_row_of_tid(hamming_tid(page, i))};
-
-	return entry;
 }
 
 static inline SimdupEntry
 hamming_low_key(Page page, int i)
 {
-	SimdupEntry key = {hamming_values(page)[i],
-					   hamming_row_of_tid(&hamming_link(page, i)->tid)};
-
-	return key;
+	return (SimdupEntry){hamming_values(page)[i],
+						 hamming_row_of_tid(&hamming_link(page, i)->tid)};
 }
 
 /*

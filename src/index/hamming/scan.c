@@ -102,21 +102,19 @@ static int
 find_candidates(const HammingScan *state, Page page, uint16 *found)
 {
 	const HammingWalk *walk = &state->walk;
-	HammingHead *head = hamming_head(page);
 	const uint64 *values = hamming_values(page);
 	uint64 center = simdup_rotate(state->search.center, state->tree);
 	int radius = (int) state->search.radius;
 	int n = hamming_count(page);
-	int n_sorted = head->n_sorted;
+	int n_sorted = hamming_head(page)->n_sorted;
 	int n_found;
 
 	if (walk->is_whole)
 		return simdup_find_near(values, n, center, radius, found);
-	n_found = simdup_find_in_blocks(values, n_sorted,
-									hamming_is_last(page) ? PG_UINT64_MAX
-														  : head->high_value,
-									walk->near + walk->leaf_near,
-									walk->n_leaf_near, center, radius, found);
+	n_found =
+		simdup_find_in_blocks(values, n_sorted, hamming_high_key(page).value,
+							  walk->near + walk->leaf_near, walk->n_leaf_near,
+							  center, radius, found);
 	for (int n_tail = simdup_find_near(values + n_sorted, n - n_sorted, center,
 									   radius, found + n_found);
 		 n_tail > 0; n_tail--)
@@ -201,26 +199,22 @@ IndexScanDesc
 simdup_hamming_begin_scan(Relation index, int n_keys, int n_orders)
 {
 	IndexScanDesc scan = RelationGetIndexScan(index, n_keys, n_orders);
-	MemoryContext context =
+	MemoryContext caller = MemoryContextSwitchTo(
 		AllocSetContextCreate(CurrentMemoryContext, "hamming scan",
-							  ALLOCSET_SMALL_SIZES);
-	HammingScan *state = MemoryContextAllocZero(context, sizeof(HammingScan));
+							  ALLOCSET_SMALL_SIZES));
+	HammingScan *state = palloc0(sizeof(HammingScan));
 
-	state->balls = MemoryContextAlloc(context, sizeof(SimhashBall) * n_keys);
-	if (n_orders > 0)
-		state->order = MemoryContextAllocZero(context, sizeof(HammingOrder));
+	state->balls = palloc(sizeof(SimhashBall) * n_keys);
 	if (n_orders > HAMMING_MAX_ORDERS)
 	{
-		scan->xs_orderbyvals =
-			MemoryContextAllocZero(context, sizeof(Datum) * n_orders);
-		scan->xs_orderbynulls =
-			MemoryContextAllocZero(context, sizeof(bool) * n_orders);
+		scan->xs_orderbyvals = palloc0(sizeof(Datum) * n_orders);
+		scan->xs_orderbynulls = palloc0(sizeof(bool) * n_orders);
 	}
+	MemoryContextSwitchTo(caller);
 	state->pin = InvalidBuffer;
-	state->walk.distance =
-		RelationUsesLocalBuffers(index)
-			? 0
-			: get_tablespace_io_concurrency(index->rd_rel->reltablespace);
+	if (!RelationUsesLocalBuffers(index))
+		state->walk.distance =
+			get_tablespace_io_concurrency(index->rd_rel->reltablespace);
 	scan->opaque = state;
 	return scan;
 }
@@ -233,8 +227,7 @@ simdup_hamming_end_scan(IndexScanDesc scan)
 	release_pin(state);
 	if (state->slot != NULL)
 		ExecDropSingleTupleTableSlot(state->slot);
-	if (state->order != NULL)
-		simdup_hamming_end_stage(state->order);
+	simdup_hamming_end_stage(&state->order);
 	/* an exclusion check is a scan for each row of a statement */
 	MemoryContextDelete(GetMemoryChunkContext(state));
 }
@@ -252,8 +245,7 @@ simdup_hamming_rescan(IndexScanDesc scan, ScanKey keys,
 		memmove(scan->orderByData, orders,
 				scan->numberOfOrderBys * sizeof(ScanKeyData));
 	release_pin(state);
-	if (state->order != NULL)
-		simdup_hamming_end_stage(state->order);
+	simdup_hamming_end_stage(&state->order);
 	state->started = false;
 	state->n_matches = 0;
 	state->at = 0;
@@ -283,13 +275,12 @@ add_ball(HammingScan *state, uint64 center, int64 radius)
 {
 	SimhashBall ball = {center, radius};
 
-	if (state->n_balls > 0 && radius < state->balls[0].radius)
+	state->balls[state->n_balls++] = ball;
+	if (radius < state->balls[0].radius)
 	{
-		state->balls[state->n_balls++] = state->balls[0];
+		state->balls[state->n_balls - 1] = state->balls[0];
 		state->balls[0] = ball;
 	}
-	else
-		state->balls[state->n_balls++] = ball;
 }
 
 static void
@@ -382,7 +373,7 @@ start_scan(IndexScanDesc scan)
 	if (state->searches)
 		state->search = state->balls[0];
 	state->started = true;
-	if (state->order != NULL)
+	if (scan->numberOfOrderBys > 0)
 		simdup_hamming_begin_order(scan);
 	else
 		simdup_hamming_begin_search(scan);
@@ -407,7 +398,7 @@ simdup_hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 	if (!state->started)
 		start_scan(scan);
 	scan->xs_recheckorderby = false;
-	if (state->order != NULL)
+	if (scan->numberOfOrderBys > 0)
 		found = simdup_hamming_next_nearest(scan);
 	else
 		do

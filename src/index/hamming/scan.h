@@ -61,7 +61,7 @@ typedef struct HammingScan
 	uint64 values[HAMMING_LEAF_CAPACITY]; /* as in the rotation */
 
 	BlockNumber heap_blocks; /* of the table, at least */
-	HammingOrder *order;	 /* NULL where no order is asked for */
+	HammingOrder order;		 /* that is asked for, if any */
 	TupleTableSlot *slot;	 /* for rows looked up on a standby */
 } HammingScan;
 

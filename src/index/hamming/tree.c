@@ -32,13 +32,6 @@
 #define N_RUNS 64
 #define MIN_RUN_KB 4096
 
-static void
-use_file(EntryStore *store, BufFile *file)
-{
-	store->files = palloc(sizeof(BufFile *));
-	store->files[store->n_files++] = file;
-}
-
 void
 simdup_entry_store_init(EntryStore *store, size_t *budget, FileSet *set,
 						const char *name, int participant)
@@ -51,9 +44,10 @@ simdup_entry_store_init(EntryStore *store, size_t *budget, FileSet *set,
 	*budget -= Min(*budget, FIRST_SIZE);
 	store->set = set;
 	store->name = name;
+	store->files = palloc(sizeof(BufFile *));
 	if (set != NULL)
-		use_file(store, BufFileCreateFileSet(set, psprintf("%s.%d", name,
-														   participant)));
+		store->files[store->n_files++] =
+			BufFileCreateFileSet(set, psprintf("%s.%d", name, participant));
 }
 
 /* Empty the memory into the file. */
@@ -82,7 +76,7 @@ make_room(EntryStore *store)
 		return;
 	}
 	if (store->n_files == 0)
-		use_file(store, BufFileCreateTemp(false));
+		store->files[store->n_files++] = BufFileCreateTemp(false);
 	write_entries(store);
 }
 
@@ -128,8 +122,7 @@ simdup_entry_store_end(EntryStore *store)
 {
 	for (int i = 0; i < store->n_files; i++)
 		BufFileClose(store->files[i]);
-	if (store->files != NULL)
-		pfree(store->files);
+	pfree(store->files);
 	if (store->entries != NULL)
 		pfree(store->entries);
 }
@@ -149,22 +142,6 @@ simdup_entry_store_end(EntryStore *store)
 
 /* Blocks reserved at once: a cancel request waits no longer than for these. */
 #define RESERVED_AT_ONCE 131072
-
-/* Make room for n pages, before the first of them is written. */
-static void
-reserve_pages(Relation index, BlockNumber n)
-{
-	BlockNumber done = 0;
-
-	while (done < n)
-	{
-		BlockNumber step = Min(n - done, RESERVED_AT_ONCE);
-
-		CHECK_FOR_INTERRUPTS();
-		SIMDUP_EXTEND_WITH_ZEROS(RelationGetSmgr(index), done, step);
-		done += step;
-	}
-}
 
 #ifdef SIMDUP_HAVE_BULK_WRITE
 
@@ -449,12 +426,21 @@ simdup_write_tree(Relation index, const TreeLayout *layout, int tree,
 void
 simdup_begin_trees(Relation index, const TreeLayout *layout)
 {
+	BlockNumber done = 0;
+
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
 								 HAMMING_PHASE_WRITE);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
 								 layout->n_entries[0] * SIMDUP_ROTATIONS +
 									 layout->n_entries[HAMMING_NULL_TREE]);
-	reserve_pages(index, layout->n_blocks);
+	while (done < layout->n_blocks)
+	{
+		BlockNumber step = Min(layout->n_blocks - done, RESERVED_AT_ONCE);
+
+		CHECK_FOR_INTERRUPTS();
+		SIMDUP_EXTEND_WITH_ZEROS(RelationGetSmgr(index), done, step);
+		done += step;
+	}
 }
 
 void

@@ -190,12 +190,6 @@ next_near_key(const HammingWalk *walk, HammingLevel *level, SimdupEntry *key)
 	return true;
 }
 
-static bool
-is_in_range(const HammingListed *listed, const SimdupEntry *key)
-{
-	return listed->is_last || simdup_entry_less(key, &listed->until);
-}
-
 /* Make room for another page of a level. */
 static HammingListed *
 next_listed(const HammingWalk *walk, HammingLevel *level)
@@ -233,7 +227,6 @@ list_children(const HammingWalk *walk, HammingLevel *parent,
 		simdup_hamming_prefetch_hint(walk->scan->indexRelation, listed->block);
 		listed->low = hamming_values(page)[i];
 		listed->near = key.value;
-		listed->is_last = is_last_child && hamming_is_last(page);
 		listed->until = is_last_child ? hamming_high_key(page)
 									  : hamming_low_key(page, i + 1);
 		if (is_last_child)
@@ -290,7 +283,8 @@ leave_page(HammingWalk *walk, int l, Page page)
 		return;
 	}
 	level->next = hamming_high_key(page);
-	if (next_near_key(walk, level, &key) && is_in_range(&level->current, &key))
+	if (next_near_key(walk, level, &key) &&
+		simdup_entry_less(&key, &level->current.until))
 		level->right = hamming_head(page)->right;
 }
 
@@ -385,7 +379,9 @@ start_walk(HammingWalk *walk)
 		level->right = InvalidBlockNumber;
 		level->n = level->at = level->ahead = 0;
 	}
-	walk->level[walk->root_level].current.is_last = true;
+	/* all keys are in the root's range */
+	walk->level[walk->root_level].current.until =
+		(SimdupEntry){PG_UINT64_MAX, PG_UINT64_MAX};
 }
 
 Buffer

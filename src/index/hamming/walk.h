@@ -31,10 +31,9 @@ extern const SimdupPageCosts *simdup_hamming_page_costs(Relation index,
 typedef struct HammingListed
 {
 	BlockNumber block;
-	bool is_last;	   /* the range has no end */
 	uint64 low;		   /* the value where it begins */
 	uint64 near;	   /* the first value in it that may be near */
-	SimdupEntry until; /* where it ends */
+	SimdupEntry until; /* where it ends; above all keys at the end of the level */
 } HammingListed;
 
 /* How far a walk has come on one level of the tree. */
