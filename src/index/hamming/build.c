@@ -65,10 +65,10 @@ typedef struct SharedBuild
 	int64 n_rows[N_KINDS];
 	bool broken_hot_chain;
 	int has_layout; /* 0 or 1 */
-	int next_tree;
 	int n_trees_written;
 
 	TreeLayout layout; /* does not change once has_layout is 1 */
+	pg_atomic_uint32 next_tree;
 	pg_atomic_uint64 n_written;
 	/* the parallel scan's state follows */
 } SharedBuild;
@@ -114,6 +114,7 @@ init_shared(SharedBuild *shared, const Build *build)
 	shared->is_concurrent = build->info->ii_Concurrent;
 	ConditionVariableInit(&shared->changed);
 	SpinLockInit(&shared->mutex);
+	pg_atomic_init_u32(&shared->next_tree, 0);
 	pg_atomic_init_u64(&shared->n_written, 0);
 }
 
@@ -191,20 +192,6 @@ wait_for(SharedBuild *shared, const int *value, int wanted)
 	ConditionVariableCancelSleep();
 }
 
-/* Take a tree that no participant has taken, HAMMING_TREES after the last. */
-static int
-take_tree(SharedBuild *shared)
-{
-	int tree;
-
-	SpinLockAcquire(&shared->mutex);
-	tree = shared->next_tree;
-	if (tree < HAMMING_TREES)
-		shared->next_tree++;
-	SpinLockRelease(&shared->mutex);
-	return tree;
-}
-
 /* Write trees as long as there are any. */
 static void
 write_trees(Build *build)
@@ -223,7 +210,8 @@ write_trees(Build *build)
 			simdup_entry_store_open(&build->stores[kind],
 									shared->n_participants);
 	}
-	while ((tree = take_tree(shared)) < HAMMING_TREES)
+	while ((tree = (int) pg_atomic_fetch_add_u32(&shared->next_tree, 1)) <
+		   HAMMING_TREES)
 	{
 		simdup_write_tree(build->index, &shared->layout, tree,
 						  &build->stores[tree == HAMMING_NULL_TREE ? NULLS

@@ -18,7 +18,7 @@
 
 #include "index/hamming/page.h"
 
-/* A page of any tree and level is expected. */
+/* A page of any tree and level is expected, or a new one. */
 #define ANY_TREE (-1)
 
 void
@@ -157,7 +157,7 @@ find_fault(Page page, int tree, int level)
 	int count = hamming_count(page);
 
 	if (PageIsNew(page))
-		return "The page is zero.";
+		return tree == ANY_TREE ? NULL : "The page is zero.";
 	if (PageGetPageSize(page) != BLCKSZ || header->pd_special != BLCKSZ)
 		return "The page header is not that of such a page.";
 	if (head->page_id != HAMMING_PAGE_ID)
@@ -177,21 +177,16 @@ find_fault(Page page, int tree, int level)
 	return NULL;
 }
 
-static void
-check_page(Relation index, Buffer buffer, int tree, int level)
-{
-	const char *fault = find_fault(BufferGetPage(buffer), tree, level);
-
-	if (fault != NULL)
-		simdup_hamming_corrupted(index, BufferGetBlockNumber(buffer), fault);
-}
-
 void
 simdup_hamming_lock(Relation index, Buffer buffer, int mode, int tree,
 					int level)
 {
+	const char *fault;
+
 	LockBuffer(buffer, mode);
-	check_page(index, buffer, tree, level);
+	fault = find_fault(BufferGetPage(buffer), tree, level);
+	if (fault != NULL)
+		simdup_hamming_corrupted(index, BufferGetBlockNumber(buffer), fault);
 }
 
 Buffer
@@ -201,9 +196,7 @@ simdup_hamming_lock_any(Relation index, BlockNumber block,
 	Buffer buffer =
 		ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
 
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	if (!PageIsNew(BufferGetPage(buffer)))
-		check_page(index, buffer, ANY_TREE, 0);
+	simdup_hamming_lock(index, buffer, BUFFER_LOCK_SHARE, ANY_TREE, 0);
 	return buffer;
 }
 

@@ -247,8 +247,8 @@ pg_noreturn extern void simdup_hamming_corrupted(Relation index,
 extern void simdup_hamming_lock(Relation index, Buffer buffer, int mode,
 								int tree, int level);
 /*
- * Return a page, locked for reading, of the tree and level that it names. A page
- * that was made for a split that failed is new for ever.
+ * Return a page of any tree and level, locked for reading. It may be new: one
+ * that was made for a split that failed stays so.
  */
 extern Buffer simdup_hamming_lock_any(Relation index, BlockNumber block,
 									  BufferAccessStrategy strategy);

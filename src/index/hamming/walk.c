@@ -177,8 +177,12 @@ next_near_key(const HammingWalk *walk, HammingLevel *level, SimdupEntry *key)
 	uint32 block = simdup_first_block(level->next.value);
 
 	*key = level->next;
-	if (level->finished)
+	if (key->row == PG_UINT64_MAX)
+	{
+		/* the last page has been read */
+		level->near = walk->n_near;
 		return false;
+	}
 	if (walk->is_whole)
 		return true;
 	while (level->near < walk->n_near && walk->near[level->near] < block)
@@ -194,18 +198,14 @@ next_near_key(const HammingWalk *walk, HammingLevel *level, SimdupEntry *key)
 static HammingListed *
 next_listed(const HammingWalk *walk, HammingLevel *level)
 {
-	if (level->listed == NULL)
+	if (level->n == level->size)
 	{
-		level->size = ENOUGH_LISTED;
+		level->size = Max(2 * level->size, ENOUGH_LISTED);
 		level->listed =
-			MemoryContextAlloc(GetMemoryChunkContext(walk->scan->opaque),
-							   level->size * sizeof(HammingListed));
-	}
-	else if (level->n == level->size)
-	{
-		level->size *= 2;
-		level->listed =
-			repalloc(level->listed, level->size * sizeof(HammingListed));
+			level->listed == NULL
+				? MemoryContextAlloc(GetMemoryChunkContext(walk->scan->opaque),
+									 level->size * sizeof(HammingListed))
+				: repalloc(level->listed, level->size * sizeof(HammingListed));
 	}
 	return &level->listed[level->n++];
 }
@@ -277,11 +277,6 @@ leave_page(HammingWalk *walk, int l, Page page)
 	SimdupEntry key;
 
 	level->right = InvalidBlockNumber;
-	if (hamming_is_last(page))
-	{
-		level->finished = true;
-		return;
-	}
 	level->next = hamming_high_key(page);
 	if (next_near_key(walk, level, &key) &&
 		simdup_entry_less(&key, &level->current.until))
@@ -375,7 +370,6 @@ start_walk(HammingWalk *walk)
 
 		level->next = (SimdupEntry){0, 0};
 		level->near = 0;
-		level->finished = false;
 		level->right = InvalidBlockNumber;
 		level->n = level->at = level->ahead = 0;
 	}
@@ -401,7 +395,7 @@ simdup_hamming_next_leaf(HammingWalk *walk)
 	page = BufferGetPage(buffer);
 	walk->leaf_near = leaves->near;
 	leave_page(walk, 0, page);
-	end = leaves->finished ? walk->n_near : leaves->near;
+	end = leaves->near;
 	/* a block may begin on this leaf and go on behind it */
 	if (end < walk->n_near &&
 		walk->near[end] == simdup_first_block(leaves->next.value))

@@ -39,9 +39,9 @@ typedef struct HammingListed
 /* How far a walk has come on one level of the tree. */
 typedef struct HammingLevel
 {
-	SimdupEntry next; /* everything below it has been read */
-	int near;		  /* the first near block not below `next` */
-	bool finished;	  /* so has everything else */
+	SimdupEntry
+		next; /* everything below it has been read; at the end above all */
+	int near; /* the first near block not below `next` */
 
 	HammingListed current; /* what was listed for the page read last */
 	BlockNumber right;	   /* its right sibling then, if that is next */
