@@ -110,23 +110,6 @@ distances_of(const HammingOrder *order, uint64 fp)
 	return distances;
 }
 
-/* Get the next candidate of this stage. Return false if none is left. */
-static bool
-next_candidate(HammingOrder *order, ItemPointer tid, uint64 *distances)
-{
-	uint64 row;
-
-	if (order->sort == NULL)
-		return false;
-	if (!simdup_pairsort_get(order->sort, distances, &row))
-	{
-		simdup_hamming_end_stage(order);
-		return false;
-	}
-	hamming_tid_of_row(row, tid);
-	return true;
-}
-
 /* Return the least radius that holds a batch of rows above what is complete. */
 static int
 radius_of_batch(IndexScanDesc scan)
@@ -283,12 +266,19 @@ simdup_hamming_next_nearest(IndexScanDesc scan)
 {
 	HammingOrder *order = &((HammingScan *) scan->opaque)->order;
 	uint64 distances = 0;
+	uint64 row;
 	bool found;
 
 	do
-		found = next_candidate(order, &scan->xs_heaptid, &distances);
-	while (!found && next_stage(scan));
-	if (!found && !next_null(scan))
+	{
+		found = order->sort != NULL &&
+				simdup_pairsort_get(order->sort, &distances, &row);
+		if (!found)
+			simdup_hamming_end_stage(order);
+	} while (!found && next_stage(scan));
+	if (found)
+		hamming_tid_of_row(row, &scan->xs_heaptid);
+	else if (!next_null(scan))
 		return false;
 	if (scan->numberOfOrderBys > order->n)
 		give_least_distances(scan, distances);

@@ -116,8 +116,7 @@ simdup_hamming_set_child(Page page, int i, const SimdupEntry *low,
 
 	hamming_values(page)[i] = low->value;
 	hamming_tid_of_row(low->row, &link->tid);
-	link->child_high = (uint16) (child >> 16);
-	link->child_low = (uint16) child;
+	BlockIdSet(&link->child, child);
 }
 
 void

@@ -71,8 +71,7 @@ typedef struct HammingMeta
 typedef struct HammingLink
 {
 	ItemPointerData tid;
-	uint16 child_high;
-	uint16 child_low;
+	BlockIdData child;
 } HammingLink;
 
 /* Where the first value is. */
@@ -126,9 +125,7 @@ hamming_link(Page page, int i)
 static inline BlockNumber
 hamming_child(Page page, int i)
 {
-	HammingLink *link = hamming_link(page, i);
-
-	return (BlockNumber) link->child_high << 16 | link->child_low;
+	return BlockIdGetBlockNumber(&hamming_link(page, i)->child);
 }
 
 static inline bool
