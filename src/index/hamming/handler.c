@@ -51,15 +51,7 @@ simdup_hamming_init(void)
 static bytea *
 parse_options(Datum options, bool validate)
 {
-	/* by name: 18 has a member more */
-	static const relopt_parse_elt table[] = {
-		{.optname = "fillfactor",
-		 .opttype = RELOPT_TYPE_INT,
-		 .offset = offsetof(StdRdOptions, fillfactor)}};
-
-	return (bytea *) build_reloptions(options, validate, option_kind,
-									  sizeof(StdRdOptions), table,
-									  lengthof(table));
+	return default_reloptions(options, validate, option_kind);
 }
 
 /*
@@ -100,14 +92,6 @@ is_plain_text(Relation index, Datum value)
 	return index->rd_opcintype[0] == TEXTOID &&
 		   !VARATT_IS_EXTENDED(DatumGetPointer(value)) &&
 		   VARSIZE(DatumGetPointer(value)) <= MAX_LAST_TEXT;
-}
-
-static bool
-is_last_text(Oid function, Oid collation, Datum value)
-{
-	return last.function == function && last.collation == collation &&
-		   last.size == VARSIZE(DatumGetPointer(value)) &&
-		   memcmp(last.text, DatumGetPointer(value), last.size) == 0;
 }
 
 static void
@@ -162,7 +146,9 @@ simdup_hamming_fingerprint(Relation index, Datum value, bool is_null,
 	}
 	if (!is_plain_text(index, value))
 		return compute_fingerprint(index, value, fp);
-	if (!is_last_text(function, collation, value))
+	if (last.function != function || last.collation != collation ||
+		last.size != VARSIZE(DatumGetPointer(value)) ||
+		memcmp(last.text, DatumGetPointer(value), last.size) != 0)
 	{
 		static bool watches = false;
 

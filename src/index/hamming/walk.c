@@ -279,7 +279,7 @@ leave_page(HammingWalk *walk, int l, Page page)
 	level->right = InvalidBlockNumber;
 	level->next = hamming_high_key(page);
 	if (next_near_key(walk, level, &key) &&
-		simdup_entry_less(&key, &level->current.until))
+		simdup_entry_less(&key, &level->until))
 		level->right = hamming_head(page)->right;
 }
 
@@ -313,6 +313,7 @@ pin_next_page(HammingWalk *walk, int l)
 {
 	Relation index = walk->scan->indexRelation;
 	HammingLevel *level = &walk->level[l];
+	const HammingListed *listed;
 
 	if (level->right != InvalidBlockNumber)
 		return simdup_hamming_read_again(index, level->right);
@@ -324,9 +325,10 @@ pin_next_page(HammingWalk *walk, int l)
 			prefetch_listed(walk, level, i);
 	}
 	prefetch_listed(walk, level, level->at + PAGES_AHEAD);
-	level->current = level->listed[level->at++];
+	listed = &level->listed[level->at++];
+	level->until = listed->until;
 	read_ahead(walk, level);
-	return simdup_hamming_read_again(index, level->current.block);
+	return simdup_hamming_read_again(index, listed->block);
 }
 
 /* Lock the page of a level that holds the next near key. */
@@ -374,7 +376,7 @@ start_walk(HammingWalk *walk)
 		level->n = level->at = level->ahead = 0;
 	}
 	/* all keys are in the root's range */
-	walk->level[walk->root_level].current.until =
+	walk->level[walk->root_level].until =
 		(SimdupEntry){PG_UINT64_MAX, PG_UINT64_MAX};
 }
 

@@ -43,8 +43,8 @@ typedef struct HammingLevel
 		next; /* everything below it has been read; at the end above all */
 	int near; /* the first near block not below `next` */
 
-	HammingListed current; /* what was listed for the page read last */
-	BlockNumber right;	   /* its right sibling then, if that is next */
+	SimdupEntry until; /* where the range ends that was listed last */
+	BlockNumber right; /* sibling of the page read last, if that is next */
 
 	/* pages to visit: `at` comes next, those before `ahead` were asked for */
 	int n;
