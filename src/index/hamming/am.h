@@ -43,7 +43,10 @@ extern bool simdup_hamming_fingerprint(Relation index, Datum value,
  */
 extern bool simdup_hamming_computes(Relation index);
 
-/* Callbacks: build.c */
+/* Callbacks: opclass.c */
+extern bool simdup_hamming_validate(Oid opclass);
+
+/* build.c */
 extern IndexBuildResult *simdup_hamming_build(Relation heap, Relation index,
 											  IndexInfo *info);
 extern void simdup_hamming_build_empty(Relation index);

@@ -297,31 +297,26 @@ log_entry(Buffer buffer, bool is_sorted)
 	PageSetLSN(page, lsn);
 }
 
+#endif
+
 static void
 store_entry(Relation index, Buffer buffer, const SimdupEntry *entry,
 			bool is_sorted)
 {
+#ifdef SIMDUP_KNOWS_GENERIC_RECORDS
 	START_CRIT_SECTION();
 	add_entry(BufferGetPage(buffer), entry, is_sorted);
 	MarkBufferDirty(buffer);
 	if (RelationNeedsWAL(index))
 		log_entry(buffer, is_sorted);
 	END_CRIT_SECTION();
-}
-
 #else
-
-static void
-store_entry(Relation index, Buffer buffer, const SimdupEntry *entry,
-			bool is_sorted)
-{
 	GenericXLogState *state = GenericXLogStart(index);
 
 	add_entry(GenericXLogRegisterBuffer(state, buffer, 0), entry, is_sorted);
 	GenericXLogFinish(state);
-}
-
 #endif
+}
 
 /*
  * Append an entry to a leaf that is locked exclusively and has room. An entry

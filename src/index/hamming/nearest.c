@@ -26,7 +26,7 @@
 #include "utils/memutils.h"
 
 #include "index/hamming/am.h"
-#include "index/hamming/scan.h"
+#include "index/hamming/walk.h"
 
 /* Pages that the first stage may read for each rotation. */
 #define FIRST_PAGES 3

@@ -144,70 +144,41 @@ simdup_entry_store_end(EntryStore *store)
 #define RESERVED_AT_ONCE 131072
 
 #ifdef SIMDUP_HAVE_BULK_WRITE
-
 #include "storage/bulk_write.h"
+#else
+typedef RelationData BulkWriteState;
+#define smgr_bulk_start_rel(index, fork) (index)
+#define smgr_bulk_finish(index) ((void) (index))
+#endif
 
-typedef BulkWriteState PageWriter;
-
-/* Begin to write. Several writers may be at work, each in its own range. */
-static PageWriter *
-begin_pages(Relation index)
-{
-	return smgr_bulk_start_rel(index, MAIN_FORKNUM);
-}
-
+/* Write a page. Several writers may be at work, each in its own range. */
 static void
-put_page(PageWriter *pages, BlockNumber block, Page page)
+put_page(BulkWriteState *writer, BlockNumber block, Page page)
 {
-	BulkWriteBuffer buffer = smgr_bulk_get_buf(pages);
+#ifdef SIMDUP_HAVE_BULK_WRITE
+	BulkWriteBuffer buffer = smgr_bulk_get_buf(writer);
 
 	memcpy(buffer, page, BLCKSZ);
-	smgr_bulk_write(pages, block, buffer, true);
-}
-
-static void
-end_pages(PageWriter *pages)
-{
-	smgr_bulk_finish(pages);
-}
-
+	smgr_bulk_write(writer, block, buffer, true);
 #else
-
-typedef RelationData PageWriter;
-
-static PageWriter *
-begin_pages(Relation index)
-{
-	return index;
-}
-
-static void
-put_page(PageWriter *index, BlockNumber block, Page page)
-{
 	/* aligned as 16 wants what it writes directly */
 	char memory[BLCKSZ + 4096];
 	Page copy = (Page) TYPEALIGN(4096, memory);
 
 	memcpy(copy, page, BLCKSZ);
-	if (RelationNeedsWAL(index))
-		log_newpage(&index->SIMDUP_RD_LOCATOR, MAIN_FORKNUM, block, copy, true);
+	if (RelationNeedsWAL(writer))
+		log_newpage(&writer->SIMDUP_RD_LOCATOR, MAIN_FORKNUM, block, copy,
+					true);
 	PageSetChecksumInplace(copy, block);
-	smgrwrite(RelationGetSmgr(index), MAIN_FORKNUM, block, copy, true);
-}
-
-/* Do nothing: simdup_end_trees syncs the pages of all writers. */
-static void
-end_pages(PageWriter *index pg_attribute_unused())
-{
-}
-
+	smgrwrite(RelationGetSmgr(writer), MAIN_FORKNUM, block, copy, true);
 #endif
+}
 
 /* Trees */
 
 typedef struct TreeWriter
 {
-	PageWriter *pages;
+	BulkWriteState *pages;
 	pg_atomic_uint64 *n_written;
 	int tree;
 	int level;
@@ -397,7 +368,7 @@ simdup_write_tree(Relation index, const TreeLayout *layout, int tree,
 				  EntryStore *store, int memory_kb, pg_atomic_uint64 *n_written)
 {
 	SimdupEntry lowest = {0, 0};
-	TreeWriter writer = {.pages = begin_pages(index),
+	TreeWriter writer = {.pages = smgr_bulk_start_rel(index, MAIN_FORKNUM),
 						 .n_written = n_written,
 						 .tree = tree,
 						 .next = layout->first[tree],
@@ -414,7 +385,7 @@ simdup_write_tree(Relation index, const TreeLayout *layout, int tree,
 	write_page(&writer, NULL);
 	while (writer.n > 1)
 		write_level(&writer);
-	end_pages(writer.pages);
+	smgr_bulk_finish(writer.pages);
 	if (writer.next != layout->root[tree] + 1 ||
 		writer.level != layout->level[tree])
 		elog(ERROR, "tree %d of index \"%s\" ends at block %u, not %u", tree,
@@ -446,12 +417,12 @@ simdup_begin_trees(Relation index, const TreeLayout *layout)
 void
 simdup_end_trees(Relation index, const TreeLayout *layout)
 {
-	PageWriter *pages = begin_pages(index);
+	BulkWriteState *pages = smgr_bulk_start_rel(index, MAIN_FORKNUM);
 	PGAlignedBlock meta;
 
 	simdup_hamming_init_meta(meta.data, layout->root, layout->level);
 	put_page(pages, HAMMING_META_BLOCK, meta.data);
-	end_pages(pages);
+	smgr_bulk_finish(pages);
 #ifndef SIMDUP_HAVE_BULK_WRITE
 	/* all pages, also those that other processes wrote */
 	if (!RelationUsesLocalBuffers(index))

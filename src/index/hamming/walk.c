@@ -1,19 +1,29 @@
 /*
  * walk.c
- *	  The radii of a search, and the leaves of one tree that hold a block near the
- *	  center, in order.
+ *	  Searches: their radii, the leaves of one tree that hold a block near the
+ *	  center, in order, and the rows on them that match. Every value is compared
+ *	  whole, so what is found is exact.
  *
  * A walk goes down level by level. The children of an inner page that may hold a
  * near block are listed in one pass, under one lock, and visited later. README
  * says why splits meanwhile lose nothing and show nothing twice.
+ *
+ * The matches of a leaf are copied, and the leaf is unlocked before they are
+ * returned. Under an MVCC snapshot its pin is released too: a row that has
+ * since taken the TID of another is too young to be seen. Under any other
+ * snapshot (an exclusion constraint's) the pin stays until the next leaf is
+ * read. VACUUM needs a cleanup lock, so it cannot remove the entry and free the
+ * TID before that.
  */
 #include "postgres.h"
 #include "compat.h"
 
 #include "access/relscan.h"
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 
 #include "index/hamming/walk.h"
 
@@ -404,4 +414,167 @@ simdup_hamming_next_leaf(HammingWalk *walk)
 		end++;
 	walk->n_leaf_near = end - walk->leaf_near;
 	return buffer;
+}
+
+/* Matches */
+
+void
+simdup_hamming_release_pin(HammingScan *state)
+{
+	if (BufferIsValid(state->pin))
+		ReleaseBuffer(state->pin);
+	state->pin = InvalidBuffer;
+}
+
+void
+simdup_hamming_begin_search(IndexScanDesc scan)
+{
+	HammingScan *state = scan->opaque;
+
+	for (int tree = 0; tree < HAMMING_TREES; tree++)
+		state->radii[tree] = -1;
+	if (state->reads_nulls)
+		state->radii[HAMMING_NULL_TREE] = SIMDUP_BLOCK_BITS;
+	if (state->reads_values && state->searches)
+	{
+		uint64 center = state->search.center;
+		int radius = (int) state->search.radius;
+
+		(void) simdup_choose_radii(radius,
+								   simdup_hamming_page_costs(scan->indexRelation,
+															 &state->costs,
+															 center, radius),
+								   state->radii);
+	}
+	else if (state->reads_values)
+		state->radii[0] = SIMDUP_BLOCK_BITS;
+	state->n_matches = 0;
+	state->at = 0;
+	state->tree = -1;
+}
+
+/* Check whether the row belongs to this rotation and lies in all balls. */
+static bool
+is_match(const HammingScan *state, uint64 value)
+{
+	uint64 fp = simdup_unrotate(value, state->tree);
+
+	if (!simdup_reports(state->tree, fp ^ state->search.center, state->radii))
+		return false;
+	for (int i = 0; i < state->n_balls; i++)
+		if (!simhash_ball_has(&state->balls[i], fp))
+			return false;
+	return true;
+}
+
+static void
+add_match(IndexScanDesc scan, Buffer buffer, int i)
+{
+	HammingScan *state = scan->opaque;
+	Page page = BufferGetPage(buffer);
+	ItemPointer tid = hamming_tid(page, i);
+
+	simdup_hamming_check_tid(scan->indexRelation, BufferGetBlockNumber(buffer),
+							 tid, &state->heap_blocks);
+	state->values[state->n_matches] = hamming_values(page)[i];
+	state->matches[state->n_matches++] = *tid;
+}
+
+/*
+ * Find the positions of the values on a leaf that may match. Return their
+ * number. Sorted values are compared only if they begin with a near block.
+ */
+static int
+find_candidates(const HammingScan *state, Page page, uint16 *found)
+{
+	const HammingWalk *walk = &state->walk;
+	const uint64 *values = hamming_values(page);
+	uint64 center = simdup_rotate(state->search.center, state->tree);
+	int radius = (int) state->search.radius;
+	int n = hamming_count(page);
+	int n_sorted = hamming_head(page)->n_sorted;
+	int n_found;
+
+	if (walk->is_whole)
+		return simdup_find_near(values, n, center, radius, found);
+	n_found =
+		simdup_find_in_blocks(values, n_sorted, hamming_high_key(page).value,
+							  walk->near + walk->leaf_near, walk->n_leaf_near,
+							  center, radius, found);
+	for (int n_tail = simdup_find_near(values + n_sorted, n - n_sorted, center,
+									   radius, found + n_found);
+		 n_tail > 0; n_tail--)
+		found[n_found++] += (uint16) n_sorted;
+	return n_found;
+}
+
+/* Copy the TIDs of a leaf that match. */
+static void
+collect_matches(IndexScanDesc scan, Buffer buffer)
+{
+	HammingScan *state = scan->opaque;
+	Page page = BufferGetPage(buffer);
+	uint16 found[SIMDUP_MAX_FOUND];
+	int n_found;
+
+	state->at = 0;
+	state->n_matches = 0;
+	if (!state->searches)
+	{
+		for (int i = 0; i < hamming_count(page); i++)
+			add_match(scan, buffer, i);
+		return;
+	}
+	n_found = find_candidates(state, page, found);
+	for (int i = 0; i < n_found; i++)
+		if (is_match(state, hamming_values(page)[found[i]]))
+			add_match(scan, buffer, found[i]);
+}
+
+/* Begin with the next tree that is to be read, if there is one. */
+static void
+next_tree(IndexScanDesc scan)
+{
+	HammingScan *state = scan->opaque;
+
+	do
+	{
+		if (++state->tree == HAMMING_TREES)
+			return;
+	} while (state->radii[state->tree] < 0);
+	simdup_hamming_begin_walk(&state->walk, scan, state->tree,
+							  state->search.center, state->radii[state->tree]);
+}
+
+bool
+simdup_hamming_next_matches(IndexScanDesc scan)
+{
+	HammingScan *state = scan->opaque;
+
+	simdup_hamming_release_pin(state);
+	while (state->tree < HAMMING_TREES)
+	{
+		Buffer buffer = InvalidBuffer;
+
+		CHECK_FOR_INTERRUPTS();
+		if (state->tree >= 0)
+			buffer = simdup_hamming_next_leaf(&state->walk);
+		if (!BufferIsValid(buffer))
+		{
+			next_tree(scan);
+			continue;
+		}
+		SIMDUP_TEST_OLD_SNAPSHOT(scan, buffer);
+		collect_matches(scan, buffer);
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+		/* an index-only scan trusts the visibility map: VACUUM must wait */
+		if (state->n_matches > 0 &&
+			(scan->xs_want_itup || !IsMVCCSnapshot(scan->xs_snapshot)))
+			state->pin = buffer;
+		else
+			ReleaseBuffer(buffer);
+		if (state->n_matches > 0)
+			return true;
+	}
+	return false;
 }
