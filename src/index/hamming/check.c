@@ -210,10 +210,9 @@ is_equal(const SimdupEntry *a, const SimdupEntry *b)
 static SimdupEntry
 next_row(SimdupPairSort *list)
 {
-	SimdupEntry row;
+	SimdupEntry row = {PG_UINT64_MAX, PG_UINT64_MAX};
 
-	if (!simdup_pairsort_get(list, &row.value, &row.row))
-		row = (SimdupEntry){PG_UINT64_MAX, PG_UINT64_MAX};
+	(void) simdup_pairsort_get(list, &row.value, &row.row);
 	return row;
 }
 
@@ -231,9 +230,9 @@ compare_lists(Check *check)
 	}
 	for (;;)
 	{
-		SimdupEntry least = next[0];
+		SimdupEntry least = {PG_UINT64_MAX, PG_UINT64_MAX};
 
-		for (int i = 1; i < check->n_lists; i++)
+		for (int i = 0; i < check->n_lists; i++)
 			if (simdup_entry_less(&next[i], &least))
 				least = next[i];
 		if (least.value == PG_UINT64_MAX)

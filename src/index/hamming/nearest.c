@@ -45,36 +45,27 @@
 
 #define DISTANCE_BITS 7
 
-/*
- * Set *center to the fingerprint of an operand, which is a fingerprint or of the
- * column's type. Return false if it has none.
- */
-static bool
-get_center(IndexScanDesc scan, int operand, uint64 *center)
-{
-	ScanKey key = &scan->orderByData[operand];
-	Relation index = scan->indexRelation;
-
-	*center = 0;
-	if (key->sk_subtype == index->rd_opcintype[0])
-		return simdup_hamming_fingerprint(index, key->sk_argument,
-										  (key->sk_flags & SK_ISNULL) != 0,
-										  center);
-	if (key->sk_flags & SK_ISNULL)
-		return false;
-	*center = DatumGetSimhash64(key->sk_argument);
-	return true;
-}
-
 void
 simdup_hamming_begin_order(IndexScanDesc scan)
 {
 	HammingScan *state = scan->opaque;
 	HammingOrder *order = &state->order;
+	Relation index = scan->indexRelation;
 
 	order->n = Min(scan->numberOfOrderBys, HAMMING_MAX_ORDERS);
+	/* an operand is a fingerprint or of the column's type */
 	for (int i = 0; i < order->n; i++)
-		order->is_null[i] = !get_center(scan, i, &order->centers[i]);
+	{
+		ScanKey key = &scan->orderByData[i];
+		bool is_null = (key->sk_flags & SK_ISNULL) != 0;
+
+		if (key->sk_subtype == index->rd_opcintype[0])
+			is_null = !simdup_hamming_fingerprint(index, key->sk_argument,
+												  is_null, &order->centers[i]);
+		else if (!is_null)
+			order->centers[i] = DatumGetSimhash64(key->sk_argument);
+		order->is_null[i] = is_null;
+	}
 	order->grows =
 		!order->is_null[0] &&
 		(state->n_balls == 0 || state->balls[0].center == order->centers[0]);
