@@ -72,28 +72,6 @@ typedef struct InspectedIndex
 	int guc_level;
 } InspectedIndex;
 
-static void
-check_kind(Relation index)
-{
-	if (index->rd_indam->ambuild != simdup_hamming_build)
-		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("\"%s\" is not a hamming index",
-					   RelationGetRelationName(index)));
-	if (index->rd_rel->relkind != RELKIND_INDEX)
-		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("\"%s\" is a partitioned index",
-					   RelationGetRelationName(index)),
-				errhint(
-					"Name the index of a partition. pg_partition_tree lists them."));
-	if (RELATION_IS_OTHER_TEMP(index))
-		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				errmsg("cannot access temporary tables of other sessions"));
-	if (!index->rd_index->indisvalid)
-		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				errmsg("index \"%s\" is not valid",
-					   RelationGetRelationName(index)));
-}
-
 /* Lock table and index. ERROR unless it is the caller's hamming index. */
 static InspectedIndex
 open_index(Oid index_oid)
@@ -112,7 +90,20 @@ open_index(Oid index_oid)
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, name);
 	opened.heap = table_open(heap_oid, AccessShareLock);
 	opened.index = index_open(index_oid, AccessShareLock);
-	check_kind(opened.index);
+	if (opened.index->rd_indam->ambuild != simdup_hamming_build)
+		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("\"%s\" is not a hamming index", name));
+	if (opened.index->rd_rel->relkind != RELKIND_INDEX)
+		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("\"%s\" is a partitioned index", name),
+				errhint(
+					"Name the index of a partition. pg_partition_tree lists them."));
+	if (RELATION_IS_OTHER_TEMP(opened.index))
+		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("cannot access temporary tables of other sessions"));
+	if (!opened.index->rd_index->indisvalid)
+		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("index \"%s\" is not valid", name));
 	GetUserIdAndSecContext(&opened.user, &opened.security);
 	SetUserIdAndSecContext(opened.heap->rd_rel->relowner,
 						   opened.security | SECURITY_RESTRICTED_OPERATION);

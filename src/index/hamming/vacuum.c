@@ -29,28 +29,23 @@ typedef struct HammingVacuum
 	void *callback_state;
 } HammingVacuum;
 
-/* Remove the entries at these positions, ascending, from a leaf. */
 static void
-remove_entries(Relation index, Buffer buffer, const uint16 *dead, int n_dead)
+remove_entries(Relation index, Buffer buffer, const bool *is_dead)
 {
 	GenericXLogState *state = GenericXLogStart(index);
 	Page page = GenericXLogRegisterBuffer(state, buffer, 0);
 	HammingHead *head = hamming_head(page);
 	int n_sorted = head->n_sorted;
-	int n = dead[0];
+	int n = 0;
 
-	for (int i = n, at = 0; i < hamming_count(page); i++)
-	{
-		if (at < n_dead && dead[at] == i)
+	for (int i = 0; i < hamming_count(page); i++)
+		if (!is_dead[i])
 		{
-			at++;
-			if (i < n_sorted)
-				head->n_sorted--;
-			continue;
+			hamming_values(page)[n] = hamming_values(page)[i];
+			*hamming_tid(page, n++) = *hamming_tid(page, i);
 		}
-		hamming_values(page)[n] = hamming_values(page)[i];
-		*hamming_tid(page, n++) = *hamming_tid(page, i);
-	}
+		else if (i < n_sorted)
+			head->n_sorted--;
 	simdup_hamming_set_count(page, n);
 	GenericXLogFinish(state);
 }
@@ -60,14 +55,17 @@ vacuum_leaf(HammingVacuum *vacuum, Buffer buffer)
 {
 	Page page = BufferGetPage(buffer);
 	int tree = hamming_head(page)->tree;
-	uint16 dead[HAMMING_LEAF_CAPACITY];
+	bool is_dead[HAMMING_LEAF_CAPACITY] = {false};
 	int n_dead = 0;
 
 	for (int i = 0; i < hamming_count(page); i++)
-		if (vacuum->callback(hamming_tid(page, i), vacuum->callback_state))
-			dead[n_dead++] = (uint16) i;
+	{
+		is_dead[i] =
+			vacuum->callback(hamming_tid(page, i), vacuum->callback_state);
+		n_dead += is_dead[i];
+	}
 	if (n_dead > 0)
-		remove_entries(vacuum->info->index, buffer, dead, n_dead);
+		remove_entries(vacuum->info->index, buffer, is_dead);
 	/* these two trees together have each row once */
 	if (tree == 0 || tree == HAMMING_NULL_TREE)
 	{
