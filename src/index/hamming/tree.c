@@ -11,6 +11,8 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include <fcntl.h>
+
 #include "access/xloginsert.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
