@@ -2,6 +2,10 @@
  * build.c
  *	  CREATE INDEX, with parallel workers or without. Rows beyond
  *	  maintenance_work_mem go to temporary files (tree.c).
+ *
+ * README has the parts of each participant. Workers write WAL. The leader's
+ * commit record comes after it, and so covers it. A build without workers has
+ * one participant. It alone keeps rows in memory.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -25,23 +29,24 @@
 #include "utils/wait_event.h"
 
 #include "index/hamming/am.h"
-
-/*
- * With parallel workers: README has the parts of each participant. Workers write
- * WAL. The leader's commit record comes after it, and so covers it.
- */
+#include "index/hamming/tree.h"
 
 #define KEY_SHARED UINT64CONST(0x6861000000000001)
-#define KEY_WAL_USAGE UINT64CONST(0x6861000000000002)
-#define KEY_BUFFER_USAGE UINT64CONST(0x6861000000000003)
-#define KEY_QUERY UINT64CONST(0x6861000000000004)
+#define KEY_USAGE UINT64CONST(0x6861000000000002)
+#define KEY_QUERY UINT64CONST(0x6861000000000003)
 
 #define ENTRIES_PER_KB (1024 / sizeof(SimdupEntry))
 
-#define FILE_NAME_LENGTH 32
-
-/* How long the leader waits between two reports of progress. */
+/* How long a participant waits between two reports of progress. */
 #define REPORT_MS 500
+
+/* Rows with a fingerprint and without. */
+typedef enum RowKind
+{
+	ROWS,
+	NULLS,
+	N_KINDS
+} RowKind;
 
 typedef struct SharedBuild
 {
@@ -57,19 +62,43 @@ typedef struct SharedBuild
 	int n_participants;
 	int n_scanned;
 	double heap_tuples;
-	int64 n_rows;
-	int64 n_nulls;
+	int64 n_rows[N_KINDS];
 	bool broken_hot_chain;
 	int has_layout; /* 0 or 1 */
-	int next_tree;
 	int n_trees_written;
 
 	TreeLayout layout; /* does not change once has_layout is 1 */
+	pg_atomic_uint32 next_tree;
 	pg_atomic_uint64 n_written;
 	/* the parallel scan's state follows */
 } SharedBuild;
 
 #define SHARED_BUILD_SIZE BUFFERALIGN(sizeof(SharedBuild))
+
+/* What a worker used, for the leader's sums. */
+typedef struct WorkerUsage
+{
+	BufferUsage buffers;
+	WalUsage wal;
+} WorkerUsage;
+
+/* A participant. */
+typedef struct Build
+{
+	Relation heap;
+	Relation index;
+	IndexInfo *info;
+	SharedBuild *shared;
+	int number;		  /* workers come first, the leader last */
+	bool is_parallel; /* there are other participants */
+	size_t budget;
+	EntryStore stores[N_KINDS];
+
+	/* of the leader of workers */
+	ParallelContext *context;
+	Snapshot snapshot; /* SnapshotAny, or registered */
+	WorkerUsage *usage;
+} Build;
 
 static ParallelTableScanDesc
 scan_of(SharedBuild *shared)
@@ -77,166 +106,124 @@ scan_of(SharedBuild *shared)
 	return (ParallelTableScanDesc) ((char *) shared + SHARED_BUILD_SIZE);
 }
 
-/* What each participant does */
-
-/* The rows of a table, or of the part that a parallel scan gives. */
-typedef struct CollectedRows
+static void
+init_shared(SharedBuild *shared, const Build *build)
 {
-	EntryStore rows;
-	EntryStore nulls;
-	double heap_tuples;
-} CollectedRows;
+	shared->heap = RelationGetRelid(build->heap);
+	shared->index = RelationGetRelid(build->index);
+	shared->is_concurrent = build->info->ii_Concurrent;
+	ConditionVariableInit(&shared->changed);
+	SpinLockInit(&shared->mutex);
+	pg_atomic_init_u32(&shared->next_tree, 0);
+	pg_atomic_init_u64(&shared->n_written, 0);
+}
+
+/* What each participant does */
 
 static void
 add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		bool is_alive pg_attribute_unused(), void *arg)
 {
-	CollectedRows *collected = arg;
+	Build *build = arg;
 	uint64 row = hamming_row_of_tid(tid);
 	uint64 fp;
 
 	if (simdup_hamming_fingerprint(index, values[0], isnull[0], &fp))
-		simdup_entry_store_add(&collected->rows, fp, row);
+		simdup_entry_store_add(&build->stores[ROWS], fp, row);
 	else
-		simdup_entry_store_add(&collected->nulls, 0, row);
+		simdup_entry_store_add(&build->stores[NULLS], 0, row);
 }
 
+/* Collect the rows of the table, or of this participant's part of it. */
 static void
-collect_rows(Relation heap, Relation index, IndexInfo *info, TableScanDesc scan,
-			 bool progress, CollectedRows *collected)
+collect_rows(Build *build, bool reports)
 {
-	collected->heap_tuples =
-		table_index_build_scan(heap, index, info, true, progress, add_row,
-							   collected, scan);
-}
+	static const char *const names[] = {"rows", "nulls"};
+	SharedBuild *shared = build->shared;
+	TableScanDesc scan = NULL;
+	double heap_tuples;
+	int64 n_rows[N_KINDS];
 
-/* Return the number of entries that a full leaf is filled with. */
-static int
-entries_per_leaf(Relation index)
-{
-	HammingOptions *options = (HammingOptions *) index->rd_options;
-	int fillfactor =
-		options == NULL ? HAMMING_DEFAULT_FILLFACTOR : options->fillfactor;
-
-	return Max(HAMMING_LEAF_CAPACITY * fillfactor / 100, 2);
-}
-
-static void
-name_file(char *name, const char *kind, int participant)
-{
-	snprintf(name, FILE_NAME_LENGTH, "%s.%d", kind, participant);
-}
-
-static void
-share_store(EntryStore *store, SharedBuild *shared, const char *kind,
-			int participant, size_t *budget)
-{
-	char name[FILE_NAME_LENGTH];
-
-	name_file(name, kind, participant);
-	simdup_entry_store_init(store, budget);
-	simdup_entry_store_share(store, &shared->files.fs, name);
-}
-
-/* Write this participant's part of the rows to its files. */
-static void
-scan_part(SharedBuild *shared, Relation heap, Relation index, int participant,
-		  bool reports)
-{
-	IndexInfo *info = BuildIndexInfo(index);
-	CollectedRows collected = {.heap_tuples = 0};
-	size_t budget = 0; /* the entries go to files */
-	int64 n_rows;
-	int64 n_nulls;
-
-	info->ii_Concurrent = shared->is_concurrent;
-	share_store(&collected.rows, shared, "rows", participant, &budget);
-	share_store(&collected.nulls, shared, "nulls", participant, &budget);
-	collect_rows(heap, index, info,
-				 SIMDUP_BEGINSCAN_PARALLEL(heap, scan_of(shared)), reports,
-				 &collected);
-	n_rows = simdup_entry_store_finish(&collected.rows);
-	n_nulls = simdup_entry_store_finish(&collected.nulls);
+	/* the entries of a parallel build go to files */
+	if (!build->is_parallel)
+		build->budget = (size_t) maintenance_work_mem * ENTRIES_PER_KB;
+	for (int kind = 0; kind < N_KINDS; kind++)
+		simdup_entry_store_init(&build->stores[kind], &build->budget,
+								build->is_parallel ? &shared->files.fs : NULL,
+								names[kind], build->number);
+	if (build->is_parallel)
+		scan = SIMDUP_BEGINSCAN_PARALLEL(build->heap, scan_of(shared));
+	heap_tuples = table_index_build_scan(build->heap, build->index, build->info,
+										 true, reports, add_row, build, scan);
+	for (int kind = 0; kind < N_KINDS; kind++)
+		n_rows[kind] = simdup_entry_store_finish(&build->stores[kind]);
 
 	SpinLockAcquire(&shared->mutex);
 	shared->n_scanned++;
-	shared->heap_tuples += collected.heap_tuples;
-	shared->n_rows += n_rows;
-	shared->n_nulls += n_nulls;
-	if (info->ii_BrokenHotChain)
+	shared->heap_tuples += heap_tuples;
+	for (int kind = 0; kind < N_KINDS; kind++)
+		shared->n_rows[kind] += n_rows[kind];
+	if (build->info->ii_BrokenHotChain)
 		shared->broken_hot_chain = true;
 	SpinLockRelease(&shared->mutex);
 	ConditionVariableBroadcast(&shared->changed);
 }
 
-/* Open the files that all participants wrote. */
-static EntryStore
-open_files(SharedBuild *shared, const char *kind)
+/* Wait until participants have raised a value to this number. */
+static void
+wait_for(SharedBuild *shared, const int *value, int wanted)
 {
-	EntryStore store = {.n_files = shared->n_participants};
-
-	store.files = palloc(sizeof(BufFile *) * store.n_files);
-	for (int i = 0; i < store.n_files; i++)
+	for (;;)
 	{
-		char name[FILE_NAME_LENGTH];
+		int now;
 
-		name_file(name, kind, i);
-		store.files[i] =
-			BufFileOpenFileSet(&shared->files.fs, name, O_RDONLY, false);
+		SpinLockAcquire(&shared->mutex);
+		now = *value;
+		SpinLockRelease(&shared->mutex);
+		if (now >= wanted)
+			break;
+		(void)
+			ConditionVariableTimedSleep(&shared->changed, REPORT_MS,
+										WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
+		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE,
+									 (int64) pg_atomic_read_u64(
+										 &shared->n_written));
 	}
-	return store;
-}
-
-/* Return what a participant has last set there. */
-static int
-shared_value(SharedBuild *shared, const int *value)
-{
-	int result;
-
-	SpinLockAcquire(&shared->mutex);
-	result = *value;
-	SpinLockRelease(&shared->mutex);
-	return result;
-}
-
-/* Take a tree that no participant has taken, HAMMING_TREES after the last. */
-static int
-take_tree(SharedBuild *shared)
-{
-	int tree;
-
-	SpinLockAcquire(&shared->mutex);
-	tree = shared->next_tree;
-	if (tree < HAMMING_TREES)
-		shared->next_tree++;
-	SpinLockRelease(&shared->mutex);
-	return tree;
+	ConditionVariableCancelSleep();
 }
 
 /* Write trees as long as there are any. */
 static void
-write_trees(SharedBuild *shared, Relation index, bool reports)
+write_trees(Build *build)
 {
-	const TreeLayout *layout = &shared->layout;
-	/* no more participants than trees are at work */
-	int memory_kb =
-		maintenance_work_mem / Min(shared->n_participants, HAMMING_TREES);
-	BuildProgress progress = {.n_written = &shared->n_written,
-							  .reports = reports};
+	SharedBuild *shared = build->shared;
+	/* rows that went to files have given their memory back */
+	int memory_kb = (int) (build->budget / ENTRIES_PER_KB);
 	int tree;
 
-	while ((tree = take_tree(shared)) < HAMMING_TREES)
+	if (build->is_parallel)
 	{
-		EntryStore store =
-			open_files(shared, tree == HAMMING_NULL_TREE ? "nulls" : "rows");
-
-		simdup_write_tree(index, layout, tree, &store, memory_kb, &progress);
-		simdup_entry_store_end(&store);
+		/* no more participants than trees are at work */
+		memory_kb =
+			maintenance_work_mem / Min(shared->n_participants, HAMMING_TREES);
+		for (int kind = 0; kind < N_KINDS; kind++)
+			simdup_entry_store_open(&build->stores[kind],
+									shared->n_participants);
+	}
+	while ((tree = (int) pg_atomic_fetch_add_u32(&shared->next_tree, 1)) <
+		   HAMMING_TREES)
+	{
+		simdup_write_tree(build->index, &shared->layout, tree,
+						  &build->stores[tree == HAMMING_NULL_TREE ? NULLS
+																   : ROWS],
+						  memory_kb, &shared->n_written);
 		SpinLockAcquire(&shared->mutex);
 		shared->n_trees_written++;
 		SpinLockRelease(&shared->mutex);
 		ConditionVariableBroadcast(&shared->changed);
 	}
+	for (int kind = 0; kind < N_KINDS; kind++)
+		simdup_entry_store_end(&build->stores[kind]);
 }
 
 /* Workers */
@@ -249,65 +236,34 @@ void
 simdup_hamming_build_worker(dsm_segment *seg, shm_toc *toc)
 {
 	SharedBuild *shared = shm_toc_lookup(toc, KEY_SHARED, false);
-	WalUsage *wal = shm_toc_lookup(toc, KEY_WAL_USAGE, false);
-	BufferUsage *buffers = shm_toc_lookup(toc, KEY_BUFFER_USAGE, false);
+	WorkerUsage *usage = shm_toc_lookup(toc, KEY_USAGE, false);
 	/* the locks that the server's catalog/index.c holds in the leader */
 	LOCKMODE heap_lock =
 		shared->is_concurrent ? ShareUpdateExclusiveLock : ShareLock;
 	LOCKMODE index_lock =
 		shared->is_concurrent ? RowExclusiveLock : AccessExclusiveLock;
-	Relation heap;
-	Relation index;
+	Build build = {.shared = shared,
+				   .number = ParallelWorkerNumber,
+				   .is_parallel = true};
 
 	debug_query_string = shm_toc_lookup(toc, KEY_QUERY, true);
 	pgstat_report_activity(STATE_RUNNING, debug_query_string);
 	SharedFileSetAttach(&shared->files, seg);
-	heap = table_open(shared->heap, heap_lock);
-	index = index_open(shared->index, index_lock);
+	build.heap = table_open(shared->heap, heap_lock);
+	build.index = index_open(shared->index, index_lock);
+	build.info = BuildIndexInfo(build.index);
+	build.info->ii_Concurrent = shared->is_concurrent;
 	InstrStartParallelQuery();
-	scan_part(shared, heap, index, ParallelWorkerNumber, false);
-	while (shared_value(shared, &shared->has_layout) == 0)
-		ConditionVariableSleep(&shared->changed,
-							   WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
-	ConditionVariableCancelSleep();
-	write_trees(shared, index, false);
-	InstrEndParallelQuery(&buffers[ParallelWorkerNumber],
-						  &wal[ParallelWorkerNumber]);
-	index_close(index, index_lock);
-	table_close(heap, heap_lock);
+	collect_rows(&build, false);
+	wait_for(shared, &shared->has_layout, 1);
+	write_trees(&build);
+	InstrEndParallelQuery(&usage[ParallelWorkerNumber].buffers,
+						  &usage[ParallelWorkerNumber].wal);
+	index_close(build.index, index_lock);
+	table_close(build.heap, heap_lock);
 }
 
 /* The leader */
-
-typedef struct BuildLeader
-{
-	ParallelContext *context;
-	Snapshot snapshot; /* SnapshotAny, or registered */
-	SharedBuild *shared;
-	WalUsage *wal;
-	BufferUsage *buffers;
-} BuildLeader;
-
-static void
-estimate_shared(BuildLeader *leader, Relation heap)
-{
-	shm_toc_estimator *estimator = &leader->context->estimator;
-	Size n = (Size) leader->context->nworkers;
-
-	shm_toc_estimate_chunk(estimator,
-						   add_size(SHARED_BUILD_SIZE,
-									table_parallelscan_estimate(heap,
-																leader
-																	->snapshot)));
-	shm_toc_estimate_chunk(estimator, mul_size(sizeof(WalUsage), n));
-	shm_toc_estimate_chunk(estimator, mul_size(sizeof(BufferUsage), n));
-	shm_toc_estimate_keys(estimator, 3);
-	if (debug_query_string != NULL)
-	{
-		shm_toc_estimate_chunk(estimator, strlen(debug_query_string) + 1);
-		shm_toc_estimate_keys(estimator, 1);
-	}
-}
 
 /* Allocate room in the segment, found by its key. */
 static void *
@@ -320,232 +276,155 @@ allocate(ParallelContext *context, uint64 key, Size size)
 	return room;
 }
 
-static void
-fill_shared(BuildLeader *leader, Relation heap, Relation index,
-			const IndexInfo *info)
-{
-	ParallelContext *context = leader->context;
-	Size n = (Size) context->nworkers;
-	SharedBuild *shared;
-
-	shared =
-		allocate(context, KEY_SHARED,
-				 add_size(SHARED_BUILD_SIZE,
-						  table_parallelscan_estimate(heap, leader->snapshot)));
-	shared->heap = RelationGetRelid(heap);
-	shared->index = RelationGetRelid(index);
-	shared->is_concurrent = info->ii_Concurrent;
-	SharedFileSetInit(&shared->files, context->seg);
-	ConditionVariableInit(&shared->changed);
-	SpinLockInit(&shared->mutex);
-	pg_atomic_init_u64(&shared->n_written, 0);
-	table_parallelscan_initialize(heap, scan_of(shared), leader->snapshot);
-	leader->shared = shared;
-	leader->wal =
-		allocate(context, KEY_WAL_USAGE, mul_size(sizeof(WalUsage), n));
-	leader->buffers =
-		allocate(context, KEY_BUFFER_USAGE, mul_size(sizeof(BufferUsage), n));
-	if (debug_query_string != NULL)
-	{
-		size_t size = strlen(debug_query_string) + 1;
-
-		memcpy(allocate(context, KEY_QUERY, size), debug_query_string, size);
-	}
-}
-
 /* Leave parallel mode; all workers have ended or there were none. */
 static void
-end_parallel(BuildLeader *leader)
+end_parallel(Build *build)
 {
-	if (IsMVCCSnapshot(leader->snapshot))
-		UnregisterSnapshot(leader->snapshot);
-	DestroyParallelContext(leader->context);
+	if (IsMVCCSnapshot(build->snapshot))
+		UnregisterSnapshot(build->snapshot);
+	DestroyParallelContext(build->context);
 	ExitParallelMode();
 }
 
-/* False if no worker could be had; parallel mode is left then. */
+/* Launch workers. Return false if none could be had; nothing is left then. */
 static bool
-begin_parallel(BuildLeader *leader, Relation heap, Relation index,
-			   const IndexInfo *info, int n_workers)
+begin_parallel(Build *build, int n_workers)
 {
+	ParallelContext *context;
+	Size shared_size;
+	Size usage_size = mul_size(sizeof(WorkerUsage), n_workers);
+	Size query_size =
+		debug_query_string == NULL ? 0 : strlen(debug_query_string) + 1;
+
 	EnterParallelMode();
-	leader->context =
-		CreateParallelContext("$libdir/simdup", "simdup_hamming_build_worker",
-							  n_workers);
-	leader->snapshot = info->ii_Concurrent
-						   ? RegisterSnapshot(GetTransactionSnapshot())
-						   : SnapshotAny;
-	estimate_shared(leader, heap);
-	InitializeParallelDSM(leader->context);
+	context = CreateParallelContext("$libdir/simdup",
+									"simdup_hamming_build_worker", n_workers);
+	build->context = context;
+	build->snapshot = build->info->ii_Concurrent
+						  ? RegisterSnapshot(GetTransactionSnapshot())
+						  : SnapshotAny;
+	shared_size =
+		add_size(SHARED_BUILD_SIZE,
+				 table_parallelscan_estimate(build->heap, build->snapshot));
+	shm_toc_estimate_chunk(&context->estimator, shared_size);
+	shm_toc_estimate_chunk(&context->estimator, usage_size);
+	shm_toc_estimate_chunk(&context->estimator, query_size);
+	shm_toc_estimate_keys(&context->estimator, 3);
+	InitializeParallelDSM(context);
 	/* without a segment there is no place for workers */
-	if (leader->context->seg == NULL)
+	if (context->seg == NULL)
 	{
-		end_parallel(leader);
+		end_parallel(build);
 		return false;
 	}
-	fill_shared(leader, heap, index, info);
-	LaunchParallelWorkers(leader->context);
-	if (leader->context->nworkers_launched == 0)
+	build->shared = allocate(context, KEY_SHARED, shared_size);
+	init_shared(build->shared, build);
+	SharedFileSetInit(&build->shared->files, context->seg);
+	table_parallelscan_initialize(build->heap, scan_of(build->shared),
+								  build->snapshot);
+	build->usage = allocate(context, KEY_USAGE, usage_size);
+	if (query_size > 0)
+		memcpy(allocate(context, KEY_QUERY, query_size), debug_query_string,
+			   query_size);
+	LaunchParallelWorkers(context);
+	if (context->nworkers_launched == 0)
 	{
-		WaitForParallelWorkersToFinish(leader->context);
-		end_parallel(leader);
+		WaitForParallelWorkersToFinish(context);
+		end_parallel(build);
 		return false;
 	}
+	ereport(DEBUG1, errmsg_internal("using %d parallel workers",
+									context->nworkers_launched));
 	return true;
 }
 
-/* Scan as a participant, and wait for the others. */
+/* Scan and write trees as the last participant, and wait for the others. */
 static void
-lead_scan(BuildLeader *leader, Relation heap, Relation index)
+lead(Build *build)
 {
-	SharedBuild *shared = leader->shared;
-	int n_workers = leader->context->nworkers_launched;
+	SharedBuild *shared = build->shared;
+	int fillfactor =
+		RelationGetFillFactor(build->index, HAMMING_DEFAULT_FILLFACTOR);
 
 	/* workers read it after the layout is there */
-	shared->n_participants = n_workers + 1;
-	scan_part(shared, heap, index, n_workers, true);
+	shared->n_participants = build->number + 1;
+	collect_rows(build, true);
 	/* a worker that never started is an error here */
-	WaitForParallelWorkersToAttach(leader->context);
-	while (shared_value(shared, &shared->n_scanned) < shared->n_participants)
-		ConditionVariableSleep(&shared->changed,
-							   WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
-	ConditionVariableCancelSleep();
-}
-
-/* Decide where the trees stand, write trees, and wait for the others. */
-static void
-lead_writing(BuildLeader *leader, Relation index)
-{
-	SharedBuild *shared = leader->shared;
-
-	simdup_lay_out_trees(&shared->layout, entries_per_leaf(index),
-						 shared->n_rows, shared->n_nulls);
-	simdup_begin_trees(index, &shared->layout);
+	if (build->is_parallel)
+		WaitForParallelWorkersToAttach(build->context);
+	wait_for(shared, &shared->n_scanned, shared->n_participants);
+	simdup_lay_out_trees(&shared->layout,
+						 Max(HAMMING_LEAF_CAPACITY * fillfactor / 100, 2),
+						 shared->n_rows[ROWS], shared->n_rows[NULLS]);
+	simdup_begin_trees(build->index, &shared->layout);
 	SpinLockAcquire(&shared->mutex);
 	shared->has_layout = 1;
 	SpinLockRelease(&shared->mutex);
 	ConditionVariableBroadcast(&shared->changed);
-	write_trees(shared, index, true);
-	while (shared_value(shared, &shared->n_trees_written) < HAMMING_TREES)
-	{
-		(void)
-			ConditionVariableTimedSleep(&shared->changed, REPORT_MS,
-										WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
-		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE,
-									 (int64) pg_atomic_read_u64(
-										 &shared->n_written));
-	}
-	ConditionVariableCancelSleep();
-}
-
-/*
- * Scan the table and write the trees with the help of workers. Return false if
- * there were none; nothing has been done then.
- */
-static bool
-build_in_parallel(Relation heap, Relation index, IndexInfo *info,
-				  IndexBuildResult *result)
-{
-	int n_workers = SIMDUP_INDEX_WORKERS(heap, index, info);
-	BuildLeader leader;
-
-	if (n_workers == 0 ||
-		!begin_parallel(&leader, heap, index, info, n_workers))
-		return false;
-	ereport(DEBUG1, errmsg_internal("using %d parallel workers",
-									leader.context->nworkers_launched));
-	lead_scan(&leader, heap, index);
-	lead_writing(&leader, index);
-	WaitForParallelWorkersToFinish(leader.context);
-	for (int i = 0; i < leader.context->nworkers_launched; i++)
-		InstrAccumParallelQuery(&leader.buffers[i], &leader.wal[i]);
-	simdup_end_trees(index, &leader.shared->layout);
-	result->heap_tuples = leader.shared->heap_tuples;
-	result->index_tuples = simdup_laid_out_rows(&leader.shared->layout);
-	if (leader.shared->broken_hot_chain)
-		info->ii_BrokenHotChain = true;
-	end_parallel(&leader);
-	return true;
-}
-
-/* Without workers. */
-static void
-build_alone(Relation heap, Relation index, IndexInfo *info,
-			IndexBuildResult *result)
-{
-	size_t budget = (size_t) maintenance_work_mem * ENTRIES_PER_KB;
-	CollectedRows collected = {.heap_tuples = 0};
-	TreeLayout layout;
-	pg_atomic_uint64 n_written;
-	BuildProgress progress = {.n_written = &n_written, .reports = true};
-
-	simdup_entry_store_init(&collected.rows, &budget);
-	simdup_entry_store_init(&collected.nulls, &budget);
-	collect_rows(heap, index, info, NULL, true, &collected);
-	simdup_lay_out_trees(&layout, entries_per_leaf(index),
-						 simdup_entry_store_finish(&collected.rows),
-						 simdup_entry_store_finish(&collected.nulls));
-	pg_atomic_init_u64(&n_written, 0);
-	simdup_begin_trees(index, &layout);
-	for (int tree = 0; tree < HAMMING_TREES; tree++)
-	{
-		EntryStore *store =
-			tree == HAMMING_NULL_TREE ? &collected.nulls : &collected.rows;
-
-		/* rows that went to files have given their memory back */
-		simdup_write_tree(index, &layout, tree, store,
-						  (int) (budget / ENTRIES_PER_KB), &progress);
-	}
-	simdup_end_trees(index, &layout);
-	simdup_entry_store_end(&collected.rows);
-	simdup_entry_store_end(&collected.nulls);
-	result->heap_tuples = collected.heap_tuples;
-	result->index_tuples = simdup_laid_out_rows(&layout);
+	write_trees(build);
+	wait_for(shared, &shared->n_trees_written, HAMMING_TREES);
+	if (build->is_parallel)
+		WaitForParallelWorkersToFinish(build->context);
+	simdup_end_trees(build->index, &shared->layout);
 }
 
 IndexBuildResult *
 simdup_hamming_build(Relation heap, Relation index, IndexInfo *info)
 {
 	IndexBuildResult *result = palloc0(sizeof(IndexBuildResult));
+	Build build = {.heap = heap, .index = index, .info = info};
+	int n_workers;
 
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data",
 			 RelationGetRelationName(index));
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
 								 HAMMING_PHASE_SCAN);
-	if (!build_in_parallel(heap, index, info, result))
-		build_alone(heap, index, info, result);
+	n_workers = SIMDUP_INDEX_WORKERS(heap, index, info);
+	build.is_parallel = n_workers > 0 && begin_parallel(&build, n_workers);
+	if (build.is_parallel)
+		build.number = build.context->nworkers_launched;
+	else
+	{
+		build.shared = palloc0(sizeof(SharedBuild));
+		init_shared(build.shared, &build);
+	}
+	lead(&build);
+	result->heap_tuples = build.shared->heap_tuples;
+	result->index_tuples =
+		(double) (build.shared->n_rows[ROWS] + build.shared->n_rows[NULLS]);
+	if (build.shared->broken_hot_chain)
+		info->ii_BrokenHotChain = true;
+	if (build.is_parallel)
+	{
+		for (int i = 0; i < build.number; i++)
+			InstrAccumParallelQuery(&build.usage[i].buffers,
+									&build.usage[i].wal);
+		end_parallel(&build);
+	}
 	return result;
 }
 
 /* Write the init fork of an unlogged index, its copy after a crash. */
-static void
-write_empty_page(Relation index, Page image)
-{
-	Buffer buffer = simdup_hamming_extend(index, INIT_FORKNUM);
-
-	START_CRIT_SECTION();
-	memcpy(BufferGetPage(buffer), image, BLCKSZ);
-	MarkBufferDirty(buffer);
-	log_newpage_buffer(buffer, true);
-	END_CRIT_SECTION();
-	UnlockReleaseBuffer(buffer);
-}
-
 void
 simdup_hamming_build_empty(Relation index)
 {
-	BlockNumber roots[HAMMING_TREES];
-	int levels[HAMMING_TREES] = {0};
-	PGAlignedBlock page;
+	TreeLayout layout;
 
-	for (int tree = 0; tree < HAMMING_TREES; tree++)
-		roots[tree] = HAMMING_META_BLOCK + 1 + tree;
-	simdup_hamming_init_meta(page.data, roots, levels);
-	write_empty_page(index, page.data);
-	for (int tree = 0; tree < HAMMING_TREES; tree++)
+	simdup_lay_out_trees(&layout, HAMMING_LEAF_CAPACITY, 0, 0);
+	for (BlockNumber block = 0; block < layout.n_blocks; block++)
 	{
-		simdup_hamming_init_page(page.data, tree, 0);
-		write_empty_page(index, page.data);
+		Buffer buffer = simdup_hamming_extend(index, INIT_FORKNUM);
+		Page page = BufferGetPage(buffer);
+
+		START_CRIT_SECTION();
+		if (block == HAMMING_META_BLOCK)
+			simdup_hamming_init_meta(page, layout.root, layout.level);
+		else
+			simdup_hamming_init_page(page, (int) block - 1, 0);
+		MarkBufferDirty(buffer);
+		log_newpage_buffer(buffer, true);
+		END_CRIT_SECTION();
+		UnlockReleaseBuffer(buffer);
 	}
 }

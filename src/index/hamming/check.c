@@ -34,6 +34,7 @@
 #include "utils/snapmgr.h"
 
 #include "index/hamming/am.h"
+#include "index/hamming/page.h"
 #include "server/catalog.h"
 #include "server/spill.h"
 
@@ -65,40 +66,17 @@ typedef struct InspectedIndex
 {
 	Relation heap;
 	Relation index;
-	LOCKMODE mode;
 	/* of the caller; functions of the index run as the table's owner */
 	Oid user;
 	int security;
 	int guc_level;
 } InspectedIndex;
 
-static void
-check_kind(Relation index)
-{
-	if (index->rd_indam->ambuild != simdup_hamming_build)
-		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("\"%s\" is not a hamming index",
-					   RelationGetRelationName(index)));
-	if (index->rd_rel->relkind != RELKIND_INDEX)
-		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("\"%s\" is a partitioned index",
-					   RelationGetRelationName(index)),
-				errhint(
-					"Name the index of a partition. pg_partition_tree lists them."));
-	if (RELATION_IS_OTHER_TEMP(index))
-		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				errmsg("cannot access temporary tables of other sessions"));
-	if (!index->rd_index->indisvalid)
-		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				errmsg("index \"%s\" is not valid",
-					   RelationGetRelationName(index)));
-}
-
 /* Lock table and index. ERROR unless it is the caller's hamming index. */
 static InspectedIndex
-open_index(Oid index_oid, LOCKMODE mode)
+open_index(Oid index_oid)
 {
-	InspectedIndex opened = {.mode = mode};
+	InspectedIndex opened;
 	/* the table is locked before the index, as everywhere */
 	Oid heap_oid = IndexGetRelation(index_oid, true);
 	char *name = get_rel_name(index_oid);
@@ -110,9 +88,22 @@ open_index(Oid index_oid, LOCKMODE mode)
 				errmsg("\"%s\" is not a hamming index", name));
 	if (!SIMDUP_OWNS_TABLE(heap_oid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, name);
-	opened.heap = table_open(heap_oid, mode);
-	opened.index = index_open(index_oid, mode);
-	check_kind(opened.index);
+	opened.heap = table_open(heap_oid, AccessShareLock);
+	opened.index = index_open(index_oid, AccessShareLock);
+	if (opened.index->rd_indam->ambuild != simdup_hamming_build)
+		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("\"%s\" is not a hamming index", name));
+	if (opened.index->rd_rel->relkind != RELKIND_INDEX)
+		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("\"%s\" is a partitioned index", name),
+				errhint(
+					"Name the index of a partition. pg_partition_tree lists them."));
+	if (RELATION_IS_OTHER_TEMP(opened.index))
+		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("cannot access temporary tables of other sessions"));
+	if (!opened.index->rd_index->indisvalid)
+		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("index \"%s\" is not valid", name));
 	GetUserIdAndSecContext(&opened.user, &opened.security);
 	SetUserIdAndSecContext(opened.heap->rd_rel->relowner,
 						   opened.security | SECURITY_RESTRICTED_OPERATION);
@@ -126,8 +117,8 @@ close_index(InspectedIndex *opened)
 {
 	AtEOXact_GUC(false, opened->guc_level);
 	SetUserIdAndSecContext(opened->user, opened->security);
-	index_close(opened->index, opened->mode);
-	table_close(opened->heap, opened->mode);
+	index_close(opened->index, AccessShareLock);
+	table_close(opened->heap, AccessShareLock);
 }
 
 /* Lists of rows */
@@ -144,21 +135,16 @@ add_row(Check *check, int list, uint64 row, bool is_null, uint64 fp)
 static void
 check_entry(Check *check, BlockNumber block, int tree, const SimdupEntry *entry)
 {
-	BlockNumber heap_block = (BlockNumber) (entry->row >> 16);
-	OffsetNumber offset = (OffsetNumber) (entry->row & 0xffff);
 	bool is_null = tree == HAMMING_NULL_TREE;
+	ItemPointerData tid;
 
-	if (heap_block >= check->heap_blocks)
-		check->heap_blocks = RelationGetNumberOfBlocks(check->heap);
-	if (offset == InvalidOffsetNumber || offset > MaxHeapTuplesPerPage ||
-		heap_block >= check->heap_blocks)
-		simdup_hamming_corrupted(check->index, block,
-								 "A TID is not one of the table.");
+	hamming_tid_of_row(entry->row, &tid);
+	simdup_hamming_check_tid(check->index, block, &tid, &check->heap_blocks);
 	if (is_null && entry->value != 0)
 		simdup_hamming_corrupted(check->index, block,
 								 "A NULL has a fingerprint.");
 	add_row(check, is_null ? 0 : tree, entry->row, is_null,
-			is_null ? 0 : simdup_unrotate(entry->value, tree));
+			simdup_unrotate(entry->value, tree));
 }
 
 /* Add a row of the table that the snapshot sees. */
@@ -205,46 +191,53 @@ report_row(const Check *check, uint64 row, const char *what)
 				errdetail_internal("%s", what), errhint("Please REINDEX it."));
 }
 
+static bool
+is_equal(const SimdupEntry *a, const SimdupEntry *b)
+{
+	return a->value == b->value && a->row == b->row;
+}
+
+/* Get the next row of a list. After the last, its value is PG_UINT64_MAX. */
+static SimdupEntry
+next_row(SimdupPairSort *list)
+{
+	SimdupEntry row = {PG_UINT64_MAX, PG_UINT64_MAX};
+
+	(void) simdup_pairsort_get(list, &row.value, &row.row);
+	return row;
+}
+
 /* Compare the lists, which have the same rows but for those not visible. */
 static void
 compare_lists(Check *check)
 {
-	uint64 rows[MAX_LISTS];
-	uint64 fps[MAX_LISTS];
-	bool is_at_end[MAX_LISTS];
+	SimdupEntry next[MAX_LISTS];
 	uint64 previous = PG_UINT64_MAX;
 
 	for (int i = 0; i < check->n_lists; i++)
 	{
 		simdup_pairsort_perform(check->lists[i]);
-		is_at_end[i] = !simdup_pairsort_get(check->lists[i], &rows[i], &fps[i]);
+		next[i] = next_row(check->lists[i]);
 	}
 	for (;;)
 	{
-		int least = -1;
-		uint64 row;
-		uint64 fp;
+		SimdupEntry least = {PG_UINT64_MAX, PG_UINT64_MAX};
 
 		for (int i = 0; i < check->n_lists; i++)
-			if (!is_at_end[i] &&
-				(least < 0 || rows[i] < rows[least] ||
-				 (rows[i] == rows[least] && fps[i] < fps[least])))
-				least = i;
-		if (least < 0)
+			if (simdup_entry_less(&next[i], &least))
+				least = next[i];
+		if (least.value == PG_UINT64_MAX)
 			return;
-		row = rows[least];
-		fp = fps[least];
-		if (row >> 1 == previous)
+		if (least.value >> 1 == previous)
 			report_row(check, previous, "The row has several fingerprints.");
-		previous = row >> 1;
+		previous = least.value >> 1;
 		for (int i = 0; i < check->n_lists; i++)
-			if (!is_at_end[i] && rows[i] == row && fps[i] == fp)
-				is_at_end[i] =
-					!simdup_pairsort_get(check->lists[i], &rows[i], &fps[i]);
+			if (is_equal(&next[i], &least))
+				next[i] = next_row(check->lists[i]);
 			else if (i == TABLE_LIST)
 				report_row(check, previous,
 						   "The index has an entry that is not the row's.");
-			else if ((row & 1) == 0 || i == 0)
+			else if ((least.value & 1) == 0 || i == 0)
 				report_row(check, previous, "An entry is missing.");
 	}
 }
@@ -259,17 +252,10 @@ read_page(Check *check, BlockNumber block, int tree, int level,
 	Buffer buffer = simdup_hamming_read(check->index, block);
 
 	CHECK_FOR_INTERRUPTS();
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	simdup_hamming_check_page(check->index, buffer, tree, level);
+	simdup_hamming_lock(check->index, buffer, BUFFER_LOCK_SHARE, tree, level);
 	memcpy(copy->data, BufferGetPage(buffer), BLCKSZ);
 	UnlockReleaseBuffer(buffer);
 	return copy->data;
-}
-
-static bool
-is_equal(const SimdupEntry *a, const SimdupEntry *b)
-{
-	return a->value == b->value && a->row == b->row;
 }
 
 /* Go to the next link. Return false after the last. */
@@ -339,27 +325,28 @@ require_link(Check *check, int tree, int level, BlockNumber block,
 								 "The level above has another link.");
 }
 
-/* Read a level from its first page on. `links` is NULL for the root's level. */
+/* Read a level from its first page on, to which the first link leads. */
 static void
-check_level(Check *check, int tree, int level, BlockNumber block, Links *links)
+check_level(Check *check, int tree, int level, Links *links)
 {
+	BlockNumber block = hamming_child(links->page.data, 0);
 	SimdupEntry low = {0, 0};
 	PGAlignedBlock copy;
 	bool is_expected = true; /* is there a link to come? */
 	bool is_marked = false;	 /* the page before */
 
-	for (bool is_first = true; block != InvalidBlockNumber; is_first = false)
+	links->at = 0;
+	links->low = low;
+	while (block != InvalidBlockNumber)
 	{
 		Page page = read_page(check, block, tree, level, &copy);
 
-		if (is_expected && (links == NULL ? is_first
-										  : hamming_child(links->page.data,
-														  links->at) == block))
+		if (is_expected && hamming_child(links->page.data, links->at) == block)
 		{
-			if (is_marked || (links != NULL && !is_equal(&links->low, &low)))
+			if (is_marked || !is_equal(&links->low, &low))
 				simdup_hamming_corrupted(check->index, block,
 										 "The level above has another link.");
-			is_expected = links != NULL && next_link(check, links);
+			is_expected = next_link(check, links);
 		}
 		else if (!is_marked)
 			require_link(check, tree, level, block, &low);
@@ -376,8 +363,7 @@ check_level(Check *check, int tree, int level, BlockNumber block, Links *links)
 			low = high;
 		}
 	}
-	/* the root's level has a first page, and no other is expected */
-	if (links != NULL && is_expected)
+	if (is_expected)
 		simdup_hamming_corrupted(check->index,
 								 hamming_child(links->page.data, links->at),
 								 "No right link leads to the page.");
@@ -386,17 +372,20 @@ check_level(Check *check, int tree, int level, BlockNumber block, Links *links)
 static void
 check_tree(Check *check, int tree, BlockNumber root, int height)
 {
-	BlockNumber first = root;
+	SimdupEntry lowest = {0, 0};
 	Links links;
 
-	check_level(check, tree, height, root, NULL);
-	for (int level = height - 1; level >= 0; level--)
+	/* the metapage's link, as a page above the root would have it */
+	simdup_hamming_init_page(links.page.data, tree, height + 1);
+	simdup_hamming_set_count(links.page.data, 1);
+	simdup_hamming_set_child(links.page.data, 0, &lowest, root);
+	for (int level = height; level >= 0; level--)
 	{
-		links.at = 0;
-		links.low = (SimdupEntry){0, 0};
-		(void) read_page(check, first, tree, level + 1, &links.page);
-		first = hamming_child(links.page.data, 0);
-		check_level(check, tree, level, first, &links);
+		BlockNumber first = hamming_child(links.page.data, 0);
+
+		check_level(check, tree, level, &links);
+		if (level > 0)
+			(void) read_page(check, first, tree, level, &links.page);
 	}
 }
 
@@ -404,9 +393,9 @@ PG_FUNCTION_INFO_V1(simdup_index_check);
 Datum
 simdup_index_check(PG_FUNCTION_ARGS)
 {
-	InspectedIndex opened = open_index(PG_GETARG_OID(0), AccessShareLock);
+	InspectedIndex opened = open_index(PG_GETARG_OID(0));
 	Check check = {.heap = opened.heap, .index = opened.index};
-	HammingRoots roots;
+	HammingMeta roots;
 
 	check.n_lists = PG_GETARG_BOOL(1) ? MAX_LISTS : TABLE_LIST;
 	check.snapshot = RegisterSnapshot(GetLatestSnapshot());
@@ -437,15 +426,21 @@ typedef struct Statistics
 	int64 inner_pages;
 	int64 unused_pages;
 	int64 entries[HAMMING_TREES];
-	/* entries by the first block, of each rotation */
-	int64 *blocks[SIMDUP_ROTATIONS];
+	/* entries of leaves by their first block */
+	int64 (*blocks)[N_BLOCK_VALUES];
 } Statistics;
 
 static void
 count_page(Statistics *statistics, Page page)
 {
-	HammingHead *head = hamming_head(page);
+	HammingHead *head;
 
+	if (PageIsNew(page))
+	{
+		statistics->unused_pages++;
+		return;
+	}
+	head = hamming_head(page);
 	if (head->level > 0)
 	{
 		statistics->inner_pages++;
@@ -453,8 +448,6 @@ count_page(Statistics *statistics, Page page)
 	}
 	statistics->leaf_pages++;
 	statistics->entries[head->tree] += hamming_count(page);
-	if (head->tree == HAMMING_NULL_TREE)
-		return;
 	for (int i = 0; i < hamming_count(page); i++)
 		statistics
 			->blocks[head->tree][simdup_first_block(hamming_values(page)[i])]++;
@@ -471,42 +464,24 @@ count_pages(Relation index, Statistics *statistics)
 
 	for (BlockNumber block = HAMMING_META_BLOCK + 1; block < n_blocks; block++)
 	{
-		Buffer buffer = ReadBufferExtended(index, MAIN_FORKNUM, block,
-										   RBM_NORMAL, strategy);
-		Page page = BufferGetPage(buffer);
+		Buffer buffer;
 
 		CHECK_FOR_INTERRUPTS();
-		LockBuffer(buffer, BUFFER_LOCK_SHARE);
-		if (PageIsNew(page))
-			statistics->unused_pages++;
-		else
-		{
-			simdup_hamming_check_any_page(index, buffer);
-			count_page(statistics, page);
-		}
+		buffer = simdup_hamming_lock_any(index, block, strategy);
+		count_page(statistics, BufferGetPage(buffer));
 		UnlockReleaseBuffer(buffer);
 	}
 	FreeAccessStrategy(strategy);
 }
 
-static int64
-largest_block(const Statistics *statistics)
-{
-	int64 largest = 0;
-
-	for (int i = 0; i < SIMDUP_ROTATIONS; i++)
-		for (int b = 0; b < N_BLOCK_VALUES; b++)
-			largest = Max(largest, statistics->blocks[i][b]);
-	return largest;
-}
-
 static Datum
 make_row(TupleDesc columns, Relation index, const Statistics *statistics)
 {
-	HammingRoots roots = simdup_hamming_roots(index, true);
+	HammingMeta roots = simdup_hamming_roots(index, true);
 	Datum values[N_COLUMNS];
 	bool nulls[N_COLUMNS] = {false};
 	int64 entries = 0;
+	int64 largest = 0;
 	int levels = 0;
 
 	for (int tree = 0; tree < HAMMING_TREES; tree++)
@@ -514,6 +489,9 @@ make_row(TupleDesc columns, Relation index, const Statistics *statistics)
 		entries += statistics->entries[tree];
 		levels = Max(levels, (int) roots.level[tree] + 1);
 	}
+	for (int tree = 0; tree < SIMDUP_ROTATIONS; tree++)
+		for (int b = 0; b < N_BLOCK_VALUES; b++)
+			largest = Max(largest, statistics->blocks[tree][b]);
 	values[0] = Int64GetDatum(statistics->entries[0]);
 	values[1] = Int64GetDatum(statistics->entries[HAMMING_NULL_TREE]);
 	values[2] = Int32GetDatum(levels);
@@ -523,7 +501,7 @@ make_row(TupleDesc columns, Relation index, const Statistics *statistics)
 	values[6] = Float8GetDatum((double) entries /
 							   ((double) HAMMING_LEAF_CAPACITY *
 								(double) Max(statistics->leaf_pages, 1)));
-	values[7] = Int64GetDatum(largest_block(statistics));
+	values[7] = Int64GetDatum(largest);
 	return HeapTupleGetDatum(heap_form_tuple(columns, values, nulls));
 }
 
@@ -531,15 +509,14 @@ PG_FUNCTION_INFO_V1(simdup_index_stat);
 Datum
 simdup_index_stat(PG_FUNCTION_ARGS)
 {
-	InspectedIndex opened = open_index(PG_GETARG_OID(0), AccessShareLock);
+	InspectedIndex opened = open_index(PG_GETARG_OID(0));
 	Statistics statistics = {0};
 	TupleDesc columns;
 	Datum row;
 
 	if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	for (int i = 0; i < SIMDUP_ROTATIONS; i++)
-		statistics.blocks[i] = palloc0(sizeof(int64) * N_BLOCK_VALUES);
+	statistics.blocks = palloc0(HAMMING_TREES * sizeof(*statistics.blocks));
 	count_pages(opened.index, &statistics);
 	row = make_row(columns, opened.index, &statistics);
 	close_index(&opened);

@@ -11,160 +11,17 @@
 
 #include <math.h>
 #include "access/xlog.h"
-#include "catalog/pg_type.h"
-#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
-#include "storage/bufmgr.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/selfuncs.h"
 #include "utils/spccache.h"
 
+#include "core/search/radii.h"
 #include "index/hamming/am.h"
 #include "index/planner.h"
 #include "type/simhash64.h"
-
-/*
- * The radii of a search, by how the index's values are distributed.
- *
- * The inner pages of a tree are an equi-depth histogram of its values (Qin et
- * al. 2018 choose radii by histograms). The backend keeps a coarse copy of the
- * histogram, and renews the copy when the file has grown by a half. Radii
- * decide what is read, not what is found, so the copy may be old.
- */
-
-/* A level with this many children is fine enough to make the histogram. */
-#define ENOUGH_CHILDREN 256
-
-/* The first blocks of low keys on a level, from left to right. */
-typedef struct LevelSample
-{
-	int n;
-	int size;
-	uint16 *blocks;
-} LevelSample;
-
-static void
-add_page(LevelSample *sample, Page page)
-{
-	int n = hamming_count(page);
-
-	if (sample->n + n > sample->size)
-	{
-		sample->size = 2 * (sample->n + n);
-		sample->blocks =
-			repalloc(sample->blocks, sizeof(uint16) * sample->size);
-	}
-	for (int i = 0; i < n; i++)
-		sample->blocks[sample->n++] =
-			(uint16) simdup_first_block(hamming_values(page)[i]);
-}
-
-static void
-read_level(Relation index, int tree, int level, LevelSample *sample)
-{
-	SimdupEntry lowest = {0, 0};
-	Buffer buffer =
-		simdup_hamming_descend(index, tree, &lowest, level, BUFFER_LOCK_SHARE);
-
-	sample->n = 0;
-	for (;;)
-	{
-		Page page = BufferGetPage(buffer);
-
-		add_page(sample, page);
-		if (hamming_is_last(page))
-			break;
-		buffer = simdup_hamming_step_right(index, buffer, BUFFER_LOCK_SHARE,
-										   tree, level);
-	}
-	UnlockReleaseBuffer(buffer);
-}
-
-static void
-fill_histogram(SimdupHistogram *histogram, const LevelSample *sample,
-			   double pages)
-{
-	int n = Min(sample->n, SIMDUP_BUCKETS);
-
-	histogram->n_buckets = n;
-	histogram->pages = pages / n;
-	for (int i = 0; i < n; i++)
-		histogram->bounds[i] = sample->blocks[(int64) i * sample->n / n];
-	histogram->bounds[0] = 0;
-	simdup_finish_histogram(histogram);
-}
-
-/* Make the histograms of all rotations; the trees have inner pages. */
-static void
-make_histograms(Relation index)
-{
-	HammingRoots roots = simdup_hamming_roots(index, true);
-	BlockNumber blocks = RelationGetNumberOfBlocks(index);
-	SimdupHistogram *made = palloc(sizeof(SimdupHistogram) * SIMDUP_ROTATIONS);
-	LevelSample sample = {0, 1024, palloc(sizeof(uint16) * 1024)};
-	HammingCache *cache;
-
-	for (int tree = 0; tree < SIMDUP_ROTATIONS; tree++)
-	{
-		int level = (int) roots.level[tree];
-		double pages = (double) blocks / SIMDUP_ROTATIONS;
-
-		sample.n = 0;
-		for (; level > 0 && sample.n < ENOUGH_CHILDREN; level--)
-			read_level(index, tree, level, &sample);
-		if (level == 0)
-			pages = Max(sample.n, 1);
-		if (sample.n == 0)
-			sample.blocks[sample.n++] = 0;
-		fill_histogram(&made[tree], &sample, pages);
-	}
-	cache = simdup_hamming_cache(index);
-	memcpy(cache->histogram, made, sizeof(cache->histogram));
-	cache->histogram_blocks = blocks;
-	cache->histograms_known = true;
-	pfree(sample.blocks);
-	pfree(made);
-}
-
-/* Check whether the file has grown by half since the histograms were made. */
-static bool
-is_out_of_date(Relation index, const HammingCache *cache)
-{
-	BlockNumber blocks = RelationGetTargetBlock(index);
-
-	return !cache->histograms_known ||
-		   (blocks != InvalidBlockNumber &&
-			blocks / 3 > cache->histogram_blocks / 2);
-}
-
-const SimdupPageCosts *
-simdup_hamming_page_costs(IndexScanDesc scan, uint64 center, int largest)
-{
-	HammingScan *state = scan->opaque;
-	Relation index = scan->indexRelation;
-	HammingCache *cache = simdup_hamming_cache(index);
-
-	largest = Min(largest, SIMDUP_BLOCK_BITS);
-	if (state->costs_known && state->costs_center == center &&
-		state->costs_largest >= largest)
-		return (const SimdupPageCosts *) state->costs;
-	if (is_out_of_date(index, cache))
-		make_histograms(index);
-	cache = simdup_hamming_cache(index);
-	for (int i = 0; i < SIMDUP_ROTATIONS; i++)
-		simdup_page_costs(&cache->histogram[i],
-						  simdup_first_block(simdup_rotate(center, i)), largest,
-						  state->costs[i]);
-	state->costs_known = true;
-	state->costs_center = center;
-	state->costs_largest = largest;
-	return (const SimdupPageCosts *) state->costs;
-}
-
-/* Cost */
 
 /*
  * Comparing a value on a page, in cpu_operator_cost: measured 0.1 to 0.5 ns,
@@ -193,58 +50,65 @@ radius_of_ball(PlannerInfo *root, Node *ball)
 			   0);
 }
 
-/* Return the radius of a condition; -1 for IS NULL and the like. */
+/* Return the radius of a condition, the largest for IS NULL and the like. */
 static int
 radius_of_clause(PlannerInfo *root, IndexOptInfo *index, Node *clause)
 {
-	OpExpr *expression = (OpExpr *) clause;
-	int strategy;
+	bool is_array = IsA(clause, ScalarArrayOpExpr);
+	Oid opno;
 
-	if (IsA(clause, NullTest))
-		return -1;
-	if (IsA(clause, ScalarArrayOpExpr))
-	{
-		ScalarArrayOpExpr *array = (ScalarArrayOpExpr *) clause;
-
-		strategy = get_op_opfamily_strategy(array->opno, index->opfamily[0]);
-		return strategy == SIMHASH_EQUAL_STRATEGY ? 0 : SIMHASH_DEFAULT_RADIUS;
-	}
-	if (!IsA(clause, OpExpr))
-		return SIMDUP_BLOCK_BITS * SIMDUP_ROTATIONS;
-	strategy = get_op_opfamily_strategy(expression->opno, index->opfamily[0]);
-	if (strategy == SIMHASH_EQUAL_STRATEGY)
+	if (is_array)
+		opno = ((ScalarArrayOpExpr *) clause)->opno;
+	else if (IsA(clause, OpExpr))
+		opno = ((OpExpr *) clause)->opno;
+	else
+		return SIMHASH64_BITS;
+	if (get_op_opfamily_strategy(opno, index->opfamily[0]) ==
+		SIMHASH_EQUAL_STRATEGY)
 		return 0;
-	return radius_of_ball(root, lsecond(expression->args));
+	if (is_array)
+		return SIMHASH_DEFAULT_RADIUS;
+	return radius_of_ball(root, lsecond(((OpExpr *) clause)->args));
 }
 
 /*
- * Leaves that a scan with these conditions reads. Sets *entries to how many
- * entries are compared there, out of `n_entries` in each rotation.
+ * Set *k to the least radius of conditions. Return how often arrays among them
+ * repeat the scan.
  */
 static double
-leaves_read(PlannerInfo *root, IndexOptInfo *index, List *quals, double leaves,
-			double n_entries, double *entries)
+count_scans(PlannerInfo *root, IndexOptInfo *index, List *quals, int *k)
+{
+	double n = 1;
+	ListCell *cell;
+
+	*k = SIMHASH64_BITS;
+	foreach (cell, quals)
+	{
+		Node *clause = (Node *) lfirst_node(RestrictInfo, cell)->clause;
+
+		*k = Min(*k, radius_of_clause(root, index, clause));
+		if (IsA(clause, ScalarArrayOpExpr))
+			n *= Max(SIMDUP_ARRAY_LENGTH(root,
+										 lsecond(((ScalarArrayOpExpr *) clause)
+													 ->args)),
+					 1);
+	}
+	return n;
+}
+
+/*
+ * Return how many of a rotation's leaves a search reads. Set *entries to how
+ * many entries are compared there, out of `n_entries` in each rotation.
+ */
+static double
+leaves_read(int k, double leaves, double n_entries, double *entries)
 {
 	SimdupPageCosts costs[SIMDUP_ROTATIONS];
 	int radii[SIMDUP_ROTATIONS];
-	int k = SIMHASH64_BITS;
 	double n_leaves;
-	ListCell *cell;
 
-	foreach (cell, quals)
-	{
-		Node *clause = lfirst(cell);
-		int radius;
-
-		if (IsA(clause, RestrictInfo))
-			clause = (Node *) ((RestrictInfo *) clause)->clause;
-		radius = radius_of_clause(root, index, clause);
-		if (radius >= 0)
-			k = Min(k, radius);
-	}
-	simdup_uniform_page_costs(leaves, costs[0]);
-	for (int i = 1; i < SIMDUP_ROTATIONS; i++)
-		memcpy(costs[i], costs[0], sizeof(costs[0]));
+	for (int i = 0; i < SIMDUP_ROTATIONS; i++)
+		simdup_uniform_page_costs(leaves, costs[i]);
 	n_leaves = simdup_choose_radii(k, costs, radii);
 	*entries = 0;
 	for (int i = 0; i < SIMDUP_ROTATIONS; i++)
@@ -268,28 +132,6 @@ cost_of_leaf(IndexOptInfo *index, double n_leaves, double leaves)
 							  &sequential_cost);
 	return random_cost -
 		   (random_cost - sequential_cost) * sqrt(Min(n_leaves / leaves, 1.0));
-}
-
-/* Return how often a ScalarArrayOpExpr repeats the scan. */
-static double
-array_scans(PlannerInfo *root, List *quals)
-{
-	double n = 1;
-	ListCell *cell;
-
-	foreach (cell, quals)
-	{
-		Node *clause = lfirst(cell);
-
-		if (IsA(clause, RestrictInfo))
-			clause = (Node *) ((RestrictInfo *) clause)->clause;
-		if (IsA(clause, ScalarArrayOpExpr))
-			n *= Max(SIMDUP_ARRAY_LENGTH(root,
-										 lsecond(((ScalarArrayOpExpr *) clause)
-													 ->args)),
-					 1);
-	}
-	return n;
 }
 
 /*
@@ -338,13 +180,16 @@ simdup_hamming_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	List *quals = get_quals_from_indexclauses(path->indexclauses);
 	List *selective = add_predicate_to_index_quals(index, quals);
 	double leaves = Max(index->pages / (double) SIMDUP_ROTATIONS, 1);
+	int k;
+	double n_scans = count_scans(root, index, quals, &k);
 	double entries;
-	double n_leaves = leaves_read(root, index, quals, leaves,
-								  Max(index->tuples, 1), &entries);
-	double n_scans = array_scans(root, quals);
+	double n_leaves = leaves_read(k, leaves, Max(index->tuples, 1), &entries);
 	double fetches = n_leaves * n_scans * loop_count;
 	double leaf_cost = cost_of_leaf(index, n_leaves, leaves);
-	Cost cpu;
+	Cost setup = index_other_operands_eval_cost(root, quals) +
+				 SIMDUP_ROTATIONS * n_scans * cpu_operator_cost * 10;
+	double rows;
+	Cost run;
 
 	/* repeated scans find pages in the cache, as in genericcostestimate */
 	if (n_scans * loop_count > 1)
@@ -352,22 +197,17 @@ simdup_hamming_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 									  (double) index->pages, root);
 	*selectivity = clauselist_selectivity(root, selective, index->rel->relid,
 										  JOIN_INNER, NULL);
-	cpu = n_scans * (n_leaves * LEAF_VISIT + entries * COMPARISON) *
+	rows = *selectivity * index->tuples;
+	run = fetches * leaf_cost / loop_count +
+		  n_scans * (n_leaves * LEAF_VISIT + entries * COMPARISON) *
 			  cpu_operator_cost +
-		  *selectivity * index->tuples * cpu_index_tuple_cost;
-	*startup = index_other_operands_eval_cost(root, quals) +
-			   SIMDUP_ROTATIONS * n_scans * cpu_operator_cost * 10;
+		  rows * cpu_index_tuple_cost;
 	/* the first row of an order by distance may need all of a rotation */
-	if (path->indexorderbys != NIL)
-		*startup += fetches * leaf_cost / loop_count + cpu;
-	*total =
-		index_other_operands_eval_cost(root, quals) +
-		fetches * leaf_cost / loop_count + cpu +
-		SIMDUP_ROTATIONS * n_scans * cpu_operator_cost * 10 +
-		cost_of_lookups(root, path, *selectivity * index->tuples, loop_count);
+	*startup = path->indexorderbys == NIL ? setup : setup + run;
+	*total = setup + run + cost_of_lookups(root, path, rows, loop_count);
 	*correlation = 0;
 	*pages = n_leaves * n_scans;
 	/* the planner keeps the path for bitmaps */
-	if (wants_bitmap(root, path, *selectivity * index->tuples, *total))
+	if (wants_bitmap(root, path, rows, *total))
 		index->amhasgettuple = false;
 }

@@ -13,85 +13,7 @@
 #include "utils/rel.h"
 
 #include "index/hamming/am.h"
-
-/* From the root of a tree of a hamming index down to a key. */
-
-/*
- * A root that was split since it was cached has a right sibling. Ask for the
- * new one then; if there is none yet, right links serve.
- */
-Buffer
-simdup_hamming_lock_root(Relation index, int tree, int level, int mode,
-						 int *root_level)
-{
-	for (bool fresh = false;; fresh = true)
-	{
-		HammingRoots roots = simdup_hamming_roots(index, fresh);
-		Buffer buffer;
-
-		*root_level = (int) roots.level[tree];
-		if (*root_level < level)
-		{
-			if (fresh)
-				simdup_hamming_corrupted(index, roots.root[tree],
-										 "The tree is not high enough.");
-			continue;
-		}
-		buffer = simdup_hamming_read_again(index, roots.root[tree]);
-		LockBuffer(buffer, *root_level == level ? mode : BUFFER_LOCK_SHARE);
-		simdup_hamming_check_page(index, buffer, tree, *root_level);
-		if (fresh || hamming_is_last(BufferGetPage(buffer)))
-			return buffer;
-		UnlockReleaseBuffer(buffer);
-	}
-}
-
-/*
- * From a locked page to the one on its level that holds the key, or to a
- * marked one before it if the lock is exclusive.
- */
-static Buffer
-move_right(Relation index, Buffer buffer, int tree, int level,
-		   const SimdupEntry *key, int mode)
-{
-	for (;;)
-	{
-		Page page = BufferGetPage(buffer);
-
-		if (hamming_below_high_key(page, key) ||
-			(mode == BUFFER_LOCK_EXCLUSIVE && hamming_is_marked(page)))
-			return buffer;
-		buffer = simdup_hamming_step_right(index, buffer, mode, tree, level);
-	}
-}
-
-Buffer
-simdup_hamming_descend(Relation index, int tree, const SimdupEntry *key,
-					   int level, int mode)
-{
-	int at;
-	Buffer buffer;
-
-	CHECK_FOR_INTERRUPTS();
-	buffer = simdup_hamming_lock_root(index, tree, level, mode, &at);
-	for (;;)
-	{
-		Page page;
-		BlockNumber child;
-
-		buffer = move_right(index, buffer, tree, at, key,
-							at == level ? mode : BUFFER_LOCK_SHARE);
-		if (at == level)
-			return buffer;
-		page = BufferGetPage(buffer);
-		child = hamming_child(page, simdup_hamming_find_child(page, 0, key));
-		UnlockReleaseBuffer(buffer);
-		at--;
-		buffer = simdup_hamming_read_again(index, child);
-		LockBuffer(buffer, at == level ? mode : BUFFER_LOCK_SHARE);
-		simdup_hamming_check_page(index, buffer, tree, at);
-	}
-}
+#include "index/hamming/page.h"
 
 /*
  * Splits: README has the two records of a split. A writer that finds a marked page
@@ -101,20 +23,6 @@ simdup_hamming_descend(Relation index, int tree, const SimdupEntry *key,
  */
 
 static void insert_link(Relation index, Buffer buffer);
-
-/*
- * How many of the sorted entries stay left. Rows of one fingerprint, or of NULL,
- * arrive in order, and each new entry is above all others of the last leaf. Such
- * a leaf is left nearly full.
- */
-static int
-left_part(const SimdupEntry *entries, int n, const SimdupEntry *added,
-		  bool is_last)
-{
-	if (is_last && simdup_entry_less(&entries[n - 1], added))
-		return n * HAMMING_DEFAULT_FILLFACTOR / 100;
-	return n / 2;
-}
 
 /*
  * Make `left` end where `right` begins, and mark it. Both are images; the low
@@ -134,7 +42,19 @@ chain_halves(Page left, Page right, BlockNumber right_block,
 	left_head->flags |= HAMMING_INCOMPLETE_SPLIT;
 }
 
-/* Split a full leaf to make room for the entry. Release the buffer. */
+/* Take the mark from a page: its parent gets the link in the same record. */
+static void
+clear_mark(GenericXLogState *state, Buffer buffer)
+{
+	hamming_head(GenericXLogRegisterBuffer(state, buffer, 0))->flags &=
+		~HAMMING_INCOMPLETE_SPLIT;
+}
+
+/*
+ * Split a full leaf to make room for the entry. Release the buffer. Rows of one
+ * fingerprint, or of NULL, arrive in order, and each new entry is above all others
+ * of the last leaf. Such a leaf is left nearly full.
+ */
 static void
 split_leaf(Relation index, Buffer buffer, const SimdupEntry *entry)
 {
@@ -142,7 +62,9 @@ split_leaf(Relation index, Buffer buffer, const SimdupEntry *entry)
 	Page page = BufferGetPage(buffer);
 	int tree = hamming_head(page)->tree;
 	int n = simdup_hamming_sorted_entries(page, entries);
-	int n_left = left_part(entries, n, entry, hamming_is_last(page));
+	bool is_nearly_full =
+		hamming_is_last(page) && simdup_entry_less(&entries[n - 1], entry);
+	int n_left = is_nearly_full ? n * HAMMING_DEFAULT_FILLFACTOR / 100 : n / 2;
 	Buffer right_buffer = simdup_hamming_extend(index, MAIN_FORKNUM);
 	GenericXLogState *state = GenericXLogStart(index);
 	Page left;
@@ -210,8 +132,7 @@ make_root(Relation index, Buffer buffer)
 	simdup_hamming_set_child(root, 1, &high, head->right);
 	meta->root[tree] = BufferGetBlockNumber(root_buffer);
 	meta->level[tree] = head->level + 1;
-	hamming_head(GenericXLogRegisterBuffer(state, buffer, 0))->flags &=
-		~HAMMING_INCOMPLETE_SPLIT;
+	clear_mark(state, buffer);
 	GenericXLogFinish(state);
 	UnlockReleaseBuffer(root_buffer);
 	UnlockReleaseBuffer(meta_buffer);
@@ -233,59 +154,49 @@ add_link(Page page, int i, const SimdupEntry *low, BlockNumber child)
 	simdup_hamming_set_child(page, i, low, child);
 }
 
-/* Split a full parent, take in the link, and go on to its parent. */
-static void
-split_parent(Relation index, Buffer parent_buffer, Buffer buffer, int position)
+/*
+ * Part a full inner page. `right` is the image of a new page. Return the half
+ * that has position *i, and set *i to the position there.
+ */
+static Page
+split_inner(Page page, Page right, BlockNumber right_block, int *i)
 {
-	Page old = BufferGetPage(parent_buffer);
-	Page page = BufferGetPage(buffer);
-	int n = hamming_count(old);
+	int n = hamming_count(page);
 	int n_left = n / 2;
-	SimdupEntry low = hamming_high_key(page);
-	BlockNumber child = hamming_head(page)->right;
-	SimdupEntry border = hamming_low_key(old, n_left);
-	Buffer right_buffer = simdup_hamming_extend(index, MAIN_FORKNUM);
-	GenericXLogState *state = GenericXLogStart(index);
-	Page left = GenericXLogRegisterBuffer(state, parent_buffer, 0);
-	Page right =
-		GenericXLogRegisterBuffer(state, right_buffer, GENERIC_XLOG_FULL_IMAGE);
+	SimdupEntry border = hamming_low_key(page, n_left);
 
-	simdup_hamming_init_page(right, hamming_head(old)->tree,
-							 hamming_head(old)->level);
+	simdup_hamming_init_page(right, hamming_head(page)->tree,
+							 hamming_head(page)->level);
 	simdup_hamming_set_count(right, n - n_left);
-	for (int i = n_left; i < n; i++)
+	for (int j = n_left; j < n; j++)
 	{
-		SimdupEntry key = hamming_low_key(old, i);
+		SimdupEntry key = hamming_low_key(page, j);
 
-		simdup_hamming_set_child(right, i - n_left, &key,
-								 hamming_child(old, i));
+		simdup_hamming_set_child(right, j - n_left, &key,
+								 hamming_child(page, j));
 	}
-	simdup_hamming_set_count(left, n_left);
-	chain_halves(left, right, BufferGetBlockNumber(right_buffer), &border);
-	if (position <= n_left)
-		add_link(left, position, &low, child);
-	else
-		add_link(right, position - n_left, &low, child);
-	hamming_head(GenericXLogRegisterBuffer(state, buffer, 0))->flags &=
-		~HAMMING_INCOMPLETE_SPLIT;
-	GenericXLogFinish(state);
-	UnlockReleaseBuffer(right_buffer);
-	UnlockReleaseBuffer(buffer);
-	insert_link(index, parent_buffer);
+	simdup_hamming_set_count(page, n_left);
+	chain_halves(page, right, right_block, &border);
+	if (*i <= n_left)
+		return page;
+	*i -= n_left;
+	return right;
 }
 
 /*
  * Insert the link to the right half of a marked page, locked exclusively,
- * into its parent. Releases the page.
+ * into its parent. Releases the page. A parent that is split for it needs a
+ * link, too.
  */
 static void
 insert_link(Relation index, Buffer buffer)
 {
-	Page page = BufferGetPage(buffer);
-	HammingHead *head = hamming_head(page);
-	SimdupEntry low = hamming_high_key(page);
-	HammingRoots roots = simdup_hamming_roots(index, true);
+	HammingHead *head = hamming_head(BufferGetPage(buffer));
+	SimdupEntry low = hamming_high_key(BufferGetPage(buffer));
+	HammingMeta roots = simdup_hamming_roots(index, true);
+	Buffer right_buffer = InvalidBuffer;
 	Buffer parent_buffer;
+	GenericXLogState *state;
 	Page parent;
 	int position;
 
@@ -301,19 +212,25 @@ insert_link(Relation index, Buffer buffer)
 		simdup_hamming_corrupted(index, BufferGetBlockNumber(buffer),
 								 "The parent has no link to the page.");
 	if (hamming_count(parent) >= HAMMING_INNER_CAPACITY)
-		split_parent(index, parent_buffer, buffer, position);
-	else
+		right_buffer = simdup_hamming_extend(index, MAIN_FORKNUM);
+	state = GenericXLogStart(index);
+	parent = GenericXLogRegisterBuffer(state, parent_buffer, 0);
+	if (BufferIsValid(right_buffer))
+		parent = split_inner(parent,
+							 GenericXLogRegisterBuffer(state, right_buffer,
+													   GENERIC_XLOG_FULL_IMAGE),
+							 BufferGetBlockNumber(right_buffer), &position);
+	add_link(parent, position, &low, head->right);
+	clear_mark(state, buffer);
+	GenericXLogFinish(state);
+	UnlockReleaseBuffer(buffer);
+	if (BufferIsValid(right_buffer))
 	{
-		GenericXLogState *state = GenericXLogStart(index);
-
-		add_link(GenericXLogRegisterBuffer(state, parent_buffer, 0), position,
-				 &low, head->right);
-		hamming_head(GenericXLogRegisterBuffer(state, buffer, 0))->flags &=
-			~HAMMING_INCOMPLETE_SPLIT;
-		GenericXLogFinish(state);
-		UnlockReleaseBuffer(parent_buffer);
-		UnlockReleaseBuffer(buffer);
+		UnlockReleaseBuffer(right_buffer);
+		insert_link(index, parent_buffer);
 	}
+	else
+		UnlockReleaseBuffer(parent_buffer);
 }
 
 /* Insertion */
@@ -380,31 +297,26 @@ log_entry(Buffer buffer, bool is_sorted)
 	PageSetLSN(page, lsn);
 }
 
+#endif
+
 static void
 store_entry(Relation index, Buffer buffer, const SimdupEntry *entry,
 			bool is_sorted)
 {
+#ifdef SIMDUP_KNOWS_GENERIC_RECORDS
 	START_CRIT_SECTION();
 	add_entry(BufferGetPage(buffer), entry, is_sorted);
 	MarkBufferDirty(buffer);
 	if (RelationNeedsWAL(index))
 		log_entry(buffer, is_sorted);
 	END_CRIT_SECTION();
-}
-
 #else
-
-static void
-store_entry(Relation index, Buffer buffer, const SimdupEntry *entry,
-			bool is_sorted)
-{
 	GenericXLogState *state = GenericXLogStart(index);
 
 	add_entry(GenericXLogRegisterBuffer(state, buffer, 0), entry, is_sorted);
 	GenericXLogFinish(state);
-}
-
 #endif
+}
 
 /*
  * Append an entry to a leaf that is locked exclusively and has room. An entry

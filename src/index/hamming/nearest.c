@@ -26,6 +26,7 @@
 #include "utils/memutils.h"
 
 #include "index/hamming/am.h"
+#include "index/hamming/walk.h"
 
 /* Pages that the first stage may read for each rotation. */
 #define FIRST_PAGES 3
@@ -44,36 +45,27 @@
 
 #define DISTANCE_BITS 7
 
-/*
- * Set *center to the fingerprint of an operand, which is a fingerprint or of the
- * column's type. Return false if it has none.
- */
-static bool
-get_center(IndexScanDesc scan, int operand, uint64 *center)
-{
-	ScanKey key = &scan->orderByData[operand];
-	Relation index = scan->indexRelation;
-
-	*center = 0;
-	if (key->sk_subtype == index->rd_opcintype[0])
-		return simdup_hamming_fingerprint(index, key->sk_argument,
-										  (key->sk_flags & SK_ISNULL) != 0,
-										  center);
-	if (key->sk_flags & SK_ISNULL)
-		return false;
-	*center = DatumGetSimhash64(key->sk_argument);
-	return true;
-}
-
 void
 simdup_hamming_begin_order(IndexScanDesc scan)
 {
 	HammingScan *state = scan->opaque;
-	HammingOrder *order = state->order;
+	HammingOrder *order = &state->order;
+	Relation index = scan->indexRelation;
 
 	order->n = Min(scan->numberOfOrderBys, HAMMING_MAX_ORDERS);
+	/* an operand is a fingerprint or of the column's type */
 	for (int i = 0; i < order->n; i++)
-		order->is_null[i] = !get_center(scan, i, &order->centers[i]);
+	{
+		ScanKey key = &scan->orderByData[i];
+		bool is_null = (key->sk_flags & SK_ISNULL) != 0;
+
+		if (key->sk_subtype == index->rd_opcintype[0])
+			is_null = !simdup_hamming_fingerprint(index, key->sk_argument,
+												  is_null, &order->centers[i]);
+		else if (!is_null)
+			order->centers[i] = DatumGetSimhash64(key->sk_argument);
+		order->is_null[i] = is_null;
+	}
 	order->grows =
 		!order->is_null[0] &&
 		(state->n_balls == 0 || state->balls[0].center == order->centers[0]);
@@ -109,100 +101,16 @@ distances_of(const HammingOrder *order, uint64 fp)
 	return distances;
 }
 
-/* Keep the matches of a leaf that are above what is complete. */
-static void
-keep_matches(IndexScanDesc scan)
-{
-	HammingScan *state = scan->opaque;
-	HammingOrder *order = state->order;
-
-	for (int i = 0; i < state->n_matches; i++)
-	{
-		uint64 fp = simdup_unrotate(state->values[i], state->tree);
-
-		if (!order->grows ||
-			simdup_hamming64(fp, order->centers[0]) > order->complete)
-			simdup_pairsort_put(order->sort, distances_of(order, fp),
-								hamming_row_of_tid(&state->matches[i]));
-	}
-}
-
-/* Run the stage that `search` describes, to its end. */
-static void
-run_stage(IndexScanDesc scan)
-{
-	HammingScan *state = scan->opaque;
-	HammingOrder *order = state->order;
-
-	MemoryContext caller = MemoryContextSwitchTo(GetMemoryChunkContext(order));
-
-	simdup_hamming_end_stage(order);
-	order->sort = simdup_pairsort_begin(work_mem);
-	MemoryContextSwitchTo(caller);
-	simdup_hamming_begin_search(scan);
-	while (simdup_hamming_next_matches(scan))
-		keep_matches(scan);
-	simdup_pairsort_perform(order->sort);
-}
-
-/* Get the next candidate of this stage. Return false if none is left. */
-static bool
-next_candidate(HammingOrder *order, ItemPointer tid, uint64 *distances)
-{
-	uint64 row;
-
-	if (order->sort == NULL)
-		return false;
-	if (!simdup_pairsort_get(order->sort, distances, &row))
-	{
-		simdup_hamming_end_stage(order);
-		return false;
-	}
-	hamming_tid_of_row(row, tid);
-	return true;
-}
-
-/*
- * Return the radius of the next stage, larger than that of the last. It is the
- * largest that is expected to read at most SMALL_STAGE pages, or STAGE_GROWTH
- * times the pages of the last stage, if there is such. Sets *is_whole if
- * reading a whole rotation is no worse.
- */
-static int
-next_radius(IndexScanDesc scan, bool *is_whole)
-{
-	HammingScan *state = scan->opaque;
-	HammingOrder *order = state->order;
-	int radii[SIMDUP_ROTATIONS];
-	int k = order->complete + 1;
-	double limit = FIRST_PAGES * SIMDUP_ROTATIONS;
-	const SimdupPageCosts *costs =
-		simdup_hamming_page_costs(scan, order->centers[0], SIMDUP_BLOCK_BITS);
-
-	if (order->complete >= 0)
-		limit = Max(STAGE_GROWTH *
-						simdup_choose_radii(order->complete, costs, radii),
-					SMALL_STAGE);
-	while (k < order->limit &&
-		   simdup_choose_radii(k + 1, costs, radii) <= limit)
-		k++;
-	(void) simdup_choose_radii(k, costs, radii);
-	*is_whole = false;
-	for (int i = 0; i < SIMDUP_ROTATIONS; i++)
-		if (radii[i] == SIMDUP_BLOCK_BITS)
-			*is_whole = true;
-	return k;
-}
-
 /* Return the least radius that holds a batch of rows above what is complete. */
 static int
 radius_of_batch(IndexScanDesc scan)
 {
 	HammingScan *state = scan->opaque;
-	HammingOrder *order = state->order;
+	HammingOrder *order = &state->order;
 	uint8 distances[HAMMING_LEAF_CAPACITY];
 	double count[SIMHASH64_BITS + 1] = {0};
-	double sum = 0;
+	double missing = order->batch;
+	int k = order->complete + 1;
 	Buffer buffer;
 
 	simdup_hamming_begin_walk(&state->walk, scan, 0, 0, SIMDUP_BLOCK_BITS);
@@ -218,44 +126,83 @@ radius_of_batch(IndexScanDesc scan)
 		for (int i = 0; i < n; i++)
 			count[distances[i]]++;
 	}
-	for (int k = order->complete + 1; k < order->limit; k++)
+	for (; k < order->limit; k++)
 	{
-		sum += count[k];
-		if (sum >= order->batch)
-			return k;
+		missing -= count[k];
+		if (missing <= 0)
+			break;
 	}
-	return order->limit;
+	order->batch *= BATCH_GROWTH;
+	return k;
 }
 
-/* Find the next candidates; false if no row with a fingerprint is left. */
+/*
+ * Return the radius of the next stage, larger than that of the last. It is the
+ * largest that is expected to read at most SMALL_STAGE pages, or STAGE_GROWTH
+ * times the pages of the last stage, if there is such. If reading a whole
+ * rotation is no worse, it is that of a batch.
+ */
+static int
+next_radius(IndexScanDesc scan)
+{
+	HammingScan *state = scan->opaque;
+	HammingOrder *order = &state->order;
+	int radii[SIMDUP_ROTATIONS];
+	int k = order->complete + 1;
+	double limit = FIRST_PAGES * SIMDUP_ROTATIONS;
+	const SimdupPageCosts *costs =
+		simdup_hamming_page_costs(scan->indexRelation, &state->costs,
+								  order->centers[0], SIMDUP_BLOCK_BITS);
+
+	if (order->complete >= 0)
+		limit = Max(STAGE_GROWTH *
+						simdup_choose_radii(order->complete, costs, radii),
+					SMALL_STAGE);
+	while (k < order->limit &&
+		   simdup_choose_radii(k + 1, costs, radii) <= limit)
+		k++;
+	(void) simdup_choose_radii(k, costs, radii);
+	for (int i = 0; i < SIMDUP_ROTATIONS; i++)
+		if (radii[i] == SIMDUP_BLOCK_BITS)
+			return radius_of_batch(scan);
+	return k;
+}
+
+/*
+ * Find the next candidates, which are above what is complete. Return false if no
+ * row with a fingerprint is left.
+ */
 static bool
 next_stage(IndexScanDesc scan)
 {
 	HammingScan *state = scan->opaque;
-	HammingOrder *order = state->order;
-	bool is_whole;
-	int k;
+	HammingOrder *order = &state->order;
+	int k = order->limit;
+	MemoryContext caller;
 
-	if (order->complete >= order->limit)
-		return false;
 	/* rows without a fingerprint are all alike */
-	if (!state->reads_values)
+	if (order->complete >= order->limit || !state->reads_values)
 		return false;
-	if (!order->grows)
+	if (order->grows)
 	{
-		order->complete = order->limit;
-		run_stage(scan);
-		return true;
+		k = next_radius(scan);
+		state->searches = true;
+		state->search = (SimhashBall){order->centers[0], k};
 	}
-	k = next_radius(scan, &is_whole);
-	if (is_whole)
-	{
-		k = radius_of_batch(scan);
-		order->batch *= BATCH_GROWTH;
-	}
-	state->searches = true;
-	state->search = (SimhashBall){order->centers[0], k};
-	run_stage(scan);
+	caller = MemoryContextSwitchTo(GetMemoryChunkContext(state));
+	order->sort = simdup_pairsort_begin(work_mem);
+	MemoryContextSwitchTo(caller);
+	simdup_hamming_begin_search(scan);
+	while (simdup_hamming_next_matches(scan))
+		for (int i = 0; i < state->n_matches; i++)
+		{
+			uint64 fp = simdup_unrotate(state->values[i], state->tree);
+
+			if (simdup_hamming64(fp, order->centers[0]) > order->complete)
+				simdup_pairsort_put(order->sort, distances_of(order, fp),
+									hamming_row_of_tid(&state->matches[i]));
+		}
+	simdup_pairsort_perform(order->sort);
 	order->complete = k;
 	return true;
 }
@@ -265,12 +212,12 @@ static bool
 next_null(IndexScanDesc scan)
 {
 	HammingScan *state = scan->opaque;
-	HammingOrder *order = state->order;
+	HammingOrder *order = &state->order;
 
+	if (!order->nulls && !order->wants_nulls)
+		return false;
 	if (!order->nulls)
 	{
-		if (!order->wants_nulls)
-			return false;
 		order->nulls = true;
 		state->searches = false;
 		state->reads_values = false;
@@ -291,7 +238,7 @@ next_null(IndexScanDesc scan)
 static void
 give_least_distances(IndexScanDesc scan, uint64 distances)
 {
-	HammingOrder *order = ((HammingScan *) scan->opaque)->order;
+	HammingOrder *order = &((HammingScan *) scan->opaque)->order;
 
 	scan->xs_recheckorderby = true;
 	for (int i = 0; i < scan->numberOfOrderBys; i++)
@@ -308,14 +255,21 @@ give_least_distances(IndexScanDesc scan, uint64 distances)
 bool
 simdup_hamming_next_nearest(IndexScanDesc scan)
 {
-	HammingOrder *order = ((HammingScan *) scan->opaque)->order;
+	HammingOrder *order = &((HammingScan *) scan->opaque)->order;
 	uint64 distances = 0;
+	uint64 row;
 	bool found;
 
-	while (!(found = next_candidate(order, &scan->xs_heaptid, &distances)) &&
-		   !order->nulls && next_stage(scan))
-		;
-	if (!found && !next_null(scan))
+	do
+	{
+		found = order->sort != NULL &&
+				simdup_pairsort_get(order->sort, &distances, &row);
+		if (!found)
+			simdup_hamming_end_stage(order);
+	} while (!found && next_stage(scan));
+	if (found)
+		hamming_tid_of_row(row, &scan->xs_heaptid);
+	else if (!next_null(scan))
 		return false;
 	if (scan->numberOfOrderBys > order->n)
 		give_least_distances(scan, distances);

@@ -8,6 +8,8 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "access/htup_details.h"
+#include "access/table.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
@@ -15,6 +17,9 @@
 #include "utils/memutils.h"
 
 #include "index/hamming/page.h"
+
+/* A page of any tree and level is expected, or a new one. */
+#define ANY_TREE (-1)
 
 void
 simdup_hamming_init_page(Page page, int tree, int level)
@@ -47,17 +52,24 @@ simdup_hamming_init_meta(Page page, const BlockNumber *roots, const int *levels)
 						 (char *) page);
 }
 
-/* Set the number of entries, and the hole between pd_lower and pd_upper. */
+/* Return where n TIDs or links begin, which is pd_upper. */
+static LocationIndex
+end_of_hole(Page page, int n)
+{
+	Size width =
+		hamming_is_leaf(page) ? sizeof(ItemPointerData) : sizeof(HammingLink);
+
+	return (LocationIndex) (BLCKSZ - n * width);
+}
+
 void
 simdup_hamming_set_count(Page page, int n)
 {
 	PageHeader header = (PageHeader) page;
-	Size tail =
-		hamming_is_leaf(page) ? sizeof(ItemPointerData) : sizeof(HammingLink);
 
 	header->pd_lower =
 		(LocationIndex) (HAMMING_VALUES_OFFSET + n * sizeof(uint64));
-	header->pd_upper = (LocationIndex) (BLCKSZ - n * tail);
+	header->pd_upper = end_of_hole(page, n);
 }
 
 void
@@ -104,8 +116,7 @@ simdup_hamming_set_child(Page page, int i, const SimdupEntry *low,
 
 	hamming_values(page)[i] = low->value;
 	hamming_tid_of_row(low->row, &link->tid);
-	link->child_high = (uint16) (child >> 16);
-	link->child_low = (uint16) child;
+	BlockIdSet(&link->child, child);
 }
 
 void
@@ -136,74 +147,101 @@ simdup_hamming_read(Relation index, BlockNumber block)
 	return ReadBuffer(index, block);
 }
 
-/* Check that the page is one of a hamming index; its head then is. */
-static HammingHead *
-check_kind(Relation index, Buffer buffer)
+/* Return what is wrong with a page of this tree and level, or NULL. */
+static const char *
+find_fault(Page page, int tree, int level)
 {
-	Page page = BufferGetPage(buffer);
 	PageHeader header = (PageHeader) page;
-	BlockNumber block = BufferGetBlockNumber(buffer);
+	HammingHead *head = hamming_head(page);
+	int count = hamming_count(page);
 
 	if (PageIsNew(page))
-		simdup_hamming_corrupted(index, block, "The page is zero.");
+		return tree == ANY_TREE ? NULL : "The page is zero.";
 	if (PageGetPageSize(page) != BLCKSZ || header->pd_special != BLCKSZ)
-		simdup_hamming_corrupted(index, block,
-								 "The page header is not that of such a page.");
-	if (hamming_head(page)->page_id != HAMMING_PAGE_ID)
-		simdup_hamming_corrupted(index, block,
-								 "The page is not one of a hamming index.");
-	return hamming_head(page);
-}
-
-/* Check the number of entries, where tree and level are right. */
-static void
-check_count(Relation index, Buffer buffer)
-{
-	Page page = BufferGetPage(buffer);
-	PageHeader header = (PageHeader) page;
-	bool is_leaf = hamming_is_leaf(page);
-	int count = hamming_count(page);
-	Size tail = is_leaf ? sizeof(ItemPointerData) : sizeof(HammingLink);
-
+		return "The page header is not that of such a page.";
+	if (head->page_id != HAMMING_PAGE_ID)
+		return "The page is not one of a hamming index.";
+	if (tree == ANY_TREE &&
+		(head->tree >= HAMMING_TREES || head->level >= HAMMING_MAX_LEVELS))
+		return "The page is of no tree or level.";
+	if (tree != ANY_TREE && (head->tree != tree || head->level != level))
+		return "The page is of another tree or level.";
 	if (header->pd_lower < HAMMING_VALUES_OFFSET ||
 		header->pd_lower != HAMMING_VALUES_OFFSET + count * sizeof(uint64) ||
-		header->pd_upper != BLCKSZ - count * tail ||
-		header->pd_lower > header->pd_upper || (!is_leaf && count == 0) ||
-		hamming_head(page)->n_sorted > (is_leaf ? count : 0))
-		simdup_hamming_corrupted(index, BufferGetBlockNumber(buffer),
-								 "The number of entries is impossible.");
+		header->pd_upper != end_of_hole(page, count) ||
+		header->pd_lower > header->pd_upper ||
+		(head->level > 0 && (count == 0 || head->n_sorted > 0)) ||
+		head->n_sorted > count)
+		return "The number of entries is impossible.";
+	return NULL;
 }
 
 void
-simdup_hamming_check_page(Relation index, Buffer buffer, int tree, int level)
+simdup_hamming_lock(Relation index, Buffer buffer, int mode, int tree,
+					int level)
 {
-	HammingHead *head = check_kind(index, buffer);
+	const char *fault;
 
-	if (head->tree != tree || head->level != level)
-		simdup_hamming_corrupted(index, BufferGetBlockNumber(buffer),
-								 "The page is of another tree or level.");
-	check_count(index, buffer);
+	LockBuffer(buffer, mode);
+	fault = find_fault(BufferGetPage(buffer), tree, level);
+	if (fault != NULL)
+		simdup_hamming_corrupted(index, BufferGetBlockNumber(buffer), fault);
+}
+
+Buffer
+simdup_hamming_lock_any(Relation index, BlockNumber block,
+						BufferAccessStrategy strategy)
+{
+	Buffer buffer =
+		ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
+
+	simdup_hamming_lock(index, buffer, BUFFER_LOCK_SHARE, ANY_TREE, 0);
+	return buffer;
 }
 
 void
-simdup_hamming_check_any_page(Relation index, Buffer buffer)
+simdup_hamming_check_tid(Relation index, BlockNumber block,
+						 const ItemPointerData *tid, BlockNumber *heap_blocks)
 {
-	HammingHead *head = check_kind(index, buffer);
+	BlockNumber heap_block = ItemPointerGetBlockNumberNoCheck(tid);
+	OffsetNumber offset = ItemPointerGetOffsetNumberNoCheck(tid);
 
-	if (head->tree >= HAMMING_TREES || head->level >= HAMMING_MAX_LEVELS)
-		simdup_hamming_corrupted(index, BufferGetBlockNumber(buffer),
-								 "The page is of no tree or level.");
-	check_count(index, buffer);
+	if (heap_block >= *heap_blocks)
+	{
+		/* a bitmap scan is not told of the table, which the executor has locked */
+		Relation heap = table_open(index->rd_index->indrelid, NoLock);
+
+		*heap_blocks = RelationGetNumberOfBlocks(heap);
+		table_close(heap, NoLock);
+	}
+	if (offset == InvalidOffsetNumber || offset > MaxHeapTuplesPerPage ||
+		heap_block >= *heap_blocks)
+		simdup_hamming_corrupted(index, block,
+								 "A TID is not one of the table.");
 }
 
-/* Read and check the metapage. */
-static HammingMeta
-read_meta(Relation index)
+HammingCache *
+simdup_hamming_cache(Relation index)
 {
-	Buffer buffer = simdup_hamming_read(index, HAMMING_META_BLOCK);
-	Page page = BufferGetPage(buffer);
+	if (index->rd_amcache == NULL)
+		index->rd_amcache =
+			MemoryContextAllocZero(index->rd_indexcxt,
+								   offsetof(HammingCache, hints));
+	return index->rd_amcache;
+}
+
+HammingMeta
+simdup_hamming_roots(Relation index, bool fresh)
+{
+	HammingCache *cache = simdup_hamming_cache(index);
 	HammingMeta meta;
+	Buffer buffer;
+	Page page;
 
+	if (!fresh && cache->roots.magic != 0)
+		return cache->roots;
+	buffer = simdup_hamming_read(index, HAMMING_META_BLOCK);
+	page = BufferGetPage(buffer);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	meta = *(HammingMeta *) PageGetContents(page);
 	if (PageIsNew(page) || meta.magic != HAMMING_MAGIC)
@@ -220,31 +258,9 @@ read_meta(Relation index)
 			simdup_hamming_corrupted(index, HAMMING_META_BLOCK,
 									 "A tree is too high.");
 	UnlockReleaseBuffer(buffer);
+	/* an invalidation may have freed the cache since */
+	simdup_hamming_cache(index)->roots = meta;
 	return meta;
-}
-
-HammingCache *
-simdup_hamming_cache(Relation index)
-{
-	if (index->rd_amcache == NULL)
-		index->rd_amcache =
-			MemoryContextAllocZero(index->rd_indexcxt,
-								   offsetof(HammingCache, hints));
-	return index->rd_amcache;
-}
-
-HammingRoots
-simdup_hamming_roots(Relation index, bool fresh)
-{
-	if (fresh || !simdup_hamming_cache(index)->roots_known)
-	{
-		HammingMeta meta = read_meta(index);
-		HammingCache *cache = simdup_hamming_cache(index);
-
-		cache->roots = meta;
-		cache->roots_known = true;
-	}
-	return simdup_hamming_cache(index)->roots;
 }
 
 Buffer
@@ -259,8 +275,7 @@ simdup_hamming_step_right(Relation index, Buffer buffer, int mode, int tree,
 	UnlockReleaseBuffer(buffer);
 	CHECK_FOR_INTERRUPTS();
 	next = simdup_hamming_read(index, right);
-	LockBuffer(next, mode);
-	simdup_hamming_check_page(index, next, tree, level);
+	simdup_hamming_lock(index, next, mode, tree, level);
 	if (!hamming_below_high_key(BufferGetPage(next), &high))
 		simdup_hamming_corrupted(index, right, "High keys do not rise.");
 	return next;
@@ -449,11 +464,10 @@ simdup_hamming_find_child(Page page, int from, const SimdupEntry *key)
 {
 	const uint64 *values = hamming_values(page);
 	int n = hamming_count(page);
-	uint64 last =
-		hamming_is_last(page) ? PG_UINT64_MAX : hamming_head(page)->high_value;
 	int guess =
 		from + 1 +
-		simdup_guess_position(key->value, values[from], last, n - from - 1);
+		simdup_guess_position(key->value, values[from],
+							  hamming_high_key(page).value, n - from - 1);
 	int next = simdup_first_not_below(values, from + 1, n, key->value, guess);
 	int high = n;
 
@@ -470,4 +484,84 @@ simdup_hamming_find_child(Page page, int from, const SimdupEntry *key)
 			next = middle + 1;
 	}
 	return next - 1;
+}
+
+/* Descents */
+
+/*
+ * A root that was split since it was cached has a right sibling. Ask for the
+ * new one then; if there is none yet, right links serve.
+ */
+Buffer
+simdup_hamming_lock_root(Relation index, int tree, int level, int mode,
+						 int *root_level)
+{
+	for (bool fresh = false;; fresh = true)
+	{
+		HammingMeta roots = simdup_hamming_roots(index, fresh);
+		Buffer buffer;
+
+		*root_level = (int) roots.level[tree];
+		if (*root_level < level)
+		{
+			if (fresh)
+				simdup_hamming_corrupted(index, roots.root[tree],
+										 "The tree is not high enough.");
+			continue;
+		}
+		buffer = simdup_hamming_read_again(index, roots.root[tree]);
+		simdup_hamming_lock(index, buffer,
+							*root_level == level ? mode : BUFFER_LOCK_SHARE,
+							tree, *root_level);
+		if (fresh || hamming_is_last(BufferGetPage(buffer)))
+			return buffer;
+		UnlockReleaseBuffer(buffer);
+	}
+}
+
+/*
+ * From a locked page to the one on its level that holds the key, or to a
+ * marked one before it if the lock is exclusive.
+ */
+static Buffer
+move_right(Relation index, Buffer buffer, int tree, int level,
+		   const SimdupEntry *key, int mode)
+{
+	for (;;)
+	{
+		Page page = BufferGetPage(buffer);
+
+		if (hamming_below_high_key(page, key) ||
+			(mode == BUFFER_LOCK_EXCLUSIVE && hamming_is_marked(page)))
+			return buffer;
+		buffer = simdup_hamming_step_right(index, buffer, mode, tree, level);
+	}
+}
+
+Buffer
+simdup_hamming_descend(Relation index, int tree, const SimdupEntry *key,
+					   int level, int mode)
+{
+	int at;
+	Buffer buffer;
+
+	CHECK_FOR_INTERRUPTS();
+	buffer = simdup_hamming_lock_root(index, tree, level, mode, &at);
+	for (;;)
+	{
+		Page page;
+		BlockNumber child;
+
+		buffer = move_right(index, buffer, tree, at, key,
+							at == level ? mode : BUFFER_LOCK_SHARE);
+		if (at == level)
+			return buffer;
+		page = BufferGetPage(buffer);
+		child = hamming_child(page, simdup_hamming_find_child(page, 0, key));
+		UnlockReleaseBuffer(buffer);
+		at--;
+		buffer = simdup_hamming_read_again(index, child);
+		simdup_hamming_lock(index, buffer,
+							at == level ? mode : BUFFER_LOCK_SHARE, tree, at);
+	}
 }

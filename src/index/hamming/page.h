@@ -71,8 +71,7 @@ typedef struct HammingMeta
 typedef struct HammingLink
 {
 	ItemPointerData tid;
-	uint16 child_high;
-	uint16 child_low;
+	BlockIdData child;
 } HammingLink;
 
 /* Where the first value is. */
@@ -126,9 +125,7 @@ hamming_link(Page page, int i)
 static inline BlockNumber
 hamming_child(Page page, int i)
 {
-	HammingLink *link = hamming_link(page, i);
-
-	return (BlockNumber) link->child_high << 16 | link->child_low;
+	return BlockIdGetBlockNumber(&hamming_link(page, i)->child);
 }
 
 static inline bool
@@ -163,13 +160,15 @@ hamming_tid_of_row(uint64 row, ItemPointer tid)
 				   (OffsetNumber) (row & 0xffff));
 }
 
+/* Return the high key, or a key above all on the last page. */
 static inline SimdupEntry
 hamming_high_key(Page page)
 {
 	HammingHead *head = hamming_head(page);
-	SimdupEntry key = {head->high_value, hamming_row_of_tid(&head->high_tid)};
 
-	return key;
+	if (hamming_is_last(page))
+		return (SimdupEntry){PG_UINT64_MAX, PG_UINT64_MAX};
+	return (SimdupEntry){head->high_value, hamming_row_of_tid(&head->high_tid)};
 }
 
 /* Check whether the key is on this page, or on one before it. */
@@ -178,25 +177,21 @@ hamming_below_high_key(Page page, const SimdupEntry *key)
 {
 	SimdupEntry high = hamming_high_key(page);
 
-	return hamming_is_last(page) || simdup_entry_less(key, &high);
+	return simdup_entry_less(key, &high);
 }
 
 static inline SimdupEntry
 hamming_leaf_entry(Page page, int i)
 {
-	SimdupEntry entry = {hamming_values(page)[i],
+	return (SimdupEntry){hamming_values(page)[i],
 						 hamming_row_of_tid(hamming_tid(page, i))};
-
-	return entry;
 }
 
 static inline SimdupEntry
 hamming_low_key(Page page, int i)
 {
-	SimdupEntry key = {hamming_values(page)[i],
-					   hamming_row_of_tid(&hamming_link(page, i)->tid)};
-
-	return key;
+	return (SimdupEntry){hamming_values(page)[i],
+						 hamming_row_of_tid(&hamming_link(page, i)->tid)};
 }
 
 /*
@@ -218,9 +213,6 @@ extern void simdup_hamming_set_child(Page page, int i, const SimdupEntry *low,
 
 /* Reading pages, checked */
 
-/* Where the trees begin. May be old: see simdup_hamming_descend. */
-typedef HammingMeta HammingRoots;
-
 /* Where a page was when it was read last, and what it then held. */
 typedef struct HammingHint
 {
@@ -232,11 +224,9 @@ typedef struct HammingHint
 /* What a backend remembers of an index, in rd_amcache. */
 typedef struct HammingCache
 {
-	bool roots_known;
-	HammingRoots roots;
-	/* how each rotation's values are distributed: see radii.c */
-	bool histograms_known;
-	BlockNumber histogram_blocks; /* size of the file then */
+	HammingMeta roots; /* all zero before they are read */
+	/* how each rotation's values are distributed: see walk.c */
+	BlockNumber histogram_blocks; /* size of the file then; 0: unknown */
 	SimdupHistogram histogram[SIMDUP_ROTATIONS];
 	/* by block: see page.c */
 	uint32 n_hints;
@@ -247,16 +237,30 @@ extern HammingCache *simdup_hamming_cache(Relation index);
 
 /* Pin a page that exists, without a lock or a check. */
 extern Buffer simdup_hamming_read(Relation index, BlockNumber block);
-/* ERROR with index_corrupted where the page is not what it should be. */
-extern void simdup_hamming_check_page(Relation index, Buffer buffer, int tree,
-									  int level);
-/* Check a page of any tree and level, as it says of itself. */
-extern void simdup_hamming_check_any_page(Relation index, Buffer buffer);
 pg_noreturn extern void simdup_hamming_corrupted(Relation index,
 												 BlockNumber block,
 												 const char *what);
-/* Read the metapage again with `fresh`. */
-extern HammingRoots simdup_hamming_roots(Relation index, bool fresh);
+/* Lock a pinned page. ERROR if it is not one of this tree and level. */
+extern void simdup_hamming_lock(Relation index, Buffer buffer, int mode,
+								int tree, int level);
+/*
+ * Return a page of any tree and level, locked for reading. It may be new: one
+ * that was made for a split that failed stays so.
+ */
+extern Buffer simdup_hamming_lock_any(Relation index, BlockNumber block,
+									  BufferAccessStrategy strategy);
+/*
+ * ERROR if the TID on a page is not one of the table, which has *heap_blocks at
+ * least. Renews that number where it is too small.
+ */
+extern void simdup_hamming_check_tid(Relation index, BlockNumber block,
+									 const ItemPointerData *tid,
+									 BlockNumber *heap_blocks);
+/*
+ * Return where the trees begin: the metapage as it is with `fresh`, or as it was
+ * read last.
+ */
+extern HammingMeta simdup_hamming_roots(Relation index, bool fresh);
 /* Return the page right of a locked one, locked in the same mode. */
 extern Buffer simdup_hamming_step_right(Relation index, Buffer buffer, int mode,
 										int tree, int level);
@@ -288,5 +292,19 @@ extern void simdup_hamming_prefetch(Relation index, BlockNumber block,
  */
 extern int simdup_hamming_find_child(Page page, int from,
 									 const SimdupEntry *key);
+
+/*
+ * Return the root of a tree, locked in the mode if its level is `level`, else
+ * for reading. Set its level, which is at least `level`.
+ */
+extern Buffer simdup_hamming_lock_root(Relation index, int tree, int level,
+									   int mode, int *root_level);
+/*
+ * Return the locked page of a level whose range holds the key. With an
+ * exclusive lock, a marked page on the way is returned instead.
+ */
+extern Buffer simdup_hamming_descend(Relation index, int tree,
+									 const SimdupEntry *key, int level,
+									 int mode);
 
 #endif /* SIMDUP_INDEX_HAMMING_PAGE_H */

@@ -9,7 +9,6 @@
 #include "access/itup.h"
 #include "access/relscan.h"
 #include "access/tableam.h"
-#include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "nodes/tidbitmap.h"
 #include "pgstat.h"
@@ -17,32 +16,28 @@
 #include "utils/spccache.h"
 
 #include "index/hamming/am.h"
+#include "index/hamming/walk.h"
 
 IndexScanDesc
 simdup_hamming_begin_scan(Relation index, int n_keys, int n_orders)
 {
 	IndexScanDesc scan = RelationGetIndexScan(index, n_keys, n_orders);
-	MemoryContext context =
+	MemoryContext caller = MemoryContextSwitchTo(
 		AllocSetContextCreate(CurrentMemoryContext, "hamming scan",
-							  ALLOCSET_SMALL_SIZES);
-	HammingScan *state = MemoryContextAllocZero(context, sizeof(HammingScan));
+							  ALLOCSET_SMALL_SIZES));
+	HammingScan *state = palloc0(sizeof(HammingScan));
 
-	state->balls =
-		MemoryContextAlloc(context, sizeof(SimhashBall) * Max(n_keys, 1));
-	if (n_orders > 0)
-		state->order = MemoryContextAllocZero(context, sizeof(HammingOrder));
+	state->balls = palloc(sizeof(SimhashBall) * n_keys);
 	if (n_orders > HAMMING_MAX_ORDERS)
 	{
-		scan->xs_orderbyvals =
-			MemoryContextAllocZero(context, sizeof(Datum) * n_orders);
-		scan->xs_orderbynulls =
-			MemoryContextAllocZero(context, sizeof(bool) * n_orders);
+		scan->xs_orderbyvals = palloc0(sizeof(Datum) * n_orders);
+		scan->xs_orderbynulls = palloc0(sizeof(bool) * n_orders);
 	}
+	MemoryContextSwitchTo(caller);
 	state->pin = InvalidBuffer;
-	state->walk.distance =
-		RelationUsesLocalBuffers(index)
-			? 0
-			: get_tablespace_io_concurrency(index->rd_rel->reltablespace);
+	if (!RelationUsesLocalBuffers(index))
+		state->walk.distance =
+			get_tablespace_io_concurrency(index->rd_rel->reltablespace);
 	scan->opaque = state;
 	return scan;
 }
@@ -55,8 +50,7 @@ simdup_hamming_end_scan(IndexScanDesc scan)
 	simdup_hamming_release_pin(state);
 	if (state->slot != NULL)
 		ExecDropSingleTupleTableSlot(state->slot);
-	if (state->order != NULL)
-		simdup_hamming_end_stage(state->order);
+	simdup_hamming_end_stage(&state->order);
 	/* an exclusion check is a scan for each row of a statement */
 	MemoryContextDelete(GetMemoryChunkContext(state));
 }
@@ -74,11 +68,8 @@ simdup_hamming_rescan(IndexScanDesc scan, ScanKey keys,
 		memmove(scan->orderByData, orders,
 				scan->numberOfOrderBys * sizeof(ScanKeyData));
 	simdup_hamming_release_pin(state);
-	if (state->order != NULL)
-		simdup_hamming_end_stage(state->order);
+	simdup_hamming_end_stage(&state->order);
 	state->started = false;
-	state->n_matches = 0;
-	state->at = 0;
 }
 
 /*
@@ -105,13 +96,12 @@ add_ball(HammingScan *state, uint64 center, int64 radius)
 {
 	SimhashBall ball = {center, radius};
 
-	if (state->n_balls > 0 && radius < state->balls[0].radius)
+	state->balls[state->n_balls++] = ball;
+	if (radius < state->balls[0].radius)
 	{
-		state->balls[state->n_balls++] = state->balls[0];
+		state->balls[state->n_balls - 1] = state->balls[0];
 		state->balls[0] = ball;
 	}
-	else
-		state->balls[state->n_balls++] = ball;
 }
 
 static void
@@ -152,12 +142,11 @@ add_key(IndexScanDesc scan, ScanKey key)
 static void
 give_empty_tuple(IndexScanDesc scan)
 {
-	Datum values[INDEX_MAX_KEYS] = {0};
-	bool nulls[INDEX_MAX_KEYS];
+	Datum value = 0;
+	bool is_null = true;
 
-	memset(nulls, true, sizeof(nulls));
 	scan->xs_itupdesc = RelationGetDescr(scan->indexRelation);
-	scan->xs_itup = index_form_tuple(scan->xs_itupdesc, values, nulls);
+	scan->xs_itup = index_form_tuple(scan->xs_itupdesc, &value, &is_null);
 }
 
 /*
@@ -204,7 +193,7 @@ start_scan(IndexScanDesc scan)
 	if (state->searches)
 		state->search = state->balls[0];
 	state->started = true;
-	if (state->order != NULL)
+	if (scan->numberOfOrderBys > 0)
 		simdup_hamming_begin_order(scan);
 	else
 		simdup_hamming_begin_search(scan);
@@ -229,7 +218,7 @@ simdup_hamming_get_tuple(IndexScanDesc scan, ScanDirection direction)
 	if (!state->started)
 		start_scan(scan);
 	scan->xs_recheckorderby = false;
-	if (state->order != NULL)
+	if (scan->numberOfOrderBys > 0)
 		found = simdup_hamming_next_nearest(scan);
 	else
 		do

@@ -11,6 +11,8 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include <fcntl.h>
+
 #include "access/xloginsert.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
@@ -18,7 +20,7 @@
 #include "storage/smgr.h"
 #include "utils/memutils.h"
 
-#include "index/hamming/am.h"
+#include "index/hamming/tree.h"
 #include "server/spill.h"
 
 /* Entries as they came */
@@ -33,7 +35,8 @@
 #define MIN_RUN_KB 4096
 
 void
-simdup_entry_store_init(EntryStore *store, size_t *budget)
+simdup_entry_store_init(EntryStore *store, size_t *budget, FileSet *set,
+						const char *name, int participant)
 {
 	memset(store, 0, sizeof(*store));
 	store->rotation = SIMDUP_ROTATIONS - 1; /* the one that changes nothing */
@@ -41,20 +44,12 @@ simdup_entry_store_init(EntryStore *store, size_t *budget)
 	store->size = FIRST_SIZE;
 	store->entries = palloc(FIRST_SIZE * sizeof(SimdupEntry));
 	*budget -= Min(*budget, FIRST_SIZE);
-}
-
-static void
-use_file(EntryStore *store, BufFile *file)
-{
+	store->set = set;
+	store->name = name;
 	store->files = palloc(sizeof(BufFile *));
-	store->files[store->n_files++] = file;
-}
-
-void
-simdup_entry_store_share(EntryStore *store, FileSet *files, const char *name)
-{
-	use_file(store, BufFileCreateFileSet(files, name));
-	store->is_shared = true;
+	if (set != NULL)
+		store->files[store->n_files++] =
+			BufFileCreateFileSet(set, psprintf("%s.%d", name, participant));
 }
 
 /* Empty the memory into the file. */
@@ -83,7 +78,7 @@ make_room(EntryStore *store)
 		return;
 	}
 	if (store->n_files == 0)
-		use_file(store, BufFileCreateTemp(false));
+		store->files[store->n_files++] = BufFileCreateTemp(false);
 	write_entries(store);
 }
 
@@ -101,7 +96,7 @@ simdup_entry_store_finish(EntryStore *store)
 	if (store->n_files == 0)
 		return (int64) store->n;
 	write_entries(store);
-	if (store->is_shared)
+	if (store->set != NULL)
 	{
 		BufFileExportFileSet(store->files[0]);
 		BufFileClose(store->files[0]);
@@ -114,12 +109,22 @@ simdup_entry_store_finish(EntryStore *store)
 }
 
 void
+simdup_entry_store_open(EntryStore *store, int n_participants)
+{
+	store->files = repalloc(store->files, sizeof(BufFile *) * n_participants);
+	for (; store->n_files < n_participants; store->n_files++)
+		store->files[store->n_files] =
+			BufFileOpenFileSet(store->set,
+							   psprintf("%s.%d", store->name, store->n_files),
+							   O_RDONLY, false);
+}
+
+void
 simdup_entry_store_end(EntryStore *store)
 {
 	for (int i = 0; i < store->n_files; i++)
 		BufFileClose(store->files[i]);
-	if (store->files != NULL)
-		pfree(store->files);
+	pfree(store->files);
 	if (store->entries != NULL)
 		pfree(store->entries);
 }
@@ -140,130 +145,49 @@ simdup_entry_store_end(EntryStore *store)
 /* Blocks reserved at once: a cancel request waits no longer than for these. */
 #define RESERVED_AT_ONCE 131072
 
-/* Make room for n pages, before the first of them is written. */
-static void
-reserve_pages(Relation index, BlockNumber n)
-{
-	BlockNumber done = 0;
-
-	while (done < n)
-	{
-		BlockNumber step = Min(n - done, RESERVED_AT_ONCE);
-
-		CHECK_FOR_INTERRUPTS();
-		SIMDUP_EXTEND_WITH_ZEROS(RelationGetSmgr(index), done, step);
-		done += step;
-	}
-}
-
 #ifdef SIMDUP_HAVE_BULK_WRITE
-
 #include "storage/bulk_write.h"
+#else
+typedef RelationData BulkWriteState;
+#define smgr_bulk_start_rel(index, fork) (index)
+#define smgr_bulk_finish(index) ((void) (index))
+#endif
 
-typedef struct PageWriter
-{
-	BulkWriteState *bulk;
-	BlockNumber next;
-} PageWriter;
-
-/* Begin to write. Several writers may be at work, each from its own block. */
-static PageWriter *
-page_writer_begin(Relation index, BlockNumber first)
-{
-	PageWriter *writer = palloc(sizeof(PageWriter));
-
-	writer->bulk = smgr_bulk_start_rel(index, MAIN_FORKNUM);
-	writer->next = first;
-	return writer;
-}
-
+/* Write a page. Several writers may be at work, each in its own range. */
 static void
-page_writer_add(PageWriter *writer, Page page)
+put_page(BulkWriteState *writer, BlockNumber block, Page page)
 {
-	BulkWriteBuffer buffer = smgr_bulk_get_buf(writer->bulk);
+#ifdef SIMDUP_HAVE_BULK_WRITE
+	BulkWriteBuffer buffer = smgr_bulk_get_buf(writer);
 
 	memcpy(buffer, page, BLCKSZ);
-	smgr_bulk_write(writer->bulk, writer->next++, buffer, true);
-}
-
-static void
-page_writer_end(PageWriter *writer)
-{
-	smgr_bulk_finish(writer->bulk);
-	pfree(writer);
-}
-
-/* Do nothing: each writer has taken care of its pages. */
-static void
-sync_pages(Relation index pg_attribute_unused())
-{
-}
-
+	smgr_bulk_write(writer, block, buffer, true);
 #else
-
-typedef struct PageWriter
-{
-	Relation index;
-	BlockNumber next;
-	char *memory;
-} PageWriter;
-
-static PageWriter *
-page_writer_begin(Relation index, BlockNumber first)
-{
-	PageWriter *writer = palloc(sizeof(PageWriter));
-
-	writer->index = index;
-	writer->next = first;
-	writer->memory = palloc(BLCKSZ + 4096);
-	return writer;
-}
-
-static void
-page_writer_add(PageWriter *writer, Page page)
-{
 	/* aligned as 16 wants what it writes directly */
-	Page copy = (Page) TYPEALIGN(4096, writer->memory);
+	char memory[BLCKSZ + 4096];
+	Page copy = (Page) TYPEALIGN(4096, memory);
 
 	memcpy(copy, page, BLCKSZ);
-	if (RelationNeedsWAL(writer->index))
-		log_newpage(&writer->index->SIMDUP_RD_LOCATOR, MAIN_FORKNUM,
-					writer->next, copy, true);
-	PageSetChecksumInplace(copy, writer->next);
-	smgrwrite(RelationGetSmgr(writer->index), MAIN_FORKNUM, writer->next++,
-			  copy, true);
-}
-
-static void
-page_writer_end(PageWriter *writer)
-{
-	pfree(writer->memory);
-	pfree(writer);
-}
-
-/* Sync all pages, also those that other processes wrote. */
-static void
-sync_pages(Relation index)
-{
-	if (!RelationUsesLocalBuffers(index))
-		smgrimmedsync(RelationGetSmgr(index), MAIN_FORKNUM);
-}
-
+	if (RelationNeedsWAL(writer))
+		log_newpage(&writer->SIMDUP_RD_LOCATOR, MAIN_FORKNUM, block, copy,
+					true);
+	PageSetChecksumInplace(copy, block);
+	smgrwrite(RelationGetSmgr(writer), MAIN_FORKNUM, block, copy, true);
 #endif
+}
 
 /* Trees */
 
 typedef struct TreeWriter
 {
-	PageWriter *pages;
-	const BuildProgress *progress;
+	BulkWriteState *pages;
+	pg_atomic_uint64 *n_written;
 	int tree;
 	int level;
 	PGAlignedBlock page; /* the page that waits for its high key */
-	bool waits;
-	/* the low keys and blocks of the level's pages */
+	BlockNumber next;	 /* its block */
+	/* the low keys of the level's pages, up to that one */
 	SimdupEntry *low;
-	BlockNumber *block;
 	int64 n;
 	int64 size;
 } TreeWriter;
@@ -272,30 +196,9 @@ typedef struct TreeWriter
 	(HAMMING_INNER_CAPACITY * HAMMING_INNER_FILLFACTOR / 100)
 
 /*
- * Lay out a tree. The leaves are full but for the last one, and so are the
- * pages of each level above. So the number of entries decides on the number of
- * pages.
+ * The leaves are full but for the last one, and so are the pages of each level
+ * above. So the number of entries decides on the number of pages.
  */
-static void
-lay_out_tree(TreeLayout *layout, int tree)
-{
-	int64 pages = (layout->n_entries[tree] - 1) / layout->per_leaf + 1;
-	int64 in_tree;
-
-	pages = Max(pages, 1);
-	in_tree = pages;
-	layout->level[tree] = 0;
-	for (; pages > 1; in_tree += pages, layout->level[tree]++)
-		pages = (pages - 1) / CHILDREN_PER_PAGE + 1;
-	if (in_tree > (int64) MaxBlockNumber - layout->n_blocks)
-		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				errmsg("a hamming index cannot have more than %u blocks",
-					   MaxBlockNumber));
-	layout->first[tree] = layout->n_blocks;
-	layout->n_blocks += (BlockNumber) in_tree;
-	layout->root[tree] = layout->n_blocks - 1;
-}
-
 void
 simdup_lay_out_trees(TreeLayout *layout, int per_leaf, int64 n_rows,
 					 int64 n_nulls)
@@ -304,17 +207,26 @@ simdup_lay_out_trees(TreeLayout *layout, int per_leaf, int64 n_rows,
 	layout->n_blocks = HAMMING_META_BLOCK + 1;
 	for (int tree = 0; tree < HAMMING_TREES; tree++)
 	{
-		layout->n_entries[tree] = tree == HAMMING_NULL_TREE ? n_nulls : n_rows;
-		lay_out_tree(layout, tree);
-	}
-}
+		int64 n = tree == HAMMING_NULL_TREE ? n_nulls : n_rows;
+		int64 pages = Max(n - 1, 0) / per_leaf + 1;
+		int64 in_tree = pages;
+		int level = 0;
 
-static void
-begin_tree(TreeWriter *writer)
-{
-	writer->size = 1024;
-	writer->low = palloc(writer->size * sizeof(SimdupEntry));
-	writer->block = palloc(writer->size * sizeof(BlockNumber));
+		for (; pages > 1; level++)
+		{
+			pages = (pages - 1) / CHILDREN_PER_PAGE + 1;
+			in_tree += pages;
+		}
+		if (in_tree > (int64) MaxBlockNumber - layout->n_blocks)
+			ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					errmsg("a hamming index cannot have more than %u blocks",
+						   MaxBlockNumber));
+		layout->n_entries[tree] = n;
+		layout->first[tree] = layout->n_blocks;
+		layout->n_blocks += (BlockNumber) in_tree;
+		layout->root[tree] = layout->n_blocks - 1;
+		layout->level[tree] = level;
+	}
 }
 
 /* Write the page that waits; `high` is NULL after the last of a level. */
@@ -323,48 +235,38 @@ write_page(TreeWriter *writer, const SimdupEntry *high)
 {
 	Page page = writer->page.data;
 
-	if (!writer->waits)
-		return;
 	if (high != NULL)
-		simdup_hamming_set_right(page, writer->pages->next + 1, high);
-	page_writer_add(writer->pages, page);
-	writer->waits = false;
+		simdup_hamming_set_right(page, writer->next + 1, high);
+	put_page(writer->pages, writer->next++, page);
 }
 
 /* Begin a page of the level, after writing the page before. */
 static Page
 begin_page(TreeWriter *writer, const SimdupEntry *low)
 {
-	Page page = writer->page.data;
-
-	write_page(writer, low);
+	if (writer->n > 0)
+		write_page(writer, low);
 	if (writer->n == writer->size)
 	{
 		writer->size *= 2;
 		writer->low =
 			repalloc_huge(writer->low, writer->size * sizeof(SimdupEntry));
-		writer->block =
-			repalloc_huge(writer->block, writer->size * sizeof(BlockNumber));
 	}
-	writer->low[writer->n] = *low;
-	writer->block[writer->n++] = writer->pages->next;
-	simdup_hamming_init_page(page, writer->tree, writer->level);
-	writer->waits = true;
-	return page;
+	writer->low[writer->n++] = *low;
+	simdup_hamming_init_page(writer->page.data, writer->tree, writer->level);
+	return writer->page.data;
 }
 
 static void
 add_leaf(TreeWriter *writer, const SimdupEntry *entries, int n)
 {
-	const BuildProgress *progress = writer->progress;
-	uint64 n_written;
-
 	CHECK_FOR_INTERRUPTS();
 	simdup_hamming_fill_leaf(begin_page(writer, &entries[0]), entries, n);
-	n_written = pg_atomic_add_fetch_u64(progress->n_written, n);
-	if (progress->reports)
-		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE,
-									 (int64) n_written);
+	/* no view shows that of a worker */
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE,
+								 (int64)
+									 pg_atomic_add_fetch_u64(writer->n_written,
+															 n));
 }
 
 static void
@@ -376,14 +278,13 @@ rotate_all(SimdupEntry *entries, size_t n, int rotation)
 
 /* Sort the entries where they are, and write the leaves. */
 static void
-add_leaves_in_memory(TreeWriter *writer, int per_leaf, EntryStore *store,
-					 int rotation)
+add_leaves_in_memory(TreeWriter *writer, int per_leaf, EntryStore *store)
 {
 	/* from the present rotation to the wanted one */
-	int turn = (rotation - store->rotation - 1) & (SIMDUP_ROTATIONS - 1);
+	int turn = (writer->tree - store->rotation - 1) & (SIMDUP_ROTATIONS - 1);
 
 	rotate_all(store->entries, store->n, turn);
-	store->rotation = rotation;
+	store->rotation = writer->tree;
 	simdup_sort_pairs(store->entries, store->n);
 	for (size_t i = 0; i < store->n; i += per_leaf)
 		add_leaf(writer, store->entries + i,
@@ -418,7 +319,7 @@ sort_file(SimdupPairSort *sort, BufFile *file, int rotation)
  */
 static void
 add_leaves_of_files(TreeWriter *writer, const TreeLayout *layout,
-					EntryStore *store, int rotation, int memory_kb)
+					EntryStore *store, int memory_kb)
 {
 	int64 all_kb =
 		layout->n_entries[writer->tree] * (int64) sizeof(SimdupEntry) / 1024;
@@ -431,110 +332,102 @@ add_leaves_of_files(TreeWriter *writer, const TreeLayout *layout,
 			(int) Min((int64) memory_kb, Max(all_kb / N_RUNS, MIN_RUN_KB));
 	sort = simdup_pairsort_begin(memory_kb);
 	for (int i = 0; i < store->n_files; i++)
-		sort_file(sort, store->files[i], rotation);
+		sort_file(sort, store->files[i], writer->tree);
 	simdup_pairsort_perform(sort);
 	while ((n = simdup_pairsort_get_list(sort, leaf, layout->per_leaf)) > 0)
 		add_leaf(writer, leaf, (int) n);
 	simdup_pairsort_end(sort);
 }
 
-/* Write the level above; the writer then holds the low keys of that level. */
+/*
+ * Write the level above. The low keys of its pages take the place of those of
+ * the level below, which have been read by then.
+ */
 static void
 write_level(TreeWriter *writer)
 {
-	int per_page = CHILDREN_PER_PAGE;
-	SimdupEntry *low = writer->low;
-	BlockNumber *block = writer->block;
 	int64 n = writer->n;
+	BlockNumber first_child = writer->next - (BlockNumber) n;
 
 	writer->level++;
 	writer->n = 0;
-	writer->low = MemoryContextAllocHuge(CurrentMemoryContext,
-										 writer->size * sizeof(SimdupEntry));
-	writer->block = MemoryContextAllocHuge(CurrentMemoryContext,
-										   writer->size * sizeof(BlockNumber));
-	for (int64 i = 0; i < n; i += per_page)
+	for (int64 i = 0; i < n; i += CHILDREN_PER_PAGE)
 	{
-		Page page = begin_page(writer, &low[i]);
-		int count = (int) Min(per_page, n - i);
+		Page page = begin_page(writer, &writer->low[i]);
+		int count = (int) Min(CHILDREN_PER_PAGE, n - i);
 
 		CHECK_FOR_INTERRUPTS();
 		simdup_hamming_set_count(page, count);
 		for (int j = 0; j < count; j++)
-			simdup_hamming_set_child(page, j, &low[i + j], block[i + j]);
+			simdup_hamming_set_child(page, j, &writer->low[i + j],
+									 first_child + (BlockNumber) (i + j));
 	}
 	write_page(writer, NULL);
-	pfree(low);
-	pfree(block);
-}
-
-static void
-end_tree(TreeWriter *writer)
-{
-	SimdupEntry lowest = {0, 0};
-
-	if (writer->n == 0)
-		begin_page(writer, &lowest);
-	write_page(writer, NULL);
-	while (writer->n > 1)
-		write_level(writer);
-	pfree(writer->low);
-	pfree(writer->block);
 }
 
 void
 simdup_write_tree(Relation index, const TreeLayout *layout, int tree,
-				  EntryStore *store, int memory_kb,
-				  const BuildProgress *progress)
+				  EntryStore *store, int memory_kb, pg_atomic_uint64 *n_written)
 {
-	TreeWriter *writer = palloc0(sizeof(TreeWriter));
-	/* entries of NULLs have no value to rotate */
-	int rotation = tree == HAMMING_NULL_TREE ? 0 : tree;
-	BlockNumber next;
+	SimdupEntry lowest = {0, 0};
+	TreeWriter writer = {.pages = smgr_bulk_start_rel(index, MAIN_FORKNUM),
+						 .n_written = n_written,
+						 .tree = tree,
+						 .next = layout->first[tree],
+						 .size = 1024};
 
-	writer->pages = page_writer_begin(index, layout->first[tree]);
-	writer->progress = progress;
-	writer->tree = tree;
-	begin_tree(writer);
+	writer.low = palloc(writer.size * sizeof(SimdupEntry));
+	/* the value of a NULL's entry is 0, which is the same in any rotation */
 	if (store->n_files > 0)
-		add_leaves_of_files(writer, layout, store, rotation, memory_kb);
+		add_leaves_of_files(&writer, layout, store, memory_kb);
 	else
-		add_leaves_in_memory(writer, layout->per_leaf, store, rotation);
-	end_tree(writer);
-	next = writer->pages->next;
-	page_writer_end(writer->pages);
-	if (next != layout->root[tree] + 1 || writer->level != layout->level[tree])
+		add_leaves_in_memory(&writer, layout->per_leaf, store);
+	if (writer.n == 0)
+		(void) begin_page(&writer, &lowest);
+	write_page(&writer, NULL);
+	while (writer.n > 1)
+		write_level(&writer);
+	smgr_bulk_finish(writer.pages);
+	if (writer.next != layout->root[tree] + 1 ||
+		writer.level != layout->level[tree])
 		elog(ERROR, "tree %d of index \"%s\" ends at block %u, not %u", tree,
-			 RelationGetRelationName(index), next, layout->root[tree] + 1);
-	pfree(writer);
-}
-
-double
-simdup_laid_out_rows(const TreeLayout *layout)
-{
-	return (double) layout->n_entries[0] +
-		   (double) layout->n_entries[HAMMING_NULL_TREE];
+			 RelationGetRelationName(index), writer.next,
+			 layout->root[tree] + 1);
+	pfree(writer.low);
 }
 
 void
 simdup_begin_trees(Relation index, const TreeLayout *layout)
 {
+	BlockNumber done = 0;
+
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE,
 								 HAMMING_PHASE_WRITE);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
 								 layout->n_entries[0] * SIMDUP_ROTATIONS +
 									 layout->n_entries[HAMMING_NULL_TREE]);
-	reserve_pages(index, layout->n_blocks);
+	while (done < layout->n_blocks)
+	{
+		BlockNumber step = Min(layout->n_blocks - done, RESERVED_AT_ONCE);
+
+		CHECK_FOR_INTERRUPTS();
+		SIMDUP_EXTEND_WITH_ZEROS(RelationGetSmgr(index), done, step);
+		done += step;
+	}
 }
 
 void
 simdup_end_trees(Relation index, const TreeLayout *layout)
 {
-	PageWriter *pages = page_writer_begin(index, HAMMING_META_BLOCK);
+	BulkWriteState *pages = smgr_bulk_start_rel(index, MAIN_FORKNUM);
 	PGAlignedBlock meta;
 
 	simdup_hamming_init_meta(meta.data, layout->root, layout->level);
-	page_writer_add(pages, meta.data);
-	page_writer_end(pages);
-	sync_pages(index);
+	put_page(pages, HAMMING_META_BLOCK, meta.data);
+	smgr_bulk_finish(pages);
+#ifndef SIMDUP_HAVE_BULK_WRITE
+	/* all pages, also those that other processes wrote */
+	if (!RelationUsesLocalBuffers(index))
+		smgrimmedsync(RelationGetSmgr(index), MAIN_FORKNUM);
+#endif
 }

@@ -19,58 +19,35 @@
 #include "utils/spccache.h"
 
 #include "index/hamming/am.h"
+#include "index/hamming/page.h"
 
 typedef struct HammingVacuum
 {
-	Relation index;
-	BufferAccessStrategy strategy;
+	IndexVacuumInfo *info;
 	IndexBulkDeleteResult *stats;
 	IndexBulkDeleteCallback callback;
 	void *callback_state;
 } HammingVacuum;
 
-/* Find the positions of dead entries on a leaf, ascending. */
-static int
-find_dead(HammingVacuum *vacuum, Page page, uint16 *dead)
-{
-	int n_dead = 0;
-
-	for (int i = 0; i < hamming_count(page); i++)
-		if (vacuum->callback(hamming_tid(page, i), vacuum->callback_state))
-			dead[n_dead++] = (uint16) i;
-	return n_dead;
-}
-
 static void
-remove_entries(Relation index, Buffer buffer, const uint16 *dead, int n_dead)
+remove_entries(Relation index, Buffer buffer, const bool *is_dead)
 {
 	GenericXLogState *state = GenericXLogStart(index);
 	Page page = GenericXLogRegisterBuffer(state, buffer, 0);
 	HammingHead *head = hamming_head(page);
 	int n_sorted = head->n_sorted;
-	int n = dead[0];
+	int n = 0;
 
-	for (int i = n, at = 0; i < hamming_count(page); i++)
-	{
-		if (at < n_dead && dead[at] == i)
+	for (int i = 0; i < hamming_count(page); i++)
+		if (!is_dead[i])
 		{
-			at++;
-			if (i < n_sorted)
-				head->n_sorted--;
-			continue;
+			hamming_values(page)[n] = hamming_values(page)[i];
+			*hamming_tid(page, n++) = *hamming_tid(page, i);
 		}
-		hamming_values(page)[n] = hamming_values(page)[i];
-		*hamming_tid(page, n++) = *hamming_tid(page, i);
-	}
+		else if (i < n_sorted)
+			head->n_sorted--;
 	simdup_hamming_set_count(page, n);
 	GenericXLogFinish(state);
-}
-
-/* Check whether the tree's counts are the rows': it has each row once. */
-static bool
-counts_rows(int tree)
-{
-	return tree == 0 || tree == HAMMING_NULL_TREE;
 }
 
 static void
@@ -78,12 +55,19 @@ vacuum_leaf(HammingVacuum *vacuum, Buffer buffer)
 {
 	Page page = BufferGetPage(buffer);
 	int tree = hamming_head(page)->tree;
-	uint16 dead[HAMMING_LEAF_CAPACITY];
-	int n_dead = find_dead(vacuum, page, dead);
+	bool is_dead[HAMMING_LEAF_CAPACITY] = {false};
+	int n_dead = 0;
 
+	for (int i = 0; i < hamming_count(page); i++)
+	{
+		is_dead[i] =
+			vacuum->callback(hamming_tid(page, i), vacuum->callback_state);
+		n_dead += is_dead[i];
+	}
 	if (n_dead > 0)
-		remove_entries(vacuum->index, buffer, dead, n_dead);
-	if (counts_rows(tree))
+		remove_entries(vacuum->info->index, buffer, is_dead);
+	/* these two trees together have each row once */
+	if (tree == 0 || tree == HAMMING_NULL_TREE)
 	{
 		vacuum->stats->tuples_removed += n_dead;
 		vacuum->stats->num_index_tuples += hamming_count(page);
@@ -94,18 +78,11 @@ vacuum_leaf(HammingVacuum *vacuum, Buffer buffer)
 static void
 vacuum_page(HammingVacuum *vacuum, BlockNumber block)
 {
-	Buffer buffer = ReadBufferExtended(vacuum->index, MAIN_FORKNUM, block,
-									   RBM_NORMAL, vacuum->strategy);
+	Buffer buffer = simdup_hamming_lock_any(vacuum->info->index, block,
+											vacuum->info->strategy);
 	Page page = BufferGetPage(buffer);
-	bool is_leaf = false;
+	bool is_leaf = !PageIsNew(page) && hamming_is_leaf(page);
 
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	/* a page that was made for a split that failed is new for ever */
-	if (!PageIsNew(page))
-	{
-		simdup_hamming_check_any_page(vacuum->index, buffer);
-		is_leaf = hamming_is_leaf(page);
-	}
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	if (is_leaf)
 	{
@@ -120,10 +97,7 @@ IndexBulkDeleteResult *
 simdup_hamming_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 						   IndexBulkDeleteCallback callback, void *state)
 {
-	HammingVacuum vacuum = {.index = info->index,
-							.strategy = info->strategy,
-							.callback = callback,
-							.callback_state = state};
+	HammingVacuum vacuum = {info, stats, callback, state};
 	BlockNumber block = HAMMING_META_BLOCK + 1;
 	BlockNumber ahead = block; /* the first that was not asked for */
 	int distance = get_tablespace_maintenance_io_concurrency(
@@ -131,10 +105,9 @@ simdup_hamming_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	BlockNumber n_blocks;
 
 	if (stats == NULL)
-		stats = palloc0(sizeof(IndexBulkDeleteResult));
+		vacuum.stats = stats = palloc0(sizeof(IndexBulkDeleteResult));
 	/* an index of another version is an error */
 	(void) simdup_hamming_roots(info->index, false);
-	vacuum.stats = stats;
 	stats->num_index_tuples = 0;
 	stats->estimated_count = false;
 	while (block < (n_blocks = RelationGetNumberOfBlocks(info->index)))

@@ -1,8 +1,8 @@
 /*
  * walk.c
- *	  The leaves of one tree that hold a block near the center, in order, and the
- *	  rows on them that match. Every value is compared whole, so what is found is
- *	  exact.
+ *	  Searches: their radii, the leaves of one tree that hold a block near the
+ *	  center, in order, and the rows on them that match. Every value is compared
+ *	  whole, so what is found is exact.
  *
  * A walk goes down level by level. The children of an inner page that may hold a
  * near block are listed in one pass, under one lock, and visited later. README
@@ -18,15 +18,134 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/htup_details.h"
 #include "access/relscan.h"
-#include "access/table.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
-#include "index/hamming/am.h"
+#include "index/hamming/walk.h"
+
+/*
+ * The radii of a search are chosen by how the index's values are distributed.
+ *
+ * The inner pages of a tree are an equi-depth histogram of its values (Qin et
+ * al. 2018 choose radii by histograms). The backend keeps a coarse copy of the
+ * histogram, and renews the copy when the file has grown by a half. Radii
+ * decide what is read, not what is found, so the copy may be old.
+ */
+
+/* A level with this many children is fine enough to make the histogram. */
+#define ENOUGH_CHILDREN 256
+
+/* Store the first blocks of a level's low keys, in order. Return their number. */
+static int
+read_level(Relation index, int tree, int level, StringInfo blocks)
+{
+	SimdupEntry lowest = {0, 0};
+	Buffer buffer =
+		simdup_hamming_descend(index, tree, &lowest, level, BUFFER_LOCK_SHARE);
+
+	resetStringInfo(blocks);
+	for (;;)
+	{
+		Page page = BufferGetPage(buffer);
+
+		for (int i = 0; i < hamming_count(page); i++)
+		{
+			uint16 block = (uint16) simdup_first_block(hamming_values(page)[i]);
+
+			appendBinaryStringInfo(blocks, (char *) &block, sizeof(block));
+		}
+		if (hamming_is_last(page))
+			break;
+		buffer = simdup_hamming_step_right(index, buffer, BUFFER_LOCK_SHARE,
+										   tree, level);
+	}
+	UnlockReleaseBuffer(buffer);
+	return blocks->len / (int) sizeof(uint16);
+}
+
+/* Make a histogram of the first blocks of n low keys, the first for all below. */
+static void
+fill_histogram(SimdupHistogram *histogram, const uint16 *blocks, int n,
+			   double pages)
+{
+	int n_buckets = Min(Max(n, 1), SIMDUP_BUCKETS);
+
+	histogram->n_buckets = n_buckets;
+	histogram->pages = pages / n_buckets;
+	histogram->bounds[0] = 0;
+	for (int i = 1; i < n_buckets; i++)
+		histogram->bounds[i] = blocks[(int64) i * n / n_buckets];
+	simdup_finish_histogram(histogram);
+}
+
+/* Renew the histograms of all rotations. */
+static void
+make_histograms(Relation index)
+{
+	HammingMeta roots = simdup_hamming_roots(index, true);
+	BlockNumber n_blocks = RelationGetNumberOfBlocks(index);
+	SimdupHistogram *made = palloc(sizeof(SimdupHistogram) * SIMDUP_ROTATIONS);
+	StringInfoData blocks;
+	HammingCache *cache;
+
+	initStringInfo(&blocks);
+	for (int tree = 0; tree < SIMDUP_ROTATIONS; tree++)
+	{
+		int level = (int) roots.level[tree];
+		double pages = (double) n_blocks / SIMDUP_ROTATIONS;
+		int n = 0;
+
+		for (; level > 0 && n < ENOUGH_CHILDREN; level--)
+			n = read_level(index, tree, level, &blocks);
+		/* the children are the leaves, or the root is the only one */
+		if (level == 0)
+			pages = Max(n, 1);
+		fill_histogram(&made[tree], (uint16 *) blocks.data, n, pages);
+	}
+	cache = simdup_hamming_cache(index);
+	memcpy(cache->histogram, made, sizeof(cache->histogram));
+	cache->histogram_blocks = n_blocks;
+	pfree(blocks.data);
+	pfree(made);
+}
+
+/* Check whether the file has grown by half since the histograms were made. */
+static bool
+is_out_of_date(Relation index, const HammingCache *cache)
+{
+	BlockNumber blocks = RelationGetTargetBlock(index);
+
+	return cache->histogram_blocks == 0 ||
+		   (blocks != InvalidBlockNumber &&
+			blocks / 3 > cache->histogram_blocks / 2);
+}
+
+const SimdupPageCosts *
+simdup_hamming_page_costs(Relation index, HammingCosts *costs, uint64 center,
+						  int largest)
+{
+	HammingCache *cache = simdup_hamming_cache(index);
+
+	largest = Min(largest, SIMDUP_BLOCK_BITS);
+	if (costs->center == center && costs->n_radii > largest)
+		return (const SimdupPageCosts *) costs->pages;
+	if (is_out_of_date(index, cache))
+		make_histograms(index);
+	cache = simdup_hamming_cache(index);
+	for (int i = 0; i < SIMDUP_ROTATIONS; i++)
+		simdup_page_costs(&cache->histogram[i],
+						  simdup_first_block(simdup_rotate(center, i)), largest,
+						  costs->pages[i]);
+	costs->center = center;
+	costs->n_radii = largest + 1;
+	return (const SimdupPageCosts *) costs->pages;
+}
+
+/* Walks */
 
 /* Pages listed before the first of them is read, if there are as many. */
 #define ENOUGH_LISTED 64
@@ -36,7 +155,7 @@
 
 void
 simdup_hamming_begin_walk(HammingWalk *walk, IndexScanDesc scan, int tree,
-						  uint32 center, int radius)
+						  uint64 center, int radius)
 {
 	walk->scan = scan;
 	walk->tree = tree;
@@ -54,7 +173,9 @@ simdup_hamming_begin_walk(HammingWalk *walk, IndexScanDesc scan, int tree,
 											n * sizeof(uint16));
 			walk->near_size = n;
 		}
-		walk->n_near = simdup_near_blocks(center, radius, walk->near);
+		walk->n_near =
+			simdup_near_blocks(simdup_first_block(simdup_rotate(center, tree)),
+							   radius, walk->near);
 	}
 	walk->started = false;
 }
@@ -66,8 +187,12 @@ next_near_key(const HammingWalk *walk, HammingLevel *level, SimdupEntry *key)
 	uint32 block = simdup_first_block(level->next.value);
 
 	*key = level->next;
-	if (level->finished)
+	if (key->row == PG_UINT64_MAX)
+	{
+		/* the last page has been read */
+		level->near = walk->n_near;
 		return false;
+	}
 	if (walk->is_whole)
 		return true;
 	while (level->near < walk->n_near && walk->near[level->near] < block)
@@ -79,28 +204,18 @@ next_near_key(const HammingWalk *walk, HammingLevel *level, SimdupEntry *key)
 	return true;
 }
 
-static bool
-is_in_range(const HammingListed *listed, const SimdupEntry *key)
-{
-	return listed->is_last || simdup_entry_less(key, &listed->until);
-}
-
 /* Make room for another page of a level. */
 static HammingListed *
 next_listed(const HammingWalk *walk, HammingLevel *level)
 {
-	if (level->listed == NULL)
+	if (level->n == level->size)
 	{
-		level->size = ENOUGH_LISTED;
+		level->size = Max(2 * level->size, ENOUGH_LISTED);
 		level->listed =
-			MemoryContextAlloc(GetMemoryChunkContext(walk->scan->opaque),
-							   level->size * sizeof(HammingListed));
-	}
-	else if (level->n == level->size)
-	{
-		level->size *= 2;
-		level->listed =
-			repalloc(level->listed, level->size * sizeof(HammingListed));
+			level->listed == NULL
+				? MemoryContextAlloc(GetMemoryChunkContext(walk->scan->opaque),
+									 level->size * sizeof(HammingListed))
+				: repalloc(level->listed, level->size * sizeof(HammingListed));
 	}
 	return &level->listed[level->n++];
 }
@@ -122,7 +237,6 @@ list_children(const HammingWalk *walk, HammingLevel *parent,
 		simdup_hamming_prefetch_hint(walk->scan->indexRelation, listed->block);
 		listed->low = hamming_values(page)[i];
 		listed->near = key.value;
-		listed->is_last = is_last_child && hamming_is_last(page);
 		listed->until = is_last_child ? hamming_high_key(page)
 									  : hamming_low_key(page, i + 1);
 		if (is_last_child)
@@ -173,13 +287,9 @@ leave_page(HammingWalk *walk, int l, Page page)
 	SimdupEntry key;
 
 	level->right = InvalidBlockNumber;
-	if (hamming_is_last(page))
-	{
-		level->finished = true;
-		return;
-	}
 	level->next = hamming_high_key(page);
-	if (next_near_key(walk, level, &key) && is_in_range(&level->current, &key))
+	if (next_near_key(walk, level, &key) &&
+		simdup_entry_less(&key, &level->until))
 		level->right = hamming_head(page)->right;
 }
 
@@ -213,6 +323,7 @@ pin_next_page(HammingWalk *walk, int l)
 {
 	Relation index = walk->scan->indexRelation;
 	HammingLevel *level = &walk->level[l];
+	const HammingListed *listed;
 
 	if (level->right != InvalidBlockNumber)
 		return simdup_hamming_read_again(index, level->right);
@@ -224,9 +335,10 @@ pin_next_page(HammingWalk *walk, int l)
 			prefetch_listed(walk, level, i);
 	}
 	prefetch_listed(walk, level, level->at + PAGES_AHEAD);
-	level->current = level->listed[level->at++];
+	listed = &level->listed[level->at++];
+	level->until = listed->until;
 	read_ahead(walk, level);
-	return simdup_hamming_read_again(index, level->current.block);
+	return simdup_hamming_read_again(index, listed->block);
 }
 
 /* Lock the page of a level that holds the next near key. */
@@ -246,8 +358,7 @@ next_page(HammingWalk *walk, int l, SimdupEntry *key)
 		buffer = pin_next_page(walk, l);
 		if (!BufferIsValid(buffer))
 			return InvalidBuffer;
-		LockBuffer(buffer, BUFFER_LOCK_SHARE);
-		simdup_hamming_check_page(index, buffer, walk->tree, l);
+		simdup_hamming_lock(index, buffer, BUFFER_LOCK_SHARE, walk->tree, l);
 	}
 	while (!hamming_below_high_key(BufferGetPage(buffer), key))
 		buffer = simdup_hamming_step_right(index, buffer, BUFFER_LOCK_SHARE,
@@ -271,11 +382,12 @@ start_walk(HammingWalk *walk)
 
 		level->next = (SimdupEntry){0, 0};
 		level->near = 0;
-		level->finished = false;
 		level->right = InvalidBlockNumber;
 		level->n = level->at = level->ahead = 0;
 	}
-	walk->level[walk->root_level].current.is_last = true;
+	/* all keys are in the root's range */
+	walk->level[walk->root_level].until =
+		(SimdupEntry){PG_UINT64_MAX, PG_UINT64_MAX};
 }
 
 Buffer
@@ -295,7 +407,7 @@ simdup_hamming_next_leaf(HammingWalk *walk)
 	page = BufferGetPage(buffer);
 	walk->leaf_near = leaves->near;
 	leave_page(walk, 0, page);
-	end = leaves->finished ? walk->n_near : leaves->near;
+	end = leaves->near;
 	/* a block may begin on this leaf and go on behind it */
 	if (end < walk->n_near &&
 		walk->near[end] == simdup_first_block(leaves->next.value))
@@ -314,9 +426,8 @@ simdup_hamming_release_pin(HammingScan *state)
 	state->pin = InvalidBuffer;
 }
 
-/* Choose the trees to read, and how far around the center. */
-static void
-choose_trees(IndexScanDesc scan)
+void
+simdup_hamming_begin_search(IndexScanDesc scan)
 {
 	HammingScan *state = scan->opaque;
 
@@ -324,32 +435,22 @@ choose_trees(IndexScanDesc scan)
 		state->radii[tree] = -1;
 	if (state->reads_nulls)
 		state->radii[HAMMING_NULL_TREE] = SIMDUP_BLOCK_BITS;
-	if (!state->reads_values)
-		return;
-	if (state->searches)
+	if (state->reads_values && state->searches)
 	{
 		uint64 center = state->search.center;
 		int radius = (int) state->search.radius;
 
 		(void) simdup_choose_radii(radius,
-								   simdup_hamming_page_costs(scan, center,
-															 radius),
+								   simdup_hamming_page_costs(scan->indexRelation,
+															 &state->costs,
+															 center, radius),
 								   state->radii);
 	}
-	else
+	else if (state->reads_values)
 		state->radii[0] = SIMDUP_BLOCK_BITS;
-}
-
-void
-simdup_hamming_begin_search(IndexScanDesc scan)
-{
-	HammingScan *state = scan->opaque;
-
-	choose_trees(scan);
 	state->n_matches = 0;
 	state->at = 0;
 	state->tree = -1;
-	state->walking = false;
 }
 
 /* Check whether the row belongs to this rotation and lies in all balls. */
@@ -366,28 +467,6 @@ is_match(const HammingScan *state, uint64 value)
 	return true;
 }
 
-/* Check whether this can be the TID of a row. */
-static bool
-is_possible(IndexScanDesc scan, const ItemPointerData *tid)
-{
-	HammingScan *state = scan->opaque;
-	BlockNumber block = ItemPointerGetBlockNumberNoCheck(tid);
-	OffsetNumber offset = ItemPointerGetOffsetNumberNoCheck(tid);
-
-	if (offset == InvalidOffsetNumber || offset > MaxHeapTuplesPerPage)
-		return false;
-	if (block >= state->heap_blocks)
-	{
-		/* a bitmap scan is not told of the table, which the executor has locked */
-		Relation heap =
-			table_open(scan->indexRelation->rd_index->indrelid, NoLock);
-
-		state->heap_blocks = RelationGetNumberOfBlocks(heap);
-		table_close(heap, NoLock);
-	}
-	return block < state->heap_blocks;
-}
-
 static void
 add_match(IndexScanDesc scan, Buffer buffer, int i)
 {
@@ -395,10 +474,8 @@ add_match(IndexScanDesc scan, Buffer buffer, int i)
 	Page page = BufferGetPage(buffer);
 	ItemPointer tid = hamming_tid(page, i);
 
-	if (!is_possible(scan, tid))
-		simdup_hamming_corrupted(scan->indexRelation,
-								 BufferGetBlockNumber(buffer),
-								 "A TID is not one of the table.");
+	simdup_hamming_check_tid(scan->indexRelation, BufferGetBlockNumber(buffer),
+							 tid, &state->heap_blocks);
 	state->values[state->n_matches] = hamming_values(page)[i];
 	state->matches[state->n_matches++] = *tid;
 }
@@ -411,21 +488,19 @@ static int
 find_candidates(const HammingScan *state, Page page, uint16 *found)
 {
 	const HammingWalk *walk = &state->walk;
-	HammingHead *head = hamming_head(page);
 	const uint64 *values = hamming_values(page);
 	uint64 center = simdup_rotate(state->search.center, state->tree);
 	int radius = (int) state->search.radius;
 	int n = hamming_count(page);
-	int n_sorted = head->n_sorted;
+	int n_sorted = hamming_head(page)->n_sorted;
 	int n_found;
 
 	if (walk->is_whole)
 		return simdup_find_near(values, n, center, radius, found);
-	n_found = simdup_find_in_blocks(values, n_sorted,
-									hamming_is_last(page) ? PG_UINT64_MAX
-														  : head->high_value,
-									walk->near + walk->leaf_near,
-									walk->n_leaf_near, center, radius, found);
+	n_found =
+		simdup_find_in_blocks(values, n_sorted, hamming_high_key(page).value,
+							  walk->near + walk->leaf_near, walk->n_leaf_near,
+							  center, radius, found);
 	for (int n_tail = simdup_find_near(values + n_sorted, n - n_sorted, center,
 									   radius, found + n_found);
 		 n_tail > 0; n_tail--)
@@ -456,24 +531,19 @@ collect_matches(IndexScanDesc scan, Buffer buffer)
 			add_match(scan, buffer, found[i]);
 }
 
-/* Begin with the next tree that is to be read; false after the last. */
-static bool
+/* Begin with the next tree that is to be read, if there is one. */
+static void
 next_tree(IndexScanDesc scan)
 {
 	HammingScan *state = scan->opaque;
-	uint64 center = state->searches ? state->search.center : 0;
 
 	do
 	{
 		if (++state->tree == HAMMING_TREES)
-			return false;
+			return;
 	} while (state->radii[state->tree] < 0);
-	if (state->tree != HAMMING_NULL_TREE)
-		center = simdup_rotate(center, state->tree);
 	simdup_hamming_begin_walk(&state->walk, scan, state->tree,
-							  simdup_first_block(center),
-							  state->radii[state->tree]);
-	return true;
+							  state->search.center, state->radii[state->tree]);
 }
 
 bool
@@ -487,11 +557,11 @@ simdup_hamming_next_matches(IndexScanDesc scan)
 		Buffer buffer = InvalidBuffer;
 
 		CHECK_FOR_INTERRUPTS();
-		if (state->walking)
+		if (state->tree >= 0)
 			buffer = simdup_hamming_next_leaf(&state->walk);
 		if (!BufferIsValid(buffer))
 		{
-			state->walking = next_tree(scan);
+			next_tree(scan);
 			continue;
 		}
 		SIMDUP_TEST_OLD_SNAPSHOT(scan, buffer);
