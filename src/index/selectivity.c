@@ -63,31 +63,24 @@ typedef struct ColumnStats
 	SampledValues histogram;
 } ColumnStats;
 
-/*
- * Set *fp to the fingerprint of a value of this type. Return false if the value
- * has none, or the type is not one that has fingerprints.
- */
+/* Check whether values of a type have fingerprints. */
 static bool
-get_fingerprint(const SimdupNearClause *clause, Oid type, Datum value,
-				uint64 *fp)
+has_fingerprints(const SimdupNearClause *clause, Oid type)
 {
 	type = getBaseType(type);
-	if (type == simdup_sibling_type(clause->funcid, "simhash64"))
-	{
-		*fp = DatumGetSimhash64(value);
-		return true;
-	}
-	return clause->of_texts && (type == TEXTOID || type == VARCHAROID) &&
-		   simdup_text_minhash64(DatumGetTextPP(value), fp);
+	return type == simdup_sibling_type(clause->funcid, "simhash64") ||
+		   (clause->of_texts && (type == TEXTOID || type == VARCHAROID));
 }
 
-/* Check whether a constant is of a type that has fingerprints. */
+/* Set *fp to the fingerprint of a value of such a type; false if it has none. */
 static bool
-is_known(const SimdupNearClause *clause, const Const *value)
+get_fingerprint(Oid type, Datum value, uint64 *fp)
 {
-	return value->consttype ==
-			   simdup_sibling_type(clause->funcid, "simhash64") ||
-		   (clause->of_texts && value->consttype == TEXTOID);
+	type = getBaseType(type);
+	if (type == TEXTOID || type == VARCHAROID)
+		return simdup_text_minhash64(DatumGetTextPP(value), fp);
+	*fp = DatumGetSimhash64(value);
+	return true;
 }
 
 /* Return the sum of the frequencies of values without a fingerprint. */
@@ -97,17 +90,19 @@ load_values(VariableStatData *vardata, const SimdupNearClause *clause, int kind,
 {
 	AttStatsSlot slot;
 	double without = 0;
+	bool is_known;
 
 	if (!get_attstatsslot(&slot, vardata->statsTuple, kind, InvalidOid, flags))
 		return 0;
+	is_known = has_fingerprints(clause, slot.valuetype);
 	values->fps = palloc(sizeof(uint64) * Max(slot.nvalues, 1));
 	values->numbers = palloc(sizeof(float4) * Max(slot.nvalues, 1));
 	for (int i = 0; i < slot.nvalues; i++)
 	{
 		float4 number = i < slot.nnumbers ? slot.numbers[i] : 0;
 
-		if (get_fingerprint(clause, slot.valuetype, slot.values[i],
-							&values->fps[values->n]))
+		if (is_known && get_fingerprint(slot.valuetype, slot.values[i],
+										&values->fps[values->n]))
 			values->numbers[values->n++] = number;
 		else
 			without += number;
@@ -147,13 +142,6 @@ load_stats(VariableStatData *vardata, const SimdupNearClause *clause,
 	if (!clause->of_texts)
 		(void) load_values(vardata, clause, STATISTIC_KIND_HISTOGRAM,
 						   ATTSTATSSLOT_VALUES, &stats->histogram);
-}
-
-/* Return the part of the rows whose value is not a most common one. */
-static double
-uncommon_part(const ColumnStats *stats)
-{
-	return Max(stats->not_null - stats->common_sum, 0.0);
 }
 
 /* Return the part of the uncommon rows that share one uncommon value. */
@@ -222,7 +210,7 @@ part_near(const ColumnStats *stats, uint64 center,
 	}
 	if (!center_is_common)
 		uncommon = Max(uncommon, uncommon_copies(stats));
-	return near + uncommon * uncommon_part(stats);
+	return near + uncommon * Max(stats->not_null - stats->common_sum, 0.0);
 }
 
 /* Return the part of pairs of two histograms that are near but not equal. */
@@ -302,7 +290,7 @@ simdup_plan_time_radius(PlannerInfo *root, Node *radius)
 	return Max(Min(DatumGetInt32(value->constvalue), SIMHASH64_BITS), 0);
 }
 
-/* The estimate for an operand, as far as it is known, that is no column. */
+/* Return the selectivity for an operand: a constant, or of unknown value. */
 static double
 part_near_operand(const ColumnStats *stats, Node *operand,
 				  const SimdupNearClause *clause)
@@ -310,11 +298,11 @@ part_near_operand(const ColumnStats *stats, Node *operand,
 	Const *value = (Const *) operand;
 	uint64 center;
 
-	if (!IsA(operand, Const) ||
-		(!value->constisnull && !is_known(clause, value)))
+	if (IsA(operand, Const) && value->constisnull)
+		return 0.0;
+	if (!IsA(operand, Const) || !has_fingerprints(clause, value->consttype))
 		return pairs_near(stats, stats, clause);
-	if (value->constisnull ||
-		!get_fingerprint(clause, value->consttype, value->constvalue, &center))
+	if (!get_fingerprint(value->consttype, value->constvalue, &center))
 		return 0.0;
 	return part_near(stats, center, clause);
 }
@@ -344,21 +332,13 @@ restriction_selectivity(PlannerInfo *root, const SimdupNearClause *clause,
 	return selectivity;
 }
 
-/* Turn the part of near pairs into that of outer rows with a near row. */
-static double
-semijoin_selectivity(double near, const VariableStatData *inner)
-{
-	double rows = inner->rel ? inner->rel->rows : 1.0;
-
-	return near * Max(rows, 1.0);
-}
-
 static Selectivity
 join_selectivity(PlannerInfo *root, const SimdupNearClause *clause,
 				 JoinType jointype, SpecialJoinInfo *sjinfo)
 {
 	VariableStatData vardata[2];
 	ColumnStats stats[2];
+	RelOptInfo *inner;
 	bool reversed;
 	double selectivity;
 
@@ -369,13 +349,14 @@ join_selectivity(PlannerInfo *root, const SimdupNearClause *clause,
 	load_stats(&vardata[0], clause, &stats[0]);
 	load_stats(&vardata[1], clause, &stats[1]);
 
-	selectivity = pairs_near(&stats[0], &stats[1], clause);
-	if (jointype == JOIN_SEMI || jointype == JOIN_ANTI)
-		selectivity =
-			semijoin_selectivity(selectivity, &vardata[reversed ? 0 : 1]);
-
 	ReleaseVariableStats(vardata[0]);
 	ReleaseVariableStats(vardata[1]);
+
+	selectivity = pairs_near(&stats[0], &stats[1], clause);
+	/* outer rows with a near row, not near pairs */
+	inner = vardata[reversed ? 0 : 1].rel;
+	if (inner != NULL && (jointype == JOIN_SEMI || jointype == JOIN_ANTI))
+		selectivity *= Max(inner->rows, 1.0);
 
 	CLAMP_PROBABILITY(selectivity);
 	return selectivity;

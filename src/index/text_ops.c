@@ -1,37 +1,25 @@
 /*
  * text_ops.c
- *	  Texts in a hamming index: the operators of text_ops, and simdup_resembles
- *	  with its planner support.
+ *	  Texts in a hamming index: the operators of text_ops, and simdup_resembles.
  */
 #include "postgres.h"
 #include "compat.h"
 
-#include "catalog/pg_type.h"
 #include "fmgr.h"
-#include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
-#include "nodes/supportnodes.h"
-#include "optimizer/optimizer.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "core/compare/resemblance.h"
 #include "core/compare/statistics.h"
-#include "index/hamming/am.h"
 #include "index/planner.h"
 #include "server/arguments.h"
-#include "server/catalog.h"
 #include "text/minhash64.h"
 #include "type/simhash64.h"
 
 /*
- * What is known of a text that a function is called with again and again.
- *
- * A query compares one text with many rows, and fingerprints it once. A copy of
- * its bytes tells whether it is still the same.
+ * What is known of a text that a function is called with again and again. A
+ * query compares one text with many rows, and fingerprints it once. A copy of
+ * its bytes tells whether it is still the same. Begins as {0}.
  */
-
-/* Begins as {0}. */
 typedef struct KnownText
 {
 	char *bytes; /* a copy of the text, unless it is too long to remember */
@@ -47,13 +35,7 @@ typedef struct KnownText
 /* Longer texts are not copied: to compare them is rare, and slow in any case. */
 #define MAX_REMEMBERED (16 * 1024 * 1024)
 
-static bool
-is_same(const KnownText *known, const char *bytes, size_t len)
-{
-	return known->is_known && known->len == len &&
-		   memcmp(known->bytes, bytes, len) == 0;
-}
-
+/* Keep a copy of the text that is now known. */
 static void
 remember(KnownText *known, MemoryContext context, const char *bytes, size_t len)
 {
@@ -72,17 +54,15 @@ remember(KnownText *known, MemoryContext context, const char *bytes, size_t len)
 	known->is_known = true;
 }
 
-/*
- * Fill in the fingerprint of a text, unless it is the text of the last call.
- * The context holds what is remembered.
- */
+/* Fill in the fingerprint of a text, unless it is the text of the last call. */
 static void
 know_text(KnownText *known, MemoryContext context, const text *content)
 {
 	const char *bytes = VARDATA_ANY(content);
 	size_t len = VARSIZE_ANY_EXHDR(content);
 
-	if (is_same(known, bytes, len))
+	if (known->is_known && known->len == len &&
+		memcmp(known->bytes, bytes, len) == 0)
 		return;
 	known->is_known = false;
 	if (known->has_set)
@@ -92,6 +72,29 @@ know_text(KnownText *known, MemoryContext context, const text *content)
 	known->has_fp = simdup_text_minhash64(content, &known->fp);
 	if (len <= MAX_REMEMBERED)
 		remember(known, context, bytes, len);
+}
+
+/*
+ * Return what is known of the two texts that a function is called with, and the
+ * texts. Return NULL if one of them has no fingerprint.
+ */
+static KnownText *
+known_arguments(FunctionCallInfo fcinfo, text *content[2])
+{
+	FmgrInfo *function = fcinfo->flinfo;
+	KnownText *known = function->fn_extra;
+
+	if (known == NULL)
+		known = function->fn_extra =
+			MemoryContextAllocZero(function->fn_mcxt, 2 * sizeof(*known));
+	for (int i = 0; i < 2; i++)
+	{
+		content[i] = PG_GETARG_TEXT_PP(i);
+		know_text(&known[i], function->fn_mcxt, content[i]);
+		if (!known[i].has_fp)
+			return NULL;
+	}
+	return known;
 }
 
 /* The elements of that text, ascending. Raises 54000 for too many. */
@@ -143,46 +146,25 @@ PG_FUNCTION_INFO_V1(simdup_text_distance);
 Datum
 simdup_text_distance(PG_FUNCTION_ARGS)
 {
-	FmgrInfo *function = fcinfo->flinfo;
-	KnownText *known = function->fn_extra;
+	text *content[2];
+	KnownText *known = known_arguments(fcinfo, content);
 
 	if (known == NULL)
-		known = function->fn_extra =
-			MemoryContextAllocZero(function->fn_mcxt, 2 * sizeof(*known));
-	for (int i = 0; i < 2; i++)
-	{
-		know_text(&known[i], function->fn_mcxt, PG_GETARG_TEXT_PP(i));
-		if (!known[i].has_fp)
-			PG_RETURN_NULL();
-	}
+		PG_RETURN_NULL();
 	PG_RETURN_INT32(simdup_hamming64(known[0].fp, known[1].fp));
 }
 
 /*
- * simdup_resembles: whether two texts share enough of their shingles, and its
- * planner support.
+ * simdup_resembles: whether two texts share enough of their shingles.
  *
  * The fingerprints decide first, and the shingles are compared only if they are
  * near. So a hamming index on a column of texts finds all candidates, and the
  * executor verifies them. The answer is the same without the index.
  */
 
-/* The defaults, as in the install script; for parameters not known yet. */
-#define DEFAULT_MIN_RESEMBLANCE 0.8
-#define DEFAULT_RECALL 0.99
-
-/*
- * Unrelated texts of one language share a few shingles. From this resemblance on,
- * the planner expects none of them.
- */
-#define RELATED 0.05
-
-/*
- * Return the largest distance of two texts that simdup_resembles calls alike.
- * It takes longer to compute than a search, so the last one is remembered.
- */
-static int
-largest_distance(double min_resemblance, double recall)
+/* It takes longer to compute than a search, so the last one is remembered. */
+int
+simdup_largest_distance(double min_resemblance, double recall)
 {
 	static double last_min_resemblance = -1;
 	static double last_recall = -1;
@@ -202,193 +184,18 @@ PG_FUNCTION_INFO_V1(simdup_resembles);
 Datum
 simdup_resembles(PG_FUNCTION_ARGS)
 {
-	FmgrInfo *function = fcinfo->flinfo;
-	KnownText *known = function->fn_extra;
+	MemoryContext context = fcinfo->flinfo->fn_mcxt;
 	double min_resemblance =
 		simdup_check_share(PG_GETARG_FLOAT8(2), "min_resemblance");
 	double recall = simdup_check_share(PG_GETARG_FLOAT8(3), "recall");
 	text *content[2];
+	KnownText *known = known_arguments(fcinfo, content);
 
-	if (known == NULL)
-		known = function->fn_extra =
-			MemoryContextAllocZero(function->fn_mcxt, 2 * sizeof(*known));
-	for (int i = 0; i < 2; i++)
-	{
-		content[i] = PG_GETARG_TEXT_PP(i);
-		know_text(&known[i], function->fn_mcxt, content[i]);
-		if (!known[i].has_fp)
-			PG_RETURN_BOOL(false);
-	}
-	if (simdup_hamming64(known[0].fp, known[1].fp) >
-		largest_distance(min_resemblance, recall))
+	if (known == NULL || simdup_hamming64(known[0].fp, known[1].fp) >
+							 simdup_largest_distance(min_resemblance, recall))
 		PG_RETURN_BOOL(false);
 	PG_RETURN_BOOL(
-		simdup_resemblance_from(known_set(&known[0], function->fn_mcxt,
-										  content[0]),
-								known_set(&known[1], function->fn_mcxt,
-										  content[1]),
+		simdup_resemblance_from(known_set(&known[0], context, content[0]),
+								known_set(&known[1], context, content[1]),
 								min_resemblance) >= 0);
-}
-
-/* Check for a constant from 0 to 1. */
-static bool
-is_share(Node *node)
-{
-	Const *value = (Const *) node;
-
-	return IsA(node, Const) && value->consttype == FLOAT8OID &&
-		   !value->constisnull && DatumGetFloat8(value->constvalue) >= 0 &&
-		   DatumGetFloat8(value->constvalue) <= 1;
-}
-
-/*
- * Return the largest distance as an expression, or NULL if a constant is out of
- * range: simdup_resembles raises the error if it is called.
- */
-static Node *
-make_distance_expr(Oid funcid, Node *min_resemblance, Node *recall)
-{
-	Oid types[] = {FLOAT8OID, FLOAT8OID};
-	Oid function;
-
-	if (is_share(min_resemblance) && is_share(recall))
-		return (Node *)
-			makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
-					  Int32GetDatum(
-						  largest_distance(DatumGetFloat8(
-											   ((Const *) min_resemblance)
-												   ->constvalue),
-										   DatumGetFloat8(
-											   ((Const *) recall)->constvalue))),
-					  false, true);
-	if ((IsA(min_resemblance, Const) && !is_share(min_resemblance)) ||
-		(IsA(recall, Const) && !is_share(recall)))
-		return NULL;
-	function = simdup_sibling_function(funcid, "minhash64_distance", types,
-									   lengthof(types));
-	if (!OidIsValid(function))
-		return NULL;
-	return (Node *) makeFuncExpr(function, INT4OID,
-								 list_make2(copyObject(min_resemblance),
-											copyObject(recall)),
-								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-}
-
-/*
- * Return the index condition of simdup_resembles(column, query, m, r), the
- * column first or second. It is true for no other rows than column <~@
- * simhash_ball(fingerprint of query, largest distance). That operator must be
- * the one of this extension: another class may make other fingerprints of
- * texts.
- */
-static List *
-index_condition(SupportRequestIndexCondition *req)
-{
-	Oid fp_type = simdup_sibling_type(req->funcid, "simhash64");
-	Oid ball_type = simdup_sibling_type(req->funcid, "simhash_ball");
-	List *args;
-	FuncExpr *call;
-	Node *query;
-	Node *center;
-	Node *distance;
-	Expr *ball;
-	Oid fingerprint;
-	Oid opno;
-
-	if (!is_funcclause(req->node) || req->indexarg > 1)
-		return NIL;
-	call = (FuncExpr *) req->node;
-	args = call->args;
-	query = list_nth(args, 1 - req->indexarg);
-	if (!is_pseudo_constant_for_index(req->root, query, req->index) ||
-		!is_pseudo_constant_for_index(req->root, lthird(args), req->index) ||
-		!is_pseudo_constant_for_index(req->root, lfourth(args), req->index))
-		return NIL;
-
-	opno = get_opfamily_member(req->opfamily, TEXTOID, ball_type,
-							   SIMHASH_IN_BALL_STRATEGY);
-	fingerprint = get_opfamily_proc(req->opfamily, TEXTOID, TEXTOID,
-									HAMMING_FINGERPRINT_PROC);
-	if (!OidIsValid(opno) || !OidIsValid(fingerprint) ||
-		opno != simdup_sibling_operator(req->funcid, "<~@", TEXTOID, ball_type))
-		return NIL;
-
-	center = (Node *) makeFuncExpr(fingerprint, fp_type,
-								   list_make1(copyObject(query)), InvalidOid,
-								   call->inputcollid, COERCE_EXPLICIT_CALL);
-	if (IsA(query, Const))
-		center = eval_const_expressions(req->root, center);
-	distance = make_distance_expr(req->funcid, lthird(args), lfourth(args));
-	if (distance == NULL)
-		return NIL;
-	ball = simdup_make_ball_expr(req->root, req->funcid, center, distance);
-	if (ball == NULL)
-		return NIL;
-	req->lossy = true;
-	return list_make1(make_opclause(opno, BOOLOID, false,
-									list_nth(args, req->indexarg), ball,
-									InvalidOid, call->inputcollid));
-}
-
-/* Return the value of an argument at plan time, or its default; -1 for NULL. */
-static double
-plan_time_share(PlannerInfo *root, Node *node, double otherwise)
-{
-	Const *value = (Const *) estimate_expression_value(root, node);
-
-	if (is_share((Node *) value))
-		return DatumGetFloat8(value->constvalue);
-	return IsA(value, Const) && value->constisnull ? -1 : otherwise;
-}
-
-static void
-estimate_selectivity(SupportRequestSelectivity *req)
-{
-	double min_resemblance =
-		plan_time_share(req->root, lthird(req->args), DEFAULT_MIN_RESEMBLANCE);
-	double recall =
-		plan_time_share(req->root, lfourth(req->args), DEFAULT_RECALL);
-	SimdupNearClause clause = {.funcid = req->funcid,
-							   .a = linitial(req->args),
-							   .b = lsecond(req->args),
-							   .of_texts = true,
-							   .radius = -1,
-							   .excludes_strangers =
-								   min_resemblance >= RELATED};
-
-	if (min_resemblance >= 0 && recall >= 0)
-		clause.radius = largest_distance(min_resemblance, recall);
-	simdup_answer_selectivity(req, &clause);
-}
-
-/* Return the function that a request is about; InvalidOid for another request. */
-static Oid
-requested_function(Node *request)
-{
-	if (IsA(request, SupportRequestSimplify))
-		return ((SupportRequestSimplify *) request)->fcall->funcid;
-	if (IsA(request, SupportRequestIndexCondition))
-		return ((SupportRequestIndexCondition *) request)->funcid;
-	if (IsA(request, SupportRequestSelectivity))
-		return ((SupportRequestSelectivity *) request)->funcid;
-	return InvalidOid;
-}
-
-PG_FUNCTION_INFO_V1(simdup_support);
-/*
- * The support function of simhash_within, of three arguments, and
- * simdup_resembles.
- */
-Datum
-simdup_support(PG_FUNCTION_ARGS)
-{
-	Node *request = (Node *) PG_GETARG_POINTER(0);
-	Oid function = requested_function(request);
-
-	if (!OidIsValid(function))
-		PG_RETURN_POINTER(NULL);
-	if (get_func_nargs(function) == 3)
-		PG_RETURN_POINTER(simdup_support_within(request));
-	PG_RETURN_POINTER(
-		simdup_answer_request(request, index_condition, estimate_selectivity));
 }
