@@ -1,11 +1,11 @@
 /*
  * locks.c
- *	  Locks that make arrival race-free.
+ *	  Locks that make the triggers race-free.
  *
  * README says why they suffice. They are advisory locks, so they appear in pg_locks,
  * lock_timeout and deadlock detection apply, and PREPARE TRANSACTION keeps them.
  * pg_advisory_lock fills the tag's last field (objsubid) with 1 or 2. Here it is
- * never below ARRIVAL_TAG. The other fields are database, table and the values of
+ * never below TABLE_TAG. The other fields are database, table and the values of
  * the blocks.
  *
  * Order. A row takes its blocks in ascending order and then, shared, the table's
@@ -15,7 +15,7 @@
  * trigger always last.
  *
  * If the lock table has no room, a transaction locks the table's tag exclusively.
- * Two that both have arrivals and both want that would wait for each other for
+ * Two that both hold it shared and both want that would wait for each other for
  * ever. The second one gets an error at once, which says what to raise.
  */
 #include "postgres.h"
@@ -33,18 +33,18 @@
 
 #include "core/search/lock_blocks.h"
 #include "server/catalog.h"
-#include "triggers/arrival.h"
+#include "triggers/new_row.h"
 
 /* The last field of the tags of locks. */
-#define ARRIVAL_TAG 0x4000
-#define ARRIVAL_TURN_TAG (ARRIVAL_TAG | 1) /* to take the table's */
-#define ARRIVAL_SLOT_TAG (ARRIVAL_TAG | 2) /* for room in the lock table */
+#define TABLE_TAG 0x4000
+#define TURN_TAG (TABLE_TAG | 1) /* to take the table's */
+#define SLOT_TAG (TABLE_TAG | 2) /* for room in the lock table */
 
 /*
  * objsubid holds distance and block, seven bits each. All triggers of
  * a table lock by the largest distance among them, so that they meet.
  */
-#define BLOCK_TAG(k, block) (ARRIVAL_TAG | ((k) + 1) << 7 | (block))
+#define BLOCK_TAG(k, block) (TABLE_TAG | ((k) + 1) << 7 | (block))
 
 /*
  * Room in the server's lock table, shared out among all sessions that take
@@ -85,7 +85,7 @@ static void
 set_slot_tag(LOCKTAG *tag, int slot)
 {
 	/* the lock table serves all databases, so the slots belong to none */
-	SET_LOCKTAG_ADVISORY(*tag, InvalidOid, InvalidOid, slot, ARRIVAL_SLOT_TAG);
+	SET_LOCKTAG_ADVISORY(*tag, InvalidOid, InvalidOid, slot, SLOT_TAG);
 }
 
 /*
@@ -115,18 +115,17 @@ forget_what_is_gone(void)
 }
 
 /*
- * Take a lock for as long as `holder` lives, a (sub)transaction's resource
- * owner. The current one may be a cursor's. When a later FETCH fails, that
- * owner goes with its locks, but the rows of an earlier FETCH stay.
+ * Take a lock for as long as the (sub)transaction lives. The current resource
+ * owner may be a cursor's. When a later FETCH fails, that owner goes with its
+ * locks, but the rows of an earlier FETCH stay.
  */
 static LockAcquireResult
-lock_tag(const LOCKTAG *tag, LOCKMODE mode, bool dont_wait,
-		 ResourceOwner holder)
+take_lock(const LOCKTAG *tag, LOCKMODE mode, bool dont_wait)
 {
 	ResourceOwner owner = CurrentResourceOwner;
 	LockAcquireResult result;
 
-	CurrentResourceOwner = holder;
+	CurrentResourceOwner = CurTransactionResourceOwner;
 	result = LockAcquire(tag, mode, false, dont_wait);
 	CurrentResourceOwner = owner;
 	return result;
@@ -148,8 +147,7 @@ take_slot(void)
 
 		set_slot_tag(&tag, slot);
 		if (!SIMDUP_LOCK_HELD(&tag, ExclusiveLock) &&
-			lock_tag(&tag, ExclusiveLock, true, CurTransactionResourceOwner) ==
-				LOCKACQUIRE_OK)
+			take_lock(&tag, ExclusiveLock, true) == LOCKACQUIRE_OK)
 		{
 			held[n_held++] = slot;
 			return true;
@@ -180,13 +178,12 @@ reserve_locks(int n)
 static void
 take_reserved(const LOCKTAG *tag, LOCKMODE mode)
 {
-	if (lock_tag(tag, mode, false, CurTransactionResourceOwner) ==
-		LOCKACQUIRE_OK)
+	if (take_lock(tag, mode, false) == LOCKACQUIRE_OK)
 		locks_taken++;
 }
 
 static void
-set_arrival_tag(LOCKTAG *tag, Oid table, uint32 value, uint16 kind)
+set_tag(LOCKTAG *tag, Oid table, uint32 value, uint16 kind)
 {
 	SET_LOCKTAG_ADVISORY(*tag, MyDatabaseId, table, value, kind);
 }
@@ -201,11 +198,10 @@ lock_table(Oid table)
 	LOCKTAG tag;
 	LOCKTAG turn;
 
-	set_arrival_tag(&tag, table, 0, ARRIVAL_TAG);
-	set_arrival_tag(&turn, table, 0, ARRIVAL_TURN_TAG);
+	set_tag(&tag, table, 0, TABLE_TAG);
+	set_tag(&turn, table, 0, TURN_TAG);
 	if (SIMDUP_LOCK_HELD(&tag, RowExclusiveLock) &&
-		lock_tag(&turn, ExclusiveLock, true, CurTransactionResourceOwner) ==
-			LOCKACQUIRE_NOT_AVAIL)
+		take_lock(&turn, ExclusiveLock, true) == LOCKACQUIRE_NOT_AVAIL)
 		ereport(ERROR, errcode(ERRCODE_T_R_DEADLOCK_DETECTED),
 				errmsg("could not lock relation \"%s\" against arrivals",
 					   get_rel_name(table)),
@@ -213,35 +209,31 @@ lock_table(Oid table)
 					"Another transaction that has arrivals wants the same lock, and waits for this transaction to end."),
 				errhint(
 					"Retry the transaction. You might need to increase max_locks_per_transaction, or to begin transactions of many rows with simdup_lock_arrivals()."));
-	(void) lock_tag(&tag, ExclusiveLock, false, CurTransactionResourceOwner);
+	(void) take_lock(&tag, ExclusiveLock, false);
 }
 
-/*
- * Lock the blocks of fp until the transaction ends. Every row within k of fp
- * needs at least one of the same locks.
- */
 void
-simdup_arrival_lock(const ArrivalTrigger *at, uint64 fp)
+simdup_trigger_lock(const TriggerState *state, uint64 fp)
 {
 	SimdupLockBlock blocks[SIMDUP_MAX_LOCK_BLOCKS];
-	int n = simdup_lock_blocks(fp, at->lock_distance, blocks);
+	int n = simdup_lock_blocks(fp, state->lock_distance, blocks);
 	LOCKTAG tag;
 
-	set_arrival_tag(&tag, at->table, 0, ARRIVAL_TAG);
+	set_tag(&tag, state->table, 0, TABLE_TAG);
 	if (SIMDUP_LOCK_HELD(&tag, ExclusiveLock))
 		return;
 	/* one more for the tag */
 	if (!reserve_locks(n + 1))
 	{
-		lock_table(at->table);
+		lock_table(state->table);
 		return;
 	}
 	for (int i = 0; i < n; i++)
 	{
 		LOCKTAG block;
 
-		set_arrival_tag(&block, at->table, blocks[i].value,
-						BLOCK_TAG(at->lock_distance, blocks[i].number));
+		set_tag(&block, state->table, blocks[i].value,
+				BLOCK_TAG(state->lock_distance, blocks[i].number));
 		take_reserved(&block, ExclusiveLock);
 	}
 	take_reserved(&tag, RowExclusiveLock);

@@ -1,6 +1,6 @@
 /*
  * new_row.c
- *	  The row that arrives: its key, and its fingerprint and scope before and
+ *	  The new row: its key, and its fingerprint and scope before and
  *	  after, computed as the index computes them.
  */
 #include "postgres.h"
@@ -18,13 +18,12 @@
 #include "utils/snapmgr.h"
 
 #include "index/hamming/am.h"
-#include "triggers/arrival.h"
+#include "triggers/new_row.h"
 
 #define COLUMN_BIT(attnum) ((attnum) -FirstLowInvalidHeapAttributeNumber)
 
-/* Return the new row, in the version that the trigger got. */
 HeapTuple
-simdup_arrival_new_tuple(TriggerData *trigdata)
+simdup_trigger_new_tuple(TriggerData *trigdata)
 {
 	return TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event) ? trigdata->tg_newtuple
 													   : trigdata->tg_trigtuple;
@@ -40,21 +39,21 @@ new_slot(TriggerData *trigdata)
 
 /* Find the columns that decide on the fingerprint and on the scope. */
 static void
-find_index_columns(ArrivalTrigger *at)
+find_index_columns(TriggerState *state)
 {
-	const IndexInfo *info = at->index_info;
+	const IndexInfo *info = state->index_info;
 
 	if (info->ii_IndexAttrNumbers[0] != 0)
-		at->index_columns =
-			bms_add_member(at->index_columns,
+		state->index_columns =
+			bms_add_member(state->index_columns,
 						   COLUMN_BIT(info->ii_IndexAttrNumbers[0]));
-	pull_varattnos((Node *) info->ii_Expressions, 1, &at->index_columns);
-	pull_varattnos((Node *) info->ii_Predicate, 1, &at->index_columns);
+	pull_varattnos((Node *) info->ii_Expressions, 1, &state->index_columns);
+	pull_varattnos((Node *) info->ii_Predicate, 1, &state->index_columns);
 	/* a whole row is each of its columns */
-	if (bms_is_member(COLUMN_BIT(InvalidAttrNumber), at->index_columns))
-		for (int i = 1; i <= at->tupdesc->natts; i++)
-			at->index_columns =
-				bms_add_member(at->index_columns, COLUMN_BIT(i));
+	if (bms_is_member(COLUMN_BIT(InvalidAttrNumber), state->index_columns))
+		for (int i = 1; i <= state->tupdesc->natts; i++)
+			state->index_columns =
+				bms_add_member(state->index_columns, COLUMN_BIT(i));
 }
 
 /*
@@ -62,64 +61,66 @@ find_index_columns(ArrivalTrigger *at)
  * stored. A later trigger may still change what they depend on.
  */
 static void
-find_generated(Relation rel, ArrivalTrigger *at)
+find_generated(Relation rel, TriggerState *state)
 {
-	int natts = at->tupdesc->natts;
+	int natts = state->tupdesc->natts;
 
-	at->generated = palloc(natts * sizeof(int));
-	at->generations = palloc(natts * sizeof(ExprState *));
+	state->generated = palloc(natts * sizeof(int));
+	state->generations = palloc(natts * sizeof(ExprState *));
 	for (int i = 1; i <= natts; i++)
 	{
-		Form_pg_attribute att = TupleDescAttr(at->tupdesc, i - 1);
+		Form_pg_attribute att = TupleDescAttr(state->tupdesc, i - 1);
 
 		if (att->attgenerated != ATTRIBUTE_GENERATED_STORED ||
 			att->attisdropped ||
-			(at->condition == NULL && i != at->key &&
-			 !bms_is_member(COLUMN_BIT(i), at->index_columns)))
+			(state->options.condition == NULL && i != state->key &&
+			 !bms_is_member(COLUMN_BIT(i), state->index_columns)))
 			continue;
-		at->generated[at->n_generated] = i;
-		at->generations[at->n_generated++] =
-			ExecPrepareExpr((Expr *) build_column_default(rel, i), at->estate);
+		state->generated[state->n_generated] = i;
+		state->generations[state->n_generated++] =
+			ExecPrepareExpr((Expr *) build_column_default(rel, i),
+							state->estate);
 	}
 }
 
-/* Set up what computes the values of rows. */
 void
-simdup_arrival_prepare_row(TriggerData *trigdata, ArrivalTrigger *at)
+simdup_trigger_prepare_row(TriggerData *trigdata, TriggerState *state)
 {
-	MemoryContext caller = MemoryContextSwitchTo(at->context);
 	Relation rel = trigdata->tg_relation;
-	Relation index = index_open(at->own.index, AccessShareLock);
+	Relation index = index_open(state->own->index, AccessShareLock);
 
-	/* a copy, which no resource owner counts */
-	at->tupdesc = CreateTupleDescCopyConstr(RelationGetDescr(rel));
-	at->slot = MakeSingleTupleTableSlot(at->tupdesc, &TTSOpsHeapTuple);
-	at->index_info = BuildIndexInfo(index);
-	at->estate = CreateExecutorState();
-	at->predicate = ExecPrepareQual(at->index_info->ii_Predicate, at->estate);
-	find_index_columns(at);
+	state->tupdesc = RelationGetRelid(rel) == state->table
+						 ? state->table_desc
+						 : CreateTupleDescCopyConstr(RelationGetDescr(rel));
+	state->slot = MakeSingleTupleTableSlot(state->tupdesc, &TTSOpsHeapTuple);
+	state->index_info = BuildIndexInfo(index);
+	state->estate = CreateExecutorState();
+	state->predicate =
+		ExecPrepareQual(state->index_info->ii_Predicate, state->estate);
+	find_index_columns(state);
 	if (TRIGGER_FIRED_BEFORE(trigdata->tg_event))
-		find_generated(rel, at);
+		find_generated(rel, state);
 	index_close(index, NoLock);
-	MemoryContextSwitchTo(caller);
 }
 
 /* Return the new row with its generated columns, as far as they are needed. */
 static HeapTuple
-complete_tuple(TriggerData *trigdata, ArrivalTrigger *at, HeapTuple tuple)
+complete_tuple(TriggerData *trigdata, TriggerState *state, HeapTuple tuple)
 {
-	ExprContext *econtext = GetPerTupleExprContext(at->estate);
-	Datum *values = palloc((at->n_generated + 1) * sizeof(Datum));
-	bool *isnull = palloc((at->n_generated + 1) * sizeof(bool));
+	ExprContext *econtext = GetPerTupleExprContext(state->estate);
+	Datum *values;
+	bool *isnull;
 
-	if (at->n_generated == 0)
+	if (state->n_generated == 0)
 		return tuple;
+	values = palloc(state->n_generated * sizeof(Datum));
+	isnull = palloc(state->n_generated * sizeof(bool));
 	econtext->ecxt_scantuple = new_slot(trigdata);
-	for (int i = 0; i < at->n_generated; i++)
-		values[i] =
-			ExecEvalExprSwitchContext(at->generations[i], econtext, &isnull[i]);
-	return heap_modify_tuple_by_cols(tuple, at->tupdesc, at->n_generated,
-									 at->generated, values, isnull);
+	for (int i = 0; i < state->n_generated; i++)
+		values[i] = ExecEvalExprSwitchContext(state->generations[i], econtext,
+											  &isnull[i]);
+	return heap_modify_tuple_by_cols(tuple, state->tupdesc, state->n_generated,
+									 state->generated, values, isnull);
 }
 
 /*
@@ -127,26 +128,27 @@ complete_tuple(TriggerData *trigdata, ArrivalTrigger *at, HeapTuple tuple)
  * fingerprint that the index stores of it. Return whether it has one.
  */
 static bool
-index_value(ArrivalTrigger *at, HeapTuple tuple, bool *in_scope, uint64 *fp)
+index_value(TriggerState *state, HeapTuple tuple, bool *in_scope, uint64 *fp)
 {
-	ExprContext *econtext = GetPerTupleExprContext(at->estate);
+	ExprContext *econtext = GetPerTupleExprContext(state->estate);
 	Datum values[INDEX_MAX_KEYS];
 	bool isnull[INDEX_MAX_KEYS];
 	bool has_fp = false;
 
 	*fp = 0;
-	econtext->ecxt_scantuple = at->slot;
-	ExecStoreHeapTuple(tuple, at->slot, false);
-	*in_scope = ExecQual(at->predicate, econtext);
+	econtext->ecxt_scantuple = state->slot;
+	ExecStoreHeapTuple(tuple, state->slot, false);
+	*in_scope = ExecQual(state->predicate, econtext);
 	if (*in_scope)
 	{
-		Relation index = index_open(at->own.index, AccessShareLock);
+		Relation index = index_open(state->own->index, AccessShareLock);
 
-		FormIndexDatum(at->index_info, at->slot, at->estate, values, isnull);
+		FormIndexDatum(state->index_info, state->slot, state->estate, values,
+					   isnull);
 		has_fp = simdup_hamming_fingerprint(index, values[0], isnull[0], fp);
 		index_close(index, NoLock);
 	}
-	ExecClearTuple(at->slot);
+	ExecClearTuple(state->slot);
 	return has_fp;
 }
 
@@ -171,16 +173,16 @@ has_equal_column(TupleDesc desc, int attnum, HeapTuple a, HeapTuple b)
  * generated of other columns changes with them.
  */
 static bool
-have_equal_columns(const ArrivalTrigger *at, HeapTuple a, HeapTuple b)
+have_equal_columns(const TriggerState *state, HeapTuple a, HeapTuple b)
 {
-	for (int i = 1; i <= at->tupdesc->natts; i++)
+	for (int i = 1; i <= state->tupdesc->natts; i++)
 	{
-		Form_pg_attribute att = TupleDescAttr(at->tupdesc, i - 1);
+		Form_pg_attribute att = TupleDescAttr(state->tupdesc, i - 1);
 
-		if (!att->attisdropped && !bms_is_member(i, at->flags) &&
-			((at->condition != NULL && att->attgenerated == '\0') ||
-			 bms_is_member(COLUMN_BIT(i), at->index_columns)) &&
-			!has_equal_column(at->tupdesc, i, a, b))
+		if (!att->attisdropped && !bms_is_member(i, state->flags) &&
+			((state->options.condition != NULL && att->attgenerated == '\0') ||
+			 bms_is_member(COLUMN_BIT(i), state->index_columns)) &&
+			!has_equal_column(state->tupdesc, i, a, b))
 			return false;
 	}
 	return true;
@@ -188,15 +190,15 @@ have_equal_columns(const ArrivalTrigger *at, HeapTuple a, HeapTuple b)
 
 /* Check whether another version of the row would find the same rows near. */
 static bool
-is_same(ArrivalTrigger *at, const ArrivalRow *row, HeapTuple other)
+is_same(TriggerState *state, const NewRow *row, HeapTuple other)
 {
 	uint64 fp;
 	bool in_scope;
 
-	if (have_equal_columns(at, row->complete, other))
+	if (have_equal_columns(state, row->complete, other))
 		return true;
-	return at->condition == NULL &&
-		   index_value(at, other, &in_scope, &fp) == row->has_fp &&
+	return state->options.condition == NULL &&
+		   index_value(state, other, &in_scope, &fp) == row->has_fp &&
 		   in_scope == row->in_scope && fp == row->fp;
 }
 
@@ -216,7 +218,7 @@ newest_version(TriggerData *trigdata)
 	HeapTuple newest = NULL;
 
 	if (table_tuple_satisfies_snapshot(rel, slot, SnapshotSelf))
-		return simdup_arrival_new_tuple(trigdata);
+		return simdup_trigger_new_tuple(trigdata);
 
 	scan = table_beginscan_tid(rel, SnapshotSelf);
 	table_tuple_get_latest_tid(scan, &tid);
@@ -229,42 +231,41 @@ newest_version(TriggerData *trigdata)
 }
 
 /*
- * Read the row that arrives. Return false if the trigger has nothing to do: the
- * row is gone, is out of scope, or has not changed. A search skips rows of the
- * same key. So a row that gets another key may have neighbours that it was never
- * compared with.
+ * A search skips rows of the same key. So a row that gets another key may have
+ * neighbours that it was never compared with.
  */
 bool
-simdup_arrival_row(TriggerData *trigdata, ArrivalTrigger *at, ArrivalRow *row)
+simdup_trigger_read_row(TriggerData *trigdata, TriggerState *state, NewRow *row)
 {
 	bool is_update = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event);
 	bool is_after = TRIGGER_FIRED_AFTER(trigdata->tg_event);
 	HeapTuple old = trigdata->tg_trigtuple; /* before an UPDATE */
+	bool key_changed = true;
 
-	*row = (ArrivalRow){.tuple = simdup_arrival_new_tuple(trigdata),
-						.command = InvalidCommandId};
-	ResetPerTupleExprContext(at->estate);
-	if (is_after)
-		row->tuple = newest_version(trigdata);
+	*row = (NewRow){.tuple = is_after ? newest_version(trigdata)
+									  : simdup_trigger_new_tuple(trigdata),
+					.changed = true};
+	ResetPerTupleExprContext(state->estate);
 	if (row->tuple == NULL)
 		return false;
-	row->is_stored = is_after || is_update;
-	row->stored_table = RelationGetRelid(trigdata->tg_relation);
-	row->stored_tid = is_after ? row->tuple->t_self : old->t_self;
-	row->complete = complete_tuple(trigdata, at, row->tuple);
-	row->key =
-		heap_getattr(row->complete, at->key, at->tupdesc, &row->key_isnull);
-	row->changed = row->key_changed = true;
+	if (is_after || is_update)
+	{
+		row->stored_table = RelationGetRelid(trigdata->tg_relation);
+		row->stored_tid = is_after ? row->tuple->t_self : old->t_self;
+	}
+	row->complete = complete_tuple(trigdata, state, row->tuple);
+	row->key = heap_getattr(row->complete, state->key, state->tupdesc,
+							&row->key_isnull);
 	if (is_update)
 	{
-		row->changed = !have_equal_columns(at, row->complete, old);
-		row->key_changed =
-			!has_equal_column(at->tupdesc, at->key, row->complete, old);
+		row->changed = !have_equal_columns(state, row->complete, old);
+		key_changed =
+			!has_equal_column(state->tupdesc, state->key, row->complete, old);
 	}
-	if (!row->changed && !row->key_changed)
+	if (!row->changed && !key_changed)
 		return false;
-	row->has_fp = index_value(at, row->complete, &row->in_scope, &row->fp);
+	row->has_fp = index_value(state, row->complete, &row->in_scope, &row->fp);
 	if (is_update && row->changed)
-		row->changed = !is_same(at, row, old);
-	return row->in_scope && (row->changed || row->key_changed);
+		row->changed = !is_same(state, row, old);
+	return row->in_scope && (row->changed || key_changed);
 }

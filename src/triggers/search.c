@@ -1,6 +1,6 @@
 /*
  * search.c
- *	  Finds the rows near the row that arrives, by the indexes of the tables.
+ *	  Finds the rows near a new row, by the indexes of the tables.
  *
  * A row with the new row's key is the row itself, or the row that an upsert is
  * about to update. The TID tells which stored row is this version.
@@ -8,10 +8,7 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/relscan.h"
-#include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "miscadmin.h"
@@ -22,121 +19,35 @@
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
 #include "index/hamming/am.h"
-#include "triggers/arrival.h"
+#include "triggers/search.h"
 #include "type/simhash64.h"
-
-/* A table that is being searched. */
-typedef struct Reading
-{
-	Relation heap;
-	Relation index;
-	IndexScanDesc scan;
-	TupleTableSlot *slot;
-} Reading;
-
-/* An entry of an index near the new row. */
-typedef struct NearEntry
-{
-	int distance;
-	int reading;
-	ItemPointerData tid;
-} NearEntry;
-
-typedef struct Searching
-{
-	ArrivalSearch *search;
-	int n_readings;
-	Reading *readings;
-	int64 n_candidates;
-	size_t max_candidates;
-	NearEntry *candidates;
-} Searching;
 
 /* Compare two keys by the default order of their type. */
 static int
-compare_keys(const ArrivalTrigger *at, Datum a, Datum b)
+compare_keys(const TriggerState *state, Datum a, Datum b)
 {
-	return DatumGetInt32(FunctionCall2Coll(&at->key_functions->cmp_proc_finfo,
-										   at->key_collation, a, b));
+	return DatumGetInt32(
+		FunctionCall2Coll(&state->key_functions->cmp_proc_finfo,
+						  state->key_collation, a, b));
 }
 
 /* Compare rows by their keys; NULL comes last. */
 static int
-compare_found(const void *a, const void *b, void *at)
+compare_rows(const void *a, const void *b, void *state)
 {
-	const ArrivalFound *left = a;
-	const ArrivalFound *right = b;
+	const NearRow *left = a;
+	const NearRow *right = b;
 
 	if (left->key_isnull || right->key_isnull)
 		return (int) left->key_isnull - (int) right->key_isnull;
-	return compare_keys(at, left->key, right->key);
+	return compare_keys(state, left->key, right->key);
 }
 
 static int
-compare_candidates(const void *a, const void *b)
+compare_entries(const void *a, const void *b)
 {
 	return ((const NearEntry *) a)->distance -
 		   ((const NearEntry *) b)->distance;
-}
-
-/* Close what is open; locks stay until the transaction ends. */
-static void
-close_tables(Searching *s)
-{
-	for (int i = 0; i < s->n_readings; i++)
-	{
-		Reading *reading = &s->readings[i];
-
-		if (reading->slot != NULL)
-			ExecDropSingleTupleTableSlot(reading->slot);
-		if (reading->scan != NULL)
-			index_endscan(reading->scan);
-		index_close(reading->index, NoLock);
-		table_close(reading->heap, NoLock);
-	}
-}
-
-/*
- * Open the tables and their indexes. A table may be attached while the trigger
- * waits for locks, and is then searched too.
- */
-static void
-open_tables(Searching *s)
-{
-	ArrivalTrigger *at = s->search->at;
-
-	(void) simdup_arrival_find_targets(at);
-	do
-	{
-		close_tables(s);
-		s->readings = palloc0(at->n_targets * sizeof(Reading));
-		s->n_readings = at->n_targets;
-		for (int i = 0; i < at->n_targets; i++)
-		{
-			Oid table = at->targets[i].table;
-
-			s->readings[i].heap = table_open(table, AccessShareLock);
-			s->readings[i].index =
-				try_index_open(at->targets[i].index, AccessShareLock);
-			if (s->readings[i].index == NULL)
-				simdup_arrival_no_index(table, NULL);
-		}
-	} while (simdup_arrival_find_targets(at));
-}
-
-static void
-add_candidate(Searching *s, int reading)
-{
-	IndexScanDesc scan = s->readings[reading].scan;
-	int distance =
-		simdup_hamming64(simdup_hamming_returned(scan), s->search->row->fp);
-
-	CHECK_FOR_INTERRUPTS();
-	s->candidates =
-		simdup_grow(s->candidates, &s->max_candidates,
-					(size_t) s->n_candidates + 1, sizeof(NearEntry));
-	s->candidates[s->n_candidates++] =
-		(NearEntry){distance, reading, scan->xs_heaptid};
 }
 
 /*
@@ -145,9 +56,9 @@ add_candidate(Searching *s, int reading)
  * planner uses such an index for later snapshots only.
  */
 static void
-require_complete(const ArrivalSearch *search, Relation index)
+require_complete(const TriggerState *state, Relation index)
 {
-	if (search->at->lock || !IsolationUsesXactSnapshot() ||
+	if (state->options.lock || !IsolationUsesXactSnapshot() ||
 		!index->rd_index->indcheckxmin ||
 		TransactionIdPrecedes(HeapTupleHeaderGetXmin(
 								  index->rd_indextuple->t_data),
@@ -159,40 +70,59 @@ require_complete(const ArrivalSearch *search, Relation index)
 			errhint("The transaction might succeed if retried."));
 }
 
+/* Add the entry that the scan of a target returned last. */
+static void
+add_entry(NearSearch *search, int target)
+{
+	IndexScanDesc scan = search->state->targets[target].scan;
+	int distance =
+		simdup_hamming64(simdup_hamming_returned(scan), search->row->fp);
+
+	CHECK_FOR_INTERRUPTS();
+	search->entries =
+		simdup_grow(search->entries, &search->max_entries,
+					(size_t) search->n_entries + 1, sizeof(NearEntry));
+	search->entries[search->n_entries++] =
+		(NearEntry){distance, target, scan->xs_heaptid};
+}
+
 /*
  * Collect the near entries of all indexes, nearest first. The operator is that
  * of the access method: an index of any operator class holds fingerprints.
  */
 static void
-collect_candidates(Searching *s)
+collect_entries(NearSearch *search)
 {
-	SimhashBall ball = {s->search->row->fp, s->search->at->max_distance};
+	const TriggerState *state = search->state;
+	SimhashBall ball = {search->row->fp, state->options.max_distance};
 	ScanKeyData key = {.sk_attno = 1,
 					   .sk_strategy = SIMHASH_IN_BALL_STRATEGY,
 					   .sk_argument = PointerGetDatum(&ball)};
 
-	for (int i = 0; i < s->n_readings; i++)
+	for (int i = 0; i < state->n_targets; i++)
 	{
-		Reading *reading = &s->readings[i];
+		TriggerTarget *target = &state->targets[i];
 
-		require_complete(s->search, reading->index);
-		reading->scan = SIMDUP_INDEX_BEGINSCAN(reading->heap, reading->index,
-											   s->search->snapshot, 1, 0);
-		index_rescan(reading->scan, &key, 1, NULL, 0);
-		while (index_getnext_tid(reading->scan, ForwardScanDirection) != NULL)
-			add_candidate(s, i);
+		require_complete(state, target->index_rel);
+		target->scan = SIMDUP_INDEX_BEGINSCAN(target->heap, target->index_rel,
+											  search->snapshot, 1, 0);
+		index_rescan(target->scan, &key, 1, NULL, 0);
+		while (index_getnext_tid(target->scan, ForwardScanDirection) != NULL)
+			add_entry(search, i);
 	}
-	if (s->n_candidates > 1)
-		qsort(s->candidates, s->n_candidates, sizeof(NearEntry),
-			  compare_candidates);
+	if (search->n_entries > 1)
+		qsort(search->entries, search->n_entries, sizeof(NearEntry),
+			  compare_entries);
 }
 
 /*
- * A change of the row that a savepoint took back leaves a combined number in the
- * header, which stands for two commands.
+ * Return the command of this transaction that wrote a version of a row, or
+ * InvalidCommandId if another transaction did. A change of the row that a
+ * savepoint took back leaves a combined number in the header, which stands for
+ * two commands.
  */
-CommandId
-simdup_arrival_command(HeapTupleHeader header)
+static CommandId
+command_of(HeapTupleHeader header)
 {
 	if (!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmin(header)))
 		return InvalidCommandId;
@@ -202,43 +132,39 @@ simdup_arrival_command(HeapTupleHeader header)
 }
 
 /*
- * Read the row of a candidate. Return false if none is visible there, or it is
- * the new row itself. The key belongs to the slot.
+ * Read the row of an entry. Return false if none is visible there, or it is the
+ * new row itself. The key belongs to the slot.
  */
 static bool
-read_row(Searching *s, const NearEntry *candidate, ArrivalFound *found)
+read_row(const NearSearch *search, const NearEntry *entry, NearRow *near)
 {
-	const ArrivalSearch *search = s->search;
-	const ArrivalTrigger *at = search->at;
-	const ArrivalRow *row = search->row;
-	Reading *reading = &s->readings[candidate->reading];
+	const TriggerState *state = search->state;
+	const NewRow *row = search->row;
+	TriggerTarget *target = &state->targets[entry->target];
 
-	if (reading->slot == NULL)
-		reading->slot = table_slot_create(reading->heap, NULL);
-	reading->scan->xs_heaptid = candidate->tid;
-	if (!index_fetch_heap(reading->scan, reading->slot))
+	if (target->slot == NULL)
+		target->slot = table_slot_create(target->heap, NULL);
+	target->scan->xs_heaptid = entry->tid;
+	if (!index_fetch_heap(target->scan, target->slot))
 		return false;
-	found->distance = candidate->distance;
-	found->target = &at->targets[candidate->reading];
-	found->heap = reading->heap;
-	found->tid = reading->slot->tts_tid;
-	if (row->is_stored && found->target->table == row->stored_table &&
-		ItemPointerEquals(&found->tid, (ItemPointer) &row->stored_tid))
+	near->distance = entry->distance;
+	near->target = target;
+	near->tid = target->slot->tts_tid;
+	if (target->table == row->stored_table &&
+		ItemPointerEquals(&near->tid, (ItemPointer) &row->stored_tid))
 		return false;
-	found->key =
-		slot_getattr(reading->slot, found->target->key, &found->key_isnull);
-	if (!row->key_isnull && !found->key_isnull &&
-		DatumGetBool(FunctionCall2Coll(&at->key_functions->eq_opr_finfo,
-									   at->key_collation, row->key,
-									   found->key)))
+	near->key = slot_getattr(target->slot, target->key, &near->key_isnull);
+	if (!row->key_isnull && !near->key_isnull &&
+		DatumGetBool(FunctionCall2Coll(&state->key_functions->eq_opr_finfo,
+									   state->key_collation, row->key,
+									   near->key)))
 		return false;
-	found->is_newer =
-		row->command != InvalidCommandId && !row->key_isnull &&
-		!found->key_isnull && TTS_IS_BUFFERTUPLE(reading->slot) &&
-		simdup_arrival_command(
-			ExecFetchSlotHeapTuple(reading->slot, false, NULL)->t_data) ==
-			row->command &&
-		compare_keys(at, found->key, row->key) > 0;
+	near->is_newer =
+		search->command != InvalidCommandId && !row->key_isnull &&
+		!near->key_isnull && TTS_IS_BUFFERTUPLE(target->slot) &&
+		command_of(ExecFetchSlotHeapTuple(target->slot, false, NULL)->t_data) ==
+			search->command &&
+		compare_keys(state, near->key, row->key) > 0;
 	return true;
 }
 
@@ -247,20 +173,18 @@ read_row(Searching *s, const NearEntry *candidate, ArrivalFound *found)
  * after that. Then the two transactions cannot be ordered.
  */
 static void
-require_visible(const ArrivalSearch *search, const ArrivalFound *found)
+require_visible(const NearSearch *search, const NearRow *near)
 {
-	ItemPointerData tid = found->tid;
-	TupleTableSlot *slot;
+	ItemPointerData tid = near->tid;
 	Snapshot snapshot;
 	bool visible;
 
-	if (!search->at->lock || !IsolationUsesXactSnapshot())
+	if (!search->state->options.lock || !IsolationUsesXactSnapshot())
 		return;
-	slot = table_slot_create(found->heap, NULL);
 	snapshot = RegisterSnapshot(GetTransactionSnapshot());
-	visible = table_tuple_fetch_row_version(found->heap, &tid, snapshot, slot);
+	visible = table_tuple_fetch_row_version(near->target->heap, &tid, snapshot,
+											near->target->slot);
 	UnregisterSnapshot(snapshot);
-	ExecDropSingleTupleTableSlot(slot);
 	if (!visible)
 		ereport(ERROR, errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				errmsg(
@@ -268,85 +192,101 @@ require_visible(const ArrivalSearch *search, const ArrivalFound *found)
 				errhint("The transaction might succeed if retried."));
 }
 
-/*
- * Report the rows of n candidates at one distance that count, in the order of
- * their keys. Return whether that is enough.
- */
-static bool
-report_rows(Searching *s, const NearEntry *candidates, int64 n)
+/* Read the rows at the next distance, in the order of their keys. */
+static void
+read_next_distance(NearSearch *search)
 {
-	ArrivalSearch *search = s->search;
-	ArrivalTrigger *at = search->at;
-	Form_pg_attribute att = TupleDescAttr(at->tupdesc, at->key - 1);
-	ArrivalFound *found =
-		palloc_extended(n * sizeof(ArrivalFound), MCXT_ALLOC_HUGE);
-	int64 n_found = 0;
+	TriggerState *state = search->state;
+	Form_pg_attribute att = TupleDescAttr(state->tupdesc, state->key - 1);
+	int64 begin = search->next_entry;
+	int64 end = begin;
 
-	for (int64 i = 0; i < n; i++)
+	while (end < search->n_entries &&
+		   search->entries[end].distance == search->entries[begin].distance)
+		end++;
+	search->next_entry = end;
+	if (search->rows != NULL)
+		pfree(search->rows);
+	search->rows =
+		palloc_extended((end - begin) * sizeof(NearRow), MCXT_ALLOC_HUGE);
+	search->n_rows = search->next_row = 0;
+	for (int64 i = begin; i < end; i++)
 	{
-		ArrivalFound *row = &found[n_found];
+		NearRow *near = &search->rows[search->n_rows];
 
 		CHECK_FOR_INTERRUPTS();
-		if (!read_row(s, &candidates[i], row))
+		if (!read_row(search, &search->entries[i], near))
 			continue;
-		if (!row->key_isnull)
-			row->key = datumCopy(row->key, att->attbyval, att->attlen);
-		n_found++;
+		if (!near->key_isnull)
+			near->key = datumCopy(near->key, att->attbyval, att->attlen);
+		search->n_rows++;
 	}
-	qsort_arg(found, n_found, sizeof(ArrivalFound), compare_found, at);
-	for (int64 i = 0; i < n_found; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (!simdup_arrival_counts(search, &found[i]))
-			continue;
-		require_visible(search, &found[i]);
-		if (search->receive(search, &found[i]))
-			return true;
-	}
-	pfree(found);
-	return false;
+	qsort_arg(search->rows, search->n_rows, sizeof(NearRow), compare_rows,
+			  state);
 }
 
-/*
- * Call receive for the rows near a row that has a fingerprint, nearest first, of
- * equal distance by their key.
- *
- * A search that has locked must see what committed while it waited, at every
- * isolation level. Other searches see what their transaction sees. Both see the
- * rows that the statement has written.
- */
-void
-simdup_arrival_search(ArrivalTrigger *at, const ArrivalRow *row,
-					  ArrivalReceiver receive, void *arg)
+/* Return the next row, whether it counts or not; NULL after the last. */
+static NearRow *
+next_row(NearSearch *search)
 {
-	ArrivalSearch search = {.at = at,
-							.row = row,
-							.receive = receive,
-							.arg = arg};
-	Searching s = {.search = &search};
-	MemoryContext context;
-	MemoryContext caller;
-	bool done = false;
-
-	if (!simdup_arrival_begin_near(&search))
-		return;
-	context = AllocSetContextCreate(at->row_context, "simdup arrival search",
-									ALLOCSET_DEFAULT_SIZES);
-	caller = MemoryContextSwitchTo(context);
-	open_tables(&s);
-	CommandCounterIncrement();
-	search.snapshot = RegisterSnapshot(at->lock ? GetLatestSnapshot()
-												: GetTransactionSnapshot());
-	collect_candidates(&s);
-	for (int64 i = 0, end; i < s.n_candidates && !done; i = end)
+	while (search->next_row == search->n_rows)
 	{
-		for (end = i + 1; end < s.n_candidates && s.candidates[end].distance ==
-													  s.candidates[i].distance;)
-			end++;
-		done = report_rows(&s, &s.candidates[i], end - i);
+		if (search->next_entry == search->n_entries)
+			return NULL;
+		read_next_distance(search);
 	}
-	close_tables(&s);
-	UnregisterSnapshot(search.snapshot);
+	return &search->rows[search->next_row++];
+}
+
+const NearRow *
+simdup_trigger_next_near(NearSearch *search)
+{
+	MemoryContext caller = MemoryContextSwitchTo(search->state->search_context);
+	NearRow *near;
+
+	while ((near = next_row(search)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (simdup_trigger_counts(search, near))
+		{
+			require_visible(search, near);
+			break;
+		}
+	}
 	MemoryContextSwitchTo(caller);
-	MemoryContextDelete(context);
+	return near;
+}
+
+void
+simdup_trigger_begin_search(NearSearch *search, TriggerState *state,
+							const NewRow *row)
+{
+	MemoryContext caller;
+
+	*search = (NearSearch){.state = state,
+						   .row = row,
+						   .command = state->kind == TRIGGER_LOG
+										  ? command_of(row->tuple->t_data)
+										  : InvalidCommandId};
+	if (state->options.lock)
+		simdup_trigger_lock(state, row->fp);
+	if (!simdup_trigger_may_search(search))
+		return;
+	caller = MemoryContextSwitchTo(state->search_context);
+	simdup_trigger_open_targets(state);
+	CommandCounterIncrement();
+	search->snapshot = RegisterSnapshot(
+		state->options.lock ? GetLatestSnapshot() : GetTransactionSnapshot());
+	collect_entries(search);
+	MemoryContextSwitchTo(caller);
+}
+
+void
+simdup_trigger_end_search(NearSearch *search)
+{
+	if (search->snapshot == NULL)
+		return;
+	simdup_trigger_close_targets(search->state);
+	UnregisterSnapshot(search->snapshot);
+	MemoryContextReset(search->state->search_context);
 }

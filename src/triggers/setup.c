@@ -23,7 +23,7 @@
 #include "index/hamming/am.h"
 #include "server/arguments.h"
 #include "server/catalog.h"
-#include "triggers/arrival.h"
+#include "triggers/new_row.h"
 
 /* How often this session has heard that some relation changed. */
 static uint64 relation_changes = 0;
@@ -40,21 +40,21 @@ count_relation_change(Datum arg pg_attribute_unused(),
  * The triggers of partitions are clones of it.
  */
 static void
-find_table(TriggerData *trigdata, ArrivalTrigger *at)
+find_table(TriggerData *trigdata, TriggerState *state)
 {
-	at->table = RelationGetRelid(trigdata->tg_relation);
+	state->table = RelationGetRelid(trigdata->tg_relation);
 	if (!trigdata->tg_trigger->tgisclone)
 		return;
-	at->table = simdup_table_of_trigger(trigdata->tg_trigger->tgoid);
+	state->table = simdup_table_of_trigger(trigdata->tg_trigger->tgoid);
 
 	/*
 	 * The writer has locked only the partition. Lock the parent too, so that
 	 * no other session renames or drops it before the search.
 	 */
-	if (OidIsValid(at->table))
-		LockRelationOid(at->table, AccessShareLock);
-	if (!OidIsValid(at->table) ||
-		!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(at->table)))
+	if (OidIsValid(state->table))
+		LockRelationOid(state->table, AccessShareLock);
+	if (!OidIsValid(state->table) ||
+		!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(state->table)))
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
 				errmsg("trigger \"%s\" for table \"%s\" does not exist",
 					   trigdata->tg_trigger->tgname,
@@ -87,8 +87,8 @@ column_to_index(TupleDesc tupdesc)
 }
 
 /* Raise the error for a table without a hamming index, or the named one. */
-void
-simdup_arrival_no_index(Oid table, const char *name)
+pg_noreturn static void
+no_index(Oid table, const char *name)
 {
 	Relation rel = try_table_open(table, AccessShareLock);
 
@@ -183,16 +183,16 @@ choose_index(Relation table, const char *name, Relation parent,
 	if (!OidIsValid(chosen) && OidIsValid(invalid))
 		refuse_invalid(invalid);
 	if (!OidIsValid(chosen))
-		simdup_arrival_no_index(RelationGetRelid(table), name);
+		no_index(RelationGetRelid(table), name);
 	return chosen;
 }
 
 /* Return the index of a child table that is like the trigger's. */
 static Oid
-index_of_child(const ArrivalTrigger *at, Oid child)
+index_of_child(const TriggerState *state, Oid child)
 {
-	Relation table = table_open(at->table, NoLock);
-	Relation index = index_open(at->index, AccessShareLock);
+	Relation table = table_open(state->table, NoLock);
+	Relation index = index_open(state->index, AccessShareLock);
 	Relation child_table = table_open(child, NoLock);
 	Oid result = choose_index(child_table, NULL, table, index);
 
@@ -203,40 +203,33 @@ index_of_child(const ArrivalTrigger *at, Oid child)
 }
 
 static void
-add_target(ArrivalTrigger *at, Oid table, Oid index)
+add_target(TriggerState *state, Oid table, Oid index)
 {
-	at->targets[at->n_targets++] =
-		(ArrivalTarget){.table = table,
+	state->targets[state->n_targets++] =
+		(TriggerTarget){.table = table,
 						.index = index,
-						.key = get_attnum(table, at->key_name)};
+						.key = get_attnum(table, state->options.key)};
 }
 
 /*
  * Find the tables to search, and lock them until the transaction ends. A table
- * that inherits has an index of its own, a partition one of the trigger's. Return
- * false if no relation has changed since they were found.
+ * that inherits has an index of its own, a partition one of the trigger's.
  */
-bool
-simdup_arrival_find_targets(ArrivalTrigger *at)
+static void
+find_targets(TriggerState *state)
 {
-	MemoryContext caller;
-	List *tables;
+	MemoryContext caller = MemoryContextSwitchTo(state->context);
+	List *tables = list_make1_oid(state->table);
 	List *indexes = NIL;
 	ListCell *cell;
 
-	if (at->targets != NULL && at->targets_changes == relation_changes)
-		return false;
-	caller = MemoryContextSwitchTo(at->context);
-	tables = list_make1_oid(at->table);
-	/* a change from here on counts */
-	at->targets_changes = relation_changes;
-	if (has_subclass(at->table))
-		tables = find_all_inheritors(at->table, AccessShareLock, NULL);
-	if (get_rel_relkind(at->table) == RELKIND_PARTITIONED_TABLE)
-		indexes = find_all_inheritors(at->index, NoLock, NULL);
-	at->n_targets = 0;
-	at->targets = palloc((list_length(tables) + list_length(indexes)) *
-						 sizeof(ArrivalTarget));
+	if (has_subclass(state->table))
+		tables = find_all_inheritors(state->table, AccessShareLock, NULL);
+	if (get_rel_relkind(state->table) == RELKIND_PARTITIONED_TABLE)
+		indexes = find_all_inheritors(state->index, NoLock, NULL);
+	state->n_targets = 0;
+	state->targets = palloc((list_length(tables) + list_length(indexes)) *
+							sizeof(TriggerTarget));
 	foreach (cell, tables)
 	{
 		Oid table = lfirst_oid(cell);
@@ -246,13 +239,13 @@ simdup_arrival_find_targets(ArrivalTrigger *at)
 					errmsg("cannot search foreign table \"%s\"",
 						   get_rel_name(table)),
 					errdetail("A trigger on \"%s\" searches the indexes of all partitions.",
-							  get_rel_name(at->table)),
+							  get_rel_name(state->table)),
 					errhint(
 						"Make triggers on the tables that are not foreign."));
 		if (indexes == NIL)
-			add_target(at, table,
-					   table == at->table ? at->index
-										  : index_of_child(at, table));
+			add_target(state, table,
+					   table == state->table ? state->index
+											 : index_of_child(state, table));
 	}
 	foreach (cell, indexes)
 	{
@@ -260,77 +253,121 @@ simdup_arrival_find_targets(ArrivalTrigger *at)
 
 		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_INDEX &&
 			OidIsValid(table))
-			add_target(at, table, lfirst_oid(cell));
+			add_target(state, table, lfirst_oid(cell));
 	}
 	MemoryContextSwitchTo(caller);
-	return true;
 }
 
-/* Find the index of the table that is written to. */
-static void
-find_own_index(TriggerData *trigdata, ArrivalTrigger *at)
+void
+simdup_trigger_close_targets(TriggerState *state)
+{
+	for (int i = 0; i < state->n_targets; i++)
+	{
+		TriggerTarget *target = &state->targets[i];
+
+		if (target->slot != NULL)
+			ExecDropSingleTupleTableSlot(target->slot);
+		if (target->scan != NULL)
+			index_endscan(target->scan);
+		index_close(target->index_rel, NoLock);
+		table_close(target->heap, NoLock);
+		target->slot = NULL;
+		target->scan = NULL;
+	}
+}
+
+void
+simdup_trigger_open_targets(TriggerState *state)
+{
+	uint64 changes = state->relation_changes;
+	bool is_open = false;
+
+	while (!is_open || changes != relation_changes)
+	{
+		if (is_open)
+			simdup_trigger_close_targets(state);
+		/* a change from here on counts */
+		if (changes != relation_changes)
+		{
+			changes = relation_changes;
+			find_targets(state);
+		}
+		for (int i = 0; i < state->n_targets; i++)
+		{
+			TriggerTarget *target = &state->targets[i];
+
+			target->heap = table_open(target->table, AccessShareLock);
+			target->index_rel = try_index_open(target->index, AccessShareLock);
+			if (target->index_rel == NULL)
+				no_index(target->table, NULL);
+		}
+		is_open = true;
+	}
+}
+
+/* Find the target that is written to. */
+static TriggerTarget *
+find_own(TriggerData *trigdata, const TriggerState *state)
 {
 	Oid written = RelationGetRelid(trigdata->tg_relation);
 
-	at->own = (ArrivalTarget){.table = at->table, .index = at->index};
-	for (int i = 0; i < at->n_targets; i++)
-		if (at->targets[i].table == written)
-			at->own = at->targets[i];
+	for (int i = 0; i < state->n_targets; i++)
+		if (state->targets[i].table == written)
+			return &state->targets[i];
 	/* a partition may be detached in the middle of the statement */
-	if (at->own.table != written)
-		simdup_arrival_no_index(written, NULL);
+	no_index(written, NULL);
 }
 
-static ArrivalTrigger *
-set_up(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
+static TriggerState *
+set_up(FunctionCallInfo fcinfo, TriggerKind kind)
 {
 	TriggerData *trigdata = (TriggerData *) fcinfo->context;
 	MemoryContext context =
-		AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "simdup arrival trigger",
+		AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "simdup trigger",
 							  ALLOCSET_DEFAULT_SIZES);
-	ArrivalTrigger *at = MemoryContextAllocZero(context, sizeof(*at));
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	TriggerState *state = palloc0(sizeof(*state));
 	Relation table;
 
-	at->context = context;
-	at->row_context = AllocSetContextCreate(context, "simdup arrival row",
-											ALLOCSET_DEFAULT_SIZES);
-	at->usage = usage;
-	at->function = fcinfo->flinfo->fn_oid;
+	state->context = context;
+	state->search_context =
+		AllocSetContextCreate(context, "simdup trigger search",
+							  ALLOCSET_DEFAULT_SIZES);
+	state->kind = kind;
+	state->function = fcinfo->flinfo->fn_oid;
 	/* a change from here on, while locks are waited for, counts too */
-	at->relation_changes = relation_changes;
-	find_table(trigdata, at);
-	simdup_arrival_read_options(trigdata, at);
-	simdup_arrival_find_columns(trigdata, at);
-	table = table_open(at->table, AccessShareLock);
-	at->index = choose_index(table, at->index_name, NULL, NULL);
+	state->relation_changes = relation_changes;
+	find_table(trigdata, state);
+	simdup_trigger_read_options(trigdata, state);
+	table = table_open(state->table, AccessShareLock);
+	state->index = choose_index(table, state->options.index, NULL, NULL);
+	/* a copy, which no resource owner counts */
+	state->table_desc = CreateTupleDescCopyConstr(RelationGetDescr(table));
 	table_close(table, NoLock);
-	simdup_arrival_find_targets(at);
-	find_own_index(trigdata, at);
-	if (at->lock)
-		at->lock_distance = simdup_arrival_lock_distance(at);
-	simdup_arrival_prepare_row(trigdata, at);
-	return at;
+	find_targets(state);
+	state->own = find_own(trigdata, state);
+	simdup_trigger_prepare_row(trigdata, state);
+	MemoryContextSwitchTo(caller);
+	return state;
 }
 
-/* Return the trigger that fires. A change of any relation sets it up again. */
-ArrivalTrigger *
-simdup_arrival_setup(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
+TriggerState *
+simdup_trigger_setup(FunctionCallInfo fcinfo, TriggerKind kind)
 {
 	static bool watches = false;
-	ArrivalTrigger *at = fcinfo->flinfo->fn_extra;
+	TriggerState *state = fcinfo->flinfo->fn_extra;
 
-	simdup_arrival_check_fired(fcinfo, usage);
+	simdup_trigger_check_fired(fcinfo, kind);
 	if (!watches)
 		CacheRegisterRelcacheCallback(count_relation_change, (Datum) 0);
 	watches = true;
-	if (at == NULL || at->relation_changes != relation_changes)
+	if (state == NULL || state->relation_changes != relation_changes)
 	{
 		fcinfo->flinfo->fn_extra = NULL;
-		if (at != NULL)
-			MemoryContextDelete(at->context);
-		at = set_up(fcinfo, usage);
-		fcinfo->flinfo->fn_extra = at;
+		if (state != NULL)
+			MemoryContextDelete(state->context);
+		state = set_up(fcinfo, kind);
+		fcinfo->flinfo->fn_extra = state;
 	}
-	MemoryContextReset(at->row_context);
-	return at;
+	return state;
 }

@@ -1,0 +1,116 @@
+/*
+ * trigger.h
+ *	  A trigger as one statement sees it: its options, its columns, and the tables
+ *	  that it searches. README has the rules.
+ */
+#ifndef SIMDUP_TRIGGERS_TRIGGER_H
+#define SIMDUP_TRIGGERS_TRIGGER_H
+
+#include "access/genam.h"
+#include "access/tupconvert.h"
+#include "commands/trigger.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "nodes/execnodes.h"
+#include "utils/rel.h"
+#include "utils/typcache.h"
+
+typedef enum TriggerKind
+{
+	TRIGGER_FLAG,
+	TRIGGER_LOG,
+	TRIGGER_REJECT /* tells nothing of rows but refuses them; always locks */
+} TriggerKind;
+
+typedef struct TriggerOptions
+{
+	int max_distance;
+	bool lock;
+	char *key;		 /* NULL: the primary key */
+	char *index;	 /* NULL: the only one */
+	char *condition; /* NULL: every near row counts */
+} TriggerOptions;
+
+/* A table that a search reads, and the index by which it does. */
+typedef struct TriggerTarget
+{
+	Oid table;
+	Oid index;
+	AttrNumber key;
+	bool has_map;			 /* is map known? */
+	TupleConversionMap *map; /* to the trigger's table, NULL if alike */
+
+	/* while a search lasts; scan and slot once they are needed */
+	Relation heap;
+	Relation index_rel;
+	IndexScanDesc scan;
+	TupleTableSlot *slot;
+} TriggerTarget;
+
+/* A trigger as one statement sees it; setup.c keeps it in fn_extra. */
+typedef struct TriggerState
+{
+	MemoryContext context;		  /* it and all it points to live there */
+	MemoryContext search_context; /* reset after each search */
+	uint64 relation_changes;
+	TriggerKind kind;
+	TriggerOptions options;
+	int lock_distance; /* the distance by which it locks */
+	Oid function;	   /* its schema is where the extension's objects are */
+
+	/* the table that has the trigger, or what it is a clone of */
+	Oid table;
+	TupleDesc table_desc;
+	Oid index;
+	int n_targets;
+	TriggerTarget *targets; /* the tables to search */
+
+	/* the table that is written to: columns, and how its index makes values */
+	TupleDesc tupdesc;
+	AttrNumber key;
+	AttrNumber flag;  /* InvalidAttrNumber if there is none */
+	Bitmapset *flags; /* all columns that triggers of the table set */
+	Oid key_type;
+	Oid key_collation;
+	TypeCacheEntry *key_functions;
+	TriggerTarget *own;
+	IndexInfo *index_info;
+	Bitmapset *index_columns; /* as pull_varattnos counts them */
+	EState *estate;
+	ExprState *predicate;
+	int n_generated; /* stored generated columns that BEFORE triggers compute */
+	int *generated;
+	ExprState **generations;
+	TupleTableSlot *slot; /* for a version of the row */
+
+	Oid condition_oid;
+	FmgrInfo condition_function;
+	Oid log_table;
+} TriggerState;
+
+/* options.c */
+
+/*
+ * ERROR unless a trigger calls the function of this kind, at a time that it
+ * supports.
+ */
+extern void simdup_trigger_check_fired(FunctionCallInfo fcinfo,
+									   TriggerKind kind);
+/* Read the options, and find the columns that they name. */
+extern void simdup_trigger_read_options(TriggerData *trigdata,
+										TriggerState *state);
+
+/* setup.c */
+
+/* Return the trigger that fires. A change of any relation sets it up again. */
+extern TriggerState *simdup_trigger_setup(FunctionCallInfo fcinfo,
+										  TriggerKind kind);
+/*
+ * Open the tables to search and their indexes. A table may be attached while the
+ * trigger waits for locks, and is then searched too.
+ */
+extern void simdup_trigger_open_targets(TriggerState *state);
+/* Close what is open; locks stay until the transaction ends. */
+extern void simdup_trigger_close_targets(TriggerState *state);
+
+#endif /* SIMDUP_TRIGGERS_TRIGGER_H */
