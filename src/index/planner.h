@@ -32,9 +32,4 @@ extern int simdup_plan_time_radius(PlannerInfo *root, Node *radius);
 extern void simdup_answer_selectivity(SupportRequestSelectivity *request,
 									  const SimdupNearClause *clause);
 
-/* text_ops.c */
-
-/* Return the largest distance of two texts that simdup_resembles calls alike. */
-extern int simdup_largest_distance(double min_resemblance, double recall);
-
 #endif /* SIMDUP_INDEX_PLANNER_H */

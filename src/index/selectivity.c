@@ -151,12 +151,6 @@ uncommon_copies(const ColumnStats *stats)
 	return 1.0 / Max(stats->distinct - stats->common.n, 1.0);
 }
 
-static bool
-value_near(const SampledValues *values, int i, uint64 center, int radius)
-{
-	return simdup_hamming64(values->fps[i], center) <= radius;
-}
-
 /*
  * Return a part that was counted in a sample, where strangers alone make up a
  * known part. One hit more may be mere chance, such as the query itself, or
@@ -187,7 +181,8 @@ histogram_part_near(const ColumnStats *stats, uint64 center,
 	if (n < 1)
 		return 0.0;
 	for (int i = 1; i <= n; i++)
-		hits += value_near(&stats->histogram, i, center, clause->radius);
+		hits +=
+			simdup_hamming64(stats->histogram.fps[i], center) <= clause->radius;
 	return sampled_part(hits, n, strangers_near(clause), 1.0 / stats->rows);
 }
 
@@ -203,10 +198,11 @@ part_near(const ColumnStats *stats, uint64 center,
 
 	for (int i = 0; i < stats->common.n; i++)
 	{
-		if (value_near(&stats->common, i, center, clause->radius))
+		int distance = simdup_hamming64(stats->common.fps[i], center);
+
+		if (distance <= clause->radius)
 			near += stats->common.numbers[i];
-		if (value_near(&stats->common, i, center, 0))
-			center_is_common = true;
+		center_is_common = center_is_common || distance == 0;
 	}
 	if (!center_is_common)
 		uncommon = Max(uncommon, uncommon_copies(stats));
@@ -232,9 +228,11 @@ histogram_pairs_near(const ColumnStats *a, const ColumnStats *b,
 
 		for (int j = 0; j < m; j++)
 		{
+			int distance;
+
 			at = (int) ((int64) j * b->histogram.n / m);
-			hits += value_near(&b->histogram, at, value, clause->radius) &&
-					!value_near(&b->histogram, at, value, 0);
+			distance = simdup_hamming64(b->histogram.fps[at], value);
+			hits += distance > 0 && distance <= clause->radius;
 		}
 	}
 	return sampled_part(hits, (double) n * m, strangers_near(clause),
@@ -251,7 +249,7 @@ common_pairs_near(const SampledValues *a, const SampledValues *b, int radius)
 
 	for (int i = 0; i < n; i++)
 		for (int j = 0; j < m; j++)
-			if (value_near(b, j, a->fps[i], radius))
+			if (simdup_hamming64(a->fps[i], b->fps[j]) <= radius)
 				near += (double) a->numbers[i] * b->numbers[j];
 	return near;
 }
@@ -385,28 +383,26 @@ open_ball_clause(FunctionCallInfo fcinfo)
 	List *args = (List *) PG_GETARG_POINTER(2);
 	Oid funcid = fcinfo->flinfo->fn_oid;
 	Oid ball_type = simdup_sibling_type(funcid, "simhash_ball");
-	bool ball_is_first = exprType(linitial(args)) == ball_type;
-	Node *ball = estimate_expression_value(root, ball_is_first ? linitial(args)
-															   : lsecond(args));
+	int ball_at = exprType(linitial(args)) == ball_type ? 0 : 1;
+	Node *ball = estimate_expression_value(root, list_nth(args, ball_at));
 	SimdupNearClause clause = {.funcid = get_opcode(PG_GETARG_OID(1)),
 							   .of_texts = exprType(linitial(args)) == TEXTOID,
-							   .radius = SIMHASH_DEFAULT_RADIUS};
+							   .radius = SIMHASH_DEFAULT_RADIUS,
+							   .a = list_nth(args, 1 - ball_at),
+							   .b = ball};
 
-	clause.a = ball_is_first ? lsecond(args) : linitial(args);
-	clause.b = ball;
 	if (IsA(ball, Const) && ((Const *) ball)->consttype == ball_type)
 	{
 		Const *value = (Const *) ball;
-		SimhashBall unknown = {0};
-		SimhashBall *known = value->constisnull
-								 ? &unknown
-								 : DatumGetSimhashBallP(value->constvalue);
+		SimhashBall known = {.radius = -1};
 
+		if (!value->constisnull)
+			known = *DatumGetSimhashBallP(value->constvalue);
 		clause.b = (Node *) makeConst(simdup_sibling_type(funcid, "simhash64"),
 									  -1, InvalidOid, sizeof(uint64),
-									  Simhash64GetDatum(known->center),
+									  Simhash64GetDatum(known.center),
 									  value->constisnull, FLOAT8PASSBYVAL);
-		clause.radius = value->constisnull ? -1 : (int) known->radius;
+		clause.radius = (int) known.radius;
 	}
 	else if (IsA(ball, FuncExpr) && ((FuncExpr *) ball)->funcid ==
 										simdup_sibling_ball_constructor(funcid))

@@ -1,7 +1,8 @@
 /*
  * support.c
- *	  Tells the planner about simhash_within and simdup_resembles: an operator
- *	  that says the same, an index condition, and how many rows to expect.
+ *	  The functions that a hamming index supports: the operators of texts,
+ *	  simdup_resembles, and what the planner is told of it and of simhash_within:
+ *	  an operator that says the same, an index condition, how many rows to expect.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -12,11 +13,201 @@
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 
+#include "core/compare/resemblance.h"
+#include "core/compare/statistics.h"
 #include "index/hamming/am.h"
 #include "index/planner.h"
+#include "server/arguments.h"
 #include "server/catalog.h"
+#include "text/minhash64.h"
 #include "type/simhash64.h"
+
+/*
+ * What is known of a text that a function is called with again and again. A
+ * query compares one text with many rows, and fingerprints it once. A copy of
+ * its bytes tells whether it is still the same. Begins as {0}.
+ */
+typedef struct KnownText
+{
+	char *bytes; /* a copy of the text, unless it is too long to remember */
+	size_t len;
+	size_t size; /* of bytes */
+	bool is_known;
+	bool has_fp;
+	uint64 fp; /* minhash64(content) */
+	bool has_set;
+	SimdupHashes set;
+} KnownText;
+
+/* Longer texts are not copied: to compare them is rare, and slow in any case. */
+#define MAX_REMEMBERED (16 * 1024 * 1024)
+
+/* Keep a copy of the text that is now known. */
+static void
+remember(KnownText *known, MemoryContext context, const char *bytes, size_t len)
+{
+	if (len > known->size)
+	{
+		if (known->bytes != NULL)
+			pfree(known->bytes);
+		known->bytes = NULL;
+		known->size = 0;
+		known->bytes = MemoryContextAlloc(context, 2 * len);
+		known->size = 2 * len;
+	}
+	if (len > 0)
+		memcpy(known->bytes, bytes, len);
+	known->len = len;
+	known->is_known = true;
+}
+
+/* Fill in the fingerprint of a text, unless it is the text of the last call. */
+static void
+know_text(KnownText *known, MemoryContext context, const text *content)
+{
+	const char *bytes = VARDATA_ANY(content);
+	size_t len = VARSIZE_ANY_EXHDR(content);
+
+	if (known->is_known && known->len == len &&
+		memcmp(known->bytes, bytes, len) == 0)
+		return;
+	known->is_known = false;
+	if (known->has_set)
+		simdup_hashes_free(&known->set);
+	known->set = (SimdupHashes){0};
+	known->has_set = false;
+	known->has_fp = simdup_text_minhash64(content, &known->fp);
+	if (len <= MAX_REMEMBERED)
+		remember(known, context, bytes, len);
+}
+
+/*
+ * Return what is known of the two texts that a function is called with, and the
+ * texts. Return NULL if one of them has no fingerprint.
+ */
+static KnownText *
+known_arguments(FunctionCallInfo fcinfo, text *content[2])
+{
+	FmgrInfo *function = fcinfo->flinfo;
+	KnownText *known = function->fn_extra;
+
+	if (known == NULL)
+		known = function->fn_extra =
+			MemoryContextAllocZero(function->fn_mcxt, 2 * sizeof(*known));
+	for (int i = 0; i < 2; i++)
+	{
+		content[i] = PG_GETARG_TEXT_PP(i);
+		know_text(&known[i], function->fn_mcxt, content[i]);
+		if (!known[i].has_fp)
+			return NULL;
+	}
+	return known;
+}
+
+/* The elements of that text, ascending. Raises 54000 for too many. */
+static const SimdupHashes *
+known_set(KnownText *known, MemoryContext context, const text *content)
+{
+	if (!known->has_set)
+	{
+		SimdupUtf8 utf8 = simdup_text_to_utf8(content);
+		MemoryContext caller = MemoryContextSwitchTo(context);
+
+		known->set = simdup_element_set(simdup_default_shingling, utf8);
+		known->has_set = true;
+		MemoryContextSwitchTo(caller);
+	}
+	return &known->set;
+}
+
+/* Operator class text_ops: what the index stores of a text, and answers. */
+
+PG_FUNCTION_INFO_V1(simdup_text_fingerprint);
+/* Compute support function 1: NULL for a text without a shingle. */
+Datum
+simdup_text_fingerprint(PG_FUNCTION_ARGS)
+{
+	uint64 fp;
+
+	if (!simdup_text_minhash64(PG_GETARG_TEXT_PP(0), &fp))
+		PG_RETURN_NULL();
+	PG_RETURN_SIMHASH64(fp);
+}
+
+PG_FUNCTION_INFO_V1(simdup_text_in_ball);
+/* Compute content <~@ ball: false for a text without a shingle. */
+Datum
+simdup_text_in_ball(PG_FUNCTION_ARGS)
+{
+	uint64 fp;
+
+	PG_RETURN_BOOL(simdup_text_minhash64(PG_GETARG_TEXT_PP(0), &fp) &&
+				   simhash_ball_has(PG_GETARG_SIMHASH_BALL_P(1), fp));
+}
+
+PG_FUNCTION_INFO_V1(simdup_text_distance);
+/* Compute a <~~> b: NULL for a text without a shingle. */
+Datum
+simdup_text_distance(PG_FUNCTION_ARGS)
+{
+	text *content[2];
+	KnownText *known = known_arguments(fcinfo, content);
+
+	if (known == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_INT32(simdup_hamming64(known[0].fp, known[1].fp));
+}
+
+/*
+ * Return the largest distance of two texts that simdup_resembles calls alike.
+ * It takes longer to compute than a search, so the last one is remembered.
+ */
+static int
+largest_distance(double min_resemblance, double recall)
+{
+	static double last_min_resemblance = -1;
+	static double last_recall = -1;
+	static int last_distance;
+
+	if (min_resemblance != last_min_resemblance || recall != last_recall)
+	{
+		last_distance = simdup_agreement_distance(min_resemblance, recall);
+		last_min_resemblance = min_resemblance;
+		last_recall = recall;
+	}
+	return last_distance;
+}
+
+PG_FUNCTION_INFO_V1(simdup_resembles);
+/*
+ * Return simdup_resembles(content, query, min_resemblance, recall): whether two
+ * texts share enough of their shingles. The fingerprints decide first, and the
+ * shingles are compared only if they are near. So a hamming index on a column of
+ * texts finds all candidates, and the executor verifies them. The answer is the
+ * same without the index.
+ */
+Datum
+simdup_resembles(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = fcinfo->flinfo->fn_mcxt;
+	double min_resemblance =
+		simdup_check_share(PG_GETARG_FLOAT8(2), "min_resemblance");
+	double recall = simdup_check_share(PG_GETARG_FLOAT8(3), "recall");
+	text *content[2];
+	KnownText *known = known_arguments(fcinfo, content);
+
+	if (known == NULL || simdup_hamming64(known[0].fp, known[1].fp) >
+							 largest_distance(min_resemblance, recall))
+		PG_RETURN_BOOL(false);
+	PG_RETURN_BOOL(
+		simdup_resemblance_from(known_set(&known[0], context, content[0]),
+								known_set(&known[1], context, content[1]),
+								min_resemblance) >= 0);
+}
+
+/* Planner support. */
 
 /* The defaults, as in the install script; for parameters not known yet. */
 #define DEFAULT_MIN_RESEMBLANCE 0.8
@@ -39,24 +230,34 @@ is_of_texts(Oid funcid)
 }
 
 /*
- * Return simhash_ball(center, radius), as a constant if both operands are; NULL
- * if the function is missing.
+ * Return a call of a function, computed if its arguments are constants; NULL if
+ * the function or an argument is missing.
  */
-static Expr *
-make_ball_expr(PlannerInfo *root, Oid funcid, Node *center, Node *radius)
+static Node *
+make_call(PlannerInfo *root, Oid function, List *arguments, Oid collation)
 {
-	Oid constructor = simdup_sibling_ball_constructor(funcid);
-	Node *ball;
+	Node *call;
 
-	if (!OidIsValid(constructor))
+	if (!OidIsValid(function) || list_member_ptr(arguments, NULL))
 		return NULL;
-	ball = (Node *) makeFuncExpr(constructor, get_func_rettype(constructor),
-								 list_make2(copyObject(center),
-											copyObject(radius)),
-								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-	if (IsA(center, Const) && IsA(radius, Const))
-		ball = eval_const_expressions(root, ball);
-	return (Expr *) ball;
+	call = (Node *) makeFuncExpr(function, get_func_rettype(function),
+								 copyObject(arguments), InvalidOid, collation,
+								 COERCE_EXPLICIT_CALL);
+	return eval_const_expressions(root, call);
+}
+
+/* Return the operator that finds what lies in a ball, as an expression. */
+static Node *
+make_in_ball(PlannerInfo *root, Oid funcid, Oid opno, Node *operand,
+			 Node *center, Node *radius, Oid collation)
+{
+	Node *ball = make_call(root, simdup_sibling_ball_constructor(funcid),
+						   list_make2(center, radius), InvalidOid);
+
+	if (ball == NULL || !OidIsValid(opno))
+		return NULL;
+	return (Node *) make_opclause(opno, BOOLOID, false, (Expr *) operand,
+								  (Expr *) ball, InvalidOid, collation);
 }
 
 /* Check for a constant from 0 to 1. */
@@ -75,18 +276,17 @@ is_share(Node *node)
  * is out of range: simdup_resembles raises the error if it is called.
  */
 static Node *
-make_distance_expr(Oid funcid, Node *min_resemblance, Node *recall)
+make_distance(SupportRequestIndexCondition *req, Node *min_resemblance,
+			  Node *recall)
 {
 	Oid types[] = {FLOAT8OID, FLOAT8OID};
-	Oid function;
 
 	if (is_share(min_resemblance) && is_share(recall))
 	{
 		int distance =
-			simdup_largest_distance(DatumGetFloat8(
-										((Const *) min_resemblance)->constvalue),
-									DatumGetFloat8(
-										((Const *) recall)->constvalue));
+			largest_distance(DatumGetFloat8(
+								 ((Const *) min_resemblance)->constvalue),
+							 DatumGetFloat8(((Const *) recall)->constvalue));
 
 		return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
 								  Int32GetDatum(distance), false, true);
@@ -94,39 +294,10 @@ make_distance_expr(Oid funcid, Node *min_resemblance, Node *recall)
 	if ((IsA(min_resemblance, Const) && !is_share(min_resemblance)) ||
 		(IsA(recall, Const) && !is_share(recall)))
 		return NULL;
-	function = simdup_sibling_function(funcid, "minhash64_distance", types,
-									   lengthof(types));
-	if (!OidIsValid(function))
-		return NULL;
-	return (Node *) makeFuncExpr(function, INT4OID,
-								 list_make2(copyObject(min_resemblance),
-											copyObject(recall)),
-								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-}
-
-/*
- * Replace a text as the center of a ball by its fingerprint, as the operator
- * class of the index makes it. Return NULL unless the operator is the one of this
- * extension: another class may make other fingerprints of texts.
- */
-static Node *
-make_center_expr(SupportRequestIndexCondition *req, Oid opno, Oid ball_type,
-				 Node *content, Oid collation)
-{
-	Oid fingerprint = get_opfamily_proc(req->opfamily, TEXTOID, TEXTOID,
-										HAMMING_FINGERPRINT_PROC);
-	Node *center;
-
-	if (!OidIsValid(fingerprint) ||
-		opno != simdup_sibling_operator(req->funcid, "<~@", TEXTOID, ball_type))
-		return NULL;
-	center =
-		(Node *) makeFuncExpr(fingerprint,
-							  simdup_sibling_type(req->funcid, "simhash64"),
-							  list_make1(copyObject(content)), InvalidOid,
-							  collation, COERCE_EXPLICIT_CALL);
-	return IsA(content, Const) ? eval_const_expressions(req->root, center)
-							   : center;
+	return make_call(req->root,
+					 simdup_sibling_function(req->funcid, "minhash64_distance",
+											 types, lengthof(types)),
+					 list_make2(min_resemblance, recall), InvalidOid);
 }
 
 /*
@@ -134,7 +305,8 @@ make_center_expr(SupportRequestIndexCondition *req, Oid opno, Oid ball_type,
  * argument, if the index has the operator: column <@ simhash_ball(center, radius)
  * is the same as simhash_within(column, center, radius). Every row for which
  * simdup_resembles(column, query, m, r) is true fulfils column <~@
- * simhash_ball(fingerprint of query, largest distance).
+ * simhash_ball(fingerprint of query, largest distance). That operator must be
+ * the one of this extension: another class may make other fingerprints of texts.
  */
 static List *
 index_condition(SupportRequestIndexCondition *req)
@@ -144,7 +316,7 @@ index_condition(SupportRequestIndexCondition *req)
 	bool of_texts = is_of_texts(req->funcid);
 	Node *center;
 	Node *radius;
-	Expr *ball;
+	Node *condition;
 	Oid type;
 	Oid opno;
 
@@ -159,25 +331,24 @@ index_condition(SupportRequestIndexCondition *req)
 	type = of_texts ? TEXTOID : simdup_sibling_type(req->funcid, "simhash64");
 	opno = get_opfamily_member(req->opfamily, type, ball_type,
 							   SIMHASH_IN_BALL_STRATEGY);
-	if (!OidIsValid(opno))
-		return NIL;
 	center = list_nth(call->args, 1 - req->indexarg);
 	radius = lthird(call->args);
 	if (of_texts)
 	{
-		center =
-			make_center_expr(req, opno, ball_type, center, call->inputcollid);
-		radius = make_distance_expr(req->funcid, radius, lfourth(call->args));
+		if (opno !=
+			simdup_sibling_operator(req->funcid, "<~@", TEXTOID, ball_type))
+			return NIL;
+		center = make_call(req->root,
+						   get_opfamily_proc(req->opfamily, TEXTOID, TEXTOID,
+											 HAMMING_FINGERPRINT_PROC),
+						   list_make1(center), call->inputcollid);
+		radius = make_distance(req, radius, lfourth(call->args));
 	}
-	if (center == NULL || radius == NULL)
-		return NIL;
-	ball = make_ball_expr(req->root, req->funcid, center, radius);
-	if (ball == NULL)
-		return NIL;
+	condition = make_in_ball(req->root, req->funcid, opno,
+							 list_nth(call->args, req->indexarg), center,
+							 radius, call->inputcollid);
 	req->lossy = of_texts;
-	return list_make1(make_opclause(opno, BOOLOID, false,
-									list_nth(call->args, req->indexarg), ball,
-									InvalidOid, call->inputcollid));
+	return condition == NULL ? NIL : list_make1(condition);
 }
 
 /* Check whether an operand has one value in a scan of this query's tables. */
@@ -220,8 +391,6 @@ simplify_to_operator(SupportRequestSimplify *req)
 	Node *fp = linitial(req->fcall->args);
 	Node *center = lsecond(req->fcall->args);
 	Node *radius = lthird(req->fcall->args);
-	Expr *ball;
-	Oid opno;
 
 	if (!contain_vars_of_level(fp, 0))
 	{
@@ -230,15 +399,11 @@ simplify_to_operator(SupportRequestSimplify *req)
 	}
 	if (is_of_texts(funcid) || !can_be_operator(fp, center, radius))
 		return NULL;
-	ball = make_ball_expr(req->root, funcid, center, radius);
-	if (ball == NULL)
-		return NULL;
-	opno = simdup_sibling_operator(funcid, "<@", exprType(fp),
-								   exprType((Node *) ball));
-	if (!OidIsValid(opno))
-		return NULL;
-	return (Node *) make_opclause(opno, BOOLOID, false, (Expr *) fp, ball,
-								  InvalidOid, InvalidOid);
+	return make_in_ball(req->root, funcid,
+						simdup_sibling_operator(funcid, "<@", exprType(fp),
+												simdup_sibling_type(funcid,
+																	"simhash_ball")),
+						copyObject(fp), center, radius, InvalidOid);
 }
 
 /* Return the value of an argument at plan time, or its default; -1 for NULL. */
@@ -270,7 +435,7 @@ estimate_selectivity(SupportRequestSelectivity *req)
 
 		clause.excludes_strangers = min_resemblance >= RELATED;
 		if (min_resemblance >= 0 && recall >= 0)
-			clause.radius = simdup_largest_distance(min_resemblance, recall);
+			clause.radius = largest_distance(min_resemblance, recall);
 	}
 	else
 		clause.radius = simdup_plan_time_radius(req->root, lthird(req->args));

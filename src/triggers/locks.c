@@ -81,11 +81,23 @@ slot_size(void)
 	return (int) Max(max_locks_per_xact / 2, reserve_size() / MAX_SLOTS);
 }
 
-static void
-set_slot_tag(LOCKTAG *tag, int slot)
+/* The lock table serves all databases, so the slots belong to none. */
+static LOCKTAG
+slot_tag(int slot)
 {
-	/* the lock table serves all databases, so the slots belong to none */
-	SET_LOCKTAG_ADVISORY(*tag, InvalidOid, InvalidOid, slot, SLOT_TAG);
+	LOCKTAG tag;
+
+	SET_LOCKTAG_ADVISORY(tag, InvalidOid, InvalidOid, slot, SLOT_TAG);
+	return tag;
+}
+
+static LOCKTAG
+table_tag(Oid table, uint32 value, uint16 kind)
+{
+	LOCKTAG tag;
+
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, table, value, kind);
+	return tag;
 }
 
 /*
@@ -97,7 +109,6 @@ static void
 forget_what_is_gone(void)
 {
 	FullTransactionId current = GetTopFullTransactionId();
-	LOCKTAG tag;
 
 	if (!FullTransactionIdEquals(transaction, current))
 	{
@@ -107,7 +118,8 @@ forget_what_is_gone(void)
 	}
 	while (n_held > 0)
 	{
-		set_slot_tag(&tag, held[n_held - 1]);
+		LOCKTAG tag = slot_tag(held[n_held - 1]);
+
 		if (SIMDUP_LOCK_HELD(&tag, ExclusiveLock))
 			break;
 		n_held--;
@@ -143,9 +155,8 @@ take_slot(void)
 	for (int i = 0; i < n; i++)
 	{
 		int slot = (int) (((uint32) MyProcPid * 37 + n_held + i) % n);
-		LOCKTAG tag;
+		LOCKTAG tag = slot_tag(slot);
 
-		set_slot_tag(&tag, slot);
 		if (!SIMDUP_LOCK_HELD(&tag, ExclusiveLock) &&
 			take_lock(&tag, ExclusiveLock, true) == LOCKACQUIRE_OK)
 		{
@@ -182,12 +193,6 @@ take_reserved(const LOCKTAG *tag, LOCKMODE mode)
 		locks_taken++;
 }
 
-static void
-set_tag(LOCKTAG *tag, Oid table, uint32 value, uint16 kind)
-{
-	SET_LOCKTAG_ADVISORY(*tag, MyDatabaseId, table, value, kind);
-}
-
 /*
  * Take the table's tag exclusively. A transaction that holds it shared takes
  * the turn first. If another one has the turn, the two would deadlock.
@@ -195,11 +200,9 @@ set_tag(LOCKTAG *tag, Oid table, uint32 value, uint16 kind)
 static void
 lock_table(Oid table)
 {
-	LOCKTAG tag;
-	LOCKTAG turn;
+	LOCKTAG tag = table_tag(table, 0, TABLE_TAG);
+	LOCKTAG turn = table_tag(table, 0, TURN_TAG);
 
-	set_tag(&tag, table, 0, TABLE_TAG);
-	set_tag(&turn, table, 0, TURN_TAG);
 	if (SIMDUP_LOCK_HELD(&tag, RowExclusiveLock) &&
 		take_lock(&turn, ExclusiveLock, true) == LOCKACQUIRE_NOT_AVAIL)
 		ereport(ERROR, errcode(ERRCODE_T_R_DEADLOCK_DETECTED),
@@ -217,9 +220,8 @@ simdup_trigger_lock(const TriggerState *state, uint64 fp)
 {
 	SimdupLockBlock blocks[SIMDUP_MAX_LOCK_BLOCKS];
 	int n = simdup_lock_blocks(fp, state->lock_distance, blocks);
-	LOCKTAG tag;
+	LOCKTAG tag = table_tag(state->table, 0, TABLE_TAG);
 
-	set_tag(&tag, state->table, 0, TABLE_TAG);
 	if (SIMDUP_LOCK_HELD(&tag, ExclusiveLock))
 		return;
 	/* one more for the tag */
@@ -230,10 +232,10 @@ simdup_trigger_lock(const TriggerState *state, uint64 fp)
 	}
 	for (int i = 0; i < n; i++)
 	{
-		LOCKTAG block;
+		LOCKTAG block =
+			table_tag(state->table, blocks[i].value,
+					  BLOCK_TAG(state->lock_distance, blocks[i].number));
 
-		set_tag(&block, state->table, blocks[i].value,
-				BLOCK_TAG(state->lock_distance, blocks[i].number));
 		take_reserved(&block, ExclusiveLock);
 	}
 	take_reserved(&tag, RowExclusiveLock);

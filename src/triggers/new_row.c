@@ -37,32 +37,33 @@ new_slot(TriggerData *trigdata)
 													   : trigdata->tg_trigslot;
 }
 
-/* Find the columns that decide on the fingerprint and on the scope. */
-static void
-find_index_columns(TriggerState *state)
+/* Return the columns that an index and its predicate are of, as bits. */
+static Bitmapset *
+index_columns(const IndexInfo *info)
 {
-	const IndexInfo *info = state->index_info;
+	Bitmapset *columns = NULL;
 
 	if (info->ii_IndexAttrNumbers[0] != 0)
-		state->index_columns =
-			bms_add_member(state->index_columns,
-						   COLUMN_BIT(info->ii_IndexAttrNumbers[0]));
-	pull_varattnos((Node *) info->ii_Expressions, 1, &state->index_columns);
-	pull_varattnos((Node *) info->ii_Predicate, 1, &state->index_columns);
-	/* a whole row is each of its columns */
-	if (bms_is_member(COLUMN_BIT(InvalidAttrNumber), state->index_columns))
-		for (int i = 1; i <= state->tupdesc->natts; i++)
-			state->index_columns =
-				bms_add_member(state->index_columns, COLUMN_BIT(i));
+		columns = bms_make_singleton(COLUMN_BIT(info->ii_IndexAttrNumbers[0]));
+	pull_varattnos((Node *) info->ii_Expressions, 1, &columns);
+	pull_varattnos((Node *) info->ii_Predicate, 1, &columns);
+	return columns;
 }
 
 /*
- * Find the generated columns to evaluate. BEFORE triggers fire before they are
- * stored. A later trigger may still change what they depend on.
+ * Find the columns that decide, and the generated ones to compute. The columns
+ * of the index decide, and with a condition all columns, but never a flag. What
+ * is generated of other columns changes with them. BEFORE triggers fire before
+ * generated columns are stored. A later trigger may still change what they depend
+ * on.
  */
 static void
-find_generated(Relation rel, TriggerState *state)
+find_columns(TriggerState *state, Relation rel, bool is_before)
 {
+	Bitmapset *indexed = index_columns(state->index_info);
+	/* a whole row is each of its columns */
+	bool all = bms_is_member(COLUMN_BIT(InvalidAttrNumber), indexed);
+	bool has_condition = state->options.condition != NULL;
 	int natts = state->tupdesc->natts;
 
 	state->generated = palloc(natts * sizeof(int));
@@ -70,16 +71,21 @@ find_generated(Relation rel, TriggerState *state)
 	for (int i = 1; i <= natts; i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(state->tupdesc, i - 1);
+		bool is_indexed = all || bms_is_member(COLUMN_BIT(i), indexed);
 
-		if (att->attgenerated != ATTRIBUTE_GENERATED_STORED ||
-			att->attisdropped ||
-			(state->options.condition == NULL && i != state->key &&
-			 !bms_is_member(COLUMN_BIT(i), state->index_columns)))
+		if (att->attisdropped)
 			continue;
-		state->generated[state->n_generated] = i;
-		state->generations[state->n_generated++] =
-			ExecPrepareExpr((Expr *) build_column_default(rel, i),
-							state->estate);
+		if ((is_indexed || (has_condition && att->attgenerated == '\0')) &&
+			!bms_is_member(i, state->flags))
+			state->deciding = bms_add_member(state->deciding, i);
+		if (is_before && att->attgenerated == ATTRIBUTE_GENERATED_STORED &&
+			(is_indexed || has_condition || i == state->key))
+		{
+			state->generated[state->n_generated] = i;
+			state->generations[state->n_generated++] =
+				ExecPrepareExpr((Expr *) build_column_default(rel, i),
+								state->estate);
+		}
 	}
 }
 
@@ -89,18 +95,16 @@ simdup_trigger_prepare_row(TriggerData *trigdata, TriggerState *state)
 	Relation rel = trigdata->tg_relation;
 	Relation index = index_open(state->own->index, AccessShareLock);
 
+	state->index_info = BuildIndexInfo(index);
+	index_close(index, NoLock);
 	state->tupdesc = RelationGetRelid(rel) == state->table
 						 ? state->table_desc
 						 : CreateTupleDescCopyConstr(RelationGetDescr(rel));
 	state->slot = MakeSingleTupleTableSlot(state->tupdesc, &TTSOpsHeapTuple);
-	state->index_info = BuildIndexInfo(index);
 	state->estate = CreateExecutorState();
 	state->predicate =
 		ExecPrepareQual(state->index_info->ii_Predicate, state->estate);
-	find_index_columns(state);
-	if (TRIGGER_FIRED_BEFORE(trigdata->tg_event))
-		find_generated(rel, state);
-	index_close(index, NoLock);
+	find_columns(state, rel, TRIGGER_FIRED_BEFORE(trigdata->tg_event));
 }
 
 /* Return the new row with its generated columns, as far as they are needed. */
@@ -167,39 +171,16 @@ has_equal_column(TupleDesc desc, int attnum, HeapTuple a, HeapTuple b)
 			datum_image_eq(a_value, b_value, att->attbyval, att->attlen));
 }
 
-/*
- * Compare two versions of a row in the columns that decide. The columns of the
- * index do, and with a condition all columns, but never a flag. What is
- * generated of other columns changes with them.
- */
+/* Compare two versions of a row in the columns that decide. */
 static bool
 have_equal_columns(const TriggerState *state, HeapTuple a, HeapTuple b)
 {
-	for (int i = 1; i <= state->tupdesc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(state->tupdesc, i - 1);
+	int i = -1;
 
-		if (!att->attisdropped && !bms_is_member(i, state->flags) &&
-			((state->options.condition != NULL && att->attgenerated == '\0') ||
-			 bms_is_member(COLUMN_BIT(i), state->index_columns)) &&
-			!has_equal_column(state->tupdesc, i, a, b))
+	while ((i = bms_next_member(state->deciding, i)) >= 0)
+		if (!has_equal_column(state->tupdesc, i, a, b))
 			return false;
-	}
 	return true;
-}
-
-/* Check whether another version of the row would find the same rows near. */
-static bool
-is_same(TriggerState *state, const NewRow *row, HeapTuple other)
-{
-	uint64 fp;
-	bool in_scope;
-
-	if (have_equal_columns(state, row->complete, other))
-		return true;
-	return state->options.condition == NULL &&
-		   index_value(state, other, &in_scope, &fp) == row->has_fp &&
-		   in_scope == row->in_scope && fp == row->fp;
 }
 
 /*
@@ -241,6 +222,9 @@ simdup_trigger_read_row(TriggerData *trigdata, TriggerState *state, NewRow *row)
 	bool is_after = TRIGGER_FIRED_AFTER(trigdata->tg_event);
 	HeapTuple old = trigdata->tg_trigtuple; /* before an UPDATE */
 	bool key_changed = true;
+	bool in_scope;
+	bool was_in_scope;
+	uint64 old_fp;
 
 	*row = (NewRow){.tuple = is_after ? newest_version(trigdata)
 									  : simdup_trigger_new_tuple(trigdata),
@@ -264,8 +248,11 @@ simdup_trigger_read_row(TriggerData *trigdata, TriggerState *state, NewRow *row)
 	}
 	if (!row->changed && !key_changed)
 		return false;
-	row->has_fp = index_value(state, row->complete, &row->in_scope, &row->fp);
-	if (is_update && row->changed)
-		row->changed = !is_same(state, row, old);
-	return row->in_scope && (row->changed || key_changed);
+	row->has_fp = index_value(state, row->complete, &in_scope, &row->fp);
+	/* other columns may give the same value */
+	if (is_update && row->changed && state->options.condition == NULL)
+		row->changed =
+			index_value(state, old, &was_in_scope, &old_fp) != row->has_fp ||
+			was_in_scope != in_scope || old_fp != row->fp;
+	return in_scope && (row->changed || key_changed);
 }

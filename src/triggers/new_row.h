@@ -12,7 +12,6 @@ typedef struct NewRow
 {
 	HeapTuple tuple;	/* as the trigger got it or found it */
 	HeapTuple complete; /* with the generated columns that are needed */
-	bool in_scope;		/* does it fulfil the index's predicate? */
 	bool has_fp;
 	uint64 fp;
 	bool changed; /* fingerprint, scope or condition, by this event or later */

@@ -107,99 +107,75 @@ no_index(Oid table, const char *name)
 					column_to_index(RelationGetDescr(rel))));
 }
 
-/* ERROR because an index cannot be searched. */
-static void
-refuse_invalid(Oid index)
-{
-	ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			errmsg("index \"%s\" is not valid", get_rel_name(index)),
-			errdetail("The search goes by an index, never through the table."),
-			errhint("Write: DROP INDEX %s; %s.", simdup_table_name(index),
-					pg_get_indexdef_string(index)));
-}
-
 /* Check whether an index stores the same as one of the same table or a parent. */
 static bool
-are_alike(Relation parent, Relation parent_index, Relation table,
-		  Relation index)
+is_like(Relation index, Oid model)
 {
+	Relation other = index_open(model, AccessShareLock);
+	Relation table = table_open(index->rd_index->indrelid, NoLock);
+	Relation parent = table_open(other->rd_index->indrelid, NoLock);
 	AttrMap *map = SIMDUP_ATTRMAP_BY_NAME(RelationGetDescr(table),
 										  RelationGetDescr(parent));
-	bool alike =
-		CompareIndexInfo(BuildIndexInfo(index), BuildIndexInfo(parent_index),
-						 index->rd_indcollation, parent_index->rd_indcollation,
-						 index->rd_opfamily, parent_index->rd_opfamily, map);
+	bool result =
+		CompareIndexInfo(BuildIndexInfo(index), BuildIndexInfo(other),
+						 index->rd_indcollation, other->rd_indcollation,
+						 index->rd_opfamily, other->rd_opfamily, map);
 
-	free_attrmap(map);
-	return alike;
+	table_close(parent, NoLock);
+	table_close(table, NoLock);
+	index_close(other, NoLock);
+	return result;
 }
 
 /*
- * Return the index of this name, or any if all that can be used are alike. For
- * a child that inherits from a parent, they must be like the parent's. An ERROR
- * names the CREATE INDEX to run.
+ * Return the table's index of this name, or any if all that can be used are
+ * alike. For a child that inherits, they must be like `model`, the parent's. An
+ * ERROR names the statement to run.
  */
 static Oid
-choose_index(Relation table, const char *name, Relation parent,
-			 Relation parent_index)
+choose_index(Relation table, const char *name, Oid model)
 {
+	bool is_child = OidIsValid(model);
 	Oid chosen = InvalidOid;
 	Oid invalid = InvalidOid;
-	Relation first = NULL; /* without a parent, others are like this one */
 	ListCell *cell;
 
 	foreach (cell, RelationGetIndexList(table))
 	{
-		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
+		Oid oid = lfirst_oid(cell);
+		Relation index = index_open(oid, AccessShareLock);
+		Form_pg_index form = index->rd_index;
 
-		if (index->rd_indam->aminsert != simdup_hamming_insert ||
-			(name != NULL && strcmp(RelationGetRelationName(index), name) != 0))
-			;
-		else if (!index->rd_index->indisvalid || !index->rd_index->indisready ||
-				 !index->rd_index->indislive)
-			invalid = RelationGetRelid(index);
-		else if (parent_index == NULL)
+		if (index->rd_indam->aminsert == simdup_hamming_insert &&
+			(name == NULL || strcmp(RelationGetRelationName(index), name) == 0))
 		{
-			chosen = RelationGetRelid(index);
-			first = index;
-			parent = table;
-			parent_index = index;
-			continue;
+			if (!form->indisvalid || !form->indisready || !form->indislive)
+				invalid = oid;
+			else if (!OidIsValid(model))
+				chosen = model = oid;
+			else if (is_like(index, model))
+				chosen = oid;
+			else if (!is_child)
+				ereport(ERROR, errcode(ERRCODE_AMBIGUOUS_PARAMETER),
+						errmsg("relation \"%s\" has several indexes of access method %s that differ",
+							   RelationGetRelationName(table), "hamming"),
+						errdetail("Two of them are \"%s\" and \"%s\".",
+								  get_rel_name(model),
+								  RelationGetRelationName(index)),
+						errhint("Name one of them: '%s'.", "index => name"));
 		}
-		else if (are_alike(parent, parent_index, table, index))
-			chosen = RelationGetRelid(index);
-		else if (first != NULL)
-			ereport(ERROR, errcode(ERRCODE_AMBIGUOUS_PARAMETER),
-					errmsg("relation \"%s\" has several indexes of access method %s that differ",
-						   RelationGetRelationName(table), "hamming"),
-					errdetail("Two of them are \"%s\" and \"%s\".",
-							  RelationGetRelationName(first),
-							  RelationGetRelationName(index)),
-					errhint("Name one of them: '%s'.", "index => name"));
 		index_close(index, NoLock);
 	}
-	if (first != NULL)
-		index_close(first, NoLock);
 	if (!OidIsValid(chosen) && OidIsValid(invalid))
-		refuse_invalid(invalid);
+		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("index \"%s\" is not valid", get_rel_name(invalid)),
+				errdetail(
+					"The search goes by an index, never through the table."),
+				errhint("Write: DROP INDEX %s; %s.", simdup_table_name(invalid),
+						pg_get_indexdef_string(invalid)));
 	if (!OidIsValid(chosen))
 		no_index(RelationGetRelid(table), name);
 	return chosen;
-}
-
-/* Return the index of a child table that is like the trigger's. */
-static Oid
-index_of_child(const TriggerState *state, Oid child)
-{
-	Relation table = table_open(state->table, NoLock);
-	Relation index = index_open(state->index, AccessShareLock);
-	Relation child_table = table_open(child, NoLock);
-	Oid result = choose_index(child_table, NULL, table, index);
-
-	table_close(child_table, NoLock);
-	index_close(index, NoLock);
-	table_close(table, NoLock);
-	return result;
 }
 
 static void
@@ -209,6 +185,22 @@ add_target(TriggerState *state, Oid table, Oid index)
 		(TriggerTarget){.table = table,
 						.index = index,
 						.key = get_attnum(table, state->options.key)};
+}
+
+/* Add a table that inherits, or the trigger's own, with an index of its own. */
+static void
+add_child(TriggerState *state, Oid child)
+{
+	Relation table;
+
+	if (child == state->table)
+	{
+		add_target(state, child, state->index);
+		return;
+	}
+	table = table_open(child, NoLock);
+	add_target(state, child, choose_index(table, NULL, state->index));
+	table_close(table, NoLock);
 }
 
 /*
@@ -243,9 +235,7 @@ find_targets(TriggerState *state)
 					errhint(
 						"Make triggers on the tables that are not foreign."));
 		if (indexes == NIL)
-			add_target(state, table,
-					   table == state->table ? state->index
-											 : index_of_child(state, table));
+			add_child(state, table);
 	}
 	foreach (cell, indexes)
 	{
@@ -340,7 +330,7 @@ set_up(FunctionCallInfo fcinfo, TriggerKind kind)
 	find_table(trigdata, state);
 	simdup_trigger_read_options(trigdata, state);
 	table = table_open(state->table, AccessShareLock);
-	state->index = choose_index(table, state->options.index, NULL, NULL);
+	state->index = choose_index(table, state->options.index, InvalidOid);
 	/* a copy, which no resource owner counts */
 	state->table_desc = CreateTupleDescCopyConstr(RelationGetDescr(table));
 	table_close(table, NoLock);

@@ -68,14 +68,14 @@ typedef struct TriggerState
 	/* the table that is written to: columns, and how its index makes values */
 	TupleDesc tupdesc;
 	AttrNumber key;
-	AttrNumber flag;  /* InvalidAttrNumber if there is none */
-	Bitmapset *flags; /* all columns that triggers of the table set */
+	AttrNumber flag;	 /* InvalidAttrNumber if there is none */
+	Bitmapset *flags;	 /* all columns that triggers of the table set */
+	Bitmapset *deciding; /* columns whose change makes a trigger act */
 	Oid key_type;
 	Oid key_collation;
 	TypeCacheEntry *key_functions;
 	TriggerTarget *own;
 	IndexInfo *index_info;
-	Bitmapset *index_columns; /* as pull_varattnos counts them */
 	EState *estate;
 	ExprState *predicate;
 	int n_generated; /* stored generated columns that BEFORE triggers compute */

@@ -258,21 +258,22 @@ simdup_simhash_blocks(PG_FUNCTION_ARGS)
 	 errhint( \
 		 "The radius is a Hamming distance in bits: 3 finds copies, 8 near-duplicates."))
 
-static void
+static int64
 check_radius(int64 radius)
 {
 	if (!simhash_radius_is_valid(radius))
 		ereport(ERROR, RADIUS_ERROR(psprintf(INT64_FORMAT, radius)));
+	return radius;
 }
 
-static SimhashBall *
-make_ball(uint64 center, int64 radius)
+static Datum
+ball_datum(uint64 center, int64 radius)
 {
 	SimhashBall *ball = palloc(sizeof(SimhashBall));
 
 	ball->center = center;
 	ball->radius = radius;
-	return ball;
+	return PointerGetDatum(ball);
 }
 
 PG_FUNCTION_INFO_V1(simdup_simhash_ball_in);
@@ -292,7 +293,7 @@ simdup_simhash_ball_in(PG_FUNCTION_ARGS)
 		ereturn(fcinfo->context, (Datum) 0,
 				RADIUS_ERROR(pnstrdup(ball.radius_str, ball.radius_len)));
 
-	PG_RETURN_POINTER(make_ball(ball.center, ball.radius));
+	return ball_datum(ball.center, ball.radius);
 }
 
 PG_FUNCTION_INFO_V1(simdup_simhash_ball_out);
@@ -315,8 +316,7 @@ simdup_simhash_ball_recv(PG_FUNCTION_ARGS)
 	uint64 center = (uint64) pq_getmsgint64(buf);
 	int32 radius = (int32) pq_getmsgint(buf, sizeof(int32));
 
-	check_radius(radius);
-	PG_RETURN_POINTER(make_ball(center, radius));
+	return ball_datum(center, check_radius(radius));
 }
 
 PG_FUNCTION_INFO_V1(simdup_simhash_ball_send);
@@ -336,10 +336,7 @@ PG_FUNCTION_INFO_V1(simdup_simhash_ball);
 Datum
 simdup_simhash_ball(PG_FUNCTION_ARGS)
 {
-	int32 radius = PG_GETARG_INT32(1);
-
-	check_radius(radius);
-	PG_RETURN_POINTER(make_ball(PG_GETARG_SIMHASH64(0), radius));
+	return ball_datum(PG_GETARG_SIMHASH64(0), check_radius(PG_GETARG_INT32(1)));
 }
 
 /* Equality */
@@ -388,9 +385,8 @@ PG_FUNCTION_INFO_V1(simdup_simhash_within);
 Datum
 simdup_simhash_within(PG_FUNCTION_ARGS)
 {
-	int32 radius = PG_GETARG_INT32(2);
+	int64 radius = check_radius(PG_GETARG_INT32(2));
 
-	check_radius(radius);
 	PG_RETURN_BOOL(simdup_hamming64(PG_GETARG_SIMHASH64(0),
 									PG_GETARG_SIMHASH64(1)) <= radius);
 }
