@@ -288,43 +288,33 @@ simdup_plan_time_radius(PlannerInfo *root, Node *radius)
 	return Max(Min(DatumGetInt32(value->constvalue), SIMHASH64_BITS), 0);
 }
 
-/* Return the selectivity for an operand: a constant, or of unknown value. */
-static double
-part_near_operand(const ColumnStats *stats, Node *operand,
-				  const SimdupNearClause *clause)
-{
-	Const *value = (Const *) operand;
-	uint64 center;
-
-	if (IsA(operand, Const) && value->constisnull)
-		return 0.0;
-	if (!IsA(operand, Const) || !has_fingerprints(clause, value->consttype))
-		return pairs_near(stats, stats, clause);
-	if (!get_fingerprint(value->consttype, value->constvalue, &center))
-		return 0.0;
-	return part_near(stats, center, clause);
-}
-
 static Selectivity
 restriction_selectivity(PlannerInfo *root, const SimdupNearClause *clause,
 						int varRelid)
 {
 	VariableStatData vardata;
 	ColumnStats stats;
-	Node *center;
+	Node *other;
+	Const *value;
+	uint64 center;
 	bool column_is_first;
-	double selectivity;
+	double selectivity = 0.0;
 
 	if (clause->radius < 0)
 		return 0.0;
 	if (!get_restriction_variable(root, list_make2(clause->a, clause->b),
-								  varRelid, &vardata, &center,
-								  &column_is_first))
+								  varRelid, &vardata, &other, &column_is_first))
 		return strangers_near(clause);
 
 	load_stats(&vardata, clause, &stats);
-	selectivity = part_near_operand(&stats, center, clause);
 	ReleaseVariableStats(vardata);
+	value = (Const *) other;
+	if (!IsA(other, Const) ||
+		(!value->constisnull && !has_fingerprints(clause, value->consttype)))
+		selectivity = pairs_near(&stats, &stats, clause);
+	else if (!value->constisnull &&
+			 get_fingerprint(value->consttype, value->constvalue, &center))
+		selectivity = part_near(&stats, center, clause);
 
 	CLAMP_PROBABILITY(selectivity);
 	return selectivity;

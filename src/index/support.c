@@ -27,60 +27,38 @@
 /*
  * What is known of a text that a function is called with again and again. A
  * query compares one text with many rows, and fingerprints it once. A copy of
- * its bytes tells whether it is still the same. Begins as {0}.
+ * its bytes tells whether it is still the same.
  */
 typedef struct KnownText
 {
-	char *bytes; /* a copy of the text, unless it is too long to remember */
-	size_t len;
-	size_t size; /* of bytes */
 	bool is_known;
+	StringInfoData bytes; /* a copy of the text that is known */
 	bool has_fp;
-	uint64 fp; /* minhash64(content) */
-	bool has_set;
-	SimdupHashes set;
+	uint64 fp;		  /* minhash64(content) */
+	SimdupHashes set; /* of its elements, if they were needed */
 } KnownText;
 
 /* Longer texts are not copied: to compare them is rare, and slow in any case. */
 #define MAX_REMEMBERED (16 * 1024 * 1024)
 
-/* Keep a copy of the text that is now known. */
-static void
-remember(KnownText *known, MemoryContext context, const char *bytes, size_t len)
-{
-	if (len > known->size)
-	{
-		if (known->bytes != NULL)
-			pfree(known->bytes);
-		known->bytes = NULL;
-		known->size = 0;
-		known->bytes = MemoryContextAlloc(context, 2 * len);
-		known->size = 2 * len;
-	}
-	if (len > 0)
-		memcpy(known->bytes, bytes, len);
-	known->len = len;
-	known->is_known = true;
-}
-
 /* Fill in the fingerprint of a text, unless it is the text of the last call. */
 static void
-know_text(KnownText *known, MemoryContext context, const text *content)
+know_text(KnownText *known, const text *content)
 {
 	const char *bytes = VARDATA_ANY(content);
-	size_t len = VARSIZE_ANY_EXHDR(content);
+	int len = (int) VARSIZE_ANY_EXHDR(content);
 
-	if (known->is_known && known->len == len &&
-		memcmp(known->bytes, bytes, len) == 0)
+	if (known->is_known && known->bytes.len == len &&
+		memcmp(known->bytes.data, bytes, len) == 0)
 		return;
 	known->is_known = false;
-	if (known->has_set)
-		simdup_hashes_free(&known->set);
-	known->set = (SimdupHashes){0};
-	known->has_set = false;
+	simdup_hashes_free(&known->set);
 	known->has_fp = simdup_text_minhash64(content, &known->fp);
-	if (len <= MAX_REMEMBERED)
-		remember(known, context, bytes, len);
+	if (len > MAX_REMEMBERED)
+		return;
+	resetStringInfo(&known->bytes);
+	appendBinaryStringInfo(&known->bytes, bytes, len);
+	known->is_known = true;
 }
 
 /*
@@ -94,12 +72,19 @@ known_arguments(FunctionCallInfo fcinfo, text *content[2])
 	KnownText *known = function->fn_extra;
 
 	if (known == NULL)
-		known = function->fn_extra =
-			MemoryContextAllocZero(function->fn_mcxt, 2 * sizeof(*known));
+	{
+		MemoryContext caller = MemoryContextSwitchTo(function->fn_mcxt);
+
+		known = palloc0(2 * sizeof(*known));
+		initStringInfo(&known[0].bytes);
+		initStringInfo(&known[1].bytes);
+		function->fn_extra = known;
+		MemoryContextSwitchTo(caller);
+	}
 	for (int i = 0; i < 2; i++)
 	{
 		content[i] = PG_GETARG_TEXT_PP(i);
-		know_text(&known[i], function->fn_mcxt, content[i]);
+		know_text(&known[i], content[i]);
 		if (!known[i].has_fp)
 			return NULL;
 	}
@@ -110,13 +95,12 @@ known_arguments(FunctionCallInfo fcinfo, text *content[2])
 static const SimdupHashes *
 known_set(KnownText *known, MemoryContext context, const text *content)
 {
-	if (!known->has_set)
+	if (known->set.hashes == NULL)
 	{
 		SimdupUtf8 utf8 = simdup_text_to_utf8(content);
 		MemoryContext caller = MemoryContextSwitchTo(context);
 
 		known->set = simdup_element_set(simdup_default_shingling, utf8);
-		known->has_set = true;
 		MemoryContextSwitchTo(caller);
 	}
 	return &known->set;
@@ -260,15 +244,18 @@ make_in_ball(PlannerInfo *root, Oid funcid, Oid opno, Node *operand,
 								  (Expr *) ball, InvalidOid, collation);
 }
 
-/* Check for a constant from 0 to 1. */
-static bool
-is_share(Node *node)
+/* Return the value of a constant from 0 to 1, or -1. */
+static double
+known_share(Node *node)
 {
 	Const *value = (Const *) node;
+	double share;
 
-	return IsA(node, Const) && value->consttype == FLOAT8OID &&
-		   !value->constisnull && DatumGetFloat8(value->constvalue) >= 0 &&
-		   DatumGetFloat8(value->constvalue) <= 1;
+	if (!IsA(node, Const) || value->consttype != FLOAT8OID ||
+		value->constisnull)
+		return -1;
+	share = DatumGetFloat8(value->constvalue);
+	return share >= 0 && share <= 1 ? share : -1;
 }
 
 /*
@@ -280,19 +267,14 @@ make_distance(SupportRequestIndexCondition *req, Node *min_resemblance,
 			  Node *recall)
 {
 	Oid types[] = {FLOAT8OID, FLOAT8OID};
+	double m = known_share(min_resemblance);
+	double r = known_share(recall);
 
-	if (is_share(min_resemblance) && is_share(recall))
-	{
-		int distance =
-			largest_distance(DatumGetFloat8(
-								 ((Const *) min_resemblance)->constvalue),
-							 DatumGetFloat8(((Const *) recall)->constvalue));
-
+	if (m >= 0 && r >= 0)
 		return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
-								  Int32GetDatum(distance), false, true);
-	}
-	if ((IsA(min_resemblance, Const) && !is_share(min_resemblance)) ||
-		(IsA(recall, Const) && !is_share(recall)))
+								  Int32GetDatum(largest_distance(m, r)), false,
+								  true);
+	if ((IsA(min_resemblance, Const) && m < 0) || (IsA(recall, Const) && r < 0))
 		return NULL;
 	return make_call(req->root,
 					 simdup_sibling_function(req->funcid, "minhash64_distance",
@@ -411,9 +393,10 @@ static double
 plan_time_share(PlannerInfo *root, Node *node, double otherwise)
 {
 	Const *value = (Const *) estimate_expression_value(root, node);
+	double share = known_share((Node *) value);
 
-	if (is_share((Node *) value))
-		return DatumGetFloat8(value->constvalue);
+	if (share >= 0)
+		return share;
 	return IsA(value, Const) && value->constisnull ? -1 : otherwise;
 }
 

@@ -2,9 +2,8 @@
  * locks.c
  *	  Locks that make the triggers race-free.
  *
- * README says why they suffice. They are advisory locks, so they appear in pg_locks,
- * lock_timeout and deadlock detection apply, and PREPARE TRANSACTION keeps them.
- * pg_advisory_lock fills the tag's last field (objsubid) with 1 or 2. Here it is
+ * README says why they suffice. PREPARE TRANSACTION keeps them. pg_advisory_lock
+ * fills the tag's last field (objsubid) with 1 or 2. Here it is
  * never below TABLE_TAG. The other fields are database, table and the values of
  * the blocks.
  *
@@ -24,6 +23,7 @@
 #include "access/transam.h"
 #include "access/twophase.h"
 #include "access/xact.h"
+#include "catalog/objectaddress.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
 #include "storage/proc.h"
@@ -33,7 +33,7 @@
 
 #include "core/search/lock_blocks.h"
 #include "server/catalog.h"
-#include "triggers/new_row.h"
+#include "triggers/locks.h"
 
 /* The last field of the tags of locks. */
 #define TABLE_TAG 0x4000
@@ -216,25 +216,24 @@ lock_table(Oid table)
 }
 
 void
-simdup_trigger_lock(const TriggerState *state, uint64 fp)
+simdup_trigger_lock(Oid table, int k, uint64 fp)
 {
 	SimdupLockBlock blocks[SIMDUP_MAX_LOCK_BLOCKS];
-	int n = simdup_lock_blocks(fp, state->lock_distance, blocks);
-	LOCKTAG tag = table_tag(state->table, 0, TABLE_TAG);
+	int n = simdup_lock_blocks(fp, k, blocks);
+	LOCKTAG tag = table_tag(table, 0, TABLE_TAG);
 
 	if (SIMDUP_LOCK_HELD(&tag, ExclusiveLock))
 		return;
 	/* one more for the tag */
 	if (!reserve_locks(n + 1))
 	{
-		lock_table(state->table);
+		lock_table(table);
 		return;
 	}
 	for (int i = 0; i < n; i++)
 	{
 		LOCKTAG block =
-			table_tag(state->table, blocks[i].value,
-					  BLOCK_TAG(state->lock_distance, blocks[i].number));
+			table_tag(table, blocks[i].value, BLOCK_TAG(k, blocks[i].number));
 
 		take_reserved(&block, ExclusiveLock);
 	}

@@ -18,7 +18,7 @@
 #include "utils/snapmgr.h"
 
 #include "index/hamming/am.h"
-#include "triggers/new_row.h"
+#include "triggers/trigger.h"
 
 #define COLUMN_BIT(attnum) ((attnum) -FirstLowInvalidHeapAttributeNumber)
 
@@ -97,9 +97,6 @@ simdup_trigger_prepare_row(TriggerData *trigdata, TriggerState *state)
 
 	state->index_info = BuildIndexInfo(index);
 	index_close(index, NoLock);
-	state->tupdesc = RelationGetRelid(rel) == state->table
-						 ? state->table_desc
-						 : CreateTupleDescCopyConstr(RelationGetDescr(rel));
 	state->slot = MakeSingleTupleTableSlot(state->tupdesc, &TTSOpsHeapTuple);
 	state->estate = CreateExecutorState();
 	state->predicate =
@@ -232,11 +229,12 @@ simdup_trigger_read_row(TriggerData *trigdata, TriggerState *state, NewRow *row)
 	ResetPerTupleExprContext(state->estate);
 	if (row->tuple == NULL)
 		return false;
-	if (is_after || is_update)
-	{
-		row->stored_table = RelationGetRelid(trigdata->tg_relation);
-		row->stored_tid = is_after ? row->tuple->t_self : old->t_self;
-	}
+	if (is_after)
+		row->stored_tid = row->tuple->t_self;
+	else if (is_update)
+		row->stored_tid = old->t_self;
+	else
+		ItemPointerSetInvalid(&row->stored_tid);
 	row->complete = complete_tuple(trigdata, state, row->tuple);
 	row->key = heap_getattr(row->complete, state->key, state->tupdesc,
 							&row->key_isnull);

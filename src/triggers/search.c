@@ -1,6 +1,7 @@
 /*
  * search.c
- *	  Finds the rows near a new row, by the indexes of the tables.
+ *	  Finds the tables to search and their indexes, and in them the rows near a
+ *	  new one.
  *
  * A row with the new row's key is the row itself, or the row that an upsert is
  * about to update. The TID tells which stored row is this version.
@@ -8,19 +9,282 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "access/attmap.h"
 #include "access/htup_details.h"
+#include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
+#include "catalog/index.h"
+#include "catalog/pg_inherits.h"
+#include "commands/defrem.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/datum.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
 
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
 #include "index/hamming/am.h"
+#include "server/arguments.h"
+#include "server/catalog.h"
+#include "triggers/locks.h"
 #include "triggers/search.h"
 #include "type/simhash64.h"
+
+static uint64 relation_changes = 0;
+
+static void
+count_relation_change(Datum arg pg_attribute_unused(),
+					  Oid relid pg_attribute_unused())
+{
+	relation_changes++;
+}
+
+uint64
+simdup_trigger_relation_changes(void)
+{
+	static bool watches = false;
+
+	if (!watches)
+		CacheRegisterRelcacheCallback(count_relation_change, (Datum) 0);
+	watches = true;
+	return relation_changes;
+}
+
+/*
+ * Return the column that an index to be made is most likely to be on: one of
+ * fingerprints, or else a text.
+ */
+static const char *
+column_to_index(TupleDesc tupdesc)
+{
+	Oid am = get_am_oid("hamming", true);
+	Form_pg_attribute found = NULL;
+
+	for (int i = 0; i < tupdesc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(tupdesc, i);
+
+		if (!att->attisdropped &&
+			OidIsValid(GetDefaultOpClass(att->atttypid, am)) &&
+			(found == NULL || (simdup_is_text_type(found->atttypid) &&
+							   !simdup_is_text_type(att->atttypid))))
+			found = att;
+	}
+	return found == NULL ? "column" : quote_identifier(NameStr(found->attname));
+}
+
+/* Raise the error for a table without a hamming index, or the named one. */
+pg_noreturn static void
+no_index(Oid table, const char *name)
+{
+	Relation rel = try_table_open(table, AccessShareLock);
+
+	if (rel == NULL)
+		simdup_no_such_table(table);
+	ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
+			name != NULL
+				? errmsg("index \"%s\" of relation \"%s\" does not exist", name,
+						 RelationGetRelationName(rel))
+				: errmsg("relation \"%s\" has no index of access method %s",
+						 RelationGetRelationName(rel), "hamming"),
+			errdetail("The search goes by an index, never through the table."),
+			errhint("Write: CREATE INDEX %s%sON %s USING hamming (%s).",
+					name != NULL ? quote_identifier(name) : "",
+					name != NULL ? " " : "", simdup_table_name(table),
+					column_to_index(RelationGetDescr(rel))));
+}
+
+/* Check whether an index stores the same as one of the same table or a parent. */
+static bool
+is_like(Relation index, Oid model)
+{
+	Relation other = index_open(model, AccessShareLock);
+	Relation table = table_open(index->rd_index->indrelid, NoLock);
+	Relation parent = table_open(other->rd_index->indrelid, NoLock);
+	AttrMap *map = SIMDUP_ATTRMAP_BY_NAME(RelationGetDescr(table),
+										  RelationGetDescr(parent));
+	bool result =
+		CompareIndexInfo(BuildIndexInfo(index), BuildIndexInfo(other),
+						 index->rd_indcollation, other->rd_indcollation,
+						 index->rd_opfamily, other->rd_opfamily, map);
+
+	table_close(parent, NoLock);
+	table_close(table, NoLock);
+	index_close(other, NoLock);
+	return result;
+}
+
+/*
+ * Return the table's index of this name, or any if all that can be used are
+ * alike. For a child that inherits, they must be like `model`, the parent's. An
+ * ERROR names the statement to run.
+ */
+static Oid
+choose_index(Oid relid, const char *name, Oid model)
+{
+	Relation table = table_open(relid, AccessShareLock);
+	bool is_child = OidIsValid(model);
+	Oid chosen = InvalidOid;
+	Oid invalid = InvalidOid;
+	ListCell *cell;
+
+	foreach (cell, RelationGetIndexList(table))
+	{
+		Oid oid = lfirst_oid(cell);
+		Relation index = index_open(oid, AccessShareLock);
+		Form_pg_index form = index->rd_index;
+
+		if (index->rd_indam->aminsert == simdup_hamming_insert &&
+			(name == NULL || strcmp(RelationGetRelationName(index), name) == 0))
+		{
+			if (!form->indisvalid || !form->indisready || !form->indislive)
+				invalid = oid;
+			else if (!OidIsValid(model))
+				chosen = model = oid;
+			else if (is_like(index, model))
+				chosen = oid;
+			else if (!is_child)
+				ereport(ERROR, errcode(ERRCODE_AMBIGUOUS_PARAMETER),
+						errmsg("relation \"%s\" has several indexes of access method %s that differ",
+							   RelationGetRelationName(table), "hamming"),
+						errdetail("Two of them are \"%s\" and \"%s\".",
+								  get_rel_name(model),
+								  RelationGetRelationName(index)),
+						errhint("Name one of them: '%s'.", "index => name"));
+		}
+		index_close(index, NoLock);
+	}
+	table_close(table, NoLock);
+	if (!OidIsValid(chosen) && OidIsValid(invalid))
+		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("index \"%s\" is not valid", get_rel_name(invalid)),
+				errdetail(
+					"The search goes by an index, never through the table."),
+				errhint("Write: DROP INDEX %s; %s.", simdup_table_name(invalid),
+						pg_get_indexdef_string(invalid)));
+	if (!OidIsValid(chosen))
+		no_index(relid, name);
+	return chosen;
+}
+
+static void
+add_target(TriggerState *state, Oid table, Oid index)
+{
+	TriggerTarget *target = &state->targets[state->n_targets++];
+
+	*target = (TriggerTarget){.table = table,
+							  .index = index,
+							  .key = get_attnum(table, state->options.key)};
+	if (table == state->written)
+		state->own = target;
+}
+
+/* A table that inherits has an index of its own, a partition one of the trigger's. */
+void
+simdup_trigger_find_targets(TriggerState *state)
+{
+	MemoryContext caller = MemoryContextSwitchTo(state->context);
+	List *tables = list_make1_oid(state->table);
+	List *indexes = NIL;
+	ListCell *cell;
+
+	if (!OidIsValid(state->index))
+		state->index =
+			choose_index(state->table, state->options.index, InvalidOid);
+	if (has_subclass(state->table))
+		tables = find_all_inheritors(state->table, AccessShareLock, NULL);
+	if (get_rel_relkind(state->table) == RELKIND_PARTITIONED_TABLE)
+		indexes = find_all_inheritors(state->index, NoLock, NULL);
+	state->n_targets = 0;
+	state->targets = palloc((list_length(tables) + list_length(indexes)) *
+							sizeof(TriggerTarget));
+	foreach (cell, tables)
+	{
+		Oid table = lfirst_oid(cell);
+
+		if (get_rel_relkind(table) == RELKIND_FOREIGN_TABLE)
+			ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					errmsg("cannot search foreign table \"%s\"",
+						   get_rel_name(table)),
+					errdetail("A trigger on \"%s\" searches the indexes of all partitions.",
+							  get_rel_name(state->table)),
+					errhint(
+						"Make triggers on the tables that are not foreign."));
+		if (indexes == NIL)
+			add_target(state, table,
+					   table == state->table
+						   ? state->index
+						   : choose_index(table, NULL, state->index));
+	}
+	foreach (cell, indexes)
+	{
+		Oid table = IndexGetRelation(lfirst_oid(cell), true);
+
+		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_INDEX &&
+			OidIsValid(table))
+			add_target(state, table, lfirst_oid(cell));
+	}
+	/* a partition may be detached in the middle of the statement */
+	if (state->own == NULL)
+		no_index(state->written, NULL);
+	MemoryContextSwitchTo(caller);
+}
+
+/* Close what is open; locks stay until the transaction ends. */
+static void
+close_targets(TriggerState *state)
+{
+	for (int i = 0; i < state->n_targets; i++)
+	{
+		TriggerTarget *target = &state->targets[i];
+
+		if (target->slot != NULL)
+			ExecDropSingleTupleTableSlot(target->slot);
+		if (target->scan != NULL)
+			index_endscan(target->scan);
+		index_close(target->index_rel, NoLock);
+		table_close(target->heap, NoLock);
+		target->slot = NULL;
+		target->scan = NULL;
+	}
+}
+
+/*
+ * Open the tables to search and their indexes. A table may be attached while the
+ * trigger waits for locks, and is then searched too.
+ */
+static void
+open_targets(TriggerState *state)
+{
+	uint64 changes = state->relation_changes;
+
+	for (;;)
+	{
+		/* a change from here on counts */
+		if (changes != relation_changes)
+		{
+			changes = relation_changes;
+			simdup_trigger_find_targets(state);
+		}
+		for (int i = 0; i < state->n_targets; i++)
+		{
+			TriggerTarget *target = &state->targets[i];
+
+			target->heap = table_open(target->table, AccessShareLock);
+			target->index_rel = try_index_open(target->index, AccessShareLock);
+			if (target->index_rel == NULL)
+				no_index(target->table, NULL);
+		}
+		if (changes == relation_changes)
+			return;
+		close_targets(state);
+	}
+}
 
 /* Compare two keys by the default order of their type. */
 static int
@@ -28,7 +292,7 @@ compare_keys(const TriggerState *state, Datum a, Datum b)
 {
 	return DatumGetInt32(
 		FunctionCall2Coll(&state->key_functions->cmp_proc_finfo,
-						  state->key_collation, a, b));
+						  state->key_att->attcollation, a, b));
 }
 
 /* Compare rows by their keys; NULL comes last. */
@@ -150,13 +414,13 @@ read_row(const NearSearch *search, const NearEntry *entry, NearRow *near)
 	near->distance = entry->distance;
 	near->target = target;
 	near->tid = target->slot->tts_tid;
-	if (target->table == row->stored_table &&
+	if (target->table == state->written &&
 		ItemPointerEquals(&near->tid, (ItemPointer) &row->stored_tid))
 		return false;
 	near->key = slot_getattr(target->slot, target->key, &near->key_isnull);
 	if (!row->key_isnull && !near->key_isnull &&
 		DatumGetBool(FunctionCall2Coll(&state->key_functions->eq_opr_finfo,
-									   state->key_collation, row->key,
+									   state->key_att->attcollation, row->key,
 									   near->key)))
 		return false;
 	near->is_newer =
@@ -197,7 +461,7 @@ static void
 read_next_distance(NearSearch *search)
 {
 	TriggerState *state = search->state;
-	Form_pg_attribute att = TupleDescAttr(state->tupdesc, state->key - 1);
+	Form_pg_attribute att = state->key_att;
 	int64 begin = search->next_entry;
 	int64 end = begin;
 
@@ -269,11 +533,11 @@ simdup_trigger_begin_search(NearSearch *search, TriggerState *state,
 										  ? command_of(row->tuple->t_data)
 										  : InvalidCommandId};
 	if (state->options.lock)
-		simdup_trigger_lock(state, row->fp);
+		simdup_trigger_lock(state->table, state->lock_distance, row->fp);
 	if (!simdup_trigger_may_search(search))
 		return;
 	caller = MemoryContextSwitchTo(state->search_context);
-	simdup_trigger_open_targets(state);
+	open_targets(state);
 	CommandCounterIncrement();
 	search->snapshot = RegisterSnapshot(
 		state->options.lock ? GetLatestSnapshot() : GetTransactionSnapshot());
@@ -286,7 +550,7 @@ simdup_trigger_end_search(NearSearch *search)
 {
 	if (search->snapshot == NULL)
 		return;
-	simdup_trigger_close_targets(search->state);
+	close_targets(search->state);
 	UnregisterSnapshot(search->snapshot);
 	MemoryContextReset(search->state->search_context);
 }

@@ -5,7 +5,7 @@
 #ifndef SIMDUP_TRIGGERS_SEARCH_H
 #define SIMDUP_TRIGGERS_SEARCH_H
 
-#include "triggers/new_row.h"
+#include "triggers/trigger.h"
 
 /* An entry of an index near the new row. */
 typedef struct NearEntry
@@ -47,6 +47,15 @@ typedef struct NearSearch
 	int64 next_row;
 	NearRow *rows;
 } NearSearch;
+
+/* Return how often this session has heard that some relation changed. */
+extern uint64 simdup_trigger_relation_changes(void);
+
+/*
+ * Find the tables to search and their indexes, and lock them until the
+ * transaction ends. An ERROR names the statement to run.
+ */
+extern void simdup_trigger_find_targets(TriggerState *state);
 
 /*
  * Begin a search for the rows near a row that has a fingerprint, and lock before

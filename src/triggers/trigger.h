@@ -1,7 +1,7 @@
 /*
  * trigger.h
- *	  A trigger as one statement sees it: its options, its columns, and the tables
- *	  that it searches. README has the rules.
+ *	  A trigger as one statement sees it, and the row that it fires for. README has
+ *	  the rules.
  */
 #ifndef SIMDUP_TRIGGERS_TRIGGER_H
 #define SIMDUP_TRIGGERS_TRIGGER_H
@@ -66,13 +66,13 @@ typedef struct TriggerState
 	TriggerTarget *targets; /* the tables to search */
 
 	/* the table that is written to: columns, and how its index makes values */
+	Oid written;
 	TupleDesc tupdesc;
 	AttrNumber key;
-	AttrNumber flag;	 /* InvalidAttrNumber if there is none */
-	Bitmapset *flags;	 /* all columns that triggers of the table set */
-	Bitmapset *deciding; /* columns whose change makes a trigger act */
-	Oid key_type;
-	Oid key_collation;
+	Form_pg_attribute key_att; /* in tupdesc */
+	AttrNumber flag;		   /* InvalidAttrNumber if there is none */
+	Bitmapset *flags;		   /* all columns that triggers of the table set */
+	Bitmapset *deciding;	   /* columns whose change makes a trigger act */
 	TypeCacheEntry *key_functions;
 	TriggerTarget *own;
 	IndexInfo *index_info;
@@ -88,29 +88,37 @@ typedef struct TriggerState
 	Oid log_table;
 } TriggerState;
 
-/* options.c */
-
-/*
- * ERROR unless a trigger calls the function of this kind, at a time that it
- * supports.
- */
-extern void simdup_trigger_check_fired(FunctionCallInfo fcinfo,
-									   TriggerKind kind);
-/* Read the options, and find the columns that they name. */
-extern void simdup_trigger_read_options(TriggerData *trigdata,
-										TriggerState *state);
-
-/* setup.c */
+/* The new row; an AFTER trigger sees its newest stored version. */
+typedef struct NewRow
+{
+	HeapTuple tuple;	/* as the trigger got it or found it */
+	HeapTuple complete; /* with the generated columns that are needed */
+	bool has_fp;
+	uint64 fp;
+	bool changed; /* fingerprint, scope or condition, by this event or later */
+	bool key_isnull;
+	Datum key;
+	ItemPointerData stored_tid; /* of its version in the table, if there is one */
+} NewRow;
 
 /* Return the trigger that fires. A change of any relation sets it up again. */
 extern TriggerState *simdup_trigger_setup(FunctionCallInfo fcinfo,
 										  TriggerKind kind);
+
+/* new_row.c */
+
+/* Set up what computes the values of rows. */
+extern void simdup_trigger_prepare_row(TriggerData *trigdata,
+									   TriggerState *state);
+
+/* Return the new row, in the version that the trigger got. */
+extern HeapTuple simdup_trigger_new_tuple(TriggerData *trigdata);
+
 /*
- * Open the tables to search and their indexes. A table may be attached while the
- * trigger waits for locks, and is then searched too.
+ * Read the new row. Return false if the trigger has nothing to do: the row is
+ * gone, is out of scope, or has not changed.
  */
-extern void simdup_trigger_open_targets(TriggerState *state);
-/* Close what is open; locks stay until the transaction ends. */
-extern void simdup_trigger_close_targets(TriggerState *state);
+extern bool simdup_trigger_read_row(TriggerData *trigdata, TriggerState *state,
+									NewRow *row);
 
 #endif /* SIMDUP_TRIGGERS_TRIGGER_H */

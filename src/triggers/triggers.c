@@ -28,7 +28,6 @@
 static NullableDatum
 nearest_key(TriggerState *state, const NewRow *row)
 {
-	Form_pg_attribute att = TupleDescAttr(state->tupdesc, state->key - 1);
 	NullableDatum key = {.isnull = true};
 	NearSearch search;
 	const NearRow *near;
@@ -37,7 +36,8 @@ nearest_key(TriggerState *state, const NewRow *row)
 	near = simdup_trigger_next_near(&search);
 	if (near != NULL && !near->key_isnull)
 	{
-		key.value = datumCopy(near->key, att->attbyval, att->attlen);
+		key.value = datumCopy(near->key, state->key_att->attbyval,
+							  state->key_att->attlen);
 		key.isnull = false;
 	}
 	simdup_trigger_end_search(&search);
@@ -63,8 +63,9 @@ simdup_flag_trigger(PG_FUNCTION_ARGS)
 	if (nearest.isnull && was_null)
 		return PointerGetDatum(row.tuple);
 	/* a key fits the flag; NULL may not */
-	if (nearest.isnull && get_typtype(state->key_type) == TYPTYPE_DOMAIN)
-		domain_check((Datum) 0, true, state->key_type, NULL, NULL);
+	if (nearest.isnull &&
+		get_typtype(state->key_att->atttypid) == TYPTYPE_DOMAIN)
+		domain_check((Datum) 0, true, state->key_att->atttypid, NULL, NULL);
 	return PointerGetDatum(heap_modify_tuple_by_cols(row.tuple, state->tupdesc,
 													 1, &flag, &nearest.value,
 													 &nearest.isnull));
@@ -98,8 +99,8 @@ find_log(TriggerData *trigdata, TriggerState *state)
 				errhint("Write: CREATE TABLE %s (new_key %s, old_key %s, distance integer, logged_at timestamptz, UNIQUE (new_key, old_key)).",
 						quote_qualified_identifier(name->schemaname,
 												   name->relname),
-						format_type_be(state->key_type),
-						format_type_be(state->key_type)));
+						format_type_be(state->key_att->atttypid),
+						format_type_be(state->key_att->atttypid)));
 }
 
 /*
@@ -110,7 +111,7 @@ find_log(TriggerData *trigdata, TriggerState *state)
 static void
 log_pair(const TriggerState *state, const NewRow *row, const NearRow *near)
 {
-	Oid types[] = {state->key_type, state->key_type, INT4OID};
+	Oid types[] = {state->key_att->atttypid, state->key_att->atttypid, INT4OID};
 	Datum values[] = {row->key, near->key, Int32GetDatum(near->distance)};
 	char nulls[] = {row->key_isnull ? 'n' : ' ', near->key_isnull ? 'n' : ' ',
 					' '};
@@ -149,8 +150,9 @@ simdup_log_trigger(PG_FUNCTION_ARGS)
 pg_noreturn static void
 refuse(TriggerData *trigdata, const TriggerState *state, const NearRow *near)
 {
-	char *key =
-		near->key_isnull ? "null" : simdup_key_text(state->key_type, near->key);
+	char *key = near->key_isnull
+					? "null"
+					: simdup_key_text(state->key_att->atttypid, near->key);
 
 	ereport(ERROR, errcode(ERRCODE_EXCLUSION_VIOLATION),
 			errmsg("new row for relation \"%s\" repeats a row within distance %d, refused by \"%s\"",
