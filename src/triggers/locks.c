@@ -23,7 +23,6 @@
 #include "access/transam.h"
 #include "access/twophase.h"
 #include "access/xact.h"
-#include "catalog/objectaddress.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
 #include "storage/proc.h"
@@ -33,7 +32,7 @@
 
 #include "core/search/lock_blocks.h"
 #include "server/catalog.h"
-#include "triggers/locks.h"
+#include "triggers/trigger.h"
 
 /* The last field of the tags of locks. */
 #define TABLE_TAG 0x4000

@@ -31,7 +31,6 @@
 #include "index/hamming/am.h"
 #include "server/arguments.h"
 #include "server/catalog.h"
-#include "triggers/locks.h"
 #include "triggers/search.h"
 #include "type/simhash64.h"
 
@@ -160,28 +159,16 @@ choose_index(Oid relid, const char *name, Oid model)
 		index_close(index, NoLock);
 	}
 	table_close(table, NoLock);
-	if (!OidIsValid(chosen) && OidIsValid(invalid))
+	if (OidIsValid(chosen))
+		return chosen;
+	if (OidIsValid(invalid))
 		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				errmsg("index \"%s\" is not valid", get_rel_name(invalid)),
 				errdetail(
 					"The search goes by an index, never through the table."),
 				errhint("Write: DROP INDEX %s; %s.", simdup_table_name(invalid),
 						pg_get_indexdef_string(invalid)));
-	if (!OidIsValid(chosen))
-		no_index(relid, name);
-	return chosen;
-}
-
-static void
-add_target(TriggerState *state, Oid table, Oid index)
-{
-	TriggerTarget *target = &state->targets[state->n_targets++];
-
-	*target = (TriggerTarget){.table = table,
-							  .index = index,
-							  .key = get_attnum(table, state->options.key)};
-	if (table == state->written)
-		state->own = target;
+	no_index(relid, name);
 }
 
 /* A table that inherits has an index of its own, a partition one of the trigger's. */
@@ -189,6 +176,8 @@ void
 simdup_trigger_find_targets(TriggerState *state)
 {
 	MemoryContext caller = MemoryContextSwitchTo(state->context);
+	bool is_partitioned =
+		get_rel_relkind(state->table) == RELKIND_PARTITIONED_TABLE;
 	List *tables = list_make1_oid(state->table);
 	List *indexes = NIL;
 	ListCell *cell;
@@ -198,11 +187,8 @@ simdup_trigger_find_targets(TriggerState *state)
 			choose_index(state->table, state->options.index, InvalidOid);
 	if (has_subclass(state->table))
 		tables = find_all_inheritors(state->table, AccessShareLock, NULL);
-	if (get_rel_relkind(state->table) == RELKIND_PARTITIONED_TABLE)
+	if (is_partitioned)
 		indexes = find_all_inheritors(state->index, NoLock, NULL);
-	state->n_targets = 0;
-	state->targets = palloc((list_length(tables) + list_length(indexes)) *
-							sizeof(TriggerTarget));
 	foreach (cell, tables)
 	{
 		Oid table = lfirst_oid(cell);
@@ -215,19 +201,27 @@ simdup_trigger_find_targets(TriggerState *state)
 							  get_rel_name(state->table)),
 					errhint(
 						"Make triggers on the tables that are not foreign."));
-		if (indexes == NIL)
-			add_target(state, table,
-					   table == state->table
-						   ? state->index
-						   : choose_index(table, NULL, state->index));
+		if (!is_partitioned)
+			indexes = lappend_oid(indexes, table == state->table
+											   ? state->index
+											   : choose_index(table, NULL,
+															  state->index));
 	}
+	state->n_targets = 0;
+	state->targets = palloc0(list_length(indexes) * sizeof(TriggerTarget));
 	foreach (cell, indexes)
 	{
-		Oid table = IndexGetRelation(lfirst_oid(cell), true);
+		TriggerTarget *target = &state->targets[state->n_targets];
 
-		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_INDEX &&
-			OidIsValid(table))
-			add_target(state, table, lfirst_oid(cell));
+		target->index = lfirst_oid(cell);
+		target->table = IndexGetRelation(target->index, true);
+		if (get_rel_relkind(target->index) != RELKIND_INDEX ||
+			!OidIsValid(target->table))
+			continue;
+		target->key = get_attnum(target->table, state->options.key);
+		if (target->table == state->written)
+			state->own = target;
+		state->n_targets++;
 	}
 	/* a partition may be detached in the middle of the statement */
 	if (state->own == NULL)

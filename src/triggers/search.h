@@ -7,6 +7,19 @@
 
 #include "triggers/trigger.h"
 
+/* The new row; an AFTER trigger sees its newest stored version. */
+typedef struct NewRow
+{
+	HeapTuple tuple;	/* as the trigger got it or found it */
+	HeapTuple complete; /* with the generated columns that are needed */
+	bool has_fp;
+	uint64 fp;
+	bool changed; /* fingerprint, scope or condition, by this event or later */
+	bool key_isnull;
+	Datum key;
+	ItemPointerData stored_tid; /* of its version in the table, if there is one */
+} NewRow;
+
 /* An entry of an index near the new row. */
 typedef struct NearEntry
 {
@@ -58,12 +71,8 @@ extern uint64 simdup_trigger_relation_changes(void);
 extern void simdup_trigger_find_targets(TriggerState *state);
 
 /*
- * Begin a search for the rows near a row that has a fingerprint, and lock before
- * that if the trigger does.
- *
- * A search that has locked must see what committed while it waited, at every
- * isolation level. Other searches see what their transaction sees. Both see the
- * rows that the statement has written.
+ * Begin a search for the rows near a row that has a fingerprint. A trigger that
+ * locks does so before the search takes its snapshot.
  */
 extern void simdup_trigger_begin_search(NearSearch *search, TriggerState *state,
 										const NewRow *row);

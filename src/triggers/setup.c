@@ -10,8 +10,12 @@
 #include <ctype.h>
 
 #include "access/table.h"
+#include "catalog/index.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
+#include "executor/executor.h"
+#include "optimizer/optimizer.h"
+#include "rewrite/rewriteHandler.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -262,17 +266,19 @@ find_columns(TriggerData *trigdata, TriggerState *state)
 }
 
 /*
- * Find the columns that flag triggers of a relation set, and, if it is the table
- * that has the trigger, the largest distance of its triggers that lock, enabled
- * or not. All lock by it, so that they meet. Rows within a smaller one agree there
- * too.
+ * Find the columns that flag triggers of a table set. Find also the largest
+ * distance of the triggers that lock, enabled or not, if the table is the one that
+ * is searched. All lock by it, so that they meet. Rows within a smaller one agree
+ * there too.
  */
 static void
-read_triggers(Relation rel, TriggerState *state)
+read_triggers(Oid relid, TriggerState *state)
 {
+	Relation rel = table_open(relid, AccessShareLock);
 	/* a copy, since a look-up may rebuild the relation's */
 	TriggerDesc *desc = CopyTriggerDesc(rel->trigdesc);
 
+	table_close(rel, NoLock);
 	for (int i = 0; desc != NULL && i < desc->numtriggers; i++)
 	{
 		const Trigger *trigger = &desc->triggers[i];
@@ -287,7 +293,7 @@ read_triggers(Relation rel, TriggerState *state)
 		if (column > 0)
 			state->flags = bms_add_member(state->flags, column);
 		(void) read_options(trigger, kind, &options);
-		if (options.lock && RelationGetRelid(rel) == state->table)
+		if (options.lock && relid == state->table)
 			state->lock_distance =
 				Max(state->lock_distance, options.max_distance);
 	}
@@ -345,6 +351,63 @@ find_table(TriggerData *trigdata, TriggerState *state)
 					"The partitioned table that had it was changed or dropped while a statement wrote to its partition."));
 }
 
+#define COLUMN_BIT(attnum) ((attnum) -FirstLowInvalidHeapAttributeNumber)
+
+/* Return the columns that an index and its predicate are of, as bits. */
+static Bitmapset *
+index_columns(const IndexInfo *info)
+{
+	Bitmapset *columns = NULL;
+
+	if (info->ii_IndexAttrNumbers[0] != 0)
+		columns = bms_make_singleton(COLUMN_BIT(info->ii_IndexAttrNumbers[0]));
+	pull_varattnos((Node *) info->ii_Expressions, 1, &columns);
+	pull_varattnos((Node *) info->ii_Predicate, 1, &columns);
+	return columns;
+}
+
+/*
+ * Find the columns that decide, and the generated ones to compute. The columns
+ * of the index decide, and with a condition all columns, but never a flag. What
+ * is generated of other columns changes with them. BEFORE triggers fire before
+ * generated columns are stored. A later trigger may still change what they depend
+ * on.
+ */
+static void
+find_deciding(TriggerData *trigdata, TriggerState *state)
+{
+	Bitmapset *indexed = index_columns(state->index_info);
+	/* a whole row is each of its columns */
+	bool all = bms_is_member(COLUMN_BIT(InvalidAttrNumber), indexed);
+	bool has_condition = state->options.condition != NULL;
+	int natts = state->tupdesc->natts;
+
+	state->generated = palloc(natts * sizeof(int));
+	state->generations = palloc(natts * sizeof(ExprState *));
+	for (int i = 1; i <= natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(state->tupdesc, i - 1);
+		bool is_indexed = all || bms_is_member(COLUMN_BIT(i), indexed);
+
+		if (att->attisdropped)
+			continue;
+		if ((is_indexed || (has_condition && att->attgenerated == '\0')) &&
+			!bms_is_member(i, state->flags))
+			state->deciding = bms_add_member(state->deciding, i);
+		if (TRIGGER_FIRED_BEFORE(trigdata->tg_event) &&
+			att->attgenerated == ATTRIBUTE_GENERATED_STORED &&
+			(is_indexed || has_condition || i == state->key))
+		{
+			state->generated[state->n_generated] = i;
+			state->generations[state->n_generated++] =
+				ExecPrepareExpr((Expr *)
+									build_column_default(trigdata->tg_relation,
+														 i),
+								state->estate);
+		}
+	}
+}
+
 static TriggerState *
 set_up(FunctionCallInfo fcinfo, TriggerKind kind)
 {
@@ -354,6 +417,7 @@ set_up(FunctionCallInfo fcinfo, TriggerKind kind)
 							  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	TriggerState *state = palloc0(sizeof(*state));
+	Relation index;
 
 	state->context = context;
 	state->search_context =
@@ -374,16 +438,18 @@ set_up(FunctionCallInfo fcinfo, TriggerKind kind)
 	read_own_options(trigdata, state);
 	find_columns(trigdata, state);
 	state->lock_distance = state->options.max_distance;
-	read_triggers(trigdata->tg_relation, state);
+	read_triggers(state->written, state);
 	if (state->options.lock && state->table != state->written)
-	{
-		Relation table = table_open(state->table, AccessShareLock);
-
-		read_triggers(table, state);
-		table_close(table, NoLock);
-	}
+		read_triggers(state->table, state);
 	simdup_trigger_find_targets(state);
-	simdup_trigger_prepare_row(trigdata, state);
+	index = index_open(state->own->index, AccessShareLock);
+	state->index_info = BuildIndexInfo(index);
+	index_close(index, NoLock);
+	state->slot = MakeSingleTupleTableSlot(state->tupdesc, &TTSOpsHeapTuple);
+	state->estate = CreateExecutorState();
+	state->predicate =
+		ExecPrepareQual(state->index_info->ii_Predicate, state->estate);
+	find_deciding(trigdata, state);
 	MemoryContextSwitchTo(caller);
 	return state;
 }

@@ -1,7 +1,6 @@
 /*
  * trigger.h
- *	  A trigger as one statement sees it, and the row that it fires for. README has
- *	  the rules.
+ *	  A trigger as one statement sees it, and its locks. README has the rules.
  */
 #ifndef SIMDUP_TRIGGERS_TRIGGER_H
 #define SIMDUP_TRIGGERS_TRIGGER_H
@@ -88,37 +87,16 @@ typedef struct TriggerState
 	Oid log_table;
 } TriggerState;
 
-/* The new row; an AFTER trigger sees its newest stored version. */
-typedef struct NewRow
-{
-	HeapTuple tuple;	/* as the trigger got it or found it */
-	HeapTuple complete; /* with the generated columns that are needed */
-	bool has_fp;
-	uint64 fp;
-	bool changed; /* fingerprint, scope or condition, by this event or later */
-	bool key_isnull;
-	Datum key;
-	ItemPointerData stored_tid; /* of its version in the table, if there is one */
-} NewRow;
-
 /* Return the trigger that fires. A change of any relation sets it up again. */
 extern TriggerState *simdup_trigger_setup(FunctionCallInfo fcinfo,
 										  TriggerKind kind);
 
-/* new_row.c */
-
-/* Set up what computes the values of rows. */
-extern void simdup_trigger_prepare_row(TriggerData *trigdata,
-									   TriggerState *state);
-
-/* Return the new row, in the version that the trigger got. */
-extern HeapTuple simdup_trigger_new_tuple(TriggerData *trigdata);
+/* locks.c */
 
 /*
- * Read the new row. Return false if the trigger has nothing to do: the row is
- * gone, is out of scope, or has not changed.
+ * Lock the blocks of fp in a table until the transaction ends. Every row within
+ * the distance k needs at least one of the same locks.
  */
-extern bool simdup_trigger_read_row(TriggerData *trigdata, TriggerState *state,
-									NewRow *row);
+extern void simdup_trigger_lock(Oid table, int k, uint64 fp);
 
 #endif /* SIMDUP_TRIGGERS_TRIGGER_H */
