@@ -121,9 +121,8 @@ load_stats(VariableStatData *vardata, const SimdupNearClause *clause,
 {
 	bool is_default;
 
-	memset(stats, 0, sizeof(*stats));
+	*stats = (ColumnStats){.not_null = 1.0};
 	stats->rows = vardata->rel ? Max(vardata->rel->tuples, 1.0) : 1000.0;
-	stats->not_null = 1.0;
 	stats->distinct = get_variable_numdistinct(vardata, &is_default);
 	if (is_default)
 		stats->distinct = stats->rows; /* fingerprints seldom repeat */
@@ -275,11 +274,8 @@ pairs_near(const ColumnStats *a, const ColumnStats *b,
 int
 simdup_plan_time_radius(PlannerInfo *root, Node *radius)
 {
-	Const *value;
+	Const *value = (Const *) estimate_expression_value(root, radius);
 
-	if (radius == NULL)
-		return SIMHASH_DEFAULT_RADIUS;
-	value = (Const *) estimate_expression_value(root, radius);
 	if (!IsA(value, Const) || value->consttype != INT4OID)
 		return SIMHASH_DEFAULT_RADIUS;
 	if (value->constisnull)

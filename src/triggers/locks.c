@@ -12,10 +12,6 @@
  * Together with row locks they can. A BEFORE INSERT trigger locks blocks before
  * ON CONFLICT locks a row, a BEFORE UPDATE trigger after the row, and an AFTER
  * trigger always last.
- *
- * If the lock table has no room, a transaction locks the table's tag exclusively.
- * Two that both hold it shared and both want that would wait for each other for
- * ever. The second one gets an error at once, which says what to raise.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -194,7 +190,8 @@ take_reserved(const LOCKTAG *tag, LOCKMODE mode)
 
 /*
  * Take the table's tag exclusively. A transaction that holds it shared takes
- * the turn first. If another one has the turn, the two would deadlock.
+ * the turn first. If another one has the turn, the two would wait for each other
+ * for ever. The second one gets an error at once, which says what to raise.
  */
 static void
 lock_table(Oid table)

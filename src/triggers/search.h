@@ -14,7 +14,6 @@ typedef struct NewRow
 	HeapTuple complete; /* with the generated columns that are needed */
 	bool has_fp;
 	uint64 fp;
-	bool changed; /* fingerprint, scope or condition, by this event or later */
 	bool key_isnull;
 	Datum key;
 	ItemPointerData stored_tid; /* of its version in the table, if there is one */
@@ -39,7 +38,6 @@ typedef struct NearRow
 	bool is_newer; /* of one command, and of a larger key */
 } NearRow;
 
-/* A search for the rows near a new one. */
 typedef struct NearSearch
 {
 	TriggerState *state;

@@ -121,14 +121,10 @@ set_option(TriggerOptions *options, TriggerKind kind, const char *argument)
 	return true;
 }
 
-/* Return how many arguments come before the options. */
-static int
-n_fixed(TriggerKind kind)
-{
-	return kind == TRIGGER_REJECT ? 0 : 1;
-}
-
-/* Read the options. Return an argument that is none, or NULL. */
+/*
+ * Read the options, which follow the first argument of flag and log. Return an
+ * argument that is none, or NULL.
+ */
 static const char *
 read_options(const Trigger *trigger, TriggerKind kind, TriggerOptions *options)
 {
@@ -136,7 +132,7 @@ read_options(const Trigger *trigger, TriggerKind kind, TriggerOptions *options)
 
 	*options = (TriggerOptions){.max_distance = DEFAULT_MAX_DISTANCE,
 								.lock = kind == TRIGGER_REJECT};
-	for (int i = n_fixed(kind); i < trigger->tgnargs; i++)
+	for (int i = kind == TRIGGER_REJECT ? 0 : 1; i < trigger->tgnargs; i++)
 		if (!set_option(options, kind, trigger->tgargs[i]) && wrong == NULL)
 			wrong = trigger->tgargs[i];
 	return wrong;
@@ -308,7 +304,7 @@ read_own_options(TriggerData *trigdata, TriggerState *state)
 	TriggerKind kind = state->kind;
 	const char *wrong;
 
-	if (trigger->tgnargs < n_fixed(kind))
+	if (kind != TRIGGER_REJECT && trigger->tgnargs == 0)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("wrong number of arguments for function \"%s\"",
 					   functions[kind]),

@@ -155,7 +155,7 @@ newest_version(TriggerData *trigdata)
  * Read the new row. Return false if the trigger has nothing to do: the row is
  * gone, is out of scope, or has not changed. A search skips rows of the same key.
  * So a row that gets another key may have neighbours that it was never compared
- * with.
+ * with. Its flag stays.
  */
 static bool
 read_row(TriggerData *trigdata, TriggerState *state, NewRow *row)
@@ -163,14 +163,14 @@ read_row(TriggerData *trigdata, TriggerState *state, NewRow *row)
 	bool is_update = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event);
 	bool is_after = TRIGGER_FIRED_AFTER(trigdata->tg_event);
 	HeapTuple old = trigdata->tg_trigtuple; /* before an UPDATE */
-	bool key_changed = true;
+	bool changed = true;
+	bool key_changed = false;
 	bool in_scope;
 	bool was_in_scope;
 	uint64 old_fp;
 
 	*row = (NewRow){.tuple = is_after ? newest_version(trigdata)
-									  : new_tuple(trigdata),
-					.changed = true};
+									  : new_tuple(trigdata)};
 	ResetPerTupleExprContext(state->estate);
 	if (row->tuple == NULL)
 		return false;
@@ -185,39 +185,20 @@ read_row(TriggerData *trigdata, TriggerState *state, NewRow *row)
 							&row->key_isnull);
 	if (is_update)
 	{
-		row->changed = !have_equal_columns(state, row->complete, old);
+		changed = !have_equal_columns(state, row->complete, old);
 		key_changed =
+			state->kind != TRIGGER_FLAG &&
 			!has_equal_column(state->tupdesc, state->key, row->complete, old);
 	}
-	if (!row->changed && !key_changed)
+	if (!changed && !key_changed)
 		return false;
 	row->has_fp = index_value(state, row->complete, &in_scope, &row->fp);
 	/* other columns may give the same value */
-	if (is_update && row->changed && state->options.condition == NULL)
-		row->changed =
+	if (is_update && changed && state->options.condition == NULL)
+		changed =
 			index_value(state, old, &was_in_scope, &old_fp) != row->has_fp ||
 			was_in_scope != in_scope || old_fp != row->fp;
-	return in_scope && (row->changed || key_changed);
-}
-
-/* Return the key of the nearest row that counts, NULL if there is none. */
-static NullableDatum
-nearest_key(TriggerState *state, const NewRow *row)
-{
-	NullableDatum key = {.isnull = true};
-	NearSearch search;
-	const NearRow *near;
-
-	simdup_trigger_begin_search(&search, state, row);
-	near = simdup_trigger_next_near(&search);
-	if (near != NULL && !near->key_isnull)
-	{
-		key.value = datumCopy(near->key, state->key_att->attbyval,
-							  state->key_att->attlen);
-		key.isnull = false;
-	}
-	simdup_trigger_end_search(&search);
-	return key;
+	return in_scope && (changed || key_changed);
 }
 
 PG_FUNCTION_INFO_V1(simdup_flag_trigger);
@@ -227,16 +208,25 @@ simdup_flag_trigger(PG_FUNCTION_ARGS)
 	TriggerState *state = simdup_trigger_setup(fcinfo, TRIGGER_FLAG);
 	TriggerData *trigdata = (TriggerData *) fcinfo->context;
 	NullableDatum nearest = {.isnull = true};
+	NearSearch search;
+	const NearRow *near;
 	NewRow row;
-	bool was_null;
 	int flag = state->flag;
 
-	if (!read_row(trigdata, state, &row) || !row.changed)
+	if (!read_row(trigdata, state, &row))
 		return PointerGetDatum(new_tuple(trigdata));
 	if (row.has_fp)
-		nearest = nearest_key(state, &row);
-	(void) heap_getattr(row.tuple, flag, state->tupdesc, &was_null);
-	if (nearest.isnull && was_null)
+	{
+		simdup_trigger_begin_search(&search, state, &row);
+		near = simdup_trigger_next_near(&search);
+		if (near != NULL && !near->key_isnull)
+			nearest =
+				(NullableDatum){datumCopy(near->key, state->key_att->attbyval,
+										  state->key_att->attlen),
+								false};
+		simdup_trigger_end_search(&search);
+	}
+	if (nearest.isnull && heap_attisnull(row.tuple, flag, state->tupdesc))
 		return PointerGetDatum(row.tuple);
 	/* a key fits the flag; NULL may not */
 	if (nearest.isnull &&

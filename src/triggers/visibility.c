@@ -258,11 +258,11 @@ simdup_trigger_may_search(NearSearch *search)
 {
 	const TriggerState *state = search->state;
 
+	if (state->kind == TRIGGER_REJECT)
+		return true;
 	search->asks =
-		state->kind != TRIGGER_REJECT &&
 		check_enable_rls(state->table, InvalidOid, true) == RLS_ENABLED;
-	return state->kind == TRIGGER_REJECT ||
-		   may_read(state, search->asks ? NULL : state->options.key);
+	return may_read(state, search->asks ? NULL : state->options.key);
 }
 
 bool
