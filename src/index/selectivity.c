@@ -371,15 +371,16 @@ open_ball_clause(FunctionCallInfo fcinfo)
 	Oid ball_type = simdup_sibling_type(funcid, "simhash_ball");
 	int ball_at = exprType(linitial(args)) == ball_type ? 0 : 1;
 	Node *ball = estimate_expression_value(root, list_nth(args, ball_at));
+	Const *value = (Const *) ball;
+	FuncExpr *call = (FuncExpr *) ball;
 	SimdupNearClause clause = {.funcid = get_opcode(PG_GETARG_OID(1)),
 							   .of_texts = exprType(linitial(args)) == TEXTOID,
 							   .radius = SIMHASH_DEFAULT_RADIUS,
 							   .a = list_nth(args, 1 - ball_at),
 							   .b = ball};
 
-	if (IsA(ball, Const) && ((Const *) ball)->consttype == ball_type)
+	if (IsA(ball, Const) && value->consttype == ball_type)
 	{
-		Const *value = (Const *) ball;
 		SimhashBall known = {.radius = -1};
 
 		if (!value->constisnull)
@@ -390,12 +391,11 @@ open_ball_clause(FunctionCallInfo fcinfo)
 									  value->constisnull, FLOAT8PASSBYVAL);
 		clause.radius = (int) known.radius;
 	}
-	else if (IsA(ball, FuncExpr) && ((FuncExpr *) ball)->funcid ==
-										simdup_sibling_ball_constructor(funcid))
+	else if (IsA(ball, FuncExpr) &&
+			 call->funcid == simdup_sibling_ball_constructor(funcid))
 	{
-		clause.b = linitial(((FuncExpr *) ball)->args);
-		clause.radius =
-			simdup_plan_time_radius(root, lsecond(((FuncExpr *) ball)->args));
+		clause.b = linitial(call->args);
+		clause.radius = simdup_plan_time_radius(root, lsecond(call->args));
 	}
 	return clause;
 }

@@ -207,6 +207,7 @@ simdup_flag_trigger(PG_FUNCTION_ARGS)
 {
 	TriggerState *state = simdup_trigger_setup(fcinfo, TRIGGER_FLAG);
 	TriggerData *trigdata = (TriggerData *) fcinfo->context;
+	Form_pg_attribute key = state->key_att;
 	NullableDatum nearest = {.isnull = true};
 	NearSearch search;
 	const NearRow *near;
@@ -220,18 +221,16 @@ simdup_flag_trigger(PG_FUNCTION_ARGS)
 		simdup_trigger_begin_search(&search, state, &row);
 		near = simdup_trigger_next_near(&search);
 		if (near != NULL && !near->key_isnull)
-			nearest =
-				(NullableDatum){datumCopy(near->key, state->key_att->attbyval,
-										  state->key_att->attlen),
-								false};
+			nearest = (NullableDatum){datumCopy(near->key, key->attbyval,
+												key->attlen),
+									  false};
 		simdup_trigger_end_search(&search);
 	}
 	if (nearest.isnull && heap_attisnull(row.tuple, flag, state->tupdesc))
 		return PointerGetDatum(row.tuple);
 	/* a key fits the flag; NULL may not */
-	if (nearest.isnull &&
-		get_typtype(state->key_att->atttypid) == TYPTYPE_DOMAIN)
-		domain_check((Datum) 0, true, state->key_att->atttypid, NULL, NULL);
+	if (nearest.isnull && get_typtype(key->atttypid) == TYPTYPE_DOMAIN)
+		domain_check((Datum) 0, true, key->atttypid, NULL, NULL);
 	return PointerGetDatum(heap_modify_tuple_by_cols(row.tuple, state->tupdesc,
 													 1, &flag, &nearest.value,
 													 &nearest.isnull));
@@ -248,6 +247,7 @@ find_log(TriggerData *trigdata, TriggerState *state)
 {
 	RangeVar *name = makeRangeVarFromNameList(textToQualifiedNameList(
 		cstring_to_text(trigdata->tg_trigger->tgargs[0])));
+	char *type = format_type_be(state->key_att->atttypid);
 
 	if (name->schemaname == NULL)
 		name->schemaname = get_namespace_name(get_rel_namespace(state->table));
@@ -265,8 +265,7 @@ find_log(TriggerData *trigdata, TriggerState *state)
 				errhint("Write: CREATE TABLE %s (new_key %s, old_key %s, distance integer, logged_at timestamptz, UNIQUE (new_key, old_key)).",
 						quote_qualified_identifier(name->schemaname,
 												   name->relname),
-						format_type_be(state->key_att->atttypid),
-						format_type_be(state->key_att->atttypid)));
+						type, type));
 }
 
 /*
@@ -316,9 +315,8 @@ simdup_log_trigger(PG_FUNCTION_ARGS)
 pg_noreturn static void
 refuse(TriggerData *trigdata, const TriggerState *state, const NearRow *near)
 {
-	char *key = near->key_isnull
-					? "null"
-					: simdup_key_text(state->key_att->atttypid, near->key);
+	Oid type = state->key_att->atttypid;
+	char *key = near->key_isnull ? "null" : simdup_key_text(type, near->key);
 
 	ereport(ERROR, errcode(ERRCODE_EXCLUSION_VIOLATION),
 			errmsg("new row for relation \"%s\" repeats a row within distance %d, refused by \"%s\"",

@@ -124,9 +124,9 @@ sees_row(const NearSearch *search, const NearRow *near)
 static Oid
 find_condition(const TriggerState *state)
 {
+	const char *condition = state->options.condition;
 	Oid types[2] = {state->table_desc->tdtypeid, state->table_desc->tdtypeid};
-	List *names =
-		textToQualifiedNameList(cstring_to_text(state->options.condition));
+	List *names = textToQualifiedNameList(cstring_to_text(condition));
 	char *schema_name;
 	char *name;
 	Oid schema;
@@ -144,14 +144,12 @@ find_condition(const TriggerState *state)
 		get_func_retset(function))
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_FUNCTION),
 				errmsg("condition \"%s\" is no function of two rows of relation \"%s\" that returns boolean",
-					   state->options.condition, get_rel_name(state->table)),
+					   condition, get_rel_name(state->table)),
 				errhint("Write: CREATE FUNCTION %s(new_row %s, near_row %s) RETURNS boolean ....",
-						state->options.condition,
-						simdup_table_name(state->table),
+						condition, simdup_table_name(state->table),
 						simdup_table_name(state->table)));
 	if (SIMDUP_FUNCTION_ACLCHECK(function, GetUserId()) != ACLCHECK_OK)
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION,
-					   state->options.condition);
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION, condition);
 	return function;
 }
 
