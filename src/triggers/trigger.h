@@ -52,8 +52,8 @@ typedef struct TriggerState
 	MemoryContext context;		  /* it and all it points to live there */
 	MemoryContext search_context; /* reset after each search */
 	uint64 relation_changes;
-	TriggerKind kind;
 	TriggerOptions options;
+	TriggerKind kind;
 	int lock_distance; /* the distance by which it locks */
 	Oid function;	   /* its schema is where the extension's objects are */
 
@@ -66,25 +66,25 @@ typedef struct TriggerState
 
 	/* the table that is written to: columns, and how its index makes values */
 	Oid written;
-	TupleDesc tupdesc;
 	AttrNumber key;
+	AttrNumber flag; /* InvalidAttrNumber if there is none */
+	TupleDesc tupdesc;
 	Form_pg_attribute key_att; /* in tupdesc */
-	AttrNumber flag;		   /* InvalidAttrNumber if there is none */
-	Bitmapset *flags;		   /* all columns that triggers of the table set */
-	Bitmapset *deciding;	   /* columns whose change makes a trigger act */
 	TypeCacheEntry *key_functions;
+	Bitmapset *flags;	 /* all columns that triggers of the table set */
+	Bitmapset *deciding; /* columns whose change makes a trigger act */
 	TriggerTarget *own;
 	IndexInfo *index_info;
 	EState *estate;
 	ExprState *predicate;
+	TupleTableSlot *slot; /* for a version of the row */
 	int n_generated; /* stored generated columns that BEFORE triggers compute */
 	int *generated;
 	ExprState **generations;
-	TupleTableSlot *slot; /* for a version of the row */
 
 	Oid condition_oid;
-	FmgrInfo condition_function;
 	Oid log_table;
+	FmgrInfo condition_function;
 } TriggerState;
 
 /* Return the trigger that fires. A change of any relation sets it up again. */
