@@ -373,6 +373,8 @@ simplify_to_operator(SupportRequestSimplify *req)
 	Node *fp = linitial(req->fcall->args);
 	Node *center = lsecond(req->fcall->args);
 	Node *radius = lthird(req->fcall->args);
+	Oid ball_type = simdup_sibling_type(funcid, "simhash_ball");
+	Oid opno;
 
 	if (!contain_vars_of_level(fp, 0))
 	{
@@ -381,11 +383,9 @@ simplify_to_operator(SupportRequestSimplify *req)
 	}
 	if (is_of_texts(funcid) || !can_be_operator(fp, center, radius))
 		return NULL;
-	return make_in_ball(req->root, funcid,
-						simdup_sibling_operator(funcid, "<@", exprType(fp),
-												simdup_sibling_type(funcid,
-																	"simhash_ball")),
-						copyObject(fp), center, radius, InvalidOid);
+	opno = simdup_sibling_operator(funcid, "<@", exprType(fp), ball_type);
+	return make_in_ball(req->root, funcid, opno, fp, center, radius,
+						InvalidOid);
 }
 
 /* Return the value of an argument at plan time, or its default; -1 for NULL. */

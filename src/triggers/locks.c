@@ -3,9 +3,8 @@
  *	  Locks that make the triggers race-free.
  *
  * README says why they suffice. PREPARE TRANSACTION keeps them. pg_advisory_lock
- * fills the tag's last field (objsubid) with 1 or 2. Here it is
- * never below TABLE_TAG. The other fields are database, table and the values of
- * the blocks.
+ * fills the tag's last field (objsubid) with 1 or 2. Here it is never below
+ * TABLE_TAG. The other fields are database, table and the values of the blocks.
  *
  * Order. A row takes its blocks in ascending order and then, shared, the table's
  * tag. So transactions of one row cannot deadlock over these locks alone.
@@ -35,10 +34,7 @@
 #define TURN_TAG (TABLE_TAG | 1) /* to take the table's */
 #define SLOT_TAG (TABLE_TAG | 2) /* for room in the lock table */
 
-/*
- * objsubid holds distance and block, seven bits each. All triggers of
- * a table lock by the largest distance among them, so that they meet.
- */
+/* objsubid holds distance and block, seven bits each. */
 #define BLOCK_TAG(k, block) (TABLE_TAG | ((k) + 1) << 7 | (block))
 
 /*
@@ -47,11 +43,10 @@
  *
  * The lock table has max_locks_per_transaction entries for each session and
  * prepared transaction, in common. Each transaction may fill a quarter of its
- * own entries. For more it takes slots of a reserve, which is five eighths
- * of the lock table. A slot is a lock itself, so no two transactions have
- * the same one. One transaction gets a fifth of the reserve at most. So all
- * locks of ours in all sessions together never fill more than seven eighths of
- * the lock table.
+ * own entries. For more it takes slots of a reserve, which is five eighths of
+ * the lock table. A slot is a lock itself, so no two transactions have the same
+ * one. One transaction gets a fifth of the reserve at most. So all locks of ours
+ * in all sessions together never fill more than seven eighths of the lock table.
  */
 
 #define MAX_SLOTS 128

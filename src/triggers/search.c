@@ -31,7 +31,7 @@
 #include "index/hamming/am.h"
 #include "server/arguments.h"
 #include "server/catalog.h"
-#include "triggers/search.h"
+#include "triggers/near.h"
 #include "type/simhash64.h"
 
 static uint64 relation_changes = 0;
@@ -515,9 +515,9 @@ simdup_trigger_next_near(NearSearch *search)
 	return near;
 }
 
-void
-simdup_trigger_begin_search(NearSearch *search, TriggerState *state,
-							const NewRow *row)
+const NearRow *
+simdup_trigger_first_near(NearSearch *search, TriggerState *state,
+						  const NewRow *row)
 {
 	MemoryContext caller;
 
@@ -529,7 +529,7 @@ simdup_trigger_begin_search(NearSearch *search, TriggerState *state,
 	if (state->options.lock)
 		simdup_trigger_lock(state->table, state->lock_distance, row->fp);
 	if (!simdup_trigger_may_search(search))
-		return;
+		return NULL;
 	caller = MemoryContextSwitchTo(state->search_context);
 	open_targets(state);
 	CommandCounterIncrement();
@@ -537,6 +537,7 @@ simdup_trigger_begin_search(NearSearch *search, TriggerState *state,
 		state->options.lock ? GetLatestSnapshot() : GetTransactionSnapshot());
 	collect_entries(search);
 	MemoryContextSwitchTo(caller);
+	return simdup_trigger_next_near(search);
 }
 
 void

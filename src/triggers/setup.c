@@ -23,7 +23,7 @@
 #include "utils/syscache.h"
 
 #include "server/catalog.h"
-#include "triggers/search.h"
+#include "triggers/near.h"
 #include "type/simhash64.h"
 
 #define DEFAULT_MAX_DISTANCE 8

@@ -29,7 +29,7 @@
 #include "index/hamming/am.h"
 #include "server/catalog.h"
 #include "server/keys.h"
-#include "triggers/search.h"
+#include "triggers/near.h"
 
 /* Return the new row, in the version that the trigger got. */
 static HeapTuple
@@ -218,8 +218,7 @@ simdup_flag_trigger(PG_FUNCTION_ARGS)
 		return PointerGetDatum(new_tuple(trigdata));
 	if (row.has_fp)
 	{
-		simdup_trigger_begin_search(&search, state, &row);
-		near = simdup_trigger_next_near(&search);
+		near = simdup_trigger_first_near(&search, state, &row);
 		if (near != NULL && !near->key_isnull)
 			nearest = (NullableDatum){datumCopy(near->key, key->attbyval,
 												key->attlen),
@@ -304,27 +303,11 @@ simdup_log_trigger(PG_FUNCTION_ARGS)
 		find_log(trigdata, state);
 	if (!read_row(trigdata, state, &row) || !row.has_fp)
 		return PointerGetDatum(NULL);
-	simdup_trigger_begin_search(&search, state, &row);
-	while ((near = simdup_trigger_next_near(&search)) != NULL)
+	for (near = simdup_trigger_first_near(&search, state, &row); near != NULL;
+		 near = simdup_trigger_next_near(&search))
 		log_pair(state, &row, near);
 	simdup_trigger_end_search(&search);
 	return PointerGetDatum(NULL);
-}
-
-/* Report the error for a row that repeats another. */
-pg_noreturn static void
-refuse(TriggerData *trigdata, const TriggerState *state, const NearRow *near)
-{
-	Oid type = state->key_att->atttypid;
-	char *key = near->key_isnull ? "null" : simdup_key_text(type, near->key);
-
-	ereport(ERROR, errcode(ERRCODE_EXCLUSION_VIOLATION),
-			errmsg("new row for relation \"%s\" repeats a row within distance %d, refused by \"%s\"",
-				   RelationGetRelationName(trigdata->tg_relation),
-				   state->options.max_distance, trigdata->tg_trigger->tgname),
-			simdup_trigger_detail(state, key, near->distance),
-			errtableconstraint(trigdata->tg_relation,
-							   trigdata->tg_trigger->tgname));
 }
 
 PG_FUNCTION_INFO_V1(simdup_reject_trigger);
@@ -333,17 +316,28 @@ simdup_reject_trigger(PG_FUNCTION_ARGS)
 {
 	TriggerState *state = simdup_trigger_setup(fcinfo, TRIGGER_REJECT);
 	TriggerData *trigdata = (TriggerData *) fcinfo->context;
+	Oid key_type = state->key_att->atttypid;
 	NearSearch search;
 	const NearRow *near;
 	NewRow row;
 
-	if (read_row(trigdata, state, &row) && row.has_fp)
+	if (!read_row(trigdata, state, &row) || !row.has_fp)
+		return PointerGetDatum(new_tuple(trigdata));
+	near = simdup_trigger_first_near(&search, state, &row);
+	if (near != NULL)
 	{
-		simdup_trigger_begin_search(&search, state, &row);
-		near = simdup_trigger_next_near(&search);
-		if (near != NULL)
-			refuse(trigdata, state, near);
-		simdup_trigger_end_search(&search);
+		char *key =
+			near->key_isnull ? "null" : simdup_key_text(key_type, near->key);
+
+		ereport(ERROR, errcode(ERRCODE_EXCLUSION_VIOLATION),
+				errmsg("new row for relation \"%s\" repeats a row within distance %d, refused by \"%s\"",
+					   RelationGetRelationName(trigdata->tg_relation),
+					   state->options.max_distance,
+					   trigdata->tg_trigger->tgname),
+				simdup_trigger_detail(state, key, near->distance),
+				errtableconstraint(trigdata->tg_relation,
+								   trigdata->tg_trigger->tgname));
 	}
+	simdup_trigger_end_search(&search);
 	return PointerGetDatum(new_tuple(trigdata));
 }

@@ -27,7 +27,7 @@
 
 #include "server/catalog.h"
 #include "server/query.h"
-#include "triggers/search.h"
+#include "triggers/near.h"
 
 /* Check whether the user may read the trigger's table, or at least a column. */
 static bool

@@ -7,8 +7,6 @@
  *
  * A ball is a query as a value: an index condition has one operand, so center
  * and radius travel together. People write simhash_within.
- *
- * Each operator and each cast needs a C function, so some functions are alike.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -204,6 +202,10 @@ simdup_simhash64_to_bytea(PG_FUNCTION_ARGS)
 	return simdup_simhash64_send(fcinfo);
 }
 
+/*
+ * Like simdup_simhash64_hash and simhash_ball_has, because each operator and each
+ * cast needs a C function.
+ */
 PG_FUNCTION_INFO_V1(simdup_simhash_distance);
 Datum
 simdup_simhash_distance(PG_FUNCTION_ARGS)

@@ -1,9 +1,9 @@
 /*
- * search.h
+ * near.h
  *	  The search for the rows near a new one, and which of them count.
  */
-#ifndef SIMDUP_TRIGGERS_SEARCH_H
-#define SIMDUP_TRIGGERS_SEARCH_H
+#ifndef SIMDUP_TRIGGERS_NEAR_H
+#define SIMDUP_TRIGGERS_NEAR_H
 
 #include "triggers/trigger.h"
 
@@ -59,6 +59,8 @@ typedef struct NearSearch
 	NearRow *rows;
 } NearSearch;
 
+/* search.c */
+
 /* Return how often this session has heard that some relation changed. */
 extern uint64 simdup_trigger_relation_changes(void);
 
@@ -69,17 +71,21 @@ extern uint64 simdup_trigger_relation_changes(void);
 extern void simdup_trigger_find_targets(TriggerState *state);
 
 /*
- * Begin a search for the rows near a row that has a fingerprint. A trigger that
- * locks does so before the search takes its snapshot.
+ * Search for the rows near a row that has a fingerprint, and return the first one
+ * that counts; NULL if there is none. A trigger that locks does so before the
+ * search takes its snapshot.
  */
-extern void simdup_trigger_begin_search(NearSearch *search, TriggerState *state,
-										const NewRow *row);
+extern const NearRow *simdup_trigger_first_near(NearSearch *search,
+												TriggerState *state,
+												const NewRow *row);
 
 /*
  * Return the next row that counts, nearest first, of equal distance by their
  * keys; NULL after the last. It is valid until the next call.
  */
 extern const NearRow *simdup_trigger_next_near(NearSearch *search);
+
+/* End a search, also one that found nothing. */
 extern void simdup_trigger_end_search(NearSearch *search);
 
 /* visibility.c */
@@ -100,4 +106,4 @@ extern bool simdup_trigger_counts(NearSearch *search, const NearRow *near);
 extern int simdup_trigger_detail(const TriggerState *state, const char *key,
 								 int distance);
 
-#endif /* SIMDUP_TRIGGERS_SEARCH_H */
+#endif /* SIMDUP_TRIGGERS_NEAR_H */
