@@ -1,8 +1,7 @@
 /*
  * support.c
- *	  The functions that a hamming index supports: the operators of texts,
- *	  simdup_resembles, and what the planner is told of it and of simhash_within:
- *	  an operator that says the same, an index condition, how many rows to expect.
+ *	  The operators of texts, simdup_resembles, and planner support of that and of
+ *	  simhash_within.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -283,9 +282,9 @@ make_distance(SupportRequestIndexCondition *req, Node *min_resemblance,
 }
 
 /*
- * Return the index condition of a call that has the column as its first or second
- * argument, if the index has the operator: column <@ simhash_ball(center, radius)
- * is the same as simhash_within(column, center, radius). Every row for which
+ * Return the index condition of a call, if the index has the operator. The column
+ * is the first or second argument. simhash_within(column, center, radius) is the
+ * same as column <@ simhash_ball(center, radius). A row for which
  * simdup_resembles(column, query, m, r) is true fulfils column <~@
  * simhash_ball(fingerprint of query, largest distance). That operator must be
  * the one of this extension: another class may make other fingerprints of texts.

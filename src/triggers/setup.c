@@ -364,10 +364,9 @@ index_columns(const IndexInfo *info)
 
 /*
  * Find the columns that decide, and the generated ones to compute. The columns
- * of the index decide, and with a condition all columns, but never a flag. What
- * is generated of other columns changes with them. BEFORE triggers fire before
- * generated columns are stored. A later trigger may still change what they depend
- * on.
+ * of the index decide, and with a condition all columns, but never a flag. A
+ * generated column changes with others. BEFORE triggers fire before generated
+ * columns are stored. A later trigger may still change what they depend on.
  */
 static void
 find_deciding(TriggerData *trigdata, TriggerState *state)
