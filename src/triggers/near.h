@@ -19,22 +19,14 @@ typedef struct NewRow
 	ItemPointerData stored_tid; /* of its version in the table, if there is one */
 } NewRow;
 
-/* An entry of an index near the new row. */
-typedef struct NearEntry
-{
-	int distance;
-	int target;
-	ItemPointerData tid;
-} NearEntry;
-
-/* A near row that a search found. */
+/* A near row, at first only what an index tells of it: distance and TID. */
 typedef struct NearRow
 {
-	int distance;
 	Datum key;
-	bool key_isnull;
 	TriggerTarget *target;
+	int distance;
 	ItemPointerData tid;
+	bool key_isnull;
 	bool is_newer; /* of one command, and of a larger key */
 } NearRow;
 
@@ -47,16 +39,13 @@ typedef struct NearSearch
 	bool asks;		   /* for each row: does the user see it? */
 	Datum new_row;	   /* for the condition; 0 if not made yet */
 
-	/* nearest first, and the next whose row is to be read */
-	int64 n_entries;
-	int64 next_entry;
-	size_t max_entries;
-	NearEntry *entries;
-
-	/* the rows of one distance, and the next to be reported */
+	/* nearest first; those of one distance are read at once */
 	int64 n_rows;
-	int64 next_row;
+	size_t max_rows;
 	NearRow *rows;
+	int64 next_row; /* to be reported */
+	int64 end_row;	/* end of the rows that were read */
+	int64 next_distance;
 } NearSearch;
 
 /* search.c */
@@ -81,7 +70,7 @@ extern const NearRow *simdup_trigger_first_near(NearSearch *search,
 
 /*
  * Return the next row that counts, nearest first, of equal distance by their
- * keys; NULL after the last. It is valid until the next call.
+ * keys; NULL after the last. It is valid until the search ends.
  */
 extern const NearRow *simdup_trigger_next_near(NearSearch *search);
 

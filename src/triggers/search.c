@@ -302,10 +302,9 @@ compare_rows(const void *a, const void *b, void *state)
 }
 
 static int
-compare_entries(const void *a, const void *b)
+compare_distances(const void *a, const void *b)
 {
-	return ((const NearEntry *) a)->distance -
-		   ((const NearEntry *) b)->distance;
+	return ((const NearRow *) a)->distance - ((const NearRow *) b)->distance;
 }
 
 /*
@@ -330,18 +329,17 @@ require_complete(const TriggerState *state, Relation index)
 
 /* Add the entry that the scan of a target returned last. */
 static void
-add_entry(NearSearch *search, int target)
+add_entry(NearSearch *search, TriggerTarget *target)
 {
-	IndexScanDesc scan = search->state->targets[target].scan;
-	int distance =
-		simdup_hamming64(simdup_hamming_returned(scan), search->row->fp);
-
 	CHECK_FOR_INTERRUPTS();
-	search->entries =
-		simdup_grow(search->entries, &search->max_entries,
-					(size_t) search->n_entries + 1, sizeof(NearEntry));
-	search->entries[search->n_entries++] =
-		(NearEntry){distance, target, scan->xs_heaptid};
+	search->rows = simdup_grow(search->rows, &search->max_rows,
+							   (size_t) search->n_rows + 1, sizeof(NearRow));
+	search->rows[search->n_rows++] =
+		(NearRow){.target = target,
+				  .distance =
+					  simdup_hamming64(simdup_hamming_returned(target->scan),
+									   search->row->fp),
+				  .tid = target->scan->xs_heaptid};
 }
 
 /*
@@ -366,11 +364,10 @@ collect_entries(NearSearch *search)
 											  search->snapshot, 1, 0);
 		index_rescan(target->scan, &key, 1, NULL, 0);
 		while (index_getnext_tid(target->scan, ForwardScanDirection) != NULL)
-			add_entry(search, i);
+			add_entry(search, target);
 	}
-	if (search->n_entries > 1)
-		qsort(search->entries, search->n_entries, sizeof(NearEntry),
-			  compare_entries);
+	if (search->n_rows > 1)
+		qsort(search->rows, search->n_rows, sizeof(NearRow), compare_distances);
 }
 
 /*
@@ -394,19 +391,17 @@ command_of(HeapTupleHeader header)
  * new row itself. The key belongs to the slot.
  */
 static bool
-read_row(const NearSearch *search, const NearEntry *entry, NearRow *near)
+read_row(const NearSearch *search, NearRow *near)
 {
 	const TriggerState *state = search->state;
 	const NewRow *row = search->row;
-	TriggerTarget *target = &state->targets[entry->target];
+	TriggerTarget *target = near->target;
 
 	if (target->slot == NULL)
 		target->slot = table_slot_create(target->heap, NULL);
-	target->scan->xs_heaptid = entry->tid;
+	target->scan->xs_heaptid = near->tid;
 	if (!index_fetch_heap(target->scan, target->slot))
 		return false;
-	near->distance = entry->distance;
-	near->target = target;
 	near->tid = target->slot->tts_tid;
 	if (target->table == state->written &&
 		ItemPointerEquals(&near->tid, (ItemPointer) &row->stored_tid))
@@ -456,40 +451,34 @@ read_next_distance(NearSearch *search)
 {
 	TriggerState *state = search->state;
 	Form_pg_attribute att = state->key_att;
-	int64 begin = search->next_entry;
-	int64 end = begin;
+	NearRow *rows = search->rows;
+	int64 begin = search->next_distance;
+	int64 n_read = begin;
+	int64 i = begin;
 
-	while (end < search->n_entries &&
-		   search->entries[end].distance == search->entries[begin].distance)
-		end++;
-	search->next_entry = end;
-	if (search->rows != NULL)
-		pfree(search->rows);
-	search->rows =
-		palloc_extended((end - begin) * sizeof(NearRow), MCXT_ALLOC_HUGE);
-	search->n_rows = search->next_row = 0;
-	for (int64 i = begin; i < end; i++)
+	for (; i < search->n_rows && rows[i].distance == rows[begin].distance; i++)
 	{
-		NearRow *near = &search->rows[search->n_rows];
-
 		CHECK_FOR_INTERRUPTS();
-		if (!read_row(search, &search->entries[i], near))
+		if (!read_row(search, &rows[i]))
 			continue;
-		if (!near->key_isnull)
-			near->key = datumCopy(near->key, att->attbyval, att->attlen);
-		search->n_rows++;
+		if (!rows[i].key_isnull)
+			rows[i].key = datumCopy(rows[i].key, att->attbyval, att->attlen);
+		rows[n_read++] = rows[i];
 	}
-	qsort_arg(search->rows, search->n_rows, sizeof(NearRow), compare_rows,
+	qsort_arg(&rows[begin], n_read - begin, sizeof(NearRow), compare_rows,
 			  state);
+	search->next_row = begin;
+	search->end_row = n_read;
+	search->next_distance = i;
 }
 
 /* Return the next row, whether it counts or not; NULL after the last. */
 static NearRow *
 next_row(NearSearch *search)
 {
-	while (search->next_row == search->n_rows)
+	while (search->next_row == search->end_row)
 	{
-		if (search->next_entry == search->n_entries)
+		if (search->next_distance == search->n_rows)
 			return NULL;
 		read_next_distance(search);
 	}

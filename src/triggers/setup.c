@@ -393,12 +393,11 @@ find_deciding(TriggerData *trigdata, TriggerState *state)
 			att->attgenerated == ATTRIBUTE_GENERATED_STORED &&
 			(is_indexed || has_condition || i == state->key))
 		{
+			Node *value = build_column_default(trigdata->tg_relation, i);
+
 			state->generated[state->n_generated] = i;
 			state->generations[state->n_generated++] =
-				ExecPrepareExpr((Expr *)
-									build_column_default(trigdata->tg_relation,
-														 i),
-								state->estate);
+				ExecPrepareExpr((Expr *) value, state->estate);
 		}
 	}
 }
