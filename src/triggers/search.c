@@ -391,7 +391,7 @@ command_of(HeapTupleHeader header)
  * new row itself. The key belongs to the slot.
  */
 static bool
-read_row(const NearSearch *search, NearRow *near)
+read_near(const NearSearch *search, NearRow *near)
 {
 	const TriggerState *state = search->state;
 	const NewRow *row = search->row;
@@ -459,7 +459,7 @@ read_next_distance(NearSearch *search)
 	for (; i < search->n_rows && rows[i].distance == rows[begin].distance; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!read_row(search, &rows[i]))
+		if (!read_near(search, &rows[i]))
 			continue;
 		if (!rows[i].key_isnull)
 			rows[i].key = datumCopy(rows[i].key, att->attbyval, att->attlen);
