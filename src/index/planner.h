@@ -1,7 +1,6 @@
 /*
  * planner.h
- *	  Estimates of the rows within a Hamming distance, and the expressions that
- *	  planner support functions make.
+ *	  Estimates of the rows within a Hamming distance.
  */
 #ifndef SIMDUP_INDEX_PLANNER_H
 #define SIMDUP_INDEX_PLANNER_H
@@ -9,8 +8,6 @@
 #include "fmgr.h"
 #include "nodes/pathnodes.h"
 #include "nodes/supportnodes.h"
-
-/* How many rows lie within a Hamming distance. */
 
 /* A radius that is not known at plan time is taken for the usual one. */
 #define SIMHASH_DEFAULT_RADIUS 8
@@ -34,25 +31,5 @@ extern int simdup_plan_time_radius(PlannerInfo *root, Node *radius);
 /* Answer a support function's request with the estimate for the clause. */
 extern void simdup_answer_selectivity(SupportRequestSelectivity *request,
 									  const SimdupNearClause *clause);
-
-/* Expressions that planner support functions make. */
-
-/*
- * Return simhash_ball(center, radius), as a constant if both operands are; NULL
- * if the function is missing. funcid is any function of this extension.
- */
-extern Expr *simdup_make_ball_expr(PlannerInfo *root, Oid funcid, Node *center,
-								   Node *radius);
-
-/*
- * Answer a support function's request for an index condition or a selectivity.
- * Return NULL for another request.
- */
-extern Node *simdup_answer_request(
-	Node *request, List *(*condition)(SupportRequestIndexCondition *),
-	void (*estimate)(SupportRequestSelectivity *));
-
-/* Answer a request about simhash_within, or return NULL. */
-extern Node *simdup_support_within(Node *request);
 
 #endif /* SIMDUP_INDEX_PLANNER_H */

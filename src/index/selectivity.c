@@ -63,31 +63,24 @@ typedef struct ColumnStats
 	SampledValues histogram;
 } ColumnStats;
 
-/*
- * Set *fp to the fingerprint of a value of this type. Return false if the value
- * has none, or the type is not one that has fingerprints.
- */
+/* Check whether values of a type have fingerprints. */
 static bool
-get_fingerprint(const SimdupNearClause *clause, Oid type, Datum value,
-				uint64 *fp)
+has_fingerprints(const SimdupNearClause *clause, Oid type)
 {
 	type = getBaseType(type);
-	if (type == simdup_sibling_type(clause->funcid, "simhash64"))
-	{
-		*fp = DatumGetSimhash64(value);
-		return true;
-	}
-	return clause->of_texts && (type == TEXTOID || type == VARCHAROID) &&
-		   simdup_text_minhash64(DatumGetTextPP(value), fp);
+	return type == simdup_sibling_type(clause->funcid, "simhash64") ||
+		   (clause->of_texts && (type == TEXTOID || type == VARCHAROID));
 }
 
-/* Check whether a constant is of a type that has fingerprints. */
+/* Set *fp to the fingerprint of a value of such a type; false if it has none. */
 static bool
-is_known(const SimdupNearClause *clause, const Const *value)
+get_fingerprint(Oid type, Datum value, uint64 *fp)
 {
-	return value->consttype ==
-			   simdup_sibling_type(clause->funcid, "simhash64") ||
-		   (clause->of_texts && value->consttype == TEXTOID);
+	type = getBaseType(type);
+	if (type == TEXTOID || type == VARCHAROID)
+		return simdup_text_minhash64(DatumGetTextPP(value), fp);
+	*fp = DatumGetSimhash64(value);
+	return true;
 }
 
 /* Return the sum of the frequencies of values without a fingerprint. */
@@ -97,17 +90,19 @@ load_values(VariableStatData *vardata, const SimdupNearClause *clause, int kind,
 {
 	AttStatsSlot slot;
 	double without = 0;
+	bool is_known;
 
 	if (!get_attstatsslot(&slot, vardata->statsTuple, kind, InvalidOid, flags))
 		return 0;
+	is_known = has_fingerprints(clause, slot.valuetype);
 	values->fps = palloc(sizeof(uint64) * Max(slot.nvalues, 1));
 	values->numbers = palloc(sizeof(float4) * Max(slot.nvalues, 1));
 	for (int i = 0; i < slot.nvalues; i++)
 	{
 		float4 number = i < slot.nnumbers ? slot.numbers[i] : 0;
 
-		if (get_fingerprint(clause, slot.valuetype, slot.values[i],
-							&values->fps[values->n]))
+		if (is_known && get_fingerprint(slot.valuetype, slot.values[i],
+										&values->fps[values->n]))
 			values->numbers[values->n++] = number;
 		else
 			without += number;
@@ -126,9 +121,8 @@ load_stats(VariableStatData *vardata, const SimdupNearClause *clause,
 {
 	bool is_default;
 
-	memset(stats, 0, sizeof(*stats));
+	*stats = (ColumnStats){.not_null = 1.0};
 	stats->rows = vardata->rel ? Max(vardata->rel->tuples, 1.0) : 1000.0;
-	stats->not_null = 1.0;
 	stats->distinct = get_variable_numdistinct(vardata, &is_default);
 	if (is_default)
 		stats->distinct = stats->rows; /* fingerprints seldom repeat */
@@ -149,24 +143,11 @@ load_stats(VariableStatData *vardata, const SimdupNearClause *clause,
 						   ATTSTATSSLOT_VALUES, &stats->histogram);
 }
 
-/* Return the part of the rows whose value is not a most common one. */
-static double
-uncommon_part(const ColumnStats *stats)
-{
-	return Max(stats->not_null - stats->common_sum, 0.0);
-}
-
 /* Return the part of the uncommon rows that share one uncommon value. */
 static double
 uncommon_copies(const ColumnStats *stats)
 {
 	return 1.0 / Max(stats->distinct - stats->common.n, 1.0);
-}
-
-static bool
-value_near(const SampledValues *values, int i, uint64 center, int radius)
-{
-	return simdup_hamming64(values->fps[i], center) <= radius;
 }
 
 /*
@@ -199,7 +180,8 @@ histogram_part_near(const ColumnStats *stats, uint64 center,
 	if (n < 1)
 		return 0.0;
 	for (int i = 1; i <= n; i++)
-		hits += value_near(&stats->histogram, i, center, clause->radius);
+		hits +=
+			simdup_hamming64(stats->histogram.fps[i], center) <= clause->radius;
 	return sampled_part(hits, n, strangers_near(clause), 1.0 / stats->rows);
 }
 
@@ -215,14 +197,15 @@ part_near(const ColumnStats *stats, uint64 center,
 
 	for (int i = 0; i < stats->common.n; i++)
 	{
-		if (value_near(&stats->common, i, center, clause->radius))
+		int distance = simdup_hamming64(stats->common.fps[i], center);
+
+		if (distance <= clause->radius)
 			near += stats->common.numbers[i];
-		if (value_near(&stats->common, i, center, 0))
-			center_is_common = true;
+		center_is_common = center_is_common || distance == 0;
 	}
 	if (!center_is_common)
 		uncommon = Max(uncommon, uncommon_copies(stats));
-	return near + uncommon * uncommon_part(stats);
+	return near + uncommon * Max(stats->not_null - stats->common_sum, 0.0);
 }
 
 /* Return the part of pairs of two histograms that are near but not equal. */
@@ -244,9 +227,11 @@ histogram_pairs_near(const ColumnStats *a, const ColumnStats *b,
 
 		for (int j = 0; j < m; j++)
 		{
+			int distance;
+
 			at = (int) ((int64) j * b->histogram.n / m);
-			hits += value_near(&b->histogram, at, value, clause->radius) &&
-					!value_near(&b->histogram, at, value, 0);
+			distance = simdup_hamming64(b->histogram.fps[at], value);
+			hits += distance > 0 && distance <= clause->radius;
 		}
 	}
 	return sampled_part(hits, (double) n * m, strangers_near(clause),
@@ -263,7 +248,7 @@ common_pairs_near(const SampledValues *a, const SampledValues *b, int radius)
 
 	for (int i = 0; i < n; i++)
 		for (int j = 0; j < m; j++)
-			if (value_near(b, j, a->fps[i], radius))
+			if (simdup_hamming64(a->fps[i], b->fps[j]) <= radius)
 				near += (double) a->numbers[i] * b->numbers[j];
 	return near;
 }
@@ -289,11 +274,8 @@ pairs_near(const ColumnStats *a, const ColumnStats *b,
 int
 simdup_plan_time_radius(PlannerInfo *root, Node *radius)
 {
-	Const *value;
+	Const *value = (Const *) estimate_expression_value(root, radius);
 
-	if (radius == NULL)
-		return SIMHASH_DEFAULT_RADIUS;
-	value = (Const *) estimate_expression_value(root, radius);
 	if (!IsA(value, Const) || value->consttype != INT4OID)
 		return SIMHASH_DEFAULT_RADIUS;
 	if (value->constisnull)
@@ -302,55 +284,36 @@ simdup_plan_time_radius(PlannerInfo *root, Node *radius)
 	return Max(Min(DatumGetInt32(value->constvalue), SIMHASH64_BITS), 0);
 }
 
-/* The estimate for an operand, as far as it is known, that is no column. */
-static double
-part_near_operand(const ColumnStats *stats, Node *operand,
-				  const SimdupNearClause *clause)
-{
-	Const *value = (Const *) operand;
-	uint64 center;
-
-	if (!IsA(operand, Const) ||
-		(!value->constisnull && !is_known(clause, value)))
-		return pairs_near(stats, stats, clause);
-	if (value->constisnull ||
-		!get_fingerprint(clause, value->consttype, value->constvalue, &center))
-		return 0.0;
-	return part_near(stats, center, clause);
-}
-
 static Selectivity
 restriction_selectivity(PlannerInfo *root, const SimdupNearClause *clause,
 						int varRelid)
 {
 	VariableStatData vardata;
 	ColumnStats stats;
-	Node *center;
+	Node *other;
+	Const *value;
+	uint64 center;
 	bool column_is_first;
-	double selectivity;
+	double selectivity = 0.0;
 
 	if (clause->radius < 0)
 		return 0.0;
 	if (!get_restriction_variable(root, list_make2(clause->a, clause->b),
-								  varRelid, &vardata, &center,
-								  &column_is_first))
+								  varRelid, &vardata, &other, &column_is_first))
 		return strangers_near(clause);
 
 	load_stats(&vardata, clause, &stats);
-	selectivity = part_near_operand(&stats, center, clause);
 	ReleaseVariableStats(vardata);
+	value = (Const *) other;
+	if (!IsA(other, Const) ||
+		(!value->constisnull && !has_fingerprints(clause, value->consttype)))
+		selectivity = pairs_near(&stats, &stats, clause);
+	else if (!value->constisnull &&
+			 get_fingerprint(value->consttype, value->constvalue, &center))
+		selectivity = part_near(&stats, center, clause);
 
 	CLAMP_PROBABILITY(selectivity);
 	return selectivity;
-}
-
-/* Turn the part of near pairs into that of outer rows with a near row. */
-static double
-semijoin_selectivity(double near, const VariableStatData *inner)
-{
-	double rows = inner->rel ? inner->rel->rows : 1.0;
-
-	return near * Max(rows, 1.0);
 }
 
 static Selectivity
@@ -359,6 +322,7 @@ join_selectivity(PlannerInfo *root, const SimdupNearClause *clause,
 {
 	VariableStatData vardata[2];
 	ColumnStats stats[2];
+	RelOptInfo *inner;
 	bool reversed;
 	double selectivity;
 
@@ -369,13 +333,14 @@ join_selectivity(PlannerInfo *root, const SimdupNearClause *clause,
 	load_stats(&vardata[0], clause, &stats[0]);
 	load_stats(&vardata[1], clause, &stats[1]);
 
-	selectivity = pairs_near(&stats[0], &stats[1], clause);
-	if (jointype == JOIN_SEMI || jointype == JOIN_ANTI)
-		selectivity =
-			semijoin_selectivity(selectivity, &vardata[reversed ? 0 : 1]);
-
 	ReleaseVariableStats(vardata[0]);
 	ReleaseVariableStats(vardata[1]);
+
+	selectivity = pairs_near(&stats[0], &stats[1], clause);
+	/* outer rows with a near row, not near pairs */
+	inner = vardata[reversed ? 0 : 1].rel;
+	if (inner != NULL && (jointype == JOIN_SEMI || jointype == JOIN_ANTI))
+		selectivity *= Max(inner->rows, 1.0);
 
 	CLAMP_PROBABILITY(selectivity);
 	return selectivity;
@@ -404,35 +369,33 @@ open_ball_clause(FunctionCallInfo fcinfo)
 	List *args = (List *) PG_GETARG_POINTER(2);
 	Oid funcid = fcinfo->flinfo->fn_oid;
 	Oid ball_type = simdup_sibling_type(funcid, "simhash_ball");
-	bool ball_is_first = exprType(linitial(args)) == ball_type;
-	Node *ball = estimate_expression_value(root, ball_is_first ? linitial(args)
-															   : lsecond(args));
+	int ball_at = exprType(linitial(args)) == ball_type ? 0 : 1;
+	Node *ball = estimate_expression_value(root, list_nth(args, ball_at));
+	Const *value = (Const *) ball;
+	FuncExpr *call = (FuncExpr *) ball;
 	SimdupNearClause clause = {.funcid = get_opcode(PG_GETARG_OID(1)),
 							   .of_texts = exprType(linitial(args)) == TEXTOID,
-							   .radius = SIMHASH_DEFAULT_RADIUS};
+							   .radius = SIMHASH_DEFAULT_RADIUS,
+							   .a = list_nth(args, 1 - ball_at),
+							   .b = ball};
 
-	clause.a = ball_is_first ? lsecond(args) : linitial(args);
-	clause.b = ball;
-	if (IsA(ball, Const) && ((Const *) ball)->consttype == ball_type)
+	if (IsA(ball, Const) && value->consttype == ball_type)
 	{
-		Const *value = (Const *) ball;
-		SimhashBall unknown = {0};
-		SimhashBall *known = value->constisnull
-								 ? &unknown
-								 : DatumGetSimhashBallP(value->constvalue);
+		SimhashBall known = {.radius = -1};
 
+		if (!value->constisnull)
+			known = *DatumGetSimhashBallP(value->constvalue);
 		clause.b = (Node *) makeConst(simdup_sibling_type(funcid, "simhash64"),
 									  -1, InvalidOid, sizeof(uint64),
-									  Simhash64GetDatum(known->center),
+									  Simhash64GetDatum(known.center),
 									  value->constisnull, FLOAT8PASSBYVAL);
-		clause.radius = value->constisnull ? -1 : (int) known->radius;
+		clause.radius = (int) known.radius;
 	}
-	else if (IsA(ball, FuncExpr) && ((FuncExpr *) ball)->funcid ==
-										simdup_sibling_ball_constructor(funcid))
+	else if (IsA(ball, FuncExpr) &&
+			 call->funcid == simdup_sibling_ball_constructor(funcid))
 	{
-		clause.b = linitial(((FuncExpr *) ball)->args);
-		clause.radius =
-			simdup_plan_time_radius(root, lsecond(((FuncExpr *) ball)->args));
+		clause.b = linitial(call->args);
+		clause.radius = simdup_plan_time_radius(root, lsecond(call->args));
 	}
 	return clause;
 }

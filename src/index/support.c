@@ -1,7 +1,7 @@
 /*
  * support.c
- *	  Tells the planner about simhash_within: an operator that says the same, an
- *	  index condition, and how many rows to expect.
+ *	  The operators of texts, simdup_resembles, and planner support of that and of
+ *	  simhash_within.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -12,68 +12,324 @@
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 
+#include "core/compare/resemblance.h"
+#include "core/compare/statistics.h"
 #include "index/hamming/am.h"
 #include "index/planner.h"
+#include "server/arguments.h"
 #include "server/catalog.h"
+#include "text/minhash64.h"
 #include "type/simhash64.h"
 
-Expr *
-simdup_make_ball_expr(PlannerInfo *root, Oid funcid, Node *center, Node *radius)
+/*
+ * What is known of a text that a function is called with again and again. A
+ * query compares one text with many rows, and fingerprints it once. A copy of
+ * its bytes tells whether it is still the same.
+ */
+typedef struct KnownText
 {
-	Oid constructor = simdup_sibling_ball_constructor(funcid);
-	Node *ball;
+	bool is_known;
+	StringInfoData bytes; /* a copy of the text that is known */
+	bool has_fp;
+	uint64 fp;		  /* minhash64(content) */
+	SimdupHashes set; /* of its elements, if they were needed */
+} KnownText;
 
-	if (!OidIsValid(constructor))
-		return NULL;
-	ball = (Node *) makeFuncExpr(constructor, get_func_rettype(constructor),
-								 list_make2(copyObject(center),
-											copyObject(radius)),
-								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-	if (IsA(center, Const) && IsA(radius, Const))
-		ball = eval_const_expressions(root, ball);
-	return (Expr *) ball;
+/* Longer texts are not copied: to compare them is rare, and slow in any case. */
+#define MAX_REMEMBERED (16 * 1024 * 1024)
+
+/* Fill in the fingerprint of a text, unless it is the text of the last call. */
+static void
+know_text(KnownText *known, const text *content)
+{
+	const char *bytes = VARDATA_ANY(content);
+	int len = (int) VARSIZE_ANY_EXHDR(content);
+
+	if (known->is_known && known->bytes.len == len &&
+		memcmp(known->bytes.data, bytes, len) == 0)
+		return;
+	known->is_known = false;
+	simdup_hashes_free(&known->set);
+	known->has_fp = simdup_text_minhash64(content, &known->fp);
+	if (len > MAX_REMEMBERED)
+		return;
+	resetStringInfo(&known->bytes);
+	appendBinaryStringInfo(&known->bytes, bytes, len);
+	known->is_known = true;
 }
 
 /*
- * Return the index condition of simhash_within(column, center, k), the column
- * first or second, is the same as column <@ simhash_ball(center, k), if the
- * index has that operator.
+ * Return what is known of the two texts that a function is called with, and the
+ * texts. Return NULL if one of them has no fingerprint.
+ */
+static KnownText *
+known_arguments(FunctionCallInfo fcinfo, text *content[2])
+{
+	FmgrInfo *function = fcinfo->flinfo;
+	KnownText *known = function->fn_extra;
+
+	if (known == NULL)
+	{
+		MemoryContext caller = MemoryContextSwitchTo(function->fn_mcxt);
+
+		known = palloc0(2 * sizeof(*known));
+		initStringInfo(&known[0].bytes);
+		initStringInfo(&known[1].bytes);
+		function->fn_extra = known;
+		MemoryContextSwitchTo(caller);
+	}
+	for (int i = 0; i < 2; i++)
+	{
+		content[i] = PG_GETARG_TEXT_PP(i);
+		know_text(&known[i], content[i]);
+		if (!known[i].has_fp)
+			return NULL;
+	}
+	return known;
+}
+
+/* The elements of that text, ascending. Raises 54000 for too many. */
+static const SimdupHashes *
+known_set(KnownText *known, MemoryContext context, const text *content)
+{
+	if (known->set.hashes == NULL)
+	{
+		SimdupUtf8 utf8 = simdup_text_to_utf8(content);
+		MemoryContext caller = MemoryContextSwitchTo(context);
+
+		known->set = simdup_element_set(simdup_default_shingling, utf8);
+		MemoryContextSwitchTo(caller);
+	}
+	return &known->set;
+}
+
+/* Operator class text_ops: what the index stores of a text, and answers. */
+
+PG_FUNCTION_INFO_V1(simdup_text_fingerprint);
+/* Compute support function 1: NULL for a text without a shingle. */
+Datum
+simdup_text_fingerprint(PG_FUNCTION_ARGS)
+{
+	uint64 fp;
+
+	if (!simdup_text_minhash64(PG_GETARG_TEXT_PP(0), &fp))
+		PG_RETURN_NULL();
+	PG_RETURN_SIMHASH64(fp);
+}
+
+PG_FUNCTION_INFO_V1(simdup_text_in_ball);
+/* Compute content <~@ ball: false for a text without a shingle. */
+Datum
+simdup_text_in_ball(PG_FUNCTION_ARGS)
+{
+	uint64 fp;
+
+	PG_RETURN_BOOL(simdup_text_minhash64(PG_GETARG_TEXT_PP(0), &fp) &&
+				   simhash_ball_has(PG_GETARG_SIMHASH_BALL_P(1), fp));
+}
+
+PG_FUNCTION_INFO_V1(simdup_text_distance);
+/* Compute a <~~> b: NULL for a text without a shingle. */
+Datum
+simdup_text_distance(PG_FUNCTION_ARGS)
+{
+	text *content[2];
+	KnownText *known = known_arguments(fcinfo, content);
+
+	if (known == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_INT32(simdup_hamming64(known[0].fp, known[1].fp));
+}
+
+/*
+ * Return the largest distance of two texts that simdup_resembles calls alike.
+ * It takes longer to compute than a search, so the last one is remembered.
+ */
+static int
+largest_distance(double min_resemblance, double recall)
+{
+	static double last_min_resemblance = -1;
+	static double last_recall = -1;
+	static int last_distance;
+
+	if (min_resemblance != last_min_resemblance || recall != last_recall)
+	{
+		last_distance = simdup_agreement_distance(min_resemblance, recall);
+		last_min_resemblance = min_resemblance;
+		last_recall = recall;
+	}
+	return last_distance;
+}
+
+PG_FUNCTION_INFO_V1(simdup_resembles);
+/*
+ * Return simdup_resembles(content, query, min_resemblance, recall): whether two
+ * texts share enough of their shingles. The fingerprints decide first, and the
+ * shingles are compared only if they are near. So a hamming index on a column of
+ * texts finds all candidates, and the executor verifies them. The answer is the
+ * same without the index.
+ */
+Datum
+simdup_resembles(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = fcinfo->flinfo->fn_mcxt;
+	double min_resemblance =
+		simdup_check_share(PG_GETARG_FLOAT8(2), "min_resemblance");
+	double recall = simdup_check_share(PG_GETARG_FLOAT8(3), "recall");
+	text *content[2];
+	KnownText *known = known_arguments(fcinfo, content);
+
+	if (known == NULL || simdup_hamming64(known[0].fp, known[1].fp) >
+							 largest_distance(min_resemblance, recall))
+		PG_RETURN_BOOL(false);
+	PG_RETURN_BOOL(
+		simdup_resemblance_from(known_set(&known[0], context, content[0]),
+								known_set(&known[1], context, content[1]),
+								min_resemblance) >= 0);
+}
+
+/* Planner support. */
+
+/* The defaults, as in the install script; for parameters not known yet. */
+#define DEFAULT_MIN_RESEMBLANCE 0.8
+#define DEFAULT_RECALL 0.99
+
+/*
+ * Unrelated texts of one language share a few shingles. From this resemblance on,
+ * the planner expects none of them.
+ */
+#define RELATED 0.05
+
+/*
+ * Check whether the function is simdup_resembles(a, b, min_resemblance, recall),
+ * of texts. The other one is simhash_within(a, b, radius), of fingerprints.
+ */
+static bool
+is_of_texts(Oid funcid)
+{
+	return get_func_nargs(funcid) == 4;
+}
+
+/*
+ * Return a call of a function, computed if its arguments are constants; NULL if
+ * the function or an argument is missing.
+ */
+static Node *
+make_call(PlannerInfo *root, Oid function, List *arguments, Oid collation)
+{
+	Node *call;
+
+	if (!OidIsValid(function) || list_member_ptr(arguments, NULL))
+		return NULL;
+	call = (Node *) makeFuncExpr(function, get_func_rettype(function),
+								 copyObject(arguments), InvalidOid, collation,
+								 COERCE_EXPLICIT_CALL);
+	return eval_const_expressions(root, call);
+}
+
+/* Return the operator that finds what lies in a ball, as an expression. */
+static Node *
+make_in_ball(PlannerInfo *root, Oid funcid, Oid opno, Node *operand,
+			 Node *center, Node *radius, Oid collation)
+{
+	Node *ball = make_call(root, simdup_sibling_ball_constructor(funcid),
+						   list_make2(center, radius), InvalidOid);
+
+	if (ball == NULL || !OidIsValid(opno))
+		return NULL;
+	return (Node *) make_opclause(opno, BOOLOID, false, (Expr *) operand,
+								  (Expr *) ball, InvalidOid, collation);
+}
+
+/* Return the value of a constant from 0 to 1, or -1. */
+static double
+known_share(Node *node)
+{
+	Const *value = (Const *) node;
+	double share;
+
+	if (!IsA(node, Const) || value->consttype != FLOAT8OID ||
+		value->constisnull)
+		return -1;
+	share = DatumGetFloat8(value->constvalue);
+	return share >= 0 && share <= 1 ? share : -1;
+}
+
+/*
+ * Return the largest distance of texts as an expression, or NULL if a constant
+ * is out of range: simdup_resembles raises the error if it is called.
+ */
+static Node *
+make_distance(SupportRequestIndexCondition *req, Node *min_resemblance,
+			  Node *recall)
+{
+	Oid types[] = {FLOAT8OID, FLOAT8OID};
+	double m = known_share(min_resemblance);
+	double r = known_share(recall);
+
+	if (m >= 0 && r >= 0)
+		return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
+								  Int32GetDatum(largest_distance(m, r)), false,
+								  true);
+	if ((IsA(min_resemblance, Const) && m < 0) || (IsA(recall, Const) && r < 0))
+		return NULL;
+	return make_call(req->root,
+					 simdup_sibling_function(req->funcid, "minhash64_distance",
+											 types, lengthof(types)),
+					 list_make2(min_resemblance, recall), InvalidOid);
+}
+
+/*
+ * Return the index condition of a call, if the index has the operator. The column
+ * is the first or second argument. simhash_within(column, center, radius) is the
+ * same as column <@ simhash_ball(center, radius). A row for which
+ * simdup_resembles(column, query, m, r) is true fulfils column <~@
+ * simhash_ball(fingerprint of query, largest distance). That operator must be
+ * the one of this extension: another class may make other fingerprints of texts.
  */
 static List *
 index_condition(SupportRequestIndexCondition *req)
 {
-	List *args;
-	Node *column;
+	FuncExpr *call = (FuncExpr *) req->node;
+	Oid ball_type = simdup_sibling_type(req->funcid, "simhash_ball");
+	bool of_texts = is_of_texts(req->funcid);
 	Node *center;
 	Node *radius;
-	Expr *ball;
+	Node *condition;
+	Oid type;
 	Oid opno;
 
 	if (!is_funcclause(req->node) || req->indexarg > 1)
 		return NIL;
-	args = ((FuncExpr *) req->node)->args;
-	column = list_nth(args, req->indexarg);
-	center = list_nth(args, 1 - req->indexarg);
-	radius = lthird(args);
+	for (int i = 0; i < list_length(call->args); i++)
+		if (i != req->indexarg &&
+			!is_pseudo_constant_for_index(req->root, list_nth(call->args, i),
+										  req->index))
+			return NIL;
 
-	if (!is_pseudo_constant_for_index(req->root, center, req->index) ||
-		!is_pseudo_constant_for_index(req->root, radius, req->index))
-		return NIL;
-
-	ball = simdup_make_ball_expr(req->root, req->funcid, center, radius);
-	if (ball == NULL)
-		return NIL;
-	opno =
-		get_opfamily_member(req->opfamily,
-							simdup_sibling_type(req->funcid, "simhash64"),
-							exprType((Node *) ball), SIMHASH_IN_BALL_STRATEGY);
-	if (!OidIsValid(opno))
-		return NIL;
-
-	req->lossy = false;
-	return list_make1(make_opclause(opno, BOOLOID, false, (Expr *) column, ball,
-									InvalidOid, InvalidOid));
+	type = of_texts ? TEXTOID : simdup_sibling_type(req->funcid, "simhash64");
+	opno = get_opfamily_member(req->opfamily, type, ball_type,
+							   SIMHASH_IN_BALL_STRATEGY);
+	center = list_nth(call->args, 1 - req->indexarg);
+	radius = lthird(call->args);
+	if (of_texts)
+	{
+		if (opno !=
+			simdup_sibling_operator(req->funcid, "<~@", TEXTOID, ball_type))
+			return NIL;
+		center = make_call(req->root,
+						   get_opfamily_proc(req->opfamily, TEXTOID, TEXTOID,
+											 HAMMING_FINGERPRINT_PROC),
+						   list_make1(center), call->inputcollid);
+		radius = make_distance(req, radius, lfourth(call->args));
+	}
+	condition = make_in_ball(req->root, req->funcid, opno,
+							 list_nth(call->args, req->indexarg), center,
+							 radius, call->inputcollid);
+	req->lossy = of_texts;
+	return condition == NULL ? NIL : list_make1(condition);
 }
 
 /* Check whether an operand has one value in a scan of this query's tables. */
@@ -116,7 +372,7 @@ simplify_to_operator(SupportRequestSimplify *req)
 	Node *fp = linitial(req->fcall->args);
 	Node *center = lsecond(req->fcall->args);
 	Node *radius = lthird(req->fcall->args);
-	Expr *ball;
+	Oid ball_type = simdup_sibling_type(funcid, "simhash_ball");
 	Oid opno;
 
 	if (!contain_vars_of_level(fp, 0))
@@ -124,17 +380,23 @@ simplify_to_operator(SupportRequestSimplify *req)
 		fp = center;
 		center = linitial(req->fcall->args);
 	}
-	if (!can_be_operator(fp, center, radius))
+	if (is_of_texts(funcid) || !can_be_operator(fp, center, radius))
 		return NULL;
-	ball = simdup_make_ball_expr(req->root, funcid, center, radius);
-	if (ball == NULL)
-		return NULL;
-	opno = simdup_sibling_operator(funcid, "<@", exprType(fp),
-								   exprType((Node *) ball));
-	if (!OidIsValid(opno))
-		return NULL;
-	return (Node *) make_opclause(opno, BOOLOID, false, (Expr *) fp, ball,
-								  InvalidOid, InvalidOid);
+	opno = simdup_sibling_operator(funcid, "<@", exprType(fp), ball_type);
+	return make_in_ball(req->root, funcid, opno, fp, center, radius,
+						InvalidOid);
+}
+
+/* Return the value of an argument at plan time, or its default; -1 for NULL. */
+static double
+plan_time_share(PlannerInfo *root, Node *node, double otherwise)
+{
+	Const *value = (Const *) estimate_expression_value(root, node);
+	double share = known_share((Node *) value);
+
+	if (share >= 0)
+		return share;
+	return IsA(value, Const) && value->constisnull ? -1 : otherwise;
 }
 
 static void
@@ -143,31 +405,41 @@ estimate_selectivity(SupportRequestSelectivity *req)
 	SimdupNearClause clause = {.funcid = req->funcid,
 							   .a = linitial(req->args),
 							   .b = lsecond(req->args),
-							   .radius =
-								   simdup_plan_time_radius(req->root,
-														   lthird(req->args))};
+							   .of_texts = is_of_texts(req->funcid),
+							   .radius = -1};
 
+	if (clause.of_texts)
+	{
+		double min_resemblance = plan_time_share(req->root, lthird(req->args),
+												 DEFAULT_MIN_RESEMBLANCE);
+		double recall =
+			plan_time_share(req->root, lfourth(req->args), DEFAULT_RECALL);
+
+		clause.excludes_strangers = min_resemblance >= RELATED;
+		if (min_resemblance >= 0 && recall >= 0)
+			clause.radius = largest_distance(min_resemblance, recall);
+	}
+	else
+		clause.radius = simdup_plan_time_radius(req->root, lthird(req->args));
 	simdup_answer_selectivity(req, &clause);
 }
 
-Node *
-simdup_answer_request(Node *request,
-					  List *(*condition)(SupportRequestIndexCondition *),
-					  void (*estimate)(SupportRequestSelectivity *))
+PG_FUNCTION_INFO_V1(simdup_support);
+Datum
+simdup_support(PG_FUNCTION_ARGS)
 {
-	if (IsA(request, SupportRequestIndexCondition))
-		return (Node *) condition((SupportRequestIndexCondition *) request);
-	if (!IsA(request, SupportRequestSelectivity))
-		return NULL;
-	estimate((SupportRequestSelectivity *) request);
-	return request;
-}
+	Node *request = (Node *) PG_GETARG_POINTER(0);
+	Node *answer = NULL;
 
-Node *
-simdup_support_within(Node *request)
-{
 	if (IsA(request, SupportRequestSimplify))
-		return simplify_to_operator((SupportRequestSimplify *) request);
-	return simdup_answer_request(request, index_condition,
-								 estimate_selectivity);
+		answer = simplify_to_operator((SupportRequestSimplify *) request);
+	else if (IsA(request, SupportRequestIndexCondition))
+		answer =
+			(Node *) index_condition((SupportRequestIndexCondition *) request);
+	else if (IsA(request, SupportRequestSelectivity))
+	{
+		estimate_selectivity((SupportRequestSelectivity *) request);
+		answer = request;
+	}
+	PG_RETURN_POINTER(answer);
 }

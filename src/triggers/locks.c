@@ -1,22 +1,16 @@
 /*
  * locks.c
- *	  Locks that make arrival race-free.
+ *	  Locks that make the triggers race-free.
  *
- * README says why they suffice. They are advisory locks, so they appear in pg_locks,
- * lock_timeout and deadlock detection apply, and PREPARE TRANSACTION keeps them.
- * pg_advisory_lock fills the tag's last field (objsubid) with 1 or 2. Here it is
- * never below ARRIVAL_TAG. The other fields are database, table and the values of
- * the blocks.
+ * README says why they suffice. PREPARE TRANSACTION keeps them. pg_advisory_lock
+ * fills the tag's last field (objsubid) with 1 or 2. Here it is never below
+ * TABLE_TAG. The other fields are database, table and the values of the blocks.
  *
  * Order. A row takes its blocks in ascending order and then, shared, the table's
  * tag. So transactions of one row cannot deadlock over these locks alone.
  * Together with row locks they can. A BEFORE INSERT trigger locks blocks before
  * ON CONFLICT locks a row, a BEFORE UPDATE trigger after the row, and an AFTER
  * trigger always last.
- *
- * If the lock table has no room, a transaction locks the table's tag exclusively.
- * Two that both have arrivals and both want that would wait for each other for
- * ever. The second one gets an error at once, which says what to raise.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -33,18 +27,15 @@
 
 #include "core/search/lock_blocks.h"
 #include "server/catalog.h"
-#include "triggers/arrival.h"
+#include "triggers/trigger.h"
 
 /* The last field of the tags of locks. */
-#define ARRIVAL_TAG 0x4000
-#define ARRIVAL_TURN_TAG (ARRIVAL_TAG | 1) /* to take the table's */
-#define ARRIVAL_SLOT_TAG (ARRIVAL_TAG | 2) /* for room in the lock table */
+#define TABLE_TAG 0x4000
+#define TURN_TAG (TABLE_TAG | 1) /* to take the table's */
+#define SLOT_TAG (TABLE_TAG | 2) /* for room in the lock table */
 
-/*
- * objsubid holds distance and block, seven bits each. All triggers of
- * a table lock by the largest distance among them, so that they meet.
- */
-#define BLOCK_TAG(k, block) (ARRIVAL_TAG | ((k) + 1) << 7 | (block))
+/* objsubid holds distance and block, seven bits each. */
+#define BLOCK_TAG(k, block) (TABLE_TAG | ((k) + 1) << 7 | (block))
 
 /*
  * Room in the server's lock table, shared out among all sessions that take
@@ -52,11 +43,10 @@
  *
  * The lock table has max_locks_per_transaction entries for each session and
  * prepared transaction, in common. Each transaction may fill a quarter of its
- * own entries. For more it takes slots of a reserve, which is five eighths
- * of the lock table. A slot is a lock itself, so no two transactions have
- * the same one. One transaction gets a fifth of the reserve at most. So all
- * locks of ours in all sessions together never fill more than seven eighths of
- * the lock table.
+ * own entries. For more it takes slots of a reserve, which is five eighths of
+ * the lock table. A slot is a lock itself, so no two transactions have the same
+ * one. One transaction gets a fifth of the reserve at most. So all locks of ours
+ * in all sessions together never fill more than seven eighths of the lock table.
  */
 
 #define MAX_SLOTS 128
@@ -81,11 +71,23 @@ slot_size(void)
 	return (int) Max(max_locks_per_xact / 2, reserve_size() / MAX_SLOTS);
 }
 
-static void
-set_slot_tag(LOCKTAG *tag, int slot)
+/* The lock table serves all databases, so the slots belong to none. */
+static LOCKTAG
+slot_tag(int slot)
 {
-	/* the lock table serves all databases, so the slots belong to none */
-	SET_LOCKTAG_ADVISORY(*tag, InvalidOid, InvalidOid, slot, ARRIVAL_SLOT_TAG);
+	LOCKTAG tag;
+
+	SET_LOCKTAG_ADVISORY(tag, InvalidOid, InvalidOid, slot, SLOT_TAG);
+	return tag;
+}
+
+static LOCKTAG
+table_tag(Oid table, uint32 value, uint16 kind)
+{
+	LOCKTAG tag;
+
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, table, value, kind);
+	return tag;
 }
 
 /*
@@ -97,7 +99,6 @@ static void
 forget_what_is_gone(void)
 {
 	FullTransactionId current = GetTopFullTransactionId();
-	LOCKTAG tag;
 
 	if (!FullTransactionIdEquals(transaction, current))
 	{
@@ -107,7 +108,8 @@ forget_what_is_gone(void)
 	}
 	while (n_held > 0)
 	{
-		set_slot_tag(&tag, held[n_held - 1]);
+		LOCKTAG tag = slot_tag(held[n_held - 1]);
+
 		if (SIMDUP_LOCK_HELD(&tag, ExclusiveLock))
 			break;
 		n_held--;
@@ -115,18 +117,17 @@ forget_what_is_gone(void)
 }
 
 /*
- * Take a lock for as long as `holder` lives, a (sub)transaction's resource
- * owner. The current one may be a cursor's. When a later FETCH fails, that
- * owner goes with its locks, but the rows of an earlier FETCH stay.
+ * Take a lock for as long as the (sub)transaction lives. The current resource
+ * owner may be a cursor's. When a later FETCH fails, that owner goes with its
+ * locks, but the rows of an earlier FETCH stay.
  */
 static LockAcquireResult
-lock_tag(const LOCKTAG *tag, LOCKMODE mode, bool dont_wait,
-		 ResourceOwner holder)
+take_lock(const LOCKTAG *tag, LOCKMODE mode, bool dont_wait)
 {
 	ResourceOwner owner = CurrentResourceOwner;
 	LockAcquireResult result;
 
-	CurrentResourceOwner = holder;
+	CurrentResourceOwner = CurTransactionResourceOwner;
 	result = LockAcquire(tag, mode, false, dont_wait);
 	CurrentResourceOwner = owner;
 	return result;
@@ -144,12 +145,10 @@ take_slot(void)
 	for (int i = 0; i < n; i++)
 	{
 		int slot = (int) (((uint32) MyProcPid * 37 + n_held + i) % n);
-		LOCKTAG tag;
+		LOCKTAG tag = slot_tag(slot);
 
-		set_slot_tag(&tag, slot);
 		if (!SIMDUP_LOCK_HELD(&tag, ExclusiveLock) &&
-			lock_tag(&tag, ExclusiveLock, true, CurTransactionResourceOwner) ==
-				LOCKACQUIRE_OK)
+			take_lock(&tag, ExclusiveLock, true) == LOCKACQUIRE_OK)
 		{
 			held[n_held++] = slot;
 			return true;
@@ -180,32 +179,23 @@ reserve_locks(int n)
 static void
 take_reserved(const LOCKTAG *tag, LOCKMODE mode)
 {
-	if (lock_tag(tag, mode, false, CurTransactionResourceOwner) ==
-		LOCKACQUIRE_OK)
+	if (take_lock(tag, mode, false) == LOCKACQUIRE_OK)
 		locks_taken++;
-}
-
-static void
-set_arrival_tag(LOCKTAG *tag, Oid table, uint32 value, uint16 kind)
-{
-	SET_LOCKTAG_ADVISORY(*tag, MyDatabaseId, table, value, kind);
 }
 
 /*
  * Take the table's tag exclusively. A transaction that holds it shared takes
- * the turn first. If another one has the turn, the two would deadlock.
+ * the turn first. If another one has the turn, the two would wait for each other
+ * for ever. The second one gets an error at once, which says what to raise.
  */
 static void
 lock_table(Oid table)
 {
-	LOCKTAG tag;
-	LOCKTAG turn;
+	LOCKTAG tag = table_tag(table, 0, TABLE_TAG);
+	LOCKTAG turn = table_tag(table, 0, TURN_TAG);
 
-	set_arrival_tag(&tag, table, 0, ARRIVAL_TAG);
-	set_arrival_tag(&turn, table, 0, ARRIVAL_TURN_TAG);
 	if (SIMDUP_LOCK_HELD(&tag, RowExclusiveLock) &&
-		lock_tag(&turn, ExclusiveLock, true, CurTransactionResourceOwner) ==
-			LOCKACQUIRE_NOT_AVAIL)
+		take_lock(&turn, ExclusiveLock, true) == LOCKACQUIRE_NOT_AVAIL)
 		ereport(ERROR, errcode(ERRCODE_T_R_DEADLOCK_DETECTED),
 				errmsg("could not lock relation \"%s\" against arrivals",
 					   get_rel_name(table)),
@@ -213,35 +203,29 @@ lock_table(Oid table)
 					"Another transaction that has arrivals wants the same lock, and waits for this transaction to end."),
 				errhint(
 					"Retry the transaction. You might need to increase max_locks_per_transaction, or to begin transactions of many rows with simdup_lock_arrivals()."));
-	(void) lock_tag(&tag, ExclusiveLock, false, CurTransactionResourceOwner);
+	(void) take_lock(&tag, ExclusiveLock, false);
 }
 
-/*
- * Lock the blocks of fp until the transaction ends. Every row within k of fp
- * needs at least one of the same locks.
- */
 void
-simdup_arrival_lock(const ArrivalTrigger *at, uint64 fp)
+simdup_trigger_lock(Oid table, int k, uint64 fp)
 {
 	SimdupLockBlock blocks[SIMDUP_MAX_LOCK_BLOCKS];
-	int n = simdup_lock_blocks(fp, at->lock_distance, blocks);
-	LOCKTAG tag;
+	int n = simdup_lock_blocks(fp, k, blocks);
+	LOCKTAG tag = table_tag(table, 0, TABLE_TAG);
 
-	set_arrival_tag(&tag, at->table, 0, ARRIVAL_TAG);
 	if (SIMDUP_LOCK_HELD(&tag, ExclusiveLock))
 		return;
 	/* one more for the tag */
 	if (!reserve_locks(n + 1))
 	{
-		lock_table(at->table);
+		lock_table(table);
 		return;
 	}
 	for (int i = 0; i < n; i++)
 	{
-		LOCKTAG block;
+		LOCKTAG block =
+			table_tag(table, blocks[i].value, BLOCK_TAG(k, blocks[i].number));
 
-		set_arrival_tag(&block, at->table, blocks[i].value,
-						BLOCK_TAG(at->lock_distance, blocks[i].number));
 		take_reserved(&block, ExclusiveLock);
 	}
 	take_reserved(&tag, RowExclusiveLock);

@@ -1,6 +1,7 @@
 /*
  * search.c
- *	  Finds the rows near the row that arrives, by the indexes of the tables.
+ *	  Finds the tables to search and their indexes, and in them the rows near a
+ *	  new one.
  *
  * A row with the new row's key is the row itself, or the row that an upsert is
  * about to update. The TID tells which stored row is this version.
@@ -8,135 +9,302 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/genam.h"
+#include "access/attmap.h"
 #include "access/htup_details.h"
-#include "access/relscan.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
+#include "catalog/index.h"
+#include "catalog/pg_inherits.h"
+#include "commands/defrem.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/datum.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/ruleutils.h"
 #include "utils/snapmgr.h"
 
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
 #include "index/hamming/am.h"
-#include "triggers/arrival.h"
+#include "server/arguments.h"
+#include "server/catalog.h"
+#include "triggers/near.h"
 #include "type/simhash64.h"
 
-/* A table that is being searched. */
-typedef struct Reading
-{
-	Relation heap;
-	Relation index;
-	IndexScanDesc scan;
-	TupleTableSlot *slot;
-} Reading;
+static uint64 relation_changes = 0;
 
-/* An entry of an index near the new row. */
-typedef struct NearEntry
+static void
+count_relation_change(Datum arg pg_attribute_unused(),
+					  Oid relid pg_attribute_unused())
 {
-	int distance;
-	int reading;
-	ItemPointerData tid;
-} NearEntry;
-
-typedef struct Searching
-{
-	ArrivalSearch *search;
-	int n_readings;
-	Reading *readings;
-	int64 n_candidates;
-	size_t max_candidates;
-	NearEntry *candidates;
-} Searching;
-
-/* Compare two keys by the default order of their type. */
-static int
-compare_keys(const ArrivalTrigger *at, Datum a, Datum b)
-{
-	return DatumGetInt32(FunctionCall2Coll(&at->key_functions->cmp_proc_finfo,
-										   at->key_collation, a, b));
+	relation_changes++;
 }
 
-/* Compare rows by their keys; NULL comes last. */
-static int
-compare_found(const void *a, const void *b, void *at)
+uint64
+simdup_trigger_relation_changes(void)
 {
-	const ArrivalFound *left = a;
-	const ArrivalFound *right = b;
+	static bool watches = false;
 
-	if (left->key_isnull || right->key_isnull)
-		return (int) left->key_isnull - (int) right->key_isnull;
-	return compare_keys(at, left->key, right->key);
+	if (!watches)
+		CacheRegisterRelcacheCallback(count_relation_change, (Datum) 0);
+	watches = true;
+	return relation_changes;
 }
 
-static int
-compare_candidates(const void *a, const void *b)
+/*
+ * Return the column that an index to be made is most likely to be on: one of
+ * fingerprints, or else a text.
+ */
+static const char *
+column_to_index(TupleDesc tupdesc)
 {
-	return ((const NearEntry *) a)->distance -
-		   ((const NearEntry *) b)->distance;
+	Oid am = get_am_oid("hamming", true);
+	Form_pg_attribute found = NULL;
+
+	for (int i = 0; i < tupdesc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(tupdesc, i);
+
+		if (!att->attisdropped &&
+			OidIsValid(GetDefaultOpClass(att->atttypid, am)) &&
+			(found == NULL || (simdup_is_text_type(found->atttypid) &&
+							   !simdup_is_text_type(att->atttypid))))
+			found = att;
+	}
+	return found == NULL ? "column" : quote_identifier(NameStr(found->attname));
+}
+
+/* Raise the error for a table without a hamming index, or the named one. */
+pg_noreturn static void
+no_index(Oid table, const char *name)
+{
+	Relation rel = try_table_open(table, AccessShareLock);
+
+	if (rel == NULL)
+		simdup_no_such_table(table);
+	ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
+			name != NULL
+				? errmsg("index \"%s\" of relation \"%s\" does not exist", name,
+						 RelationGetRelationName(rel))
+				: errmsg("relation \"%s\" has no index of access method %s",
+						 RelationGetRelationName(rel), "hamming"),
+			errdetail("The search goes by an index, never through the table."),
+			errhint("Write: CREATE INDEX %s%sON %s USING hamming (%s).",
+					name != NULL ? quote_identifier(name) : "",
+					name != NULL ? " " : "", simdup_table_name(table),
+					column_to_index(RelationGetDescr(rel))));
+}
+
+/* Check whether an index stores the same as one of the same table or a parent. */
+static bool
+is_like(Relation index, Oid model)
+{
+	Relation other = index_open(model, AccessShareLock);
+	Relation table = table_open(index->rd_index->indrelid, NoLock);
+	Relation parent = table_open(other->rd_index->indrelid, NoLock);
+	AttrMap *map = SIMDUP_ATTRMAP_BY_NAME(RelationGetDescr(table),
+										  RelationGetDescr(parent));
+	bool result =
+		CompareIndexInfo(BuildIndexInfo(index), BuildIndexInfo(other),
+						 index->rd_indcollation, other->rd_indcollation,
+						 index->rd_opfamily, other->rd_opfamily, map);
+
+	table_close(parent, NoLock);
+	table_close(table, NoLock);
+	index_close(other, NoLock);
+	return result;
+}
+
+/*
+ * Return the table's index of this name, or any if all that can be used are
+ * alike. For a child that inherits, they must be like `model`, the parent's. An
+ * ERROR names the statement to run.
+ */
+static Oid
+choose_index(Oid relid, const char *name, Oid model)
+{
+	Relation table = table_open(relid, AccessShareLock);
+	bool is_child = OidIsValid(model);
+	Oid chosen = InvalidOid;
+	Oid invalid = InvalidOid;
+	ListCell *cell;
+
+	foreach (cell, RelationGetIndexList(table))
+	{
+		Oid oid = lfirst_oid(cell);
+		Relation index = index_open(oid, AccessShareLock);
+		Form_pg_index form = index->rd_index;
+
+		if (index->rd_indam->aminsert == simdup_hamming_insert &&
+			(name == NULL || strcmp(RelationGetRelationName(index), name) == 0))
+		{
+			if (!form->indisvalid || !form->indisready || !form->indislive)
+				invalid = oid;
+			else if (!OidIsValid(model))
+				chosen = model = oid;
+			else if (is_like(index, model))
+				chosen = oid;
+			else if (!is_child)
+				ereport(ERROR, errcode(ERRCODE_AMBIGUOUS_PARAMETER),
+						errmsg("relation \"%s\" has several indexes of access method %s that differ",
+							   RelationGetRelationName(table), "hamming"),
+						errdetail("Two of them are \"%s\" and \"%s\".",
+								  get_rel_name(model),
+								  RelationGetRelationName(index)),
+						errhint("Name one of them: '%s'.", "index => name"));
+		}
+		index_close(index, NoLock);
+	}
+	table_close(table, NoLock);
+	if (OidIsValid(chosen))
+		return chosen;
+	if (OidIsValid(invalid))
+		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("index \"%s\" is not valid", get_rel_name(invalid)),
+				errdetail(
+					"The search goes by an index, never through the table."),
+				errhint("Write: DROP INDEX %s; %s.", simdup_table_name(invalid),
+						pg_get_indexdef_string(invalid)));
+	no_index(relid, name);
+}
+
+/* A table that inherits has an index of its own, a partition one of the trigger's. */
+void
+simdup_trigger_find_targets(TriggerState *state)
+{
+	MemoryContext caller = MemoryContextSwitchTo(state->context);
+	bool is_partitioned =
+		get_rel_relkind(state->table) == RELKIND_PARTITIONED_TABLE;
+	List *tables = list_make1_oid(state->table);
+	List *indexes = NIL;
+	ListCell *cell;
+
+	if (!OidIsValid(state->index))
+		state->index =
+			choose_index(state->table, state->options.index, InvalidOid);
+	if (has_subclass(state->table))
+		tables = find_all_inheritors(state->table, AccessShareLock, NULL);
+	if (is_partitioned)
+		indexes = find_all_inheritors(state->index, NoLock, NULL);
+	foreach (cell, tables)
+	{
+		Oid table = lfirst_oid(cell);
+
+		if (get_rel_relkind(table) == RELKIND_FOREIGN_TABLE)
+			ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					errmsg("cannot search foreign table \"%s\"",
+						   get_rel_name(table)),
+					errdetail("A trigger on \"%s\" searches the indexes of all partitions.",
+							  get_rel_name(state->table)),
+					errhint(
+						"Make triggers on the tables that are not foreign."));
+		if (!is_partitioned)
+			indexes = lappend_oid(indexes, table == state->table
+											   ? state->index
+											   : choose_index(table, NULL,
+															  state->index));
+	}
+	state->n_targets = 0;
+	state->targets = palloc0(list_length(indexes) * sizeof(TriggerTarget));
+	foreach (cell, indexes)
+	{
+		TriggerTarget *target = &state->targets[state->n_targets];
+
+		target->index = lfirst_oid(cell);
+		target->table = IndexGetRelation(target->index, true);
+		if (get_rel_relkind(target->index) != RELKIND_INDEX ||
+			!OidIsValid(target->table))
+			continue;
+		target->key = get_attnum(target->table, state->options.key);
+		if (target->table == state->written)
+			state->own = target;
+		state->n_targets++;
+	}
+	/* a partition may be detached in the middle of the statement */
+	if (state->own == NULL)
+		no_index(state->written, NULL);
+	MemoryContextSwitchTo(caller);
 }
 
 /* Close what is open; locks stay until the transaction ends. */
 static void
-close_tables(Searching *s)
+close_targets(TriggerState *state)
 {
-	for (int i = 0; i < s->n_readings; i++)
+	for (int i = 0; i < state->n_targets; i++)
 	{
-		Reading *reading = &s->readings[i];
+		TriggerTarget *target = &state->targets[i];
 
-		if (reading->slot != NULL)
-			ExecDropSingleTupleTableSlot(reading->slot);
-		if (reading->scan != NULL)
-			index_endscan(reading->scan);
-		index_close(reading->index, NoLock);
-		table_close(reading->heap, NoLock);
+		if (target->slot != NULL)
+			ExecDropSingleTupleTableSlot(target->slot);
+		if (target->scan != NULL)
+			index_endscan(target->scan);
+		index_close(target->index_rel, NoLock);
+		table_close(target->heap, NoLock);
+		target->slot = NULL;
+		target->scan = NULL;
 	}
 }
 
 /*
- * Open the tables and their indexes. A table may be attached while the trigger
- * waits for locks, and is then searched too.
+ * Open the tables to search and their indexes. A table may be attached while the
+ * trigger waits for locks, and is then searched too.
  */
 static void
-open_tables(Searching *s)
+open_targets(TriggerState *state)
 {
-	ArrivalTrigger *at = s->search->at;
+	uint64 changes = state->relation_changes;
 
-	(void) simdup_arrival_find_targets(at);
-	do
+	for (;;)
 	{
-		close_tables(s);
-		s->readings = palloc0(at->n_targets * sizeof(Reading));
-		s->n_readings = at->n_targets;
-		for (int i = 0; i < at->n_targets; i++)
+		/* a change from here on counts */
+		if (changes != relation_changes)
 		{
-			Oid table = at->targets[i].table;
-
-			s->readings[i].heap = table_open(table, AccessShareLock);
-			s->readings[i].index =
-				try_index_open(at->targets[i].index, AccessShareLock);
-			if (s->readings[i].index == NULL)
-				simdup_arrival_no_index(table, NULL);
+			changes = relation_changes;
+			simdup_trigger_find_targets(state);
 		}
-	} while (simdup_arrival_find_targets(at));
+		for (int i = 0; i < state->n_targets; i++)
+		{
+			TriggerTarget *target = &state->targets[i];
+
+			target->heap = table_open(target->table, AccessShareLock);
+			target->index_rel = try_index_open(target->index, AccessShareLock);
+			if (target->index_rel == NULL)
+				no_index(target->table, NULL);
+		}
+		if (changes == relation_changes)
+			return;
+		close_targets(state);
+	}
 }
 
-static void
-add_candidate(Searching *s, int reading)
+/* Compare two keys by the default order of their type. */
+static int
+compare_keys(const TriggerState *state, Datum a, Datum b)
 {
-	IndexScanDesc scan = s->readings[reading].scan;
-	int distance =
-		simdup_hamming64(simdup_hamming_returned(scan), s->search->row->fp);
+	return DatumGetInt32(
+		FunctionCall2Coll(&state->key_functions->cmp_proc_finfo,
+						  state->key_att->attcollation, a, b));
+}
 
-	CHECK_FOR_INTERRUPTS();
-	s->candidates =
-		simdup_grow(s->candidates, &s->max_candidates,
-					(size_t) s->n_candidates + 1, sizeof(NearEntry));
-	s->candidates[s->n_candidates++] =
-		(NearEntry){distance, reading, scan->xs_heaptid};
+/* Compare rows by their keys; NULL comes last. */
+static int
+compare_rows(const void *a, const void *b, void *state)
+{
+	const NearRow *left = a;
+	const NearRow *right = b;
+
+	if (left->key_isnull || right->key_isnull)
+		return (int) left->key_isnull - (int) right->key_isnull;
+	return compare_keys(state, left->key, right->key);
+}
+
+static int
+compare_distances(const void *a, const void *b)
+{
+	return ((const NearRow *) a)->distance - ((const NearRow *) b)->distance;
 }
 
 /*
@@ -145,9 +313,9 @@ add_candidate(Searching *s, int reading)
  * planner uses such an index for later snapshots only.
  */
 static void
-require_complete(const ArrivalSearch *search, Relation index)
+require_complete(const TriggerState *state, Relation index)
 {
-	if (search->at->lock || !IsolationUsesXactSnapshot() ||
+	if (state->options.lock || !IsolationUsesXactSnapshot() ||
 		!index->rd_index->indcheckxmin ||
 		TransactionIdPrecedes(HeapTupleHeaderGetXmin(
 								  index->rd_indextuple->t_data),
@@ -159,40 +327,57 @@ require_complete(const ArrivalSearch *search, Relation index)
 			errhint("The transaction might succeed if retried."));
 }
 
+/* Add the entry that the scan of a target returned last. */
+static void
+add_entry(NearSearch *search, TriggerTarget *target)
+{
+	CHECK_FOR_INTERRUPTS();
+	search->rows = simdup_grow(search->rows, &search->max_rows,
+							   (size_t) search->n_rows + 1, sizeof(NearRow));
+	search->rows[search->n_rows++] =
+		(NearRow){.target = target,
+				  .distance =
+					  simdup_hamming64(simdup_hamming_returned(target->scan),
+									   search->row->fp),
+				  .tid = target->scan->xs_heaptid};
+}
+
 /*
  * Collect the near entries of all indexes, nearest first. The operator is that
  * of the access method: an index of any operator class holds fingerprints.
  */
 static void
-collect_candidates(Searching *s)
+collect_entries(NearSearch *search)
 {
-	SimhashBall ball = {s->search->row->fp, s->search->at->max_distance};
+	const TriggerState *state = search->state;
+	SimhashBall ball = {search->row->fp, state->options.max_distance};
 	ScanKeyData key = {.sk_attno = 1,
 					   .sk_strategy = SIMHASH_IN_BALL_STRATEGY,
 					   .sk_argument = PointerGetDatum(&ball)};
 
-	for (int i = 0; i < s->n_readings; i++)
+	for (int i = 0; i < state->n_targets; i++)
 	{
-		Reading *reading = &s->readings[i];
+		TriggerTarget *target = &state->targets[i];
 
-		require_complete(s->search, reading->index);
-		reading->scan = SIMDUP_INDEX_BEGINSCAN(reading->heap, reading->index,
-											   s->search->snapshot, 1, 0);
-		index_rescan(reading->scan, &key, 1, NULL, 0);
-		while (index_getnext_tid(reading->scan, ForwardScanDirection) != NULL)
-			add_candidate(s, i);
+		require_complete(state, target->index_rel);
+		target->scan = SIMDUP_INDEX_BEGINSCAN(target->heap, target->index_rel,
+											  search->snapshot, 1, 0);
+		index_rescan(target->scan, &key, 1, NULL, 0);
+		while (index_getnext_tid(target->scan, ForwardScanDirection) != NULL)
+			add_entry(search, target);
 	}
-	if (s->n_candidates > 1)
-		qsort(s->candidates, s->n_candidates, sizeof(NearEntry),
-			  compare_candidates);
+	if (search->n_rows > 1)
+		qsort(search->rows, search->n_rows, sizeof(NearRow), compare_distances);
 }
 
 /*
- * A change of the row that a savepoint took back leaves a combined number in the
- * header, which stands for two commands.
+ * Return the command of this transaction that wrote a version of a row, or
+ * InvalidCommandId if another transaction did. A change of the row that a
+ * savepoint took back leaves a combined number in the header, which stands for
+ * two commands.
  */
-CommandId
-simdup_arrival_command(HeapTupleHeader header)
+static CommandId
+command_of(HeapTupleHeader header)
 {
 	if (!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmin(header)))
 		return InvalidCommandId;
@@ -202,43 +387,37 @@ simdup_arrival_command(HeapTupleHeader header)
 }
 
 /*
- * Read the row of a candidate. Return false if none is visible there, or it is
- * the new row itself. The key belongs to the slot.
+ * Read the row of an entry. Return false if none is visible there, or it is the
+ * new row itself. The key belongs to the slot.
  */
 static bool
-read_row(Searching *s, const NearEntry *candidate, ArrivalFound *found)
+read_near(const NearSearch *search, NearRow *near)
 {
-	const ArrivalSearch *search = s->search;
-	const ArrivalTrigger *at = search->at;
-	const ArrivalRow *row = search->row;
-	Reading *reading = &s->readings[candidate->reading];
+	const TriggerState *state = search->state;
+	const NewRow *row = search->row;
+	TriggerTarget *target = near->target;
 
-	if (reading->slot == NULL)
-		reading->slot = table_slot_create(reading->heap, NULL);
-	reading->scan->xs_heaptid = candidate->tid;
-	if (!index_fetch_heap(reading->scan, reading->slot))
+	if (target->slot == NULL)
+		target->slot = table_slot_create(target->heap, NULL);
+	target->scan->xs_heaptid = near->tid;
+	if (!index_fetch_heap(target->scan, target->slot))
 		return false;
-	found->distance = candidate->distance;
-	found->target = &at->targets[candidate->reading];
-	found->heap = reading->heap;
-	found->tid = reading->slot->tts_tid;
-	if (row->is_stored && found->target->table == row->stored_table &&
-		ItemPointerEquals(&found->tid, (ItemPointer) &row->stored_tid))
+	near->tid = target->slot->tts_tid;
+	if (target->table == state->written &&
+		ItemPointerEquals(&near->tid, (ItemPointer) &row->stored_tid))
 		return false;
-	found->key =
-		slot_getattr(reading->slot, found->target->key, &found->key_isnull);
-	if (!row->key_isnull && !found->key_isnull &&
-		DatumGetBool(FunctionCall2Coll(&at->key_functions->eq_opr_finfo,
-									   at->key_collation, row->key,
-									   found->key)))
+	near->key = slot_getattr(target->slot, target->key, &near->key_isnull);
+	if (!row->key_isnull && !near->key_isnull &&
+		DatumGetBool(FunctionCall2Coll(&state->key_functions->eq_opr_finfo,
+									   state->key_att->attcollation, row->key,
+									   near->key)))
 		return false;
-	found->is_newer =
-		row->command != InvalidCommandId && !row->key_isnull &&
-		!found->key_isnull && TTS_IS_BUFFERTUPLE(reading->slot) &&
-		simdup_arrival_command(
-			ExecFetchSlotHeapTuple(reading->slot, false, NULL)->t_data) ==
-			row->command &&
-		compare_keys(at, found->key, row->key) > 0;
+	near->is_newer =
+		search->command != InvalidCommandId && !row->key_isnull &&
+		!near->key_isnull && TTS_IS_BUFFERTUPLE(target->slot) &&
+		command_of(ExecFetchSlotHeapTuple(target->slot, false, NULL)->t_data) ==
+			search->command &&
+		compare_keys(state, near->key, row->key) > 0;
 	return true;
 }
 
@@ -247,20 +426,18 @@ read_row(Searching *s, const NearEntry *candidate, ArrivalFound *found)
  * after that. Then the two transactions cannot be ordered.
  */
 static void
-require_visible(const ArrivalSearch *search, const ArrivalFound *found)
+require_visible(const NearSearch *search, const NearRow *near)
 {
-	ItemPointerData tid = found->tid;
-	TupleTableSlot *slot;
+	ItemPointerData tid = near->tid;
 	Snapshot snapshot;
 	bool visible;
 
-	if (!search->at->lock || !IsolationUsesXactSnapshot())
+	if (!search->state->options.lock || !IsolationUsesXactSnapshot())
 		return;
-	slot = table_slot_create(found->heap, NULL);
 	snapshot = RegisterSnapshot(GetTransactionSnapshot());
-	visible = table_tuple_fetch_row_version(found->heap, &tid, snapshot, slot);
+	visible = table_tuple_fetch_row_version(near->target->heap, &tid, snapshot,
+											near->target->slot);
 	UnregisterSnapshot(snapshot);
-	ExecDropSingleTupleTableSlot(slot);
 	if (!visible)
 		ereport(ERROR, errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				errmsg(
@@ -268,85 +445,96 @@ require_visible(const ArrivalSearch *search, const ArrivalFound *found)
 				errhint("The transaction might succeed if retried."));
 }
 
-/*
- * Report the rows of n candidates at one distance that count, in the order of
- * their keys. Return whether that is enough.
- */
-static bool
-report_rows(Searching *s, const NearEntry *candidates, int64 n)
+/* Read the rows at the next distance, in the order of their keys. */
+static void
+read_next_distance(NearSearch *search)
 {
-	ArrivalSearch *search = s->search;
-	ArrivalTrigger *at = search->at;
-	Form_pg_attribute att = TupleDescAttr(at->tupdesc, at->key - 1);
-	ArrivalFound *found =
-		palloc_extended(n * sizeof(ArrivalFound), MCXT_ALLOC_HUGE);
-	int64 n_found = 0;
+	TriggerState *state = search->state;
+	Form_pg_attribute att = state->key_att;
+	NearRow *rows = search->rows;
+	int64 begin = search->next_distance;
+	int64 n_read = begin;
+	int64 i = begin;
 
-	for (int64 i = 0; i < n; i++)
-	{
-		ArrivalFound *row = &found[n_found];
-
-		CHECK_FOR_INTERRUPTS();
-		if (!read_row(s, &candidates[i], row))
-			continue;
-		if (!row->key_isnull)
-			row->key = datumCopy(row->key, att->attbyval, att->attlen);
-		n_found++;
-	}
-	qsort_arg(found, n_found, sizeof(ArrivalFound), compare_found, at);
-	for (int64 i = 0; i < n_found; i++)
+	for (; i < search->n_rows && rows[i].distance == rows[begin].distance; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!simdup_arrival_counts(search, &found[i]))
+		if (!read_near(search, &rows[i]))
 			continue;
-		require_visible(search, &found[i]);
-		if (search->receive(search, &found[i]))
-			return true;
+		if (!rows[i].key_isnull)
+			rows[i].key = datumCopy(rows[i].key, att->attbyval, att->attlen);
+		rows[n_read++] = rows[i];
 	}
-	pfree(found);
-	return false;
+	qsort_arg(&rows[begin], n_read - begin, sizeof(NearRow), compare_rows,
+			  state);
+	search->next_row = begin;
+	search->end_row = n_read;
+	search->next_distance = i;
 }
 
-/*
- * Call receive for the rows near a row that has a fingerprint, nearest first, of
- * equal distance by their key.
- *
- * A search that has locked must see what committed while it waited, at every
- * isolation level. Other searches see what their transaction sees. Both see the
- * rows that the statement has written.
- */
-void
-simdup_arrival_search(ArrivalTrigger *at, const ArrivalRow *row,
-					  ArrivalReceiver receive, void *arg)
+/* Return the next row, whether it counts or not; NULL after the last. */
+static NearRow *
+next_row(NearSearch *search)
 {
-	ArrivalSearch search = {.at = at,
-							.row = row,
-							.receive = receive,
-							.arg = arg};
-	Searching s = {.search = &search};
-	MemoryContext context;
-	MemoryContext caller;
-	bool done = false;
-
-	if (!simdup_arrival_begin_near(&search))
-		return;
-	context = AllocSetContextCreate(at->row_context, "simdup arrival search",
-									ALLOCSET_DEFAULT_SIZES);
-	caller = MemoryContextSwitchTo(context);
-	open_tables(&s);
-	CommandCounterIncrement();
-	search.snapshot = RegisterSnapshot(at->lock ? GetLatestSnapshot()
-												: GetTransactionSnapshot());
-	collect_candidates(&s);
-	for (int64 i = 0, end; i < s.n_candidates && !done; i = end)
+	while (search->next_row == search->end_row)
 	{
-		for (end = i + 1; end < s.n_candidates && s.candidates[end].distance ==
-													  s.candidates[i].distance;)
-			end++;
-		done = report_rows(&s, &s.candidates[i], end - i);
+		if (search->next_distance == search->n_rows)
+			return NULL;
+		read_next_distance(search);
 	}
-	close_tables(&s);
-	UnregisterSnapshot(search.snapshot);
+	return &search->rows[search->next_row++];
+}
+
+const NearRow *
+simdup_trigger_next_near(NearSearch *search)
+{
+	MemoryContext caller = MemoryContextSwitchTo(search->state->search_context);
+	NearRow *near;
+
+	while ((near = next_row(search)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (simdup_trigger_counts(search, near))
+		{
+			require_visible(search, near);
+			break;
+		}
+	}
 	MemoryContextSwitchTo(caller);
-	MemoryContextDelete(context);
+	return near;
+}
+
+const NearRow *
+simdup_trigger_first_near(NearSearch *search, TriggerState *state,
+						  const NewRow *row)
+{
+	MemoryContext caller;
+
+	*search = (NearSearch){.state = state,
+						   .row = row,
+						   .command = state->kind == TRIGGER_LOG
+										  ? command_of(row->tuple->t_data)
+										  : InvalidCommandId};
+	if (state->options.lock)
+		simdup_trigger_lock(state->table, state->lock_distance, row->fp);
+	if (!simdup_trigger_may_search(search))
+		return NULL;
+	caller = MemoryContextSwitchTo(state->search_context);
+	open_targets(state);
+	CommandCounterIncrement();
+	search->snapshot = RegisterSnapshot(
+		state->options.lock ? GetLatestSnapshot() : GetTransactionSnapshot());
+	collect_entries(search);
+	MemoryContextSwitchTo(caller);
+	return simdup_trigger_next_near(search);
+}
+
+void
+simdup_trigger_end_search(NearSearch *search)
+{
+	if (search->snapshot == NULL)
+		return;
+	close_targets(search->state);
+	UnregisterSnapshot(search->snapshot);
+	MemoryContextReset(search->state->search_context);
 }

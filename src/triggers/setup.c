@@ -1,38 +1,322 @@
 /*
  * setup.c
- *	  The trigger that fires, as one statement sees it: its table, its index,
- *	  and the searched tables. OIDs and column numbers are kept, never names.
+ *	  A trigger as one statement sees it: when it fires, its table, its options,
+ *	  and the columns that they name. Errors say how to write it. OIDs and column
+ *	  numbers are kept, never names.
  */
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/attmap.h"
-#include "access/genam.h"
+#include <ctype.h>
+
 #include "access/table.h"
 #include "catalog/index.h"
-#include "catalog/pg_inherits.h"
-#include "commands/defrem.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
+#include "executor/executor.h"
+#include "optimizer/optimizer.h"
+#include "rewrite/rewriteHandler.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
-#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/ruleutils.h"
 #include "utils/syscache.h"
 
-#include "index/hamming/am.h"
-#include "server/arguments.h"
 #include "server/catalog.h"
-#include "triggers/arrival.h"
+#include "triggers/near.h"
+#include "type/simhash64.h"
 
-/* How often this session has heard that some relation changed. */
-static uint64 relation_changes = 0;
+#define DEFAULT_MAX_DISTANCE 8
 
-static void
-count_relation_change(Datum arg pg_attribute_unused(),
-					  Oid relid pg_attribute_unused())
+/* The functions, in SQL and in C, and the arguments between their parentheses. */
+static const char *const functions[] = {"simdup_flag_trigger",
+										"simdup_log_trigger",
+										"simdup_reject_trigger"};
+static const char *const arguments[] = {"column [, 'option => value' ...]",
+										"log_table [, 'option => value' ...]",
+										"['option => value' ...]"};
+
+/* Add the whole CREATE TRIGGER statement as errhint, by the table's name. */
+static int
+add_hint(TriggerData *trigdata, TriggerKind kind)
 {
-	relation_changes++;
+	return errhint("Write: CREATE TRIGGER ... %s INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION %s(%s).",
+				   kind == TRIGGER_LOG ? "AFTER" : "BEFORE",
+				   quote_identifier(
+					   RelationGetRelationName(trigdata->tg_relation)),
+				   functions[kind], arguments[kind]);
+}
+
+/*
+ * ERROR unless a trigger calls the function of this kind, at a time that it
+ * supports.
+ */
+static void
+check_fired(FunctionCallInfo fcinfo, TriggerKind kind)
+{
+	TriggerData *trigdata = (TriggerData *) fcinfo->context;
+	TriggerEvent event;
+
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				errmsg("function \"%s\" was not called by trigger manager",
+					   functions[kind]));
+
+	event = trigdata->tg_event;
+	if ((TRIGGER_FIRED_BY_INSERT(event) || TRIGGER_FIRED_BY_UPDATE(event)) &&
+		TRIGGER_FIRED_FOR_ROW(event) &&
+		((TRIGGER_FIRED_BEFORE(event) && kind != TRIGGER_LOG) ||
+		 (TRIGGER_FIRED_AFTER(event) && kind != TRIGGER_FLAG &&
+		  (kind == TRIGGER_REJECT || !trigdata->tg_trigger->tgdeferrable))))
+		return;
+	ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+			errmsg("trigger \"%s\" on table \"%s\" fires at an event that function \"%s\" does not support",
+				   trigdata->tg_trigger->tgname,
+				   RelationGetRelationName(trigdata->tg_relation),
+				   functions[kind]),
+			add_hint(trigdata, kind));
+}
+
+/* Return the distance that a value names, or -1 if it names none. */
+static int
+parse_distance(const char *value)
+{
+	char *end;
+	long distance = strtol(value, &end, 10);
+
+	/* strtol would also take leading blanks and a sign */
+	return isdigit((unsigned char) *value) && *end == '\0' &&
+				   distance <= SIMHASH64_BITS
+			   ? (int) distance
+			   : -1;
+}
+
+/*
+ * Set an option, written "name => value". Return false if there is no such
+ * option, or not of this value.
+ */
+static bool
+set_option(TriggerOptions *options, TriggerKind kind, const char *argument)
+{
+	const char *arrow = strstr(argument, " => ");
+	char *name;
+	char *value;
+
+	if (arrow == NULL)
+		return false;
+	name = pnstrdup(argument, arrow - argument);
+	value = pstrdup(arrow + strlen(" => "));
+	if (strcmp(name, "max_distance") == 0)
+		return (options->max_distance = parse_distance(value)) >= 0;
+	if (strcmp(name, "lock") == 0)
+		return kind != TRIGGER_REJECT && parse_bool(value, &options->lock);
+	if (strcmp(name, "key") == 0)
+		options->key = value;
+	else if (strcmp(name, "index") == 0)
+		options->index = value;
+	else if (strcmp(name, "condition") == 0)
+		options->condition = value;
+	else
+		return false;
+	return true;
+}
+
+/*
+ * Read the options, which follow the first argument of flag and log. Return an
+ * argument that is none, or NULL.
+ */
+static const char *
+read_options(const Trigger *trigger, TriggerKind kind, TriggerOptions *options)
+{
+	const char *wrong = NULL;
+
+	*options = (TriggerOptions){.max_distance = DEFAULT_MAX_DISTANCE,
+								.lock = kind == TRIGGER_REJECT};
+	for (int i = kind == TRIGGER_REJECT ? 0 : 1; i < trigger->tgnargs; i++)
+		if (!set_option(options, kind, trigger->tgargs[i]) && wrong == NULL)
+			wrong = trigger->tgargs[i];
+	return wrong;
+}
+
+/*
+ * Return the column of this name. A BEFORE trigger can compute stored generated
+ * columns, but not set them.
+ */
+static AttrNumber
+find_column(TriggerData *trigdata, const TriggerState *state, const char *name,
+			bool is_set)
+{
+	const char *table = RelationGetRelationName(trigdata->tg_relation);
+	AttrNumber attnum = SPI_fnumber(state->tupdesc, name);
+	char generated;
+
+	if (attnum <= 0)
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_COLUMN),
+				errmsg("column \"%s\" of relation \"%s\" does not exist", name,
+					   table),
+				add_hint(trigdata, state->kind));
+	generated = TupleDescAttr(state->tupdesc, attnum - 1)->attgenerated;
+	if (generated != '\0' &&
+		(is_set || generated != ATTRIBUTE_GENERATED_STORED))
+		ereport(ERROR, errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				errmsg("column \"%s\" of relation \"%s\" is generated", name,
+					   table),
+				add_hint(trigdata, state->kind));
+	return attnum;
+}
+
+/* Return the only column of the table's primary key. */
+static char *
+primary_key(Oid relid)
+{
+	Relation table = table_open(relid, AccessShareLock);
+	AttrNumber column = InvalidAttrNumber;
+	ListCell *cell;
+
+	foreach (cell, RelationGetIndexList(table))
+	{
+		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
+
+		if (index->rd_index->indisprimary && index->rd_index->indisvalid &&
+			index->rd_index->indnkeyatts == 1)
+			column = index->rd_index->indkey.values[0];
+		index_close(index, NoLock);
+	}
+	table_close(table, NoLock);
+	if (column == InvalidAttrNumber)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("relation \"%s\" has no primary key of one column",
+					   get_rel_name(relid)),
+				errhint("Name a unique column: '%s'.", "key => column"));
+	return get_attname(relid, column, false);
+}
+
+/* Find the flag, which takes the key of another row. */
+static void
+find_flag(TriggerData *trigdata, TriggerState *state)
+{
+	const char *name = trigdata->tg_trigger->tgargs[0];
+	Form_pg_attribute key = state->key_att;
+	Form_pg_attribute flag;
+
+	state->flag = find_column(trigdata, state, name, true);
+	flag = TupleDescAttr(state->tupdesc, state->flag - 1);
+	if (flag->atttypid != key->atttypid || state->flag == state->key ||
+		(flag->atttypmod != key->atttypmod && flag->atttypmod != -1))
+		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+				errmsg("column \"%s\" of relation \"%s\" cannot take values of column \"%s\"",
+					   name, RelationGetRelationName(trigdata->tg_relation),
+					   state->options.key),
+				errhint("Give the flag the type of the key, %s, and a column of its own.",
+						format_type_with_typemod(key->atttypid,
+												 key->atttypmod)));
+}
+
+/* Return the kind of a trigger, by its function's symbol; -1 for another one. */
+static int
+kind_of(const Trigger *trigger)
+{
+	HeapTuple function =
+		SearchSysCache1(PROCOID, ObjectIdGetDatum(trigger->tgfoid));
+	int kind = -1;
+
+	if (!HeapTupleIsValid(function))
+		return -1;
+	if (((Form_pg_proc) GETSTRUCT(function))->prolang == ClanguageId)
+	{
+		bool is_null;
+		char *symbol = TextDatumGetCString(
+			SysCacheGetAttr(PROCOID, function, Anum_pg_proc_prosrc, &is_null));
+
+		for (int i = 0; i < (int) lengthof(functions); i++)
+			if (strcmp(symbol, functions[i]) == 0)
+				kind = i;
+	}
+	ReleaseSysCache(function);
+	return kind;
+}
+
+/* Find the key, and the flag. */
+static void
+find_columns(TriggerData *trigdata, TriggerState *state)
+{
+	TypeCacheEntry *type;
+
+	if (state->options.key == NULL)
+		state->options.key = primary_key(state->table);
+	state->key = find_column(trigdata, state, state->options.key, false);
+	state->key_att = TupleDescAttr(state->tupdesc, state->key - 1);
+	type = lookup_type_cache(state->key_att->atttypid,
+							 TYPECACHE_EQ_OPR_FINFO | TYPECACHE_CMP_PROC_FINFO);
+	state->key_functions = type;
+	if (!OidIsValid(type->eq_opr_finfo.fn_oid) ||
+		!OidIsValid(type->cmp_proc_finfo.fn_oid))
+		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+				errmsg("column \"%s\" of relation \"%s\" cannot be a key",
+					   state->options.key,
+					   RelationGetRelationName(trigdata->tg_relation)),
+				errdetail("Its type %s has no default order.",
+						  format_type_be(state->key_att->atttypid)));
+	if (state->kind == TRIGGER_FLAG)
+		find_flag(trigdata, state);
+}
+
+/*
+ * Find the columns that flag triggers of a table set. Find also the largest
+ * distance of the triggers that lock, enabled or not, if the table is the one that
+ * is searched. All lock by it, so that they meet. Rows within a smaller one agree
+ * there too.
+ */
+static void
+read_triggers(Oid relid, TriggerState *state)
+{
+	Relation rel = table_open(relid, AccessShareLock);
+	/* a copy, since a look-up may rebuild the relation's */
+	TriggerDesc *desc = CopyTriggerDesc(rel->trigdesc);
+
+	table_close(rel, NoLock);
+	for (int i = 0; desc != NULL && i < desc->numtriggers; i++)
+	{
+		const Trigger *trigger = &desc->triggers[i];
+		int kind = kind_of(trigger);
+		int column = -1;
+		TriggerOptions options;
+
+		if (kind < 0)
+			continue;
+		if (kind == TRIGGER_FLAG && trigger->tgnargs > 0)
+			column = SPI_fnumber(state->tupdesc, trigger->tgargs[0]);
+		if (column > 0)
+			state->flags = bms_add_member(state->flags, column);
+		(void) read_options(trigger, kind, &options);
+		if (options.lock && relid == state->table)
+			state->lock_distance =
+				Max(state->lock_distance, options.max_distance);
+	}
+	FreeTriggerDesc(desc);
+}
+
+/* Read the options of the trigger that fires. */
+static void
+read_own_options(TriggerData *trigdata, TriggerState *state)
+{
+	const Trigger *trigger = trigdata->tg_trigger;
+	TriggerKind kind = state->kind;
+	const char *wrong;
+
+	if (kind != TRIGGER_REJECT && trigger->tgnargs == 0)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("wrong number of arguments for function \"%s\"",
+					   functions[kind]),
+				add_hint(trigdata, kind));
+	wrong = read_options(trigger, kind, &state->options);
+	if (wrong != NULL)
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("unrecognized option of function \"%s\": \"%s\"",
+					   functions[kind], wrong),
+				errdetail("The options are max_distance (0 to %d), key, index, condition, and for flag and log, lock (true or false).",
+						  SIMHASH64_BITS),
+				add_hint(trigdata, kind));
 }
 
 /*
@@ -40,21 +324,21 @@ count_relation_change(Datum arg pg_attribute_unused(),
  * The triggers of partitions are clones of it.
  */
 static void
-find_table(TriggerData *trigdata, ArrivalTrigger *at)
+find_table(TriggerData *trigdata, TriggerState *state)
 {
-	at->table = RelationGetRelid(trigdata->tg_relation);
+	state->table = state->written = RelationGetRelid(trigdata->tg_relation);
 	if (!trigdata->tg_trigger->tgisclone)
 		return;
-	at->table = simdup_table_of_trigger(trigdata->tg_trigger->tgoid);
+	state->table = simdup_table_of_trigger(trigdata->tg_trigger->tgoid);
 
 	/*
 	 * The writer has locked only the partition. Lock the parent too, so that
 	 * no other session renames or drops it before the search.
 	 */
-	if (OidIsValid(at->table))
-		LockRelationOid(at->table, AccessShareLock);
-	if (!OidIsValid(at->table) ||
-		!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(at->table)))
+	if (OidIsValid(state->table))
+		LockRelationOid(state->table, AccessShareLock);
+	if (!OidIsValid(state->table) ||
+		!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(state->table)))
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
 				errmsg("trigger \"%s\" for table \"%s\" does not exist",
 					   trigdata->tg_trigger->tgname,
@@ -63,274 +347,121 @@ find_table(TriggerData *trigdata, ArrivalTrigger *at)
 					"The partitioned table that had it was changed or dropped while a statement wrote to its partition."));
 }
 
+#define COLUMN_BIT(attnum) ((attnum) -FirstLowInvalidHeapAttributeNumber)
+
+/* Return the columns that an index and its predicate are of, as bits. */
+static Bitmapset *
+index_columns(const IndexInfo *info)
+{
+	Bitmapset *columns = NULL;
+
+	if (info->ii_IndexAttrNumbers[0] != 0)
+		columns = bms_make_singleton(COLUMN_BIT(info->ii_IndexAttrNumbers[0]));
+	pull_varattnos((Node *) info->ii_Expressions, 1, &columns);
+	pull_varattnos((Node *) info->ii_Predicate, 1, &columns);
+	return columns;
+}
+
 /*
- * Return the column that an index to be made is most likely to be on: one of
- * fingerprints, or else a text.
+ * Find the columns that decide, and the generated ones to compute. The columns
+ * of the index decide, and with a condition all columns, but never a flag. A
+ * generated column changes with others. BEFORE triggers fire before generated
+ * columns are stored. A later trigger may still change what they depend on.
  */
-static const char *
-column_to_index(TupleDesc tupdesc)
-{
-	Oid am = get_am_oid("hamming", true);
-	Form_pg_attribute found = NULL;
-
-	for (int i = 0; i < tupdesc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(tupdesc, i);
-
-		if (!att->attisdropped &&
-			OidIsValid(GetDefaultOpClass(att->atttypid, am)) &&
-			(found == NULL || (simdup_is_text_type(found->atttypid) &&
-							   !simdup_is_text_type(att->atttypid))))
-			found = att;
-	}
-	return found == NULL ? "column" : quote_identifier(NameStr(found->attname));
-}
-
-/* Raise the error for a table without a hamming index, or the named one. */
-void
-simdup_arrival_no_index(Oid table, const char *name)
-{
-	Relation rel = try_table_open(table, AccessShareLock);
-
-	if (rel == NULL)
-		simdup_no_such_table(table);
-	ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
-			name != NULL
-				? errmsg("index \"%s\" of relation \"%s\" does not exist", name,
-						 RelationGetRelationName(rel))
-				: errmsg("relation \"%s\" has no index of access method %s",
-						 RelationGetRelationName(rel), "hamming"),
-			errdetail("The search goes by an index, never through the table."),
-			errhint("Write: CREATE INDEX %s%sON %s USING hamming (%s).",
-					name != NULL ? quote_identifier(name) : "",
-					name != NULL ? " " : "", simdup_table_name(table),
-					column_to_index(RelationGetDescr(rel))));
-}
-
-/* ERROR because an index cannot be searched. */
 static void
-refuse_invalid(Oid index)
+find_deciding(TriggerData *trigdata, TriggerState *state)
 {
-	ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			errmsg("index \"%s\" is not valid", get_rel_name(index)),
-			errdetail("The search goes by an index, never through the table."),
-			errhint("Write: DROP INDEX %s; %s.", simdup_table_name(index),
-					pg_get_indexdef_string(index)));
-}
+	Bitmapset *indexed = index_columns(state->index_info);
+	/* a whole row is each of its columns */
+	bool all = bms_is_member(COLUMN_BIT(InvalidAttrNumber), indexed);
+	bool has_condition = state->options.condition != NULL;
+	int natts = state->tupdesc->natts;
 
-/* Check whether an index stores the same as one of the same table or a parent. */
-static bool
-are_alike(Relation parent, Relation parent_index, Relation table,
-		  Relation index)
-{
-	AttrMap *map = SIMDUP_ATTRMAP_BY_NAME(RelationGetDescr(table),
-										  RelationGetDescr(parent));
-	bool alike =
-		CompareIndexInfo(BuildIndexInfo(index), BuildIndexInfo(parent_index),
-						 index->rd_indcollation, parent_index->rd_indcollation,
-						 index->rd_opfamily, parent_index->rd_opfamily, map);
-
-	free_attrmap(map);
-	return alike;
-}
-
-/*
- * Return the index of this name, or any if all that can be used are alike. For
- * a child that inherits from a parent, they must be like the parent's. An ERROR
- * names the CREATE INDEX to run.
- */
-static Oid
-choose_index(Relation table, const char *name, Relation parent,
-			 Relation parent_index)
-{
-	Oid chosen = InvalidOid;
-	Oid invalid = InvalidOid;
-	Relation first = NULL; /* without a parent, others are like this one */
-	ListCell *cell;
-
-	foreach (cell, RelationGetIndexList(table))
+	state->generated = palloc(natts * sizeof(int));
+	state->generations = palloc(natts * sizeof(ExprState *));
+	for (int i = 1; i <= natts; i++)
 	{
-		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
+		Form_pg_attribute att = TupleDescAttr(state->tupdesc, i - 1);
+		bool is_indexed = all || bms_is_member(COLUMN_BIT(i), indexed);
 
-		if (index->rd_indam->aminsert != simdup_hamming_insert ||
-			(name != NULL && strcmp(RelationGetRelationName(index), name) != 0))
-			;
-		else if (!index->rd_index->indisvalid || !index->rd_index->indisready ||
-				 !index->rd_index->indislive)
-			invalid = RelationGetRelid(index);
-		else if (parent_index == NULL)
-		{
-			chosen = RelationGetRelid(index);
-			first = index;
-			parent = table;
-			parent_index = index;
+		if (att->attisdropped)
 			continue;
+		if ((is_indexed || (has_condition && att->attgenerated == '\0')) &&
+			!bms_is_member(i, state->flags))
+			state->deciding = bms_add_member(state->deciding, i);
+		if (TRIGGER_FIRED_BEFORE(trigdata->tg_event) &&
+			att->attgenerated == ATTRIBUTE_GENERATED_STORED &&
+			(is_indexed || has_condition || i == state->key))
+		{
+			Node *value = build_column_default(trigdata->tg_relation, i);
+
+			state->generated[state->n_generated] = i;
+			state->generations[state->n_generated++] =
+				ExecPrepareExpr((Expr *) value, state->estate);
 		}
-		else if (are_alike(parent, parent_index, table, index))
-			chosen = RelationGetRelid(index);
-		else if (first != NULL)
-			ereport(ERROR, errcode(ERRCODE_AMBIGUOUS_PARAMETER),
-					errmsg("relation \"%s\" has several indexes of access method %s that differ",
-						   RelationGetRelationName(table), "hamming"),
-					errdetail("Two of them are \"%s\" and \"%s\".",
-							  RelationGetRelationName(first),
-							  RelationGetRelationName(index)),
-					errhint("Name one of them: '%s'.", "index => name"));
-		index_close(index, NoLock);
 	}
-	if (first != NULL)
-		index_close(first, NoLock);
-	if (!OidIsValid(chosen) && OidIsValid(invalid))
-		refuse_invalid(invalid);
-	if (!OidIsValid(chosen))
-		simdup_arrival_no_index(RelationGetRelid(table), name);
-	return chosen;
 }
 
-/* Return the index of a child table that is like the trigger's. */
-static Oid
-index_of_child(const ArrivalTrigger *at, Oid child)
-{
-	Relation table = table_open(at->table, NoLock);
-	Relation index = index_open(at->index, AccessShareLock);
-	Relation child_table = table_open(child, NoLock);
-	Oid result = choose_index(child_table, NULL, table, index);
-
-	table_close(child_table, NoLock);
-	index_close(index, NoLock);
-	table_close(table, NoLock);
-	return result;
-}
-
-static void
-add_target(ArrivalTrigger *at, Oid table, Oid index)
-{
-	at->targets[at->n_targets++] =
-		(ArrivalTarget){.table = table,
-						.index = index,
-						.key = get_attnum(table, at->key_name)};
-}
-
-/*
- * Find the tables to search, and lock them until the transaction ends. A table
- * that inherits has an index of its own, a partition one of the trigger's. Return
- * false if no relation has changed since they were found.
- */
-bool
-simdup_arrival_find_targets(ArrivalTrigger *at)
-{
-	MemoryContext caller;
-	List *tables;
-	List *indexes = NIL;
-	ListCell *cell;
-
-	if (at->targets != NULL && at->targets_changes == relation_changes)
-		return false;
-	caller = MemoryContextSwitchTo(at->context);
-	tables = list_make1_oid(at->table);
-	/* a change from here on counts */
-	at->targets_changes = relation_changes;
-	if (has_subclass(at->table))
-		tables = find_all_inheritors(at->table, AccessShareLock, NULL);
-	if (get_rel_relkind(at->table) == RELKIND_PARTITIONED_TABLE)
-		indexes = find_all_inheritors(at->index, NoLock, NULL);
-	at->n_targets = 0;
-	at->targets = palloc((list_length(tables) + list_length(indexes)) *
-						 sizeof(ArrivalTarget));
-	foreach (cell, tables)
-	{
-		Oid table = lfirst_oid(cell);
-
-		if (get_rel_relkind(table) == RELKIND_FOREIGN_TABLE)
-			ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					errmsg("cannot search foreign table \"%s\"",
-						   get_rel_name(table)),
-					errdetail("A trigger on \"%s\" searches the indexes of all partitions.",
-							  get_rel_name(at->table)),
-					errhint(
-						"Make triggers on the tables that are not foreign."));
-		if (indexes == NIL)
-			add_target(at, table,
-					   table == at->table ? at->index
-										  : index_of_child(at, table));
-	}
-	foreach (cell, indexes)
-	{
-		Oid table = IndexGetRelation(lfirst_oid(cell), true);
-
-		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_INDEX &&
-			OidIsValid(table))
-			add_target(at, table, lfirst_oid(cell));
-	}
-	MemoryContextSwitchTo(caller);
-	return true;
-}
-
-/* Find the index of the table that is written to. */
-static void
-find_own_index(TriggerData *trigdata, ArrivalTrigger *at)
-{
-	Oid written = RelationGetRelid(trigdata->tg_relation);
-
-	at->own = (ArrivalTarget){.table = at->table, .index = at->index};
-	for (int i = 0; i < at->n_targets; i++)
-		if (at->targets[i].table == written)
-			at->own = at->targets[i];
-	/* a partition may be detached in the middle of the statement */
-	if (at->own.table != written)
-		simdup_arrival_no_index(written, NULL);
-}
-
-static ArrivalTrigger *
-set_up(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
+static TriggerState *
+set_up(FunctionCallInfo fcinfo, TriggerKind kind)
 {
 	TriggerData *trigdata = (TriggerData *) fcinfo->context;
 	MemoryContext context =
-		AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "simdup arrival trigger",
+		AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "simdup trigger",
 							  ALLOCSET_DEFAULT_SIZES);
-	ArrivalTrigger *at = MemoryContextAllocZero(context, sizeof(*at));
-	Relation table;
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	TriggerState *state = palloc0(sizeof(*state));
+	Relation index;
 
-	at->context = context;
-	at->row_context = AllocSetContextCreate(context, "simdup arrival row",
-											ALLOCSET_DEFAULT_SIZES);
-	at->usage = usage;
-	at->function = fcinfo->flinfo->fn_oid;
+	state->context = context;
+	state->search_context =
+		AllocSetContextCreate(context, "simdup trigger search",
+							  ALLOCSET_DEFAULT_SIZES);
+	state->kind = kind;
+	state->function = fcinfo->flinfo->fn_oid;
 	/* a change from here on, while locks are waited for, counts too */
-	at->relation_changes = relation_changes;
-	find_table(trigdata, at);
-	simdup_arrival_read_options(trigdata, at);
-	simdup_arrival_find_columns(trigdata, at);
-	table = table_open(at->table, AccessShareLock);
-	at->index = choose_index(table, at->index_name, NULL, NULL);
-	table_close(table, NoLock);
-	simdup_arrival_find_targets(at);
-	find_own_index(trigdata, at);
-	if (at->lock)
-		at->lock_distance = simdup_arrival_lock_distance(at);
-	simdup_arrival_prepare_row(trigdata, at);
-	return at;
+	state->relation_changes = simdup_trigger_relation_changes();
+	find_table(trigdata, state);
+	/* copies, which no resource owner counts */
+	state->tupdesc =
+		CreateTupleDescCopyConstr(RelationGetDescr(trigdata->tg_relation));
+	state->table_desc =
+		state->table == state->written
+			? state->tupdesc
+			: lookup_rowtype_tupdesc_copy(get_rel_type_id(state->table), -1);
+	read_own_options(trigdata, state);
+	find_columns(trigdata, state);
+	state->lock_distance = state->options.max_distance;
+	read_triggers(state->written, state);
+	if (state->options.lock && state->table != state->written)
+		read_triggers(state->table, state);
+	simdup_trigger_find_targets(state);
+	index = index_open(state->own->index, AccessShareLock);
+	state->index_info = BuildIndexInfo(index);
+	index_close(index, NoLock);
+	state->slot = MakeSingleTupleTableSlot(state->tupdesc, &TTSOpsHeapTuple);
+	state->estate = CreateExecutorState();
+	state->predicate =
+		ExecPrepareQual(state->index_info->ii_Predicate, state->estate);
+	find_deciding(trigdata, state);
+	MemoryContextSwitchTo(caller);
+	return state;
 }
 
-/* Return the trigger that fires. A change of any relation sets it up again. */
-ArrivalTrigger *
-simdup_arrival_setup(FunctionCallInfo fcinfo, const ArrivalUsage *usage)
+TriggerState *
+simdup_trigger_setup(FunctionCallInfo fcinfo, TriggerKind kind)
 {
-	static bool watches = false;
-	ArrivalTrigger *at = fcinfo->flinfo->fn_extra;
+	TriggerState *state = fcinfo->flinfo->fn_extra;
 
-	simdup_arrival_check_fired(fcinfo, usage);
-	if (!watches)
-		CacheRegisterRelcacheCallback(count_relation_change, (Datum) 0);
-	watches = true;
-	if (at == NULL || at->relation_changes != relation_changes)
+	check_fired(fcinfo, kind);
+	if (state == NULL ||
+		state->relation_changes != simdup_trigger_relation_changes())
 	{
 		fcinfo->flinfo->fn_extra = NULL;
-		if (at != NULL)
-			MemoryContextDelete(at->context);
-		at = set_up(fcinfo, usage);
-		fcinfo->flinfo->fn_extra = at;
+		if (state != NULL)
+			MemoryContextDelete(state->context);
+		state = set_up(fcinfo, kind);
+		fcinfo->flinfo->fn_extra = state;
 	}
-	MemoryContextReset(at->row_context);
-	return at;
+	return state;
 }

@@ -1,6 +1,7 @@
 /*
  * triggers.c
- *	  The three trigger functions: what each does with the near rows.
+ *	  The three trigger functions: the new row, with its key, fingerprint and scope
+ *	  as the index computes them, and what each does with the near rows.
  *
  * simdup_flag_trigger(column [, 'option => value' ...]) sets a column to the key
  * of the nearest other row. simdup_log_trigger(log_table [, ...]) fires for each
@@ -12,85 +13,227 @@
 #include "compat.h"
 
 #include "access/htup_details.h"
+#include "access/tableam.h"
+#include "catalog/index.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
+#include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 #include "utils/varlena.h"
 
+#include "index/hamming/am.h"
 #include "server/catalog.h"
 #include "server/keys.h"
-#include "triggers/arrival.h"
+#include "triggers/near.h"
 
-/* Flag */
-
-static const ArrivalUsage flag_usage = {
-	.function = "simdup_flag_trigger",
-	.arguments = "column [, 'option => value' ...]",
-	.n_fixed = 1,
-	.before = true,
-	.flags = true,
-	.tells = true,
-};
-
-/* Keep the key of the nearest row. */
-static bool
-take_key(ArrivalSearch *search, const ArrivalFound *found)
+/* Return the new row, in the version that the trigger got. */
+static HeapTuple
+new_tuple(TriggerData *trigdata)
 {
-	ArrivalTrigger *at = search->at;
-	Form_pg_attribute att = TupleDescAttr(at->tupdesc, at->key - 1);
-	NullableDatum *nearest = search->arg;
-	MemoryContext caller = MemoryContextSwitchTo(at->row_context);
+	return TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event) ? trigdata->tg_newtuple
+													   : trigdata->tg_trigtuple;
+}
 
-	nearest->isnull = found->key_isnull;
-	if (!found->key_isnull)
-		nearest->value = datumCopy(found->key, att->attbyval, att->attlen);
-	MemoryContextSwitchTo(caller);
+/* Return the new row, in a slot. */
+static TupleTableSlot *
+new_slot(TriggerData *trigdata)
+{
+	return TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event) ? trigdata->tg_newslot
+													   : trigdata->tg_trigslot;
+}
+
+/* Return the new row with its generated columns, as far as they are needed. */
+static HeapTuple
+complete_tuple(TriggerData *trigdata, TriggerState *state, HeapTuple tuple)
+{
+	ExprContext *econtext = GetPerTupleExprContext(state->estate);
+	Datum *values;
+	bool *isnull;
+
+	if (state->n_generated == 0)
+		return tuple;
+	values = palloc(state->n_generated * sizeof(Datum));
+	isnull = palloc(state->n_generated * sizeof(bool));
+	econtext->ecxt_scantuple = new_slot(trigdata);
+	for (int i = 0; i < state->n_generated; i++)
+		values[i] = ExecEvalExprSwitchContext(state->generations[i], econtext,
+											  &isnull[i]);
+	return heap_modify_tuple_by_cols(tuple, state->tupdesc, state->n_generated,
+									 state->generated, values, isnull);
+}
+
+/*
+ * Compute whether a version of a row is in the scope of the index, and the
+ * fingerprint that the index stores of it. Return whether it has one.
+ */
+static bool
+index_value(TriggerState *state, HeapTuple tuple, bool *in_scope, uint64 *fp)
+{
+	ExprContext *econtext = GetPerTupleExprContext(state->estate);
+	Datum values[INDEX_MAX_KEYS];
+	bool isnull[INDEX_MAX_KEYS];
+	bool has_fp = false;
+
+	*fp = 0;
+	econtext->ecxt_scantuple = state->slot;
+	ExecStoreHeapTuple(tuple, state->slot, false);
+	*in_scope = ExecQual(state->predicate, econtext);
+	if (*in_scope)
+	{
+		Relation index = index_open(state->own->index, AccessShareLock);
+
+		FormIndexDatum(state->index_info, state->slot, state->estate, values,
+					   isnull);
+		has_fp = simdup_hamming_fingerprint(index, values[0], isnull[0], fp);
+		index_close(index, NoLock);
+	}
+	ExecClearTuple(state->slot);
+	return has_fp;
+}
+
+/* Check whether a column has equal bytes in two versions of a row. */
+static bool
+has_equal_column(TupleDesc desc, int attnum, HeapTuple a, HeapTuple b)
+{
+	Form_pg_attribute att = TupleDescAttr(desc, attnum - 1);
+	bool a_isnull;
+	bool b_isnull;
+	Datum a_value = heap_getattr(a, attnum, desc, &a_isnull);
+	Datum b_value = heap_getattr(b, attnum, desc, &b_isnull);
+
+	return a_isnull == b_isnull &&
+		   (a_isnull ||
+			datum_image_eq(a_value, b_value, att->attbyval, att->attlen));
+}
+
+/* Compare two versions of a row in the columns that decide. */
+static bool
+have_equal_columns(const TriggerState *state, HeapTuple a, HeapTuple b)
+{
+	int i = -1;
+
+	while ((i = bms_next_member(state->deciding, i)) >= 0)
+		if (!has_equal_column(state->tupdesc, i, a, b))
+			return false;
 	return true;
+}
+
+/*
+ * Return the newest version of a stored row, or NULL if the transaction has
+ * deleted the row since. An event of an AFTER trigger, deferred or not, may
+ * fire when a later UPDATE of the transaction has superseded the version that
+ * the event is about. That UPDATE need not have an event of its own.
+ */
+static HeapTuple
+newest_version(TriggerData *trigdata)
+{
+	Relation rel = trigdata->tg_relation;
+	TupleTableSlot *slot = new_slot(trigdata);
+	ItemPointerData tid = slot->tts_tid;
+	TableScanDesc scan;
+	HeapTuple newest = NULL;
+
+	if (table_tuple_satisfies_snapshot(rel, slot, SnapshotSelf))
+		return new_tuple(trigdata);
+
+	scan = table_beginscan_tid(rel, SnapshotSelf);
+	table_tuple_get_latest_tid(scan, &tid);
+	table_endscan(scan);
+	slot = table_slot_create(rel, NULL);
+	if (table_tuple_fetch_row_version(rel, &tid, SnapshotSelf, slot))
+		newest = ExecCopySlotHeapTuple(slot);
+	ExecDropSingleTupleTableSlot(slot);
+	return newest;
+}
+
+/*
+ * Read the new row. Return false if the trigger has nothing to do: the row is
+ * gone, is out of scope, or has not changed. A search skips rows of the same key.
+ * So a row that gets another key may have neighbours that it was never compared
+ * with. Its flag stays.
+ */
+static bool
+read_row(TriggerData *trigdata, TriggerState *state, NewRow *row)
+{
+	bool is_update = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event);
+	bool is_after = TRIGGER_FIRED_AFTER(trigdata->tg_event);
+	HeapTuple old = trigdata->tg_trigtuple; /* before an UPDATE */
+	bool changed = true;
+	bool key_changed = false;
+	bool in_scope;
+	bool was_in_scope;
+	uint64 old_fp;
+
+	*row = (NewRow){.tuple = is_after ? newest_version(trigdata)
+									  : new_tuple(trigdata)};
+	ResetPerTupleExprContext(state->estate);
+	if (row->tuple == NULL)
+		return false;
+	if (is_after)
+		row->stored_tid = row->tuple->t_self;
+	else if (is_update)
+		row->stored_tid = old->t_self;
+	else
+		ItemPointerSetInvalid(&row->stored_tid);
+	row->complete = complete_tuple(trigdata, state, row->tuple);
+	row->key = heap_getattr(row->complete, state->key, state->tupdesc,
+							&row->key_isnull);
+	if (is_update)
+	{
+		changed = !have_equal_columns(state, row->complete, old);
+		key_changed =
+			state->kind != TRIGGER_FLAG &&
+			!has_equal_column(state->tupdesc, state->key, row->complete, old);
+	}
+	if (!changed && !key_changed)
+		return false;
+	row->has_fp = index_value(state, row->complete, &in_scope, &row->fp);
+	/* other columns may give the same value */
+	if (is_update && changed && state->options.condition == NULL)
+		changed =
+			index_value(state, old, &was_in_scope, &old_fp) != row->has_fp ||
+			was_in_scope != in_scope || old_fp != row->fp;
+	return in_scope && (changed || key_changed);
 }
 
 PG_FUNCTION_INFO_V1(simdup_flag_trigger);
 Datum
 simdup_flag_trigger(PG_FUNCTION_ARGS)
 {
-	ArrivalTrigger *at = simdup_arrival_setup(fcinfo, &flag_usage);
+	TriggerState *state = simdup_trigger_setup(fcinfo, TRIGGER_FLAG);
 	TriggerData *trigdata = (TriggerData *) fcinfo->context;
+	Form_pg_attribute key = state->key_att;
 	NullableDatum nearest = {.isnull = true};
-	ArrivalRow row;
-	bool was_null;
-	int flag = at->flag;
+	NearSearch search;
+	const NearRow *near;
+	NewRow row;
+	int flag = state->flag;
 
-	if (!simdup_arrival_row(trigdata, at, &row) || !row.changed)
-		return PointerGetDatum(simdup_arrival_new_tuple(trigdata));
+	if (!read_row(trigdata, state, &row))
+		return PointerGetDatum(new_tuple(trigdata));
 	if (row.has_fp)
 	{
-		if (at->lock)
-			simdup_arrival_lock(at, row.fp);
-		simdup_arrival_search(at, &row, take_key, &nearest);
+		near = simdup_trigger_first_near(&search, state, &row);
+		if (near != NULL && !near->key_isnull)
+			nearest = (NullableDatum){datumCopy(near->key, key->attbyval,
+												key->attlen),
+									  false};
+		simdup_trigger_end_search(&search);
 	}
-	(void) heap_getattr(row.tuple, at->flag, at->tupdesc, &was_null);
-	if (nearest.isnull && was_null)
+	if (nearest.isnull && heap_attisnull(row.tuple, flag, state->tupdesc))
 		return PointerGetDatum(row.tuple);
 	/* a key fits the flag; NULL may not */
-	if (nearest.isnull && get_typtype(at->key_type) == TYPTYPE_DOMAIN)
-		domain_check((Datum) 0, true, at->key_type, NULL, NULL);
-	return PointerGetDatum(heap_modify_tuple_by_cols(row.tuple, at->tupdesc, 1,
-													 &flag, &nearest.value,
+	if (nearest.isnull && get_typtype(key->atttypid) == TYPTYPE_DOMAIN)
+		domain_check((Datum) 0, true, key->atttypid, NULL, NULL);
+	return PointerGetDatum(heap_modify_tuple_by_cols(row.tuple, state->tupdesc,
+													 1, &flag, &nearest.value,
 													 &nearest.isnull));
 }
-
-/* Log */
-
-static const ArrivalUsage log_usage = {
-	.function = "simdup_log_trigger",
-	.arguments = "log_table [, 'option => value' ...]",
-	.n_fixed = 1,
-	.after = true,
-	.tells = true,
-};
 
 /*
  * Find the log table. A name without a schema is looked up in the schema of the
@@ -99,29 +242,29 @@ static const ArrivalUsage log_usage = {
  * Users who may not write to the log do not lock it; they get an error later.
  */
 static void
-find_log(TriggerData *trigdata, ArrivalTrigger *at)
+find_log(TriggerData *trigdata, TriggerState *state)
 {
 	RangeVar *name = makeRangeVarFromNameList(textToQualifiedNameList(
 		cstring_to_text(trigdata->tg_trigger->tgargs[0])));
+	char *type = format_type_be(state->key_att->atttypid);
 
 	if (name->schemaname == NULL)
-		name->schemaname = get_namespace_name(get_rel_namespace(at->table));
-	at->log_table = RangeVarGetRelid(name, NoLock, true);
-	if (OidIsValid(at->log_table) &&
-		(pg_class_aclcheck(at->log_table, GetUserId(), ACL_INSERT) ==
+		name->schemaname = get_namespace_name(get_rel_namespace(state->table));
+	state->log_table = RangeVarGetRelid(name, NoLock, true);
+	if (OidIsValid(state->log_table) &&
+		(pg_class_aclcheck(state->log_table, GetUserId(), ACL_INSERT) ==
 			 ACLCHECK_OK ||
-		 pg_attribute_aclcheck_all(at->log_table, GetUserId(), ACL_INSERT,
+		 pg_attribute_aclcheck_all(state->log_table, GetUserId(), ACL_INSERT,
 								   ACLMASK_ANY) == ACLCHECK_OK))
-		at->log_table = RangeVarGetRelid(name, RowExclusiveLock, true);
-	if (!OidIsValid(at->log_table))
+		state->log_table = RangeVarGetRelid(name, RowExclusiveLock, true);
+	if (!OidIsValid(state->log_table))
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
 				errmsg("log table \"%s\" does not exist",
 					   trigdata->tg_trigger->tgargs[0]),
 				errhint("Write: CREATE TABLE %s (new_key %s, old_key %s, distance integer, logged_at timestamptz, UNIQUE (new_key, old_key)).",
 						quote_qualified_identifier(name->schemaname,
 												   name->relname),
-						format_type_be(at->key_type),
-						format_type_be(at->key_type)));
+						type, type));
 }
 
 /*
@@ -129,87 +272,72 @@ find_log(TriggerData *trigdata, ArrivalTrigger *at)
  * target would need the right to read the log. Of two rows that one command
  * wrote, the larger key is the new one, whichever is met first.
  */
-static bool
-log_pair(ArrivalSearch *search, const ArrivalFound *found)
+static void
+log_pair(const TriggerState *state, const NewRow *row, const NearRow *near)
 {
-	ArrivalTrigger *at = search->at;
-	const ArrivalRow *row = search->row;
-	Oid types[] = {at->key_type, at->key_type, INT4OID};
-	Datum values[] = {row->key, found->key, Int32GetDatum(found->distance)};
-	char nulls[] = {row->key_isnull ? 'n' : ' ', found->key_isnull ? 'n' : ' ',
+	Oid types[] = {state->key_att->atttypid, state->key_att->atttypid, INT4OID};
+	Datum values[] = {row->key, near->key, Int32GetDatum(near->distance)};
+	char nulls[] = {row->key_isnull ? 'n' : ' ', near->key_isnull ? 'n' : ' ',
 					' '};
 
 	SPI_connect();
 	SPI_execute_with_args(psprintf("INSERT INTO %s (new_key, old_key, distance, logged_at)"
 								   " VALUES (%s, $3, pg_catalog.now()) ON CONFLICT DO NOTHING",
-								   simdup_table_name(at->log_table),
-								   found->is_newer ? "$2, $1" : "$1, $2"),
+								   simdup_table_name(state->log_table),
+								   near->is_newer ? "$2, $1" : "$1, $2"),
 						  lengthof(types), types, values, nulls, false, 0);
 	SPI_finish();
-	return false;
 }
 
 PG_FUNCTION_INFO_V1(simdup_log_trigger);
 Datum
 simdup_log_trigger(PG_FUNCTION_ARGS)
 {
-	ArrivalTrigger *at = simdup_arrival_setup(fcinfo, &log_usage);
+	TriggerState *state = simdup_trigger_setup(fcinfo, TRIGGER_LOG);
 	TriggerData *trigdata = (TriggerData *) fcinfo->context;
-	ArrivalRow row;
+	NearSearch search;
+	const NearRow *near;
+	NewRow row;
 
-	if (!OidIsValid(at->log_table))
-		find_log(trigdata, at);
-	if (simdup_arrival_row(trigdata, at, &row) && row.has_fp)
-	{
-		if (at->lock)
-			simdup_arrival_lock(at, row.fp);
-		row.command = simdup_arrival_command(row.tuple->t_data);
-		simdup_arrival_search(at, &row, log_pair, NULL);
-	}
+	if (!OidIsValid(state->log_table))
+		find_log(trigdata, state);
+	if (!read_row(trigdata, state, &row) || !row.has_fp)
+		return PointerGetDatum(NULL);
+	for (near = simdup_trigger_first_near(&search, state, &row); near != NULL;
+		 near = simdup_trigger_next_near(&search))
+		log_pair(state, &row, near);
+	simdup_trigger_end_search(&search);
 	return PointerGetDatum(NULL);
-}
-
-/* Reject */
-
-static const ArrivalUsage reject_usage = {
-	.function = "simdup_reject_trigger",
-	.arguments = "['option => value' ...]",
-	.before = true,
-	.after = true,
-	.deferred = true,
-};
-
-/* Report the error for a row that repeats another. */
-static bool
-refuse(ArrivalSearch *search, const ArrivalFound *found)
-{
-	const ArrivalTrigger *at = search->at;
-	TriggerData *trigdata = search->arg;
-	char *key =
-		found->key_isnull ? "null" : simdup_key_text(at->key_type, found->key);
-
-	ereport(ERROR, errcode(ERRCODE_EXCLUSION_VIOLATION),
-			errmsg("new row for relation \"%s\" repeats a row within distance %d, refused by \"%s\"",
-				   RelationGetRelationName(trigdata->tg_relation),
-				   at->max_distance, trigdata->tg_trigger->tgname),
-			simdup_arrival_detail(at, key, found->distance),
-			errtableconstraint(trigdata->tg_relation,
-							   trigdata->tg_trigger->tgname));
-	return true;
 }
 
 PG_FUNCTION_INFO_V1(simdup_reject_trigger);
 Datum
 simdup_reject_trigger(PG_FUNCTION_ARGS)
 {
-	ArrivalTrigger *at = simdup_arrival_setup(fcinfo, &reject_usage);
+	TriggerState *state = simdup_trigger_setup(fcinfo, TRIGGER_REJECT);
 	TriggerData *trigdata = (TriggerData *) fcinfo->context;
-	ArrivalRow row;
+	Oid key_type = state->key_att->atttypid;
+	NearSearch search;
+	const NearRow *near;
+	NewRow row;
 
-	if (simdup_arrival_row(trigdata, at, &row) && row.has_fp)
+	if (!read_row(trigdata, state, &row) || !row.has_fp)
+		return PointerGetDatum(new_tuple(trigdata));
+	near = simdup_trigger_first_near(&search, state, &row);
+	if (near != NULL)
 	{
-		simdup_arrival_lock(at, row.fp);
-		simdup_arrival_search(at, &row, refuse, trigdata);
+		char *key =
+			near->key_isnull ? "null" : simdup_key_text(key_type, near->key);
+
+		ereport(ERROR, errcode(ERRCODE_EXCLUSION_VIOLATION),
+				errmsg("new row for relation \"%s\" repeats a row within distance %d, refused by \"%s\"",
+					   RelationGetRelationName(trigdata->tg_relation),
+					   state->options.max_distance,
+					   trigdata->tg_trigger->tgname),
+				simdup_trigger_detail(state, key, near->distance),
+				errtableconstraint(trigdata->tg_relation,
+								   trigdata->tg_trigger->tgname));
 	}
-	return PointerGetDatum(simdup_arrival_new_tuple(trigdata));
+	simdup_trigger_end_search(&search);
+	return PointerGetDatum(new_tuple(trigdata));
 }

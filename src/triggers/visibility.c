@@ -27,27 +27,28 @@
 
 #include "server/catalog.h"
 #include "server/query.h"
-#include "triggers/arrival.h"
+#include "triggers/near.h"
 
 /* Check whether the user may read the trigger's table, or at least a column. */
 static bool
-may_read(const ArrivalTrigger *at, const char *column)
+may_read(const TriggerState *state, const char *column)
 {
-	return pg_class_aclcheck(at->table, GetUserId(), ACL_SELECT) ==
+	return pg_class_aclcheck(state->table, GetUserId(), ACL_SELECT) ==
 			   ACLCHECK_OK ||
 		   (column != NULL &&
-			pg_attribute_aclcheck(at->table, get_attnum(at->table, column),
-								  GetUserId(), ACL_SELECT) == ACLCHECK_OK);
+			pg_attribute_aclcheck(state->table,
+								  get_attnum(state->table, column), GetUserId(),
+								  ACL_SELECT) == ACLCHECK_OK);
 }
 
 /* Ask by SQL whether the user sees a row. */
 static bool
-ask_for_row(const ArrivalSearch *search, const ArrivalFound *found)
+ask_for_row(const NearSearch *search, const NearRow *near)
 {
-	ItemPointerData tid = found->tid;
+	ItemPointerData tid = near->tid;
 	Oid types[] = {TIDOID, OIDOID};
 	Datum values[] = {PointerGetDatum(&tid),
-					  ObjectIdGetDatum(found->target->table)};
+					  ObjectIdGetDatum(near->target->table)};
 	bool sees;
 
 	/* this setting could make an error of it, and the next one a scan */
@@ -57,7 +58,7 @@ ask_for_row(const ArrivalSearch *search, const ArrivalFound *found)
 	PushActiveSnapshot(search->snapshot);
 	SPI_execute_with_args(psprintf("SELECT FROM %s AS t WHERE t.ctid OPERATOR(pg_catalog.=) $1"
 								   " AND t.tableoid OPERATOR(pg_catalog.=) $2",
-								   simdup_table_name(search->at->table)),
+								   simdup_table_name(search->state->table)),
 						  lengthof(types), types, values, NULL, true, 1);
 	PopActiveSnapshot();
 	sees = SPI_processed > 0;
@@ -83,7 +84,7 @@ is_trouble(int code)
  * seen. Raised, the error would tell that there is a near row.
  */
 static bool
-sees_row(const ArrivalSearch *search, const ArrivalFound *found)
+sees_row(const NearSearch *search, const NearRow *near)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -93,7 +94,7 @@ sees_row(const ArrivalSearch *search, const ArrivalFound *found)
 	PG_TRY();
 	{
 		MemoryContextSwitchTo(context);
-		sees = ask_for_row(search, found);
+		sees = ask_for_row(search, near);
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
@@ -121,17 +122,18 @@ sees_row(const ArrivalSearch *search, const ArrivalFound *found)
  * without a schema means the schema of the table.
  */
 static Oid
-find_condition(const ArrivalTrigger *at)
+find_condition(const TriggerState *state)
 {
-	Oid types[2] = {at->table_desc->tdtypeid, at->table_desc->tdtypeid};
-	List *names = textToQualifiedNameList(cstring_to_text(at->condition));
+	const char *condition = state->options.condition;
+	Oid types[2] = {state->table_desc->tdtypeid, state->table_desc->tdtypeid};
+	List *names = textToQualifiedNameList(cstring_to_text(condition));
 	char *schema_name;
 	char *name;
 	Oid schema;
 	Oid function;
 
 	DeconstructQualifiedName(names, &schema_name, &name);
-	schema = schema_name == NULL ? get_rel_namespace(at->table)
+	schema = schema_name == NULL ? get_rel_namespace(state->table)
 								 : get_namespace_oid(schema_name, true);
 	function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
 							   CStringGetDatum(name),
@@ -142,41 +144,13 @@ find_condition(const ArrivalTrigger *at)
 		get_func_retset(function))
 		ereport(ERROR, errcode(ERRCODE_UNDEFINED_FUNCTION),
 				errmsg("condition \"%s\" is no function of two rows of relation \"%s\" that returns boolean",
-					   at->condition, get_rel_name(at->table)),
+					   condition, get_rel_name(state->table)),
 				errhint("Write: CREATE FUNCTION %s(new_row %s, near_row %s) RETURNS boolean ....",
-						at->condition, simdup_table_name(at->table),
-						simdup_table_name(at->table)));
+						condition, simdup_table_name(state->table),
+						simdup_table_name(state->table)));
 	if (SIMDUP_FUNCTION_ACLCHECK(function, GetUserId()) != ACLCHECK_OK)
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION, at->condition);
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION, condition);
 	return function;
-}
-
-/* Look the condition's function up: it may have been replaced or dropped. */
-static void
-prepare_condition(ArrivalTrigger *at)
-{
-	MemoryContext caller;
-	Oid function;
-
-	if (at->table_desc == NULL)
-	{
-		Relation table = table_open(at->table, AccessShareLock);
-
-		caller = MemoryContextSwitchTo(at->context);
-		at->table_desc = CreateTupleDescCopyConstr(RelationGetDescr(table));
-		table_close(table, NoLock);
-		at->condition_context =
-			AllocSetContextCreate(at->context, "simdup condition",
-								  ALLOCSET_DEFAULT_SIZES);
-		MemoryContextSwitchTo(caller);
-	}
-	/* which is reset after each near row */
-	caller = MemoryContextSwitchTo(at->condition_context);
-	function = find_condition(at);
-	MemoryContextSwitchTo(caller);
-	if (function != at->condition_oid)
-		fmgr_info_cxt(function, &at->condition_function, at->context);
-	at->condition_oid = function;
 }
 
 /*
@@ -184,38 +158,35 @@ prepare_condition(ArrivalTrigger *at)
  * trigger's table.
  */
 static Datum
-row_datum(const ArrivalTrigger *at, ArrivalTarget *target, TupleDesc tupdesc,
+row_datum(const TriggerState *state, TriggerTarget *target, TupleDesc tupdesc,
 		  HeapTuple tuple)
 {
 	if (!target->has_map)
 	{
-		MemoryContext caller = MemoryContextSwitchTo(at->context);
+		MemoryContext caller = MemoryContextSwitchTo(state->context);
 
 		target->map = convert_tuples_by_name(CreateTupleDescCopyConstr(tupdesc),
-											 at->table_desc);
+											 state->table_desc);
 		target->has_map = true;
 		MemoryContextSwitchTo(caller);
 	}
 	if (target->map != NULL)
 		tuple = execute_attr_map_tuple(tuple, target->map);
-	return heap_copy_tuple_as_datum(tuple, at->table_desc);
+	return heap_copy_tuple_as_datum(tuple, state->table_desc);
 }
 
 /* Return a near row as the condition's second argument. */
 static Datum
-near_row_datum(const ArrivalSearch *search, const ArrivalFound *found)
+near_row_datum(const NearSearch *search, const NearRow *near)
 {
-	ItemPointerData tid = found->tid;
-	TupleTableSlot *slot = table_slot_create(found->heap, NULL);
-	Datum value;
+	ItemPointerData tid = near->tid;
+	TriggerTarget *target = near->target;
 
-	if (!table_tuple_fetch_row_version(found->heap, &tid, search->snapshot,
-									   slot))
+	if (!table_tuple_fetch_row_version(target->heap, &tid, search->snapshot,
+									   target->slot))
 		elog(ERROR, "failed to fetch a near row");
-	value = row_datum(search->at, found->target, RelationGetDescr(found->heap),
-					  ExecFetchSlotHeapTuple(slot, false, NULL));
-	ExecDropSingleTupleTableSlot(slot);
-	return value;
+	return row_datum(search->state, target, RelationGetDescr(target->heap),
+					 ExecFetchSlotHeapTuple(target->slot, false, NULL));
 }
 
 /*
@@ -223,11 +194,11 @@ near_row_datum(const ArrivalSearch *search, const ArrivalFound *found)
  * that the function sets itself goes before it.
  */
 static bool
-call_condition(ArrivalTrigger *at, Datum new_row, Datum near_row)
+call_condition(TriggerState *state, Datum new_row, Datum near_row)
 {
 	LOCAL_FCINFO(call, 2);
-	Oid schemas[] = {PG_CATALOG_NAMESPACE, get_func_namespace(at->function),
-					 get_rel_namespace(at->table)};
+	Oid schemas[] = {PG_CATALOG_NAMESPACE, get_func_namespace(state->function),
+					 get_rel_namespace(state->table)};
 	int level;
 	StringInfoData path;
 	Datum result;
@@ -242,7 +213,7 @@ call_condition(ArrivalTrigger *at, Datum new_row, Datum near_row)
 	}
 	appendStringInfoString(&path, "pg_temp");
 	level = simdup_path_begin(path.data);
-	InitFunctionCallInfoData(*call, &at->condition_function, 2, InvalidOid,
+	InitFunctionCallInfoData(*call, &state->condition_function, 2, InvalidOid,
 							 NULL, NULL);
 	call->args[0] = (NullableDatum){new_row, false};
 	call->args[1] = (NullableDatum){near_row, false};
@@ -251,63 +222,64 @@ call_condition(ArrivalTrigger *at, Datum new_row, Datum near_row)
 	return !call->isnull && DatumGetBool(result);
 }
 
+/*
+ * Check whether a near row fulfils the condition. The function is looked up each
+ * time: it may have been replaced or dropped.
+ */
 static bool
-fulfils_condition(ArrivalSearch *search, const ArrivalFound *found)
+fulfils_condition(NearSearch *search, const NearRow *near)
 {
-	ArrivalTrigger *at = search->at;
+	TriggerState *state = search->state;
 	MemoryContext caller;
+	Oid function;
 	Datum near_row;
 	bool holds;
 
-	prepare_condition(at);
 	if (search->new_row == (Datum) 0)
 		search->new_row =
-			row_datum(at, &at->own, at->tupdesc, search->row->complete);
-	caller = MemoryContextSwitchTo(at->condition_context);
-	near_row = near_row_datum(search, found);
-	holds = found->is_newer ? call_condition(at, near_row, search->new_row)
-							: call_condition(at, search->new_row, near_row);
+			row_datum(state, state->own, state->tupdesc, search->row->complete);
+	caller = MemoryContextSwitchTo(GetPerTupleMemoryContext(state->estate));
+	function = find_condition(state);
+	if (function != state->condition_oid)
+		fmgr_info_cxt(function, &state->condition_function, state->context);
+	state->condition_oid = function;
+	near_row = near_row_datum(search, near);
+	holds = near->is_newer ? call_condition(state, near_row, search->new_row)
+						   : call_condition(state, search->new_row, near_row);
 	MemoryContextSwitchTo(caller);
-	MemoryContextReset(at->condition_context);
+	ResetPerTupleExprContext(state->estate);
 	return holds;
 }
 
-/*
- * Find out what a search has to ask of near rows. Return false if it shall tell
- * the user what it finds, and may tell nothing.
- */
 bool
-simdup_arrival_begin_near(ArrivalSearch *search)
+simdup_trigger_may_search(NearSearch *search)
 {
-	const ArrivalTrigger *at = search->at;
+	const TriggerState *state = search->state;
 
-	search->asks = at->usage->tells &&
-				   check_enable_rls(at->table, InvalidOid, true) == RLS_ENABLED;
-	return !at->usage->tells ||
-		   may_read(at, search->asks ? NULL : at->key_name);
+	if (state->kind == TRIGGER_REJECT)
+		return true;
+	search->asks =
+		check_enable_rls(state->table, InvalidOid, true) == RLS_ENABLED;
+	return may_read(state, search->asks ? NULL : state->options.key);
 }
 
-/* Check whether a near row counts. */
 bool
-simdup_arrival_counts(ArrivalSearch *search, const ArrivalFound *found)
+simdup_trigger_counts(NearSearch *search, const NearRow *near)
 {
-	return (!search->asks || sees_row(search, found)) &&
-		   (search->at->condition == NULL || fulfils_condition(search, found));
+	return (!search->asks || sees_row(search, near)) &&
+		   (search->state->options.condition == NULL ||
+			fulfils_condition(search, near));
 }
 
-/*
- * Add what a refusal tells of the near row: nothing that a SELECT would not. Its
- * distance is for users who may read the table.
- */
 int
-simdup_arrival_detail(const ArrivalTrigger *at, const char *key, int distance)
+simdup_trigger_detail(const TriggerState *state, const char *key, int distance)
 {
-	if (check_enable_rls(at->table, InvalidOid, true) == RLS_ENABLED ||
-		!may_read(at, at->key_name))
+	if (check_enable_rls(state->table, InvalidOid, true) == RLS_ENABLED ||
+		!may_read(state, state->options.key))
 		return 0;
-	if (!may_read(at, NULL))
-		return errdetail("It repeats the row with (%s)=(%s).", at->key_name,
-						 key);
-	return errdetail("The row with (%s)=(%s) is at distance %d.", at->key_name,
-					 key, distance);
+	if (!may_read(state, NULL))
+		return errdetail("It repeats the row with (%s)=(%s).",
+						 state->options.key, key);
+	return errdetail("The row with (%s)=(%s) is at distance %d.",
+					 state->options.key, key, distance);
 }

@@ -1,15 +1,20 @@
 /*
  * simhash64.c
- *	  The type simhash64: a 64-bit fingerprint, 8 bytes by value.
+ *	  The type simhash64, a 64-bit fingerprint, 8 bytes by value; and simhash_ball.
  *
  * Order is unsigned, so that it is also the order of the text form. Every bit
  * pattern is a valid value: there is nothing to check on receive.
+ *
+ * A ball is a query as a value: an index condition has one operand, so center
+ * and radius travel together. People write simhash_within.
  */
 #include "postgres.h"
 #include "compat.h"
 
 #include "catalog/pg_type.h"
+#include "common/hashfn.h"
 #include "libpq/pqformat.h"
+#include "port/pg_bswap.h"
 #include "utils/builtins.h"
 #include "utils/sortsupport.h"
 #include "utils/varbit.h"
@@ -86,26 +91,21 @@ SIMHASH64_COMPARISON(le, <=)
 SIMHASH64_COMPARISON(gt, >)
 SIMHASH64_COMPARISON(ge, >=)
 
-PG_FUNCTION_INFO_V1(simdup_simhash64_cmp);
-Datum
-simdup_simhash64_cmp(PG_FUNCTION_ARGS)
-{
-	uint64 a = PG_GETARG_SIMHASH64(0);
-	uint64 b = PG_GETARG_SIMHASH64(1);
-
-	PG_RETURN_INT32((a > b) - (a < b));
-}
-
-#if SIZEOF_DATUM < 8
 static int
-simhash64_fastcmp(Datum x, Datum y, SortSupport ssup pg_attribute_unused())
+compare(Datum x, Datum y, SortSupport ssup pg_attribute_unused())
 {
 	uint64 a = DatumGetSimhash64(x);
 	uint64 b = DatumGetSimhash64(y);
 
 	return (a > b) - (a < b);
 }
-#endif
+
+PG_FUNCTION_INFO_V1(simdup_simhash64_cmp);
+Datum
+simdup_simhash64_cmp(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(compare(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), NULL));
+}
 
 PG_FUNCTION_INFO_V1(simdup_simhash64_sortsupport);
 Datum
@@ -117,7 +117,7 @@ simdup_simhash64_sortsupport(PG_FUNCTION_ARGS)
 #if SIZEOF_DATUM >= 8
 	ssup->comparator = ssup_datum_unsigned_cmp;
 #else
-	ssup->comparator = simhash64_fastcmp;
+	ssup->comparator = compare;
 #endif
 	PG_RETURN_VOID();
 }
@@ -143,37 +143,40 @@ simdup_simhash64_hash_extended(PG_FUNCTION_ARGS)
 
 /* Casts: the same 64 bits, the most significant first. */
 
+static uint64
+fp_from_bytes(const void *bytes)
+{
+	uint64 fp;
+
+	memcpy(&fp, bytes, sizeof(fp));
+	return pg_ntoh64(fp);
+}
+
 PG_FUNCTION_INFO_V1(simdup_simhash64_from_bit);
 Datum
 simdup_simhash64_from_bit(PG_FUNCTION_ARGS)
 {
 	VarBit *bits = PG_GETARG_VARBIT_P(0);
-	uint64 fp = 0;
 
 	if (VARBITLEN(bits) != SIMHASH64_BITS)
 		ereport(ERROR, errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
 				errmsg("cannot cast bit string to type %s", "simhash64"),
 				errdetail("The bit string has %d bits, a fingerprint has %d.",
 						  VARBITLEN(bits), SIMHASH64_BITS));
-	for (int i = 0; i < SIMHASH64_BITS / 8; i++)
-		fp = (fp << 8) | VARBITS(bits)[i];
-
-	PG_RETURN_SIMHASH64(fp);
+	PG_RETURN_SIMHASH64(fp_from_bytes(VARBITS(bits)));
 }
 
 PG_FUNCTION_INFO_V1(simdup_simhash64_to_bit);
 Datum
 simdup_simhash64_to_bit(PG_FUNCTION_ARGS)
 {
-	uint64 fp = PG_GETARG_SIMHASH64(0);
+	uint64 fp = pg_hton64(PG_GETARG_SIMHASH64(0));
 	int size = VARBITTOTALLEN(SIMHASH64_BITS);
 	VarBit *bits = palloc0(size);
 
 	SET_VARSIZE(bits, size);
 	VARBITLEN(bits) = SIMHASH64_BITS;
-	for (int i = SIMHASH64_BITS / 8 - 1; i >= 0; i--, fp >>= 8)
-		VARBITS(bits)[i] = (unsigned char) fp;
-
+	memcpy(VARBITS(bits), &fp, sizeof(fp));
 	PG_RETURN_VARBIT_P(bits);
 }
 
@@ -183,17 +186,13 @@ simdup_simhash64_from_bytea(PG_FUNCTION_ARGS)
 {
 	bytea *bytes = PG_GETARG_BYTEA_PP(0);
 	int len = (int) VARSIZE_ANY_EXHDR(bytes);
-	uint64 fp = 0;
 
 	if (len != SIMHASH64_BITS / 8)
 		ereport(ERROR, errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
 				errmsg("cannot cast bytea to type %s", "simhash64"),
 				errdetail("The value has %d bytes, a fingerprint has %d.", len,
 						  SIMHASH64_BITS / 8));
-	for (int i = 0; i < len; i++)
-		fp = (fp << 8) | ((unsigned char *) VARDATA_ANY(bytes))[i];
-
-	PG_RETURN_SIMHASH64(fp);
+	PG_RETURN_SIMHASH64(fp_from_bytes(VARDATA_ANY(bytes)));
 }
 
 PG_FUNCTION_INFO_V1(simdup_simhash64_to_bytea);
@@ -204,10 +203,9 @@ simdup_simhash64_to_bytea(PG_FUNCTION_ARGS)
 }
 
 /*
- * Distance. Like ball.c and simdup_simhash64_hash, because each operator and
+ * Like simdup_simhash64_hash and simhash_ball_has, because each operator and each
  * cast needs a C function.
  */
-
 PG_FUNCTION_INFO_V1(simdup_simhash_distance);
 Datum
 simdup_simhash_distance(PG_FUNCTION_ARGS)
@@ -250,4 +248,167 @@ simdup_simhash_blocks(PG_FUNCTION_ARGS)
 	}
 
 	PG_RETURN_ARRAYTYPE_P(simdup_make_array(blocks, n, INT8OID));
+}
+
+/* simhash_ball */
+
+/* The message about a bad radius, for ereport and ereturn. */
+#define RADIUS_ERROR(given) \
+	(errcode(ERRCODE_INVALID_PARAMETER_VALUE), \
+	 errmsg("radius must be between 0 and %d", SIMHASH64_BITS), \
+	 errdetail("The radius given is %s.", given), \
+	 errhint( \
+		 "The radius is a Hamming distance in bits: 3 finds copies, 8 near-duplicates."))
+
+static int64
+check_radius(int64 radius)
+{
+	if (!simhash_radius_is_valid(radius))
+		ereport(ERROR, RADIUS_ERROR(psprintf(INT64_FORMAT, radius)));
+	return radius;
+}
+
+static Datum
+ball_datum(uint64 center, int64 radius)
+{
+	SimhashBall *ball = palloc(sizeof(SimhashBall));
+
+	ball->center = center;
+	ball->radius = radius;
+	return PointerGetDatum(ball);
+}
+
+PG_FUNCTION_INFO_V1(simdup_simhash_ball_in);
+/* Read <hex,k>, without blanks. */
+Datum
+simdup_simhash_ball_in(PG_FUNCTION_ARGS)
+{
+	char *str = PG_GETARG_CSTRING(0);
+	SimdupBallLiteral ball;
+
+	if (!simdup_read_ball(str, &ball))
+		ereturn(fcinfo->context, (Datum) 0,
+				errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				errmsg("invalid input syntax for type %s: \"%s\"",
+					   "simhash_ball", str));
+	if (!simhash_radius_is_valid(ball.radius))
+		ereturn(fcinfo->context, (Datum) 0,
+				RADIUS_ERROR(pnstrdup(ball.radius_str, ball.radius_len)));
+
+	return ball_datum(ball.center, ball.radius);
+}
+
+PG_FUNCTION_INFO_V1(simdup_simhash_ball_out);
+Datum
+simdup_simhash_ball_out(PG_FUNCTION_ARGS)
+{
+	SimhashBall *ball = PG_GETARG_SIMHASH_BALL_P(0);
+	char hex[SIMDUP_HEX_DIGITS];
+
+	simdup_write_fingerprint(ball->center, hex);
+	PG_RETURN_CSTRING(
+		psprintf("<%.*s,%d>", SIMDUP_HEX_DIGITS, hex, (int) ball->radius));
+}
+
+PG_FUNCTION_INFO_V1(simdup_simhash_ball_recv);
+Datum
+simdup_simhash_ball_recv(PG_FUNCTION_ARGS)
+{
+	StringInfo buf = (StringInfo) PG_GETARG_POINTER(0);
+	uint64 center = (uint64) pq_getmsgint64(buf);
+	int32 radius = (int32) pq_getmsgint(buf, sizeof(int32));
+
+	return ball_datum(center, check_radius(radius));
+}
+
+PG_FUNCTION_INFO_V1(simdup_simhash_ball_send);
+Datum
+simdup_simhash_ball_send(PG_FUNCTION_ARGS)
+{
+	SimhashBall *ball = PG_GETARG_SIMHASH_BALL_P(0);
+	StringInfoData buf;
+
+	pq_begintypsend(&buf);
+	pq_sendint64(&buf, ball->center);
+	pq_sendint32(&buf, (int32) ball->radius);
+	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
+}
+
+PG_FUNCTION_INFO_V1(simdup_simhash_ball);
+Datum
+simdup_simhash_ball(PG_FUNCTION_ARGS)
+{
+	return ball_datum(PG_GETARG_SIMHASH64(0), check_radius(PG_GETARG_INT32(1)));
+}
+
+/* Equality */
+
+PG_FUNCTION_INFO_V1(simdup_simhash_ball_eq);
+Datum
+simdup_simhash_ball_eq(PG_FUNCTION_ARGS)
+{
+	SimhashBall *a = PG_GETARG_SIMHASH_BALL_P(0);
+	SimhashBall *b = PG_GETARG_SIMHASH_BALL_P(1);
+
+	PG_RETURN_BOOL(a->center == b->center && a->radius == b->radius);
+}
+
+PG_FUNCTION_INFO_V1(simdup_simhash_ball_hash);
+Datum
+simdup_simhash_ball_hash(PG_FUNCTION_ARGS)
+{
+	SimhashBall *ball = PG_GETARG_SIMHASH_BALL_P(0);
+	uint32 center = DatumGetUInt32(
+		DirectFunctionCall1(hashint8, Int64GetDatum((int64) ball->center)));
+
+	PG_RETURN_INT32(
+		(int32) hash_combine(center, murmurhash32((uint32) ball->radius)));
+}
+
+/* Membership */
+
+PG_FUNCTION_INFO_V1(simdup_simhash_in_ball);
+Datum
+simdup_simhash_in_ball(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(
+		simhash_ball_has(PG_GETARG_SIMHASH_BALL_P(1), PG_GETARG_SIMHASH64(0)));
+}
+
+PG_FUNCTION_INFO_V1(simdup_simhash_ball_contains);
+Datum
+simdup_simhash_ball_contains(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(
+		simhash_ball_has(PG_GETARG_SIMHASH_BALL_P(0), PG_GETARG_SIMHASH64(1)));
+}
+
+PG_FUNCTION_INFO_V1(simdup_simhash_within);
+Datum
+simdup_simhash_within(PG_FUNCTION_ARGS)
+{
+	int64 radius = check_radius(PG_GETARG_INT32(2));
+
+	PG_RETURN_BOOL(simdup_hamming64(PG_GETARG_SIMHASH64(0),
+									PG_GETARG_SIMHASH64(1)) <= radius);
+}
+
+/* Mutual membership, and what the index stores of a ball */
+
+PG_FUNCTION_INFO_V1(simdup_ball_mutual);
+Datum
+simdup_ball_mutual(PG_FUNCTION_ARGS)
+{
+	SimhashBall *a = PG_GETARG_SIMHASH_BALL_P(0);
+	SimhashBall *b = PG_GETARG_SIMHASH_BALL_P(1);
+
+	PG_RETURN_BOOL(simhash_ball_has(a, b->center) &&
+				   simhash_ball_has(b, a->center));
+}
+
+PG_FUNCTION_INFO_V1(simdup_ball_center);
+Datum
+simdup_ball_center(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_SIMHASH64(PG_GETARG_SIMHASH_BALL_P(0)->center);
 }

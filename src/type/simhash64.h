@@ -28,8 +28,6 @@ Simhash64GetDatum(uint64 fp)
 #define PG_GETARG_SIMHASH64(n) DatumGetSimhash64(PG_GETARG_DATUM(n))
 #define PG_RETURN_SIMHASH64(fp) return Simhash64GetDatum(fp)
 
-/* simhash_ball: all fingerprints within a Hamming distance of a center. */
-
 /*
  * Every value in being has a radius of 0 to 64: all ways to make one check it.
  * The radius is as wide as the center so that no byte is padding, and equal
