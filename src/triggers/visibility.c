@@ -146,7 +146,8 @@ find_condition(const ArrivalTrigger *at)
 				errhint("Write: CREATE FUNCTION %s(new_row %s, near_row %s) RETURNS boolean ....",
 						at->condition, simdup_table_name(at->table),
 						simdup_table_name(at->table)));
-	if (SIMDUP_FUNCTION_ACLCHECK(function, GetUserId()) != ACLCHECK_OK)
+	if (object_aclcheck(ProcedureRelationId, function, GetUserId(),
+						ACL_EXECUTE) != ACLCHECK_OK)
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION, at->condition);
 	return function;
 }

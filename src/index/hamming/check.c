@@ -108,7 +108,7 @@ open_index(Oid index_oid, LOCKMODE mode)
 	if (!OidIsValid(heap_oid))
 		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				errmsg("\"%s\" is not a hamming index", name));
-	if (!SIMDUP_OWNS_TABLE(heap_oid, GetUserId()))
+	if (!object_ownercheck(RelationRelationId, heap_oid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, name);
 	opened.heap = table_open(heap_oid, mode);
 	opened.index = index_open(index_oid, mode);
@@ -117,7 +117,7 @@ open_index(Oid index_oid, LOCKMODE mode)
 	SetUserIdAndSecContext(opened.heap->rd_rel->relowner,
 						   opened.security | SECURITY_RESTRICTED_OPERATION);
 	opened.guc_level = NewGUCNestLevel();
-	SIMDUP_RESTRICT_SEARCH_PATH();
+	RestrictSearchPath();
 	return opened;
 }
 

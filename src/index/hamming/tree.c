@@ -151,7 +151,8 @@ reserve_pages(Relation index, BlockNumber n)
 		BlockNumber step = Min(n - done, RESERVED_AT_ONCE);
 
 		CHECK_FOR_INTERRUPTS();
-		SIMDUP_EXTEND_WITH_ZEROS(RelationGetSmgr(index), done, step);
+		smgrzeroextend(RelationGetSmgr(index), MAIN_FORKNUM, done, (int) step,
+					   true);
 		done += step;
 	}
 }
@@ -227,8 +228,8 @@ page_writer_add(PageWriter *writer, Page page)
 
 	memcpy(copy, page, BLCKSZ);
 	if (RelationNeedsWAL(writer->index))
-		log_newpage(&writer->index->SIMDUP_RD_LOCATOR, MAIN_FORKNUM,
-					writer->next, copy, true);
+		log_newpage(&writer->index->rd_locator, MAIN_FORKNUM, writer->next,
+					copy, true);
 	PageSetChecksumInplace(copy, writer->next);
 	smgrwrite(RelationGetSmgr(writer->index), MAIN_FORKNUM, writer->next++,
 			  copy, true);
