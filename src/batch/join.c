@@ -22,7 +22,6 @@
 #include "core/join/entropy.h"
 #include "server/progress.h"
 #include "server/spill.h"
-#include "server/workers.h"
 
 /*
  * A bit in an element's index, which otherwise is the index of its fingerprint:
