@@ -20,7 +20,6 @@
 #include "core/host.h"
 #include "core/join/balls.h"
 #include "core/join/entropy.h"
-#include "server/progress.h"
 #include "server/spill.h"
 
 /*

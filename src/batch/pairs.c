@@ -18,7 +18,6 @@
 #include "core/join/pieces.h"
 #include "server/arguments.h"
 #include "server/catalog.h"
-#include "server/progress.h"
 #include "server/query.h"
 #include "type/simhash64.h"
 

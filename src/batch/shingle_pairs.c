@@ -14,7 +14,6 @@
 #include "core/host.h"
 #include "core/join/setjoin.h"
 #include "server/arguments.h"
-#include "server/progress.h"
 #include "server/spill.h"
 
 /*
