@@ -323,7 +323,7 @@ simdup_keys_get(SimdupKeys *keys, uint32 number, int buffer)
  *
  * An open-addressing table of numbers with 32 bits of their keys' hashes. Most
  * keys are bigint, so those are hashed and compared without the function
- * manager.
+ * manager. simplehash.h takes 1.1 times the time, for fuller tables.
  */
 
 typedef struct KeySlot
@@ -334,24 +334,22 @@ typedef struct KeySlot
 
 struct SimdupKeyNumbers
 {
-	MemoryContext context;
 	SimdupKeys *keys;
 	TypeCacheEntry *type; /* NULL: bigint */
 	FmgrInfo hash;
 	Oid collation;
-	uint32 n;
 	KeySlot *slots;
 	uint64 mask; /* of an index into slots */
 };
 
-static KeySlot *
-make_slots(MemoryContext context, uint64 n)
+/* Make free slots, beside the numbers. */
+static void
+make_slots(SimdupKeyNumbers *numbers, uint64 n)
 {
-	KeySlot *slots = MemoryContextAllocExtended(context, n * sizeof(KeySlot),
-												MCXT_ALLOC_HUGE);
-
-	memset(slots, 0xff, n * sizeof(KeySlot));
-	return slots;
+	numbers->mask = n - 1;
+	numbers->slots = MemoryContextAllocHuge(GetMemoryChunkContext(numbers),
+											n * sizeof(KeySlot));
+	memset(numbers->slots, 0xff, n * sizeof(KeySlot));
 }
 
 SimdupKeyNumbers *
@@ -359,7 +357,6 @@ simdup_keynumbers_begin(SimdupKeys *keys, Oid type)
 {
 	SimdupKeyNumbers *numbers = palloc0(sizeof(SimdupKeyNumbers));
 
-	numbers->context = CurrentMemoryContext;
 	numbers->keys = keys;
 	if (type != INT8OID)
 	{
@@ -376,8 +373,7 @@ simdup_keynumbers_begin(SimdupKeys *keys, Oid type)
 						   format_type_be(type)));
 		numbers->collation = get_typcollation(type);
 	}
-	numbers->mask = 1023;
-	numbers->slots = make_slots(numbers->context, numbers->mask + 1);
+	make_slots(numbers, 1024);
 	return numbers;
 }
 
@@ -401,59 +397,6 @@ is_key(const SimdupKeyNumbers *numbers, uint32 number, Datum key)
 										  numbers->collation, known, key));
 }
 
-/* Double the slots when half of them are taken. */
-static void
-grow(SimdupKeyNumbers *numbers)
-{
-	uint64 mask = numbers->mask * 2 + 1;
-	KeySlot *slots;
-
-	if (numbers->n <= numbers->mask / 2)
-		return;
-	if (numbers->n == SIMDUP_NO_NUMBER - 1)
-		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				errmsg("too many keys"),
-				errdetail("At most %u different keys are possible.",
-						  numbers->n));
-	slots = make_slots(numbers->context, mask + 1);
-	for (uint64 i = 0; i <= numbers->mask; i++)
-	{
-		KeySlot slot = numbers->slots[i];
-		uint64 at = slot.hash & mask;
-
-		if (slot.number == SIMDUP_NO_NUMBER)
-			continue;
-		while (slots[at].number != SIMDUP_NO_NUMBER)
-			at = (at + 1) & mask;
-		slots[at] = slot;
-	}
-	pfree(numbers->slots);
-	numbers->slots = slots;
-	numbers->mask = mask;
-}
-
-/*
- * Hash keys, and prefetch their slots and the keys there. A look-up misses the
- * cache in the table and at the key, so the look-ups of many keys overlap.
- */
-static void
-hash_and_prefetch(SimdupKeyNumbers *numbers, const Datum *keys, int n,
-				  uint32 *hashes)
-{
-	for (int i = 0; i < n; i++)
-	{
-		hashes[i] = hash_of(numbers, keys[i]);
-		__builtin_prefetch(&numbers->slots[hashes[i] & numbers->mask]);
-	}
-	for (int i = 0; i < n; i++)
-	{
-		const KeySlot *slot = &numbers->slots[hashes[i] & numbers->mask];
-
-		if (slot->number != SIMDUP_NO_NUMBER && slot->hash == hashes[i])
-			simdup_keys_prefetch(numbers->keys, slot->number);
-	}
-}
-
 /* Return the slot of a key, or the free one where it belongs. */
 static KeySlot *
 slot_of(const SimdupKeyNumbers *numbers, Datum key, uint32 hash)
@@ -470,46 +413,84 @@ slot_of(const SimdupKeyNumbers *numbers, Datum key, uint32 hash)
 	}
 }
 
-static uint32
-number_of(SimdupKeyNumbers *numbers, Datum key, uint32 hash)
+static void
+double_slots(SimdupKeyNumbers *numbers)
 {
-	KeySlot *slot;
+	KeySlot *slots = numbers->slots;
+	uint64 n = numbers->mask + 1;
 
-	grow(numbers);
-	slot = slot_of(numbers, key, hash);
-	if (slot->number == SIMDUP_NO_NUMBER)
+	make_slots(numbers, 2 * n);
+	for (uint64 i = 0; i < n; i++)
 	{
-		keys_store(numbers->keys, key);
-		slot->hash = hash;
-		slot->number = numbers->n++;
+		uint64 at = slots[i].hash & numbers->mask;
+
+		if (slots[i].number == SIMDUP_NO_NUMBER)
+			continue;
+		while (numbers->slots[at].number != SIMDUP_NO_NUMBER)
+			at = (at + 1) & numbers->mask;
+		numbers->slots[at] = slots[i];
 	}
-	return slot->number;
+	pfree(slots);
 }
 
+/* Add a key in its slot, and return its number. Half of the slots stay free. */
+static uint32
+add_key(SimdupKeyNumbers *numbers, KeySlot *slot, Datum key, uint32 hash)
+{
+	uint32 number = numbers->keys->n;
+
+	if (number == SIMDUP_NO_NUMBER - 1)
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("too many keys"),
+				errdetail("At most %u different keys are possible.", number));
+	keys_store(numbers->keys, key);
+	*slot = (KeySlot){hash, number};
+	if (number >= numbers->mask / 2)
+		double_slots(numbers);
+	return number;
+}
+
+/*
+ * First hash the keys, and prefetch their slots and the keys there. A look-up
+ * misses the cache in the table and at the key, so the look-ups of many keys
+ * overlap.
+ */
 void
 simdup_keynumbers_get(SimdupKeyNumbers *numbers, const Datum *keys, int n,
 					  uint32 *result)
 {
 	uint32 hashes[SIMDUP_MANY_KEYS];
 
-	hash_and_prefetch(numbers, keys, n, hashes);
 	for (int i = 0; i < n; i++)
-		result[i] = number_of(numbers, keys[i], hashes[i]);
+	{
+		hashes[i] = hash_of(numbers, keys[i]);
+		__builtin_prefetch(&numbers->slots[hashes[i] & numbers->mask]);
+	}
+	for (int i = 0; i < n; i++)
+	{
+		const KeySlot *slot = &numbers->slots[hashes[i] & numbers->mask];
+
+		if (slot->number != SIMDUP_NO_NUMBER && slot->hash == hashes[i])
+			simdup_keys_prefetch(numbers->keys, slot->number);
+	}
+	for (int i = 0; i < n; i++)
+	{
+		KeySlot *slot = slot_of(numbers, keys[i], hashes[i]);
+
+		result[i] = slot->number != SIMDUP_NO_NUMBER
+						? slot->number
+						: add_key(numbers, slot, keys[i], hashes[i]);
+	}
 }
 
-void
-simdup_keynumbers_find(SimdupKeyNumbers *numbers, const Datum *keys, int n,
-					   uint32 *result)
+uint32
+simdup_keynumbers_find(SimdupKeyNumbers *numbers, Datum key)
 {
-	uint32 hashes[SIMDUP_MANY_KEYS];
-
-	hash_and_prefetch(numbers, keys, n, hashes);
-	for (int i = 0; i < n; i++)
-		result[i] = slot_of(numbers, keys[i], hashes[i])->number;
+	return slot_of(numbers, key, hash_of(numbers, key))->number;
 }
 
 uint32
 simdup_keynumbers_count(const SimdupKeyNumbers *numbers)
 {
-	return numbers->n;
+	return numbers->keys->n;
 }
