@@ -15,7 +15,7 @@
 
 #include "index/hamming/am.h"
 #include "index/planner.h"
-#include "server/catalog.h"
+#include "server/arguments.h"
 #include "type/simhash64.h"
 
 Expr *

@@ -2,11 +2,12 @@
  * keys.c
  *	  The keys of a query's rows, of any one type, by row number.
  *
- * A key is one word: its value, or for types passed by reference where its bytes
- * are. In memory that is a pointer into a chunk, on disk an offset. Many keys
- * share a chunk: most are short, and palloc's header would double them.
+ * A key is one word: its value, or for types passed by reference the offset of
+ * its bytes. The bytes of all keys are one array: most keys are short, and
+ * palloc's header would double them.
  */
 #include "postgres.h"
+#include "compat.h"
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
@@ -26,11 +27,8 @@
 
 /* Keys by row number */
 
-#define CHUNK_SIZE (256 * 1024)
-
 struct SimdupKeys
 {
-	MemoryContext context;
 	Oid type;
 	Oid function; /* that can be told another type; or InvalidOid */
 	int16 len;
@@ -40,12 +38,10 @@ struct SimdupKeys
 	uint32 n;
 
 	/* in memory */
-	uint64 *words; /* by number: value or pointer */
-	Size n_words;  /* that there is room for */
-	char *chunk;   /* free room for bytes */
-	size_t chunk_left;
-	MemoryContext chunks;
-	int64 bytes; /* in all chunks */
+	uint64 *words; /* by number: value or offset in bytes */
+	char *bytes;   /* each key aligned for any type */
+	Size n_bytes;
+	Size words_size, bytes_size; /* that there is room for */
 
 	/* on disk */
 	SimdupTempFile *word_file; /* by number: value or offset in byte_file */
@@ -116,12 +112,11 @@ simdup_keys_begin(Oid type)
 {
 	SimdupKeys *keys = palloc0(sizeof(SimdupKeys));
 
-	keys->context = CurrentMemoryContext;
-	keys->words = simdup_grow(NULL, &keys->n_words, 1024, sizeof(uint64));
+	keys->words = simdup_grow(NULL, &keys->words_size, 1024, sizeof(uint64));
 	keys->type = type;
 	get_typlenbyval(type, &keys->len, &keys->byval);
-	keys->chunks = AllocSetContextCreate(keys->context, "simdup keys",
-										 ALLOCSET_DEFAULT_SIZES);
+	if (!keys->byval)
+		keys->bytes = simdup_grow(NULL, &keys->bytes_size, 1024, 1);
 	for (int i = 0; i < SIMDUP_KEY_BUFFERS; i++)
 		initStringInfo(&keys->buffer[i]);
 	return keys;
@@ -142,7 +137,7 @@ simdup_keys_end(SimdupKeys *keys)
 	simdup_tempfile_close(keys->word_file);
 	simdup_tempfile_close(keys->byte_file);
 	simdup_free(keys->words);
-	MemoryContextDelete(keys->chunks);
+	simdup_free(keys->bytes);
 	for (int i = 0; i < SIMDUP_KEY_BUFFERS; i++)
 		pfree(keys->buffer[i].data);
 	pfree(keys);
@@ -170,58 +165,6 @@ simdup_keys_expect(SimdupKeys *keys, Oid type, const char *argument)
 	keys->argument = argument;
 }
 
-/* Make room for len bytes, aligned for any type. */
-static char *
-make_room(SimdupKeys *keys, size_t len)
-{
-	char *room;
-
-	len = MAXALIGN(len);
-	keys->bytes += (int64) len;
-	if (len > CHUNK_SIZE / 8)
-		return MemoryContextAlloc(keys->chunks, len);
-	if (keys->chunk_left < len)
-	{
-		keys->chunk = MemoryContextAlloc(keys->chunks, CHUNK_SIZE);
-		keys->chunk_left = CHUNK_SIZE;
-	}
-	room = keys->chunk;
-	keys->chunk += len;
-	keys->chunk_left -= len;
-	return room;
-}
-
-static void
-store_in_memory(SimdupKeys *keys, Datum key)
-{
-	keys->words = simdup_grow(keys->words, &keys->n_words, (Size) keys->n + 1,
-							  sizeof(uint64));
-	if (!keys->byval)
-	{
-		Size size = datumGetSize(key, keys->byval, keys->len);
-
-		key = PointerGetDatum(
-			memcpy(make_room(keys, size), DatumGetPointer(key), size));
-	}
-	keys->words[keys->n] = (uint64) key;
-}
-
-static void
-store_on_disk(SimdupKeys *keys, Datum key)
-{
-	uint64 word = (uint64) key;
-
-	if (!keys->byval)
-	{
-		uint32 len = (uint32) datumGetSize(key, keys->byval, keys->len);
-
-		word =
-			(uint64) simdup_tempfile_append(keys->byte_file, &len, sizeof(len));
-		simdup_tempfile_append(keys->byte_file, DatumGetPointer(key), len);
-	}
-	simdup_tempfile_append(keys->word_file, &word, sizeof(word));
-}
-
 /* Return a key of a smaller integer type as a bigint. */
 static Datum
 widen(Datum key, Oid type)
@@ -245,13 +188,39 @@ simdup_keys_take(SimdupKeys *keys, Datum key, bool isnull)
 	return key;
 }
 
+/* Store the bytes of a key, and return their offset. */
+static uint64
+store_bytes(SimdupKeys *keys, Datum key)
+{
+	uint32 len = (uint32) datumGetSize(key, keys->byval, keys->len);
+	uint64 offset = keys->n_bytes;
+
+	if (keys->byte_file != NULL)
+	{
+		offset =
+			(uint64) simdup_tempfile_append(keys->byte_file, &len, sizeof(len));
+		simdup_tempfile_append(keys->byte_file, DatumGetPointer(key), len);
+		return offset;
+	}
+	keys->n_bytes += MAXALIGN(len);
+	keys->bytes = simdup_grow(keys->bytes, &keys->bytes_size, keys->n_bytes, 1);
+	memcpy(keys->bytes + offset, DatumGetPointer(key), len);
+	return offset;
+}
+
 static void
 keys_store(SimdupKeys *keys, Datum key)
 {
-	if (keys->word_file)
-		store_on_disk(keys, key);
+	uint64 word = keys->byval ? (uint64) key : store_bytes(keys, key);
+
+	if (keys->word_file != NULL)
+		simdup_tempfile_append(keys->word_file, &word, sizeof(word));
 	else
-		store_in_memory(keys, key);
+	{
+		keys->words = simdup_grow(keys->words, &keys->words_size,
+								  (Size) keys->n + 1, sizeof(uint64));
+		keys->words[keys->n] = word;
+	}
 	keys->n++;
 }
 
@@ -271,9 +240,8 @@ simdup_keys_prefetch(const SimdupKeys *keys, uint32 number)
 int64
 simdup_keys_memory(const SimdupKeys *keys)
 {
-	return keys->word_file
-			   ? 0
-			   : keys->bytes + (int64) keys->n * (int64) sizeof(uint64);
+	return keys->word_file ? 0
+						   : (int64) (keys->n_bytes + keys->n * sizeof(uint64));
 }
 
 void
@@ -283,18 +251,20 @@ simdup_keys_spill(SimdupKeys *keys)
 
 	if (keys->word_file)
 		return;
-	old = MemoryContextSwitchTo(keys->context);
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(keys));
 	keys->word_file = simdup_tempfile_create();
 	if (!keys->byval)
 		keys->byte_file = simdup_tempfile_create();
 	MemoryContextSwitchTo(old);
-	for (uint32 i = 0; i < keys->n; i++)
-		store_on_disk(keys, (Datum) keys->words[i]);
-	pfree(keys->words);
+	for (uint32 i = 0; !keys->byval && i < keys->n; i++)
+		keys->words[i] =
+			store_bytes(keys, PointerGetDatum(keys->bytes + keys->words[i]));
+	simdup_tempfile_append(keys->word_file, keys->words,
+						   keys->n * sizeof(uint64));
+	simdup_free(keys->words);
+	simdup_free(keys->bytes);
 	keys->words = NULL;
-	MemoryContextReset(keys->chunks);
-	keys->chunk_left = 0;
-	keys->bytes = 0;
+	keys->bytes = NULL;
 }
 
 Datum
@@ -305,7 +275,8 @@ simdup_keys_get(SimdupKeys *keys, uint32 number, int buffer)
 	uint32 len;
 
 	if (keys->word_file == NULL)
-		return (Datum) keys->words[number];
+		return keys->byval ? (Datum) keys->words[number]
+						   : PointerGetDatum(keys->bytes + keys->words[number]);
 	simdup_tempfile_read(keys->word_file, (int64) number * (int64) sizeof(word),
 						 &word, sizeof(word));
 	if (keys->byval)

@@ -32,7 +32,7 @@
 #include "utils/resowner.h"
 
 #include "core/search/lock_blocks.h"
-#include "server/catalog.h"
+#include "server/arguments.h"
 #include "triggers/arrival.h"
 
 /* The last field of the tags of locks. */

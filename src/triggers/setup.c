@@ -22,7 +22,6 @@
 
 #include "index/hamming/am.h"
 #include "server/arguments.h"
-#include "server/catalog.h"
 #include "triggers/arrival.h"
 
 /* How often this session has heard that some relation changed. */

@@ -21,7 +21,7 @@
 #include "utils/lsyscache.h"
 #include "utils/varlena.h"
 
-#include "server/catalog.h"
+#include "server/arguments.h"
 #include "server/keys.h"
 #include "triggers/arrival.h"
 

@@ -25,7 +25,7 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
-#include "server/catalog.h"
+#include "server/arguments.h"
 #include "server/query.h"
 #include "triggers/arrival.h"
 

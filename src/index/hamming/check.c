@@ -34,7 +34,7 @@
 #include "utils/snapmgr.h"
 
 #include "index/hamming/am.h"
-#include "server/catalog.h"
+#include "server/arguments.h"
 #include "server/spill.h"
 
 /* The lists: one for each rotation, the first one with the NULLs, and the table. */
