@@ -125,7 +125,15 @@ extern void _PG_init(void);
 	index_beginscan(heap, index, snapshot, NULL, n_keys, n_orders, SO_NONE)
 #define SIMDUP_BEGINSCAN_PARALLEL(heap, scan) \
 	table_beginscan_parallel(heap, scan, SO_NONE)
+
+/*
+ * The server keeps a pointer to an access method's routine. Before, it copies
+ * the routine and frees what the handler returned.
+ */
+#define SIMDUP_AM_ROUTINE(routine) (&(routine))
+
 #else
+
 #if PG_VERSION_NUM >= 180000
 #define SIMDUP_INDEX_BEGINSCAN(heap, index, snapshot, n_keys, n_orders) \
 	index_beginscan(heap, index, snapshot, NULL, n_keys, n_orders)
@@ -133,17 +141,9 @@ extern void _PG_init(void);
 #define SIMDUP_INDEX_BEGINSCAN index_beginscan
 #endif
 #define SIMDUP_BEGINSCAN_PARALLEL table_beginscan_parallel
-#endif
-
-/*
- * The server keeps a pointer to an access method's routine since 19. Before, it
- * copies the routine and frees what the handler returned.
- */
-#if PG_VERSION_NUM >= 190000
-#define SIMDUP_AM_ROUTINE(routine) (&(routine))
-#else
 #define SIMDUP_AM_ROUTINE(routine) \
 	memcpy(palloc(sizeof(routine)), &(routine), sizeof(routine))
+
 #endif
 
 /*

@@ -66,13 +66,6 @@ put_count(const Report *report, const char *name, int64 n)
 	put_figures(report, "count", 0, n, 0, 0, CStringGetTextDatum(name));
 }
 
-/* Return a row's key, until the next call with the same buffer. */
-static Datum
-key_of(const Report *report, uint32 row, int buffer)
-{
-	return simdup_keys_get(report->rows->keys, row, buffer);
-}
-
 static int
 distance_of(const Report *report, uint32 x, uint32 y)
 {
@@ -231,6 +224,7 @@ put_case(const Report *report, uint32 place, bool shown, int64 *n_listed)
 {
 	const Case *one = &report->cases[place];
 	const SimdupEntry *items = &report->items[one->start];
+	SimdupKeys *keys = report->rows->keys;
 	uint32 first = (uint32) items->row;
 	int64 id = report->ids != NULL ? report->ids[first] : place + 1;
 	int reach = 0; /* the longest distance from the first row */
@@ -248,8 +242,8 @@ put_case(const Report *report, uint32 place, bool shown, int64 *n_listed)
 		to = Max(to, day);
 	}
 	put(report, shown ? "case" : "more", place, id, one->size, reach,
-		key_of(report, first, 0), scope_name(report, report->scope[first]), 0,
-		0);
+		simdup_keys_get(keys, first, 0),
+		scope_name(report, report->scope[first]), 0, 0);
 	if (to != NO_DAY)
 		put_figures(report, "dates", place, from, to, 0, 0);
 	for (uint32 i = 0; i < one->size; i++)
@@ -265,7 +259,8 @@ put_case(const Report *report, uint32 place, bool shown, int64 *n_listed)
 		++*n_listed;
 		n_bytes += content == 0 ? 0 : VARSIZE_ANY(DatumGetPointer(content));
 		put(report, compared ? "member" : "row", place,
-			distance_of(report, first, row), cut, i, key_of(report, row, 0),
+			distance_of(report, first, row), cut, i,
+			simdup_keys_get(keys, row, 0),
 			report->n_further > 0 ? simdup_keys_get(report->values, row, 0) : 0,
 			content, 0);
 	}
@@ -275,6 +270,8 @@ put_case(const Report *report, uint32 place, bool shown, int64 *n_listed)
 static void
 put_pairs(const Report *report, const Smallest *list, bool shown)
 {
+	SimdupKeys *keys = report->rows->keys;
+
 	for (uint32 i = 0; i < list->n; i++)
 	{
 		uint32 x = (uint32) list->entries[i].value;
@@ -285,8 +282,8 @@ put_pairs(const Report *report, const Smallest *list, bool shown)
 		Datum b = shown ? text_of(report, y, &cut_y) : 0;
 
 		put(report, shown ? "example" : "pair", i, distance_of(report, x, y),
-			cut_x || cut_y, 0, key_of(report, x, 0), key_of(report, y, 1), a,
-			b);
+			cut_x || cut_y, 0, simdup_keys_get(keys, x, 0),
+			simdup_keys_get(keys, y, 1), a, b);
 	}
 }
 
@@ -310,12 +307,11 @@ Datum
 simdup_report_rows(PG_FUNCTION_ARGS)
 {
 	Report report = {.result = simdup_begin_result(fcinfo)};
-	int max_groups;
+	int max_groups = PG_GETARG_INT32(7);
 	int64 n_listed = 0;
 
 	simdup_check_not_null(PG_ARGISNULL(0), "query");
 	simdup_check_not_null(PG_ARGISNULL(7), "max_groups");
-	max_groups = PG_GETARG_INT32(7);
 	if (max_groups < 0)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("max_groups must not be negative"),
@@ -448,12 +444,11 @@ simdup_report_differences(PG_FUNCTION_ARGS)
 	for (size_t i = 0; i < Min(diff.n, MAX_PARTS); i++)
 	{
 		const SimdupDiffPart *part = &diff.parts[i];
-		Datum values[4] = {BoolGetDatum(part->same),
-						   passage(a, part->a_start, part->a_len),
-						   passage(b, part->b_start, part->b_len)};
+		Datum values[] = {BoolGetDatum(part->same),
+						  passage(a, part->a_start, part->a_len),
+						  passage(b, part->b_start, part->b_len),
+						  Int64GetDatum(part->same ? n_more : --n_more)};
 
-		n_more -= !part->same;
-		values[3] = Int64GetDatum(n_more);
 		simdup_put_result(result, values, NULL);
 	}
 	simdup_diff_free(&diff);

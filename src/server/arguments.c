@@ -16,6 +16,7 @@
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/float.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -229,11 +230,11 @@ simdup_make_array(const void *elements, int n, Oid type)
 }
 
 static bool
-is_same_array(const ArrayType *a, const ArrayType *b)
+is_same_array(ArrayType *a, ArrayType *b)
 {
-	if (a == NULL || b == NULL)
-		return a == b;
-	return VARSIZE(a) == VARSIZE(b) && memcmp(a, b, VARSIZE(a)) == 0;
+	return a == NULL || b == NULL ? a == b
+								  : datumIsEqual(PointerGetDatum(a),
+												 PointerGetDatum(b), false, -1);
 }
 
 void *

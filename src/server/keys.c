@@ -56,17 +56,18 @@ struct SimdupKeys
 static void
 refuse_key_type(FunctionCallInfo fcinfo, int argument, Oid type)
 {
-	char *value = simdup_key_text(type, PG_GETARG_DATUM(argument));
-	const char *option = simdup_named_argument(fcinfo, "max_distance") >= 0
-							 ? "max_distance"
-						 : simdup_named_argument(fcinfo, "w") >= 0 ? "w"
-																   : NULL;
-	bool is_share = strtod(value, NULL) > 0 && strtod(value, NULL) < 1;
+	static const char *const options[] = {"min_resemblance", "max_distance",
+										  "w"};
+	const char *value = simdup_key_text(type, PG_GETARG_DATUM(argument));
+	double number = strtod(value, NULL);
+	const char *option = NULL;
 
-	if (is_share && simdup_named_argument(fcinfo, "min_resemblance") >= 0)
-		option = "min_resemblance";
+	for (int i = number > 0 && number < 1 ? 0 : 1;
+		 i < (int) lengthof(options) && option == NULL; i++)
+		if (simdup_named_argument(fcinfo, options[i]) >= 0)
+			option = options[i];
 	if (TypeCategory(type) != TYPCATEGORY_NUMERIC)
-		value = pstrdup("3");
+		value = "3";
 	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			errmsg("key_type must be null"),
 			errdetail("The argument is a value of type %s.",
@@ -165,14 +166,6 @@ simdup_keys_expect(SimdupKeys *keys, Oid type, const char *argument)
 	keys->argument = argument;
 }
 
-/* Return a key of a smaller integer type as a bigint. */
-static Datum
-widen(Datum key, Oid type)
-{
-	return Int64GetDatum(type == INT2OID ? (int64) DatumGetInt16(key)
-										 : (int64) DatumGetInt32(key));
-}
-
 Datum
 simdup_keys_take(SimdupKeys *keys, Datum key, bool isnull)
 {
@@ -181,8 +174,10 @@ simdup_keys_take(SimdupKeys *keys, Datum key, bool isnull)
 				errmsg("key must not be null"),
 				errdetail("The query in argument \"%s\" yields a row without a key.",
 						  keys->argument));
+	/* a smaller integer */
 	if (keys->query_type != keys->type)
-		return widen(key, keys->query_type);
+		return Int64GetDatum(keys->query_type == INT2OID ? DatumGetInt16(key)
+														 : DatumGetInt32(key));
 	if (keys->len == -1)
 		return PointerGetDatum(PG_DETOAST_DATUM(key));
 	return key;

@@ -46,18 +46,6 @@ struct SimdupParameters
 	int n_types;
 };
 
-static void
-take_values(SimdupParameters *parameters, ArrayType *array)
-{
-	if (ARR_NDIM(array) > 1)
-		ereport(ERROR, errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				errmsg("%s must be one-dimensional", "params"),
-				errdetail("The array given has %d dimensions.",
-						  ARR_NDIM(array)));
-	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT,
-					  &parameters->values, &parameters->nulls, &parameters->n);
-}
-
 SimdupParameters *
 simdup_parameters(FunctionCallInfo fcinfo, int n_queries)
 {
@@ -72,7 +60,18 @@ simdup_parameters(FunctionCallInfo fcinfo, int n_queries)
 				errhint(
 					"For a query without parameters, leave the argument out. For keys of type text[], name the argument: key_type => NULL::text[]."));
 	if (argument >= 0)
-		take_values(parameters, PG_GETARG_ARRAYTYPE_P(argument));
+	{
+		ArrayType *array = PG_GETARG_ARRAYTYPE_P(argument);
+
+		if (ARR_NDIM(array) > 1)
+			ereport(ERROR, errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+					errmsg("%s must be one-dimensional", "params"),
+					errdetail("The array given has %d dimensions.",
+							  ARR_NDIM(array)));
+		deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT,
+						  &parameters->values, &parameters->nulls,
+						  &parameters->n);
+	}
 	/* never empty: the parser enlarges an array in its own memory context */
 	parameters->n_types = Max(parameters->n, 1);
 	parameters->types = palloc0((Size) parameters->n_types * sizeof(Oid));
@@ -102,19 +101,6 @@ wrong_number(const SimdupParameters *parameters, const char *argument)
 				"Give a text for each of the parameters $1, $2 and so on: params => ARRAY['first', 'second']."));
 }
 
-/* Check the types as for a prepared statement. */
-static void
-check_types(const SimdupParameters *parameters)
-{
-	for (int i = 0; i < parameters->n_types; i++)
-		if (parameters->types[i] == UNKNOWNOID)
-			ereport(ERROR, errcode(ERRCODE_INDETERMINATE_DATATYPE),
-					errmsg("could not determine data type of parameter $%d",
-						   i + 1),
-					errhint("Write the type into the query: $%d::text.",
-							i + 1));
-}
-
 /*
  * Check the parameters after the query is parsed: ERROR if a type was not
  * found, or if there are too few values for this query or too many for all.
@@ -130,7 +116,13 @@ parameters_check(SimdupParameters *parameters, Query *query,
 	parameters_setup(pstate, parameters);
 	check_variable_parameters(pstate, query);
 	free_parsestate(pstate);
-	check_types(parameters);
+	for (int i = 0; i < parameters->n_types; i++)
+		if (parameters->types[i] == UNKNOWNOID)
+			ereport(ERROR, errcode(ERRCODE_INDETERMINATE_DATATYPE),
+					errmsg("could not determine data type of parameter $%d",
+						   i + 1),
+					errhint("Write the type into the query: $%d::text.",
+							i + 1));
 	while (n_needed > 0 && !OidIsValid(parameters->types[n_needed - 1]))
 		n_needed--;
 	parameters->n_needed = Max(parameters->n_needed, n_needed);
