@@ -170,7 +170,7 @@ Datum
 simdup_pieces(PG_FUNCTION_ARGS)
 {
 	Packing packing = {.result = simdup_begin_result(fcinfo)};
-	int option = simdup_first_option(fcinfo, 1);
+	int option = simdup_named_argument(fcinfo, "max_distance");
 	int max_distance = simdup_check_max_distance(fcinfo, option);
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(option + 1))
@@ -420,7 +420,7 @@ Datum
 simdup_piece_pairs(PG_FUNCTION_ARGS)
 {
 	PairOutput output = {.result = simdup_begin_result(fcinfo)};
-	int option = simdup_first_option(fcinfo, 1);
+	int option = simdup_named_argument(fcinfo, "max_distance");
 	int max_distance = simdup_check_max_distance(fcinfo, option);
 	SimdupPieces pieces;
 	SimdupRows *rows;

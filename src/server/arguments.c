@@ -55,14 +55,6 @@ simdup_named_argument(FunctionCallInfo fcinfo, const char *name)
 	return argument;
 }
 
-int
-simdup_first_option(FunctionCallInfo fcinfo, int n_queries)
-{
-	return simdup_named_argument(fcinfo, "key_type") == n_queries
-			   ? n_queries + 1
-			   : n_queries;
-}
-
 bool
 simdup_has_null(FunctionCallInfo fcinfo, int from, int n)
 {
@@ -79,19 +71,14 @@ simdup_check_not_null(bool isnull, const char *name)
 				errmsg("%s must not be null", name));
 }
 
-void
-simdup_check_number(FunctionCallInfo fcinfo, int argument, const char *name)
+int
+simdup_integer_argument(FunctionCallInfo fcinfo, int argument, const char *name)
 {
 	/* a null of type integer may be meant as key_type: say so */
 	if (PG_ARGISNULL(argument))
 		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				errmsg("%s must not be null", name),
 				errhint("Keys of type integer need no key_type."));
-}
-
-int
-simdup_integer_argument(FunctionCallInfo fcinfo, int argument)
-{
 	return get_fn_expr_argtype(fcinfo->flinfo, argument) == INT2OID
 			   ? PG_GETARG_INT16(argument)
 			   : PG_GETARG_INT32(argument);
@@ -100,9 +87,9 @@ simdup_integer_argument(FunctionCallInfo fcinfo, int argument)
 int
 simdup_check_max_distance(FunctionCallInfo fcinfo, int argument)
 {
-	int max_distance = simdup_integer_argument(fcinfo, argument);
+	int max_distance =
+		simdup_integer_argument(fcinfo, argument, "max_distance");
 
-	simdup_check_number(fcinfo, argument, "max_distance");
 	if (max_distance < 0 || max_distance > SIMDUP_MAX_PAIR_DISTANCE)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("max_distance must be between 0 and %d",

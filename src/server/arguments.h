@@ -16,24 +16,18 @@
  */
 extern int simdup_named_argument(FunctionCallInfo fcinfo, const char *name);
 
-/*
- * Return the position of the first argument that follows the queries and
- * key_type, which not every form of a function has.
- */
-extern int simdup_first_option(FunctionCallInfo fcinfo, int n_queries);
-
 /* Check whether any of the n arguments from this position on is NULL. */
 extern bool simdup_has_null(FunctionCallInfo fcinfo, int from, int n);
 
 /* ERROR if an argument that must have a value is NULL. */
 extern void simdup_check_not_null(bool isnull, const char *name);
 
-/* The same for the number in whose position another form has key_type. */
-extern void simdup_check_number(FunctionCallInfo fcinfo, int argument,
-								const char *name);
-
-/* Return an argument that is an integer or a smallint. */
-extern int simdup_integer_argument(FunctionCallInfo fcinfo, int argument);
+/*
+ * Return an argument that is an integer or a smallint, and not NULL. Another form
+ * of the function has key_type in its position.
+ */
+extern int simdup_integer_argument(FunctionCallInfo fcinfo, int argument,
+								   const char *name);
 
 /* Check max_distance of a join: 0 to SIMDUP_MAX_PAIR_DISTANCE, not NULL. */
 extern int simdup_check_max_distance(FunctionCallInfo fcinfo, int argument);
