@@ -14,7 +14,6 @@
 #endif
 
 #if PG_VERSION_NUM >= 160000
-
 /* varlena macros left postgres.h, and soft input errors came */
 #include "nodes/miscnodes.h"
 #include "varatt.h"
@@ -28,9 +27,7 @@
 /* tuplesort_getdatum can do without a copy; before, it always copies */
 #define simdup_tuplesort_getdatum(state, value, isnull) \
 	tuplesort_getdatum(state, true, true, value, isnull, NULL)
-
 #else
-
 /* fmgr.h did not declare it */
 extern void _PG_init(void);
 
@@ -56,11 +53,9 @@ extern void _PG_init(void);
 		PGAlignedBlock zeros_ = {{0}}; \
 		smgrextend(smgr, fork, (first) + (n) -1, zeros_.data, skip_fsync); \
 	} while (0)
-
 #endif
 
 #if PG_VERSION_NUM >= 170000
-
 /* new files are written in bulk */
 #define SIMDUP_HAVE_BULK_WRITE
 
@@ -79,9 +74,7 @@ extern void _PG_init(void);
 
 /* no snapshot is too old for what a page shows */
 #define TestForOldSnapshot(snapshot, relation, page) ((void) 0)
-
 #else
-
 #define SIMDUP_LOCK_HELD(tag, mode) LockHeldByMe(tag, mode)
 #define SIMDUP_ARRAY_LENGTH(root, array) \
 	((void) (root), (double) estimate_array_length(array))
@@ -94,11 +87,9 @@ extern void _PG_init(void);
 
 /* maintenance had no search_path of its own for functions */
 #define RestrictSearchPath() ((void) 0)
-
 #endif
 
 #if PG_VERSION_NUM >= 180000
-
 /* vacuum_delay_point takes whether ANALYZE waits */
 #define SIMDUP_VACUUM_DELAY() vacuum_delay_point(false)
 
@@ -109,14 +100,11 @@ extern void _PG_init(void);
 		if ((scan)->instrument != NULL) \
 			(scan)->instrument->nsearches++; \
 	} while (0)
-
 #else
-
 #define pg_noreturn pg_attribute_noreturn()
 #define PG_MODULE_MAGIC_EXT(...) PG_MODULE_MAGIC
 #define SIMDUP_VACUUM_DELAY() vacuum_delay_point()
 #define SIMDUP_COUNT_SEARCH(scan) ((void) (scan))
-
 #endif
 
 /* index scans are counted since 18, and scans take flags since 19 */
@@ -131,9 +119,7 @@ extern void _PG_init(void);
  * the routine and frees what the handler returned.
  */
 #define SIMDUP_AM_ROUTINE(routine) (&(routine))
-
 #else
-
 #if PG_VERSION_NUM >= 180000
 #define SIMDUP_INDEX_BEGINSCAN(heap, index, snapshot, n_keys, n_orders) \
 	index_beginscan(heap, index, snapshot, NULL, n_keys, n_orders)
@@ -143,7 +129,6 @@ extern void _PG_init(void);
 #define SIMDUP_BEGINSCAN_PARALLEL table_beginscan_parallel
 #define SIMDUP_AM_ROUTINE(routine) \
 	memcpy(palloc(sizeof(routine)), &(routine), sizeof(routine))
-
 #endif
 
 /*

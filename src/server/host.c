@@ -114,173 +114,11 @@ typedef struct JoinLeader
 	SimdupHelpers helpers;
 	ParallelContext *context;
 	pg_atomic_uint32 *counter; /* the next tile to join */
-	SimdupBalls *balls;
-	bool is_relaunch;
+	SimdupBalls *balls;		   /* NULL: not launched yet */
 	Queue *queues;
 	List *own;	 /* messages of the leader's own tiles, not reported yet */
 	uint32 next; /* tile to report */
 } JoinLeader;
-
-/* What the leader or a worker finds, and where it goes. */
-typedef struct Sender
-{
-	JoinLeader *leader;	  /* NULL: a worker */
-	shm_mq_handle *queue; /* of a worker */
-	Message message;
-} Sender;
-
-static void report_until(JoinLeader *leader, uint32 tile);
-
-/*
- * Send the pairs so far, and let the leader report what can be reported. Without
- * a leader a worker is killed soon.
- */
-static void
-send_pairs(Sender *sender, bool is_last)
-{
-	JoinLeader *leader = sender->leader;
-	Message *message = &sender->message;
-	Size size = offsetof(Message, pairs) + message->n * sizeof(TilePair);
-
-	message->is_last = is_last;
-	if (leader != NULL)
-	{
-		leader->own = lappend(leader->own, memcpy(palloc(size), message, size));
-		report_until(leader, list_length(leader->own) < OWN_MESSAGES
-								 ? 0
-								 : message->tile);
-	}
-	else if (shm_mq_send(sender->queue, size, message, false, true) !=
-			 SHM_MQ_SUCCESS)
-		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				errmsg("lost connection to the leader of a parallel join"));
-	message->n = 0;
-}
-
-/* Send a pair: a SimdupPairPut. */
-static void
-send_pair(void *arg, uint32 a, uint32 b)
-{
-	Sender *sender = arg;
-
-	sender->message.pairs[sender->message.n++] = (TilePair){a, b};
-	if (sender->message.n == PAIRS_SENT)
-		send_pairs(sender, false);
-}
-
-/* Join tiles, as long as the counter has more. */
-static void
-join_tiles(Sender *sender, SimdupBalls *balls, pg_atomic_uint32 *counter)
-{
-	uint32 n_tiles = simdup_balls_tiles(balls);
-
-	while ((sender->message.tile = pg_atomic_fetch_add_u32(counter, 1)) <
-		   n_tiles)
-	{
-		simdup_balls_join(balls, sender->message.tile, send_pair, sender);
-		send_pairs(sender, true);
-	}
-}
-
-/* Help a leader: started by LaunchParallelWorkers. */
-extern PGDLLEXPORT void simdup_join_worker(dsm_segment *segment, shm_toc *toc);
-void
-simdup_join_worker(dsm_segment *segment, shm_toc *toc)
-{
-	char *queues = shm_toc_lookup(toc, KEY_QUEUES, false);
-	shm_mq *queue = (shm_mq *) (queues + ParallelWorkerNumber * QUEUE_SIZE);
-	Sender *sender = palloc0(sizeof(Sender));
-
-	shm_mq_set_sender(queue, MyProc);
-	sender->queue = shm_mq_attach(queue, segment, NULL);
-	join_tiles(sender, simdup_balls_help(shm_toc_lookup(toc, KEY_TASK, false)),
-			   shm_toc_lookup(toc, KEY_COUNTER, false));
-	shm_mq_detach(sender->queue);
-}
-
-/* The leader */
-
-/*
- * Return how many of n workers there is room for, beside the task. The memory
- * of POSIX may be a small file system, as in containers. The server would fail
- * there.
- */
-static int
-workers_that_fit(int n, Size task_size)
-{
-#ifdef __linux__
-	struct statvfs room;
-	int asked = n;
-
-	if (dynamic_shared_memory_type != DSM_IMPL_POSIX ||
-		statvfs("/dev/shm", &room) != 0)
-		return n;
-	while (n > 0 && (double) room.f_bavail * room.f_frsize <
-						(double) (task_size + OTHER_MEMORY + n * WORKER_MEMORY))
-		n--;
-	if (n < asked)
-		ereport(NOTICE,
-				errmsg("joining with %d of %d parallel workers", n, asked),
-				errdetail("All of them need %zu MB of shared memory in /dev/shm, which has %zu MB.",
-						  (task_size + OTHER_MEMORY + asked * WORKER_MEMORY) /
-								  1048576 +
-							  1,
-						  (Size) (room.f_bavail * room.f_frsize / 1048576)));
-#endif
-	return n;
-}
-
-/* Return memory that is shared with workers, or NULL without: of SimdupHelpers. */
-static void *
-begin_help(void *arg, size_t size)
-{
-	JoinLeader *leader = arg;
-	int n_workers = Min(max_parallel_workers_per_gather, max_parallel_workers);
-	ParallelContext *context;
-	void *task;
-
-	if (IsInParallelMode() || IsParallelWorker())
-		return NULL;
-	n_workers = workers_that_fit(n_workers, size);
-	if (n_workers < 1)
-		return NULL;
-	EnterParallelMode();
-	context = CreateParallelContext("simdup", "simdup_join_worker", n_workers);
-	shm_toc_estimate_chunk(&context->estimator, sizeof(pg_atomic_uint32));
-	shm_toc_estimate_chunk(&context->estimator, size);
-	shm_toc_estimate_chunk(&context->estimator, n_workers * QUEUE_SIZE);
-	shm_toc_estimate_keys(&context->estimator, 3);
-	InitializeParallelDSM(context);
-	if (context->seg == NULL)
-	{
-		/* no more segments: this memory would be private */
-		DestroyParallelContext(context);
-		ExitParallelMode();
-		return NULL;
-	}
-	leader->counter = shm_toc_allocate(context->toc, sizeof(pg_atomic_uint32));
-	pg_atomic_init_u32(leader->counter, 0);
-	shm_toc_insert(context->toc, KEY_COUNTER, leader->counter);
-	task = shm_toc_allocate(context->toc, size);
-	shm_toc_insert(context->toc, KEY_TASK, task);
-	shm_toc_insert(context->toc, KEY_QUEUES,
-				   shm_toc_allocate(context->toc, n_workers * QUEUE_SIZE));
-	leader->context = context;
-	leader->is_relaunch = false;
-	leader->queues = palloc0(n_workers * sizeof(Queue));
-	return task;
-}
-
-/* End parallel mode: of SimdupHelpers. */
-static void
-end_help(void *arg)
-{
-	JoinLeader *leader = arg;
-
-	DestroyParallelContext(leader->context);
-	ExitParallelMode();
-	pfree(leader->queues);
-}
 
 /* Look at a queue. Return whether it has a message, or has closed now. */
 static bool
@@ -358,6 +196,163 @@ report_until(JoinLeader *leader, uint32 tile)
 	}
 }
 
+/* What the leader or a worker finds, and where it goes. */
+typedef struct Sender
+{
+	JoinLeader *leader;	  /* NULL: a worker */
+	shm_mq_handle *queue; /* of a worker */
+	Message message;
+} Sender;
+
+/*
+ * Send the pairs so far, and let the leader report what can be reported. Without
+ * a leader a worker is killed soon.
+ */
+static void
+send_pairs(Sender *sender, bool is_last)
+{
+	JoinLeader *leader = sender->leader;
+	Message *message = &sender->message;
+	Size size = offsetof(Message, pairs) + message->n * sizeof(TilePair);
+
+	message->is_last = is_last;
+	if (leader != NULL)
+	{
+		leader->own = lappend(leader->own, memcpy(palloc(size), message, size));
+		report_until(leader, list_length(leader->own) < OWN_MESSAGES
+								 ? 0
+								 : message->tile);
+	}
+	else if (shm_mq_send(sender->queue, size, message, false, true) !=
+			 SHM_MQ_SUCCESS)
+		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				errmsg("lost connection to the leader of a parallel join"));
+	message->n = 0;
+}
+
+/* Send a pair: a SimdupPairPut. */
+static void
+send_pair(void *arg, uint32 a, uint32 b)
+{
+	Sender *sender = arg;
+
+	sender->message.pairs[sender->message.n++] = (TilePair){a, b};
+	if (sender->message.n == PAIRS_SENT)
+		send_pairs(sender, false);
+}
+
+/* Join tiles, as long as the counter has more. */
+static void
+join_tiles(Sender *sender, SimdupBalls *balls, pg_atomic_uint32 *counter)
+{
+	uint32 n_tiles = simdup_balls_tiles(balls);
+
+	while ((sender->message.tile = pg_atomic_fetch_add_u32(counter, 1)) <
+		   n_tiles)
+	{
+		simdup_balls_join(balls, sender->message.tile, send_pair, sender);
+		send_pairs(sender, true);
+	}
+}
+
+/* Help a leader: started by LaunchParallelWorkers. */
+extern PGDLLEXPORT void simdup_join_worker(dsm_segment *segment, shm_toc *toc);
+void
+simdup_join_worker(dsm_segment *segment, shm_toc *toc)
+{
+	char *queues = shm_toc_lookup(toc, KEY_QUEUES, false);
+	shm_mq *queue = (shm_mq *) (queues + ParallelWorkerNumber * QUEUE_SIZE);
+	Sender *sender = palloc0(sizeof(Sender));
+
+	shm_mq_set_sender(queue, MyProc);
+	sender->queue = shm_mq_attach(queue, segment, NULL);
+	join_tiles(sender, simdup_balls_help(shm_toc_lookup(toc, KEY_TASK, false)),
+			   shm_toc_lookup(toc, KEY_COUNTER, false));
+	shm_mq_detach(sender->queue);
+}
+
+/*
+ * Return how many of n workers there is room for, beside the task. The memory
+ * of POSIX may be a small file system, as in containers. The server would fail
+ * there.
+ */
+static int
+workers_that_fit(int n, Size task_size)
+{
+#ifdef __linux__
+	struct statvfs room;
+	int asked = n;
+
+	if (dynamic_shared_memory_type != DSM_IMPL_POSIX ||
+		statvfs("/dev/shm", &room) != 0)
+		return n;
+	while (n > 0 && (double) room.f_bavail * room.f_frsize <
+						(double) (task_size + OTHER_MEMORY + n * WORKER_MEMORY))
+		n--;
+	if (n < asked)
+		ereport(NOTICE,
+				errmsg("joining with %d of %d parallel workers", n, asked),
+				errdetail("All of them need %zu MB of shared memory in /dev/shm, which has %zu MB.",
+						  (task_size + OTHER_MEMORY + asked * WORKER_MEMORY) /
+								  1048576 +
+							  1,
+						  (Size) (room.f_bavail * room.f_frsize / 1048576)));
+#endif
+	return n;
+}
+
+/* Return memory that is shared with workers, or NULL without: of SimdupHelpers. */
+static void *
+begin_help(void *arg, size_t size)
+{
+	JoinLeader *leader = arg;
+	int n_workers = Min(max_parallel_workers_per_gather, max_parallel_workers);
+	ParallelContext *context;
+	void *task;
+
+	if (IsInParallelMode() || IsParallelWorker())
+		return NULL;
+	n_workers = workers_that_fit(n_workers, size);
+	if (n_workers < 1)
+		return NULL;
+	EnterParallelMode();
+	context = CreateParallelContext("simdup", "simdup_join_worker", n_workers);
+	shm_toc_estimate_chunk(&context->estimator, sizeof(pg_atomic_uint32));
+	shm_toc_estimate_chunk(&context->estimator, size);
+	shm_toc_estimate_chunk(&context->estimator, n_workers * QUEUE_SIZE);
+	shm_toc_estimate_keys(&context->estimator, 3);
+	InitializeParallelDSM(context);
+	if (context->seg == NULL)
+	{
+		/* no more segments: this memory would be private */
+		DestroyParallelContext(context);
+		ExitParallelMode();
+		return NULL;
+	}
+	leader->counter = shm_toc_allocate(context->toc, sizeof(pg_atomic_uint32));
+	pg_atomic_init_u32(leader->counter, 0);
+	shm_toc_insert(context->toc, KEY_COUNTER, leader->counter);
+	task = shm_toc_allocate(context->toc, size);
+	shm_toc_insert(context->toc, KEY_TASK, task);
+	shm_toc_insert(context->toc, KEY_QUEUES,
+				   shm_toc_allocate(context->toc, n_workers * QUEUE_SIZE));
+	leader->context = context;
+	leader->balls = NULL;
+	leader->queues = palloc0(n_workers * sizeof(Queue));
+	return task;
+}
+
+/* End parallel mode: of SimdupHelpers. */
+static void
+end_help(void *arg)
+{
+	JoinLeader *leader = arg;
+
+	DestroyParallelContext(leader->context);
+	ExitParallelMode();
+	pfree(leader->queues);
+}
+
 /* Launch workers, each with a queue. */
 static void
 launch(JoinLeader *leader)
@@ -365,9 +360,8 @@ launch(JoinLeader *leader)
 	ParallelContext *context = leader->context;
 	char *queues = shm_toc_lookup(context->toc, KEY_QUEUES, false);
 
-	if (leader->is_relaunch)
+	if (leader->balls != NULL)
 		ReinitializeParallelDSM(context);
-	leader->is_relaunch = true;
 	pg_atomic_write_u32(leader->counter, 0);
 	for (int i = 0; i < context->nworkers; i++)
 	{
@@ -391,9 +385,9 @@ run_with_help(void *arg, SimdupBalls *balls)
 	Sender *sender = palloc0(sizeof(Sender));
 
 	sender->leader = leader;
+	launch(leader);
 	leader->balls = balls;
 	leader->next = 0;
-	launch(leader);
 	join_tiles(sender, balls, leader->counter);
 	report_until(leader, simdup_balls_tiles(balls));
 	pfree(sender);
