@@ -381,12 +381,11 @@ to_ascii(SimdupUtf8 value, bool html)
 		if (cp == SIMDUP_INVALID_CHAR ||
 			(html && (cp < 0x20 || (cp >= 0x7F && cp <= 0x9F))))
 			cp = REPLACEMENT_CHAR;
-		if (cp < 0x7F && cp >= 0x20 && strchr("&<>\"'", (int) cp) == NULL)
+		if ((cp < 0x7F && cp >= 0x20 && strchr("&<>\"'", (int) cp) == NULL) ||
+			(!html && (cp == '"' || cp == '\n')))
 			appendStringInfoChar(&page, (char) cp);
 		else if (html)
 			appendStringInfo(&page, "&#%u;", cp);
-		else if (cp == '"' || cp == '\n')
-			appendStringInfoChar(&page, (char) cp);
 		else if (cp <= 0xFFFF)
 			appendStringInfo(&page, "\\u%04x", cp);
 		else

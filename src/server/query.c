@@ -140,42 +140,39 @@ name_parameter(void *arg)
 	errcontext("value of parameter $%d", *(int *) arg);
 }
 
-static void
-read_value(const SimdupParameters *parameters, int i, ParamExternData *result)
-{
-	Oid type = parameters->types[i];
-	int number = i + 1;
-	ErrorContextCallback context = {error_context_stack, name_parameter,
-									&number};
-	char *value = NULL;
-	Oid input;
-	Oid io_parameter;
-
-	*result = (ParamExternData){.ptype = type,
-								.isnull = parameters->nulls[i],
-								.pflags = PARAM_FLAG_CONST};
-	if (!OidIsValid(type))
-		return;
-	if (!parameters->nulls[i])
-		value = TextDatumGetCString(parameters->values[i]);
-	getTypeInputInfo(type, &input, &io_parameter);
-	error_context_stack = &context;
-	/* NULL too: a domain may refuse it */
-	result->value = OidInputFunctionCall(input, value, io_parameter, -1);
-	error_context_stack = context.previous;
-}
-
 /* Return the values, or NULL without parameters. ERROR for bad input. */
 static ParamListInfo
 parameters_bind(const SimdupParameters *parameters)
 {
+	int number;
+	ErrorContextCallback context = {error_context_stack, name_parameter,
+									&number};
 	ParamListInfo list;
 
 	if (parameters->n == 0)
 		return NULL;
 	list = makeParamList(parameters->n);
 	for (int i = 0; i < parameters->n; i++)
-		read_value(parameters, i, &list->params[i]);
+	{
+		ParamExternData *param = &list->params[i];
+		char *value = NULL;
+		Oid input;
+		Oid io_parameter;
+
+		*param = (ParamExternData){.ptype = parameters->types[i],
+								   .isnull = parameters->nulls[i],
+								   .pflags = PARAM_FLAG_CONST};
+		if (!OidIsValid(param->ptype))
+			continue;
+		if (!param->isnull)
+			value = TextDatumGetCString(parameters->values[i]);
+		getTypeInputInfo(param->ptype, &input, &io_parameter);
+		number = i + 1;
+		error_context_stack = &context;
+		/* NULL too: a domain may refuse it */
+		param->value = OidInputFunctionCall(input, value, io_parameter, -1);
+		error_context_stack = context.previous;
+	}
 	return list;
 }
 

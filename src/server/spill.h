@@ -54,8 +54,9 @@ extern Size simdup_pairsort_get_list(SimdupPairSort *sort, SimdupEntry *pairs,
 									 Size most);
 
 /*
- * Return helpers for joins, allocated in the current memory context: host.c. They
- * are as many as max_parallel_workers_per_gather and max_parallel_workers give.
+ * Return helpers for joins, allocated in the current memory context (workers.c).
+ * They are as many as max_parallel_workers_per_gather and max_parallel_workers
+ * give.
  */
 extern SimdupHelpers *simdup_workers(void);
 
