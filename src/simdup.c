@@ -9,7 +9,7 @@
 #include "utils/guc.h"
 
 #include "index/hamming/am.h"
-#include "server/progress.h"
+#include "server/query.h"
 
 PG_MODULE_MAGIC_EXT(.name = "simdup", .version = SIMDUP_VERSION);
 

@@ -20,7 +20,6 @@
 #include "core/fingerprint/hash.h"
 #include "core/search/index_entries.h"
 #include "server/arguments.h"
-#include "server/progress.h"
 #include "text/passages.h"
 
 /* Texts by which a run is judged, and which must have it at least. */

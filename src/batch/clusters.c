@@ -21,7 +21,6 @@
 #include "core/host.h"
 #include "server/arguments.h"
 #include "server/keys.h"
-#include "server/progress.h"
 #include "server/query.h"
 
 static SimdupClusterMethod

@@ -18,7 +18,6 @@
 #include "core/cluster/grouping.h"
 #include "core/host.h"
 #include "core/search/index_entries.h"
-#include "server/progress.h"
 #include "server/spill.h"
 
 typedef struct GroupingRows

@@ -10,7 +10,6 @@
 
 #include "batch/rows.h"
 #include "core/host.h"
-#include "server/progress.h"
 
 /* End a fingerprint, and begin those of a scope and the scopes before it. */
 static void

@@ -329,9 +329,8 @@ put_change(GroupChanges *p, Datum key, int64 was, int64 id)
 static uint32
 find_row(GroupChanges *p, Datum *key)
 {
-	uint32 row;
+	uint32 row = simdup_keynumbers_find(p->rows->numbers, *key);
 
-	simdup_keynumbers_find(p->rows->numbers, key, 1, &row);
 	return row < p->rows->n ? row : SIMDUP_NO_NUMBER;
 }
 

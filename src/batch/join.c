@@ -20,9 +20,7 @@
 #include "core/host.h"
 #include "core/join/balls.h"
 #include "core/join/entropy.h"
-#include "server/progress.h"
 #include "server/spill.h"
-#include "server/workers.h"
 
 /*
  * A bit in an element's index, which otherwise is the index of its fingerprint:

@@ -17,8 +17,6 @@
 #include "batch/rows.h"
 #include "core/join/pieces.h"
 #include "server/arguments.h"
-#include "server/catalog.h"
-#include "server/progress.h"
 #include "server/query.h"
 #include "type/simhash64.h"
 
@@ -172,7 +170,7 @@ Datum
 simdup_pieces(PG_FUNCTION_ARGS)
 {
 	Packing packing = {.result = simdup_begin_result(fcinfo)};
-	int option = simdup_first_option(fcinfo, 1);
+	int option = simdup_named_argument(fcinfo, "max_distance");
 	int max_distance = simdup_check_max_distance(fcinfo, option);
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(option + 1))
@@ -422,7 +420,7 @@ Datum
 simdup_piece_pairs(PG_FUNCTION_ARGS)
 {
 	PairOutput output = {.result = simdup_begin_result(fcinfo)};
-	int option = simdup_first_option(fcinfo, 1);
+	int option = simdup_named_argument(fcinfo, "max_distance");
 	int max_distance = simdup_check_max_distance(fcinfo, option);
 	SimdupPieces pieces;
 	SimdupRows *rows;

@@ -16,7 +16,6 @@
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/hash.h"
 #include "server/arguments.h"
-#include "server/catalog.h"
 #include "server/query.h"
 #include "server/spill.h"
 #include "type/simhash64.h"

@@ -34,9 +34,8 @@ static void
 take_reviewed(void *arg, Datum *keys, Datum *values)
 {
 	Reviewed *r = arg;
-	uint32 row;
+	uint32 row = simdup_keynumbers_find(r->rows->numbers, keys[0]);
 
-	simdup_keynumbers_find(r->rows->numbers, keys, 1, &row);
 	if (row != SIMDUP_NO_NUMBER)
 		r->id[row] = DatumGetInt64(values[0]);
 }
@@ -157,7 +156,7 @@ take_content(void *arg, TupleTableSlot *slot)
 	bool nulls[3] = {false};
 
 	if (!slot->tts_isnull[0])
-		simdup_keynumbers_find(c->numbers, slot->tts_values, 1, &number);
+		number = simdup_keynumbers_find(c->numbers, slot->tts_values[0]);
 	if (number != SIMDUP_NO_NUMBER && c->content >= 0)
 	{
 		int level = simdup_exact_texts_begin();

@@ -17,8 +17,6 @@
 #include "batch/rows.h"
 #include "core/host.h"
 #include "server/arguments.h"
-#include "server/catalog.h"
-#include "server/progress.h"
 #include "server/query.h"
 #include "type/simhash64.h"
 

@@ -14,7 +14,6 @@
 #include "core/host.h"
 #include "core/join/setjoin.h"
 #include "server/arguments.h"
-#include "server/progress.h"
 #include "server/spill.h"
 
 /*
@@ -462,19 +461,18 @@ Datum
 simdup_shingle_pairs(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
-	int option = simdup_first_option(fcinfo, 1);
+	int option = simdup_named_argument(fcinfo, "w");
+	int w = simdup_integer_argument(fcinfo, option, "w");
 	SimdupOptions options = {0};
 	PairSearch search = {0};
 	SimdupRows *rows;
 
-	simdup_check_number(fcinfo, option, "w");
 	simdup_check_not_null(PG_ARGISNULL(option + 1), "min_resemblance");
 	simdup_check_not_null(PG_ARGISNULL(option + 2), "unit");
 	if (PG_ARGISNULL(0))
 		return (Datum) 0;
 	options.shingling =
-		simdup_get_resemblance(simdup_integer_argument(fcinfo, option),
-							   PG_GETARG_TEXT_PP(option + 2));
+		simdup_get_resemblance(w, PG_GETARG_TEXT_PP(option + 2));
 	options.min_resemblance =
 		simdup_check_fraction(PG_GETARG_FLOAT8(option + 1), "min_resemblance");
 	rows = simdup_rows_begin(fcinfo, 1, &options);

@@ -28,7 +28,7 @@
 #include "core/compare/statistics.h"
 #include "core/fingerprint/hamming.h"
 #include "index/planner.h"
-#include "server/catalog.h"
+#include "server/arguments.h"
 #include "text/minhash64.h"
 #include "type/simhash64.h"
 

@@ -17,7 +17,6 @@
 
 #include "core/host.h"
 #include "report/collect.h"
-#include "server/progress.h"
 
 /* The last column, a bigint, has a grouping's ids: sql/70-report.sql. */
 #define ID_COLUMN "simdup_group"
@@ -38,11 +37,9 @@ static bool
 add_smallest(Smallest *list, uint32 order, uint32 x, uint32 y)
 {
 	SimdupEntry pair = {(uint64) order << 32 | Min(x, y), Max(x, y)};
-	const SimdupEntry *last = &list->entries[list->limit - 1];
 
 	if (list->n >= list->limit &&
-		(pair.value > last->value ||
-		 (pair.value == last->value && pair.row >= last->row)))
+		!simdup_entry_less(&pair, &list->entries[list->limit - 1]))
 		return false;
 	list->entries[list->n++] = pair;
 	if (list->n == list->limit || list->n == 2 * list->limit)
@@ -212,7 +209,7 @@ take_row(void *arg, TupleTableSlot *slot)
 					PointerGetDatum(
 						cstring_to_text_with_len(values.data, values.len)),
 					false);
-	if (report->rows->sort != NULL && simdup_keys_memory(report->values) > 0)
+	if (report->rows->sort != NULL)
 		simdup_keys_spill(report->values);
 }
 
@@ -248,34 +245,6 @@ find_first_rows(Report *report)
 		note_pairs(report, &fingerprint, &fingerprint, 0);
 	}
 	return first;
-}
-
-/* Add a case of some items. */
-static void
-add_case(Report *report, uint32 start, uint32 size)
-{
-	const SimdupEntry *items = &report->items[start];
-	Case one = {.first = (uint32) items->row,
-				.size = size,
-				.start = start,
-				.from = PG_INT32_MAX,
-				.to = NO_DAY};
-
-	for (uint32 i = 0; i < size; i++)
-	{
-		uint32 row = (uint32) items[i].row;
-		int32 day = report->days == NULL ? NO_DAY : report->days[row];
-		int distance =
-			simdup_hamming64(report->fps[one.first], report->fps[row]);
-
-		if (i > 0)
-			simdup_set_bit(report->repeats, row);
-		one.reach = Max(one.reach, distance);
-		one.from = day == NO_DAY ? one.from : Min(one.from, day);
-		one.to = Max(one.to, day);
-	}
-	report->cases[report->n_cases++] = one;
-	report->n_items += size;
 }
 
 /*
@@ -317,10 +286,18 @@ list_cases(Report *report, const uint32 *first)
 	simdup_sort_pairs(runs, n_runs);
 	report->items = items;
 	report->cases = simdup_alloc(((Size) n_runs + 1) * sizeof(Case));
+	report->n_cases = n_runs;
 	report->repeats = simdup_alloc0((Size) n / 8 + 1);
 	for (uint32 i = 0; i < n_runs; i++)
-		add_case(report, (uint32) runs[i].row,
-				 PG_UINT32_MAX - (uint32) (runs[i].value >> 32));
+	{
+		Case one = {.start = (uint32) runs[i].row,
+					.size = PG_UINT32_MAX - (uint32) (runs[i].value >> 32)};
+
+		for (uint32 j = 1; j < one.size; j++)
+			simdup_set_bit(report->repeats, (uint32) items[one.start + j].row);
+		report->cases[i] = one;
+		report->n_items += one.size;
+	}
 }
 
 void

@@ -24,17 +24,13 @@ typedef struct Smallest
 {
 	uint32 limit;
 	uint32 n;
-	SimdupEntry *entries; /* twice the limit */
+	SimdupEntry *entries; /* twice the limit: number and row, row */
 } Smallest;
 
 typedef struct Case
 {
-	uint32 first; /* row */
-	uint32 size;
 	uint32 start; /* in the items */
-	int reach;	  /* the longest distance from the first row */
-	int32 from;	  /* days */
-	int32 to;	  /* NO_DAY without dates */
+	uint32 size;
 } Case;
 
 /* A column beside key, fingerprint, content and scope. */
@@ -74,8 +70,8 @@ typedef struct Report
 	SimdupEntry *items; /* the rows of each case, in order */
 	int64 equal_sets;	/* of fingerprints */
 	double pairs[SIMDUP_MAX_PAIR_DISTANCE + 1];	  /* by distance */
-	Smallest shown[SIMDUP_MAX_PAIR_DISTANCE + 1]; /* hash and row, row */
-	Smallest listed;							  /* distance and row, row */
+	Smallest shown[SIMDUP_MAX_PAIR_DISTANCE + 1]; /* by a hash of the rows */
+	Smallest listed;							  /* by distance */
 } Report;
 
 /* Read the query of simdup_report_rows, and find its cases and pairs. */

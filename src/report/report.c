@@ -28,15 +28,15 @@
 #define LISTED_ROWS 50000
 
 /*
- * Put a row of the result, of a part that sql/70-report.sql names. The last four
- * values are texts, 0 for NULL.
+ * Put a row of the result, of a part that sql/70-report.sql names, and reset the
+ * memory context of one row. The last four values are texts, 0 for NULL.
  */
 static void
-put(const Report *report, const char *part, int64 position, int64 n, int64 m,
+put(const Report *report, const char *part, int64 place, int64 n, int64 m,
 	double x, Datum key, Datum other, Datum a, Datum b)
 {
 	Datum values[] = {CStringGetTextDatum(part),
-					  Int64GetDatum(position),
+					  Int64GetDatum(place),
 					  Int64GetDatum(n),
 					  Int64GetDatum(m),
 					  Float8GetDatum(x),
@@ -47,15 +47,17 @@ put(const Report *report, const char *part, int64 position, int64 n, int64 m,
 	bool nulls[] = {false,	  false,	  false,  false, false,
 					key == 0, other == 0, a == 0, b == 0};
 
+	CHECK_FOR_INTERRUPTS();
 	simdup_put_result(report->result, values, nulls);
+	MemoryContextReset(report->rows->row_context);
 }
 
 /* Put a row of figures. */
 static void
-put_figures(const Report *report, const char *part, int64 position, int64 n,
+put_figures(const Report *report, const char *part, int64 place, int64 n,
 			int64 m, double x, Datum key)
 {
-	put(report, part, position, n, m, x, key, 0, 0, 0);
+	put(report, part, place, n, m, x, key, 0, 0, 0);
 }
 
 static void
@@ -64,18 +66,17 @@ put_count(const Report *report, const char *name, int64 n)
 	put_figures(report, "count", 0, n, 0, 0, CStringGetTextDatum(name));
 }
 
-/* Return a row's key, until the next call with the same buffer. */
-static Datum
-key_of(const Report *report, uint64 row, int buffer)
+static int
+distance_of(const Report *report, uint32 x, uint32 y)
 {
-	return simdup_keys_get(report->rows->keys, (uint32) row, buffer);
+	return simdup_hamming64(report->fps[x], report->fps[y]);
 }
 
 /* Return a row's text, 0 without one. */
 static Datum
-text_of(const Report *report, uint64 row, bool *cut)
+text_of(const Report *report, uint32 row, bool *cut)
 {
-	text *sample = simdup_rows_sample(report->rows, (uint32) row, cut);
+	text *sample = simdup_rows_sample(report->rows, row, cut);
 
 	return VARSIZE_ANY_EXHDR(sample) > 0 ? PointerGetDatum(sample) : 0;
 }
@@ -169,7 +170,6 @@ put_days(const Report *report)
 	{
 		int64 day = (int64) (days[i].value >> 1) + NO_DAY;
 
-		CHECK_FOR_INTERRUPTS();
 		count = simdup_equal_values(days + i, n - i);
 		if (day != NO_DAY)
 			put_figures(report, "day", day, count,
@@ -198,7 +198,7 @@ put_scopes(const Report *report)
 	{
 		const Case *one = &report->cases[i];
 
-		scope = &scopes[report->scope[one->first]];
+		scope = &scopes[report->scope[report->items[one->start].row]];
 		scope->clusters++;
 		scope->repeats += one->size - 1;
 		scope->largest = Max(scope->largest, one->size);
@@ -220,22 +220,35 @@ put_scopes(const Report *report)
  * listed have none.
  */
 static void
-put_case(const Report *report, uint32 position, bool shown, int64 *n_listed)
+put_case(const Report *report, uint32 place, bool shown, int64 *n_listed)
 {
-	const Case *one = &report->cases[position];
-	int64 id = report->ids != NULL ? report->ids[one->first] : position + 1;
+	const Case *one = &report->cases[place];
+	const SimdupEntry *items = &report->items[one->start];
+	SimdupKeys *keys = report->rows->keys;
+	uint32 first = (uint32) items->row;
+	int64 id = report->ids != NULL ? report->ids[first] : place + 1;
+	int reach = 0; /* the longest distance from the first row */
+	int32 from = PG_INT32_MAX;
+	int32 to = NO_DAY;
 	Size n_bytes = 0;
 
-	put(report, shown ? "case" : "more", position, id, one->size, one->reach,
-		key_of(report, one->first, 0),
-		scope_name(report, report->scope[one->first]), 0, 0);
-	if (one->to != NO_DAY)
-		put_figures(report, "dates", position, one->from, one->to, 0, 0);
 	for (uint32 i = 0; i < one->size; i++)
 	{
-		uint32 row = (uint32) report->items[one->start + i].row;
-		int distance =
-			simdup_hamming64(report->fps[one->first], report->fps[row]);
+		uint32 row = (uint32) items[i].row;
+		int32 day = report->days == NULL ? NO_DAY : report->days[row];
+
+		reach = Max(reach, distance_of(report, first, row));
+		from = day == NO_DAY ? from : Min(from, day);
+		to = Max(to, day);
+	}
+	put(report, shown ? "case" : "more", place, id, one->size, reach,
+		simdup_keys_get(keys, first, 0),
+		scope_name(report, report->scope[first]), 0, 0);
+	if (to != NO_DAY)
+		put_figures(report, "dates", place, from, to, 0, 0);
+	for (uint32 i = 0; i < one->size; i++)
+	{
+		uint32 row = (uint32) items[i].row;
 		bool compared =
 			shown && i < COMPARED_ROWS && (i < 2 || n_bytes < COMPARED_BYTES);
 		bool cut = false;
@@ -243,46 +256,35 @@ put_case(const Report *report, uint32 position, bool shown, int64 *n_listed)
 
 		if (!compared && *n_listed >= LISTED_ROWS)
 			break;
-		CHECK_FOR_INTERRUPTS();
-		put(report, compared ? "member" : "row", position, distance, cut, i,
-			key_of(report, row, 0),
-			report->n_further > 0 ? simdup_keys_get(report->values, row, 0) : 0,
-			content, 0);
 		++*n_listed;
 		n_bytes += content == 0 ? 0 : VARSIZE_ANY(DatumGetPointer(content));
+		put(report, compared ? "member" : "row", place,
+			distance_of(report, first, row), cut, i,
+			simdup_keys_get(keys, row, 0),
+			report->n_further > 0 ? simdup_keys_get(report->values, row, 0) : 0,
+			content, 0);
 	}
 }
 
-/* Put a pair, with its texts if it is shown. */
+/* Put the pairs of a list, with their texts if they are shown. */
 static void
-put_pair(const Report *report, uint32 position, int64 distance, bool shown,
-		 const SimdupEntry *pair)
+put_pairs(const Report *report, const Smallest *list, bool shown)
 {
-	MemoryContext old = MemoryContextSwitchTo(report->rows->row_context);
-	uint32 row = (uint32) pair->value;
-	bool cut_a = false;
-	bool cut_b = false;
-	Datum a = shown ? text_of(report, row, &cut_a) : 0;
-	Datum b = shown ? text_of(report, pair->row, &cut_b) : 0;
+	SimdupKeys *keys = report->rows->keys;
 
-	CHECK_FOR_INTERRUPTS();
-	put(report, shown ? "example" : "pair", position, distance, cut_a || cut_b,
-		0, key_of(report, row, 0), key_of(report, pair->row, 1), a, b);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(report->rows->row_context);
-}
+	for (uint32 i = 0; i < list->n; i++)
+	{
+		uint32 x = (uint32) list->entries[i].value;
+		uint32 y = (uint32) list->entries[i].row;
+		bool cut_x = false;
+		bool cut_y = false;
+		Datum a = shown ? text_of(report, x, &cut_x) : 0;
+		Datum b = shown ? text_of(report, y, &cut_y) : 0;
 
-/* Put the pairs to list, and those to show. */
-static void
-put_pairs(const Report *report)
-{
-	const SimdupEntry *listed = report->listed.entries;
-
-	for (uint32 i = 0; i < report->listed.n; i++)
-		put_pair(report, i, (int64) (listed[i].value >> 32), false, &listed[i]);
-	for (int d = 0; d <= report->options.max_distance; d++)
-		for (uint32 i = 0; i < report->shown[d].n; i++)
-			put_pair(report, i, d, true, &report->shown[d].entries[i]);
+		put(report, shown ? "example" : "pair", i, distance_of(report, x, y),
+			cut_x || cut_y, 0, simdup_keys_get(keys, x, 0),
+			simdup_keys_get(keys, y, 1), a, b);
+	}
 }
 
 /* Put the names of the further columns, and say which one has the dates. */
@@ -305,12 +307,11 @@ Datum
 simdup_report_rows(PG_FUNCTION_ARGS)
 {
 	Report report = {.result = simdup_begin_result(fcinfo)};
-	int max_groups;
+	int max_groups = PG_GETARG_INT32(7);
 	int64 n_listed = 0;
 
 	simdup_check_not_null(PG_ARGISNULL(0), "query");
 	simdup_check_not_null(PG_ARGISNULL(7), "max_groups");
-	max_groups = PG_GETARG_INT32(7);
 	if (max_groups < 0)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("max_groups must not be negative"),
@@ -321,16 +322,17 @@ simdup_report_rows(PG_FUNCTION_ARGS)
 	put_distances(&report, put_scopes(&report));
 	put_days(&report);
 	put_columns(&report);
-	put_pairs(&report);
+	MemoryContextSwitchTo(report.rows->row_context);
+	put_pairs(&report, &report.listed, false);
+	for (int d = 0; d <= report.options.max_distance; d++)
+		put_pairs(&report, &report.shown[d], true);
 	for (uint32 i = 0; i < report.n_cases; i++)
 	{
 		bool shown = i < Min((uint32) max_groups, MAX_CASES);
-		MemoryContext old = MemoryContextSwitchTo(report.rows->row_context);
 
-		if (shown || n_listed < LISTED_ROWS)
-			put_case(&report, i, shown, &n_listed);
-		MemoryContextSwitchTo(old);
-		MemoryContextReset(report.rows->row_context);
+		if (!shown && n_listed >= LISTED_ROWS)
+			break;
+		put_case(&report, i, shown, &n_listed);
 	}
 	if (report.values != NULL)
 		simdup_keys_end(report.values);
@@ -379,12 +381,11 @@ to_ascii(SimdupUtf8 value, bool html)
 		if (cp == SIMDUP_INVALID_CHAR ||
 			(html && (cp < 0x20 || (cp >= 0x7F && cp <= 0x9F))))
 			cp = REPLACEMENT_CHAR;
-		if (cp < 0x7F && cp >= 0x20 && strchr("&<>\"'", (int) cp) == NULL)
+		if ((cp < 0x7F && cp >= 0x20 && strchr("&<>\"'", (int) cp) == NULL) ||
+			(!html && (cp == '"' || cp == '\n')))
 			appendStringInfoChar(&page, (char) cp);
 		else if (html)
 			appendStringInfo(&page, "&#%u;", cp);
-		else if (cp == '"' || cp == '\n')
-			appendStringInfoChar(&page, (char) cp);
 		else if (cp <= 0xFFFF)
 			appendStringInfo(&page, "\\u%04x", cp);
 		else
@@ -409,14 +410,12 @@ Datum
 simdup_report_file(PG_FUNCTION_ARGS)
 {
 	int n = PG_GETARG_INT32(0);
-	const char *file;
 
 	if (n < 0 || n >= (int) lengthof(files))
 		PG_RETURN_NULL();
-	file = files[n];
 	if (n < (int) lengthof(files) - 1)
-		PG_RETURN_TEXT_P(cstring_to_text(file));
-	PG_RETURN_TEXT_P(to_ascii((SimdupUtf8){file, strlen(file)}, false));
+		PG_RETURN_TEXT_P(cstring_to_text(files[n]));
+	PG_RETURN_TEXT_P(to_ascii((SimdupUtf8){files[n], strlen(files[n])}, false));
 }
 
 static Datum
@@ -444,12 +443,11 @@ simdup_report_differences(PG_FUNCTION_ARGS)
 	for (size_t i = 0; i < Min(diff.n, MAX_PARTS); i++)
 	{
 		const SimdupDiffPart *part = &diff.parts[i];
-		Datum values[4] = {BoolGetDatum(part->same),
-						   passage(a, part->a_start, part->a_len),
-						   passage(b, part->b_start, part->b_len)};
+		Datum values[] = {BoolGetDatum(part->same),
+						  passage(a, part->a_start, part->a_len),
+						  passage(b, part->b_start, part->b_len),
+						  Int64GetDatum(part->same ? n_more : --n_more)};
 
-		n_more -= !part->same;
-		values[3] = Int64GetDatum(n_more);
 		simdup_put_result(result, values, NULL);
 	}
 	simdup_diff_free(&diff);

@@ -1,20 +1,27 @@
 /*
  * arguments.c
- *	  Arguments and results: checks that several functions share, one wording
- *	  each; arrays of integers; result rows, into a tuplestore that spills at
- *	  work_mem.
+ *	  Arguments and results of SQL functions, and objects in the catalog: checks
+ *	  that several functions share, one wording each; arrays of integers; result
+ *	  rows, into a tuplestore that spills at work_mem; the extension's own objects.
  */
 #include "postgres.h"
 #include "compat.h"
 
+#include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/pg_operator.h"
 #include "catalog/pg_proc.h"
+#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/float.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
@@ -48,14 +55,6 @@ simdup_named_argument(FunctionCallInfo fcinfo, const char *name)
 	return argument;
 }
 
-int
-simdup_first_option(FunctionCallInfo fcinfo, int n_queries)
-{
-	return simdup_named_argument(fcinfo, "key_type") == n_queries
-			   ? n_queries + 1
-			   : n_queries;
-}
-
 bool
 simdup_has_null(FunctionCallInfo fcinfo, int from, int n)
 {
@@ -72,19 +71,14 @@ simdup_check_not_null(bool isnull, const char *name)
 				errmsg("%s must not be null", name));
 }
 
-void
-simdup_check_number(FunctionCallInfo fcinfo, int argument, const char *name)
+int
+simdup_integer_argument(FunctionCallInfo fcinfo, int argument, const char *name)
 {
 	/* a null of type integer may be meant as key_type: say so */
 	if (PG_ARGISNULL(argument))
 		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				errmsg("%s must not be null", name),
 				errhint("Keys of type integer need no key_type."));
-}
-
-int
-simdup_integer_argument(FunctionCallInfo fcinfo, int argument)
-{
 	return get_fn_expr_argtype(fcinfo->flinfo, argument) == INT2OID
 			   ? PG_GETARG_INT16(argument)
 			   : PG_GETARG_INT32(argument);
@@ -93,9 +87,9 @@ simdup_integer_argument(FunctionCallInfo fcinfo, int argument)
 int
 simdup_check_max_distance(FunctionCallInfo fcinfo, int argument)
 {
-	int max_distance = simdup_integer_argument(fcinfo, argument);
+	int max_distance =
+		simdup_integer_argument(fcinfo, argument, "max_distance");
 
-	simdup_check_number(fcinfo, argument, "max_distance");
 	if (max_distance < 0 || max_distance > SIMDUP_MAX_PAIR_DISTANCE)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("max_distance must be between 0 and %d",
@@ -223,11 +217,11 @@ simdup_make_array(const void *elements, int n, Oid type)
 }
 
 static bool
-is_same_array(const ArrayType *a, const ArrayType *b)
+is_same_array(ArrayType *a, ArrayType *b)
 {
-	if (a == NULL || b == NULL)
-		return a == b;
-	return VARSIZE(a) == VARSIZE(b) && memcmp(a, b, VARSIZE(a)) == 0;
+	return a == NULL || b == NULL ? a == b
+								  : datumIsEqual(PointerGetDatum(a),
+												 PointerGetDatum(b), false, -1);
 }
 
 void *
@@ -288,4 +282,89 @@ simdup_row_result(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
 		elog(ERROR, "return type must be a row type");
 	return HeapTupleGetDatum(
 		heap_form_tuple(BlessTupleDesc(desc), values, nulls));
+}
+
+/* Objects */
+
+Oid
+simdup_sibling_type(Oid funcid, const char *name)
+{
+	return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, PointerGetDatum(name),
+						   ObjectIdGetDatum(get_func_namespace(funcid)));
+}
+
+Oid
+simdup_sibling_function(Oid funcid, const char *name, const Oid *types, int n)
+{
+	return GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
+						   PointerGetDatum(name),
+						   PointerGetDatum(buildoidvector(types, n)),
+						   ObjectIdGetDatum(get_func_namespace(funcid)));
+}
+
+Oid
+simdup_sibling_operator(Oid funcid, const char *name, Oid left, Oid right)
+{
+	return GetSysCacheOid4(OPERNAMENSP, Anum_pg_operator_oid,
+						   PointerGetDatum(name), ObjectIdGetDatum(left),
+						   ObjectIdGetDatum(right),
+						   ObjectIdGetDatum(get_func_namespace(funcid)));
+}
+
+Oid
+simdup_sibling_ball_constructor(Oid funcid)
+{
+	Oid types[2];
+
+	types[0] = simdup_sibling_type(funcid, "simhash64");
+	types[1] = INT4OID;
+	return simdup_sibling_function(funcid, "simhash_ball", types,
+								   lengthof(types));
+}
+
+char *
+simdup_table_name(Oid table)
+{
+	char *schema = get_namespace_name(get_rel_namespace(table));
+	char *name = get_rel_name(table);
+
+	if (schema == NULL || name == NULL)
+		simdup_no_such_table(table);
+	return quote_qualified_identifier(schema, name);
+}
+
+Oid
+simdup_table_of_trigger(Oid trigger)
+{
+	Relation pg_trigger = table_open(TriggerRelationId, AccessShareLock);
+	Oid table;
+
+	do
+	{
+		ScanKeyData key;
+		SysScanDesc scan;
+		HeapTuple tuple;
+
+		ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
+					ObjectIdGetDatum(trigger));
+		scan = systable_beginscan(pg_trigger, TriggerOidIndexId, true, NULL, 1,
+								  &key);
+		tuple = systable_getnext(scan);
+		table = InvalidOid;
+		if (HeapTupleIsValid(tuple))
+		{
+			table = ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid;
+			trigger = ((Form_pg_trigger) GETSTRUCT(tuple))->tgparentid;
+		}
+		systable_endscan(scan);
+	} while (OidIsValid(trigger) && OidIsValid(table));
+	table_close(pg_trigger, AccessShareLock);
+	return table;
+}
+
+void
+simdup_no_such_table(Oid table)
+{
+	ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+			errmsg("relation with OID %u does not exist", table));
 }

@@ -1,6 +1,6 @@
 /*
  * arguments.h
- *	  Arguments and results of SQL functions.
+ *	  Arguments and results of SQL functions, and objects in the catalog.
  */
 #ifndef SIMDUP_SERVER_ARGUMENTS_H
 #define SIMDUP_SERVER_ARGUMENTS_H
@@ -16,24 +16,18 @@
  */
 extern int simdup_named_argument(FunctionCallInfo fcinfo, const char *name);
 
-/*
- * Return the position of the first argument that follows the queries and
- * key_type, which not every form of a function has.
- */
-extern int simdup_first_option(FunctionCallInfo fcinfo, int n_queries);
-
 /* Check whether any of the n arguments from this position on is NULL. */
 extern bool simdup_has_null(FunctionCallInfo fcinfo, int from, int n);
 
 /* ERROR if an argument that must have a value is NULL. */
 extern void simdup_check_not_null(bool isnull, const char *name);
 
-/* The same for the number in whose position another form has key_type. */
-extern void simdup_check_number(FunctionCallInfo fcinfo, int argument,
-								const char *name);
-
-/* Return an argument that is an integer or a smallint. */
-extern int simdup_integer_argument(FunctionCallInfo fcinfo, int argument);
+/*
+ * Return an argument that is an integer or a smallint, and not NULL. Another form
+ * of the function has key_type in its position.
+ */
+extern int simdup_integer_argument(FunctionCallInfo fcinfo, int argument,
+								   const char *name);
 
 /* Check max_distance of a join: 0 to SIMDUP_MAX_PAIR_DISTANCE, not NULL. */
 extern int simdup_check_max_distance(FunctionCallInfo fcinfo, int argument);
@@ -107,5 +101,42 @@ extern void simdup_put_result(ReturnSetInfo *result, const Datum *values,
 /* Return one row, the result of a function of a row type. */
 extern Datum simdup_row_result(FunctionCallInfo fcinfo, Datum *values,
 							   bool *nulls);
+
+/*
+ * Objects of this extension, found from one of its functions.
+ *
+ * The extension may live in any schema, and search_path may name any other. So
+ * an object is looked up in the schema of the function that runs or is planned,
+ * and nowhere else.
+ */
+
+/* Return the type of this name in the function's schema, or InvalidOid. */
+extern Oid simdup_sibling_type(Oid funcid, const char *name);
+
+/*
+ * Return the function of this name and of these n argument types in the
+ * function's schema, or InvalidOid.
+ */
+extern Oid simdup_sibling_function(Oid funcid, const char *name,
+								   const Oid *types, int n);
+
+/* Return the operator of this name in the function's schema, or InvalidOid. */
+extern Oid simdup_sibling_operator(Oid funcid, const char *name, Oid left,
+								   Oid right);
+
+/* Return simhash_ball(simhash64, integer) in the schema, or InvalidOid. */
+extern Oid simdup_sibling_ball_constructor(Oid funcid);
+
+/* Return schema.table, quoted. ERROR if there is no such table. */
+extern char *simdup_table_name(Oid table);
+
+/*
+ * Return the table of a trigger, or of the trigger that it is a clone of.
+ * Return InvalidOid if one of them is gone.
+ */
+extern Oid simdup_table_of_trigger(Oid trigger);
+
+/* Raise the error for the OID of a table that is gone. */
+pg_noreturn extern void simdup_no_such_table(Oid table);
 
 #endif /* SIMDUP_SERVER_ARGUMENTS_H */

@@ -2,11 +2,12 @@
  * keys.c
  *	  The keys of a query's rows, of any one type, by row number.
  *
- * A key is one word: its value, or for types passed by reference where its bytes
- * are. In memory that is a pointer into a chunk, on disk an offset. Many keys
- * share a chunk: most are short, and palloc's header would double them.
+ * A key is one word: its value, or for types passed by reference the offset of
+ * its bytes. The bytes of all keys are one array: most keys are short, and
+ * palloc's header would double them.
  */
 #include "postgres.h"
+#include "compat.h"
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
@@ -26,11 +27,8 @@
 
 /* Keys by row number */
 
-#define CHUNK_SIZE (256 * 1024)
-
 struct SimdupKeys
 {
-	MemoryContext context;
 	Oid type;
 	Oid function; /* that can be told another type; or InvalidOid */
 	int16 len;
@@ -40,12 +38,10 @@ struct SimdupKeys
 	uint32 n;
 
 	/* in memory */
-	uint64 *words; /* by number: value or pointer */
-	Size n_words;  /* that there is room for */
-	char *chunk;   /* free room for bytes */
-	size_t chunk_left;
-	MemoryContext chunks;
-	int64 bytes; /* in all chunks */
+	uint64 *words; /* by number: value or offset in bytes */
+	char *bytes;   /* each key aligned for any type */
+	Size n_bytes;
+	Size words_size, bytes_size; /* that there is room for */
 
 	/* on disk */
 	SimdupTempFile *word_file; /* by number: value or offset in byte_file */
@@ -60,17 +56,18 @@ struct SimdupKeys
 static void
 refuse_key_type(FunctionCallInfo fcinfo, int argument, Oid type)
 {
-	char *value = simdup_key_text(type, PG_GETARG_DATUM(argument));
-	const char *option = simdup_named_argument(fcinfo, "max_distance") >= 0
-							 ? "max_distance"
-						 : simdup_named_argument(fcinfo, "w") >= 0 ? "w"
-																   : NULL;
-	bool is_share = strtod(value, NULL) > 0 && strtod(value, NULL) < 1;
+	static const char *const options[] = {"min_resemblance", "max_distance",
+										  "w"};
+	const char *value = simdup_key_text(type, PG_GETARG_DATUM(argument));
+	double number = strtod(value, NULL);
+	const char *option = NULL;
 
-	if (is_share && simdup_named_argument(fcinfo, "min_resemblance") >= 0)
-		option = "min_resemblance";
+	for (int i = number > 0 && number < 1 ? 0 : 1;
+		 i < (int) lengthof(options) && option == NULL; i++)
+		if (simdup_named_argument(fcinfo, options[i]) >= 0)
+			option = options[i];
 	if (TypeCategory(type) != TYPCATEGORY_NUMERIC)
-		value = pstrdup("3");
+		value = "3";
 	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			errmsg("key_type must be null"),
 			errdetail("The argument is a value of type %s.",
@@ -116,12 +113,11 @@ simdup_keys_begin(Oid type)
 {
 	SimdupKeys *keys = palloc0(sizeof(SimdupKeys));
 
-	keys->context = CurrentMemoryContext;
-	keys->words = simdup_grow(NULL, &keys->n_words, 1024, sizeof(uint64));
+	keys->words = simdup_grow(NULL, &keys->words_size, 1024, sizeof(uint64));
 	keys->type = type;
 	get_typlenbyval(type, &keys->len, &keys->byval);
-	keys->chunks = AllocSetContextCreate(keys->context, "simdup keys",
-										 ALLOCSET_DEFAULT_SIZES);
+	if (!keys->byval)
+		keys->bytes = simdup_grow(NULL, &keys->bytes_size, 1024, 1);
 	for (int i = 0; i < SIMDUP_KEY_BUFFERS; i++)
 		initStringInfo(&keys->buffer[i]);
 	return keys;
@@ -142,7 +138,7 @@ simdup_keys_end(SimdupKeys *keys)
 	simdup_tempfile_close(keys->word_file);
 	simdup_tempfile_close(keys->byte_file);
 	simdup_free(keys->words);
-	MemoryContextDelete(keys->chunks);
+	simdup_free(keys->bytes);
 	for (int i = 0; i < SIMDUP_KEY_BUFFERS; i++)
 		pfree(keys->buffer[i].data);
 	pfree(keys);
@@ -170,66 +166,6 @@ simdup_keys_expect(SimdupKeys *keys, Oid type, const char *argument)
 	keys->argument = argument;
 }
 
-/* Make room for len bytes, aligned for any type. */
-static char *
-make_room(SimdupKeys *keys, size_t len)
-{
-	char *room;
-
-	len = MAXALIGN(len);
-	keys->bytes += (int64) len;
-	if (len > CHUNK_SIZE / 8)
-		return MemoryContextAlloc(keys->chunks, len);
-	if (keys->chunk_left < len)
-	{
-		keys->chunk = MemoryContextAlloc(keys->chunks, CHUNK_SIZE);
-		keys->chunk_left = CHUNK_SIZE;
-	}
-	room = keys->chunk;
-	keys->chunk += len;
-	keys->chunk_left -= len;
-	return room;
-}
-
-static void
-store_in_memory(SimdupKeys *keys, Datum key)
-{
-	keys->words = simdup_grow(keys->words, &keys->n_words, (Size) keys->n + 1,
-							  sizeof(uint64));
-	if (!keys->byval)
-	{
-		Size size = datumGetSize(key, keys->byval, keys->len);
-
-		key = PointerGetDatum(
-			memcpy(make_room(keys, size), DatumGetPointer(key), size));
-	}
-	keys->words[keys->n] = (uint64) key;
-}
-
-static void
-store_on_disk(SimdupKeys *keys, Datum key)
-{
-	uint64 word = (uint64) key;
-
-	if (!keys->byval)
-	{
-		uint32 len = (uint32) datumGetSize(key, keys->byval, keys->len);
-
-		word =
-			(uint64) simdup_tempfile_append(keys->byte_file, &len, sizeof(len));
-		simdup_tempfile_append(keys->byte_file, DatumGetPointer(key), len);
-	}
-	simdup_tempfile_append(keys->word_file, &word, sizeof(word));
-}
-
-/* Return a key of a smaller integer type as a bigint. */
-static Datum
-widen(Datum key, Oid type)
-{
-	return Int64GetDatum(type == INT2OID ? (int64) DatumGetInt16(key)
-										 : (int64) DatumGetInt32(key));
-}
-
 Datum
 simdup_keys_take(SimdupKeys *keys, Datum key, bool isnull)
 {
@@ -238,20 +174,48 @@ simdup_keys_take(SimdupKeys *keys, Datum key, bool isnull)
 				errmsg("key must not be null"),
 				errdetail("The query in argument \"%s\" yields a row without a key.",
 						  keys->argument));
+	/* a smaller integer */
 	if (keys->query_type != keys->type)
-		return widen(key, keys->query_type);
+		return Int64GetDatum(keys->query_type == INT2OID ? DatumGetInt16(key)
+														 : DatumGetInt32(key));
 	if (keys->len == -1)
 		return PointerGetDatum(PG_DETOAST_DATUM(key));
 	return key;
 }
 
+/* Store the bytes of a key, and return their offset. */
+static uint64
+store_bytes(SimdupKeys *keys, Datum key)
+{
+	uint32 len = (uint32) datumGetSize(key, keys->byval, keys->len);
+	uint64 offset = keys->n_bytes;
+
+	if (keys->byte_file != NULL)
+	{
+		offset =
+			(uint64) simdup_tempfile_append(keys->byte_file, &len, sizeof(len));
+		simdup_tempfile_append(keys->byte_file, DatumGetPointer(key), len);
+		return offset;
+	}
+	keys->n_bytes += MAXALIGN(len);
+	keys->bytes = simdup_grow(keys->bytes, &keys->bytes_size, keys->n_bytes, 1);
+	memcpy(keys->bytes + offset, DatumGetPointer(key), len);
+	return offset;
+}
+
 static void
 keys_store(SimdupKeys *keys, Datum key)
 {
-	if (keys->word_file)
-		store_on_disk(keys, key);
+	uint64 word = keys->byval ? (uint64) key : store_bytes(keys, key);
+
+	if (keys->word_file != NULL)
+		simdup_tempfile_append(keys->word_file, &word, sizeof(word));
 	else
-		store_in_memory(keys, key);
+	{
+		keys->words = simdup_grow(keys->words, &keys->words_size,
+								  (Size) keys->n + 1, sizeof(uint64));
+		keys->words[keys->n] = word;
+	}
 	keys->n++;
 }
 
@@ -271,9 +235,8 @@ simdup_keys_prefetch(const SimdupKeys *keys, uint32 number)
 int64
 simdup_keys_memory(const SimdupKeys *keys)
 {
-	return keys->word_file
-			   ? 0
-			   : keys->bytes + (int64) keys->n * (int64) sizeof(uint64);
+	return keys->word_file ? 0
+						   : (int64) (keys->n_bytes + keys->n * sizeof(uint64));
 }
 
 void
@@ -283,18 +246,20 @@ simdup_keys_spill(SimdupKeys *keys)
 
 	if (keys->word_file)
 		return;
-	old = MemoryContextSwitchTo(keys->context);
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(keys));
 	keys->word_file = simdup_tempfile_create();
 	if (!keys->byval)
 		keys->byte_file = simdup_tempfile_create();
 	MemoryContextSwitchTo(old);
-	for (uint32 i = 0; i < keys->n; i++)
-		store_on_disk(keys, (Datum) keys->words[i]);
-	pfree(keys->words);
+	for (uint32 i = 0; !keys->byval && i < keys->n; i++)
+		keys->words[i] =
+			store_bytes(keys, PointerGetDatum(keys->bytes + keys->words[i]));
+	simdup_tempfile_append(keys->word_file, keys->words,
+						   keys->n * sizeof(uint64));
+	simdup_free(keys->words);
+	simdup_free(keys->bytes);
 	keys->words = NULL;
-	MemoryContextReset(keys->chunks);
-	keys->chunk_left = 0;
-	keys->bytes = 0;
+	keys->bytes = NULL;
 }
 
 Datum
@@ -305,7 +270,8 @@ simdup_keys_get(SimdupKeys *keys, uint32 number, int buffer)
 	uint32 len;
 
 	if (keys->word_file == NULL)
-		return (Datum) keys->words[number];
+		return keys->byval ? (Datum) keys->words[number]
+						   : PointerGetDatum(keys->bytes + keys->words[number]);
 	simdup_tempfile_read(keys->word_file, (int64) number * (int64) sizeof(word),
 						 &word, sizeof(word));
 	if (keys->byval)
@@ -323,7 +289,7 @@ simdup_keys_get(SimdupKeys *keys, uint32 number, int buffer)
  *
  * An open-addressing table of numbers with 32 bits of their keys' hashes. Most
  * keys are bigint, so those are hashed and compared without the function
- * manager.
+ * manager. simplehash.h takes 1.1 times the time, for fuller tables.
  */
 
 typedef struct KeySlot
@@ -334,24 +300,22 @@ typedef struct KeySlot
 
 struct SimdupKeyNumbers
 {
-	MemoryContext context;
 	SimdupKeys *keys;
 	TypeCacheEntry *type; /* NULL: bigint */
 	FmgrInfo hash;
 	Oid collation;
-	uint32 n;
 	KeySlot *slots;
 	uint64 mask; /* of an index into slots */
 };
 
-static KeySlot *
-make_slots(MemoryContext context, uint64 n)
+/* Make free slots, beside the numbers. */
+static void
+make_slots(SimdupKeyNumbers *numbers, uint64 n)
 {
-	KeySlot *slots = MemoryContextAllocExtended(context, n * sizeof(KeySlot),
-												MCXT_ALLOC_HUGE);
-
-	memset(slots, 0xff, n * sizeof(KeySlot));
-	return slots;
+	numbers->mask = n - 1;
+	numbers->slots = MemoryContextAllocHuge(GetMemoryChunkContext(numbers),
+											n * sizeof(KeySlot));
+	memset(numbers->slots, 0xff, n * sizeof(KeySlot));
 }
 
 SimdupKeyNumbers *
@@ -359,7 +323,6 @@ simdup_keynumbers_begin(SimdupKeys *keys, Oid type)
 {
 	SimdupKeyNumbers *numbers = palloc0(sizeof(SimdupKeyNumbers));
 
-	numbers->context = CurrentMemoryContext;
 	numbers->keys = keys;
 	if (type != INT8OID)
 	{
@@ -376,8 +339,7 @@ simdup_keynumbers_begin(SimdupKeys *keys, Oid type)
 						   format_type_be(type)));
 		numbers->collation = get_typcollation(type);
 	}
-	numbers->mask = 1023;
-	numbers->slots = make_slots(numbers->context, numbers->mask + 1);
+	make_slots(numbers, 1024);
 	return numbers;
 }
 
@@ -401,59 +363,6 @@ is_key(const SimdupKeyNumbers *numbers, uint32 number, Datum key)
 										  numbers->collation, known, key));
 }
 
-/* Double the slots when half of them are taken. */
-static void
-grow(SimdupKeyNumbers *numbers)
-{
-	uint64 mask = numbers->mask * 2 + 1;
-	KeySlot *slots;
-
-	if (numbers->n <= numbers->mask / 2)
-		return;
-	if (numbers->n == SIMDUP_NO_NUMBER - 1)
-		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				errmsg("too many keys"),
-				errdetail("At most %u different keys are possible.",
-						  numbers->n));
-	slots = make_slots(numbers->context, mask + 1);
-	for (uint64 i = 0; i <= numbers->mask; i++)
-	{
-		KeySlot slot = numbers->slots[i];
-		uint64 at = slot.hash & mask;
-
-		if (slot.number == SIMDUP_NO_NUMBER)
-			continue;
-		while (slots[at].number != SIMDUP_NO_NUMBER)
-			at = (at + 1) & mask;
-		slots[at] = slot;
-	}
-	pfree(numbers->slots);
-	numbers->slots = slots;
-	numbers->mask = mask;
-}
-
-/*
- * Hash keys, and prefetch their slots and the keys there. A look-up misses the
- * cache in the table and at the key, so the look-ups of many keys overlap.
- */
-static void
-hash_and_prefetch(SimdupKeyNumbers *numbers, const Datum *keys, int n,
-				  uint32 *hashes)
-{
-	for (int i = 0; i < n; i++)
-	{
-		hashes[i] = hash_of(numbers, keys[i]);
-		__builtin_prefetch(&numbers->slots[hashes[i] & numbers->mask]);
-	}
-	for (int i = 0; i < n; i++)
-	{
-		const KeySlot *slot = &numbers->slots[hashes[i] & numbers->mask];
-
-		if (slot->number != SIMDUP_NO_NUMBER && slot->hash == hashes[i])
-			simdup_keys_prefetch(numbers->keys, slot->number);
-	}
-}
-
 /* Return the slot of a key, or the free one where it belongs. */
 static KeySlot *
 slot_of(const SimdupKeyNumbers *numbers, Datum key, uint32 hash)
@@ -470,46 +379,84 @@ slot_of(const SimdupKeyNumbers *numbers, Datum key, uint32 hash)
 	}
 }
 
-static uint32
-number_of(SimdupKeyNumbers *numbers, Datum key, uint32 hash)
+static void
+double_slots(SimdupKeyNumbers *numbers)
 {
-	KeySlot *slot;
+	KeySlot *slots = numbers->slots;
+	uint64 n = numbers->mask + 1;
 
-	grow(numbers);
-	slot = slot_of(numbers, key, hash);
-	if (slot->number == SIMDUP_NO_NUMBER)
+	make_slots(numbers, 2 * n);
+	for (uint64 i = 0; i < n; i++)
 	{
-		keys_store(numbers->keys, key);
-		slot->hash = hash;
-		slot->number = numbers->n++;
+		uint64 at = slots[i].hash & numbers->mask;
+
+		if (slots[i].number == SIMDUP_NO_NUMBER)
+			continue;
+		while (numbers->slots[at].number != SIMDUP_NO_NUMBER)
+			at = (at + 1) & numbers->mask;
+		numbers->slots[at] = slots[i];
 	}
-	return slot->number;
+	pfree(slots);
 }
 
+/* Add a key in its slot, and return its number. Half of the slots stay free. */
+static uint32
+add_key(SimdupKeyNumbers *numbers, KeySlot *slot, Datum key, uint32 hash)
+{
+	uint32 number = numbers->keys->n;
+
+	if (number == SIMDUP_NO_NUMBER - 1)
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("too many keys"),
+				errdetail("At most %u different keys are possible.", number));
+	keys_store(numbers->keys, key);
+	*slot = (KeySlot){hash, number};
+	if (number >= numbers->mask / 2)
+		double_slots(numbers);
+	return number;
+}
+
+/*
+ * First hash the keys, and prefetch their slots and the keys there. A look-up
+ * misses the cache in the table and at the key, so the look-ups of many keys
+ * overlap.
+ */
 void
 simdup_keynumbers_get(SimdupKeyNumbers *numbers, const Datum *keys, int n,
 					  uint32 *result)
 {
 	uint32 hashes[SIMDUP_MANY_KEYS];
 
-	hash_and_prefetch(numbers, keys, n, hashes);
 	for (int i = 0; i < n; i++)
-		result[i] = number_of(numbers, keys[i], hashes[i]);
+	{
+		hashes[i] = hash_of(numbers, keys[i]);
+		__builtin_prefetch(&numbers->slots[hashes[i] & numbers->mask]);
+	}
+	for (int i = 0; i < n; i++)
+	{
+		const KeySlot *slot = &numbers->slots[hashes[i] & numbers->mask];
+
+		if (slot->number != SIMDUP_NO_NUMBER && slot->hash == hashes[i])
+			simdup_keys_prefetch(numbers->keys, slot->number);
+	}
+	for (int i = 0; i < n; i++)
+	{
+		KeySlot *slot = slot_of(numbers, keys[i], hashes[i]);
+
+		result[i] = slot->number != SIMDUP_NO_NUMBER
+						? slot->number
+						: add_key(numbers, slot, keys[i], hashes[i]);
+	}
 }
 
-void
-simdup_keynumbers_find(SimdupKeyNumbers *numbers, const Datum *keys, int n,
-					   uint32 *result)
+uint32
+simdup_keynumbers_find(SimdupKeyNumbers *numbers, Datum key)
 {
-	uint32 hashes[SIMDUP_MANY_KEYS];
-
-	hash_and_prefetch(numbers, keys, n, hashes);
-	for (int i = 0; i < n; i++)
-		result[i] = slot_of(numbers, keys[i], hashes[i])->number;
+	return slot_of(numbers, key, hash_of(numbers, key))->number;
 }
 
 uint32
 simdup_keynumbers_count(const SimdupKeyNumbers *numbers)
 {
-	return numbers->n;
+	return numbers->keys->n;
 }

@@ -83,11 +83,10 @@ extern SimdupKeyNumbers *simdup_keynumbers_begin(SimdupKeys *keys, Oid type);
 extern void simdup_keynumbers_get(SimdupKeyNumbers *numbers, const Datum *keys,
 								  int n, uint32 *result);
 
-/* The same, but a key that is new stays so, and has SIMDUP_NO_NUMBER. */
 #define SIMDUP_NO_NUMBER PG_UINT32_MAX
 
-extern void simdup_keynumbers_find(SimdupKeyNumbers *numbers, const Datum *keys,
-								   int n, uint32 *result);
+/* Return the number of a key; SIMDUP_NO_NUMBER if it has none, and gets none. */
+extern uint32 simdup_keynumbers_find(SimdupKeyNumbers *numbers, Datum key);
 
 /* Return the number of keys. */
 extern uint32 simdup_keynumbers_count(const SimdupKeyNumbers *numbers);

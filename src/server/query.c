@@ -1,6 +1,7 @@
 /*
  * query.c
- *	  Runs the query that is an argument of a batch function.
+ *	  Runs the query that is an argument of a batch function, and tells the caller
+ *	  how far the batch is.
  *
  * SPI plans the query, with the rights, the row-level security and the
  * search_path of the caller. The executor passes each row to a receiver of
@@ -9,6 +10,8 @@
  */
 #include "postgres.h"
 #include "compat.h"
+
+#include <limits.h>
 
 #include "catalog/pg_type.h"
 #include "common/keywords.h"
@@ -23,6 +26,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/plancache.h"
+#include "utils/timestamp.h"
 
 #include "server/arguments.h"
 #include "server/query.h"
@@ -42,18 +46,6 @@ struct SimdupParameters
 	int n_types;
 };
 
-static void
-take_values(SimdupParameters *parameters, ArrayType *array)
-{
-	if (ARR_NDIM(array) > 1)
-		ereport(ERROR, errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				errmsg("%s must be one-dimensional", "params"),
-				errdetail("The array given has %d dimensions.",
-						  ARR_NDIM(array)));
-	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT,
-					  &parameters->values, &parameters->nulls, &parameters->n);
-}
-
 SimdupParameters *
 simdup_parameters(FunctionCallInfo fcinfo, int n_queries)
 {
@@ -68,7 +60,18 @@ simdup_parameters(FunctionCallInfo fcinfo, int n_queries)
 				errhint(
 					"For a query without parameters, leave the argument out. For keys of type text[], name the argument: key_type => NULL::text[]."));
 	if (argument >= 0)
-		take_values(parameters, PG_GETARG_ARRAYTYPE_P(argument));
+	{
+		ArrayType *array = PG_GETARG_ARRAYTYPE_P(argument);
+
+		if (ARR_NDIM(array) > 1)
+			ereport(ERROR, errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+					errmsg("%s must be one-dimensional", "params"),
+					errdetail("The array given has %d dimensions.",
+							  ARR_NDIM(array)));
+		deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT,
+						  &parameters->values, &parameters->nulls,
+						  &parameters->n);
+	}
 	/* never empty: the parser enlarges an array in its own memory context */
 	parameters->n_types = Max(parameters->n, 1);
 	parameters->types = palloc0((Size) parameters->n_types * sizeof(Oid));
@@ -98,10 +101,21 @@ wrong_number(const SimdupParameters *parameters, const char *argument)
 				"Give a text for each of the parameters $1, $2 and so on: params => ARRAY['first', 'second']."));
 }
 
-/* Check the types as for a prepared statement. */
+/*
+ * Check the parameters after the query is parsed: ERROR if a type was not
+ * found, or if there are too few values for this query or too many for all.
+ */
 static void
-check_types(const SimdupParameters *parameters)
+parameters_check(SimdupParameters *parameters, Query *query,
+				 const char *argument)
 {
+	ParseState *pstate = make_parsestate(NULL);
+	int n_needed = parameters->n_types;
+	bool is_only = parameters->n_needed == 0 && parameters->n_queries == 1;
+
+	parameters_setup(pstate, parameters);
+	check_variable_parameters(pstate, query);
+	free_parsestate(pstate);
 	for (int i = 0; i < parameters->n_types; i++)
 		if (parameters->types[i] == UNKNOWNOID)
 			ereport(ERROR, errcode(ERRCODE_INDETERMINATE_DATATYPE),
@@ -109,26 +123,6 @@ check_types(const SimdupParameters *parameters)
 						   i + 1),
 					errhint("Write the type into the query: $%d::text.",
 							i + 1));
-}
-
-/*
- * Check the parameters after the query is parsed: ERROR if a type was not
- * found, or if there are too few values for this query or too many for all.
- */
-static void
-parameters_check(SimdupParameters *parameters, List *queries,
-				 const char *argument)
-{
-	ParseState *pstate = make_parsestate(NULL);
-	int n_needed = parameters->n_types;
-	bool is_only = parameters->n_needed == 0 && parameters->n_queries == 1;
-	ListCell *cell;
-
-	parameters_setup(pstate, parameters);
-	foreach (cell, queries)
-		check_variable_parameters(pstate, lfirst_node(Query, cell));
-	free_parsestate(pstate);
-	check_types(parameters);
 	while (n_needed > 0 && !OidIsValid(parameters->types[n_needed - 1]))
 		n_needed--;
 	parameters->n_needed = Max(parameters->n_needed, n_needed);
@@ -146,42 +140,39 @@ name_parameter(void *arg)
 	errcontext("value of parameter $%d", *(int *) arg);
 }
 
-static void
-read_value(const SimdupParameters *parameters, int i, ParamExternData *result)
-{
-	Oid type = parameters->types[i];
-	int number = i + 1;
-	ErrorContextCallback context = {error_context_stack, name_parameter,
-									&number};
-	char *value = NULL;
-	Oid input;
-	Oid io_parameter;
-
-	*result = (ParamExternData){.ptype = type,
-								.isnull = parameters->nulls[i],
-								.pflags = PARAM_FLAG_CONST};
-	if (!OidIsValid(type))
-		return;
-	if (!parameters->nulls[i])
-		value = TextDatumGetCString(parameters->values[i]);
-	getTypeInputInfo(type, &input, &io_parameter);
-	error_context_stack = &context;
-	/* NULL too: a domain may refuse it */
-	result->value = OidInputFunctionCall(input, value, io_parameter, -1);
-	error_context_stack = context.previous;
-}
-
 /* Return the values, or NULL without parameters. ERROR for bad input. */
 static ParamListInfo
 parameters_bind(const SimdupParameters *parameters)
 {
+	int number;
+	ErrorContextCallback context = {error_context_stack, name_parameter,
+									&number};
 	ParamListInfo list;
 
 	if (parameters->n == 0)
 		return NULL;
 	list = makeParamList(parameters->n);
 	for (int i = 0; i < parameters->n; i++)
-		read_value(parameters, i, &list->params[i]);
+	{
+		ParamExternData *param = &list->params[i];
+		char *value = NULL;
+		Oid input;
+		Oid io_parameter;
+
+		*param = (ParamExternData){.ptype = parameters->types[i],
+								   .isnull = parameters->nulls[i],
+								   .pflags = PARAM_FLAG_CONST};
+		if (!OidIsValid(param->ptype))
+			continue;
+		if (!param->isnull)
+			value = TextDatumGetCString(parameters->values[i]);
+		getTypeInputInfo(param->ptype, &input, &io_parameter);
+		number = i + 1;
+		error_context_stack = &context;
+		/* NULL too: a domain may refuse it */
+		param->value = OidInputFunctionCall(input, value, io_parameter, -1);
+		error_context_stack = context.previous;
+	}
 	return list;
 }
 
@@ -294,23 +285,6 @@ not_a_query(const SimdupQuery *query)
 				: 0);
 }
 
-/* Check whether the query is a single SELECT that changes and locks nothing. */
-static bool
-is_plain_select(List *sources)
-{
-	CachedPlanSource *source;
-	Query *query;
-
-	if (list_length(sources) != 1)
-		return false;
-	source = linitial(sources);
-	if (list_length(source->query_list) != 1)
-		return false;
-	query = linitial_node(Query, source->query_list);
-	return query->commandType == CMD_SELECT && !query->hasModifyingCTE &&
-		   query->rowMarks == NIL;
-}
-
 /* Parse a statement, and find the types of its parameters. */
 static SPIPlanPtr
 parse(const char *statement, SimdupParameters *parameters)
@@ -328,37 +302,34 @@ parse(const char *statement, SimdupParameters *parameters)
 	return plan;
 }
 
-/* Parse and check; the plan's only source is returned beside it. */
+/* Parse and check: a single SELECT that changes and locks nothing. */
 static SPIPlanPtr
 prepare(const SimdupQuery *query, SimdupParameters *parameters,
-		SimdupColumnCheck check, void *arg, CachedPlanSource **source)
+		SimdupColumnCheck check, void *arg)
 {
 	SPIPlanPtr plan;
 	List *sources;
+	CachedPlanSource *source;
+	Query *select;
 
 	if (is_name(query->text))
 		not_a_query(query);
 	plan = parse(query->text, parameters);
 	sources = SPI_plan_get_plan_sources(plan);
-	if (!is_plain_select(sources))
+	source = sources == NIL ? NULL : linitial(sources);
+	if (list_length(sources) != 1 || list_length(source->query_list) != 1)
 		not_a_query(query);
-	*source = linitial(sources);
+	select = linitial_node(Query, source->query_list);
+	if (select->commandType != CMD_SELECT || select->hasModifyingCTE ||
+		select->rowMarks != NIL)
+		not_a_query(query);
 	/* without an order of its own a parallel plan gives another one each time */
-	if (linitial_node(Query, (*source)->query_list)->sortClause != NIL)
-		(*source)->cursor_options |= CURSOR_OPT_PARALLEL_OK;
-	parameters_check(parameters, (*source)->query_list, query->argument);
-	if (!check(arg, (*source)->resultDesc, query->argument))
-		wrong_columns(query, (*source)->resultDesc);
+	if (select->sortClause != NIL)
+		source->cursor_options |= CURSOR_OPT_PARALLEL_OK;
+	parameters_check(parameters, select, query->argument);
+	if (!check(arg, source->resultDesc, query->argument))
+		wrong_columns(query, source->resultDesc);
 	return plan;
-}
-
-/* Take any columns: a SimdupColumnCheck. */
-static bool
-any_columns(void *arg pg_attribute_unused(),
-			TupleDesc columns pg_attribute_unused(),
-			const char *argument pg_attribute_unused())
-{
-	return true;
 }
 
 /* Without a receiver the rows go to SPI_tuptable. */
@@ -376,6 +347,17 @@ execute(SPIPlanPtr plan, const SimdupParameters *parameters,
 			 SPI_result_code_string(result));
 }
 
+/* Take any columns, and note the type of the first: a SimdupColumnCheck. */
+static bool
+note_type(void *arg, TupleDesc columns,
+		  const char *argument pg_attribute_unused())
+{
+	if (columns->natts == 0)
+		return false;
+	*(Oid *) arg = TupleDescAttr(columns, 0)->atttypid;
+	return true;
+}
+
 Oid
 simdup_query_type(const char *text)
 {
@@ -383,16 +365,10 @@ simdup_query_type(const char *text)
 	SimdupParameters parameters = {.n_queries = 1,
 								   .types = palloc0(sizeof(Oid)),
 								   .n_types = 1};
-	CachedPlanSource *source;
-	TupleDesc columns;
 	Oid type;
 
 	SPI_connect();
-	(void) prepare(&query, &parameters, any_columns, NULL, &source);
-	columns = source->resultDesc;
-	if (columns->natts == 0)
-		wrong_columns(&query, columns);
-	type = TupleDescAttr(columns, 0)->atttypid;
+	(void) prepare(&query, &parameters, note_type, &type);
 	SPI_finish();
 	return type;
 }
@@ -402,17 +378,135 @@ simdup_run_query(const SimdupQuery *query, SimdupParameters *parameters,
 				 SimdupColumnCheck check, SimdupRowSink sink, void *arg)
 {
 	RowReceiver receiver = {.pub = *None_Receiver, .sink = sink, .arg = arg};
-	CachedPlanSource *source;
-	SPIPlanPtr plan;
 
 	receiver.pub.receiveSlot = receive_row;
 	receiver.pub.mydest = DestTuplestore;
 	SPI_connect();
 	receiver.context = AllocSetContextCreate(CurrentMemoryContext, "simdup row",
 											 ALLOCSET_SMALL_SIZES);
-	plan = prepare(query, parameters, check, arg, &source);
-	execute(plan, parameters, &receiver.pub);
+	execute(prepare(query, parameters, check, arg), parameters, &receiver.pub);
 	SPI_finish();
+}
+
+void
+simdup_execute_statement(const char *statement, SimdupParameters *parameters)
+{
+	execute(parse(statement, parameters), parameters, NULL);
+}
+
+char *
+simdup_subquery(const SimdupQuery *query, SimdupParameters *parameters,
+				SimdupColumnCheck check, void *arg)
+{
+	SPIPlanPtr plan = prepare(query, parameters, check, arg);
+	CachedPlanSource *source = linitial(SPI_plan_get_plan_sources(plan));
+	const RawStmt *statement = source->raw_parse_tree;
+	const char *start = query->text + statement->stmt_location;
+	int len = statement->stmt_len ? statement->stmt_len : (int) strlen(start);
+
+	/* the newline ends a comment that the text may end in */
+	return psprintf("(%.*s\n)", len, start);
+}
+
+/*
+ * What the caller is told
+ *
+ * Other sessions see that the statement runs, in pg_stat_activity, and no
+ * more. The server's progress views know only its own commands, and shared
+ * memory would need a preloaded library.
+ */
+
+/* Calls between two looks at the clock. */
+#define CALLS_PER_LOOK 256
+
+static int progress_interval_ms = 5000;
+
+typedef struct Progress
+{
+	const char *function;
+	const char *phase;
+	int64 done;
+	int64 total;
+	int calls;
+	TimestampTz told;
+} Progress;
+
+/* Of the innermost batch: a batch's query may run another. */
+static Progress progress;
+
+typedef struct ProgressEnd
+{
+	MemoryContextCallback callback;
+	Progress outer;
+} ProgressEnd;
+
+void
+simdup_progress_init(void)
+{
+	DefineCustomIntVariable("simdup.progress_interval",
+							"Least time between two progress messages of a batch function.",
+							"0 turns them off.", &progress_interval_ms, 5000, 0,
+							INT_MAX, PGC_USERSET, GUC_UNIT_MS, NULL, NULL,
+							NULL);
+}
+
+/* End the reports when the batch's memory context goes. */
+static void
+progress_end(void *arg)
+{
+	progress = ((ProgressEnd *) arg)->outer;
+}
+
+void
+simdup_progress_begin(const char *function)
+{
+	ProgressEnd *end = palloc(sizeof(ProgressEnd));
+
+	end->outer = progress;
+	end->callback.func = progress_end;
+	end->callback.arg = end;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &end->callback);
+	memset(&progress, 0, sizeof(progress));
+	progress.function = function;
+	progress.told = GetCurrentTimestamp();
+	simdup_progress_phase("starting", 0);
+}
+
+void
+simdup_progress_phase(const char *phase, int64 total)
+{
+	progress.phase = phase;
+	progress.done = 0;
+	progress.total = total;
+	progress.calls = 0;
+}
+
+void
+simdup_progress_done(int64 done)
+{
+	if (++progress.calls % CALLS_PER_LOOK == 0)
+		simdup_progress_look(done);
+}
+
+void
+simdup_progress_look(int64 done)
+{
+	TimestampTz now;
+
+	if (progress.function == NULL || progress_interval_ms == 0)
+		return;
+	progress.done = Max(progress.done, done);
+	now = GetCurrentTimestamp();
+	if (!TimestampDifferenceExceeds(progress.told, now, progress_interval_ms))
+		return;
+	progress.told = now;
+	if (progress.total > 0)
+		ereport(NOTICE, errmsg("%s: %s, " INT64_FORMAT " of " INT64_FORMAT,
+							   progress.function, progress.phase, progress.done,
+							   progress.total));
+	else
+		ereport(NOTICE, errmsg("%s: %s, " INT64_FORMAT, progress.function,
+							   progress.phase, progress.done));
 }
 
 void
@@ -432,27 +526,4 @@ simdup_tell_skipped(int64 n_no_fp, int64 n_no_content, int64 n)
 									  "skipped %lld rows without a text",
 									  (unsigned long) n_no_content,
 									  (long long) n_no_content));
-}
-
-void
-simdup_execute_statement(const char *statement, SimdupParameters *parameters)
-{
-	execute(parse(statement, parameters), parameters, NULL);
-}
-
-char *
-simdup_subquery(const SimdupQuery *query, SimdupParameters *parameters,
-				SimdupColumnCheck check, void *arg)
-{
-	CachedPlanSource *source;
-	RawStmt *statement;
-	const char *start;
-	int len;
-
-	(void) prepare(query, parameters, check, arg, &source);
-	statement = source->raw_parse_tree;
-	start = query->text + statement->stmt_location;
-	len = statement->stmt_len ? statement->stmt_len : (int) strlen(start);
-	/* the newline ends a comment that the text may end in */
-	return psprintf("(%.*s\n)", len, start);
 }

@@ -1,6 +1,7 @@
 /*
  * query.h
- *	  The caller's query: checked, run with the caller's rights, streamed.
+ *	  The caller's query: checked, run with the caller's rights, streamed. And how
+ *	  far the batch is, told to the caller.
  */
 #ifndef SIMDUP_SERVER_QUERY_H
 #define SIMDUP_SERVER_QUERY_H
@@ -75,9 +76,6 @@ extern void simdup_run_query(const SimdupQuery *query,
 							 SimdupColumnCheck check, SimdupRowSink sink,
 							 void *arg);
 
-/* Tell how many rows lack a fingerprint or a text, beside the n that have both. */
-extern void simdup_tell_skipped(int64 n_no_fp, int64 n_no_content, int64 n);
-
 /*
  * The one SELECT of the text, without what may follow it, fit to stand in
  * parentheses; checked like the above. Needs an SPI connection.
@@ -92,5 +90,31 @@ extern char *simdup_subquery(const SimdupQuery *query,
  */
 extern void simdup_execute_statement(const char *statement,
 									 SimdupParameters *parameters);
+
+/* How far a batch is, told to the caller by NOTICEs. */
+
+/* Define simdup.progress_interval, once, when the module loads. */
+extern void simdup_progress_init(void);
+
+/*
+ * Begin to report for the named function, until the current memory context is
+ * reset or deleted, on every way out. Without it the calls below do nothing.
+ */
+extern void simdup_progress_begin(const char *function);
+
+/* Begin a phase of total units, 0 if unknown. phase stays a pointer. */
+extern void simdup_progress_phase(const char *phase, int64 total);
+
+/*
+ * Note that `done` units of the phase are done. Look at the clock, and report
+ * if it is time. The number never goes back within a phase.
+ */
+extern void simdup_progress_look(int64 done);
+
+/* Note the same in a tight loop. Look at the clock once in many calls. */
+extern void simdup_progress_done(int64 done);
+
+/* Tell how many rows lack a fingerprint or a text, beside the n that have both. */
+extern void simdup_tell_skipped(int64 n_no_fp, int64 n_no_content, int64 n);
 
 #endif /* SIMDUP_SERVER_QUERY_H */

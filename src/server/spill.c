@@ -51,30 +51,26 @@ simdup_tempfile_close(SimdupTempFile *file)
 	pfree(file);
 }
 
-/* Seek the end after a read. SEEK_END would miss what is not written yet. */
-static void
-seek_end(SimdupTempFile *file)
-{
-	int64 page = file->size / BLCKSZ;
-
-	/* the last page grows, so a copy of it becomes old */
-	if (file->page_number[page % N_PAGES] == page)
-		file->page_number[page % N_PAGES] = -1;
-	if (BufFileSeekBlock(file->file, (long) page) != 0 ||
-		BufFileSeek(file->file, 0, (off_t) (file->size % BLCKSZ), SEEK_CUR) !=
-			0)
-		ereport(ERROR, errcode_for_file_access(),
-				errmsg("could not write to temporary file: %m"));
-	file->at_end = true;
-}
-
 int64
 simdup_tempfile_append(SimdupTempFile *file, const void *data, size_t len)
 {
 	int64 offset = file->size;
 
 	if (!file->at_end)
-		seek_end(file);
+	{
+		int64 page = offset / BLCKSZ;
+
+		/* the last page grows, so a copy of it becomes old */
+		if (file->page_number[page % N_PAGES] == page)
+			file->page_number[page % N_PAGES] = -1;
+		/* SEEK_END would miss what is not written yet */
+		if (BufFileSeekBlock(file->file, (long) page) != 0 ||
+			BufFileSeek(file->file, 0, (off_t) (offset % BLCKSZ), SEEK_CUR) !=
+				0)
+			ereport(ERROR, errcode_for_file_access(),
+					errmsg("could not write to temporary file: %m"));
+		file->at_end = true;
+	}
 	/* the cast is for servers before 16 */
 	BufFileWrite(file->file, (void *) data, len);
 	file->size += (int64) len;
@@ -180,8 +176,8 @@ simdup_pairsort_begin(int memory_kb)
 	sort->capacity = FIRST_PAIRS;
 	sort->pairs = palloc(FIRST_PAIRS * sizeof(SimdupEntry));
 	sort->most = Max(memory / sizeof(SimdupEntry), MIN_PAIRS);
-	sort->most_runs = (int) Min(memory / 2 / RUN_BYTES, MAX_RUNS);
-	sort->most_runs = Max(sort->most_runs, MIN_RUNS);
+	sort->most_runs =
+		(int) Max(Min(memory / 2 / RUN_BYTES, MAX_RUNS), MIN_RUNS);
 	return sort;
 }
 
@@ -235,12 +231,20 @@ write_pairs(SortedRun *run, SimdupEntry *pairs, Size n)
 	}
 }
 
-/* Read the next pairs of a run, none at its end. */
+/* Read the next pairs of a run, none at its end. The first read rewinds it. */
 static void
-read_chunk(SortedRun *run)
+read_chunk(const SimdupPairSort *sort, SortedRun *run)
 {
 	Size size;
 
+	if (run->chunk == NULL)
+	{
+		if (BufFileSeek(run->file, 0, 0, SEEK_SET) != 0)
+			ereport(ERROR, errcode_for_file_access(),
+					errmsg("could not rewind temporary file: %m"));
+		run->chunk =
+			MemoryContextAlloc(sort->context, CHUNK * sizeof(SimdupEntry));
+	}
 	run->at = 0;
 	run->n = (uint32) Min(run->n_left, CHUNK);
 	run->n_left -= run->n;
@@ -248,22 +252,6 @@ read_chunk(SortedRun *run)
 	if (BufFileRead(run->file, run->chunk, size) != size)
 		ereport(ERROR, errcode_for_file_access(),
 				errmsg("could not read from temporary file: %m"));
-}
-
-/* Begin to merge the runs from this one on. */
-static void
-begin_merge(SimdupPairSort *sort, int first)
-{
-	for (int i = first; i < sort->n_runs; i++)
-	{
-		SortedRun *run = &sort->runs[i];
-
-		if (BufFileSeek(run->file, 0, 0, SEEK_SET) != 0)
-			ereport(ERROR, errcode_for_file_access(),
-					errmsg("could not rewind temporary file: %m"));
-		run->chunk =
-			MemoryContextAlloc(sort->context, CHUNK * sizeof(SimdupEntry));
-	}
 }
 
 /* Put the next pairs of runs into memory, sorted. Return false at the end. */
@@ -278,7 +266,7 @@ merge_next(SimdupPairSort *sort, int first, int end)
 		SortedRun *run = &sort->runs[i];
 
 		if (run->at == run->n)
-			read_chunk(run);
+			read_chunk(sort, run);
 		if (run->n_left > 0 && simdup_entry_less(&run->chunk[run->n - 1], &cut))
 			cut = run->chunk[run->n - 1];
 	}
@@ -300,10 +288,8 @@ static void
 merge_runs(SimdupPairSort *sort, int first)
 {
 	int end = sort->n_runs;
-	SortedRun *run;
+	SortedRun *run = add_run(sort, sort->runs[first].level + 1);
 
-	begin_merge(sort, first);
-	run = add_run(sort, sort->runs[first].level + 1);
 	while (merge_next(sort, first, end))
 		write_pairs(run, sort->pairs, sort->n);
 	for (int i = first; i < end; i++)
@@ -321,13 +307,9 @@ spill(SimdupPairSort *sort)
 	simdup_sort_pairs(sort->pairs, sort->n);
 	write_pairs(add_run(sort, 0), sort->pairs, sort->n);
 	sort->n = 0;
-	first = sort->n_runs - sort->most_runs;
-	while (first >= 0 &&
+	while ((first = sort->n_runs - sort->most_runs) >= 0 &&
 		   sort->runs[first].level == sort->runs[sort->n_runs - 1].level)
-	{
 		merge_runs(sort, first);
-		first = sort->n_runs - sort->most_runs;
-	}
 }
 
 /* The calls */
@@ -384,7 +366,6 @@ simdup_pairsort_perform(SimdupPairSort *sort)
 	sort->pairs =
 		MemoryContextAllocHuge(sort->context,
 							   sort->n_runs * CHUNK * sizeof(SimdupEntry));
-	begin_merge(sort, 0);
 }
 
 /* Check whether there are pairs to get, after merging more if need be. */

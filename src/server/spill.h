@@ -1,10 +1,12 @@
 /*
  * spill.h
- *	  What batches keep on disk beyond their memory.
+ *	  What batches use beyond their own memory and process: temporary files,
+ *	  sorted pairs, and parallel workers.
  */
 #ifndef SIMDUP_SERVER_SPILL_H
 #define SIMDUP_SERVER_SPILL_H
 
+#include "core/join/allpairs.h"
 #include "core/search/index_entries.h"
 
 /*
@@ -50,5 +52,12 @@ extern void simdup_pairsort_put_list(SimdupPairSort *sort,
 									 const SimdupEntry *pairs, Size n);
 extern Size simdup_pairsort_get_list(SimdupPairSort *sort, SimdupEntry *pairs,
 									 Size most);
+
+/*
+ * Return helpers for joins, allocated in the current memory context (workers.c).
+ * They are as many as max_parallel_workers_per_gather and max_parallel_workers
+ * give.
+ */
+extern SimdupHelpers *simdup_workers(void);
 
 #endif /* SIMDUP_SERVER_SPILL_H */

@@ -2,18 +2,16 @@
  * workers.c
  *	  Parallel workers that help with a join of fingerprints.
  *
- * The leader puts the fingerprints into shared memory. It and the workers take
- * tiles of the join, in order, by a shared counter. A worker sends what it
- * finds through a queue, and ends each tile by a message. The leader takes
- * pairs in the order of tiles: the next tile is at the head of a queue, or
- * among the leader's own. So pairs come in the same order for any number of
- * workers. Pairs that the leader finds before its turn wait in memory, up to a
- * limit. Queues are full soon, so workers do not run far ahead.
+ * The leader of a join puts the fingerprints into shared memory. It and the
+ * workers take tiles of the join, in order, by a shared counter. A worker sends
+ * what it finds through a queue, and ends each tile by a message. The leader's
+ * own messages wait in memory, up to a limit. The leader takes messages in the
+ * order of tiles, so pairs come in the same order for any number of workers.
+ * Queues are full soon, so workers do not run far ahead.
  *
  * Parallel mode begins after the caller's query was read, and ends with the join.
  */
 #include "postgres.h"
-#include "compat.h"
 
 #include <sys/statvfs.h>
 
@@ -29,7 +27,7 @@
 #include "utils/wait_event.h"
 
 #include "core/join/balls.h"
-#include "server/workers.h"
+#include "server/spill.h"
 
 #define KEY_COUNTER UINT64CONST(0x51D0000000000001)
 #define KEY_TASK UINT64CONST(0x51D0000000000002)
@@ -37,8 +35,7 @@
 
 #define QUEUE_SIZE ((Size) 65536)
 #define PAIRS_SENT 1024
-#define OWN_TILES 64
-#define OWN_PAIRS 1000000
+#define OWN_MESSAGES 1000
 
 /* Of a worker: its queue, and the server's own for its errors. */
 #define WORKER_MEMORY (QUEUE_SIZE + 16384)
@@ -56,66 +53,138 @@ typedef struct TilePair
 typedef struct Message
 {
 	uint32 tile;
+	uint32 n;
 	bool is_last;
 	TilePair pairs[PAIRS_SENT];
 } Message;
-
-#define MESSAGE_SIZE(n) (offsetof(Message, pairs) + (n) * sizeof(TilePair))
 
 /* A queue of the leader, and the message at its head. */
 typedef struct Queue
 {
 	shm_mq_handle *handle;
 	const Message *head; /* NULL: none yet */
-	Size n;				 /* pairs of it */
 	bool is_closed;
 } Queue;
-
-/* The leader's own tiles that it could not report yet. */
-typedef struct OwnTile
-{
-	uint32 tile;
-	Size end; /* of its pairs */
-} OwnTile;
 
 typedef struct JoinLeader
 {
 	SimdupHelpers helpers;
 	ParallelContext *context;
 	pg_atomic_uint32 *counter; /* the next tile to join */
-	SimdupBalls *balls;
-	bool is_relaunch;
+	SimdupBalls *balls;		   /* NULL: not launched yet */
 	Queue *queues;
+	List *own;	 /* messages of the leader's own tiles, not reported yet */
 	uint32 next; /* tile to report */
-
-	uint32 current; /* the leader's tile */
-	OwnTile tiles[OWN_TILES];
-	int n_tiles;
-	TilePair *pairs;
-	Size n_pairs;
-	Size reported; /* of the own pairs */
 } JoinLeader;
 
-/* What a worker sends, and where to. */
+/* Look at a queue. Return whether it has a message, or has closed now. */
+static bool
+look_at_queue(Queue *queue)
+{
+	Size size;
+	void *data;
+	shm_mq_result result;
+
+	if (queue->is_closed || queue->head != NULL)
+		return false;
+	result = shm_mq_receive(queue->handle, &size, &data, true);
+	if (result == SHM_MQ_WOULD_BLOCK)
+		return false;
+	queue->is_closed = result == SHM_MQ_DETACHED;
+	if (result == SHM_MQ_SUCCESS)
+		queue->head = data;
+	return true;
+}
+
+/* Report the pairs of a message, if it is of the next tile. */
+static bool
+report_message(JoinLeader *leader, const Message *message)
+{
+	if (message->tile != leader->next)
+		return false;
+	for (uint32 i = 0; i < message->n; i++)
+		simdup_balls_report(leader->balls, message->pairs[i].a,
+							message->pairs[i].b);
+	leader->next += message->is_last;
+	return true;
+}
+
+/* Report what can be reported. Wait until this tile is the next one. */
+static void
+report_until(JoinLeader *leader, uint32 tile)
+{
+	for (;;)
+	{
+		bool any = false;
+		bool all_closed = true;
+
+		if (leader->own != NIL && report_message(leader, linitial(leader->own)))
+		{
+			pfree(linitial(leader->own));
+			leader->own = list_delete_first(leader->own);
+			any = true;
+		}
+		for (int i = 0; i < leader->context->nworkers_launched; i++)
+		{
+			Queue *queue = &leader->queues[i];
+
+			any = look_at_queue(queue) || any;
+			all_closed = all_closed && queue->is_closed;
+			if (queue->head != NULL && report_message(leader, queue->head))
+			{
+				queue->head = NULL;
+				any = true;
+			}
+		}
+		CHECK_FOR_INTERRUPTS();
+		if (any)
+			continue;
+		if (leader->next >= tile)
+			break;
+		if (all_closed)
+		{
+			/* a worker that died says so here */
+			WaitForParallelWorkersToFinish(leader->context);
+			elog(ERROR, "lost a tile of a parallel join");
+		}
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, 0,
+						 PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+	}
+}
+
+/* What the leader or a worker finds, and where it goes. */
 typedef struct Sender
 {
-	shm_mq_handle *queue;
-	Size n;
+	JoinLeader *leader;	  /* NULL: a worker */
+	shm_mq_handle *queue; /* of a worker */
 	Message message;
 } Sender;
 
-/* Workers */
-
-/* Send the pairs so far. Without a leader the worker is killed soon. */
+/*
+ * Send the pairs so far, and let the leader report what can be reported. Without
+ * a leader a worker is killed soon.
+ */
 static void
 send_pairs(Sender *sender, bool is_last)
 {
-	sender->message.is_last = is_last;
-	if (shm_mq_send(sender->queue, MESSAGE_SIZE(sender->n), &sender->message,
-					false, true) != SHM_MQ_SUCCESS)
+	JoinLeader *leader = sender->leader;
+	Message *message = &sender->message;
+	Size size = offsetof(Message, pairs) + message->n * sizeof(TilePair);
+
+	message->is_last = is_last;
+	if (leader != NULL)
+	{
+		leader->own = lappend(leader->own, memcpy(palloc(size), message, size));
+		report_until(leader, list_length(leader->own) < OWN_MESSAGES
+								 ? 0
+								 : message->tile);
+	}
+	else if (shm_mq_send(sender->queue, size, message, false, true) !=
+			 SHM_MQ_SUCCESS)
 		ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				errmsg("lost connection to the leader of a parallel join"));
-	sender->n = 0;
+	message->n = 0;
 }
 
 /* Send a pair: a SimdupPairPut. */
@@ -124,37 +193,40 @@ send_pair(void *arg, uint32 a, uint32 b)
 {
 	Sender *sender = arg;
 
-	sender->message.pairs[sender->n++] = (TilePair){a, b};
-	if (sender->n == PAIRS_SENT)
+	sender->message.pairs[sender->message.n++] = (TilePair){a, b};
+	if (sender->message.n == PAIRS_SENT)
 		send_pairs(sender, false);
 }
 
-/* Join the tiles that a worker gets: started by LaunchParallelWorkers. */
+/* Join tiles, as long as the counter has more. */
+static void
+join_tiles(Sender *sender, SimdupBalls *balls, pg_atomic_uint32 *counter)
+{
+	uint32 n_tiles = simdup_balls_tiles(balls);
+
+	while ((sender->message.tile = pg_atomic_fetch_add_u32(counter, 1)) <
+		   n_tiles)
+	{
+		simdup_balls_join(balls, sender->message.tile, send_pair, sender);
+		send_pairs(sender, true);
+	}
+}
+
+/* Help a leader: started by LaunchParallelWorkers. */
 extern PGDLLEXPORT void simdup_join_worker(dsm_segment *segment, shm_toc *toc);
 void
 simdup_join_worker(dsm_segment *segment, shm_toc *toc)
 {
-	pg_atomic_uint32 *counter = shm_toc_lookup(toc, KEY_COUNTER, false);
 	char *queues = shm_toc_lookup(toc, KEY_QUEUES, false);
 	shm_mq *queue = (shm_mq *) (queues + ParallelWorkerNumber * QUEUE_SIZE);
-	SimdupBalls *balls =
-		simdup_balls_help(shm_toc_lookup(toc, KEY_TASK, false));
-	uint32 n_tiles = simdup_balls_tiles(balls);
 	Sender *sender = palloc0(sizeof(Sender));
-	uint32 tile;
 
 	shm_mq_set_sender(queue, MyProc);
 	sender->queue = shm_mq_attach(queue, segment, NULL);
-	while ((tile = pg_atomic_fetch_add_u32(counter, 1)) < n_tiles)
-	{
-		sender->message.tile = tile;
-		simdup_balls_join(balls, tile, send_pair, sender);
-		send_pairs(sender, true);
-	}
+	join_tiles(sender, simdup_balls_help(shm_toc_lookup(toc, KEY_TASK, false)),
+			   shm_toc_lookup(toc, KEY_COUNTER, false));
 	shm_mq_detach(sender->queue);
 }
-
-/* The leader */
 
 /*
  * Return how many of n workers there is room for, beside the task. The memory
@@ -222,10 +294,8 @@ begin_help(void *arg, size_t size)
 	shm_toc_insert(context->toc, KEY_QUEUES,
 				   shm_toc_allocate(context->toc, n_workers * QUEUE_SIZE));
 	leader->context = context;
-	leader->is_relaunch = false;
+	leader->balls = NULL;
 	leader->queues = palloc0(n_workers * sizeof(Queue));
-	leader->pairs = MemoryContextAllocHuge(CurrentMemoryContext,
-										   OWN_PAIRS * sizeof(TilePair));
 	return task;
 }
 
@@ -238,115 +308,6 @@ end_help(void *arg)
 	DestroyParallelContext(leader->context);
 	ExitParallelMode();
 	pfree(leader->queues);
-	pfree(leader->pairs);
-}
-
-/* Look at a queue. Return whether it has a message, or has closed now. */
-static bool
-look_at_queue(Queue *queue)
-{
-	Size size;
-	void *data;
-	shm_mq_result result;
-
-	if (queue->is_closed || queue->head != NULL)
-		return false;
-	result = shm_mq_receive(queue->handle, &size, &data, true);
-	if (result == SHM_MQ_WOULD_BLOCK)
-		return false;
-	queue->is_closed = result == SHM_MQ_DETACHED;
-	if (result == SHM_MQ_SUCCESS)
-	{
-		queue->head = data;
-		queue->n = (size - offsetof(Message, pairs)) / sizeof(TilePair);
-	}
-	return true;
-}
-
-static void
-report_pairs(const JoinLeader *leader, const TilePair *pairs, Size n)
-{
-	for (Size i = 0; i < n; i++)
-		simdup_balls_report(leader->balls, pairs[i].a, pairs[i].b);
-}
-
-/* Report the next tile, or a part, if it is there. */
-static bool
-report_next(JoinLeader *leader)
-{
-	if (leader->n_tiles > 0 && leader->tiles[0].tile == leader->next)
-	{
-		report_pairs(leader, leader->pairs + leader->reported,
-					 leader->tiles[0].end - leader->reported);
-		leader->reported = leader->tiles[0].end;
-		leader->n_tiles--;
-		memmove(leader->tiles, leader->tiles + 1,
-				leader->n_tiles * sizeof(OwnTile));
-		leader->next++;
-		return true;
-	}
-	for (int i = 0; i < leader->context->nworkers_launched; i++)
-	{
-		Queue *queue = &leader->queues[i];
-		const Message *message = queue->head;
-
-		if (message == NULL || message->tile != leader->next)
-			continue;
-		report_pairs(leader, message->pairs, queue->n);
-		leader->next += message->is_last;
-		queue->head = NULL;
-		return true;
-	}
-	return false;
-}
-
-/* Report what can be reported. Wait until this tile is the next one. */
-static void
-report_until(JoinLeader *leader, uint32 tile)
-{
-	int n_workers = leader->context->nworkers_launched;
-
-	for (;;)
-	{
-		bool any = report_next(leader);
-		bool all_closed = true;
-
-		for (int i = 0; i < n_workers; i++)
-		{
-			any = look_at_queue(&leader->queues[i]) || any;
-			all_closed = all_closed && leader->queues[i].is_closed;
-		}
-		CHECK_FOR_INTERRUPTS();
-		if (any)
-			continue;
-		if (leader->next >= tile)
-			break;
-		if (all_closed)
-		{
-			/* a worker that died says so here */
-			WaitForParallelWorkersToFinish(leader->context);
-			elog(ERROR, "lost a tile of a parallel join");
-		}
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, 0,
-						 PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
-	}
-}
-
-/* Keep or report a pair of the leader's own: a SimdupPairPut. */
-static void
-keep_pair(void *arg, uint32 a, uint32 b)
-{
-	JoinLeader *leader = arg;
-
-	if (leader->n_pairs == OWN_PAIRS)
-	{
-		report_until(leader, leader->current);
-		report_pairs(leader, leader->pairs + leader->reported,
-					 leader->n_pairs - leader->reported);
-		leader->n_pairs = leader->reported = 0;
-	}
-	leader->pairs[leader->n_pairs++] = (TilePair){a, b};
 }
 
 /* Launch workers, each with a queue. */
@@ -356,9 +317,8 @@ launch(JoinLeader *leader)
 	ParallelContext *context = leader->context;
 	char *queues = shm_toc_lookup(context->toc, KEY_QUEUES, false);
 
-	if (leader->is_relaunch)
+	if (leader->balls != NULL)
 		ReinitializeParallelDSM(context);
-	leader->is_relaunch = true;
 	pg_atomic_write_u32(leader->counter, 0);
 	for (int i = 0; i < context->nworkers; i++)
 	{
@@ -379,26 +339,15 @@ static void
 run_with_help(void *arg, SimdupBalls *balls)
 {
 	JoinLeader *leader = arg;
-	uint32 n_tiles = simdup_balls_tiles(balls);
+	Sender *sender = palloc0(sizeof(Sender));
 
+	sender->leader = leader;
+	launch(leader);
 	leader->balls = balls;
 	leader->next = 0;
-	launch(leader);
-	for (;;)
-	{
-		report_until(leader, 0);
-		if (leader->n_tiles == OWN_TILES)
-			report_until(leader, leader->tiles[0].tile + 1);
-		if (leader->n_tiles == 0)
-			leader->n_pairs = leader->reported = 0;
-		leader->current = pg_atomic_fetch_add_u32(leader->counter, 1);
-		if (leader->current >= n_tiles)
-			break;
-		simdup_balls_join(balls, leader->current, keep_pair, leader);
-		leader->tiles[leader->n_tiles++] =
-			(OwnTile){leader->current, leader->n_pairs};
-	}
-	report_until(leader, n_tiles);
+	join_tiles(sender, balls, leader->counter);
+	report_until(leader, simdup_balls_tiles(balls));
+	pfree(sender);
 	WaitForParallelWorkersToFinish(leader->context);
 	for (int i = 0; i < leader->context->nworkers; i++)
 		shm_mq_detach(leader->queues[i].handle);

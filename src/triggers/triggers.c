@@ -27,6 +27,7 @@
 #include "utils/varlena.h"
 
 #include "index/hamming/am.h"
+#include "server/arguments.h"
 #include "server/catalog.h"
 #include "server/keys.h"
 #include "triggers/near.h"

@@ -25,7 +25,7 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
-#include "server/catalog.h"
+#include "server/arguments.h"
 #include "server/query.h"
 #include "triggers/near.h"
 
@@ -148,7 +148,8 @@ find_condition(const TriggerState *state)
 				errhint("Write: CREATE FUNCTION %s(new_row %s, near_row %s) RETURNS boolean ....",
 						condition, simdup_table_name(state->table),
 						simdup_table_name(state->table)));
-	if (SIMDUP_FUNCTION_ACLCHECK(function, GetUserId()) != ACLCHECK_OK)
+	if (object_aclcheck(ProcedureRelationId, function, GetUserId(),
+						ACL_EXECUTE) != ACLCHECK_OK)
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION, condition);
 	return function;
 }

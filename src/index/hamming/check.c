@@ -35,6 +35,7 @@
 
 #include "index/hamming/am.h"
 #include "index/hamming/page.h"
+#include "server/arguments.h"
 #include "server/catalog.h"
 #include "server/spill.h"
 
@@ -86,7 +87,7 @@ open_index(Oid index_oid)
 	if (!OidIsValid(heap_oid))
 		ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				errmsg("\"%s\" is not a hamming index", name));
-	if (!SIMDUP_OWNS_TABLE(heap_oid, GetUserId()))
+	if (!object_ownercheck(RelationRelationId, heap_oid, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, name);
 	opened.heap = table_open(heap_oid, AccessShareLock);
 	opened.index = index_open(index_oid, AccessShareLock);
@@ -108,7 +109,7 @@ open_index(Oid index_oid)
 	SetUserIdAndSecContext(opened.heap->rd_rel->relowner,
 						   opened.security | SECURITY_RESTRICTED_OPERATION);
 	opened.guc_level = NewGUCNestLevel();
-	SIMDUP_RESTRICT_SEARCH_PATH();
+	RestrictSearchPath();
 	return opened;
 }
 

@@ -374,7 +374,7 @@ simdup_hamming_read_again(Relation index, BlockNumber block)
 	else if (hint != NULL && hint->buffer != InvalidBuffer &&
 			 ++n_reads % COUNTED_READS != 0)
 	{
-		if (ReadRecentBuffer(index->SIMDUP_RD_LOCATOR, MAIN_FORKNUM, block,
+		if (ReadRecentBuffer(index->rd_locator, MAIN_FORKNUM, block,
 							 hint->buffer))
 		{
 			pgstat_count_buffer_read(index);

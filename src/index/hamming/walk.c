@@ -564,7 +564,8 @@ simdup_hamming_next_matches(IndexScanDesc scan)
 			next_tree(scan);
 			continue;
 		}
-		SIMDUP_TEST_OLD_SNAPSHOT(scan, buffer);
+		TestForOldSnapshot(scan->xs_snapshot, scan->indexRelation,
+						   BufferGetPage(buffer));
 		collect_matches(scan, buffer);
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 		/* an index-only scan trusts the visibility map: VACUUM must wait */
