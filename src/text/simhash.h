@@ -16,9 +16,8 @@ typedef struct SimdupProfile
 	SimdupTokenizer tokenizer;
 	SimdupWeighting weighting;
 	SimdupHash hash;
-	bool limited; /* keep only n_features */
-	int n_features;
-	bool ties; /* a counter of zero gives a 1 */
+	int n_features; /* keep only so many; 0: all */
+	bool ties;		/* a counter of zero gives a 1 */
 } SimdupProfile;
 
 /* The profile of simhash(content), as the install script's defaults. */
