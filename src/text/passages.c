@@ -32,7 +32,7 @@ simdup_strip_html(PG_FUNCTION_ARGS)
 	text *result = palloc(VARHDRSZ + len);
 
 	len = simdup_html_text(VARDATA_ANY(html), len, VARDATA(result),
-						   simdup_encode_char, simdup_conversion_from_utf8());
+						   simdup_encode_char, NULL);
 	SET_VARSIZE(result, VARHDRSZ + len);
 	PG_RETURN_TEXT_P(result);
 }
@@ -64,10 +64,8 @@ separator(void)
 {
 	char encoded[SIMDUP_HTML_CHAR_MAX];
 
-	return simdup_encode_char(simdup_conversion_from_utf8(), 0x2026, encoded) >
-				   0
-			   ? " \xe2\x80\xa6 "
-			   : " ... ";
+	return simdup_encode_char(NULL, 0x2026, encoded) > 0 ? " \xe2\x80\xa6 "
+														 : " ... ";
 }
 
 void

@@ -30,15 +30,10 @@ static void __attribute__((noreturn)) fail(const char *reason)
 	exit(1);
 }
 
-/* The find function of a SimdupBreaker. */
-static int
-find_breaks(void *words, const char *text, size_t len, SimdupBreak *breaks)
+void
+simdup_icu_fail(const char *reason)
 {
-	int count = 0;
-
-	if (simdup_icu_find(words, text, len, breaks, &count) != SIMDUP_ICU_OK)
-		fail(simdup_icu_reason());
-	return count;
+	fail(reason != NULL ? reason : "out of memory");
 }
 
 static double
@@ -72,11 +67,9 @@ run_simdup(const Text *texts, size_t n)
 {
 	SimdupTokenizer tokenizer = {.kind = SIMDUP_TOKENIZER_SEGMENTS};
 	uint64_t all = 0;
-	void *words;
 
-	if (simdup_icu_open("root", &words) != SIMDUP_ICU_OK)
-		fail("ICU does not open its root locale");
-	tokenizer.breaker = (SimdupBreaker){find_breaks, words};
+	tokenizer.breaker =
+		(SimdupBreaker){simdup_icu_find, simdup_icu_open("root")};
 	for (size_t i = 0; i < n; i++)
 		all ^= fingerprint(tokenizer, &texts[i]);
 	return all;
