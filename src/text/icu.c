@@ -4,7 +4,7 @@
  *
  * The file includes no server header, so that a benchmark can measure it alone.
  * ICU's break iterators are malloc'ed and stay open for the session: a failure,
- * which leaves by simdup_icu_fail, leaks nothing.
+ * which leaves by a non-local exit, leaks nothing.
  */
 #ifdef SIMDUP_ICU
 
@@ -32,6 +32,9 @@ typedef struct OpenLocale
 static OpenLocale open_locales[MAX_OPEN];
 static int next_slot = 0;
 
+/* Reports failures of the current call. */
+static SimdupIcuFail report_failure;
+
 /*
  * More than ICU allocates to open a locale, or to break a window (of 32 KB,
  * at most some 40 bytes a character).
@@ -51,7 +54,7 @@ check_memory(void)
 	void *volatile room = malloc(ICU_MEMORY);
 
 	if (room == NULL)
-		simdup_icu_fail(NULL);
+		report_failure(NULL);
 	free(room);
 }
 
@@ -59,7 +62,7 @@ static void
 check_status(UErrorCode status)
 {
 	if (U_FAILURE(status))
-		simdup_icu_fail(
+		report_failure(
 			status == U_MEMORY_ALLOCATION_ERROR ? NULL : u_errorName(status));
 }
 
@@ -172,17 +175,18 @@ simdup_icu_find(void *words, const char *text, size_t len, SimdupBreak *breaks)
 	}
 	/* ubrk_next has no status: it just ends where it fails */
 	if (at != units_len)
-		simdup_icu_fail("word break iteration ended early");
+		report_failure("word break iteration ended early");
 	return n;
 }
 
 void *
-simdup_icu_open(const char *locale)
+simdup_icu_open(const char *locale, SimdupIcuFail fail)
 {
 	OpenLocale *slot = &open_locales[next_slot];
 	UErrorCode status = U_ZERO_ERROR;
 	UBreakIterator *words;
 
+	report_failure = fail;
 	/* open ones need no parsing by ICU, which is slow */
 	for (int i = 0; i < MAX_OPEN && open_locales[i].words != NULL; i++)
 		if (strcmp(open_locales[i].name, locale) == 0)
@@ -202,7 +206,7 @@ simdup_icu_open(const char *locale)
 }
 
 void
-simdup_icu_describe(char version[SIMDUP_ICU_VERSION_SIZE])
+simdup_icu_describe(char version[SIMDUP_ICU_VERSION_SIZE], SimdupIcuFail fail)
 {
 	UErrorCode status = U_ZERO_ERROR;
 	UVersionInfo numbers;
@@ -210,6 +214,7 @@ simdup_icu_describe(char version[SIMDUP_ICU_VERSION_SIZE])
 	char cldr[U_MAX_VERSION_STRING_LENGTH];
 	char unicode[U_MAX_VERSION_STRING_LENGTH];
 
+	report_failure = fail;
 	u_getVersion(numbers);
 	u_versionToString(numbers, icu);
 	ulocdata_getCLDRVersion(numbers, &status);

@@ -11,18 +11,19 @@
 
 /*
  * Report that ICU failed, for this reason or, with NULL, for want of memory, and
- * leave by a non-local exit. The program around icu.c defines it.
+ * leave by a non-local exit.
  */
-extern void simdup_icu_fail(const char *reason) __attribute__((noreturn));
+typedef void (*SimdupIcuFail)(const char *reason);
 
 /*
  * Return the word breaks of a locale: language, script and country by their ISO
  * codes, in ICU's or BCP 47's spelling, or "root". NULL: no locale has this name.
+ * Failures are reported to fail, also those of breaks that are found later.
  *
  * The caller must not keep them beyond the current call. A session has few of
  * them, and one may become another locale's.
  */
-extern void *simdup_icu_open(const char *locale);
+extern void *simdup_icu_open(const char *locale, SimdupIcuFail fail);
 
 /* Find the breaks of a window, as SimdupBreaker asks. */
 extern int simdup_icu_find(void *words, const char *text, size_t len,
@@ -30,7 +31,8 @@ extern int simdup_icu_find(void *words, const char *text, size_t len,
 
 /* Write the versions of ICU, CLDR and Unicode. */
 #define SIMDUP_ICU_VERSION_SIZE 80
-extern void simdup_icu_describe(char version[SIMDUP_ICU_VERSION_SIZE]);
+extern void simdup_icu_describe(char version[SIMDUP_ICU_VERSION_SIZE],
+								SimdupIcuFail fail);
 
 /*
  * Return ICU's word breaks for a locale, for what cuts text in SQL. Raises 22023

@@ -1,6 +1,6 @@
 /*
  * minhash64.h
- *	  Fingerprints of profile 2 for what cuts text in SQL.
+ *	  Fingerprints of texts by minhash64, and options of shingles in SQL.
  */
 #ifndef SIMDUP_TEXT_MINHASH64_H
 #define SIMDUP_TEXT_MINHASH64_H

@@ -17,8 +17,9 @@
 
 #ifdef SIMDUP_ICU
 
-void
-simdup_icu_fail(const char *reason)
+/* Raise the error for a failure of ICU: a SimdupIcuFail. */
+static void
+raise_icu_error(const char *reason)
 {
 	if (reason == NULL)
 		ereport(ERROR, errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory"),
@@ -35,7 +36,7 @@ simdup_get_icu_breaker(const char *locale)
 	void *words = NULL;
 
 	if (locale[0] != '\0' && locale[strspn(locale, letters)] == '\0')
-		words = simdup_icu_open(locale);
+		words = simdup_icu_open(locale, raise_icu_error);
 	if (words == NULL)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("unrecognized ICU locale: \"%s\"", locale),
@@ -65,7 +66,7 @@ simdup_icu_version(PG_FUNCTION_ARGS pg_attribute_unused())
 #ifdef SIMDUP_ICU
 	char version[SIMDUP_ICU_VERSION_SIZE];
 
-	simdup_icu_describe(version);
+	simdup_icu_describe(version, raise_icu_error);
 	PG_RETURN_TEXT_P(cstring_to_text(version));
 #else
 	PG_RETURN_NULL();

@@ -1,7 +1,7 @@
 /*
  * simhash.c
- *	  Simhash of texts, rows and ready-made features, the features behind it, and
- *	  its options in SQL, checked.
+ *	  Simhash of texts and rows with its options in SQL, the features behind it,
+ *	  and simhash and minhash64 of ready-made features.
  */
 #include "postgres.h"
 #include "compat.h"

@@ -26,14 +26,8 @@ typedef struct Text
 
 static void __attribute__((noreturn)) fail(const char *reason)
 {
-	fprintf(stderr, "%s\n", reason);
+	fprintf(stderr, "%s\n", reason != NULL ? reason : "out of memory");
 	exit(1);
-}
-
-void
-simdup_icu_fail(const char *reason)
-{
-	fail(reason != NULL ? reason : "out of memory");
 }
 
 static double
@@ -69,7 +63,7 @@ run_simdup(const Text *texts, size_t n)
 	uint64_t all = 0;
 
 	tokenizer.breaker =
-		(SimdupBreaker){simdup_icu_find, simdup_icu_open("root")};
+		(SimdupBreaker){simdup_icu_find, simdup_icu_open("root", fail)};
 	for (size_t i = 0; i < n; i++)
 		all ^= fingerprint(tokenizer, &texts[i]);
 	return all;
