@@ -165,6 +165,20 @@ read_feature(FunctionCallInfo fcinfo, AggregateRow *row)
 	return true;
 }
 
+PG_FUNCTION_INFO_V1(simdup_simhash_agg_accum);
+Datum
+simdup_simhash_agg_accum(PG_FUNCTION_ARGS)
+{
+	return move_row(fcinfo, read_feature, false);
+}
+
+PG_FUNCTION_INFO_V1(simdup_simhash_agg_remove);
+Datum
+simdup_simhash_agg_remove(PG_FUNCTION_ARGS)
+{
+	return move_row(fcinfo, read_feature, true);
+}
+
 /* Read a feature for a sketch: an AggregateRowReader. */
 static bool
 read_element(FunctionCallInfo fcinfo, AggregateRow *row)
@@ -173,6 +187,13 @@ read_element(FunctionCallInfo fcinfo, AggregateRow *row)
 
 	row->width = SKETCH;
 	return adds;
+}
+
+PG_FUNCTION_INFO_V1(simdup_minhash64_agg_accum);
+Datum
+simdup_minhash64_agg_accum(PG_FUNCTION_ARGS)
+{
+	return move_row(fcinfo, read_element, false);
 }
 
 /* Read a hash and its weight: an AggregateRowReader. */
@@ -198,20 +219,7 @@ read_varbit(FunctionCallInfo fcinfo, AggregateRow *row)
 	return true;
 }
 
-PG_FUNCTION_INFO_V1(simdup_simhash_agg_accum);
-Datum
-simdup_simhash_agg_accum(PG_FUNCTION_ARGS)
-{
-	return move_row(fcinfo, read_feature, false);
-}
-
-PG_FUNCTION_INFO_V1(simdup_simhash_agg_remove);
-Datum
-simdup_simhash_agg_remove(PG_FUNCTION_ARGS)
-{
-	return move_row(fcinfo, read_feature, true);
-}
-
+/* Like simdup_simhash_agg_accum, because each function fixes its reader. */
 PG_FUNCTION_INFO_V1(simdup_simhash_varbit_accum);
 Datum
 simdup_simhash_varbit_accum(PG_FUNCTION_ARGS)
@@ -224,13 +232,6 @@ Datum
 simdup_simhash_varbit_remove(PG_FUNCTION_ARGS)
 {
 	return move_row(fcinfo, read_varbit, true);
-}
-
-PG_FUNCTION_INFO_V1(simdup_minhash64_agg_accum);
-Datum
-simdup_minhash64_agg_accum(PG_FUNCTION_ARGS)
-{
-	return move_row(fcinfo, read_element, false);
 }
 
 /* Results */
