@@ -36,7 +36,7 @@ typedef struct AggregateState
 #define MAX_WIDTH 65536
 
 /* Sets of counters, one for every 64 bits. */
-static int
+static inline int
 n_counts(int32 width)
 {
 	return width == SKETCH ? 0 : (width + 63) / 64;
@@ -53,7 +53,7 @@ aggregate_context(FunctionCallInfo fcinfo)
 }
 
 /* Return the state at an argument, or NULL. */
-static AggregateState *
+static inline AggregateState *
 get_state(FunctionCallInfo fcinfo, int argument)
 {
 	return PG_ARGISNULL(argument)
@@ -76,7 +76,7 @@ make_state(int32 width)
 }
 
 /* Return the state for hashes of this width, or a new one without any. */
-static AggregateState *
+static inline AggregateState *
 state_of_width(AggregateState *state, int32 width)
 {
 	if (state != NULL && state->width == width)
@@ -120,9 +120,10 @@ hash_word(const AggregateRow *row, int word)
 
 /*
  * Add a row, or take back what was added for one that leaves the frame. The
- * result is never NULL, which moving aggregates do not allow.
+ * result is never NULL, which moving aggregates do not allow. Inline, so that each
+ * function has its reader and its kind of state built in.
  */
-static Datum
+static pg_attribute_always_inline Datum
 move_row(FunctionCallInfo fcinfo, AggregateRowReader read, bool leaves)
 {
 	MemoryContext context = aggregate_context(fcinfo);
@@ -150,18 +151,18 @@ move_row(FunctionCallInfo fcinfo, AggregateRowReader read, bool leaves)
 }
 
 /* Read a feature and its weight: an AggregateRowReader. */
-static bool
+static pg_attribute_always_inline bool
 read_feature(FunctionCallInfo fcinfo, AggregateRow *row)
 {
 	SimdupUtf8 feature;
 
-	if (simdup_has_null(fcinfo, 1, PG_NARGS() - 1))
+	if (PG_ARGISNULL(1) || (PG_NARGS() > 2 && PG_ARGISNULL(2)))
 		return false;
 	feature = simdup_text_to_utf8(PG_GETARG_TEXT_PP(1));
 	row->width = SIMHASH64_BITS;
 	row->hash = simdup_city64(feature.bytes, feature.len);
-	row->weight =
-		simdup_fixed_weight(PG_NARGS() > 2 ? PG_GETARG_FLOAT8(2) : 1, 0);
+	row->weight = PG_NARGS() > 2 ? simdup_fixed_weight(PG_GETARG_FLOAT8(2), 0)
+								 : SIMDUP_WEIGHT_UNIT;
 	return true;
 }
 
@@ -180,7 +181,7 @@ simdup_simhash_agg_remove(PG_FUNCTION_ARGS)
 }
 
 /* Read a feature for a sketch: an AggregateRowReader. */
-static bool
+static inline bool
 read_element(FunctionCallInfo fcinfo, AggregateRow *row)
 {
 	bool adds = read_feature(fcinfo, row);
@@ -197,7 +198,7 @@ simdup_minhash64_agg_accum(PG_FUNCTION_ARGS)
 }
 
 /* Read a hash and its weight: an AggregateRowReader. */
-static bool
+static inline bool
 read_varbit(FunctionCallInfo fcinfo, AggregateRow *row)
 {
 	if (simdup_has_null(fcinfo, 1, 2))

@@ -83,7 +83,8 @@ convert_part(const char *bytes, size_t len, char *out, size_t *converted)
 	return strlen(out);
 }
 
-static SimdupUtf8
+/* Not inline: most databases are in UTF-8 and never come here. */
+static pg_noinline SimdupUtf8
 convert(const char *bytes, size_t len)
 {
 	size_t size = 0;

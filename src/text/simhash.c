@@ -313,8 +313,7 @@ simdup_hash(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) simdup_hash64(hash, value.bytes, value.len));
 }
 
-/* Weights are counted in units of 2^-16. In units they must fit 63 bits. */
-#define WEIGHT_UNIT 65536.0
+/* Weights in units must fit 63 bits. */
 #define WEIGHT_LIMIT 140737488355328.0 /* 2^47 */
 
 uint64
@@ -335,7 +334,7 @@ simdup_fixed_weight(float8 weight, int position)
 								position, float8out_internal(weight))
 					: errdetail("The weight given is %s; it must be less than 2^47.",
 								float8out_internal(weight)));
-	return (uint64) rint(weight * WEIGHT_UNIT);
+	return (uint64) rint(weight * SIMDUP_WEIGHT_UNIT);
 }
 
 /* Fingerprints of a tsvector's lexemes, or of features with weights. */
@@ -344,11 +343,9 @@ simdup_fixed_weight(float8 weight, int position)
 static void
 collect_lexemes(TSVector vector, SimdupTokenCounts *features)
 {
-	WordEntry *entries = ARRPTR(vector);
-
 	for (int i = 0; i < vector->size; i++)
 	{
-		WordEntry *entry = &entries[i];
+		WordEntry *entry = &ARRPTR(vector)[i];
 		int positions = entry->haspos ? POSDATALEN(vector, entry) : 1;
 		SimdupUtf8 utf8 =
 			simdup_bytes_to_utf8(STRPTR(vector) + entry->pos, entry->len);
@@ -385,11 +382,11 @@ simdup_simhash_tsvector(PG_FUNCTION_ARGS)
 	return simdup_fingerprint(fcinfo, simdup_sum_finish(&sum), profile.ties);
 }
 
-/* Return the features at an argument, an array without NULLs. */
+/* Return the features at argument 0, an array without NULLs. */
 static SimdupUtf8 *
-get_features(FunctionCallInfo fcinfo, int argument, size_t *n)
+get_features(FunctionCallInfo fcinfo, size_t *n)
 {
-	ArrayType *array = PG_GETARG_ARRAYTYPE_P(argument);
+	ArrayType *array = PG_GETARG_ARRAYTYPE_P(0);
 
 	simdup_check_array(array, "features");
 	return simdup_utf8_texts(array, n);
@@ -408,7 +405,7 @@ simdup_simhash_weighted(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	features = get_features(fcinfo, 0, &n);
+	features = get_features(fcinfo, &n);
 	if (!PG_ARGISNULL(1))
 	{
 		int n_weights;
@@ -427,9 +424,9 @@ simdup_simhash_weighted(PG_FUNCTION_ARGS)
 		simdup_counters_add(&counts,
 							simdup_hash64(profile.hash, features[i].bytes,
 										  features[i].len),
-							simdup_fixed_weight(weights != NULL ? weights[i]
-																: 1,
-												(int) i + 1));
+							weights != NULL
+								? simdup_fixed_weight(weights[i], (int) i + 1)
+								: SIMDUP_WEIGHT_UNIT);
 		simdup_check_interrupts();
 	}
 	return simdup_fingerprint(fcinfo, &counts, profile.ties);
@@ -450,7 +447,7 @@ Datum
 simdup_minhash64_features(PG_FUNCTION_ARGS)
 {
 	size_t n;
-	SimdupUtf8 *features = get_features(fcinfo, 0, &n);
+	SimdupUtf8 *features = get_features(fcinfo, &n);
 	SimdupSketch sketch;
 
 	simdup_sketch_begin(&sketch, SIMDUP_MINHASH64_BINS);
