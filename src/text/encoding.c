@@ -9,8 +9,8 @@
  * part by part. The conversion is always that of pg_catalog.
  */
 #include "postgres.h"
+#include "compat.h"
 
-#include "catalog/namespace.h"
 #include "catalog/pg_conversion.h"
 #include "catalog/pg_namespace_d.h"
 #include "catalog/pg_type.h"

@@ -4,7 +4,6 @@
  *	  parser simdup_icu, whether simdup was built with ICU or without.
  */
 #include "postgres.h"
-#include "compat.h"
 
 #include "fmgr.h"
 #include "mb/pg_wchar.h"

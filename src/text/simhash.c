@@ -7,7 +7,6 @@
 #include "compat.h"
 
 #include <math.h>
-#include "catalog/pg_type.h"
 #include "tsearch/ts_type.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
