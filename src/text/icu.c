@@ -8,14 +8,12 @@
  */
 #ifdef SIMDUP_ICU
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <unicode/ubrk.h>
 #include <unicode/uchar.h>
 #include <unicode/uloc.h>
-#include <unicode/ulocdata.h>
 #include <unicode/utf16.h>
 
 #include "core/unicode/charclass.h"
@@ -203,27 +201,6 @@ simdup_icu_open(const char *locale, SimdupIcuFail fail)
 	memcpy(slot->name, locale, strlen(locale) + 1);
 	next_slot = (next_slot + 1) % MAX_OPEN;
 	return words;
-}
-
-void
-simdup_icu_describe(char version[SIMDUP_ICU_VERSION_SIZE], SimdupIcuFail fail)
-{
-	UErrorCode status = U_ZERO_ERROR;
-	UVersionInfo numbers;
-	char icu[U_MAX_VERSION_STRING_LENGTH];
-	char cldr[U_MAX_VERSION_STRING_LENGTH];
-	char unicode[U_MAX_VERSION_STRING_LENGTH];
-
-	report_failure = fail;
-	u_getVersion(numbers);
-	u_versionToString(numbers, icu);
-	ulocdata_getCLDRVersion(numbers, &status);
-	check_status(status);
-	u_versionToString(numbers, cldr);
-	u_getUnicodeVersion(numbers);
-	u_versionToString(numbers, unicode);
-	snprintf(version, SIMDUP_ICU_VERSION_SIZE, "%s (CLDR %s, Unicode %s)", icu,
-			 cldr, unicode);
 }
 
 #endif /* SIMDUP_ICU */

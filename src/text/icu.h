@@ -29,11 +29,6 @@ extern void *simdup_icu_open(const char *locale, SimdupIcuFail fail);
 extern int simdup_icu_find(void *words, const char *text, size_t len,
 						   SimdupBreak *breaks);
 
-/* Write the versions of ICU, CLDR and Unicode. */
-#define SIMDUP_ICU_VERSION_SIZE 80
-extern void simdup_icu_describe(char version[SIMDUP_ICU_VERSION_SIZE],
-								SimdupIcuFail fail);
-
 /*
  * Return ICU's word breaks for a locale, for what cuts text in SQL. Raises 22023
  * for a name that is no locale, 0A000 where simdup was built without ICU. The

@@ -5,6 +5,11 @@
  */
 #include "postgres.h"
 
+#ifdef SIMDUP_ICU
+#include <unicode/uchar.h>
+#include <unicode/ulocdata.h>
+#endif
+
 #include "fmgr.h"
 #include "mb/pg_wchar.h"
 #include "tsearch/ts_public.h"
@@ -63,10 +68,23 @@ Datum
 simdup_icu_version(PG_FUNCTION_ARGS pg_attribute_unused())
 {
 #ifdef SIMDUP_ICU
-	char version[SIMDUP_ICU_VERSION_SIZE];
+	UErrorCode status = U_ZERO_ERROR;
+	UVersionInfo numbers;
+	char icu[U_MAX_VERSION_STRING_LENGTH];
+	char cldr[U_MAX_VERSION_STRING_LENGTH];
+	char unicode[U_MAX_VERSION_STRING_LENGTH];
 
-	simdup_icu_describe(version, raise_icu_error);
-	PG_RETURN_TEXT_P(cstring_to_text(version));
+	u_getVersion(numbers);
+	u_versionToString(numbers, icu);
+	ulocdata_getCLDRVersion(numbers, &status);
+	if (U_FAILURE(status))
+		raise_icu_error(
+			status == U_MEMORY_ALLOCATION_ERROR ? NULL : u_errorName(status));
+	u_versionToString(numbers, cldr);
+	u_getUnicodeVersion(numbers);
+	u_versionToString(numbers, unicode);
+	PG_RETURN_TEXT_P(cstring_to_text(
+		psprintf("%s (CLDR %s, Unicode %s)", icu, cldr, unicode)));
 #else
 	PG_RETURN_NULL();
 #endif

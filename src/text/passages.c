@@ -196,6 +196,8 @@ typedef struct Side
 	SimdupHashes set; /* of shingles, ascending */
 	bool has_fp;
 	uint64 fp;
+	const SimdupHashes *other_set;
+	SimdupWordSet listed;  /* shingles in the lists */
 	StringInfoData shared; /* what the other text has, too */
 	StringInfoData only;
 } Side;
@@ -278,34 +280,23 @@ explain_simhash(Side sides[2])
 		list_features(&sides[i], &features[i], &features[1 - i]);
 }
 
-/* A text whose shingles are listed, each once. */
-typedef struct Listing
-{
-	Side *side;
-	const SimdupHashes *other;
-	SimdupWordSet seen;
-} Listing;
-
-/* List shingles, in the order of the text: a SimdupFoldedSink. */
+/* List shingles in the order of the text, each once: a SimdupFoldedSink. */
 static void
 list_shingles(void *arg, const char *bytes, const size_t *starts,
 			  const size_t *ends, size_t n)
 {
-	Listing *listing = arg;
-	const SimdupHashes *other = listing->other;
+	Side *side = arg;
 
 	for (size_t i = 0; i < n; i++)
 	{
 		const char *shingle = bytes + starts[i];
 		size_t len = ends[i] - starts[i];
 		uint64 hash = simdup_city64(shingle, len);
+		bool shared =
+			simdup_hashes_find(side->other_set, hash) < side->other_set->n;
 
-		if (!simdup_new_shingle(&listing->seen, hash))
-			continue;
-		if (simdup_hashes_find(other, hash) < other->n)
-			append_string(&listing->side->shared, shingle, len);
-		else
-			append_string(&listing->side->only, shingle, len);
+		if (simdup_new_shingle(&side->listed, hash))
+			append_string(shared ? &side->shared : &side->only, shingle, len);
 	}
 }
 
@@ -316,13 +307,13 @@ explain_minhash64(Side sides[2], SimdupShingling shingling)
 	for (int i = 0; i < 2; i++)
 	{
 		Side *side = &sides[i];
-		Listing listing = {.side = side, .other = &sides[1 - i].set};
 
+		side->other_set = &sides[1 - i].set;
 		side->has_fp =
 			simdup_utf8_minhash64(side->content, shingling, 0, &side->fp);
 		simdup_folded_shingles(shingling, side->content.bytes,
-							   side->content.len, list_shingles, &listing);
-		simdup_wordset_free(&listing.seen);
+							   side->content.len, list_shingles, side);
+		simdup_wordset_free(&side->listed);
 	}
 }
 
