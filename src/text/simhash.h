@@ -16,7 +16,7 @@ typedef struct SimdupProfile
 	SimdupTokenizer tokenizer;
 	SimdupWeighting weighting;
 	SimdupHash hash;
-	int n_features; /* keep only so many; 0: all */
+	int n_features; /* the most frequent ones, or 0: all */
 	bool ties;		/* a counter of zero gives a 1 */
 } SimdupProfile;
 
