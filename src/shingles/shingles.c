@@ -10,7 +10,6 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/hsearch.h"
 
 #include "core/compare/resemblance.h"
 #include "core/fingerprint/folded_shingles.h"
@@ -43,7 +42,7 @@ simdup_shingles(PG_FUNCTION_ARGS)
 
 	simdup_shingle_strings(shingling, utf8.bytes, utf8.len, put_shingle_rows,
 						   &rows);
-	hash_destroy(rows.seen);
+	simdup_wordset_free(&rows.seen);
 	return (Datum) 0;
 }
 

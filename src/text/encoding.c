@@ -9,8 +9,8 @@
  * part by part. The conversion is always that of pg_catalog.
  */
 #include "postgres.h"
+#include "compat.h"
 
-#include "catalog/namespace.h"
 #include "catalog/pg_conversion.h"
 #include "catalog/pg_namespace_d.h"
 #include "catalog/pg_type.h"
@@ -26,21 +26,6 @@
 /* Bytes that are converted at a time. */
 #define PART 65536
 
-SimdupUtf8
-simdup_text_to_utf8(const text *value)
-{
-	return simdup_bytes_to_utf8(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
-}
-
-static bool
-is_ascii(const char *bytes, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if (IS_HIGHBIT_SET(bytes[i]))
-			return false;
-	return true;
-}
-
 bool
 simdup_is_utf8(void)
 {
@@ -48,49 +33,60 @@ simdup_is_utf8(void)
 		   GetDatabaseEncoding() == PG_SQL_ASCII;
 }
 
-/* Find the conversion of the database's encoding, which does not change. */
+/* Return the conversion of the database's encoding, which does not change. */
 static Oid
-find_conversion(int encoding)
+find_conversion(bool to_utf8)
 {
-	static Oid conversion = InvalidOid;
+	static Oid conversions[2];
+	int encoding = GetDatabaseEncoding();
 
-	if (!OidIsValid(conversion))
-		conversion =
-			FindDefaultConversion(PG_CATALOG_NAMESPACE, encoding, PG_UTF8);
-	return conversion;
+	if (!OidIsValid(conversions[to_utf8]))
+		conversions[to_utf8] =
+			FindDefaultConversion(PG_CATALOG_NAMESPACE,
+								  to_utf8 ? encoding : PG_UTF8,
+								  to_utf8 ? PG_UTF8 : encoding);
+	return conversions[to_utf8];
 }
 
-/*
- * Convert bytes from the start of a part on, as far as they have characters, and
- * append them to out. Return how many bytes were converted.
- */
+/* Return how many bytes are ASCII, from the first one on. */
 static size_t
-convert_part(Oid conversion, int encoding, const char *bytes, size_t len,
-			 char *out, size_t *out_len)
+ascii_length(const char *bytes, size_t len)
 {
-	int n;
+	size_t n = 0;
 
-	if (!OidIsValid(conversion))
-	{
-		/* as far as they are ASCII, then */
-		for (n = 0; (size_t) n < len && !IS_HIGHBIT_SET(bytes[n]); n++)
-			out[*out_len + n] = bytes[n];
-		*out_len += n;
-		return n;
-	}
-	n = pg_do_encoding_conversion_buf(conversion, encoding, PG_UTF8,
-									  (unsigned char *) bytes, (int) len,
-									  (unsigned char *) out + *out_len,
-									  (int) len * MAX_CONVERSION_GROWTH + 1,
-									  true);
-	*out_len += strlen(out + *out_len);
+	while (n < len && !IS_HIGHBIT_SET(bytes[n]))
+		n++;
 	return n;
 }
 
-static SimdupUtf8
-convert(const char *bytes, size_t len, int encoding)
+/*
+ * Convert bytes from the start of a part on, as far as they have characters, to
+ * out, and set *converted to their number. Return the bytes written.
+ */
+static size_t
+convert_part(const char *bytes, size_t len, char *out, size_t *converted)
 {
-	Oid conversion = find_conversion(encoding);
+	Oid conversion = find_conversion(true);
+
+	if (!OidIsValid(conversion))
+	{
+		*converted = ascii_length(bytes, len);
+		memcpy(out, bytes, *converted);
+		return *converted;
+	}
+	*converted =
+		pg_do_encoding_conversion_buf(conversion, GetDatabaseEncoding(),
+									  PG_UTF8, (unsigned char *) bytes,
+									  (int) len, (unsigned char *) out,
+									  (int) len * MAX_CONVERSION_GROWTH + 1,
+									  true);
+	return strlen(out);
+}
+
+/* Not inline: most databases are in UTF-8 and never come here. */
+static pg_noinline SimdupUtf8
+convert(const char *bytes, size_t len)
+{
 	size_t size = 0;
 	size_t out_len = 0;
 	char *out = NULL;
@@ -102,19 +98,16 @@ convert(const char *bytes, size_t len, int encoding)
 		size_t converted;
 
 		CHECK_FOR_INTERRUPTS();
-		if (out == NULL || size - out_len < part * MAX_CONVERSION_GROWTH + 1)
-		{
-			size += Max(size / 2, part * MAX_CONVERSION_GROWTH + 1);
-			out = out == NULL ? simdup_alloc(size) : simdup_realloc(out, size);
-		}
-		converted =
-			convert_part(conversion, encoding, bytes + at, part, out, &out_len);
+		out = simdup_grow(out, &size,
+						  out_len + part * MAX_CONVERSION_GROWTH + 1, 1);
+		out_len += convert_part(bytes + at, part, out + out_len, &converted);
 		at += converted;
 		if (converted == 0)
 		{
 			out[out_len++] = (char) SIMDUP_NO_CHARACTER;
-			at +=
-				Min((size_t) pg_encoding_mblen(encoding, bytes + at), len - at);
+			at += Min((size_t) pg_encoding_mblen(GetDatabaseEncoding(),
+												 bytes + at),
+					  len - at);
 		}
 	}
 	return (SimdupUtf8){out, out_len};
@@ -123,9 +116,15 @@ convert(const char *bytes, size_t len, int encoding)
 SimdupUtf8
 simdup_bytes_to_utf8(const char *bytes, size_t len)
 {
-	if (simdup_is_utf8() || is_ascii(bytes, len))
+	if (simdup_is_utf8() || ascii_length(bytes, len) == len)
 		return (SimdupUtf8){bytes, len};
-	return convert(bytes, len, GetDatabaseEncoding());
+	return convert(bytes, len);
+}
+
+SimdupUtf8
+simdup_text_to_utf8(const text *value)
+{
+	return simdup_bytes_to_utf8(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
 }
 
 SimdupUtf8 *
@@ -149,34 +148,34 @@ simdup_utf8_texts(ArrayType *array, size_t *n)
 text *
 simdup_utf8_to_text(const char *bytes, size_t len)
 {
-	char *converted;
+	char *converted = unconstify(char *, bytes);
 
-	if (simdup_is_utf8())
-		return cstring_to_text_with_len(bytes, (int) len);
-	converted = pg_any_to_server(bytes, (int) len, PG_UTF8);
+	if (!simdup_is_utf8())
+		converted = pg_any_to_server(bytes, (int) len, PG_UTF8);
 	if (converted == bytes)
 		return cstring_to_text_with_len(bytes, (int) len);
 	return cstring_to_text(converted);
 }
 
 size_t
-simdup_encode_char(void *arg, uint32_t code_point, char *out)
+simdup_encode_char(void *arg pg_attribute_unused(), uint32_t code_point,
+				   char *out)
 {
-	Oid *conversion = arg;
 	unsigned char utf8[SIMDUP_MAX_UTF8 + 1];
 	unsigned char converted[SIMDUP_MAX_UTF8 * MAX_CONVERSION_GROWTH + 1];
 	int len = simdup_utf8_encode(code_point, utf8);
 	size_t converted_len;
+	Oid conversion;
 
-	if (conversion == NULL)
+	if (simdup_is_utf8())
 	{
 		memcpy(out, utf8, len);
 		return (size_t) len;
 	}
-	if (!OidIsValid(*conversion))
-		return 0;
+	conversion = find_conversion(false);
 	utf8[len] = '\0';
-	if (pg_do_encoding_conversion_buf(*conversion, PG_UTF8,
+	if (!OidIsValid(conversion) ||
+		pg_do_encoding_conversion_buf(conversion, PG_UTF8,
 									  GetDatabaseEncoding(), utf8, len,
 									  converted, sizeof(converted),
 									  true) != len)
@@ -186,15 +185,4 @@ simdup_encode_char(void *arg, uint32_t code_point, char *out)
 		return 0;
 	memcpy(out, converted, converted_len);
 	return converted_len;
-}
-
-Oid *
-simdup_conversion_from_utf8(void)
-{
-	static Oid conversion;
-
-	if (simdup_is_utf8())
-		return NULL;
-	conversion = FindDefaultConversionProc(PG_UTF8, GetDatabaseEncoding());
-	return &conversion;
 }

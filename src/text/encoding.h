@@ -29,11 +29,7 @@ extern text *simdup_utf8_to_text(const char *bytes, size_t len);
 /* Check whether texts are UTF-8, or taken as it. */
 extern bool simdup_is_utf8(void);
 
-/*
- * Encode a character in the database's encoding: a SimdupHtmlEncode, and its arg,
- * the conversion function from UTF-8, or NULL if the database is in UTF-8.
- */
+/* Encode a character in the database's encoding: a SimdupHtmlEncode. */
 extern size_t simdup_encode_char(void *arg, uint32_t code_point, char *out);
-extern Oid *simdup_conversion_from_utf8(void);
 
 #endif /* SIMDUP_TEXT_ENCODING_H */

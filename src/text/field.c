@@ -9,7 +9,6 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
@@ -196,20 +195,17 @@ simdup_field(PG_FUNCTION_ARGS)
 {
 	TextConversion *form = fcinfo->flinfo->fn_extra;
 	text *result;
-	int level;
+	int level = 0;
 
 	if (form == NULL)
 		fcinfo->flinfo->fn_extra = form =
 			find_text_form(get_fn_expr_argtype(fcinfo->flinfo, 0),
 						   fcinfo->flinfo->fn_mcxt);
-	if (!form->pinned)
-		result = text_of(form, PG_GETARG_DATUM(0));
-	else
-	{
+	if (form->pinned)
 		level = pin_settings();
-		result = text_of(form, PG_GETARG_DATUM(0));
+	result = text_of(form, PG_GETARG_DATUM(0));
+	if (form->pinned)
 		simdup_path_end(level);
-	}
 	if (result == NULL)
 		PG_RETURN_NULL();
 	PG_RETURN_TEXT_P(result);

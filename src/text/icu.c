@@ -3,19 +3,17 @@
  *	  Word breaks by ICU: UAX #29, and dictionaries for scripts without spaces.
  *
  * The file includes no server header, so that a benchmark can measure it alone.
- * It reports failures as a status. ICU's break iterators are malloc'ed and stay
- * open for the session: an error leaks nothing.
+ * ICU's break iterators are malloc'ed and stay open for the session: a failure,
+ * which leaves by a non-local exit, leaks nothing.
  */
 #ifdef SIMDUP_ICU
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <unicode/ubrk.h>
 #include <unicode/uchar.h>
 #include <unicode/uloc.h>
-#include <unicode/ulocdata.h>
 #include <unicode/utf16.h>
 
 #include "core/unicode/charclass.h"
@@ -32,6 +30,9 @@ typedef struct OpenLocale
 static OpenLocale open_locales[MAX_OPEN];
 static int next_slot = 0;
 
+/* Reports failures of the current call. */
+static SimdupIcuFail report_failure;
+
 /*
  * More than ICU allocates to open a locale, or to break a window (of 32 KB,
  * at most some 40 bytes a character).
@@ -45,34 +46,22 @@ static int next_slot = 0;
  * malloc maps a block of this size, and nothing touches it. Without volatile,
  * the compiler could remove both calls.
  */
-static bool
-have_memory(void)
+static void
+check_memory(void)
 {
 	void *volatile room = malloc(ICU_MEMORY);
 
 	if (room == NULL)
-		return false;
+		report_failure(NULL);
 	free(room);
-	return true;
 }
 
-static const char *reason = "";
-
-const char *
-simdup_icu_reason(void)
+static void
+check_status(UErrorCode status)
 {
-	return reason;
-}
-
-static SimdupIcuStatus
-status_of(UErrorCode status)
-{
-	if (status == U_MEMORY_ALLOCATION_ERROR)
-		return SIMDUP_ICU_NO_MEMORY;
-	if (U_SUCCESS(status))
-		return SIMDUP_ICU_OK;
-	reason = u_errorName(status);
-	return SIMDUP_ICU_FAILED;
+	if (U_FAILURE(status))
+		report_failure(
+			status == U_MEMORY_ALLOCATION_ERROR ? NULL : u_errorName(status));
 }
 
 /*
@@ -165,9 +154,8 @@ is_number(UBreakIterator *words, UChar first)
 	return rule >= UBRK_WORD_NUMBER && rule < UBRK_WORD_NUMBER_LIMIT;
 }
 
-SimdupIcuStatus
-simdup_icu_find(void *words, const char *text, size_t len, SimdupBreak *breaks,
-				int *count)
+int
+simdup_icu_find(void *words, const char *text, size_t len, SimdupBreak *breaks)
 {
 	UErrorCode status = U_ZERO_ERROR;
 	int32_t units_len = to_utf16(text, len);
@@ -175,92 +163,44 @@ simdup_icu_find(void *words, const char *text, size_t len, SimdupBreak *breaks,
 	int32_t next;
 	int n = 0;
 
-	if (!have_memory())
-		return SIMDUP_ICU_NO_MEMORY;
+	check_memory();
 	ubrk_setText(words, units, units_len, &status);
-	if (U_FAILURE(status))
-		return status_of(status);
+	check_status(status);
 	for (; (next = ubrk_next(words)) != UBRK_DONE; at = next)
 	{
 		breaks[n].end = offsets[next];
 		breaks[n++].is_number = is_number(words, units[at]);
 	}
-	*count = n;
 	/* ubrk_next has no status: it just ends where it fails */
-	if (at == units_len)
-		return SIMDUP_ICU_OK;
-	reason = "word break iteration ended early";
-	return SIMDUP_ICU_FAILED;
+	if (at != units_len)
+		report_failure("word break iteration ended early");
+	return n;
 }
 
-/* Return the open locale of this name or NULL, without ICU's slow parsing. */
-static OpenLocale *
-find_open(const char *locale)
-{
-	for (int i = 0; i < MAX_OPEN; i++)
-		if (open_locales[i].words != NULL &&
-			strcmp(open_locales[i].name, locale) == 0)
-			return &open_locales[i];
-	return NULL;
-}
-
-/* Open a locale in the slot that was opened longest ago. */
-static SimdupIcuStatus
-open_locale(const char *locale, void **opened)
+void *
+simdup_icu_open(const char *locale, SimdupIcuFail fail)
 {
 	OpenLocale *slot = &open_locales[next_slot];
 	UErrorCode status = U_ZERO_ERROR;
-	UBreakIterator *words = ubrk_open(UBRK_WORD, locale, NULL, 0, &status);
+	UBreakIterator *words;
 
-	if (U_FAILURE(status))
-		return status_of(status);
+	report_failure = fail;
+	/* open ones need no parsing by ICU, which is slow */
+	for (int i = 0; i < MAX_OPEN && open_locales[i].words != NULL; i++)
+		if (strcmp(open_locales[i].name, locale) == 0)
+			return open_locales[i].words;
+	check_memory();
+	if (strlen(locale) >= sizeof(slot->name) || !is_known(locale))
+		return NULL;
+	words = ubrk_open(UBRK_WORD, locale, NULL, 0, &status);
+	check_status(status);
+	/* it takes the slot of the locale that was opened longest ago */
 	if (slot->words != NULL)
 		ubrk_close(slot->words);
 	slot->words = words;
-	/* simdup_icu_open has checked the length */
 	memcpy(slot->name, locale, strlen(locale) + 1);
 	next_slot = (next_slot + 1) % MAX_OPEN;
-	*opened = words;
-	return SIMDUP_ICU_OK;
-}
-
-SimdupIcuStatus
-simdup_icu_open(const char *locale, void **words)
-{
-	OpenLocale *slot = find_open(locale);
-
-	if (slot != NULL)
-	{
-		*words = slot->words;
-		return SIMDUP_ICU_OK;
-	}
-	if (!have_memory())
-		return SIMDUP_ICU_NO_MEMORY;
-	if (strlen(locale) >= sizeof(slot->name) || !is_known(locale))
-		return SIMDUP_ICU_UNKNOWN;
-	return open_locale(locale, words);
-}
-
-SimdupIcuStatus
-simdup_icu_describe(char version[SIMDUP_ICU_VERSION_SIZE])
-{
-	UErrorCode status = U_ZERO_ERROR;
-	UVersionInfo numbers;
-	char icu[U_MAX_VERSION_STRING_LENGTH];
-	char cldr[U_MAX_VERSION_STRING_LENGTH];
-	char unicode[U_MAX_VERSION_STRING_LENGTH];
-
-	u_getVersion(numbers);
-	u_versionToString(numbers, icu);
-	ulocdata_getCLDRVersion(numbers, &status);
-	if (U_FAILURE(status))
-		return status_of(status);
-	u_versionToString(numbers, cldr);
-	u_getUnicodeVersion(numbers);
-	u_versionToString(numbers, unicode);
-	snprintf(version, SIMDUP_ICU_VERSION_SIZE, "%s (CLDR %s, Unicode %s)", icu,
-			 cldr, unicode);
-	return SIMDUP_ICU_OK;
+	return words;
 }
 
 #endif /* SIMDUP_ICU */

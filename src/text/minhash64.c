@@ -6,12 +6,10 @@
 #include "compat.h"
 
 #include "catalog/pg_type.h"
-#include "fmgr.h"
 #include "funcapi.h"
 #include "port/pg_bitutils.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/hsearch.h"
 #include "utils/varbit.h"
 
 #include "core/compare/resemblance.h"
@@ -131,19 +129,17 @@ add_counted(void *arg, const uint64_t *hashes, size_t n)
 	simdup_sketch_add(&counted->sketch, hashes, n);
 }
 
-/* Set *fp to the fingerprint of a text. Return false if it has none. */
-static bool
-fingerprint_text(const text *content, SimdupShingling shingling,
-				 int min_features, uint64 *fp)
+bool
+simdup_utf8_minhash64(SimdupUtf8 content, SimdupShingling shingling,
+					  int min_features, uint64 *fp)
 {
-	SimdupUtf8 utf8 = simdup_text_to_utf8(content);
 	CountedSketch counted = {.min_features = (size_t) min_features};
 	const uint64_t *keys = NULL;
 
 	simdup_check_range(min_features, 0, MAX_MIN_FEATURES, "min_features",
 					   "The value given is %d.");
 	simdup_sketch_begin(&counted.sketch, SIMDUP_MINHASH64_BINS);
-	simdup_folded_elements(shingling, utf8.bytes, utf8.len, add_counted,
+	simdup_folded_elements(shingling, content.bytes, content.len, add_counted,
 						   &counted);
 	if (counted.seen.n >= counted.min_features)
 		keys = simdup_sketch_keys(&counted.sketch);
@@ -157,7 +153,8 @@ fingerprint_text(const text *content, SimdupShingling shingling,
 bool
 simdup_text_minhash64(const text *content, uint64 *fp)
 {
-	return fingerprint_text(content, simdup_default_shingling, 0, fp);
+	return simdup_utf8_minhash64(simdup_text_to_utf8(content),
+								 simdup_default_shingling, 0, fp);
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash64);
@@ -168,8 +165,8 @@ simdup_minhash64(PG_FUNCTION_ARGS)
 	SimdupShingling shingling = simdup_get_folded_shingling(fcinfo, 1, 2);
 	uint64 fp;
 
-	if (!fingerprint_text(PG_GETARG_TEXT_PP(0), shingling, PG_GETARG_INT32(3),
-						  &fp))
+	if (!simdup_utf8_minhash64(simdup_text_to_utf8(PG_GETARG_TEXT_PP(0)),
+							   shingling, PG_GETARG_INT32(3), &fp))
 		PG_RETURN_NULL();
 	PG_RETURN_SIMHASH64(fp);
 }
@@ -219,47 +216,45 @@ simdup_minhash64_row(PG_FUNCTION_ARGS)
 	field_bits =
 		simdup_check_range(PG_GETARG_INT32(2), 0, SIMDUP_MAX_FIELD_BITS,
 						   "field_bits", "The value given is %d.");
-	if (PG_ARGISNULL(0) || !fingerprint_text(PG_GETARG_TEXT_PP(0), shingling,
-											 PG_GETARG_INT32(5), &fp))
+	if (PG_ARGISNULL(0) ||
+		!simdup_utf8_minhash64(simdup_text_to_utf8(PG_GETARG_TEXT_PP(0)),
+							   shingling, PG_GETARG_INT32(5), &fp))
 		PG_RETURN_NULL();
 	if (!PG_ARGISNULL(1))
 		fp ^= fields_mask(PG_GETARG_ARRAYTYPE_P(1), field_bits);
 	PG_RETURN_SIMHASH64(fp);
 }
 
+bool
+simdup_new_shingle(SimdupWordSet *seen, uint64 hash)
+{
+	/* no word of a set is 0 */
+	if (!simdup_wordset_add(seen, Max(hash, 1)))
+		return false;
+	if (seen->n > SIMDUP_MAX_SHINGLES)
+		simdup_too_many_shingles();
+	return true;
+}
 SimdupShingleRows
 simdup_begin_shingle_rows(FunctionCallInfo fcinfo)
 {
-	SimdupShingleRows rows;
-	HASHCTL control = {.keysize = sizeof(uint64),
-					   .entrysize = sizeof(uint64),
-					   .hcxt = CurrentMemoryContext};
-
 	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
-	rows.result = (ReturnSetInfo *) fcinfo->resultinfo;
-	rows.seen = hash_create("simdup shingles", 256, &control,
-							HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	return rows;
+	return (SimdupShingleRows){.result = (ReturnSetInfo *) fcinfo->resultinfo};
 }
 
 void
 simdup_put_shingle_row(SimdupShingleRows *rows, const char *bytes, size_t len)
 {
-	uint64 hash = simdup_city64(bytes, len);
-	bool found;
 	Datum shingle;
 
-	hash_search(rows->seen, &hash, HASH_ENTER, &found);
-	if (found)
+	if (!simdup_new_shingle(&rows->seen, simdup_city64(bytes, len)))
 		return;
-	if (hash_get_num_entries(rows->seen) > (long) SIMDUP_MAX_SHINGLES)
-		simdup_too_many_shingles();
 	shingle = PointerGetDatum(simdup_utf8_to_text(bytes, len));
 	simdup_put_result(rows->result, &shingle, NULL);
 	pfree(DatumGetPointer(shingle));
 }
 
-/* A SimdupFoldedSink. */
+/* Put the shingles of a text: a SimdupFoldedSink. */
 static void
 put_shingles(void *arg, const char *bytes, const size_t *starts,
 			 const size_t *ends, size_t n)
@@ -279,7 +274,7 @@ simdup_minhash64_shingles(PG_FUNCTION_ARGS)
 
 	simdup_folded_shingles(shingling, content.bytes, content.len, put_shingles,
 						   &rows);
-	hash_destroy(rows.seen);
+	simdup_wordset_free(&rows.seen);
 	return (Datum) 0;
 }
 
@@ -313,29 +308,8 @@ simdup_minhash64_distance(PG_FUNCTION_ARGS)
 #define MIN_BITS 64
 #define MAX_BITS 8192
 
-/* Return the lowest bit of each key, bin 0's first. */
-static VarBit *
-keys_to_varbit(const uint64_t *keys, int n_bits)
-{
-	Size size = VARBITTOTALLEN(n_bits);
-	VarBit *bits = palloc0(size);
-
-	SET_VARSIZE(bits, size);
-	VARBITLEN(bits) = n_bits;
-	for (int i = 0; i < n_bits; i++)
-		VARBITS(bits)[i / 8] |= (keys[i] & 1) << (7 - i % 8);
-	return bits;
-}
-
-/* Add elements to a SimdupSketch: a SimdupElementSink. */
-static void
-add_elements(void *sketch, const uint64_t *hashes, size_t n)
-{
-	simdup_sketch_add(sketch, hashes, n);
-}
-
 PG_FUNCTION_INFO_V1(simdup_minhash_bits);
-/* Return minhash_bits(content, n_bits, w, unit). */
+/* Return minhash_bits(content, n_bits, w, unit): a bit of each bin's key. */
 Datum
 simdup_minhash_bits(PG_FUNCTION_ARGS)
 {
@@ -344,18 +318,23 @@ simdup_minhash_bits(PG_FUNCTION_ARGS)
 	int n_bits =
 		simdup_check_range(PG_GETARG_INT32(1), MIN_BITS, MAX_BITS,
 						   "number of bits", "The number given is %d.");
-	SimdupSketch sketch;
+	CountedSketch counted = {0};
 	const uint64_t *keys;
+	Size size = VARBITTOTALLEN(n_bits);
 	VarBit *bits;
 
-	simdup_sketch_begin(&sketch, n_bits);
-	simdup_folded_elements(shingling, content.bytes, content.len, add_elements,
-						   &sketch);
-	keys = simdup_sketch_keys(&sketch);
+	simdup_sketch_begin(&counted.sketch, n_bits);
+	simdup_folded_elements(shingling, content.bytes, content.len, add_counted,
+						   &counted);
+	keys = simdup_sketch_keys(&counted.sketch);
 	if (keys == NULL)
 		PG_RETURN_NULL();
-	bits = keys_to_varbit(keys, n_bits);
-	simdup_sketch_free(&sketch);
+	bits = palloc0(size);
+	SET_VARSIZE(bits, size);
+	VARBITLEN(bits) = n_bits;
+	for (int i = 0; i < n_bits; i++)
+		VARBITS(bits)[i / 8] |= (keys[i] & 1) << (7 - i % 8);
+	simdup_sketch_free(&counted.sketch);
 	PG_RETURN_VARBIT_P(bits);
 }
 

@@ -1,6 +1,6 @@
 /*
  * minhash64.h
- *	  Fingerprints of profile 2 for what cuts text in SQL.
+ *	  Fingerprints of texts by minhash64, and options of shingles in SQL.
  */
 #ifndef SIMDUP_TEXT_MINHASH64_H
 #define SIMDUP_TEXT_MINHASH64_H
@@ -8,6 +8,7 @@
 #include "fmgr.h"
 
 #include "core/fingerprint/folded_shingles.h"
+#include "core/fingerprint/hash.h"
 #include "core/fingerprint/shingle.h"
 #include "core/fingerprint/sketch.h"
 #include "text/encoding.h"
@@ -38,19 +39,32 @@ extern const SimdupShingling simdup_default_shingling;
 extern SimdupHashes simdup_element_set(SimdupShingling shingling,
 									   SimdupUtf8 content);
 
+/*
+ * Add a shingle's hash to those that were seen. Return false if it is there
+ * already. Raise 54000 for too many.
+ */
+extern bool simdup_new_shingle(SimdupWordSet *seen, uint64 hash);
+
 /* Where distinct shingles go, in order of first occurrence. */
 typedef struct SimdupShingleRows
 {
 	struct ReturnSetInfo *result;
-	struct HTAB *seen; /* of hashes */
+	SimdupWordSet seen;
 } SimdupShingleRows;
 
 /* Begin the result of a function that returns a set of texts. */
 extern SimdupShingleRows simdup_begin_shingle_rows(FunctionCallInfo fcinfo);
 
-/* Put a shingle, unless it is there already. Raise 54000 for too many. */
+/* Put a shingle, unless it is there already. */
 extern void simdup_put_shingle_row(SimdupShingleRows *rows, const char *bytes,
 								   size_t len);
+
+/*
+ * Set *fp to the fingerprint of a text. Return false if it has none: it has no
+ * shingle, or fewer than min_features distinct ones.
+ */
+extern bool simdup_utf8_minhash64(SimdupUtf8 content, SimdupShingling shingling,
+								  int min_features, uint64 *fp);
 
 /* Set *fp to minhash64(content). Return false if the content has no shingle. */
 extern bool simdup_text_minhash64(const text *content, uint64 *fp);

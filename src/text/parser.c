@@ -4,7 +4,11 @@
  *	  parser simdup_icu, whether simdup was built with ICU or without.
  */
 #include "postgres.h"
-#include "compat.h"
+
+#ifdef SIMDUP_ICU
+#include <unicode/uchar.h>
+#include <unicode/ulocdata.h>
+#endif
 
 #include "fmgr.h"
 #include "mb/pg_wchar.h"
@@ -17,27 +21,15 @@
 
 #ifdef SIMDUP_ICU
 
-/* ERROR, unless ICU did what it should. */
+/* Raise the error for a failure of ICU: a SimdupIcuFail. */
 static void
-check_icu(SimdupIcuStatus status)
+raise_icu_error(const char *reason)
 {
-	if (status == SIMDUP_ICU_NO_MEMORY)
+	if (reason == NULL)
 		ereport(ERROR, errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory"),
 				errdetail("Failed while finding words with ICU."));
-	if (status != SIMDUP_ICU_OK)
-		ereport(ERROR, errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-				errmsg("could not find words with ICU: %s",
-					   simdup_icu_reason()));
-}
-
-/* Find breaks, for a SimdupBreaker. */
-static int
-find_breaks(void *words, const char *text, size_t len, SimdupBreak *breaks)
-{
-	int count = 0;
-
-	check_icu(simdup_icu_find(words, text, len, breaks, &count));
-	return count;
+	ereport(ERROR, errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+			errmsg("could not find words with ICU: %s", reason));
 }
 
 SimdupBreaker
@@ -45,18 +37,16 @@ simdup_get_icu_breaker(const char *locale)
 {
 	static const char letters[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
-	SimdupIcuStatus status = SIMDUP_ICU_UNKNOWN;
 	void *words = NULL;
 
 	if (locale[0] != '\0' && locale[strspn(locale, letters)] == '\0')
-		status = simdup_icu_open(locale, &words);
-	if (status == SIMDUP_ICU_UNKNOWN)
+		words = simdup_icu_open(locale, raise_icu_error);
+	if (words == NULL)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("unrecognized ICU locale: \"%s\"", locale),
 				errhint(
 					"A locale is a language, with its script and country where they matter, such as in \"icu:zh\", \"icu:ja_JP\" and \"icu:zh_Hant_TW\"."));
-	check_icu(status);
-	return (SimdupBreaker){find_breaks, words};
+	return (SimdupBreaker){simdup_icu_find, words};
 }
 
 #else
@@ -78,10 +68,23 @@ Datum
 simdup_icu_version(PG_FUNCTION_ARGS pg_attribute_unused())
 {
 #ifdef SIMDUP_ICU
-	char version[SIMDUP_ICU_VERSION_SIZE];
+	UErrorCode status = U_ZERO_ERROR;
+	UVersionInfo numbers;
+	char icu[U_MAX_VERSION_STRING_LENGTH];
+	char cldr[U_MAX_VERSION_STRING_LENGTH];
+	char unicode[U_MAX_VERSION_STRING_LENGTH];
 
-	check_icu(simdup_icu_describe(version));
-	PG_RETURN_TEXT_P(cstring_to_text(version));
+	u_getVersion(numbers);
+	u_versionToString(numbers, icu);
+	ulocdata_getCLDRVersion(numbers, &status);
+	if (U_FAILURE(status))
+		raise_icu_error(
+			status == U_MEMORY_ALLOCATION_ERROR ? NULL : u_errorName(status));
+	u_versionToString(numbers, cldr);
+	u_getUnicodeVersion(numbers);
+	u_versionToString(numbers, unicode);
+	PG_RETURN_TEXT_P(cstring_to_text(
+		psprintf("%s (CLDR %s, Unicode %s)", icu, cldr, unicode)));
 #else
 	PG_RETURN_NULL();
 #endif
@@ -117,8 +120,9 @@ typedef struct Parser
 	SimdupSegments segments;
 	SimdupUtf8 utf8;
 	SimdupSegment segment; /* what is left of the last one */
-	const char *at;		   /* in the text as it was given */
-	bool converted;		   /* to UTF-8 */
+	const char *at;		   /* what is left of the text as it was given */
+	int left;
+	bool converted; /* to UTF-8 */
 } Parser;
 
 /*
@@ -155,6 +159,7 @@ simdup_icu_start(PG_FUNCTION_ARGS)
 
 	(void) simdup_get_icu_breaker("root");
 	parser->at = bytes;
+	parser->left = len;
 	parser->utf8 = simdup_bytes_to_utf8(bytes, (size_t) len);
 	parser->converted = parser->utf8.bytes != bytes;
 
@@ -174,32 +179,6 @@ simdup_icu_start(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(parser);
 }
 
-/* Return the bytes of the next token, out of what is left of the segment. */
-static size_t
-token_length(const SimdupSegment *segment)
-{
-	size_t len = segment->len;
-
-	if (!segment->is_word && len > MAX_BLANK)
-	{
-		len = MAX_BLANK;
-		while (((unsigned char) segment->bytes[len] & 0xC0) == 0x80)
-			len--;
-	}
-	return len;
-}
-
-/* Return the bytes that the next characters take in the text as given. */
-static int
-given_length(const char *at, int chars)
-{
-	const char *p = at;
-
-	while (chars-- > 0)
-		p += pg_encoding_mblen(GetDatabaseEncoding(), p);
-	return (int) (p - at);
-}
-
 PG_FUNCTION_INFO_V1(simdup_icu_gettoken);
 /* GETTOKEN of the parser: (state, token, length), returns its type */
 Datum
@@ -209,17 +188,21 @@ simdup_icu_gettoken(PG_FUNCTION_ARGS)
 	char **token = (char **) PG_GETARG_POINTER(1);
 	int *token_len = (int *) PG_GETARG_POINTER(2);
 	SimdupSegment *segment = &parser->segment;
-	size_t len;
+	int len;
 
 	if (segment->len == 0 && !simdup_segments_next(&parser->segments, segment))
 		PG_RETURN_INT32(0);
-	len = token_length(segment);
+	len = (int) segment->len;
+	/* a byte that is not UTF-8 is a segment of its own */
+	if (!segment->is_word && len > MAX_BLANK)
+		len = pg_encoding_mbcliplen(PG_UTF8, segment->bytes, len, MAX_BLANK);
 	*token = unconstify(char *, parser->at);
-	*token_len =
-		parser->converted
-			? given_length(parser->at, count_chars(segment->bytes, len))
-			: (int) len;
+	*token_len = len;
+	if (parser->converted)
+		*token_len = pg_mbcharcliplen(parser->at, parser->left,
+									  count_chars(segment->bytes, len));
 	parser->at += *token_len;
+	parser->left -= *token_len;
 	segment->bytes += len;
 	segment->len -= len;
 	if (!segment->is_word)
@@ -246,21 +229,12 @@ PG_FUNCTION_INFO_V1(simdup_icu_lextypes);
 Datum
 simdup_icu_lextypes(PG_FUNCTION_ARGS pg_attribute_unused())
 {
-	static const struct
-	{
-		int type;
-		const char *alias;
-		const char *description;
-	} types[] = {{TOKEN_WORD, "word", "Word"},
-				 {TOKEN_NUMBER, "number", "Number"},
-				 {TOKEN_BLANK, "blank", "Space and punctuation"}};
-	LexDescr *result = palloc0((lengthof(types) + 1) * sizeof(LexDescr));
+	LexDescr *types = palloc0(4 * sizeof(LexDescr));
 
-	for (size_t i = 0; i < lengthof(types); i++)
-	{
-		result[i].lexid = types[i].type;
-		result[i].alias = pstrdup(types[i].alias);
-		result[i].descr = pstrdup(types[i].description);
-	}
-	PG_RETURN_POINTER(result);
+	/* the server frees the strings */
+	types[0] = (LexDescr){TOKEN_WORD, pstrdup("word"), pstrdup("Word")};
+	types[1] = (LexDescr){TOKEN_NUMBER, pstrdup("number"), pstrdup("Number")};
+	types[2] = (LexDescr){TOKEN_BLANK, pstrdup("blank"),
+						  pstrdup("Space and punctuation")};
+	PG_RETURN_POINTER(types);
 }

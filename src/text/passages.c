@@ -17,6 +17,7 @@
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/hash.h"
 #include "core/fingerprint/html.h"
+#include "core/host.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
 #include "text/passages.h"
@@ -31,7 +32,7 @@ simdup_strip_html(PG_FUNCTION_ARGS)
 	text *result = palloc(VARHDRSZ + len);
 
 	len = simdup_html_text(VARDATA_ANY(html), len, VARDATA(result),
-						   simdup_encode_char, simdup_conversion_from_utf8());
+						   simdup_encode_char, NULL);
 	SET_VARSIZE(result, VARHDRSZ + len);
 	PG_RETURN_TEXT_P(result);
 }
@@ -63,10 +64,8 @@ separator(void)
 {
 	char encoded[SIMDUP_HTML_CHAR_MAX];
 
-	return simdup_encode_char(simdup_conversion_from_utf8(), 0x2026, encoded) >
-				   0
-			   ? " \xe2\x80\xa6 "
-			   : " ... ";
+	return simdup_encode_char(NULL, 0x2026, encoded) > 0 ? " \xe2\x80\xa6 "
+														 : " ... ";
 }
 
 void
@@ -188,51 +187,38 @@ simdup_without(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(simdup_utf8_to_text(joined.data, (size_t) joined.len));
 }
 
-/*
- * Why two texts are near, or are not: simdup_explain.
- */
+/* Why two texts are near, or are not: simdup_explain. */
 
-/* The result: distance, resemblance, a_in_b, b_in_a, and three lists. */
-typedef struct Explanation
+/* One of the texts, and its features or shingles as elements of JSON. */
+typedef struct Side
 {
-	Datum values[7];
-	bool nulls[7];
-} Explanation;
+	SimdupUtf8 content;
+	SimdupHashes set; /* of shingles, ascending */
+	bool has_fp;
+	uint64 fp;
+	const SimdupHashes *other_set;
+	SimdupWordSet listed;  /* shingles in the lists */
+	StringInfoData shared; /* what the other text has, too */
+	StringInfoData only;
+} Side;
 
-/* Compute resemblance and containments of two ascending sets. */
+/* Append a string to elements of JSON. */
 static void
-explain_sets(Explanation *explanation, const SimdupHashes sets[2])
+append_string(StringInfo json, const char *bytes, size_t len)
 {
-	bool none = sets[0].n == 0 || sets[1].n == 0;
-	double common;
+	char *string = text_to_cstring(simdup_utf8_to_text(bytes, len));
 
-	for (int i = 1; i < 4; i++)
-		explanation->nulls[i] = none;
-	if (none)
-		return;
-	common = (double) simdup_hashes_common(&sets[0], &sets[1]);
-	explanation->values[1] =
-		Float8GetDatum(simdup_resemblance(&sets[0], &sets[1]));
-	explanation->values[2] = Float8GetDatum(common / (double) sets[0].n);
-	explanation->values[3] = Float8GetDatum(common / (double) sets[1].n);
-}
-
-/* simhash */
-
-/* Collect features by the default profile, as simhash(content) does. */
-static void
-collect(SimdupTokenCounts *features, SimdupSum *sum, SimdupUtf8 content)
-{
-	simdup_sum_init(sum);
-	simdup_collect_features(features, &simdup_default_profile, content, sum);
-	simdup_token_counts_sort(features);
+	if (json->len > 0)
+		appendStringInfoString(json, ", ");
+	escape_json(json, string);
+	pfree(string);
 }
 
 static int
 compare_features(const void *a, const void *b)
 {
-	const SimdupTokenCount *x = *(const SimdupTokenCount *const *) a;
-	const SimdupTokenCount *y = *(const SimdupTokenCount *const *) b;
+	const SimdupTokenCount *x = a;
+	const SimdupTokenCount *y = b;
 	int order;
 
 	if (x->hash != y->hash)
@@ -241,181 +227,102 @@ compare_features(const void *a, const void *b)
 	return order ? order : (x->len > y->len) - (x->len < y->len);
 }
 
-/* Pointers to the features, for look-up. */
-static const SimdupTokenCount **
-sorted_pointers(const SimdupTokenCounts *features)
-{
-	const SimdupTokenCount **pointers =
-		MemoryContextAllocHuge(CurrentMemoryContext,
-							   Max(features->count, 1) * sizeof(void *));
-
-	for (size_t i = 0; i < features->count; i++)
-		pointers[i] = &features->features[i];
-	qsort(pointers, features->count, sizeof(void *), compare_features);
-	return pointers;
-}
-
-static uint32
-weight_of(const SimdupTokenCount *feature)
-{
-	return simdup_weight(SIMDUP_WEIGHTING_LOG, feature->tf);
-}
-
 /*
- * A JSON object of the features of one text, in falling weight, that the other
- * has too ("feature": [weight, its weight]) or has not ("feature": weight).
+ * List the features of a text, in falling weight: those that the other text has
+ * too as "feature": [weight, its weight], the rest as "feature": weight.
  */
-static Datum
-features_json(const SimdupTokenCounts *features, const SimdupTokenCounts *other,
-			  bool shared)
+static void
+list_features(Side *side, const SimdupTokenCounts *own,
+			  const SimdupTokenCounts *other)
 {
-	const SimdupTokenCount **others = sorted_pointers(other);
-	StringInfoData json;
+	Size size = other->count * sizeof(SimdupTokenCount);
+	SimdupTokenCount *others = simdup_alloc(size);
 
-	initStringInfo(&json);
-	appendStringInfoChar(&json, '{');
-	for (size_t i = 0; i < features->count; i++)
+	memcpy(others, other->features, size);
+	qsort(others, other->count, sizeof(*others), compare_features);
+	for (size_t i = 0; i < own->count; i++)
 	{
-		const SimdupTokenCount *feature = &features->features[i];
-		const SimdupTokenCount **same =
-			bsearch(&feature, others, other->count, sizeof(void *),
+		const SimdupTokenCount *feature = &own->features[i];
+		const SimdupTokenCount *same =
+			bsearch(feature, others, other->count, sizeof(*others),
 					compare_features);
-		char *name;
+		StringInfo json = same != NULL ? &side->shared : &side->only;
+		uint32 weight = simdup_weight(own->weighting, feature->tf);
 
-		if ((same != NULL) != shared)
-			continue;
-		name =
-			text_to_cstring(simdup_utf8_to_text(feature->bytes, feature->len));
-		if (json.len > 1)
-			appendStringInfoString(&json, ", ");
-		escape_json(&json, name);
-		if (shared)
-			appendStringInfo(&json, ": [%u, %u]", weight_of(feature),
-							 weight_of(*same));
+		append_string(json, feature->bytes, feature->len);
+		if (same != NULL)
+			appendStringInfo(json, ": [%u, %u]", weight,
+							 simdup_weight(other->weighting, same->tf));
 		else
-			appendStringInfo(&json, ": %u", weight_of(feature));
-		pfree(name);
+			appendStringInfo(json, ": %u", weight);
 	}
-	appendStringInfoChar(&json, '}');
-	pfree(others);
-	return PointerGetDatum(cstring_to_text_with_len(json.data, json.len));
+	simdup_free(others);
 }
 
-/* Explain the distance by the features of both texts. */
+/* Explain the distance of simhash(content) by the features of both texts. */
 static void
-explain_simhash(Explanation *explanation, const SimdupUtf8 content[2])
+explain_simhash(Side sides[2])
 {
 	SimdupTokenCounts features[2];
-	SimdupSum sums[2];
 
 	for (int i = 0; i < 2; i++)
-		collect(&features[i], &sums[i], content[i]);
-	if (features[0].count == 0 || features[1].count == 0)
-		explanation->nulls[0] = true;
-	else
 	{
-		uint64 a = simdup_counters_signs(simdup_sum_finish(&sums[0]), false);
-		uint64 b = simdup_counters_signs(simdup_sum_finish(&sums[1]), false);
+		SimdupSum sum;
 
-		explanation->values[0] = Int32GetDatum(simdup_hamming64(a, b));
+		simdup_sum_init(&sum);
+		simdup_collect_features(&features[i], &simdup_default_profile,
+								sides[i].content, &sum);
+		simdup_token_counts_sort(&features[i]);
+		sides[i].has_fp = features[i].count > 0;
+		sides[i].fp = simdup_counters_signs(simdup_sum_finish(&sum), false);
 	}
-	explanation->values[4] = features_json(&features[0], &features[1], true);
-	explanation->values[5] = features_json(&features[0], &features[1], false);
-	explanation->values[6] = features_json(&features[1], &features[0], false);
+	for (int i = 0; i < 2; i++)
+		list_features(&sides[i], &features[i], &features[1 - i]);
 }
 
-/* minhash64 */
-
-/* JSON arrays of a text's shingles: those that the other has, and the rest. */
-typedef struct SharedLists
-{
-	const SimdupHashes *own;
-	const SimdupHashes *other;
-	bool *listed; /* of own */
-	StringInfoData shared;
-	StringInfoData only;
-} SharedLists;
-
-/* A SimdupFoldedSink. Like put_shingles, because both get its arguments. */
+/* List shingles in the order of the text, each once: a SimdupFoldedSink. */
 static void
 list_shingles(void *arg, const char *bytes, const size_t *starts,
 			  const size_t *ends, size_t n)
 {
-	SharedLists *lists = arg;
+	Side *side = arg;
 
 	for (size_t i = 0; i < n; i++)
 	{
+		const char *shingle = bytes + starts[i];
 		size_t len = ends[i] - starts[i];
-		uint64 hash = simdup_city64(bytes + starts[i], len);
-		size_t at = simdup_hashes_find(lists->own, hash);
-		bool shared = simdup_hashes_find(lists->other, hash) < lists->other->n;
-		StringInfo json = shared ? &lists->shared : &lists->only;
-		char *shingle;
+		uint64 hash = simdup_city64(shingle, len);
+		bool shared =
+			simdup_hashes_find(side->other_set, hash) < side->other_set->n;
 
-		if (lists->listed[at])
-			continue;
-		lists->listed[at] = true;
-		shingle = text_to_cstring(simdup_utf8_to_text(bytes + starts[i], len));
-		appendStringInfoString(json, json->len > 1 ? ", " : "");
-		escape_json(json, shingle);
-		pfree(shingle);
+		if (simdup_new_shingle(&side->listed, hash))
+			append_string(shared ? &side->shared : &side->only, shingle, len);
 	}
 }
 
-/* Lists the shingles of a text in its order, each once. */
+/* Explain the distance of minhash64 by the shingles of both texts. */
 static void
-make_lists(SharedLists *lists, SimdupShingling shingling, SimdupUtf8 content,
-		   const SimdupHashes *own, const SimdupHashes *other)
+explain_minhash64(Side sides[2], SimdupShingling shingling)
 {
-	lists->own = own;
-	lists->other = other;
-	lists->listed =
-		MemoryContextAllocExtended(CurrentMemoryContext, own->n + 1,
-								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	initStringInfo(&lists->shared);
-	initStringInfo(&lists->only);
-	appendStringInfoChar(&lists->shared, '[');
-	appendStringInfoChar(&lists->only, '[');
-	simdup_folded_shingles(shingling, content.bytes, content.len, list_shingles,
-						   lists);
-	appendStringInfoChar(&lists->shared, ']');
-	appendStringInfoChar(&lists->only, ']');
-}
-
-static uint64
-fingerprint_of(const SimdupHashes *set)
-{
-	SimdupSketch sketch;
-	uint64 fingerprint;
-
-	simdup_sketch_begin(&sketch, SIMDUP_MINHASH64_BINS);
-	simdup_sketch_add(&sketch, set->hashes, set->n);
-	fingerprint = simdup_sketch_fingerprint(simdup_sketch_keys(&sketch));
-	simdup_sketch_free(&sketch);
-	return fingerprint;
-}
-
-/* Explain the distance by the shingles of both texts. */
-static void
-explain_minhash64(Explanation *explanation, const SimdupUtf8 content[2],
-				  SimdupShingling shingling, const SimdupHashes sets[2])
-{
-	SharedLists lists[2];
-
-	if (sets[0].n == 0 || sets[1].n == 0)
-		explanation->nulls[0] = true;
-	else
-		explanation->values[0] =
-			Int32GetDatum(simdup_hamming64(fingerprint_of(&sets[0]),
-										   fingerprint_of(&sets[1])));
 	for (int i = 0; i < 2; i++)
-		make_lists(&lists[i], shingling, content[i], &sets[i], &sets[1 - i]);
-	explanation->values[4] =
-		PointerGetDatum(cstring_to_text(lists[0].shared.data));
-	explanation->values[5] =
-		PointerGetDatum(cstring_to_text(lists[0].only.data));
-	explanation->values[6] =
-		PointerGetDatum(cstring_to_text(lists[1].only.data));
+	{
+		Side *side = &sides[i];
+
+		side->other_set = &sides[1 - i].set;
+		side->has_fp =
+			simdup_utf8_minhash64(side->content, shingling, 0, &side->fp);
+		simdup_folded_shingles(shingling, side->content.bytes,
+							   side->content.len, list_shingles, side);
+		simdup_wordset_free(&side->listed);
+	}
+}
+
+/* Return elements of JSON as an object or an array. */
+static Datum
+json_result(bool object, const StringInfoData *elements)
+{
+	return CStringGetTextDatum(
+		psprintf(object ? "{%s}" : "[%s]", elements->data));
 }
 
 PG_FUNCTION_INFO_V1(simdup_explain);
@@ -425,24 +332,44 @@ simdup_explain(PG_FUNCTION_ARGS)
 {
 	const text *name = PG_GETARG_TEXT_PP(2);
 	SimdupShingling shingling = simdup_get_folded_shingling(fcinfo, 3, 4);
-	Explanation explanation = {0};
-	SimdupUtf8 content[2];
-	SimdupHashes sets[2];
+	bool is_simhash = simdup_text_is(name, "simhash");
+	Side sides[2] = {0};
+	Side *a = &sides[0];
+	Side *b = &sides[1];
+	Datum values[7] = {0};
+	bool nulls[7] = {0};
 
 	for (int i = 0; i < 2; i++)
 	{
-		content[i] = simdup_text_to_utf8(PG_GETARG_TEXT_PP(i));
-		sets[i] = simdup_element_set(shingling, content[i]);
+		sides[i].content = simdup_text_to_utf8(PG_GETARG_TEXT_PP(i));
+		sides[i].set = simdup_element_set(shingling, sides[i].content);
+		initStringInfo(&sides[i].shared);
+		initStringInfo(&sides[i].only);
 	}
-	explain_sets(&explanation, sets);
-	if (simdup_text_is(name, "minhash64"))
-		explain_minhash64(&explanation, content, shingling, sets);
-	else if (simdup_text_is(name, "simhash"))
-		explain_simhash(&explanation, content);
+	if (is_simhash)
+		explain_simhash(sides);
+	else if (simdup_text_is(name, "minhash64"))
+		explain_minhash64(sides, shingling);
 	else
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("unrecognized fingerprint: \"%s\"",
 					   text_to_cstring(name)),
 				errhint("Fingerprints are \"minhash64\" and \"simhash\"."));
-	return simdup_row_result(fcinfo, explanation.values, explanation.nulls);
+
+	nulls[0] = !a->has_fp || !b->has_fp;
+	values[0] = Int32GetDatum(simdup_hamming64(a->fp, b->fp));
+	if (a->set.n == 0 || b->set.n == 0)
+		nulls[1] = nulls[2] = nulls[3] = true;
+	else
+	{
+		double common = (double) simdup_hashes_common(&a->set, &b->set);
+
+		values[1] = Float8GetDatum(simdup_resemblance(&a->set, &b->set));
+		values[2] = Float8GetDatum(common / (double) a->set.n);
+		values[3] = Float8GetDatum(common / (double) b->set.n);
+	}
+	values[4] = json_result(is_simhash, &a->shared);
+	values[5] = json_result(is_simhash, &a->only);
+	values[6] = json_result(is_simhash, &b->only);
+	return simdup_row_result(fcinfo, values, nulls);
 }

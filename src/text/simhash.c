@@ -1,13 +1,12 @@
 /*
  * simhash.c
- *	  Simhash of texts, rows and ready-made features, the features behind it, and
- *	  its options in SQL, checked.
+ *	  Simhash of texts and rows with its options in SQL, the features behind it,
+ *	  and simhash and minhash64 of ready-made features.
  */
 #include "postgres.h"
 #include "compat.h"
 
 #include <math.h>
-#include "catalog/pg_type.h"
 #include "tsearch/ts_type.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -38,55 +37,47 @@ const SimdupProfile simdup_default_profile = {
  * of range.
  */
 static int
-parse_window(const text *name, const char *prefix)
+parse_window(const char *name, const char *prefix)
 {
-	char *s = text_to_cstring(name);
-	size_t skip = strlen(prefix);
-	int n = 0;
+	const char *digits = name + strlen(prefix);
+	int n;
 
-	if (strncmp(s, prefix, skip) == 0 && s[skip] != '0' &&
-		strlen(s) <= skip + 2 &&
-		strspn(s + skip, "0123456789") == strlen(s + skip))
-		n = atoi(s + skip);
-	pfree(s);
+	if (strncmp(name, prefix, strlen(prefix)) != 0 || digits[0] == '0' ||
+		strlen(digits) > 2 || digits[strspn(digits, "0123456789")] != '\0')
+		return 0;
+	n = atoi(digits);
 	return n <= MAX_WINDOW ? n : 0;
-}
-
-/* Parse "icu" or "icu:LOCALE": set the breaker and return true. */
-static bool
-parse_icu(const text *name, SimdupBreaker *breaker)
-{
-	char *s = text_to_cstring(name);
-	bool is_icu = strcmp(s, "icu") == 0 || strncmp(s, "icu:", 4) == 0;
-
-	if (is_icu)
-		*breaker = simdup_get_icu_breaker(s[3] == ':' ? s + 4 : "root");
-	pfree(s);
-	return is_icu;
 }
 
 SimdupTokenizer
 simdup_parse_tokenizer(const text *name)
 {
 	SimdupTokenizer tokenizer = {.kind = SIMDUP_TOKENIZER_WORD};
+	char *s;
 
 	if (simdup_text_is(name, "word"))
 		return tokenizer;
-	if (simdup_text_is(name, "alpha"))
+	s = text_to_cstring(name);
+	if (strcmp(s, "alpha") == 0)
 		tokenizer.kind = SIMDUP_TOKENIZER_ALPHA;
-	else if (simdup_text_is(name, "space"))
+	else if (strcmp(s, "space") == 0)
 		tokenizer.kind = SIMDUP_TOKENIZER_SPACE;
-	else if ((tokenizer.n = parse_window(name, "char:")) > 0)
+	else if ((tokenizer.n = parse_window(s, "char:")) > 0)
 		tokenizer.kind = SIMDUP_TOKENIZER_CHAR_NGRAM;
-	else if ((tokenizer.n = parse_window(name, "word:")) > 0)
+	else if ((tokenizer.n = parse_window(s, "word:")) > 0)
 		tokenizer.kind = SIMDUP_TOKENIZER_WORD_NGRAM;
-	else if (parse_icu(name, &tokenizer.breaker))
+	else if (strcmp(s, "icu") == 0 || strncmp(s, "icu:", 4) == 0)
+	{
 		tokenizer.kind = SIMDUP_TOKENIZER_SEGMENTS;
+		tokenizer.breaker =
+			simdup_get_icu_breaker(s[3] == ':' ? s + 4 : "root");
+	}
 	else
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("unrecognized tokenizer: \"%s\"", text_to_cstring(name)),
+				errmsg("unrecognized tokenizer: \"%s\"", s),
 				errhint("Tokenizers are \"word\", \"alpha\", \"space\", \"char:N\" and \"word:N\" with N from 1 to %d, \"icu\" and \"icu:LOCALE\".",
 						MAX_WINDOW));
+	pfree(s);
 	return tokenizer;
 }
 
@@ -128,51 +119,54 @@ required_option(FunctionCallInfo fcinfo, int argno, const char *name)
 	return PG_GETARG_DATUM(argno);
 }
 
-static void
-limit_features(SimdupProfile *profile, int n_features)
+/* Return n_features: 0, for all features, where the argument is NULL. */
+static int
+get_n_features(FunctionCallInfo fcinfo, int argno)
 {
-	if (n_features < 1)
+	int n_features = PG_ARGISNULL(argno) ? 0 : PG_GETARG_INT32(argno);
+
+	if (n_features < 1 && !PG_ARGISNULL(argno))
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("n_features must be at least 1"),
 				errdetail("The value given is %d.", n_features),
 				errhint("Leave it NULL to keep all features."));
-	profile->limited = true;
-	profile->n_features = n_features;
+	return n_features;
 }
 
-/* The argument of this number by name, for errors; -1 if there is none. */
-typedef struct ProfileArgs
+/* The options of a profile, in the order of every function's arguments. */
+enum
 {
-	int n_features;
-	int tokenizer;
-	int weighting;
-	int hash;
-	int ties;
-} ProfileArgs;
+	N_FEATURES = 1,
+	TOKENIZER = 2,
+	WEIGHTING = 4,
+	HASH = 8,
+	TIES = 16,
+	ALL_OPTIONS = 31
+};
 
 /*
- * Read the profile from a call's arguments; those at -1 take the default.
- * Raises 22023 for values that are not allowed and 22004 for NULLs, except for
- * n_features, where NULL means all.
+ * Read the profile from a call's arguments, which have these options from argno on.
+ * The others take the default. Raises 22023 for values that are not allowed and
+ * 22004 for NULLs, except for n_features, where NULL means all.
  */
 static SimdupProfile
-get_profile(FunctionCallInfo fcinfo, ProfileArgs args)
+get_profile(FunctionCallInfo fcinfo, int argno, int options)
 {
 	SimdupProfile profile = simdup_default_profile;
 
-	if (args.n_features >= 0 && !PG_ARGISNULL(args.n_features))
-		limit_features(&profile, PG_GETARG_INT32(args.n_features));
-	if (args.tokenizer >= 0)
-		profile.tokenizer = simdup_parse_tokenizer(DatumGetTextPP(
-			required_option(fcinfo, args.tokenizer, "tokenizer")));
-	if (args.weighting >= 0)
-		profile.weighting = parse_weighting(DatumGetTextPP(
-			required_option(fcinfo, args.weighting, "weighting")));
-	if (args.hash >= 0)
+	if (options & N_FEATURES)
+		profile.n_features = get_n_features(fcinfo, argno++);
+	if (options & TOKENIZER)
+		profile.tokenizer = simdup_parse_tokenizer(
+			DatumGetTextPP(required_option(fcinfo, argno++, "tokenizer")));
+	if (options & WEIGHTING)
+		profile.weighting = parse_weighting(
+			DatumGetTextPP(required_option(fcinfo, argno++, "weighting")));
+	if (options & HASH)
 		profile.hash = parse_hash(
-			DatumGetTextPP(required_option(fcinfo, args.hash, "hash")));
-	if (args.ties >= 0)
-		profile.ties = DatumGetBool(required_option(fcinfo, args.ties, "ties"));
+			DatumGetTextPP(required_option(fcinfo, argno++, "hash")));
+	if (options & TIES)
+		profile.ties = DatumGetBool(required_option(fcinfo, argno, "ties"));
 	return profile;
 }
 
@@ -181,16 +175,15 @@ simdup_collect_features(SimdupTokenCounts *features,
 						const SimdupProfile *profile, SimdupUtf8 content,
 						SimdupSum *sum)
 {
-	bool sum_later = sum && profile->limited;
+	bool limited = profile->n_features > 0;
 
 	simdup_token_counts_begin(features, profile->hash, profile->weighting,
-							  sum_later ? NULL : sum, content.bytes,
-							  content.len);
+							  limited ? NULL : sum, content.bytes, content.len);
 	simdup_tokenize(profile->tokenizer, content.bytes, content.len,
 					simdup_token_counts_add, features);
-	if (profile->limited)
+	if (limited)
 		simdup_token_counts_keep_top(features, (size_t) profile->n_features);
-	if (sum_later)
+	if (limited && sum != NULL)
 		simdup_token_counts_sum(features, sum);
 }
 
@@ -224,11 +217,7 @@ PG_FUNCTION_INFO_V1(simdup_simhash);
 Datum
 simdup_simhash(PG_FUNCTION_ARGS)
 {
-	SimdupProfile profile = get_profile(fcinfo, (ProfileArgs){.n_features = 1,
-															  .tokenizer = 2,
-															  .weighting = 3,
-															  .hash = 4,
-															  .ties = 5});
+	SimdupProfile profile = get_profile(fcinfo, 1, ALL_OPTIONS);
 	SimdupSum sum;
 
 	simdup_sum_init(&sum);
@@ -239,10 +228,8 @@ simdup_simhash(PG_FUNCTION_ARGS)
 static uint64
 get_field_weight(FunctionCallInfo fcinfo, int argno)
 {
-	int weight;
+	int weight = DatumGetInt32(required_option(fcinfo, argno, "field_weight"));
 
-	simdup_check_not_null(PG_ARGISNULL(argno), "field_weight");
-	weight = PG_GETARG_INT32(argno);
 	if (weight < 0)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("field_weight must not be negative"),
@@ -267,11 +254,7 @@ PG_FUNCTION_INFO_V1(simdup_simhash_row);
 Datum
 simdup_simhash_row(PG_FUNCTION_ARGS)
 {
-	SimdupProfile profile = get_profile(fcinfo, (ProfileArgs){.n_features = 3,
-															  .tokenizer = 4,
-															  .weighting = 5,
-															  .hash = 6,
-															  .ties = 7});
+	SimdupProfile profile = get_profile(fcinfo, 3, ALL_OPTIONS);
 	uint64 weight = get_field_weight(fcinfo, 2);
 	SimdupUtf8 *fields = NULL;
 	size_t n = 0;
@@ -291,11 +274,8 @@ PG_FUNCTION_INFO_V1(simdup_features);
 Datum
 simdup_features(PG_FUNCTION_ARGS)
 {
-	SimdupProfile profile = get_profile(fcinfo, (ProfileArgs){.n_features = 1,
-															  .tokenizer = 2,
-															  .weighting = 3,
-															  .hash = -1,
-															  .ties = -1});
+	SimdupProfile profile =
+		get_profile(fcinfo, 1, N_FEATURES | TOKENIZER | WEIGHTING);
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
 	SimdupTokenCounts features;
 
@@ -332,8 +312,7 @@ simdup_hash(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) simdup_hash64(hash, value.bytes, value.len));
 }
 
-/* Weights are counted in units of 2^-16. In units they must fit 63 bits. */
-#define WEIGHT_UNIT 65536.0
+/* Weights in units must fit 63 bits. */
 #define WEIGHT_LIMIT 140737488355328.0 /* 2^47 */
 
 uint64
@@ -354,7 +333,7 @@ simdup_fixed_weight(float8 weight, int position)
 								position, float8out_internal(weight))
 					: errdetail("The weight given is %s; it must be less than 2^47.",
 								float8out_internal(weight)));
-	return (uint64) rint(weight * WEIGHT_UNIT);
+	return (uint64) rint(weight * SIMDUP_WEIGHT_UNIT);
 }
 
 /* Fingerprints of a tsvector's lexemes, or of features with weights. */
@@ -363,19 +342,15 @@ simdup_fixed_weight(float8 weight, int position)
 static void
 collect_lexemes(TSVector vector, SimdupTokenCounts *features)
 {
-	WordEntry *entries = ARRPTR(vector);
-
 	for (int i = 0; i < vector->size; i++)
 	{
-		WordEntry *entry = &entries[i];
+		WordEntry *entry = &ARRPTR(vector)[i];
 		int positions = entry->haspos ? POSDATALEN(vector, entry) : 1;
-		char *lexeme = STRPTR(vector) + entry->pos;
-		SimdupUtf8 utf8 = simdup_bytes_to_utf8(lexeme, entry->len);
+		SimdupUtf8 utf8 =
+			simdup_bytes_to_utf8(STRPTR(vector) + entry->pos, entry->len);
 
 		simdup_token_counts_add_distinct(features, utf8.bytes, utf8.len,
 										 (uint32) Max(positions, 1));
-		if (utf8.bytes != lexeme)
-			pfree(unconstify(char *, utf8.bytes));
 		simdup_check_interrupts();
 	}
 }
@@ -385,11 +360,8 @@ PG_FUNCTION_INFO_V1(simdup_simhash_tsvector);
 Datum
 simdup_simhash_tsvector(PG_FUNCTION_ARGS)
 {
-	SimdupProfile profile = get_profile(fcinfo, (ProfileArgs){.n_features = 1,
-															  .tokenizer = -1,
-															  .weighting = 2,
-															  .hash = 3,
-															  .ties = 4});
+	SimdupProfile profile =
+		get_profile(fcinfo, 1, N_FEATURES | WEIGHTING | HASH | TIES);
 	SimdupTokenCounts features;
 	SimdupSum sum;
 	TSVector vector;
@@ -400,7 +372,7 @@ simdup_simhash_tsvector(PG_FUNCTION_ARGS)
 	simdup_token_counts_begin(&features, profile.hash, profile.weighting, NULL,
 							  (char *) vector, VARSIZE(vector));
 	collect_lexemes(vector, &features);
-	if (profile.limited)
+	if (profile.n_features > 0)
 		simdup_token_counts_keep_top(&features, (size_t) profile.n_features);
 
 	simdup_sum_init(&sum);
@@ -409,11 +381,11 @@ simdup_simhash_tsvector(PG_FUNCTION_ARGS)
 	return simdup_fingerprint(fcinfo, simdup_sum_finish(&sum), profile.ties);
 }
 
-/* Return the features at an argument, an array without NULLs. */
+/* Return the features at argument 0, an array without NULLs. */
 static SimdupUtf8 *
-get_features(FunctionCallInfo fcinfo, int argument, size_t *n)
+get_features(FunctionCallInfo fcinfo, size_t *n)
 {
-	ArrayType *array = PG_GETARG_ARRAYTYPE_P(argument);
+	ArrayType *array = PG_GETARG_ARRAYTYPE_P(0);
 
 	simdup_check_array(array, "features");
 	return simdup_utf8_texts(array, n);
@@ -424,11 +396,7 @@ PG_FUNCTION_INFO_V1(simdup_simhash_weighted);
 Datum
 simdup_simhash_weighted(PG_FUNCTION_ARGS)
 {
-	SimdupProfile profile = get_profile(fcinfo, (ProfileArgs){.n_features = -1,
-															  .tokenizer = -1,
-															  .weighting = -1,
-															  .hash = 2,
-															  .ties = 3});
+	SimdupProfile profile = get_profile(fcinfo, 2, HASH | TIES);
 	SimdupCounters counts = {0};
 	const float8 *weights = NULL;
 	SimdupUtf8 *features;
@@ -436,7 +404,7 @@ simdup_simhash_weighted(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	features = get_features(fcinfo, 0, &n);
+	features = get_features(fcinfo, &n);
 	if (!PG_ARGISNULL(1))
 	{
 		int n_weights;
@@ -455,9 +423,9 @@ simdup_simhash_weighted(PG_FUNCTION_ARGS)
 		simdup_counters_add(&counts,
 							simdup_hash64(profile.hash, features[i].bytes,
 										  features[i].len),
-							simdup_fixed_weight(weights != NULL ? weights[i]
-																: 1,
-												(int) i + 1));
+							weights != NULL
+								? simdup_fixed_weight(weights[i], (int) i + 1)
+								: SIMDUP_WEIGHT_UNIT);
 		simdup_check_interrupts();
 	}
 	return simdup_fingerprint(fcinfo, &counts, profile.ties);
@@ -478,7 +446,7 @@ Datum
 simdup_minhash64_features(PG_FUNCTION_ARGS)
 {
 	size_t n;
-	SimdupUtf8 *features = get_features(fcinfo, 0, &n);
+	SimdupUtf8 *features = get_features(fcinfo, &n);
 	SimdupSketch sketch;
 
 	simdup_sketch_begin(&sketch, SIMDUP_MINHASH64_BINS);

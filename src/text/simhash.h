@@ -16,9 +16,8 @@ typedef struct SimdupProfile
 	SimdupTokenizer tokenizer;
 	SimdupWeighting weighting;
 	SimdupHash hash;
-	bool limited; /* keep only n_features */
-	int n_features;
-	bool ties; /* a counter of zero gives a 1 */
+	int n_features; /* the most frequent ones, or 0: all */
+	bool ties;		/* a counter of zero gives a 1 */
 } SimdupProfile;
 
 /* The profile of simhash(content), as the install script's defaults. */
@@ -39,12 +38,13 @@ extern void simdup_collect_features(SimdupTokenCounts *features,
 extern Datum simdup_fingerprint(FunctionCallInfo fcinfo,
 								const SimdupCounters *counts, bool ties);
 
-/* Real weights as the exact integers that the sums count in. */
+/* A weight of 1, in the exact integers that the sums count in. */
+#define SIMDUP_WEIGHT_UNIT 65536
 
 /*
- * Return a weight in units of 2^-16, rounded. Raise 22023 for NaN, infinite and
- * negative weights, and 22003 for weights of 2^47 and more. The DETAIL names
- * the position, unless it is 0.
+ * Return a weight in these units, rounded. Raise 22023 for NaN, infinite and
+ * negative weights, and 22003 for weights of 2^47 and more. The DETAIL names the
+ * position, unless it is 0.
  */
 extern uint64 simdup_fixed_weight(float8 weight, int position);
 

@@ -26,19 +26,8 @@ typedef struct Text
 
 static void __attribute__((noreturn)) fail(const char *reason)
 {
-	fprintf(stderr, "%s\n", reason);
+	fprintf(stderr, "%s\n", reason != NULL ? reason : "out of memory");
 	exit(1);
-}
-
-/* The find function of a SimdupBreaker. */
-static int
-find_breaks(void *words, const char *text, size_t len, SimdupBreak *breaks)
-{
-	int count = 0;
-
-	if (simdup_icu_find(words, text, len, breaks, &count) != SIMDUP_ICU_OK)
-		fail(simdup_icu_reason());
-	return count;
 }
 
 static double
@@ -72,11 +61,9 @@ run_simdup(const Text *texts, size_t n)
 {
 	SimdupTokenizer tokenizer = {.kind = SIMDUP_TOKENIZER_SEGMENTS};
 	uint64_t all = 0;
-	void *words;
 
-	if (simdup_icu_open("root", &words) != SIMDUP_ICU_OK)
-		fail("ICU does not open its root locale");
-	tokenizer.breaker = (SimdupBreaker){find_breaks, words};
+	tokenizer.breaker =
+		(SimdupBreaker){simdup_icu_find, simdup_icu_open("root", fail)};
 	for (size_t i = 0; i < n; i++)
 		all ^= fingerprint(tokenizer, &texts[i]);
 	return all;
