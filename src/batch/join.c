@@ -19,7 +19,7 @@
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
 #include "core/join/balls.h"
-#include "core/join/entropy.h"
+#include "core/join/pigeonhole.h"
 #include "server/progress.h"
 #include "server/spill.h"
 #include "server/workers.h"

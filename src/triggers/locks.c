@@ -31,7 +31,7 @@
 #include "utils/lsyscache.h"
 #include "utils/resowner.h"
 
-#include "core/search/lock_blocks.h"
+#include "core/join/pigeonhole.h"
 #include "server/catalog.h"
 #include "triggers/arrival.h"
 

@@ -11,7 +11,7 @@
 #include "core/join/allpairs.h"
 #include "core/join/ball_parts.h"
 #include "core/join/balls.h"
-#include "core/join/entropy.h"
+#include "core/join/pigeonhole.h"
 #include "input.h"
 #include "random.h"
 

@@ -25,7 +25,7 @@
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
 #include "core/join/allpairs.h"
-#include "core/join/entropy.h"
+#include "core/join/pigeonhole.h"
 
 #define MAX_BLOCKS 32 /* of one plan */
 #define MAX_DEPTH 96  /* of nested partitions */

@@ -7,7 +7,7 @@
 
 #include "core/host.h"
 #include "core/join/ball_parts.h"
-#include "core/join/entropy.h"
+#include "core/join/pigeonhole.h"
 
 #define MIN_SAMPLE 64 /* more take longer than they save */
 #define MAX_SAMPLE 512
