@@ -16,8 +16,8 @@
  * Otherwise dense clusters would be visited on every path.
  *
  * Parts are moved between two buffers of the size of the set. Invariant: a
- * call leaves in its slice's `cur` the set that it found there, in any order,
- * and anything in `other`.
+ * call leaves in its set's `elements` those that it found there, in any order,
+ * and anything in `scratch`.
  */
 #include <math.h>
 #include <string.h>
@@ -37,13 +37,6 @@
 #define COST_OF_MOVE 4.0
 #define COST_OF_COMPARE 1.0
 
-typedef struct Slice
-{
-	SimdupElement *cur;
-	SimdupElement *other;
-	uint32_t n;
-} Slice;
-
 typedef struct RecursionPlan
 {
 	int n_blocks;
@@ -59,22 +52,13 @@ typedef struct RecursionWork
 	int depth;
 	/* bucket ends of the sets, by depth; kept from one use to the next */
 	uint32_t *ends[2][MAX_DEPTH];
-	int ends_bits[2][MAX_DEPTH];
+	size_t ends_size[2][MAX_DEPTH];
 	uint64_t unchecked; /* work since the last look at interrupts */
 } RecursionWork;
 
-static void join_slices(RecursionWork *work, Slice a, Slice b);
-
-static inline void
-count_work(RecursionWork *work, uint64_t amount)
-{
-	work->unchecked += amount;
-	if (work->unchecked >= 1000000)
-	{
-		work->unchecked = 0;
-		simdup_check_interrupts();
-	}
-}
+static void join_sets(RecursionWork *work, SimdupPairSet a, SimdupPairSet b);
+static void visit(RecursionWork *work, const RecursionPlan *plan, int first,
+				  int n_equal, SimdupPairSet a, SimdupPairSet b);
 
 /* Comparing */
 
@@ -100,7 +84,8 @@ compare_within(const SimdupPairJoin *join, const SimdupElement *set, uint32_t n)
 	}
 }
 
-static inline void
+/* A long comparison is one of stripes, to stay interruptible. */
+SIMDUP_POPCNT_CLONES static void
 compare_across(const SimdupPairJoin *join, const SimdupElement *a, uint32_t na,
 			   const SimdupElement *b, uint32_t nb)
 {
@@ -142,7 +127,7 @@ compare_small_within(const SimdupPairJoin *join, const SimdupElement *set,
  * together take long and call no sink.
  */
 static void
-compare_small(RecursionWork *work, Slice s, const uint32_t *ends,
+compare_small(RecursionWork *work, SimdupPairSet s, const uint32_t *ends,
 			  uint32_t n_buckets)
 {
 	const uint32_t stride = 1024;
@@ -152,19 +137,11 @@ compare_small(RecursionWork *work, Slice s, const uint32_t *ends,
 	{
 		uint32_t n = n_buckets - i < stride ? n_buckets - i : stride;
 		uint32_t end =
-			compare_small_within(work->join, s.cur, start, ends + i, n);
+			compare_small_within(work->join, s.elements, start, ends + i, n);
 
-		count_work(work, (uint64_t) (end - start) * SMALL);
+		simdup_count_work(&work->unchecked, (uint64_t) (end - start) * SMALL);
 		start = end;
 	}
-}
-
-/* A long comparison, one stripe of rows at a time to stay interruptible. */
-SIMDUP_POPCNT_CLONES static void
-compare_stripe(const SimdupPairJoin *join, const SimdupElement *a, uint32_t na,
-			   const SimdupElement *b, uint32_t nb)
-{
-	compare_across(join, a, na, b, nb);
 }
 
 SIMDUP_POPCNT_CLONES static void
@@ -176,14 +153,14 @@ compare_triangle(const SimdupPairJoin *join, const SimdupElement *set,
 
 /* Compare everything with everything, in squares that fit the L1 cache. */
 static void
-compare_all(RecursionWork *work, Slice a, Slice b)
+compare_all(RecursionWork *work, SimdupPairSet a, SimdupPairSet b)
 {
 	const uint32_t side = 1024;
 
 	for (uint32_t i = 0; i < a.n; i += side)
 	{
 		uint32_t rows = a.n - i < side ? a.n - i : side;
-		Slice against = work->cross ? b : a;
+		SimdupPairSet against = work->cross ? b : a;
 		uint32_t end = work->cross ? b.n : i;
 
 		if (work->depth == 0 && work->join->progress)
@@ -192,36 +169,36 @@ compare_all(RecursionWork *work, Slice a, Slice b)
 		{
 			uint32_t columns = end - j < side ? end - j : side;
 
-			compare_stripe(work->join, a.cur + i, rows, against.cur + j,
-						   columns);
-			count_work(work, (uint64_t) rows * columns);
+			compare_across(work->join, a.elements + i, rows,
+						   against.elements + j, columns);
+			simdup_count_work(&work->unchecked, (uint64_t) rows * columns);
 		}
 		if (!work->cross)
 		{
-			compare_triangle(work->join, a.cur + i, rows);
-			count_work(work, (uint64_t) rows * rows / 2);
+			compare_triangle(work->join, a.elements + i, rows);
+			simdup_count_work(&work->unchecked, (uint64_t) rows * rows / 2);
 		}
 	}
 }
 
 /* Planning */
 
-/* Return the bits in which the fingerprints of both slices differ. */
+/* Return the bits in which the fingerprints of both sets differ. */
 static uint64_t
-varying_bits(Slice a, Slice b)
+varying_bits(SimdupPairSet a, SimdupPairSet b)
 {
 	uint64_t any = 0;
 	uint64_t all = ~UINT64_C(0);
 
 	for (uint32_t i = 0; i < a.n; i++)
 	{
-		any |= a.cur[i].fp;
-		all &= a.cur[i].fp;
+		any |= a.elements[i].fp;
+		all &= a.elements[i].fp;
 	}
 	for (uint32_t i = 0; i < b.n; i++)
 	{
-		any |= b.cur[i].fp;
-		all &= b.cur[i].fp;
+		any |= b.elements[i].fp;
+		all &= b.elements[i].fp;
 	}
 	return any ^ all;
 }
@@ -238,14 +215,14 @@ path_is_closed(const SimdupPairPath *path, uint64_t varying)
 
 /* Add up the bits of at most MAX_SAMPLE fingerprints; how many they were. */
 static uint32_t
-sample_bits(Slice s, uint32_t *ones)
+sample_bits(SimdupPairSet s, uint32_t *ones)
 {
 	uint32_t step = s.n / MAX_SAMPLE + 1;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < s.n; i += step, n++)
 		for (int bit = 0; bit < 64; bit++)
-			ones[bit] += (uint32_t) (s.cur[i].fp >> bit & 1);
+			ones[bit] += (uint32_t) (s.elements[i].fp >> bit & 1);
 	return n;
 }
 
@@ -254,17 +231,14 @@ sample_bits(Slice s, uint32_t *ones)
  * the comparisons of pairs that are equal in r of k + r blocks. With r = 0, all
  * pairs are compared.
  */
-static int
+static void
 choose_equal_blocks(int k, int n_bits, double entropy, double rows,
-					double pairs, double *least_cost)
+					double pairs, RecursionPlan *plan)
 {
-	double best_cost = pairs * COST_OF_COMPARE;
 	double moves = 0;
 	double ways = 1; /* C(k + r, r) */
-	int best = 0;
-	int r;
 
-	for (r = 1; k + r <= n_bits && k + r <= MAX_BLOCKS; r++)
+	for (int r = 1; k + r <= n_bits && k + r <= MAX_BLOCKS; r++)
 	{
 		double cost;
 
@@ -272,35 +246,35 @@ choose_equal_blocks(int k, int n_bits, double entropy, double rows,
 		moves += ways * rows;
 		cost = moves * COST_OF_MOVE +
 			   ways * pairs * exp2(-r * entropy / (k + r)) * COST_OF_COMPARE;
-		if (cost < best_cost)
+		if (cost < plan->cost)
 		{
-			best_cost = cost;
-			best = r;
+			plan->cost = cost;
+			plan->n_equal = r;
 		}
-		if (moves * COST_OF_MOVE > best_cost)
+		if (moves * COST_OF_MOVE > plan->cost)
 			break;
 	}
-	*least_cost = best_cost;
-	return best;
 }
 
-static void
-make_plan(const RecursionWork *work, Slice a, Slice b, uint64_t varying,
-		  RecursionPlan *plan)
+static RecursionPlan
+make_plan(int k, bool cross, SimdupPairSet a, SimdupPairSet b, uint64_t varying)
 {
-	int k = work->join->max_distance;
+	double pairs = (double) a.n * (cross ? (double) b.n : (double) a.n / 2);
+	RecursionPlan plan = {.cost = pairs * COST_OF_COMPARE};
+	int n_bits = simdup_popcount64(varying);
 	uint32_t ones[64] = {0};
-	uint32_t n_sampled = sample_bits(a, ones) + sample_bits(b, ones);
-	double pairs = work->cross ? (double) a.n * b.n : (double) a.n * a.n / 2;
+	uint32_t n_sampled;
 
-	plan->n_equal =
-		choose_equal_blocks(k, simdup_popcount64(varying),
-							simdup_total_entropy(varying, ones, n_sampled),
-							(double) a.n + b.n, pairs, &plan->cost);
-	plan->n_blocks = k + plan->n_equal;
-	if (plan->n_equal > 0)
-		simdup_cut_blocks(varying, ones, n_sampled, plan->n_blocks,
-						  plan->blocks);
+	if (n_bits <= k)
+		return plan;
+	n_sampled = sample_bits(a, ones) + sample_bits(b, ones);
+	choose_equal_blocks(k, n_bits,
+						simdup_total_entropy(varying, ones, n_sampled),
+						(double) a.n + b.n, pairs, &plan);
+	plan.n_blocks = k + plan.n_equal;
+	if (plan.n_equal > 0)
+		simdup_cut_blocks(varying, ones, n_sampled, plan.n_blocks, plan.blocks);
+	return plan;
 }
 
 /* Partitioning */
@@ -310,14 +284,9 @@ static uint32_t *
 bucket_ends(RecursionWork *work, int side, int bits)
 {
 	uint32_t **ends = &work->ends[side][work->depth];
-	int *have = &work->ends_bits[side][work->depth];
 
-	if (*ends == NULL || *have < bits)
-	{
-		simdup_free(*ends);
-		*ends = simdup_alloc(((size_t) 1 << bits) * sizeof(uint32_t));
-		*have = bits;
-	}
+	*ends = simdup_grow(*ends, &work->ends_size[side][work->depth],
+						(size_t) 1 << bits, sizeof(uint32_t));
 	return *ends;
 }
 
@@ -372,12 +341,12 @@ bucket_bits(uint64_t block, uint32_t n)
 	return bits > 0 ? bits : 1;
 }
 
-/* Move the slice's set to its other buffer, bucket by bucket. */
+/* Move the set to its other buffer, bucket by bucket. */
 static void
-partition(Slice *s, Bucketing h, uint32_t *ends, uint32_t n_buckets)
+partition(SimdupPairSet *s, Bucketing h, uint32_t *ends, uint32_t n_buckets)
 {
-	SimdupElement *from = s->cur;
-	SimdupElement *to = s->other;
+	SimdupElement *from = s->elements;
+	SimdupElement *to = s->scratch;
 	uint32_t sum = 0;
 
 	memset(ends, 0, n_buckets * sizeof(uint32_t));
@@ -392,60 +361,51 @@ partition(Slice *s, Bucketing h, uint32_t *ends, uint32_t n_buckets)
 	}
 	for (uint32_t i = 0; i < s->n; i++)
 		to[ends[bucket_of(h, from[i].fp)]++] = from[i];
-	s->cur = to;
-	s->other = from;
+	s->elements = to;
+	s->scratch = from;
 }
 
-static inline Slice
-part_of(Slice s, uint32_t start, uint32_t end)
+static inline SimdupPairSet
+part_of(SimdupPairSet s, uint32_t start, uint32_t end)
 {
-	Slice part = {s.cur + start, s.other + start, end - start};
-
-	return part;
+	return (SimdupPairSet){s.elements + start, s.scratch + start, end - start};
 }
 
 /* Keep the invariant: the set is back where the caller had it. */
 static void
-restore(Slice s, SimdupElement *home)
+restore(SimdupPairSet s, SimdupElement *home)
 {
-	if (s.cur != home)
-		memcpy(home, s.cur, s.n * sizeof(SimdupElement));
+	if (s.elements != home)
+		memcpy(home, s.elements, s.n * sizeof(SimdupElement));
 }
-
-static void visit(RecursionWork *work, const RecursionPlan *plan, int first,
-				  int n_equal, Slice a, Slice b);
 
 /* What is together in one bucket: compare it, or go on. */
 static void
 visit_bucket(RecursionWork *work, const RecursionPlan *plan, int next,
-			 int n_equal, Slice a, Slice b)
+			 int n_equal, SimdupPairSet a, SimdupPairSet b)
 {
-	if (work->cross)
+	if (!work->cross && a.n <= SMALL)
+		return; /* compare_small had it */
+	if (work->cross && (a.n == 0 || b.n == 0))
+		return;
+	if (work->cross && a.n <= SMALL && b.n <= SMALL)
 	{
-		if (a.n == 0 || b.n == 0)
-			return;
-		if (a.n <= SMALL && b.n <= SMALL)
-		{
-			compare_stripe(work->join, a.cur, a.n, b.cur, b.n);
-			count_work(work, (uint64_t) a.n * b.n);
-			return;
-		}
+		compare_across(work->join, a.elements, a.n, b.elements, b.n);
+		simdup_count_work(&work->unchecked, (uint64_t) a.n * b.n);
+		return;
 	}
-	else if (a.n <= SMALL)
-		return; /* compare_small_within had it */
-
 	work->depth++;
 	if (n_equal > 0)
 		visit(work, plan, next, n_equal, a, b);
 	else
-		join_slices(work, a, b);
+		join_sets(work, a, b);
 	work->depth--;
 }
 
 /* Partition by one block and visit each bucket. */
 static void
 visit_block(RecursionWork *work, const RecursionPlan *plan, int block,
-			int n_equal, Slice *a, Slice *b)
+			int n_equal, SimdupPairSet *a, SimdupPairSet *b)
 {
 	SimdupPairJoin *join = work->join;
 	uint64_t mask = plan->blocks[block];
@@ -460,11 +420,11 @@ visit_block(RecursionWork *work, const RecursionPlan *plan, int block,
 
 	join->path.same |= mask;
 	partition(a, h, a_ends, n_buckets);
-	count_work(work, (uint64_t) a->n * 4);
+	simdup_count_work(&work->unchecked, (uint64_t) a->n * 4);
 	if (b_ends)
 	{
 		partition(b, h, b_ends, n_buckets);
-		count_work(work, (uint64_t) b->n * 4);
+		simdup_count_work(&work->unchecked, (uint64_t) b->n * 4);
 	}
 	else
 		compare_small(work, *a, a_ends, n_buckets);
@@ -488,11 +448,11 @@ visit_block(RecursionWork *work, const RecursionPlan *plan, int block,
 /* Visit the pairs that agree in n_equal more blocks, from `first` on. */
 static void
 visit(RecursionWork *work, const RecursionPlan *plan, int first, int n_equal,
-	  Slice a, Slice b)
+	  SimdupPairSet a, SimdupPairSet b)
 {
 	SimdupPairPath *path = &work->join->path;
-	SimdupElement *a_home = a.cur;
-	SimdupElement *b_home = b.cur;
+	SimdupElement *a_home = a.elements;
+	SimdupElement *b_home = b.elements;
 	int n_skipped = path->n_skipped;
 
 	if (n_skipped && path_is_closed(path, varying_bits(a, b)))
@@ -504,70 +464,66 @@ visit(RecursionWork *work, const RecursionPlan *plan, int first, int n_equal,
 	}
 	path->n_skipped = n_skipped;
 	restore(a, a_home);
-	if (work->cross)
-		restore(b, b_home);
+	restore(b, b_home);
 }
 
 /* Join a set as if it were new: its own varying bits, its own plan. */
 static void
-join_slices(RecursionWork *work, Slice a, Slice b)
+join_sets(RecursionWork *work, SimdupPairSet a, SimdupPairSet b)
 {
 	SimdupPairPath *path = &work->join->path;
 	uint64_t varying = varying_bits(a, b);
-	RecursionPlan plan;
+	RecursionPlan plan = {0};
 
 	if (path_is_closed(path, varying))
 		return;
-	memset(&plan, 0, sizeof(plan));
 	/* too deep only for a set made to collide: then compare */
-	if (simdup_popcount64(varying) > work->join->max_distance &&
-		work->depth + MAX_BLOCKS < MAX_DEPTH &&
+	if (work->depth + MAX_BLOCKS < MAX_DEPTH &&
 		path->n_skipped + MAX_BLOCKS <= SIMDUP_MAX_SKIPPED)
-		make_plan(work, a, b, varying, &plan);
+		plan = make_plan(work->join->max_distance, work->cross, a, b, varying);
 	if (plan.n_equal == 0)
 		compare_all(work, a, b);
 	else
 		visit(work, &plan, 0, plan.n_equal, a, b);
 }
 
-double
-simdup_recursion_cost(SimdupPairJoin *join, bool cross, SimdupPairSet a,
-					  SimdupPairSet b, uint64_t *varying)
+/* Return the second set of a join. A self join has none, and only a's place. */
+static SimdupPairSet
+second_set(SimdupPairSet a, const SimdupPairSet *b)
 {
-	RecursionWork work = {.join = join, .cross = cross};
-	Slice sa = {a.elements, a.scratch, (uint32_t) a.n};
-	Slice sb = {b.elements, b.scratch, (uint32_t) b.n};
-	RecursionPlan plan = {.cost = (double) a.n * (double) (cross ? b.n : a.n)};
+	return b != NULL ? *b : (SimdupPairSet){a.elements, a.scratch, 0};
+}
 
-	*varying = varying_bits(sa, sb);
-	if (simdup_popcount64(*varying) > join->max_distance)
-		make_plan(&work, sa, sb, *varying, &plan);
-	return plan.cost;
+double
+simdup_recursion_cost(const SimdupPairJoin *join, SimdupPairSet a,
+					  const SimdupPairSet *b, uint64_t *varying)
+{
+	SimdupPairSet other = second_set(a, b);
+
+	*varying = varying_bits(a, other);
+	return make_plan(join->max_distance, b != NULL, a, other, *varying).cost;
 }
 
 void
-simdup_join_by_recursion(SimdupPairJoin *join, bool cross, SimdupPairSet a,
-						 SimdupPairSet b)
+simdup_join_by_recursion(SimdupPairJoin *join, SimdupPairSet a,
+						 const SimdupPairSet *b)
 {
 	RecursionWork *work;
-	Slice sa = {a.elements, a.scratch, (uint32_t) a.n};
-	Slice sb = {b.elements, b.scratch, (uint32_t) b.n};
 
-	if (join->max_distance == 0 || a.n < (cross ? 1 : 2) || (cross && b.n < 1))
+	if (join->max_distance == 0 || a.n == 0 || (b != NULL && b->n == 0))
 		return;
 	/* so few need no plan: a caller may have a hundred thousand such sets */
-	if (!cross && a.n <= SMALL)
+	if (b == NULL && a.n <= SMALL)
 	{
-		compare_triangle(join, a.elements, (uint32_t) a.n);
+		compare_triangle(join, a.elements, a.n);
 		return;
 	}
 	work = simdup_alloc0(sizeof(RecursionWork));
 	work->join = join;
-	work->cross = cross;
-	join_slices(work, sa, sb);
+	work->cross = b != NULL;
+	join_sets(work, a, second_set(a, b));
 	for (int side = 0; side < 2; side++)
 		for (int depth = 0; depth < MAX_DEPTH; depth++)
-			if (work->ends[side][depth])
-				simdup_free(work->ends[side][depth]);
+			simdup_free(work->ends[side][depth]);
 	simdup_free(work);
 }
