@@ -74,12 +74,12 @@ typedef struct Bound
 } Bound;
 
 /* The sets of the chunk that have a rank in their prefix, ascending. */
-typedef struct List
+typedef struct PostingList
 {
 	uint32_t rank; /* NO_RANK: a free slot */
 	uint32_t first;
 	uint32_t end;
-} List;
+} PostingList;
 
 typedef struct Chunk
 {
@@ -97,8 +97,8 @@ typedef struct Chunk
 	uint32_t *ranks;
 	uint64_t *bits;
 
-	List *lists; /* an open-addressing table */
-	int shift;	 /* from a product to a slot in it */
+	PostingList *lists; /* an open-addressing table */
+	int shift;			/* from a product to a slot in it */
 	uint32_t n_slots;
 	uint32_t *postings;
 
@@ -142,9 +142,8 @@ index_prefix(const Chunk *chunk, uint32_t number)
 }
 
 /* Read a set and set the bits of its common ranks. */
-static void
-read_set(const Chunk *chunk, uint32_t number, uint32_t *ranks, uint64_t *bits,
-		 Set *set)
+static Set
+read_set(const Chunk *chunk, uint32_t number, uint32_t *ranks, uint64_t *bits)
 {
 	const SimdupSetJoin *join = chunk->join;
 	uint32_t n = join->n_ranks[number];
@@ -157,7 +156,7 @@ read_set(const Chunk *chunk, uint32_t number, uint32_t *ranks, uint64_t *bits,
 
 		bits[bit / 64] |= UINT64_C(1) << (bit % 64);
 	}
-	*set = (Set){ranks, bits, n};
+	return (Set){ranks, bits, n};
 }
 
 static Bound
@@ -179,15 +178,6 @@ bound_of(const Chunk *chunk, uint32_t number, const Set *set, uint32_t prefix)
 }
 
 /* Two sets */
-
-/* Return the number of elements that two sets of these sizes must share. */
-static inline uint32_t
-needed_common(const Chunk *chunk, uint32_t size_a, uint32_t size_b)
-{
-	double sum = (double) size_a + (double) size_b;
-
-	return (uint32_t) ceil(chunk->min_share * sum * ROUNDING);
-}
 
 /* Check whether two sets that met this often can share enough. */
 static inline bool
@@ -250,7 +240,8 @@ verify(const Chunk *chunk, const Set *probe, uint32_t number,
 	const Set *set = &chunk->sets[candidate];
 	uint32_t size_a = join->sizes[number];
 	uint32_t size_b = chunk->bounds[candidate].size;
-	uint32_t needed = needed_common(chunk, size_a, size_b);
+	double sum = (double) size_a + (double) size_b;
+	uint32_t needed = (uint32_t) ceil(chunk->min_share * sum * ROUNDING);
 	uint32_t common = common_bits(probe->bits, set->bits, chunk->n_words);
 	double either;
 
@@ -265,7 +256,7 @@ verify(const Chunk *chunk, const Set *probe, uint32_t number,
 /* The index of a chunk */
 
 /* Return the list of a rank, or the free slot for it. */
-static inline List *
+static inline PostingList *
 find_list(const Chunk *chunk, uint32_t rank)
 {
 	uint32_t slot = rank * UINT32_C(0x9e3779b1) >> chunk->shift;
@@ -310,17 +301,17 @@ lay_out_index(Chunk *chunk, size_t n_postings)
 
 	chunk->n_slots = UINT32_C(1) << bits;
 	chunk->shift = 32 - bits;
-	chunk->lists = simdup_alloc(chunk->n_slots * sizeof(List));
+	chunk->lists = simdup_alloc(chunk->n_slots * sizeof(PostingList));
 	chunk->postings = simdup_alloc((n_postings + 1) * sizeof(uint32_t));
 	for (uint32_t i = 0; i < chunk->n_slots; i++)
-		chunk->lists[i] = (List){NO_RANK, 0, 0};
+		chunk->lists[i] = (PostingList){NO_RANK, 0, 0};
 	for (uint32_t i = 0; i < chunk->n; i++)
 	{
 		const uint32_t *ranks = chunk->sets[i].ranks;
 
 		for (uint32_t j = indexed_ranks(chunk, i); j > 0; j--)
 		{
-			List *list = find_list(chunk, ranks[j - 1]);
+			PostingList *list = find_list(chunk, ranks[j - 1]);
 
 			list->rank = ranks[j - 1];
 			list->end++;
@@ -362,10 +353,10 @@ drop_small_sets(Chunk *chunk, uint32_t size)
 }
 
 /* Return a list without the sets that are too small. */
-static inline List
+static inline PostingList
 current_list(Chunk *chunk, uint32_t rank)
 {
-	List *list = find_list(chunk, rank);
+	PostingList *list = find_list(chunk, rank);
 
 	while (list->first < list->end && chunk->postings[list->first] < chunk->low)
 		list->first++;
@@ -382,7 +373,7 @@ meet_lists(Chunk *chunk, const Set *probe, uint32_t prefix, const Bound *bound)
 
 	for (uint32_t i = 0; i < prefix; i++)
 	{
-		List list = current_list(chunk, probe->ranks[i]);
+		PostingList list = current_list(chunk, probe->ranks[i]);
 
 		simdup_check_interrupts();
 		for (uint32_t j = list.first; j < list.end; j++)
@@ -414,7 +405,7 @@ meet_all(Chunk *chunk, const Set *probe, const Bound *bound)
 
 	for (uint32_t i = 0; i < probe->n_rare; i++)
 	{
-		List list = current_list(chunk, probe->ranks[i]);
+		PostingList list = current_list(chunk, probe->ranks[i]);
 
 		simdup_check_interrupts();
 		for (uint32_t j = list.first; j < list.end; j++)
@@ -472,7 +463,7 @@ plan_chunk(Chunk *chunk, size_t memory, size_t *n_ranks, size_t *n_postings)
 		size_t bytes =
 			(chunk->n + (size_t) 1) * each +
 			(ranks + postings) * sizeof(uint32_t) +
-			((size_t) 1 << table_bits(chunk, postings)) * sizeof(List);
+			((size_t) 1 << table_bits(chunk, postings)) * sizeof(PostingList);
 
 		if (chunk->n > 0 && (bytes > memory || postings > MAX_POSTINGS))
 			break;
@@ -504,8 +495,8 @@ begin_chunk(Chunk *chunk, size_t memory)
 		uint32_t number = chunk->first + i;
 
 		simdup_check_interrupts();
-		read_set(chunk, number, ranks, chunk->bits + i * chunk->n_words,
-				 &chunk->sets[i]);
+		chunk->sets[i] =
+			read_set(chunk, number, ranks, chunk->bits + i * chunk->n_words);
 		chunk->bounds[i] = bound_of(chunk, number, &chunk->sets[i],
 									index_prefix(chunk, number));
 		ranks += join->n_ranks[number];
@@ -568,7 +559,7 @@ join_with_later(Chunk *chunk)
 		drop_small_sets(chunk, join->sizes[number]);
 		if (chunk->low == chunk->n)
 			break;
-		read_set(chunk, number, ranks, bits, &probe);
+		probe = read_set(chunk, number, ranks, bits);
 		probe_index(chunk, &probe, number);
 		report_progress(chunk, number - chunk->first + 1);
 	}
