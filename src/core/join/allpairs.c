@@ -69,21 +69,6 @@ consider(const SimdupPairJoin *join, SimdupElement a, SimdupElement b)
 		join->sink(join->arg, a, b);
 }
 
-static inline void
-compare_within(const SimdupPairJoin *join, const SimdupElement *set, uint32_t n)
-{
-	int k = join->max_distance;
-
-	for (uint32_t i = 1; i < n; i++)
-	{
-		SimdupElement element = set[i];
-
-		for (uint32_t j = 0; j < i; j++)
-			if (simdup_hamming64(element.fp, set[j].fp) <= k)
-				consider(join, set[j], element);
-	}
-}
-
 /* A long comparison is one of stripes, to stay interruptible. */
 SIMDUP_POPCNT_CLONES static void
 compare_across(const SimdupPairJoin *join, const SimdupElement *a, uint32_t na,
@@ -103,20 +88,31 @@ compare_across(const SimdupPairJoin *join, const SimdupElement *a, uint32_t na,
 }
 
 /*
- * Buckets of one partition, those that are small enough to compare. The first
- * of them begins at `start`; returns where the last one ends.
+ * Compare within each of some buckets, but those with more than `most`. The first
+ * of them begins at `start`; return where the last one ends.
  */
 SIMDUP_POPCNT_CLONES static uint32_t
-compare_small_within(const SimdupPairJoin *join, const SimdupElement *set,
-					 uint32_t start, const uint32_t *ends, uint32_t n_buckets)
+compare_within(const SimdupPairJoin *join, const SimdupElement *set,
+			   uint32_t start, const uint32_t *ends, uint32_t n_buckets,
+			   uint32_t most)
 {
-	for (uint32_t i = 0; i < n_buckets; i++)
-	{
-		uint32_t n = ends[i] - start;
+	int k = join->max_distance;
 
-		if (n > 1 && n <= SMALL)
-			compare_within(join, set + start, n);
-		start = ends[i];
+	for (uint32_t bucket = 0; bucket < n_buckets; start = ends[bucket++])
+	{
+		const SimdupElement *own = set + start;
+		uint32_t n = ends[bucket] - start;
+
+		if (n > most)
+			continue;
+		for (uint32_t i = 1; i < n; i++)
+		{
+			SimdupElement element = own[i];
+
+			for (uint32_t j = 0; j < i; j++)
+				if (simdup_hamming64(element.fp, own[j].fp) <= k)
+					consider(join, own[j], element);
+		}
 	}
 	return start;
 }
@@ -137,18 +133,11 @@ compare_small(RecursionWork *work, SimdupPairSet s, const uint32_t *ends,
 	{
 		uint32_t n = n_buckets - i < stride ? n_buckets - i : stride;
 		uint32_t end =
-			compare_small_within(work->join, s.elements, start, ends + i, n);
+			compare_within(work->join, s.elements, start, ends + i, n, SMALL);
 
 		simdup_count_work(&work->unchecked, (uint64_t) (end - start) * SMALL);
 		start = end;
 	}
-}
-
-SIMDUP_POPCNT_CLONES static void
-compare_triangle(const SimdupPairJoin *join, const SimdupElement *set,
-				 uint32_t n)
-{
-	compare_within(join, set, n);
 }
 
 /* Compare everything with everything, in squares that fit the L1 cache. */
@@ -175,7 +164,8 @@ compare_all(RecursionWork *work, SimdupPairSet a, SimdupPairSet b)
 		}
 		if (!work->cross)
 		{
-			compare_triangle(work->join, a.elements + i, rows);
+			(void) compare_within(work->join, a.elements + i, 0, &rows, 1,
+								  side);
 			simdup_count_work(&work->unchecked, (uint64_t) rows * rows / 2);
 		}
 	}
@@ -187,20 +177,14 @@ compare_all(RecursionWork *work, SimdupPairSet a, SimdupPairSet b)
 static uint64_t
 varying_bits(SimdupPairSet a, SimdupPairSet b)
 {
-	uint64_t any = 0;
-	uint64_t all = ~UINT64_C(0);
+	uint64_t first = a.elements[0].fp;
+	uint64_t varying = 0;
 
-	for (uint32_t i = 0; i < a.n; i++)
-	{
-		any |= a.elements[i].fp;
-		all &= a.elements[i].fp;
-	}
+	for (uint32_t i = 1; i < a.n; i++)
+		varying |= a.elements[i].fp ^ first;
 	for (uint32_t i = 0; i < b.n; i++)
-	{
-		any |= b.elements[i].fp;
-		all &= b.elements[i].fp;
-	}
-	return any ^ all;
+		varying |= b.elements[i].fp ^ first;
+	return varying;
 }
 
 /* Check whether all agree in a block that the path skipped. */
@@ -279,17 +263,6 @@ make_plan(int k, bool cross, SimdupPairSet a, SimdupPairSet b, uint64_t varying)
 
 /* Partitioning */
 
-/* Return room for the bucket ends of one side at this depth. */
-static uint32_t *
-bucket_ends(RecursionWork *work, int side, int bits)
-{
-	uint32_t **ends = &work->ends[side][work->depth];
-
-	*ends = simdup_grow(*ends, &work->ends_size[side][work->depth],
-						(size_t) 1 << bits, sizeof(uint32_t));
-	return *ends;
-}
-
 /*
  * The bucket of a fingerprint: its block, moved to the top, times an odd number;
  * of the product the highest bits. A block without gaps has one bucket a value.
@@ -311,19 +284,6 @@ bucket_of(Bucketing h, uint64_t fp)
 					   h.right_shift);
 }
 
-static Bucketing
-bucketing_by(uint64_t block, int bits, int depth)
-{
-	Bucketing h;
-
-	h.block = block;
-	h.factor = UINT64_C(0x9e3779b97f4a7c15) +
-			   2 * (uint64_t) depth * UINT64_C(0xbf58476d1ce4e5b9);
-	h.left_shift = block ? __builtin_clzll(block) : 0;
-	h.right_shift = 64 - bits;
-	return h;
-}
-
 /*
  * Return the binary digits of the number of buckets: the block's number of
  * values, or about a tenth of the set.
@@ -331,26 +291,41 @@ bucketing_by(uint64_t block, int bits, int depth)
 static int
 bucket_bits(uint64_t block, uint32_t n)
 {
-	int bits = 29 - __builtin_clz(n | 16);
+	int bits = 29 - __builtin_clz(n | 16); /* 2 or more */
 	int width = simdup_popcount64(block);
 
 	if (bits > MAX_BUCKET_BITS)
 		bits = MAX_BUCKET_BITS;
 	if (bits > width)
 		bits = width;
-	return bits > 0 ? bits : 1;
+	return bits;
 }
 
-/* Move the set to its other buffer, bucket by bucket. */
-static void
-partition(SimdupPairSet *s, Bucketing h, uint32_t *ends, uint32_t n_buckets)
+/*
+ * Move a set to its other buffer, bucket by bucket. Return the buckets' ends, in
+ * memory of this side of the join and this depth.
+ */
+static uint32_t *
+partition(RecursionWork *work, int side, SimdupPairSet *s, uint64_t block,
+		  int bits)
 {
+	Bucketing h = {.block = block,
+				   .factor = UINT64_C(0x9e3779b97f4a7c15) +
+							 2 * (uint64_t) work->depth *
+								 UINT64_C(0xbf58476d1ce4e5b9),
+				   .left_shift = __builtin_clzll(block),
+				   .right_shift = 64 - bits};
+	uint32_t n_buckets = UINT32_C(1) << bits;
+	uint32_t *ends = simdup_grow(work->ends[side][work->depth],
+								 &work->ends_size[side][work->depth], n_buckets,
+								 sizeof(uint32_t));
 	SimdupElement *from = s->elements;
 	SimdupElement *to = s->scratch;
+	uint32_t n = s->n;
 	uint32_t sum = 0;
 
 	memset(ends, 0, n_buckets * sizeof(uint32_t));
-	for (uint32_t i = 0; i < s->n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		ends[bucket_of(h, from[i].fp)]++;
 	for (uint32_t i = 0; i < n_buckets; i++)
 	{
@@ -359,10 +334,12 @@ partition(SimdupPairSet *s, Bucketing h, uint32_t *ends, uint32_t n_buckets)
 		ends[i] = sum;
 		sum += count;
 	}
-	for (uint32_t i = 0; i < s->n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		to[ends[bucket_of(h, from[i].fp)]++] = from[i];
 	s->elements = to;
 	s->scratch = from;
+	simdup_count_work(&work->unchecked, (uint64_t) n * 4);
+	return work->ends[side][work->depth] = ends;
 }
 
 static inline SimdupPairSet
@@ -411,22 +388,14 @@ visit_block(RecursionWork *work, const RecursionPlan *plan, int block,
 	uint64_t mask = plan->blocks[block];
 	uint64_t same = join->path.same;
 	int bits = bucket_bits(mask, a->n > b->n ? a->n : b->n);
-	Bucketing h = bucketing_by(mask, bits, work->depth);
 	uint32_t n_buckets = UINT32_C(1) << bits;
-	uint32_t *a_ends = bucket_ends(work, 0, bits);
-	uint32_t *b_ends = work->cross ? bucket_ends(work, 1, bits) : NULL;
+	uint32_t *a_ends = partition(work, 0, a, mask, bits);
+	uint32_t *b_ends = work->cross ? partition(work, 1, b, mask, bits) : NULL;
 	uint32_t a_start = 0;
 	uint32_t b_start = 0;
 
 	join->path.same |= mask;
-	partition(a, h, a_ends, n_buckets);
-	simdup_count_work(&work->unchecked, (uint64_t) a->n * 4);
-	if (b_ends)
-	{
-		partition(b, h, b_ends, n_buckets);
-		simdup_count_work(&work->unchecked, (uint64_t) b->n * 4);
-	}
-	else
+	if (!work->cross)
 		compare_small(work, *a, a_ends, n_buckets);
 
 	for (uint32_t i = 0; i < n_buckets; i++)
@@ -515,7 +484,7 @@ simdup_join_by_recursion(SimdupPairJoin *join, SimdupPairSet a,
 	/* so few need no plan: a caller may have a hundred thousand such sets */
 	if (b == NULL && a.n <= SMALL)
 	{
-		compare_triangle(join, a.elements, a.n);
+		(void) compare_within(join, a.elements, 0, &a.n, 1, SMALL);
 		return;
 	}
 	work = simdup_alloc0(sizeof(RecursionWork));

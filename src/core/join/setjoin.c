@@ -517,24 +517,17 @@ end_chunk(Chunk *chunk)
 	simdup_free(chunk->postings);
 }
 
-static void
-report_progress(const Chunk *chunk, uint32_t done)
-{
-	const SimdupSetJoin *join = chunk->join;
-
-	if (join->progress != NULL)
-		join->progress(join->arg, done, join->n - chunk->first);
-}
-
 /* Join the sets of the chunk with each other: each with the ones before it. */
 static void
 join_within(Chunk *chunk)
 {
+	const SimdupSetJoin *join = chunk->join;
+
 	for (uint32_t i = 0; i < chunk->n; i++)
 	{
 		probe_index(chunk, &chunk->sets[i], chunk->first + i);
 		insert_set(chunk);
-		report_progress(chunk, i + 1);
+		join->progress(join->arg, i + 1, join->n - chunk->first);
 	}
 }
 
@@ -561,7 +554,8 @@ join_with_later(Chunk *chunk)
 			break;
 		probe = read_set(chunk, number, ranks, bits);
 		probe_index(chunk, &probe, number);
-		report_progress(chunk, number - chunk->first + 1);
+		join->progress(join->arg, number - chunk->first + 1,
+					   join->n - chunk->first);
 	}
 	simdup_free(ranks);
 	simdup_free(bits);

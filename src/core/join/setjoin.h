@@ -26,7 +26,7 @@ typedef struct SimdupSetJoin
 	void (*read)(void *arg, uint32_t set, uint32_t *ranks);
 	/* Receives the number of elements that sets a and b, a < b, share. */
 	void (*sink)(void *arg, uint32_t a, uint32_t b, uint32_t common);
-	/* Where not NULL: receives how many of all sets met all others this pass. */
+	/* Receives how many of all sets have met all others of this pass. */
 	void (*progress)(void *arg, uint32_t done, uint32_t total);
 	void *arg;
 } SimdupSetJoin;
