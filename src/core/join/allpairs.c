@@ -45,15 +45,20 @@ typedef struct RecursionPlan
 	double cost;
 } RecursionPlan;
 
+/* Ends of the buckets of a partition, kept from one use to the next. */
+typedef struct BucketEnds
+{
+	uint32_t *ends;
+	size_t size;
+} BucketEnds;
+
 typedef struct RecursionWork
 {
 	SimdupPairJoin *join;
 	bool cross;
 	int depth;
-	/* bucket ends of the sets, by depth; kept from one use to the next */
-	uint32_t *ends[2][MAX_DEPTH];
-	size_t ends_size[2][MAX_DEPTH];
-	uint64_t unchecked; /* work since the last look at interrupts */
+	BucketEnds (*ends)[2]; /* of both sets, by depth */
+	uint64_t unchecked;	   /* work since the last look at interrupts */
 } RecursionWork;
 
 static void join_sets(RecursionWork *work, SimdupPairSet a, SimdupPairSet b);
@@ -69,11 +74,11 @@ consider(const SimdupPairJoin *join, SimdupElement a, SimdupElement b)
 		join->sink(join->arg, a, b);
 }
 
-/* A long comparison is one of stripes, to stay interruptible. */
 SIMDUP_POPCNT_CLONES static void
-compare_across(const SimdupPairJoin *join, const SimdupElement *a, uint32_t na,
+compare_across(RecursionWork *work, const SimdupElement *a, uint32_t na,
 			   const SimdupElement *b, uint32_t nb)
 {
+	const SimdupPairJoin *join = work->join;
 	int k = join->max_distance;
 
 	for (uint32_t i = 0; i < na; i++)
@@ -85,18 +90,21 @@ compare_across(const SimdupPairJoin *join, const SimdupElement *a, uint32_t na,
 				element.fp != b[j].fp)
 				consider(join, element, b[j]);
 	}
+	simdup_count_work(&work->unchecked, (uint64_t) na * nb);
 }
 
 /*
- * Compare within each of some buckets, but those with more than `most`. The first
- * of them begins at `start`; return where the last one ends.
+ * Compare within each bucket of a set, but those with more than `most`. If nearly
+ * all pairs are near and were found on an earlier path, the buckets together take
+ * long and call no sink.
  */
-SIMDUP_POPCNT_CLONES static uint32_t
-compare_within(const SimdupPairJoin *join, const SimdupElement *set,
-			   uint32_t start, const uint32_t *ends, uint32_t n_buckets,
-			   uint32_t most)
+SIMDUP_POPCNT_CLONES static void
+compare_within(RecursionWork *work, const SimdupElement *set,
+			   const uint32_t *ends, uint32_t n_buckets, uint32_t most)
 {
+	const SimdupPairJoin *join = work->join;
 	int k = join->max_distance;
+	uint32_t start = 0;
 
 	for (uint32_t bucket = 0; bucket < n_buckets; start = ends[bucket++])
 	{
@@ -113,30 +121,7 @@ compare_within(const SimdupPairJoin *join, const SimdupElement *set,
 				if (simdup_hamming64(element.fp, own[j].fp) <= k)
 					consider(join, own[j], element);
 		}
-	}
-	return start;
-}
-
-/*
- * Compare a partition's small buckets, some at a time, to stay interruptible.
- * If nearly all pairs are near and were found on an earlier path, the buckets
- * together take long and call no sink.
- */
-static void
-compare_small(RecursionWork *work, SimdupPairSet s, const uint32_t *ends,
-			  uint32_t n_buckets)
-{
-	const uint32_t stride = 1024;
-	uint32_t start = 0;
-
-	for (uint32_t i = 0; i < n_buckets; i += stride)
-	{
-		uint32_t n = n_buckets - i < stride ? n_buckets - i : stride;
-		uint32_t end =
-			compare_within(work->join, s.elements, start, ends + i, n, SMALL);
-
-		simdup_count_work(&work->unchecked, (uint64_t) (end - start) * SMALL);
-		start = end;
+		simdup_count_work(&work->unchecked, (uint64_t) n * n);
 	}
 }
 
@@ -158,16 +143,11 @@ compare_all(RecursionWork *work, SimdupPairSet a, SimdupPairSet b)
 		{
 			uint32_t columns = end - j < side ? end - j : side;
 
-			compare_across(work->join, a.elements + i, rows,
-						   against.elements + j, columns);
-			simdup_count_work(&work->unchecked, (uint64_t) rows * columns);
+			compare_across(work, a.elements + i, rows, against.elements + j,
+						   columns);
 		}
 		if (!work->cross)
-		{
-			(void) compare_within(work->join, a.elements + i, 0, &rows, 1,
-								  side);
-			simdup_count_work(&work->unchecked, (uint64_t) rows * rows / 2);
-		}
+			compare_within(work, a.elements + i, &rows, 1, side);
 	}
 }
 
@@ -316,15 +296,15 @@ partition(RecursionWork *work, int side, SimdupPairSet *s, uint64_t block,
 				   .left_shift = __builtin_clzll(block),
 				   .right_shift = 64 - bits};
 	uint32_t n_buckets = UINT32_C(1) << bits;
-	uint32_t *ends = simdup_grow(work->ends[side][work->depth],
-								 &work->ends_size[side][work->depth], n_buckets,
-								 sizeof(uint32_t));
+	BucketEnds *room = &work->ends[work->depth][side];
+	uint32_t *ends =
+		simdup_grow(room->ends, &room->size, n_buckets, sizeof(uint32_t));
 	SimdupElement *from = s->elements;
 	SimdupElement *to = s->scratch;
 	uint32_t n = s->n;
 	uint32_t sum = 0;
 
-	memset(ends, 0, n_buckets * sizeof(uint32_t));
+	room->ends = memset(ends, 0, n_buckets * sizeof(uint32_t));
 	for (uint32_t i = 0; i < n; i++)
 		ends[bucket_of(h, from[i].fp)]++;
 	for (uint32_t i = 0; i < n_buckets; i++)
@@ -339,7 +319,7 @@ partition(RecursionWork *work, int side, SimdupPairSet *s, uint64_t block,
 	s->elements = to;
 	s->scratch = from;
 	simdup_count_work(&work->unchecked, (uint64_t) n * 4);
-	return work->ends[side][work->depth] = ends;
+	return ends;
 }
 
 static inline SimdupPairSet
@@ -362,13 +342,12 @@ visit_bucket(RecursionWork *work, const RecursionPlan *plan, int next,
 			 int n_equal, SimdupPairSet a, SimdupPairSet b)
 {
 	if (!work->cross && a.n <= SMALL)
-		return; /* compare_small had it */
+		return; /* visit_block had it compared */
 	if (work->cross && (a.n == 0 || b.n == 0))
 		return;
 	if (work->cross && a.n <= SMALL && b.n <= SMALL)
 	{
-		compare_across(work->join, a.elements, a.n, b.elements, b.n);
-		simdup_count_work(&work->unchecked, (uint64_t) a.n * b.n);
+		compare_across(work, a.elements, a.n, b.elements, b.n);
 		return;
 	}
 	work->depth++;
@@ -396,7 +375,7 @@ visit_block(RecursionWork *work, const RecursionPlan *plan, int block,
 
 	join->path.same |= mask;
 	if (!work->cross)
-		compare_small(work, *a, a_ends, n_buckets);
+		compare_within(work, a->elements, a_ends, n_buckets, SMALL);
 
 	for (uint32_t i = 0; i < n_buckets; i++)
 	{
@@ -477,22 +456,20 @@ void
 simdup_join_by_recursion(SimdupPairJoin *join, SimdupPairSet a,
 						 const SimdupPairSet *b)
 {
-	RecursionWork *work;
+	RecursionWork work = {.join = join, .cross = b != NULL};
 
 	if (join->max_distance == 0 || a.n == 0 || (b != NULL && b->n == 0))
 		return;
 	/* so few need no plan: a caller may have a hundred thousand such sets */
 	if (b == NULL && a.n <= SMALL)
 	{
-		(void) compare_within(join, a.elements, 0, &a.n, 1, SMALL);
+		compare_within(&work, a.elements, &a.n, 1, SMALL);
 		return;
 	}
-	work = simdup_alloc0(sizeof(RecursionWork));
-	work->join = join;
-	work->cross = b != NULL;
-	join_sets(work, a, second_set(a, b));
-	for (int side = 0; side < 2; side++)
-		for (int depth = 0; depth < MAX_DEPTH; depth++)
-			simdup_free(work->ends[side][depth]);
-	simdup_free(work);
+	work.ends = simdup_alloc0(MAX_DEPTH * sizeof(*work.ends));
+	join_sets(&work, a, second_set(a, b));
+	for (int depth = 0; depth < MAX_DEPTH; depth++)
+		for (int side = 0; side < 2; side++)
+			simdup_free(work.ends[depth][side].ends);
+	simdup_free(work.ends);
 }

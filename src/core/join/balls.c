@@ -177,7 +177,7 @@ join_many(SimdupBalls *work, uint32_t a, uint32_t na, uint32_t b, uint32_t nb)
 	SimdupPairSet set_b = {elements + na, elements + n + na, nb};
 	SimdupPairJoin *join = simdup_alloc0(sizeof(SimdupPairJoin));
 
-	join->max_distance = work->join->max_distance;
+	join->max_distance = work->task->max_distance;
 	join->sink = found_among_many;
 	join->arg = work;
 	join->n_nested = work->join->n_nested + 1;
@@ -284,14 +284,14 @@ meet_part(SimdupBalls *work, uint32_t key, const uint32_t *ball,
 static void
 meet_ball(SimdupBalls *work, uint32_t key)
 {
-	static const uint32_t none = 0;
 	const SimdupBallBlock *block = &work->task->plan.blocks[work->task->block];
 	const uint32_t *ball = work->ball;
 
-	if (work->task->cross)
-		meet_part(work, key, &none, &none + 1);
-	else
+	if (!work->task->cross)
+	{
 		meet_long(work, key, key);
+		ball++;
+	}
 	for (int bit = 0; bit < block->key_bits; bit++)
 	{
 		const uint32_t *end = work->ball + work->ball_ends[bit];
@@ -303,19 +303,18 @@ meet_ball(SimdupBalls *work, uint32_t key)
 	compare_run(work, key);
 }
 
-/* List what may differ in two keys of buckets that meet, but nothing. */
+/* List what may differ in two keys of buckets that meet, nothing first. */
 static void
 make_ball(SimdupBalls *work)
 {
 	const SimdupBallBlock *block = &work->task->plan.blocks[work->task->block];
-	uint32_t n = 0;
+	uint32_t n = 1;
 
+	work->ball[0] = 0;
 	for (int bit = 0; bit < block->key_bits; bit++)
 	{
 		uint32_t before = n;
 
-		if (block->radius > 0)
-			work->ball[n++] = UINT32_C(1) << bit;
 		for (uint32_t i = 0; i < before; i++)
 			if (simdup_popcount64(work->ball[i]) < block->radius)
 				work->ball[n++] = work->ball[i] | UINT32_C(1) << bit;
@@ -328,11 +327,10 @@ make_ball(SimdupBalls *work)
 uint32_t
 simdup_balls_tiles(const SimdupBalls *balls)
 {
-	int key_bits = balls->task->plan.blocks[balls->task->block].key_bits;
+	int high_bits = balls->task->plan.blocks[balls->task->block].key_bits -
+					SIMDUP_TILE_BITS;
 
-	return UINT32_C(1) << (key_bits < SIMDUP_TILE_BITS
-							   ? 0
-							   : key_bits - SIMDUP_TILE_BITS);
+	return UINT32_C(1) << (high_bits > 0 ? high_bits : 0);
 }
 
 void
@@ -369,55 +367,50 @@ simdup_balls_report(void *balls, uint32_t a, uint32_t b)
 					 work->b.elements[work->b.positions[b]]);
 }
 
-/* Return the size of a task in memory. Set the arrays of one who takes part. */
+/* Return the bytes of a set's codes, and of the starts of its buckets. */
 static size_t
-lay_out(const JoinTask *task, char *memory, SimdupBalls *work)
+set_size(const JoinTask *task, int i)
 {
-	size_t at = sizeof(JoinTask);
 	size_t n_keys = 0;
 
-	for (int i = 0; i < task->plan.n_blocks; i++)
-		n_keys |= (size_t) 1 << task->plan.blocks[i].key_bits;
-	for (int i = 0; i <= task->cross; i++)
-	{
-		size_t starts =
-			at + ((size_t) task->n[i] + SIMDUP_COMPARED) * sizeof(uint64_t);
+	for (int block = 0; block < task->plan.n_blocks; block++)
+		n_keys |= (size_t) 1 << task->plan.blocks[block].key_bits;
+	return ((size_t) task->n[i] + SIMDUP_COMPARED) * sizeof(uint64_t) +
+		   (n_keys + 2) * sizeof(uint32_t);
+}
 
-		if (work != NULL)
-			work->b = (SimdupSorted){.n = task->n[i],
-									 .codes = (uint64_t *) (memory + at),
-									 .starts = (uint32_t *) (memory + starts)};
-		/* of a self join, b is a */
-		if (work != NULL && i == 0)
-			work->a = work->b;
-		at = starts + (n_keys + 2) * sizeof(uint32_t);
-	}
-	return at;
+static SimdupSorted
+set_in(char *memory, uint32_t n)
+{
+	uint64_t *codes = (uint64_t *) memory;
+
+	return (SimdupSorted){.n = n,
+						  .codes = codes,
+						  .starts = (uint32_t *) (codes + n + SIMDUP_COMPARED)};
 }
 
 /* Begin to take part in the task that this memory holds. */
 static SimdupBalls *
-begin_work(void *memory, SimdupPairJoin *join)
+begin_work(JoinTask *task, SimdupPairJoin *join)
 {
 	SimdupBalls *work = simdup_alloc0(sizeof(SimdupBalls));
+	char *sets = (char *) (task + 1);
 
-	work->task = memory;
+	work->task = task;
 	work->join = join;
-	work->comparison =
-		(SimdupComparison){&work->task->plan, -1, work->task->max_distance,
-						   found_in_run, work};
+	work->comparison = (SimdupComparison){&task->plan, -1, task->max_distance,
+										  found_in_run, work};
 	work->compare = simdup_comparers[simdup_instructions()].compare;
-	(void) lay_out(work->task, memory, work);
+	work->a = set_in(sets, task->n[0]);
+	work->b =
+		task->cross ? set_in(sets + set_size(task, 0), task->n[1]) : work->a;
 	return work;
 }
 
 SimdupBalls *
 simdup_balls_help(void *memory)
 {
-	SimdupPairJoin *join = simdup_alloc0(sizeof(SimdupPairJoin));
-
-	join->max_distance = ((JoinTask *) memory)->max_distance;
-	return begin_work(memory, join);
+	return begin_work(memory, simdup_alloc0(sizeof(SimdupPairJoin)));
 }
 
 /* Run a planned join, with helpers where it is worth it. */
@@ -427,7 +420,8 @@ run(SimdupPairJoin *join, const JoinTask *task, SimdupPairSet a,
 {
 	SimdupBalls *work;
 	const SimdupHelpers *helpers = join->helpers;
-	size_t size = lay_out(task, NULL, NULL);
+	size_t size = sizeof(JoinTask) + set_size(task, 0) +
+				  (task->cross ? set_size(task, 1) : 0);
 	void *memory = NULL;
 
 	if (helpers != NULL && task->plan.cost > WORTH_HELP &&

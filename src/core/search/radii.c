@@ -141,10 +141,12 @@ pages_of_radius(const SimdupHistogram *histogram,
 }
 
 SIMDUP_POPCNT_CLONES
-static void
-sum_parts(const SimdupHistogram *histogram, uint32_t block,
-		  int parts[][SIMDUP_BLOCK_BITS + 1])
+void
+simdup_page_costs(const SimdupHistogram *histogram, uint32_t block, int largest,
+				  SimdupPageCosts costs)
 {
+	int parts[SIMDUP_BLOCK_BITS + 1][SIMDUP_BLOCK_BITS + 1] = {{0}};
+
 	for (int j = 0; j < histogram->n_ranges; j++)
 	{
 		const SimdupBlockRange *range = &histogram->ranges[j];
@@ -152,15 +154,6 @@ sum_parts(const SimdupHistogram *histogram, uint32_t block,
 
 		parts[range->bits][simdup_popcount64(different)] += range->part;
 	}
-}
-
-void
-simdup_page_costs(const SimdupHistogram *histogram, uint32_t block, int largest,
-				  SimdupPageCosts costs)
-{
-	int parts[SIMDUP_BLOCK_BITS + 1][SIMDUP_BLOCK_BITS + 1] = {{0}};
-
-	sum_parts(histogram, block, parts);
 	for (int r = 0; r < SIMDUP_BLOCK_BITS; r++)
 		costs[r] =
 			r <= largest ? 1 + pages_of_radius(histogram, parts, r) : INFINITY;
