@@ -59,9 +59,9 @@
 
 typedef struct Set
 {
-	const uint32_t *ranks;
-	const uint64_t *bits; /* of the common ones */
-	uint32_t n_rare;	  /* ranks below common_from */
+	uint32_t *ranks;
+	uint64_t *bits;	 /* of the common ones */
+	uint32_t n_rare; /* ranks below common_from */
 } Set;
 
 /* Bounds on the elements that a set shares beyond the counted matches. */
@@ -92,10 +92,8 @@ typedef struct Chunk
 	uint32_t n;
 	uint32_t low;  /* the smallest set that is large enough for the probe */
 	uint32_t high; /* sets before this one are in the index */
-	Set *sets;
+	Set *sets;	   /* of the chunk, then room for a later one */
 	Bound *bounds; /* of the sets; apart, since a loop reads them all */
-	uint32_t *ranks;
-	uint64_t *bits;
 
 	PostingList *lists; /* an open-addressing table */
 	int shift;			/* from a product to a slot in it */
@@ -141,11 +139,13 @@ index_prefix(const Chunk *chunk, uint32_t number)
 	return prefix_length(chunk, number, 2 * chunk->min_share);
 }
 
-/* Read a set and set the bits of its common ranks. */
-static Set
-read_set(const Chunk *chunk, uint32_t number, uint32_t *ranks, uint64_t *bits)
+/* Read a set to where its arrays are, and set the bits of its common ranks. */
+static void
+read_set(const Chunk *chunk, uint32_t number, Set *set)
 {
 	const SimdupSetJoin *join = chunk->join;
+	uint32_t *ranks = set->ranks;
+	uint64_t *bits = set->bits;
 	uint32_t n = join->n_ranks[number];
 
 	join->read(join->arg, number, ranks);
@@ -156,7 +156,7 @@ read_set(const Chunk *chunk, uint32_t number, uint32_t *ranks, uint64_t *bits)
 
 		bits[bit / 64] |= UINT64_C(1) << (bit % 64);
 	}
-	return (Set){ranks, bits, n};
+	set->n_rare = n;
 }
 
 static Bound
@@ -425,14 +425,11 @@ meet_all(Chunk *chunk, const Set *probe, const Bound *bound)
 static void
 probe_index(Chunk *chunk, const Set *probe, uint32_t number)
 {
-	const SimdupSetJoin *join = chunk->join;
-	uint32_t size = join->sizes[number];
 	/* meets all sets that are not larger */
 	uint32_t prefix = prefix_length(chunk, number, chunk->min_resemblance);
 	Bound bound = bound_of(chunk, number, probe, prefix);
 	uint32_t n;
 
-	drop_small_sets(chunk, size);
 	if (prefix == 0)
 		return;
 	n = prefix <= probe->n_rare ? meet_lists(chunk, probe, prefix, &bound)
@@ -478,28 +475,35 @@ begin_chunk(Chunk *chunk, size_t memory)
 	const SimdupSetJoin *join = chunk->join;
 	size_t n_ranks;
 	size_t n_postings;
+	uint32_t most_ranks = 0; /* of a later set */
 	uint32_t *ranks;
+	uint64_t *bits;
 
 	plan_chunk(chunk, memory, &n_ranks, &n_postings);
+	for (uint32_t i = chunk->first + chunk->n; i < join->n; i++)
+		if (join->n_ranks[i] > most_ranks)
+			most_ranks = join->n_ranks[i];
 	chunk->low = chunk->high = 0;
-	chunk->sets = simdup_alloc(chunk->n * sizeof(Set));
+	chunk->sets = simdup_alloc((chunk->n + (size_t) 1) * sizeof(Set));
 	chunk->bounds = simdup_alloc(chunk->n * sizeof(Bound));
-	ranks = chunk->ranks = simdup_alloc((n_ranks + 1) * sizeof(uint32_t));
-	chunk->bits =
-		simdup_alloc((chunk->n * chunk->n_words + 1) * sizeof(uint64_t));
+	ranks = simdup_alloc((n_ranks + most_ranks + 1) * sizeof(uint32_t));
+	bits = simdup_alloc(((chunk->n + (size_t) 1) * chunk->n_words + 1) *
+						sizeof(uint64_t));
 	chunk->met = simdup_alloc0(chunk->n * sizeof(uint32_t));
 	chunk->candidates =
 		simdup_alloc((chunk->n + (size_t) 1) * sizeof(uint32_t));
+	chunk->sets[0] = (Set){ranks, bits, 0};
 	for (uint32_t i = 0; i < chunk->n; i++)
 	{
 		uint32_t number = chunk->first + i;
+		Set *set = &chunk->sets[i];
 
 		simdup_check_interrupts();
-		chunk->sets[i] =
-			read_set(chunk, number, ranks, chunk->bits + i * chunk->n_words);
-		chunk->bounds[i] = bound_of(chunk, number, &chunk->sets[i],
-									index_prefix(chunk, number));
-		ranks += join->n_ranks[number];
+		read_set(chunk, number, set);
+		chunk->bounds[i] =
+			bound_of(chunk, number, set, index_prefix(chunk, number));
+		set[1] = (Set){set->ranks + join->n_ranks[number],
+					   set->bits + chunk->n_words, 0};
 	}
 	lay_out_index(chunk, n_postings);
 }
@@ -507,58 +511,40 @@ begin_chunk(Chunk *chunk, size_t memory)
 static void
 end_chunk(Chunk *chunk)
 {
+	simdup_free(chunk->sets[0].ranks);
+	simdup_free(chunk->sets[0].bits);
 	simdup_free(chunk->sets);
 	simdup_free(chunk->bounds);
-	simdup_free(chunk->ranks);
-	simdup_free(chunk->bits);
 	simdup_free(chunk->met);
 	simdup_free(chunk->candidates);
 	simdup_free(chunk->lists);
 	simdup_free(chunk->postings);
 }
 
-/* Join the sets of the chunk with each other: each with the ones before it. */
+/*
+ * Join each set of the chunk with the ones before it, and later sets with all,
+ * until they are too large for each.
+ */
 static void
-join_within(Chunk *chunk)
+join_chunk(Chunk *chunk)
 {
 	const SimdupSetJoin *join = chunk->join;
 
-	for (uint32_t i = 0; i < chunk->n; i++)
+	for (uint32_t i = 0; i < join->n - chunk->first; i++)
 	{
-		probe_index(chunk, &chunk->sets[i], chunk->first + i);
-		insert_set(chunk);
-		join->progress(join->arg, i + 1, join->n - chunk->first);
-	}
-}
+		uint32_t number = chunk->first + i;
+		Set *set = &chunk->sets[smaller(i, chunk->n)];
 
-/* Join later sets with the chunk, until they are too large for all of it. */
-static void
-join_with_later(Chunk *chunk)
-{
-	const SimdupSetJoin *join = chunk->join;
-	uint32_t number = chunk->first + chunk->n;
-	uint32_t most_ranks = 0;
-	uint32_t *ranks;
-	uint64_t *bits;
-	Set probe;
-
-	for (uint32_t i = number; i < join->n; i++)
-		if (join->n_ranks[i] > most_ranks)
-			most_ranks = join->n_ranks[i];
-	ranks = simdup_alloc((most_ranks + (size_t) 1) * sizeof(uint32_t));
-	bits = simdup_alloc((chunk->n_words + 1) * sizeof(uint64_t));
-	for (; number < join->n; number++)
-	{
 		drop_small_sets(chunk, join->sizes[number]);
 		if (chunk->low == chunk->n)
 			break;
-		probe = read_set(chunk, number, ranks, bits);
-		probe_index(chunk, &probe, number);
-		join->progress(join->arg, number - chunk->first + 1,
-					   join->n - chunk->first);
+		if (i >= chunk->n)
+			read_set(chunk, number, set);
+		probe_index(chunk, set, number);
+		if (i < chunk->n)
+			insert_set(chunk);
+		join->progress(join->arg, i + 1, join->n - chunk->first);
 	}
-	simdup_free(ranks);
-	simdup_free(bits);
 }
 
 void
@@ -569,12 +555,10 @@ simdup_set_join(const SimdupSetJoin *join, double min_resemblance,
 
 	chunk.min_share = min_resemblance / (1 + min_resemblance);
 	chunk.n_words = ((size_t) join->all_ranks - join->common_from + 63) / 64;
-	while (chunk.first < join->n)
+	for (; chunk.first < join->n; chunk.first += chunk.n)
 	{
 		begin_chunk(&chunk, memory);
-		join_within(&chunk);
-		join_with_later(&chunk);
+		join_chunk(&chunk);
 		end_chunk(&chunk);
-		chunk.first += chunk.n;
 	}
 }
