@@ -328,14 +328,6 @@ part_of(SimdupPairSet s, uint32_t start, uint32_t end)
 	return (SimdupPairSet){s.elements + start, s.scratch + start, end - start};
 }
 
-/* Keep the invariant: the set is back where the caller had it. */
-static void
-restore(SimdupPairSet s, SimdupElement *home)
-{
-	if (s.elements != home)
-		memcpy(home, s.elements, s.n * sizeof(SimdupElement));
-}
-
 /* What is together in one bucket: compare it, or go on. */
 static void
 visit_bucket(RecursionWork *work, const RecursionPlan *plan, int next,
@@ -411,8 +403,11 @@ visit(RecursionWork *work, const RecursionPlan *plan, int first, int n_equal,
 		path->skipped[path->n_skipped++] = plan->blocks[block];
 	}
 	path->n_skipped = n_skipped;
-	restore(a, a_home);
-	restore(b, b_home);
+	/* keep the invariant: the sets are back where the caller had them */
+	if (a.elements != a_home)
+		memcpy(a_home, a.elements, a.n * sizeof(SimdupElement));
+	if (b.elements != b_home)
+		memcpy(b_home, b.elements, b.n * sizeof(SimdupElement));
 }
 
 /* Join a set as if it were new: its own varying bits, its own plan. */

@@ -93,13 +93,11 @@ extern SimdupInstructions simdup_widest_instructions;
 /* Return the instructions that joins use. */
 extern SimdupInstructions simdup_instructions(void);
 
-/* Compares n fingerprints with m others. */
-typedef void (*SimdupCompare)(const SimdupComparison *c, const uint64_t *own,
-							  uint32_t n, const uint64_t *run, uint32_t m);
-
 typedef struct SimdupComparer
 {
-	SimdupCompare compare;
+	/* Compares n fingerprints with m others. */
+	void (*compare)(const SimdupComparison *c, const uint64_t *own, uint32_t n,
+					const uint64_t *run, uint32_t m);
 	double cost; /* of a pair, in nanoseconds */
 } SimdupComparer;
 

@@ -71,7 +71,7 @@ struct SimdupBalls
 	SimdupSorted b; /* of a self join: a */
 
 	SimdupComparison comparison;
-	SimdupCompare compare;
+	const SimdupComparer *comparer;
 
 	/* what differs in the keys of buckets that meet, by its highest bit */
 	uint32_t ball[SIMDUP_MAX_BALL];
@@ -145,7 +145,8 @@ compare_stripe(SimdupBalls *work, uint32_t own, uint32_t n,
 	work->own = own;
 	work->list = list;
 	work->n_list = n_list;
-	work->compare(&work->comparison, work->a.codes + own, n, others, m);
+	work->comparer->compare(&work->comparison, work->a.codes + own, n, others,
+							m);
 	simdup_count_work(&work->unchecked, (uint64_t) n * m);
 }
 
@@ -400,7 +401,7 @@ begin_work(JoinTask *task, SimdupPairJoin *join)
 	work->join = join;
 	work->comparison = (SimdupComparison){&task->plan, -1, task->max_distance,
 										  found_in_run, work};
-	work->compare = simdup_comparers[simdup_instructions()].compare;
+	work->comparer = &simdup_comparers[simdup_instructions()];
 	work->a = set_in(sets, task->n[0]);
 	work->b =
 		task->cross ? set_in(sets + set_size(task, 0), task->n[1]) : work->a;

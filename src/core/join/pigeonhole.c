@@ -110,33 +110,29 @@ simdup_piece_of_pair(const SimdupPieces *pieces, uint64_t a, uint64_t b)
 	return piece_of_block(pieces, a, block);
 }
 
-/* List the pairs of blocks, of ten bits at most, below the pair's number. */
-static int
-list_pairs(uint64_t fp, int n_blocks, SimdupLockBlock *pairs)
-{
-	int n = 0;
-
-	for (int i = 0; i < n_blocks; i++)
-		for (int j = i + 1; j < n_blocks; j++, n++)
-			pairs[n] = (SimdupLockBlock){
-				.value = (uint32_t) ((uint64_t) n << 20 |
-									 block_value(fp, i, n_blocks) << 10 |
-									 block_value(fp, j, n_blocks))};
-	return n;
-}
-
 int
 simdup_lock_blocks(uint64_t fp, int k, SimdupLockBlock *blocks)
 {
-	if (k >= FIRST_PAIRED_K && k <= LAST_PAIRED_K)
-		return list_pairs(fp, k + 2, blocks);
-	for (int i = 0; i <= k; i++)
-	{
-		uint64_t value = block_value(fp, i, k + 1);
+	int n = 0;
 
-		/* 32 bits at most, and 64 for k = 0 */
-		blocks[i] =
-			(SimdupLockBlock){(uint32_t) (value ^ value >> 32), (uint16_t) i};
+	if (k < FIRST_PAIRED_K || k > LAST_PAIRED_K)
+	{
+		for (; n <= k; n++)
+		{
+			uint64_t value = block_value(fp, n, k + 1);
+
+			/* 32 bits at most, and 64 for k = 0 */
+			blocks[n] = (SimdupLockBlock){(uint32_t) (value ^ value >> 32),
+										  (uint16_t) n};
+		}
+		return n;
 	}
-	return k + 1;
+	/* pairs of blocks, of ten bits at most, below the pair's number */
+	for (int i = 0; i < k + 2; i++)
+		for (int j = i + 1; j < k + 2; j++, n++)
+			blocks[n] = (SimdupLockBlock){
+				.value = (uint32_t) ((uint64_t) n << 20 |
+									 block_value(fp, i, k + 2) << 10 |
+									 block_value(fp, j, k + 2))};
+	return n;
 }

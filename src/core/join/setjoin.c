@@ -60,8 +60,9 @@
 typedef struct Set
 {
 	uint32_t *ranks;
-	uint64_t *bits;	 /* of the common ones */
-	uint32_t n_rare; /* ranks below common_from */
+	uint64_t *bits;		/* of the common ones */
+	uint32_t n_rare;	/* ranks below common_from */
+	uint32_t n_indexed; /* those of the index prefix */
 } Set;
 
 /* Bounds on the elements that a set shares beyond the counted matches. */
@@ -284,14 +285,6 @@ table_bits(const Chunk *chunk, size_t n_postings)
 	return bits;
 }
 
-/* Return the number of rare ranks of the index prefix of a set of the chunk. */
-static uint32_t
-indexed_ranks(const Chunk *chunk, uint32_t i)
-{
-	return smaller(index_prefix(chunk, chunk->first + i),
-				   chunk->sets[i].n_rare);
-}
-
 /* Make room for each list. Every list is still empty. */
 static void
 lay_out_index(Chunk *chunk, size_t n_postings)
@@ -309,7 +302,7 @@ lay_out_index(Chunk *chunk, size_t n_postings)
 	{
 		const uint32_t *ranks = chunk->sets[i].ranks;
 
-		for (uint32_t j = indexed_ranks(chunk, i); j > 0; j--)
+		for (uint32_t j = chunk->sets[i].n_indexed; j > 0; j--)
 		{
 			PostingList *list = find_list(chunk, ranks[j - 1]);
 
@@ -333,7 +326,7 @@ insert_set(Chunk *chunk)
 	uint32_t i = chunk->high++;
 	const uint32_t *ranks = chunk->sets[i].ranks;
 
-	for (uint32_t j = indexed_ranks(chunk, i); j > 0; j--)
+	for (uint32_t j = chunk->sets[i].n_indexed; j > 0; j--)
 		chunk->postings[find_list(chunk, ranks[j - 1])->end++] = i;
 }
 
@@ -492,18 +485,19 @@ begin_chunk(Chunk *chunk, size_t memory)
 	chunk->met = simdup_alloc0(chunk->n * sizeof(uint32_t));
 	chunk->candidates =
 		simdup_alloc((chunk->n + (size_t) 1) * sizeof(uint32_t));
-	chunk->sets[0] = (Set){ranks, bits, 0};
+	chunk->sets[0] = (Set){.ranks = ranks, .bits = bits};
 	for (uint32_t i = 0; i < chunk->n; i++)
 	{
 		uint32_t number = chunk->first + i;
+		uint32_t prefix = index_prefix(chunk, number);
 		Set *set = &chunk->sets[i];
 
 		simdup_check_interrupts();
 		read_set(chunk, number, set);
-		chunk->bounds[i] =
-			bound_of(chunk, number, set, index_prefix(chunk, number));
-		set[1] = (Set){set->ranks + join->n_ranks[number],
-					   set->bits + chunk->n_words, 0};
+		set->n_indexed = smaller(prefix, set->n_rare);
+		chunk->bounds[i] = bound_of(chunk, number, set, prefix);
+		set[1] = (Set){.ranks = set->ranks + join->n_ranks[number],
+					   .bits = set->bits + chunk->n_words};
 	}
 	lay_out_index(chunk, n_postings);
 }
