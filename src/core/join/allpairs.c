@@ -70,7 +70,7 @@ static void visit(RecursionWork *work, const RecursionPlan *plan, int first,
 static inline void
 consider(const SimdupPairJoin *join, SimdupElement a, SimdupElement b)
 {
-	if (simdup_on_path(&join->path, a.fp ^ b.fp))
+	if (simdup_pair_counts(&join->path, a.fp ^ b.fp))
 		join->sink(join->arg, a, b);
 }
 
@@ -165,16 +165,6 @@ varying_bits(SimdupPairSet a, SimdupPairSet b)
 	for (uint32_t i = 0; i < b.n; i++)
 		varying |= b.elements[i].fp ^ first;
 	return varying;
-}
-
-/* Check whether all agree in a block that the path skipped. */
-static bool
-path_is_closed(const SimdupPairPath *path, uint64_t varying)
-{
-	for (int i = path->n_skipped - 1; i >= 0; i--)
-		if (!(path->skipped[i] & varying))
-			return true;
-	return false;
 }
 
 /* Add up the bits of at most MAX_SAMPLE fingerprints; how many they were. */
@@ -302,18 +292,11 @@ partition(RecursionWork *work, int side, SimdupPairSet *s, uint64_t block,
 	SimdupElement *from = s->elements;
 	SimdupElement *to = s->scratch;
 	uint32_t n = s->n;
-	uint32_t sum = 0;
 
 	room->ends = memset(ends, 0, n_buckets * sizeof(uint32_t));
 	for (uint32_t i = 0; i < n; i++)
 		ends[bucket_of(h, from[i].fp)]++;
-	for (uint32_t i = 0; i < n_buckets; i++)
-	{
-		uint32_t count = ends[i];
-
-		ends[i] = sum;
-		sum += count;
-	}
+	simdup_sum_up(ends, n_buckets, 0);
 	for (uint32_t i = 0; i < n; i++)
 		to[ends[bucket_of(h, from[i].fp)]++] = from[i];
 	s->elements = to;
@@ -395,7 +378,7 @@ visit(RecursionWork *work, const RecursionPlan *plan, int first, int n_equal,
 	SimdupElement *b_home = b.elements;
 	int n_skipped = path->n_skipped;
 
-	if (n_skipped && path_is_closed(path, varying_bits(a, b)))
+	if (n_skipped && !simdup_on_path(path, varying_bits(a, b)))
 		return;
 	for (int block = first; block <= plan->n_blocks - n_equal; block++)
 	{
@@ -418,7 +401,7 @@ join_sets(RecursionWork *work, SimdupPairSet a, SimdupPairSet b)
 	uint64_t varying = varying_bits(a, b);
 	RecursionPlan plan = {0};
 
-	if (path_is_closed(path, varying))
+	if (!simdup_on_path(path, varying))
 		return;
 	/* too deep only for a set made to collide: then compare */
 	if (work->depth + MAX_BLOCKS < MAX_DEPTH &&

@@ -30,16 +30,21 @@ typedef struct SimdupPairPath
 	uint64_t skipped[SIMDUP_MAX_SKIPPED];
 } SimdupPairPath;
 
-/* Check whether a pair counts that differs in the bits of x. */
+/* Check whether bits of x are in each of the blocks that the path skipped. */
 static inline bool
 simdup_on_path(const SimdupPairPath *path, uint64_t x)
 {
-	if (x & path->same)
-		return false;
 	for (int i = 0; i < path->n_skipped; i++)
 		if (!(x & path->skipped[i]))
 			return false;
 	return true;
+}
+
+/* Check whether a pair counts that differs in the bits of x. */
+static inline bool
+simdup_pair_counts(const SimdupPairPath *path, uint64_t x)
+{
+	return (x & path->same) == 0 && simdup_on_path(path, x);
 }
 
 /*
@@ -139,6 +144,19 @@ simdup_count_work(uint64_t *unchecked, uint64_t amount)
 	{
 		*unchecked = 0;
 		simdup_check_interrupts();
+	}
+}
+
+/* Turn the counts of n buckets into their starts, the first of which is `start`. */
+static inline void
+simdup_sum_up(uint32_t *counts, uint32_t n, uint32_t start)
+{
+	for (uint32_t i = 0; i < n; i++)
+	{
+		uint32_t count = counts[i];
+
+		counts[i] = start;
+		start += count;
 	}
 }
 

@@ -237,19 +237,6 @@ key_of(const Keys *keys, uint64_t fp)
 	return key;
 }
 
-/* Turn counts into starts, those of a part that begins at `sum`. */
-static void
-sum_up(uint32_t *counts, uint32_t n, uint32_t sum)
-{
-	for (uint32_t i = 0; i < n; i++)
-	{
-		uint32_t count = counts[i];
-
-		counts[i] = sum;
-		sum += count;
-	}
-}
-
 /* Sort one tile by the low bits of its keys. starts are those of its buckets. */
 static void
 sort_tile(SimdupSorted *set, const Keys *keys, uint32_t start, uint32_t end,
@@ -264,7 +251,7 @@ sort_tile(SimdupSorted *set, const Keys *keys, uint32_t start, uint32_t end,
 	memset(starts, 0, sizeof(*starts) << low_bits);
 	for (uint32_t i = 0; i < n; i++)
 		starts[key_of(keys, codes[i]) & mask]++;
-	sum_up(starts, UINT32_C(1) << low_bits, start);
+	simdup_sum_up(starts, UINT32_C(1) << low_bits, start);
 	memcpy(next, starts, sizeof(*starts) << low_bits);
 	for (uint32_t i = 0; i < n; i++)
 	{
@@ -293,7 +280,7 @@ simdup_sort_by_key(const SimdupBallBlock *block, SimdupSorted *set)
 		tiles[key_of(keys, set->elements[i].fp) >> low_bits]++;
 	for (uint32_t i = 0; i < n_tiles; i++)
 		largest = tiles[i] > largest ? tiles[i] : largest;
-	sum_up(tiles, n_tiles, 0);
+	simdup_sum_up(tiles, n_tiles, 0);
 	for (uint32_t i = 0; i < set->n; i++)
 	{
 		uint64_t fp = set->elements[i].fp;

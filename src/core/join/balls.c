@@ -100,7 +100,7 @@ report(SimdupBalls *work, uint32_t a, uint32_t b)
 {
 	uint64_t x = work->a.codes[a] ^ work->b.codes[b];
 
-	if (x != 0 && simdup_on_path(&work->join->path, x))
+	if (x != 0 && simdup_pair_counts(&work->join->path, x))
 		work->put(work->put_arg, a, b);
 }
 
