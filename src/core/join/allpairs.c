@@ -94,9 +94,9 @@ compare_across(RecursionWork *work, const SimdupElement *a, uint32_t na,
 }
 
 /*
- * Compare within each bucket of a set, but those with more than `most`. If nearly
- * all pairs are near and were found on an earlier path, the buckets together take
- * long and call no sink.
+ * Compare within each bucket of a set, but those with more than `most`. Each
+ * bucket counts as work: if nearly all pairs are near and were found on an earlier
+ * path, the buckets together take long and call no sink.
  */
 SIMDUP_POPCNT_CLONES static void
 compare_within(RecursionWork *work, const SimdupElement *set,

@@ -171,16 +171,17 @@ simdup_plan_balls(int max_distance, SimdupPairSet a, const SimdupPairSet *b,
 {
 	SimdupBallPlan best = {.cost = HUGE_VAL};
 	Planning *p = simdup_alloc(sizeof(Planning));
+	SimdupPairSet met = b != NULL ? *b : a;
 
 	p->cross = b != NULL;
 	p->k = max_distance;
 	p->rows = a.n;
-	p->met_rows = p->cross ? b->n : a.n;
+	p->met_rows = met.n;
 	p->all = p->cross ? p->rows + p->met_rows : p->rows;
 	p->pairs = p->rows * p->met_rows / (p->cross ? 1 : 2);
 	p->cost_of_compare = simdup_comparers[simdup_instructions()].cost;
 	take_sample(a, &p->a);
-	take_sample(p->cross ? *b : a, &p->b);
+	take_sample(met, &p->b);
 	for (int bit = 0; bit < 64; bit++)
 	{
 		double x = (double) p->a.ones[bit] / p->a.n;
