@@ -18,8 +18,11 @@
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
+#include "core/join/allpairs.h"
 #include "core/join/balls.h"
 #include "core/join/entropy.h"
+#include "core/join/pigeonhole.h"
+#include "server/progress.h"
 #include "server/spill.h"
 
 /*
@@ -111,19 +114,19 @@ join_in_memory(FingerprintJoin *join, int64 n, double weight)
 	SimdupPairSet without;
 
 	if (rows->n_first == rows->n)
-		with.n = (size_t) n;
+		with.n = (uint32) n;
 	/* most runs on disk are of one element */
 	else if (n > 1)
-		with.n = (size_t) part_by_query(join->elements, n);
+		with.n = (uint32) part_by_query(join->elements, n);
 	without.elements = with.elements + with.n;
 	without.scratch = with.scratch + with.n;
-	without.n = (size_t) n - with.n;
+	without.n = (uint32) n - with.n;
 
 	join->run = weight * (double) with.n;
-	simdup_pairs_self(&join->pairs, with);
+	simdup_pair_join(&join->pairs, with, NULL);
 	join->done += join->run;
 	join->run = weight * (double) without.n;
-	simdup_pairs_cross(&join->pairs, with, without);
+	simdup_pair_join(&join->pairs, with, &without);
 	join->done += join->run;
 }
 

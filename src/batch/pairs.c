@@ -15,7 +15,7 @@
 #include "utils/memutils.h"
 
 #include "batch/rows.h"
-#include "core/join/pieces.h"
+#include "core/join/pigeonhole.h"
 #include "server/arguments.h"
 #include "server/query.h"
 #include "type/simhash64.h"
@@ -63,7 +63,7 @@ check_pieces(SimdupPieces *pieces, int max_distance, int n)
 {
 	simdup_check_range(n, 1, MAX_PIECES, "number of pieces",
 					   "The number given is %d.");
-	simdup_pieces_cut(pieces, max_distance, (uint32) n);
+	*pieces = (SimdupPieces){(uint32) n, max_distance + 1};
 }
 
 /*

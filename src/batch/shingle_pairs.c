@@ -360,7 +360,7 @@ put_pair(PairSearch *search, uint32 x, uint32 y, uint32 common)
 
 /*
  * Put all documents of one set with those of the other, or of one set with each
- * other: a SimdupSetPairSink.
+ * other: the sink of the join.
  */
 static void
 put_sets(void *arg, uint32_t x, uint32_t y, uint32_t common)
@@ -378,7 +378,7 @@ put_sets(void *arg, uint32_t x, uint32_t y, uint32_t common)
 	}
 }
 
-/* Read ranks: a SimdupSetReader. */
+/* Read ranks for the join. */
 static void
 read_ranks(void *arg, uint32_t set, uint32_t *ranks)
 {
@@ -388,7 +388,7 @@ read_ranks(void *arg, uint32_t set, uint32_t *ranks)
 						 ranks, search->ranking->lengths[set] * sizeof(uint32));
 }
 
-/* Show the progress: a SimdupSetProgress. */
+/* Show the progress of the join. */
 static void
 show_progress(void *arg pg_attribute_unused(), uint32_t done, uint32_t total)
 {

@@ -25,6 +25,7 @@
 #include "utils/lsyscache.h"
 #include "utils/resowner.h"
 
+#include "core/join/pigeonhole.h"
 #include "core/search/lock_blocks.h"
 #include "server/arguments.h"
 #include "server/catalog.h"

@@ -25,7 +25,6 @@
 #include "core/fingerprint/hamming.h"
 #include "core/join/allpairs.h"
 #include "core/join/ball_parts.h"
-#include "core/join/balls.h"
 #include "../unit/random.h"
 
 static double
@@ -113,7 +112,6 @@ by_join(const uint64_t *input, size_t n, int k, bool recursion,
 {
 	uint64_t *fps = arrays->fps;
 	SimdupDistinctFingerprints rows;
-	size_t distinct = 0;
 	Groups groups = {.sizes = arrays->sizes};
 	SimdupPairJoin *join = calloc(1, sizeof(SimdupPairJoin));
 	SimdupPairSet set;
@@ -128,7 +126,6 @@ by_join(const uint64_t *input, size_t n, int k, bool recursion,
 		groups.n_pairs += size * (size - 1) / 2;
 		arrays->elements[i] = (SimdupElement){fps[i], i};
 	}
-	distinct = rows.n;
 	join->max_distance = k;
 	/* deep within joins, balls are not tried */
 	join->n_nested = recursion ? 1000 : 0;
@@ -136,8 +133,8 @@ by_join(const uint64_t *input, size_t n, int k, bool recursion,
 	join->arg = &groups;
 	set.elements = arrays->elements;
 	set.scratch = arrays->moved;
-	set.n = distinct;
-	simdup_pairs_self(join, set);
+	set.n = (uint32_t) rows.n;
+	simdup_pair_join(join, set, NULL);
 	free(join);
 	return groups.n_pairs;
 }

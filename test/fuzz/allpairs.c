@@ -10,8 +10,7 @@
 #include "core/host.h"
 #include "core/join/allpairs.h"
 #include "core/join/ball_parts.h"
-#include "core/join/balls.h"
-#include "core/join/entropy.h"
+#include "core/join/pigeonhole.h"
 #include "input.h"
 #include "random.h"
 
@@ -144,10 +143,7 @@ check_join(SimdupPairJoin *join, Found *found, uint64_t lots, bool cross)
 	SimdupPairSet b = {sets[1], scratch[1], n_b};
 
 	memset(found->seen, 0, (size_t) n * n);
-	if (cross)
-		simdup_pairs_cross(join, a, b);
-	else
-		simdup_pairs_self(join, a);
+	simdup_pair_join(join, a, cross ? &b : NULL);
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t j = 0; j < n; j++)
 		{

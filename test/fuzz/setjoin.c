@@ -103,6 +103,13 @@ put_pair(void *arg, uint32_t a, uint32_t b, uint32_t common)
 }
 
 static void
+check_progress(void *arg, uint32_t done, uint32_t total)
+{
+	(void) arg;
+	must(done <= total);
+}
+
+static void
 check_pairs(const Sets *sets, double min_resemblance)
 {
 	for (uint32_t a = 0; a < sets->n; a++)
@@ -123,7 +130,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint64_t masks[MAX_SETS];
 	uint32_t alone[MAX_SETS];
 	Sets sets = {0};
-	SimdupSetJoin join = {.read = read_ranks, .sink = put_pair, .arg = &sets};
+	SimdupSetJoin join = {.read = read_ranks,
+						  .sink = put_pair,
+						  .progress = check_progress,
+						  .arg = &sets};
 	uint32_t n = (uint32_t) take_between(&in, 1, MAX_SETS);
 	double min_resemblance = (double) take_between(&in, 1, 100) / 100;
 	size_t memory = take_between(&in, 0, 20000);

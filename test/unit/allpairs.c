@@ -9,7 +9,6 @@
 #include "core/host.h"
 #include "core/join/allpairs.h"
 #include "core/join/ball_parts.h"
-#include "core/join/balls.h"
 #include "random.h"
 #include "tap.h"
 
@@ -217,10 +216,7 @@ join_is_right(const uint64_t *fps, size_t n, int k, bool cross)
 	for (size_t i = 0; i < n; i++)
 		if (cross && i % 5 != 0) /* some are in both */
 			b.elements[b.n++] = (SimdupElement){fps[i], i};
-	if (cross)
-		simdup_pairs_cross(join, a, b);
-	else
-		simdup_pairs_self(join, a);
+	simdup_pair_join(join, a, cross ? &b : NULL);
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < n; j++)

@@ -1,9 +1,9 @@
 /*
  * lock_blocks.c
  *	  Near fingerprints lock something in common at every distance, unrelated
- *	  ones as seldom as lock_blocks.h says.
+ *	  ones as seldom as pigeonhole.h says.
  */
-#include "core/search/lock_blocks.h"
+#include "core/join/pigeonhole.h"
 #include "random.h"
 #include "tap.h"
 

@@ -16,8 +16,8 @@
  * Otherwise dense clusters would be visited on every path.
  *
  * Parts are moved between two buffers of the size of the set. Invariant: a
- * call leaves in its slice's `cur` the set that it found there, in any order,
- * and anything in `other`.
+ * call leaves in its set's `elements` those that it found there, in any order,
+ * and anything in `scratch`.
  */
 #include <math.h>
 #include <string.h>
@@ -25,7 +25,7 @@
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
 #include "core/join/allpairs.h"
-#include "core/join/entropy.h"
+#include "core/join/pigeonhole.h"
 
 #define MAX_BLOCKS 32 /* of one plan */
 #define MAX_DEPTH 96  /* of nested partitions */
@@ -37,13 +37,6 @@
 #define COST_OF_MOVE 4.0
 #define COST_OF_COMPARE 1.0
 
-typedef struct Slice
-{
-	SimdupElement *cur;
-	SimdupElement *other;
-	uint32_t n;
-} Slice;
-
 typedef struct RecursionPlan
 {
 	int n_blocks;
@@ -52,58 +45,40 @@ typedef struct RecursionPlan
 	double cost;
 } RecursionPlan;
 
+/* Ends of the buckets of a partition, kept from one use to the next. */
+typedef struct BucketEnds
+{
+	uint32_t *ends;
+	size_t size;
+} BucketEnds;
+
 typedef struct RecursionWork
 {
 	SimdupPairJoin *join;
 	bool cross;
 	int depth;
-	/* bucket ends of the sets, by depth; kept from one use to the next */
-	uint32_t *ends[2][MAX_DEPTH];
-	int ends_bits[2][MAX_DEPTH];
-	uint64_t unchecked; /* work since the last look at interrupts */
+	BucketEnds (*ends)[2]; /* of both sets, by depth */
+	uint64_t unchecked;	   /* work since the last look at interrupts */
 } RecursionWork;
 
-static void join_slices(RecursionWork *work, Slice a, Slice b);
-
-static inline void
-count_work(RecursionWork *work, uint64_t amount)
-{
-	work->unchecked += amount;
-	if (work->unchecked >= 1000000)
-	{
-		work->unchecked = 0;
-		simdup_check_interrupts();
-	}
-}
+static void join_sets(RecursionWork *work, SimdupPairSet a, SimdupPairSet b);
+static void visit(RecursionWork *work, const RecursionPlan *plan, int first,
+				  int n_equal, SimdupPairSet a, SimdupPairSet b);
 
 /* Comparing */
 
 static inline void
 consider(const SimdupPairJoin *join, SimdupElement a, SimdupElement b)
 {
-	if (simdup_on_path(&join->path, a.fp ^ b.fp))
+	if (simdup_pair_counts(&join->path, a.fp ^ b.fp))
 		join->sink(join->arg, a, b);
 }
 
-static inline void
-compare_within(const SimdupPairJoin *join, const SimdupElement *set, uint32_t n)
-{
-	int k = join->max_distance;
-
-	for (uint32_t i = 1; i < n; i++)
-	{
-		SimdupElement element = set[i];
-
-		for (uint32_t j = 0; j < i; j++)
-			if (simdup_hamming64(element.fp, set[j].fp) <= k)
-				consider(join, set[j], element);
-	}
-}
-
-static inline void
-compare_across(const SimdupPairJoin *join, const SimdupElement *a, uint32_t na,
+SIMDUP_POPCNT_CLONES static void
+compare_across(RecursionWork *work, const SimdupElement *a, uint32_t na,
 			   const SimdupElement *b, uint32_t nb)
 {
+	const SimdupPairJoin *join = work->join;
 	int k = join->max_distance;
 
 	for (uint32_t i = 0; i < na; i++)
@@ -115,75 +90,51 @@ compare_across(const SimdupPairJoin *join, const SimdupElement *a, uint32_t na,
 				element.fp != b[j].fp)
 				consider(join, element, b[j]);
 	}
+	simdup_count_work(&work->unchecked, (uint64_t) na * nb);
 }
 
 /*
- * Buckets of one partition, those that are small enough to compare. The first
- * of them begins at `start`; returns where the last one ends.
+ * Compare within each bucket of a set, but those with more than `most`. Each
+ * bucket counts as work: if nearly all pairs are near and were found on an earlier
+ * path, the buckets together take long and call no sink.
  */
-SIMDUP_POPCNT_CLONES static uint32_t
-compare_small_within(const SimdupPairJoin *join, const SimdupElement *set,
-					 uint32_t start, const uint32_t *ends, uint32_t n_buckets)
+SIMDUP_POPCNT_CLONES static void
+compare_within(RecursionWork *work, const SimdupElement *set,
+			   const uint32_t *ends, uint32_t n_buckets, uint32_t most)
 {
-	for (uint32_t i = 0; i < n_buckets; i++)
-	{
-		uint32_t n = ends[i] - start;
-
-		if (n > 1 && n <= SMALL)
-			compare_within(join, set + start, n);
-		start = ends[i];
-	}
-	return start;
-}
-
-/*
- * Compare a partition's small buckets, some at a time, to stay interruptible.
- * If nearly all pairs are near and were found on an earlier path, the buckets
- * together take long and call no sink.
- */
-static void
-compare_small(RecursionWork *work, Slice s, const uint32_t *ends,
-			  uint32_t n_buckets)
-{
-	const uint32_t stride = 1024;
+	const SimdupPairJoin *join = work->join;
+	int k = join->max_distance;
 	uint32_t start = 0;
 
-	for (uint32_t i = 0; i < n_buckets; i += stride)
+	for (uint32_t bucket = 0; bucket < n_buckets; start = ends[bucket++])
 	{
-		uint32_t n = n_buckets - i < stride ? n_buckets - i : stride;
-		uint32_t end =
-			compare_small_within(work->join, s.cur, start, ends + i, n);
+		const SimdupElement *own = set + start;
+		uint32_t n = ends[bucket] - start;
 
-		count_work(work, (uint64_t) (end - start) * SMALL);
-		start = end;
+		if (n > most)
+			continue;
+		for (uint32_t i = 1; i < n; i++)
+		{
+			SimdupElement element = own[i];
+
+			for (uint32_t j = 0; j < i; j++)
+				if (simdup_hamming64(element.fp, own[j].fp) <= k)
+					consider(join, own[j], element);
+		}
+		simdup_count_work(&work->unchecked, (uint64_t) n * n);
 	}
-}
-
-/* A long comparison, one stripe of rows at a time to stay interruptible. */
-SIMDUP_POPCNT_CLONES static void
-compare_stripe(const SimdupPairJoin *join, const SimdupElement *a, uint32_t na,
-			   const SimdupElement *b, uint32_t nb)
-{
-	compare_across(join, a, na, b, nb);
-}
-
-SIMDUP_POPCNT_CLONES static void
-compare_triangle(const SimdupPairJoin *join, const SimdupElement *set,
-				 uint32_t n)
-{
-	compare_within(join, set, n);
 }
 
 /* Compare everything with everything, in squares that fit the L1 cache. */
 static void
-compare_all(RecursionWork *work, Slice a, Slice b)
+compare_all(RecursionWork *work, SimdupPairSet a, SimdupPairSet b)
 {
 	const uint32_t side = 1024;
 
 	for (uint32_t i = 0; i < a.n; i += side)
 	{
 		uint32_t rows = a.n - i < side ? a.n - i : side;
-		Slice against = work->cross ? b : a;
+		SimdupPairSet against = work->cross ? b : a;
 		uint32_t end = work->cross ? b.n : i;
 
 		if (work->depth == 0 && work->join->progress)
@@ -192,60 +143,40 @@ compare_all(RecursionWork *work, Slice a, Slice b)
 		{
 			uint32_t columns = end - j < side ? end - j : side;
 
-			compare_stripe(work->join, a.cur + i, rows, against.cur + j,
+			compare_across(work, a.elements + i, rows, against.elements + j,
 						   columns);
-			count_work(work, (uint64_t) rows * columns);
 		}
 		if (!work->cross)
-		{
-			compare_triangle(work->join, a.cur + i, rows);
-			count_work(work, (uint64_t) rows * rows / 2);
-		}
+			compare_within(work, a.elements + i, &rows, 1, side);
 	}
 }
 
 /* Planning */
 
-/* Return the bits in which the fingerprints of both slices differ. */
+/* Return the bits in which the fingerprints of both sets differ. */
 static uint64_t
-varying_bits(Slice a, Slice b)
+varying_bits(SimdupPairSet a, SimdupPairSet b)
 {
-	uint64_t any = 0;
-	uint64_t all = ~UINT64_C(0);
+	uint64_t first = a.elements[0].fp;
+	uint64_t varying = 0;
 
-	for (uint32_t i = 0; i < a.n; i++)
-	{
-		any |= a.cur[i].fp;
-		all &= a.cur[i].fp;
-	}
+	for (uint32_t i = 1; i < a.n; i++)
+		varying |= a.elements[i].fp ^ first;
 	for (uint32_t i = 0; i < b.n; i++)
-	{
-		any |= b.cur[i].fp;
-		all &= b.cur[i].fp;
-	}
-	return any ^ all;
-}
-
-/* Check whether all agree in a block that the path skipped. */
-static bool
-path_is_closed(const SimdupPairPath *path, uint64_t varying)
-{
-	for (int i = path->n_skipped - 1; i >= 0; i--)
-		if (!(path->skipped[i] & varying))
-			return true;
-	return false;
+		varying |= b.elements[i].fp ^ first;
+	return varying;
 }
 
 /* Add up the bits of at most MAX_SAMPLE fingerprints; how many they were. */
 static uint32_t
-sample_bits(Slice s, uint32_t *ones)
+sample_bits(SimdupPairSet s, uint32_t *ones)
 {
 	uint32_t step = s.n / MAX_SAMPLE + 1;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < s.n; i += step, n++)
 		for (int bit = 0; bit < 64; bit++)
-			ones[bit] += (uint32_t) (s.cur[i].fp >> bit & 1);
+			ones[bit] += (uint32_t) (s.elements[i].fp >> bit & 1);
 	return n;
 }
 
@@ -254,17 +185,14 @@ sample_bits(Slice s, uint32_t *ones)
  * the comparisons of pairs that are equal in r of k + r blocks. With r = 0, all
  * pairs are compared.
  */
-static int
+static void
 choose_equal_blocks(int k, int n_bits, double entropy, double rows,
-					double pairs, double *least_cost)
+					double pairs, RecursionPlan *plan)
 {
-	double best_cost = pairs * COST_OF_COMPARE;
 	double moves = 0;
 	double ways = 1; /* C(k + r, r) */
-	int best = 0;
-	int r;
 
-	for (r = 1; k + r <= n_bits && k + r <= MAX_BLOCKS; r++)
+	for (int r = 1; k + r <= n_bits && k + r <= MAX_BLOCKS; r++)
 	{
 		double cost;
 
@@ -272,54 +200,38 @@ choose_equal_blocks(int k, int n_bits, double entropy, double rows,
 		moves += ways * rows;
 		cost = moves * COST_OF_MOVE +
 			   ways * pairs * exp2(-r * entropy / (k + r)) * COST_OF_COMPARE;
-		if (cost < best_cost)
+		if (cost < plan->cost)
 		{
-			best_cost = cost;
-			best = r;
+			plan->cost = cost;
+			plan->n_equal = r;
 		}
-		if (moves * COST_OF_MOVE > best_cost)
+		if (moves * COST_OF_MOVE > plan->cost)
 			break;
 	}
-	*least_cost = best_cost;
-	return best;
 }
 
-static void
-make_plan(const RecursionWork *work, Slice a, Slice b, uint64_t varying,
-		  RecursionPlan *plan)
+static RecursionPlan
+make_plan(int k, bool cross, SimdupPairSet a, SimdupPairSet b, uint64_t varying)
 {
-	int k = work->join->max_distance;
+	double pairs = (double) a.n * (cross ? (double) b.n : (double) a.n / 2);
+	RecursionPlan plan = {.cost = pairs * COST_OF_COMPARE};
+	int n_bits = simdup_popcount64(varying);
 	uint32_t ones[64] = {0};
-	uint32_t n_sampled = sample_bits(a, ones) + sample_bits(b, ones);
-	double pairs = work->cross ? (double) a.n * b.n : (double) a.n * a.n / 2;
+	uint32_t n_sampled;
 
-	plan->n_equal =
-		choose_equal_blocks(k, simdup_popcount64(varying),
-							simdup_total_entropy(varying, ones, n_sampled),
-							(double) a.n + b.n, pairs, &plan->cost);
-	plan->n_blocks = k + plan->n_equal;
-	if (plan->n_equal > 0)
-		simdup_cut_blocks(varying, ones, n_sampled, plan->n_blocks,
-						  plan->blocks);
+	if (n_bits <= k)
+		return plan;
+	n_sampled = sample_bits(a, ones) + sample_bits(b, ones);
+	choose_equal_blocks(k, n_bits,
+						simdup_total_entropy(varying, ones, n_sampled),
+						(double) a.n + b.n, pairs, &plan);
+	plan.n_blocks = k + plan.n_equal;
+	if (plan.n_equal > 0)
+		simdup_cut_blocks(varying, ones, n_sampled, plan.n_blocks, plan.blocks);
+	return plan;
 }
 
 /* Partitioning */
-
-/* Return room for the bucket ends of one side at this depth. */
-static uint32_t *
-bucket_ends(RecursionWork *work, int side, int bits)
-{
-	uint32_t **ends = &work->ends[side][work->depth];
-	int *have = &work->ends_bits[side][work->depth];
-
-	if (*ends == NULL || *have < bits)
-	{
-		simdup_free(*ends);
-		*ends = simdup_alloc(((size_t) 1 << bits) * sizeof(uint32_t));
-		*have = bits;
-	}
-	return *ends;
-}
 
 /*
  * The bucket of a fingerprint: its block, moved to the top, times an odd number;
@@ -342,19 +254,6 @@ bucket_of(Bucketing h, uint64_t fp)
 					   h.right_shift);
 }
 
-static Bucketing
-bucketing_by(uint64_t block, int bits, int depth)
-{
-	Bucketing h;
-
-	h.block = block;
-	h.factor = UINT64_C(0x9e3779b97f4a7c15) +
-			   2 * (uint64_t) depth * UINT64_C(0xbf58476d1ce4e5b9);
-	h.left_shift = block ? __builtin_clzll(block) : 0;
-	h.right_shift = 64 - bits;
-	return h;
-}
-
 /*
  * Return the binary digits of the number of buckets: the block's number of
  * values, or about a tenth of the set.
@@ -362,112 +261,96 @@ bucketing_by(uint64_t block, int bits, int depth)
 static int
 bucket_bits(uint64_t block, uint32_t n)
 {
-	int bits = 29 - __builtin_clz(n | 16);
+	int bits = 29 - __builtin_clz(n | 16); /* 2 or more */
 	int width = simdup_popcount64(block);
 
 	if (bits > MAX_BUCKET_BITS)
 		bits = MAX_BUCKET_BITS;
 	if (bits > width)
 		bits = width;
-	return bits > 0 ? bits : 1;
+	return bits;
 }
 
-/* Move the slice's set to its other buffer, bucket by bucket. */
-static void
-partition(Slice *s, Bucketing h, uint32_t *ends, uint32_t n_buckets)
+/*
+ * Move a set to its other buffer, bucket by bucket. Return the buckets' ends, in
+ * memory of this side of the join and this depth.
+ */
+static uint32_t *
+partition(RecursionWork *work, int side, SimdupPairSet *s, uint64_t block,
+		  int bits)
 {
-	SimdupElement *from = s->cur;
-	SimdupElement *to = s->other;
-	uint32_t sum = 0;
+	Bucketing h = {.block = block,
+				   .factor = UINT64_C(0x9e3779b97f4a7c15) +
+							 2 * (uint64_t) work->depth *
+								 UINT64_C(0xbf58476d1ce4e5b9),
+				   .left_shift = __builtin_clzll(block),
+				   .right_shift = 64 - bits};
+	uint32_t n_buckets = UINT32_C(1) << bits;
+	BucketEnds *room = &work->ends[work->depth][side];
+	uint32_t *ends =
+		simdup_grow(room->ends, &room->size, n_buckets, sizeof(uint32_t));
+	SimdupElement *from = s->elements;
+	SimdupElement *to = s->scratch;
+	uint32_t n = s->n;
 
-	memset(ends, 0, n_buckets * sizeof(uint32_t));
-	for (uint32_t i = 0; i < s->n; i++)
+	room->ends = memset(ends, 0, n_buckets * sizeof(uint32_t));
+	for (uint32_t i = 0; i < n; i++)
 		ends[bucket_of(h, from[i].fp)]++;
-	for (uint32_t i = 0; i < n_buckets; i++)
-	{
-		uint32_t count = ends[i];
-
-		ends[i] = sum;
-		sum += count;
-	}
-	for (uint32_t i = 0; i < s->n; i++)
+	simdup_sum_up(ends, n_buckets, 0);
+	for (uint32_t i = 0; i < n; i++)
 		to[ends[bucket_of(h, from[i].fp)]++] = from[i];
-	s->cur = to;
-	s->other = from;
+	s->elements = to;
+	s->scratch = from;
+	simdup_count_work(&work->unchecked, (uint64_t) n * 4);
+	return ends;
 }
 
-static inline Slice
-part_of(Slice s, uint32_t start, uint32_t end)
+static inline SimdupPairSet
+part_of(SimdupPairSet s, uint32_t start, uint32_t end)
 {
-	Slice part = {s.cur + start, s.other + start, end - start};
-
-	return part;
+	return (SimdupPairSet){s.elements + start, s.scratch + start, end - start};
 }
-
-/* Keep the invariant: the set is back where the caller had it. */
-static void
-restore(Slice s, SimdupElement *home)
-{
-	if (s.cur != home)
-		memcpy(home, s.cur, s.n * sizeof(SimdupElement));
-}
-
-static void visit(RecursionWork *work, const RecursionPlan *plan, int first,
-				  int n_equal, Slice a, Slice b);
 
 /* What is together in one bucket: compare it, or go on. */
 static void
 visit_bucket(RecursionWork *work, const RecursionPlan *plan, int next,
-			 int n_equal, Slice a, Slice b)
+			 int n_equal, SimdupPairSet a, SimdupPairSet b)
 {
-	if (work->cross)
+	if (!work->cross && a.n <= SMALL)
+		return; /* visit_block had it compared */
+	if (work->cross && (a.n == 0 || b.n == 0))
+		return;
+	if (work->cross && a.n <= SMALL && b.n <= SMALL)
 	{
-		if (a.n == 0 || b.n == 0)
-			return;
-		if (a.n <= SMALL && b.n <= SMALL)
-		{
-			compare_stripe(work->join, a.cur, a.n, b.cur, b.n);
-			count_work(work, (uint64_t) a.n * b.n);
-			return;
-		}
+		compare_across(work, a.elements, a.n, b.elements, b.n);
+		return;
 	}
-	else if (a.n <= SMALL)
-		return; /* compare_small_within had it */
-
 	work->depth++;
 	if (n_equal > 0)
 		visit(work, plan, next, n_equal, a, b);
 	else
-		join_slices(work, a, b);
+		join_sets(work, a, b);
 	work->depth--;
 }
 
 /* Partition by one block and visit each bucket. */
 static void
 visit_block(RecursionWork *work, const RecursionPlan *plan, int block,
-			int n_equal, Slice *a, Slice *b)
+			int n_equal, SimdupPairSet *a, SimdupPairSet *b)
 {
 	SimdupPairJoin *join = work->join;
 	uint64_t mask = plan->blocks[block];
 	uint64_t same = join->path.same;
 	int bits = bucket_bits(mask, a->n > b->n ? a->n : b->n);
-	Bucketing h = bucketing_by(mask, bits, work->depth);
 	uint32_t n_buckets = UINT32_C(1) << bits;
-	uint32_t *a_ends = bucket_ends(work, 0, bits);
-	uint32_t *b_ends = work->cross ? bucket_ends(work, 1, bits) : NULL;
+	uint32_t *a_ends = partition(work, 0, a, mask, bits);
+	uint32_t *b_ends = work->cross ? partition(work, 1, b, mask, bits) : NULL;
 	uint32_t a_start = 0;
 	uint32_t b_start = 0;
 
 	join->path.same |= mask;
-	partition(a, h, a_ends, n_buckets);
-	count_work(work, (uint64_t) a->n * 4);
-	if (b_ends)
-	{
-		partition(b, h, b_ends, n_buckets);
-		count_work(work, (uint64_t) b->n * 4);
-	}
-	else
-		compare_small(work, *a, a_ends, n_buckets);
+	if (!work->cross)
+		compare_within(work, a->elements, a_ends, n_buckets, SMALL);
 
 	for (uint32_t i = 0; i < n_buckets; i++)
 	{
@@ -488,14 +371,14 @@ visit_block(RecursionWork *work, const RecursionPlan *plan, int block,
 /* Visit the pairs that agree in n_equal more blocks, from `first` on. */
 static void
 visit(RecursionWork *work, const RecursionPlan *plan, int first, int n_equal,
-	  Slice a, Slice b)
+	  SimdupPairSet a, SimdupPairSet b)
 {
 	SimdupPairPath *path = &work->join->path;
-	SimdupElement *a_home = a.cur;
-	SimdupElement *b_home = b.cur;
+	SimdupElement *a_home = a.elements;
+	SimdupElement *b_home = b.elements;
 	int n_skipped = path->n_skipped;
 
-	if (n_skipped && path_is_closed(path, varying_bits(a, b)))
+	if (n_skipped && !simdup_on_path(path, varying_bits(a, b)))
 		return;
 	for (int block = first; block <= plan->n_blocks - n_equal; block++)
 	{
@@ -503,71 +386,68 @@ visit(RecursionWork *work, const RecursionPlan *plan, int first, int n_equal,
 		path->skipped[path->n_skipped++] = plan->blocks[block];
 	}
 	path->n_skipped = n_skipped;
-	restore(a, a_home);
-	if (work->cross)
-		restore(b, b_home);
+	/* keep the invariant: the sets are back where the caller had them */
+	if (a.elements != a_home)
+		memcpy(a_home, a.elements, a.n * sizeof(SimdupElement));
+	if (b.elements != b_home)
+		memcpy(b_home, b.elements, b.n * sizeof(SimdupElement));
 }
 
 /* Join a set as if it were new: its own varying bits, its own plan. */
 static void
-join_slices(RecursionWork *work, Slice a, Slice b)
+join_sets(RecursionWork *work, SimdupPairSet a, SimdupPairSet b)
 {
 	SimdupPairPath *path = &work->join->path;
 	uint64_t varying = varying_bits(a, b);
-	RecursionPlan plan;
+	RecursionPlan plan = {0};
 
-	if (path_is_closed(path, varying))
+	if (!simdup_on_path(path, varying))
 		return;
-	memset(&plan, 0, sizeof(plan));
 	/* too deep only for a set made to collide: then compare */
-	if (simdup_popcount64(varying) > work->join->max_distance &&
-		work->depth + MAX_BLOCKS < MAX_DEPTH &&
+	if (work->depth + MAX_BLOCKS < MAX_DEPTH &&
 		path->n_skipped + MAX_BLOCKS <= SIMDUP_MAX_SKIPPED)
-		make_plan(work, a, b, varying, &plan);
+		plan = make_plan(work->join->max_distance, work->cross, a, b, varying);
 	if (plan.n_equal == 0)
 		compare_all(work, a, b);
 	else
 		visit(work, &plan, 0, plan.n_equal, a, b);
 }
 
-double
-simdup_recursion_cost(SimdupPairJoin *join, bool cross, SimdupPairSet a,
-					  SimdupPairSet b, uint64_t *varying)
+/* Return the second set of a join. A self join has none, and only a's place. */
+static SimdupPairSet
+second_set(SimdupPairSet a, const SimdupPairSet *b)
 {
-	RecursionWork work = {.join = join, .cross = cross};
-	Slice sa = {a.elements, a.scratch, (uint32_t) a.n};
-	Slice sb = {b.elements, b.scratch, (uint32_t) b.n};
-	RecursionPlan plan = {.cost = (double) a.n * (double) (cross ? b.n : a.n)};
+	return b != NULL ? *b : (SimdupPairSet){a.elements, a.scratch, 0};
+}
 
-	*varying = varying_bits(sa, sb);
-	if (simdup_popcount64(*varying) > join->max_distance)
-		make_plan(&work, sa, sb, *varying, &plan);
-	return plan.cost;
+double
+simdup_recursion_cost(const SimdupPairJoin *join, SimdupPairSet a,
+					  const SimdupPairSet *b, uint64_t *varying)
+{
+	SimdupPairSet other = second_set(a, b);
+
+	*varying = varying_bits(a, other);
+	return make_plan(join->max_distance, b != NULL, a, other, *varying).cost;
 }
 
 void
-simdup_join_by_recursion(SimdupPairJoin *join, bool cross, SimdupPairSet a,
-						 SimdupPairSet b)
+simdup_join_by_recursion(SimdupPairJoin *join, SimdupPairSet a,
+						 const SimdupPairSet *b)
 {
-	RecursionWork *work;
-	Slice sa = {a.elements, a.scratch, (uint32_t) a.n};
-	Slice sb = {b.elements, b.scratch, (uint32_t) b.n};
+	RecursionWork work = {.join = join, .cross = b != NULL};
 
-	if (join->max_distance == 0 || a.n < (cross ? 1 : 2) || (cross && b.n < 1))
+	if (join->max_distance == 0 || a.n == 0 || (b != NULL && b->n == 0))
 		return;
 	/* so few need no plan: a caller may have a hundred thousand such sets */
-	if (!cross && a.n <= SMALL)
+	if (b == NULL && a.n <= SMALL)
 	{
-		compare_triangle(join, a.elements, (uint32_t) a.n);
+		compare_within(&work, a.elements, &a.n, 1, SMALL);
 		return;
 	}
-	work = simdup_alloc0(sizeof(RecursionWork));
-	work->join = join;
-	work->cross = cross;
-	join_slices(work, sa, sb);
-	for (int side = 0; side < 2; side++)
-		for (int depth = 0; depth < MAX_DEPTH; depth++)
-			if (work->ends[side][depth])
-				simdup_free(work->ends[side][depth]);
-	simdup_free(work);
+	work.ends = simdup_alloc0(MAX_DEPTH * sizeof(*work.ends));
+	join_sets(&work, a, second_set(a, b));
+	for (int depth = 0; depth < MAX_DEPTH; depth++)
+		for (int side = 0; side < 2; side++)
+			simdup_free(work.ends[depth][side].ends);
+	simdup_free(work.ends);
 }

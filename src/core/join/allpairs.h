@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/host.h"
+
 /* Most conditions of one path: blocks a plan may skip, times nested plans. */
 #define SIMDUP_MAX_SKIPPED 2048
 
@@ -28,16 +30,21 @@ typedef struct SimdupPairPath
 	uint64_t skipped[SIMDUP_MAX_SKIPPED];
 } SimdupPairPath;
 
-/* Check whether a pair counts that differs in the bits of x. */
+/* Check whether bits of x are in each of the blocks that the path skipped. */
 static inline bool
 simdup_on_path(const SimdupPairPath *path, uint64_t x)
 {
-	if (x & path->same)
-		return false;
 	for (int i = 0; i < path->n_skipped; i++)
 		if (!(x & path->skipped[i]))
 			return false;
 	return true;
+}
+
+/* Check whether a pair counts that differs in the bits of x. */
+static inline bool
+simdup_pair_counts(const SimdupPairPath *path, uint64_t x)
+{
+	return (x & path->same) == 0 && simdup_on_path(path, x);
 }
 
 /*
@@ -52,7 +59,18 @@ typedef struct SimdupElement
 	uint64_t index;
 } SimdupElement;
 
-typedef struct SimdupBalls SimdupBalls; /* see core/join/balls.h */
+/*
+ * A set of elements with distinct fingerprints, and as much room for moving them
+ * about. The join leaves the same set in elements, in another order.
+ */
+typedef struct SimdupPairSet
+{
+	SimdupElement *elements;
+	SimdupElement *scratch;
+	uint32_t n;
+} SimdupPairSet;
+
+typedef struct SimdupBalls SimdupBalls; /* see balls.c */
 
 /* Others who help with a join: processes that share memory. */
 typedef struct SimdupHelpers
@@ -79,26 +97,67 @@ typedef struct SimdupPairJoin
 } SimdupPairJoin;
 
 /*
- * A set of elements with distinct fingerprints, and as much room for moving them
- * about. The join leaves the same set in elements, in another order.
+ * Report all pairs of a, where b is NULL, or in a cross join those of one from
+ * each set, except equal ones. Do it by what is cheaper: balls (balls.c), or the
+ * recursion alone.
  */
-typedef struct SimdupPairSet
-{
-	SimdupElement *elements;
-	SimdupElement *scratch;
-	size_t n; /* below 2^32 */
-} SimdupPairSet;
+extern void simdup_pair_join(SimdupPairJoin *join, SimdupPairSet a,
+							 const SimdupPairSet *b);
+
+/* The same, by the recursion. */
+extern void simdup_join_by_recursion(SimdupPairJoin *join, SimdupPairSet a,
+									 const SimdupPairSet *b);
+
+/* Return what the recursion costs in nanoseconds, and the bits that vary. */
+extern double simdup_recursion_cost(const SimdupPairJoin *join, SimdupPairSet a,
+									const SimdupPairSet *b, uint64_t *varying);
 
 /*
- * Join one set, or two, by the recursion alone. A self join has in b the positions
- * of a, and no elements.
+ * A join by balls in tiles, which helpers share. The pairs of a tile come in the
+ * same order from everyone.
  */
-extern void simdup_join_by_recursion(SimdupPairJoin *join, bool cross,
-									 SimdupPairSet a, SimdupPairSet b);
 
-/* Return what that costs in nanoseconds, and the bits that vary. */
-extern double simdup_recursion_cost(SimdupPairJoin *join, bool cross,
-									SimdupPairSet a, SimdupPairSet b,
-									uint64_t *varying);
+/* Receives a pair, as numbers that only the one who began the join can read. */
+typedef void (*SimdupPairPut)(void *arg, uint32_t a, uint32_t b);
+
+/* Return the number of tiles. */
+extern uint32_t simdup_balls_tiles(const SimdupBalls *balls);
+
+extern void simdup_balls_join(SimdupBalls *balls, uint32_t tile,
+							  SimdupPairPut put, void *arg);
+
+/* Give a pair to the join, which is `balls`: a SimdupPairPut. */
+extern void simdup_balls_report(void *balls, uint32_t a, uint32_t b);
+
+/* Return what a helper joins by, from the shared memory. */
+extern SimdupBalls *simdup_balls_help(void *memory);
+
+/* Pairs of two buckets from which on these are a join of their own. */
+extern uint64_t simdup_many_pairs;
+
+/* Check for interrupts, once for some million comparisons. */
+static inline void
+simdup_count_work(uint64_t *unchecked, uint64_t amount)
+{
+	*unchecked += amount;
+	if (*unchecked >= 1000000)
+	{
+		*unchecked = 0;
+		simdup_check_interrupts();
+	}
+}
+
+/* Turn the counts of n buckets into their starts, the first of which is `start`. */
+static inline void
+simdup_sum_up(uint32_t *counts, uint32_t n, uint32_t start)
+{
+	for (uint32_t i = 0; i < n; i++)
+	{
+		uint32_t count = counts[i];
+
+		counts[i] = start;
+		start += count;
+	}
+}
 
 #endif /* SIMDUP_CORE_JOIN_ALLPAIRS_H */

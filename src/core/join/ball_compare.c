@@ -230,11 +230,7 @@ compare_avx512(const SimdupComparison *c, const uint64_t *own, uint32_t n,
 }
 #endif
 
-static const struct
-{
-	SimdupCompare compare;
-	double cost; /* of a pair, in nanoseconds */
-} comparisons[] = {
+const SimdupComparer simdup_comparers[] = {
 	{compare_plain, 1.5},
 #ifdef HAVE_VECTORS
 	{compare_sse2, 0.55},
@@ -259,18 +255,6 @@ simdup_instructions(void)
 #endif
 	return most < simdup_widest_instructions ? most
 											 : simdup_widest_instructions;
-}
-
-SimdupCompare
-simdup_best_compare(void)
-{
-	return comparisons[simdup_instructions()].compare;
-}
-
-double
-simdup_cost_of_compare(void)
-{
-	return comparisons[simdup_instructions()].cost;
 }
 
 SIMDUP_POPCNT_CLONES void

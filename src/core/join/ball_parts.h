@@ -30,9 +30,9 @@ typedef struct SimdupBallPlan
 	double cost; /* nanoseconds */
 } SimdupBallPlan;
 
-/* Return the cheapest plan. These bits vary; in a self join, b is a. */
-extern SimdupBallPlan simdup_plan_balls(int max_distance, bool cross,
-										SimdupPairSet a, SimdupPairSet b,
+/* Return the cheapest plan for a join: see simdup_pair_join. These bits vary. */
+extern SimdupBallPlan simdup_plan_balls(int max_distance, SimdupPairSet a,
+										const SimdupPairSet *b,
 										uint64_t varying);
 
 /* The low bits of a key, within a tile. */
@@ -93,15 +93,16 @@ extern SimdupInstructions simdup_widest_instructions;
 /* Return the instructions that joins use. */
 extern SimdupInstructions simdup_instructions(void);
 
-/* Compare n fingerprints with m others. */
-typedef void (*SimdupCompare)(const SimdupComparison *c, const uint64_t *own,
-							  uint32_t n, const uint64_t *run, uint32_t m);
+typedef struct SimdupComparer
+{
+	/* Compares n fingerprints with m others. */
+	void (*compare)(const SimdupComparison *c, const uint64_t *own, uint32_t n,
+					const uint64_t *run, uint32_t m);
+	double cost; /* of a pair, in nanoseconds */
+} SimdupComparer;
 
-/* Return the function of the best instructions. */
-extern SimdupCompare simdup_best_compare(void);
-
-/* Return the nanoseconds that it takes for a pair. */
-extern double simdup_cost_of_compare(void);
+/* One for each SimdupInstructions that this processor's kind may have. */
+extern const SimdupComparer simdup_comparers[];
 
 /* Compare n fingerprints, each with each. */
 extern void simdup_compare_within(const SimdupComparison *c,

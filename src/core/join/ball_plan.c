@@ -1,13 +1,14 @@
 /*
  * ball_plan.c
- *	  Plans of joins by balls, and what they cost.
+ *	  Plans of joins by balls: the blocks, their keys, and what that costs; and
+ *	  fingerprints in the order of a key.
  */
 #include <math.h>
 #include <string.h>
 
 #include "core/host.h"
 #include "core/join/ball_parts.h"
-#include "core/join/entropy.h"
+#include "core/join/pigeonhole.h"
 
 #define MIN_SAMPLE 64 /* more take longer than they save */
 #define MAX_SAMPLE 512
@@ -54,9 +55,10 @@ typedef struct Planning
 {
 	bool cross;
 	int k;
-	double rows;  /* of the first set, for each of which a ball is met */
-	double all;	  /* rows of both sets, to be sorted */
-	double pairs; /* of rows */
+	double rows;	 /* of the first set, for each of which a ball is met */
+	double met_rows; /* of the set that is met */
+	double all;		 /* rows of both sets, to be sorted */
+	double pairs;	 /* of rows */
 	double cost_of_compare;
 	Sample a;
 	Sample b;		   /* of a self join: a */
@@ -96,7 +98,6 @@ plan_block(const Planning *p, SimdupBallBlock *block)
 	double best = HUGE_VAL;
 	uint64_t key = 0;
 	double compares = 0;
-	double met_rows = p->cross ? p->all - p->rows : p->rows;
 
 	for (int bits = 1; bits <= SIMDUP_MAX_KEY_BITS && key != block->mask;
 		 bits++)
@@ -124,7 +125,7 @@ plan_block(const Planning *p, SimdupBallBlock *block)
 		}
 		meetings = fmin(exp2(bits), p->rows) * ball / (p->cross ? 1 : 2);
 		cost = meetings *
-				   (COST_OF_MEETING + met_rows / exp2(bits) * COST_OF_COPY) +
+				   (COST_OF_MEETING + p->met_rows / exp2(bits) * COST_OF_COPY) +
 			   exp2(bits) * COST_OF_KEY + p->pairs * near * p->cost_of_compare;
 		if (cost < best && ball <= SIMDUP_MAX_BALL && exp2(bits) <= p->all)
 		{
@@ -141,45 +142,46 @@ plan_block(const Planning *p, SimdupBallBlock *block)
 							  sampled_share(p, block->key, block->radius));
 }
 
-/* SimdupBallPlan n blocks. Their radii are as equal as can be. */
-static void
-plan_blocks(const Planning *p, uint64_t varying, int n, SimdupBallPlan *plan)
+/* Plan n blocks. Their radii are as equal as can be. */
+static SimdupBallPlan
+plan_blocks(const Planning *p, uint64_t varying, int n)
 {
+	SimdupBallPlan plan = {.n_blocks = n};
 	uint64_t masks[SIMDUP_MAX_BALL_BLOCKS];
 	uint32_t ones[64];
 
 	for (int bit = 0; bit < 64; bit++)
-		ones[bit] = p->a.ones[bit] + (p->cross ? p->b.ones[bit] : 0);
-	simdup_cut_blocks(varying, ones, p->a.n + (p->cross ? p->b.n : 0), n,
-					  masks);
-	plan->n_blocks = n;
-	plan->cost = 0;
+		ones[bit] = p->a.ones[bit] + p->b.ones[bit];
+	simdup_cut_blocks(varying, ones, p->a.n + p->b.n, n, masks);
 	for (int i = 0; i < n; i++)
 	{
-		SimdupBallBlock *block = &plan->blocks[i];
+		SimdupBallBlock *block = &plan.blocks[i];
 
 		block->mask = masks[i];
 		/* the first blocks have a bit more where the bits are not even */
 		block->radius = (p->k + 1) / n - 1 + (i < (p->k + 1) % n);
-		plan->cost += plan_block(p, block);
+		plan.cost += plan_block(p, block);
 	}
+	return plan;
 }
 
 SimdupBallPlan
-simdup_plan_balls(int max_distance, bool cross, SimdupPairSet a,
-				  SimdupPairSet b, uint64_t varying)
+simdup_plan_balls(int max_distance, SimdupPairSet a, const SimdupPairSet *b,
+				  uint64_t varying)
 {
 	SimdupBallPlan best = {.cost = HUGE_VAL};
 	Planning *p = simdup_alloc(sizeof(Planning));
+	SimdupPairSet met = b != NULL ? *b : a;
 
-	p->cross = cross;
+	p->cross = b != NULL;
 	p->k = max_distance;
-	p->rows = (double) a.n;
-	p->all = (double) a.n + (cross ? (double) b.n : 0);
-	p->pairs = cross ? (double) a.n * b.n : (double) a.n * a.n / 2;
-	p->cost_of_compare = simdup_cost_of_compare();
+	p->rows = a.n;
+	p->met_rows = met.n;
+	p->all = p->cross ? p->rows + p->met_rows : p->rows;
+	p->pairs = p->rows * p->met_rows / (p->cross ? 1 : 2);
+	p->cost_of_compare = simdup_comparers[simdup_instructions()].cost;
 	take_sample(a, &p->a);
-	take_sample(cross ? b : a, &p->b);
+	take_sample(met, &p->b);
 	for (int bit = 0; bit < 64; bit++)
 	{
 		double x = (double) p->a.ones[bit] / p->a.n;
@@ -191,13 +193,119 @@ simdup_plan_balls(int max_distance, bool cross, SimdupPairSet a,
 					n <= simdup_popcount64(varying);
 		 n++)
 	{
-		SimdupBallPlan plan;
+		SimdupBallPlan plan = plan_blocks(p, varying, n);
 
-		plan_blocks(p, varying, n, &plan);
 		if (plan.cost < best.cost)
 			best = plan;
 	}
 	best.cost += p->pairs * COST_OF_REPORT * sampled_share(p, varying, p->k);
 	simdup_free(p);
 	return best;
+}
+
+/* Sorting */
+
+/* The bucket of a fingerprint: the bits of the key, moved together. */
+typedef struct Keys
+{
+	uint32_t of_byte[8][256];
+} Keys;
+
+static void
+make_keys(uint64_t key, Keys *keys)
+{
+	int key_bit = 0;
+
+	memset(keys, 0, sizeof(*keys));
+	for (int bit = 0; bit < 64; bit++)
+	{
+		if (!(key >> bit & 1))
+			continue;
+		for (int value = 0; value < 256; value++)
+			if (value >> bit % 8 & 1)
+				keys->of_byte[bit / 8][value] |= UINT32_C(1) << key_bit;
+		key_bit++;
+	}
+}
+
+static inline uint32_t
+key_of(const Keys *keys, uint64_t fp)
+{
+	uint32_t key = 0;
+
+	for (int i = 0; i < 8; i++)
+		key |= keys->of_byte[i][fp >> 8 * i & 0xff];
+	return key;
+}
+
+/* Sort one tile by the low bits of its keys. starts are those of its buckets. */
+static void
+sort_tile(SimdupSorted *set, const Keys *keys, uint32_t start, uint32_t end,
+		  uint32_t *starts, int low_bits, uint64_t *codes, uint32_t *positions)
+{
+	uint32_t n = end - start;
+	uint32_t mask = (UINT32_C(1) << low_bits) - 1;
+	uint32_t next[1 << SIMDUP_TILE_BITS];
+
+	memcpy(codes, set->codes + start, n * sizeof(*codes));
+	memcpy(positions, set->positions + start, n * sizeof(*positions));
+	memset(starts, 0, sizeof(*starts) << low_bits);
+	for (uint32_t i = 0; i < n; i++)
+		starts[key_of(keys, codes[i]) & mask]++;
+	simdup_sum_up(starts, UINT32_C(1) << low_bits, start);
+	memcpy(next, starts, sizeof(*starts) << low_bits);
+	for (uint32_t i = 0; i < n; i++)
+	{
+		uint32_t to = next[key_of(keys, codes[i]) & mask]++;
+
+		set->codes[to] = codes[i];
+		set->positions[to] = positions[i];
+	}
+}
+
+void
+simdup_sort_by_key(const SimdupBallBlock *block, SimdupSorted *set)
+{
+	int low_bits =
+		block->key_bits < SIMDUP_TILE_BITS ? block->key_bits : SIMDUP_TILE_BITS;
+	uint32_t n_tiles = UINT32_C(1) << (block->key_bits - low_bits);
+	uint32_t *tiles = simdup_alloc0((n_tiles + 1) * sizeof(uint32_t));
+	Keys *keys = simdup_alloc(sizeof(Keys));
+	uint32_t largest = 0;
+	uint32_t start = 0;
+	uint64_t *codes;
+	uint32_t *positions;
+
+	make_keys(block->key, keys);
+	for (uint32_t i = 0; i < set->n; i++)
+		tiles[key_of(keys, set->elements[i].fp) >> low_bits]++;
+	for (uint32_t i = 0; i < n_tiles; i++)
+		largest = tiles[i] > largest ? tiles[i] : largest;
+	simdup_sum_up(tiles, n_tiles, 0);
+	for (uint32_t i = 0; i < set->n; i++)
+	{
+		uint64_t fp = set->elements[i].fp;
+		uint32_t to = tiles[key_of(keys, fp) >> low_bits]++;
+
+		set->codes[to] = fp;
+		set->positions[to] = i;
+		simdup_check_interrupts_at(i);
+	}
+
+	codes = simdup_alloc((size_t) largest * sizeof(*codes) + 1);
+	positions = simdup_alloc((size_t) largest * sizeof(*positions) + 1);
+	for (uint32_t i = 0; i < n_tiles; i++)
+	{
+		sort_tile(set, keys, start, tiles[i],
+				  set->starts + ((size_t) i << low_bits), low_bits, codes,
+				  positions);
+		simdup_check_interrupts();
+		start = tiles[i];
+	}
+	set->starts[(size_t) n_tiles << low_bits] = set->n;
+	memset(set->codes + set->n, 0, SIMDUP_COMPARED * sizeof(uint64_t));
+	simdup_free(codes);
+	simdup_free(positions);
+	simdup_free(keys);
+	simdup_free(tiles);
 }

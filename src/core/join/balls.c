@@ -28,8 +28,8 @@
 #include <string.h>
 
 #include "core/host.h"
+#include "core/join/allpairs.h"
 #include "core/join/ball_parts.h"
-#include "core/join/balls.h"
 
 #define RUN 1024		/* fingerprints that are copied together */
 #define LONG_BUCKET 128 /* a longer one is compared where it is */
@@ -44,26 +44,26 @@
 #define MAX_NESTED 2
 
 /* A bucket in a run: where it begins there, and in the codes. */
-typedef struct Met
+typedef struct RunBucket
 {
 	uint32_t at;
 	uint32_t start;
-} Met;
+} RunBucket;
 
 /* What all who take part know of a join. Codes and starts follow it. */
-typedef struct Task
+typedef struct JoinTask
 {
 	SimdupBallPlan plan;
 	int block; /* the current one */
 	int max_distance;
 	bool cross;
 	uint32_t n[2];
-} Task;
+} JoinTask;
 
 /* What one who takes part knows. */
-typedef struct SimdupBalls
+struct SimdupBalls
 {
-	Task *task;
+	JoinTask *task;
 	SimdupPairJoin *join;
 	SimdupPairPut put;
 	void *put_arg;
@@ -71,44 +71,36 @@ typedef struct SimdupBalls
 	SimdupSorted b; /* of a self join: a */
 
 	SimdupComparison comparison;
-	SimdupCompare compare;
+	const SimdupComparer *comparer;
 
 	/* what differs in the keys of buckets that meet, by its highest bit */
 	uint32_t ball[SIMDUP_MAX_BALL];
 	uint32_t ball_ends[SIMDUP_MAX_KEY_BITS];
 
-	uint32_t own; /* where the codes begin that are compared with a run */
+	/* the buckets that were met, copied */
 	uint64_t run[RUN + LONG_BUCKET + SIMDUP_COMPARED];
-	Met met[RUN + 1];
+	RunBucket met[RUN + 1];
 	uint32_t n_met;
 	uint32_t n_run;
-	const Met *list; /* what a run that is compared consists of */
+
+	/* what is compared now: codes from `own` on, with a list of buckets */
+	uint32_t own;
+	const RunBucket *list;
 	uint32_t n_list;
 	uint64_t unchecked; /* work since the last look at interrupts */
-} BallWork;
+};
 
 uint64_t simdup_many_pairs = UINT64_C(1) << 28;
-
-static inline void
-count_work(BallWork *work, uint64_t amount)
-{
-	work->unchecked += amount;
-	if (work->unchecked >= 4000000)
-	{
-		work->unchecked = 0;
-		simdup_check_interrupts();
-	}
-}
 
 /* Found pairs */
 
 /* Report two near fingerprints, by their positions among the codes. */
 static void
-report(BallWork *work, uint32_t a, uint32_t b)
+report(SimdupBalls *work, uint32_t a, uint32_t b)
 {
 	uint64_t x = work->a.codes[a] ^ work->b.codes[b];
 
-	if (x != 0 && simdup_on_path(&work->join->path, x))
+	if (x != 0 && simdup_pair_counts(&work->join->path, x))
 		work->put(work->put_arg, a, b);
 }
 
@@ -116,7 +108,7 @@ report(BallWork *work, uint32_t a, uint32_t b)
 static void
 found_among_many(void *arg, SimdupElement a, SimdupElement b)
 {
-	BallWork *work = arg;
+	SimdupBalls *work = arg;
 
 	if (simdup_is_first_block(&work->comparison, a.fp ^ b.fp))
 		report(work, (uint32_t) a.index, (uint32_t) b.index);
@@ -126,7 +118,7 @@ found_among_many(void *arg, SimdupElement a, SimdupElement b)
 static void
 found_in_run(void *arg, uint32_t i, uint32_t j)
 {
-	BallWork *work = arg;
+	SimdupBalls *work = arg;
 	uint32_t low = 0;
 	uint32_t high = work->n_list;
 
@@ -144,30 +136,41 @@ found_in_run(void *arg, uint32_t i, uint32_t j)
 
 /* Meeting */
 
-/* Compare the bucket of n codes at work->own with the run, and empty that. */
+/* Compare n codes with m others, of the buckets in a list. */
 static void
-compare_run(BallWork *work, uint32_t n)
+compare_stripe(SimdupBalls *work, uint32_t own, uint32_t n,
+			   const uint64_t *others, uint32_t m, const RunBucket *list,
+			   uint32_t n_list)
 {
-	uint32_t own = work->own;
-
-	work->list = work->met;
-	work->n_list = work->n_met;
-	for (uint32_t i = 0; i < n; i += STRIPE)
-	{
-		uint32_t m = n - i < STRIPE ? n - i : STRIPE;
-
-		work->own = own + i;
-		work->compare(&work->comparison, work->a.codes + own + i, m, work->run,
-					  work->n_run);
-		count_work(work, (uint64_t) m * work->n_run);
-	}
 	work->own = own;
+	work->list = list;
+	work->n_list = n_list;
+	work->comparer->compare(&work->comparison, work->a.codes + own, n, others,
+							m);
+	simdup_count_work(&work->unchecked, (uint64_t) n * m);
+}
+
+static inline uint32_t
+bucket_size(const SimdupSorted *set, uint32_t key)
+{
+	return set->starts[key + 1] - set->starts[key];
+}
+
+/* Compare the bucket of a key with the run, and empty that. */
+static void
+compare_run(SimdupBalls *work, uint32_t key)
+{
+	uint32_t end = work->a.starts[key + 1];
+
+	for (uint32_t i = work->a.starts[key]; i < end; i += STRIPE)
+		compare_stripe(work, i, end - i < STRIPE ? end - i : STRIPE, work->run,
+					   work->n_run, work->met, work->n_met);
 	work->n_met = work->n_run = 0;
 }
 
 /* Join two buckets with very many pairs, or one with itself (nb is 0). */
 static void
-join_many(BallWork *work, uint32_t a, uint32_t na, uint32_t b, uint32_t nb)
+join_many(SimdupBalls *work, uint32_t a, uint32_t na, uint32_t b, uint32_t nb)
 {
 	size_t n = (size_t) na + nb;
 	SimdupElement *elements = simdup_alloc(2 * n * sizeof(SimdupElement));
@@ -175,7 +178,7 @@ join_many(BallWork *work, uint32_t a, uint32_t na, uint32_t b, uint32_t nb)
 	SimdupPairSet set_b = {elements + na, elements + n + na, nb};
 	SimdupPairJoin *join = simdup_alloc0(sizeof(SimdupPairJoin));
 
-	join->max_distance = work->join->max_distance;
+	join->max_distance = work->task->max_distance;
 	join->sink = found_among_many;
 	join->arg = work;
 	join->n_nested = work->join->n_nested + 1;
@@ -183,72 +186,63 @@ join_many(BallWork *work, uint32_t a, uint32_t na, uint32_t b, uint32_t nb)
 		elements[i] = (SimdupElement){work->a.codes[a + i], a + i};
 	for (uint32_t i = 0; i < nb; i++)
 		elements[na + i] = (SimdupElement){work->b.codes[b + i], b + i};
-	if (nb == 0)
-		simdup_pairs_self(join, set_a);
-	else
-		simdup_pairs_cross(join, set_a, set_b);
+	simdup_pair_join(join, set_a, nb == 0 ? NULL : &set_b);
 	simdup_free(join);
 	simdup_free(elements);
 }
 
 /* Compare two buckets where they are. */
 static void
-compare_in_place(BallWork *work, uint32_t a, uint32_t na, uint32_t b,
+compare_in_place(SimdupBalls *work, uint32_t a, uint32_t na, uint32_t b,
 				 uint32_t nb)
 {
-	uint32_t own = work->own;
-
 	for (uint32_t i = 0; i < na; i += STRIPE)
 		for (uint32_t j = 0; j < nb; j += RUN)
 		{
-			uint32_t n = na - i < STRIPE ? na - i : STRIPE;
-			uint32_t m = nb - j < RUN ? nb - j : RUN;
-			Met met = {0, b + j};
+			RunBucket met = {0, b + j};
 
-			work->own = a + i;
-			work->list = &met;
-			work->n_list = 1;
-			work->compare(&work->comparison, work->a.codes + a + i, n,
-						  work->b.codes + b + j, m);
-			count_work(work, (uint64_t) n * m);
+			compare_stripe(work, a + i, na - i < STRIPE ? na - i : STRIPE,
+						   work->b.codes + b + j, nb - j < RUN ? nb - j : RUN,
+						   &met, 1);
 		}
-	work->own = own;
 }
 
-/* The bucket of n codes at work->own with a long one, or with itself. */
+/* The bucket of a key with a long one, or with itself. */
 static void
-meet_long(BallWork *work, uint32_t n, uint32_t b, uint32_t nb)
+meet_long(SimdupBalls *work, uint32_t key, uint32_t other)
 {
-	uint32_t a = work->own;
-	bool is_self = !work->task->cross && a == b;
+	uint32_t a = work->a.starts[key];
+	uint32_t na = bucket_size(&work->a, key);
+	uint32_t b = work->b.starts[other];
+	uint32_t nb = bucket_size(&work->b, other);
+	bool is_self = !work->task->cross && key == other;
 
-	if ((uint64_t) n * nb > simdup_many_pairs &&
+	if ((uint64_t) na * nb > simdup_many_pairs &&
 		work->join->n_nested < MAX_NESTED)
-		join_many(work, a, n, b, is_self ? 0 : nb);
+		join_many(work, a, na, b, is_self ? 0 : nb);
 	else if (!is_self)
-		compare_in_place(work, a, n, b, nb);
+		compare_in_place(work, a, na, b, nb);
 	else
-		for (uint32_t i = 0; i < n; i += SIMDUP_COMPARED)
+		for (uint32_t i = 0; i < na; i += SIMDUP_COMPARED)
 		{
-			uint32_t m = n - i < SIMDUP_COMPARED ? n - i : SIMDUP_COMPARED;
-			Met met = {0, a + i};
+			uint32_t n = na - i < SIMDUP_COMPARED ? na - i : SIMDUP_COMPARED;
+			RunBucket met = {0, a + i};
 
 			work->own = a + i;
 			work->list = &met;
 			work->n_list = 1;
-			simdup_compare_within(&work->comparison, work->a.codes + a + i, m);
-			compare_in_place(work, a + i, m, a, i);
+			simdup_compare_within(&work->comparison, work->a.codes + a + i, n);
+			compare_in_place(work, a + i, n, a, i);
 		}
-	work->own = a;
 }
 
 /*
- * A bucket of n codes with those whose keys differ from its own by what a part of
- * the ball lists. Short ones are added to the run.
+ * The bucket of a key with those whose keys differ from it by what a part of the
+ * ball lists. Short ones are added to the run.
  */
 static void
-meet_part(BallWork *work, uint32_t own_key, uint32_t own_n,
-		  const uint32_t *ball, const uint32_t *end)
+meet_part(SimdupBalls *work, uint32_t key, const uint32_t *ball,
+		  const uint32_t *end)
 {
 	const uint32_t *starts = work->b.starts;
 	const uint64_t *codes = work->b.codes;
@@ -257,14 +251,14 @@ meet_part(BallWork *work, uint32_t own_key, uint32_t own_n,
 
 	for (; ball < end; ball++)
 	{
-		uint32_t start = starts[own_key ^ *ball];
-		uint32_t n = starts[(own_key ^ *ball) + 1] - start;
+		uint32_t start = starts[key ^ *ball];
+		uint32_t n = starts[(key ^ *ball) + 1] - start;
 		const uint64_t *from = codes + start;
 		uint64_t *to = work->run + n_run;
 
 		if (n > LONG_BUCKET)
 		{
-			meet_long(work, own_n, start, n);
+			meet_long(work, key, key ^ *ball);
 			continue;
 		}
 		/* what follows in the tile is met soon */
@@ -273,13 +267,13 @@ meet_part(BallWork *work, uint32_t own_key, uint32_t own_n,
 		memcpy(to, from, 8 * sizeof(uint64_t));
 		for (uint32_t j = 8; j < n; j += 8)
 			memcpy(to + j, from + j, 8 * sizeof(uint64_t));
-		work->met[n_met++] = (Met){n_run, start};
+		work->met[n_met++] = (RunBucket){n_run, start};
 		n_run += n;
 		if (n_run >= RUN || n_met >= RUN)
 		{
 			work->n_run = n_run;
 			work->n_met = n_met;
-			compare_run(work, own_n);
+			compare_run(work, key);
 			n_run = n_met = 0;
 		}
 	}
@@ -287,42 +281,41 @@ meet_part(BallWork *work, uint32_t own_key, uint32_t own_n,
 	work->n_met = n_met;
 }
 
-/* A bucket of n codes with those that are within the radius of its key. */
+/* The bucket of a key with those that are within the radius of it. */
 static void
-meet_ball(BallWork *work, uint32_t key, uint32_t n)
+meet_ball(SimdupBalls *work, uint32_t key)
 {
-	static const uint32_t none = 0;
 	const SimdupBallBlock *block = &work->task->plan.blocks[work->task->block];
 	const uint32_t *ball = work->ball;
 
-	if (work->task->cross)
-		meet_part(work, key, n, &none, &none + 1);
-	else
-		meet_long(work, n, work->own, n);
+	if (!work->task->cross)
+	{
+		meet_long(work, key, key);
+		ball++;
+	}
 	for (int bit = 0; bit < block->key_bits; bit++)
 	{
 		const uint32_t *end = work->ball + work->ball_ends[bit];
 
 		if (work->task->cross || (key >> bit & 1) == 0)
-			meet_part(work, key, n, ball, end);
+			meet_part(work, key, ball, end);
 		ball = end;
 	}
-	compare_run(work, n);
+	compare_run(work, key);
 }
 
-/* List what may differ in two keys of buckets that meet, but nothing. */
+/* List what may differ in two keys of buckets that meet, nothing first. */
 static void
-make_ball(BallWork *work)
+make_ball(SimdupBalls *work)
 {
 	const SimdupBallBlock *block = &work->task->plan.blocks[work->task->block];
-	uint32_t n = 0;
+	uint32_t n = 1;
 
+	work->ball[0] = 0;
 	for (int bit = 0; bit < block->key_bits; bit++)
 	{
 		uint32_t before = n;
 
-		if (block->radius > 0)
-			work->ball[n++] = UINT32_C(1) << bit;
 		for (uint32_t i = 0; i < before; i++)
 			if (simdup_popcount64(work->ball[i]) < block->radius)
 				work->ball[n++] = work->ball[i] | UINT32_C(1) << bit;
@@ -335,11 +328,10 @@ make_ball(BallWork *work)
 uint32_t
 simdup_balls_tiles(const SimdupBalls *balls)
 {
-	int key_bits = balls->task->plan.blocks[balls->task->block].key_bits;
+	int high_bits = balls->task->plan.blocks[balls->task->block].key_bits -
+					SIMDUP_TILE_BITS;
 
-	return UINT32_C(1) << (key_bits < SIMDUP_TILE_BITS
-							   ? 0
-							   : key_bits - SIMDUP_TILE_BITS);
+	return UINT32_C(1) << (high_bits > 0 ? high_bits : 0);
 }
 
 void
@@ -350,7 +342,6 @@ simdup_balls_join(SimdupBalls *balls, uint32_t tile, SimdupPairPut put,
 	int block = balls->task->block;
 	uint32_t n_tiles = simdup_balls_tiles(balls);
 	uint32_t n = (UINT32_C(1) << plan->blocks[block].key_bits) / n_tiles;
-	const uint32_t *starts = balls->a.starts + (size_t) tile * n;
 
 	balls->put = put;
 	balls->put_arg = arg;
@@ -363,15 +354,11 @@ simdup_balls_join(SimdupBalls *balls, uint32_t tile, SimdupPairPut put,
 		balls->join->progress(balls->join->arg,
 							  (block + (double) tile / n_tiles) /
 								  plan->n_blocks);
-	for (uint32_t key = 0; key < n; key++)
-	{
-		balls->own = starts[key];
-		if (starts[key + 1] > starts[key])
-			meet_ball(balls, tile * n + key, starts[key + 1] - starts[key]);
-	}
+	for (uint32_t key = tile * n; key < (tile + 1) * n; key++)
+		if (bucket_size(&balls->a, key) > 0)
+			meet_ball(balls, key);
 }
 
-/* Give a pair to the join. */
 void
 simdup_balls_report(void *balls, uint32_t a, uint32_t b)
 {
@@ -381,64 +368,61 @@ simdup_balls_report(void *balls, uint32_t a, uint32_t b)
 					 work->b.elements[work->b.positions[b]]);
 }
 
-/* Return the size of a task in memory. Set the arrays of one who takes part. */
+/* Return the bytes of a set's codes, and of the starts of its buckets. */
 static size_t
-lay_out(const Task *task, char *memory, BallWork *work)
+set_size(const JoinTask *task, int i)
 {
-	size_t at = sizeof(Task);
 	size_t n_keys = 0;
 
-	for (int i = 0; i < task->plan.n_blocks; i++)
-		n_keys |= (size_t) 1 << task->plan.blocks[i].key_bits;
-	for (int i = 0; i <= task->cross; i++)
-	{
-		size_t starts =
-			at + ((size_t) task->n[i] + SIMDUP_COMPARED) * sizeof(uint64_t);
+	for (int block = 0; block < task->plan.n_blocks; block++)
+		n_keys |= (size_t) 1 << task->plan.blocks[block].key_bits;
+	return ((size_t) task->n[i] + SIMDUP_COMPARED) * sizeof(uint64_t) +
+		   (n_keys + 2) * sizeof(uint32_t);
+}
 
-		if (work != NULL)
-			work->b = (SimdupSorted){.n = task->n[i],
-									 .codes = (uint64_t *) (memory + at),
-									 .starts = (uint32_t *) (memory + starts)};
-		/* of a self join, b is a */
-		if (work != NULL && i == 0)
-			work->a = work->b;
-		at = starts + (n_keys + 2) * sizeof(uint32_t);
-	}
-	return at;
+static SimdupSorted
+set_in(char *memory, uint32_t n)
+{
+	uint64_t *codes = (uint64_t *) memory;
+
+	return (SimdupSorted){.n = n,
+						  .codes = codes,
+						  .starts = (uint32_t *) (codes + n + SIMDUP_COMPARED)};
 }
 
 /* Begin to take part in the task that this memory holds. */
-static BallWork *
-begin_work(void *memory, SimdupPairJoin *join)
+static SimdupBalls *
+begin_work(JoinTask *task, SimdupPairJoin *join)
 {
-	BallWork *work = simdup_alloc0(sizeof(BallWork));
+	SimdupBalls *work = simdup_alloc0(sizeof(SimdupBalls));
+	char *sets = (char *) (task + 1);
 
-	work->task = memory;
+	work->task = task;
 	work->join = join;
-	work->comparison =
-		(SimdupComparison){&work->task->plan, -1, work->task->max_distance,
-						   found_in_run, work};
-	work->compare = simdup_best_compare();
-	(void) lay_out(work->task, memory, work);
+	work->comparison = (SimdupComparison){&task->plan, -1, task->max_distance,
+										  found_in_run, work};
+	work->comparer = &simdup_comparers[simdup_instructions()];
+	work->a = set_in(sets, task->n[0]);
+	work->b =
+		task->cross ? set_in(sets + set_size(task, 0), task->n[1]) : work->a;
 	return work;
 }
 
 SimdupBalls *
 simdup_balls_help(void *memory)
 {
-	SimdupPairJoin *join = simdup_alloc0(sizeof(SimdupPairJoin));
-
-	join->max_distance = ((Task *) memory)->max_distance;
-	return begin_work(memory, join);
+	return begin_work(memory, simdup_alloc0(sizeof(SimdupPairJoin)));
 }
 
 /* Run a planned join, with helpers where it is worth it. */
 static void
-run(SimdupPairJoin *join, const Task *task, SimdupPairSet a, SimdupPairSet b)
+run(SimdupPairJoin *join, const JoinTask *task, SimdupPairSet a,
+	SimdupPairSet b)
 {
-	BallWork *work;
+	SimdupBalls *work;
 	const SimdupHelpers *helpers = join->helpers;
-	size_t size = lay_out(task, NULL, NULL);
+	size_t size = sizeof(JoinTask) + set_size(task, 0) +
+				  (task->cross ? set_size(task, 1) : 0);
 	void *memory = NULL;
 
 	if (helpers != NULL && task->plan.cost > WORTH_HELP &&
@@ -449,7 +433,7 @@ run(SimdupPairJoin *join, const Task *task, SimdupPairSet a, SimdupPairSet b)
 		helpers = NULL;
 		memory = simdup_alloc(size);
 	}
-	work = begin_work(memcpy(memory, task, sizeof(Task)), join);
+	work = begin_work(memcpy(memory, task, sizeof(JoinTask)), join);
 	work->a.elements = a.elements;
 	work->a.positions = (uint32_t *) a.scratch;
 	work->b.elements = b.elements;
@@ -475,40 +459,30 @@ run(SimdupPairJoin *join, const Task *task, SimdupPairSet a, SimdupPairSet b)
 
 /* Join by balls, or return false if the recursion is cheaper. */
 static bool
-join_by_balls(SimdupPairJoin *join, bool cross, SimdupPairSet a,
-			  SimdupPairSet b)
+join_by_balls(SimdupPairJoin *join, SimdupPairSet a, const SimdupPairSet *b)
 {
-	Task task = {.max_distance = join->max_distance, .cross = cross};
+	JoinTask task = {.max_distance = join->max_distance,
+					 .cross = b != NULL,
+					 .n = {a.n, b != NULL ? b->n : 0}};
 	uint64_t varying;
-	double other_cost;
+	double recursion_cost;
 
-	if (task.max_distance == 0 || a.n < MIN_ELEMENTS ||
-		(cross && b.n < MIN_ELEMENTS) || join->n_nested > MAX_NESTED)
+	if (join->max_distance == 0 || a.n < MIN_ELEMENTS ||
+		(b != NULL && b->n < MIN_ELEMENTS) || join->n_nested > MAX_NESTED)
 		return false;
-	other_cost = simdup_recursion_cost(join, cross, a, b, &varying);
-	if (other_cost < WORTH_PLANNING)
+	recursion_cost = simdup_recursion_cost(join, a, b, &varying);
+	if (recursion_cost < WORTH_PLANNING)
 		return false;
-	task.n[0] = (uint32_t) a.n;
-	task.n[1] = (uint32_t) b.n;
-	task.plan = simdup_plan_balls(task.max_distance, cross, a, b, varying);
-	if (task.plan.cost >= other_cost)
+	task.plan = simdup_plan_balls(join->max_distance, a, b, varying);
+	if (task.plan.cost >= recursion_cost)
 		return false;
-	run(join, &task, a, b);
+	run(join, &task, a, b != NULL ? *b : a);
 	return true;
 }
 
 void
-simdup_pairs_self(SimdupPairJoin *join, SimdupPairSet set)
+simdup_pair_join(SimdupPairJoin *join, SimdupPairSet a, const SimdupPairSet *b)
 {
-	SimdupPairSet none = {set.elements, set.scratch, 0};
-
-	if (!join_by_balls(join, false, set, none))
-		simdup_join_by_recursion(join, false, set, none);
-}
-
-void
-simdup_pairs_cross(SimdupPairJoin *join, SimdupPairSet a, SimdupPairSet b)
-{
-	if (!join_by_balls(join, true, a, b))
-		simdup_join_by_recursion(join, true, a, b);
+	if (!join_by_balls(join, a, b))
+		simdup_join_by_recursion(join, a, b);
 }

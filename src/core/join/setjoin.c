@@ -59,9 +59,10 @@
 
 typedef struct Set
 {
-	const uint32_t *ranks;
-	const uint64_t *bits; /* of the common ones */
-	uint32_t n_rare;	  /* ranks below common_from */
+	uint32_t *ranks;
+	uint64_t *bits;		/* of the common ones */
+	uint32_t n_rare;	/* ranks below common_from */
+	uint32_t n_indexed; /* those of the index prefix */
 } Set;
 
 /* Bounds on the elements that a set shares beyond the counted matches. */
@@ -74,12 +75,12 @@ typedef struct Bound
 } Bound;
 
 /* The sets of the chunk that have a rank in their prefix, ascending. */
-typedef struct List
+typedef struct PostingList
 {
 	uint32_t rank; /* NO_RANK: a free slot */
 	uint32_t first;
 	uint32_t end;
-} List;
+} PostingList;
 
 typedef struct Chunk
 {
@@ -92,13 +93,11 @@ typedef struct Chunk
 	uint32_t n;
 	uint32_t low;  /* the smallest set that is large enough for the probe */
 	uint32_t high; /* sets before this one are in the index */
-	Set *sets;
+	Set *sets;	   /* of the chunk, then room for a later one */
 	Bound *bounds; /* of the sets; apart, since a loop reads them all */
-	uint32_t *ranks;
-	uint64_t *bits;
 
-	List *lists; /* an open-addressing table */
-	int shift;	 /* from a product to a slot in it */
+	PostingList *lists; /* an open-addressing table */
+	int shift;			/* from a product to a slot in it */
 	uint32_t n_slots;
 	uint32_t *postings;
 
@@ -141,12 +140,13 @@ index_prefix(const Chunk *chunk, uint32_t number)
 	return prefix_length(chunk, number, 2 * chunk->min_share);
 }
 
-/* Read a set and set the bits of its common ranks. */
+/* Read a set to where its arrays are, and set the bits of its common ranks. */
 static void
-read_set(const Chunk *chunk, uint32_t number, uint32_t *ranks, uint64_t *bits,
-		 Set *set)
+read_set(const Chunk *chunk, uint32_t number, Set *set)
 {
 	const SimdupSetJoin *join = chunk->join;
+	uint32_t *ranks = set->ranks;
+	uint64_t *bits = set->bits;
 	uint32_t n = join->n_ranks[number];
 
 	join->read(join->arg, number, ranks);
@@ -157,7 +157,7 @@ read_set(const Chunk *chunk, uint32_t number, uint32_t *ranks, uint64_t *bits,
 
 		bits[bit / 64] |= UINT64_C(1) << (bit % 64);
 	}
-	*set = (Set){ranks, bits, n};
+	set->n_rare = n;
 }
 
 static Bound
@@ -179,15 +179,6 @@ bound_of(const Chunk *chunk, uint32_t number, const Set *set, uint32_t prefix)
 }
 
 /* Two sets */
-
-/* Return the number of elements that two sets of these sizes must share. */
-static inline uint32_t
-needed_common(const Chunk *chunk, uint32_t size_a, uint32_t size_b)
-{
-	double sum = (double) size_a + (double) size_b;
-
-	return (uint32_t) ceil(chunk->min_share * sum * ROUNDING);
-}
 
 /* Check whether two sets that met this often can share enough. */
 static inline bool
@@ -250,7 +241,8 @@ verify(const Chunk *chunk, const Set *probe, uint32_t number,
 	const Set *set = &chunk->sets[candidate];
 	uint32_t size_a = join->sizes[number];
 	uint32_t size_b = chunk->bounds[candidate].size;
-	uint32_t needed = needed_common(chunk, size_a, size_b);
+	double sum = (double) size_a + (double) size_b;
+	uint32_t needed = (uint32_t) ceil(chunk->min_share * sum * ROUNDING);
 	uint32_t common = common_bits(probe->bits, set->bits, chunk->n_words);
 	double either;
 
@@ -265,7 +257,7 @@ verify(const Chunk *chunk, const Set *probe, uint32_t number,
 /* The index of a chunk */
 
 /* Return the list of a rank, or the free slot for it. */
-static inline List *
+static inline PostingList *
 find_list(const Chunk *chunk, uint32_t rank)
 {
 	uint32_t slot = rank * UINT32_C(0x9e3779b1) >> chunk->shift;
@@ -293,14 +285,6 @@ table_bits(const Chunk *chunk, size_t n_postings)
 	return bits;
 }
 
-/* Return the number of rare ranks of the index prefix of a set of the chunk. */
-static uint32_t
-indexed_ranks(const Chunk *chunk, uint32_t i)
-{
-	return smaller(index_prefix(chunk, chunk->first + i),
-				   chunk->sets[i].n_rare);
-}
-
 /* Make room for each list. Every list is still empty. */
 static void
 lay_out_index(Chunk *chunk, size_t n_postings)
@@ -310,17 +294,17 @@ lay_out_index(Chunk *chunk, size_t n_postings)
 
 	chunk->n_slots = UINT32_C(1) << bits;
 	chunk->shift = 32 - bits;
-	chunk->lists = simdup_alloc(chunk->n_slots * sizeof(List));
+	chunk->lists = simdup_alloc(chunk->n_slots * sizeof(PostingList));
 	chunk->postings = simdup_alloc((n_postings + 1) * sizeof(uint32_t));
 	for (uint32_t i = 0; i < chunk->n_slots; i++)
-		chunk->lists[i] = (List){NO_RANK, 0, 0};
+		chunk->lists[i] = (PostingList){NO_RANK, 0, 0};
 	for (uint32_t i = 0; i < chunk->n; i++)
 	{
 		const uint32_t *ranks = chunk->sets[i].ranks;
 
-		for (uint32_t j = indexed_ranks(chunk, i); j > 0; j--)
+		for (uint32_t j = chunk->sets[i].n_indexed; j > 0; j--)
 		{
-			List *list = find_list(chunk, ranks[j - 1]);
+			PostingList *list = find_list(chunk, ranks[j - 1]);
 
 			list->rank = ranks[j - 1];
 			list->end++;
@@ -342,7 +326,7 @@ insert_set(Chunk *chunk)
 	uint32_t i = chunk->high++;
 	const uint32_t *ranks = chunk->sets[i].ranks;
 
-	for (uint32_t j = indexed_ranks(chunk, i); j > 0; j--)
+	for (uint32_t j = chunk->sets[i].n_indexed; j > 0; j--)
 		chunk->postings[find_list(chunk, ranks[j - 1])->end++] = i;
 }
 
@@ -362,10 +346,10 @@ drop_small_sets(Chunk *chunk, uint32_t size)
 }
 
 /* Return a list without the sets that are too small. */
-static inline List
+static inline PostingList
 current_list(Chunk *chunk, uint32_t rank)
 {
-	List *list = find_list(chunk, rank);
+	PostingList *list = find_list(chunk, rank);
 
 	while (list->first < list->end && chunk->postings[list->first] < chunk->low)
 		list->first++;
@@ -382,7 +366,7 @@ meet_lists(Chunk *chunk, const Set *probe, uint32_t prefix, const Bound *bound)
 
 	for (uint32_t i = 0; i < prefix; i++)
 	{
-		List list = current_list(chunk, probe->ranks[i]);
+		PostingList list = current_list(chunk, probe->ranks[i]);
 
 		simdup_check_interrupts();
 		for (uint32_t j = list.first; j < list.end; j++)
@@ -414,7 +398,7 @@ meet_all(Chunk *chunk, const Set *probe, const Bound *bound)
 
 	for (uint32_t i = 0; i < probe->n_rare; i++)
 	{
-		List list = current_list(chunk, probe->ranks[i]);
+		PostingList list = current_list(chunk, probe->ranks[i]);
 
 		simdup_check_interrupts();
 		for (uint32_t j = list.first; j < list.end; j++)
@@ -434,14 +418,11 @@ meet_all(Chunk *chunk, const Set *probe, const Bound *bound)
 static void
 probe_index(Chunk *chunk, const Set *probe, uint32_t number)
 {
-	const SimdupSetJoin *join = chunk->join;
-	uint32_t size = join->sizes[number];
 	/* meets all sets that are not larger */
 	uint32_t prefix = prefix_length(chunk, number, chunk->min_resemblance);
 	Bound bound = bound_of(chunk, number, probe, prefix);
 	uint32_t n;
 
-	drop_small_sets(chunk, size);
 	if (prefix == 0)
 		return;
 	n = prefix <= probe->n_rare ? meet_lists(chunk, probe, prefix, &bound)
@@ -472,7 +453,7 @@ plan_chunk(Chunk *chunk, size_t memory, size_t *n_ranks, size_t *n_postings)
 		size_t bytes =
 			(chunk->n + (size_t) 1) * each +
 			(ranks + postings) * sizeof(uint32_t) +
-			((size_t) 1 << table_bits(chunk, postings)) * sizeof(List);
+			((size_t) 1 << table_bits(chunk, postings)) * sizeof(PostingList);
 
 		if (chunk->n > 0 && (bytes > memory || postings > MAX_POSTINGS))
 			break;
@@ -487,28 +468,36 @@ begin_chunk(Chunk *chunk, size_t memory)
 	const SimdupSetJoin *join = chunk->join;
 	size_t n_ranks;
 	size_t n_postings;
+	uint32_t most_ranks = 0; /* of a later set */
 	uint32_t *ranks;
+	uint64_t *bits;
 
 	plan_chunk(chunk, memory, &n_ranks, &n_postings);
+	for (uint32_t i = chunk->first + chunk->n; i < join->n; i++)
+		if (join->n_ranks[i] > most_ranks)
+			most_ranks = join->n_ranks[i];
 	chunk->low = chunk->high = 0;
-	chunk->sets = simdup_alloc(chunk->n * sizeof(Set));
+	chunk->sets = simdup_alloc((chunk->n + (size_t) 1) * sizeof(Set));
 	chunk->bounds = simdup_alloc(chunk->n * sizeof(Bound));
-	ranks = chunk->ranks = simdup_alloc((n_ranks + 1) * sizeof(uint32_t));
-	chunk->bits =
-		simdup_alloc((chunk->n * chunk->n_words + 1) * sizeof(uint64_t));
+	ranks = simdup_alloc((n_ranks + most_ranks + 1) * sizeof(uint32_t));
+	bits = simdup_alloc(((chunk->n + (size_t) 1) * chunk->n_words + 1) *
+						sizeof(uint64_t));
 	chunk->met = simdup_alloc0(chunk->n * sizeof(uint32_t));
 	chunk->candidates =
 		simdup_alloc((chunk->n + (size_t) 1) * sizeof(uint32_t));
+	chunk->sets[0] = (Set){.ranks = ranks, .bits = bits};
 	for (uint32_t i = 0; i < chunk->n; i++)
 	{
 		uint32_t number = chunk->first + i;
+		uint32_t prefix = index_prefix(chunk, number);
+		Set *set = &chunk->sets[i];
 
 		simdup_check_interrupts();
-		read_set(chunk, number, ranks, chunk->bits + i * chunk->n_words,
-				 &chunk->sets[i]);
-		chunk->bounds[i] = bound_of(chunk, number, &chunk->sets[i],
-									index_prefix(chunk, number));
-		ranks += join->n_ranks[number];
+		read_set(chunk, number, set);
+		set->n_indexed = smaller(prefix, set->n_rare);
+		chunk->bounds[i] = bound_of(chunk, number, set, prefix);
+		set[1] = (Set){.ranks = set->ranks + join->n_ranks[number],
+					   .bits = set->bits + chunk->n_words};
 	}
 	lay_out_index(chunk, n_postings);
 }
@@ -516,64 +505,40 @@ begin_chunk(Chunk *chunk, size_t memory)
 static void
 end_chunk(Chunk *chunk)
 {
+	simdup_free(chunk->sets[0].ranks);
+	simdup_free(chunk->sets[0].bits);
 	simdup_free(chunk->sets);
 	simdup_free(chunk->bounds);
-	simdup_free(chunk->ranks);
-	simdup_free(chunk->bits);
 	simdup_free(chunk->met);
 	simdup_free(chunk->candidates);
 	simdup_free(chunk->lists);
 	simdup_free(chunk->postings);
 }
 
+/*
+ * Join each set of the chunk with the ones before it, and later sets with all,
+ * until they are too large for each.
+ */
 static void
-report_progress(const Chunk *chunk, uint32_t done)
+join_chunk(Chunk *chunk)
 {
 	const SimdupSetJoin *join = chunk->join;
 
-	if (join->progress != NULL)
-		join->progress(join->arg, done, join->n - chunk->first);
-}
-
-/* Join the sets of the chunk with each other: each with the ones before it. */
-static void
-join_within(Chunk *chunk)
-{
-	for (uint32_t i = 0; i < chunk->n; i++)
+	for (uint32_t i = 0; i < join->n - chunk->first; i++)
 	{
-		probe_index(chunk, &chunk->sets[i], chunk->first + i);
-		insert_set(chunk);
-		report_progress(chunk, i + 1);
-	}
-}
+		uint32_t number = chunk->first + i;
+		Set *set = &chunk->sets[smaller(i, chunk->n)];
 
-/* Join later sets with the chunk, until they are too large for all of it. */
-static void
-join_with_later(Chunk *chunk)
-{
-	const SimdupSetJoin *join = chunk->join;
-	uint32_t number = chunk->first + chunk->n;
-	uint32_t most_ranks = 0;
-	uint32_t *ranks;
-	uint64_t *bits;
-	Set probe;
-
-	for (uint32_t i = number; i < join->n; i++)
-		if (join->n_ranks[i] > most_ranks)
-			most_ranks = join->n_ranks[i];
-	ranks = simdup_alloc((most_ranks + (size_t) 1) * sizeof(uint32_t));
-	bits = simdup_alloc((chunk->n_words + 1) * sizeof(uint64_t));
-	for (; number < join->n; number++)
-	{
 		drop_small_sets(chunk, join->sizes[number]);
 		if (chunk->low == chunk->n)
 			break;
-		read_set(chunk, number, ranks, bits, &probe);
-		probe_index(chunk, &probe, number);
-		report_progress(chunk, number - chunk->first + 1);
+		if (i >= chunk->n)
+			read_set(chunk, number, set);
+		probe_index(chunk, set, number);
+		if (i < chunk->n)
+			insert_set(chunk);
+		join->progress(join->arg, i + 1, join->n - chunk->first);
 	}
-	simdup_free(ranks);
-	simdup_free(bits);
 }
 
 void
@@ -584,12 +549,10 @@ simdup_set_join(const SimdupSetJoin *join, double min_resemblance,
 
 	chunk.min_share = min_resemblance / (1 + min_resemblance);
 	chunk.n_words = ((size_t) join->all_ranks - join->common_from + 63) / 64;
-	while (chunk.first < join->n)
+	for (; chunk.first < join->n; chunk.first += chunk.n)
 	{
 		begin_chunk(&chunk, memory);
-		join_within(&chunk);
-		join_with_later(&chunk);
+		join_chunk(&chunk);
 		end_chunk(&chunk);
-		chunk.first += chunk.n;
 	}
 }

@@ -14,16 +14,6 @@
 /* The number of ranks fits 32 bits, and one value stays free. */
 #define SIMDUP_MAX_RANKS (UINT32_MAX - 1)
 
-/* Copy the ranks of a set, ascending, to a buffer. */
-typedef void (*SimdupSetReader)(void *arg, uint32_t set, uint32_t *ranks);
-
-/* Receives the number of elements that sets a and b, a < b, share. */
-typedef void (*SimdupSetPairSink)(void *arg, uint32_t a, uint32_t b,
-								  uint32_t common);
-
-/* Receives how many of all sets have met all others of this pass. */
-typedef void (*SimdupSetProgress)(void *arg, uint32_t done, uint32_t total);
-
 /* Sets are numbered from 0 in ascending order of size. */
 typedef struct SimdupSetJoin
 {
@@ -32,10 +22,13 @@ typedef struct SimdupSetJoin
 	const uint32_t *n_ranks; /* those among them that have a rank */
 	uint32_t all_ranks;		 /* every rank is below */
 	uint32_t common_from;	 /* ranks from here on are worth a bitmap */
-	SimdupSetReader read;
-	SimdupSetPairSink sink;
-	SimdupSetProgress progress; /* or NULL */
-	void *arg;					/* of the three callbacks */
+	/* Copies the ranks of a set, ascending, to a buffer. */
+	void (*read)(void *arg, uint32_t set, uint32_t *ranks);
+	/* Receives the number of elements that sets a and b, a < b, share. */
+	void (*sink)(void *arg, uint32_t a, uint32_t b, uint32_t common);
+	/* Receives how many of all sets have met all others of this pass. */
+	void (*progress)(void *arg, uint32_t done, uint32_t total);
+	void *arg;
 } SimdupSetJoin;
 
 /*

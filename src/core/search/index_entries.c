@@ -21,33 +21,32 @@
  */
 #if defined(__gnu_linux__) && defined(__x86_64__) && defined(__GNUC__) && \
 	!defined(__clang__)
-#define HAVE_CLONES 1
-#define PAGE_LOOP static inline __attribute__((always_inline))
-#define CLONE(isa) static __attribute__((optimize("O3"), target(isa)))
+#define HAVE_AVX512 1
 #define AVX512 "popcnt,avx512f,avx512vpopcntdq"
+#define OPTIMIZED __attribute__((optimize("O3")))
 #else
-#define PAGE_LOOP static
+#define OPTIMIZED
 #endif
 
 /* Values whose distances are computed together. */
-#define CHUNK 32
+#define COMPARED 32
 
 /*
- * Few values are near. So a chunk is first asked whether it has any, which a
- * compiler can do without a branch for each value.
+ * Few values are near. So those compared together are first asked whether any is,
+ * which a compiler can do without a branch for each value.
  */
-PAGE_LOOP int
+SIMDUP_POPCNT_CLONES OPTIMIZED static int
 find_near(const uint64_t *values, int n, uint64_t center, int radius,
 		  uint16_t *found)
 {
 	int n_found = 0;
 	int start = 0;
 
-	for (; start + CHUNK <= n; start += CHUNK)
+	for (; start + COMPARED <= n; start += COMPARED)
 	{
 		uint64_t any = 0;
 
-		for (int i = 0; i < CHUNK; i++)
+		for (int i = 0; i < COMPARED; i++)
 		{
 			uint64_t x = values[start + i] ^ center;
 
@@ -55,7 +54,7 @@ find_near(const uint64_t *values, int n, uint64_t center, int radius,
 		}
 		if ((any >> 63) == 0)
 			continue;
-		for (int i = start; i < start + CHUNK; i++)
+		for (int i = start; i < start + COMPARED; i++)
 		{
 			found[n_found] = (uint16_t) i;
 			n_found += simdup_popcount64(values[i] ^ center) <= radius;
@@ -69,22 +68,15 @@ find_near(const uint64_t *values, int n, uint64_t center, int radius,
 	return n_found;
 }
 
-PAGE_LOOP void
-distances_of(const uint64_t *values, int n, uint64_t center, uint8_t *distances)
+SIMDUP_POPCNT_CLONES OPTIMIZED static void
+compute_distances(const uint64_t *values, int n, uint64_t center,
+				  uint8_t *distances)
 {
 	for (int i = 0; i < n; i++)
 		distances[i] = (uint8_t) simdup_popcount64(values[i] ^ center);
 }
 
-#ifdef HAVE_CLONES
-CLONE("popcnt")
-int
-find_near_popcnt(const uint64_t *values, int n, uint64_t center, int radius,
-				 uint16_t *found)
-{
-	return find_near(values, n, center, radius, found);
-}
-
+#ifdef HAVE_AVX512
 /* Return which of eight values are near, as bits. */
 static inline __attribute__((always_inline, target(AVX512))) uint32_t
 near_of_eight(const uint64_t *values, __m512i center, __m512i radius)
@@ -94,8 +86,7 @@ near_of_eight(const uint64_t *values, __m512i center, __m512i radius)
 	return _mm512_cmple_epu64_mask(_mm512_popcnt_epi64(x), radius);
 }
 
-CLONE(AVX512)
-int
+static __attribute__((optimize("O3"), target(AVX512))) int
 find_near_avx512(const uint64_t *values, int n, uint64_t center, int radius,
 				 uint16_t *found)
 {
@@ -104,7 +95,7 @@ find_near_avx512(const uint64_t *values, int n, uint64_t center, int radius,
 	int n_found = 0;
 	int start = 0;
 
-	for (; start + CHUNK <= n; start += CHUNK)
+	for (; start + COMPARED <= n; start += COMPARED)
 	{
 		const uint64_t *chunk = values + start;
 		uint32_t near = near_of_eight(chunk, all_center, all_radius);
@@ -136,16 +127,7 @@ find_near_avx512(const uint64_t *values, int n, uint64_t center, int radius,
 	return n_found;
 }
 
-CLONE("popcnt")
-void
-distances_popcnt(const uint64_t *values, int n, uint64_t center,
-				 uint8_t *distances)
-{
-	distances_of(values, n, center, distances);
-}
-
-CLONE(AVX512)
-void
+static __attribute__((optimize("O3"), target(AVX512))) void
 distances_avx512(const uint64_t *values, int n, uint64_t center,
 				 uint8_t *distances)
 {
@@ -169,11 +151,9 @@ int
 simdup_find_near(const uint64_t *values, int n, uint64_t center, int radius,
 				 uint16_t *found)
 {
-#ifdef HAVE_CLONES
+#ifdef HAVE_AVX512
 	if (__builtin_cpu_supports("avx512vpopcntdq"))
 		return find_near_avx512(values, n, center, radius, found);
-	if (__builtin_cpu_supports("popcnt"))
-		return find_near_popcnt(values, n, center, radius, found);
 #endif
 	return find_near(values, n, center, radius, found);
 }
@@ -182,14 +162,12 @@ void
 simdup_distances(const uint64_t *values, int n, uint64_t center,
 				 uint8_t *distances)
 {
-#ifdef HAVE_CLONES
+#ifdef HAVE_AVX512
 	if (__builtin_cpu_supports("avx512vpopcntdq"))
 		distances_avx512(values, n, center, distances);
-	else if (__builtin_cpu_supports("popcnt"))
-		distances_popcnt(values, n, center, distances);
 	else
 #endif
-		distances_of(values, n, center, distances);
+		compute_distances(values, n, center, distances);
 }
 
 /*
@@ -400,15 +378,6 @@ sort_with_spare(SimdupEntry *entries, size_t n, SimdupEntry *spare)
 	}
 }
 
-static inline void
-swap_entries(SimdupEntry *a, SimdupEntry *b)
-{
-	SimdupEntry t = *a;
-
-	*a = *b;
-	*b = t;
-}
-
 /*
  * Bring each entry into its part. An entry that is out of position is exchanged
  * for the first one of its part that may be, part by part, until none is left.
@@ -423,8 +392,13 @@ part_in_place(SimdupEntry *entries, Parting parting, size_t n_parts,
 		{
 			simdup_check_interrupts();
 			for (size_t i = next[part]; i < ends[part]; i++)
-				swap_entries(&entries[i],
-							 &entries[next[part_of(&entries[i], parting)]++]);
+			{
+				size_t to = next[part_of(&entries[i], parting)]++;
+				SimdupEntry entry = entries[to];
+
+				entries[to] = entries[i];
+				entries[i] = entry;
+			}
 		}
 		while (first < n_parts && next[first] == ends[first])
 			first++;

@@ -61,38 +61,33 @@ pages_within(double pages, int bits, int t, bool parted)
 {
 	double blocks = ldexp(1.0, bits);
 	double part = simdup_ball_fraction(bits, t);
-	int more = parted ? 1 : 0;
 
 	if (t < 0)
 		return 0;
 	if (pages >= blocks)
-		return fmin((pages + more * blocks) * part, pages);
-	return pages * (1 - pow(1 - part, blocks / pages + more));
+		return fmin((pages + parted * blocks) * part, pages);
+	return pages * (1 - pow(1 - part, blocks / pages + parted));
 }
 
 /* Return the number of bits below the prefix that the blocks share. */
 static int
 free_bits(uint32_t first, uint32_t last)
 {
-	int bits = 0;
-
-	while ((first ^ last) >> bits != 0)
-		bits++;
-	return bits;
+	return first == last ? 0 : 32 - __builtin_clz(first ^ last);
 }
 
 static void
-add_piece(SimdupHistogram *histogram, uint32_t first, uint32_t last, int part)
+add_range(SimdupHistogram *histogram, uint32_t first, uint32_t last, int part)
 {
-	SimdupPiece *piece = &histogram->pieces[histogram->n_pieces++];
+	SimdupBlockRange *range = &histogram->ranges[histogram->n_ranges++];
 
-	piece->first = (uint16_t) first;
-	piece->bits = (uint8_t) free_bits(first, last);
-	piece->part = (uint16_t) part;
-	if (piece->bits < histogram->least_bits)
-		histogram->least_bits = piece->bits;
-	if (piece->bits > histogram->most_bits)
-		histogram->most_bits = piece->bits;
+	range->first = (uint16_t) first;
+	range->bits = (uint8_t) free_bits(first, last);
+	range->part = (uint16_t) part;
+	if (range->bits < histogram->least_bits)
+		histogram->least_bits = range->bits;
+	if (range->bits > histogram->most_bits)
+		histogram->most_bits = range->bits;
 }
 
 /*
@@ -114,8 +109,8 @@ add_bucket(SimdupHistogram *histogram, int j)
 					  (last - first + 1));
 
 	if (middle > first)
-		add_piece(histogram, first, middle - 1, part);
-	add_piece(histogram, middle, last, SIMDUP_WHOLE_BUCKET - part);
+		add_range(histogram, first, middle - 1, part);
+	add_range(histogram, middle, last, SIMDUP_WHOLE_BUCKET - part);
 }
 
 void
@@ -125,7 +120,7 @@ simdup_finish_histogram(SimdupHistogram *histogram)
 		for (int t = 0; t <= SIMDUP_BLOCK_BITS; t++)
 			histogram->within[bits][t] =
 				pages_within(histogram->pages, bits, t, true);
-	histogram->n_pieces = 0;
+	histogram->n_ranges = 0;
 	histogram->least_bits = SIMDUP_BLOCK_BITS;
 	histogram->most_bits = 0;
 	for (int j = 0; j < histogram->n_buckets; j++)
@@ -146,26 +141,19 @@ pages_of_radius(const SimdupHistogram *histogram,
 }
 
 SIMDUP_POPCNT_CLONES
-static void
-sum_parts(const SimdupHistogram *histogram, uint32_t block,
-		  int parts[][SIMDUP_BLOCK_BITS + 1])
-{
-	for (int j = 0; j < histogram->n_pieces; j++)
-	{
-		const SimdupPiece *piece = &histogram->pieces[j];
-		uint32_t different = (piece->first ^ block) >> piece->bits;
-
-		parts[piece->bits][simdup_popcount64(different)] += piece->part;
-	}
-}
-
 void
 simdup_page_costs(const SimdupHistogram *histogram, uint32_t block, int largest,
 				  SimdupPageCosts costs)
 {
 	int parts[SIMDUP_BLOCK_BITS + 1][SIMDUP_BLOCK_BITS + 1] = {{0}};
 
-	sum_parts(histogram, block, parts);
+	for (int j = 0; j < histogram->n_ranges; j++)
+	{
+		const SimdupBlockRange *range = &histogram->ranges[j];
+		uint32_t different = (range->first ^ block) >> range->bits;
+
+		parts[range->bits][simdup_popcount64(different)] += range->part;
+	}
 	for (int r = 0; r < SIMDUP_BLOCK_BITS; r++)
 		costs[r] =
 			r <= largest ? 1 + pages_of_radius(histogram, parts, r) : INFINITY;

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "core/fingerprint/hamming.h"
+#include "core/fingerprint/hash.h"
 
 #define SIMDUP_ROTATIONS 4
 #define SIMDUP_BLOCK_BITS 16
@@ -27,12 +28,12 @@
 #define SIMDUP_BUCKETS 512
 
 /* Neighbouring blocks, all in one bucket, that share a prefix. */
-typedef struct SimdupPiece
+typedef struct SimdupBlockRange
 {
 	uint16_t first;
 	uint8_t bits;  /* below the prefix */
 	uint16_t part; /* of the bucket's pages, in SIMDUP_WHOLE_BUCKET */
-} SimdupPiece;
+} SimdupBlockRange;
 
 #define SIMDUP_WHOLE_BUCKET 256
 
@@ -46,10 +47,10 @@ typedef struct SimdupHistogram
 	int n_buckets;
 	double pages; /* in one bucket */
 	uint16_t bounds[SIMDUP_BUCKETS];
-	int n_pieces;
-	int least_bits; /* of all pieces */
+	int n_ranges;
+	int least_bits; /* of all ranges */
 	int most_bits;
-	SimdupPiece pieces[2 * SIMDUP_BUCKETS];
+	SimdupBlockRange ranges[2 * SIMDUP_BUCKETS];
 	/* pages read of a bucket, by its free bits and t more bits */
 	double within[SIMDUP_BLOCK_BITS + 1][SIMDUP_BLOCK_BITS + 1];
 } SimdupHistogram;
@@ -60,17 +61,13 @@ typedef double SimdupPageCosts[SIMDUP_BLOCK_BITS + 1];
 static inline uint64_t
 simdup_rotate(uint64_t fp, int i)
 {
-	int right = 16 * (i + 1) & 63;
-
-	return right == 0 ? fp : fp >> right | fp << (64 - right);
+	return simdup_rotate64(fp, 16 * (i + 1) & 63);
 }
 
 static inline uint64_t
 simdup_unrotate(uint64_t value, int i)
 {
-	int left = 16 * (i + 1) & 63;
-
-	return left == 0 ? value : value << left | value >> (64 - left);
+	return simdup_rotate64(value, 16 * (3 - i));
 }
 
 /* Return the first block of a rotated value. */

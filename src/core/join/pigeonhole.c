@@ -1,0 +1,138 @@
+/*
+ * pigeonhole.c
+ *	  Fingerprints cut into blocks: of joins, of pieces of a table, of locks.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/join/pigeonhole.h"
+
+/* Distances at which pairs of blocks are locked: at most 55 of them. */
+#define FIRST_PAIRED_K 5
+#define LAST_PAIRED_K 9
+
+/* Return the entropy of one bit: -log2 of the chance that two agree in it. */
+static double
+bit_entropy(uint32_t ones, uint32_t n_sampled)
+{
+	double p = (double) ones / n_sampled;
+	double entropy = -log2(p * p + (1 - p) * (1 - p));
+
+	return entropy > 0.01 ? entropy : 0.01;
+}
+
+double
+simdup_total_entropy(uint64_t varying, const uint32_t *ones, uint32_t n_sampled)
+{
+	double total = 0;
+
+	for (int bit = 0; bit < 64; bit++)
+		if (varying >> bit & 1)
+			total += bit_entropy(ones[bit], n_sampled);
+	return total;
+}
+
+void
+simdup_cut_blocks(uint64_t varying, const uint32_t *ones, uint32_t n_sampled,
+				  int n, uint64_t *blocks)
+{
+	double share = simdup_total_entropy(varying, ones, n_sampled) / n;
+	double sum = 0;
+	int left = simdup_popcount64(varying);
+	int block = 0;
+
+	memset(blocks, 0, n * sizeof(uint64_t));
+	for (int bit = 0; bit < 64; bit++)
+	{
+		double entropy;
+
+		if (!(varying >> bit & 1))
+			continue;
+		entropy = bit_entropy(ones[bit], n_sampled);
+		/* on to the next block where most of this bit lies beyond the share */
+		if (block < n - 1 && blocks[block] &&
+			(sum + entropy / 2 > share * (block + 1) || left <= n - 1 - block))
+			block++;
+		blocks[block] |= UINT64_C(1) << bit;
+		sum += entropy;
+		left--;
+	}
+}
+
+/* Return the value of block i of n, which may have no bits. */
+static inline uint64_t
+block_value(uint64_t fp, int i, int n)
+{
+	int start = simdup_block_start(i, n);
+	int end = simdup_block_start(i + 1, n);
+
+	return start >= end ? 0 : simdup_block_bits(fp, start, end);
+}
+
+/* Return a block's piece: value and number hashed, scaled to the pieces. */
+static uint32_t
+piece_of_block(const SimdupPieces *pieces, uint64_t fp, int block)
+{
+	uint64_t x = block_value(fp, block, pieces->n_blocks);
+
+	x += (uint64_t) (block + 1) * UINT64_C(0x9e3779b97f4a7c15);
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return (uint32_t) ((x >> 32) * pieces->n >> 32);
+}
+
+int
+simdup_pieces_of(const SimdupPieces *pieces, uint64_t fp, uint32_t *list)
+{
+	int n = 0;
+
+	for (int block = 0; block < pieces->n_blocks; block++)
+	{
+		uint32_t piece = piece_of_block(pieces, fp, block);
+		int i = 0;
+
+		while (i < n && list[i] != piece)
+			i++;
+		if (i == n)
+			list[n++] = piece;
+	}
+	return n;
+}
+
+uint32_t
+simdup_piece_of_pair(const SimdupPieces *pieces, uint64_t a, uint64_t b)
+{
+	int block = 0;
+
+	while (block < pieces->n_blocks - 1 &&
+		   block_value(a ^ b, block, pieces->n_blocks) != 0)
+		block++;
+	return piece_of_block(pieces, a, block);
+}
+
+int
+simdup_lock_blocks(uint64_t fp, int k, SimdupLockBlock *blocks)
+{
+	int n = 0;
+
+	if (k < FIRST_PAIRED_K || k > LAST_PAIRED_K)
+	{
+		for (; n <= k; n++)
+		{
+			uint64_t value = block_value(fp, n, k + 1);
+
+			/* 32 bits at most, and 64 for k = 0 */
+			blocks[n] = (SimdupLockBlock){(uint32_t) (value ^ value >> 32),
+										  (uint16_t) n};
+		}
+		return n;
+	}
+	/* pairs of blocks, of ten bits at most, below the pair's number */
+	for (int i = 0; i < k + 2; i++)
+		for (int j = i + 1; j < k + 2; j++, n++)
+			blocks[n] = (SimdupLockBlock){
+				.value = (uint32_t) ((uint64_t) n << 20 |
+									 block_value(fp, i, k + 2) << 10 |
+									 block_value(fp, j, k + 2))};
+	return n;
+}
