@@ -19,10 +19,8 @@
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
 #include "core/join/allpairs.h"
-#include "core/join/balls.h"
-#include "core/join/entropy.h"
 #include "core/join/pigeonhole.h"
-#include "server/progress.h"
+#include "server/query.h"
 #include "server/spill.h"
 
 /*

@@ -19,7 +19,6 @@
 #include "index/hamming/am.h"
 #include "index/planner.h"
 #include "server/arguments.h"
-#include "server/catalog.h"
 #include "text/minhash64.h"
 #include "type/simhash64.h"
 

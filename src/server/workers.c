@@ -27,9 +27,7 @@
 #include "utils/wait_event.h"
 
 #include "core/join/allpairs.h"
-#include "core/join/balls.h"
 #include "server/spill.h"
-#include "server/workers.h"
 
 #define KEY_COUNTER UINT64CONST(0x51D0000000000001)
 #define KEY_TASK UINT64CONST(0x51D0000000000002)

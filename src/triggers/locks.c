@@ -26,10 +26,7 @@
 #include "utils/resowner.h"
 
 #include "core/join/pigeonhole.h"
-#include "core/search/lock_blocks.h"
 #include "server/arguments.h"
-#include "server/catalog.h"
-#include "triggers/arrival.h"
 #include "triggers/trigger.h"
 
 /* The last field of the tags of locks. */

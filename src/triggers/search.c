@@ -30,7 +30,6 @@
 #include "core/host.h"
 #include "index/hamming/am.h"
 #include "server/arguments.h"
-#include "server/catalog.h"
 #include "triggers/near.h"
 #include "type/simhash64.h"
 

@@ -22,10 +22,7 @@
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
-#include "index/hamming/am.h"
 #include "server/arguments.h"
-#include "server/catalog.h"
-#include "triggers/arrival.h"
 #include "triggers/near.h"
 #include "type/simhash64.h"
 

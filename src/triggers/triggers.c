@@ -28,7 +28,6 @@
 
 #include "index/hamming/am.h"
 #include "server/arguments.h"
-#include "server/catalog.h"
 #include "server/keys.h"
 #include "triggers/near.h"
 

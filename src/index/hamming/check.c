@@ -36,7 +36,6 @@
 #include "index/hamming/am.h"
 #include "index/hamming/page.h"
 #include "server/arguments.h"
-#include "server/catalog.h"
 #include "server/spill.h"
 
 /* The lists: one for each rotation, the first one with the NULLs, and the table. */

@@ -411,7 +411,8 @@ simdup_begin_trees(Relation index, const TreeLayout *layout)
 		BlockNumber step = Min(layout->n_blocks - done, RESERVED_AT_ONCE);
 
 		CHECK_FOR_INTERRUPTS();
-		SIMDUP_EXTEND_WITH_ZEROS(RelationGetSmgr(index), done, step);
+		smgrzeroextend(RelationGetSmgr(index), MAIN_FORKNUM, done, (int) step,
+					   true);
 		done += step;
 	}
 }
