@@ -229,11 +229,9 @@ simdup_boilerplate(PG_FUNCTION_ARGS)
 	if (simdup_has_null(fcinfo, 0, 2))
 		return (Datum) 0;
 	min_share = simdup_check_fraction(PG_GETARG_FLOAT8(1), "min_share");
-	search.rows = rows = simdup_rows_begin(fcinfo, 1, &with_contents);
-	simdup_rows_as_text(rows, false);
-	simdup_rows_without_fingerprints(rows);
-	simdup_keys_spill(rows->keys);
-	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
+	search.rows = rows =
+		simdup_rows_begin(fcinfo, 1, SIMDUP_TEXTS_ALONE, &with_contents);
+	simdup_rows_read(rows, fcinfo, 0, "query");
 	simdup_rows_tell_skipped(rows);
 	simdup_stored_texts_finish(rows->contents, 0);
 	search.runs = simdup_pairsort_begin(maintenance_work_mem);

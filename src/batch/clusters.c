@@ -15,7 +15,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "batch/rows.h"
+#include "batch/join.h"
 #include "core/cluster/components.h"
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
@@ -23,55 +23,6 @@
 #include "server/keys.h"
 #include "server/progress.h"
 #include "server/query.h"
-
-static SimdupClusterMethod
-method_of(const char *name)
-{
-	if (strcmp(name, "connected") == 0)
-		return SIMDUP_CONNECTED;
-	if (strcmp(name, "leader") == 0)
-		return SIMDUP_LEADER;
-	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			errmsg("unrecognized clustering method: \"%s\"", name),
-			errhint(
-				"Methods are \"leader\" (the nearest earlier leader) and \"connected\" (connected components)."));
-}
-
-/* Return the position of an argument that must have a value; -1: no such one. */
-static int
-position_of(FunctionCallInfo fcinfo, const char *name)
-{
-	int argument = simdup_named_argument(fcinfo, name);
-
-	if (argument >= 0)
-		simdup_check_not_null(PG_ARGISNULL(argument), name);
-	return argument;
-}
-
-SimdupOptions
-simdup_options(FunctionCallInfo fcinfo)
-{
-	SimdupOptions options = {.method = SIMDUP_LEADER};
-	int argument = simdup_named_argument(fcinfo, "max_distance");
-
-	options.max_distance = simdup_check_max_distance(fcinfo, argument);
-	argument = position_of(fcinfo, "method");
-	if (argument >= 0)
-		options.method =
-			method_of(text_to_cstring(PG_GETARG_TEXT_PP(argument)));
-	argument = simdup_named_argument(fcinfo, "min_resemblance");
-	if (argument >= 0 && !PG_ARGISNULL(argument))
-		options.min_resemblance =
-			simdup_check_fraction(PG_GETARG_FLOAT8(argument),
-								  "min_resemblance");
-	argument = position_of(fcinfo, "w");
-	if (argument >= 0)
-		options.shingling =
-			simdup_get_resemblance(PG_GETARG_INT32(argument),
-								   PG_GETARG_TEXT_PP(
-									   position_of(fcinfo, "unit")));
-	return options;
-}
 
 /*
  * simdup_clusters
@@ -93,58 +44,33 @@ typedef struct Clusters
 	double *resemblance; /* by row, to the first one; NULL: not known */
 } Clusters;
 
-/* Fill the arrays of clusters. */
-static void
-describe_clusters(Clusters *clusters, SimdupFingerprints *fingerprints)
-{
-	uint32 n = fingerprints->rows->n;
-	const uint32 *numbers = fingerprints->in_memory.numbers; /* NULL: on disk */
-	uint8 *together = simdup_alloc0((Size) n / 8 + 1);		 /* bits by row */
-
-	clusters->size = simdup_alloc0(((Size) n + 1) * sizeof(uint32));
-	clusters->fp = simdup_alloc(((Size) n + 1) * sizeof(uint64));
-	for (uint32 row = 0; row < n; row++)
-		clusters->size[clusters->cluster[row]]++;
-	for (uint32 row = 0; row < n; row++)
-		if (clusters->size[clusters->cluster[row]] > 1)
-			simdup_set_bit(together, row);
-	/* most rows are alone; they would be most of what is written in no order */
-	for (int64 i = 0; i < fingerprints->n; i++)
-	{
-		SimdupFingerprint fingerprint = simdup_fingerprint_at(fingerprints, i);
-
-		CHECK_FOR_INTERRUPTS();
-		for (uint32 j = fingerprint.start;
-			 j < fingerprint.start + fingerprint.n; j++)
-		{
-			uint32 row = simdup_row_at(fingerprints, j);
-
-			if (numbers != NULL && j + SIMDUP_AHEAD < n)
-				__builtin_prefetch(&together[numbers[j + SIMDUP_AHEAD] / 8]);
-			if (simdup_get_bit(together, row))
-				clusters->fp[row] = fingerprint.fp;
-		}
-	}
-	simdup_free(together);
-}
-
 /* Find the clusters, in the context of the rows. */
 static Clusters
 find_clusters(SimdupFingerprints *fingerprints, const SimdupOptions *options)
 {
 	SimdupRows *rows = fingerprints->rows;
+	Size n = rows->n;
+	uint8 *together = simdup_alloc0(n / 8 + 1); /* bits by row */
 	Clusters clusters = {.rows = rows};
 
 	if (rows->contents != NULL && options->method == SIMDUP_LEADER)
 	{
-		clusters.resemblance =
-			simdup_alloc(((Size) rows->n + 1) * sizeof(double));
-		for (uint32 row = 0; row < rows->n; row++)
+		clusters.resemblance = simdup_alloc((n + 1) * sizeof(double));
+		for (uint32 row = 0; row < n; row++)
 			clusters.resemblance[row] = 1;
 	}
 	clusters.cluster = simdup_find_groups(fingerprints, options, NULL, NULL,
 										  NULL, clusters.resemblance);
-	describe_clusters(&clusters, fingerprints);
+	clusters.size = simdup_alloc0((n + 1) * sizeof(uint32));
+	clusters.fp = simdup_alloc((n + 1) * sizeof(uint64));
+	for (uint32 row = 0; row < n; row++)
+		clusters.size[clusters.cluster[row]]++;
+	for (uint32 row = 0; row < n; row++)
+		if (clusters.size[clusters.cluster[row]] > 1)
+			simdup_set_bit(together, row);
+	/* most rows are alone; they would be most of what is written in no order */
+	simdup_fingerprints_by_row(fingerprints, together, clusters.fp, NULL);
+	simdup_free(together);
 	return clusters;
 }
 
@@ -174,44 +100,43 @@ resemblance_of(const Clusters *clusters, uint32 row)
 }
 
 /*
- * Clusters with a row farther than twice max_distance from their first row. No
- * row at all can be near both, so only a chain connects them.
+ * Chained clusters: those with a row farther than twice max_distance from their
+ * first row. No row at all can be near both, so only a chain connects them.
  */
-typedef struct FarClusters
+typedef struct ChainedClusters
 {
-	int beyond;	 /* distance from the first row */
 	uint8 *seen; /* one bit a row: the first row of such a cluster */
 	int64 n;
 	int64 n_rows;
 	uint32 largest;	  /* its rows */
 	int max_distance; /* from a first row */
-} FarClusters;
+} ChainedClusters;
 
 static void
-note_far_cluster(FarClusters *far, uint32 cluster, uint32 size, int distance)
+count_chained(ChainedClusters *chained, uint32 cluster, uint32 size,
+			  int distance)
 {
-	if (distance <= far->beyond)
+	chained->max_distance = Max(chained->max_distance, distance);
+	if (simdup_get_bit(chained->seen, cluster))
 		return;
-	far->max_distance = Max(far->max_distance, distance);
-	if (simdup_get_bit(far->seen, cluster))
-		return;
-	simdup_set_bit(far->seen, cluster);
-	far->n++;
-	far->n_rows += size;
-	far->largest = Max(far->largest, size);
+	simdup_set_bit(chained->seen, cluster);
+	chained->n++;
+	chained->n_rows += size;
+	chained->largest = Max(chained->largest, size);
 }
 
 static void
-warn_of_far_clusters(const FarClusters *far)
+warn_of_chained(const ChainedClusters *chained)
 {
-	if (far->n == 0)
+	if (chained->n == 0)
 		return;
 	ereport(WARNING,
 			errmsg_plural("%lld cluster reaches beyond twice max_distance",
 						  "%lld clusters reach beyond twice max_distance",
-						  (unsigned long) far->n, (long long) far->n),
+						  (unsigned long) chained->n, (long long) chained->n),
 			errdetail("%lld rows are in such clusters, %u in the largest; rows are up to %d bits from the first row of their cluster.",
-					  (long long) far->n_rows, far->largest, far->max_distance),
+					  (long long) chained->n_rows, chained->largest,
+					  chained->max_distance),
 			errhint(
 				"The method \"leader\" keeps each row within max_distance of its cluster's first row; min_resemblance compares contents."));
 }
@@ -221,9 +146,8 @@ put_clusters(ReturnSetInfo *result, const Clusters *clusters, int max_distance,
 			 int min_size)
 {
 	SimdupRows *rows = clusters->rows;
-	FarClusters far = {.beyond = 2 * max_distance};
+	ChainedClusters chained = {.seen = simdup_alloc0(rows->n / 8 + 1)};
 
-	far.seen = simdup_alloc0(rows->n / 8 + 1);
 	simdup_progress_phase("writing", rows->n);
 	for (uint32 row = 0; row < rows->n; row++)
 	{
@@ -248,10 +172,11 @@ put_clusters(ReturnSetInfo *result, const Clusters *clusters, int max_distance,
 		if (rows->contents != NULL)
 			values[4] = Float8GetDatum(resemblance_of(clusters, row));
 		simdup_put_result(result, values, nulls);
-		note_far_cluster(&far, cluster, size, distance);
+		if (distance > 2 * max_distance)
+			count_chained(&chained, cluster, size, distance);
 	}
-	warn_of_far_clusters(&far);
-	simdup_free(far.seen);
+	warn_of_chained(&chained);
+	simdup_free(chained.seen);
 }
 
 PG_FUNCTION_INFO_V1(simdup_clusters);
@@ -264,15 +189,16 @@ simdup_clusters(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
 	SimdupOptions options = simdup_options(fcinfo);
-	int min_size = position_of(fcinfo, "min_size");
+	int min_size = simdup_named_argument(fcinfo, "min_size");
 	SimdupRows *rows;
 	SimdupFingerprints *fingerprints;
 	Clusters clusters;
 
+	simdup_check_not_null(PG_ARGISNULL(min_size), "min_size");
 	if (PG_ARGISNULL(0))
 		return (Datum) 0;
-	rows = simdup_rows_begin(fcinfo, 1, &options);
-	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
+	rows = simdup_rows_begin(fcinfo, 1, SIMDUP_ROWS, &options);
+	simdup_rows_read(rows, fcinfo, 0, "query");
 	simdup_rows_tell_skipped(rows);
 	fingerprints = simdup_rows_distinct(rows);
 	clusters = find_clusters(fingerprints, &options);
@@ -292,10 +218,8 @@ simdup_clusters(PG_FUNCTION_ARGS)
 
 typedef struct Components
 {
-	MemoryContext context;
-	SimdupKeys *keys;
-	SimdupKeyNumbers *numbers;
-	uint32 *parent; /* by number */
+	SimdupRows *rows; /* only keys, and their numbers */
+	uint32 *parent;	  /* by number */
 	uint32 n;
 	Size capacity;
 	int64 n_pairs;
@@ -311,13 +235,12 @@ static bool
 check_columns(void *arg, TupleDesc columns, const char *argument)
 {
 	Components *components = arg;
-	Oid type;
 
 	if (columns->natts < 2 || TupleDescAttr(columns, 0)->atttypid !=
 								  TupleDescAttr(columns, 1)->atttypid)
 		return false;
-	type = TupleDescAttr(columns, 0)->atttypid;
-	simdup_keys_expect(components->keys, type, argument);
+	simdup_keys_expect(components->rows->keys,
+					   TupleDescAttr(columns, 0)->atttypid, argument);
 	return true;
 }
 
@@ -325,7 +248,7 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 static void
 begin_components(Components *components)
 {
-	uint32 n = simdup_keynumbers_count(components->numbers);
+	uint32 n = simdup_keynumbers_count(components->rows->numbers);
 
 	components->parent = simdup_grow(components->parent, &components->capacity,
 									 n, sizeof(uint32));
@@ -340,7 +263,8 @@ join_waiting(Components *components)
 	uint32 numbers[SIMDUP_MANY_KEYS];
 	int n = components->n_waiting;
 
-	simdup_keynumbers_get(components->numbers, components->waiting, n, numbers);
+	simdup_keynumbers_get(components->rows->numbers, components->waiting, n,
+						  numbers);
 	begin_components(components);
 	for (int i = 0; i < n; i++)
 		__builtin_prefetch(&components->parent[numbers[i]]);
@@ -357,7 +281,7 @@ add_pair(void *arg, TupleTableSlot *row)
 
 	for (int i = 0; i < 2; i++)
 		components->waiting[components->n_waiting++] =
-			simdup_keys_take(components->keys, row->tts_values[i],
+			simdup_keys_take(components->rows->keys, row->tts_values[i],
 							 row->tts_isnull[i]);
 	if (components->n_waiting >= components->most_waiting)
 		join_waiting(components);
@@ -405,10 +329,11 @@ put_components(Components *components, ReturnSetInfo *result)
 		if (i + SIMDUP_AHEAD < n)
 		{
 			__builtin_prefetch(&sizes[root_of[i + SIMDUP_AHEAD]]);
-			simdup_keys_prefetch(components->keys, root_of[i + SIMDUP_AHEAD]);
+			simdup_keys_prefetch(components->rows->keys,
+								 root_of[i + SIMDUP_AHEAD]);
 		}
-		values[0] = simdup_keys_get(components->keys, i, 0);
-		values[1] = simdup_keys_get(components->keys, root, 1);
+		values[0] = simdup_keys_get(components->rows->keys, i, 0);
+		values[1] = simdup_keys_get(components->rows->keys, root, 1);
 		values[2] = Int64GetDatum((int64) sizes[root]);
 		simdup_put_result(result, values, NULL);
 		simdup_progress_done(i);
@@ -425,29 +350,23 @@ simdup_components(PG_FUNCTION_ARGS)
 		 "the two keys of a pair, of one type, and anything after them",
 		 "a, b"};
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
-	Oid key_type = simdup_key_type_argument(fcinfo);
-	Components components = {.capacity = 1024};
-	MemoryContext old;
+	Components components = {.most_waiting = 2};
+	SimdupRows *rows;
 
 	if (PG_ARGISNULL(0))
 		return (Datum) 0;
-	components.context =
-		AllocSetContextCreate(CurrentMemoryContext, "simdup components",
-							  ALLOCSET_DEFAULT_SIZES);
-	old = MemoryContextSwitchTo(components.context);
-	simdup_progress_begin(get_func_name(fcinfo->flinfo->fn_oid));
-	components.keys = simdup_keys_of_function(fcinfo);
-	components.most_waiting =
-		FLOAT8PASSBYVAL && key_type == INT8OID ? SIMDUP_MANY_KEYS : 2;
-	components.numbers = simdup_keynumbers_begin(components.keys, key_type);
-	components.parent = palloc(components.capacity * sizeof(uint32));
+	components.rows = rows = simdup_rows_begin(fcinfo, 1, SIMDUP_ROWS, NULL);
+	rows->numbers = simdup_keynumbers_begin(rows->keys, rows->key_type);
+	if (FLOAT8PASSBYVAL && rows->key_type == INT8OID)
+		components.most_waiting = SIMDUP_MANY_KEYS;
+	components.parent =
+		simdup_grow(NULL, &components.capacity, 1024, sizeof(uint32));
 	simdup_progress_phase("reading", 0);
 	query.text = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	simdup_run_query(&query, simdup_parameters(fcinfo, 1), check_columns,
-					 add_pair, &components);
+	simdup_run_query(&query, rows->parameters, check_columns, add_pair,
+					 &components);
 	join_waiting(&components);
 	put_components(&components, result);
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(components.context);
+	simdup_rows_end(rows);
 	return (Datum) 0;
 }

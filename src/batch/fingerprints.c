@@ -82,12 +82,10 @@ load_fingerprints(SimdupFingerprints *fingerprints)
 	in_memory->elements = simdup_alloc((n + 1) * sizeof(SimdupElement));
 	for (Size i = 0; i < n; i++)
 	{
-		SimdupFingerprint fingerprint;
+		SimdupFingerprint fingerprint =
+			simdup_fingerprint_at(fingerprints, (int64) i);
 
 		CHECK_FOR_INTERRUPTS();
-		simdup_tempfile_read(fingerprints->fingerprint_file,
-							 (int64) (i * sizeof(fingerprint)), &fingerprint,
-							 sizeof(fingerprint));
 		in_memory->fps[i] = fingerprint.fp;
 		in_memory->starts[i] = fingerprint.start;
 		in_memory->elements[i] = (SimdupElement){fingerprint.fp, i};
@@ -203,22 +201,34 @@ simdup_fingerprints_next_equal(SimdupFingerprints *fingerprints, int64 *next,
 }
 
 void
-simdup_fingerprints_by_row(SimdupFingerprints *fingerprints, uint64 *fps,
-						   uint32 *scopes)
+simdup_fingerprints_by_row(SimdupFingerprints *fingerprints,
+						   const uint8 *wanted, uint64 *fps, uint32 *scopes)
 {
+	const uint32 *numbers = fingerprints->in_memory.numbers; /* NULL: on disk */
+	uint32 n_rows = fingerprints->rows->n;
+
 	for (int64 i = 0, scope = 0; i < fingerprints->n; i++)
 	{
 		SimdupFingerprint fingerprint = simdup_fingerprint_at(fingerprints, i);
+		uint32 end = fingerprint.start + fingerprint.n;
 
 		CHECK_FOR_INTERRUPTS();
 		while (i >= fingerprints->scope_starts[scope + 1])
 			scope++;
-		for (uint32 j = 0; j < fingerprint.n; j++)
+		for (uint32 j = fingerprint.start; j < end; j++)
 		{
-			uint32 row = simdup_row_at(fingerprints, fingerprint.start + j);
+			uint32 row = simdup_row_at(fingerprints, j);
 
+			if (wanted != NULL)
+			{
+				if (numbers != NULL && j + SIMDUP_AHEAD < n_rows)
+					__builtin_prefetch(&wanted[numbers[j + SIMDUP_AHEAD] / 8]);
+				if (!simdup_get_bit(wanted, row))
+					continue;
+			}
 			fps[row] = fingerprint.fp;
-			scopes[row] = (uint32) scope;
+			if (scopes != NULL)
+				scopes[row] = (uint32) scope;
 		}
 	}
 }

@@ -1,32 +1,27 @@
 /*
  * groups.c
  *	  simdup_group_changes: the rows whose group changes, from the rows of a
- *	  query, the groups and ids that were, and people's decisions.
+ *	  query, the groups and ids that were, and people's decisions. And the rows of
+ *	  groups that a review compares.
  *
- * The functions in sql/60-groups.sql call these, with queries of their own beside
- * the caller's.
+ * The functions in sql/60-groups.sql and sql/62-review.sql call these, with
+ * queries of their own beside the caller's.
  */
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/htup_details.h"
-#include "catalog/namespace.h"
-#include "catalog/pg_namespace.h"
-#include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/syscache.h"
-#include "utils/typcache.h"
-#include "utils/varlena.h"
 
-#include "batch/rows.h"
+#include "batch/join.h"
 #include "core/cluster/grouping.h"
+#include "core/fingerprint/hamming.h"
 #include "core/host.h"
 #include "server/arguments.h"
+#include "type/simhash64.h"
 
 /* Keys of a chain that a message shows. */
 #define MOST_SHOWN 20
@@ -34,35 +29,59 @@
 /* Contradictions that are returned with their chains. Each chain costs a search. */
 #define MOST_CHAINS 1000
 
-/* A query of keys and other columns, which are not null. */
-typedef struct KeyReader
+/*
+ * Reading
+ */
+
+/* What an argument's query yields: keys and other columns, which are not null. */
+typedef struct StoredRows
 {
-	FunctionCallInfo fcinfo;
 	const char *argument;
-	SimdupKeys *keys;
 	const char *columns; /* in words */
 	const char *example; /* and as a SELECT lists them */
 	int n_keys;
 	Oid types[3]; /* of the other columns; InvalidOid: no more */
+} StoredRows;
+
+static const StoredRows members = {"members",
+								   "a key, and an id",
+								   "key, id",
+								   1,
+								   {INT8OID}};
+static const StoredRows decisions = {"decisions",
+									 "two keys, and a boolean",
+									 "a, b, same",
+									 2,
+									 {BOOLOID}};
+static const StoredRows events = {"events",
+								  "a key, an id, and the number of a refresh",
+								  "key, id, refresh",
+								  1,
+								  {INT8OID, INT8OID}};
+
+typedef struct StoredReader
+{
+	const StoredRows *rows;
+	SimdupKeys *keys;
 	void (*take)(void *arg, Datum *keys, Datum *values);
 	void *arg;
-} KeyReader;
+} StoredReader;
 
 /* Check the columns: a SimdupColumnCheck. */
 static bool
 check_columns(void *arg, TupleDesc columns, const char *argument)
 {
-	KeyReader *reader = arg;
-	int n = reader->n_keys;
-	bool fits = true;
+	StoredReader *reader = arg;
+	const StoredRows *rows = reader->rows;
+	int n = rows->n_keys;
 
-	for (; OidIsValid(reader->types[n - reader->n_keys]); n++)
-		fits = fits && n < columns->natts &&
-			   TupleDescAttr(columns, n)->atttypid ==
-				   reader->types[n - reader->n_keys];
-	if (!fits || columns->natts != n)
+	for (; OidIsValid(rows->types[n - rows->n_keys]); n++)
+		if (n >= columns->natts || TupleDescAttr(columns, n)->atttypid !=
+									   rows->types[n - rows->n_keys])
+			return false;
+	if (columns->natts != n)
 		return false;
-	for (int i = 0; i < reader->n_keys; i++)
+	for (int i = 0; i < rows->n_keys; i++)
 		simdup_keys_expect(reader->keys, TupleDescAttr(columns, i)->atttypid,
 						   argument);
 	return true;
@@ -72,31 +91,28 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 static void
 take_row(void *arg, TupleTableSlot *slot)
 {
-	KeyReader *reader = arg;
+	StoredReader *reader = arg;
+	int n_keys = reader->rows->n_keys;
+	TupleDesc columns = slot->tts_tupleDescriptor;
 	Datum keys[2];
 
-	for (int i = 0; i < slot->tts_tupleDescriptor->natts; i++)
-	{
-		if (i < reader->n_keys)
-			keys[i] = simdup_keys_take(reader->keys, slot->tts_values[i],
-									   slot->tts_isnull[i]);
-		else
-			simdup_check_not_null(slot->tts_isnull[i],
-								  NameStr(
-									  TupleDescAttr(slot->tts_tupleDescriptor,
-													i)
-										  ->attname));
-	}
-	reader->take(reader->arg, keys, slot->tts_values + reader->n_keys);
+	for (int i = 0; i < n_keys; i++)
+		keys[i] = simdup_keys_take(reader->keys, slot->tts_values[i],
+								   slot->tts_isnull[i]);
+	for (int i = n_keys; i < columns->natts; i++)
+		simdup_check_not_null(slot->tts_isnull[i],
+							  NameStr(TupleDescAttr(columns, i)->attname));
+	reader->take(reader->arg, keys, slot->tts_values + n_keys);
 }
 
-/* Run the query of the reader's argument; NULL is no rows. */
+/* Read the rows of the argument's query; NULL is no rows. */
 static void
-read_keys(KeyReader reader)
+read_stored(FunctionCallInfo fcinfo, const StoredRows *rows, SimdupKeys *keys,
+			void (*take)(void *arg, Datum *keys, Datum *values), void *arg)
 {
-	int argument = simdup_named_argument(reader.fcinfo, reader.argument);
-	FunctionCallInfo fcinfo = reader.fcinfo;
-	SimdupQuery query = {NULL, reader.argument, reader.columns, reader.example};
+	int argument = simdup_named_argument(fcinfo, rows->argument);
+	StoredReader reader = {rows, keys, take, arg};
+	SimdupQuery query = {NULL, rows->argument, rows->columns, rows->example};
 
 	if (PG_ARGISNULL(argument))
 		return;
@@ -105,33 +121,18 @@ read_keys(KeyReader reader)
 					 take_row, &reader);
 }
 
-void
-simdup_read_members(FunctionCallInfo fcinfo, SimdupKeys *keys,
-					void (*take)(void *arg, Datum *keys, Datum *values),
-					void *arg)
+/*
+ * Read the rows of the query, which is the first argument, under the path, which
+ * is the third. simdup_fingerprints_end ends them.
+ */
+static SimdupFingerprints *
+read_rows(FunctionCallInfo fcinfo, const SimdupOptions *options)
 {
-	read_keys((KeyReader){
-		.fcinfo = fcinfo,
-		.argument = "members",
-		.keys = keys,
-		.n_keys = 1,
-		.types = {INT8OID},
-		.columns = "a key, and an id",
-		.example = "key, id",
-		.take = take,
-		.arg = arg,
-	});
-}
+	SimdupRows *rows =
+		simdup_rows_begin(fcinfo, 1, SIMDUP_ROWS_BY_KEY, options);
+	int level = simdup_path_begin(text_to_cstring(PG_GETARG_TEXT_PP(2)));
 
-SimdupFingerprints *
-simdup_read_fingerprints(FunctionCallInfo fcinfo, const SimdupOptions *options)
-{
-	SimdupRows *rows = simdup_rows_begin(fcinfo, 1, options);
-	int level;
-
-	simdup_rows_by_key(rows);
-	level = simdup_path_begin(text_to_cstring(PG_GETARG_TEXT_PP(2)));
-	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
+	simdup_rows_read(rows, fcinfo, 0, "query");
 	simdup_path_end(level);
 	return simdup_rows_distinct(rows);
 }
@@ -194,15 +195,15 @@ contradicted(const Decided *d, const SimdupDecision *passed)
 	{
 		const SimdupDecision *other = &d->decisions.items[i];
 		bool as_is = component[other->a] == component[passed->a];
+		uint32 a = as_is ? other->a : other->b;
+		uint32 b = as_is ? other->b : other->a;
 
-		if (other->same ||
-			(!as_is && component[other->a] != component[passed->b]) ||
-			component[as_is ? other->b : other->a] != component[passed->b] ||
-			component[as_is ? other->a : other->b] != component[passed->a])
+		if (other->same || component[a] != component[passed->a] ||
+			component[b] != component[passed->b])
 			continue;
-		append_chain(&text, d, passed->a, as_is ? other->a : other->b);
+		append_chain(&text, d, passed->a, a);
 		appendStringInfoString(&text, " <> ");
-		append_chain(&text, d, as_is ? other->b : other->a, passed->b);
+		append_chain(&text, d, b, passed->b);
 	}
 	return text.data;
 }
@@ -279,17 +280,7 @@ read_decisions(FunctionCallInfo fcinfo, SimdupKeys *keys,
 				 .numbers = numbers,
 				 .key_type = simdup_key_type_argument(fcinfo)};
 
-	read_keys((KeyReader){
-		.fcinfo = fcinfo,
-		.argument = "decisions",
-		.keys = keys,
-		.n_keys = 2,
-		.types = {BOOLOID},
-		.columns = "two keys, and a boolean",
-		.example = "a, b, same",
-		.take = take_decision,
-		.arg = &d,
-	});
+	read_stored(fcinfo, &decisions, keys, take_decision, &d);
 	d.n = simdup_keynumbers_count(numbers);
 	simdup_decisions_settle(&d.decisions, d.n, &d.passed);
 	(void) simdup_constraints_find(&d.constraints, d.n, &d.decisions);
@@ -378,17 +369,7 @@ give_ids(GroupChanges *p, FunctionCallInfo fcinfo)
 		return;
 	p->last = simdup_alloc0((n + 1) * sizeof(int64));
 	p->last_refresh = simdup_alloc0((n + 1) * sizeof(int64));
-	read_keys((KeyReader){
-		.fcinfo = fcinfo,
-		.argument = "events",
-		.keys = p->rows->keys,
-		.n_keys = 1,
-		.types = {INT8OID, INT8OID},
-		.columns = "a key, an id, and the number of a refresh",
-		.example = "key, id, refresh",
-		.take = take_event,
-		.arg = p,
-	});
+	read_stored(fcinfo, &events, p->rows->keys, take_event, p);
 	(void) simdup_group_ids_give((uint32) n, p->group, p->last,
 								 PG_GETARG_INT64(11), p->ids);
 }
@@ -405,7 +386,7 @@ group_rows(GroupChanges *p, FunctionCallInfo fcinfo,
 	p->group = simdup_find_groups(fingerprints, options, &decided.constraints,
 								  NULL, NULL, NULL);
 	p->old = simdup_alloc0(((Size) rows->n + 1) * sizeof(int64));
-	simdup_read_members(fcinfo, rows->keys, take_member, p);
+	read_stored(fcinfo, &members, rows->keys, take_member, p);
 	give_ids(p, fcinfo);
 	for (uint32 row = 0; row < rows->n; row++)
 	{
@@ -433,7 +414,7 @@ simdup_group_changes(PG_FUNCTION_ARGS)
 
 	if (simdup_has_null(fcinfo, 0, 3) || PG_ARGISNULL(11))
 		elog(ERROR, "simdup_group_changes called with a null argument");
-	fingerprints = simdup_read_fingerprints(fcinfo, &options);
+	fingerprints = read_rows(fcinfo, &options);
 	p.rows = fingerprints->rows;
 	level = simdup_exact_texts_begin();
 	group_rows(&p, fcinfo, fingerprints, &options);
@@ -472,87 +453,106 @@ simdup_contradictions(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-PG_FUNCTION_INFO_V1(simdup_table_in_path);
-/* Return the table that a name means under a path, or NULL. */
-Datum
-simdup_table_in_path(PG_FUNCTION_ARGS)
-{
-	List *names = textToQualifiedNameList(PG_GETARG_TEXT_PP(0));
-	int level = simdup_path_begin(text_to_cstring(PG_GETARG_TEXT_PP(1)));
-	Oid table = RangeVarGetRelid(makeRangeVarFromNameList(names), NoLock, true);
-
-	simdup_path_end(level);
-	if (!OidIsValid(table))
-		PG_RETURN_NULL();
-	PG_RETURN_OID(table);
-}
-
-PG_FUNCTION_INFO_V1(simdup_schema_in_path);
-/* Return the schema where a path creates, or NULL. */
-Datum
-simdup_schema_in_path(PG_FUNCTION_ARGS)
-{
-	int level = simdup_path_begin(text_to_cstring(PG_GETARG_TEXT_PP(0)));
-	List *path = fetch_search_path(false);
-	char *name = path == NIL ? NULL : get_namespace_name(linitial_oid(path));
-
-	simdup_path_end(level);
-	if (name == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_DATUM(DirectFunctionCall1(namein, CStringGetDatum(name)));
-}
-
-PG_FUNCTION_INFO_V1(simdup_first_type);
-/* Return the type of a query's first column, under a path. */
-Datum
-simdup_first_type(PG_FUNCTION_ARGS)
-{
-	int level = simdup_path_begin(text_to_cstring(PG_GETARG_TEXT_PP(1)));
-	Oid type = simdup_query_type(text_to_cstring(PG_GETARG_TEXT_PP(0)));
-
-	simdup_path_end(level);
-	PG_RETURN_OID(type);
-}
-
-PG_FUNCTION_INFO_V1(simdup_key_equality);
 /*
- * Return the equality of a type's default btree class, to stand in a statement.
- * ERROR if the type has no such class, or none for hashing, or is a domain over
- * a type whose equality is not the catalogs'.
+ * Review
  */
-Datum
-simdup_key_equality(PG_FUNCTION_ARGS)
-{
-	Oid type = PG_GETARG_OID(0);
-	TypeCacheEntry *entry =
-		lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY | TYPECACHE_EQ_OPR |
-									TYPECACHE_HASH_PROC);
-	HeapTuple found;
-	Oid schema;
 
-	if (!OidIsValid(entry->btree_opf) || !OidIsValid(entry->eq_opr) ||
-		!OidIsValid(entry->hash_proc) ||
-		OidIsValid(get_base_element_type(type)))
-		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
-				errmsg("type %s cannot be the key of a grouping",
-					   format_type_be(type)),
-				errdetail(
-					"It is an array, or has no default operator class for btree or hash."));
-	found = SearchSysCache1(OPEROID, ObjectIdGetDatum(entry->eq_opr));
-	if (!HeapTupleIsValid(found))
-		elog(ERROR, "cache lookup failed for operator %u", entry->eq_opr);
-	schema = ((Form_pg_operator) GETSTRUCT(found))->oprnamespace;
-	ReleaseSysCache(found);
-	/* a domain's own operator there would fit a statement better */
-	if (schema != PG_CATALOG_NAMESPACE && getBaseType(type) != type)
-		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				errmsg("type %s cannot be the key of a grouping",
-					   format_type_be(type)),
-				errdetail("It is a domain over type %s of an extension.",
-						  format_type_be(getBaseType(type))),
-				errhint("Cast the key to the domain's type in the query."));
-	PG_RETURN_TEXT_P(
-		cstring_to_text(psprintf("OPERATOR(%s.%s)",
-								 quote_identifier(get_namespace_name(schema)),
-								 get_opname(entry->eq_opr))));
+typedef struct Reviewed
+{
+	SimdupRows *rows;
+	uint64 *fp;	   /* by row */
+	uint32 *scope; /* by row */
+	int64 *id;	   /* by row; SIMDUP_NO_ID: in no group */
+} Reviewed;
+
+/* Take a member. One that the query no longer has is not reviewed. */
+static void
+take_reviewed(void *arg, Datum *keys, Datum *values)
+{
+	Reviewed *r = arg;
+	uint32 row;
+
+	simdup_keynumbers_find(r->rows->numbers, keys, 1, &row);
+	if (row != SIMDUP_NO_NUMBER)
+		r->id[row] = DatumGetInt64(values[0]);
+}
+
+/*
+ * Return n rows of one group and one scope: the first, and those at a distance
+ * of at least least_distance from the first.
+ */
+static void
+put_part(const Reviewed *r, const SimdupEntry *part, Size n, int least_distance,
+		 ReturnSetInfo *result)
+{
+	uint32 first = (uint32) part->row;
+
+	for (Size i = 0; i < n; i++)
+	{
+		uint32 row = (uint32) part[i].row;
+		Datum values[7];
+		char *key;
+
+		CHECK_FOR_INTERRUPTS();
+		if (i > 0 &&
+			simdup_popcount64(r->fp[first] ^ r->fp[row]) < least_distance)
+			continue;
+		key = simdup_key_text(r->rows->key_type,
+							  simdup_keys_get(r->rows->keys, row, 0));
+		values[0] = CStringGetTextDatum(key);
+		values[1] = Simhash64GetDatum(r->fp[row]);
+		values[2] = Int64GetDatum(r->scope[row]);
+		values[3] = Int64GetDatum(r->id[row]);
+		values[4] = Int64GetDatum(row);
+		values[5] = Int64GetDatum(first);
+		values[6] = Int64GetDatum((int64) n);
+		simdup_put_result(result, values, NULL);
+		pfree(DatumGetPointer(values[0]));
+		pfree(key);
+	}
+}
+
+static void
+put_parts(const Reviewed *r, int least_distance, ReturnSetInfo *result)
+{
+	SimdupEntry *order =
+		simdup_alloc((r->rows->n + (Size) 1) * sizeof(SimdupEntry));
+	Size n = 0;
+
+	for (uint32 row = 0; row < r->rows->n; row++)
+		if (r->id[row] != SIMDUP_NO_ID)
+			order[n++] = (SimdupEntry){(uint64) r->id[row],
+									   (uint64) r->scope[row] << 32 | row};
+	simdup_sort_pairs(order, n);
+	for (Size from = 0, to; from < n; from = to)
+	{
+		for (to = from + 1; to < n && order[to].value == order[from].value &&
+							order[to].row >> 32 == order[from].row >> 32;
+			 to++)
+			;
+		put_part(r, order + from, to - from, least_distance, result);
+	}
+}
+
+PG_FUNCTION_INFO_V1(simdup_review_rows);
+/* simdup_review_rows(query, keys_of, path, members, least_distance) */
+Datum
+simdup_review_rows(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = simdup_begin_result(fcinfo);
+	SimdupFingerprints *fingerprints = read_rows(fcinfo, NULL);
+	Reviewed r = {.rows = fingerprints->rows};
+	Size n = (Size) r.rows->n + 1;
+	int level;
+
+	r.fp = simdup_alloc(n * sizeof(uint64));
+	r.scope = simdup_alloc(n * sizeof(uint32));
+	r.id = simdup_alloc0(n * sizeof(int64));
+	simdup_fingerprints_by_row(fingerprints, NULL, r.fp, r.scope);
+	read_stored(fcinfo, &members, r.rows->keys, take_reviewed, &r);
+	level = simdup_exact_texts_begin();
+	put_parts(&r, PG_GETARG_INT32(4), result);
+	simdup_path_end(level);
+	simdup_fingerprints_end(fingerprints);
+	return (Datum) 0;
 }

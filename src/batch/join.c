@@ -14,14 +14,13 @@
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 
-#include "batch/rows.h"
+#include "batch/join.h"
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
 #include "core/join/balls.h"
 #include "core/join/entropy.h"
 #include "server/progress.h"
-#include "server/spill.h"
 #include "server/workers.h"
 
 /*
@@ -138,6 +137,7 @@ read_element(SimdupTempFile *file, int64 i)
 {
 	SimdupElement element;
 
+	CHECK_FOR_INTERRUPTS();
 	simdup_tempfile_read(file, i * (int64) sizeof(element), &element,
 						 sizeof(element));
 	return element;
@@ -174,7 +174,6 @@ varying_bits(SimdupTempFile *file, int64 n, uint32 *ones, uint32 *n_sampled)
 	{
 		uint64 fp = read_element(file, i).fp;
 
-		CHECK_FOR_INTERRUPTS();
 		any |= fp;
 		all &= fp;
 		if (i % step != 0)
@@ -202,7 +201,6 @@ sort_by_block(SimdupTempFile *file, int64 n, int rotation)
 	{
 		SimdupElement element = read_element(file, i);
 
-		CHECK_FOR_INTERRUPTS();
 		simdup_pairsort_put(sort, simdup_rotate64(element.fp, rotation),
 							element.index);
 	}
@@ -277,30 +275,18 @@ join_by_block(FingerprintJoin *join, SimdupTempFile *file, int64 n,
 	simdup_pairsort_end(sort);
 }
 
-/* Return memory for n elements. */
-static SimdupElement *
-make_room(int64 n)
-{
-	return simdup_alloc((Size) n * sizeof(SimdupElement));
-}
-
-/* Join a whole file in memory; too few bits vary to cut blocks. */
+/* Make room for n elements in memory, in place of those that are there. */
 static void
-join_whole_file(FingerprintJoin *join, SimdupTempFile *file, int64 n,
-				double weight)
+make_room(FingerprintJoin *join, int64 n)
 {
-	SimdupElement *outer = join->elements;
-	SimdupElement *outer_scratch = join->scratch;
-
-	join->elements = make_room(n);
-	join->scratch = make_room(n);
-	for (int64 i = 0; i < n; i++)
-		join->elements[i] = read_element(file, i);
-	join_in_memory(join, n, weight);
-	simdup_free(join->elements);
 	simdup_free(join->scratch);
-	join->elements = outer;
-	join->scratch = outer_scratch;
+	join->scratch = simdup_alloc((Size) n * sizeof(SimdupElement));
+	if (join->fingerprints->fingerprint_file)
+	{
+		simdup_free(join->elements);
+		join->elements = simdup_alloc((Size) n * sizeof(SimdupElement));
+	}
+	join->capacity = n;
 }
 
 /*
@@ -322,7 +308,12 @@ join_on_disk(FingerprintJoin *join, SimdupTempFile *file, int64 n,
 	check_stack_depth();
 	/* so few bits vary that there are 2^16 fingerprints at most */
 	if (simdup_popcount64(varying) < n_blocks)
-		join_whole_file(join, file, n, weight);
+	{
+		make_room(join, n);
+		for (int64 i = 0; i < n; i++)
+			join->elements[i] = read_element(file, i);
+		join_in_memory(join, n, weight);
+	}
 	else
 	{
 		simdup_cut_blocks(varying, ones, n_sampled, n_blocks, blocks);
@@ -368,30 +359,9 @@ join_scope(FingerprintJoin *join, uint32 scope)
 	join_in_memory(join, n, 1.0);
 }
 
-/*
- * Make room for the largest scope, or for as many fingerprints as fit in memory.
- */
-static void
-make_room_for_scopes(FingerprintJoin *join)
-{
-	SimdupFingerprints *fingerprints = join->fingerprints;
-	int64 bytes = 2 * (int64) sizeof(SimdupElement);
-	int64 largest = 0;
-
-	for (uint32 scope = 0; scope < fingerprints->n_scopes; scope++)
-		largest = Max(largest, n_in_scope(fingerprints, scope));
-	if (fingerprints->fingerprint_file)
-		largest = Min(largest, Max(fingerprints->rows->budget / 2 / bytes, 64));
-	join->capacity = largest;
-	join->scratch = make_room(largest);
-	if (fingerprints->fingerprint_file)
-		join->elements = make_room(largest);
-}
-
 void
 simdup_join_fingerprints(SimdupFingerprints *fingerprints, int max_distance,
-						 const char *phase, SimdupFingerprintSink sink,
-						 void *arg)
+						 SimdupFingerprintSink sink, void *arg)
 {
 	FingerprintJoin join = {.fingerprints = fingerprints,
 							.sink = sink,
@@ -400,12 +370,20 @@ simdup_join_fingerprints(SimdupFingerprints *fingerprints, int max_distance,
 									  .sink = receive_pair,
 									  .progress = show_share,
 									  .arg = &join}};
+	bool on_disk = fingerprints->fingerprint_file != NULL;
+	int64 largest = 0; /* scope */
 
-	simdup_progress_phase(phase, fingerprints->n);
+	simdup_progress_phase("comparing", fingerprints->n);
 	if (max_distance == 0 || fingerprints->n < 2)
 		return;
 	join.pairs.helpers = simdup_workers();
-	make_room_for_scopes(&join);
+	for (uint32 scope = 0; scope < fingerprints->n_scopes; scope++)
+		largest = Max(largest, n_in_scope(fingerprints, scope));
+	if (on_disk)
+		largest = Min(largest, Max(fingerprints->rows->budget / 2 /
+									   (2 * (int64) sizeof(SimdupElement)),
+								   64));
+	make_room(&join, largest);
 	for (uint32 scope = 0; scope < fingerprints->n_scopes; scope++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -413,6 +391,6 @@ simdup_join_fingerprints(SimdupFingerprints *fingerprints, int max_distance,
 			join_scope(&join, scope);
 	}
 	simdup_free(join.scratch);
-	if (fingerprints->fingerprint_file)
+	if (on_disk)
 		simdup_free(join.elements);
 }

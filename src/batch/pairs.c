@@ -14,7 +14,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "batch/rows.h"
+#include "batch/join.h"
 #include "core/join/pieces.h"
 #include "server/arguments.h"
 #include "server/catalog.h"
@@ -47,15 +47,11 @@ typedef struct Packed
 
 typedef struct Packing
 {
-	MemoryContext context; /* all of it; deleted at the end */
+	SimdupRows *rows; /* keeps none */
 	SimdupPieces pieces;
 	ReturnSetInfo *result;
-	SimdupKeys *keys; /* checks them; stores none */
-	Oid key_type;
-	Oid fp_type;
 	int max_packed;
-	int64 n_rows;
-	int64 n_null;
+	int64 n_rows;	/* may be more than a batch takes */
 	Packed *packed; /* by piece */
 } Packing;
 
@@ -79,9 +75,9 @@ check_row_columns(void *arg, TupleDesc columns, const char *argument)
 	Packing *packing = arg;
 
 	if (columns->natts != 2 ||
-		TupleDescAttr(columns, 1)->atttypid != packing->fp_type)
+		TupleDescAttr(columns, 1)->atttypid != packing->rows->fp_type)
 		return false;
-	simdup_keys_expect(packing->keys, TupleDescAttr(columns, 0)->atttypid,
+	simdup_keys_expect(packing->rows->keys, TupleDescAttr(columns, 0)->atttypid,
 					   argument);
 	return true;
 }
@@ -106,15 +102,16 @@ pack(Packing *packing, uint32 piece, Datum key, Datum fp)
 {
 	Packed *packed = &packing->packed[piece];
 	MemoryContext context = packed->context;
+	Oid key_type = packing->rows->key_type;
+	Oid fp_type = packing->rows->fp_type;
 
 	if (packed->keys == NULL)
 	{
-		packed->keys = initArrayResult(packing->key_type, context, false);
-		packed->fps = initArrayResult(packing->fp_type, context, false);
+		packed->keys = initArrayResult(key_type, context, false);
+		packed->fps = initArrayResult(fp_type, context, false);
 	}
-	(void) accumArrayResult(packed->keys, key, false, packing->key_type,
-							context);
-	(void) accumArrayResult(packed->fps, fp, false, packing->fp_type, context);
+	(void) accumArrayResult(packed->keys, key, false, key_type, context);
+	(void) accumArrayResult(packed->fps, fp, false, fp_type, context);
 	if (packed->fps->nelems >= packing->max_packed)
 		put_packed(packing, piece);
 }
@@ -124,6 +121,8 @@ static void
 pack_row(void *arg, TupleTableSlot *slot)
 {
 	Packing *packing = arg;
+	SimdupRows *rows = packing->rows;
+	Datum fp = slot->tts_values[1];
 	uint32 list[SIMDUP_MAX_PIECE_BLOCKS];
 	Datum key;
 	int n;
@@ -131,39 +130,14 @@ pack_row(void *arg, TupleTableSlot *slot)
 	simdup_progress_done(++packing->n_rows);
 	if (slot->tts_isnull[1])
 	{
-		packing->n_null++;
+		rows->n_null++;
 		return;
 	}
-	key = simdup_keys_take(packing->keys, slot->tts_values[0],
-						   slot->tts_isnull[0]);
-	n = simdup_pieces_of(&packing->pieces,
-						 DatumGetSimhash64(slot->tts_values[1]), list);
+	key =
+		simdup_keys_take(rows->keys, slot->tts_values[0], slot->tts_isnull[0]);
+	n = simdup_pieces_of(&packing->pieces, DatumGetSimhash64(fp), list);
 	for (int i = 0; i < n; i++)
-		pack(packing, list[i], key, slot->tts_values[1]);
-}
-
-static void
-begin_packing(Packing *packing, FunctionCallInfo fcinfo)
-{
-	MemoryContext context =
-		AllocSetContextCreate(CurrentMemoryContext, "simdup pieces",
-							  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
-	int64 share = (int64) work_mem * 1024 / packing->pieces.n;
-
-	packing->context = context;
-	packing->key_type = simdup_key_type_argument(fcinfo);
-	packing->fp_type = simdup_sibling_type(fcinfo->flinfo->fn_oid, "simhash64");
-	packing->keys = simdup_keys_of_function(fcinfo);
-	packing->max_packed =
-		(int) Min(Max(share / PACKED_ROW_BYTES, MIN_PACKED), MAX_PACKED);
-	packing->packed = palloc0(packing->pieces.n * sizeof(Packed));
-	for (uint32 i = 0; i < packing->pieces.n; i++)
-		packing->packed[i].context =
-			AllocSetContextCreate(context, "simdup piece",
-								  ALLOCSET_SMALL_SIZES);
-	simdup_progress_begin(get_func_name(fcinfo->flinfo->fn_oid));
-	MemoryContextSwitchTo(old);
+		pack(packing, list[i], key, fp);
 }
 
 PG_FUNCTION_INFO_V1(simdup_pieces);
@@ -174,22 +148,30 @@ simdup_pieces(PG_FUNCTION_ARGS)
 	Packing packing = {.result = simdup_begin_result(fcinfo)};
 	int option = simdup_first_option(fcinfo, 1);
 	int max_distance = simdup_check_max_distance(fcinfo, option);
+	SimdupRows *rows;
+	int64 share; /* bytes of work_mem for a piece */
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(option + 1))
 		return (Datum) 0;
 	check_pieces(&packing.pieces, max_distance, PG_GETARG_INT32(option + 1));
-	begin_packing(&packing, fcinfo);
+	packing.rows = rows = simdup_rows_begin(fcinfo, 1, SIMDUP_ROWS, NULL);
+	share = (int64) work_mem * 1024 / packing.pieces.n;
+	packing.max_packed =
+		(int) Min(Max(share / PACKED_ROW_BYTES, MIN_PACKED), MAX_PACKED);
+	packing.packed = palloc0(packing.pieces.n * sizeof(Packed));
+	for (uint32 i = 0; i < packing.pieces.n; i++)
+		packing.packed[i].context =
+			AllocSetContextCreate(rows->context, "simdup piece",
+								  ALLOCSET_SMALL_SIZES);
 	simdup_progress_phase("reading", 0);
 	simdup_run_query(&(SimdupQuery){text_to_cstring(PG_GETARG_TEXT_PP(0)),
 									"query", SIMDUP_KEY_AND_FP},
-					 simdup_parameters(fcinfo, 1), check_row_columns, pack_row,
-					 &packing);
-	simdup_tell_skipped(packing.n_null, 0, packing.n_rows - packing.n_null);
+					 rows->parameters, check_row_columns, pack_row, &packing);
+	simdup_tell_skipped(rows->n_null, 0, packing.n_rows - rows->n_null);
 	for (uint32 i = 0; i < packing.pieces.n; i++)
 		if (packing.packed[i].keys)
 			put_packed(&packing, i);
-	simdup_keys_end(packing.keys);
-	MemoryContextDelete(packing.context);
+	simdup_rows_end(rows);
 	return (Datum) 0;
 }
 
@@ -197,44 +179,34 @@ simdup_pieces(PG_FUNCTION_ARGS)
  * Reading
  */
 
-typedef struct Unpacking
-{
-	SimdupRows *rows;
-	Oid key_type;
-} Unpacking;
-
 /* Check the columns of packed rows: a SimdupColumnCheck. */
 static bool
 check_packed_columns(void *arg, TupleDesc columns, const char *argument)
 {
-	Unpacking *unpacking = arg;
-	Oid fps = columns->natts == 2
-				  ? get_element_type(TupleDescAttr(columns, 1)->atttypid)
-				  : InvalidOid;
+	SimdupRows *rows = arg;
+	Oid types[2] = {InvalidOid}; /* of keys and of fingerprints */
 
-	if (columns->natts == 2)
-		unpacking->key_type =
-			get_element_type(TupleDescAttr(columns, 0)->atttypid);
-	if (!OidIsValid(unpacking->key_type) || fps != unpacking->rows->fp_type)
+	for (int i = 0; i < 2 && columns->natts == 2; i++)
+		types[i] = get_element_type(TupleDescAttr(columns, i)->atttypid);
+	if (!OidIsValid(types[0]) || types[1] != rows->fp_type)
 		return false;
-	simdup_keys_expect(unpacking->rows->keys, unpacking->key_type, argument);
+	simdup_keys_expect(rows->keys, types[0], argument);
 	return true;
 }
 
-/*
- * Return the elements of an array of any type, in the current memory context.
- */
+/* Return the elements of an array, in the current memory context. */
 static int
-elements_of(Datum array, Oid type, Datum **elements, bool **nulls)
+elements_of(Datum datum, Datum **elements, bool **nulls)
 {
+	ArrayType *array = DatumGetArrayTypeP(datum);
 	int n;
 	int16 len;
 	bool byval;
 	char align;
 
-	get_typlenbyvalalign(type, &len, &byval, &align);
-	deconstruct_array(DatumGetArrayTypeP(array), type, len, byval, align,
-					  elements, nulls, &n);
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &len, &byval, &align);
+	deconstruct_array(array, ARR_ELEMTYPE(array), len, byval, align, elements,
+					  nulls, &n);
 	return n;
 }
 
@@ -242,8 +214,7 @@ elements_of(Datum array, Oid type, Datum **elements, bool **nulls)
 static void
 unpack_row(void *arg, TupleTableSlot *slot)
 {
-	Unpacking *unpacking = arg;
-	SimdupRows *rows = unpacking->rows;
+	SimdupRows *rows = arg;
 	Datum *keys;
 	Datum *fps;
 	bool *null_keys;
@@ -254,9 +225,8 @@ unpack_row(void *arg, TupleTableSlot *slot)
 		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				errmsg("query in argument \"%s\" must not yield null arrays",
 					   "query"));
-	n = elements_of(slot->tts_values[0], unpacking->key_type, &keys,
-					&null_keys);
-	if (elements_of(slot->tts_values[1], rows->fp_type, &fps, &null_fps) != n)
+	n = elements_of(slot->tts_values[0], &keys, &null_keys);
+	if (elements_of(slot->tts_values[1], &fps, &null_fps) != n)
 		ereport(ERROR, errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				errmsg(
 					"arrays of keys and fingerprints must be of the same length"));
@@ -271,15 +241,13 @@ unpack_row(void *arg, TupleTableSlot *slot)
 static void
 read_packed_rows(SimdupRows *rows, const char *text)
 {
-	Unpacking unpacking = {.rows = rows};
 	SimdupQuery query = {text, "query",
 						 "an array of keys and an array of simhash64",
 						 "keys, fps"};
 
 	simdup_progress_phase("reading", 0);
-	rows->n_queries++;
 	simdup_run_query(&query, rows->parameters, check_packed_columns, unpack_row,
-					 &unpacking);
+					 rows);
 	rows->n_first = rows->n;
 }
 
@@ -368,14 +336,14 @@ put_all_pairs(PairOutput *output, SimdupRows *rows, int max_distance)
 		put_rows(output, &fingerprint, &fingerprint, 0);
 		simdup_progress_done(fingerprint.start);
 	}
-	simdup_join_fingerprints(output->fingerprints, max_distance, "comparing",
-							 put_rows, output);
+	simdup_join_fingerprints(output->fingerprints, max_distance, put_rows,
+							 output);
 	simdup_fingerprints_end(output->fingerprints);
 }
 
-/* Run both functions, of queries, key_type, options and params. */
+/* Return the pairs of one query, or of new and old rows. */
 static Datum
-pairs_of(FunctionCallInfo fcinfo, int n_queries, const char *const *names)
+pairs_of(FunctionCallInfo fcinfo, int n_queries)
 {
 	PairOutput output = {.result = simdup_begin_result(fcinfo)};
 	SimdupOptions options = simdup_options(fcinfo);
@@ -383,9 +351,10 @@ pairs_of(FunctionCallInfo fcinfo, int n_queries, const char *const *names)
 
 	if (simdup_has_null(fcinfo, 0, n_queries))
 		return (Datum) 0;
-	rows = simdup_rows_begin(fcinfo, n_queries, &options);
-	for (int i = 0; i < n_queries; i++)
-		simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(i)), names[i]);
+	rows = simdup_rows_begin(fcinfo, n_queries, SIMDUP_ROWS, &options);
+	simdup_rows_read(rows, fcinfo, 0, n_queries == 1 ? "query" : "new_query");
+	if (n_queries > 1)
+		simdup_rows_read(rows, fcinfo, 1, "old_query");
 	put_all_pairs(&output, rows, options.max_distance);
 	return (Datum) 0;
 }
@@ -398,9 +367,7 @@ PG_FUNCTION_INFO_V1(simdup_pairs);
 Datum
 simdup_pairs(PG_FUNCTION_ARGS)
 {
-	static const char *const names[] = {"query"};
-
-	return pairs_of(fcinfo, lengthof(names), names);
+	return pairs_of(fcinfo, 1);
 }
 
 PG_FUNCTION_INFO_V1(simdup_new_pairs);
@@ -411,9 +378,7 @@ PG_FUNCTION_INFO_V1(simdup_new_pairs);
 Datum
 simdup_new_pairs(PG_FUNCTION_ARGS)
 {
-	static const char *const names[] = {"new_query", "old_query"};
-
-	return pairs_of(fcinfo, lengthof(names), names);
+	return pairs_of(fcinfo, 2);
 }
 
 PG_FUNCTION_INFO_V1(simdup_piece_pairs);
@@ -434,7 +399,7 @@ simdup_piece_pairs(PG_FUNCTION_ARGS)
 	output.piece = (uint32) simdup_check_range(PG_GETARG_INT32(option + 1), 0,
 											   (int) pieces.n - 1, "piece",
 											   "The piece given is %d.");
-	rows = simdup_rows_begin(fcinfo, 1, NULL);
+	rows = simdup_rows_begin(fcinfo, 1, SIMDUP_ROWS, NULL);
 	read_packed_rows(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)));
 	put_all_pairs(&output, rows, max_distance);
 	return (Datum) 0;

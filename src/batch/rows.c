@@ -24,8 +24,61 @@
 
 #define MAX_ROWS (PG_UINT32_MAX - 1)
 
+/*
+ * Options
+ */
+
+static SimdupClusterMethod
+method_of(const char *name)
+{
+	if (strcmp(name, "connected") == 0)
+		return SIMDUP_CONNECTED;
+	if (strcmp(name, "leader") == 0)
+		return SIMDUP_LEADER;
+	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			errmsg("unrecognized clustering method: \"%s\"", name),
+			errhint(
+				"Methods are \"leader\" (the nearest earlier leader) and \"connected\" (connected components)."));
+}
+
+/* Return the position of an argument that must have a value; -1: no such one. */
+static int
+position_of(FunctionCallInfo fcinfo, const char *name)
+{
+	int argument = simdup_named_argument(fcinfo, name);
+
+	if (argument >= 0)
+		simdup_check_not_null(PG_ARGISNULL(argument), name);
+	return argument;
+}
+
+SimdupOptions
+simdup_options(FunctionCallInfo fcinfo)
+{
+	SimdupOptions options = {.method = SIMDUP_LEADER};
+	int argument = simdup_named_argument(fcinfo, "max_distance");
+
+	options.max_distance = simdup_check_max_distance(fcinfo, argument);
+	argument = position_of(fcinfo, "method");
+	if (argument >= 0)
+		options.method =
+			method_of(text_to_cstring(PG_GETARG_TEXT_PP(argument)));
+	argument = simdup_named_argument(fcinfo, "min_resemblance");
+	if (argument >= 0 && !PG_ARGISNULL(argument))
+		options.min_resemblance =
+			simdup_check_fraction(PG_GETARG_FLOAT8(argument),
+								  "min_resemblance");
+	argument = position_of(fcinfo, "w");
+	if (argument >= 0)
+		options.shingling =
+			simdup_get_resemblance(PG_GETARG_INT32(argument),
+								   PG_GETARG_TEXT_PP(
+									   position_of(fcinfo, "unit")));
+	return options;
+}
+
 SimdupRows *
-simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries,
+simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries, SimdupRowKind kind,
 				  const SimdupOptions *options)
 {
 	Oid function = fcinfo->flinfo->fn_oid;
@@ -40,11 +93,29 @@ simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries,
 	rows->row_context =
 		AllocSetContextCreate(context, "simdup row", ALLOCSET_SMALL_SIZES);
 	rows->budget = (int64) maintenance_work_mem * 1024;
-	rows->fp_type = simdup_sibling_type(function, "simhash64");
 	rows->key_type = simdup_key_type_argument(fcinfo);
-	rows->keys = simdup_keys_of_function(fcinfo);
 	rows->parameters = simdup_parameters(fcinfo, n_queries);
+	if (kind < SIMDUP_TEXTS)
+		rows->fp_type = simdup_sibling_type(function, "simhash64");
 	rows->fps = simdup_grow(NULL, &rows->n_fps, 1024, sizeof(uint64));
+	switch (kind)
+	{
+		case SIMDUP_ROWS:
+		case SIMDUP_TEXTS:
+			rows->keys = simdup_keys_of_function(fcinfo);
+			break;
+		case SIMDUP_ROWS_BY_KEY:
+			rows->keys = simdup_keys_begin(rows->key_type);
+			rows->numbers = simdup_keynumbers_begin(rows->keys, rows->key_type);
+			break;
+		case SIMDUP_ROWS_TO_SHOW:
+			rows->keys = simdup_keys_begin(TEXTOID);
+			rows->samples = simdup_keys_begin(TEXTOID);
+			rows->key_output = palloc(sizeof(FmgrInfo));
+			break;
+		case SIMDUP_TEXTS_ALONE:
+			break;
+	}
 	if (options != NULL && options->min_resemblance > 0)
 	{
 		rows->min_resemblance = options->min_resemblance;
@@ -63,35 +134,10 @@ simdup_rows_end(SimdupRows *rows)
 		simdup_stored_texts_end(rows->contents);
 	if (rows->samples)
 		simdup_keys_end(rows->samples);
-	simdup_keys_end(rows->keys);
+	if (rows->keys)
+		simdup_keys_end(rows->keys);
 	MemoryContextSwitchTo(rows->caller);
 	MemoryContextDelete(rows->context);
-}
-
-void
-simdup_rows_by_key(SimdupRows *rows)
-{
-	simdup_keys_end(rows->keys);
-	rows->keys = simdup_keys_begin(rows->key_type);
-	rows->numbers = simdup_keynumbers_begin(rows->keys, rows->key_type);
-}
-
-void
-simdup_rows_without_fingerprints(SimdupRows *rows)
-{
-	rows->fp_type = InvalidOid;
-	rows->column[SIMDUP_CONTENT] = 1;
-	rows->column[SIMDUP_SCOPE] = -1;
-}
-
-void
-simdup_rows_as_text(SimdupRows *rows, bool samples)
-{
-	simdup_keys_end(rows->keys);
-	rows->keys = simdup_keys_begin(TEXTOID);
-	rows->key_output = palloc(sizeof(FmgrInfo));
-	if (samples)
-		rows->samples = simdup_keys_begin(TEXTOID);
 }
 
 /*
@@ -105,16 +151,16 @@ expect_key(SimdupRows *rows, Oid type, const char *argument)
 	Oid output;
 	bool is_varlena;
 
-	if (rows->key_output == NULL)
+	if (rows->samples == NULL)
 	{
-		simdup_keys_expect(rows->keys, type, argument);
+		if (rows->keys != NULL)
+			simdup_keys_expect(rows->keys, type, argument);
 		return;
 	}
 	getTypeOutputInfo(type, &output, &is_varlena);
 	fmgr_info_cxt(output, rows->key_output, rows->context);
 	simdup_keys_expect(rows->keys, TEXTOID, argument);
-	if (rows->samples)
-		simdup_keys_expect(rows->samples, TEXTOID, argument);
+	simdup_keys_expect(rows->samples, TEXTOID, argument);
 }
 
 /* Prepare to number scopes of a type. A second query has the first one's. */
@@ -171,8 +217,6 @@ find_columns(SimdupRows *rows, TupleDesc columns)
 {
 	static const char *const names[SIMDUP_N_NAMED] = {"content", "scope"};
 
-	for (int i = 0; i < SIMDUP_N_NAMED; i++)
-		rows->column[i] = -1;
 	for (int column = 2; column < columns->natts; column++)
 	{
 		const char *name = NameStr(TupleDescAttr(columns, column)->attname);
@@ -193,22 +237,22 @@ static bool
 check_columns(void *arg, TupleDesc columns, const char *argument)
 {
 	SimdupRows *rows = arg;
+	bool has_fp = OidIsValid(rows->fp_type);
 	Oid types[SIMDUP_N_NAMED] = {InvalidOid};
 	MemoryContext old;
 	bool fits;
 
-	if (!OidIsValid(rows->fp_type))
-	{
-		if (columns->natts != 2 ||
-			!simdup_is_text_type(TupleDescAttr(columns, 1)->atttypid))
-			return false;
-		expect_key(rows, TupleDescAttr(columns, 0)->atttypid, argument);
-		return true;
-	}
-	if (columns->natts < 2 ||
-		TupleDescAttr(columns, 1)->atttypid != rows->fp_type ||
-		!find_columns(rows, columns))
+	for (int i = 0; i < SIMDUP_N_NAMED; i++)
+		rows->column[i] = -1;
+	if (columns->natts < 2)
 		return false;
+	if (has_fp ? TupleDescAttr(columns, 1)->atttypid != rows->fp_type ||
+					 !find_columns(rows, columns)
+			   : columns->natts > 2 ||
+					 !simdup_is_text_type(TupleDescAttr(columns, 1)->atttypid))
+		return false;
+	if (!has_fp)
+		rows->column[SIMDUP_CONTENT] = 1;
 	for (int i = 0; i < SIMDUP_N_NAMED; i++)
 		if (rows->column[i] >= 0)
 			types[i] = TupleDescAttr(columns, rows->column[i])->atttypid;
@@ -424,14 +468,15 @@ add_row(void *arg, TupleTableSlot *slot)
 	}
 	if (rows->contents != NULL)
 		simdup_stored_texts_add(rows->contents, slot->tts_values[content]);
-	if (rows->key_output)
+	if (rows->samples)
+	{
 		add_key_text(rows, slot);
+		add_sample(rows, slot);
+	}
 	else if (rows->numbers)
 		add_unique_key(rows, slot);
-	else
+	else if (rows->keys)
 		simdup_keys_add(rows->keys, slot->tts_values[0], slot->tts_isnull[0]);
-	if (rows->samples)
-		add_sample(rows, slot);
 	if (rows->also != NULL)
 		rows->also(rows->also_arg, slot);
 	if (OidIsValid(rows->fp_type))
@@ -443,16 +488,19 @@ add_row(void *arg, TupleTableSlot *slot)
 }
 
 void
-simdup_rows_read(SimdupRows *rows, const char *text, const char *argument)
+simdup_rows_read(SimdupRows *rows, FunctionCallInfo fcinfo, int argument,
+				 const char *name)
 {
 	SimdupQuery query =
-		{text, argument,
+		{text_to_cstring(PG_GETARG_TEXT_PP(argument)), name,
 		 "a key, a simhash64, and at most two more columns, called content (a text or a varbit) and scope",
 		 "id, minhash64(content), content"};
 
 	if (!OidIsValid(rows->fp_type))
-		query =
-			(SimdupQuery){text, argument, "a key and a text", "id, content"};
+	{
+		query.columns = "a key and a text";
+		query.example = "id, content";
+	}
 	simdup_progress_phase("reading", 0);
 	rows->n_queries++;
 	simdup_run_query(&query, rows->parameters, check_columns, add_row, rows);

@@ -477,9 +477,8 @@ simdup_shingle_pairs(PG_FUNCTION_ARGS)
 							   PG_GETARG_TEXT_PP(option + 2));
 	options.min_resemblance =
 		simdup_check_fraction(PG_GETARG_FLOAT8(option + 1), "min_resemblance");
-	rows = simdup_rows_begin(fcinfo, 1, &options);
-	simdup_rows_without_fingerprints(rows);
-	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
+	rows = simdup_rows_begin(fcinfo, 1, SIMDUP_TEXTS, &options);
+	simdup_rows_read(rows, fcinfo, 0, "query");
 	simdup_rows_tell_skipped(rows);
 	simdup_stored_texts_finish(rows->contents, 0);
 	find_pairs(&search, rows, options.min_resemblance);
