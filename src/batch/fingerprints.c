@@ -12,30 +12,15 @@
 #include "core/host.h"
 #include "server/progress.h"
 
-/* End a fingerprint, and begin those of a scope and the scopes before it. */
-static void
-end_fingerprint(SimdupFingerprints *fingerprints,
-				SimdupFingerprint *fingerprint, uint32 *n_begun, uint32 scope)
-{
-	if (fingerprint->n > 0)
-	{
-		simdup_tempfile_append(fingerprints->fingerprint_file, fingerprint,
-							   sizeof(*fingerprint));
-		fingerprints->n++;
-	}
-	while (*n_begun <= scope)
-		fingerprints->scope_starts[(*n_begun)++] = (uint32) fingerprints->n;
-	fingerprint->start += fingerprint->n;
-	fingerprint->n = fingerprint->n_first = 0;
-}
-
 /* Write the sorted rows to two files: row numbers, and fingerprints. */
 static void
 distinct_on_disk(SimdupFingerprints *fingerprints)
 {
 	SimdupRows *rows = fingerprints->rows;
+	Size n_scopes = fingerprints->n_scopes;
+	uint32 *scope_starts = simdup_alloc0((n_scopes + 1) * sizeof(uint32));
 	SimdupFingerprint fingerprint;
-	uint32 n_begun = 0;
+	uint64 last = 0; /* the first word before */
 	uint32 position = 0;
 	uint64 high;
 	uint64 low;
@@ -43,8 +28,6 @@ distinct_on_disk(SimdupFingerprints *fingerprints)
 	memset(&fingerprint, 0, sizeof(fingerprint));
 	fingerprints->number_file = simdup_tempfile_create();
 	fingerprints->fingerprint_file = simdup_tempfile_create();
-	fingerprints->scope_starts =
-		simdup_alloc(((Size) fingerprints->n_scopes + 1) * sizeof(uint32));
 	simdup_pairsort_perform(rows->sort);
 	while (simdup_pairsort_get(rows->sort, &high, &low))
 	{
@@ -53,16 +36,28 @@ distinct_on_disk(SimdupFingerprints *fingerprints)
 
 		simdup_tempfile_append(fingerprints->number_file, &number,
 							   sizeof(number));
-		if (high >> 32 >= n_begun || fp != fingerprint.fp)
-			end_fingerprint(fingerprints, &fingerprint, &n_begun,
-							(uint32) (high >> 32));
+		if (position > 0 && (high != last || fp != fingerprint.fp))
+		{
+			simdup_tempfile_append(fingerprints->fingerprint_file, &fingerprint,
+								   sizeof(fingerprint));
+			fingerprint.start = position;
+			fingerprint.n = fingerprint.n_first = 0;
+		}
+		if (fingerprint.n == 0)
+			scope_starts[(high >> 32) + 1]++;
+		last = high;
 		fingerprint.fp = fp;
 		fingerprint.n++;
 		fingerprint.n_first += number < rows->n_first;
 		simdup_progress_done(++position);
 	}
-	end_fingerprint(fingerprints, &fingerprint, &n_begun,
-					fingerprints->n_scopes);
+	if (position > 0)
+		simdup_tempfile_append(fingerprints->fingerprint_file, &fingerprint,
+							   sizeof(fingerprint));
+	for (uint32 scope = 0; scope < n_scopes; scope++)
+		scope_starts[scope + 1] += scope_starts[scope];
+	fingerprints->n = scope_starts[n_scopes];
+	fingerprints->scope_starts = scope_starts;
 	simdup_pairsort_end(rows->sort);
 	rows->sort = NULL;
 }

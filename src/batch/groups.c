@@ -59,11 +59,13 @@ static const StoredRows events = {"events",
 								  1,
 								  {INT8OID, INT8OID}};
 
+typedef void (*StoredRowSink)(void *arg, Datum *keys, Datum *values);
+
 typedef struct StoredReader
 {
-	const StoredRows *rows;
+	const StoredRows *stored;
 	SimdupKeys *keys;
-	void (*take)(void *arg, Datum *keys, Datum *values);
+	StoredRowSink take;
 	void *arg;
 } StoredReader;
 
@@ -72,16 +74,15 @@ static bool
 check_columns(void *arg, TupleDesc columns, const char *argument)
 {
 	StoredReader *reader = arg;
-	const StoredRows *rows = reader->rows;
-	int n = rows->n_keys;
+	const StoredRows *stored = reader->stored;
+	int n = stored->n_keys;
 
-	for (; OidIsValid(rows->types[n - rows->n_keys]); n++)
-		if (n >= columns->natts || TupleDescAttr(columns, n)->atttypid !=
-									   rows->types[n - rows->n_keys])
+	for (const Oid *type = stored->types; OidIsValid(*type); type++, n++)
+		if (n >= columns->natts || TupleDescAttr(columns, n)->atttypid != *type)
 			return false;
 	if (columns->natts != n)
 		return false;
-	for (int i = 0; i < rows->n_keys; i++)
+	for (int i = 0; i < stored->n_keys; i++)
 		simdup_keys_expect(reader->keys, TupleDescAttr(columns, i)->atttypid,
 						   argument);
 	return true;
@@ -92,7 +93,7 @@ static void
 take_row(void *arg, TupleTableSlot *slot)
 {
 	StoredReader *reader = arg;
-	int n_keys = reader->rows->n_keys;
+	int n_keys = reader->stored->n_keys;
 	TupleDesc columns = slot->tts_tupleDescriptor;
 	Datum keys[2];
 
@@ -107,12 +108,13 @@ take_row(void *arg, TupleTableSlot *slot)
 
 /* Read the rows of the argument's query; NULL is no rows. */
 static void
-read_stored(FunctionCallInfo fcinfo, const StoredRows *rows, SimdupKeys *keys,
-			void (*take)(void *arg, Datum *keys, Datum *values), void *arg)
+read_stored(FunctionCallInfo fcinfo, const StoredRows *stored, SimdupRows *rows,
+			StoredRowSink take, void *arg)
 {
-	int argument = simdup_named_argument(fcinfo, rows->argument);
-	StoredReader reader = {rows, keys, take, arg};
-	SimdupQuery query = {NULL, rows->argument, rows->columns, rows->example};
+	int argument = simdup_named_argument(fcinfo, stored->argument);
+	StoredReader reader = {stored, rows->keys, take, arg};
+	SimdupQuery query = {NULL, stored->argument, stored->columns,
+						 stored->example};
 
 	if (PG_ARGISNULL(argument))
 		return;
@@ -143,19 +145,17 @@ read_rows(FunctionCallInfo fcinfo, const SimdupOptions *options)
 
 typedef struct Decided
 {
-	SimdupDecisions decisions; /* those that hold */
-	SimdupDecisions passed;	   /* those that contradict earlier ones */
-	SimdupConstraints constraints;
-	SimdupKeys *keys;
-	SimdupKeyNumbers *numbers;
-	Oid key_type;
-	uint32 n; /* keys, of rows and of decisions */
+	SimdupDecisions decisions;	   /* those that hold */
+	SimdupDecisions passed;		   /* those that contradict earlier ones */
+	SimdupConstraints constraints; /* of the keys of rows and of decisions */
+	SimdupRows *rows;
 } Decided;
 
 static char *
 decided_key(const Decided *d, uint32 number)
 {
-	return simdup_key_text(d->key_type, simdup_keys_get(d->keys, number, 0));
+	return simdup_key_text(d->rows->key_type,
+						   simdup_keys_get(d->rows->keys, number, 0));
 }
 
 /* Append the chain of equal rows from a to b. */
@@ -163,7 +163,8 @@ static void
 append_chain(StringInfo text, const Decided *d, uint32 a, uint32 b)
 {
 	uint32 *chain;
-	uint32 length = simdup_decisions_chain(&d->decisions, d->n, a, b, &chain);
+	uint32 length =
+		simdup_decisions_chain(&d->decisions, d->constraints.n, a, b, &chain);
 
 	for (uint32 i = 0; i < length; i++)
 	{
@@ -234,11 +235,10 @@ static void
 take_decision(void *arg, Datum *keys, Datum *values)
 {
 	Decided *d = arg;
-	MemoryContext old =
-		MemoryContextSwitchTo(GetMemoryChunkContext(d->numbers));
+	MemoryContext old = MemoryContextSwitchTo(d->rows->context);
 	uint32 rows[2];
 
-	simdup_keynumbers_get(d->numbers, keys, 2, rows);
+	simdup_keynumbers_get(d->rows->numbers, keys, 2, rows);
 	simdup_decisions_add(&d->decisions, rows[0], rows[1],
 						 DatumGetBool(values[0]));
 	MemoryContextSwitchTo(old);
@@ -265,7 +265,8 @@ forget_gone(Decided *d, uint32 n_rows)
 		return;
 	d->decisions.n = n_left;
 	simdup_constraints_free(&d->constraints);
-	(void) simdup_constraints_find(&d->constraints, d->n, &d->decisions);
+	(void) simdup_constraints_find(&d->constraints, d->constraints.n,
+								   &d->decisions);
 }
 
 /*
@@ -273,154 +274,16 @@ forget_gone(Decided *d, uint32 n_rows)
  * row's get numbers after those of the rows: what was decided about them counts.
  */
 static Decided
-read_decisions(FunctionCallInfo fcinfo, SimdupKeys *keys,
-			   SimdupKeyNumbers *numbers)
+read_decisions(FunctionCallInfo fcinfo, SimdupRows *rows)
 {
-	Decided d = {.keys = keys,
-				 .numbers = numbers,
-				 .key_type = simdup_key_type_argument(fcinfo)};
+	Decided d = {.rows = rows};
+	uint32 n; /* keys */
 
-	read_stored(fcinfo, &decisions, keys, take_decision, &d);
-	d.n = simdup_keynumbers_count(numbers);
-	simdup_decisions_settle(&d.decisions, d.n, &d.passed);
-	(void) simdup_constraints_find(&d.constraints, d.n, &d.decisions);
+	read_stored(fcinfo, &decisions, rows, take_decision, &d);
+	n = simdup_keynumbers_count(rows->numbers);
+	simdup_decisions_settle(&d.decisions, n, &d.passed);
+	(void) simdup_constraints_find(&d.constraints, n, &d.decisions);
 	return d;
-}
-
-/*
- * Groups
- */
-
-typedef struct GroupChanges
-{
-	SimdupRows *rows;
-	ReturnSetInfo *result;
-	uint32 *group;
-	int64 *old; /* by row */
-	int64 *ids; /* by first row */
-	/* by first row of a group without an id: the last one that it had */
-	int64 *last;
-	int64 *last_refresh;
-} GroupChanges;
-
-static void
-put_change(GroupChanges *p, Datum key, int64 was, int64 id)
-{
-	char *text = simdup_key_text(p->rows->key_type, key);
-	Datum values[3] = {CStringGetTextDatum(text), Int64GetDatum(was),
-					   Int64GetDatum(id)};
-	bool nulls[3] = {false, was == SIMDUP_NO_ID, id == SIMDUP_NO_ID};
-
-	simdup_put_result(p->result, values, nulls);
-	pfree(DatumGetPointer(values[0]));
-	pfree(text);
-}
-
-/* Find the row of a key; keys of decisions alone are no rows'. */
-static uint32
-find_row(GroupChanges *p, Datum *key)
-{
-	uint32 row;
-
-	simdup_keynumbers_find(p->rows->numbers, key, 1, &row);
-	return row < p->rows->n ? row : SIMDUP_NO_NUMBER;
-}
-
-/* Take a member. A row that the query no longer has is in no group. */
-static void
-take_member(void *arg, Datum *keys, Datum *values)
-{
-	GroupChanges *p = arg;
-	uint32 row = find_row(p, keys);
-
-	if (row == SIMDUP_NO_NUMBER)
-		put_change(p, keys[0], DatumGetInt64(values[0]), SIMDUP_NO_ID);
-	else
-		p->old[row] = DatumGetInt64(values[0]);
-}
-
-/* Take an event: a first row's last id is the latest but that of now. */
-static void
-take_event(void *arg, Datum *keys, Datum *values)
-{
-	GroupChanges *p = arg;
-	uint32 row = find_row(p, keys);
-	int64 id = DatumGetInt64(values[0]);
-	int64 refresh = DatumGetInt64(values[1]);
-
-	if (row == SIMDUP_NO_NUMBER || p->group[row] != row ||
-		p->ids[row] != SIMDUP_NO_ID || p->last_refresh[row] >= refresh ||
-		p->old[row] == id)
-		return;
-	p->last[row] = id;
-	p->last_refresh[row] = refresh;
-}
-
-static void
-give_ids(GroupChanges *p, FunctionCallInfo fcinfo)
-{
-	Size n = p->rows->n;
-	bool any_left = false;
-
-	p->ids = simdup_group_ids_keep((uint32) n, p->group, p->old);
-	for (Size row = 0; row < n && !any_left; row++)
-		any_left = p->group[row] == row && p->ids[row] == SIMDUP_NO_ID;
-	if (!any_left)
-		return;
-	p->last = simdup_alloc0((n + 1) * sizeof(int64));
-	p->last_refresh = simdup_alloc0((n + 1) * sizeof(int64));
-	read_stored(fcinfo, &events, p->rows->keys, take_event, p);
-	(void) simdup_group_ids_give((uint32) n, p->group, p->last,
-								 PG_GETARG_INT64(11), p->ids);
-}
-
-static void
-group_rows(GroupChanges *p, FunctionCallInfo fcinfo,
-		   SimdupFingerprints *fingerprints, const SimdupOptions *options)
-{
-	SimdupRows *rows = p->rows;
-	Decided decided = read_decisions(fcinfo, rows->keys, rows->numbers);
-
-	tell_passed(&decided);
-	forget_gone(&decided, rows->n);
-	p->group = simdup_find_groups(fingerprints, options, &decided.constraints,
-								  NULL, NULL, NULL);
-	p->old = simdup_alloc0(((Size) rows->n + 1) * sizeof(int64));
-	read_stored(fcinfo, &members, rows->keys, take_member, p);
-	give_ids(p, fcinfo);
-	for (uint32 row = 0; row < rows->n; row++)
-	{
-		int64 id = p->ids[p->group[row]];
-
-		CHECK_FOR_INTERRUPTS();
-		if (id != p->old[row])
-			put_change(p, simdup_keys_get(rows->keys, row, 0), p->old[row], id);
-	}
-}
-
-PG_FUNCTION_INFO_V1(simdup_group_changes);
-/*
- * simdup_group_changes(query, keys_of, path, decisions, members, events,
- * max_distance, method, min_resemblance, w, unit, next_id): the query runs
- * under the path, the others under that of the caller
- */
-Datum
-simdup_group_changes(PG_FUNCTION_ARGS)
-{
-	GroupChanges p = {.result = simdup_begin_result(fcinfo)};
-	SimdupOptions options = simdup_options(fcinfo);
-	SimdupFingerprints *fingerprints;
-	int level;
-
-	if (simdup_has_null(fcinfo, 0, 3) || PG_ARGISNULL(11))
-		elog(ERROR, "simdup_group_changes called with a null argument");
-	fingerprints = read_rows(fcinfo, &options);
-	p.rows = fingerprints->rows;
-	level = simdup_exact_texts_begin();
-	group_rows(&p, fcinfo, fingerprints, &options);
-	simdup_path_end(level);
-	simdup_fingerprints_end(fingerprints);
-	return (Datum) 0;
 }
 
 PG_FUNCTION_INFO_V1(simdup_contradictions);
@@ -429,11 +292,9 @@ Datum
 simdup_contradictions(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
-	Oid key_type = simdup_key_type_argument(fcinfo);
-	SimdupKeys *keys = simdup_keys_begin(key_type);
+	SimdupRows *rows = simdup_rows_begin(fcinfo, 1, SIMDUP_ROWS_BY_KEY, NULL);
 	int level = simdup_exact_texts_begin();
-	Decided d =
-		read_decisions(fcinfo, keys, simdup_keynumbers_begin(keys, key_type));
+	Decided d = read_decisions(fcinfo, rows);
 
 	for (size_t i = 0; i < d.passed.n; i++)
 	{
@@ -450,87 +311,193 @@ simdup_contradictions(PG_FUNCTION_ARGS)
 		simdup_put_result(result, values, nulls);
 	}
 	simdup_path_end(level);
+	simdup_rows_end(rows);
 	return (Datum) 0;
 }
 
 /*
- * Review
+ * Groups
  */
 
-typedef struct Reviewed
+typedef struct StoredGroups
 {
 	SimdupRows *rows;
+	ReturnSetInfo *result;
+	int64 *old; /* by row: the id that it has; SIMDUP_NO_ID: in no group */
+
+	/* changes */
+	uint32 *group; /* by row; NULL: a review */
+	int64 *ids;	   /* by first row */
+	/* by first row of a group without an id: the last one that it had */
+	int64 *last;
+	int64 *last_refresh;
+
+	/* review */
 	uint64 *fp;	   /* by row */
 	uint32 *scope; /* by row */
-	int64 *id;	   /* by row; SIMDUP_NO_ID: in no group */
-} Reviewed;
+} StoredGroups;
 
-/* Take a member. One that the query no longer has is not reviewed. */
+/* Put a row of the result, whose first column is a key. */
 static void
-take_reviewed(void *arg, Datum *keys, Datum *values)
+put_key(const StoredGroups *p, Datum key, Datum *values, const bool *nulls)
 {
-	Reviewed *r = arg;
+	char *text = simdup_key_text(p->rows->key_type, key);
+
+	values[0] = CStringGetTextDatum(text);
+	simdup_put_result(p->result, values, nulls);
+	pfree(DatumGetPointer(values[0]));
+	pfree(text);
+}
+
+static void
+put_change(const StoredGroups *p, Datum key, int64 was, int64 id)
+{
+	Datum values[3] = {0, Int64GetDatum(was), Int64GetDatum(id)};
+	bool nulls[3] = {false, was == SIMDUP_NO_ID, id == SIMDUP_NO_ID};
+
+	put_key(p, key, values, nulls);
+}
+
+/* Find the row of a key; keys of decisions alone are no rows'. */
+static uint32
+find_row(const StoredGroups *p, Datum *key)
+{
 	uint32 row;
 
-	simdup_keynumbers_find(r->rows->numbers, keys, 1, &row);
+	simdup_keynumbers_find(p->rows->numbers, key, 1, &row);
+	return row < p->rows->n ? row : SIMDUP_NO_NUMBER;
+}
+
+/* Take a member. A row that the query no longer has is in no group. */
+static void
+take_member(void *arg, Datum *keys, Datum *values)
+{
+	StoredGroups *p = arg;
+	uint32 row = find_row(p, keys);
+
 	if (row != SIMDUP_NO_NUMBER)
-		r->id[row] = DatumGetInt64(values[0]);
+		p->old[row] = DatumGetInt64(values[0]);
+	else if (p->group != NULL)
+		put_change(p, keys[0], DatumGetInt64(values[0]), SIMDUP_NO_ID);
+}
+
+/* Take an event: a first row's last id is the latest but that of now. */
+static void
+take_event(void *arg, Datum *keys, Datum *values)
+{
+	StoredGroups *p = arg;
+	uint32 row = find_row(p, keys);
+	int64 id = DatumGetInt64(values[0]);
+	int64 refresh = DatumGetInt64(values[1]);
+
+	if (row == SIMDUP_NO_NUMBER || p->group[row] != row ||
+		p->ids[row] != SIMDUP_NO_ID || p->last_refresh[row] >= refresh ||
+		p->old[row] == id)
+		return;
+	p->last[row] = id;
+	p->last_refresh[row] = refresh;
+}
+
+static void
+give_ids(StoredGroups *p, FunctionCallInfo fcinfo)
+{
+	Size n = p->rows->n;
+	bool any_left = false;
+
+	p->ids = simdup_group_ids_keep((uint32) n, p->group, p->old);
+	for (Size row = 0; row < n && !any_left; row++)
+		any_left = p->group[row] == row && p->ids[row] == SIMDUP_NO_ID;
+	if (!any_left)
+		return;
+	p->last = simdup_alloc0((n + 1) * sizeof(int64));
+	p->last_refresh = simdup_alloc0((n + 1) * sizeof(int64));
+	read_stored(fcinfo, &events, p->rows, take_event, p);
+	(void) simdup_group_ids_give((uint32) n, p->group, p->last,
+								 PG_GETARG_INT64(11), p->ids);
+}
+
+PG_FUNCTION_INFO_V1(simdup_group_changes);
+/*
+ * simdup_group_changes(query, keys_of, path, decisions, members, events,
+ * max_distance, method, min_resemblance, w, unit, next_id): the query runs
+ * under the path, the others under that of the caller
+ */
+Datum
+simdup_group_changes(PG_FUNCTION_ARGS)
+{
+	StoredGroups p = {.result = simdup_begin_result(fcinfo)};
+	SimdupOptions options = simdup_options(fcinfo);
+	SimdupFingerprints *fingerprints;
+	Decided decided;
+	int level;
+
+	if (simdup_has_null(fcinfo, 0, 3) || PG_ARGISNULL(11))
+		elog(ERROR, "simdup_group_changes called with a null argument");
+	fingerprints = read_rows(fcinfo, &options);
+	p.rows = fingerprints->rows;
+	level = simdup_exact_texts_begin();
+	decided = read_decisions(fcinfo, p.rows);
+	tell_passed(&decided);
+	forget_gone(&decided, p.rows->n);
+	p.group = simdup_find_groups(fingerprints, &options, &decided.constraints,
+								 NULL, NULL, NULL);
+	p.old = simdup_alloc0(((Size) p.rows->n + 1) * sizeof(int64));
+	read_stored(fcinfo, &members, p.rows, take_member, &p);
+	give_ids(&p, fcinfo);
+	for (uint32 row = 0; row < p.rows->n; row++)
+	{
+		int64 id = p.ids[p.group[row]];
+
+		CHECK_FOR_INTERRUPTS();
+		if (id != p.old[row])
+			put_change(&p, simdup_keys_get(p.rows->keys, row, 0), p.old[row],
+					   id);
+	}
+	simdup_path_end(level);
+	simdup_fingerprints_end(fingerprints);
+	return (Datum) 0;
 }
 
 /*
- * Return n rows of one group and one scope: the first, and those at a distance
- * of at least least_distance from the first.
+ * Put the rows of each group and scope: the first, and those at a distance of at
+ * least least_distance from the first.
  */
 static void
-put_part(const Reviewed *r, const SimdupEntry *part, Size n, int least_distance,
-		 ReturnSetInfo *result)
-{
-	uint32 first = (uint32) part->row;
-
-	for (Size i = 0; i < n; i++)
-	{
-		uint32 row = (uint32) part[i].row;
-		Datum values[7];
-		char *key;
-
-		CHECK_FOR_INTERRUPTS();
-		if (i > 0 &&
-			simdup_popcount64(r->fp[first] ^ r->fp[row]) < least_distance)
-			continue;
-		key = simdup_key_text(r->rows->key_type,
-							  simdup_keys_get(r->rows->keys, row, 0));
-		values[0] = CStringGetTextDatum(key);
-		values[1] = Simhash64GetDatum(r->fp[row]);
-		values[2] = Int64GetDatum(r->scope[row]);
-		values[3] = Int64GetDatum(r->id[row]);
-		values[4] = Int64GetDatum(row);
-		values[5] = Int64GetDatum(first);
-		values[6] = Int64GetDatum((int64) n);
-		simdup_put_result(result, values, NULL);
-		pfree(DatumGetPointer(values[0]));
-		pfree(key);
-	}
-}
-
-static void
-put_parts(const Reviewed *r, int least_distance, ReturnSetInfo *result)
+put_reviewed(const StoredGroups *p, int least_distance)
 {
 	SimdupEntry *order =
-		simdup_alloc((r->rows->n + (Size) 1) * sizeof(SimdupEntry));
+		simdup_alloc((p->rows->n + (Size) 1) * sizeof(SimdupEntry));
 	Size n = 0;
+	uint32 first = 0;
 
-	for (uint32 row = 0; row < r->rows->n; row++)
-		if (r->id[row] != SIMDUP_NO_ID)
-			order[n++] = (SimdupEntry){(uint64) r->id[row],
-									   (uint64) r->scope[row] << 32 | row};
+	for (uint32 row = 0; row < p->rows->n; row++)
+		if (p->old[row] != SIMDUP_NO_ID)
+			order[n++] = (SimdupEntry){(uint64) p->old[row],
+									   (uint64) p->scope[row] << 32 | row};
 	simdup_sort_pairs(order, n);
-	for (Size from = 0, to; from < n; from = to)
+	for (Size i = 0, from = 0, to = 0; i < n; i++)
 	{
-		for (to = from + 1; to < n && order[to].value == order[from].value &&
-							order[to].row >> 32 == order[from].row >> 32;
-			 to++)
-			;
-		put_part(r, order + from, to - from, least_distance, result);
+		uint32 row = (uint32) order[i].row;
+		Datum values[7];
+
+		CHECK_FOR_INTERRUPTS();
+		if (i == to)
+		{
+			first = row;
+			from = to++;
+			while (to < n && order[to].value == order[from].value &&
+				   order[to].row >> 32 == order[from].row >> 32)
+				to++;
+		}
+		else if (simdup_hamming64(p->fp[first], p->fp[row]) < least_distance)
+			continue;
+		values[1] = Simhash64GetDatum(p->fp[row]);
+		values[2] = Int64GetDatum(p->scope[row]);
+		values[3] = Int64GetDatum(p->old[row]);
+		values[4] = Int64GetDatum(row);
+		values[5] = Int64GetDatum(first);
+		values[6] = Int64GetDatum((int64) (to - from));
+		put_key(p, simdup_keys_get(p->rows->keys, row, 0), values, NULL);
 	}
 }
 
@@ -539,19 +506,19 @@ PG_FUNCTION_INFO_V1(simdup_review_rows);
 Datum
 simdup_review_rows(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = simdup_begin_result(fcinfo);
+	StoredGroups p = {.result = simdup_begin_result(fcinfo)};
 	SimdupFingerprints *fingerprints = read_rows(fcinfo, NULL);
-	Reviewed r = {.rows = fingerprints->rows};
-	Size n = (Size) r.rows->n + 1;
+	Size n = (Size) fingerprints->rows->n + 1;
 	int level;
 
-	r.fp = simdup_alloc(n * sizeof(uint64));
-	r.scope = simdup_alloc(n * sizeof(uint32));
-	r.id = simdup_alloc0(n * sizeof(int64));
-	simdup_fingerprints_by_row(fingerprints, NULL, r.fp, r.scope);
-	read_stored(fcinfo, &members, r.rows->keys, take_reviewed, &r);
+	p.rows = fingerprints->rows;
+	p.fp = simdup_alloc(n * sizeof(uint64));
+	p.scope = simdup_alloc(n * sizeof(uint32));
+	p.old = simdup_alloc0(n * sizeof(int64));
+	simdup_fingerprints_by_row(fingerprints, NULL, p.fp, p.scope);
+	read_stored(fcinfo, &members, p.rows, take_member, &p);
 	level = simdup_exact_texts_begin();
-	put_parts(&r, PG_GETARG_INT32(4), result);
+	put_reviewed(&p, PG_GETARG_INT32(4));
 	simdup_path_end(level);
 	simdup_fingerprints_end(fingerprints);
 	return (Datum) 0;

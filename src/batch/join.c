@@ -82,24 +82,6 @@ show_share(void *arg, double done)
 	simdup_progress_look((int64) (join->done + join->run * done));
 }
 
-/* Move the elements with rows of the first query to the front; count them. */
-static int64
-part_by_query(SimdupElement *elements, int64 n)
-{
-	int64 n_with = 0;
-
-	for (int64 i = 0; i < n; i++)
-	{
-		SimdupElement element = elements[i];
-
-		if ((element.index & HAS_FIRST) == 0)
-			continue;
-		elements[i] = elements[n_with];
-		elements[n_with++] = element;
-	}
-	return n_with;
-}
-
 /*
  * Join the elements in memory: those with rows of the first query among each
  * other, then with the others. Each element counts weight in progress.
@@ -108,17 +90,24 @@ static void
 join_in_memory(FingerprintJoin *join, int64 n, double weight)
 {
 	const SimdupRows *rows = join->fingerprints->rows;
-	SimdupPairSet with = {join->elements, join->scratch, 0};
+	SimdupElement *elements = join->elements;
+	size_t n_with = rows->n_first == rows->n ? (size_t) n : 0;
+	SimdupPairSet with = {elements, join->scratch, 0};
 	SimdupPairSet without;
 
-	if (rows->n_first == rows->n)
-		with.n = (size_t) n;
-	/* most runs on disk are of one element */
-	else if (n > 1)
-		with.n = (size_t) part_by_query(join->elements, n);
-	without.elements = with.elements + with.n;
-	without.scratch = with.scratch + with.n;
-	without.n = (size_t) n - with.n;
+	/* those with rows of the first query move to the front */
+	for (int64 i = 0; i < n && rows->n_first < rows->n; i++)
+	{
+		SimdupElement element = elements[i];
+
+		if ((element.index & HAS_FIRST) == 0)
+			continue;
+		elements[i] = elements[n_with];
+		elements[n_with++] = element;
+	}
+	with.n = n_with;
+	without = (SimdupPairSet){elements + n_with, join->scratch + n_with,
+							  (size_t) n - n_with};
 
 	join->run = weight * (double) with.n;
 	simdup_pairs_self(&join->pairs, with);
@@ -141,22 +130,6 @@ read_element(SimdupTempFile *file, int64 i)
 	simdup_tempfile_read(file, i * (int64) sizeof(element), &element,
 						 sizeof(element));
 	return element;
-}
-
-/* List fingerprints in a file of elements. */
-static SimdupTempFile *
-list_fingerprints(SimdupFingerprints *fingerprints, int64 from, int64 to)
-{
-	SimdupTempFile *file = simdup_tempfile_create();
-
-	for (int64 i = from; i < to; i++)
-	{
-		SimdupElement element = element_of(fingerprints, i);
-
-		CHECK_FOR_INTERRUPTS();
-		simdup_tempfile_append(file, &element, sizeof(element));
-	}
-	return file;
 }
 
 /*
@@ -338,25 +311,30 @@ static void
 join_scope(FingerprintJoin *join, uint32 scope)
 {
 	SimdupFingerprints *fingerprints = join->fingerprints;
+	bool on_disk = fingerprints->fingerprint_file != NULL;
 	int64 from = fingerprints->scope_starts[scope];
 	int64 n = n_in_scope(fingerprints, scope);
+	SimdupTempFile *file = n > join->capacity ? simdup_tempfile_create() : NULL;
 
-	if (n > join->capacity)
-	{
-		SimdupTempFile *file = list_fingerprints(fingerprints, from, from + n);
-
-		join_on_disk(join, file, n, 1.0);
-		simdup_tempfile_close(file);
-		return;
-	}
-	if (fingerprints->fingerprint_file == NULL)
+	if (!on_disk)
 		join->elements = fingerprints->in_memory.elements + from;
 	/* those in memory do not tell which query their rows are of */
-	if (fingerprints->fingerprint_file != NULL ||
-		fingerprints->rows->n_first < fingerprints->rows->n)
+	if (on_disk || fingerprints->rows->n_first < fingerprints->rows->n)
 		for (int64 i = 0; i < n; i++)
-			join->elements[i] = element_of(fingerprints, from + i);
-	join_in_memory(join, n, 1.0);
+		{
+			SimdupElement element = element_of(fingerprints, from + i);
+
+			CHECK_FOR_INTERRUPTS();
+			if (file != NULL)
+				simdup_tempfile_append(file, &element, sizeof(element));
+			else
+				join->elements[i] = element;
+		}
+	if (file != NULL)
+		join_on_disk(join, file, n, 1.0);
+	else
+		join_in_memory(join, n, 1.0);
+	simdup_tempfile_close(file);
 }
 
 void

@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -112,53 +113,44 @@ static const char clusters_statement[] =
 	" FROM (SELECT pg_catalog.count(*) AS n FROM keys WHERE f IS NOT NULL AND t IS NOT NULL GROUP BY f, t) AS s)::pg_catalog.int8,"
 	" (SELECT pg_catalog.bool_or(last_is_found OPERATOR(pg_catalog.=) is_found) FROM labels)";
 
-static int64
-count_column(int column)
-{
-	bool isnull;
-	Datum value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
-								column, &isnull);
-
-	return isnull ? 0 : DatumGetInt64(value);
-}
-
 static Datum
 evaluate(FunctionCallInfo fcinfo, const char *statement, const char *columns,
 		 const char *example)
 {
-	Datum values[N_SCORES];
-	bool nulls[N_SCORES];
+	static const char *const names[2] = {"found", "truth"};
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
 	SimdupParameters *parameters;
-	char *found;
-	char *truth;
+	char *queries[2];
 	StringInfoData query;
-	Datum twice;
-	bool isnull;
+	Datum counts[4]; /* found, true, both; whether a key has two clusters */
+	bool missing[4];
+	Datum values[N_SCORES];
+	bool nulls[N_SCORES];
 
 	if (simdup_has_null(fcinfo, 0, 2))
 		return (Datum) 0;
 	parameters = simdup_parameters(fcinfo, 2);
-	found = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	truth = text_to_cstring(PG_GETARG_TEXT_PP(1));
 	SPI_connect();
-	found = simdup_subquery(&(SimdupQuery){found, "found", columns, example},
-							parameters, has_two_columns, NULL);
-	truth = simdup_subquery(&(SimdupQuery){truth, "truth", columns, example},
-							parameters, has_two_columns, NULL);
+	for (int i = 0; i < 2; i++)
+		queries[i] = simdup_subquery(&(SimdupQuery){text_to_cstring(
+														PG_GETARG_TEXT_PP(i)),
+													names[i], columns, example},
+									 parameters, has_two_columns, NULL);
 	initStringInfo(&query);
-	appendStringInfo(&query, statement, found, truth);
+	appendStringInfo(&query, statement, queries[0], queries[1]);
 	simdup_execute_statement(query.data, parameters);
 	if (SPI_processed != 1)
 		elog(ERROR, "evaluation did not yield one row");
-	twice =
-		SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 4, &isnull);
-	if (!isnull && DatumGetBool(twice))
+	heap_deform_tuple(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, counts,
+					  missing);
+	if (!missing[3] && DatumGetBool(counts[3]))
 		ereport(ERROR, errcode(ERRCODE_CARDINALITY_VIOLATION),
 				errmsg(
 					"a key has more than one cluster in one of the queries"));
-	put_scores(count_column(1), count_column(2), count_column(3), values,
-			   nulls);
+	/* a sum of no rows is NULL */
+	put_scores(missing[0] ? 0 : DatumGetInt64(counts[0]),
+			   missing[1] ? 0 : DatumGetInt64(counts[1]),
+			   missing[2] ? 0 : DatumGetInt64(counts[2]), values, nulls);
 	/* before SPI's memory goes: on 32 bits a Datum may be a pointer */
 	simdup_put_result(result, values, nulls);
 	SPI_finish();
@@ -266,62 +258,54 @@ receive(void *arg, TupleTableSlot *slot)
 }
 
 /*
- * Put precision and recall, and return F1. The labels at a distance stand for all
- * pairs at that distance.
+ * Put the scores of each distance. For the weighted ones, the labels at a distance
+ * stand for all pairs at that distance.
  */
-static double
-weigh_scores(const Tuning *tuning, int max_distance, Datum *values, bool *nulls)
-{
-	double truth = 0;
-	double found = 0;
-	double both = 0;
-
-	for (int d = 0; d <= SIMHASH64_BITS; d++)
-	{
-		double yes = (double) tuning->n_pairs[1][d];
-		double judged = yes + (double) tuning->n_pairs[0][d];
-		double pairs = judged + (double) tuning->n_pairs[2][d];
-
-		if (judged == 0)
-			continue;
-		truth += yes / judged * pairs;
-		found += d <= max_distance ? pairs : 0;
-		both += d <= max_distance ? yes / judged * pairs : 0;
-	}
-	put_share(both, found, &values[WEIGHTED_PRECISION],
-			  &nulls[WEIGHTED_PRECISION]);
-	put_share(both, truth, &values[WEIGHTED_RECALL], &nulls[WEIGHTED_RECALL]);
-	return both > 0 ? 2 * both / (found + truth) : 0;
-}
-
 static void
 put_labelled(ReturnSetInfo *result, const Tuning *tuning, int max_distance)
 {
-	Datum values[N_TUNED];
-	bool nulls[N_TUNED] = {false};
-	int64 truth = 0;
-	int64 found = 0;
-	int64 both = 0;
+	int64 found[SIMHASH64_BITS + 1]; /* up to each distance */
+	int64 both[SIMHASH64_BITS + 1];
+	double weighted_found[SIMHASH64_BITS + 1];
+	double weighted_both[SIMHASH64_BITS + 1];
+	double truth;
 	double best = 0;
 	int recommended = -1;
 
 	for (int d = 0; d <= SIMHASH64_BITS; d++)
-		truth += tuning->n_pairs[1][d];
+	{
+		int64 yes = tuning->n_pairs[1][d];
+		int64 judged = yes + tuning->n_pairs[0][d];
+		double pairs =
+			judged == 0 ? 0 : (double) (judged + tuning->n_pairs[2][d]);
+
+		found[d] = judged + (d > 0 ? found[d - 1] : 0);
+		both[d] = yes + (d > 0 ? both[d - 1] : 0);
+		weighted_found[d] = pairs + (d > 0 ? weighted_found[d - 1] : 0);
+		weighted_both[d] = (double) yes / (double) Max(judged, 1) * pairs +
+						   (d > 0 ? weighted_both[d - 1] : 0);
+	}
+	truth = weighted_both[SIMHASH64_BITS];
 	for (int d = 0; d <= max_distance; d++)
 	{
-		double f1 = weigh_scores(tuning, d, values, nulls);
+		double f1 = weighted_both[d] > 0
+						? 2 * weighted_both[d] / (weighted_found[d] + truth)
+						: 0;
 
 		recommended = f1 > best ? d : recommended;
 		best = Max(best, f1);
 	}
-	nulls[EXPECTED_FALSE] = true;
 	for (int d = 0; d <= max_distance; d++)
 	{
-		found += tuning->n_pairs[0][d] + tuning->n_pairs[1][d];
-		both += tuning->n_pairs[1][d];
-		values[0] = Int32GetDatum(d);
-		put_scores(found, truth, both, values + 1, nulls + 1);
-		weigh_scores(tuning, d, values, nulls);
+		Datum values[N_TUNED] = {Int32GetDatum(d)};
+		bool nulls[N_TUNED] = {[EXPECTED_FALSE] = true};
+
+		put_scores(found[d], both[SIMHASH64_BITS], both[d], values + 1,
+				   nulls + 1);
+		put_share(weighted_both[d], weighted_found[d],
+				  &values[WEIGHTED_PRECISION], &nulls[WEIGHTED_PRECISION]);
+		put_share(weighted_both[d], truth, &values[WEIGHTED_RECALL],
+				  &nulls[WEIGHTED_RECALL]);
 		values[RECOMMENDED] = BoolGetDatum(d == recommended);
 		simdup_put_result(result, values, nulls);
 	}
