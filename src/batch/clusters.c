@@ -46,21 +46,21 @@ typedef struct Clusters
 
 /* Find the clusters, in the context of the rows. */
 static Clusters
-find_clusters(SimdupFingerprints *fingerprints, const SimdupOptions *options)
+find_clusters(SimdupFingerprints *fingerprints)
 {
 	SimdupRows *rows = fingerprints->rows;
 	Size n = rows->n;
 	uint8 *together = simdup_alloc0(n / 8 + 1); /* bits by row */
 	Clusters clusters = {.rows = rows};
 
-	if (rows->contents != NULL && options->method == SIMDUP_LEADER)
+	if (rows->contents != NULL && rows->options.method == SIMDUP_LEADER)
 	{
 		clusters.resemblance = simdup_alloc((n + 1) * sizeof(double));
 		for (uint32 row = 0; row < n; row++)
 			clusters.resemblance[row] = 1;
 	}
-	clusters.cluster = simdup_find_groups(fingerprints, options, NULL, NULL,
-										  NULL, clusters.resemblance);
+	clusters.cluster = simdup_find_groups(fingerprints, NULL, NULL, NULL,
+										  clusters.resemblance);
 	clusters.size = simdup_alloc0((n + 1) * sizeof(uint32));
 	clusters.fp = simdup_alloc((n + 1) * sizeof(uint64));
 	for (uint32 row = 0; row < n; row++)
@@ -72,17 +72,6 @@ find_clusters(SimdupFingerprints *fingerprints, const SimdupOptions *options)
 	simdup_fingerprints_by_row(fingerprints, together, clusters.fp, NULL);
 	simdup_free(together);
 	return clusters;
-}
-
-/* Return the distance of a row from the row that names its cluster. */
-static int
-cluster_distance(const Clusters *clusters, uint32 row)
-{
-	uint32 first = clusters->cluster[row];
-
-	return first == row
-			   ? 0
-			   : simdup_hamming64(clusters->fp[row], clusters->fp[first]);
 }
 
 /* Return the resemblance of a row to the row that names its cluster. */
@@ -105,7 +94,6 @@ resemblance_of(const Clusters *clusters, uint32 row)
  */
 typedef struct ChainedClusters
 {
-	uint8 *seen; /* one bit a row: the first row of such a cluster */
 	int64 n;
 	int64 n_rows;
 	uint32 largest;	  /* its rows */
@@ -113,23 +101,8 @@ typedef struct ChainedClusters
 } ChainedClusters;
 
 static void
-count_chained(ChainedClusters *chained, uint32 cluster, uint32 size,
-			  int distance)
-{
-	chained->max_distance = Max(chained->max_distance, distance);
-	if (simdup_get_bit(chained->seen, cluster))
-		return;
-	simdup_set_bit(chained->seen, cluster);
-	chained->n++;
-	chained->n_rows += size;
-	chained->largest = Max(chained->largest, size);
-}
-
-static void
 warn_of_chained(const ChainedClusters *chained)
 {
-	if (chained->n == 0)
-		return;
 	ereport(WARNING,
 			errmsg_plural("%lld cluster reaches beyond twice max_distance",
 						  "%lld clusters reach beyond twice max_distance",
@@ -142,11 +115,11 @@ warn_of_chained(const ChainedClusters *chained)
 }
 
 static void
-put_clusters(ReturnSetInfo *result, const Clusters *clusters, int max_distance,
-			 int min_size)
+put_clusters(ReturnSetInfo *result, const Clusters *clusters, int min_size)
 {
 	SimdupRows *rows = clusters->rows;
-	ChainedClusters chained = {.seen = simdup_alloc0(rows->n / 8 + 1)};
+	ChainedClusters chained = {0};
+	uint8 *is_chained = simdup_alloc0(rows->n / 8 + 1); /* bits by cluster */
 
 	simdup_progress_phase("writing", rows->n);
 	for (uint32 row = 0; row < rows->n; row++)
@@ -164,7 +137,9 @@ put_clusters(ReturnSetInfo *result, const Clusters *clusters, int max_distance,
 								 clusters->cluster[row + SIMDUP_AHEAD]);
 		if ((int64) size < min_size)
 			continue;
-		distance = cluster_distance(clusters, row);
+		distance = row == cluster ? 0
+								  : simdup_hamming64(clusters->fp[row],
+													 clusters->fp[cluster]);
 		values[0] = simdup_keys_get(rows->keys, row, 0);
 		values[1] = simdup_keys_get(rows->keys, cluster, 1);
 		values[2] = Int64GetDatum((int64) size);
@@ -172,11 +147,19 @@ put_clusters(ReturnSetInfo *result, const Clusters *clusters, int max_distance,
 		if (rows->contents != NULL)
 			values[4] = Float8GetDatum(resemblance_of(clusters, row));
 		simdup_put_result(result, values, nulls);
-		if (distance > 2 * max_distance)
-			count_chained(&chained, cluster, size, distance);
+		if (distance <= 2 * rows->options.max_distance)
+			continue;
+		chained.max_distance = Max(chained.max_distance, distance);
+		if (simdup_get_bit(is_chained, cluster))
+			continue;
+		simdup_set_bit(is_chained, cluster);
+		chained.n++;
+		chained.n_rows += size;
+		chained.largest = Max(chained.largest, size);
 	}
-	warn_of_chained(&chained);
-	simdup_free(chained.seen);
+	if (chained.n > 0)
+		warn_of_chained(&chained);
+	simdup_free(is_chained);
 }
 
 PG_FUNCTION_INFO_V1(simdup_clusters);
@@ -191,20 +174,16 @@ simdup_clusters(PG_FUNCTION_ARGS)
 	SimdupOptions options = simdup_options(fcinfo);
 	int min_size = simdup_named_argument(fcinfo, "min_size");
 	SimdupRows *rows;
-	SimdupFingerprints *fingerprints;
 	Clusters clusters;
 
 	simdup_check_not_null(PG_ARGISNULL(min_size), "min_size");
 	if (PG_ARGISNULL(0))
 		return (Datum) 0;
 	rows = simdup_rows_begin(fcinfo, 1, SIMDUP_ROWS, &options);
-	simdup_rows_read(rows, fcinfo, 0, "query");
-	simdup_rows_tell_skipped(rows);
-	fingerprints = simdup_rows_distinct(rows);
-	clusters = find_clusters(fingerprints, &options);
-	put_clusters(result, &clusters, options.max_distance,
-				 PG_GETARG_INT32(min_size));
-	simdup_fingerprints_end(fingerprints);
+	simdup_rows_read(rows, fcinfo);
+	clusters = find_clusters(simdup_rows_distinct(rows));
+	put_clusters(result, &clusters, PG_GETARG_INT32(min_size));
+	simdup_rows_end(rows);
 	return (Datum) 0;
 }
 
@@ -244,28 +223,24 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 	return true;
 }
 
-/* Begin new keys as components of their own. */
-static void
-begin_components(Components *components)
-{
-	uint32 n = simdup_keynumbers_count(components->rows->numbers);
-
-	components->parent = simdup_grow(components->parent, &components->capacity,
-									 n, sizeof(uint32));
-	for (; components->n < n; components->n++)
-		components->parent[components->n] = components->n;
-}
-
-/* Look up the keys that wait, and join the components of each pair. */
+/*
+ * Look up the keys that wait, and join the components of each pair. New keys are
+ * components of their own.
+ */
 static void
 join_waiting(Components *components)
 {
+	SimdupKeyNumbers *key_numbers = components->rows->numbers;
 	uint32 numbers[SIMDUP_MANY_KEYS];
 	int n = components->n_waiting;
 
-	simdup_keynumbers_get(components->rows->numbers, components->waiting, n,
-						  numbers);
-	begin_components(components);
+	simdup_keynumbers_get(key_numbers, components->waiting, n, numbers);
+	components->parent =
+		simdup_grow(components->parent, &components->capacity,
+					simdup_keynumbers_count(key_numbers), sizeof(uint32));
+	for (; components->n < simdup_keynumbers_count(key_numbers);
+		 components->n++)
+		components->parent[components->n] = components->n;
 	for (int i = 0; i < n; i++)
 		__builtin_prefetch(&components->parent[numbers[i]]);
 	for (int i = 0; i < n; i += 2)
@@ -345,10 +320,6 @@ PG_FUNCTION_INFO_V1(simdup_components);
 Datum
 simdup_components(PG_FUNCTION_ARGS)
 {
-	SimdupQuery query =
-		{NULL, "query",
-		 "the two keys of a pair, of one type, and anything after them",
-		 "a, b"};
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
 	Components components = {.most_waiting = 2};
 	SimdupRows *rows;
@@ -362,9 +333,11 @@ simdup_components(PG_FUNCTION_ARGS)
 	components.parent =
 		simdup_grow(NULL, &components.capacity, 1024, sizeof(uint32));
 	simdup_progress_phase("reading", 0);
-	query.text = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	simdup_run_query(&query, rows->parameters, check_columns, add_pair,
-					 &components);
+	simdup_run_query(&(SimdupQuery){text_to_cstring(PG_GETARG_TEXT_PP(0)),
+									"query",
+									"the two keys of a pair, of one type, and anything after them",
+									"a, b"},
+					 rows->parameters, check_columns, add_pair, &components);
 	join_waiting(&components);
 	put_components(&components, result);
 	simdup_rows_end(rows);

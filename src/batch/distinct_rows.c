@@ -40,17 +40,18 @@ typedef struct GroupingRows
 	SimdupPairSort *sort;
 
 	/* leader */
-	uint32 *first_near;	 /* by distinct row; NULL: not wanted */
-	uint8 *may_lead;	 /* by distinct row; NULL: all may */
-	uint8 *leads_again;	 /* bits: asked for in no order; NULL: none */
-	int64 n_sorted;		 /* near pairs in the sort */
-	int64 most_sorted;	 /* beyond this number, a second join finds them */
-	SimdupNearRow *near; /* of the distinct row that leads */
-	Size n_near, near_capacity;
-	uint32 next_row; /* next from the sort; SIMDUP_NO_ROW: none */
+	uint32 *first_near; /* by distinct row; NULL: not wanted */
+	uint8 *may_lead;	/* by distinct row; NULL: all may */
+	uint8 *leads_again; /* bits: asked for in no order; NULL: none */
+	int64 n_sorted;		/* near pairs in the sort */
+	int64 most_sorted;	/* beyond this number, a second join finds them */
+	uint32 next_row;	/* next from the sort; SIMDUP_NO_ROW: none */
 	SimdupNearRow next_near;
-	SimdupEntry *kept; /* row, distance and near row: of those that lead again */
-	Size n_kept, kept_capacity;
+	/* the near rows of all that lead again, then those of one that leads */
+	SimdupNearRow *near;
+	Size n_kept, n_near, near_capacity;
+	SimdupEntry *kept; /* a row that leads again, and its start in near */
+	Size n_kept_rows, kept_capacity;
 
 	/* connected */
 	SimdupConnected *connected;
@@ -77,6 +78,7 @@ cut_fingerprint(GroupingRows *g, const SimdupFingerprint *fingerprint,
 				SimdupEntry *pairs)
 {
 	uint32 *distinct = g->distinct_rows.distinct;
+	uint32 *same_fp = g->distinct_rows.same_fp;
 	uint32 *list = &g->distinct_at[fingerprint->start];
 	uint32 n_listed = 0;
 	uint32 first = 0;
@@ -101,6 +103,8 @@ cut_fingerprint(GroupingRows *g, const SimdupFingerprint *fingerprint,
 			list[n_listed++] = list[i];
 	if (n_listed < fingerprint->n)
 		list[n_listed] = SIMDUP_NO_ROW;
+	for (uint32 i = 0; same_fp != NULL && i < n_listed; i++)
+		same_fp[list[i]] = list[0];
 	/* a content without a shingle resembles no other, not even an equal one */
 	for (uint32 i = 0; i < fingerprint->n; i++)
 	{
@@ -141,6 +145,9 @@ find_distinct_rows(GroupingRows *g)
 		return;
 	}
 	simdup_progress_phase("finding equal texts", (int64) n);
+	if (g->fingerprints->rows->options.method == SIMDUP_CONNECTED)
+		g->distinct_rows.same_fp =
+			memcpy(alloc_numbers(n), distinct, n * sizeof(uint32));
 	g->distinct_at = alloc_numbers(n);
 	for (uint32 i = 0; i < n; i++)
 	{
@@ -167,8 +174,8 @@ resemble(void *arg, uint32 distinct, uint32 other)
 
 	CHECK_FOR_INTERRUPTS();
 	return simdup_stored_texts_resemblance(g->contents, distinct, other,
-										   g->fingerprints->rows
-											   ->min_resemblance);
+										   g->fingerprints->rows->options
+											   .min_resemblance);
 }
 
 /*
@@ -312,39 +319,22 @@ read_near(GroupingRows *g)
 	g->next_near = (SimdupNearRow){(uint32) near, (uint32) (near >> 32)};
 }
 
+/* Add the next near row. Those of a row that leads again are kept. */
 static void
-add_near(GroupingRows *g, SimdupNearRow near)
+add_near(GroupingRows *g, bool again)
 {
-	g->near =
-		simdup_grow(g->near, &g->near_capacity, g->n_near + 1, sizeof(near));
-	g->near[g->n_near++] = near;
-}
-
-static void
-keep_near(GroupingRows *g)
-{
-	g->kept = simdup_grow(g->kept, &g->kept_capacity, g->n_kept + 1,
-						  sizeof(SimdupEntry));
-	g->kept[g->n_kept++] =
-		(SimdupEntry){g->next_row, (uint64) g->next_near.distance << 32 |
-									   g->next_near.distinct};
-}
-
-/* Take the near distinct rows of a distinct row from those that were kept. */
-static void
-take_kept(GroupingRows *g, uint64 distinct)
-{
-	const SimdupEntry *kept =
-		bsearch(&distinct, g->kept, g->n_kept, sizeof(SimdupEntry),
-				simdup_compare_words);
-
-	if (kept == NULL)
-		return;
-	while (kept > g->kept && kept[-1].value == distinct)
-		kept--;
-	for (; kept < g->kept + g->n_kept && kept->value == distinct; kept++)
-		add_near(g, (SimdupNearRow){(uint32) kept->row,
-									(uint32) (kept->row >> 32)});
+	if (again && (g->n_kept_rows == 0 ||
+				  g->kept[g->n_kept_rows - 1].value != g->next_row))
+	{
+		g->kept = simdup_grow(g->kept, &g->kept_capacity, g->n_kept_rows + 1,
+							  sizeof(SimdupEntry));
+		g->kept[g->n_kept_rows++] = (SimdupEntry){g->next_row, g->n_near};
+	}
+	g->near = simdup_grow(g->near, &g->near_capacity, g->n_near + 1,
+						  sizeof(SimdupNearRow));
+	g->near[g->n_near++] = g->next_near;
+	if (again)
+		g->n_kept = g->n_near;
 }
 
 /* Return the near distinct rows: SimdupDistinctRows.near. */
@@ -352,20 +342,27 @@ static const SimdupNearRow *
 near_rows(void *arg, uint32_t distinct, size_t *n)
 {
 	GroupingRows *g = arg;
+	uint64 value = distinct;
+	const SimdupEntry *kept;
 
-	g->n_near = 0;
+	g->n_near = g->n_kept;
 	for (; g->next_row <= distinct; read_near(g))
 	{
+		bool again = leads_again(g, g->next_row);
+
 		CHECK_FOR_INTERRUPTS();
-		if (leads_again(g, g->next_row))
-			keep_near(g);
-		else if (g->next_row == distinct)
-			add_near(g, g->next_near);
+		if (again || g->next_row == distinct)
+			add_near(g, again);
 	}
-	if (leads_again(g, distinct) && g->n_kept > 0)
-		take_kept(g, distinct);
-	*n = g->n_near;
-	return g->near;
+	*n = g->n_near - g->n_kept;
+	if (!leads_again(g, distinct) || g->n_kept == 0)
+		return g->near + g->n_kept;
+	kept = bsearch(&value, g->kept, g->n_kept_rows, sizeof(SimdupEntry),
+				   simdup_compare_words);
+	if (kept != NULL)
+		*n = (kept == &g->kept[g->n_kept_rows - 1] ? g->n_kept : kept[1].row) -
+			 kept->row;
+	return g->near + (kept == NULL ? 0 : kept->row);
 }
 
 static uint32 *
@@ -392,6 +389,7 @@ group_by_leaders(GroupingRows *g, const SimdupConstraints *constraints)
 				0)
 				simdup_set_bit(g->leads_again, distinct_rows->distinct[row]);
 	}
+	g->near = simdup_grow(NULL, &g->near_capacity, 1, sizeof(SimdupNearRow));
 	simdup_pairsort_perform(g->sort);
 	read_near(g);
 	group = simdup_group_by_leaders(distinct_rows, constraints);
@@ -467,30 +465,9 @@ unite_in_order(GroupingRows *g)
 	}
 }
 
-/* Note for each distinct row the first one of its fingerprint. */
-static void
-find_same_fps(GroupingRows *g)
-{
-	const uint32 *list = g->distinct_at;
-	uint32 *same_fp = alloc_numbers(g->distinct_rows.n_rows);
-	SimdupFingerprint fingerprint;
-	int64 next = 0;
-
-	for (uint32 row = 0; row < g->distinct_rows.n_rows; row++)
-		same_fp[row] = row;
-	while (simdup_fingerprints_next_equal(g->fingerprints, &next, &fingerprint))
-		for (uint32 i = fingerprint.start;
-			 i < fingerprint.start + fingerprint.n && list[i] != SIMDUP_NO_ROW;
-			 i++)
-			same_fp[list[i]] = list[fingerprint.start];
-	g->distinct_rows.same_fp = same_fp;
-}
-
 static uint32 *
 group_connected(GroupingRows *g, const SimdupConstraints *constraints)
 {
-	if (g->contents != NULL)
-		find_same_fps(g);
 	g->take = unite_parts;
 	g->connected = simdup_connected_begin(&g->distinct_rows, constraints);
 	if (constraints == NULL || constraints->n_cannot_link == 0)
@@ -502,7 +479,6 @@ group_connected(GroupingRows *g, const SimdupConstraints *constraints)
 
 uint32 *
 simdup_find_groups(SimdupFingerprints *fingerprints,
-				   const SimdupOptions *options,
 				   const SimdupConstraints *constraints,
 				   SimdupFingerprintSink sink, void *sink_arg,
 				   double *resemblance)
@@ -511,6 +487,7 @@ simdup_find_groups(SimdupFingerprints *fingerprints,
 					  .contents = fingerprints->rows->contents,
 					  .sink = sink,
 					  .sink_arg = sink_arg};
+	const SimdupOptions *options = &fingerprints->rows->options;
 	uint32 *group;
 
 	g.distinct_rows.n_rows = fingerprints->rows->n;

@@ -97,6 +97,7 @@ simdup_rows_distinct(SimdupRows *rows)
 
 	simdup_progress_phase("finding equal fingerprints", rows->n);
 	fingerprints->rows = rows;
+	rows->distinct = fingerprints;
 	fingerprints->n_scopes =
 		rows->scopes ? simdup_keynumbers_count(rows->scopes) + 1 : 1;
 	if (rows->contents != NULL)
@@ -118,14 +119,6 @@ simdup_rows_distinct(SimdupRows *rows)
 		rows->scope = NULL;
 	}
 	return fingerprints;
-}
-
-void
-simdup_fingerprints_end(SimdupFingerprints *fingerprints)
-{
-	simdup_tempfile_close(fingerprints->number_file);
-	simdup_tempfile_close(fingerprints->fingerprint_file);
-	simdup_rows_end(fingerprints->rows);
 }
 
 /* Count a fingerprint's rows of the first query. Their numbers ascend. */

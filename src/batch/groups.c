@@ -125,7 +125,7 @@ read_stored(FunctionCallInfo fcinfo, const StoredRows *stored, SimdupRows *rows,
 
 /*
  * Read the rows of the query, which is the first argument, under the path, which
- * is the third. simdup_fingerprints_end ends them.
+ * is the third.
  */
 static SimdupFingerprints *
 read_rows(FunctionCallInfo fcinfo, const SimdupOptions *options)
@@ -134,7 +134,7 @@ read_rows(FunctionCallInfo fcinfo, const SimdupOptions *options)
 		simdup_rows_begin(fcinfo, 1, SIMDUP_ROWS_BY_KEY, options);
 	int level = simdup_path_begin(text_to_cstring(PG_GETARG_TEXT_PP(2)));
 
-	simdup_rows_read(rows, fcinfo, 0, "query");
+	simdup_rows_read(rows, fcinfo);
 	simdup_path_end(level);
 	return simdup_rows_distinct(rows);
 }
@@ -439,8 +439,8 @@ simdup_group_changes(PG_FUNCTION_ARGS)
 	decided = read_decisions(fcinfo, p.rows);
 	tell_passed(&decided);
 	forget_gone(&decided, p.rows->n);
-	p.group = simdup_find_groups(fingerprints, &options, &decided.constraints,
-								 NULL, NULL, NULL);
+	p.group = simdup_find_groups(fingerprints, &decided.constraints, NULL, NULL,
+								 NULL);
 	p.old = simdup_alloc0(((Size) p.rows->n + 1) * sizeof(int64));
 	read_stored(fcinfo, &members, p.rows, take_member, &p);
 	give_ids(&p, fcinfo);
@@ -454,7 +454,7 @@ simdup_group_changes(PG_FUNCTION_ARGS)
 					   id);
 	}
 	simdup_path_end(level);
-	simdup_fingerprints_end(fingerprints);
+	simdup_rows_end(p.rows);
 	return (Datum) 0;
 }
 
@@ -520,6 +520,6 @@ simdup_review_rows(PG_FUNCTION_ARGS)
 	level = simdup_exact_texts_begin();
 	put_reviewed(&p, PG_GETARG_INT32(4));
 	simdup_path_end(level);
-	simdup_fingerprints_end(fingerprints);
+	simdup_rows_end(p.rows);
 	return (Datum) 0;
 }

@@ -48,17 +48,6 @@ typedef struct FingerprintJoin
 	double run;
 } FingerprintJoin;
 
-static SimdupElement
-element_of(SimdupFingerprints *fingerprints, int64 index)
-{
-	SimdupFingerprint fingerprint = simdup_fingerprint_at(fingerprints, index);
-	SimdupElement element = {fingerprint.fp, (uint64) index};
-
-	if (fingerprint.n_first > 0)
-		element.index |= HAS_FIRST;
-	return element;
-}
-
 static void
 receive_pair(void *arg, SimdupElement a, SimdupElement b)
 {
@@ -184,41 +173,15 @@ sort_by_block(SimdupTempFile *file, int64 n, int rotation)
 static void join_on_disk(FingerprintJoin *join, SimdupTempFile *file, int64 n,
 						 double weight);
 
-/* A run of fingerprints that are equal in a block, as it comes. */
-typedef struct EqualRun
-{
-	int64 n;
-	SimdupTempFile *overflow; /* all of the run, once it is too long */
-} EqualRun;
-
+/* Join a run of fingerprints, in a file if it is too long for memory. */
 static void
-add_to_run(FingerprintJoin *join, EqualRun *run, SimdupElement element)
+join_run(FingerprintJoin *join, int64 n, SimdupTempFile *file, double weight)
 {
-	if (run->n == join->capacity && run->overflow == NULL)
-	{
-		run->overflow = simdup_tempfile_create();
-		simdup_tempfile_append(run->overflow, join->elements,
-							   (size_t) run->n * sizeof(SimdupElement));
-	}
-	if (run->overflow)
-		simdup_tempfile_append(run->overflow, &element, sizeof(element));
+	if (file == NULL)
+		join_in_memory(join, n, weight);
 	else
-		join->elements[run->n] = element;
-	run->n++;
-}
-
-static void
-finish_run(FingerprintJoin *join, EqualRun *run, double weight)
-{
-	if (run->overflow)
-	{
-		join_on_disk(join, run->overflow, run->n, weight);
-		simdup_tempfile_close(run->overflow);
-		run->overflow = NULL;
-	}
-	else
-		join_in_memory(join, run->n, weight);
-	run->n = 0;
+		join_on_disk(join, file, n, weight);
+	simdup_tempfile_close(file);
 }
 
 /* Sort by one block, join its runs. */
@@ -229,7 +192,8 @@ join_by_block(FingerprintJoin *join, SimdupTempFile *file, int64 n,
 	int rotation = (pg_leftmost_one_pos64(block) + 1) % 64;
 	SimdupPairSort *sort = sort_by_block(file, n, rotation);
 	uint64 same = join->pairs.path.same;
-	EqualRun run = {0};
+	SimdupTempFile *run = NULL; /* all of the run, once it is too long */
+	int64 n_run = 0;
 	uint64 run_value = 0;
 	uint64 word;
 	SimdupElement element;
@@ -238,12 +202,26 @@ join_by_block(FingerprintJoin *join, SimdupTempFile *file, int64 n,
 	while (simdup_pairsort_get(sort, &word, &element.index))
 	{
 		element.fp = simdup_rotate64(word, (64 - rotation) % 64);
-		if (run.n > 0 && (element.fp & block) != run_value)
-			finish_run(join, &run, weight);
+		if (n_run > 0 && (element.fp & block) != run_value)
+		{
+			join_run(join, n_run, run, weight);
+			run = NULL;
+			n_run = 0;
+		}
 		run_value = element.fp & block;
-		add_to_run(join, &run, element);
+		if (n_run == join->capacity && run == NULL)
+		{
+			run = simdup_tempfile_create();
+			simdup_tempfile_append(run, join->elements,
+								   (size_t) n_run * sizeof(SimdupElement));
+		}
+		if (run != NULL)
+			simdup_tempfile_append(run, &element, sizeof(element));
+		else
+			join->elements[n_run] = element;
+		n_run++;
 	}
-	finish_run(join, &run, weight);
+	join_run(join, n_run, run, weight);
 	join->pairs.path.same = same;
 	simdup_pairsort_end(sort);
 }
@@ -322,19 +300,19 @@ join_scope(FingerprintJoin *join, uint32 scope)
 	if (on_disk || fingerprints->rows->n_first < fingerprints->rows->n)
 		for (int64 i = 0; i < n; i++)
 		{
-			SimdupElement element = element_of(fingerprints, from + i);
+			SimdupFingerprint fingerprint =
+				simdup_fingerprint_at(fingerprints, from + i);
+			SimdupElement element = {fingerprint.fp, (uint64) (from + i)};
 
 			CHECK_FOR_INTERRUPTS();
+			if (fingerprint.n_first > 0)
+				element.index |= HAS_FIRST;
 			if (file != NULL)
 				simdup_tempfile_append(file, &element, sizeof(element));
 			else
 				join->elements[i] = element;
 		}
-	if (file != NULL)
-		join_on_disk(join, file, n, 1.0);
-	else
-		join_in_memory(join, n, 1.0);
-	simdup_tempfile_close(file);
+	join_run(join, n, file, 1.0);
 }
 
 void

@@ -28,7 +28,6 @@ extern void simdup_join_fingerprints(SimdupFingerprints *fingerprints,
  * that of each row to its leader.
  */
 extern uint32 *simdup_find_groups(SimdupFingerprints *fingerprints,
-								  const SimdupOptions *options,
 								  const SimdupConstraints *constraints,
 								  SimdupFingerprintSink sink, void *sink_arg,
 								  double *resemblance);

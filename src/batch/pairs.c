@@ -237,20 +237,6 @@ unpack_row(void *arg, TupleTableSlot *slot)
 	}
 }
 
-/* Read a query of arrays (keys, fingerprints), as simdup_pieces packs rows. */
-static void
-read_packed_rows(SimdupRows *rows, const char *text)
-{
-	SimdupQuery query = {text, "query",
-						 "an array of keys and an array of simhash64",
-						 "keys, fps"};
-
-	simdup_progress_phase("reading", 0);
-	simdup_run_query(&query, rows->parameters, check_packed_columns, unpack_row,
-					 rows);
-	rows->n_first = rows->n;
-}
-
 /*
  * simdup_pairs, simdup_new_pairs and simdup_piece_pairs: every near pair of
  * a query's rows, or those that a piece reports.
@@ -258,7 +244,6 @@ read_packed_rows(SimdupRows *rows, const char *text)
 
 typedef struct PairOutput
 {
-	SimdupRows *rows;
 	SimdupFingerprints *fingerprints;
 	ReturnSetInfo *result;
 	const SimdupPieces *pieces; /* NULL: of the whole table */
@@ -272,7 +257,7 @@ typedef struct PairOutput
 static void
 put_pair(PairOutput *output, uint32 x, uint32 y, int distance)
 {
-	SimdupRows *rows = output->rows;
+	SimdupRows *rows = output->fingerprints->rows;
 	Datum values[4];
 	bool nulls[4] = {false, false, false, rows->contents == NULL};
 
@@ -281,7 +266,7 @@ put_pair(PairOutput *output, uint32 x, uint32 y, int distance)
 	{
 		double resemblance =
 			simdup_stored_texts_resemblance(rows->contents, x, y,
-											rows->min_resemblance);
+											rows->options.min_resemblance);
 
 		if (resemblance < 0)
 			return;
@@ -321,13 +306,11 @@ put_rows(void *arg, const SimdupFingerprint *a, const SimdupFingerprint *b,
 
 /* Put all pairs of the rows, and end the rows. */
 static void
-put_all_pairs(PairOutput *output, SimdupRows *rows, int max_distance)
+put_all_pairs(PairOutput *output, SimdupRows *rows)
 {
 	SimdupFingerprint fingerprint;
 	int64 next = 0;
 
-	simdup_rows_tell_skipped(rows);
-	output->rows = rows;
 	output->fingerprints = simdup_rows_distinct(rows);
 	simdup_progress_phase("writing equal rows", rows->n);
 	while (simdup_fingerprints_next_equal(output->fingerprints, &next,
@@ -336,9 +319,9 @@ put_all_pairs(PairOutput *output, SimdupRows *rows, int max_distance)
 		put_rows(output, &fingerprint, &fingerprint, 0);
 		simdup_progress_done(fingerprint.start);
 	}
-	simdup_join_fingerprints(output->fingerprints, max_distance, put_rows,
-							 output);
-	simdup_fingerprints_end(output->fingerprints);
+	simdup_join_fingerprints(output->fingerprints, rows->options.max_distance,
+							 put_rows, output);
+	simdup_rows_end(rows);
 }
 
 /* Return the pairs of one query, or of new and old rows. */
@@ -352,10 +335,8 @@ pairs_of(FunctionCallInfo fcinfo, int n_queries)
 	if (simdup_has_null(fcinfo, 0, n_queries))
 		return (Datum) 0;
 	rows = simdup_rows_begin(fcinfo, n_queries, SIMDUP_ROWS, &options);
-	simdup_rows_read(rows, fcinfo, 0, n_queries == 1 ? "query" : "new_query");
-	if (n_queries > 1)
-		simdup_rows_read(rows, fcinfo, 1, "old_query");
-	put_all_pairs(&output, rows, options.max_distance);
+	simdup_rows_read(rows, fcinfo);
+	put_all_pairs(&output, rows);
 	return (Datum) 0;
 }
 
@@ -388,19 +369,27 @@ simdup_piece_pairs(PG_FUNCTION_ARGS)
 {
 	PairOutput output = {.result = simdup_begin_result(fcinfo)};
 	int option = simdup_first_option(fcinfo, 1);
-	int max_distance = simdup_check_max_distance(fcinfo, option);
+	SimdupOptions options = {.max_distance =
+								 simdup_check_max_distance(fcinfo, option)};
 	SimdupPieces pieces;
 	SimdupRows *rows;
 
 	if (PG_ARGISNULL(0) || simdup_has_null(fcinfo, option + 1, 2))
 		return (Datum) 0;
-	check_pieces(&pieces, max_distance, PG_GETARG_INT32(option + 2));
+	check_pieces(&pieces, options.max_distance, PG_GETARG_INT32(option + 2));
 	output.pieces = &pieces;
 	output.piece = (uint32) simdup_check_range(PG_GETARG_INT32(option + 1), 0,
 											   (int) pieces.n - 1, "piece",
 											   "The piece given is %d.");
-	rows = simdup_rows_begin(fcinfo, 1, SIMDUP_ROWS, NULL);
-	read_packed_rows(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)));
-	put_all_pairs(&output, rows, max_distance);
+	rows = simdup_rows_begin(fcinfo, 1, SIMDUP_ROWS, &options);
+	simdup_progress_phase("reading", 0);
+	simdup_run_query(&(SimdupQuery){text_to_cstring(PG_GETARG_TEXT_PP(0)),
+									"query",
+									"an array of keys and an array of simhash64",
+									"keys, fps"},
+					 rows->parameters, check_packed_columns, unpack_row, rows);
+	rows->n_first = rows->n;
+	simdup_tell_skipped(rows->n_null, 0, rows->n);
+	put_all_pairs(&output, rows);
 	return (Datum) 0;
 }

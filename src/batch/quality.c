@@ -205,24 +205,21 @@ typedef struct Tuning
 	uint64 *sample; /* SIMDUP_SAMPLE_SIZE */
 } Tuning;
 
-static bool
-column_is(TupleDesc columns, int i, Oid type)
-{
-	return TupleDescAttr(columns, i)->atttypid == type;
-}
-
+/* Check the columns: a SimdupColumnCheck. */
 static bool
 check_columns(void *arg, TupleDesc columns,
 			  const char *argument pg_attribute_unused())
 {
 	Tuning *tuning = arg;
+	Oid types[3] = {InvalidOid};
 
+	for (int i = 0; i < Min(columns->natts, 3); i++)
+		types[i] = TupleDescAttr(columns, i)->atttypid;
 	tuning->labelled = columns->natts == 3;
-	if (columns->natts == 2)
-		return column_is(columns, 1, tuning->fp_type);
-	return tuning->labelled && column_is(columns, 0, tuning->fp_type) &&
-		   column_is(columns, 1, tuning->fp_type) &&
-		   column_is(columns, 2, BOOLOID);
+	return types[1] == tuning->fp_type &&
+		   (tuning->labelled
+				? types[0] == tuning->fp_type && types[2] == BOOLOID
+				: columns->natts == 2);
 }
 
 /*
@@ -344,8 +341,6 @@ estimate_pairs(const Tuning *tuning, double *pairs)
 static void
 put_unlabelled(ReturnSetInfo *result, const Tuning *tuning, int max_distance)
 {
-	Datum values[N_TUNED] = {0};
-	bool nulls[N_TUNED];
 	double chance[SIMHASH64_BITS + 1];
 	double near[SIMHASH64_BITS + 1];
 	double pairs = (double) tuning->n_rows * Max(tuning->n_rows - 1, 0) / 2;
@@ -358,12 +353,15 @@ put_unlabelled(ReturnSetInfo *result, const Tuning *tuning, int max_distance)
 	for (int d = 0; d <= max_distance; d++)
 		if (near[d] > 0 && pairs * chance[d] <= FALSE_SHARE * near[d])
 			recommended = d;
-	memset(nulls, true, sizeof(nulls));
-	nulls[0] = nulls[1] = nulls[EXPECTED_FALSE] = nulls[RECOMMENDED] = false;
 	for (int d = 0; d <= max_distance; d++)
 	{
-		values[0] = Int32GetDatum(d);
-		values[1] = Int64GetDatum((int64) rint(near[d]));
+		Datum values[N_TUNED] = {Int32GetDatum(d),
+								 Int64GetDatum((int64) rint(near[d]))};
+		bool nulls[N_TUNED];
+
+		memset(nulls, true, sizeof(nulls));
+		nulls[0] = nulls[1] = nulls[EXPECTED_FALSE] = nulls[RECOMMENDED] =
+			false;
 		values[EXPECTED_FALSE] = Float8GetDatum(pairs * chance[d]);
 		values[RECOMMENDED] = BoolGetDatum(d == recommended);
 		simdup_put_result(result, values, nulls);

@@ -24,6 +24,9 @@
 
 #define MAX_ROWS (PG_UINT32_MAX - 1)
 
+/* Of a key as text, in bytes. A key that is longer ends in " ...". */
+#define MAX_KEY_TEXT 200
+
 /*
  * Options
  */
@@ -94,6 +97,7 @@ simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries, SimdupRowKind kind,
 		AllocSetContextCreate(context, "simdup row", ALLOCSET_SMALL_SIZES);
 	rows->budget = (int64) maintenance_work_mem * 1024;
 	rows->key_type = simdup_key_type_argument(fcinfo);
+	rows->n_queries = n_queries;
 	rows->parameters = simdup_parameters(fcinfo, n_queries);
 	if (kind < SIMDUP_TEXTS)
 		rows->fp_type = simdup_sibling_type(function, "simhash64");
@@ -116,11 +120,10 @@ simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries, SimdupRowKind kind,
 		case SIMDUP_TEXTS_ALONE:
 			break;
 	}
-	if (options != NULL && options->min_resemblance > 0)
-	{
-		rows->min_resemblance = options->min_resemblance;
+	if (options != NULL)
+		rows->options = *options;
+	if (rows->options.min_resemblance > 0)
 		rows->contents = simdup_stored_texts_begin(options->shingling);
-	}
 	simdup_progress_begin(get_func_name(function));
 	return rows;
 }
@@ -130,6 +133,11 @@ simdup_rows_end(SimdupRows *rows)
 {
 	if (rows->sort)
 		simdup_pairsort_end(rows->sort);
+	if (rows->distinct)
+	{
+		simdup_tempfile_close(rows->distinct->number_file);
+		simdup_tempfile_close(rows->distinct->fingerprint_file);
+	}
 	if (rows->contents)
 		simdup_stored_texts_end(rows->contents);
 	if (rows->samples)
@@ -167,7 +175,7 @@ expect_key(SimdupRows *rows, Oid type, const char *argument)
 static void
 expect_scope(SimdupRows *rows, Oid type, const char *argument)
 {
-	if (rows->n_queries == 1 && OidIsValid(type))
+	if (rows->n_read == 1 && OidIsValid(type))
 	{
 		rows->scope_type = type;
 		rows->scope_keys = simdup_keys_begin(type);
@@ -215,21 +223,25 @@ expect_content(SimdupRows *rows, Oid type, const char *argument)
 static bool
 find_columns(SimdupRows *rows, TupleDesc columns)
 {
-	static const char *const names[SIMDUP_N_NAMED] = {"content", "scope"};
-
-	for (int column = 2; column < columns->natts; column++)
+	for (int i = 2; i < columns->natts; i++)
 	{
-		const char *name = NameStr(TupleDescAttr(columns, column)->attname);
-		int i = 0;
+		const char *name = NameStr(TupleDescAttr(columns, i)->attname);
+		int *column = strcmp(name, "content") == 0 ? &rows->content_column
+					  : strcmp(name, "scope") == 0 ? &rows->scope_column
+												   : NULL;
 
-		while (i < SIMDUP_N_NAMED && strcmp(name, names[i]) != 0)
-			i++;
-		if (i < SIMDUP_N_NAMED ? rows->column[i] >= 0 : rows->also == NULL)
+		if (column == NULL ? rows->row_sink == NULL : *column >= 0)
 			return false;
-		if (i < SIMDUP_N_NAMED)
-			rows->column[i] = column;
+		if (column != NULL)
+			*column = i;
 	}
 	return true;
+}
+
+static Oid
+type_of_column(TupleDesc columns, int i)
+{
+	return i < 0 ? InvalidOid : TupleDescAttr(columns, i)->atttypid;
 }
 
 /* Check the columns: a SimdupColumnCheck. */
@@ -237,29 +249,24 @@ static bool
 check_columns(void *arg, TupleDesc columns, const char *argument)
 {
 	SimdupRows *rows = arg;
-	bool has_fp = OidIsValid(rows->fp_type);
-	Oid types[SIMDUP_N_NAMED] = {InvalidOid};
 	MemoryContext old;
 	bool fits;
 
-	for (int i = 0; i < SIMDUP_N_NAMED; i++)
-		rows->column[i] = -1;
+	rows->content_column = OidIsValid(rows->fp_type) ? -1 : 1;
+	rows->scope_column = -1;
 	if (columns->natts < 2)
 		return false;
-	if (has_fp ? TupleDescAttr(columns, 1)->atttypid != rows->fp_type ||
-					 !find_columns(rows, columns)
-			   : columns->natts > 2 ||
-					 !simdup_is_text_type(TupleDescAttr(columns, 1)->atttypid))
+	if (OidIsValid(rows->fp_type)
+			? type_of_column(columns, 1) != rows->fp_type ||
+				  !find_columns(rows, columns)
+			: columns->natts > 2 ||
+				  !simdup_is_text_type(type_of_column(columns, 1)))
 		return false;
-	if (!has_fp)
-		rows->column[SIMDUP_CONTENT] = 1;
-	for (int i = 0; i < SIMDUP_N_NAMED; i++)
-		if (rows->column[i] >= 0)
-			types[i] = TupleDescAttr(columns, rows->column[i])->atttypid;
 	old = MemoryContextSwitchTo(rows->context);
-	expect_key(rows, TupleDescAttr(columns, 0)->atttypid, argument);
-	expect_scope(rows, types[SIMDUP_SCOPE], argument);
-	fits = expect_content(rows, types[SIMDUP_CONTENT], argument);
+	expect_key(rows, type_of_column(columns, 0), argument);
+	expect_scope(rows, type_of_column(columns, rows->scope_column), argument);
+	fits = expect_content(rows, type_of_column(columns, rows->content_column),
+						  argument);
 	MemoryContextSwitchTo(old);
 	return fits;
 }
@@ -360,9 +367,9 @@ add_key_text(SimdupRows *rows, TupleTableSlot *slot)
 			: OutputFunctionCall(rows->key_output, slot->tts_values[0]);
 	int len = (int) strlen(key);
 
-	if (len > SIMDUP_MAX_KEY_TEXT)
+	if (len > MAX_KEY_TEXT)
 	{
-		len = pg_mbcliplen(key, len, SIMDUP_MAX_KEY_TEXT);
+		len = pg_mbcliplen(key, len, MAX_KEY_TEXT);
 		key = psprintf("%.*s ...", len, key);
 		len = (int) strlen(key);
 	}
@@ -380,10 +387,10 @@ add_sample(SimdupRows *rows, TupleTableSlot *slot)
 {
 	text *sample = cstring_to_text("");
 
-	if (rows->has_samples && !slot->tts_isnull[rows->column[SIMDUP_CONTENT]])
+	if (rows->has_samples && !slot->tts_isnull[rows->content_column])
 	{
 		struct varlena *value = (struct varlena *) DatumGetPointer(
-			slot->tts_values[rows->column[SIMDUP_CONTENT]]);
+			slot->tts_values[rows->content_column]);
 
 		if (VARATT_IS_EXTERNAL(value) && !VARATT_IS_EXTERNAL_ONDISK(value))
 			value = detoast_external_attr(value);
@@ -438,7 +445,7 @@ simdup_rows_add(SimdupRows *rows, Datum key, bool null_key, Datum fp,
 static uint32
 scope_of(SimdupRows *rows, TupleTableSlot *slot)
 {
-	int column = rows->column[SIMDUP_SCOPE];
+	int column = rows->scope_column;
 	Datum scope;
 	uint32 number;
 
@@ -454,7 +461,7 @@ static void
 add_row(void *arg, TupleTableSlot *slot)
 {
 	SimdupRows *rows = arg;
-	int content = rows->column[SIMDUP_CONTENT];
+	int content = rows->content_column;
 
 	if (OidIsValid(rows->fp_type) && slot->tts_isnull[1])
 	{
@@ -477,8 +484,8 @@ add_row(void *arg, TupleTableSlot *slot)
 		add_unique_key(rows, slot);
 	else if (rows->keys)
 		simdup_keys_add(rows->keys, slot->tts_values[0], slot->tts_isnull[0]);
-	if (rows->also != NULL)
-		rows->also(rows->also_arg, slot);
+	if (rows->row_sink != NULL)
+		rows->row_sink(rows->row_sink_arg, slot);
 	if (OidIsValid(rows->fp_type))
 		add_fingerprint(rows, scope_of(rows, slot),
 						DatumGetSimhash64(slot->tts_values[1]));
@@ -488,28 +495,29 @@ add_row(void *arg, TupleTableSlot *slot)
 }
 
 void
-simdup_rows_read(SimdupRows *rows, FunctionCallInfo fcinfo, int argument,
-				 const char *name)
+simdup_rows_read(SimdupRows *rows, FunctionCallInfo fcinfo)
 {
+	static const char *const arguments[] = {"new_query", "old_query"};
+	bool has_fp = OidIsValid(rows->fp_type);
 	SimdupQuery query =
-		{text_to_cstring(PG_GETARG_TEXT_PP(argument)), name,
-		 "a key, a simhash64, and at most two more columns, called content (a text or a varbit) and scope",
-		 "id, minhash64(content), content"};
+		{NULL, "query",
+		 has_fp
+			 ? "a key, a simhash64, and at most two more columns, called content (a text or a varbit) and scope"
+			 : "a key and a text",
+		 has_fp ? "id, minhash64(content), content" : "id, content"};
 
-	if (!OidIsValid(rows->fp_type))
+	for (int i = 0; i < rows->n_queries; i++)
 	{
-		query.columns = "a key and a text";
-		query.example = "id, content";
+		query.text = text_to_cstring(PG_GETARG_TEXT_PP(i));
+		if (rows->n_queries > 1)
+			query.argument = arguments[i];
+		simdup_progress_phase("reading", 0);
+		rows->n_read++;
+		simdup_run_query(&query, rows->parameters, check_columns, add_row,
+						 rows);
+		if (i == 0)
+			rows->n_first = rows->n;
 	}
-	simdup_progress_phase("reading", 0);
-	rows->n_queries++;
-	simdup_run_query(&query, rows->parameters, check_columns, add_row, rows);
-	if (rows->n_queries == 1)
-		rows->n_first = rows->n;
-}
-
-void
-simdup_rows_tell_skipped(const SimdupRows *rows)
-{
-	simdup_tell_skipped(rows->n_null, rows->n_no_content, rows->n);
+	if (rows->numbers == NULL)
+		simdup_tell_skipped(rows->n_null, rows->n_no_content, rows->n);
 }

@@ -39,9 +39,6 @@ typedef struct SimdupOptions
  */
 extern SimdupOptions simdup_options(FunctionCallInfo fcinfo);
 
-/* Of a key as text, in bytes. A key that is longer ends in " ...". */
-#define SIMDUP_MAX_KEY_TEXT 200
-
 /* The most bytes of a text that a report looks at. */
 #define SIMDUP_MAX_SAMPLE (1024 * 1024)
 
@@ -56,20 +53,13 @@ typedef enum SimdupRowKind
 	SIMDUP_TEXTS_ALONE /* the same; the keys, of any type, are not kept */
 } SimdupRowKind;
 
-/* Columns that may follow the key and the fingerprint, by name. */
-typedef enum SimdupNamedColumn
-{
-	SIMDUP_CONTENT,
-	SIMDUP_SCOPE,
-	SIMDUP_N_NAMED
-} SimdupNamedColumn;
-
 typedef struct SimdupRows
 {
 	MemoryContext context;	   /* all of the batch; deleted at the end */
 	MemoryContext caller;	   /* the context before and after */
 	MemoryContext row_context; /* for what is made of one row; then reset */
 	int64 budget;			   /* bytes: maintenance_work_mem */
+	SimdupOptions options;	   /* zeroed if the function has none */
 	Oid fp_type; /* InvalidOid: a key and a text, without a fingerprint */
 	SimdupParameters *parameters;
 
@@ -77,9 +67,10 @@ typedef struct SimdupRows
 	SimdupKeyNumbers *numbers; /* a key's number is its row's; NULL: no look-up */
 	Oid key_type;
 
-	int column[SIMDUP_N_NAMED]; /* in the query that is read, from 0; -1: none */
+	/* columns of the query that is read, from 0; -1: none */
+	int content_column;
+	int scope_column;
 	SimdupStoredTexts *contents; /* to compare; NULL: they do not count */
-	double min_resemblance;
 	SimdupKeys *samples;  /* contents to show; NULL: keys keep their type */
 	FmgrInfo *key_output; /* beside samples */
 	bool has_samples;	  /* the query has a column content */
@@ -91,12 +82,13 @@ typedef struct SimdupRows
 	uint32 *scope; /* by number, until rows are distinct or go to disk */
 
 	/* Where not NULL: gets each row too, and the query may have more columns. */
-	SimdupRowSink also;
-	void *also_arg;
+	SimdupRowSink row_sink;
+	void *row_sink_arg;
 
 	uint32 n;		/* rows with a fingerprint */
 	uint32 n_first; /* of them, from the first query */
 	int n_queries;
+	int n_read;			/* queries, with the one that is read */
 	int64 n_null;		/* rows without a fingerprint */
 	int64 n_no_content; /* rows with one, but without the content they need */
 
@@ -105,6 +97,7 @@ typedef struct SimdupRows
 	Size n_fps, n_scope; /* that there is room for */
 	/* scope and high half of the fingerprint, low half and number */
 	SimdupPairSort *sort;
+	struct SimdupFingerprints *distinct; /* NULL: not yet */
 } SimdupRows;
 
 /*
@@ -126,15 +119,11 @@ extern SimdupRows *simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries,
 extern void simdup_rows_end(SimdupRows *rows);
 
 /*
- * Read the rows of the query in an argument; of two, the first first. Rows
- * without a fingerprint are skipped and counted. So are those without a content
- * that counts.
+ * Read the rows of the query or of the two queries, which are the first arguments.
+ * Rows without a fingerprint are skipped, and so are those without a content
+ * that counts. A NOTICE says how many, unless rows are read by key.
  */
-extern void simdup_rows_read(SimdupRows *rows, FunctionCallInfo fcinfo,
-							 int argument, const char *name);
-
-/* Say what was skipped, in a NOTICE. */
-extern void simdup_rows_tell_skipped(const SimdupRows *rows);
+extern void simdup_rows_read(SimdupRows *rows, FunctionCallInfo fcinfo);
 
 /* Add rows one by one, after simdup_keys_expect. */
 extern void simdup_rows_add(SimdupRows *rows, Datum key, bool null_key,
@@ -176,12 +165,8 @@ typedef struct SimdupFingerprints
 	uint32 n_scopes;
 } SimdupFingerprints;
 
-/*
- * Make the distinct fingerprints, after the last query. simdup_fingerprints_end
- * ends the rows, too.
- */
+/* Make the distinct fingerprints, after the last query. They end with the rows. */
 extern SimdupFingerprints *simdup_rows_distinct(SimdupRows *rows);
-extern void simdup_fingerprints_end(SimdupFingerprints *fingerprints);
 
 /* Return the fingerprint of that index, by scope, fingerprint and position. */
 extern SimdupFingerprint simdup_fingerprint_at(SimdupFingerprints *fingerprints,

@@ -19,9 +19,8 @@
 #include "utils/typcache.h"
 #include "utils/varlena.h"
 
+#include "batch/rows.h"
 #include "server/arguments.h"
-#include "server/keys.h"
-#include "server/query.h"
 
 PG_FUNCTION_INFO_V1(simdup_table_in_path);
 /* Return the table that a name means under a path, or NULL. */
@@ -110,9 +109,8 @@ simdup_key_equality(PG_FUNCTION_ARGS)
 
 typedef struct ContentRows
 {
+	SimdupRows *rows; /* only the keys whose contents are wanted */
 	ReturnSetInfo *result;
-	SimdupKeyNumbers *numbers; /* of the keys whose contents are wanted */
-	Oid key_type;
 	int content; /* the column; -1: none */
 	Oid content_type;
 } ContentRows;
@@ -132,9 +130,10 @@ find_content(void *arg, TupleDesc columns,
 		c->content_type = TupleDescAttr(columns, c->content)->atttypid;
 	return columns->natts > 0 &&
 		   getBaseType(TupleDescAttr(columns, 0)->atttypid) ==
-			   getBaseType(c->key_type);
+			   getBaseType(c->rows->key_type);
 }
 
+/* Take a row: a SimdupRowSink. */
 static void
 take_content(void *arg, TupleTableSlot *slot)
 {
@@ -142,23 +141,22 @@ take_content(void *arg, TupleTableSlot *slot)
 	uint32 number = SIMDUP_NO_NUMBER;
 	Datum values[3];
 	bool nulls[3] = {false};
+	int level;
 
-	if (!slot->tts_isnull[0])
-		simdup_keynumbers_find(c->numbers, slot->tts_values, 1, &number);
-	if (number != SIMDUP_NO_NUMBER && c->content >= 0)
-	{
-		int level = simdup_exact_texts_begin();
-
-		values[0] = CStringGetTextDatum(
-			simdup_key_text(c->key_type, slot->tts_values[0]));
-		nulls[1] = slot->tts_isnull[c->content];
-		if (!nulls[1])
-			values[1] = CStringGetTextDatum(
-				simdup_key_text(c->content_type, slot->tts_values[c->content]));
-		values[2] = BoolGetDatum(c->content_type == VARBITOID);
-		simdup_path_end(level);
-		simdup_put_result(c->result, values, nulls);
-	}
+	if (c->content >= 0 && !slot->tts_isnull[0])
+		simdup_keynumbers_find(c->rows->numbers, slot->tts_values, 1, &number);
+	if (number == SIMDUP_NO_NUMBER)
+		return;
+	level = simdup_exact_texts_begin();
+	values[0] = CStringGetTextDatum(
+		simdup_key_text(c->rows->key_type, slot->tts_values[0]));
+	nulls[1] = slot->tts_isnull[c->content];
+	if (!nulls[1])
+		values[1] = CStringGetTextDatum(
+			simdup_key_text(c->content_type, slot->tts_values[c->content]));
+	values[2] = BoolGetDatum(c->content_type == VARBITOID);
+	simdup_path_end(level);
+	simdup_put_result(c->result, values, nulls);
 }
 
 PG_FUNCTION_INFO_V1(simdup_review_contents);
@@ -166,19 +164,16 @@ PG_FUNCTION_INFO_V1(simdup_review_contents);
 Datum
 simdup_review_contents(PG_FUNCTION_ARGS)
 {
-	ContentRows c = {.result = simdup_begin_result(fcinfo),
-					 .key_type = simdup_key_type_argument(fcinfo)};
-	SimdupKeys *keys = simdup_keys_begin(c.key_type);
-	SimdupQuery query = {text_to_cstring(PG_GETARG_TEXT_PP(0)), "query",
-						 SIMDUP_KEY_AND_FP};
+	ReturnSetInfo *result = simdup_begin_result(fcinfo);
+	SimdupRows *rows = simdup_rows_begin(fcinfo, 1, SIMDUP_ROWS_BY_KEY, NULL);
+	ContentRows c = {.rows = rows, .result = result};
 	Oid input;
 	Oid io_parameter;
 	Datum *wanted;
 	int n;
 	int level;
 
-	c.numbers = simdup_keynumbers_begin(keys, c.key_type);
-	getTypeInputInfo(c.key_type, &input, &io_parameter);
+	getTypeInputInfo(rows->key_type, &input, &io_parameter);
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(3), TEXTOID, -1, false,
 					  TYPALIGN_INT, &wanted, NULL, &n);
 	for (int i = 0; i < n; i++)
@@ -187,11 +182,13 @@ simdup_review_contents(PG_FUNCTION_ARGS)
 										 io_parameter, -1);
 		uint32 number;
 
-		simdup_keynumbers_get(c.numbers, &key, 1, &number);
+		simdup_keynumbers_get(rows->numbers, &key, 1, &number);
 	}
 	level = simdup_path_begin(text_to_cstring(PG_GETARG_TEXT_PP(2)));
-	simdup_run_query(&query, simdup_parameters(fcinfo, 1), find_content,
-					 take_content, &c);
+	simdup_run_query(&(SimdupQuery){text_to_cstring(PG_GETARG_TEXT_PP(0)),
+									"query", SIMDUP_KEY_AND_FP},
+					 rows->parameters, find_content, take_content, &c);
 	simdup_path_end(level);
+	simdup_rows_end(rows);
 	return (Datum) 0;
 }

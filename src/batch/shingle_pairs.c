@@ -370,7 +370,7 @@ show_progress(void *arg pg_attribute_unused(), uint32_t done, uint32_t total)
 
 /* Find the pairs. The join and the sort of its result share the memory. */
 static void
-find_pairs(PairSearch *search, double min_resemblance)
+find_pairs(PairSearch *search)
 {
 	int half_kb = maintenance_work_mem / 2;
 	SimdupSetJoin join = {.n = search->n_sets,
@@ -388,7 +388,8 @@ find_pairs(PairSearch *search, double min_resemblance)
 	search->pairs = simdup_pairsort_begin(half_kb);
 	for (uint32 i = 0; i < search->n_sets; i++)
 		put_sets(search, i, i, search->sizes[i]);
-	simdup_set_join(&join, min_resemblance, (Size) half_kb * 1024);
+	simdup_set_join(&join, search->rows->options.min_resemblance,
+					(Size) half_kb * 1024);
 	simdup_tempfile_close(search->ranks);
 }
 
@@ -444,13 +445,12 @@ simdup_shingle_pairs(PG_FUNCTION_ARGS)
 	options.min_resemblance =
 		simdup_check_fraction(PG_GETARG_FLOAT8(option + 1), "min_resemblance");
 	rows = simdup_rows_begin(fcinfo, 1, SIMDUP_TEXTS, &options);
-	simdup_rows_read(rows, fcinfo, 0, "query");
-	simdup_rows_tell_skipped(rows);
+	simdup_rows_read(rows, fcinfo);
 	simdup_stored_texts_finish(rows->contents, 0);
 	search.rows = rows;
 	find_distinct_sets(&search);
 	rank_shingles(&search);
-	find_pairs(&search, options.min_resemblance);
+	find_pairs(&search);
 	put_results(&search, result);
 	simdup_rows_end(rows);
 	return (Datum) 0;

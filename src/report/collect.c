@@ -125,8 +125,8 @@ find_columns(Report *report, TupleDesc columns)
 		if (strcmp(NameStr(attribute->attname), ID_COLUMN) == 0 &&
 			attribute->atttypid == INT8OID && i == columns->natts - 1)
 			report->id_column = i;
-		if (i == report->id_column || i == rows->column[SIMDUP_CONTENT] ||
-			i == rows->column[SIMDUP_SCOPE])
+		if (i == report->id_column || i == rows->content_column ||
+			i == rows->scope_column)
 			continue;
 		report->n_further++;
 		column->position = i;
@@ -238,8 +238,8 @@ find_first_rows(Report *report)
 		simdup_join_fingerprints(fingerprints, report->options.max_distance,
 								 note_pairs, report);
 	else
-		first = simdup_find_groups(fingerprints, &report->options, NULL,
-								   note_pairs, report, NULL);
+		first =
+			simdup_find_groups(fingerprints, NULL, note_pairs, report, NULL);
 	report->fps = simdup_alloc(n * sizeof(uint64));
 	report->scope = simdup_alloc(n * sizeof(uint32));
 	simdup_fingerprints_by_row(fingerprints, NULL, report->fps, report->scope);
@@ -330,10 +330,9 @@ simdup_report_collect(Report *report, FunctionCallInfo fcinfo)
 	report->options = simdup_options(fcinfo);
 	report->rows =
 		simdup_rows_begin(fcinfo, 1, SIMDUP_ROWS_TO_SHOW, &report->options);
-	report->rows->also = take_row;
-	report->rows->also_arg = report;
-	simdup_rows_read(report->rows, fcinfo, 0, "query");
-	simdup_rows_tell_skipped(report->rows);
+	report->rows->row_sink = take_row;
+	report->rows->row_sink_arg = report;
+	simdup_rows_read(report->rows, fcinfo);
 	report->fingerprints = simdup_rows_distinct(report->rows);
 	report->listed = new_smallest(LISTED_PAIRS);
 	for (int d = 0; d <= report->options.max_distance; d++)
