@@ -41,7 +41,7 @@ typedef struct Clusters
 	uint32 *cluster;	 /* by row: the cluster's first row, which names it */
 	uint32 *size;		 /* of a cluster, under that number */
 	uint64 *fp;			 /* by row */
-	double *resemblance; /* by row, to the first one; NULL: not known */
+	double *resemblance; /* by row, to the first one; NULL: not kept */
 } Clusters;
 
 /* Find the clusters, in the context of the rows. */
@@ -72,20 +72,6 @@ find_clusters(SimdupFingerprints *fingerprints)
 	simdup_fingerprints_by_row(fingerprints, together, clusters.fp, NULL);
 	simdup_free(together);
 	return clusters;
-}
-
-/* Return the resemblance of a row to the row that names its cluster. */
-static double
-resemblance_of(const Clusters *clusters, uint32 row)
-{
-	uint32 first = clusters->cluster[row];
-
-	if (clusters->resemblance != NULL)
-		return clusters->resemblance[row];
-	return row == first
-			   ? 1
-			   : simdup_stored_texts_resemblance(clusters->rows->contents,
-												 first, row, 0);
 }
 
 /*
@@ -144,8 +130,14 @@ put_clusters(ReturnSetInfo *result, const Clusters *clusters, int min_size)
 		values[1] = simdup_keys_get(rows->keys, cluster, 1);
 		values[2] = Int64GetDatum((int64) size);
 		values[3] = Int32GetDatum(distance);
-		if (rows->contents != NULL)
-			values[4] = Float8GetDatum(resemblance_of(clusters, row));
+		if (clusters->resemblance != NULL)
+			values[4] = Float8GetDatum(clusters->resemblance[row]);
+		else if (rows->contents != NULL)
+			values[4] = Float8GetDatum(
+				row == cluster
+					? 1
+					: simdup_stored_texts_resemblance(rows->contents, cluster,
+													  row, 0));
 		simdup_put_result(result, values, nulls);
 		if (distance <= 2 * rows->options.max_distance)
 			continue;

@@ -42,7 +42,7 @@ typedef struct GroupingRows
 	/* leader */
 	uint32 *first_near; /* by distinct row; NULL: not wanted */
 	uint8 *may_lead;	/* by distinct row; NULL: all may */
-	uint8 *leads_again; /* bits: asked for in no order; NULL: none */
+	uint8 *leads_again; /* bits: asked for in no order */
 	int64 n_sorted;		/* near pairs in the sort */
 	int64 most_sorted;	/* beyond this number, a second join finds them */
 	uint32 next_row;	/* next from the sort; SIMDUP_NO_ROW: none */
@@ -300,12 +300,6 @@ sort_all_verified(GroupingRows *g)
 	simdup_free(g->distinct_at);
 }
 
-static bool
-leads_again(const GroupingRows *g, uint32 distinct)
-{
-	return g->leads_again != NULL && simdup_get_bit(g->leads_again, distinct);
-}
-
 /* Read the next near distinct row from the sort. */
 static void
 read_near(GroupingRows *g)
@@ -348,14 +342,14 @@ near_rows(void *arg, uint32_t distinct, size_t *n)
 	g->n_near = g->n_kept;
 	for (; g->next_row <= distinct; read_near(g))
 	{
-		bool again = leads_again(g, g->next_row);
+		bool again = simdup_get_bit(g->leads_again, g->next_row);
 
 		CHECK_FOR_INTERRUPTS();
 		if (again || g->next_row == distinct)
 			add_near(g, again);
 	}
 	*n = g->n_near - g->n_kept;
-	if (!leads_again(g, distinct) || g->n_kept == 0)
+	if (!simdup_get_bit(g->leads_again, distinct) || g->n_kept == 0)
 		return g->near + g->n_kept;
 	kept = bsearch(&value, g->kept, g->n_kept_rows, sizeof(SimdupEntry),
 				   simdup_compare_words);
@@ -381,19 +375,16 @@ group_by_leaders(GroupingRows *g, const SimdupConstraints *constraints)
 		sort_all(g, constraints);
 	else
 		sort_all_verified(g);
-	if (constraints != NULL && constraints->n_cannot_link > 0)
-	{
-		g->leads_again = simdup_alloc0((Size) n / 8 + 1);
-		for (uint32 row = 0; row < n; row++)
-			if (simdup_n_cannot_link(constraints, constraints->component[row]) >
-				0)
-				simdup_set_bit(g->leads_again, distinct_rows->distinct[row]);
-	}
+	g->leads_again = simdup_alloc0((Size) n / 8 + 1);
+	for (uint32 row = 0; row < n && constraints != NULL; row++)
+		if (simdup_n_cannot_link(constraints, constraints->component[row]) > 0)
+			simdup_set_bit(g->leads_again, distinct_rows->distinct[row]);
 	g->near = simdup_grow(NULL, &g->near_capacity, 1, sizeof(SimdupNearRow));
 	simdup_pairsort_perform(g->sort);
 	read_near(g);
 	group = simdup_group_by_leaders(distinct_rows, constraints);
 	simdup_pairsort_end(g->sort);
+	simdup_free(g->leads_again);
 	simdup_free(g->near);
 	simdup_free(g->kept);
 	simdup_free(distinct_rows->last_row);

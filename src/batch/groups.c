@@ -40,24 +40,20 @@ typedef struct StoredRows
 	const char *columns; /* in words */
 	const char *example; /* and as a SELECT lists them */
 	int n_keys;
-	Oid types[3]; /* of the other columns; InvalidOid: no more */
+	int n_values; /* the other columns */
+	Oid types[2]; /* of these */
 } StoredRows;
 
-static const StoredRows members = {"members",
-								   "a key, and an id",
-								   "key, id",
-								   1,
-								   {INT8OID}};
-static const StoredRows decisions = {"decisions",
-									 "two keys, and a boolean",
-									 "a, b, same",
-									 2,
-									 {BOOLOID}};
-static const StoredRows events = {"events",
-								  "a key, an id, and the number of a refresh",
-								  "key, id, refresh",
-								  1,
-								  {INT8OID, INT8OID}};
+static const StoredRows stored_rows[] = {
+	{"members", "a key, and an id", "key, id", 1, 1, {INT8OID}},
+	{"decisions", "two keys, and a boolean", "a, b, same", 2, 1, {BOOLOID}},
+	{"events",
+	 "a key, an id, and the number of a refresh",
+	 "key, id, refresh",
+	 1,
+	 2,
+	 {INT8OID, INT8OID}},
+};
 
 typedef void (*StoredRowSink)(void *arg, Datum *keys, Datum *values);
 
@@ -75,14 +71,14 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 {
 	StoredReader *reader = arg;
 	const StoredRows *stored = reader->stored;
-	int n = stored->n_keys;
+	int n_keys = stored->n_keys;
 
-	for (const Oid *type = stored->types; OidIsValid(*type); type++, n++)
-		if (n >= columns->natts || TupleDescAttr(columns, n)->atttypid != *type)
-			return false;
-	if (columns->natts != n)
+	if (columns->natts != n_keys + stored->n_values)
 		return false;
-	for (int i = 0; i < stored->n_keys; i++)
+	for (int i = 0; i < stored->n_values; i++)
+		if (TupleDescAttr(columns, n_keys + i)->atttypid != stored->types[i])
+			return false;
+	for (int i = 0; i < n_keys; i++)
 		simdup_keys_expect(reader->keys, TupleDescAttr(columns, i)->atttypid,
 						   argument);
 	return true;
@@ -108,17 +104,20 @@ take_row(void *arg, TupleTableSlot *slot)
 
 /* Read the rows of the argument's query; NULL is no rows. */
 static void
-read_stored(FunctionCallInfo fcinfo, const StoredRows *stored, SimdupRows *rows,
+read_stored(FunctionCallInfo fcinfo, const char *name, SimdupRows *rows,
 			StoredRowSink take, void *arg)
 {
-	int argument = simdup_named_argument(fcinfo, stored->argument);
-	StoredReader reader = {stored, rows->keys, take, arg};
-	SimdupQuery query = {NULL, stored->argument, stored->columns,
-						 stored->example};
+	int argument = simdup_named_argument(fcinfo, name);
+	StoredReader reader = {stored_rows, rows->keys, take, arg};
+	SimdupQuery query = {.argument = name};
 
 	if (PG_ARGISNULL(argument))
 		return;
+	while (strcmp(reader.stored->argument, name) != 0)
+		reader.stored++;
 	query.text = text_to_cstring(PG_GETARG_TEXT_PP(argument));
+	query.columns = reader.stored->columns;
+	query.example = reader.stored->example;
 	simdup_run_query(&query, simdup_parameters(fcinfo, 1), check_columns,
 					 take_row, &reader);
 }
@@ -279,7 +278,7 @@ read_decisions(FunctionCallInfo fcinfo, SimdupRows *rows)
 	Decided d = {.rows = rows};
 	uint32 n; /* keys */
 
-	read_stored(fcinfo, &decisions, rows, take_decision, &d);
+	read_stored(fcinfo, "decisions", rows, take_decision, &d);
 	n = simdup_keynumbers_count(rows->numbers);
 	simdup_decisions_settle(&d.decisions, n, &d.passed);
 	(void) simdup_constraints_find(&d.constraints, n, &d.decisions);
@@ -411,7 +410,7 @@ give_ids(StoredGroups *p, FunctionCallInfo fcinfo)
 		return;
 	p->last = simdup_alloc0((n + 1) * sizeof(int64));
 	p->last_refresh = simdup_alloc0((n + 1) * sizeof(int64));
-	read_stored(fcinfo, &events, p->rows, take_event, p);
+	read_stored(fcinfo, "events", p->rows, take_event, p);
 	(void) simdup_group_ids_give((uint32) n, p->group, p->last,
 								 PG_GETARG_INT64(11), p->ids);
 }
@@ -442,7 +441,7 @@ simdup_group_changes(PG_FUNCTION_ARGS)
 	p.group = simdup_find_groups(fingerprints, &decided.constraints, NULL, NULL,
 								 NULL);
 	p.old = simdup_alloc0(((Size) p.rows->n + 1) * sizeof(int64));
-	read_stored(fcinfo, &members, p.rows, take_member, &p);
+	read_stored(fcinfo, "members", p.rows, take_member, &p);
 	give_ids(&p, fcinfo);
 	for (uint32 row = 0; row < p.rows->n; row++)
 	{
@@ -516,7 +515,7 @@ simdup_review_rows(PG_FUNCTION_ARGS)
 	p.scope = simdup_alloc(n * sizeof(uint32));
 	p.old = simdup_alloc0(n * sizeof(int64));
 	simdup_fingerprints_by_row(fingerprints, NULL, p.fp, p.scope);
-	read_stored(fcinfo, &members, p.rows, take_member, &p);
+	read_stored(fcinfo, "members", p.rows, take_member, &p);
 	level = simdup_exact_texts_begin();
 	put_reviewed(&p, PG_GETARG_INT32(4));
 	simdup_path_end(level);

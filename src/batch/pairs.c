@@ -37,12 +37,11 @@
 /* bytes of a row in an array that grows by doubling */
 #define PACKED_ROW_BYTES 36
 
-/* The arrays of one piece that are not yet returned. */
+/* The arrays of one piece that are not yet returned: keys and fingerprints. */
 typedef struct Packed
 {
-	MemoryContext context; /* reset when they are */
-	ArrayBuildState *keys; /* NULL: none yet */
-	ArrayBuildState *fps;
+	MemoryContext context;		/* reset when they are */
+	ArrayBuildState *arrays[2]; /* NULL: none yet */
 } Packed;
 
 typedef struct Packing
@@ -87,32 +86,33 @@ static void
 put_packed(Packing *packing, uint32 piece)
 {
 	Packed *packed = &packing->packed[piece];
-	Datum values[] = {Int32GetDatum((int32) piece),
-					  makeArrayResult(packed->keys, packed->context),
-					  makeArrayResult(packed->fps, packed->context)};
+	Datum values[3] = {Int32GetDatum((int32) piece)};
 
+	for (int i = 0; i < 2; i++)
+	{
+		values[i + 1] = makeArrayResult(packed->arrays[i], packed->context);
+		packed->arrays[i] = NULL;
+	}
 	simdup_put_result(packing->result, values, NULL);
 	MemoryContextReset(packed->context);
-	packed->keys = NULL;
-	packed->fps = NULL;
 }
 
 static void
 pack(Packing *packing, uint32 piece, Datum key, Datum fp)
 {
 	Packed *packed = &packing->packed[piece];
-	MemoryContext context = packed->context;
-	Oid key_type = packing->rows->key_type;
-	Oid fp_type = packing->rows->fp_type;
+	Oid types[2] = {packing->rows->key_type, packing->rows->fp_type};
+	Datum values[2] = {key, fp};
 
-	if (packed->keys == NULL)
+	for (int i = 0; i < 2; i++)
 	{
-		packed->keys = initArrayResult(key_type, context, false);
-		packed->fps = initArrayResult(fp_type, context, false);
+		if (packed->arrays[i] == NULL)
+			packed->arrays[i] =
+				initArrayResult(types[i], packed->context, false);
+		(void) accumArrayResult(packed->arrays[i], values[i], false, types[i],
+								packed->context);
 	}
-	(void) accumArrayResult(packed->keys, key, false, key_type, context);
-	(void) accumArrayResult(packed->fps, fp, false, fp_type, context);
-	if (packed->fps->nelems >= packing->max_packed)
+	if (packed->arrays[1]->nelems >= packing->max_packed)
 		put_packed(packing, piece);
 }
 
@@ -169,7 +169,7 @@ simdup_pieces(PG_FUNCTION_ARGS)
 					 rows->parameters, check_row_columns, pack_row, &packing);
 	simdup_tell_skipped(rows->n_null, 0, packing.n_rows - rows->n_null);
 	for (uint32 i = 0; i < packing.pieces.n; i++)
-		if (packing.packed[i].keys)
+		if (packing.packed[i].arrays[0] != NULL)
 			put_packed(&packing, i);
 	simdup_rows_end(rows);
 	return (Datum) 0;
@@ -194,46 +194,40 @@ check_packed_columns(void *arg, TupleDesc columns, const char *argument)
 	return true;
 }
 
-/* Return the elements of an array, in the current memory context. */
-static int
-elements_of(Datum datum, Datum **elements, bool **nulls)
-{
-	ArrayType *array = DatumGetArrayTypeP(datum);
-	int n;
-	int16 len;
-	bool byval;
-	char align;
-
-	get_typlenbyvalalign(ARR_ELEMTYPE(array), &len, &byval, &align);
-	deconstruct_array(array, ARR_ELEMTYPE(array), len, byval, align, elements,
-					  nulls, &n);
-	return n;
-}
-
 /* Unpack a row: a SimdupRowSink. */
 static void
 unpack_row(void *arg, TupleTableSlot *slot)
 {
 	SimdupRows *rows = arg;
-	Datum *keys;
-	Datum *fps;
-	bool *null_keys;
-	bool *null_fps;
-	int n;
+	Datum *values[2]; /* keys and fingerprints */
+	bool *nulls[2];
+	int n[2];
 
-	if (slot->tts_isnull[0] || slot->tts_isnull[1])
-		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("query in argument \"%s\" must not yield null arrays",
-					   "query"));
-	n = elements_of(slot->tts_values[0], &keys, &null_keys);
-	if (elements_of(slot->tts_values[1], &fps, &null_fps) != n)
+	for (int i = 0; i < 2; i++)
+	{
+		ArrayType *array;
+		int16 len;
+		bool byval;
+		char align;
+
+		if (slot->tts_isnull[i])
+			ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					errmsg("query in argument \"%s\" must not yield null arrays",
+						   "query"));
+		array = DatumGetArrayTypeP(slot->tts_values[i]);
+		get_typlenbyvalalign(ARR_ELEMTYPE(array), &len, &byval, &align);
+		deconstruct_array(array, ARR_ELEMTYPE(array), len, byval, align,
+						  &values[i], &nulls[i], &n[i]);
+	}
+	if (n[0] != n[1])
 		ereport(ERROR, errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				errmsg(
 					"arrays of keys and fingerprints must be of the same length"));
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n[0]; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		simdup_rows_add(rows, keys[i], null_keys[i], fps[i], null_fps[i]);
+		simdup_rows_add(rows, values[0][i], nulls[0][i], values[1][i],
+						nulls[1][i]);
 	}
 }
 

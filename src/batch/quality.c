@@ -378,7 +378,7 @@ simdup_tune(PG_FUNCTION_ARGS)
 		 "two simhash64 and a boolean (labelled pairs), or a key and a simhash64",
 		 "id, minhash64(content)"};
 	int max_distance;
-	Tuning *tuning;
+	Tuning tuning = {0};
 
 	if (simdup_has_null(fcinfo, 0, 2))
 		return (Datum) 0;
@@ -386,19 +386,18 @@ simdup_tune(PG_FUNCTION_ARGS)
 		simdup_check_range(PG_GETARG_INT32(1), 0, SIMHASH64_BITS,
 						   "max_distance", "The distance given is %d.");
 	query.text = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	tuning = palloc0(sizeof(Tuning));
-	tuning->fps = simdup_tempfile_create();
-	tuning->sample = palloc(SIMDUP_SAMPLE_SIZE * sizeof(uint64));
-	tuning->fp_type = simdup_sibling_type(fcinfo->flinfo->fn_oid, "simhash64");
+	tuning.fps = simdup_tempfile_create();
+	tuning.sample = palloc(SIMDUP_SAMPLE_SIZE * sizeof(uint64));
+	tuning.fp_type = simdup_sibling_type(fcinfo->flinfo->fn_oid, "simhash64");
 	simdup_run_query(&query, simdup_parameters(fcinfo, 1), check_columns,
-					 receive, tuning);
-	if (tuning->labelled)
-		put_labelled(result, tuning, max_distance);
+					 receive, &tuning);
+	if (tuning.labelled)
+		put_labelled(result, &tuning, max_distance);
 	else
 	{
-		simdup_tell_skipped(tuning->n_null, 0, tuning->n_rows);
-		put_unlabelled(result, tuning, max_distance);
+		simdup_tell_skipped(tuning.n_null, 0, tuning.n_rows);
+		put_unlabelled(result, &tuning, max_distance);
 	}
-	simdup_tempfile_close(tuning->fps);
+	simdup_tempfile_close(tuning.fps);
 	return (Datum) 0;
 }

@@ -72,31 +72,6 @@ alloc_numbers(Size n)
  * their pairs.
  */
 
-/* Sort the documents by the sizes and the digests of their sets. */
-static SimdupPairSort *
-sort_documents(PairSearch *search)
-{
-	SimdupPairSort *sort = simdup_pairsort_begin(maintenance_work_mem);
-
-	simdup_progress_phase("making shingles", search->rows->n);
-	for (uint32 i = 0; i < search->rows->n; i++)
-	{
-		const SimdupHashes *set = set_of(search, i, 0);
-		uint64 digest = 0;
-
-		CHECK_FOR_INTERRUPTS();
-		search->document_n[i] = (uint32) set->n;
-		for (size_t j = 0; j < set->n; j++)
-			digest = simdup_mix64(digest ^ set->hashes[j]);
-		if (set->n > 0)
-			simdup_pairsort_put(sort, (uint64) set->n << 32 | (uint32) digest,
-								i);
-		simdup_progress_done(i);
-	}
-	simdup_pairsort_perform(sort);
-	return sort;
-}
-
 /* Check whether a document has the last set. */
 static bool
 has_last_set(const PairSearch *search, uint32 document)
@@ -114,7 +89,7 @@ static void
 find_distinct_sets(PairSearch *search)
 {
 	uint32 n_documents = search->rows->n;
-	SimdupPairSort *sort;
+	SimdupPairSort *sort = simdup_pairsort_begin(maintenance_work_mem);
 	uint64 last_key = 0;
 	uint64 key;
 	uint64 number;
@@ -124,7 +99,22 @@ find_distinct_sets(PairSearch *search)
 	search->sizes = alloc_numbers(n_documents);
 	search->starts = alloc_numbers(n_documents);
 	search->members = alloc_numbers(n_documents);
-	sort = sort_documents(search);
+	simdup_progress_phase("making shingles", n_documents);
+	for (uint32 i = 0; i < n_documents; i++)
+	{
+		const SimdupHashes *set = set_of(search, i, 0);
+		uint64 digest = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		search->document_n[i] = (uint32) set->n;
+		for (size_t j = 0; j < set->n; j++)
+			digest = simdup_mix64(digest ^ set->hashes[j]);
+		if (set->n > 0)
+			simdup_pairsort_put(sort, (uint64) set->n << 32 | (uint32) digest,
+								i);
+		simdup_progress_done(i);
+	}
+	simdup_pairsort_perform(sort);
 	while (simdup_pairsort_get(sort, &key, &number))
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -163,36 +153,6 @@ typedef struct ShingleSets
 	uint64 *counts; /* shingles by number of sets, then their next rank */
 } ShingleSets;
 
-/* Sort pairs of shingle and set. Sets are read in the order of the file. */
-static SimdupPairSort *
-sort_shingles(const PairSearch *search)
-{
-	SimdupPairSort *sort = simdup_pairsort_begin(maintenance_work_mem);
-	uint32 n = search->rows->n;
-	uint32 *set_at = alloc_numbers(n); /* 0: none, or one number higher */
-
-	simdup_progress_phase("sorting shingles", n);
-	for (uint32 i = 0; i < search->n_sets; i++)
-		set_at[search->members[search->starts[i]]] = i + 1;
-	for (uint32 i = 0; i < n; i++)
-	{
-		const SimdupHashes *set;
-
-		if (set_at[i] == 0)
-			continue;
-		set = set_of(search, i, 0);
-		for (size_t j = 0; j < set->n; j++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			simdup_pairsort_put(sort, set->hashes[j], set_at[i] - 1);
-		}
-		simdup_progress_done(i);
-	}
-	simdup_free(set_at);
-	simdup_pairsort_perform(sort);
-	return sort;
-}
-
 /* End the list of sets of one shingle. */
 static void
 end_list(ShingleSets *lists)
@@ -208,15 +168,37 @@ end_list(ShingleSets *lists)
 	lists->n = 0;
 }
 
-/* List the sets of each shingle in the file. */
+/*
+ * List the sets of each shingle in the file, from sorted pairs of shingle and set.
+ * Sets are read in the order of documents.
+ */
 static void
 write_lists(const PairSearch *search, ShingleSets *lists)
 {
-	SimdupPairSort *sort = sort_shingles(search);
+	SimdupPairSort *sort = simdup_pairsort_begin(maintenance_work_mem);
+	uint32 n = search->rows->n;
+	uint32 *set_at = alloc_numbers(n); /* 0: none, or one number higher */
 	uint64 last = 0;
 	uint64 shingle;
 	uint64 set;
 
+	simdup_progress_phase("sorting shingles", n);
+	for (uint32 i = 0; i < search->n_sets; i++)
+		set_at[search->members[search->starts[i]]] = i + 1;
+	for (uint32 i = 0; i < n; i++)
+	{
+		const SimdupHashes *shingles =
+			set_at[i] == 0 ? NULL : set_of(search, i, 0);
+
+		for (size_t j = 0; shingles != NULL && j < shingles->n; j++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			simdup_pairsort_put(sort, shingles->hashes[j], set_at[i] - 1);
+		}
+		simdup_progress_done(i);
+	}
+	simdup_free(set_at);
+	simdup_pairsort_perform(sort);
 	while (simdup_pairsort_get(sort, &shingle, &set))
 	{
 		if (shingle != last)
