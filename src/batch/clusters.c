@@ -12,17 +12,13 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
 
 #include "batch/join.h"
 #include "core/cluster/components.h"
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
 #include "server/arguments.h"
-#include "server/keys.h"
 #include "server/progress.h"
-#include "server/query.h"
 
 /*
  * simdup_clusters

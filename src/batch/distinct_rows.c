@@ -20,7 +20,6 @@
 #include "core/host.h"
 #include "core/search/index_entries.h"
 #include "server/progress.h"
-#include "server/spill.h"
 
 typedef struct GroupingRows
 {

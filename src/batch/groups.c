@@ -14,7 +14,6 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/memutils.h"
 
 #include "batch/join.h"
 #include "core/cluster/grouping.h"

@@ -6,8 +6,6 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "catalog/pg_type.h"
-#include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -17,9 +15,7 @@
 #include "batch/join.h"
 #include "core/join/pieces.h"
 #include "server/arguments.h"
-#include "server/catalog.h"
 #include "server/progress.h"
-#include "server/query.h"
 #include "type/simhash64.h"
 
 /*

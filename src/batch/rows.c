@@ -7,7 +7,6 @@
 
 #include "access/detoast.h"
 #include "catalog/pg_type.h"
-#include "executor/tuptable.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -19,7 +18,6 @@
 #include "server/arguments.h"
 #include "server/catalog.h"
 #include "server/progress.h"
-#include "server/query.h"
 #include "type/simhash64.h"
 
 #define MAX_ROWS (PG_UINT32_MAX - 1)
@@ -123,7 +121,7 @@ simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries, SimdupRowKind kind,
 	if (options != NULL)
 		rows->options = *options;
 	if (rows->options.min_resemblance > 0)
-		rows->contents = simdup_stored_texts_begin(options->shingling);
+		rows->contents = simdup_stored_texts_begin(rows->options.shingling);
 	simdup_progress_begin(get_func_name(function));
 	return rows;
 }
@@ -497,7 +495,6 @@ add_row(void *arg, TupleTableSlot *slot)
 void
 simdup_rows_read(SimdupRows *rows, FunctionCallInfo fcinfo)
 {
-	static const char *const arguments[] = {"new_query", "old_query"};
 	bool has_fp = OidIsValid(rows->fp_type);
 	SimdupQuery query =
 		{NULL, "query",
@@ -510,7 +507,7 @@ simdup_rows_read(SimdupRows *rows, FunctionCallInfo fcinfo)
 	{
 		query.text = text_to_cstring(PG_GETARG_TEXT_PP(i));
 		if (rows->n_queries > 1)
-			query.argument = arguments[i];
+			query.argument = i == 0 ? "new_query" : "old_query";
 		simdup_progress_phase("reading", 0);
 		rows->n_read++;
 		simdup_run_query(&query, rows->parameters, check_columns, add_row,

@@ -13,7 +13,6 @@
 #include "compat.h"
 
 #include "miscadmin.h"
-#include "utils/builtins.h"
 
 #include "batch/rows.h"
 #include "core/cluster/components.h"
@@ -22,7 +21,6 @@
 #include "core/join/setjoin.h"
 #include "server/arguments.h"
 #include "server/progress.h"
-#include "server/spill.h"
 
 typedef struct PairSearch
 {
