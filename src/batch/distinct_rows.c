@@ -43,7 +43,7 @@ typedef struct GroupingRows
 	uint8 *may_lead;	/* by distinct row; NULL: all may */
 	uint8 *leads_again; /* bits: asked for in no order */
 	int64 n_sorted;		/* near pairs in the sort */
-	int64 most_sorted;	/* beyond this number, a second join finds them */
+	int64 most_sorted;	/* of a first join; more are found by a second one */
 	uint32 next_row;	/* next from the sort; SIMDUP_NO_ROW: none */
 	SimdupNearRow next_near;
 	/* the near rows of all that lead again, then those of one that leads */
@@ -252,7 +252,7 @@ sort_near(GroupingRows *g, uint32 a, uint32 b, uint32 distance)
 		return;
 	sort_one(g, a, b, distance);
 	sort_one(g, b, a, distance);
-	if (g->n_sorted > g->most_sorted)
+	if (g->first_near != NULL && g->n_sorted > g->most_sorted)
 	{
 		simdup_pairsort_end(g->sort);
 		g->sort = NULL;
@@ -277,7 +277,6 @@ sort_all(GroupingRows *g, const SimdupConstraints *constraints)
 	g->first_near = NULL;
 	if (g->sort == NULL)
 	{
-		g->most_sorted = PG_INT64_MAX;
 		g->sort = simdup_pairsort_begin(maintenance_work_mem);
 		join_all(g, g->distinct_rows.max_distance);
 	}
@@ -291,7 +290,6 @@ sort_all_verified(GroupingRows *g)
 	SimdupFingerprint fingerprint;
 	int64 next = 0;
 
-	g->most_sorted = PG_INT64_MAX;
 	g->sort = simdup_pairsort_begin(maintenance_work_mem);
 	while (simdup_fingerprints_next_equal(g->fingerprints, &next, &fingerprint))
 		join_distinct_rows(g, &fingerprint, &fingerprint, 0);
@@ -395,7 +393,7 @@ group_by_leaders(GroupingRows *g, const SimdupConstraints *constraints)
  */
 
 static void
-unite(GroupingRows *g, uint32 a, uint32 b)
+unite_groups(GroupingRows *g, uint32 a, uint32 b)
 {
 	if (!simdup_connected_may_join(g->connected, a, b))
 		return;
@@ -411,7 +409,7 @@ unite(GroupingRows *g, uint32 a, uint32 b)
 }
 
 static void
-unite_parts(GroupingRows *g, uint32 a, uint32 b, uint32 distance)
+unite_near(GroupingRows *g, uint32 a, uint32 b, uint32 distance)
 {
 	SimdupConnected *u = g->connected;
 
@@ -423,7 +421,7 @@ unite_parts(GroupingRows *g, uint32 a, uint32 b, uint32 distance)
 			 y = simdup_connected_next(u, y))
 		{
 			if (g->distance == 0)
-				unite(g, x, y);
+				unite_groups(g, x, y);
 			else if (simdup_connected_may_join(u, x, y))
 				simdup_pairsort_put(g->sort, Min(x, y), Max(x, y));
 		}
@@ -449,7 +447,7 @@ unite_in_order(GroupingRows *g)
 		while (simdup_pairsort_get(g->sort, &a, &b))
 		{
 			CHECK_FOR_INTERRUPTS();
-			unite(g, (uint32) a, (uint32) b);
+			unite_groups(g, (uint32) a, (uint32) b);
 		}
 		simdup_pairsort_end(g->sort);
 	}
@@ -458,7 +456,7 @@ unite_in_order(GroupingRows *g)
 static uint32 *
 group_connected(GroupingRows *g, const SimdupConstraints *constraints)
 {
-	g->take = unite_parts;
+	g->take = unite_near;
 	g->connected = simdup_connected_begin(&g->distinct_rows, constraints);
 	if (constraints == NULL || constraints->n_cannot_link == 0)
 		join_all(g, g->distinct_rows.max_distance);

@@ -19,13 +19,12 @@ distinct_on_disk(SimdupFingerprints *fingerprints)
 	SimdupRows *rows = fingerprints->rows;
 	Size n_scopes = fingerprints->n_scopes;
 	uint32 *scope_starts = simdup_alloc0((n_scopes + 1) * sizeof(uint32));
-	SimdupFingerprint fingerprint;
+	SimdupFingerprint fingerprint = {0};
 	uint64 last = 0; /* the first word before */
 	uint32 position = 0;
 	uint64 high;
 	uint64 low;
 
-	memset(&fingerprint, 0, sizeof(fingerprint));
 	fingerprints->number_file = simdup_tempfile_create();
 	fingerprints->fingerprint_file = simdup_tempfile_create();
 	simdup_pairsort_perform(rows->sort);
@@ -36,19 +35,16 @@ distinct_on_disk(SimdupFingerprints *fingerprints)
 
 		simdup_tempfile_append(fingerprints->number_file, &number,
 							   sizeof(number));
-		if (position > 0 && (high != last || fp != fingerprint.fp))
+		if (position == 0 || high != last || fp != fingerprint.fp)
 		{
-			simdup_tempfile_append(fingerprints->fingerprint_file, &fingerprint,
-								   sizeof(fingerprint));
-			fingerprint.start = position;
-			fingerprint.n = fingerprint.n_first = 0;
-		}
-		if (fingerprint.n == 0)
+			if (position > 0)
+				simdup_tempfile_append(fingerprints->fingerprint_file,
+									   &fingerprint, sizeof(fingerprint));
+			fingerprint = (SimdupFingerprint){.fp = fp, .start = position};
 			scope_starts[(high >> 32) + 1]++;
+		}
 		last = high;
-		fingerprint.fp = fp;
 		fingerprint.n++;
-		fingerprint.n_first += number < rows->n_first;
 		simdup_progress_done(++position);
 	}
 	if (position > 0)
@@ -121,35 +117,12 @@ simdup_rows_distinct(SimdupRows *rows)
 	return fingerprints;
 }
 
-/* Count a fingerprint's rows of the first query. Their numbers ascend. */
-static uint32
-count_first(SimdupFingerprints *fingerprints, uint32 start, uint32 n)
-{
-	uint32 n_first = fingerprints->rows->n_first;
-	uint32 low = 0;
-	uint32 high = n;
-
-	if (n_first == fingerprints->rows->n)
-		return n;
-	while (low < high)
-	{
-		uint32 middle = low + (high - low) / 2;
-
-		if (simdup_row_at(fingerprints, start + middle) < n_first)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 SimdupFingerprint
 simdup_fingerprint_at(SimdupFingerprints *fingerprints, int64 index)
 {
 	const SimdupDistinctFingerprints *in_memory = &fingerprints->in_memory;
 	SimdupFingerprint fingerprint;
 	uint32 start;
-	uint32 n;
 
 	if (fingerprints->fingerprint_file)
 	{
@@ -159,12 +132,10 @@ simdup_fingerprint_at(SimdupFingerprints *fingerprints, int64 index)
 		return fingerprint;
 	}
 	start = in_memory->starts[index];
-	n = in_memory->starts[index + 1] - start;
 	/* a copy would wait until what was written before is in the cache */
 	return (SimdupFingerprint){.fp = in_memory->fps[index],
 							   .start = start,
-							   .n = n,
-							   .n_first = count_first(fingerprints, start, n)};
+							   .n = in_memory->starts[index + 1] - start};
 }
 
 bool

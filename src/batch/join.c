@@ -25,7 +25,7 @@
 
 /*
  * A bit in an element's index, which otherwise is the index of its fingerprint:
- * the fingerprint has rows of the first query.
+ * the fingerprint has rows of the first query. Without a second query none has it.
  */
 #define HAS_FIRST (UINT64CONST(1) << 63)
 
@@ -289,6 +289,7 @@ static void
 join_scope(FingerprintJoin *join, uint32 scope)
 {
 	SimdupFingerprints *fingerprints = join->fingerprints;
+	const SimdupRows *rows = fingerprints->rows;
 	bool on_disk = fingerprints->fingerprint_file != NULL;
 	int64 from = fingerprints->scope_starts[scope];
 	int64 n = n_in_scope(fingerprints, scope);
@@ -297,7 +298,7 @@ join_scope(FingerprintJoin *join, uint32 scope)
 	if (!on_disk)
 		join->elements = fingerprints->in_memory.elements + from;
 	/* those in memory do not tell which query their rows are of */
-	if (on_disk || fingerprints->rows->n_first < fingerprints->rows->n)
+	if (on_disk || rows->n_first < rows->n)
 		for (int64 i = 0; i < n; i++)
 		{
 			SimdupFingerprint fingerprint =
@@ -305,7 +306,8 @@ join_scope(FingerprintJoin *join, uint32 scope)
 			SimdupElement element = {fingerprint.fp, (uint64) (from + i)};
 
 			CHECK_FOR_INTERRUPTS();
-			if (fingerprint.n_first > 0)
+			if (rows->n_first < rows->n &&
+				simdup_row_at(fingerprints, fingerprint.start) < rows->n_first)
 				element.index |= HAS_FIRST;
 			if (file != NULL)
 				simdup_tempfile_append(file, &element, sizeof(element));

@@ -277,6 +277,8 @@ put_rows(void *arg, const SimdupFingerprint *a, const SimdupFingerprint *b,
 		 int distance)
 {
 	PairOutput *output = arg;
+	SimdupFingerprints *fingerprints = output->fingerprints;
+	uint32 n_first = fingerprints->rows->n_first;
 
 	/* another piece returns these pairs */
 	if (output->pieces != NULL &&
@@ -284,13 +286,16 @@ put_rows(void *arg, const SimdupFingerprint *a, const SimdupFingerprint *b,
 		return;
 	for (uint32 i = 0; i < a->n; i++)
 	{
-		uint32 x = simdup_row_at(output->fingerprints, a->start + i);
-		uint32 end = i < a->n_first ? b->n : b->n_first;
+		uint32 x = simdup_row_at(fingerprints, a->start + i);
 
-		for (uint32 j = a == b ? i + 1 : 0; j < end; j++)
-			put_pair(output, x,
-					 simdup_row_at(output->fingerprints, b->start + j),
-					 distance);
+		for (uint32 j = a == b ? i + 1 : 0; j < b->n; j++)
+		{
+			uint32 y = simdup_row_at(fingerprints, b->start + j);
+
+			if (x >= n_first && y >= n_first)
+				break;
+			put_pair(output, x, y, distance);
+		}
 	}
 }
 

@@ -86,11 +86,10 @@ simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries, SimdupRowKind kind,
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "simdup batch",
 							  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext caller = MemoryContextSwitchTo(context);
-	SimdupRows *rows = palloc0(sizeof(SimdupRows));
+	SimdupRows *rows = MemoryContextAllocZero(context, sizeof(SimdupRows));
 
+	MemoryContextSwitchTo(context);
 	rows->context = context;
-	rows->caller = caller;
 	rows->row_context =
 		AllocSetContextCreate(context, "simdup row", ALLOCSET_SMALL_SIZES);
 	rows->budget = (int64) maintenance_work_mem * 1024;
@@ -113,7 +112,6 @@ simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries, SimdupRowKind kind,
 		case SIMDUP_ROWS_TO_SHOW:
 			rows->keys = simdup_keys_begin(TEXTOID);
 			rows->samples = simdup_keys_begin(TEXTOID);
-			rows->key_output = palloc(sizeof(FmgrInfo));
 			break;
 		case SIMDUP_TEXTS_ALONE:
 			break;
@@ -142,7 +140,7 @@ simdup_rows_end(SimdupRows *rows)
 		simdup_keys_end(rows->samples);
 	if (rows->keys)
 		simdup_keys_end(rows->keys);
-	MemoryContextSwitchTo(rows->caller);
+	MemoryContextSwitchTo(MemoryContextGetParent(rows->context));
 	MemoryContextDelete(rows->context);
 }
 
@@ -164,7 +162,7 @@ expect_key(SimdupRows *rows, Oid type, const char *argument)
 		return;
 	}
 	getTypeOutputInfo(type, &output, &is_varlena);
-	fmgr_info_cxt(output, rows->key_output, rows->context);
+	fmgr_info_cxt(output, &rows->key_output, rows->context);
 	simdup_keys_expect(rows->keys, TEXTOID, argument);
 	simdup_keys_expect(rows->samples, TEXTOID, argument);
 }
@@ -362,7 +360,7 @@ add_key_text(SimdupRows *rows, TupleTableSlot *slot)
 	const char *key =
 		slot->tts_isnull[0]
 			? "NULL"
-			: OutputFunctionCall(rows->key_output, slot->tts_values[0]);
+			: OutputFunctionCall(&rows->key_output, slot->tts_values[0]);
 	int len = (int) strlen(key);
 
 	if (len > MAX_KEY_TEXT)

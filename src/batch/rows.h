@@ -55,8 +55,7 @@ typedef enum SimdupRowKind
 
 typedef struct SimdupRows
 {
-	MemoryContext context;	   /* all of the batch; deleted at the end */
-	MemoryContext caller;	   /* the context before and after */
+	MemoryContext context;	   /* all of the batch, a child of the caller's */
 	MemoryContext row_context; /* for what is made of one row; then reset */
 	int64 budget;			   /* bytes: maintenance_work_mem */
 	SimdupOptions options;	   /* zeroed if the function has none */
@@ -71,9 +70,9 @@ typedef struct SimdupRows
 	int content_column;
 	int scope_column;
 	SimdupStoredTexts *contents; /* to compare; NULL: they do not count */
-	SimdupKeys *samples;  /* contents to show; NULL: keys keep their type */
-	FmgrInfo *key_output; /* beside samples */
-	bool has_samples;	  /* the query has a column content */
+	SimdupKeys *samples; /* contents to show; NULL: keys keep their type */
+	FmgrInfo key_output; /* beside samples */
+	bool has_samples;	 /* the query has a column content */
 
 	/* A number for each scope, from 1; NULL is scope 0. */
 	SimdupKeyNumbers *scopes; /* NULL: the query has none */
@@ -148,9 +147,8 @@ extern text *simdup_rows_sample(SimdupRows *rows, uint32 number, bool *cut);
 typedef struct SimdupFingerprint
 {
 	uint64 fp;
-	uint32 start;	/* position of its first row */
-	uint32 n_first; /* rows that came with the first query */
-	uint32 n;		/* all of them */
+	uint32 start; /* position of its first row */
+	uint32 n;	  /* rows */
 } SimdupFingerprint;
 
 typedef struct SimdupFingerprints

@@ -270,9 +270,7 @@ rank_shingles(PairSearch *search)
 	ShingleSets lists = {.file = simdup_tempfile_create(),
 						 .sets = alloc_numbers(n)};
 	SimdupPairSort *sort;
-	uint32 set = 0;
-	int64 offset = 0;
-	uint64 of_set;
+	uint64 set;
 	uint64 value;
 
 	lists.counts = simdup_alloc0(((Size) n + 1) * sizeof(uint64));
@@ -286,15 +284,14 @@ rank_shingles(PairSearch *search)
 	search->n_ranks = alloc_numbers(n);
 	search->offsets = simdup_alloc0(((Size) n + 1) * sizeof(int64));
 	search->ranks = simdup_tempfile_create();
-	while (simdup_pairsort_get(sort, &of_set, &value))
+	while (simdup_pairsort_get(sort, &set, &value))
 	{
 		uint32 rank = (uint32) value;
+		int64 offset =
+			simdup_tempfile_append(search->ranks, &rank, sizeof(rank));
 
-		while (set < of_set)
-			search->offsets[++set] = offset;
-		simdup_tempfile_append(search->ranks, &rank, sizeof(rank));
-		offset += (int64) sizeof(rank);
-		search->n_ranks[set]++;
+		if (search->n_ranks[set]++ == 0)
+			search->offsets[set] = offset;
 	}
 	simdup_pairsort_end(sort);
 }
