@@ -393,7 +393,7 @@ group_by_leaders(GroupingRows *g, const SimdupConstraints *constraints)
  */
 
 static void
-unite_groups(GroupingRows *g, uint32 a, uint32 b)
+unite(GroupingRows *g, uint32 a, uint32 b)
 {
 	if (!simdup_connected_may_join(g->connected, a, b))
 		return;
@@ -409,7 +409,7 @@ unite_groups(GroupingRows *g, uint32 a, uint32 b)
 }
 
 static void
-unite_near(GroupingRows *g, uint32 a, uint32 b, uint32 distance)
+unite_parts(GroupingRows *g, uint32 a, uint32 b, uint32 distance)
 {
 	SimdupConnected *u = g->connected;
 
@@ -421,7 +421,7 @@ unite_near(GroupingRows *g, uint32 a, uint32 b, uint32 distance)
 			 y = simdup_connected_next(u, y))
 		{
 			if (g->distance == 0)
-				unite_groups(g, x, y);
+				unite(g, x, y);
 			else if (simdup_connected_may_join(u, x, y))
 				simdup_pairsort_put(g->sort, Min(x, y), Max(x, y));
 		}
@@ -447,7 +447,7 @@ unite_in_order(GroupingRows *g)
 		while (simdup_pairsort_get(g->sort, &a, &b))
 		{
 			CHECK_FOR_INTERRUPTS();
-			unite_groups(g, (uint32) a, (uint32) b);
+			unite(g, (uint32) a, (uint32) b);
 		}
 		simdup_pairsort_end(g->sort);
 	}
@@ -456,7 +456,7 @@ unite_in_order(GroupingRows *g)
 static uint32 *
 group_connected(GroupingRows *g, const SimdupConstraints *constraints)
 {
-	g->take = unite_near;
+	g->take = unite_parts;
 	g->connected = simdup_connected_begin(&g->distinct_rows, constraints);
 	if (constraints == NULL || constraints->n_cannot_link == 0)
 		join_all(g, g->distinct_rows.max_distance);
