@@ -23,9 +23,9 @@ extern void simdup_join_fingerprints(SimdupFingerprints *fingerprints,
 
 /*
  * Group the rows (distinct_rows.c): return the first row of each row's group.
- * These may be NULL: the constraints; the sink, which gets each near pair of
- * fingerprints once; and for leader with contents the resemblance, which gets
- * that of each row to its leader.
+ * The sink gets each near pair of fingerprints once. For leader with contents,
+ * resemblance gets that of each row to its leader. The constraints, the sink and
+ * resemblance may be NULL.
  */
 extern uint32 *simdup_find_groups(SimdupFingerprints *fingerprints,
 								  const SimdupConstraints *constraints,

@@ -255,8 +255,8 @@ receive(void *arg, TupleTableSlot *slot)
 }
 
 /*
- * Put the scores of each distance. For the weighted ones, the labels at a distance
- * stand for all pairs at that distance.
+ * Put the scores of each distance. The weighted ones take the labels at a distance
+ * for all pairs at that distance.
  */
 static void
 put_labelled(ReturnSetInfo *result, const Tuning *tuning, int max_distance)

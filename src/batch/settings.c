@@ -1,8 +1,9 @@
 /*
  * settings.c
- *	  What the settings of a grouping mean under their path: its tables and schema,
- *	  the type of its keys and their equality, and the contents of some rows. The
- *	  functions in sql/60-groups.sql and sql/62-review.sql call these.
+ *	  What the settings of a grouping mean under their path.
+ *
+ * The settings name tables, and a query of keys and contents. The functions in
+ * sql/60-groups.sql and sql/62-review.sql call these.
  */
 #include "postgres.h"
 #include "compat.h"
