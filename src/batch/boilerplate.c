@@ -12,12 +12,12 @@
 
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "batch/rows.h"
 #include "core/compare/passages.h"
 #include "core/fingerprint/hash.h"
+#include "core/host.h"
 #include "core/search/index_entries.h"
 #include "server/arguments.h"
 #include "text/passages.h"
@@ -30,21 +30,21 @@
 #define MAX_FREQUENT 100000
 
 /* A run that enough texts have. */
-typedef struct Frequent
+typedef struct FrequentRun
 {
 	uint64 rank; /* the lower, the more texts have it */
 	uint64 run;
 	int64 n_texts;
 	uint64 sample[MAX_SAMPLE]; /* digests, ascending */
-} Frequent;
+} FrequentRun;
 
 typedef struct Search
 {
 	SimdupRows *rows;
-	SimdupPairSort *runs; /* run and digest of a text */
-	SimdupEntry *texts;	  /* digest and row, ascending */
-	int64 n_texts;		  /* without copies */
-	Frequent *frequent;	  /* the most frequent first */
+	SimdupPairSort *runs;  /* run and digest of a text */
+	SimdupEntry *texts;	   /* digest and row, ascending */
+	int64 n_texts;		   /* without copies */
+	FrequentRun *frequent; /* the most frequent first */
 	int n_frequent;
 	SimdupBoilerplate found;
 	SimdupBoilerplate refused;
@@ -63,12 +63,12 @@ static void
 sample_texts(Search *search)
 {
 	SimdupRows *rows = search->rows;
-	MemoryContext old = MemoryContextSwitchTo(rows->row_context);
+	MemoryContext old;
 
-	search->texts =
-		MemoryContextAllocHuge(rows->context,
-							   ((Size) rows->n + 1) * sizeof(SimdupEntry));
+	search->runs = simdup_pairsort_begin(maintenance_work_mem);
+	search->texts = simdup_alloc(((Size) rows->n + 1) * sizeof(SimdupEntry));
 	simdup_progress_phase("sampling runs", rows->n);
+	old = MemoryContextSwitchTo(rows->row_context);
 	for (uint32 i = 0; i < rows->n; i++)
 	{
 		SimdupHashes sample = {0};
@@ -92,7 +92,7 @@ sample_texts(Search *search)
 
 /* End a run: keep it if it is frequent. */
 static void
-end_run(Search *search, Frequent *run, double min_share)
+end_run(Search *search, FrequentRun *run, double min_share)
 {
 	if (run->n_texts < MIN_SAMPLE ||
 		(double) run->n_texts < min_share * (double) search->n_texts)
@@ -110,12 +110,12 @@ end_run(Search *search, Frequent *run, double min_share)
 static void
 find_frequent(Search *search, double min_share)
 {
-	Frequent run = {0};
+	FrequentRun run = {0};
 	uint64 last = 0;
 	uint64 next;
 	uint64 digest;
 
-	search->frequent = palloc(MAX_FREQUENT * sizeof(Frequent));
+	search->frequent = palloc(MAX_FREQUENT * sizeof(FrequentRun));
 	simdup_progress_phase("counting runs", 0);
 	simdup_pairsort_perform(search->runs);
 	while (simdup_pairsort_get(search->runs, &next, &digest))
@@ -136,7 +136,7 @@ find_frequent(Search *search, double min_share)
 	}
 	end_run(search, &run, min_share);
 	simdup_pairsort_end(search->runs);
-	qsort(search->frequent, (size_t) search->n_frequent, sizeof(Frequent),
+	qsort(search->frequent, (size_t) search->n_frequent, sizeof(FrequentRun),
 		  simdup_compare_words);
 }
 
@@ -175,7 +175,7 @@ count_texts(const Search *search, SimdupUtf8 passage)
 
 /* Judge a run by its sample, and put the passages around it if it is boilerplate. */
 static void
-judge_run(Search *search, const Frequent *run, ReturnSetInfo *result)
+judge_run(Search *search, const FrequentRun *run, ReturnSetInfo *result)
 {
 	SimdupUtf8 texts[MAX_SAMPLE];
 	size_t n_sample = (size_t) Min(run->n_texts, MAX_SAMPLE);
@@ -228,14 +228,10 @@ simdup_boilerplate(PG_FUNCTION_ARGS)
 	if (simdup_has_null(fcinfo, 0, 2))
 		return (Datum) 0;
 	min_share = simdup_check_fraction(PG_GETARG_FLOAT8(1), "min_share");
-	search.rows = rows = simdup_rows_begin(fcinfo, 1, &with_contents);
-	simdup_rows_as_text(rows, false);
-	simdup_rows_without_fingerprints(rows);
-	simdup_keys_spill(rows->keys);
-	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
-	simdup_rows_tell_skipped(rows);
+	search.rows = rows =
+		simdup_rows_begin(fcinfo, 1, SIMDUP_TEXTS_ALONE, &with_contents);
+	simdup_rows_read(rows, fcinfo);
 	simdup_stored_texts_finish(rows->contents, 0);
-	search.runs = simdup_pairsort_begin(maintenance_work_mem);
 	sample_texts(&search);
 	find_frequent(&search, min_share);
 	simdup_progress_phase("judging runs", search.n_frequent);

@@ -12,65 +12,13 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
 
-#include "batch/rows.h"
+#include "batch/join.h"
 #include "core/cluster/components.h"
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
 #include "server/arguments.h"
-#include "server/keys.h"
 #include "server/query.h"
-
-static SimdupClusterMethod
-method_of(const char *name)
-{
-	if (strcmp(name, "connected") == 0)
-		return SIMDUP_CONNECTED;
-	if (strcmp(name, "leader") == 0)
-		return SIMDUP_LEADER;
-	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			errmsg("unrecognized clustering method: \"%s\"", name),
-			errhint(
-				"Methods are \"leader\" (the nearest earlier leader) and \"connected\" (connected components)."));
-}
-
-/* Return the position of an argument that must have a value; -1: no such one. */
-static int
-position_of(FunctionCallInfo fcinfo, const char *name)
-{
-	int argument = simdup_named_argument(fcinfo, name);
-
-	if (argument >= 0)
-		simdup_check_not_null(PG_ARGISNULL(argument), name);
-	return argument;
-}
-
-SimdupOptions
-simdup_options(FunctionCallInfo fcinfo)
-{
-	SimdupOptions options = {.method = SIMDUP_LEADER};
-	int argument = simdup_named_argument(fcinfo, "max_distance");
-
-	options.max_distance = simdup_check_max_distance(fcinfo, argument);
-	argument = position_of(fcinfo, "method");
-	if (argument >= 0)
-		options.method =
-			method_of(text_to_cstring(PG_GETARG_TEXT_PP(argument)));
-	argument = simdup_named_argument(fcinfo, "min_resemblance");
-	if (argument >= 0 && !PG_ARGISNULL(argument))
-		options.min_resemblance =
-			simdup_check_fraction(PG_GETARG_FLOAT8(argument),
-								  "min_resemblance");
-	argument = position_of(fcinfo, "w");
-	if (argument >= 0)
-		options.shingling =
-			simdup_get_resemblance(PG_GETARG_INT32(argument),
-								   PG_GETARG_TEXT_PP(
-									   position_of(fcinfo, "unit")));
-	return options;
-}
 
 /*
  * simdup_clusters
@@ -89,140 +37,72 @@ typedef struct Clusters
 	uint32 *cluster;	 /* by row: the cluster's first row, which names it */
 	uint32 *size;		 /* of a cluster, under that number */
 	uint64 *fp;			 /* by row */
-	double *resemblance; /* by row, to the first one; NULL: not known */
+	double *resemblance; /* by row, to the first one; NULL: not kept */
 } Clusters;
-
-/* Fill the arrays of clusters. */
-static void
-describe_clusters(Clusters *clusters, SimdupFingerprints *fingerprints)
-{
-	uint32 n = fingerprints->rows->n;
-	const uint32 *numbers = fingerprints->in_memory.numbers; /* NULL: on disk */
-	uint8 *together = simdup_alloc0((Size) n / 8 + 1);		 /* bits by row */
-
-	clusters->size = simdup_alloc0(((Size) n + 1) * sizeof(uint32));
-	clusters->fp = simdup_alloc(((Size) n + 1) * sizeof(uint64));
-	for (uint32 row = 0; row < n; row++)
-		clusters->size[clusters->cluster[row]]++;
-	for (uint32 row = 0; row < n; row++)
-		if (clusters->size[clusters->cluster[row]] > 1)
-			simdup_set_bit(together, row);
-	/* most rows are alone; they would be most of what is written in no order */
-	for (int64 i = 0; i < fingerprints->n; i++)
-	{
-		SimdupFingerprint fingerprint = simdup_fingerprint_at(fingerprints, i);
-
-		CHECK_FOR_INTERRUPTS();
-		for (uint32 j = fingerprint.start;
-			 j < fingerprint.start + fingerprint.n; j++)
-		{
-			uint32 row = simdup_row_at(fingerprints, j);
-
-			if (numbers != NULL && j + SIMDUP_AHEAD < n)
-				__builtin_prefetch(&together[numbers[j + SIMDUP_AHEAD] / 8]);
-			if (simdup_get_bit(together, row))
-				clusters->fp[row] = fingerprint.fp;
-		}
-	}
-	simdup_free(together);
-}
 
 /* Find the clusters, in the context of the rows. */
 static Clusters
-find_clusters(SimdupFingerprints *fingerprints, const SimdupOptions *options)
+find_clusters(SimdupFingerprints *fingerprints)
 {
 	SimdupRows *rows = fingerprints->rows;
+	Size n = rows->n;
+	uint8 *together = simdup_alloc0(n / 8 + 1); /* bits by row */
 	Clusters clusters = {.rows = rows};
 
-	if (rows->contents != NULL && options->method == SIMDUP_LEADER)
+	if (rows->contents != NULL && rows->options.method == SIMDUP_LEADER)
 	{
-		clusters.resemblance =
-			simdup_alloc(((Size) rows->n + 1) * sizeof(double));
-		for (uint32 row = 0; row < rows->n; row++)
+		clusters.resemblance = simdup_alloc((n + 1) * sizeof(double));
+		for (uint32 row = 0; row < n; row++)
 			clusters.resemblance[row] = 1;
 	}
-	clusters.cluster = simdup_find_groups(fingerprints, options, NULL, NULL,
-										  NULL, clusters.resemblance);
-	describe_clusters(&clusters, fingerprints);
+	clusters.cluster = simdup_find_groups(fingerprints, NULL, NULL, NULL,
+										  clusters.resemblance);
+	clusters.size = simdup_alloc0((n + 1) * sizeof(uint32));
+	clusters.fp = simdup_alloc((n + 1) * sizeof(uint64));
+	for (uint32 row = 0; row < n; row++)
+		clusters.size[clusters.cluster[row]]++;
+	for (uint32 row = 0; row < n; row++)
+		if (clusters.size[clusters.cluster[row]] > 1)
+			simdup_set_bit(together, row);
+	/* most rows are alone; they would be most of what is written in no order */
+	simdup_fingerprints_by_row(fingerprints, together, clusters.fp, NULL);
+	simdup_free(together);
 	return clusters;
 }
 
-/* Return the distance of a row from the row that names its cluster. */
-static int
-cluster_distance(const Clusters *clusters, uint32 row)
-{
-	uint32 first = clusters->cluster[row];
-
-	return first == row
-			   ? 0
-			   : simdup_hamming64(clusters->fp[row], clusters->fp[first]);
-}
-
-/* Return the resemblance of a row to the row that names its cluster. */
-static double
-resemblance_of(const Clusters *clusters, uint32 row)
-{
-	uint32 first = clusters->cluster[row];
-
-	if (clusters->resemblance != NULL)
-		return clusters->resemblance[row];
-	return row == first
-			   ? 1
-			   : simdup_stored_texts_resemblance(clusters->rows->contents,
-												 first, row, 0);
-}
-
 /*
- * Clusters with a row farther than twice max_distance from their first row. No
- * row at all can be near both, so only a chain connects them.
+ * Chained clusters: those with a row farther than twice max_distance from their
+ * first row. No row at all can be near both, so only a chain connects them.
  */
-typedef struct FarClusters
+typedef struct ChainedClusters
 {
-	int beyond;	 /* distance from the first row */
-	uint8 *seen; /* one bit a row: the first row of such a cluster */
 	int64 n;
 	int64 n_rows;
 	uint32 largest;	  /* its rows */
 	int max_distance; /* from a first row */
-} FarClusters;
+} ChainedClusters;
 
 static void
-note_far_cluster(FarClusters *far, uint32 cluster, uint32 size, int distance)
+warn_of_chained(const ChainedClusters *chained)
 {
-	if (distance <= far->beyond)
-		return;
-	far->max_distance = Max(far->max_distance, distance);
-	if (simdup_get_bit(far->seen, cluster))
-		return;
-	simdup_set_bit(far->seen, cluster);
-	far->n++;
-	far->n_rows += size;
-	far->largest = Max(far->largest, size);
-}
-
-static void
-warn_of_far_clusters(const FarClusters *far)
-{
-	if (far->n == 0)
-		return;
 	ereport(WARNING,
 			errmsg_plural("%lld cluster reaches beyond twice max_distance",
 						  "%lld clusters reach beyond twice max_distance",
-						  (unsigned long) far->n, (long long) far->n),
+						  (unsigned long) chained->n, (long long) chained->n),
 			errdetail("%lld rows are in such clusters, %u in the largest; rows are up to %d bits from the first row of their cluster.",
-					  (long long) far->n_rows, far->largest, far->max_distance),
+					  (long long) chained->n_rows, chained->largest,
+					  chained->max_distance),
 			errhint(
 				"The method \"leader\" keeps each row within max_distance of its cluster's first row; min_resemblance compares contents."));
 }
 
 static void
-put_clusters(ReturnSetInfo *result, const Clusters *clusters, int max_distance,
-			 int min_size)
+put_clusters(ReturnSetInfo *result, const Clusters *clusters, int min_size)
 {
 	SimdupRows *rows = clusters->rows;
-	FarClusters far = {.beyond = 2 * max_distance};
+	ChainedClusters chained = {0};
+	uint8 *is_chained = simdup_alloc0(rows->n / 8 + 1); /* bits by cluster */
 
-	far.seen = simdup_alloc0(rows->n / 8 + 1);
 	simdup_progress_phase("writing", rows->n);
 	for (uint32 row = 0; row < rows->n; row++)
 	{
@@ -239,18 +119,35 @@ put_clusters(ReturnSetInfo *result, const Clusters *clusters, int max_distance,
 								 clusters->cluster[row + SIMDUP_AHEAD]);
 		if ((int64) size < min_size)
 			continue;
-		distance = cluster_distance(clusters, row);
+		distance = row == cluster ? 0
+								  : simdup_hamming64(clusters->fp[row],
+													 clusters->fp[cluster]);
 		values[0] = simdup_keys_get(rows->keys, row, 0);
 		values[1] = simdup_keys_get(rows->keys, cluster, 1);
 		values[2] = Int64GetDatum((int64) size);
 		values[3] = Int32GetDatum(distance);
-		if (rows->contents != NULL)
-			values[4] = Float8GetDatum(resemblance_of(clusters, row));
+		if (clusters->resemblance != NULL)
+			values[4] = Float8GetDatum(clusters->resemblance[row]);
+		else if (rows->contents != NULL)
+			values[4] = Float8GetDatum(
+				row == cluster
+					? 1
+					: simdup_stored_texts_resemblance(rows->contents, cluster,
+													  row, 0));
 		simdup_put_result(result, values, nulls);
-		note_far_cluster(&far, cluster, size, distance);
+		if (distance <= 2 * rows->options.max_distance)
+			continue;
+		chained.max_distance = Max(chained.max_distance, distance);
+		if (simdup_get_bit(is_chained, cluster))
+			continue;
+		simdup_set_bit(is_chained, cluster);
+		chained.n++;
+		chained.n_rows += size;
+		chained.largest = Max(chained.largest, size);
 	}
-	warn_of_far_clusters(&far);
-	simdup_free(far.seen);
+	if (chained.n > 0)
+		warn_of_chained(&chained);
+	simdup_free(is_chained);
 }
 
 PG_FUNCTION_INFO_V1(simdup_clusters);
@@ -263,21 +160,18 @@ simdup_clusters(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
 	SimdupOptions options = simdup_options(fcinfo);
-	int min_size = position_of(fcinfo, "min_size");
+	int min_size = simdup_named_argument(fcinfo, "min_size");
 	SimdupRows *rows;
-	SimdupFingerprints *fingerprints;
 	Clusters clusters;
 
+	simdup_check_not_null(PG_ARGISNULL(min_size), "min_size");
 	if (PG_ARGISNULL(0))
 		return (Datum) 0;
-	rows = simdup_rows_begin(fcinfo, 1, &options);
-	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
-	simdup_rows_tell_skipped(rows);
-	fingerprints = simdup_rows_distinct(rows);
-	clusters = find_clusters(fingerprints, &options);
-	put_clusters(result, &clusters, options.max_distance,
-				 PG_GETARG_INT32(min_size));
-	simdup_fingerprints_end(fingerprints);
+	rows = simdup_rows_begin(fcinfo, 1, SIMDUP_ROWS, &options);
+	simdup_rows_read(rows, fcinfo);
+	clusters = find_clusters(simdup_rows_distinct(rows));
+	put_clusters(result, &clusters, PG_GETARG_INT32(min_size));
+	simdup_rows_end(rows);
 	return (Datum) 0;
 }
 
@@ -291,10 +185,8 @@ simdup_clusters(PG_FUNCTION_ARGS)
 
 typedef struct Components
 {
-	MemoryContext context;
-	SimdupKeys *keys;
-	SimdupKeyNumbers *numbers;
-	uint32 *parent; /* by number */
+	SimdupRows *rows; /* only keys, and their numbers */
+	uint32 *parent;	  /* by number */
 	uint32 n;
 	Size capacity;
 	int64 n_pairs;
@@ -310,37 +202,33 @@ static bool
 check_columns(void *arg, TupleDesc columns, const char *argument)
 {
 	Components *components = arg;
-	Oid type;
 
 	if (columns->natts < 2 || TupleDescAttr(columns, 0)->atttypid !=
 								  TupleDescAttr(columns, 1)->atttypid)
 		return false;
-	type = TupleDescAttr(columns, 0)->atttypid;
-	simdup_keys_expect(components->keys, type, argument);
+	simdup_keys_expect(components->rows->keys,
+					   TupleDescAttr(columns, 0)->atttypid, argument);
 	return true;
 }
 
-/* Begin new keys as components of their own. */
-static void
-begin_components(Components *components)
-{
-	uint32 n = simdup_keynumbers_count(components->numbers);
-
-	components->parent = simdup_grow(components->parent, &components->capacity,
-									 n, sizeof(uint32));
-	for (; components->n < n; components->n++)
-		components->parent[components->n] = components->n;
-}
-
-/* Look up the keys that wait, and join the components of each pair. */
+/*
+ * Look up the keys that wait, and join the components of each pair. New keys are
+ * components of their own.
+ */
 static void
 join_waiting(Components *components)
 {
+	SimdupKeyNumbers *key_numbers = components->rows->numbers;
 	uint32 numbers[SIMDUP_MANY_KEYS];
 	int n = components->n_waiting;
 
-	simdup_keynumbers_get(components->numbers, components->waiting, n, numbers);
-	begin_components(components);
+	simdup_keynumbers_get(key_numbers, components->waiting, n, numbers);
+	components->parent =
+		simdup_grow(components->parent, &components->capacity,
+					simdup_keynumbers_count(key_numbers), sizeof(uint32));
+	for (; components->n < simdup_keynumbers_count(key_numbers);
+		 components->n++)
+		components->parent[components->n] = components->n;
 	for (int i = 0; i < n; i++)
 		__builtin_prefetch(&components->parent[numbers[i]]);
 	for (int i = 0; i < n; i += 2)
@@ -356,7 +244,7 @@ add_pair(void *arg, TupleTableSlot *row)
 
 	for (int i = 0; i < 2; i++)
 		components->waiting[components->n_waiting++] =
-			simdup_keys_take(components->keys, row->tts_values[i],
+			simdup_keys_take(components->rows->keys, row->tts_values[i],
 							 row->tts_isnull[i]);
 	if (components->n_waiting >= components->most_waiting)
 		join_waiting(components);
@@ -404,10 +292,11 @@ put_components(Components *components, ReturnSetInfo *result)
 		if (i + SIMDUP_AHEAD < n)
 		{
 			__builtin_prefetch(&sizes[root_of[i + SIMDUP_AHEAD]]);
-			simdup_keys_prefetch(components->keys, root_of[i + SIMDUP_AHEAD]);
+			simdup_keys_prefetch(components->rows->keys,
+								 root_of[i + SIMDUP_AHEAD]);
 		}
-		values[0] = simdup_keys_get(components->keys, i, 0);
-		values[1] = simdup_keys_get(components->keys, root, 1);
+		values[0] = simdup_keys_get(components->rows->keys, i, 0);
+		values[1] = simdup_keys_get(components->rows->keys, root, 1);
 		values[2] = Int64GetDatum((int64) sizes[root]);
 		simdup_put_result(result, values, NULL);
 		simdup_progress_done(i);
@@ -419,34 +308,26 @@ PG_FUNCTION_INFO_V1(simdup_components);
 Datum
 simdup_components(PG_FUNCTION_ARGS)
 {
-	SimdupQuery query =
-		{NULL, "query",
-		 "the two keys of a pair, of one type, and anything after them",
-		 "a, b"};
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
-	Oid key_type = simdup_key_type_argument(fcinfo);
-	Components components = {.capacity = 1024};
-	MemoryContext old;
+	Components components = {.most_waiting = 2};
+	SimdupRows *rows;
 
 	if (PG_ARGISNULL(0))
 		return (Datum) 0;
-	components.context =
-		AllocSetContextCreate(CurrentMemoryContext, "simdup components",
-							  ALLOCSET_DEFAULT_SIZES);
-	old = MemoryContextSwitchTo(components.context);
-	simdup_progress_begin(get_func_name(fcinfo->flinfo->fn_oid));
-	components.keys = simdup_keys_of_function(fcinfo);
-	components.most_waiting =
-		FLOAT8PASSBYVAL && key_type == INT8OID ? SIMDUP_MANY_KEYS : 2;
-	components.numbers = simdup_keynumbers_begin(components.keys, key_type);
-	components.parent = palloc(components.capacity * sizeof(uint32));
+	components.rows = rows = simdup_rows_begin(fcinfo, 1, SIMDUP_ROWS, NULL);
+	rows->numbers = simdup_keynumbers_begin(rows->keys, rows->key_type);
+	if (FLOAT8PASSBYVAL && rows->key_type == INT8OID)
+		components.most_waiting = SIMDUP_MANY_KEYS;
+	components.parent =
+		simdup_grow(NULL, &components.capacity, 1024, sizeof(uint32));
 	simdup_progress_phase("reading", 0);
-	query.text = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	simdup_run_query(&query, simdup_parameters(fcinfo, 1), check_columns,
-					 add_pair, &components);
+	simdup_run_query(&(SimdupQuery){text_to_cstring(PG_GETARG_TEXT_PP(0)),
+									"query",
+									"the two keys of a pair, of one type, and anything after them",
+									"a, b"},
+					 rows->parameters, check_columns, add_pair, &components);
 	join_waiting(&components);
 	put_components(&components, result);
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(components.context);
+	simdup_rows_end(rows);
 	return (Datum) 0;
 }

@@ -14,42 +14,43 @@
 
 #include "miscadmin.h"
 
-#include "batch/rows.h"
+#include "batch/join.h"
 #include "core/cluster/grouping.h"
+#include "core/fingerprint/hash.h"
 #include "core/host.h"
 #include "core/search/index_entries.h"
-#include "server/spill.h"
+#include "server/query.h"
 
 typedef struct GroupingRows
 {
 	SimdupDistinctRows distinct_rows;
 	SimdupFingerprints *fingerprints; /* its rows' context holds all of this */
 	SimdupStoredTexts *contents;	  /* NULL: each fingerprint is one */
-	uint8 *alone;					  /* bits by row: resembles no other */
 	/*
-	 * by position: the distinct rows of a fingerprint, from its first position on
+	 * by position: the distinct rows of a fingerprint that may resemble others,
+	 * from its first position on, then SIMDUP_NO_ROW; NULL without contents
 	 */
 	uint32 *distinct_at;
 
-	SimdupFingerprintSink also; /* until the fingerprints were joined once */
-	void *also_arg;
-
-	/* while distinct rows are joined: gets each near pair of distinct rows */
-	void (*sink)(struct GroupingRows *g, uint32 a, uint32 b, uint32 distance);
+	SimdupFingerprintSink sink; /* until the fingerprints were joined once */
+	void *sink_arg;
+	/* gets each pair of near distinct rows */
+	void (*take)(struct GroupingRows *g, uint32 a, uint32 b, uint32 distance);
 	SimdupPairSort *sort;
 
 	/* leader */
-	uint32 *first_near;	 /* by distinct row */
-	uint8 *may_lead;	 /* by distinct row; NULL: all may */
-	uint8 *leads_again;	 /* bits: asked for in no order; NULL: none */
-	int64 n_sorted;		 /* near pairs in the sort */
-	int64 most_sorted;	 /* beyond this number, a second join finds them */
-	SimdupNearRow *near; /* of the distinct row that leads */
-	Size n_near, near_capacity;
-	uint32 next_row; /* next from the sort; SIMDUP_NO_ROW: none */
+	uint32 *first_near; /* by distinct row; NULL: not wanted */
+	uint8 *may_lead;	/* by distinct row; NULL: all may */
+	uint8 *leads_again; /* bits: asked for in no order */
+	int64 n_sorted;		/* near pairs in the sort */
+	int64 most_sorted;	/* of a first join; more are found by a second one */
+	uint32 next_row;	/* next from the sort; SIMDUP_NO_ROW: none */
 	SimdupNearRow next_near;
-	SimdupEntry *kept; /* row, distance and near row: of those that lead again */
-	Size n_kept, kept_capacity;
+	/* the near rows of all that lead again, then those of one that leads */
+	SimdupNearRow *near;
+	Size n_kept, n_near, near_capacity;
+	SimdupEntry *kept; /* a row that leads again, and its start in near */
+	Size n_kept_rows, kept_capacity;
 
 	/* connected */
 	SimdupConnected *connected;
@@ -66,49 +67,25 @@ alloc_numbers(Size n)
  * Distinct rows
  */
 
-/* Each fingerprint is a distinct row. */
-static void
-take_fingerprints(GroupingRows *g)
-{
-	SimdupFingerprint fingerprint;
-	int64 next = 0;
-
-	g->distinct_rows.distinct = alloc_numbers(g->distinct_rows.n_rows);
-	for (uint32 row = 0; row < g->distinct_rows.n_rows; row++)
-		g->distinct_rows.distinct[row] = row;
-	while (simdup_fingerprints_next_equal(g->fingerprints, &next, &fingerprint))
-	{
-		uint32 first = simdup_row_at(g->fingerprints, fingerprint.start);
-
-		for (uint32 j = 1; j < fingerprint.n; j++)
-			g->distinct_rows.distinct[simdup_row_at(g->fingerprints,
-													fingerprint.start + j)] =
-				first;
-	}
-}
-
 /*
- * Find the first row of each row's distinct row, for the rows of one
- * fingerprint. Sorted by digest, the rows of a distinct row stand together. A
- * row whose digest collides is a distinct row of its own. So is one that
- * repeats a content without a shingle, which resembles no other.
+ * Cut a fingerprint into distinct rows by contents. Sorted by digest, the rows of
+ * a distinct row stand together. A row whose digest collides is a distinct row
+ * of its own.
  */
 static void
-find_first_rows(GroupingRows *g, const SimdupFingerprint *fingerprint,
+cut_fingerprint(GroupingRows *g, const SimdupFingerprint *fingerprint,
 				SimdupEntry *pairs)
 {
-	uint32 first = simdup_row_at(g->fingerprints, fingerprint->start);
+	uint32 *distinct = g->distinct_rows.distinct;
+	uint32 *same_fp = g->distinct_rows.same_fp;
+	uint32 *list = &g->distinct_at[fingerprint->start];
+	uint32 n_listed = 0;
+	uint32 first = 0;
 
-	g->distinct_rows.distinct[first] = first;
-	if (fingerprint->n == 1)
-		return;
 	for (uint32 i = 0; i < fingerprint->n; i++)
-	{
-		uint32 row = simdup_row_at(g->fingerprints, fingerprint->start + i);
-
 		pairs[i] =
-			(SimdupEntry){simdup_stored_texts_digest(g->contents, row), row};
-	}
+			(SimdupEntry){simdup_stored_texts_digest(g->contents, list[i]),
+						  list[i]};
 	simdup_sort_pairs(pairs, fingerprint->n);
 	for (uint32 i = 0; i < fingerprint->n; i++)
 	{
@@ -117,58 +94,69 @@ find_first_rows(GroupingRows *g, const SimdupFingerprint *fingerprint,
 		CHECK_FOR_INTERRUPTS();
 		if (i == 0 || pairs[i].value != pairs[i - 1].value)
 			first = row;
-		g->distinct_rows.distinct[row] = first;
-		if (first == row)
-			continue;
-		if (!simdup_stored_texts_equal(g->contents, first, row))
-			g->distinct_rows.distinct[row] = row;
-		else if (!simdup_stored_texts_has_shingle(g->contents, first))
-		{
-			g->distinct_rows.distinct[row] = row;
-			simdup_set_bit(g->alone, row);
-		}
+		else if (simdup_stored_texts_equal(g->contents, first, row))
+			distinct[row] = first;
 	}
-}
-
-/* List the distinct rows of a fingerprint that may resemble others. */
-static void
-list_distinct_rows(GroupingRows *g, const SimdupFingerprint *fingerprint)
-{
-	uint32 end = fingerprint->start;
-
-	for (uint32 i = fingerprint->start; i < fingerprint->start + fingerprint->n;
-		 i++)
+	for (uint32 i = 0; i < fingerprint->n; i++)
+		if (distinct[list[i]] == list[i])
+			list[n_listed++] = list[i];
+	if (n_listed < fingerprint->n)
+		list[n_listed] = SIMDUP_NO_ROW;
+	for (uint32 i = 0; same_fp != NULL && i < n_listed; i++)
+		same_fp[list[i]] = list[0];
+	/* a content without a shingle resembles no other, not even an equal one */
+	for (uint32 i = 0; i < fingerprint->n; i++)
 	{
-		uint32 row = simdup_row_at(g->fingerprints, i);
-
-		g->distinct_at[i] = SIMDUP_NO_ROW;
-		if (g->distinct_rows.distinct[row] == row &&
-			!simdup_get_bit(g->alone, row))
-			g->distinct_at[end++] = row;
-	}
-}
-
-/* Cut the fingerprints into distinct rows by their contents. */
-static void
-cut_fingerprints(GroupingRows *g)
-{
-	Size n = g->distinct_rows.n_rows;
-	SimdupEntry *pairs = NULL;
-	Size n_pairs = 0; /* that there is room for */
-
-	g->distinct_rows.distinct = alloc_numbers(n);
-	g->distinct_at = alloc_numbers(n);
-	g->alone = simdup_alloc0(n / 8 + 1);
-	simdup_progress_phase("finding equal texts", (int64) n);
-	for (int64 i = 0; i < g->fingerprints->n; i++)
-	{
-		SimdupFingerprint fingerprint =
-			simdup_fingerprint_at(g->fingerprints, i);
+		uint32 row = (uint32) pairs[i].row;
 
 		CHECK_FOR_INTERRUPTS();
+		if (distinct[row] != row &&
+			!simdup_stored_texts_has_shingle(g->contents, distinct[row]))
+			distinct[row] = row;
+	}
+}
+
+/* Find the distinct rows: the fingerprints, cut where contents count. */
+static void
+find_distinct_rows(GroupingRows *g)
+{
+	Size n = g->distinct_rows.n_rows;
+	uint32 *distinct = alloc_numbers(n);
+	SimdupEntry *pairs = NULL;
+	Size n_pairs = 0; /* that there is room for */
+	SimdupFingerprint fingerprint;
+	int64 next = 0;
+
+	g->distinct_rows.distinct = distinct;
+	for (uint32 row = 0; row < n; row++)
+		distinct[row] = row;
+	if (g->contents == NULL)
+	{
+		while (simdup_fingerprints_next_equal(g->fingerprints, &next,
+											  &fingerprint))
+		{
+			uint32 first = simdup_row_at(g->fingerprints, fingerprint.start);
+
+			for (uint32 i = 1; i < fingerprint.n; i++)
+				distinct[simdup_row_at(g->fingerprints, fingerprint.start + i)] =
+					first;
+		}
+		return;
+	}
+	simdup_progress_phase("finding equal texts", (int64) n);
+	if (g->fingerprints->rows->options.method == SIMDUP_CONNECTED)
+		g->distinct_rows.same_fp =
+			memcpy(alloc_numbers(n), distinct, n * sizeof(uint32));
+	g->distinct_at = alloc_numbers(n);
+	for (uint32 i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		g->distinct_at[i] = simdup_row_at(g->fingerprints, i);
+	}
+	while (simdup_fingerprints_next_equal(g->fingerprints, &next, &fingerprint))
+	{
 		pairs = simdup_grow(pairs, &n_pairs, fingerprint.n, sizeof(*pairs));
-		find_first_rows(g, &fingerprint, pairs);
-		list_distinct_rows(g, &fingerprint);
+		cut_fingerprint(g, &fingerprint, pairs);
 		simdup_progress_done(fingerprint.start);
 	}
 	simdup_free(pairs);
@@ -185,8 +173,8 @@ resemble(void *arg, uint32 distinct, uint32 other)
 
 	CHECK_FOR_INTERRUPTS();
 	return simdup_stored_texts_resemblance(g->contents, distinct, other,
-										   g->fingerprints->rows
-											   ->min_resemblance);
+										   g->fingerprints->rows->options
+											   .min_resemblance);
 }
 
 /*
@@ -194,53 +182,41 @@ resemble(void *arg, uint32 distinct, uint32 other)
  */
 
 /*
- * Take a near pair of fingerprints, or one with itself, and report the pairs of
- * their distinct rows: a SimdupFingerprintSink.
+ * Take the pairs of distinct rows of a near pair of fingerprints, or of one with
+ * itself: a SimdupFingerprintSink.
  */
 static void
 join_distinct_rows(void *arg, const SimdupFingerprint *a,
 				   const SimdupFingerprint *b, int distance)
 {
 	GroupingRows *g = arg;
+	const uint32 *list = g->distinct_at;
 
-	if (g->also != NULL && a != b)
-		g->also(g->also_arg, a, b, distance);
-	if (g->contents == NULL)
+	if (g->sink != NULL && a != b)
+		g->sink(g->sink_arg, a, b, distance);
+	if (list == NULL)
 	{
-		g->sink(g, simdup_row_at(g->fingerprints, a->start),
+		g->take(g, simdup_row_at(g->fingerprints, a->start),
 				simdup_row_at(g->fingerprints, b->start), (uint32) distance);
 		return;
 	}
-	for (uint32 i = a->start;
-		 i < a->start + a->n && g->distinct_at[i] != SIMDUP_NO_ROW; i++)
+	for (uint32 i = a->start; i < a->start + a->n && list[i] != SIMDUP_NO_ROW;
+		 i++)
 		for (uint32 j = a == b ? i + 1 : b->start;
-			 j < b->start + b->n && g->distinct_at[j] != SIMDUP_NO_ROW; j++)
+			 j < b->start + b->n && list[j] != SIMDUP_NO_ROW; j++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			g->sink(g, g->distinct_at[i], g->distinct_at[j], (uint32) distance);
+			g->take(g, list[i], list[j], (uint32) distance);
 		}
 }
 
-/* Report each pair of near distinct rows once. */
+/* Take each pair of near distinct rows of different fingerprints once. */
 static void
 join_all(GroupingRows *g, uint32 max_distance)
 {
-	simdup_join_fingerprints(g->fingerprints, (int) max_distance, "comparing",
+	simdup_join_fingerprints(g->fingerprints, (int) max_distance,
 							 join_distinct_rows, g);
-	g->also = NULL;
-}
-
-/* Report the pairs of distinct rows of one fingerprint. */
-static void
-join_equal(GroupingRows *g)
-{
-	for (int64 i = 0; g->contents != NULL && i < g->fingerprints->n; i++)
-	{
-		SimdupFingerprint fingerprint =
-			simdup_fingerprint_at(g->fingerprints, i);
-
-		join_distinct_rows(g, &fingerprint, &fingerprint, 0);
-	}
+	g->sink = NULL;
 }
 
 /*
@@ -270,83 +246,55 @@ sort_one(GroupingRows *g, uint32 distinct, uint32 near, uint32 distance)
 static void
 sort_near(GroupingRows *g, uint32 a, uint32 b, uint32 distance)
 {
-	sort_one(g, a, b, distance);
-	sort_one(g, b, a, distance);
-}
-
-static void
-note_near(GroupingRows *g, uint32 a, uint32 b, uint32 distance)
-{
-	g->first_near[Max(a, b)] = Min(g->first_near[Max(a, b)], Min(a, b));
+	if (g->first_near != NULL)
+		g->first_near[Max(a, b)] = Min(g->first_near[Max(a, b)], Min(a, b));
 	if (g->sort == NULL)
 		return;
-	sort_near(g, a, b, distance);
-	if (g->n_sorted > g->most_sorted)
+	sort_one(g, a, b, distance);
+	sort_one(g, b, a, distance);
+	if (g->first_near != NULL && g->n_sorted > g->most_sorted)
 	{
 		simdup_pairsort_end(g->sort);
 		g->sort = NULL;
 	}
 }
 
-/* Find the last row of each distinct row. */
-static void
-find_last_rows(GroupingRows *g)
-{
-	g->distinct_rows.last_row = alloc_numbers(g->distinct_rows.n_rows);
-	for (uint32 row = 0; row < g->distinct_rows.n_rows; row++)
-		g->distinct_rows.last_row[g->distinct_rows.distinct[row]] = row;
-}
-
-/* Sort the near pairs, by the distinct rows that may lead. */
+/* Sort the near pairs of distinct rows without contents, after a first join. */
 static void
 sort_all(GroupingRows *g, const SimdupConstraints *constraints)
 {
 	Size n = g->distinct_rows.n_rows;
 	int share = Max(maintenance_work_mem / 4, 64);
 
-	if (g->contents != NULL)
-	{
-		g->sort = simdup_pairsort_begin(maintenance_work_mem);
-		g->sink = sort_near;
-		join_equal(g);
-		join_all(g, g->distinct_rows.max_distance);
-		simdup_free(g->distinct_at);
-		return;
-	}
 	g->first_near = alloc_numbers(n);
 	memset(g->first_near, 0xff, n * sizeof(uint32));
 	g->most_sorted = (int64) share * 1024 / (int64) sizeof(SimdupEntry);
 	g->sort = simdup_pairsort_begin(share);
-	g->sink = note_near;
 	join_all(g, g->distinct_rows.max_distance);
 	g->may_lead =
 		simdup_may_lead(&g->distinct_rows, constraints, g->first_near);
 	simdup_free(g->first_near);
+	g->first_near = NULL;
 	if (g->sort == NULL)
 	{
 		g->sort = simdup_pairsort_begin(maintenance_work_mem);
-		g->sink = sort_near;
 		join_all(g, g->distinct_rows.max_distance);
 	}
 	simdup_free(g->may_lead);
 }
 
-/* Note the distinct rows with a row that has a cannot-link. */
+/* Sort the near pairs of distinct rows that contents tell apart. */
 static void
-note_cannot_link(GroupingRows *g, const SimdupConstraints *constraints)
+sort_all_verified(GroupingRows *g)
 {
-	if (constraints == NULL || constraints->n_cannot_link == 0)
-		return;
-	g->leads_again = simdup_alloc0((Size) g->distinct_rows.n_rows / 8 + 1);
-	for (uint32 row = 0; row < g->distinct_rows.n_rows; row++)
-		if (simdup_n_cannot_link(constraints, constraints->component[row]) > 0)
-			simdup_set_bit(g->leads_again, g->distinct_rows.distinct[row]);
-}
+	SimdupFingerprint fingerprint;
+	int64 next = 0;
 
-static bool
-leads_again(const GroupingRows *g, uint32 distinct)
-{
-	return g->leads_again != NULL && simdup_get_bit(g->leads_again, distinct);
+	g->sort = simdup_pairsort_begin(maintenance_work_mem);
+	while (simdup_fingerprints_next_equal(g->fingerprints, &next, &fingerprint))
+		join_distinct_rows(g, &fingerprint, &fingerprint, 0);
+	join_all(g, g->distinct_rows.max_distance);
+	simdup_free(g->distinct_at);
 }
 
 /* Read the next near distinct row from the sort. */
@@ -362,43 +310,22 @@ read_near(GroupingRows *g)
 	g->next_near = (SimdupNearRow){(uint32) near, (uint32) (near >> 32)};
 }
 
+/* Add the next near row. Those of a row that leads again are kept. */
 static void
-add_near(GroupingRows *g, SimdupNearRow near)
+add_near(GroupingRows *g, bool again)
 {
-	g->near =
-		simdup_grow(g->near, &g->near_capacity, g->n_near + 1, sizeof(near));
-	g->near[g->n_near++] = near;
-}
-
-static void
-keep_near(GroupingRows *g)
-{
-	g->kept = simdup_grow(g->kept, &g->kept_capacity, g->n_kept + 1,
-						  sizeof(SimdupEntry));
-	g->kept[g->n_kept++] =
-		(SimdupEntry){g->next_row, (uint64) g->next_near.distance << 32 |
-									   g->next_near.distinct};
-}
-
-/* Take the near distinct rows of a distinct row from those that were kept. */
-static void
-take_kept(GroupingRows *g, uint32 distinct)
-{
-	Size low = 0;
-	Size high = g->n_kept;
-
-	while (low < high)
+	if (again && (g->n_kept_rows == 0 ||
+				  g->kept[g->n_kept_rows - 1].value != g->next_row))
 	{
-		Size middle = low + (high - low) / 2;
-
-		if (g->kept[middle].value < distinct)
-			low = middle + 1;
-		else
-			high = middle;
+		g->kept = simdup_grow(g->kept, &g->kept_capacity, g->n_kept_rows + 1,
+							  sizeof(SimdupEntry));
+		g->kept[g->n_kept_rows++] = (SimdupEntry){g->next_row, g->n_near};
 	}
-	for (; low < g->n_kept && g->kept[low].value == distinct; low++)
-		add_near(g, (SimdupNearRow){(uint32) g->kept[low].row,
-									(uint32) (g->kept[low].row >> 32)});
+	g->near = simdup_grow(g->near, &g->near_capacity, g->n_near + 1,
+						  sizeof(SimdupNearRow));
+	g->near[g->n_near++] = g->next_near;
+	if (again)
+		g->n_kept = g->n_near;
 }
 
 /* Return the near distinct rows: SimdupDistinctRows.near. */
@@ -406,38 +333,58 @@ static const SimdupNearRow *
 near_rows(void *arg, uint32_t distinct, size_t *n)
 {
 	GroupingRows *g = arg;
+	uint64 value = distinct;
+	const SimdupEntry *kept;
 
-	g->n_near = 0;
+	g->n_near = g->n_kept;
 	for (; g->next_row <= distinct; read_near(g))
 	{
+		bool again = simdup_get_bit(g->leads_again, g->next_row);
+
 		CHECK_FOR_INTERRUPTS();
-		if (leads_again(g, g->next_row))
-			keep_near(g);
-		else if (g->next_row == distinct)
-			add_near(g, g->next_near);
+		if (again || g->next_row == distinct)
+			add_near(g, again);
 	}
-	if (leads_again(g, distinct))
-		take_kept(g, distinct);
-	*n = g->n_near;
-	return g->near;
+	*n = g->n_near - g->n_kept;
+	if (!simdup_get_bit(g->leads_again, distinct) || g->n_kept == 0)
+		return g->near + g->n_kept;
+	kept = bsearch(&value, g->kept, g->n_kept_rows, sizeof(SimdupEntry),
+				   simdup_compare_words);
+	if (kept != NULL)
+		*n = (kept == &g->kept[g->n_kept_rows - 1] ? g->n_kept : kept[1].row) -
+			 kept->row;
+	return g->near + (kept == NULL ? 0 : kept->row);
 }
 
 static uint32 *
-lead(GroupingRows *g, const SimdupConstraints *constraints)
+group_by_leaders(GroupingRows *g, const SimdupConstraints *constraints)
 {
+	SimdupDistinctRows *distinct_rows = &g->distinct_rows;
+	uint32 n = distinct_rows->n_rows;
 	uint32 *group;
 
-	find_last_rows(g);
-	sort_all(g, constraints);
-	note_cannot_link(g, constraints);
+	g->take = sort_near;
+	distinct_rows->near = near_rows;
+	distinct_rows->last_row = alloc_numbers(n);
+	for (uint32 row = 0; row < n; row++)
+		distinct_rows->last_row[distinct_rows->distinct[row]] = row;
+	if (g->contents == NULL)
+		sort_all(g, constraints);
+	else
+		sort_all_verified(g);
+	g->leads_again = simdup_alloc0((Size) n / 8 + 1);
+	for (uint32 row = 0; row < n && constraints != NULL; row++)
+		if (simdup_n_cannot_link(constraints, constraints->component[row]) > 0)
+			simdup_set_bit(g->leads_again, distinct_rows->distinct[row]);
+	g->near = simdup_grow(NULL, &g->near_capacity, 1, sizeof(SimdupNearRow));
 	simdup_pairsort_perform(g->sort);
-	g->distinct_rows.near = near_rows;
 	read_near(g);
-	group = simdup_group_by_leaders(&g->distinct_rows, constraints);
+	group = simdup_group_by_leaders(distinct_rows, constraints);
 	simdup_pairsort_end(g->sort);
+	simdup_free(g->leads_again);
 	simdup_free(g->near);
 	simdup_free(g->kept);
-	simdup_free(g->distinct_rows.last_row);
+	simdup_free(distinct_rows->last_row);
 	return group;
 }
 
@@ -506,35 +453,11 @@ unite_in_order(GroupingRows *g)
 	}
 }
 
-/* Note for each distinct row the first one of its fingerprint. */
-static void
-find_same_fps(GroupingRows *g)
-{
-	uint32 *same_fp = alloc_numbers(g->distinct_rows.n_rows);
-
-	for (uint32 row = 0; row < g->distinct_rows.n_rows; row++)
-		same_fp[row] = row;
-	for (int64 i = 0; i < g->fingerprints->n; i++)
-	{
-		SimdupFingerprint fingerprint =
-			simdup_fingerprint_at(g->fingerprints, i);
-
-		for (uint32 j = fingerprint.start;
-			 j < fingerprint.start + fingerprint.n &&
-			 g->distinct_at[j] != SIMDUP_NO_ROW;
-			 j++)
-			same_fp[g->distinct_at[j]] = g->distinct_at[fingerprint.start];
-	}
-	g->distinct_rows.same_fp = same_fp;
-}
-
 static uint32 *
-connect(GroupingRows *g, const SimdupConstraints *constraints)
+group_connected(GroupingRows *g, const SimdupConstraints *constraints)
 {
-	if (g->contents != NULL)
-		find_same_fps(g);
+	g->take = unite_parts;
 	g->connected = simdup_connected_begin(&g->distinct_rows, constraints);
-	g->sink = unite_parts;
 	if (constraints == NULL || constraints->n_cannot_link == 0)
 		join_all(g, g->distinct_rows.max_distance);
 	else
@@ -544,30 +467,25 @@ connect(GroupingRows *g, const SimdupConstraints *constraints)
 
 uint32 *
 simdup_find_groups(SimdupFingerprints *fingerprints,
-				   const SimdupOptions *options,
 				   const SimdupConstraints *constraints,
-				   SimdupFingerprintSink also, void *also_arg,
+				   SimdupFingerprintSink sink, void *sink_arg,
 				   double *resemblance)
 {
 	GroupingRows g = {.fingerprints = fingerprints,
 					  .contents = fingerprints->rows->contents,
-					  .also = also,
-					  .also_arg = also_arg};
+					  .sink = sink,
+					  .sink_arg = sink_arg};
+	const SimdupOptions *options = &fingerprints->rows->options;
 	uint32 *group;
 
 	g.distinct_rows.n_rows = fingerprints->rows->n;
 	g.distinct_rows.max_distance = (uint32) options->max_distance;
+	g.distinct_rows.verify = g.contents == NULL ? NULL : resemble;
 	g.distinct_rows.resemblance = resemblance;
 	g.distinct_rows.arg = &g;
-	if (g.contents == NULL)
-		take_fingerprints(&g);
-	else
-	{
-		g.distinct_rows.verify = resemble;
-		cut_fingerprints(&g);
-	}
-	group = options->method == SIMDUP_LEADER ? lead(&g, constraints)
-											 : connect(&g, constraints);
+	find_distinct_rows(&g);
+	group = options->method == SIMDUP_LEADER ? group_by_leaders(&g, constraints)
+											 : group_connected(&g, constraints);
 	simdup_free(g.distinct_rows.distinct);
 	return group;
 }

@@ -11,39 +11,21 @@
 #include "batch/rows.h"
 #include "core/host.h"
 
-/* End a fingerprint, and begin those of a scope and the scopes before it. */
-static void
-end_fingerprint(SimdupFingerprints *fingerprints,
-				SimdupFingerprint *fingerprint, uint32 *n_begun, uint32 scope)
-{
-	if (fingerprint->n > 0)
-	{
-		simdup_tempfile_append(fingerprints->fingerprint_file, fingerprint,
-							   sizeof(*fingerprint));
-		fingerprints->n++;
-	}
-	while (*n_begun <= scope)
-		fingerprints->scope_starts[(*n_begun)++] = (uint32) fingerprints->n;
-	fingerprint->start += fingerprint->n;
-	fingerprint->n = fingerprint->n_first = 0;
-}
-
 /* Write the sorted rows to two files: row numbers, and fingerprints. */
 static void
 distinct_on_disk(SimdupFingerprints *fingerprints)
 {
 	SimdupRows *rows = fingerprints->rows;
-	SimdupFingerprint fingerprint;
-	uint32 n_begun = 0;
+	Size n_scopes = fingerprints->n_scopes;
+	uint32 *scope_starts = simdup_alloc0((n_scopes + 1) * sizeof(uint32));
+	SimdupFingerprint fingerprint = {0};
+	uint64 last = 0; /* the first word before */
 	uint32 position = 0;
 	uint64 high;
 	uint64 low;
 
-	memset(&fingerprint, 0, sizeof(fingerprint));
 	fingerprints->number_file = simdup_tempfile_create();
 	fingerprints->fingerprint_file = simdup_tempfile_create();
-	fingerprints->scope_starts =
-		simdup_alloc(((Size) fingerprints->n_scopes + 1) * sizeof(uint32));
 	simdup_pairsort_perform(rows->sort);
 	while (simdup_pairsort_get(rows->sort, &high, &low))
 	{
@@ -52,16 +34,25 @@ distinct_on_disk(SimdupFingerprints *fingerprints)
 
 		simdup_tempfile_append(fingerprints->number_file, &number,
 							   sizeof(number));
-		if (high >> 32 >= n_begun || fp != fingerprint.fp)
-			end_fingerprint(fingerprints, &fingerprint, &n_begun,
-							(uint32) (high >> 32));
-		fingerprint.fp = fp;
+		if (position == 0 || high != last || fp != fingerprint.fp)
+		{
+			if (position > 0)
+				simdup_tempfile_append(fingerprints->fingerprint_file,
+									   &fingerprint, sizeof(fingerprint));
+			fingerprint = (SimdupFingerprint){.fp = fp, .start = position};
+			scope_starts[(high >> 32) + 1]++;
+		}
+		last = high;
 		fingerprint.n++;
-		fingerprint.n_first += number < rows->n_first;
 		simdup_progress_done(++position);
 	}
-	end_fingerprint(fingerprints, &fingerprint, &n_begun,
-					fingerprints->n_scopes);
+	if (position > 0)
+		simdup_tempfile_append(fingerprints->fingerprint_file, &fingerprint,
+							   sizeof(fingerprint));
+	for (uint32 scope = 0; scope < n_scopes; scope++)
+		scope_starts[scope + 1] += scope_starts[scope];
+	fingerprints->n = scope_starts[n_scopes];
+	fingerprints->scope_starts = scope_starts;
 	simdup_pairsort_end(rows->sort);
 	rows->sort = NULL;
 }
@@ -81,12 +72,10 @@ load_fingerprints(SimdupFingerprints *fingerprints)
 	in_memory->elements = simdup_alloc((n + 1) * sizeof(SimdupElement));
 	for (Size i = 0; i < n; i++)
 	{
-		SimdupFingerprint fingerprint;
+		SimdupFingerprint fingerprint =
+			simdup_fingerprint_at(fingerprints, (int64) i);
 
 		CHECK_FOR_INTERRUPTS();
-		simdup_tempfile_read(fingerprints->fingerprint_file,
-							 (int64) (i * sizeof(fingerprint)), &fingerprint,
-							 sizeof(fingerprint));
 		in_memory->fps[i] = fingerprint.fp;
 		in_memory->starts[i] = fingerprint.start;
 		in_memory->elements[i] = (SimdupElement){fingerprint.fp, i};
@@ -103,6 +92,7 @@ simdup_rows_distinct(SimdupRows *rows)
 
 	simdup_progress_phase("finding equal fingerprints", rows->n);
 	fingerprints->rows = rows;
+	rows->distinct = fingerprints;
 	fingerprints->n_scopes =
 		rows->scopes ? simdup_keynumbers_count(rows->scopes) + 1 : 1;
 	if (rows->contents != NULL)
@@ -126,43 +116,12 @@ simdup_rows_distinct(SimdupRows *rows)
 	return fingerprints;
 }
 
-void
-simdup_fingerprints_end(SimdupFingerprints *fingerprints)
-{
-	simdup_tempfile_close(fingerprints->number_file);
-	simdup_tempfile_close(fingerprints->fingerprint_file);
-	simdup_rows_end(fingerprints->rows);
-}
-
-/* Count a fingerprint's rows of the first query. Their numbers ascend. */
-static uint32
-count_first(SimdupFingerprints *fingerprints, uint32 start, uint32 n)
-{
-	uint32 n_first = fingerprints->rows->n_first;
-	uint32 low = 0;
-	uint32 high = n;
-
-	if (n_first == fingerprints->rows->n)
-		return n;
-	while (low < high)
-	{
-		uint32 middle = low + (high - low) / 2;
-
-		if (simdup_row_at(fingerprints, start + middle) < n_first)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 SimdupFingerprint
 simdup_fingerprint_at(SimdupFingerprints *fingerprints, int64 index)
 {
 	const SimdupDistinctFingerprints *in_memory = &fingerprints->in_memory;
 	SimdupFingerprint fingerprint;
 	uint32 start;
-	uint32 n;
 
 	if (fingerprints->fingerprint_file)
 	{
@@ -172,12 +131,10 @@ simdup_fingerprint_at(SimdupFingerprints *fingerprints, int64 index)
 		return fingerprint;
 	}
 	start = in_memory->starts[index];
-	n = in_memory->starts[index + 1] - start;
 	/* a copy would wait until what was written before is in the cache */
 	return (SimdupFingerprint){.fp = in_memory->fps[index],
 							   .start = start,
-							   .n = n,
-							   .n_first = count_first(fingerprints, start, n)};
+							   .n = in_memory->starts[index + 1] - start};
 }
 
 bool
@@ -202,22 +159,34 @@ simdup_fingerprints_next_equal(SimdupFingerprints *fingerprints, int64 *next,
 }
 
 void
-simdup_fingerprints_by_row(SimdupFingerprints *fingerprints, uint64 *fps,
-						   uint32 *scopes)
+simdup_fingerprints_by_row(SimdupFingerprints *fingerprints,
+						   const uint8 *wanted, uint64 *fps, uint32 *scopes)
 {
+	const uint32 *numbers = fingerprints->in_memory.numbers; /* NULL: on disk */
+	uint32 n_rows = fingerprints->rows->n;
+
 	for (int64 i = 0, scope = 0; i < fingerprints->n; i++)
 	{
 		SimdupFingerprint fingerprint = simdup_fingerprint_at(fingerprints, i);
+		uint32 end = fingerprint.start + fingerprint.n;
 
 		CHECK_FOR_INTERRUPTS();
 		while (i >= fingerprints->scope_starts[scope + 1])
 			scope++;
-		for (uint32 j = 0; j < fingerprint.n; j++)
+		for (uint32 j = fingerprint.start; j < end; j++)
 		{
-			uint32 row = simdup_row_at(fingerprints, fingerprint.start + j);
+			uint32 row = simdup_row_at(fingerprints, j);
 
+			if (wanted != NULL)
+			{
+				if (numbers != NULL && j + SIMDUP_AHEAD < n_rows)
+					__builtin_prefetch(&wanted[numbers[j + SIMDUP_AHEAD] / 8]);
+				if (!simdup_get_bit(wanted, row))
+					continue;
+			}
 			fps[row] = fingerprint.fp;
-			scopes[row] = (uint32) scope;
+			if (scopes != NULL)
+				scopes[row] = (uint32) scope;
 		}
 	}
 }

@@ -14,7 +14,7 @@
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 
-#include "batch/rows.h"
+#include "batch/join.h"
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
@@ -25,7 +25,7 @@
 
 /*
  * A bit in an element's index, which otherwise is the index of its fingerprint:
- * the fingerprint has rows of the first query.
+ * the fingerprint has rows of the first query. Without a second query none has it.
  */
 #define HAS_FIRST (UINT64CONST(1) << 63)
 
@@ -47,17 +47,6 @@ typedef struct FingerprintJoin
 	double done;
 	double run;
 } FingerprintJoin;
-
-static SimdupElement
-element_of(SimdupFingerprints *fingerprints, int64 index)
-{
-	SimdupFingerprint fingerprint = simdup_fingerprint_at(fingerprints, index);
-	SimdupElement element = {fingerprint.fp, (uint64) index};
-
-	if (fingerprint.n_first > 0)
-		element.index |= HAS_FIRST;
-	return element;
-}
 
 static void
 receive_pair(void *arg, SimdupElement a, SimdupElement b)
@@ -82,24 +71,6 @@ show_share(void *arg, double done)
 	simdup_progress_look((int64) (join->done + join->run * done));
 }
 
-/* Move the elements with rows of the first query to the front; count them. */
-static int64
-part_by_query(SimdupElement *elements, int64 n)
-{
-	int64 n_with = 0;
-
-	for (int64 i = 0; i < n; i++)
-	{
-		SimdupElement element = elements[i];
-
-		if ((element.index & HAS_FIRST) == 0)
-			continue;
-		elements[i] = elements[n_with];
-		elements[n_with++] = element;
-	}
-	return n_with;
-}
-
 /*
  * Join the elements in memory: those with rows of the first query among each
  * other, then with the others. Each element counts weight in progress.
@@ -108,17 +79,24 @@ static void
 join_in_memory(FingerprintJoin *join, int64 n, double weight)
 {
 	const SimdupRows *rows = join->fingerprints->rows;
-	SimdupPairSet with = {join->elements, join->scratch, 0};
+	SimdupElement *elements = join->elements;
+	uint32 n_with = rows->n_first == rows->n ? (uint32) n : 0;
+	SimdupPairSet with = {elements, join->scratch, 0};
 	SimdupPairSet without;
 
-	if (rows->n_first == rows->n)
-		with.n = (uint32) n;
-	/* most runs on disk are of one element */
-	else if (n > 1)
-		with.n = (uint32) part_by_query(join->elements, n);
-	without.elements = with.elements + with.n;
-	without.scratch = with.scratch + with.n;
-	without.n = (uint32) n - with.n;
+	/* those with rows of the first query move to the front */
+	for (int64 i = 0; i < n && rows->n_first < rows->n; i++)
+	{
+		SimdupElement element = elements[i];
+
+		if ((element.index & HAS_FIRST) == 0)
+			continue;
+		elements[i] = elements[n_with];
+		elements[n_with++] = element;
+	}
+	with.n = n_with;
+	without = (SimdupPairSet){elements + n_with, join->scratch + n_with,
+							  (uint32) n - n_with};
 
 	join->run = weight * (double) with.n;
 	simdup_pair_join(&join->pairs, with, NULL);
@@ -137,25 +115,10 @@ read_element(SimdupTempFile *file, int64 i)
 {
 	SimdupElement element;
 
+	CHECK_FOR_INTERRUPTS();
 	simdup_tempfile_read(file, i * (int64) sizeof(element), &element,
 						 sizeof(element));
 	return element;
-}
-
-/* List fingerprints in a file of elements. */
-static SimdupTempFile *
-list_fingerprints(SimdupFingerprints *fingerprints, int64 from, int64 to)
-{
-	SimdupTempFile *file = simdup_tempfile_create();
-
-	for (int64 i = from; i < to; i++)
-	{
-		SimdupElement element = element_of(fingerprints, i);
-
-		CHECK_FOR_INTERRUPTS();
-		simdup_tempfile_append(file, &element, sizeof(element));
-	}
-	return file;
 }
 
 /*
@@ -173,7 +136,6 @@ varying_bits(SimdupTempFile *file, int64 n, uint32 *ones, uint32 *n_sampled)
 	{
 		uint64 fp = read_element(file, i).fp;
 
-		CHECK_FOR_INTERRUPTS();
 		any |= fp;
 		all &= fp;
 		if (i % step != 0)
@@ -201,7 +163,6 @@ sort_by_block(SimdupTempFile *file, int64 n, int rotation)
 	{
 		SimdupElement element = read_element(file, i);
 
-		CHECK_FOR_INTERRUPTS();
 		simdup_pairsort_put(sort, simdup_rotate64(element.fp, rotation),
 							element.index);
 	}
@@ -212,41 +173,15 @@ sort_by_block(SimdupTempFile *file, int64 n, int rotation)
 static void join_on_disk(FingerprintJoin *join, SimdupTempFile *file, int64 n,
 						 double weight);
 
-/* A run of fingerprints that are equal in a block, as it comes. */
-typedef struct EqualRun
-{
-	int64 n;
-	SimdupTempFile *overflow; /* all of the run, once it is too long */
-} EqualRun;
-
+/* Join a run of fingerprints, in a file if it is too long for memory. */
 static void
-add_to_run(FingerprintJoin *join, EqualRun *run, SimdupElement element)
+join_run(FingerprintJoin *join, int64 n, SimdupTempFile *file, double weight)
 {
-	if (run->n == join->capacity && run->overflow == NULL)
-	{
-		run->overflow = simdup_tempfile_create();
-		simdup_tempfile_append(run->overflow, join->elements,
-							   (size_t) run->n * sizeof(SimdupElement));
-	}
-	if (run->overflow)
-		simdup_tempfile_append(run->overflow, &element, sizeof(element));
+	if (file == NULL)
+		join_in_memory(join, n, weight);
 	else
-		join->elements[run->n] = element;
-	run->n++;
-}
-
-static void
-finish_run(FingerprintJoin *join, EqualRun *run, double weight)
-{
-	if (run->overflow)
-	{
-		join_on_disk(join, run->overflow, run->n, weight);
-		simdup_tempfile_close(run->overflow);
-		run->overflow = NULL;
-	}
-	else
-		join_in_memory(join, run->n, weight);
-	run->n = 0;
+		join_on_disk(join, file, n, weight);
+	simdup_tempfile_close(file);
 }
 
 /* Sort by one block, join its runs. */
@@ -257,7 +192,8 @@ join_by_block(FingerprintJoin *join, SimdupTempFile *file, int64 n,
 	int rotation = (pg_leftmost_one_pos64(block) + 1) % 64;
 	SimdupPairSort *sort = sort_by_block(file, n, rotation);
 	uint64 same = join->pairs.path.same;
-	EqualRun run = {0};
+	SimdupTempFile *run = NULL; /* all of the run, once it is too long */
+	int64 n_run = 0;
 	uint64 run_value = 0;
 	uint64 word;
 	SimdupElement element;
@@ -266,40 +202,42 @@ join_by_block(FingerprintJoin *join, SimdupTempFile *file, int64 n,
 	while (simdup_pairsort_get(sort, &word, &element.index))
 	{
 		element.fp = simdup_rotate64(word, (64 - rotation) % 64);
-		if (run.n > 0 && (element.fp & block) != run_value)
-			finish_run(join, &run, weight);
+		if (n_run > 0 && (element.fp & block) != run_value)
+		{
+			join_run(join, n_run, run, weight);
+			run = NULL;
+			n_run = 0;
+		}
 		run_value = element.fp & block;
-		add_to_run(join, &run, element);
+		if (n_run == join->capacity && run == NULL)
+		{
+			run = simdup_tempfile_create();
+			simdup_tempfile_append(run, join->elements,
+								   (size_t) n_run * sizeof(SimdupElement));
+		}
+		if (run != NULL)
+			simdup_tempfile_append(run, &element, sizeof(element));
+		else
+			join->elements[n_run] = element;
+		n_run++;
 	}
-	finish_run(join, &run, weight);
+	join_run(join, n_run, run, weight);
 	join->pairs.path.same = same;
 	simdup_pairsort_end(sort);
 }
 
-/* Return memory for n elements. */
-static SimdupElement *
-make_room(int64 n)
-{
-	return simdup_alloc((Size) n * sizeof(SimdupElement));
-}
-
-/* Join a whole file in memory; too few bits vary to cut blocks. */
+/* Make room for n elements in memory, in place of those that are there. */
 static void
-join_whole_file(FingerprintJoin *join, SimdupTempFile *file, int64 n,
-				double weight)
+make_room(FingerprintJoin *join, int64 n)
 {
-	SimdupElement *outer = join->elements;
-	SimdupElement *outer_scratch = join->scratch;
-
-	join->elements = make_room(n);
-	join->scratch = make_room(n);
-	for (int64 i = 0; i < n; i++)
-		join->elements[i] = read_element(file, i);
-	join_in_memory(join, n, weight);
-	simdup_free(join->elements);
 	simdup_free(join->scratch);
-	join->elements = outer;
-	join->scratch = outer_scratch;
+	join->scratch = simdup_alloc((Size) n * sizeof(SimdupElement));
+	if (join->fingerprints->fingerprint_file)
+	{
+		simdup_free(join->elements);
+		join->elements = simdup_alloc((Size) n * sizeof(SimdupElement));
+	}
+	join->capacity = n;
 }
 
 /*
@@ -321,7 +259,12 @@ join_on_disk(FingerprintJoin *join, SimdupTempFile *file, int64 n,
 	check_stack_depth();
 	/* so few bits vary that there are 2^16 fingerprints at most */
 	if (simdup_popcount64(varying) < n_blocks)
-		join_whole_file(join, file, n, weight);
+	{
+		make_room(join, n);
+		for (int64 i = 0; i < n; i++)
+			join->elements[i] = read_element(file, i);
+		join_in_memory(join, n, weight);
+	}
 	else
 	{
 		simdup_cut_blocks(varying, ones, n_sampled, n_blocks, blocks);
@@ -346,51 +289,37 @@ static void
 join_scope(FingerprintJoin *join, uint32 scope)
 {
 	SimdupFingerprints *fingerprints = join->fingerprints;
+	const SimdupRows *rows = fingerprints->rows;
+	bool on_disk = fingerprints->fingerprint_file != NULL;
 	int64 from = fingerprints->scope_starts[scope];
 	int64 n = n_in_scope(fingerprints, scope);
+	SimdupTempFile *file = n > join->capacity ? simdup_tempfile_create() : NULL;
 
-	if (n > join->capacity)
-	{
-		SimdupTempFile *file = list_fingerprints(fingerprints, from, from + n);
-
-		join_on_disk(join, file, n, 1.0);
-		simdup_tempfile_close(file);
-		return;
-	}
-	if (fingerprints->fingerprint_file == NULL)
+	if (!on_disk)
 		join->elements = fingerprints->in_memory.elements + from;
 	/* those in memory do not tell which query their rows are of */
-	if (fingerprints->fingerprint_file != NULL ||
-		fingerprints->rows->n_first < fingerprints->rows->n)
+	if (on_disk || rows->n_first < rows->n)
 		for (int64 i = 0; i < n; i++)
-			join->elements[i] = element_of(fingerprints, from + i);
-	join_in_memory(join, n, 1.0);
-}
+		{
+			SimdupFingerprint fingerprint =
+				simdup_fingerprint_at(fingerprints, from + i);
+			SimdupElement element = {fingerprint.fp, (uint64) (from + i)};
 
-/*
- * Make room for the largest scope, or for as many fingerprints as fit in memory.
- */
-static void
-make_room_for_scopes(FingerprintJoin *join)
-{
-	SimdupFingerprints *fingerprints = join->fingerprints;
-	int64 bytes = 2 * (int64) sizeof(SimdupElement);
-	int64 largest = 0;
-
-	for (uint32 scope = 0; scope < fingerprints->n_scopes; scope++)
-		largest = Max(largest, n_in_scope(fingerprints, scope));
-	if (fingerprints->fingerprint_file)
-		largest = Min(largest, Max(fingerprints->rows->budget / 2 / bytes, 64));
-	join->capacity = largest;
-	join->scratch = make_room(largest);
-	if (fingerprints->fingerprint_file)
-		join->elements = make_room(largest);
+			CHECK_FOR_INTERRUPTS();
+			if (rows->n_first < rows->n &&
+				simdup_row_at(fingerprints, fingerprint.start) < rows->n_first)
+				element.index |= HAS_FIRST;
+			if (file != NULL)
+				simdup_tempfile_append(file, &element, sizeof(element));
+			else
+				join->elements[i] = element;
+		}
+	join_run(join, n, file, 1.0);
 }
 
 void
 simdup_join_fingerprints(SimdupFingerprints *fingerprints, int max_distance,
-						 const char *phase, SimdupFingerprintSink sink,
-						 void *arg)
+						 SimdupFingerprintSink sink, void *arg)
 {
 	FingerprintJoin join = {.fingerprints = fingerprints,
 							.sink = sink,
@@ -399,12 +328,20 @@ simdup_join_fingerprints(SimdupFingerprints *fingerprints, int max_distance,
 									  .sink = receive_pair,
 									  .progress = show_share,
 									  .arg = &join}};
+	bool on_disk = fingerprints->fingerprint_file != NULL;
+	int64 largest = 0; /* scope */
 
-	simdup_progress_phase(phase, fingerprints->n);
+	simdup_progress_phase("comparing", fingerprints->n);
 	if (max_distance == 0 || fingerprints->n < 2)
 		return;
 	join.pairs.helpers = simdup_workers();
-	make_room_for_scopes(&join);
+	for (uint32 scope = 0; scope < fingerprints->n_scopes; scope++)
+		largest = Max(largest, n_in_scope(fingerprints, scope));
+	if (on_disk)
+		largest = Min(largest, Max(fingerprints->rows->budget / 2 /
+									   (2 * (int64) sizeof(SimdupElement)),
+								   64));
+	make_room(&join, largest);
 	for (uint32 scope = 0; scope < fingerprints->n_scopes; scope++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -412,6 +349,6 @@ simdup_join_fingerprints(SimdupFingerprints *fingerprints, int max_distance,
 			join_scope(&join, scope);
 	}
 	simdup_free(join.scratch);
-	if (fingerprints->fingerprint_file)
+	if (on_disk)
 		simdup_free(join.elements);
 }

@@ -6,15 +6,13 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "catalog/pg_type.h"
-#include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "batch/rows.h"
+#include "batch/join.h"
 #include "core/join/pigeonhole.h"
 #include "server/arguments.h"
 #include "server/query.h"
@@ -35,25 +33,20 @@
 /* bytes of a row in an array that grows by doubling */
 #define PACKED_ROW_BYTES 36
 
-/* The arrays of one piece that are not yet returned. */
+/* The arrays of one piece that are not yet returned: keys and fingerprints. */
 typedef struct Packed
 {
-	MemoryContext context; /* reset when they are */
-	ArrayBuildState *keys; /* NULL: none yet */
-	ArrayBuildState *fps;
+	MemoryContext context;		/* reset when they are */
+	ArrayBuildState *arrays[2]; /* NULL: none yet */
 } Packed;
 
 typedef struct Packing
 {
-	MemoryContext context; /* all of it; deleted at the end */
+	SimdupRows *rows; /* keeps none */
 	SimdupPieces pieces;
 	ReturnSetInfo *result;
-	SimdupKeys *keys; /* checks them; stores none */
-	Oid key_type;
-	Oid fp_type;
 	int max_packed;
-	int64 n_rows;
-	int64 n_null;
+	int64 n_rows;	/* may be more than a batch takes */
 	Packed *packed; /* by piece */
 } Packing;
 
@@ -77,9 +70,9 @@ check_row_columns(void *arg, TupleDesc columns, const char *argument)
 	Packing *packing = arg;
 
 	if (columns->natts != 2 ||
-		TupleDescAttr(columns, 1)->atttypid != packing->fp_type)
+		TupleDescAttr(columns, 1)->atttypid != packing->rows->fp_type)
 		return false;
-	simdup_keys_expect(packing->keys, TupleDescAttr(columns, 0)->atttypid,
+	simdup_keys_expect(packing->rows->keys, TupleDescAttr(columns, 0)->atttypid,
 					   argument);
 	return true;
 }
@@ -89,31 +82,33 @@ static void
 put_packed(Packing *packing, uint32 piece)
 {
 	Packed *packed = &packing->packed[piece];
-	Datum values[] = {Int32GetDatum((int32) piece),
-					  makeArrayResult(packed->keys, packed->context),
-					  makeArrayResult(packed->fps, packed->context)};
+	Datum values[3] = {Int32GetDatum((int32) piece)};
 
+	for (int i = 0; i < 2; i++)
+	{
+		values[i + 1] = makeArrayResult(packed->arrays[i], packed->context);
+		packed->arrays[i] = NULL;
+	}
 	simdup_put_result(packing->result, values, NULL);
 	MemoryContextReset(packed->context);
-	packed->keys = NULL;
-	packed->fps = NULL;
 }
 
 static void
 pack(Packing *packing, uint32 piece, Datum key, Datum fp)
 {
 	Packed *packed = &packing->packed[piece];
-	MemoryContext context = packed->context;
+	Oid types[2] = {packing->rows->key_type, packing->rows->fp_type};
+	Datum values[2] = {key, fp};
 
-	if (packed->keys == NULL)
+	for (int i = 0; i < 2; i++)
 	{
-		packed->keys = initArrayResult(packing->key_type, context, false);
-		packed->fps = initArrayResult(packing->fp_type, context, false);
+		if (packed->arrays[i] == NULL)
+			packed->arrays[i] =
+				initArrayResult(types[i], packed->context, false);
+		(void) accumArrayResult(packed->arrays[i], values[i], false, types[i],
+								packed->context);
 	}
-	(void) accumArrayResult(packed->keys, key, false, packing->key_type,
-							context);
-	(void) accumArrayResult(packed->fps, fp, false, packing->fp_type, context);
-	if (packed->fps->nelems >= packing->max_packed)
+	if (packed->arrays[1]->nelems >= packing->max_packed)
 		put_packed(packing, piece);
 }
 
@@ -122,6 +117,8 @@ static void
 pack_row(void *arg, TupleTableSlot *slot)
 {
 	Packing *packing = arg;
+	SimdupRows *rows = packing->rows;
+	Datum fp = slot->tts_values[1];
 	uint32 list[SIMDUP_MAX_PIECE_BLOCKS];
 	Datum key;
 	int n;
@@ -129,39 +126,14 @@ pack_row(void *arg, TupleTableSlot *slot)
 	simdup_progress_done(++packing->n_rows);
 	if (slot->tts_isnull[1])
 	{
-		packing->n_null++;
+		rows->n_null++;
 		return;
 	}
-	key = simdup_keys_take(packing->keys, slot->tts_values[0],
-						   slot->tts_isnull[0]);
-	n = simdup_pieces_of(&packing->pieces,
-						 DatumGetSimhash64(slot->tts_values[1]), list);
+	key =
+		simdup_keys_take(rows->keys, slot->tts_values[0], slot->tts_isnull[0]);
+	n = simdup_pieces_of(&packing->pieces, DatumGetSimhash64(fp), list);
 	for (int i = 0; i < n; i++)
-		pack(packing, list[i], key, slot->tts_values[1]);
-}
-
-static void
-begin_packing(Packing *packing, FunctionCallInfo fcinfo)
-{
-	MemoryContext context =
-		AllocSetContextCreate(CurrentMemoryContext, "simdup pieces",
-							  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
-	int64 share = (int64) work_mem * 1024 / packing->pieces.n;
-
-	packing->context = context;
-	packing->key_type = simdup_key_type_argument(fcinfo);
-	packing->fp_type = simdup_sibling_type(fcinfo->flinfo->fn_oid, "simhash64");
-	packing->keys = simdup_keys_of_function(fcinfo);
-	packing->max_packed =
-		(int) Min(Max(share / PACKED_ROW_BYTES, MIN_PACKED), MAX_PACKED);
-	packing->packed = palloc0(packing->pieces.n * sizeof(Packed));
-	for (uint32 i = 0; i < packing->pieces.n; i++)
-		packing->packed[i].context =
-			AllocSetContextCreate(context, "simdup piece",
-								  ALLOCSET_SMALL_SIZES);
-	simdup_progress_begin(get_func_name(fcinfo->flinfo->fn_oid));
-	MemoryContextSwitchTo(old);
+		pack(packing, list[i], key, fp);
 }
 
 PG_FUNCTION_INFO_V1(simdup_pieces);
@@ -172,22 +144,30 @@ simdup_pieces(PG_FUNCTION_ARGS)
 	Packing packing = {.result = simdup_begin_result(fcinfo)};
 	int option = simdup_named_argument(fcinfo, "max_distance");
 	int max_distance = simdup_check_max_distance(fcinfo, option);
+	SimdupRows *rows;
+	int64 share; /* bytes of work_mem for a piece */
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(option + 1))
 		return (Datum) 0;
 	check_pieces(&packing.pieces, max_distance, PG_GETARG_INT32(option + 1));
-	begin_packing(&packing, fcinfo);
+	packing.rows = rows = simdup_rows_begin(fcinfo, 1, SIMDUP_ROWS, NULL);
+	share = (int64) work_mem * 1024 / packing.pieces.n;
+	packing.max_packed =
+		(int) Min(Max(share / PACKED_ROW_BYTES, MIN_PACKED), MAX_PACKED);
+	packing.packed = palloc0(packing.pieces.n * sizeof(Packed));
+	for (uint32 i = 0; i < packing.pieces.n; i++)
+		packing.packed[i].context =
+			AllocSetContextCreate(rows->context, "simdup piece",
+								  ALLOCSET_SMALL_SIZES);
 	simdup_progress_phase("reading", 0);
 	simdup_run_query(&(SimdupQuery){text_to_cstring(PG_GETARG_TEXT_PP(0)),
 									"query", SIMDUP_KEY_AND_FP},
-					 simdup_parameters(fcinfo, 1), check_row_columns, pack_row,
-					 &packing);
-	simdup_tell_skipped(packing.n_null, 0, packing.n_rows - packing.n_null);
+					 rows->parameters, check_row_columns, pack_row, &packing);
+	simdup_tell_skipped(rows->n_null, 0, packing.n_rows - rows->n_null);
 	for (uint32 i = 0; i < packing.pieces.n; i++)
-		if (packing.packed[i].keys)
+		if (packing.packed[i].arrays[0] != NULL)
 			put_packed(&packing, i);
-	simdup_keys_end(packing.keys);
-	MemoryContextDelete(packing.context);
+	simdup_rows_end(rows);
 	return (Datum) 0;
 }
 
@@ -195,90 +175,56 @@ simdup_pieces(PG_FUNCTION_ARGS)
  * Reading
  */
 
-typedef struct Unpacking
-{
-	SimdupRows *rows;
-	Oid key_type;
-} Unpacking;
-
 /* Check the columns of packed rows: a SimdupColumnCheck. */
 static bool
 check_packed_columns(void *arg, TupleDesc columns, const char *argument)
 {
-	Unpacking *unpacking = arg;
-	Oid fps = columns->natts == 2
-				  ? get_element_type(TupleDescAttr(columns, 1)->atttypid)
-				  : InvalidOid;
+	SimdupRows *rows = arg;
+	Oid types[2] = {InvalidOid}; /* of keys and of fingerprints */
 
-	if (columns->natts == 2)
-		unpacking->key_type =
-			get_element_type(TupleDescAttr(columns, 0)->atttypid);
-	if (!OidIsValid(unpacking->key_type) || fps != unpacking->rows->fp_type)
+	for (int i = 0; i < 2 && columns->natts == 2; i++)
+		types[i] = get_element_type(TupleDescAttr(columns, i)->atttypid);
+	if (!OidIsValid(types[0]) || types[1] != rows->fp_type)
 		return false;
-	simdup_keys_expect(unpacking->rows->keys, unpacking->key_type, argument);
+	simdup_keys_expect(rows->keys, types[0], argument);
 	return true;
-}
-
-/*
- * Return the elements of an array of any type, in the current memory context.
- */
-static int
-elements_of(Datum array, Oid type, Datum **elements, bool **nulls)
-{
-	int n;
-	int16 len;
-	bool byval;
-	char align;
-
-	get_typlenbyvalalign(type, &len, &byval, &align);
-	deconstruct_array(DatumGetArrayTypeP(array), type, len, byval, align,
-					  elements, nulls, &n);
-	return n;
 }
 
 /* Unpack a row: a SimdupRowSink. */
 static void
 unpack_row(void *arg, TupleTableSlot *slot)
 {
-	Unpacking *unpacking = arg;
-	SimdupRows *rows = unpacking->rows;
-	Datum *keys;
-	Datum *fps;
-	bool *null_keys;
-	bool *null_fps;
-	int n;
+	SimdupRows *rows = arg;
+	Datum *values[2]; /* keys and fingerprints */
+	bool *nulls[2];
+	int n[2];
 
-	if (slot->tts_isnull[0] || slot->tts_isnull[1])
-		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("query in argument \"%s\" must not yield null arrays",
-					   "query"));
-	n = elements_of(slot->tts_values[0], unpacking->key_type, &keys,
-					&null_keys);
-	if (elements_of(slot->tts_values[1], rows->fp_type, &fps, &null_fps) != n)
+	for (int i = 0; i < 2; i++)
+	{
+		ArrayType *array;
+		int16 len;
+		bool byval;
+		char align;
+
+		if (slot->tts_isnull[i])
+			ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					errmsg("query in argument \"%s\" must not yield null arrays",
+						   "query"));
+		array = DatumGetArrayTypeP(slot->tts_values[i]);
+		get_typlenbyvalalign(ARR_ELEMTYPE(array), &len, &byval, &align);
+		deconstruct_array(array, ARR_ELEMTYPE(array), len, byval, align,
+						  &values[i], &nulls[i], &n[i]);
+	}
+	if (n[0] != n[1])
 		ereport(ERROR, errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				errmsg(
 					"arrays of keys and fingerprints must be of the same length"));
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n[0]; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		simdup_rows_add(rows, keys[i], null_keys[i], fps[i], null_fps[i]);
+		simdup_rows_add(rows, values[0][i], nulls[0][i], values[1][i],
+						nulls[1][i]);
 	}
-}
-
-/* Read a query of arrays (keys, fingerprints), as simdup_pieces packs rows. */
-static void
-read_packed_rows(SimdupRows *rows, const char *text)
-{
-	Unpacking unpacking = {.rows = rows};
-	SimdupQuery query = {text, "query",
-						 "an array of keys and an array of simhash64",
-						 "keys, fps"};
-
-	simdup_progress_phase("reading", 0);
-	rows->n_queries++;
-	simdup_run_query(&query, rows->parameters, check_packed_columns, unpack_row,
-					 &unpacking);
-	rows->n_first = rows->n;
 }
 
 /*
@@ -288,7 +234,6 @@ read_packed_rows(SimdupRows *rows, const char *text)
 
 typedef struct PairOutput
 {
-	SimdupRows *rows;
 	SimdupFingerprints *fingerprints;
 	ReturnSetInfo *result;
 	const SimdupPieces *pieces; /* NULL: of the whole table */
@@ -302,7 +247,7 @@ typedef struct PairOutput
 static void
 put_pair(PairOutput *output, uint32 x, uint32 y, int distance)
 {
-	SimdupRows *rows = output->rows;
+	SimdupRows *rows = output->fingerprints->rows;
 	Datum values[4];
 	bool nulls[4] = {false, false, false, rows->contents == NULL};
 
@@ -311,7 +256,7 @@ put_pair(PairOutput *output, uint32 x, uint32 y, int distance)
 	{
 		double resemblance =
 			simdup_stored_texts_resemblance(rows->contents, x, y,
-											rows->min_resemblance);
+											rows->options.min_resemblance);
 
 		if (resemblance < 0)
 			return;
@@ -332,6 +277,8 @@ put_rows(void *arg, const SimdupFingerprint *a, const SimdupFingerprint *b,
 		 int distance)
 {
 	PairOutput *output = arg;
+	SimdupFingerprints *fingerprints = output->fingerprints;
+	uint32 n_first = fingerprints->rows->n_first;
 
 	/* another piece returns these pairs */
 	if (output->pieces != NULL &&
@@ -339,25 +286,26 @@ put_rows(void *arg, const SimdupFingerprint *a, const SimdupFingerprint *b,
 		return;
 	for (uint32 i = 0; i < a->n; i++)
 	{
-		uint32 x = simdup_row_at(output->fingerprints, a->start + i);
-		uint32 end = i < a->n_first ? b->n : b->n_first;
+		uint32 x = simdup_row_at(fingerprints, a->start + i);
 
-		for (uint32 j = a == b ? i + 1 : 0; j < end; j++)
-			put_pair(output, x,
-					 simdup_row_at(output->fingerprints, b->start + j),
-					 distance);
+		for (uint32 j = a == b ? i + 1 : 0; j < b->n; j++)
+		{
+			uint32 y = simdup_row_at(fingerprints, b->start + j);
+
+			if (x >= n_first && y >= n_first)
+				break;
+			put_pair(output, x, y, distance);
+		}
 	}
 }
 
 /* Put all pairs of the rows, and end the rows. */
 static void
-put_all_pairs(PairOutput *output, SimdupRows *rows, int max_distance)
+put_all_pairs(PairOutput *output, SimdupRows *rows)
 {
 	SimdupFingerprint fingerprint;
 	int64 next = 0;
 
-	simdup_rows_tell_skipped(rows);
-	output->rows = rows;
 	output->fingerprints = simdup_rows_distinct(rows);
 	simdup_progress_phase("writing equal rows", rows->n);
 	while (simdup_fingerprints_next_equal(output->fingerprints, &next,
@@ -366,14 +314,14 @@ put_all_pairs(PairOutput *output, SimdupRows *rows, int max_distance)
 		put_rows(output, &fingerprint, &fingerprint, 0);
 		simdup_progress_done(fingerprint.start);
 	}
-	simdup_join_fingerprints(output->fingerprints, max_distance, "comparing",
+	simdup_join_fingerprints(output->fingerprints, rows->options.max_distance,
 							 put_rows, output);
-	simdup_fingerprints_end(output->fingerprints);
+	simdup_rows_end(rows);
 }
 
-/* Run both functions, of queries, key_type, options and params. */
+/* Return the pairs of one query, or of new and old rows. */
 static Datum
-pairs_of(FunctionCallInfo fcinfo, int n_queries, const char *const *names)
+pairs_of(FunctionCallInfo fcinfo, int n_queries)
 {
 	PairOutput output = {.result = simdup_begin_result(fcinfo)};
 	SimdupOptions options = simdup_options(fcinfo);
@@ -381,10 +329,9 @@ pairs_of(FunctionCallInfo fcinfo, int n_queries, const char *const *names)
 
 	if (simdup_has_null(fcinfo, 0, n_queries))
 		return (Datum) 0;
-	rows = simdup_rows_begin(fcinfo, n_queries, &options);
-	for (int i = 0; i < n_queries; i++)
-		simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(i)), names[i]);
-	put_all_pairs(&output, rows, options.max_distance);
+	rows = simdup_rows_begin(fcinfo, n_queries, SIMDUP_ROWS, &options);
+	simdup_rows_read(rows, fcinfo);
+	put_all_pairs(&output, rows);
 	return (Datum) 0;
 }
 
@@ -396,9 +343,7 @@ PG_FUNCTION_INFO_V1(simdup_pairs);
 Datum
 simdup_pairs(PG_FUNCTION_ARGS)
 {
-	static const char *const names[] = {"query"};
-
-	return pairs_of(fcinfo, lengthof(names), names);
+	return pairs_of(fcinfo, 1);
 }
 
 PG_FUNCTION_INFO_V1(simdup_new_pairs);
@@ -409,9 +354,7 @@ PG_FUNCTION_INFO_V1(simdup_new_pairs);
 Datum
 simdup_new_pairs(PG_FUNCTION_ARGS)
 {
-	static const char *const names[] = {"new_query", "old_query"};
-
-	return pairs_of(fcinfo, lengthof(names), names);
+	return pairs_of(fcinfo, 2);
 }
 
 PG_FUNCTION_INFO_V1(simdup_piece_pairs);
@@ -421,19 +364,27 @@ simdup_piece_pairs(PG_FUNCTION_ARGS)
 {
 	PairOutput output = {.result = simdup_begin_result(fcinfo)};
 	int option = simdup_named_argument(fcinfo, "max_distance");
-	int max_distance = simdup_check_max_distance(fcinfo, option);
+	SimdupOptions options = {.max_distance =
+								 simdup_check_max_distance(fcinfo, option)};
 	SimdupPieces pieces;
 	SimdupRows *rows;
 
 	if (PG_ARGISNULL(0) || simdup_has_null(fcinfo, option + 1, 2))
 		return (Datum) 0;
-	check_pieces(&pieces, max_distance, PG_GETARG_INT32(option + 2));
+	check_pieces(&pieces, options.max_distance, PG_GETARG_INT32(option + 2));
 	output.pieces = &pieces;
 	output.piece = (uint32) simdup_check_range(PG_GETARG_INT32(option + 1), 0,
 											   (int) pieces.n - 1, "piece",
 											   "The piece given is %d.");
-	rows = simdup_rows_begin(fcinfo, 1, NULL);
-	read_packed_rows(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)));
-	put_all_pairs(&output, rows, max_distance);
+	rows = simdup_rows_begin(fcinfo, 1, SIMDUP_ROWS, &options);
+	simdup_progress_phase("reading", 0);
+	simdup_run_query(&(SimdupQuery){text_to_cstring(PG_GETARG_TEXT_PP(0)),
+									"query",
+									"an array of keys and an array of simhash64",
+									"keys, fps"},
+					 rows->parameters, check_packed_columns, unpack_row, rows);
+	rows->n_first = rows->n;
+	simdup_tell_skipped(rows->n_null, 0, rows->n);
+	put_all_pairs(&output, rows);
 	return (Datum) 0;
 }

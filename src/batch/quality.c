@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -111,53 +112,44 @@ static const char clusters_statement[] =
 	" FROM (SELECT pg_catalog.count(*) AS n FROM keys WHERE f IS NOT NULL AND t IS NOT NULL GROUP BY f, t) AS s)::pg_catalog.int8,"
 	" (SELECT pg_catalog.bool_or(last_is_found OPERATOR(pg_catalog.=) is_found) FROM labels)";
 
-static int64
-count_column(int column)
-{
-	bool isnull;
-	Datum value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
-								column, &isnull);
-
-	return isnull ? 0 : DatumGetInt64(value);
-}
-
 static Datum
 evaluate(FunctionCallInfo fcinfo, const char *statement, const char *columns,
 		 const char *example)
 {
-	Datum values[N_SCORES];
-	bool nulls[N_SCORES];
+	static const char *const names[2] = {"found", "truth"};
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
 	SimdupParameters *parameters;
-	char *found;
-	char *truth;
+	char *queries[2];
 	StringInfoData query;
-	Datum twice;
-	bool isnull;
+	Datum counts[4]; /* found, true, both; whether a key has two clusters */
+	bool missing[4];
+	Datum values[N_SCORES];
+	bool nulls[N_SCORES];
 
 	if (simdup_has_null(fcinfo, 0, 2))
 		return (Datum) 0;
 	parameters = simdup_parameters(fcinfo, 2);
-	found = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	truth = text_to_cstring(PG_GETARG_TEXT_PP(1));
 	SPI_connect();
-	found = simdup_subquery(&(SimdupQuery){found, "found", columns, example},
-							parameters, has_two_columns, NULL);
-	truth = simdup_subquery(&(SimdupQuery){truth, "truth", columns, example},
-							parameters, has_two_columns, NULL);
+	for (int i = 0; i < 2; i++)
+		queries[i] = simdup_subquery(&(SimdupQuery){text_to_cstring(
+														PG_GETARG_TEXT_PP(i)),
+													names[i], columns, example},
+									 parameters, has_two_columns, NULL);
 	initStringInfo(&query);
-	appendStringInfo(&query, statement, found, truth);
+	appendStringInfo(&query, statement, queries[0], queries[1]);
 	simdup_execute_statement(query.data, parameters);
 	if (SPI_processed != 1)
 		elog(ERROR, "evaluation did not yield one row");
-	twice =
-		SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 4, &isnull);
-	if (!isnull && DatumGetBool(twice))
+	heap_deform_tuple(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, counts,
+					  missing);
+	if (!missing[3] && DatumGetBool(counts[3]))
 		ereport(ERROR, errcode(ERRCODE_CARDINALITY_VIOLATION),
 				errmsg(
 					"a key has more than one cluster in one of the queries"));
-	put_scores(count_column(1), count_column(2), count_column(3), values,
-			   nulls);
+	/* a sum of no rows is NULL */
+	put_scores(missing[0] ? 0 : DatumGetInt64(counts[0]),
+			   missing[1] ? 0 : DatumGetInt64(counts[1]),
+			   missing[2] ? 0 : DatumGetInt64(counts[2]), values, nulls);
 	/* before SPI's memory goes: on 32 bits a Datum may be a pointer */
 	simdup_put_result(result, values, nulls);
 	SPI_finish();
@@ -212,24 +204,21 @@ typedef struct Tuning
 	uint64 *sample; /* SIMDUP_SAMPLE_SIZE */
 } Tuning;
 
-static bool
-column_is(TupleDesc columns, int i, Oid type)
-{
-	return TupleDescAttr(columns, i)->atttypid == type;
-}
-
+/* Check the columns: a SimdupColumnCheck. */
 static bool
 check_columns(void *arg, TupleDesc columns,
 			  const char *argument pg_attribute_unused())
 {
 	Tuning *tuning = arg;
+	Oid types[3] = {InvalidOid};
 
+	for (int i = 0; i < Min(columns->natts, 3); i++)
+		types[i] = TupleDescAttr(columns, i)->atttypid;
 	tuning->labelled = columns->natts == 3;
-	if (columns->natts == 2)
-		return column_is(columns, 1, tuning->fp_type);
-	return tuning->labelled && column_is(columns, 0, tuning->fp_type) &&
-		   column_is(columns, 1, tuning->fp_type) &&
-		   column_is(columns, 2, BOOLOID);
+	return types[1] == tuning->fp_type &&
+		   (tuning->labelled
+				? types[0] == tuning->fp_type && types[2] == BOOLOID
+				: columns->natts == 2);
 }
 
 /*
@@ -265,62 +254,54 @@ receive(void *arg, TupleTableSlot *slot)
 }
 
 /*
- * Put precision and recall, and return F1. The labels at a distance stand for all
- * pairs at that distance.
+ * Put the scores of each distance. The weighted ones take the labels at a distance
+ * for all pairs at that distance.
  */
-static double
-weigh_scores(const Tuning *tuning, int max_distance, Datum *values, bool *nulls)
-{
-	double truth = 0;
-	double found = 0;
-	double both = 0;
-
-	for (int d = 0; d <= SIMHASH64_BITS; d++)
-	{
-		double yes = (double) tuning->n_pairs[1][d];
-		double judged = yes + (double) tuning->n_pairs[0][d];
-		double pairs = judged + (double) tuning->n_pairs[2][d];
-
-		if (judged == 0)
-			continue;
-		truth += yes / judged * pairs;
-		found += d <= max_distance ? pairs : 0;
-		both += d <= max_distance ? yes / judged * pairs : 0;
-	}
-	put_share(both, found, &values[WEIGHTED_PRECISION],
-			  &nulls[WEIGHTED_PRECISION]);
-	put_share(both, truth, &values[WEIGHTED_RECALL], &nulls[WEIGHTED_RECALL]);
-	return both > 0 ? 2 * both / (found + truth) : 0;
-}
-
 static void
 put_labelled(ReturnSetInfo *result, const Tuning *tuning, int max_distance)
 {
-	Datum values[N_TUNED];
-	bool nulls[N_TUNED] = {false};
-	int64 truth = 0;
-	int64 found = 0;
-	int64 both = 0;
+	int64 found[SIMHASH64_BITS + 1]; /* up to each distance */
+	int64 both[SIMHASH64_BITS + 1];
+	double weighted_found[SIMHASH64_BITS + 1];
+	double weighted_both[SIMHASH64_BITS + 1];
+	double truth;
 	double best = 0;
 	int recommended = -1;
 
 	for (int d = 0; d <= SIMHASH64_BITS; d++)
-		truth += tuning->n_pairs[1][d];
+	{
+		int64 yes = tuning->n_pairs[1][d];
+		int64 judged = yes + tuning->n_pairs[0][d];
+		double pairs =
+			judged == 0 ? 0 : (double) (judged + tuning->n_pairs[2][d]);
+
+		found[d] = judged + (d > 0 ? found[d - 1] : 0);
+		both[d] = yes + (d > 0 ? both[d - 1] : 0);
+		weighted_found[d] = pairs + (d > 0 ? weighted_found[d - 1] : 0);
+		weighted_both[d] = (double) yes / (double) Max(judged, 1) * pairs +
+						   (d > 0 ? weighted_both[d - 1] : 0);
+	}
+	truth = weighted_both[SIMHASH64_BITS];
 	for (int d = 0; d <= max_distance; d++)
 	{
-		double f1 = weigh_scores(tuning, d, values, nulls);
+		double f1 = weighted_both[d] > 0
+						? 2 * weighted_both[d] / (weighted_found[d] + truth)
+						: 0;
 
 		recommended = f1 > best ? d : recommended;
 		best = Max(best, f1);
 	}
-	nulls[EXPECTED_FALSE] = true;
 	for (int d = 0; d <= max_distance; d++)
 	{
-		found += tuning->n_pairs[0][d] + tuning->n_pairs[1][d];
-		both += tuning->n_pairs[1][d];
-		values[0] = Int32GetDatum(d);
-		put_scores(found, truth, both, values + 1, nulls + 1);
-		weigh_scores(tuning, d, values, nulls);
+		Datum values[N_TUNED] = {Int32GetDatum(d)};
+		bool nulls[N_TUNED] = {[EXPECTED_FALSE] = true};
+
+		put_scores(found[d], both[SIMHASH64_BITS], both[d], values + 1,
+				   nulls + 1);
+		put_share(weighted_both[d], weighted_found[d],
+				  &values[WEIGHTED_PRECISION], &nulls[WEIGHTED_PRECISION]);
+		put_share(weighted_both[d], truth, &values[WEIGHTED_RECALL],
+				  &nulls[WEIGHTED_RECALL]);
 		values[RECOMMENDED] = BoolGetDatum(d == recommended);
 		simdup_put_result(result, values, nulls);
 	}
@@ -359,8 +340,6 @@ estimate_pairs(const Tuning *tuning, double *pairs)
 static void
 put_unlabelled(ReturnSetInfo *result, const Tuning *tuning, int max_distance)
 {
-	Datum values[N_TUNED] = {0};
-	bool nulls[N_TUNED];
 	double chance[SIMHASH64_BITS + 1];
 	double near[SIMHASH64_BITS + 1];
 	double pairs = (double) tuning->n_rows * Max(tuning->n_rows - 1, 0) / 2;
@@ -373,12 +352,15 @@ put_unlabelled(ReturnSetInfo *result, const Tuning *tuning, int max_distance)
 	for (int d = 0; d <= max_distance; d++)
 		if (near[d] > 0 && pairs * chance[d] <= FALSE_SHARE * near[d])
 			recommended = d;
-	memset(nulls, true, sizeof(nulls));
-	nulls[0] = nulls[1] = nulls[EXPECTED_FALSE] = nulls[RECOMMENDED] = false;
 	for (int d = 0; d <= max_distance; d++)
 	{
-		values[0] = Int32GetDatum(d);
-		values[1] = Int64GetDatum((int64) rint(near[d]));
+		Datum values[N_TUNED] = {Int32GetDatum(d),
+								 Int64GetDatum((int64) rint(near[d]))};
+		bool nulls[N_TUNED];
+
+		memset(nulls, true, sizeof(nulls));
+		nulls[0] = nulls[1] = nulls[EXPECTED_FALSE] = nulls[RECOMMENDED] =
+			false;
 		values[EXPECTED_FALSE] = Float8GetDatum(pairs * chance[d]);
 		values[RECOMMENDED] = BoolGetDatum(d == recommended);
 		simdup_put_result(result, values, nulls);
@@ -395,7 +377,7 @@ simdup_tune(PG_FUNCTION_ARGS)
 		 "two simhash64 and a boolean (labelled pairs), or a key and a simhash64",
 		 "id, minhash64(content)"};
 	int max_distance;
-	Tuning *tuning;
+	Tuning tuning = {0};
 
 	if (simdup_has_null(fcinfo, 0, 2))
 		return (Datum) 0;
@@ -403,19 +385,18 @@ simdup_tune(PG_FUNCTION_ARGS)
 		simdup_check_range(PG_GETARG_INT32(1), 0, SIMHASH64_BITS,
 						   "max_distance", "The distance given is %d.");
 	query.text = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	tuning = palloc0(sizeof(Tuning));
-	tuning->fps = simdup_tempfile_create();
-	tuning->sample = palloc(SIMDUP_SAMPLE_SIZE * sizeof(uint64));
-	tuning->fp_type = simdup_sibling_type(fcinfo->flinfo->fn_oid, "simhash64");
+	tuning.fps = simdup_tempfile_create();
+	tuning.sample = palloc(SIMDUP_SAMPLE_SIZE * sizeof(uint64));
+	tuning.fp_type = simdup_sibling_type(fcinfo->flinfo->fn_oid, "simhash64");
 	simdup_run_query(&query, simdup_parameters(fcinfo, 1), check_columns,
-					 receive, tuning);
-	if (tuning->labelled)
-		put_labelled(result, tuning, max_distance);
+					 receive, &tuning);
+	if (tuning.labelled)
+		put_labelled(result, &tuning, max_distance);
 	else
 	{
-		simdup_tell_skipped(tuning->n_null, 0, tuning->n_rows);
-		put_unlabelled(result, tuning, max_distance);
+		simdup_tell_skipped(tuning.n_null, 0, tuning.n_rows);
+		put_unlabelled(result, &tuning, max_distance);
 	}
-	simdup_tempfile_close(tuning->fps);
+	simdup_tempfile_close(tuning.fps);
 	return (Datum) 0;
 }

@@ -7,7 +7,6 @@
 
 #include "access/detoast.h"
 #include "catalog/pg_type.h"
-#include "executor/tuptable.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -22,32 +21,104 @@
 
 #define MAX_ROWS (PG_UINT32_MAX - 1)
 
+/* Of a key as text, in bytes. A key that is longer ends in " ...". */
+#define MAX_KEY_TEXT 200
+
+/*
+ * Options
+ */
+
+static SimdupClusterMethod
+method_of(const char *name)
+{
+	if (strcmp(name, "connected") == 0)
+		return SIMDUP_CONNECTED;
+	if (strcmp(name, "leader") == 0)
+		return SIMDUP_LEADER;
+	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			errmsg("unrecognized clustering method: \"%s\"", name),
+			errhint(
+				"Methods are \"leader\" (the nearest earlier leader) and \"connected\" (connected components)."));
+}
+
+/* Return the position of an argument that must have a value; -1: no such one. */
+static int
+position_of(FunctionCallInfo fcinfo, const char *name)
+{
+	int argument = simdup_named_argument(fcinfo, name);
+
+	if (argument >= 0)
+		simdup_check_not_null(PG_ARGISNULL(argument), name);
+	return argument;
+}
+
+SimdupOptions
+simdup_options(FunctionCallInfo fcinfo)
+{
+	SimdupOptions options = {.method = SIMDUP_LEADER};
+	int argument = simdup_named_argument(fcinfo, "max_distance");
+
+	options.max_distance = simdup_check_max_distance(fcinfo, argument);
+	argument = position_of(fcinfo, "method");
+	if (argument >= 0)
+		options.method =
+			method_of(text_to_cstring(PG_GETARG_TEXT_PP(argument)));
+	argument = simdup_named_argument(fcinfo, "min_resemblance");
+	if (argument >= 0 && !PG_ARGISNULL(argument))
+		options.min_resemblance =
+			simdup_check_fraction(PG_GETARG_FLOAT8(argument),
+								  "min_resemblance");
+	argument = position_of(fcinfo, "w");
+	if (argument >= 0)
+		options.shingling =
+			simdup_get_resemblance(PG_GETARG_INT32(argument),
+								   PG_GETARG_TEXT_PP(
+									   position_of(fcinfo, "unit")));
+	return options;
+}
+
 SimdupRows *
-simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries,
+simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries, SimdupRowKind kind,
 				  const SimdupOptions *options)
 {
 	Oid function = fcinfo->flinfo->fn_oid;
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "simdup batch",
 							  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext caller = MemoryContextSwitchTo(context);
-	SimdupRows *rows = palloc0(sizeof(SimdupRows));
+	SimdupRows *rows = MemoryContextAllocZero(context, sizeof(SimdupRows));
 
+	MemoryContextSwitchTo(context);
 	rows->context = context;
-	rows->caller = caller;
 	rows->row_context =
 		AllocSetContextCreate(context, "simdup row", ALLOCSET_SMALL_SIZES);
 	rows->budget = (int64) maintenance_work_mem * 1024;
-	rows->fp_type = simdup_sibling_type(function, "simhash64");
 	rows->key_type = simdup_key_type_argument(fcinfo);
-	rows->keys = simdup_keys_of_function(fcinfo);
+	rows->n_queries = n_queries;
 	rows->parameters = simdup_parameters(fcinfo, n_queries);
+	if (kind < SIMDUP_TEXTS)
+		rows->fp_type = simdup_sibling_type(function, "simhash64");
 	rows->fps = simdup_grow(NULL, &rows->n_fps, 1024, sizeof(uint64));
-	if (options != NULL && options->min_resemblance > 0)
+	switch (kind)
 	{
-		rows->min_resemblance = options->min_resemblance;
-		rows->contents = simdup_stored_texts_begin(options->shingling);
+		case SIMDUP_ROWS:
+		case SIMDUP_TEXTS:
+			rows->keys = simdup_keys_of_function(fcinfo);
+			break;
+		case SIMDUP_ROWS_BY_KEY:
+			rows->keys = simdup_keys_begin(rows->key_type);
+			rows->numbers = simdup_keynumbers_begin(rows->keys, rows->key_type);
+			break;
+		case SIMDUP_ROWS_TO_SHOW:
+			rows->keys = simdup_keys_begin(TEXTOID);
+			rows->samples = simdup_keys_begin(TEXTOID);
+			break;
+		case SIMDUP_TEXTS_ALONE:
+			break;
 	}
+	if (options != NULL)
+		rows->options = *options;
+	if (rows->options.min_resemblance > 0)
+		rows->contents = simdup_stored_texts_begin(rows->options.shingling);
 	simdup_progress_begin(get_func_name(function));
 	return rows;
 }
@@ -57,39 +128,19 @@ simdup_rows_end(SimdupRows *rows)
 {
 	if (rows->sort)
 		simdup_pairsort_end(rows->sort);
+	if (rows->distinct)
+	{
+		simdup_tempfile_close(rows->distinct->number_file);
+		simdup_tempfile_close(rows->distinct->fingerprint_file);
+	}
 	if (rows->contents)
 		simdup_stored_texts_end(rows->contents);
 	if (rows->samples)
 		simdup_keys_end(rows->samples);
-	simdup_keys_end(rows->keys);
-	MemoryContextSwitchTo(rows->caller);
+	if (rows->keys)
+		simdup_keys_end(rows->keys);
+	MemoryContextSwitchTo(MemoryContextGetParent(rows->context));
 	MemoryContextDelete(rows->context);
-}
-
-void
-simdup_rows_by_key(SimdupRows *rows)
-{
-	simdup_keys_end(rows->keys);
-	rows->keys = simdup_keys_begin(rows->key_type);
-	rows->numbers = simdup_keynumbers_begin(rows->keys, rows->key_type);
-}
-
-void
-simdup_rows_without_fingerprints(SimdupRows *rows)
-{
-	rows->fp_type = InvalidOid;
-	rows->column[SIMDUP_CONTENT] = 1;
-	rows->column[SIMDUP_SCOPE] = -1;
-}
-
-void
-simdup_rows_as_text(SimdupRows *rows, bool samples)
-{
-	simdup_keys_end(rows->keys);
-	rows->keys = simdup_keys_begin(TEXTOID);
-	rows->key_output = palloc(sizeof(FmgrInfo));
-	if (samples)
-		rows->samples = simdup_keys_begin(TEXTOID);
 }
 
 /*
@@ -103,23 +154,23 @@ expect_key(SimdupRows *rows, Oid type, const char *argument)
 	Oid output;
 	bool is_varlena;
 
-	if (rows->key_output == NULL)
+	if (rows->samples == NULL)
 	{
-		simdup_keys_expect(rows->keys, type, argument);
+		if (rows->keys != NULL)
+			simdup_keys_expect(rows->keys, type, argument);
 		return;
 	}
 	getTypeOutputInfo(type, &output, &is_varlena);
-	fmgr_info_cxt(output, rows->key_output, rows->context);
+	fmgr_info_cxt(output, &rows->key_output, rows->context);
 	simdup_keys_expect(rows->keys, TEXTOID, argument);
-	if (rows->samples)
-		simdup_keys_expect(rows->samples, TEXTOID, argument);
+	simdup_keys_expect(rows->samples, TEXTOID, argument);
 }
 
 /* Prepare to number scopes of a type. A second query has the first one's. */
 static void
 expect_scope(SimdupRows *rows, Oid type, const char *argument)
 {
-	if (rows->n_queries == 1 && OidIsValid(type))
+	if (rows->n_read == 1 && OidIsValid(type))
 	{
 		rows->scope_type = type;
 		rows->scope_keys = simdup_keys_begin(type);
@@ -167,23 +218,25 @@ expect_content(SimdupRows *rows, Oid type, const char *argument)
 static bool
 find_columns(SimdupRows *rows, TupleDesc columns)
 {
-	static const char *const names[SIMDUP_N_NAMED] = {"content", "scope"};
-
-	for (int i = 0; i < SIMDUP_N_NAMED; i++)
-		rows->column[i] = -1;
-	for (int column = 2; column < columns->natts; column++)
+	for (int i = 2; i < columns->natts; i++)
 	{
-		const char *name = NameStr(TupleDescAttr(columns, column)->attname);
-		int i = 0;
+		const char *name = NameStr(TupleDescAttr(columns, i)->attname);
+		int *column = strcmp(name, "content") == 0 ? &rows->content_column
+					  : strcmp(name, "scope") == 0 ? &rows->scope_column
+												   : NULL;
 
-		while (i < SIMDUP_N_NAMED && strcmp(name, names[i]) != 0)
-			i++;
-		if (i < SIMDUP_N_NAMED ? rows->column[i] >= 0 : rows->also == NULL)
+		if (column == NULL ? rows->row_sink == NULL : *column >= 0)
 			return false;
-		if (i < SIMDUP_N_NAMED)
-			rows->column[i] = column;
+		if (column != NULL)
+			*column = i;
 	}
 	return true;
+}
+
+static Oid
+type_of_column(TupleDesc columns, int i)
+{
+	return i < 0 ? InvalidOid : TupleDescAttr(columns, i)->atttypid;
 }
 
 /* Check the columns: a SimdupColumnCheck. */
@@ -191,29 +244,24 @@ static bool
 check_columns(void *arg, TupleDesc columns, const char *argument)
 {
 	SimdupRows *rows = arg;
-	Oid types[SIMDUP_N_NAMED] = {InvalidOid};
 	MemoryContext old;
 	bool fits;
 
-	if (!OidIsValid(rows->fp_type))
-	{
-		if (columns->natts != 2 ||
-			!simdup_is_text_type(TupleDescAttr(columns, 1)->atttypid))
-			return false;
-		expect_key(rows, TupleDescAttr(columns, 0)->atttypid, argument);
-		return true;
-	}
-	if (columns->natts < 2 ||
-		TupleDescAttr(columns, 1)->atttypid != rows->fp_type ||
-		!find_columns(rows, columns))
+	rows->content_column = OidIsValid(rows->fp_type) ? -1 : 1;
+	rows->scope_column = -1;
+	if (columns->natts < 2)
 		return false;
-	for (int i = 0; i < SIMDUP_N_NAMED; i++)
-		if (rows->column[i] >= 0)
-			types[i] = TupleDescAttr(columns, rows->column[i])->atttypid;
+	if (OidIsValid(rows->fp_type)
+			? type_of_column(columns, 1) != rows->fp_type ||
+				  !find_columns(rows, columns)
+			: columns->natts > 2 ||
+				  !simdup_is_text_type(type_of_column(columns, 1)))
+		return false;
 	old = MemoryContextSwitchTo(rows->context);
-	expect_key(rows, TupleDescAttr(columns, 0)->atttypid, argument);
-	expect_scope(rows, types[SIMDUP_SCOPE], argument);
-	fits = expect_content(rows, types[SIMDUP_CONTENT], argument);
+	expect_key(rows, type_of_column(columns, 0), argument);
+	expect_scope(rows, type_of_column(columns, rows->scope_column), argument);
+	fits = expect_content(rows, type_of_column(columns, rows->content_column),
+						  argument);
 	MemoryContextSwitchTo(old);
 	return fits;
 }
@@ -311,12 +359,12 @@ add_key_text(SimdupRows *rows, TupleTableSlot *slot)
 	const char *key =
 		slot->tts_isnull[0]
 			? "NULL"
-			: OutputFunctionCall(rows->key_output, slot->tts_values[0]);
+			: OutputFunctionCall(&rows->key_output, slot->tts_values[0]);
 	int len = (int) strlen(key);
 
-	if (len > SIMDUP_MAX_KEY_TEXT)
+	if (len > MAX_KEY_TEXT)
 	{
-		len = pg_mbcliplen(key, len, SIMDUP_MAX_KEY_TEXT);
+		len = pg_mbcliplen(key, len, MAX_KEY_TEXT);
 		key = psprintf("%.*s ...", len, key);
 		len = (int) strlen(key);
 	}
@@ -334,10 +382,10 @@ add_sample(SimdupRows *rows, TupleTableSlot *slot)
 {
 	text *sample = cstring_to_text("");
 
-	if (rows->has_samples && !slot->tts_isnull[rows->column[SIMDUP_CONTENT]])
+	if (rows->has_samples && !slot->tts_isnull[rows->content_column])
 	{
 		struct varlena *value = (struct varlena *) DatumGetPointer(
-			slot->tts_values[rows->column[SIMDUP_CONTENT]]);
+			slot->tts_values[rows->content_column]);
 
 		if (VARATT_IS_EXTERNAL(value) && !VARATT_IS_EXTERNAL_ONDISK(value))
 			value = detoast_external_attr(value);
@@ -392,7 +440,7 @@ simdup_rows_add(SimdupRows *rows, Datum key, bool null_key, Datum fp,
 static uint32
 scope_of(SimdupRows *rows, TupleTableSlot *slot)
 {
-	int column = rows->column[SIMDUP_SCOPE];
+	int column = rows->scope_column;
 	Datum scope;
 	uint32 number;
 
@@ -408,7 +456,7 @@ static void
 add_row(void *arg, TupleTableSlot *slot)
 {
 	SimdupRows *rows = arg;
-	int content = rows->column[SIMDUP_CONTENT];
+	int content = rows->content_column;
 
 	if (OidIsValid(rows->fp_type) && slot->tts_isnull[1])
 	{
@@ -422,16 +470,17 @@ add_row(void *arg, TupleTableSlot *slot)
 	}
 	if (rows->contents != NULL)
 		simdup_stored_texts_add(rows->contents, slot->tts_values[content]);
-	if (rows->key_output)
+	if (rows->samples)
+	{
 		add_key_text(rows, slot);
+		add_sample(rows, slot);
+	}
 	else if (rows->numbers)
 		add_unique_key(rows, slot);
-	else
+	else if (rows->keys)
 		simdup_keys_add(rows->keys, slot->tts_values[0], slot->tts_isnull[0]);
-	if (rows->samples)
-		add_sample(rows, slot);
-	if (rows->also != NULL)
-		rows->also(rows->also_arg, slot);
+	if (rows->row_sink != NULL)
+		rows->row_sink(rows->row_sink_arg, slot);
 	if (OidIsValid(rows->fp_type))
 		add_fingerprint(rows, scope_of(rows, slot),
 						DatumGetSimhash64(slot->tts_values[1]));
@@ -441,25 +490,28 @@ add_row(void *arg, TupleTableSlot *slot)
 }
 
 void
-simdup_rows_read(SimdupRows *rows, const char *text, const char *argument)
+simdup_rows_read(SimdupRows *rows, FunctionCallInfo fcinfo)
 {
+	bool has_fp = OidIsValid(rows->fp_type);
 	SimdupQuery query =
-		{text, argument,
-		 "a key, a simhash64, and at most two more columns, called content (a text or a varbit) and scope",
-		 "id, minhash64(content), content"};
+		{NULL, "query",
+		 has_fp
+			 ? "a key, a simhash64, and at most two more columns, called content (a text or a varbit) and scope"
+			 : "a key and a text",
+		 has_fp ? "id, minhash64(content), content" : "id, content"};
 
-	if (!OidIsValid(rows->fp_type))
-		query =
-			(SimdupQuery){text, argument, "a key and a text", "id, content"};
-	simdup_progress_phase("reading", 0);
-	rows->n_queries++;
-	simdup_run_query(&query, rows->parameters, check_columns, add_row, rows);
-	if (rows->n_queries == 1)
-		rows->n_first = rows->n;
-}
-
-void
-simdup_rows_tell_skipped(const SimdupRows *rows)
-{
-	simdup_tell_skipped(rows->n_null, rows->n_no_content, rows->n);
+	for (int i = 0; i < rows->n_queries; i++)
+	{
+		query.text = text_to_cstring(PG_GETARG_TEXT_PP(i));
+		if (rows->n_queries > 1)
+			query.argument = i == 0 ? "new_query" : "old_query";
+		simdup_progress_phase("reading", 0);
+		rows->n_read++;
+		simdup_run_query(&query, rows->parameters, check_columns, add_row,
+						 rows);
+		if (i == 0)
+			rows->n_first = rows->n;
+	}
+	if (rows->numbers == NULL)
+		simdup_tell_skipped(rows->n_null, rows->n_no_content, rows->n);
 }

@@ -1,6 +1,6 @@
 /*
  * rows.h
- *	  The rows of a batch, its distinct fingerprints, and the near pairs of these.
+ *	  The rows of a batch, and its distinct fingerprints.
  *
  * A row has a key and a fingerprint, and a scope and a content where the query
  * has these columns. Rows are numbered from 0 in query order. They are kept in
@@ -11,7 +11,6 @@
 
 #include "fmgr.h"
 
-#include "core/cluster/decisions.h"
 #include "core/cluster/distinct_fingerprints.h"
 #include "core/join/allpairs.h"
 #include "server/keys.h"
@@ -40,45 +39,39 @@ typedef struct SimdupOptions
  */
 extern SimdupOptions simdup_options(FunctionCallInfo fcinfo);
 
-/*
- * Bytes that a fingerprint takes in memory while fingerprints are joined:
- * fingerprint and start, and two elements of the join. A row adds its number.
- */
-#define SIMDUP_FINGERPRINT_BYTES (12 + 2 * (int64) sizeof(SimdupElement))
-#define SIMDUP_ROW_BYTES (SIMDUP_FINGERPRINT_BYTES + 4)
-
-/* Of a key as text, in bytes. A key that is longer ends in " ...". */
-#define SIMDUP_MAX_KEY_TEXT 200
-
 /* The most bytes of a text that a report looks at. */
 #define SIMDUP_MAX_SAMPLE (1024 * 1024)
 
-/* Columns that may follow the key and the fingerprint, by name. */
-typedef enum SimdupNamedColumn
+/* What the queries of a batch yield, and what is kept of it. */
+typedef enum SimdupRowKind
 {
-	SIMDUP_CONTENT,
-	SIMDUP_SCOPE,
-	SIMDUP_N_NAMED
-} SimdupNamedColumn;
+	SIMDUP_ROWS,		/* a key and a fingerprint */
+	SIMDUP_ROWS_BY_KEY, /* the same; ERROR for a key that comes twice */
+	/* the same, of keys as texts, cut short; with contents to be shown */
+	SIMDUP_ROWS_TO_SHOW,
+	SIMDUP_TEXTS,	   /* a key and a text */
+	SIMDUP_TEXTS_ALONE /* the same; the keys, of any type, are not kept */
+} SimdupRowKind;
 
 typedef struct SimdupRows
 {
-	MemoryContext context;	   /* all of the batch; deleted at the end */
-	MemoryContext caller;	   /* the context before and after */
+	MemoryContext context;	   /* all of the batch, a child of the caller's */
 	MemoryContext row_context; /* for what is made of one row; then reset */
 	int64 budget;			   /* bytes: maintenance_work_mem */
+	SimdupOptions options;	   /* zeroed if the function has none */
 	Oid fp_type; /* InvalidOid: a key and a text, without a fingerprint */
 	SimdupParameters *parameters;
 
-	SimdupKeys *keys;		   /* by number */
+	SimdupKeys *keys;		   /* by number; NULL: not kept */
 	SimdupKeyNumbers *numbers; /* a key's number is its row's; NULL: no look-up */
 	Oid key_type;
-	FmgrInfo *key_output; /* NULL: keys keep their type */
 
-	int column[SIMDUP_N_NAMED]; /* in the query that is read, from 0; -1: none */
+	/* columns of the query that is read, from 0; -1: none */
+	int content_column;
+	int scope_column;
 	SimdupStoredTexts *contents; /* to compare; NULL: they do not count */
-	double min_resemblance;
-	SimdupKeys *samples; /* texts to show beside the keys; NULL: none */
+	SimdupKeys *samples; /* contents to show; NULL: keys keep their type */
+	FmgrInfo key_output; /* beside samples */
 	bool has_samples;	 /* the query has a column content */
 
 	/* A number for each scope, from 1; NULL is scope 0. */
@@ -87,13 +80,14 @@ typedef struct SimdupRows
 	Oid scope_type;
 	uint32 *scope; /* by number, until rows are distinct or go to disk */
 
-	/* Where not NULL: gets each row too. */
-	SimdupRowSink also;
-	void *also_arg;
+	/* Where not NULL: gets each row too, and the query may have more columns. */
+	SimdupRowSink row_sink;
+	void *row_sink_arg;
 
 	uint32 n;		/* rows with a fingerprint */
 	uint32 n_first; /* of them, from the first query */
 	int n_queries;
+	int n_read;			/* queries, with the one that is read */
 	int64 n_null;		/* rows without a fingerprint */
 	int64 n_no_content; /* rows with one, but without the content they need */
 
@@ -102,42 +96,37 @@ typedef struct SimdupRows
 	Size n_fps, n_scope; /* that there is room for */
 	/* scope and high half of the fingerprint, low half and number */
 	SimdupPairSort *sort;
+	struct SimdupFingerprints *distinct; /* NULL: not yet */
 } SimdupRows;
 
 /*
+ * Bytes that a fingerprint takes in memory while fingerprints are joined:
+ * fingerprint and start, and two elements of the join. A row adds its number.
+ */
+#define SIMDUP_FINGERPRINT_BYTES (12 + 2 * (int64) sizeof(SimdupElement))
+#define SIMDUP_ROW_BYTES (SIMDUP_FINGERPRINT_BYTES + 4)
+
+/*
  * Begin a batch of n_queries queries in a memory context of its own, which is
- * the current one until simdup_fingerprints_end deletes it. The fingerprint type is the one beside the
- * called function. The arguments key_type and params are found by their names.
- * With a min_resemblance the contents are kept, to be compared.
+ * the current one until simdup_rows_end deletes it. The fingerprint type is the
+ * one beside the called function. The arguments key_type and params are found by
+ * their names. With a min_resemblance the contents are kept, to be compared.
  */
 extern SimdupRows *simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries,
+									 SimdupRowKind kind,
 									 const SimdupOptions *options);
-
-/*
- * Read keys and texts to be compared, without fingerprints. simdup_rows_end ends
- * the rows.
- */
-extern void simdup_rows_without_fingerprints(SimdupRows *rows);
 extern void simdup_rows_end(SimdupRows *rows);
 
-/* Look rows up by key: ERROR for a key that the query yields twice. */
-extern void simdup_rows_by_key(SimdupRows *rows);
-
 /*
- * Read keys of any type as text, for reports. Keys are cut at
- * SIMDUP_MAX_KEY_TEXT. With samples, contents are kept to be shown.
+ * Read the rows of the query or of the two queries, which are the first arguments.
+ * Rows without a fingerprint are skipped, and so are those without a content
+ * that counts. A NOTICE says how many, unless rows are read by key.
  */
-extern void simdup_rows_as_text(SimdupRows *rows, bool samples);
+extern void simdup_rows_read(SimdupRows *rows, FunctionCallInfo fcinfo);
 
-/*
- * Read the rows of a query; of two, the first first. Rows without a fingerprint
- * are skipped and counted. So are those without a content that counts.
- */
-extern void simdup_rows_read(SimdupRows *rows, const char *text,
-							 const char *argument);
-
-/* Say what was skipped, in a NOTICE. */
-extern void simdup_rows_tell_skipped(const SimdupRows *rows);
+/* Add rows one by one, after simdup_keys_expect. */
+extern void simdup_rows_add(SimdupRows *rows, Datum key, bool null_key,
+							Datum fp, bool null_fp);
 
 /*
  * Return the content of a row, up to SIMDUP_MAX_SAMPLE bytes, in the current
@@ -145,12 +134,8 @@ extern void simdup_rows_tell_skipped(const SimdupRows *rows);
  */
 extern text *simdup_rows_sample(SimdupRows *rows, uint32 number, bool *cut);
 
-/* Add rows one by one, after simdup_keys_expect. */
-extern void simdup_rows_add(SimdupRows *rows, Datum key, bool null_key,
-							Datum fp, bool null_fp);
-
 /*
- * The distinct fingerprints of a batch, each with its rows.
+ * The distinct fingerprints of a batch, each with its rows: fingerprints.c.
  *
  * A row has a position in the order of scopes and fingerprints. The rows of one
  * fingerprint stand at consecutive positions, in query order. In memory all
@@ -162,9 +147,8 @@ extern void simdup_rows_add(SimdupRows *rows, Datum key, bool null_key,
 typedef struct SimdupFingerprint
 {
 	uint64 fp;
-	uint32 start;	/* position of its first row */
-	uint32 n_first; /* rows that came with the first query */
-	uint32 n;		/* all of them */
+	uint32 start; /* position of its first row */
+	uint32 n;	  /* rows */
 } SimdupFingerprint;
 
 typedef struct SimdupFingerprints
@@ -179,12 +163,8 @@ typedef struct SimdupFingerprints
 	uint32 n_scopes;
 } SimdupFingerprints;
 
-/*
- * Make the distinct fingerprints, after the last query. simdup_fingerprints_end
- * ends the rows, too.
- */
+/* Make the distinct fingerprints, after the last query. They end with the rows. */
 extern SimdupFingerprints *simdup_rows_distinct(SimdupRows *rows);
-extern void simdup_fingerprints_end(SimdupFingerprints *fingerprints);
 
 /* Return the fingerprint of that index, by scope, fingerprint and position. */
 extern SimdupFingerprint simdup_fingerprint_at(SimdupFingerprints *fingerprints,
@@ -198,9 +178,13 @@ extern bool simdup_fingerprints_next_equal(SimdupFingerprints *fingerprints,
 										   int64 *next,
 										   SimdupFingerprint *fingerprint);
 
-/* List the fingerprint and the scope of each row, by number. */
+/*
+ * List the fingerprint and the scope of each row, by number. These may be NULL:
+ * the scopes, and the bits of the rows that are wanted, for all rows.
+ */
 extern void simdup_fingerprints_by_row(SimdupFingerprints *fingerprints,
-									   uint64 *fps, uint32 *scopes);
+									   const uint8 *wanted, uint64 *fps,
+									   uint32 *scopes);
 
 /* Return the number of the row at a position. */
 extern uint32 simdup_row_at(SimdupFingerprints *fingerprints, uint32 position);
@@ -217,55 +201,5 @@ simdup_get_bit(const uint8 *bits, uint32 position)
 {
 	return (bits[position / 8] >> position % 8) & 1;
 }
-
-/*
- * All near pairs of a batch's fingerprints: join.c.
- */
-
-typedef void (*SimdupFingerprintSink)(void *arg, const SimdupFingerprint *a,
-									  const SimdupFingerprint *b, int distance);
-
-/*
- * Find each pair of different fingerprints of one scope within the distance,
- * once, in no order. Leave out pairs whose rows are all of the second query.
- * The scopes are joined one after the other. Memory stays within the batch's
- * budget. The phase is what progress messages call it.
- */
-extern void simdup_join_fingerprints(SimdupFingerprints *fingerprints,
-									 int max_distance, const char *phase,
-									 SimdupFingerprintSink sink, void *arg);
-
-/*
- * Groups of rows: distinct_rows.c.
- */
-
-/*
- * Return the first row of each row's group. These may be NULL: the constraints;
- * `also`, which gets each near pair of fingerprints once; and for leader with
- * contents the resemblance, which gets that of each row to its leader.
- */
-extern uint32 *simdup_find_groups(SimdupFingerprints *fingerprints,
-								  const SimdupOptions *options,
-								  const SimdupConstraints *constraints,
-								  SimdupFingerprintSink also, void *also_arg,
-								  double *resemblance);
-
-/*
- * What a refresh and a review of a grouping read alike: groups.c. Arguments of
- * the called function are found by their names.
- */
-
-/* Run the query of the argument members, which yields keys and ids. */
-extern void simdup_read_members(FunctionCallInfo fcinfo, SimdupKeys *keys,
-								void (*take)(void *arg, Datum *keys,
-											 Datum *values),
-								void *arg);
-
-/*
- * Read the rows of the query, which is the first argument, under the path, which
- * is the third. simdup_fingerprints_end ends them.
- */
-extern SimdupFingerprints *simdup_read_fingerprints(
-	FunctionCallInfo fcinfo, const SimdupOptions *options);
 
 #endif /* SIMDUP_BATCH_ROWS_H */

@@ -1,12 +1,18 @@
 /*
  * shingle_pairs.c
  *	  shingle_pairs: all pairs of documents of a resemblance.
+ *
+ * 1. Read the documents: their shingle sets go to disk.
+ * 2. Collapse equal sets into one.
+ * 3. Rank the shingles by rarity.
+ * 4. Join the sets exactly (core/join/setjoin.c), and expand each pair of sets to
+ * the pairs of their documents.
+ * 5. Sort these pairs, and write them with their connected component.
  */
 #include "postgres.h"
 #include "compat.h"
 
 #include "miscadmin.h"
-#include "utils/builtins.h"
 
 #include "batch/rows.h"
 #include "core/cluster/components.h"
@@ -14,7 +20,45 @@
 #include "core/host.h"
 #include "core/join/setjoin.h"
 #include "server/arguments.h"
-#include "server/spill.h"
+#include "server/query.h"
+
+typedef struct PairSearch
+{
+	SimdupRows *rows;	/* the documents */
+	uint32 *document_n; /* sizes of their sets; 0: the document is left out */
+
+	/* Distinct sets are numbered from 0 in ascending order of size. */
+	uint32 n_sets;
+	uint32 *sizes;	 /* by set */
+	uint32 *starts;	 /* n_sets + 1 of them */
+	uint32 *members; /* set i: documents [starts[i], starts[i + 1]) */
+
+	/*
+	 * Each shingle of two sets or more has a rank, from 0; the fewer sets have
+	 * it, the lower. A shingle of one set has none.
+	 */
+	uint32 *n_ranks;	   /* of each set */
+	int64 *offsets;		   /* of each set in the file */
+	SimdupTempFile *ranks; /* ascending in each set */
+	uint32 all_ranks;	   /* number of ranks */
+	uint32 common_from;	   /* the first of a shingle that many sets have */
+
+	SimdupPairSort *pairs; /* (a << 32 | b, common shingles), documents a < b */
+	int64 n_pairs;
+	uint32 *parent; /* of documents: components */
+} PairSearch;
+
+static const SimdupHashes *
+set_of(const PairSearch *search, uint32 document, int buffer)
+{
+	return simdup_stored_texts_set(search->rows->contents, document, buffer);
+}
+
+static uint32 *
+alloc_numbers(Size n)
+{
+	return simdup_alloc0((n + 1) * sizeof(uint32));
+}
 
 /*
  * Documents with equal shingle sets, as one set.
@@ -26,43 +70,41 @@
  * their pairs.
  */
 
-/* Sets are numbered from 0 in ascending order of size. */
-typedef struct DistinctSets
+/* Check whether a document has the last set. */
+static bool
+has_last_set(const PairSearch *search, uint32 document)
 {
-	SimdupRows *rows;	/* the documents */
-	uint32 *document_n; /* sizes of their sets; 0: the document is left out */
-	uint32 n;
-	uint32 *sizes;	 /* by set */
-	uint32 *starts;	 /* n + 1 of them */
-	uint32 *members; /* set i: documents [starts[i], starts[i + 1]) */
-} DistinctSets;
+	uint32 last = search->members[search->starts[search->n_sets - 1]];
+	const SimdupHashes *x = set_of(search, last, 0);
+	const SimdupHashes *y = set_of(search, document, 1);
 
-static const SimdupHashes *
-set_of(const DistinctSets *sets, uint32 document, int buffer)
-{
-	return simdup_stored_texts_set(sets->rows->contents, document, buffer);
+	return x->n == y->n &&
+		   memcmp(x->hashes, y->hashes, x->n * sizeof(uint64)) == 0;
 }
 
-static uint32 *
-alloc_numbers(Size n)
+/* Find the distinct sets. They take 16 bytes for each document. */
+static void
+find_distinct_sets(PairSearch *search)
 {
-	return simdup_alloc0((n + 1) * sizeof(uint32));
-}
+	uint32 n_documents = search->rows->n;
+	SimdupPairSort *sort = simdup_pairsort_begin(maintenance_work_mem);
+	uint64 last_key = 0;
+	uint64 key;
+	uint64 number;
+	uint32 n = 0;
 
-/* Sort the documents by the sizes and the digests of their sets. */
-static SimdupPairSort *
-sort_documents(DistinctSets *sets, int memory_kb)
-{
-	SimdupPairSort *sort = simdup_pairsort_begin(memory_kb);
-
-	simdup_progress_phase("making shingles", sets->rows->n);
-	for (uint32 i = 0; i < sets->rows->n; i++)
+	search->document_n = alloc_numbers(n_documents);
+	search->sizes = alloc_numbers(n_documents);
+	search->starts = alloc_numbers(n_documents);
+	search->members = alloc_numbers(n_documents);
+	simdup_progress_phase("making shingles", n_documents);
+	for (uint32 i = 0; i < n_documents; i++)
 	{
-		const SimdupHashes *set = set_of(sets, i, 0);
+		const SimdupHashes *set = set_of(search, i, 0);
 		uint64 digest = 0;
 
 		CHECK_FOR_INTERRUPTS();
-		sets->document_n[i] = (uint32) set->n;
+		search->document_n[i] = (uint32) set->n;
 		for (size_t j = 0; j < set->n; j++)
 			digest = simdup_mix64(digest ^ set->hashes[j]);
 		if (set->n > 0)
@@ -71,55 +113,19 @@ sort_documents(DistinctSets *sets, int memory_kb)
 		simdup_progress_done(i);
 	}
 	simdup_pairsort_perform(sort);
-	return sort;
-}
-
-/* Check whether a document has the last set. */
-static bool
-has_last_set(const DistinctSets *sets, uint32 document)
-{
-	const SimdupHashes *x =
-		set_of(sets, sets->members[sets->starts[sets->n - 1]], 0);
-	const SimdupHashes *y = set_of(sets, document, 1);
-
-	return x->n == y->n &&
-		   memcmp(x->hashes, y->hashes, x->n * sizeof(uint64)) == 0;
-}
-
-/*
- * Find the distinct sets, in the current memory context, with memory_kb for a sort
- * and 16 bytes for each document.
- */
-static DistinctSets *
-find_distinct_sets(SimdupRows *rows, int memory_kb)
-{
-	DistinctSets *sets = palloc0(sizeof(DistinctSets));
-	SimdupPairSort *sort;
-	uint64 last_key = 0;
-	uint64 key;
-	uint64 number;
-	uint32 n = 0;
-
-	sets->rows = rows;
-	sets->document_n = alloc_numbers(rows->n);
-	sets->sizes = alloc_numbers(rows->n);
-	sets->starts = alloc_numbers(rows->n);
-	sets->members = alloc_numbers(rows->n);
-	sort = sort_documents(sets, memory_kb);
 	while (simdup_pairsort_get(sort, &key, &number))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (key != last_key || !has_last_set(sets, (uint32) number))
+		if (key != last_key || !has_last_set(search, (uint32) number))
 		{
-			sets->sizes[sets->n] = (uint32) (key >> 32);
-			sets->starts[sets->n++] = n;
+			search->sizes[search->n_sets] = (uint32) (key >> 32);
+			search->starts[search->n_sets++] = n;
 		}
 		last_key = key;
-		sets->members[n++] = (uint32) number;
+		search->members[n++] = (uint32) number;
 	}
-	sets->starts[sets->n] = n;
+	search->starts[search->n_sets] = n;
 	simdup_pairsort_end(sort);
-	return sets;
 }
 
 /*
@@ -135,60 +141,15 @@ find_distinct_sets(SimdupRows *rows, int memory_kb)
  * are compared in the order that lets their comparison end early.
  */
 
-/*
- * Each shingle of two sets or more has a rank, from 0; the fewer sets have it,
- * the lower. A shingle of one set has none.
- */
-typedef struct Ranking
-{
-	uint32 n_sets;
-	uint32 n_ranks;		  /* in all */
-	uint32 common_from;	  /* the first rank of a shingle that many sets have */
-	uint32 *lengths;	  /* ranks of each set */
-	int64 *offsets;		  /* of each set in the file */
-	SimdupTempFile *file; /* ranks, ascending in each set */
-} Ranking;
-
 /* The sets of each shingle that two sets or more have. */
 typedef struct ShingleSets
 {
 	SimdupTempFile *file; /* for each shingle: number of sets, sets */
 	int64 size;			  /* of the file */
-	uint64 n_entries;	  /* sets in it */
 	uint32 *sets;		  /* of one shingle */
 	uint32 n;
-	uint64 *counts; /* shingles by number of sets */
+	uint64 *counts; /* shingles by number of sets, then their next rank */
 } ShingleSets;
-
-/* Sort pairs of shingle and set. Sets are read in the order of the file. */
-static SimdupPairSort *
-sort_shingles(const DistinctSets *sets, int memory_kb)
-{
-	SimdupPairSort *sort = simdup_pairsort_begin(memory_kb);
-	uint32 n = sets->rows->n;
-	uint32 *set_at = alloc_numbers(n); /* 0: none, or one number higher */
-
-	simdup_progress_phase("sorting shingles", n);
-	for (uint32 i = 0; i < sets->n; i++)
-		set_at[sets->members[sets->starts[i]]] = i + 1;
-	for (uint32 i = 0; i < n; i++)
-	{
-		const SimdupHashes *set;
-
-		if (set_at[i] == 0)
-			continue;
-		set = set_of(sets, i, 0);
-		for (size_t j = 0; j < set->n; j++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			simdup_pairsort_put(sort, set->hashes[j], set_at[i] - 1);
-		}
-		simdup_progress_done(i);
-	}
-	simdup_free(set_at);
-	simdup_pairsort_perform(sort);
-	return sort;
-}
 
 /* End the list of sets of one shingle. */
 static void
@@ -200,19 +161,42 @@ end_list(ShingleSets *lists)
 		simdup_tempfile_append(lists->file, lists->sets,
 							   lists->n * sizeof(uint32));
 		lists->size += ((int64) lists->n + 1) * (int64) sizeof(uint32);
-		lists->n_entries += lists->n;
 		lists->counts[lists->n]++;
 	}
 	lists->n = 0;
 }
 
+/*
+ * List the sets of each shingle in the file, from sorted pairs of shingle and set.
+ * Sets are read in the order of documents.
+ */
 static void
-write_lists(ShingleSets *lists, SimdupPairSort *sort)
+write_lists(const PairSearch *search, ShingleSets *lists)
 {
+	SimdupPairSort *sort = simdup_pairsort_begin(maintenance_work_mem);
+	uint32 n = search->rows->n;
+	uint32 *set_at = alloc_numbers(n); /* 0: none, or one number higher */
 	uint64 last = 0;
 	uint64 shingle;
 	uint64 set;
 
+	simdup_progress_phase("sorting shingles", n);
+	for (uint32 i = 0; i < search->n_sets; i++)
+		set_at[search->members[search->starts[i]]] = i + 1;
+	for (uint32 i = 0; i < n; i++)
+	{
+		const SimdupHashes *shingles =
+			set_at[i] == 0 ? NULL : set_of(search, i, 0);
+
+		for (size_t j = 0; shingles != NULL && j < shingles->n; j++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			simdup_pairsort_put(sort, shingles->hashes[j], set_at[i] - 1);
+		}
+		simdup_progress_done(i);
+	}
+	simdup_free(set_at);
+	simdup_pairsort_perform(sort);
 	while (simdup_pairsort_get(sort, &shingle, &set))
 	{
 		if (shingle != last)
@@ -221,22 +205,24 @@ write_lists(ShingleSets *lists, SimdupPairSort *sort)
 		lists->sets[lists->n++] = (uint32) set;
 	}
 	end_list(lists);
+	simdup_pairsort_end(sort);
 }
 
 /* Turn numbers of shingles into first ranks. */
 static void
-count_ranks(Ranking *ranking, ShingleSets *lists, uint32 common_sets)
+count_ranks(PairSearch *search, uint64 *counts)
 {
+	uint32 common_sets = simdup_set_join_common(search->n_sets);
 	uint64 sum = 0;
 
-	ranking->common_from = PG_UINT32_MAX;
-	for (uint32 i = 0; i <= ranking->n_sets; i++)
+	search->common_from = PG_UINT32_MAX;
+	for (uint32 i = 0; i <= search->n_sets; i++)
 	{
-		uint64 count = lists->counts[i];
+		uint64 count = counts[i];
 
 		if (i == common_sets)
-			ranking->common_from = (uint32) Min(sum, PG_UINT32_MAX);
-		lists->counts[i] = sum;
+			search->common_from = (uint32) Min(sum, PG_UINT32_MAX);
+		counts[i] = sum;
 		sum += count;
 	}
 	if (sum > SIMDUP_MAX_RANKS)
@@ -244,151 +230,113 @@ count_ranks(Ranking *ranking, ShingleSets *lists, uint32 common_sets)
 				errmsg("too many distinct shingles for one call"),
 				errdetail("At most %u shingles can occur in two documents or more.",
 						  SIMDUP_MAX_RANKS));
-	ranking->n_ranks = (uint32) sum;
-	ranking->common_from = Min(ranking->common_from, ranking->n_ranks);
+	search->all_ranks = (uint32) sum;
+	search->common_from = Min(search->common_from, search->all_ranks);
 }
 
 /* Sort pairs of set and rank. */
 static SimdupPairSort *
-sort_ranks(ShingleSets *lists, int memory_kb)
+sort_ranks(ShingleSets *lists)
 {
-	SimdupPairSort *sort = simdup_pairsort_begin(memory_kb);
+	SimdupPairSort *sort = simdup_pairsort_begin(maintenance_work_mem);
+	const int64 width = sizeof(uint32);
 
-	simdup_progress_phase("ranking shingles", (int64) lists->n_entries);
+	simdup_progress_phase("ranking shingles", lists->size / width);
 	for (int64 offset = 0; offset < lists->size;)
 	{
 		uint64 rank;
 
 		simdup_tempfile_read(lists->file, offset, &lists->n, sizeof(uint32));
-		offset += (int64) sizeof(uint32);
-		simdup_tempfile_read(lists->file, offset, lists->sets,
+		simdup_tempfile_read(lists->file, offset + width, lists->sets,
 							 lists->n * sizeof(uint32));
-		offset += (int64) lists->n * (int64) sizeof(uint32);
+		offset += (1 + (int64) lists->n) * width;
 		rank = lists->counts[lists->n]++;
 		for (uint32 i = 0; i < lists->n; i++)
 		{
 			CHECK_FOR_INTERRUPTS();
 			simdup_pairsort_put(sort, lists->sets[i], rank);
 		}
-		simdup_progress_done(offset / (int64) sizeof(uint32));
+		simdup_progress_done(offset / width);
 	}
 	simdup_pairsort_perform(sort);
 	return sort;
 }
 
+/* Rank the shingles of the sets. */
 static void
-write_ranks(Ranking *ranking, SimdupPairSort *sort)
+rank_shingles(PairSearch *search)
 {
-	uint32 set = 0;
-	int64 offset = 0;
-	uint64 of_set;
+	uint32 n = search->n_sets;
+	ShingleSets lists = {.file = simdup_tempfile_create(),
+						 .sets = alloc_numbers(n)};
+	SimdupPairSort *sort;
+	uint64 set;
 	uint64 value;
 
-	while (simdup_pairsort_get(sort, &of_set, &value))
-	{
-		uint32 rank = (uint32) value;
-
-		while (set < of_set)
-			ranking->offsets[++set] = offset;
-		simdup_tempfile_append(ranking->file, &rank, sizeof(rank));
-		offset += (int64) sizeof(rank);
-		ranking->lengths[set]++;
-	}
-}
-
-/*
- * Rank the shingles of the sets, in the current memory context, with memory_kb
- * for sorts. A shingle is common if common_sets sets have it.
- */
-static Ranking *
-rank_shingles(const DistinctSets *sets, uint32 common_sets, int memory_kb)
-{
-	Ranking *ranking = palloc0(sizeof(Ranking));
-	ShingleSets lists = {0};
-	SimdupPairSort *shingles = sort_shingles(sets, memory_kb);
-	SimdupPairSort *ranks;
-
-	ranking->n_sets = sets->n;
-	ranking->lengths = alloc_numbers(sets->n);
-	ranking->offsets = simdup_alloc0(((Size) sets->n + 1) * sizeof(int64));
-	ranking->file = simdup_tempfile_create();
-	lists.file = simdup_tempfile_create();
-	lists.sets = alloc_numbers(sets->n);
-	lists.counts = simdup_alloc0(((Size) sets->n + 1) * sizeof(uint64));
-	write_lists(&lists, shingles);
-	simdup_pairsort_end(shingles);
-	count_ranks(ranking, &lists, common_sets);
-	ranks = sort_ranks(&lists, memory_kb);
+	lists.counts = simdup_alloc0(((Size) n + 1) * sizeof(uint64));
+	write_lists(search, &lists);
+	count_ranks(search, lists.counts);
+	sort = sort_ranks(&lists);
 	simdup_tempfile_close(lists.file);
 	simdup_free(lists.sets);
 	simdup_free(lists.counts);
-	write_ranks(ranking, ranks);
-	simdup_pairsort_end(ranks);
-	return ranking;
+
+	search->n_ranks = alloc_numbers(n);
+	search->offsets = simdup_alloc0(((Size) n + 1) * sizeof(int64));
+	search->ranks = simdup_tempfile_create();
+	while (simdup_pairsort_get(sort, &set, &value))
+	{
+		uint32 rank = (uint32) value;
+		int64 offset =
+			simdup_tempfile_append(search->ranks, &rank, sizeof(rank));
+
+		if (search->n_ranks[set]++ == 0)
+			search->offsets[set] = offset;
+	}
+	simdup_pairsort_end(sort);
 }
 
 /*
- * shingle_pairs: all pairs of documents that resemble each other.
- *
- * 1. Read the documents: their shingle sets go to disk.
- * 2. Collapse equal sets into one.
- * 3. Rank the shingles by rarity.
- * 4. Join the sets exactly (core/join/setjoin.c), and expand each pair of sets to
- * the pairs of their documents.
- * 5. Sort these pairs, and write them with their connected component.
+ * The join
  */
-
-typedef struct PairSearch
-{
-	DistinctSets *sets;
-	Ranking *ranking;
-	SimdupPairSort *pairs; /* (a << 32 | b, common shingles), documents a < b */
-	int64 n_pairs;
-	uint32 *parent; /* of documents: components */
-} PairSearch;
-
-static void
-put_pair(PairSearch *search, uint32 x, uint32 y, uint32 common)
-{
-	uint64 a = Min(x, y);
-	uint64 b = Max(x, y);
-
-	CHECK_FOR_INTERRUPTS();
-	simdup_pairsort_put(search->pairs, a << 32 | b, common);
-	search->n_pairs++;
-}
 
 /*
  * Put all documents of one set with those of the other, or of one set with each
- * other: the sink of the join.
+ * other: a SimdupSetPairSink.
  */
 static void
 put_sets(void *arg, uint32_t x, uint32_t y, uint32_t common)
 {
 	PairSearch *search = arg;
-	const DistinctSets *sets = search->sets;
+	const uint32 *starts = search->starts;
+	const uint32 *members = search->members;
 
-	for (uint32 i = sets->starts[x]; i < sets->starts[x + 1]; i++)
+	for (uint32 i = starts[x]; i < starts[x + 1]; i++)
 	{
-		for (uint32 j = x == y ? i + 1 : sets->starts[y];
-			 j < sets->starts[y + 1]; j++)
-			put_pair(search, sets->members[i], sets->members[j], common);
-		simdup_components_join(search->parent, sets->members[i],
-							   sets->members[sets->starts[y]]);
+		for (uint32 j = x == y ? i + 1 : starts[y]; j < starts[y + 1]; j++)
+		{
+			uint64 a = Min(members[i], members[j]);
+			uint64 b = Max(members[i], members[j]);
+
+			CHECK_FOR_INTERRUPTS();
+			simdup_pairsort_put(search->pairs, a << 32 | b, common);
+			search->n_pairs++;
+		}
+		simdup_components_join(search->parent, members[i], members[starts[y]]);
 	}
 }
 
-/* Read ranks for the join. */
+/* Read ranks: a SimdupSetReader. */
 static void
 read_ranks(void *arg, uint32_t set, uint32_t *ranks)
 {
 	PairSearch *search = arg;
 
-	simdup_tempfile_read(search->ranking->file, search->ranking->offsets[set],
-						 ranks, search->ranking->lengths[set] * sizeof(uint32));
+	simdup_tempfile_read(search->ranks, search->offsets[set], ranks,
+						 search->n_ranks[set] * sizeof(uint32));
 }
 
-/* Show the progress of the join. */
+/* Show the progress: a SimdupSetProgress. */
 static void
 show_progress(void *arg pg_attribute_unused(), uint32_t done, uint32_t total)
 {
@@ -399,37 +347,34 @@ show_progress(void *arg pg_attribute_unused(), uint32_t done, uint32_t total)
 
 /* Find the pairs. The join and the sort of its result share the memory. */
 static void
-find_pairs(PairSearch *search, SimdupRows *rows, double min_resemblance)
+find_pairs(PairSearch *search)
 {
 	int half_kb = maintenance_work_mem / 2;
-	SimdupSetJoin join = {.read = read_ranks,
+	SimdupSetJoin join = {.n = search->n_sets,
+						  .sizes = search->sizes,
+						  .n_ranks = search->n_ranks,
+						  .all_ranks = search->all_ranks,
+						  .common_from = search->common_from,
+						  .read = read_ranks,
 						  .sink = put_sets,
-						  .progress = show_progress};
+						  .progress = show_progress,
+						  .arg = search};
 
-	search->sets = find_distinct_sets(rows, maintenance_work_mem);
-	search->ranking =
-		rank_shingles(search->sets, simdup_set_join_common(search->sets->n),
-					  maintenance_work_mem);
-	search->parent = alloc_numbers(rows->n);
-	simdup_components_init(search->parent, rows->n);
+	search->parent = alloc_numbers(search->rows->n);
+	simdup_components_init(search->parent, search->rows->n);
 	search->pairs = simdup_pairsort_begin(half_kb);
-	for (uint32 i = 0; i < search->sets->n; i++)
-		put_sets(search, i, i, search->sets->sizes[i]);
-	join.n = search->sets->n;
-	join.sizes = search->sets->sizes;
-	join.n_ranks = search->ranking->lengths;
-	join.all_ranks = search->ranking->n_ranks;
-	join.common_from = search->ranking->common_from;
-	join.arg = search;
-	simdup_set_join(&join, min_resemblance, (Size) half_kb * 1024);
-	simdup_tempfile_close(search->ranking->file);
+	for (uint32 i = 0; i < search->n_sets; i++)
+		put_sets(search, i, i, search->sizes[i]);
+	simdup_set_join(&join, search->rows->options.min_resemblance,
+					(Size) half_kb * 1024);
+	simdup_tempfile_close(search->ranks);
 }
 
 static void
 put_results(PairSearch *search, ReturnSetInfo *result)
 {
-	const uint32 *sizes = search->sets->document_n;
-	SimdupKeys *keys = search->sets->rows->keys;
+	const uint32 *sizes = search->document_n;
+	SimdupKeys *keys = search->rows->keys;
 	uint64 pair;
 	uint64 common;
 	int64 n = 0;
@@ -475,12 +420,13 @@ simdup_shingle_pairs(PG_FUNCTION_ARGS)
 		simdup_get_resemblance(w, PG_GETARG_TEXT_PP(option + 2));
 	options.min_resemblance =
 		simdup_check_fraction(PG_GETARG_FLOAT8(option + 1), "min_resemblance");
-	rows = simdup_rows_begin(fcinfo, 1, &options);
-	simdup_rows_without_fingerprints(rows);
-	simdup_rows_read(rows, text_to_cstring(PG_GETARG_TEXT_PP(0)), "query");
-	simdup_rows_tell_skipped(rows);
+	rows = simdup_rows_begin(fcinfo, 1, SIMDUP_TEXTS, &options);
+	simdup_rows_read(rows, fcinfo);
 	simdup_stored_texts_finish(rows->contents, 0);
-	find_pairs(&search, rows, options.min_resemblance);
+	search.rows = rows;
+	find_distinct_sets(&search);
+	rank_shingles(&search);
+	find_pairs(&search);
 	put_results(&search, result);
 	simdup_rows_end(rows);
 	return (Datum) 0;

@@ -15,6 +15,7 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
+#include "batch/join.h"
 #include "core/host.h"
 #include "report/collect.h"
 
@@ -121,8 +122,8 @@ find_columns(Report *report, TupleDesc columns)
 		if (strcmp(NameStr(attribute->attname), ID_COLUMN) == 0 &&
 			attribute->atttypid == INT8OID && i == columns->natts - 1)
 			report->id_column = i;
-		if (i == report->id_column || i == rows->column[SIMDUP_CONTENT] ||
-			i == rows->column[SIMDUP_SCOPE])
+		if (i == report->id_column || i == rows->content_column ||
+			i == rows->scope_column)
 			continue;
 		report->n_further++;
 		column->position = i;
@@ -232,13 +233,13 @@ find_first_rows(Report *report)
 
 	if (report->ids != NULL)
 		simdup_join_fingerprints(fingerprints, report->options.max_distance,
-								 "comparing", note_pairs, report);
+								 note_pairs, report);
 	else
-		first = simdup_find_groups(fingerprints, &report->options, NULL,
-								   note_pairs, report, NULL);
+		first =
+			simdup_find_groups(fingerprints, NULL, note_pairs, report, NULL);
 	report->fps = simdup_alloc(n * sizeof(uint64));
 	report->scope = simdup_alloc(n * sizeof(uint32));
-	simdup_fingerprints_by_row(fingerprints, report->fps, report->scope);
+	simdup_fingerprints_by_row(fingerprints, NULL, report->fps, report->scope);
 	while (simdup_fingerprints_next_equal(fingerprints, &next, &fingerprint))
 	{
 		report->equal_sets++;
@@ -304,13 +305,11 @@ void
 simdup_report_collect(Report *report, FunctionCallInfo fcinfo)
 {
 	report->options = simdup_options(fcinfo);
-	report->rows = simdup_rows_begin(fcinfo, 1, &report->options);
-	report->rows->also = take_row;
-	report->rows->also_arg = report;
-	simdup_rows_as_text(report->rows, true);
-	simdup_rows_read(report->rows, text_to_cstring(PG_GETARG_TEXT_PP(0)),
-					 "query");
-	simdup_rows_tell_skipped(report->rows);
+	report->rows =
+		simdup_rows_begin(fcinfo, 1, SIMDUP_ROWS_TO_SHOW, &report->options);
+	report->rows->row_sink = take_row;
+	report->rows->row_sink_arg = report;
+	simdup_rows_read(report->rows, fcinfo);
 	report->fingerprints = simdup_rows_distinct(report->rows);
 	report->listed = new_smallest(LISTED_PAIRS);
 	for (int d = 0; d <= report->options.max_distance; d++)

@@ -336,7 +336,7 @@ simdup_report_rows(PG_FUNCTION_ARGS)
 	}
 	if (report.values != NULL)
 		simdup_keys_end(report.values);
-	simdup_fingerprints_end(report.fingerprints);
+	simdup_rows_end(report.rows);
 	return (Datum) 0;
 }
 

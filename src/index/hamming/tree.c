@@ -169,8 +169,7 @@ put_page(BulkWriteState *writer, BlockNumber block, Page page)
 
 	memcpy(copy, page, BLCKSZ);
 	if (RelationNeedsWAL(writer))
-		log_newpage(&writer->rd_locator, MAIN_FORKNUM, block, copy,
-					true);
+		log_newpage(&writer->rd_locator, MAIN_FORKNUM, block, copy, true);
 	PageSetChecksumInplace(copy, block);
 	smgrwrite(RelationGetSmgr(writer), MAIN_FORKNUM, block, copy, true);
 #endif
