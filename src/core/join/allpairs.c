@@ -378,7 +378,7 @@ visit(RecursionWork *work, const RecursionPlan *plan, int first, int n_equal,
 	SimdupElement *b_home = b.elements;
 	int n_skipped = path->n_skipped;
 
-	if (n_skipped && !simdup_on_path(path, varying_bits(a, b)))
+	if (n_skipped && !simdup_differs_in_skipped(path, varying_bits(a, b)))
 		return;
 	for (int block = first; block <= plan->n_blocks - n_equal; block++)
 	{
@@ -401,7 +401,7 @@ join_sets(RecursionWork *work, SimdupPairSet a, SimdupPairSet b)
 	uint64_t varying = varying_bits(a, b);
 	RecursionPlan plan = {0};
 
-	if (!simdup_on_path(path, varying))
+	if (!simdup_differs_in_skipped(path, varying))
 		return;
 	/* too deep only for a set made to collide: then compare */
 	if (work->depth + MAX_BLOCKS < MAX_DEPTH &&

@@ -30,9 +30,9 @@ typedef struct SimdupPairPath
 	uint64_t skipped[SIMDUP_MAX_SKIPPED];
 } SimdupPairPath;
 
-/* Check whether bits of x are in each of the blocks that the path skipped. */
+/* Check whether x has a bit in each of the blocks that the path skipped. */
 static inline bool
-simdup_on_path(const SimdupPairPath *path, uint64_t x)
+simdup_differs_in_skipped(const SimdupPairPath *path, uint64_t x)
 {
 	for (int i = 0; i < path->n_skipped; i++)
 		if (!(x & path->skipped[i]))
@@ -44,7 +44,7 @@ simdup_on_path(const SimdupPairPath *path, uint64_t x)
 static inline bool
 simdup_pair_counts(const SimdupPairPath *path, uint64_t x)
 {
-	return (x & path->same) == 0 && simdup_on_path(path, x);
+	return (x & path->same) == 0 && simdup_differs_in_skipped(path, x);
 }
 
 /*
