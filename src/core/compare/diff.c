@@ -32,7 +32,8 @@ typedef struct Unit
 typedef struct DiffUnits
 {
 	const char *text;
-	Unit *units; /* n + 1 */
+	Unit *units;  /* n + 1 */
+	bool *edited; /* units that the other text does not have */
 	size_t n;
 } DiffUnits;
 
@@ -79,6 +80,7 @@ cut_text(const char *text, size_t len)
 	}
 	cut.units = simdup_grow(cut.units, &size, cut.n + 1, sizeof(Unit));
 	cut.units[cut.n].start = (uint32_t) len;
+	cut.edited = simdup_alloc0(cut.n + 1);
 	return cut;
 }
 
@@ -96,16 +98,13 @@ equal(const DiffUnits *a, size_t i, const DiffUnits *b, size_t j)
 /* The grid between the common start and the common end of both texts. */
 typedef struct Grid
 {
-	const DiffUnits *a;
-	const DiffUnits *b;
-	size_t skip; /* units of the common start */
-	int64_t n;	 /* units of a that are left */
-	int64_t m;	 /* units of b that are left */
+	DiffUnits a; /* what is left of it */
+	DiffUnits b;
+	int64_t n; /* units of a */
+	int64_t m; /* units of b */
 	int32_t *steps;
 	size_t size; /* of that array */
 	int64_t comparisons;
-	uint8_t *gone; /* which units of a the path leaves out, n of them */
-	uint8_t *come; /* which units of b it adds, m */
 } Grid;
 
 /* Step d: the x that d edits reach on the diagonals -d, -d + 2 … d. */
@@ -144,8 +143,7 @@ follow_equal(Grid *grid, int64_t x, int64_t k)
 	int64_t start = x;
 
 	while (x < grid->n && x - k < grid->m &&
-		   equal(grid->a, grid->skip + (size_t) x, grid->b,
-				 grid->skip + (size_t) (x - k)))
+		   equal(&grid->a, (size_t) x, &grid->b, (size_t) (x - k)))
 		x++;
 	grid->comparisons += x - start + 1;
 	return x;
@@ -205,10 +203,10 @@ trace_back(Grid *grid, int64_t d, int64_t i)
 		int64_t y = x - (2 * i - d);
 
 		if (from_above(grid, d, i))
-			grid->come[y - 1] = 1;
+			grid->b.edited[y - 1] = true;
 		else
 		{
-			grid->gone[x - 1] = 1;
+			grid->a.edited[x - 1] = true;
 			i--;
 		}
 	}
@@ -236,137 +234,107 @@ find_path(Grid *grid)
 	}
 	x = step(grid, d)[i];
 	y = x - (2 * i - d);
-	memset(grid->gone + x, 1, (size_t) (grid->n - x));
-	memset(grid->come + y, 1, (size_t) (grid->m - y));
+	memset(grid->a.edited + x, true, (size_t) (grid->n - x));
+	memset(grid->b.edited + y, true, (size_t) (grid->m - y));
 	trace_back(grid, d, i);
 }
 
-/* A part in units. */
-typedef struct Span
+/* Parts in units. */
+typedef struct Parts
 {
-	bool same;
-	size_t a;
-	size_t a_end;
-	size_t b;
-	size_t b_end;
-} Span;
-
-typedef struct Spans
-{
-	Span *spans;
+	SimdupDiffPart *parts;
 	size_t n;
 	size_t size;
-} Spans;
+} Parts;
 
-/* Append units of both texts; what is like the last span becomes part of it. */
+/* Append units of both texts; what is like the last part becomes part of it. */
 static void
-add_span(Spans *list, bool same, size_t a_units, size_t b_units)
+add_part(Parts *list, bool same, size_t a_units, size_t b_units)
 {
-	Span last = {0};
+	SimdupDiffPart last = {0};
 
 	if (a_units + b_units == 0)
 		return;
 	if (list->n > 0)
-		last = list->spans[list->n - 1];
+		last = list->parts[list->n - 1];
 	if (list->n == 0 || last.same != same)
 	{
-		list->spans =
-			simdup_grow(list->spans, &list->size, list->n + 1, sizeof(Span));
-		list->spans[list->n++] =
-			(Span){same, last.a_end, last.a_end, last.b_end, last.b_end};
+		list->parts = simdup_grow(list->parts, &list->size, list->n + 1,
+								  sizeof(SimdupDiffPart));
+		list->parts[list->n++] =
+			(SimdupDiffPart){.same = same,
+							 .a_start = last.a_start + last.a_len,
+							 .b_start = last.b_start + last.b_len};
 	}
-	list->spans[list->n - 1].a_end += a_units;
-	list->spans[list->n - 1].b_end += b_units;
+	list->parts[list->n - 1].a_len += (uint32_t) a_units;
+	list->parts[list->n - 1].b_len += (uint32_t) b_units;
 }
 
-/* Collect all spans: the common start, the path, and the common end. */
-static Spans
-collect(const Grid *grid)
+/* Collect all parts, with what is edited in either text. */
+static Parts
+collect(const DiffUnits *a, const DiffUnits *b)
 {
-	Spans list = {0};
-	int64_t x = 0;
-	int64_t y = 0;
+	Parts list = {0};
 
-	add_span(&list, true, grid->skip, grid->skip);
-	while (x < grid->n || y < grid->m)
+	for (size_t i = 0, j = 0; i < a->n || j < b->n;)
 	{
-		bool gone = x < grid->n && grid->gone[x];
-		bool come = !gone && y < grid->m && grid->come[y];
+		bool gone = i < a->n && a->edited[i];
+		bool come = !gone && j < b->n && b->edited[j];
 
-		add_span(&list, !gone && !come, !come, !gone);
-		x += !come;
-		y += !gone;
+		simdup_check_interrupts_at(i);
+		add_part(&list, !gone && !come, !come, !gone);
+		i += !come;
+		j += !gone;
 	}
-	add_span(&list, true, grid->a->n - grid->skip - (size_t) grid->n,
-			 grid->b->n - grid->skip - (size_t) grid->m);
 	return list;
 }
 
-static size_t
-span_units(const Span *span)
-{
-	return span->a_end - span->a + span->b_end - span->b;
-}
-
 /*
- * Check whether the equal span between two changes is too short to be read as
+ * Check whether the equal part between two changes is too short to be read as
  * equal. So is a short gap without a word, and what is small beside both
  * changes.
  */
 static bool
-is_noise(const DiffUnits *a, const Span *before, const Span *span,
-		 const Span *after)
+is_noise(const DiffUnits *a, const SimdupDiffPart *before,
+		 const SimdupDiffPart *part, const SimdupDiffPart *after)
 {
-	size_t n = span->a_end - span->a;
-	size_t left = span_units(before);
-	size_t right = span_units(after);
+	uint32_t left = before->a_len + before->b_len;
+	uint32_t right = after->a_len + after->b_len;
 
-	if (n > MAX_GAP)
+	if (part->a_len > MAX_GAP)
 		return false;
-	for (size_t i = span->a; i < span->a_end; i++)
-		if (a->units[i].hash & 1)
-			return 4 * n <= (left < right ? left : right);
+	for (uint32_t i = 0; i < part->a_len; i++)
+		if (a->units[part->a_start + i].hash & 1)
+			return 4 * part->a_len <= (left < right ? left : right);
 	return true;
 }
 
-/* Return the spans without noise. */
-static Spans
-without_noise(const DiffUnits *a, const Spans *list)
+/* Make noise a part of the changes around it. Parts only become fewer. */
+static void
+drop_noise(const DiffUnits *a, Parts *list)
 {
-	Spans clean = {0};
+	Parts clean = {list->parts, 0, list->size};
 
 	for (size_t i = 0; i < list->n; i++)
 	{
-		const Span *span = &list->spans[i];
-		bool same = span->same;
+		SimdupDiffPart part = list->parts[i];
 
-		if (same && clean.n > 0 && i + 1 < list->n &&
-			is_noise(a, &clean.spans[clean.n - 1], span, &list->spans[i + 1]))
-			same = false;
-		add_span(&clean, same, span->a_end - span->a, span->b_end - span->b);
+		if (part.same && clean.n > 0 && i + 1 < list->n &&
+			is_noise(a, &clean.parts[clean.n - 1], &part, &list->parts[i + 1]))
+			part.same = false;
+		add_part(&clean, part.same, part.a_len, part.b_len);
 	}
-	return clean;
+	list->n = clean.n;
 }
 
-static SimdupDiff
-in_bytes(const DiffUnits *a, const DiffUnits *b, const Spans *list)
+/* Return the byte at which units begin. Turn their number *len into bytes. */
+static uint32_t
+in_bytes(const DiffUnits *text, uint32_t start, uint32_t *len)
 {
-	SimdupDiff diff;
+	uint32_t from = text->units[start].start;
 
-	diff.n = list->n;
-	diff.parts = simdup_alloc((list->n + 1) * sizeof(SimdupDiffPart));
-	for (size_t i = 0; i < list->n; i++)
-	{
-		const Span *span = &list->spans[i];
-		SimdupDiffPart *part = &diff.parts[i];
-
-		part->same = span->same;
-		part->a_start = a->units[span->a].start;
-		part->a_len = a->units[span->a_end].start - part->a_start;
-		part->b_start = b->units[span->b].start;
-		part->b_len = b->units[span->b_end].start - part->b_start;
-	}
-	return diff;
+	*len = text->units[start + *len].start - from;
+	return from;
 }
 
 /* Return the grid of the units between the common start and the common end. */
@@ -374,19 +342,18 @@ static Grid
 make_grid(const DiffUnits *a, const DiffUnits *b)
 {
 	size_t least = a->n < b->n ? a->n : b->n;
-	size_t common = 0;
-	Grid grid = {.a = a, .b = b};
+	size_t skip = 0;
+	size_t common = 0; /* at the end */
 
-	while (grid.skip < least && equal(a, grid.skip, b, grid.skip))
-		grid.skip++;
-	while (common < least - grid.skip &&
+	while (skip < least && equal(a, skip, b, skip))
+		skip++;
+	while (common < least - skip &&
 		   equal(a, a->n - 1 - common, b, b->n - 1 - common))
 		common++;
-	grid.n = (int64_t) (a->n - grid.skip - common);
-	grid.m = (int64_t) (b->n - grid.skip - common);
-	grid.gone = simdup_alloc0((size_t) grid.n + 1);
-	grid.come = simdup_alloc0((size_t) grid.m + 1);
-	return grid;
+	return (Grid){.a = {a->text, a->units + skip, a->edited + skip},
+				  .b = {b->text, b->units + skip, b->edited + skip},
+				  .n = (int64_t) (a->n - skip - common),
+				  .m = (int64_t) (b->n - skip - common)};
 }
 
 SimdupDiff
@@ -395,22 +362,24 @@ simdup_diff(const char *a, size_t a_len, const char *b, size_t b_len)
 	DiffUnits a_units = cut_text(a, a_len);
 	DiffUnits b_units = cut_text(b, b_len);
 	Grid grid = make_grid(&a_units, &b_units);
-	Spans list;
-	Spans clean;
-	SimdupDiff diff;
+	Parts list;
 
 	find_path(&grid);
-	list = collect(&grid);
-	clean = without_noise(&a_units, &list);
-	diff = in_bytes(&a_units, &b_units, &clean);
+	list = collect(&a_units, &b_units);
+	drop_noise(&a_units, &list);
+	for (size_t i = 0; i < list.n; i++)
+	{
+		SimdupDiffPart *part = &list.parts[i];
+
+		part->a_start = in_bytes(&a_units, part->a_start, &part->a_len);
+		part->b_start = in_bytes(&b_units, part->b_start, &part->b_len);
+	}
 	simdup_free(grid.steps);
-	simdup_free(grid.gone);
-	simdup_free(grid.come);
-	simdup_free(list.spans);
-	simdup_free(clean.spans);
 	simdup_free(a_units.units);
+	simdup_free(a_units.edited);
 	simdup_free(b_units.units);
-	return diff;
+	simdup_free(b_units.edited);
+	return (SimdupDiff){list.parts, list.n};
 }
 
 void
