@@ -16,7 +16,7 @@
 #include "utils/float.h"
 #include "utils/tuplesort.h"
 
-#include "core/compare/terms.h"
+#include "core/compare/resemblance.h"
 #include "server/arguments.h"
 #include "server/query.h"
 #include "text/simhash.h"
