@@ -4,29 +4,17 @@
  */
 #include <string.h>
 
-#include "core/cluster/components.h"
-#include "core/cluster/decisions.h"
 #include "core/cluster/grouping.h"
-#include "core/cluster/unions.h"
-#include "core/fingerprint/hash.h"
 #include "core/host.h"
 #include "core/search/index_entries.h"
 
 #define NONE UINT32_MAX
 
-/*
- * Add a pair to a set of pairs of numbers: components that may not join groups.
- */
-static void
-add_pair(SimdupWordSet *set, uint32_t a, uint32_t b)
+/* Return a component and a group it may not join, as an element of a set. */
+static uint64_t
+apart(uint32_t component, uint32_t group)
 {
-	(void) simdup_wordset_add(set, ((uint64_t) a << 32 | b) + 1);
-}
-
-static bool
-has_pair(const SimdupWordSet *set, uint32_t a, uint32_t b)
-{
-	return simdup_wordset_has(set, ((uint64_t) a << 32 | b) + 1);
+	return ((uint64_t) component << 32 | group) + 1;
 }
 
 /* leader */
@@ -172,14 +160,17 @@ find_leader(Leading *l, uint32_t row)
 	{
 		LeaderList *list = &l->list_pool[d];
 		uint32_t before = NONE;
+		uint32_t *at = &list->first;
 
-		for (uint32_t i = list->first; i != NONE; i = l->leaders[i].next)
+		while (*at != NONE)
 		{
-			NearLeader *leader = &l->leaders[i];
+			NearLeader *leader = &l->leaders[*at];
 
-			if (has_pair(&l->cannot_link, component, l->group[leader->row]))
+			if (simdup_wordset_has(&l->cannot_link,
+								   apart(component, l->group[leader->row])))
 			{
-				before = i;
+				before = *at;
+				at = &leader->next;
 				continue;
 			}
 			if (leader->resemblance < 0)
@@ -193,11 +184,8 @@ find_leader(Leading *l, uint32_t row)
 				return leader->row;
 			}
 			/* it leaves the list */
-			if (before == NONE)
-				list->first = leader->next;
-			else
-				l->leaders[before].next = leader->next;
-			if (list->last == i)
+			*at = leader->next;
+			if (*at == NONE)
 				list->last = before;
 		}
 	}
@@ -217,8 +205,10 @@ group_row(Leading *l, uint32_t row)
 
 		l->component_group[component] = group;
 		for (size_t i = 0; i < n; i++)
-			add_pair(&l->cannot_link,
-					 simdup_cannot_link(l->constraints, component)[i], group);
+			(void) simdup_wordset_add(&l->cannot_link,
+									  apart(simdup_cannot_link(l->constraints,
+															   component)[i],
+											group));
 	}
 	l->group[row] = l->component_group[component];
 	if (leader == NONE)
@@ -242,8 +232,6 @@ simdup_group_by_leaders(const SimdupDistinctRows *distinct_rows,
 	l.component_group =
 		constraints == NULL ? l.group : make_numbers(distinct_rows->n_rows);
 	l.lists = make_numbers(distinct_rows->n_rows);
-	l.list_pool = simdup_grow(NULL, &l.lists_capacity, 1, sizeof(LeaderList));
-	l.leaders = simdup_grow(NULL, &l.leaders_capacity, 1, sizeof(NearLeader));
 	for (uint32_t row = 0; row < distinct_rows->n_rows; row++)
 	{
 		if (row % 1024 == 0) /* a row may lead thousands */

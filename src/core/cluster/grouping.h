@@ -28,7 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/cluster/decisions.h"
+#include "core/cluster/components.h"
 
 #define SIMDUP_NO_ROW UINT32_MAX
 
