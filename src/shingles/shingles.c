@@ -9,6 +9,7 @@
 
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "port/pg_bswap.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
 
@@ -180,18 +181,27 @@ sketch_shingles(void *arg, const SimdupToken *shingles, int n)
 	}
 }
 
-static Sketch
-make_sketch(const text *content, SimdupShingling shingling, uint64 modulus)
+/*
+ * Return the sketch of a function's text, argument 0: of the values that are
+ * divisible by the modulus the k smallest.
+ */
+static Datum
+make_sketch(FunctionCallInfo fcinfo, SimdupShingling shingling, uint64 modulus,
+			size_t k)
 {
-	SimdupUtf8 utf8 = simdup_text_to_utf8(content);
+	SimdupUtf8 utf8 = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
 	Sketch sketch = {.modulus = modulus};
 
 	simdup_shingle_strings(shingling, utf8.bytes, utf8.len, sketch_shingles,
 						   &sketch);
+	if (!sketch.any)
+		PG_RETURN_NULL();
 	simdup_hashes_unique(&sketch.values);
 	if (sketch.values.n > SIMDUP_MAX_SHINGLES)
 		simdup_too_many_shingles();
-	return sketch;
+	PG_RETURN_ARRAYTYPE_P(simdup_make_array(sketch.values.hashes,
+											(int) Min(sketch.values.n, k),
+											INT8OID));
 }
 
 PG_FUNCTION_INFO_V1(simdup_shingle_sketch);
@@ -201,18 +211,14 @@ simdup_shingle_sketch(PG_FUNCTION_ARGS)
 	SimdupShingling shingling =
 		simdup_get_shingling(PG_GETARG_INT32(1), PG_GETARG_TEXT_PP(3));
 	int32 modulus = PG_GETARG_INT32(2);
-	Sketch sketch;
 
 	if (modulus < 1)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("modulus must be at least 1"),
 				errdetail("The modulus given is %d.", modulus),
 				errhint("One shingle in so many is kept."));
-	sketch = make_sketch(PG_GETARG_TEXT_PP(0), shingling, (uint64) modulus);
-	if (!sketch.any)
-		PG_RETURN_NULL();
-	PG_RETURN_ARRAYTYPE_P(simdup_make_array(sketch.values.hashes,
-											(int) sketch.values.n, INT8OID));
+	return make_sketch(fcinfo, shingling, (uint64) modulus,
+					   SIMDUP_MAX_SHINGLES);
 }
 
 static int
@@ -231,14 +237,9 @@ simdup_shingle_sketch_bottom(PG_FUNCTION_ARGS)
 {
 	SimdupShingling shingling =
 		simdup_get_shingling(PG_GETARG_INT32(1), PG_GETARG_TEXT_PP(3));
-	int k = checked_sketch_size(PG_GETARG_INT32(2));
-	Sketch sketch = make_sketch(PG_GETARG_TEXT_PP(0), shingling, 1);
 
-	if (!sketch.any)
-		PG_RETURN_NULL();
-	PG_RETURN_ARRAYTYPE_P(
-		simdup_make_array(sketch.values.hashes,
-						  (int) Min(sketch.values.n, (size_t) k), INT8OID));
+	return make_sketch(fcinfo, shingling, 1,
+					   (size_t) checked_sketch_size(PG_GETARG_INT32(2)));
 }
 
 /* A sketch that came back from SQL is ascending and without repetitions. */
@@ -303,7 +304,7 @@ simdup_super_shingles(PG_FUNCTION_ARGS)
 	int n;
 	const int64 *values = get_sketch(PG_GETARG_ARRAYTYPE_P(0), &n);
 	int w = PG_GETARG_INT32(1);
-	unsigned char *bytes;
+	uint64 *bytes; /* big-endian */
 	SimdupHashes set = {0};
 
 	if (w < 1)
@@ -315,13 +316,12 @@ simdup_super_shingles(PG_FUNCTION_ARGS)
 	w = Min(w, n);
 	bytes = palloc((Size) n * sizeof(int64));
 	for (int i = 0; i < n; i++)
-		for (int b = 0; b < 8; b++)
-			bytes[8 * i + b] =
-				(unsigned char) ((uint64) values[i] >> (56 - 8 * b));
+		bytes[i] = pg_hton64((uint64) values[i]);
 	for (int i = 0; i + w <= n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		simdup_hashes_add(&set, sketch_value(bytes + 8 * i, 8 * (size_t) w));
+		simdup_hashes_add(&set,
+						  sketch_value(bytes + i, (size_t) w * sizeof(uint64)));
 	}
 	simdup_hashes_unique(&set);
 	PG_RETURN_ARRAYTYPE_P(simdup_make_array(set.hashes, (int) set.n, INT8OID));

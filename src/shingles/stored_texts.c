@@ -79,7 +79,12 @@ simdup_stored_texts_begin(SimdupShingling shingling)
 	simdup_keys_expect(contents->store, TEXTOID, "query");
 	simdup_keys_spill(contents->store);
 	contents->sets = simdup_tempfile_create();
-	contents->loaded_number[0] = contents->loaded_number[1] = NO_NUMBER;
+	for (int i = 0; i < 2; i++)
+	{
+		contents->loaded[i].hashes =
+			simdup_grow(NULL, &contents->loaded[i].size, 1, sizeof(uint64));
+		contents->loaded_number[i] = NO_NUMBER;
+	}
 	contents->summary_number = NO_NUMBER;
 	return contents;
 }
@@ -260,14 +265,7 @@ simdup_stored_texts_set(SimdupStoredTexts *contents, uint32 number, int buffer)
 		return set;
 	contents->loaded_number[buffer] = NO_NUMBER;
 	set->n = (size_t) summary_of(contents, number)->n;
-	if (set->n > set->size)
-	{
-		if (set->hashes != NULL)
-			pfree(set->hashes);
-		set->size = set->n;
-		set->hashes = MemoryContextAllocHuge(contents->context,
-											 set->size * sizeof(uint64));
-	}
+	set->hashes = simdup_grow(set->hashes, &set->size, set->n, sizeof(uint64));
 	simdup_tempfile_read(contents->sets,
 						 contents->set_at[number] + (int64) sizeof(Summary),
 						 set->hashes, set->n * sizeof(uint64));
