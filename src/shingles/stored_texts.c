@@ -174,30 +174,12 @@ sketch_words(VarBit *sketch)
 	return words;
 }
 
-/*
- * Return the words of a content: the ascending hashes of its shingles, or its bits.
- */
-static SimdupHashes
-words_of(const SimdupStoredTexts *contents, Datum content)
-{
-	return contents->by_sketch
-			   ? sketch_words(DatumGetVarBitP(content))
-			   : simdup_element_set(contents->shingling,
-									simdup_text_to_utf8(
-										DatumGetTextPP(content)));
-}
-
-/* Return the resemblance of two sets of words; 0 if one is empty. */
 static double
-resemblance_of(const SimdupStoredTexts *contents, const SimdupHashes *a,
-			   const SimdupHashes *b)
+sketch_resemblance(const SimdupStoredTexts *contents, const SimdupHashes *a,
+				   const SimdupHashes *b)
 {
 	int distance = 0;
 
-	if (a->n == 0 || b->n == 0)
-		return 0;
-	if (!contents->by_sketch)
-		return simdup_resemblance(a, b);
 	for (size_t i = 0; i < a->n; i++)
 		distance += simdup_hamming64(a->hashes[i], b->hashes[i]);
 	return simdup_agreement_resemblance(distance, contents->sketch_bits);
@@ -216,13 +198,20 @@ summarize(const SimdupHashes *set, Summary *summary)
 	}
 }
 
-/* Make the set of a content, and keep it in the file. */
+/*
+ * Make the words of a content, which are the ascending hashes of its shingles or its
+ * bits. Keep them in the file.
+ */
 static void
 make_set(SimdupStoredTexts *contents, uint32 number, Summary *summary)
 {
 	MemoryContext old = MemoryContextSwitchTo(contents->set_context);
+	Datum content = simdup_stored_texts_get(contents, number);
 	SimdupHashes set =
-		words_of(contents, simdup_stored_texts_get(contents, number));
+		contents->by_sketch
+			? sketch_words(DatumGetVarBitP(content))
+			: simdup_element_set(contents->shingling,
+								 simdup_text_to_utf8(DatumGetTextPP(content)));
 
 	summarize(&set, summary);
 	contents->set_at[number] =
@@ -298,7 +287,9 @@ double
 simdup_stored_texts_resemblance(SimdupStoredTexts *contents, uint32 a, uint32 b,
 								double min_resemblance)
 {
-	double resemblance;
+	const SimdupHashes *x;
+	const SimdupHashes *y;
+	double resemblance = 0;
 
 	if (contents->summary_number != a)
 	{
@@ -309,8 +300,10 @@ simdup_stored_texts_resemblance(SimdupStoredTexts *contents, uint32 a, uint32 b,
 		upper_bound(&contents->summary, summary_of(contents, b)) <
 			min_resemblance)
 		return -1;
-	resemblance =
-		resemblance_of(contents, simdup_stored_texts_set(contents, a, 0),
-					   simdup_stored_texts_set(contents, b, 1));
+	x = simdup_stored_texts_set(contents, a, 0);
+	y = simdup_stored_texts_set(contents, b, 1);
+	if (x->n > 0 && y->n > 0)
+		resemblance = contents->by_sketch ? sketch_resemblance(contents, x, y)
+										  : simdup_resemblance(x, y);
 	return resemblance >= min_resemblance ? resemblance : -1;
 }

@@ -83,12 +83,17 @@ typedef struct Leading
 	size_t leaders_capacity;
 } Leading;
 
-/* Return the list of a distinct row at a distance. */
-static LeaderList *
-list_at(Leading *l, uint32_t distinct, uint32_t distance)
+/* Add a leader to the list of a distinct row at a distance. */
+static void
+add_leader(Leading *l, uint32_t row, uint32_t distinct, uint32_t distance)
 {
 	uint32_t *at = &l->lists[distinct];
+	LeaderList *list;
 
+	if (l->distinct_rows->last_row[distinct] <= row)
+		return;
+	l->leaders = simdup_grow(l->leaders, &l->leaders_capacity,
+							 (size_t) l->n_leaders + 1, sizeof(NearLeader));
 	l->list_pool = simdup_grow(l->list_pool, &l->lists_capacity,
 							   (size_t) l->n_lists + 1, sizeof(LeaderList));
 	while (*at != NONE && l->list_pool[*at].distance < distance)
@@ -98,19 +103,7 @@ list_at(Leading *l, uint32_t distinct, uint32_t distance)
 		l->list_pool[l->n_lists] = (LeaderList){NONE, NONE, *at, distance};
 		*at = l->n_lists++;
 	}
-	return &l->list_pool[*at];
-}
-
-static void
-add_leader(Leading *l, uint32_t row, uint32_t distinct, uint32_t distance)
-{
-	LeaderList *list;
-
-	if (l->distinct_rows->last_row[distinct] <= row)
-		return;
-	l->leaders = simdup_grow(l->leaders, &l->leaders_capacity,
-							 (size_t) l->n_leaders + 1, sizeof(NearLeader));
-	list = list_at(l, distinct, distance);
+	list = &l->list_pool[*at];
 	if (list->first == NONE)
 		list->first = l->n_leaders;
 	else

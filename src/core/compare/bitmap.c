@@ -25,7 +25,7 @@
 /* binary digits of the integer test: both its sides stay below 2^31 */
 #define TEST_SCALE 15
 
-/* blocks searched between two looks at the interrupts */
+/* blocks searched between two looks for interrupts */
 #define BLOCKS_AT_ONCE 1024
 
 /* A bitmap to search for, and what follows from its size. */
@@ -141,6 +141,8 @@ first_candidate(const SimdupWindow *window, const WindowProbe *probe,
 {
 	for (; block < end; block++)
 	{
+		if (block % BLOCKS_AT_ONCE == 0)
+			simdup_check_interrupts();
 		if (!block_has_size(window->sizes + block * BLOCK_SLOTS, probe->low,
 							probe->high))
 			continue;
@@ -204,17 +206,12 @@ find_match(const SimdupWindow *window, const uint64_t *bitmap)
 	if (probe.size == 0)
 		return -1;
 	find_matching_sizes(window, &probe);
-	while (block < n_blocks)
+	for (;
+		 (block = first_candidate(window, &probe, block, n_blocks)) < n_blocks;
+		 block++)
 	{
-		size_t end = block + BLOCKS_AT_ONCE;
-		int64_t slot;
+		int64_t slot = match_in_block(window, &probe, block);
 
-		end = end < n_blocks ? end : n_blocks;
-		simdup_check_interrupts();
-		block = first_candidate(window, &probe, block, end);
-		if (block == end)
-			continue;
-		slot = match_in_block(window, &probe, block++);
 		if (slot >= 0)
 			return slot;
 	}

@@ -115,82 +115,52 @@ step(const Grid *grid, int64_t d)
 }
 
 /*
- * Check whether the way to diagonal i of step d comes from above, as an edit
- * that adds a unit of b. Otherwise it comes from the left.
+ * Return where the d-th edit leads on diagonal i, before equal units. It comes from
+ * above, as an edit that adds a unit of b, or else from the left.
  */
-static bool
-from_above(const Grid *grid, int64_t d, int64_t i)
-{
-	const int32_t *before = step(grid, d - 1);
-
-	return i == 0 || (i < d && before[i - 1] < before[i]);
-}
-
-/* Return where the d-th edit leads on diagonal i, before equal units. */
 static int64_t
-after_edit(const Grid *grid, int64_t d, int64_t i)
+after_edit(const Grid *grid, int64_t d, int64_t i, bool *from_above)
 {
 	const int32_t *before = step(grid, d - 1);
 
 	if (d == 0)
 		return 0;
-	return from_above(grid, d, i) ? before[i] : before[i - 1] + 1;
+	*from_above = i == 0 || (i < d && before[i - 1] < before[i]);
+	return *from_above ? before[i] : before[i - 1] + 1;
 }
 
-static int64_t
-follow_equal(Grid *grid, int64_t x, int64_t k)
-{
-	int64_t start = x;
-
-	while (x < grid->n && x - k < grid->m &&
-		   equal(&grid->a, (size_t) x, &grid->b, (size_t) (x - k)))
-		x++;
-	grid->comparisons += x - start + 1;
-	return x;
-}
-
-/* Take step d. Return whether both texts end, then at diagonal *end. */
+/*
+ * Take step d. Set *best to the diagonal on which most of both texts is done.
+ * Return whether that is all.
+ */
 static bool
-take_step(Grid *grid, int64_t d, int64_t *end)
+take_step(Grid *grid, int64_t d, int64_t *best)
 {
 	size_t needed = (size_t) ((d + 1) * (d + 2) / 2);
+	int64_t most = -1;
+	bool from_above;
 
 	grid->steps =
 		simdup_grow(grid->steps, &grid->size, needed, sizeof(int32_t));
-	for (int64_t i = 0; i <= d; i++)
+	for (int64_t i = 0; i <= d && most < grid->n + grid->m; i++)
 	{
-		int64_t k = 2 * i - d;
-		int64_t x = follow_equal(grid, after_edit(grid, d, i), k);
-
-		step(grid, d)[i] = (int32_t) x;
-		if (x == grid->n && x - k == grid->m)
-		{
-			*end = i;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Return the diagonal of step d on which most of both texts is done. */
-static int64_t
-farthest(const Grid *grid, int64_t d)
-{
-	int64_t best = -1;
-	int64_t most = -1;
-
-	for (int64_t i = 0; i <= d; i++)
-	{
-		int64_t x = step(grid, d)[i];
+		int64_t start = after_edit(grid, d, i, &from_above);
+		int64_t x = start;
 		int64_t y = x - (2 * i - d);
 
+		for (; x < grid->n && y < grid->m &&
+			   equal(&grid->a, (size_t) x, &grid->b, (size_t) y);
+			 x++)
+			y++;
+		grid->comparisons += x - start + 1;
+		step(grid, d)[i] = (int32_t) x;
 		if (x <= grid->n && y <= grid->m && x + y > most)
 		{
 			most = x + y;
-			best = i;
+			*best = i;
 		}
 	}
-	return best;
+	return most == grid->n + grid->m;
 }
 
 /* Note the edits on the way back from diagonal i of step d. */
@@ -199,10 +169,11 @@ trace_back(Grid *grid, int64_t d, int64_t i)
 {
 	for (; d > 0; d--)
 	{
-		int64_t x = after_edit(grid, d, i);
+		bool from_above;
+		int64_t x = after_edit(grid, d, i, &from_above);
 		int64_t y = x - (2 * i - d);
 
-		if (from_above(grid, d, i))
+		if (from_above)
 			grid->b.edited[y - 1] = true;
 		else
 		{
@@ -221,16 +192,12 @@ find_path(Grid *grid)
 	int64_t x;
 	int64_t y;
 
-	while (!take_step(grid, d, &i))
+	for (; !take_step(grid, d, &i); d++)
 	{
 		if (d % 16 == 0)
 			simdup_check_interrupts();
 		if (d == MAX_EDITS || grid->comparisons > MAX_COMPARISONS)
-		{
-			i = farthest(grid, d);
 			break;
-		}
-		d++;
 	}
 	x = step(grid, d)[i];
 	y = x - (2 * i - d);
