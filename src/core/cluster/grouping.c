@@ -270,7 +270,12 @@ simdup_connected_may_join(SimdupConnected *c, uint32_t a, uint32_t b)
 void
 simdup_connected_join(SimdupConnected *c, uint32_t a, uint32_t b)
 {
-	simdup_union_join(&c->rows, a, b);
+	const SimdupDistinctRows *distinct_rows = c->distinct_rows;
+
+	if (simdup_union_may_join(&c->rows, a, b) &&
+		verify(distinct_rows, distinct_rows->distinct[a],
+			   distinct_rows->distinct[b]) >= 0)
+		simdup_union_join(&c->rows, a, b);
 }
 
 /*
@@ -298,9 +303,9 @@ static void
 join_at_distance_0(SimdupConnected *c)
 {
 	const SimdupDistinctRows *distinct_rows = c->distinct_rows;
-	uint32_t *next =
-		make_numbers(distinct_rows->n_rows); /* row of the fingerprint */
-	uint32_t *first = make_numbers(distinct_rows->n_rows); /* by fingerprint */
+	/* the rows of each fingerprint, linked */
+	uint32_t *first = make_numbers(distinct_rows->n_rows);
+	uint32_t *next = make_numbers(distinct_rows->n_rows);
 
 	for (uint32_t row = distinct_rows->n_rows; row-- > 0;)
 	{
@@ -320,18 +325,12 @@ join_at_distance_0(SimdupConnected *c)
 		simdup_check_interrupts();
 		for (uint32_t i = next[row]; i != NONE; i = next[i])
 		{
-			/*
-			 * where distinct rows are in one group each, their first rows are
-			 * enough
-			 */
+			/* distinct rows in one group each: first rows are enough */
 			if (c->first_representative == NULL &&
 				distinct_rows->distinct[i] != row &&
 				distinct_rows->distinct[i] != i)
 				continue;
-			if (simdup_connected_may_join(c, row, i) &&
-				verify(distinct_rows, distinct_rows->distinct[row],
-					   distinct_rows->distinct[i]) >= 0)
-				simdup_connected_join(c, row, i);
+			simdup_connected_join(c, row, i);
 		}
 	}
 	simdup_free(next);

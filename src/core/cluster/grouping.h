@@ -109,7 +109,7 @@ extern uint32_t simdup_connected_next(const SimdupConnected *c, uint32_t row);
 extern bool simdup_connected_may_join(SimdupConnected *c, uint32_t a,
 									  uint32_t b);
 
-/* Unite the groups of two near rows of which that is so. */
+/* Unite the groups of two near rows, if that is so and their contents agree. */
 extern void simdup_connected_join(SimdupConnected *c, uint32_t a, uint32_t b);
 
 /* Return the first row of each row's group, to be freed. Free the rest. */
