@@ -16,6 +16,7 @@
 #include "core/fingerprint/folded_shingles.h"
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/hash.h"
+#include "core/host.h"
 #include "server/arguments.h"
 #include "server/keys.h"
 #include "server/spill.h"
@@ -48,7 +49,6 @@ typedef struct SummarySlot
 
 struct SimdupStoredTexts
 {
-	MemoryContext context;
 	MemoryContext set_context; /* reset after each set that is made */
 	SimdupShingling shingling;
 	bool by_sketch;	 /* contents are sketches, not texts */
@@ -70,9 +70,8 @@ simdup_stored_texts_begin(SimdupShingling shingling)
 {
 	SimdupStoredTexts *contents = palloc0(sizeof(SimdupStoredTexts));
 
-	contents->context = CurrentMemoryContext;
 	contents->set_context =
-		AllocSetContextCreate(contents->context, "simdup shingle set",
+		AllocSetContextCreate(CurrentMemoryContext, "simdup shingle set",
 							  ALLOCSET_DEFAULT_SIZES);
 	contents->shingling = shingling;
 	contents->store = simdup_keys_begin(TEXTOID);
@@ -124,15 +123,11 @@ simdup_stored_texts_finish(SimdupStoredTexts *contents, Size memory)
 {
 	Size n_slots = Max(memory / sizeof(SummarySlot), 16);
 
-	contents->set_at =
-		MemoryContextAllocHuge(contents->context,
-							   ((Size) contents->n + 1) * sizeof(int64));
+	contents->set_at = simdup_alloc(((Size) contents->n + 1) * sizeof(int64));
 	for (uint32 i = 0; i < contents->n; i++)
 		contents->set_at[i] = NO_SET;
 	contents->n_slots = (uint32) Min(n_slots, (Size) contents->n + 1);
-	contents->slots =
-		MemoryContextAllocHuge(contents->context,
-							   contents->n_slots * sizeof(SummarySlot));
+	contents->slots = simdup_alloc(contents->n_slots * sizeof(SummarySlot));
 	for (uint32 i = 0; i < contents->n_slots; i++)
 		contents->slots[i].number = NO_NUMBER;
 }

@@ -255,12 +255,6 @@ struct SimdupConnected
 	uint32_t *next_representative;	/* by row */
 };
 
-static uint32_t
-root_of(SimdupConnected *c, uint32_t row)
-{
-	return simdup_component_root(c->rows.parent, row);
-}
-
 bool
 simdup_connected_may_join(SimdupConnected *c, uint32_t a, uint32_t b)
 {
@@ -290,9 +284,10 @@ static bool
 is_representative(SimdupConnected *c, uint32_t row)
 {
 	uint32_t *end = &c->first_representative[c->distinct_rows->distinct[row]];
+	uint32_t root = simdup_component_root(c->rows.parent, row);
 
 	for (; *end != NONE; end = &c->next_representative[*end])
-		if (root_of(c, *end) == root_of(c, row))
+		if (simdup_component_root(c->rows.parent, *end) == root)
 			return false;
 	*end = row;
 	return true;
@@ -392,7 +387,7 @@ simdup_connected_finish(SimdupConnected *c)
 
 	for (uint32_t row = 0; row < n; row++)
 	{
-		uint32_t root = root_of(c, row);
+		uint32_t root = simdup_component_root(c->rows.parent, row);
 
 		simdup_check_interrupts_at(row);
 		if (first[root] == NONE)

@@ -34,7 +34,7 @@ typedef struct DiffUnits
 	const char *text;
 	Unit *units;  /* n + 1 */
 	bool *edited; /* units that the other text does not have */
-	size_t n;
+	int64_t n;
 } DiffUnits;
 
 /* The end of the unit at p, and whether it is a word. */
@@ -70,7 +70,8 @@ cut_text(const char *text, size_t len)
 		const unsigned char *next = unit_end(p, end, &word);
 		uint64_t hash = simdup_city64((const char *) p, (size_t) (next - p));
 
-		cut.units = simdup_grow(cut.units, &size, cut.n + 1, sizeof(Unit));
+		cut.units =
+			simdup_grow(cut.units, &size, (size_t) cut.n + 1, sizeof(Unit));
 		if (cut.n % 4096 == 0)
 			simdup_check_interrupts();
 		cut.units[cut.n++] =
@@ -78,14 +79,14 @@ cut_text(const char *text, size_t len)
 				   (uint32_t) (hash >> 32 & ~UINT64_C(1)) | word};
 		p = next;
 	}
-	cut.units = simdup_grow(cut.units, &size, cut.n + 1, sizeof(Unit));
+	cut.units = simdup_grow(cut.units, &size, (size_t) cut.n + 1, sizeof(Unit));
 	cut.units[cut.n].start = (uint32_t) len;
-	cut.edited = simdup_alloc0(cut.n + 1);
+	cut.edited = simdup_alloc0((size_t) cut.n + 1);
 	return cut;
 }
 
 static bool
-equal(const DiffUnits *a, size_t i, const DiffUnits *b, size_t j)
+equal(const DiffUnits *a, int64_t i, const DiffUnits *b, int64_t j)
 {
 	const Unit *x = &a->units[i];
 	const Unit *y = &b->units[j];
@@ -98,10 +99,8 @@ equal(const DiffUnits *a, size_t i, const DiffUnits *b, size_t j)
 /* The grid between the common start and the common end of both texts. */
 typedef struct Grid
 {
-	DiffUnits a; /* what is left of it */
+	DiffUnits a;
 	DiffUnits b;
-	int64_t n; /* units of a */
-	int64_t m; /* units of b */
 	int32_t *steps;
 	size_t size; /* of that array */
 	int64_t comparisons;
@@ -142,25 +141,25 @@ take_step(Grid *grid, int64_t d, int64_t *best)
 
 	grid->steps =
 		simdup_grow(grid->steps, &grid->size, needed, sizeof(int32_t));
-	for (int64_t i = 0; i <= d && most < grid->n + grid->m; i++)
+	for (int64_t i = 0; i <= d && most < grid->a.n + grid->b.n; i++)
 	{
 		int64_t start = after_edit(grid, d, i, &from_above);
 		int64_t x = start;
 		int64_t y = x - (2 * i - d);
 
-		for (; x < grid->n && y < grid->m &&
-			   equal(&grid->a, (size_t) x, &grid->b, (size_t) y);
+		for (;
+			 x < grid->a.n && y < grid->b.n && equal(&grid->a, x, &grid->b, y);
 			 x++)
 			y++;
 		grid->comparisons += x - start + 1;
 		step(grid, d)[i] = (int32_t) x;
-		if (x <= grid->n && y <= grid->m && x + y > most)
+		if (x <= grid->a.n && y <= grid->b.n && x + y > most)
 		{
 			most = x + y;
 			*best = i;
 		}
 	}
-	return most == grid->n + grid->m;
+	return most == grid->a.n + grid->b.n;
 }
 
 /* Note the edits on the way back from diagonal i of step d. */
@@ -201,8 +200,8 @@ find_path(Grid *grid)
 	}
 	x = step(grid, d)[i];
 	y = x - (2 * i - d);
-	memset(grid->a.edited + x, true, (size_t) (grid->n - x));
-	memset(grid->b.edited + y, true, (size_t) (grid->m - y));
+	memset(grid->a.edited + x, true, (size_t) (grid->a.n - x));
+	memset(grid->b.edited + y, true, (size_t) (grid->b.n - y));
 	trace_back(grid, d, i);
 }
 
@@ -243,12 +242,12 @@ collect(const DiffUnits *a, const DiffUnits *b)
 {
 	Parts list = {0};
 
-	for (size_t i = 0, j = 0; i < a->n || j < b->n;)
+	for (int64_t i = 0, j = 0; i < a->n || j < b->n;)
 	{
 		bool gone = i < a->n && a->edited[i];
 		bool come = !gone && j < b->n && b->edited[j];
 
-		simdup_check_interrupts_at(i);
+		simdup_check_interrupts_at((size_t) i);
 		add_part(&list, !gone && !come, !come, !gone);
 		i += !come;
 		j += !gone;
@@ -308,19 +307,19 @@ in_bytes(const DiffUnits *text, uint32_t start, uint32_t *len)
 static Grid
 make_grid(const DiffUnits *a, const DiffUnits *b)
 {
-	size_t least = a->n < b->n ? a->n : b->n;
-	size_t skip = 0;
-	size_t common = 0; /* at the end */
+	int64_t least = a->n < b->n ? a->n : b->n;
+	int64_t skip = 0;
+	int64_t common = 0; /* at the end */
 
 	while (skip < least && equal(a, skip, b, skip))
 		skip++;
 	while (common < least - skip &&
 		   equal(a, a->n - 1 - common, b, b->n - 1 - common))
 		common++;
-	return (Grid){.a = {a->text, a->units + skip, a->edited + skip},
-				  .b = {b->text, b->units + skip, b->edited + skip},
-				  .n = (int64_t) (a->n - skip - common),
-				  .m = (int64_t) (b->n - skip - common)};
+	return (Grid){.a = {a->text, a->units + skip, a->edited + skip,
+						a->n - skip - common},
+				  .b = {b->text, b->units + skip, b->edited + skip,
+						b->n - skip - common}};
 }
 
 SimdupDiff
