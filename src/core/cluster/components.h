@@ -1,11 +1,12 @@
 /*
  * components.h
- *	  Connected components of elements, kept apart by cannot-links.
+ *	  Connected components of elements, what people decided about pairs of
+ *	  elements, and the components that decisions keep apart.
  *
  * Elements are numbers from 0 to n - 1, four bytes each. The root of a component is
  * its smallest element, so the name of a component does not depend on the order of
- * its edges; with cannot-links it may be another one. Paths are halved on the way;
- * without ranks that still costs O(log n) amortised.
+ * its edges. Paths are halved on the way; without ranks that still costs O(log n)
+ * amortised.
  */
 #ifndef SIMDUP_CORE_CLUSTER_COMPONENTS_H
 #define SIMDUP_CORE_CLUSTER_COMPONENTS_H
@@ -45,32 +46,6 @@ simdup_components_join(uint32_t *parent, uint32_t a, uint32_t b)
 		parent[a] = b;
 }
 
-/* Components that cannot-links keep apart. */
-
-/* Begins with n and parents as above, the rest zeroed. */
-typedef struct SimdupUnion
-{
-	uint32_t n;							   /* elements */
-	uint32_t *parent;					   /* of each; a root is its own */
-	SimdupWordSet cannot_link;			   /* (smaller root, larger root) */
-	struct SimdupCannotLinkList *lists;	   /* by root; NULL: no cannot-link */
-	struct SimdupCannotLinkEntry *entries; /* of all lists */
-	size_t n_entries;
-	size_t size; /* of entries */
-} SimdupUnion;
-
-/* Never unite the sets of two elements, which are not in one set. */
-extern void simdup_union_cannot_link(SimdupUnion *u, uint32_t a, uint32_t b);
-
-/* Check whether two elements are in different sets that may be united. */
-extern bool simdup_union_may_join(SimdupUnion *u, uint32_t a, uint32_t b);
-
-/* Unite the sets of two elements of which that is so. */
-extern void simdup_union_join(SimdupUnion *u, uint32_t a, uint32_t b);
-
-/* Free all but the parents. */
-extern void simdup_union_free(SimdupUnion *u);
-
 /*
  * What people decided about pairs of elements.
  *
@@ -94,15 +69,6 @@ typedef struct SimdupDecisions
 	size_t capacity;
 } SimdupDecisions;
 
-typedef struct SimdupConstraints
-{
-	uint32_t n;
-	uint32_t *component; /* of each element: the smallest one of its component */
-	size_t *start;		 /* by component, in cannot_link; n + 1 */
-	uint32_t *cannot_link; /* the components that it is not the same as */
-	size_t n_cannot_link;  /* length of cannot_link */
-} SimdupConstraints;
-
 extern void simdup_decisions_add(SimdupDecisions *decisions, uint32_t a,
 								 uint32_t b, bool same);
 
@@ -114,15 +80,6 @@ extern void simdup_decisions_settle(SimdupDecisions *decisions, uint32_t n,
 									SimdupDecisions *passed);
 
 /*
- * Find the components of elements 0 to n - 1. Return the first decision that
- * contradicts others, or NULL and the components.
- */
-extern const SimdupDecision *simdup_constraints_find(
-	SimdupConstraints *constraints, uint32_t n,
-	const SimdupDecisions *decisions);
-extern void simdup_constraints_free(SimdupConstraints *constraints);
-
-/*
  * Find the shortest chain of elements decided the same that leads from a to b.
  * Return its length, a and b included, and the chain, to be freed; 0 without.
  */
@@ -130,26 +87,71 @@ extern uint32_t simdup_decisions_chain(const SimdupDecisions *decisions,
 									   uint32_t n, uint32_t a, uint32_t b,
 									   uint32_t **chain);
 
+/*
+ * Components that cannot-links keep apart. Each root has a list of its cannot-links.
+ */
+
+typedef struct SimdupLink
+{
+	uint32_t element;
+	uint32_t next; /* link of the list; UINT32_MAX: it is the last one */
+} SimdupLink;
+
+typedef struct SimdupLinks
+{
+	uint32_t n;
+	uint32_t first; /* link, if n > 0 */
+} SimdupLinks;
+
+typedef struct SimdupConstraints
+{
+	uint32_t n;				  /* elements */
+	uint32_t *component;	  /* of each the parent; a root is its own */
+	SimdupWordSet root_pairs; /* with a cannot-link */
+	SimdupLinks *lists;		  /* by root; NULL: no cannot-link */
+	SimdupLink *links;		  /* of all lists: each cannot-link in both ways */
+	size_t n_cannot_link;	  /* links */
+	size_t size;			  /* of links */
+} SimdupConstraints;
+
+/*
+ * Find the components of elements 0 to n - 1. Return the first decision that
+ * contradicts others, or NULL and the components: all elements have roots.
+ */
+extern const SimdupDecision *simdup_constraints_find(
+	SimdupConstraints *constraints, uint32_t n,
+	const SimdupDecisions *decisions);
+extern void simdup_constraints_free(SimdupConstraints *constraints);
+
+/* Never join two elements, which are not in one component. */
+extern void simdup_constraints_add(SimdupConstraints *constraints, uint32_t a,
+								   uint32_t b);
+
+/* Check whether two elements are in different components that may be joined. */
+extern bool simdup_constraints_may_join(SimdupConstraints *constraints,
+										uint32_t a, uint32_t b);
+
+/*
+ * Join two elements of which that is so. The root of their component need not be
+ * its smallest element.
+ */
+extern void simdup_constraints_join(SimdupConstraints *constraints, uint32_t a,
+									uint32_t b);
+
+/* Return the component of an element, where all elements have roots. */
 static inline uint32_t
 simdup_component_of(const SimdupConstraints *constraints, uint32_t element)
 {
 	return constraints == NULL ? element : constraints->component[element];
 }
 
-/* Return the number of elements of a component's list. */
-static inline size_t
+/* Return the number of cannot-links of a component. */
+static inline uint32_t
 simdup_n_cannot_link(const SimdupConstraints *constraints, uint32_t component)
 {
-	return constraints == NULL || constraints->n_cannot_link == 0
+	return constraints == NULL || constraints->lists == NULL
 			   ? 0
-			   : constraints->start[component + 1] -
-					 constraints->start[component];
-}
-
-static inline const uint32_t *
-simdup_cannot_link(const SimdupConstraints *constraints, uint32_t component)
-{
-	return constraints->cannot_link + constraints->start[component];
+			   : constraints->lists[component].n;
 }
 
 #endif /* SIMDUP_CORE_CLUSTER_COMPONENTS_H */

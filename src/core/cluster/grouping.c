@@ -193,14 +193,14 @@ group_row(Leading *l, uint32_t row)
 
 	if (l->component_group[component] == NONE)
 	{
-		size_t n = simdup_n_cannot_link(l->constraints, component);
+		uint32_t n = simdup_n_cannot_link(l->constraints, component);
+		uint32_t link = n > 0 ? l->constraints->lists[component].first : NONE;
 		uint32_t group = leader == NONE ? row : l->group[leader];
 
 		l->component_group[component] = group;
-		for (size_t i = 0; i < n; i++)
+		for (; link != NONE; link = l->constraints->links[link].next)
 			(void) simdup_wordset_add(&l->cannot_link,
-									  apart(simdup_cannot_link(l->constraints,
-															   component)[i],
+									  apart(l->constraints->links[link].element,
 											group));
 	}
 	l->group[row] = l->component_group[component];
@@ -245,7 +245,7 @@ simdup_group_by_leaders(const SimdupDistinctRows *distinct_rows,
 struct SimdupConnected
 {
 	const SimdupDistinctRows *distinct_rows;
-	SimdupUnion rows; /* that are in one group */
+	SimdupConstraints rows; /* components: rows in one group */
 
 	/*
 	 * the representatives of each distinct row, linked; NULL: each distinct row
@@ -258,7 +258,7 @@ struct SimdupConnected
 bool
 simdup_connected_may_join(SimdupConnected *c, uint32_t a, uint32_t b)
 {
-	return simdup_union_may_join(&c->rows, a, b);
+	return simdup_constraints_may_join(&c->rows, a, b);
 }
 
 void
@@ -266,10 +266,10 @@ simdup_connected_join(SimdupConnected *c, uint32_t a, uint32_t b)
 {
 	const SimdupDistinctRows *distinct_rows = c->distinct_rows;
 
-	if (simdup_union_may_join(&c->rows, a, b) &&
+	if (simdup_constraints_may_join(&c->rows, a, b) &&
 		verify(distinct_rows, distinct_rows->distinct[a],
 			   distinct_rows->distinct[b]) >= 0)
-		simdup_union_join(&c->rows, a, b);
+		simdup_constraints_join(&c->rows, a, b);
 }
 
 /*
@@ -284,10 +284,10 @@ static bool
 is_representative(SimdupConnected *c, uint32_t row)
 {
 	uint32_t *end = &c->first_representative[c->distinct_rows->distinct[row]];
-	uint32_t root = simdup_component_root(c->rows.parent, row);
+	uint32_t root = simdup_component_root(c->rows.component, row);
 
 	for (; *end != NONE; end = &c->next_representative[*end])
-		if (simdup_component_root(c->rows.parent, *end) == root)
+		if (simdup_component_root(c->rows.component, *end) == root)
 			return false;
 	*end = row;
 	return true;
@@ -339,24 +339,22 @@ simdup_connected_begin(const SimdupDistinctRows *distinct_rows,
 	SimdupConnected *c = simdup_alloc0(sizeof(SimdupConnected));
 
 	c->distinct_rows = distinct_rows;
-	c->rows = (SimdupUnion){.n = distinct_rows->n_rows,
-							.parent = distinct_rows->distinct};
+	c->rows = (SimdupConstraints){.n = distinct_rows->n_rows,
+								  .component = distinct_rows->distinct};
 	if (constraints != NULL || distinct_rows->same_fp != NULL)
 	{
-		c->rows.parent = make_numbers(distinct_rows->n_rows);
-		memcpy(c->rows.parent,
+		c->rows.component = make_numbers(distinct_rows->n_rows);
+		memcpy(c->rows.component,
 			   constraints == NULL ? distinct_rows->distinct
 								   : constraints->component,
 			   distinct_rows->n_rows * sizeof(uint32_t));
 	}
 	if (constraints != NULL && constraints->n_cannot_link > 0)
 	{
-		/* components are roots by now */
-		for (uint32_t component = 0; component < constraints->n; component++)
-			for (size_t i = constraints->start[component];
-				 i < constraints->start[component + 1]; i++)
-				simdup_union_cannot_link(&c->rows, component,
-										 constraints->cannot_link[i]);
+		/* both ways of a cannot-link follow each other */
+		for (size_t i = 0; i < constraints->n_cannot_link; i += 2)
+			simdup_constraints_add(&c->rows, constraints->links[i].element,
+								   constraints->links[i + 1].element);
 		c->first_representative = make_numbers(distinct_rows->n_rows);
 		c->next_representative = make_numbers(distinct_rows->n_rows);
 	}
@@ -387,7 +385,7 @@ simdup_connected_finish(SimdupConnected *c)
 
 	for (uint32_t row = 0; row < n; row++)
 	{
-		uint32_t root = simdup_component_root(c->rows.parent, row);
+		uint32_t root = simdup_component_root(c->rows.component, row);
 
 		simdup_check_interrupts_at(row);
 		if (first[root] == NONE)
@@ -396,9 +394,9 @@ simdup_connected_finish(SimdupConnected *c)
 	}
 	simdup_free(c->first_representative);
 	simdup_free(c->next_representative);
-	if (c->rows.parent != c->distinct_rows->distinct)
-		simdup_free(c->rows.parent);
-	simdup_union_free(&c->rows);
+	if (c->rows.component == c->distinct_rows->distinct)
+		c->rows.component = NULL; /* it is the caller's */
+	simdup_constraints_free(&c->rows);
 	simdup_free(first);
 	simdup_free(c);
 	return group;
