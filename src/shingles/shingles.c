@@ -333,25 +333,24 @@ simdup_super_shingles(PG_FUNCTION_ARGS)
 
 #define MAX_HASHES 4096
 
-static void
-check_n_hashes(int n_hashes)
+static int
+checked_n_hashes(int n_hashes)
 {
-	simdup_check_range(n_hashes, 1, MAX_HASHES, "number of hashes",
-					   "The number given is %d.");
+	return simdup_check_range(n_hashes, 1, MAX_HASHES, "number of hashes",
+							  "The number given is %d.");
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash_signature);
 Datum
 simdup_minhash_signature(PG_FUNCTION_ARGS)
 {
-	int n_hashes = PG_GETARG_INT32(1);
 	SimdupShingling shingling =
 		simdup_get_shingling(PG_GETARG_INT32(2), PG_GETARG_TEXT_PP(3));
-	uint32 signature[MAX_HASHES];
 	SimdupUtf8 content = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
+	int n_hashes = checked_n_hashes(PG_GETARG_INT32(1));
+	uint32 signature[MAX_HASHES];
 	SimdupHashes list = {0};
 
-	check_n_hashes(n_hashes);
 	if (!simdup_shingle_hashes(shingling, content.bytes, content.len, &list))
 		simdup_too_many_shingles();
 	if (list.n == 0)
@@ -418,20 +417,14 @@ simdup_minhash_bands_for(PG_FUNCTION_ARGS)
 {
 	double resemblance =
 		simdup_check_fraction(PG_GETARG_FLOAT8(0), "min_resemblance");
-	int n_hashes = PG_GETARG_INT32(1);
 	double recall = simdup_check_fraction(PG_GETARG_FLOAT8(2), "recall");
-	int n_bands;
-	int n_rows;
+	int n_hashes = checked_n_hashes(PG_GETARG_INT32(1));
+	int n_bands = simdup_choose_bands(resemblance, n_hashes, recall);
+	int n_rows = n_hashes / n_bands;
+	double reached = simdup_band_recall(resemblance, n_bands, n_rows);
+	Datum values[] = {Int32GetDatum(n_bands), Int32GetDatum(n_rows),
+					  Float8GetDatum(reached)};
 	bool nulls[3] = {false};
 
-	check_n_hashes(n_hashes);
-	n_bands = simdup_choose_bands(resemblance, n_hashes, recall);
-	n_rows = n_hashes / n_bands;
-	return simdup_row_result(fcinfo,
-							 (Datum[]){Int32GetDatum(n_bands),
-									   Int32GetDatum(n_rows),
-									   Float8GetDatum(
-										   simdup_band_recall(resemblance,
-															  n_bands, n_rows))},
-							 nulls);
+	return simdup_row_result(fcinfo, values, nulls);
 }

@@ -160,12 +160,10 @@ simdup_stored_texts_equal(SimdupStoredTexts *contents, uint32 a, uint32 b)
 static SimdupHashes
 sketch_words(VarBit *sketch)
 {
-	SimdupHashes words = {0};
-	int bytes = (int) VARBITBYTES(sketch);
+	size_t n = ((size_t) VARBITBYTES(sketch) + 7) / 8;
+	SimdupHashes words = {palloc0(n * sizeof(uint64)), n, n};
 
-	words.n = words.size = (size_t) (bytes + 7) / 8;
-	words.hashes = palloc0(words.n * sizeof(uint64));
-	memcpy(words.hashes, VARBITS(sketch), (Size) bytes);
+	memcpy(words.hashes, VARBITS(sketch), (Size) VARBITBYTES(sketch));
 	return words;
 }
 

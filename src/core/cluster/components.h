@@ -138,13 +138,6 @@ extern bool simdup_constraints_may_join(SimdupConstraints *constraints,
 extern void simdup_constraints_join(SimdupConstraints *constraints, uint32_t a,
 									uint32_t b);
 
-/* Return the component of an element, where all elements have roots. */
-static inline uint32_t
-simdup_component_of(const SimdupConstraints *constraints, uint32_t element)
-{
-	return constraints == NULL ? element : constraints->component[element];
-}
-
 /* Return the number of cannot-links of a component. */
 static inline uint32_t
 simdup_n_cannot_link(const SimdupConstraints *constraints, uint32_t component)

@@ -10,6 +10,13 @@
 
 #define NONE UINT32_MAX
 
+/* Return the component of a row. */
+static uint32_t
+component_of(const SimdupConstraints *constraints, uint32_t row)
+{
+	return constraints == NULL ? row : constraints->component[row];
+}
+
 /* Return a component and a group it may not join, as an element of a set. */
 static uint64_t
 apart(uint32_t component, uint32_t group)
@@ -34,8 +41,8 @@ simdup_may_lead(const SimdupDistinctRows *distinct_rows,
 
 	/* a row that may pass over a leader may lead */
 	for (uint32_t row = 0; row < distinct_rows->n_rows; row++)
-		if (simdup_n_cannot_link(constraints,
-								 simdup_component_of(constraints, row)) > 0)
+		if (simdup_n_cannot_link(constraints, component_of(constraints, row)) >
+			0)
 			leads[distinct_rows->distinct[row]] = PERHAPS;
 	for (uint32_t distinct = 0; distinct < distinct_rows->n_rows; distinct++)
 	{
@@ -147,7 +154,7 @@ static uint32_t
 find_leader(Leading *l, uint32_t row)
 {
 	uint32_t distinct = l->distinct_rows->distinct[row];
-	uint32_t component = simdup_component_of(l->constraints, row);
+	uint32_t component = component_of(l->constraints, row);
 
 	for (uint32_t d = l->lists[distinct]; d != NONE; d = l->list_pool[d].next)
 	{
@@ -188,7 +195,7 @@ find_leader(Leading *l, uint32_t row)
 static void
 group_row(Leading *l, uint32_t row)
 {
-	uint32_t component = simdup_component_of(l->constraints, row);
+	uint32_t component = component_of(l->constraints, row);
 	uint32_t leader = find_leader(l, row);
 
 	if (l->component_group[component] == NONE)
@@ -341,14 +348,13 @@ simdup_connected_begin(const SimdupDistinctRows *distinct_rows,
 	c->distinct_rows = distinct_rows;
 	c->rows = (SimdupConstraints){.n = distinct_rows->n_rows,
 								  .component = distinct_rows->distinct};
-	if (constraints != NULL || distinct_rows->same_fp != NULL)
-	{
-		c->rows.component = make_numbers(distinct_rows->n_rows);
-		memcpy(c->rows.component,
-			   constraints == NULL ? distinct_rows->distinct
-								   : constraints->component,
-			   distinct_rows->n_rows * sizeof(uint32_t));
-	}
+	if (constraints == NULL && distinct_rows->same_fp == NULL)
+		return c;
+	c->rows.component = make_numbers(distinct_rows->n_rows);
+	memcpy(c->rows.component,
+		   constraints == NULL ? distinct_rows->distinct
+							   : constraints->component,
+		   distinct_rows->n_rows * sizeof(uint32_t));
 	if (constraints != NULL && constraints->n_cannot_link > 0)
 	{
 		/* both ways of a cannot-link follow each other */
@@ -358,8 +364,7 @@ simdup_connected_begin(const SimdupDistinctRows *distinct_rows,
 		c->first_representative = make_numbers(distinct_rows->n_rows);
 		c->next_representative = make_numbers(distinct_rows->n_rows);
 	}
-	if (constraints != NULL || distinct_rows->same_fp != NULL)
-		join_at_distance_0(c);
+	join_at_distance_0(c);
 	return c;
 }
 

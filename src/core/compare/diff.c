@@ -162,27 +162,7 @@ take_step(Grid *grid, int64_t d, int64_t *best)
 	return most == grid->a.n + grid->b.n;
 }
 
-/* Note the edits on the way back from diagonal i of step d. */
-static void
-trace_back(Grid *grid, int64_t d, int64_t i)
-{
-	for (; d > 0; d--)
-	{
-		bool from_above;
-		int64_t x = after_edit(grid, d, i, &from_above);
-		int64_t y = x - (2 * i - d);
-
-		if (from_above)
-			grid->b.edited[y - 1] = true;
-		else
-		{
-			grid->a.edited[x - 1] = true;
-			i--;
-		}
-	}
-}
-
-/* Find the path, and note its edits. */
+/* Find the path, and note its edits: on the way back, and what it did not reach. */
 static void
 find_path(Grid *grid)
 {
@@ -190,6 +170,7 @@ find_path(Grid *grid)
 	int64_t d = 0;
 	int64_t x;
 	int64_t y;
+	bool from_above;
 
 	for (; !take_step(grid, d, &i); d++)
 	{
@@ -202,7 +183,18 @@ find_path(Grid *grid)
 	y = x - (2 * i - d);
 	memset(grid->a.edited + x, true, (size_t) (grid->a.n - x));
 	memset(grid->b.edited + y, true, (size_t) (grid->b.n - y));
-	trace_back(grid, d, i);
+	for (; d > 0; d--)
+	{
+		x = after_edit(grid, d, i, &from_above);
+		y = x - (2 * i - d);
+		if (from_above)
+			grid->b.edited[y - 1] = true;
+		else
+		{
+			grid->a.edited[x - 1] = true;
+			i--;
+		}
+	}
 }
 
 /* Parts in units. */

@@ -24,9 +24,7 @@
 double
 simdup_agreement_resemblance(int d, int n)
 {
-	double resemblance = 1 - 2.0 * d / n;
-
-	return resemblance > 0 ? resemblance : 0;
+	return fmax(0, 1 - 2.0 * d / n);
 }
 
 /* Return the chance that d of 64 bits differ, each with chance p. */
