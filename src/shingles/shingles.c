@@ -5,8 +5,6 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include <limits.h>
-
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "port/pg_bswap.h"
@@ -263,7 +261,7 @@ PG_FUNCTION_INFO_V1(simdup_sketch_resemblance);
 Datum
 simdup_sketch_resemblance(PG_FUNCTION_ARGS)
 {
-	int k = INT_MAX;
+	int k = PG_INT32_MAX;
 	int n_a;
 	int n_b;
 	const int64 *a;

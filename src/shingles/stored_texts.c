@@ -255,24 +255,21 @@ simdup_stored_texts_set(SimdupStoredTexts *contents, uint32 number, int buffer)
 	return set;
 }
 
-/* The bits of the first that the second does not have. */
-SIMDUP_POPCNT_CLONES
-static uint64
-own_bits(const Summary *a, const Summary *b)
-{
-	uint64 own = 0;
-
-	for (int i = 0; i < SUMMARY_BITS / 64; i++)
-		own += (uint64) simdup_popcount64(a->bits[i] & ~b->bits[i]);
-	return own;
-}
-
 /* Return the most that two sets of shingles can resemble each other. */
+SIMDUP_POPCNT_CLONES
 static double
 upper_bound(const Summary *a, const Summary *b)
 {
-	uint64 common = Min(a->n - own_bits(a, b), b->n - own_bits(b, a));
+	uint64 own_a = 0; /* bits that the other one does not have */
+	uint64 own_b = 0;
+	uint64 common;
 
+	for (int i = 0; i < SUMMARY_BITS / 64; i++)
+	{
+		own_a += (uint64) simdup_popcount64(a->bits[i] & ~b->bits[i]);
+		own_b += (uint64) simdup_popcount64(b->bits[i] & ~a->bits[i]);
+	}
+	common = Min(a->n - own_a, b->n - own_b);
 	return (double) common / (double) (a->n + b->n - common);
 }
 

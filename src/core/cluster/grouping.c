@@ -39,19 +39,19 @@ simdup_may_lead(const SimdupDistinctRows *distinct_rows,
 	};
 	uint8_t *leads = simdup_alloc0((size_t) distinct_rows->n_rows + 1);
 
-	/* a row that may pass over a leader may lead */
 	for (uint32_t row = 0; row < distinct_rows->n_rows; row++)
-		if (simdup_n_cannot_link(constraints, component_of(constraints, row)) >
-			0)
-			leads[distinct_rows->distinct[row]] = PERHAPS;
-	for (uint32_t distinct = 0; distinct < distinct_rows->n_rows; distinct++)
 	{
-		simdup_check_interrupts_at(distinct);
-		if (distinct_rows->distinct[distinct] != distinct)
-			continue;
-		if (first_near[distinct] == SIMDUP_NO_ROW)
-			leads[distinct] = SURELY;
-		else if (leads[first_near[distinct]] != SURELY)
+		uint32_t distinct = distinct_rows->distinct[row];
+		bool first = distinct == row;
+
+		simdup_check_interrupts_at(row);
+		if (first && first_near[row] == SIMDUP_NO_ROW)
+			leads[row] = SURELY;
+		/* a row that may pass over a leader may lead */
+		else if (leads[distinct] == NEVER &&
+				 ((first && leads[first_near[row]] != SURELY) ||
+				  simdup_n_cannot_link(constraints,
+									   component_of(constraints, row)) > 0))
 			leads[distinct] = PERHAPS;
 	}
 	return leads;

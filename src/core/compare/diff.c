@@ -197,42 +197,37 @@ find_path(Grid *grid)
 	}
 }
 
-/* Parts in units. */
-typedef struct Parts
-{
-	SimdupDiffPart *parts;
-	size_t n;
-	size_t size;
-} Parts;
-
-/* Append units of both texts; what is like the last part becomes part of it. */
+/*
+ * Append units of both texts to parts in units. What is like the last part becomes
+ * part of it.
+ */
 static void
-add_part(Parts *list, bool same, size_t a_units, size_t b_units)
+add_part(SimdupDiff *diff, bool same, size_t a_units, size_t b_units)
 {
 	SimdupDiffPart last = {0};
 
 	if (a_units + b_units == 0)
 		return;
-	if (list->n > 0)
-		last = list->parts[list->n - 1];
-	if (list->n == 0 || last.same != same)
+	if (diff->n > 0)
+		last = diff->parts[diff->n - 1];
+	if (diff->n == 0 || last.same != same)
 	{
-		list->parts = simdup_grow(list->parts, &list->size, list->n + 1,
+		diff->parts = simdup_grow(diff->parts, &diff->size, diff->n + 1,
 								  sizeof(SimdupDiffPart));
-		list->parts[list->n++] =
+		diff->parts[diff->n++] =
 			(SimdupDiffPart){.same = same,
 							 .a_start = last.a_start + last.a_len,
 							 .b_start = last.b_start + last.b_len};
 	}
-	list->parts[list->n - 1].a_len += (uint32_t) a_units;
-	list->parts[list->n - 1].b_len += (uint32_t) b_units;
+	diff->parts[diff->n - 1].a_len += (uint32_t) a_units;
+	diff->parts[diff->n - 1].b_len += (uint32_t) b_units;
 }
 
 /* Collect all parts, with what is edited in either text. */
-static Parts
+static SimdupDiff
 collect(const DiffUnits *a, const DiffUnits *b)
 {
-	Parts list = {0};
+	SimdupDiff diff = {0};
 
 	for (int64_t i = 0, j = 0; i < a->n || j < b->n;)
 	{
@@ -240,11 +235,11 @@ collect(const DiffUnits *a, const DiffUnits *b)
 		bool come = !gone && j < b->n && b->edited[j];
 
 		simdup_check_interrupts_at((size_t) i);
-		add_part(&list, !gone && !come, !come, !gone);
+		add_part(&diff, !gone && !come, !come, !gone);
 		i += !come;
 		j += !gone;
 	}
-	return list;
+	return diff;
 }
 
 /*
@@ -269,20 +264,20 @@ is_noise(const DiffUnits *a, const SimdupDiffPart *before,
 
 /* Make noise a part of the changes around it. Parts only become fewer. */
 static void
-drop_noise(const DiffUnits *a, Parts *list)
+drop_noise(const DiffUnits *a, SimdupDiff *diff)
 {
-	Parts clean = {list->parts, 0, list->size};
+	SimdupDiff clean = {diff->parts, 0, diff->size};
 
-	for (size_t i = 0; i < list->n; i++)
+	for (size_t i = 0; i < diff->n; i++)
 	{
-		SimdupDiffPart part = list->parts[i];
+		SimdupDiffPart part = diff->parts[i];
 
-		if (part.same && clean.n > 0 && i + 1 < list->n &&
-			is_noise(a, &clean.parts[clean.n - 1], &part, &list->parts[i + 1]))
+		if (part.same && clean.n > 0 && i + 1 < diff->n &&
+			is_noise(a, &clean.parts[clean.n - 1], &part, &diff->parts[i + 1]))
 			part.same = false;
 		add_part(&clean, part.same, part.a_len, part.b_len);
 	}
-	list->n = clean.n;
+	diff->n = clean.n;
 }
 
 /* Return the byte at which units begin. Turn their number *len into bytes. */
@@ -320,14 +315,14 @@ simdup_diff(const char *a, size_t a_len, const char *b, size_t b_len)
 	DiffUnits a_units = cut_text(a, a_len);
 	DiffUnits b_units = cut_text(b, b_len);
 	Grid grid = make_grid(&a_units, &b_units);
-	Parts list;
+	SimdupDiff diff;
 
 	find_path(&grid);
-	list = collect(&a_units, &b_units);
-	drop_noise(&a_units, &list);
-	for (size_t i = 0; i < list.n; i++)
+	diff = collect(&a_units, &b_units);
+	drop_noise(&a_units, &diff);
+	for (size_t i = 0; i < diff.n; i++)
 	{
-		SimdupDiffPart *part = &list.parts[i];
+		SimdupDiffPart *part = &diff.parts[i];
 
 		part->a_start = in_bytes(&a_units, part->a_start, &part->a_len);
 		part->b_start = in_bytes(&b_units, part->b_start, &part->b_len);
@@ -337,7 +332,7 @@ simdup_diff(const char *a, size_t a_len, const char *b, size_t b_len)
 	simdup_free(a_units.edited);
 	simdup_free(b_units.units);
 	simdup_free(b_units.edited);
-	return (SimdupDiff){list.parts, list.n};
+	return diff;
 }
 
 void

@@ -115,8 +115,7 @@ read_symbols(const char *text, size_t len, size_t *n)
 	const unsigned char *p = (const unsigned char *) text;
 	const unsigned char *end = p + len;
 	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
-	char *s = NULL;
-	size_t size = 0;
+	char *s = simdup_alloc(len + 1);
 	int n_bytes;
 
 	*n = 0;
@@ -126,12 +125,8 @@ read_symbols(const char *text, size_t len, size_t *n)
 
 		look = simdup_look(p, look);
 		if (symbol != SYMBOL_OTHER || *n == 0 || s[*n - 1] != SYMBOL_OTHER)
-		{
-			s = simdup_grow(s, &size, *n + 1, 1);
 			s[(*n)++] = symbol;
-		}
 	}
-	s = simdup_grow(s, &size, *n + 1, 1);
 	s[*n] = '\0';
 	return s;
 }
