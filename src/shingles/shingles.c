@@ -46,42 +46,37 @@ simdup_shingles(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* Get the sets of arguments 0 and 1. Return false if either is empty. */
-static bool
-two_sets(FunctionCallInfo fcinfo, SimdupHashes *a, SimdupHashes *b)
+/* Return the resemblance of arguments 0 and 1, or how much of 0 is in 1. */
+static Datum
+compare_sets(FunctionCallInfo fcinfo, bool containment)
 {
 	SimdupShingling shingling =
 		simdup_get_resemblance(PG_GETARG_INT32(2), PG_GETARG_TEXT_PP(3));
+	SimdupHashes sets[2];
 
-	*a = simdup_element_set(shingling,
-							simdup_text_to_utf8(PG_GETARG_TEXT_PP(0)));
-	*b = simdup_element_set(shingling,
-							simdup_text_to_utf8(PG_GETARG_TEXT_PP(1)));
-	return a->n > 0 && b->n > 0;
+	for (int i = 0; i < 2; i++)
+		sets[i] = simdup_element_set(shingling,
+									 simdup_text_to_utf8(PG_GETARG_TEXT_PP(i)));
+	if (sets[0].n == 0 || sets[1].n == 0)
+		PG_RETURN_NULL();
+	if (!containment)
+		PG_RETURN_FLOAT8(simdup_resemblance(&sets[0], &sets[1]));
+	PG_RETURN_FLOAT8((double) simdup_hashes_common(&sets[0], &sets[1]) /
+					 (double) sets[0].n);
 }
 
 PG_FUNCTION_INFO_V1(simdup_shingle_resemblance);
 Datum
 simdup_shingle_resemblance(PG_FUNCTION_ARGS)
 {
-	SimdupHashes a;
-	SimdupHashes b;
-
-	if (!two_sets(fcinfo, &a, &b))
-		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(simdup_resemblance(&a, &b));
+	return compare_sets(fcinfo, false);
 }
 
 PG_FUNCTION_INFO_V1(simdup_shingle_containment);
 Datum
 simdup_shingle_containment(PG_FUNCTION_ARGS)
 {
-	SimdupHashes a;
-	SimdupHashes b;
-
-	if (!two_sets(fcinfo, &a, &b))
-		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8((double) simdup_hashes_common(&a, &b) / (double) a.n);
+	return compare_sets(fcinfo, true);
 }
 
 PG_FUNCTION_INFO_V1(simdup_shingle_winnow);

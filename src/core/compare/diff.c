@@ -72,8 +72,7 @@ cut_text(const char *text, size_t len)
 
 		cut.units =
 			simdup_grow(cut.units, &size, (size_t) cut.n + 1, sizeof(Unit));
-		if (cut.n % 4096 == 0)
-			simdup_check_interrupts();
+		simdup_check_interrupts_at((size_t) cut.n);
 		cut.units[cut.n++] =
 			(Unit){(uint32_t) (p - start),
 				   (uint32_t) (hash >> 32 & ~UINT64_C(1)) | word};

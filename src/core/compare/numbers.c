@@ -403,27 +403,14 @@ put_value(Output *out, uint64_t value)
 	put(out, (char) ('0' + value % 10));
 }
 
-static uint64_t
-power_of_ten(int places)
-{
-	uint64_t power = 1;
-
-	while (places-- > 0)
-		power *= 10;
-	return power;
-}
+static const uint64_t powers_of_ten[] = {1,		  10,		100,
+										 1000,	  10000,	100000,
+										 1000000, 10000000, 100000000};
 
 /*
- * Check whether a number ends with the numeral at s[i], without a unit. It
- * counts as a tenth of the unit before it: two thousand three is 2,300.
+ * Read the number below 10,000 at s[i]. Return where it ends, or i. A numeral at its
+ * end counts as a tenth of the unit before it: two thousand three is 2,300.
  */
-static bool
-is_short_form(const char *s, size_t i)
-{
-	return numeral_value(s[i]) > 0 && !is_chinese(s[i + 1]);
-}
-
-/* Read the number below 10,000 at s[i]. Return where it ends, or i. */
 static size_t
 read_section(const char *s, size_t i, uint64_t *value)
 {
@@ -441,22 +428,18 @@ read_section(const char *s, size_t i, uint64_t *value)
 
 		if (places > 0 && places < last && (digit > 0 || first || places == 1))
 		{
-			*value += (uint64_t) (digit > 0 ? digit : 1) * power_of_ten(places);
+			*value +=
+				(uint64_t) (digit > 0 ? digit : 1) * powers_of_ten[places];
 			last = places;
 			end = at + (digit > 0 ? 2 : 1);
+			continue;
 		}
-		else if (digit > 0 && (first || zero || last == 1))
-		{
-			*value += (uint64_t) digit;
-			return at + 1;
-		}
-		else if (is_short_form(s, at))
-		{
-			*value += (uint64_t) digit * power_of_ten(last - 1);
-			return at + 1;
-		}
-		else
+		if (digit <= 0 ||
+			!(first || zero || last == 1 || !is_chinese(s[at + 1])))
 			return end;
+		*value +=
+			(uint64_t) digit * powers_of_ten[first || zero ? 0 : last - 1];
+		return at + 1;
 	}
 }
 
@@ -482,20 +465,18 @@ read_numerals(const char *s, size_t i, int places, uint64_t *value)
 			return end;
 	}
 	end++;
-	*value *= power_of_ten(places);
-	if (is_short_form(s, end))
+	*value *= powers_of_ten[places];
+	if (numeral_value(s[end]) > 0 && !is_chinese(s[end + 1]))
 	{
-		*value += (uint64_t) numeral_value(s[end]) * power_of_ten(places - 1);
+		*value += (uint64_t) numeral_value(s[end]) * powers_of_ten[places - 1];
 		return end + 1;
 	}
 	at = s[end] == 'A' ? end + 1 : end;
 	if (unit_places(s[at]) >= 4)
 		return end;
 	rest_end = read_numerals(s, at, places / 2, &rest);
-	if (rest_end == at)
-		return end;
-	*value += rest;
-	return rest_end;
+	*value += rest; /* 0 without one */
+	return rest_end == at ? end : rest_end;
 }
 
 /*
