@@ -59,8 +59,7 @@ struct SimdupStoredTexts
 	int64 *set_at;		  /* by number: offset in the file, or NO_SET */
 	SummarySlot *slots;
 	uint32 n_slots;
-	Summary summary; /* of the row that is compared with others */
-	uint32 summary_number;
+	SummarySlot compared; /* the row that is compared with others */
 	SimdupHashes loaded[2];
 	uint32 loaded_number[2];
 };
@@ -84,7 +83,7 @@ simdup_stored_texts_begin(SimdupShingling shingling)
 			simdup_grow(NULL, &contents->loaded[i].size, 1, sizeof(uint64));
 		contents->loaded_number[i] = NO_NUMBER;
 	}
-	contents->summary_number = NO_NUMBER;
+	contents->compared.number = NO_NUMBER;
 	return contents;
 }
 
@@ -281,13 +280,10 @@ simdup_stored_texts_resemblance(SimdupStoredTexts *contents, uint32 a, uint32 b,
 	const SimdupHashes *y;
 	double resemblance = 0;
 
-	if (contents->summary_number != a)
-	{
-		contents->summary = *summary_of(contents, a);
-		contents->summary_number = a;
-	}
-	if (!contents->by_sketch && contents->summary.n > 0 &&
-		upper_bound(&contents->summary, summary_of(contents, b)) <
+	if (contents->compared.number != a)
+		contents->compared = (SummarySlot){a, *summary_of(contents, a)};
+	if (!contents->by_sketch && contents->compared.summary.n > 0 &&
+		upper_bound(&contents->compared.summary, summary_of(contents, b)) <
 			min_resemblance)
 		return -1;
 	x = simdup_stored_texts_set(contents, a, 0);

@@ -322,6 +322,7 @@ simdup_group_by_leaders(const SimdupDistinctRows *distinct_rows,
 	l.component_group =
 		constraints == NULL ? l.group : make_numbers(distinct_rows->n_rows);
 	l.lists = make_numbers(distinct_rows->n_rows);
+	l.list_pool = simdup_grow(NULL, &l.lists_capacity, 1, sizeof(LeaderList));
 	for (uint32_t row = 0; row < distinct_rows->n_rows; row++)
 	{
 		if (row % 1024 == 0) /* a row may lead thousands */

@@ -335,7 +335,8 @@ end_number(Output *out, size_t i)
 
 /*
  * Multiply the number from bytes[start] on by a power of ten. It has no point yet.
- * Put one before what is left of its n_decimals last digits.
+ * Put one before what is left of its n_decimals last digits. Zeros at its beginning
+ * stay if it is not multiplied.
  */
 static void
 set_point(Output *out, size_t start, size_t n_decimals, size_t places)
@@ -353,8 +354,9 @@ set_point(Output *out, size_t start, size_t n_decimals, size_t places)
 		memmove(point + 1, point, n_decimals - places);
 		*point = '.';
 	}
-	while (places > 0 && start + zeros + 1 < out->used &&
-		   out->bytes[start + zeros] == '0' &&
+	if (places == 0)
+		return;
+	while (start + zeros + 1 < out->used && out->bytes[start + zeros] == '0' &&
 		   is_digit(out->bytes[start + zeros + 1]))
 		zeros++;
 	out->used -= zeros;
@@ -515,6 +517,7 @@ simdup_text_numbers(const char *text, size_t len, bool narrow_signs,
 	char *s = read_symbols(text, len, &n);
 	Output out = {.s = s, .narrow_signs = narrow_signs};
 
+	out.bytes = simdup_grow(NULL, &out.size, 1, 1);
 	for (size_t i = 0, steps = 0; i < n; steps++)
 	{
 		simdup_check_interrupts_at(steps);
@@ -526,6 +529,5 @@ simdup_text_numbers(const char *text, size_t len, bool narrow_signs,
 	}
 	simdup_free(s);
 	*n_bytes = out.used;
-	put(&out, '\0'); /* allocated also without a number */
 	return out.bytes;
 }
