@@ -323,6 +323,7 @@ simdup_group_by_leaders(const SimdupDistinctRows *distinct_rows,
 		constraints == NULL ? l.group : make_numbers(distinct_rows->n_rows);
 	l.lists = make_numbers(distinct_rows->n_rows);
 	l.list_pool = simdup_grow(NULL, &l.lists_capacity, 1, sizeof(LeaderList));
+	l.leaders = simdup_grow(NULL, &l.leaders_capacity, 1, sizeof(NearLeader));
 	for (uint32_t row = 0; row < distinct_rows->n_rows; row++)
 	{
 		if (row % 1024 == 0) /* a row may lead thousands */
