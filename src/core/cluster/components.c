@@ -198,7 +198,7 @@ uint32_t
 simdup_decisions_chain(const SimdupDecisions *decisions, uint32_t n, uint32_t a,
 					   uint32_t b, uint32_t **chain)
 {
-	SimdupConstraints must = {.n = n};
+	SimdupConstraints must = {.n = n}; /* its lists are of must-links */
 	size_t bytes = ((size_t) n + 1) * sizeof(uint32_t);
 	uint32_t *queue = simdup_alloc(bytes);
 	uint32_t *next = memset(simdup_alloc(bytes), 0xff, bytes);

@@ -109,8 +109,8 @@ typedef struct SimdupConstraints
 	uint32_t *component;	  /* of each the parent; a root is its own */
 	SimdupWordSet root_pairs; /* with a cannot-link */
 	SimdupLinks *lists;		  /* by root; NULL: no cannot-link */
-	SimdupLink *links;		  /* of all lists: each cannot-link in both ways */
-	size_t n_cannot_link;	  /* links */
+	SimdupLink *links;		  /* of all lists */
+	size_t n_cannot_link;	  /* links: each cannot-link in both ways */
 	size_t size;			  /* of links */
 } SimdupConstraints;
 

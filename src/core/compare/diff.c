@@ -222,23 +222,19 @@ add_part(SimdupDiff *diff, bool same, size_t a_units, size_t b_units)
 	diff->parts[diff->n - 1].b_len += (uint32_t) b_units;
 }
 
-/* Collect all parts, with what is edited in either text. */
-static SimdupDiff
-collect(const DiffUnits *a, const DiffUnits *b)
+/* Append the parts of a grid, by what is edited in either text. */
+static void
+add_grid(SimdupDiff *diff, const DiffUnits *a, const DiffUnits *b)
 {
-	SimdupDiff diff = {0};
-
 	for (int64_t i = 0, j = 0; i < a->n || j < b->n;)
 	{
 		bool gone = i < a->n && a->edited[i];
 		bool come = !gone && j < b->n && b->edited[j];
 
-		simdup_check_interrupts_at((size_t) i);
-		add_part(&diff, !gone && !come, !come, !gone);
+		add_part(diff, !gone && !come, !come, !gone);
 		i += !come;
 		j += !gone;
 	}
-	return diff;
 }
 
 /*
@@ -314,10 +310,14 @@ simdup_diff(const char *a, size_t a_len, const char *b, size_t b_len)
 	DiffUnits a_units = cut_text(a, a_len);
 	DiffUnits b_units = cut_text(b, b_len);
 	Grid grid = make_grid(&a_units, &b_units);
-	SimdupDiff diff;
+	size_t start = (size_t) (grid.a.units - a_units.units);
+	size_t end = (size_t) (a_units.n - grid.a.n) - start;
+	SimdupDiff diff = {0};
 
 	find_path(&grid);
-	diff = collect(&a_units, &b_units);
+	add_part(&diff, true, start, start);
+	add_grid(&diff, &grid.a, &grid.b);
+	add_part(&diff, true, end, end);
 	drop_noise(&a_units, &diff);
 	for (size_t i = 0; i < diff.n; i++)
 	{

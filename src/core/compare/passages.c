@@ -2,9 +2,8 @@
  * passages.c
  *	  The passages that a text has alone, in common with others, or as boilerplate.
  *
- * Each text has a set of keys: the hashes of its runs of RUN words, and of its
- * shorter sentences. A word is shared if a run or a sentence around it has a key
- * that the other set has too. So the time is linear in the texts' lengths.
+ * Texts are compared by their keys, the hashes of runs of RUN words and of shorter
+ * sentences. So the time is linear in their lengths.
  *
  * Boilerplate is known by longer runs, of LONG_RUN words. These do not look at
  * sentences, because an index may depend on what is taken out.
@@ -76,6 +75,20 @@ words_key(const Words *words, size_t i, size_t n)
 	return simdup_mix64(key);
 }
 
+static void
+begin_word(Words *words, size_t from)
+{
+	if (words->n == MAX_WORDS)
+	{
+		words->overflow = true;
+		words->n--;
+	}
+	words->words =
+		simdup_grow(words->words, &words->size, words->n + 1, sizeof(Word));
+	words->words[words->n++] = (Word){from, from, 0, words->begins};
+	words->begins = false;
+}
+
 /* Add the next folded character, which stands in [from, to) of the text. */
 static void
 add_char(Words *words, uint32_t cp, SimdupCharClass char_class, size_t from,
@@ -89,15 +102,7 @@ add_char(Words *words, uint32_t cp, SimdupCharClass char_class, size_t from,
 		return;
 	}
 	if (char_class == SIMDUP_CHAR_UNSEGMENTED || !words->open)
-	{
-		words->overflow = words->n == MAX_WORDS;
-		if (words->overflow)
-			return;
-		words->words =
-			simdup_grow(words->words, &words->size, words->n + 1, sizeof(Word));
-		words->words[words->n++] = (Word){from, from, 0, words->begins};
-		words->begins = false;
-	}
+		begin_word(words, from);
 	word = &words->words[words->n - 1];
 	word->hash = (word->hash + cp + 1) * CHAIN;
 	word->to = to;
@@ -136,24 +141,21 @@ ends_sentence(uint32_t cp, const unsigned char *next, const unsigned char *end)
 }
 
 /*
- * Move *p to where a word goes on behind a hyphen. Return false if the hyphen ends
- * it, as in numbers. One line end may follow, and the marks of a quoted line.
+ * Return where a word goes on behind a hyphen, or NULL if the hyphen ends it, as
+ * in numbers. One line end may follow, and the marks of a quoted line.
  */
-static bool
-skip_hyphen(const unsigned char **p, const unsigned char *end)
+static const unsigned char *
+behind_hyphen(const unsigned char *p, const unsigned char *end)
 {
-	const unsigned char *next = *p;
+	const unsigned char *start = p;
 	int n_lines = 0;
 
-	for (; next < end && *next != '\0' && strchr(" \t\r\n>", *next) != NULL;
-		 next++)
-		n_lines += *next == '\n';
-	if ((next > *p && n_lines != 1) ||
-		class_at(next, end) != SIMDUP_CHAR_SEGMENTED ||
-		(*next >= '0' && *next <= '9'))
-		return false;
-	*p = next;
-	return true;
+	for (; p < end && *p != '\0' && strchr(" \t\r\n>", *p) != NULL; p++)
+		n_lines += *p == '\n';
+	if ((p > start && n_lines != 1) ||
+		class_at(p, end) != SIMDUP_CHAR_SEGMENTED || (*p >= '0' && *p <= '9'))
+		return NULL;
+	return p;
 }
 
 static Words
@@ -167,7 +169,7 @@ read_words(SimdupUtf8 text)
 	const unsigned char *next;
 	int n_lines = 0; /* ends of lines since the last word */
 
-	for (; p < end && !words.overflow; p = next)
+	for (; p < end; p = next)
 	{
 		int len;
 		uint32_t cp = simdup_utf8_decode(p, end, &len);
@@ -185,8 +187,12 @@ read_words(SimdupUtf8 text)
 			n_lines = 0;
 			continue;
 		}
-		if (words.open && is_among(HYPHENS, cp) && skip_hyphen(&next, end))
+		if (words.open && is_among(HYPHENS, cp) &&
+			behind_hyphen(next, end) != NULL)
+		{
+			next = behind_hyphen(next, end);
 			continue;
+		}
 		if (property.n == 1)
 			words.open = false;
 		for (int i = 0; property.n > 1 && i < property.n; i++)
@@ -303,10 +309,10 @@ extend_right(SimdupUtf8 text, size_t to, size_t limit)
 	const unsigned char *start = (const unsigned char *) text.bytes;
 	int len;
 
-	while (
-		to < limit &&
-		is_among(CLOSING, simdup_utf8_decode(start + to, start + limit, &len)))
-		to += (size_t) len;
+	for (; to < limit; to += (size_t) len)
+		if (!is_among(CLOSING,
+					  simdup_utf8_decode(start + to, start + limit, &len)))
+			break;
 	return to;
 }
 
