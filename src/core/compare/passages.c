@@ -114,9 +114,9 @@ class_at(const unsigned char *p, const unsigned char *end)
 {
 	int len;
 
-	return p == end ? SIMDUP_CHAR_SEPARATOR
-					: simdup_char_property(simdup_utf8_decode(p, end, &len))
-						  .char_class;
+	if (p == end)
+		return SIMDUP_CHAR_SEPARATOR;
+	return simdup_char_property(simdup_utf8_decode(p, end, &len)).char_class;
 }
 
 /* Check whether a character is one of these, a string in UTF-8. */
@@ -219,8 +219,6 @@ read_words(SimdupUtf8 text)
 	return words;
 }
 
-/* Passages by keys */
-
 /* Return how many words the sentence has from word i on, at most RUN. */
 static size_t
 words_left(const Words *words, size_t i)
@@ -307,21 +305,19 @@ static size_t
 extend_right(SimdupUtf8 text, size_t to, size_t limit)
 {
 	const unsigned char *start = (const unsigned char *) text.bytes;
-	int len;
 
-	for (; to < limit; to += (size_t) len)
+	for (int len; to < limit; to += (size_t) len)
 		if (!is_among(CLOSING,
 					  simdup_utf8_decode(start + to, start + limit, &len)))
 			break;
 	return to;
 }
 
-/* Return the passages of the words that are marked so. */
+/* Return the passages of the words that are marked so. Others lie between them. */
 static SimdupPassage *
 passages_of(SimdupUtf8 text, const Words *words, const bool *marked,
 			bool wanted, size_t *n)
 {
-	/* passages alternate with other words */
 	SimdupPassage *passages =
 		simdup_alloc((words->n / 2 + 1) * sizeof(SimdupPassage));
 	const Word *word = words->words;
@@ -363,9 +359,8 @@ keep_common(SimdupHashes *all, double often)
 }
 
 /*
- * Find the keys that at least `often` texts have. With `shared`, these are the text
- * and the others; return its passages with such keys. Otherwise these are the
- * others alone; return the passages of the text without such keys.
+ * Find the keys that at least `often` texts have: the others, and with `shared` the
+ * text, too. Return the passages of the text with such keys, or else without them.
  */
 static SimdupPassage *
 passages_by_keys(SimdupUtf8 text, const SimdupUtf8 *others, size_t n_others,
@@ -506,7 +501,6 @@ part_sharer(Sharer *sharer, const SimdupHashes *common)
 {
 	const Words *words = &sharer->words;
 	size_t row = 0; /* unmarked words in a row */
-	size_t n_rest;
 
 	sharer->marked = mark_words(words, common);
 	for (size_t i = 0; i < words->n; i++)
@@ -518,8 +512,8 @@ part_sharer(Sharer *sharer, const SimdupHashes *common)
 							  words_key(words, i + 1 - RUN, RUN));
 	}
 	simdup_hashes_unique(&sharer->rest);
-	n_rest = words->n - sharer->n_marked;
-	sharer->is_bare = n_rest < MIN_REST || n_rest * 10 < words->n;
+	sharer->is_bare = words->n < sharer->n_marked + MIN_REST ||
+					  (words->n - sharer->n_marked) * 10 < words->n;
 }
 
 /* Check whether two texts have little in common but for what is marked. */
