@@ -393,22 +393,6 @@ group_by_leaders(GroupingRows *g, const SimdupConstraints *constraints)
  */
 
 static void
-unite(GroupingRows *g, uint32 a, uint32 b)
-{
-	if (!simdup_connected_may_join(g->connected, a, b))
-		return;
-	if (g->contents != NULL)
-	{
-		uint32 distinct = g->distinct_rows.distinct[a];
-		uint32 other = g->distinct_rows.distinct[b];
-
-		if (resemble(g, Max(distinct, other), Min(distinct, other)) < 0)
-			return;
-	}
-	simdup_connected_join(g->connected, a, b);
-}
-
-static void
 unite_parts(GroupingRows *g, uint32 a, uint32 b, uint32 distance)
 {
 	SimdupConnected *u = g->connected;
@@ -421,7 +405,7 @@ unite_parts(GroupingRows *g, uint32 a, uint32 b, uint32 distance)
 			 y = simdup_connected_next(u, y))
 		{
 			if (g->distance == 0)
-				unite(g, x, y);
+				simdup_connected_join(u, x, y);
 			else if (simdup_connected_may_join(u, x, y))
 				simdup_pairsort_put(g->sort, Min(x, y), Max(x, y));
 		}
@@ -447,7 +431,7 @@ unite_in_order(GroupingRows *g)
 		while (simdup_pairsort_get(g->sort, &a, &b))
 		{
 			CHECK_FOR_INTERRUPTS();
-			unite(g, (uint32) a, (uint32) b);
+			simdup_connected_join(g->connected, (uint32) a, (uint32) b);
 		}
 		simdup_pairsort_end(g->sort);
 	}

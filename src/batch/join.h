@@ -6,7 +6,7 @@
 #define SIMDUP_BATCH_JOIN_H
 
 #include "batch/rows.h"
-#include "core/cluster/decisions.h"
+#include "core/cluster/components.h"
 
 typedef void (*SimdupFingerprintSink)(void *arg, const SimdupFingerprint *a,
 									  const SimdupFingerprint *b, int distance);

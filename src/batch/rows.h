@@ -11,7 +11,7 @@
 
 #include "fmgr.h"
 
-#include "core/cluster/distinct_fingerprints.h"
+#include "core/cluster/grouping.h"
 #include "core/join/allpairs.h"
 #include "server/keys.h"
 #include "server/query.h"

@@ -23,19 +23,16 @@ Datum
 simdup_bitmap(PG_FUNCTION_ARGS)
 {
 	SimdupUtf8 utf8 = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
-	int n_bits = PG_GETARG_INT32(1);
-	SimdupProfile profile = {0};
+	int n_bits =
+		simdup_check_range(PG_GETARG_INT32(1), 1, SIMDUP_BITMAP_MAX_BITS,
+						   "number of bits", "The number given is %d.");
+	SimdupProfile profile = {.tokenizer =
+								 simdup_parse_tokenizer(PG_GETARG_TEXT_PP(2)),
+							 .weighting = SIMDUP_WEIGHTING_SET,
+							 .hash = SIMDUP_HASH_CITY64};
 	SimdupTokenCounts features;
 	VarBit *bitmap;
 
-	if (n_bits < 1 || n_bits > SIMDUP_BITMAP_MAX_BITS)
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("number of bits must be between 1 and %d",
-					   SIMDUP_BITMAP_MAX_BITS),
-				errdetail("The number given is %d.", n_bits));
-	profile.tokenizer = simdup_parse_tokenizer(PG_GETARG_TEXT_PP(2));
-	profile.weighting = SIMDUP_WEIGHTING_SET;
-	profile.hash = SIMDUP_HASH_CITY64;
 	simdup_collect_features(&features, &profile, utf8, NULL);
 	if (features.count == 0)
 		PG_RETURN_NULL();

@@ -5,10 +5,9 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include <limits.h>
-
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "port/pg_bswap.h"
 #include "utils/builtins.h"
 
 #include "core/compare/resemblance.h"
@@ -46,42 +45,37 @@ simdup_shingles(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* Get the sets of arguments 0 and 1. Return false if either is empty. */
-static bool
-two_sets(FunctionCallInfo fcinfo, SimdupHashes *a, SimdupHashes *b)
+/* Return the resemblance of arguments 0 and 1, or how much of 0 is in 1. */
+static Datum
+compare_sets(FunctionCallInfo fcinfo, bool containment)
 {
 	SimdupShingling shingling =
 		simdup_get_resemblance(PG_GETARG_INT32(2), PG_GETARG_TEXT_PP(3));
+	SimdupHashes sets[2];
 
-	*a = simdup_element_set(shingling,
-							simdup_text_to_utf8(PG_GETARG_TEXT_PP(0)));
-	*b = simdup_element_set(shingling,
-							simdup_text_to_utf8(PG_GETARG_TEXT_PP(1)));
-	return a->n > 0 && b->n > 0;
+	for (int i = 0; i < 2; i++)
+		sets[i] = simdup_element_set(shingling,
+									 simdup_text_to_utf8(PG_GETARG_TEXT_PP(i)));
+	if (sets[0].n == 0 || sets[1].n == 0)
+		PG_RETURN_NULL();
+	if (!containment)
+		PG_RETURN_FLOAT8(simdup_resemblance(&sets[0], &sets[1]));
+	PG_RETURN_FLOAT8((double) simdup_hashes_common(&sets[0], &sets[1]) /
+					 (double) sets[0].n);
 }
 
 PG_FUNCTION_INFO_V1(simdup_shingle_resemblance);
 Datum
 simdup_shingle_resemblance(PG_FUNCTION_ARGS)
 {
-	SimdupHashes a;
-	SimdupHashes b;
-
-	if (!two_sets(fcinfo, &a, &b))
-		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(simdup_resemblance(&a, &b));
+	return compare_sets(fcinfo, false);
 }
 
 PG_FUNCTION_INFO_V1(simdup_shingle_containment);
 Datum
 simdup_shingle_containment(PG_FUNCTION_ARGS)
 {
-	SimdupHashes a;
-	SimdupHashes b;
-
-	if (!two_sets(fcinfo, &a, &b))
-		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8((double) simdup_hashes_common(&a, &b) / (double) a.n);
+	return compare_sets(fcinfo, true);
 }
 
 PG_FUNCTION_INFO_V1(simdup_shingle_winnow);
@@ -179,18 +173,27 @@ sketch_shingles(void *arg, const SimdupToken *shingles, int n)
 	}
 }
 
-static Sketch
-make_sketch(const text *content, SimdupShingling shingling, uint64 modulus)
+/*
+ * Return the sketch of a function's text, argument 0: of the values that are
+ * divisible by the modulus the k smallest.
+ */
+static Datum
+make_sketch(FunctionCallInfo fcinfo, SimdupShingling shingling, uint64 modulus,
+			size_t k)
 {
-	SimdupUtf8 utf8 = simdup_text_to_utf8(content);
+	SimdupUtf8 utf8 = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
 	Sketch sketch = {.modulus = modulus};
 
 	simdup_shingle_strings(shingling, utf8.bytes, utf8.len, sketch_shingles,
 						   &sketch);
+	if (!sketch.any)
+		PG_RETURN_NULL();
 	simdup_hashes_unique(&sketch.values);
 	if (sketch.values.n > SIMDUP_MAX_SHINGLES)
 		simdup_too_many_shingles();
-	return sketch;
+	PG_RETURN_ARRAYTYPE_P(simdup_make_array(sketch.values.hashes,
+											(int) Min(sketch.values.n, k),
+											INT8OID));
 }
 
 PG_FUNCTION_INFO_V1(simdup_shingle_sketch);
@@ -200,18 +203,14 @@ simdup_shingle_sketch(PG_FUNCTION_ARGS)
 	SimdupShingling shingling =
 		simdup_get_shingling(PG_GETARG_INT32(1), PG_GETARG_TEXT_PP(3));
 	int32 modulus = PG_GETARG_INT32(2);
-	Sketch sketch;
 
 	if (modulus < 1)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("modulus must be at least 1"),
 				errdetail("The modulus given is %d.", modulus),
 				errhint("One shingle in so many is kept."));
-	sketch = make_sketch(PG_GETARG_TEXT_PP(0), shingling, (uint64) modulus);
-	if (!sketch.any)
-		PG_RETURN_NULL();
-	PG_RETURN_ARRAYTYPE_P(simdup_make_array(sketch.values.hashes,
-											(int) sketch.values.n, INT8OID));
+	return make_sketch(fcinfo, shingling, (uint64) modulus,
+					   SIMDUP_MAX_SHINGLES);
 }
 
 static int
@@ -230,14 +229,9 @@ simdup_shingle_sketch_bottom(PG_FUNCTION_ARGS)
 {
 	SimdupShingling shingling =
 		simdup_get_shingling(PG_GETARG_INT32(1), PG_GETARG_TEXT_PP(3));
-	int k = checked_sketch_size(PG_GETARG_INT32(2));
-	Sketch sketch = make_sketch(PG_GETARG_TEXT_PP(0), shingling, 1);
 
-	if (!sketch.any)
-		PG_RETURN_NULL();
-	PG_RETURN_ARRAYTYPE_P(
-		simdup_make_array(sketch.values.hashes,
-						  (int) Min(sketch.values.n, (size_t) k), INT8OID));
+	return make_sketch(fcinfo, shingling, 1,
+					   (size_t) checked_sketch_size(PG_GETARG_INT32(2)));
 }
 
 /* A sketch that came back from SQL is ascending and without repetitions. */
@@ -261,7 +255,7 @@ PG_FUNCTION_INFO_V1(simdup_sketch_resemblance);
 Datum
 simdup_sketch_resemblance(PG_FUNCTION_ARGS)
 {
-	int k = INT_MAX;
+	int k = PG_INT32_MAX;
 	int n_a;
 	int n_b;
 	const int64 *a;
@@ -302,7 +296,7 @@ simdup_super_shingles(PG_FUNCTION_ARGS)
 	int n;
 	const int64 *values = get_sketch(PG_GETARG_ARRAYTYPE_P(0), &n);
 	int w = PG_GETARG_INT32(1);
-	unsigned char *bytes;
+	uint64 *bytes; /* big-endian */
 	SimdupHashes set = {0};
 
 	if (w < 1)
@@ -314,13 +308,12 @@ simdup_super_shingles(PG_FUNCTION_ARGS)
 	w = Min(w, n);
 	bytes = palloc((Size) n * sizeof(int64));
 	for (int i = 0; i < n; i++)
-		for (int b = 0; b < 8; b++)
-			bytes[8 * i + b] =
-				(unsigned char) ((uint64) values[i] >> (56 - 8 * b));
+		bytes[i] = pg_hton64((uint64) values[i]);
 	for (int i = 0; i + w <= n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		simdup_hashes_add(&set, sketch_value(bytes + 8 * i, 8 * (size_t) w));
+		simdup_hashes_add(&set,
+						  sketch_value(bytes + i, (size_t) w * sizeof(uint64)));
 	}
 	simdup_hashes_unique(&set);
 	PG_RETURN_ARRAYTYPE_P(simdup_make_array(set.hashes, (int) set.n, INT8OID));
@@ -332,25 +325,24 @@ simdup_super_shingles(PG_FUNCTION_ARGS)
 
 #define MAX_HASHES 4096
 
-static void
-check_n_hashes(int n_hashes)
+static int
+checked_n_hashes(int n_hashes)
 {
-	simdup_check_range(n_hashes, 1, MAX_HASHES, "number of hashes",
-					   "The number given is %d.");
+	return simdup_check_range(n_hashes, 1, MAX_HASHES, "number of hashes",
+							  "The number given is %d.");
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash_signature);
 Datum
 simdup_minhash_signature(PG_FUNCTION_ARGS)
 {
-	int n_hashes = PG_GETARG_INT32(1);
 	SimdupShingling shingling =
 		simdup_get_shingling(PG_GETARG_INT32(2), PG_GETARG_TEXT_PP(3));
-	uint32 signature[MAX_HASHES];
 	SimdupUtf8 content = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
+	int n_hashes = checked_n_hashes(PG_GETARG_INT32(1));
+	uint32 signature[MAX_HASHES];
 	SimdupHashes list = {0};
 
-	check_n_hashes(n_hashes);
 	if (!simdup_shingle_hashes(shingling, content.bytes, content.len, &list))
 		simdup_too_many_shingles();
 	if (list.n == 0)
@@ -417,20 +409,14 @@ simdup_minhash_bands_for(PG_FUNCTION_ARGS)
 {
 	double resemblance =
 		simdup_check_fraction(PG_GETARG_FLOAT8(0), "min_resemblance");
-	int n_hashes = PG_GETARG_INT32(1);
 	double recall = simdup_check_fraction(PG_GETARG_FLOAT8(2), "recall");
-	int n_bands;
-	int n_rows;
+	int n_hashes = checked_n_hashes(PG_GETARG_INT32(1));
+	int n_bands = simdup_choose_bands(resemblance, n_hashes, recall);
+	int n_rows = n_hashes / n_bands;
+	double reached = simdup_band_recall(resemblance, n_bands, n_rows);
+	Datum values[] = {Int32GetDatum(n_bands), Int32GetDatum(n_rows),
+					  Float8GetDatum(reached)};
 	bool nulls[3] = {false};
 
-	check_n_hashes(n_hashes);
-	n_bands = simdup_choose_bands(resemblance, n_hashes, recall);
-	n_rows = n_hashes / n_bands;
-	return simdup_row_result(fcinfo,
-							 (Datum[]){Int32GetDatum(n_bands),
-									   Int32GetDatum(n_rows),
-									   Float8GetDatum(
-										   simdup_band_recall(resemblance,
-															  n_bands, n_rows))},
-							 nulls);
+	return simdup_row_result(fcinfo, values, nulls);
 }

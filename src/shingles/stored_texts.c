@@ -16,6 +16,7 @@
 #include "core/fingerprint/folded_shingles.h"
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/hash.h"
+#include "core/host.h"
 #include "server/arguments.h"
 #include "server/keys.h"
 #include "server/spill.h"
@@ -48,7 +49,6 @@ typedef struct SummarySlot
 
 struct SimdupStoredTexts
 {
-	MemoryContext context;
 	MemoryContext set_context; /* reset after each set that is made */
 	SimdupShingling shingling;
 	bool by_sketch;	 /* contents are sketches, not texts */
@@ -59,8 +59,7 @@ struct SimdupStoredTexts
 	int64 *set_at;		  /* by number: offset in the file, or NO_SET */
 	SummarySlot *slots;
 	uint32 n_slots;
-	Summary summary; /* of the row that is compared with others */
-	uint32 summary_number;
+	SummarySlot compared; /* the row that is compared with others */
 	SimdupHashes loaded[2];
 	uint32 loaded_number[2];
 };
@@ -70,17 +69,21 @@ simdup_stored_texts_begin(SimdupShingling shingling)
 {
 	SimdupStoredTexts *contents = palloc0(sizeof(SimdupStoredTexts));
 
-	contents->context = CurrentMemoryContext;
 	contents->set_context =
-		AllocSetContextCreate(contents->context, "simdup shingle set",
+		AllocSetContextCreate(CurrentMemoryContext, "simdup shingle set",
 							  ALLOCSET_DEFAULT_SIZES);
 	contents->shingling = shingling;
 	contents->store = simdup_keys_begin(TEXTOID);
 	simdup_keys_expect(contents->store, TEXTOID, "query");
 	simdup_keys_spill(contents->store);
 	contents->sets = simdup_tempfile_create();
-	contents->loaded_number[0] = contents->loaded_number[1] = NO_NUMBER;
-	contents->summary_number = NO_NUMBER;
+	for (int i = 0; i < 2; i++)
+	{
+		contents->loaded[i].hashes =
+			simdup_grow(NULL, &contents->loaded[i].size, 1, sizeof(uint64));
+		contents->loaded_number[i] = NO_NUMBER;
+	}
+	contents->compared.number = NO_NUMBER;
 	return contents;
 }
 
@@ -119,15 +122,11 @@ simdup_stored_texts_finish(SimdupStoredTexts *contents, Size memory)
 {
 	Size n_slots = Max(memory / sizeof(SummarySlot), 16);
 
-	contents->set_at =
-		MemoryContextAllocHuge(contents->context,
-							   ((Size) contents->n + 1) * sizeof(int64));
+	contents->set_at = simdup_alloc(((Size) contents->n + 1) * sizeof(int64));
 	for (uint32 i = 0; i < contents->n; i++)
 		contents->set_at[i] = NO_SET;
 	contents->n_slots = (uint32) Min(n_slots, (Size) contents->n + 1);
-	contents->slots =
-		MemoryContextAllocHuge(contents->context,
-							   contents->n_slots * sizeof(SummarySlot));
+	contents->slots = simdup_alloc(contents->n_slots * sizeof(SummarySlot));
 	for (uint32 i = 0; i < contents->n_slots; i++)
 		contents->slots[i].number = NO_NUMBER;
 }
@@ -160,39 +159,19 @@ simdup_stored_texts_equal(SimdupStoredTexts *contents, uint32 a, uint32 b)
 static SimdupHashes
 sketch_words(VarBit *sketch)
 {
-	SimdupHashes words = {0};
-	int bytes = (int) VARBITBYTES(sketch);
+	size_t n = ((size_t) VARBITBYTES(sketch) + 7) / 8;
+	SimdupHashes words = {palloc0(n * sizeof(uint64)), n, n};
 
-	words.n = words.size = (size_t) (bytes + 7) / 8;
-	words.hashes = palloc0(words.n * sizeof(uint64));
-	memcpy(words.hashes, VARBITS(sketch), (Size) bytes);
+	memcpy(words.hashes, VARBITS(sketch), (Size) VARBITBYTES(sketch));
 	return words;
 }
 
-/*
- * Return the words of a content: the ascending hashes of its shingles, or its bits.
- */
-static SimdupHashes
-words_of(const SimdupStoredTexts *contents, Datum content)
-{
-	return contents->by_sketch
-			   ? sketch_words(DatumGetVarBitP(content))
-			   : simdup_element_set(contents->shingling,
-									simdup_text_to_utf8(
-										DatumGetTextPP(content)));
-}
-
-/* Return the resemblance of two sets of words; 0 if one is empty. */
 static double
-resemblance_of(const SimdupStoredTexts *contents, const SimdupHashes *a,
-			   const SimdupHashes *b)
+sketch_resemblance(const SimdupStoredTexts *contents, const SimdupHashes *a,
+				   const SimdupHashes *b)
 {
 	int distance = 0;
 
-	if (a->n == 0 || b->n == 0)
-		return 0;
-	if (!contents->by_sketch)
-		return simdup_resemblance(a, b);
 	for (size_t i = 0; i < a->n; i++)
 		distance += simdup_hamming64(a->hashes[i], b->hashes[i]);
 	return simdup_agreement_resemblance(distance, contents->sketch_bits);
@@ -211,13 +190,20 @@ summarize(const SimdupHashes *set, Summary *summary)
 	}
 }
 
-/* Make the set of a content, and keep it in the file. */
+/*
+ * Make the words of a content, which are the ascending hashes of its shingles or its
+ * bits. Keep them in the file.
+ */
 static void
 make_set(SimdupStoredTexts *contents, uint32 number, Summary *summary)
 {
 	MemoryContext old = MemoryContextSwitchTo(contents->set_context);
+	Datum content = simdup_stored_texts_get(contents, number);
 	SimdupHashes set =
-		words_of(contents, simdup_stored_texts_get(contents, number));
+		contents->by_sketch
+			? sketch_words(DatumGetVarBitP(content))
+			: simdup_element_set(contents->shingling,
+								 simdup_text_to_utf8(DatumGetTextPP(content)));
 
 	summarize(&set, summary);
 	contents->set_at[number] =
@@ -260,14 +246,7 @@ simdup_stored_texts_set(SimdupStoredTexts *contents, uint32 number, int buffer)
 		return set;
 	contents->loaded_number[buffer] = NO_NUMBER;
 	set->n = (size_t) summary_of(contents, number)->n;
-	if (set->n > set->size)
-	{
-		if (set->hashes != NULL)
-			pfree(set->hashes);
-		set->size = set->n;
-		set->hashes = MemoryContextAllocHuge(contents->context,
-											 set->size * sizeof(uint64));
-	}
+	set->hashes = simdup_grow(set->hashes, &set->size, set->n, sizeof(uint64));
 	simdup_tempfile_read(contents->sets,
 						 contents->set_at[number] + (int64) sizeof(Summary),
 						 set->hashes, set->n * sizeof(uint64));
@@ -275,24 +254,21 @@ simdup_stored_texts_set(SimdupStoredTexts *contents, uint32 number, int buffer)
 	return set;
 }
 
-/* The bits of the first that the second does not have. */
-SIMDUP_POPCNT_CLONES
-static uint64
-own_bits(const Summary *a, const Summary *b)
-{
-	uint64 own = 0;
-
-	for (int i = 0; i < SUMMARY_BITS / 64; i++)
-		own += (uint64) simdup_popcount64(a->bits[i] & ~b->bits[i]);
-	return own;
-}
-
 /* Return the most that two sets of shingles can resemble each other. */
+SIMDUP_POPCNT_CLONES
 static double
 upper_bound(const Summary *a, const Summary *b)
 {
-	uint64 common = Min(a->n - own_bits(a, b), b->n - own_bits(b, a));
+	uint64 own_a = 0; /* bits that the other one does not have */
+	uint64 own_b = 0;
+	uint64 common;
 
+	for (int i = 0; i < SUMMARY_BITS / 64; i++)
+	{
+		own_a += (uint64) simdup_popcount64(a->bits[i] & ~b->bits[i]);
+		own_b += (uint64) simdup_popcount64(b->bits[i] & ~a->bits[i]);
+	}
+	common = Min(a->n - own_a, b->n - own_b);
 	return (double) common / (double) (a->n + b->n - common);
 }
 
@@ -300,19 +276,20 @@ double
 simdup_stored_texts_resemblance(SimdupStoredTexts *contents, uint32 a, uint32 b,
 								double min_resemblance)
 {
-	double resemblance;
+	const SimdupHashes *x;
+	const SimdupHashes *y;
+	double resemblance = 0;
 
-	if (contents->summary_number != a)
-	{
-		contents->summary = *summary_of(contents, a);
-		contents->summary_number = a;
-	}
-	if (!contents->by_sketch && contents->summary.n > 0 &&
-		upper_bound(&contents->summary, summary_of(contents, b)) <
+	if (contents->compared.number != a)
+		contents->compared = (SummarySlot){a, *summary_of(contents, a)};
+	if (!contents->by_sketch && contents->compared.summary.n > 0 &&
+		upper_bound(&contents->compared.summary, summary_of(contents, b)) <
 			min_resemblance)
 		return -1;
-	resemblance =
-		resemblance_of(contents, simdup_stored_texts_set(contents, a, 0),
-					   simdup_stored_texts_set(contents, b, 1));
+	x = simdup_stored_texts_set(contents, a, 0);
+	y = simdup_stored_texts_set(contents, b, 1);
+	if (x->n > 0 && y->n > 0)
+		resemblance = contents->by_sketch ? sketch_resemblance(contents, x, y)
+										  : simdup_resemblance(x, y);
 	return resemblance >= min_resemblance ? resemblance : -1;
 }

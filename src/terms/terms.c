@@ -16,7 +16,8 @@
 #include "utils/float.h"
 #include "utils/tuplesort.h"
 
-#include "core/compare/terms.h"
+#include "core/compare/resemblance.h"
+#include "core/host.h"
 #include "server/arguments.h"
 #include "server/query.h"
 #include "text/simhash.h"
@@ -35,9 +36,9 @@ typedef struct Lexicon
 } Lexicon;
 
 static SimdupTokenCounts
-term_features(const text *content, SimdupTokenizer tokenizer)
+term_features(const text *content, const text *tokenizer)
 {
-	SimdupProfile profile = {.tokenizer = tokenizer,
+	SimdupProfile profile = {.tokenizer = simdup_parse_tokenizer(tokenizer),
 							 .weighting = SIMDUP_WEIGHTING_TF,
 							 .hash = SIMDUP_HASH_CITY64};
 	SimdupTokenCounts features;
@@ -49,33 +50,19 @@ term_features(const text *content, SimdupTokenizer tokenizer)
 
 /* Return the terms of a text, sorted by hash. */
 static SimdupTerm *
-terms_of(const text *content, SimdupTokenizer tokenizer, size_t *n)
+terms_of(const text *content, const text *tokenizer, size_t *n)
 {
 	SimdupTokenCounts features = term_features(content, tokenizer);
 	SimdupTerm *terms =
-		MemoryContextAllocHuge(CurrentMemoryContext,
-							   Max(features.count, 1) * sizeof(SimdupTerm));
+		simdup_alloc(Max(features.count, 1) * sizeof(SimdupTerm));
 
 	*n = features.count;
-	for (size_t i = 0; i < features.count; i++)
-	{
-		terms[i].hash = features.features[i].hash;
-		terms[i].weight = features.features[i].tf;
-	}
+	for (size_t i = 0; i < *n; i++)
+		terms[i] =
+			(SimdupTerm){features.features[i].hash, features.features[i].tf};
 	simdup_token_counts_free(&features);
 	simdup_terms_sort(terms, *n);
 	return terms;
-}
-
-static double
-checked_weight(double weight)
-{
-	if (!(weight >= 0) || isinf(weight))
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("weights must be finite and not negative"),
-				errdetail("One of the weights is %s.",
-						  float8out_internal(weight)));
-	return weight;
 }
 
 /* Make a lexicon of words and weights. */
@@ -102,11 +89,16 @@ fill_lexicon(void *memo)
 	lexicon->terms = palloc((lexicon->n + 1) * sizeof(SimdupTerm));
 	for (size_t i = 0; i < lexicon->n; i++)
 	{
-		SimdupTerm *term = &lexicon->terms[i];
+		double weight = weights != NULL ? values[i] : 0;
 
-		term->hash = simdup_city64(texts[i].bytes, texts[i].len);
-		term->weight = weights != NULL ? checked_weight(values[i]) : 0;
-		lexicon->largest = Max(lexicon->largest, term->weight);
+		if (!(weight >= 0) || isinf(weight))
+			ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("weights must be finite and not negative"),
+					errdetail("One of the weights is %s.",
+							  float8out_internal(weight)));
+		lexicon->terms[i] =
+			(SimdupTerm){simdup_city64(texts[i].bytes, texts[i].len), weight};
+		lexicon->largest = Max(lexicon->largest, weight);
 	}
 	simdup_terms_sort(lexicon->terms, lexicon->n);
 }
@@ -123,18 +115,13 @@ get_lexicon(FunctionCallInfo fcinfo, ArrayType *words, ArrayType *weights)
  * The terms of all texts of a query, with their document frequencies.
  */
 
-/*
- * Receives a term, the number of documents that have it, and its inverse
- * document frequency, log(documents / documents with the term).
- */
-typedef void (*TermSink)(void *arg, text *term, int64 n_documents, double idf);
-
 /* Each document adds each of its terms once, so that runs of equal ones count. */
 typedef struct Corpus
 {
 	const text *tokenizer; /* its name: the query may use up other ones */
 	Tuplesortstate *sort;
 	int64 n_documents;
+	text *next; /* term; NULL: there are no more */
 } Corpus;
 
 /* A SimdupColumnCheck. */
@@ -154,8 +141,8 @@ add_corpus_row(void *arg, TupleTableSlot *row)
 
 	if (row->tts_isnull[0])
 		return;
-	features = term_features(DatumGetTextPP(row->tts_values[0]),
-							 simdup_parse_tokenizer(corpus->tokenizer));
+	features =
+		term_features(DatumGetTextPP(row->tts_values[0]), corpus->tokenizer);
 	corpus->n_documents += features.count > 0;
 	for (size_t i = 0; i < features.count; i++)
 	{
@@ -169,53 +156,28 @@ add_corpus_row(void *arg, TupleTableSlot *row)
 	}
 }
 
-/* Walk the sorted terms: a run is one term, its length the documents. */
-static void
-count_terms(Corpus *corpus, TermSink sink, void *arg)
+static text *
+read_term(Corpus *corpus)
 {
-	text *last = NULL;
-	int64 n = 0;
 	Datum value;
 	bool isnull;
-	bool more = true;
 
-	while (more)
-	{
-		text *term = NULL;
-
-		CHECK_FOR_INTERRUPTS();
-		more = simdup_tuplesort_getdatum(corpus->sort, &value, &isnull);
-		if (more)
-			term = (text *) DatumGetPointer(value);
-		if (last != NULL && more && VARSIZE(last) == VARSIZE(term) &&
-			memcmp(last, term, VARSIZE(last)) == 0)
-		{
-			n++;
-			pfree(term);
-			continue;
-		}
-		if (last != NULL)
-		{
-			sink(arg, last, n, log((double) corpus->n_documents / (double) n));
-			pfree(last);
-		}
-		last = term;
-		n = 1;
-	}
+	CHECK_FOR_INTERRUPTS();
+	return simdup_tuplesort_getdatum(corpus->sort, &value, &isnull)
+			   ? (text *) DatumGetPointer(value)
+			   : NULL;
 }
 
 /*
- * Run the query of one text column at argument 0, and hand on its terms in byte
- * order. Sorts on disk beyond maintenance_work_mem.
+ * Run the query of one text column at argument 0, and sort its terms, on disk
+ * beyond maintenance_work_mem.
  */
-static void
-scan_corpus(FunctionCallInfo fcinfo, const text *tokenizer, TermSink sink,
-			void *arg)
+static Corpus
+read_corpus(FunctionCallInfo fcinfo, const text *tokenizer)
 {
-	Corpus corpus = {0};
+	Corpus corpus = {.tokenizer = tokenizer};
 
 	(void) simdup_parse_tokenizer(tokenizer); /* wrong names fail at once */
-	corpus.tokenizer = tokenizer;
 	corpus.sort =
 		tuplesort_begin_datum(TEXTOID, TextLessOperator, C_COLLATION_OID, false,
 							  maintenance_work_mem, NULL, TUPLESORT_NONE);
@@ -225,8 +187,35 @@ scan_corpus(FunctionCallInfo fcinfo, const text *tokenizer, TermSink sink,
 					 simdup_parameters(fcinfo, 1), check_corpus_columns,
 					 add_corpus_row, &corpus);
 	tuplesort_performsort(corpus.sort);
-	count_terms(&corpus, sink, arg);
-	tuplesort_end(corpus.sort);
+	corpus.next = read_term(&corpus);
+	return corpus;
+}
+
+/*
+ * Return the next term in byte order, the number of documents that have it, and its
+ * inverse document frequency, log(documents / documents with the term). NULL at the
+ * end.
+ */
+static text *
+next_term(Corpus *corpus, int64 *n_documents, double *idf)
+{
+	text *term = corpus->next;
+
+	if (term == NULL)
+	{
+		tuplesort_end(corpus->sort);
+		return NULL;
+	}
+	*n_documents = 1;
+	while ((corpus->next = read_term(corpus)) != NULL &&
+		   VARSIZE(corpus->next) == VARSIZE(term) &&
+		   memcmp(corpus->next, term, VARSIZE(term)) == 0)
+	{
+		(*n_documents)++;
+		pfree(corpus->next);
+	}
+	*idf = log((double) corpus->n_documents / (double) *n_documents);
+	return term;
 }
 
 /*
@@ -243,8 +232,7 @@ simdup_imatch_fingerprint(PG_FUNCTION_ARGS)
 		get_lexicon(fcinfo, PG_GETARG_ARRAYTYPE_P(1), NULL);
 	size_t n;
 	SimdupTerm *terms =
-		terms_of(PG_GETARG_TEXT_PP(0),
-				 simdup_parse_tokenizer(PG_GETARG_TEXT_PP(2)), &n);
+		terms_of(PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(2), &n);
 	uint64 signature;
 
 	if (!simdup_imatch(terms, n, lexicon->terms, lexicon->n, 0, 1, &signature))
@@ -276,8 +264,7 @@ simdup_imatch_fingerprints(PG_FUNCTION_ARGS)
 				errmsg("keep must be between 0 and 1"),
 				errdetail("The share given is %s.", float8out_internal(keep)),
 				errhint("A random lexicon keeps this share of the terms."));
-	terms = terms_of(PG_GETARG_TEXT_PP(0),
-					 simdup_parse_tokenizer(PG_GETARG_TEXT_PP(4)), &n);
+	terms = terms_of(PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(4), &n);
 	for (int i = 0; i <= n_lexicons; i++)
 		n_signatures +=
 			simdup_imatch(terms, n, lexicon->terms, lexicon->n, (uint32) i,
@@ -287,45 +274,38 @@ simdup_imatch_fingerprints(PG_FUNCTION_ARGS)
 	PG_RETURN_ARRAYTYPE_P(simdup_make_array(signatures, n_signatures, INT8OID));
 }
 
-typedef struct LexiconTerms
-{
-	double min_idf;
-	double max_idf;
-	ArrayBuildState *terms;
-} LexiconTerms;
-
-/* A TermSink: a term of imatch_lexicon. */
-static void
-put_lexicon_term(void *arg, text *term, int64 n_documents pg_attribute_unused(),
-				 double idf)
-{
-	LexiconTerms *lexicon = arg;
-
-	if (idf >= lexicon->min_idf && idf <= lexicon->max_idf)
-		lexicon->terms = accumArrayResult(lexicon->terms, PointerGetDatum(term),
-										  false, TEXTOID, CurrentMemoryContext);
-}
-
 PG_FUNCTION_INFO_V1(simdup_imatch_lexicon);
 Datum
 simdup_imatch_lexicon(PG_FUNCTION_ARGS)
 {
-	LexiconTerms lexicon = {0};
+	ArrayBuildState *terms =
+		initArrayResult(TEXTOID, CurrentMemoryContext, false);
+	double min_idf;
+	double max_idf;
+	Corpus corpus;
+	text *term;
+	int64 n_documents;
+	double idf;
 
 	if (simdup_has_null(fcinfo, 0, 4))
 		PG_RETURN_NULL();
-	lexicon.min_idf = PG_GETARG_FLOAT8(1);
-	lexicon.max_idf = PG_GETARG_FLOAT8(2);
-	if (!(lexicon.min_idf <= lexicon.max_idf))
+	min_idf = PG_GETARG_FLOAT8(1);
+	max_idf = PG_GETARG_FLOAT8(2);
+	if (!(min_idf <= max_idf))
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("min_idf must not be greater than max_idf"),
 				errdetail("The bounds given are %s and %s.",
-						  float8out_internal(lexicon.min_idf),
-						  float8out_internal(lexicon.max_idf)));
-	scan_corpus(fcinfo, PG_GETARG_TEXT_PP(3), put_lexicon_term, &lexicon);
-	if (lexicon.terms == NULL)
-		PG_RETURN_ARRAYTYPE_P(construct_empty_array(TEXTOID));
-	PG_RETURN_DATUM(makeArrayResult(lexicon.terms, CurrentMemoryContext));
+						  float8out_internal(min_idf),
+						  float8out_internal(max_idf)));
+	corpus = read_corpus(fcinfo, PG_GETARG_TEXT_PP(3));
+	while ((term = next_term(&corpus, &n_documents, &idf)) != NULL)
+	{
+		if (idf >= min_idf && idf <= max_idf)
+			accumArrayResult(terms, PointerGetDatum(term), false, TEXTOID,
+							 CurrentMemoryContext);
+		pfree(term);
+	}
+	PG_RETURN_DATUM(makeArrayResult(terms, CurrentMemoryContext));
 }
 
 /*
@@ -336,14 +316,13 @@ static Datum
 cosine_of(FunctionCallInfo fcinfo, const Lexicon *lexicon,
 		  const text *tokenizer)
 {
-	SimdupTokenizer parsed = simdup_parse_tokenizer(tokenizer);
 	SimdupTerm *terms[2];
 	size_t n[2];
 	double cosine;
 
 	for (int i = 0; i < 2; i++)
 	{
-		terms[i] = terms_of(PG_GETARG_TEXT_PP(i), parsed, &n[i]);
+		terms[i] = terms_of(PG_GETARG_TEXT_PP(i), tokenizer, &n[i]);
 		for (size_t j = 0; lexicon != NULL && j < n[i]; j++)
 		{
 			const SimdupTerm *known =
@@ -376,24 +355,27 @@ simdup_term_cosine_weighted(PG_FUNCTION_ARGS)
 	return cosine_of(fcinfo, lexicon, PG_GETARG_TEXT_PP(4));
 }
 
-/* Put a row of term_idf: a TermSink. */
-static void
-put_term_row(void *arg, text *term, int64 n_documents, double idf)
-{
-	Datum values[] = {PointerGetDatum(term), Int64GetDatum(n_documents),
-					  Float8GetDatum(idf)};
-
-	simdup_put_result(arg, values, NULL);
-}
-
 PG_FUNCTION_INFO_V1(simdup_term_idf);
+/* Return term_idf(query, tokenizer). */
 Datum
 simdup_term_idf(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
+	Corpus corpus;
+	text *term;
+	int64 n_documents;
+	double idf;
 
 	if (simdup_has_null(fcinfo, 0, 2))
 		return (Datum) 0;
-	scan_corpus(fcinfo, PG_GETARG_TEXT_PP(1), put_term_row, result);
+	corpus = read_corpus(fcinfo, PG_GETARG_TEXT_PP(1));
+	while ((term = next_term(&corpus, &n_documents, &idf)) != NULL)
+	{
+		Datum values[] = {PointerGetDatum(term), Int64GetDatum(n_documents),
+						  Float8GetDatum(idf)};
+
+		simdup_put_result(result, values, NULL);
+		pfree(term);
+	}
 	return (Datum) 0;
 }

@@ -21,7 +21,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "core/cluster/distinct_fingerprints.h"
+#include "core/cluster/grouping.h"
 #include "core/fingerprint/hamming.h"
 #include "core/join/allpairs.h"
 #include "core/join/ball_parts.h"

@@ -5,7 +5,7 @@
  *	  the set stays as it was. Also the steps before: rows sorted and grouped by
  *	  their fingerprints, a group found by its value, the bits cut into blocks.
  */
-#include "core/cluster/distinct_fingerprints.h"
+#include "core/cluster/grouping.h"
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
 #include "core/join/allpairs.h"

@@ -6,7 +6,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "core/compare/terms.h"
+#include "core/compare/resemblance.h"
 #include "core/fingerprint/hash.h"
 #include "input.h"
 

@@ -3,8 +3,7 @@
  *	  The all-pairs join, grouping and clusters against brute force: random,
  *	  clustered, skewed and dense sets, for every distance.
  */
-#include "core/cluster/components.h"
-#include "core/cluster/distinct_fingerprints.h"
+#include "core/cluster/grouping.h"
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
 #include "core/join/allpairs.h"

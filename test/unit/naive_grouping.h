@@ -335,8 +335,7 @@ naive_connect(NaiveDistinctRows *c, const SimdupConstraints *constraints)
 				}
 				if (are_parts[0] && are_parts[1] &&
 					naive_distance(c->rows, i, j) == distance &&
-					naive_near(c->rows, i, j) &&
-					simdup_connected_may_join(connected, i, j))
+					naive_near(c->rows, i, j))
 					simdup_connected_join(connected, i, j);
 			}
 	return simdup_connected_finish(connected);

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "core/compare/terms.h"
+#include "core/compare/resemblance.h"
 #include "tap.h"
 
 static bool

@@ -1,15 +1,21 @@
 /*
  * components.h
- *	  Connected components over elements 0 to n - 1, four bytes an element.
+ *	  Connected components of elements, what people decided about pairs of
+ *	  elements, and the components that decisions keep apart.
  *
- * The root of a component is always its smallest element, so the name of a
- * component does not depend on the order of its edges. Paths are halved on
- * the way; without ranks that still costs O(log n) amortised.
+ * Elements are numbers from 0 to n - 1, four bytes each. The root of a component is
+ * its smallest element, so the name of a component does not depend on the order of
+ * its edges. Paths are halved on the way; without ranks that still costs O(log n)
+ * amortised.
  */
 #ifndef SIMDUP_CORE_CLUSTER_COMPONENTS_H
 #define SIMDUP_CORE_CLUSTER_COMPONENTS_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "core/fingerprint/hash.h"
 
 static inline void
 simdup_components_init(uint32_t *parent, uint32_t n)
@@ -38,6 +44,107 @@ simdup_components_join(uint32_t *parent, uint32_t a, uint32_t b)
 		parent[b] = a;
 	else
 		parent[a] = b;
+}
+
+/*
+ * What people decided about pairs of elements.
+ *
+ * Decisions are constraints of a clustering (Wagstaff et al. 2001): "the same" is
+ * a must-link, "not the same" a cannot-link. Must-links form components, closed
+ * over chains. A cannot-link holds between two components. Within one it is a
+ * contradiction.
+ */
+
+typedef struct SimdupDecision
+{
+	uint32_t a;
+	uint32_t b;
+	bool same;
+} SimdupDecision;
+
+typedef struct SimdupDecisions
+{
+	SimdupDecision *items;
+	size_t n;
+	size_t capacity;
+} SimdupDecisions;
+
+extern void simdup_decisions_add(SimdupDecisions *decisions, uint32_t a,
+								 uint32_t b, bool same);
+
+/*
+ * Keep the decisions about elements 0 to n - 1 that agree with those before them,
+ * in their order. The others go to passed.
+ */
+extern void simdup_decisions_settle(SimdupDecisions *decisions, uint32_t n,
+									SimdupDecisions *passed);
+
+/*
+ * Find the shortest chain of elements decided the same that leads from a to b.
+ * Return its length, a and b included, and the chain, to be freed; 0 without.
+ */
+extern uint32_t simdup_decisions_chain(const SimdupDecisions *decisions,
+									   uint32_t n, uint32_t a, uint32_t b,
+									   uint32_t **chain);
+
+/*
+ * Components that cannot-links keep apart. Each root has a list of its cannot-links.
+ */
+
+typedef struct SimdupLink
+{
+	uint32_t element;
+	uint32_t next; /* link of the list; UINT32_MAX: it is the last one */
+} SimdupLink;
+
+typedef struct SimdupLinks
+{
+	uint32_t n;
+	uint32_t first; /* link, if n > 0 */
+} SimdupLinks;
+
+typedef struct SimdupConstraints
+{
+	uint32_t n;				  /* elements */
+	uint32_t *component;	  /* of each the parent; a root is its own */
+	SimdupWordSet root_pairs; /* with a cannot-link */
+	SimdupLinks *lists;		  /* by root; NULL: no cannot-link */
+	SimdupLink *links;		  /* of all lists */
+	size_t n_cannot_link;	  /* links: each cannot-link in both ways */
+	size_t size;			  /* of links */
+} SimdupConstraints;
+
+/*
+ * Find the components of elements 0 to n - 1. Return the first decision that
+ * contradicts others, or NULL and the components: all elements have roots.
+ */
+extern const SimdupDecision *simdup_constraints_find(
+	SimdupConstraints *constraints, uint32_t n,
+	const SimdupDecisions *decisions);
+extern void simdup_constraints_free(SimdupConstraints *constraints);
+
+/* Never join two elements, which are not in one component. */
+extern void simdup_constraints_add(SimdupConstraints *constraints, uint32_t a,
+								   uint32_t b);
+
+/* Check whether two elements are in different components that may be joined. */
+extern bool simdup_constraints_may_join(SimdupConstraints *constraints,
+										uint32_t a, uint32_t b);
+
+/*
+ * Join two elements of which that is so. The root of their component need not be
+ * its smallest element.
+ */
+extern void simdup_constraints_join(SimdupConstraints *constraints, uint32_t a,
+									uint32_t b);
+
+/* Return the number of cannot-links of a component. */
+static inline uint32_t
+simdup_n_cannot_link(const SimdupConstraints *constraints, uint32_t component)
+{
+	return constraints == NULL || constraints->lists == NULL
+			   ? 0
+			   : constraints->lists[component].n;
 }
 
 #endif /* SIMDUP_CORE_CLUSTER_COMPONENTS_H */

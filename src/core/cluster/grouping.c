@@ -1,35 +1,120 @@
 /*
  * grouping.c
- *	  Rows into groups, by either method, with people's decisions.
+ *	  Rows by distinct fingerprints, and into groups, by either method, with
+ *	  people's decisions.
  */
 #include <string.h>
 
-#include "core/cluster/components.h"
-#include "core/cluster/decisions.h"
 #include "core/cluster/grouping.h"
-#include "core/cluster/unions.h"
-#include "core/fingerprint/hash.h"
 #include "core/host.h"
 #include "core/search/index_entries.h"
 
 #define NONE UINT32_MAX
 
+/* Distinct fingerprints */
+
+/* Buckets, by leading bits, that are sorted one after the other in the cache. */
+#define BUCKET_BITS 11
+
 /*
- * Add a pair to a set of pairs of numbers: components that may not join groups.
+ * List the rows as entries: scope and high half of the fingerprint, low half and
+ * row. So they sort by all three.
  */
-static void
-add_pair(SimdupWordSet *set, uint32_t a, uint32_t b)
+static SimdupEntry *
+sort_rows(const uint64_t *fps, const uint32_t *scope, uint32_t n_scopes,
+		  uint32_t n)
 {
-	(void) simdup_wordset_add(set, ((uint64_t) a << 32 | b) + 1);
+	SimdupEntry *entries = simdup_alloc(((size_t) n + 1) * sizeof(SimdupEntry));
+	uint32_t ends[1 << BUCKET_BITS] = {0};
+	int shift = 64 - BUCKET_BITS -
+				__builtin_clzll((uint64_t) (n_scopes - 1) << 32 | UINT32_MAX);
+	uint32_t sum = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+	{
+		uint64_t of = n_scopes > 1 ? scope[i] : 0;
+
+		ends[(of << 32 | fps[i] >> 32) >> shift]++;
+	}
+	for (int i = 0; i < 1 << BUCKET_BITS; i++)
+	{
+		uint32_t count = ends[i];
+
+		ends[i] = sum;
+		sum += count;
+	}
+	for (uint32_t i = 0; i < n; i++)
+	{
+		uint64_t of = n_scopes > 1 ? scope[i] : 0;
+		SimdupEntry entry = {of << 32 | fps[i] >> 32, fps[i] << 32 | i};
+
+		entries[ends[entry.value >> shift]++] = entry;
+		simdup_check_interrupts_at(i);
+	}
+	for (uint32_t i = 0, start = 0; i < 1 << BUCKET_BITS; start = ends[i++])
+	{
+		simdup_check_interrupts();
+		simdup_sort_pairs(entries + start, ends[i] - start);
+	}
+	return entries;
 }
 
-static bool
-has_pair(const SimdupWordSet *set, uint32_t a, uint32_t b)
+SimdupDistinctFingerprints
+simdup_distinct_fingerprints(uint64_t *fps, const uint32_t *scope,
+							 uint32_t n_scopes, uint32_t n)
 {
-	return simdup_wordset_has(set, ((uint64_t) a << 32 | b) + 1);
+	SimdupDistinctFingerprints distinct = {.fps = fps};
+	SimdupEntry *entries = sort_rows(fps, scope, n_scopes, n);
+	uint32_t n_begun = 0; /* scopes */
+
+	for (uint32_t i = 0; i < n; i++)
+		distinct.n += i == 0 || entries[i].value != entries[i - 1].value ||
+					  entries[i].row >> 32 != entries[i - 1].row >> 32;
+	distinct.numbers = simdup_alloc(((size_t) n + 1) * sizeof(uint32_t));
+	distinct.starts =
+		simdup_alloc(((size_t) distinct.n + 1) * sizeof(uint32_t));
+	distinct.scope_starts =
+		simdup_alloc(((size_t) n_scopes + 1) * sizeof(uint32_t));
+	distinct.elements = (SimdupElement *) entries;
+	distinct.n = 0;
+	for (uint32_t i = 0; i < n; i++)
+	{
+		uint64_t fp = entries[i].value << 32 | entries[i].row >> 32;
+		uint64_t of = entries[i].value >> 32;
+
+		distinct.numbers[i] = (uint32_t) entries[i].row;
+		if (of < n_begun && fps[distinct.n - 1] == fp)
+			continue;
+		while (n_begun <= of)
+			distinct.scope_starts[n_begun++] = distinct.n;
+		distinct.starts[distinct.n] = i;
+		fps[distinct.n] = fp;
+		/* the entry there was read; a copy of bytes may change its type */
+		memcpy(&distinct.elements[distinct.n], &(SimdupElement){fp, distinct.n},
+			   sizeof(SimdupElement));
+		distinct.n++;
+	}
+	distinct.starts[distinct.n] = n;
+	while (n_begun <= n_scopes)
+		distinct.scope_starts[n_begun++] = distinct.n;
+	return distinct;
 }
 
 /* leader */
+
+/* Return the component of a row. */
+static uint32_t
+component_of(const SimdupConstraints *constraints, uint32_t row)
+{
+	return constraints == NULL ? row : constraints->component[row];
+}
+
+/* Return a component and a group it may not join, as an element of a set. */
+static uint64_t
+apart(uint32_t component, uint32_t group)
+{
+	return ((uint64_t) component << 32 | group) + 1;
+}
 
 uint8_t *
 simdup_may_lead(const SimdupDistinctRows *distinct_rows,
@@ -44,19 +129,19 @@ simdup_may_lead(const SimdupDistinctRows *distinct_rows,
 	};
 	uint8_t *leads = simdup_alloc0((size_t) distinct_rows->n_rows + 1);
 
-	/* a row that may pass over a leader may lead */
 	for (uint32_t row = 0; row < distinct_rows->n_rows; row++)
-		if (simdup_n_cannot_link(constraints,
-								 simdup_component_of(constraints, row)) > 0)
-			leads[distinct_rows->distinct[row]] = PERHAPS;
-	for (uint32_t distinct = 0; distinct < distinct_rows->n_rows; distinct++)
 	{
-		simdup_check_interrupts_at(distinct);
-		if (distinct_rows->distinct[distinct] != distinct)
-			continue;
-		if (first_near[distinct] == SIMDUP_NO_ROW)
-			leads[distinct] = SURELY;
-		else if (leads[first_near[distinct]] != SURELY)
+		uint32_t distinct = distinct_rows->distinct[row];
+		bool first = distinct == row;
+
+		simdup_check_interrupts_at(row);
+		if (first && first_near[row] == SIMDUP_NO_ROW)
+			leads[row] = SURELY;
+		/* a row that may pass over a leader may lead */
+		else if (leads[distinct] == NEVER &&
+				 ((first && leads[first_near[row]] != SURELY) ||
+				  simdup_n_cannot_link(constraints,
+									   component_of(constraints, row)) > 0))
 			leads[distinct] = PERHAPS;
 	}
 	return leads;
@@ -95,12 +180,17 @@ typedef struct Leading
 	size_t leaders_capacity;
 } Leading;
 
-/* Return the list of a distinct row at a distance. */
-static LeaderList *
-list_at(Leading *l, uint32_t distinct, uint32_t distance)
+/* Add a leader to the list of a distinct row at a distance. */
+static void
+add_leader(Leading *l, uint32_t row, uint32_t distinct, uint32_t distance)
 {
 	uint32_t *at = &l->lists[distinct];
+	LeaderList *list;
 
+	if (l->distinct_rows->last_row[distinct] <= row)
+		return;
+	l->leaders = simdup_grow(l->leaders, &l->leaders_capacity,
+							 (size_t) l->n_leaders + 1, sizeof(NearLeader));
 	l->list_pool = simdup_grow(l->list_pool, &l->lists_capacity,
 							   (size_t) l->n_lists + 1, sizeof(LeaderList));
 	while (*at != NONE && l->list_pool[*at].distance < distance)
@@ -110,19 +200,7 @@ list_at(Leading *l, uint32_t distinct, uint32_t distance)
 		l->list_pool[l->n_lists] = (LeaderList){NONE, NONE, *at, distance};
 		*at = l->n_lists++;
 	}
-	return &l->list_pool[*at];
-}
-
-static void
-add_leader(Leading *l, uint32_t row, uint32_t distinct, uint32_t distance)
-{
-	LeaderList *list;
-
-	if (l->distinct_rows->last_row[distinct] <= row)
-		return;
-	l->leaders = simdup_grow(l->leaders, &l->leaders_capacity,
-							 (size_t) l->n_leaders + 1, sizeof(NearLeader));
-	list = list_at(l, distinct, distance);
+	list = &l->list_pool[*at];
 	if (list->first == NONE)
 		list->first = l->n_leaders;
 	else
@@ -166,20 +244,23 @@ static uint32_t
 find_leader(Leading *l, uint32_t row)
 {
 	uint32_t distinct = l->distinct_rows->distinct[row];
-	uint32_t component = simdup_component_of(l->constraints, row);
+	uint32_t component = component_of(l->constraints, row);
 
 	for (uint32_t d = l->lists[distinct]; d != NONE; d = l->list_pool[d].next)
 	{
 		LeaderList *list = &l->list_pool[d];
 		uint32_t before = NONE;
+		uint32_t *at = &list->first;
 
-		for (uint32_t i = list->first; i != NONE; i = l->leaders[i].next)
+		while (*at != NONE)
 		{
-			NearLeader *leader = &l->leaders[i];
+			NearLeader *leader = &l->leaders[*at];
 
-			if (has_pair(&l->cannot_link, component, l->group[leader->row]))
+			if (simdup_wordset_has(&l->cannot_link,
+								   apart(component, l->group[leader->row])))
 			{
-				before = i;
+				before = *at;
+				at = &leader->next;
 				continue;
 			}
 			if (leader->resemblance < 0)
@@ -193,11 +274,8 @@ find_leader(Leading *l, uint32_t row)
 				return leader->row;
 			}
 			/* it leaves the list */
-			if (before == NONE)
-				list->first = leader->next;
-			else
-				l->leaders[before].next = leader->next;
-			if (list->last == i)
+			*at = leader->next;
+			if (*at == NONE)
 				list->last = before;
 		}
 	}
@@ -207,18 +285,20 @@ find_leader(Leading *l, uint32_t row)
 static void
 group_row(Leading *l, uint32_t row)
 {
-	uint32_t component = simdup_component_of(l->constraints, row);
+	uint32_t component = component_of(l->constraints, row);
 	uint32_t leader = find_leader(l, row);
 
 	if (l->component_group[component] == NONE)
 	{
-		size_t n = simdup_n_cannot_link(l->constraints, component);
+		uint32_t n = simdup_n_cannot_link(l->constraints, component);
+		uint32_t link = n > 0 ? l->constraints->lists[component].first : NONE;
 		uint32_t group = leader == NONE ? row : l->group[leader];
 
 		l->component_group[component] = group;
-		for (size_t i = 0; i < n; i++)
-			add_pair(&l->cannot_link,
-					 simdup_cannot_link(l->constraints, component)[i], group);
+		for (; link != NONE; link = l->constraints->links[link].next)
+			(void) simdup_wordset_add(&l->cannot_link,
+									  apart(l->constraints->links[link].element,
+											group));
 	}
 	l->group[row] = l->component_group[component];
 	if (leader == NONE)
@@ -264,7 +344,7 @@ simdup_group_by_leaders(const SimdupDistinctRows *distinct_rows,
 struct SimdupConnected
 {
 	const SimdupDistinctRows *distinct_rows;
-	SimdupUnion rows; /* that are in one group */
+	SimdupConstraints rows; /* components: rows in one group */
 
 	/*
 	 * the representatives of each distinct row, linked; NULL: each distinct row
@@ -274,22 +354,21 @@ struct SimdupConnected
 	uint32_t *next_representative;	/* by row */
 };
 
-static uint32_t
-root_of(SimdupConnected *c, uint32_t row)
-{
-	return simdup_component_root(c->rows.parent, row);
-}
-
 bool
 simdup_connected_may_join(SimdupConnected *c, uint32_t a, uint32_t b)
 {
-	return simdup_union_may_join(&c->rows, a, b);
+	return simdup_constraints_may_join(&c->rows, a, b);
 }
 
 void
 simdup_connected_join(SimdupConnected *c, uint32_t a, uint32_t b)
 {
-	simdup_union_join(&c->rows, a, b);
+	const SimdupDistinctRows *distinct_rows = c->distinct_rows;
+
+	if (simdup_constraints_may_join(&c->rows, a, b) &&
+		verify(distinct_rows, distinct_rows->distinct[a],
+			   distinct_rows->distinct[b]) >= 0)
+		simdup_constraints_join(&c->rows, a, b);
 }
 
 /*
@@ -304,9 +383,10 @@ static bool
 is_representative(SimdupConnected *c, uint32_t row)
 {
 	uint32_t *end = &c->first_representative[c->distinct_rows->distinct[row]];
+	uint32_t root = simdup_component_root(c->rows.component, row);
 
 	for (; *end != NONE; end = &c->next_representative[*end])
-		if (root_of(c, *end) == root_of(c, row))
+		if (simdup_component_root(c->rows.component, *end) == root)
 			return false;
 	*end = row;
 	return true;
@@ -317,9 +397,9 @@ static void
 join_at_distance_0(SimdupConnected *c)
 {
 	const SimdupDistinctRows *distinct_rows = c->distinct_rows;
-	uint32_t *next =
-		make_numbers(distinct_rows->n_rows); /* row of the fingerprint */
-	uint32_t *first = make_numbers(distinct_rows->n_rows); /* by fingerprint */
+	/* the rows of each fingerprint, linked */
+	uint32_t *first = make_numbers(distinct_rows->n_rows);
+	uint32_t *next = make_numbers(distinct_rows->n_rows);
 
 	for (uint32_t row = distinct_rows->n_rows; row-- > 0;)
 	{
@@ -339,18 +419,12 @@ join_at_distance_0(SimdupConnected *c)
 		simdup_check_interrupts();
 		for (uint32_t i = next[row]; i != NONE; i = next[i])
 		{
-			/*
-			 * where distinct rows are in one group each, their first rows are
-			 * enough
-			 */
+			/* distinct rows in one group each: first rows are enough */
 			if (c->first_representative == NULL &&
 				distinct_rows->distinct[i] != row &&
 				distinct_rows->distinct[i] != i)
 				continue;
-			if (simdup_connected_may_join(c, row, i) &&
-				verify(distinct_rows, distinct_rows->distinct[row],
-					   distinct_rows->distinct[i]) >= 0)
-				simdup_connected_join(c, row, i);
+			simdup_connected_join(c, row, i);
 		}
 	}
 	simdup_free(next);
@@ -364,29 +438,25 @@ simdup_connected_begin(const SimdupDistinctRows *distinct_rows,
 	SimdupConnected *c = simdup_alloc0(sizeof(SimdupConnected));
 
 	c->distinct_rows = distinct_rows;
-	c->rows = (SimdupUnion){.n = distinct_rows->n_rows,
-							.parent = distinct_rows->distinct};
-	if (constraints != NULL || distinct_rows->same_fp != NULL)
-	{
-		c->rows.parent = make_numbers(distinct_rows->n_rows);
-		memcpy(c->rows.parent,
-			   constraints == NULL ? distinct_rows->distinct
-								   : constraints->component,
-			   distinct_rows->n_rows * sizeof(uint32_t));
-	}
+	c->rows = (SimdupConstraints){.n = distinct_rows->n_rows,
+								  .component = distinct_rows->distinct};
+	if (constraints == NULL && distinct_rows->same_fp == NULL)
+		return c;
+	c->rows.component = make_numbers(distinct_rows->n_rows);
+	memcpy(c->rows.component,
+		   constraints == NULL ? distinct_rows->distinct
+							   : constraints->component,
+		   distinct_rows->n_rows * sizeof(uint32_t));
 	if (constraints != NULL && constraints->n_cannot_link > 0)
 	{
-		/* components are roots by now */
-		for (uint32_t component = 0; component < constraints->n; component++)
-			for (size_t i = constraints->start[component];
-				 i < constraints->start[component + 1]; i++)
-				simdup_union_cannot_link(&c->rows, component,
-										 constraints->cannot_link[i]);
+		/* both ways of a cannot-link follow each other */
+		for (size_t i = 0; i < constraints->n_cannot_link; i += 2)
+			simdup_constraints_add(&c->rows, constraints->links[i].element,
+								   constraints->links[i + 1].element);
 		c->first_representative = make_numbers(distinct_rows->n_rows);
 		c->next_representative = make_numbers(distinct_rows->n_rows);
 	}
-	if (constraints != NULL || distinct_rows->same_fp != NULL)
-		join_at_distance_0(c);
+	join_at_distance_0(c);
 	return c;
 }
 
@@ -412,7 +482,7 @@ simdup_connected_finish(SimdupConnected *c)
 
 	for (uint32_t row = 0; row < n; row++)
 	{
-		uint32_t root = root_of(c, row);
+		uint32_t root = simdup_component_root(c->rows.component, row);
 
 		simdup_check_interrupts_at(row);
 		if (first[root] == NONE)
@@ -421,9 +491,9 @@ simdup_connected_finish(SimdupConnected *c)
 	}
 	simdup_free(c->first_representative);
 	simdup_free(c->next_representative);
-	if (c->rows.parent != c->distinct_rows->distinct)
-		simdup_free(c->rows.parent);
-	simdup_union_free(&c->rows);
+	if (c->rows.component == c->distinct_rows->distinct)
+		c->rows.component = NULL; /* it is the caller's */
+	simdup_constraints_free(&c->rows);
 	simdup_free(first);
 	simdup_free(c);
 	return group;

@@ -1,12 +1,46 @@
 /*
  * grouping.h
- *	  Rows into groups, by either method, with people's decisions.
- *
- * Rows are numbered in their order. A group is known by its first row. Rows
- * that nothing tells from each other (one fingerprint, one scope, one content)
- * form a distinct row, which is known by its first row, too. Being near is a
- * matter of distinct rows: each distinct row is near itself, at distance 0.
- * Constraints may be NULL: no decisions.
+ *	  Rows by distinct fingerprints, and into groups, by either method, with
+ *	  people's decisions. Rows are numbered in their order.
+ */
+#ifndef SIMDUP_CORE_CLUSTER_GROUPING_H
+#define SIMDUP_CORE_CLUSTER_GROUPING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/cluster/components.h"
+#include "core/join/allpairs.h"
+
+/*
+ * Distinct fingerprints, ascending within each scope. Fingerprint i has the rows
+ * numbers[starts[i]] to numbers[starts[i + 1] - 1], which ascend, too. Those of
+ * scope s are scope_starts[s] to scope_starts[s + 1] - 1.
+ */
+typedef struct SimdupDistinctFingerprints
+{
+	uint32_t n;
+	uint64_t *fps;
+	uint32_t *starts; /* n + 1 */
+	uint32_t *numbers;
+	uint32_t *scope_starts;	 /* n_scopes + 1 */
+	SimdupElement *elements; /* the fingerprints, to be joined */
+} SimdupDistinctFingerprints;
+
+/*
+ * Find the distinct fingerprints of rows 0 to n - 1 in their scopes, numbers
+ * from 0 to n_scopes - 1. scope may be NULL where there is one. The array of
+ * fingerprints becomes that of the distinct ones; the other arrays are allocated.
+ */
+extern SimdupDistinctFingerprints simdup_distinct_fingerprints(
+	uint64_t *fps, const uint32_t *scope, uint32_t n_scopes, uint32_t n);
+
+/*
+ * Groups, each known by its first row. Rows that nothing tells from each other (one
+ * fingerprint, one scope, one content) form a distinct row, which is known by its
+ * first row, too. Being near is a matter of distinct rows: each distinct row is near
+ * itself, at distance 0. Constraints may be NULL: no decisions.
  *
  * leader: a row whose component has a group joins it. Any other row joins the
  * group of the nearest leader near it, the earliest of equally near ones.
@@ -21,14 +55,6 @@
  * Neither is quadratic in the size of a group or of a distinct row, nor in the
  * number of decisions.
  */
-#ifndef SIMDUP_CORE_CLUSTER_GROUPING_H
-#define SIMDUP_CORE_CLUSTER_GROUPING_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "core/cluster/decisions.h"
 
 #define SIMDUP_NO_ROW UINT32_MAX
 
@@ -109,7 +135,7 @@ extern uint32_t simdup_connected_next(const SimdupConnected *c, uint32_t row);
 extern bool simdup_connected_may_join(SimdupConnected *c, uint32_t a,
 									  uint32_t b);
 
-/* Unite the groups of two near rows of which that is so. */
+/* Unite the groups of two near rows, if that is so and their contents agree. */
 extern void simdup_connected_join(SimdupConnected *c, uint32_t a, uint32_t b);
 
 /* Return the first row of each row's group, to be freed. Free the rest. */

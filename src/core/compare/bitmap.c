@@ -25,7 +25,7 @@
 /* binary digits of the integer test: both its sides stay below 2^31 */
 #define TEST_SCALE 15
 
-/* blocks searched between two looks at the interrupts */
+/* blocks searched between two looks for interrupts */
 #define BLOCKS_AT_ONCE 1024
 
 /* A bitmap to search for, and what follows from its size. */
@@ -44,12 +44,10 @@ struct SimdupWindow
 	double threshold;
 	uint32_t slope; /* t / (1 + t) 2^TEST_SCALE, rounded down */
 
-	int64_t next_class;
-	size_t n_slots;	  /* representatives held */
-	size_t n_blocks;  /* blocks allocated */
-	uint64_t *words;  /* [block][word][slot in block] */
-	uint16_t *sizes;  /* [slot]; UINT16_MAX where there is none */
-	int64_t *classes; /* [slot] */
+	int64_t next_class; /* class c is in slot c % window_size */
+	size_t n_blocks;	/* blocks allocated */
+	uint64_t *words;	/* [block][word][slot in block] */
+	uint16_t *sizes;	/* [slot]; UINT16_MAX where there is none */
 };
 
 void
@@ -81,28 +79,25 @@ above(double threshold, uint64_t part, uint64_t whole)
 	return whole != 0 && (double) part / (double) whole > threshold;
 }
 
-/* The sizes that could match `size`, which is at least 1: [*low, *high]. */
+/* Find the sizes that could match that of the probe, which is at least 1. */
 static void
-matching_sizes(const SimdupWindow *window, uint64_t size, uint32_t *low,
-			   uint32_t *high)
+find_matching_sizes(const SimdupWindow *window, WindowProbe *probe)
 {
-	uint64_t max = window->n_words * 64;
-	uint64_t l = (uint64_t) ((double) size * window->threshold);
-	uint64_t h = max;
+	double t = window->threshold;
+	uint32_t size = probe->size;
+	uint32_t max = (uint32_t) window->n_words * 64;
+	uint32_t low = (uint32_t) (size * t);
+	uint32_t high = size < max * t ? (uint32_t) (size / t) + 1 : max;
 
 	/* the product is off by rounding at most: settle it by the rule itself */
-	l = l > 0 ? l - 1 : 0;
-	while (l < size && !above(window->threshold, l, size))
-		l++;
-	if ((double) size < (double) max * window->threshold)
-	{
-		h = (uint64_t) ((double) size / window->threshold) + 1;
-		h = h < max ? h : max;
-	}
-	while (h > size && !above(window->threshold, size, h))
-		h--;
-	*low = (uint32_t) l;
-	*high = (uint32_t) h;
+	low = low > 0 ? low - 1 : 0;
+	high = high < max ? high : max;
+	while (low < size && !above(t, low, size))
+		low++;
+	while (high > size && !above(t, size, high))
+		high--;
+	probe->low = low;
+	probe->high = high;
 }
 
 /* Check whether any size of the block lies in [low, high]. */
@@ -116,7 +111,7 @@ block_has_size(const uint16_t *sizes, uint32_t low, uint32_t high)
 	return found != 0;
 }
 
-/* Does any bitmap of the block pass the integer test? */
+/* Check whether any bitmap of the block passes the integer test. */
 static inline __attribute__((always_inline)) bool
 block_may_match(const SimdupWindow *window, const WindowProbe *probe,
 				size_t block, size_t n_words)
@@ -138,7 +133,7 @@ block_may_match(const SimdupWindow *window, const WindowProbe *probe,
 	return found != 0;
 }
 
-/* The first block of [block, end) with a candidate, or end. */
+/* Return the first block of [block, end) with a candidate, or end. */
 SIMDUP_POPCNT_CLONES
 static size_t
 first_candidate(const SimdupWindow *window, const WindowProbe *probe,
@@ -146,6 +141,8 @@ first_candidate(const SimdupWindow *window, const WindowProbe *probe,
 {
 	for (; block < end; block++)
 	{
+		if (block % BLOCKS_AT_ONCE == 0)
+			simdup_check_interrupts();
 		if (!block_has_size(window->sizes + block * BLOCK_SLOTS, probe->low,
 							probe->high))
 			continue;
@@ -162,6 +159,7 @@ SimdupWindow *
 simdup_window_create(size_t n_words, int64_t window_size, double threshold)
 {
 	SimdupWindow *window = simdup_alloc0(sizeof(SimdupWindow));
+
 	window->n_words = n_words;
 	window->window_size = window_size;
 	window->threshold = threshold;
@@ -170,7 +168,7 @@ simdup_window_create(size_t n_words, int64_t window_size, double threshold)
 	return window;
 }
 
-/* The first slot of the block that matches, or -1. */
+/* Return the first slot of the block that matches, or -1. Unused ones do not. */
 static int64_t
 match_in_block(const SimdupWindow *window, const WindowProbe *probe,
 			   size_t block)
@@ -183,8 +181,6 @@ match_in_block(const SimdupWindow *window, const WindowProbe *probe,
 		size_t slot = block * BLOCK_SLOTS + i;
 		uint64_t both = 0;
 
-		if (slot >= window->n_slots)
-			break;
 		for (size_t w = 0; w < window->n_words; w++)
 			both += (uint64_t) simdup_popcount64(words[w * BLOCK_SLOTS + i] &
 												 probe->bitmap[w]);
@@ -199,47 +195,40 @@ match_in_block(const SimdupWindow *window, const WindowProbe *probe,
 static int64_t
 find_match(const SimdupWindow *window, const uint64_t *bitmap)
 {
-	size_t n_blocks = (window->n_slots + BLOCK_SLOTS - 1) / BLOCK_SLOTS;
+	size_t n_slots = (size_t) (window->next_class < window->window_size
+								   ? window->next_class
+								   : window->window_size);
+	size_t n_blocks = (n_slots + BLOCK_SLOTS - 1) / BLOCK_SLOTS;
 	size_t block = 0;
-	WindowProbe probe;
+	WindowProbe probe = {.bitmap = bitmap,
+						 .size = bitmap_size(bitmap, window->n_words)};
 
-	probe.bitmap = bitmap;
-	probe.size = bitmap_size(bitmap, window->n_words);
 	if (probe.size == 0)
 		return -1;
-	matching_sizes(window, probe.size, &probe.low, &probe.high);
-	while (block < n_blocks)
+	find_matching_sizes(window, &probe);
+	for (;
+		 (block = first_candidate(window, &probe, block, n_blocks)) < n_blocks;
+		 block++)
 	{
-		size_t end = block + BLOCKS_AT_ONCE;
-		int64_t slot;
+		int64_t slot = match_in_block(window, &probe, block);
 
-		end = end < n_blocks ? end : n_blocks;
-		simdup_check_interrupts();
-		block = first_candidate(window, &probe, block, end);
-		if (block == end)
-			continue;
-		slot = match_in_block(window, &probe, block++);
 		if (slot >= 0)
 			return slot;
 	}
 	return -1;
 }
 
-/* Make room for one more slot. */
+/* Make room for more slots. */
 static void
-reserve_slot(SimdupWindow *window)
+add_blocks(SimdupWindow *window)
 {
 	size_t n_blocks = window->n_blocks ? 2 * window->n_blocks : 1;
 	size_t block_words = window->n_words * BLOCK_SLOTS;
 
-	if (window->n_slots < window->n_blocks * BLOCK_SLOTS)
-		return;
 	window->words = simdup_realloc(window->words,
 								   n_blocks * block_words * sizeof(uint64_t));
 	window->sizes = simdup_realloc(window->sizes,
 								   n_blocks * BLOCK_SLOTS * sizeof(uint16_t));
-	window->classes = simdup_realloc(window->classes,
-									 n_blocks * BLOCK_SLOTS * sizeof(int64_t));
 	/* unused slots take part in the vector work: empty, of no possible size */
 	memset(window->words + window->n_blocks * block_words, 0,
 		   (n_blocks - window->n_blocks) * block_words * sizeof(uint64_t));
@@ -254,17 +243,13 @@ simdup_window_add(SimdupWindow *window, const uint64_t *bitmap)
 	size_t slot = (size_t) (window->next_class % window->window_size);
 	uint64_t *words;
 
-	if (slot == window->n_slots)
-	{
-		reserve_slot(window);
-		window->n_slots++;
-	}
+	if (slot == window->n_blocks * BLOCK_SLOTS)
+		add_blocks(window);
 	words = window->words + slot / BLOCK_SLOTS * BLOCK_SLOTS * window->n_words +
 			slot % BLOCK_SLOTS;
 	for (size_t w = 0; w < window->n_words; w++)
 		words[w * BLOCK_SLOTS] = bitmap[w];
 	window->sizes[slot] = (uint16_t) bitmap_size(bitmap, window->n_words);
-	window->classes[slot] = window->next_class;
 	return window->next_class++;
 }
 
@@ -272,8 +257,9 @@ int64_t
 simdup_window_next(SimdupWindow *window, const uint64_t *bitmap)
 {
 	int64_t slot = find_match(window, bitmap);
+	int64_t last = window->next_class - 1;
 
-	return slot >= 0 ? window->classes[slot]
+	return slot >= 0 ? last - (last - slot) % window->window_size
 					 : simdup_window_add(window, bitmap);
 }
 
@@ -282,6 +268,5 @@ simdup_window_free(SimdupWindow *window)
 {
 	simdup_free(window->words);
 	simdup_free(window->sizes);
-	simdup_free(window->classes);
 	simdup_free(window);
 }

@@ -32,8 +32,9 @@ typedef struct Unit
 typedef struct DiffUnits
 {
 	const char *text;
-	Unit *units; /* n + 1 */
-	size_t n;
+	Unit *units;  /* n + 1 */
+	bool *edited; /* units that the other text does not have */
+	int64_t n;
 } DiffUnits;
 
 /* The end of the unit at p, and whether it is a word. */
@@ -69,21 +70,22 @@ cut_text(const char *text, size_t len)
 		const unsigned char *next = unit_end(p, end, &word);
 		uint64_t hash = simdup_city64((const char *) p, (size_t) (next - p));
 
-		cut.units = simdup_grow(cut.units, &size, cut.n + 1, sizeof(Unit));
-		if (cut.n % 4096 == 0)
-			simdup_check_interrupts();
+		cut.units =
+			simdup_grow(cut.units, &size, (size_t) cut.n + 1, sizeof(Unit));
+		simdup_check_interrupts_at((size_t) cut.n);
 		cut.units[cut.n++] =
 			(Unit){(uint32_t) (p - start),
 				   (uint32_t) (hash >> 32 & ~UINT64_C(1)) | word};
 		p = next;
 	}
-	cut.units = simdup_grow(cut.units, &size, cut.n + 1, sizeof(Unit));
+	cut.units = simdup_grow(cut.units, &size, (size_t) cut.n + 1, sizeof(Unit));
 	cut.units[cut.n].start = (uint32_t) len;
+	cut.edited = simdup_alloc0((size_t) cut.n + 1);
 	return cut;
 }
 
 static bool
-equal(const DiffUnits *a, size_t i, const DiffUnits *b, size_t j)
+equal(const DiffUnits *a, int64_t i, const DiffUnits *b, int64_t j)
 {
 	const Unit *x = &a->units[i];
 	const Unit *y = &b->units[j];
@@ -96,16 +98,11 @@ equal(const DiffUnits *a, size_t i, const DiffUnits *b, size_t j)
 /* The grid between the common start and the common end of both texts. */
 typedef struct Grid
 {
-	const DiffUnits *a;
-	const DiffUnits *b;
-	size_t skip; /* units of the common start */
-	int64_t n;	 /* units of a that are left */
-	int64_t m;	 /* units of b that are left */
+	DiffUnits a;
+	DiffUnits b;
 	int32_t *steps;
 	size_t size; /* of that array */
 	int64_t comparisons;
-	uint8_t *gone; /* which units of a the path leaves out, n of them */
-	uint8_t *come; /* which units of b it adds, m */
 } Grid;
 
 /* Step d: the x that d edits reach on the diagonals -d, -d + 2 … d. */
@@ -116,105 +113,55 @@ step(const Grid *grid, int64_t d)
 }
 
 /*
- * Check whether the way to diagonal i of step d comes from above, as an edit
- * that adds a unit of b. Otherwise it comes from the left.
+ * Return where the d-th edit leads on diagonal i, before equal units. It comes from
+ * above, as an edit that adds a unit of b, or else from the left.
  */
-static bool
-from_above(const Grid *grid, int64_t d, int64_t i)
-{
-	const int32_t *before = step(grid, d - 1);
-
-	return i == 0 || (i < d && before[i - 1] < before[i]);
-}
-
-/* Return where the d-th edit leads on diagonal i, before equal units. */
 static int64_t
-after_edit(const Grid *grid, int64_t d, int64_t i)
+after_edit(const Grid *grid, int64_t d, int64_t i, bool *from_above)
 {
 	const int32_t *before = step(grid, d - 1);
 
 	if (d == 0)
 		return 0;
-	return from_above(grid, d, i) ? before[i] : before[i - 1] + 1;
+	*from_above = i == 0 || (i < d && before[i - 1] < before[i]);
+	return *from_above ? before[i] : before[i - 1] + 1;
 }
 
-static int64_t
-follow_equal(Grid *grid, int64_t x, int64_t k)
-{
-	int64_t start = x;
-
-	while (x < grid->n && x - k < grid->m &&
-		   equal(grid->a, grid->skip + (size_t) x, grid->b,
-				 grid->skip + (size_t) (x - k)))
-		x++;
-	grid->comparisons += x - start + 1;
-	return x;
-}
-
-/* Take step d. Return whether both texts end, then at diagonal *end. */
+/*
+ * Take step d. Set *best to the diagonal on which most of both texts is done.
+ * Return whether that is all.
+ */
 static bool
-take_step(Grid *grid, int64_t d, int64_t *end)
+take_step(Grid *grid, int64_t d, int64_t *best)
 {
 	size_t needed = (size_t) ((d + 1) * (d + 2) / 2);
+	int64_t most = -1;
+	bool from_above;
 
 	grid->steps =
 		simdup_grow(grid->steps, &grid->size, needed, sizeof(int32_t));
-	for (int64_t i = 0; i <= d; i++)
+	for (int64_t i = 0; i <= d && most < grid->a.n + grid->b.n; i++)
 	{
-		int64_t k = 2 * i - d;
-		int64_t x = follow_equal(grid, after_edit(grid, d, i), k);
-
-		step(grid, d)[i] = (int32_t) x;
-		if (x == grid->n && x - k == grid->m)
-		{
-			*end = i;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Return the diagonal of step d on which most of both texts is done. */
-static int64_t
-farthest(const Grid *grid, int64_t d)
-{
-	int64_t best = -1;
-	int64_t most = -1;
-
-	for (int64_t i = 0; i <= d; i++)
-	{
-		int64_t x = step(grid, d)[i];
+		int64_t start = after_edit(grid, d, i, &from_above);
+		int64_t x = start;
 		int64_t y = x - (2 * i - d);
 
-		if (x <= grid->n && y <= grid->m && x + y > most)
+		for (;
+			 x < grid->a.n && y < grid->b.n && equal(&grid->a, x, &grid->b, y);
+			 x++)
+			y++;
+		grid->comparisons += x - start + 1;
+		step(grid, d)[i] = (int32_t) x;
+		if (x <= grid->a.n && y <= grid->b.n && x + y > most)
 		{
 			most = x + y;
-			best = i;
+			*best = i;
 		}
 	}
-	return best;
+	return most == grid->a.n + grid->b.n;
 }
 
-/* Note the edits on the way back from diagonal i of step d. */
-static void
-trace_back(Grid *grid, int64_t d, int64_t i)
-{
-	for (; d > 0; d--)
-	{
-		int64_t x = after_edit(grid, d, i);
-		int64_t y = x - (2 * i - d);
-
-		if (from_above(grid, d, i))
-			grid->come[y - 1] = 1;
-		else
-		{
-			grid->gone[x - 1] = 1;
-			i--;
-		}
-	}
-}
-
-/* Find the path, and note its edits. */
+/* Find the path, and note its edits: on the way back, and what it did not reach. */
 static void
 find_path(Grid *grid)
 {
@@ -222,171 +169,139 @@ find_path(Grid *grid)
 	int64_t d = 0;
 	int64_t x;
 	int64_t y;
+	bool from_above;
 
-	while (!take_step(grid, d, &i))
+	for (; !take_step(grid, d, &i); d++)
 	{
 		if (d % 16 == 0)
 			simdup_check_interrupts();
 		if (d == MAX_EDITS || grid->comparisons > MAX_COMPARISONS)
-		{
-			i = farthest(grid, d);
 			break;
-		}
-		d++;
 	}
 	x = step(grid, d)[i];
 	y = x - (2 * i - d);
-	memset(grid->gone + x, 1, (size_t) (grid->n - x));
-	memset(grid->come + y, 1, (size_t) (grid->m - y));
-	trace_back(grid, d, i);
-}
-
-/* A part in units. */
-typedef struct Span
-{
-	bool same;
-	size_t a;
-	size_t a_end;
-	size_t b;
-	size_t b_end;
-} Span;
-
-typedef struct Spans
-{
-	Span *spans;
-	size_t n;
-	size_t size;
-} Spans;
-
-/* Append units of both texts; what is like the last span becomes part of it. */
-static void
-add_span(Spans *list, bool same, size_t a_units, size_t b_units)
-{
-	Span last = {0};
-
-	if (a_units + b_units == 0)
-		return;
-	if (list->n > 0)
-		last = list->spans[list->n - 1];
-	if (list->n == 0 || last.same != same)
+	memset(grid->a.edited + x, true, (size_t) (grid->a.n - x));
+	memset(grid->b.edited + y, true, (size_t) (grid->b.n - y));
+	for (; d > 0; d--)
 	{
-		list->spans =
-			simdup_grow(list->spans, &list->size, list->n + 1, sizeof(Span));
-		list->spans[list->n++] =
-			(Span){same, last.a_end, last.a_end, last.b_end, last.b_end};
+		x = after_edit(grid, d, i, &from_above);
+		y = x - (2 * i - d);
+		if (from_above)
+			grid->b.edited[y - 1] = true;
+		else
+		{
+			grid->a.edited[x - 1] = true;
+			i--;
+		}
 	}
-	list->spans[list->n - 1].a_end += a_units;
-	list->spans[list->n - 1].b_end += b_units;
-}
-
-/* Collect all spans: the common start, the path, and the common end. */
-static Spans
-collect(const Grid *grid)
-{
-	Spans list = {0};
-	int64_t x = 0;
-	int64_t y = 0;
-
-	add_span(&list, true, grid->skip, grid->skip);
-	while (x < grid->n || y < grid->m)
-	{
-		bool gone = x < grid->n && grid->gone[x];
-		bool come = !gone && y < grid->m && grid->come[y];
-
-		add_span(&list, !gone && !come, !come, !gone);
-		x += !come;
-		y += !gone;
-	}
-	add_span(&list, true, grid->a->n - grid->skip - (size_t) grid->n,
-			 grid->b->n - grid->skip - (size_t) grid->m);
-	return list;
-}
-
-static size_t
-span_units(const Span *span)
-{
-	return span->a_end - span->a + span->b_end - span->b;
 }
 
 /*
- * Check whether the equal span between two changes is too short to be read as
+ * Append units of both texts to parts in units. What is like the last part becomes
+ * part of it.
+ */
+static void
+add_part(SimdupDiff *diff, bool same, size_t a_units, size_t b_units)
+{
+	SimdupDiffPart last = {0};
+
+	if (a_units + b_units == 0)
+		return;
+	if (diff->n > 0)
+		last = diff->parts[diff->n - 1];
+	if (diff->n == 0 || last.same != same)
+	{
+		diff->parts = simdup_grow(diff->parts, &diff->size, diff->n + 1,
+								  sizeof(SimdupDiffPart));
+		diff->parts[diff->n++] =
+			(SimdupDiffPart){.same = same,
+							 .a_start = last.a_start + last.a_len,
+							 .b_start = last.b_start + last.b_len};
+	}
+	diff->parts[diff->n - 1].a_len += (uint32_t) a_units;
+	diff->parts[diff->n - 1].b_len += (uint32_t) b_units;
+}
+
+/* Append the parts of a grid, by what is edited in either text. */
+static void
+add_grid(SimdupDiff *diff, const DiffUnits *a, const DiffUnits *b)
+{
+	for (int64_t i = 0, j = 0; i < a->n || j < b->n;)
+	{
+		bool gone = i < a->n && a->edited[i];
+		bool come = !gone && j < b->n && b->edited[j];
+
+		add_part(diff, !gone && !come, !come, !gone);
+		i += !come;
+		j += !gone;
+	}
+}
+
+/*
+ * Check whether the equal part between two changes is too short to be read as
  * equal. So is a short gap without a word, and what is small beside both
  * changes.
  */
 static bool
-is_noise(const DiffUnits *a, const Span *before, const Span *span,
-		 const Span *after)
+is_noise(const DiffUnits *a, const SimdupDiffPart *before,
+		 const SimdupDiffPart *part, const SimdupDiffPart *after)
 {
-	size_t n = span->a_end - span->a;
-	size_t left = span_units(before);
-	size_t right = span_units(after);
+	uint32_t left = before->a_len + before->b_len;
+	uint32_t right = after->a_len + after->b_len;
 
-	if (n > MAX_GAP)
+	if (part->a_len > MAX_GAP)
 		return false;
-	for (size_t i = span->a; i < span->a_end; i++)
-		if (a->units[i].hash & 1)
-			return 4 * n <= (left < right ? left : right);
+	for (uint32_t i = 0; i < part->a_len; i++)
+		if (a->units[part->a_start + i].hash & 1)
+			return 4 * part->a_len <= (left < right ? left : right);
 	return true;
 }
 
-/* Return the spans without noise. */
-static Spans
-without_noise(const DiffUnits *a, const Spans *list)
+/* Make noise a part of the changes around it. Parts only become fewer. */
+static void
+drop_noise(const DiffUnits *a, SimdupDiff *diff)
 {
-	Spans clean = {0};
+	SimdupDiff clean = {diff->parts, 0, diff->size};
 
-	for (size_t i = 0; i < list->n; i++)
+	for (size_t i = 0; i < diff->n; i++)
 	{
-		const Span *span = &list->spans[i];
-		bool same = span->same;
+		SimdupDiffPart part = diff->parts[i];
 
-		if (same && clean.n > 0 && i + 1 < list->n &&
-			is_noise(a, &clean.spans[clean.n - 1], span, &list->spans[i + 1]))
-			same = false;
-		add_span(&clean, same, span->a_end - span->a, span->b_end - span->b);
+		if (part.same && clean.n > 0 && i + 1 < diff->n &&
+			is_noise(a, &clean.parts[clean.n - 1], &part, &diff->parts[i + 1]))
+			part.same = false;
+		add_part(&clean, part.same, part.a_len, part.b_len);
 	}
-	return clean;
+	diff->n = clean.n;
 }
 
-static SimdupDiff
-in_bytes(const DiffUnits *a, const DiffUnits *b, const Spans *list)
+/* Return the byte at which units begin. Turn their number *len into bytes. */
+static uint32_t
+in_bytes(const DiffUnits *text, uint32_t start, uint32_t *len)
 {
-	SimdupDiff diff;
+	uint32_t from = text->units[start].start;
 
-	diff.n = list->n;
-	diff.parts = simdup_alloc((list->n + 1) * sizeof(SimdupDiffPart));
-	for (size_t i = 0; i < list->n; i++)
-	{
-		const Span *span = &list->spans[i];
-		SimdupDiffPart *part = &diff.parts[i];
-
-		part->same = span->same;
-		part->a_start = a->units[span->a].start;
-		part->a_len = a->units[span->a_end].start - part->a_start;
-		part->b_start = b->units[span->b].start;
-		part->b_len = b->units[span->b_end].start - part->b_start;
-	}
-	return diff;
+	*len = text->units[start + *len].start - from;
+	return from;
 }
 
 /* Return the grid of the units between the common start and the common end. */
 static Grid
 make_grid(const DiffUnits *a, const DiffUnits *b)
 {
-	size_t least = a->n < b->n ? a->n : b->n;
-	size_t common = 0;
-	Grid grid = {.a = a, .b = b};
+	int64_t least = a->n < b->n ? a->n : b->n;
+	int64_t skip = 0;
+	int64_t common = 0; /* at the end */
 
-	while (grid.skip < least && equal(a, grid.skip, b, grid.skip))
-		grid.skip++;
-	while (common < least - grid.skip &&
+	while (skip < least && equal(a, skip, b, skip))
+		skip++;
+	while (common < least - skip &&
 		   equal(a, a->n - 1 - common, b, b->n - 1 - common))
 		common++;
-	grid.n = (int64_t) (a->n - grid.skip - common);
-	grid.m = (int64_t) (b->n - grid.skip - common);
-	grid.gone = simdup_alloc0((size_t) grid.n + 1);
-	grid.come = simdup_alloc0((size_t) grid.m + 1);
-	return grid;
+	return (Grid){.a = {a->text, a->units + skip, a->edited + skip,
+						a->n - skip - common},
+				  .b = {b->text, b->units + skip, b->edited + skip,
+						b->n - skip - common}};
 }
 
 SimdupDiff
@@ -395,21 +310,27 @@ simdup_diff(const char *a, size_t a_len, const char *b, size_t b_len)
 	DiffUnits a_units = cut_text(a, a_len);
 	DiffUnits b_units = cut_text(b, b_len);
 	Grid grid = make_grid(&a_units, &b_units);
-	Spans list;
-	Spans clean;
-	SimdupDiff diff;
+	size_t start = (size_t) (grid.a.units - a_units.units);
+	size_t end = (size_t) (a_units.n - grid.a.n) - start;
+	SimdupDiff diff = {0};
 
 	find_path(&grid);
-	list = collect(&grid);
-	clean = without_noise(&a_units, &list);
-	diff = in_bytes(&a_units, &b_units, &clean);
+	add_part(&diff, true, start, start);
+	add_grid(&diff, &grid.a, &grid.b);
+	add_part(&diff, true, end, end);
+	drop_noise(&a_units, &diff);
+	for (size_t i = 0; i < diff.n; i++)
+	{
+		SimdupDiffPart *part = &diff.parts[i];
+
+		part->a_start = in_bytes(&a_units, part->a_start, &part->a_len);
+		part->b_start = in_bytes(&b_units, part->b_start, &part->b_len);
+	}
 	simdup_free(grid.steps);
-	simdup_free(grid.gone);
-	simdup_free(grid.come);
-	simdup_free(list.spans);
-	simdup_free(clean.spans);
 	simdup_free(a_units.units);
+	simdup_free(a_units.edited);
 	simdup_free(b_units.units);
+	simdup_free(b_units.edited);
 	return diff;
 }
 

@@ -31,6 +31,7 @@ typedef struct SimdupDiff
 {
 	SimdupDiffPart *parts;
 	size_t n;
+	size_t size;
 } SimdupDiff;
 
 /*

@@ -13,24 +13,18 @@
 #include "core/host.h"
 #include "core/unicode/charclass.h"
 
-/* Characters or numbers between two looks for interrupts. */
-#define INTERRUPT_STEPS (1 << 14)
-
 /*
  * The symbols. Digits are themselves, Chinese numerals from 0 to 9 are A to J,
  * and the Chinese units ten, hundred, thousand, 10^4 and 10^8 are P to T. Each
  * currency sign has a symbol, above ASCII.
  */
 #define SIGN(i) (0x80 + (i))
-#define SYMBOL_POINT '.'
-#define SYMBOL_COMMA ','
-#define SYMBOL_DECIMAL 'd' /* the Arabic decimal separator */
-#define SYMBOL_WHITE ' '
 #define SYMBOL_OTHER 'x'
-
-/* What parts groups only; each has a symbol, as a number has one of them only. */
-#define SYMBOLS_GROUPING "wa'qnfts"
 #define SYMBOLS_WHITE " nfts"
+
+/* Each separator has a symbol, as the groups of a number have one of them only. */
+#define SYMBOLS_GROUPING ".,wa'qnfts"
+#define SYMBOLS_DECIMAL ".,d" /* d: the Arabic decimal separator */
 
 /*
  * The characters that have symbols, ascending: n of them from first on, whose
@@ -111,7 +105,7 @@ symbol_of(uint32_t cp)
 	}
 	if (cp - named[low].first < named[low].n)
 		return (char) (named[low].symbol + (cp - named[low].first));
-	return simdup_is_white_space(cp) ? SYMBOL_WHITE : SYMBOL_OTHER;
+	return simdup_is_white_space(cp) ? ' ' : SYMBOL_OTHER;
 }
 
 /* Return the text as *n symbols, with a 0 at their end. */
@@ -120,24 +114,19 @@ read_symbols(const char *text, size_t len, size_t *n)
 {
 	const unsigned char *p = (const unsigned char *) text;
 	const unsigned char *end = p + len;
-	char *s = NULL;
-	size_t size = 0;
+	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
+	char *s = simdup_alloc(len + 1);
 	int n_bytes;
 
 	*n = 0;
-	for (size_t steps = 1; p < end; p += n_bytes, steps++)
+	for (; p < end; p += n_bytes)
 	{
 		char symbol = symbol_of(simdup_utf8_decode(p, end, &n_bytes));
 
+		look = simdup_look(p, look);
 		if (symbol != SYMBOL_OTHER || *n == 0 || s[*n - 1] != SYMBOL_OTHER)
-		{
-			s = simdup_grow(s, &size, *n + 1, 1);
 			s[(*n)++] = symbol;
-		}
-		if (steps % INTERRUPT_STEPS == 0)
-			simdup_check_interrupts();
 	}
-	s = simdup_grow(s, &size, *n + 1, 1);
 	s[*n] = '\0';
 	return s;
 }
@@ -212,22 +201,20 @@ groups_end(const char *s, size_t i, size_t n_first, bool chained)
 	size_t end = i;
 	size_t n;
 
-	if (separator != SYMBOL_POINT && separator != SYMBOL_COMMA &&
-		!is_one_of(separator, SYMBOLS_GROUPING))
+	if (!is_one_of(separator, SYMBOLS_GROUPING))
 		return i;
 	while (is_group(s, end, separator, 3))
 		end += 4;
 	n = (end - i) / 4;
 	/* one group behind a point: decimal digits, unless a decimal comma follows */
-	if (separator == SYMBOL_POINT && n == 1 &&
-		!(s[end] == SYMBOL_COMMA && is_digit(s[end + 1])))
+	if (separator == '.' && n == 1 && !(s[end] == ',' && is_digit(s[end + 1])))
 		return i;
-	if (n > 0 || separator != SYMBOL_COMMA || n_first == 3 || chained)
+	if (n > 0 || separator != ',' || n_first == 3 || chained)
 		return end;
 	/* groups of two, and of three at the end, as in India */
-	while (is_group(s, end, SYMBOL_COMMA, 2))
+	while (is_group(s, end, ',', 2))
 		end += 3;
-	return end > i && is_group(s, end, SYMBOL_COMMA, 3) ? end + 4 : i;
+	return end > i && is_group(s, end, ',', 3) ? end + 4 : i;
 }
 
 /*
@@ -237,15 +224,12 @@ groups_end(const char *s, size_t i, size_t n_first, bool chained)
 static size_t
 decimals_end(const char *s, size_t i)
 {
-	char mark = s[i];
 	size_t end;
 
-	if (mark != SYMBOL_POINT && mark != SYMBOL_COMMA && mark != SYMBOL_DECIMAL)
+	if (!is_one_of(s[i], SYMBOLS_DECIMAL))
 		return i;
 	end = digits_end(s, i + 1);
-	if (end == i + 1 || (s[end] == mark && is_digit(s[end + 1])))
-		return i;
-	return end;
+	return end == i + 1 || (s[end] == s[i] && is_digit(s[end + 1])) ? i : end;
 }
 
 /*
@@ -255,8 +239,7 @@ decimals_end(const char *s, size_t i)
 static bool
 is_leading_point(const char *s, size_t i)
 {
-	return s[i] == SYMBOL_POINT && is_digit(s[i + 1]) &&
-		   decimals_end(s, i) > i &&
+	return s[i] == '.' && decimals_end(s, i) > i &&
 		   (i == 0 || is_sign(s[i - 1]) || is_one_of(s[i - 1], SYMBOLS_WHITE));
 }
 
@@ -295,47 +278,13 @@ put(Output *out, char c)
 	out->bytes[out->used++] = c;
 }
 
-/* Put the digits of s[from] to s[to], without what separates them. */
-static void
-put_digits(Output *out, size_t from, size_t to)
-{
-	for (size_t i = from; i < to; i++)
-		if (is_digit(out->s[i]))
-			put(out, out->s[i]);
-}
-
-static void
-put_value(Output *out, uint64_t value)
-{
-	char digits[20];
-	int n = 0;
-
-	do
-		digits[n++] = (char) ('0' + value % 10);
-	while ((value /= 10) > 0);
-	while (n > 0)
-		put(out, digits[--n]);
-}
-
-/* Return the narrow form of a wide currency sign, or the character as it is. */
-static uint32_t
-narrow_sign(uint32_t cp)
-{
-	static const uint32_t forms[][2] = {{0xFFE0, 0xA2},
-										{0xFFE1, 0xA3},
-										{0xFFE5, 0xA5},
-										{0xFFE6, 0x20A9}};
-
-	for (int i = 0; i < 4; i++)
-		if (cp == forms[i][0])
-			return forms[i][1];
-	return cp;
-}
-
-/* Put the currency sign of a symbol. */
+/* Put the currency sign of a symbol. Wide dollar signs are always narrow ones. */
 static void
 put_sign(Output *out, char symbol)
 {
+	static const uint32_t narrow[][2] = {{0xFE69, '$'},	 {0xFF04, '$'},
+										 {0xFFE0, 0xA2}, {0xFFE1, 0xA3},
+										 {0xFFE5, 0xA5}, {0xFFE6, 0x20A9}};
 	unsigned char bytes[SIMDUP_MAX_UTF8];
 	uint32_t cp = 0;
 
@@ -343,10 +292,9 @@ put_sign(Output *out, char symbol)
 		if (is_sign((char) named[i].symbol) &&
 			(uint8_t) symbol >= named[i].symbol)
 			cp = named[i].first + ((uint8_t) symbol - named[i].symbol);
-	if (cp == 0xFF04 || cp == 0xFE69)
-		cp = '$';
-	else if (out->narrow_signs)
-		cp = narrow_sign(cp);
+	for (int i = 0; i < (out->narrow_signs ? 6 : 2); i++)
+		if (cp == narrow[i][0])
+			cp = narrow[i][1];
 	for (int i = 0, len = simdup_utf8_encode(cp, bytes); i < len; i++)
 		put(out, (char) bytes[i]);
 }
@@ -386,32 +334,33 @@ end_number(Output *out, size_t i)
 }
 
 /*
- * Multiply the number from bytes[start] on, the last n_decimals digits of which
- * stand behind a point, by a power of ten.
+ * Multiply the number from bytes[start] on by a power of ten. It has no point yet.
+ * Put one before what is left of its n_decimals last digits. Zeros at its beginning
+ * stay if it is not multiplied.
  */
 static void
-shift_point(Output *out, size_t start, size_t n_decimals, size_t places)
+set_point(Output *out, size_t start, size_t n_decimals, size_t places)
 {
-	size_t moved = n_decimals < places ? n_decimals : places;
 	size_t zeros = 0;
 
-	if (n_decimals > 0)
-	{
-		char *point = out->bytes + out->used - n_decimals - 1;
-
-		memmove(point, point + 1, moved);
-		point[moved] = SYMBOL_POINT;
-		if (moved == n_decimals)
-			out->used--;
-	}
-	for (; moved < places; moved++)
+	for (; n_decimals < places; n_decimals++)
 		put(out, '0');
-	while (out->bytes[start + zeros] == '0' && start + zeros + 1 < out->used &&
+	if (n_decimals > places)
+	{
+		char *point;
+
+		put(out, '.');
+		point = out->bytes + out->used - 1 - (n_decimals - places);
+		memmove(point + 1, point, n_decimals - places);
+		*point = '.';
+	}
+	if (places == 0)
+		return;
+	while (start + zeros + 1 < out->used && out->bytes[start + zeros] == '0' &&
 		   is_digit(out->bytes[start + zeros + 1]))
 		zeros++;
-	memmove(out->bytes + start, out->bytes + start + zeros,
-			out->used - start - zeros);
 	out->used -= zeros;
+	memmove(out->bytes + start, out->bytes + start + zeros, out->used - start);
 }
 
 /* Take the number that begins at s[i], with a digit or with a point. */
@@ -419,59 +368,51 @@ static void
 take_digits(Output *out, size_t i)
 {
 	const char *s = out->s;
-	bool chained = i > 1 &&
-				   (s[i - 1] == SYMBOL_POINT || s[i - 1] == SYMBOL_COMMA) &&
-				   is_digit(s[i - 2]);
+	bool chained = i > 1 && is_one_of(s[i - 1], ".,") && is_digit(s[i - 2]);
 	char chain = chained ? s[i - 1] : '\0';
-	size_t whole = digits_end(s, i);
-	size_t end = whole;
+	size_t first_end = digits_end(s, i);
+	size_t whole_end = first_end;
+	size_t end;
 	size_t start;
 	size_t n_decimals;
 	size_t places = 0;
 
+	if (first_end > i && first_end - i <= 3 && s[i] != '0')
+		whole_end = groups_end(s, first_end, first_end - i, chained);
+	end = whole_end;
+	/* a mark that has parted groups, or a list before, is no decimal mark */
+	if (s[end] != (end > first_end ? s[first_end] : chain))
+		end = decimals_end(s, end);
 	begin_number(out, i);
 	start = out->used;
-	if (whole > i && whole - i <= 3 && s[i] != '0')
-		end = groups_end(s, whole, whole - i, chained);
-	put_digits(out, i, end);
-	i = end;
-	/* a mark that has parted groups, or a list before, is no decimal mark */
-	if (s[i] != (end > whole ? s[whole] : chain))
-		end = decimals_end(s, i);
-	n_decimals = end > i ? end - i - 1 : 0;
-	if (end > i)
-		put(out, SYMBOL_POINT);
-	put_digits(out, i, end);
+	for (; i < end; i++)
+		if (is_digit(s[i]))
+			put(out, s[i]);
+	n_decimals = end > whole_end ? end - whole_end - 1 : 0;
 	for (; unit_places(s[end]) > 1; end++)
 		places += (size_t) unit_places(s[end]);
-	if (places > 0)
-		shift_point(out, start, n_decimals, places);
+	set_point(out, start, n_decimals, places);
 	end_number(out, end);
 }
 
 /* Chinese numerals */
 
-static uint64_t
-power_of_ten(int places)
+static void
+put_value(Output *out, uint64_t value)
 {
-	uint64_t power = 1;
-
-	while (places-- > 0)
-		power *= 10;
-	return power;
+	if (value > 9)
+		put_value(out, value / 10);
+	put(out, (char) ('0' + value % 10));
 }
+
+static const uint64_t powers_of_ten[] = {1,		  10,		100,
+										 1000,	  10000,	100000,
+										 1000000, 10000000, 100000000};
 
 /*
- * Check whether a number ends with the numeral at s[i], without a unit. It
- * counts as a tenth of the unit before it: two thousand three is 2,300.
+ * Read the number below 10,000 at s[i]. Return where it ends, or i. A numeral at its
+ * end counts as a tenth of the unit before it: two thousand three is 2,300.
  */
-static bool
-is_short_form(const char *s, size_t i)
-{
-	return numeral_value(s[i]) > 0 && !is_chinese(s[i + 1]);
-}
-
-/* Read the number below 10,000 at s[i]. Return where it ends, or i. */
 static size_t
 read_section(const char *s, size_t i, uint64_t *value)
 {
@@ -489,61 +430,55 @@ read_section(const char *s, size_t i, uint64_t *value)
 
 		if (places > 0 && places < last && (digit > 0 || first || places == 1))
 		{
-			*value += (uint64_t) (digit > 0 ? digit : 1) * power_of_ten(places);
+			*value +=
+				(uint64_t) (digit > 0 ? digit : 1) * powers_of_ten[places];
 			last = places;
 			end = at + (digit > 0 ? 2 : 1);
+			continue;
 		}
-		else if (digit > 0 && (first || zero || last == 1))
-		{
-			*value += (uint64_t) digit;
-			return at + 1;
-		}
-		else if (is_short_form(s, at))
-		{
-			*value += (uint64_t) digit * power_of_ten(last - 1);
-			return at + 1;
-		}
-		else
+		if (digit <= 0 ||
+			!(first || zero || last == 1 || !is_chinese(s[at + 1])))
 			return end;
+		*value +=
+			(uint64_t) digit * powers_of_ten[first || zero ? 0 : last - 1];
+		return at + 1;
 	}
 }
 
 /*
- * Read the number that begins at s[i] and is below the square of a big unit, 10^4
- * or 10^8: a multiple of the unit, and a rest. Return where it ends, or i.
+ * Read the number that begins at s[i] and is below the square of a big unit, 10^8
+ * or 10^4: a multiple of the unit, and a rest. Return where it ends, or i.
  */
 static size_t
-read_big(const char *s, size_t i, int places, uint64_t *value)
+read_numerals(const char *s, size_t i, int places, uint64_t *value)
 {
 	size_t end = i;
 	size_t at;
 	size_t rest_end;
 	uint64_t rest;
 
+	if (places < 4)
+		return read_section(s, i, value);
 	*value = 1;
 	if (unit_places(s[i]) != places)
 	{
-		end =
-			places == 4 ? read_section(s, i, value) : read_big(s, i, 4, value);
+		end = read_numerals(s, i, places / 2, value);
 		if (end == i || unit_places(s[end]) != places)
 			return end;
 	}
 	end++;
-	*value *= power_of_ten(places);
-	if (is_short_form(s, end))
+	*value *= powers_of_ten[places];
+	if (numeral_value(s[end]) > 0 && !is_chinese(s[end + 1]))
 	{
-		*value += (uint64_t) numeral_value(s[end]) * power_of_ten(places - 1);
+		*value += (uint64_t) numeral_value(s[end]) * powers_of_ten[places - 1];
 		return end + 1;
 	}
 	at = s[end] == 'A' ? end + 1 : end;
 	if (unit_places(s[at]) >= 4)
 		return end;
-	rest_end =
-		places == 4 ? read_section(s, at, &rest) : read_big(s, at, 4, &rest);
-	if (rest_end == at)
-		return end;
-	*value += rest;
-	return rest_end;
+	rest_end = read_numerals(s, at, places / 2, &rest);
+	*value += rest; /* 0 without one */
+	return rest_end == at ? end : rest_end;
 }
 
 /*
@@ -559,7 +494,7 @@ take_numerals(Output *out, size_t i)
 	{
 		size_t plain = i;
 		uint64_t value;
-		size_t said = read_big(s, i, 8, &value);
+		size_t said = read_numerals(s, i, 8, &value);
 
 		while (numeral_value(s[plain]) >= 0)
 			plain++;
@@ -582,18 +517,17 @@ simdup_text_numbers(const char *text, size_t len, bool narrow_signs,
 	char *s = read_symbols(text, len, &n);
 	Output out = {.s = s, .narrow_signs = narrow_signs};
 
-	for (size_t i = 0, steps = 1; i < n; steps++)
+	out.bytes = simdup_grow(NULL, &out.size, 1, 1);
+	for (size_t i = 0, steps = 0; i < n; steps++)
 	{
+		simdup_check_interrupts_at(steps);
 		if (is_digit(s[i]) || is_leading_point(s, i))
 			take_digits(&out, i);
 		else if (is_numeral_run(s, i))
 			take_numerals(&out, i);
 		i = out.taken > i ? out.taken : i + 1;
-		if (steps % INTERRUPT_STEPS == 0)
-			simdup_check_interrupts();
 	}
 	simdup_free(s);
 	*n_bytes = out.used;
-	put(&out, '\0'); /* allocated also without a number */
 	return out.bytes;
 }

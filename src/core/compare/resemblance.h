@@ -1,7 +1,8 @@
 /*
  * resemblance.h
- *	  The resemblance of two texts: the Jaccard coefficient of the sets of their
- *	  folded shingles (Broder 1997), or of samples of these.
+ *	  What two texts have in common: the resemblance, which is the Jaccard
+ *	  coefficient of the sets of their folded shingles (Broder 1997), or of samples
+ *	  of these. And the cosine of their weighted terms.
  */
 #ifndef SIMDUP_CORE_COMPARE_RESEMBLANCE_H
 #define SIMDUP_CORE_COMPARE_RESEMBLANCE_H
@@ -48,5 +49,37 @@ extern double simdup_resemblance_from(const SimdupHashes *a,
  */
 extern bool simdup_winnow(SimdupShingling shingling, int window,
 						  const char *text, size_t len, SimdupHashes *set);
+
+/*
+ * Texts as weighted terms: the cosine of the vector space model (Salton, Wong and
+ * Yang 1975), and I-Match, a signature of the terms in a lexicon (Chowdhury et al.
+ * 2002), with the randomised lexicons of Kolcz et al. (2004).
+ */
+
+typedef struct SimdupTerm
+{
+	uint64_t hash;
+	double weight;
+} SimdupTerm;
+
+/* Sort terms by hash, as the functions below expect them. */
+extern void simdup_terms_sort(SimdupTerm *terms, size_t n);
+
+/* Return the term with this hash, or NULL. */
+extern const SimdupTerm *simdup_terms_find(const SimdupTerm *terms, size_t n,
+										   uint64_t hash);
+
+/* Compute the cosine of two vectors. Return false if one has no length. */
+extern bool simdup_cosine(const SimdupTerm *a, size_t n_a, const SimdupTerm *b,
+						  size_t n_b, double *cosine);
+
+/*
+ * Compute signature number i of the terms that are in the lexicon. Number 0
+ * uses the whole lexicon. Other numbers each choose a share `keep` of the
+ * lexicon at random. False if no term is left.
+ */
+extern bool simdup_imatch(const SimdupTerm *terms, size_t n,
+						  const SimdupTerm *lexicon, size_t n_lexicon,
+						  uint32_t i, double keep, uint64_t *signature);
 
 #endif /* SIMDUP_CORE_COMPARE_RESEMBLANCE_H */

@@ -24,9 +24,7 @@
 double
 simdup_agreement_resemblance(int d, int n)
 {
-	double resemblance = 1 - 2.0 * d / n;
-
-	return resemblance > 0 ? resemblance : 0;
+	return fmax(0, 1 - 2.0 * d / n);
 }
 
 /* Return the chance that d of 64 bits differ, each with chance p. */
@@ -43,39 +41,23 @@ binomial(int d, double p)
 	return chance;
 }
 
-/* Return the chance of a distance of more than d, summed from the rarest on. */
-static double
-chance_beyond(int d, double p)
-{
-	double chance = 0;
-
-	for (int i = N_BITS; i > d; i--)
-		chance += binomial(i, p);
-	return chance;
-}
-
-/* Return the chance of a distance of at most d. */
-static double
-chance_within(int d, double p)
-{
-	double chance = 0;
-
-	for (int i = 0; i <= d; i++)
-		chance += binomial(i, p);
-	return chance;
-}
-
+/* Rounding does not count, as only sums of small chances are compared. */
 int
 simdup_agreement_distance(double resemblance, double recall)
 {
 	double p = (1 - resemblance) / 2;
 	int distance = 0;
+	double sum = 0;
 
-	/* the sum that is compared is of small numbers: rounding does not count */
-	while (distance < N_BITS &&
-		   (recall <= 0.5 ? chance_within(distance, p) < recall
-						  : chance_beyond(distance, p) > 1 - recall))
-		distance++;
+	if (recall <= 0.5)
+	{
+		while (distance < N_BITS && (sum += binomial(distance, p)) < recall)
+			distance++;
+		return distance;
+	}
+	distance = N_BITS;
+	while (distance > 0 && (sum += binomial(distance, p)) <= 1 - recall)
+		distance--;
 	return distance;
 }
 
@@ -100,66 +82,53 @@ log_beta_binomial(int d, double a, double b)
 		   lgamma(b);
 }
 
-/*
- * Compute the mean and variance of the bulk of the histogram. Return its size.
- */
-static double
-bulk_moments(const uint64_t *histogram, double *mean, double *variance)
-{
-	double n = 0;
-	double sum = 0;
-	double squares = 0;
-
-	for (int d = MAYBE_RELATED + 1; d <= 64; d++)
-	{
-		n += (double) histogram[d];
-		sum += (double) histogram[d] * d;
-		squares += (double) histogram[d] * d * d;
-	}
-	if (n > 0)
-	{
-		*mean = sum / n;
-		*variance = squares / n - *mean * *mean;
-	}
-	return n;
-}
-
 void
 simdup_false_pair_chances(const uint64_t *sample, size_t n, double *chance)
 {
-	uint64_t histogram[65] = {0};
-	double mean = 0;
-	double variance = 0;
+	uint64_t histogram[N_BITS + 1] = {0};
+	double n_pairs = 0; /* and their distances, in the bulk */
+	double distances = 0;
+	double squares = 0;
+	double mean;
 	double p;
 	double overlap;
 	double sum = 0;
 
-	memset(chance, 0, 65 * sizeof(double));
+	memset(chance, 0, (N_BITS + 1) * sizeof(double));
 	for (size_t i = 0; i < n; i++)
 	{
 		add_distances(sample, i, histogram);
 		if (i % 256 == 0)
 			simdup_check_interrupts();
 	}
-	if (bulk_moments(histogram, &mean, &variance) == 0)
+	for (int d = MAYBE_RELATED + 1; d <= N_BITS; d++)
+	{
+		n_pairs += (double) histogram[d];
+		distances += (double) histogram[d] * d;
+		squares += (double) histogram[d] * d * d;
+	}
+
+	if (n_pairs == 0)
+		return;
+	mean = distances / n_pairs;
+	p = mean / N_BITS;
+	/* if all pairs are at distance 64, there is nothing to fit */
+	if (p >= 1)
 		return;
 
 	/*
 	 * The variance of a beta-binomial is that of a binomial times 1 + 63
 	 * overlap. No overlap would make the parameters infinite, so overlap has a
-	 * small lower limit. If all pairs are at distance 64, there is nothing to
-	 * fit.
+	 * small lower limit.
 	 */
-	p = mean / 64;
-	if (p >= 1)
-		return;
-	overlap = (variance / (64 * p * (1 - p)) - 1) / 63;
-	overlap = overlap < 1e-6 ? 1e-6 : overlap;
-	for (int d = 0; d <= 64; d++)
+	overlap = ((squares / n_pairs - mean * mean) / (N_BITS * p * (1 - p)) - 1) /
+			  (N_BITS - 1);
+	overlap = fmax(overlap, 1e-6);
+	for (int d = 0; d <= N_BITS; d++)
 	{
 		sum += exp(log_beta_binomial(d, p * (1 / overlap - 1),
 									 (1 - p) * (1 / overlap - 1)));
-		chance[d] = sum < 1 ? sum : 1;
+		chance[d] = fmin(sum, 1);
 	}
 }
 
@@ -175,5 +144,5 @@ simdup_ball_fraction(int bits, int k)
 		at_distance = at_distance * (bits - d) / (d + 1);
 	}
 	/* rounding: a fraction above 1 would be an error in the planner */
-	return sum < 1 ? sum : 1;
+	return fmin(sum, 1);
 }

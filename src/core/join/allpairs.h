@@ -3,7 +3,7 @@
  *	  All pairs of fingerprints within a Hamming distance, each pair once.
  *
  * The join works on sets of distinct fingerprints: equal ones are one before
- * (see distinct_fingerprints.h), so ten thousand equal rows are one element
+ * (see core/cluster/grouping.h), so ten thousand equal rows are one element
  * here. It reports pairs of elements through a callback and remembers none of
  * them.
  */
