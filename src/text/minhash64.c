@@ -16,8 +16,8 @@
 
 #include "core/compare/resemblance.h"
 #include "core/compare/statistics.h"
-#include "core/fingerprint/field.h"
 #include "core/fingerprint/hash.h"
+#include "core/fingerprint/shingle.h"
 #include "core/host.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
@@ -242,10 +242,10 @@ simdup_begin_shingle_rows(FunctionCallInfo fcinfo)
 	return rows;
 }
 
-void
-simdup_put_shingle_row(SimdupShingleRows *rows, const char *bytes, size_t len)
+static void
+put_shingle_row(SimdupShingleRows *rows, SimdupToken token)
 {
-	uint64 hash = simdup_city64(bytes, len);
+	uint64 hash = simdup_city64(token.bytes, token.len);
 	bool found;
 	Datum shingle;
 
@@ -254,18 +254,16 @@ simdup_put_shingle_row(SimdupShingleRows *rows, const char *bytes, size_t len)
 		return;
 	if (hash_get_num_entries(rows->seen) > (long) SIMDUP_MAX_SHINGLES)
 		simdup_too_many_shingles();
-	shingle = PointerGetDatum(simdup_utf8_to_text(bytes, len));
+	shingle = PointerGetDatum(simdup_utf8_to_text(token.bytes, token.len));
 	simdup_put_result(rows->result, &shingle, NULL);
 	pfree(DatumGetPointer(shingle));
 }
 
-/* A SimdupFoldedSink. */
-static void
-put_shingles(void *arg, const char *bytes, const size_t *starts,
-			 const size_t *ends, size_t n)
+void
+simdup_put_shingle_rows(void *arg, const SimdupToken *shingles, int n)
 {
-	for (size_t i = 0; i < n; i++)
-		simdup_put_shingle_row(arg, bytes + starts[i], ends[i] - starts[i]);
+	for (int i = 0; i < n; i++)
+		put_shingle_row(arg, shingles[i]);
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash64_shingles);
@@ -277,8 +275,8 @@ simdup_minhash64_shingles(PG_FUNCTION_ARGS)
 	SimdupUtf8 content = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
 	SimdupShingleRows rows = simdup_begin_shingle_rows(fcinfo);
 
-	simdup_folded_shingles(shingling, content.bytes, content.len, put_shingles,
-						   &rows);
+	simdup_folded_shingles(shingling, content.bytes, content.len,
+						   simdup_put_shingle_rows, &rows);
 	hash_destroy(rows.seen);
 	return (Datum) 0;
 }

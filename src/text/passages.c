@@ -336,17 +336,15 @@ typedef struct SharedLists
 	StringInfoData only;
 } SharedLists;
 
-/* A SimdupFoldedSink. Like put_shingles, because both get its arguments. */
+/* List shingles: a SimdupTokenSink. */
 static void
-list_shingles(void *arg, const char *bytes, const size_t *starts,
-			  const size_t *ends, size_t n)
+list_shingles(void *arg, const SimdupToken *shingles, int n)
 {
 	SharedLists *lists = arg;
 
-	for (size_t i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
-		size_t len = ends[i] - starts[i];
-		uint64 hash = simdup_city64(bytes + starts[i], len);
+		uint64 hash = simdup_city64(shingles[i].bytes, shingles[i].len);
 		size_t at = simdup_hashes_find(lists->own, hash);
 		bool shared = simdup_hashes_find(lists->other, hash) < lists->other->n;
 		StringInfo json = shared ? &lists->shared : &lists->only;
@@ -355,7 +353,8 @@ list_shingles(void *arg, const char *bytes, const size_t *starts,
 		if (lists->listed[at])
 			continue;
 		lists->listed[at] = true;
-		shingle = text_to_cstring(simdup_utf8_to_text(bytes + starts[i], len));
+		shingle = text_to_cstring(
+			simdup_utf8_to_text(shingles[i].bytes, shingles[i].len));
 		appendStringInfoString(json, json->len > 1 ? ", " : "");
 		escape_json(json, shingle);
 		pfree(shingle);

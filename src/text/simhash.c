@@ -13,8 +13,8 @@
 #include "utils/builtins.h"
 #include "utils/float.h"
 
-#include "core/fingerprint/field.h"
 #include "core/fingerprint/hash.h"
+#include "core/fingerprint/tokenizer.h"
 #include "core/host.h"
 #include "server/arguments.h"
 #include "text/icu.h"

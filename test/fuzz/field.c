@@ -3,7 +3,7 @@
  *	  Fields of rows: white space around them is nothing, case is nothing, and
  *	  what is folded stays as it is.
  */
-#include "core/fingerprint/field.h"
+#include "core/fingerprint/tokenizer.h"
 #include "core/unicode/charclass.h"
 #include "input.h"
 

@@ -2,7 +2,7 @@
  * field.c
  *	  Fields of rows: trimmed and in lower case, byte by byte.
  */
-#include "core/fingerprint/field.h"
+#include "core/fingerprint/tokenizer.h"
 #include "core/unicode/charclass.h"
 #include "tap.h"
 

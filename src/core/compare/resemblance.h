@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/fingerprint/folded_shingles.h"
 #include "core/fingerprint/shingle.h"
 
 /*

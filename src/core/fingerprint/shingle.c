@@ -16,9 +16,6 @@
 #include "core/host.h"
 #include "core/unicode/charclass.h"
 
-/* Any odd number with bits all over; a window's hash is a polynomial in it. */
-#define SLIDE_BASE UINT64_C(0x9e3779b97f4a7c15)
-
 /* So few elements are sorted by insertion alone. */
 #define INSERTION_MAX 24
 
@@ -244,7 +241,7 @@ slider_begin(Slider *slider, int w, size_t len, SimdupHashes *list)
 	slider->units_needed = slider->w;
 	slider->out_factor = 1;
 	for (size_t i = 0; i < slider->w; i++)
-		slider->out_factor *= SLIDE_BASE;
+		slider->out_factor *= SIMDUP_GOLDEN;
 	slider->list = list;
 	list->n = 0;
 }
@@ -267,7 +264,7 @@ slide(Slider *slider, const uint64_t *units, size_t n)
 	out = slider->list->hashes + slider->list->n;
 	for (; i < n && slider->units_needed > 0; i++)
 	{
-		hash = hash * SLIDE_BASE + units[i];
+		hash = hash * SIMDUP_GOLDEN + units[i];
 		slider->ring[at] = units[i];
 		at = at + 1 < slider->w ? at + 1 : 0;
 		if (--slider->units_needed == 0)
@@ -275,7 +272,7 @@ slide(Slider *slider, const uint64_t *units, size_t n)
 	}
 	for (; i < n; i++)
 	{
-		hash = hash * SLIDE_BASE + units[i] -
+		hash = hash * SIMDUP_GOLDEN + units[i] -
 			   slider->ring[at] * slider->out_factor;
 		slider->ring[at] = units[i];
 		at = at + 1 < slider->w ? at + 1 : 0;
@@ -394,15 +391,16 @@ void
 simdup_shingle_strings(SimdupShingling shingling, const char *text, size_t len,
 					   SimdupTokenSink sink, void *arg)
 {
-	static const SimdupTokenizerKind kinds[] = {[SIMDUP_SHINGLE_CHAR] =
-													SIMDUP_TOKENIZER_CHAR_NGRAM,
-												[SIMDUP_SHINGLE_WORD] =
-													SIMDUP_TOKENIZER_WORD_NGRAM,
-												[SIMDUP_SHINGLE_RAW] =
-													SIMDUP_TOKENIZER_RAW_NGRAM};
-	SimdupTokenizer tokenizer = {.kind = kinds[shingling.unit]};
+	SimdupTokenizer tokenizer = {.kind = shingling.unit == SIMDUP_SHINGLE_WORD
+											 ? SIMDUP_TOKENIZER_WORD_NGRAM
+											 : SIMDUP_TOKENIZER_CHAR_NGRAM};
 
-	/* the tokenizer's window buffer need not be larger than the text */
-	tokenizer.n = (size_t) shingling.w <= len ? shingling.w : (int) len + 1;
-	simdup_tokenize(tokenizer, text, len, sink, arg);
+	/* the windows' buffer need not be larger than the text */
+	if ((size_t) shingling.w > len)
+		shingling.w = (int) len + 1;
+	tokenizer.n = shingling.w;
+	if (shingling.unit == SIMDUP_SHINGLE_RAW)
+		simdup_folded_shingles(shingling, text, len, sink, arg);
+	else
+		simdup_tokenize(tokenizer, text, len, sink, arg);
 }

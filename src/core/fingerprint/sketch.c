@@ -27,8 +27,6 @@
 
 /* Sketches */
 
-#define ROUND_SEED UINT64_C(0x9e3779b97f4a7c15)
-
 /* Elements for each bin in a batch: few batches then need a second round. */
 #define BATCH_LOAD 16
 #define MIN_BATCH 1024
@@ -71,7 +69,7 @@ throw_round(uint64_t *keys, int n_bins, uint64_t round, const uint64_t *hashes,
 {
 	bool fixed = round >= (uint64_t) n_bins;
 	uint64_t fixed_bin = round - (uint64_t) n_bins;
-	uint64_t seed = round * ROUND_SEED;
+	uint64_t seed = round * SIMDUP_GOLDEN;
 	uint64_t later = (round + 1) << 32;
 	int filled = 0;
 
@@ -237,8 +235,6 @@ simdup_sketch_fingerprint(const uint64_t *keys)
 
 /* Signatures */
 
-#define BAND_SEED UINT64_C(0x9e3779b97f4a7c15)
-
 void
 simdup_minhash(const uint64_t *hashes, size_t n, uint32_t *signature,
 			   int n_hashes)
@@ -275,7 +271,7 @@ simdup_band_hashes(const uint32_t *signature, int n_hashes, uint64_t *bands,
 		uint64_t hash = (uint64_t) band;
 
 		for (int row = 0; row < n_rows; row++)
-			hash = simdup_mix64((hash + 1) * BAND_SEED ^
+			hash = simdup_mix64((hash + 1) * SIMDUP_GOLDEN ^
 								signature[band * n_rows + row]);
 		bands[band] = hash;
 	}

@@ -10,8 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "core/fingerprint/sum.h"
-#include "core/fingerprint/token_counts.h"
+#include "core/fingerprint/tokenizer.h"
 #include "core/host.h"
 
 /* Features of the smallest table. */

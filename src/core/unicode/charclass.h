@@ -144,6 +144,17 @@ simdup_is_white_space(uint32_t cp)
 }
 
 /*
+ * Check whether cp is white space around a field: White_Space and the
+ * information separators, as Python's str.strip() has it. Frozen with both
+ * profiles.
+ */
+static inline bool
+simdup_is_blank(uint32_t cp)
+{
+	return simdup_is_white_space(cp) || (cp >= 0x1C && cp <= 0x1F);
+}
+
+/*
  * Characters of profile 2: what each of them folds to.
  *
  * Folding ignores case, width, ligatures, accents and other nonspacing marks,
@@ -189,6 +200,32 @@ simdup_fold_number(uint32_t cp)
 	if (cp > 0x10FFFF)
 		return SIMDUP_CHAR_SEPARATOR;
 	return simdup_fold_stage2[simdup_fold_stage1[cp >> 7] * 128 + (cp & 127)];
+}
+
+/* Receives a character of folded text and its class. */
+typedef void (*SimdupFoldSink)(void *arg, uint32_t cp,
+							   SimdupCharClass char_class);
+
+/*
+ * Hand on what a code point or SIMDUP_INVALID_CHAR folds to. Inline, and the sink
+ * with it, because a call for each character would cost more than folding.
+ */
+static inline __attribute__((always_inline)) void
+simdup_fold(uint32_t cp, SimdupFoldSink sink, void *arg)
+{
+	SimdupFoldProperty property =
+		simdup_fold_properties[simdup_fold_number(cp)];
+
+	if (property.n == 1)
+		sink(arg, (uint32_t) ((int32_t) cp + property.value),
+			 (SimdupCharClass) property.char_class);
+	else
+		for (int i = 0; i < property.n; i++)
+		{
+			uint32_t e = simdup_fold_expansions[property.value + i];
+
+			sink(arg, SIMDUP_EXPANSION_CHAR(e), SIMDUP_EXPANSION_CLASS(e));
+		}
 }
 
 /*
