@@ -18,7 +18,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
-#include "core/fingerprint/html.h"
+#include "core/unicode/html.h"
 #include "core/host.h"
 #include "core/unicode/charclass.h"
 #include "text/encoding.h"

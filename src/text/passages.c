@@ -16,7 +16,7 @@
 #include "core/compare/resemblance.h"
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/hash.h"
-#include "core/fingerprint/html.h"
+#include "core/unicode/html.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
 #include "text/passages.h"

@@ -175,13 +175,8 @@ typedef struct SimdupTokenCount
 	uint32_t tf; /* occurrences */
 } SimdupTokenCount;
 
-/* Copies of tokens that would not outlive their batch, in chunks. */
-typedef struct SimdupArena
-{
-	char *chunk; /* newest first; each begins with a pointer */
-	size_t used;
-	size_t size;
-} SimdupArena;
+/* Bytes of tokens that do not lie in the text. */
+typedef struct SimdupTokenChunk SimdupTokenChunk;
 
 /* An open-addressing table; features lie in order of first occurrence. */
 typedef struct SimdupTokenCounts
@@ -193,10 +188,12 @@ typedef struct SimdupTokenCounts
 	size_t text_len;
 	SimdupTokenCount *features;
 	size_t count;
-	size_t capacity; /* of features */
-	uint64_t *slots; /* hash tag and 1 + index of a feature, or 0 */
-	size_t mask;	 /* slots - 1, slots a power of 2 */
-	SimdupArena arena;
+	size_t capacity;		  /* of features */
+	uint64_t *slots;		  /* hash tag and 1 + index of a feature, or 0 */
+	size_t mask;			  /* slots - 1, slots a power of 2 */
+	SimdupTokenChunk *chunks; /* copies of tokens, newest first */
+	char *chunk_at;			  /* what is free of the newest */
+	size_t chunk_left;
 } SimdupTokenCounts;
 
 /*

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/fingerprint/html.h"
+#include "core/unicode/html.h"
 #include "core/host.h"
 
 /*
@@ -118,9 +118,6 @@ static const HtmlEntity html_entities[] = {
 
 #define N_HTML_ENTITIES (sizeof(html_entities) / sizeof(html_entities[0]))
 
-/* bytes between two looks at the interrupts */
-#define HTML_STRETCH ((size_t) 1 << 20)
-
 /* more than the longest element name that means anything here */
 #define NAME_SIZE 16
 
@@ -128,7 +125,6 @@ typedef struct Page
 {
 	const char *p;
 	const char *end;
-	const char *next_check;
 	char *out;
 	size_t out_len;
 	char gap; /* pending separator: 0, space or newline */
@@ -191,14 +187,6 @@ in_list(const char *name, const void *list, size_t size)
 		   NULL;
 }
 
-/* Check for interrupts in a loop that visits every byte. */
-static inline void
-check_at(const char *p)
-{
-	if ((uintptr_t) p % HTML_STRETCH == 0)
-		simdup_check_interrupts();
-}
-
 /* The end of the next occurrence of the string, or of the input. */
 static const char *
 skip_past(const char *p, const char *end, const char *string)
@@ -208,13 +196,19 @@ skip_past(const char *p, const char *end, const char *string)
 	for (size_t tries = 1;
 		 (p = memchr(p, string[0], (size_t) (end - p))) != NULL; tries++)
 	{
-		if (tries % HTML_STRETCH == 0)
-			simdup_check_interrupts();
+		simdup_check_interrupts_at(tries);
 		if ((size_t) (end - p) >= len && memcmp(p, string, len) == 0)
 			return p + len;
 		p++;
 	}
 	return end;
+}
+
+static inline void
+put_space(Page *page)
+{
+	if (!page->gap)
+		page->gap = ' ';
 }
 
 static void
@@ -227,23 +221,29 @@ put_bytes(Page *page, const char *bytes, size_t len)
 	page->out_len += len;
 }
 
-/* Write a run of text without '<' and '&'. */
+/* Read text up to '<' or '&', or to the next look for interrupts. */
 static void
-put_text(Page *page, const char *p, const char *end)
+read_text(Page *page)
 {
-	while (p < end)
+	const char *p = page->p;
+	const char *end =
+		page->end - p > SIMDUP_LOOK_BYTES ? p + SIMDUP_LOOK_BYTES : page->end;
+
+	while (p < end && *p != '<' && *p != '&')
 	{
 		const char *word = p;
 
-		while (p < end && !is_space(*p))
+		while (p < end && *p != '<' && *p != '&' && !is_space(*p))
 			p++;
 		if (p > word)
 			put_bytes(page, word, (size_t) (p - word));
-		if (p < end && !page->gap)
-			page->gap = ' ';
-		while (p < end && is_space(*p))
+		else
+		{
+			put_space(page);
 			p++;
+		}
 	}
+	page->p = p;
 }
 
 /* Return the character that browsers make of a code point that is none. */
@@ -278,7 +278,7 @@ read_number(const char *p, const char *end, uint32_t *code_point)
 		char c = lower(*p);
 		uint32_t digit;
 
-		check_at(p);
+		simdup_check_interrupts_at((uintptr_t) p);
 		if (is_digit(c))
 			digit = (uint32_t) (c - '0');
 		else if (hex && c >= 'a' && c <= 'f')
@@ -356,8 +356,8 @@ read_reference(Page *page)
 	/* room for it: a character is never longer than the reference */
 	if (len == 0 || len > (size_t) (next - start))
 		put_bytes(page, start, (size_t) (next - start));
-	else if (code_point < 0x80)
-		put_text(page, bytes, bytes + len);
+	else if (code_point < 0x80 && is_space(bytes[0]))
+		put_space(page);
 	else
 		put_bytes(page, bytes, len);
 }
@@ -370,7 +370,7 @@ skip_tag(const char *p, const char *end)
 
 	for (; p < end && *p != '>'; p++)
 	{
-		check_at(p);
+		simdup_check_interrupts_at((uintptr_t) p);
 		if (value && (*p == '"' || *p == '\''))
 		{
 			p = memchr(p + 1, *p, (size_t) (end - p - 1));
@@ -461,32 +461,17 @@ size_t
 simdup_html_text(const char *html, size_t len, char *out,
 				 SimdupHtmlEncode encode, void *arg)
 {
-	Page page = {html, html + len, html, out, 0, 0, encode, arg};
+	Page page = {html, html + len, out, 0, 0, encode, arg};
 
 	while (page.p < page.end)
 	{
-		const char *start = page.p;
-		const char *limit = page.end;
-
-		if (page.p >= page.next_check)
-		{
-			simdup_check_interrupts();
-			page.next_check = (size_t) (page.end - page.p) > HTML_STRETCH
-								  ? page.p + HTML_STRETCH
-								  : page.end;
-		}
+		simdup_check_interrupts();
 		if (*page.p == '<')
 			read_markup(&page);
 		else if (*page.p == '&')
 			read_reference(&page);
 		else
-		{
-			if ((size_t) (limit - start) > HTML_STRETCH)
-				limit = start + HTML_STRETCH;
-			while (page.p < limit && *page.p != '<' && *page.p != '&')
-				page.p++;
-			put_text(&page, start, page.p);
-		}
+			read_text(&page);
 	}
 	return page.out_len;
 }
