@@ -13,7 +13,6 @@
 #include "utils/builtins.h"
 
 #include "core/fingerprint/hamming.h"
-#include "core/fingerprint/literal.h"
 #include "type/simhash64.h"
 
 /* The message about a bad radius, for ereport and ereturn. */

@@ -68,31 +68,24 @@ insertion_sort(uint64_t *a, size_t n)
 	return true;
 }
 
-/* Add up counts, so that they become the beginnings of the buckets. */
+/* Stable distribution by `bits` bits of the hash, which counts[] counts. */
 static void
-add_up(uint32_t *counts, size_t n_buckets)
+distribute(const uint64_t *from, uint64_t *to, size_t n, int shift, int bits,
+		   uint32_t *counts)
 {
+	uint64_t mask = (UINT64_C(1) << bits) - 1;
 	uint32_t sum = 0;
 
-	for (size_t b = 0; b < n_buckets; b++)
+	/* the counts become where the buckets begin */
+	for (size_t b = 0; b <= mask; b++)
 	{
 		uint32_t count = counts[b];
 
 		counts[b] = sum;
 		sum += count;
 	}
-}
-
-/* Stable distribution by `bits` bits of the hash. */
-static void
-distribute(const uint64_t *from, uint64_t *to, size_t n, int shift, int bits,
-		   uint32_t *starts)
-{
-	uint64_t mask = (UINT64_C(1) << bits) - 1;
-
-	add_up(starts, (size_t) mask + 1);
 	for (size_t i = 0; i < n; i++)
-		to[starts[from[i] >> shift & mask]++] = from[i];
+		to[counts[from[i] >> shift & mask]++] = from[i];
 }
 
 /*
@@ -202,23 +195,17 @@ simdup_hashes_free(SimdupHashes *list)
 static bool
 reserve(SimdupHashes *list, size_t n)
 {
-	if (list->size == 0)
+	size_t needed = list->n + n > FIRST_SIZE ? list->n + n : FIRST_SIZE;
+
+	if (needed > list->size && list->size >= CROWDED_SIZE)
 	{
-		list->size = FIRST_SIZE;
-		list->hashes = simdup_alloc(list->size * sizeof(uint64_t));
-	}
-	if (list->n + n <= list->size)
-		return true;
-	if (list->size >= CROWDED_SIZE)
 		simdup_hashes_unique(list);
-	if (list->n > list->size / 2 || list->n + n > list->size)
-	{
-		if (list->size >= 2 * SIMDUP_MAX_SHINGLES)
-			return false;
-		list->size *= 2;
-		list->hashes =
-			simdup_realloc(list->hashes, list->size * sizeof(uint64_t));
+		needed = list->n > list->size / 2 ? list->size + 1 : list->n + n;
 	}
+	if (needed > 2 * SIMDUP_MAX_SHINGLES)
+		return false;
+	list->hashes =
+		simdup_grow(list->hashes, &list->size, needed, sizeof(uint64_t));
 	return true;
 }
 
@@ -255,12 +242,10 @@ slide(Slider *slider, const uint64_t *units, size_t n)
 	size_t i = 0;
 	uint64_t *out;
 
-	if (slider->overflow || !reserve(slider->list, n))
-	{
-		/* once there are too many, the rest of the text changes nothing */
-		slider->overflow = true;
+	/* once there are too many, the rest of the text changes nothing */
+	slider->overflow |= !reserve(slider->list, n);
+	if (slider->overflow)
 		return;
-	}
 	out = slider->list->hashes + slider->list->n;
 	for (; i < n && slider->units_needed > 0; i++)
 	{

@@ -51,14 +51,6 @@ simdup_sketch_begin(SimdupSketch *sketch, int n_bins)
 	memset(sketch->keys, 0xFF, (size_t) n_bins * sizeof(uint64_t));
 }
 
-/* Make room in pending for n elements, at most a batch. */
-static void
-make_room(SimdupSketch *sketch, size_t n)
-{
-	sketch->pending =
-		simdup_grow(sketch->pending, &sketch->room, n, sizeof(uint64_t));
-}
-
 /*
  * Throw elements in one round. Returns how many bins had only keys of later
  * rounds before, and have one of this round now.
@@ -113,7 +105,8 @@ drop_thrown(SimdupSketch *sketch, const uint64_t *hashes, size_t n)
 		sketch->thrown = simdup_alloc0(sketch->batch * sizeof(uint64_t));
 		sketch->thrown[0] = 1; /* no element is in the wrong slot */
 	}
-	make_room(sketch, n);
+	sketch->pending =
+		simdup_grow(sketch->pending, &sketch->room, n, sizeof(uint64_t));
 	for (size_t i = 0; i < n; i++)
 	{
 		uint64_t hash = hashes[i];
@@ -188,7 +181,9 @@ simdup_sketch_add(SimdupSketch *sketch, const uint64_t *hashes, size_t n)
 			throw_batch(sketch, hashes, taken);
 		else
 		{
-			make_room(sketch, sketch->n_pending + taken);
+			sketch->pending =
+				simdup_grow(sketch->pending, &sketch->room,
+							sketch->n_pending + taken, sizeof(uint64_t));
 			memcpy(sketch->pending + sketch->n_pending, hashes,
 				   taken * sizeof(uint64_t));
 			sketch->n_pending += taken;
