@@ -222,14 +222,13 @@ simdup_hashes_add(SimdupHashes *list, uint64_t hash)
 static void
 slider_begin(Slider *slider, int w, size_t len, SimdupHashes *list)
 {
-	memset(slider, 0, sizeof(*slider));
-	slider->w = (size_t) w <= len ? (size_t) w : len + 1;
-	slider->ring = simdup_alloc(slider->w * sizeof(uint64_t));
-	slider->units_needed = slider->w;
+	size_t room = (size_t) w <= len ? (size_t) w : len + 1;
+
+	*slider = (Slider){.w = room, .units_needed = room, .list = list};
+	slider->ring = simdup_alloc(room * sizeof(uint64_t));
 	slider->out_factor = 1;
-	for (size_t i = 0; i < slider->w; i++)
+	for (size_t i = 0; i < room; i++)
 		slider->out_factor *= SIMDUP_GOLDEN;
-	slider->list = list;
 	list->n = 0;
 }
 

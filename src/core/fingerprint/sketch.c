@@ -38,9 +38,6 @@
 #define LATE_ROUND 16
 #define FEW_ELEMENTS 16
 
-/* The round that a key is of. */
-#define KEY_ROUND(key) ((key) >> 32)
-
 void
 simdup_sketch_begin(SimdupSketch *sketch, int n_bins)
 {
@@ -85,7 +82,7 @@ count_later(const uint64_t *keys, int n_bins, uint64_t round)
 	int later = 0;
 
 	for (int i = 0; i < n_bins; i++)
-		later += KEY_ROUND(keys[i]) > round;
+		later += keys[i] >> 32 > round; /* the key's round */
 	return later;
 }
 
@@ -148,8 +145,6 @@ throw_batch(SimdupSketch *sketch, const uint64_t *hashes, size_t n)
 		{
 			n = drop_thrown(sketch, hashes, n);
 			hashes = sketch->pending;
-			if (n == 0)
-				break;
 		}
 		/* the first batch finds empty bins: later than any round */
 		if (!first)

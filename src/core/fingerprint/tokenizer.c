@@ -26,14 +26,6 @@ typedef struct Batch
 	SimdupToken tokens[SIMDUP_BATCH_TOKENS];
 } Batch;
 
-static void
-batch_begin(Batch *batch, SimdupTokenSink sink, void *arg)
-{
-	memset(batch, 0, offsetof(Batch, tokens));
-	batch->sink = sink;
-	batch->arg = arg;
-}
-
 /* Hand the batch on; of the folded bytes only the unfinished token stays. */
 static void
 flush(Batch *batch)
@@ -48,13 +40,6 @@ flush(Batch *batch)
 		batch->unfinished = 0;
 	}
 	simdup_check_interrupts();
-}
-
-static void
-batch_end(Batch *batch)
-{
-	flush(batch);
-	simdup_free(batch->folded);
 }
 
 static inline void
@@ -110,8 +95,11 @@ is_common_han(const unsigned char *p)
 		   ((p[1] ^ 0x80) | (p[2] ^ 0x80)) < 0x40;
 }
 
-/* Decode a character of profile 1; the common ones do not need the tables. */
-static inline SimdupCharClass
+/*
+ * Decode a character of profile 1; the common ones do not need the tables. Inline
+ * in every loop, so that each skips what it does not ask for.
+ */
+static inline __attribute__((always_inline)) SimdupCharClass
 next_char(const unsigned char *p, const unsigned char *end, int *len,
 		  int32_t *fold, uint32_t *cp)
 {
@@ -143,18 +131,24 @@ next_char(const unsigned char *p, const unsigned char *end, int *len,
 	return (SimdupCharClass) property.char_class;
 }
 
-/* Append a character, folded. */
+/* Write a character, folded. Return its length. */
+static inline size_t
+write_folded(char *out, const unsigned char *p, int len, int32_t fold,
+			 uint32_t cp)
+{
+	if (fold != 0)
+		return (size_t) simdup_utf8_encode((uint32_t) ((int32_t) cp + fold),
+										   (unsigned char *) out);
+	memcpy(out, p, (size_t) len);
+	return (size_t) len;
+}
+
 static inline void
 append_folded(Batch *batch, const unsigned char *p, int len, int32_t fold,
 			  uint32_t cp)
 {
 	reserve(batch, SIMDUP_MAX_UTF8);
-	if (fold == 0)
-		memcpy(batch->folded + batch->used, p, len);
-	else
-		len = simdup_utf8_encode((uint32_t) ((int32_t) cp + fold),
-								 (unsigned char *) batch->folded + batch->used);
-	batch->used += len;
+	batch->used += write_folded(batch->folded + batch->used, p, len, fold, cp);
 }
 
 /* Read a run of segmented characters at p, one folded token, to its end. */
@@ -446,42 +440,35 @@ tokenize_ngrams(SimdupTokenizer tokenizer, const char *text, size_t len,
 	simdup_windows_end(&windows);
 }
 
-/* Append a segment of valid UTF-8, folded. */
-static void
-append_segment(Batch *batch, const SimdupSegment *segment)
-{
-	const unsigned char *p = (const unsigned char *) segment->bytes;
-	const unsigned char *end = p + segment->len;
-	int len;
-	int32_t fold;
-	uint32_t cp;
-
-	for (; p < end; p += len)
-	{
-		next_char(p, end, &len, &fold, &cp);
-		append_folded(batch, p, len, fold, cp);
-	}
-}
-
 static void
 tokenize_segments(SimdupBreaker breaker, const char *text, size_t len,
 				  Batch *batch)
 {
 	SimdupSegments segments;
 	SimdupSegment segment;
+	int char_len;
+	int32_t fold;
+	uint32_t cp;
 
 	simdup_segments_begin(&segments, breaker, text, len);
 	while (simdup_segments_next(&segments, &segment))
 	{
+		const unsigned char *p = (const unsigned char *) segment.bytes;
+		const unsigned char *end = p + segment.len;
+
 		if (!segment.is_word)
 			continue;
-		if (segment.folds)
+		if (!segment.folds)
 		{
-			append_segment(batch, &segment);
-			emit_folded(batch);
+			emit(batch, p, segment.len);
+			continue;
 		}
-		else
-			emit(batch, segment.bytes, segment.len);
+		for (; p < end; p += char_len)
+		{
+			next_char(p, end, &char_len, &fold, &cp);
+			append_folded(batch, p, char_len, fold, cp);
+		}
+		emit_folded(batch);
 	}
 	simdup_segments_free(&segments);
 }
@@ -494,7 +481,9 @@ simdup_tokenize(SimdupTokenizer tokenizer, const char *text, size_t len,
 	const unsigned char *end = p + len;
 	Batch batch;
 
-	batch_begin(&batch, sink, arg);
+	memset(&batch, 0, offsetof(Batch, tokens));
+	batch.sink = sink;
+	batch.arg = arg;
 	switch (tokenizer.kind)
 	{
 		case SIMDUP_TOKENIZER_WORD:
@@ -514,7 +503,8 @@ simdup_tokenize(SimdupTokenizer tokenizer, const char *text, size_t len,
 			tokenize_segments(tokenizer.breaker, text, len, &batch);
 			break;
 	}
-	batch_end(&batch);
+	flush(&batch);
+	simdup_free(batch.folded);
 }
 
 /* Fields */
@@ -524,26 +514,20 @@ simdup_lower_field(const char *field, size_t len, char *out)
 {
 	const unsigned char *p = (const unsigned char *) field;
 	const unsigned char *end = p + len;
-	unsigned char *folded = (unsigned char *) out;
 	size_t used = 0;
 	size_t trimmed = 0;
-	int bytes;
+	int char_len;
+	int32_t fold;
+	uint32_t cp;
 
-	for (; p < end; p += bytes)
+	for (; p < end; p += char_len)
 	{
-		uint32_t cp = simdup_utf8_decode(p, end, &bytes);
-		bool blank = simdup_is_blank(cp);
-
-		if (blank && used == 0)
+		next_char(p, end, &char_len, &fold, &cp);
+		if (simdup_is_blank(cp) && used == 0)
 			continue;
-		if (cp == SIMDUP_INVALID_CHAR)
-			folded[used++] = *p;
-		else
-			used +=
-				simdup_utf8_encode((uint32_t) ((int32_t) cp +
-											   simdup_char_property(cp).fold),
-								   folded + used);
-		if (!blank)
+		/* a byte that is not UTF-8 does not fold */
+		used += write_folded(out + used, p, char_len, fold, cp);
+		if (!simdup_is_blank(cp))
 			trimmed = used;
 	}
 	return trimmed;
