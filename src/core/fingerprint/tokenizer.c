@@ -81,74 +81,22 @@ reserve(Batch *batch, size_t need)
 		enlarge(batch, need);
 }
 
-/*
- * Check whether one of U+4E00 to U+9FFF, the bulk of Chinese text, stands at p,
- * where three bytes can be read. All of them are unsegmented and fold to
- * themselves.
- */
-static inline bool
-is_common_han(const unsigned char *p)
-{
-	unsigned lead = (unsigned) p[0] << 8 | p[1];
-
-	return lead - 0xE4B8 <= 0xE9BF - 0xE4B8 &&
-		   ((p[1] ^ 0x80) | (p[2] ^ 0x80)) < 0x40;
-}
-
-/*
- * Decode a character of profile 1; the common ones do not need the tables. Inline
- * in every loop, so that each skips what it does not ask for.
- */
-static inline __attribute__((always_inline)) SimdupCharClass
-next_char(const unsigned char *p, const unsigned char *end, int *len,
-		  int32_t *fold, uint32_t *cp)
-{
-	SimdupCharProperty property;
-
-	*fold = 0;
-	if (*p < 0x80)
-	{
-		*len = 1;
-		*cp = *p;
-		if ((unsigned) (*p | 0x20) - 'a' < 26)
-		{
-			*fold = (*p & 0x20) ? 0 : 0x20;
-			return SIMDUP_CHAR_SEGMENTED;
-		}
-		return (unsigned) *p - '0' < 10 ? SIMDUP_CHAR_SEGMENTED
-										: SIMDUP_CHAR_SEPARATOR;
-	}
-	if (end - p >= 3 && is_common_han(p))
-	{
-		*len = 3;
-		*cp = (uint32_t) (p[0] & 0x0F) << 12 | (uint32_t) (p[1] & 0x3F) << 6 |
-			  (p[2] & 0x3F);
-		return SIMDUP_CHAR_UNSEGMENTED;
-	}
-	*cp = simdup_utf8_decode(p, end, len);
-	property = simdup_char_property(*cp);
-	*fold = property.fold;
-	return (SimdupCharClass) property.char_class;
-}
-
-/* Write a character, folded. Return its length. */
+/* Write the character at p, folded. Return its length. */
 static inline size_t
-write_folded(char *out, const unsigned char *p, int len, int32_t fold,
-			 uint32_t cp)
+write_folded(char *out, const unsigned char *p, SimdupChar c)
 {
-	if (fold != 0)
-		return (size_t) simdup_utf8_encode((uint32_t) ((int32_t) cp + fold),
+	if (c.fold != 0)
+		return (size_t) simdup_utf8_encode(simdup_folded(c),
 										   (unsigned char *) out);
-	memcpy(out, p, (size_t) len);
-	return (size_t) len;
+	memcpy(out, p, (size_t) c.len);
+	return (size_t) c.len;
 }
 
 static inline void
-append_folded(Batch *batch, const unsigned char *p, int len, int32_t fold,
-			  uint32_t cp)
+append_folded(Batch *batch, const unsigned char *p, SimdupChar c)
 {
 	reserve(batch, SIMDUP_MAX_UTF8);
-	batch->used += write_folded(batch->folded + batch->used, p, len, fold, cp);
+	batch->used += write_folded(batch->folded + batch->used, p, c);
 }
 
 /* Read a run of segmented characters at p, one folded token, to its end. */
@@ -158,14 +106,14 @@ segmented_run(const unsigned char *p, const unsigned char *end, Batch *batch)
 	const unsigned char *start = p;
 	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
 	bool copied = false;
-	int len;
-	int32_t fold;
-	uint32_t cp;
 
-	while (p < end &&
-		   next_char(p, end, &len, &fold, &cp) == SIMDUP_CHAR_SEGMENTED)
+	while (p < end)
 	{
-		if (fold != 0 && !copied)
+		SimdupChar c = simdup_next_char(p, end);
+
+		if (c.char_class != SIMDUP_CHAR_SEGMENTED)
+			break;
+		if (c.fold != 0 && !copied)
 		{
 			/* from the first character that folds, the token is a copy */
 			reserve(batch, (size_t) (p - start) + SIMDUP_MAX_UTF8);
@@ -174,8 +122,8 @@ segmented_run(const unsigned char *p, const unsigned char *end, Batch *batch)
 			copied = true;
 		}
 		if (copied)
-			append_folded(batch, p, len, fold, cp);
-		p += len;
+			append_folded(batch, p, c);
+		p += c.len;
 		look = simdup_look(p, look);
 	}
 	if (copied)
@@ -196,20 +144,23 @@ unsegmented_run(const unsigned char *p, int len, const unsigned char *end,
 {
 	const unsigned char *first = p;
 	const unsigned char *last = p;
-	int32_t fold;
-	uint32_t cp;
 
 	for (p += len;; p += len)
 	{
-		while (end - p >= 3 && is_common_han(p))
+		SimdupChar c;
+
+		while (end - p >= 3 && simdup_is_common_han(p))
 		{
 			emit(batch, last, (size_t) (p + 3 - last));
 			last = p;
 			p += 3;
 		}
-		if (p >= end ||
-			next_char(p, end, &len, &fold, &cp) != SIMDUP_CHAR_UNSEGMENTED)
+		if (p >= end)
 			break;
+		c = simdup_next_char(p, end);
+		if (c.char_class != SIMDUP_CHAR_UNSEGMENTED)
+			break;
+		len = c.len;
 		emit(batch, last, (size_t) (p + len - last));
 		last = p;
 	}
@@ -222,24 +173,17 @@ static void
 tokenize_word(const unsigned char *p, const unsigned char *end, Batch *batch)
 {
 	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
-	int len;
-	int32_t fold;
-	uint32_t cp;
 
 	while (p < end)
 	{
-		switch (next_char(p, end, &len, &fold, &cp))
-		{
-			case SIMDUP_CHAR_SEGMENTED:
-				p = segmented_run(p, end, batch);
-				break;
-			case SIMDUP_CHAR_UNSEGMENTED:
-				p = unsegmented_run(p, len, end, batch);
-				break;
-			case SIMDUP_CHAR_SEPARATOR:
-				p += len;
-				break;
-		}
+		SimdupChar c = simdup_next_char(p, end);
+
+		if (c.char_class == SIMDUP_CHAR_SEGMENTED)
+			p = segmented_run(p, end, batch);
+		else if (c.char_class == SIMDUP_CHAR_UNSEGMENTED)
+			p = unsegmented_run(p, c.len, end, batch);
+		else
+			p += c.len;
 		look = simdup_look(p, look);
 	}
 }
@@ -407,14 +351,14 @@ add_chars(SimdupWindows *windows, const unsigned char *p,
 		  const unsigned char *end)
 {
 	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
-	int len;
-	int32_t fold;
-	uint32_t cp;
 
-	for (; p < end; p += len)
+	while (p < end)
 	{
-		if (next_char(p, end, &len, &fold, &cp) != SIMDUP_CHAR_SEPARATOR)
-			simdup_windows_add_char(windows, (uint32_t) ((int32_t) cp + fold));
+		SimdupChar c = simdup_next_char(p, end);
+
+		p += c.len;
+		if (c.char_class != SIMDUP_CHAR_SEPARATOR)
+			simdup_windows_add_char(windows, simdup_folded(c));
 		if (windows->n >= windows->full)
 			simdup_windows_flush(windows);
 		look = simdup_look(p, look);
@@ -446,9 +390,6 @@ tokenize_segments(SimdupBreaker breaker, const char *text, size_t len,
 {
 	SimdupSegments segments;
 	SimdupSegment segment;
-	int char_len;
-	int32_t fold;
-	uint32_t cp;
 
 	simdup_segments_begin(&segments, breaker, text, len);
 	while (simdup_segments_next(&segments, &segment))
@@ -463,10 +404,12 @@ tokenize_segments(SimdupBreaker breaker, const char *text, size_t len,
 			emit(batch, p, segment.len);
 			continue;
 		}
-		for (; p < end; p += char_len)
+		while (p < end)
 		{
-			next_char(p, end, &char_len, &fold, &cp);
-			append_folded(batch, p, char_len, fold, cp);
+			SimdupChar c = simdup_next_char(p, end);
+
+			append_folded(batch, p, c);
+			p += c.len;
 		}
 		emit_folded(batch);
 	}
@@ -516,19 +459,18 @@ simdup_lower_field(const char *field, size_t len, char *out)
 	const unsigned char *end = p + len;
 	size_t used = 0;
 	size_t trimmed = 0;
-	int char_len;
-	int32_t fold;
-	uint32_t cp;
 
-	for (; p < end; p += char_len)
+	while (p < end)
 	{
-		next_char(p, end, &char_len, &fold, &cp);
-		if (simdup_is_blank(cp) && used == 0)
-			continue;
+		SimdupChar c = simdup_next_char(p, end);
+		bool blank = simdup_is_blank(c.cp);
+
 		/* a byte that is not UTF-8 does not fold */
-		used += write_folded(out + used, p, char_len, fold, cp);
-		if (!simdup_is_blank(cp))
+		if (!blank || used > 0)
+			used += write_folded(out + used, p, c);
+		if (!blank)
 			trimmed = used;
+		p += c.len;
 	}
 	return trimmed;
 }
