@@ -11,10 +11,10 @@
 static char *
 lowered(const char *field, size_t len, size_t *out_len)
 {
-	char *out = malloc(len * SIMDUP_FIELD_GROWTH + 1);
+	char *out = malloc(len * SIMDUP_MAX_UTF8 + 1);
 
 	*out_len = simdup_lower_field(field, len, out);
-	must(*out_len <= len * SIMDUP_FIELD_GROWTH);
+	must(*out_len <= len * SIMDUP_MAX_UTF8);
 	return realloc(out, *out_len + 1);
 }
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "core/compare/words.h"
+#include "core/compare/resemblance.h"
 #include "core/fingerprint/hash.h"
 #include "core/fingerprint/shingle.h"
 #include "core/host.h"

@@ -19,13 +19,6 @@ add_char(void *arg, uint32_t cp, SimdupCharClass char_class)
 		simdup_windows_add_char(arg, cp);
 }
 
-/* Add the folded form of a code point that no fast path takes. */
-static void
-add_folded_chars(SimdupWindows *windows, uint32_t cp)
-{
-	simdup_fold(cp, add_char, windows);
-}
-
 /* ASCII letters in lower case, digits; 0 for separators. */
 static const char ascii_folded[129] =
 	"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
@@ -113,7 +106,8 @@ char_shingles(SimdupWindows *windows, const unsigned char *p,
 				p = add_han(windows, p, end);
 			if (p == start)
 			{
-				add_folded_chars(windows, simdup_utf8_decode(p, end, &len));
+				simdup_fold(simdup_utf8_decode(p, end, &len), add_char,
+							windows);
 				p += len;
 			}
 		}

@@ -17,7 +17,7 @@
 
 /* String hashes */
 
-#define K1 SIMDUP_CITY_K1
+#define K1 UINT64_C(0xb492b66fbe98f273)
 #define K2 SIMDUP_CITY_K2
 
 /* Multiplier of CityHash's finisher if the length is not mixed in. */

@@ -99,8 +99,9 @@ sort_hashes(uint64_t *a, uint64_t *scratch, size_t n, int known)
 	uint32_t low_counts[1 << MAX_DIGIT_BITS];
 	uint32_t high_counts[1 << MAX_DIGIT_BITS];
 	int digit = 5;
-	int low;
+	int bits = 64 - known;
 	int high;
+	int low;
 	int shift;
 	size_t start = 0;
 
@@ -111,11 +112,11 @@ sort_hashes(uint64_t *a, uint64_t *scratch, size_t n, int known)
 	}
 	while (digit < MAX_DIGIT_BITS && n >> (2 * digit - SPARE_BITS) > 0)
 		digit++;
-	if (2 * digit > 64 - known)
-		digit = (65 - known) / 2;
-	high = digit;
-	low = 2 * digit > 64 - known ? digit - 1 : digit;
-	shift = 64 - known - high - low;
+	if (bits > 2 * digit)
+		bits = 2 * digit;
+	low = bits / 2;
+	high = bits - low;
+	shift = 64 - known - bits;
 
 	memset(low_counts, 0, sizeof(uint32_t) << low);
 	memset(high_counts, 0, sizeof(uint32_t) << high);
@@ -133,7 +134,7 @@ sort_hashes(uint64_t *a, uint64_t *scratch, size_t n, int known)
 	for (size_t i = 1; i <= n; i++)
 		if (i == n || a[i] >> shift != a[i - 1] >> shift)
 		{
-			sort_hashes(a + start, scratch, i - start, known + high + low);
+			sort_hashes(a + start, scratch, i - start, known + bits);
 			start = i;
 		}
 }
@@ -356,18 +357,12 @@ simdup_shingle_hashes(SimdupShingling shingling, const char *text, size_t len,
 	Slider slider;
 
 	slider_begin(&slider, shingling.w, len, list);
-	switch (shingling.unit)
-	{
-		case SIMDUP_SHINGLE_WORD:
-			simdup_tokenize(word, text, len, slide_words, &slider);
-			break;
-		case SIMDUP_SHINGLE_CHAR:
-			slide_chars(&slider, false, text, len);
-			break;
-		case SIMDUP_SHINGLE_RAW:
-			slide_chars(&slider, true, text, len);
-			break;
-	}
+	if (shingling.unit == SIMDUP_SHINGLE_WORD)
+		simdup_tokenize(word, text, len, slide_words, &slider);
+	else if (shingling.unit == SIMDUP_SHINGLE_CHAR)
+		slide_chars(&slider, false, text, len);
+	else
+		slide_chars(&slider, true, text, len);
 	return slider_end(&slider);
 }
 

@@ -66,10 +66,6 @@ extern size_t simdup_hashes_find(const SimdupHashes *set, uint64_t hash);
 
 extern void simdup_hashes_free(SimdupHashes *list);
 
-/* Return the number of elements in both of two ascending sets. */
-extern size_t simdup_hashes_common(const SimdupHashes *a,
-								   const SimdupHashes *b);
-
 /*
  * Hand on all shingles as tokens in UTF-8, in text order, repeated as the text
  * repeats them; words are joined by one space.

@@ -145,22 +145,17 @@ unsegmented_run(const unsigned char *p, int len, const unsigned char *end,
 	const unsigned char *first = p;
 	const unsigned char *last = p;
 
-	for (p += len;; p += len)
+	for (p += len; p < end; p += len)
 	{
-		SimdupChar c;
-
-		while (end - p >= 3 && simdup_is_common_han(p))
+		len = 3;
+		if (end - p < 3 || !simdup_is_common_han(p))
 		{
-			emit(batch, last, (size_t) (p + 3 - last));
-			last = p;
-			p += 3;
+			SimdupChar c = simdup_next_char(p, end);
+
+			if (c.char_class != SIMDUP_CHAR_UNSEGMENTED)
+				break;
+			len = c.len;
 		}
-		if (p >= end)
-			break;
-		c = simdup_next_char(p, end);
-		if (c.char_class != SIMDUP_CHAR_UNSEGMENTED)
-			break;
-		len = c.len;
 		emit(batch, last, (size_t) (p + len - last));
 		last = p;
 	}

@@ -61,13 +61,10 @@ typedef void (*SimdupTokenSink)(void *arg, const SimdupToken *tokens,
 extern void simdup_tokenize(SimdupTokenizer tokenizer, const char *text,
 							size_t len, SimdupTokenSink sink, void *arg);
 
-/* Folding makes at most this many bytes of each byte of a field. */
-#define SIMDUP_FIELD_GROWTH SIMDUP_MAX_UTF8
-
 /*
  * Write a short field of a row to out: its characters in lower case, without the
  * white space around them. Bytes that are not UTF-8 stay as they are. Returns
- * the length, which is 0 for a blank field. out has room for SIMDUP_FIELD_GROWTH
+ * the length, which is 0 for a blank field. out has room for SIMDUP_MAX_UTF8
  * bytes for each byte of the field.
  */
 extern size_t simdup_lower_field(const char *field, size_t len, char *out);

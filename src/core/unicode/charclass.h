@@ -241,9 +241,6 @@ typedef struct SimdupFoldProperty
 	uint8_t n;
 } SimdupFoldProperty;
 
-/* Properties of these numbers fold to themselves; the number is the class. */
-#define SIMDUP_FOLD_SAME 3
-
 /* An element of simdup_fold_expansions: code point and class. */
 #define SIMDUP_EXPANSION_CHAR(e) ((e) &0x1FFFFF)
 #define SIMDUP_EXPANSION_CLASS(e) ((SimdupCharClass) ((e) >> 24))

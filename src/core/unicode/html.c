@@ -267,48 +267,31 @@ read_number(const char *p, const char *end, uint32_t *code_point)
 	return p > digits ? p : NULL;
 }
 
-/*
- * Check whether a reference is one without its semicolon, too: as in browsers,
- * those of Latin-1 and the four of markup are.
- */
-static bool
-is_bare(const HtmlEntity *entity)
-{
-	return entity->code_point < 0x100 && entity->code_point != '\'';
-}
-
-/* Return the entity whose name is these len bytes, or NULL. */
-static const HtmlEntity *
-find_entity(const char *bytes, size_t len)
-{
-	char name[sizeof(html_entities[0].name) + 1] = {0};
-
-	memcpy(name, bytes, len);
-	return bsearch(name, html_entities, N_HTML_ENTITIES, sizeof(HtmlEntity),
-				   compare_names);
-}
-
 /* A named reference; returns the end of its name, or NULL. */
 static const char *
 read_name(const char *p, const char *end, uint32_t *code_point)
 {
+	char name[sizeof(html_entities[0].name) + 1] = {0};
 	size_t len = 0;
 	size_t limit = (size_t) (end - p);
 
-	while (len < limit && len < sizeof(html_entities[0].name) &&
-		   (is_letter(p[len]) || is_digit(p[len])))
-		len++;
+	for (; len < limit && len < sizeof(name) - 1 &&
+		   (is_letter(p[len]) || is_digit(p[len]));
+		 len++)
+		name[len] = p[len];
 	/* with its semicolon the whole name; else the longest one that needs none */
-	for (; len > 0; len--)
+	for (; len > 0; name[--len] = '\0')
 	{
-		const HtmlEntity *entity = find_entity(p, len);
+		const HtmlEntity *entity = bsearch(name, html_entities, N_HTML_ENTITIES,
+										   sizeof(HtmlEntity), compare_names);
 
-		if (entity != NULL &&
-			(is_bare(entity) || (len < limit && p[len] == ';')))
-		{
-			*code_point = entity->code_point;
+		if (entity == NULL)
+			continue;
+		*code_point = entity->code_point;
+		/* as in browsers, Latin-1 and the four of markup need none */
+		if ((len < limit && p[len] == ';') ||
+			(entity->code_point < 0x100 && entity->code_point != '\''))
 			return p + len;
-		}
 	}
 	return NULL;
 }
@@ -318,14 +301,14 @@ static void
 read_reference(Page *page)
 {
 	const char *start = page->p++;
-	const char *next = NULL;
+	const char *next;
 	uint32_t code_point = 0;
 	char bytes[SIMDUP_HTML_CHAR_MAX];
 	size_t len = 1;
 
 	if (page->p < page->end && *page->p == '#')
 		next = read_number(page->p, page->end, &code_point);
-	else if (page->p < page->end)
+	else
 		next = read_name(page->p, page->end, &code_point);
 	if (next == NULL)
 	{
