@@ -27,40 +27,13 @@ static const char ascii_folded[129] =
 	"\0abcdefghijklmnopqrstuvwxyz\0\0\0\0\0"
 	"\0abcdefghijklmnopqrstuvwxyz\0\0\0\0\0";
 
-/* Add characters from p on while they are ASCII. Returns where it stopped. */
-static inline const unsigned char *
-add_ascii(SimdupWindows *windows, const unsigned char *p,
-		  const unsigned char *end)
-{
-	char *bytes = windows->bytes;
-	size_t *starts = windows->starts;
-	size_t used = windows->used;
-	size_t n = windows->n;
-	size_t full = windows->full;
-
-	for (; p < end && *p < 0x80 && n < full; p++)
-	{
-		char c = ascii_folded[*p];
-		bool is_unit = c != 0;
-
-		/* no branch: blanks and stops can't be foreseen */
-		bytes[used] = c;
-		starts[n] = used;
-		used += is_unit;
-		n += is_unit;
-	}
-	windows->n = n;
-	windows->used = used;
-	return p;
-}
-
 /*
- * Add characters from p on while they are of U+4E00 to U+9FFF and fold to
- * themselves: the bulk of Chinese text. Returns where it stopped.
+ * Add characters from p on while they are ASCII, or of U+4E00 to U+9FFF and fold
+ * to themselves: the bulk of English and Chinese text. Returns where it stopped.
  */
 static inline const unsigned char *
-add_han(SimdupWindows *windows, const unsigned char *p,
-		const unsigned char *end)
+add_common(SimdupWindows *windows, const unsigned char *p,
+		   const unsigned char *end)
 {
 	char *bytes = windows->bytes;
 	size_t *starts = windows->starts;
@@ -68,18 +41,33 @@ add_han(SimdupWindows *windows, const unsigned char *p,
 	size_t n = windows->n;
 	size_t full = windows->full;
 
-	for (; end - p >= 3 && n < full; p += 3)
+	while (p < end && n < full)
 	{
-		uint32_t cp = (uint32_t) (p[0] & 0x0F) << 12 |
-					  (uint32_t) (p[1] & 0x3F) << 6 | (p[2] & 0x3F);
+		uint32_t cp;
 
-		if ((p[0] & 0xF0) != 0xE0 || (p[1] & 0xC0) != 0x80 ||
-			(p[2] & 0xC0) != 0x80 || cp - 0x4E00 > 0x9FFF - 0x4E00 ||
-			!simdup_is_same_han(cp))
+		if (*p < 0x80)
+		{
+			char c = ascii_folded[*p++];
+			bool is_unit = c != 0;
+
+			/* no branch: blanks and stops can't be foreseen */
+			bytes[used] = c;
+			starts[n] = used;
+			used += is_unit;
+			n += is_unit;
+			continue;
+		}
+		if ((*p & 0xF0) != 0xE0 || end - p < 3 || (p[1] & 0xC0) != 0x80 ||
+			(p[2] & 0xC0) != 0x80)
+			break;
+		cp = (uint32_t) (p[0] & 0x0F) << 12 | (uint32_t) (p[1] & 0x3F) << 6 |
+			 (p[2] & 0x3F);
+		if (cp - 0x4E00 > 0x9FFF - 0x4E00 || !simdup_is_same_han(cp))
 			break;
 		memcpy(bytes + used, p, 3);
 		starts[n++] = used;
 		used += 3;
+		p += 3;
 	}
 	windows->n = n;
 	windows->used = used;
@@ -95,21 +83,11 @@ char_shingles(SimdupWindows *windows, const unsigned char *p,
 
 	while (p < end)
 	{
-		if (*p < 0x80)
-			p = add_ascii(windows, p, end);
-		else
+		p = add_common(windows, p, end);
+		if (p < end && windows->n < windows->full)
 		{
-			const unsigned char *start = p;
-
-			/* as the bytes of U+4E00 to U+9FFF begin */
-			if (*p >= 0xE4 && *p <= 0xE9)
-				p = add_han(windows, p, end);
-			if (p == start)
-			{
-				simdup_fold(simdup_utf8_decode(p, end, &len), add_char,
-							windows);
-				p += len;
-			}
+			simdup_fold(simdup_utf8_decode(p, end, &len), add_char, windows);
+			p += len;
 		}
 		if (windows->n >= windows->full)
 			simdup_windows_flush(windows);
