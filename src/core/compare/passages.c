@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/compare/words.h"
 #include "core/compare/resemblance.h"
+#include "core/compare/words.h"
 #include "core/fingerprint/hash.h"
 #include "core/fingerprint/shingle.h"
 #include "core/host.h"
