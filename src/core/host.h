@@ -23,23 +23,19 @@ extern void simdup_free(void *p);
 
 /*
  * Return an array with room for `needed` elements of this width. Its room, *size
- * elements, grows by doubling. An array without room may be NULL.
+ * elements, grows to a power of two. An array without room may be NULL.
  */
 static inline void *
 simdup_grow(void *array, size_t *size, size_t needed, size_t width)
 {
 	if (needed <= *size)
 		return array;
-	if (*size == 0)
-		*size = 16;
-	while (*size < needed)
-		*size *= 2;
+	*size =
+		needed <= 16 ? 16 : (size_t) 1 << (64 - __builtin_clzll(needed - 1));
 	return simdup_realloc(array, *size * width);
 }
 
-/*
- * Check for interrupts. Long computations do at least every few milliseconds.
- */
+/* Check for interrupts. Long computations do at least every few milliseconds. */
 extern void simdup_check_interrupts(void);
 
 /* The same, but for one of 65,536 elements of a loop. */

@@ -11,8 +11,8 @@
 #include "utils/builtins.h"
 
 #include "core/compare/resemblance.h"
-#include "core/fingerprint/folded_shingles.h"
 #include "core/fingerprint/hash.h"
+#include "core/fingerprint/shingle.h"
 #include "core/fingerprint/sketch.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
@@ -21,14 +21,6 @@
  * Shingles, resemblance and containment, Rabin fingerprints, sketches and
  * super-shingles (Broder 1997; Broder et al. 1997).
  */
-
-/* Put rows for shingles: a SimdupTokenSink. */
-static void
-put_shingle_rows(void *arg, const SimdupToken *shingles, int n)
-{
-	for (int i = 0; i < n; i++)
-		simdup_put_shingle_row(arg, shingles[i].bytes, shingles[i].len);
-}
 
 PG_FUNCTION_INFO_V1(simdup_shingles);
 Datum
@@ -39,8 +31,8 @@ simdup_shingles(PG_FUNCTION_ARGS)
 		simdup_get_shingling(PG_GETARG_INT32(1), PG_GETARG_TEXT_PP(2));
 	SimdupShingleRows rows = simdup_begin_shingle_rows(fcinfo);
 
-	simdup_shingle_strings(shingling, utf8.bytes, utf8.len, put_shingle_rows,
-						   &rows);
+	simdup_shingle_strings(shingling, utf8.bytes, utf8.len,
+						   simdup_put_shingle_rows, &rows);
 	simdup_wordset_free(&rows.seen);
 	return (Datum) 0;
 }

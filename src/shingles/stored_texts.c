@@ -13,9 +13,9 @@
 
 #include "core/compare/resemblance.h"
 #include "core/compare/statistics.h"
-#include "core/fingerprint/folded_shingles.h"
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/hash.h"
+#include "core/fingerprint/shingle.h"
 #include "core/host.h"
 #include "server/arguments.h"
 #include "server/keys.h"

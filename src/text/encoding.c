@@ -18,9 +18,9 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
-#include "core/fingerprint/html.h"
 #include "core/host.h"
 #include "core/unicode/charclass.h"
+#include "core/unicode/html.h"
 #include "text/encoding.h"
 
 /* Bytes that are converted at a time. */

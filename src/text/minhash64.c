@@ -14,8 +14,8 @@
 
 #include "core/compare/resemblance.h"
 #include "core/compare/statistics.h"
-#include "core/fingerprint/field.h"
 #include "core/fingerprint/hash.h"
+#include "core/fingerprint/shingle.h"
 #include "core/host.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
@@ -242,25 +242,23 @@ simdup_begin_shingle_rows(FunctionCallInfo fcinfo)
 	return (SimdupShingleRows){.result = (ReturnSetInfo *) fcinfo->resultinfo};
 }
 
-void
-simdup_put_shingle_row(SimdupShingleRows *rows, const char *bytes, size_t len)
+static void
+put_shingle_row(SimdupShingleRows *rows, SimdupToken token)
 {
 	Datum shingle;
 
-	if (!simdup_new_shingle(&rows->seen, simdup_city64(bytes, len)))
+	if (!simdup_new_shingle(&rows->seen, simdup_city64(token.bytes, token.len)))
 		return;
-	shingle = PointerGetDatum(simdup_utf8_to_text(bytes, len));
+	shingle = PointerGetDatum(simdup_utf8_to_text(token.bytes, token.len));
 	simdup_put_result(rows->result, &shingle, NULL);
 	pfree(DatumGetPointer(shingle));
 }
 
-/* Put the shingles of a text: a SimdupFoldedSink. */
-static void
-put_shingles(void *arg, const char *bytes, const size_t *starts,
-			 const size_t *ends, size_t n)
+void
+simdup_put_shingle_rows(void *arg, const SimdupToken *shingles, int n)
 {
-	for (size_t i = 0; i < n; i++)
-		simdup_put_shingle_row(arg, bytes + starts[i], ends[i] - starts[i]);
+	for (int i = 0; i < n; i++)
+		put_shingle_row(arg, shingles[i]);
 }
 
 PG_FUNCTION_INFO_V1(simdup_minhash64_shingles);
@@ -272,8 +270,8 @@ simdup_minhash64_shingles(PG_FUNCTION_ARGS)
 	SimdupUtf8 content = simdup_text_to_utf8(PG_GETARG_TEXT_PP(0));
 	SimdupShingleRows rows = simdup_begin_shingle_rows(fcinfo);
 
-	simdup_folded_shingles(shingling, content.bytes, content.len, put_shingles,
-						   &rows);
+	simdup_folded_shingles(shingling, content.bytes, content.len,
+						   simdup_put_shingle_rows, &rows);
 	simdup_wordset_free(&rows.seen);
 	return (Datum) 0;
 }

@@ -7,7 +7,6 @@
 
 #include "fmgr.h"
 
-#include "core/fingerprint/folded_shingles.h"
 #include "core/fingerprint/hash.h"
 #include "core/fingerprint/shingle.h"
 #include "core/fingerprint/sketch.h"
@@ -55,9 +54,12 @@ typedef struct SimdupShingleRows
 /* Begin the result of a function that returns a set of texts. */
 extern SimdupShingleRows simdup_begin_shingle_rows(FunctionCallInfo fcinfo);
 
-/* Put a shingle, unless it is there already. */
-extern void simdup_put_shingle_row(SimdupShingleRows *rows, const char *bytes,
-								   size_t len);
+/*
+ * Put shingles, each unless it is there already: a SimdupTokenSink, arg being the
+ * rows. Raise 54000 for too many.
+ */
+extern void simdup_put_shingle_rows(void *arg, const SimdupToken *shingles,
+									int n);
 
 /*
  * Set *fp to the fingerprint of a text. Return false if it has none: it has no

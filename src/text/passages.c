@@ -16,8 +16,8 @@
 #include "core/compare/resemblance.h"
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/hash.h"
-#include "core/fingerprint/html.h"
 #include "core/host.h"
+#include "core/unicode/html.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
 #include "text/passages.h"
@@ -280,23 +280,21 @@ explain_simhash(Side sides[2])
 		list_features(&sides[i], &features[i], &features[1 - i]);
 }
 
-/* List shingles in the order of the text, each once: a SimdupFoldedSink. */
+/* List shingles in the order of the text, each once: a SimdupTokenSink. */
 static void
-list_shingles(void *arg, const char *bytes, const size_t *starts,
-			  const size_t *ends, size_t n)
+list_shingles(void *arg, const SimdupToken *shingles, int n)
 {
 	Side *side = arg;
 
-	for (size_t i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
-		const char *shingle = bytes + starts[i];
-		size_t len = ends[i] - starts[i];
-		uint64 hash = simdup_city64(shingle, len);
+		uint64 hash = simdup_city64(shingles[i].bytes, shingles[i].len);
 		bool shared =
 			simdup_hashes_find(side->other_set, hash) < side->other_set->n;
 
 		if (simdup_new_shingle(&side->listed, hash))
-			append_string(shared ? &side->shared : &side->only, shingle, len);
+			append_string(shared ? &side->shared : &side->only,
+						  shingles[i].bytes, shingles[i].len);
 	}
 }
 

@@ -12,8 +12,8 @@
 #include "utils/builtins.h"
 #include "utils/float.h"
 
-#include "core/fingerprint/field.h"
 #include "core/fingerprint/hash.h"
+#include "core/fingerprint/tokenizer.h"
 #include "core/host.h"
 #include "server/arguments.h"
 #include "text/icu.h"
@@ -241,7 +241,7 @@ get_field_weight(FunctionCallInfo fcinfo, int argno)
 static void
 add_field(SimdupSum *sum, SimdupHash hash, uint64 weight, SimdupUtf8 field)
 {
-	char *folded = simdup_alloc(field.len * SIMDUP_FIELD_GROWTH + 1);
+	char *folded = simdup_alloc(field.len * SIMDUP_MAX_UTF8 + 1);
 	size_t len = simdup_lower_field(field.bytes, field.len, folded);
 
 	if (len > 0)

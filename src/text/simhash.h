@@ -8,7 +8,7 @@
 #include "fmgr.h"
 
 #include "core/fingerprint/sum.h"
-#include "core/fingerprint/token_counts.h"
+#include "core/fingerprint/tokenizer.h"
 #include "text/encoding.h"
 
 typedef struct SimdupProfile

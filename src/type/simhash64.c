@@ -20,7 +20,6 @@
 #include "utils/varbit.h"
 
 #include "core/fingerprint/hamming.h"
-#include "core/fingerprint/literal.h"
 #include "server/arguments.h"
 #include "type/simhash64.h"
 

@@ -12,7 +12,7 @@
 #include <unicode/utext.h>
 
 #include "core/fingerprint/sum.h"
-#include "core/fingerprint/token_counts.h"
+#include "core/fingerprint/tokenizer.h"
 #include "text/icu.h"
 
 #define RUNS 5

@@ -3,7 +3,7 @@
  *	  Fields of rows: white space around them is nothing, case is nothing, and
  *	  what is folded stays as it is.
  */
-#include "core/fingerprint/field.h"
+#include "core/fingerprint/tokenizer.h"
 #include "core/unicode/charclass.h"
 #include "input.h"
 
@@ -11,10 +11,10 @@
 static char *
 lowered(const char *field, size_t len, size_t *out_len)
 {
-	char *out = malloc(len * SIMDUP_FIELD_GROWTH + 1);
+	char *out = malloc(len * SIMDUP_MAX_UTF8 + 1);
 
 	*out_len = simdup_lower_field(field, len, out);
-	must(*out_len <= len * SIMDUP_FIELD_GROWTH);
+	must(*out_len <= len * SIMDUP_MAX_UTF8);
 	return realloc(out, *out_len + 1);
 }
 

@@ -3,9 +3,8 @@
  *	  Folded shingles of any text, as strings and as elements, against windows
  *	  of its units found character by character; and fields of rows.
  */
-#include "core/fingerprint/field.h"
-#include "core/fingerprint/folded_shingles.h"
 #include "core/fingerprint/hash.h"
+#include "core/fingerprint/shingle.h"
 #include "core/host.h"
 #include "core/unicode/charclass.h"
 #include "naive.h"
@@ -20,15 +19,14 @@ typedef struct Shingles
 	size_t size;
 } Shingles;
 
-/* A SimdupFoldedSink. */
+/* A SimdupTokenSink. */
 static void
-collect_strings(void *arg, const char *bytes, const size_t *starts,
-				const size_t *ends, size_t n)
+collect_strings(void *arg, const SimdupToken *tokens, int n)
 {
 	Shingles *shingles = arg;
 
-	for (size_t i = 0; i < n; i++)
-		add_string(&shingles->strings, bytes + starts[i], ends[i] - starts[i]);
+	for (int i = 0; i < n; i++)
+		add_string(&shingles->strings, tokens[i].bytes, tokens[i].len);
 }
 
 /* A SimdupElementSink. */

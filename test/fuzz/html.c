@@ -4,7 +4,7 @@
  *	  UTF-8 and leaves no white space but single separators. Escaped text comes
  *	  back as it was. Markup around a page changes nothing in it.
  */
-#include "core/fingerprint/html.h"
+#include "core/unicode/html.h"
 #include "naive.h"
 
 /* UTF-8, or an encoding that has nothing beyond ASCII where arg is NULL. */

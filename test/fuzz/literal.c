@@ -3,7 +3,7 @@
  *	  Fingerprints and balls: what is read is what the grammar says, and comes
  *	  back as it was written.
  */
-#include "core/fingerprint/literal.h"
+#include "core/fingerprint/hamming.h"
 #include "input.h"
 
 static const char hex[] = "0123456789abcdefABCDEF";

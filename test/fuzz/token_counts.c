@@ -7,7 +7,7 @@
  * stay apart although their hashes are equal.
  */
 #include "core/fingerprint/sum.h"
-#include "core/fingerprint/token_counts.h"
+#include "core/fingerprint/tokenizer.h"
 #include "naive.h"
 
 #define MAX_TOKENS 600

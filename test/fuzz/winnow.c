@@ -3,7 +3,7 @@
  *	  Winnowing, against the smallest element of every window of all shingles.
  */
 #include "core/compare/resemblance.h"
-#include "core/fingerprint/folded_shingles.h"
+#include "core/fingerprint/shingle.h"
 #include "input.h"
 
 #define MAX_TEXT 20000

@@ -2,7 +2,7 @@
  * field.c
  *	  Fields of rows: trimmed and in lower case, byte by byte.
  */
-#include "core/fingerprint/field.h"
+#include "core/fingerprint/tokenizer.h"
 #include "core/unicode/charclass.h"
 #include "tap.h"
 
@@ -12,7 +12,7 @@ is_lowered(const char *field, size_t len, const char *expected,
 		   size_t expected_len)
 {
 	char *copy = malloc(len + 1);
-	char *out = malloc(len * SIMDUP_FIELD_GROWTH + 1);
+	char *out = malloc(len * SIMDUP_MAX_UTF8 + 1);
 	char *exact = realloc(memcpy(copy, field, len), len ? len : 1);
 	size_t got = simdup_lower_field(exact, len, out);
 

@@ -3,7 +3,7 @@
  *	  Stripping of pages: the cases of the HTML standard that matter for text,
  *	  and every prefix and mutation of a page within bounds.
  */
-#include "core/fingerprint/html.h"
+#include "core/unicode/html.h"
 #include "tap.h"
 
 /* UTF-8, as if the encoding lacked U+2022. */

@@ -2,7 +2,7 @@
  * literal.c
  *	  Fingerprints and balls as people write them, and what is none.
  */
-#include "core/fingerprint/literal.h"
+#include "core/fingerprint/hamming.h"
 #include "tap.h"
 
 /* Strings are read from blocks of their exact size: nothing beyond is there. */

@@ -6,9 +6,8 @@
 #include <math.h>
 
 #include "core/compare/statistics.h"
-#include "core/fingerprint/field.h"
-#include "core/fingerprint/folded_shingles.h"
 #include "core/fingerprint/hash.h"
+#include "core/fingerprint/shingle.h"
 #include "core/fingerprint/sketch.h"
 #include "core/host.h"
 #include "core/unicode/charclass.h"

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "core/compare/passages.h"
+#include "core/compare/resemblance.h"
 #include "core/host.h"
 #include "core/unicode/charclass.h"
 #include "random.h"

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "core/compare/resemblance.h"
-#include "core/fingerprint/folded_shingles.h"
+#include "core/fingerprint/shingle.h"
 #include "random.h"
 #include "tap.h"
 

@@ -2,6 +2,7 @@
  * shingle.c
  *	  Shingles: hashes against strings, sets against their definition.
  */
+#include "core/compare/resemblance.h"
 #include "core/fingerprint/shingle.h"
 #include "random.h"
 #include "tap.h"

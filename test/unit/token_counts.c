@@ -5,7 +5,7 @@
  */
 #include "core/fingerprint/hash.h"
 #include "core/fingerprint/sum.h"
-#include "core/fingerprint/token_counts.h"
+#include "core/fingerprint/tokenizer.h"
 #include "core/host.h"
 #include "core/unicode/charclass.h"
 #include "tap.h"

@@ -3,7 +3,7 @@
  *	  Winnowing: 10,000 pairs of texts in four scripts with a shared passage.
  */
 #include "core/compare/resemblance.h"
-#include "core/fingerprint/folded_shingles.h"
+#include "core/fingerprint/shingle.h"
 #include "core/unicode/charclass.h"
 #include "random.h"
 #include "tap.h"

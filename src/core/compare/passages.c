@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/compare/resemblance.h"
+#include "core/fingerprint/hash.h"
+#include "core/fingerprint/shingle.h"
 #include "core/host.h"
 
 #define RUN SIMDUP_PASSAGE_RUN

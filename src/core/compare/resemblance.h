@@ -11,7 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/fingerprint/folded_shingles.h"
 #include "core/fingerprint/shingle.h"
 
 /*
@@ -20,6 +19,10 @@
  */
 extern bool simdup_folded_set(SimdupShingling shingling, const char *text,
 							  size_t len, SimdupHashes *set);
+
+/* Return the number of elements in both of two ascending sets. */
+extern size_t simdup_hashes_common(const SimdupHashes *a,
+								   const SimdupHashes *b);
 
 /* Return the resemblance of two ascending sets, one of which is not empty. */
 extern double simdup_resemblance(const SimdupHashes *a, const SimdupHashes *b);

@@ -1,10 +1,13 @@
 /*
  * hamming.h
- *	  64-bit fingerprints: their Hamming distance and their blocks.
+ *	  64-bit fingerprints: their Hamming distance, their blocks, and how people
+ *	  write them.
  */
 #ifndef SIMDUP_CORE_FINGERPRINT_HAMMING_H
 #define SIMDUP_CORE_FINGERPRINT_HAMMING_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -74,5 +77,39 @@ simdup_block_bits(uint64_t fp, int start, int end)
 		return fp;
 	return (fp >> start) & ((UINT64_C(1) << width) - 1);
 }
+
+/*
+ * Fingerprints and balls as people write them.
+ *
+ * fingerprint  16 hex digits of either case
+ * ball         '<' fingerprint ',' radius '>'
+ * radius       decimal digits, '-' before them or not
+ *
+ * Nothing comes before, between or after. Any radius can be written; which of
+ * them are allowed is the caller's business.
+ */
+
+/* Digits of a fingerprint. */
+#define SIMDUP_HEX_DIGITS 16
+
+/* Far above any radius that is allowed: here reading one stops to count. */
+#define SIMDUP_MAX_LITERAL_RADIUS 1000000
+
+typedef struct SimdupBallLiteral
+{
+	uint64_t center;
+	int64_t radius;			/* saturated */
+	const char *radius_str; /* as written */
+	size_t radius_len;
+} SimdupBallLiteral;
+
+/* Read a fingerprint. Return false unless the string, up to its end, is one. */
+extern bool simdup_read_fingerprint(const char *str, uint64_t *fp);
+
+/* Write 16 lower-case digits and no terminator. */
+extern void simdup_write_fingerprint(uint64_t fp, char *str);
+
+/* Read a ball. Return false unless the string, up to its end, is one. */
+extern bool simdup_read_ball(const char *str, SimdupBallLiteral *ball);
 
 #endif /* SIMDUP_CORE_FINGERPRINT_HAMMING_H */

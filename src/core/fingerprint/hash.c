@@ -17,8 +17,7 @@
 
 /* String hashes */
 
-#define K0 SIMDUP_CITY_K0
-#define K1 SIMDUP_CITY_K1
+#define K1 UINT64_C(0xb492b66fbe98f273)
 #define K2 SIMDUP_CITY_K2
 
 /* Multiplier of CityHash's finisher if the length is not mixed in. */
@@ -241,117 +240,77 @@ simdup_compare_words(const void *a, const void *b)
 
 /* Rabin fingerprints */
 
-#define RABIN32_POLYNOMIAL UINT32_C(0x8d)
+#define RABIN32_POLYNOMIAL UINT64_C(0x8d)
 #define RABIN64_POLYNOMIAL UINT64_C(0x1b)
 
-/* bytes between two looks at the interrupts */
-#define RABIN_STRETCH ((size_t) 1 << 20)
-
 /* [i][b]: b x^(degree + 8 i) modulo P; [0] serves single bytes */
-static uint32_t table32[4][256];
-static uint64_t table64[8][256];
+typedef uint64_t RabinTable[8][256];
+
+static RabinTable table32;
+static RabinTable table64;
 static bool tables_ready = false;
 
 static void
-make_tables(void)
+make_table(RabinTable table, int degree, uint64_t polynomial)
 {
 	for (int b = 0; b < 256; b++)
 	{
-		uint32_t f32 = (uint32_t) b << 24;
-		uint64_t f64 = (uint64_t) b << 56;
+		uint64_t f = (uint64_t) b << (degree - 8);
 
-		for (int i = 0; i < 8; i++)
+		for (int i = 0; i < degree / 8; i++)
 		{
 			for (int bit = 0; bit < 8; bit++)
-			{
-				f32 = f32 << 1 ^ (f32 >> 31 ? RABIN32_POLYNOMIAL : 0);
-				f64 = f64 << 1 ^ (f64 >> 63 ? RABIN64_POLYNOMIAL : 0);
-			}
-			if (i < 4)
-				table32[i][b] = f32;
-			table64[i][b] = f64;
+				f = f << 1 ^ (f >> (degree - 1) & 1 ? polynomial : 0);
+			table[i][b] = f & UINT64_MAX >> (64 - degree);
 		}
 	}
-	tables_ready = true;
 }
 
-/* Append bytes, word by word. len is a multiple of 4. */
-static uint32_t
-append_words32(uint32_t f, const unsigned char *p, size_t len)
+/*
+ * Return the fingerprint of this degree. Inline, because a choice of the width
+ * for each word would cost more than the word.
+ */
+static inline __attribute__((always_inline)) uint64_t
+rabin(const unsigned char *p, size_t len, RabinTable table, int degree)
 {
-	for (const unsigned char *end = p + len; p < end; p += 4)
-	{
-		uint32_t text = __builtin_bswap32(simdup_load32((const char *) p));
+	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
+	size_t width = (size_t) degree / 8;
+	uint64_t f = 0;
 
-		f = table32[0][f & 0xff] ^ table32[1][f >> 8 & 0xff] ^
-			table32[2][f >> 16 & 0xff] ^ table32[3][f >> 24] ^ text;
+	if (!tables_ready)
+	{
+		make_table(table32, 32, RABIN32_POLYNOMIAL);
+		make_table(table64, 64, RABIN64_POLYNOMIAL);
+		tables_ready = true;
 	}
-	return f;
-}
-
-/* Append bytes, word by word. len is a multiple of 8. */
-static uint64_t
-append_words64(uint64_t f, const unsigned char *p, size_t len)
-{
-	for (const unsigned char *end = p + len; p < end; p += 8)
+	for (; len >= width; len -= width, p += width)
 	{
-		uint64_t sum = __builtin_bswap64(simdup_load64((const char *) p));
+		uint64_t sum = width == 4
+						   ? __builtin_bswap32(simdup_load32((const char *) p))
+						   : __builtin_bswap64(simdup_load64((const char *) p));
 
-		for (int i = 0; i < 8; i++)
-			sum ^= table64[i][f >> 8 * i & 0xff];
+		sum ^= table[0][f & 0xff] ^ table[1][f >> 8 & 0xff] ^
+			   table[2][f >> 16 & 0xff] ^ table[3][f >> 24 & 0xff];
+		if (width == 8)
+			sum ^= table[4][f >> 32 & 0xff] ^ table[5][f >> 40 & 0xff] ^
+				   table[6][f >> 48 & 0xff] ^ table[7][f >> 56];
 		f = sum;
+		look = simdup_look(p, look);
 	}
+	for (; len > 0; len--)
+		f = ((f << 8 | *p++) & UINT64_MAX >> (64 - degree)) ^
+			table[0][f >> (degree - 8)];
 	return f;
 }
 
 uint32_t
 simdup_rabin32(const void *bytes, size_t len)
 {
-	const unsigned char *p = bytes;
-	uint32_t f = 0;
-
-	if (!tables_ready)
-		make_tables();
-	while (len >= 4)
-	{
-		size_t stretch =
-			len < RABIN_STRETCH ? len & ~(size_t) 3 : RABIN_STRETCH;
-
-		f = append_words32(f, p, stretch);
-		p += stretch;
-		len -= stretch;
-		if (len >= RABIN_STRETCH)
-			simdup_check_interrupts();
-	}
-	for (; len > 0; len--)
-		f = (f << 8 | *p++) ^ table32[0][f >> 24];
-	return f;
+	return (uint32_t) rabin(bytes, len, table32, 32);
 }
 
-/*
- * Like simdup_rabin32, because types and tables depend on the width. A choice
- * of width for each word would cost more than the word.
- */
 uint64_t
 simdup_rabin64(const void *bytes, size_t len)
 {
-	const unsigned char *p = bytes;
-	uint64_t f = 0;
-
-	if (!tables_ready)
-		make_tables();
-	while (len >= 8)
-	{
-		size_t stretch =
-			len < RABIN_STRETCH ? len & ~(size_t) 7 : RABIN_STRETCH;
-
-		f = append_words64(f, p, stretch);
-		p += stretch;
-		len -= stretch;
-		if (len >= RABIN_STRETCH)
-			simdup_check_interrupts();
-	}
-	for (; len > 0; len--)
-		f = (f << 8 | *p++) ^ table64[0][f >> 56];
-	return f;
+	return rabin(bytes, len, table64, 64);
 }

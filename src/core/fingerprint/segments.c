@@ -108,21 +108,19 @@ look_at(const unsigned char *p, const unsigned char *end,
 		SimdupSegment *segment)
 {
 	const unsigned char *start = p;
-	int len;
 
-	for (; p < end; p += len)
+	while (p < end)
 	{
-		uint32_t cp = simdup_utf8_decode(p, end, &len);
-		SimdupCharProperty property = simdup_char_property(cp);
+		SimdupChar c = simdup_next_char(p, end);
 
-		if (cp == SIMDUP_INVALID_CHAR)
+		if (c.cp == SIMDUP_INVALID_CHAR)
 		{
-			if (p == start)
-				p++;
+			p += p == start;
 			break;
 		}
-		segment->is_word |= property.char_class != SIMDUP_CHAR_SEPARATOR;
-		segment->folds |= property.fold != 0;
+		segment->is_word |= c.char_class != SIMDUP_CHAR_SEPARATOR;
+		segment->folds |= c.fold != 0;
+		p += c.len;
 	}
 	segment->len = (size_t) (p - start);
 }

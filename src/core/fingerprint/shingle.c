@@ -16,9 +16,6 @@
 #include "core/host.h"
 #include "core/unicode/charclass.h"
 
-/* Any odd number with bits all over; a window's hash is a polynomial in it. */
-#define SLIDE_BASE UINT64_C(0x9e3779b97f4a7c15)
-
 /* So few elements are sorted by insertion alone. */
 #define INSERTION_MAX 24
 
@@ -71,31 +68,24 @@ insertion_sort(uint64_t *a, size_t n)
 	return true;
 }
 
-/* Add up counts, so that they become the beginnings of the buckets. */
+/* Stable distribution by `bits` bits of the hash, which counts[] counts. */
 static void
-add_up(uint32_t *counts, size_t n_buckets)
+distribute(const uint64_t *from, uint64_t *to, size_t n, int shift, int bits,
+		   uint32_t *counts)
 {
+	uint64_t mask = (UINT64_C(1) << bits) - 1;
 	uint32_t sum = 0;
 
-	for (size_t b = 0; b < n_buckets; b++)
+	/* the counts become where the buckets begin */
+	for (size_t b = 0; b <= mask; b++)
 	{
 		uint32_t count = counts[b];
 
 		counts[b] = sum;
 		sum += count;
 	}
-}
-
-/* Stable distribution by `bits` bits of the hash. */
-static void
-distribute(const uint64_t *from, uint64_t *to, size_t n, int shift, int bits,
-		   uint32_t *starts)
-{
-	uint64_t mask = (UINT64_C(1) << bits) - 1;
-
-	add_up(starts, (size_t) mask + 1);
 	for (size_t i = 0; i < n; i++)
-		to[starts[from[i] >> shift & mask]++] = from[i];
+		to[counts[from[i] >> shift & mask]++] = from[i];
 }
 
 /*
@@ -109,8 +99,9 @@ sort_hashes(uint64_t *a, uint64_t *scratch, size_t n, int known)
 	uint32_t low_counts[1 << MAX_DIGIT_BITS];
 	uint32_t high_counts[1 << MAX_DIGIT_BITS];
 	int digit = 5;
-	int low;
+	int bits = 64 - known;
 	int high;
+	int low;
 	int shift;
 	size_t start = 0;
 
@@ -121,11 +112,11 @@ sort_hashes(uint64_t *a, uint64_t *scratch, size_t n, int known)
 	}
 	while (digit < MAX_DIGIT_BITS && n >> (2 * digit - SPARE_BITS) > 0)
 		digit++;
-	if (2 * digit > 64 - known)
-		digit = (65 - known) / 2;
-	high = digit;
-	low = 2 * digit > 64 - known ? digit - 1 : digit;
-	shift = 64 - known - high - low;
+	if (bits > 2 * digit)
+		bits = 2 * digit;
+	low = bits / 2;
+	high = bits - low;
+	shift = 64 - known - bits;
 
 	memset(low_counts, 0, sizeof(uint32_t) << low);
 	memset(high_counts, 0, sizeof(uint32_t) << high);
@@ -143,7 +134,7 @@ sort_hashes(uint64_t *a, uint64_t *scratch, size_t n, int known)
 	for (size_t i = 1; i <= n; i++)
 		if (i == n || a[i] >> shift != a[i - 1] >> shift)
 		{
-			sort_hashes(a + start, scratch, i - start, known + high + low);
+			sort_hashes(a + start, scratch, i - start, known + bits);
 			start = i;
 		}
 }
@@ -205,23 +196,17 @@ simdup_hashes_free(SimdupHashes *list)
 static bool
 reserve(SimdupHashes *list, size_t n)
 {
-	if (list->size == 0)
+	size_t needed = list->n + n > FIRST_SIZE ? list->n + n : FIRST_SIZE;
+
+	if (needed > list->size && list->size >= CROWDED_SIZE)
 	{
-		list->size = FIRST_SIZE;
-		list->hashes = simdup_alloc(list->size * sizeof(uint64_t));
-	}
-	if (list->n + n <= list->size)
-		return true;
-	if (list->size >= CROWDED_SIZE)
 		simdup_hashes_unique(list);
-	if (list->n > list->size / 2 || list->n + n > list->size)
-	{
-		if (list->size >= 2 * SIMDUP_MAX_SHINGLES)
-			return false;
-		list->size *= 2;
-		list->hashes =
-			simdup_realloc(list->hashes, list->size * sizeof(uint64_t));
+		needed = list->n > list->size / 2 ? list->size + 1 : list->n + n;
 	}
+	if (needed > 2 * SIMDUP_MAX_SHINGLES)
+		return false;
+	list->hashes =
+		simdup_grow(list->hashes, &list->size, needed, sizeof(uint64_t));
 	return true;
 }
 
@@ -238,14 +223,13 @@ simdup_hashes_add(SimdupHashes *list, uint64_t hash)
 static void
 slider_begin(Slider *slider, int w, size_t len, SimdupHashes *list)
 {
-	memset(slider, 0, sizeof(*slider));
-	slider->w = (size_t) w <= len ? (size_t) w : len + 1;
-	slider->ring = simdup_alloc(slider->w * sizeof(uint64_t));
-	slider->units_needed = slider->w;
+	size_t room = (size_t) w <= len ? (size_t) w : len + 1;
+
+	*slider = (Slider){.w = room, .units_needed = room, .list = list};
+	slider->ring = simdup_alloc(room * sizeof(uint64_t));
 	slider->out_factor = 1;
-	for (size_t i = 0; i < slider->w; i++)
-		slider->out_factor *= SLIDE_BASE;
-	slider->list = list;
+	for (size_t i = 0; i < room; i++)
+		slider->out_factor *= SIMDUP_GOLDEN;
 	list->n = 0;
 }
 
@@ -258,16 +242,14 @@ slide(Slider *slider, const uint64_t *units, size_t n)
 	size_t i = 0;
 	uint64_t *out;
 
-	if (slider->overflow || !reserve(slider->list, n))
-	{
-		/* once there are too many, the rest of the text changes nothing */
-		slider->overflow = true;
+	/* once there are too many, the rest of the text changes nothing */
+	slider->overflow |= !reserve(slider->list, n);
+	if (slider->overflow)
 		return;
-	}
 	out = slider->list->hashes + slider->list->n;
 	for (; i < n && slider->units_needed > 0; i++)
 	{
-		hash = hash * SLIDE_BASE + units[i];
+		hash = hash * SIMDUP_GOLDEN + units[i];
 		slider->ring[at] = units[i];
 		at = at + 1 < slider->w ? at + 1 : 0;
 		if (--slider->units_needed == 0)
@@ -275,7 +257,7 @@ slide(Slider *slider, const uint64_t *units, size_t n)
 	}
 	for (; i < n; i++)
 	{
-		hash = hash * SLIDE_BASE + units[i] -
+		hash = hash * SIMDUP_GOLDEN + units[i] -
 			   slider->ring[at] * slider->out_factor;
 		slider->ring[at] = units[i];
 		at = at + 1 < slider->w ? at + 1 : 0;
@@ -375,18 +357,12 @@ simdup_shingle_hashes(SimdupShingling shingling, const char *text, size_t len,
 	Slider slider;
 
 	slider_begin(&slider, shingling.w, len, list);
-	switch (shingling.unit)
-	{
-		case SIMDUP_SHINGLE_WORD:
-			simdup_tokenize(word, text, len, slide_words, &slider);
-			break;
-		case SIMDUP_SHINGLE_CHAR:
-			slide_chars(&slider, false, text, len);
-			break;
-		case SIMDUP_SHINGLE_RAW:
-			slide_chars(&slider, true, text, len);
-			break;
-	}
+	if (shingling.unit == SIMDUP_SHINGLE_WORD)
+		simdup_tokenize(word, text, len, slide_words, &slider);
+	else if (shingling.unit == SIMDUP_SHINGLE_CHAR)
+		slide_chars(&slider, false, text, len);
+	else
+		slide_chars(&slider, true, text, len);
 	return slider_end(&slider);
 }
 
@@ -394,15 +370,16 @@ void
 simdup_shingle_strings(SimdupShingling shingling, const char *text, size_t len,
 					   SimdupTokenSink sink, void *arg)
 {
-	static const SimdupTokenizerKind kinds[] = {[SIMDUP_SHINGLE_CHAR] =
-													SIMDUP_TOKENIZER_CHAR_NGRAM,
-												[SIMDUP_SHINGLE_WORD] =
-													SIMDUP_TOKENIZER_WORD_NGRAM,
-												[SIMDUP_SHINGLE_RAW] =
-													SIMDUP_TOKENIZER_RAW_NGRAM};
-	SimdupTokenizer tokenizer = {.kind = kinds[shingling.unit]};
+	SimdupTokenizer tokenizer = {.kind = shingling.unit == SIMDUP_SHINGLE_WORD
+											 ? SIMDUP_TOKENIZER_WORD_NGRAM
+											 : SIMDUP_TOKENIZER_CHAR_NGRAM};
 
-	/* the tokenizer's window buffer need not be larger than the text */
-	tokenizer.n = (size_t) shingling.w <= len ? shingling.w : (int) len + 1;
-	simdup_tokenize(tokenizer, text, len, sink, arg);
+	/* the windows' buffer need not be larger than the text */
+	if ((size_t) shingling.w > len)
+		shingling.w = (int) len + 1;
+	tokenizer.n = shingling.w;
+	if (shingling.unit == SIMDUP_SHINGLE_RAW)
+		simdup_folded_shingles(shingling, text, len, sink, arg);
+	else
+		simdup_tokenize(tokenizer, text, len, sink, arg);
 }

@@ -27,8 +27,6 @@
 
 /* Sketches */
 
-#define ROUND_SEED UINT64_C(0x9e3779b97f4a7c15)
-
 /* Elements for each bin in a batch: few batches then need a second round. */
 #define BATCH_LOAD 16
 #define MIN_BATCH 1024
@@ -40,9 +38,6 @@
 #define LATE_ROUND 16
 #define FEW_ELEMENTS 16
 
-/* The round that a key is of. */
-#define KEY_ROUND(key) ((key) >> 32)
-
 void
 simdup_sketch_begin(SimdupSketch *sketch, int n_bins)
 {
@@ -51,14 +46,6 @@ simdup_sketch_begin(SimdupSketch *sketch, int n_bins)
 		sketch->batch *= 2;
 	sketch->keys = simdup_alloc((size_t) n_bins * sizeof(uint64_t));
 	memset(sketch->keys, 0xFF, (size_t) n_bins * sizeof(uint64_t));
-}
-
-/* Make room in pending for n elements, at most a batch. */
-static void
-make_room(SimdupSketch *sketch, size_t n)
-{
-	sketch->pending =
-		simdup_grow(sketch->pending, &sketch->room, n, sizeof(uint64_t));
 }
 
 /*
@@ -71,7 +58,7 @@ throw_round(uint64_t *keys, int n_bins, uint64_t round, const uint64_t *hashes,
 {
 	bool fixed = round >= (uint64_t) n_bins;
 	uint64_t fixed_bin = round - (uint64_t) n_bins;
-	uint64_t seed = round * ROUND_SEED;
+	uint64_t seed = round * SIMDUP_GOLDEN;
 	uint64_t later = (round + 1) << 32;
 	int filled = 0;
 
@@ -95,7 +82,7 @@ count_later(const uint64_t *keys, int n_bins, uint64_t round)
 	int later = 0;
 
 	for (int i = 0; i < n_bins; i++)
-		later += KEY_ROUND(keys[i]) > round;
+		later += keys[i] >> 32 > round; /* the key's round */
 	return later;
 }
 
@@ -115,7 +102,8 @@ drop_thrown(SimdupSketch *sketch, const uint64_t *hashes, size_t n)
 		sketch->thrown = simdup_alloc0(sketch->batch * sizeof(uint64_t));
 		sketch->thrown[0] = 1; /* no element is in the wrong slot */
 	}
-	make_room(sketch, n);
+	sketch->pending =
+		simdup_grow(sketch->pending, &sketch->room, n, sizeof(uint64_t));
 	for (size_t i = 0; i < n; i++)
 	{
 		uint64_t hash = hashes[i];
@@ -157,8 +145,6 @@ throw_batch(SimdupSketch *sketch, const uint64_t *hashes, size_t n)
 		{
 			n = drop_thrown(sketch, hashes, n);
 			hashes = sketch->pending;
-			if (n == 0)
-				break;
 		}
 		/* the first batch finds empty bins: later than any round */
 		if (!first)
@@ -190,7 +176,9 @@ simdup_sketch_add(SimdupSketch *sketch, const uint64_t *hashes, size_t n)
 			throw_batch(sketch, hashes, taken);
 		else
 		{
-			make_room(sketch, sketch->n_pending + taken);
+			sketch->pending =
+				simdup_grow(sketch->pending, &sketch->room,
+							sketch->n_pending + taken, sizeof(uint64_t));
 			memcpy(sketch->pending + sketch->n_pending, hashes,
 				   taken * sizeof(uint64_t));
 			sketch->n_pending += taken;
@@ -237,8 +225,6 @@ simdup_sketch_fingerprint(const uint64_t *keys)
 
 /* Signatures */
 
-#define BAND_SEED UINT64_C(0x9e3779b97f4a7c15)
-
 void
 simdup_minhash(const uint64_t *hashes, size_t n, uint32_t *signature,
 			   int n_hashes)
@@ -275,7 +261,7 @@ simdup_band_hashes(const uint32_t *signature, int n_hashes, uint64_t *bands,
 		uint64_t hash = (uint64_t) band;
 
 		for (int row = 0; row < n_rows; row++)
-			hash = simdup_mix64((hash + 1) * BAND_SEED ^
+			hash = simdup_mix64((hash + 1) * SIMDUP_GOLDEN ^
 								signature[band * n_rows + row]);
 		bands[band] = hash;
 	}

@@ -6,29 +6,19 @@
 
 #include "core/fingerprint/sum.h"
 
-/* Add the word of weight 2^plane to the counters: ripple until no carry. */
+/*
+ * Add the word of weight 2^plane to the counters, or subtract one that was added
+ * before: ripple until no carry, or borrow, is left.
+ */
 static inline void
-ripple(uint64_t *planes, uint64_t carry, int plane)
+ripple(uint64_t *planes, uint64_t carry, int plane, bool subtract)
 {
 	for (; carry != 0 && plane < SIMDUP_SUM_PLANES; plane++)
 	{
-		uint64_t both = planes[plane] & carry;
+		uint64_t next = (subtract ? ~planes[plane] : planes[plane]) & carry;
 
 		planes[plane] ^= carry;
-		carry = both;
-	}
-}
-
-/* Subtract a word that was added before, so there is a digit to borrow from. */
-static inline void
-ripple_borrow(uint64_t *planes, uint64_t borrow, int plane)
-{
-	for (; borrow != 0 && plane < SIMDUP_SUM_PLANES; plane++)
-	{
-		uint64_t lacking = ~planes[plane] & borrow;
-
-		planes[plane] ^= borrow;
-		borrow = lacking;
+		carry = next;
 	}
 }
 
@@ -37,7 +27,7 @@ simdup_counters_add(SimdupCounters *counts, uint64_t hash, uint64_t weight)
 {
 	simdup_counters_add_total(counts, weight);
 	for (; weight != 0; weight &= weight - 1)
-		ripple(counts->planes, hash, __builtin_ctzll(weight));
+		ripple(counts->planes, hash, __builtin_ctzll(weight), false);
 }
 
 void
@@ -46,14 +36,14 @@ simdup_counters_subtract(SimdupCounters *counts, uint64_t hash, uint64_t weight)
 	counts->total_high -= counts->total_low < weight;
 	counts->total_low -= weight;
 	for (; weight != 0; weight &= weight - 1)
-		ripple_borrow(counts->planes, hash, __builtin_ctzll(weight));
+		ripple(counts->planes, hash, __builtin_ctzll(weight), true);
 }
 
 void
 simdup_counters_merge(SimdupCounters *counts, const SimdupCounters *other)
 {
 	for (int plane = 0; plane < SIMDUP_SUM_PLANES; plane++)
-		ripple(counts->planes, other->planes[plane], plane);
+		ripple(counts->planes, other->planes[plane], plane, false);
 	simdup_counters_add_total(counts, other->total_low);
 	counts->total_high += other->total_high;
 }
@@ -91,7 +81,7 @@ add_sixteen(uint64_t *planes, const uint64_t *x, int digit)
 		fours[1] = add3(&p[1], twos[0], twos[1]);
 		eights[i] = add3(&p[2], fours[0], fours[1]);
 	}
-	ripple(planes, add3(&p[3], eights[0], eights[1]), digit + 4);
+	ripple(planes, add3(&p[3], eights[0], eights[1]), digit + 4, false);
 }
 
 void
@@ -138,8 +128,8 @@ simdup_sum_finish(SimdupSum *sum)
 uint64_t
 simdup_counters_signs(const SimdupCounters *counts, bool ties)
 {
-	uint64_t half_low = counts->total_low >> 1 | counts->total_high << 63;
-	uint64_t half_high = counts->total_high >> 1;
+	uint64_t half[2] = {counts->total_low >> 1 | counts->total_high << 63,
+						counts->total_high >> 1};
 	bool odd = counts->total_low & 1;
 	uint64_t greater = 0;
 	uint64_t equal = ~UINT64_C(0);
@@ -157,10 +147,7 @@ simdup_counters_signs(const SimdupCounters *counts, bool ties)
 	 */
 	for (int plane = digits - 1; plane >= 0; plane--)
 	{
-		uint64_t half =
-			plane < 64 ? half_low >> plane : half_high >> (plane - 64);
-
-		if (half & 1)
+		if (half[plane / 64] >> plane % 64 & 1)
 			equal &= counts->planes[plane];
 		else
 		{

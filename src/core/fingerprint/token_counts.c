@@ -10,8 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "core/fingerprint/sum.h"
-#include "core/fingerprint/token_counts.h"
+#include "core/fingerprint/tokenizer.h"
 #include "core/host.h"
 
 /* Features of the smallest table. */
@@ -19,44 +18,36 @@
 #define MAX_FIRST_CAPACITY 4096
 
 /* Copied tokens are small; a chunk is a few pages. */
-#define ARENA_CHUNK 16384
+#define CHUNK_BYTES 16384
 
-/* Steps of a long loop between two looks for interrupts. */
-#define INTERRUPT_STEPS (1 << 14)
+struct SimdupTokenChunk
+{
+	SimdupTokenChunk *next;
+	char bytes[];
+};
 
+/* Copy a token that would not outlive its batch. */
 static const char *
-arena_copy(SimdupArena *arena, const char *bytes, size_t len)
+copy_token(SimdupTokenCounts *features, const SimdupToken *token)
 {
 	char *copy;
 
 	/* the first chunk comes even for a token of no bytes, which lies somewhere */
-	if (!arena->chunk || arena->size - arena->used < len)
+	if (features->chunks == NULL || features->chunk_left < token->len)
 	{
-		size_t size = sizeof(char *) + (len > ARENA_CHUNK ? len : ARENA_CHUNK);
-		char *chunk = simdup_alloc(size);
+		size_t size = token->len > CHUNK_BYTES ? token->len : CHUNK_BYTES;
+		SimdupTokenChunk *chunk = simdup_alloc(sizeof(*chunk) + size);
 
-		memcpy(chunk, &arena->chunk, sizeof(char *));
-		arena->chunk = chunk;
-		arena->used = sizeof(char *);
-		arena->size = size;
+		chunk->next = features->chunks;
+		features->chunks = chunk;
+		features->chunk_at = chunk->bytes;
+		features->chunk_left = size;
 	}
-	copy = arena->chunk + arena->used;
-	memcpy(copy, bytes, len);
-	arena->used += len;
+	copy = features->chunk_at;
+	memcpy(copy, token->bytes, token->len);
+	features->chunk_at += token->len;
+	features->chunk_left -= token->len;
 	return copy;
-}
-
-static void
-arena_free(SimdupArena *arena)
-{
-	while (arena->chunk)
-	{
-		char *next;
-
-		memcpy(&next, arena->chunk, sizeof(char *));
-		simdup_free(arena->chunk);
-		arena->chunk = next;
-	}
 }
 
 /*
@@ -81,6 +72,17 @@ make_slots(SimdupTokenCounts *features)
 	features->mask = n - 1;
 }
 
+/* Return the slot of a token that is not in the table. */
+static inline size_t
+free_slot(const SimdupTokenCounts *features, uint64_t hash)
+{
+	size_t slot = hash & features->mask;
+
+	while (features->slots[slot] != 0)
+		slot = (slot + 1) & features->mask;
+	return slot;
+}
+
 static void
 grow(SimdupTokenCounts *features)
 {
@@ -92,13 +94,10 @@ grow(SimdupTokenCounts *features)
 	make_slots(features);
 	for (size_t i = 0; i < features->count; i++)
 	{
-		size_t slot = features->features[i].hash & features->mask;
+		uint64_t hash = features->features[i].hash;
 
-		while (features->slots[slot] != 0)
-			slot = (slot + 1) & features->mask;
-		features->slots[slot] = make_slot(features->features[i].hash, i);
-		if (i % INTERRUPT_STEPS == 0)
-			simdup_check_interrupts();
+		features->slots[free_slot(features, hash)] = make_slot(hash, i);
+		simdup_check_interrupts_at(i);
 	}
 }
 
@@ -122,17 +121,13 @@ static uint32_t
 add_new(SimdupTokenCounts *features, size_t slot, uint64_t hash,
 		const SimdupToken *token)
 {
-	SimdupTokenCount *feature;
 	const char *bytes = token->bytes;
 
 	if ((uintptr_t) bytes - (uintptr_t) features->text >= features->text_len)
-		bytes = arena_copy(&features->arena, bytes, token->len);
+		bytes = copy_token(features, token);
 	features->slots[slot] = make_slot(hash, features->count);
-	feature = &features->features[features->count++];
-	feature->hash = hash;
-	feature->bytes = bytes;
-	feature->len = token->len;
-	feature->tf = 1;
+	features->features[features->count++] =
+		(SimdupTokenCount){hash, bytes, token->len, 1};
 	if (features->count == features->capacity)
 		grow(features);
 	return 1;
@@ -248,11 +243,8 @@ simdup_token_counts_add_distinct(SimdupTokenCounts *features, const char *bytes,
 {
 	SimdupToken token = {bytes, (uint32_t) len};
 	uint64_t hash = simdup_hash64(features->hash, bytes, len);
-	size_t slot = hash & features->mask;
 
-	while (features->slots[slot] != 0)
-		slot = (slot + 1) & features->mask;
-	(void) add_new(features, slot, hash, &token);
+	(void) add_new(features, free_slot(features, hash), hash, &token);
 	features->features[features->count - 1].tf = tf;
 }
 
@@ -261,7 +253,13 @@ simdup_token_counts_free(SimdupTokenCounts *features)
 {
 	simdup_free(features->features);
 	simdup_free(features->slots);
-	arena_free(&features->arena);
+	while (features->chunks != NULL)
+	{
+		SimdupTokenChunk *next = features->chunks->next;
+
+		simdup_free(features->chunks);
+		features->chunks = next;
+	}
 }
 
 /* Order of n_features: frequency descending, then bytes ascending. */
@@ -295,7 +293,7 @@ partition(SimdupTokenCount *f, size_t low, size_t high)
 	size_t middle = low + (high - low) / 2;
 	size_t i = low;
 	size_t j = high;
-	uint32_t steps = 0;
+	size_t steps = 0;
 
 	if (compare_features(&f[middle], &f[low]) < 0)
 		swap_features(&f[middle], &f[low]);
@@ -315,8 +313,7 @@ partition(SimdupTokenCount *f, size_t low, size_t high)
 		if (i >= j)
 			return j;
 		swap_features(&f[i++], &f[j--]);
-		if (++steps % INTERRUPT_STEPS == 0)
-			simdup_check_interrupts();
+		simdup_check_interrupts_at(++steps);
 	}
 }
 
@@ -346,50 +343,40 @@ sift_down(SimdupTokenCount *f, size_t i, size_t n)
 static void
 sort_range(SimdupTokenCount *f, size_t n)
 {
-	uint32_t steps = 0;
-
 	for (size_t i = n / 2; i-- > 0;)
 	{
 		sift_down(f, i, n);
-		if (++steps % INTERRUPT_STEPS == 0)
-			simdup_check_interrupts();
+		simdup_check_interrupts_at(i);
 	}
 	for (size_t i = n; i-- > 1;)
 	{
 		swap_features(&f[0], &f[i]);
 		sift_down(f, 0, i);
-		if (++steps % INTERRUPT_STEPS == 0)
-			simdup_check_interrupts();
+		simdup_check_interrupts_at(i);
 	}
 }
 
 void
 simdup_token_counts_keep_top(SimdupTokenCounts *features, size_t n)
 {
+	SimdupTokenCount *f = features->features;
 	size_t low = 0;
-	size_t high;
-	int rounds = 0;
+	size_t high = features->count - 1;
 
 	if (n >= features->count)
 		return;
-
 	/* quickselect; should the pivots be bad, sorting what is left settles it */
-	high = features->count - 1;
-	while (low < high)
+	for (int rounds = 0; low < high && rounds < 64; rounds++)
 	{
-		size_t split;
+		size_t split = partition(f, low, high);
 
-		if (++rounds > 64)
-		{
-			sort_range(features->features + low, high - low + 1);
-			break;
-		}
-		split = partition(features->features, low, high);
 		if (n <= split)
 			high = split;
 		else
 			low = split + 1;
 	}
+	if (low < high)
+		sort_range(f + low, high - low + 1);
 	features->count = n;
 }
 
@@ -408,7 +395,6 @@ simdup_token_counts_sum(const SimdupTokenCounts *features, SimdupSum *sum)
 
 		simdup_sum_add(sum, feature->hash,
 					   simdup_weight(features->weighting, feature->tf));
-		if (i % INTERRUPT_STEPS == 0)
-			simdup_check_interrupts();
+		simdup_check_interrupts_at(i);
 	}
 }

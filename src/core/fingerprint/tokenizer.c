@@ -11,34 +11,20 @@
 #include "core/host.h"
 #include "core/unicode/charclass.h"
 
-/* Room that a buffer has at first beyond what is needed. */
+/* Room that is made for folded bytes beyond what is needed. */
 #define SPARE_BYTES 1024
-
-/* A growing buffer of bytes that do not lie in the text. */
-typedef struct Buffer
-{
-	char *bytes;
-	size_t used;
-	size_t size;
-} Buffer;
 
 typedef struct Batch
 {
 	SimdupTokenSink sink;
 	void *arg;
-	Buffer folded;	   /* bytes of tokens that are not in the text */
+	char *folded; /* bytes of tokens that are not in the text */
+	size_t used;
+	size_t size;
 	size_t unfinished; /* where the token being folded begins */
 	int count;
 	SimdupToken tokens[SIMDUP_BATCH_TOKENS];
 } Batch;
-
-static void
-batch_begin(Batch *batch, SimdupTokenSink sink, void *arg)
-{
-	memset(batch, 0, offsetof(Batch, tokens));
-	batch->sink = sink;
-	batch->arg = arg;
-}
 
 /* Hand the batch on; of the folded bytes only the unfinished token stays. */
 static void
@@ -49,19 +35,11 @@ flush(Batch *batch)
 	batch->count = 0;
 	if (batch->unfinished > 0)
 	{
-		batch->folded.used -= batch->unfinished;
-		memmove(batch->folded.bytes, batch->folded.bytes + batch->unfinished,
-				batch->folded.used);
+		batch->used -= batch->unfinished;
+		memmove(batch->folded, batch->folded + batch->unfinished, batch->used);
 		batch->unfinished = 0;
 	}
 	simdup_check_interrupts();
-}
-
-static void
-batch_end(Batch *batch)
-{
-	flush(batch);
-	simdup_free(batch->folded.bytes);
 }
 
 static inline void
@@ -79,97 +57,46 @@ emit_folded(Batch *batch)
 {
 	size_t start = batch->unfinished;
 
-	batch->unfinished = batch->folded.used;
-	emit(batch, batch->folded.bytes + start, batch->folded.used - start);
+	batch->unfinished = batch->used;
+	emit(batch, batch->folded + start, batch->used - start);
 }
 
 /*
- * Make room for need more bytes. The buffer may move, so the tokens that wait
+ * Make room for need more folded bytes. They may move, so the tokens that wait
  * in the batch are handed on before.
  */
 static void
-enlarge(Buffer *buffer, size_t need, Batch *batch)
+enlarge(Batch *batch, size_t need)
 {
 	flush(batch);
 	/* with some room to spare: each time hands on a batch that is not full */
-	buffer->bytes = simdup_grow(buffer->bytes, &buffer->size,
-								buffer->used + need + SPARE_BYTES, 1);
+	batch->folded = simdup_grow(batch->folded, &batch->size,
+								batch->used + need + SPARE_BYTES, 1);
 }
 
 static inline void
-reserve(Buffer *buffer, size_t need, Batch *batch)
+reserve(Batch *batch, size_t need)
 {
-	if (buffer->size - buffer->used < need)
-		enlarge(buffer, need, batch);
+	if (batch->size - batch->used < need)
+		enlarge(batch, need);
+}
+
+/* Write the character at p, folded. Return its length. */
+static inline size_t
+write_folded(char *out, const unsigned char *p, SimdupChar c)
+{
+	if (c.fold != 0)
+		return (size_t) simdup_utf8_encode(simdup_folded(c),
+										   (unsigned char *) out);
+	memcpy(out, p, (size_t) c.len);
+	return (size_t) c.len;
 }
 
 static inline void
-append(Buffer *buffer, const void *bytes, size_t len, Batch *batch)
+append_folded(Batch *batch, const unsigned char *p, SimdupChar c)
 {
-	reserve(buffer, len + 1, batch); /* never without a buffer */
-	memcpy(buffer->bytes + buffer->used, bytes, len);
-	buffer->used += len;
-}
-
-/*
- * Check whether one of U+4E00 to U+9FFF, the bulk of Chinese text, stands at p,
- * where three bytes can be read. All of them are unsegmented and fold to
- * themselves.
- */
-static inline bool
-is_common_han(const unsigned char *p)
-{
-	unsigned lead = (unsigned) p[0] << 8 | p[1];
-
-	return lead - 0xE4B8 <= 0xE9BF - 0xE4B8 &&
-		   ((p[1] ^ 0x80) | (p[2] ^ 0x80)) < 0x40;
-}
-
-/* Decode a character of profile 1; the common ones do not need the tables. */
-static inline SimdupCharClass
-next_char(const unsigned char *p, const unsigned char *end, int *len,
-		  int32_t *fold, uint32_t *cp)
-{
-	SimdupCharProperty property;
-
-	*fold = 0;
-	if (*p < 0x80)
-	{
-		*len = 1;
-		*cp = *p;
-		if ((unsigned) (*p | 0x20) - 'a' < 26)
-		{
-			*fold = (*p & 0x20) ? 0 : 0x20;
-			return SIMDUP_CHAR_SEGMENTED;
-		}
-		return (unsigned) *p - '0' < 10 ? SIMDUP_CHAR_SEGMENTED
-										: SIMDUP_CHAR_SEPARATOR;
-	}
-	if (end - p >= 3 && is_common_han(p))
-	{
-		*len = 3;
-		*cp = 0; /* not asked for, as it does not fold */
-		return SIMDUP_CHAR_UNSEGMENTED;
-	}
-	*cp = simdup_utf8_decode(p, end, len);
-	property = simdup_char_property(*cp);
-	*fold = property.fold;
-	return (SimdupCharClass) property.char_class;
-}
-
-/* Append a character, folded. */
-static inline void
-append_folded(Buffer *buffer, const unsigned char *p, int len, int32_t fold,
-			  uint32_t cp, Batch *batch)
-{
-	reserve(buffer, SIMDUP_MAX_UTF8, batch);
-	if (fold == 0)
-		memcpy(buffer->bytes + buffer->used, p, len);
-	else
-		len =
-			simdup_utf8_encode((uint32_t) ((int32_t) cp + fold),
-							   (unsigned char *) buffer->bytes + buffer->used);
-	buffer->used += len;
+	reserve(batch, SIMDUP_MAX_UTF8);
+	batch->used += write_folded(batch->folded + batch->used, p, c);
 }
 
 /* Read a run of segmented characters at p, one folded token, to its end. */
@@ -179,22 +106,24 @@ segmented_run(const unsigned char *p, const unsigned char *end, Batch *batch)
 	const unsigned char *start = p;
 	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
 	bool copied = false;
-	int len;
-	int32_t fold;
-	uint32_t cp;
 
-	while (p < end &&
-		   next_char(p, end, &len, &fold, &cp) == SIMDUP_CHAR_SEGMENTED)
+	while (p < end)
 	{
-		if (fold != 0 && !copied)
+		SimdupChar c = simdup_next_char(p, end);
+
+		if (c.char_class != SIMDUP_CHAR_SEGMENTED)
+			break;
+		if (c.fold != 0 && !copied)
 		{
 			/* from the first character that folds, the token is a copy */
-			append(&batch->folded, start, (size_t) (p - start), batch);
+			reserve(batch, (size_t) (p - start) + SIMDUP_MAX_UTF8);
+			memcpy(batch->folded + batch->used, start, (size_t) (p - start));
+			batch->used += (size_t) (p - start);
 			copied = true;
 		}
 		if (copied)
-			append_folded(&batch->folded, p, len, fold, cp, batch);
-		p += len;
+			append_folded(batch, p, c);
+		p += c.len;
 		look = simdup_look(p, look);
 	}
 	if (copied)
@@ -215,20 +144,18 @@ unsegmented_run(const unsigned char *p, int len, const unsigned char *end,
 {
 	const unsigned char *first = p;
 	const unsigned char *last = p;
-	int32_t fold;
-	uint32_t cp;
 
-	for (p += len;; p += len)
+	for (p += len; p < end; p += len)
 	{
-		while (end - p >= 3 && is_common_han(p))
+		len = 3;
+		if (end - p < 3 || !simdup_is_common_han(p))
 		{
-			emit(batch, last, (size_t) (p + 3 - last));
-			last = p;
-			p += 3;
+			SimdupChar c = simdup_next_char(p, end);
+
+			if (c.char_class != SIMDUP_CHAR_UNSEGMENTED)
+				break;
+			len = c.len;
 		}
-		if (p >= end ||
-			next_char(p, end, &len, &fold, &cp) != SIMDUP_CHAR_UNSEGMENTED)
-			break;
 		emit(batch, last, (size_t) (p + len - last));
 		last = p;
 	}
@@ -241,24 +168,17 @@ static void
 tokenize_word(const unsigned char *p, const unsigned char *end, Batch *batch)
 {
 	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
-	int len;
-	int32_t fold;
-	uint32_t cp;
 
 	while (p < end)
 	{
-		switch (next_char(p, end, &len, &fold, &cp))
-		{
-			case SIMDUP_CHAR_SEGMENTED:
-				p = segmented_run(p, end, batch);
-				break;
-			case SIMDUP_CHAR_UNSEGMENTED:
-				p = unsegmented_run(p, len, end, batch);
-				break;
-			case SIMDUP_CHAR_SEPARATOR:
-				p += len;
-				break;
-		}
+		SimdupChar c = simdup_next_char(p, end);
+
+		if (c.char_class == SIMDUP_CHAR_SEGMENTED)
+			p = segmented_run(p, end, batch);
+		else if (c.char_class == SIMDUP_CHAR_UNSEGMENTED)
+			p = unsegmented_run(p, c.len, end, batch);
+		else
+			p += c.len;
 		look = simdup_look(p, look);
 	}
 }
@@ -296,10 +216,9 @@ tokenize_runs(const unsigned char *p, const unsigned char *end,
 		}
 		else if (start != NULL && lower)
 		{
-			reserve(&batch->folded, (size_t) (p - start), batch);
+			reserve(batch, (size_t) (p - start));
 			for (; start < p; start++)
-				batch->folded.bytes[batch->folded.used++] =
-					(char) (*start | 0x20);
+				batch->folded[batch->used++] = (char) (*start | 0x20);
 			emit_folded(batch);
 			start = NULL;
 		}
@@ -314,175 +233,150 @@ tokenize_runs(const unsigned char *p, const unsigned char *end,
 	}
 }
 
-/*
- * Windows of n items laid end to end in one growing buffer. The starts of the
- * last n items are kept in a ring.
- */
-typedef struct Windows
-{
-	Batch *batch;
-	Buffer buffer;
-	int n;
-	uint64_t items;	  /* items so far */
-	size_t *starts;	  /* offset of item i at [i % n] */
-	size_t separator; /* bytes between two items: 0 or 1 */
-} Windows;
+/* Windows */
 
-/* Bytes in the buffer from which on the past is dropped. */
-#define WINDOW_BYTES (1 << 16)
+/* Hashes handed on together: those of a full buffer of small windows. */
+#define HASH_BATCH (SIMDUP_WINDOW_UNITS + SIMDUP_SMALL_WINDOW)
 
-static void
-windows_begin(Windows *windows, int n, size_t separator, Batch *batch)
+void
+simdup_windows_begin(SimdupWindows *windows, size_t w, bool words)
 {
-	memset(windows, 0, sizeof(*windows));
-	windows->batch = batch;
-	windows->n = n;
-	windows->separator = separator;
-	windows->buffer.bytes =
-		simdup_grow(NULL, &windows->buffer.size, SPARE_BYTES, 1);
-	windows->starts = simdup_alloc(n * sizeof(size_t));
+	size_t room;
+
+	memset(windows, 0, offsetof(SimdupWindows, small_starts));
+	windows->w = w;
+	windows->blank = words;
+	windows->full = SIMDUP_FULL_UNITS(w);
+	room = windows->full + SIMDUP_SPARE_UNITS;
+	windows->starts = w <= SIMDUP_SMALL_WINDOW
+						  ? windows->small_starts
+						  : simdup_alloc(room * sizeof(size_t));
+	windows->size = room * SIMDUP_MAX_UTF8;
+	windows->bytes = simdup_alloc(windows->size);
 }
 
-/* Make the items that later windows still need the first in the buffer. */
+/* Hand on the first n windows, the unit behind each of which has its start. */
 static void
-windows_drop_past(Windows *windows)
+hand_on(SimdupWindows *windows, size_t n)
 {
-	uint64_t kept = windows->n - 1;
+	const char *bytes = windows->bytes;
+	size_t blank = windows->blank;
+	size_t batch = windows->elements != NULL ? HASH_BATCH : SIMDUP_BATCH_TOKENS;
+	uint64_t hashes[HASH_BATCH];
+	SimdupToken tokens[SIMDUP_BATCH_TOKENS];
+
+	windows->any = true;
+	for (size_t done = 0; done < n; done += batch)
+	{
+		const size_t *starts = windows->starts + done;
+		const size_t *ends = starts + windows->w;
+		size_t count = n - done < batch ? n - done : batch;
+
+		if (windows->elements != NULL)
+		{
+			for (size_t i = 0; i < count; i++)
+				hashes[i] = simdup_city64(bytes + starts[i],
+										  ends[i] - blank - starts[i]);
+			windows->elements(windows->arg, hashes, count);
+		}
+		else
+		{
+			for (size_t i = 0; i < count; i++)
+				tokens[i] =
+					(SimdupToken){bytes + starts[i],
+								  (uint32_t) (ends[i] - blank - starts[i])};
+			windows->tokens(windows->arg, tokens, (int) count);
+		}
+	}
+}
+
+void
+simdup_windows_flush(SimdupWindows *windows)
+{
+	size_t past; /* units that no further window needs */
 	size_t from;
 
-	flush(windows->batch);
-	if (kept > windows->items)
-		kept = windows->items;
-	from = kept == 0 ? windows->buffer.used
-					 : windows->starts[(windows->items - kept) % windows->n];
-	memmove(windows->buffer.bytes, windows->buffer.bytes + from,
-			windows->buffer.used - from);
-	windows->buffer.used -= from;
-	for (uint64_t i = windows->items - kept; i < windows->items; i++)
-		windows->starts[i % windows->n] -= from;
-}
-
-/* Start the next item at the end of the buffer, with room for len bytes. */
-static inline void
-windows_start_item(Windows *windows, size_t len)
-{
-	Buffer *buffer = &windows->buffer;
-
-	/* half-full of past: the move costs less than what was written since */
-	if (buffer->used >= WINDOW_BYTES &&
-		windows->items >= (uint64_t) windows->n &&
-		windows->starts[(windows->items + 1) % windows->n] >= buffer->used / 2)
-		windows_drop_past(windows);
-	reserve(buffer, len + 1, windows->batch);
-	if (windows->separator && windows->items > 0)
-		buffer->bytes[buffer->used++] = ' ';
-	windows->starts[windows->items % windows->n] = buffer->used;
-}
-
-/* End an item that is written: hand on the window that it completes. */
-static inline void
-windows_end_item(Windows *windows)
-{
-	size_t start;
-
-	windows->items++;
-	if (windows->items < (uint64_t) windows->n)
+	simdup_check_interrupts();
+	windows->starts[windows->n] = windows->used + windows->blank;
+	if (windows->n < windows->w)
 		return;
-	start = windows->starts[windows->items % windows->n];
-	emit(windows->batch, windows->buffer.bytes + start,
-		 windows->buffer.used - start);
+	past = windows->n - windows->w + 1;
+	hand_on(windows, past);
+	windows->n -= past;
+	from = windows->n > 0 ? windows->starts[past] : windows->used;
+	windows->used -= from;
+	memmove(windows->bytes, windows->bytes + from, windows->used);
+	for (size_t i = 0; i < windows->n; i++)
+		windows->starts[i] = windows->starts[past + i] - from;
 }
 
-static void
-windows_end(Windows *windows)
+void
+simdup_windows_end(SimdupWindows *windows)
 {
-	/* fewer than n items: all there is, is one token */
-	if (windows->items > 0 && windows->items < (uint64_t) windows->n)
-		emit(windows->batch, windows->buffer.bytes, windows->buffer.used);
-	flush(windows->batch); /* its tokens lie in the buffer */
-	simdup_free(windows->starts);
-	simdup_free(windows->buffer.bytes);
-}
-
-/* Decode a character that does not fold. Return whether it is a unit. */
-static inline bool
-next_raw_char(const unsigned char *p, const unsigned char *end, int *len,
-			  int32_t *fold, uint32_t *cp)
-{
-	*fold = 0;
-	*cp = simdup_utf8_decode(p, end, len);
-	return *cp != SIMDUP_INVALID_CHAR && !simdup_is_white_space(*cp);
-}
-
-static inline __attribute__((always_inline)) void
-tokenize_char_ngram(const unsigned char *p, const unsigned char *end, int n,
-					bool raw, Batch *batch)
-{
-	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
-	Windows windows;
-	int len;
-	int32_t fold;
-	uint32_t cp;
-
-	windows_begin(&windows, n, 0, batch);
-	for (; p < end; p += len)
+	simdup_windows_flush(windows);
+	if (!windows->any && windows->n > 0)
 	{
-		if (raw ? next_raw_char(p, end, &len, &fold, &cp)
-				: next_char(p, end, &len, &fold, &cp) != SIMDUP_CHAR_SEPARATOR)
-		{
-			windows_start_item(&windows, SIMDUP_MAX_UTF8);
-			append_folded(&windows.buffer, p, len, fold, cp, batch);
-			windows_end_item(&windows);
-		}
-		look = simdup_look(p, look);
+		/* fewer units than a window: they are one */
+		windows->w = windows->n;
+		hand_on(windows, 1);
 	}
-	windows_end(&windows);
+	if (windows->starts != windows->small_starts)
+		simdup_free(windows->starts);
+	simdup_free(windows->bytes);
 }
 
-/* Receive the word tokens that word n-grams are made of. */
+/* Take words, the units of word n-grams: a SimdupTokenSink. */
 static void
-word_ngram_sink(void *arg, const SimdupToken *tokens, int count)
+add_words(void *arg, const SimdupToken *tokens, int count)
 {
-	Windows *windows = arg;
+	SimdupWindows *windows = arg;
 
 	for (int i = 0; i < count; i++)
 	{
-		windows_start_item(windows, tokens[i].len);
-		append(&windows->buffer, tokens[i].bytes, tokens[i].len,
-			   windows->batch);
-		windows_end_item(windows);
+		simdup_windows_begin_word(windows);
+		simdup_windows_reserve(windows, tokens[i].len);
+		memcpy(windows->bytes + windows->used, tokens[i].bytes, tokens[i].len);
+		windows->used += tokens[i].len;
+		windows->n++;
 	}
 }
 
 static void
-tokenize_word_ngram(const unsigned char *p, const unsigned char *end, int n,
-					Batch *batch)
+add_chars(SimdupWindows *windows, const unsigned char *p,
+		  const unsigned char *end)
 {
-	Windows windows;
-	Batch words;
+	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
 
-	windows_begin(&windows, n, 1, batch);
-	batch_begin(&words, word_ngram_sink, &windows);
-	tokenize_word(p, end, &words);
-	batch_end(&words);
-	windows_end(&windows);
-}
-
-/* Append a segment of valid UTF-8, folded. */
-static void
-append_segment(Batch *batch, const SimdupSegment *segment)
-{
-	const unsigned char *p = (const unsigned char *) segment->bytes;
-	const unsigned char *end = p + segment->len;
-	int len;
-	int32_t fold;
-	uint32_t cp;
-
-	for (; p < end; p += len)
+	while (p < end)
 	{
-		next_char(p, end, &len, &fold, &cp);
-		append_folded(&batch->folded, p, len, fold, cp, batch);
+		SimdupChar c = simdup_next_char(p, end);
+
+		p += c.len;
+		if (c.char_class != SIMDUP_CHAR_SEPARATOR)
+			simdup_windows_add_char(windows, simdup_folded(c));
+		if (windows->n >= windows->full)
+			simdup_windows_flush(windows);
+		look = simdup_look(p, look);
 	}
+}
+
+static void
+tokenize_ngrams(SimdupTokenizer tokenizer, const char *text, size_t len,
+				SimdupTokenSink sink, void *arg)
+{
+	bool words = tokenizer.kind == SIMDUP_TOKENIZER_WORD_NGRAM;
+	const unsigned char *p = (const unsigned char *) text;
+	SimdupWindows windows;
+
+	simdup_windows_begin(&windows, (size_t) tokenizer.n, words);
+	windows.tokens = sink;
+	windows.arg = arg;
+	if (words)
+		simdup_tokenize((SimdupTokenizer){.kind = SIMDUP_TOKENIZER_WORD}, text,
+						len, add_words, &windows);
+	else
+		add_chars(&windows, p, p + len);
+	simdup_windows_end(&windows);
 }
 
 static void
@@ -495,15 +389,24 @@ tokenize_segments(SimdupBreaker breaker, const char *text, size_t len,
 	simdup_segments_begin(&segments, breaker, text, len);
 	while (simdup_segments_next(&segments, &segment))
 	{
+		const unsigned char *p = (const unsigned char *) segment.bytes;
+		const unsigned char *end = p + segment.len;
+
 		if (!segment.is_word)
 			continue;
-		if (segment.folds)
+		if (!segment.folds)
 		{
-			append_segment(batch, &segment);
-			emit_folded(batch);
+			emit(batch, p, segment.len);
+			continue;
 		}
-		else
-			emit(batch, segment.bytes, segment.len);
+		while (p < end)
+		{
+			SimdupChar c = simdup_next_char(p, end);
+
+			append_folded(batch, p, c);
+			p += c.len;
+		}
+		emit_folded(batch);
 	}
 	simdup_segments_free(&segments);
 }
@@ -516,7 +419,9 @@ simdup_tokenize(SimdupTokenizer tokenizer, const char *text, size_t len,
 	const unsigned char *end = p + len;
 	Batch batch;
 
-	batch_begin(&batch, sink, arg);
+	memset(&batch, 0, offsetof(Batch, tokens));
+	batch.sink = sink;
+	batch.arg = arg;
 	switch (tokenizer.kind)
 	{
 		case SIMDUP_TOKENIZER_WORD:
@@ -529,17 +434,38 @@ simdup_tokenize(SimdupTokenizer tokenizer, const char *text, size_t len,
 			tokenize_runs(p, end, is_no_delimiter, false, &batch);
 			break;
 		case SIMDUP_TOKENIZER_CHAR_NGRAM:
-			tokenize_char_ngram(p, end, tokenizer.n, false, &batch);
-			break;
-		case SIMDUP_TOKENIZER_RAW_NGRAM:
-			tokenize_char_ngram(p, end, tokenizer.n, true, &batch);
-			break;
 		case SIMDUP_TOKENIZER_WORD_NGRAM:
-			tokenize_word_ngram(p, end, tokenizer.n, &batch);
+			tokenize_ngrams(tokenizer, text, len, sink, arg);
 			break;
 		case SIMDUP_TOKENIZER_SEGMENTS:
 			tokenize_segments(tokenizer.breaker, text, len, &batch);
 			break;
 	}
-	batch_end(&batch);
+	flush(&batch);
+	simdup_free(batch.folded);
+}
+
+/* Fields */
+
+size_t
+simdup_lower_field(const char *field, size_t len, char *out)
+{
+	const unsigned char *p = (const unsigned char *) field;
+	const unsigned char *end = p + len;
+	size_t used = 0;
+	size_t trimmed = 0;
+
+	while (p < end)
+	{
+		SimdupChar c = simdup_next_char(p, end);
+		bool blank = simdup_is_blank(c.cp);
+
+		/* a byte that is not UTF-8 does not fold */
+		if (!blank || used > 0)
+			used += write_folded(out + used, p, c);
+		if (!blank)
+			trimmed = used;
+		p += c.len;
+	}
+	return trimmed;
 }

@@ -102,6 +102,68 @@ simdup_utf8_decode(const unsigned char *p, const unsigned char *end, int *len)
 	return cp;
 }
 
+/*
+ * Check whether one of U+4E00 to U+9FFF, the bulk of Chinese text, stands at p,
+ * where three bytes can be read. All of them are unsegmented and fold to
+ * themselves.
+ */
+static inline bool
+simdup_is_common_han(const unsigned char *p)
+{
+	unsigned lead = (unsigned) p[0] << 8 | p[1];
+
+	return lead - 0xE4B8 <= 0xE9BF - 0xE4B8 &&
+		   ((p[1] ^ 0x80) | (p[2] ^ 0x80)) < 0x40;
+}
+
+/* A character of a text. */
+typedef struct SimdupChar
+{
+	uint32_t cp; /* SIMDUP_INVALID_CHAR for a byte that is not UTF-8 */
+	int len;
+	int32_t fold; /* as of its SimdupCharProperty */
+	SimdupCharClass char_class;
+} SimdupChar;
+
+/*
+ * Read the character at p. The common ones do not need the tables. Inline in
+ * every loop, so that each skips what it does not ask for.
+ */
+static inline __attribute__((always_inline)) SimdupChar
+simdup_next_char(const unsigned char *p, const unsigned char *end)
+{
+	SimdupCharProperty property;
+	uint32_t cp;
+	int len;
+
+	if (*p < 0x80)
+	{
+		if ((unsigned) (*p | 0x20) - 'a' < 26)
+			return (SimdupChar){*p, 1, *p & 0x20 ? 0 : 0x20,
+								SIMDUP_CHAR_SEGMENTED};
+		return (SimdupChar){*p, 1, 0,
+							(unsigned) *p - '0' < 10 ? SIMDUP_CHAR_SEGMENTED
+													 : SIMDUP_CHAR_SEPARATOR};
+	}
+	if (end - p >= 3 && simdup_is_common_han(p))
+	{
+		cp = (uint32_t) (p[0] & 0x0F) << 12 | (uint32_t) (p[1] & 0x3F) << 6 |
+			 (p[2] & 0x3F);
+		return (SimdupChar){cp, 3, 0, SIMDUP_CHAR_UNSEGMENTED};
+	}
+	cp = simdup_utf8_decode(p, end, &len);
+	property = simdup_char_property(cp);
+	return (SimdupChar){cp, len, property.fold,
+						(SimdupCharClass) property.char_class};
+}
+
+/* Return the folded code point of a character. */
+static inline uint32_t
+simdup_folded(SimdupChar c)
+{
+	return (uint32_t) ((int32_t) c.cp + c.fold);
+}
+
 /* Write a valid code point to out, which has room for SIMDUP_MAX_UTF8 bytes. */
 static inline int
 simdup_utf8_encode(uint32_t cp, unsigned char *out)
@@ -144,6 +206,17 @@ simdup_is_white_space(uint32_t cp)
 }
 
 /*
+ * Check whether cp is white space around a field: White_Space and the
+ * information separators, as Python's str.strip() has it. Frozen with both
+ * profiles.
+ */
+static inline bool
+simdup_is_blank(uint32_t cp)
+{
+	return simdup_is_white_space(cp) || (cp >= 0x1C && cp <= 0x1F);
+}
+
+/*
  * Characters of profile 2: what each of them folds to.
  *
  * Folding ignores case, width, ligatures, accents and other nonspacing marks,
@@ -168,9 +241,6 @@ typedef struct SimdupFoldProperty
 	uint8_t n;
 } SimdupFoldProperty;
 
-/* Properties of these numbers fold to themselves; the number is the class. */
-#define SIMDUP_FOLD_SAME 3
-
 /* An element of simdup_fold_expansions: code point and class. */
 #define SIMDUP_EXPANSION_CHAR(e) ((e) &0x1FFFFF)
 #define SIMDUP_EXPANSION_CLASS(e) ((SimdupCharClass) ((e) >> 24))
@@ -189,6 +259,32 @@ simdup_fold_number(uint32_t cp)
 	if (cp > 0x10FFFF)
 		return SIMDUP_CHAR_SEPARATOR;
 	return simdup_fold_stage2[simdup_fold_stage1[cp >> 7] * 128 + (cp & 127)];
+}
+
+/* Receives a character of folded text and its class. */
+typedef void (*SimdupFoldSink)(void *arg, uint32_t cp,
+							   SimdupCharClass char_class);
+
+/*
+ * Hand on what a code point or SIMDUP_INVALID_CHAR folds to. Inline, and the sink
+ * with it, because a call for each character would cost more than folding.
+ */
+static inline __attribute__((always_inline)) void
+simdup_fold(uint32_t cp, SimdupFoldSink sink, void *arg)
+{
+	SimdupFoldProperty property =
+		simdup_fold_properties[simdup_fold_number(cp)];
+
+	if (property.n == 1)
+		sink(arg, (uint32_t) ((int32_t) cp + property.value),
+			 (SimdupCharClass) property.char_class);
+	else
+		for (int i = 0; i < property.n; i++)
+		{
+			uint32_t e = simdup_fold_expansions[property.value + i];
+
+			sink(arg, SIMDUP_EXPANSION_CHAR(e), SIMDUP_EXPANSION_CLASS(e));
+		}
 }
 
 /*

@@ -11,115 +11,87 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/fingerprint/html.h"
 #include "core/host.h"
+#include "core/unicode/html.h"
 
-/*
- * A named character reference of HTML 4.01, or apos. Like browsers, simdup reads
- * the references of Latin-1 and the four of markup without their semicolon, too.
- */
+/* A named character reference of HTML 4.01, or apos. */
 typedef struct HtmlEntity
 {
 	char name[9];
-	bool bare; /* also without the semicolon */
 	uint16_t code_point;
 } HtmlEntity;
 
 /* In byte order of the names. */
 /* clang-format off */
 static const HtmlEntity html_entities[] = {
-	{"AElig", 1, 0x00c6}, {"Aacute", 1, 0x00c1}, {"Acirc", 1, 0x00c2},
-	{"Agrave", 1, 0x00c0}, {"Alpha", 0, 0x0391}, {"Aring", 1, 0x00c5},
-	{"Atilde", 1, 0x00c3}, {"Auml", 1, 0x00c4}, {"Beta", 0, 0x0392},
-	{"Ccedil", 1, 0x00c7}, {"Chi", 0, 0x03a7}, {"Dagger", 0, 0x2021},
-	{"Delta", 0, 0x0394}, {"ETH", 1, 0x00d0}, {"Eacute", 1, 0x00c9},
-	{"Ecirc", 1, 0x00ca}, {"Egrave", 1, 0x00c8}, {"Epsilon", 0, 0x0395},
-	{"Eta", 0, 0x0397}, {"Euml", 1, 0x00cb}, {"Gamma", 0, 0x0393},
-	{"Iacute", 1, 0x00cd}, {"Icirc", 1, 0x00ce}, {"Igrave", 1, 0x00cc},
-	{"Iota", 0, 0x0399}, {"Iuml", 1, 0x00cf}, {"Kappa", 0, 0x039a},
-	{"Lambda", 0, 0x039b}, {"Mu", 0, 0x039c}, {"Ntilde", 1, 0x00d1},
-	{"Nu", 0, 0x039d}, {"OElig", 0, 0x0152}, {"Oacute", 1, 0x00d3},
-	{"Ocirc", 1, 0x00d4}, {"Ograve", 1, 0x00d2}, {"Omega", 0, 0x03a9},
-	{"Omicron", 0, 0x039f}, {"Oslash", 1, 0x00d8}, {"Otilde", 1, 0x00d5},
-	{"Ouml", 1, 0x00d6}, {"Phi", 0, 0x03a6}, {"Pi", 0, 0x03a0},
-	{"Prime", 0, 0x2033}, {"Psi", 0, 0x03a8}, {"Rho", 0, 0x03a1},
-	{"Scaron", 0, 0x0160}, {"Sigma", 0, 0x03a3}, {"THORN", 1, 0x00de},
-	{"Tau", 0, 0x03a4}, {"Theta", 0, 0x0398}, {"Uacute", 1, 0x00da},
-	{"Ucirc", 1, 0x00db}, {"Ugrave", 1, 0x00d9}, {"Upsilon", 0, 0x03a5},
-	{"Uuml", 1, 0x00dc}, {"Xi", 0, 0x039e}, {"Yacute", 1, 0x00dd},
-	{"Yuml", 0, 0x0178}, {"Zeta", 0, 0x0396}, {"aacute", 1, 0x00e1},
-	{"acirc", 1, 0x00e2}, {"acute", 1, 0x00b4}, {"aelig", 1, 0x00e6},
-	{"agrave", 1, 0x00e0}, {"alefsym", 0, 0x2135}, {"alpha", 0, 0x03b1},
-	{"amp", 1, 0x0026}, {"and", 0, 0x2227}, {"ang", 0, 0x2220},
-	{"apos", 0, 0x0027}, {"aring", 1, 0x00e5}, {"asymp", 0, 0x2248},
-	{"atilde", 1, 0x00e3}, {"auml", 1, 0x00e4}, {"bdquo", 0, 0x201e},
-	{"beta", 0, 0x03b2}, {"brvbar", 1, 0x00a6}, {"bull", 0, 0x2022},
-	{"cap", 0, 0x2229}, {"ccedil", 1, 0x00e7}, {"cedil", 1, 0x00b8},
-	{"cent", 1, 0x00a2}, {"chi", 0, 0x03c7}, {"circ", 0, 0x02c6},
-	{"clubs", 0, 0x2663}, {"cong", 0, 0x2245}, {"copy", 1, 0x00a9},
-	{"crarr", 0, 0x21b5}, {"cup", 0, 0x222a}, {"curren", 1, 0x00a4},
-	{"dArr", 0, 0x21d3}, {"dagger", 0, 0x2020}, {"darr", 0, 0x2193},
-	{"deg", 1, 0x00b0}, {"delta", 0, 0x03b4}, {"diams", 0, 0x2666},
-	{"divide", 1, 0x00f7}, {"eacute", 1, 0x00e9}, {"ecirc", 1, 0x00ea},
-	{"egrave", 1, 0x00e8}, {"empty", 0, 0x2205}, {"emsp", 0, 0x2003},
-	{"ensp", 0, 0x2002}, {"epsilon", 0, 0x03b5}, {"equiv", 0, 0x2261},
-	{"eta", 0, 0x03b7}, {"eth", 1, 0x00f0}, {"euml", 1, 0x00eb},
-	{"euro", 0, 0x20ac}, {"exist", 0, 0x2203}, {"fnof", 0, 0x0192},
-	{"forall", 0, 0x2200}, {"frac12", 1, 0x00bd}, {"frac14", 1, 0x00bc},
-	{"frac34", 1, 0x00be}, {"frasl", 0, 0x2044}, {"gamma", 0, 0x03b3},
-	{"ge", 0, 0x2265}, {"gt", 1, 0x003e}, {"hArr", 0, 0x21d4},
-	{"harr", 0, 0x2194}, {"hearts", 0, 0x2665}, {"hellip", 0, 0x2026},
-	{"iacute", 1, 0x00ed}, {"icirc", 1, 0x00ee}, {"iexcl", 1, 0x00a1},
-	{"igrave", 1, 0x00ec}, {"image", 0, 0x2111}, {"infin", 0, 0x221e},
-	{"int", 0, 0x222b}, {"iota", 0, 0x03b9}, {"iquest", 1, 0x00bf},
-	{"isin", 0, 0x2208}, {"iuml", 1, 0x00ef}, {"kappa", 0, 0x03ba},
-	{"lArr", 0, 0x21d0}, {"lambda", 0, 0x03bb}, {"lang", 0, 0x2329},
-	{"laquo", 1, 0x00ab}, {"larr", 0, 0x2190}, {"lceil", 0, 0x2308},
-	{"ldquo", 0, 0x201c}, {"le", 0, 0x2264}, {"lfloor", 0, 0x230a},
-	{"lowast", 0, 0x2217}, {"loz", 0, 0x25ca}, {"lrm", 0, 0x200e},
-	{"lsaquo", 0, 0x2039}, {"lsquo", 0, 0x2018}, {"lt", 1, 0x003c},
-	{"macr", 1, 0x00af}, {"mdash", 0, 0x2014}, {"micro", 1, 0x00b5},
-	{"middot", 1, 0x00b7}, {"minus", 0, 0x2212}, {"mu", 0, 0x03bc},
-	{"nabla", 0, 0x2207}, {"nbsp", 1, 0x00a0}, {"ndash", 0, 0x2013},
-	{"ne", 0, 0x2260}, {"ni", 0, 0x220b}, {"not", 1, 0x00ac},
-	{"notin", 0, 0x2209}, {"nsub", 0, 0x2284}, {"ntilde", 1, 0x00f1},
-	{"nu", 0, 0x03bd}, {"oacute", 1, 0x00f3}, {"ocirc", 1, 0x00f4},
-	{"oelig", 0, 0x0153}, {"ograve", 1, 0x00f2}, {"oline", 0, 0x203e},
-	{"omega", 0, 0x03c9}, {"omicron", 0, 0x03bf}, {"oplus", 0, 0x2295},
-	{"or", 0, 0x2228}, {"ordf", 1, 0x00aa}, {"ordm", 1, 0x00ba},
-	{"oslash", 1, 0x00f8}, {"otilde", 1, 0x00f5}, {"otimes", 0, 0x2297},
-	{"ouml", 1, 0x00f6}, {"para", 1, 0x00b6}, {"part", 0, 0x2202},
-	{"permil", 0, 0x2030}, {"perp", 0, 0x22a5}, {"phi", 0, 0x03c6},
-	{"pi", 0, 0x03c0}, {"piv", 0, 0x03d6}, {"plusmn", 1, 0x00b1},
-	{"pound", 1, 0x00a3}, {"prime", 0, 0x2032}, {"prod", 0, 0x220f},
-	{"prop", 0, 0x221d}, {"psi", 0, 0x03c8}, {"quot", 1, 0x0022},
-	{"rArr", 0, 0x21d2}, {"radic", 0, 0x221a}, {"rang", 0, 0x232a},
-	{"raquo", 1, 0x00bb}, {"rarr", 0, 0x2192}, {"rceil", 0, 0x2309},
-	{"rdquo", 0, 0x201d}, {"real", 0, 0x211c}, {"reg", 1, 0x00ae},
-	{"rfloor", 0, 0x230b}, {"rho", 0, 0x03c1}, {"rlm", 0, 0x200f},
-	{"rsaquo", 0, 0x203a}, {"rsquo", 0, 0x2019}, {"sbquo", 0, 0x201a},
-	{"scaron", 0, 0x0161}, {"sdot", 0, 0x22c5}, {"sect", 1, 0x00a7},
-	{"shy", 1, 0x00ad}, {"sigma", 0, 0x03c3}, {"sigmaf", 0, 0x03c2},
-	{"sim", 0, 0x223c}, {"spades", 0, 0x2660}, {"sub", 0, 0x2282},
-	{"sube", 0, 0x2286}, {"sum", 0, 0x2211}, {"sup", 0, 0x2283},
-	{"sup1", 1, 0x00b9}, {"sup2", 1, 0x00b2}, {"sup3", 1, 0x00b3},
-	{"supe", 0, 0x2287}, {"szlig", 1, 0x00df}, {"tau", 0, 0x03c4},
-	{"there4", 0, 0x2234}, {"theta", 0, 0x03b8}, {"thetasym", 0, 0x03d1},
-	{"thinsp", 0, 0x2009}, {"thorn", 1, 0x00fe}, {"tilde", 0, 0x02dc},
-	{"times", 1, 0x00d7}, {"trade", 0, 0x2122}, {"uArr", 0, 0x21d1},
-	{"uacute", 1, 0x00fa}, {"uarr", 0, 0x2191}, {"ucirc", 1, 0x00fb},
-	{"ugrave", 1, 0x00f9}, {"uml", 1, 0x00a8}, {"upsih", 0, 0x03d2},
-	{"upsilon", 0, 0x03c5}, {"uuml", 1, 0x00fc}, {"weierp", 0, 0x2118},
-	{"xi", 0, 0x03be}, {"yacute", 1, 0x00fd}, {"yen", 1, 0x00a5},
-	{"yuml", 1, 0x00ff}, {"zeta", 0, 0x03b6}, {"zwj", 0, 0x200d},
-	{"zwnj", 0, 0x200c},
+	{"AElig", 0xc6}, {"Aacute", 0xc1}, {"Acirc", 0xc2}, {"Agrave", 0xc0},
+	{"Alpha", 0x391}, {"Aring", 0xc5}, {"Atilde", 0xc3}, {"Auml", 0xc4},
+	{"Beta", 0x392}, {"Ccedil", 0xc7}, {"Chi", 0x3a7}, {"Dagger", 0x2021},
+	{"Delta", 0x394}, {"ETH", 0xd0}, {"Eacute", 0xc9}, {"Ecirc", 0xca},
+	{"Egrave", 0xc8}, {"Epsilon", 0x395}, {"Eta", 0x397}, {"Euml", 0xcb},
+	{"Gamma", 0x393}, {"Iacute", 0xcd}, {"Icirc", 0xce}, {"Igrave", 0xcc},
+	{"Iota", 0x399}, {"Iuml", 0xcf}, {"Kappa", 0x39a}, {"Lambda", 0x39b},
+	{"Mu", 0x39c}, {"Ntilde", 0xd1}, {"Nu", 0x39d}, {"OElig", 0x152},
+	{"Oacute", 0xd3}, {"Ocirc", 0xd4}, {"Ograve", 0xd2}, {"Omega", 0x3a9},
+	{"Omicron", 0x39f}, {"Oslash", 0xd8}, {"Otilde", 0xd5}, {"Ouml", 0xd6},
+	{"Phi", 0x3a6}, {"Pi", 0x3a0}, {"Prime", 0x2033}, {"Psi", 0x3a8},
+	{"Rho", 0x3a1}, {"Scaron", 0x160}, {"Sigma", 0x3a3}, {"THORN", 0xde},
+	{"Tau", 0x3a4}, {"Theta", 0x398}, {"Uacute", 0xda}, {"Ucirc", 0xdb},
+	{"Ugrave", 0xd9}, {"Upsilon", 0x3a5}, {"Uuml", 0xdc}, {"Xi", 0x39e},
+	{"Yacute", 0xdd}, {"Yuml", 0x178}, {"Zeta", 0x396}, {"aacute", 0xe1},
+	{"acirc", 0xe2}, {"acute", 0xb4}, {"aelig", 0xe6}, {"agrave", 0xe0},
+	{"alefsym", 0x2135}, {"alpha", 0x3b1}, {"amp", 0x26}, {"and", 0x2227},
+	{"ang", 0x2220}, {"apos", 0x27}, {"aring", 0xe5}, {"asymp", 0x2248},
+	{"atilde", 0xe3}, {"auml", 0xe4}, {"bdquo", 0x201e}, {"beta", 0x3b2},
+	{"brvbar", 0xa6}, {"bull", 0x2022}, {"cap", 0x2229}, {"ccedil", 0xe7},
+	{"cedil", 0xb8}, {"cent", 0xa2}, {"chi", 0x3c7}, {"circ", 0x2c6},
+	{"clubs", 0x2663}, {"cong", 0x2245}, {"copy", 0xa9}, {"crarr", 0x21b5},
+	{"cup", 0x222a}, {"curren", 0xa4}, {"dArr", 0x21d3}, {"dagger", 0x2020},
+	{"darr", 0x2193}, {"deg", 0xb0}, {"delta", 0x3b4}, {"diams", 0x2666},
+	{"divide", 0xf7}, {"eacute", 0xe9}, {"ecirc", 0xea}, {"egrave", 0xe8},
+	{"empty", 0x2205}, {"emsp", 0x2003}, {"ensp", 0x2002}, {"epsilon", 0x3b5},
+	{"equiv", 0x2261}, {"eta", 0x3b7}, {"eth", 0xf0}, {"euml", 0xeb},
+	{"euro", 0x20ac}, {"exist", 0x2203}, {"fnof", 0x192}, {"forall", 0x2200},
+	{"frac12", 0xbd}, {"frac14", 0xbc}, {"frac34", 0xbe}, {"frasl", 0x2044},
+	{"gamma", 0x3b3}, {"ge", 0x2265}, {"gt", 0x3e}, {"hArr", 0x21d4},
+	{"harr", 0x2194}, {"hearts", 0x2665}, {"hellip", 0x2026}, {"iacute", 0xed},
+	{"icirc", 0xee}, {"iexcl", 0xa1}, {"igrave", 0xec}, {"image", 0x2111},
+	{"infin", 0x221e}, {"int", 0x222b}, {"iota", 0x3b9}, {"iquest", 0xbf},
+	{"isin", 0x2208}, {"iuml", 0xef}, {"kappa", 0x3ba}, {"lArr", 0x21d0},
+	{"lambda", 0x3bb}, {"lang", 0x2329}, {"laquo", 0xab}, {"larr", 0x2190},
+	{"lceil", 0x2308}, {"ldquo", 0x201c}, {"le", 0x2264}, {"lfloor", 0x230a},
+	{"lowast", 0x2217}, {"loz", 0x25ca}, {"lrm", 0x200e}, {"lsaquo", 0x2039},
+	{"lsquo", 0x2018}, {"lt", 0x3c}, {"macr", 0xaf}, {"mdash", 0x2014},
+	{"micro", 0xb5}, {"middot", 0xb7}, {"minus", 0x2212}, {"mu", 0x3bc},
+	{"nabla", 0x2207}, {"nbsp", 0xa0}, {"ndash", 0x2013}, {"ne", 0x2260},
+	{"ni", 0x220b}, {"not", 0xac}, {"notin", 0x2209}, {"nsub", 0x2284},
+	{"ntilde", 0xf1}, {"nu", 0x3bd}, {"oacute", 0xf3}, {"ocirc", 0xf4},
+	{"oelig", 0x153}, {"ograve", 0xf2}, {"oline", 0x203e}, {"omega", 0x3c9},
+	{"omicron", 0x3bf}, {"oplus", 0x2295}, {"or", 0x2228}, {"ordf", 0xaa},
+	{"ordm", 0xba}, {"oslash", 0xf8}, {"otilde", 0xf5}, {"otimes", 0x2297},
+	{"ouml", 0xf6}, {"para", 0xb6}, {"part", 0x2202}, {"permil", 0x2030},
+	{"perp", 0x22a5}, {"phi", 0x3c6}, {"pi", 0x3c0}, {"piv", 0x3d6},
+	{"plusmn", 0xb1}, {"pound", 0xa3}, {"prime", 0x2032}, {"prod", 0x220f},
+	{"prop", 0x221d}, {"psi", 0x3c8}, {"quot", 0x22}, {"rArr", 0x21d2},
+	{"radic", 0x221a}, {"rang", 0x232a}, {"raquo", 0xbb}, {"rarr", 0x2192},
+	{"rceil", 0x2309}, {"rdquo", 0x201d}, {"real", 0x211c}, {"reg", 0xae},
+	{"rfloor", 0x230b}, {"rho", 0x3c1}, {"rlm", 0x200f}, {"rsaquo", 0x203a},
+	{"rsquo", 0x2019}, {"sbquo", 0x201a}, {"scaron", 0x161}, {"sdot", 0x22c5},
+	{"sect", 0xa7}, {"shy", 0xad}, {"sigma", 0x3c3}, {"sigmaf", 0x3c2},
+	{"sim", 0x223c}, {"spades", 0x2660}, {"sub", 0x2282}, {"sube", 0x2286},
+	{"sum", 0x2211}, {"sup", 0x2283}, {"sup1", 0xb9}, {"sup2", 0xb2},
+	{"sup3", 0xb3}, {"supe", 0x2287}, {"szlig", 0xdf}, {"tau", 0x3c4},
+	{"there4", 0x2234}, {"theta", 0x3b8}, {"thetasym", 0x3d1},
+	{"thinsp", 0x2009}, {"thorn", 0xfe}, {"tilde", 0x2dc}, {"times", 0xd7},
+	{"trade", 0x2122}, {"uArr", 0x21d1}, {"uacute", 0xfa}, {"uarr", 0x2191},
+	{"ucirc", 0xfb}, {"ugrave", 0xf9}, {"uml", 0xa8}, {"upsih", 0x3d2},
+	{"upsilon", 0x3c5}, {"uuml", 0xfc}, {"weierp", 0x2118}, {"xi", 0x3be},
+	{"yacute", 0xfd}, {"yen", 0xa5}, {"yuml", 0xff}, {"zeta", 0x3b6},
+	{"zwj", 0x200d}, {"zwnj", 0x200c},
 };
 /* clang-format on */
 
 #define N_HTML_ENTITIES (sizeof(html_entities) / sizeof(html_entities[0]))
-
-/* bytes between two looks at the interrupts */
-#define HTML_STRETCH ((size_t) 1 << 20)
 
 /* more than the longest element name that means anything here */
 #define NAME_SIZE 16
@@ -128,7 +100,6 @@ typedef struct Page
 {
 	const char *p;
 	const char *end;
-	const char *next_check;
 	char *out;
 	size_t out_len;
 	char gap; /* pending separator: 0, space or newline */
@@ -191,14 +162,6 @@ in_list(const char *name, const void *list, size_t size)
 		   NULL;
 }
 
-/* Check for interrupts in a loop that visits every byte. */
-static inline void
-check_at(const char *p)
-{
-	if ((uintptr_t) p % HTML_STRETCH == 0)
-		simdup_check_interrupts();
-}
-
 /* The end of the next occurrence of the string, or of the input. */
 static const char *
 skip_past(const char *p, const char *end, const char *string)
@@ -208,13 +171,19 @@ skip_past(const char *p, const char *end, const char *string)
 	for (size_t tries = 1;
 		 (p = memchr(p, string[0], (size_t) (end - p))) != NULL; tries++)
 	{
-		if (tries % HTML_STRETCH == 0)
-			simdup_check_interrupts();
+		simdup_check_interrupts_at(tries);
 		if ((size_t) (end - p) >= len && memcmp(p, string, len) == 0)
 			return p + len;
 		p++;
 	}
 	return end;
+}
+
+static inline void
+put_space(Page *page)
+{
+	if (!page->gap)
+		page->gap = ' ';
 }
 
 static void
@@ -227,23 +196,29 @@ put_bytes(Page *page, const char *bytes, size_t len)
 	page->out_len += len;
 }
 
-/* Write a run of text without '<' and '&'. */
+/* Read text up to '<' or '&', or to the next look for interrupts. */
 static void
-put_text(Page *page, const char *p, const char *end)
+read_text(Page *page)
 {
-	while (p < end)
+	const char *p = page->p;
+	const char *end =
+		page->end - p > SIMDUP_LOOK_BYTES ? p + SIMDUP_LOOK_BYTES : page->end;
+
+	while (p < end && *p != '<' && *p != '&')
 	{
 		const char *word = p;
 
-		while (p < end && !is_space(*p))
+		while (p < end && *p != '<' && *p != '&' && !is_space(*p))
 			p++;
 		if (p > word)
 			put_bytes(page, word, (size_t) (p - word));
-		if (p < end && !page->gap)
-			page->gap = ' ';
-		while (p < end && is_space(*p))
+		else
+		{
+			put_space(page);
 			p++;
+		}
 	}
+	page->p = p;
 }
 
 /* Return the character that browsers make of a code point that is none. */
@@ -278,7 +253,7 @@ read_number(const char *p, const char *end, uint32_t *code_point)
 		char c = lower(*p);
 		uint32_t digit;
 
-		check_at(p);
+		simdup_check_interrupts_at((uintptr_t) p);
 		if (is_digit(c))
 			digit = (uint32_t) (c - '0');
 		else if (hex && c >= 'a' && c <= 'f')
@@ -292,37 +267,31 @@ read_number(const char *p, const char *end, uint32_t *code_point)
 	return p > digits ? p : NULL;
 }
 
-/* Return the entity whose name is these len bytes, or NULL. */
-static const HtmlEntity *
-find_entity(const char *bytes, size_t len)
-{
-	char name[sizeof(html_entities[0].name) + 1] = {0};
-
-	memcpy(name, bytes, len);
-	return bsearch(name, html_entities, N_HTML_ENTITIES, sizeof(HtmlEntity),
-				   compare_names);
-}
-
 /* A named reference; returns the end of its name, or NULL. */
 static const char *
 read_name(const char *p, const char *end, uint32_t *code_point)
 {
+	char name[sizeof(html_entities[0].name) + 1] = {0};
 	size_t len = 0;
 	size_t limit = (size_t) (end - p);
 
-	while (len < limit && len < sizeof(html_entities[0].name) &&
-		   (is_letter(p[len]) || is_digit(p[len])))
-		len++;
+	for (; len < limit && len < sizeof(name) - 1 &&
+		   (is_letter(p[len]) || is_digit(p[len]));
+		 len++)
+		name[len] = p[len];
 	/* with its semicolon the whole name; else the longest one that needs none */
-	for (; len > 0; len--)
+	for (; len > 0; name[--len] = '\0')
 	{
-		const HtmlEntity *entity = find_entity(p, len);
+		const HtmlEntity *entity = bsearch(name, html_entities, N_HTML_ENTITIES,
+										   sizeof(HtmlEntity), compare_names);
 
-		if (entity != NULL && (entity->bare || (len < limit && p[len] == ';')))
-		{
-			*code_point = entity->code_point;
+		if (entity == NULL)
+			continue;
+		*code_point = entity->code_point;
+		/* as in browsers, Latin-1 and the four of markup need none */
+		if ((len < limit && p[len] == ';') ||
+			(entity->code_point < 0x100 && entity->code_point != '\''))
 			return p + len;
-		}
 	}
 	return NULL;
 }
@@ -332,14 +301,14 @@ static void
 read_reference(Page *page)
 {
 	const char *start = page->p++;
-	const char *next = NULL;
+	const char *next;
 	uint32_t code_point = 0;
 	char bytes[SIMDUP_HTML_CHAR_MAX];
 	size_t len = 1;
 
 	if (page->p < page->end && *page->p == '#')
 		next = read_number(page->p, page->end, &code_point);
-	else if (page->p < page->end)
+	else
 		next = read_name(page->p, page->end, &code_point);
 	if (next == NULL)
 	{
@@ -356,8 +325,8 @@ read_reference(Page *page)
 	/* room for it: a character is never longer than the reference */
 	if (len == 0 || len > (size_t) (next - start))
 		put_bytes(page, start, (size_t) (next - start));
-	else if (code_point < 0x80)
-		put_text(page, bytes, bytes + len);
+	else if (code_point < 0x80 && is_space(bytes[0]))
+		put_space(page);
 	else
 		put_bytes(page, bytes, len);
 }
@@ -370,7 +339,7 @@ skip_tag(const char *p, const char *end)
 
 	for (; p < end && *p != '>'; p++)
 	{
-		check_at(p);
+		simdup_check_interrupts_at((uintptr_t) p);
 		if (value && (*p == '"' || *p == '\''))
 		{
 			p = memchr(p + 1, *p, (size_t) (end - p - 1));
@@ -438,16 +407,8 @@ read_markup(Page *page)
 	if (is_letter(next) || (next == '/' && left > 2 && is_letter(p[2])))
 		read_tag(page);
 	else if (left >= 4 && memcmp(p, "<!--", 4) == 0)
-	{
 		/* "<!-->" and "<!--->" are comments too */
-		p += 4;
-		if (p < page->end && *p == '>')
-			page->p = p + 1;
-		else if (page->end - p >= 2 && memcmp(p, "->", 2) == 0)
-			page->p = p + 2;
-		else
-			page->p = skip_past(p, page->end, "-->");
-	}
+		page->p = skip_past(p + 2, page->end, "-->");
 	else if (next == '!' || next == '?' || (next == '/' && left > 2))
 		page->p = skip_past(p + 2, page->end, ">");
 	else
@@ -461,32 +422,17 @@ size_t
 simdup_html_text(const char *html, size_t len, char *out,
 				 SimdupHtmlEncode encode, void *arg)
 {
-	Page page = {html, html + len, html, out, 0, 0, encode, arg};
+	Page page = {html, html + len, out, 0, 0, encode, arg};
 
 	while (page.p < page.end)
 	{
-		const char *start = page.p;
-		const char *limit = page.end;
-
-		if (page.p >= page.next_check)
-		{
-			simdup_check_interrupts();
-			page.next_check = (size_t) (page.end - page.p) > HTML_STRETCH
-								  ? page.p + HTML_STRETCH
-								  : page.end;
-		}
+		simdup_check_interrupts();
 		if (*page.p == '<')
 			read_markup(&page);
 		else if (*page.p == '&')
 			read_reference(&page);
 		else
-		{
-			if ((size_t) (limit - start) > HTML_STRETCH)
-				limit = start + HTML_STRETCH;
-			while (page.p < limit && *page.p != '<' && *page.p != '&')
-				page.p++;
-			put_text(&page, start, page.p);
-		}
+			read_text(&page);
 	}
 	return page.out_len;
 }

@@ -2,8 +2,8 @@
  * html.h
  *	  The text of a page: no markup, entities decoded, blocks on own lines.
  */
-#ifndef SIMDUP_CORE_FINGERPRINT_HTML_H
-#define SIMDUP_CORE_FINGERPRINT_HTML_H
+#ifndef SIMDUP_CORE_UNICODE_HTML_H
+#define SIMDUP_CORE_UNICODE_HTML_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,4 +27,4 @@ typedef size_t (*SimdupHtmlEncode)(void *arg, uint32_t code_point, char *out);
 extern size_t simdup_html_text(const char *html, size_t len, char *out,
 							   SimdupHtmlEncode encode, void *arg);
 
-#endif /* SIMDUP_CORE_FINGERPRINT_HTML_H */
+#endif /* SIMDUP_CORE_UNICODE_HTML_H */

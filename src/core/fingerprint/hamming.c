@@ -1,8 +1,10 @@
 /*
- * literal.c
+ * hamming.c
  *	  Fingerprints and balls as strings.
  */
-#include "core/fingerprint/literal.h"
+#include <stdlib.h>
+
+#include "core/fingerprint/hamming.h"
 
 /* Return the value of one hex digit of either case, or -1. */
 static int
@@ -49,25 +51,21 @@ simdup_write_fingerprint(uint64_t fp, char *str)
 		str[i] = digits[fp & 0xf];
 }
 
-/* The end of the number at str, saturated in *radius, or NULL without one. */
+/* Return the end of the number at str, saturated in *radius; NULL without one. */
 static const char *
 read_radius(const char *str, int64_t *radius)
 {
-	bool negative = *str == '-';
-	const char *p = str + negative;
+	const char *digits = str + (*str == '-');
+	char *end;
 
-	if (*p < '0' || *p > '9')
+	if (*digits < '0' || *digits > '9')
 		return NULL;
-	*radius = 0;
-	for (; *p >= '0' && *p <= '9'; p++)
-	{
-		*radius = *radius * 10 + (*p - '0');
-		if (*radius > SIMDUP_MAX_LITERAL_RADIUS)
-			*radius = SIMDUP_MAX_LITERAL_RADIUS;
-	}
-	if (negative)
-		*radius = -*radius;
-	return p;
+	*radius = strtoll(str, &end, 10);
+	if (*radius > SIMDUP_MAX_LITERAL_RADIUS)
+		*radius = SIMDUP_MAX_LITERAL_RADIUS;
+	if (*radius < -SIMDUP_MAX_LITERAL_RADIUS)
+		*radius = -SIMDUP_MAX_LITERAL_RADIUS;
+	return end;
 }
 
 bool
