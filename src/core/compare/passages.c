@@ -14,8 +14,6 @@
 #include <string.h>
 
 #include "core/compare/resemblance.h"
-#include "core/fingerprint/hash.h"
-#include "core/fingerprint/shingle.h"
 #include "core/host.h"
 
 #define RUN SIMDUP_PASSAGE_RUN
@@ -321,8 +319,7 @@ static SimdupPassage *
 passages_of(SimdupUtf8 text, const Words *words, const bool *marked,
 			bool wanted, size_t *n)
 {
-	SimdupPassage *passages =
-		simdup_alloc((words->n / 2 + 1) * sizeof(SimdupPassage));
+	SimdupPassage *found = simdup_alloc((words->n / 2 + 1) * sizeof(*found));
 	const Word *word = words->words;
 
 	*n = 0;
@@ -333,14 +330,14 @@ passages_of(SimdupUtf8 text, const Words *words, const bool *marked,
 		if (marked[i] != wanted)
 			continue;
 		if (i == 0 || marked[i - 1] != wanted)
-			passages[*n].from =
+			found[*n].from =
 				extend_left(text, word[i].from, i == 0 ? 0 : word[i - 1].to);
 		if (is_last || marked[i + 1] != wanted)
-			passages[(*n)++].to =
+			found[(*n)++].to =
 				extend_right(text, word[i].to,
 							 is_last ? text.len : word[i + 1].from);
 	}
-	return passages;
+	return found;
 }
 
 /* Keep the keys that come so often, once. */

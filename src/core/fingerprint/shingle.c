@@ -365,21 +365,3 @@ simdup_shingle_hashes(SimdupShingling shingling, const char *text, size_t len,
 		slide_chars(&slider, true, text, len);
 	return slider_end(&slider);
 }
-
-void
-simdup_shingle_strings(SimdupShingling shingling, const char *text, size_t len,
-					   SimdupTokenSink sink, void *arg)
-{
-	SimdupTokenizer tokenizer = {.kind = shingling.unit == SIMDUP_SHINGLE_WORD
-											 ? SIMDUP_TOKENIZER_WORD_NGRAM
-											 : SIMDUP_TOKENIZER_CHAR_NGRAM};
-
-	/* the windows' buffer need not be larger than the text */
-	if ((size_t) shingling.w > len)
-		shingling.w = (int) len + 1;
-	tokenizer.n = shingling.w;
-	if (shingling.unit == SIMDUP_SHINGLE_RAW)
-		simdup_folded_shingles(shingling, text, len, sink, arg);
-	else
-		simdup_tokenize(tokenizer, text, len, sink, arg);
-}
