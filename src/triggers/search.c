@@ -403,6 +403,7 @@ read_near(const NearSearch *search, NearRow *near)
 		return false;
 	near->tid = target->slot->tts_tid;
 	if (target->table == state->written &&
+		ItemPointerIsValid(&row->stored_tid) &&
 		ItemPointerEquals(&near->tid, (ItemPointer) &row->stored_tid))
 		return false;
 	near->key = slot_getattr(target->slot, target->key, &near->key_isnull);
