@@ -235,6 +235,7 @@ simdup_new_shingle(SimdupWordSet *seen, uint64 hash)
 		simdup_too_many_shingles();
 	return true;
 }
+
 SimdupShingleRows
 simdup_begin_shingle_rows(FunctionCallInfo fcinfo)
 {

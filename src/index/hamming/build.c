@@ -373,6 +373,8 @@ simdup_hamming_build(Relation heap, Relation index, IndexInfo *info)
 {
 	IndexBuildResult *result = palloc0(sizeof(IndexBuildResult));
 	Build build = {.heap = heap, .index = index, .info = info};
+	/* not palloc'ed, which need not align for an atomic of 64 bits */
+	SharedBuild alone = {.n_participants = 0};
 	int n_workers;
 
 	if (RelationGetNumberOfBlocks(index) != 0)
@@ -386,7 +388,7 @@ simdup_hamming_build(Relation heap, Relation index, IndexInfo *info)
 		build.number = build.context->nworkers_launched;
 	else
 	{
-		build.shared = palloc0(sizeof(SharedBuild));
+		build.shared = &alone;
 		init_shared(build.shared, &build);
 	}
 	lead(&build);

@@ -144,7 +144,7 @@ check_entry(Check *check, BlockNumber block, int tree, const SimdupEntry *entry)
 		simdup_hamming_corrupted(check->index, block,
 								 "A NULL has a fingerprint.");
 	add_row(check, is_null ? 0 : tree, entry->row, is_null,
-			simdup_unrotate(entry->value, tree));
+			is_null ? 0 : simdup_unrotate(entry->value, tree));
 }
 
 /* Add a row of the table that the snapshot sees. */

@@ -52,14 +52,17 @@ simdup_hamming_init_meta(Page page, const BlockNumber *roots, const int *levels)
 						 (char *) page);
 }
 
-/* Return where n TIDs or links begin, which is pd_upper. */
-static LocationIndex
+/*
+ * Return where n TIDs or links begin, which is pd_upper. More than a page holds
+ * would begin before it: the result is negative then.
+ */
+static int
 end_of_hole(Page page, int n)
 {
 	Size width =
 		hamming_is_leaf(page) ? sizeof(ItemPointerData) : sizeof(HammingLink);
 
-	return (LocationIndex) (BLCKSZ - n * width);
+	return BLCKSZ - n * (int) width;
 }
 
 void
@@ -69,7 +72,7 @@ simdup_hamming_set_count(Page page, int n)
 
 	header->pd_lower =
 		(LocationIndex) (HAMMING_VALUES_OFFSET + n * sizeof(uint64));
-	header->pd_upper = end_of_hole(page, n);
+	header->pd_upper = (LocationIndex) end_of_hole(page, n);
 }
 
 void

@@ -9,7 +9,6 @@
 #include "access/itup.h"
 #include "access/relscan.h"
 #include "access/tableam.h"
-#include "miscadmin.h"
 #include "nodes/tidbitmap.h"
 #include "pgstat.h"
 #include "utils/memutils.h"
