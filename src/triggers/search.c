@@ -228,7 +228,10 @@ simdup_trigger_find_targets(TriggerState *state)
 	MemoryContextSwitchTo(caller);
 }
 
-/* Close what is open; locks stay until the transaction ends. */
+/*
+ * Close what is open; locks stay until the transaction ends. After an ERROR the
+ * server closes them, and the state ends with the statement.
+ */
 static void
 close_targets(TriggerState *state)
 {

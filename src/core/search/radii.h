@@ -67,7 +67,7 @@ simdup_rotate(uint64_t fp, int i)
 static inline uint64_t
 simdup_unrotate(uint64_t value, int i)
 {
-	return simdup_rotate64(value, 16 * (3 - i));
+	return simdup_rotate64(value, 16 * (3 - i) & 63);
 }
 
 /* Return the first block of a rotated value. */
