@@ -272,6 +272,8 @@ hand_on(SimdupWindows *windows, size_t n)
 		const size_t *ends = starts + windows->w;
 		size_t count = n - done < batch ? n - done : batch;
 
+		/* wide windows are many in a buffer, and long */
+		simdup_check_interrupts();
 		if (windows->elements != NULL)
 		{
 			for (size_t i = 0; i < count; i++)
@@ -296,7 +298,6 @@ simdup_windows_flush(SimdupWindows *windows)
 	size_t past; /* units that no further window needs */
 	size_t from;
 
-	simdup_check_interrupts();
 	windows->starts[windows->n] = windows->used + windows->blank;
 	if (windows->n < windows->w)
 		return;
