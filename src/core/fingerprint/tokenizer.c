@@ -145,17 +145,22 @@ unsegmented_run(const unsigned char *p, int len, const unsigned char *end,
 	const unsigned char *first = p;
 	const unsigned char *last = p;
 
-	for (p += len; p < end; p += len)
+	for (p += len;; p += len)
 	{
-		len = 3;
-		if (end - p < 3 || !simdup_is_common_han(p))
-		{
-			SimdupChar c = simdup_next_char(p, end);
+		SimdupChar c;
 
-			if (c.char_class != SIMDUP_CHAR_UNSEGMENTED)
-				break;
-			len = c.len;
+		/* most characters need a step of fixed length and no more */
+		for (; end - p >= 3 && simdup_is_common_han(p); p += 3)
+		{
+			emit(batch, last, (size_t) (p + 3 - last));
+			last = p;
 		}
+		if (p >= end)
+			break;
+		c = simdup_next_char(p, end);
+		if (c.char_class != SIMDUP_CHAR_UNSEGMENTED)
+			break;
+		len = c.len;
 		emit(batch, last, (size_t) (p + len - last));
 		last = p;
 	}
