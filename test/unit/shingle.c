@@ -4,6 +4,7 @@
  */
 #include "core/compare/resemblance.h"
 #include "core/fingerprint/shingle.h"
+#include "host.h"
 #include "random.h"
 #include "tap.h"
 
@@ -204,6 +205,44 @@ test_long_text(void)
 	free(text);
 }
 
+/* Tokens since the last check for interrupts, and the most of them so far. */
+typedef struct Unchecked
+{
+	size_t n_checks;
+	size_t n;
+	size_t most;
+} Unchecked;
+
+/* A SimdupTokenSink. */
+static void
+count_unchecked(void *arg, const SimdupToken *tokens, int count)
+{
+	Unchecked *unchecked = arg;
+
+	(void) tokens;
+	if (unchecked->n_checks != host_n_checks)
+		unchecked->n = 0;
+	unchecked->n_checks = host_n_checks;
+	unchecked->n += (size_t) count;
+	if (unchecked->n > unchecked->most)
+		unchecked->most = unchecked->n;
+}
+
+/* A wide shingle takes long, so few of them may come without a check. */
+static void
+test_interrupts(SimdupShingleUnit unit)
+{
+	static char text[40000];
+	Unchecked unchecked = {0};
+
+	for (size_t i = 0; i < sizeof(text); i++)
+		text[i] = i % 2 == 0 ? 'a' : ' ';
+	simdup_shingle_strings((SimdupShingling){unit, 10000}, text, sizeof(text),
+						   count_unchecked, &unchecked);
+	ok(unchecked.most > 0 && unchecked.most <= SIMDUP_BATCH_TOKENS,
+	   "wide shingles can be interrupted");
+}
+
 int
 main(void)
 {
@@ -220,11 +259,12 @@ main(void)
 	test_strings(SIMDUP_SHINGLE_RAW, INT32_MAX, " a\tb\n", "ab");
 	test_strings(SIMDUP_SHINGLE_CHAR, INT32_MAX, "a-b", "ab");
 	test_strings(SIMDUP_SHINGLE_WORD, INT32_MAX, "a-b", "a b");
-	for (int unit = SIMDUP_SHINGLE_WORD; unit <= SIMDUP_SHINGLE_RAW; unit++)
+	for (int unit = SIMDUP_SHINGLE_CHAR; unit <= SIMDUP_SHINGLE_RAW; unit++)
 	{
 		test_strings((SimdupShingleUnit) unit, 1, "", "");
 		test_strings((SimdupShingleUnit) unit, 1, " \n", "");
 		test_random((SimdupShingleUnit) unit);
+		test_interrupts((SimdupShingleUnit) unit);
 	}
 
 	for (int i = 0; i < 7; i++)

@@ -13,10 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The most bytes of a text; a caller cuts longer ones. */
-#define SIMDUP_DIFF_MAX_BYTES ((size_t) 1 << 30)
-
-/* Bytes of both texts: equal ones, or those of a that those of b replace. */
+/*
+ * Bytes of both texts, which have at most 2^30: equal ones, or those of a that
+ * those of b replace.
+ */
 typedef struct SimdupDiffPart
 {
 	bool same;

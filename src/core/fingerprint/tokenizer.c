@@ -145,17 +145,22 @@ unsegmented_run(const unsigned char *p, int len, const unsigned char *end,
 	const unsigned char *first = p;
 	const unsigned char *last = p;
 
-	for (p += len; p < end; p += len)
+	for (p += len;; p += len)
 	{
-		len = 3;
-		if (end - p < 3 || !simdup_is_common_han(p))
-		{
-			SimdupChar c = simdup_next_char(p, end);
+		SimdupChar c;
 
-			if (c.char_class != SIMDUP_CHAR_UNSEGMENTED)
-				break;
-			len = c.len;
+		/* most characters need a step of fixed length and no more */
+		for (; end - p >= 3 && simdup_is_common_han(p); p += 3)
+		{
+			emit(batch, last, (size_t) (p + 3 - last));
+			last = p;
 		}
+		if (p >= end)
+			break;
+		c = simdup_next_char(p, end);
+		if (c.char_class != SIMDUP_CHAR_UNSEGMENTED)
+			break;
+		len = c.len;
 		emit(batch, last, (size_t) (p + len - last));
 		last = p;
 	}
@@ -272,6 +277,8 @@ hand_on(SimdupWindows *windows, size_t n)
 		const size_t *ends = starts + windows->w;
 		size_t count = n - done < batch ? n - done : batch;
 
+		/* wide windows are many in a buffer, and long */
+		simdup_check_interrupts();
 		if (windows->elements != NULL)
 		{
 			for (size_t i = 0; i < count; i++)
@@ -296,7 +303,6 @@ simdup_windows_flush(SimdupWindows *windows)
 	size_t past; /* units that no further window needs */
 	size_t from;
 
-	simdup_check_interrupts();
 	windows->starts[windows->n] = windows->used + windows->blank;
 	if (windows->n < windows->w)
 		return;
