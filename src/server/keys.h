@@ -59,7 +59,8 @@ extern void simdup_keys_spill(SimdupKeys *keys);
 
 /*
  * Return the key of a row. A key that is passed by reference is valid until the
- * next call with the same buffer, 0 to SIMDUP_KEY_BUFFERS - 1.
+ * next call with the same buffer, 0 to SIMDUP_KEY_BUFFERS - 1, and until a key is
+ * added to the store.
  */
 extern Datum simdup_keys_get(SimdupKeys *keys, uint32 number, int buffer);
 
@@ -78,7 +79,8 @@ extern SimdupKeyNumbers *simdup_keynumbers_begin(SimdupKeys *keys, Oid type);
 
 /*
  * Get the numbers of at most SIMDUP_MANY_KEYS keys. A new key gets the next
- * one, from 0. The keys are as simdup_keys_take gives them.
+ * one, from 0. The keys are as simdup_keys_take gives them, and none is of this
+ * store: adding a key moves the others.
  */
 extern void simdup_keynumbers_get(SimdupKeyNumbers *numbers, const Datum *keys,
 								  int n, uint32 *result);

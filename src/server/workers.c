@@ -35,6 +35,7 @@
 
 #define QUEUE_SIZE ((Size) 65536)
 #define PAIRS_SENT 1024
+/* Of the leader, 8 MB at most. */
 #define OWN_MESSAGES 1000
 
 /* Of a worker: its queue, and the server's own for its errors. */
@@ -162,8 +163,8 @@ typedef struct Sender
 } Sender;
 
 /*
- * Send the pairs so far, and let the leader report what can be reported. Without
- * a leader a worker is killed soon.
+ * Send the pairs so far. A worker waits for room in its queue. The leader keeps
+ * them, reports what can be reported, and waits for its turn if it keeps many.
  */
 static void
 send_pairs(Sender *sender, bool is_last)

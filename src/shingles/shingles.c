@@ -8,7 +8,6 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "port/pg_bswap.h"
-#include "utils/builtins.h"
 
 #include "core/compare/resemblance.h"
 #include "core/fingerprint/hash.h"

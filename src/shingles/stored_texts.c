@@ -6,7 +6,6 @@
 #include "compat.h"
 
 #include "catalog/pg_type.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/varbit.h"

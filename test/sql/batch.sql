@@ -232,5 +232,14 @@ SELECT * FROM simdup_tune('SELECT 1, fp_of(1) FROM generate_series(1, 3)', 0);
 SELECT * FROM simdup_tune('SELECT 1, 2');
 SELECT * FROM simdup_tune('SELECT 1, fp_of(1)', 65);
 
+-- on disk, a scope whose few varying bits make all fingerprints near: more of them than were expected in memory
+SET maintenance_work_mem = '1MB';
+CREATE TEMP TABLE dense AS SELECT scope, i FROM (VALUES (1, 32767), (2, 20000)) AS s (scope, n), generate_series(0, n) AS i;
+SELECT scope, count(*), sum(distance) = sum(bit_count(i::bit(32))) AS is_exact
+FROM simdup_new_pairs('SELECT scope, 0::bigint::simhash64, scope FROM dense WHERE i = 0',
+  'SELECT scope * 100000 + i, i::bigint::simhash64, scope FROM dense WHERE i > 0', 15) AS p
+JOIN dense ON a = scope AND b = scope * 100000 + i GROUP BY 1 ORDER BY 1;
+RESET maintenance_work_mem;
+
 DROP TABLE rows, cases, by_new, by_all;
 DROP FUNCTION wrong_pairs, n_pairs, naive_clusters, flipped, fp_of;
