@@ -101,7 +101,9 @@ extern void _PG_init(void);
 			(scan)->instrument->nsearches++; \
 	} while (0)
 #else
+#ifndef pg_noreturn
 #define pg_noreturn pg_attribute_noreturn()
+#endif
 #define PG_MODULE_MAGIC_EXT(...) PG_MODULE_MAGIC
 #define SIMDUP_VACUUM_DELAY() vacuum_delay_point()
 #define SIMDUP_COUNT_SEARCH(scan) ((void) (scan))

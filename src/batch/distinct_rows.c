@@ -328,7 +328,11 @@ add_near(GroupingRows *g, bool again)
 		g->n_kept = g->n_near;
 }
 
-/* Return the near distinct rows: SimdupDistinctRows.near. */
+/*
+ * Return the near distinct rows: SimdupDistinctRows.near. Distinct rows are first
+ * asked for in ascending order, which is the order of the sort. Those that lead
+ * again are asked for again, so their near rows are kept, before those of now.
+ */
 static const SimdupNearRow *
 near_rows(void *arg, uint32_t distinct, size_t *n)
 {

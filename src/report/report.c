@@ -28,8 +28,9 @@
 #define LISTED_ROWS 50000
 
 /*
- * Put a row of the result, of a part that sql/70-report.sql names, and reset the
- * memory context of one row. The last four values are texts, 0 for NULL.
+ * Put a row of the result, of a part that sql/70-report.sql names. The last four
+ * values are texts, 0 for NULL. They are gone then: the memory context of one row
+ * is reset.
  */
 static void
 put(const Report *report, const char *part, int64 place, int64 n, int64 m,

@@ -138,6 +138,7 @@ move_row(FunctionCallInfo fcinfo, AggregateRowReader read, bool leaves)
 		state = state_of_width(state, row.width);
 	if (adds)
 	{
+		Assert(state->width == row.width);
 		for (int i = 0; i < n_counts(row.width); i++)
 			(leaves ? simdup_counters_subtract
 					: simdup_counters_add)(&state->counts[i],

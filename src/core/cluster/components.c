@@ -8,6 +8,9 @@
  * doubles.
  */
 #include "core/cluster/components.h"
+
+#include <string.h>
+
 #include "core/host.h"
 
 #define NONE UINT32_MAX

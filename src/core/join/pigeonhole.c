@@ -69,7 +69,10 @@ block_value(uint64_t fp, int i, int n)
 	return start >= end ? 0 : simdup_block_bits(fp, start, end);
 }
 
-/* Return a block's piece: value and number hashed, scaled to the pieces. */
+/*
+ * Return a block's piece: value and number hashed, scaled to the pieces. Frozen,
+ * since servers of several versions may share the pieces of a table.
+ */
 static uint32_t
 piece_of_block(const SimdupPieces *pieces, uint64_t fp, int block)
 {
