@@ -446,7 +446,7 @@ group_connected(GroupingRows *g, const SimdupConstraints *constraints)
 {
 	g->take = unite_parts;
 	g->connected = simdup_connected_begin(&g->distinct_rows, constraints);
-	if (constraints == NULL || constraints->n_cannot_link == 0)
+	if (constraints == NULL || constraints->cannot_links.n == 0)
 		join_all(g, g->distinct_rows.max_distance);
 	else
 		unite_in_order(g);

@@ -100,7 +100,6 @@ check_components(const NaiveRows *rows, SimdupConstraints *constraints)
 	if (against != NULL)
 	{
 		check_chain(rows, against);
-		constraints->n_cannot_link = 0;
 		simdup_constraints_free(constraints);
 	}
 	return against == NULL;

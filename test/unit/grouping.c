@@ -116,8 +116,6 @@ test_random(bool verifies, bool with_decisions)
 									rows.n);
 			n_grouped++;
 		}
-		else
-			constraints.n_cannot_link = 0;
 		simdup_constraints_free(&constraints);
 		simdup_free(rows.decisions.items);
 	}
@@ -222,7 +220,6 @@ test_chain(void)
 	simdup_decisions_add(&d, 1, 0, false);
 	against = simdup_constraints_find(&constraints, 6, &d);
 	ok(against == &d.items[4], "the decision against the others");
-	constraints.n_cannot_link = 0;
 	simdup_constraints_free(&constraints);
 	ok(simdup_decisions_chain(&d, 6, 1, 0, &chain) == 4 && chain[0] == 1 &&
 		   chain[1] == 5 && chain[2] == 3 && chain[3] == 0,

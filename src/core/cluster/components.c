@@ -25,29 +25,25 @@ pair_of(uint32_t a, uint32_t b)
 }
 
 static void
-add_link(SimdupConstraints *constraints, uint32_t from, uint32_t to)
+add_link(SimdupLinkLists *of, uint32_t from, uint32_t to)
 {
-	SimdupLinks *list = &constraints->lists[from];
-	uint32_t link = (uint32_t) constraints->n_cannot_link++;
+	SimdupLinks *list = &of->lists[from];
+	uint32_t link = (uint32_t) of->n++;
 
-	constraints->links =
-		simdup_grow(constraints->links, &constraints->size,
-					constraints->n_cannot_link, sizeof(SimdupLink));
-	constraints->links[link] =
-		(SimdupLink){to, list->n > 0 ? list->first : NONE};
+	of->links = simdup_grow(of->links, &of->size, of->n, sizeof(SimdupLink));
+	of->links[link] = (SimdupLink){to, list->n > 0 ? list->first : NONE};
 	list->first = link;
 	list->n++;
 }
 
-/* Add a link to the lists of both elements, at their beginning. */
+/* Add a link to the lists of two of n elements, at their beginning. */
 static void
-add_links(SimdupConstraints *constraints, uint32_t a, uint32_t b)
+add_links(SimdupLinkLists *of, uint32_t n, uint32_t a, uint32_t b)
 {
-	if (constraints->lists == NULL)
-		constraints->lists =
-			simdup_alloc0(constraints->n * sizeof(SimdupLinks));
-	add_link(constraints, a, b);
-	add_link(constraints, b, a);
+	if (of->lists == NULL)
+		of->lists = simdup_alloc0(n * sizeof(SimdupLinks));
+	add_link(of, a, b);
+	add_link(of, b, a);
 }
 
 void
@@ -56,7 +52,7 @@ simdup_constraints_add(SimdupConstraints *constraints, uint32_t a, uint32_t b)
 	a = simdup_component_root(constraints->component, a);
 	b = simdup_component_root(constraints->component, b);
 	if (simdup_wordset_add(&constraints->root_pairs, pair_of(a, b)))
-		add_links(constraints, a, b);
+		add_links(&constraints->cannot_links, constraints->n, a, b);
 }
 
 bool
@@ -75,7 +71,8 @@ simdup_constraints_join(SimdupConstraints *constraints, uint32_t a, uint32_t b)
 	uint32_t *parent = constraints->component;
 	uint32_t root = simdup_component_root(parent, a);
 	uint32_t child = simdup_component_root(parent, b);
-	SimdupLinks *lists = constraints->lists;
+	SimdupLinks *lists = constraints->cannot_links.lists;
+	SimdupLink *links = constraints->cannot_links.links;
 	uint32_t *link;
 
 	if (lists == NULL ? child < root : lists[root].n < lists[child].n)
@@ -88,11 +85,9 @@ simdup_constraints_join(SimdupConstraints *constraints, uint32_t a, uint32_t b)
 	parent[child] = root;
 	if (lists == NULL || lists[child].n == 0)
 		return;
-	for (link = &lists[child].first; *link != NONE;
-		 link = &constraints->links[*link].next)
+	for (link = &lists[child].first; *link != NONE; link = &links[*link].next)
 	{
-		uint32_t other =
-			simdup_component_root(parent, constraints->links[*link].element);
+		uint32_t other = simdup_component_root(parent, links[*link].element);
 
 		(void) simdup_wordset_add(&constraints->root_pairs,
 								  pair_of(root, other));
@@ -145,13 +140,19 @@ simdup_constraints_find(SimdupConstraints *constraints, uint32_t n,
 	return NULL;
 }
 
+static void
+free_links(SimdupLinkLists *of)
+{
+	simdup_free(of->lists);
+	simdup_free(of->links);
+}
+
 void
 simdup_constraints_free(SimdupConstraints *constraints)
 {
 	simdup_wordset_free(&constraints->root_pairs);
 	simdup_free(constraints->component);
-	simdup_free(constraints->lists);
-	simdup_free(constraints->links);
+	free_links(&constraints->cannot_links);
 }
 
 /* Decisions */
@@ -201,7 +202,7 @@ uint32_t
 simdup_decisions_chain(const SimdupDecisions *decisions, uint32_t n, uint32_t a,
 					   uint32_t b, uint32_t **chain)
 {
-	SimdupConstraints must = {.n = n}; /* its lists are of must-links */
+	SimdupLinkLists must_links = {0};
 	size_t bytes = ((size_t) n + 1) * sizeof(uint32_t);
 	uint32_t *queue = simdup_alloc(bytes);
 	uint32_t *next = memset(simdup_alloc(bytes), 0xff, bytes);
@@ -211,18 +212,21 @@ simdup_decisions_chain(const SimdupDecisions *decisions, uint32_t n, uint32_t a,
 	/* the last first, so that each list is in the order of decisions */
 	for (size_t i = decisions->n; i-- > 0;)
 		if (decisions->items[i].same)
-			add_links(&must, decisions->items[i].a, decisions->items[i].b);
+			add_links(&must_links, n, decisions->items[i].a,
+					  decisions->items[i].b);
 	queue[0] = b;
 	next[b] = b;
 	for (uint32_t i = 0; i < n_queued && next[a] == NONE; i++)
 	{
-		uint32_t n_links = simdup_n_cannot_link(&must, queue[i]);
-		uint32_t link = n_links > 0 ? must.lists[queue[i]].first : NONE;
+		uint32_t link = NONE;
+
+		if (must_links.lists != NULL && must_links.lists[queue[i]].n > 0)
+			link = must_links.lists[queue[i]].first;
 
 		simdup_check_interrupts_at(i);
-		for (; link != NONE; link = must.links[link].next)
+		for (; link != NONE; link = must_links.links[link].next)
 		{
-			uint32_t element = must.links[link].element;
+			uint32_t element = must_links.links[link].element;
 
 			if (next[element] != NONE)
 				continue;
@@ -236,6 +240,6 @@ simdup_decisions_chain(const SimdupDecisions *decisions, uint32_t n, uint32_t a,
 		queue[length] = next[queue[length - 1]];
 	*chain = queue;
 	simdup_free(next);
-	simdup_constraints_free(&must);
+	free_links(&must_links);
 	return length;
 }

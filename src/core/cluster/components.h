@@ -87,9 +87,7 @@ extern uint32_t simdup_decisions_chain(const SimdupDecisions *decisions,
 									   uint32_t n, uint32_t a, uint32_t b,
 									   uint32_t **chain);
 
-/*
- * Components that cannot-links keep apart. Each root has a list of its cannot-links.
- */
+/* Links between elements, in lists by element. */
 
 typedef struct SimdupLink
 {
@@ -103,15 +101,21 @@ typedef struct SimdupLinks
 	uint32_t first; /* link, if n > 0 */
 } SimdupLinks;
 
+typedef struct SimdupLinkLists
+{
+	SimdupLinks *lists; /* by element; NULL: there is no link */
+	SimdupLink *links;	/* of all lists: each link in both ways */
+	size_t n;
+	size_t size;
+} SimdupLinkLists;
+
+/* Components that cannot-links keep apart. */
 typedef struct SimdupConstraints
 {
-	uint32_t n;				  /* elements */
-	uint32_t *component;	  /* of each the parent; a root is its own */
-	SimdupWordSet root_pairs; /* with a cannot-link */
-	SimdupLinks *lists;		  /* by root; NULL: no cannot-link */
-	SimdupLink *links;		  /* of all lists */
-	size_t n_cannot_link;	  /* links: each cannot-link in both ways */
-	size_t size;			  /* of links */
+	uint32_t n;					  /* elements */
+	uint32_t *component;		  /* of each the parent; a root is its own */
+	SimdupWordSet root_pairs;	  /* with a cannot-link */
+	SimdupLinkLists cannot_links; /* by root */
 } SimdupConstraints;
 
 /*
@@ -142,9 +146,9 @@ extern void simdup_constraints_join(SimdupConstraints *constraints, uint32_t a,
 static inline uint32_t
 simdup_n_cannot_link(const SimdupConstraints *constraints, uint32_t component)
 {
-	return constraints == NULL || constraints->lists == NULL
+	return constraints == NULL || constraints->cannot_links.lists == NULL
 			   ? 0
-			   : constraints->lists[component].n;
+			   : constraints->cannot_links.lists[component].n;
 }
 
 #endif /* SIMDUP_CORE_CLUSTER_COMPONENTS_H */

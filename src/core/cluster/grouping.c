@@ -290,15 +290,19 @@ group_row(Leading *l, uint32_t row)
 
 	if (l->component_group[component] == NONE)
 	{
-		uint32_t n = simdup_n_cannot_link(l->constraints, component);
-		uint32_t link = n > 0 ? l->constraints->lists[component].first : NONE;
 		uint32_t group = leader == NONE ? row : l->group[leader];
 
 		l->component_group[component] = group;
-		for (; link != NONE; link = l->constraints->links[link].next)
-			(void) simdup_wordset_add(&l->cannot_link,
-									  apart(l->constraints->links[link].element,
-											group));
+		if (simdup_n_cannot_link(l->constraints, component) > 0)
+		{
+			const SimdupLinkLists *of = &l->constraints->cannot_links;
+
+			for (uint32_t link = of->lists[component].first; link != NONE;
+				 link = of->links[link].next)
+				(void) simdup_wordset_add(&l->cannot_link,
+										  apart(of->links[link].element,
+												group));
+		}
 	}
 	l->group[row] = l->component_group[component];
 	if (leader == NONE)
@@ -447,12 +451,14 @@ simdup_connected_begin(const SimdupDistinctRows *distinct_rows,
 		   constraints == NULL ? distinct_rows->distinct
 							   : constraints->component,
 		   distinct_rows->n_rows * sizeof(uint32_t));
-	if (constraints != NULL && constraints->n_cannot_link > 0)
+	if (constraints != NULL && constraints->cannot_links.n > 0)
 	{
+		const SimdupLink *links = constraints->cannot_links.links;
+
 		/* both ways of a cannot-link follow each other */
-		for (size_t i = 0; i < constraints->n_cannot_link; i += 2)
-			simdup_constraints_add(&c->rows, constraints->links[i].element,
-								   constraints->links[i + 1].element);
+		for (size_t i = 0; i < constraints->cannot_links.n; i += 2)
+			simdup_constraints_add(&c->rows, links[i].element,
+								   links[i + 1].element);
 		c->first_representative = make_numbers(distinct_rows->n_rows);
 		c->next_representative = make_numbers(distinct_rows->n_rows);
 	}
