@@ -3,8 +3,8 @@
  *	  The rows of a query as core/cluster/grouping.h takes them: distinct, with
  *	  those that are near.
  *
- * The rows of one scope and one fingerprint are one distinct row. Where
- * contents count, a fingerprint has several, one for each content. The join
+ * The rows of one scope and one fingerprint are one distinct row. If contents
+ * count, a fingerprint has a distinct row for each content. The join
  * gives near fingerprints, and so near distinct rows. The pairs of distinct rows
  * that may lead are sorted, on disk where they are many, and read again as rows
  * join groups.

@@ -364,7 +364,7 @@ static const char *const files[] = {
 #include "report/report_json.inc"
 };
 
-/* Return UTF-8 as ASCII, for HTML or for JSON. What is not UTF-8 is U+FFFD. */
+/* Return UTF-8 as ASCII, for HTML or for JSON. Invalid bytes become U+FFFD. */
 static text *
 to_ascii(SimdupUtf8 value, bool html)
 {

@@ -1,8 +1,9 @@
 /*
  * arguments.c
- *	  Arguments and results of SQL functions, and objects in the catalog: checks
- *	  that several functions share, one wording each; arrays of integers; result
- *	  rows, into a tuplestore that spills at work_mem; the extension's own objects.
+ *	  Arguments and results of SQL functions, and objects in the catalog.
+ *
+ * A check that several functions share has one wording. Result rows go into a
+ * tuplestore that spills at work_mem.
  */
 #include "postgres.h"
 #include "compat.h"

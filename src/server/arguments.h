@@ -81,8 +81,8 @@ typedef struct SimdupMemo
 
 /*
  * Return the memo of the last call if its arrays were equal, else a new one of
- * `size` bytes. What follows the SimdupMemo in it is zeroed, and `make` fills
- * it in the memo's context.
+ * `size` bytes. The bytes behind the SimdupMemo are zeroed, and `make` fills them
+ * in the memo's context.
  */
 extern void *simdup_memo(FmgrInfo *function, ArrayType *a, ArrayType *b,
 						 Size size, void (*make)(void *memo));

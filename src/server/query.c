@@ -409,7 +409,7 @@ simdup_subquery(const SimdupQuery *query, SimdupParameters *parameters,
 }
 
 /*
- * What the caller is told
+ * Progress
  *
  * Other sessions see that the statement runs, in pg_stat_activity, and no
  * more. The server's progress views know only its own commands, and shared

@@ -1,8 +1,8 @@
 /*
  * setup.c
- *	  A trigger as one statement sees it: when it fires, its table, its options,
- *	  and the columns that they name. Errors say how to write it. OIDs and column
- *	  numbers are kept, never names.
+ *	  A trigger as one statement sees it: its event, table, options and columns.
+ *	  Errors say how to write the trigger. OIDs and column numbers are kept, never
+ *	  names.
  */
 #include "postgres.h"
 #include "compat.h"

@@ -268,9 +268,9 @@ find_log(TriggerData *trigdata, TriggerState *state)
 }
 
 /*
- * Write one row of the log. Triggers on it may rename it between two. A conflict
- * target would need the right to read the log. Of two rows that one command
- * wrote, the larger key is the new one, whichever is met first.
+ * Write one row of the log. The log is named anew for each row, since a trigger on
+ * it may rename it. A conflict target would need the right to read the log. The
+ * larger key of two rows that one command wrote is the new one.
  */
 static void
 log_pair(const TriggerState *state, const NewRow *row, const NearRow *near)

@@ -29,8 +29,8 @@ typedef struct SimdupDistinctFingerprints
 } SimdupDistinctFingerprints;
 
 /*
- * Find the distinct fingerprints of rows 0 to n - 1 in their scopes, numbers
- * from 0 to n_scopes - 1. scope may be NULL where there is one. The array of
+ * Find the distinct fingerprints of rows 0 to n - 1 in their scopes. Scopes are
+ * numbers from 0 to n_scopes - 1; scope may be NULL if there is one. The array of
  * fingerprints becomes that of the distinct ones; the other arrays are allocated.
  */
 extern SimdupDistinctFingerprints simdup_distinct_fingerprints(

@@ -197,8 +197,8 @@ find_path(Grid *grid)
 }
 
 /*
- * Append units of both texts to parts in units. What is like the last part becomes
- * part of it.
+ * Append units of both texts to parts in units. Units of the last part's kind
+ * extend that part.
  */
 static void
 add_part(SimdupDiff *diff, bool same, size_t a_units, size_t b_units)

@@ -531,9 +531,9 @@ are_different(const Sharer *a, const Sharer *b)
  *
  * The texts are different letters: nearly all have a good part of their own, and
  * many pairs share nothing of it. So a letter is not, even if some of its senders
- * added to it. Where it is no rule of the table, it also stands where boilerplate
- * does: at the end, or at the beginning with most of the text behind it. A letter
- * is followed by its sender's name.
+ * added to it. Boilerplate that is no rule of the table stands at the end, or at
+ * the beginning with most of the text behind it. A letter is followed by its
+ * sender's name.
  */
 static bool
 is_boilerplate(const Sharer *sharers, size_t n, bool by_most)

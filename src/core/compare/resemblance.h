@@ -1,8 +1,8 @@
 /*
  * resemblance.h
- *	  What two texts have in common: the resemblance, which is the Jaccard
- *	  coefficient of the sets of their folded shingles (Broder 1997), or of samples
- *	  of these. And the cosine of their weighted terms.
+ *	  What two texts have in common. Their resemblance is the Jaccard coefficient
+ *	  of the sets of their folded shingles (Broder 1997), or of samples of these.
+ *	  Their cosine is that of their weighted terms.
  */
 #ifndef SIMDUP_CORE_COMPARE_RESEMBLANCE_H
 #define SIMDUP_CORE_COMPARE_RESEMBLANCE_H
@@ -54,9 +54,9 @@ extern bool simdup_winnow(SimdupShingling shingling, int window,
 						  const char *text, size_t len, SimdupHashes *set);
 
 /*
- * Texts as weighted terms: the cosine of the vector space model (Salton, Wong and
- * Yang 1975), and I-Match, a signature of the terms in a lexicon (Chowdhury et al.
- * 2002), with the randomised lexicons of Kolcz et al. (2004).
+ * Texts as weighted terms. The cosine is that of the vector space model (Salton,
+ * Wong and Yang 1975). I-Match is a signature of the terms in a lexicon (Chowdhury
+ * et al. 2002), also in randomised lexicons (Kolcz et al. 2004).
  */
 
 typedef struct SimdupTerm

@@ -171,8 +171,8 @@ simdup_distances(const uint64_t *values, int n, uint64_t center,
 }
 
 /*
- * The search begins at the guess and goes on in steps that double. It is static,
- * so that a search of a leaf has it inline: it is the most frequent step of all.
+ * The search begins at the guess and goes on in steps that double. Static, since
+ * a search of a leaf needs it inline: no step is more frequent.
  */
 static inline int
 first_not_below(const uint64_t *values, int from, int n, uint64_t value,

@@ -6,8 +6,8 @@
  * on a standby. A snapshot is taken first. Each tree is then read level by level,
  * from the root down. The pages of a level are read by their right links and
  * compared with the links of the level above, which was read before. A page that
- * has been split since is no fault: the level above has a link to the new page
- * by now, or the page before it is marked.
+ * has been split since is no fault. By now the level above has a link to the new
+ * page, or the page before it is marked.
  *
  * At last the rotations are compared, as sorted lists of TIDs and fingerprints.
  * They may differ in rows that come or go meanwhile. A row that the snapshot sees
