@@ -185,12 +185,12 @@ simdup_read_input(SimdupJoinInput *input, SimdupRowStore *other, int64 memory,
 						errdetail("A side of the join has more than %u rows.",
 								  SIMDUP_MAX_JOIN_ROWS),
 						errhint("Turn simdup.enable_join off."));
-			MemoryContextSwitchTo(context);
 			if (!isnull)
 			{
 				take(arg, input->n, key, hash);
 				input->n_keyed++;
 			}
+			MemoryContextSwitchTo(context);
 			simdup_rowstore_add(input->rows, row);
 			input->n++;
 			if (input->n % 64 == 0 && input->rows->file == NULL &&

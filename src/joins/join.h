@@ -14,6 +14,7 @@
 #include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
 
+#include "core/fingerprint/shingle.h"
 #include "server/spill.h"
 
 /* Install the planner's hook and the node, once, when the module loads. */
@@ -206,5 +207,21 @@ extern void simdup_hamming_add_key(void *sort, uint32 number, Datum key,
  */
 extern void simdup_hamming_search(SimdupJoinSearch *search,
 								  SimdupPairSort *keys[2], int max_distance);
+
+/*
+ * By sets of shingles (shingle_join.c). The keys are texts of both sides, one after
+ * the other; the call tells which side is read.
+ */
+typedef struct SimdupShingleKeys SimdupShingleKeys;
+
+extern SimdupShingleKeys *simdup_shingle_keys_begin(SimdupShingling shingling,
+													int64 memory);
+extern void simdup_shingle_keys_side(SimdupShingleKeys *keys, int side);
+extern void simdup_shingle_add_key(void *keys, uint32 number, Datum key,
+								   uint32 hash);
+/* Put the pairs of at least this resemblance, and end the keys. */
+extern void simdup_shingle_search(SimdupJoinSearch *search,
+								  SimdupShingleKeys *keys,
+								  double min_resemblance);
 
 #endif /* SIMDUP_JOINS_JOIN_H */

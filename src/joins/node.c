@@ -15,6 +15,8 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include <float.h>
+
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
@@ -28,6 +30,7 @@
 #include "joins/join.h"
 #include "server/arguments.h"
 #include "server/query.h"
+#include "text/minhash64.h"
 #include "type/simhash64.h"
 
 typedef struct NearJoinState
@@ -435,62 +438,152 @@ largest_distance(NearJoinState *state)
 
 /* Reading and searching */
 
-/* Read a side, and return its sorted keys. */
-static SimdupPairSort *
-read_keys(NearJoinState *state, int side)
+/* Read a side. Its keys may take this part of the memory. */
+static void
+read_side(NearJoinState *state, int side, SimdupKeyTake take, void *arg)
 {
-	SimdupJoinInput *input = &state->inputs[side];
-	int parts = state->reads_once ? 6 : 12;
-	SimdupPairSort *keys =
-		simdup_pairsort_begin(sort_kilobytes(memory_part(state, parts)));
-
 	simdup_progress_phase("reading", 0);
-	simdup_read_input(input, state->inputs[1 - side].rows,
-					  memory_part(state, 2), simdup_hamming_add_key, keys);
+	simdup_read_input(&state->inputs[side], state->inputs[1 - side].rows,
+					  memory_part(state, 2), take, arg);
 	note_memory(state);
-	simdup_pairsort_perform(keys);
-	return keys;
+	if (side == 0 && (asks_existence(state) || state->type == JOIN_LEFT))
+		state->matched = simdup_alloc0(state->inputs[0].n / 8 + 1);
 }
 
-/* Check whether a side without keys leaves nothing to return. */
+/* Check whether the outer side must be read, after the inner one. */
 static bool
-is_empty_without(const NearJoinState *state)
+needs_outer(const NearJoinState *state)
 {
-	return state->type == JOIN_INNER || state->type == JOIN_SEMI;
+	return state->reads_once || state->inputs[1].n_keyed > 0 ||
+		   state->type == JOIN_LEFT || state->type == JOIN_ANTI;
+}
+
+/* Check whether both sides have keys. If so, make room for their groups. */
+static bool
+begin_groups(NearJoinState *state)
+{
+	const SimdupJoinInput *inputs = state->inputs;
+
+	if (inputs[0].n_keyed == 0 ||
+		(!state->reads_once && inputs[1].n_keyed == 0))
+		return false;
+	for (int side = 0; side < 2; side++)
+		simdup_numbers_begin(&state->search.numbers[side], inputs[side].n_keyed,
+							 memory_part(state, 48));
+	state->search.memory = memory_part(state, 5);
+	return true;
+}
+
+/* Sort the keys of a side as they are read. */
+static SimdupPairSort *
+read_fingerprints(NearJoinState *state, int side)
+{
+	SimdupPairSort *keys = simdup_pairsort_begin(
+		sort_kilobytes(memory_part(state, state->reads_once ? 6 : 12)));
+
+	read_side(state, side, simdup_hamming_add_key, keys);
+	simdup_pairsort_perform(keys);
+	return keys;
 }
 
 static void
 search_by_fingerprints(NearJoinState *state)
 {
-	SimdupJoinSearch *search = &state->search;
 	SimdupPairSort *keys[2] = {NULL, NULL};
-	SimdupJoinInput *inputs = state->inputs;
 	int max_distance;
 
 	if (!state->reads_once)
-		keys[1] = read_keys(state, 1);
-	if (state->reads_once || inputs[1].n_keyed > 0 || !is_empty_without(state))
-		keys[0] = read_keys(state, 0);
-	if (asks_existence(state) || state->type == JOIN_LEFT)
-		state->matched = simdup_alloc0(inputs[0].n / 8 + 1);
-	if (inputs[0].n_keyed == 0 ||
-		(!state->reads_once && inputs[1].n_keyed == 0))
-		return;
-	max_distance = largest_distance(state);
-	for (int side = 0; side < 2 && max_distance >= 0; side++)
-		simdup_numbers_begin(&search->numbers[side], inputs[side].n_keyed,
-							 memory_part(state, 48));
-	search->memory = memory_part(state, 5);
-	simdup_progress_phase("comparing", inputs[0].n_keyed + inputs[1].n_keyed);
-	if (max_distance >= 0)
-		simdup_hamming_search(search, keys, max_distance);
-	note_memory(state);
+		keys[1] = read_fingerprints(state, 1);
+	if (needs_outer(state))
+		keys[0] = read_fingerprints(state, 0);
+	if (begin_groups(state) && (max_distance = largest_distance(state)) >= 0)
+	{
+		simdup_progress_phase("comparing", state->inputs[0].n_keyed +
+											   state->inputs[1].n_keyed);
+		simdup_hamming_search(&state->search, keys, max_distance);
+		note_memory(state);
+	}
 	for (int side = 0; side < 2; side++)
 		if (keys[side] != NULL)
 		{
 			state->disk += simdup_pairsort_disk(keys[side]);
 			simdup_pairsort_end(keys[side]);
 		}
+}
+
+/*
+ * The keys of a join by shingles. Their options are evaluated for the first text,
+ * so without one they raise no error.
+ */
+typedef struct ShingleTexts
+{
+	NearJoinState *state;
+	int side;
+	bool has_null; /* an option is NULL: nothing resembles anything */
+	double min_resemblance;
+	SimdupShingleKeys *keys; /* NULL: none yet */
+} ShingleTexts;
+
+static void
+begin_texts(ShingleTexts *texts)
+{
+	NearJoinState *state = texts->state;
+	Datum limits[3]; /* min_resemblance, w, unit */
+
+	for (int i = 0; i < 3; i++)
+	{
+		bool isnull;
+
+		limits[i] = limit_of(state, i, &isnull);
+		texts->has_null = texts->has_null || isnull;
+	}
+	if (texts->has_null)
+		return;
+	texts->min_resemblance = DatumGetFloat8(limits[0]);
+	/* less than that share nothing */
+	if (state->kind == SIMDUP_SHINGLES_ABOVE && texts->min_resemblance >= 0)
+		texts->min_resemblance = Max(texts->min_resemblance, DBL_MIN);
+	texts->keys =
+		simdup_shingle_keys_begin(simdup_get_resemblance(DatumGetInt32(
+															 limits[1]),
+														 DatumGetTextPP(
+															 limits[2])),
+								  memory_part(state, 6));
+}
+
+/* Add a text: a SimdupKeyTake. */
+static void
+add_text(void *arg, uint32 number, Datum key, uint32 hash)
+{
+	ShingleTexts *texts = arg;
+
+	if (texts->keys == NULL && !texts->has_null)
+	{
+		MemoryContext old = MemoryContextSwitchTo(texts->state->context);
+
+		begin_texts(texts);
+		MemoryContextSwitchTo(old);
+	}
+	if (texts->has_null)
+		return;
+	simdup_shingle_keys_side(texts->keys, texts->side);
+	simdup_shingle_add_key(texts->keys, number, key, hash);
+}
+
+static void
+search_by_shingles(NearJoinState *state)
+{
+	ShingleTexts texts = {.state = state, .side = 1};
+
+	if (!state->reads_once)
+		read_side(state, 1, add_text, &texts);
+	texts.side = 0;
+	if (needs_outer(state))
+		read_side(state, 0, add_text, &texts);
+	if (begin_groups(state) && texts.keys != NULL)
+		simdup_shingle_search(&state->search, texts.keys,
+							  texts.min_resemblance);
+	note_memory(state);
 }
 
 /* Begin a scan: read both sides, and search the candidates. */
@@ -533,7 +626,10 @@ begin_scan(NearJoinState *state)
 		state->search.helpers = simdup_workers();
 	begin_scan_tuple(state);
 	begin_candidates(state);
-	search_by_fingerprints(state);
+	if (simdup_is_of_shingles(state->kind))
+		search_by_shingles(state);
+	else
+		search_by_fingerprints(state);
 	if (asks_existence(state))
 		settle_candidates(state);
 	else

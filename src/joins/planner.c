@@ -38,6 +38,8 @@ static set_join_pathlist_hook_type earlier_hook;
 /* Of the node, measured: to keep and sort a row, and to look at a candidate. */
 #define ROW_NANOSECONDS 150
 #define CANDIDATE_NANOSECONDS 150
+/* To make a shingle, rank it and compare it. */
+#define SHINGLE_NANOSECONDS 500
 /* To sort a fingerprint once more, on disk. */
 #define DISK_SORT_NANOSECONDS 100
 
@@ -469,9 +471,9 @@ count_parts(const JoinOffer *offer)
 	return Max(n, 1);
 }
 
-/* Return the nanoseconds of the search, and those of its files. */
+/* Return the nanoseconds of a search by fingerprints. */
 static double
-search_nanoseconds(const JoinOffer *offer)
+hamming_nanoseconds(const JoinOffer *offer)
 {
 	int k = offer->near.radius;
 	double parts = count_parts(offer);
@@ -483,6 +485,23 @@ search_nanoseconds(const JoinOffer *offer)
 	if ((n + m) * 44 > memory)
 		cost += parts * (n + m) * (k + 1) * DISK_SORT_NANOSECONDS;
 	return cost;
+}
+
+/* Return the nanoseconds of a search by shingles: most of it is to sort them. */
+static double
+shingle_nanoseconds(const JoinOffer *offer)
+{
+	double shingles = 0;
+
+	for (int side = 0; side < (offer->reads_once ? 1 : 2); side++)
+	{
+		PathTarget *text = create_empty_pathtarget();
+
+		add_column_to_pathtarget(text, (Expr *) offer->keys[side], 0);
+		shingles += offer->sides[side]->rows *
+					set_pathtarget_cost_width(offer->root, text)->width;
+	}
+	return shingles * SHINGLE_NANOSECONDS;
 }
 
 static void
@@ -503,8 +522,11 @@ set_cost(JoinOffer *offer, Path *path)
 	}
 	if (bytes > (double) get_hash_memory_limit() / 2)
 		cost += 2 * bytes / BLCKSZ * seq_page_cost;
-	cost += (rows * ROW_NANOSECONDS + search_nanoseconds(offer)) *
-			COST_OF_NANOSECOND;
+	cost +=
+		(rows * ROW_NANOSECONDS + (simdup_is_of_shingles(offer->condition.kind)
+									   ? shingle_nanoseconds(offer)
+									   : hamming_nanoseconds(offer))) *
+		COST_OF_NANOSECOND;
 	cost_qual_eval(&filter, ordered_clauses(offer, false), offer->root);
 	path->startup_cost = cost + filter.startup;
 	cost = candidates *
