@@ -58,7 +58,8 @@ simdup_options(FunctionCallInfo fcinfo)
 	SimdupOptions options = {.method = SIMDUP_LEADER};
 	int argument = simdup_named_argument(fcinfo, "max_distance");
 
-	options.max_distance = simdup_check_max_distance(fcinfo, argument);
+	if (argument >= 0)
+		options.max_distance = simdup_check_max_distance(fcinfo, argument);
 	argument = position_of(fcinfo, "method");
 	if (argument >= 0)
 		options.method =
@@ -90,7 +91,8 @@ begin_scopes(SimdupRows *rows, Oid type, const char *argument)
 
 /* Begin a batch, with a memory context of its own, which is then the current one. */
 static SimdupRows *
-begin_batch(const char *function, int64 budget, const SimdupOptions *options)
+begin_batch(const char *function, TimestampTz *told, int64 budget,
+			const SimdupOptions *options)
 {
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "simdup batch",
@@ -107,7 +109,7 @@ begin_batch(const char *function, int64 budget, const SimdupOptions *options)
 		rows->options = *options;
 	if (rows->options.min_resemblance > 0)
 		rows->contents = simdup_stored_texts_begin(rows->options.shingling);
-	simdup_progress_begin(function);
+	simdup_progress_begin(function, told);
 	return rows;
 }
 
@@ -117,7 +119,7 @@ simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries, SimdupRowKind kind,
 {
 	Oid function = fcinfo->flinfo->fn_oid;
 	SimdupRows *rows =
-		begin_batch(get_func_name(function),
+		begin_batch(get_func_name(function), NULL,
 					(int64) maintenance_work_mem * 1024, options);
 
 	rows->key_type = simdup_key_type_argument(fcinfo);
@@ -149,8 +151,10 @@ simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries, SimdupRowKind kind,
 SimdupRows *
 simdup_rows_feed(const SimdupFeed *feed, const SimdupOptions *options)
 {
-	SimdupRows *rows = begin_batch(feed->function, feed->budget, options);
+	SimdupRows *rows =
+		begin_batch(feed->function, feed->told, feed->budget, options);
 
+	rows->n_before = feed->n_before;
 	rows->has_fp = true;
 	rows->key_type = feed->key_type;
 	if (OidIsValid(feed->key_type))
@@ -506,7 +510,7 @@ store_row(SimdupRows *rows, const SimdupRow *row)
 		add_fingerprint(rows, scope_of(rows, row), row->fp);
 	else
 		count_row(rows);
-	simdup_progress_done((int64) rows->n + rows->n_null);
+	simdup_progress_done(rows->n_before + rows->n + rows->n_null);
 }
 
 uint32

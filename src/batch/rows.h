@@ -85,6 +85,7 @@ typedef struct SimdupRows
 	SimdupRowSink row_sink;
 	void *row_sink_arg;
 
+	int64 n_before; /* rows of earlier batches, for progress messages */
 	uint32 n;		/* rows with a fingerprint */
 	uint32 n_first; /* of them, from the first query */
 	int n_queries;
@@ -137,6 +138,10 @@ typedef struct SimdupFeed
 	bool by_key;		  /* rows are found by key; ERROR for one twice */
 	Oid scope_type;		  /* InvalidOid: no scopes */
 	Oid content_type;	  /* where options have a min_resemblance */
+
+	/* of a statement with many batches; else NULL and 0 */
+	TimestampTz *told; /* as in simdup_progress_begin */
+	int64 n_before;	   /* rows of the batches before */
 } SimdupFeed;
 
 typedef struct SimdupRow
