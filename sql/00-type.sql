@@ -177,3 +177,8 @@ CREATE FUNCTION simhash_blocks(fp simhash64, n_blocks integer DEFAULT 4) RETURNS
   AS 'MODULE_PATHNAME', 'simdup_simhash_blocks' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_blocks(simhash64, integer) IS
   'the fingerprint cut into n_blocks blocks; fingerprints within distance n_blocks - 1 share one';
+
+CREATE FUNCTION simhash_pieces(fp simhash64, max_distance integer, n integer) RETURNS integer[]
+  AS 'MODULE_PATHNAME', 'simdup_simhash_pieces' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_pieces(simhash64, integer, integer) IS
+  'the pieces, 0 to n - 1, in which a row takes part; rows within max_distance share one, joined apart';
