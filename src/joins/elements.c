@@ -27,6 +27,15 @@
 /* From this distance on the runs of a block are too long to be worth a sort. */
 #define MAX_BLOCK_DISTANCE 16
 
+/* Of an element: it, its scratch, and its place in a join by balls. */
+#define ELEMENT_BYTES (2 * (int64) sizeof(SimdupElement) + 12)
+
+int64
+simdup_elements_in(int64 memory)
+{
+	return Max(memory / ELEMENT_BYTES, 64);
+}
+
 /* Add an element to those in memory, or to a file of them once it is too long. */
 static void
 add_to_run(SimdupElementJoin *join, SimdupTempFile **file, int64 *n,
@@ -309,6 +318,17 @@ simdup_elements_join(SimdupElementJoin *join)
 	else
 		simdup_tempfile_close(file);
 	join->n = 0;
+}
+
+void
+simdup_elements_join_these(SimdupElementJoin *join, SimdupElement *elements,
+						   int64 n)
+{
+	SimdupElement *own = join->elements;
+
+	join->elements = elements;
+	join_in_memory(join, n);
+	join->elements = own;
 }
 
 void

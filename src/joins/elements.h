@@ -33,6 +33,9 @@ typedef struct SimdupElementJoin
 	int64 disk; /* bytes of files that are closed */
 } SimdupElementJoin;
 
+/* Return how many elements fit in this memory. */
+extern int64 simdup_elements_in(int64 memory);
+
 /* Add an element to the sets that are joined next. */
 extern void simdup_elements_add(SimdupElementJoin *join, uint64 fp,
 								uint64 index);
@@ -42,6 +45,10 @@ extern void simdup_elements_add(SimdupElementJoin *join, uint64 fp,
  * no pair: the fingerprints of a set are distinct.
  */
 extern void simdup_elements_join(SimdupElementJoin *join);
+
+/* Report the near pairs of n elements in memory of the caller's, which move there. */
+extern void simdup_elements_join_these(SimdupElementJoin *join,
+									   SimdupElement *elements, int64 n);
 
 extern void simdup_elements_end(SimdupElementJoin *join);
 

@@ -65,9 +65,6 @@ compare_keys(const KeyReader *a, const KeyReader *b)
 	return a->fp < b->fp ? -1 : a->fp > b->fp;
 }
 
-/* Of an element: it, its scratch, and its place in a join by balls. */
-#define ELEMENT_BYTES (2 * (int64) sizeof(SimdupElement) + 12)
-
 typedef struct HammingJoin
 {
 	SimdupJoinSearch *search;
@@ -218,7 +215,7 @@ simdup_hamming_search(SimdupJoinSearch *search, SimdupPairSort *keys[2],
 	KeyReader *readers = join.readers;
 
 	join.elements.cross = !search->reads_once;
-	join.elements.capacity = Max(search->memory / ELEMENT_BYTES, 64);
+	join.elements.capacity = simdup_elements_in(search->memory);
 	join.elements.pairs = (SimdupPairJoin){.max_distance = max_distance,
 										   .sink = put_near,
 										   .progress = show_share,
