@@ -289,7 +289,7 @@ simdup_keys_get(SimdupKeys *keys, uint32 number, int buffer)
  *
  * An open-addressing table of numbers with 32 bits of their keys' hashes. Most
  * keys are bigint, so those are hashed and compared without the function
- * manager. With simplehash.h, simdup_components takes 1.1 times the time.
+ * manager. With simplehash.h, finding components takes 1.1 times the time.
  */
 
 typedef struct KeySlot
