@@ -113,11 +113,11 @@ simdup_keys_begin(Oid type)
 {
 	SimdupKeys *keys = palloc0(sizeof(SimdupKeys));
 
-	keys->words = simdup_grow(NULL, &keys->words_size, 1024, sizeof(uint64));
+	keys->words = simdup_grow(NULL, &keys->words_size, 16, sizeof(uint64));
 	keys->type = type;
 	get_typlenbyval(type, &keys->len, &keys->byval);
 	if (!keys->byval)
-		keys->bytes = simdup_grow(NULL, &keys->bytes_size, 1024, 1);
+		keys->bytes = simdup_grow(NULL, &keys->bytes_size, 256, 1);
 	for (int i = 0; i < SIMDUP_KEY_BUFFERS; i++)
 		initStringInfo(&keys->buffer[i]);
 	return keys;
