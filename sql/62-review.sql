@@ -84,17 +84,15 @@ BEGIN
       SELECT k.key, row_number() OVER (ORDER BY k.key) AS n
       FROM (SELECT d.a AS key FROM %3$s AS d UNION SELECT d.b FROM %3$s AS d) AS k),
     same AS (
-      SELECT array_agg(l.n)::text AS a, array_agg(r.n)::text AS b
+      SELECT l.n AS a, r.n AS b, %1$s.simdup_component(l.n, r.n) OVER () AS component
       FROM %3$s AS d
         JOIN keys AS l ON l.key %4$s d.a
         JOIN keys AS r ON r.key %4$s d.b
       WHERE d.same),
     decided AS (
-      SELECT k.key, dense_rank() OVER (ORDER BY coalesce(c.cluster, k.n)) AS component
+      SELECT k.key, dense_rank() OVER (ORDER BY coalesce(c.component, k.n)) AS component
       FROM keys AS k
-        LEFT JOIN %1$s.simdup_components(
-          'SELECT unnest($1::bigint[]), unnest($2::bigint[])'::text, (SELECT ARRAY[s.a, s.b] FROM same AS s)
-        ) AS c ON c.key = k.n),
+        LEFT JOIN (SELECT s.a AS n, s.component FROM same AS s UNION SELECT s.b, s.component FROM same AS s) AS c USING (n)),
     cannot_links AS (
       SELECT t.a, t.b
       FROM %3$s AS d

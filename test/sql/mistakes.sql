@@ -9,18 +9,10 @@ SELECT g, md5(g::text)::uuid, 'The bridge over the river has been closed since M
 SELECT * FROM simdup_pairs('letter', 8);
 SELECT * FROM simdup_pairs(' public.letter ');
 SELECT * FROM simdup_new_pairs('SELECT id, fp FROM letter', '"letter"');
-SELECT * FROM simdup_clusters('letter');
-SELECT * FROM simdup_components('letter');
-SELECT * FROM simdup_evaluate('letter', 'letter');
-SELECT * FROM simdup_evaluate_clusters('letter', 'letter');
 SELECT * FROM simdup_tune('letter');
 SELECT simdup_report('letter');
 SELECT simdup_report_html('letter', 'Letters');
-SELECT * FROM simdup_pieces('letter', 8, 2);
-SELECT * FROM simdup_piece_pairs('letter', 8, 0, 2);
 SELECT * FROM shingle_pairs('letter');
-SELECT * FROM term_idf('letter');
-SELECT imatch_lexicon('letter');
 SELECT simdup_group('letter_case', 'letter');
 SELECT * FROM simdup_removal('letter', 'letter');
 -- a keyword is none, and a name may have blanks
@@ -31,12 +23,9 @@ SELECT * FROM simdup_pairs('"two words"."a ""name"');
 SELECT * FROM simdup_pairs('SELECT id, body FROM letter', 8);
 SELECT * FROM simdup_pairs('SELECT body FROM letter');
 SELECT * FROM simdup_pairs('SELECT id, minhash64(body) FROM letter', min_resemblance => 0.8);
-SELECT * FROM simdup_clusters('SELECT id, minhash64(body) FROM letter', min_resemblance => 0.8);
 SELECT * FROM shingle_pairs('SELECT id, minhash64(body) FROM letter');
 SELECT * FROM simdup_tune('SELECT id, body FROM letter');
 SELECT simdup_report('SELECT id, body FROM letter');
-SELECT * FROM simdup_components('SELECT id FROM letter');
-SELECT * FROM term_idf('SELECT id, body FROM letter');
 SELECT * FROM simdup_pairs('SELECT id, minhash64(bodi) FROM letter');
 SELECT simdup_group('letter_case', 'SELECT id, body FROM letter');
 SELECT simdup_group('letter_case', 'SELECT id, minhash64(body) FROM letter', min_resemblance => 0.8);
@@ -45,12 +34,7 @@ SELECT simdup_group('letter_case', 'SELECT id, minhash64(body) FROM letter', min
 SELECT * FROM simdup_pairs('SELECT u, minhash64(body) FROM letter', 8);
 SELECT * FROM simdup_pairs('SELECT u, minhash64(body) FROM letter', NULL::text, 8);
 SELECT * FROM simdup_new_pairs('SELECT u, fp FROM letter', 'SELECT u, fp FROM letter');
-SELECT * FROM simdup_clusters('SELECT u, minhash64(body) FROM letter');
 SELECT * FROM simdup_pairs('SELECT u, minhash64(body), body AS content FROM letter', min_resemblance => 0.8);
-SELECT * FROM simdup_clusters('SELECT u, minhash64(body), body AS content FROM letter', min_resemblance => 0.8);
-SELECT * FROM simdup_components('SELECT u, u FROM letter');
-SELECT * FROM simdup_pieces('SELECT u, minhash64(body) FROM letter', 8, 2);
-SELECT * FROM simdup_piece_pairs('SELECT ARRAY[u], ARRAY[minhash64(body)] FROM letter', 8, 0, 2);
 SELECT * FROM shingle_pairs('SELECT u, body FROM letter');
 SELECT * FROM simdup_new_pairs('SELECT id, fp FROM letter', 'SELECT u, fp FROM letter');
 
@@ -67,8 +51,6 @@ END $$;
 -- a column that nobody has filled
 SELECT * FROM simdup_pairs('SELECT id, fp FROM letter');
 SELECT * FROM simdup_pairs('SELECT id, fp, body AS content FROM letter', min_resemblance => 0.8);
-SELECT * FROM simdup_clusters('SELECT id, fp, body AS content FROM letter', min_resemblance => 0.8);
-SELECT * FROM simdup_pieces('SELECT id, fp FROM letter', 8, 2);
 SELECT count(*) FROM simdup_tune('SELECT id, fp FROM letter');
 SELECT * FROM shingle_pairs('SELECT id, NULL::text FROM letter');
 UPDATE letter SET fp = minhash64(body), body = CASE WHEN id < 3 THEN body END;

@@ -85,12 +85,12 @@ SELECT statement FROM simdup_removal('flagged', 'VALUES (1, 3), (2, 3)') \gexec
 \set ECHO all
 TABLE flagged ORDER BY id;
 SELECT id, repeats, first, again, removed, foreign_key FROM flagged_moved ORDER BY id, foreign_key;
--- the map of simdup_clusters, by another key
+-- the map of simdup_cluster, by another key
 CREATE TABLE doc (u uuid UNIQUE NOT NULL, fp simhash64, body text);
 INSERT INTO doc SELECT md5(i::text)::uuid, (i % 3)::bigint::simhash64, repeat('x', i) FROM generate_series(1, 9) AS i;
 \set ECHO errors
 SELECT statement FROM simdup_removal('doc',
-  $$SELECT * FROM simdup_clusters('SELECT u, fp FROM doc ORDER BY length(body) DESC', NULL::uuid, 0)$$) \gexec
+  'SELECT u, simdup_cluster(u, fp, 0) OVER (ORDER BY length(body) DESC) FROM doc') \gexec
 \set ECHO all
 SELECT length(body) FROM doc ORDER BY 1;
 
