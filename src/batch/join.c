@@ -153,11 +153,9 @@ varying_bits(SimdupTempFile *file, int64 n, uint32 *ones, uint32 *n_sampled)
  * block value come together.
  */
 static SimdupPairSort *
-sort_by_block(SimdupTempFile *file, int64 n, int rotation)
+sort_by_block(SimdupTempFile *file, int64 n, int rotation, int memory_kb)
 {
-	/* the other half is for the fingerprints that are joined */
-	SimdupPairSort *sort =
-		simdup_pairsort_begin(Max(maintenance_work_mem / 2, 64));
+	SimdupPairSort *sort = simdup_pairsort_begin(memory_kb);
 
 	for (int64 i = 0; i < n; i++)
 	{
@@ -190,7 +188,10 @@ join_by_block(FingerprintJoin *join, SimdupTempFile *file, int64 n,
 			  uint64 block, double weight)
 {
 	int rotation = (pg_leftmost_one_pos64(block) + 1) % 64;
-	SimdupPairSort *sort = sort_by_block(file, n, rotation);
+	/* the other half of the memory is for the fingerprints that are joined */
+	SimdupPairSort *sort =
+		sort_by_block(file, n, rotation,
+					  simdup_rows_kb(join->fingerprints->rows, 2));
 	uint64 same = join->pairs.path.same;
 	SimdupTempFile *run = NULL; /* all of the run, once it is too long */
 	int64 n_run = 0;

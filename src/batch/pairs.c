@@ -222,8 +222,13 @@ unpack_row(void *arg, TupleTableSlot *slot)
 	for (int i = 0; i < n[0]; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		simdup_rows_add(rows, values[0][i], nulls[0][i], values[1][i],
-						nulls[1][i]);
+		simdup_rows_add(rows,
+						&(SimdupRow){.key = values[0][i],
+									 .no_key = nulls[0][i],
+									 .fp = nulls[1][i] ? 0
+													   : DatumGetSimhash64(
+															 values[1][i]),
+									 .no_fp = nulls[1][i]});
 	}
 }
 
