@@ -284,7 +284,7 @@ simdup_source_open(FunctionCallInfo fcinfo, Oid relation, int wanted)
 	static const char *const names[SIMDUP_SOURCE_COLUMNS] =
 		{"key", "fp", "content", "scope"};
 	Oid function = fcinfo->flinfo->fn_oid;
-	Columns c = {try_relation_open(relation, AccessShareLock)};
+	Columns c = {.relation = try_relation_open(relation, AccessShareLock)};
 	SimdupSource source = {0};
 	StringInfoData text;
 	int n = 0;
@@ -305,6 +305,9 @@ simdup_source_open(FunctionCallInfo fcinfo, Oid relation, int wanted)
 	if (c.found[SIMDUP_SOURCE_KEY] == NULL)
 		c.found[SIMDUP_SOURCE_KEY] = primary_key(c.relation);
 	check_columns(&c, wanted);
+	if (is_content(c.found[SIMDUP_SOURCE_CONTENT]))
+		source.content_type =
+			getBaseType(c.found[SIMDUP_SOURCE_CONTENT]->atttypid);
 	initStringInfo(&text);
 	for (int i = 0; i < SIMDUP_SOURCE_COLUMNS; i++)
 	{

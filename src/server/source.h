@@ -35,7 +35,9 @@ typedef struct SimdupSource
 	char *name;						  /* schema.name, quoted */
 	Oid type[SIMDUP_SOURCE_COLUMNS];  /* InvalidOid: not read */
 	int place[SIMDUP_SOURCE_COLUMNS]; /* in a row, from 0; -1: not read */
-	char *key;						  /* name of the key's column, or NULL */
+	char *key;						  /* the key's column, quoted; or NULL */
+	/* base type of the column content, also if it is not read; InvalidOid: none */
+	Oid content_type;
 	char *statement;				  /* that reads it */
 } SimdupSource;
 
