@@ -293,7 +293,7 @@ BEGIN
   USING s.next_refresh;
   GET DIAGNOSTICS n_settings = ROW_COUNT;
   IF n_changed + n_new <> n OR n_settings <> 1 THEN
-    RAISE EXCEPTION 'rows of grouping "%" were not written', groups
+    RAISE EXCEPTION 'rows of grouping % were not written', groups
       USING ERRCODE = 'triggered_data_change_violation',
         DETAIL = format('%s changes of groups and %s rows of settings differ from what was to be written.',
           n - n_changed - n_new, n_settings - 1),
@@ -340,7 +340,7 @@ BEGIN
   EXECUTE format('LOCK TABLE %s, %s IN ACCESS EXCLUSIVE MODE', g.settings, g.decisions);
   EXECUTE format('SELECT count(*) FROM %s', g.decisions) INTO STRICT n;
   IF n > 0 AND with_decisions IS NOT TRUE THEN
-    RAISE EXCEPTION 'grouping "%" has decisions', groups
+    RAISE EXCEPTION 'grouping % has decisions', groups
       USING ERRCODE = 'dependent_objects_still_exist',
         DETAIL = format('Table %s has %s rows.', g.decisions, n),
         HINT = 'To drop them too, pass with_decisions => true.';
@@ -458,7 +458,7 @@ BEGIN
     EXIT WHEN n_stored = g.n_pairs;
   END LOOP;
   IF n_stored <> g.n_pairs THEN
-    RAISE EXCEPTION 'decisions of grouping "%" were not stored', groups
+    RAISE EXCEPTION 'decisions of grouping % were not stored', groups
       USING ERRCODE = 'serialization_failure',
         DETAIL = format('%s of %s pairs have another decision.', g.n_pairs - n_stored, g.n_pairs),
         HINT = 'Another session may have decided at the same time,'
@@ -489,7 +489,7 @@ BEGIN
       WHERE NOT EXISTS (SELECT FROM %s AS m WHERE m.key %s k.key) $query$, g.keys_of, g.members, g.same_key)
     INTO STRICT absent USING g.a, g.b;
     IF absent.n > 0 THEN
-      RAISE NOTICE 'grouping "%" has no row %', groups, absent.key
+      RAISE NOTICE 'grouping % has no row %', groups, absent.key
         USING DETAIL = format('It lacks %s of the keys. The decision is stored.', absent.n);
     END IF;
   END IF;
@@ -527,7 +527,7 @@ BEGIN
   USING g.a, g.b;
   GET DIAGNOSTICS n = ROW_COUNT;
   IF n < g.n_pairs THEN
-    RAISE EXCEPTION 'decisions of grouping "%" were not deleted', groups
+    RAISE EXCEPTION 'decisions of grouping % were not deleted', groups
       USING ERRCODE = 'triggered_data_change_violation', HINT = 'A trigger or a rule may have kept them.';
   END IF;
   IF refresh THEN

@@ -23,7 +23,7 @@ SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict error
 BEGIN
   IF contents_of IS NOT NULL THEN
-    RETURN QUERY EXECUTE format('SELECT concat(s.%s), %s FROM %s AS s WHERE s.%1$s %s ANY ($1::%s[])',
+    RETURN QUERY EXECUTE format('SELECT concat(s.%1$s), %2$s FROM %3$s AS s WHERE s.%1$s %4$s ANY ($1::%5$s[])',
       key_column,
       CASE contents_of WHEN 'varbit'::regtype THEN 'NULL::text, s.content::varbit'
         ELSE 's.content::text, NULL::varbit' END,
@@ -104,9 +104,11 @@ BEGIN
       LEFT JOIN contents AS r ON r.key = p.b),
   shown AS (
     SELECT p.*, abs(p.resemblance - limit_of_texts) AS away, abs(p.distance - s.max_distance) AS bits,
-      coalesce(p.decides * least(0.5, CASE WHEN p.id = p.other
-        THEN (1 - p.resemblance) / (2 * greatest(1 - limit_of_texts, 0.01))
-        ELSE p.resemblance / (2 * limit_of_texts) END), p.moves) AS tells
+      CASE
+        WHEN p.resemblance IS NULL THEN p.moves
+        WHEN p.id = p.other
+          THEN p.decides * least(0.5, (1 - p.resemblance) / (2 * greatest(1 - limit_of_texts, 0.01)))
+        ELSE p.decides * least(0.5, p.resemblance / (2 * limit_of_texts)) END AS tells
     FROM compared AS p
     ORDER BY tells DESC, away, p.ordinality
     LIMIT n - n_passed)

@@ -82,7 +82,7 @@ COMMENT ON FUNCTION simdup_report_spans(text, text) IS
 CREATE FUNCTION simdup_report_source(
   groups regclass, INOUT query text, INOUT max_distance integer, INOUT method text,
   INOUT min_resemblance float8, INOUT w integer, INOUT unit text,
-  OUT started timestamptz, OUT asked text, OUT members regclass, OUT key_type text, OUT decisions jsonb
+  OUT started timestamptz, OUT asked text, OUT members text, OUT key_type text, OUT decisions jsonb
 ) LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
 #variable_conflict use_column
 DECLARE
@@ -230,7 +230,7 @@ BEGIN ATOMIC
     GROUP BY r.place),
   outside AS MATERIALIZED (
     SELECT o.*
-    FROM source AS s CROSS JOIN LATERAL simdup_report_sizes(s.members,
+    FROM source AS s CROSS JOIN LATERAL simdup_report_sizes(groups,
       (SELECT array_agg(f.n) FROM found AS f WHERE f.part = 'case')) AS o),
   cases AS MATERIALIZED (
     SELECT f.place, jsonb_build_object(
@@ -301,13 +301,13 @@ BEGIN ATOMIC
     SELECT coalesce(jsonb_agg(to_jsonb(q) - '{content_a,content_b,own_a,own_b}'::text[]
         || jsonb_build_object('differences', simdup_report_spans(q.content_a, q.content_b))
       ORDER BY q.ordinality), '[]') AS questions
-    FROM source AS s CROSS JOIN LATERAL simdup_review(s.members, 50) WITH ORDINALITY AS q
+    FROM source AS s CROSS JOIN LATERAL simdup_review(groups, 50) WITH ORDINALITY AS q
     WHERE s.members IS NOT NULL AND q.decides > 0)
 
   SELECT jsonb_build_object('version', 1,
       'settings', jsonb_build_object('query', s.asked, 'max_distance', s.max_distance, 'method', s.method,
         'min_resemblance', s.min_resemblance, 'w', s.w, 'unit', s.unit, 'max_groups', max_groups,
-        'groups', s.members::text, 'has_content', c.has_content, 'columns', c.columns),
+        'groups', s.members, 'has_content', c.has_content, 'columns', c.columns),
       'counts', c.counts, 'sizes', c.sizes, 'distances', c.distances,
       'cases', jsonb_build_object('all', c.counts -> 'clusters', 'kept', k.kept),
       'rows', jsonb_build_object('all', c.counts -> 'cluster_rows', 'kept', r.kept),

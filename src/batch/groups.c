@@ -65,6 +65,8 @@ simdup_grouping_source(PG_FUNCTION_ARGS)
 					   ObjectIdGetDatum(source.content_type)};
 	bool nulls[3] = {false, false, !OidIsValid(source.content_type)};
 
+	/* the caller's rights */
+	simdup_run_select(psprintf("%s LIMIT 0", source.statement), NULL, NULL);
 	return simdup_row_result(fcinfo, values, nulls);
 }
 

@@ -515,6 +515,7 @@ simdup_rows_add(SimdupRows *rows, const SimdupRow *row)
 	if (!takes_part(rows, row))
 		return SIMDUP_NO_ROW;
 	store_row(rows, row);
+	rows->n_first = rows->n;
 	return rows->n - 1;
 }
 

@@ -178,7 +178,7 @@ view_to_write(const Columns *c)
 
 		if (column->attisdropped)
 			continue;
-		if (key == NULL)
+		if (key == NULL && column != content)
 			key = column;
 		else if (content == NULL && column != key &&
 				 simdup_is_text_type(column->atttypid))
@@ -249,8 +249,9 @@ check_columns(const Columns *c, int wanted)
 					  : NULL);
 	if (content != NULL && (wants_content || to_fingerprint))
 		check_type(c, content,
-				   to_fingerprint ? simdup_is_text_type(content->atttypid)
-								  : is_content(content),
+				   to_fingerprint || (wanted & SIMDUP_SOURCE_TEXTS)
+					   ? simdup_is_text_type(content->atttypid)
+					   : is_content(content),
 				   "text");
 }
 

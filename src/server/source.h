@@ -30,6 +30,9 @@ typedef enum SimdupSourceColumn
 /* A set of these. */
 #define SIMDUP_SOURCE_HAS(column) (1 << (column))
 
+/* Beside them: the contents must be texts. */
+#define SIMDUP_SOURCE_TEXTS (1 << SIMDUP_SOURCE_COLUMNS)
+
 typedef struct SimdupSource
 {
 	char *name;						  /* schema.name, quoted */
