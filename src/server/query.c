@@ -351,11 +351,11 @@ simdup_run_query(const SimdupQuery *query, SimdupParameters *parameters,
 void
 simdup_execute_statement(const char *statement, SimdupParameters *parameters)
 {
-	SPIExecuteOptions options = {.read_only = true};
-	int result;
+	SPIPlanPtr plan = parse(statement, parameters);
+	SPIExecuteOptions options = {.params = parameters_bind(parameters),
+								 .read_only = true};
+	int result = SPI_execute_plan_extended(plan, &options);
 
-	options.params = parameters_bind(parameters);
-	result = SPI_execute_plan_extended(parse(statement, parameters), &options);
 	if (result != SPI_OK_SELECT)
 		elog(ERROR, "SPI_execute_plan_extended failed: %s",
 			 SPI_result_code_string(result));
