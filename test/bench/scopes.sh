@@ -50,7 +50,7 @@ SQL
 # reviewed NAME [OPTION]: a review of a grouping of these letters against a refresh
 reviewed()
 {
-  sql -c "SELECT simdup_group('$1', 'SELECT id, minhash64(content), content, district AS scope FROM letter ORDER BY id'${2:+, $2})" \
+  sql -c "SELECT simdup_group('$1', 'letters'${2:+, $2})" \
     -c "SELECT FROM simdup_regroup('$1')" >/dev/null
   ratio "review of 200 : refresh${2:+, $2}" "SELECT count(*) FROM simdup_review('$1', 200)" "SELECT count(*) FROM simdup_regroup('$1')" 3 "<= 2"
 }
