@@ -114,7 +114,7 @@ ORDER BY p.distance DESC, p.a, p.b;
 \echo 'A grouping gives cases numbers that last. It is refreshed as rows and people''s decisions come in.'
 \set ECHO queries
 \timing on
-SELECT simdup_group('petition_case', 'SELECT id, minhash64(content) FROM petition ORDER BY id') \g /dev/null
+SELECT simdup_group('petition_case', 'petition') \g /dev/null
 SELECT count(*) AS rows, count(DISTINCT id) AS cases FROM simdup_regroup('petition_case');
 \timing off
 \set ECHO none

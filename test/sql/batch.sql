@@ -1,4 +1,4 @@
--- batch: pairs of whole tables, and which distance
+-- batch: pairs, clusters and evaluation of whole tables
 SET simdup.progress_interval = 0;
 
 -- a fingerprint out of a number, and one with some bits flipped
@@ -40,6 +40,82 @@ SELECT kind, sum(wrong_pairs(kind, k)) AS wrong,
 FROM (SELECT DISTINCT kind FROM rows) AS kinds, generate_series(0, 16, 2) AS k
 GROUP BY kind ORDER BY kind COLLATE "C";
 
+-- clusters equal the naive ones, in any order of input
+CREATE FUNCTION naive_clusters(of_kind text, k int, by_id bool)
+  RETURNS TABLE (key bigint, component bigint, leader bigint) LANGUAGE plpgsql AS $$
+DECLARE
+  ids bigint[]; fps simhash64[]; comp int[]; lead int[]; n int; nearest int; changed bool := true;
+BEGIN
+  SELECT array_agg(id ORDER BY CASE WHEN by_id THEN id ELSE (id * 7919) % 1009 END),
+         array_agg(fp ORDER BY CASE WHEN by_id THEN id ELSE (id * 7919) % 1009 END)
+    INTO ids, fps FROM rows WHERE kind = of_kind;
+  n := array_length(ids, 1);
+  FOR i IN 1 .. n LOOP
+    comp[i] := i; lead[i] := i; nearest := k + 1;
+    FOR j IN 1 .. i - 1 LOOP
+      IF lead[j] = j AND fps[i] <~> fps[j] < nearest THEN lead[i] := j; nearest := fps[i] <~> fps[j]; END IF;
+    END LOOP;
+  END LOOP;
+  WHILE changed LOOP
+    changed := false;
+    FOR i IN 2 .. n LOOP
+      FOR j IN 1 .. i - 1 LOOP
+        IF comp[i] <> comp[j] AND fps[i] <~> fps[j] <= k THEN
+          comp[i] := least(comp[i], comp[j]); comp[j] := comp[i]; changed := true;
+        END IF;
+      END LOOP;
+    END LOOP;
+  END LOOP;
+  RETURN QUERY SELECT ids[i], ids[comp[i]], ids[lead[i]] FROM generate_series(1, n) i;
+END $$;
+CREATE TABLE cases AS
+  SELECT kind, k, by_id, format('SELECT id, fp FROM rows WHERE kind = %L ORDER BY %s', kind,
+    CASE WHEN by_id THEN 'id' ELSE '(id * 7919) % 1009' END) AS query
+  FROM (VALUES ('copies'), ('dense'), ('skewed')) AS kinds(kind), (VALUES (3), (6)) AS ks(k), (VALUES (true), (false)) AS orders(by_id);
+SELECT kind, k, by_id, r.*
+FROM cases, LATERAL (
+  SELECT count(*) AS rows, sum((c.cluster = n.component)::int) AS right_components,
+    sum((l.cluster = n.leader)::int) AS right_leaders
+  FROM naive_clusters(kind, k, by_id) AS n
+    JOIN simdup_clusters(query, k, 'connected', min_size => 1) AS c USING (key)
+    JOIN simdup_clusters(query, k, 'leader', min_size => 1) AS l USING (key)) AS r
+ORDER BY kind COLLATE "C", k, by_id;
+
+-- sizes; rows that are alone only where asked for
+SELECT size, count(*), count(DISTINCT cluster) FROM simdup_clusters($$SELECT id, fp FROM rows WHERE kind = 'copies'$$, 3, 'connected', min_size => 1)
+GROUP BY size ORDER BY size;
+SELECT min(size) FROM simdup_clusters($$SELECT id, fp FROM rows WHERE kind = 'copies'$$, 3, 'connected');
+-- the distance to the cluster's first row; by leader, the default, at most max_distance
+SELECT kinds.kind, count(*) AS rows, count(*) FILTER (WHERE c.distance = own.fp <~> first.fp) AS right_distances,
+  max(l.distance) AS by_leader
+FROM (VALUES ('copies'), ('dense'), ('skewed')) AS kinds(kind),
+  simdup_clusters(format('SELECT id, fp FROM rows WHERE kind = %L ORDER BY id', kind), 3, 'connected') AS c
+  JOIN simdup_clusters(format('SELECT id, fp FROM rows WHERE kind = %L ORDER BY id', kind)) AS l USING (key)
+  JOIN rows AS own ON own.id = key JOIN rows AS first ON first.id = c.cluster
+WHERE own.kind = kinds.kind AND first.kind = kinds.kind
+GROUP BY kinds.kind ORDER BY kinds.kind COLLATE "C";
+-- a chain: connected says so
+SELECT size, max(distance) FROM simdup_clusters('SELECT g, ((1::bigint << g) - 1)::simhash64 FROM generate_series(0, 20) g', 2, 'connected') GROUP BY size;
+SELECT size, max(distance) FROM simdup_clusters('SELECT g, ((1::bigint << g) - 1)::simhash64 FROM generate_series(0, 5) g', 3, 'connected') GROUP BY size;
+SELECT size, max(distance) FROM simdup_clusters('SELECT g, ((1::bigint << g) - 1)::simhash64 FROM generate_series(0, 20) g', 2) GROUP BY size;
+-- components of any pairs: of those of simdup_pairs, in query order, the connected clusters
+SELECT kind, count(*) AS rows, count(*) FILTER (WHERE c.size = m.size) AS same_sizes, count(DISTINCT (c.cluster, m.cluster)) = count(DISTINCT m.cluster) AS same_clusters
+FROM (VALUES ('copies'), ('dense'), ('skewed')) AS kinds(kind),
+  simdup_components(format('SELECT * FROM simdup_pairs($q$SELECT id, fp FROM rows WHERE kind = %L ORDER BY id$q$, 4)', kind)) AS m
+  FULL JOIN simdup_clusters(format('SELECT id, fp FROM rows WHERE kind = %L ORDER BY id', kind), 4, 'connected') AS c USING (key)
+GROUP BY kind ORDER BY kind COLLATE "C";
+SELECT * FROM simdup_components('VALUES (7, 3), (1, 1), (3, 9), (5, 4), (9, 7)') ORDER BY key;
+SELECT * FROM simdup_components($$VALUES ('b', 'a'), ('c', repeat('x', 3)), ('xxx', 'b')$$, NULL::text) ORDER BY key COLLATE "C";
+SELECT * FROM simdup_components($$VALUES (1.0, 2.0), (2.00, 3.0), (4.0, 4.0)$$, NULL::numeric) ORDER BY key;
+SELECT count(*), count(DISTINCT cluster), max(size), sum(key) FROM simdup_components('SELECT g, g + 1 FROM generate_series(1, 300000) g WHERE g % 3 > 0');
+SELECT * FROM simdup_components('SELECT 1, 2 WHERE false');
+SELECT * FROM simdup_components(NULL);
+SELECT * FROM simdup_components('SELECT 1, NULL::integer');
+SELECT * FROM simdup_components('SELECT 1, 2::bigint');
+SELECT * FROM simdup_components('SELECT 1');
+SELECT * FROM simdup_components($$SELECT 'a'::text, 'b'::text$$);
+SELECT * FROM simdup_components($$SELECT '1'::json, '2'::json$$, NULL::json);
+
 -- new against old: what all pairs have, without the old ones
 CREATE TABLE by_new AS SELECT least(a, b) AS a, greatest(a, b) AS b, distance FROM simdup_new_pairs(
   $$SELECT id, fp FROM rows WHERE kind = 'dense' AND id % 4 = 0$$,
@@ -58,12 +134,17 @@ SELECT * FROM simdup_pairs($$SELECT id, fp FROM rows WHERE kind = 'equal' AND id
 SELECT * FROM simdup_pairs($$SELECT id::int, fp FROM rows WHERE kind = 'equal' AND id IN (4, 8) ORDER BY id$$);
 SELECT * FROM simdup_pairs($$SELECT id::int2, fp FROM rows WHERE kind = 'equal' AND id IN (4, 8) ORDER BY id$$);
 SELECT a, b, pg_typeof(a) FROM simdup_pairs($$SELECT md5(id::text)::uuid, fp FROM rows WHERE kind = 'equal' AND id IN (4, 8) ORDER BY id$$, NULL::uuid, 3);
+SELECT key, cluster, size, pg_typeof(key) FROM simdup_clusters($$SELECT 'row ' || id, fp FROM rows WHERE kind = 'equal' AND id IN (4, 8) ORDER BY id$$, NULL::text, 3, 'leader') ORDER BY key COLLATE "C";
+-- a null integer alone is a max_distance, before another argument a key_type
+SELECT * FROM simdup_clusters('SELECT id, fp FROM rows', NULL::integer);
+SELECT DISTINCT pg_typeof(key) FROM simdup_clusters('SELECT id::integer, fp FROM rows', NULL::integer, 3, 'leader');
 SELECT * FROM simdup_pairs($$SELECT 1, fp FROM rows WHERE kind = 'equal' AND id IN (4, 8)$$);
 
 -- rows without a fingerprint
 SELECT * FROM simdup_pairs($$SELECT g, CASE WHEN g < 3 THEN simhash64 '0123456789abcdef' END FROM generate_series(1, 4) g ORDER BY g$$);
 SELECT count(*) FROM simdup_pairs('SELECT id, NULL::simhash64 FROM rows');
 SELECT count(*) FROM simdup_pairs('SELECT id, fp FROM rows WHERE false');
+SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM rows WHERE false', 3, 'leader');
 SELECT count(*) FROM simdup_pairs(NULL);
 SELECT count(*) FROM simdup_pairs('SELECT id, fp FROM rows', max_distance => NULL);
 
@@ -85,6 +166,7 @@ SELECT * FROM simdup_pairs('SELECT NULL::bigint, fp FROM rows');
 SELECT * FROM simdup_pairs('SELECT id / (id - 1), fp FROM rows');
 SELECT * FROM simdup_pairs('SELECT id, fp FROM rows', -1);
 SELECT * FROM simdup_pairs('SELECT id, fp FROM rows', 17);
+SELECT * FROM simdup_clusters('SELECT id, fp FROM rows', 3, 'nearest');
 SELECT * FROM simdup_new_pairs('SELECT id, fp FROM rows', 'SELECT fp, id FROM rows');
 -- volatile functions may run
 SELECT count(*) FROM simdup_pairs($$SELECT id, fp FROM rows WHERE kind = 'equal' ORDER BY random()$$);
@@ -94,41 +176,28 @@ SELECT count(*) FROM rows;
 CREATE ROLE regress_simdup_reader;
 SET ROLE regress_simdup_reader;
 SELECT count(*) FROM simdup_pairs('SELECT id, fp FROM public.rows');
+SELECT * FROM simdup_evaluate('SELECT id, id FROM public.rows', 'SELECT 1, 2');
 RESET ROLE;
 DROP ROLE regress_simdup_reader;
 
--- which distance: by labels
-SELECT max_distance, n_found, n_true, n_both, round("precision"::numeric, 3) AS "precision", recall, round(f1::numeric, 3) AS f1,
-  round(weighted_precision::numeric, 3) AS weighted_precision, weighted_recall, expected_false, recommended
-FROM simdup_tune($$SELECT simhash64 '0000000000000000', v.fp, v.label FROM (VALUES
-  (simhash64 '0000000000000000', true), ('0000000000000001', true), ('0000000000000003', false), ('000000000000000f', true),
-  ('00000000000000ff', false), ('0000000000000001', NULL), (NULL, true)) AS v(fp, label)$$, 5);
--- labels sampled by distance stand for all pairs there: one in 10 judged at 0 to 2, all of them from 3 on
-WITH pair AS (SELECT d, n, d < 2 OR (d < 5 AND n % 3 > 0) AS same, d > 2 OR n % 10 = 0 AS judged FROM generate_series(0, 6) AS d, generate_series(0, 29) AS n WHERE n % (d + 1) = 0),
-  all_of_them AS (SELECT k, count(*) FILTER (WHERE same AND d <= k)::float8 AS hits, count(*) FILTER (WHERE d <= k) AS found, count(*) FILTER (WHERE same) AS truth FROM pair, generate_series(0, 6) AS k GROUP BY k)
-SELECT count(*) FILTER (WHERE abs(weighted_precision - hits / found) + abs(weighted_recall - hits / truth) < 0.1) AS near,
-       count(*) FILTER (WHERE abs("precision" - hits / found) + abs(recall - hits / truth) < 0.1) AS unweighted_near,
-       string_agg(max_distance::text, ',') FILTER (WHERE recommended) AS recommended
-FROM all_of_them, simdup_tune($$SELECT simhash64 '0000000000000000', ((1::bigint << d) - 1)::simhash64, CASE WHEN d > 2 OR n % 10 = 0 THEN d < 2 OR (d < 5 AND n % 3 > 0) END
-  FROM generate_series(0, 6) AS d, generate_series(0, 29) AS n WHERE n % (d + 1) = 0$$, 6)
-WHERE max_distance = k;
--- and without: about what is there, where enough is there to see
-SELECT max_distance, expected_false BETWEEN 0.8 * n AND 1.25 * n AS as_expected
-FROM simdup_tune('SELECT g, fp_of(g) FROM generate_series(1, 20000) g', 13) AS t,
-  LATERAL (SELECT count(*) AS n FROM simdup_pairs('SELECT g, fp_of(g) FROM generate_series(1, 20000) g', t.max_distance)) AS found
-WHERE max_distance >= 12;
--- the pairs found: all of them of few rows, about all of many; unrelated ones may be 2 % of them
-CREATE TEMP TABLE repeated AS SELECT g, (fp_of(g / 2)::bigint # CASE WHEN g % 2 = 0 THEN 0 ELSE (1::bigint << g / 2 % 14) - 1 END)::simhash64 AS fp FROM generate_series(0, 19999) AS g;
-CREATE TEMP TABLE tuned AS
-SELECT rows, t.*, (SELECT count(*) FROM simdup_pairs(format('SELECT g, fp FROM repeated WHERE g < %s', rows), t.max_distance)) AS n
-FROM unnest('{4000,20000}'::int[]) AS rows, simdup_tune(format('SELECT g, fp FROM repeated WHERE g < %s', rows), 12) AS t;
-SELECT rows, bool_and(CASE rows WHEN 4000 THEN n_found = n ELSE n_found BETWEEN 0.8 * n AND 1.25 * n END) AS as_found,
-       array_agg(max_distance) FILTER (WHERE recommended) = ARRAY[max(max_distance) FILTER (WHERE expected_false <= 0.02 * n_found)] AS recommended
-FROM tuned GROUP BY rows ORDER BY rows;
-SELECT * FROM simdup_tune('SELECT 1, NULL::simhash64', 1);
-SELECT * FROM simdup_tune('SELECT 1, fp_of(1) FROM generate_series(1, 3)', 0);
-SELECT * FROM simdup_tune('SELECT 1, 2');
-SELECT * FROM simdup_tune('SELECT 1, fp_of(1)', 65);
+-- found against true
+SELECT * FROM simdup_evaluate('SELECT * FROM (VALUES (1, 2), (3, 4), (4, 3), (5, 5)) AS v;', 'SELECT 2, 1 UNION ALL SELECT 7, 8 -- all');
+SELECT * FROM simdup_evaluate($$SELECT 'a', 'b'$$, $$SELECT 'b', 'a', 0.9$$);
+SELECT * FROM simdup_evaluate('SELECT 1, 2 WHERE false', 'SELECT 1, 2 WHERE false');
+SELECT * FROM simdup_evaluate('SELECT 1, 2 WHERE false', 'SELECT 1, 2');
+SELECT * FROM simdup_evaluate('SELECT NULL::int, 2', 'SELECT 1, 2');
+SELECT * FROM simdup_evaluate($$SELECT * FROM (VALUES ('{1,2}'::int[], '{3}'::int[]), ('{4}', '{4}'), ('{5}', '{6}')) AS v$$,
+  $$SELECT '{3}'::int[], '{1,2}'::int[]$$);
+SELECT * FROM simdup_evaluate('SELECT 1', 'SELECT 1, 2');
+SELECT * FROM simdup_evaluate('SELECT 1, 2) AS q(a, b), (SELECT 3, 4', 'SELECT 1, 2');
+SELECT * FROM simdup_evaluate_clusters('SELECT g, g / 3 FROM generate_series(0, 9) g', 'SELECT g, (g / 4)::text FROM generate_series(0, 8) g');
+SELECT * FROM simdup_evaluate_clusters('SELECT 1, 1 UNION ALL SELECT 2, 1 UNION ALL SELECT 3, NULL', $$SELECT 1, 'x' UNION ALL SELECT 3, 'x'$$);
+SELECT * FROM simdup_evaluate_clusters('SELECT 1, 1 UNION ALL SELECT 1, 2', 'SELECT 1, 1');
+SELECT * FROM simdup_evaluate_clusters('SELECT 1, 1', 'SELECT 1, 1 UNION ALL SELECT 2, 1 UNION ALL SELECT 1, 1');
+SELECT * FROM simdup_evaluate_clusters($$SELECT * FROM (VALUES ('{1}'::int[], '{1}'::int[]), ('{2,3}', '{1}'), ('{4}', '{4}')) AS v$$,
+  $$SELECT * FROM (VALUES ('{1}'::int[], '{1,1}'::int[]), ('{2,3}', '{1,1}'), ('{4}', '{1,1}')) AS v$$);
+-- a hundred thousand equal labels are five billion pairs, which nobody writes down
+SELECT * FROM simdup_evaluate_clusters('SELECT g, 1 FROM generate_series(1, 100000) g', 'SELECT g, 1 FROM generate_series(1, 100000) g');
 
 -- on disk, a scope whose few varying bits make all fingerprints near: more of them than were expected in memory
 SET maintenance_work_mem = '1MB';
@@ -139,5 +208,5 @@ FROM simdup_new_pairs('SELECT scope, 0::bigint::simhash64, scope FROM dense WHER
 JOIN dense ON a = scope AND b = scope * 100000 + i GROUP BY 1 ORDER BY 1;
 RESET maintenance_work_mem;
 
-DROP TABLE rows, by_new, by_all;
-DROP FUNCTION wrong_pairs, n_pairs, flipped, fp_of;
+DROP TABLE rows, cases, by_new, by_all;
+DROP FUNCTION wrong_pairs, n_pairs, naive_clusters, flipped, fp_of;

@@ -22,11 +22,18 @@ FROM unnest(ARRAY[
   'simdup_new_pairs($q$SELECT id, fp FROM letter %s$q$, $q$SELECT id + 100, fp FROM letter$q$, 3%s)',
   'simdup_new_pairs($q$SELECT id, fp FROM letter$q$, $q$SELECT id + 100, fp FROM letter %s$q$, 3%s)',
   'simdup_new_pairs($q$SELECT body, fp FROM letter$q$, $q$SELECT body, fp FROM letter %s$q$, NULL::text, 3%s)',
-  'simdup_tune($q$SELECT id, fp FROM letter %s$q$%s)',
+  'simdup_clusters($q$SELECT id, fp FROM letter %s$q$%s)',
+  'simdup_clusters($q$SELECT body, fp FROM letter %s$q$, NULL::text, 2, ''connected''%s)',
+  'simdup_components($q$SELECT id, id + 2 FROM letter %s$q$%s)',
+  'simdup_components($q$SELECT body, district FROM letter %s$q$, NULL::text%s)',
+  'simdup_evaluate($q$SELECT id, id + 2 FROM letter %s$q$, $q$SELECT id, id + 2 FROM letter$q$%s)',
+  'simdup_evaluate_clusters($q$SELECT id, id / 3 FROM letter$q$, $q$SELECT id, id / 4 FROM letter %s$q$%s)',
   'shingle_pairs($q$SELECT id, body FROM letter %s$q$%s)',
   'shingle_pairs($q$SELECT body, body FROM letter %s$q$, NULL::text, 4, 0.5, ''word''%s)',
   'simdup_pairs($q$SELECT id, fp, body AS content FROM letter %s$q$, min_resemblance => 0.8%s)',
-  'simdup_pairs($q$SELECT body, fp, body AS content FROM letter %s$q$, NULL::text, 8, 0.5, 4, ''word''%s)']) AS f;
+  'simdup_pairs($q$SELECT body, fp, body AS content FROM letter %s$q$, NULL::text, 8, 0.5, 4, ''word''%s)',
+  'imatch_lexicon($q$SELECT body FROM letter %s$q$, 0%s)',
+  'term_idf($q$SELECT body FROM letter %s$q$%s)']) AS f;
 
 -- types come from the query; nothing in a value is taken for SQL
 SELECT * FROM simdup_pairs('SELECT id, fp FROM letter WHERE district = $1 AND id > $2 AND arrived < $3 ORDER BY id', 0,
@@ -35,12 +42,13 @@ SELECT count(*) FROM simdup_pairs('SELECT id, fp FROM letter WHERE district = $1
 SELECT count(*) FROM simdup_pairs('SELECT id, fp FROM letter WHERE id = ANY ($1)', 0, params => ARRAY['{1,2,3,4}']);
 -- in any order, more than once, in one of two queries only
 SELECT * FROM simdup_new_pairs('SELECT id, fp FROM letter WHERE id > $2 AND id < $2 + 3', 'SELECT id, fp FROM letter WHERE id <= $1', 0, params => '{10,8}') ORDER BY a, b;
+SELECT * FROM simdup_evaluate('SELECT id, id + 1 FROM letter WHERE id > $1', 'SELECT id, id + 1 FROM letter WHERE id < $2', '{5,9}');
 -- NULL is a value
 SELECT count(*) FROM simdup_pairs('SELECT id, fp FROM letter WHERE $1::text IS NULL AND id < $2', 0, params => '{NULL,5}');
 -- as an application binds them
 PREPARE by_district (text, integer, text[]) AS SELECT count(*) FROM simdup_pairs($1, $2, params => $3);
 EXECUTE by_district (:asked, 3, '{north}');
-PREPARE untyped AS SELECT count(*) FROM simdup_pairs('SELECT id, fp FROM letter WHERE district = $1', params => ARRAY[$1]);
+PREPARE untyped AS SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM letter WHERE district = $1', params => ARRAY[$1]);
 EXECUTE untyped ('north');
 EXECUTE untyped ('nowhere');
 PREPARE positional AS SELECT count(*) FROM simdup_pairs($1, $2, NULL, 4, 'char', ARRAY[$3]);
@@ -54,8 +62,7 @@ SELECT count(*) FROM today;
 -- beyond five executions
 DO $$ BEGIN
   FOR i IN 1 .. 8 LOOP
-    ASSERT (SELECT count(*) FROM simdup_pairs('SELECT id, fp FROM letter WHERE id <= $1', 0, params => ARRAY[i::text]))
-      = (SELECT count(*) FROM letter AS a JOIN letter AS b ON a.id < b.id AND a.fp = b.fp WHERE b.id <= i);
+    ASSERT (SELECT count(*) FROM simdup_components('SELECT id, id FROM letter WHERE id <= $1', params => ARRAY[i::text])) = i;
   END LOOP;
 END $$;
 
@@ -65,6 +72,7 @@ SELECT * FROM simdup_pairs(:asked, 3, params => '{a,b}');
 SELECT * FROM simdup_pairs(:north, 3, params => '{a}');
 SELECT * FROM simdup_new_pairs(:asked, :asked, 3, params => '{a,b}');
 SELECT * FROM simdup_new_pairs(:north, :asked, 3);
+SELECT * FROM simdup_evaluate('SELECT id, id FROM letter WHERE id < $2', 'SELECT 1, 2', '{1}');
 SELECT * FROM simdup_pairs('SELECT id, fp FROM letter WHERE district = $1 AND id > $2', 3, params => '{north,south}');
 SELECT * FROM simdup_pairs('SELECT id, fp FROM letter WHERE arrived > $1', 3, params => '{2026-02-30}');
 SELECT * FROM simdup_pairs('SELECT id, fp FROM letter WHERE $1 IS NULL', 3, params => '{1}');
@@ -75,21 +83,35 @@ SELECT * FROM simdup_pairs('SELECT id, fp FROM letter WHERE id = $1 AND district
 SELECT * FROM simdup_pairs('SELECT id, fp FROM letter WHERE id = $0', 3, params => '{1}');
 SELECT * FROM simdup_pairs('SELECT id, fp FROM letter WHERE id = $1', 3, params => '{{1}}');
 SELECT * FROM simdup_pairs(:north, 3, params => NULL);
-SELECT * FROM simdup_tune(:north, params => NULL);
 SELECT * FROM simdup_pairs('DELETE FROM letter WHERE id = $1 RETURNING id, fp', 3, params => '{1}');
 CREATE DOMAIN small AS integer NOT NULL CHECK (VALUE < 100);
 SELECT * FROM simdup_pairs('SELECT id, fp FROM letter WHERE id = $1::small', 3, params => '{100}');
 SELECT * FROM simdup_pairs('SELECT id, fp FROM letter WHERE id = $1::small', 3, params => '{NULL}');
 -- keys of type text[]; where no argument follows, key_type needs its name
+SELECT count(*) FROM simdup_components('SELECT ARRAY[district], ARRAY[body] FROM letter', NULL::text[]);
+SELECT count(*) FROM simdup_components('SELECT ARRAY[district], ARRAY[body] FROM letter', key_type => NULL::text[]);
 SELECT count(*) FROM simdup_pairs('SELECT ARRAY[district], fp FROM letter', NULL::text[], 3);
 SELECT count(*) FROM simdup_pairs('SELECT ARRAY[district], fp FROM letter WHERE id <= $1', NULL::text[], 0, params => '{4}');
+-- numbers as drivers send them, by position and by name: a smallint, or without a type
+SELECT f, bool_and(same(format(f, '0'), format(f, n))) AS same
+FROM unnest(ARRAY['simdup_pairs($q$SELECT id, fp FROM letter$q$, %s)', 'simdup_clusters($q$SELECT id, fp FROM letter$q$, %s)',
+    'simdup_new_pairs($q$SELECT id, fp FROM letter WHERE id < 9$q$, $q$SELECT id, fp FROM letter WHERE id > 8$q$, %s)']) AS f,
+  unnest(ARRAY['0::smallint', '''0''', 'max_distance => 0::smallint', 'max_distance => ''0''']) AS n GROUP BY f ORDER BY f;
+SELECT same($$shingle_pairs('SELECT id, body FROM letter', '1', '0.5')$$, $$shingle_pairs('SELECT id, body FROM letter', 1::smallint, 0.5)$$),
+  same($$simdup_pieces('SELECT id, fp FROM letter', '3', '2')$$, $$simdup_pieces('SELECT id, fp FROM letter', 3::smallint, 2::smallint)$$);
+PREPARE untyped_distance AS SELECT count(*) FROM simdup_clusters($1, $2, $3);
+EXECUTE untyped_distance ('SELECT id, fp FROM letter', '0', 'connected');
 -- types of keys by position are still types of keys
 SELECT DISTINCT pg_typeof(a) FROM simdup_pairs('SELECT id::text, fp FROM letter', NULL::text);
-SELECT DISTINCT pg_typeof(a) FROM simdup_pairs('SELECT id::numeric, fp FROM letter', NULL::numeric, 0);
-SELECT DISTINCT pg_typeof(a) FROM simdup_pairs('SELECT id::text::varchar, fp FROM letter', NULL::varchar, 0);
+SELECT DISTINCT pg_typeof(a) FROM simdup_pairs('SELECT id::numeric, fp FROM letter', NULL::numeric, '0');
+SELECT DISTINCT pg_typeof(a) FROM simdup_pairs('SELECT id::text::varchar, fp FROM letter', NULL::varchar, 0::smallint);
 -- and a value is none
 SELECT * FROM simdup_pairs('SELECT id, fp FROM letter', 3::bigint);
+SELECT * FROM simdup_clusters('SELECT id, fp FROM letter', 0.8);
+SELECT * FROM simdup_clusters('SELECT id, fp FROM letter', '0.8');
 SELECT * FROM shingle_pairs('SELECT id, body FROM letter', 3::bigint);
+SELECT * FROM simdup_components('SELECT id, id FROM letter', 3);
+SELECT * FROM simdup_pieces('SELECT id, fp FROM letter', 3::bigint, 2, 2);
 SELECT * FROM shingle_pairs('SELECT id, body FROM letter', NULL::integer);
 DROP VIEW today;
 DROP DOMAIN small;

@@ -30,6 +30,8 @@ CREATE TABLE doc (id int PRIMARY KEY, name text, body text, fp simhash64);
 INSERT INTO doc SELECT i, 'doc ' || i, b, simhash(b)
   FROM (SELECT i, (SELECT string_agg('word' || j * (i / 3 + 1), ' ') || ' and ' || i FROM generate_series(1, 40) AS j) AS b
         FROM generate_series(1, 12) AS i) AS x;
+CREATE VIEW page AS SELECT id AS key, body || (SELECT string_agg(' end' || i, '') FROM generate_series(1, 20) AS i) AS content FROM doc;
+CREATE VIEW doc_map (removed, kept) AS VALUES (2, 1), (3, 1);
 -- beyond maintenance_work_mem: as rows; with their keys
 CREATE TABLE many (id int, fp simhash64);
 INSERT INTO many
@@ -48,7 +50,7 @@ ANALYZE;
 CREATE FUNCTION make_grouping() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE found text;
 BEGIN
-  PERFORM simdup_group('cases', 'SELECT id, fp FROM doc ORDER BY id', 12);
+  PERFORM simdup_group('cases', 'doc', 12);
   PERFORM simdup_regroup('cases');
   PERFORM simdup_decide('cases', 1, 5, true), simdup_decide('cases', 2, 6, false), simdup_undecide('cases', 2, 6);
   SELECT string_agg(concat(key, ' ', simdup_group_of('cases', id)), ', ' ORDER BY key) INTO found FROM cases;
@@ -137,10 +139,10 @@ our @small = (
 	rows_of(q{(SELECT simhash_pieces(fp, 8, 3) FROM doc)}),
 	rows_of(q{(SELECT id, simdup_cluster(id, fp) OVER (ORDER BY id), simdup_cluster(name, fp, 12, 'connected') OVER (PARTITION BY id % 2 ORDER BY id) FROM doc)}),
 	rows_of(q{(SELECT simdup_component(name, body) OVER () FROM doc)}),
-	rows_of(q{simdup_tune('SELECT id, fp FROM doc')}),
-	rows_of(q{simdup_boilerplate('SELECT id, body || (SELECT string_agg('' end'' || i, '''') FROM generate_series(1, 20) AS i) FROM doc')}),
-	rows_of(q{simdup_pairs('SELECT id, fp FROM doc WHERE id > $1 AND body LIKE $2', 8, params => '{3,word%}')}),
-	rows_of(q{simdup_tune('SELECT a.fp, b.fp, a.id / 3 = b.id / 3 FROM doc a, doc b WHERE a.id < b.id')}),
+	rows_of(q{simdup_tune('doc')}),
+	rows_of(q{simdup_boilerplate('page')}),
+	rows_of(q{(SELECT a.id, b.id FROM doc a JOIN doc b ON a.id < b.id AND simhash_within(a.fp, b.fp, 8) WHERE a.id > 3)}),
+	rows_of(q{(SELECT a.id, b.id FROM doc a JOIN doc b ON a.id < b.id AND shingle_resemblance(a.body, b.body, 1, 'word') >= 0.1)}),
 	rows_of(q{regexp_replace(simdup_report_html(simdup_report('SELECT id, fp, body AS content FROM doc', 8), 'title', row_url => '/%s', before => '{}'), '"made": \{.*?\}', '')}),
 	rows_of(q{shingle_pairs('SELECT id, body FROM doc', 2, 0.3)}),
 	rows_of(q{simdup_pairs('SELECT id, fp, body AS content FROM doc', 12, 0.3, 2)}),
@@ -223,7 +225,7 @@ our @other = (
 # which make tables: the server's caches grow by them
 our @making = (
 	rows_of(q{make_grouping()}),
-	rows_of(q{simdup_removal('doc', 'VALUES (2, 1), (3, 1)')}),
+	rows_of(q{simdup_removal('doc', 'doc_map')}),
 );
 
 1;

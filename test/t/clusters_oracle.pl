@@ -366,11 +366,12 @@ sub compare
 		delete $model{ $_->{key} } for grep { !defined $_->{fp} || defined $set->{min} && !defined $_->{content} } @rows;
 
 		my %group = map { split /\|/ } lines_of(<<SQL);
+CREATE VIEW v${number}_$method AS SELECT place AS key, @{[ join ', ', 'fp', @named ]} FROM $table;
 DO \$\$ BEGIN
-  PERFORM simdup_group('g${number}_$method', \$q\$$query\$q\$, method => '$method', $options);
+  PERFORM simdup_group('g${number}_$method', 'v${number}_$method', method => '$method', $options);
   PERFORM simdup_regroup('g${number}_$method');
 END \$\$;
-SELECT key, id FROM g${number}_$method;
+SELECT t.key, g.id FROM g${number}_$method AS g JOIN $table AS t ON t.place = g.key;
 SQL
 		$ok = 0 unless agree([ partition(%group) ], [ partition(%model) ], "groups by $method of $name");
 	}

@@ -44,6 +44,8 @@ INSERT INTO data.doc SELECT i, b, ext.simhash(b)
   FROM (SELECT i, (SELECT string_agg('word' || j * (i / 3 + 1), ' ') || ' and ' || i FROM generate_series(1, 40) AS j) AS b
         FROM generate_series(1, 12) AS i) AS x;
 CREATE INDEX doc_fp ON data.doc USING hamming (fp);
+CREATE VIEW data.page AS SELECT id AS key, body::varchar AS content, id % 2 AS scope FROM data.doc;
+CREATE VIEW data.form AS SELECT body || (SELECT string_agg(' end' || i, '') FROM generate_series(1, 20) AS i) AS content FROM data.doc;
 ANALYZE;
 
 -- A twin for each function, operator and type that there is. Whatever is not
@@ -126,9 +128,17 @@ my %statements = (
 	'simdup_cluster, connected' => q{SELECT id, ext.simdup_cluster(body, fp, 8, 'connected') OVER (ORDER BY id) FROM data.doc ORDER BY id},
 	'simdup_cluster, contents' => q{SELECT id, ext.simdup_cluster(id, fp, body, 12, 0.3) OVER (ORDER BY id), ext.simdup_cluster(id, body) OVER (ORDER BY id) FROM data.doc ORDER BY id},
 	'simdup_component' => q{SELECT id, ext.simdup_component(id, id) OVER (), ext.simdup_component(body, body) OVER () FROM data.doc ORDER BY id},
-	'simdup_tune' => q{SELECT * FROM ext.simdup_tune('SELECT id, fp FROM data.doc')},
+	'simdup_tune' => q{SELECT * FROM ext.simdup_tune('data.doc')},
 	'simdup_removal' => q{CREATE TABLE data.refers (doc int REFERENCES data.doc ON DELETE CASCADE, n int, UNIQUE (doc, n));
-		SELECT * FROM ext.simdup_removal('data.doc', 'SELECT 2, 1')},
+		CREATE VIEW data.doc_map AS SELECT 2 AS removed, 1 AS kept;
+		SELECT * FROM ext.simdup_removal('data.doc', 'data.doc_map')},
+	'simdup_boilerplate' => q{SELECT * FROM ext.simdup_boilerplate('data.form')},
+	'groups' => q{SELECT ext.simdup_group('data.page_case', 'data.page', min_resemblance => 0.3);
+		SELECT * FROM ext.simdup_regroup('data.page_case');
+		SELECT * FROM ext.simdup_decide('data.page_case', 1, 12, true);
+		SELECT a, b, why FROM ext.simdup_review('data.page_case');
+		SELECT * FROM ext.simdup_undecide('data.page_case', ARRAY[12], ARRAY[1]);
+		SELECT ext.simdup_group_of('data.page_case', 1), ext.simdup_ungroup('data.page_case')},
 	'simdup_report' => q{SELECT ext.simdup_report('SELECT id, fp FROM data.doc') OPERATOR(pg_catalog.-) 'made'},
 	'simdup_report_html' => q{SELECT pg_catalog.regexp_replace(ext.simdup_report_html(ext.simdup_report('SELECT id, fp, body AS content FROM data.doc'), 'title'), '"made": \{.*?\}', '')},
 	'shingle_pairs' => q{SELECT * FROM ext.shingle_pairs('SELECT id, body FROM data.doc', 1, 0.3) ORDER BY 1, 2},

@@ -167,6 +167,7 @@ my %exception = (
 	'a' => 'the two things that are compared, of any type',
 	'b' => 'the two things that are compared, of any type',
 	'content of rabin_fingerprint' => 'bytes have a fingerprint, too',
+	'groups' => 'a report need not have one',
 	'hash of simhash_agg' => 'a hash itself, where others name an algorithm',
 	'k of sketch_resemblance' => 'NULL for sketches by modulus',
 	'max_distance of simdup_tune' => 'the largest one to look at',
