@@ -146,6 +146,12 @@ BEGIN
 END $$;
 SQL
 
+# The processes that the kernel still runs: their ids, and their parents'.
+sub processes
+{
+	return map { (eval { slurp_file($_) } // '') =~ /^(\d+) \(.*\) [^ZX] (\d+) /s ? ($1 => $2) : () } glob '/proc/[0-9]*/stat';
+}
+
 # Everything that runs goes at once, as if the machine had. The postmaster is
 # stopped first: a child that it forks meanwhile would live on, and keep the next
 # server from starting.
@@ -154,18 +160,19 @@ sub kill_server
 	my ($node) = @_;
 	my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
 	kill 'STOP', $postmaster;
-	my @pids = split /\s+/, `ps -o pid= --ppid $postmaster`;
+	my %parent = processes();
+	my @children = grep { $parent{$_} == $postmaster } keys %parent
+	  or die "the postmaster $postmaster has no children in /proc";
 
-	kill 'KILL', $postmaster, grep { $_ } @pids;
+	kill 'KILL', @children;
+	$node->kill9;
 	for (1 .. 1200)
 	{
-		last if !grep { $_ && kill 0, $_ } $postmaster, @pids;
+		%parent = processes();
+		return if !grep { $parent{$_} } $postmaster, @children;
 		sleep 0.05;
 	}
-	$node->stop('immediate', fail_ok => 1);
-	$node->{_pid} = undef;
-	unlink $node->data_dir . '/postmaster.pid';
-	return;
+	die "the children of the postmaster $postmaster do not end";
 }
 
 my $n_scripts = 0;
