@@ -166,13 +166,14 @@ sub kill_server
 
 	kill 'KILL', @children;
 	$node->kill9;
-	for (1 .. 1200)
+	do
 	{
-		%parent = processes();
-		return if !grep { $parent{$_} } $postmaster, @children;
 		sleep 0.05;
-	}
-	die "the children of the postmaster $postmaster do not end";
+		%parent = processes();
+	} while (grep { exists $parent{$_} } $postmaster, @children);
+	# it names the postmaster until the parent of both has asked for its status
+	unlink $node->data_dir . '/postmaster.pid';
+	return;
 }
 
 my $n_scripts = 0;
