@@ -146,10 +146,13 @@ BEGIN
 END $$;
 SQL
 
-# The processes that the kernel still runs: their ids, and their parents'.
-sub processes
+# The processes that a running one has started.
+sub children_of
 {
-	return map { (eval { slurp_file($_) } // '') =~ /^(\d+) \(.*\) [^ZX] (\d+) /s ? ($1 => $2) : () } glob '/proc/[0-9]*/stat';
+	my ($parent) = @_;
+	my @children = map { (eval { slurp_file($_) } // '') =~ /^(\d+) \(.*\) \S $parent /s ? $1 : () } glob '/proc/[0-9]*/stat';
+
+	return @children ? @children : die "no children of the process $parent in /proc";
 }
 
 # Everything that runs goes at once, as if the machine had. The postmaster is
@@ -160,20 +163,16 @@ sub kill_server
 	my ($node) = @_;
 	my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
 	kill 'STOP', $postmaster;
-	my %parent = processes();
-	my @children = grep { $parent{$_} == $postmaster } keys %parent
-	  or die "the postmaster $postmaster has no children in /proc";
+	my @children = children_of($postmaster);
 
 	kill 'KILL', @children;
 	$node->kill9;
-	do
+	for (1 .. 1200)
 	{
+		return if !kill 0, $postmaster, @children;
 		sleep 0.05;
-		%parent = processes();
-	} while (grep { exists $parent{$_} } $postmaster, @children);
-	# it names the postmaster until the parent of both has asked for its status
-	unlink $node->data_dir . '/postmaster.pid';
-	return;
+	}
+	die "the process $postmaster or its children do not end";
 }
 
 my $n_scripts = 0;
