@@ -157,8 +157,14 @@ COMMENT ON OPERATOR FAMILY simhash64_hash_ops USING hash IS 'equality of fingerp
 
 -- distance
 
+CREATE FUNCTION simdup_join_support(internal) RETURNS internal
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simdup_join_support(internal) IS
+  'planner support that loads the library, for joins by <~> and shingle_resemblance';
+
 CREATE FUNCTION simhash_distance(a simhash64, b simhash64) RETURNS integer
-  AS 'MODULE_PATHNAME', 'simdup_simhash_distance' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'simdup_simhash_distance' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+  SUPPORT simdup_join_support;
 COMMENT ON FUNCTION simhash_distance(simhash64, simhash64) IS
   'Hamming distance: in how many bits, 0 to 64, two fingerprints differ; function form of <~>';
 
@@ -171,3 +177,8 @@ CREATE FUNCTION simhash_blocks(fp simhash64, n_blocks integer DEFAULT 4) RETURNS
   AS 'MODULE_PATHNAME', 'simdup_simhash_blocks' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_blocks(simhash64, integer) IS
   'the fingerprint cut into n_blocks blocks; fingerprints within distance n_blocks - 1 share one';
+
+CREATE FUNCTION simhash_pieces(fp simhash64, max_distance integer, n integer) RETURNS integer[]
+  AS 'MODULE_PATHNAME', 'simdup_simhash_pieces' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_pieces(simhash64, integer, integer) IS
+  'the pieces, 0 to n - 1, in which a row takes part; rows within max_distance share one, joined apart';

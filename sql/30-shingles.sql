@@ -12,7 +12,8 @@ COMMENT ON FUNCTION simdup_shingles(text, integer, text) IS
 
 CREATE FUNCTION shingle_resemblance(a text, b text, w integer DEFAULT 4, unit text DEFAULT 'char')
   RETURNS float8
-  AS 'MODULE_PATHNAME', 'simdup_shingle_resemblance' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000;
+  AS 'MODULE_PATHNAME', 'simdup_shingle_resemblance' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000
+  SUPPORT simdup_join_support;
 COMMENT ON FUNCTION shingle_resemblance(text, text, integer, text) IS
   'shingles in both texts / shingles in either, exact, 0 to 1; NULL where a text has no shingle';
 
@@ -88,23 +89,3 @@ CREATE FUNCTION minhash_bands_for(min_resemblance float8, n_hashes integer DEFAU
   AS 'MODULE_PATHNAME', 'simdup_minhash_bands_for' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_bands_for(float8, integer, float8) IS
   'number of bands for a resemblance and a recall, and the recall to expect';
-
--- Whole tables. The query runs with the caller's rights. Keys are bigint, or a
--- smaller integer, in the first form of each function. In the second form they
--- have the type of the argument key_type, which is a null of that type. The
--- query's parameters $1, $2 and so on get their values from params.
-
-CREATE FUNCTION shingle_pairs(query text, w integer DEFAULT 4, min_resemblance float8 DEFAULT 0.8,
-  unit text DEFAULT 'char', params text[] DEFAULT '{}',
-  OUT a bigint, OUT b bigint, OUT common integer, OUT resemblance float8, OUT cluster bigint)
-  RETURNS SETOF record
-  AS 'MODULE_PATHNAME', 'simdup_shingle_pairs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
-CREATE FUNCTION shingle_pairs(query text, key_type anyelement, w integer DEFAULT 4,
-  min_resemblance float8 DEFAULT 0.8, unit text DEFAULT 'char', params text[] DEFAULT '{}',
-  OUT a anyelement, OUT b anyelement, OUT common integer, OUT resemblance float8, OUT cluster anyelement)
-  RETURNS SETOF record
-  AS 'MODULE_PATHNAME', 'simdup_shingle_pairs' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
-COMMENT ON FUNCTION shingle_pairs(text, integer, float8, text, text[]) IS
-  'pairs of documents of at least min_resemblance, with their connected components';
-COMMENT ON FUNCTION shingle_pairs(text, anyelement, integer, float8, text, text[]) IS
-  'shingle_pairs for keys of any type: key_type is a null of it, such as NULL::uuid';

@@ -9,6 +9,7 @@
 #include "utils/guc.h"
 
 #include "index/hamming/am.h"
+#include "joins/join.h"
 #include "server/query.h"
 
 PG_MODULE_MAGIC_EXT(.name = "simdup", .version = SIMDUP_VERSION);
@@ -18,5 +19,6 @@ _PG_init(void)
 {
 	simdup_progress_init();
 	simdup_hamming_init();
+	simdup_joins_init();
 	MarkGUCPrefixReserved("simdup");
 }

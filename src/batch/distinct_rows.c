@@ -63,6 +63,12 @@ alloc_numbers(Size n)
 	return simdup_alloc((n + 1) * sizeof(uint32));
 }
 
+static SimdupPairSort *
+begin_sort(const GroupingRows *g)
+{
+	return simdup_pairsort_begin(simdup_rows_kb(g->fingerprints->rows, 1));
+}
+
 /*
  * Distinct rows
  */
@@ -264,7 +270,7 @@ static void
 sort_all(GroupingRows *g, const SimdupConstraints *constraints)
 {
 	Size n = g->distinct_rows.n_rows;
-	int share = Max(maintenance_work_mem / 4, 64);
+	int share = simdup_rows_kb(g->fingerprints->rows, 4);
 
 	g->first_near = alloc_numbers(n);
 	memset(g->first_near, 0xff, n * sizeof(uint32));
@@ -277,7 +283,7 @@ sort_all(GroupingRows *g, const SimdupConstraints *constraints)
 	g->first_near = NULL;
 	if (g->sort == NULL)
 	{
-		g->sort = simdup_pairsort_begin(maintenance_work_mem);
+		g->sort = begin_sort(g);
 		join_all(g, g->distinct_rows.max_distance);
 	}
 	simdup_free(g->may_lead);
@@ -290,7 +296,7 @@ sort_all_verified(GroupingRows *g)
 	SimdupFingerprint fingerprint;
 	int64 next = 0;
 
-	g->sort = simdup_pairsort_begin(maintenance_work_mem);
+	g->sort = begin_sort(g);
 	while (simdup_fingerprints_next_equal(g->fingerprints, &next, &fingerprint))
 		join_distinct_rows(g, &fingerprint, &fingerprint, 0);
 	join_all(g, g->distinct_rows.max_distance);
@@ -429,7 +435,7 @@ unite_in_order(GroupingRows *g)
 	for (g->distance = 1; g->distance <= g->distinct_rows.max_distance;
 		 g->distance++)
 	{
-		g->sort = simdup_pairsort_begin(maintenance_work_mem);
+		g->sort = begin_sort(g);
 		join_all(g, g->distance);
 		simdup_pairsort_perform(g->sort);
 		while (simdup_pairsort_get(g->sort, &a, &b))

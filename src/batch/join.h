@@ -13,7 +13,7 @@ typedef void (*SimdupFingerprintSink)(void *arg, const SimdupFingerprint *a,
 
 /*
  * Find each pair of different fingerprints of one scope within the distance,
- * once, in no order. Leave out pairs whose rows are all of the second query.
+ * once, in no order.
  * The scopes are joined one after the other. Memory stays within the batch's
  * budget.
  */

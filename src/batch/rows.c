@@ -58,7 +58,8 @@ simdup_options(FunctionCallInfo fcinfo)
 	SimdupOptions options = {.method = SIMDUP_LEADER};
 	int argument = simdup_named_argument(fcinfo, "max_distance");
 
-	options.max_distance = simdup_check_max_distance(fcinfo, argument);
+	if (argument >= 0)
+		options.max_distance = simdup_check_max_distance(fcinfo, argument);
 	argument = position_of(fcinfo, "method");
 	if (argument >= 0)
 		options.method =
@@ -77,11 +78,22 @@ simdup_options(FunctionCallInfo fcinfo)
 	return options;
 }
 
-SimdupRows *
-simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries, SimdupRowKind kind,
-				  const SimdupOptions *options)
+/* Prepare to number scopes of a type. */
+static void
+begin_scopes(SimdupRows *rows, Oid type, const char *argument)
 {
-	Oid function = fcinfo->flinfo->fn_oid;
+	rows->scope_type = type;
+	rows->scope_keys = simdup_keys_begin(type);
+	rows->scopes = simdup_keynumbers_begin(rows->scope_keys, type);
+	rows->scope = simdup_grow(NULL, &rows->n_scope, 16, sizeof(uint32));
+	simdup_keys_expect(rows->scope_keys, type, argument);
+}
+
+/* Begin a batch, with a memory context of its own, which is then the current one. */
+static SimdupRows *
+begin_batch(const char *function, TimestampTz *told, int64 budget,
+			const SimdupOptions *options)
+{
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "simdup batch",
 							  ALLOCSET_DEFAULT_SIZES);
@@ -91,13 +103,31 @@ simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries, SimdupRowKind kind,
 	rows->context = context;
 	rows->row_context =
 		AllocSetContextCreate(context, "simdup row", ALLOCSET_SMALL_SIZES);
-	rows->budget = (int64) maintenance_work_mem * 1024;
+	rows->budget = budget;
+	rows->fps = simdup_grow(NULL, &rows->n_fps, 16, sizeof(uint64));
+	if (options != NULL)
+		rows->options = *options;
+	if (rows->options.min_resemblance > 0)
+		rows->contents = simdup_stored_texts_begin(rows->options.shingling);
+	simdup_progress_begin(function, told);
+	return rows;
+}
+
+SimdupRows *
+simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries, SimdupRowKind kind,
+				  const SimdupOptions *options)
+{
+	Oid function = fcinfo->flinfo->fn_oid;
+	SimdupRows *rows =
+		begin_batch(get_func_name(function), NULL,
+					(int64) maintenance_work_mem * 1024, options);
+
 	rows->key_type = simdup_key_type_argument(fcinfo);
 	rows->n_queries = n_queries;
 	rows->parameters = simdup_parameters(fcinfo, n_queries);
-	if (kind < SIMDUP_TEXTS)
+	rows->has_fp = kind < SIMDUP_TEXTS;
+	if (rows->has_fp)
 		rows->fp_type = simdup_sibling_type(function, "simhash64");
-	rows->fps = simdup_grow(NULL, &rows->n_fps, 1024, sizeof(uint64));
 	switch (kind)
 	{
 		case SIMDUP_ROWS:
@@ -115,11 +145,32 @@ simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries, SimdupRowKind kind,
 		case SIMDUP_TEXTS_ALONE:
 			break;
 	}
-	if (options != NULL)
-		rows->options = *options;
-	if (rows->options.min_resemblance > 0)
-		rows->contents = simdup_stored_texts_begin(rows->options.shingling);
-	simdup_progress_begin(get_func_name(function));
+	return rows;
+}
+
+SimdupRows *
+simdup_rows_feed(const SimdupFeed *feed, const SimdupOptions *options)
+{
+	SimdupRows *rows =
+		begin_batch(feed->function, feed->told, feed->budget, options);
+
+	rows->n_before = feed->n_before;
+	rows->has_fp = true;
+	rows->key_type = feed->key_type;
+	if (OidIsValid(feed->key_type))
+	{
+		rows->keys = simdup_keys_begin(feed->key_type);
+		simdup_keys_expect(rows->keys, feed->key_type, feed->function);
+	}
+	if (feed->by_key)
+		rows->numbers = simdup_keynumbers_begin(rows->keys, feed->key_type);
+	if (OidIsValid(feed->scope_type))
+		begin_scopes(rows, feed->scope_type, feed->function);
+	if (rows->contents != NULL &&
+		!simdup_stored_texts_expect(rows->contents, feed->content_type))
+		elog(ERROR, "contents are of type %s",
+			 format_type_be(feed->content_type));
+	simdup_progress_phase("reading", 0);
 	return rows;
 }
 
@@ -166,17 +217,12 @@ expect_key(SimdupRows *rows, Oid type, const char *argument)
 	simdup_keys_expect(rows->samples, TEXTOID, argument);
 }
 
-/* Prepare to number scopes of a type. A second query has the first one's. */
+/* Check the column of scopes. A second query has the first one's. */
 static void
 expect_scope(SimdupRows *rows, Oid type, const char *argument)
 {
 	if (rows->n_read == 1 && OidIsValid(type))
-	{
-		rows->scope_type = type;
-		rows->scope_keys = simdup_keys_begin(type);
-		rows->scopes = simdup_keynumbers_begin(rows->scope_keys, type);
-		rows->scope = simdup_grow(NULL, &rows->n_scope, 1024, sizeof(uint32));
-	}
+		begin_scopes(rows, type, argument);
 	if (type != rows->scope_type)
 		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
 				errmsg("both queries must have a column scope, of one type"),
@@ -247,15 +293,14 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 	MemoryContext old;
 	bool fits;
 
-	rows->content_column = OidIsValid(rows->fp_type) ? -1 : 1;
+	rows->content_column = rows->has_fp ? -1 : 1;
 	rows->scope_column = -1;
 	if (columns->natts < 2)
 		return false;
-	if (OidIsValid(rows->fp_type)
-			? type_of_column(columns, 1) != rows->fp_type ||
-				  !find_columns(rows, columns)
-			: columns->natts > 2 ||
-				  !simdup_is_text_type(type_of_column(columns, 1)))
+	if (rows->has_fp ? type_of_column(columns, 1) != rows->fp_type ||
+						   !find_columns(rows, columns)
+					 : columns->natts > 2 ||
+						   !simdup_is_text_type(type_of_column(columns, 1)))
 		return false;
 	old = MemoryContextSwitchTo(rows->context);
 	expect_key(rows, type_of_column(columns, 0), argument);
@@ -264,6 +309,12 @@ check_columns(void *arg, TupleDesc columns, const char *argument)
 						  argument);
 	MemoryContextSwitchTo(old);
 	return fits;
+}
+
+int
+simdup_rows_kb(const SimdupRows *rows, int share)
+{
+	return (int) Min(Max(rows->budget / 1024 / share, 64), INT_MAX);
 }
 
 static void
@@ -279,7 +330,7 @@ start_spilling(SimdupRows *rows)
 {
 	MemoryContext old = MemoryContextSwitchTo(rows->context);
 
-	rows->sort = simdup_pairsort_begin(maintenance_work_mem);
+	rows->sort = simdup_pairsort_begin(simdup_rows_kb(rows, 1));
 	for (uint32 i = 0; i < rows->n; i++)
 		sort_row(rows, rows->scope ? rows->scope[i] : 0, rows->fps[i], i);
 	simdup_free(rows->fps);
@@ -287,7 +338,7 @@ start_spilling(SimdupRows *rows)
 	rows->fps = NULL;
 	rows->scope = NULL;
 	/* a look-up needs the keys in memory */
-	if (rows->numbers == NULL)
+	if (rows->keys && rows->numbers == NULL)
 		simdup_keys_spill(rows->keys);
 	if (rows->samples)
 		simdup_keys_spill(rows->samples);
@@ -299,7 +350,8 @@ memory_of(const SimdupRows *rows)
 {
 	return (int64) rows->n *
 			   (SIMDUP_ROW_BYTES + (rows->scopes ? (int) sizeof(uint32) : 0)) +
-		   (rows->numbers ? 0 : simdup_keys_memory(rows->keys)) +
+		   (rows->keys && rows->numbers == NULL ? simdup_keys_memory(rows->keys)
+												: 0) +
 		   (rows->samples ? simdup_keys_memory(rows->samples) : 0);
 }
 
@@ -338,10 +390,9 @@ add_fingerprint(SimdupRows *rows, uint32 scope, uint64 fp)
 
 /* Add a key by which its row is looked up. */
 static void
-add_unique_key(SimdupRows *rows, TupleTableSlot *slot)
+add_unique_key(SimdupRows *rows, const SimdupRow *row)
 {
-	Datum key =
-		simdup_keys_take(rows->keys, slot->tts_values[0], slot->tts_isnull[0]);
+	Datum key = simdup_keys_take(rows->keys, row->key, row->no_key);
 	uint32 number;
 
 	simdup_keynumbers_get(rows->numbers, &key, 1, &number);
@@ -352,14 +403,12 @@ add_unique_key(SimdupRows *rows, TupleTableSlot *slot)
 						  simdup_key_text(rows->key_type, key)));
 }
 
-/* Add the key as text, cut short. */
-static void
-add_key_text(SimdupRows *rows, TupleTableSlot *slot)
+/* Return a key as text, cut short. */
+static Datum
+key_as_text(SimdupRows *rows, Datum value, bool isnull)
 {
 	const char *key =
-		slot->tts_isnull[0]
-			? "NULL"
-			: OutputFunctionCall(&rows->key_output, slot->tts_values[0]);
+		isnull ? "NULL" : OutputFunctionCall(&rows->key_output, value);
 	int len = (int) strlen(key);
 
 	if (len > MAX_KEY_TEXT)
@@ -368,8 +417,7 @@ add_key_text(SimdupRows *rows, TupleTableSlot *slot)
 		key = psprintf("%.*s ...", len, key);
 		len = (int) strlen(key);
 	}
-	simdup_keys_add(rows->keys,
-					PointerGetDatum(cstring_to_text_with_len(key, len)), false);
+	return PointerGetDatum(cstring_to_text_with_len(key, len));
 }
 
 /*
@@ -422,77 +470,100 @@ simdup_rows_sample(SimdupRows *rows, uint32 number, bool *cut)
 	return value;
 }
 
-void
-simdup_rows_add(SimdupRows *rows, Datum key, bool null_key, Datum fp,
-				bool null_fp)
-{
-	if (null_fp)
-	{
-		rows->n_null++;
-		return;
-	}
-	simdup_keys_add(rows->keys, key, null_key);
-	add_fingerprint(rows, 0, DatumGetSimhash64(fp));
-	simdup_progress_done((int64) rows->n + rows->n_null);
-}
-
 /* Return the number of a row's scope. */
 static uint32
-scope_of(SimdupRows *rows, TupleTableSlot *slot)
+scope_of(SimdupRows *rows, const SimdupRow *row)
 {
-	int column = rows->scope_column;
 	Datum scope;
 	uint32 number;
 
-	if (column < 0 || slot->tts_isnull[column])
+	if (rows->scopes == NULL || row->no_scope)
 		return 0;
-	scope = simdup_keys_take(rows->scope_keys, slot->tts_values[column], false);
+	scope = simdup_keys_take(rows->scope_keys, row->scope, false);
 	simdup_keynumbers_get(rows->scopes, &scope, 1, &number);
 	return number + 1;
 }
 
-/* Add a row: a SimdupRowSink. */
+/* Check whether a row takes part, and count one that does not. */
+static bool
+takes_part(SimdupRows *rows, const SimdupRow *row)
+{
+	if (rows->has_fp && row->no_fp)
+		rows->n_null++;
+	else if (rows->contents != NULL && row->no_content)
+		rows->n_no_content++;
+	else
+		return true;
+	return false;
+}
+
+static void
+store_row(SimdupRows *rows, const SimdupRow *row)
+{
+	if (rows->contents != NULL)
+		simdup_stored_texts_add(rows->contents, row->content);
+	if (rows->numbers)
+		add_unique_key(rows, row);
+	else if (rows->keys)
+		simdup_keys_add(rows->keys, row->key, row->no_key);
+	if (rows->has_fp)
+		add_fingerprint(rows, scope_of(rows, row), row->fp);
+	else
+		count_row(rows);
+	simdup_progress_done(rows->n_before + rows->n + rows->n_null);
+}
+
+uint32
+simdup_rows_add(SimdupRows *rows, const SimdupRow *row)
+{
+	if (!takes_part(rows, row))
+		return SIMDUP_NO_ROW;
+	store_row(rows, row);
+	rows->n_first = rows->n;
+	return rows->n - 1;
+}
+
+/* Add a row of a query: a SimdupRowSink. */
 static void
 add_row(void *arg, TupleTableSlot *slot)
 {
 	SimdupRows *rows = arg;
 	int content = rows->content_column;
+	int scope = rows->scope_column;
+	SimdupRow row = {.key = slot->tts_values[0], .no_key = slot->tts_isnull[0]};
 
-	if (OidIsValid(rows->fp_type) && slot->tts_isnull[1])
+	if (rows->has_fp)
 	{
-		rows->n_null++;
-		return;
+		row.no_fp = slot->tts_isnull[1];
+		row.fp = row.no_fp ? 0 : DatumGetSimhash64(slot->tts_values[1]);
 	}
-	if (rows->contents != NULL && slot->tts_isnull[content])
+	if (content >= 0)
 	{
-		rows->n_no_content++;
-		return;
+		row.content = slot->tts_values[content];
+		row.no_content = slot->tts_isnull[content];
 	}
-	if (rows->contents != NULL)
-		simdup_stored_texts_add(rows->contents, slot->tts_values[content]);
+	if (scope >= 0)
+	{
+		row.scope = slot->tts_values[scope];
+		row.no_scope = slot->tts_isnull[scope];
+	}
+	if (!takes_part(rows, &row))
+		return;
 	if (rows->samples)
 	{
-		add_key_text(rows, slot);
+		row.key = key_as_text(rows, row.key, row.no_key);
+		row.no_key = false;
 		add_sample(rows, slot);
 	}
-	else if (rows->numbers)
-		add_unique_key(rows, slot);
-	else if (rows->keys)
-		simdup_keys_add(rows->keys, slot->tts_values[0], slot->tts_isnull[0]);
 	if (rows->row_sink != NULL)
 		rows->row_sink(rows->row_sink_arg, slot);
-	if (OidIsValid(rows->fp_type))
-		add_fingerprint(rows, scope_of(rows, slot),
-						DatumGetSimhash64(slot->tts_values[1]));
-	else
-		count_row(rows);
-	simdup_progress_done((int64) rows->n + rows->n_null);
+	store_row(rows, &row);
 }
 
 void
 simdup_rows_read(SimdupRows *rows, FunctionCallInfo fcinfo)
 {
-	bool has_fp = OidIsValid(rows->fp_type);
+	bool has_fp = rows->has_fp;
 	SimdupQuery query =
 		{NULL, "query",
 		 has_fp

@@ -57,9 +57,10 @@ typedef struct SimdupRows
 {
 	MemoryContext context;	   /* all of the batch, a child of the caller's */
 	MemoryContext row_context; /* for what is made of one row; then reset */
-	int64 budget;			   /* bytes: maintenance_work_mem */
+	int64 budget;			   /* bytes */
 	SimdupOptions options;	   /* zeroed if the function has none */
-	Oid fp_type; /* InvalidOid: a key and a text, without a fingerprint */
+	bool has_fp; /* else a key and a text, without a fingerprint */
+	Oid fp_type; /* of a query's column */
 	SimdupParameters *parameters;
 
 	SimdupKeys *keys;		   /* by number; NULL: not kept */
@@ -84,6 +85,7 @@ typedef struct SimdupRows
 	SimdupRowSink row_sink;
 	void *row_sink_arg;
 
+	int64 n_before; /* rows of earlier batches, for progress messages */
 	uint32 n;		/* rows with a fingerprint */
 	uint32 n_first; /* of them, from the first query */
 	int n_queries;
@@ -124,9 +126,52 @@ extern void simdup_rows_end(SimdupRows *rows);
  */
 extern void simdup_rows_read(SimdupRows *rows, FunctionCallInfo fcinfo);
 
-/* Add rows one by one, after simdup_keys_expect. */
-extern void simdup_rows_add(SimdupRows *rows, Datum key, bool null_key,
-							Datum fp, bool null_fp);
+/*
+ * The rows of a batch that come one by one: what they have. They are numbered in
+ * the order in which they are added.
+ */
+typedef struct SimdupFeed
+{
+	const char *function; /* that progress messages name */
+	int64 budget;		  /* bytes of memory; more goes to disk */
+	Oid key_type;		  /* InvalidOid: keys are not kept */
+	bool by_key;		  /* rows are found by key; ERROR for one twice */
+	Oid scope_type;		  /* InvalidOid: no scopes */
+	Oid content_type;	  /* where options have a min_resemblance */
+
+	/* of a statement with many batches; else NULL and 0 */
+	TimestampTz *told; /* as in simdup_progress_begin */
+	int64 n_before;	   /* rows of the batches before */
+} SimdupFeed;
+
+typedef struct SimdupRow
+{
+	Datum key; /* of key_type */
+	uint64 fp;
+	Datum content; /* only where options have a min_resemblance */
+	Datum scope;
+	bool no_key; /* NULL */
+	bool no_fp;
+	bool no_content;
+	bool no_scope; /* all rows without one are of one scope */
+} SimdupRow;
+
+/*
+ * Begin such a batch, in a memory context as simdup_rows_begin does. Add all rows,
+ * then call simdup_rows_distinct and simdup_find_groups or
+ * simdup_join_fingerprints, then simdup_rows_end.
+ */
+extern SimdupRows *simdup_rows_feed(const SimdupFeed *feed,
+									const SimdupOptions *options);
+
+/*
+ * Add a row. Its values are copied. Return its number, or SIMDUP_NO_ROW for one
+ * that takes no part, which n_null and n_no_content count.
+ */
+extern uint32 simdup_rows_add(SimdupRows *rows, const SimdupRow *row);
+
+/* Return a share of the budget, such as a half or a quarter, in kB. */
+extern int simdup_rows_kb(const SimdupRows *rows, int share);
 
 /*
  * Return the content of a row, up to SIMDUP_MAX_SAMPLE bytes, in the current

@@ -28,6 +28,24 @@ typedef struct SimdupNearClause
 /* Return the radius if it is known at plan time; -1 if it is NULL. */
 extern int simdup_plan_time_radius(PlannerInfo *root, Node *radius);
 
+/*
+ * Set what the arguments after the operands say, as far as they are known at plan
+ * time: the radius, or of texts min_resemblance and recall.
+ */
+extern void simdup_set_limits(PlannerInfo *root, SimdupNearClause *clause,
+							  List *limits);
+
+/*
+ * Return minhash64(content) as an expression. The function is one of this
+ * extension's.
+ */
+extern Node *simdup_make_minhash64(Oid funcid, Node *content, Oid collation);
+
+/* Return the part of the pairs of two relations' rows that fulfils the clause. */
+extern Selectivity simdup_pair_selectivity(PlannerInfo *root,
+										   const SimdupNearClause *clause,
+										   SpecialJoinInfo *sjinfo);
+
 /* Answer a support function's request with the estimate for the clause. */
 extern void simdup_answer_selectivity(SupportRequestSelectivity *request,
 									  const SimdupNearClause *clause);

@@ -346,6 +346,13 @@ join_selectivity(PlannerInfo *root, const SimdupNearClause *clause,
 	return selectivity;
 }
 
+Selectivity
+simdup_pair_selectivity(PlannerInfo *root, const SimdupNearClause *clause,
+						SpecialJoinInfo *sjinfo)
+{
+	return join_selectivity(root, clause, JOIN_INNER, sjinfo);
+}
+
 void
 simdup_answer_selectivity(SupportRequestSelectivity *request,
 						  const SimdupNearClause *clause)

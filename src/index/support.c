@@ -6,11 +6,13 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
@@ -398,29 +400,75 @@ plan_time_share(PlannerInfo *root, Node *node, double otherwise)
 	return IsA(value, Const) && value->constisnull ? -1 : otherwise;
 }
 
+/* Return the largest distance of texts, as far as it is known; -1 for NULL. */
+static int
+plan_time_agreement(PlannerInfo *root, Node *min_resemblance, Node *recall)
+{
+	double m = plan_time_share(root, min_resemblance, DEFAULT_MIN_RESEMBLANCE);
+	double r = plan_time_share(root, recall, DEFAULT_RECALL);
+
+	return m >= 0 && r >= 0 ? largest_distance(m, r) : -1;
+}
+
+Node *
+simdup_make_minhash64(Oid funcid, Node *content, Oid collation)
+{
+	Oid types[] = {TEXTOID, INT4OID, TEXTOID, INT4OID};
+	Oid function =
+		simdup_sibling_function(funcid, "minhash64", types, lengthof(types));
+	SimdupShingling by_default = simdup_default_shingling;
+	List *arguments;
+
+	if (!OidIsValid(function))
+		return NULL;
+	arguments = list_make4(content,
+						   makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
+									 Int32GetDatum(by_default.w), false, true),
+						   makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1,
+									 CStringGetTextDatum("char"), false, false),
+						   makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
+									 Int32GetDatum(0), false, true));
+	return (Node *) makeFuncExpr(function, get_func_rettype(function),
+								 arguments, InvalidOid, collation,
+								 COERCE_EXPLICIT_CALL);
+}
+
+void
+simdup_set_limits(PlannerInfo *root, SimdupNearClause *clause, List *limits)
+{
+	clause->of_texts = list_length(limits) == 2;
+	if (clause->of_texts)
+	{
+		clause->excludes_strangers =
+			plan_time_share(root, linitial(limits), DEFAULT_MIN_RESEMBLANCE) >=
+			RELATED;
+		clause->radius =
+			plan_time_agreement(root, linitial(limits), lsecond(limits));
+	}
+	else
+		clause->radius = simdup_plan_time_radius(root, linitial(limits));
+}
+
 static void
 estimate_selectivity(SupportRequestSelectivity *req)
 {
 	SimdupNearClause clause = {.funcid = req->funcid,
 							   .a = linitial(req->args),
-							   .b = lsecond(req->args),
-							   .of_texts = is_of_texts(req->funcid),
-							   .radius = -1};
+							   .b = lsecond(req->args)};
 
-	if (clause.of_texts)
-	{
-		double min_resemblance = plan_time_share(req->root, lthird(req->args),
-												 DEFAULT_MIN_RESEMBLANCE);
-		double recall =
-			plan_time_share(req->root, lfourth(req->args), DEFAULT_RECALL);
-
-		clause.excludes_strangers = min_resemblance >= RELATED;
-		if (min_resemblance >= 0 && recall >= 0)
-			clause.radius = largest_distance(min_resemblance, recall);
-	}
-	else
-		clause.radius = simdup_plan_time_radius(req->root, lthird(req->args));
+	simdup_set_limits(req->root, &clause, list_copy_tail(req->args, 2));
 	simdup_answer_selectivity(req, &clause);
+}
+
+PG_FUNCTION_INFO_V1(simdup_join_support);
+/*
+ * Answer no request. To plan a call loads the library, whose hook offers joins by
+ * these functions.
+ */
+Datum
+simdup_join_support(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_POINTER(NULL);
 }
 
 PG_FUNCTION_INFO_V1(simdup_support);

@@ -88,9 +88,9 @@ simdup_integer_argument(FunctionCallInfo fcinfo, int argument, const char *name)
 int
 simdup_check_max_distance(FunctionCallInfo fcinfo, int argument)
 {
-	int max_distance =
-		simdup_integer_argument(fcinfo, argument, "max_distance");
+	int max_distance = PG_GETARG_INT32(argument);
 
+	simdup_check_not_null(PG_ARGISNULL(argument), "max_distance");
 	if (max_distance < 0 || max_distance > SIMDUP_MAX_PAIR_DISTANCE)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("max_distance must be between 0 and %d",
@@ -99,24 +99,6 @@ simdup_check_max_distance(FunctionCallInfo fcinfo, int argument)
 				errhint(
 					"Unrelated fingerprints are about 32 apart; 3 finds copies, 8 near-duplicates."));
 	return max_distance;
-}
-
-PG_FUNCTION_INFO_V1(simdup_number_in);
-/* Read an integer. A fraction by position is mostly a resemblance. */
-Datum
-simdup_number_in(PG_FUNCTION_ARGS)
-{
-	const char *number = PG_GETARG_CSTRING(0);
-	double value = strtod(number, NULL);
-
-	if (value > 0 && value < 1)
-		ereturn(fcinfo->context, (Datum) 0,
-				errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				errmsg("invalid input syntax for type %s: \"%s\"", "integer",
-					   number),
-				errhint("For a resemblance, write min_resemblance => %s.",
-						number));
-	return int4in(fcinfo);
 }
 
 double

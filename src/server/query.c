@@ -332,7 +332,6 @@ prepare(const SimdupQuery *query, SimdupParameters *parameters,
 	return plan;
 }
 
-/* Without a receiver the rows go to SPI_tuptable. */
 static void
 execute(SPIPlanPtr plan, const SimdupParameters *parameters,
 		DestReceiver *receiver)
@@ -388,26 +387,6 @@ simdup_run_query(const SimdupQuery *query, SimdupParameters *parameters,
 	SPI_finish();
 }
 
-void
-simdup_execute_statement(const char *statement, SimdupParameters *parameters)
-{
-	execute(parse(statement, parameters), parameters, NULL);
-}
-
-char *
-simdup_subquery(const SimdupQuery *query, SimdupParameters *parameters,
-				SimdupColumnCheck check, void *arg)
-{
-	SPIPlanPtr plan = prepare(query, parameters, check, arg);
-	CachedPlanSource *source = linitial(SPI_plan_get_plan_sources(plan));
-	const RawStmt *statement = source->raw_parse_tree;
-	const char *start = query->text + statement->stmt_location;
-	int len = statement->stmt_len ? statement->stmt_len : (int) strlen(start);
-
-	/* the newline ends a comment that the text may end in */
-	return psprintf("(%.*s\n)", len, start);
-}
-
 /*
  * Progress
  *
@@ -427,17 +406,18 @@ typedef struct Progress
 	const char *phase;
 	int64 done;
 	int64 total;
-	int calls;
 	TimestampTz told;
 } Progress;
 
 /* Of the innermost batch: a batch's query may run another. */
 static Progress progress;
+static int progress_calls;
 
 typedef struct ProgressEnd
 {
 	MemoryContextCallback callback;
 	Progress outer;
+	TimestampTz *told;
 } ProgressEnd;
 
 void
@@ -454,21 +434,26 @@ simdup_progress_init(void)
 static void
 progress_end(void *arg)
 {
-	progress = ((ProgressEnd *) arg)->outer;
+	ProgressEnd *end = arg;
+
+	if (end->told != NULL)
+		*end->told = progress.told;
+	progress = end->outer;
 }
 
 void
-simdup_progress_begin(const char *function)
+simdup_progress_begin(const char *function, TimestampTz *told)
 {
 	ProgressEnd *end = palloc(sizeof(ProgressEnd));
 
 	end->outer = progress;
+	end->told = told;
 	end->callback.func = progress_end;
 	end->callback.arg = end;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &end->callback);
 	memset(&progress, 0, sizeof(progress));
 	progress.function = function;
-	progress.told = GetCurrentTimestamp();
+	progress.told = told != NULL && *told != 0 ? *told : GetCurrentTimestamp();
 	simdup_progress_phase("starting", 0);
 }
 
@@ -478,13 +463,12 @@ simdup_progress_phase(const char *phase, int64 total)
 	progress.phase = phase;
 	progress.done = 0;
 	progress.total = total;
-	progress.calls = 0;
 }
 
 void
 simdup_progress_done(int64 done)
 {
-	if (++progress.calls % CALLS_PER_LOOK == 0)
+	if (++progress_calls % CALLS_PER_LOOK == 0)
 		simdup_progress_look(done);
 }
 

@@ -6,6 +6,7 @@
 #ifndef SIMDUP_SERVER_QUERY_H
 #define SIMDUP_SERVER_QUERY_H
 
+#include "datatype/timestamp.h"
 #include "executor/tuptable.h"
 #include "fmgr.h"
 #include "nodes/params.h"
@@ -76,21 +77,6 @@ extern void simdup_run_query(const SimdupQuery *query,
 							 SimdupColumnCheck check, SimdupRowSink sink,
 							 void *arg);
 
-/*
- * The one SELECT of the text, without what may follow it, fit to stand in
- * parentheses; checked like the above. Needs an SPI connection.
- */
-extern char *simdup_subquery(const SimdupQuery *query,
-							 SimdupParameters *parameters,
-							 SimdupColumnCheck check, void *arg);
-
-/*
- * Run a statement of ours, of such subqueries, with their parameters. The rows
- * are in SPI_tuptable. Needs an SPI connection.
- */
-extern void simdup_execute_statement(const char *statement,
-									 SimdupParameters *parameters);
-
 /* How far a batch is, told to the caller by NOTICEs. */
 
 /* Define simdup.progress_interval, once, when the module loads. */
@@ -99,8 +85,10 @@ extern void simdup_progress_init(void);
 /*
  * Begin to report for the named function, until the current memory context is
  * reset or deleted, on every way out. Without it the calls below do nothing.
+ * *told is the time of the last report, 0 before the first one; it outlives many
+ * short runs of one statement. NULL: there is one run.
  */
-extern void simdup_progress_begin(const char *function);
+extern void simdup_progress_begin(const char *function, TimestampTz *told);
 
 /* Begin a phase of total units, 0 if unknown. phase stays a pointer. */
 extern void simdup_progress_phase(const char *phase, int64 total);

@@ -52,6 +52,12 @@ simdup_tempfile_close(SimdupTempFile *file)
 }
 
 int64
+simdup_tempfile_size(const SimdupTempFile *file)
+{
+	return file->size;
+}
+
+int64
 simdup_tempfile_append(SimdupTempFile *file, const void *data, size_t len)
 {
 	int64 offset = file->size;
@@ -164,6 +170,7 @@ struct SimdupPairSort
 	int n_runs;
 	Size room;	   /* for runs */
 	int most_runs; /* of one level */
+	int64 disk;	   /* bytes of level 0 */
 };
 
 SimdupPairSort *
@@ -196,6 +203,12 @@ simdup_pairsort_end(SimdupPairSort *sort)
 	simdup_free(sort->runs);
 	pfree(sort->pairs);
 	pfree(sort);
+}
+
+int64
+simdup_pairsort_disk(const SimdupPairSort *sort)
+{
+	return sort->disk;
 }
 
 /* Runs */
@@ -306,6 +319,7 @@ spill(SimdupPairSort *sort)
 
 	simdup_sort_pairs(sort->pairs, sort->n);
 	write_pairs(add_run(sort, 0), sort->pairs, sort->n);
+	sort->disk += (int64) (sort->n * sizeof(SimdupEntry));
 	sort->n = 0;
 	while ((first = sort->n_runs - sort->most_runs) >= 0 &&
 		   sort->runs[first].level == sort->runs[sort->n_runs - 1].level)

@@ -21,6 +21,8 @@ typedef struct SimdupTempFile SimdupTempFile;
 extern SimdupTempFile *simdup_tempfile_create(void);
 /* Close a file, unless it is NULL. */
 extern void simdup_tempfile_close(SimdupTempFile *file);
+/* Return the bytes of a file. */
+extern int64 simdup_tempfile_size(const SimdupTempFile *file);
 
 /* Append data and return its offset. Cheap without reads in between. */
 extern int64 simdup_tempfile_append(SimdupTempFile *file, const void *data,
@@ -37,6 +39,8 @@ typedef struct SimdupPairSort SimdupPairSort;
 /* Return a new sort with memory_kb of memory, in the current context. */
 extern SimdupPairSort *simdup_pairsort_begin(int memory_kb);
 extern void simdup_pairsort_end(SimdupPairSort *sort);
+/* Return the bytes that went to disk. */
+extern int64 simdup_pairsort_disk(const SimdupPairSort *sort);
 
 /* Add all pairs, then perform, then get them in order. */
 extern void simdup_pairsort_put(SimdupPairSort *sort, uint64 first,

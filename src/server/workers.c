@@ -268,7 +268,7 @@ begin_help(void *arg, size_t size)
 	ParallelContext *context;
 	void *task;
 
-	if (IsInParallelMode() || IsParallelWorker())
+	if (IsParallelWorker())
 		return NULL;
 	n_workers = workers_that_fit(n_workers, size);
 	if (n_workers < 1)
@@ -330,6 +330,8 @@ launch(JoinLeader *leader)
 			(Queue){.handle = shm_mq_attach(queue, context->seg, NULL)};
 	}
 	LaunchParallelWorkers(context);
+	leader->helpers.n_launched =
+		Max(leader->helpers.n_launched, context->nworkers_launched);
 	for (int i = 0; i < context->nworkers_launched; i++)
 		shm_mq_set_handle(leader->queues[i].handle,
 						  context->worker[i].bgwhandle);
@@ -360,6 +362,6 @@ simdup_workers(void)
 	JoinLeader *leader = palloc0(sizeof(JoinLeader));
 
 	leader->helpers =
-		(SimdupHelpers){begin_help, run_with_help, end_help, leader};
+		(SimdupHelpers){begin_help, run_with_help, end_help, leader, 0};
 	return &leader->helpers;
 }

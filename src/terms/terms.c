@@ -1,25 +1,24 @@
 /*
  * terms.c
- *	  I-Match, the cosine of term frequencies, and the terms of all texts of a
- *	  query.
+ *	  I-Match, the cosine of term frequencies, and the terms of many texts.
  */
 #include "postgres.h"
 #include "compat.h"
 
 #include <math.h>
 
-#include "catalog/pg_collation.h"
-#include "catalog/pg_operator.h"
+#include "access/htup_details.h"
 #include "catalog/pg_type.h"
-#include "miscadmin.h"
+#include "funcapi.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
-#include "utils/tuplesort.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
 
 #include "core/compare/resemblance.h"
 #include "core/host.h"
 #include "server/arguments.h"
-#include "server/query.h"
 #include "text/simhash.h"
 
 /*
@@ -112,110 +111,155 @@ get_lexicon(FunctionCallInfo fcinfo, ArrayType *words, ArrayType *weights)
 }
 
 /*
- * The terms of all texts of a query, with their document frequencies.
+ * The terms of all texts of an aggregate, with their document frequencies.
+ *
+ * The state of term_idf and imatch_lexicon grows with the distinct terms, as their
+ * results do.
  */
 
-/* Each document adds each of its terms once, so that runs of equal ones count. */
+/* The least and the greatest idf of a lexicon's terms, by default. */
+#define MIN_IDF 1
+#define MAX_IDF 7
+
 typedef struct Corpus
 {
-	const text *tokenizer; /* its name: the query may use up other ones */
-	Tuplesortstate *sort;
-	int64 n_documents;
-	text *next; /* term; NULL: there are no more */
+	SimdupTokenCounts terms; /* tf: documents that have the term */
+	int64 n_documents;		 /* that have a term */
+	double min_idf;			 /* of a lexicon; those of the first row hold */
+	double max_idf;
 } Corpus;
 
-/* A SimdupColumnCheck. */
-static bool
-check_corpus_columns(void *arg pg_attribute_unused(), TupleDesc columns,
-					 const char *argument pg_attribute_unused())
+/* A term in the order of bytes. */
+static int
+compare_terms(const void *a, const void *b)
 {
-	return columns->natts == 1 &&
-		   simdup_is_text_type(TupleDescAttr(columns, 0)->atttypid);
+	const SimdupTokenCount *x = a;
+	const SimdupTokenCount *y = b;
+	int order = memcmp(x->bytes, y->bytes, Min(x->len, y->len));
+
+	return order != 0 ? order : (x->len > y->len) - (x->len < y->len);
 }
 
-static void
-add_corpus_row(void *arg, TupleTableSlot *row)
+/* Return a new state, in the current memory context. */
+static Corpus *
+make_corpus(FunctionCallInfo fcinfo)
 {
-	Corpus *corpus = arg;
-	SimdupTokenCounts features;
+	Corpus *corpus = palloc0(sizeof(Corpus));
 
-	if (row->tts_isnull[0])
-		return;
-	features =
-		term_features(DatumGetTextPP(row->tts_values[0]), corpus->tokenizer);
-	corpus->n_documents += features.count > 0;
-	for (size_t i = 0; i < features.count; i++)
+	corpus->min_idf = MIN_IDF;
+	corpus->max_idf = MAX_IDF;
+	if (PG_NARGS() == 5)
 	{
-		const SimdupTokenCount *feature = &features.features[i];
-
-		CHECK_FOR_INTERRUPTS();
-		tuplesort_putdatum(corpus->sort,
-						   PointerGetDatum(simdup_utf8_to_text(feature->bytes,
-															   feature->len)),
-						   false);
+		simdup_check_not_null(PG_ARGISNULL(2), "min_idf");
+		simdup_check_not_null(PG_ARGISNULL(3), "max_idf");
+		corpus->min_idf = PG_GETARG_FLOAT8(2);
+		corpus->max_idf = PG_GETARG_FLOAT8(3);
+		if (!(corpus->min_idf <= corpus->max_idf))
+			ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("min_idf must not be greater than max_idf"),
+					errdetail("The bounds given are %s and %s.",
+							  float8out_internal(corpus->min_idf),
+							  float8out_internal(corpus->max_idf)));
 	}
-}
-
-static text *
-read_term(Corpus *corpus)
-{
-	Datum value;
-	bool isnull;
-
-	CHECK_FOR_INTERRUPTS();
-	return simdup_tuplesort_getdatum(corpus->sort, &value, &isnull)
-			   ? (text *) DatumGetPointer(value)
-			   : NULL;
-}
-
-/*
- * Run the query of one text column at argument 0, and sort its terms, on disk
- * beyond maintenance_work_mem.
- */
-static Corpus
-read_corpus(FunctionCallInfo fcinfo, const text *tokenizer)
-{
-	Corpus corpus = {.tokenizer = tokenizer};
-
-	(void) simdup_parse_tokenizer(tokenizer); /* wrong names fail at once */
-	corpus.sort =
-		tuplesort_begin_datum(TEXTOID, TextLessOperator, C_COLLATION_OID, false,
-							  maintenance_work_mem, NULL, TUPLESORT_NONE);
-	simdup_run_query(&(SimdupQuery){text_to_cstring(PG_GETARG_TEXT_PP(0)),
-									"query", "one column of type text",
-									"content"},
-					 simdup_parameters(fcinfo, 1), check_corpus_columns,
-					 add_corpus_row, &corpus);
-	tuplesort_performsort(corpus.sort);
-	corpus.next = read_term(&corpus);
+	simdup_token_counts_begin(&corpus->terms, SIMDUP_HASH_CITY64,
+							  SIMDUP_WEIGHTING_TF, NULL, NULL, 0);
 	return corpus;
 }
 
+PG_FUNCTION_INFO_V1(simdup_terms_accum);
 /*
- * Return the next term in byte order, the number of documents that have it, and its
- * inverse document frequency, log(documents / documents with the term). NULL at the
- * end.
+ * terms_accum(state, content), terms_accum(state, content, tokenizer) and
+ * terms_accum(state, content, min_idf, max_idf, tokenizer)
  */
-static text *
-next_term(Corpus *corpus, int64 *n_documents, double *idf)
+Datum
+simdup_terms_accum(PG_FUNCTION_ARGS)
 {
-	text *term = corpus->next;
+	int tokenizer = PG_NARGS() - 1;
+	SimdupTokenCounts features;
+	MemoryContext context;
+	MemoryContext old;
+	Corpus *corpus;
 
-	if (term == NULL)
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "aggregate function called in non-aggregate context");
+	if (tokenizer > 1)
+		simdup_check_not_null(PG_ARGISNULL(tokenizer), "tokenizer");
+	old = MemoryContextSwitchTo(context);
+	corpus =
+		PG_ARGISNULL(0) ? make_corpus(fcinfo) : (Corpus *) PG_GETARG_POINTER(0);
+	MemoryContextSwitchTo(old);
+	if (PG_ARGISNULL(1))
+		PG_RETURN_POINTER(corpus);
+	features = term_features(PG_GETARG_TEXT_PP(1),
+							 tokenizer > 1 ? PG_GETARG_TEXT_PP(tokenizer)
+										   : cstring_to_text("word"));
+	corpus->n_documents += features.count > 0;
+	MemoryContextSwitchTo(context);
+	for (size_t i = 0; i < features.count; i++)
 	{
-		tuplesort_end(corpus->sort);
-		return NULL;
+		SimdupToken term = {features.features[i].bytes,
+							features.features[i].len};
+
+		simdup_check_interrupts_at(i);
+		simdup_token_counts_add(&corpus->terms, &term, 1);
 	}
-	*n_documents = 1;
-	while ((corpus->next = read_term(corpus)) != NULL &&
-		   VARSIZE(corpus->next) == VARSIZE(term) &&
-		   memcmp(corpus->next, term, VARSIZE(term)) == 0)
+	MemoryContextSwitchTo(old);
+	simdup_token_counts_free(&features);
+	PG_RETURN_POINTER(corpus);
+}
+
+/* Return the terms of all documents by their bytes. */
+static SimdupTokenCount *
+sorted_terms(const Corpus *corpus)
+{
+	size_t n = corpus->terms.count;
+	SimdupTokenCount *terms = simdup_alloc((n + 1) * sizeof(*terms));
+
+	memcpy(terms, corpus->terms.features, n * sizeof(*terms));
+	qsort(terms, n, sizeof(*terms), compare_terms);
+	return terms;
+}
+
+static double
+idf_of(const Corpus *corpus, const SimdupTokenCount *term)
+{
+	return log((double) corpus->n_documents / term->tf);
+}
+
+PG_FUNCTION_INFO_V1(simdup_term_idf_final);
+/* Return the terms with their documents and idf, as an array of rows. */
+Datum
+simdup_term_idf_final(PG_FUNCTION_ARGS)
+{
+	const Corpus *corpus =
+		PG_ARGISNULL(0) ? NULL : (Corpus *) PG_GETARG_POINTER(0);
+	Oid type = get_element_type(get_fn_expr_rettype(fcinfo->flinfo));
+	TupleDesc row_type;
+	ArrayBuildState *rows;
+	SimdupTokenCount *terms;
+
+	if (corpus == NULL)
+		PG_RETURN_NULL();
+	row_type = lookup_rowtype_tupdesc_copy(type, -1);
+	rows = initArrayResult(type, CurrentMemoryContext, false);
+	terms = sorted_terms(corpus);
+	for (size_t i = 0; i < corpus->terms.count; i++)
 	{
-		(*n_documents)++;
-		pfree(corpus->next);
+		Datum values[] = {PointerGetDatum(simdup_utf8_to_text(terms[i].bytes,
+															  terms[i].len)),
+						  Int64GetDatum(terms[i].tf),
+						  Float8GetDatum(idf_of(corpus, &terms[i]))};
+		bool nulls[lengthof(values)] = {false};
+		HeapTuple row;
+
+		simdup_check_interrupts_at(i);
+		row = heap_form_tuple(row_type, values, nulls);
+		(void) accumArrayResult(rows, HeapTupleGetDatum(row), false, type,
+								CurrentMemoryContext);
+		heap_freetuple(row);
+		pfree(DatumGetPointer(values[0]));
 	}
-	*idf = log((double) corpus->n_documents / (double) *n_documents);
-	return term;
+	PG_RETURN_DATUM(makeArrayResult(rows, CurrentMemoryContext));
 }
 
 /*
@@ -274,38 +318,32 @@ simdup_imatch_fingerprints(PG_FUNCTION_ARGS)
 	PG_RETURN_ARRAYTYPE_P(simdup_make_array(signatures, n_signatures, INT8OID));
 }
 
-PG_FUNCTION_INFO_V1(simdup_imatch_lexicon);
+PG_FUNCTION_INFO_V1(simdup_imatch_lexicon_final);
+/* Return the terms whose idf is within the bounds. */
 Datum
-simdup_imatch_lexicon(PG_FUNCTION_ARGS)
+simdup_imatch_lexicon_final(PG_FUNCTION_ARGS)
 {
-	ArrayBuildState *terms =
-		initArrayResult(TEXTOID, CurrentMemoryContext, false);
-	double min_idf;
-	double max_idf;
-	Corpus corpus;
-	text *term;
-	int64 n_documents;
-	double idf;
+	const Corpus *corpus =
+		PG_ARGISNULL(0) ? NULL : (Corpus *) PG_GETARG_POINTER(0);
+	ArrayBuildState *lexicon;
+	SimdupTokenCount *terms;
 
-	if (simdup_has_null(fcinfo, 0, 4))
+	if (corpus == NULL)
 		PG_RETURN_NULL();
-	min_idf = PG_GETARG_FLOAT8(1);
-	max_idf = PG_GETARG_FLOAT8(2);
-	if (!(min_idf <= max_idf))
-		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("min_idf must not be greater than max_idf"),
-				errdetail("The bounds given are %s and %s.",
-						  float8out_internal(min_idf),
-						  float8out_internal(max_idf)));
-	corpus = read_corpus(fcinfo, PG_GETARG_TEXT_PP(3));
-	while ((term = next_term(&corpus, &n_documents, &idf)) != NULL)
+	lexicon = initArrayResult(TEXTOID, CurrentMemoryContext, false);
+	terms = sorted_terms(corpus);
+	for (size_t i = 0; i < corpus->terms.count; i++)
 	{
-		if (idf >= min_idf && idf <= max_idf)
-			accumArrayResult(terms, PointerGetDatum(term), false, TEXTOID,
-							 CurrentMemoryContext);
-		pfree(term);
+		double idf = idf_of(corpus, &terms[i]);
+
+		simdup_check_interrupts_at(i);
+		if (idf >= corpus->min_idf && idf <= corpus->max_idf)
+			accumArrayResult(lexicon,
+							 PointerGetDatum(simdup_utf8_to_text(terms[i].bytes,
+																 terms[i].len)),
+							 false, TEXTOID, CurrentMemoryContext);
 	}
-	PG_RETURN_DATUM(makeArrayResult(terms, CurrentMemoryContext));
+	PG_RETURN_DATUM(makeArrayResult(lexicon, CurrentMemoryContext));
 }
 
 /*
@@ -353,29 +391,4 @@ simdup_term_cosine_weighted(PG_FUNCTION_ARGS)
 		get_lexicon(fcinfo, PG_GETARG_ARRAYTYPE_P(2), PG_GETARG_ARRAYTYPE_P(3));
 
 	return cosine_of(fcinfo, lexicon, PG_GETARG_TEXT_PP(4));
-}
-
-PG_FUNCTION_INFO_V1(simdup_term_idf);
-/* Return term_idf(query, tokenizer). */
-Datum
-simdup_term_idf(PG_FUNCTION_ARGS)
-{
-	ReturnSetInfo *result = simdup_begin_result(fcinfo);
-	Corpus corpus;
-	text *term;
-	int64 n_documents;
-	double idf;
-
-	if (simdup_has_null(fcinfo, 0, 2))
-		return (Datum) 0;
-	corpus = read_corpus(fcinfo, PG_GETARG_TEXT_PP(1));
-	while ((term = next_term(&corpus, &n_documents, &idf)) != NULL)
-	{
-		Datum values[] = {PointerGetDatum(term), Int64GetDatum(n_documents),
-						  Float8GetDatum(idf)};
-
-		simdup_put_result(result, values, NULL);
-		pfree(term);
-	}
-	return (Datum) 0;
 }

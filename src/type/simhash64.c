@@ -20,6 +20,7 @@
 #include "utils/varbit.h"
 
 #include "core/fingerprint/hamming.h"
+#include "core/join/pigeonhole.h"
 #include "server/arguments.h"
 #include "type/simhash64.h"
 
@@ -247,6 +248,28 @@ simdup_simhash_blocks(PG_FUNCTION_ARGS)
 	}
 
 	PG_RETURN_ARRAYTYPE_P(simdup_make_array(blocks, n, INT8OID));
+}
+
+/* Pieces whose rows one machine holds: see core/join/pigeonhole.h. */
+#define MAX_PIECES 4096
+
+PG_FUNCTION_INFO_V1(simdup_simhash_pieces);
+/* Return simhash_pieces(fp, max_distance, n). */
+Datum
+simdup_simhash_pieces(PG_FUNCTION_ARGS)
+{
+	int max_distance = simdup_check_max_distance(fcinfo, 1);
+	SimdupPieces pieces = {.n_blocks = max_distance + 1};
+	uint32 list[SIMDUP_MAX_PIECE_BLOCKS];
+
+	pieces.n = (uint32) simdup_check_range(PG_GETARG_INT32(2), 1, MAX_PIECES,
+										   "number of pieces",
+										   "The number given is %d.");
+	PG_RETURN_ARRAYTYPE_P(
+		simdup_make_array(list,
+						  simdup_pieces_of(&pieces, PG_GETARG_SIMHASH64(0),
+										   list),
+						  INT4OID));
 }
 
 /* simhash_ball */

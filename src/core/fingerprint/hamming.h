@@ -35,8 +35,8 @@ simdup_hamming64(uint64_t a, uint64_t b)
 	return simdup_popcount64(a ^ b);
 }
 
-/* Largest distance of a pair in a batch: beyond it nearly everything is near everything else. */
-#define SIMDUP_MAX_PAIR_DISTANCE 16
+/* Largest distance of a join: beyond it nearly everything is near everything else. */
+#define SIMDUP_MAX_PAIR_DISTANCE 32
 
 /*
  * Two clones of a loop, one with the popcnt instruction, chosen at load time:

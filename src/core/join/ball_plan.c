@@ -23,6 +23,7 @@
 #define COST_OF_MEETING 2.0
 #define COST_OF_COPY 0.35
 #define COST_OF_REPORT 15.0 /* of a pair, more than in the other join */
+#define COST_OF_PLAIN_COMPARE 1.0
 
 typedef struct Sample
 {
@@ -94,7 +95,7 @@ sampled_share(const Planning *p, uint64_t mask, int radius)
 static double
 plan_block(const Planning *p, SimdupBallBlock *block)
 {
-	double chance[SIMDUP_MAX_PAIR_DISTANCE + 2] = {1};
+	double chance[64 + 1] = {1}; /* of a radius up to 64 */
 	double best = HUGE_VAL;
 	uint64_t key = 0;
 	double compares = 0;
@@ -165,30 +166,25 @@ plan_blocks(const Planning *p, uint64_t varying, int n)
 	return plan;
 }
 
-SimdupBallPlan
-simdup_plan_balls(int max_distance, SimdupPairSet a, const SimdupPairSet *b,
-				  uint64_t varying)
+/* Set the numbers of rows. A self join has no second number: 0. */
+static void
+plan_rows(Planning *p, int max_distance, double n, double m)
 {
-	SimdupBallPlan best = {.cost = HUGE_VAL};
-	Planning *p = simdup_alloc(sizeof(Planning));
-	SimdupPairSet met = b != NULL ? *b : a;
-
-	p->cross = b != NULL;
+	p->cross = m > 0;
 	p->k = max_distance;
-	p->rows = a.n;
-	p->met_rows = met.n;
-	p->all = p->cross ? p->rows + p->met_rows : p->rows;
+	p->rows = n;
+	p->met_rows = p->cross ? m : n;
+	p->all = n + m;
 	p->pairs = p->rows * p->met_rows / (p->cross ? 1 : 2);
 	p->cost_of_compare = simdup_comparers[simdup_instructions()].cost;
-	take_sample(a, &p->a);
-	take_sample(met, &p->b);
-	for (int bit = 0; bit < 64; bit++)
-	{
-		double x = (double) p->a.ones[bit] / p->a.n;
-		double y = (double) p->b.ones[bit] / p->b.n;
+}
 
-		p->differ[bit] = x * (1 - y) + y * (1 - x);
-	}
+/* Return the cheapest plan that cuts these bits into blocks. */
+static SimdupBallPlan
+cheapest_plan(const Planning *p, uint64_t varying)
+{
+	SimdupBallPlan best = {.cost = HUGE_VAL};
+
 	for (int n = 1; n <= SIMDUP_MAX_BALL_BLOCKS && n <= p->k + 1 &&
 					n <= simdup_popcount64(varying);
 		 n++)
@@ -198,9 +194,50 @@ simdup_plan_balls(int max_distance, SimdupPairSet a, const SimdupPairSet *b,
 		if (plan.cost < best.cost)
 			best = plan;
 	}
+	return best;
+}
+
+SimdupBallPlan
+simdup_plan_balls(int max_distance, SimdupPairSet a, const SimdupPairSet *b,
+				  uint64_t varying)
+{
+	SimdupBallPlan best;
+	Planning *p = simdup_alloc(sizeof(Planning));
+
+	plan_rows(p, max_distance, a.n, b != NULL ? b->n : 0);
+	take_sample(a, &p->a);
+	take_sample(b != NULL ? *b : a, &p->b);
+	for (int bit = 0; bit < 64; bit++)
+	{
+		double x = (double) p->a.ones[bit] / p->a.n;
+		double y = (double) p->b.ones[bit] / p->b.n;
+
+		p->differ[bit] = x * (1 - y) + y * (1 - x);
+	}
+	best = cheapest_plan(p, varying);
 	best.cost += p->pairs * COST_OF_REPORT * sampled_share(p, varying, p->k);
 	simdup_free(p);
 	return best;
+}
+
+double
+simdup_pair_join_cost(int max_distance, double n, double m)
+{
+	Planning *p = simdup_alloc0(sizeof(Planning));
+	double cost;
+
+	plan_rows(p, max_distance, n, m);
+	/* fair coins: as many ones as zeros, and nothing is sampled */
+	p->b.n = 2;
+	for (int bit = 0; bit < 64; bit++)
+	{
+		p->b.ones[bit] = 1;
+		p->differ[bit] = 0.5;
+	}
+	cost = fmin(cheapest_plan(p, ~UINT64_C(0)).cost,
+				p->pairs * COST_OF_PLAIN_COMPARE);
+	simdup_free(p);
+	return cost;
 }
 
 /* Sorting */

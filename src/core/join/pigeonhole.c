@@ -94,23 +94,14 @@ simdup_pieces_of(const SimdupPieces *pieces, uint64_t fp, uint32_t *list)
 		uint32_t piece = piece_of_block(pieces, fp, block);
 		int i = 0;
 
-		while (i < n && list[i] != piece)
+		while (i < n && list[i] < piece)
 			i++;
-		if (i == n)
-			list[n++] = piece;
+		if (i < n && list[i] == piece)
+			continue;
+		memmove(&list[i + 1], &list[i], (size_t) (n++ - i) * sizeof(*list));
+		list[i] = piece;
 	}
 	return n;
-}
-
-uint32_t
-simdup_piece_of_pair(const SimdupPieces *pieces, uint64_t a, uint64_t b)
-{
-	int block = 0;
-
-	while (block < pieces->n_blocks - 1 &&
-		   block_value(a ^ b, block, pieces->n_blocks) != 0)
-		block++;
-	return piece_of_block(pieces, a, block);
 }
 
 int

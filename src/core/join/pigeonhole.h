@@ -30,10 +30,9 @@ extern void simdup_cut_blocks(uint64_t varying, const uint32_t *ones,
 
 /*
  * Pieces of a table, which are joined apart. A fingerprint is in the piece of
- * each of its k + 1 blocks, so a near pair is together in one piece at least. The
- * piece of the first block that the pair shares reports it. Pieces depend on the
- * arguments only, since those of one table are made on one server and joined on
- * others.
+ * each of its k + 1 blocks, so a near pair is together in one piece at least.
+ * Pieces depend on the arguments only, since those of one table are made on one
+ * server and joined on others.
  */
 #define SIMDUP_MAX_PIECE_BLOCKS (SIMDUP_MAX_PAIR_DISTANCE + 1)
 
@@ -44,15 +43,11 @@ typedef struct SimdupPieces
 } SimdupPieces;
 
 /*
- * List the pieces of a fingerprint, each once, in `list`, which has room for
- * SIMDUP_MAX_PIECE_BLOCKS. Return their number.
+ * List the pieces of a fingerprint, each once and ascending, in `list`, which has
+ * room for SIMDUP_MAX_PIECE_BLOCKS. Return their number.
  */
 extern int simdup_pieces_of(const SimdupPieces *pieces, uint64_t fp,
 							uint32_t *list);
-
-/* Return the piece that reports a pair within the distance. */
-extern uint32_t simdup_piece_of_pair(const SimdupPieces *pieces, uint64_t a,
-									 uint64_t b);
 
 /*
  * What to lock of a fingerprint, so that near fingerprints lock one thing in

@@ -419,6 +419,7 @@ static void
 probe_index(Chunk *chunk, const Set *probe, uint32_t number)
 {
 	/* meets all sets that are not larger */
+	const SimdupSetJoin *join = chunk->join;
 	uint32_t prefix = prefix_length(chunk, number, chunk->min_resemblance);
 	Bound bound = bound_of(chunk, number, probe, prefix);
 	uint32_t n;
@@ -429,8 +430,12 @@ probe_index(Chunk *chunk, const Set *probe, uint32_t number)
 								: meet_all(chunk, probe, &bound);
 	for (uint32_t i = 0; i < n; i++)
 	{
+		uint32_t candidate = chunk->candidates[i];
+
 		simdup_check_interrupts();
-		verify(chunk, probe, number, chunk->candidates[i]);
+		if (join->is_pair == NULL ||
+			join->is_pair(join->arg, chunk->first + candidate, number))
+			verify(chunk, probe, number, candidate);
 	}
 }
 

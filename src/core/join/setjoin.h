@@ -8,6 +8,7 @@
 #ifndef SIMDUP_CORE_JOIN_SETJOIN_H
 #define SIMDUP_CORE_JOIN_SETJOIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,8 @@ typedef struct SimdupSetJoin
 	uint32_t common_from;	 /* ranks from here on are worth a bitmap */
 	/* Copies the ranks of a set, ascending, to a buffer. */
 	void (*read)(void *arg, uint32_t set, uint32_t *ranks);
+	/* Where not NULL: tells whether two sets are a pair that is asked for. */
+	bool (*is_pair)(void *arg, uint32_t a, uint32_t b);
 	/* Receives the number of elements that sets a and b, a < b, share. */
 	void (*sink)(void *arg, uint32_t a, uint32_t b, uint32_t common);
 	/* Receives how many of all sets have met all others of this pass. */

@@ -1,0 +1,55 @@
+/*
+ * elements.h
+ *	  The near pairs of any number of fingerprints: core's join where they fit in
+ *	  memory, and beyond it through files.
+ */
+#ifndef SIMDUP_JOINS_ELEMENTS_H
+#define SIMDUP_JOINS_ELEMENTS_H
+
+#include "core/join/allpairs.h"
+#include "server/spill.h"
+
+/*
+ * A bit in an element's index: the element is of the second set of a cross join.
+ * The rest of the index is the caller's.
+ */
+#define SIMDUP_SECOND_SET (UINT64_C(1) << 63)
+
+/* One join, or one join after the other of the same kind. */
+typedef struct SimdupElementJoin
+{
+	bool cross;		/* pairs of an element of each set, else all pairs */
+	int64 capacity; /* elements that fit in memory, beside their scratch */
+	/* sink, progress, helpers and the distance; a is of the first set */
+	SimdupPairJoin pairs;
+
+	/* added elements; beyond the capacity in the file, in runs of the capacity */
+	SimdupElement *elements;
+	Size room;
+	int64 n;
+	SimdupTempFile *file;
+	SimdupElement *scratch;
+	Size scratch_room;
+	int64 disk; /* bytes of files that are closed */
+} SimdupElementJoin;
+
+/* Return how many elements fit in this memory. */
+extern int64 simdup_elements_in(int64 memory);
+
+/* Add an element to the sets that are joined next. */
+extern void simdup_elements_add(SimdupElementJoin *join, uint64 fp,
+								uint64 index);
+
+/*
+ * Report the near pairs, and begin the next sets. Fingerprints that are equal are
+ * no pair: the fingerprints of a set are distinct.
+ */
+extern void simdup_elements_join(SimdupElementJoin *join);
+
+/* Report the near pairs of n elements in memory of the caller's, which move there. */
+extern void simdup_elements_join_these(SimdupElementJoin *join,
+									   SimdupElement *elements, int64 n);
+
+extern void simdup_elements_end(SimdupElementJoin *join);
+
+#endif /* SIMDUP_JOINS_ELEMENTS_H */

@@ -1,0 +1,230 @@
+/*
+ * hamming_join.c
+ *	  Candidates of a join by fingerprints.
+ *
+ * The keys of a side are sorted by hash of the equal columns, fingerprint and row.
+ * Rows that agree in the first two are a group. Read in step, the keys of both
+ * sides give one part of the join after the other: the groups of one hash, which
+ * are joined as elements.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "core/fingerprint/hamming.h"
+#include "core/host.h"
+#include "joins/elements.h"
+#include "joins/join.h"
+#include "server/query.h"
+#include "type/simhash64.h"
+
+/* The keys of one side: the hash and the high half; the low half and the row. */
+
+void
+simdup_hamming_add_key(void *sort, uint32 number, Datum key, uint32 hash)
+{
+	uint64 fp = DatumGetSimhash64(key);
+
+	simdup_pairsort_put(sort, (uint64) hash << 32 | fp >> 32,
+						fp << 32 | number);
+}
+
+/* Sorted keys, as they are read. */
+typedef struct KeyReader
+{
+	SimdupPairSort *sort;
+	bool at_end;
+	/* the next key */
+	uint32 hash;
+	uint64 fp;
+	uint32 number;
+} KeyReader;
+
+static void
+next_key(KeyReader *reader)
+{
+	uint64 high;
+	uint64 low;
+
+	reader->at_end =
+		reader->sort == NULL || !simdup_pairsort_get(reader->sort, &high, &low);
+	if (reader->at_end)
+		return;
+	reader->hash = (uint32) (high >> 32);
+	reader->fp = high << 32 | low >> 32;
+	reader->number = (uint32) low;
+}
+
+/* Compare the next keys, without their rows; the one at its end is larger. */
+static int
+compare_keys(const KeyReader *a, const KeyReader *b)
+{
+	if (a->at_end || b->at_end)
+		return (int) a->at_end - (int) b->at_end;
+	if (a->hash != b->hash)
+		return a->hash < b->hash ? -1 : 1;
+	return a->fp < b->fp ? -1 : a->fp > b->fp;
+}
+
+typedef struct HammingJoin
+{
+	SimdupJoinSearch *search;
+	KeyReader readers[2];
+	SimdupElementJoin elements;
+	int64 n_read; /* groups, of all parts */
+} HammingJoin;
+
+/*
+ * A group as an element's index: its position and its first row. A group of one
+ * row has a mark.
+ */
+#define ONE_ROW (UINT64CONST(1) << 62)
+
+static inline uint32
+position_of(uint64 index)
+{
+	return (uint32) index & PG_INT32_MAX;
+}
+
+static inline uint32
+first_row_of(uint64 index)
+{
+	return (uint32) (index >> 31) & PG_INT32_MAX;
+}
+
+/* Read the next group of a side. Return its index. */
+static uint64
+read_group(HammingJoin *join, int side)
+{
+	KeyReader *reader = &join->readers[side];
+	SimdupNumbers *numbers = &join->search->numbers[side];
+	KeyReader first = *reader;
+	uint64 index = (uint64) first.number << 31;
+	uint32 n = 0;
+
+	do
+	{
+		uint32 number = reader->number;
+		uint32 position;
+
+		next_key(reader);
+		if (compare_keys(reader, &first) != 0)
+			number |= SIMDUP_LAST_OF_GROUP;
+		position = simdup_numbers_append(numbers, number);
+		if (n++ == 0)
+			index |= position;
+	} while (compare_keys(reader, &first) == 0);
+	join->n_read++;
+	return n == 1 ? index | ONE_ROW : index;
+}
+
+/* Put a pair of groups, unless its outer row asks for no more. */
+static void
+put(HammingJoin *join, uint64 outer, uint64 inner)
+{
+	SimdupJoinSearch *search = join->search;
+
+	if ((outer & ONE_ROW) != 0 && search->is_settled != NULL &&
+		search->is_settled(search->arg, first_row_of(outer)))
+		return;
+	search->put(search->arg, first_row_of(outer), position_of(outer),
+				position_of(inner));
+}
+
+/* Put a pair of near fingerprints: the sink of the elements' join. */
+static void
+put_near(void *arg, SimdupElement a, SimdupElement b)
+{
+	HammingJoin *join = arg;
+
+	put(join, a.index, b.index);
+	if (join->search->reads_once)
+		put(join, b.index, a.index);
+}
+
+static void
+show_share(void *arg, double done)
+{
+	HammingJoin *join = arg;
+	double n = (double) join->elements.n;
+
+	simdup_progress_look((int64) ((double) join->n_read - n + n * done));
+}
+
+/* Add the next groups of equal keys, one of each side or of one. */
+static void
+add_groups(HammingJoin *join)
+{
+	KeyReader *readers = join->readers;
+	int order = compare_keys(&readers[0], &readers[1]);
+	uint64 groups[2] = {0};
+
+	for (int side = 0; side < 2; side++)
+	{
+		uint64 fp = readers[side].fp;
+
+		if (side == 0 ? order > 0 : order < 0)
+			continue;
+		groups[side] = read_group(join, side);
+		simdup_elements_add(&join->elements, fp,
+							groups[side] | (side ? SIMDUP_SECOND_SET : 0));
+	}
+	if (join->search->reads_once)
+	{
+		if ((groups[0] & ONE_ROW) == 0 || !join->search->excludes_self)
+			put(join, groups[0], groups[0]);
+	}
+	else if (order == 0)
+		put(join, groups[0], groups[1]);
+}
+
+/* Check whether the next key is of the part with this hash. */
+static bool
+is_in_part(const KeyReader *reader, uint32 hash)
+{
+	return !reader->at_end && reader->hash == hash;
+}
+
+/* Read and join the groups of one hash, the least of the next ones. */
+static void
+join_part(HammingJoin *join)
+{
+	KeyReader *readers = join->readers;
+	bool reads_once = join->search->reads_once;
+	uint32 hash =
+		reads_once ? readers[0].hash : Min(readers[0].hash, readers[1].hash);
+
+	if (reads_once || readers[0].hash == readers[1].hash)
+	{
+		while (is_in_part(&readers[0], hash) || is_in_part(&readers[1], hash))
+			add_groups(join);
+		simdup_elements_join(&join->elements);
+		return;
+	}
+	/* rows of one side alone */
+	for (int side = 0; side < 2; side++)
+		while (is_in_part(&readers[side], hash))
+			next_key(&readers[side]);
+}
+
+void
+simdup_hamming_search(SimdupJoinSearch *search, SimdupPairSort *keys[2],
+					  int max_distance)
+{
+	HammingJoin join = {.search = search,
+						.readers = {{.sort = keys[0]}, {.sort = keys[1]}}};
+	KeyReader *readers = join.readers;
+
+	join.elements.cross = !search->reads_once;
+	join.elements.capacity = simdup_elements_in(search->memory);
+	join.elements.pairs = (SimdupPairJoin){.max_distance = max_distance,
+										   .sink = put_near,
+										   .progress = show_share,
+										   .arg = &join,
+										   .helpers = search->helpers};
+	next_key(&readers[0]);
+	next_key(&readers[1]);
+	while (!readers[0].at_end && (search->reads_once || !readers[1].at_end))
+		join_part(&join);
+	search->disk += join.elements.disk;
+	simdup_elements_end(&join.elements);
+}

@@ -1,0 +1,250 @@
+/*
+ * input.c
+ *	  The rows of a join's two sides: read, and kept by number, in memory or in
+ *	  temporary files.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+#include "utils/memutils.h"
+
+#include "core/host.h"
+#include "joins/join.h"
+#include "server/query.h"
+
+/* Rows by number */
+
+struct SimdupRowStore
+{
+	uint32 n;
+	/* in memory */
+	MemoryContext context; /* of the rows */
+	MinimalTuple *rows;	   /* by number */
+	Size room;			   /* of the array */
+	/* on disk */
+	SimdupTempFile *offsets; /* by number: where in the file; NULL: in memory */
+	SimdupTempFile *file;
+	MinimalTuple buffers[2];
+	Size buffer_sizes[2];
+};
+
+SimdupRowStore *
+simdup_rowstore_begin(void)
+{
+	SimdupRowStore *store = palloc0(sizeof(SimdupRowStore));
+
+	store->context =
+		GenerationContextCreate(CurrentMemoryContext, "simdup join rows",
+								ALLOCSET_DEFAULT_SIZES);
+	return store;
+}
+
+void
+simdup_rowstore_end(SimdupRowStore *store)
+{
+	simdup_tempfile_close(store->offsets);
+	simdup_tempfile_close(store->file);
+}
+
+static void
+write_row(SimdupRowStore *store, MinimalTuple row)
+{
+	int64 offset = simdup_tempfile_append(store->file, row, row->t_len);
+
+	simdup_tempfile_append(store->offsets, &offset, sizeof(offset));
+}
+
+void
+simdup_rowstore_add(SimdupRowStore *store, TupleTableSlot *row)
+{
+	MemoryContext old = MemoryContextSwitchTo(store->context);
+	MinimalTuple copy = ExecCopySlotMinimalTuple(row);
+
+	MemoryContextSwitchTo(old);
+	if (store->file != NULL)
+	{
+		write_row(store, copy);
+		pfree(copy);
+	}
+	else
+	{
+		store->rows = simdup_grow(store->rows, &store->room,
+								  (Size) store->n + 1, sizeof(MinimalTuple));
+		store->rows[store->n] = copy;
+	}
+	store->n++;
+}
+
+int64
+simdup_rowstore_memory(const SimdupRowStore *store)
+{
+	return (int64) (MemoryContextMemAllocated(store->context, false) +
+					store->room * sizeof(MinimalTuple));
+}
+
+int64
+simdup_rowstore_disk(const SimdupRowStore *store)
+{
+	return store->file == NULL ? 0
+							   : simdup_tempfile_size(store->offsets) +
+									 simdup_tempfile_size(store->file);
+}
+
+void
+simdup_rowstore_spill(SimdupRowStore *store)
+{
+	store->offsets = simdup_tempfile_create();
+	store->file = simdup_tempfile_create();
+	for (uint32 i = 0; i < store->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		write_row(store, store->rows[i]);
+	}
+	simdup_free(store->rows);
+	store->rows = NULL;
+	store->room = 0;
+	MemoryContextReset(store->context);
+}
+
+MinimalTuple
+simdup_rowstore_get(SimdupRowStore *store, uint32 number, int buffer)
+{
+	int64 offset;
+	uint32 len;
+	MinimalTuple row;
+
+	if (store->file == NULL)
+		return store->rows[number];
+	simdup_tempfile_read(store->offsets,
+						 (int64) number * (int64) sizeof(offset), &offset,
+						 sizeof(offset));
+	simdup_tempfile_read(store->file, offset, &len, sizeof(len));
+	store->buffers[buffer] = simdup_grow(store->buffers[buffer],
+										 &store->buffer_sizes[buffer], len, 1);
+	row = store->buffers[buffer];
+	simdup_tempfile_read(store->file, offset, row, len);
+	return row;
+}
+
+/* Reading */
+
+/*
+ * Set *hash to that of the columns which must be equal. Return false if one of
+ * them is NULL, so that the row has no equal one.
+ */
+static bool
+hash_of(const SimdupJoinInput *input, TupleTableSlot *row, uint32 *hash)
+{
+	*hash = 0;
+	for (int i = 0; i < input->n_equal; i++)
+	{
+		bool isnull;
+		Datum value = slot_getattr(row, input->equal[i], &isnull);
+
+		if (isnull)
+			return false;
+		*hash = pg_rotate_left32(*hash, 1) ^
+				DatumGetUInt32(FunctionCall1Coll(&input->hash[i],
+												 input->collations[i], value));
+	}
+	return true;
+}
+
+void
+simdup_read_input(SimdupJoinInput *input, SimdupRowStore *other, int64 memory,
+				  SimdupKeyTake take, void *arg)
+{
+	MemoryContext context = CurrentMemoryContext;
+	MemoryContext row_context =
+		AllocSetContextCreate(context, "simdup join key", ALLOCSET_SMALL_SIZES);
+
+	for (;;)
+	{
+		TupleTableSlot *row;
+		Datum key;
+		bool isnull;
+		uint32 hash = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		/* a plan allocates for all of the statement what it allocates */
+		MemoryContextSwitchTo(input->plan->state->es_query_cxt);
+		row = ExecProcNode(input->plan);
+		MemoryContextSwitchTo(row_context);
+		if (TupIsNull(row))
+			break;
+		key = slot_getattr(row, input->key, &isnull);
+		isnull = isnull || !hash_of(input, row, &hash);
+		if (!isnull || input->keeps_unmatched)
+		{
+			if (input->n == SIMDUP_MAX_JOIN_ROWS)
+				ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("too many rows for one join"),
+						errdetail("A side of the join has more than %u rows.",
+								  SIMDUP_MAX_JOIN_ROWS),
+						errhint("Turn simdup.enable_join off."));
+			if (!isnull)
+			{
+				take(arg, input->n, key, hash);
+				input->n_keyed++;
+			}
+			MemoryContextSwitchTo(context);
+			simdup_rowstore_add(input->rows, row);
+			input->n++;
+			if (input->n % 64 == 0 && input->rows->file == NULL &&
+				simdup_rowstore_memory(input->rows) +
+						(other ? simdup_rowstore_memory(other) : 0) >
+					memory)
+				simdup_rowstore_spill(input->rows);
+			simdup_progress_done(input->n);
+		}
+		MemoryContextReset(row_context);
+	}
+	MemoryContextSwitchTo(context);
+	MemoryContextDelete(row_context);
+}
+
+/* Numbers of rows, by position */
+
+void
+simdup_numbers_begin(SimdupNumbers *numbers, Size n, int64 memory)
+{
+	*numbers = (SimdupNumbers){0};
+	if ((int64) (n * sizeof(uint32)) > memory)
+		numbers->file = simdup_tempfile_create();
+	else
+		numbers->numbers =
+			simdup_alloc((numbers->room = n + 1) * sizeof(uint32));
+}
+
+void
+simdup_numbers_end(SimdupNumbers *numbers)
+{
+	simdup_tempfile_close(numbers->file);
+	simdup_free(numbers->numbers);
+}
+
+uint32
+simdup_numbers_append(SimdupNumbers *numbers, uint32 number)
+{
+	if (numbers->file != NULL)
+		simdup_tempfile_append(numbers->file, &number, sizeof(number));
+	else
+		numbers->numbers[numbers->n] = number;
+	return numbers->n++;
+}
+
+uint32
+simdup_numbers_at(SimdupNumbers *numbers, uint32 position)
+{
+	uint32 number;
+
+	if (numbers->file == NULL)
+		return numbers->numbers[position];
+	simdup_tempfile_read(numbers->file,
+						 (int64) position * (int64) sizeof(number), &number,
+						 sizeof(number));
+	return number;
+}

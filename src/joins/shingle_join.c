@@ -1,0 +1,535 @@
+/*
+ * shingle_join.c
+ *	  Candidates of a join by resemblance: exactly the pairs of texts whose sets of
+ *	  shingles resemble each other.
+ *
+ * 1. The set of each text goes to disk, as hashes. Where columns must be equal,
+ * their hash is mixed into them, so texts with other values share none.
+ * 2. Rows with equal sets are a group, of either side.
+ * 3. The shingles are ranked by rarity.
+ * 4. The sets are joined exactly (core/join/setjoin.c).
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include <limits.h>
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "core/compare/resemblance.h"
+#include "core/fingerprint/hash.h"
+#include "core/host.h"
+#include "core/join/setjoin.h"
+#include "joins/join.h"
+#include "server/query.h"
+#include "text/minhash64.h"
+
+/* A row with a shingle. */
+typedef struct Document
+{
+	int64 offset; /* of its set in the file */
+	uint32 row;
+	uint32 set; /* that it is the first document of, plus 1; or 0 */
+	bool is_inner;
+} Document;
+
+struct SimdupShingleKeys
+{
+	MemoryContext context;
+	SimdupShingling shingling;
+	int side; /* that is read */
+	int kilobytes;
+	uint32 n;
+	Document *documents;
+	Size room;
+	SimdupTempFile *hashes; /* for each document: number of shingles, hashes */
+	/* (size << 32 | digest, document) */
+	SimdupPairSort *sort;
+};
+
+/* The sides that have rows of a set. */
+#define HAS_OUTER 1
+#define HAS_INNER 2
+
+typedef struct ShingleSearch
+{
+	SimdupJoinSearch *search;
+	SimdupShingleKeys *keys;
+	SimdupHashes loaded[2];
+
+	/* Distinct sets are numbered from 0 in ascending order of size. */
+	uint32 n_sets;
+	uint32 *sizes;		  /* by set */
+	uint8 *sides;		  /* HAS_OUTER, HAS_INNER */
+	uint32 *positions[2]; /* of the groups of both sides */
+	uint32 *first_rows;	  /* of the outer groups */
+	uint32 waiting[2];	  /* the rows to be appended next */
+
+	/*
+	 * Each shingle of two sets or more has a rank, from 0; the fewer sets have
+	 * it, the lower. A shingle of one set has none.
+	 */
+	uint32 *n_ranks;	   /* of each set */
+	int64 *offsets;		   /* of each set in the file */
+	SimdupTempFile *ranks; /* ascending in each set */
+	uint32 all_ranks;	   /* number of ranks */
+	uint32 common_from;	   /* the first of a shingle that many sets have */
+} ShingleSearch;
+
+static uint32 *
+alloc_numbers(Size n)
+{
+	return simdup_alloc0((n + 1) * sizeof(uint32));
+}
+
+/*
+ * Documents
+ */
+
+SimdupShingleKeys *
+simdup_shingle_keys_begin(SimdupShingling shingling, int64 memory)
+{
+	SimdupShingleKeys *keys = palloc0(sizeof(SimdupShingleKeys));
+
+	keys->context = CurrentMemoryContext;
+	keys->shingling = shingling;
+	keys->kilobytes = (int) Min(Max(memory / 1024, 64), INT_MAX);
+	keys->hashes = simdup_tempfile_create();
+	keys->sort = simdup_pairsort_begin(keys->kilobytes);
+	return keys;
+}
+
+void
+simdup_shingle_keys_side(SimdupShingleKeys *keys, int side)
+{
+	keys->side = side;
+}
+
+void
+simdup_shingle_add_key(void *arg, uint32 number, Datum key, uint32 hash)
+{
+	SimdupShingleKeys *keys = arg;
+	SimdupHashes set =
+		simdup_element_set(keys->shingling,
+						   simdup_text_to_utf8(DatumGetTextPP(key)));
+	uint64 part = simdup_mix64(hash);
+	uint64 digest = 0;
+	uint32 n = (uint32) set.n;
+	MemoryContext old;
+	Document document = {.row = number, .is_inner = keys->side == 1};
+
+	if (n == 0)
+		return;
+	for (uint32 i = 0; i < n; i++)
+	{
+		set.hashes[i] ^= part;
+		digest = simdup_mix64(digest ^ set.hashes[i]);
+	}
+	document.offset = simdup_tempfile_append(keys->hashes, &n, sizeof(n));
+	simdup_tempfile_append(keys->hashes, set.hashes, n * sizeof(uint64));
+	simdup_pairsort_put(keys->sort, (uint64) n << 32 | (uint32) digest,
+						keys->n);
+	old = MemoryContextSwitchTo(keys->context);
+	keys->documents = simdup_grow(keys->documents, &keys->room,
+								  (Size) keys->n + 1, sizeof(Document));
+	keys->documents[keys->n++] = document;
+	MemoryContextSwitchTo(old);
+	simdup_hashes_free(&set);
+}
+
+/* Read the set of a document, valid until the next call with the same buffer. */
+static const SimdupHashes *
+set_of(ShingleSearch *search, uint32 document, int buffer)
+{
+	SimdupHashes *set = &search->loaded[buffer];
+	int64 offset = search->keys->documents[document].offset;
+	uint32 n;
+
+	simdup_tempfile_read(search->keys->hashes, offset, &n, sizeof(n));
+	set->hashes = simdup_grow(set->hashes, &set->size, n, sizeof(uint64));
+	set->n = n;
+	simdup_tempfile_read(search->keys->hashes, offset + (int64) sizeof(n),
+						 set->hashes, n * sizeof(uint64));
+	return set;
+}
+
+/*
+ * Documents with equal shingle sets, as one set.
+ *
+ * Documents are sorted by the size of their sets and by 32 bits of a digest.
+ * Sets that agree in both are almost always equal, but only a comparison of
+ * all elements counts: hashes of this kind can be forged. A set that differs from
+ * the one before begins a new one. Two numbers of one set do no harm: the join finds
+ * their pairs.
+ */
+
+static bool
+are_equal(ShingleSearch *search, uint32 a, uint32 b)
+{
+	const SimdupHashes *x = set_of(search, a, 0);
+	const SimdupHashes *y = set_of(search, b, 1);
+
+	return x->n == y->n &&
+		   memcmp(x->hashes, y->hashes, x->n * sizeof(uint64)) == 0;
+}
+
+/* Begin the next set with its first document. */
+static void
+begin_set(ShingleSearch *search, uint32 size, uint32 document)
+{
+	uint32 set = search->n_sets++;
+
+	search->keys->documents[document].set = set + 1;
+	search->sizes[set] = size;
+	for (int side = 0; side < 2; side++)
+		search->positions[side][set] = search->search->numbers[side].n;
+}
+
+/* Add a row to the group of its side, in the last set. */
+static void
+add_member(ShingleSearch *search, const Document *document)
+{
+	uint32 set = search->n_sets - 1;
+	int side = document->is_inner ? 1 : 0;
+	uint8 bit = document->is_inner ? HAS_INNER : HAS_OUTER;
+	SimdupNumbers *numbers = &search->search->numbers[side];
+
+	if ((search->sides[set] & bit) != 0)
+		simdup_numbers_append(numbers, search->waiting[side]);
+	else if (side == 0)
+		search->first_rows[set] = document->row;
+	search->sides[set] |= bit;
+	search->waiting[side] = document->row;
+}
+
+/* End the groups of the last set. */
+static void
+end_set(ShingleSearch *search)
+{
+	uint8 sides = search->n_sets > 0 ? search->sides[search->n_sets - 1] : 0;
+
+	for (int side = 0; side < 2; side++)
+		if ((sides & (side ? HAS_INNER : HAS_OUTER)) != 0)
+			simdup_numbers_append(&search->search->numbers[side],
+								  search->waiting[side] | SIMDUP_LAST_OF_GROUP);
+	if (search->search->reads_once && sides != 0)
+		search->sides[search->n_sets - 1] = HAS_OUTER | HAS_INNER;
+}
+
+/* Find the distinct sets, and the groups of rows that have them. */
+static void
+find_distinct_sets(ShingleSearch *search)
+{
+	SimdupShingleKeys *keys = search->keys;
+	uint32 last = 0; /* document */
+	uint64 last_key = 0;
+	uint64 key;
+	uint64 number;
+
+	search->sizes = alloc_numbers(keys->n);
+	search->sides = simdup_alloc0((Size) keys->n + 1);
+	search->first_rows = alloc_numbers(keys->n);
+	search->positions[0] = alloc_numbers(keys->n);
+	search->positions[1] = alloc_numbers(keys->n);
+	simdup_pairsort_perform(keys->sort);
+	while (simdup_pairsort_get(keys->sort, &key, &number))
+	{
+		uint32 document = (uint32) number;
+
+		if (key != last_key || !are_equal(search, last, document))
+		{
+			end_set(search);
+			begin_set(search, (uint32) (key >> 32), document);
+		}
+		last_key = key;
+		last = document;
+		add_member(search, &keys->documents[document]);
+	}
+	end_set(search);
+	search->search->disk += simdup_pairsort_disk(keys->sort);
+	simdup_pairsort_end(keys->sort);
+}
+
+/*
+ * Shingle sets as ranks of rarity, on disk.
+ *
+ * 1. All pairs of shingle and set, sorted, bring the sets of each shingle
+ * together. They go to a file, and a histogram counts how many shingles
+ * have how many sets.
+ * 2. The histogram gives the first rank of each number of sets. Read again,
+ * the file gives pairs of set and rank, which are sorted.
+ *
+ * A document then takes 4 bytes a shingle where its hash took 8, and two sets
+ * are compared in the order that lets their comparison end early.
+ */
+
+/* The sets of each shingle that two sets or more have. */
+typedef struct ShingleSets
+{
+	SimdupTempFile *file; /* for each shingle: number of sets, sets */
+	int64 size;			  /* of the file */
+	uint32 *sets;		  /* of one shingle */
+	uint32 n;
+	uint64 *counts; /* shingles by number of sets, then their next rank */
+} ShingleSets;
+
+/* End the list of sets of one shingle. */
+static void
+end_list(ShingleSets *lists)
+{
+	if (lists->n > 1)
+	{
+		simdup_tempfile_append(lists->file, &lists->n, sizeof(uint32));
+		simdup_tempfile_append(lists->file, lists->sets,
+							   lists->n * sizeof(uint32));
+		lists->size += ((int64) lists->n + 1) * (int64) sizeof(uint32);
+		lists->counts[lists->n]++;
+	}
+	lists->n = 0;
+}
+
+static SimdupPairSort *
+begin_sort(const ShingleSearch *search)
+{
+	return simdup_pairsort_begin(search->keys->kilobytes);
+}
+
+static void
+end_sort(ShingleSearch *search, SimdupPairSort *sort)
+{
+	search->search->disk += simdup_pairsort_disk(sort);
+	simdup_pairsort_end(sort);
+}
+
+/*
+ * List the sets of each shingle in the file, from sorted pairs of shingle and set.
+ * Sets are read in the order of documents.
+ */
+static void
+write_lists(ShingleSearch *search, ShingleSets *lists)
+{
+	SimdupPairSort *sort = begin_sort(search);
+	uint64 last = 0;
+	uint64 shingle;
+	uint64 set;
+
+	simdup_progress_phase("sorting shingles", search->keys->n);
+	for (uint32 i = 0; i < search->keys->n; i++)
+	{
+		uint32 number = search->keys->documents[i].set;
+		const SimdupHashes *shingles =
+			number == 0 ? NULL : set_of(search, i, 0);
+
+		for (size_t j = 0; shingles != NULL && j < shingles->n; j++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			simdup_pairsort_put(sort, shingles->hashes[j], number - 1);
+		}
+		simdup_progress_done(i);
+	}
+	simdup_pairsort_perform(sort);
+	while (simdup_pairsort_get(sort, &shingle, &set))
+	{
+		if (shingle != last)
+			end_list(lists);
+		last = shingle;
+		lists->sets[lists->n++] = (uint32) set;
+	}
+	end_list(lists);
+	end_sort(search, sort);
+}
+
+/* Turn numbers of shingles into first ranks. */
+static void
+count_ranks(ShingleSearch *search, uint64 *counts)
+{
+	uint32 common_sets = simdup_set_join_common(search->n_sets);
+	uint64 sum = 0;
+
+	search->common_from = PG_UINT32_MAX;
+	for (uint32 i = 0; i <= search->n_sets; i++)
+	{
+		uint64 count = counts[i];
+
+		if (i == common_sets)
+			search->common_from = (uint32) Min(sum, PG_UINT32_MAX);
+		counts[i] = sum;
+		sum += count;
+	}
+	if (sum > SIMDUP_MAX_RANKS)
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("too many distinct shingles for one join"),
+				errdetail("At most %u shingles can occur in two texts or more.",
+						  SIMDUP_MAX_RANKS));
+	search->all_ranks = (uint32) sum;
+	search->common_from = Min(search->common_from, search->all_ranks);
+}
+
+/* Sort pairs of set and rank. */
+static SimdupPairSort *
+sort_ranks(const ShingleSearch *search, ShingleSets *lists)
+{
+	SimdupPairSort *sort = begin_sort(search);
+	const int64 width = sizeof(uint32);
+
+	simdup_progress_phase("ranking shingles", lists->size / width);
+	for (int64 offset = 0; offset < lists->size;)
+	{
+		uint64 rank;
+
+		simdup_tempfile_read(lists->file, offset, &lists->n, sizeof(uint32));
+		simdup_tempfile_read(lists->file, offset + width, lists->sets,
+							 lists->n * sizeof(uint32));
+		offset += (1 + (int64) lists->n) * width;
+		rank = lists->counts[lists->n]++;
+		for (uint32 i = 0; i < lists->n; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			simdup_pairsort_put(sort, lists->sets[i], rank);
+		}
+		simdup_progress_done(offset / width);
+	}
+	simdup_pairsort_perform(sort);
+	return sort;
+}
+
+/* Rank the shingles of the sets. */
+static void
+rank_shingles(ShingleSearch *search)
+{
+	uint32 n = search->n_sets;
+	ShingleSets lists = {.file = simdup_tempfile_create(),
+						 .sets = alloc_numbers(n)};
+	SimdupPairSort *sort;
+	uint64 set;
+	uint64 value;
+
+	lists.counts = simdup_alloc0(((Size) n + 1) * sizeof(uint64));
+	write_lists(search, &lists);
+	count_ranks(search, lists.counts);
+	sort = sort_ranks(search, &lists);
+	search->search->disk += lists.size;
+	simdup_tempfile_close(lists.file);
+	simdup_free(lists.sets);
+	simdup_free(lists.counts);
+
+	search->n_ranks = alloc_numbers(n);
+	search->offsets = simdup_alloc0(((Size) n + 1) * sizeof(int64));
+	search->ranks = simdup_tempfile_create();
+	while (simdup_pairsort_get(sort, &set, &value))
+	{
+		uint32 rank = (uint32) value;
+		int64 offset =
+			simdup_tempfile_append(search->ranks, &rank, sizeof(rank));
+
+		if (search->n_ranks[set]++ == 0)
+			search->offsets[set] = offset;
+	}
+	end_sort(search, sort);
+}
+
+/*
+ * The join
+ */
+
+/* Put the groups of two sets, the outer one of the first. */
+static void
+put_groups(const ShingleSearch *search, uint32 outer, uint32 inner)
+{
+	SimdupJoinSearch *join = search->search;
+
+	if ((search->sides[outer] & HAS_OUTER) != 0 &&
+		(search->sides[inner] & HAS_INNER) != 0)
+		join->put(join->arg, search->first_rows[outer],
+				  search->positions[0][outer],
+				  search->positions[join->reads_once ? 0 : 1][inner]);
+}
+
+/* Put a pair of sets: the sink of the join. */
+static void
+put_sets(void *arg, uint32_t x, uint32_t y,
+		 uint32_t common pg_attribute_unused())
+{
+	put_groups(arg, x, y);
+	put_groups(arg, y, x);
+}
+
+/* Check whether one of two sets has outer rows, and the other inner ones. */
+static bool
+is_pair(void *arg, uint32_t x, uint32_t y)
+{
+	const ShingleSearch *search = arg;
+
+	return (search->sides[x] | search->sides[y]) == (HAS_OUTER | HAS_INNER);
+}
+
+/* Read ranks: of SimdupSetJoin. */
+static void
+read_ranks(void *arg, uint32_t set, uint32_t *ranks)
+{
+	ShingleSearch *search = arg;
+
+	simdup_tempfile_read(search->ranks, search->offsets[set], ranks,
+						 search->n_ranks[set] * sizeof(uint32));
+}
+
+/* Show the progress: of SimdupSetJoin. */
+static void
+show_progress(void *arg pg_attribute_unused(), uint32_t done, uint32_t total)
+{
+	if (done == 1)
+		simdup_progress_phase("joining", total);
+	simdup_progress_look(done);
+}
+
+/* Every two sets, where nothing is too little resemblance. */
+static void
+put_all(ShingleSearch *search)
+{
+	for (uint32 x = 0; x < search->n_sets; x++)
+		for (uint32 y = x + 1; y < search->n_sets; y++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			put_sets(search, x, y, 0);
+		}
+}
+
+static void
+join_sets(ShingleSearch *search, double min_resemblance)
+{
+	SimdupJoinSearch *parent = search->search;
+	SimdupSetJoin join = {.n = search->n_sets,
+						  .sizes = search->sizes,
+						  .read = read_ranks,
+						  .is_pair = parent->reads_once ? NULL : is_pair,
+						  .sink = put_sets,
+						  .progress = show_progress,
+						  .arg = search};
+
+	rank_shingles(search);
+	join.n_ranks = search->n_ranks;
+	join.all_ranks = search->all_ranks;
+	join.common_from = search->common_from;
+	simdup_set_join(&join, min_resemblance, (Size) parent->memory);
+	parent->disk += simdup_tempfile_size(search->ranks);
+	simdup_tempfile_close(search->ranks);
+}
+
+void
+simdup_shingle_search(SimdupJoinSearch *join, SimdupShingleKeys *keys,
+					  double min_resemblance)
+{
+	ShingleSearch search = {.search = join, .keys = keys};
+
+	find_distinct_sets(&search);
+	for (uint32 set = 0; set < search.n_sets; set++)
+		if (min_resemblance <= 1)
+			put_groups(&search, set, set);
+	if (min_resemblance <= 0)
+		put_all(&search);
+	else if (min_resemblance <= 1)
+		join_sets(&search, min_resemblance);
+	join->disk += simdup_tempfile_size(keys->hashes);
+	simdup_tempfile_close(keys->hashes);
+}
