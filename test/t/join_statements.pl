@@ -610,6 +610,7 @@ my %joins = (
 	'inner, two scopes' => 'SELECT x.id, y.id FROM x JOIN y ON x.i = y.l AND x.n = y.n AND %s',
 	'of itself' => 'SELECT x.id, y.id, y.content FROM x JOIN x AS y ON x.id < y.id AND %s',
 	'of itself, a scope' => 'SELECT x.id, y.id FROM x JOIN x AS y ON x.id < y.id AND x.i = y.i AND %s',
+	'of itself, an uneven scope' => 'SELECT x.id, y.id FROM x JOIN x AS y ON x.id < y.id AND x.i = y.l AND %s',
 	left => 'SELECT x.id, y.id FROM x LEFT JOIN y ON %s',
 	'left, a scope and a filter' => 'SELECT x.id, y.id FROM x LEFT JOIN y ON x.c = y.c AND x.id <> y.id AND %s',
 	right => 'SELECT x.id, y.id FROM x RIGHT JOIN y ON %s',
@@ -648,17 +649,19 @@ for my $join (sort keys %joins)
 				my $sql = sprintf $joins{$join}, $condition;
 
 				next if $write ne 'literal' && !defined $conditions{$name}[1];
-				$plans{$condition} = 1;
-				$script .= marked("$condition off", 'SET simdup.enable_join = off', 'RESET enable_nestloop', 'RESET enable_hashjoin', 'RESET enable_mergejoin', $sql)
-				  . marked("$condition on", 'SET simdup.enable_join = on', @no_other, $sql)
-				  . marked("$condition plan", "EXPLAIN (COSTS OFF) $sql");
+				my $mark = keys %plans;
+				$plans{$mark} = $condition;
+				$script .= marked("$mark off", 'SET simdup.enable_join = off', 'RESET enable_nestloop', 'RESET enable_hashjoin', 'RESET enable_mergejoin', $sql)
+				  . marked("$mark on", 'SET simdup.enable_join = on', @no_other, $sql)
+				  . marked("$mark plan", "EXPLAIN (COSTS OFF) $sql");
 			}
 		}
 	}
 	my ($parts, $stderr) = parts_of($script);
-	for my $condition (sort keys %plans)
+	for my $mark (sort { $a <=> $b } keys %plans)
 	{
-		my ($off, $on, $plan) = map { $parts->{"$condition $_"} // ['nothing'] } 'off', 'on', 'plan';
+		my $condition = $plans{$mark};
+		my ($off, $on, $plan) = map { $parts->{"$mark $_"} // ['nothing'] } 'off', 'on', 'plan';
 		my $cond = "@$plan" =~ /Shingle Join/ ? 'Shingle Cond: ' : 'Hamming Cond: ';
 
 		push @wrong, "$condition is not joined by the node:", @$plan if !has_node(@$plan) || "@$plan" !~ /$cond/;
@@ -676,8 +679,8 @@ my @never = (
 	'JOIN y ON shingle_resemblance(x.content, y.content) <= 0.3', 'JOIN y ON 0.3 > shingle_resemblance(x.content, y.content)', 'JOIN y ON shingle_resemblance(x.content, y.content, x.i) >= 0.3',
 	'JOIN y ON shingle_resemblance(x.content, y.content, 2, y.t) >= 0.3', 'JOIN y ON simdup_resembles(x.content, y.content, x.f)',
 	'FULL JOIN y ON x.i = y.i AND simhash_within(x.fp, y.fp, 8)');
-my ($never) = parts_of(join '', map { marked($_, @no_other, "EXPLAIN (COSTS OFF) SELECT FROM x $_") } @never);
-is(join("\n", grep { has_node(@{ $never->{$_} }) || "@{ $never->{$_} }" !~ /(?:Nested Loop|Hash .*Join)/ } @never), '', 'no other condition is joined by the node');
+my ($never) = parts_of(join '', map { marked($_, @no_other, "EXPLAIN (COSTS OFF) SELECT FROM x $never[$_]") } 0 .. $#never);
+is(join("\n", map { $never[$_] } grep { has_node(@{ $never->{$_} }) || "@{ $never->{$_} }" !~ /(?:Nested Loop|Hash .*Join)/ } 0 .. $#never), '', 'no other condition is joined by the node');
 my ($off) = parts_of(marked('off', @no_other, 'SET simdup.enable_join = off', 'EXPLAIN (COSTS OFF) SELECT FROM x JOIN y ON simhash_within(x.fp, y.fp, 8)'));
 unlike("@{ $off->{off} }", qr/Custom Scan/, 'simdup.enable_join = off');
 
@@ -782,7 +785,7 @@ for (my $from = 0; $from < $n_statements; $from += $at_a_time)
 }
 is($n_wrong, 0, "statements from seed $seed on: $n_statements");
 note("rows $n_rows, with an error $n_errors, slow $n_slow, by the node $n_with; " . join ', ', map { "$_ $n_ways{$_}" } sort keys %n_ways);
-cmp_ok($n_with, '>', 0.5 * $n_statements, "most have the node in their plan: $n_with") if $n_statements >= 100;
+cmp_ok($n_with, '>', 0.4 * $n_statements, "most have the node in their plan: $n_with") if $n_statements >= 100;
 cmp_ok($n_errors, '<', 0.1 * $n_statements, "few are errors: $n_errors") if $n_statements >= 100;
 cmp_ok($n_slow, '<=', 0.02 * $n_statements, "few are too slow to compare: $n_slow") if $n_statements >= 100;
 is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'), '0', 'no temporary file is left');
