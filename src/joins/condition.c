@@ -25,11 +25,15 @@ static bool
 is_own(Oid function, const char *name, int n_arguments)
 {
 	char *its_name = get_func_name(function);
+	Oid extension;
 
-	return its_name != NULL && strcmp(its_name, name) == 0 &&
-		   get_func_nargs(function) == n_arguments &&
-		   getExtensionOfObject(ProcedureRelationId, function) ==
-			   get_extension_oid("simdup", true);
+	if (its_name == NULL || strcmp(its_name, name) != 0 ||
+		get_func_nargs(function) != n_arguments)
+		return false;
+	/* the library may be loaded where the extension is not created */
+	extension = get_extension_oid("simdup", true);
+	return OidIsValid(extension) &&
+		   getExtensionOfObject(ProcedureRelationId, function) == extension;
 }
 
 /* Return the arguments of a call of a function or an operator; NIL for neither. */

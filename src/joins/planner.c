@@ -338,54 +338,107 @@ make_targets(JoinOffer *offer)
 												 PVC_RECURSE_PLACEHOLDERS);
 	for (int side = 0; side < 2; side++)
 		offer->targets[side] = make_target(offer, side, needed);
-	if (offer->reads_once)
+}
+
+/* Give both sides the columns of either, since one input is read for both. */
+static void
+unite_targets(JoinOffer *offer)
+{
+	PathTarget *outer = offer->targets[0];
+	PathTarget *inner = create_empty_pathtarget();
+	ListCell *cell;
+
+	add_columns(outer,
+				(List *) as_outer(offer, (Node *) offer->targets[1]->exprs));
+	set_pathtarget_cost_width(offer->root, outer);
+	foreach (cell, outer->exprs)
 	{
-		PathTarget *target = offer->targets[0];
-		PathTarget *inner = create_empty_pathtarget();
-		ListCell *cell;
+		Node *column = copyObject(lfirst(cell));
 
-		/* the columns of either side, for both */
-		add_columns(target,
-					(List *) as_outer(offer,
-									  (Node *) offer->targets[1]->exprs));
-		set_pathtarget_cost_width(offer->root, target);
-		foreach (cell, target->exprs)
-		{
-			Node *column = copyObject(lfirst(cell));
-
-			ChangeVarNodes(column, (int) offer->sides[0]->relid,
-						   (int) offer->sides[1]->relid, 0);
-			add_column_to_pathtarget(inner, (Expr *) column, 0);
-		}
-		offer->targets[1] = inner;
+		ChangeVarNodes(column, (int) offer->sides[0]->relid,
+					   (int) offer->sides[1]->relid, 0);
+		add_column_to_pathtarget(inner, (Expr *) column, 0);
 	}
+	offer->targets[1] = inner;
 }
 
 /*
- * Return the cheapest path of a side with its columns. Where workers can make
- * these, they do: a Gather of the planner would send whole texts to the leader,
- * which then computes their fingerprints alone.
+ * Check whether a path can give the columns. A scan of a table can give each of
+ * the table's, another path those that the planner asked it for.
+ */
+static bool
+can_give(const Path *path, const PathTarget *target)
+{
+	List *columns =
+		pull_var_clause((Node *) target->exprs, PVC_INCLUDE_PLACEHOLDERS);
+	ListCell *cell;
+
+	if (path->pathtype == T_SeqScan || path->pathtype == T_IndexScan ||
+		path->pathtype == T_BitmapHeapScan || path->pathtype == T_CteScan)
+		return true;
+	foreach (cell, columns)
+		if (!list_member(path->parent->reltarget->exprs, lfirst(cell)))
+			return false;
+	return true;
+}
+
+/* Return a path with the columns that workers make; NULL if they cannot. */
+static Path *
+gather_input(const JoinOffer *offer, int side)
+{
+	RelOptInfo *rel = offer->sides[side];
+	PathTarget *target = offer->targets[side];
+	Path *partial;
+
+	if (rel->partial_pathlist == NIL || !rel->consider_parallel ||
+		!is_parallel_safe(offer->root, (Node *) target->exprs) ||
+		!can_give(linitial(rel->partial_pathlist), target))
+		return NULL;
+	partial = (Path *) create_projection_path(offer->root, rel,
+											  linitial(rel->partial_pathlist),
+											  target);
+	return (Path *) create_gather_path(offer->root, rel, partial, target, NULL,
+									   NULL);
+}
+
+/*
+ * Return the cheapest path of a side with its columns; NULL if there is none. Where
+ * workers can make the columns, they do: a Gather of the planner would send whole
+ * texts to the leader, which then computes their fingerprints alone.
  */
 static Path *
 make_input(const JoinOffer *offer, int side)
 {
 	RelOptInfo *rel = offer->sides[side];
 	PathTarget *target = offer->targets[side];
-	Path *path =
-		(Path *) create_projection_path(offer->root, rel,
-										rel->cheapest_total_path, target);
-	Path *partial;
+	Path *gathered = gather_input(offer, side);
+	Path *path;
 
-	if (rel->partial_pathlist == NIL || !rel->consider_parallel ||
-		IsA(offer->keys[side], Var) ||
-		!is_parallel_safe(offer->root, (Node *) target->exprs))
-		return path;
-	partial = (Path *) create_projection_path(offer->root, rel,
-											  linitial(rel->partial_pathlist),
-											  target);
-	partial = (Path *) create_gather_path(offer->root, rel, partial, target,
-										  NULL, NULL);
-	return partial->total_cost < path->total_cost ? partial : path;
+	if (offer->reads_once && !can_give(rel->cheapest_total_path, target))
+		return gathered;
+	path = (Path *) create_projection_path(offer->root, rel,
+										   rel->cheapest_total_path, target);
+	return gathered != NULL && gathered->total_cost < path->total_cost
+			   ? gathered
+			   : path;
+}
+
+/* Make the columns and the inputs. */
+static void
+make_inputs(JoinOffer *offer)
+{
+	make_targets(offer);
+	if (offer->reads_once)
+	{
+		unite_targets(offer);
+		offer->inputs[0] = make_input(offer, 0);
+		if (offer->inputs[0] != NULL)
+			return;
+		offer->reads_once = offer->excludes_self = false;
+		make_targets(offer);
+	}
+	for (int side = 0; side < 2; side++)
+		offer->inputs[side] = make_input(offer, side);
 }
 
 /*
@@ -731,9 +784,7 @@ offer_join(JoinOffer *offer)
 	for (int side = 0; side < 2; side++)
 		if ((offer->keys[side] = make_key(&offer->condition, side)) == NULL)
 			return;
-	make_targets(offer);
-	offer->inputs[0] = make_input(offer, 0);
-	offer->inputs[1] = offer->reads_once ? NULL : make_input(offer, 1);
+	make_inputs(offer);
 	add_join_path(offer);
 }
 
