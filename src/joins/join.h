@@ -82,6 +82,7 @@ typedef enum SimdupJoinFact
 	SIMDUP_JOIN_READS_ONCE = SIMDUP_JOIN_KEY + 2, /* one input for both sides */
 	SIMDUP_JOIN_EXCLUDES_SELF,					  /* no row matches itself */
 	SIMDUP_JOIN_PARALLEL_FILTER, /* the filter may run in parallel mode */
+	SIMDUP_JOIN_GIVES_INNER, /* a semi join gives columns of the inner row */
 	SIMDUP_JOIN_FACTS
 } SimdupJoinFact;
 

@@ -7,7 +7,9 @@
  * their order. An inner or a left join returns matches as it reads the sorted
  * candidates. A semi or an anti join asks only whether a row has a match. So it
  * evaluates candidates whenever their memory is full, marks the rows that have a
- * match, and passes over later candidates of these. Its rows follow at the end.
+ * match, and passes over later candidates of these. Its rows follow at the end. A
+ * semi join under row marks gives the inner row, too, so it runs as an inner join
+ * does, once for each outer row.
  *
  * The node does not use ExecScan, whose recheck for EvalPlanQual is one of scans.
  * There its inputs give the rows to recheck, and it joins those.
@@ -41,6 +43,7 @@ typedef struct NearJoinState
 	bool reads_once;
 	bool excludes_self;
 	bool parallel_filter;
+	bool gives_inner;
 	SimdupJoinInput inputs[2]; /* outer and inner */
 	List *limits;			   /* ExprStates */
 	ExprState *condition;
@@ -169,6 +172,7 @@ begin_join(CustomScanState *css, EState *estate, int eflags)
 	state->reads_once = fact(plan, SIMDUP_JOIN_READS_ONCE) != 0;
 	state->excludes_self = fact(plan, SIMDUP_JOIN_EXCLUDES_SELF) != 0;
 	state->parallel_filter = fact(plan, SIMDUP_JOIN_PARALLEL_FILTER) != 0;
+	state->gives_inner = fact(plan, SIMDUP_JOIN_GIVES_INNER) != 0;
 	for (int side = 0; side < 2; side++)
 		begin_input(state, plan, side, estate, eflags);
 	state->limits =
@@ -204,10 +208,19 @@ note_memory(NearJoinState *state)
 			(int64) MemoryContextMemAllocated(state->context, true));
 }
 
+/* Check whether a row's first match is its last one. */
 static bool
 asks_existence(const NearJoinState *state)
 {
 	return state->type == JOIN_SEMI || state->type == JOIN_ANTI;
+}
+
+/* Check whether candidates are evaluated before the first row is returned. */
+static bool
+settles_first(const NearJoinState *state)
+{
+	return state->type == JOIN_ANTI ||
+		   (state->type == JOIN_SEMI && !state->gives_inner);
 }
 
 /* Outer rows that have a match */
@@ -386,7 +399,7 @@ put_candidate(void *arg, uint32 first_row, uint32 outer, uint32 inner)
 	simdup_pairsort_put(state->candidates, (uint64) first_row << 32 | outer,
 						inner);
 	state->n_candidates++;
-	if (asks_existence(state) &&
+	if (settles_first(state) &&
 		state->n_candidates >=
 			Max(memory_part(state, 8) / (int64) sizeof(SimdupEntry), 4096))
 		settle_candidates(state);
@@ -620,9 +633,9 @@ begin_scan(NearJoinState *state)
 						   .excludes_self = state->excludes_self,
 						   .put = put_candidate,
 						   .is_settled =
-							   asks_existence(state) ? is_matched : NULL,
+							   settles_first(state) ? is_matched : NULL,
 						   .arg = state};
-	if (!asks_existence(state) || state->parallel_filter)
+	if (!settles_first(state) || state->parallel_filter)
 		state->search.helpers = simdup_workers();
 	begin_scan_tuple(state);
 	begin_candidates(state);
@@ -630,7 +643,7 @@ begin_scan(NearJoinState *state)
 		search_by_shingles(state);
 	else
 		search_by_fingerprints(state);
-	if (asks_existence(state))
+	if (settles_first(state))
 		settle_candidates(state);
 	else
 		simdup_pairsort_perform(state->candidates);
@@ -703,15 +716,10 @@ next_outer_row(NearJoinState *state)
 static bool
 next_row(NearJoinState *state)
 {
-	switch (state->type)
-	{
-		case JOIN_INNER:
-			return next_match(state);
-		case JOIN_LEFT:
-			return next_match(state) || next_outer_row(state);
-		default:
-			return next_outer_row(state);
-	}
+	if (settles_first(state))
+		return next_outer_row(state);
+	return next_match(state) ||
+		   (state->type == JOIN_LEFT && next_outer_row(state));
 }
 
 static TupleTableSlot *

@@ -628,7 +628,12 @@ list_facts(const JoinOffer *offer, List *filter)
 		facts = lappend_int(facts, column_of(offer, side, offer->keys[side]));
 	facts = lappend_int(facts, offer->reads_once);
 	facts = lappend_int(facts, offer->excludes_self);
-	return lappend_int(facts, is_parallel_safe(offer->root, (Node *) filter));
+	facts = lappend_int(facts, is_parallel_safe(offer->root, (Node *) filter));
+	/* a row mark is one */
+	return lappend_int(facts, bms_overlap(pull_varnos(offer->root,
+													  (Node *) offer->joinrel
+														  ->reltarget->exprs),
+										  offer->sides[1]->relids));
 }
 
 /* And of the equalities: see SimdupJoinList. */
