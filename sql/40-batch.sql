@@ -31,10 +31,8 @@ COMMENT ON FUNCTION simdup_component(anyelement, anyelement) IS
 
 -- which distance
 
-CREATE FUNCTION simdup_tune(query text, max_distance integer DEFAULT 16, params text[] DEFAULT '{}',
-  OUT max_distance integer, OUT n_found bigint, OUT n_true bigint, OUT n_both bigint,
-  OUT "precision" float8, OUT recall float8, OUT f1 float8, OUT weighted_precision float8,
-  OUT weighted_recall float8, OUT expected_false float8, OUT recommended boolean) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 17;
-COMMENT ON FUNCTION simdup_tune(text, integer, text[]) IS
-  'what each distance finds: scores by labels, or the false pairs to expect; one is recommended';
+CREATE FUNCTION simdup_tune(source regclass, max_distance integer DEFAULT 16,
+  OUT max_distance integer, OUT n_found bigint, OUT expected_false float8, OUT recommended boolean)
+  RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 100000 ROWS 17;
+COMMENT ON FUNCTION simdup_tune(regclass, integer) IS
+  'the pairs that each distance finds, and how many of them are false; one is recommended';

@@ -3,15 +3,16 @@
 -- removal: statements that delete duplicates and keep what refers to them
 --
 -- The function reads the catalogs and runs nothing. Its path has only the catalogs, so tables come out
--- with their schemas. In the statements, m is a row of the map. The rows of its two keys are gone and
--- kept. A row that refers to the one that is gone is r. References are foreign keys to the table and its
+-- with their schemas. The map is a table or a view of two columns, removed and kept. In the statements,
+-- m is a row of it. The rows of its two keys are gone and kept. A row that refers to the one that is gone is r. References are foreign keys to the table and its
 -- partitions, and columns that simdup_flag_trigger sets.
 
-CREATE FUNCTION simdup_removal(target regclass, map text) RETURNS TABLE (step integer, statement text)
+CREATE FUNCTION simdup_removal(target regclass, map regclass) RETURNS TABLE (step integer, statement text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 20 SET search_path = pg_catalog, pg_temp AS $function$
 #variable_conflict error
 DECLARE
   key record;
+  missing record;  -- a column of the map
   item record;  -- the target, without a name, or a reference to it
   source record;  -- the item's table, and the store that keeps its rows
   into_store text;
@@ -48,10 +49,17 @@ BEGIN
     JOIN pg_operator AS o ON o.oid = m.amopopr
     JOIN pg_namespace AS n ON n.oid = o.oprnamespace
   ORDER BY i.indisprimary DESC LIMIT 1;
-  IF map IS NULL OR map ~ '^\s*[^\s()]+\s*$' THEN
-    RAISE EXCEPTION 'argument "map" must be a query'
-      USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The query is: %s', map),
-        HINT = format('For the rows of a table, write: SELECT key, kept FROM %s', map);
+  SELECT n.name, c.relname AS map INTO missing
+  FROM pg_class AS c, unnest('{removed,kept}'::text[]) AS n (name)
+  WHERE c.oid = map AND NOT EXISTS (
+    SELECT FROM pg_attribute AS a WHERE a.attrelid = map AND a.attname = n.name AND NOT a.attisdropped);
+  IF num_nulls(target, map) > 0 THEN
+    RAISE EXCEPTION 'target and map must not be null' USING ERRCODE = 'null_value_not_allowed';
+  ELSIF missing.name IS NOT NULL THEN
+    RAISE EXCEPTION 'column "%" of relation "%" does not exist', missing.name, missing.map
+      USING ERRCODE = 'undefined_column',
+        HINT = format('Write a view that has the columns, such as:'
+          ' CREATE VIEW map AS SELECT ... AS removed, ... AS kept FROM %s;', map);
   ELSIF key.is_key IS NOT TRUE THEN
     RAISE EXCEPTION '% is not a table with a primary key of one column', target
       USING ERRCODE = 'wrong_object_type',
@@ -72,8 +80,7 @@ BEGIN
       SELECT DISTINCT ON (a.attnum) t.tgname, a.attnum, coalesce(k.attnum, key.attnum) AS key
       FROM pg_trigger AS t
         JOIN tree ON tree.id = t.tgrelid AND t.tgparentid = 0
-        JOIN pg_proc AS p ON p.oid = t.tgfoid AND p.proname = 'simdup_flag_trigger'
-        JOIN pg_extension AS e ON e.extnamespace = p.pronamespace AND e.extname = 'simdup'
+          AND t.tgfoid = '@extschema@.simdup_flag_trigger()'::regprocedure
         CROSS JOIN LATERAL (
           SELECT array_agg(convert_from(decode(h.hex, 'hex'), getdatabaseencoding()) ORDER BY h.i)
           FROM string_to_table(regexp_replace(encode(t.tgargs, 'hex'), '(..)', '\1 ', 'g'), '00 ')
@@ -266,9 +273,7 @@ WHERE %s%s%s$sql$, source.name, item.sets, rows_of_map, item.matches, item.has_v
     format($sql$INSERT INTO pg_temp.simdup_map
 WITH map AS (
   SELECT q.removed::%1$s AS removed, q.kept::%1$s AS kept, true AS goes
-  FROM (
-%2$s
-  ) AS q (removed, kept)
+  FROM %2$s AS q
   WHERE (q.removed::%1$s %3$s q.kept::%1$s) IS NOT TRUE
 )
 SELECT m.removed, m.kept, gone.ctid IS NOT NULL, kept.ctid IS NOT NULL, chain.goes IS NULL
@@ -276,7 +281,7 @@ FROM map AS m
   LEFT JOIN %4$s AS gone ON gone.%5$s %3$s m.removed
   LEFT JOIN %4$s AS kept ON kept.%5$s %3$s m.kept
   LEFT JOIN map AS chain ON chain.removed %3$s m.kept$sql$,
-      key.type, rtrim(map, E' \t\r\n;'), key.equals, key.table, key.name),
+      key.type, map, key.equals, key.table, key.name),
     'ANALYZE pg_temp.simdup_map',
     $sql$CREATE TEMP TABLE pg_temp.simdup_check (
   what text,
@@ -294,5 +299,5 @@ FROM pg_temp.simdup_map AS m
     'COMMIT']) AS s
   WHERE s IS NOT NULL;
 END $function$;
-COMMENT ON FUNCTION simdup_removal(regclass, text) IS
-  'the statements that remove a map''s keys (key, kept), archive them and move references; runs nothing';
+COMMENT ON FUNCTION simdup_removal(regclass, regclass) IS
+  'the statements that remove a map''s keys (removed, kept), archive them and move references; runs nothing';

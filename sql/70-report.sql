@@ -80,13 +80,12 @@ COMMENT ON FUNCTION simdup_report_spans(text, text) IS
 -- The query and the options of a report. Of a grouping, the options are its settings, and the
 -- query gets a column with the ids, 0 for none.
 CREATE FUNCTION simdup_report_source(
-  path text, groups text, INOUT query text, INOUT max_distance integer, INOUT method text,
+  groups regclass, INOUT query text, INOUT max_distance integer, INOUT method text,
   INOUT min_resemblance float8, INOUT w integer, INOUT unit text,
   OUT started timestamptz, OUT asked text, OUT members text, OUT key_type text, OUT decisions jsonb
 ) LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
 #variable_conflict use_column
 DECLARE
-  x text := (SELECT e.extnamespace::regnamespace::text FROM pg_extension AS e WHERE e.extname = 'simdup');
   g record;
 BEGIN
   started := clock_timestamp();
@@ -94,17 +93,16 @@ BEGIN
   IF groups IS NULL THEN
     RETURN;
   END IF;
-  EXECUTE format('SELECT g.* FROM %s.simdup_grouping($1, $2, $3) AS g', x)
-  INTO STRICT g USING groups, path, true;
+  SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, true) AS x;
   members := g.members;
-  key_type := g.key_type;
+  key_type := g.keys_of;
   EXECUTE format('SELECT s.max_distance, s.method, s.min_resemblance, s.w, s.unit FROM %s AS s', g.settings)
     INTO STRICT max_distance, method, min_resemblance, w, unit;
   query := format($query$
     SELECT q.*, coalesce((SELECT m.id FROM %s AS m WHERE m.key %s (q.simdup_key)::%s), 0) AS simdup_group
     FROM (%s
     ) AS q (simdup_key, simdup_fp)
-    $query$, g.members, g.same_key, g.key_type, rtrim(query, E' \t\r\n;'));
+    $query$, g.members, g.same_key, g.keys_of, rtrim(query, E' \t\r\n;'));
   EXECUTE format($query$
     SELECT jsonb_build_object('all', count(*), 'kept', coalesce(
       jsonb_agg(jsonb_build_object('a', format('%%s', d.a), 'b', format('%%s', d.b), 'same', d.same,
@@ -114,30 +112,30 @@ BEGIN
     $query$, g.decisions)
     INTO STRICT decisions;
 END $$;
-COMMENT ON FUNCTION simdup_report_source(text, text, text, integer, text, float8, integer, text) IS
+COMMENT ON FUNCTION simdup_report_source(regclass, text, integer, text, float8, integer, text) IS
   'implementation of simdup_report: the query and the options, those of a grouping where there is one';
 
 -- The sizes of groups, whether or not their rows are in the query.
-CREATE FUNCTION simdup_report_sizes(members text, ids bigint[], OUT id bigint, OUT size bigint)
+CREATE FUNCTION simdup_report_sizes(members regclass, ids bigint[], OUT id bigint, OUT size bigint)
   RETURNS SETOF record LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 200
   SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
 BEGIN
   RETURN QUERY EXECUTE format('SELECT m.id, count(*) FROM %s AS m WHERE m.id = ANY ($1) GROUP BY m.id',
     members) USING ids;
 END $$;
-COMMENT ON FUNCTION simdup_report_sizes(text, bigint[]) IS
+COMMENT ON FUNCTION simdup_report_sizes(regclass, bigint[]) IS
   'implementation of simdup_report: the sizes of groups of a grouping';
 
 -- Without jit: to compile this statement takes longer than to run it.
 CREATE FUNCTION simdup_report(
   query text, max_distance integer DEFAULT 8, method text DEFAULT 'leader',
   min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4, unit text DEFAULT 'char',
-  params text[] DEFAULT '{}', max_groups integer DEFAULT 200, groups text DEFAULT NULL
+  params text[] DEFAULT '{}', max_groups integer DEFAULT 200, groups regclass DEFAULT NULL
 ) RETURNS jsonb LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000000 SET jit = off
 BEGIN ATOMIC
   WITH source AS MATERIALIZED (
     SELECT s.*
-    FROM simdup_report_source(current_setting('search_path'), groups, query, max_distance, method,
+    FROM simdup_report_source(groups, query, max_distance, method,
       min_resemblance, w, unit) AS s
     WHERE query IS NOT NULL),
   found AS MATERIALIZED (
@@ -232,7 +230,7 @@ BEGIN ATOMIC
     GROUP BY r.place),
   outside AS MATERIALIZED (
     SELECT o.*
-    FROM source AS s CROSS JOIN LATERAL simdup_report_sizes(s.members,
+    FROM source AS s CROSS JOIN LATERAL simdup_report_sizes(groups,
       (SELECT array_agg(f.n) FROM found AS f WHERE f.part = 'case')) AS o),
   cases AS MATERIALIZED (
     SELECT f.place, jsonb_build_object(
@@ -303,7 +301,7 @@ BEGIN ATOMIC
     SELECT coalesce(jsonb_agg(to_jsonb(q) - '{content_a,content_b,own_a,own_b}'::text[]
         || jsonb_build_object('differences', simdup_report_spans(q.content_a, q.content_b))
       ORDER BY q.ordinality), '[]') AS questions
-    FROM source AS s CROSS JOIN LATERAL simdup_review(s.members, 50) WITH ORDINALITY AS q
+    FROM source AS s CROSS JOIN LATERAL simdup_review(groups, 50) WITH ORDINALITY AS q
     WHERE s.members IS NOT NULL AND q.decides > 0)
 
   SELECT jsonb_build_object('version', 1,
@@ -330,7 +328,7 @@ BEGIN ATOMIC
     examples AS e, questions AS q, pg_extension AS x
   WHERE x.extname = 'simdup';
 END;
-COMMENT ON FUNCTION simdup_report(text, integer, text, float8, integer, text, text[], integer, text) IS
+COMMENT ON FUNCTION simdup_report(text, integer, text, float8, integer, text, text[], integer, regclass) IS
   'a table''s duplicates as data: counts, cases with what each letter adds, pairs, decisions, settings';
 
 -- The page's files, from 0: template, style sheet, script, texts.
@@ -433,7 +431,7 @@ COMMENT ON FUNCTION simdup_report_html(jsonb, text, text, jsonb, text, jsonb) IS
 CREATE FUNCTION simdup_report_html(
   query text, title text, max_distance integer DEFAULT 8, method text DEFAULT 'leader',
   min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4, unit text DEFAULT 'char',
-  params text[] DEFAULT '{}', max_groups integer DEFAULT 200, groups text DEFAULT NULL,
+  params text[] DEFAULT '{}', max_groups integer DEFAULT 200, groups regclass DEFAULT NULL,
   row_url text DEFAULT NULL, before jsonb DEFAULT NULL, lang text DEFAULT 'en',
   translations jsonb DEFAULT NULL
 ) RETURNS text LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000000
@@ -441,4 +439,4 @@ CREATE FUNCTION simdup_report_html(
     simdup_report(query, max_distance, method, min_resemblance, w, unit, params, max_groups, groups),
     title, row_url, before, lang, translations);
 COMMENT ON FUNCTION simdup_report_html(text, text, integer, text, float8, integer, text, text[], integer,
-  text, text, jsonb, text, jsonb) IS 'simdup_report of a query as one HTML page';
+  regclass, text, jsonb, text, jsonb) IS 'simdup_report of a query as one HTML page';

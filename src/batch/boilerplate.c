@@ -12,14 +12,17 @@
 
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "batch/rows.h"
 #include "core/compare/passages.h"
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
 #include "core/search/index_entries.h"
 #include "server/arguments.h"
+#include "server/source.h"
+#include "server/spill.h"
+#include "shingles/stored_texts.h"
 #include "text/passages.h"
 
 /* Texts by which a run is judged, and which must have it at least. */
@@ -38,9 +41,19 @@ typedef struct FrequentRun
 	uint64 sample[MAX_SAMPLE]; /* digests, ascending */
 } FrequentRun;
 
+/* The texts of a source, by row. */
+typedef struct Texts
+{
+	int content; /* column */
+	SimdupStoredTexts *contents;
+	uint32 n;
+	int64 n_null;
+	MemoryContext row_context; /* for what is made of one row; then reset */
+} Texts;
+
 typedef struct Search
 {
-	SimdupRows *rows;
+	Texts *rows;
 	SimdupPairSort *runs;  /* run and digest of a text */
 	SimdupEntry *texts;	   /* digest and row, ascending */
 	int64 n_texts;		   /* without copies */
@@ -62,7 +75,7 @@ text_of(const Search *search, uint32 row)
 static void
 sample_texts(Search *search)
 {
-	SimdupRows *rows = search->rows;
+	Texts *rows = search->rows;
 	MemoryContext old;
 
 	search->runs = simdup_pairsort_begin(maintenance_work_mem);
@@ -214,24 +227,67 @@ judge_run(Search *search, const FrequentRun *run, ReturnSetInfo *result)
 	MemoryContextReset(search->rows->row_context);
 }
 
+/* Store a row's text: a SimdupRowSink. */
+static void
+store_text(void *arg, TupleTableSlot *slot)
+{
+	Texts *rows = arg;
+
+	if (slot->tts_isnull[rows->content])
+	{
+		rows->n_null++;
+		return;
+	}
+	if (rows->n == PG_UINT32_MAX - 1)
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("too many rows for one batch"),
+				errdetail("A batch takes at most %u rows.",
+						  PG_UINT32_MAX - 1));
+	simdup_stored_texts_add(rows->contents, slot->tts_values[rows->content]);
+	simdup_progress_done(++rows->n);
+}
+
+/* Read the texts of a source. */
+static void
+read_texts(Texts *rows, FunctionCallInfo fcinfo)
+{
+	SimdupSource source =
+		simdup_source_open(fcinfo, PG_GETARG_OID(0),
+						   SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_CONTENT) |
+							   SIMDUP_SOURCE_TEXTS);
+
+	rows->content = source.place[SIMDUP_SOURCE_CONTENT];
+	rows->contents = simdup_stored_texts_begin((SimdupShingling){0});
+	(void) simdup_stored_texts_expect(rows->contents,
+									  source.type[SIMDUP_SOURCE_CONTENT]);
+	simdup_progress_phase("reading", 0);
+	simdup_source_read(&source, store_text, rows);
+	simdup_tell_skipped(0, rows->n_null, rows->n);
+	simdup_stored_texts_finish(rows->contents, 0);
+}
+
 PG_FUNCTION_INFO_V1(simdup_boilerplate);
-/* Return simdup_boilerplate(query, min_share, params). */
+/* Return simdup_boilerplate(source, min_share). */
 Datum
 simdup_boilerplate(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
-	SimdupOptions with_contents = {.min_resemblance = 1};
-	Search search = {0};
-	SimdupRows *rows;
+	Texts rows = {0};
+	Search search = {.rows = &rows};
+	MemoryContext context;
+	MemoryContext old;
 	double min_share;
 
 	if (simdup_has_null(fcinfo, 0, 2))
 		return (Datum) 0;
 	min_share = simdup_check_fraction(PG_GETARG_FLOAT8(1), "min_share");
-	search.rows = rows =
-		simdup_rows_begin(fcinfo, 1, SIMDUP_TEXTS_ALONE, &with_contents);
-	simdup_rows_read(rows, fcinfo);
-	simdup_stored_texts_finish(rows->contents, 0);
+	context = AllocSetContextCreate(CurrentMemoryContext, "simdup batch",
+									ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(context);
+	rows.row_context =
+		AllocSetContextCreate(context, "simdup row", ALLOCSET_SMALL_SIZES);
+	simdup_progress_begin(get_func_name(fcinfo->flinfo->fn_oid), NULL);
+	read_texts(&rows, fcinfo);
 	sample_texts(&search);
 	find_frequent(&search, min_share);
 	simdup_progress_phase("judging runs", search.n_frequent);
@@ -244,6 +300,8 @@ simdup_boilerplate(PG_FUNCTION_ARGS)
 			!simdup_wordset_has(&search.refused.runs, run))
 			judge_run(&search, &search.frequent[i], result);
 	}
-	simdup_rows_end(rows);
+	simdup_stored_texts_end(rows.contents);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
 	return (Datum) 0;
 }

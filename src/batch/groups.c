@@ -1,25 +1,30 @@
 /*
  * groups.c
  *	  simdup_group_changes: the rows whose group changes, from the rows of a
- *	  query, the groups and ids that were, and people's decisions. And the rows of
- *	  groups that a review compares.
+ *	  source, the groups and ids that were, and people's decisions. And decisions
+ *	  that contradict others.
  *
- * The functions in sql/60-groups.sql and sql/62-review.sql call these, with
- * queries of their own beside the caller's.
+ * The functions in sql/60-groups.sql call these.
  */
 #include "postgres.h"
 #include "compat.h"
 
+#include "access/htup_details.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
 
+#include "batch/groups.h"
 #include "batch/join.h"
-#include "core/cluster/grouping.h"
-#include "core/fingerprint/hamming.h"
 #include "core/host.h"
 #include "server/arguments.h"
+#include "server/source.h"
 #include "type/simhash64.h"
 
 /* Keys of a chain that a message shows. */
@@ -29,58 +34,193 @@
 #define MOST_CHAINS 1000
 
 /*
- * Reading
+ * The source
  */
 
-/* What an argument's query yields: keys and other columns, which are not null. */
-typedef struct StoredRows
+/* Find the columns of a grouping's source. Contents are read where they decide. */
+static SimdupSource
+open_source(FunctionCallInfo fcinfo, const SimdupOptions *options)
 {
-	const char *argument;
-	const char *columns; /* in words */
-	const char *example; /* and as a SELECT lists them */
-	int n_keys;
-	int n_values; /* the other columns */
-	Oid types[2]; /* of these */
-} StoredRows;
+	int wanted = SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_KEY) |
+				 SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_FP) |
+				 SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_SCOPE);
 
-static const StoredRows stored_rows[] = {
-	{"members", "a key, and an id", "key, id", 1, 1, {INT8OID}},
-	{"decisions", "two keys, and a boolean", "a, b, same", 2, 1, {BOOLOID}},
-	{"events",
-	 "a key, an id, and the number of a refresh",
-	 "key, id, refresh",
-	 1,
-	 2,
-	 {INT8OID, INT8OID}},
-};
+	if (options != NULL && options->min_resemblance > 0)
+		wanted |= SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_CONTENT);
+	return simdup_source_open(fcinfo, PG_GETARG_OID(0), wanted);
+}
 
-typedef void (*StoredRowSink)(void *arg, Datum *keys, Datum *values);
+PG_FUNCTION_INFO_V1(simdup_grouping_source);
+/*
+ * Return the key of a source, which is the first argument, its type, and that of
+ * the contents. The others are the options of a grouping.
+ */
+Datum
+simdup_grouping_source(PG_FUNCTION_ARGS)
+{
+	SimdupOptions options = simdup_options(fcinfo);
+	SimdupSource source = open_source(fcinfo, &options);
+	Datum values[3] = {CStringGetTextDatum(source.key),
+					   ObjectIdGetDatum(source.type[SIMDUP_SOURCE_KEY]),
+					   ObjectIdGetDatum(source.content_type)};
+	bool nulls[3] = {false, false, !OidIsValid(source.content_type)};
+
+	/* the caller's rights */
+	simdup_run_select(psprintf("%s LIMIT 0", source.statement), NULL, NULL);
+	return simdup_row_result(fcinfo, values, nulls);
+}
+
+/* Return an operator as it stands in a statement, whatever the path is. */
+static Datum
+operator_text(Oid id)
+{
+	HeapTuple found = SearchSysCache1(OPEROID, ObjectIdGetDatum(id));
+	Form_pg_operator form;
+	char *text;
+
+	if (!HeapTupleIsValid(found))
+		elog(ERROR, "cache lookup failed for operator %u", id);
+	form = (Form_pg_operator) GETSTRUCT(found);
+	text = psprintf("OPERATOR(%s.%s)",
+					quote_identifier(get_namespace_name(form->oprnamespace)),
+					NameStr(form->oprname));
+	ReleaseSysCache(found);
+	return CStringGetTextDatum(text);
+}
+
+PG_FUNCTION_INFO_V1(simdup_key_operators);
+/*
+ * Return = and < of a type's default btree class. ERROR if the type has no such
+ * class, or none for hashing, or is a domain over a type whose operators are not
+ * the catalogs'.
+ */
+Datum
+simdup_key_operators(PG_FUNCTION_ARGS)
+{
+	Oid type = PG_GETARG_OID(0);
+	TypeCacheEntry *entry =
+		lookup_type_cache(type, TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR |
+									TYPECACHE_HASH_PROC);
+	RegProcedure equal = get_opcode(entry->eq_opr);
+	Datum values[2];
+	bool nulls[2] = {false, false};
+
+	if (!OidIsValid(entry->eq_opr) || !OidIsValid(entry->lt_opr) ||
+		!OidIsValid(entry->hash_proc) ||
+		OidIsValid(get_base_element_type(type)))
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
+				errmsg("type %s cannot be the key of a grouping",
+					   format_type_be(type)),
+				errdetail(
+					"It is an array, or has no default operator class for btree or hash."));
+	/* a domain's own operator there would fit a statement better */
+	if (get_func_namespace(equal) != PG_CATALOG_NAMESPACE &&
+		getBaseType(type) != type)
+		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("type %s cannot be the key of a grouping",
+					   format_type_be(type)),
+				errdetail("It is a domain over type %s of an extension.",
+						  format_type_be(getBaseType(type))),
+				errhint("Cast the key to the domain's type in a view."));
+	values[0] = operator_text(entry->eq_opr);
+	values[1] = operator_text(entry->lt_opr);
+	return simdup_row_result(fcinfo, values, nulls);
+}
+
+typedef struct SourceReader
+{
+	const SimdupSource *source;
+	SimdupRows *rows;
+} SourceReader;
+
+/* Add a row: a SimdupRowSink. */
+static void
+add_row(void *arg, TupleTableSlot *slot)
+{
+	SourceReader *reader = arg;
+	const int *place = reader->source->place;
+	const bool *isnull = slot->tts_isnull;
+	int content = place[SIMDUP_SOURCE_CONTENT];
+	int scope = place[SIMDUP_SOURCE_SCOPE];
+	SimdupRow row = {.key = slot->tts_values[place[SIMDUP_SOURCE_KEY]],
+					 .no_fp = isnull[place[SIMDUP_SOURCE_FP]],
+					 .no_content = content < 0 || isnull[content],
+					 .no_scope = scope < 0 || isnull[scope]};
+
+	if (!row.no_fp)
+		row.fp = DatumGetSimhash64(slot->tts_values[place[SIMDUP_SOURCE_FP]]);
+	if (!row.no_content)
+		row.content = slot->tts_values[content];
+	if (!row.no_scope)
+		row.scope = slot->tts_values[scope];
+	(void) simdup_rows_add(reader->rows, &row);
+}
+
+SimdupGrouping
+simdup_grouping_read(FunctionCallInfo fcinfo, const SimdupOptions *options)
+{
+	Oid members = PG_GETARG_OID(1);
+	SimdupSource source = open_source(fcinfo, options);
+	SimdupFeed feed =
+		{.function = get_func_name(fcinfo->flinfo->fn_oid),
+		 .budget = (int64) maintenance_work_mem * 1024,
+		 .key_type = get_atttype(members, get_attnum(members, "key")),
+		 .by_key = true,
+		 .scope_type = source.type[SIMDUP_SOURCE_SCOPE],
+		 .content_type = source.type[SIMDUP_SOURCE_CONTENT]};
+	SourceReader reader = {.source = &source};
+	SimdupGrouping grouping = {0};
+
+	if (source.type[SIMDUP_SOURCE_KEY] != feed.key_type)
+		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+				errmsg("column \"%s\" of relation \"%s\" is of type %s, not %s",
+					   source.key, get_rel_name(PG_GETARG_OID(0)),
+					   format_type_be(source.type[SIMDUP_SOURCE_KEY]),
+					   format_type_be(feed.key_type)),
+				errdetail("The grouping has keys of the latter type."),
+				errhint("Cast the key to %s in a view, and name it in the settings.",
+						format_type_be(feed.key_type)));
+	grouping.rows = reader.rows = simdup_rows_feed(&feed, options);
+	simdup_source_read(&source, add_row, &reader);
+	grouping.fingerprints = simdup_rows_distinct(grouping.rows);
+	grouping.ids =
+		simdup_alloc0(((Size) grouping.rows->n + 1) * sizeof(int64));
+	return grouping;
+}
+
+/*
+ * The tables
+ */
 
 typedef struct StoredReader
 {
-	const StoredRows *stored;
-	SimdupKeys *keys;
-	StoredRowSink take;
+	SimdupRows *rows;
+	Oid table;
+	int n_keys;
+	const Oid *types;
+	SimdupStoredSink sink;
 	void *arg;
+	bool is_checked;
 } StoredReader;
 
-/* Check the columns: a SimdupColumnCheck. */
-static bool
-check_columns(void *arg, TupleDesc columns, const char *argument)
+/* Check the types of the columns. */
+static void
+check_columns(StoredReader *reader, TupleDesc columns)
 {
-	StoredReader *reader = arg;
-	const StoredRows *stored = reader->stored;
-	int n_keys = stored->n_keys;
+	for (int i = 0; i < columns->natts; i++)
+	{
+		Oid type = TupleDescAttr(columns, i)->atttypid;
+		Oid expected = i < reader->n_keys ? reader->rows->key_type
+										  : reader->types[i - reader->n_keys];
 
-	if (columns->natts != n_keys + stored->n_values)
-		return false;
-	for (int i = 0; i < stored->n_values; i++)
-		if (TupleDescAttr(columns, n_keys + i)->atttypid != stored->types[i])
-			return false;
-	for (int i = 0; i < n_keys; i++)
-		simdup_keys_expect(reader->keys, TupleDescAttr(columns, i)->atttypid,
-						   argument);
-	return true;
+		if (type != expected)
+			ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+					errmsg("column \"%s\" of relation \"%s\" is of type %s, not %s",
+						   NameStr(TupleDescAttr(columns, i)->attname),
+						   get_rel_name(reader->table), format_type_be(type),
+						   format_type_be(expected)));
+	}
+	reader->is_checked = true;
 }
 
 /* Take a row: a SimdupRowSink. */
@@ -88,69 +228,82 @@ static void
 take_row(void *arg, TupleTableSlot *slot)
 {
 	StoredReader *reader = arg;
-	int n_keys = reader->stored->n_keys;
 	TupleDesc columns = slot->tts_tupleDescriptor;
 	Datum keys[2];
 
-	for (int i = 0; i < n_keys; i++)
-		keys[i] = simdup_keys_take(reader->keys, slot->tts_values[i],
+	if (!reader->is_checked)
+		check_columns(reader, columns);
+	for (int i = 0; i < reader->n_keys; i++)
+		keys[i] = simdup_keys_take(reader->rows->keys, slot->tts_values[i],
 								   slot->tts_isnull[i]);
-	for (int i = n_keys; i < columns->natts; i++)
+	for (int i = reader->n_keys; i < columns->natts; i++)
 		simdup_check_not_null(slot->tts_isnull[i],
 							  NameStr(TupleDescAttr(columns, i)->attname));
-	reader->take(reader->arg, keys, slot->tts_values + n_keys);
+	reader->sink(reader->arg, keys, slot->tts_values + reader->n_keys);
 }
 
-/* Read the rows of the argument's query; NULL is no rows. */
+void
+simdup_stored_read(SimdupRows *rows, Oid table, const char *columns,
+				   const char *query, int n_keys, const Oid *types,
+				   SimdupStoredSink sink, void *arg)
+{
+	StoredReader reader = {.rows = rows,
+						   .table = table,
+						   .n_keys = n_keys,
+						   .types = types,
+						   .sink = sink,
+						   .arg = arg};
+
+	simdup_run_select(psprintf("SELECT %s FROM %s AS t %s", columns,
+							   simdup_table_name(table), query),
+					  take_row, &reader);
+}
+
+uint32
+simdup_grouping_row(const SimdupGrouping *grouping, Datum key)
+{
+	uint32 row = simdup_keynumbers_find(grouping->rows->numbers, key);
+
+	/* keys of decisions alone are no rows' */
+	return row < grouping->rows->n ? row : SIMDUP_NO_NUMBER;
+}
+
+typedef struct MemberReader
+{
+	SimdupGrouping *grouping;
+	void (*gone)(void *arg, Datum key, int64 id);
+	void *arg;
+} MemberReader;
+
 static void
-read_stored(FunctionCallInfo fcinfo, const char *name, SimdupRows *rows,
-			StoredRowSink take, void *arg)
+take_member(void *arg, Datum *keys, Datum *values)
 {
-	int argument = simdup_named_argument(fcinfo, name);
-	StoredReader reader = {stored_rows, rows->keys, take, arg};
-	SimdupQuery query = {.argument = name};
+	MemberReader *reader = arg;
+	uint32 row = simdup_grouping_row(reader->grouping, keys[0]);
 
-	if (PG_ARGISNULL(argument))
-		return;
-	while (strcmp(reader.stored->argument, name) != 0)
-		reader.stored++;
-	query.text = text_to_cstring(PG_GETARG_TEXT_PP(argument));
-	query.columns = reader.stored->columns;
-	query.example = reader.stored->example;
-	simdup_run_query(&query, simdup_parameters(fcinfo, 1), check_columns,
-					 take_row, &reader);
+	if (row != SIMDUP_NO_NUMBER)
+		reader->grouping->ids[row] = DatumGetInt64(values[0]);
+	else if (reader->gone != NULL)
+		reader->gone(reader->arg, keys[0], DatumGetInt64(values[0]));
 }
 
-/*
- * Read the rows of the query, which is the first argument, under the path, which
- * is the third.
- */
-static SimdupFingerprints *
-read_rows(FunctionCallInfo fcinfo, const SimdupOptions *options)
+void
+simdup_members_read(SimdupGrouping *grouping, Oid table,
+					void (*gone)(void *arg, Datum key, int64 id), void *arg)
 {
-	SimdupRows *rows =
-		simdup_rows_begin(fcinfo, 1, SIMDUP_ROWS_BY_KEY, options);
-	int level = simdup_path_begin(text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	static const Oid types[] = {INT8OID};
+	MemberReader reader = {grouping, gone, arg};
 
-	simdup_rows_read(rows, fcinfo);
-	simdup_path_end(level);
-	return simdup_rows_distinct(rows);
+	simdup_stored_read(grouping->rows, table, "t.key, t.id", "", 1, types,
+					   take_member, &reader);
 }
 
 /*
  * Decisions
  */
 
-typedef struct Decided
-{
-	SimdupDecisions decisions;	   /* those that hold */
-	SimdupDecisions passed;		   /* those that contradict earlier ones */
-	SimdupConstraints constraints; /* of the keys of rows and of decisions */
-	SimdupRows *rows;
-} Decided;
-
 static char *
-decided_key(const Decided *d, uint32 number)
+decided_key(const SimdupDecided *d, uint32 number)
 {
 	return simdup_key_text(d->rows->key_type,
 						   simdup_keys_get(d->rows->keys, number, 0));
@@ -158,7 +311,7 @@ decided_key(const Decided *d, uint32 number)
 
 /* Append the chain of equal rows from a to b. */
 static void
-append_chain(StringInfo text, const Decided *d, uint32 a, uint32 b)
+append_chain(StringInfo text, const SimdupDecided *d, uint32 a, uint32 b)
 {
 	uint32 *chain;
 	uint32 length =
@@ -182,7 +335,7 @@ append_chain(StringInfo text, const Decided *d, uint32 a, uint32 b)
  * rows between its two, or two chains and where they are not the same.
  */
 static char *
-contradicted(const Decided *d, const SimdupDecision *passed)
+contradicted(const SimdupDecided *d, const SimdupDecision *passed)
 {
 	const uint32 *component = d->constraints.component;
 	StringInfoData text;
@@ -209,7 +362,7 @@ contradicted(const Decided *d, const SimdupDecision *passed)
 
 /* Tell of decisions that are passed over, and of the first with its reason. */
 static void
-tell_passed(const Decided *d)
+tell_passed(const SimdupDecided *d)
 {
 	const SimdupDecision *first = d->passed.items;
 
@@ -232,7 +385,7 @@ tell_passed(const Decided *d)
 static void
 take_decision(void *arg, Datum *keys, Datum *values)
 {
-	Decided *d = arg;
+	SimdupDecided *d = arg;
 	MemoryContext old = MemoryContextSwitchTo(d->rows->context);
 	uint32 rows[2];
 
@@ -247,7 +400,7 @@ take_decision(void *arg, Datum *keys, Datum *values)
  * smallest numbers, so the number of such a component is none of theirs.
  */
 static void
-forget_gone(Decided *d, uint32 n_rows)
+forget_gone(SimdupDecided *d, uint32 n_rows)
 {
 	size_t n_left = 0;
 
@@ -267,17 +420,15 @@ forget_gone(Decided *d, uint32 n_rows)
 								   &d->decisions);
 }
 
-/*
- * Read an argument's decisions, in the order in which they hold. Keys that are no
- * row's get numbers after those of the rows: what was decided about them counts.
- */
-static Decided
-read_decisions(FunctionCallInfo fcinfo, SimdupRows *rows)
+SimdupDecided
+simdup_decisions_read(SimdupRows *rows, Oid table)
 {
-	Decided d = {.rows = rows};
+	static const Oid types[] = {BOOLOID};
+	SimdupDecided d = {.rows = rows};
 	uint32 n; /* keys */
 
-	read_stored(fcinfo, "decisions", rows, take_decision, &d);
+	simdup_stored_read(rows, table, "t.a, t.b, t.same",
+					   "ORDER BY t.at, t.a, t.b", 2, types, take_decision, &d);
 	n = simdup_keynumbers_count(rows->numbers);
 	simdup_decisions_settle(&d.decisions, n, &d.passed);
 	(void) simdup_constraints_find(&d.constraints, n, &d.decisions);
@@ -285,14 +436,19 @@ read_decisions(FunctionCallInfo fcinfo, SimdupRows *rows)
 }
 
 PG_FUNCTION_INFO_V1(simdup_contradictions);
-/* Return simdup_contradictions(decisions, keys_of). */
+/* Return simdup_contradictions(decisions). */
 Datum
 simdup_contradictions(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
-	SimdupRows *rows = simdup_rows_begin(fcinfo, 1, SIMDUP_ROWS_BY_KEY, NULL);
+	Oid table = PG_GETARG_OID(0);
+	SimdupFeed feed = {.function = get_func_name(fcinfo->flinfo->fn_oid),
+					   .budget = (int64) maintenance_work_mem * 1024,
+					   .key_type = get_atttype(table, get_attnum(table, "a")),
+					   .by_key = true};
+	SimdupRows *rows = simdup_rows_feed(&feed, NULL);
 	int level = simdup_exact_texts_begin();
-	Decided d = read_decisions(fcinfo, rows);
+	SimdupDecided d = simdup_decisions_read(rows, table);
 
 	for (size_t i = 0; i < d.passed.n; i++)
 	{
@@ -314,209 +470,114 @@ simdup_contradictions(PG_FUNCTION_ARGS)
 }
 
 /*
- * Groups
+ * Changes
  */
 
-typedef struct StoredGroups
+typedef struct Changes
 {
-	SimdupRows *rows;
+	SimdupGrouping grouping;
 	ReturnSetInfo *result;
-	int64 *old; /* by row: the id that it has; SIMDUP_NO_ID: in no group */
-
-	/* changes */
-	uint32 *group; /* by row; NULL: a review */
+	uint32 *group; /* by row: the first one of its group */
 	int64 *ids;	   /* by first row */
 	/* by first row of a group without an id: the last one that it had */
 	int64 *last;
 	int64 *last_refresh;
+} Changes;
 
-	/* review */
-	uint64 *fp;	   /* by row */
-	uint32 *scope; /* by row */
-} StoredGroups;
-
-/* Put a row of the result, whose first column is a key. */
 static void
-put_key(const StoredGroups *p, Datum key, Datum *values, const bool *nulls)
+put_change(const Changes *c, Datum key, int64 was, int64 id)
 {
-	char *text = simdup_key_text(p->rows->key_type, key);
+	char *text = simdup_key_text(c->grouping.rows->key_type, key);
+	Datum values[3] = {CStringGetTextDatum(text), Int64GetDatum(was),
+					   Int64GetDatum(id)};
+	bool nulls[3] = {false, was == SIMDUP_NO_ID, id == SIMDUP_NO_ID};
 
-	values[0] = CStringGetTextDatum(text);
-	simdup_put_result(p->result, values, nulls);
+	simdup_put_result(c->result, values, nulls);
 	pfree(DatumGetPointer(values[0]));
 	pfree(text);
 }
 
+/* A row that the source no longer has is in no group. */
 static void
-put_change(const StoredGroups *p, Datum key, int64 was, int64 id)
+put_gone(void *arg, Datum key, int64 id)
 {
-	Datum values[3] = {0, Int64GetDatum(was), Int64GetDatum(id)};
-	bool nulls[3] = {false, was == SIMDUP_NO_ID, id == SIMDUP_NO_ID};
-
-	put_key(p, key, values, nulls);
-}
-
-/* Find the row of a key; keys of decisions alone are no rows'. */
-static uint32
-find_row(const StoredGroups *p, Datum *key)
-{
-	uint32 row = simdup_keynumbers_find(p->rows->numbers, *key);
-
-	return row < p->rows->n ? row : SIMDUP_NO_NUMBER;
-}
-
-/* Take a member. A row that the query no longer has is in no group. */
-static void
-take_member(void *arg, Datum *keys, Datum *values)
-{
-	StoredGroups *p = arg;
-	uint32 row = find_row(p, keys);
-
-	if (row != SIMDUP_NO_NUMBER)
-		p->old[row] = DatumGetInt64(values[0]);
-	else if (p->group != NULL)
-		put_change(p, keys[0], DatumGetInt64(values[0]), SIMDUP_NO_ID);
+	put_change(arg, key, id, SIMDUP_NO_ID);
 }
 
 /* Take an event: a first row's last id is the latest but that of now. */
 static void
 take_event(void *arg, Datum *keys, Datum *values)
 {
-	StoredGroups *p = arg;
-	uint32 row = find_row(p, keys);
+	Changes *c = arg;
+	uint32 row = simdup_grouping_row(&c->grouping, keys[0]);
 	int64 id = DatumGetInt64(values[0]);
 	int64 refresh = DatumGetInt64(values[1]);
 
-	if (row == SIMDUP_NO_NUMBER || p->group[row] != row ||
-		p->ids[row] != SIMDUP_NO_ID || p->last_refresh[row] >= refresh ||
-		p->old[row] == id)
+	if (row == SIMDUP_NO_NUMBER || c->group[row] != row ||
+		c->ids[row] != SIMDUP_NO_ID || c->last_refresh[row] >= refresh ||
+		c->grouping.ids[row] == id)
 		return;
-	p->last[row] = id;
-	p->last_refresh[row] = refresh;
+	c->last[row] = id;
+	c->last_refresh[row] = refresh;
 }
 
+/* Give each group an id. The events are only read if one is left without. */
 static void
-give_ids(StoredGroups *p, FunctionCallInfo fcinfo)
+give_ids(Changes *c, Oid events, int64 next_id)
 {
-	Size n = p->rows->n;
+	static const Oid types[] = {INT8OID, INT8OID};
+	Size n = c->grouping.rows->n;
 	bool any_left = false;
 
-	p->ids = simdup_group_ids_keep((uint32) n, p->group, p->old);
+	c->ids = simdup_group_ids_keep((uint32) n, c->group, c->grouping.ids);
 	for (Size row = 0; row < n && !any_left; row++)
-		any_left = p->group[row] == row && p->ids[row] == SIMDUP_NO_ID;
+		any_left = c->group[row] == row && c->ids[row] == SIMDUP_NO_ID;
 	if (!any_left)
 		return;
-	p->last = simdup_alloc0((n + 1) * sizeof(int64));
-	p->last_refresh = simdup_alloc0((n + 1) * sizeof(int64));
-	read_stored(fcinfo, "events", p->rows, take_event, p);
-	(void) simdup_group_ids_give((uint32) n, p->group, p->last,
-								 PG_GETARG_INT64(11), p->ids);
+	c->last = simdup_alloc0((n + 1) * sizeof(int64));
+	c->last_refresh = simdup_alloc0((n + 1) * sizeof(int64));
+	simdup_stored_read(c->grouping.rows, events, "t.key, t.id, t.refresh",
+					   "WHERE t.id IS NOT NULL", 1, types, take_event, c);
+	(void) simdup_group_ids_give((uint32) n, c->group, c->last, next_id,
+								 c->ids);
 }
 
 PG_FUNCTION_INFO_V1(simdup_group_changes);
 /*
- * simdup_group_changes(query, keys_of, path, decisions, members, events,
- * max_distance, method, min_resemblance, w, unit, next_id): the query runs
- * under the path, the others under that of the caller
+ * Return simdup_group_changes(source, members, decisions, events, max_distance,
+ * method, min_resemblance, w, unit, next_id).
  */
 Datum
 simdup_group_changes(PG_FUNCTION_ARGS)
 {
-	StoredGroups p = {.result = simdup_begin_result(fcinfo)};
+	Changes c = {.result = simdup_begin_result(fcinfo)};
 	SimdupOptions options = simdup_options(fcinfo);
-	SimdupFingerprints *fingerprints;
-	Decided decided;
+	SimdupDecided decided;
+	SimdupRows *rows;
 	int level;
 
-	if (simdup_has_null(fcinfo, 0, 3) || PG_ARGISNULL(11))
+	if (simdup_has_null(fcinfo, 0, 4) || PG_ARGISNULL(9))
 		elog(ERROR, "simdup_group_changes called with a null argument");
-	fingerprints = read_rows(fcinfo, &options);
-	p.rows = fingerprints->rows;
+	c.grouping = simdup_grouping_read(fcinfo, &options);
+	rows = c.grouping.rows;
 	level = simdup_exact_texts_begin();
-	decided = read_decisions(fcinfo, p.rows);
+	decided = simdup_decisions_read(rows, PG_GETARG_OID(2));
 	tell_passed(&decided);
-	forget_gone(&decided, p.rows->n);
-	p.group = simdup_find_groups(fingerprints, &decided.constraints, NULL, NULL,
-								 NULL);
-	p.old = simdup_alloc0(((Size) p.rows->n + 1) * sizeof(int64));
-	read_stored(fcinfo, "members", p.rows, take_member, &p);
-	give_ids(&p, fcinfo);
-	for (uint32 row = 0; row < p.rows->n; row++)
+	forget_gone(&decided, rows->n);
+	c.group = simdup_find_groups(c.grouping.fingerprints, &decided.constraints,
+								 NULL, NULL, NULL);
+	simdup_members_read(&c.grouping, PG_GETARG_OID(1), put_gone, &c);
+	give_ids(&c, PG_GETARG_OID(3), PG_GETARG_INT64(9));
+	for (uint32 row = 0; row < rows->n; row++)
 	{
-		int64 id = p.ids[p.group[row]];
+		int64 was = c.grouping.ids[row];
+		int64 id = c.ids[c.group[row]];
 
 		CHECK_FOR_INTERRUPTS();
-		if (id != p.old[row])
-			put_change(&p, simdup_keys_get(p.rows->keys, row, 0), p.old[row],
-					   id);
+		if (id != was)
+			put_change(&c, simdup_keys_get(rows->keys, row, 0), was, id);
 	}
 	simdup_path_end(level);
-	simdup_rows_end(p.rows);
-	return (Datum) 0;
-}
-
-/*
- * Put the rows of each group and scope: the first, and those at a distance of at
- * least least_distance from the first.
- */
-static void
-put_reviewed(const StoredGroups *p, int least_distance)
-{
-	SimdupEntry *order =
-		simdup_alloc((p->rows->n + (Size) 1) * sizeof(SimdupEntry));
-	Size n = 0;
-	uint32 first = 0;
-
-	for (uint32 row = 0; row < p->rows->n; row++)
-		if (p->old[row] != SIMDUP_NO_ID)
-			order[n++] = (SimdupEntry){(uint64) p->old[row],
-									   (uint64) p->scope[row] << 32 | row};
-	simdup_sort_pairs(order, n);
-	for (Size i = 0, from = 0, to = 0; i < n; i++)
-	{
-		uint32 row = (uint32) order[i].row;
-		Datum values[7];
-
-		CHECK_FOR_INTERRUPTS();
-		if (i == to)
-		{
-			first = row;
-			from = to++;
-			while (to < n && order[to].value == order[from].value &&
-				   order[to].row >> 32 == order[from].row >> 32)
-				to++;
-		}
-		else if (simdup_hamming64(p->fp[first], p->fp[row]) < least_distance)
-			continue;
-		values[1] = Simhash64GetDatum(p->fp[row]);
-		values[2] = Int64GetDatum(p->scope[row]);
-		values[3] = Int64GetDatum(p->old[row]);
-		values[4] = Int64GetDatum(row);
-		values[5] = Int64GetDatum(first);
-		values[6] = Int64GetDatum((int64) (to - from));
-		put_key(p, simdup_keys_get(p->rows->keys, row, 0), values, NULL);
-	}
-}
-
-PG_FUNCTION_INFO_V1(simdup_review_rows);
-/* simdup_review_rows(query, keys_of, path, members, least_distance) */
-Datum
-simdup_review_rows(PG_FUNCTION_ARGS)
-{
-	StoredGroups p = {.result = simdup_begin_result(fcinfo)};
-	SimdupFingerprints *fingerprints = read_rows(fcinfo, NULL);
-	Size n = (Size) fingerprints->rows->n + 1;
-	int level;
-
-	p.rows = fingerprints->rows;
-	p.fp = simdup_alloc(n * sizeof(uint64));
-	p.scope = simdup_alloc(n * sizeof(uint32));
-	p.old = simdup_alloc0(n * sizeof(int64));
-	simdup_fingerprints_by_row(fingerprints, NULL, p.fp, p.scope);
-	read_stored(fcinfo, "members", p.rows, take_member, &p);
-	level = simdup_exact_texts_begin();
-	put_reviewed(&p, PG_GETARG_INT32(4));
-	simdup_path_end(level);
-	simdup_rows_end(p.rows);
+	simdup_rows_end(rows);
 	return (Datum) 0;
 }

@@ -398,7 +398,7 @@ add_unique_key(SimdupRows *rows, const SimdupRow *row)
 	simdup_keynumbers_get(rows->numbers, &key, 1, &number);
 	if (number < rows->n)
 		ereport(ERROR, errcode(ERRCODE_CARDINALITY_VIOLATION),
-				errmsg("the query of a grouping yields a key twice"),
+				errmsg("the source of a grouping has a key twice"),
 				errdetail("The key is (%s).",
 						  simdup_key_text(rows->key_type, key)));
 }

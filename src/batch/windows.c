@@ -117,6 +117,22 @@ typedef struct Clusters
 } Clusters;
 
 /*
+ * ERROR for a content that is the same in all rows: the parser takes a literal or
+ * a parameter without a type for a text.
+ */
+static void
+check_content(FunctionCallInfo fcinfo, const ClusterForm *form)
+{
+	if (form->content > 0 &&
+		get_fn_expr_arg_stable(fcinfo->flinfo, form->content))
+		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("content must not be a constant"),
+				form->fp > 0
+					? errhint("For a distance, write max_distance => 8.")
+					: 0);
+}
+
+/*
  * Return the options of a partition, which are those of its first row. Without an
  * option max_distance the distance follows from the resemblance.
  */
@@ -128,6 +144,7 @@ options_of(FunctionCallInfo fcinfo, WindowObject winobj, WindowCall *call,
 
 	if (call->options_known)
 		return call->options;
+	check_content(fcinfo, form);
 	call->options_known = true;
 	for (int i = form->n_columns; i < PG_NARGS(); i++)
 	{

@@ -15,18 +15,28 @@
 #include "joins/join.h"
 #include "server/query.h"
 
-/* Rows by number */
+/*
+ * Rows by number
+ *
+ * In memory the rows are in blocks, without a header each. On disk, rows of one
+ * length stand at multiples of it, and others have their offsets in a second file.
+ */
+
+#define BLOCK_BYTES ((Size) 131072)
 
 struct SimdupRowStore
 {
 	uint32 n;
+	uint32 length; /* of all rows; 0: they differ */
 	/* in memory */
-	MemoryContext context; /* of the rows */
+	MemoryContext context; /* of the blocks */
+	char *block;		   /* the last one */
+	Size left;			   /* bytes at its end */
 	MinimalTuple *rows;	   /* by number */
 	Size room;			   /* of the array */
 	/* on disk */
-	SimdupTempFile *offsets; /* by number: where in the file; NULL: in memory */
-	SimdupTempFile *file;
+	SimdupTempFile *file;	 /* NULL: in memory */
+	SimdupTempFile *offsets; /* by number: where in the file; or NULL */
 	MinimalTuple buffers[2];
 	Size buffer_sizes[2];
 };
@@ -37,8 +47,8 @@ simdup_rowstore_begin(void)
 	SimdupRowStore *store = palloc0(sizeof(SimdupRowStore));
 
 	store->context =
-		GenerationContextCreate(CurrentMemoryContext, "simdup join rows",
-								ALLOCSET_DEFAULT_SIZES);
+		AllocSetContextCreate(CurrentMemoryContext, "simdup join rows",
+							  ALLOCSET_START_SMALL_SIZES);
 	return store;
 }
 
@@ -49,33 +59,87 @@ simdup_rowstore_end(SimdupRowStore *store)
 	simdup_tempfile_close(store->file);
 }
 
+/* Write a row, and its offset once the rows are not of one length. */
 static void
 write_row(SimdupRowStore *store, MinimalTuple row)
 {
 	int64 offset = simdup_tempfile_append(store->file, row, row->t_len);
 
+	if (store->length != 0)
+		return;
+	if (store->offsets == NULL)
+		store->offsets = simdup_tempfile_create();
 	simdup_tempfile_append(store->offsets, &offset, sizeof(offset));
 }
 
-void
-simdup_rowstore_add(SimdupRowStore *store, TupleTableSlot *row)
+/* Note that the rows in the file, which were of one length, have offsets now. */
+static void
+write_offsets(SimdupRowStore *store, uint32 length)
 {
-	MemoryContext old = MemoryContextSwitchTo(store->context);
-	MinimalTuple copy = ExecCopySlotMinimalTuple(row);
-
-	MemoryContextSwitchTo(old);
-	if (store->file != NULL)
+	store->offsets = simdup_tempfile_create();
+	for (uint32 i = 0; i < store->n; i++)
 	{
-		write_row(store, copy);
-		pfree(copy);
+		int64 offset = (int64) i * length;
+
+		simdup_tempfile_append(store->offsets, &offset, sizeof(offset));
 	}
+}
+
+static void
+note_length(SimdupRowStore *store, uint32 length)
+{
+	uint32 before = store->length;
+
+	if (store->n == 0)
+		store->length = length;
+	else if (before != length && before != 0)
+	{
+		store->length = 0;
+		if (store->file != NULL)
+			write_offsets(store, before);
+	}
+}
+
+/* Return room for a row in the last block, or in a new one. */
+static void *
+room_for(SimdupRowStore *store, Size length)
+{
+	char *room;
+
+	length = MAXALIGN(length);
+	if (length > BLOCK_BYTES / 8)
+		return MemoryContextAlloc(store->context, length);
+	if (length > store->left)
+	{
+		store->block = MemoryContextAlloc(store->context, BLOCK_BYTES);
+		store->left = BLOCK_BYTES;
+	}
+	room = store->block + (BLOCK_BYTES - store->left);
+	store->left -= length;
+	return room;
+}
+
+void
+simdup_rowstore_add(SimdupRowStore *store, TupleTableSlot *slot)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(store));
+	bool is_copy;
+	MinimalTuple row = ExecFetchSlotMinimalTuple(slot, &is_copy);
+
+	note_length(store, row->t_len);
+	if (store->file != NULL)
+		write_row(store, row);
 	else
 	{
 		store->rows = simdup_grow(store->rows, &store->room,
 								  (Size) store->n + 1, sizeof(MinimalTuple));
-		store->rows[store->n] = copy;
+		store->rows[store->n] =
+			memcpy(room_for(store, row->t_len), row, row->t_len);
 	}
 	store->n++;
+	if (is_copy)
+		pfree(row);
+	MemoryContextSwitchTo(old);
 }
 
 int64
@@ -88,15 +152,13 @@ simdup_rowstore_memory(const SimdupRowStore *store)
 int64
 simdup_rowstore_disk(const SimdupRowStore *store)
 {
-	return store->file == NULL ? 0
-							   : simdup_tempfile_size(store->offsets) +
-									 simdup_tempfile_size(store->file);
+	return (store->file ? simdup_tempfile_size(store->file) : 0) +
+		   (store->offsets ? simdup_tempfile_size(store->offsets) : 0);
 }
 
 void
 simdup_rowstore_spill(SimdupRowStore *store)
 {
-	store->offsets = simdup_tempfile_create();
 	store->file = simdup_tempfile_create();
 	for (uint32 i = 0; i < store->n; i++)
 	{
@@ -107,26 +169,37 @@ simdup_rowstore_spill(SimdupRowStore *store)
 	store->rows = NULL;
 	store->room = 0;
 	MemoryContextReset(store->context);
+	store->left = 0;
+}
+
+bool
+simdup_rowstore_is_on_disk(const SimdupRowStore *store)
+{
+	return store->file != NULL;
 }
 
 MinimalTuple
 simdup_rowstore_get(SimdupRowStore *store, uint32 number, int buffer)
 {
-	int64 offset;
-	uint32 len;
-	MinimalTuple row;
+	int64 offset = (int64) number * store->length;
+	uint32 len = store->length;
+	MemoryContext old;
 
 	if (store->file == NULL)
 		return store->rows[number];
-	simdup_tempfile_read(store->offsets,
-						 (int64) number * (int64) sizeof(offset), &offset,
-						 sizeof(offset));
-	simdup_tempfile_read(store->file, offset, &len, sizeof(len));
+	if (len == 0)
+	{
+		simdup_tempfile_read(store->offsets,
+							 (int64) number * (int64) sizeof(offset), &offset,
+							 sizeof(offset));
+		simdup_tempfile_read(store->file, offset, &len, sizeof(len));
+	}
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(store));
 	store->buffers[buffer] = simdup_grow(store->buffers[buffer],
 										 &store->buffer_sizes[buffer], len, 1);
-	row = store->buffers[buffer];
-	simdup_tempfile_read(store->file, offset, row, len);
-	return row;
+	MemoryContextSwitchTo(old);
+	simdup_tempfile_read(store->file, offset, store->buffers[buffer], len);
+	return store->buffers[buffer];
 }
 
 /* Reading */
@@ -193,7 +266,8 @@ simdup_read_input(SimdupJoinInput *input, SimdupRowStore *other, int64 memory,
 			MemoryContextSwitchTo(context);
 			simdup_rowstore_add(input->rows, row);
 			input->n++;
-			if (input->n % 64 == 0 && input->rows->file == NULL &&
+			if (input->n % 64 == 0 &&
+				!simdup_rowstore_is_on_disk(input->rows) &&
 				simdup_rowstore_memory(input->rows) +
 						(other ? simdup_rowstore_memory(other) : 0) >
 					memory)

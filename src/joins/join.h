@@ -117,6 +117,7 @@ extern int64 simdup_rowstore_memory(const SimdupRowStore *store);
 extern int64 simdup_rowstore_disk(const SimdupRowStore *store);
 /* Move the rows to temporary files; later ones go there, too. */
 extern void simdup_rowstore_spill(SimdupRowStore *store);
+extern bool simdup_rowstore_is_on_disk(const SimdupRowStore *store);
 /* Return a row, valid until the next call with the same buffer, 0 or 1. */
 extern MinimalTuple simdup_rowstore_get(SimdupRowStore *store, uint32 number,
 										int buffer);

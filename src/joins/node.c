@@ -471,6 +471,27 @@ needs_outer(const NearJoinState *state)
 		   state->type == JOIN_LEFT || state->type == JOIN_ANTI;
 }
 
+/*
+ * Return the memory that is left for the search, beside the rows, the sorted keys,
+ * the groups and the candidates.
+ */
+static int64
+free_memory(const NearJoinState *state)
+{
+	int64 used = memory_part(state, 8);
+
+	for (int side = 0; side < 2; side++)
+	{
+		const SimdupJoinInput *input = &state->inputs[side];
+
+		if (input->rows != NULL)
+			used += simdup_rowstore_memory(input->rows);
+		used += (int64) input->n_keyed *
+				(int64) (sizeof(SimdupEntry) + sizeof(uint32));
+	}
+	return Max(state->memory - used, memory_part(state, 5));
+}
+
 /* Check whether both sides have keys. If so, make room for their groups. */
 static bool
 begin_groups(NearJoinState *state)
@@ -483,7 +504,7 @@ begin_groups(NearJoinState *state)
 	for (int side = 0; side < 2; side++)
 		simdup_numbers_begin(&state->search.numbers[side], inputs[side].n_keyed,
 							 memory_part(state, 48));
-	state->search.memory = memory_part(state, 5);
+	state->search.memory = free_memory(state);
 	return true;
 }
 

@@ -199,6 +199,7 @@ can_read_once(const JoinOffer *offer)
 {
 	PlannerInfo *root = offer->root;
 	const RangeTblEntry *entries[2];
+	ListCell *cell;
 
 	if (root->rowMarks != NIL || root->parse->resultRelation != 0)
 		return false;
@@ -222,6 +223,11 @@ can_read_once(const JoinOffer *offer)
 			 entries[0]->inh != entries[1]->inh ||
 			 entries[0]->tablesample != NULL || entries[1]->tablesample != NULL)
 		return false;
+	/* an equality must give a row one value, on either side */
+	foreach (cell, offer->equalities)
+		if (!equal(side_of_equality(offer, lfirst(cell), 0),
+				   as_outer(offer, side_of_equality(offer, lfirst(cell), 1))))
+			return false;
 	return !contain_volatile_functions(conditions_of(offer, 0)) &&
 		   !contain_subplans(conditions_of(offer, 0)) &&
 		   equal(conditions_of(offer, 0), conditions_of(offer, 1)) &&
@@ -421,6 +427,26 @@ make_input(const JoinOffer *offer, int side)
 	return gathered != NULL && gathered->total_cost < path->total_cost
 			   ? gathered
 			   : path;
+}
+
+/*
+ * Check whether the columns have a row's identity in an inherited table that the
+ * statement changes. The plan cannot show such a column.
+ */
+static bool
+has_row_identity(const JoinOffer *offer)
+{
+	for (int side = 0; side < 2; side++)
+	{
+		List *columns = pull_var_clause((Node *) offer->targets[side]->exprs,
+										PVC_RECURSE_PLACEHOLDERS);
+		ListCell *cell;
+
+		foreach (cell, columns)
+			if (lfirst_node(Var, cell)->varno == ROWID_VAR)
+				return true;
+	}
+	return false;
 }
 
 /* Make the columns and the inputs. */
@@ -790,7 +816,8 @@ offer_join(JoinOffer *offer)
 		if ((offer->keys[side] = make_key(&offer->condition, side)) == NULL)
 			return;
 	make_inputs(offer);
-	add_join_path(offer);
+	if (!has_row_identity(offer))
+		add_join_path(offer);
 }
 
 /* Check whether a relation's rows can be read as they are. */

@@ -113,11 +113,11 @@ simdup_keys_begin(Oid type)
 {
 	SimdupKeys *keys = palloc0(sizeof(SimdupKeys));
 
-	keys->words = simdup_grow(NULL, &keys->words_size, 1024, sizeof(uint64));
+	keys->words = simdup_grow(NULL, &keys->words_size, 16, sizeof(uint64));
 	keys->type = type;
 	get_typlenbyval(type, &keys->len, &keys->byval);
 	if (!keys->byval)
-		keys->bytes = simdup_grow(NULL, &keys->bytes_size, 1024, 1);
+		keys->bytes = simdup_grow(NULL, &keys->bytes_size, 256, 1);
 	for (int i = 0; i < SIMDUP_KEY_BUFFERS; i++)
 		initStringInfo(&keys->buffer[i]);
 	return keys;
@@ -289,7 +289,7 @@ simdup_keys_get(SimdupKeys *keys, uint32 number, int buffer)
  *
  * An open-addressing table of numbers with 32 bits of their keys' hashes. Most
  * keys are bigint, so those are hashed and compared without the function
- * manager. With simplehash.h, simdup_components takes 1.1 times the time.
+ * manager. With simplehash.h, finding components takes 1.1 times the time.
  */
 
 typedef struct KeySlot

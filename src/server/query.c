@@ -19,7 +19,6 @@
 #include "lib/stringinfo.h"
 #include "nodes/parsenodes.h"
 #include "parser/parse_param.h"
-#include "tcop/dest.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -30,6 +29,7 @@
 
 #include "server/arguments.h"
 #include "server/query.h"
+#include "server/source.h"
 
 /* Values for the parameters $1, $2 ... of a caller's query. */
 
@@ -213,28 +213,6 @@ simdup_path_end(int level)
 
 /* Queries */
 
-/* Passes rows to a sink. It begins and ends as the server's None_Receiver. */
-typedef struct RowReceiver
-{
-	DestReceiver pub;
-	SimdupRowSink sink;
-	void *arg;
-	MemoryContext context;
-} RowReceiver;
-
-static bool
-receive_row(TupleTableSlot *slot, DestReceiver *self)
-{
-	RowReceiver *receiver = (RowReceiver *) self;
-	MemoryContext old = MemoryContextSwitchTo(receiver->context);
-
-	slot_getallattrs(slot);
-	receiver->sink(receiver->arg, slot);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(receiver->context);
-	return true;
-}
-
 /* ERROR: the query has not the columns it should have. */
 pg_noreturn static void
 wrong_columns(const SimdupQuery *query, TupleDesc columns)
@@ -332,20 +310,6 @@ prepare(const SimdupQuery *query, SimdupParameters *parameters,
 	return plan;
 }
 
-static void
-execute(SPIPlanPtr plan, const SimdupParameters *parameters,
-		DestReceiver *receiver)
-{
-	SPIExecuteOptions options = {.params = parameters_bind(parameters),
-								 .read_only = true,
-								 .dest = receiver};
-	int result = SPI_execute_plan_extended(plan, &options);
-
-	if (result != SPI_OK_SELECT)
-		elog(ERROR, "SPI_execute_plan_extended failed: %s",
-			 SPI_result_code_string(result));
-}
-
 /* Take any columns, and note the type of the first: a SimdupColumnCheck. */
 static bool
 note_type(void *arg, TupleDesc columns,
@@ -376,14 +340,11 @@ void
 simdup_run_query(const SimdupQuery *query, SimdupParameters *parameters,
 				 SimdupColumnCheck check, SimdupRowSink sink, void *arg)
 {
-	RowReceiver receiver = {.pub = *None_Receiver, .sink = sink, .arg = arg};
+	SPIPlanPtr plan;
 
-	receiver.pub.receiveSlot = receive_row;
-	receiver.pub.mydest = DestTuplestore;
 	SPI_connect();
-	receiver.context = AllocSetContextCreate(CurrentMemoryContext, "simdup row",
-											 ALLOCSET_SMALL_SIZES);
-	execute(prepare(query, parameters, check, arg), parameters, &receiver.pub);
+	plan = prepare(query, parameters, check, arg);
+	simdup_receive_rows(plan, parameters_bind(parameters), sink, arg);
 	SPI_finish();
 }
 

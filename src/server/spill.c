@@ -7,6 +7,7 @@
 
 #include "miscadmin.h"
 #include "storage/buffile.h"
+#include "utils/memutils.h"
 
 #include "core/host.h"
 #include "server/spill.h"
@@ -16,29 +17,36 @@
  *
  * BufFile has one buffer, and loses it at each jump. Batches jump between the
  * rows of one fingerprint and those of another, hence a few pages of our own.
+ *
+ * What is short stays in memory: a statement may have a batch for each of many
+ * thousand partitions.
  */
 
 #define N_PAGES 16
+#define MAX_IN_MEMORY ((size_t) 65536)
+
+typedef struct FilePage
+{
+	int64 number; /* -1: none */
+	char bytes[BLCKSZ];
+} FilePage;
 
 struct SimdupTempFile
 {
-	BufFile *file;
+	BufFile *file; /* NULL: all is in memory */
 	int64 size;
-	bool at_end;				/* where the next append writes */
-	int64 page_number[N_PAGES]; /* -1: none */
-	char pages[N_PAGES][BLCKSZ];
+	char *bytes; /* in memory */
+	size_t room;
+	bool at_end;	 /* where the next append writes to the file */
+	FilePage *pages; /* N_PAGES */
 };
 
 SimdupTempFile *
 simdup_tempfile_create(void)
 {
-	SimdupTempFile *file = palloc(sizeof(SimdupTempFile));
+	SimdupTempFile *file = palloc0(sizeof(SimdupTempFile));
 
-	file->file = BufFileCreateTemp(false);
-	file->size = 0;
-	file->at_end = true;
-	for (int i = 0; i < N_PAGES; i++)
-		file->page_number[i] = -1;
+	file->bytes = simdup_grow(NULL, &file->room, 256, 1);
 	return file;
 }
 
@@ -47,8 +55,31 @@ simdup_tempfile_close(SimdupTempFile *file)
 {
 	if (file == NULL)
 		return;
-	BufFileClose(file->file);
+	if (file->file != NULL)
+	{
+		BufFileClose(file->file);
+		pfree(file->pages);
+	}
+	else
+		pfree(file->bytes);
 	pfree(file);
+}
+
+/* Move what is in memory to a file. */
+static void
+begin_file(SimdupTempFile *file)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(file));
+
+	file->pages = palloc(N_PAGES * sizeof(FilePage));
+	for (int i = 0; i < N_PAGES; i++)
+		file->pages[i].number = -1;
+	file->file = BufFileCreateTemp(false);
+	file->at_end = true;
+	BufFileWrite(file->file, file->bytes, (size_t) file->size);
+	pfree(file->bytes);
+	file->bytes = NULL;
+	MemoryContextSwitchTo(old);
 }
 
 int64
@@ -62,13 +93,23 @@ simdup_tempfile_append(SimdupTempFile *file, const void *data, size_t len)
 {
 	int64 offset = file->size;
 
+	if (file->file == NULL && (size_t) offset + len > MAX_IN_MEMORY)
+		begin_file(file);
+	if (file->file == NULL)
+	{
+		file->bytes =
+			simdup_grow(file->bytes, &file->room, (size_t) offset + len, 1);
+		memcpy(file->bytes + offset, data, len);
+		file->size += (int64) len;
+		return offset;
+	}
 	if (!file->at_end)
 	{
 		int64 page = offset / BLCKSZ;
 
 		/* the last page grows, so a copy of it becomes old */
-		if (file->page_number[page % N_PAGES] == page)
-			file->page_number[page % N_PAGES] = -1;
+		if (file->pages[page % N_PAGES].number == page)
+			file->pages[page % N_PAGES].number = -1;
 		/* SEEK_END would miss what is not written yet */
 		if (BufFileSeekBlock(file->file, (long) page) != 0 ||
 			BufFileSeek(file->file, 0, (off_t) (offset % BLCKSZ), SEEK_CUR) !=
@@ -84,24 +125,24 @@ simdup_tempfile_append(SimdupTempFile *file, const void *data, size_t len)
 }
 
 static const char *
-read_page(SimdupTempFile *file, int64 page)
+read_page(SimdupTempFile *file, int64 number)
 {
-	int slot = (int) (page % N_PAGES);
+	FilePage *page = &file->pages[number % N_PAGES];
 
-	if (file->page_number[slot] != page)
+	if (page->number != number)
 	{
-		int64 left = file->size - page * BLCKSZ;
+		int64 left = file->size - number * BLCKSZ;
 		size_t want = left < BLCKSZ ? (size_t) left : BLCKSZ;
 
-		file->page_number[slot] = -1;
+		page->number = -1;
 		file->at_end = false;
-		if (BufFileSeekBlock(file->file, (long) page) != 0 ||
-			BufFileRead(file->file, file->pages[slot], want) != want)
+		if (BufFileSeekBlock(file->file, (long) number) != 0 ||
+			BufFileRead(file->file, page->bytes, want) != want)
 			ereport(ERROR, errcode_for_file_access(),
 					errmsg("could not read from temporary file: %m"));
-		file->page_number[slot] = page;
+		page->number = number;
 	}
-	return file->pages[slot];
+	return page->bytes;
 }
 
 void
@@ -109,6 +150,11 @@ simdup_tempfile_read(SimdupTempFile *file, int64 offset, void *data, size_t len)
 {
 	char *to = data;
 
+	if (file->file == NULL)
+	{
+		memcpy(data, file->bytes + offset, len);
+		return;
+	}
 	while (len > 0)
 	{
 		const char *page = read_page(file, offset / BLCKSZ);
@@ -144,7 +190,7 @@ simdup_tempfile_read(SimdupTempFile *file, int64 offset, void *data, size_t len)
 #define MIN_RUNS 16
 #define MAX_RUNS 256
 #define MIN_PAIRS (MIN_RUNS * CHUNK)
-#define FIRST_PAIRS 1024
+#define FIRST_PAIRS 64
 
 /* A sorted file. */
 typedef struct SortedRun

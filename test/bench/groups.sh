@@ -15,8 +15,9 @@ SELECT i::bigint AS id, (CASE WHEN i % 10 = 0
   THEN hashint8extended(i - 1, 0) # (1::bigint << (i / 10 % 64)::int) # (1::bigint << (i / 640 % 64)::int)
   ELSE hashint8extended(i, 0) END)::simhash64 AS fp
 FROM generate_series(1, $rows::bigint) AS i;
+CREATE VIEW fps_source AS SELECT id AS key, fp FROM fps;
 VACUUM ANALYZE fps;
-SELECT simdup_group('fps_case', 'SELECT id, fp FROM fps ORDER BY id');
+SELECT simdup_group('fps_case', 'fps_source');
 CREATE TABLE result (key bigint PRIMARY KEY, cluster bigint, size bigint);
 SQL
 clusters="SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM fps ORDER BY id', 8)"
@@ -32,15 +33,15 @@ sql -c "UPDATE fps_case_settings SET method = 'connected'" -c "SELECT FROM simdu
 ratio "refresh, nothing new : simdup_clusters, connected" \
   "SELECT count(*) FROM simdup_regroup('fps_case')" \
   "SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM fps ORDER BY id', 8, 'connected')" 3
-sql -c 'DROP TABLE fps, result, fps_case, fps_case_decisions, fps_case_events, fps_case_settings'
+sql -c 'DROP TABLE fps, result, fps_case, fps_case_decisions, fps_case_events, fps_case_settings CASCADE'
 
 # One group of rows a bit or two from each other, and decisions within it: every
 # other pair is the same.
 rows=$((rows / 50))
 for n in $((rows / 20)) $((rows / 2)); do
   sql <<SQL >/dev/null
-CREATE TABLE one_$n AS SELECT i AS id, (1::bigint << (i % 60))::simhash64 AS fp FROM generate_series(1, $rows) AS i;
-SELECT simdup_group('one_case_$n', 'SELECT id, fp FROM one_$n ORDER BY id');
+CREATE TABLE one_$n AS SELECT i AS key, (1::bigint << (i % 60))::simhash64 AS fp FROM generate_series(1, $rows) AS i;
+SELECT simdup_group('one_case_$n', 'one_$n');
 SELECT FROM simdup_regroup('one_case_$n');
 SQL
 done
@@ -56,8 +57,8 @@ ratio "ten times the decisions in one group" "$(decisions $((rows / 2)))" "$(dec
 rows=$((rows * 5))
 for n in $rows $((rows * 2)); do
   sql <<SQL
-CREATE TABLE equal_$n AS SELECT i AS id, simhash64 '0123456789abcdef' AS fp FROM generate_series(1, $n) AS i;
-SELECT simdup_group('equal_case_$n', 'SELECT id, fp FROM equal_$n ORDER BY id', method => 'connected');
+CREATE TABLE equal_$n AS SELECT i AS key, simhash64 '0123456789abcdef' AS fp FROM generate_series(1, $n) AS i;
+SELECT simdup_group('equal_case_$n', 'equal_$n', method => 'connected');
 SELECT FROM simdup_regroup('equal_case_$n');
 SELECT FROM simdup_decide('equal_case_$n', 1, $n, false);
 SQL

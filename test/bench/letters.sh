@@ -24,7 +24,7 @@ letters()
 boilerplate()
 {
   sql -v name="$1" <<'SQL'
-SELECT coalesce(array_agg(passage), '{}') AS passages, count(*) AS n, coalesce(max(n_rows), 0) AS n_rows FROM simdup_boilerplate('SELECT id, content FROM letter') \gset
+SELECT coalesce(array_agg(passage), '{}') AS passages, count(*) AS n, coalesce(max(n_rows), 0) AS n_rows FROM simdup_boilerplate('letter') \gset
 WITH found AS (
     SELECT false AS without, a, b FROM simdup_pairs('SELECT id, minhash64(content) FROM letter', 8)
     UNION ALL SELECT true, a, b FROM simdup_pairs(format('SELECT id, minhash64(simdup_without(content, %L)) FROM letter', :'passages'), 8)),
@@ -62,7 +62,7 @@ SELECT E'\nHow far to look:\n| distance | pairs | precision | recall | expected_
 SELECT format('| %s | %s | %s | %s | %s | %s | %s |', max_distance, count(*), round(avg((x.campaign = y.campaign)::integer), 4),
   round(sum((x.campaign = y.campaign)::integer) / (SELECT sum(n * (n - 1) / 2) FROM (SELECT count(*) AS n FROM letter GROUP BY campaign) AS c), 3),
   round(expected_false::numeric, 1), sum((x.campaign <> y.campaign)::integer), recommended)
-FROM simdup_tune('SELECT id, minhash64(content) FROM letter') JOIN simdup_pairs('SELECT id, minhash64(content) FROM letter', 16) ON distance <= max_distance
+FROM simdup_tune('letter') JOIN simdup_pairs('SELECT id, minhash64(content) FROM letter', 16) ON distance <= max_distance
 JOIN letter AS x ON x.id = a JOIN letter AS y ON y.id = b WHERE max_distance IN (3, 8, 11, 12, 13, 14, 15, 16)
 GROUP BY max_distance, expected_false, recommended ORDER BY max_distance;
 SQL
@@ -126,6 +126,6 @@ SQL
 
 letters times "$rows" 40 7 1 3
 echo
-ratio 'simdup_boilerplate : minhash64' "SELECT count(*) FROM simdup_boilerplate('SELECT id, content FROM letter')" 'SELECT count(minhash64(content)) FROM letter' 5 '<= 3'
-passage=$(sql -c "SELECT quote_literal(array_agg(passage)) FROM simdup_boilerplate('SELECT id, content FROM letter')")
+ratio 'simdup_boilerplate : minhash64' "SELECT count(*) FROM simdup_boilerplate('letter')" 'SELECT count(minhash64(content)) FROM letter' 5 '<= 3'
+passage=$(sql -c "SELECT quote_literal(array_agg(passage)) FROM simdup_boilerplate('letter')")
 ratio 'minhash64 of simdup_without : minhash64' "SELECT count(minhash64(simdup_without(content, $passage))) FROM letter" 'SELECT count(minhash64(content)) FROM letter' 5

@@ -16,6 +16,7 @@ FROM generate_series(1, $rows::bigint) AS i, LATERAL (
   SELECT coalesce(bit_or(1::bigint << (hashint8extended(i * 8 + b, 1) & 63)::int), 0) AS flips FROM generate_series(1, i % 9) AS b) AS f;
 CREATE INDEX ON letter (district, id);
 VACUUM ANALYZE letter;
+CREATE VIEW letters AS SELECT id AS key, content, district AS scope FROM letter;
 SQL
 
 # alone CALL: count the rows of that call for each district in turn.
@@ -46,11 +47,12 @@ FROM (SELECT i, CASE WHEN i <= $rows / 2 THEN i % 10 ELSE 10 + i % ($rows / 20) 
 GROUP BY i;
 ALTER TABLE letter ADD PRIMARY KEY (id);
 VACUUM ANALYZE letter;
+CREATE VIEW letters AS SELECT id AS key, content, district AS scope FROM letter;
 SQL
 # reviewed NAME [OPTION]: a review of a grouping of these letters against a refresh
 reviewed()
 {
-  sql -c "SELECT simdup_group('$1', 'SELECT id, minhash64(content), content, district AS scope FROM letter ORDER BY id'${2:+, $2})" \
+  sql -c "SELECT simdup_group('$1', 'letters'${2:+, $2})" \
     -c "SELECT FROM simdup_regroup('$1')" >/dev/null
   ratio "review of 200 : refresh${2:+, $2}" "SELECT count(*) FROM simdup_review('$1', 200)" "SELECT count(*) FROM simdup_regroup('$1')" 3 "<= 2"
 }

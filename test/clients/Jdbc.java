@@ -164,7 +164,7 @@ public class Jdbc {
     List<String> expected = new ArrayList<>(Collections.nCopies(9, "1 0"));
     expected.addAll(Collections.nCopies(9, "2 0"));
     check(counts, expected, "a distance by position and by name");
-    rows(with("SELECT simdup_group('photo_case', ?, ?, ?, NULL)", near, (short) 3, "leader"));
+    rows(with("SELECT simdup_group('photo_case', ?, ?, ?, NULL)", "late_photo", (short) 3, "leader"));
     check(rows(with("SELECT key, id FROM simdup_regroup('photo_case')")), "[20002, 1, 20003, 1]", "a grouping by position");
     System.out.println("1.." + n);
   }

@@ -18,6 +18,7 @@ INSERT INTO note (content)
 CREATE TABLE photo (id integer PRIMARY KEY, fp simhash64);
 INSERT INTO photo SELECT i, hashint8extended(i, 0)::simhash64 FROM generate_series(1, 20000) AS i;
 CREATE INDEX photo_fp ON photo USING hamming (fp);
+CREATE VIEW late_photo AS SELECT id AS key, fp FROM photo WHERE id >= 20002;
 CREATE TABLE report (id integer PRIMARY KEY, content text,
   fp simhash64 GENERATED ALWAYS AS (minhash64(content)) STORED);
 CREATE INDEX report_fp ON report USING hamming (fp);

@@ -101,7 +101,7 @@ async function main() {
     }
   }
   check(counts, [...Array(6).fill([1, 0]), ...Array(6).fill([2, 0])], 'a distance by position and by name');
-  await client.query("SELECT simdup_group('photo_case', $1, $2, $3, $4)", [near, 3, 'leader', null]);
+  await client.query("SELECT simdup_group('photo_case', $1, $2, $3, $4)", ['late_photo', 3, 'leader', null]);
   check(await rows("SELECT key, id::integer FROM simdup_regroup('photo_case')"), [['20002', 1], ['20003', 1]], 'a grouping by position');
   console.log(`1..${n}`);
   await client.end();

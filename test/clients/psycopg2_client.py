@@ -91,6 +91,6 @@ check(pairs, [(20002, 20003)], 'a batch query with a parameter')
 # numbers stand in the statement as they are, strings in quotes
 found = [query(f'SELECT * FROM {call}', [QUERY, distance]) for call in CALLS for distance in (3, '3')]
 check(found, EXPECTED, 'a distance by position and by name')
-cursor.execute("SELECT simdup_group('photo_case', %s, %s, %s, %s)", [QUERY, 3, 'leader', None])
+cursor.execute("SELECT simdup_group('photo_case', %s, %s, %s, %s)", ['late_photo', 3, 'leader', None])
 check(query("SELECT key, id FROM simdup_regroup('photo_case')"), [('20002', 1), ('20003', 1)], 'a grouping by position')
 done()

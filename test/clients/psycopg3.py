@@ -86,7 +86,7 @@ check(pairs, [(20002, 20003)], 'a batch query with a parameter')
 # a small number goes as smallint, a string without a type
 found = [conn.execute(f'SELECT * FROM {call}', [QUERY, distance]).fetchall() for call in CALLS for distance in (3, '3')]
 check(found, EXPECTED, 'a distance by position and by name')
-conn.execute("SELECT simdup_group('photo_case', %s, %s, %s, %s)", [QUERY, 3, 'leader', None])
+conn.execute("SELECT simdup_group('photo_case', %s, %s, %s, %s)", ['late_photo', 3, 'leader', None])
 check(conn.execute("SELECT key, id FROM simdup_regroup('photo_case')").fetchall(), [('20002', 1), ('20003', 1)], 'a grouping by position')
 
 done()

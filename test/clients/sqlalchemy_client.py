@@ -84,6 +84,6 @@ check(pairs, [(20002, 20003)], 'a batch query with a parameter')
 found = [conn.execute(text('SELECT * FROM ' + call.replace('%s', ':query', 1).replace('%s', ':distance').replace('NULL::bigint', 'CAST(NULL AS bigint)')),
                       {'query': QUERY, 'distance': distance}).fetchall() for call in CALLS for distance in (3, '3')]
 check(found, EXPECTED, 'a distance by position and by name')
-conn.execute(select(func.simdup_group('photo_case', QUERY, 3, 'leader', None)))
+conn.execute(select(func.simdup_group('photo_case', 'late_photo', 3, 'leader', None)))
 check(conn.execute(text("SELECT key, id FROM simdup_regroup('photo_case')")).fetchall(), [('20002', 1), ('20003', 1)], 'a grouping by position')
 done()

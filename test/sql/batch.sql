@@ -199,39 +199,6 @@ SELECT * FROM simdup_evaluate_clusters($$SELECT * FROM (VALUES ('{1}'::int[], '{
 -- a hundred thousand equal labels are five billion pairs, which nobody writes down
 SELECT * FROM simdup_evaluate_clusters('SELECT g, 1 FROM generate_series(1, 100000) g', 'SELECT g, 1 FROM generate_series(1, 100000) g');
 
--- which distance: by labels
-SELECT max_distance, n_found, n_true, n_both, round("precision"::numeric, 3) AS "precision", recall, round(f1::numeric, 3) AS f1,
-  round(weighted_precision::numeric, 3) AS weighted_precision, weighted_recall, expected_false, recommended
-FROM simdup_tune($$SELECT simhash64 '0000000000000000', v.fp, v.label FROM (VALUES
-  (simhash64 '0000000000000000', true), ('0000000000000001', true), ('0000000000000003', false), ('000000000000000f', true),
-  ('00000000000000ff', false), ('0000000000000001', NULL), (NULL, true)) AS v(fp, label)$$, 5);
--- labels sampled by distance stand for all pairs there: one in 10 judged at 0 to 2, all of them from 3 on
-WITH pair AS (SELECT d, n, d < 2 OR (d < 5 AND n % 3 > 0) AS same, d > 2 OR n % 10 = 0 AS judged FROM generate_series(0, 6) AS d, generate_series(0, 29) AS n WHERE n % (d + 1) = 0),
-  all_of_them AS (SELECT k, count(*) FILTER (WHERE same AND d <= k)::float8 AS hits, count(*) FILTER (WHERE d <= k) AS found, count(*) FILTER (WHERE same) AS truth FROM pair, generate_series(0, 6) AS k GROUP BY k)
-SELECT count(*) FILTER (WHERE abs(weighted_precision - hits / found) + abs(weighted_recall - hits / truth) < 0.1) AS near,
-       count(*) FILTER (WHERE abs("precision" - hits / found) + abs(recall - hits / truth) < 0.1) AS unweighted_near,
-       string_agg(max_distance::text, ',') FILTER (WHERE recommended) AS recommended
-FROM all_of_them, simdup_tune($$SELECT simhash64 '0000000000000000', ((1::bigint << d) - 1)::simhash64, CASE WHEN d > 2 OR n % 10 = 0 THEN d < 2 OR (d < 5 AND n % 3 > 0) END
-  FROM generate_series(0, 6) AS d, generate_series(0, 29) AS n WHERE n % (d + 1) = 0$$, 6)
-WHERE max_distance = k;
--- and without: about what is there, where enough is there to see
-SELECT max_distance, expected_false BETWEEN 0.8 * n AND 1.25 * n AS as_expected
-FROM simdup_tune('SELECT g, fp_of(g) FROM generate_series(1, 20000) g', 13) AS t,
-  LATERAL (SELECT count(*) AS n FROM simdup_pairs('SELECT g, fp_of(g) FROM generate_series(1, 20000) g', t.max_distance)) AS found
-WHERE max_distance >= 12;
--- the pairs found: all of them of few rows, about all of many; unrelated ones may be 2 % of them
-CREATE TEMP TABLE repeated AS SELECT g, (fp_of(g / 2)::bigint # CASE WHEN g % 2 = 0 THEN 0 ELSE (1::bigint << g / 2 % 14) - 1 END)::simhash64 AS fp FROM generate_series(0, 19999) AS g;
-CREATE TEMP TABLE tuned AS
-SELECT rows, t.*, (SELECT count(*) FROM simdup_pairs(format('SELECT g, fp FROM repeated WHERE g < %s', rows), t.max_distance)) AS n
-FROM unnest('{4000,20000}'::int[]) AS rows, simdup_tune(format('SELECT g, fp FROM repeated WHERE g < %s', rows), 12) AS t;
-SELECT rows, bool_and(CASE rows WHEN 4000 THEN n_found = n ELSE n_found BETWEEN 0.8 * n AND 1.25 * n END) AS as_found,
-       array_agg(max_distance) FILTER (WHERE recommended) = ARRAY[max(max_distance) FILTER (WHERE expected_false <= 0.02 * n_found)] AS recommended
-FROM tuned GROUP BY rows ORDER BY rows;
-SELECT * FROM simdup_tune('SELECT 1, NULL::simhash64', 1);
-SELECT * FROM simdup_tune('SELECT 1, fp_of(1) FROM generate_series(1, 3)', 0);
-SELECT * FROM simdup_tune('SELECT 1, 2');
-SELECT * FROM simdup_tune('SELECT 1, fp_of(1)', 65);
-
 -- on disk, a scope whose few varying bits make all fingerprints near: more of them than were expected in memory
 SET maintenance_work_mem = '1MB';
 CREATE TEMP TABLE dense AS SELECT scope, i FROM (VALUES (1, 32767), (2, 20000)) AS s (scope, n), generate_series(0, n) AS i;

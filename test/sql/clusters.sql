@@ -1,5 +1,150 @@
--- simdup_clusters with min_resemblance: clusters by fingerprint, judged by contents
+-- simdup_cluster and simdup_component: clusters and components as window functions
 SET simdup.progress_interval = 0;
+
+-- fingerprints: a fingerprint out of a number, and one with some bits flipped
+CREATE FUNCTION fp_of(i int) RETURNS simhash64 IMMUTABLE
+  RETURN (('x' || substr(md5(i::text), 1, 16))::bit(64))::simhash64;
+CREATE FUNCTION flipped(fp simhash64, seed int, bits int) RETURNS simhash64 IMMUTABLE LANGUAGE plpgsql AS $$
+DECLARE v bigint := fp::bigint;
+BEGIN
+  FOR j IN 1 .. bits LOOP
+    v := v # (1::bigint << (('x' || substr(md5(seed || '/' || j), 1, 4))::bit(16)::int % 64));
+  END LOOP;
+  RETURN v::simhash64;
+END $$;
+CREATE TABLE rows (kind text, id bigint, fp simhash64);
+INSERT INTO rows SELECT 'copies', i, CASE WHEN i % 3 = 0 THEN flipped(fp_of(i / 30), i, i % 11) ELSE fp_of(i) END
+  FROM generate_series(1, 300) i;
+INSERT INTO rows SELECT 'dense', i, flipped(fp_of(i % 3), i, i % 13) FROM generate_series(1, 300) i;
+INSERT INTO rows SELECT 'skewed', i, (fp_of(i)::bigint & 255 | (i % 4)::bigint << 60)::simhash64 FROM generate_series(1, 300) i;
+
+-- clusters equal the naive ones, in any order of rows
+CREATE FUNCTION naive_clusters(of_kind text, k int, by_id bool)
+  RETURNS TABLE (key bigint, component bigint, leader bigint) LANGUAGE plpgsql AS $$
+DECLARE
+  ids bigint[]; fps simhash64[]; comp int[]; lead int[]; n int; nearest int; changed bool := true;
+BEGIN
+  SELECT array_agg(id ORDER BY CASE WHEN by_id THEN id ELSE (id * 7919) % 1009 END),
+         array_agg(fp ORDER BY CASE WHEN by_id THEN id ELSE (id * 7919) % 1009 END)
+    INTO ids, fps FROM rows WHERE kind = of_kind;
+  n := array_length(ids, 1);
+  FOR i IN 1 .. n LOOP
+    comp[i] := i; lead[i] := i; nearest := k + 1;
+    FOR j IN 1 .. i - 1 LOOP
+      IF lead[j] = j AND fps[i] <~> fps[j] < nearest THEN lead[i] := j; nearest := fps[i] <~> fps[j]; END IF;
+    END LOOP;
+  END LOOP;
+  WHILE changed LOOP
+    changed := false;
+    FOR i IN 2 .. n LOOP
+      FOR j IN 1 .. i - 1 LOOP
+        IF comp[i] <> comp[j] AND fps[i] <~> fps[j] <= k THEN
+          comp[i] := least(comp[i], comp[j]); comp[j] := comp[i]; changed := true;
+        END IF;
+      END LOOP;
+    END LOOP;
+  END LOOP;
+  RETURN QUERY SELECT ids[i], ids[comp[i]], ids[lead[i]] FROM generate_series(1, n) i;
+END $$;
+SELECT cases.kind, k, by_id, r.*
+FROM (VALUES ('copies'), ('dense'), ('skewed')) AS cases(kind), (VALUES (3), (6)) AS ks(k), (VALUES (true), (false)) AS orders(by_id),
+  LATERAL (
+  SELECT count(*) AS rows, sum((c.component = n.component)::int) AS right_components, sum((c.leader = n.leader)::int) AS right_leaders,
+    count(DISTINCT c.leader) AS leaders
+  FROM naive_clusters(cases.kind, k, by_id) AS n
+    JOIN (SELECT id AS key, simdup_cluster(id, fp, k, 'connected') OVER w AS component, simdup_cluster(id, fp, k) OVER w AS leader
+      FROM rows WHERE rows.kind = cases.kind WINDOW w AS (ORDER BY CASE WHEN by_id THEN id ELSE (id * 7919) % 1009 END)) AS c USING (key)) AS r
+ORDER BY cases.kind COLLATE "C", k, by_id;
+
+-- sizes and distances are plain SQL; a chain grows by connected alone
+SELECT method, count(DISTINCT cluster) AS clusters, max(size) AS largest, max(distance) AS farthest
+FROM unnest('{connected,leader}'::text[]) AS method,
+  LATERAL (SELECT cluster, count(*) OVER (PARTITION BY cluster) AS size, fp <~> first_value(fp) OVER (PARTITION BY cluster ORDER BY g) AS distance
+    FROM (SELECT g, ((1::bigint << g) - 1)::simhash64 AS fp, simdup_cluster(g, ((1::bigint << g) - 1)::simhash64, 2, method) OVER (ORDER BY g) AS cluster
+      FROM generate_series(0, 20) AS g) AS c) AS s
+GROUP BY method ORDER BY method;
+-- keep the first of each, and lose nothing else
+SELECT count(*), min(id), count(*) FILTER (WHERE fp IS NULL) AS without
+FROM (SELECT *, simdup_cluster(id, fp, 3) OVER (ORDER BY id) AS cluster FROM (SELECT id, CASE WHEN id % 50 > 0 THEN fp END AS fp FROM rows WHERE kind = 'copies') AS r) AS c
+WHERE id = cluster;
+
+-- partitions, NULLs being one of them; several functions and windows; no frame counts
+CREATE TABLE part AS SELECT id, fp, CASE WHEN id % 4 > 0 THEN id % 4 END AS district, kind FROM rows WHERE kind <> 'skewed';
+CREATE TABLE apart AS SELECT p.* FROM (VALUES (NULL), (1), (2), (3)) AS v (district),
+  LATERAL (SELECT kind, id, simdup_cluster(id, fp) OVER (ORDER BY id) AS cluster FROM part WHERE part.district IS NOT DISTINCT FROM v.district AND kind = 'dense') AS p;
+SELECT count(*) AS rows, count(DISTINCT whole.cluster) AS clusters, count(*) FILTER (WHERE whole.cluster IS DISTINCT FROM apart.cluster) AS wrong
+FROM (SELECT id, simdup_cluster(id, fp) OVER (PARTITION BY district ORDER BY id) AS cluster FROM part WHERE kind = 'dense') AS whole FULL JOIN apart USING (id);
+SELECT count(*) AS rows, count(*) FILTER (WHERE a <> b OR a <> c OR a <> d OR a <> e OR a <> f) AS wrong, count(DISTINCT a) AS clusters
+FROM (SELECT simdup_cluster(id, fp, 6) OVER (PARTITION BY kind ORDER BY id) AS a,
+    simdup_cluster(id, fp, 6) OVER (PARTITION BY kind ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS b,
+    simdup_cluster(id, fp, 6) OVER (PARTITION BY kind ORDER BY id RANGE BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING) AS c,
+    simdup_cluster(id, fp, 6) OVER (PARTITION BY kind ORDER BY id GROUPS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS d,
+    simdup_cluster(id, fp, 6) OVER (PARTITION BY kind ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING EXCLUDE CURRENT ROW) AS e,
+    simdup_cluster(id, fp, max_distance => 6, method => 'leader') OVER (PARTITION BY kind ORDER BY id) AS f FROM part) AS w;
+SELECT count(*) AS rows, count(DISTINCT (a, b, c)) AS clusters, count(*) FILTER (WHERE a <= id AND b >= id) AS by_order
+FROM (SELECT id, simdup_cluster(id, fp, 6) OVER (PARTITION BY kind ORDER BY id) AS a, simdup_cluster(id, fp, 6) OVER (PARTITION BY kind ORDER BY id DESC) AS b,
+    row_number() OVER (PARTITION BY simdup_cluster) AS c
+  FROM (SELECT *, simdup_cluster(id, fp) OVER (PARTITION BY kind ORDER BY id) FROM part) AS p) AS w;
+-- ties come in any order, so the partition is the same, and each cluster has a name of its own rows
+SELECT count(*) AS rows, count(DISTINCT c) AS clusters, bool_and(c % 3 = id % 3) AS own FROM (SELECT id, simdup_cluster(id, fp_of((id % 3)::int), 0) OVER (ORDER BY 1::int) AS c FROM part) AS t;
+-- cursors, loops, rescans, prepared statements, views, run conditions
+BEGIN;
+DECLARE forth_and_back SCROLL CURSOR FOR SELECT id, simdup_cluster(id, fp, 3) OVER (ORDER BY id) AS cluster FROM rows WHERE kind = 'copies' ORDER BY id;
+FETCH FORWARD 6 FROM forth_and_back;
+FETCH BACKWARD 2 FROM forth_and_back;
+DECLARE early CURSOR WITH HOLD FOR SELECT id, simdup_cluster(id, fp, 3) OVER (ORDER BY id) FROM rows WHERE kind = 'copies' ORDER BY id;
+FETCH 1 FROM early;
+COMMIT;
+FETCH 2 FROM early;
+CLOSE early;
+SELECT n, count(*), count(DISTINCT cluster) FROM generate_series(100, 300, 100) AS n,
+  LATERAL (SELECT simdup_cluster(id, fp, 6) OVER (ORDER BY id) AS cluster FROM rows WHERE kind = 'dense' AND id <= n) AS c GROUP BY n ORDER BY n;
+DO $$
+DECLARE r record; n int := 0;
+BEGIN
+  FOR r IN SELECT id, simdup_cluster(id, fp, 6) OVER (ORDER BY id) AS cluster FROM rows WHERE kind = 'dense' LOOP
+    n := n + (r.id = r.cluster)::int;
+    BEGIN
+      PERFORM 1 / (r.id % 2);
+    EXCEPTION WHEN division_by_zero THEN NULL;
+    END;
+    EXIT WHEN r.id > 200;
+  END LOOP;
+  ASSERT n > 1;
+END $$;
+PREPARE by_distance (int, text) AS SELECT count(DISTINCT cluster) FROM (SELECT simdup_cluster(id, fp, $1, $2) OVER (PARTITION BY kind ORDER BY id) AS cluster FROM part) AS c;
+EXECUTE by_distance (0, 'leader');
+EXECUTE by_distance (6, 'leader');
+EXECUTE by_distance (6, 'connected');
+SET plan_cache_mode = force_generic_plan;
+EXECUTE by_distance (6, 'connected');
+EXECUTE by_distance (6, 'nearest');
+RESET plan_cache_mode;
+DEALLOCATE by_distance;
+-- options are those of the first row of a partition
+SELECT kind, count(DISTINCT cluster) FROM (SELECT kind, simdup_cluster(id, fp, CASE kind WHEN 'dense' THEN 6 ELSE 0 END) OVER (PARTITION BY kind ORDER BY id) AS cluster FROM part) AS c GROUP BY kind ORDER BY kind COLLATE "C";
+CREATE VIEW clustered AS SELECT id, simdup_cluster(id, fp, 3) OVER (PARTITION BY kind ORDER BY id) AS cluster FROM rows;
+SELECT pg_get_viewdef('clustered') LIKE '%simdup_cluster(rows.id, rows.fp, 3) OVER (PARTITION BY rows.kind ORDER BY rows.id)%' OR pg_get_viewdef('clustered') LIKE '%simdup_cluster(id, fp, 3) OVER (PARTITION BY kind ORDER BY id)%' AS written;
+SELECT count(*) FROM clustered WHERE id = cluster;
+SELECT count(*) FROM (SELECT id, simdup_cluster(id, fp, 3) OVER w AS cluster, row_number() OVER w AS n FROM rows WHERE kind = 'dense' WINDOW w AS (ORDER BY id)) AS c WHERE n < 4;
+DROP VIEW clustered;
+DROP TABLE part, apart;
+
+-- keys of any type, and NULLs: a row without a key or a fingerprint has its own
+SELECT pg_typeof(min(c)), array_agg(c ORDER BY n) FROM (SELECT n, simdup_cluster(k, fp_of(n / 2)) OVER (ORDER BY n) AS c FROM unnest('{a,b,c,d,e}'::text[]) WITH ORDINALITY AS u (k, o), LATERAL (SELECT o::int AS n) AS x) AS y;
+SELECT pg_typeof(min(c)), array_agg(c ORDER BY n) FROM (SELECT n, simdup_cluster(n::numeric / 2, fp_of(n / 2)) OVER (ORDER BY n) AS c FROM generate_series(1, 5) AS n) AS y;
+SELECT array_agg(simdup_cluster) FROM (SELECT simdup_cluster(n::int2, fp_of(n / 2)) OVER (ORDER BY n) FROM generate_series(1, 5) AS n) AS y;
+SELECT array_agg(simdup_cluster) FROM (SELECT simdup_cluster(md5((n / 2 * 2)::text)::uuid = md5(n::text)::uuid, fp_of(n / 2)) OVER (ORDER BY n) FROM generate_series(1, 5) AS n) AS y;
+SELECT array_agg(simdup_cluster) FROM (SELECT simdup_cluster(ROW(n, 'x'), fp_of(n / 2)) OVER (ORDER BY n) FROM generate_series(1, 5) AS n) AS y;
+SELECT array_agg(length(simdup_cluster) ORDER BY n) FROM (SELECT n, simdup_cluster(repeat('k', n * 100000), fp_of(n / 2)) OVER (ORDER BY n) FROM generate_series(1, 5) AS n) AS y;
+SELECT n, simdup_cluster(CASE WHEN n % 4 > 0 THEN n END, CASE WHEN n <> 5 THEN fp_of(n / 10) END) OVER (ORDER BY n DESC) FROM generate_series(1, 12) AS n ORDER BY n;
+SELECT count(*), count(c) FROM (SELECT simdup_cluster(n, NULL::simhash64) OVER () AS c FROM generate_series(1, 5) AS n) AS y;
+SELECT simdup_cluster(1, fp_of(1)) OVER () WHERE false;
+SELECT simdup_cluster(1, fp_of(1)) OVER ();
+DROP FUNCTION naive_clusters, flipped;
+DROP TABLE rows;
+
+-- contents: clusters by fingerprint, judged by texts
 CREATE TABLE doc (id int PRIMARY KEY, name text, fp simhash64, body text);
 -- families of texts, some of them equal, with fingerprints a few bits apart
 INSERT INTO doc
@@ -15,115 +160,103 @@ INSERT INTO doc VALUES (3000, 'no text', '00000000000000ff', NULL), (3001, 'no s
 -- by the rule: each row joins the nearest leader that it resembles, the earlier one
 -- of two as near; a text without a shingle resembles nothing
 CREATE FUNCTION naive(k int, min_resemblance float8, w int, unit text)
-  RETURNS TABLE (key int, cluster int, distance int, resemblance float8) LANGUAGE plpgsql AS $$
+  RETURNS TABLE (key int, cluster int) LANGUAGE plpgsql AS $$
 DECLARE d doc; leaders int[] := '{}';
 BEGIN
-  CREATE TEMP TABLE member (key int PRIMARY KEY, cluster int, distance int, resemblance float8);
-  FOR d IN SELECT * FROM doc WHERE fp IS NOT NULL AND body IS NOT NULL ORDER BY id LOOP
-    INSERT INTO member SELECT d.id, doc.id, doc.fp <~> d.fp, shingle_resemblance(doc.body, d.body, w, unit)
+  CREATE TEMP TABLE member (key int PRIMARY KEY, cluster int);
+  FOR d IN SELECT * FROM doc ORDER BY id LOOP
+    INSERT INTO member SELECT d.id, doc.id
       FROM doc WHERE doc.id = ANY (leaders) AND doc.fp <~> d.fp <= k AND shingle_resemblance(doc.body, d.body, w, unit) >= min_resemblance
       ORDER BY doc.fp <~> d.fp, doc.id LIMIT 1;
     CONTINUE WHEN FOUND;
-    leaders := leaders || d.id;
-    INSERT INTO member VALUES (d.id, d.id, 0, 1);
+    IF d.fp IS NOT NULL AND d.body IS NOT NULL THEN leaders := leaders || d.id; END IF;
+    INSERT INTO member VALUES (d.id, d.id);
   END LOOP;
-  RETURN QUERY SELECT * FROM member;
+  RETURN QUERY TABLE member;
   DROP TABLE member;
 END $$;
-CREATE FUNCTION compared(k int, r float8, w int, unit text, OUT rows bigint, OUT clusters bigint, OUT largest bigint, OUT wrong bigint) LANGUAGE sql AS $$
-  WITH n AS (SELECT *, count(*) OVER (PARTITION BY cluster) AS size FROM naive(k, r, w, unit)),
-    v AS (SELECT * FROM simdup_clusters('SELECT id, fp, body AS content FROM doc ORDER BY id', k, 'leader', r, w, unit, 1))
-  SELECT count(*), count(DISTINCT n.cluster), max(n.size), count(*) FILTER (WHERE (v.cluster, v.size, v.distance, v.resemblance)
-    IS DISTINCT FROM (n.cluster::bigint, n.size, n.distance, n.resemblance))
-  FROM n FULL JOIN v ON v.key = n.key
-$$;
-SET client_min_messages = warning;
-SELECT k, r, w, unit, c.* FROM (VALUES (0, 0.5, 2, 'word'), (4, 0.3, 1, 'word'), (8, 0.8, 4, 'char'), (12, 0.5, 2, 'word'), (16, 1, 3, 'word')) AS asked (k, r, w, unit),
-  compared(k, r, w, unit) AS c;
--- beyond maintenance_work_mem and work_mem, the same
-SET maintenance_work_mem = '1MB';
+SELECT k, r, w, unit, count(*) AS rows, count(DISTINCT n.cluster) AS clusters, count(*) FILTER (WHERE v.cluster IS DISTINCT FROM n.cluster) AS wrong
+FROM (VALUES (0, 0.5, 2, 'word'), (4, 0.3, 1, 'word'), (8, 0.8, 4, 'char'), (12, 0.5, 2, 'word'), (16, 1, 3, 'word')) AS asked (k, r, w, unit),
+  LATERAL (SELECT * FROM naive(k, r, w, unit)) AS n,
+  LATERAL (SELECT * FROM (SELECT id, simdup_cluster(id, fp, body, k, r, 'leader', w, unit) OVER (ORDER BY id) AS cluster FROM doc OFFSET 0) AS d WHERE d.id = n.key) AS v
+GROUP BY k, r, w, unit ORDER BY k;
+-- without a least resemblance contents do not count
+SELECT count(*), count(DISTINCT a), count(*) FILTER (WHERE a <> b) AS wrong
+FROM (SELECT simdup_cluster(id, fp, body, 8, NULL) OVER (ORDER BY id) AS a, simdup_cluster(id, fp, 8) OVER (ORDER BY id) AS b FROM doc) AS c;
+-- contents alone: minhash64 and the largest distance of simdup_resembles
+SELECT r, method, count(*), count(DISTINCT a) AS clusters, count(*) FILTER (WHERE a <> b) AS wrong
+FROM (VALUES (0.8, 'leader'), (0.9, 'leader'), (0.75, 'connected'), (1, 'connected')) AS v (r, method),
+  LATERAL (SELECT simdup_cluster(id, body, r, method) OVER (ORDER BY id) AS a,
+    simdup_cluster(id, minhash64(body), body, minhash64_distance(r), r, method) OVER (ORDER BY id) AS b FROM doc) AS c GROUP BY r, method ORDER BY r;
+SELECT id, simdup_cluster(id, body) OVER (ORDER BY id) AS of_text, simdup_cluster(id, body::varchar(80)) OVER (ORDER BY id) AS of_varchar FROM doc WHERE id >= 2250 ORDER BY id;
+
+-- beyond work_mem the same, in partitions large and small
+CREATE TABLE many AS SELECT d.id * 100 + n AS id, n % 3 AS district, d.fp, d.body || ' copy ' || n AS body FROM doc AS d, generate_series(1, 40) AS n WHERE d.id <= 400;
 SET work_mem = '64kB';
-CREATE TABLE many AS SELECT d.id * 100 + n AS id, d.fp, d.body || ' copy ' || n AS body FROM doc AS d, generate_series(1, 40) AS n WHERE d.id <= 400 ORDER BY 1;
-CREATE TABLE on_disk AS SELECT * FROM simdup_clusters('SELECT repeat(''key '', 30) || id, fp, body AS content FROM many ORDER BY id', NULL::text, 8, 'leader', 0.6, 2, 'word');
-RESET maintenance_work_mem;
+SET hash_mem_multiplier = 1;
+CREATE TABLE on_disk AS SELECT id, simdup_cluster(repeat('key ', 30) || id, fp, body, 8, 0.6, 'leader', 2, 'word') OVER (PARTITION BY district ORDER BY id) AS verified,
+  simdup_cluster(id, fp) OVER (PARTITION BY district ORDER BY id) AS near, simdup_cluster(id, fp, 6, 'connected') OVER (PARTITION BY district ORDER BY id) AS chained,
+  simdup_cluster(id, fp) OVER (PARTITION BY id / 100 ORDER BY id) AS of_few FROM many;
+SET work_mem = '256MB';
+SELECT count(*), count(DISTINCT m.verified) AS verified, count(DISTINCT m.near) AS near, count(*) FILTER (WHERE (d.verified, d.near, d.chained, d.of_few) IS DISTINCT FROM
+    (repeat('key ', 30) || m.verified, m.near, m.chained, m.of_few)) AS wrong
+FROM on_disk AS d FULL JOIN (SELECT id, simdup_cluster(id, fp, body, 8, 0.6, 'leader', 2, 'word') OVER (PARTITION BY district ORDER BY id) AS verified,
+  simdup_cluster(id, fp) OVER (PARTITION BY district ORDER BY id) AS near, simdup_cluster(id, fp, 6, 'connected') OVER (PARTITION BY district ORDER BY id) AS chained,
+  simdup_cluster(id, fp) OVER (PARTITION BY id / 100 ORDER BY id) AS of_few FROM many) AS m USING (id);
 RESET work_mem;
-SELECT count(*), count(*) FILTER (WHERE (a.cluster, a.size, a.distance, a.resemblance) IS DISTINCT FROM (repeat('key ', 30) || b.cluster, b.size, b.distance, b.resemblance)) AS wrong
-FROM on_disk AS a FULL JOIN simdup_clusters('SELECT id, fp, body AS content FROM many ORDER BY id', 8, 'leader', 0.6, 2, 'word') AS b ON a.key = repeat('key ', 30) || b.key;
+RESET hash_mem_multiplier;
 DROP TABLE many, on_disk;
-RESET client_min_messages;
-
--- notices count what is refused and what is left out
-SELECT * FROM simdup_clusters('SELECT id, fp, body AS content FROM doc WHERE id BETWEEN 2001 AND 2150 OR id >= 3000 ORDER BY id', min_resemblance => 0.8, min_size => 1) ORDER BY key;
-SELECT key, cluster, size FROM simdup_clusters('SELECT name, fp, body AS content FROM doc WHERE id >= 3000 AND fp IS NOT NULL AND body IS NOT NULL ORDER BY id', NULL::text, 8, 'leader', 0.5, 4, 'word');
-
--- no chain grows: every link resembles the next, the ends have nothing in common
-CREATE TABLE chain AS
-SELECT i AS id, ((1::bigint << (i % 64)) - 1)::simhash64 AS fp, (SELECT string_agg('w' || j, ' ') FROM generate_series(i, i + 20) AS j) AS body
-FROM generate_series(0, 60) AS i;
-SELECT count(*), max(size), max(distance) FROM simdup_clusters('SELECT id, fp FROM chain', 3, 'connected');
-SELECT count(DISTINCT cluster), max(size), max(distance), min(resemblance) >= 0.5 AS near FROM simdup_clusters('SELECT id, fp, body AS content FROM chain', 16, 'leader', 0.5, 1, 'word', min_size => 1);
 -- one fingerprint for texts that have nothing in common; one text that everybody sends
 CREATE TABLE monster AS SELECT i AS id, simhash64 '0123456789abcdef' AS fp, md5(i::text) || ' ' || md5((-i)::text) || ' ' || md5((i + 0.5)::text) AS body FROM generate_series(1, 500) AS i;
 INSERT INTO monster SELECT i, '0123456789abcdee', 'Please repair the lamp in front of our house, ' || repeat('it has been dark for weeks now ', i % 3 + 1) FROM generate_series(1001, 4000) AS i;
-SELECT count(*) FILTER (WHERE size = 1) AS alone, count(DISTINCT cluster) FILTER (WHERE size > 1) AS clusters, max(size) FROM simdup_clusters('SELECT id, fp, body AS content FROM monster ORDER BY id', 8, 'leader', 0.5, 1, 'word', min_size => 1);
-DROP TABLE chain, monster;
+SELECT count(*) FILTER (WHERE n = 1) AS alone, count(*) FILTER (WHERE n > 1) AS clusters, max(n)
+FROM (SELECT count(*) AS n FROM (SELECT simdup_cluster(id, fp, body, 8, 0.5, 'leader', 1, 'word') OVER (ORDER BY id) AS c FROM monster) AS m GROUP BY c) AS s;
+DROP TABLE monster;
 
--- sketches in place of texts
-SELECT count(*), count(*) FILTER (WHERE c.resemblance <> minhash_bits_resemblance(minhash_bits(a.body), minhash_bits(b.body)) OR c.resemblance < 0.6) AS wrong
-FROM simdup_clusters('SELECT id, fp, minhash_bits(body) AS content FROM doc WHERE id < 400 ORDER BY id', 8, 'leader', 0.6) AS c
-JOIN doc AS a ON a.id = c.key JOIN doc AS b ON b.id = c.cluster;
--- parameters, other keys, nothing
-SELECT count(*) FROM simdup_clusters('SELECT id, fp, body AS content FROM doc WHERE id < $1', min_resemblance => 0.8, unit => 'word', params => '{100}');
-SELECT count(*), min(key), max(cluster) FROM simdup_clusters('SELECT name, fp, body AS content FROM doc WHERE id < $1', NULL::text, 8, 'leader', 0.5, 4, 'word', 2, '{20}');
-SELECT count(*) FROM simdup_clusters('SELECT id, fp, body AS content FROM doc WHERE false', min_resemblance => 0.8);
-SELECT count(*) FROM simdup_clusters(NULL);
+-- components: each is named by its smallest key, whichever pair comes first
+SELECT a, b, simdup_component(a, b) OVER () FROM (VALUES (7, 3), (1, 1), (3, 9), (5, 4), (9, 7)) AS v (a, b) ORDER BY a, b;
+SELECT a, b, simdup_component(a, b) OVER () FROM (VALUES ('b', 'a'), ('c', repeat('x', 3)), ('xxx', 'b')) AS v (a, b) ORDER BY a COLLATE "C";
+SELECT a, b, simdup_component(a, b) OVER () FROM (VALUES (1.0, 2.0), (2.00, 3.0), (4.0, 4.0)) AS v (a, b) ORDER BY a;
+SELECT DISTINCT simdup_component(a, b COLLATE "C") OVER () FROM (VALUES ('a', 'B'), ('B', 'c')) AS v (a, b);
+SELECT simdup_component(a, b) OVER () FROM (VALUES (ARRAY[2, 1], ARRAY[1, 2]), ('{3}', '{1,2}')) AS v (a, b);
+SELECT DISTINCT simdup_component(ROW(a, 1), ROW(b, 1)) OVER () FROM (VALUES (2, 1), (2, 3)) AS v (a, b);
+-- a NULL connects nothing, as in a left join
+SELECT a, b, simdup_component(a, b) OVER () FROM (VALUES (7, NULL), (NULL, 3), (3, 9), (NULL, NULL), (9, 7)) AS v (a, b) ORDER BY a, b;
+-- partitions are apart, of many keys
+SELECT g % 2 AS half, count(*), count(DISTINCT c), sum(c) FROM (SELECT g, simdup_component(g, g + 1) OVER (PARTITION BY g % 2) AS c FROM generate_series(1, 300000) AS g WHERE g % 3 > 0) AS x GROUP BY 1 ORDER BY 1;
+SELECT count(*), count(DISTINCT c), min(c), max(c) FROM (SELECT simdup_component(300001 - g, 300000 - g) OVER (ORDER BY g % 1000) AS c FROM generate_series(1, 300000) AS g WHERE g % 3 > 0) AS x;
+SET work_mem = '64kB';
+SELECT count(*), count(DISTINCT c), min(c), max(c) FROM (SELECT simdup_component('key ' || g, 'key ' || g / 2) OVER (PARTITION BY g % 7) AS c FROM generate_series(1, 50000) AS g) AS x;
+RESET work_mem;
+-- the components of near pairs are the connected clusters
+SELECT count(*), count(DISTINCT cluster), count(*) FILTER (WHERE component <> cluster) AS wrong
+FROM (SELECT id, simdup_cluster(id, fp, 4, 'connected') OVER (ORDER BY id) AS cluster FROM doc) AS c
+  JOIN (SELECT DISTINCT a.id, simdup_component(a.id, b.id) OVER () AS component FROM doc AS a LEFT JOIN doc AS b ON a.id <> b.id AND a.fp <~> b.fp <= 4) AS d USING (id);
+SELECT simdup_component(1, 2) OVER () WHERE false;
 
--- a scope of any type that can be hashed, NULL too: each scope as if it were alone
-CREATE TABLE scoped AS SELECT id, fp, body AS content, CASE WHEN id % 3 > 0 THEN id % 3 END AS scope FROM doc WHERE fp IS NOT NULL AND body IS NOT NULL;
-CREATE FUNCTION rows_of(call text, query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-BEGIN
-  RETURN QUERY EXECUTE format('SELECT f::text FROM ' || call || ' AS f', query);
-END $$;
-SET client_min_messages = error;
-SELECT call, scope, count(one) > 100 AS many, count(*) FILTER (WHERE one IS NULL OR apart IS NULL) AS wrong
-FROM unnest(ARRAY['simdup_pairs(%L, 8)', 'simdup_pairs(%L, 12, 0.5)', 'simdup_clusters(%L, 8)', 'simdup_clusters(%L, 12, ''connected'')',
-    'simdup_clusters(%L, 12, ''leader'', 0.5)', 'simdup_clusters(%L, 12, ''connected'', 0.5)']) AS c (call),
-  unnest(ARRAY['scope', 'ROW(scope, 1) AS scope', 'scope::text AS scope']) AS s (scope),
-  LATERAL (SELECT * FROM rows_of(call, format('SELECT id, fp, %s, content FROM scoped ORDER BY id', scope)) AS one
-    FULL JOIN (SELECT apart FROM generate_series(0, 2) AS n,
-      rows_of(call, format('SELECT id, fp, content FROM scoped WHERE coalesce(scope, 0) = %s ORDER BY id', n)) AS apart) AS a ON one = apart) AS r
-GROUP BY 1, 2 ORDER BY 1, 2;
-RESET client_min_messages;
-SET maintenance_work_mem = '1MB';
-CREATE TABLE on_disk AS SELECT * FROM simdup_pairs('SELECT id * 100 + n, fp, scope FROM scoped, generate_series(1, 40) AS n ORDER BY 1', 2);
-RESET maintenance_work_mem;
-SELECT count(*) > 0 AS some, count(*) = (SELECT count(*) FROM simdup_pairs('SELECT id * 100 + n, fp, scope FROM scoped, generate_series(1, 40) AS n ORDER BY 1', 2)) AS same,
-  bool_and(x.scope IS NOT DISTINCT FROM y.scope) AS one_scope FROM on_disk JOIN scoped AS x ON x.id = a / 100 JOIN scoped AS y ON y.id = b / 100;
-SELECT count(*) > 0 AS some, bool_and(x.scope IS NOT DISTINCT FROM y.scope) AS one_scope
-FROM simdup_new_pairs('SELECT id, fp, scope FROM scoped WHERE id % 2 = 0', 'SELECT id, fp, scope FROM scoped WHERE id % 2 = 1', 8)
-  JOIN scoped AS x ON x.id = a JOIN scoped AS y ON y.id = b;
-SELECT * FROM simdup_new_pairs('SELECT id, fp, scope FROM scoped', 'SELECT id, fp FROM scoped');
-SELECT * FROM simdup_pairs('SELECT id, fp, scope AS district FROM scoped');
-SELECT * FROM simdup_pairs('SELECT id, fp, scope, scope FROM scoped');
-SELECT * FROM simdup_pairs('SELECT id, fp, ''[]''::json AS scope FROM scoped');
-SELECT * FROM simdup_pairs('SELECT id, fp, scope AS content FROM scoped');
-DROP FUNCTION rows_of;
-DROP TABLE scoped, on_disk;
-
--- bad input
-SELECT count(*) FROM simdup_clusters('SELECT id, fp, body AS content FROM doc', 8, 'leader', NULL);
-SELECT * FROM simdup_clusters('SELECT id, fp FROM doc', min_resemblance => 0.8);
-SELECT * FROM simdup_clusters('SELECT id, body AS content, fp FROM doc', min_resemblance => 0.8);
-SELECT * FROM simdup_clusters('SELECT name, fp, body AS content FROM doc', min_resemblance => 0.8);
-SELECT * FROM simdup_clusters('SELECT NULL::int, fp, body AS content FROM doc', min_resemblance => 0.8);
-SELECT * FROM simdup_clusters('SELECT id, fp, body AS content FROM doc', 17, min_resemblance => 0.8);
-SELECT * FROM simdup_clusters('SELECT id, fp, body AS content FROM doc', 8, 'leader', 0);
-SELECT * FROM simdup_clusters('SELECT id, fp, body AS content FROM doc', 8, 'leader', 'NaN');
-SELECT * FROM simdup_clusters('SELECT id, fp, body AS content FROM doc', 8, 'leader', 0.5, 0);
-SELECT * FROM simdup_clusters('SELECT id, fp, body AS content FROM doc', 8, 'leader', 0.5, 4, 'line');
-SELECT * FROM simdup_clusters('SELECT id, fp, body AS content FROM doc', NULL::integer, min_resemblance => 0.8);
-SELECT * FROM simdup_clusters('SELECT id, fp, body AS content FROM doc', min_resemblance => 0.8, min_size => NULL);
-SELECT * FROM simdup_clusters('SELECT id, fp, minhash_bits(body, 64 + id % 2 * 64) AS content FROM doc WHERE id < 3', min_resemblance => 0.8);
-DROP FUNCTION compared;
-DROP FUNCTION naive;
+-- what is refused, by the server or here
+SELECT simdup_cluster(id, fp) FROM doc;
+SELECT simdup_cluster(id, fp) FILTER (WHERE id > 1) OVER (ORDER BY id) FROM doc;
+SELECT simdup_cluster(DISTINCT id, fp) OVER (ORDER BY id) FROM doc;
+SELECT simdup_component(id, id ORDER BY id) OVER () FROM doc;
+SELECT simdup_component(id, id) FILTER (WHERE id > 1) OVER () FROM doc;
+SELECT id FROM doc WHERE simdup_cluster(id, fp) OVER () = id;
+SELECT simdup_cluster(id, fp, -1) OVER () FROM doc;
+SELECT simdup_cluster(id, fp, 17) OVER () FROM doc;
+SELECT simdup_cluster(id, fp, NULL::int) OVER () FROM doc;
+SELECT simdup_cluster(id, fp, NULL) OVER () FROM doc;
+SELECT simdup_cluster(id, fp, '8') OVER () FROM doc;
+SELECT simdup_cluster(id, 'text') OVER () FROM doc;
+SELECT simdup_cluster(id, fp, 3, 'nearest') OVER () FROM doc;
+SELECT simdup_cluster(id, fp, 3, NULL) OVER () FROM doc;
+SELECT simdup_cluster(id, fp, body, 8, 0) OVER () FROM doc;
+SELECT simdup_cluster(id, fp, body, 8, 'NaN') OVER () FROM doc;
+SELECT simdup_cluster(id, fp, body, w => 0) OVER () FROM doc;
+SELECT simdup_cluster(id, fp, body, unit => 'line') OVER () FROM doc;
+SELECT simdup_cluster(id, body, 1.5) OVER () FROM doc;
+SELECT simdup_cluster(id, body, 0.5) OVER () FROM doc;
+SELECT simdup_cluster(id, body, NULL::float8) OVER () FROM doc;
+SELECT simdup_component('1'::json, '2'::json) OVER ();
+SELECT simdup_component('(1,2)'::point, '(1,2)'::point) OVER ();
+DROP FUNCTION naive, fp_of;
 DROP TABLE doc;

@@ -1,5 +1,5 @@
 --
--- groups: tables over a query, decisions, ids
+-- groups: tables over a source, decisions, ids
 --
 \set SHOW_CONTEXT never
 CREATE SCHEMA groups;
@@ -15,7 +15,7 @@ END $$;
 -- four empty tables
 CREATE TABLE letter (id integer PRIMARY KEY, fp simhash64);
 INSERT INTO letter VALUES (1, bits(0)), (2, bits(2)), (3, bits(20)), (4, bits(5)), (5, NULL);
-SELECT simdup_group('letter_case', 'SELECT id, fp FROM letter ORDER BY id', max_distance => 3);
+SELECT simdup_group('letter_case', 'letter', max_distance => 3);
 SELECT table_name, string_agg(column_name || ' ' || data_type, ', ' ORDER BY ordinal_position) FROM information_schema.columns
 WHERE table_schema = 'groups' AND table_name LIKE 'letter\_case%' GROUP BY 1 ORDER BY 1;
 SELECT relname, obj_description(oid, 'pg_class') FROM pg_class WHERE relnamespace = 'groups'::regnamespace AND relname LIKE 'letter\_case%' AND relkind = 'r' ORDER BY 1;
@@ -23,7 +23,7 @@ SELECT * FROM simdup_regroup('letter_case', dry_run => true);
 TABLE letter_case;
 SELECT * FROM simdup_regroup('letter_case');
 SELECT * FROM simdup_regroup('letter_case');
-SELECT next_id, next_refresh FROM letter_case_settings;
+SELECT source, next_id, next_refresh FROM letter_case_settings;
 -- rows come, go and change
 INSERT INTO letter VALUES (6, bits(1)), (7, bits(21));
 DELETE FROM letter WHERE id = 2;
@@ -77,11 +77,11 @@ SELECT count(*) FROM (SELECT array_agg(i) AS a, array_agg(i + 1) AS b FROM gener
 SELECT * FROM simdup_decide('letter_case', 100, 141, same => false);
 -- written by hand, they count at the next refresh
 BEGIN;
-INSERT INTO letter_case_decisions (a, b, same) VALUES (9, 1, false);
+INSERT INTO letter_case_decisions (a, b, same) VALUES (3, 8, false);
 SELECT * FROM simdup_regroup('letter_case');
 ROLLBACK;
 BEGIN;
-INSERT INTO letter_case_decisions (a, b, same) VALUES (10, 3, true);
+INSERT INTO letter_case_decisions (a, b, same) VALUES (3, 10, true);
 DELETE FROM letter_case_decisions WHERE (a, b) = (2, 3);
 SELECT * FROM simdup_regroup('letter_case') ORDER BY key;
 SELECT * FROM simdup_undecide('letter_case', 3, 10) ORDER BY key;
@@ -101,30 +101,38 @@ ROLLBACK;
 CREATE TABLE scoped (id text PRIMARY KEY, fp simhash64, district text, content text);
 INSERT INTO scoped VALUES ('a', bits(0), 'x', 'the lamp in the lane is out'), ('b', bits(1), 'y', 'a tree has fallen over'),
   ('c', bits(1), NULL, 'the lamp in the lane is out!'), ('d', bits(2), NULL, 'a tree has fallen over'), ('e', bits(0), 'x', 'a tree has fallen over'), ('f', bits(0), 'x', NULL);
-SELECT simdup_group('by_scope', 'SELECT id, fp, district AS scope FROM scoped ORDER BY id');
+CREATE VIEW districts AS SELECT id AS key, fp, district AS scope FROM scoped;
+SELECT simdup_group('by_scope', 'districts');
 SELECT count(*) FROM simdup_regroup('by_scope');
 SELECT * FROM show('by_scope');
 -- min_resemblance: rows without a content are in no group
-SELECT simdup_group('by_content', E'SELECT id, fp, content FROM scoped ORDER BY id;\n', min_resemblance => 0.8);
+SELECT simdup_group('by_content', 'scoped', min_resemblance => 0.8);
 SELECT count(*) FROM simdup_regroup('by_content');
 SELECT * FROM show('by_content');
 -- texts without a shingle resemble nothing, not even an equal one
-SELECT simdup_group('by_nothing', 'SELECT id, bits(0), repeat(''.'', id / 4) AS content FROM generate_series(1, 9) AS id', min_resemblance => 0.8);
+CREATE VIEW wordless AS SELECT id AS key, bits(0) AS fp, repeat('.', id / 4) AS content FROM generate_series(1, 9) AS id;
+SELECT simdup_group('by_nothing', 'wordless', min_resemblance => 0.8);
 SELECT count(*), count(DISTINCT id) FROM simdup_regroup('by_nothing');
 UPDATE by_nothing_settings SET method = 'connected';
 SELECT count(*) FROM simdup_regroup('by_nothing');
-SELECT simdup_group('by_both', 'SELECT id, fp, content, district AS scope FROM scoped ORDER BY id', 8, 'connected', 0.8);
+CREATE VIEW by_all AS SELECT id AS key, fp, content, district AS scope FROM scoped;
+SELECT simdup_group('by_both', 'by_all', 8, 'connected', 0.8);
 SELECT count(*) FROM simdup_regroup('by_both');
 SELECT * FROM show('by_both');
 SELECT * FROM simdup_decide('by_content', 'c', 'd', true);
 
 -- keys of other types
 CREATE DOMAIN positive AS bigint CHECK (VALUE > 0);
-SELECT simdup_group('of_uuid', 'SELECT (repeat(md5(id), 1))::uuid, fp FROM scoped ORDER BY id');
-SELECT simdup_group('of_domain', 'SELECT id::positive, fp FROM letter ORDER BY id');
-SELECT simdup_group('of_char', 'SELECT id::char(3), fp FROM scoped ORDER BY id');
-SELECT simdup_group('of_numeric', 'SELECT id::numeric(5, 1), fp FROM letter ORDER BY id');
-SELECT simdup_group('of_date', 'SELECT DATE ''2026-01-01'' + id, fp FROM letter ORDER BY id');
+CREATE VIEW from_of_uuid AS SELECT (repeat(md5(id), 1))::uuid AS key, fp FROM scoped;
+SELECT simdup_group('of_uuid', 'from_of_uuid');
+CREATE VIEW from_of_domain AS SELECT id::positive AS key, fp FROM letter;
+SELECT simdup_group('of_domain', 'from_of_domain');
+CREATE VIEW from_of_char AS SELECT id::char(3) AS key, fp FROM scoped;
+SELECT simdup_group('of_char', 'from_of_char');
+CREATE VIEW from_of_numeric AS SELECT id::numeric(5, 1) AS key, fp FROM letter;
+SELECT simdup_group('of_numeric', 'from_of_numeric');
+CREATE VIEW from_of_date AS SELECT DATE '2026-01-01' + id AS key, fp FROM letter;
+SELECT simdup_group('of_date', 'from_of_date');
 SELECT name, count(r.key) FROM unnest(ARRAY['of_uuid', 'of_domain', 'of_char', 'of_numeric', 'of_date']) AS name, simdup_regroup(name) AS r GROUP BY name ORDER BY name;
 SELECT attrelid::regclass, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid IN ('of_uuid'::regclass, 'of_domain'::regclass, 'of_char'::regclass, 'of_numeric'::regclass, 'of_date'::regclass) AND attname = 'key' ORDER BY attrelid::regclass::text;
 SELECT count(*) FROM simdup_decide('of_uuid', md5('a')::uuid, md5('c')::uuid, false);
@@ -133,7 +141,8 @@ SELECT count(*) FROM simdup_decide('of_char', ARRAY['a', 'b']::char(3)[], ARRAY[
 SELECT * FROM simdup_decide('of_date', DATE '2026-01-02', DATE '2026-01-04', true) ORDER BY key;
 SELECT * FROM simdup_decide('of_date', 'a', 'b', true);
 CREATE TYPE pair_key AS (a int, b text);
-SELECT simdup_group('of_pair', 'SELECT ROW(id, NULL)::pair_key, fp FROM letter ORDER BY id');
+CREATE VIEW from_of_pair AS SELECT ROW(id, NULL)::pair_key AS key, fp FROM letter;
+SELECT simdup_group('of_pair', 'from_of_pair');
 SELECT count(*) FROM simdup_decide('of_pair', ROW(1, NULL)::pair_key, ROW(2, NULL)::pair_key, true) AS r;
 SELECT count(*) FROM simdup_decide('of_pair', ARRAY[ROW(1, NULL)::pair_key], ARRAY[ROW(4, NULL)::pair_key], false);
 SELECT a, b, same FROM of_pair_decisions ORDER BY a, b;
@@ -142,8 +151,10 @@ SELECT count(*) FROM simdup_undecide('of_pair', ROW(4, NULL)::pair_key, ROW(1, N
 SELECT count(*) FROM simdup_decide('of_pair', ROW(NULL, NULL)::pair_key, ROW(1, NULL)::pair_key, false, refresh => false);
 SELECT count(*) FROM simdup_undecide('of_pair', ARRAY[ROW(1, NULL)::pair_key], ARRAY[ROW(NULL, NULL)::pair_key], refresh => false);
 -- as texts, however the session writes times and numbers: IST is also the time of another zone
-SELECT simdup_group('of_time', 'SELECT TIMESTAMPTZ ''2026-01-01 12:00+05:30'' + id * interval ''1 day'', fp FROM letter ORDER BY id');
-SELECT simdup_group('of_float', 'SELECT id / 3::float8, fp FROM letter ORDER BY id');
+CREATE VIEW from_of_time AS SELECT TIMESTAMPTZ '2026-01-01 12:00+05:30' + id * interval '1 day' AS key, fp FROM letter;
+SELECT simdup_group('of_time', 'from_of_time');
+CREATE VIEW from_of_float AS SELECT id / 3::float8 AS key, fp FROM letter;
+SELECT simdup_group('of_float', 'from_of_float');
 SET TimeZone = 'Asia/Kolkata';
 SET DateStyle = 'SQL, DMY';
 SET extra_float_digits = -15;
@@ -154,35 +165,46 @@ RESET DateStyle;
 RESET extra_float_digits;
 SELECT a = '2026-01-02 12:00+05:30' AS first, b = '2026-01-04 12:00+05:30' AS second FROM of_time_decisions;
 SELECT a = 1 / 3::float8 AS first, b = 2 / 3::float8 AS second FROM of_float_decisions;
-SELECT simdup_group('bad', 'SELECT point(id, id), fp FROM letter');
-SELECT simdup_group('bad', 'SELECT ARRAY[id], fp FROM letter');
+CREATE VIEW points AS SELECT point(id, id) AS key, fp FROM letter;
+SELECT simdup_group('bad', 'points');
+CREATE VIEW arrays AS SELECT ARRAY[id] AS key, fp FROM letter;
+SELECT simdup_group('bad', 'arrays');
 
 -- names
 CREATE SCHEMA "Old Town";
-SELECT simdup_group('"Old Town"."The ""cases"""', 'SELECT id, fp FROM groups.letter');
+SELECT simdup_group('"Old Town"."The ""cases"""', 'groups.letter');
 SELECT count(*) FROM simdup_regroup('"Old Town"."The ""cases"""');
 SELECT count(*) FROM simdup_decide('"Old Town"."The ""cases"""', 1, 3, true);
 SELECT simdup_ungroup('"Old Town"."The ""cases"""', with_decisions => true);
 DROP SCHEMA "Old Town";
-SELECT simdup_group(repeat('n', 53), 'SELECT id, fp FROM letter');
+SELECT simdup_group(repeat('n', 53), 'letter');
 SELECT simdup_ungroup(repeat('n', 53));
-SELECT simdup_group(repeat('n', 54), 'SELECT id, fp FROM letter');
-SELECT simdup_group('a.b.c', 'SELECT id, fp FROM letter');
-SELECT simdup_group('letter_case', 'SELECT id, fp FROM letter');
+SELECT simdup_group(repeat('n', 54), 'letter');
+SELECT simdup_group('a.b.c', 'letter');
+SELECT simdup_group('letter_case', 'letter');
 SET search_path = '';
-SELECT public.simdup_group('nowhere', 'SELECT id, fp FROM groups.letter');
+SELECT public.simdup_group('nowhere', 'groups.letter');
 SET search_path = groups, public;
 
 -- bad input
-SELECT simdup_group('bad', 'SELECT id FROM letter');
-SELECT simdup_group('bad', 'SELECT id, fp, id AS other FROM letter', min_resemblance => 0.5);
-SELECT simdup_group('bad', 'SELECT id, fp FROM letter', min_resemblance => 0.5);
-SELECT simdup_group('bad', 'SELECT id, fp FROM letter', max_distance => 17);
-SELECT simdup_group('bad', 'SELECT id, fp FROM letter', method => 'other');
-SELECT simdup_group('bad', 'SELECT id, fp FROM letter', max_distance => NULL);
-SELECT simdup_group('bad', 'DELETE FROM letter RETURNING id, fp');
+CREATE TABLE other (id integer, fp text, PRIMARY KEY (id, fp));
+SELECT simdup_group('bad', 'other');
+ALTER TABLE other ADD key integer;
+SELECT simdup_group('bad', 'other');
+ALTER TABLE other ADD note text, ADD content jsonb;
+SELECT simdup_group('bad', 'other');
+ALTER TABLE other DROP fp;
+SELECT simdup_group('bad', 'other');
+ALTER TABLE other DROP content, DROP note;
+SELECT simdup_group('bad', 'other');
+SELECT simdup_group('bad', 'letter', min_resemblance => 0.5);
+SELECT simdup_group('bad', 'letter', max_distance => 17);
+SELECT simdup_group('bad', 'letter', method => 'other');
+SELECT simdup_group('bad', 'letter', max_distance => NULL);
 SELECT simdup_group('bad', NULL);
-SELECT simdup_group('bad', 'SELECT id, fp FROM letter; DROP TABLE letter');
+SELECT simdup_group('bad', 'SELECT id, fp FROM letter');
+SELECT simdup_group('bad', 'letter_pkey');
+SELECT simdup_group('bad', 1);
 SELECT simdup_regroup('nothing');
 SELECT simdup_regroup('letter');
 SELECT simdup_group_of('nothing', 1);
@@ -195,17 +217,70 @@ SELECT simdup_decide('letter_case', ARRAY[[1, 2]], ARRAY[[3, 4]], true);
 SELECT simdup_decide('letter_case', 'x', 'y', true);
 SELECT simdup_undecide('letter_case', 4, 5);
 SELECT simdup_undecide('letter_case', NULL::int, 5);
+SELECT simdup_regroup(1);
 BEGIN;
 INSERT INTO letter_case VALUES (99, 1);
-UPDATE letter_case_settings SET query = 'SELECT id, fp FROM letter UNION ALL SELECT 1, bits(0)';
+ALTER TABLE letter DROP CONSTRAINT letter_pkey;
+ALTER TABLE letter RENAME id TO key;
+INSERT INTO letter VALUES (1, bits(0));
 SELECT simdup_regroup('letter_case');
 ROLLBACK;
+BEGIN;
+ALTER TABLE letter DROP CONSTRAINT letter_pkey;
+ALTER TABLE letter RENAME id TO key;
+ALTER TABLE letter ALTER key DROP NOT NULL;
+INSERT INTO letter VALUES (NULL, NULL);
+SELECT simdup_regroup('letter_case');
+ROLLBACK;
+BEGIN;
+ALTER TABLE letter RENAME id TO number;
+ALTER TABLE letter ADD key bigint;
+SELECT simdup_regroup('letter_case');
+ROLLBACK;
+BEGIN;
+ALTER TABLE letter_case_events ALTER refresh TYPE text;
+INSERT INTO letter VALUES (300, bits(60));
+SELECT simdup_regroup('letter_case');
+ROLLBACK;
+\set VERBOSITY terse
+INSERT INTO letter_case_decisions (a, b, same) VALUES (4, 3, true);
+\set VERBOSITY default
+-- of texts, by code points
+CREATE TABLE word (id text PRIMARY KEY, fp simhash64);
+INSERT INTO word VALUES ('a', bits(0)), ('B', bits(50)), ('c', bits(30));
+SELECT simdup_group('word_case', 'word');
+SELECT count(*) FROM simdup_decide('word_case', ARRAY['a', 'b'], ARRAY['B', 'A'], same => true, refresh => false);
+SELECT a, b FROM word_case_decisions ORDER BY a COLLATE "C";
+SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid IN ('letter_case_decisions'::regclass, 'word_case_decisions'::regclass) AND contype = 'c' ORDER BY conrelid::regclass::text;
+
+-- tables of each kind
+CREATE TABLE parted (id integer PRIMARY KEY, fp simhash64) PARTITION BY RANGE (id);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (1) TO (4);
+CREATE TABLE parted_2 PARTITION OF parted FOR VALUES FROM (4) TO (100);
+INSERT INTO parted SELECT id, fp FROM letter WHERE id < 10;
+CREATE MATERIALIZED VIEW stored AS SELECT id AS key, fp FROM letter WHERE id < 10;
+CREATE TEMP TABLE passing AS SELECT id AS key, fp FROM letter WHERE id < 10;
+CREATE TABLE heirs () INHERITS (letter);
+INSERT INTO heirs SELECT id + 1000, fp FROM letter WHERE id < 10;
+SELECT t, simdup_group(t || '_case', t::regclass) FROM unnest('{parted,stored,passing}'::text[]) AS t;
+SELECT t, (SELECT count(*) FROM simdup_regroup(t || '_case')) AS rows FROM unnest('{parted,stored,passing}'::text[]) AS t;
+SELECT count(*) FROM simdup_regroup('letter_case', dry_run => true);
+DROP TABLE heirs;
+-- a column that is renamed under a view
+CREATE VIEW seen AS SELECT id AS key, fp FROM letter;
+SELECT simdup_group('seen_case', 'seen');
+ALTER TABLE letter RENAME fp TO print;
+SELECT count(*) > 0 AS any FROM simdup_regroup('seen_case');
+SELECT simdup_regroup('letter_case');
+ALTER TABLE letter RENAME print TO fp;
 
 -- the table is renamed, the grouping is renamed and moved
 ALTER TABLE letter RENAME TO mail;
 SELECT simdup_regroup('letter_case');
 SELECT simdup_review('letter_case');
-UPDATE letter_case_settings SET query = replace(query, 'letter', 'mail'), method = 'leader';
+UPDATE letter_case_settings SET source = 'mail';
+SELECT simdup_regroup('letter_case');
+UPDATE letter_case_settings SET source = 'groups.mail', method = 'leader';
 CREATE SCHEMA office;
 ALTER TABLE letter_case RENAME TO mail_case;
 SELECT simdup_regroup('mail_case');

@@ -13,7 +13,8 @@ INSERT INTO letter VALUES
   (1, 'the lamp in the lane is out', bits(0)), (2, 'the lamp in the lane is out', bits(0)), (3, 'the lamp in Mill Lane is out', bits(3)),
   (4, 'the lamp in Mill Lane is out!', bits(3)), (5, 'one lamp in the lane is out', bits(2)), (6, 'a lamp is out', bits(4)),
   (7, 'a tree has fallen', bits(20)), (8, 'the tree has fallen', bits(23)), (9, 'more benches', bits(30)), (10, NULL, bits(33)), (11, 'none', NULL);
-SELECT simdup_group('cases', 'SELECT id, fp, body AS content FROM letter ORDER BY id', 3);
+CREATE VIEW letters AS SELECT id AS key, fp, body AS content FROM letter;
+SELECT simdup_group('cases', 'letters', 3);
 SELECT * FROM simdup_review('cases');
 SELECT count(*) FROM simdup_regroup('cases');
 SELECT id, other, a, b, why, decides, distance, round(resemblance::numeric, 2) AS resemblance, own_a, own_b FROM simdup_review('cases');
@@ -33,20 +34,24 @@ SELECT count(*) > 0 AS refreshed FROM simdup_regroup('cases');
 SELECT max(n) FROM (SELECT count(*) AS n FROM simdup_review('cases', 100) GROUP BY id) AS shown;
 
 -- verified: the resemblance nearest to the border comes first; without a content, fingerprints alone
-SELECT simdup_group('verified', 'SELECT id, minhash64(body), body AS content FROM letter WHERE id < 10 ORDER BY id', 16, min_resemblance => 0.6);
+CREATE VIEW few AS SELECT id AS key, body AS content FROM letter WHERE id < 10;
+SELECT simdup_group('verified', 'few', 16, min_resemblance => 0.6);
 SELECT count(*) FROM simdup_regroup('verified');
 SELECT a, b, why, round(resemblance::numeric, 2) AS resemblance FROM simdup_review('verified', 3);
-SELECT simdup_group('sketched', 'SELECT id, minhash64(body), minhash_bits(body) AS content FROM letter WHERE id < 10 ORDER BY id', 16, min_resemblance => 0.6);
+CREATE VIEW sketches AS SELECT id AS key, minhash64(body) AS fp, minhash_bits(body) AS content FROM letter WHERE id < 10;
+SELECT simdup_group('sketched', 'sketches', 16, min_resemblance => 0.6);
 SELECT count(*) FROM simdup_regroup('sketched');
 SELECT count(*) > 0 AS any, bool_and(r.resemblance = minhash_bits_resemblance(minhash_bits(a.body), minhash_bits(b.body))) AS of_sketches,
   count(numbers_a) + count(own_a) + count(content_a) AS texts
 FROM simdup_review('sketched') AS r JOIN letter AS a ON a.id = r.a::int JOIN letter AS b ON b.id = r.b::int;
-SELECT simdup_group('plain', 'SELECT id, fp FROM letter WHERE id < 10 ORDER BY id', 3, 'connected');
+CREATE VIEW prints AS SELECT id AS key, fp FROM letter WHERE id < 10;
+SELECT simdup_group('plain', 'prints', 3, 'connected');
 SELECT count(*) FROM simdup_regroup('plain');
 SELECT a, b, why, distance, resemblance, numbers_a, own_a, content_a FROM simdup_review('plain', 3);
 
 -- keys in full, however the session writes numbers
-SELECT simdup_group('thirds', 'SELECT id / 3::float8, fp, body AS content FROM letter WHERE id < 10 ORDER BY id', 3);
+CREATE VIEW by_thirds AS SELECT id / 3::float8 AS key, fp, body AS content FROM letter WHERE id < 10;
+SELECT simdup_group('thirds', 'by_thirds', 3);
 SET extra_float_digits = -15;
 SELECT count(*) FROM simdup_regroup('thirds');
 SELECT a, b, content_a = (SELECT body FROM letter WHERE id = round(a::float8 * 3)) AS a_is_its,
@@ -59,20 +64,21 @@ INSERT INTO note SELECT i, CASE WHEN i <= 4 THEN 'The lamp at 14 Fish Street has
   WHEN i <= 7 THEN 'The lamp at 15 Fish Street has been dark since 5 May. Please mend it before the winter, for the children walk home there. We are 60 neighbours.'
   WHEN i = 8 THEN 'The bridge over the mill race shakes when a cart crosses it, and nobody has looked at it for 10 years.'
   ELSE 'The bridge over the mill race shakes when the cart crosses it, and nobody looked at it for 10 years.' END FROM generate_series(1, 9) AS i;
-SELECT simdup_group('notes', 'SELECT id, minhash64(content), content FROM review.note ORDER BY id', 16, min_resemblance => 0.9);
+SELECT simdup_group('notes', 'note', 16, min_resemblance => 0.9);
 SELECT count(DISTINCT id) AS groups FROM simdup_regroup('notes');
 -- the dots between passages are three where the encoding lacks the one
 SELECT a, b, why, decides, numbers_a, numbers_b, regexp_replace(own_a, '[.]{3}|[^[:alnum:] .]+', '.') AS own_a, regexp_replace(own_b, '[.]{3}|[^[:alnum:] .]+', '.') AS own_b FROM simdup_review('notes');
 
 -- texts of many numbers
 INSERT INTO note SELECT 100 + k, (SELECT string_agg('no ' || (i + k * 7)::text, ' ') FROM generate_series(1, 50000) AS i) FROM generate_series(0, 1) AS k;
-UPDATE notes_settings SET query = 'SELECT id, ''0000000000000000''::simhash64, content FROM review.note WHERE id >= 100 ORDER BY id';
+CREATE VIEW numbers AS SELECT id AS key, simhash64 '0000000000000000' AS fp, content FROM note WHERE id >= 100;
+UPDATE notes_settings SET source = 'review.numbers';
 SELECT count(*) FROM simdup_regroup('notes');
 SELECT a, b, numbers_a, numbers_b FROM simdup_review('notes');
 
 -- decisions at random: what they imply is never asked, and all else still is
-CREATE TABLE point AS SELECT i AS id, bits(i) AS fp FROM generate_series(0, 59) AS i;
-SELECT simdup_group('points', 'SELECT id, fp FROM review.point ORDER BY id', 2);
+CREATE TABLE point AS SELECT i AS key, bits(i) AS fp FROM generate_series(0, 59) AS i;
+SELECT simdup_group('points', 'point', 2);
 SELECT count(*) > 0 AS grouped FROM simdup_regroup('points');
 CREATE TABLE asked AS SELECT a::int, b::int, p.id = p.other AS inside FROM simdup_review('points', 1000) AS p;
 CREATE FUNCTION wrong(seed int) RETURNS bigint LANGUAGE plpgsql SET jit = off AS $$
@@ -113,32 +119,29 @@ SELECT sum(wrong(seed)) AS wrong FROM generate_series(1, 25) AS seed;
 
 -- pairs of one scope, of any type that knows equality; NULL is a scope
 CREATE TABLE place AS
-  SELECT i AS id, bits(i % 12 * 2) AS fp, CASE i / 12 WHEN 0 THEN NULL ELSE (i / 12)::text::xid END AS district FROM generate_series(0, 35) AS i;
-SELECT simdup_group('places', 'SELECT id, fp, district AS scope FROM review.place ORDER BY id', 2);
+  SELECT i AS key, bits(i % 12 * 2) AS fp, CASE i / 12 WHEN 0 THEN NULL ELSE (i / 12)::text::xid END AS scope FROM generate_series(0, 35) AS i;
+SELECT simdup_group('places', 'place', 2);
 SELECT count(DISTINCT id) AS groups FROM simdup_regroup('places');
 CREATE VIEW asked_places AS
-  SELECT l.id, r.id AS other, l.district IS NOT DISTINCT FROM r.district AS one_scope, p.distance, p.why
-  FROM simdup_review('places', 1000) AS p JOIN place AS l ON l.id = p.a::int JOIN place AS r ON r.id = p.b::int;
+  SELECT l.key, r.key AS other, l.scope IS NOT DISTINCT FROM r.scope AS one_scope, p.distance, p.why
+  FROM simdup_review('places', 1000) AS p JOIN place AS l ON l.key = p.a::int JOIN place AS r ON r.key = p.b::int;
 SELECT why, one_scope, count(*) FROM asked_places GROUP BY 1, 2 ORDER BY 1, 2;
 CREATE TYPE office AS (street text, number int);
-UPDATE places_settings SET query = 'SELECT id, fp, ROW(district::text, NULL)::review.office AS scope FROM review.place ORDER BY id';
+CREATE VIEW offices AS SELECT key, fp, ROW(scope::text, NULL)::office AS scope FROM place;
+UPDATE places_settings SET source = 'review.offices';
 SELECT count(*) FROM simdup_regroup('places');
 SELECT why, one_scope, count(*) FROM asked_places GROUP BY 1, 2 ORDER BY 1, 2;
 -- a decision puts rows of two scopes into one group: the rows of each are asked about alone
 SELECT count(*) FROM simdup_decide('places', ARRAY[0, 12], ARRAY[12, 26], same => true);
 SELECT why, one_scope, count(*) FROM asked_places GROUP BY 1, 2 ORDER BY 1, 2;
 
--- the decisions score the distances
-SELECT max_distance, n_found, n_true, n_both FROM simdup_tune(
-  'SELECT l.fp, r.fp, d.same FROM cases_decisions AS d JOIN letter AS l ON l.id = d.a JOIN letter AS r ON r.id = d.b', 4);
-
 -- decisions that a refresh passes over come first
 BEGIN;
-INSERT INTO places_decisions (a, b, same) VALUES (26, 0, false), (40, 41, true), (41, 40, false);
+INSERT INTO places_decisions (a, b, same) VALUES (0, 26, false), (40, 41, true), (41, 42, true), (40, 42, false);
 SELECT id IS NULL AS gone, a, b, why, decides FROM simdup_review('places', 3);
 SELECT count(*) FROM simdup_review('places', 1);
 SET client_min_messages = error;
-SELECT length(simdup_report_html(simdup_report('SELECT id, fp FROM review.place', groups => 'places'), 'Places')) > 0 AS shown;
+SELECT length(simdup_report_html(simdup_report('SELECT key, fp FROM review.place', groups => 'places'), 'Places')) > 0 AS shown;
 RESET client_min_messages;
 ROLLBACK;
 

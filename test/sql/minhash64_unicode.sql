@@ -59,6 +59,6 @@ INSERT INTO folds VALUES (1, '请尽快维修学校门口的路灯，晚上太�
   (5, 'Đèn đường ở góc phố đã tắt từ tháng năm, xin sửa lại.'), (6, 'đen đuong o goc pho đa tat tu thang nam xin sua lai');
 SELECT * FROM shingle_pairs('SELECT id, body FROM folds ORDER BY id', min_resemblance => 1) ORDER BY a;
 SELECT * FROM simdup_pairs('SELECT id, minhash64(body), body AS content FROM folds ORDER BY id', min_resemblance => 1) ORDER BY a;
-SELECT key, cluster, distance, resemblance FROM simdup_clusters('SELECT id, minhash64(body), body AS content FROM folds ORDER BY id', min_resemblance => 1);
+SELECT id, simdup_cluster(id, body, 1) OVER (ORDER BY id) AS cluster FROM folds;
 SELECT a.id, b.id, distance, resemblance, a_in_b, b_in_a FROM folds AS a, folds AS b, simdup_explain(a.body, b.body) WHERE a.id % 2 = 1 AND b.id = a.id + 1 ORDER BY 1;
 DROP TABLE folds;

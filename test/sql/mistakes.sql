@@ -13,7 +13,6 @@ SELECT * FROM simdup_clusters('letter');
 SELECT * FROM simdup_components('letter');
 SELECT * FROM simdup_evaluate('letter', 'letter');
 SELECT * FROM simdup_evaluate_clusters('letter', 'letter');
-SELECT * FROM simdup_tune('letter');
 SELECT simdup_report('letter');
 SELECT simdup_report_html('letter', 'Letters');
 SELECT * FROM simdup_pieces('letter', 8, 2);
@@ -21,11 +20,24 @@ SELECT * FROM simdup_piece_pairs('letter', 8, 0, 2);
 SELECT * FROM shingle_pairs('letter');
 SELECT * FROM term_idf('letter');
 SELECT imatch_lexicon('letter');
-SELECT simdup_group('letter_case', 'letter');
-SELECT * FROM simdup_removal('letter', 'letter');
 -- a keyword is none, and a name may have blanks
 SELECT * FROM simdup_pairs('select');
 SELECT * FROM simdup_pairs('"two words"."a ""name"');
+
+-- a query where the name of a table or a view is wanted
+SELECT simdup_group('letter_case', 'SELECT id, fp FROM letter');
+SELECT * FROM simdup_tune('SELECT id, fp FROM letter');
+SELECT * FROM simdup_boilerplate('letter WHERE id < 3');
+SELECT * FROM simdup_removal('letter', 'VALUES (2, 1)');
+-- a source without the columns: the view of the hint has them
+SELECT * FROM simdup_boilerplate('letter');
+CREATE VIEW letter_source AS SELECT id AS key, fp, body AS content FROM public.letter;
+SELECT count(*) FROM simdup_boilerplate('letter_source');
+SELECT simdup_group('letter_case', 'letter', min_resemblance => 0.8);
+SELECT simdup_group('letter_case', 'letter_source', min_resemblance => 0.8);
+SELECT count(*) FROM simdup_regroup('letter_case');
+SELECT simdup_ungroup('letter_case');
+DROP VIEW letter_source;
 
 -- other columns than wanted
 SELECT * FROM simdup_pairs('SELECT id, body FROM letter', 8);
@@ -33,13 +45,10 @@ SELECT * FROM simdup_pairs('SELECT body FROM letter');
 SELECT * FROM simdup_pairs('SELECT id, minhash64(body) FROM letter', min_resemblance => 0.8);
 SELECT * FROM simdup_clusters('SELECT id, minhash64(body) FROM letter', min_resemblance => 0.8);
 SELECT * FROM shingle_pairs('SELECT id, minhash64(body) FROM letter');
-SELECT * FROM simdup_tune('SELECT id, body FROM letter');
 SELECT simdup_report('SELECT id, body FROM letter');
 SELECT * FROM simdup_components('SELECT id FROM letter');
 SELECT * FROM term_idf('SELECT id, body FROM letter');
 SELECT * FROM simdup_pairs('SELECT id, minhash64(bodi) FROM letter');
-SELECT simdup_group('letter_case', 'SELECT id, body FROM letter');
-SELECT simdup_group('letter_case', 'SELECT id, minhash64(body) FROM letter', min_resemblance => 0.8);
 
 -- keys of another type than said, or not said
 SELECT * FROM simdup_pairs('SELECT u, minhash64(body) FROM letter', 8);
@@ -69,7 +78,7 @@ SELECT * FROM simdup_pairs('SELECT id, fp FROM letter');
 SELECT * FROM simdup_pairs('SELECT id, fp, body AS content FROM letter', min_resemblance => 0.8);
 SELECT * FROM simdup_clusters('SELECT id, fp, body AS content FROM letter', min_resemblance => 0.8);
 SELECT * FROM simdup_pieces('SELECT id, fp FROM letter', 8, 2);
-SELECT count(*) FROM simdup_tune('SELECT id, fp FROM letter');
+SELECT count(*) FROM simdup_tune('letter');
 SELECT * FROM shingle_pairs('SELECT id, NULL::text FROM letter');
 UPDATE letter SET fp = minhash64(body), body = CASE WHEN id < 3 THEN body END;
 SELECT a, b FROM simdup_pairs('SELECT id, fp, body AS content FROM letter ORDER BY id', min_resemblance => 0.8);

@@ -28,7 +28,6 @@ FROM unnest(ARRAY[
   'simdup_components($q$SELECT body, district FROM letter %s$q$, NULL::text%s)',
   'simdup_evaluate($q$SELECT id, id + 2 FROM letter %s$q$, $q$SELECT id, id + 2 FROM letter$q$%s)',
   'simdup_evaluate_clusters($q$SELECT id, id / 3 FROM letter$q$, $q$SELECT id, id / 4 FROM letter %s$q$%s)',
-  'simdup_tune($q$SELECT id, fp FROM letter %s$q$%s)',
   'shingle_pairs($q$SELECT id, body FROM letter %s$q$%s)',
   'shingle_pairs($q$SELECT body, body FROM letter %s$q$, NULL::text, 4, 0.5, ''word''%s)',
   'simdup_pairs($q$SELECT id, fp, body AS content FROM letter %s$q$, min_resemblance => 0.8%s)',
@@ -84,7 +83,6 @@ SELECT * FROM simdup_pairs('SELECT id, fp FROM letter WHERE id = $1 AND district
 SELECT * FROM simdup_pairs('SELECT id, fp FROM letter WHERE id = $0', 3, params => '{1}');
 SELECT * FROM simdup_pairs('SELECT id, fp FROM letter WHERE id = $1', 3, params => '{{1}}');
 SELECT * FROM simdup_pairs(:north, 3, params => NULL);
-SELECT * FROM simdup_tune(:north, params => NULL);
 SELECT * FROM simdup_pairs('DELETE FROM letter WHERE id = $1 RETURNING id, fp', 3, params => '{1}');
 CREATE DOMAIN small AS integer NOT NULL CHECK (VALUE < 100);
 SELECT * FROM simdup_pairs('SELECT id, fp FROM letter WHERE id = $1::small', 3, params => '{100}');

@@ -52,24 +52,38 @@ FROM letter, footer;
 CREATE TEMP TABLE mail AS
 SELECT id, kind, (SELECT string_agg(md5(format('%s %s', CASE WHEN kind = 'campaign' AND n BETWEEN 5 AND 40 THEN id % 2 ELSE id END, n)), ' ' ORDER BY n) FROM generate_series(1, 20 + id % 30) AS n) AS content
 FROM (SELECT id, CASE WHEN id % 3 = 0 THEN 'campaign' ELSE 'own' END AS kind FROM generate_series(1, 600) AS id) AS i;
-SELECT count(*) AS without_footer FROM simdup_boilerplate('SELECT id, content FROM mail');
-SELECT count(*) AS copies FROM simdup_boilerplate('SELECT id, repeat(md5(1::text) || '' '' || md5(2::text) || '' '', 20) FROM mail');
-SELECT passage = footer AS is_footer, n_rows, share FROM footer,
-  simdup_boilerplate('SELECT id, content || CASE WHEN id % 10 = 0 THEN E''\n\n'' || $1 ELSE '''' END FROM mail UNION ALL SELECT 1000 + id, content || E''\n'' || $1 FROM mail WHERE id = 10', params => ARRAY[footer]);
-SELECT count(*) AS too_few FROM footer, simdup_boilerplate('SELECT id, content || CASE WHEN id % 10 = 0 THEN E''\n\n'' || $1 ELSE '''' END FROM mail', 0.11, ARRAY[footer]);
+SELECT count(*) AS without_footer FROM simdup_boilerplate('mail');
+CREATE TEMP VIEW copies AS SELECT repeat(md5(1::text) || ' ' || md5(2::text) || ' ', 20) AS content FROM mail;
+SELECT count(*) AS copies FROM simdup_boilerplate('copies');
+CREATE TEMP VIEW signed AS SELECT id, content || CASE WHEN id % 10 = 0 THEN E'\n\n' || footer ELSE '' END AS content FROM mail, footer;
+CREATE TEMP VIEW signed_twice AS SELECT content FROM signed UNION ALL SELECT content || E'\n' || footer FROM mail, footer WHERE id = 10;
+SELECT passage = footer AS is_footer, n_rows, share FROM footer, simdup_boilerplate('signed_twice');
+SELECT count(*) AS too_few FROM simdup_boilerplate('signed', 0.11);
 -- a head in most letters, and two feet with a number between
-SELECT passage, n_rows FROM simdup_boilerplate($$SELECT id, CASE WHEN id % 5 < 4 THEN 'This letter was sent through the form of the city, which passes on what citizens write there. ' ELSE '' END || content
-  || ' Please do not answer this message, because nobody reads what arrives here; use the form. Number ' || id || '. Whoever wants no more of these messages may say so by letter, or at the desk in the hall.' FROM mail$$) ORDER BY passage;
+CREATE TEMP VIEW of_the_form AS
+SELECT CASE WHEN id % 5 < 4 THEN 'This letter was sent through the form of the city, which passes on what citizens write there. ' ELSE '' END || content
+  || ' Please do not answer this message, because nobody reads what arrives here; use the form. Number ' || id
+  || '. Whoever wants no more of these messages may say so by letter, or at the desk in the hall.' AS content FROM mail;
+SELECT passage, n_rows FROM simdup_boilerplate('of_the_form') ORDER BY passage;
 -- the same with little memory, where the sorts go to disk
 SET maintenance_work_mem = '1MB';
-SELECT count(*), min(n_rows) AS n_rows FROM simdup_boilerplate($$SELECT id, (SELECT string_agg(md5(format('%s %s', id, n)), ' ') FROM generate_series(1, 60) AS n)
-  || ' Please do not answer this message, because nobody reads what arrives here; use the form.' FROM generate_series(1, 5000) AS id$$);
+CREATE TEMP VIEW large AS
+SELECT (SELECT string_agg(md5(format('%s %s', id, n)), ' ') FROM generate_series(1, 60) AS n)
+  || ' Please do not answer this message, because nobody reads what arrives here; use the form.' AS content FROM generate_series(1, 5000) AS id;
+SELECT count(*), min(n_rows) AS n_rows FROM simdup_boilerplate('large');
 RESET maintenance_work_mem;
-SELECT count(*) AS no_rows FROM simdup_boilerplate('SELECT 1, NULL::text WHERE false');
-SELECT count(*) AS no_texts FROM simdup_boilerplate('SELECT 1, NULL::text');
-SELECT count(*) AS no_query FROM simdup_boilerplate(NULL);
-SELECT * FROM simdup_boilerplate('SELECT 1, 2');
-SELECT * FROM simdup_boilerplate('SELECT 1, ''a''', 0);
+CREATE TEMP TABLE page (content text);
+SELECT count(*) AS no_rows FROM simdup_boilerplate('page');
+INSERT INTO page VALUES (NULL);
+SELECT count(*) AS no_texts FROM simdup_boilerplate('page');
+SELECT count(*) AS no_source FROM simdup_boilerplate(NULL);
+SELECT * FROM simdup_boilerplate('page', 0);
+\set VERBOSITY terse
+CREATE TEMP TABLE number (content int, note text);
+SELECT * FROM simdup_boilerplate('number');
+CREATE TEMP TABLE sketched AS SELECT minhash_bits('a lamp') AS content;
+SELECT * FROM simdup_boilerplate('sketched');
+\set VERBOSITY default
 
 -- winnowing: the smallest element of each window of shingles
 CREATE FUNCTION folded(t text, w int, u text) RETURNS SETOF text LANGUAGE sql AS $$

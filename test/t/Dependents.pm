@@ -104,14 +104,15 @@ CREATE VIEW by_features AS
     simhash_agg(simdup_hash(feature)::bit(64)::varbit, weight) AS wide
   FROM petition, simdup_features(content) GROUP BY id;
 CREATE VIEW batch AS
-  SELECT p.a, p.b, p.distance, c.cluster, c.size
+  SELECT p.a, p.b, p.distance, c.cluster, c.verified, simdup_component(p.a, p.b) OVER () AS component
   FROM simdup_pairs('SELECT id, fp FROM public.petition', 8) AS p
-    JOIN simdup_clusters('SELECT id::text, fp FROM public.petition ORDER BY id', NULL::text, 8, 'leader') AS c ON c.key = p.a::text;
+    JOIN (SELECT id, simdup_cluster(id::text, fp) OVER w AS cluster, simdup_cluster(id, content, 0.8) OVER w AS verified
+      FROM petition WINDOW w AS (ORDER BY id)) AS c ON c.id = p.a;
 CREATE VIEW stream AS
   SELECT id, simdup_window(bitmap, 20, 0.7) OVER (ORDER BY id) AS class FROM petition;
 CREATE MATERIALIZED VIEW clusters AS
-  SELECT cluster, count(*) AS n, simhash_agg(key::text) AS fp
-  FROM simdup_clusters('SELECT id, fp FROM public.petition ORDER BY id', 8, 'connected') GROUP BY cluster;
+  SELECT cluster, count(*) AS n, simhash_agg(id::text) AS fp
+  FROM (SELECT id, simdup_cluster(id, fp, 8, 'connected') OVER (ORDER BY id) AS cluster FROM petition) AS c GROUP BY cluster HAVING count(*) > 1;
 CREATE UNIQUE INDEX clusters_key ON clusters (cluster);
 CREATE INDEX clusters_fp ON clusters USING hamming (fp);
 CREATE FUNCTION nearest(wanted simhash64) RETURNS SETOF integer STABLE
@@ -120,7 +121,7 @@ CREATE FUNCTION nearest(wanted simhash64) RETURNS SETOF integer STABLE
   END;
 
 -- groups with a decision, and an archive of removed rows
-SELECT FROM simdup_group('cases', 'SELECT id, fp FROM public.petition ORDER BY id', 6);
+SELECT FROM simdup_group('cases', 'petition', 6);
 SELECT FROM simdup_regroup('cases');
 SELECT FROM simdup_decide('cases', 1001, 1003, true);
 CREATE TABLE kept (id integer PRIMARY KEY, fp simhash64);
@@ -128,7 +129,9 @@ INSERT INTO kept SELECT id, fp FROM petition;
 CREATE TABLE refers (id integer PRIMARY KEY, kept integer REFERENCES kept);
 INSERT INTO refers SELECT id, id FROM kept;
 CREATE INDEX ON refers (kept);
-SELECT statement FROM simdup_removal('kept', 'SELECT key, cluster FROM simdup_clusters(''SELECT id, fp FROM public.petition ORDER BY id'', 3, ''leader'')') \gexec
+CREATE VIEW kept_map AS SELECT DISTINCT ON (a.id) a.id AS removed, b.id AS kept
+  FROM kept AS a JOIN kept AS b ON b.id < a.id AND b.fp = a.fp AND NOT EXISTS (SELECT FROM kept AS c WHERE c.id < b.id AND c.fp = b.fp);
+SELECT statement FROM simdup_removal('kept', 'kept_map') \gexec
 CREATE STATISTICS petition_stats (mcv, ndistinct) ON fp, with_fields, simhash(title) FROM petition;
 ANALYZE;
 SQL
@@ -258,7 +261,7 @@ SELECT tableoid::regclass FROM sample WHERE fp = '0123456789abcdef';
 INSERT INTO petition (id, content) SELECT 90007, content FROM petition WHERE id = 1001;
 SELECT * FROM simdup_regroup('cases') ORDER BY key::int;
 SELECT * FROM simdup_undecide('cases', 1001, 1003) ORDER BY key::int;
-SELECT md5(string_agg(statement, ' ')) FROM simdup_removal('kept', 'SELECT max(id), min(id) FROM kept');
+SELECT md5(string_agg(statement, ' ')) FROM simdup_removal('kept', 'kept_map');
 REFRESH MATERIALIZED VIEW clusters;
 SELECT count(*), md5(string_agg(c::text, ' ' ORDER BY cluster)) FROM clusters AS c;
 ROLLBACK;

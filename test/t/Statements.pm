@@ -30,6 +30,8 @@ CREATE TABLE doc (id int PRIMARY KEY, name text, body text, fp simhash64);
 INSERT INTO doc SELECT i, 'doc ' || i, b, simhash(b)
   FROM (SELECT i, (SELECT string_agg('word' || j * (i / 3 + 1), ' ') || ' and ' || i FROM generate_series(1, 40) AS j) AS b
         FROM generate_series(1, 12) AS i) AS x;
+CREATE VIEW page AS SELECT id AS key, body || (SELECT string_agg(' end' || i, '') FROM generate_series(1, 20) AS i) AS content FROM doc;
+CREATE VIEW doc_map (removed, kept) AS VALUES (2, 1), (3, 1);
 -- beyond maintenance_work_mem: as rows; with their keys
 CREATE TABLE many (id int, fp simhash64);
 INSERT INTO many
@@ -48,7 +50,7 @@ ANALYZE;
 CREATE FUNCTION make_grouping() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE found text;
 BEGIN
-  PERFORM simdup_group('cases', 'SELECT id, fp FROM doc ORDER BY id', 12);
+  PERFORM simdup_group('cases', 'doc', 12);
   PERFORM simdup_regroup('cases');
   PERFORM simdup_decide('cases', 1, 5, true), simdup_decide('cases', 2, 6, false), simdup_undecide('cases', 2, 6);
   SELECT string_agg(concat(key, ' ', simdup_group_of('cases', id)), ', ' ORDER BY key) INTO found FROM cases;
@@ -134,29 +136,22 @@ our @small = (
 	rows_of(q{simdup_pairs('SELECT id, fp FROM doc', 8)}),
 	rows_of(q{simdup_pairs('SELECT name, fp FROM doc', NULL::text, 8)}),
 	rows_of(q{simdup_new_pairs('SELECT id, fp FROM doc WHERE id < 5', 'SELECT id, fp FROM doc WHERE id >= 5', 8)}),
-	rows_of(q{simdup_pieces('SELECT id, fp FROM doc', 8, 3)}),
-	rows_of(q{simdup_pieces('SELECT name, fp FROM doc WHERE name IS NOT NULL', NULL::text, 8, 3)}),
-	rows_of(q{simdup_piece_pairs('SELECT array_agg(id), array_agg(fp) FROM doc', 8, 0, 1)}),
-	rows_of(q{simdup_clusters('SELECT id, fp FROM doc', 8)}),
-	rows_of(q{simdup_clusters('SELECT name, fp FROM doc', NULL::text, 8, 'leader')}),
-	rows_of(q{simdup_components('SELECT name, body FROM doc WHERE name IS NOT NULL AND body IS NOT NULL', NULL::text)}),
-	rows_of(q{simdup_evaluate('SELECT a, b FROM simdup_pairs(''SELECT id, fp FROM doc'', 8)', 'VALUES (1, 2), (2, 3)')}),
-	rows_of(q{simdup_evaluate_clusters('SELECT id, id / 2 FROM doc', 'SELECT id, id / 3 FROM doc')}),
-	rows_of(q{simdup_tune('SELECT id, fp FROM doc')}),
-	rows_of(q{simdup_boilerplate('SELECT id, body || (SELECT string_agg('' end'' || i, '''') FROM generate_series(1, 20) AS i) FROM doc')}),
-	rows_of(q{simdup_pairs('SELECT id, fp FROM doc WHERE id > $1 AND body LIKE $2', 8, params => '{3,word%}')}),
-	rows_of(q{simdup_evaluate('SELECT id, id + 1 FROM doc WHERE id < $1', 'SELECT id, id + 1 FROM doc WHERE id < $2', '{7,9}')}),
-	rows_of(q{simdup_tune('SELECT a.fp, b.fp, a.id / 3 = b.id / 3 FROM doc a, doc b WHERE a.id < b.id')}),
+	rows_of(q{(SELECT simhash_pieces(fp, 8, 3) FROM doc)}),
+	rows_of(q{(SELECT id, simdup_cluster(id, fp) OVER (ORDER BY id), simdup_cluster(name, fp, 12, 'connected') OVER (PARTITION BY id % 2 ORDER BY id) FROM doc)}),
+	rows_of(q{(SELECT simdup_component(name, body) OVER () FROM doc)}),
+	rows_of(q{simdup_tune('doc')}),
+	rows_of(q{simdup_boilerplate('page')}),
+	rows_of(q{(SELECT a.id, b.id FROM doc a JOIN doc b ON a.id < b.id AND simhash_within(a.fp, b.fp, 8) WHERE a.id > 3)}),
+	rows_of(q{(SELECT a.id, b.id FROM doc a JOIN doc b ON a.id < b.id AND shingle_resemblance(a.body, b.body, 1, 'word') >= 0.1)}),
 	rows_of(q{regexp_replace(simdup_report_html(simdup_report('SELECT id, fp, body AS content FROM doc', 8), 'title', row_url => '/%s', before => '{}'), '"made": \{.*?\}', '')}),
 	rows_of(q{shingle_pairs('SELECT id, body FROM doc', 2, 0.3)}),
 	rows_of(q{simdup_pairs('SELECT id, fp, body AS content FROM doc', 12, 0.3, 2)}),
-	rows_of(q{simdup_clusters('SELECT id, fp, body AS content FROM doc ORDER BY id', 12, 'leader', 0.3, 2)}),
-	rows_of(q{simdup_clusters('SELECT name, minhash64(body), minhash_bits(body) AS content FROM doc ORDER BY id', NULL::text, 12, 'leader', 0.3, 2, 'word', 1)}),
+	rows_of(q{(SELECT id, simdup_cluster(id, fp, body, 12, 0.3, 'leader', 2) OVER (ORDER BY id), simdup_cluster(name, body) OVER (ORDER BY id) FROM doc)}),
 	rows_of(q{simdup_pairs('SELECT id, minhash64(body), minhash_bits(body) AS content FROM doc', 12, 0.3)}),
 	rows_of(q{simdup_explain((SELECT body FROM doc WHERE id = 1), (SELECT body FROM doc WHERE id = 2), 'simhash')}),
 	rows_of(q{simdup_explain((SELECT body FROM doc WHERE id = 1), (SELECT body FROM doc WHERE id = 2), 'minhash64')}),
-	rows_of(q{imatch_lexicon('SELECT body FROM doc')}),
-	rows_of(q{term_idf('SELECT body FROM doc', 'char:2')}),
+	rows_of(q{(SELECT imatch_lexicon(body) FROM doc)}),
+	rows_of(q{(SELECT unnest(term_idf(body, 'char:2')) FROM doc)}),
 	rows_of(q{simdup_features((SELECT string_agg(body, ' ') FROM doc))}),
 	rows_of(q{(SELECT simhash(body), simhash(body, tokenizer => 'alpha'), simhash(body, tokenizer => 'space'),
 		simhash(body, 3, 'char:3'), simhash(body, tokenizer => 'word:2', hash => 'java'),
@@ -191,15 +186,15 @@ our @small = (
 # on more than fit into maintenance_work_mem
 our @large = (
 	rows_of(q{simdup_pairs('SELECT id, fp FROM many', 1)}),
-	rows_of(q{simdup_clusters('SELECT key, fp FROM wide', NULL::text, 1, 'connected')}),
-	rows_of(q{simdup_clusters('SELECT key, fp FROM wide', NULL::text, 1, 'leader')}),
+	rows_of(q{(SELECT key, simdup_cluster(key, fp, 1, 'connected') OVER (ORDER BY key) FROM wide)}),
+	rows_of(q{(SELECT key, simdup_cluster(key, fp, 1) OVER (ORDER BY key) FROM wide)}),
 	rows_of(q{jsonb_each(simdup_report('SELECT key, fp FROM wide', 1) - 'made')}),
-	rows_of(q{simdup_clusters('SELECT key, fp, left(key, 250) || fp AS content FROM wide ORDER BY key', NULL::text, 1, 'leader', 0.3, 2, 'char')}),
+	rows_of(q{(SELECT key, simdup_cluster(key, fp, left(key, 250) || fp, 1, 0.3, 'leader', 2) OVER (ORDER BY key) FROM wide)}),
 	q{SELECT make_hamming('SELECT id, fp FROM many UNION ALL SELECT id + 100000, fp FROM many')},
 	'SELECT nearest_of_many()',
-	rows_of(q{simdup_evaluate('SELECT id, id + 1 FROM many', 'SELECT id, id + 2 FROM many')}),
+	rows_of(q{(SELECT simdup_component(id, id + 1) OVER (PARTITION BY id % 3) FROM many)}),
 	rows_of(q{shingle_pairs('SELECT id, ''n'' || id / 2 || '' m'' || id FROM many WHERE id < 8000', 1, 0.3, 'word')}),
-	rows_of(q{term_idf('SELECT ''some longer word number '' || id || '' of many'' FROM many WHERE id < 6000', 'word:2')}),
+	rows_of(q{(SELECT unnest(term_idf('some longer word number ' || id || ' of many', 'word:2')) FROM many WHERE id < 6000)}),
 );
 # where simdup was built with ICU
 our $icu = rows_of(
@@ -230,7 +225,7 @@ our @other = (
 # which make tables: the server's caches grow by them
 our @making = (
 	rows_of(q{make_grouping()}),
-	rows_of(q{simdup_removal('doc', 'VALUES (2, 1), (3, 1)')}),
+	rows_of(q{simdup_removal('doc', 'doc_map')}),
 );
 
 1;

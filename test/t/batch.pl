@@ -57,11 +57,6 @@ my @cases = (
 	[ dense  => 2, 'simdup_pairs(%s, 1)' ],
 	[ equal  => 0, 'simdup_pairs(%s, 0)' ],
 	[ equal  => 3, 'simdup_pairs(%s, 3)' ],
-	[ copies => 3, q{simdup_clusters(%s, 3, 'connected', min_size => 1)} ],
-	[ copies => 5, q{simdup_clusters(%s, 5, 'leader')} ],
-	[ skewed => 4, q{simdup_clusters(%s, 4, 'leader')} ],
-	[ dense  => 1, q{simdup_clusters(%s, 1, 'leader')} ],
-	[ equal  => 3, q{simdup_clusters(%s, 3, 'connected')} ],
 	[ skewed => 2, q{jsonb_each(simdup_report(%s, 2) - 'made')} ],);
 for my $case (@cases)
 {
@@ -70,6 +65,25 @@ for my $case (@cases)
 		"'SELECT id, fp FROM rows WHERE kind = ''$kind'' ORDER BY id'");
 	is(checksum('1MB', $call), checksum('1GB', $call),
 		"$kind: $call is the same on disk");
+}
+
+# Clusters of rows of a kind as a window function, in partitions, as a table.
+sub window_of
+{
+	my ($call, $partition) = @_;
+	return "(SELECT id, $call OVER (PARTITION BY kind, $partition ORDER BY id) AS cluster FROM rows WHERE kind <> 'equal' OR id < 3000) AS w";
+}
+
+# the same with little memory and with much, in partitions large and small
+for my $call (q{simdup_cluster(id, fp, 3, 'connected')}, 'simdup_cluster(id, fp, 5)', q{simdup_cluster('key ' || id, fp, 1)}, 'simdup_component(id, id + 3)')
+{
+	for my $partition ('id % 1', 'id / 9')
+	{
+		my ($on_disk, $in_memory) = map {
+			sql("SET work_mem = '$_'; SELECT count(*), count(DISTINCT cluster), sum(hashtextextended(w::text, 0)::numeric) FROM " . window_of($call, $partition))
+		} '64kB', '1GB';
+		is($on_disk, $in_memory, "$call by $partition is the same on disk");
+	}
 }
 
 # keys by reference, long and short, go to disk and come back
@@ -125,11 +139,11 @@ SKIP:
 	cmp_ok($giant[0] - $small[0], '<', 20_000,
 		"4.5 million pairs take no memory to speak of ($small[0] and $giant[0] kB)");
 	my @clusters = $run->(
-		q{count(*) FROM simdup_clusters('SELECT i, fp_of(1) FROM generate_series(1, 10000) i')}, 1);
+		q{count(*) FROM (SELECT simdup_cluster(i, fp_of(1)) OVER (ORDER BY i) FROM generate_series(1, 10000) i) AS c}, 1);
 	cmp_ok($clusters[0] - $small[0], '<', 20_000,
 		"nor does a cluster of 10000 ($clusters[0] kB)");
 	my @often = $run->(
-		q{count(*) FROM simdup_clusters('SELECT id, fp FROM rows WHERE kind = ''copies''', 3, 'leader')}, 12);
+		q{count(*) FROM (SELECT simdup_cluster(id, fp, 3) OVER (ORDER BY id) FROM rows WHERE kind = 'copies') AS c}, 12);
 	cmp_ok($often[-1] - $often[2], '<', 2_000,
 		"a session that runs it again and again does not grow (@often kB)");
 }
@@ -162,6 +176,27 @@ for my $timeout (20, 100, 500, 1500)
 	is(temp_files(), '0', 'and leaves none');
 }
 
+# windows, too
+my $window = q{SELECT count(*) FROM (SELECT simdup_cluster(i, fp_of(i), 12) OVER (ORDER BY i) FROM generate_series(1, 300000) i) AS w};
+for my $timeout (20, 100, 500, 1500)
+{
+	my ($result, $stdout, $stderr) = $node->psql('postgres', "SET work_mem = '64kB'; SET statement_timeout = $timeout; $window");
+	like($stderr, qr/canceling statement due to statement timeout/, "a window is cancelled after $timeout ms");
+	is(temp_files(), '0', 'and no temporary file is left');
+}
+is( sql(q{SET work_mem = '64kB'; SELECT simdup_cluster(i, fp_of(i), 3) OVER (ORDER BY i) FROM generate_series(1, 30000) i LIMIT 1; SELECT count(*) FROM pg_ls_tmpdir()}),
+	"1\n0", 'a window that nobody reads to its end leaves none');
+{
+	my ($result, $stdout, $stderr) = $node->psql('postgres',
+		q{SET work_mem = '64kB'; SELECT count(*) FROM (SELECT simdup_cluster(id, (fp::bigint / (65000 - id))::simhash64) OVER (ORDER BY id) FROM rows) AS w});
+	like($stderr, qr/division by zero/, 'an argument that fails late');
+	is(temp_files(), '0', 'leaves none');
+	($result, $stdout, $stderr) = $node->psql('postgres',
+		q{SET temp_file_limit = '4MB'; SET work_mem = '64kB'; SELECT count(*) FROM (SELECT simdup_cluster(id, fp) OVER (ORDER BY id) FROM rows) AS w});
+	like($stderr, qr/temporary file size exceeds "?temp_file_limit"?/, 'temp_file_limit holds for windows');
+	is(temp_files(), '0', 'and leaves none');
+}
+
 # another session can cancel at once
 {
 	my ($stdout, $stderr) = ('', '');
@@ -185,13 +220,15 @@ for my $case (
 	[ '1MB', "simdup_pairs('$skewed', 3)" ],
 	[ '1GB', "simdup_new_pairs('$skewed AND id % 3 = 0', '$skewed AND id % 3 > 0', 4)" ],
 	[ '1MB', "simdup_new_pairs('$skewed AND id % 3 = 0', '$skewed AND id % 3 > 0', 3)" ],
-	[ '1GB', "simdup_clusters('$skewed ORDER BY id', 4, 'connected')" ],
-	[ '1GB', "simdup_clusters('$skewed ORDER BY id', 4, 'leader')" ])
+	[ '1GB', window_of("simdup_cluster(id, fp, 4, 'connected')", 'id % 1') ],
+	[ '1GB', window_of('simdup_cluster(id, fp, 4)', 'id % 1') ],
+	[ '64kB', window_of('simdup_cluster(id, fp, 3)', 'id % 1') ])
 {
 	my ($memory, $batch) = @$case;
-	my ($name) = $batch =~ /^(\w+)/;
+	my ($name) = $batch =~ /(simdup_\w+)/;
 	my ($result, $stdout, $stderr) = $node->psql('postgres',
-		"SET maintenance_work_mem = '$memory'; SET simdup.progress_interval = 1; SELECT count(*) FROM $batch");
+		($batch =~ /OVER/ ? "SET work_mem = '$memory';" : "SET maintenance_work_mem = '$memory';")
+		  . " SET simdup.progress_interval = 1; SELECT count(*) FROM $batch");
 	my @told = $stderr =~ /NOTICE:  $name: ([a-z ]+), (\d+)/g;
 	my (%last, @phases, $back);
 
@@ -249,10 +286,10 @@ $node->safe_psql('latin', q{
   CREATE OPERATOR evil.> (LEFTARG = bigint, RIGHTARG = int, FUNCTION = pg_catalog.int84gt)});
 is( $node->safe_psql('latin', q{
 	SET search_path = evil;
-	SELECT n_both FROM odd.simdup_evaluate('SELECT 1, 2', 'SELECT 2, 1');
-	SELECT n_both FROM odd.simdup_evaluate_clusters('SELECT i, 1 FROM generate_series(1, 3) i', 'SELECT i, 1 FROM generate_series(1, 3) i');
+	SELECT max(c) FROM (SELECT odd.simdup_cluster(i, 1::bigint::odd.simhash64) OVER (ORDER BY i) AS c FROM generate_series(1, 3) i) AS w;
+	SELECT max(c) FROM (SELECT odd.simdup_component(i, i + 1) OVER () AS c FROM generate_series(1, 3) i) AS w;
 	SELECT count(*) FROM odd.simdup_pairs('SELECT i, 1::bigint::odd.simhash64 FROM generate_series(1, 3) i')}),
-	"1\n3\n3", 'in another schema, below a hostile search_path');
+	"1\n1\n3", 'in another schema, below a hostile search_path');
 
 $node->stop;
 done_testing();

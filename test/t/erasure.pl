@@ -71,7 +71,7 @@ INSERT INTO letter (id, content, title)
   SELECT i, (SELECT string_agg(md5((100 * i + j)::text), ' ') FROM generate_series(1, 6) AS j), 'title ' || md5(i::text) FROM generate_series(1, 3000) AS i;
 INSERT INTO letter (id, content, title)
   SELECT 5000 + i, content || ' Zanzibar', 'Quagga ' || title FROM letter, generate_series(1, 3) AS i WHERE id = 77;
-SELECT simdup_group('letter_case', 'SELECT id, minhash64(content) FROM public.letter ORDER BY id');
+SELECT simdup_group('letter_case', 'letter');
 SELECT * FROM simdup_regroup('letter_case');
 SELECT * FROM simdup_decide('letter_case', 5001, 5003, same => false, note => 'Mrs Zanzibar called');
 SELECT * FROM simdup_decide('letter_case', 1, 2, same => true);

@@ -35,7 +35,7 @@ CREATE TABLE source (i serial, body text);
 CREATE TABLE letter (id integer PRIMARY KEY, content text);
 INSERT INTO letter SELECT row_number() OVER (ORDER BY copy, i) + 100, substr(body, 1 + copy * length(body) / 12)
 FROM source, generate_series(0, 2) AS copy LIMIT 20000;
-SELECT simdup_group('letter_case', 'SELECT id, minhash64(content), content FROM letter ORDER BY id');
+SELECT simdup_group('letter_case', 'letter');
 SQL
 
 # The fences of the section, but those that make letters.

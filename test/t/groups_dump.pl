@@ -18,7 +18,7 @@ CREATE SCHEMA office;
 CREATE TABLE office.letter (id int PRIMARY KEY, fp simhash64);
 INSERT INTO office.letter SELECT i, (1::bigint << (i % 7))::simhash64 FROM generate_series(1, 50) AS i;
 INSERT INTO office.letter SELECT i, (-i)::bigint::simhash64 FROM generate_series(51, 60) AS i;
-SELECT simdup_group('office.letter_case', 'SELECT id, fp FROM office.letter ORDER BY id', 3);
+SELECT simdup_group('office.letter_case', 'office.letter', 3);
 SELECT count(*) FROM simdup_regroup('office.letter_case');
 SELECT count(*) FROM simdup_decide('office.letter_case', 1, 55, true, 'one visit');
 SELECT count(*) FROM simdup_decide('office.letter_case', 2, 3, false);
@@ -64,9 +64,29 @@ sub restored
 }
 
 restored('custom', [ '-Fc', '-f', "$folder/custom" ], 'new', [ 'pg_restore', '-e', "$folder/custom" ]);
+command_ok([ 'pg_dump', '-d', $node->connstr('postgres'), '-f', "$folder/plain" ], 'plain: dump');
 restored('parallel', [ '-Fd', '-j', 2, '-f', "$folder/parallel" ], 'new', [ 'pg_restore', '-e', '-j', 2, "$folder/parallel" ]);
 restored('data only', [ '-Fc', '-f', "$folder/whole" ], 'new', [ 'pg_restore', '-e', '-s', "$folder/whole" ],
 	[ 'pg_restore', '-e', '-a', "$folder/whole" ]);
+
+# Another schema: the settings name the old one, until they are told.
+$node->safe_psql('postgres', 'CREATE DATABASE restored TEMPLATE template0');
+$node->safe_psql('restored', 'CREATE SCHEMA tools; CREATE EXTENSION simdup SCHEMA tools');
+my $elsewhere = slurp_file("$folder/plain") =~ s/^(?:CREATE|COMMENT ON) EXTENSION .*;\n//gmr;
+$elsewhere =~ s/\boffice\b/bureau/g;
+$elsewhere =~ s/\bpublic\.simhash64/tools.simhash64/g;
+# but not in the rows
+$elsewhere =~ s/\tbureau\.letter\t/\toffice.letter\t/;
+append_to_file("$folder/elsewhere", $elsewhere);
+command_ok([ 'psql', '-qX', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('restored'), '-f', "$folder/elsewhere" ], 'another schema: restore');
+my (undef, undef, $refused) = $node->psql('restored', "SELECT tools.simdup_regroup('bureau.letter_case')");
+like($refused, qr/ERROR:  source "office.letter" does not exist.*HINT: .* UPDATE bureau.letter_case_settings SET source = /s, 'another schema: the error shows the way out');
+$node->safe_psql('restored', "UPDATE bureau.letter_case_settings SET source = 'bureau.letter'");
+is($node->safe_psql('restored', "SELECT count(*) FROM tools.simdup_regroup('bureau.letter_case')"), '0', 'another schema: nothing new');
+$node->safe_psql('restored', 'DROP TABLE bureau.letter');
+(undef, undef, $refused) = $node->psql('restored', "SELECT tools.simdup_regroup('bureau.letter_case')");
+like($refused, qr/ERROR:  source "bureau.letter" does not exist/, 'another schema: the source is dropped');
+$node->safe_psql('postgres', 'DROP DATABASE restored');
 
 # One table alone: the groups, lost, come back with their ids.
 command_ok([ 'pg_dump', '-d', $node->connstr('postgres'), '-Fc', '-t', 'office.letter_case', '-f', "$folder/one" ], 'one table: dump');

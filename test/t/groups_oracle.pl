@@ -440,13 +440,14 @@ sub run_sequence
 	my $table = "t$seed";
 	my $name = join ', ', $method, $scoped ? 'scope' : (), $verified ? 'min_resemblance' : (), "seed $seed";
 	my $model = Model->new(method => $method, k => 3, scoped => $scoped, resembles => $verified ? \%resembles : undef);
-	my $columns = join ', ', 'id', 'fp', $scoped ? 'scope' : (), $verified ? 'content' : ();
+	my $columns = join ', ', 'id AS key', 'fp', $scoped ? 'scope' : (), $verified ? 'content' : ();
 	my $n_done = 0;
 
 	srand $seed;
-	$node->safe_psql('postgres', sprintf <<'SQL', $table, $table, $columns, $table, $method, $verified ? $min_resemblance : 'NULL');
+	$node->safe_psql('postgres', sprintf <<'SQL', $table, $table, $columns, $table, $table, $table, $method, $verified ? $min_resemblance : 'NULL');
 CREATE TABLE %s (id int PRIMARY KEY, fp simhash64, scope text, content text);
-SELECT simdup_group('g_%s', 'SELECT %s FROM %s ORDER BY id', 3, '%s', %s);
+CREATE VIEW v_%s AS SELECT %s FROM %s;
+SELECT simdup_group('g_%s', 'v_%s', 3, '%s', %s);
 SQL
 	while ($n_done < $n_steps)
 	{

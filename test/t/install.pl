@@ -1,5 +1,5 @@
 # install: beside other extensions, in hostile schemas, by ordinary users,
-# relocated, dumped and restored, and gone without a trace.
+# under another name of its schema, dumped and restored, and gone without a trace.
 #
 # Depends on the server's internals.
 
@@ -270,6 +270,7 @@ CREATE VIEW public.near AS
   WHERE $schema.simhash_distance(a.code, b.code) < 20;
 CREATE MATERIALIZED VIEW public.codes AS SELECT code, count(*) AS n FROM public.petition GROUP BY code;
 CREATE UNIQUE INDEX codes_key ON public.codes (code);
+CREATE VIEW public.petition_source AS SELECT id AS key, body AS content FROM public.petition;
 SQL
 }
 
@@ -292,11 +293,29 @@ SQL
 }
 
 $node->safe_psql('postgres', 'CREATE DATABASE moved');
-$node->safe_psql('moved', 'CREATE SCHEMA ext; CREATE SCHEMA "Other Place"; CREATE EXTENSION simdup SCHEMA ext');
+$node->safe_psql('moved', 'CREATE SCHEMA ext; CREATE EXTENSION simdup SCHEMA ext');
 runs('moved', petitions('moved', 'ext'), 'objects on top of the extension');
 my $answered = petition_answers('moved');
-runs('moved', 'ALTER EXTENSION simdup SET SCHEMA "Other Place"', 'ALTER EXTENSION SET SCHEMA');
+(undef, undef, $stderr) = try_sql('moved', 'ALTER EXTENSION simdup SET SCHEMA public');
+like($stderr, qr/extension "simdup" does not support SET SCHEMA/, 'it stays in its schema');
+
+# Functions in PL/pgSQL have the schema's name. Those bound to their objects have not.
+my $grouped = <<'SQL';
+SET search_path = '';
+SELECT count(*) FROM %1$s.simdup_regroup('public.petition_case', true);
+SQL
+my $bound = q{SELECT %1$s.simdup_own_numbers('house 14 of 20', 'house 20')};
+runs('moved', q{SET search_path = ext; SELECT simdup_group('public.petition_case', 'public.petition_source')}, 'a grouping');
+my $expected = answer('moved', sprintf $grouped, 'ext');
+cmp_ok($expected, '>', 0, 'and its rows, with an empty path');
+runs('moved', 'ALTER SCHEMA ext RENAME TO "Other Place"', 'ALTER SCHEMA RENAME');
 is(petition_answers('moved'), $answered, 'everything answers as before');
+is(answer('moved', sprintf $bound, '"Other Place"'), '14', 'a function that is bound');
+(undef, undef, $stderr) = try_sql('moved', sprintf $grouped, '"Other Place"');
+like($stderr, qr/ERROR:  schema "ext" does not exist/, 'not one in PL/pgSQL');
+runs('moved', 'ALTER SCHEMA "Other Place" RENAME TO ext', 'renamed back');
+is(answer('moved', sprintf $grouped, 'ext'), $expected, 'it answers again');
+runs('moved', 'ALTER SCHEMA ext RENAME TO "Other Place"', 'renamed again');
 is( $node->safe_psql('moved', <<'SQL'),
 SET search_path = '';
 SET enable_seqscan = off;

@@ -61,7 +61,7 @@ sub checksum
 	});
 }
 
-foreach my $call ("simdup_pairs($query)", "simdup_clusters($query)", "simdup_clusters($query, 'connected')",
+foreach my $call ("simdup_pairs($query)",
 	q{simdup_new_pairs('SELECT id, fp FROM rows WHERE id > 200000 ORDER BY id', 'SELECT id, fp FROM rows WHERE id <= 200000 ORDER BY id', 14)})
 {
 	my $before   = n_started();

@@ -185,7 +185,9 @@ sub check_schema
 	my $map = join ' UNION ALL ', map { sprintf 'SELECT (%s)::%s%s, (%s)::%2$s%3$s', $value->($_), $type =~ s/ COLLATE.*//r, $as, $value->($map{$_} // $_) }
 	  shuffle(1 .. $n);
 	my $script = "SET search_path = $schema, public; SET client_min_messages = warning;\n"
-	  . 'SELECT statement FROM simdup_removal(' . "'" . $full =~ s/'/''/gr . "', \$map\$$map -- a comment\n;\$map\$) ORDER BY step \\gexec\n";
+	  . "CREATE VIEW public.map (removed, kept) AS $map;\n"
+	  . 'SELECT statement FROM simdup_removal(' . "'" . $full =~ s/'/''/gr . "', 'public.map') ORDER BY step \\gexec\n"
+	  . "DROP VIEW public.map;\n";
 	my ($out, $err);
 	my $failed = $node->psql('postgres', $script, stdout => \$out, stderr => \$err, on_error_stop => 1);
 	my $what = "seed $seed, $type: " . join ', ', map { $_->{kind} } @referrers;

@@ -293,26 +293,25 @@ CREATE TABLE large AS
 SELECT i AS id, (hashint8extended(i % 90000, 1) # (1::bigint << (i / 90000)))::simhash64 AS fp,
   CASE WHEN i <= 500 THEN letter(i) END AS content
 FROM generate_series(1, 100000) i;
+CREATE VIEW few AS SELECT id AS key, fp FROM large WHERE id < 5000;
 SQL
 caught_up($primary, $standby);
 my $rows = 'SELECT id, fp FROM large';
 my $few = 'SELECT id, content FROM large WHERE id <= 300';
-my $bodies = 'SELECT content FROM large WHERE id <= 300';
 my $texts = 'SELECT id, fp, content FROM large WHERE id <= 300';
 for my $batch (
 	"SELECT count(*), sum(hashint8(a) # hashint8(b)) FROM simdup_pairs('$rows', 3)",
 	"SELECT count(*), sum(hashint8(a) # hashint8(b)) FROM simdup_new_pairs('$rows WHERE id > 90000', '$rows WHERE id <= 90000', 3)",
-	"SELECT count(*), sum(hashint8(key) # hashint8(cluster)) FROM simdup_clusters('$rows', 3, 'connected')",
-	"SELECT count(*), sum(hashint8(key) # hashint8(cluster)) FROM simdup_clusters('$rows', 3, 'leader')",
-	"SELECT * FROM simdup_evaluate('SELECT id, id + 90000 FROM large WHERE id < 20', 'SELECT a, b FROM simdup_pairs(''$rows'')')",
-	"SELECT * FROM simdup_evaluate_clusters('SELECT id, id % 90000 FROM large', 'SELECT key, cluster FROM simdup_clusters(''$rows'', 3)')",
-	"SELECT * FROM simdup_tune('$rows WHERE id < 5000')",
+	"SELECT count(*), sum(hashint8(id) # hashint8(cluster)) FROM (SELECT id, simdup_cluster(id, fp, 3, 'connected') OVER (ORDER BY id) AS cluster FROM large) AS c",
+	"SELECT count(*), sum(hashint8(id) # hashint8(cluster)) FROM (SELECT id, simdup_cluster(id, fp, 3) OVER (PARTITION BY id % 2 ORDER BY id) AS cluster FROM large) AS c",
+	"SELECT count(*), sum(hashint8(c)) FROM (SELECT simdup_component(id, id % 90000) OVER () AS c FROM large) AS c",
+	"SELECT * FROM simdup_tune('few')",
 	"SELECT simdup_report('$rows', 3) - 'made'",
 	"SELECT md5(regexp_replace(simdup_report_html(simdup_report('$rows', 3), 'title'), '\"made\": {.*?}', ''))",
 	"SELECT count(*), sum(common) FROM shingle_pairs('$few')",
 	"SELECT count(*), sum(distance) FROM simdup_pairs('$texts', min_resemblance => 0.8)",
-	"SELECT count(*), sum(documents) FROM term_idf('$bodies')",
-	"SELECT md5(imatch_lexicon('$bodies')::text)",
+	"SELECT count(*), sum(documents) FROM (SELECT term_idf(content) AS terms FROM large WHERE id <= 300) AS a, unnest(terms)",
+	"SELECT md5(imatch_lexicon(content)::text) FROM large WHERE id <= 300",
 	"SELECT max(class) FROM (SELECT simdup_window(simdup_bitmap(content), 20) OVER (ORDER BY id) AS class FROM large WHERE id <= 500) w")
 {
 	my $query = "SET maintenance_work_mem = '1MB'; SET work_mem = '64kB'; $batch";

@@ -221,8 +221,8 @@ sql('SET search_path = public; CREATE TABLE petition AS SELECT i AS id, body, mi
   (2, $$To the mayor: the lamp at the corner of Mill Lane has been out for four weeks, please mend it now, since old people walk home there.$$),
   (3, $$To the mayor: the lamp at the corner of Fish Street has been out for four weeks, please mend it now, since my children walk to school there.$$),
   (4, $$公园的灯坏了，请修。$$), (5, $$公园的灯坏了，请快修。$$)) AS v (i, body);
-  ALTER TABLE petition ADD PRIMARY KEY (id);
-  SELECT simdup_group($$petition_case$$, $$SELECT id, fp, body AS content FROM public.petition ORDER BY id$$, 12);
+  CREATE VIEW petitions AS SELECT id AS key, fp, body AS content FROM petition;
+  SELECT simdup_group($$petition_case$$, $$petitions$$, 12);
   SELECT count(*) FROM simdup_regroup($$petition_case$$)');
 my $cases = page('cases', q{simdup_report_html(simdup_report('SELECT id, fp, body AS content FROM petition ORDER BY id', groups => 'petition_case'), 'Petitions')});
 $browser->open_page($cases);

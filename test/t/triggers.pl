@@ -266,17 +266,15 @@ like(state_of('restored'), qr/^3\|[0-9a-f]{16}\|2$/m, 'namely flag');
 # in one session, with plans made before
 is( $node->safe_psql('restored', <<SQL),
 $insert (4, '$long and one more thing still');
-CREATE SCHEMA elsewhere;
-ALTER EXTENSION simdup SET SCHEMA elsewhere;
 $insert (5, '$long and one more thing of it');
-ALTER SCHEMA elsewhere RENAME TO "Else where";
+ALTER SCHEMA "M ext" RENAME TO "Else where";
 ALTER TABLE "A data".beside RENAME COLUMN new_key TO new_key_;
 ALTER TABLE "A data".beside RENAME COLUMN new_key_ TO new_key;
 ALTER EXTENSION simdup UPDATE;
 $insert (6, '$long and one more thing for it');
 SELECT count(dup) FROM "A data"."Pet";
 SQL
-	'5', 'they work on when the extension moves and is updated');
+	'5', "they work on when the extension's schema is renamed and it is updated");
 ($status, undef, $stderr) = $node->psql('restored', "$insert (9, '$long')");
 like($stderr, qr/within distance 0, refused by "e"/, 'the constraint trigger refuses what is the same');
 

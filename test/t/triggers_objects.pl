@@ -122,8 +122,6 @@ my @actions = (
 	[ 'trigger: rename',          'ALTER TRIGGER b_flag ON data.pet RENAME TO z_flag' ],
 	[ 'trigger: replace',         q{CREATE OR REPLACE TRIGGER b_flag BEFORE INSERT OR UPDATE ON data.pet FOR EACH ROW EXECUTE FUNCTION ext.simdup_flag_trigger('dup', 'max_distance => 9', 'key => id')} ],
 	[ 'trigger: disable',         'ALTER TABLE data.pet DISABLE TRIGGER USER' ],
-	[ 'extension: move',          'ALTER EXTENSION simdup SET SCHEMA elsewhere' ],
-	[ 'extension: move, drop its schema', 'ALTER EXTENSION simdup SET SCHEMA elsewhere; DROP SCHEMA ext' ],
 	[ 'extension: drop',          'DROP EXTENSION simdup CASCADE' ],
 	[ 'schema of extension: rename', 'ALTER SCHEMA ext RENAME TO lost' ],
 	[ 'type of key: move',        'ALTER EXTENSION citext SET SCHEMA elsewhere' ],

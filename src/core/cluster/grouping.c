@@ -15,21 +15,38 @@
 
 /* Buckets, by leading bits, that are sorted one after the other in the cache. */
 #define BUCKET_BITS 11
+/* Rows that are sorted at once: there may be as few in each of many partitions. */
+#define FEW_ROWS 1024
 
 /*
- * List the rows as entries: scope and high half of the fingerprint, low half and
- * row. So they sort by all three.
+ * A row as an entry: scope and high half of the fingerprint, low half and row. So
+ * rows sort by all three.
  */
+static inline SimdupEntry
+entry_of(uint64_t fp, uint32_t scope, uint32_t row)
+{
+	return (SimdupEntry){(uint64_t) scope << 32 | fp >> 32, fp << 32 | row};
+}
+
+/* List the rows as sorted entries. */
 static SimdupEntry *
 sort_rows(const uint64_t *fps, const uint32_t *scope, uint32_t n_scopes,
 		  uint32_t n)
 {
 	SimdupEntry *entries = simdup_alloc(((size_t) n + 1) * sizeof(SimdupEntry));
-	uint32_t ends[1 << BUCKET_BITS] = {0};
+	uint32_t ends[1 << BUCKET_BITS];
 	int shift = 64 - BUCKET_BITS -
 				__builtin_clzll((uint64_t) (n_scopes - 1) << 32 | UINT32_MAX);
 	uint32_t sum = 0;
 
+	if (n <= FEW_ROWS)
+	{
+		for (uint32_t i = 0; i < n; i++)
+			entries[i] = entry_of(fps[i], n_scopes > 1 ? scope[i] : 0, i);
+		simdup_sort_pairs(entries, n);
+		return entries;
+	}
+	memset(ends, 0, sizeof(ends));
 	for (uint32_t i = 0; i < n; i++)
 	{
 		uint64_t of = n_scopes > 1 ? scope[i] : 0;
@@ -45,8 +62,7 @@ sort_rows(const uint64_t *fps, const uint32_t *scope, uint32_t n_scopes,
 	}
 	for (uint32_t i = 0; i < n; i++)
 	{
-		uint64_t of = n_scopes > 1 ? scope[i] : 0;
-		SimdupEntry entry = {of << 32 | fps[i] >> 32, fps[i] << 32 | i};
+		SimdupEntry entry = entry_of(fps[i], n_scopes > 1 ? scope[i] : 0, i);
 
 		entries[ends[entry.value >> shift]++] = entry;
 		simdup_check_interrupts_at(i);

@@ -1,0 +1,59 @@
+/*
+ * groups.h
+ *	  The rows and the tables of a grouping, for a refresh and for a review.
+ */
+#ifndef SIMDUP_BATCH_GROUPS_H
+#define SIMDUP_BATCH_GROUPS_H
+
+#include "batch/rows.h"
+#include "core/cluster/components.h"
+
+/* A number for each row of the source, from 0, in the order of the keys. */
+typedef struct SimdupGrouping
+{
+	SimdupRows *rows;
+	SimdupFingerprints *fingerprints;
+	int64 *ids; /* by row: the group that it has; SIMDUP_NO_ID: none */
+} SimdupGrouping;
+
+/* People's decisions about keys. Those that are no row's have larger numbers. */
+typedef struct SimdupDecided
+{
+	SimdupRows *rows;
+	SimdupDecisions decisions;	   /* those that hold */
+	SimdupDecisions passed;		   /* those that contradict earlier ones */
+	SimdupConstraints constraints; /* of the keys of rows and of decisions */
+} SimdupDecided;
+
+/*
+ * Read the source, the first argument of a function, for the grouping whose
+ * members are the second. The batch begins. simdup_rows_end ends it.
+ */
+extern SimdupGrouping simdup_grouping_read(FunctionCallInfo fcinfo,
+										   const SimdupOptions *options);
+
+/* Read the decisions in the order in which they hold. */
+extern SimdupDecided simdup_decisions_read(SimdupRows *rows, Oid table);
+
+/*
+ * Read the ids of the members. The sink, where not NULL, gets members that are no
+ * rows.
+ */
+extern void simdup_members_read(SimdupGrouping *grouping, Oid table,
+								void (*gone)(void *arg, Datum key, int64 id),
+								void *arg);
+
+/*
+ * Read rows of a grouping's table: n_keys keys, then columns of other types, which
+ * are not null. The query says which, and the table is t.
+ */
+typedef void (*SimdupStoredSink)(void *arg, Datum *keys, Datum *values);
+
+extern void simdup_stored_read(SimdupRows *rows, Oid table, const char *columns,
+							   const char *query, int n_keys, const Oid *types,
+							   SimdupStoredSink sink, void *arg);
+
+/* Return the row of a key; SIMDUP_NO_NUMBER: none. */
+extern uint32 simdup_grouping_row(const SimdupGrouping *grouping, Datum key);
+
+#endif /* SIMDUP_BATCH_GROUPS_H */
