@@ -422,7 +422,7 @@ sub correlated
 		my ($type, $value) = @_;
 
 		return written($type, $value) if chance(0.3);
-		return $type eq 'int' ? "abs($value + o.delta)" : "abs($value - abs(o.delta % 60) * 0.02)";
+		return $type eq 'int' ? "abs($value + o.delta) % 65" : "abs($value - abs(o.delta % 60) * 0.02)";
 	});
 }
 
