@@ -219,7 +219,7 @@ for my $case (
 	my ($script, $error, $name) = @$case;
 	my ($out, $err);
 
-	$node->psql('postgres', "$script;\n$script;\nRESET ALL; SELECT 'works ' || count(*) FROM ($joins{texts}) AS x", stdout => \$out, stderr => \$err, on_error_stop => 0);
+	$node->psql('postgres', "SET statement_timeout = '20s'; $script;\n$script;\nRESET ALL; SELECT 'works ' || count(*) FROM ($joins{texts}) AS x", stdout => \$out, stderr => \$err, on_error_stop => 0);
 	is(scalar(() = $err =~ /$error/g), 2, "$name: the error, twice") or diag($err);
 	like($out, qr/works \d/, "$name: the session works");
 	nothing_left($name);
