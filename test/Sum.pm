@@ -8,6 +8,15 @@ use warnings;
 use File::Basename qw(basename);
 use parent 'TAP::Formatter::File';
 
+# To the harness a bail-out ends all scripts. Here it ends the one that says so.
+sub open_test
+{
+	my ($self, $script, $parser) = @_;
+
+	$parser->callback(bailout => sub { $self->{bailed}{$script} = $_[0]->explanation; $_[0]{type} = 'comment'; });
+	return $self->SUPER::open_test($script, $parser);
+}
+
 # What a script's own log says last; PostgreSQL::Test keeps one for each.
 sub tell_log
 {
@@ -27,7 +36,7 @@ sub tell_log
 sub summary
 {
 	my ($self, $all, $interrupted) = @_;
-	my ($failed, $skipped) = (scalar $all->failed, scalar $all->skipped);
+	my ($failed, $skipped, @stopped) = (scalar $all->failed, scalar $all->skipped);
 
 	$self->SUPER::summary($all, $interrupted);
 	for my $script ($all->descriptions)
@@ -38,8 +47,10 @@ sub summary
 		# an end that no test explains is a failure, a script left out a skip
 		$failed++ if $parser->has_problems && !$parser->failed;
 		$skipped++ if $parser->skip_all;
+		push @stopped, sprintf "not ok: %s stopped after test %d%s\n", $script, $parser->tests_run, $self->{bailed}{$script} ? ": $self->{bailed}{$script}" : ''
+		  if !$parser->is_good_plan;
 	}
-	$self->_output(sprintf "%d passed, %d failed, %d skipped\n", $all->passed - $all->skipped, $failed, $skipped);
+	$self->_output(@stopped, sprintf "%d passed, %d failed, %d skipped\n", $all->passed - $all->skipped, $failed, $skipped);
 	return;
 }
 

@@ -195,7 +195,8 @@ build_units()
   done
 }
 
-# run_prove FILE...: all that speak TAP.
+# run_prove FILE...: all that speak TAP. Two more at a time than there are processors,
+# because a script often waits.
 run_prove()
 {
   local setting
@@ -203,7 +204,7 @@ run_prove()
     echo "${setting%%=*} = '${setting#*=}'"
   done >"$scratch/settings.conf"
   ENCODING=$ENCODING TEMP_CONFIG=$scratch/settings.conf PERL5LIB=$tree/test counted make_there prove_installcheck \
-    PROVE_TESTS="$*" PROVE_FLAGS="--formatter Sum --timer --directives --failures -j $jobs ${PROVE_FLAGS:-}"
+    PROVE_TESTS="$*" PROVE_FLAGS="--formatter Sum --timer --directives --failures -j $((jobs + 2)) ${PROVE_FLAGS:-}"
 }
 
 # A name that chooses nothing is a mistake, not a success.

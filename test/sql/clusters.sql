@@ -242,7 +242,7 @@ SELECT simdup_component(id, id ORDER BY id) OVER () FROM doc;
 SELECT simdup_component(id, id) FILTER (WHERE id > 1) OVER () FROM doc;
 SELECT id FROM doc WHERE simdup_cluster(id, fp) OVER () = id;
 SELECT simdup_cluster(id, fp, -1) OVER () FROM doc;
-SELECT simdup_cluster(id, fp, 17) OVER () FROM doc;
+SELECT simdup_cluster(id, fp, 33) OVER () FROM doc;
 SELECT simdup_cluster(id, fp, NULL::int) OVER () FROM doc;
 SELECT simdup_cluster(id, fp, NULL) OVER () FROM doc;
 SELECT simdup_cluster(id, fp, '8') OVER () FROM doc;

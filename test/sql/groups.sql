@@ -198,7 +198,7 @@ SELECT simdup_group('bad', 'other');
 ALTER TABLE other DROP content, DROP note;
 SELECT simdup_group('bad', 'other');
 SELECT simdup_group('bad', 'letter', min_resemblance => 0.5);
-SELECT simdup_group('bad', 'letter', max_distance => 17);
+SELECT simdup_group('bad', 'letter', max_distance => 33);
 SELECT simdup_group('bad', 'letter', method => 'other');
 SELECT simdup_group('bad', 'letter', max_distance => NULL);
 SELECT simdup_group('bad', NULL);

@@ -141,19 +141,15 @@ SELECT minhash_bits_resemblance(B'', B'');
 CREATE TABLE letter AS
 SELECT i AS id, (SELECT string_agg(CASE WHEN j % 30 = i % 6 THEN 'other' || i ELSE 'word' || j * (i / 6 + 1) END, ' ') FROM generate_series(1, 60) AS j) AS content FROM generate_series(1, 60) AS i;
 ALTER TABLE letter ADD fp simhash64 GENERATED ALWAYS AS (minhash64(content)) STORED, ADD bits varbit GENERATED ALWAYS AS (minhash_bits(content, 1000)) STORED;
-CREATE TABLE by_sketch AS SELECT * FROM simdup_pairs('SELECT id, fp, bits AS content FROM letter', 10, 0.7);
-SELECT count(*) > 40 AS many,
-       bool_and(s.resemblance = minhash_bits_resemblance(a.bits, b.bits)) AS as_sketches,
-       bool_and(s.distance = a.fp <~> b.fp AND s.distance <= 10) AS near
-FROM by_sketch AS s JOIN letter AS a ON a.id = s.a JOIN letter AS b ON b.id = s.b;
-SELECT count(*) AS missing FROM letter AS a JOIN letter AS b ON a.id < b.id
-WHERE a.fp <~> b.fp <= 10 AND minhash_bits_resemblance(a.bits, b.bits) >= 0.7 AND NOT EXISTS (SELECT FROM by_sketch AS s WHERE (s.a, s.b) = (a.id, b.id));
-SELECT max(abs(resemblance - shingle_resemblance(a.content, b.content, 4, 'char'))) < 0.15 AS near_the_truth
-FROM by_sketch AS s JOIN letter AS a ON a.id = s.a JOIN letter AS b ON b.id = s.b;
-SELECT count(*) FROM simdup_pairs('SELECT id::text, fp, bits AS content FROM letter', NULL::text, 10, 0.7, 4, 'word');
-SELECT * FROM simdup_pairs('SELECT id, fp, minhash_bits(content, 64 + id) AS content FROM letter', min_resemblance => 0.8);
-SELECT * FROM simdup_pairs('SELECT id, fp, B''''::varbit AS content FROM letter', min_resemblance => 0.8);
-SELECT * FROM shingle_pairs('SELECT id, bits FROM letter');
+CREATE TABLE by_sketch AS
+SELECT id, simdup_cluster(id, fp, content, 10, 0.7) OVER (ORDER BY id) AS by_text,
+  (SELECT min(b.id) FROM letter AS b WHERE b.fp <~> a.fp <= 10 AND minhash_bits_resemblance(a.bits, b.bits) >= 0.7) AS nearest
+FROM letter AS a;
+SELECT count(*) FILTER (WHERE nearest < id) > 40 AS many, count(*) FILTER (WHERE nearest <> by_text) < 6 AS as_texts FROM by_sketch;
+SELECT count(*) > 40 AS many, max(abs(minhash_bits_resemblance(a.bits, b.bits) - shingle_resemblance(a.content, b.content))) < 0.15 AS near_the_truth
+FROM letter AS a JOIN letter AS b ON a.id < b.id AND simhash_within(a.fp, b.fp, 10) AND minhash_bits_resemblance(a.bits, b.bits) >= 0.7;
+SELECT minhash_bits_resemblance(bits, minhash_bits(content, 64)) FROM letter WHERE id = 1;
+SELECT minhash_bits_resemblance(B''::varbit, B''::varbit);
 DROP TABLE letter, by_sketch;
 
 -- why two texts are near or not

@@ -57,8 +57,8 @@ CREATE TABLE folds (id int PRIMARY KEY, body text);
 INSERT INTO folds VALUES (1, '请尽快维修学校门口的路灯，晚上太黑，孩子们上学放学都很危险。'), (2, '請盡快維修學校門口的路燈，晚上太黑，孩子們上學放學都很危險。'),
   (3, 'The lamp at the corner of Fish Street has been dark since May.'), (4, 'THE LAMP, at the corner of FISH STREET, has been dark since May!'),
   (5, 'Đèn đường ở góc phố đã tắt từ tháng năm, xin sửa lại.'), (6, 'đen đuong o goc pho đa tat tu thang nam xin sua lai');
-SELECT * FROM shingle_pairs('SELECT id, body FROM folds ORDER BY id', min_resemblance => 1) ORDER BY a;
-SELECT * FROM simdup_pairs('SELECT id, minhash64(body), body AS content FROM folds ORDER BY id', min_resemblance => 1) ORDER BY a;
+SELECT a.id, b.id FROM folds AS a JOIN folds AS b ON a.id < b.id AND shingle_resemblance(a.body, b.body) >= 1 ORDER BY 1;
+SELECT a.id, b.id FROM folds AS a JOIN folds AS b ON a.id < b.id AND simdup_resembles(a.body, b.body, 1) ORDER BY 1;
 SELECT id, simdup_cluster(id, body, 1) OVER (ORDER BY id) AS cluster FROM folds;
 SELECT a.id, b.id, distance, resemblance, a_in_b, b_in_a FROM folds AS a, folds AS b, simdup_explain(a.body, b.body) WHERE a.id % 2 = 1 AND b.id = a.id + 1 ORDER BY 1;
 DROP TABLE folds;

@@ -146,6 +146,15 @@ BEGIN
 END $$;
 SQL
 
+# The processes that a running one has started.
+sub children_of
+{
+	my ($parent) = @_;
+	my @children = map { (eval { slurp_file($_) } // '') =~ /^(\d+) \(.*\) \S $parent /s ? $1 : () } glob '/proc/[0-9]*/stat';
+
+	return @children ? @children : die "no children of the process $parent in /proc";
+}
+
 # Everything that runs goes at once, as if the machine had. The postmaster is
 # stopped first: a child that it forks meanwhile would live on, and keep the next
 # server from starting.
@@ -154,18 +163,16 @@ sub kill_server
 	my ($node) = @_;
 	my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
 	kill 'STOP', $postmaster;
-	my @pids = split /\s+/, `ps -o pid= --ppid $postmaster`;
+	my @children = children_of($postmaster);
 
-	kill 'KILL', $postmaster, grep { $_ } @pids;
+	kill 'KILL', @children;
+	$node->kill9;
 	for (1 .. 1200)
 	{
-		last if !grep { $_ && kill 0, $_ } $postmaster, @pids;
+		return if !kill 0, $postmaster, @children;
 		sleep 0.05;
 	}
-	$node->stop('immediate', fail_ok => 1);
-	$node->{_pid} = undef;
-	unlink $node->data_dir . '/postmaster.pid';
-	return;
+	die "the process $postmaster or its children do not end";
 }
 
 my $n_scripts = 0;

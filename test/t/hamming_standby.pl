@@ -85,7 +85,7 @@ for (1 .. 1000)
 {
 	last if $standby->safe_psql('postgres', "SELECT pg_last_wal_replay_lsn() >= '$end'") eq 't';
 	$reader->query_safe('MOVE 5 FROM c');
-	usleep(100_000);
+	usleep(10_000);
 }
 is($standby->safe_psql('postgres', "SELECT pg_last_wal_replay_lsn() >= '$end'"), 't', 'replay passes a reader who moves');
 like($reader->query_safe('MOVE ALL FROM c; SELECT count(*) FROM t'), qr/^$rows$/m, 'a new count of the same snapshot');

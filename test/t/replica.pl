@@ -6,6 +6,10 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib $FindBin::RealBin;
+
+use Hamming;
 use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -189,21 +193,6 @@ sub caught_up
 	return;
 }
 
-# Everything that runs goes at once, as if the machine had.
-sub crash
-{
-	my ($node) = @_;
-	my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
-	my @children = split ' ', `ps -o pid= --ppid $postmaster`;
-	$node->kill9;
-	for (1 .. 600)
-	{
-		last if !grep { kill 0, $_ } $postmaster, @children;
-		sleep 0.05;
-	}
-	return;
-}
-
 sub sqlstate_of
 {
 	my ($node, $query) = @_;
@@ -250,7 +239,7 @@ $primary->safe_psql('postgres', 'REINDEX INDEX CONCURRENTLY petition_fp');
 $primary->safe_psql('postgres', 'DROP INDEX petition_later');
 agrees($cascaded, "standby's standby, after concurrent builds", 5, 6);
 
-crash($standby);
+Hamming::kill_server($standby);
 $standby->append_conf('postgresql.conf', "hot_standby_feedback = off\nmax_standby_streaming_delay = '100ms'");
 $standby->start;
 agrees($standby, 'standby after a crash, without feedback', 7, 10);
@@ -348,7 +337,7 @@ is($missed, 0, 'with remote_apply a search on the standby finds what was just in
 
 @load = start_load($primary);
 $primary->poll_query_until('postgres', 'SELECT max(id) > 150 FROM entry') or die 'no load';
-crash($primary);
+Hamming::kill_server($primary);
 stop_load(@load);
 $standby->promote;
 

@@ -21,7 +21,7 @@ my ($store) = $page =~ /^PREPARE store \(text\) AS\n(.*?);\n/ms or die 'the page
 
 my $node = PostgreSQL::Test::Cluster->new('store_once');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
-$node->append_conf('postgresql.conf', "deadlock_timeout = '50ms'");
+$node->append_conf('postgresql.conf', "deadlock_timeout = '10ms'");
 $node->start;
 my $scripts = PostgreSQL::Test::Utils::tempdir();
 

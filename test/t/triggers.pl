@@ -6,11 +6,14 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib $FindBin::RealBin;
+
+use Hamming;
 use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes ();
 
 $ENV{ENCODING} ||= 'UTF8';
 
@@ -134,12 +137,8 @@ my $run = IPC::Run::start(
 $node->poll_query_until('postgres',
 	'SELECT (SELECT count(*) > 300 FROM crash) AND (SELECT count(*) > 150 FROM crash_refused)')
   or die 'the stress does not get going';
-my $postmaster = (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
-my @backends = split ' ', `ps -o pid= --ppid $postmaster`;
-$node->kill9;
+Hamming::kill_server($node);
 $run->finish;
-# they notice that the postmaster is gone, but not at once
-Time::HiRes::sleep(0.05) while kill 0, @backends;
 $node->start;
 holds('crash', 'after a crash');
 $node->safe_psql('postgres', "SET enable_seqscan = off; INSERT INTO crash (fp) VALUES ('0123456789abcdef')");

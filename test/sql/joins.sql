@@ -1,0 +1,127 @@
+-- joins by nearness: the node against every pair compared
+SET simdup.progress_interval = 0;
+SET max_parallel_workers_per_gather = 0;
+SET enable_nestloop = off;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+
+-- a fingerprint out of a number, and one with some bits flipped
+CREATE FUNCTION fp_of(i int) RETURNS simhash64 IMMUTABLE
+  RETURN (('x' || substr(md5(i::text), 1, 16))::bit(64))::simhash64;
+CREATE FUNCTION flipped(fp simhash64, seed int, bits int) RETURNS simhash64 IMMUTABLE LANGUAGE plpgsql AS $$
+DECLARE v bigint := fp::bigint;
+BEGIN
+  FOR j IN 1 .. bits LOOP
+    v := v # (1::bigint << (('x' || substr(md5(seed || '/' || j), 1, 4))::bit(16)::int % 64));
+  END LOOP;
+  RETURN v::simhash64;
+END $$;
+
+-- kinds of data that shortcuts could get wrong
+CREATE TABLE letter (kind text, id integer, fp simhash64);
+INSERT INTO letter SELECT 'random', i, fp_of(i) FROM generate_series(1, 300) i;
+INSERT INTO letter SELECT 'copies', i, CASE WHEN i % 3 = 0 THEN flipped(fp_of(i / 30), i, i % 11) ELSE fp_of(i) END
+  FROM generate_series(1, 300) i;
+INSERT INTO letter SELECT 'dense', i, flipped(fp_of(i % 3), i, i % 13) FROM generate_series(1, 300) i;
+INSERT INTO letter SELECT 'skewed', i, (fp_of(i)::bigint & 255 | (i % 4)::bigint << 60)::simhash64 FROM generate_series(1, 300) i;
+INSERT INTO letter SELECT 'equal', i, fp_of(i % 4) FROM generate_series(1, 120) i;
+INSERT INTO letter SELECT 'null', i, NULL FROM generate_series(1, 3) i;
+ANALYZE letter;
+
+-- what it shows
+EXPLAIN (COSTS OFF)
+SELECT a.id, b.id FROM letter a JOIN letter b ON a.id < b.id AND a.kind = b.kind AND simhash_within(a.fp, b.fp, 8);
+EXPLAIN (COSTS OFF, VERBOSE)
+SELECT a.id FROM letter a WHERE NOT EXISTS (SELECT FROM letter b WHERE b.id < a.id AND a.fp <@ simhash_ball(b.fp, 8));
+CREATE FUNCTION shown(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE line text;
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+    -- memory is the machine's, and since 18 rows have decimals
+    RETURN NEXT regexp_replace(regexp_replace(line, '(Memory|Disk) Usage: \d+', '\1 Usage: N'), '(rows=\d+)\.00', '\1');
+  END LOOP;
+END $$;
+SELECT shown($$SELECT a.id, b.id FROM letter a LEFT JOIN letter b ON a.id < b.id AND a.kind = b.kind AND a.fp <~> b.fp < 4$$);
+SELECT shown($$SELECT a.id FROM letter a WHERE EXISTS (SELECT FROM letter b WHERE a.id <> b.id AND simhash_within(b.fp, a.fp, 2))$$);
+
+-- pairs equal brute force, for distances of either kind of search
+CREATE FUNCTION wrong_pairs(k integer) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  n bigint;
+BEGIN
+  CREATE TEMP TABLE joined AS
+  SELECT a.kind, a.id AS a, b.id AS b FROM letter a JOIN letter b ON a.id < b.id AND a.kind = b.kind AND simhash_within(a.fp, b.fp, k);
+  SET LOCAL simdup.enable_join = off;
+  SELECT count(*) INTO n FROM (
+    (TABLE joined EXCEPT ALL
+     SELECT a.kind, a.id, b.id FROM letter a JOIN letter b ON a.id < b.id AND a.kind = b.kind WHERE a.fp <~> b.fp <= k)
+    UNION ALL
+    (SELECT a.kind, a.id, b.id FROM letter a JOIN letter b ON a.id < b.id AND a.kind = b.kind WHERE a.fp <~> b.fp <= k
+     EXCEPT ALL TABLE joined)) AS difference;
+  SET LOCAL simdup.enable_join = on;
+  DROP TABLE joined;
+  RETURN n;
+END $$;
+SELECT k, wrong_pairs(k) FROM generate_series(0, 32, 4) AS k;
+-- on disk, the same
+SET work_mem = '64kB';
+SELECT k, wrong_pairs(k) FROM unnest('{0,3,8,12,17,32}'::integer[]) AS k;
+RESET work_mem;
+
+-- distances that no constant tells: beyond 32 all pairs are compared, and none is below 0
+PREPARE at_most(integer) AS SELECT count(*) FROM letter a JOIN letter b ON a.id < b.id AND a.kind = b.kind AND a.fp <~> b.fp <= $1;
+PREPARE within(integer) AS SELECT count(*) FROM letter a JOIN letter b ON a.id < b.id AND a.kind = b.kind AND simhash_within(a.fp, b.fp, $1);
+SET plan_cache_mode = force_generic_plan;
+EXECUTE at_most(40);
+EXECUTE at_most(2000000000);
+EXECUTE at_most(-1);
+EXECUTE at_most(NULL);
+EXECUTE within(64);
+EXECUTE within(65);
+EXECUTE within(-1);
+EXECUTE within(NULL);
+RESET plan_cache_mode;
+
+-- texts: by fingerprints first, and by all shingles
+CREATE TABLE document (id integer PRIMARY KEY, body text);
+INSERT INTO document
+SELECT i, (SELECT string_agg(CASE WHEN j % 40 = i % 6 THEN 'x' || i ELSE 'w' || j || '_' || i / 6 END, ' ' ORDER BY j)
+           FROM generate_series(1, 80) AS j)
+FROM generate_series(1, 60) AS i;
+INSERT INTO document VALUES (100, NULL), (101, '***'), (102, 'a b'), (103, 'A, b'), (104, '');
+ANALYZE document;
+EXPLAIN (COSTS OFF)
+SELECT a.id, b.id FROM document a JOIN document b ON a.id < b.id AND simdup_resembles(a.body, b.body, 0.8);
+EXPLAIN (COSTS OFF)
+SELECT a.id, b.id FROM document a JOIN document b ON a.id < b.id AND 0.7 < shingle_resemblance(a.body, b.body, 2, 'word');
+CREATE TABLE compared AS
+SELECT a.id AS a, b.id AS b, shingle_resemblance(a.body, b.body, 2, 'word') AS resemblance FROM document a JOIN document b ON a.id < b.id;
+CREATE FUNCTION wrong_texts(r float8) RETURNS bigint LANGUAGE sql AS $$
+  SELECT count(*)
+  FROM (SELECT a.id AS a, b.id AS b FROM document a JOIN document b ON a.id < b.id AND shingle_resemblance(a.body, b.body, 2, 'word') >= r) AS j
+    FULL JOIN (SELECT c.a, c.b FROM compared c WHERE c.resemblance >= r) AS c ON c.a = j.a AND c.b = j.b
+  WHERE j.a IS NULL OR c.a IS NULL
+$$;
+SELECT r, wrong_texts(r), (SELECT count(*) FROM compared WHERE resemblance >= r) > 50 AS many FROM unnest(ARRAY[-1, 0, 0.3, 0.5, 0.7, 0.9, 1.0, 1.1, 'NaN']) AS r;
+SELECT a.id, b.id FROM document a JOIN document b ON a.id < b.id AND a.id > 99 AND simdup_resembles(a.body, b.body);
+-- no pair is left out, however many texts share a shingle
+CREATE TABLE lamp AS
+SELECT i AS id, 'Dear office, please repair the street lamp that stands in front of house number ' || i || ', thank you very much' AS body
+FROM generate_series(1, 1000) AS i;
+ANALYZE lamp;
+SELECT count(*) = 1000 * 999 / 2 AS complete FROM lamp a JOIN lamp b ON a.id < b.id AND shingle_resemblance(a.body, b.body, 4, 'char') >= 0.5;
+-- options out of range are errors where there is a text
+SELECT count(*) FROM document a JOIN document b ON shingle_resemblance(a.body, b.body, 0) >= 0.5;
+SELECT count(*) FROM document a JOIN document b ON shingle_resemblance(a.body, b.body, 2, 'line') >= 0.5;
+SELECT count(*) FROM document a JOIN document b ON simdup_resembles(a.body, b.body, 1.5);
+SELECT count(*) FROM document a JOIN document b ON a.id < 0 AND shingle_resemblance(a.body, b.body, 0) >= 0.5;
+
+-- why two texts are near
+SELECT * FROM simdup_explain('the rose is a rose', 'The tulip is a rose', 'simhash', 2, 'word') \gx
+SELECT * FROM simdup_explain('***', 'a "rose"', 'simhash') \gx
+SELECT distance, resemblance FROM simdup_explain('one and the same', 'one and the same');
+SELECT distance = simhash(a) <~> simhash(b) AS same FROM (VALUES ('the rose is a rose', 'The tulip is a rose')) AS t(a, b), simdup_explain(a, b, 'simhash');
+SELECT * FROM simdup_explain('a', 'b', w => 0);
+
+DROP TABLE letter, document, lamp, compared;
+DROP FUNCTION fp_of, flipped, shown, wrong_pairs, wrong_texts;
