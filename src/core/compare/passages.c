@@ -63,6 +63,9 @@ typedef struct Words
 	bool overflow; /* there are more */
 	bool open;	   /* the last word goes on */
 	bool begins;   /* the next word begins a sentence */
+	size_t from;   /* where the character stands that is being folded */
+	size_t to;
+	uint64_t before; /* the last word's hash without its last character */
 } Words;
 
 /* Return the key of the n words from word i on: a hash of them in their order. */
@@ -90,11 +93,11 @@ begin_word(Words *words, size_t from)
 	words->begins = false;
 }
 
-/* Add the next folded character, which stands in [from, to) of the text. */
-static void
-add_char(Words *words, uint32_t cp, SimdupCharClass char_class, size_t from,
-		 size_t to)
+/* Add the next folded character: a SimdupFoldSink. */
+static inline void
+add_char(void *arg, uint32_t cp, SimdupCharClass char_class, bool replaces)
 {
+	Words *words = arg;
 	Word *word;
 
 	if (char_class == SIMDUP_CHAR_SEPARATOR)
@@ -102,11 +105,15 @@ add_char(Words *words, uint32_t cp, SimdupCharClass char_class, size_t from,
 		words->open = false;
 		return;
 	}
-	if (char_class == SIMDUP_CHAR_UNSEGMENTED || !words->open)
-		begin_word(words, from);
+	if (!replaces)
+	{
+		if (char_class == SIMDUP_CHAR_UNSEGMENTED || !words->open)
+			begin_word(words, words->from);
+		words->before = words->words[words->n - 1].hash;
+	}
 	word = &words->words[words->n - 1];
-	word->hash = (word->hash + cp + 1) * CHAIN;
-	word->to = to;
+	word->hash = (words->before + cp + 1) * CHAIN;
+	word->to = words->to;
 	words->open = char_class == SIMDUP_CHAR_SEGMENTED;
 }
 
@@ -168,6 +175,7 @@ read_words(SimdupUtf8 text)
 	const unsigned char *end = start + text.len;
 	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
 	const unsigned char *next;
+	uint32_t last = 0;
 	int n_lines = 0; /* ends of lines since the last word */
 
 	for (; p < end; p = next)
@@ -176,15 +184,14 @@ read_words(SimdupUtf8 text)
 		uint32_t cp = simdup_utf8_decode(p, end, &len);
 		SimdupFoldProperty property =
 			simdup_fold_properties[simdup_fold_number(cp)];
-		size_t from = (size_t) (p - start);
-		size_t to = from + (size_t) len;
 
+		words.from = (size_t) (p - start);
+		words.to = words.from + (size_t) len;
 		look = simdup_look(p, look);
 		next = p + len;
 		if (property.n == 1 && property.char_class != SIMDUP_CHAR_SEPARATOR)
 		{
-			add_char(&words, (uint32_t) ((int32_t) cp + property.value),
-					 (SimdupCharClass) property.char_class, from, to);
+			simdup_fold(cp, &last, add_char, &words);
 			n_lines = 0;
 			continue;
 		}
@@ -192,21 +199,15 @@ read_words(SimdupUtf8 text)
 			behind_hyphen(next, end) != NULL)
 		{
 			next = behind_hyphen(next, end);
+			if (property.n > 0)
+				last = cp;
 			continue;
 		}
-		if (property.n == 1)
-			words.open = false;
-		for (int i = 0; property.n > 1 && i < property.n; i++)
-		{
-			uint32_t e = simdup_fold_expansions[property.value + i];
-
-			add_char(&words, SIMDUP_EXPANSION_CHAR(e),
-					 SIMDUP_EXPANSION_CLASS(e), from, to);
-		}
+		simdup_fold(cp, &last, add_char, &words);
 		/* a mark that folds to nothing belongs to the word that it follows */
 		if (property.n == 0 && words.n > 0 &&
-			words.words[words.n - 1].to == from)
-			words.words[words.n - 1].to = to;
+			words.words[words.n - 1].to == words.from)
+			words.words[words.n - 1].to = words.to;
 		if (cp == '\n')
 			n_lines++;
 		else if (!is_among(IN_EMPTY_LINES, cp))

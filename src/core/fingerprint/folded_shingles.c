@@ -9,14 +9,28 @@
 #include "core/host.h"
 #include "core/unicode/charclass.h"
 
+/* Return the length of UTF-8 without its last character. */
+static size_t
+without_last(const char *bytes, size_t len)
+{
+	do
+		len--;
+	while ((bytes[len] & 0xC0) == 0x80);
+	return len;
+}
+
 /* Characters */
 
 /* Add a folded character unless it separates: a SimdupFoldSink. */
 static inline void
-add_char(void *arg, uint32_t cp, SimdupCharClass char_class)
+add_char(void *arg, uint32_t cp, SimdupCharClass char_class, bool replaces)
 {
+	SimdupWindows *windows = arg;
+
+	if (replaces)
+		windows->used = windows->starts[--windows->n];
 	if (char_class != SIMDUP_CHAR_SEPARATOR)
-		simdup_windows_add_char(arg, cp);
+		simdup_windows_add_char(windows, cp);
 }
 
 /* ASCII letters in lower case, digits; 0 for separators. */
@@ -79,18 +93,25 @@ char_shingles(SimdupWindows *windows, const unsigned char *p,
 			  const unsigned char *end)
 {
 	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
+	uint32_t last = 0;
 	int len;
 
 	while (p < end)
 	{
+		const unsigned char *common = p;
+
 		p = add_common(windows, p, end);
+		/* nothing joins these characters */
+		if (p > common)
+			last = 0;
 		if (p < end && windows->n < windows->full)
 		{
-			simdup_fold(simdup_utf8_decode(p, end, &len), add_char, windows);
+			simdup_fold(simdup_utf8_decode(p, end, &len), &last, add_char,
+						windows);
 			p += len;
 		}
 		if (windows->n >= windows->full)
-			simdup_windows_flush(windows);
+			simdup_windows_flush(windows, 1);
 		/* separators fill nothing, but take time */
 		look = simdup_look(p, look);
 	}
@@ -112,7 +133,7 @@ raw_shingles(SimdupWindows *windows, const unsigned char *p,
 		if (cp != SIMDUP_INVALID_CHAR && !simdup_is_white_space(cp))
 			simdup_windows_add_char(windows, cp);
 		if (windows->n >= full)
-			simdup_windows_flush(windows);
+			simdup_windows_flush(windows, 0);
 		look = simdup_look(p, look);
 	}
 }
@@ -136,6 +157,20 @@ append_char(SimdupWindows *windows, uint32_t cp)
 												windows->used);
 }
 
+/* Put a character in the place of the last one, in each word that has it. */
+static void
+replace_char(FoldedWords *words, uint32_t cp)
+{
+	SimdupWindows *windows = words->windows;
+
+	if (words->run == SIMDUP_CHAR_SEGMENTED || !words->alone)
+	{
+		windows->used = without_last(windows->bytes, windows->used);
+		append_char(windows, cp);
+	}
+	words->last = cp;
+}
+
 /* End the run of characters of one class. */
 static inline void
 end_run(FoldedWords *words)
@@ -153,11 +188,16 @@ end_run(FoldedWords *words)
 
 /* Add the next character of the folded text: a SimdupFoldSink. */
 static inline void
-add_to_words(void *arg, uint32_t cp, SimdupCharClass char_class)
+add_to_words(void *arg, uint32_t cp, SimdupCharClass char_class, bool replaces)
 {
 	FoldedWords *words = arg;
 	bool first = words->run != char_class;
 
+	if (replaces)
+	{
+		replace_char(words, cp);
+		return;
+	}
 	if (first)
 		end_run(words);
 	if (char_class == SIMDUP_CHAR_SEGMENTED)
@@ -184,11 +224,13 @@ word_shingles(SimdupWindows *windows, const unsigned char *p,
 {
 	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
 	FoldedWords words = {.windows = windows};
+	uint32_t last = 0;
 	int len;
 
 	for (; p < end; p += len)
 	{
-		simdup_fold(simdup_utf8_decode(p, end, &len), add_to_words, &words);
+		simdup_fold(simdup_utf8_decode(p, end, &len), &last, add_to_words,
+					&words);
 		look = simdup_look(p, look);
 	}
 	end_run(&words);
@@ -269,11 +311,14 @@ typedef struct Field
  * dropped.
  */
 static inline void
-append_to_field(void *arg, uint32_t cp, SimdupCharClass char_class)
+append_to_field(void *arg, uint32_t cp, SimdupCharClass char_class,
+				bool replaces)
 {
 	Field *field = arg;
 
 	(void) char_class;
+	if (replaces)
+		field->used = without_last(field->bytes, field->used);
 	if (simdup_is_blank(cp))
 	{
 		field->white = field->used > 0;
@@ -295,6 +340,7 @@ simdup_fold_field(const char *text, size_t len, size_t *folded_len)
 	const unsigned char *end = p + len;
 	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
 	Field field = {0};
+	uint32_t last = 0;
 	int char_len;
 
 	field.bytes = simdup_grow(NULL, &field.size, len + 1, 1);
@@ -303,12 +349,13 @@ simdup_fold_field(const char *text, size_t len, size_t *folded_len)
 		uint32_t cp = simdup_utf8_decode(p, end, &char_len);
 
 		if (cp != SIMDUP_INVALID_CHAR)
-			simdup_fold(cp, append_to_field, &field);
+			simdup_fold(cp, &last, append_to_field, &field);
 		else
 		{
 			/* keep a byte that is not UTF-8 */
-			append_to_field(&field, 'x', SIMDUP_CHAR_SEGMENTED);
+			append_to_field(&field, 'x', SIMDUP_CHAR_SEGMENTED, false);
 			field.bytes[field.used - 1] = (char) *p;
+			last = 0;
 		}
 		look = simdup_look(p, look);
 	}

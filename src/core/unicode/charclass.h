@@ -219,12 +219,13 @@ simdup_is_blank(uint32_t cp)
 /*
  * Characters of profile 2: what each of them folds to.
  *
- * Folding ignores case, width, ligatures, accents and other nonspacing marks,
- * traditional Chinese, soft hyphens and zero-width characters. Each code point
- * folds by itself, to 0 to 18 code points. They are its NFKC_Casefold mapping,
- * less the marks of the canonical decomposition, in simplified Chinese. The
- * tables are Unicode 15.0's and frozen, as are the classes, which profile 1
- * defines.
+ * Folding ignores case, width, ligatures, accents, the forms of a character, the
+ * keyboard it was typed on, traditional Chinese, soft hyphens and zero-width
+ * characters. Each code point folds by itself, to 0 to 18 code points. Then what
+ * stands side by side and is the canonical decomposition of one character becomes
+ * that one: kana and voiced marks, jamo of Hangul, vowels of Indic scripts.
+ * tools/fold.pl has the rule. The tables are Unicode 15.0's and frozen, as are the
+ * classes, which profile 1 defines.
  */
 
 /* The most code points that one folds to. */
@@ -239,15 +240,26 @@ typedef struct SimdupFoldProperty
 	int32_t value;
 	uint8_t char_class; /* of the folded code point, where n is 1 */
 	uint8_t n;
+	uint8_t joins; /* n is 1, and it may be one with the code point before */
 } SimdupFoldProperty;
 
-/* An element of simdup_fold_expansions: code point and class. */
+/* An element of simdup_fold_expansions: code point and class. None of them joins. */
 #define SIMDUP_EXPANSION_CHAR(e) ((e) &0x1FFFFF)
 #define SIMDUP_EXPANSION_CLASS(e) ((SimdupCharClass) ((e) >> 24))
 
-/* The tables: see tools/fold.pl. */
+/* Two folded code points that one stands for, of the class of the first. */
+typedef struct SimdupFoldPair
+{
+	uint32_t second;
+	uint32_t first;
+	uint32_t joined;
+} SimdupFoldPair;
+
+/* The tables: see tools/fold.pl. Pairs are in ascending order. */
 extern const SimdupFoldProperty simdup_fold_properties[];
 extern const uint32_t simdup_fold_expansions[];
+extern const SimdupFoldPair simdup_fold_pairs[];
+extern const size_t simdup_fold_n_pairs;
 extern const uint32_t simdup_fold_same_han[];
 extern const uint16_t simdup_fold_stage1[];
 extern const uint16_t simdup_fold_stage2[];
@@ -261,30 +273,43 @@ simdup_fold_number(uint32_t cp)
 	return simdup_fold_stage2[simdup_fold_stage1[cp >> 7] * 128 + (cp & 127)];
 }
 
-/* Receives a character of folded text and its class. */
-typedef void (*SimdupFoldSink)(void *arg, uint32_t cp,
-							   SimdupCharClass char_class);
+/* Return the code point that the two stand for, or 0 if there is none. */
+extern uint32_t simdup_fold_join(uint32_t first, uint32_t second);
 
 /*
- * Hand on what a code point or SIMDUP_INVALID_CHAR folds to. Inline, and the sink
+ * Receives a character of folded text and its class. If it replaces, it stands
+ * for the last one and a mark behind that, and takes its place.
+ */
+typedef void (*SimdupFoldSink)(void *arg, uint32_t cp,
+							   SimdupCharClass char_class, bool replaces);
+
+/*
+ * Hand on what a code point or SIMDUP_INVALID_CHAR folds to. *last is the last
+ * code point that was handed on, 0 at the beginning of a text. Inline, and the sink
  * with it, because a call for each character would cost more than folding.
  */
 static inline __attribute__((always_inline)) void
-simdup_fold(uint32_t cp, SimdupFoldSink sink, void *arg)
+simdup_fold(uint32_t cp, uint32_t *last, SimdupFoldSink sink, void *arg)
 {
 	SimdupFoldProperty property =
 		simdup_fold_properties[simdup_fold_number(cp)];
 
 	if (property.n == 1)
-		sink(arg, (uint32_t) ((int32_t) cp + property.value),
-			 (SimdupCharClass) property.char_class);
-	else
-		for (int i = 0; i < property.n; i++)
-		{
-			uint32_t e = simdup_fold_expansions[property.value + i];
+	{
+		uint32_t folded = (uint32_t) ((int32_t) cp + property.value);
+		uint32_t joined = property.joins ? simdup_fold_join(*last, folded) : 0;
 
-			sink(arg, SIMDUP_EXPANSION_CHAR(e), SIMDUP_EXPANSION_CLASS(e));
-		}
+		*last = joined != 0 ? joined : folded;
+		sink(arg, *last, (SimdupCharClass) property.char_class, joined != 0);
+		return;
+	}
+	for (int i = 0; i < property.n; i++)
+	{
+		uint32_t e = simdup_fold_expansions[property.value + i];
+
+		*last = SIMDUP_EXPANSION_CHAR(e);
+		sink(arg, *last, SIMDUP_EXPANSION_CLASS(e), false);
+	}
 }
 
 /*
