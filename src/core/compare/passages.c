@@ -93,28 +93,39 @@ begin_word(Words *words, size_t from)
 	words->begins = false;
 }
 
+/* Put a character behind those of the last word. */
+static void
+end_with(Words *words, uint32_t cp)
+{
+	Word *word = &words->words[words->n - 1];
+
+	word->hash = (words->before + cp + 1) * CHAIN;
+	word->to = words->to;
+}
+
 /* Add the next folded character: a SimdupFoldSink. */
 static inline void
-add_char(void *arg, uint32_t cp, SimdupCharClass char_class, bool replaces)
+add_char(void *arg, uint32_t cp, SimdupCharClass char_class)
 {
 	Words *words = arg;
-	Word *word;
 
 	if (char_class == SIMDUP_CHAR_SEPARATOR)
 	{
 		words->open = false;
 		return;
 	}
-	if (!replaces)
-	{
-		if (char_class == SIMDUP_CHAR_UNSEGMENTED || !words->open)
-			begin_word(words, words->from);
-		words->before = words->words[words->n - 1].hash;
-	}
-	word = &words->words[words->n - 1];
-	word->hash = (words->before + cp + 1) * CHAIN;
-	word->to = words->to;
+	if (char_class == SIMDUP_CHAR_UNSEGMENTED || !words->open)
+		begin_word(words, words->from);
+	words->before = words->words[words->n - 1].hash;
+	end_with(words, cp);
 	words->open = char_class == SIMDUP_CHAR_SEGMENTED;
+}
+
+/* A SimdupFoldReplacer. */
+static void
+replace_char(void *arg, uint32_t cp)
+{
+	end_with(arg, cp);
 }
 
 static uint8_t
@@ -189,9 +200,10 @@ read_words(SimdupUtf8 text)
 		words.to = words.from + (size_t) len;
 		look = simdup_look(p, look);
 		next = p + len;
-		if (property.n == 1 && property.char_class != SIMDUP_CHAR_SEPARATOR)
+		if (property.char_class != SIMDUP_FOLD_LISTED &&
+			property.char_class != SIMDUP_CHAR_SEPARATOR)
 		{
-			simdup_fold(cp, &last, add_char, &words);
+			simdup_fold(cp, &last, add_char, replace_char, &words);
 			n_lines = 0;
 			continue;
 		}
@@ -203,7 +215,7 @@ read_words(SimdupUtf8 text)
 				last = cp;
 			continue;
 		}
-		simdup_fold(cp, &last, add_char, &words);
+		simdup_fold(cp, &last, add_char, replace_char, &words);
 		/* a mark that folds to nothing belongs to the word that it follows */
 		if (property.n == 0 && words.n > 0 &&
 			words.words[words.n - 1].to == words.from)

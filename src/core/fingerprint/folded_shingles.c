@@ -23,14 +23,20 @@ without_last(const char *bytes, size_t len)
 
 /* Add a folded character unless it separates: a SimdupFoldSink. */
 static inline void
-add_char(void *arg, uint32_t cp, SimdupCharClass char_class, bool replaces)
+add_char(void *arg, uint32_t cp, SimdupCharClass char_class)
+{
+	if (char_class != SIMDUP_CHAR_SEPARATOR)
+		simdup_windows_add_char(arg, cp);
+}
+
+/* A SimdupFoldReplacer. */
+static void
+replace_char(void *arg, uint32_t cp)
 {
 	SimdupWindows *windows = arg;
 
-	if (replaces)
-		windows->used = windows->starts[--windows->n];
-	if (char_class != SIMDUP_CHAR_SEPARATOR)
-		simdup_windows_add_char(windows, cp);
+	windows->used = windows->starts[--windows->n];
+	simdup_windows_add_char(windows, cp);
 }
 
 /* ASCII letters in lower case, digits; 0 for separators. */
@@ -107,7 +113,7 @@ char_shingles(SimdupWindows *windows, const unsigned char *p,
 		if (p < end && windows->n < windows->full)
 		{
 			simdup_fold(simdup_utf8_decode(p, end, &len), &last, add_char,
-						windows);
+						replace_char, windows);
 			p += len;
 		}
 		if (windows->n >= windows->full)
@@ -145,7 +151,7 @@ typedef struct FoldedWords
 	SimdupWindows *windows;
 	SimdupCharClass run; /* class of the run that the text is in */
 	bool alone;			 /* the run is one character so far */
-	uint32_t last;		 /* the last character of the run */
+	uint32_t last;		 /* the last folded character before */
 } FoldedWords;
 
 /* Append a character to the word that has begun. */
@@ -155,20 +161,6 @@ append_char(SimdupWindows *windows, uint32_t cp)
 	simdup_windows_reserve(windows, SIMDUP_MAX_UTF8);
 	windows->used += simdup_utf8_encode(cp, (unsigned char *) windows->bytes +
 												windows->used);
-}
-
-/* Put a character in the place of the last one, in each word that has it. */
-static void
-replace_char(FoldedWords *words, uint32_t cp)
-{
-	SimdupWindows *windows = words->windows;
-
-	if (words->run == SIMDUP_CHAR_SEGMENTED || !words->alone)
-	{
-		windows->used = without_last(windows->bytes, windows->used);
-		append_char(windows, cp);
-	}
-	words->last = cp;
 }
 
 /* End the run of characters of one class. */
@@ -188,16 +180,11 @@ end_run(FoldedWords *words)
 
 /* Add the next character of the folded text: a SimdupFoldSink. */
 static inline void
-add_to_words(void *arg, uint32_t cp, SimdupCharClass char_class, bool replaces)
+add_to_words(void *arg, uint32_t cp, SimdupCharClass char_class)
 {
 	FoldedWords *words = arg;
 	bool first = words->run != char_class;
 
-	if (replaces)
-	{
-		replace_char(words, cp);
-		return;
-	}
 	if (first)
 		end_run(words);
 	if (char_class == SIMDUP_CHAR_SEGMENTED)
@@ -215,7 +202,20 @@ add_to_words(void *arg, uint32_t cp, SimdupCharClass char_class, bool replaces)
 	}
 	words->run = char_class;
 	words->alone = first;
-	words->last = cp;
+}
+
+/* Replace the last character of the folded text: a SimdupFoldReplacer. */
+static void
+replace_in_words(void *arg, uint32_t cp)
+{
+	FoldedWords *words = arg;
+	SimdupWindows *windows = words->windows;
+
+	/* a character that is alone in its run is in no word yet */
+	if (words->run == SIMDUP_CHAR_UNSEGMENTED && words->alone)
+		return;
+	windows->used = without_last(windows->bytes, windows->used);
+	append_char(windows, cp);
 }
 
 static void
@@ -224,13 +224,12 @@ word_shingles(SimdupWindows *windows, const unsigned char *p,
 {
 	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
 	FoldedWords words = {.windows = windows};
-	uint32_t last = 0;
 	int len;
 
 	for (; p < end; p += len)
 	{
-		simdup_fold(simdup_utf8_decode(p, end, &len), &last, add_to_words,
-					&words);
+		simdup_fold(simdup_utf8_decode(p, end, &len), &words.last, add_to_words,
+					replace_in_words, &words);
 		look = simdup_look(p, look);
 	}
 	end_run(&words);
@@ -311,14 +310,11 @@ typedef struct Field
  * dropped.
  */
 static inline void
-append_to_field(void *arg, uint32_t cp, SimdupCharClass char_class,
-				bool replaces)
+append_to_field(void *arg, uint32_t cp, SimdupCharClass char_class)
 {
 	Field *field = arg;
 
 	(void) char_class;
-	if (replaces)
-		field->used = without_last(field->bytes, field->used);
 	if (simdup_is_blank(cp))
 	{
 		field->white = field->used > 0;
@@ -331,6 +327,16 @@ append_to_field(void *arg, uint32_t cp, SimdupCharClass char_class,
 	field->white = false;
 	field->used +=
 		simdup_utf8_encode(cp, (unsigned char *) field->bytes + field->used);
+}
+
+/* A SimdupFoldReplacer. */
+static void
+replace_in_field(void *arg, uint32_t cp)
+{
+	Field *field = arg;
+
+	field->used = without_last(field->bytes, field->used);
+	append_to_field(field, cp, SIMDUP_CHAR_SEGMENTED);
 }
 
 char *
@@ -349,11 +355,11 @@ simdup_fold_field(const char *text, size_t len, size_t *folded_len)
 		uint32_t cp = simdup_utf8_decode(p, end, &char_len);
 
 		if (cp != SIMDUP_INVALID_CHAR)
-			simdup_fold(cp, &last, append_to_field, &field);
+			simdup_fold(cp, &last, append_to_field, replace_in_field, &field);
 		else
 		{
 			/* keep a byte that is not UTF-8 */
-			append_to_field(&field, 'x', SIMDUP_CHAR_SEGMENTED, false);
+			append_to_field(&field, 'x', SIMDUP_CHAR_SEGMENTED);
 			field.bytes[field.used - 1] = (char) *p;
 			last = 0;
 		}

@@ -14,6 +14,7 @@ use warnings;
 my $SEPARATOR = 0;
 my $SEGMENTED = 1;
 my $UNSEGMENTED = 2;
+my $LISTED = 3;
 
 # Scripts written without spaces between words, as in profile 1.
 my @unsegmented = (
@@ -34,7 +35,7 @@ for (
 	'E41:E40 E40', 'EC1:EC0 EC0',
 	# Chinese that Unihan does not link
 	'4F48:5E03', '4F54:5360', '9031:5468', '904A:6E38', '6DE8:51C0', '6607:5347',
-	'6E67:6D8C', '617E:6B32', '6C59:6C61', '88CF:91CC', '8AAA:8BF4', '7232:4E3A', '8846:4F17',
+	'6E67:6D8C', '617E:6B32', '6C59:6C61', '88CF:91CC', '8AAC:8BF4', '7232:4E3A', '8846:4F17',
 	'7DAB:7EBF', '8A3C:8BC1')
 {
 	my ($from, $to) = split /:/;
@@ -246,9 +247,10 @@ sub class
 sub lines
 {
 	my @values = @_;
+	my $n = $values[0] =~ /{/ ? 4 : 16;
 	my $out = '';
 
-	while (my @line = splice @values, 0, 16)
+	while (my @line = splice @values, 0, $n)
 	{
 		$out .= "\t" . join(', ', @line) . ",\n";
 	}
@@ -265,10 +267,9 @@ my @pairs = find_pairs();
 my %joins = map { $_->[0] => 1 } @pairs;
 $joins{$_} = 1 for 0x1161 .. 0x1175, 0x11A8 .. 0x11C2;
 
-# Each code point has a property: value, class, number of folded characters, whether
-# the one it folds to may join what stands before it. The first three are those of
-# code points that fold to themselves.
-my @properties = ("0,$SEPARATOR,1,0", "0,$SEGMENTED,1,0", "0,$UNSEGMENTED,1,0");
+# Each code point has a property: value, class, number of folded characters. The
+# first three are those of code points that fold to themselves.
+my @properties = ("0, $SEPARATOR, 1", "0, $SEGMENTED, 1", "0, $UNSEGMENTED, 1");
 my %property_index = map { $properties[$_] => $_ } 0 .. $#properties;
 my (@property_of, @expansions, %expansion_at);
 for my $cp (0 .. $MAX - 1)
@@ -276,22 +277,21 @@ for my $cp (0 .. $MAX - 1)
 	my @folded = fold($cp);
 	my $key;
 
-	if (@folded == 1)
+	if (@folded == 1 && !$joins{ $folded[0] })
 	{
-		$key = join ',', $folded[0] - $cp, class($folded[0]), 1, $joins{ $folded[0] } // 0;
+		$key = join ', ', $folded[0] - $cp, class($folded[0]), 1;
 	}
 	else
 	{
 		my $text = join ',',
-		  map { sprintf '0x%X', $_ | class($_) << 24 } @folded;
+		  map { sprintf '0x%X', $_ | class($_) << 24 | ($joins{$_} // 0) << 26 } @folded;
 
-		die sprintf 'U+%04X joins within', $cp if grep { $joins{$_} } @folded;
 		if (@folded && !defined $expansion_at{$text})
 		{
 			$expansion_at{$text} = @expansions;
 			push @expansions, split /,/, $text;
 		}
-		$key = join ',', $expansion_at{$text} // 0, $SEPARATOR, scalar @folded, 0;
+		$key = join ', ', $expansion_at{$text} // 0, $LISTED, scalar @folded;
 	}
 	if (!exists $property_index{$key})
 	{
@@ -343,12 +343,12 @@ print <<'END';
 END
 printf "const SimdupFoldProperty simdup_fold_properties[%d] = {\n",
   scalar @properties;
-print "\t{$_},\n" for map { s/,/, /gr } @properties;
+print lines(map { "{$_}" } @properties);
 print "};\n\n";
 printf "const uint32_t simdup_fold_expansions[%d] = {\n%s};\n\n",
   scalar @expansions, lines(@expansions);
 printf "const SimdupFoldPair simdup_fold_pairs[%d] = {\n", scalar @pairs;
-printf "\t{0x%X, 0x%X, 0x%X},\n", @$_ for @pairs;
+print lines(map { sprintf '{0x%X, 0x%X, 0x%X}', @$_ } @pairs);
 print "};\n\n";
 printf "const size_t simdup_fold_n_pairs = %d;\n\n", scalar @pairs;
 printf "const uint32_t simdup_fold_same_han[%d] = {\n%s};\n\n",

@@ -231,21 +231,27 @@ simdup_is_blank(uint32_t cp)
 /* The most code points that one folds to. */
 #define SIMDUP_MAX_FOLDED 18
 
+/* In place of a class: what the code point folds to is in simdup_fold_expansions. */
+#define SIMDUP_FOLD_LISTED 3
+
 /*
- * How a code point folds. With n = 1, add value to the code point; otherwise
- * value is where the n code points begin in simdup_fold_expansions.
+ * How a code point folds: to the one that is value further, or, if listed, to the
+ * n of simdup_fold_expansions from value on.
  */
 typedef struct SimdupFoldProperty
 {
 	int32_t value;
-	uint8_t char_class; /* of the folded code point, where n is 1 */
+	uint8_t char_class; /* of the folded code point, or SIMDUP_FOLD_LISTED */
 	uint8_t n;
-	uint8_t joins; /* n is 1, and it may be one with the code point before */
 } SimdupFoldProperty;
 
-/* An element of simdup_fold_expansions: code point and class. None of them joins. */
+/*
+ * An element of simdup_fold_expansions: code point, class, and whether it may be
+ * one with the code point before it.
+ */
 #define SIMDUP_EXPANSION_CHAR(e) ((e) &0x1FFFFF)
-#define SIMDUP_EXPANSION_CLASS(e) ((SimdupCharClass) ((e) >> 24))
+#define SIMDUP_EXPANSION_CLASS(e) ((SimdupCharClass) ((e) >> 24 & 3))
+#define SIMDUP_EXPANSION_JOINS(e) (((e) >> 26 & 1) != 0)
 
 /* Two folded code points that one stands for, of the class of the first. */
 typedef struct SimdupFoldPair
@@ -276,39 +282,45 @@ simdup_fold_number(uint32_t cp)
 /* Return the code point that the two stand for, or 0 if there is none. */
 extern uint32_t simdup_fold_join(uint32_t first, uint32_t second);
 
-/*
- * Receives a character of folded text and its class. If it replaces, it stands
- * for the last one and a mark behind that, and takes its place.
- */
+/* Receives a character of folded text and its class. */
 typedef void (*SimdupFoldSink)(void *arg, uint32_t cp,
-							   SimdupCharClass char_class, bool replaces);
+							   SimdupCharClass char_class);
+
+/* Receives a character, of the same class, that takes the place of the last one. */
+typedef void (*SimdupFoldReplacer)(void *arg, uint32_t cp);
 
 /*
- * Hand on what a code point or SIMDUP_INVALID_CHAR folds to. *last is the last
- * code point that was handed on, 0 at the beginning of a text. Inline, and the sink
- * with it, because a call for each character would cost more than folding.
+ * Hand on what a code point or SIMDUP_INVALID_CHAR folds to. *last, 0 at the
+ * beginning of a text, becomes the last code point that was handed on. Inline, and
+ * the sink with it, because a call for each character would cost more than folding.
  */
 static inline __attribute__((always_inline)) void
-simdup_fold(uint32_t cp, uint32_t *last, SimdupFoldSink sink, void *arg)
+simdup_fold(uint32_t cp, uint32_t *last, SimdupFoldSink sink,
+			SimdupFoldReplacer replace, void *arg)
 {
 	SimdupFoldProperty property =
 		simdup_fold_properties[simdup_fold_number(cp)];
 
-	if (property.n == 1)
+	if (property.char_class != SIMDUP_FOLD_LISTED)
 	{
 		uint32_t folded = (uint32_t) ((int32_t) cp + property.value);
-		uint32_t joined = property.joins ? simdup_fold_join(*last, folded) : 0;
 
-		*last = joined != 0 ? joined : folded;
-		sink(arg, *last, (SimdupCharClass) property.char_class, joined != 0);
+		sink(arg, folded, (SimdupCharClass) property.char_class);
+		*last = folded;
 		return;
 	}
 	for (int i = 0; i < property.n; i++)
 	{
 		uint32_t e = simdup_fold_expansions[property.value + i];
+		uint32_t folded = SIMDUP_EXPANSION_CHAR(e);
+		uint32_t joined =
+			SIMDUP_EXPANSION_JOINS(e) ? simdup_fold_join(*last, folded) : 0;
 
-		*last = SIMDUP_EXPANSION_CHAR(e);
-		sink(arg, *last, SIMDUP_EXPANSION_CLASS(e), false);
+		if (joined != 0)
+			replace(arg, joined);
+		else
+			sink(arg, folded, SIMDUP_EXPANSION_CLASS(e));
+		*last = joined != 0 ? joined : folded;
 	}
 }
 
