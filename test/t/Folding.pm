@@ -1,4 +1,4 @@
-# Folding: what profile 2 folds a text to, by its rule and Unicode's files, step by
+# Folding.pm: what profile 2 folds a text to, by its rule and Unicode's files, step by
 # step over whole strings. It shares nothing with the tables of core/ or their maker.
 
 package Folding;
@@ -6,6 +6,9 @@ package Folding;
 use strict;
 use warnings;
 use utf8;
+
+use IO::File;
+use IO::Uncompress::Bunzip2;
 
 our $FOLDER = '/usr/share/unicode';
 
@@ -31,14 +34,24 @@ for my $pair (@typed)
 my (%name, %named, %general, %digit, %canonical, %lower, %upper, %script, %nfkc_cf, %excluded, %simple);
 my (%pair_of, %fold_of);
 
+# The lines of a file of the folder, packed or not.
 sub lines_of
 {
 	my ($name) = @_;
-	my $command = -e "$FOLDER/$name" ? "cat $FOLDER/$name" : "bzip2 -dc $FOLDER/$name.bz2";
-	my @lines = `$command`;
+	my $path = "$FOLDER/$name";
+	my $file = -e $path ? IO::File->new($path, 'r') : IO::Uncompress::Bunzip2->new("$path.bz2");
 
-	die "no $name in $FOLDER\n" unless @lines;
+	die "no $name in $FOLDER\n" unless $file;
+	my @lines = $file->getlines;
 	return @lines;
+}
+
+# Check whether the files are there, of the version that the rule is written for.
+sub is_there
+{
+	my $version = eval { (lines_of('DerivedNormalizationProps.txt'))[0] };
+
+	return ($version // '') =~ /-15\.0\.0\.txt/;
 }
 
 # Files with a range, a property, and perhaps a value.
@@ -58,8 +71,6 @@ sub each_property
 }
 
 sub text_of { return join '', map { chr hex } split ' ', shift }
-
-sub is_there { return -e "$FOLDER/UnicodeData.txt" && -e "$FOLDER/Scripts.txt" }
 
 sub load
 {
