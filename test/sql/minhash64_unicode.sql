@@ -52,6 +52,13 @@ FROM t, generate_series(1, 6) AS w, unnest('{char,word,raw}'::text[]) AS u,
 SELECT u, shingle_resemblance('ABC ÉTÉ', 'abc été', 2, u), shingle_resemblance('請維修路燈', '请维修路灯', 2, u),
        shingle_resemblance('السَّلامُ عَلَيْكُمْ', 'السلام عليكم', 2, u) AS marks
 FROM (VALUES ('word'), ('char'), ('raw')) AS b(u);
+-- what counts, and what does not, by script
+SELECT equal, count(*), count(*) FILTER (WHERE (shingle_resemblance(a, b, 64) = 1) = equal) AS as_told
+FROM (VALUES ('𝐚ᴀ ٣', 'aa3', true), ('éłøđıßæœþðŋəɛɔ', 'elodissaeoethdneeo', true), ('ёйїґқ', 'еиігк', true), ('Ώς', 'ωσ', true), ('أإآٱةہىیئک', 'ااااههيييك', true),
+             ('שׁװ', 'שוו', true), ('ड़ँ', 'डं', true), ('แ', 'เเ', true), ('ﾍﾞへ゛', 'ベべ', true), ('관계', E'\xe1\x84\x80\xe1\x85\xaa\xe1\x86\xab계', true), ('關係', '关系', true),
+             ('o', 'oe', false), ('å', 'aa', false), ('ä', 'ae', false), ('и', 'і', false), ('ь', 'ъ', false), ('є', 'е', false), ('گ', 'ك', false), ('چ', 'ج', false), ('پ', 'ب', false),
+             ('ژ', 'ز', false), ('ے', 'ي', false), ('ھ', 'ه', false), ('ך', 'כ', false), ('कि', 'क', false), ('ก้า', 'กา', false), ('ベ', 'ヘ', false), ('っ', 'つ', false), ('らー', 'ら', false), ('ら', 'ラ', false), ('四', '4', false)) AS t (a, b, equal)
+GROUP BY equal ORDER BY equal;
 -- texts that differ in what minhash64 folds alone resemble each other wholly, and so they are found
 CREATE TABLE folds (id int PRIMARY KEY, body text);
 INSERT INTO folds VALUES (1, '请尽快维修学校门口的路灯，晚上太黑，孩子们上学放学都很危险。'), (2, '請盡快維修學校門口的路燈，晚上太黑，孩子們上學放學都很危險。'),
