@@ -28,7 +28,7 @@ my @unsegmented = (
 # spellings of one letter. Code points, and behind the colon what each becomes.
 my %listed;
 for (
-	'0131:69', 'E6:61 65', '153:6F 65', 'FE:74 68', 'F0:64', '14B:6E', '259 25B:65', '254:6F',
+	'131:69', 'E6:61 65', '153:6F 65', 'FE:74 68', 'F0:64', '14B:6E', '259 25B:65', '254:6F',
 	'2B9 2BA 2BB 2BC 2BD 2BE 2BF:27', '5F0:5D5 5D5', '5F1:5D5 5D9', '5F2:5D9 5D9',
 	'671:627', '629 6C1 6C3 6D5:647', '649 6CC:64A', '6A9:643', '901:902', '9CE:9A4 9CD',
 	'D7A:D23 D4D', 'D7B:D28 D4D', 'D7C:D30 D4D', 'D7D:D32 D4D', 'D7E:D33 D4D', 'D7F:D15 D4D',

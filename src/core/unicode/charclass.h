@@ -219,11 +219,10 @@ simdup_is_blank(uint32_t cp)
 /*
  * Characters of profile 2: what each of them folds to.
  *
- * Folding ignores case, width, ligatures, accents, the forms of a character, the
- * keyboard it was typed on, traditional Chinese, soft hyphens and zero-width
- * characters. Each code point folds by itself, to 0 to 18 code points. Then what
- * stands side by side and is the canonical decomposition of one character becomes
- * that one: kana and voiced marks, jamo of Hangul, vowels of Indic scripts.
+ * Folding ignores case, width, ligatures, accents, the keyboard, traditional
+ * Chinese, soft hyphens and zero-width characters. Each code point folds by itself,
+ * to 0 to 18 code points. Then two that stand side by side are joined if they are
+ * the canonical decomposition of one: a kana and its mark, jamo, Indic vowels.
  * tools/fold.pl has the rule. The tables are Unicode 15.0's and frozen, as are the
  * classes, which profile 1 defines.
  */
@@ -253,7 +252,7 @@ typedef struct SimdupFoldProperty
 #define SIMDUP_EXPANSION_CLASS(e) ((SimdupCharClass) ((e) >> 24 & 3))
 #define SIMDUP_EXPANSION_JOINS(e) (((e) >> 26 & 1) != 0)
 
-/* Two folded code points that one stands for, of the class of the first. */
+/* Two folded code points, and the one that they become. All have one class. */
 typedef struct SimdupFoldPair
 {
 	uint32_t second;
@@ -279,7 +278,7 @@ simdup_fold_number(uint32_t cp)
 	return simdup_fold_stage2[simdup_fold_stage1[cp >> 7] * 128 + (cp & 127)];
 }
 
-/* Return the code point that the two stand for, or 0 if there is none. */
+/* Return what two folded code points become when they are joined, or 0. */
 extern uint32_t simdup_fold_join(uint32_t first, uint32_t second);
 
 /* Receives a character of folded text and its class. */
