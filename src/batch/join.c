@@ -24,15 +24,20 @@
 #include "server/spill.h"
 
 /*
- * A bit in an element's index, which otherwise is the index of its fingerprint:
- * the fingerprint has rows of the first query. Without a second query none has it.
+ * A bit in an element's index, which otherwise is the index of its fingerprint or
+ * the number of its first row: the fingerprint has rows of the first query.
+ * Without a second query none has it.
  */
 #define HAS_FIRST (UINT64CONST(1) << 63)
+
+/* Chunks on disk that are joined with each other, each pair of them in memory. */
+#define MAX_CHUNKS 24
 
 typedef struct FingerprintJoin
 {
 	SimdupFingerprints *fingerprints;
-	SimdupFingerprintSink sink;
+	SimdupFingerprintSink sink; /* NULL: take first rows */
+	SimdupRowPairSink row_sink;
 	void *arg;
 	SimdupPairJoin pairs;
 
@@ -52,15 +57,21 @@ static void
 receive_pair(void *arg, SimdupElement a, SimdupElement b)
 {
 	FingerprintJoin *join = arg;
-	SimdupFingerprint fingerprint_a =
-		simdup_fingerprint_at(join->fingerprints,
-							  (int64) (a.index & ~HAS_FIRST));
-	SimdupFingerprint fingerprint_b =
-		simdup_fingerprint_at(join->fingerprints,
-							  (int64) (b.index & ~HAS_FIRST));
+	SimdupFingerprint fingerprint_a;
+	SimdupFingerprint fingerprint_b;
+	int distance = simdup_hamming64(a.fp, b.fp);
 
-	join->sink(join->arg, &fingerprint_a, &fingerprint_b,
-			   simdup_hamming64(a.fp, b.fp));
+	a.index &= ~HAS_FIRST;
+	b.index &= ~HAS_FIRST;
+	if (join->sink == NULL)
+	{
+		join->row_sink(join->arg, (uint32) a.index, (uint32) b.index,
+					   (uint32) distance);
+		return;
+	}
+	fingerprint_a = simdup_fingerprint_at(join->fingerprints, (int64) a.index);
+	fingerprint_b = simdup_fingerprint_at(join->fingerprints, (int64) b.index);
+	join->sink(join->arg, &fingerprint_a, &fingerprint_b, distance);
 }
 
 static void
@@ -278,6 +289,48 @@ join_on_disk(FingerprintJoin *join, SimdupTempFile *file, int64 n,
 	path->n_skipped = n_skipped;
 }
 
+/* Load a part of the elements in a file. */
+static SimdupPairSet
+load_chunk(FingerprintJoin *join, SimdupTempFile *file, int64 from, int64 n,
+		   int64 at)
+{
+	simdup_tempfile_read(file, from * (int64) sizeof(SimdupElement),
+						 join->elements + at,
+						 (size_t) n * sizeof(SimdupElement));
+	return (SimdupPairSet){join->elements + at, join->scratch + at, (uint32) n};
+}
+
+/*
+ * Join fingerprints that are a few times as many as fit in memory: each chunk with
+ * itself and with those after it.
+ */
+static void
+join_chunks(FingerprintJoin *join, SimdupTempFile *file, int64 n)
+{
+	int64 size = join->capacity;
+	double n_chunks = (double) ((n + size - 1) / size);
+
+	/* no sort needs the other half of the memory */
+	make_room(join, 2 * size);
+
+	join->run = (double) n / (n_chunks * (n_chunks + 1) / 2);
+	for (int64 i = 0; i < n; i += size)
+	{
+		SimdupPairSet a = load_chunk(join, file, i, Min(size, n - i), 0);
+
+		simdup_pair_join(&join->pairs, a, NULL);
+		join->done += join->run;
+		for (int64 j = i + size; j < n; j += size)
+		{
+			SimdupPairSet b = load_chunk(join, file, j, Min(size, n - j), size);
+
+			CHECK_FOR_INTERRUPTS();
+			simdup_pair_join(&join->pairs, a, &b);
+			join->done += join->run;
+		}
+	}
+}
+
 static int64
 n_in_scope(const SimdupFingerprints *fingerprints, uint32 scope)
 {
@@ -298,15 +351,18 @@ join_scope(FingerprintJoin *join, uint32 scope)
 
 	if (!on_disk)
 		join->elements = fingerprints->in_memory.elements + from;
-	/* those in memory do not tell which query their rows are of */
-	if (on_disk || rows->n_first < rows->n)
+	/* those in memory have the index alone, until a join of first rows */
+	if (on_disk || rows->n_first < rows->n || join->sink == NULL ||
+		fingerprints->has_first_rows)
 		for (int64 i = 0; i < n; i++)
 		{
 			SimdupFingerprint fingerprint =
 				simdup_fingerprint_at(fingerprints, from + i);
 			SimdupElement element = {fingerprint.fp, (uint64) (from + i)};
 
-			CHECK_FOR_INTERRUPTS();
+			simdup_check_interrupts_at((size_t) i);
+			if (join->sink == NULL)
+				element.index = simdup_row_at(fingerprints, fingerprint.start);
 			if (rows->n_first < rows->n &&
 				simdup_row_at(fingerprints, fingerprint.start) < rows->n_first)
 				element.index |= HAS_FIRST;
@@ -315,7 +371,51 @@ join_scope(FingerprintJoin *join, uint32 scope)
 			else
 				join->elements[i] = element;
 		}
-	join_run(join, n, file, 1.0);
+	if (file != NULL && rows->n_first == rows->n &&
+		n / join->capacity < MAX_CHUNKS)
+	{
+		int64 capacity = join->capacity;
+
+		join_chunks(join, file, n);
+		make_room(join, capacity);
+		simdup_tempfile_close(file);
+	}
+	else
+		join_run(join, n, file, 1.0);
+}
+
+/* Join all scopes. */
+static void
+join_all_scopes(FingerprintJoin *join)
+{
+	SimdupFingerprints *fingerprints = join->fingerprints;
+	bool on_disk = fingerprints->fingerprint_file != NULL;
+	int64 largest = 0; /* scope */
+
+	join->pairs.sink = receive_pair;
+	join->pairs.progress = show_share;
+	join->pairs.arg = join;
+	simdup_progress_phase("comparing", fingerprints->n);
+	if (join->pairs.max_distance == 0 || fingerprints->n < 2)
+		return;
+	join->pairs.helpers = simdup_workers();
+	for (uint32 scope = 0; scope < fingerprints->n_scopes; scope++)
+		largest = Max(largest, n_in_scope(fingerprints, scope));
+	if (on_disk)
+		largest = Min(largest, Max(fingerprints->rows->budget / 2 /
+									   (2 * (int64) sizeof(SimdupElement)),
+								   64));
+	make_room(join, largest);
+	for (uint32 scope = 0; scope < fingerprints->n_scopes; scope++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (n_in_scope(fingerprints, scope) > 1)
+			join_scope(join, scope);
+	}
+	fingerprints->has_first_rows = !on_disk && join->sink == NULL;
+	simdup_free(join->scratch);
+	if (on_disk)
+		simdup_free(join->elements);
 }
 
 void
@@ -325,31 +425,19 @@ simdup_join_fingerprints(SimdupFingerprints *fingerprints, int max_distance,
 	FingerprintJoin join = {.fingerprints = fingerprints,
 							.sink = sink,
 							.arg = arg,
-							.pairs = {.max_distance = max_distance,
-									  .sink = receive_pair,
-									  .progress = show_share,
-									  .arg = &join}};
-	bool on_disk = fingerprints->fingerprint_file != NULL;
-	int64 largest = 0; /* scope */
+							.pairs = {.max_distance = max_distance}};
 
-	simdup_progress_phase("comparing", fingerprints->n);
-	if (max_distance == 0 || fingerprints->n < 2)
-		return;
-	join.pairs.helpers = simdup_workers();
-	for (uint32 scope = 0; scope < fingerprints->n_scopes; scope++)
-		largest = Max(largest, n_in_scope(fingerprints, scope));
-	if (on_disk)
-		largest = Min(largest, Max(fingerprints->rows->budget / 2 /
-									   (2 * (int64) sizeof(SimdupElement)),
-								   64));
-	make_room(&join, largest);
-	for (uint32 scope = 0; scope < fingerprints->n_scopes; scope++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (n_in_scope(fingerprints, scope) > 1)
-			join_scope(&join, scope);
-	}
-	simdup_free(join.scratch);
-	if (on_disk)
-		simdup_free(join.elements);
+	join_all_scopes(&join);
+}
+
+void
+simdup_join_first_rows(SimdupFingerprints *fingerprints, int max_distance,
+					   SimdupRowPairSink sink, void *arg)
+{
+	FingerprintJoin join = {.fingerprints = fingerprints,
+							.row_sink = sink,
+							.arg = arg,
+							.pairs = {.max_distance = max_distance}};
+
+	join_all_scopes(&join);
 }
