@@ -222,6 +222,19 @@ CALL lock_pairs();
 SELECT k, max(n) AS locks, bool_and(twins) AS twins_meet, count(*) FILTER (WHERE unrelated) AS unrelated_meet
   FROM locked GROUP BY k ORDER BY k;
 
+-- what pg_locks shows is not the value of a block: of one fingerprint, two tables
+-- have other tags, and one table the same again
+CREATE TABLE tagged (n int, tag text);
+CREATE TABLE locking_too (LIKE locking INCLUDING INDEXES);
+CREATE TRIGGER t BEFORE INSERT ON locking_too FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('max_distance => 0', 'key => id');
+INSERT INTO tagged SELECT i, t FROM generate_series(1, 2) AS i, unnest(locks_of(0, '0000000000000007')) AS t;
+BEGIN;
+INSERT INTO locking_too VALUES (1, '0000000000000007');
+INSERT INTO tagged SELECT 3, objsubid || ':' || objid FROM pg_locks
+WHERE locktype = 'advisory' AND pid = pg_backend_pid() AND objsubid > 16384 AND classid <> 0;
+COMMIT;
+SELECT count(*), count(DISTINCT tag) AS tags, bool_or(tag LIKE '%:7') AS shows FROM tagged;
+
 --
 -- Partitions: twins are looked for in the whole table
 --
