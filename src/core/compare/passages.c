@@ -10,7 +10,6 @@
  */
 #include "core/compare/passages.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/compare/resemblance.h"
@@ -346,8 +345,7 @@ keep_common(SimdupHashes *all, double often)
 {
 	size_t n = 0;
 
-	if (all->n > 0)
-		qsort(all->hashes, all->n, sizeof(uint64_t), simdup_compare_words);
+	simdup_hashes_sort(all);
 	for (size_t i = 0, end; i < all->n; i = end)
 	{
 		for (end = i; end < all->n && all->hashes[end] == all->hashes[i];)
