@@ -10,6 +10,7 @@
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
+#include "utils/memutils.h"
 
 #include "core/compare/numbers.h"
 #include "core/compare/passages.h"
@@ -30,10 +31,13 @@ simdup_strip_html(PG_FUNCTION_ARGS)
 {
 	text *html = PG_GETARG_TEXT_PP(0);
 	size_t len = VARSIZE_ANY_EXHDR(html);
-	text *result = palloc(VARHDRSZ + len);
+	text *result = simdup_alloc(VARHDRSZ + SIMDUP_HTML_ROOM(len));
 
 	len = simdup_html_text(VARDATA_ANY(html), len, VARDATA(result),
 						   simdup_encode_char, NULL);
+	if (!AllocSizeIsValid(VARHDRSZ + len))
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("requested length too large"));
 	SET_VARSIZE(result, VARHDRSZ + len);
 	PG_RETURN_TEXT_P(result);
 }
