@@ -119,6 +119,58 @@ append_sentence(char *p, int script)
 	return p;
 }
 
+/* Own text of a letter's second sentence, after marks, lines and items of lists. */
+static void
+test_sentences(void)
+{
+	static const char *const marks[] = {".",  "!",	"?",  ":", ";", "။",  "።",
+										"։",  "།",	"॥",  "।", "｡", "．", "。",
+										"！", "？", "؟",  "۔", "។", "‼",  "⁇",
+										"﹒", "…",	"；", "："};
+	static const struct
+	{
+		const char *begins; /* an item of a list */
+		const char *number; /* of it, which is a word */
+	} items[] = {{"- ", ""},	 {"> * ", ""},	   {"\t• ", ""},
+				 {"— ", ""},	 {"2. ", "2. "},   {"12) ", "12) "},
+				 {"b) ", "b) "}, {"３．", "３．"}, {"2、", "2、"}};
+	static const char *const no_items[] = {"-",	   "123. ", "2.5 ", "2.",
+										   "b. c", "c ",	"*",	"bb)"};
+	char text[200];
+	char form[200];
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+	{
+		const char *m = marks[i];
+		char expected[40];
+
+		sprintf(text, "aa bb%s cc dd%s ee ff%s", m, m, m);
+		sprintf(form, "aa bb%s ee ff%s", m, m);
+		sprintf(expected, "cc dd%s", m);
+		test_own(text, form, expected);
+	}
+	test_own("aa bb\u2028cc dd\u2028ee ff", "aa bb\u2028ee ff", "cc dd");
+	test_own("aa bb\u2029cc dd\u2029ee ff", "aa bb\u2029ee ff", "cc dd");
+	/* commas end nothing, nor do points in numbers */
+	test_own("aa bb، cc dd، ee ff،", "aa bb، ee ff،", "aa bb، cc dd، ee ff،");
+	test_own("aa ３．５ bb. cc dd", "aa ３．５ bb. ee ff", "cc dd");
+	test_own("aa ３．５ bb", "aa ３．", "aa ３．５ bb");
+	for (size_t i = 0; i < sizeof(items) / sizeof(items[0]); i++)
+	{
+		char expected[40];
+
+		sprintf(text, "aa bb\n%scc dd\n- ee ff", items[i].begins);
+		sprintf(form, "aa bb\n- ee ff");
+		sprintf(expected, "%scc dd", items[i].number);
+		test_own(text, form, expected);
+	}
+	for (size_t i = 0; i < sizeof(no_items) / sizeof(no_items[0]); i++)
+	{
+		sprintf(text, "aa bb\n%scc", no_items[i]);
+		test_own(text, "aa bb", text);
+	}
+}
+
 /* A template with one to three own sentences: exactly these come out. */
 static bool
 planted_is_found(int script)
@@ -303,6 +355,16 @@ main(void)
 	test_own("学校门口的路灯坏了三个月。我母亲上周在那里摔倒了。请尽快派人维修路灯。",
 			 "學校門口的路燈壞了三個月。請盡快派人維修路燈。",
 			 "我母亲上周在那里摔倒了。");
+	/* of a sentence, one or two characters without blanks are no passage */
+	test_own("学校门口的路灯坏了两三个月。请尽快派人维修路灯。谢谢。",
+			 "學校門口的路燈壞了很久。請盡快派人維修那路燈。",
+			 "两三个月。 … 谢谢。");
+	test_own("学校门口的路灯坏了五天一直没人修理。请尽快派人维修路灯。",
+			 "学校门口的路灯坏了一年一直没人修理。请尽快派人维修路灯。", "");
+	test_own("学校门口的路灯坏了5天一直没人修理。请尽快派人维修路灯。",
+			 "学校门口的路灯坏了8年一直没人修理。请尽快派人维修路灯。", "5天");
+	test_own("路灯", "学校", "路灯");
+	test_sentences();
 	test_own("“Help”, she said: mend it before the winter comes to us.", form,
 			 "“Help”, she said: … comes to us.");
 	test_own("E\xcc\x81te\xcc\x81 2024", "hiver", "E\xcc\x81te\xcc\x81 2024");

@@ -27,14 +27,15 @@
 /* Any odd number with bits all over, for hashes of words and of runs. */
 #define CHAIN UINT64_C(0x9e3779b97f4a7c15)
 
-/* Marks before a word, and behind it, that belong to it. */
+/* Marks before a word, and behind it, that belong to it, as do ends of sentences. */
 #define OPENING "([{\"'$#¡£¥«¿‘‚“„‹€〈《「『【〔（［｛￡￥"
-#define CLOSING ")]}\"'.,;:!?%»’”…›€、。〉》」』】〕！），：；？］｝،؛؟۔।"
+#define CLOSING ")]}\"'.,;:!?%»’”…›€、〉》」』】〕），：；］｝،؛"
 
 /*
  * The words of a text, folded as minhash64 folds them, and their sentences. A
- * sentence ends with its mark or at an empty line, since mail programs break lines
- * anywhere. In scripts without blanks, each character is a word.
+ * sentence ends with its mark, at an empty line, or before an item of a list. Other
+ * ends of lines say nothing, since mail programs break lines anywhere. In scripts
+ * without blanks, each character is a word.
  */
 
 /* Hyphens within words: the usual one, the soft, the real and the firm one. */
@@ -42,6 +43,16 @@
 
 /* Characters of lines that are empty, or quoted so: with two unusual blanks. */
 #define IN_EMPTY_LINES " \t\r>\xC2\xA0\xE3\x80\x80"
+
+/* What begins an item of a list, with one of the blanks behind it. */
+#define BULLETS "-*+·•‣–—▪■□●○◦"
+#define BLANKS " \t\xC2\xA0\xE3\x80\x80"
+
+/* Bytes of a line in which an item of a list begins, if it does. */
+#define MAX_INDENT 256
+
+/* Characters of a sentence that are no passage, in scripts without blanks. */
+#define MAX_FRAGMENT 2
 
 /* The most words of a text: their list takes 1 GB. */
 #define MAX_WORDS ((size_t) 1 << 25)
@@ -51,7 +62,8 @@ typedef struct Word
 	size_t from;
 	size_t to;
 	uint64_t hash;
-	bool begins; /* a sentence */
+	bool begins;  /* a sentence */
+	bool is_char; /* of a script without blanks */
 } Word;
 
 typedef struct Words
@@ -76,7 +88,7 @@ words_key(const Words *words, size_t i, size_t n)
 }
 
 static void
-begin_word(Words *words, size_t from)
+begin_word(Words *words, size_t from, bool is_char)
 {
 	if (words->n == MAX_WORDS)
 	{
@@ -85,7 +97,7 @@ begin_word(Words *words, size_t from)
 	}
 	words->words =
 		simdup_grow(words->words, &words->size, words->n + 1, sizeof(Word));
-	words->words[words->n++] = (Word){from, from, 0, words->begins};
+	words->words[words->n++] = (Word){from, from, 0, words->begins, is_char};
 	words->begins = false;
 }
 
@@ -102,7 +114,7 @@ add_char(Words *words, uint32_t cp, SimdupCharClass char_class, size_t from,
 		return;
 	}
 	if (char_class == SIMDUP_CHAR_UNSEGMENTED || !words->open)
-		begin_word(words, from);
+		begin_word(words, from, char_class == SIMDUP_CHAR_UNSEGMENTED);
 	word = &words->words[words->n - 1];
 	word->hash = (word->hash + cp + 1) * CHAIN;
 	word->to = to;
@@ -129,6 +141,34 @@ is_among(const char *chars, uint32_t cp)
 	return cp != 0 && strstr(chars, (char *) utf8) != NULL;
 }
 
+/* Check whether a mark beyond ASCII ends sentences. */
+static bool
+is_sentence_end(uint32_t cp)
+{
+	size_t low = 0;
+	size_t high = simdup_n_sentence_ends;
+
+	while (low < high)
+	{
+		size_t i = (low + high) / 2;
+
+		if (cp > simdup_sentence_ends[2 * i + 1])
+			low = i + 1;
+		else if (cp < simdup_sentence_ends[2 * i])
+			high = i;
+		else
+			return true;
+	}
+	return false;
+}
+
+/* Check whether a character is a digit, of full width or not. */
+static bool
+is_digit(uint32_t cp)
+{
+	return (cp >= '0' && cp <= '9') || (cp >= 0xFF10 && cp <= 0xFF19);
+}
+
 /*
  * Check whether a sentence ends with a separator, which next follows. A point
  * within a number or an address ends none.
@@ -136,8 +176,49 @@ is_among(const char *chars, uint32_t cp)
 static bool
 ends_sentence(uint32_t cp, const unsigned char *next, const unsigned char *end)
 {
-	return is_among(".!?:;", cp) ? class_at(next, end) == SIMDUP_CHAR_SEPARATOR
-								 : is_among("。！？：；…۔؟।", cp);
+	int len;
+
+	if (cp < 0x80)
+		return is_among(".!?:;", cp) &&
+			   class_at(next, end) == SIMDUP_CHAR_SEPARATOR;
+	if (cp == 0xFF0E || cp == 0xFE52) /* full stops of full width, and small */
+		return next == end || !is_digit(simdup_utf8_decode(next, end, &len));
+	/* separators of lines and of paragraphs */
+	if (cp == 0x2028 || cp == 0x2029)
+		return true;
+	return is_sentence_end(cp) || is_among("：；…", cp);
+}
+
+/*
+ * Check whether a line at p begins an item of a list: with a bullet and a blank, or
+ * with a number of up to two digits or a letter, a mark and a blank.
+ */
+static bool
+begins_item(const unsigned char *p, const unsigned char *end)
+{
+	uint32_t cps[4] = {0}; /* of the line, from its first one on */
+	int n = 0;
+	int n_digits = 0;
+	int len;
+
+	if (end - p > MAX_INDENT)
+		end = p + MAX_INDENT;
+
+	for (; p < end && n < 4; p += len)
+	{
+		cps[n] = simdup_utf8_decode(p, end, &len);
+		n += n > 0 || !is_among(IN_EMPTY_LINES, cps[n]);
+	}
+	if (n > 1 && is_among(BULLETS, cps[0]))
+		return is_among(BLANKS, cps[1]);
+	while (n_digits < 2 && is_digit(cps[n_digits]))
+		n_digits++;
+	if (n_digits == 0)
+		return n > 2 && cps[1] == ')' && (cps[0] | 0x20) - 'a' < 26 &&
+			   is_among(BLANKS, cps[2]);
+	if (is_among("）、．", cps[n_digits]))
+		return !is_digit(cps[n_digits + 1]);
+	return is_among(".)", cps[n_digits]) && is_among(BLANKS, cps[n_digits + 1]);
 }
 
 /*
@@ -173,13 +254,18 @@ read_words(SimdupUtf8 text)
 	{
 		int len;
 		uint32_t cp = simdup_utf8_decode(p, end, &len);
-		SimdupFoldProperty property =
-			simdup_fold_properties[simdup_fold_number(cp)];
+		SimdupFoldProperty property;
 		size_t from = (size_t) (p - start);
 		size_t to = from + (size_t) len;
 
 		look = simdup_look(p, look);
 		next = p + len;
+		if (cp == ' ')
+		{
+			words.open = false;
+			continue;
+		}
+		property = simdup_fold_properties[simdup_fold_number(cp)];
 		if (property.n == 1 && property.char_class != SIMDUP_CHAR_SEPARATOR)
 		{
 			add_char(&words, (uint32_t) ((int32_t) cp + property.value),
@@ -210,7 +296,8 @@ read_words(SimdupUtf8 text)
 			n_lines++;
 		else if (!is_among(IN_EMPTY_LINES, cp))
 			n_lines = 0;
-		if (n_lines > 1 || ends_sentence(cp, next, end))
+		if (n_lines > 1 || ends_sentence(cp, next, end) ||
+			(cp == '\n' && begins_item(next, end)))
 			words.begins = true;
 	}
 	/* so that words of the same letters in another order differ in all bits */
@@ -278,6 +365,30 @@ mark_words(const Words *words, const SimdupHashes *keys)
 	return marked;
 }
 
+/*
+ * In scripts without blanks, mark what is left between marked words of a sentence,
+ * if it is one or two characters. The text that differs is no word then.
+ */
+static void
+mark_fragments(const Words *words, bool *marked)
+{
+	const Word *word = words->words;
+
+	for (size_t i = 0, end; i < words->n; i = end)
+	{
+		bool is_fragment = !marked[i] && word[i].is_char;
+
+		for (end = i + 1;
+			 end < words->n && !word[end].begins && marked[end] == marked[i];
+			 end++)
+			is_fragment = is_fragment && word[end].is_char;
+		if (is_fragment && end - i <= MAX_FRAGMENT &&
+			!(word[i].begins && (end == words->n || word[end].begins)))
+			memset(marked + i, true, end - i);
+		simdup_check_interrupts();
+	}
+}
+
 /* Return where the marks before byte `from` begin that belong to a word there. */
 static size_t
 extend_left(SimdupUtf8 text, size_t from, size_t limit)
@@ -307,9 +418,12 @@ extend_right(SimdupUtf8 text, size_t to, size_t limit)
 	const unsigned char *start = (const unsigned char *) text.bytes;
 
 	for (int len; to < limit; to += (size_t) len)
-		if (!is_among(CLOSING,
-					  simdup_utf8_decode(start + to, start + limit, &len)))
+	{
+		uint32_t cp = simdup_utf8_decode(start + to, start + limit, &len);
+
+		if (!is_among(CLOSING, cp) && !is_sentence_end(cp))
 			break;
+	}
 	return to;
 }
 
@@ -382,6 +496,8 @@ passages_by_keys(SimdupUtf8 text, const SimdupUtf8 *others, size_t n_others,
 	if (n_others + shared > 1)
 		keep_common(&keys, often);
 	marked = mark_words(&words, &keys);
+	if (!shared)
+		mark_fragments(&words, marked);
 	if (!words.overflow)
 		passages = passages_of(text, &words, marked, shared, n);
 	simdup_free(marked);

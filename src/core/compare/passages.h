@@ -5,7 +5,8 @@
  * Texts are compared word by word, folded as minhash64 folds them. In scripts
  * without blanks, each character is a word. A word is shared if the other text has
  * a run of SIMDUP_PASSAGE_RUN words around it, within its sentence. In a shorter
- * sentence, it is shared if the other text has the whole sentence.
+ * sentence, it is shared if the other text has the whole sentence. One or two such
+ * characters of a sentence are no passage that the other text lacks.
  */
 #ifndef SIMDUP_CORE_COMPARE_PASSAGES_H
 #define SIMDUP_CORE_COMPARE_PASSAGES_H
