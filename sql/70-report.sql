@@ -43,16 +43,10 @@ CREATE FUNCTION simdup_report_start(content text, n integer) RETURNS text
 COMMENT ON FUNCTION simdup_report_start(text, integer) IS
   'implementation of simdup_report: the first characters of a text';
 
--- What is compared of a text: as much as a row's sample has. To cut it comes first, since
--- nothing can interrupt a btrim.
-CREATE FUNCTION simdup_report_part(content text) RETURNS text
-  LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN btrim(left(content, 1048576), E' \t\r\n');
-COMMENT ON FUNCTION simdup_report_part(text) IS
-  'implementation of simdup_report: the part of a text that is compared, without blanks around it';
-
 -- Two texts as one: ["=", text] in both, ["-", text] in the first, ["+", text] in the second.
 -- A number after a text counts the characters left out. ["~", n]: n characters in both.
--- ["more", n]: n differences that follow.
+-- ["more", n]: n differences that follow. Texts are cut, as samples of rows are, before they are
+-- trimmed: nothing can interrupt btrim.
 CREATE FUNCTION simdup_report_spans(a text, b text) RETURNS jsonb
   LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 BEGIN ATOMIC
@@ -60,7 +54,8 @@ BEGIN ATOMIC
     SELECT row_number() OVER () AS place, d.*, length(d.in_a) AS n_a, length(d.in_b) AS n_b,
       CASE WHEN d.same THEN least(length(d.in_b), 149)
         ELSE least(length(d.in_a), 240) + least(length(d.in_b), 240) END AS n_shown
-    FROM simdup_report_differences(simdup_report_part(a), simdup_report_part(b)) AS d),
+    FROM simdup_report_differences(
+      btrim(left(a, 1048576), E' \t\r\n'), btrim(left(b, 1048576), E' \t\r\n')) AS d),
   measured AS (
     SELECT p.*, sum(p.n_shown) OVER (ORDER BY p.place) - p.n_shown AS n_before
     FROM passages AS p),

@@ -217,13 +217,6 @@ simdup_simhash64_from_bytea(PG_FUNCTION_ARGS)
 	PG_RETURN_SIMHASH64(fp_from_bytes(VARDATA_ANY(bytes)));
 }
 
-PG_FUNCTION_INFO_V1(simdup_simhash64_to_bytea);
-Datum
-simdup_simhash64_to_bytea(PG_FUNCTION_ARGS)
-{
-	return simdup_simhash64_send(fcinfo);
-}
-
 PG_FUNCTION_INFO_V1(simdup_simhash64_from_numeric);
 /* Read an unsigned number of 64 bits, as other databases have them. */
 Datum

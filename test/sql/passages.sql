@@ -56,10 +56,23 @@ SELECT count(*) AS without_footer FROM simdup_boilerplate('SELECT id, content FR
 SELECT count(*) AS copies FROM simdup_boilerplate('SELECT id, repeat(md5(1::text) || '' '' || md5(2::text) || '' '', 20) FROM mail');
 SELECT passage = footer AS is_footer, n_rows, share FROM footer,
   simdup_boilerplate('SELECT id, content || CASE WHEN id % 10 = 0 THEN E''\n\n'' || $1 ELSE '''' END FROM mail UNION ALL SELECT 1000 + id, content || E''\n'' || $1 FROM mail WHERE id = 10', params => ARRAY[footer]);
-SELECT count(*) AS too_few FROM footer, simdup_boilerplate('SELECT id, content || CASE WHEN id % 10 = 0 THEN E''\n\n'' || $1 ELSE '''' END FROM mail', 0.11, ARRAY[footer]);
+SELECT count(*) AS too_few FROM footer, simdup_boilerplate('SELECT id, content || CASE WHEN id % 10 = 0 THEN E''\n\n'' || $1 ELSE '''' END FROM mail', 0.11, params => ARRAY[footer]);
 -- a head in most letters, and two feet with a number between
 SELECT passage, n_rows FROM simdup_boilerplate($$SELECT id, CASE WHEN id % 5 < 4 THEN 'This letter was sent through the form of the city, which passes on what citizens write there. ' ELSE '' END || content
   || ' Please do not answer this message, because nobody reads what arrives here; use the form. Number ' || id || '. Whoever wants no more of these messages may say so by letter, or at the desk in the hall.' FROM mail$$) ORDER BY passage;
+-- a signature behind a footer; a banner longer than its letters; texts of three words; and a footer of 14 words
+CREATE FUNCTION words(id int, n int) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT string_agg(md5(format('%s %s', id, i)), ' ') FROM generate_series(1, n) AS i $$;
+SELECT kind, passage LIKE '%' || footer || '%' AS has_footer, n_rows FROM footer, LATERAL (VALUES
+  ('signed', 'SELECT id, words(id, 40) || E''\n--\n'' || $1 || E''\n'' || words(-id, 20) FROM generate_series(1, 100) AS id'),
+  ('banner', 'SELECT id, $1 || '' '' || upper($1) || words(id, 40) FROM generate_series(1, 100) AS id UNION ALL SELECT -id, words(id, 30) FROM generate_series(200, 400) AS id'),
+  ('in the middle', 'SELECT id, words(id, 40) || $1 || words(-id, 40) FROM generate_series(1, 100) AS id UNION ALL SELECT -id, words(id, 30) FROM generate_series(200, 400) AS id'),
+  ('short', 'SELECT id, words(id, 3) || E''\n\n'' || $1 FROM generate_series(1, 100) AS id'),
+  ('form', 'SELECT id, ''Dear '' || words(id, 2) || E'',\n\n'' || $1 || words(-id, 20) FROM generate_series(1, 100) AS id')) AS k (kind, query)
+LEFT JOIN LATERAL simdup_boilerplate(query, params => ARRAY[footer]) ON true ORDER BY kind;
+SELECT min_words, passage, n_rows FROM unnest('{8,14,15}'::int[]) AS min_words
+LEFT JOIN LATERAL simdup_boilerplate($$SELECT id, words(id, 40) || E'.\nlamps mailing list, lamps@lists.example.org. To leave it, send a letter here' FROM generate_series(1, 100) AS id$$, min_words => min_words) ON true;
+SELECT * FROM simdup_boilerplate('SELECT 1, ''a''', min_words => 7);
+SELECT count(*) AS no_length FROM simdup_boilerplate('SELECT 1, ''a''', min_words => NULL);
 -- the same with little memory, where the sorts go to disk
 SET maintenance_work_mem = '1MB';
 SELECT count(*), min(n_rows) AS n_rows FROM simdup_boilerplate($$SELECT id, (SELECT string_agg(md5(format('%s %s', id, n)), ' ') FROM generate_series(1, 60) AS n)
@@ -101,5 +114,5 @@ SELECT shingle_winnow('a', 65);
 SELECT shingle_winnow('a', 8, 0);
 SELECT shingle_winnow('a', 8, 1025);
 SELECT shingle_winnow('a', 8, 8, 'line');
-DROP FUNCTION shown;
+DROP FUNCTION shown, words;
 DROP TABLE letter;

@@ -18,8 +18,13 @@
 #define RUN SIMDUP_PASSAGE_RUN
 #define LONG_RUN SIMDUP_BOILERPLATE_RUN
 
-/* Words that a letter has beside boilerplate, at least. */
+/*
+ * Words that a letter has beside boilerplate, at least; that a short text has; and
+ * that may follow, as a signature or the number of a page.
+ */
 #define MIN_REST 12
+#define MIN_SHORT_REST 3
+#define MAX_TAIL 20
 
 /* The share of a sample that has a passage of it. */
 #define COMMON_SHARE 0.9
@@ -576,19 +581,25 @@ simdup_without_boilerplate(SimdupUtf8 text,
 }
 
 bool
-simdup_sample_runs(SimdupUtf8 text, SimdupHashes *sample, uint64_t *digest)
+simdup_sample_runs(SimdupUtf8 text, size_t min_words, SimdupHashes *sample,
+				   uint64_t *digest)
 {
 	Words words = read_words(text);
+	size_t window = min_words + 1 - LONG_RUN;
 	uint64_t keys[LONG_RUN]; /* of the window, by number modulo its size */
 
 	*digest = words_key(&words, 0, words.n);
-	for (size_t i = 0; i + LONG_RUN <= words.n && !words.overflow; i++)
+	if (window > LONG_RUN)
+		window = LONG_RUN;
+	for (size_t i = 0;
+		 words.n >= min_words && i + LONG_RUN <= words.n && !words.overflow;
+		 i++)
 	{
-		uint64_t least = keys[i % LONG_RUN] = words_key(&words, i, LONG_RUN);
+		uint64_t least = keys[i % window] = words_key(&words, i, LONG_RUN);
 
-		if (i + 1 < LONG_RUN)
+		if (i + 1 < window)
 			continue;
-		for (size_t j = 0; j < LONG_RUN; j++)
+		for (size_t j = 0; j < window; j++)
 			least = keys[j] < least ? keys[j] : least;
 		if (sample->n == 0 || sample->hashes[sample->n - 1] != least)
 			words.overflow = !simdup_hashes_add(sample, least);
@@ -599,45 +610,81 @@ simdup_sample_runs(SimdupUtf8 text, SimdupHashes *sample, uint64_t *digest)
 	return !words.overflow;
 }
 
-/* A text among those that share a run. */
+/*
+ * A text among those that share a run. Its own words are not in passages that most of
+ * the texts have, nor do they follow the last of these as a signature does.
+ */
 typedef struct Sharer
 {
 	Words words;
-	bool *marked;	   /* words of passages that most of the texts have */
-	SimdupHashes rest; /* runs of its other words */
+	bool *marked; /* words of passages that most of the texts have */
 	size_t n_marked;
-	bool is_bare; /* it has few other words */
+	size_t n_behind;  /* words behind the last marked one */
+	SimdupHashes own; /* its own words that most of the texts lack */
+	SimdupHashes runs;
+	bool is_bare; /* it has few own words */
+	bool is_short;
+	bool was_refused; /* it has a passage that is a letter */
 } Sharer;
 
-/* Mark what the texts have in common. */
+/* Mark what the texts have in common, and collect the own words in `all`, too. */
 static void
-part_sharer(Sharer *sharer, const SimdupHashes *common)
+part_sharer(Sharer *sharer, const SimdupHashes *common, SimdupHashes *all)
 {
 	const Words *words = &sharer->words;
-	size_t row = 0; /* unmarked words in a row */
+	size_t row = 0; /* own words in a row */
+	size_t end = words->n;
 
 	sharer->marked = mark_words(words, common);
-	for (size_t i = 0; i < words->n; i++)
+	while (end > 0 && !sharer->marked[end - 1])
+		end--;
+	sharer->n_behind = words->n - end;
+	if (sharer->n_behind > MAX_TAIL)
+		end = words->n;
+	for (size_t i = 0; i < end; i++)
 	{
 		row = sharer->marked[i] ? 0 : row + 1;
 		sharer->n_marked += sharer->marked[i];
+		if (row > 0)
+			simdup_hashes_add(&sharer->own, words->words[i].hash);
 		if (row >= RUN)
-			simdup_hashes_add(&sharer->rest,
+			simdup_hashes_add(&sharer->runs,
 							  words_key(words, i + 1 - RUN, RUN));
 	}
-	simdup_hashes_unique(&sharer->rest);
-	sharer->is_bare = words->n < sharer->n_marked + MIN_REST ||
-					  (words->n - sharer->n_marked) * 10 < words->n;
+	sharer->is_bare = sharer->own.n * 10 < words->n;
+	simdup_hashes_unique(&sharer->own);
+	simdup_hashes_unique(&sharer->runs);
+	for (size_t i = 0; i < sharer->own.n; i++)
+		simdup_hashes_add(all, sharer->own.hashes[i]);
+}
+
+/* Drop own words that are common, such as a greeting's, and judge what is left. */
+static void
+judge_rest(Sharer *sharer, const SimdupHashes *common)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < sharer->own.n; i++)
+		if (simdup_hashes_find(common, sharer->own.hashes[i]) == common->n)
+			sharer->own.hashes[n++] = sharer->own.hashes[i];
+	sharer->own.n = n;
+	sharer->is_short = n < MIN_REST;
+	if (sharer->is_short)
+		sharer->is_bare = n < MIN_SHORT_REST || n * 20 < sharer->words.n;
 }
 
 /* Check whether two texts have little in common but for what is marked. */
 static bool
 are_different(const Sharer *a, const Sharer *b)
 {
-	size_t least = a->rest.n < b->rest.n ? a->rest.n : b->rest.n;
+	bool by_words = a->is_short || b->is_short;
+	const SimdupHashes *x = by_words ? &a->own : &a->runs;
+	const SimdupHashes *y = by_words ? &b->own : &b->runs;
+	size_t least = x->n < y->n ? x->n : y->n;
 
+	/* short texts may have some words in common, letters a sentence */
 	return !a->is_bare && !b->is_bare &&
-		   4 * simdup_hashes_common(&a->rest, &b->rest) <= least;
+		   (by_words ? 2U : 4U) * simdup_hashes_common(x, y) <= least;
 }
 
 /*
@@ -645,16 +692,19 @@ are_different(const Sharer *a, const Sharer *b)
  *
  * The texts are different letters: nearly all have a good part of their own, and
  * many pairs share nothing of it. So a letter is not, even if some of its senders
- * added to it. Boilerplate that is no rule of the table stands at the end, or at
- * the beginning with most of the text behind it. A letter is followed by its
- * sender's name.
+ * added to it. Boilerplate that is no rule of the table stands at the end or at the
+ * beginning. A signature may follow it, but then the text before it must be own: a
+ * letter is followed by its sender's name, too.
+ *
+ * Of texts with a few own words, nearly all pairs must differ, the passages must be
+ * at the end, and no text may have a passage that was found to be a letter.
  */
 static bool
 is_boilerplate(const Sharer *sharers, size_t n, bool by_most)
 {
-	size_t n_words = 0;
-	size_t n_marked = 0;
 	size_t n_bare = 0;
+	size_t n_short = 0;
+	size_t n_refused = 0;
 	size_t n_different = 0;
 	size_t n_begun = 0;
 	size_t n_ended = 0;
@@ -663,27 +713,31 @@ is_boilerplate(const Sharer *sharers, size_t n, bool by_most)
 	{
 		const Sharer *sharer = &sharers[i];
 
-		n_words += sharer->words.n;
-		n_marked += sharer->n_marked;
 		n_bare += sharer->is_bare;
+		n_short += sharer->is_short;
+		n_refused += sharer->was_refused;
 		for (size_t j = 0; j < i; j++)
 			n_different += are_different(sharer, &sharers[j]);
-		if (sharer->words.n == 0)
-			continue;
-		n_begun += sharer->marked[0];
-		n_ended += sharer->marked[sharer->words.n - 1];
+		n_begun += sharer->words.n > 0 && sharer->marked[0];
+		n_ended += sharer->n_marked > 0 && sharer->n_behind <= MAX_TAIL;
 	}
-	return n_bare * 5 <= n && n_different * 6 >= n * (n - 1) &&
-		   (by_most || n_ended * 10 >= n * 9 ||
-			(n_begun * 10 >= n * 9 && n_marked * 3 <= n_words));
+	by_most = by_most || n_ended * 10 >= n * 9;
+	if (n_bare * 5 > n)
+		return false;
+	if (n_short * 5 > n)
+		return by_most && n_refused * 5 <= n &&
+			   n_different * 8 >= (n - n_bare) * (n - n_bare - 1) * 3;
+	return n_different * 6 >= n * (n - 1) && (by_most || n_begun * 10 >= n * 9);
 }
 
 SimdupPassage *
 simdup_shared_passages(const SimdupUtf8 *texts, size_t n_texts, bool by_most,
-					   size_t *which, bool *boilerplate, size_t *n)
+					   const SimdupBoilerplate *refused, size_t *which,
+					   bool *boilerplate, size_t *n)
 {
 	Sharer *sharers = simdup_alloc0(n_texts * sizeof(Sharer));
 	SimdupHashes common = {0};
+	SimdupHashes own = {0};
 	SimdupPassage *passages;
 
 	for (size_t i = 0; i < n_texts; i++)
@@ -695,10 +749,19 @@ simdup_shared_passages(const SimdupUtf8 *texts, size_t n_texts, bool by_most,
 	*which = 0;
 	for (size_t i = 0; i < n_texts; i++)
 	{
-		part_sharer(&sharers[i], &common);
+		bool *letter = mark_boilerplate(&sharers[i].words, refused);
+
+		part_sharer(&sharers[i], &common, &own);
+		sharers[i].was_refused =
+			sharers[i].words.n > 0 &&
+			memchr(letter, true, sharers[i].words.n) != NULL;
+		simdup_free(letter);
 		if (sharers[i].n_marked > sharers[*which].n_marked)
 			*which = i;
 	}
+	keep_common(&own, COMMON_SHARE * (double) n_texts);
+	for (size_t i = 0; i < n_texts; i++)
+		judge_rest(&sharers[i], &own);
 	*boilerplate = is_boilerplate(sharers, n_texts, by_most);
 	passages = passages_of(texts[*which], &sharers[*which].words,
 						   sharers[*which].marked, true, n);
@@ -706,9 +769,11 @@ simdup_shared_passages(const SimdupUtf8 *texts, size_t n_texts, bool by_most,
 	{
 		simdup_free(sharers[i].marked);
 		simdup_free(sharers[i].words.words);
-		simdup_hashes_free(&sharers[i].rest);
+		simdup_hashes_free(&sharers[i].own);
+		simdup_hashes_free(&sharers[i].runs);
 	}
 	simdup_hashes_free(&common);
+	simdup_hashes_free(&own);
 	simdup_free(sharers);
 	return passages;
 }
