@@ -627,24 +627,31 @@ typedef struct Sharer
 	bool was_refused; /* it has a passage that is a letter */
 } Sharer;
 
-/* Mark what the texts have in common, and collect the own words in `all`, too. */
+/* Mark what the texts have in common. */
 static void
-part_sharer(Sharer *sharer, const SimdupHashes *common, SimdupHashes *all)
+mark_sharer(Sharer *sharer, const SimdupHashes *common)
+{
+	size_t n = sharer->words.n;
+
+	sharer->marked = mark_words(&sharer->words, common);
+	for (size_t i = 0; i < n; i++)
+	{
+		sharer->n_marked += sharer->marked[i];
+		sharer->n_behind = sharer->marked[i] ? 0 : sharer->n_behind + 1;
+	}
+}
+
+/* Collect own words, in `all`, too. So many words behind the marked ones are none. */
+static void
+collect_own(Sharer *sharer, size_t max_tail, SimdupHashes *all)
 {
 	const Words *words = &sharer->words;
+	size_t n_tail = sharer->n_behind <= max_tail ? sharer->n_behind : 0;
 	size_t row = 0; /* own words in a row */
-	size_t end = words->n;
 
-	sharer->marked = mark_words(words, common);
-	while (end > 0 && !sharer->marked[end - 1])
-		end--;
-	sharer->n_behind = words->n - end;
-	if (sharer->n_behind > MAX_TAIL)
-		end = words->n;
-	for (size_t i = 0; i < end; i++)
+	for (size_t i = 0; i + n_tail < words->n; i++)
 	{
 		row = sharer->marked[i] ? 0 : row + 1;
-		sharer->n_marked += sharer->marked[i];
 		if (row > 0)
 			simdup_hashes_add(&sharer->own, words->words[i].hash);
 		if (row >= RUN)
@@ -694,10 +701,11 @@ are_different(const Sharer *a, const Sharer *b)
  * many pairs share nothing of it. So a letter is not, even if some of its senders
  * added to it. Boilerplate that is no rule of the table stands at the end or at the
  * beginning. A signature may follow it, but then the text before it must be own: a
- * letter is followed by its sender's name, too.
+ * letter is followed by its sender's name, too. And nearly all pairs must differ, as
+ * in texts that begin with it.
  *
- * Of texts with a few own words, nearly all pairs must differ, the passages must be
- * at the end, and no text may have a passage that was found to be a letter.
+ * So must texts with a few own words. They must end with the passages, and none may
+ * have a passage that was found to be a letter.
  */
 static bool
 is_boilerplate(const Sharer *sharers, size_t n, bool by_most)
@@ -707,7 +715,9 @@ is_boilerplate(const Sharer *sharers, size_t n, bool by_most)
 	size_t n_refused = 0;
 	size_t n_different = 0;
 	size_t n_begun = 0;
+	size_t n_followed = 0; /* by a few words, or none */
 	size_t n_ended = 0;
+	size_t n_pairs;
 
 	for (size_t i = 0; i < n; i++)
 	{
@@ -719,15 +729,18 @@ is_boilerplate(const Sharer *sharers, size_t n, bool by_most)
 		for (size_t j = 0; j < i; j++)
 			n_different += are_different(sharer, &sharers[j]);
 		n_begun += sharer->words.n > 0 && sharer->marked[0];
-		n_ended += sharer->n_marked > 0 && sharer->n_behind <= MAX_TAIL;
+		n_followed += sharer->n_marked > 0 && sharer->n_behind <= MAX_TAIL;
+		n_ended += sharer->n_marked > 0 && sharer->n_behind == 0;
 	}
-	by_most = by_most || n_ended * 10 >= n * 9;
+	n_pairs = (n - n_bare) * (n - n_bare - 1) / 2;
 	if (n_bare * 5 > n)
 		return false;
-	if (n_short * 5 > n)
-		return by_most && n_refused * 5 <= n &&
-			   n_different * 8 >= (n - n_bare) * (n - n_bare - 1) * 3;
-	return n_different * 6 >= n * (n - 1) && (by_most || n_begun * 10 >= n * 9);
+	if (n_short * 5 <= n && (by_most || n_ended * 10 >= n * 9))
+		return n_different * 3 >= n_pairs;
+	return n_different * 4 >= n_pairs * 3 &&
+		   (n_short * 5 <= n || n_refused * 5 <= n) &&
+		   (by_most || n_followed * 10 >= n * 9 ||
+			(n_short * 5 <= n && n_begun * 10 >= n * 9));
 }
 
 SimdupPassage *
@@ -739,6 +752,7 @@ simdup_shared_passages(const SimdupUtf8 *texts, size_t n_texts, bool by_most,
 	SimdupHashes common = {0};
 	SimdupHashes own = {0};
 	SimdupPassage *passages;
+	size_t n_long = 0; /* with much behind the passages */
 
 	for (size_t i = 0; i < n_texts; i++)
 	{
@@ -751,7 +765,8 @@ simdup_shared_passages(const SimdupUtf8 *texts, size_t n_texts, bool by_most,
 	{
 		bool *letter = mark_boilerplate(&sharers[i].words, refused);
 
-		part_sharer(&sharers[i], &common, &own);
+		mark_sharer(&sharers[i], &common);
+		n_long += sharers[i].n_behind > MAX_TAIL;
 		sharers[i].was_refused =
 			sharers[i].words.n > 0 &&
 			memchr(letter, true, sharers[i].words.n) != NULL;
@@ -759,6 +774,9 @@ simdup_shared_passages(const SimdupUtf8 *texts, size_t n_texts, bool by_most,
 		if (sharers[i].n_marked > sharers[*which].n_marked)
 			*which = i;
 	}
+	/* where half of the texts go on, no few words behind are a signature */
+	for (size_t i = 0; i < n_texts; i++)
+		collect_own(&sharers[i], 2 * n_long < n_texts ? MAX_TAIL : 0, &own);
 	keep_common(&own, COMMON_SHARE * (double) n_texts);
 	for (size_t i = 0; i < n_texts; i++)
 		judge_rest(&sharers[i], &own);
