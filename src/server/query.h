@@ -96,6 +96,9 @@ extern void simdup_execute_statement(const char *statement,
 /* Define simdup.progress_interval, once, when the module loads. */
 extern void simdup_progress_init(void);
 
+/* Let the C library keep the scratch of texts (host.c), when the module loads. */
+extern void simdup_keep_scratch(void);
+
 /*
  * Begin to report for the named function, until the current memory context is
  * reset or deleted, on every way out. Without it the calls below do nothing.

@@ -322,9 +322,9 @@ words_left(const Words *words, size_t i)
 	return n;
 }
 
-/* Add the keys of a text, each once: runs may go from sentence to sentence. */
-static void
-add_keys(SimdupHashes *all, const Words *words)
+/* Collect the keys of a text: runs may go from sentence to sentence. */
+static SimdupHashes
+keys_of(const Words *words)
 {
 	SimdupHashes keys = {0}; /* with room for those of all words */
 
@@ -338,6 +338,15 @@ add_keys(SimdupHashes *all, const Words *words)
 			simdup_hashes_add(&keys, words_key(words, i, left));
 		simdup_check_interrupts();
 	}
+	return keys;
+}
+
+/* Add the keys of a text, each once. */
+static void
+add_keys(SimdupHashes *all, const Words *words)
+{
+	SimdupHashes keys = keys_of(words);
+
 	simdup_hashes_unique(&keys);
 	all->hashes =
 		simdup_grow(all->hashes, &all->size, all->n + keys.n, sizeof(uint64_t));
@@ -352,7 +361,7 @@ add_keys(SimdupHashes *all, const Words *words)
  * would seem shared where the other text goes on with the same words.
  */
 static bool *
-mark_words(const Words *words, const SimdupHashes *keys)
+mark_words(const Words *words, const SimdupWordSet *keys)
 {
 	bool *marked = simdup_alloc0(words->n * sizeof(bool));
 	size_t until = 0; /* words before this one lie in such a run */
@@ -362,7 +371,7 @@ mark_words(const Words *words, const SimdupHashes *keys)
 		size_t n = words_left(words, i);
 
 		if ((n == RUN || words->words[i].begins) &&
-			simdup_hashes_find(keys, words_key(words, i, n)) < keys->n)
+			simdup_wordset_has(keys, words_key(words, i, n)))
 			until = i + n;
 		marked[i] = i < until;
 		simdup_check_interrupts();
@@ -458,21 +467,24 @@ passages_of(SimdupUtf8 text, const Words *words, const bool *marked,
 	return found;
 }
 
-/* Keep the keys that come so often, once. */
-static void
-keep_common(SimdupHashes *all, double often)
+/* Return the keys that come so often, and free the list. */
+static SimdupWordSet
+take_common(SimdupHashes *all, double often)
 {
-	size_t n = 0;
+	SimdupWordSet common = {0};
 
-	simdup_hashes_sort(all);
+	if (often > 1)
+		simdup_hashes_sort(all);
 	for (size_t i = 0, end; i < all->n; i = end)
 	{
-		for (end = i; end < all->n && all->hashes[end] == all->hashes[i];)
+		for (end = i + 1; end < all->n && all->hashes[end] == all->hashes[i];)
 			end++;
 		if ((double) (end - i) >= often)
-			all->hashes[n++] = all->hashes[i];
+			(void) simdup_wordset_add(&common, all->hashes[i]);
+		simdup_check_interrupts();
 	}
-	all->n = n;
+	simdup_hashes_free(all);
+	return common;
 }
 
 /*
@@ -484,22 +496,26 @@ passages_by_keys(SimdupUtf8 text, const SimdupUtf8 *others, size_t n_others,
 				 double often, bool shared, size_t *n)
 {
 	Words words = read_words(text);
-	SimdupHashes keys = {0};
+	SimdupHashes all = {0};
+	SimdupWordSet keys;
 	SimdupPassage *passages = NULL;
 	bool *marked;
 
 	if (shared)
-		add_keys(&keys, &words);
+		add_keys(&all, &words);
 	for (size_t i = 0; i < n_others; i++)
 	{
 		Words other = read_words(others[i]);
 
 		words.overflow |= other.overflow;
-		add_keys(&keys, &other);
+		/* the keys of one text need not be parted from repetitions */
+		if (shared)
+			add_keys(&all, &other);
+		else
+			all = keys_of(&other);
 		simdup_free(other.words);
 	}
-	if (n_others + shared > 1)
-		keep_common(&keys, often);
+	keys = take_common(&all, often);
 	marked = mark_words(&words, &keys);
 	if (!shared)
 		mark_fragments(&words, marked);
@@ -507,7 +523,7 @@ passages_by_keys(SimdupUtf8 text, const SimdupUtf8 *others, size_t n_others,
 		passages = passages_of(text, &words, marked, shared, n);
 	simdup_free(marked);
 	simdup_free(words.words);
-	simdup_hashes_free(&keys);
+	simdup_wordset_free(&keys);
 	return passages;
 }
 
@@ -629,7 +645,7 @@ typedef struct Sharer
 
 /* Mark what the texts have in common. */
 static void
-mark_sharer(Sharer *sharer, const SimdupHashes *common)
+mark_sharer(Sharer *sharer, const SimdupWordSet *common)
 {
 	size_t n = sharer->words.n;
 
@@ -667,12 +683,12 @@ collect_own(Sharer *sharer, size_t max_tail, SimdupHashes *all)
 
 /* Drop own words that are common, such as a greeting's, and judge what is left. */
 static void
-judge_rest(Sharer *sharer, const SimdupHashes *common)
+judge_rest(Sharer *sharer, const SimdupWordSet *common)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < sharer->own.n; i++)
-		if (simdup_hashes_find(common, sharer->own.hashes[i]) == common->n)
+		if (!simdup_wordset_has(common, sharer->own.hashes[i]))
 			sharer->own.hashes[n++] = sharer->own.hashes[i];
 	sharer->own.n = n;
 	sharer->is_short = n < MIN_REST;
@@ -749,17 +765,19 @@ simdup_shared_passages(const SimdupUtf8 *texts, size_t n_texts, bool by_most,
 					   bool *boilerplate, size_t *n)
 {
 	Sharer *sharers = simdup_alloc0(n_texts * sizeof(Sharer));
-	SimdupHashes common = {0};
-	SimdupHashes own = {0};
+	SimdupHashes all = {0};
+	SimdupHashes all_own = {0};
+	SimdupWordSet common;
+	SimdupWordSet common_own;
 	SimdupPassage *passages;
 	size_t n_long = 0; /* with much behind the passages */
 
 	for (size_t i = 0; i < n_texts; i++)
 	{
 		sharers[i].words = read_words(texts[i]);
-		add_keys(&common, &sharers[i].words);
+		add_keys(&all, &sharers[i].words);
 	}
-	keep_common(&common, COMMON_SHARE * (double) n_texts);
+	common = take_common(&all, COMMON_SHARE * (double) n_texts);
 	*which = 0;
 	for (size_t i = 0; i < n_texts; i++)
 	{
@@ -776,10 +794,10 @@ simdup_shared_passages(const SimdupUtf8 *texts, size_t n_texts, bool by_most,
 	}
 	/* where half of the texts go on, no few words behind are a signature */
 	for (size_t i = 0; i < n_texts; i++)
-		collect_own(&sharers[i], 2 * n_long < n_texts ? MAX_TAIL : 0, &own);
-	keep_common(&own, COMMON_SHARE * (double) n_texts);
+		collect_own(&sharers[i], 2 * n_long < n_texts ? MAX_TAIL : 0, &all_own);
+	common_own = take_common(&all_own, COMMON_SHARE * (double) n_texts);
 	for (size_t i = 0; i < n_texts; i++)
-		judge_rest(&sharers[i], &own);
+		judge_rest(&sharers[i], &common_own);
 	*boilerplate = is_boilerplate(sharers, n_texts, by_most);
 	passages = passages_of(texts[*which], &sharers[*which].words,
 						   sharers[*which].marked, true, n);
@@ -790,8 +808,8 @@ simdup_shared_passages(const SimdupUtf8 *texts, size_t n_texts, bool by_most,
 		simdup_hashes_free(&sharers[i].own);
 		simdup_hashes_free(&sharers[i].runs);
 	}
-	simdup_hashes_free(&common);
-	simdup_hashes_free(&own);
+	simdup_wordset_free(&common);
+	simdup_wordset_free(&common_own);
 	simdup_free(sharers);
 	return passages;
 }
