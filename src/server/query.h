@@ -82,6 +82,9 @@ extern void simdup_run_query(const SimdupQuery *query,
 /* Define simdup.progress_interval, once, when the module loads. */
 extern void simdup_progress_init(void);
 
+/* Let the C library keep the scratch of texts (host.c), when the module loads. */
+extern void simdup_keep_scratch(void);
+
 /*
  * Begin to report for the named function, until the current memory context is
  * reset or deleted, on every way out. Without it the calls below do nothing.
