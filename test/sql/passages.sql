@@ -87,6 +87,8 @@ SELECT words(id, 40) || E'.\nlamps mailing list, lamps@lists.example.org. To lea
 SELECT min_words, passage, n_rows FROM unnest('{8,14,15}'::int[]) AS min_words LEFT JOIN LATERAL simdup_boilerplate('listed', min_words => min_words) ON true;
 SELECT * FROM simdup_boilerplate('listed', min_words => 7);
 SELECT count(*) AS no_length FROM simdup_boilerplate('listed', min_words => NULL);
+DROP VIEW footed, listed;
+DROP FUNCTION of_kind, words;
 -- the same with little memory, where the sorts go to disk
 SET maintenance_work_mem = '1MB';
 CREATE TEMP VIEW large AS
