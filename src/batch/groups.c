@@ -90,9 +90,10 @@ operator_text(Oid id)
 
 PG_FUNCTION_INFO_V1(simdup_key_operators);
 /*
- * Return = and < of a type's default btree class. ERROR if the type has no such
- * class, or none for hashing, or is a domain over a type whose operators are not
- * the catalogs'.
+ * Return = and < of a type's default btree class, and the collation that < is to
+ * have. It is "C", so that the order is the same in each database. ERROR if the
+ * type has no such class, or none for hashing, or is a domain over a type whose
+ * operators are not the catalogs'.
  */
 Datum
 simdup_key_operators(PG_FUNCTION_ARGS)
@@ -102,8 +103,8 @@ simdup_key_operators(PG_FUNCTION_ARGS)
 		lookup_type_cache(type, TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR |
 									TYPECACHE_HASH_PROC);
 	RegProcedure equal = get_opcode(entry->eq_opr);
-	Datum values[2];
-	bool nulls[2] = {false, false};
+	Datum values[3];
+	bool nulls[3] = {false, false, false};
 
 	if (!OidIsValid(entry->eq_opr) || !OidIsValid(entry->lt_opr) ||
 		!OidIsValid(entry->hash_proc) ||
@@ -124,6 +125,8 @@ simdup_key_operators(PG_FUNCTION_ARGS)
 				errhint("Cast the key to the domain's type in a view."));
 	values[0] = operator_text(entry->eq_opr);
 	values[1] = operator_text(entry->lt_opr);
+	values[2] =
+		CStringGetTextDatum(type_is_collatable(type) ? " COLLATE \"C\"" : "");
 	return simdup_row_result(fcinfo, values, nulls);
 }
 
@@ -161,13 +164,13 @@ simdup_grouping_read(FunctionCallInfo fcinfo, const SimdupOptions *options)
 {
 	Oid members = PG_GETARG_OID(1);
 	SimdupSource source = open_source(fcinfo, options);
-	SimdupFeed feed =
-		{.function = get_func_name(fcinfo->flinfo->fn_oid),
-		 .budget = (int64) maintenance_work_mem * 1024,
-		 .key_type = get_atttype(members, get_attnum(members, "key")),
-		 .by_key = true,
-		 .scope_type = source.type[SIMDUP_SOURCE_SCOPE],
-		 .content_type = source.type[SIMDUP_SOURCE_CONTENT]};
+	SimdupFeed feed = {.function = get_func_name(fcinfo->flinfo->fn_oid),
+					   .budget = (int64) maintenance_work_mem * 1024,
+					   .key_type =
+						   get_atttype(members, get_attnum(members, "key")),
+					   .by_key = true,
+					   .scope_type = source.type[SIMDUP_SOURCE_SCOPE],
+					   .content_type = source.type[SIMDUP_SOURCE_CONTENT]};
 	SourceReader reader = {.source = &source};
 	SimdupGrouping grouping = {0};
 
@@ -183,8 +186,7 @@ simdup_grouping_read(FunctionCallInfo fcinfo, const SimdupOptions *options)
 	grouping.rows = reader.rows = simdup_rows_feed(&feed, options);
 	simdup_source_read(&source, add_row, &reader);
 	grouping.fingerprints = simdup_rows_distinct(grouping.rows);
-	grouping.ids =
-		simdup_alloc0(((Size) grouping.rows->n + 1) * sizeof(int64));
+	grouping.ids = simdup_alloc0(((Size) grouping.rows->n + 1) * sizeof(int64));
 	return grouping;
 }
 
