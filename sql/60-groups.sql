@@ -12,7 +12,7 @@ CREATE FUNCTION simdup_key_operators(keys_of regtype, OUT same_key text, OUT les
 CREATE FUNCTION simdup_grouping_source(
   source regclass, max_distance integer, method text, min_resemblance float8, w integer, unit text,
   OUT key text, OUT keys_of regtype, OUT contents_of regtype
-) AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+) AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE;
 CREATE FUNCTION simdup_group_changes(
   source regclass, members regclass, decisions regclass, events regclass, max_distance integer, method text,
   min_resemblance float8, w integer, unit text, next_id bigint, OUT key text, OUT was bigint, OUT id bigint
