@@ -5,7 +5,7 @@
 -- A grouping is four plain tables of its owner. These functions run with the rights of the caller and
 -- under the path of the catalogs. The caller's path only finds the tables that arguments name. Functions
 -- of this extension are called with arguments of their exact types, so that no other function in its
--- schema fits better, and keys are passed as text.
+-- schema fits better. Keys are passed as text.
 
 CREATE FUNCTION simdup_key_operators(keys_of regtype, OUT same_key text, OUT less_key text,
   OUT collation text) AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
@@ -339,8 +339,8 @@ COMMENT ON FUNCTION simdup_ungroup(regclass, boolean) IS
 --
 
 -- What simdup_decide and simdup_undecide share. Return the grouping, the keys as arrays, and the different
--- pairs with the lesser key first, as a part of a statement in which $1 and $2 are the keys. Wait for
--- other refreshes if there is to be one.
+-- pairs with the lesser key first. The pairs are a part of a statement in which $1 and $2 are the keys.
+-- Wait for other refreshes if there is to be one.
 CREATE FUNCTION simdup_decision(
   groups regclass, refresh boolean, type_of_keys regtype, INOUT a text, INOUT b text,
   OUT members regclass, OUT decisions regclass, OUT keys_of text, OUT same_key text, OUT pairs text,

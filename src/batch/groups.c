@@ -107,7 +107,7 @@ simdup_grouping_source(PG_FUNCTION_ARGS)
 	return simdup_row_result(fcinfo, values, nulls);
 }
 
-/* Return an operator as it stands in a statement, whatever the path is. */
+/* Return an operator with its schema, to stand in a statement. */
 static Datum
 operator_text(Oid id)
 {

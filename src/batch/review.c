@@ -215,8 +215,8 @@ take_pair(Review *r, const Block *a, const Block *b, uint32 row, int distance,
 }
 
 /*
- * Take the pairs within a block: of its first row and the first one of each other
- * fingerprint that is far enough. far has room for the rows.
+ * Take the pairs within a block: its first row with the first row of each other
+ * fingerprint that is far enough. The array far has room for the rows.
  */
 static void
 take_inside(Review *r, const Block *block, const SimdupEntry *rows,
