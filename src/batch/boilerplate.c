@@ -247,8 +247,7 @@ store_text(void *arg, TupleTableSlot *slot)
 	if (rows->n == PG_UINT32_MAX - 1)
 		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				errmsg("too many rows for one batch"),
-				errdetail("A batch takes at most %u rows.",
-						  PG_UINT32_MAX - 1));
+				errdetail("A batch takes at most %u rows.", PG_UINT32_MAX - 1));
 	simdup_stored_texts_add(rows->contents, slot->tts_values[rows->content]);
 	simdup_progress_done(++rows->n);
 }
