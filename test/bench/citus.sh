@@ -210,10 +210,9 @@ SQL
     sent=$(sed -n 's/.*rows sent in \(.*\) s$/\1/p' "$SCRATCH/times")
     joined=$(sed -n 's/.*pieces joined in \(.*\) s$/\1/p' "$SCRATCH/times")
     sums+=$(node 0 -c 'SELECT count(*), sum(a), sum(b), sum(distance) FROM pairs')$'\n'
-    copies=$(sql -F ' ' -c "SELECT round(sum(bytes) / $sample.0, 1), round(sum(n) / $sample.0, 2), round(max(n) / $sample.0, 3)
-      FROM (SELECT sum(pg_column_size(keys) + pg_column_size(fps)) AS bytes, sum(cardinality(keys)) AS n
-            FROM simdup_pieces('SELECT id, fp FROM fps WHERE id <= $sample', $k, $workers) GROUP BY piece) AS p")
-    echo "$workers workers, k = $k: sent in $sent s, joined in $joined s; $copies (bytes, copies a row, those of the fullest worker); search $(latencies "$SCRATCH/search$k.sql" "${there[@]}") ms (median, 99 %)"
+    copies=$(sql -F ' ' -c "SELECT round(sum(n) / $sample.0, 2), round(max(n) / $sample.0, 3)
+      FROM (SELECT count(*) AS n FROM fps, unnest(simhash_pieces(fp, $k, $workers)) AS piece WHERE id <= $sample GROUP BY piece) AS p")
+    echo "$workers workers, k = $k: sent in $sent s, joined in $joined s; $copies (copies a row, those of the fullest worker); search $(latencies "$SCRATCH/search$k.sql" "${there[@]}") ms (median, 99 %)"
     echo "$workers workers, k = $k: the fullest worker $memory MB, its largest process $process MB (samples at most $gap s apart)"
     target=
     # with few rows, the fixed cost of a call is most of it

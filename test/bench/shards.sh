@@ -121,7 +121,7 @@ for shards in 1 2 3; do
   sharded=$(median < "$SCRATCH/sharded")
   single=$(median < "$SCRATCH/single")
   [ "$shards" != 1 ] || one_shard=$sharded one_exchange=$exchange
-  echo "rows sent to $shards shards: $(sql -c "SELECT round(sum(cardinality(keys))::numeric / $rows, 2) FROM piece") a row, $(sql -c "SELECT round(max(n)::numeric / $rows, 2) FROM (SELECT sum(cardinality(keys)) AS n FROM piece GROUP BY piece) s") of all rows to the fullest"
+  echo "rows sent to $shards shards: $(sql -c "SELECT round(count(*)::numeric / $rows, 2) FROM piece") a row, $(sql -c "SELECT round(max(n)::numeric / $rows, 2) FROM (SELECT count(*) AS n FROM piece GROUP BY piece) s") of all rows to the fullest"
   ratio_row "pairs on $shards shards (ms) : simdup_pairs, one table" "$rows" "$sharded" "$single"
   ratio_row "pairs on $shards shards (ms) : on 1 shard" "$rows" "$sharded" "$one_shard"
   ratio_row "simdup_pairs over $shards shards (ms) : one table" "$rows" "$(median < "$SCRATCH/here")" "$single"

@@ -2,13 +2,9 @@
 LAMP = 'The lamp at the corner of Fish Street has been dark since May. I walk home there at night.'
 BUS = 'Bus 14 is late every single morning and people miss the train at the junction.'
 QUERY = 'SELECT id, fp FROM photo WHERE id >= 20002 ORDER BY id'
-CALLS = [
-    'simdup_pairs(%s, %s)', 'simdup_pairs(%s, max_distance => %s)', 'simdup_pairs(%s, NULL::bigint, %s)',
-    'simdup_clusters(%s, %s)', 'simdup_clusters(%s, max_distance => %s)', 'simdup_clusters(%s, NULL::bigint, %s)']
-PAIRS = [(20002, 20003, 0, None)]
-CLUSTERS = [(20002, 20002, 2, 0, None), (20003, 20002, 2, 0, None)]
+CALLS = ['simdup_pairs(%s, max_distance => %s)', 'simdup_pairs(%s, NULL::bigint, %s)']
 # for a number and for a string
-EXPECTED = [PAIRS] * 6 + [CLUSTERS] * 6
+EXPECTED = [[(20002, 20003, 0, None)]] * 4
 n_checks = 0
 
 

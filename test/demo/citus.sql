@@ -174,8 +174,8 @@ CREATE TEMP TABLE pair AS
 SELECT * FROM simdup_pairs('SELECT id, fp FROM petition ORDER BY id', 14);
 SELECT CASE WHEN count(*) FILTER (WHERE b <= 3) = 3 AND count(*) > 10 THEN 'ok' ELSE 'not ok' END || ' - simdup_pairs finds the pairs of all shards'
 FROM pair;
-SELECT CASE WHEN max(size) FILTER (WHERE cluster = 1) = 3 THEN 'ok' ELSE 'not ok' END || ' - simdup_clusters puts them together'
-FROM simdup_clusters('SELECT id, fp FROM petition ORDER BY id', 8);
+SELECT CASE WHEN count(*) = 3 THEN 'ok' ELSE 'not ok' END || ' - simdup_cluster puts them together'
+FROM (SELECT simdup_cluster(id, fp, 8) OVER (ORDER BY id) AS cluster FROM petition) AS c WHERE cluster = 1;
 
 -- All pairs on the workers, into a table that is distributed like the pieces.
 \ir citus_pairs.sql
@@ -183,8 +183,8 @@ CALL simdup_citus_pairs('petition', 'id', 'fp', 14, 'petition_pairs');
 SELECT CASE WHEN count(*) = count(DISTINCT (a, b)) AND bool_and(here.distance = workers.distance) THEN 'ok' ELSE 'not ok' END || ' - all pairs on the workers are the same'
 FROM pair AS here FULL JOIN petition_pairs AS workers USING (a, b);
 SELECT CASE WHEN bool_and(on_workers = here) AND count(*) > 10 THEN 'ok' ELSE 'not ok' END || ' - and so are the components'
-FROM (SELECT key, cluster AS on_workers FROM simdup_components('SELECT a, b FROM petition_pairs ORDER BY a, b')) AS w
-  FULL JOIN (SELECT key, cluster AS here FROM simdup_components('SELECT a, b FROM pair ORDER BY a, b')) AS c USING (key);
+FROM (SELECT a, b, simdup_component(a, b) OVER () AS on_workers FROM petition_pairs) AS w
+  FULL JOIN (SELECT a, b, simdup_component(a, b) OVER () AS here FROM pair) AS c USING (a, b);
 SELECT CASE WHEN count(*) = 0 THEN 'ok' ELSE 'not ok' END || ' - only the result is left'
 FROM pg_class WHERE relnamespace = 'simdup_citus'::regnamespace AND relname LIKE 'petition\_pairs\_simdup%';
 

@@ -4,16 +4,15 @@
 --   psql -X -d city -f citus_pairs.sql
 --   CALL simdup_citus_pairs('petition', 'id', 'fp', 3, 'petition_pairs');
 --
--- Each worker cuts its own rows into pieces and sends them to the pieces'
--- workers (simdup_pieces). Then each worker joins its pieces
--- (simdup_piece_pairs). No server holds all rows, and the coordinator sees none
--- of them.
+-- Each worker sends its own rows to the workers of their pieces (simhash_pieces).
+-- Then each worker joins its pieces. A pair counts in the smallest piece that its
+-- rows share. No server holds all rows, and the coordinator sees none of them.
 --
 -- The result is a new distributed table of (a, b, distance), a before b, each
 -- pair once; home says on which piece's worker it is. The table gets its name
 -- when it is complete. After an error, call the procedure again. pieces is
 -- the number of workers by default. More pieces let a worker use more cores, and
--- make more copies. A piece beyond a worker's maintenance_work_mem goes to disk.
+-- make more copies.
 
 CREATE OR REPLACE PROCEDURE simdup_citus_pairs(
   source regclass, key name, fingerprint name, max_distance integer, result name, pieces integer DEFAULT NULL)
@@ -21,7 +20,7 @@ LANGUAGE plpgsql AS $procedure$
 DECLARE
   -- the workers have a search_path of their own, so all names are qualified
   schema text := current_schema();
-  packed_table text := format('%I.%I', schema, result || '_simdup_pieces');
+  piece_table text := format('%I.%I', schema, result || '_simdup_piece');
   result_table text := format('%I.%I', schema, result || '_simdup_found');
   simdup text;
   -- a % would be taken for one of the placeholders of a worker's command
@@ -48,26 +47,25 @@ BEGIN
   -- one shard a piece; what an earlier call left is dropped
   SET LOCAL client_min_messages = warning;
   SET LOCAL citus.shard_replication_factor = 1;
-  EXECUTE format('DROP TABLE IF EXISTS %s, %s', packed_table, result_table);
-  EXECUTE format('CREATE UNLOGGED TABLE %s (home integer, piece integer, keys %s[], fps %s.simhash64[])', packed_table, key_type, simdup);
-  EXECUTE format('ALTER TABLE %s ALTER keys SET STORAGE external, ALTER fps SET STORAGE external', packed_table);
+  EXECUTE format('DROP TABLE IF EXISTS %s, %s', piece_table, result_table);
+  EXECUTE format('CREATE UNLOGGED TABLE %s (home integer, piece integer, key %s, fp %s.simhash64)', piece_table, key_type, simdup);
   EXECUTE format('CREATE TABLE %s (home integer, a %s, b %2$s, distance integer)', result_table, key_type);
-  PERFORM create_distributed_table(packed_table::regclass, 'home', shard_count => pieces, colocate_with => 'none');
-  PERFORM create_distributed_table(result_table::regclass, 'home', colocate_with => packed_table);
+  PERFORM create_distributed_table(piece_table::regclass, 'home', shard_count => pieces, colocate_with => 'none');
+  PERFORM create_distributed_table(result_table::regclass, 'home', colocate_with => piece_table);
 
   -- for each piece, a number that Citus hashes to its shard
   SELECT array_agg(home ORDER BY home) INTO homes
   FROM (SELECT min(i) AS home FROM generate_series(1, 64 * pieces) AS i
-        GROUP BY get_shard_id_for_distribution_column(packed_table::regclass, i)) AS shard;
+        GROUP BY get_shard_id_for_distribution_column(piece_table::regclass, i)) AS shard;
   COMMIT;
 
   -- each worker sends its rows
   began := clock_timestamp();
   SELECT min(c.result) INTO failure
   FROM run_command_on_shards(source, format(
-    'INSERT INTO %s SELECT (%L::integer[])[piece + 1], piece, keys, fps '
-    'FROM %s.simdup_pieces($q$SELECT %s FROM %%s$q$, NULL::%s, %s, %s)',
-    packed_table, homes, simdup, columns, key_type, max_distance, pieces)) AS c
+    'INSERT INTO %s SELECT (%L::integer[])[piece + 1], piece, key, fp '
+    'FROM (SELECT %s FROM %%s) AS s(key, fp), unnest(%s.simhash_pieces(fp, %s, %s)) AS piece',
+    piece_table, homes, columns, simdup, max_distance, pieces)) AS c
   WHERE NOT c.success;
   IF failure IS NOT NULL THEN
     RAISE EXCEPTION 'could not send all rows to the pieces'' workers' USING DETAIL = failure;
@@ -78,10 +76,11 @@ BEGIN
   -- each worker joins its pieces
   began := clock_timestamp();
   SELECT min(c.result) INTO failure
-  FROM run_command_on_colocated_placements(packed_table::regclass, result_table::regclass, format(
-    'INSERT INTO %%2$s SELECT p.home, least(a, b), greatest(a, b), distance FROM (SELECT home, piece FROM %%1$s LIMIT 1) AS p, '
-    '%s.simdup_piece_pairs($q$SELECT keys, fps FROM %%1$s$q$, NULL::%s, %s, p.piece, %s)',
-    simdup, key_type, max_distance, pieces)) AS c
+  FROM run_command_on_colocated_placements(piece_table::regclass, result_table::regclass, format(
+    'INSERT INTO %%2$s SELECT a.home, a.key, b.key, %1$s.simhash_distance(a.fp, b.fp) FROM %%1$s AS a JOIN %%1$s AS b USING (piece) '
+    'WHERE a.key < b.key AND %1$s.simhash_within(a.fp, b.fp, %2$s) AND piece = (SELECT min(p) '
+    'FROM unnest(%1$s.simhash_pieces(a.fp, %2$s, %3$s)) AS p WHERE p = ANY (%1$s.simhash_pieces(b.fp, %2$s, %3$s)))',
+    simdup, max_distance, pieces)) AS c
   WHERE NOT c.success;
   IF failure IS NOT NULL THEN
     RAISE EXCEPTION 'could not join all pieces' USING DETAIL = failure;
@@ -89,7 +88,7 @@ BEGIN
   COMMIT;
   RAISE NOTICE 'pieces joined in % s', round(extract(epoch FROM clock_timestamp() - began)::numeric, 2);
 
-  EXECUTE format('DROP TABLE %s', packed_table);
+  EXECUTE format('DROP TABLE %s', piece_table);
   EXECUTE format('ALTER TABLE %s RENAME TO %I', result_table, result);
 END
 $procedure$;

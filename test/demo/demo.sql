@@ -28,10 +28,12 @@ FROM petition;
 -- A row that has something to show, looked for among the first 2000.
 SELECT CASE WHEN :'id_type' = 'bigint' THEN q ELSE quote_literal(q) END AS q
 FROM (SELECT coalesce(
-  (SELECT cluster FROM simdup_clusters('SELECT id::text, minhash64(content) FROM petition ORDER BY id LIMIT 2000', NULL::text, 8, 'leader')
-     JOIN petition ON id::text = cluster
-   GROUP BY cluster, content
-   ORDER BY is_asked(content, :chinese) DESC, least(max(size), 6) DESC, max(distance) DESC, cluster LIMIT 1),
+  (SELECT cluster::text
+   FROM (SELECT simdup_cluster(id, fp) OVER (ORDER BY id) AS cluster, fp
+         FROM (SELECT id, minhash64(content) AS fp FROM petition ORDER BY id LIMIT 2000) AS first) AS c
+     JOIN petition AS f ON f.id = cluster
+   GROUP BY cluster, f.content HAVING count(*) > 1
+   ORDER BY is_asked(f.content, :chinese) DESC, least(count(*), 6) DESC, max(c.fp <~> minhash64(f.content)) DESC, cluster LIMIT 1),
   (SELECT min(id)::text FROM petition WHERE minhash64(content) IS NOT NULL)) AS q) AS chosen \gset
 \set ECHO queries
 \timing on

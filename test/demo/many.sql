@@ -28,8 +28,9 @@ SELECT near.id, near.content <~~> asked.content AS distance
 FROM letter AS near, letter AS asked
 WHERE asked.id = 9 AND simdup_resembles(near.content, asked.content, 0.8);
 SELECT count(*) AS "rows that repeat another"
-FROM simdup_clusters('SELECT id, minhash64(content) FROM letter ORDER BY id')
-WHERE key <> cluster;
+FROM (SELECT id, simdup_cluster(id, fp) OVER (ORDER BY id) AS cluster
+      FROM (SELECT id, minhash64(content) AS fp FROM letter OFFSET 0) AS l) AS c
+WHERE id <> cluster;
 \set ECHO none
 \timing off
 \echo

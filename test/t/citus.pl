@@ -126,13 +126,13 @@ add_workers(1, 1);
 same_pairs(1);
 add_workers(2, 2);
 same_pairs(2);
-is(sql('SELECT count(*) FROM (SELECT key, cluster FROM simdup_components(\'SELECT a, b FROM pairs ORDER BY a, b\')
-	EXCEPT SELECT key, cluster FROM simdup_clusters(\'SELECT id, fp FROM origin ORDER BY id\', 3, \'connected\')) AS d'), '0', 'their components are the clusters');
+is(sql("SELECT count(*) FROM (SELECT a, simdup_component(a, b) OVER () FROM pairs
+	EXCEPT SELECT id, simdup_cluster(id, fp, 3, 'connected') OVER (ORDER BY id) FROM origin) AS d"), '0', 'their components are the clusters');
 
 my (undef, undef, $refusal) = $coordinator->psql('city', "CALL simdup_citus_pairs('petition', 'id', 'fp', 3, 'pairs')");
 like($refusal, qr/relation "pairs" already exists/, 'a result is not overwritten');
 (undef, undef, $refusal) = $coordinator->psql('city', "CALL simdup_citus_pairs('petition', 'id', 'kind', 3, 'other')");
-like($refusal, qr/could not send all rows .*DETAIL: .*columns of the query/s, 'an error of a worker is told');
+like($refusal, qr/could not send all rows .*DETAIL: .*simhash_pieces/s, 'an error of a worker is told');
 
 # --- the script, on two workers
 
@@ -187,11 +187,11 @@ my $shard = sql("SELECT min(shard_name) FROM citus_shards WHERE table_name = 'pe
 my $held = "SELECT count(*) > 0 FROM pg_locks WHERE relation = '$shard'::regclass AND mode = 'AccessExclusiveLock' AND granted";
 sql("INSERT INTO petition SELECT 'many', 1000000 + i, hashint8extended(i % 8, 9)::simhash64 FROM generate_series(1, 4800) i");
 my $many = sql("SELECT count(*), sum(a # b) FROM simdup_pairs('SELECT id, fp FROM petition', 3)");
-for my $phase ('simdup_pieces', 'simdup_piece_pairs')
+for my $phase ('simhash_pieces', 'simhash_within')
 {
 	my $locker;
 
-	if ($phase eq 'simdup_pieces')
+	if ($phase eq 'simhash_pieces')
 	{
 		$locker = IPC::Run::start([ 'psql', '-qXAt', '-d', $victim->connstr('city'),
 			'-c', 'SET citus.enable_manual_changes_to_shards = on', '-c', "BEGIN; LOCK TABLE $shard IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(1000)" ], '&>', \my $ended);

@@ -1,12 +1,12 @@
 -- All pairs over shards, on the coordinator: the rows are sent, and the pairs asked for.
 \set k 8
 \set shards 3
-CREATE TABLE piece (piece integer, keys bigint[], fps simhash64[]) PARTITION BY LIST (piece);
+CREATE TABLE piece (piece integer, id bigint, fp simhash64) PARTITION BY LIST (piece);
 CREATE TABLE found (piece integer, a bigint, b bigint, distance integer) PARTITION BY LIST (piece);
 SELECT format('CREATE FOREIGN TABLE %1$s_%2$s PARTITION OF %1$s FOR VALUES IN (%2$s - 1)
-               SERVER shard%2$s OPTIONS (table_name %1$L, fetch_size ''10000'')',
+               SERVER shard%2$s OPTIONS (table_name %1$L, fetch_size ''10000'', batch_size ''1000'')',
               name, shard)
 FROM unnest('{piece,found}'::text[]) AS name, generate_series(1, :shards) AS shard \gexec
 
-INSERT INTO piece SELECT * FROM simdup_pieces('SELECT id, fp FROM petition', :k, :shards);
+INSERT INTO piece SELECT unnest(simhash_pieces(fp, :k, :shards)), id, fp FROM petition;
 SELECT a, b, distance FROM found ORDER BY a, b;

@@ -1,9 +1,11 @@
--- All pairs over shards, on each shard: the piece of it, and its pairs within k.
+-- All pairs over shards, on each shard: the piece of it, and its pairs within k. A pair
+-- counts in the smallest piece that its rows share.
 \set k 8
 \set shards 3
-CREATE UNLOGGED TABLE piece (piece integer, keys bigint[], fps simhash64[]);
-ALTER TABLE piece ALTER keys SET STORAGE external, ALTER fps SET STORAGE external;
+CREATE UNLOGGED TABLE piece (piece integer, id bigint, fp simhash64);
 CREATE VIEW found AS
-SELECT piece, least(a, b) AS a, greatest(a, b) AS b, distance
-FROM (SELECT piece FROM public.piece LIMIT 1) AS p,
-  simdup_piece_pairs('SELECT keys, fps FROM public.piece', :k, piece, :shards);
+SELECT piece, a.id AS a, b.id AS b, a.fp <~> b.fp AS distance
+FROM piece AS a JOIN piece AS b USING (piece)
+WHERE a.id < b.id AND simhash_within(a.fp, b.fp, :k)
+  AND piece = (SELECT min(p) FROM unnest(simhash_pieces(a.fp, :k, :shards)) AS p
+               WHERE p = ANY (simhash_pieces(b.fp, :k, :shards)));
