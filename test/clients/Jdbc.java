@@ -146,16 +146,16 @@ public class Jdbc {
     String pairs = "SELECT a.id, b.id FROM photo AS a JOIN photo AS b ON a.id < b.id AND simhash_within(a.fp, b.fp, ?) "
         + "WHERE a.id >= 20002";
     String clusters = "SELECT id, simdup_cluster(id, fp, %s) OVER (ORDER BY id) FROM photo WHERE id >= 20002";
-    List<String> found = new ArrayList<>();
+    List<String> answers = new ArrayList<>();
     for (String statement : List.of(pairs, clusters.formatted("max_distance => ?"), clusters.formatted("?::integer"))) {
       for (int type : new int[] {Types.SMALLINT, Types.INTEGER, Types.OTHER}) {
         PreparedStatement prepared = conn.prepareStatement(statement);
         prepared.setObject(1, type == Types.OTHER ? "3" : 3, type);
-        found.add(String.join(" ", rows(prepared)));
+        answers.add(String.join(" ", rows(prepared)));
       }
     }
-    check(found.subList(0, 3), Collections.nCopies(3, "20002 20003"), "pairs by a join");
-    check(found.subList(3, 9), Collections.nCopies(6, "20002 20002 20003 20002"), "clusters by a window function");
+    check(answers.subList(0, 3), Collections.nCopies(3, "20002 20003"), "pairs by a join");
+    check(answers.subList(3, 9), Collections.nCopies(6, "20002 20002 20003 20002"), "clusters by a window function");
     conn.setAutoCommit(false);
     PreparedStatement stream = conn.prepareStatement(pairs);
     stream.setFetchSize(1);

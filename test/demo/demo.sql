@@ -80,7 +80,8 @@ RETURNING id, repeats, shorten(content, :room) AS content;
 \timing on
 CREATE TABLE pair AS
 WITH f AS MATERIALIZED (SELECT id, minhash64(content) AS fp FROM petition)
-SELECT a.id AS a, b.id AS b, a.fp <~> b.fp AS distance FROM f AS a JOIN f AS b ON a.id < b.id AND simhash_within(a.fp, b.fp, 8);
+SELECT a.id AS a, b.id AS b, a.fp <~> b.fp AS distance
+FROM f AS a JOIN f AS b ON a.id < b.id AND simhash_within(a.fp, b.fp, 8);
 \timing off
 \set ECHO none
 \if :own
