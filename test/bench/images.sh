@@ -46,5 +46,5 @@ SELECT n.* FROM center, near_pdq(q) AS n WHERE i = :i;
 SQL
 sql -c 'CREATE INDEX ON center (i)' -c 'ANALYZE center'
 pgbench -n -M prepared -T 10 -f "$SCRATCH/search.sql" | grep -E '^(latency average|tps)'
-SQL_PAIRS=$(sed -n '/^SELECT p.a, p.b/,/;$/p' "$ROOT/doc/simdup-images.md")
+SQL_PAIRS=$(sed -n '/^SELECT a.id AS a, b.id AS b /,/;$/p' "$ROOT/doc/simdup-images.md")
 echo "all pairs within 31 bits: $({ echo '\timing on'; echo "SELECT count(*) FROM (${SQL_PAIRS%;}) AS pairs;"; } | sql | tr '\n' ' ')"

@@ -142,28 +142,26 @@ public class Jdbc {
         WHERE share >= 0.3 ORDER BY share DESC, distance, id LIMIT 10""", LAMP.substring(0, 45)));
     check(similar, "[1, 1]", "half a letter finds the letter");
 
-    // batch
-    PreparedStatement batch = conn.prepareStatement("SELECT a, b FROM simdup_pairs(?, 3, params => ?)");
-    batch.setString(1, "SELECT id, fp FROM photo WHERE id >= $1 ORDER BY id");
-    batch.setArray(2, conn.createArrayOf("text", new String[] {"20002"}));
-    // batch: end
-    check(rows(batch), "[20002, 20003]", "a batch query with a parameter");
-
     // smallint, integer, and a string without a type
-    String near = "SELECT id, fp FROM photo WHERE id >= 20002 ORDER BY id";
-    List<String> counts = new ArrayList<>();
-    for (String call : List.of("pairs(?, ?)", "pairs(?, max_distance => ?)", "pairs(?, NULL::bigint, ?)",
-        "clusters(?, ?)", "clusters(?, max_distance => ?)", "clusters(?, NULL::bigint, ?)")) {
+    String pairs = "SELECT a.id, b.id FROM photo AS a JOIN photo AS b ON a.id < b.id AND simhash_within(a.fp, b.fp, ?) "
+        + "WHERE a.id >= 20002";
+    String clusters = "SELECT id, simdup_cluster(id, fp, %s) OVER (ORDER BY id) FROM photo WHERE id >= 20002";
+    List<String> answers = new ArrayList<>();
+    for (String statement : List.of(pairs, clusters.formatted("max_distance => ?"), clusters.formatted("?::integer"))) {
       for (int type : new int[] {Types.SMALLINT, Types.INTEGER, Types.OTHER}) {
-        PreparedStatement counted = conn.prepareStatement("SELECT count(*), sum(distance) FROM simdup_" + call);
-        counted.setString(1, near);
-        counted.setObject(2, type == Types.OTHER ? "3" : 3, type);
-        counts.add(String.join(" ", rows(counted)));
+        PreparedStatement prepared = conn.prepareStatement(statement);
+        prepared.setObject(1, type == Types.OTHER ? "3" : 3, type);
+        answers.add(String.join(" ", rows(prepared)));
       }
     }
-    List<String> expected = new ArrayList<>(Collections.nCopies(9, "1 0"));
-    expected.addAll(Collections.nCopies(9, "2 0"));
-    check(counts, expected, "a distance by position and by name");
+    check(answers.subList(0, 3), Collections.nCopies(3, "20002 20003"), "pairs by a join");
+    check(answers.subList(3, 9), Collections.nCopies(6, "20002 20002 20003 20002"), "clusters by a window function");
+    conn.setAutoCommit(false);
+    PreparedStatement stream = conn.prepareStatement(pairs);
+    stream.setFetchSize(1);
+    stream.setInt(1, 3);
+    check(rows(stream), "[20002, 20003]", "pairs as a stream");
+    conn.setAutoCommit(true);
     rows(with("SELECT simdup_group('photo_case', ?, ?, ?, NULL)", "late_photo", (short) 3, "leader"));
     check(rows(with("SELECT key, id FROM simdup_regroup('photo_case')")), "[20002, 1, 20003, 1]", "a grouping by position");
     System.out.println("1.." + n);

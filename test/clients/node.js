@@ -85,22 +85,21 @@ async function main() {
     WHERE share >= 0.3 ORDER BY share DESC, distance, id LIMIT 10`, [LAMP.slice(0, 45)]);
   check(similar.map((row) => row.slice(0, 2)), [[1, 1]], 'half a letter finds the letter');
 
-  // batch
-  const pairs = await rows('SELECT a::integer, b::integer FROM simdup_pairs($1, 3, params => $2)',
-    ['SELECT id, fp FROM photo WHERE id >= $1 ORDER BY id', ['20002']]);
-  // batch: end
-  check(pairs, [[20002, 20003]], 'a batch query with a parameter');
-
   // numbers and strings go without a type
-  const near = 'SELECT id, fp FROM photo WHERE id >= 20002 ORDER BY id';
-  const counts = [];
-  for (const call of ['pairs($1, $2)', 'pairs($1, max_distance => $2)', 'pairs($1, NULL::bigint, $2)',
-    'clusters($1, $2)', 'clusters($1, max_distance => $2)', 'clusters($1, NULL::bigint, $2)']) {
-    for (const distance of [3, '3']) {
-      counts.push((await rows(`SELECT count(*)::integer, sum(distance)::integer FROM simdup_${call}`, [near, distance]))[0]);
-    }
+  const pairs = `SELECT a.id, b.id FROM photo AS a JOIN photo AS b ON a.id < b.id AND simhash_within(a.fp, b.fp, $1)
+    WHERE a.id >= 20002`;
+  const clusters = ['max_distance => $1', '$1::integer'].map((distance) =>
+    `SELECT id, simdup_cluster(id, fp, ${distance}) OVER (ORDER BY id) FROM photo WHERE id >= 20002`);
+  check([await rows(pairs, [3]), await rows(pairs, ['3'])], [[[20002, 20003]], [[20002, 20003]]], 'pairs by a join');
+  const clustered = [];
+  for (const statement of clusters) {
+    for (const distance of [3, '3']) clustered.push(await rows(statement, [distance]));
   }
-  check(counts, [...Array(6).fill([1, 0]), ...Array(6).fill([2, 0])], 'a distance by position and by name');
+  check(clustered, Array(4).fill([[20002, 20002], [20003, 20002]]), 'clusters by a window function');
+  await client.query('BEGIN');
+  await client.query(`DECLARE pairs CURSOR FOR ${pairs.replace('$1', '3')}`);
+  check([await rows('FETCH 1 FROM pairs'), await rows('FETCH 1 FROM pairs')], [[[20002, 20003]], []], 'pairs as a stream');
+  await client.query('COMMIT');
   await client.query("SELECT simdup_group('photo_case', $1, $2, $3, $4)", ['late_photo', 3, 'leader', null]);
   check(await rows("SELECT key, id::integer FROM simdup_regroup('photo_case')"), [['20002', 1], ['20003', 1]], 'a grouping by position');
   console.log(`1..${n}`);

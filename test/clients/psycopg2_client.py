@@ -4,7 +4,7 @@ import sys
 import psycopg2
 import psycopg2.extensions
 
-from tap import BUS, CALLS, EXPECTED, LAMP, QUERY, check, done
+from tap import BUS, CLUSTERS, FOUND_CLUSTERS, FOUND_PAIRS, LAMP, PAIRS, check, done
 
 
 def query(sql, params=None):
@@ -83,14 +83,13 @@ rows = query("""
     WHERE share >= 0.3 ORDER BY share DESC, distance, id LIMIT 10""", {'text': LAMP[:45]})
 check([row[:2] for row in rows], [(1, 1.0)], 'half a letter finds the letter')
 
-# batch
-pairs = query('SELECT a, b FROM simdup_pairs(%s, 3, params => %s::text[])',
-              ['SELECT id, fp FROM photo WHERE id >= $1 ORDER BY id', ['20002']])
-check(pairs, [(20002, 20003)], 'a batch query with a parameter')
-
 # numbers stand in the statement as they are, strings in quotes
-found = [query(f'SELECT * FROM {call}', [QUERY, distance]) for call in CALLS for distance in (3, '3')]
-check(found, EXPECTED, 'a distance by position and by name')
+check([query(PAIRS, [distance]) for distance in (3, '3')], FOUND_PAIRS, 'pairs by a join')
+check([query(clusters, [distance]) for clusters in CLUSTERS for distance in (3, '3')], FOUND_CLUSTERS, 'clusters by a window function')
+with psycopg2.connect('') as other, other.cursor('pairs') as stream:
+    stream.itersize = 1
+    stream.execute(PAIRS, [3])
+    check(list(stream), FOUND_PAIRS[0], 'pairs as a stream')
 cursor.execute("SELECT simdup_group('photo_case', %s, %s, %s, %s)", ['late_photo', 3, 'leader', None])
 check(query("SELECT key, id FROM simdup_regroup('photo_case')"), [('20002', 1), ('20003', 1)], 'a grouping by position')
 done()

@@ -4,7 +4,7 @@ import sys
 import psycopg
 from psycopg.types import TypeInfo
 
-from tap import BUS, CALLS, EXPECTED, LAMP, QUERY, check, done
+from tap import BUS, CLUSTERS, FOUND_CLUSTERS, FOUND_PAIRS, LAMP, PAIRS, check, done
 
 
 def sqlstate(sql, *params):
@@ -78,14 +78,13 @@ rows = conn.execute("""
     WHERE share >= 0.3 ORDER BY share DESC, distance, id LIMIT 10""", {'text': LAMP[:45]}).fetchall()
 check([row[:2] for row in rows], [(1, 1.0)], 'half a letter finds the letter')
 
-# batch
-pairs = conn.execute('SELECT a, b FROM simdup_pairs(%s, 3, params => %s::text[])',
-                     ['SELECT id, fp FROM photo WHERE id >= $1 ORDER BY id', ['20002']]).fetchall()
-check(pairs, [(20002, 20003)], 'a batch query with a parameter')
-
 # a small number goes as smallint, a string without a type
-found = [conn.execute(f'SELECT * FROM {call}', [QUERY, distance]).fetchall() for call in CALLS for distance in (3, '3')]
-check(found, EXPECTED, 'a distance by position and by name')
+check([conn.execute(PAIRS, [distance]).fetchall() for distance in (3, '3')], FOUND_PAIRS, 'pairs by a join')
+check([conn.execute(clusters, [distance]).fetchall() for clusters in CLUSTERS for distance in (3, '3')], FOUND_CLUSTERS,
+      'clusters by a window function')
+with conn.transaction(), conn.cursor(name='pairs') as cursor:
+    cursor.itersize = 1
+    check(list(cursor.execute(PAIRS, [3])), FOUND_PAIRS[0], 'pairs as a stream')
 conn.execute("SELECT simdup_group('photo_case', %s, %s, %s, %s)", ['late_photo', 3, 'leader', None])
 check(conn.execute("SELECT key, id FROM simdup_regroup('photo_case')").fetchall(), [('20002', 1), ('20003', 1)], 'a grouping by position')
 

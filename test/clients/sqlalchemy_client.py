@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.exc import IntegrityError
 
 from simdup.sqlalchemy import Simhash64
-from tap import BUS, CALLS, EXPECTED, LAMP, QUERY, check, done
+from tap import BUS, CLUSTERS, FOUND_CLUSTERS, FOUND_PAIRS, LAMP, PAIRS, check, done
 
 engine = create_engine('postgresql+psycopg2://', isolation_level='AUTOCOMMIT')
 conn = engine.connect()
@@ -76,14 +76,14 @@ rows = conn.execute(text("""
     WHERE share >= 0.3 ORDER BY share DESC, distance, id LIMIT 10"""), {'text': LAMP[:45]}).fetchall()
 check([row[:2] for row in rows], [(1, 1.0)], 'half a letter finds the letter')
 
-# batch
-pairs = conn.execute(text('SELECT a, b FROM simdup_pairs(:query, 3, params => CAST(:params AS text[]))'),
-                     {'query': 'SELECT id, fp FROM photo WHERE id >= $1 ORDER BY id', 'params': ['20002']}).fetchall()
-check(pairs, [(20002, 20003)], 'a batch query with a parameter')
+def found(connection, statement, distance):
+    return connection.execute(text(statement.replace('%s', ':distance')), {'distance': distance}).fetchall()
 
-found = [conn.execute(text('SELECT * FROM ' + call.replace('%s', ':query', 1).replace('%s', ':distance').replace('NULL::bigint', 'CAST(NULL AS bigint)')),
-                      {'query': QUERY, 'distance': distance}).fetchall() for call in CALLS for distance in (3, '3')]
-check(found, EXPECTED, 'a distance by position and by name')
+
+check([found(conn, PAIRS, distance) for distance in (3, '3')], FOUND_PAIRS, 'pairs by a join')
+check([found(conn, clusters, distance) for clusters in CLUSTERS for distance in (3, '3')], FOUND_CLUSTERS, 'clusters by a window function')
+with create_engine('postgresql+psycopg2://').connect() as other:
+    check(found(other.execution_options(stream_results=True, max_row_buffer=1), PAIRS, 3), FOUND_PAIRS[0], 'pairs as a stream')
 conn.execute(select(func.simdup_group('photo_case', 'late_photo', 3, 'leader', None)))
 check(conn.execute(text("SELECT key, id FROM simdup_regroup('photo_case')")).fetchall(), [('20002', 1), ('20003', 1)], 'a grouping by position')
 done()

@@ -1,5 +1,5 @@
 -- citus.sql: simdup on a table that Citus distributes: index, search, triggers,
--- batch, and all pairs on the workers; and what Citus refuses. Run on the
+-- clusters, and all pairs on the workers; and what Citus refuses. Run on the
 -- coordinator of a cluster with workers, whose databases all have simdup:
 --
 --   psql -X -d city -f citus.sql
@@ -171,10 +171,11 @@ INSERT INTO entry VALUES (1, '0123456789abcdef');
 SELECT CASE WHEN refusal($$INSERT INTO entry VALUES (2, '0123456789abcdee')$$) LIKE 'conflicting key value violates exclusion constraint %'
   THEN 'ok' ELSE 'not ok' END || ' - EXCLUDE on a reference table';
 
--- Batch functions fetch keys and fingerprints and work on the coordinator.
+-- Citus joins shards by equality only. A table of keys and fingerprints joins on the coordinator.
+CREATE TEMP TABLE here AS SELECT id, fp FROM petition;
 CREATE TEMP TABLE pair AS
-SELECT * FROM simdup_pairs('SELECT id, fp FROM petition ORDER BY id', 14);
-SELECT CASE WHEN count(*) FILTER (WHERE b <= 3) = 3 AND count(*) > 10 THEN 'ok' ELSE 'not ok' END || ' - simdup_pairs finds the pairs of all shards'
+SELECT a.id AS a, b.id AS b, a.fp <~> b.fp AS distance FROM here AS a JOIN here AS b ON a.id < b.id AND simhash_within(a.fp, b.fp, 14);
+SELECT CASE WHEN count(*) FILTER (WHERE b <= 3) = 3 AND count(*) > 10 THEN 'ok' ELSE 'not ok' END || ' - a join finds the pairs of all shards'
 FROM pair;
 SELECT CASE WHEN count(*) = 3 THEN 'ok' ELSE 'not ok' END || ' - simdup_cluster puts them together'
 FROM (SELECT simdup_cluster(id, fp, 8) OVER (ORDER BY id) AS cluster FROM petition) AS c WHERE cluster = 1;

@@ -78,8 +78,10 @@ RETURNING id, repeats, shorten(content, :room) AS content;
 \echo 'A distance is the number of bits in which two fingerprints differ; 8 is the limit by default.'
 \set ECHO queries
 \timing on
-CREATE TABLE pair AS SELECT a, b, distance
-FROM simdup_pairs('SELECT id, minhash64(content) FROM petition ORDER BY id', NULL:::id_type, 8);
+CREATE TABLE pair AS
+WITH f AS MATERIALIZED (SELECT id, minhash64(content) AS fp FROM petition)
+SELECT a.id AS a, b.id AS b, a.fp <~> b.fp AS distance
+FROM f AS a JOIN f AS b ON a.id < b.id AND simhash_within(a.fp, b.fp, 8);
 \timing off
 \set ECHO none
 \if :own

@@ -24,11 +24,11 @@ WHERE id NOT IN (SELECT id FROM arrival)
 ORDER BY id
 LIMIT 2000;
 CREATE TABLE compared AS
-SELECT 'simhash' AS fingerprint, a, b, distance
-FROM simdup_pairs('SELECT id, simhash FROM both_fingerprints ORDER BY id', NULL:::id_type, 10)
+SELECT 'simhash' AS fingerprint, a.id AS a, b.id AS b, a.simhash <~> b.simhash AS distance
+FROM both_fingerprints AS a JOIN both_fingerprints AS b ON a.id < b.id AND simhash_within(a.simhash, b.simhash, 10)
 UNION ALL
-SELECT 'minhash64', a, b, distance
-FROM simdup_pairs('SELECT id, minhash64 FROM both_fingerprints ORDER BY id', NULL:::id_type, 10);
+SELECT 'minhash64', a.id, b.id, a.minhash64 <~> b.minhash64
+FROM both_fingerprints AS a JOIN both_fingerprints AS b ON a.id < b.id AND simhash_within(a.minhash64, b.minhash64, 10);
 \if :own
   CREATE VIEW quality AS
   SELECT fingerprint, k AS within,

@@ -27,6 +27,8 @@ CREATE INDEX letter_near ON letter USING hamming (content);
 SELECT near.id, near.content <~~> asked.content AS distance
 FROM letter AS near, letter AS asked
 WHERE asked.id = 9 AND simdup_resembles(near.content, asked.content, 0.8);
+SELECT count(*) AS pairs
+FROM letter AS a JOIN letter AS b ON a.id < b.id AND simdup_resembles(a.content, b.content, 0.8);
 SELECT count(*) AS "rows that repeat another"
 FROM (SELECT id, simdup_cluster(id, fp) OVER (ORDER BY id) AS cluster
       FROM (SELECT id, minhash64(content) AS fp FROM letter OFFSET 0) AS l) AS c

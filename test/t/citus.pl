@@ -99,7 +99,15 @@ sub distribute
 	return;
 }
 
-my %pairs_here = map { $_ => sql("SELECT * FROM simdup_pairs('SELECT id, fp FROM origin ORDER BY id', $_) ORDER BY a, b") } 0, 3, 8;
+# a table with itself, where rows are within k
+sub near
+{
+	my ($table, $k) = @_;
+
+	return "$table AS a JOIN $table AS b ON a.id < b.id AND simhash_within(a.fp, b.fp, $k)";
+}
+
+my %pairs_here = map { $_ => sql('SELECT a.id, b.id, a.fp <~> b.fp FROM ' . near('origin', $_) . ' ORDER BY 1, 2') } 0, 3, 8;
 
 sub pairs_of_workers
 {
@@ -186,7 +194,7 @@ sql('DELETE FROM petition WHERE id > 100000; DROP TABLE pairs');
 my $shard = sql("SELECT min(shard_name) FROM citus_shards WHERE table_name = 'petition'::regclass AND nodeport = " . $victim->port);
 my $held = "SELECT count(*) > 0 FROM pg_locks WHERE relation = '$shard'::regclass AND mode = 'AccessExclusiveLock' AND granted";
 sql("INSERT INTO petition SELECT 'many', 1000000 + i, hashint8extended(i % 8, 9)::simhash64 FROM generate_series(1, 4800) i");
-my $many = sql("SELECT count(*), sum(a # b) FROM simdup_pairs('SELECT id, fp FROM petition', 3)");
+my $many = sql('CREATE TEMP TABLE here AS SELECT id, fp FROM petition; SELECT count(*), sum(a.id # b.id) FROM ' . near('here', 3));
 for my $phase ('simhash_pieces', 'simhash_within')
 {
 	my $locker;

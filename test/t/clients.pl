@@ -92,7 +92,7 @@ my @things = (
 	qr/^a fingerprint is a string$/, qr/^inserted as text/, qr/^search by text$/, qr/eight times: the index is used$/,
 	qr/^arrays both ways$/, qr/^the nearest ten$/, qr/^reject is caught$/, qr/^EXCLUDE is caught$/,
 	qr/^ON CONFLICT DO NOTHING$/, qr/^store it unless it is there$/, qr/^half a letter finds the letter$/,
-	qr/^a batch query with a parameter$/, qr/^a distance by position and by name$/, qr/^a grouping by position$/);
+	qr/^pairs by a join$/, qr/^clusters by a window function$/, qr/^pairs as a stream$/, qr/^a grouping by position$/);
 
 for my $client (@clients)
 {

@@ -6,8 +6,7 @@
 # holds the object's kind (none: a function), its signature, and after an arrow its
 # result, spelled as the catalog's entry below. A missing row fails, as do an extra one
 # and another name, type, default or result. The second cell is a paragraph at most.
-# A cell may hold several signatures with one result. The word key is the type of
-# the user's keys: a signature with [, key_type anyelement] is two functions.
+# A cell may hold several signatures with one result.
 #
 # Depends on the server's internals.
 
@@ -52,19 +51,7 @@ sub objects
 	my ($kind, $signatures, $result) = $cell =~ /^(?:([a-z ]+) )?(`[^`]+`(?:, `[^`]+`)*)(?: → `([^`]+)`)?$/
 	  or return "(not in the tables' notation) $cell";
 
-	return map { typed(join '', $kind ? "$kind " : '', $_, $result ? " → $result" : '') } $signatures =~ /`([^`]+)`/g;
-}
-
-# The functions that a signature with keys is.
-sub typed
-{
-	my ($entry) = @_;
-	my $pairs = qr/\bkey(?=[,\[)]|$)/;
-
-	return ($entry =~ s/ \[, key_type anyelement\]//r =~ s/(?<=\w )$pairs/bigint/gr,
-		$entry =~ s/ \[(, key_type anyelement)\]/$1/r =~ s/(?<=\w )key\[\]/anyarray/gr =~ s/(?<=\w )$pairs/anyelement/gr)
-	  if $entry =~ /\[, key_type anyelement\]/;
-	return $entry;
+	return map { join '', $kind ? "$kind " : '', $_, $result ? " → $result" : '' } $signatures =~ /`([^`]+)`/g;
 }
 
 # The objects of an installed simdup, one entry a line, in the tables' notation.
@@ -174,13 +161,13 @@ my %exception = (
 	'max_distance of simhash_pieces' => 'no default: all pieces must agree',
 	'min_resemblance of minhash64_distance' => 'no default: it is what is asked',
 	'min_resemblance of minhash_bands_for' => 'no default: it is what is asked',
-	'min_resemblance of shingle_pairs' => 'texts are always compared',
+	'min_resemblance of simdup_cluster' => 'texts are always compared',
 	'min_resemblance of simdup_resembles' => 'texts are always compared',
 	'min_resemblance of simdup_cluster' => 'NULL where contents do not count',
-	'n of simhash_pieces' => 'the number of pieces',
+	'n of simhash_pieces' => 'of pieces, where others count rows',
 	'n_bits of simdup_bitmap' => 'the document has 128',
-	'tokenizer of imatch_lexicon' => 'no default: aggregates have none',
-	'tokenizer of term_idf' => 'no default: aggregates have none',
+	'tokenizer of imatch_lexicon' => 'an aggregate has no defaults',
+	'tokenizer of term_idf' => 'an aggregate has no defaults',
 	'unit of minhash_signature' => 'the documents shingle words',
 	'unit of shingle_sketch' => 'the documents shingle words',
 	'unit of shingle_sketch_bottom' => 'the documents shingle words',
@@ -241,7 +228,7 @@ for my $row (@rows)
 is_deeply(\%anchors, { map { $_ => 'here' } keys %names }, 'each function has an anchor, where its row is');
 cmp_ok($node->safe_psql('postgres', "SELECT count(*) FROM pg_depend JOIN pg_extension AS e ON refclassid = 'pg_extension'::regclass AND refobjid = e.oid
 	WHERE deptype = 'e' AND extname = 'simdup'
-	  AND NOT (classid = 'pg_type'::regclass AND EXISTS (SELECT FROM pg_type AS t WHERE t.typarray = objid))"), '<=', 216, 'objects');
+	  AND NOT (classid = 'pg_type'::regclass AND EXISTS (SELECT FROM pg_type AS t WHERE t.typarray = objid))"), '<=', 196, 'objects');
 note(scalar(keys %names), ' names');
 
 # The hint of a trigger function with wrong arguments writes them as the page does.

@@ -133,6 +133,14 @@ $triggers
 $copy
 SQL
 
+# All pairs of a table by a join.
+sub pairs_of
+{
+	my ($table, $k) = @_;
+
+	return "SELECT a.id, b.id, a.fp <~> b.fp FROM $table AS a JOIN $table AS b ON a.id < b.id AND simhash_within(a.fp, b.fp, $k) ORDER BY 1, 2";
+}
+
 # Check whether this query gives the same on the shards and on one server.
 sub same
 {
@@ -157,7 +165,7 @@ for my $k (0, 3, 8)
 {
 	same("CREATE TEMP TABLE q AS SELECT id, fp FROM letter; SELECT q.id, o.id FROM q JOIN letter o ON simhash_within(o.fp, q.fp, $k) WHERE q.id % 3 = 0 ORDER BY 1, 2",
 		"search within $k");
-	same("SELECT a, b, distance FROM simdup_pairs('SELECT id, fp FROM letter ORDER BY id', $k) ORDER BY a, b", "simdup_pairs within $k", 3);
+	same(pairs_of('letter', $k), "pairs within $k", 3);
 }
 same('SELECT id, simdup_cluster(id, fp) OVER (ORDER BY id) FROM letter ORDER BY 1', 'simdup_cluster');
 same("SELECT id FROM letter WHERE fp <@ simhash_ball(simhash('x'), 24) AND fp <~> simhash('x') > 20 ORDER BY 1", '<@ and <~>', 3);
@@ -287,7 +295,7 @@ for my $name (sort keys %data)
 	{
 		my ($shards, $k) = @$case;
 
-		is(pairs_over($shards, $k), $coordinator->safe_psql('pairs', "SELECT a, b, distance FROM simdup_pairs('SELECT id, fp FROM petition ORDER BY id', $k) ORDER BY a, b"),
+		is(pairs_over($shards, $k), $coordinator->safe_psql('pairs', pairs_of('petition', $k)),
 			"$name: all pairs within $k over $shards shards");
 	}
 }
@@ -300,7 +308,7 @@ INSERT INTO petition SELECT id, simhash(content) FROM letter;
 SQL
 for my $k (3, 8)
 {
-	my $pairs = $coordinator->safe_psql('pairs', "SELECT a, b, distance FROM simdup_pairs('SELECT id, fp FROM petition ORDER BY id', $k) ORDER BY a, b");
+	my $pairs = $coordinator->safe_psql('pairs', pairs_of('petition', $k));
 
 	is(pairs_over($_, $k), $pairs, "petitions: all pairs within $k over $_ shards") for 1 .. 3;
 	cmp_ok(() = $pairs =~ /$/mg, '>', 40, '... which is not little');

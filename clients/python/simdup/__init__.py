@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 import re
 from dataclasses import dataclass
-from typing import SupportsIndex, Union
+from typing import Any, Dict, List, SupportsIndex, Tuple, Union
 
 __all__ = ['Simhash64', 'SimhashBall']
 __version__ = '1.0.0'
@@ -85,3 +85,23 @@ class SimhashBall:
     def __contains__(self, fp: Union[str, bytes, SupportsIndex]) -> bool:
         """Return whether the fingerprint is in the ball: the operator <@."""
         return self.center.distance(fp) <= self.radius
+
+
+# The options of simdup_cluster that follow fp, content, or both, with their defaults.
+_OPTIONS: Dict[Tuple[bool, bool], Dict[str, Any]] = {
+    (True, False): {'max_distance': 8, 'method': 'leader'},
+    (False, True): {'min_resemblance': 0.8, 'method': 'leader'},
+    (True, True): {'max_distance': 8, 'min_resemblance': 0.8, 'method': 'leader', 'w': 4, 'unit': 'char'},
+}
+
+
+def _cluster_arguments(fp: Any, content: Any, options: Dict[str, Any]) -> Tuple[List[Any], List[Any]]:
+    # the columns behind the key, and the constants behind these
+    columns = [column for column in (fp, content) if column is not None]
+    if not columns:
+        raise TypeError('a cluster is of fp, of content, or of both')
+    known = _OPTIONS[fp is not None, content is not None]
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        raise TypeError(f'options of these columns are {", ".join(known)}, not {unknown[0]}')
+    return columns, [type(known[name])(options.get(name, known[name])) for name in known]

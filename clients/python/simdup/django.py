@@ -1,4 +1,4 @@
-"""Django: a field, the hamming index, lookups, an expression, triggers in migrations.
+"""Django: a field, the hamming index, lookups, expressions, triggers in migrations.
 
     class Letter(FlagMixin, models.Model):
         content = models.TextField()
@@ -10,6 +10,8 @@
 
     Letter.objects.filter(content__resembles=(text, 0.8))
     Letter.objects.order_by(HammingDistance('content', text))[:10]
+    Letter.objects.filter(Exists(Old.objects.filter(Resembles('content', OuterRef('content'), 0.8))))
+    Letter.objects.annotate(cluster=Window(Cluster('id', content='content'), order_by=F('id').asc()))
 """
 from __future__ import annotations
 
@@ -23,11 +25,11 @@ from django.db.migrations.operations.base import Operation
 from django.db.models.expressions import Func, Value
 from django.db.models.lookups import Lookup
 
-from . import Simhash64, SimhashBall
+from . import Simhash64, SimhashBall, _cluster_arguments
 
 __all__ = [
-    'FlagMixin', 'FlagTrigger', 'HammingDistance', 'HammingIndex', 'LogTrigger', 'Minhash64', 'RejectTrigger',
-    'Simhash64Field', 'SimdupExtension',
+    'Cluster', 'Component', 'FlagMixin', 'FlagTrigger', 'HammingDistance', 'HammingIndex', 'LogTrigger', 'Minhash64',
+    'RejectTrigger', 'Resembles', 'Simhash64Field', 'SimdupExtension', 'Within',
 ]
 
 
@@ -159,7 +161,7 @@ def _constants(lookup: Any, most: int) -> Tuple[Any, List[Any]]:
 
 
 @Simhash64Field.register_lookup
-class Within(Lookup):
+class _WithinLookup(Lookup):
     """fp__within=(fp, max_distance), fp__within=SimhashBall(fp, 3): simhash_within."""
 
     lookup_name = 'within'
@@ -181,7 +183,7 @@ class Within(Lookup):
 
 @models.CharField.register_lookup
 @models.TextField.register_lookup
-class Resembles(Lookup):
+class _ResemblesLookup(Lookup):
     """content__resembles=text, or (text, min_resemblance), or with recall: simdup_resembles."""
 
     lookup_name = 'resembles'
@@ -224,6 +226,62 @@ class HammingDistance(Func):
 
     def as_sql(self, compiler: Any, connection: Any, **extra: Any) -> Any:
         return super().as_sql(compiler, connection, arg_joiner=self.arg_joiner, **extra)
+
+
+class _Condition(Func):
+    # for filter(), also of two columns: F('…'), OuterRef('…')
+    template = '%(function)s(%(expressions)s%(constants)s)'
+
+    def __init__(self, expression: Any, other: Any, field: models.Field, constants: str, **extra: Any) -> None:
+        extra.setdefault('output_field', models.BooleanField())
+        other = other if hasattr(other, 'resolve_expression') else Value(field.get_prep_value(other), output_field=field)
+        super().__init__(expression, other, constants=constants, **extra)
+
+
+class Within(_Condition):
+    """simhash_within(fp, other, max_distance): a condition of two fingerprints."""
+
+    function = 'simhash_within'
+
+    def __init__(self, fp: Any, other: Any, max_distance: int = 8, **extra: Any) -> None:
+        super().__init__(fp, other, Simhash64Field(), f', {int(max_distance)}', **extra)
+
+
+class Resembles(_Condition):
+    """simdup_resembles(content, query, min_resemblance, recall): a condition of two texts."""
+
+    function = 'simdup_resembles'
+
+    def __init__(self, content: Any, query: Any, min_resemblance: float = 0.8, recall: float = 0.99, **extra: Any) -> None:
+        super().__init__(content, query, models.TextField(), f', {float(min_resemblance):.17f}, {float(recall):.17f}', **extra)
+
+
+class _KeyWindow(Func):
+    window_compatible = True
+
+    def _resolve_output_field(self) -> Any:
+        return self.get_source_expressions()[0].output_field
+
+
+class Cluster(_KeyWindow):
+    """simdup_cluster, for Window(): the key of the first row of the row's cluster.
+
+    Of fp, content, or both. Options are max_distance and method with fp,
+    min_resemblance and method with content, and with both also w and unit.
+    """
+
+    function = 'simdup_cluster'
+
+    def __init__(self, key: Any, fp: Any = None, content: Any = None, **options: Any) -> None:
+        columns, constants = _cluster_arguments(fp, content, options)
+        super().__init__(key, *columns, *map(Value, constants))
+
+
+class Component(_KeyWindow):
+    """simdup_component(a, b), for Window(): the smallest key that pairs connect with those of the row."""
+
+    function = 'simdup_component'
+    arity = 2
 
 
 # --- migrations

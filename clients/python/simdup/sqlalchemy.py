@@ -1,4 +1,4 @@
-"""SQLAlchemy: types, the hamming index, and searches that use it.
+"""SQLAlchemy: types, the hamming index, searches that use it, joins and clusters.
 
     class Letter(Base):
         content = mapped_column(Text)
@@ -6,7 +6,9 @@
 
     select(Letter).where(resembles(Letter.content, text, 0.8))
     select(Letter).order_by(distance(Letter.content, text)).limit(10)
+    select(Letter.id, cluster(Letter.id, content=Letter.content).over(order_by=Letter.id))
 
+within and resembles take columns of two tables, too: in join(), or in exists().where().
 Import this module before you reflect tables: then it knows their types.
 """
 from __future__ import annotations
@@ -21,8 +23,9 @@ from sqlalchemy.types import UserDefinedType
 
 from . import Simhash64 as _Simhash64
 from . import SimhashBall as _SimhashBall
+from . import _cluster_arguments
 
-__all__ = ['HammingIndex', 'Simhash64', 'SimhashBall', 'distance', 'resembles', 'within']
+__all__ = ['HammingIndex', 'Simhash64', 'SimhashBall', 'cluster', 'component', 'distance', 'resembles', 'within']
 
 
 class Simhash64(UserDefinedType):  # type: ignore[type-arg]
@@ -147,3 +150,21 @@ def distance(content: Any, query: Any) -> Any:
 def within(fp: Any, other: Any, max_distance: int = 8) -> Any:
     """Return whether two fingerprints are within max_distance: simhash_within."""
     return coercions.expect(roles.ExpressionElementRole, fp).within(other, max_distance)
+
+
+def cluster(key: Any, fp: Any = None, content: Any = None, **options: Any) -> Any:
+    """Return the key of the first row of the row's cluster: simdup_cluster, for .over().
+
+    Of fp, content, or both. Options are max_distance and method with fp,
+    min_resemblance and method with content, and with both also w and unit.
+    """
+    key = coercions.expect(roles.ExpressionElementRole, key)
+    columns, constants = _cluster_arguments(fp, content, options)
+    constants = [literal(value) if isinstance(value, str) else literal_column(repr(value)) for value in constants]
+    return func.simdup_cluster(key, *columns, *constants, type_=key.type)
+
+
+def component(a: Any, b: Any) -> Any:
+    """Return the smallest key that pairs connect with those of the row: simdup_component, for .over()."""
+    a = coercions.expect(roles.ExpressionElementRole, a)
+    return func.simdup_component(a, b, type_=a.type)

@@ -21,12 +21,14 @@ django.setup()
 from django.core.exceptions import ValidationError
 from django.core.management import call_command
 from django.db import IntegrityError, connection, models, transaction
+from django.db.models import Exists, F, OuterRef, Window
 from django.db.migrations.writer import MigrationWriter
 from django.test import TestCase
 from django.test.utils import CaptureQueriesContext, isolate_apps
 
 from simdup import Simhash64, SimhashBall
-from simdup.django import FlagMixin, FlagTrigger, HammingDistance, HammingIndex, Minhash64, Simhash64Field
+from simdup.django import (Cluster, Component, FlagMixin, FlagTrigger, HammingDistance, HammingIndex, Minhash64, Resembles,
+                           Simhash64Field, Within)
 
 from .letters.models import Letter, LetterLog, Photo
 
@@ -134,6 +136,45 @@ class Queries(TestCase):
         self.assertIn('letter_title', plan(near))
         near = Letter.objects.annotate(fp=Minhash64('title', 2)).annotate(d=HammingDistance('fp', Minhash64(models.Value(BUS[:30]), 2)))
         self.assertEqual([letter.d for letter in near.order_by('d')[:1]], [0])
+
+    def test_joins(self):
+        lamp, bus, playground = self.letters
+        copy = Letter.objects.create(content=LAMP + '!', title=LAMP[:30])
+        for near in (Resembles('content', OuterRef('content'), 0.9, 0.95), Within(Minhash64('content'), Minhash64(OuterRef('content'))),
+                     Within(Minhash64('title', 2), Minhash64(OuterRef('title'), 2), max_distance=3)):
+            earlier = Exists(Letter.objects.filter(near, id__lt=OuterRef('id')))
+            self.assertEqual(list(Letter.objects.filter(earlier)), [copy])
+            self.assertEqual(list(Letter.objects.filter(~earlier).order_by('id')), [lamp, bus, playground])
+            with connection.cursor() as cursor:
+                cursor.execute('SET LOCAL enable_nestloop = off')
+            for query, kind in ((Letter.objects.filter(earlier), 'Semi'), (Letter.objects.filter(~earlier), 'Anti')):
+                self.assertRegex(query.explain(), rf'\(Hamming Join\).*\n *Join Type: {kind}')
+        self.assertEqual(list(Letter.objects.filter(Resembles('content', LAMP)).order_by('id')), [lamp, copy])
+        self.assertEqual(list(Photo.objects.filter(Within('fp', 0xff, 4)).values_list('name', flat=True)), ['fff'])
+        self.assertEqual(Photo.objects.exclude(Within('fp', Simhash64(0xff), 4)).count(), 2)
+        # a server-side cursor
+        self.assertEqual(list(Letter.objects.filter(earlier).iterator(chunk_size=1)), [copy])
+
+    def test_clusters(self):
+        lamp, bus, playground = (letter.id for letter in self.letters)
+        copy = Letter.objects.create(content=LAMP + '!', district=2).id
+        for cluster in (Cluster('id', content='content'), Cluster('id', content=F('content'), min_resemblance=0.9, method='connected'),
+                        Cluster('id', Minhash64('content')), Cluster('id', Minhash64('content'), max_distance=0),
+                        Cluster('id', Minhash64('content'), 'content', max_distance=3, min_resemblance=1, w=2, unit='word')):
+            found = Letter.objects.annotate(cluster=Window(cluster, order_by=F('id').asc())).order_by('id')
+            self.assertEqual([letter.cluster for letter in found], [lamp, bus, playground, lamp])
+        within = Window(Cluster('id', content='content'), partition_by=F('district'), order_by=F('id').asc())
+        self.assertEqual(list(Letter.objects.annotate(c=within).order_by('id').values_list('c', flat=True)), [lamp, bus, playground, copy])
+        self.assertIsInstance(Window(Cluster(F('id'), 'fp')).source_expression, Cluster)
+        for bad in ({}, {'fp': 'fp', 'min_resemblance': 0.8}, {'content': 'content', 'max_distance': 8}):
+            with self.subTest(bad=bad), self.assertRaises(TypeError):
+                Cluster('id', **bad)
+
+    def test_components(self):
+        now = psql(DATABASE, 'SELECT now()')
+        LetterLog.objects.bulk_create(LetterLog(new_key=a, old_key=b, distance=0, logged_at=now) for a, b in ((1, 2), (3, 2), (8, 9)))
+        found = LetterLog.objects.annotate(component=Window(Component('new_key', 'old_key'))).order_by('new_key')
+        self.assertEqual([log.component for log in found], [1, 1, 8])
 
     def test_reject(self):
         with self.assertRaises(IntegrityError), transaction.atomic():

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session, declarative_base
 
 from simdup import Simhash64 as Fingerprint
 from simdup import SimhashBall as Ball
-from simdup.sqlalchemy import HammingIndex, Simhash64, SimhashBall, distance, resembles, within
+from simdup.sqlalchemy import HammingIndex, Simhash64, SimhashBall, cluster, component, distance, resembles, within
 
 from . import BUS, LAMP, PLAYGROUND, new_database, psql
 
@@ -110,6 +110,51 @@ class Searches:
         for bad in (-1, 2, float('nan')):
             with self.assertRaises(ValueError):
                 resembles(Letter.content, LAMP, bad)
+
+    def test_joins(self):
+        self.session.add_all([Letter(id=5001, content=LAMP + '!'), Letter(id=5002, content=BUS.upper()), Letter(id=5003, content='?')])
+        self.session.flush()
+        other = sa.orm.aliased(Letter)
+        self.session.execute(sa.text('SET LOCAL enable_nestloop = off'))
+        for near in (resembles(Letter.content, other.content, 0.8), Letter.fp.within(other.fp), within(Letter.fp, other.fp, 3)):
+            pairs = sa.select(Letter.id, other.id).join(other, sa.and_(Letter.id < other.id, near)).order_by(Letter.id)
+            self.assertEqual(self.session.execute(pairs).fetchall(), [(1, 5001), (2, 5002)])
+            self.assertIn('(Hamming Join)', self.plan(pairs))
+            earlier = sa.exists().where(near, other.id < Letter.id)
+            for condition, expected in ((earlier, [5001, 5002]), (~earlier, [1, 2, 3, 5003])):
+                query = sa.select(Letter.id).where(condition, sa.not_(Letter.id.between(10, 1000))).order_by(Letter.id)
+                self.assertEqual(self.session.execute(query).scalars().all(), expected)
+            self.assertIn('Join Type: Anti', self.plan(sa.select(Letter.id).where(~earlier)))
+        # a server-side cursor
+        streamed = self.session.connection().execution_options(stream_results=True, max_row_buffer=1).execute(pairs)
+        self.assertEqual(list(streamed), [(1, 5001), (2, 5002)])
+
+    def test_clusters(self):
+        self.session.add_all([Letter(id=5001, content=LAMP + '!', title='new'), Letter(id=5002, content=BUS.upper()), Letter(id=5003, content='?')])
+        self.session.flush()
+        chosen = sa.select(Letter).where(sa.or_(Letter.id < 10, Letter.id > 5000)).subquery()
+        c = chosen.c
+        for found, clusters in (
+                (cluster(c.id, c.fp), [1, 2, 3, 1, 2, 5003]),
+                (cluster(c.id, c.fp, max_distance=0, method='connected'), [1, 2, 3, 1, 2, 5003]),
+                (cluster(c.id, content=c.content), [1, 2, 3, 1, 2, 5003]),
+                (cluster(c.id, content=c.content, min_resemblance=0.9), [1, 2, 3, 1, 2, 5003]),
+                (cluster(c.id, c.fp, c.content, max_distance=3, min_resemblance=1, w=2, unit='word'), [1, 2, 3, 1, 2, 5003]),
+                (cluster(c.id, c.fp, c.content, unit='raw', min_resemblance=1.0), [1, 2, 3, 5001, 5002, 5003])):
+            query = sa.select(c.id, found.over(order_by=c.id)).order_by(c.id)
+            self.assertEqual(self.session.execute(query).fetchall(), list(zip([1, 2, 3, 5001, 5002, 5003], clusters)))
+        scoped = sa.select(cluster(c.id, c.fp).over(partition_by=c.title, order_by=c.id)).order_by(c.id)
+        self.assertEqual(self.session.execute(scoped).scalars().all(), [1, 2, 3, 5001, 2, 5003])
+        self.assertIs(type(cluster(Letter.content, Letter.fp).type), sa.Text)
+        for bad in ({}, {'fp': c.fp, 'min_resemblance': 0.8}, {'content': c.content, 'max_distance': 8}, {'fp': c.fp, 'limit': 3}):
+            with self.subTest(bad=list(bad)), self.assertRaises(TypeError):
+                cluster(c.id, **bad)
+
+    def test_components(self):
+        pair = sa.select(sa.column('a', sa.Integer), sa.column('b', sa.Integer)).select_from(
+            sa.text('(VALUES (1, 2), (3, 2), (8, 9)) AS v (a, b)')).subquery()
+        query = sa.select(pair.c.a, component(pair.c.a, pair.c.b).over()).order_by(pair.c.a)
+        self.assertEqual(self.session.execute(query).fetchall(), [(1, 1), (3, 1), (8, 8)])
 
     def test_functions(self):
         fp = self.session.execute(sa.select(sa.func.minhash64(sa.literal(LAMP)))).scalar()
