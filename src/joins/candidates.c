@@ -428,10 +428,13 @@ begin_texts(ShingleTexts *texts)
 	if (texts->is_vain)
 		return;
 	texts->min_resemblance = DatumGetFloat8(limits[0]);
-	/* less than that share nothing */
+	/* less than this share nothing */
 	if (state->kind == SIMDUP_SHINGLES_ABOVE && texts->min_resemblance >= 0)
 		texts->min_resemblance = Max(texts->min_resemblance, DBL_MIN);
-	if (texts->min_resemblance <= 0)
+	/* what the condition says of odd options, it says once it is evaluated */
+	if (texts->min_resemblance <= 0 ||
+		!simdup_is_resemblance(DatumGetInt32(limits[1]),
+							   DatumGetTextPP(limits[2])))
 	{
 		texts->is_vain = state->compares_all = true;
 		return;
@@ -473,11 +476,15 @@ search_by_shingles(NearJoinState *state)
 	texts.side = 0;
 	if (needs_outer(state))
 		read_side(state, 0, add_text, &texts);
-	if (texts.keys != NULL && has_keys(state))
+	if (texts.keys != NULL)
 	{
-		begin_groups(state);
-		simdup_shingle_search(&state->search, texts.keys,
-							  texts.min_resemblance);
+		if (has_keys(state))
+		{
+			begin_groups(state);
+			simdup_shingle_search(&state->search, texts.keys,
+								  texts.min_resemblance);
+		}
+		simdup_shingle_keys_end(texts.keys);
 	}
 	note_memory(state);
 }

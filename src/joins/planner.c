@@ -126,7 +126,9 @@ has_plain_nulls(const JoinOffer *offer)
 
 	if (join->ojrelid != 0)
 		relids = bms_add_member(relids, (int) join->ojrelid);
-	return bms_equal(relids, offer->joinrel->relids);
+	/* of outer joins that changed places, the upper one nulls columns here, too */
+	return bms_equal(relids, offer->joinrel->relids) &&
+		   !bms_overlap(join->commute_above_l, offer->joinrel->relids);
 }
 #else
 #define mark_nullable(offer, node) (node)

@@ -54,9 +54,11 @@ extern SimdupShingleKeys *simdup_shingle_keys_begin(SimdupShingling shingling,
 extern void simdup_shingle_keys_side(SimdupShingleKeys *keys, int side);
 extern void simdup_shingle_add_key(void *keys, uint32 number, Datum key,
 								   uint32 hash);
-/* Put the pairs of at least this resemblance, above 0, and end the keys. */
+/* Put the pairs of at least this resemblance, above 0, once. */
 extern void simdup_shingle_search(SimdupJoinSearch *search,
 								  SimdupShingleKeys *keys,
 								  double min_resemblance);
+
+extern void simdup_shingle_keys_end(SimdupShingleKeys *keys);
 
 #endif /* SIMDUP_JOINS_SEARCH_H */

@@ -249,6 +249,7 @@ find_distinct_sets(ShingleSearch *search)
 	end_set(search);
 	search->search->disk += simdup_pairsort_disk(keys->sort);
 	simdup_pairsort_end(keys->sort);
+	keys->sort = NULL;
 }
 
 /*
@@ -519,5 +520,12 @@ simdup_shingle_search(SimdupJoinSearch *join, SimdupShingleKeys *keys,
 		join_sets(&search, min_resemblance);
 	}
 	join->disk += simdup_tempfile_size(keys->hashes);
+}
+
+void
+simdup_shingle_keys_end(SimdupShingleKeys *keys)
+{
 	simdup_tempfile_close(keys->hashes);
+	if (keys->sort != NULL)
+		simdup_pairsort_end(keys->sort);
 }

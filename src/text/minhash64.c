@@ -74,6 +74,14 @@ simdup_get_resemblance(int w, const text *unit)
 	return (SimdupShingling){parse_unit(unit, true), check_folded_width(w)};
 }
 
+bool
+simdup_is_resemblance(int w, const text *unit)
+{
+	return w >= 1 && w <= SIMDUP_MAX_FOLDED_W &&
+		   (simdup_text_is(unit, "char") || simdup_text_is(unit, "word") ||
+			simdup_text_is(unit, "raw"));
+}
+
 SimdupShingling
 simdup_get_folded_shingling(FunctionCallInfo fcinfo, int w, int unit)
 {

@@ -31,6 +31,9 @@ extern SimdupShingling simdup_get_folded_shingling(FunctionCallInfo fcinfo,
  */
 extern SimdupShingling simdup_get_resemblance(int w, const text *unit);
 
+/* Check whether there are such shingles. */
+extern bool simdup_is_resemblance(int w, const text *unit);
+
 /* The shingles that resemblance means by default, as in the install script. */
 extern const SimdupShingling simdup_default_shingling;
 
