@@ -22,7 +22,8 @@
  * length stand at multiples of it, and others have their offsets in a second file.
  */
 
-#define BLOCK_BYTES ((Size) 131072)
+#define FIRST_BLOCK_BYTES ((Size) 4096)
+#define BLOCK_BYTES ((Size) 262144)
 
 struct SimdupRowStore
 {
@@ -31,6 +32,7 @@ struct SimdupRowStore
 	/* in memory */
 	MemoryContext context; /* of the blocks */
 	char *block;		   /* the last one */
+	Size size;			   /* of it */
 	Size left;			   /* bytes at its end */
 	MinimalTuple *rows;	   /* by number */
 	Size room;			   /* of the array */
@@ -111,10 +113,12 @@ room_for(SimdupRowStore *store, Size length)
 		return MemoryContextAlloc(store->context, length);
 	if (length > store->left)
 	{
-		store->block = MemoryContextAlloc(store->context, BLOCK_BYTES);
-		store->left = BLOCK_BYTES;
+		store->size = Min(Max(store->size * 2, FIRST_BLOCK_BYTES), BLOCK_BYTES);
+		store->size = Max(store->size, length);
+		store->block = MemoryContextAlloc(store->context, store->size);
+		store->left = store->size;
 	}
-	room = store->block + (BLOCK_BYTES - store->left);
+	room = store->block + (store->size - store->left);
 	store->left -= length;
 	return room;
 }
@@ -169,7 +173,7 @@ simdup_rowstore_spill(SimdupRowStore *store)
 	store->rows = NULL;
 	store->room = 0;
 	MemoryContextReset(store->context);
-	store->left = 0;
+	store->size = store->left = 0;
 }
 
 bool
