@@ -204,8 +204,8 @@ typedef struct SimdupJoinSearch
 extern void simdup_hamming_add_key(void *sort, uint32 number, Datum key,
 								   uint32 hash);
 /*
- * Put the pairs within a distance, 0 to 64. The sorts are performed. Of one set of
- * rows the second sort is NULL.
+ * Put the pairs within a distance that joins serve. The sorts are performed. Of
+ * one set of rows the second sort is NULL.
  */
 extern void simdup_hamming_search(SimdupJoinSearch *search,
 								  SimdupPairSort *keys[2], int max_distance);
@@ -221,7 +221,7 @@ extern SimdupShingleKeys *simdup_shingle_keys_begin(SimdupShingling shingling,
 extern void simdup_shingle_keys_side(SimdupShingleKeys *keys, int side);
 extern void simdup_shingle_add_key(void *keys, uint32 number, Datum key,
 								   uint32 hash);
-/* Put the pairs of at least this resemblance, and end the keys. */
+/* Put the pairs of at least this resemblance, above 0, and end the keys. */
 extern void simdup_shingle_search(SimdupJoinSearch *search,
 								  SimdupShingleKeys *keys,
 								  double min_resemblance);

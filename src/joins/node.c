@@ -28,6 +28,7 @@
 #include "utils/ruleutils.h"
 
 #include "core/compare/statistics.h"
+#include "core/fingerprint/hamming.h"
 #include "core/host.h"
 #include "joins/join.h"
 #include "server/arguments.h"
@@ -53,8 +54,8 @@ typedef struct NearJoinState
 	/* from here on, of one scan; NULL: not begun */
 	MemoryContext context;
 	SimdupJoinSearch search;
-	bool checks_condition;		/* candidates need not fulfil it */
-	uint8 *matched;				/* bits of outer rows; NULL: not kept */
+	bool compares_all; /* all rows with all, where a limit is beyond the search */
+	uint8 *matched;	   /* bits of outer rows; NULL: not kept */
 	SimdupPairSort *candidates; /* first row and outer group, inner group */
 	int64 n_candidates;			/* that were put there */
 	bool at_candidates;			/* they are sorted, and read */
@@ -296,7 +297,7 @@ matches(NearJoinState *state)
 	ResetExprContext(context);
 	state->n_pairs++;
 	result = ExecQual(state->filter, context) &&
-			 (!state->checks_condition || ExecQual(state->condition, context));
+			 (!state->compares_all || ExecQual(state->condition, context));
 	if (!result)
 		state->n_filtered++;
 	return result;
@@ -318,6 +319,25 @@ next_groups(NearJoinState *state)
 	return true;
 }
 
+/* Advance to the next two of all rows. Rows that are settled are passed over. */
+static bool
+next_of_all(NearJoinState *state, uint32 *outer, uint32 *inner)
+{
+	const SimdupJoinInput *inputs = state->inputs;
+	uint32 n_inner = inputs[state->reads_once ? 0 : 1].n;
+
+	if (state->inner_at == n_inner ||
+		(asks_existence(state) && state->outer_at < inputs[0].n &&
+		 is_matched(state, state->outer_at)))
+	{
+		state->outer_at++;
+		state->inner_at = 0;
+	}
+	*outer = state->outer_at;
+	*inner = state->inner_at++;
+	return *outer < inputs[0].n && n_inner > 0;
+}
+
 /*
  * Advance to the next candidate rows, and return whether there are any: for each
  * row of the inner group, all of the outer group.
@@ -328,6 +348,8 @@ next_candidate(NearJoinState *state, uint32 *outer, uint32 *inner)
 	SimdupNumbers *numbers = state->search.numbers;
 	uint32 number;
 
+	if (state->compares_all)
+		return next_of_all(state, outer, inner);
 	if (!state->has_pair && !next_groups(state))
 		return false;
 	state->has_pair = true;
@@ -414,9 +436,12 @@ limit_of(NearJoinState *state, int which, bool *isnull)
 									 state->css.ss.ps.ps_ExprContext, isnull);
 }
 
+/* Of a limit that the search does not serve: the condition tells, pair by pair. */
+#define BEYOND_SEARCH (SIMDUP_MAX_PAIR_DISTANCE + 1)
+
 /*
  * Return the largest distance of a pair; -1: there is no pair. A radius out of range
- * is an error of the condition, if that is evaluated: so all pairs are candidates.
+ * is an error of the condition, once that is evaluated.
  */
 static int
 largest_distance(NearJoinState *state)
@@ -433,20 +458,16 @@ largest_distance(NearJoinState *state)
 
 		if (isnull)
 			return -1;
-		return simdup_agreement_distance(simdup_check_share(DatumGetFloat8(
-																limit),
-															"min_resemblance"),
-										 simdup_check_share(DatumGetFloat8(
-																recall),
-															"recall"));
+		k = simdup_agreement_distance(simdup_check_share(DatumGetFloat8(limit),
+														 "min_resemblance"),
+									  simdup_check_share(DatumGetFloat8(recall),
+														 "recall"));
 	}
-	k = (int64) DatumGetInt32(limit) - (state->kind == SIMDUP_BELOW);
+	else
+		k = (int64) DatumGetInt32(limit) - (state->kind == SIMDUP_BELOW);
 	if (state->kind == SIMDUP_WITHIN && !simhash_radius_is_valid(k))
-	{
-		state->checks_condition = true;
-		k = SIMHASH64_BITS;
-	}
-	return (int) Max(Min(k, SIMHASH64_BITS), -1);
+		return BEYOND_SEARCH;
+	return (int) Max(Min(k, BEYOND_SEARCH), -1);
 }
 
 /* Reading and searching */
@@ -492,20 +513,24 @@ free_memory(const NearJoinState *state)
 	return Max(state->memory - used, memory_part(state, 5));
 }
 
-/* Check whether both sides have keys. If so, make room for their groups. */
+/* Check whether both sides have keys. */
 static bool
+has_keys(const NearJoinState *state)
+{
+	return state->inputs[0].n_keyed > 0 &&
+		   (state->reads_once || state->inputs[1].n_keyed > 0);
+}
+
+/* Make room for the groups of both sides. */
+static void
 begin_groups(NearJoinState *state)
 {
 	const SimdupJoinInput *inputs = state->inputs;
 
-	if (inputs[0].n_keyed == 0 ||
-		(!state->reads_once && inputs[1].n_keyed == 0))
-		return false;
 	for (int side = 0; side < 2; side++)
 		simdup_numbers_begin(&state->search.numbers[side], inputs[side].n_keyed,
 							 memory_part(state, 48));
 	state->search.memory = free_memory(state);
-	return true;
 }
 
 /* Sort the keys of a side as they are read. */
@@ -530,8 +555,13 @@ search_by_fingerprints(NearJoinState *state)
 		keys[1] = read_fingerprints(state, 1);
 	if (needs_outer(state))
 		keys[0] = read_fingerprints(state, 0);
-	if (begin_groups(state) && (max_distance = largest_distance(state)) >= 0)
+	if (!has_keys(state) || (max_distance = largest_distance(state)) < 0)
+		state->compares_all = false;
+	else if (max_distance == BEYOND_SEARCH)
+		state->compares_all = true;
+	else
 	{
+		begin_groups(state);
 		simdup_progress_phase("comparing", state->inputs[0].n_keyed +
 											   state->inputs[1].n_keyed);
 		simdup_hamming_search(&state->search, keys, max_distance);
@@ -553,7 +583,7 @@ typedef struct ShingleTexts
 {
 	NearJoinState *state;
 	int side;
-	bool has_null; /* an option is NULL: nothing resembles anything */
+	bool is_vain; /* an option is NULL, or nothing is too little resemblance */
 	double min_resemblance;
 	SimdupShingleKeys *keys; /* NULL: none yet */
 } ShingleTexts;
@@ -569,14 +599,19 @@ begin_texts(ShingleTexts *texts)
 		bool isnull;
 
 		limits[i] = limit_of(state, i, &isnull);
-		texts->has_null = texts->has_null || isnull;
+		texts->is_vain = texts->is_vain || isnull;
 	}
-	if (texts->has_null)
+	if (texts->is_vain)
 		return;
 	texts->min_resemblance = DatumGetFloat8(limits[0]);
 	/* less than that share nothing */
 	if (state->kind == SIMDUP_SHINGLES_ABOVE && texts->min_resemblance >= 0)
 		texts->min_resemblance = Max(texts->min_resemblance, DBL_MIN);
+	if (texts->min_resemblance <= 0)
+	{
+		texts->is_vain = state->compares_all = true;
+		return;
+	}
 	texts->keys =
 		simdup_shingle_keys_begin(simdup_get_resemblance(DatumGetInt32(
 															 limits[1]),
@@ -591,14 +626,14 @@ add_text(void *arg, uint32 number, Datum key, uint32 hash)
 {
 	ShingleTexts *texts = arg;
 
-	if (texts->keys == NULL && !texts->has_null)
+	if (texts->keys == NULL && !texts->is_vain)
 	{
 		MemoryContext old = MemoryContextSwitchTo(texts->state->context);
 
 		begin_texts(texts);
 		MemoryContextSwitchTo(old);
 	}
-	if (texts->has_null)
+	if (texts->is_vain)
 		return;
 	simdup_shingle_keys_side(texts->keys, texts->side);
 	simdup_shingle_add_key(texts->keys, number, key, hash);
@@ -614,9 +649,12 @@ search_by_shingles(NearJoinState *state)
 	texts.side = 0;
 	if (needs_outer(state))
 		read_side(state, 0, add_text, &texts);
-	if (begin_groups(state) && texts.keys != NULL)
+	if (texts.keys != NULL && has_keys(state))
+	{
+		begin_groups(state);
 		simdup_shingle_search(&state->search, texts.keys,
 							  texts.min_resemblance);
+	}
 	note_memory(state);
 }
 
@@ -644,7 +682,8 @@ begin_scan(NearJoinState *state)
 		input->n = input->n_keyed = 0;
 		input->rows = input->plan == NULL ? NULL : simdup_rowstore_begin();
 	}
-	state->checks_condition = false;
+	state->compares_all = false;
+	state->outer_at = state->inner_at = 0;
 	state->has_pair = false;
 	state->next_outer = 0;
 	state->matched = NULL;

@@ -483,18 +483,6 @@ show_progress(void *arg pg_attribute_unused(), uint32_t done, uint32_t total)
 	simdup_progress_look(done);
 }
 
-/* Every two sets, where nothing is too little resemblance. */
-static void
-put_all(ShingleSearch *search)
-{
-	for (uint32 x = 0; x < search->n_sets; x++)
-		for (uint32 y = x + 1; y < search->n_sets; y++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			put_sets(search, x, y, 0);
-		}
-}
-
 static void
 join_sets(ShingleSearch *search, double min_resemblance)
 {
@@ -523,13 +511,13 @@ simdup_shingle_search(SimdupJoinSearch *join, SimdupShingleKeys *keys,
 	ShingleSearch search = {.search = join, .keys = keys};
 
 	find_distinct_sets(&search);
-	for (uint32 set = 0; set < search.n_sets; set++)
-		if (min_resemblance <= 1)
+	/* equal sets have a resemblance of 1, and none has more */
+	if (min_resemblance <= 1)
+	{
+		for (uint32 set = 0; set < search.n_sets; set++)
 			put_groups(&search, set, set);
-	if (min_resemblance <= 0)
-		put_all(&search);
-	else if (min_resemblance <= 1)
 		join_sets(&search, min_resemblance);
+	}
 	join->disk += simdup_tempfile_size(keys->hashes);
 	simdup_tempfile_close(keys->hashes);
 }

@@ -86,7 +86,7 @@ typedef struct SimdupHelpers
 
 typedef struct SimdupPairJoin
 {
-	int max_distance; /* 0 to 64 */
+	int max_distance; /* 0 to SIMDUP_MAX_PAIR_DISTANCE */
 	/* Receives each pair once; in a cross join a comes from the first set. */
 	void (*sink)(void *arg, SimdupElement a, SimdupElement b);
 	/* Where not NULL: called now and then with the share done, 0 to 1. */

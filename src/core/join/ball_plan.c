@@ -95,7 +95,7 @@ sampled_share(const Planning *p, uint64_t mask, int radius)
 static double
 plan_block(const Planning *p, SimdupBallBlock *block)
 {
-	double chance[64 + 1] = {1}; /* of a radius up to 64 */
+	double chance[SIMDUP_MAX_PAIR_DISTANCE + 2] = {1};
 	double best = HUGE_VAL;
 	uint64_t key = 0;
 	double compares = 0;
