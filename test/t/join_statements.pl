@@ -564,7 +564,7 @@ sub random_settings
 
 # --- running
 
-my $begin = "\\set VERBOSITY sqlstate\n\\pset null ~\nSET statement_timeout = '30s';\n";
+my $begin = "\\set VERBOSITY terse\n\\pset null ~\nSET statement_timeout = '30s';\n";
 
 # The parts of psql's output, by their marks.
 sub parts_of
@@ -586,14 +586,22 @@ sub parts_of
 			push @{ $parts{$part} }, $_;
 		}
 	}
-	return (\%parts, $stderr // '');
+	# what the server says at a statement's end, beside its errors
+	my $said = $stderr // '';
+	undef $part;
+	for (split /\n/, $said)
+	{
+		$part = $1 if /^#(.*)/;
+		push @{ $parts{$part} }, $1 if defined $part && /(WARNING: .*(?:leak|not closed|still).*)/;
+	}
+	return (\%parts, $said);
 }
 
 sub marked
 {
 	my ($mark, @commands) = @_;
 
-	return "\\echo #$mark\n" . join('', map { "$_;\n\\echo = :SQLSTATE\n" } @commands);
+	return "\\echo #$mark\n\\warn #$mark\n" . join('', map { "$_;\n\\echo = :SQLSTATE\n" } @commands);
 }
 
 sub has_node { return "@_" =~ /Custom Scan \((?:Hamming|Shingle) Join\)/; }
