@@ -100,6 +100,10 @@ extern void _PG_init(void);
 		if ((scan)->instrument != NULL) \
 			(scan)->instrument->nsearches++; \
 	} while (0)
+
+/* NOT NULL constraints may be NOT VALID */
+#define SIMDUP_IS_NOT_NULL(tupdesc, i) \
+	(TupleDescCompactAttr(tupdesc, i)->attnullability == ATTNULLABLE_VALID)
 #else
 #ifndef pg_noreturn
 #define pg_noreturn pg_attribute_noreturn()
@@ -107,6 +111,7 @@ extern void _PG_init(void);
 #define PG_MODULE_MAGIC_EXT(...) PG_MODULE_MAGIC
 #define SIMDUP_VACUUM_DELAY() vacuum_delay_point()
 #define SIMDUP_COUNT_SEARCH(scan) ((void) (scan))
+#define SIMDUP_IS_NOT_NULL(tupdesc, i) (TupleDescAttr(tupdesc, i)->attnotnull)
 #endif
 
 /* index scans are counted since 18, and scans take flags since 19 */

@@ -152,6 +152,7 @@ extras_for()
   for package in $(
     lacks "postgresql-$(major_version)-similarity" test -e "$("$PG_CONFIG" --sharedir)/extension/pg_similarity.control"
     if [ "$SUITE" = whole ]; then
+      lacks unicode-data test -e /usr/share/unicode/UnicodeData.txt
       lacks imagemagick sh -c 'command -v magick || command -v convert'
       lacks chromium command -v chromium
       lacks chromium-driver command -v chromedriver

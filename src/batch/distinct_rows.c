@@ -34,8 +34,7 @@ typedef struct GroupingRows
 
 	SimdupFingerprintSink sink; /* until the fingerprints were joined once */
 	void *sink_arg;
-	/* gets each pair of near distinct rows */
-	void (*take)(struct GroupingRows *g, uint32 a, uint32 b, uint32 distance);
+	SimdupRowPairSink take; /* gets each pair of near distinct rows */
 	SimdupPairSort *sort;
 
 	/* leader */
@@ -220,8 +219,11 @@ join_distinct_rows(void *arg, const SimdupFingerprint *a,
 static void
 join_all(GroupingRows *g, uint32 max_distance)
 {
-	simdup_join_fingerprints(g->fingerprints, (int) max_distance,
-							 join_distinct_rows, g);
+	if (g->sink == NULL && g->distinct_at == NULL)
+		simdup_join_first_rows(g->fingerprints, (int) max_distance, g->take, g);
+	else
+		simdup_join_fingerprints(g->fingerprints, (int) max_distance,
+								 join_distinct_rows, g);
 	g->sink = NULL;
 }
 
@@ -249,9 +251,12 @@ sort_one(GroupingRows *g, uint32 distinct, uint32 near, uint32 distance)
 	g->n_sorted++;
 }
 
+/* Take a pair: a SimdupRowPairSink. */
 static void
-sort_near(GroupingRows *g, uint32 a, uint32 b, uint32 distance)
+sort_near(void *arg, uint32 a, uint32 b, uint32 distance)
 {
+	GroupingRows *g = arg;
+
 	if (g->first_near != NULL)
 		g->first_near[Max(a, b)] = Min(g->first_near[Max(a, b)], Min(a, b));
 	if (g->sort == NULL)
@@ -402,9 +407,11 @@ group_by_leaders(GroupingRows *g, const SimdupConstraints *constraints)
  * connected
  */
 
+/* Take a pair: a SimdupRowPairSink. */
 static void
-unite_parts(GroupingRows *g, uint32 a, uint32 b, uint32 distance)
+unite_parts(void *arg, uint32 a, uint32 b, uint32 distance)
 {
+	GroupingRows *g = arg;
 	SimdupConnected *u = g->connected;
 
 	if (g->distance > 0 && distance != g->distance)

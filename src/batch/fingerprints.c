@@ -64,7 +64,8 @@ load_fingerprints(SimdupFingerprints *fingerprints)
 	SimdupDistinctFingerprints *in_memory = &fingerprints->in_memory;
 	Size n = (Size) fingerprints->n;
 
-	if (fingerprints->n * SIMDUP_FINGERPRINT_BYTES > fingerprints->rows->budget)
+	if (fingerprints->n * SIMDUP_FINGERPRINT_BYTES >
+		fingerprints->rows->row_budget)
 		return;
 	in_memory->n = (uint32) n;
 	in_memory->fps = simdup_alloc((n + 1) * sizeof(uint64));

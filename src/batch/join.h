@@ -21,6 +21,14 @@ extern void simdup_join_fingerprints(SimdupFingerprints *fingerprints,
 									 int max_distance,
 									 SimdupFingerprintSink sink, void *arg);
 
+typedef void (*SimdupRowPairSink)(void *arg, uint32 a, uint32 b,
+								  uint32 distance);
+
+/* Find the same pairs as the first rows of the two fingerprints. */
+extern void simdup_join_first_rows(SimdupFingerprints *fingerprints,
+								   int max_distance, SimdupRowPairSink sink,
+								   void *arg);
+
 /*
  * Group the rows (distinct_rows.c): return the first row of each row's group.
  * The sink gets each near pair of fingerprints once. For leader with contents,

@@ -103,7 +103,7 @@ begin_batch(const char *function, TimestampTz *told, int64 budget,
 	rows->context = context;
 	rows->row_context =
 		AllocSetContextCreate(context, "simdup row", ALLOCSET_SMALL_SIZES);
-	rows->budget = budget;
+	rows->budget = rows->row_budget = budget;
 	rows->fps = simdup_grow(NULL, &rows->n_fps, 16, sizeof(uint64));
 	if (options != NULL)
 		rows->options = *options;
@@ -154,6 +154,8 @@ simdup_rows_feed(const SimdupFeed *feed, const SimdupOptions *options)
 	SimdupRows *rows =
 		begin_batch(feed->function, feed->told, feed->budget, options);
 
+	if (feed->row_budget > 0)
+		rows->row_budget = feed->row_budget;
 	rows->n_before = feed->n_before;
 	rows->has_fp = true;
 	rows->key_type = feed->key_type;
@@ -384,7 +386,7 @@ add_fingerprint(SimdupRows *rows, uint32 scope, uint64 fp)
 		rows->scope[rows->n] = scope;
 	}
 	count_row(rows);
-	if (rows->sort == NULL && memory_of(rows) > rows->budget)
+	if (rows->sort == NULL && memory_of(rows) > rows->row_budget)
 		start_spilling(rows);
 }
 

@@ -58,6 +58,7 @@ typedef struct SimdupRows
 	MemoryContext context;	   /* all of the batch, a child of the caller's */
 	MemoryContext row_context; /* for what is made of one row; then reset */
 	int64 budget;			   /* bytes */
+	int64 row_budget;		   /* where rows go to disk */
 	SimdupOptions options;	   /* zeroed if the function has none */
 	bool has_fp; /* else a key and a text, without a fingerprint */
 	Oid fp_type; /* of a query's column */
@@ -134,10 +135,15 @@ typedef struct SimdupFeed
 {
 	const char *function; /* that progress messages name */
 	int64 budget;		  /* bytes of memory; more goes to disk */
-	Oid key_type;		  /* InvalidOid: keys are not kept */
-	bool by_key;		  /* rows are found by key; ERROR for one twice */
-	Oid scope_type;		  /* InvalidOid: no scopes */
-	Oid content_type;	  /* where options have a min_resemblance */
+	/*
+	 * where rows go to disk, by what is counted of them: grouping takes as
+	 * much again; 0: at the budget
+	 */
+	int64 row_budget;
+	Oid key_type;	  /* InvalidOid: keys are not kept */
+	bool by_key;	  /* rows are found by key; ERROR for one twice */
+	Oid scope_type;	  /* InvalidOid: no scopes */
+	Oid content_type; /* where options have a min_resemblance */
 
 	/* of a statement with many batches; else NULL and 0 */
 	TimestampTz *told; /* as in simdup_progress_begin */
@@ -201,6 +207,7 @@ typedef struct SimdupFingerprints
 	SimdupRows *rows;
 	int64 n;
 	SimdupDistinctFingerprints in_memory; /* its arrays are NULL when on disk */
+	bool has_first_rows;				  /* in its elements: see join.c */
 	SimdupTempFile *number_file;		  /* by position */
 	SimdupTempFile *fingerprint_file;	  /* of SimdupFingerprint, ascending */
 	/* by scope: where its fingerprints begin; one more */

@@ -260,6 +260,7 @@ find_clusters(Clusters *clusters, WindowObject winobj, WindowCall *call,
 	int64 n = rows_of_partition(winobj);
 	SimdupFeed feed = {.function = call->function,
 					   .budget = (int64) get_hash_memory_limit(),
+					   .row_budget = (int64) get_hash_memory_limit() / 2,
 					   .content_type = TEXTOID,
 					   .told = &call->told,
 					   .n_before = call->n_read};

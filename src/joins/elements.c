@@ -24,6 +24,9 @@
 #include "core/join/pigeonhole.h"
 #include "joins/elements.h"
 
+/* Elements of so many memories are cheaper to join in chunks. */
+#define MAX_MEMORIES 12
+
 /* From this distance on the runs of a block are too long to be worth a sort. */
 #define MAX_BLOCK_DISTANCE 16
 
@@ -152,7 +155,7 @@ static SimdupPairSort *
 sort_by_block(const SimdupElementJoin *join, SimdupTempFile *file, int64 n,
 			  int rotation)
 {
-	int64 bytes = join->capacity * 2 * (int64) sizeof(SimdupElement);
+	int64 bytes = join->capacity * ELEMENT_BYTES;
 	SimdupPairSort *sort =
 		simdup_pairsort_begin((int) Min(Max(bytes / 1024, 64), INT_MAX));
 
@@ -225,6 +228,7 @@ join_by_blocks(SimdupElementJoin *join, SimdupTempFile *file, int64 n)
 	SimdupPairPath *path = &join->pairs.path;
 	int n_blocks = join->pairs.max_distance + 1;
 	int n_skipped = path->n_skipped;
+	int64 capacity = join->capacity;
 	uint64 blocks[MAX_BLOCK_DISTANCE + 1];
 	uint32 ones[64] = {0};
 	uint32 n_sampled;
@@ -234,12 +238,15 @@ join_by_blocks(SimdupElementJoin *join, SimdupTempFile *file, int64 n)
 		n_skipped + n_blocks > SIMDUP_MAX_SKIPPED)
 		return false;
 	simdup_cut_blocks(varying, ones, n_sampled, n_blocks, blocks);
+	/* the sort has the other half of the memory */
+	join->capacity = Max(join->capacity / 2, 64);
 	for (int i = 0; i < n_blocks; i++)
 	{
 		join_by_block(join, file, n, blocks[i]);
 		path->skipped[path->n_skipped++] = blocks[i];
 	}
 	path->n_skipped = n_skipped;
+	join->capacity = capacity;
 	return true;
 }
 
@@ -302,7 +309,7 @@ join_on_disk(SimdupElementJoin *join, SimdupTempFile *file, int64 n)
 	int k = join->pairs.max_distance;
 
 	check_stack_depth();
-	if (k > MAX_BLOCK_DISTANCE || n / join->capacity <= k + 1 ||
+	if (k > MAX_BLOCK_DISTANCE || n / join->capacity < MAX_MEMORIES ||
 		!join_by_blocks(join, file, n))
 		join_by_chunks(join, file, n);
 }

@@ -792,6 +792,9 @@ exec_join(CustomScanState *css)
 
 	if (state->context == NULL)
 		begin_scan(state);
+	else if (css->ss.ps.ps_ProjInfo == NULL)
+		/* whoever got the scan tuple may have changed it in its place */
+		begin_scan_tuple(state);
 	MemoryContextSwitchTo(state->context);
 	while (result == NULL && next_row(state))
 	{

@@ -231,32 +231,47 @@ simdup_join_worker(dsm_segment *segment, shm_toc *toc)
 
 /*
  * Return how many of n workers there is room for, beside the task. The memory
- * of POSIX may be a small file system, as in containers. The server would fail
- * there.
+ * of POSIX may be a small file system, as in containers. The server takes memory
+ * that it has reserved, if that has room, or else makes a segment there.
  */
 static int
 workers_that_fit(int n, Size task_size)
 {
 #ifdef __linux__
-	struct statvfs room;
+	struct statvfs system;
 	int asked = n;
+	double room;
 
 	if (dynamic_shared_memory_type != DSM_IMPL_POSIX ||
-		statvfs("/dev/shm", &room) != 0)
+		statvfs("/dev/shm", &system) != 0)
 		return n;
-	while (n > 0 && (double) room.f_bavail * room.f_frsize <
-						(double) (task_size + OTHER_MEMORY + n * WORKER_MEMORY))
+	room = Max((double) system.f_bavail * system.f_frsize,
+			   min_dynamic_shared_memory * 1048576.0);
+	while (n > 0 &&
+		   room < (double) (task_size + OTHER_MEMORY + n * WORKER_MEMORY))
 		n--;
 	if (n < asked)
 		ereport(NOTICE,
 				errmsg("joining with %d of %d parallel workers", n, asked),
-				errdetail("All of them need %zu MB of shared memory in /dev/shm, which has %zu MB.",
+				errdetail("All of them need %zu MB of shared memory, and %zu MB is there.",
 						  (task_size + OTHER_MEMORY + asked * WORKER_MEMORY) /
 								  1048576 +
 							  1,
-						  (Size) (room.f_bavail * room.f_frsize / 1048576)));
+						  (Size) (room / 1048576)),
+				errhint(
+					"Make /dev/shm larger, or raise min_dynamic_shared_memory."));
 #endif
 	return n;
+}
+
+/* Add the way out to the server's error, where the room went meanwhile. */
+static void
+hint_at_room(void *arg pg_attribute_unused())
+{
+	if (geterrcode() == ERRCODE_DISK_FULL ||
+		geterrcode() == ERRCODE_OUT_OF_MEMORY)
+		errhint(
+			"Make /dev/shm larger, raise min_dynamic_shared_memory, or set max_parallel_workers_per_gather to 0.");
 }
 
 /* Return memory that is shared with workers, or NULL without: of SimdupHelpers. */
@@ -265,6 +280,8 @@ begin_help(void *arg, size_t size)
 {
 	JoinLeader *leader = arg;
 	int n_workers = Min(max_parallel_workers_per_gather, max_parallel_workers);
+	ErrorContextCallback callback = {.previous = error_context_stack,
+									 .callback = hint_at_room};
 	ParallelContext *context;
 	void *task;
 
@@ -279,7 +296,9 @@ begin_help(void *arg, size_t size)
 	shm_toc_estimate_chunk(&context->estimator, size);
 	shm_toc_estimate_chunk(&context->estimator, n_workers * QUEUE_SIZE);
 	shm_toc_estimate_keys(&context->estimator, 3);
+	error_context_stack = &callback;
 	InitializeParallelDSM(context);
+	error_context_stack = callback.previous;
 	if (context->seg == NULL)
 	{
 		/* no more segments: this memory would be private */

@@ -4,7 +4,9 @@
  *
  * README says why they suffice. PREPARE TRANSACTION keeps them. pg_advisory_lock
  * fills the tag's last field (objsubid) with 1 or 2. Here it is never below
- * TABLE_TAG. The other fields are database, table and the values of the blocks.
+ * TABLE_TAG. The other fields are database, table and a hash of the block's
+ * value. Its key is a secret of the cluster: pg_locks shows tags to everybody,
+ * and must not show fingerprints. Equal hashes of different values only wait.
  *
  * Order. A row takes its blocks in ascending order and then, shared, the table's
  * tag. So transactions of one row cannot deadlock over these locks alone.
@@ -18,6 +20,10 @@
 #include "access/transam.h"
 #include "access/twophase.h"
 #include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/pg_control.h"
+#include "common/hmac.h"
+#include "common/sha2.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
 #include "storage/proc.h"
@@ -206,6 +212,28 @@ lock_table(Oid table)
 	(void) take_lock(&tag, ExclusiveLock, false);
 }
 
+/* Replace the values of blocks by hashes, whose key no SQL function shows. */
+static void
+hash_blocks(Oid table, int k, SimdupLockBlock *blocks, int n)
+{
+	pg_hmac_ctx *context = pg_hmac_create(PG_SHA256);
+
+	for (int i = 0; i < n; i++)
+	{
+		uint32 message[] = {MyDatabaseId, table, BLOCK_TAG(k, blocks[i].number),
+							blocks[i].value};
+		uint8 hash[PG_SHA256_DIGEST_LENGTH];
+
+		if (pg_hmac_init(context, (uint8 *) GetMockAuthenticationNonce(),
+						 MOCK_AUTH_NONCE_LEN) < 0 ||
+			pg_hmac_update(context, (uint8 *) message, sizeof(message)) < 0 ||
+			pg_hmac_final(context, hash, sizeof(hash)) < 0)
+			elog(ERROR, "could not hash a lock: %s", pg_hmac_error(context));
+		memcpy(&blocks[i].value, hash, sizeof(blocks[i].value));
+	}
+	pg_hmac_free(context);
+}
+
 void
 simdup_trigger_lock(Oid table, int k, uint64 fp)
 {
@@ -221,6 +249,7 @@ simdup_trigger_lock(Oid table, int k, uint64 fp)
 		lock_table(table);
 		return;
 	}
+	hash_blocks(table, k, blocks, n);
 	for (int i = 0; i < n; i++)
 	{
 		LOCKTAG block =

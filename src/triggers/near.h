@@ -14,19 +14,18 @@ typedef struct NewRow
 	HeapTuple complete; /* with the generated columns that are needed */
 	bool has_fp;
 	uint64 fp;
-	bool key_isnull;
-	Datum key;
+	NullableDatum key; /* of flag and log; NULL where a later trigger sets it */
 	ItemPointerData stored_tid; /* of its version in the table, if there is one */
 } NewRow;
 
 /* A near row, at first only what an index tells of it: distance and TID. */
 typedef struct NearRow
 {
-	Datum key;
+	Datum key; /* for flag and log */
+	NullableDatum flag;
 	TriggerTarget *target;
 	int distance;
 	ItemPointerData tid;
-	bool key_isnull;
 	bool is_newer; /* of one command, and of a larger key */
 } NearRow;
 
@@ -47,6 +46,14 @@ typedef struct NearSearch
 	int64 end_row;	/* end of the rows that were read */
 	int64 next_distance;
 } NearSearch;
+
+/* setup.c */
+
+/*
+ * Return an index that makes a table's column of this name a key. An ERROR says
+ * what it lacks.
+ */
+extern Oid simdup_trigger_key_index(Oid relid, const char *name);
 
 /* search.c */
 
@@ -70,12 +77,16 @@ extern const NearRow *simdup_trigger_first_near(NearSearch *search,
 
 /*
  * Return the next row that counts, nearest first, of equal distance by their
- * keys; NULL after the last. It is valid until the search ends.
+ * keys, or for reject by their places; NULL after the last. It is valid until the
+ * search ends.
  */
 extern const NearRow *simdup_trigger_next_near(NearSearch *search);
 
 /* End a search, also one that found nothing. */
 extern void simdup_trigger_end_search(NearSearch *search);
+
+/* Fetch a near row into the slot of its target. */
+extern void simdup_trigger_fetch(const NearSearch *search, const NearRow *near);
 
 /* visibility.c */
 
@@ -89,8 +100,9 @@ extern bool simdup_trigger_may_search(NearSearch *search);
 extern bool simdup_trigger_counts(NearSearch *search, const NearRow *near);
 
 /*
- * Add what a refusal tells of the near row: nothing that a SELECT would not. Its
- * distance is for users who may read the table.
+ * Add what a refusal tells of the near row, by its key "(names)=(values)":
+ * nothing that a SELECT would not. Its distance is for users who may read the
+ * table.
  */
 extern int simdup_trigger_detail(const TriggerState *state, const char *key,
 								 int distance);

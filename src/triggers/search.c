@@ -1,10 +1,7 @@
 /*
  * search.c
  *	  Finds the tables to search and their indexes, and in them the rows near a
- *	  new one.
- *
- * A row with the new row's key is the row itself, or the row that an upsert is
- * about to update. The TID tells which stored row is this version.
+ *	  new one, and the rows that a flag leads to.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -17,6 +14,7 @@
 #include "catalog/index.h"
 #include "catalog/pg_inherits.h"
 #include "commands/defrem.h"
+#include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
@@ -217,7 +215,21 @@ simdup_trigger_find_targets(TriggerState *state)
 		if (get_rel_relkind(target->index) != RELKIND_INDEX ||
 			!OidIsValid(target->table))
 			continue;
-		target->key = get_attnum(target->table, state->options.key);
+		if (OidIsValid(state->key_index))
+		{
+			const char *key = linitial(state->options.key);
+
+			target->key = get_attnum(target->table, key);
+			/* a table that inherits has a unique index of its own */
+			if (!is_partitioned && target->table != state->table)
+				target->key_index =
+					simdup_trigger_key_index(target->table, key);
+		}
+		if (state->flag != InvalidAttrNumber)
+			target->flag =
+				get_attnum(target->table, NameStr(TupleDescAttr(state->tupdesc,
+																state->flag - 1)
+													  ->attname));
 		if (target->table == state->written)
 			state->own = target;
 		state->n_targets++;
@@ -243,10 +255,16 @@ close_targets(TriggerState *state)
 			ExecDropSingleTupleTableSlot(target->slot);
 		if (target->scan != NULL)
 			index_endscan(target->scan);
+		if (target->key_scan != NULL)
+		{
+			index_endscan(target->key_scan);
+			index_close(target->key_rel, NoLock);
+		}
 		index_close(target->index_rel, NoLock);
 		table_close(target->heap, NoLock);
 		target->slot = NULL;
 		target->scan = NULL;
+		target->key_scan = NULL;
 	}
 }
 
@@ -291,16 +309,26 @@ compare_keys(const TriggerState *state, Datum a, Datum b)
 						  state->key_att->attcollation, a, b));
 }
 
-/* Compare rows by their keys; NULL comes last. */
+/* Compare rows by their keys, or for reject by their places. */
 static int
-compare_rows(const void *a, const void *b, void *state)
+compare_rows(const void *a, const void *b, void *arg)
 {
-	const NearRow *left = a;
-	const NearRow *right = b;
+	const TriggerState *state = arg;
+	NearRow *left = (NearRow *) a;
+	NearRow *right = (NearRow *) b;
 
-	if (left->key_isnull || right->key_isnull)
-		return (int) left->key_isnull - (int) right->key_isnull;
-	return compare_keys(state, left->key, right->key);
+	if (state->kind != TRIGGER_REJECT)
+		return compare_keys(state, left->key, right->key);
+	if (left->target != right->target)
+		return left->target < right->target ? -1 : 1;
+	return ItemPointerCompare(&left->tid, &right->tid);
+}
+
+static bool
+have_equal_keys(const TriggerState *state, Datum a, Datum b)
+{
+	return DatumGetBool(FunctionCall2Coll(&state->key_functions->eq_opr_finfo,
+										  state->key_att->attcollation, a, b));
 }
 
 static int
@@ -389,14 +417,92 @@ command_of(HeapTupleHeader header)
 }
 
 /*
- * Read the row of an entry. Return false if none is visible there, or it is the
- * new row itself. The key belongs to the slot.
+ * Check whether the new row, which is to be inserted, has a stored row's values in
+ * a unique index. Then both cannot be stored: the INSERT fails, does nothing, or
+ * updates that row. Expressions and predicates are those of the index.
+ */
+static bool
+meets(TriggerState *state, const UniqueIndex *unique, TupleTableSlot *stored)
+{
+	ExprContext *econtext = GetPerTupleExprContext(state->estate);
+	TupleTableSlot *slots[] = {stored, state->slot};
+	Datum values[2][INDEX_MAX_KEYS];
+	bool isnull[2][INDEX_MAX_KEYS];
+
+	for (int i = 0; i < 2; i++)
+	{
+		econtext->ecxt_scantuple = slots[i];
+		if (!ExecQual(unique->predicate, econtext))
+			return false;
+		FormIndexDatum(unique->info, slots[i], state->estate, values[i],
+					   isnull[i]);
+	}
+	for (int i = 0; i < unique->info->ii_NumIndexKeyAttrs; i++)
+		if (isnull[0][i] || isnull[1][i]
+				? !unique->info->ii_NullsNotDistinct ||
+					  isnull[0][i] != isnull[1][i]
+				: !DatumGetBool(FunctionCall2Coll(&unique->equal[i],
+												  unique->collations[i],
+												  values[0][i], values[1][i])))
+			return false;
+	return true;
+}
+
+/*
+ * Check whether a stored row is no other row than the new one: an earlier version
+ * of it, or the row that an upsert meets. For flag and log, its key names the new
+ * one, too, also in another partition.
+ */
+static bool
+is_this_row(const NearSearch *search, const TriggerTarget *target,
+			TupleTableSlot *slot)
+{
+	TriggerState *state = search->state;
+	const NewRow *row = search->row;
+	bool met = false;
+
+	if (state->kind != TRIGGER_REJECT && !row->key.isnull)
+	{
+		bool isnull;
+		Datum key = slot_getattr(slot, target->key, &isnull);
+
+		if (have_equal_keys(state, row->key.value, key))
+			return true;
+	}
+	if (target != state->own)
+		return false;
+	if (ItemPointerIsValid(&row->stored_tid))
+		return ItemPointerEquals(&slot->tts_tid,
+								 (ItemPointer) &row->stored_tid);
+	ExecStoreHeapTuple(row->complete, state->slot, false);
+	for (int i = 0; i < state->n_uniques && !met; i++)
+		met = meets(state, &state->uniques[i], slot);
+	ExecClearTuple(state->slot);
+	ResetPerTupleExprContext(state->estate);
+	return met;
+}
+
+/* Copy a value of the key's type, so that it lasts as long as the search. */
+static NullableDatum
+copy_key(const TriggerState *state, TupleTableSlot *slot, AttrNumber attnum)
+{
+	Form_pg_attribute att = state->key_att;
+	NullableDatum copy;
+
+	copy.value = slot_getattr(slot, attnum, &copy.isnull);
+	if (!copy.isnull)
+		copy.value = datumCopy(copy.value, att->attbyval, att->attlen);
+	return copy;
+}
+
+/*
+ * Read the row of an entry. Return false if none is visible there, or it is no
+ * other row.
  */
 static bool
 read_near(const NearSearch *search, NearRow *near)
 {
 	const TriggerState *state = search->state;
-	const NewRow *row = search->row;
 	TriggerTarget *target = near->target;
 
 	if (target->slot == NULL)
@@ -405,23 +511,135 @@ read_near(const NearSearch *search, NearRow *near)
 	if (!index_fetch_heap(target->scan, target->slot))
 		return false;
 	near->tid = target->slot->tts_tid;
-	if (target->table == state->written &&
-		ItemPointerIsValid(&row->stored_tid) &&
-		ItemPointerEquals(&near->tid, (ItemPointer) &row->stored_tid))
+	if (is_this_row(search, target, target->slot))
 		return false;
-	near->key = slot_getattr(target->slot, target->key, &near->key_isnull);
-	if (!row->key_isnull && !near->key_isnull &&
-		DatumGetBool(FunctionCall2Coll(&state->key_functions->eq_opr_finfo,
-									   state->key_att->attcollation, row->key,
-									   near->key)))
-		return false;
+	if (state->kind != TRIGGER_REJECT)
+		near->key = copy_key(state, target->slot, target->key).value;
+	if (state->kind == TRIGGER_FLAG)
+		near->flag = copy_key(state, target->slot, target->flag);
 	near->is_newer =
-		search->command != InvalidCommandId && !row->key_isnull &&
-		!near->key_isnull && TTS_IS_BUFFERTUPLE(target->slot) &&
+		search->command != InvalidCommandId &&
+		TTS_IS_BUFFERTUPLE(target->slot) &&
 		command_of(ExecFetchSlotHeapTuple(target->slot, false, NULL)->t_data) ==
 			search->command &&
-		compare_keys(state, near->key, row->key) > 0;
+		compare_keys(state, near->key, search->row->key.value) > 0;
 	return true;
+}
+
+/* Find the indexes of all targets that make the key one. */
+static void
+find_key_indexes(TriggerState *state)
+{
+	ListCell *cell;
+
+	if (OidIsValid(state->own->key_index))
+		return;
+	foreach (cell, find_all_inheritors(state->key_index, NoLock, NULL))
+	{
+		Oid table = IndexGetRelation(lfirst_oid(cell), true);
+
+		for (int i = 0; i < state->n_targets; i++)
+			if (state->targets[i].table == table)
+				state->targets[i].key_index = lfirst_oid(cell);
+	}
+}
+
+/* Begin to look up rows of a target by their keys. */
+static void
+begin_key_scan(const NearSearch *search, TriggerTarget *target, Datum key)
+{
+	const TriggerState *state = search->state;
+	ScanKeyData scan_key;
+	int column = 0;
+
+	if (target->key_scan == NULL)
+	{
+		target->key_rel =
+			OidIsValid(target->key_index)
+				? try_index_open(target->key_index, AccessShareLock)
+				: NULL;
+		if (target->key_rel == NULL)
+			(void) simdup_trigger_key_index(target->table,
+											linitial(state->options.key));
+		target->key_scan = SIMDUP_INDEX_BEGINSCAN(target->heap, target->key_rel,
+												  search->snapshot, 1, 0);
+	}
+	while (target->key_rel->rd_index->indkey.values[column] != target->key)
+		column++;
+	ScanKeyEntryInitialize(&scan_key, 0, column + 1, BTEqualStrategyNumber,
+						   InvalidOid, state->key_att->attcollation,
+						   state->key_functions->eq_opr_finfo.fn_oid, key);
+	index_rescan(target->key_scan, &scan_key, 1, NULL, 0);
+}
+
+/*
+ * Follow a flag to the row that has this key. Set *flag to that row's, or to NULL
+ * if there is none. Return whether it is the new row.
+ */
+static bool
+follow_flag(const NearSearch *search, NullableDatum *flag)
+{
+	TriggerState *state = search->state;
+	Datum key = flag->value;
+
+	flag->isnull = true;
+	if (!search->row->key.isnull &&
+		have_equal_keys(state, search->row->key.value, key))
+		return true;
+	find_key_indexes(state);
+	for (int i = 0; i < state->n_targets; i++)
+	{
+		TriggerTarget *target = &state->targets[i];
+
+		begin_key_scan(search, target, key);
+		if (target->slot == NULL)
+			target->slot = table_slot_create(target->heap, NULL);
+		if (!index_getnext_slot(target->key_scan, ForwardScanDirection,
+								target->slot))
+			continue;
+		if (is_this_row(search, target, target->slot))
+			return true;
+		*flag = copy_key(state, target->slot, target->flag);
+		return false;
+	}
+	return false;
+}
+
+/*
+ * Check whether a near row's chain of flags leads to the new row, which then must
+ * not be flagged with the near one. A person may have set flags that make a loop.
+ * The walk ends where it meets a remembered key again (Brent 1980).
+ */
+static bool
+leads_here(const NearSearch *search, const NearRow *near)
+{
+	Datum remembered = near->key;
+	NullableDatum flag = near->flag;
+
+	for (int64 n = 1, renewed = 2; !flag.isnull; n++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (have_equal_keys(search->state, flag.value, remembered))
+			return false;
+		if (n == renewed)
+		{
+			remembered = flag.value;
+			renewed *= 2;
+		}
+		if (follow_flag(search, &flag))
+			return true;
+	}
+	return false;
+}
+
+void
+simdup_trigger_fetch(const NearSearch *search, const NearRow *near)
+{
+	ItemPointerData tid = near->tid;
+
+	if (!table_tuple_fetch_row_version(near->target->heap, &tid,
+									   search->snapshot, near->target->slot))
+		elog(ERROR, "failed to fetch a near row");
 }
 
 /*
@@ -452,8 +670,6 @@ require_visible(const NearSearch *search, const NearRow *near)
 static void
 read_next_distance(NearSearch *search)
 {
-	TriggerState *state = search->state;
-	Form_pg_attribute att = state->key_att;
 	NearRow *rows = search->rows;
 	int64 begin = search->next_distance;
 	int64 n_read = begin;
@@ -462,14 +678,11 @@ read_next_distance(NearSearch *search)
 	for (; i < search->n_rows && rows[i].distance == rows[begin].distance; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!read_near(search, &rows[i]))
-			continue;
-		if (!rows[i].key_isnull)
-			rows[i].key = datumCopy(rows[i].key, att->attbyval, att->attlen);
-		rows[n_read++] = rows[i];
+		if (read_near(search, &rows[i]))
+			rows[n_read++] = rows[i];
 	}
 	qsort_arg(&rows[begin], n_read - begin, sizeof(NearRow), compare_rows,
-			  state);
+			  search->state);
 	search->next_row = begin;
 	search->end_row = n_read;
 	search->next_distance = i;
@@ -497,6 +710,8 @@ simdup_trigger_next_near(NearSearch *search)
 	while ((near = next_row(search)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
+		if (search->state->kind == TRIGGER_FLAG && leads_here(search, near))
+			continue;
 		if (simdup_trigger_counts(search, near))
 		{
 			require_visible(search, near);

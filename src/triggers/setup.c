@@ -9,8 +9,11 @@
 
 #include <ctype.h>
 
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/index.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
 #include "executor/executor.h"
@@ -20,7 +23,9 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/partcache.h"
 #include "utils/syscache.h"
+#include "utils/varlena.h"
 
 #include "server/arguments.h"
 #include "triggers/near.h"
@@ -111,8 +116,12 @@ set_option(TriggerOptions *options, TriggerKind kind, const char *argument)
 	if (strcmp(name, "lock") == 0)
 		return kind != TRIGGER_REJECT && parse_bool(value, &options->lock);
 	if (strcmp(name, "key") == 0)
-		options->key = value;
-	else if (strcmp(name, "index") == 0)
+		return SplitIdentifierString(value, ',', &options->key) &&
+			   (kind == TRIGGER_REJECT ? options->key != NIL
+									   : list_length(options->key) == 1);
+	if (strcmp(name, "columns") == 0)
+		return SplitIdentifierString(value, ',', &options->columns);
+	if (strcmp(name, "index") == 0)
 		options->index = value;
 	else if (strcmp(name, "condition") == 0)
 		options->condition = value;
@@ -165,30 +174,174 @@ find_column(TriggerData *trigdata, const TriggerState *state, const char *name,
 	return attnum;
 }
 
-/* Return the only column of the table's primary key. */
-static char *
-primary_key(Oid relid)
+/* Return the names of the columns of the table's primary key: for reject, any number. */
+static List *
+primary_key(Oid relid, TriggerKind kind)
 {
 	Relation table = table_open(relid, AccessShareLock);
-	AttrNumber column = InvalidAttrNumber;
+	List *names = NIL;
 	ListCell *cell;
 
 	foreach (cell, RelationGetIndexList(table))
 	{
 		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
+		Form_pg_index form = index->rd_index;
 
-		if (index->rd_index->indisprimary && index->rd_index->indisvalid &&
-			index->rd_index->indnkeyatts == 1)
-			column = index->rd_index->indkey.values[0];
+		if (form->indisprimary && form->indisvalid &&
+			(kind == TRIGGER_REJECT || form->indnkeyatts == 1))
+			for (int i = 0; i < form->indnkeyatts; i++)
+				names =
+					lappend(names,
+							get_attname(relid, form->indkey.values[i], false));
 		index_close(index, NoLock);
 	}
 	table_close(table, NoLock);
-	if (column == InvalidAttrNumber)
+	if (names == NIL)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("relation \"%s\" has no primary key of one column",
-					   get_rel_name(relid)),
-				errhint("Name a unique column: '%s'.", "key => column"));
-	return get_attname(relid, column, false);
+				kind == TRIGGER_REJECT
+					? errmsg("relation \"%s\" has no primary key",
+							 get_rel_name(relid))
+					: errmsg("relation \"%s\" has no primary key of one column",
+							 get_rel_name(relid)),
+				kind == TRIGGER_REJECT
+					? errhint("Name the columns of the key: '%s'.",
+							  "key => column, ...")
+					: errhint("Name a unique column: '%s'.", "key => column"));
+	return names;
+}
+
+/* Return the columns that a table and its partitions are partitioned by. */
+static Bitmapset *
+partition_columns(Relation table)
+{
+	Bitmapset *columns = NULL;
+	ListCell *cell;
+
+	if (table->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
+		return NULL;
+	foreach (cell, find_all_inheritors(RelationGetRelid(table), AccessShareLock,
+									   NULL))
+	{
+		Oid oid = lfirst_oid(cell);
+		Relation part;
+		PartitionKey key;
+
+		if (get_rel_relkind(oid) != RELKIND_PARTITIONED_TABLE)
+			continue;
+		part = table_open(oid, NoLock);
+		key = RelationGetPartitionKey(part);
+		for (int i = 0; i < key->partnatts; i++)
+			if (key->partattrs[i] != 0)
+				columns =
+					bms_add_member(columns,
+								   get_attnum(RelationGetRelid(table),
+											  get_attname(oid,
+														  key->partattrs[i],
+														  false)));
+		table_close(part, NoLock);
+	}
+	return columns;
+}
+
+/*
+ * Check whether a unique index makes a column name one row: no two rows, at any
+ * moment, are equal in the column by its own equality, but for rows that differ
+ * in the columns `beside`.
+ */
+static bool
+is_key_index(Relation index, AttrNumber column, TypeCacheEntry *type,
+			 Oid collation, Bitmapset *beside)
+{
+	Form_pg_index form = index->rd_index;
+	bool found = false;
+
+	if (!form->indisunique || !form->indisvalid || !form->indimmediate ||
+		index->rd_rel->relam != BTREE_AM_OID ||
+		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
+		return false;
+	for (int i = 0; i < form->indnkeyatts; i++)
+	{
+		AttrNumber attnum = form->indkey.values[i];
+
+		if (attnum == column && index->rd_opfamily[i] == type->btree_opf &&
+			index->rd_indcollation[i] == collation)
+			found = true;
+		else if (!bms_is_member(attnum, beside))
+			return false;
+	}
+	return found;
+}
+
+Oid
+simdup_trigger_key_index(Oid relid, const char *name)
+{
+	Relation table = table_open(relid, AccessShareLock);
+	AttrNumber column = get_attnum(relid, name);
+	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(table), column - 1);
+	TypeCacheEntry *type =
+		lookup_type_cache(att->atttypid, TYPECACHE_BTREE_OPFAMILY);
+	Bitmapset *beside = partition_columns(table);
+	Oid found = InvalidOid;
+	ListCell *cell;
+
+	if (SIMDUP_IS_NOT_NULL(RelationGetDescr(table), column - 1))
+		foreach (cell, RelationGetIndexList(table))
+		{
+			Relation index = index_open(lfirst_oid(cell), AccessShareLock);
+
+			if (!OidIsValid(found) &&
+				is_key_index(index, column, type, att->attcollation, beside))
+				found = RelationGetRelid(index);
+			index_close(index, NoLock);
+		}
+	if (!OidIsValid(found))
+		ereport(ERROR, errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
+				errmsg("column \"%s\" of relation \"%s\" cannot be a key", name,
+					   RelationGetRelationName(table)),
+				beside == NULL
+					? errdetail(
+						  "A key is NOT NULL and has a valid unique index on it alone, not partial, not deferrable, and of its own collation.")
+					: errdetail(
+						  "A key is NOT NULL and has a valid unique index on it and the partition key alone, not partial, not deferrable, and of its own collation."),
+				errhint("Give the column NOT NULL and UNIQUE, or name another one: '%s'.",
+						"key => column"));
+	table_close(table, NoLock);
+	return found;
+}
+
+/* Find the unique indexes of the table that is written to. */
+static void
+find_uniques(Relation table, TriggerState *state)
+{
+	List *indexes = RelationGetIndexList(table);
+	ListCell *cell;
+
+	state->uniques = palloc(list_length(indexes) * sizeof(UniqueIndex));
+	foreach (cell, indexes)
+	{
+		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
+		UniqueIndex *unique = &state->uniques[state->n_uniques];
+		int n = index->rd_index->indnkeyatts;
+
+		if (index->rd_index->indisunique && index->rd_index->indisready &&
+			index->rd_index->indimmediate &&
+			index->rd_rel->relam == BTREE_AM_OID)
+		{
+			unique->info = BuildIndexInfo(index);
+			BuildSpeculativeIndexInfo(index, unique->info);
+			unique->predicate =
+				ExecPrepareQual(unique->info->ii_Predicate, state->estate);
+			unique->equal = palloc(n * sizeof(FmgrInfo));
+			unique->collations = palloc(n * sizeof(Oid));
+			for (int i = 0; i < n; i++)
+			{
+				fmgr_info(unique->info->ii_UniqueProcs[i], &unique->equal[i]);
+				unique->collations[i] = index->rd_indcollation[i];
+			}
+			state->n_uniques++;
+		}
+		index_close(index, NoLock);
+	}
 }
 
 /* Find the flag, which takes the key of another row. */
@@ -206,7 +359,7 @@ find_flag(TriggerData *trigdata, TriggerState *state)
 		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
 				errmsg("column \"%s\" of relation \"%s\" cannot take values of column \"%s\"",
 					   name, RelationGetRelationName(trigdata->tg_relation),
-					   state->options.key),
+					   NameStr(key->attname)),
 				errhint("Give the flag the type of the key, %s, and a column of its own.",
 						format_type_with_typemod(key->atttypid,
 												 key->atttypmod)));
@@ -236,27 +389,27 @@ kind_of(const Trigger *trigger)
 	return kind;
 }
 
-/* Find the key, and the flag. */
+/*
+ * Find the key, and the flag. Reject needs no key but to name the other row, so
+ * that one need not be unique.
+ */
 static void
 find_columns(TriggerData *trigdata, TriggerState *state)
 {
-	TypeCacheEntry *type;
+	ListCell *cell;
 
-	if (state->options.key == NULL)
-		state->options.key = primary_key(state->table);
-	state->key = find_column(trigdata, state, state->options.key, false);
+	if (state->options.key == NIL)
+		state->options.key = primary_key(state->table, state->kind);
+	foreach (cell, state->options.key)
+		state->key = find_column(trigdata, state, lfirst(cell), false);
+	if (state->kind == TRIGGER_REJECT)
+		return;
 	state->key_att = TupleDescAttr(state->tupdesc, state->key - 1);
-	type = lookup_type_cache(state->key_att->atttypid,
-							 TYPECACHE_EQ_OPR_FINFO | TYPECACHE_CMP_PROC_FINFO);
-	state->key_functions = type;
-	if (!OidIsValid(type->eq_opr_finfo.fn_oid) ||
-		!OidIsValid(type->cmp_proc_finfo.fn_oid))
-		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
-				errmsg("column \"%s\" of relation \"%s\" cannot be a key",
-					   state->options.key,
-					   RelationGetRelationName(trigdata->tg_relation)),
-				errdetail("Its type %s has no default order.",
-						  format_type_be(state->key_att->atttypid)));
+	state->key_index =
+		simdup_trigger_key_index(state->table, linitial(state->options.key));
+	state->key_functions =
+		lookup_type_cache(state->key_att->atttypid,
+						  TYPECACHE_EQ_OPR_FINFO | TYPECACHE_CMP_PROC_FINFO);
 	if (state->kind == TRIGGER_FLAG)
 		find_flag(trigdata, state);
 }
@@ -314,7 +467,7 @@ read_own_options(TriggerData *trigdata, TriggerState *state)
 		ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("unrecognized option of function \"%s\": \"%s\"",
 					   functions[kind], wrong),
-				errdetail("The options are max_distance (0 to %d), key, index, condition, and for flag and log, lock (true or false).",
+				errdetail("The options are max_distance (0 to %d), key (for flag and log, one column), columns, index, condition, and for flag and log, lock (true or false).",
 						  SIMHASH64_BITS),
 				add_hint(trigdata, kind));
 }
@@ -355,50 +508,72 @@ index_columns(const IndexInfo *info)
 {
 	Bitmapset *columns = NULL;
 
-	if (info->ii_IndexAttrNumbers[0] != 0)
-		columns = bms_make_singleton(COLUMN_BIT(info->ii_IndexAttrNumbers[0]));
+	for (int i = 0; i < info->ii_NumIndexKeyAttrs; i++)
+		if (info->ii_IndexAttrNumbers[i] != 0)
+			columns = bms_add_member(columns,
+									 COLUMN_BIT(info->ii_IndexAttrNumbers[i]));
 	pull_varattnos((Node *) info->ii_Expressions, 1, &columns);
 	pull_varattnos((Node *) info->ii_Predicate, 1, &columns);
 	return columns;
 }
 
+/* Return the columns of a set of bits. A whole row is each of its columns. */
+static Bitmapset *
+columns_of_bits(TupleDesc tupdesc, Bitmapset *bits)
+{
+	bool all = bms_is_member(COLUMN_BIT(InvalidAttrNumber), bits);
+	Bitmapset *columns = NULL;
+
+	for (int i = 1; i <= tupdesc->natts; i++)
+		if (!TupleDescAttr(tupdesc, i - 1)->attisdropped &&
+			(all || bms_is_member(COLUMN_BIT(i), bits)))
+			columns = bms_add_member(columns, i);
+	return columns;
+}
+
 /*
  * Find the columns that decide, and the generated ones to compute. The columns
- * of the index decide, and with a condition all columns, but never a flag. A
- * generated column changes with others. BEFORE triggers fire before generated
- * columns are stored. A later trigger may still change what they depend on.
+ * of the index decide, but never a flag, and those of the option. For log and
+ * reject, the unique columns decide as well: a row is not compared with one that
+ * has its values. BEFORE triggers fire before generated columns are stored. A
+ * later trigger may still change what they depend on.
  */
 static void
 find_deciding(TriggerData *trigdata, TriggerState *state)
 {
-	Bitmapset *indexed = index_columns(state->index_info);
-	/* a whole row is each of its columns */
-	bool all = bms_is_member(COLUMN_BIT(InvalidAttrNumber), indexed);
-	bool has_condition = state->options.condition != NULL;
-	int natts = state->tupdesc->natts;
+	TupleDesc tupdesc = state->tupdesc;
+	Bitmapset *unique = NULL;
+	Bitmapset *needed;
+	ListCell *cell;
 
-	state->generated = palloc(natts * sizeof(int));
-	state->generations = palloc(natts * sizeof(ExprState *));
-	for (int i = 1; i <= natts; i++)
+	for (int i = 0; i < state->n_uniques; i++)
+		unique = bms_add_members(unique, index_columns(state->uniques[i].info));
+	unique = columns_of_bits(tupdesc, unique);
+	foreach (cell, state->options.columns)
+		state->acting =
+			bms_add_member(state->acting,
+						   find_column(trigdata, state, lfirst(cell), false));
+	if (state->kind != TRIGGER_FLAG)
+		state->acting = bms_add_members(state->acting, unique);
+	needed = columns_of_bits(tupdesc, index_columns(state->index_info));
+	state->deciding = bms_difference(needed, state->flags);
+	needed = bms_union(bms_union(needed, unique), state->acting);
+	if (state->options.condition != NULL)
+		needed = bms_add_range(needed, 1, tupdesc->natts);
+	state->generated = palloc(tupdesc->natts * sizeof(int));
+	state->generations = palloc(tupdesc->natts * sizeof(ExprState *));
+	for (int i = -1; TRIGGER_FIRED_BEFORE(trigdata->tg_event) &&
+					 (i = bms_next_member(needed, i)) >= 0;)
 	{
-		Form_pg_attribute att = TupleDescAttr(state->tupdesc, i - 1);
-		bool is_indexed = all || bms_is_member(COLUMN_BIT(i), indexed);
+		Node *value;
 
-		if (att->attisdropped)
+		if (TupleDescAttr(tupdesc, i - 1)->attgenerated !=
+			ATTRIBUTE_GENERATED_STORED)
 			continue;
-		if ((is_indexed || (has_condition && att->attgenerated == '\0')) &&
-			!bms_is_member(i, state->flags))
-			state->deciding = bms_add_member(state->deciding, i);
-		if (TRIGGER_FIRED_BEFORE(trigdata->tg_event) &&
-			att->attgenerated == ATTRIBUTE_GENERATED_STORED &&
-			(is_indexed || has_condition || i == state->key))
-		{
-			Node *value = build_column_default(trigdata->tg_relation, i);
-
-			state->generated[state->n_generated] = i;
-			state->generations[state->n_generated++] =
-				ExecPrepareExpr((Expr *) value, state->estate);
-		}
+		value = build_column_default(trigdata->tg_relation, i);
+		state->generated[state->n_generated] = i;
+		state->generations[state->n_generated++] =
+			ExecPrepareExpr((Expr *) value, state->estate);
 	}
 }
 
@@ -429,8 +604,10 @@ set_up(FunctionCallInfo fcinfo, TriggerKind kind)
 		state->table == state->written
 			? state->tupdesc
 			: lookup_rowtype_tupdesc_copy(get_rel_type_id(state->table), -1);
+	state->estate = CreateExecutorState();
 	read_own_options(trigdata, state);
 	find_columns(trigdata, state);
+	find_uniques(trigdata->tg_relation, state);
 	state->lock_distance = state->options.max_distance;
 	read_triggers(state->written, state);
 	if (state->options.lock && state->table != state->written)
@@ -440,7 +617,6 @@ set_up(FunctionCallInfo fcinfo, TriggerKind kind)
 	state->index_info = BuildIndexInfo(index);
 	index_close(index, NoLock);
 	state->slot = MakeSingleTupleTableSlot(state->tupdesc, &TTSOpsHeapTuple);
-	state->estate = CreateExecutorState();
 	state->predicate =
 		ExecPrepareQual(state->index_info->ii_Predicate, state->estate);
 	find_deciding(trigdata, state);

@@ -25,7 +25,8 @@ typedef struct TriggerOptions
 {
 	int max_distance;
 	bool lock;
-	char *key;		 /* NULL: the primary key */
+	List *key;		 /* names of columns; NIL: the primary key's */
+	List *columns;	 /* further ones whose change makes it act */
 	char *index;	 /* NULL: the only one */
 	char *condition; /* NULL: every near row counts */
 } TriggerOptions;
@@ -35,16 +36,29 @@ typedef struct TriggerTarget
 {
 	Oid table;
 	Oid index;
-	AttrNumber key;
+	AttrNumber key; /* of flag and log */
+	AttrNumber flag;
+	Oid key_index;			 /* of a flag, once a chain was followed */
 	bool has_map;			 /* is map known? */
 	TupleConversionMap *map; /* to the trigger's table, NULL if alike */
 
-	/* while a search lasts; scan and slot once they are needed */
+	/* while a search lasts; all but the first two once they are needed */
 	Relation heap;
 	Relation index_rel;
 	IndexScanDesc scan;
 	TupleTableSlot *slot;
+	Relation key_rel;
+	IndexScanDesc key_scan;
 } TriggerTarget;
+
+/* A unique index of the table that is written to. */
+typedef struct UniqueIndex
+{
+	IndexInfo *info;
+	ExprState *predicate;
+	FmgrInfo *equal; /* of each column */
+	Oid *collations;
+} UniqueIndex;
 
 /* A trigger as one statement sees it; setup.c keeps it in fn_extra. */
 typedef struct TriggerState
@@ -61,18 +75,22 @@ typedef struct TriggerState
 	Oid table;
 	TupleDesc table_desc;
 	Oid index;
+	Oid key_index; /* of flag and log: unique on the key */
 	int n_targets;
 	TriggerTarget *targets; /* the tables to search */
 
 	/* the table that is written to: columns, and how its index makes values */
 	Oid written;
-	AttrNumber key;
+	AttrNumber key;	 /* of flag and log: one column */
 	AttrNumber flag; /* InvalidAttrNumber if there is none */
 	TupleDesc tupdesc;
 	Form_pg_attribute key_att; /* in tupdesc */
 	TypeCacheEntry *key_functions;
+	int n_uniques;
+	UniqueIndex *uniques;
 	Bitmapset *flags;	 /* all columns that triggers of the table set */
-	Bitmapset *deciding; /* columns whose change makes a trigger act */
+	Bitmapset *deciding; /* columns whose change may change the index's value */
+	Bitmapset *acting;	 /* columns whose change makes a trigger act */
 	TriggerTarget *own;
 	IndexInfo *index_info;
 	EState *estate;

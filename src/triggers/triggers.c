@@ -111,13 +111,14 @@ has_equal_column(TupleDesc desc, int attnum, HeapTuple a, HeapTuple b)
 			datum_image_eq(a_value, b_value, att->attbyval, att->attlen));
 }
 
-/* Compare two versions of a row in the columns that decide. */
+/* Compare two versions of a row in some columns. */
 static bool
-have_equal_columns(const TriggerState *state, HeapTuple a, HeapTuple b)
+have_equal_columns(const TriggerState *state, Bitmapset *columns, HeapTuple a,
+				   HeapTuple b)
 {
 	int i = -1;
 
-	while ((i = bms_next_member(state->deciding, i)) >= 0)
+	while ((i = bms_next_member(columns, i)) >= 0)
 		if (!has_equal_column(state->tupdesc, i, a, b))
 			return false;
 	return true;
@@ -153,9 +154,7 @@ newest_version(TriggerData *trigdata)
 
 /*
  * Read the new row. Return false if the trigger has nothing to do: the row is
- * gone, is out of scope, or has not changed. A search skips rows of the same key.
- * So a row that gets another key may have neighbours that it was never compared
- * with. Its flag stays.
+ * gone, is out of scope, or has not changed.
  */
 static bool
 read_row(TriggerData *trigdata, TriggerState *state, NewRow *row)
@@ -163,8 +162,7 @@ read_row(TriggerData *trigdata, TriggerState *state, NewRow *row)
 	bool is_update = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event);
 	bool is_after = TRIGGER_FIRED_AFTER(trigdata->tg_event);
 	HeapTuple old = trigdata->tg_trigtuple; /* before an UPDATE */
-	bool changed = true;
-	bool key_changed = false;
+	bool acts = true;
 	bool in_scope;
 	bool was_in_scope;
 	uint64 old_fp;
@@ -181,24 +179,21 @@ read_row(TriggerData *trigdata, TriggerState *state, NewRow *row)
 	else
 		ItemPointerSetInvalid(&row->stored_tid);
 	row->complete = complete_tuple(trigdata, state, row->tuple);
-	row->key = heap_getattr(row->complete, state->key, state->tupdesc,
-							&row->key_isnull);
+	row->key.value = heap_getattr(row->complete, state->key, state->tupdesc,
+								  &row->key.isnull);
 	if (is_update)
 	{
-		changed = !have_equal_columns(state, row->complete, old);
-		key_changed =
-			state->kind != TRIGGER_FLAG &&
-			!has_equal_column(state->tupdesc, state->key, row->complete, old);
+		acts = !have_equal_columns(state, state->acting, row->complete, old);
+		if (!acts &&
+			have_equal_columns(state, state->deciding, row->complete, old))
+			return false;
 	}
-	if (!changed && !key_changed)
-		return false;
 	row->has_fp = index_value(state, row->complete, &in_scope, &row->fp);
 	/* other columns may give the same value */
-	if (is_update && changed && state->options.condition == NULL)
-		changed =
-			index_value(state, old, &was_in_scope, &old_fp) != row->has_fp ||
-			was_in_scope != in_scope || old_fp != row->fp;
-	return in_scope && (changed || key_changed);
+	if (!acts)
+		acts = index_value(state, old, &was_in_scope, &old_fp) != row->has_fp ||
+			   was_in_scope != in_scope || old_fp != row->fp;
+	return in_scope && acts;
 }
 
 PG_FUNCTION_INFO_V1(simdup_flag_trigger);
@@ -219,7 +214,7 @@ simdup_flag_trigger(PG_FUNCTION_ARGS)
 	if (row.has_fp)
 	{
 		near = simdup_trigger_first_near(&search, state, &row);
-		if (near != NULL && !near->key_isnull)
+		if (near != NULL)
 			nearest = (NullableDatum){datumCopy(near->key, key->attbyval,
 												key->attlen),
 									  false};
@@ -276,16 +271,14 @@ static void
 log_pair(const TriggerState *state, const NewRow *row, const NearRow *near)
 {
 	Oid types[] = {state->key_att->atttypid, state->key_att->atttypid, INT4OID};
-	Datum values[] = {row->key, near->key, Int32GetDatum(near->distance)};
-	char nulls[] = {row->key_isnull ? 'n' : ' ', near->key_isnull ? 'n' : ' ',
-					' '};
+	Datum values[] = {row->key.value, near->key, Int32GetDatum(near->distance)};
 
 	SPI_connect();
 	SPI_execute_with_args(psprintf("INSERT INTO %s (new_key, old_key, distance, logged_at)"
 								   " VALUES (%s, $3, pg_catalog.now()) ON CONFLICT DO NOTHING",
 								   simdup_table_name(state->log_table),
 								   near->is_newer ? "$2, $1" : "$1, $2"),
-						  lengthof(types), types, values, nulls, false, 0);
+						  lengthof(types), types, values, NULL, false, 0);
 	SPI_finish();
 }
 
@@ -310,13 +303,41 @@ simdup_log_trigger(PG_FUNCTION_ARGS)
 	return PointerGetDatum(NULL);
 }
 
+/* Return the key of a near row, as core writes keys: "(names)=(values)". */
+static char *
+near_key(const NearSearch *search, const NearRow *near)
+{
+	TupleTableSlot *slot = near->target->slot;
+	const char *comma = "";
+	StringInfoData names;
+	StringInfoData values;
+	ListCell *cell;
+
+	simdup_trigger_fetch(search, near);
+	initStringInfo(&names);
+	initStringInfo(&values);
+	foreach (cell, search->state->options.key)
+	{
+		AttrNumber attnum = get_attnum(near->target->table, lfirst(cell));
+		Oid type =
+			TupleDescAttr(slot->tts_tupleDescriptor, attnum - 1)->atttypid;
+		bool isnull;
+		Datum value = slot_getattr(slot, attnum, &isnull);
+
+		appendStringInfo(&names, "%s%s", comma, (char *) lfirst(cell));
+		appendStringInfo(&values, "%s%s", comma,
+						 isnull ? "null" : simdup_key_text(type, value));
+		comma = ", ";
+	}
+	return psprintf("(%s)=(%s)", names.data, values.data);
+}
+
 PG_FUNCTION_INFO_V1(simdup_reject_trigger);
 Datum
 simdup_reject_trigger(PG_FUNCTION_ARGS)
 {
 	TriggerState *state = simdup_trigger_setup(fcinfo, TRIGGER_REJECT);
 	TriggerData *trigdata = (TriggerData *) fcinfo->context;
-	Oid key_type = state->key_att->atttypid;
 	NearSearch search;
 	const NearRow *near;
 	NewRow row;
@@ -326,8 +347,7 @@ simdup_reject_trigger(PG_FUNCTION_ARGS)
 	near = simdup_trigger_first_near(&search, state, &row);
 	if (near != NULL)
 	{
-		char *key =
-			near->key_isnull ? "null" : simdup_key_text(key_type, near->key);
+		char *key = near_key(&search, near);
 
 		ereport(ERROR, errcode(ERRCODE_EXCLUSION_VIOLATION),
 				errmsg("new row for relation \"%s\" repeats a row within distance %d, refused by \"%s\"",

@@ -29,16 +29,20 @@
 #include "server/query.h"
 #include "triggers/near.h"
 
-/* Check whether the user may read the trigger's table, or at least a column. */
+/* Check whether the user may read the trigger's table, or else these columns. */
 static bool
-may_read(const TriggerState *state, const char *column)
+may_read(const TriggerState *state, const List *columns)
 {
-	return pg_class_aclcheck(state->table, GetUserId(), ACL_SELECT) ==
-			   ACLCHECK_OK ||
-		   (column != NULL &&
-			pg_attribute_aclcheck(state->table,
-								  get_attnum(state->table, column), GetUserId(),
-								  ACL_SELECT) == ACLCHECK_OK);
+	const ListCell *cell;
+
+	if (pg_class_aclcheck(state->table, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
+		return true;
+	foreach (cell, columns)
+		if (pg_attribute_aclcheck(state->table,
+								  get_attnum(state->table, lfirst(cell)),
+								  GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+			return false;
+	return columns != NIL;
 }
 
 /* Ask by SQL whether the user sees a row. */
@@ -51,9 +55,6 @@ ask_for_row(const NearSearch *search, const NearRow *near)
 					  ObjectIdGetDatum(near->target->table)};
 	bool sees;
 
-	/* this setting could make an error of it, and the next one a scan */
-	simdup_set_for_now("row_security", "on");
-	simdup_set_for_now("enable_tidscan", "on");
 	SPI_connect();
 	PushActiveSnapshot(search->snapshot);
 	SPI_execute_with_args(psprintf("SELECT FROM %s AS t WHERE t.ctid OPERATOR(pg_catalog.=) $1"
@@ -79,6 +80,18 @@ is_trouble(int code)
 		   code == ERRCODE_LOCK_NOT_AVAILABLE;
 }
 
+/* The settings under which the user is asked for. */
+static const char *const asking[][2] = {
+	/* an error in place of an answer, and a scan in place of a look */
+	{"row_security", "on"},
+	{"enable_tidscan", "on"},
+	/* what the server, or a policy, would tell of the statement */
+	{"client_min_messages", "error"},
+	{"debug_print_parse", "off"},
+	{"debug_print_rewritten", "off"},
+	{"debug_print_plan", "off"},
+};
+
 /*
  * Check whether the user sees a row. One whose policy ends in an error is not
  * seen. Raised, the error would tell that there is a near row.
@@ -88,8 +101,11 @@ sees_row(const NearSearch *search, const NearRow *near)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
+	int level = NewGUCNestLevel();
 	volatile bool sees = false;
 
+	for (size_t i = 0; i < lengthof(asking); i++)
+		simdup_set_for_now(asking[i][0], asking[i][1]);
 	BeginInternalSubTransaction(NULL);
 	PG_TRY();
 	{
@@ -114,6 +130,7 @@ sees_row(const NearSearch *search, const NearRow *near)
 	PG_END_TRY();
 	MemoryContextSwitchTo(context);
 	CurrentResourceOwner = owner;
+	simdup_path_end(level);
 	return sees;
 }
 
@@ -180,12 +197,9 @@ row_datum(const TriggerState *state, TriggerTarget *target, TupleDesc tupdesc,
 static Datum
 near_row_datum(const NearSearch *search, const NearRow *near)
 {
-	ItemPointerData tid = near->tid;
 	TriggerTarget *target = near->target;
 
-	if (!table_tuple_fetch_row_version(target->heap, &tid, search->snapshot,
-									   target->slot))
-		elog(ERROR, "failed to fetch a near row");
+	simdup_trigger_fetch(search, near);
 	return row_datum(search->state, target, RelationGetDescr(target->heap),
 					 ExecFetchSlotHeapTuple(target->slot, false, NULL));
 }
@@ -261,7 +275,7 @@ simdup_trigger_may_search(NearSearch *search)
 		return true;
 	search->asks =
 		check_enable_rls(state->table, InvalidOid, true) == RLS_ENABLED;
-	return may_read(state, search->asks ? NULL : state->options.key);
+	return may_read(state, search->asks ? NIL : state->options.key);
 }
 
 bool
@@ -278,9 +292,7 @@ simdup_trigger_detail(const TriggerState *state, const char *key, int distance)
 	if (check_enable_rls(state->table, InvalidOid, true) == RLS_ENABLED ||
 		!may_read(state, state->options.key))
 		return 0;
-	if (!may_read(state, NULL))
-		return errdetail("It repeats the row with (%s)=(%s).",
-						 state->options.key, key);
-	return errdetail("The row with (%s)=(%s) is at distance %d.",
-					 state->options.key, key, distance);
+	if (!may_read(state, NIL))
+		return errdetail("It repeats the row with %s.", key);
+	return errdetail("The row with %s is at distance %d.", key, distance);
 }

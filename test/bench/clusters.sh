@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# clusters.sh: simdup_clusters against simdup_pairs, simdup_components against
-# sorting the same pairs, and verified clusters of texts of 1 kB. ROWS, by default
+# clusters.sh: simdup_cluster against simdup_pairs, with little memory and in many
+# partitions, simdup_component against sorting the same pairs, and verified clusters of
+# texts of 1 kB. ROWS, by default
 # 10000000, is the number of pairs. A tenth of it are fingerprints, a fiftieth texts.
 
 . "$ROOT/test/bench/lib.sh"
@@ -19,25 +20,31 @@ FROM generate_series(1, $rows::bigint) AS i;
 VACUUM ANALYZE fps;
 SQL
 found="SELECT count(*) FROM simdup_pairs('SELECT id, fp FROM fps', 3)"
-ratio "simdup_clusters, connected : simdup_pairs" \
-  "SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM fps', 3, 'connected')" "$found" 5 "<= 1.3"
-ratio "simdup_clusters, leader : simdup_pairs" \
-  "SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM fps', 3, 'leader')" "$found" 5
+# clusters TABLE ARGUMENTS [PARTITION]: count the rows that follow another one.
+clusters()
+{
+  echo "SELECT count(*) FROM (SELECT id, simdup_cluster(id, $2) OVER ($3 ORDER BY id) AS c FROM $1) AS w WHERE id <> c"
+}
+leader=$(clusters fps 'fp, 3')
+ratio "simdup_cluster, connected : simdup_pairs" "$(clusters fps "fp, 3, 'connected'")" "$found" 5 "<= 1.3"
+ratio "simdup_cluster, leader : simdup_pairs" "$leader" "$found" 5
+ratio "simdup_cluster, 20 rows a partition : one partition" \
+  "$(clusters fps 'fp, 3' "PARTITION BY id / 20")" "$(clusters fps 'fp, 3' "PARTITION BY id < 0")" 3 "<= 1.3"
+ratio "simdup_cluster, work_mem of 4 MB : of 1 GB" "SET work_mem = '4MB'; $leader; SET work_mem = '1GB'" "$leader" 3
 rows=$((rows / 100))
 sql -c "CREATE TABLE equal AS SELECT i::bigint AS id, simhash64 '0123456789abcdef' AS fp FROM generate_series(1, $rows) AS i"
 ratio "clusters of equal rows : of distinct ones" \
-  "SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM equal', 3, 'connected')" \
-  "SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM fps LIMIT $rows', 3, 'connected', min_size => 1)" 3
+  "$(clusters equal "fp, 3, 'connected'")" "$(clusters "(SELECT * FROM fps LIMIT $rows) AS f" "fp, 3, 'connected'")" 3
 sql -c 'DROP TABLE fps, equal'
 
 # Both read the pairs and return one row; the cluster runs no parallel workers. The
 # random keys are 1.2 times as many as the pairs. The chain is sorted already.
 rows=$pairs
-# components LABEL RUNS [KEY_TYPE]
+# components LABEL RUNS
 components()
 {
-  ratio "simdup_components : sort, $1" \
-    "SELECT count(*) FROM simdup_components('SELECT a, b FROM near'${3:+, NULL::$3})" \
+  ratio "simdup_component : sort, $1" \
+    "SELECT count(c) FROM (SELECT simdup_component(a, b) OVER () AS c FROM near) AS w" \
     "SELECT count(*) FROM (SELECT a, b FROM near ORDER BY a, b OFFSET 0) AS sorted" "$2" "<= 2"
 }
 sql -c "CREATE TABLE near AS
@@ -46,7 +53,7 @@ sql -c "CREATE TABLE near AS
 components "random bigint" 3
 sql -c "CREATE TABLE texts AS SELECT 'key-' || a AS a, 'key-' || b AS b FROM near" \
   -c 'DROP TABLE near' -c 'ALTER TABLE texts RENAME TO near' -c 'VACUUM ANALYZE near'
-components "random text" 1 text
+components "random text" 1
 sql -c 'DROP TABLE near' -c "CREATE TABLE near AS SELECT i AS a, i + 1 AS b FROM generate_series(1, $rows::bigint) AS i" \
   -c 'VACUUM ANALYZE near'
 components "a chain of bigint, sorted" 1
@@ -65,11 +72,10 @@ ALTER TABLE texts ADD fp simhash64;
 UPDATE texts SET fp = minhash64(body);
 VACUUM FULL ANALYZE texts;
 SQL
-verified="SELECT count(*) FROM simdup_clusters('SELECT id, fp, body AS content FROM texts ORDER BY id', 8, 'leader', 0.5, 4, 'char')"
-ratio "simdup_clusters with min_resemblance : minhash64 of the texts" "$verified" 'SELECT count(minhash64(body)) FROM texts' 3
-ratio "simdup_clusters with min_resemblance : without" "$verified" \
-  "SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM texts ORDER BY id', 8)" 3
-sql <<SQL | awk -v rows="$rows" '$1 == "ran" && from { printf "simdup_clusters with min_resemblance: %d texts a second of a core (asked: 10000)\n", rows / (($2 - from) / 1e9) } $1 == "ran" { from = $2 }'
+verified=$(clusters texts "fp, body, 8, 0.5")
+ratio "simdup_cluster with min_resemblance : minhash64 of the texts" "$verified" 'SELECT count(minhash64(body)) FROM texts' 3
+ratio "simdup_cluster with min_resemblance : without" "$verified" "$(clusters texts 'fp, 8')" 3
+sql <<SQL | awk -v rows="$rows" '$1 == "ran" && from { printf "simdup_cluster with min_resemblance: %d texts a second of a core (asked: 10000)\n", rows / (($2 - from) / 1e9) } $1 == "ran" { from = $2 }'
 SELECT pg_backend_pid() AS pid \\gset
 \\setenv pid :pid
 \\! echo ran \$(cat /proc/\$pid/schedstat)

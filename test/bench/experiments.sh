@@ -76,9 +76,10 @@ if [ -r "$petitions/petitions.csv" ]; then
     "$(sql -c 'SELECT count(*) FROM real')" hash recall precision
   for hash in $hashes; do
     sql -c "CREATE TABLE fp_$hash AS SELECT id, simhash(body, weighting => 'tf', hash => '$hash') AS fp FROM real"
-    sql -F ' ' -c "SELECT '$hash', round(r.recall::numeric, 3), round(p.precision::numeric, 3)
-      FROM simdup_evaluate('SELECT * FROM simdup_pairs(''SELECT id, fp FROM fp_$hash'', 8)', 'SELECT a, b FROM truth WHERE jaccard >= 0.8') AS r,
-        simdup_evaluate('SELECT * FROM simdup_pairs(''SELECT id, fp FROM fp_$hash'', 8)', 'SELECT a, b FROM truth') AS p" 2>/dev/null |
+    sql -F ' ' -c "SELECT '$hash', round(count(*) FILTER (WHERE is_found AND jaccard >= 0.8)::numeric / count(*) FILTER (WHERE jaccard >= 0.8), 3),
+        round(count(*) FILTER (WHERE is_found AND jaccard IS NOT NULL)::numeric / count(*) FILTER (WHERE is_found), 3)
+      FROM (SELECT least(a, b) AS a, greatest(a, b) AS b, true AS is_found FROM simdup_pairs('SELECT id, fp FROM fp_$hash', 8)) AS f
+        FULL JOIN (SELECT least(a, b) AS a, greatest(a, b) AS b, jaccard FROM truth WHERE a <> b) AS t USING (a, b)" 2>/dev/null |
       while read -r name recall precision; do printf '%10s%12s%12s\n' "$name" "$recall" "$precision"; done
   done
 fi
@@ -109,8 +110,8 @@ for n in 1000 2000 4000 100000 1000000; do
   single=-
   [ "$n" -gt 4000 ] || single=$(ms "SELECT single_pass($n)")
   printf '%10s%16s%12s%12s\n' "$n" "$single" \
-    "$(ms "SELECT count(DISTINCT cluster) FROM simdup_clusters('SELECT id, fp FROM fps WHERE id <= $n ORDER BY id', 3, 'leader')")" \
-    "$(ms "SELECT count(DISTINCT cluster) FROM simdup_clusters('SELECT id, fp FROM fps WHERE id <= $n ORDER BY id', 3, 'connected')")"
+    "$(ms "SELECT count(DISTINCT c) FROM (SELECT simdup_cluster(id, fp, 3, 'leader') OVER (ORDER BY id) AS c FROM fps WHERE id <= $n) AS w")" \
+    "$(ms "SELECT count(DISTINCT c) FROM (SELECT simdup_cluster(id, fp, 3, 'connected') OVER (ORDER BY id) AS c FROM fps WHERE id <= $n) AS w")"
 done
 
 # New rows, of which each is near an old one: look for any of them, and for all.

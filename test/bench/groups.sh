@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# groups.sh: refreshes of a grouping against simdup_clusters of the same query, the
+# groups.sh: refreshes of a grouping against simdup_cluster over the same rows, the
 # first of them with the writing of its result; and sizes of groups and decisions.
 # ROWS, by default 1000000, is the number of rows.
 
@@ -18,21 +18,21 @@ FROM generate_series(1, $rows::bigint) AS i;
 CREATE VIEW fps_source AS SELECT id AS key, fp FROM fps;
 VACUUM ANALYZE fps;
 SELECT simdup_group('fps_case', 'fps_source');
-CREATE TABLE result (key bigint PRIMARY KEY, cluster bigint, size bigint);
+CREATE TABLE result (key bigint PRIMARY KEY, cluster bigint);
 SQL
-clusters="SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM fps ORDER BY id', 8)"
+clusters="SELECT count(c) FROM (SELECT simdup_cluster(id, fp) OVER (ORDER BY id) AS c FROM fps) AS w"
 before='TRUNCATE fps_case, fps_case_events, result'
 ratio "first grouping : clusters and INSERT of the result" \
   "SELECT count(*) FROM simdup_regroup('fps_case')" \
-  "INSERT INTO result SELECT key, cluster, size FROM simdup_clusters('SELECT id, fp FROM fps ORDER BY id', 8, min_size => 1)" \
+  "INSERT INTO result SELECT id, simdup_cluster(id, fp) OVER (ORDER BY id) FROM fps" \
   3 "<= 2"
 before=
 sql -c "SELECT FROM simdup_regroup('fps_case')" >/dev/null
-ratio "refresh, nothing new : simdup_clusters" "SELECT count(*) FROM simdup_regroup('fps_case')" "$clusters" 3 "<= 3"
+ratio "refresh, nothing new : simdup_cluster" "SELECT count(*) FROM simdup_regroup('fps_case')" "$clusters" 3 "<= 3"
 sql -c "UPDATE fps_case_settings SET method = 'connected'" -c "SELECT FROM simdup_regroup('fps_case')" >/dev/null
-ratio "refresh, nothing new : simdup_clusters, connected" \
+ratio "refresh, nothing new : simdup_cluster, connected" \
   "SELECT count(*) FROM simdup_regroup('fps_case')" \
-  "SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM fps ORDER BY id', 8, 'connected')" 3
+  "SELECT count(c) FROM (SELECT simdup_cluster(id, fp, 8, 'connected') OVER (ORDER BY id) AS c FROM fps) AS w" 3
 sql -c 'DROP TABLE fps, result, fps_case, fps_case_decisions, fps_case_events, fps_case_settings CASCADE'
 
 # One group of rows a bit or two from each other, and decisions within it: every

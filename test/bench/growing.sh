@@ -199,7 +199,7 @@ batches()
 {
   rates 'plain scan' "$(took 'SELECT count(fp), max(id) FROM fps')"
   batch 'simdup_pairs, k = 3' "SELECT count(*) FROM simdup_pairs('SELECT id, fp FROM fps', 3)"
-  batch 'simdup_clusters, k = 3' "SELECT count(*) FROM simdup_clusters('SELECT id, fp FROM fps', 3, 'connected')"
+  batch 'simdup_cluster, k = 3' "SELECT count(c) FROM (SELECT simdup_cluster(id, fp, 3, 'connected') OVER (ORDER BY id) AS c FROM fps) AS w"
 }
 
 sql <<'SQL'

@@ -9,7 +9,7 @@ CREATE TABLE letter (
 CREATE INDEX letter_fp ON letter USING hamming (fp);
 CREATE TABLE note (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, content text NOT NULL,
   seen integer NOT NULL DEFAULT 1, repeats bigint,
-  kept bigint GENERATED ALWAYS AS (coalesce(repeats, id)) STORED UNIQUE);
+  kept bigint NOT NULL GENERATED ALWAYS AS (coalesce(repeats, id)) STORED UNIQUE);
 CREATE INDEX note_near ON note USING hamming (content);
 CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON note FOR EACH ROW
   EXECUTE FUNCTION simdup_flag_trigger('repeats', 'key => kept', 'lock => true');

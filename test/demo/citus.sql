@@ -58,6 +58,8 @@ CREATE TABLE petition (
 );
 CREATE INDEX petition_fp ON petition USING hamming (fp);
 SELECT create_distributed_table('petition', 'district') \g /dev/null
+-- a key names one row of its shard
+SELECT run_command_on_shards('petition', 'CREATE UNIQUE INDEX ON %s (id)') \g /dev/null
 
 -- Triggers fire on the shards and know the rows of their shard. Citus makes
 -- them with this setting only.
@@ -107,7 +109,7 @@ SET citus.enable_ddl_propagation = off;
 CREATE TABLE petition_log (new_key bigint, old_key bigint, distance integer, logged_at timestamptz, UNIQUE (new_key, old_key));
 RESET citus.enable_ddl_propagation;
 SELECT run_command_on_workers('CREATE TABLE simdup_citus.petition_log (new_key bigint, old_key bigint, distance integer, logged_at timestamptz, UNIQUE (new_key, old_key))') \g /dev/null
-CREATE TRIGGER log AFTER INSERT ON petition REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+CREATE TRIGGER log AFTER INSERT ON petition FOR EACH ROW
   EXECUTE FUNCTION simdup_log_trigger('petition_log', 'key => id');
 INSERT INTO petition (district, id, content) VALUES
   ('Castle', 2003, 'The playground behind the school has no shade at all. In summer the slides are too hot to touch and children stay inside. Please plant trees or put up a sail.');

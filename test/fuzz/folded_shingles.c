@@ -76,6 +76,41 @@ naive_raw(const char *text, size_t len, size_t *n)
 	return chars;
 }
 
+/*
+ * Put one character for what is its canonical decomposition, as long as there is
+ * any such pair, the leftmost first. Hangul counts as Unicode's data lists it.
+ */
+static void
+join_pairs(NaiveChar *chars, size_t *n)
+{
+	for (size_t i = 0; i + 1 < *n;)
+	{
+		uint32_t first = chars[i].cp;
+		uint32_t second = chars[i + 1].cp;
+		uint32_t joined = 0;
+		size_t used = i;
+
+		for (size_t j = 0; j < simdup_fold_n_pairs; j++)
+			if (simdup_fold_pairs[j].first == first &&
+				simdup_fold_pairs[j].second == second)
+				joined = simdup_fold_pairs[j].joined;
+		if (first >= 0x1100 && first <= 0x1112 && second >= 0x1161 &&
+			second <= 0x1175)
+			joined = 0xAC00 + (first - 0x1100) * 588 + (second - 0x1161) * 28;
+		if (first >= 0xAC00 && first <= 0xD7A3 && (first - 0xAC00) % 28 == 0 &&
+			second >= 0x11A8 && second <= 0x11C2)
+			joined = first + second - 0x11A7;
+		if (joined == 0)
+		{
+			i++;
+			continue;
+		}
+		append_char(chars, &used, joined, chars[i].char_class);
+		memmove(&chars[i + 1], &chars[i + 2],
+				(--*n - i - 1) * sizeof(NaiveChar));
+	}
+}
+
 /* The characters of the folded text; a byte of none is a separator. */
 static NaiveChar *
 naive_folded(const char *text, size_t len, size_t *n)
@@ -97,7 +132,7 @@ naive_folded(const char *text, size_t len, size_t *n)
 			continue;
 		}
 		property = simdup_fold_properties[simdup_fold_number(cp)];
-		if (property.n == 1)
+		if (property.char_class != SIMDUP_FOLD_LISTED)
 			append_char(folded, n, (uint32_t) ((int32_t) cp + property.value),
 						(SimdupCharClass) property.char_class);
 		else
@@ -109,6 +144,7 @@ naive_folded(const char *text, size_t len, size_t *n)
 							SIMDUP_EXPANSION_CLASS(e));
 			}
 	}
+	join_pairs(folded, n);
 	free(chars);
 	return folded;
 }

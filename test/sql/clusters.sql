@@ -254,7 +254,7 @@ SELECT simdup_cluster(id, fp, body, 8, 'NaN') OVER () FROM doc;
 SELECT simdup_cluster(id, fp, body, w => 0) OVER () FROM doc;
 SELECT simdup_cluster(id, fp, body, unit => 'line') OVER () FROM doc;
 SELECT simdup_cluster(id, body, 1.5) OVER () FROM doc;
-SELECT simdup_cluster(id, body, 0.5) OVER () FROM doc;
+SELECT simdup_cluster(id, body, 0.2) OVER () FROM doc;
 SELECT simdup_cluster(id, body, NULL::float8) OVER () FROM doc;
 SELECT simdup_component('1'::json, '2'::json) OVER ();
 SELECT simdup_component('(1,2)'::point, '(1,2)'::point) OVER ();

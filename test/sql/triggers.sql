@@ -41,15 +41,15 @@ INSERT INTO "Flag ged" VALUES (14, 'fffffffffffffff0') ON CONFLICT ("Key") DO UP
 UPDATE "Flag ged" SET "Key" = 16, "Fp" = 'fffffffffffffff8' WHERE "Key" = 14;
 SELECT * FROM "Flag ged" WHERE "Key" > 13 ORDER BY 1;
 -- a key of any type
-CREATE TABLE flag_text (id text COLLATE "C", fp simhash64, dup text);
+CREATE TABLE flag_text (id text COLLATE "C" PRIMARY KEY, fp simhash64, dup text);
 CREATE INDEX ON flag_text USING hamming (fp);
 CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON flag_text FOR EACH ROW
   EXECUTE FUNCTION simdup_flag_trigger('dup', 'max_distance => 64', 'key => id');
-INSERT INTO flag_text VALUES (repeat('long ', 1000), :a), ('b', near(:a, 1, 2)), ('a', near(:a, 1, 3)), ('c', near(:a, 1)), (NULL, near(:a, 5));
-UPDATE flag_text SET fp = near(:a, 5, 6) WHERE id IS NULL;
+INSERT INTO flag_text VALUES (repeat('long ', 1000), :a), ('b', near(:a, 1, 2)), ('a', near(:a, 1, 3)), ('c', near(:a, 1)), ('d', near(:a, 5));
+UPDATE flag_text SET fp = near(:a, 5, 6) WHERE id = 'd';
 SELECT left(id, 9) AS id, left(dup, 9) AS dup FROM flag_text ORDER BY id;
 -- distance 0
-CREATE TABLE flag_zero (id int, fp simhash64, dup int);
+CREATE TABLE flag_zero (id int PRIMARY KEY, fp simhash64, dup int);
 CREATE INDEX ON flag_zero USING hamming (fp);
 CREATE TRIGGER flag BEFORE INSERT ON flag_zero FOR EACH ROW
   EXECUTE FUNCTION simdup_flag_trigger('dup', 'max_distance => 0', 'key => id');
@@ -97,7 +97,7 @@ SELECT id, body FROM gen ORDER BY id;
 --
 -- simdup_log_trigger. Random statements: triggers_log.
 --
-CREATE TABLE logged (id int, fp simhash64);
+CREATE TABLE logged (id int PRIMARY KEY, fp simhash64);
 CREATE TABLE logged_log (new_key int, old_key int, distance int, logged_at timestamptz, UNIQUE (new_key, old_key));
 CREATE INDEX ON logged USING hamming (fp);
 CREATE TRIGGER log AFTER INSERT OR UPDATE ON logged FOR EACH ROW
@@ -222,11 +222,24 @@ CALL lock_pairs();
 SELECT k, max(n) AS locks, bool_and(twins) AS twins_meet, count(*) FILTER (WHERE unrelated) AS unrelated_meet
   FROM locked GROUP BY k ORDER BY k;
 
+-- what pg_locks shows is not the value of a block: of one fingerprint, two tables
+-- have other tags, and one table the same again
+CREATE TABLE tagged (n int, tag text);
+CREATE TABLE locking_too (LIKE locking INCLUDING INDEXES);
+CREATE TRIGGER t BEFORE INSERT ON locking_too FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('max_distance => 0', 'key => id');
+INSERT INTO tagged SELECT i, t FROM generate_series(1, 2) AS i, unnest(locks_of(0, '0000000000000007')) AS t;
+BEGIN;
+INSERT INTO locking_too VALUES (1, '0000000000000007');
+INSERT INTO tagged SELECT 3, objsubid || ':' || objid FROM pg_locks
+WHERE locktype = 'advisory' AND pid = pg_backend_pid() AND objsubid > 16384 AND classid <> 0;
+COMMIT;
+SELECT count(*), count(DISTINCT tag) AS tags, bool_or(tag LIKE '%:7') AS shows FROM tagged;
+
 --
 -- Partitions: twins are looked for in the whole table
 --
-CREATE TABLE part (gone int, id int, region text, fp simhash64, dup int) PARTITION BY LIST (region);
-CREATE TABLE part_n (dup int, fp simhash64, id int, region text);
+CREATE TABLE part (gone int, id int, region text, fp simhash64, dup int, PRIMARY KEY (id, region)) PARTITION BY LIST (region);
+CREATE TABLE part_n (dup int, fp simhash64, id int NOT NULL, region text NOT NULL);
 ALTER TABLE part DROP COLUMN gone;
 ALTER TABLE part ATTACH PARTITION part_n FOR VALUES IN ('n');
 CREATE TABLE part_s PARTITION OF part FOR VALUES IN ('s');
@@ -257,7 +270,7 @@ SELECT id, dup FROM part WHERE id = 6;
 -- Inheritance: a parent's trigger searches the children, and does not fire
 -- for them
 --
-CREATE TABLE parent (id int, fp simhash64, dup int);
+CREATE TABLE parent (id int PRIMARY KEY, fp simhash64, dup int);
 CREATE TABLE child (more text) INHERITS (parent);
 CREATE INDEX ON parent USING hamming (fp);
 CREATE TRIGGER flag BEFORE INSERT ON parent FOR EACH ROW
@@ -268,9 +281,11 @@ CREATE INDEX ON child USING hamming (minhash64(more));
 INSERT INTO parent VALUES (3, :a);
 CREATE INDEX ON child USING hamming (fp);
 INSERT INTO parent VALUES (3, :a);
+ALTER TABLE child ADD UNIQUE (id);
+INSERT INTO parent VALUES (3, :a);
 SELECT tableoid::regclass, id, dup FROM parent ORDER BY id;
 -- a child whose columns have other numbers
-CREATE TABLE other (fp simhash64, dup int, more text, id int);
+CREATE TABLE other (fp simhash64, dup int, more text, id int PRIMARY KEY);
 ALTER TABLE other INHERIT parent;
 CREATE INDEX ON other USING hamming (minhash64(more));
 INSERT INTO parent VALUES (4, near(:a, 20));
@@ -325,7 +340,7 @@ CREATE OPERATOR shadow.< (LEFTARG = int, RIGHTARG = int, FUNCTION = shadow.no);
 CREATE OPERATOR shadow.<= (LEFTARG = int, RIGHTARG = int, FUNCTION = shadow.no);
 CREATE OPERATOR shadow.<~> (LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = shadow.no);
 CREATE TABLE shadow.gen_log (nothing int);
-CREATE TABLE plain (id int, body text, dup int);
+CREATE TABLE plain (id int PRIMARY KEY, body text, dup int);
 CREATE INDEX ON plain USING hamming (body);
 CREATE TRIGGER b_flag BEFORE INSERT OR UPDATE ON plain FOR EACH ROW
   EXECUTE FUNCTION simdup_flag_trigger('dup', 'max_distance => 3', 'key => id', 'lock => true');
@@ -345,7 +360,7 @@ SELECT new_key, old_key, distance FROM gen_log ORDER BY line;
 -- user may see; flag and log search as the user
 --
 CREATE ROLE regress_simdup_clerk;
-CREATE TABLE shared (id int, who text DEFAULT current_user, fp simhash64, dup int);
+CREATE TABLE shared (id int PRIMARY KEY, who text DEFAULT current_user, fp simhash64, dup int);
 CREATE INDEX ON shared USING hamming (fp);
 CREATE TRIGGER reject BEFORE INSERT ON shared FOR EACH ROW
   EXECUTE FUNCTION simdup_reject_trigger('max_distance => 1', 'key => id');
@@ -387,8 +402,9 @@ RESET session_replication_role;
 --
 -- Written wrong: what is wrong, and how to write it
 --
-CREATE TABLE wrong (id int, big bigint, body text, fp simhash64, flag int, js json, short varchar(3), long varchar(10),
-                    idgen int GENERATED ALWAYS AS (id + 1) STORED);
+CREATE TABLE wrong (id int NOT NULL UNIQUE, big bigint GENERATED ALWAYS AS IDENTITY UNIQUE, body text, fp simhash64, flag int, js json,
+                    short varchar(3), long varchar(10) NOT NULL UNIQUE DEFAULT left(md5(random()::text), 10),
+                    idgen int NOT NULL GENERATED ALWAYS AS (id + 1) STORED UNIQUE);
 CREATE TABLE wrong_log (new_key int, old_key int, distance int);
 CREATE INDEX wrong_fp ON wrong USING hamming (fp);
 CREATE PROCEDURE try(timing text, call text) LANGUAGE plpgsql AS $$
@@ -436,6 +452,13 @@ CALL try(:before, $$simdup_flag_trigger('flag', 'key => id', 'luck => true')$$);
 CALL try(:before, $$simdup_flag_trigger('flag', 'key => id', 'within => id')$$);
 CALL try(:before, $$simdup_flag_trigger('flag', 'key => id', 'max_distance=>3')$$);
 CALL try(:before, $$simdup_reject_trigger('key => id', 'lock => true')$$);
+CALL try(:before, $$simdup_reject_trigger()$$);
+CALL try(:before, $$simdup_reject_trigger('key => ')$$);
+CALL try(:before, $$simdup_reject_trigger('key => id, nope')$$);
+CALL try(:before, $$simdup_reject_trigger('key => id, "')$$);
+CALL try(:before, $$simdup_flag_trigger('flag', 'key => id, big')$$);
+CALL try(:before, $$simdup_flag_trigger('flag', 'key => id', 'columns => nope')$$);
+CALL try(:before, $$simdup_flag_trigger('flag', 'key => id', 'columns => body, ')$$);
 SELECT format('CALL try(%L, %L)', 'BEFORE INSERT ON wrong FOR EACH ROW', format('simdup_flag_trigger(%L, %L, %L)', 'flag', 'key => id', 'max_distance => ' || k))
   FROM unnest(ARRAY['-1', '65', 'three', '', '99999999999999999999', '+3', ' 3', '3 ', '0x3', '1e1', '03']) k \gexec
 CALL try(:after, $$simdup_log_trigger()$$);

@@ -66,7 +66,7 @@ CREATE TRIGGER r AFTER INSERT ON log FOR EACH ROW EXECUTE FUNCTION drop_log();
 INSERT INTO t VALUES (13, '0000000000000001');
 
 -- the partitioned table that a partition's triggers come from
-CREATE TABLE p (id int, region text, fp simhash64, flag int) PARTITION BY LIST (region);
+CREATE TABLE p (id int, region text, fp simhash64, flag int, PRIMARY KEY (id, region)) PARTITION BY LIST (region);
 CREATE INDEX p_fp ON p USING hamming (fp);
 CREATE TABLE p_n PARTITION OF p FOR VALUES IN ('n');
 CREATE TABLE p_s PARTITION OF p FOR VALUES IN ('s');
@@ -136,8 +136,8 @@ CALL in_condition('SET search_path = nowhere');
 CALL in_condition('CREATE SCHEMA IF NOT EXISTS arrival_more');
 
 -- a policy whose function writes where triggers fire, while the statement is planned
-CREATE TABLE q (id int, fp simhash64, flag int);
-CREATE TABLE q_other (id int, fp simhash64, flag int);
+CREATE TABLE q (id int PRIMARY KEY, fp simhash64, flag int);
+CREATE TABLE q_other (id int PRIMARY KEY, fp simhash64, flag int);
 CREATE INDEX ON q USING hamming (fp);
 CREATE INDEX ON q_other USING hamming (fp);
 CREATE TRIGGER f BEFORE INSERT ON q FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('flag', 'max_distance => 3', 'key => id');

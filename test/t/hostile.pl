@@ -203,7 +203,7 @@ my $number = 0;
 for my $name (@names)
 {
 	my $quoted = '"' . $name =~ s/"/""/gr . '"';
-	my $argument = "'key => " . $name =~ s/'/''/gr . "'";
+	my $argument = "'key => " . $quoted =~ s/'/''/gr . "'";
 
 	# the table, its key and its fingerprint are called so, or nearly
 	for my $action (
@@ -293,6 +293,24 @@ is(said(q{INSERT INTO data.petition VALUES (11, 'clerk', 'a tree has fallen on t
 	'', 'a flag names no row that the writer may not see');
 is(said(q{INSERT INTO data.petition VALUES (12, 'clerk', 'a tree has fallen on the road') RETURNING dup}, @as_clerk),
 	'11', 'but those that he may');
+sql(<<'SQL');
+INSERT INTO data.petition VALUES (13, 'owner', 'the fountain on the square is dry');
+CREATE FUNCTION data.speaks() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE 'asked for a row'; RETURN true; END $$;
+CREATE POLICY speaks ON data.petition AS RESTRICTIVE FOR SELECT USING (data.speaks());
+SQL
+for my $settings (
+	"client_min_messages = 'debug5'",
+	map({ "client_min_messages = 'log'; SET debug_print_$_ = on" } 'parse', 'rewritten', 'plan'),
+	"client_min_messages = 'notice'")
+{
+	# what kinds of messages come, without their numbers
+	my ($near_it, $near_none) = map {
+		my $text = said("SET $settings; BEGIN; INSERT INTO data.petition VALUES (14, 'clerk', '$_'); ROLLBACK", @as_clerk);
+		join "\n", map { s/\d+//gr } $text =~ /^((?:DEBUG|LOG|NOTICE|WARNING|ERROR):.{0,40})/gm;
+	} 'the fountain on the square is dry', 'a lamp on the bridge has gone out';
+	is($near_it, $near_none, "no message tells of a row that the writer may not see: $settings");
+}
+sql('DROP POLICY speaks ON data.petition; DELETE FROM data.petition WHERE id = 13');
 for my $batch (
 	q{SELECT count(*) FROM ext.simdup_pairs('SELECT id, fp FROM data.petition', 0)},
 	q{SELECT ext.simdup_report('SELECT id, fp FROM data.petition') -> 'counts' -> 'rows'})

@@ -24,18 +24,16 @@ CREATE TABLE variant (letter text, language text, variant text, content text, PR
 SQL
 
 # --- the same letter otherwise: smallest and largest distance from the text as
-# it was written. A line with more than 0 shows a limit of folding. Hangul of
-# separate jamo is not composed. The letter đ is not a d with a mark. A
-# traditional character that is also a simplified one (著, 裡, 復) stays.
+# it was written. Other spellings are at 0, but where the words are others.
 
 my %expected = map { /^(\S+ \S+) +(.*)$/ ? ($1 => $2) : () } split /\n/, <<'TABLE';
 ar decomposed    6 letters: 0 to 0
 ar glued         7 letters: 0 to 0
 ar no_diacritics 7 letters: 0 to 0
-ar place         7 letters: 4 to 10
+ar place         7 letters: 5 to 8
 ar spacing       7 letters: 0 to 0
 ar stretched     7 letters: 0 to 0
-ar typo          7 letters: 0 to 7
+ar typo          7 letters: 0 to 4
 ar vowel_signs   7 letters: 0 to 0
 de capitals      7 letters: 0 to 0
 de decomposed    6 letters: 0 to 0
@@ -47,18 +45,18 @@ de spacing       7 letters: 0 to 0
 de transcribed   7 letters: 0 to 10
 de typo          7 letters: 0 to 6
 hi glued         7 letters: 0 to 0
-hi place         7 letters: 2 to 9
+hi place         7 letters: 1 to 9
 hi precomposed   4 letters: 0 to 0
 hi spacing       7 letters: 0 to 0
-hi typo          7 letters: 1 to 6
+hi typo          7 letters: 1 to 5
 ja decomposed    7 letters: 0 to 0
 ja glued         7 letters: 0 to 0
 ja half_width    5 letters: 0 to 0
 ja parted        7 letters: 0 to 0
-ja place         7 letters: 2 to 9
+ja place         7 letters: 4 to 11
 ja spacing       7 letters: 0 to 0
-ja typo          7 letters: 4 to 11
-ko decomposed    7 letters: 28 to 39
+ja typo          7 letters: 4 to 12
+ko decomposed    7 letters: 0 to 0
 ko glued         7 letters: 0 to 0
 ko parted        7 letters: 0 to 0
 ko place         7 letters: 0 to 11
@@ -66,14 +64,14 @@ ko spacing       7 letters: 0 to 0
 ko typo          7 letters: 3 to 10
 th glued         7 letters: 0 to 0
 th parted        7 letters: 0 to 0
-th place         7 letters: 3 to 12
+th place         7 letters: 1 to 11
 th spacing       7 letters: 0 to 0
-th typo          7 letters: 0 to 8
+th typo          7 letters: 0 to 11
 vi capitals      7 letters: 0 to 0
 vi decomposed    7 letters: 0 to 0
 vi full_width    7 letters: 0 to 0
 vi glued         7 letters: 0 to 0
-vi no_diacritics 7 letters: 0 to 6
+vi no_diacritics 7 letters: 0 to 0
 vi place         7 letters: 5 to 9
 vi spacing       7 letters: 0 to 0
 vi typo          7 letters: 0 to 6
@@ -81,7 +79,7 @@ zh glued         7 letters: 0 to 0
 zh parted        7 letters: 0 to 0
 zh place         7 letters: 5 to 10
 zh spacing       7 letters: 0 to 0
-zh traditional   7 letters: 0 to 12
+zh traditional   7 letters: 0 to 0
 zh typo          7 letters: 3 to 8
 TABLE
 
@@ -102,7 +100,7 @@ FROM (SELECT *, minhash64(content) AS fp FROM variant WHERE variant = 'text') AS
   JOIN (SELECT *, minhash64(content) AS fp FROM variant WHERE variant = 'text') AS b ON a.letter < b.letter AND a.language = b.language
 GROUP BY a.language ORDER BY 1;
 SQL
-	join("\n", qw(ar|21|21|31.1 de|21|22|31.6 hi|21|24|31.8 ja|21|24|32.7 ko|21|26|30.2 th|21|25|31.8 vi|21|25|30.7 zh|21|21|32.8)), 'unrelated letters: pairs, smallest distance, mean');
+	join("\n", qw(ar|21|27|31.0 de|21|22|31.6 hi|21|24|30.7 ja|21|27|33.8 ko|21|26|30.2 th|21|24|31.9 vi|21|25|30.4 zh|21|21|32.8)), 'unrelated letters: pairs, smallest distance, mean');
 
 # --- bytes that are no text, and characters that the database lacks
 
@@ -125,7 +123,7 @@ SELECT minhash64(string_agg(chr(i), '' ORDER BY i)) = minhash64(ARRAY(SELECT min
        count(minhash64(chr(i))), md5(string_agg(minhash64(chr(i))::text, ',' ORDER BY i))
 FROM generate_series(1, 1114111) AS i WHERE i NOT BETWEEN 55296 AND 57343;
 SQL
-	't|t|140643|334195546cf0a38804b0dcb3b74aba9e', 'all of Unicode');
+	't|t|140359|00cdd7aaccb11f67a627bcb0b58fba61', 'all of Unicode');
 
 # --- a million features, serially and in parallel, as rows and as an array
 

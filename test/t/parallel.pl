@@ -8,6 +8,7 @@
 use strict;
 use warnings;
 
+use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -217,7 +218,7 @@ sub start_with_memory
 }
 SKIP:
 {
-	skip 'no name spaces', 2 if system('unshare -rm mount -t tmpfs tmpfs /dev/shm 2>/dev/null') != 0;
+	skip 'no name spaces', 6 if system('unshare -rm mount -t tmpfs tmpfs /dev/shm 2>/dev/null') != 0;
 	$node->append_conf('postgresql.conf', 'dynamic_shared_memory_type = posix');
 	my %seen;
 	# eight workers take 640 kB
@@ -233,6 +234,39 @@ SKIP:
 	is($seen{0}, $n, 'without room for workers, the join runs alone');
 	my ($fewer) = grep { $_ > 0 && $_ < 8 } keys %seen;
 	is($seen{ $fewer // 'fewer' }, $n, 'with little room, the join has fewer workers');
+
+	# memory that the server has reserved, before a /dev/shm that has none
+	my $join = "SET parallel_setup_cost = 1e10; SET max_parallel_workers_per_gather = 8; SELECT count(*) FROM $pairs";
+	my ($out, $err, $mb);
+	for my $reserved (1, 0)
+	{
+		$node->append_conf('postgresql.conf', 'min_dynamic_shared_memory = ' . ($reserved || $mb + 5) . 'MB');
+		die 'the server did not start' unless start_with_memory(4500);
+		# ends when there is no room
+		$node->psql('postgres', q{COPY (SELECT repeat('x', 1000) FROM generate_series(1, 10000)) TO '/dev/shm/full'}) if !$reserved;
+		$before = n_started();
+		(undef, $out, $err) = $node->psql('postgres', $join);
+		next if !$reserved;
+		($mb) = $err =~ /All of them need (\d+) MB of shared memory, and \d MB is there/ or die "no room asked for: $err";
+		system('pg_ctl', '-s', '-m', 'fast', '-D', $node->data_dir, 'stop');
+		$node->start;
+	}
+	is("$out$err", $n, 'with reserved memory, the join has all workers, and says nothing');
+	cmp_ok(n_started(), '>', $before, '... and they start');
+	# six joins at once have too little of it
+	my @errors = ('') x 6;
+	my @joins = map {
+		IPC::Run::start([ 'psql', '-XqAt', '-d', $node->connstr('postgres'), '-c', $join . " UNION ALL SELECT count(*) FROM $pairs" x 3 ],
+			'<', '/dev/null', '>', '/dev/null', '2>', \$errors[$_])
+	} 0 .. 5;
+	$_->finish for @joins;
+	my @failed = grep { $_ ne '' } @errors;
+	cmp_ok(scalar @failed, '>', 0, 'where the room went meanwhile, the server fails');
+	is_deeply([ grep { !/^ERROR: +could not resize shared memory segment .*\nHINT: +Make \/dev\/shm larger, raise min_dynamic_shared_memory/ } @failed ],
+		[], '... and the error says what to do');
+	system('pg_ctl', '-s', '-m', 'fast', '-D', $node->data_dir, 'stop');
+	$node->append_conf('postgresql.conf', 'min_dynamic_shared_memory = 0');
+	$node->start;
 }
 
 # No workers to have.

@@ -110,7 +110,7 @@ CREATE TRIGGER a_fingerprint BEFORE INSERT OR UPDATE ON letter FOR EACH ROW EXEC
 SQL
 my $copy = "\\copy letter (id, title, district, category, received_at, content) FROM 'test/data/petitions.csv' (FORMAT csv, HEADER)\n";
 
-answer($_, 'city', 'city', "CREATE TABLE letter ($columns); CREATE INDEX letter_fp ON letter USING hamming (fp);
+answer($_, 'city', 'city', "CREATE TABLE letter ($columns, PRIMARY KEY (id)); CREATE INDEX letter_fp ON letter USING hamming (fp);
 	CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON letter FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('duplicate', 'key => id', 'lock => true');") for @shards;
 $coordinator->safe_psql('city', <<SQL);
 CREATE TABLE letter ($columns) PARTITION BY LIST (district);
@@ -236,10 +236,10 @@ is(index_searches("SELECT id FROM archive WHERE fp <@ simhash_ball($center, 5)")
 is(index_searches(q{SET plan_cache_mode = force_generic_plan; PREPARE q(simhash64) AS SELECT id FROM archive WHERE simhash_within(fp, $1, 3); EXECUTE q('0123456789abcdef')}),
 	3, 'a parameter: each shard goes by its index');
 $coordinator->safe_psql('city', q{CREATE INDEX archive_parent ON archive USING hamming (fp);
-	CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON archive FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('duplicate', 'max_distance => 3', 'key => id')});
+	CREATE TRIGGER reject BEFORE INSERT OR UPDATE ON archive FOR EACH ROW EXECUTE FUNCTION simdup_reject_trigger('max_distance => 3', 'key => id')});
 my ($ended, undef, $said) = $coordinator->psql('city', 'INSERT INTO archive SELECT 30001, (hashint8extended(17, 0) # 1)::simhash64');
 like($said, qr/ERROR:  cannot search foreign table "archive_1"/, 'a trigger over shards says that it cannot search them');
-$coordinator->safe_psql('city', 'DROP TRIGGER flag ON archive; DROP INDEX archive_parent');
+$coordinator->safe_psql('city', 'DROP TRIGGER reject ON archive; DROP INDEX archive_parent');
 
 my $nearest = "SELECT fp <~> $center, id FROM archive WHERE simhash_within(fp, $center, 22) ORDER BY fp <~> $center";
 is(index_searches($nearest, 'Index Scan using archive_fp'), 3, 'in order of distance: each shard goes by its index');

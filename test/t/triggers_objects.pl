@@ -33,7 +33,7 @@ CREATE SCHEMA elsewhere;
 CREATE EXTENSION dblink;
 CREATE EXTENSION citext SCHEMA kt;
 CREATE EXTENSION simdup SCHEMA ext;
-CREATE TABLE data.pet (id kt.citext, region text, fp ext.simhash64, dup kt.citext, note text) PARTITION BY LIST (region);
+CREATE TABLE data.pet (id kt.citext, region text, fp ext.simhash64, dup kt.citext, note text, PRIMARY KEY (id, region)) PARTITION BY LIST (region);
 CREATE TABLE data.pet_n PARTITION OF data.pet FOR VALUES IN ('n');
 CREATE TABLE data.pet_s PARTITION OF data.pet FOR VALUES IN ('s');
 CREATE INDEX pet_fp ON data.pet USING hamming (fp);
@@ -104,7 +104,7 @@ my @actions = (
 	[ 'other partition: drop',    'DROP TABLE data.pet_s' ],
 	[ 'other partition: create',  q{CREATE TABLE data.pet_w PARTITION OF data.pet FOR VALUES IN ('w')} ],
 	[ 'other partition: foreign', q{CREATE FOREIGN DATA WRAPPER nowhere; CREATE SERVER nowhere FOREIGN DATA WRAPPER nowhere;
-		ALTER TABLE data.pet DETACH PARTITION data.pet_s; DROP INDEX data.pet_fp; CREATE FOREIGN TABLE data.pet_f PARTITION OF data.pet FOR VALUES IN ('f') SERVER nowhere} ],
+		ALTER TABLE data.pet DETACH PARTITION data.pet_s; DROP INDEX data.pet_fp; ALTER TABLE data.pet DROP CONSTRAINT pet_pkey; CREATE FOREIGN TABLE data.pet_f PARTITION OF data.pet FOR VALUES IN ('f') SERVER nowhere} ],
 	[ 'table: rename',            'ALTER TABLE data.pet RENAME TO lost' ],
 	[ 'table: move',              'ALTER TABLE data.pet SET SCHEMA elsewhere' ],
 	[ 'table: drop',              'DROP TABLE data.pet CASCADE' ],
@@ -115,6 +115,7 @@ my @actions = (
 	[ 'index: drop',              'DROP INDEX data.pet_fp' ],
 	[ 'index: another',           'CREATE INDEX ON data.pet USING hamming (fp); DROP INDEX data.pet_fp' ],
 	[ 'index: on one partition',  'DROP INDEX data.pet_fp; CREATE INDEX ON data.pet_n USING hamming (fp)' ],
+	[ 'key: drop its index',      'ALTER TABLE data.pet DROP CONSTRAINT pet_pkey' ],
 	[ 'condition: drop',          'DROP FUNCTION public.always' ],
 	[ 'condition: rename',        'ALTER FUNCTION public.always RENAME TO lost' ],
 	[ 'condition: replace',       q{CREATE OR REPLACE FUNCTION public.always(a data.pet, b data.pet) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'} ],

@@ -306,6 +306,16 @@ main(void)
 	test_own("“Help”, she said: mend it before the winter comes to us.", form,
 			 "“Help”, she said: … comes to us.");
 	test_own("E\xcc\x81te\xcc\x81 2024", "hiver", "E\xcc\x81te\xcc\x81 2024");
+	/* in another form, and to the end of the last character's marks */
+	test_own("バスか\u3099来ない。道か\u3099暗くて誰も歩けない。ﾍﾞﾝﾁか\u3099",
+			 "バスが来ない。ベンチがある。",
+			 "道か\u3099暗くて誰も歩けない。ﾍﾞﾝﾁか\u3099");
+	test_own("\u1103\u1169\u1105\u1169\u1100\u1161 어둡습니다. 버스가 "
+			 "늦어요 \u1112\u1161\u11ab.",
+			 "도로가 어둡습니다.", "버스가 늦어요 \u1112\u1161\u11ab.");
+	/* a soft hyphen is nothing, a hyphen parts jamo */
+	test_own("가\u00ad\u11a8 나. 가\u2010\u11a8 다.", "각 나. 각 다.",
+			 "가\u2010\u11a8 다.");
 	test_common(letters, 4, 0.5,
 				"The lamp at the corner of Fish Street is dark. It has to be mended soon,");
 	test_common(letters, 3, 1,

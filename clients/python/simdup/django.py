@@ -291,7 +291,7 @@ class _Trigger(Operation):
 class FlagTrigger(_Trigger):
     """CREATE TRIGGER … EXECUTE FUNCTION simdup_flag_trigger: flag_field names the nearest other row.
 
-    Options are those of the function: max_distance, key, index, condition, lock.
+    Options are those of the function: max_distance, key, columns, index, condition, lock.
     """
 
     function = 'simdup_flag_trigger'

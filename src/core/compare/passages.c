@@ -63,6 +63,9 @@ typedef struct Words
 	bool overflow; /* there are more */
 	bool open;	   /* the last word goes on */
 	bool begins;   /* the next word begins a sentence */
+	size_t from;   /* where the character stands that is being folded */
+	size_t to;
+	uint64_t before; /* the last word's hash without its last character */
 } Words;
 
 /* Return the key of the n words from word i on: a hash of them in their order. */
@@ -90,12 +93,21 @@ begin_word(Words *words, size_t from)
 	words->begins = false;
 }
 
-/* Add the next folded character, which stands in [from, to) of the text. */
+/* Put a character behind those of the last word. */
 static void
-add_char(Words *words, uint32_t cp, SimdupCharClass char_class, size_t from,
-		 size_t to)
+end_with(Words *words, uint32_t cp)
 {
-	Word *word;
+	Word *word = &words->words[words->n - 1];
+
+	word->hash = (words->before + cp + 1) * CHAIN;
+	word->to = words->to;
+}
+
+/* Add the next folded character: a SimdupFoldSink. */
+static inline void
+add_char(void *arg, uint32_t cp, SimdupCharClass char_class)
+{
+	Words *words = arg;
 
 	if (char_class == SIMDUP_CHAR_SEPARATOR)
 	{
@@ -103,11 +115,17 @@ add_char(Words *words, uint32_t cp, SimdupCharClass char_class, size_t from,
 		return;
 	}
 	if (char_class == SIMDUP_CHAR_UNSEGMENTED || !words->open)
-		begin_word(words, from);
-	word = &words->words[words->n - 1];
-	word->hash = (word->hash + cp + 1) * CHAIN;
-	word->to = to;
+		begin_word(words, words->from);
+	words->before = words->words[words->n - 1].hash;
+	end_with(words, cp);
 	words->open = char_class == SIMDUP_CHAR_SEGMENTED;
+}
+
+/* A SimdupFoldReplacer. */
+static void
+replace_char(void *arg, uint32_t cp)
+{
+	end_with(arg, cp);
 }
 
 static uint8_t
@@ -168,6 +186,7 @@ read_words(SimdupUtf8 text)
 	const unsigned char *end = start + text.len;
 	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
 	const unsigned char *next;
+	uint32_t last = 0;
 	int n_lines = 0; /* ends of lines since the last word */
 
 	for (; p < end; p = next)
@@ -176,15 +195,15 @@ read_words(SimdupUtf8 text)
 		uint32_t cp = simdup_utf8_decode(p, end, &len);
 		SimdupFoldProperty property =
 			simdup_fold_properties[simdup_fold_number(cp)];
-		size_t from = (size_t) (p - start);
-		size_t to = from + (size_t) len;
 
+		words.from = (size_t) (p - start);
+		words.to = words.from + (size_t) len;
 		look = simdup_look(p, look);
 		next = p + len;
-		if (property.n == 1 && property.char_class != SIMDUP_CHAR_SEPARATOR)
+		if (property.char_class != SIMDUP_FOLD_LISTED &&
+			property.char_class != SIMDUP_CHAR_SEPARATOR)
 		{
-			add_char(&words, (uint32_t) ((int32_t) cp + property.value),
-					 (SimdupCharClass) property.char_class, from, to);
+			simdup_fold(cp, &last, add_char, replace_char, &words);
 			n_lines = 0;
 			continue;
 		}
@@ -192,21 +211,15 @@ read_words(SimdupUtf8 text)
 			behind_hyphen(next, end) != NULL)
 		{
 			next = behind_hyphen(next, end);
+			if (property.n > 0)
+				last = cp;
 			continue;
 		}
-		if (property.n == 1)
-			words.open = false;
-		for (int i = 0; property.n > 1 && i < property.n; i++)
-		{
-			uint32_t e = simdup_fold_expansions[property.value + i];
-
-			add_char(&words, SIMDUP_EXPANSION_CHAR(e),
-					 SIMDUP_EXPANSION_CLASS(e), from, to);
-		}
+		simdup_fold(cp, &last, add_char, replace_char, &words);
 		/* a mark that folds to nothing belongs to the word that it follows */
 		if (property.n == 0 && words.n > 0 &&
-			words.words[words.n - 1].to == from)
-			words.words[words.n - 1].to = to;
+			words.words[words.n - 1].to == words.from)
+			words.words[words.n - 1].to = words.to;
 		if (cp == '\n')
 			n_lines++;
 		else if (!is_among(IN_EMPTY_LINES, cp))

@@ -9,6 +9,16 @@
 #include "core/host.h"
 #include "core/unicode/charclass.h"
 
+/* Return the length of UTF-8 without its last character. */
+static size_t
+without_last(const char *bytes, size_t len)
+{
+	do
+		len--;
+	while ((bytes[len] & 0xC0) == 0x80);
+	return len;
+}
+
 /* Characters */
 
 /* Add a folded character unless it separates: a SimdupFoldSink. */
@@ -17,6 +27,16 @@ add_char(void *arg, uint32_t cp, SimdupCharClass char_class)
 {
 	if (char_class != SIMDUP_CHAR_SEPARATOR)
 		simdup_windows_add_char(arg, cp);
+}
+
+/* A SimdupFoldReplacer. */
+static void
+replace_char(void *arg, uint32_t cp)
+{
+	SimdupWindows *windows = arg;
+
+	windows->used = windows->starts[--windows->n];
+	simdup_windows_add_char(windows, cp);
 }
 
 /* ASCII letters in lower case, digits; 0 for separators. */
@@ -79,18 +99,25 @@ char_shingles(SimdupWindows *windows, const unsigned char *p,
 			  const unsigned char *end)
 {
 	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
+	uint32_t last = 0;
 	int len;
 
 	while (p < end)
 	{
+		const unsigned char *common = p;
+
 		p = add_common(windows, p, end);
+		/* nothing joins these characters */
+		if (p > common)
+			last = 0;
 		if (p < end && windows->n < windows->full)
 		{
-			simdup_fold(simdup_utf8_decode(p, end, &len), add_char, windows);
+			simdup_fold(simdup_utf8_decode(p, end, &len), &last, add_char,
+						replace_char, windows);
 			p += len;
 		}
 		if (windows->n >= windows->full)
-			simdup_windows_flush(windows);
+			simdup_windows_flush(windows, 1);
 		/* separators fill nothing, but take time */
 		look = simdup_look(p, look);
 	}
@@ -112,7 +139,7 @@ raw_shingles(SimdupWindows *windows, const unsigned char *p,
 		if (cp != SIMDUP_INVALID_CHAR && !simdup_is_white_space(cp))
 			simdup_windows_add_char(windows, cp);
 		if (windows->n >= full)
-			simdup_windows_flush(windows);
+			simdup_windows_flush(windows, 0);
 		look = simdup_look(p, look);
 	}
 }
@@ -124,7 +151,7 @@ typedef struct FoldedWords
 	SimdupWindows *windows;
 	SimdupCharClass run; /* class of the run that the text is in */
 	bool alone;			 /* the run is one character so far */
-	uint32_t last;		 /* the last character of the run */
+	uint32_t last;		 /* the last folded character before */
 } FoldedWords;
 
 /* Append a character to the word that has begun. */
@@ -175,7 +202,20 @@ add_to_words(void *arg, uint32_t cp, SimdupCharClass char_class)
 	}
 	words->run = char_class;
 	words->alone = first;
-	words->last = cp;
+}
+
+/* Replace the last character of the folded text: a SimdupFoldReplacer. */
+static void
+replace_in_words(void *arg, uint32_t cp)
+{
+	FoldedWords *words = arg;
+	SimdupWindows *windows = words->windows;
+
+	/* a character that is alone in its run is in no word yet */
+	if (words->run == SIMDUP_CHAR_UNSEGMENTED && words->alone)
+		return;
+	windows->used = without_last(windows->bytes, windows->used);
+	append_char(windows, cp);
 }
 
 static void
@@ -188,7 +228,8 @@ word_shingles(SimdupWindows *windows, const unsigned char *p,
 
 	for (; p < end; p += len)
 	{
-		simdup_fold(simdup_utf8_decode(p, end, &len), add_to_words, &words);
+		simdup_fold(simdup_utf8_decode(p, end, &len), &words.last, add_to_words,
+					replace_in_words, &words);
 		look = simdup_look(p, look);
 	}
 	end_run(&words);
@@ -288,6 +329,16 @@ append_to_field(void *arg, uint32_t cp, SimdupCharClass char_class)
 		simdup_utf8_encode(cp, (unsigned char *) field->bytes + field->used);
 }
 
+/* A SimdupFoldReplacer. */
+static void
+replace_in_field(void *arg, uint32_t cp)
+{
+	Field *field = arg;
+
+	field->used = without_last(field->bytes, field->used);
+	append_to_field(field, cp, SIMDUP_CHAR_SEGMENTED);
+}
+
 char *
 simdup_fold_field(const char *text, size_t len, size_t *folded_len)
 {
@@ -295,6 +346,7 @@ simdup_fold_field(const char *text, size_t len, size_t *folded_len)
 	const unsigned char *end = p + len;
 	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
 	Field field = {0};
+	uint32_t last = 0;
 	int char_len;
 
 	field.bytes = simdup_grow(NULL, &field.size, len + 1, 1);
@@ -303,12 +355,13 @@ simdup_fold_field(const char *text, size_t len, size_t *folded_len)
 		uint32_t cp = simdup_utf8_decode(p, end, &char_len);
 
 		if (cp != SIMDUP_INVALID_CHAR)
-			simdup_fold(cp, append_to_field, &field);
+			simdup_fold(cp, &last, append_to_field, replace_in_field, &field);
 		else
 		{
 			/* keep a byte that is not UTF-8 */
 			append_to_field(&field, 'x', SIMDUP_CHAR_SEGMENTED);
 			field.bytes[field.used - 1] = (char) *p;
+			last = 0;
 		}
 		look = simdup_look(p, look);
 	}

@@ -298,15 +298,15 @@ hand_on(SimdupWindows *windows, size_t n)
 }
 
 void
-simdup_windows_flush(SimdupWindows *windows)
+simdup_windows_flush(SimdupWindows *windows, size_t held)
 {
 	size_t past; /* units that no further window needs */
 	size_t from;
 
 	windows->starts[windows->n] = windows->used + windows->blank;
-	if (windows->n < windows->w)
+	if (windows->n < windows->w + held)
 		return;
-	past = windows->n - windows->w + 1;
+	past = windows->n - held - windows->w + 1;
 	hand_on(windows, past);
 	windows->n -= past;
 	from = windows->n > 0 ? windows->starts[past] : windows->used;
@@ -319,7 +319,7 @@ simdup_windows_flush(SimdupWindows *windows)
 void
 simdup_windows_end(SimdupWindows *windows)
 {
-	simdup_windows_flush(windows);
+	simdup_windows_flush(windows, 0);
 	if (!windows->any && windows->n > 0)
 	{
 		/* fewer units than a window: they are one */
@@ -361,7 +361,7 @@ add_chars(SimdupWindows *windows, const unsigned char *p,
 		if (c.char_class != SIMDUP_CHAR_SEPARATOR)
 			simdup_windows_add_char(windows, simdup_folded(c));
 		if (windows->n >= windows->full)
-			simdup_windows_flush(windows);
+			simdup_windows_flush(windows, 0);
 		look = simdup_look(p, look);
 	}
 }

@@ -114,8 +114,11 @@ typedef struct SimdupWindows
 /* Begin windows of words or of characters. The caller sets one of the sinks. */
 extern void simdup_windows_begin(SimdupWindows *windows, size_t w, bool words);
 
-/* Hand on all windows that are complete. Checks for interrupts. */
-extern void simdup_windows_flush(SimdupWindows *windows);
+/*
+ * Hand on all windows that are complete, but for those with one of the last `held`
+ * units, which may still change. Checks for interrupts.
+ */
+extern void simdup_windows_flush(SimdupWindows *windows, size_t held);
 
 /* Hand on what is left, and free the buffer. */
 extern void simdup_windows_end(SimdupWindows *windows);
@@ -138,7 +141,7 @@ simdup_windows_begin_word(SimdupWindows *windows)
 {
 	if (windows->n >= windows->full ||
 		(windows->used >= SIMDUP_WINDOW_BYTES && windows->n >= 2 * windows->w))
-		simdup_windows_flush(windows);
+		simdup_windows_flush(windows, 0);
 	if (windows->n > 0)
 		windows->bytes[windows->used++] = ' ';
 	windows->starts[windows->n] = windows->used;

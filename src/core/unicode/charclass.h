@@ -219,35 +219,52 @@ simdup_is_blank(uint32_t cp)
 /*
  * Characters of profile 2: what each of them folds to.
  *
- * Folding ignores case, width, ligatures, accents and other nonspacing marks,
- * traditional Chinese, soft hyphens and zero-width characters. Each code point
- * folds by itself, to 0 to 18 code points. They are its NFKC_Casefold mapping,
- * less the marks of the canonical decomposition, in simplified Chinese. The
- * tables are Unicode 15.0's and frozen, as are the classes, which profile 1
- * defines.
+ * Folding ignores case, width, ligatures, accents, the keyboard, traditional
+ * Chinese, soft hyphens and zero-width characters. Each code point folds by itself,
+ * to 0 to 18 code points. Then two that stand side by side are joined if they are
+ * the canonical decomposition of one: a kana and its mark, jamo, Indic vowels.
+ * tools/fold.pl has the rule. The tables are Unicode 15.0's and frozen, as are the
+ * classes, which profile 1 defines.
  */
 
 /* The most code points that one folds to. */
 #define SIMDUP_MAX_FOLDED 18
 
+/* In place of a class: what the code point folds to is in simdup_fold_expansions. */
+#define SIMDUP_FOLD_LISTED 3
+
 /*
- * How a code point folds. With n = 1, add value to the code point; otherwise
- * value is where the n code points begin in simdup_fold_expansions.
+ * How a code point folds: to the one that is value further, or, if listed, to the
+ * n of simdup_fold_expansions from value on.
  */
 typedef struct SimdupFoldProperty
 {
 	int32_t value;
-	uint8_t char_class; /* of the folded code point, where n is 1 */
+	uint8_t char_class; /* of the folded code point, or SIMDUP_FOLD_LISTED */
 	uint8_t n;
 } SimdupFoldProperty;
 
-/* An element of simdup_fold_expansions: code point and class. */
+/*
+ * An element of simdup_fold_expansions: code point, class, and whether it may be
+ * one with the code point before it.
+ */
 #define SIMDUP_EXPANSION_CHAR(e) ((e) &0x1FFFFF)
-#define SIMDUP_EXPANSION_CLASS(e) ((SimdupCharClass) ((e) >> 24))
+#define SIMDUP_EXPANSION_CLASS(e) ((SimdupCharClass) ((e) >> 24 & 3))
+#define SIMDUP_EXPANSION_JOINS(e) (((e) >> 26 & 1) != 0)
 
-/* The tables: see tools/fold.pl. */
+/* Two folded code points, and the one that they become. All have one class. */
+typedef struct SimdupFoldPair
+{
+	uint32_t second;
+	uint32_t first;
+	uint32_t joined;
+} SimdupFoldPair;
+
+/* The tables: see tools/fold.pl. Pairs are in ascending order. */
 extern const SimdupFoldProperty simdup_fold_properties[];
 extern const uint32_t simdup_fold_expansions[];
+extern const SimdupFoldPair simdup_fold_pairs[];
+extern const size_t simdup_fold_n_pairs;
 extern const uint32_t simdup_fold_same_han[];
 extern const uint16_t simdup_fold_stage1[];
 extern const uint16_t simdup_fold_stage2[];
@@ -261,30 +278,49 @@ simdup_fold_number(uint32_t cp)
 	return simdup_fold_stage2[simdup_fold_stage1[cp >> 7] * 128 + (cp & 127)];
 }
 
+/* Return what two folded code points become when they are joined, or 0. */
+extern uint32_t simdup_fold_join(uint32_t first, uint32_t second);
+
 /* Receives a character of folded text and its class. */
 typedef void (*SimdupFoldSink)(void *arg, uint32_t cp,
 							   SimdupCharClass char_class);
 
+/* Receives a character, of the same class, that takes the place of the last one. */
+typedef void (*SimdupFoldReplacer)(void *arg, uint32_t cp);
+
 /*
- * Hand on what a code point or SIMDUP_INVALID_CHAR folds to. Inline, and the sink
- * with it, because a call for each character would cost more than folding.
+ * Hand on what a code point or SIMDUP_INVALID_CHAR folds to. *last, 0 at the
+ * beginning of a text, becomes the last code point that was handed on. Inline, and
+ * the sink with it, because a call for each character would cost more than folding.
  */
 static inline __attribute__((always_inline)) void
-simdup_fold(uint32_t cp, SimdupFoldSink sink, void *arg)
+simdup_fold(uint32_t cp, uint32_t *last, SimdupFoldSink sink,
+			SimdupFoldReplacer replace, void *arg)
 {
 	SimdupFoldProperty property =
 		simdup_fold_properties[simdup_fold_number(cp)];
 
-	if (property.n == 1)
-		sink(arg, (uint32_t) ((int32_t) cp + property.value),
-			 (SimdupCharClass) property.char_class);
-	else
-		for (int i = 0; i < property.n; i++)
-		{
-			uint32_t e = simdup_fold_expansions[property.value + i];
+	if (property.char_class != SIMDUP_FOLD_LISTED)
+	{
+		uint32_t folded = (uint32_t) ((int32_t) cp + property.value);
 
-			sink(arg, SIMDUP_EXPANSION_CHAR(e), SIMDUP_EXPANSION_CLASS(e));
-		}
+		sink(arg, folded, (SimdupCharClass) property.char_class);
+		*last = folded;
+		return;
+	}
+	for (int i = 0; i < property.n; i++)
+	{
+		uint32_t e = simdup_fold_expansions[property.value + i];
+		uint32_t folded = SIMDUP_EXPANSION_CHAR(e);
+		uint32_t joined =
+			SIMDUP_EXPANSION_JOINS(e) ? simdup_fold_join(*last, folded) : 0;
+
+		if (joined != 0)
+			replace(arg, joined);
+		else
+			sink(arg, folded, SIMDUP_EXPANSION_CLASS(e));
+		*last = joined != 0 ? joined : folded;
+	}
 }
 
 /*
