@@ -117,7 +117,7 @@ for my $name (sort keys %joins)
 
 	# only simhash_within uses the index
 	$expected{$name} = checksum($joins{$name} =~ s/a.fp <~> b.fp <= 8/simhash_within(a.fp, b.fp, 8)/r, 'SET simdup.enable_join = off; SET enable_nestloop = on; SET max_parallel_workers_per_gather = 2;');
-	cmp_ok((split /\|/, $seen)[0], '>', 100, "$name: many rows");
+	cmp_ok((split /\|/, $seen)[0], '>', 50, "$name: many rows");
 	is($seen, $expected{$name}, "$name: those of a nested loop");
 	for my $memory ("SET work_mem = '64kB';", "SET work_mem = '1MB'; SET max_parallel_workers_per_gather = 2;", "SET work_mem = '4MB'; SET max_parallel_workers_per_gather = 4;")
 	{
@@ -224,20 +224,30 @@ for my $case (
 	like($out, qr/works \d/, "$name: the session works");
 	nothing_left($name);
 }
-# in a subtransaction, with a cursor that goes on
+# in a subtransaction, beside a cursor that goes on
 is(sql(<<"SQL"), (split /\|/, $expected{pairs})[0], 'an error beside an open cursor');
 SET work_mem = '64kB';
 BEGIN;
 DECLARE c CURSOR FOR $joins{pairs};
 MOVE 5 FROM c;
-DO \$\$ BEGIN
-  PERFORM 1 / (a.id - 9) FROM letter a JOIN letter b ON a.id < b.id AND simhash_within(a.fp, b.fp, 8);
-  PERFORM 1 / (x.a - 19) FROM ($joins{pairs}) AS x;
-EXCEPTION WHEN division_by_zero THEN NULL;
+DO \$\$
+DECLARE
+  c refcursor := 'c';
+  n int := 5;
+BEGIN
+  BEGIN
+    PERFORM 1 / (x.a - 19) FROM ($joins{pairs}) AS x;
+  EXCEPTION WHEN division_by_zero THEN NULL;
+  END;
+  LOOP
+    MOVE c;
+    EXIT WHEN NOT FOUND;
+    n := n + 1;
+  END LOOP;
+  PERFORM set_config('my.n', n::text, false);
 END \$\$;
-MOVE BACKWARD ALL FROM c;
-ROLLBACK;
-SELECT count(*) FROM ($joins{pairs}) AS x;
+COMMIT;
+SELECT current_setting('my.n');
 SQL
 
 # --- workers that are disturbed
