@@ -27,7 +27,7 @@ COMMENT ON TYPE simhash64 IS
 COMMENT ON FUNCTION simhash64_in(cstring) IS 'I/O: exactly 16 hex digits of either case';
 COMMENT ON FUNCTION simhash64_out(simhash64) IS 'I/O: 16 lower-case hex digits';
 COMMENT ON FUNCTION simhash64_recv(internal) IS 'I/O: 8 bytes, big-endian';
-COMMENT ON FUNCTION simhash64_send(simhash64) IS 'I/O: 8 bytes, big-endian';
+COMMENT ON FUNCTION simhash64_send(simhash64) IS 'I/O and cast: 8 bytes, big-endian';
 
 -- casts: the same bits; none is implicit, so that no operator of another type
 -- is ever chosen for a fingerprint by accident. Texts are assigned, because drivers
@@ -39,15 +39,16 @@ CREATE FUNCTION simhash64_to_bit(simhash64) RETURNS bit
   AS 'MODULE_PATHNAME', 'simdup_simhash64_to_bit' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION simhash64_from_bytea(bytea) RETURNS simhash64
   AS 'MODULE_PATHNAME', 'simdup_simhash64_from_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION simhash64_to_bytea(simhash64) RETURNS bytea
-  AS 'MODULE_PATHNAME', 'simdup_simhash64_to_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION simhash64_from_numeric(numeric) RETURNS simhash64
+  AS 'MODULE_PATHNAME', 'simdup_simhash64_from_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE CAST (bigint AS simhash64) WITHOUT FUNCTION;
 CREATE CAST (simhash64 AS bigint) WITHOUT FUNCTION;
 CREATE CAST (bit AS simhash64) WITH FUNCTION simhash64_from_bit(bit);
 CREATE CAST (simhash64 AS bit) WITH FUNCTION simhash64_to_bit(simhash64);
 CREATE CAST (bytea AS simhash64) WITH FUNCTION simhash64_from_bytea(bytea);
-CREATE CAST (simhash64 AS bytea) WITH FUNCTION simhash64_to_bytea(simhash64);
+CREATE CAST (simhash64 AS bytea) WITH FUNCTION simhash64_send(simhash64);
+CREATE CAST (numeric AS simhash64) WITH FUNCTION simhash64_from_numeric(numeric);
 CREATE CAST (text AS simhash64) WITH INOUT AS ASSIGNMENT;
 CREATE CAST (varchar AS simhash64) WITH INOUT AS ASSIGNMENT;
 
@@ -56,13 +57,15 @@ COMMENT ON FUNCTION simhash64_from_bit(bit)
 COMMENT ON FUNCTION simhash64_to_bit(simhash64) IS 'cast: bit(64), most significant bit first';
 COMMENT ON FUNCTION simhash64_from_bytea(bytea)
   IS 'cast: 8 bytes, big-endian; any other length is SQLSTATE 22026';
-COMMENT ON FUNCTION simhash64_to_bytea(simhash64) IS 'cast: 8 bytes, big-endian';
+COMMENT ON FUNCTION simhash64_from_numeric(numeric)
+  IS 'cast: an unsigned integer of 64 bits; any other number is SQLSTATE 22003';
 COMMENT ON CAST (bigint AS simhash64) IS 'the same 64 bits';
 COMMENT ON CAST (simhash64 AS bigint) IS 'the same 64 bits';
 COMMENT ON CAST (bit AS simhash64) IS '64 bits, most significant first';
 COMMENT ON CAST (simhash64 AS bit) IS 'bit(64), most significant bit first';
 COMMENT ON CAST (bytea AS simhash64) IS '8 bytes, big-endian';
 COMMENT ON CAST (simhash64 AS bytea) IS '8 bytes, big-endian';
+COMMENT ON CAST (numeric AS simhash64) IS 'an unsigned integer of 64 bits';
 COMMENT ON CAST (text AS simhash64) IS '16 hex digits, as the type is written';
 COMMENT ON CAST (varchar AS simhash64) IS '16 hex digits, as the type is written';
 

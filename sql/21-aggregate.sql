@@ -8,10 +8,10 @@ CREATE FUNCTION simhash(vector tsvector, n_features integer DEFAULT NULL, weight
 COMMENT ON FUNCTION simhash(tsvector, integer, text, text, boolean) IS
   'fingerprint of a text search vector''s lexemes, each as often as it has positions';
 
-CREATE FUNCTION simhash(features text[], weights float8[] DEFAULT NULL, hash text DEFAULT 'city64',
-  ties boolean DEFAULT false) RETURNS simhash64
+-- no further options: with them, the literals of simhash('a b', NULL, 'icu') would fit this one, too
+CREATE FUNCTION simhash(features text[], weights float8[] DEFAULT NULL) RETURNS simhash64
   AS 'MODULE_PATHNAME', 'simdup_simhash_weighted' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION simhash(text[], float8[], text, boolean) IS
+COMMENT ON FUNCTION simhash(text[], float8[]) IS
   'fingerprint of features taken as they are, with their weights; equal features are added';
 
 CREATE FUNCTION simhash_agg_accum(internal, text) RETURNS internal

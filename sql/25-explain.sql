@@ -7,7 +7,7 @@
 CREATE FUNCTION simdup_strip_html(html text) RETURNS text
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION simdup_strip_html(text) IS
-  'the text of an HTML page; never fails, and the result is text, not safe markup';
+  'the text of an HTML page, well-formed or not; the result is text, not safe markup';
 
 CREATE FUNCTION simdup_explain(a text, b text, fingerprint text DEFAULT 'minhash64', w integer DEFAULT 4,
   unit text DEFAULT 'char',

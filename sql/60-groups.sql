@@ -5,14 +5,14 @@
 -- A grouping is four plain tables of its owner. These functions run with the rights of the caller and
 -- under the path of the catalogs. The caller's path only finds the tables that arguments name. Functions
 -- of this extension are called with arguments of their exact types, so that no other function in its
--- schema fits better, and keys are passed as text.
+-- schema fits better. Keys are passed as text.
 
-CREATE FUNCTION simdup_key_operators(keys_of regtype, OUT same_key text, OUT less_key text)
-  AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION simdup_key_operators(keys_of regtype, OUT same_key text, OUT less_key text,
+  OUT collation text) AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION simdup_grouping_source(
   source regclass, max_distance integer, method text, min_resemblance float8, w integer, unit text,
   OUT key text, OUT keys_of regtype, OUT contents_of regtype
-) AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+) AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE;
 CREATE FUNCTION simdup_group_changes(
   source regclass, members regclass, decisions regclass, events regclass, max_distance integer, method text,
   min_resemblance float8, w integer, unit text, next_id bigint, OUT key text, OUT was bigint, OUT id bigint
@@ -24,8 +24,8 @@ COMMENT ON FUNCTION simdup_key_operators(regtype) IS
   'implementation of simdup_group: the comparisons of a type of keys, to stand in a statement';
 COMMENT ON FUNCTION simdup_grouping_source(regclass, integer, text, float8, integer, text) IS
   'implementation of simdup_group: the key of a source that has the columns, and the types';
-COMMENT ON FUNCTION simdup_group_changes(regclass, regclass, regclass, regclass, integer, text, float8, integer,
-  text, bigint) IS
+COMMENT ON FUNCTION simdup_group_changes(regclass, regclass, regclass, regclass, integer, text, float8,
+  integer, text, bigint) IS
   'implementation of simdup_regroup: the rows whose group changes';
 COMMENT ON FUNCTION simdup_contradictions(regclass) IS
   'implementation of simdup_decide: decisions that contradict earlier ones, and what they contradict';
@@ -36,14 +36,14 @@ COMMENT ON FUNCTION simdup_contradictions(regclass) IS
 CREATE FUNCTION simdup_grouping(
   groups regclass, needs_owner boolean,
   OUT members regclass, OUT decisions regclass, OUT events regclass, OUT settings regclass,
-  OUT keys_of text, OUT same_key text, OUT less_key text
+  OUT keys_of text, OUT same_key text, OUT less_key text, OUT collation text
 ) LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict error
 DECLARE
   tables regclass[];
   place record;
   missing text;
-  stranger text;
+  wrong record;
   type regtype;
 BEGIN
   SELECT c.relnamespace AS id, n.nspname AS schema, c.relname AS table INTO place
@@ -73,48 +73,38 @@ BEGIN
     JOIN pg_type AS t ON t.oid = a.atttypid
     JOIN pg_namespace AS n ON n.oid = t.typnamespace
   WHERE a.attrelid = groups AND a.attname = 'key';
-  SELECT o.same_key, o.less_key INTO STRICT same_key, less_key
+  SELECT o.same_key, o.less_key, o.collation INTO STRICT same_key, less_key, collation
   FROM @extschema@.simdup_key_operators(type) AS o;
   IF NOT needs_owner THEN
     RETURN;
   END IF;
 
-  SELECT c.oid::regclass INTO stranger
-  FROM pg_class AS c JOIN pg_roles AS r ON r.oid = c.relowner
-  WHERE c.oid = ANY (tables) AND r.rolname <> current_user
-  ORDER BY c.oid LIMIT 1;
+  SELECT w.* INTO wrong
+  FROM (
+    SELECT 1, format('must be owner of table %s', c.oid::regclass),
+      'A grouping reads the source of its settings, so one role must own its four tables.',
+      'SET ROLE to the owner of the four tables.'
+    FROM pg_class AS c JOIN pg_roles AS r ON r.oid = c.relowner
+    WHERE c.oid = ANY (tables) AND r.rolname <> current_user
+    UNION ALL
+    SELECT 2, format('another role has the privilege %s on %s', g.privilege_type, c.oid::regclass),
+      'It could make the owner run statements that are not the owner''s.', 'Revoke the privilege.'
+    FROM pg_class AS c
+      CROSS JOIN LATERAL (
+        SELECT c.relacl UNION ALL SELECT a.attacl FROM pg_attribute AS a WHERE a.attrelid = c.oid) AS l (acl)
+      CROSS JOIN aclexplode(l.acl) AS g
+    WHERE c.oid = ANY (tables) AND g.grantee <> c.relowner
+      AND (g.privilege_type = 'TRIGGER' OR c.oid = settings AND g.privilege_type IN ('INSERT', 'UPDATE'))
+    UNION ALL
+    SELECT 3, format('another role owns the function of trigger %I on %s', t.tgname, t.tgrelid::regclass),
+      'It would run as the owner of the grouping.', 'Drop the trigger, or change the function''s owner.'
+    FROM pg_trigger AS t JOIN pg_proc AS p ON p.oid = t.tgfoid JOIN pg_roles AS r ON r.oid = p.proowner
+    WHERE t.tgrelid = ANY (tables) AND NOT t.tgisinternal AND NOT r.rolsuper AND r.rolname <> current_user
+  ) AS w (n, message, detail, hint)
+  ORDER BY w.n, w.message LIMIT 1;
   IF FOUND THEN
-    RAISE EXCEPTION 'must be owner of table %', stranger
-      USING ERRCODE = 'insufficient_privilege',
-        DETAIL = 'A grouping reads the source of its settings, so one role must own its four tables.',
-        HINT = 'SET ROLE to the owner of the four tables.';
-  END IF;
-  SELECT format('%s on %s', g.privilege_type, c.oid::regclass) INTO stranger
-  FROM pg_class AS c
-    CROSS JOIN LATERAL (
-      SELECT c.relacl UNION ALL SELECT a.attacl FROM pg_attribute AS a WHERE a.attrelid = c.oid) AS l (acl)
-    CROSS JOIN aclexplode(l.acl) AS g
-  WHERE c.oid = ANY (tables) AND g.grantee <> c.relowner
-    AND (g.privilege_type = 'TRIGGER'
-      OR c.oid = settings AND g.privilege_type IN ('INSERT', 'UPDATE'))
-  LIMIT 1;
-  IF FOUND THEN
-    RAISE EXCEPTION 'another role has the privilege %', stranger
-      USING ERRCODE = 'insufficient_privilege',
-        DETAIL = 'It could make the owner run statements that are not the owner''s.',
-        HINT = 'Revoke the privilege.';
-  END IF;
-  SELECT format('%I on %s', t.tgname, t.tgrelid::regclass) INTO stranger
-  FROM pg_trigger AS t
-    JOIN pg_proc AS p ON p.oid = t.tgfoid
-    JOIN pg_roles AS r ON r.oid = p.proowner
-  WHERE t.tgrelid = ANY (tables) AND NOT t.tgisinternal AND NOT r.rolsuper AND r.rolname <> current_user
-  ORDER BY 1 LIMIT 1;
-  IF FOUND THEN
-    RAISE EXCEPTION 'another role owns the function of trigger %', stranger
-      USING ERRCODE = 'insufficient_privilege',
-        DETAIL = 'It would run as the owner of the grouping.',
-        HINT = 'Drop the trigger, or change the function''s owner.';
+    RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege',
+      MESSAGE = wrong.message, DETAIL = wrong.detail, HINT = wrong.hint;
   END IF;
 END $$;
 COMMENT ON FUNCTION simdup_grouping(regclass, boolean) IS
@@ -160,7 +150,7 @@ DECLARE
   place text := coalesce(parts[cardinality(parts) - 1], home);
   key record;
   tables text[];
-  stranger record;
+  revoked text;
 BEGIN
   IF num_nulls(name, source, max_distance, method, w, unit) > 0 THEN
     RAISE EXCEPTION 'name, source, max_distance, method, w and unit must not be null'
@@ -175,13 +165,9 @@ BEGIN
   ELSIF place IS NULL THEN
     RAISE EXCEPTION 'no schema has been selected to create in' USING ERRCODE = 'invalid_schema_name';
   END IF;
-  SELECT s.keys_of, o.same_key, o.less_key,
-    -- of the same order in each database
-    CASE WHEN t.typcollation <> 0 THEN ' COLLATE "C"' ELSE '' END AS collation
-  INTO STRICT key
+  SELECT s.keys_of, o.less_key, o.collation INTO STRICT key
   FROM @extschema@.simdup_grouping_source(source, max_distance, method, min_resemblance, w, unit) AS s
-    CROSS JOIN LATERAL @extschema@.simdup_key_operators(s.keys_of) AS o
-    JOIN pg_type AS t ON t.oid = s.keys_of;
+    CROSS JOIN LATERAL @extschema@.simdup_key_operators(s.keys_of) AS o;
 
   tables := ARRAY(
     SELECT format('%I.%I', place, relation || e.ending)
@@ -214,15 +200,13 @@ BEGIN
   USING source, max_distance, method, min_resemblance, w, unit;
 
   -- what default privileges granted
-  FOR stranger IN
-    SELECT c.oid::regclass AS id, coalesce(quote_ident(r.rolname), 'PUBLIC') AS role
-    FROM pg_class AS c
-      CROSS JOIN aclexplode(c.relacl) AS g
-      LEFT JOIN pg_roles AS r ON r.oid = g.grantee
-    WHERE c.oid = ANY (tables::regclass[]) AND g.grantee <> c.relowner
-  LOOP
-    EXECUTE format('REVOKE ALL ON %s FROM %s', stranger.id, stranger.role);
-  END LOOP;
+  SELECT string_agg(format('REVOKE ALL ON %s FROM %s', c.oid::regclass,
+    coalesce(quote_ident(r.rolname), 'PUBLIC')), '; ') INTO revoked
+  FROM pg_class AS c CROSS JOIN aclexplode(c.relacl) AS g LEFT JOIN pg_roles AS r ON r.oid = g.grantee
+  WHERE c.oid = ANY (tables::regclass[]) AND g.grantee <> c.relowner;
+  IF revoked IS NOT NULL THEN
+    EXECUTE revoked;
+  END IF;
 END $$;
 COMMENT ON FUNCTION
   simdup_grouping_tables(text, name, regclass, integer, text, float8, integer, text) IS
@@ -355,8 +339,8 @@ COMMENT ON FUNCTION simdup_ungroup(regclass, boolean) IS
 --
 
 -- What simdup_decide and simdup_undecide share. Return the grouping, the keys as arrays, and the different
--- pairs with the lesser key first, as a part of a statement in which $1 and $2 are the keys. Wait for
--- other refreshes if there is to be one.
+-- pairs with the lesser key first. The pairs are a part of a statement in which $1 and $2 are the keys.
+-- Wait for other refreshes if there is to be one.
 CREATE FUNCTION simdup_decision(
   groups regclass, refresh boolean, type_of_keys regtype, INOUT a text, INOUT b text,
   OUT members regclass, OUT decisions regclass, OUT keys_of text, OUT same_key text, OUT pairs text,
@@ -371,8 +355,7 @@ BEGIN
   IF refresh IS NULL THEN
     RAISE EXCEPTION 'refresh must not be null' USING ERRCODE = 'null_value_not_allowed';
   END IF;
-  SELECT x.*, CASE WHEN t.typcollation <> 0 THEN ' COLLATE "C"' ELSE '' END AS collation INTO STRICT g
-  FROM @extschema@.simdup_grouping(groups, refresh) AS x JOIN pg_type AS t ON t.oid = x.keys_of::regtype;
+  SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, refresh) AS x;
   members := g.members;
   decisions := g.decisions;
   keys_of := g.keys_of;
@@ -390,18 +373,17 @@ BEGIN
   pairs := format('(SELECT DISTINCT CASE WHEN u.a %1$s u.b%2$s THEN u.a ELSE u.b END AS a,'
     ' CASE WHEN u.a %1$s u.b%2$s THEN u.b ELSE u.a END AS b FROM %3$s) AS p', g.less_key, g.collation, given);
   EXECUTE format($query$
-    SELECT coalesce(array_ndims($1::%1$s[]), 1) AS a_dims, cardinality($1::%1$s[]) AS a,
-      coalesce(array_ndims($2::%1$s[]), 1) AS b_dims, cardinality($2::%1$s[]) AS b,
+    SELECT cardinality($1::%1$s[]) AS a, cardinality($2::%1$s[]) AS b,
+      greatest(array_ndims($1::%1$s[]), array_ndims($2::%1$s[])) AS dims,
       count(*) FILTER (WHERE num_nulls(u.a, u.b) > 0) AS nulls,
       min(concat(u.a)) FILTER (WHERE u.a %2$s u.b) AS itself,
       (SELECT count(*) FROM %4$s) AS pairs
     FROM %3$s $query$, keys_of, same_key, given, pairs)
   INTO STRICT l USING a, b;
-  IF l.a_dims > 1 OR l.b_dims > 1 OR l.a <> l.b THEN
+  IF l.a <> l.b OR l.dims > 1 THEN
     RAISE EXCEPTION 'a and b must be one-dimensional arrays of one length'
       USING ERRCODE = 'array_subscript_error',
-        DETAIL = format('They have %s and %s elements in %s and %s dimensions.',
-          l.a, l.b, l.a_dims, l.b_dims);
+        DETAIL = format('They have %s and %s elements in at most %s dimensions.', l.a, l.b, l.dims);
   ELSIF l.nulls > 0 THEN
     RAISE EXCEPTION 'keys of a decision must not be null' USING ERRCODE = 'null_value_not_allowed';
   ELSIF l.itself IS NOT NULL THEN
@@ -508,27 +490,17 @@ SET row_security = off SET extra_float_digits = 1 SET DateStyle = ISO AS $$
 DECLARE
   g record;
   n bigint;
-  missing text;
 BEGIN
   SELECT x.* INTO STRICT g
   FROM @extschema@.simdup_decision(groups, refresh, pg_typeof(a),
     CASE WHEN num_nulls(a) = 0 THEN concat(a) END, CASE WHEN num_nulls(b) = 0 THEN concat(b) END) AS x;
-  EXECUTE format($query$
-    SELECT min(concat(p.a, ' and ', p.b))
-    FROM %s
-    WHERE NOT EXISTS (SELECT FROM %s AS d WHERE d.a %s p.a AND d.b %3$s p.b) $query$,
-    g.pairs, g.decisions, g.same_key)
-  INTO STRICT missing USING g.a, g.b;
-  IF missing IS NOT NULL THEN
-    RAISE EXCEPTION 'there is no decision about rows %', missing USING ERRCODE = 'no_data_found';
-  END IF;
   EXECUTE format('DELETE FROM %s AS d USING %s WHERE d.a %s p.a AND d.b %3$s p.b',
     g.decisions, g.pairs, g.same_key)
   USING g.a, g.b;
   GET DIAGNOSTICS n = ROW_COUNT;
   IF n < g.n_pairs THEN
-    RAISE EXCEPTION 'decisions of grouping % were not deleted', groups
-      USING ERRCODE = 'triggered_data_change_violation', HINT = 'A trigger or a rule may have kept them.';
+    RAISE EXCEPTION 'there is no decision about % of % pairs', g.n_pairs - n, g.n_pairs
+      USING ERRCODE = 'no_data_found', DETAIL = format('The rows given are %s and %s.', g.a, g.b);
   END IF;
   IF refresh THEN
     RETURN QUERY SELECT r.* FROM @extschema@.simdup_regroup(groups, false) AS r;

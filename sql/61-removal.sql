@@ -4,8 +4,9 @@
 --
 -- The function reads the catalogs and runs nothing. Its path has only the catalogs, so tables come out
 -- with their schemas. The map is a table or a view of two columns, removed and kept. In the statements,
--- m is a row of it. The rows of its two keys are gone and kept. A row that refers to the one that is gone is r. References are foreign keys to the table and its
--- partitions, and columns that simdup_flag_trigger sets.
+-- m is a row of it. The rows of its two keys are gone and kept. A row that refers to the one that is gone
+-- is r. References are foreign keys to the table and its partitions, and columns that simdup_flag_trigger
+-- sets.
 
 CREATE FUNCTION simdup_removal(target regclass, map regclass) RETURNS TABLE (step integer, statement text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 20 SET search_path = pg_catalog, pg_temp AS $function$

@@ -23,7 +23,8 @@ SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict error
 BEGIN
   IF contents_of IS NOT NULL THEN
-    RETURN QUERY EXECUTE format('SELECT concat(s.%1$s), %2$s FROM %3$s AS s WHERE s.%1$s %4$s ANY ($1::%5$s[])',
+    RETURN QUERY EXECUTE format(
+      'SELECT concat(s.%1$s), %2$s FROM %3$s AS s WHERE s.%1$s %4$s ANY ($1::%5$s[])',
       key_column,
       CASE contents_of WHEN 'varbit'::regtype THEN 'NULL::text, s.content::varbit'
         ELSE 's.content::text, NULL::varbit' END,

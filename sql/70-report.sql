@@ -45,7 +45,8 @@ COMMENT ON FUNCTION simdup_report_start(text, integer) IS
 
 -- Two texts as one: ["=", text] in both, ["-", text] in the first, ["+", text] in the second.
 -- A number after a text counts the characters left out. ["~", n]: n characters in both.
--- ["more", n]: n differences that follow.
+-- ["more", n]: n differences that follow. Texts are cut, as samples of rows are, before they are
+-- trimmed: nothing can interrupt btrim.
 CREATE FUNCTION simdup_report_spans(a text, b text) RETURNS jsonb
   LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 BEGIN ATOMIC
@@ -53,7 +54,8 @@ BEGIN ATOMIC
     SELECT row_number() OVER () AS place, d.*, length(d.in_a) AS n_a, length(d.in_b) AS n_b,
       CASE WHEN d.same THEN least(length(d.in_b), 149)
         ELSE least(length(d.in_a), 240) + least(length(d.in_b), 240) END AS n_shown
-    FROM simdup_report_differences(btrim(a, E' \t\r\n'), btrim(b, E' \t\r\n')) AS d),
+    FROM simdup_report_differences(
+      btrim(left(a, 1048576), E' \t\r\n'), btrim(left(b, 1048576), E' \t\r\n')) AS d),
   measured AS (
     SELECT p.*, sum(p.n_shown) OVER (ORDER BY p.place) - p.n_shown AS n_before
     FROM passages AS p),

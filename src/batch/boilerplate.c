@@ -29,6 +29,9 @@
 #define MAX_SAMPLE 32
 #define MIN_SAMPLE 3
 
+/* The largest min_words. */
+#define MAX_MIN_WORDS 1000
+
 /* Their samples take 27 MB. */
 #define MAX_FREQUENT 100000
 
@@ -54,6 +57,7 @@ typedef struct Texts
 typedef struct Search
 {
 	Texts *rows;
+	size_t min_words;	   /* of a passage */
 	SimdupPairSort *runs;  /* run and digest of a text */
 	SimdupEntry *texts;	   /* digest and row, ascending */
 	int64 n_texts;		   /* without copies */
@@ -88,7 +92,8 @@ sample_texts(Search *search)
 		uint64 digest;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!simdup_sample_runs(text_of(search, i), &sample, &digest))
+		if (!simdup_sample_runs(text_of(search, i), search->min_words, &sample,
+								&digest))
 			simdup_too_many_words();
 		search->texts[i] = (SimdupEntry){digest, i};
 		for (size_t j = 0; j < sample.n; j++)
@@ -176,7 +181,7 @@ count_texts(const Search *search, SimdupUtf8 passage)
 	uint64 digest;
 	int64 n_texts = 0;
 
-	simdup_sample_runs(passage, &sample, &digest);
+	simdup_sample_runs(passage, search->min_words, &sample, &digest);
 	for (int i = 0; i < search->n_frequent; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -200,9 +205,10 @@ judge_run(Search *search, const FrequentRun *run, ReturnSetInfo *result)
 
 	for (size_t i = 0; i < n_sample; i++)
 		texts[i] = read_text(search, run->sample[i]);
-	passages = simdup_shared_passages(texts, n_sample,
-									  2 * run->n_texts >= search->n_texts,
-									  &which, &is_boilerplate, &n);
+	passages =
+		simdup_shared_passages(texts, n_sample,
+							   2 * run->n_texts >= search->n_texts,
+							   &search->refused, &which, &is_boilerplate, &n);
 	MemoryContextSwitchTo(old);
 	for (size_t i = 0; i < n; i++)
 	{
@@ -241,8 +247,7 @@ store_text(void *arg, TupleTableSlot *slot)
 	if (rows->n == PG_UINT32_MAX - 1)
 		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				errmsg("too many rows for one batch"),
-				errdetail("A batch takes at most %u rows.",
-						  PG_UINT32_MAX - 1));
+				errdetail("A batch takes at most %u rows.", PG_UINT32_MAX - 1));
 	simdup_stored_texts_add(rows->contents, slot->tts_values[rows->content]);
 	simdup_progress_done(++rows->n);
 }
@@ -267,7 +272,7 @@ read_texts(Texts *rows, FunctionCallInfo fcinfo)
 }
 
 PG_FUNCTION_INFO_V1(simdup_boilerplate);
-/* Return simdup_boilerplate(source, min_share). */
+/* Return simdup_boilerplate(source, min_share, min_words). */
 Datum
 simdup_boilerplate(PG_FUNCTION_ARGS)
 {
@@ -278,9 +283,13 @@ simdup_boilerplate(PG_FUNCTION_ARGS)
 	MemoryContext old;
 	double min_share;
 
-	if (simdup_has_null(fcinfo, 0, 2))
+	if (simdup_has_null(fcinfo, 0, 3))
 		return (Datum) 0;
 	min_share = simdup_check_fraction(PG_GETARG_FLOAT8(1), "min_share");
+	search.min_words =
+		(size_t) simdup_check_range(PG_GETARG_INT32(2), SIMDUP_BOILERPLATE_RUN,
+									MAX_MIN_WORDS, "min_words",
+									"The number given is %d.");
 	context = AllocSetContextCreate(CurrentMemoryContext, "simdup batch",
 									ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(context);

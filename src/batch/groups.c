@@ -50,6 +50,39 @@ open_source(FunctionCallInfo fcinfo, const SimdupOptions *options)
 	return simdup_source_open(fcinfo, PG_GETARG_OID(0), wanted);
 }
 
+/*
+ * Return = and < of a type's default btree class. ERROR if the type has no such
+ * class, or none for hashing, or is a domain over a type whose operators are not
+ * the catalogs'.
+ */
+static TypeCacheEntry *
+key_class(Oid type)
+{
+	TypeCacheEntry *entry =
+		lookup_type_cache(type, TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR |
+									TYPECACHE_HASH_PROC);
+	RegProcedure equal = get_opcode(entry->eq_opr);
+
+	if (!OidIsValid(entry->eq_opr) || !OidIsValid(entry->lt_opr) ||
+		!OidIsValid(entry->hash_proc) ||
+		OidIsValid(get_base_element_type(type)))
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
+				errmsg("type %s cannot be the key of a grouping",
+					   format_type_be(type)),
+				errdetail(
+					"It is an array, or has no default operator class for btree or hash."));
+	/* a domain's own operator there would fit a statement better */
+	if (get_func_namespace(equal) != PG_CATALOG_NAMESPACE &&
+		getBaseType(type) != type)
+		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				errmsg("type %s cannot be the key of a grouping",
+					   format_type_be(type)),
+				errdetail("It is a domain over type %s of an extension.",
+						  format_type_be(getBaseType(type))),
+				errhint("Cast the key to the domain's type in a view."));
+	return entry;
+}
+
 PG_FUNCTION_INFO_V1(simdup_grouping_source);
 /*
  * Return the key of a source, which is the first argument, its type, and that of
@@ -60,17 +93,21 @@ simdup_grouping_source(PG_FUNCTION_ARGS)
 {
 	SimdupOptions options = simdup_options(fcinfo);
 	SimdupSource source = open_source(fcinfo, &options);
+	Oid scope = source.type[SIMDUP_SOURCE_SCOPE];
 	Datum values[3] = {CStringGetTextDatum(source.key),
 					   ObjectIdGetDatum(source.type[SIMDUP_SOURCE_KEY]),
 					   ObjectIdGetDatum(source.content_type)};
 	bool nulls[3] = {false, false, !OidIsValid(source.content_type)};
 
+	(void) key_class(source.type[SIMDUP_SOURCE_KEY]);
+	if (OidIsValid(scope))
+		(void) simdup_keynumbers_begin(simdup_keys_begin(scope), scope);
 	/* the caller's rights */
 	simdup_run_select(psprintf("%s LIMIT 0", source.statement), NULL, NULL);
 	return simdup_row_result(fcinfo, values, nulls);
 }
 
-/* Return an operator as it stands in a statement, whatever the path is. */
+/* Return an operator with its schema, to stand in a statement. */
 static Datum
 operator_text(Oid id)
 {
@@ -90,40 +127,20 @@ operator_text(Oid id)
 
 PG_FUNCTION_INFO_V1(simdup_key_operators);
 /*
- * Return = and < of a type's default btree class. ERROR if the type has no such
- * class, or none for hashing, or is a domain over a type whose operators are not
- * the catalogs'.
+ * Return the operators = and < of a type of keys, and the collation that < is to
+ * have. It is "C", so that the order is the same in each database.
  */
 Datum
 simdup_key_operators(PG_FUNCTION_ARGS)
 {
 	Oid type = PG_GETARG_OID(0);
-	TypeCacheEntry *entry =
-		lookup_type_cache(type, TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR |
-									TYPECACHE_HASH_PROC);
-	RegProcedure equal = get_opcode(entry->eq_opr);
-	Datum values[2];
-	bool nulls[2] = {false, false};
+	TypeCacheEntry *entry = key_class(type);
+	Datum values[3] = {operator_text(entry->eq_opr),
+					   operator_text(entry->lt_opr),
+					   CStringGetTextDatum(
+						   type_is_collatable(type) ? " COLLATE \"C\"" : "")};
+	bool nulls[3] = {false, false, false};
 
-	if (!OidIsValid(entry->eq_opr) || !OidIsValid(entry->lt_opr) ||
-		!OidIsValid(entry->hash_proc) ||
-		OidIsValid(get_base_element_type(type)))
-		ereport(ERROR, errcode(ERRCODE_UNDEFINED_OBJECT),
-				errmsg("type %s cannot be the key of a grouping",
-					   format_type_be(type)),
-				errdetail(
-					"It is an array, or has no default operator class for btree or hash."));
-	/* a domain's own operator there would fit a statement better */
-	if (get_func_namespace(equal) != PG_CATALOG_NAMESPACE &&
-		getBaseType(type) != type)
-		ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				errmsg("type %s cannot be the key of a grouping",
-					   format_type_be(type)),
-				errdetail("It is a domain over type %s of an extension.",
-						  format_type_be(getBaseType(type))),
-				errhint("Cast the key to the domain's type in a view."));
-	values[0] = operator_text(entry->eq_opr);
-	values[1] = operator_text(entry->lt_opr);
 	return simdup_row_result(fcinfo, values, nulls);
 }
 
@@ -161,13 +178,13 @@ simdup_grouping_read(FunctionCallInfo fcinfo, const SimdupOptions *options)
 {
 	Oid members = PG_GETARG_OID(1);
 	SimdupSource source = open_source(fcinfo, options);
-	SimdupFeed feed =
-		{.function = get_func_name(fcinfo->flinfo->fn_oid),
-		 .budget = (int64) maintenance_work_mem * 1024,
-		 .key_type = get_atttype(members, get_attnum(members, "key")),
-		 .by_key = true,
-		 .scope_type = source.type[SIMDUP_SOURCE_SCOPE],
-		 .content_type = source.type[SIMDUP_SOURCE_CONTENT]};
+	SimdupFeed feed = {.function = get_func_name(fcinfo->flinfo->fn_oid),
+					   .budget = (int64) maintenance_work_mem * 1024,
+					   .key_type =
+						   get_atttype(members, get_attnum(members, "key")),
+					   .by_key = true,
+					   .scope_type = source.type[SIMDUP_SOURCE_SCOPE],
+					   .content_type = source.type[SIMDUP_SOURCE_CONTENT]};
 	SourceReader reader = {.source = &source};
 	SimdupGrouping grouping = {0};
 
@@ -183,8 +200,7 @@ simdup_grouping_read(FunctionCallInfo fcinfo, const SimdupOptions *options)
 	grouping.rows = reader.rows = simdup_rows_feed(&feed, options);
 	simdup_source_read(&source, add_row, &reader);
 	grouping.fingerprints = simdup_rows_distinct(grouping.rows);
-	grouping.ids =
-		simdup_alloc0(((Size) grouping.rows->n + 1) * sizeof(int64));
+	grouping.ids = simdup_alloc0(((Size) grouping.rows->n + 1) * sizeof(int64));
 	return grouping;
 }
 

@@ -95,8 +95,9 @@ set_limits(Review *r)
 	r->least_distance = by_content ? 0 : Max(options->max_distance - 1, 1);
 	r->most_distance = Min(options->max_distance + (by_content ? 0 : 2),
 						   SIMDUP_MAX_PAIR_DISTANCE);
-	r->twice_limit = by_content ? (int) rint(64 * (1 - options->min_resemblance))
-								: 2 * options->max_distance + 1;
+	r->twice_limit = by_content
+						 ? (int) rint(64 * (1 - options->min_resemblance))
+						 : 2 * options->max_distance + 1;
 }
 
 /* Return the group of an id, which is there. */
@@ -206,15 +207,16 @@ take_pair(Review *r, const Block *a, const Block *b, uint32 row, int distance,
 	pair.moves = ldexp((double) decides, -halvings);
 	if (!simdup_constraints_may_join(&r->decided.constraints, pair.a, pair.b))
 		return;
-	if (!is_inside && simdup_wordset_has(&r->cannot_link,
-										 pair_of_groups(pair.group, pair.other)))
+	if (!is_inside &&
+		simdup_wordset_has(&r->cannot_link,
+						   pair_of_groups(pair.group, pair.other)))
 		return;
 	keep_pair(r, pair);
 }
 
 /*
- * Take the pairs within a block: of its first row and the first one of each other
- * fingerprint that is far enough. far has room for the rows.
+ * Take the pairs within a block: its first row with the first row of each other
+ * fingerprint that is far enough. The array far has room for the rows.
  */
 static void
 take_inside(Review *r, const Block *block, const SimdupEntry *rows,
@@ -257,8 +259,8 @@ add_block(Review *r, uint32 first, uint32 size)
 							 sizeof(int64));
 		r->ids[r->n_groups++] = id;
 	}
-	r->blocks = simdup_grow(r->blocks, &r->blocks_size, r->n_blocks + 1,
-							sizeof(Block));
+	r->blocks =
+		simdup_grow(r->blocks, &r->blocks_size, r->n_blocks + 1, sizeof(Block));
 	r->blocks[r->n_blocks] = (Block){first, size, r->n_groups - 1};
 	return &r->blocks[r->n_blocks++];
 }
@@ -298,7 +300,8 @@ review_blocks(Review *r)
 	find_cannot_links(r);
 	r->best = simdup_alloc0(((Size) r->n_groups + 1) * sizeof(uint32));
 	/* here, since the batch of the blocks has a memory context of its own */
-	r->pairs = simdup_grow(NULL, &r->pairs_size, MOST_OF_GROUP, sizeof(OpenPair));
+	r->pairs =
+		simdup_grow(NULL, &r->pairs_size, MOST_OF_GROUP, sizeof(OpenPair));
 	for (Size i = 0, from = 0; i < r->n_blocks; from += r->blocks[i++].size)
 		take_inside(r, &r->blocks[i], rows + from, far);
 	simdup_free(rows);
@@ -388,19 +391,18 @@ static void
 put_pair(const Review *r, const OpenPair *pair, ReturnSetInfo *result)
 {
 	const SimdupRows *rows = r->grouping.rows;
-	Datum values[7] = {Int64GetDatum(r->ids[pair->group]),
-					   Int64GetDatum(r->ids[pair->other]),
-					   CStringGetTextDatum(
-						   simdup_key_text(rows->key_type,
-										   simdup_keys_get(rows->keys, pair->a,
-														   0))),
-					   CStringGetTextDatum(
-						   simdup_key_text(rows->key_type,
-										   simdup_keys_get(rows->keys, pair->b,
-														   0))),
-					   Int32GetDatum(pair->distance),
-					   Int64GetDatum(pair->decides),
-					   Float8GetDatum(pair->moves)};
+	Datum values[7] =
+		{Int64GetDatum(r->ids[pair->group]),
+		 Int64GetDatum(r->ids[pair->other]),
+		 CStringGetTextDatum(
+			 simdup_key_text(rows->key_type,
+							 simdup_keys_get(rows->keys, pair->a, 0))),
+		 CStringGetTextDatum(
+			 simdup_key_text(rows->key_type,
+							 simdup_keys_get(rows->keys, pair->b, 0))),
+		 Int32GetDatum(pair->distance),
+		 Int64GetDatum(pair->decides),
+		 Float8GetDatum(pair->moves)};
 
 	simdup_put_result(result, values, NULL);
 }

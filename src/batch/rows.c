@@ -134,15 +134,9 @@ simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries, SimdupRowKind kind,
 		case SIMDUP_TEXTS:
 			rows->keys = simdup_keys_of_function(fcinfo);
 			break;
-		case SIMDUP_ROWS_BY_KEY:
-			rows->keys = simdup_keys_begin(rows->key_type);
-			rows->numbers = simdup_keynumbers_begin(rows->keys, rows->key_type);
-			break;
 		case SIMDUP_ROWS_TO_SHOW:
 			rows->keys = simdup_keys_begin(TEXTOID);
 			rows->samples = simdup_keys_begin(TEXTOID);
-			break;
-		case SIMDUP_TEXTS_ALONE:
 			break;
 	}
 	return rows;

@@ -45,12 +45,10 @@ extern SimdupOptions simdup_options(FunctionCallInfo fcinfo);
 /* What the queries of a batch yield, and what is kept of it. */
 typedef enum SimdupRowKind
 {
-	SIMDUP_ROWS,		/* a key and a fingerprint */
-	SIMDUP_ROWS_BY_KEY, /* the same; ERROR for a key that comes twice */
+	SIMDUP_ROWS, /* a key and a fingerprint */
 	/* the same, of keys as texts, cut short; with contents to be shown */
 	SIMDUP_ROWS_TO_SHOW,
-	SIMDUP_TEXTS,	   /* a key and a text */
-	SIMDUP_TEXTS_ALONE /* the same; the keys, of any type, are not kept */
+	SIMDUP_TEXTS /* a key and a text */
 } SimdupRowKind;
 
 typedef struct SimdupRows

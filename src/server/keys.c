@@ -82,12 +82,9 @@ refuse_key_type(FunctionCallInfo fcinfo, int argument, Oid type)
 Oid
 simdup_key_type_argument(FunctionCallInfo fcinfo)
 {
-	int argument = simdup_named_argument(fcinfo, "keys_of");
+	int argument = simdup_named_argument(fcinfo, "key_type");
 	Oid type;
 
-	if (argument >= 0)
-		return PG_GETARG_OID(argument);
-	argument = simdup_named_argument(fcinfo, "key_type");
 	if (argument < 0)
 		return INT8OID;
 	type = get_fn_expr_argtype(fcinfo->flinfo, argument);

@@ -310,32 +310,6 @@ prepare(const SimdupQuery *query, SimdupParameters *parameters,
 	return plan;
 }
 
-/* Take any columns, and note the type of the first: a SimdupColumnCheck. */
-static bool
-note_type(void *arg, TupleDesc columns,
-		  const char *argument pg_attribute_unused())
-{
-	if (columns->natts == 0)
-		return false;
-	*(Oid *) arg = TupleDescAttr(columns, 0)->atttypid;
-	return true;
-}
-
-Oid
-simdup_query_type(const char *text)
-{
-	SimdupQuery query = {text, "query", SIMDUP_KEY_AND_FP};
-	SimdupParameters parameters = {.n_queries = 1,
-								   .types = palloc0(sizeof(Oid)),
-								   .n_types = 1};
-	Oid type;
-
-	SPI_connect();
-	(void) prepare(&query, &parameters, note_type, &type);
-	SPI_finish();
-	return type;
-}
-
 void
 simdup_run_query(const SimdupQuery *query, SimdupParameters *parameters,
 				 SimdupColumnCheck check, SimdupRowSink sink, void *arg)

@@ -68,9 +68,6 @@ extern int simdup_path_begin(const char *path);
 extern int simdup_exact_texts_begin(void);
 extern void simdup_path_end(int level);
 
-/* Return the type of a query's first column. ERROR: the text is no query. */
-extern Oid simdup_query_type(const char *text);
-
 /* Run it and feed each row to the sink. Connects to SPI and leaves it. */
 extern void simdup_run_query(const SimdupQuery *query,
 							 SimdupParameters *parameters,
@@ -81,6 +78,9 @@ extern void simdup_run_query(const SimdupQuery *query,
 
 /* Define simdup.progress_interval, once, when the module loads. */
 extern void simdup_progress_init(void);
+
+/* Let the C library keep the scratch of texts (host.c), when the module loads. */
+extern void simdup_keep_scratch(void);
 
 /*
  * Begin to report for the named function, until the current memory context is

@@ -185,7 +185,8 @@ view_to_write(const Columns *c)
 			content = column;
 	}
 	initStringInfo(&text);
-	appendStringInfo(&text, "CREATE VIEW %s AS SELECT ", quote_identifier(name));
+	appendStringInfo(&text, "CREATE VIEW %s AS SELECT ",
+					 quote_identifier(name));
 	put_as(&text, key, "", "key");
 	appendStringInfoString(&text, ", ");
 	if (is_fingerprint(c))
@@ -244,9 +245,8 @@ check_columns(const Columns *c, int wanted)
 		check_type(c, fp, is_fingerprint(c), "simhash64");
 	if (content == NULL && (wants_content || to_fingerprint))
 		no_column(c, "content",
-				  to_fingerprint
-					  ? _("There is no column \"fp\" either.")
-					  : NULL);
+				  to_fingerprint ? _("There is no column \"fp\" either.")
+								 : NULL);
 	if (content != NULL && (wants_content || to_fingerprint))
 		check_type(c, content,
 				   to_fingerprint || (wanted & SIMDUP_SOURCE_TEXTS)
@@ -282,8 +282,9 @@ put_column(SimdupSource *source, StringInfo text, SimdupSourceColumn which,
 SimdupSource
 simdup_source_open(FunctionCallInfo fcinfo, Oid relation, int wanted)
 {
-	static const char *const names[SIMDUP_SOURCE_COLUMNS] =
-		{"key", "fp", "content", "scope"};
+	static const char *const names[SIMDUP_SOURCE_COLUMNS] = {"key", "fp",
+															 "content",
+															 "scope"};
 	Oid function = fcinfo->flinfo->fn_oid;
 	Columns c = {.relation = try_relation_open(relation, AccessShareLock)};
 	SimdupSource source = {0};
@@ -299,8 +300,8 @@ simdup_source_open(FunctionCallInfo fcinfo, Oid relation, int wanted)
 				errdetail_relkind_not_supported(c.relation->rd_rel->relkind));
 	source.name = simdup_table_name(relation);
 	c.fp_type = simdup_sibling_type(function, "simhash64");
-	c.schema = pstrdup(quote_identifier(
-		get_namespace_name(get_func_namespace(function))));
+	c.schema = pstrdup(
+		quote_identifier(get_namespace_name(get_func_namespace(function))));
 	for (int i = 0; i < SIMDUP_SOURCE_COLUMNS; i++)
 		c.found[i] = column_named(c.relation, names[i]);
 	if (c.found[SIMDUP_SOURCE_KEY] == NULL)
@@ -320,8 +321,8 @@ simdup_source_open(FunctionCallInfo fcinfo, Oid relation, int wanted)
 	appendStringInfo(&text, " FROM %s AS s", source.name);
 	if (source.place[SIMDUP_SOURCE_KEY] >= 0)
 	{
-		source.key = pstrdup(quote_identifier(
-			NameStr(c.found[SIMDUP_SOURCE_KEY]->attname)));
+		source.key = pstrdup(
+			quote_identifier(NameStr(c.found[SIMDUP_SOURCE_KEY]->attname)));
 		appendStringInfo(&text, " ORDER BY s.%s", source.key);
 	}
 	source.statement = text.data;

@@ -41,7 +41,7 @@ typedef struct SimdupSource
 	char *key;						  /* the key's column, quoted; or NULL */
 	/* base type of the column content, also if it is not read; InvalidOid: none */
 	Oid content_type;
-	char *statement;				  /* that reads it */
+	char *statement; /* that reads it */
 } SimdupSource;
 
 /*

@@ -10,6 +10,7 @@
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
+#include "utils/memutils.h"
 
 #include "core/compare/numbers.h"
 #include "core/compare/passages.h"
@@ -17,6 +18,7 @@
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
+#include "core/search/index_entries.h"
 #include "core/unicode/html.h"
 #include "server/arguments.h"
 #include "text/minhash64.h"
@@ -29,10 +31,13 @@ simdup_strip_html(PG_FUNCTION_ARGS)
 {
 	text *html = PG_GETARG_TEXT_PP(0);
 	size_t len = VARSIZE_ANY_EXHDR(html);
-	text *result = palloc(VARHDRSZ + len);
+	text *result = simdup_alloc(VARHDRSZ + SIMDUP_HTML_ROOM(len));
 
 	len = simdup_html_text(VARDATA_ANY(html), len, VARDATA(result),
 						   simdup_encode_char, NULL);
+	if (!AllocSizeIsValid(VARHDRSZ + len))
+		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("requested length too large"));
 	SET_VARSIZE(result, VARHDRSZ + len);
 	PG_RETURN_TEXT_P(result);
 }
@@ -214,17 +219,28 @@ append_string(StringInfo json, const char *bytes, size_t len)
 	pfree(string);
 }
 
-static int
-compare_features(const void *a, const void *b)
+/* Return the equal of a feature among others, which `order` has by hash, or NULL. */
+static const SimdupTokenCount *
+find_feature(const SimdupTokenCounts *others, const SimdupEntry *order,
+			 const SimdupTokenCount *feature)
 {
-	const SimdupTokenCount *x = a;
-	const SimdupTokenCount *y = b;
-	int order;
+	const SimdupEntry *end = order + others->count;
+	const SimdupEntry *entry = bsearch(&feature->hash, order, others->count,
+									   sizeof(*order), simdup_compare_words);
 
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
-	order = memcmp(x->bytes, y->bytes, Min(x->len, y->len));
-	return order ? order : (x->len > y->len) - (x->len < y->len);
+	if (entry == NULL)
+		return NULL;
+	while (entry > order && entry[-1].value == feature->hash)
+		entry--;
+	for (; entry < end && entry->value == feature->hash; entry++)
+	{
+		const SimdupTokenCount *other = &others->features[entry->row];
+
+		if (other->len == feature->len &&
+			memcmp(other->bytes, feature->bytes, other->len) == 0)
+			return other;
+	}
+	return NULL;
 }
 
 /*
@@ -235,17 +251,15 @@ static void
 list_features(Side *side, const SimdupTokenCounts *own,
 			  const SimdupTokenCounts *other)
 {
-	Size size = other->count * sizeof(SimdupTokenCount);
-	SimdupTokenCount *others = simdup_alloc(size);
+	SimdupEntry *order = simdup_alloc((other->count + 1) * sizeof(*order));
 
-	memcpy(others, other->features, size);
-	qsort(others, other->count, sizeof(*others), compare_features);
+	for (size_t i = 0; i < other->count; i++)
+		order[i] = (SimdupEntry){other->features[i].hash, i};
+	simdup_sort_pairs(order, other->count);
 	for (size_t i = 0; i < own->count; i++)
 	{
 		const SimdupTokenCount *feature = &own->features[i];
-		const SimdupTokenCount *same =
-			bsearch(feature, others, other->count, sizeof(*others),
-					compare_features);
+		const SimdupTokenCount *same = find_feature(other, order, feature);
 		StringInfo json = same != NULL ? &side->shared : &side->only;
 		uint32 weight = simdup_weight(own->weighting, feature->tf);
 
@@ -255,8 +269,9 @@ list_features(Side *side, const SimdupTokenCounts *own,
 							 simdup_weight(other->weighting, same->tf));
 		else
 			appendStringInfo(json, ": %u", weight);
+		simdup_check_interrupts();
 	}
-	simdup_free(others);
+	simdup_free(order);
 }
 
 /* Explain the distance of simhash(content) by the features of both texts. */

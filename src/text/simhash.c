@@ -392,11 +392,10 @@ get_features(FunctionCallInfo fcinfo, size_t *n)
 }
 
 PG_FUNCTION_INFO_V1(simdup_simhash_weighted);
-/* Return simhash(features, weights, hash, ties). */
+/* Return simhash(features, weights). */
 Datum
 simdup_simhash_weighted(PG_FUNCTION_ARGS)
 {
-	SimdupProfile profile = get_profile(fcinfo, 2, HASH | TIES);
 	SimdupCounters counts = {0};
 	const float8 *weights = NULL;
 	SimdupUtf8 *features;
@@ -421,14 +420,13 @@ simdup_simhash_weighted(PG_FUNCTION_ARGS)
 	for (size_t i = 0; i < n; i++)
 	{
 		simdup_counters_add(&counts,
-							simdup_hash64(profile.hash, features[i].bytes,
-										  features[i].len),
+							simdup_city64(features[i].bytes, features[i].len),
 							weights != NULL
 								? simdup_fixed_weight(weights[i], (int) i + 1)
 								: SIMDUP_WEIGHT_UNIT);
 		simdup_check_interrupts();
 	}
-	return simdup_fingerprint(fcinfo, &counts, profile.ties);
+	return simdup_fingerprint(fcinfo, &counts, false);
 }
 
 /* Add a feature as it is to a minhash64 sketch. */

@@ -24,6 +24,30 @@
 #include "server/arguments.h"
 #include "type/simhash64.h"
 
+/* Say how a string that is no fingerprint becomes one: a part of an ereport. */
+static int
+hint_about(const char *str)
+{
+	switch (simdup_hash_form(str, strlen(str)))
+	{
+		case SIMDUP_HASH_PREFIXED:
+			return errhint(
+				"Leave out the prefix, and write leading zeros: lpad(substr(x, 3), 16, '0')::simhash64.");
+		case SIMDUP_HASH_SHORT:
+			return errhint(
+				"The value has fewer than 16 digits. Write leading zeros: lpad(x, 16, '0')::simhash64.");
+		case SIMDUP_HASH_UNSIGNED:
+			return errhint(
+				"Cast a decimal number by way of numeric: x::numeric::simhash64.");
+		case SIMDUP_HASH_NEGATIVE:
+			return errhint(
+				"Cast a signed number by way of bigint: x::bigint::simhash64.");
+		default:
+			return errhint(
+				"A fingerprint is 16 hexadecimal digits. Write simhash('text') or minhash64('text') for that of a text.");
+	}
+}
+
 PG_FUNCTION_INFO_V1(simdup_simhash64_in);
 /* Read exactly 16 hex digits, as pg_lsn_in reads its own form. */
 Datum
@@ -37,8 +61,7 @@ simdup_simhash64_in(PG_FUNCTION_ARGS)
 				errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				errmsg("invalid input syntax for type %s: \"%s\"", "simhash64",
 					   str),
-				errhint(
-					"A fingerprint is 16 hexadecimal digits. Write simhash('text') or minhash64('text') for that of a text."));
+				hint_about(str));
 
 	PG_RETURN_SIMHASH64(fp);
 }
@@ -195,11 +218,28 @@ simdup_simhash64_from_bytea(PG_FUNCTION_ARGS)
 	PG_RETURN_SIMHASH64(fp_from_bytes(VARDATA_ANY(bytes)));
 }
 
-PG_FUNCTION_INFO_V1(simdup_simhash64_to_bytea);
+PG_FUNCTION_INFO_V1(simdup_simhash64_from_numeric);
+/* Read an unsigned number of 64 bits, as other databases have them. */
 Datum
-simdup_simhash64_to_bytea(PG_FUNCTION_ARGS)
+simdup_simhash64_from_numeric(PG_FUNCTION_ARGS)
 {
-	return simdup_simhash64_send(fcinfo);
+	char *str =
+		DatumGetCString(DirectFunctionCall1(numeric_out, PG_GETARG_DATUM(0)));
+	char *end;
+	uint64 fp;
+
+	errno = 0;
+	fp = strtoull(str, &end, 10);
+	/* zeros behind the point add nothing */
+	if (*end == '.')
+		end += 1 + strspn(end + 1, "0");
+	if (errno != 0 || *end != '\0' || *str < '0' || *str > '9')
+		ereport(ERROR, errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				errmsg("value \"%s\" is out of range for type %s", str,
+					   "simhash64"),
+				errhint(
+					"A fingerprint is an integer from 0 to 18446744073709551615. Cast a signed number by way of bigint."));
+	PG_RETURN_SIMHASH64(fp);
 }
 
 /*

@@ -1,14 +1,15 @@
 #!/usr/bin/perl
 # campaigns.pl: synthetic letters, some of them of campaigns, for COPY.
 #
-#   campaigns.pl ROWS CAMPAIGNS SENTENCES FOOTER [SEED]
+#   campaigns.pl ROWS CAMPAIGNS SENTENCES FOOTER [SEED [PLACE]]
 #
 # Each line has a number, the number of the campaign or of the letter, which says
 # which letters are the same to a person, what was changed, and the letter. Half of
 # the letters are of campaigns. Of these, some have words changed, a personal
 # paragraph, a footer of their own or the head of a forwarded mail, and some are cut
 # to 60 %. A letter has about SENTENCES sentences. The share FOOTER of the letters
-# ends with one disclaimer of 570 characters.
+# ends with one disclaimer of 570 characters. With the PLACE `signed`, up to 20 words
+# follow it; with `first`, it stands before the letter.
 use strict;
 use warnings;
 
@@ -16,8 +17,8 @@ use FindBin;
 use lib $FindBin::Bin;
 use Words;
 
-my ($rows, $n_campaigns, $sentences, $footer_share, $seed) = @ARGV;
-die "usage: campaigns.pl ROWS CAMPAIGNS SENTENCES FOOTER [SEED]\n" if @ARGV < 4;
+my ($rows, $n_campaigns, $sentences, $footer_share, $seed, $place) = @ARGV;
+die "usage: campaigns.pl ROWS CAMPAIGNS SENTENCES FOOTER [SEED [PLACE]]\n" if @ARGV < 4;
 Words::begin(defined $seed ? $seed : 1);
 
 my $footer =
@@ -103,7 +104,13 @@ for my $number (1 .. $rows)
 	my $of = $n_campaigns && random(2) ? zipf($n_campaigns) + 1 : 0;
 	my ($kind, $letter) = $of ? changed($campaigns[ $of - 1 ]) : ('own', letter(body()));
 
-	$letter .= "\n\n" . (random(3) ? $footer : wrapped($footer, random(2) ? '' : '> ')) if random(1000) < 1000 * $footer_share;
+	if (random(1000) < 1000 * $footer_share)
+	{
+		my $said = random(3) ? $footer : wrapped($footer, random(2) ? '' : '> ');
+
+		$letter = $place && $place eq 'first' ? "$said\n\n$letter" : "$letter\n\n$said";
+		$letter .= "\n" . join ' ', words(random(21)) if $place && $place eq 'signed';
+	}
 	$letter =~ s/\\/\\\\/g;
 	$letter =~ s/\n/\\n/g;
 	print join("\t", $number, $of || $n_campaigns + $number, $kind, $letter), "\n";

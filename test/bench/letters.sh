@@ -10,7 +10,7 @@
 rows=$(rows_or 100000)
 data=$ROOT/../shared/data
 
-# letters NAME ROWS CAMPAIGNS SENTENCES FOOTER SEED: make the table letter.
+# letters NAME ROWS CAMPAIGNS SENTENCES FOOTER SEED [PLACE]: make the table letter.
 letters()
 {
   sql -c 'SET client_min_messages = warning' -c 'DROP TABLE IF EXISTS letter' \
@@ -45,6 +45,9 @@ letters short 300 5 2 1 1 && boilerplate 'the same with a disclaimer'
 letters some 3000 20 2 0.3 7 && boilerplate 'short, 30 % with it'
 letters few 3000 8 8 0.1 9 && boilerplate 'long, 10 % with it'
 letters none 3000 8 8 0 9 && boilerplate 'the same without'
+letters signed 3000 8 8 0.1 9 signed && boilerplate 'long, 10 % with it and up to 20 words behind it'
+letters first 3000 8 8 0.1 9 first && boilerplate 'long, 10 % with it in front'
+letters brief 3000 8 1 0.1 9 first && boilerplate 'short, 10 % with it in front'
 
 letters kinds 3000 8 8 0 5
 echo

@@ -53,11 +53,11 @@ static bool utf8 = true;
 static Text
 strip(Text page)
 {
-	Text text = {checked(malloc(page.len ? page.len : 1)), 0};
+	Text text = {checked(malloc(SIMDUP_HTML_ROOM(page.len) + 1)), 0};
 
 	text.len = simdup_html_text(page.bytes, page.len, text.bytes, encode,
 								utf8 ? &utf8 : NULL);
-	must(text.len <= page.len);
+	must(text.len <= SIMDUP_HTML_ROOM(page.len));
 	return text;
 }
 
@@ -164,7 +164,7 @@ check_form(Text page, Text text)
 	}
 }
 
-/* other, escaped, comes back; and before the page it is a line of its own. */
+/* other comes back, escaped or as CDATA; and before the page it is a line of its own. */
 static void
 check_escaped(Text other, Text page, Text text)
 {
@@ -174,6 +174,9 @@ check_escaped(Text other, Text page, Text text)
 	Text lines[3] = {plain, literal(plain.len && text.len ? "\n" : ""), text};
 	Text joined = concat(lines, 3);
 
+	if (!has(other, "]]>"))
+		must(strips_to((Text[]){literal("<![CDATA["), other, literal("]]>")}, 3,
+					   plain));
 	must(strips_to(parts, 1, plain));
 	must(strips_to(parts, 3, joined));
 	free(escaped.bytes);

@@ -4,6 +4,7 @@ SELECT simdup_strip_html('<html><head><title>T</title><style>p {}</style><script
   '<body><h1>A &amp; B</h1><p>one<b>two</b>&nbsp;&#233;&#xC9;<!-- gone --><br>&lt;three&gt; 1 < 2</body>');
 SELECT simdup_strip_html(''), simdup_strip_html('plain'), simdup_strip_html('a<'), simdup_strip_html('<p'),
        simdup_strip_html(NULL) IS NULL;
+SELECT simdup_strip_html('<description><![CDATA[1 < 2 &amp; <b>3</b>]]></description><p>caf&eacute;&comma; na&iuml;ve&colon; &lbrack;x&rsqb; &fjlig;&Hat;');
 -- nesting and repetition without end are no trouble
 SELECT simdup_strip_html(repeat('<div>', 100000) || 'deep' || repeat('</div>', 100000));
 SELECT length(simdup_strip_html(repeat('<!--', 100000))), length(simdup_strip_html(repeat('<script>', 100000))),

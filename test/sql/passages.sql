@@ -65,6 +65,30 @@ SELECT CASE WHEN id % 5 < 4 THEN 'This letter was sent through the form of the c
   || ' Please do not answer this message, because nobody reads what arrives here; use the form. Number ' || id
   || '. Whoever wants no more of these messages may say so by letter, or at the desk in the hall.' AS content FROM mail;
 SELECT passage, n_rows FROM simdup_boilerplate('of_the_form') ORDER BY passage;
+-- a signature behind a footer; a banner longer than its letters; texts of three words; and a footer of 14 words
+CREATE FUNCTION words(id int, n int) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT string_agg(md5(format('%s %s', id, i)), ' ') FROM generate_series(1, n) AS i $$;
+CREATE TEMP VIEW footed AS
+SELECT 'signed' AS kind, words(id, 40) || E'\n--\n' || footer || E'\n' || words(-id, 20) AS content FROM footer, generate_series(1, 100) AS id
+UNION ALL SELECT 'banner', footer || ' ' || upper(footer) || words(id, 40) FROM footer, generate_series(1, 100) AS id
+UNION ALL SELECT 'banner', words(id, 30) FROM generate_series(200, 400) AS id
+UNION ALL SELECT 'in the middle', words(id, 40) || footer || words(-id, 40) FROM footer, generate_series(1, 100) AS id
+UNION ALL SELECT 'in the middle', words(id, 30) FROM generate_series(200, 400) AS id
+UNION ALL SELECT 'short', words(id, 3) || E'\n\n' || footer FROM footer, generate_series(1, 100) AS id
+UNION ALL SELECT 'form', 'Dear ' || words(id, 2) || E',\n\n' || footer || words(-id, 20) FROM footer, generate_series(1, 100) AS id;
+CREATE FUNCTION of_kind(of_kind text, OUT has_footer boolean, OUT n_rows bigint) RETURNS SETOF record LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE format('CREATE TEMP VIEW of_kind AS SELECT content FROM footed WHERE kind = %L', of_kind);
+  RETURN QUERY SELECT b.passage LIKE '%' || f.footer || '%', b.n_rows FROM footer AS f, simdup_boilerplate('of_kind') AS b;
+  DROP VIEW of_kind;
+END $$;
+SELECT * FROM (VALUES ('banner'), ('form'), ('in the middle'), ('short'), ('signed')) AS k (kind) LEFT JOIN LATERAL of_kind(kind) ON true ORDER BY kind;
+CREATE TEMP VIEW listed AS
+SELECT words(id, 40) || E'.\nlamps mailing list, lamps@lists.example.org. To leave it, send a letter here' AS content FROM generate_series(1, 100) AS id;
+SELECT min_words, passage, n_rows FROM unnest('{8,14,15}'::int[]) AS min_words LEFT JOIN LATERAL simdup_boilerplate('listed', min_words => min_words) ON true;
+SELECT * FROM simdup_boilerplate('listed', min_words => 7);
+SELECT count(*) AS no_length FROM simdup_boilerplate('listed', min_words => NULL);
+DROP VIEW footed, listed;
+DROP FUNCTION of_kind;
 -- the same with little memory, where the sorts go to disk
 SET maintenance_work_mem = '1MB';
 CREATE TEMP VIEW large AS
@@ -115,5 +139,5 @@ SELECT shingle_winnow('a', 65);
 SELECT shingle_winnow('a', 8, 0);
 SELECT shingle_winnow('a', 8, 1025);
 SELECT shingle_winnow('a', 8, 8, 'line');
-DROP FUNCTION shown;
+DROP FUNCTION shown, words;
 DROP TABLE letter;

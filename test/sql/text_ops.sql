@@ -297,6 +297,24 @@ SET enable_seqscan = off;
 SELECT count(*) FROM long a JOIN long b ON simdup_resembles(a.content, b.content, 0.9, 1);
 RESET enable_seqscan;
 
+-- fingerprints in text form are no prose; some texts among them are
+CREATE TABLE hashes (id int PRIMARY KEY, hex varchar, mixed text, prefixed text, unsigned text, cut text, code text);
+INSERT INTO hashes SELECT i, h, CASE WHEN i = 50 THEN 'n/a' ELSE h END, '0x' || h, 9e18::numeric + i, left(h, 15), left(h, 8)
+FROM generate_series(1, 200) i, LATERAL (SELECT left(md5(i::text), 16)) AS m (h);
+CREATE INDEX hashes_hex ON hashes USING hamming (hex);
+CREATE INDEX hashes_prefixed ON hashes USING hamming (prefixed);
+CREATE INDEX hashes_unsigned ON hashes USING hamming (unsigned);
+CREATE INDEX hashes_cut ON hashes USING hamming (cut);
+CREATE INDEX hashes_mixed ON hashes USING hamming (mixed);
+CREATE INDEX hashes_code ON hashes USING hamming (code);
+CREATE INDEX hashes_one ON hashes USING hamming (hex) WHERE id = 1;
+CREATE INDEX hashes_none ON hashes USING hamming (hex) WHERE id = 0;
+CREATE INDEX hashes_cast ON hashes USING hamming ((hex::simhash64));
+CREATE INDEX hashes_later ON hashes USING hamming ((CASE WHEN id <= 100 THEN hex ELSE 'The lamp in Fish Street is dark.' END));
+SELECT count(*) FROM hashes WHERE simhash_within(hex::simhash64, (left(md5('1'), 15) || '0')::simhash64, 4);
+-- the words of these numbers are hashed: their bits are not compared
+SELECT count(*) FROM hashes WHERE simhash_within(minhash64(hex), minhash64(left(md5('1'), 15) || '0'), 4);
+
 -- under row-level security: the operator may be asked before the policies
 CREATE ROLE text_ops_reader;
 GRANT USAGE ON SCHEMA text_ops_rows TO text_ops_reader;

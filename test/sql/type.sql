@@ -38,6 +38,11 @@ INSERT INTO input VALUES
   (23, '0123456789abcdé'), (24, repeat('f', 1000)), (25, '0123456789ABCDEF');
 SELECT id, left(split_part(outcome(format('SELECT %L::simhash64', str)), ' | A fingerprint is 16', 1), 100) AS outcome
 FROM input ORDER BY id;
+-- forms in which other programs write 64 bits have a hint of their own
+SELECT str, substring(outcome(format('SELECT %L::simhash64', str)) FROM '[^|]*$') AS hint
+FROM unnest('{0x0123456789abcdef,0x1f,123456789abcdef,18446744073709551615,-9223372036854775808,lamp,184467440737095516150}'::text[]) AS str;
+SELECT lpad(substr('0x1f', 3), 16, '0')::simhash64 AS prefixed, lpad('123456789abcdef', 16, '0')::simhash64 AS short,
+       '18446744073709551615'::numeric::simhash64 AS unsigned, '-9223372036854775808'::bigint::simhash64 AS signed;
 
 -- from 16 on the same answers come softly
 SELECT current_setting('server_version_num')::int >= 160000 AS soft \gset
@@ -92,6 +97,7 @@ DROP TABLE copied;
 --
 SELECT count(*) AS wrong FROM fingerprints
 WHERE fp::bigint::simhash64 <> fp
+   OR (CASE WHEN fp::bigint < 0 THEN 18446744073709551616 ELSE 0 END + fp::bigint)::simhash64 <> fp
    OR fp::bit(64)::simhash64 <> fp
    OR fp::bytea::simhash64 <> fp
    OR fp::bigint <> ('x' || fp::text)::bit(64)::bigint
@@ -110,7 +116,14 @@ FROM (VALUES
   (7, $$SELECT '\x001122334455667788'::bytea::simhash64$$),
   (8, $$SELECT NULL::bigint::simhash64$$),
   (9, $$SELECT 1::integer::simhash64$$),
-  (10, $$SELECT 1.0::numeric::simhash64$$),
+  (10, $$SELECT 1.5::numeric::simhash64$$),
+  (14, $$SELECT (-1)::numeric::simhash64$$),
+  (15, $$SELECT 18446744073709551616::simhash64$$),
+  (16, $$SELECT 'NaN'::numeric::simhash64$$),
+  (17, $$SELECT 'Infinity'::numeric::simhash64$$),
+  (18, $$SELECT 1e30::numeric::simhash64$$),
+  (19, $$SELECT 0.0::simhash64$$),
+  (20, $$SELECT 18446744073709551615.00::simhash64$$),
   (11, $$SELECT '0000000000000001'::simhash64 = 1::bigint$$),
   (12, $$SELECT '0000000000000001'::simhash64 = B'1'$$),
   (13, $$SELECT pg_catalog.hashint8('0000000000000001'::simhash64)$$)

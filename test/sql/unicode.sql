@@ -65,6 +65,19 @@ SELECT shingle_resemblance(t, t, 3, u) FROM (VALUES ('关系型数据库')) AS a
 SELECT s, to_hex(rabin_fingerprint(s, 32)) AS r32, to_hex(rabin_fingerprint(s)) AS r64
 FROM (VALUES ('中国'), ('信访重复投诉')) AS t(s);
 
+-- texts without a letter: as one feature, by the expression of the page on fingerprints
+CREATE TABLE post (id integer PRIMARY KEY, content text, repeats integer);
+CREATE INDEX ON post USING hamming (coalesce(minhash64(content), minhash64(string_to_array(btrim(content), ''))));
+CREATE TRIGGER flag BEFORE INSERT ON post FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats');
+INSERT INTO post (id, content) VALUES (1, '?!'), (2, '👍👍'), (3, ' ?! '), (4, ''), (5, ''), (6, '👍'), (7, '👍👍'), (8, NULL), (9, NULL),
+  (10, 'Mend the lamp!'), (11, 'mend the lamp'), (12, '!?'), (13, E'\n'), (14, '!?');
+SELECT id, repeats FROM post WHERE repeats IS NOT NULL ORDER BY id;
+DROP TABLE post;
+
+-- sentences end with marks of many scripts
+SELECT simdup_own_text('aa bb። cc dd። ee ff።', 'aa bb። ee ff።') AS ethiopic, simdup_own_text(E'aa bb\u2029cc dd\u2029ee ff', E'aa bb\u2029ee ff') AS paragraphs,
+       simdup_own_text(E'aa bb\n2. cc dd\n- ee ff', E'aa bb\n- ee ff') AS items, simdup_own_text('学校门口的路灯坏了五天，一直没人修理。', '学校门口的路灯坏了三天，一直没人修理。') IS NULL AS one_character;
+
 -- html
 SELECT simdup_strip_html('&#20013;&#x56fd; &Omega; 😀');
 

@@ -38,14 +38,14 @@ static char *
 strip(const char *html, size_t len)
 {
 	char *in = malloc(len ? len : 1);
-	char *out = malloc(len + 1);
+	char *out = malloc(SIMDUP_HTML_ROOM(len) + 1);
 	char *text;
 	int calls = 0;
 	size_t n;
 
 	memcpy(in, html, len);
 	n = simdup_html_text(in, len, out, encode, &calls);
-	if (n > len)
+	if (n > SIMDUP_HTML_ROOM(len))
 		abort();
 	out[n] = '\0';
 	text = strdup(out);
@@ -62,6 +62,66 @@ test(const char *html, const char *expected)
 	if (!ok(strcmp(text, expected) == 0, "%.40s", html))
 		printf("# got \"%s\", expected \"%s\"\n", text, expected);
 	free(text);
+}
+
+/* Append UTF-8 of code points in hexadecimal digits, "+" between them. */
+static char *
+append_chars(char *out, const char *digits)
+{
+	char *end;
+	int calls;
+
+	for (;; digits = end + 1)
+	{
+		uint32_t c = (uint32_t) strtoul(digits, &end, 16);
+
+		if (c < 0x80)
+			*out++ = (char) c;
+		else
+			out += encode(&calls, c, out);
+		if (*end != '+')
+			break;
+	}
+	*out = '\0';
+	return out;
+}
+
+/* Each name of the list is found, and a name with a letter more is none. */
+static void
+test_names(void)
+{
+	int n = 0;
+	int n_bare = 0;
+	int n_wrong = 0;
+
+	for (const char *name = simdup_html_names + 1; *name != '\0';
+		 name = strchr(name, ' ') + 1)
+	{
+		int len = (int) strcspn(name, ";!");
+		bool bare = name[len] == '!';
+		char page[100];
+		char expected[100];
+		char *text;
+
+		sprintf(page, "(&%.*s;)", len, name);
+		strcpy(append_chars(stpcpy(expected, "("), name + len + 1), ")");
+		/* white space is one blank, and the encoding lacks a bullet */
+		if (strcmp(expected, "(\t)") == 0 || strcmp(expected, "(\n)") == 0)
+			strcpy(expected, "( )");
+		if (strcmp(expected, "()") == 0)
+			strcpy(expected, page);
+		text = strip(page, strlen(page));
+		n_wrong += strcmp(text, expected) != 0;
+		free(text);
+		sprintf(page, "(&%.*s)", len, name);
+		text = strip(page, strlen(page));
+		n_wrong += (strcmp(text, expected) == 0) != bare;
+		free(text);
+		n++;
+		n_bare += bare;
+	}
+	ok(n == 2125 && n_bare == 106 && n_wrong == 0,
+	   "%d names and %d without a semicolon, %d wrong", n, n_bare, n_wrong);
 }
 
 /* Text, a tag, a reference and a comment of megabytes each. */
@@ -112,7 +172,13 @@ main(void)
 	test("a<!-->b<!--->c<!---->d<!-- - -- > -->e", "abcde");
 	test("a<!-- never closed <p>b", "a");
 	test("a<!DOCTYPE x>b<?php echo ?>c</ d>e</>f", "abcef");
-	test("a<![CDATA[ b ]]>c", "ac");
+	test("a<![CDATA[ b ]]>c", "a b c");
+	test("<![CDATA[<b> &amp; ]] > ]>]]>c", "<b> &amp; ]] > ]>c");
+	test("<p><![CDATA[a]]></p><![CDATA[b]]>", "a\nb");
+	test("<![CDATA[a]]", "a]]");
+	test("<![CDATA[]]>a<![CDATA[>]]>", "a>");
+	test("<![cdata[a]]>b<![CDATA a]]>c", "bc");
+	test("<script><![CDATA[a]]></script>b", "b");
 	test("<a href=\"x>y\" title='>'>b</a>", "b");
 	test("<p don't>a</p> it's", "a\nit's");
 	test("<a href = 'x>'>b", "b");
@@ -132,8 +198,14 @@ main(void)
 	test("&bull;&#8226;x", "&bull;&#8226;x");
 	test("a&#32;&#10; b", "a b");
 	test("&thetasym;&thetasymx;", "ϑ&thetasymx;");
+	test("a&Tab;&NewLine;b&nGt;&nLt;&acE;&bne;&fjlig;&Afr;",
+		 "a b≫⃒≪⃒∾̳=⃥fj\360\235\224\204");
+	test("&AMP&LT;&Amp;&thorn&thor", "&<&Amp;þ&thor");
+	test("&CounterClockwiseContourIntegral;&CounterClockwiseContourIntegrals;",
+		 "∳&CounterClockwiseContourIntegrals;");
 	test("\377\376<p>\200", "\377\376\n\200");
 
+	test_names();
 	test_long_page();
 	for (size_t len = 0; len < sizeof(page); len++)
 		free(strip(page, len));

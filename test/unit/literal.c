@@ -17,6 +17,18 @@ is_no_fingerprint(const char *str)
 }
 
 static void
+has_form(const char *str, SimdupHashForm form)
+{
+	char *copy = malloc(strlen(str) + 1);
+
+	/* without a terminator */
+	memcpy(copy, str, strlen(str));
+	copy = realloc(copy, strlen(str) + (*str == '\0'));
+	ok(simdup_hash_form(copy, strlen(str)) == form, "form of \"%s\"", str);
+	free(copy);
+}
+
+static void
 is_no_ball(const char *str)
 {
 	char *copy = strdup(str);
@@ -61,6 +73,24 @@ main(void)
 	is_no_fingerprint("012345678gabcdef");
 	is_no_fingerprint("012345678/abcdef");
 	is_no_fingerprint("012345678:abcdef");
+
+	has_form("", SIMDUP_NO_HASH);
+	has_form("lamp", SIMDUP_NO_HASH);
+	has_form("0123456789abcdef", SIMDUP_HASH_HEX);
+	has_form("0123456789ABCDEF", SIMDUP_HASH_HEX);
+	has_form("0123456789abcdeg", SIMDUP_NO_HASH);
+	has_form("0123456789abcdef0", SIMDUP_NO_HASH);
+	has_form("123456789abcdef", SIMDUP_HASH_SHORT);
+	has_form("0x0123456789abcdef", SIMDUP_HASH_PREFIXED);
+	has_form("0X1f", SIMDUP_HASH_PREFIXED);
+	has_form("0x", SIMDUP_NO_HASH);
+	has_form("0x0123456789abcdef0", SIMDUP_NO_HASH);
+	has_form("18446744073709551615", SIMDUP_HASH_UNSIGNED);
+	has_form("1844674407370955161a", SIMDUP_NO_HASH);
+	has_form("184467440737095516150", SIMDUP_NO_HASH);
+	has_form("-9223372036854775808", SIMDUP_HASH_NEGATIVE);
+	has_form("-", SIMDUP_NO_HASH);
+	has_form("-1f", SIMDUP_NO_HASH);
 
 	is_ball("<000000000000000F,3>", 15, 3, "3");
 	is_ball("<000000000000000f,64>", 15, 64, "64");

@@ -119,6 +119,58 @@ append_sentence(char *p, int script)
 	return p;
 }
 
+/* Own text of a letter's second sentence, after marks, lines and items of lists. */
+static void
+test_sentences(void)
+{
+	static const char *const marks[] = {".",  "!",	"?",  ":", ";", "။",  "።",
+										"։",  "།",	"॥",  "।", "｡", "．", "。",
+										"！", "？", "؟",  "۔", "។", "‼",  "⁇",
+										"﹒", "…",	"；", "："};
+	static const struct
+	{
+		const char *begins; /* an item of a list */
+		const char *number; /* of it, which is a word */
+	} items[] = {{"- ", ""},	 {"> * ", ""},	   {"\t• ", ""},
+				 {"— ", ""},	 {"2. ", "2. "},   {"12) ", "12) "},
+				 {"b) ", "b) "}, {"３．", "３．"}, {"2、", "2、"}};
+	static const char *const no_items[] = {"-",	   "123. ", "2.5 ", "2.",
+										   "b. c", "c ",	"*",	"bb)"};
+	char text[200];
+	char form[200];
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+	{
+		const char *m = marks[i];
+		char expected[40];
+
+		sprintf(text, "aa bb%s cc dd%s ee ff%s", m, m, m);
+		sprintf(form, "aa bb%s ee ff%s", m, m);
+		sprintf(expected, "cc dd%s", m);
+		test_own(text, form, expected);
+	}
+	test_own("aa bb\u2028cc dd\u2028ee ff", "aa bb\u2028ee ff", "cc dd");
+	test_own("aa bb\u2029cc dd\u2029ee ff", "aa bb\u2029ee ff", "cc dd");
+	/* commas end nothing, nor do points in numbers */
+	test_own("aa bb، cc dd، ee ff،", "aa bb، ee ff،", "aa bb، cc dd، ee ff،");
+	test_own("aa ３．５ bb. cc dd", "aa ３．５ bb. ee ff", "cc dd");
+	test_own("aa ３．５ bb", "aa ３．", "aa ３．５ bb");
+	for (size_t i = 0; i < sizeof(items) / sizeof(items[0]); i++)
+	{
+		char expected[40];
+
+		sprintf(text, "aa bb\n%scc dd\n- ee ff", items[i].begins);
+		sprintf(form, "aa bb\n- ee ff");
+		sprintf(expected, "%scc dd", items[i].number);
+		test_own(text, form, expected);
+	}
+	for (size_t i = 0; i < sizeof(no_items) / sizeof(no_items[0]); i++)
+	{
+		sprintf(text, "aa bb\n%scc", no_items[i]);
+		test_own(text, "aa bb", text);
+	}
+}
+
 /* A template with one to three own sentences: exactly these come out. */
 static bool
 planted_is_found(int script)
@@ -213,7 +265,7 @@ shared_run_is_sampled(int script)
 
 		p = stpcpy(p, passage);
 		append_sentence(stpcpy(p, " "), script);
-		simdup_sample_runs(text_of(texts[i]), &samples[i], &digests[i]);
+		simdup_sample_runs(text_of(texts[i]), 15, &samples[i], &digests[i]);
 	}
 	n_common = simdup_hashes_common(&samples[0], &samples[1]);
 	for (int i = 0; i < 2; i++)
@@ -221,46 +273,88 @@ shared_run_is_sampled(int script)
 	return n_common > 0 && digests[0] != digests[1];
 }
 
+/* Append n words of a text's own. */
+static char *
+append_words(char *p, int n)
+{
+	for (int i = 0; i < n; i++)
+		p += sprintf(p, "%s%x", i > 0 ? " " : "", (unsigned) below(1U << 31));
+	return p;
+}
+
+/* What letters are made of: own words, the passage, words of some of them, own words. */
+static const struct
+{
+	const char *what;
+	int before; /* words of a greeting with them, if it is negative */
+	int passage;
+	int some; /* words that two letters in three have behind the passage */
+	int behind;
+	bool refused; /* the passage begins with one that is a letter */
+	bool is_boilerplate;
+} shared_kinds[] = {
+	{"a footer", 60, 40, 0, 0, false, true},
+	{"a footer and a signature", 60, 40, 0, 20, false, true},
+	{"a footer after a letter's beginning", 60, 40, 0, 20, true, true},
+	{"a passage in the middle", 60, 40, 0, 40, false, false},
+	{"a header, shorter", 0, 15, 0, 60, false, true},
+	{"a header, longer", 0, 90, 0, 60, false, true},
+	{"a letter that some added to", 0, 60, 0, 0, false, false},
+	{"a letter and its signature", 0, 60, 0, 20, false, false},
+	{"a letter with a greeting", -2, 60, 0, 0, false, false},
+	{"a letter with a greeting and a signature", -2, 60, 0, 20, false, false},
+	{"a footer of short texts", 3, 33, 0, 0, false, true},
+	{"a footer of short texts with signatures", 4, 33, 0, 10, false, true},
+	{"a long footer of very short texts", 3, 90, 0, 0, false, false},
+	{"a footer of no texts", 1, 33, 0, 0, false, false},
+	{"a letter of which some are cut", 4, 20, 30, 0, false, false},
+	{"the end of a letter", 4, 33, 0, 0, true, false},
+};
+
 /*
- * Letters with a footer: the footer is boilerplate. Copies of one letter that
- * some senders added to have none.
+ * Letters with a footer: the footer is boilerplate. Copies of one letter that some
+ * senders added to have none.
  */
 static void
-test_shared(bool has_footer)
+test_shared(int kind)
 {
 	static char texts[12][MAX_TEXT];
 	SimdupUtf8 list[12];
-	char footer[MAX_TEXT];
-	char form_body[MAX_TEXT];
+	char passage[MAX_TEXT];
+	char rest[MAX_TEXT];
+	SimdupBoilerplate refused = {0};
 	SimdupPassage *passages;
 	bool is_boilerplate;
 	size_t which;
 	size_t n;
-	char *p = footer;
+	char *end = append_words(passage, 10);
 
-	for (int i = 0; i < 4; i++)
-		p = append_sentence(p, 0);
-	p = form_body;
-	for (int i = 0; i < 4; i++)
-		p = append_sentence(p, 0);
+	if (shared_kinds[kind].refused)
+		simdup_add_boilerplate(&refused, text_of(passage));
+	append_words(stpcpy(end, " "), shared_kinds[kind].passage - 10);
+	*rest = '\0';
+	append_words(rest, shared_kinds[kind].some);
 	for (int i = 0; i < 12; i++)
 	{
-		p = texts[i];
-		if (!has_footer)
-			p = stpcpy(p, form_body);
-		for (int j = 0; (has_footer || i % 2 == 0) && j < 4; j++)
-			p = append_sentence(p, 0);
-		if (has_footer)
-			stpcpy(p, footer);
+		char *p = texts[i];
+
+		if (shared_kinds[kind].before < 0)
+			p = stpcpy(p, "Dear ");
+		p = stpcpy(append_words(p, abs(shared_kinds[kind].before)), ", ");
+		p = stpcpy(stpcpy(p, passage), " ");
+		if (i % 3 > 0)
+			p = stpcpy(stpcpy(p, rest), " ");
+		append_words(p, shared_kinds[kind].behind);
 		list[i] = text_of(texts[i]);
 	}
-	passages =
-		simdup_shared_passages(list, 12, false, &which, &is_boilerplate, &n);
-	ok(is_boilerplate == has_footer && n == 1 &&
-		   texts[which] + passages[0].from ==
-			   (has_footer ? strstr(texts[which], footer) : texts[which]),
-	   has_footer ? "a footer is boilerplate" : "a letter is not");
+	passages = simdup_shared_passages(list, 12, false, &refused, &which,
+									  &is_boilerplate, &n);
+	ok(is_boilerplate == shared_kinds[kind].is_boilerplate && n == 1 &&
+		   texts[which] + passages[0].from == strstr(texts[which], passage),
+	   "%s: %s", shared_kinds[kind].what,
+	   is_boilerplate ? "boilerplate" : "none");
 	simdup_free(passages);
+	simdup_wordset_free(&refused.runs);
 }
 
 int
@@ -303,6 +397,16 @@ main(void)
 	test_own("学校门口的路灯坏了三个月。我母亲上周在那里摔倒了。请尽快派人维修路灯。",
 			 "學校門口的路燈壞了三個月。請盡快派人維修路燈。",
 			 "我母亲上周在那里摔倒了。");
+	/* of a sentence, one or two characters without blanks are no passage */
+	test_own("学校门口的路灯坏了两三个月。请尽快派人维修路灯。谢谢。",
+			 "學校門口的路燈壞了很久。請盡快派人維修那路燈。",
+			 "两三个月。 … 谢谢。");
+	test_own("学校门口的路灯坏了五天一直没人修理。请尽快派人维修路灯。",
+			 "学校门口的路灯坏了一年一直没人修理。请尽快派人维修路灯。", "");
+	test_own("学校门口的路灯坏了5天一直没人修理。请尽快派人维修路灯。",
+			 "学校门口的路灯坏了8年一直没人修理。请尽快派人维修路灯。", "5天");
+	test_own("路灯", "学校", "路灯");
+	test_sentences();
 	test_own("“Help”, she said: mend it before the winter comes to us.", form,
 			 "“Help”, she said: … comes to us.");
 	test_own("E\xcc\x81te\xcc\x81 2024", "hiver", "E\xcc\x81te\xcc\x81 2024");
@@ -340,8 +444,8 @@ main(void)
 		ok(n_found == 1000, "%s: %d of 1000 shared passages share a run",
 		   scripts[script].name, n_found);
 	}
-	test_shared(true);
-	test_shared(false);
+	for (size_t i = 0; i < sizeof(shared_kinds) / sizeof(shared_kinds[0]); i++)
+		test_shared((int) i);
 	test_without("", "");
 	test_without("*** as  it is\n", "*** as  it is\n");
 	test_without("Mend it.\n\n-- \nTHIS MESSAGE is confi-\n> dential and meant for the per-\n> son named above only; please delete it if you are not!\nP.S. Soon.",

@@ -5,7 +5,8 @@
  * Texts are compared word by word, folded as minhash64 folds them. In scripts
  * without blanks, each character is a word. A word is shared if the other text has
  * a run of SIMDUP_PASSAGE_RUN words around it, within its sentence. In a shorter
- * sentence, it is shared if the other text has the whole sentence.
+ * sentence, it is shared if the other text has the whole sentence. One or two such
+ * characters of a sentence are no passage that the other text lacks.
  */
 #ifndef SIMDUP_CORE_COMPARE_PASSAGES_H
 #define SIMDUP_CORE_COMPARE_PASSAGES_H
@@ -77,20 +78,22 @@ extern SimdupPassage *simdup_without_boilerplate(
 
 /*
  * Fill *sample, which begins as {0}, with runs of the text by winnowing, ascending,
- * and *digest with a hash of all its words. Texts that share a passage of
- * 2 * SIMDUP_BOILERPLATE_RUN - 1 words share a run (Schleimer, Wilkerson and Aiken
- * 2003). Return false if there are too many words.
+ * and *digest with a hash of all its words. Texts that share a passage of min_words
+ * words, at least SIMDUP_BOILERPLATE_RUN, share a run (Schleimer, Wilkerson and
+ * Aiken 2003). A shorter text has none. Return false if there are too many words.
  */
-extern bool simdup_sample_runs(SimdupUtf8 text, SimdupHashes *sample,
-							   uint64_t *digest);
+extern bool simdup_sample_runs(SimdupUtf8 text, size_t min_words,
+							   SimdupHashes *sample, uint64_t *digest);
 
 /*
  * Return the passages that nearly all of some texts have, as text *which has
  * them, in the same form, and whether they are boilerplate. by_most tells that
- * most texts of the table have them.
+ * most texts of the table have them. `refused` has the runs of passages that were
+ * found to be letters.
  */
 extern SimdupPassage *simdup_shared_passages(const SimdupUtf8 *texts,
 											 size_t n_texts, bool by_most,
+											 const SimdupBoilerplate *refused,
 											 size_t *which, bool *boilerplate,
 											 size_t *n);
 

@@ -8,9 +8,11 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/compare/resemblance.h"
 #include "core/host.h"
+#include "core/search/index_entries.h"
 
 /* Sets */
 
@@ -189,8 +191,16 @@ simdup_winnow(SimdupShingling shingling, int window, const char *text,
 void
 simdup_terms_sort(SimdupTerm *terms, size_t n)
 {
-	if (n > 1)
-		qsort(terms, n, sizeof(SimdupTerm), simdup_compare_words);
+	SimdupEntry *entries;
+
+	if (n < 2)
+		return;
+	entries = simdup_alloc(n * sizeof(SimdupEntry));
+	/* the order of equal hashes does not matter, nor do the bits of weights */
+	memcpy(entries, terms, n * sizeof(SimdupTerm));
+	simdup_sort_pairs(entries, n);
+	memcpy(terms, entries, n * sizeof(SimdupTerm));
+	simdup_free(entries);
 }
 
 const SimdupTerm *

@@ -36,6 +36,37 @@ read_hex(const char *str, uint64_t *fp)
 	return true;
 }
 
+/* Return how many digits of a base, 10 or 16, a string of len bytes begins with. */
+static size_t
+count_digits(const char *str, size_t len, int base)
+{
+	size_t n = 0;
+
+	while (n < len && hex_digit((unsigned char) str[n]) >= 0 &&
+		   hex_digit((unsigned char) str[n]) < base)
+		n++;
+	return n;
+}
+
+SimdupHashForm
+simdup_hash_form(const char *str, size_t len)
+{
+	if (len < 1 || len > 20)
+		return SIMDUP_NO_HASH;
+	if (len > 2 && len <= 2 + SIMDUP_HEX_DIGITS && str[0] == '0' &&
+		(str[1] | 0x20) == 'x' && count_digits(str + 2, len - 2, 16) == len - 2)
+		return SIMDUP_HASH_PREFIXED;
+	if (len > 1 && str[0] == '-' &&
+		count_digits(str + 1, len - 1, 10) == len - 1)
+		return SIMDUP_HASH_NEGATIVE;
+	if (len > SIMDUP_HEX_DIGITS)
+		return count_digits(str, len, 10) == len ? SIMDUP_HASH_UNSIGNED
+												 : SIMDUP_NO_HASH;
+	if (count_digits(str, len, 16) < len)
+		return SIMDUP_NO_HASH;
+	return len == SIMDUP_HEX_DIGITS ? SIMDUP_HASH_HEX : SIMDUP_HASH_SHORT;
+}
+
 bool
 simdup_read_fingerprint(const char *str, uint64_t *fp)
 {

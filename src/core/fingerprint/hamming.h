@@ -103,6 +103,20 @@ typedef struct SimdupBallLiteral
 	size_t radius_len;
 } SimdupBallLiteral;
 
+/* How a string may mean a fingerprint. */
+typedef enum SimdupHashForm
+{
+	SIMDUP_NO_HASH,
+	SIMDUP_HASH_HEX,	  /* 16 hex digits, as it is written here */
+	SIMDUP_HASH_PREFIXED, /* 0x, and 1 to 16 hex digits */
+	SIMDUP_HASH_SHORT,	  /* fewer than 16 hex digits */
+	SIMDUP_HASH_UNSIGNED, /* a decimal number of 17 to 20 digits */
+	SIMDUP_HASH_NEGATIVE  /* a decimal number behind a minus sign */
+} SimdupHashForm;
+
+/* Return the form of a string of len bytes, any bytes. */
+extern SimdupHashForm simdup_hash_form(const char *str, size_t len);
+
 /* Read a fingerprint. Return false unless the string, up to its end, is one. */
 extern bool simdup_read_fingerprint(const char *str, uint64_t *fp);
 

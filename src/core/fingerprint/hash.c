@@ -99,6 +99,7 @@ simdup_city64_long(const char *s, size_t len)
 	uint64_t z;
 	HashPair v;
 	HashPair w;
+	const unsigned char *look = (const unsigned char *) s + SIMDUP_LOOK_BYTES;
 
 	if (len <= 32)
 		return city64_17_to_32(s, len);
@@ -128,6 +129,7 @@ simdup_city64_long(const char *s, size_t len)
 		swap = z;
 		z = x;
 		x = swap;
+		look = simdup_look((const unsigned char *) s, look);
 	}
 	return simdup_city_mix(simdup_city_mix(v.first, w.first, CITY_MUL) +
 							   shift_mix(y) * K1 + z,
@@ -145,6 +147,7 @@ murmur3(const char *s, size_t len)
 	uint64_t h2 = 0;
 	size_t left = len;
 	char tail[16] = {0};
+	const unsigned char *look = (const unsigned char *) s + SIMDUP_LOOK_BYTES;
 
 	for (; left >= 16; left -= 16, s += 16)
 	{
@@ -152,6 +155,7 @@ murmur3(const char *s, size_t len)
 		h1 = (simdup_rotate64(h1, 37) + h2) * 5 + 0x52dce729;
 		h2 ^= simdup_rotate64(simdup_load64(s + 8) * c2, 31) * c1;
 		h2 = (simdup_rotate64(h2, 33) + h1) * 5 + 0x38495ab5;
+		look = simdup_look((const unsigned char *) s, look);
 	}
 	/* the tail counts as if zeros followed it, which mix to nothing */
 	memcpy(tail, s, left);
@@ -173,7 +177,10 @@ bkdr(const char *s, size_t len)
 	uint64_t h = 0;
 
 	for (size_t i = 0; i < len; i++)
+	{
 		h = h * 131 + (unsigned char) s[i];
+		simdup_check_interrupts_at(i + 1);
+	}
 	return h;
 }
 
@@ -191,6 +198,7 @@ java(const char *s, size_t len)
 {
 	const unsigned char *p = (const unsigned char *) s;
 	const unsigned char *end = p + len;
+	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
 	uint64_t h = 0;
 	uint64_t count = 0;
 	int bytes;
@@ -208,6 +216,7 @@ java(const char *s, size_t len)
 			cp = 0xDC00 + ((cp - 0x10000) & 0x3FF);
 		}
 		h = java_unit(h, cp, count++);
+		look = simdup_look(p, look);
 	}
 	return h ^ count;
 }

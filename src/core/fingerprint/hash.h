@@ -195,9 +195,12 @@ simdup_wordset_add(SimdupWordSet *set, uint64_t word)
 			larger.mask = 63;
 		larger.slots = simdup_alloc0((larger.mask + 1) * sizeof(uint64_t));
 		for (size_t j = 0; set->slots != NULL && j <= set->mask; j++)
+		{
 			if (set->slots[j] != 0)
 				larger.slots[simdup_wordset_slot(&larger, set->slots[j])] =
 					set->slots[j];
+			simdup_check_interrupts_at(j);
+		}
 		simdup_wordset_free(set);
 		*set = larger;
 	}

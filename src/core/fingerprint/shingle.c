@@ -32,6 +32,9 @@
 /* Bits of one distribution: its buckets fit the first-level cache. */
 #define MAX_DIGIT_BITS 11
 
+/* Hashes that are sorted between two looks for interrupts. */
+#define LOOK_HASHES ((size_t) 1 << 16)
+
 /* Units that are turned into windows together. */
 #define SLIDE_UNITS 256
 
@@ -64,8 +67,16 @@ insertion_sort(uint64_t *a, size_t n)
 		if (i - j > moves_left)
 			return false;
 		moves_left -= i - j;
+		simdup_check_interrupts_at(i);
 	}
 	return true;
+}
+
+/* Return how many of n hashes come before the next look for interrupts. */
+static inline size_t
+stretch(size_t n)
+{
+	return n < LOOK_HASHES ? n : LOOK_HASHES;
 }
 
 /* Stable distribution by `bits` bits of the hash, which counts[] counts. */
@@ -84,8 +95,12 @@ distribute(const uint64_t *from, uint64_t *to, size_t n, int shift, int bits,
 		counts[b] = sum;
 		sum += count;
 	}
-	for (size_t i = 0; i < n; i++)
-		to[counts[from[i] >> shift & mask]++] = from[i];
+	for (size_t i = 0, stop; i < n;)
+	{
+		simdup_check_interrupts();
+		for (stop = i + stretch(n - i); i < stop; i++)
+			to[counts[from[i] >> shift & mask]++] = from[i];
+	}
 }
 
 /*
@@ -120,15 +135,17 @@ sort_hashes(uint64_t *a, uint64_t *scratch, size_t n, int known)
 
 	memset(low_counts, 0, sizeof(uint32_t) << low);
 	memset(high_counts, 0, sizeof(uint32_t) << high);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0, stop; i < n;)
 	{
-		low_counts[a[i] >> shift & ((1 << low) - 1)]++;
-		high_counts[a[i] >> (shift + low) & ((1 << high) - 1)]++;
+		simdup_check_interrupts();
+		for (stop = i + stretch(n - i); i < stop; i++)
+		{
+			low_counts[a[i] >> shift & ((1 << low) - 1)]++;
+			high_counts[a[i] >> (shift + low) & ((1 << high) - 1)]++;
+		}
 	}
 	distribute(a, scratch, n, shift, low, low_counts);
-	simdup_check_interrupts();
 	distribute(scratch, a, n, shift + low, high, high_counts);
-	simdup_check_interrupts();
 	if (insertion_sort(a, n))
 		return;
 	for (size_t i = 1; i <= n; i++)
@@ -140,18 +157,27 @@ sort_hashes(uint64_t *a, uint64_t *scratch, size_t n, int known)
 }
 
 void
+simdup_hashes_sort(SimdupHashes *list)
+{
+	uint64_t *scratch;
+
+	if (list->n < 2)
+		return;
+	scratch = simdup_alloc(list->n * sizeof(uint64_t));
+	sort_hashes(list->hashes, scratch, list->n, 0);
+	simdup_free(scratch);
+}
+
+void
 simdup_hashes_unique(SimdupHashes *list)
 {
 	uint64_t *a = list->hashes;
-	uint64_t *scratch;
 	uint64_t last;
 	size_t n = 1;
 
 	if (list->n < 2)
 		return;
-	scratch = simdup_alloc(list->n * sizeof(uint64_t));
-	sort_hashes(a, scratch, list->n, 0);
-	simdup_free(scratch);
+	simdup_hashes_sort(list);
 	last = a[0];
 	for (size_t i = 1; i < list->n; i++)
 	{

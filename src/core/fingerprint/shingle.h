@@ -58,7 +58,10 @@ extern bool simdup_hashes_add(SimdupHashes *list, uint64_t hash);
 extern bool simdup_shingle_hashes(SimdupShingling shingling, const char *text,
 								  size_t len, SimdupHashes *list);
 
-/* Sort ascending and drop repetitions. */
+/* Sort ascending. The hashes must be well mixed. Checks for interrupts. */
+extern void simdup_hashes_sort(SimdupHashes *list);
+
+/* Sort likewise, and drop repetitions. */
 extern void simdup_hashes_unique(SimdupHashes *list);
 
 /* Return the position of the hash in an ascending set, or the set's size. */

@@ -458,6 +458,7 @@ simdup_lower_field(const char *field, size_t len, char *out)
 {
 	const unsigned char *p = (const unsigned char *) field;
 	const unsigned char *end = p + len;
+	const unsigned char *look = p + SIMDUP_LOOK_BYTES;
 	size_t used = 0;
 	size_t trimmed = 0;
 
@@ -472,6 +473,7 @@ simdup_lower_field(const char *field, size_t len, char *out)
 		if (!blank)
 			trimmed = used;
 		p += c.len;
+		look = simdup_look(p, look);
 	}
 	return trimmed;
 }

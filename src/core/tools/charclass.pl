@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 #
-# charclass.pl: make charclass.c out of UnicodeData.txt.
+# charclass.pl: make charclass.c out of UnicodeData.txt and PropList.txt.
 #
-#   perl src/core/tools/charclass.pl /usr/share/unicode/UnicodeData.txt > src/core/unicode/charclass.c
+#   cd /usr/share/unicode && perl .../charclass.pl UnicodeData.txt PropList.txt > .../charclass.c
 #
 # The tables belong to fingerprint profile 1 and are frozen with it. The file in
 # the tree was made from Unicode 15.0 (Debian's unicode-data 15.0.0) and is
@@ -26,9 +26,18 @@ my @unsegmented = (
 my $MAX = 0x110000;
 my (@category, %lower);
 
+# Sentence_Terminal without ASCII, and what ends sentences in Tibetan, Khmer and Coptic.
+my @sentence_ends = ([ 0x0F0D, 0x0F12 ], [ 0x17D4, 0x17D5 ], [ 0x2CF9, 0x2CFB ]);
+
 my $first;
 while (<>)
 {
+	if ($ARGV eq 'PropList.txt')
+	{
+		push @sentence_ends, [ hex $1, hex($2 // $1) ]
+		  if /^([0-9A-F]{4,})(?:\.\.([0-9A-F]+))? *; Sentence_Terminal / && hex $1 > 127;
+		next;
+	}
 	my @field = split /;/, $_, -1;
 	my $cp = hex $field[0];
 
@@ -110,7 +119,7 @@ print <<'END';
  * charclass.c
  *	  The Unicode tables of profile 1. Frozen.
  *
- * Made by tools/charclass.pl from UnicodeData.txt of Unicode 15.0.
+ * Made by tools/charclass.pl from UnicodeData.txt and PropList.txt of Unicode 15.0.
  */
 #include "core/unicode/charclass.h"
 
@@ -123,3 +132,7 @@ printf "const uint8_t simdup_char_stage1[%d] = {\n%s};\n\n",
   scalar @stage1, lines(@stage1);
 printf "const uint8_t simdup_char_stage2[%d] = {\n%s};\n",
   128 * @blocks, lines(map { split /,/ } @blocks);
+@sentence_ends = sort { $a->[0] <=> $b->[0] } @sentence_ends;
+printf "\nconst uint32_t simdup_sentence_ends[] = {\n%s};\n",
+  lines(map { sprintf '0x%04X', $_ } map { @$_ } @sentence_ends);
+printf "const size_t simdup_n_sentence_ends = %d;\n", scalar @sentence_ends;

@@ -193,6 +193,13 @@ simdup_utf8_encode(uint32_t cp, unsigned char *out)
 	return 4;
 }
 
+/*
+ * Marks that end a sentence, beyond ASCII, in ascending ranges: the first and the
+ * last code point of each. Most are Unicode's Sentence_Terminal.
+ */
+extern const uint32_t simdup_sentence_ends[];
+extern const size_t simdup_n_sentence_ends;
+
 /* Unicode's White_Space, as of Unicode 15.0. */
 
 static inline bool

@@ -11,6 +11,9 @@
 /* The longest character in any encoding. */
 #define SIMDUP_HTML_CHAR_MAX 8
 
+/* Bytes of the text of a page of len bytes, at most: "&nGt;" is two of three each. */
+#define SIMDUP_HTML_ROOM(len) ((len) + (len) / 5)
+
 /*
  * Write a character in the page's encoding, at most SIMDUP_HTML_CHAR_MAX bytes,
  * and return their number. Zero means that the encoding lacks the character:
@@ -19,12 +22,19 @@
 typedef size_t (*SimdupHtmlEncode)(void *arg, uint32_t code_point, char *out);
 
 /*
- * Strip len bytes in any encoding that contains ASCII; out has room for len
- * bytes and is returned filled to the length returned. Never fails: what is
+ * Strip len bytes in any encoding that contains ASCII; out has room for
+ * SIMDUP_HTML_ROOM(len) bytes and is filled to the length returned. Never fails: what is
  * not markup is text, and markup that does not end goes to the end of the
  * input. Linear in len, checks for interrupts.
  */
 extern size_t simdup_html_text(const char *html, size_t len, char *out,
 							   SimdupHtmlEncode encode, void *arg);
+
+/*
+ * The names of HTML 5 in byte order, see tools/htmlnames.py. A blank stands before
+ * each of them and at the end.
+ */
+extern const char simdup_html_names[];
+extern const size_t simdup_html_names_len;
 
 #endif /* SIMDUP_CORE_UNICODE_HTML_H */

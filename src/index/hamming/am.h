@@ -43,6 +43,12 @@ extern bool simdup_hamming_fingerprint(Relation index, Datum value,
  */
 extern bool simdup_hamming_computes(Relation index);
 
+/* Check whether the operator class is text_ops, which takes texts as prose. */
+extern bool simdup_hamming_reads_prose(Relation index);
+
+/* Support function 1 of text_ops: index/support.c. */
+extern PGDLLEXPORT Datum simdup_text_fingerprint(PG_FUNCTION_ARGS);
+
 /* Callbacks: opclass.c */
 extern bool simdup_hamming_validate(Oid opclass);
 

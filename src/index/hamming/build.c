@@ -28,6 +28,7 @@
 #include "utils/snapmgr.h"
 #include "utils/wait_event.h"
 
+#include "core/fingerprint/hamming.h"
 #include "index/hamming/am.h"
 #include "index/hamming/tree.h"
 
@@ -36,6 +37,10 @@
 #define KEY_QUERY UINT64CONST(0x6861000000000003)
 
 #define ENTRIES_PER_KB (1024 / sizeof(SimdupEntry))
+
+/* Texts that each participant looks at, and digits of a fingerprint at least. */
+#define FIRST_TEXTS 100
+#define MIN_HASH_DIGITS 13
 
 /* How long a participant waits between two reports of progress. */
 #define REPORT_MS 500
@@ -63,6 +68,8 @@ typedef struct SharedBuild
 	int n_scanned;
 	double heap_tuples;
 	int64 n_rows[N_KINDS];
+	int n_texts;  /* that were looked at */
+	int n_hashes; /* those that are fingerprints in text form */
 	bool broken_hot_chain;
 	int has_layout; /* 0 or 1 */
 	int n_trees_written;
@@ -93,6 +100,9 @@ typedef struct Build
 	bool is_parallel; /* there are other participants */
 	size_t budget;
 	EntryStore stores[N_KINDS];
+	bool reads_prose; /* by text_ops */
+	int n_texts;
+	int n_hashes;
 
 	/* of the leader of workers */
 	ParallelContext *context;
@@ -120,6 +130,24 @@ init_shared(SharedBuild *shared, const Build *build)
 
 /* What each participant does */
 
+/*
+ * Look whether one of the first texts is a fingerprint in text form, which is not
+ * prose. Digits may lack leading zeros.
+ */
+static void
+look_at_text(Build *build, struct varlena *value)
+{
+	Size len;
+
+	build->n_texts++;
+	if (VARATT_IS_EXTERNAL(value) || VARATT_IS_COMPRESSED(value))
+		return;
+	len = VARSIZE_ANY_EXHDR(value);
+	build->n_hashes +=
+		len >= MIN_HASH_DIGITS &&
+		simdup_hash_form(VARDATA_ANY(value), len) != SIMDUP_NO_HASH;
+}
+
 static void
 add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		bool is_alive pg_attribute_unused(), void *arg)
@@ -128,6 +156,8 @@ add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	uint64 row = hamming_row_of_tid(tid);
 	uint64 fp;
 
+	if (build->reads_prose && !isnull[0] && build->n_texts < FIRST_TEXTS)
+		look_at_text(build, (struct varlena *) DatumGetPointer(values[0]));
 	if (simdup_hamming_fingerprint(index, values[0], isnull[0], &fp))
 		simdup_entry_store_add(&build->stores[ROWS], fp, row);
 	else
@@ -153,6 +183,7 @@ collect_rows(Build *build, bool reports)
 								names[kind], build->number);
 	if (build->is_parallel)
 		scan = SIMDUP_BEGINSCAN_PARALLEL(build->heap, scan_of(shared));
+	build->reads_prose = simdup_hamming_reads_prose(build->index);
 	heap_tuples = table_index_build_scan(build->heap, build->index, build->info,
 										 true, reports, add_row, build, scan);
 	for (int kind = 0; kind < N_KINDS; kind++)
@@ -163,6 +194,8 @@ collect_rows(Build *build, bool reports)
 	shared->heap_tuples += heap_tuples;
 	for (int kind = 0; kind < N_KINDS; kind++)
 		shared->n_rows[kind] += n_rows[kind];
+	shared->n_texts += build->n_texts;
+	shared->n_hashes += build->n_hashes;
 	if (build->info->ii_BrokenHotChain)
 		shared->broken_hot_chain = true;
 	SpinLockRelease(&shared->mutex);
@@ -353,6 +386,14 @@ lead(Build *build)
 	if (build->is_parallel)
 		WaitForParallelWorkersToAttach(build->context);
 	wait_for(shared, &shared->n_scanned, shared->n_participants);
+	if (shared->n_hashes > 0 && shared->n_hashes == shared->n_texts)
+		ereport(WARNING,
+				errmsg("index \"%s\" takes fingerprints in text form for prose",
+					   RelationGetRelationName(build->index)),
+				errdetail("Each of the %d values that were looked at is such a number.",
+						  shared->n_hashes),
+				errhint(
+					"Give the column the type simhash64, or index its values cast to simhash64."));
 	simdup_lay_out_trees(&shared->layout,
 						 Max(HAMMING_LEAF_CAPACITY * fillfactor / 100, 2),
 						 shared->n_rows[ROWS], shared->n_rows[NULLS]);

@@ -38,6 +38,14 @@ simdup_hamming_computes(Relation index)
 	return OidIsValid(index_getprocid(index, 1, HAMMING_FINGERPRINT_PROC));
 }
 
+bool
+simdup_hamming_reads_prose(Relation index)
+{
+	return simdup_hamming_computes(index) &&
+		   index_getprocinfo(index, 1, HAMMING_FINGERPRINT_PROC)->fn_addr ==
+			   simdup_text_fingerprint;
+}
+
 /*
  * The last text, and the fingerprint that a support function gave it. A trigger
  * searches for a row's text just before the index stores it. Any change of a
