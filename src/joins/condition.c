@@ -15,7 +15,7 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
-#include "joins/join.h"
+#include "joins/condition.h"
 
 /*
  * Check whether a function is this extension's one of the name. In an extension

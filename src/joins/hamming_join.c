@@ -13,7 +13,7 @@
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
 #include "joins/elements.h"
-#include "joins/join.h"
+#include "joins/search.h"
 #include "server/query.h"
 #include "type/simhash64.h"
 

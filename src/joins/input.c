@@ -12,7 +12,7 @@
 #include "utils/memutils.h"
 
 #include "core/host.h"
-#include "joins/join.h"
+#include "joins/input.h"
 #include "server/query.h"
 
 /*

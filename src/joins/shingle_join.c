@@ -21,7 +21,7 @@
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
 #include "core/join/setjoin.h"
-#include "joins/join.h"
+#include "joins/search.h"
 #include "server/query.h"
 #include "text/minhash64.h"
 

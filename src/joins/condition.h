@@ -1,0 +1,55 @@
+/*
+ * condition.h
+ *	  The conditions that the join node serves.
+ */
+#ifndef SIMDUP_JOINS_CONDITION_H
+#define SIMDUP_JOINS_CONDITION_H
+
+#include "nodes/pathnodes.h"
+
+typedef enum SimdupConditionKind
+{
+	SIMDUP_WITHIN,	  /* simhash_within(x, y, k), or a ball: k */
+	SIMDUP_AT_MOST,	  /* x <~> y <= k */
+	SIMDUP_BELOW,	  /* x <~> y < k */
+	SIMDUP_RESEMBLES, /* simdup_resembles(x, y, min_resemblance, recall) */
+	SIMDUP_SHINGLES_AT_LEAST, /* shingle_resemblance(x, y, w, unit) >= r */
+	SIMDUP_SHINGLES_ABOVE	  /* shingle_resemblance(x, y, w, unit) > r */
+} SimdupConditionKind;
+
+static inline bool
+simdup_is_of_shingles(SimdupConditionKind kind)
+{
+	return kind >= SIMDUP_SHINGLES_AT_LEAST;
+}
+
+/*
+ * Check whether candidates fulfil the condition, so that it need not be evaluated
+ * again.
+ */
+static inline bool
+simdup_is_exact(SimdupConditionKind kind)
+{
+	return kind != SIMDUP_RESEMBLES && kind != SIMDUP_SHINGLES_ABOVE;
+}
+
+typedef struct SimdupCondition
+{
+	RestrictInfo *restrictinfo;
+	SimdupConditionKind kind;
+	Oid function;  /* that measures or compares: one of this extension's */
+	Node *keys[2]; /* of the outer and the inner side: fingerprints, or texts */
+	/* k; min_resemblance and recall; or r, w and unit */
+	List *limits;
+} SimdupCondition;
+
+/*
+ * Recognize a clause of a join of these two sides. Functions and operators are
+ * those of this extension, whatever their names' look-alikes do.
+ */
+extern bool simdup_recognize_condition(PlannerInfo *root,
+									   RestrictInfo *restrictinfo, Relids outer,
+									   Relids inner,
+									   SimdupCondition *condition);
+
+#endif /* SIMDUP_JOINS_CONDITION_H */

@@ -1,0 +1,155 @@
+/*
+ * cost.c
+ *	  What a join costs, for the planner.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include "access/htup_details.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "utils/selfuncs.h"
+
+#include "core/join/allpairs.h"
+#include "joins/offer.h"
+
+/* Nanoseconds, as the server's costs have them: an operator takes some 10. */
+#define COST_OF_NANOSECOND (cpu_operator_cost / 10)
+/* Of the node, measured: to keep and sort a row, and to look at a candidate. */
+#define ROW_NANOSECONDS 150
+#define CANDIDATE_NANOSECONDS 150
+/* To make a shingle, rank it and compare it. */
+#define SHINGLE_NANOSECONDS 500
+/* To sort a fingerprint once more, on disk. */
+#define DISK_SORT_NANOSECONDS 100
+
+/*
+ * The largest distance is the radius. The server's own estimate of a comparison with
+ * <~> is a third of all pairs.
+ */
+void
+simdup_offer_near(JoinOffer *offer)
+{
+	const SimdupCondition *condition = &offer->condition;
+
+	offer->near = (SimdupNearClause){.funcid = condition->function,
+									 .a = condition->keys[0],
+									 .b = condition->keys[1]};
+	simdup_set_limits(offer->root, &offer->near, condition->limits);
+	offer->near.radius -= condition->kind == SIMDUP_BELOW;
+}
+
+/*
+ * Return how many candidates the condition and the equalities leave. Of shingles
+ * nothing is known but that texts resemble few others.
+ */
+static double
+count_candidates(const JoinOffer *offer)
+{
+	RelOptInfo *outer = offer->sides[0];
+	RelOptInfo *inner = offer->sides[1];
+	SpecialJoinInfo join = {.type = T_SpecialJoinInfo,
+							.min_lefthand = outer->relids,
+							.min_righthand = inner->relids,
+							.syn_lefthand = outer->relids,
+							.syn_righthand = inner->relids,
+							.jointype = JOIN_INNER};
+
+	if (simdup_is_of_shingles(offer->condition.kind))
+		return Max(outer->rows, inner->rows);
+	return outer->rows * inner->rows *
+		   simdup_pair_selectivity(offer->root, &offer->near, &join) *
+		   clauselist_selectivity(offer->root, offer->equalities, 0, JOIN_INNER,
+								  &join);
+}
+
+/* Return into how many parts the equalities part the rows. */
+static double
+count_parts(const JoinOffer *offer)
+{
+	double n = Max(offer->sides[0]->rows, 1);
+
+	if (offer->equalities == NIL)
+		return 1;
+	for (int side = 0; side < 2; side++)
+	{
+		List *exprs = NIL;
+		ListCell *cell;
+
+		foreach (cell, offer->equalities)
+			exprs =
+				lappend(exprs, simdup_offer_side_of(offer, lfirst(cell), side));
+		n = Min(n, estimate_num_groups(offer->root, exprs,
+									   Max(offer->sides[side]->rows, 1), NULL,
+									   NULL));
+	}
+	return Max(n, 1);
+}
+
+/* Return the nanoseconds of a search by fingerprints. */
+static double
+hamming_nanoseconds(const JoinOffer *offer)
+{
+	int k = offer->near.radius;
+	double parts = count_parts(offer);
+	double n = Max(offer->sides[0]->rows / parts, 1);
+	double m = offer->reads_once ? 0 : Max(offer->sides[1]->rows / parts, 1);
+	double memory = (double) get_hash_memory_limit() / 5;
+	double cost = parts * simdup_pair_join_cost(k, n, m);
+
+	if ((n + m) * 44 > memory)
+		cost += parts * (n + m) * (k + 1) * DISK_SORT_NANOSECONDS;
+	return cost;
+}
+
+/* Return the nanoseconds of a search by shingles: most of it is to sort them. */
+static double
+shingle_nanoseconds(const JoinOffer *offer)
+{
+	double shingles = 0;
+
+	for (int side = 0; side < (offer->reads_once ? 1 : 2); side++)
+	{
+		PathTarget *text = create_empty_pathtarget();
+
+		add_column_to_pathtarget(text, (Expr *) offer->keys[side], 0);
+		shingles += offer->sides[side]->rows *
+					set_pathtarget_cost_width(offer->root, text)->width;
+	}
+	return shingles * SHINGLE_NANOSECONDS;
+}
+
+void
+simdup_offer_cost(const JoinOffer *offer, Path *path)
+{
+	double rows = 0;
+	double bytes = 0;
+	double candidates = count_candidates(offer);
+	QualCost filter;
+	Cost cost = 0;
+
+	for (int side = 0; side < (offer->reads_once ? 1 : 2); side++)
+	{
+		cost += offer->inputs[side]->total_cost;
+		rows += offer->sides[side]->rows;
+		bytes += offer->sides[side]->rows *
+				 (offer->targets[side]->width + SizeofMinimalTupleHeader + 24);
+	}
+	if (bytes > (double) get_hash_memory_limit() / 2)
+		cost += 2 * bytes / BLCKSZ * seq_page_cost;
+	cost +=
+		(rows * ROW_NANOSECONDS + (simdup_is_of_shingles(offer->condition.kind)
+									   ? shingle_nanoseconds(offer)
+									   : hamming_nanoseconds(offer))) *
+		COST_OF_NANOSECOND;
+	cost_qual_eval(&filter, simdup_offer_clauses(offer, false), offer->root);
+	path->startup_cost = cost + filter.startup;
+	cost = candidates *
+		   (CANDIDATE_NANOSECONDS * COST_OF_NANOSECOND + filter.per_tuple);
+	if (offer->type == JOIN_SEMI || offer->type == JOIN_ANTI)
+		path->startup_cost += cost;
+	path->total_cost = path->startup_cost + cost + path->rows * cpu_tuple_cost;
+}

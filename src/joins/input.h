@@ -1,0 +1,85 @@
+/*
+ * input.h
+ *	  The rows of a join's two sides.
+ */
+#ifndef SIMDUP_JOINS_INPUT_H
+#define SIMDUP_JOINS_INPUT_H
+
+#include "executor/tuptable.h"
+#include "nodes/execnodes.h"
+
+#include "server/spill.h"
+
+/* Rows of an input by number, in memory and on disk. */
+
+typedef struct SimdupRowStore SimdupRowStore;
+
+/* Return a new store in the current memory context. */
+extern SimdupRowStore *simdup_rowstore_begin(void);
+extern void simdup_rowstore_end(SimdupRowStore *store);
+extern void simdup_rowstore_add(SimdupRowStore *store, TupleTableSlot *row);
+extern int64 simdup_rowstore_memory(const SimdupRowStore *store);
+extern int64 simdup_rowstore_disk(const SimdupRowStore *store);
+/* Move the rows to temporary files; later ones go there, too. */
+extern void simdup_rowstore_spill(SimdupRowStore *store);
+extern bool simdup_rowstore_is_on_disk(const SimdupRowStore *store);
+/* Return a row, valid until the next call with the same buffer, 0 or 1. */
+extern MinimalTuple simdup_rowstore_get(SimdupRowStore *store, uint32 number,
+										int buffer);
+
+/* Rows are numbered from 0. */
+#define SIMDUP_MAX_JOIN_ROWS ((uint32) PG_INT32_MAX)
+
+/* One of the two sides of a join. */
+typedef struct SimdupJoinInput
+{
+	PlanState *plan; /* NULL: the rows are those of the other side */
+	int first;		 /* column of the scan tuple */
+	int n_columns;
+	AttrNumber key;
+	int n_equal;		   /* equalities between the sides */
+	AttrNumber *equal;	   /* their columns */
+	FmgrInfo *hash;		   /* their hash functions */
+	const Oid *collations; /* for these */
+	bool keeps_unmatched;  /* also rows that can match no other */
+
+	SimdupRowStore *rows;
+	uint32 n;			  /* rows that are kept */
+	uint32 n_keyed;		  /* rows that may match another */
+	TupleTableSlot *slot; /* to take rows of the store apart */
+	int64 current;		  /* the row in the scan tuple; -1: none, NULLs */
+} SimdupJoinInput;
+
+/*
+ * Read a side: keep its rows, and give each that may match to `take`, with its
+ * number, its key and the hash of its equal columns, 0 without any. Memory is what
+ * the stores of `others` and this one may take together.
+ */
+typedef void (*SimdupKeyTake)(void *arg, uint32 number, Datum key, uint32 hash);
+
+extern void simdup_read_input(SimdupJoinInput *input, SimdupRowStore *other,
+							  int64 memory, SimdupKeyTake take, void *arg);
+
+/*
+ * Candidates: pairs of groups of rows. The rows of a group nothing tells from each
+ * other but their other columns. They are at consecutive positions. A row's number
+ * is read at its position, with a mark on the last row of a group.
+ */
+
+#define SIMDUP_LAST_OF_GROUP (UINT32_C(1) << 31)
+
+typedef struct SimdupNumbers
+{
+	uint32 n;
+	Size room;			  /* of the array */
+	uint32 *numbers;	  /* NULL: in the file */
+	SimdupTempFile *file; /* NULL: in memory */
+} SimdupNumbers;
+
+extern void simdup_numbers_begin(SimdupNumbers *numbers, Size n, int64 memory);
+extern void simdup_numbers_end(SimdupNumbers *numbers);
+/* Append a number, and return its position. */
+extern uint32 simdup_numbers_append(SimdupNumbers *numbers, uint32 number);
+extern uint32 simdup_numbers_at(SimdupNumbers *numbers, uint32 position);
+
+#endif /* SIMDUP_JOINS_INPUT_H */

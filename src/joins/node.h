@@ -1,0 +1,123 @@
+/*
+ * node.h
+ *	  The join node: a join by nearness of fingerprints, or of sets of shingles.
+ *
+ * The rows of both inputs are read whole (input.c). hamming_join.c or shingle_join.c
+ * finds candidates among them, and the node evaluates the other conditions.
+ */
+#ifndef SIMDUP_JOINS_NODE_H
+#define SIMDUP_JOINS_NODE_H
+
+#include "nodes/execnodes.h"
+#include "nodes/extensible.h"
+
+#include "joins/search.h"
+
+/*
+ * What the planner tells the node in custom_private: this list of integers, and
+ * then, for each equality of the two sides, the columns, the operators and the
+ * collations.
+ */
+typedef enum SimdupJoinFact
+{
+	SIMDUP_JOIN_KIND, /* SimdupConditionKind */
+	SIMDUP_JOIN_TYPE, /* JoinType */
+	/* columns of the outer and the inner side, and those of the keys */
+	SIMDUP_JOIN_COLUMNS,
+	SIMDUP_JOIN_KEY = SIMDUP_JOIN_COLUMNS + 2,
+	SIMDUP_JOIN_READS_ONCE = SIMDUP_JOIN_KEY + 2, /* one input for both sides */
+	SIMDUP_JOIN_EXCLUDES_SELF,					  /* no row matches itself */
+	SIMDUP_JOIN_PARALLEL_FILTER, /* the filter may run in parallel mode */
+	SIMDUP_JOIN_GIVES_INNER, /* a semi join gives columns of the inner row */
+	SIMDUP_JOIN_FACTS
+} SimdupJoinFact;
+
+/* Lists in custom_private, behind the facts. */
+typedef enum SimdupJoinList
+{
+	SIMDUP_JOIN_EQUAL_COLUMNS = 1, /* of both sides */
+	SIMDUP_JOIN_EQUAL_OPERATORS = SIMDUP_JOIN_EQUAL_COLUMNS + 2,
+	SIMDUP_JOIN_EQUAL_COLLATIONS
+} SimdupJoinList;
+
+/* And in custom_exprs. */
+typedef enum SimdupJoinExpr
+{
+	SIMDUP_JOIN_LIMITS,
+	SIMDUP_JOIN_CONDITION, /* the clause, to be shown, and where k is odd */
+	SIMDUP_JOIN_FILTER	   /* what is evaluated for each candidate */
+} SimdupJoinExpr;
+
+extern const CustomScanMethods simdup_hamming_join_methods;
+extern const CustomScanMethods simdup_shingle_join_methods;
+
+typedef struct NearJoinState
+{
+	CustomScanState css;
+	SimdupConditionKind kind;
+	JoinType type;
+	bool reads_once;
+	bool excludes_self;
+	bool parallel_filter;
+	bool gives_inner;
+	SimdupJoinInput inputs[2]; /* outer and inner */
+	List *limits;			   /* ExprStates */
+	ExprState *condition;
+	ExprState *filter;
+	int64 memory; /* bytes, for all */
+
+	/* from here on, of one scan; NULL: not begun */
+	MemoryContext context;
+	SimdupJoinSearch search;
+	bool compares_all; /* all rows with all, where a limit is beyond the search */
+	uint8 *matched;	   /* bits of outer rows; NULL: not kept */
+	SimdupPairSort *candidates; /* first row and outer group, inner group */
+	int64 n_candidates;			/* that were put there */
+	bool at_candidates;			/* they are sorted, and read */
+	bool has_pair;				/* of groups; their next rows are these */
+	uint32 outer_start;
+	uint32 outer_at;
+	uint32 inner_at;
+	uint32 next_outer; /* of the rows without a match, or those with one */
+
+	/* for EXPLAIN, of all scans */
+	int64 n_pairs;
+	int64 n_filtered;
+	int64 peak_memory;
+	int64 disk;
+	int n_workers;
+} NearJoinState;
+
+/* Candidates (candidates.c) */
+
+/* Check whether a row's first match is its last one. */
+static inline bool
+simdup_asks_existence(const NearJoinState *state)
+{
+	return state->type == JOIN_SEMI || state->type == JOIN_ANTI;
+}
+
+/* Check whether candidates are evaluated before the first row is returned. */
+static inline bool
+simdup_settles_first(const NearJoinState *state)
+{
+	return state->type == JOIN_ANTI ||
+		   (state->type == JOIN_SEMI && !state->gives_inner);
+}
+
+/* Read both sides, and search the candidates. */
+extern void simdup_find_candidates(NearJoinState *state);
+
+/* Begin with an empty scan tuple, which is filled in place. */
+extern void simdup_begin_scan_tuple(NearJoinState *state);
+
+/* Set the scan tuple to the next match; false: there are no more. */
+extern bool simdup_next_match(NearJoinState *state);
+
+/*
+ * Set the scan tuple to the next outer row without a match, or with one for a semi
+ * join; false: there are no more.
+ */
+extern bool simdup_next_outer_row(NearJoinState *state);
+
+#endif /* SIMDUP_JOINS_NODE_H */

@@ -1,0 +1,57 @@
+/*
+ * offer.h
+ *	  A join that the planner is offered: its clauses, its inputs and its cost.
+ */
+#ifndef SIMDUP_JOINS_OFFER_H
+#define SIMDUP_JOINS_OFFER_H
+
+#include "nodes/pathnodes.h"
+
+#include "index/planner.h"
+#include "joins/condition.h"
+
+/* A join to offer. */
+typedef struct JoinOffer
+{
+	PlannerInfo *root;
+	RelOptInfo *joinrel;
+	RelOptInfo *sides[2]; /* outer and inner */
+	JoinType type;
+	JoinPathExtraData *extra;
+	SimdupCondition condition;
+	SimdupNearClause near; /* of fingerprints */
+	List *equalities;	   /* RestrictInfos that part the rows */
+	bool reads_once;
+	bool excludes_self;
+	PathTarget *targets[2]; /* the columns of both sides */
+	Path *inputs[2];		/* the second is NULL if one is read */
+	Node *keys[2];			/* fingerprints, or texts */
+} JoinOffer;
+
+/* Check whether a clause is evaluated above the join, not as a part of it. */
+extern bool simdup_offer_is_above(const JoinOffer *offer,
+								  const RestrictInfo *restrictinfo);
+
+/* Return the expression of a side of an equality. */
+extern Node *simdup_offer_side_of(const JoinOffer *offer,
+								  const RestrictInfo *equality, int side);
+
+/*
+ * List the clauses to be evaluated for each candidate, or above the join: those of
+ * a lower security level first, then the cheaper ones.
+ */
+extern List *simdup_offer_clauses(const JoinOffer *offer, bool above);
+
+/*
+ * Find the equalities and the inputs with their columns. Return false if the join
+ * cannot be offered.
+ */
+extern bool simdup_offer_inputs(JoinOffer *offer);
+
+/* Set what is known of a condition by fingerprints, for estimates. */
+extern void simdup_offer_near(JoinOffer *offer);
+
+/* Set the cost of a path whose rows are set. */
+extern void simdup_offer_cost(const JoinOffer *offer, Path *path);
+
+#endif /* SIMDUP_JOINS_OFFER_H */
