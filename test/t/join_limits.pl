@@ -117,7 +117,7 @@ for my $name (sort keys %joins)
 
 	# only simhash_within uses the index
 	$expected{$name} = checksum($joins{$name} =~ s/a.fp <~> b.fp <= 8/simhash_within(a.fp, b.fp, 8)/r, 'SET simdup.enable_join = off; SET enable_nestloop = on; SET max_parallel_workers_per_gather = 2;');
-	cmp_ok((split /\|/, $seen)[0], '>', 100, "$name: many rows");
+	cmp_ok((split /\|/, $seen)[0], '>', 50, "$name: many rows");
 	is($seen, $expected{$name}, "$name: those of a nested loop");
 	for my $memory ("SET work_mem = '64kB';", "SET work_mem = '1MB'; SET max_parallel_workers_per_gather = 2;", "SET work_mem = '4MB'; SET max_parallel_workers_per_gather = 4;")
 	{
@@ -193,12 +193,11 @@ sub overtime
 for my $stage (sort keys %slow)
 {
 	like(sql("EXPLAIN $slow{$stage}"), qr/Custom Scan/, "$stage: by the node");
-	for my $settings ('', "SET work_mem = '256kB'; SET max_parallel_workers_per_gather = 2;")
+	for my $case ([ 300, '' ], [ 1200, "SET work_mem = '256kB'; SET max_parallel_workers_per_gather = 2;" ])
 	{
-		for my $ms (300, 2000)
-		{
-			cmp_ok(overtime($settings, $slow{$stage}, $ms), '<', 0.3, "$stage: stops in time after $ms ms $settings");
-		}
+		my ($ms, $settings) = @$case;
+
+		cmp_ok(overtime($settings, $slow{$stage}, $ms), '<', 0.3, "$stage: stops in time after $ms ms $settings");
 	}
 	nothing_left($stage);
 }
@@ -224,20 +223,30 @@ for my $case (
 	like($out, qr/works \d/, "$name: the session works");
 	nothing_left($name);
 }
-# in a subtransaction, with a cursor that goes on
+# in a subtransaction, beside a cursor that goes on
 is(sql(<<"SQL"), (split /\|/, $expected{pairs})[0], 'an error beside an open cursor');
 SET work_mem = '64kB';
 BEGIN;
 DECLARE c CURSOR FOR $joins{pairs};
 MOVE 5 FROM c;
-DO \$\$ BEGIN
-  PERFORM 1 / (a.id - 9) FROM letter a JOIN letter b ON a.id < b.id AND simhash_within(a.fp, b.fp, 8);
-  PERFORM 1 / (x.a - 19) FROM ($joins{pairs}) AS x;
-EXCEPTION WHEN division_by_zero THEN NULL;
+DO \$\$
+DECLARE
+  c refcursor := 'c';
+  n int := 5;
+BEGIN
+  BEGIN
+    PERFORM 1 / (x.a - 19) FROM ($joins{pairs}) AS x;
+  EXCEPTION WHEN division_by_zero THEN NULL;
+  END;
+  LOOP
+    MOVE c;
+    EXIT WHEN NOT FOUND;
+    n := n + 1;
+  END LOOP;
+  PERFORM set_config('my.n', n::text, false);
 END \$\$;
-MOVE BACKWARD ALL FROM c;
-ROLLBACK;
-SELECT count(*) FROM ($joins{pairs}) AS x;
+COMMIT;
+SELECT current_setting('my.n');
 SQL
 
 # --- workers that are disturbed
@@ -288,8 +297,8 @@ SKIP:
 			my ($out, $err);
 
 			# what a session loads on its first join is not what is tried
-			$node->psql('postgres', "SELECT count(*) FROM ($join) AS x WHERE a < 0;\nSELECT pg_backend_pid() AS pid \\gset\n\\setenv pid :pid\n\\! prlimit --pid \$pid --as=\$(" . sprintf($limit, $room) . ")\n"
-				  . "SET work_mem = '1GB'; SET max_parallel_workers_per_gather = 2; SELECT max(p) < '' FROM ($join) AS x;\n\\! prlimit --pid \$pid --as=unlimited\nSET work_mem = '4MB'; SELECT count(*) > 0 FROM ($join) AS x;",
+			$node->psql('postgres', "SELECT count(*) FROM ($join) AS x WHERE a < 0;\nSELECT pg_backend_pid() AS pid \\gset\n\\setenv pid :pid\n\\! prlimit --pid \$pid --as=\$(" . sprintf($limit, $room) . "):\n"
+				  . "SET work_mem = '1GB'; SET max_parallel_workers_per_gather = 2; SELECT max(p) < '' FROM ($join) AS x;\n\\! prlimit --pid \$pid --as=unlimited:\nSET work_mem = '4MB'; SELECT count(*) > 0 FROM ($join) AS x;",
 				stdout => \$out, stderr => \$err, on_error_stop => 0);
 			is(join(' ', grep { !/out of memory|Cannot allocate memory/ } $err =~ /ERROR: +(.*)/g), '', "with $room kB, the error is of memory");
 			like($out, qr/t$/, 'the session works');

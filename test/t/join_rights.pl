@@ -252,6 +252,16 @@ agree("WITH x AS MATERIALIZED ($pairs), y AS NOT MATERIALIZED ($pairs) SELECT $d
 agree("WITH RECURSIVE r AS (SELECT 1 AS id UNION SELECT b.id FROM r JOIN letter a ON a.id = r.id JOIN letter b ON simhash_within(a.fp, b.fp, 3)) SELECT * FROM r", 'a recursive CTE');
 agree("WITH d AS (DELETE FROM letter a USING known b WHERE simhash_within(a.fp, b.fp, 1) RETURNING a.id) SELECT count(DISTINCT id) FROM d; SELECT count(*) FROM letter" =~ s/^/BEGIN; /r . '; ROLLBACK', 'DELETE in a CTE');
 agree("INSERT INTO known (id) SELECT a FROM ($pairs) x; SELECT count(*) FROM known" =~ s/^/BEGIN; /r . '; ROLLBACK', 'INSERT');
+agree(<<'SQL', 'INSERT into a partition whose trigger changes the row');
+BEGIN;
+CREATE TABLE pair (a int, scope_a int, b int, scope_b int) PARTITION BY LIST (b);
+CREATE TABLE pair_1 PARTITION OF pair DEFAULT;
+CREATE FUNCTION change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.a := NEW.a + 100; NEW.scope_b := NEW.scope_b + 1; RETURN NEW; END $$;
+CREATE TRIGGER change BEFORE INSERT ON pair_1 FOR EACH ROW EXECUTE FUNCTION change();
+INSERT INTO pair SELECT a.id, a.scope, b.id, b.scope FROM letter a JOIN letter b ON a.id < b.id AND simhash_within(a.fp, b.fp, 8);
+SELECT * FROM pair;
+ROLLBACK;
+SQL
 agree("COPY ($pairs) TO STDOUT", 'COPY');
 agree("SELECT array(SELECT b.id FROM letter b JOIN known c ON simhash_within(b.fp, c.fp, 2) AND b.id < a.id ORDER BY 1) FROM letter a WHERE id < 9", 'a subquery');
 agree("SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; $pairs UNION ALL $pairs", 'UNION ALL');

@@ -129,6 +129,16 @@ CREATE FOREIGN TABLE far (id int, fp simhash64, content text, i int, l bigint, n
   bp char(4), d date, ts timestamptz, arr int[], v interval, o boolean, e mood, m money[], j jsonb, pad text)
   SERVER loop OPTIONS (table_name 'c');
 CREATE FUNCTION rows_of_c(first int) RETURNS SETOF c LANGUAGE sql STABLE AS 'SELECT * FROM c WHERE id >= first';
+CREATE TABLE pair (a int, fp_a simhash64, content_a text, b int, fp_b simhash64, content_b text) PARTITION BY HASH (a);
+CREATE TABLE pair_0 PARTITION OF pair FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE pair_1 PARTITION OF pair FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+CREATE FUNCTION change_pair() RETURNS trigger LANGUAGE plpgsql AS \$\$
+BEGIN
+  NEW.content_a := concat(NEW.content_a, ' of ', NEW.b);
+  NEW.b := NEW.b + 1000;
+  RETURN NEW;
+END \$\$;
+CREATE TRIGGER change BEFORE INSERT ON pair_0 FOR EACH ROW EXECUTE FUNCTION change_pair();
 CREATE TABLE outer_row (id int, delta int);
 INSERT INTO outer_row VALUES (1, 0), (2, -3), (3, NULL), (4, 4), (5, 4), (6, 60);
 ANALYZE;
@@ -437,7 +447,7 @@ sub commands
 	my $hash = "SELECT concat(count(*), ' ', sum(hashtextextended(x::text, 0)::numeric)) FROM";
 	# of many tables there may be many rows
 	my $many = @{ $join->{aliases} } > 2 || $join->{from} =~ /wide/;
-	my $way = one_of('rows', 'rows', 'rows', 'hash', 'limit', 'some', 'prepared', 'prepared', 'generic', 'generic', 'cursor', 'cursor', 'scalar', 'scalar', 'lateral', 'table', 'loop', 'lock', 'update', 'delete', 'merge', 'group', 'count', 'none', 'exists', 'explain');
+	my $way = one_of('rows', 'rows', 'rows', 'hash', 'limit', 'some', 'prepared', 'prepared', 'generic', 'generic', 'cursor', 'cursor', 'scalar', 'scalar', 'lateral', 'table', 'parts', 'parts', 'loop', 'lock', 'update', 'delete', 'merge', 'group', 'count', 'none', 'exists', 'explain');
 
 	if ($way eq 'prepared' || $way eq 'generic')
 	{
@@ -481,6 +491,14 @@ sub commands
 	return ($way, "$rows LIMIT 5", $rows) if $way eq 'some';
 	return ($way, $rows, cursor($rows)) if $way eq 'cursor';
 	return ($way, $rows, "CREATE TEMP TABLE made (line text)", "INSERT INTO made SELECT x::text FROM ($rows) AS x", "$hash made AS x", 'DROP TABLE made') if $way eq 'table';
+	if ($way eq 'parts')
+	{
+		# rows that go to a partition as they are, where a trigger changes them
+		my ($a, $b) = @{ $join->{aliases} }[ 0, -1 ];
+		my $sql = "SELECT $a.id, $a.fp, $a.content, $b.id, $b.fp, $b.content $tail";
+
+		return ($way, $sql, 'BEGIN', "INSERT INTO pair $sql", "$hash pair AS x", 'ROLLBACK');
+	}
 	return ($way, $rows, "DO \$\$ DECLARE found_row record; n_found int := 0; hash numeric := 0; BEGIN FOR found_row IN $rows LOOP n_found := n_found + 1; hash := hash + hashtextextended(found_row::text, 0); IF n_found % 50 = 7 THEN BEGIN PERFORM 1 / 0; EXCEPTION WHEN division_by_zero THEN NULL; END; END IF; END LOOP; PERFORM set_config('my.found', n_found || ' ' || hash, false); END \$\$", "SELECT current_setting('my.found', true)") if $way eq 'loop';
 	if ($way eq 'lock')
 	{
@@ -546,7 +564,7 @@ sub random_settings
 
 # --- running
 
-my $begin = "\\set VERBOSITY sqlstate\n\\pset null ~\nSET statement_timeout = '30s';\n";
+my $begin = "\\set VERBOSITY terse\n\\pset null ~\nSET statement_timeout = '30s';\n";
 
 # The parts of psql's output, by their marks.
 sub parts_of
@@ -568,14 +586,22 @@ sub parts_of
 			push @{ $parts{$part} }, $_;
 		}
 	}
-	return (\%parts, $stderr // '');
+	# what the server says at a statement's end, beside its errors
+	my $said = $stderr // '';
+	undef $part;
+	for (split /\n/, $said)
+	{
+		$part = $1 if /^#(.*)/;
+		push @{ $parts{$part} }, $1 if defined $part && /(WARNING: .*(?:leak|not closed|still).*)/;
+	}
+	return (\%parts, $said);
 }
 
 sub marked
 {
 	my ($mark, @commands) = @_;
 
-	return "\\echo #$mark\n" . join('', map { "$_;\n\\echo = :SQLSTATE\n" } @commands);
+	return "\\echo #$mark\n\\warn #$mark\n" . join('', map { "$_;\n\\echo = :SQLSTATE\n" } @commands);
 }
 
 sub has_node { return "@_" =~ /Custom Scan \((?:Hamming|Shingle) Join\)/; }
