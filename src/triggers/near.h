@@ -22,7 +22,6 @@ typedef struct NewRow
 typedef struct NearRow
 {
 	Datum key; /* for flag and log */
-	NullableDatum flag;
 	TriggerTarget *target;
 	int distance;
 	ItemPointerData tid;

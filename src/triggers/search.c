@@ -448,38 +448,42 @@ meets(TriggerState *state, const UniqueIndex *unique, TupleTableSlot *stored)
 	return true;
 }
 
-/*
- * Check whether a stored row is no other row than the new one: an earlier version
- * of it, or the row that an upsert meets. For flag and log, its key names the new
- * one, too, also in another partition.
- */
+/* Check whether an upsert of the new row may meet a stored row of a target. */
 static bool
-is_this_row(const NearSearch *search, const TriggerTarget *target,
-			TupleTableSlot *slot)
+meets_any(const NearSearch *search, const TriggerTarget *target,
+		  TupleTableSlot *slot)
 {
 	TriggerState *state = search->state;
-	const NewRow *row = search->row;
 	bool met = false;
 
-	if (state->kind != TRIGGER_REJECT && !row->key.isnull)
-	{
-		bool isnull;
-		Datum key = slot_getattr(slot, target->key, &isnull);
-
-		if (have_equal_keys(state, row->key.value, key))
-			return true;
-	}
-	if (target != state->own)
+	if (target != state->own || ItemPointerIsValid(&search->row->stored_tid))
 		return false;
-	if (ItemPointerIsValid(&row->stored_tid))
-		return ItemPointerEquals(&slot->tts_tid,
-								 (ItemPointer) &row->stored_tid);
-	ExecStoreHeapTuple(row->complete, state->slot, false);
+	ExecStoreHeapTuple(search->row->complete, state->slot, false);
 	for (int i = 0; i < state->n_uniques && !met; i++)
 		met = meets(state, &state->uniques[i], slot);
 	ExecClearTuple(state->slot);
 	ResetPerTupleExprContext(state->estate);
 	return met;
+}
+
+/*
+ * Check whether a stored row is an earlier version of the new one. For flag and
+ * log, its key names the new one, too, also in another partition.
+ */
+static bool
+is_this_row(const NearSearch *search, const TriggerTarget *target,
+			TupleTableSlot *slot)
+{
+	const TriggerState *state = search->state;
+	const NewRow *row = search->row;
+	bool isnull;
+
+	return (target == state->own && ItemPointerIsValid(&row->stored_tid) &&
+			ItemPointerEquals(&slot->tts_tid,
+							  (ItemPointer) &row->stored_tid)) ||
+		   (state->kind != TRIGGER_REJECT && !row->key.isnull &&
+			have_equal_keys(state, row->key.value,
+							slot_getattr(slot, target->key, &isnull)));
 }
 
 /* Copy a value of the key's type, so that it lasts as long as the search. */
@@ -496,8 +500,8 @@ copy_key(const TriggerState *state, TupleTableSlot *slot, AttrNumber attnum)
 }
 
 /*
- * Read the row of an entry. Return false if none is visible there, or it is no
- * other row.
+ * Read the row of an entry. Return false if none is visible there, or it is the
+ * new row.
  */
 static bool
 read_near(const NearSearch *search, NearRow *near)
@@ -515,8 +519,6 @@ read_near(const NearSearch *search, NearRow *near)
 		return false;
 	if (state->kind != TRIGGER_REJECT)
 		near->key = copy_key(state, target->slot, target->key).value;
-	if (state->kind == TRIGGER_FLAG)
-		near->flag = copy_key(state, target->slot, target->flag);
 	near->is_newer =
 		search->command != InvalidCommandId &&
 		TTS_IS_BUFFERTUPLE(target->slot) &&
@@ -597,7 +599,8 @@ follow_flag(const NearSearch *search, NullableDatum *flag)
 		if (!index_getnext_slot(target->key_scan, ForwardScanDirection,
 								target->slot))
 			continue;
-		if (is_this_row(search, target, target->slot))
+		if (is_this_row(search, target, target->slot) ||
+			meets_any(search, target, target->slot))
 			return true;
 		*flag = copy_key(state, target->slot, target->flag);
 		return false;
@@ -605,16 +608,28 @@ follow_flag(const NearSearch *search, NullableDatum *flag)
 	return false;
 }
 
+void
+simdup_trigger_fetch(const NearSearch *search, const NearRow *near)
+{
+	ItemPointerData tid = near->tid;
+
+	if (!table_tuple_fetch_row_version(near->target->heap, &tid,
+									   search->snapshot, near->target->slot))
+		elog(ERROR, "failed to fetch a near row");
+}
+
 /*
- * Check whether a near row's chain of flags leads to the new row, which then must
- * not be flagged with the near one. A person may have set flags that make a loop.
- * The walk ends where it meets a remembered key again (Brent 1980).
+ * Check whether a near row, which is fetched, has a chain of flags that leads to
+ * the new row, which then must not be flagged with the near one. A person may have
+ * set flags that make a loop. The walk ends where it meets a remembered key again
+ * (Brent 1980).
  */
 static bool
 leads_here(const NearSearch *search, const NearRow *near)
 {
+	const TriggerTarget *target = near->target;
 	Datum remembered = near->key;
-	NullableDatum flag = near->flag;
+	NullableDatum flag = copy_key(search->state, target->slot, target->flag);
 
 	for (int64 n = 1, renewed = 2; !flag.isnull; n++)
 	{
@@ -632,14 +647,13 @@ leads_here(const NearSearch *search, const NearRow *near)
 	return false;
 }
 
-void
-simdup_trigger_fetch(const NearSearch *search, const NearRow *near)
+/* Check whether a near row is the one that an upsert meets, or leads to this. */
+static bool
+is_passed_over(const NearSearch *search, const NearRow *near)
 {
-	ItemPointerData tid = near->tid;
-
-	if (!table_tuple_fetch_row_version(near->target->heap, &tid,
-									   search->snapshot, near->target->slot))
-		elog(ERROR, "failed to fetch a near row");
+	simdup_trigger_fetch(search, near);
+	return meets_any(search, near->target, near->target->slot) ||
+		   (search->state->kind == TRIGGER_FLAG && leads_here(search, near));
 }
 
 /*
@@ -710,9 +724,8 @@ simdup_trigger_next_near(NearSearch *search)
 	while ((near = next_row(search)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (search->state->kind == TRIGGER_FLAG && leads_here(search, near))
-			continue;
-		if (simdup_trigger_counts(search, near))
+		if (!is_passed_over(search, near) &&
+			simdup_trigger_counts(search, near))
 		{
 			require_visible(search, near);
 			break;
