@@ -5,8 +5,9 @@
  * README says why they suffice. PREPARE TRANSACTION keeps them. pg_advisory_lock
  * fills the tag's last field (objsubid) with 1 or 2. Here it is never below
  * TABLE_TAG. The other fields are database, table and a hash of the block's
- * value. Its key is a secret of the cluster: pg_locks shows tags to everybody,
- * and must not show fingerprints. Equal hashes of different values only wait.
+ * value, or of two. Its key is a secret of the cluster: pg_locks shows tags to
+ * everybody, and must not show fingerprints. Equal hashes of different values
+ * only wait.
  *
  * Order. A row takes its blocks in ascending order and then, shared, the table's
  * tag. So transactions of one row cannot deadlock over these locks alone.
@@ -212,16 +213,15 @@ lock_table(Oid table)
 	(void) take_lock(&tag, ExclusiveLock, false);
 }
 
-/* Replace the values of blocks by hashes, whose key no SQL function shows. */
+/* Hash the values of blocks, with a key that no SQL function shows. */
 static void
-hash_blocks(Oid table, int k, SimdupLockBlock *blocks, int n)
+hash_values(Oid table, int k, const uint64 *values, int n, uint32 *hashes)
 {
 	pg_hmac_ctx *context = pg_hmac_create(PG_SHA256);
 
 	for (int i = 0; i < n; i++)
 	{
-		uint32 message[] = {MyDatabaseId, table, BLOCK_TAG(k, blocks[i].number),
-							blocks[i].value};
+		uint64 message[] = {MyDatabaseId, table, k, i, values[i]};
 		uint8 hash[PG_SHA256_DIGEST_LENGTH];
 
 		if (pg_hmac_init(context, (uint8 *) GetMockAuthenticationNonce(),
@@ -229,7 +229,7 @@ hash_blocks(Oid table, int k, SimdupLockBlock *blocks, int n)
 			pg_hmac_update(context, (uint8 *) message, sizeof(message)) < 0 ||
 			pg_hmac_final(context, hash, sizeof(hash)) < 0)
 			elog(ERROR, "could not hash a lock: %s", pg_hmac_error(context));
-		memcpy(&blocks[i].value, hash, sizeof(blocks[i].value));
+		memcpy(&hashes[i], hash, sizeof(uint32));
 	}
 	pg_hmac_free(context);
 }
@@ -237,23 +237,25 @@ hash_blocks(Oid table, int k, SimdupLockBlock *blocks, int n)
 void
 simdup_trigger_lock(Oid table, int k, uint64 fp)
 {
-	SimdupLockBlock blocks[SIMDUP_MAX_LOCK_BLOCKS];
-	int n = simdup_lock_blocks(fp, k, blocks);
+	uint64 values[SIMDUP_MAX_LOCK_BLOCKS];
+	uint32 hashes[SIMDUP_MAX_LOCK_BLOCKS];
+	uint32 locks[SIMDUP_MAX_LOCK_BLOCKS];
 	LOCKTAG tag = table_tag(table, 0, TABLE_TAG);
+	int n;
 
 	if (SIMDUP_LOCK_HELD(&tag, ExclusiveLock))
 		return;
+	hash_values(table, k, values, simdup_lock_values(fp, k, values), hashes);
+	n = simdup_lock_blocks(k, hashes, locks);
 	/* one more for the tag */
 	if (!reserve_locks(n + 1))
 	{
 		lock_table(table);
 		return;
 	}
-	hash_blocks(table, k, blocks, n);
 	for (int i = 0; i < n; i++)
 	{
-		LOCKTAG block =
-			table_tag(table, blocks[i].value, BLOCK_TAG(k, blocks[i].number));
+		LOCKTAG block = table_tag(table, locks[i], BLOCK_TAG(k, i));
 
 		take_reserved(&block, ExclusiveLock);
 	}

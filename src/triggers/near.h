@@ -22,7 +22,6 @@ typedef struct NewRow
 typedef struct NearRow
 {
 	Datum key; /* for flag and log */
-	NullableDatum flag;
 	TriggerTarget *target;
 	int distance;
 	ItemPointerData tid;
@@ -46,14 +45,6 @@ typedef struct NearSearch
 	int64 end_row;	/* end of the rows that were read */
 	int64 next_distance;
 } NearSearch;
-
-/* setup.c */
-
-/*
- * Return an index that makes a table's column of this name a key. An ERROR says
- * what it lacks.
- */
-extern Oid simdup_trigger_key_index(Oid relid, const char *name);
 
 /* search.c */
 
@@ -84,9 +75,6 @@ extern const NearRow *simdup_trigger_next_near(NearSearch *search);
 
 /* End a search, also one that found nothing. */
 extern void simdup_trigger_end_search(NearSearch *search);
-
-/* Fetch a near row into the slot of its target. */
-extern void simdup_trigger_fetch(const NearSearch *search, const NearRow *near);
 
 /* visibility.c */
 

@@ -14,10 +14,8 @@
 #include "catalog/index.h"
 #include "catalog/pg_inherits.h"
 #include "commands/defrem.h"
-#include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/datum.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -28,7 +26,7 @@
 #include "core/host.h"
 #include "index/hamming/am.h"
 #include "server/arguments.h"
-#include "triggers/near.h"
+#include "triggers/identity.h"
 #include "type/simhash64.h"
 
 static uint64 relation_changes = 0;
@@ -324,13 +322,6 @@ compare_rows(const void *a, const void *b, void *arg)
 	return ItemPointerCompare(&left->tid, &right->tid);
 }
 
-static bool
-have_equal_keys(const TriggerState *state, Datum a, Datum b)
-{
-	return DatumGetBool(FunctionCall2Coll(&state->key_functions->eq_opr_finfo,
-										  state->key_att->attcollation, a, b));
-}
-
 static int
 compare_distances(const void *a, const void *b)
 {
@@ -417,87 +408,8 @@ command_of(HeapTupleHeader header)
 }
 
 /*
- * Check whether the new row, which is to be inserted, has a stored row's values in
- * a unique index. Then both cannot be stored: the INSERT fails, does nothing, or
- * updates that row. Expressions and predicates are those of the index.
- */
-static bool
-meets(TriggerState *state, const UniqueIndex *unique, TupleTableSlot *stored)
-{
-	ExprContext *econtext = GetPerTupleExprContext(state->estate);
-	TupleTableSlot *slots[] = {stored, state->slot};
-	Datum values[2][INDEX_MAX_KEYS];
-	bool isnull[2][INDEX_MAX_KEYS];
-
-	for (int i = 0; i < 2; i++)
-	{
-		econtext->ecxt_scantuple = slots[i];
-		if (!ExecQual(unique->predicate, econtext))
-			return false;
-		FormIndexDatum(unique->info, slots[i], state->estate, values[i],
-					   isnull[i]);
-	}
-	for (int i = 0; i < unique->info->ii_NumIndexKeyAttrs; i++)
-		if (isnull[0][i] || isnull[1][i]
-				? !unique->info->ii_NullsNotDistinct ||
-					  isnull[0][i] != isnull[1][i]
-				: !DatumGetBool(FunctionCall2Coll(&unique->equal[i],
-												  unique->collations[i],
-												  values[0][i], values[1][i])))
-			return false;
-	return true;
-}
-
-/*
- * Check whether a stored row is no other row than the new one: an earlier version
- * of it, or the row that an upsert meets. For flag and log, its key names the new
- * one, too, also in another partition.
- */
-static bool
-is_this_row(const NearSearch *search, const TriggerTarget *target,
-			TupleTableSlot *slot)
-{
-	TriggerState *state = search->state;
-	const NewRow *row = search->row;
-	bool met = false;
-
-	if (state->kind != TRIGGER_REJECT && !row->key.isnull)
-	{
-		bool isnull;
-		Datum key = slot_getattr(slot, target->key, &isnull);
-
-		if (have_equal_keys(state, row->key.value, key))
-			return true;
-	}
-	if (target != state->own)
-		return false;
-	if (ItemPointerIsValid(&row->stored_tid))
-		return ItemPointerEquals(&slot->tts_tid,
-								 (ItemPointer) &row->stored_tid);
-	ExecStoreHeapTuple(row->complete, state->slot, false);
-	for (int i = 0; i < state->n_uniques && !met; i++)
-		met = meets(state, &state->uniques[i], slot);
-	ExecClearTuple(state->slot);
-	ResetPerTupleExprContext(state->estate);
-	return met;
-}
-
-/* Copy a value of the key's type, so that it lasts as long as the search. */
-static NullableDatum
-copy_key(const TriggerState *state, TupleTableSlot *slot, AttrNumber attnum)
-{
-	Form_pg_attribute att = state->key_att;
-	NullableDatum copy;
-
-	copy.value = slot_getattr(slot, attnum, &copy.isnull);
-	if (!copy.isnull)
-		copy.value = datumCopy(copy.value, att->attbyval, att->attlen);
-	return copy;
-}
-
-/*
- * Read the row of an entry. Return false if none is visible there, or it is no
- * other row.
+ * Read the row of an entry. Return false if none is visible there, or it is the
+ * new row.
  */
 static bool
 read_near(const NearSearch *search, NearRow *near)
@@ -511,12 +423,11 @@ read_near(const NearSearch *search, NearRow *near)
 	if (!index_fetch_heap(target->scan, target->slot))
 		return false;
 	near->tid = target->slot->tts_tid;
-	if (is_this_row(search, target, target->slot))
+	if (simdup_trigger_is_this_row(search, target, target->slot))
 		return false;
 	if (state->kind != TRIGGER_REJECT)
-		near->key = copy_key(state, target->slot, target->key).value;
-	if (state->kind == TRIGGER_FLAG)
-		near->flag = copy_key(state, target->slot, target->flag);
+		near->key =
+			simdup_trigger_copy_key(state, target->slot, target->key).value;
 	near->is_newer =
 		search->command != InvalidCommandId &&
 		TTS_IS_BUFFERTUPLE(target->slot) &&
@@ -524,122 +435,6 @@ read_near(const NearSearch *search, NearRow *near)
 			search->command &&
 		compare_keys(state, near->key, search->row->key.value) > 0;
 	return true;
-}
-
-/* Find the indexes of all targets that make the key one. */
-static void
-find_key_indexes(TriggerState *state)
-{
-	ListCell *cell;
-
-	if (OidIsValid(state->own->key_index))
-		return;
-	foreach (cell, find_all_inheritors(state->key_index, NoLock, NULL))
-	{
-		Oid table = IndexGetRelation(lfirst_oid(cell), true);
-
-		for (int i = 0; i < state->n_targets; i++)
-			if (state->targets[i].table == table)
-				state->targets[i].key_index = lfirst_oid(cell);
-	}
-}
-
-/* Begin to look up rows of a target by their keys. */
-static void
-begin_key_scan(const NearSearch *search, TriggerTarget *target, Datum key)
-{
-	const TriggerState *state = search->state;
-	ScanKeyData scan_key;
-	int column = 0;
-
-	if (target->key_scan == NULL)
-	{
-		target->key_rel =
-			OidIsValid(target->key_index)
-				? try_index_open(target->key_index, AccessShareLock)
-				: NULL;
-		if (target->key_rel == NULL)
-			(void) simdup_trigger_key_index(target->table,
-											linitial(state->options.key));
-		target->key_scan = SIMDUP_INDEX_BEGINSCAN(target->heap, target->key_rel,
-												  search->snapshot, 1, 0);
-	}
-	while (target->key_rel->rd_index->indkey.values[column] != target->key)
-		column++;
-	ScanKeyEntryInitialize(&scan_key, 0, column + 1, BTEqualStrategyNumber,
-						   InvalidOid, state->key_att->attcollation,
-						   state->key_functions->eq_opr_finfo.fn_oid, key);
-	index_rescan(target->key_scan, &scan_key, 1, NULL, 0);
-}
-
-/*
- * Follow a flag to the row that has this key. Set *flag to that row's, or to NULL
- * if there is none. Return whether it is the new row.
- */
-static bool
-follow_flag(const NearSearch *search, NullableDatum *flag)
-{
-	TriggerState *state = search->state;
-	Datum key = flag->value;
-
-	flag->isnull = true;
-	if (!search->row->key.isnull &&
-		have_equal_keys(state, search->row->key.value, key))
-		return true;
-	find_key_indexes(state);
-	for (int i = 0; i < state->n_targets; i++)
-	{
-		TriggerTarget *target = &state->targets[i];
-
-		begin_key_scan(search, target, key);
-		if (target->slot == NULL)
-			target->slot = table_slot_create(target->heap, NULL);
-		if (!index_getnext_slot(target->key_scan, ForwardScanDirection,
-								target->slot))
-			continue;
-		if (is_this_row(search, target, target->slot))
-			return true;
-		*flag = copy_key(state, target->slot, target->flag);
-		return false;
-	}
-	return false;
-}
-
-/*
- * Check whether a near row's chain of flags leads to the new row, which then must
- * not be flagged with the near one. A person may have set flags that make a loop.
- * The walk ends where it meets a remembered key again (Brent 1980).
- */
-static bool
-leads_here(const NearSearch *search, const NearRow *near)
-{
-	Datum remembered = near->key;
-	NullableDatum flag = near->flag;
-
-	for (int64 n = 1, renewed = 2; !flag.isnull; n++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (have_equal_keys(search->state, flag.value, remembered))
-			return false;
-		if (n == renewed)
-		{
-			remembered = flag.value;
-			renewed *= 2;
-		}
-		if (follow_flag(search, &flag))
-			return true;
-	}
-	return false;
-}
-
-void
-simdup_trigger_fetch(const NearSearch *search, const NearRow *near)
-{
-	ItemPointerData tid = near->tid;
-
-	if (!table_tuple_fetch_row_version(near->target->heap, &tid,
-									   search->snapshot, near->target->slot))
-		elog(ERROR, "failed to fetch a near row");
 }
 
 /*
@@ -710,9 +505,8 @@ simdup_trigger_next_near(NearSearch *search)
 	while ((near = next_row(search)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (search->state->kind == TRIGGER_FLAG && leads_here(search, near))
-			continue;
-		if (simdup_trigger_counts(search, near))
+		if (!simdup_trigger_passes_over(search, near) &&
+			simdup_trigger_counts(search, near))
 		{
 			require_visible(search, near);
 			break;

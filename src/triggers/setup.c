@@ -9,11 +9,8 @@
 
 #include <ctype.h>
 
-#include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/index.h"
-#include "catalog/pg_am.h"
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
 #include "executor/executor.h"
@@ -23,12 +20,11 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/partcache.h"
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
 #include "server/arguments.h"
-#include "triggers/near.h"
+#include "triggers/identity.h"
 #include "type/simhash64.h"
 
 #define DEFAULT_MAX_DISTANCE 8
@@ -208,140 +204,6 @@ primary_key(Oid relid, TriggerKind kind)
 							  "key => column, ...")
 					: errhint("Name a unique column: '%s'.", "key => column"));
 	return names;
-}
-
-/* Return the columns that a table and its partitions are partitioned by. */
-static Bitmapset *
-partition_columns(Relation table)
-{
-	Bitmapset *columns = NULL;
-	ListCell *cell;
-
-	if (table->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
-		return NULL;
-	foreach (cell, find_all_inheritors(RelationGetRelid(table), AccessShareLock,
-									   NULL))
-	{
-		Oid oid = lfirst_oid(cell);
-		Relation part;
-		PartitionKey key;
-
-		if (get_rel_relkind(oid) != RELKIND_PARTITIONED_TABLE)
-			continue;
-		part = table_open(oid, NoLock);
-		key = RelationGetPartitionKey(part);
-		for (int i = 0; i < key->partnatts; i++)
-			if (key->partattrs[i] != 0)
-				columns =
-					bms_add_member(columns,
-								   get_attnum(RelationGetRelid(table),
-											  get_attname(oid,
-														  key->partattrs[i],
-														  false)));
-		table_close(part, NoLock);
-	}
-	return columns;
-}
-
-/*
- * Check whether a unique index makes a column name one row: no two rows, at any
- * moment, are equal in the column by its own equality, but for rows that differ
- * in the columns `beside`.
- */
-static bool
-is_key_index(Relation index, AttrNumber column, TypeCacheEntry *type,
-			 Oid collation, Bitmapset *beside)
-{
-	Form_pg_index form = index->rd_index;
-	bool found = false;
-
-	if (!form->indisunique || !form->indisvalid || !form->indimmediate ||
-		index->rd_rel->relam != BTREE_AM_OID ||
-		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
-		return false;
-	for (int i = 0; i < form->indnkeyatts; i++)
-	{
-		AttrNumber attnum = form->indkey.values[i];
-
-		if (attnum == column && index->rd_opfamily[i] == type->btree_opf &&
-			index->rd_indcollation[i] == collation)
-			found = true;
-		else if (!bms_is_member(attnum, beside))
-			return false;
-	}
-	return found;
-}
-
-Oid
-simdup_trigger_key_index(Oid relid, const char *name)
-{
-	Relation table = table_open(relid, AccessShareLock);
-	AttrNumber column = get_attnum(relid, name);
-	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(table), column - 1);
-	TypeCacheEntry *type =
-		lookup_type_cache(att->atttypid, TYPECACHE_BTREE_OPFAMILY);
-	Bitmapset *beside = partition_columns(table);
-	Oid found = InvalidOid;
-	ListCell *cell;
-
-	if (SIMDUP_IS_NOT_NULL(RelationGetDescr(table), column - 1))
-		foreach (cell, RelationGetIndexList(table))
-		{
-			Relation index = index_open(lfirst_oid(cell), AccessShareLock);
-
-			if (!OidIsValid(found) &&
-				is_key_index(index, column, type, att->attcollation, beside))
-				found = RelationGetRelid(index);
-			index_close(index, NoLock);
-		}
-	if (!OidIsValid(found))
-		ereport(ERROR, errcode(ERRCODE_INVALID_COLUMN_REFERENCE),
-				errmsg("column \"%s\" of relation \"%s\" cannot be a key", name,
-					   RelationGetRelationName(table)),
-				beside == NULL
-					? errdetail(
-						  "A key is NOT NULL and has a valid unique index on it alone, not partial, not deferrable, and of its own collation.")
-					: errdetail(
-						  "A key is NOT NULL and has a valid unique index on it and the partition key alone, not partial, not deferrable, and of its own collation."),
-				errhint("Give the column NOT NULL and UNIQUE, or name another one: '%s'.",
-						"key => column"));
-	table_close(table, NoLock);
-	return found;
-}
-
-/* Find the unique indexes of the table that is written to. */
-static void
-find_uniques(Relation table, TriggerState *state)
-{
-	List *indexes = RelationGetIndexList(table);
-	ListCell *cell;
-
-	state->uniques = palloc(list_length(indexes) * sizeof(UniqueIndex));
-	foreach (cell, indexes)
-	{
-		Relation index = index_open(lfirst_oid(cell), AccessShareLock);
-		UniqueIndex *unique = &state->uniques[state->n_uniques];
-		int n = index->rd_index->indnkeyatts;
-
-		if (index->rd_index->indisunique && index->rd_index->indisready &&
-			index->rd_index->indimmediate &&
-			index->rd_rel->relam == BTREE_AM_OID)
-		{
-			unique->info = BuildIndexInfo(index);
-			BuildSpeculativeIndexInfo(index, unique->info);
-			unique->predicate =
-				ExecPrepareQual(unique->info->ii_Predicate, state->estate);
-			unique->equal = palloc(n * sizeof(FmgrInfo));
-			unique->collations = palloc(n * sizeof(Oid));
-			for (int i = 0; i < n; i++)
-			{
-				fmgr_info(unique->info->ii_UniqueProcs[i], &unique->equal[i]);
-				unique->collations[i] = index->rd_indcollation[i];
-			}
-			state->n_uniques++;
-		}
-		index_close(index, NoLock);
-	}
 }
 
 /* Find the flag, which takes the key of another row. */
@@ -607,7 +469,7 @@ set_up(FunctionCallInfo fcinfo, TriggerKind kind)
 	state->estate = CreateExecutorState();
 	read_own_options(trigdata, state);
 	find_columns(trigdata, state);
-	find_uniques(trigdata->tg_relation, state);
+	simdup_trigger_find_uniques(trigdata->tg_relation, state);
 	state->lock_distance = state->options.max_distance;
 	read_triggers(state->written, state);
 	if (state->options.lock && state->table != state->written)

@@ -29,7 +29,7 @@
 #include "index/hamming/am.h"
 #include "server/arguments.h"
 #include "server/keys.h"
-#include "triggers/near.h"
+#include "triggers/identity.h"
 
 /* Return the new row, in the version that the trigger got. */
 static HeapTuple
@@ -338,8 +338,8 @@ simdup_reject_trigger(PG_FUNCTION_ARGS)
 {
 	TriggerState *state = simdup_trigger_setup(fcinfo, TRIGGER_REJECT);
 	TriggerData *trigdata = (TriggerData *) fcinfo->context;
-	NearSearch search;
 	const NearRow *near;
+	NearSearch search;
 	NewRow row;
 
 	if (!read_row(trigdata, state, &row) || !row.has_fp)

@@ -7,19 +7,34 @@
 #include "random.h"
 #include "tap.h"
 
+/* The locks of fp, by any hash of the values. Return their number. */
+static int
+locks_of(uint64_t fp, int k, uint32_t *locks)
+{
+	uint64_t values[SIMDUP_MAX_LOCK_BLOCKS];
+	uint32_t hashes[SIMDUP_MAX_LOCK_BLOCKS];
+	int n = simdup_lock_values(fp, k, values);
+
+	for (int i = 0; i < n; i++)
+	{
+		uint64_t state = values[i] + 1;
+
+		hashes[i] = (uint32_t) next_random_of(&state);
+	}
+	return simdup_lock_blocks(k, hashes, locks);
+}
+
 static bool
 have_common(uint64_t a, uint64_t b, int k)
 {
-	SimdupLockBlock of_a[SIMDUP_MAX_LOCK_BLOCKS];
-	SimdupLockBlock of_b[SIMDUP_MAX_LOCK_BLOCKS];
-	int n_a = simdup_lock_blocks(a, k, of_a);
-	int n_b = simdup_lock_blocks(b, k, of_b);
+	uint32_t of_a[SIMDUP_MAX_LOCK_BLOCKS];
+	uint32_t of_b[SIMDUP_MAX_LOCK_BLOCKS];
+	int n = locks_of(a, k, of_a);
 
-	for (int i = 0; i < n_a; i++)
-		for (int j = 0; j < n_b; j++)
-			if (of_a[i].value == of_b[j].value &&
-				of_a[i].number == of_b[j].number)
-				return true;
+	(void) locks_of(b, k, of_b);
+	for (int i = 0; i < n; i++)
+		if (of_a[i] == of_b[i])
+			return true;
 	return false;
 }
 

@@ -104,29 +104,34 @@ simdup_pieces_of(const SimdupPieces *pieces, uint64_t fp, uint32_t *list)
 	return n;
 }
 
+static int
+is_paired(int k)
+{
+	return k >= FIRST_PAIRED_K && k <= LAST_PAIRED_K;
+}
+
 int
-simdup_lock_blocks(uint64_t fp, int k, SimdupLockBlock *blocks)
+simdup_lock_values(uint64_t fp, int k, uint64_t *values)
+{
+	int n = is_paired(k) ? k + 2 : k + 1;
+
+	for (int i = 0; i < n; i++)
+		values[i] = block_value(fp, i, n);
+	return n;
+}
+
+int
+simdup_lock_blocks(int k, const uint32_t *hashes, uint32_t *locks)
 {
 	int n = 0;
 
-	if (k < FIRST_PAIRED_K || k > LAST_PAIRED_K)
+	if (!is_paired(k))
 	{
-		for (; n <= k; n++)
-		{
-			uint64_t value = block_value(fp, n, k + 1);
-
-			/* 32 bits at most, and 64 for k = 0 */
-			blocks[n] = (SimdupLockBlock){(uint32_t) (value ^ value >> 32),
-										  (uint16_t) n};
-		}
-		return n;
+		memcpy(locks, hashes, (k + 1) * sizeof(uint32_t));
+		return k + 1;
 	}
-	/* pairs of blocks, of ten bits at most, below the pair's number */
 	for (int i = 0; i < k + 2; i++)
-		for (int j = i + 1; j < k + 2; j++, n++)
-			blocks[n] = (SimdupLockBlock){
-				.value = (uint32_t) ((uint64_t) n << 20 |
-									 block_value(fp, i, k + 2) << 10 |
-									 block_value(fp, j, k + 2))};
+		for (int j = i + 1; j < k + 2; j++)
+			locks[n++] = hashes[i] << 10 ^ hashes[j];
 	return n;
 }

@@ -60,14 +60,13 @@ extern int simdup_pieces_of(const SimdupPieces *pieces, uint64_t fp,
 /* Most blocks, or pairs of blocks, that one fingerprint has. */
 #define SIMDUP_MAX_LOCK_BLOCKS 65
 
-/* A block or pair of blocks; two of different number have nothing in common. */
-typedef struct SimdupLockBlock
-{
-	uint32_t value;
-	uint16_t number; /* below 128 */
-} SimdupLockBlock;
+/* Cut fp into the blocks for distance k, 0 to 64. Return their number. */
+extern int simdup_lock_values(uint64_t fp, int k, uint64_t *values);
 
-/* List the blocks of fp for distance k, 0 to 64. Return their number. */
-extern int simdup_lock_blocks(uint64_t fp, int k, SimdupLockBlock *blocks);
+/*
+ * Make the locks of the blocks, whose values have these hashes. Locks of two
+ * fingerprints meet where they have one number and are equal. Return their number.
+ */
+extern int simdup_lock_blocks(int k, const uint32_t *hashes, uint32_t *locks);
 
 #endif /* SIMDUP_CORE_JOIN_PIGEONHOLE_H */
