@@ -53,7 +53,7 @@ PG_FUNCTION_INFO_V1(simdup_simhash64_in);
 Datum
 simdup_simhash64_in(PG_FUNCTION_ARGS)
 {
-	char *str = PG_GETARG_CSTRING(0);
+	const char *str = PG_GETARG_CSTRING(0);
 	uint64 fp;
 
 	if (!simdup_read_fingerprint(str, &fp))

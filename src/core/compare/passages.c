@@ -485,10 +485,14 @@ passages_of(SimdupUtf8 text, const Words *words, const bool *marked,
 static SimdupWordSet
 take_common(SimdupHashes *all, double often)
 {
-	SimdupWordSet common = {0};
+	SimdupWordSet common = {.mask = 63};
 
 	if (often > 1)
 		simdup_hashes_sort(all);
+	else
+		while (common.mask < 2 * all->n + 1)
+			common.mask = 2 * common.mask + 1;
+	common.slots = simdup_alloc0((common.mask + 1) * sizeof(uint64_t));
 	for (size_t i = 0, end; i < all->n; i = end)
 	{
 		for (end = i + 1; end < all->n && all->hashes[end] == all->hashes[i];)

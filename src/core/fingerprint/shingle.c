@@ -50,33 +50,37 @@ typedef struct Slider
 	SimdupHashes *list;
 } Slider;
 
+/* Return how many of n hashes come before the next look for interrupts. */
+static inline size_t
+stretch(size_t n)
+{
+	return n < LOOK_HASHES ? n : LOOK_HASHES;
+}
+
 /* Sort by insertion. Return false, half done, if it takes too many moves. */
 static bool
 insertion_sort(uint64_t *a, size_t n)
 {
 	size_t moves_left = MOVES_EACH * n;
 
-	for (size_t i = 1; i < n; i++)
+	for (size_t i = 1, stop; i < n;)
 	{
-		uint64_t x = a[i];
-		size_t j = i;
+		for (stop = i + stretch(n - i); i < stop; i++)
+		{
+			uint64_t x = a[i];
+			size_t j = i;
 
-		for (; j > 0 && a[j - 1] > x; j--)
-			a[j] = a[j - 1];
-		a[j] = x;
-		if (i - j > moves_left)
-			return false;
-		moves_left -= i - j;
-		simdup_check_interrupts_at(i);
+			for (; j > 0 && a[j - 1] > x; j--)
+				a[j] = a[j - 1];
+			a[j] = x;
+			if (i - j > moves_left)
+				return false;
+			moves_left -= i - j;
+		}
+		if (i < n)
+			simdup_check_interrupts();
 	}
 	return true;
-}
-
-/* Return how many of n hashes come before the next look for interrupts. */
-static inline size_t
-stretch(size_t n)
-{
-	return n < LOOK_HASHES ? n : LOOK_HASHES;
 }
 
 /* Stable distribution by `bits` bits of the hash, which counts[] counts. */

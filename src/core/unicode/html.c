@@ -11,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/fingerprint/hash.h"
 #include "core/host.h"
 #include "core/unicode/html.h"
+#include "core/unicode/htmlnames.h"
 
 /* Characters of the longest name, and of the longest one that needs no semicolon. */
 #define MAX_HTML_NAME 31
@@ -201,43 +203,63 @@ read_number(const char *p, const char *end, Referent referent)
 	return p > digits ? p : NULL;
 }
 
+/* Where each name lies in simdup_html_names, by its hash; 0: free. Made once. */
+static uint16_t name_slots[1 << 12];
+
+static inline size_t
+next_slot(size_t slot)
+{
+	return (slot + 1) % (sizeof(name_slots) / sizeof(name_slots[0]));
+}
+
+static inline size_t
+first_slot(const char *name, size_t len)
+{
+	return next_slot(simdup_city64(name, len));
+}
+
+static void
+make_name_slots(void)
+{
+	for (size_t at = 1; at < simdup_html_names_len;)
+	{
+		const char *name = simdup_html_names + at;
+		size_t slot = first_slot(name, strcspn(name, ";!"));
+
+		while (name_slots[slot] != 0)
+			slot = next_slot(slot);
+		name_slots[slot] = (uint16_t) at;
+		at += strcspn(name, " ") + 1;
+	}
+}
+
 /*
- * Look a name up, which needs a semicolon, or none. Return false if there is no
+ * Look a name up, which has its semicolon, or needs none. Return false if there is no
  * such name.
  */
 static bool
 find_name(const char *name, size_t len, bool semicolon, Referent referent)
 {
-	size_t low = 0;
-	size_t high = simdup_html_names_len - 1;
+	static bool ready = false;
 
-	/* names lie behind the blanks in [low, high) */
-	while (low < high)
+	if (!ready)
+		make_name_slots();
+	ready = true;
+	for (size_t slot = first_slot(name, len); name_slots[slot] != 0;
+		 slot = next_slot(slot))
 	{
-		size_t blank = low + (high - low) / 2;
-		const char *entry;
-		size_t n;
-		int order;
+		const char *entry = simdup_html_names + name_slots[slot];
 		char *end;
 
-		while (simdup_html_names[blank] != ' ')
-			blank--;
-		entry = simdup_html_names + blank + 1;
-		n = strcspn(entry, ";!");
-		order = memcmp(name, entry, len < n ? len : n);
-		if (order < 0 || (order == 0 && len < n))
-			high = blank;
-		else if (order > 0 || len > n)
-			low = blank + 1 + strcspn(entry, " ");
-		else
-		{
-			if (!semicolon && entry[n] == ';')
-				return false;
-			referent[0] = (uint32_t) strtoul(entry + n + 1, &end, 16);
-			if (*end == '+')
-				referent[1] = (uint32_t) strtoul(end + 1, NULL, 16);
-			return true;
-		}
+		if (strncmp(name, entry, len) != 0 ||
+			(entry[len] != '!' && entry[len] != ';'))
+			continue;
+		if (!semicolon && entry[len] == ';')
+			return false;
+		referent[0] = (uint32_t) strtoul(entry + len + 1, &end, 16);
+		if (*end == '+')
+			referent[1] = (uint32_t) strtoul(end + 1, NULL, 16);
+		return true;
 	}
 	return false;
 }
