@@ -144,17 +144,17 @@ simdup_key_operators(PG_FUNCTION_ARGS)
 	return simdup_row_result(fcinfo, values, nulls);
 }
 
-typedef struct SourceReader
+typedef struct GroupingReader
 {
 	const SimdupSource *source;
 	SimdupRows *rows;
-} SourceReader;
+} GroupingReader;
 
 /* Add a row: a SimdupRowSink. */
 static void
 add_row(void *arg, TupleTableSlot *slot)
 {
-	SourceReader *reader = arg;
+	GroupingReader *reader = arg;
 	const int *place = reader->source->place;
 	const bool *isnull = slot->tts_isnull;
 	int content = place[SIMDUP_SOURCE_CONTENT];
@@ -185,7 +185,7 @@ simdup_grouping_read(FunctionCallInfo fcinfo, const SimdupOptions *options)
 					   .by_key = true,
 					   .scope_type = source.type[SIMDUP_SOURCE_SCOPE],
 					   .content_type = source.type[SIMDUP_SOURCE_CONTENT]};
-	SourceReader reader = {.source = &source};
+	GroupingReader reader = {.source = &source};
 	SimdupGrouping grouping = {0};
 
 	if (source.type[SIMDUP_SOURCE_KEY] != feed.key_type)

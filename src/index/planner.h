@@ -46,6 +46,9 @@ extern Selectivity simdup_pair_selectivity(PlannerInfo *root,
 										   const SimdupNearClause *clause,
 										   SpecialJoinInfo *sjinfo);
 
+/* Return w and unit of the shingles that resemblance means by default, as constants. */
+extern List *simdup_default_shingles(void);
+
 /* Answer a support function's request with the estimate for the clause. */
 extern void simdup_answer_selectivity(SupportRequestSelectivity *request,
 									  const SimdupNearClause *clause);

@@ -410,27 +410,34 @@ plan_time_agreement(PlannerInfo *root, Node *min_resemblance, Node *recall)
 	return m >= 0 && r >= 0 ? largest_distance(m, r) : -1;
 }
 
+static Node *
+make_integer(int value)
+{
+	return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
+							  Int32GetDatum(value), false, true);
+}
+
+List *
+simdup_default_shingles(void)
+{
+	return list_make2(make_integer(simdup_default_shingling.w),
+					  makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1,
+								CStringGetTextDatum("char"), false, false));
+}
+
 Node *
 simdup_make_minhash64(Oid funcid, Node *content, Oid collation)
 {
 	Oid types[] = {TEXTOID, INT4OID, TEXTOID, INT4OID};
 	Oid function =
 		simdup_sibling_function(funcid, "minhash64", types, lengthof(types));
-	SimdupShingling by_default = simdup_default_shingling;
-	List *arguments;
+	List *arguments = lcons(content, simdup_default_shingles());
 
 	if (!OidIsValid(function))
 		return NULL;
-	arguments = list_make4(content,
-						   makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
-									 Int32GetDatum(by_default.w), false, true),
-						   makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1,
-									 CStringGetTextDatum("char"), false, false),
-						   makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
-									 Int32GetDatum(0), false, true));
 	return (Node *) makeFuncExpr(function, get_func_rettype(function),
-								 arguments, InvalidOid, collation,
-								 COERCE_EXPLICIT_CALL);
+								 lappend(arguments, make_integer(0)),
+								 InvalidOid, collation, COERCE_EXPLICIT_CALL);
 }
 
 void

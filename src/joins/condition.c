@@ -15,6 +15,7 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
+#include "index/planner.h"
 #include "joins/condition.h"
 
 /*
@@ -170,4 +171,13 @@ simdup_recognize_condition(PlannerInfo *root, RestrictInfo *restrictinfo,
 		   is_of_side(root, keys[1], inner) &&
 		   !contain_var_clause((Node *) condition->limits) &&
 		   !contain_volatile_functions(clause) && !contain_subplans(clause);
+}
+
+void
+simdup_resemble_by_shingles(SimdupCondition *condition)
+{
+	List *shingles = simdup_default_shingles();
+
+	condition->kind = SIMDUP_RESEMBLES_BY_SHINGLES;
+	condition->limits = lcons(linitial(condition->limits), shingles);
 }

@@ -14,7 +14,9 @@ typedef enum SimdupConditionKind
 	SIMDUP_BELOW,	  /* x <~> y < k */
 	SIMDUP_RESEMBLES, /* simdup_resembles(x, y, min_resemblance, recall) */
 	SIMDUP_SHINGLES_AT_LEAST, /* shingle_resemblance(x, y, w, unit) >= r */
-	SIMDUP_SHINGLES_ABOVE	  /* shingle_resemblance(x, y, w, unit) > r */
+	SIMDUP_SHINGLES_ABOVE,	  /* shingle_resemblance(x, y, w, unit) > r */
+	/* simdup_resembles, as shingle_resemblance(x, y) >= min_resemblance */
+	SIMDUP_RESEMBLES_BY_SHINGLES
 } SimdupConditionKind;
 
 static inline bool
@@ -30,7 +32,8 @@ simdup_is_of_shingles(SimdupConditionKind kind)
 static inline bool
 simdup_is_exact(SimdupConditionKind kind)
 {
-	return kind != SIMDUP_RESEMBLES && kind != SIMDUP_SHINGLES_ABOVE;
+	return kind != SIMDUP_RESEMBLES && kind != SIMDUP_SHINGLES_ABOVE &&
+		   kind != SIMDUP_RESEMBLES_BY_SHINGLES;
 }
 
 typedef struct SimdupCondition
@@ -51,5 +54,11 @@ extern bool simdup_recognize_condition(PlannerInfo *root,
 									   RestrictInfo *restrictinfo, Relids outer,
 									   Relids inner,
 									   SimdupCondition *condition);
+
+/*
+ * Turn a condition by simdup_resembles into one by shingles. With a low
+ * min_resemblance, many unrelated texts have near fingerprints.
+ */
+extern void simdup_resemble_by_shingles(SimdupCondition *condition);
 
 #endif /* SIMDUP_JOINS_CONDITION_H */

@@ -219,6 +219,18 @@ offer_join(JoinOffer *offer)
 		add_join_path(offer);
 }
 
+/* Offer each way that serves the condition. */
+static void
+offer_ways(JoinOffer *offer)
+{
+	offer_join(offer);
+	if (offer->condition.kind == SIMDUP_RESEMBLES)
+	{
+		simdup_resemble_by_shingles(&offer->condition);
+		offer_join(offer);
+	}
+}
+
 /* Check whether a relation's rows can be read as they are. */
 static bool
 is_plain_input(RelOptInfo *rel)
@@ -267,7 +279,7 @@ offer_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 		if (!simdup_offer_is_above(&offer, lfirst(cell)) &&
 			simdup_recognize_condition(root, lfirst(cell), outer->relids,
 									   inner->relids, &offer.condition))
-			offer_join(&offer);
+			offer_ways(&offer);
 }
 
 void

@@ -29,7 +29,6 @@
 
 #include "server/arguments.h"
 #include "server/query.h"
-#include "server/source.h"
 
 /* Values for the parameters $1, $2 ... of a caller's query. */
 
@@ -212,6 +211,48 @@ simdup_path_end(int level)
 }
 
 /* Queries */
+
+/* Passes rows to a sink. It begins and ends as the server's None_Receiver. */
+typedef struct RowReceiver
+{
+	DestReceiver pub;
+	SimdupRowSink sink;
+	void *arg;
+	MemoryContext context;
+} RowReceiver;
+
+static bool
+receive_row(TupleTableSlot *slot, DestReceiver *self)
+{
+	RowReceiver *receiver = (RowReceiver *) self;
+	MemoryContext old = MemoryContextSwitchTo(receiver->context);
+
+	slot_getallattrs(slot);
+	receiver->sink(receiver->arg, slot);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(receiver->context);
+	return true;
+}
+
+void
+simdup_receive_rows(SPIPlanPtr plan, ParamListInfo params, SimdupRowSink sink,
+					void *arg)
+{
+	RowReceiver receiver = {.pub = *None_Receiver, .sink = sink, .arg = arg};
+	SPIExecuteOptions options = {.params = params,
+								 .read_only = true,
+								 .dest = &receiver.pub};
+	int result;
+
+	receiver.pub.receiveSlot = receive_row;
+	receiver.pub.mydest = DestTuplestore;
+	receiver.context = AllocSetContextCreate(CurrentMemoryContext, "simdup row",
+											 ALLOCSET_SMALL_SIZES);
+	result = SPI_execute_plan_extended(plan, &options);
+	if (result != SPI_OK_SELECT)
+		elog(ERROR, "SPI_execute_plan_extended failed: %s",
+			 SPI_result_code_string(result));
+}
 
 /* ERROR: the query has not the columns it should have. */
 pg_noreturn static void

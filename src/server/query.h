@@ -7,6 +7,7 @@
 #define SIMDUP_SERVER_QUERY_H
 
 #include "datatype/timestamp.h"
+#include "executor/spi.h"
 #include "executor/tuptable.h"
 #include "fmgr.h"
 #include "nodes/params.h"
@@ -54,6 +55,10 @@ typedef bool (*SimdupColumnCheck)(void *arg, TupleDesc columns,
  * reset after it.
  */
 typedef void (*SimdupRowSink)(void *arg, TupleTableSlot *row);
+
+/* Run a plan, and feed each row to the sink. Needs an SPI connection. */
+extern void simdup_receive_rows(SPIPlanPtr plan, ParamListInfo params,
+								SimdupRowSink sink, void *arg);
 
 /* Set a setting until its nest level or subtransaction ends. */
 extern void simdup_set_for_now(const char *name, const char *value);

@@ -29,48 +29,6 @@
 
 /* Running a SELECT */
 
-/* Passes rows to a sink. It begins and ends as the server's None_Receiver. */
-typedef struct RowReceiver
-{
-	DestReceiver pub;
-	SimdupRowSink sink;
-	void *arg;
-	MemoryContext context;
-} RowReceiver;
-
-static bool
-receive_row(TupleTableSlot *slot, DestReceiver *self)
-{
-	RowReceiver *receiver = (RowReceiver *) self;
-	MemoryContext old = MemoryContextSwitchTo(receiver->context);
-
-	slot_getallattrs(slot);
-	receiver->sink(receiver->arg, slot);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(receiver->context);
-	return true;
-}
-
-void
-simdup_receive_rows(SPIPlanPtr plan, ParamListInfo params, SimdupRowSink sink,
-					void *arg)
-{
-	RowReceiver receiver = {.pub = *None_Receiver, .sink = sink, .arg = arg};
-	SPIExecuteOptions options = {.params = params,
-								 .read_only = true,
-								 .dest = &receiver.pub};
-	int result;
-
-	receiver.pub.receiveSlot = receive_row;
-	receiver.pub.mydest = DestTuplestore;
-	receiver.context = AllocSetContextCreate(CurrentMemoryContext, "simdup row",
-											 ALLOCSET_SMALL_SIZES);
-	result = SPI_execute_plan_extended(plan, &options);
-	if (result != SPI_OK_SELECT)
-		elog(ERROR, "SPI_execute_plan_extended failed: %s",
-			 SPI_result_code_string(result));
-}
-
 /* Run a SELECT. A parallel plan gives rows in another order each time. */
 static void
 run_select(const char *statement, bool in_order, SimdupRowSink sink, void *arg)
@@ -332,18 +290,18 @@ simdup_source_open(FunctionCallInfo fcinfo, Oid relation, int wanted)
 
 /* Reading */
 
-typedef struct SourceReader
+typedef struct KeyChecker
 {
 	const SimdupSource *source;
 	SimdupRowSink sink;
 	void *arg;
-} SourceReader;
+} KeyChecker;
 
 /* Check and pass a row: a SimdupRowSink. */
 static void
 read_row(void *arg, TupleTableSlot *slot)
 {
-	SourceReader *reader = arg;
+	KeyChecker *reader = arg;
 	int key = reader->source->place[SIMDUP_SOURCE_KEY];
 
 	if (key >= 0 && slot->tts_isnull[key])
@@ -357,7 +315,7 @@ read_row(void *arg, TupleTableSlot *slot)
 void
 simdup_source_read(const SimdupSource *source, SimdupRowSink sink, void *arg)
 {
-	SourceReader reader = {source, sink, arg};
+	KeyChecker reader = {source, sink, arg};
 
 	run_select(source->statement, source->key != NULL, read_row, &reader);
 }
