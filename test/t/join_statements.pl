@@ -499,7 +499,26 @@ sub commands
 
 		return ($way, $sql, 'BEGIN', "INSERT INTO pair $sql", "$hash pair AS x", 'ROLLBACK');
 	}
-	return ($way, $rows, "DO \$\$ DECLARE found_row record; n_found int := 0; hash numeric := 0; BEGIN FOR found_row IN $rows LOOP n_found := n_found + 1; hash := hash + hashtextextended(found_row::text, 0); IF n_found % 50 = 7 THEN BEGIN PERFORM 1 / 0; EXCEPTION WHEN division_by_zero THEN NULL; END; END IF; END LOOP; PERFORM set_config('my.found', n_found || ' ' || hash, false); END \$\$", "SELECT current_setting('my.found', true)") if $way eq 'loop';
+	return ($way, $rows, <<"SQL" =~ s/;\n\z//r, "SELECT current_setting('my.found', true)") if $way eq 'loop';
+DO \$\$
+DECLARE
+  found_row record;
+  n_found int := 0;
+  hash numeric := 0;
+BEGIN
+  FOR found_row IN $rows LOOP
+    n_found := n_found + 1;
+    hash := hash + hashtextextended(found_row::text, 0);
+    IF n_found % 50 = 7 THEN
+      BEGIN
+        PERFORM 1 / 0;
+      EXCEPTION WHEN division_by_zero THEN NULL;
+      END;
+    END IF;
+  END LOOP;
+  PERFORM set_config('my.found', n_found || ' ' || hash, false);
+END \$\$;
+SQL
 	if ($way eq 'lock')
 	{
 		my $sql = "$rows FOR " . one_of('UPDATE', 'SHARE', 'NO KEY UPDATE', 'KEY SHARE') . ($join->{from} =~ /\(|LEFT JOIN/ ? ' OF r1' : '') . one_of('', '', ' SKIP LOCKED');
