@@ -24,6 +24,9 @@
 /* columns that have no counterpart may be missing; before, they are an error */
 #define SIMDUP_ATTRMAP_BY_NAME(in, out) build_attrmap_by_name(in, out, true)
 
+/* columns say which outer joins may make them NULL */
+#define SIMDUP_HAVE_NULLING_RELIDS
+
 /* tuplesort_getdatum can do without a copy; before, it always copies */
 #define simdup_tuplesort_getdatum(state, value, isnull) \
 	tuplesort_getdatum(state, true, true, value, isnull, NULL)
@@ -62,6 +65,11 @@ extern void _PG_init(void);
 /* LockHeldByMe takes whether stronger locks count */
 #define SIMDUP_LOCK_HELD(tag, mode) LockHeldByMe(tag, mode, false)
 
+/* the server gates a join that is a custom scan by its clauses without columns */
+#define SIMDUP_GATES_JOINS true
+#define SIMDUP_SET_GATES(path, clauses) \
+	((path)->custom_restrictinfo = (clauses))
+
 /* estimate_array_length takes the planner's state */
 #define SIMDUP_ARRAY_LENGTH(root, array) estimate_array_length(root, array)
 
@@ -76,6 +84,8 @@ extern void _PG_init(void);
 #define TestForOldSnapshot(snapshot, relation, page) ((void) 0)
 #else
 #define SIMDUP_LOCK_HELD(tag, mode) LockHeldByMe(tag, mode)
+#define SIMDUP_GATES_JOINS false
+#define SIMDUP_SET_GATES(path, clauses) ((void) 0)
 #define SIMDUP_ARRAY_LENGTH(root, array) \
 	((void) (root), (double) estimate_array_length(array))
 #define SIMDUP_CAN_BUILD_PARALLEL .amcanparallel = false
@@ -92,6 +102,14 @@ extern void _PG_init(void);
 #if PG_VERSION_NUM >= 180000
 /* vacuum_delay_point takes whether ANALYZE waits */
 #define SIMDUP_VACUUM_DELAY() vacuum_delay_point(false)
+
+/* a path counts the disabled nodes in it */
+#define SIMDUP_COUNT_DISABLED(path, input) \
+	((path)->disabled_nodes += (input)->disabled_nodes)
+
+/* what EXPLAIN shows by has headers of its own */
+#define SIMDUP_EXPLAIN_FORMAT "commands/explain_format.h"
+#define SIMDUP_EXPLAIN_STATE "commands/explain_state.h"
 
 /* EXPLAIN ANALYZE shows how often a scan went down its index */
 #define SIMDUP_COUNT_SEARCH(scan) \
@@ -110,6 +128,9 @@ extern void _PG_init(void);
 #endif
 #define PG_MODULE_MAGIC_EXT(...) PG_MODULE_MAGIC
 #define SIMDUP_VACUUM_DELAY() vacuum_delay_point()
+#define SIMDUP_COUNT_DISABLED(path, input) ((void) 0)
+#define SIMDUP_EXPLAIN_FORMAT "commands/explain.h"
+#define SIMDUP_EXPLAIN_STATE "commands/explain.h"
 #define SIMDUP_COUNT_SEARCH(scan) ((void) (scan))
 #define SIMDUP_IS_NOT_NULL(tupdesc, i) (TupleDescAttr(tupdesc, i)->attnotnull)
 #endif

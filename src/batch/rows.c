@@ -5,6 +5,8 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include <limits.h>
+
 #include "access/detoast.h"
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"

@@ -14,6 +14,7 @@
 #include "compat.h"
 
 #include <float.h>
+#include <limits.h>
 
 #include "executor/executor.h"
 #include "miscadmin.h"

@@ -134,6 +134,7 @@ simdup_offer_cost(const JoinOffer *offer, Path *path)
 	for (int side = 0; side < (offer->reads_once ? 1 : 2); side++)
 	{
 		cost += offer->inputs[side]->total_cost;
+		SIMDUP_COUNT_DISABLED(path, offer->inputs[side]);
 		rows += offer->sides[side]->rows;
 		bytes += offer->sides[side]->rows *
 				 (offer->targets[side]->width + SizeofMinimalTupleHeader + 24);

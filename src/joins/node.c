@@ -8,9 +8,6 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include <float.h>
-
-#include "commands/explain.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -18,14 +15,11 @@
 #include "utils/memutils.h"
 #include "utils/ruleutils.h"
 
-#include "core/compare/statistics.h"
-#include "core/fingerprint/hamming.h"
-#include "core/host.h"
+#include SIMDUP_EXPLAIN_FORMAT
+#include SIMDUP_EXPLAIN_STATE
+
 #include "joins/node.h"
-#include "server/arguments.h"
 #include "server/query.h"
-#include "text/minhash64.h"
-#include "type/simhash64.h"
 
 static const CustomExecMethods hamming_methods;
 static const CustomExecMethods shingle_methods;

@@ -100,7 +100,7 @@ add_equalities(const JoinOffer *offer, List *lists)
 	return lappend(lists, collations);
 }
 
-#if PG_VERSION_NUM >= 160000
+#ifdef SIMDUP_HAVE_NULLING_RELIDS
 /*
  * Mark the columns of the nullable side as those of the join's result, where they
  * may be NULL. The plan names them so everywhere.
@@ -167,9 +167,7 @@ add_join_path(JoinOffer *offer)
 				   add_equalities(offer,
 								  list_make1(list_facts(offer, filter))));
 	path->methods = &path_methods;
-#if PG_VERSION_NUM >= 170000
-	path->custom_restrictinfo = offer->extra->restrictlist;
-#endif
+	SIMDUP_SET_GATES(path, offer->extra->restrictlist);
 	simdup_offer_cost(offer, &path->path);
 	add_path(offer->joinrel, &path->path);
 }
@@ -272,8 +270,7 @@ offer_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 		!bms_is_empty(joinrel->lateral_relids) || !is_plain_input(outer) ||
 		!is_plain_input(inner) || !has_plain_nulls(&offer))
 		return;
-	/* the server adds the gate since 17 */
-	if (PG_VERSION_NUM < 170000 && is_gated(extra->restrictlist))
+	if (!SIMDUP_GATES_JOINS && is_gated(extra->restrictlist))
 		return;
 	foreach (cell, extra->restrictlist)
 		if (!simdup_offer_is_above(&offer, lfirst(cell)) &&
