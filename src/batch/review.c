@@ -40,12 +40,12 @@
 /* The most pairs that are wanted. */
 #define MOST_WANTED 1000000
 
-typedef struct Block
+typedef struct ReviewBlock
 {
 	uint32 first; /* row */
 	uint32 size;
 	uint32 group; /* by ascending ids */
-} Block;
+} ReviewBlock;
 
 typedef struct OpenPair
 {
@@ -66,7 +66,7 @@ typedef struct Review
 	uint64 *fp;	   /* by row */
 	uint32 *scope; /* by row */
 
-	Block *blocks;
+	ReviewBlock *blocks;
 	Size n_blocks, blocks_size;
 	int64 *ids; /* by group, ascending */
 	uint32 n_groups;
@@ -188,8 +188,8 @@ keep_pair(Review *r, OpenPair pair)
 
 /* Take a pair of rows of two groups, or of one, unless it is decided. */
 static void
-take_pair(Review *r, const Block *a, const Block *b, uint32 row, int distance,
-		  int64 decides)
+take_pair(Review *r, const ReviewBlock *a, const ReviewBlock *b, uint32 row,
+		  int distance, int64 decides)
 {
 	OpenPair pair = {.decides = decides,
 					 .group = a->group,
@@ -219,7 +219,7 @@ take_pair(Review *r, const Block *a, const Block *b, uint32 row, int distance,
  * fingerprint that is far enough. The array far has room for the rows.
  */
 static void
-take_inside(Review *r, const Block *block, const SimdupEntry *rows,
+take_inside(Review *r, const ReviewBlock *block, const SimdupEntry *rows,
 			SimdupEntry *far)
 {
 	uint32 n_far = 0;
@@ -248,7 +248,7 @@ take_inside(Review *r, const Block *block, const SimdupEntry *rows,
 }
 
 /* Add a block, and its group if it is a new one. */
-static Block *
+static ReviewBlock *
 add_block(Review *r, uint32 first, uint32 size)
 {
 	int64 id = r->grouping.ids[first];
@@ -259,9 +259,9 @@ add_block(Review *r, uint32 first, uint32 size)
 							 sizeof(int64));
 		r->ids[r->n_groups++] = id;
 	}
-	r->blocks =
-		simdup_grow(r->blocks, &r->blocks_size, r->n_blocks + 1, sizeof(Block));
-	r->blocks[r->n_blocks] = (Block){first, size, r->n_groups - 1};
+	r->blocks = simdup_grow(r->blocks, &r->blocks_size, r->n_blocks + 1,
+							sizeof(ReviewBlock));
+	r->blocks[r->n_blocks] = (ReviewBlock){first, size, r->n_groups - 1};
 	return &r->blocks[r->n_blocks++];
 }
 
@@ -311,8 +311,8 @@ review_blocks(Review *r)
 static void
 take_blocks(Review *r, uint32 a, uint32 b, int distance)
 {
-	const Block *first = &r->blocks[Min(a, b)];
-	const Block *second = &r->blocks[Max(a, b)];
+	const ReviewBlock *first = &r->blocks[Min(a, b)];
+	const ReviewBlock *second = &r->blocks[Max(a, b)];
 
 	/* the blocks of a group are of different scopes */
 	take_pair(r, first, second, second->first, distance,
