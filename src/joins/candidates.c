@@ -26,6 +26,7 @@
 #include "joins/node.h"
 #include "server/arguments.h"
 #include "server/query.h"
+#include "shingles/stored_texts.h"
 #include "text/minhash64.h"
 #include "type/simhash64.h"
 
@@ -113,6 +114,43 @@ simdup_begin_scan_tuple(NearJoinState *state)
 	state->css.ss.ps.ps_ExprContext->ecxt_scantuple = scan;
 }
 
+/*
+ * Return the text of a row, valid until the next call: of the outer rows, and
+ * numbered behind them, of the inner ones.
+ */
+static Datum
+text_of(void *arg, uint32 number)
+{
+	NearJoinState *state = arg;
+	SimdupJoinInput *input = &state->inputs[0];
+	bool isnull;
+
+	if (number >= input->n)
+	{
+		number -= input->n;
+		input = &state->inputs[1];
+	}
+	ExecStoreMinimalTuple(simdup_rowstore_get(input->rows, number, 2),
+						  input->text_slot, false);
+	return slot_getattr(input->text_slot, input->text, &isnull);
+}
+
+/* Check whether the texts of the current rows resemble each other, if they must. */
+static bool
+are_alike(NearJoinState *state)
+{
+	const SimdupJoinInput *inputs = state->inputs;
+	uint32 outer = (uint32) inputs[0].current;
+	uint32 inner = (uint32) inputs[1].current;
+
+	if (state->texts == NULL)
+		return true;
+	if (!state->reads_once)
+		inner += inputs[0].n;
+	return simdup_stored_texts_resemblance(state->texts, outer, inner,
+										   state->min_resemblance) >= 0;
+}
+
 /* Check whether the rows of the scan tuple match. */
 static bool
 matches(NearJoinState *state)
@@ -123,7 +161,8 @@ matches(NearJoinState *state)
 	ResetExprContext(context);
 	state->n_pairs++;
 	result = ExecQual(state->filter, context) &&
-			 (!state->compares_all || ExecQual(state->condition, context));
+			 (!state->compares_all || ExecQual(state->condition, context)) &&
+			 are_alike(state);
 	if (!result)
 		state->n_filtered++;
 	return result;
@@ -283,8 +322,9 @@ largest_distance(NearJoinState *state)
 
 		if (isnull)
 			return -1;
-		k = simdup_agreement_distance(simdup_check_share(DatumGetFloat8(limit),
-														 "min_resemblance"),
+		state->min_resemblance =
+			simdup_check_share(DatumGetFloat8(limit), "min_resemblance");
+		k = simdup_agreement_distance(state->min_resemblance,
 									  simdup_check_share(DatumGetFloat8(recall),
 														 "recall"));
 	}
@@ -370,6 +410,19 @@ read_fingerprints(NearJoinState *state, int side)
 	return keys;
 }
 
+/* Prepare to compare texts, whose shingles are made once. */
+static void
+begin_texts_compared(NearJoinState *state)
+{
+	const SimdupJoinInput *inputs = state->inputs;
+
+	state->texts =
+		simdup_kept_texts_begin(simdup_default_shingling,
+								inputs[0].n +
+									(state->reads_once ? 0 : inputs[1].n),
+								text_of, state, (Size) memory_part(state, 16));
+}
+
 static void
 search_by_fingerprints(NearJoinState *state)
 {
@@ -387,6 +440,8 @@ search_by_fingerprints(NearJoinState *state)
 	else
 	{
 		begin_groups(state);
+		if (state->kind == SIMDUP_RESEMBLES)
+			begin_texts_compared(state);
 		simdup_progress_phase("comparing", state->inputs[0].n_keyed +
 											   state->inputs[1].n_keyed);
 		simdup_hamming_search(&state->search, keys, max_distance);
@@ -517,6 +572,7 @@ simdup_find_candidates(NearJoinState *state)
 	state->has_pair = false;
 	state->next_outer = 0;
 	state->matched = NULL;
+	state->texts = NULL;
 	state->search =
 		(SimdupJoinSearch){.kind = state->kind,
 						   .reads_once = state->reads_once,

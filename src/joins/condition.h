@@ -26,13 +26,13 @@ simdup_is_of_shingles(SimdupConditionKind kind)
 }
 
 /*
- * Check whether candidates fulfil the condition, so that it need not be evaluated
- * again.
+ * Check whether the node itself tells what fulfils the condition, so that it need not
+ * be evaluated again.
  */
 static inline bool
 simdup_is_exact(SimdupConditionKind kind)
 {
-	return kind != SIMDUP_RESEMBLES && kind != SIMDUP_SHINGLES_ABOVE &&
+	return kind != SIMDUP_SHINGLES_ABOVE &&
 		   kind != SIMDUP_RESEMBLES_BY_SHINGLES;
 }
 

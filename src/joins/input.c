@@ -39,8 +39,8 @@ struct SimdupRowStore
 	/* on disk */
 	SimdupTempFile *file;	 /* NULL: in memory */
 	SimdupTempFile *offsets; /* by number: where in the file; or NULL */
-	MinimalTuple buffers[2];
-	Size buffer_sizes[2];
+	MinimalTuple buffers[SIMDUP_ROW_BUFFERS];
+	Size buffer_sizes[SIMDUP_ROW_BUFFERS];
 };
 
 SimdupRowStore *

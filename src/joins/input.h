@@ -23,7 +23,10 @@ extern int64 simdup_rowstore_disk(const SimdupRowStore *store);
 /* Move the rows to temporary files; later ones go there, too. */
 extern void simdup_rowstore_spill(SimdupRowStore *store);
 extern bool simdup_rowstore_is_on_disk(const SimdupRowStore *store);
-/* Return a row, valid until the next call with the same buffer, 0 or 1. */
+/* As many rows can be looked at at a time. */
+#define SIMDUP_ROW_BUFFERS 3
+
+/* Return a row, valid until the next call with the same buffer. */
 extern MinimalTuple simdup_rowstore_get(SimdupRowStore *store, uint32 number,
 										int buffer);
 
@@ -37,6 +40,7 @@ typedef struct SimdupJoinInput
 	int first;		 /* column of the scan tuple */
 	int n_columns;
 	AttrNumber key;
+	AttrNumber text;	   /* 0: none is compared */
 	int n_equal;		   /* equalities between the sides */
 	AttrNumber *equal;	   /* their columns */
 	FmgrInfo *hash;		   /* their hash functions */
@@ -44,10 +48,11 @@ typedef struct SimdupJoinInput
 	bool keeps_unmatched;  /* also rows that can match no other */
 
 	SimdupRowStore *rows;
-	uint32 n;			  /* rows that are kept */
-	uint32 n_keyed;		  /* rows that may match another */
-	TupleTableSlot *slot; /* to take rows of the store apart */
-	int64 current;		  /* the row in the scan tuple; -1: none, NULLs */
+	uint32 n;				   /* rows that are kept */
+	uint32 n_keyed;			   /* rows that may match another */
+	TupleTableSlot *text_slot; /* to take the text of a row */
+	TupleTableSlot *slot;	   /* to take rows of the store apart */
+	int64 current;			   /* the row in the scan tuple; -1: none, NULLs */
 } SimdupJoinInput;
 
 /*

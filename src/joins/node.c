@@ -9,6 +9,7 @@
 #include "compat.h"
 
 #include "executor/executor.h"
+#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "utils/lsyscache.h"
@@ -19,6 +20,7 @@
 #include SIMDUP_EXPLAIN_STATE
 
 #include "joins/node.h"
+#include "shingles/stored_texts.h"
 #include "server/query.h"
 
 static const CustomExecMethods hamming_methods;
@@ -89,10 +91,12 @@ begin_input(NearJoinState *state, const CustomScan *plan, int side,
 {
 	SimdupJoinInput *input = &state->inputs[side];
 	SimdupJoinInput *outer = &state->inputs[0];
+	TupleDesc columns;
 
 	input->first = side == 0 ? 0 : outer->n_columns;
 	input->n_columns = fact(plan, SIMDUP_JOIN_COLUMNS + side);
 	input->key = (AttrNumber) fact(plan, SIMDUP_JOIN_KEY + side);
+	input->text = (AttrNumber) fact(plan, SIMDUP_JOIN_TEXT + side);
 	begin_equalities(input, plan, side);
 	input->keeps_unmatched =
 		side == 0 && (state->type == JOIN_LEFT || state->type == JOIN_ANTI);
@@ -102,11 +106,11 @@ begin_input(NearJoinState *state, const CustomScan *plan, int side,
 			ExecInitNode(list_nth(plan->custom_plans, side), estate, eflags);
 		state->css.custom_ps = lappend(state->css.custom_ps, input->plan);
 	}
-	input->slot = ExecInitExtraTupleSlot(estate,
-										 ExecGetResultType(input->plan != NULL
-															   ? input->plan
-															   : outer->plan),
-										 &TTSOpsMinimalTuple);
+	columns =
+		ExecGetResultType(input->plan != NULL ? input->plan : outer->plan);
+	input->slot = ExecInitExtraTupleSlot(estate, columns, &TTSOpsMinimalTuple);
+	input->text_slot =
+		ExecInitExtraTupleSlot(estate, columns, &TTSOpsMinimalTuple);
 }
 
 static void
@@ -185,11 +189,14 @@ end_scan(NearJoinState *state)
 		return;
 	state->disk += open_disk(state);
 	simdup_pairsort_end(state->candidates);
+	if (state->texts != NULL)
+		simdup_stored_texts_end(state->texts);
 	for (int side = 0; side < 2; side++)
 	{
 		SimdupJoinInput *input = &state->inputs[side];
 
 		ExecClearTuple(input->slot);
+		ExecClearTuple(input->text_slot);
 		simdup_numbers_end(&state->search.numbers[side]);
 		if (input->rows != NULL)
 			simdup_rowstore_end(input->rows);

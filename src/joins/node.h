@@ -25,8 +25,10 @@ typedef enum SimdupJoinFact
 	/* columns of the outer and the inner side, and those of the keys */
 	SIMDUP_JOIN_COLUMNS,
 	SIMDUP_JOIN_KEY = SIMDUP_JOIN_COLUMNS + 2,
-	SIMDUP_JOIN_READS_ONCE = SIMDUP_JOIN_KEY + 2, /* one input for both sides */
-	SIMDUP_JOIN_EXCLUDES_SELF,					  /* no row matches itself */
+	SIMDUP_JOIN_TEXT = SIMDUP_JOIN_KEY + 2, /* texts to compare; 0: none */
+	SIMDUP_JOIN_READS_ONCE =
+		SIMDUP_JOIN_TEXT + 2,	 /* one input for both sides */
+	SIMDUP_JOIN_EXCLUDES_SELF,	 /* no row matches itself */
 	SIMDUP_JOIN_PARALLEL_FILTER, /* the filter may run in parallel mode */
 	SIMDUP_JOIN_GIVES_INNER, /* a semi join gives columns of the inner row */
 	SIMDUP_JOIN_FACTS
@@ -69,6 +71,8 @@ typedef struct NearJoinState
 	/* from here on, of one scan; NULL: not begun */
 	MemoryContext context;
 	SimdupJoinSearch search;
+	struct SimdupStoredTexts *texts; /* of both sides, to compare; or NULL */
+	double min_resemblance;			 /* of these */
 	bool compares_all; /* all rows with all, where a limit is beyond the search */
 	uint8 *matched;	   /* bits of outer rows; NULL: not kept */
 	SimdupPairSort *candidates; /* first row and outer group, inner group */

@@ -282,6 +282,8 @@ make_target(const JoinOffer *offer, int side, const List *needed)
 		add_columns(target, list_make1(simdup_offer_side_of(offer, lfirst(cell),
 															side)));
 	add_columns(target, list_make1(offer->keys[side]));
+	if (offer->condition.kind == SIMDUP_RESEMBLES)
+		add_columns(target, list_make1(offer->condition.keys[side]));
 	return set_pathtarget_cost_width(offer->root, target);
 }
 

@@ -56,6 +56,11 @@ list_facts(const JoinOffer *offer, List *filter)
 		facts = lappend_int(facts, list_length(offer->targets[side]->exprs));
 	for (int side = 0; side < 2; side++)
 		facts = lappend_int(facts, column_of(offer, side, offer->keys[side]));
+	for (int side = 0; side < 2; side++)
+		facts = lappend_int(facts, offer->condition.kind == SIMDUP_RESEMBLES
+									   ? column_of(offer, side,
+												   offer->condition.keys[side])
+									   : 0);
 	facts = lappend_int(facts, offer->reads_once);
 	facts = lappend_int(facts, offer->excludes_self);
 	facts = lappend_int(facts, is_parallel_safe(offer->root, (Node *) filter));

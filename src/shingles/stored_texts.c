@@ -53,7 +53,9 @@ struct SimdupStoredTexts
 	bool by_sketch;	 /* contents are sketches, not texts */
 	int sketch_bits; /* of the first sketch */
 	uint32 n;
-	SimdupKeys *store;	  /* the contents, on disk */
+	SimdupKeys *store; /* the contents, on disk; NULL: somebody else keeps them */
+	Datum (*get)(void *arg, uint32 number);
+	void *arg;
 	SimdupTempFile *sets; /* summary, words */
 	int64 *set_at;		  /* by number: offset in the file, or NO_SET */
 	SummarySlot *slots;
@@ -63,8 +65,9 @@ struct SimdupStoredTexts
 	uint32 loaded_number[2];
 };
 
-SimdupStoredTexts *
-simdup_stored_texts_begin(SimdupShingling shingling)
+/* Begin a store, without a place for contents. */
+static SimdupStoredTexts *
+begin_sets(SimdupShingling shingling)
 {
 	SimdupStoredTexts *contents = palloc0(sizeof(SimdupStoredTexts));
 
@@ -72,9 +75,6 @@ simdup_stored_texts_begin(SimdupShingling shingling)
 		AllocSetContextCreate(CurrentMemoryContext, "simdup shingle set",
 							  ALLOCSET_DEFAULT_SIZES);
 	contents->shingling = shingling;
-	contents->store = simdup_keys_begin(TEXTOID);
-	simdup_keys_expect(contents->store, TEXTOID, "query");
-	simdup_keys_spill(contents->store);
 	contents->sets = simdup_tempfile_create();
 	for (int i = 0; i < 2; i++)
 	{
@@ -86,10 +86,36 @@ simdup_stored_texts_begin(SimdupShingling shingling)
 	return contents;
 }
 
+SimdupStoredTexts *
+simdup_stored_texts_begin(SimdupShingling shingling)
+{
+	SimdupStoredTexts *contents = begin_sets(shingling);
+
+	contents->store = simdup_keys_begin(TEXTOID);
+	simdup_keys_expect(contents->store, TEXTOID, "query");
+	simdup_keys_spill(contents->store);
+	return contents;
+}
+
+SimdupStoredTexts *
+simdup_kept_texts_begin(SimdupShingling shingling, uint32 n,
+						Datum (*get)(void *arg, uint32 number), void *arg,
+						Size memory)
+{
+	SimdupStoredTexts *contents = begin_sets(shingling);
+
+	contents->n = n;
+	contents->get = get;
+	contents->arg = arg;
+	simdup_stored_texts_finish(contents, memory);
+	return contents;
+}
+
 void
 simdup_stored_texts_end(SimdupStoredTexts *contents)
 {
-	simdup_keys_end(contents->store);
+	if (contents->store != NULL)
+		simdup_keys_end(contents->store);
 	simdup_tempfile_close(contents->sets);
 }
 
@@ -133,7 +159,8 @@ simdup_stored_texts_finish(SimdupStoredTexts *contents, Size memory)
 Datum
 simdup_stored_texts_get(SimdupStoredTexts *contents, uint32 number)
 {
-	return simdup_keys_get(contents->store, number, 0);
+	return contents->get != NULL ? contents->get(contents->arg, number)
+								 : simdup_keys_get(contents->store, number, 0);
 }
 
 uint64

@@ -102,6 +102,21 @@ CREATE FUNCTION wrong_texts(r float8) RETURNS bigint LANGUAGE sql AS $$
     FULL JOIN (SELECT c.a, c.b FROM compared c WHERE c.resemblance >= r) AS c ON c.a = j.a AND c.b = j.b
   WHERE j.a IS NULL OR c.a IS NULL
 $$;
+-- by fingerprints first, in one table and in two
+CREATE FUNCTION wrong_near(r float8) RETURNS bigint LANGUAGE sql AS $$
+  SELECT (SELECT count(*)
+          FROM (SELECT a.id AS a, b.id AS b FROM document a JOIN document b ON a.id < b.id AND simdup_resembles(a.body, b.body, r)) AS j
+            FULL JOIN (SELECT a.id AS a, b.id AS b FROM document a JOIN document b ON a.id < b.id
+                       WHERE shingle_resemblance(a.body, b.body) >= r AND minhash64(a.body) <~> minhash64(b.body) <= minhash64_distance(r)) AS c ON c.a = j.a AND c.b = j.b
+          WHERE j.a IS NULL OR c.a IS NULL)
+    + (SELECT count(*)
+       FROM (SELECT a.id AS a, b.id AS b FROM document a JOIN document b ON a.id % 2 = 0 AND b.id % 2 = 1 AND simdup_resembles(b.body, a.body, r)) AS j
+         FULL JOIN (SELECT a.id AS a, b.id AS b FROM document a JOIN document b ON a.id % 2 = 0 AND b.id % 2 = 1
+                    WHERE shingle_resemblance(a.body, b.body) >= r AND minhash64(a.body) <~> minhash64(b.body) <= minhash64_distance(r)) AS c ON c.a = j.a AND c.b = j.b
+       WHERE j.a IS NULL OR c.a IS NULL)
+$$;
+SELECT r, wrong_near(r), (SELECT count(*) FROM document a JOIN document b ON a.id < b.id AND simdup_resembles(a.body, b.body, r)) > 5 AS many
+FROM unnest(ARRAY[0.3, 0.5, 0.7, 0.8, 0.9, 1.0]) AS r;
 SELECT r, wrong_texts(r), (SELECT count(*) FROM compared WHERE resemblance >= r) > 50 AS many FROM unnest(ARRAY[-1, 0, 0.3, 0.5, 0.7, 0.9, 1.0, 1.1, 'NaN']) AS r;
 SELECT a.id, b.id FROM document a JOIN document b ON a.id < b.id AND a.id > 99 AND simdup_resembles(a.body, b.body);
 -- no pair is left out, however many texts share a shingle
@@ -124,4 +139,4 @@ SELECT distance = simhash(a) <~> simhash(b) AS same FROM (VALUES ('the rose is a
 SELECT * FROM simdup_explain('a', 'b', w => 0);
 
 DROP TABLE letter, document, lamp, compared;
-DROP FUNCTION fp_of, flipped, shown, wrong_pairs, wrong_texts;
+DROP FUNCTION fp_of, flipped, shown, wrong_pairs, wrong_texts, wrong_near;
