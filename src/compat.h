@@ -106,6 +106,7 @@ extern void _PG_init(void);
 /* a path counts the disabled nodes in it */
 #define SIMDUP_COUNT_DISABLED(path, input) \
 	((path)->disabled_nodes += (input)->disabled_nodes)
+#define SIMDUP_IS_DISABLED(path) ((path)->disabled_nodes > 0)
 
 /* what EXPLAIN shows by has headers of its own */
 #define SIMDUP_EXPLAIN_FORMAT "commands/explain_format.h"
@@ -129,6 +130,7 @@ extern void _PG_init(void);
 #define PG_MODULE_MAGIC_EXT(...) PG_MODULE_MAGIC
 #define SIMDUP_VACUUM_DELAY() vacuum_delay_point()
 #define SIMDUP_COUNT_DISABLED(path, input) ((void) 0)
+#define SIMDUP_IS_DISABLED(path) ((path)->total_cost >= disable_cost)
 #define SIMDUP_EXPLAIN_FORMAT "commands/explain.h"
 #define SIMDUP_EXPLAIN_STATE "commands/explain.h"
 #define SIMDUP_COUNT_SEARCH(scan) ((void) (scan))

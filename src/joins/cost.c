@@ -122,6 +122,31 @@ shingle_nanoseconds(const JoinOffer *offer)
 	return shingles * SHINGLE_NANOSECONDS;
 }
 
+bool
+simdup_offer_is_vain(const JoinOffer *offer)
+{
+	Cost least = 0; /* of one input: the other may be the same */
+	ListCell *cell;
+
+	for (int side = 0; side < 2; side++)
+	{
+		const RelOptInfo *rel = offer->sides[side];
+
+		least =
+			Max(least, rel->cheapest_total_path->total_cost +
+						   rel->rows * ROW_NANOSECONDS * COST_OF_NANOSECOND);
+	}
+	foreach (cell, offer->joinrel->pathlist)
+	{
+		const Path *path = lfirst(cell);
+
+		if (path->total_cost <= least && path->param_info == NULL &&
+			!SIMDUP_IS_DISABLED(path))
+			return true;
+	}
+	return false;
+}
+
 void
 simdup_offer_cost(const JoinOffer *offer, Path *path)
 {

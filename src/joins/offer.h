@@ -51,6 +51,9 @@ extern bool simdup_offer_inputs(JoinOffer *offer);
 /* Set what is known of a condition by fingerprints, for estimates. */
 extern void simdup_offer_near(JoinOffer *offer);
 
+/* Check whether a path that is there is cheaper than any of this join can be. */
+extern bool simdup_offer_is_vain(const JoinOffer *offer);
+
 /* Set the cost of a path whose rows are set. */
 extern void simdup_offer_cost(const JoinOffer *offer, Path *path);
 

@@ -218,7 +218,7 @@ offer_join(JoinOffer *offer)
 			offer->near.radius > SIMDUP_MAX_PAIR_DISTANCE)
 			return;
 	}
-	if (simdup_offer_inputs(offer))
+	if (!simdup_offer_is_vain(offer) && simdup_offer_inputs(offer))
 		add_join_path(offer);
 }
 
