@@ -405,11 +405,33 @@ has_row_identity(const JoinOffer *offer)
 	return false;
 }
 
+/*
+ * Check whether a placeholder is among the columns. One of each side would be taken
+ * for the same.
+ */
+static bool
+has_placeholders(const JoinOffer *offer)
+{
+	for (int side = 0; side < 2; side++)
+	{
+		List *columns = pull_var_clause((Node *) offer->targets[side]->exprs,
+										PVC_INCLUDE_PLACEHOLDERS);
+		ListCell *cell;
+
+		foreach (cell, columns)
+			if (IsA(lfirst(cell), PlaceHolderVar))
+				return true;
+	}
+	return false;
+}
+
 /* Make the columns and the inputs. */
 static void
 make_inputs(JoinOffer *offer)
 {
 	make_targets(offer);
+	if (has_placeholders(offer))
+		offer->reads_once = offer->excludes_self = false;
 	if (offer->reads_once)
 	{
 		unite_targets(offer);
