@@ -77,7 +77,7 @@ sub window_of
 }
 
 # the same with little memory and with much, in partitions large and small
-for my $call (q{simdup_cluster(id, fp, 3, 'connected')}, 'simdup_cluster(id, fp, 5)', q{simdup_cluster('key ' || id, fp, 1)}, 'simdup_component(id, id + 3)')
+for my $call (q{simdup_cluster(id, fp, 3, 'connected')}, 'simdup_cluster(id, fp, 2)', q{simdup_cluster('key ' || id, fp, 1)}, 'simdup_component(id, id + 3)')
 {
 	for my $partition ('id % 1', 'id / 9')
 	{

@@ -20,7 +20,7 @@ dynamic_shared_memory_type = posix
 work_mem = 64MB
 max_worker_processes = 12
 max_parallel_workers = 8
-parallel_setup_cost = 1e10  # the leader reads the rows, in their order
+parallel_setup_cost = '1e10'  # the leader reads the rows, in their order
 log_min_messages = debug1
 enable_nestloop = off
 CONF
