@@ -105,7 +105,10 @@ join_scopes(FingerprintJoin *join, int max_distance)
 {
 	SimdupFingerprints *fingerprints = join->fingerprints;
 
-	simdup_progress_phase("comparing", fingerprints->n);
+	simdup_progress_phase(fingerprints->was_joined ? "comparing again"
+												   : "comparing",
+						  fingerprints->n);
+	fingerprints->was_joined = true;
 	if (max_distance == 0 || fingerprints->n < 2)
 		return;
 	join->elements.capacity = simdup_elements_in(fingerprints->rows->budget);

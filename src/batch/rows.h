@@ -206,6 +206,7 @@ typedef struct SimdupFingerprints
 	int64 n;
 	SimdupDistinctFingerprints in_memory; /* its arrays are NULL when on disk */
 	bool has_first_rows;				  /* in its elements: see join.c */
+	bool was_joined;					  /* a phase comes once */
 	SimdupTempFile *number_file;		  /* by position */
 	SimdupTempFile *fingerprint_file;	  /* of SimdupFingerprint, ascending */
 	/* by scope: where its fingerprints begin; one more */

@@ -94,8 +94,7 @@ CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON use_of_code DEFERRABLE INITIALL
 CREATE TEXT SEARCH CONFIGURATION words (PARSER = simdup_icu);
 ALTER TEXT SEARCH CONFIGURATION words ADD MAPPING FOR word, number WITH simple;
 
--- views, a function with a body, statistics; queries in strings name the schema,
--- since a restore and a REFRESH run without a search_path
+-- views, a function with a body, statistics
 CREATE VIEW near AS
   SELECT a.id AS a, b.id AS b, a.fp <~> b.fp AS distance
   FROM petition AS a JOIN petition AS b ON simhash_within(a.fp, b.fp, 6) AND a.id < b.id;
@@ -104,10 +103,10 @@ CREATE VIEW by_features AS
     simhash_agg(simdup_hash(feature)::bit(64)::varbit, weight) AS wide
   FROM petition, simdup_features(content) GROUP BY id;
 CREATE VIEW batch AS
-  SELECT p.a, p.b, p.distance, c.cluster, c.verified, simdup_component(p.a, p.b) OVER () AS component
-  FROM simdup_pairs('SELECT id, fp FROM public.petition', 8) AS p
+  SELECT a.id AS a, b.id AS b, a.fp <~> b.fp AS distance, c.cluster, c.verified, simdup_component(a.id, b.id) OVER () AS component
+  FROM petition AS a JOIN petition AS b ON a.id < b.id AND simhash_within(a.fp, b.fp, 8)
     JOIN (SELECT id, simdup_cluster(id::text, fp) OVER w AS cluster, simdup_cluster(id, content, 0.8) OVER w AS verified
-      FROM petition WINDOW w AS (ORDER BY id)) AS c ON c.id = p.a;
+      FROM petition WINDOW w AS (ORDER BY id)) AS c ON c.id = a.id;
 CREATE VIEW stream AS
   SELECT id, simdup_window(bitmap, 20, 0.7) OVER (ORDER BY id) AS class FROM petition;
 CREATE MATERIALIZED VIEW clusters AS
@@ -212,12 +211,16 @@ SELECT count(*) FROM petition WHERE fp IS DISTINCT FROM simhash(content)
   OR bitmap IS DISTINCT FROM simdup_bitmap(content);
 SELECT * FROM near ORDER BY a, b;
 SELECT md5(string_agg(f::text, ' ' ORDER BY id)) FROM by_features AS f;
-SELECT count(*), md5(string_agg(b::text, ' ' ORDER BY a, b)) FROM batch AS b;
 SELECT count(DISTINCT class), md5(string_agg(class::text, ' ' ORDER BY id)) FROM stream;
 SELECT string_agg(n::text, ' ') FROM nearest((SELECT fp FROM petition WHERE id = 1005)) AS n;
-SELECT count(*) FROM shingle_pairs('SELECT id, content FROM public.petition ORDER BY id', 3, 0.5, 'char');
-SELECT count(*), sum(resemblance)
-  FROM simdup_pairs('SELECT id, fp, content FROM public.petition ORDER BY id', 10, 0.3, 3, 'char');
+-- by the join node
+SET enable_nestloop = off;
+SELECT count(*), md5(string_agg(b::text, ' ' ORDER BY a, b)) FROM batch AS b;
+SELECT count(*) FROM petition AS a JOIN petition AS b ON a.id < b.id AND shingle_resemblance(a.content, b.content, 3) >= 0.5;
+SELECT count(*), sum(shingle_resemblance(a.content, b.content, 3)::numeric)
+  FROM petition AS a JOIN petition AS b ON a.id < b.id AND simhash_within(a.fp, b.fp, 10) AND shingle_resemblance(a.content, b.content, 3) >= 0.3;
+SELECT count(*) FROM petition AS a JOIN petition AS b ON a.id < b.id AND simdup_resembles(a.content, b.content);
+RESET enable_nestloop;
 SELECT jsonb_each(simdup_report('SELECT id, fp FROM public.petition ORDER BY id') - 'made');
 SELECT simdup_explain(a.content, b.content, 'simhash', 3) FROM petition a, petition b WHERE a.id = 1001 AND b.id = 1002;
 SELECT md5(string_agg(term_cosine(a.content, b.content)::text, ' ' ORDER BY a.id))

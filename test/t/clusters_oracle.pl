@@ -1,10 +1,11 @@
-# clusters_oracle: a naive model of pairs and clusters, beside those of SQL. Random
+# clusters_oracle: a naive model of joins and clusters, beside those of SQL. Random
 # sets of rows have families of near fingerprints, equal fingerprints with different
 # contents, scopes, rows without a fingerprint and contents without a shingle.
 #
 # simdup_cluster over the rows and a fresh grouping of them, by the same options, give the
-# partition of the model, the first row's key being the name. simdup_pairs and
-# simdup_new_pairs give the model's pairs. Sketches are for groups and pairs alone.
+# partition of the model, the first row's key being the name. A join of the rows with
+# themselves, and of new rows with old ones, gives the model's pairs. Sketches are for
+# groups and joins alone.
 #
 # The model has its own distance, resemblance and clustering. It takes from the
 # extension only fingerprints, shingles and sketches.
@@ -97,11 +98,11 @@ sub model_pairs
 	return sort @pairs;
 }
 
-# Pairs with a new row: a is new, b is a later new row or an old one.
+# "a b distance resemblance" of each pair of a new row and an old one.
 sub model_new_pairs
 {
 	my ($options, $new, $old) = @_;
-	my @pairs = model_pairs($options, @$new);
+	my @pairs;
 
 	for my $x (@$new)
 	{
@@ -242,7 +243,7 @@ sub random_rows
 
 my $node = PostgreSQL::Test::Cluster->new('clusters_oracle');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
-$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\njit = off");
+$node->append_conf('postgresql.conf', "autovacuum = off\nfsync = off\njit = off\nenable_nestloop = off\nenable_hashjoin = off\nenable_mergejoin = off");
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION simdup; CREATE TYPE office AS (street text, number int)');
 
@@ -318,9 +319,29 @@ sub agree
 	return ok(0, $name);
 }
 
-my $n_together = 0;
-my $n_windows = 0;
+my ($n_together, $n_windows, $n_joins) = (0, 0, 0);
 my $frame = 'ROWS BETWEEN 1 PRECEDING AND CURRENT ROW';
+
+# "a b distance resemblance" of each pair for which the condition holds, by the join node.
+sub joined
+{
+	my ($number, $set, $condition) = @_;
+	my $content = $set->{sketch} ? 'minhash_bits(content)' : 'content';
+	my $rows = "(SELECT place, key, fp, $content AS content, " . ($set->{scope} // 'NULL::text') . " AS scope FROM t$number)";
+	my $resemblance = $set->{sketch} ? 'minhash_bits_resemblance(a.content, b.content)' : "shingle_resemblance(a.content, b.content, $set->{w}, '$set->{unit}')";
+	my @conditions = ($condition, "simhash_within(a.fp, b.fp, $set->{k})");
+
+	push @conditions, "$resemblance >= $set->{min}" if defined $set->{min};
+	# rows are parted by it, or not; rows without a scope are one
+	push @conditions, one_of(q{coalesce(a.scope::text, '') = coalesce(b.scope::text, '')}, 'a.scope IS NOT DISTINCT FROM b.scope') if $set->{scope};
+	$resemblance = 'NULL' unless defined $set->{min};
+	my $memory = one_of('', "SET work_mem = '64kB'; SET hash_mem_multiplier = 1;");
+	my $query = "SELECT concat_ws('|', a.key, b.key, a.fp <~> b.fp, coalesce(round($resemblance\::numeric, 9)::text, '')) FROM $rows AS a JOIN $rows AS b ON " . join ' AND ', @conditions;
+	my @lines = lines_of("$memory $query; EXPLAIN (COSTS OFF) $query");
+
+	$n_joins += grep { /Custom Scan/ } @lines;
+	return sort grep { /^\w+\|\w+\|/ } @lines;
+}
 
 sub compare
 {
@@ -329,22 +350,16 @@ sub compare
 	my $min = $set->{min} // 'NULL';
 	my $content = $set->{sketch} ? 'minhash_bits(content) AS content' : 'content';
 	my @named = ($set->{content} ? $content : (), $set->{scope} ? "$set->{scope} AS scope" : ());
-	my $columns = join ', ', 'key', 'fp', $set->{swap} ? reverse @named : @named;
-	my $query = "SELECT $columns FROM $table ORDER BY place";
-	my $key_type = $set->{key_type} eq 'int' ? '' : ", NULL::$set->{key_type}";
 	my $options = "max_distance => $set->{k}, min_resemblance => $min, w => $set->{w}, unit => '$set->{unit}'";
 	my $name = join ', ', "set $number", map { "$_ " . ($set->{$_} // 'none') } sort keys %$set;
-	my $pair = "concat_ws('|', a, b, distance, coalesce(round(resemblance::numeric, 9)::text, ''))";
 	my $ok = 1;
 
-	my @pairs = sort +lines_of("SELECT $pair FROM simdup_pairs(\$q\$$query\$q\$$key_type, $options)");
+	my @pairs = joined($number, $set, 'a.place < b.place');
 	$ok = 0 unless agree(\@pairs, [ model_pairs($set, @rows) ], "pairs of $name");
 
-	my ($new, $old) = map { $query =~ s/ORDER/WHERE place % 3 $_ 0 ORDER/r } '=', '<>';
-	my @new = @rows[ grep { ($_ + 1) % 3 == 0 } 0 .. $#rows ];
-	my @old = @rows[ grep { ($_ + 1) % 3 != 0 } 0 .. $#rows ];
-	@pairs = sort +lines_of("SELECT $pair FROM simdup_new_pairs(\$q\$$new\$q\$, \$q\$$old\$q\$$key_type, $options)");
-	$ok = 0 unless agree(\@pairs, [ model_new_pairs($set, \@new, \@old) ], "new pairs of $name");
+	my ($new, $old) = part { ($_ + 1) % 3 > 0 ? 1 : 0 } 0 .. $#rows;
+	@pairs = joined($number, $set, 'a.place % 3 = 0 AND b.place % 3 > 0');
+	$ok = 0 unless agree(\@pairs, [ model_new_pairs($set, [ @rows[@$new] ], [ @rows[@$old] ]) ], "new pairs of $name");
 
 	for my $method ('leader', 'connected')
 	{
@@ -403,7 +418,6 @@ for my $number (1 .. $n_sets)
 		unit => $kind eq 'text' ? one_of('char', 'char', 'word') : 'char',
 		scope => one_of(undef, 'scope', 'scope', 'md5(scope)::uuid',
 			'CASE WHEN scope IS NOT NULL THEN ROW(scope, 1)::office END'),
-		swap => one_of(0, 1),
 		own => rand() < 0.3 ? 1 : 0,
 		key_type => $text_key ? 'text' : 'int',
 		# not in the order of the rows
@@ -415,6 +429,7 @@ for my $number (1 .. $n_sets)
 }
 cmp_ok($n_together, '>', 15 * $n_sets, "rows that follow another one: $n_together");
 cmp_ok($n_windows, '>', $n_sets, "windows: $n_windows");
+is($n_joins, 2 * $n_sets + 2, 'all joins are by the node');
 
 $node->stop;
 done_testing();

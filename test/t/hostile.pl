@@ -1,9 +1,10 @@
 # hostile: the extension calls no function or operator that others put into a
-# schema that comes before pg_catalog in search_path. Triggers, batches and
+# schema that comes before pg_catalog in search_path. Triggers, joins, windows and
 # searches are tried. Names may hold SQL. No user sees or does more
 # through the extension than without it.
 #
-# install.pl tries objects that wait in the extension's own schema.
+# install.pl tries objects that wait in the extension's own schema, and join_rights.pl
+# look-alikes and hidden rows in joins.
 #
 # Depends on the server's internals.
 
@@ -120,9 +121,12 @@ SELECT new_key, old_key, distance FROM data.found ORDER BY 1, 2;
 CREATE TRIGGER f BEFORE INSERT ON data.t FOR EACH ROW EXECUTE FUNCTION ext.simdup_reject_trigger('max_distance => 3', 'key => id');
 INSERT INTO data.t VALUES (5, 'the lights in the park are out', 'North');
 SQL
+my $by_node = 'SET enable_nestloop = off; SET enable_hashjoin = off; SET enable_mergejoin = off; ';
 my %statements = (
-	'simdup_pairs' => q{SELECT * FROM ext.simdup_pairs('SELECT id, fp FROM data.doc', 8) ORDER BY 1, 2},
-	'simdup_new_pairs' => q{SELECT * FROM ext.simdup_new_pairs('SELECT id, fp FROM data.doc ORDER BY id LIMIT 4', 'SELECT id, fp FROM data.doc ORDER BY id OFFSET 4', 8) ORDER BY 1, 2},
+	'a join of fingerprints' => $by_node . q{SELECT a.id, b.id FROM data.doc AS a JOIN data.doc AS b ON ext.simhash_within(a.fp, b.fp, 8) ORDER BY 1, 2},
+	'a join within scopes' => $by_node . q{SELECT a.id, b.id FROM data.page AS p, data.doc AS a LEFT JOIN data.doc AS b ON a.id OPERATOR(pg_catalog.%) 2 OPERATOR(pg_catalog.=) b.id OPERATOR(pg_catalog.%) 2 AND a.fp OPERATOR(ext.<@) ext.simhash_ball(b.fp, 8) WHERE p.key OPERATOR(pg_catalog.=) a.id ORDER BY 1, 2},
+	'a join of contents' => $by_node . q{SELECT a.id, b.id FROM data.doc AS a JOIN data.doc AS b ON ext.simdup_resembles(a.body, b.body, 0.3) ORDER BY 1, 2},
+	'a join of shingles' => $by_node . q{SELECT a.id, b.id FROM data.doc AS a JOIN data.doc AS b ON ext.shingle_resemblance(a.body, b.body, 1, 'word') OPERATOR(pg_catalog.>=) 0.3 ORDER BY 1, 2},
 	'simhash_pieces' => q{SELECT id, ext.simhash_pieces(fp, 3, 3) FROM data.doc ORDER BY id},
 	'simdup_cluster' => q{SELECT id, ext.simdup_cluster(id, fp, 8) OVER (ORDER BY id) FROM data.doc ORDER BY id},
 	'simdup_cluster, connected' => q{SELECT id, ext.simdup_cluster(body, fp, 8, 'connected') OVER (ORDER BY id) FROM data.doc ORDER BY id},
@@ -141,8 +145,6 @@ my %statements = (
 		SELECT ext.simdup_group_of('data.page_case', 1), ext.simdup_ungroup('data.page_case')},
 	'simdup_report' => q{SELECT ext.simdup_report('SELECT id, fp FROM data.doc') OPERATOR(pg_catalog.-) 'made'},
 	'simdup_report_html' => q{SELECT pg_catalog.regexp_replace(ext.simdup_report_html(ext.simdup_report('SELECT id, fp, body AS content FROM data.doc'), 'title'), '"made": \{.*?\}', '')},
-	'shingle_pairs' => q{SELECT * FROM ext.shingle_pairs('SELECT id, body FROM data.doc', 1, 0.3) ORDER BY 1, 2},
-	'simdup_pairs, contents' => q{SELECT * FROM ext.simdup_pairs('SELECT id, fp, body AS content FROM data.doc', 12, 0.3, 1) ORDER BY 1, 2},
 	'simdup_explain' => q{SELECT * FROM ext.simdup_explain('a rose is a rose', 'a rose is red', 'simhash', 1)},
 	'imatch_lexicon' => q{SELECT ext.imatch_lexicon(body, 0, 9, 'word') FROM data.doc},
 	'term_idf' => q{SELECT t.* FROM (SELECT ext.term_idf(body) AS terms FROM data.doc) AS a, pg_catalog.unnest(terms) AS t},
@@ -187,11 +189,11 @@ for my $name (sort keys %statements)
 # the path of a role and of a function
 sql(<<'SQL');
 CREATE FUNCTION data.batch() RETURNS bigint LANGUAGE sql SET search_path = evil, pg_catalog
-  AS $$ SELECT n_found FROM ext.simdup_tune('SELECT id, fp FROM data.doc', 16) LIMIT 1 $$;
+  AS $$ SELECT n_found FROM ext.simdup_tune('data.doc') LIMIT 1 $$;
 CREATE ROLE careless SUPERUSER LOGIN;
 ALTER ROLE careless SET search_path = evil, pg_catalog;
 SQL
-is(sql('SELECT data.batch()'), sql(q{SELECT n_found FROM ext.simdup_tune('SELECT id, fp FROM data.doc', 16) LIMIT 1}), 'a function with a bad path');
+is(sql('SELECT data.batch()'), sql(q{SELECT n_found FROM ext.simdup_tune('data.doc') LIMIT 1}), 'a function with a bad path');
 is(said($statements{simdup_report}, extra_params => [ '-U', 'careless' ]), said($statements{simdup_report}), 'a role with a bad path');
 
 # --- names that hold SQL
@@ -311,19 +313,12 @@ for my $settings (
 	is($near_it, $near_none, "no message tells of a row that the writer may not see: $settings");
 }
 sql('DROP POLICY speaks ON data.petition; DELETE FROM data.petition WHERE id = 13');
-for my $batch (
-	q{SELECT count(*) FROM ext.simdup_pairs('SELECT id, fp FROM data.petition', 0)},
-	q{SELECT ext.simdup_report('SELECT id, fp FROM data.petition') -> 'counts' -> 'rows'})
 {
-	my $seen = said($batch, @as_clerk);
-	my $by_hand = $batch =~ s/data\.petition/(SELECT * FROM data.petition WHERE who = ''clerk'') AS p/gr;
+	my $report = q{SELECT ext.simdup_report('SELECT id, fp FROM data.petition') -> 'counts' -> 'rows'};
+	my $by_hand = $report =~ s/data\.petition/(SELECT * FROM data.petition WHERE who = ''clerk'') AS p/gr;
 
-	is($seen, sql($by_hand), "a batch sees what its caller may: $batch");
+	is(said($report, @as_clerk), sql($by_hand), 'a report sees what its caller may');
 }
-
-# column privileges
-sql('CREATE TABLE data.secret (id int, fp ext.simhash64); INSERT INTO data.secret SELECT id, fp FROM data.doc; GRANT SELECT (id) ON data.secret TO clerk');
-like(said(q{SELECT * FROM ext.simdup_pairs('SELECT id, fp FROM data.secret')}, @as_clerk), qr/permission denied for table secret/, 'a column without SELECT is not read');
 
 # security barriers: what is not leakproof does not see rows before the barrier
 sql(<<'SQL');
@@ -398,6 +393,7 @@ for my $table ('parted', 'mother')
 }
 
 # who may not write to a table may not hold up its arrivals
+sql('CREATE TABLE data.secret (id int, fp ext.simhash64); GRANT SELECT (id) ON data.secret TO clerk');
 like(said(q{SELECT ext.simdup_lock_arrivals('data.secret')}, @as_clerk), qr/permission denied for table secret/, 'simdup_lock_arrivals needs the right to write');
 
 # our estimators read statistics: nobody else attaches them to his operators
@@ -447,7 +443,8 @@ CREATE EXTENSION simdup;
 CREATE TABLE t AS SELECT i, ($broken || i || $broken)::text AS body FROM generate_series(1, 20) AS i;
 SELECT count(*) FROM t WHERE simhash(body) IS NULL OR minhash_signature(body, 8, 1) IS NULL OR simdup_bitmap(body) IS NULL
   OR simdup_strip_html(body) IS NULL OR simdup_hash(body) IS NULL OR rabin_fingerprint(body) IS NULL OR simhash(body, tokenizer => 'char:3') IS NULL;
-SELECT count(*) FROM shingle_pairs('SELECT i, body FROM t', 1, 1, 'word');
+SET enable_nestloop = off;
+SELECT count(*) FROM t AS a JOIN t AS b ON a.i < b.i AND shingle_resemblance(a.body, b.body, 1, 'word') >= 1;
 SELECT simdup_report_html(simdup_report('SELECT body, simhash(body), body AS content FROM t'), body) ~ '^[[:ascii:]]*\$' FROM t LIMIT 1;
 SQL
 	"0\n0\nt", 'bytes that are no text in an encoding without rules');

@@ -155,8 +155,8 @@ sub load
 	$node->safe_psql($set, <<'SQL');
 CREATE TABLE fingerprint AS SELECT id, minhash64(body) AS fp, minhash_bits(body) AS bits FROM petition;
 CREATE TABLE found AS
-  SELECT least(a, b) AS a, greatest(a, b) AS b, distance
-  FROM simdup_pairs('SELECT id, fp FROM fingerprint', NULL::text, 8);
+  SELECT a.id AS a, b.id AS b, a.fp <~> b.fp AS distance
+  FROM fingerprint AS a JOIN fingerprint AS b ON a.id < b.id AND simhash_within(a.fp, b.fp);
 SQL
 	return;
 }

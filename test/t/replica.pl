@@ -275,7 +275,7 @@ like($errors, qr/conflict with recovery/, 'a search whose rows are vacuumed on t
 agrees($standby, 'asked again', 7, 7);
 is(state_of($standby), state_of($primary), 'and answers like the primary');
 
-# --- whole tables, read only, with files for what memory does not hold
+# --- whole tables, read only, with files for what memory does not hold; joins: join_limits.pl
 
 $primary->safe_psql('postgres', <<'SQL');
 CREATE TABLE large AS
@@ -286,25 +286,19 @@ CREATE VIEW few AS SELECT id AS key, fp FROM large WHERE id < 5000;
 SQL
 caught_up($primary, $standby);
 my $rows = 'SELECT id, fp FROM large';
-my $few = 'SELECT id, content FROM large WHERE id <= 300';
-my $texts = 'SELECT id, fp, content FROM large WHERE id <= 300';
 for my $batch (
-	"SELECT count(*), sum(hashint8(a) # hashint8(b)) FROM simdup_pairs('$rows', 3)",
-	"SELECT count(*), sum(hashint8(a) # hashint8(b)) FROM simdup_new_pairs('$rows WHERE id > 90000', '$rows WHERE id <= 90000', 3)",
 	"SELECT count(*), sum(hashint8(id) # hashint8(cluster)) FROM (SELECT id, simdup_cluster(id, fp, 3, 'connected') OVER (ORDER BY id) AS cluster FROM large) AS c",
 	"SELECT count(*), sum(hashint8(id) # hashint8(cluster)) FROM (SELECT id, simdup_cluster(id, fp, 3) OVER (PARTITION BY id % 2 ORDER BY id) AS cluster FROM large) AS c",
 	"SELECT count(*), sum(hashint8(c)) FROM (SELECT simdup_component(id, id % 90000) OVER () AS c FROM large) AS c",
 	"SELECT * FROM simdup_tune('few')",
 	"SELECT simdup_report('$rows', 3) - 'made'",
 	"SELECT md5(regexp_replace(simdup_report_html(simdup_report('$rows', 3), 'title'), '\"made\": {.*?}', ''))",
-	"SELECT count(*), sum(common) FROM shingle_pairs('$few')",
-	"SELECT count(*), sum(distance) FROM simdup_pairs('$texts', min_resemblance => 0.8)",
 	"SELECT count(*), sum(documents) FROM (SELECT term_idf(content) AS terms FROM large WHERE id <= 300) AS a, unnest(terms)",
 	"SELECT md5(imatch_lexicon(content)::text) FROM large WHERE id <= 300",
 	"SELECT max(class) FROM (SELECT simdup_window(simdup_bitmap(content), 20) OVER (ORDER BY id) AS class FROM large WHERE id <= 500) w")
 {
 	my $query = "SET maintenance_work_mem = '1MB'; SET work_mem = '64kB'; $batch";
-	my ($name) = $batch =~ /((?:simdup_(?!bitmap)|shingle_|term_|imatch_)\w+)\(/;
+	my ($name) = $batch =~ /((?:simdup_(?!bitmap)|term_|imatch_)\w+)\(/;
 	my $expected = $primary->safe_psql('postgres', $query);
 	isnt($expected, '', "$name gives something");
 	is($standby->safe_psql('postgres', $query), $expected, "$name: the standby's is the primary's");

@@ -174,6 +174,11 @@ SQL
 				# the tree has numbers of functions
 				$shown = 'pg_get_function_sqlbody(oid)';
 			}
+			elsif ($column eq 'attoptions')
+			{
+				# the server's own number for a version of a composite type
+				$shown = "regexp_replace($column\::text, 'pg_attver=[0-9]+', '')";
+			}
 			elsif ($type eq 'pg_node_tree')
 			{
 				# where in the script it stood is no property of it
