@@ -252,6 +252,10 @@ agree("WITH x AS MATERIALIZED ($pairs), y AS NOT MATERIALIZED ($pairs) SELECT $d
 agree("WITH RECURSIVE r AS (SELECT 1 AS id UNION SELECT b.id FROM r JOIN letter a ON a.id = r.id JOIN letter b ON simhash_within(a.fp, b.fp, 3)) SELECT * FROM r", 'a recursive CTE');
 agree("WITH d AS (DELETE FROM letter a USING known b WHERE simhash_within(a.fp, b.fp, 1) RETURNING a.id) SELECT count(DISTINCT id) FROM d; SELECT count(*) FROM letter" =~ s/^/BEGIN; /r . '; ROLLBACK', 'DELETE in a CTE');
 agree("INSERT INTO known (id) SELECT a FROM ($pairs) x; SELECT count(*) FROM known" =~ s/^/BEGIN; /r . '; ROLLBACK', 'INSERT');
+# expressions that an outer join makes NULL, of both sides of a self-join
+my $computed = 'SELECT id, fp, coalesce(nullif(scope, 2), 77) AS c, 1 AS one FROM letter';
+agree("SELECT r1.id, r2.id, r2.c, r2.one, r2::text FROM ($computed) r1 LEFT JOIN ($computed) r2 ON r1.id < r2.id AND r1.id > 50 AND simhash_within(r1.fp, r2.fp, 8)", 'expressions of a left join');
+agree("SELECT o.i, x.* FROM generate_series(50, 120) AS o (i) LEFT JOIN (SELECT r1.id, r2.id AS other, r1.c, r2.c FROM ($computed) r1 JOIN ($computed) r2 ON r1.id < r2.id AND simhash_within(r1.fp, r2.fp, 8)) x ON o.i = x.id", 'expressions below a left join');
 agree(<<'SQL', 'INSERT into a partition whose trigger changes the row');
 BEGIN;
 CREATE TABLE pair (a int, scope_a int, b int, scope_b int) PARTITION BY LIST (b);
