@@ -7,36 +7,39 @@
 -- of this extension are called with arguments of their exact types, so that no other function in its
 -- schema fits better. Keys are passed as text.
 
-CREATE FUNCTION simdup_key_operators(keys_of regtype, OUT same_key text, OUT less_key text,
-  OUT collation text) AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION simdup_key_operators(relation regclass, column_name name, OUT keys_of text,
+  OUT same_key text, OUT less_key text, OUT collation text, OUT ordering text)
+AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION simdup_grouping_source(
   source regclass, max_distance integer, method text, min_resemblance float8, w integer, unit text,
-  OUT key text, OUT keys_of regtype, OUT contents_of regtype
+  OUT key text, OUT contents_of regtype
 ) AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE;
 CREATE FUNCTION simdup_group_changes(
   source regclass, members regclass, decisions regclass, events regclass, max_distance integer, method text,
   min_resemblance float8, w integer, unit text, next_id bigint, OUT key text, OUT was bigint, OUT id bigint
 ) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 CREATE FUNCTION simdup_contradictions(
-  decisions regclass, OUT a text, OUT b text, OUT same boolean, OUT chain text
+  decisions regclass, chains_from bigint, n_chains integer,
+  OUT a text, OUT b text, OUT same boolean, OUT chain text
 ) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 10000 ROWS 10;
-COMMENT ON FUNCTION simdup_key_operators(regtype) IS
-  'implementation of simdup_group: the comparisons of a type of keys, to stand in a statement';
+COMMENT ON FUNCTION simdup_key_operators(regclass, name) IS
+  'implementation of simdup_group: the type and the comparisons of keys, to stand in a statement';
 COMMENT ON FUNCTION simdup_grouping_source(regclass, integer, text, float8, integer, text) IS
-  'implementation of simdup_group: the key of a source that has the columns, and the types';
+  'implementation of simdup_group: the key of a source that has the columns, and the type of contents';
 COMMENT ON FUNCTION simdup_group_changes(regclass, regclass, regclass, regclass, integer, text, float8,
   integer, text, bigint) IS
   'implementation of simdup_regroup: the rows whose group changes';
-COMMENT ON FUNCTION simdup_contradictions(regclass) IS
+COMMENT ON FUNCTION simdup_contradictions(regclass, bigint, integer) IS
   'implementation of simdup_decide: decisions that contradict earlier ones, and what they contradict';
 
 -- Return the tables of a grouping, and what statements about its keys need. The settings name a source,
--- and triggers run as the owner. So where the owner is needed, one role must own the four tables, and
--- nobody else may write the settings or have a trigger.
+-- and triggers run as the owner, those of a table with a foreign key perhaps, too. So where the owner is
+-- needed, one role must own the four tables. Nobody else may write the settings, have a trigger, or refer
+-- to the tables.
 CREATE FUNCTION simdup_grouping(
   groups regclass, needs_owner boolean,
   OUT members regclass, OUT decisions regclass, OUT events regclass, OUT settings regclass,
-  OUT keys_of text, OUT same_key text, OUT less_key text, OUT collation text
+  OUT keys_of text, OUT same_key text, OUT less_key text, OUT collation text, OUT ordering text
 ) LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict error
 DECLARE
@@ -44,7 +47,6 @@ DECLARE
   place record;
   missing text;
   wrong record;
-  type regtype;
 BEGIN
   SELECT c.relnamespace AS id, n.nspname AS schema, c.relname AS table INTO place
   FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
@@ -68,13 +70,8 @@ BEGIN
   decisions := tables[2];
   events := tables[3];
   settings := tables[4];
-  SELECT t.oid, format('%I.%I', n.nspname, t.typname) INTO STRICT type, keys_of
-  FROM pg_attribute AS a
-    JOIN pg_type AS t ON t.oid = a.atttypid
-    JOIN pg_namespace AS n ON n.oid = t.typnamespace
-  WHERE a.attrelid = groups AND a.attname = 'key';
-  SELECT o.same_key, o.less_key, o.collation INTO STRICT same_key, less_key, collation
-  FROM @extschema@.simdup_key_operators(type) AS o;
+  SELECT o.* INTO STRICT keys_of, same_key, less_key, collation, ordering
+  FROM @extschema@.simdup_key_operators(groups, 'key'::name) AS o;
   IF NOT needs_owner THEN
     RETURN;
   END IF;
@@ -83,7 +80,7 @@ BEGIN
   FROM (
     SELECT 1, format('must be owner of table %s', c.oid::regclass),
       'A grouping reads the source of its settings, so one role must own its four tables.',
-      'SET ROLE to the owner of the four tables.'
+      'A decision needs no owner with refresh => false. For the rest, SET ROLE to the owner of the four tables.'
     FROM pg_class AS c JOIN pg_roles AS r ON r.oid = c.relowner
     WHERE c.oid = ANY (tables) AND r.rolname <> current_user
     UNION ALL
@@ -94,12 +91,19 @@ BEGIN
         SELECT c.relacl UNION ALL SELECT a.attacl FROM pg_attribute AS a WHERE a.attrelid = c.oid) AS l (acl)
       CROSS JOIN aclexplode(l.acl) AS g
     WHERE c.oid = ANY (tables) AND g.grantee <> c.relowner
-      AND (g.privilege_type = 'TRIGGER' OR c.oid = settings AND g.privilege_type IN ('INSERT', 'UPDATE'))
+      AND (g.privilege_type IN ('TRIGGER', 'REFERENCES')
+        OR c.oid = settings AND g.privilege_type IN ('INSERT', 'UPDATE'))
     UNION ALL
     SELECT 3, format('another role owns the function of trigger %I on %s', t.tgname, t.tgrelid::regclass),
       'It would run as the owner of the grouping.', 'Drop the trigger, or change the function''s owner.'
     FROM pg_trigger AS t JOIN pg_proc AS p ON p.oid = t.tgfoid JOIN pg_roles AS r ON r.oid = p.proowner
     WHERE t.tgrelid = ANY (tables) AND NOT t.tgisinternal AND NOT r.rolsuper AND r.rolname <> current_user
+    UNION ALL
+    SELECT 4, format('table %s of another role refers to %s', c.oid::regclass, f.confrelid::regclass),
+      'Its triggers could run as the owner of the grouping.',
+      format('ALTER TABLE %s DROP CONSTRAINT %I;', c.oid::regclass, f.conname)
+    FROM pg_constraint AS f JOIN pg_class AS c ON c.oid = f.conrelid JOIN pg_roles AS r ON r.oid = c.relowner
+    WHERE f.confrelid = ANY (tables) AND NOT r.rolsuper AND r.rolname <> current_user
   ) AS w (n, message, detail, hint)
   ORDER BY w.n, w.message LIMIT 1;
   IF FOUND THEN
@@ -165,9 +169,10 @@ BEGIN
   ELSIF place IS NULL THEN
     RAISE EXCEPTION 'no schema has been selected to create in' USING ERRCODE = 'invalid_schema_name';
   END IF;
-  SELECT s.keys_of, o.less_key, o.collation INTO STRICT key
+  SELECT o.* INTO STRICT key
   FROM @extschema@.simdup_grouping_source(source, max_distance, method, min_resemblance, w, unit) AS s
-    CROSS JOIN LATERAL @extschema@.simdup_key_operators(s.keys_of) AS o;
+    JOIN pg_attribute AS a ON a.attrelid = source AND quote_ident(a.attname) = s.key
+    CROSS JOIN LATERAL @extschema@.simdup_key_operators(source, a.attname) AS o;
 
   tables := ARRAY(
     SELECT format('%I.%I', place, relation || e.ending)
@@ -188,7 +193,7 @@ BEGIN
     COMMENT ON TABLE %2$s IS %8$L;
     COMMENT ON TABLE %3$s IS %9$L;
     COMMENT ON TABLE %4$s IS %10$L $create$,
-    tables[1], tables[2], tables[3], tables[4], format_type(key.keys_of, -1), key.less_key, key.collation,
+    tables[1], tables[2], tables[3], tables[4], key.keys_of || key.collation, key.less_key, key.ordering,
     format('simdup: what people decided about rows of %s', relation),
     format('simdup: the rows of %s whose group changed, by refresh', relation),
     format('simdup: the source of %s, which its owner reads; nobody else may write it', relation));
@@ -226,7 +231,8 @@ COMMENT ON FUNCTION simdup_group(text, regclass, integer, text, float8, integer,
 
 CREATE FUNCTION simdup_regroup(groups regclass, dry_run boolean DEFAULT false)
 RETURNS TABLE (key text, was bigint, id bigint)
-LANGUAGE plpgsql ROWS 1000 SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
+LANGUAGE plpgsql ROWS 1000 SET search_path = pg_catalog, pg_temp SET row_security = off
+SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres AS $$
 #variable_conflict error
 DECLARE
   g record;
@@ -363,15 +369,16 @@ BEGIN
   IF num_nulls(a, b) > 0 THEN
     RAISE EXCEPTION 'a and b must not be null' USING ERRCODE = 'null_value_not_allowed';
   END IF;
-  IF (SELECT t.typcategory <> 'A' FROM pg_type AS t WHERE t.oid = type_of_keys) THEN
+  IF (SELECT t.typcategory FROM pg_type AS t WHERE t.oid = type_of_keys) IS DISTINCT FROM 'A' THEN
     a := ARRAY[a];
     b := ARRAY[b];
   END IF;
 
   -- in FROM, unnest would part composite keys into columns
-  given := format('(SELECT unnest($1::%1$s[]) AS a, unnest($2::%1$s[]) AS b) AS u', keys_of);
+  given := format('(SELECT unnest($1::%1$s[])%2$s AS a, unnest($2::%1$s[])%2$s AS b) AS u',
+    keys_of, g.collation);
   pairs := format('(SELECT DISTINCT CASE WHEN u.a %1$s u.b%2$s THEN u.a ELSE u.b END AS a,'
-    ' CASE WHEN u.a %1$s u.b%2$s THEN u.b ELSE u.a END AS b FROM %3$s) AS p', g.less_key, g.collation, given);
+    ' CASE WHEN u.a %1$s u.b%2$s THEN u.b ELSE u.a END AS b FROM %3$s) AS p', g.less_key, g.ordering, given);
   EXECUTE format($query$
     SELECT cardinality($1::%1$s[]) AS a, cardinality($2::%1$s[]) AS b,
       greatest(array_ndims($1::%1$s[]), array_ndims($2::%1$s[])) AS dims,
@@ -405,12 +412,14 @@ CREATE FUNCTION simdup_decide(
   groups regclass, a anycompatible, b anycompatible, same boolean, note text DEFAULT NULL,
   refresh boolean DEFAULT true
 ) RETURNS TABLE (key text, was bigint, id bigint)
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 SET DateStyle = ISO AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres AS $$
 #variable_conflict error
 DECLARE
   g record;
   n_stored bigint;
   against record;
+  chain text;
   absent record;
 BEGIN
   IF same IS NULL THEN
@@ -449,26 +458,31 @@ BEGIN
 
   IF NOT row_security_active(g.decisions) THEN
     EXECUTE format($query$
-      SELECT c.a, c.b, c.chain
-      FROM %s.simdup_contradictions($3) AS c JOIN %s ON p.a %s c.a::%s AND p.b %3$s c.b::%4$s
+      SELECT c.a, c.b, c.n
+      FROM %s.simdup_contradictions($3, 0::bigint, 0) WITH ORDINALITY AS c (a, b, same, chain, n)
+        JOIN %s ON p.a %s c.a::%s AND p.b %3$s c.b::%4$s
       WHERE c.same = $4
       LIMIT 1 $query$, '@extschema@', g.pairs, g.same_key, g.keys_of)
     INTO against USING g.a, g.b, g.decisions, same;
     IF against.a IS NOT NULL THEN
+      SELECT c.chain INTO STRICT chain
+      FROM @extschema@.simdup_contradictions(g.decisions, against.n, 1)
+        WITH ORDINALITY AS c (a, b, same, chain, n)
+      WHERE c.n = against.n;
       RAISE EXCEPTION USING ERRCODE = 'integrity_constraint_violation',
         MESSAGE = format(
           CASE WHEN same THEN 'decision that rows %s and %s are the same contradicts others'
             ELSE 'decision that rows %s and %s are not the same contradicts others' END,
           against.a, against.b),
-        DETAIL = format('It was decided that %s.', against.chain),
+        DETAIL = format('It was decided that %s.', chain),
         HINT = 'Take a decision back with simdup_undecide.';
     END IF;
   END IF;
   IF has_table_privilege(g.members, 'SELECT') THEN
     EXECUTE format($query$
-      SELECT count(DISTINCT k.key) AS n, min(concat(k.key)) AS key
-      FROM (SELECT unnest($1::%1$s[] || $2::%1$s[]) AS key) AS k
-      WHERE NOT EXISTS (SELECT FROM %s AS m WHERE m.key %s k.key) $query$, g.keys_of, g.members, g.same_key)
+      SELECT count(*) AS n, min(concat(k.key)) AS key
+      FROM (SELECT p.a FROM %1$s UNION SELECT p.b FROM %1$s) AS k (key)
+      WHERE NOT EXISTS (SELECT FROM %2$s AS m WHERE m.key %3$s k.key) $query$, g.pairs, g.members, g.same_key)
     INTO STRICT absent USING g.a, g.b;
     IF absent.n > 0 THEN
       RAISE NOTICE 'grouping % has no row %', groups, absent.key
@@ -485,7 +499,7 @@ COMMENT ON FUNCTION simdup_decide(regclass, anycompatible, anycompatible, boolea
 CREATE FUNCTION simdup_undecide(
   groups regclass, a anycompatible, b anycompatible, refresh boolean DEFAULT true
 ) RETURNS TABLE (key text, was bigint, id bigint) LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-SET row_security = off SET extra_float_digits = 1 SET DateStyle = ISO AS $$
+SET row_security = off SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres AS $$
 #variable_conflict error
 DECLARE
   g record;

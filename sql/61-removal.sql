@@ -144,9 +144,15 @@ BEGIN
   LOOP
     IF item.n <= 1 THEN
       SELECT CASE WHEN c.relkind = 'r' AND c.relhassubclass THEN 'ONLY ' ELSE '' END || item.id AS name,
+        c.relnamespace AS schema,
+        -- tables whose names begin alike differ by the hash
         format('%s.%I', c.relnamespace::regnamespace,
-          left(c.relname, 55 - octet_length(c.relname) + length(c.relname))
-            || CASE item.n WHEN 0 THEN '_removed' ELSE '_moved' END) AS store,
+          CASE WHEN octet_length(c.relname) <= 55 THEN c.relname::text
+            ELSE (SELECT max(left(c.relname, i)) FROM generate_series(1, 44) AS i
+                  WHERE octet_length(left(c.relname, i)) <= 44) END
+            || CASE item.n WHEN 0 THEN '_removed' ELSE '_moved' END
+            || CASE WHEN octet_length(c.relname) > 55
+              THEN '_' || hashtext(c.relname)::bit(32)::bigint ELSE '' END) AS store,
         string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) AS names,
         string_agg(format('r.%I', a.attname), ', ' ORDER BY a.attnum) AS values,
         -- before columns of the store's own
@@ -173,7 +179,14 @@ WITH NO DATA$sql$, source.store,
           replace(CASE item.n WHEN 0 THEN 'm.kept AS *kept, now() AS *removed_at' ELSE
             E'm.removed AS *removed, m.kept AS *kept,\n'
             '  name '''' AS *foreign_key, false AS *deleted, now() AS *moved_at' END, '*', source.own),
-          source.name);
+          source.name)
+          -- what default privileges grant to others
+          || (SELECT format('REVOKE ALL ON %s FROM %s', source.store,
+                string_agg(DISTINCT CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END, ', '))
+              FROM pg_default_acl AS d CROSS JOIN aclexplode(d.defaclacl) AS g
+              WHERE d.defaclrole = current_user::regrole AND d.defaclobjtype = 'r'
+                AND d.defaclnamespace IN (0, source.schema) AND g.grantee <> d.defaclrole
+              HAVING count(*) > 0);
       END IF;
     END IF;
     IF item.n = 0 THEN
@@ -259,9 +272,7 @@ WHERE %s%s%s$sql$, source.name, item.sets, rows_of_map, item.matches, item.has_v
   RETURN QUERY
   SELECT row_number() OVER ()::integer, s || CASE WHEN s LIKE '--%' THEN '' ELSE ';' END
   FROM unnest(indexes || ARRAY['BEGIN',
-    CASE WHEN EXISTS (
-      SELECT FROM pg_class AS c WHERE c.relrowsecurity AND c.oid::regclass::text = ANY (tables))
-      THEN 'SET LOCAL row_security = off' END,
+    'SET LOCAL row_security = off',
     format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE',
       (SELECT string_agg(DISTINCT t, ', ') FROM unnest(tables) AS t)),
     format($sql$CREATE TEMP TABLE pg_temp.simdup_map (

@@ -74,14 +74,16 @@ BEGIN
   limit_of_texts := coalesce(s.min_resemblance, @extschema@.minhash64_resemblance(s.max_distance));
 
   -- decisions that a refresh passes over
-  FOR c IN SELECT x.* FROM @extschema@.simdup_contradictions(g.decisions) AS x LIMIT n LOOP
+  FOR c IN SELECT x.* FROM @extschema@.simdup_contradictions(g.decisions, 1::bigint, least(n, 1000)) AS x
+    LIMIT n
+  LOOP
     a := c.a;
     b := c.b;
     EXECUTE format('SELECT (SELECT m.id FROM %1$s AS m WHERE m.key %2$s $1::%3$s),'
       ' (SELECT m.id FROM %1$s AS m WHERE m.key %2$s $2::%3$s)', g.members, g.same_key, g.keys_of)
     INTO STRICT id, other USING a, b;
     why := concat('the decision that these two letters are ', CASE WHEN NOT c.same THEN 'not ' END,
-      'the same contradicts earlier ones: ', c.chain);
+      'the same contradicts earlier ones', ': ' || c.chain);
     decides := 0;
     n_passed := n_passed + 1;
     RETURN NEXT;

@@ -10,6 +10,7 @@
 #include "compat.h"
 
 #include "access/htup_details.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
@@ -17,6 +18,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/ruleutils.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
@@ -29,9 +31,6 @@
 
 /* Keys of a chain that a message shows. */
 #define MOST_SHOWN 20
-
-/* Contradictions that are returned with their chains. Each chain costs a search. */
-#define MOST_CHAINS 1000
 
 /*
  * The source
@@ -85,8 +84,8 @@ key_class(Oid type)
 
 PG_FUNCTION_INFO_V1(simdup_grouping_source);
 /*
- * Return the key of a source, which is the first argument, its type, and that of
- * the contents. The others are the options of a grouping.
+ * Return the key of a source, which is the first argument, and the type of the
+ * contents. The others are the options of a grouping.
  */
 Datum
 simdup_grouping_source(PG_FUNCTION_ARGS)
@@ -94,10 +93,9 @@ simdup_grouping_source(PG_FUNCTION_ARGS)
 	SimdupOptions options = simdup_options(fcinfo);
 	SimdupSource source = open_source(fcinfo, &options);
 	Oid scope = source.type[SIMDUP_SOURCE_SCOPE];
-	Datum values[3] = {CStringGetTextDatum(source.key),
-					   ObjectIdGetDatum(source.type[SIMDUP_SOURCE_KEY]),
+	Datum values[2] = {CStringGetTextDatum(source.key),
 					   ObjectIdGetDatum(source.content_type)};
-	bool nulls[3] = {false, false, !OidIsValid(source.content_type)};
+	bool nulls[2] = {false, !OidIsValid(source.content_type)};
 
 	(void) key_class(source.type[SIMDUP_SOURCE_KEY]);
 	if (OidIsValid(scope))
@@ -105,6 +103,40 @@ simdup_grouping_source(PG_FUNCTION_ARGS)
 	/* the caller's rights */
 	simdup_run_select(psprintf("%s LIMIT 0", source.statement), NULL, NULL);
 	return simdup_row_result(fcinfo, values, nulls);
+}
+
+/* Find the type and the collation of a table's column of keys. */
+static Oid
+key_column(Oid table, const char *column, Oid *collation)
+{
+	char *name = simdup_table_name(table);
+	AttrNumber number = get_attnum(table, column);
+	Oid type;
+	int32 typmod;
+
+	if (number == InvalidAttrNumber)
+		ereport(ERROR, errcode(ERRCODE_UNDEFINED_COLUMN),
+				errmsg("column \"%s\" of relation \"%s\" does not exist",
+					   column, name));
+	get_atttypetypmodcoll(table, number, &type, &typmod, collation);
+	return type;
+}
+
+/* Return no rows yet, whose keys are compared as those of a grouping's table. */
+static SimdupRows *
+begin_rows(FunctionCallInfo fcinfo, SimdupFeed *feed,
+		   const SimdupOptions *options, Oid table, const char *column)
+{
+	SimdupRows *rows;
+	Oid collation;
+
+	feed->function = get_func_name(fcinfo->flinfo->fn_oid);
+	feed->budget = (int64) maintenance_work_mem * 1024;
+	feed->key_type = key_column(table, column, &collation);
+	feed->by_key = true;
+	rows = simdup_rows_feed(feed, options);
+	simdup_keynumbers_collate(rows->numbers, collation);
+	return rows;
 }
 
 /* Return an operator with its schema, to stand in a statement. */
@@ -125,21 +157,44 @@ operator_text(Oid id)
 	return CStringGetTextDatum(text);
 }
 
+/* Return what gives an expression a collation in a statement; without one, "". */
+static Datum
+collate_text(Oid collation)
+{
+	return CStringGetTextDatum(
+		OidIsValid(collation)
+			? psprintf(" COLLATE %s", generate_collation_name(collation))
+			: "");
+}
+
 PG_FUNCTION_INFO_V1(simdup_key_operators);
 /*
- * Return the operators = and < of a type of keys, and the collation that < is to
- * have. It is "C", so that the order is the same in each database.
+ * Return the type of a column of keys, its operators = and <, its collation unless
+ * it is the type's, and the collation that < is to have. That is "C", so that the
+ * order is the same in each database, unless other keys are equal then.
  */
 Datum
 simdup_key_operators(PG_FUNCTION_ARGS)
 {
-	Oid type = PG_GETARG_OID(0);
+	Oid collation;
+	Oid type =
+		key_column(PG_GETARG_OID(0), NameStr(*PG_GETARG_NAME(1)), &collation);
 	TypeCacheEntry *entry = key_class(type);
-	Datum values[3] = {operator_text(entry->eq_opr),
+	Oid ordering =
+		OidIsValid(collation) && get_collation_isdeterministic(collation)
+			? C_COLLATION_OID
+			: collation;
+	char *keys_of = format_type_extended(type, -1,
+										 FORMAT_TYPE_TYPEMOD_GIVEN |
+											 FORMAT_TYPE_FORCE_QUALIFY);
+	Datum values[5] = {CStringGetTextDatum(keys_of),
+					   operator_text(entry->eq_opr),
 					   operator_text(entry->lt_opr),
-					   CStringGetTextDatum(
-						   type_is_collatable(type) ? " COLLATE \"C\"" : "")};
-	bool nulls[3] = {false, false, false};
+					   collate_text(collation == get_typcollation(type)
+										? InvalidOid
+										: collation),
+					   collate_text(ordering)};
+	bool nulls[5] = {false, false, false, false, false};
 
 	return simdup_row_result(fcinfo, values, nulls);
 }
@@ -176,17 +231,14 @@ add_row(void *arg, TupleTableSlot *slot)
 SimdupGrouping
 simdup_grouping_read(FunctionCallInfo fcinfo, const SimdupOptions *options)
 {
-	Oid members = PG_GETARG_OID(1);
 	SimdupSource source = open_source(fcinfo, options);
-	SimdupFeed feed = {.function = get_func_name(fcinfo->flinfo->fn_oid),
-					   .budget = (int64) maintenance_work_mem * 1024,
-					   .key_type =
-						   get_atttype(members, get_attnum(members, "key")),
-					   .by_key = true,
-					   .scope_type = source.type[SIMDUP_SOURCE_SCOPE],
+	SimdupFeed feed = {.scope_type = source.type[SIMDUP_SOURCE_SCOPE],
 					   .content_type = source.type[SIMDUP_SOURCE_CONTENT]};
 	GroupingReader reader = {.source = &source};
 	SimdupGrouping grouping = {0};
+
+	grouping.rows = reader.rows =
+		begin_rows(fcinfo, &feed, options, PG_GETARG_OID(1), "key");
 
 	if (source.type[SIMDUP_SOURCE_KEY] != feed.key_type)
 		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -197,7 +249,6 @@ simdup_grouping_read(FunctionCallInfo fcinfo, const SimdupOptions *options)
 				errdetail("The grouping has keys of the latter type."),
 				errhint("Cast the key to %s in a view, and name it in the settings.",
 						format_type_be(feed.key_type)));
-	grouping.rows = reader.rows = simdup_rows_feed(&feed, options);
 	simdup_source_read(&source, add_row, &reader);
 	grouping.fingerprints = simdup_rows_distinct(grouping.rows);
 	grouping.ids = simdup_alloc0(((Size) grouping.rows->n + 1) * sizeof(int64));
@@ -452,24 +503,24 @@ simdup_decisions_read(SimdupRows *rows, Oid table)
 }
 
 PG_FUNCTION_INFO_V1(simdup_contradictions);
-/* Return simdup_contradictions(decisions). */
+/*
+ * Return simdup_contradictions(decisions, chains_from, n_chains). A chain costs a
+ * search, so only these n have it, from this number on. Numbers begin with 1.
+ */
 Datum
 simdup_contradictions(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = simdup_begin_result(fcinfo);
 	Oid table = PG_GETARG_OID(0);
-	SimdupFeed feed = {.function = get_func_name(fcinfo->flinfo->fn_oid),
-					   .budget = (int64) maintenance_work_mem * 1024,
-					   .key_type = get_atttype(table, get_attnum(table, "a")),
-					   .by_key = true};
-	SimdupRows *rows = simdup_rows_feed(&feed, NULL);
-	int level = simdup_exact_texts_begin();
+	int64 first = PG_GETARG_INT64(1);
+	SimdupFeed feed = {0};
+	SimdupRows *rows = begin_rows(fcinfo, &feed, NULL, table, "a");
 	SimdupDecided d = simdup_decisions_read(rows, table);
 
-	for (size_t i = 0; i < d.passed.n; i++)
+	for (int64 i = 0; i < (int64) d.passed.n; i++)
 	{
 		const SimdupDecision *item = &d.passed.items[i];
-		bool is_shown = i < MOST_CHAINS;
+		bool is_shown = i + 1 >= first && i + 1 - first < PG_GETARG_INT32(2);
 		Datum values[4] = {CStringGetTextDatum(decided_key(&d, item->a)),
 						   CStringGetTextDatum(decided_key(&d, item->b)),
 						   BoolGetDatum(item->same),
@@ -480,7 +531,6 @@ simdup_contradictions(PG_FUNCTION_ARGS)
 		CHECK_FOR_INTERRUPTS();
 		simdup_put_result(result, values, nulls);
 	}
-	simdup_path_end(level);
 	simdup_rows_end(rows);
 	return (Datum) 0;
 }
@@ -495,9 +545,11 @@ typedef struct Changes
 	ReturnSetInfo *result;
 	uint32 *group; /* by row: the first one of its group */
 	int64 *ids;	   /* by first row */
-	/* by first row of a group without an id: the last one that it had */
-	int64 *last;
-	int64 *last_refresh;
+
+	/* by row: the last id that ended with it as its first row, and when */
+	int64 *ended;
+	int64 *ended_at;
+	SimdupWordSet known; /* ids that members have, or whose first row is known */
 } Changes;
 
 static void
@@ -513,35 +565,71 @@ put_change(const Changes *c, Datum key, int64 was, int64 id)
 	pfree(text);
 }
 
+/* Add an id to those that are known. Return false if it was known. */
+static bool
+know_id(Changes *c, int64 id)
+{
+	MemoryContext old = MemoryContextSwitchTo(c->grouping.rows->context);
+	bool is_new = simdup_wordset_add(&c->known, (uint64) id);
+
+	MemoryContextSwitchTo(old);
+	return is_new;
+}
+
 /* A row that the source no longer has is in no group. */
 static void
 put_gone(void *arg, Datum key, int64 id)
 {
+	(void) know_id(arg, id);
 	put_change(arg, key, id, SIMDUP_NO_ID);
 }
 
-/* Take an event: a first row's last id is the latest but that of now. */
+/* Take the first row of an id that ended, unless a later one is known. */
 static void
-take_event(void *arg, Datum *keys, Datum *values)
+take_ended(void *arg, Datum *keys, Datum *values)
 {
 	Changes *c = arg;
 	uint32 row = simdup_grouping_row(&c->grouping, keys[0]);
 	int64 id = DatumGetInt64(values[0]);
 	int64 refresh = DatumGetInt64(values[1]);
 
-	if (row == SIMDUP_NO_NUMBER || c->group[row] != row ||
-		c->ids[row] != SIMDUP_NO_ID || c->last_refresh[row] >= refresh ||
-		c->grouping.ids[row] == id)
+	if (id == SIMDUP_NO_ID || !know_id(c, id) || row == SIMDUP_NO_NUMBER ||
+		c->ended_at[row] >= refresh)
 		return;
-	c->last[row] = id;
-	c->last_refresh[row] = refresh;
+	c->ended[row] = id;
+	c->ended_at[row] = refresh;
 }
 
-/* Give each group an id. The events are only read if one is left without. */
+/*
+ * Find the first rows of ids that ended: of the rows that had the id last, those
+ * that left it in one refresh, the first one.
+ */
+static void
+read_ended(Changes *c, Oid events)
+{
+	static const Oid types[] = {INT8OID, INT8OID};
+	SimdupRows *rows = c->grouping.rows;
+
+	/* the groups are lost: their rows have an id still */
+	if (c->known.n == 0)
+		simdup_stored_read(rows, events,
+						   "DISTINCT ON (t.key) t.key, coalesce(t.id, 0), t.refresh",
+						   "ORDER BY t.key, t.refresh DESC", 1, types,
+						   take_ended, c);
+	simdup_stored_read(rows, events,
+					   "DISTINCT ON (t.was) t.key, t.was, t.refresh",
+					   "WHERE t.was IS NOT NULL"
+					   " ORDER BY t.was, t.refresh DESC, t.key",
+					   1, types, take_ended, c);
+}
+
+/*
+ * Give each group an id. The events are only read if one is left without, and if
+ * an id ended.
+ */
 static void
 give_ids(Changes *c, Oid events, int64 next_id)
 {
-	static const Oid types[] = {INT8OID, INT8OID};
 	Size n = c->grouping.rows->n;
 	bool any_left = false;
 
@@ -550,12 +638,17 @@ give_ids(Changes *c, Oid events, int64 next_id)
 		any_left = c->group[row] == row && c->ids[row] == SIMDUP_NO_ID;
 	if (!any_left)
 		return;
-	c->last = simdup_alloc0((n + 1) * sizeof(int64));
-	c->last_refresh = simdup_alloc0((n + 1) * sizeof(int64));
-	simdup_stored_read(c->grouping.rows, events, "t.key, t.id, t.refresh",
-					   "WHERE t.id IS NOT NULL", 1, types, take_event, c);
-	(void) simdup_group_ids_give((uint32) n, c->group, c->last, next_id,
-								 c->ids);
+	for (Size row = 0; row < n; row++)
+		if (c->grouping.ids[row] != SIMDUP_NO_ID)
+			(void) know_id(c, c->grouping.ids[row]);
+	c->ended = simdup_alloc0((n + 1) * sizeof(int64));
+	c->ended_at = simdup_alloc0((n + 1) * sizeof(int64));
+	if ((int64) c->known.n < next_id - 1)
+		read_ended(c, events);
+	for (Size row = 0; row < n; row++)
+		if (c->group[row] == row && c->ids[row] == SIMDUP_NO_ID)
+			c->ids[row] =
+				c->ended[row] != SIMDUP_NO_ID ? c->ended[row] : next_id++;
 }
 
 PG_FUNCTION_INFO_V1(simdup_group_changes);
@@ -570,13 +663,11 @@ simdup_group_changes(PG_FUNCTION_ARGS)
 	SimdupOptions options = simdup_options(fcinfo);
 	SimdupDecided decided;
 	SimdupRows *rows;
-	int level;
 
 	if (simdup_has_null(fcinfo, 0, 4) || PG_ARGISNULL(9))
 		elog(ERROR, "simdup_group_changes called with a null argument");
 	c.grouping = simdup_grouping_read(fcinfo, &options);
 	rows = c.grouping.rows;
-	level = simdup_exact_texts_begin();
 	decided = simdup_decisions_read(rows, PG_GETARG_OID(2));
 	tell_passed(&decided);
 	forget_gone(&decided, rows->n);
@@ -593,7 +684,6 @@ simdup_group_changes(PG_FUNCTION_ARGS)
 		if (id != was)
 			put_change(&c, simdup_keys_get(rows->keys, row, 0), was, id);
 	}
-	simdup_path_end(level);
 	simdup_rows_end(rows);
 	return (Datum) 0;
 }

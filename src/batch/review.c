@@ -420,7 +420,6 @@ simdup_review_pairs(PG_FUNCTION_ARGS)
 	int n_left[2]; /* between groups, within groups */
 	SimdupRows *rows;
 	Size n;
-	int level;
 
 	if (simdup_has_null(fcinfo, 0, 3) || PG_ARGISNULL(6))
 		elog(ERROR, "simdup_review_pairs called with a null argument");
@@ -432,7 +431,6 @@ simdup_review_pairs(PG_FUNCTION_ARGS)
 	r.fp = simdup_alloc(n * sizeof(uint64));
 	r.scope = simdup_alloc(n * sizeof(uint32));
 	simdup_fingerprints_by_row(r.grouping.fingerprints, NULL, r.fp, r.scope);
-	level = simdup_exact_texts_begin();
 	r.decided = simdup_decisions_read(rows, PG_GETARG_OID(2));
 	simdup_members_read(&r.grouping, PG_GETARG_OID(1), NULL, NULL);
 	review_blocks(&r);
@@ -441,7 +439,6 @@ simdup_review_pairs(PG_FUNCTION_ARGS)
 	for (Size i = 0; i < r.n_pairs && r.pairs[i].decides > 0; i++)
 		if (n_left[r.pairs[i].group == r.pairs[i].other]-- > 0)
 			put_pair(&r, &r.pairs[i], result);
-	simdup_path_end(level);
 	simdup_rows_end(rows);
 	return (Datum) 0;
 }

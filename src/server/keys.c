@@ -340,6 +340,12 @@ simdup_keynumbers_begin(SimdupKeys *keys, Oid type)
 	return numbers;
 }
 
+void
+simdup_keynumbers_collate(SimdupKeyNumbers *numbers, Oid collation)
+{
+	numbers->collation = collation;
+}
+
 static uint32
 hash_of(SimdupKeyNumbers *numbers, Datum key)
 {

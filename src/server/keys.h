@@ -74,6 +74,9 @@ typedef struct SimdupKeyNumbers SimdupKeyNumbers;
  */
 extern SimdupKeyNumbers *simdup_keynumbers_begin(SimdupKeys *keys, Oid type);
 
+/* Compare keys by a collation that is not the type's, before the first of them. */
+extern void simdup_keynumbers_collate(SimdupKeyNumbers *numbers, Oid collation);
+
 /* As many keys are looked up at a time. */
 #define SIMDUP_MANY_KEYS 256
 

@@ -37,6 +37,26 @@ SELECT simdup_group_of('letter_case', 1);
 INSERT INTO letter VALUES (1, bits(0)), (2, bits(2));
 SELECT * FROM simdup_regroup('letter_case') ORDER BY key;
 SELECT refresh, key, was, id FROM letter_case_events ORDER BY refresh, key;
+-- to no other row that had it, also if that is the first one of its group now
+CREATE TABLE stranger (id integer PRIMARY KEY, fp simhash64);
+INSERT INTO stranger VALUES (1, bits(0)), (2, bits(2)), (3, bits(30)), (4, bits(31)), (5, bits(31));
+SELECT simdup_group('stranger_case', 'stranger', max_distance => 3);
+SELECT * FROM simdup_regroup('stranger_case');
+UPDATE stranger SET fp = bits(30) WHERE id = 2;
+DELETE FROM stranger WHERE id = 1;
+SELECT * FROM simdup_regroup('stranger_case') ORDER BY key;
+UPDATE stranger SET fp = bits(50) WHERE id = 2;
+SELECT * FROM simdup_regroup('stranger_case');
+SELECT simdup_group_of('stranger_case', 1);
+-- nor to the second one of its last rows
+DELETE FROM stranger WHERE id IN (3, 4, 5);
+SELECT count(*) FROM simdup_regroup('stranger_case');
+INSERT INTO stranger VALUES (1, bits(2)), (4, bits(31));
+SELECT * FROM simdup_regroup('stranger_case');
+UPDATE stranger SET fp = bits(15) WHERE id = 4;
+INSERT INTO stranger VALUES (3, bits(31));
+SELECT * FROM simdup_regroup('stranger_case');
+SELECT id, simdup_group_of('stranger_case', id) FROM generate_series(1, 4) AS id;
 
 -- decisions
 SELECT * FROM simdup_decide('letter_case', 1, 3, same => true, note => 'one visit');
@@ -75,6 +95,13 @@ SELECT * FROM simdup_decide('letter_case', 50, 52, same => false);
 -- a long chain is cut
 SELECT count(*) FROM (SELECT array_agg(i) AS a, array_agg(i + 1) AS b FROM generate_series(100, 140) AS i) AS d, simdup_decide('letter_case', d.a, d.b, same => true);
 SELECT * FROM simdup_decide('letter_case', 100, 141, same => false);
+-- the last of many contradictions has its chain
+SELECT simdup_group('crowd', 'stranger');
+INSERT INTO crowd_decisions (a, b, same) SELECT 1, i, true FROM generate_series(2, 50) AS i;
+INSERT INTO crowd_decisions (a, b, same) SELECT i, j, false FROM generate_series(2, 50) AS i, generate_series(i + 1, 50) AS j;
+SELECT * FROM simdup_decide('crowd', 2, 51, true, refresh => false);
+SELECT * FROM simdup_decide('crowd', 1, 51, false);
+SELECT count(*) AS n, count(*) FILTER (WHERE why ~ ': ') AS chains, count(*) FILTER (WHERE why ~ ': ?$') AS empty FROM simdup_review('crowd', 1200);
 -- written by hand, they count at the next refresh
 BEGIN;
 INSERT INTO letter_case_decisions (a, b, same) VALUES (3, 8, false);
@@ -165,6 +192,33 @@ RESET DateStyle;
 RESET extra_float_digits;
 SELECT a = '2026-01-02 12:00+05:30' AS first, b = '2026-01-04 12:00+05:30' AS second FROM of_time_decisions;
 SELECT a = 1 / 3::float8 AS first, b = 2 / 3::float8 AS second FROM of_float_decisions;
+-- and so do results
+CREATE VIEW from_of_interval AS SELECT id * make_interval(days => -1, mins => 25) AS key, fp FROM letter;
+SELECT simdup_group('of_interval', 'from_of_interval');
+CREATE VIEW from_of_sum AS SELECT id * (-0.1::float8 - 0.2) AS key, fp FROM letter;
+SELECT simdup_group('of_sum', 'from_of_sum');
+TRUNCATE of_date;
+SET DateStyle = 'German';
+SET IntervalStyle = 'sql_standard';
+SET extra_float_digits = -15;
+SELECT min(key) FROM simdup_regroup('of_date', true);
+SELECT min(key) FROM simdup_regroup('of_date');
+SELECT max(key) FROM simdup_regroup('of_interval', true);
+SELECT max(key) FROM simdup_regroup('of_interval');
+SELECT min(key) FROM simdup_regroup('of_sum', true);
+SELECT min(key) FROM simdup_regroup('of_sum');
+DELETE FROM letter WHERE id = 10;
+SELECT * FROM simdup_regroup('of_interval');
+SELECT * FROM simdup_regroup('of_sum');
+SELECT * FROM simdup_decide('of_sum', -0.1::float8 - 0.2, 2 * (-0.1::float8 - 0.2), false);
+SELECT * FROM simdup_decide('of_sum', -0.1::float8 - 0.2, 2 * (-0.1::float8 - 0.2), true);
+SELECT * FROM simdup_decide('of_interval', make_interval(days => -1, mins => 25), make_interval(days => -3, mins => 75), true);
+SELECT * FROM simdup_decide('of_interval', make_interval(days => -1, mins => 25), make_interval(days => -1, mins => 25), true);
+RESET DateStyle;
+RESET IntervalStyle;
+RESET extra_float_digits;
+SELECT a, b FROM of_interval_decisions;
+INSERT INTO letter VALUES (10, bits(0));
 CREATE VIEW points AS SELECT point(id, id) AS key, fp FROM letter;
 SELECT simdup_group('bad', 'points');
 CREATE VIEW arrays AS SELECT ARRAY[id] AS key, fp FROM letter;
@@ -222,6 +276,13 @@ SELECT simdup_decide('letter_case', 'x', 'y', true);
 SELECT simdup_undecide('letter_case', 4, 5);
 SELECT simdup_undecide('letter_case', NULL::int, 5);
 SELECT simdup_regroup(1);
+SELECT simdup_key_operators(1, 'key');
+SELECT simdup_key_operators('letter', 'key');
+SELECT simdup_contradictions(1, 0, 0);
+SELECT simdup_contradictions('letter', 0, 0);
+SELECT simdup_review_pairs('letter', 1, 'letter_case_decisions', 3, 'leader', NULL, 1);
+SELECT simdup_group_changes('letter', 1, 'letter_case_decisions', 'letter_case_events', 3, 'leader', NULL, 4, 'char', 1);
+SELECT n_pairs FROM simdup_decision('letter_case', false, 1, '1', '2');
 BEGIN;
 INSERT INTO letter_case VALUES (99, 1);
 ALTER TABLE letter DROP CONSTRAINT letter_pkey;

@@ -79,6 +79,18 @@ REVOKE INSERT ON letter_case_settings FROM PUBLIC;
 GRANT TRIGGER ON letter_case_events TO regress_simdup_stranger;
 SELECT simdup_decide('letter_case', 1, 2, true);
 REVOKE TRIGGER ON letter_case_events FROM regress_simdup_stranger;
+-- or refer to it, from a table whose triggers would run
+GRANT REFERENCES (key) ON letter_case TO regress_simdup_stranger;
+SELECT simdup_regroup('letter_case');
+SET ROLE regress_simdup_stranger;
+CREATE TABLE refers (key int REFERENCES rights.letter_case ON DELETE CASCADE);
+SET ROLE regress_simdup_owner;
+REVOKE REFERENCES (key) ON letter_case FROM regress_simdup_stranger;
+SELECT simdup_regroup('letter_case');
+SELECT simdup_review('letter_case');
+SET ROLE regress_simdup_stranger;
+DROP TABLE refers;
+SET ROLE regress_simdup_owner;
 -- another role's function is called by a trigger
 RESET ROLE;
 SET ROLE regress_simdup_stranger;
@@ -107,6 +119,9 @@ TABLE ran;
 -- the owner runs it, and nobody else
 SET ROLE regress_simdup_owner;
 SELECT * FROM simdup_regroup('letter_case');
+CREATE TABLE refers (key int REFERENCES letter_case);
+SELECT * FROM simdup_regroup('letter_case');
+DROP TABLE refers;
 RESET ROLE;
 SELECT DISTINCT who FROM ran;
 -- a stranger's view of the same name is no grouping

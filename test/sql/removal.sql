@@ -36,13 +36,13 @@ SELECT id, kept FROM letter_removed ORDER BY id;
 TABLE r ORDER BY gone;
 
 -- maps that do not hold change nothing
-CREATE PROCEDURE try(pairs text) LANGUAGE plpgsql AS $$
+CREATE PROCEDURE try(pairs text, target text DEFAULT 'letter') LANGUAGE plpgsql AS $$
 DECLARE
   statement text;
   detail text;
 BEGIN
   EXECUTE 'CREATE OR REPLACE VIEW tried (removed, kept) AS ' || pairs;
-  FOR statement IN SELECT s.statement FROM simdup_removal('letter', 'tried') AS s WHERE s.statement !~ '^(--|BEGIN|COMMIT)' LOOP
+  FOR statement IN SELECT s.statement FROM simdup_removal(target::regclass, 'tried') AS s WHERE s.statement !~ '^(--|BEGIN|COMMIT)' LOOP
     EXECUTE statement;
   END LOOP;
   RAISE EXCEPTION 'nothing was refused';
@@ -119,8 +119,35 @@ CREATE ROLE regress_simdup_other;
 SET ROLE regress_simdup_clerk;
 SELECT count(*) > 0 AS written FROM simdup_removal('letter', 'letter_map');
 RESET ROLE;
-ALTER TABLE tag ENABLE ROW LEVEL SECURITY;
-SELECT statement FROM simdup_removal('letter', 'letter_map') WHERE statement LIKE 'SET%';
+CREATE SCHEMA regress_simdup_clerk AUTHORIZATION regress_simdup_clerk;
+SET ROLE regress_simdup_clerk;
+SET search_path = regress_simdup_clerk, public;
+CREATE TABLE item (id int PRIMARY KEY);
+INSERT INTO item VALUES (1), (2), (3);
+CREATE TABLE refers (item int REFERENCES item ON DELETE CASCADE);
+INSERT INTO refers VALUES (2);
+CREATE TABLE heir () INHERITS (refers);
+ALTER TABLE refers ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY none ON refers USING (false);
+CALL try('VALUES (2, 1)', 'item');
+ALTER TABLE refers NO FORCE ROW LEVEL SECURITY;
+-- archives of tables whose names begin alike, and without what default privileges grant
+SELECT format('CREATE TABLE %I (item int REFERENCES item)', repeat('n', 60) || i) FROM generate_series(1, 2) AS i \gexec
+SELECT format('INSERT INTO %I VALUES (%s + 1)', repeat('n', 60) || i, i) FROM generate_series(1, 2) AS i \gexec
+CREATE VIEW item_map (removed, kept) AS VALUES (2, 1), (3, 1);
+ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC, regress_simdup_other;
+ALTER DEFAULT PRIVILEGES IN SCHEMA regress_simdup_clerk GRANT ALL ON TABLES TO regress_simdup_clerk, regress_simdup_other;
+\set ECHO errors
+SELECT statement FROM simdup_removal('item', 'item_map') \gexec
+\set ECHO all
+SELECT regexp_replace(relname, '[0-9]+$', 'N') AS archive, count(*), array_agg(DISTINCT g.grantee::regrole) AS grantees
+FROM pg_class, aclexplode(coalesce(relacl, acldefault('r', relowner))) AS g
+WHERE relnamespace = 'regress_simdup_clerk'::regnamespace AND relname ~ '_(removed|moved)' AND privilege_type = 'SELECT' GROUP BY 1 ORDER BY 1;
+ALTER DEFAULT PRIVILEGES REVOKE SELECT ON TABLES FROM PUBLIC, regress_simdup_other;
+ALTER DEFAULT PRIVILEGES IN SCHEMA regress_simdup_clerk REVOKE ALL ON TABLES FROM regress_simdup_clerk, regress_simdup_other;
+RESET ROLE;
+RESET search_path;
+DROP SCHEMA regress_simdup_clerk CASCADE;
 ALTER TABLE tag OWNER TO regress_simdup_other;
 SELECT simdup_removal('letter', 'letter_map');
 ALTER TABLE tag OWNER TO CURRENT_USER;

@@ -99,6 +99,42 @@ $node->safe_psql('restored', "TRUNCATE office.letter_case; SELECT count(*) FROM 
 is($node->safe_psql('restored', 'SELECT * FROM office.letter_case ORDER BY key'), $groups, 'lost groups come back');
 $node->safe_psql('postgres', 'DROP DATABASE restored');
 
+# Keys of a column whose collation takes a and A for equal: so does the grouping.
+SKIP:
+{
+	my $has_icu = "SELECT count(*) > 0 FROM pg_collation WHERE collprovider = 'i'";
+
+	skip('the server was built without ICU', 6) if $node->safe_psql('postgres', $has_icu) ne 't';
+	$node->safe_psql('postgres', <<'SQL');
+CREATE DATABASE folded TEMPLATE template0;
+\c folded
+CREATE EXTENSION simdup;
+CREATE SCHEMA "Own";
+CREATE COLLATION "Own"."no case" (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE letter (name text COLLATE "Own"."no case" PRIMARY KEY, fp simhash64);
+INSERT INTO letter VALUES ('a', '0000000000000000'), ('B', '0000000000000001'), ('c', 'ffffffffffffffff'), ('d', NULL);
+SELECT simdup_group('letter_case', 'letter', 3);
+SELECT count(*) FROM simdup_regroup('letter_case');
+UPDATE letter SET name = upper(name);
+SQL
+	my $regroup = "SELECT * FROM simdup_regroup('letter_case')";
+	is($node->safe_psql('folded', $regroup), '', 'no case: nothing new');
+	my $decided = $node->safe_psql('folded', <<'SQL');
+SELECT * FROM simdup_decide('letter_case', ARRAY['a', 'b', 'A'], ARRAY['C', 'A', 'c'], true);
+SELECT * FROM simdup_decide('letter_case', 'B', 'a', true);
+SELECT a, b FROM letter_case_decisions ORDER BY b;
+SELECT a, b IS NOT NULL, content_a FROM simdup_review('letter_case');
+SELECT * FROM simdup_undecide('letter_case', 'b', 'A');
+SQL
+	like($decided, qr/\AC\|2\|1\n[aA]\|[bB]\n[aA]\|[cC]\z/, 'no case: a pair is stored once');
+	(undef, undef, my $err) = $node->psql('folded', "SELECT simdup_decide('letter_case', 'a', 'A', true)");
+	like($err, qr/ERROR:  a decision is about two rows/, 'no case: a row is not another');
+	command_ok([ 'pg_dump', '-d', $node->connstr('folded'), '-Fc', '-f', "$folder/folded" ], 'no case: dump');
+	$node->safe_psql('postgres', 'DROP DATABASE folded; CREATE DATABASE folded TEMPLATE template0');
+	command_ok([ 'pg_restore', '-e', '-d', $node->connstr('folded'), "$folder/folded" ], 'no case: restore');
+	is($node->safe_psql('folded', "DELETE FROM letter_case_decisions; INSERT INTO letter VALUES ('e', NULL); $regroup"), 'C|1|2', 'no case: keys of a dump');
+}
+
 # A subscriber, which then takes over.
 my $subscriber = PostgreSQL::Test::Cluster->new('groups_subscriber');
 $subscriber->init(extra => [ '--locale=C', '--encoding=UTF8' ]);

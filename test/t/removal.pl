@@ -218,7 +218,7 @@ sub check_schema
 			"$what: $kind");
 	}
 	my ($removed) = $node->safe_psql('postgres', "SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace"
-		  . " WHERE n.oid = '" . $schema =~ s/'/''/gr . "'::regnamespace AND relname LIKE '%\\_removed'");
+		  . " WHERE n.oid = '" . $schema =~ s/'/''/gr . "'::regnamespace AND relname ~ '_removed(_[0-9]+)?\$'");
 	is(lines("SELECT $id\::text, $code, $parent\::text FROM $removed"),
 		lines($sql->([ $key, $text, $key ], map { [ $_, $code{$_}, $parent{$_} ] } sort keys %map)), "$what: the archive")
 	  if $removed;

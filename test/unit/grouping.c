@@ -60,20 +60,15 @@ static bool
 same_ids(const uint32_t *group, uint32_t n)
 {
 	int64_t old[NAIVE_ROWS];
-	int64_t last[NAIVE_ROWS];
 	int64_t expected[NAIVE_ROWS];
 	int64_t *ids;
 	bool same;
 
 	for (uint32_t i = 0; i < n; i++)
-	{
 		old[i] = below(9);
-		last[i] = below(12);
-	}
 	ids = simdup_group_ids_keep(n, group, old);
-	same = naive_ids(n, group, old, last, 12, expected) ==
-			   simdup_group_ids_give(n, group, last, 12, ids) &&
-		   memcmp(ids, expected, n * sizeof(int64_t)) == 0;
+	naive_ids(n, group, old, expected);
+	same = memcmp(ids, expected, n * sizeof(int64_t)) == 0;
 	simdup_free(ids);
 	return same;
 }

@@ -172,9 +172,8 @@ naive_is_taken(uint32_t n, const int64_t *ids, int64_t id)
 }
 
 /* Ids by the rule, one pair of groups after the other. */
-static int64_t
-naive_ids(uint32_t n, const uint32_t *group, const int64_t *old,
-		  const int64_t *last, int64_t next_id, int64_t *ids)
+static void
+naive_ids(uint32_t n, const uint32_t *group, const int64_t *old, int64_t *ids)
 {
 	uint32_t most = 1;
 
@@ -204,10 +203,6 @@ naive_ids(uint32_t n, const uint32_t *group, const int64_t *old,
 		if (most > 0)
 			ids[best] = id;
 	}
-	for (uint32_t i = 0; i < n; i++)
-		if (group[i] == i && ids[i] == SIMDUP_NO_ID)
-			ids[i] = naive_is_taken(n, ids, last[i]) ? next_id++ : last[i];
-	return next_id;
 }
 
 /*

@@ -565,27 +565,3 @@ simdup_group_ids_keep(uint32_t n, const uint32_t *group, const int64_t *old)
 	simdup_free(shares);
 	return ids;
 }
-
-int64_t
-simdup_group_ids_give(uint32_t n, const uint32_t *group, const int64_t *last,
-					  int64_t next_id, int64_t *ids)
-{
-	SimdupWordSet taken = {0};
-
-	for (uint32_t row = 0; row < n; row++)
-		if (group[row] == row && ids[row] != SIMDUP_NO_ID)
-			(void) simdup_wordset_add(&taken, (uint64_t) ids[row]);
-	for (uint32_t row = 0; row < n; row++)
-	{
-		simdup_check_interrupts_at(row);
-		if (group[row] != row || ids[row] != SIMDUP_NO_ID)
-			continue;
-		if (last[row] != SIMDUP_NO_ID &&
-			simdup_wordset_add(&taken, (uint64_t) last[row]))
-			ids[row] = last[row];
-		else
-			ids[row] = next_id++;
-	}
-	simdup_wordset_free(&taken);
-	return next_id;
-}

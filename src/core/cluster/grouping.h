@@ -144,9 +144,7 @@ extern uint32_t *simdup_connected_finish(SimdupConnected *c);
 /*
  * Ids. Each new group takes the id of the old group with which it shares most rows.
  * Of several such pairs the one with most rows goes first, then the older id,
- * then the group with the earlier first row. Each id is taken once. A group left
- * without takes back the id that its first row last had before, if it is free,
- * else a new one.
+ * then the group with the earlier first row. Each id is taken once.
  */
 
 /* No id: ids are above 0. */
@@ -158,13 +156,5 @@ extern uint32_t *simdup_connected_finish(SimdupConnected *c);
  */
 extern int64_t *simdup_group_ids_keep(uint32_t n, const uint32_t *group,
 									  const int64_t *old);
-
-/*
- * Give the other ids, in the order of first rows. last holds under them the id
- * that each had last. Return the first id that was never given.
- */
-extern int64_t simdup_group_ids_give(uint32_t n, const uint32_t *group,
-									 const int64_t *last, int64_t next_id,
-									 int64_t *ids);
 
 #endif /* SIMDUP_CORE_CLUSTER_GROUPING_H */
