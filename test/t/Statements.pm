@@ -41,12 +41,31 @@ INSERT INTO many
   FROM generate_series(1, 30000) AS i;
 CREATE TABLE wide (key text, fp simhash64);
 INSERT INTO wide SELECT repeat('key ', 50) || id, fp FROM many WHERE id <= 5000;
+CREATE TABLE name AS SELECT id, 'n' || id / 2 || ' m' || id AS name FROM many WHERE id < 8000;
 CREATE TABLE indexed (id int PRIMARY KEY, fp simhash64);
 INSERT INTO indexed SELECT id, fp FROM many WHERE id <= 2000;
 CREATE INDEX ON indexed USING hamming (fp);
 CREATE TABLE hamming AS SELECT * FROM indexed;
 CREATE INDEX hamming_fp ON hamming USING hamming (fp);
 ANALYZE;
+
+-- The rows of a join by the join node.
+CREATE FUNCTION joined(query text) RETURNS text LANGUAGE plpgsql
+SET enable_nestloop = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+DECLARE
+  line text;
+  planned boolean := false;
+  found text;
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN ' || query LOOP
+    planned := planned OR line ~ 'Custom Scan';
+  END LOOP;
+  IF NOT planned THEN
+    RAISE 'not joined by the node: %', query;
+  END IF;
+  EXECUTE format('SELECT md5(string_agg(r::text, '','' ORDER BY r::text)) FROM (%s) AS r', query) INTO found;
+  RETURN found;
+END $$;
 
 -- A grouping from its tables to their end.
 CREATE FUNCTION make_grouping() RETURNS text LANGUAGE plpgsql AS $$
@@ -130,6 +149,8 @@ BEGIN
 END $$;
 SQL
 
+# Of a join by the join node.
+sub joined { return "SELECT joined(\$join\$$_[0]\$join\$)"; }
 sub rows_of { return "SELECT md5(string_agg(r::text, ',' ORDER BY r::text)) FROM $_[0] AS r"; }
 sub arrival { return "SELECT arrive('$_[0]')"; }
 
@@ -140,11 +161,11 @@ our @small = (
 	rows_of(q{(SELECT simdup_component(name, body) OVER () FROM doc)}),
 	rows_of(q{simdup_tune('doc')}),
 	rows_of(q{simdup_boilerplate('page')}),
-	rows_of(q{(SELECT a.id, b.name FROM doc a JOIN doc b ON a.id < b.id AND simhash_within(a.fp, b.fp, 8))}),
-	rows_of(q{(SELECT a.id, b.id FROM doc a LEFT JOIN indexed b ON simhash_within(a.fp, b.fp, 12))}),
-	rows_of(q{(SELECT name FROM doc a WHERE NOT EXISTS (SELECT FROM doc b WHERE b.id < a.id AND a.fp <~> b.fp <= 8))}),
-	rows_of(q{(SELECT name FROM doc a WHERE EXISTS (SELECT FROM doc b WHERE b.id < a.id AND simdup_resembles(a.body, b.body, 0.3)))}),
-	rows_of(q{(SELECT a.id, b.id FROM doc a JOIN doc b ON a.id < b.id AND shingle_resemblance(a.body, b.body, 1, 'word') >= 0.1)}),
+	joined(q{SELECT a.id, b.id FROM doc a JOIN doc b ON a.id < b.id AND simhash_within(a.fp, b.fp, 8) WHERE a.id > 3}),
+	joined(q{SELECT a.id, b.name FROM doc a LEFT JOIN doc b ON a.id / 3 = b.id / 3 AND a.fp <~> b.fp <= 8}),
+	joined(q{SELECT a.id FROM doc a WHERE NOT EXISTS (SELECT FROM doc b WHERE b.id < a.id AND simdup_resembles(a.body, b.body, 0.7))}),
+	joined(q{SELECT a.id FROM doc a WHERE EXISTS (SELECT FROM doc b WHERE b.id < a.id AND a.fp <@ simhash_ball(b.fp, 8))}),
+	joined(q{SELECT a.id, b.id FROM doc a JOIN doc b ON a.id < b.id AND shingle_resemblance(a.body, b.body, 1, 'word') >= 0.1}),
 	rows_of(q{regexp_replace(simdup_report_html(simdup_report('SELECT id, fp, body AS content FROM doc', 8), 'title', row_url => '/%s', before => '{}'), '"made": \{.*?\}', '')}),
 	rows_of(q{(SELECT id, simdup_cluster(id, fp, body, 12, 0.3, 'leader', 2) OVER (ORDER BY id), simdup_cluster(name, body) OVER (ORDER BY id) FROM doc)}),
 	rows_of(q{simdup_explain((SELECT body FROM doc WHERE id = 1), (SELECT body FROM doc WHERE id = 2), 'simhash')}),
@@ -184,7 +205,8 @@ our @small = (
 );
 # on more than fits into memory
 our @large = (
-	rows_of(q{(SELECT a.id, b.id FROM many a JOIN many b ON a.id < b.id AND simhash_within(a.fp, b.fp, 1))}),
+	joined(q{SELECT a.id, b.id FROM many a JOIN many b ON a.id < b.id AND simhash_within(a.fp, b.fp, 1)}),
+	joined(q{SELECT a.id FROM many a WHERE NOT EXISTS (SELECT FROM wide b WHERE simhash_within(a.fp, b.fp, 1))}),
 	rows_of(q{(SELECT key, simdup_cluster(key, fp, 1, 'connected') OVER (ORDER BY key) FROM wide)}),
 	rows_of(q{(SELECT key, simdup_cluster(key, fp, 1) OVER (ORDER BY key) FROM wide)}),
 	rows_of(q{jsonb_each(simdup_report('SELECT key, fp FROM wide', 1) - 'made')}),
@@ -192,8 +214,7 @@ our @large = (
 	q{SELECT make_hamming('SELECT id, fp FROM many UNION ALL SELECT id + 100000, fp FROM many')},
 	'SELECT nearest_of_many()',
 	rows_of(q{(SELECT simdup_component(id, id + 1) OVER (PARTITION BY id % 3) FROM many)}),
-	rows_of(q{(SELECT a.id, b.id FROM many a JOIN many b ON a.id < b.id AND a.id < 8000 AND b.id < 8000
-		AND shingle_resemblance('n' || a.id / 2 || ' m' || a.id, 'n' || b.id / 2 || ' m' || b.id, 1, 'word') >= 0.3)}),
+	joined(q{SELECT a.id, b.id FROM name a LEFT JOIN name b ON a.id < b.id AND shingle_resemblance(a.name, b.name, 1, 'word') >= 0.3}),
 	rows_of(q{(SELECT unnest(term_idf('some longer word number ' || id || ' of many', 'word:2')) FROM many WHERE id < 6000)}),
 );
 # where simdup was built with ICU
