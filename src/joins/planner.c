@@ -133,7 +133,8 @@ has_plain_nulls(const JoinOffer *offer)
 		relids = bms_add_member(relids, (int) join->ojrelid);
 	/* of outer joins that changed places, the upper one nulls columns here, too */
 	return bms_equal(relids, offer->joinrel->relids) &&
-		   !bms_overlap(join->commute_above_l, offer->joinrel->relids);
+		   !bms_overlap(join->commute_above_l, offer->joinrel->relids) &&
+		   !bms_overlap(join->commute_above_r, offer->joinrel->relids);
 }
 #else
 #define mark_nullable(offer, node) (node)

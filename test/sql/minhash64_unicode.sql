@@ -84,7 +84,7 @@ SET enable_seqscan = off;
 SELECT f.id, array_agg(found.id ORDER BY found.id) FROM folds AS f, LATERAL (SELECT * FROM folds AS x WHERE simdup_resembles(x.body, f.body, 1)) AS found GROUP BY f.id ORDER BY 1;
 RESET enable_seqscan;
 -- boilerplate, in both spellings
-CREATE VIEW footed AS SELECT i AS key, repeat(body || ' ', 4) || (SELECT string_agg(md5(i || 'word' || j), ' ') FROM generate_series(1, 20) AS j) AS content
+CREATE VIEW footed AS SELECT i AS key, repeat(body || ' ', 4) || (SELECT string_agg(md5(i || 'word' || j), ' ') FROM generate_series(1, 30) AS j) AS content
 FROM folds, generate_series(1, 10) AS i WHERE id = 9 + i % 2;
 SELECT n_rows, share FROM simdup_boilerplate('footed');
 DROP VIEW footed;

@@ -88,7 +88,7 @@ SELECT min_words, passage, n_rows FROM unnest('{8,14,15}'::int[]) AS min_words L
 SELECT * FROM simdup_boilerplate('listed', min_words => 7);
 SELECT count(*) AS no_length FROM simdup_boilerplate('listed', min_words => NULL);
 DROP VIEW footed, listed;
-DROP FUNCTION of_kind;
+DROP FUNCTION of_kind, words(integer, integer);
 -- the same with little memory, where the sorts go to disk
 SET maintenance_work_mem = '1MB';
 CREATE TEMP VIEW large AS
@@ -139,5 +139,5 @@ SELECT shingle_winnow('a', 65);
 SELECT shingle_winnow('a', 8, 0);
 SELECT shingle_winnow('a', 8, 1025);
 SELECT shingle_winnow('a', 8, 8, 'line');
-DROP FUNCTION shown, words;
+DROP FUNCTION shown;
 DROP TABLE letter;
