@@ -169,9 +169,9 @@ here=()
 mb_here=()
 mapfile -t pid_files < <(sql -c 'SHOW data_directory' | sed 's,$,/postmaster.pid,')
 for k in 3 8; do
-  with_peak eval "here[$k]=\$(seconds \"CREATE TABLE pairs_$k AS SELECT * FROM simdup_pairs('SELECT id, fp FROM fps', $k)\")"
+  with_peak eval "here[$k]=\$(seconds \"CREATE TABLE pairs_$k AS SELECT a.id AS a, b.id AS b, a.fp <~> b.fp AS distance FROM fps AS a JOIN fps AS b ON a.id < b.id AND simhash_within(a.fp, b.fp, $k)\")"
   mb_here[k]=$process
-  echo "one server, k = $k: simdup_pairs ${here[$k]} s, largest process $process MB (samples at most $gap s apart); search $(latencies "$SCRATCH/search$k.sql" A=) ms (median, 99 %)"
+  echo "one server, k = $k: join ${here[$k]} s, largest process $process MB (samples at most $gap s apart); search $(latencies "$SCRATCH/search$k.sql" A=) ms (median, 99 %)"
 done
 plain_sum=$(sql -c "SELECT count(*), sum(a), sum(b), sum(distance) FROM pairs_3" -c "SELECT count(*), sum(a), sum(b), sum(distance) FROM pairs_8")
 echo "one server: $(insert_rate A=) inserts a second"
@@ -217,8 +217,8 @@ SQL
     target=
     # with few rows, the fixed cost of a call is most of it
     [ "$k" != 3 ] || [ "$rows" -lt 1000000 ] || target='<= 4'
-    ratio_row "k = $k, $workers workers, MB : share of simdup_pairs" "$rows" "$process" "$(awk "BEGIN { printf \"%.0f\", ${mb_here[$k]} * ${copies##* } }")"
-    ratio_row "k = $k, $workers workers, pairs (s) : simdup_pairs" "$rows" "$(awk "BEGIN { print $sent + $joined }")" "${here[$k]}" "$target"
+    ratio_row "k = $k, $workers workers, MB : share of the join" "$rows" "$process" "$(awk "BEGIN { printf \"%.0f\", ${mb_here[$k]} * ${copies##* } }")"
+    ratio_row "k = $k, $workers workers, pairs (s) : join" "$rows" "$(awk "BEGIN { print $sent + $joined }")" "${here[$k]}" "$target"
   done
   [ "$sums" = "$plain_sum"$'\n' ] || { echo "the pairs on $workers workers are not those of one server" >&2; exit 1; }
   echo "$workers workers: $(insert_rate "${there[@]}") inserts a second"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# clusters.sh: simdup_cluster against simdup_pairs, with little memory and in many
+# clusters.sh: simdup_cluster against the join, with little memory and in many
 # partitions, simdup_component against sorting the same pairs, and verified clusters of
 # texts of 1 kB. ROWS, by default
 # 10000000, is the number of pairs. A tenth of it are fingerprints, a fiftieth texts.
@@ -19,15 +19,15 @@ SELECT i::bigint AS id, (CASE WHEN i % 10 = 0
 FROM generate_series(1, $rows::bigint) AS i;
 VACUUM ANALYZE fps;
 SQL
-found="SELECT count(*) FROM simdup_pairs('SELECT id, fp FROM fps', 3)"
+found='SELECT count(*) FROM fps AS a JOIN fps AS b ON a.id < b.id AND simhash_within(a.fp, b.fp, 3)'
 # clusters TABLE ARGUMENTS [PARTITION]: count the rows that follow another one.
 clusters()
 {
-  echo "SELECT count(*) FROM (SELECT id, simdup_cluster(id, $2) OVER ($3 ORDER BY id) AS c FROM $1) AS w WHERE id <> c"
+  echo "SELECT count(*) FROM (SELECT id, simdup_cluster(id, $2) OVER (${3:-} ORDER BY id) AS c FROM $1) AS w WHERE id <> c"
 }
 leader=$(clusters fps 'fp, 3')
-ratio "simdup_cluster, connected : simdup_pairs" "$(clusters fps "fp, 3, 'connected'")" "$found" 5 "<= 1.3"
-ratio "simdup_cluster, leader : simdup_pairs" "$leader" "$found" 5
+ratio "simdup_cluster, connected : join" "$(clusters fps "fp, 3, 'connected'")" "$found" 5 "<= 1.3"
+ratio "simdup_cluster, leader : join" "$leader" "$found" 5
 ratio "simdup_cluster, 20 rows a partition : one partition" \
   "$(clusters fps 'fp, 3' "PARTITION BY id / 20")" "$(clusters fps 'fp, 3' "PARTITION BY id < 0")" 3 "<= 1.3"
 ratio "simdup_cluster, work_mem of 4 MB : of 1 GB" "SET work_mem = '4MB'; $leader; SET work_mem = '1GB'" "$leader" 3

@@ -182,7 +182,7 @@ batch()
   temp=$(temp_bytes)
   peak &
   watcher=$!
-  times=$(PGAPPNAME='batch' took "SET maintenance_work_mem = '${memory}kB'" 'SET simdup.progress_interval = 0' \
+  times=$(PGAPPNAME='batch' took "SET work_mem = '${memory}kB'" 'SET simdup.progress_interval = 0' \
     "SET statement_timeout = '$patience'" "$2" || true)
   kill "$watcher" 2>/dev/null || true
   wait "$watcher" 2>/dev/null || true
@@ -198,7 +198,7 @@ batch()
 batches()
 {
   rates 'plain scan' "$(took 'SELECT count(fp), max(id) FROM fps')"
-  batch 'simdup_pairs, k = 3' "SELECT count(*) FROM simdup_pairs('SELECT id, fp FROM fps', 3)"
+  batch 'join, k = 3' 'SELECT count(*) FROM fps AS a JOIN fps AS b ON a.id < b.id AND simhash_within(a.fp, b.fp, 3)'
   batch 'simdup_cluster, k = 3' "SELECT count(c) FROM (SELECT simdup_cluster(id, fp, 3, 'connected') OVER (ORDER BY id) AS c FROM fps) AS w"
 }
 

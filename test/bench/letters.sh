@@ -25,13 +25,13 @@ boilerplate()
 {
   sql -v name="$1" <<'SQL'
 SELECT coalesce(array_agg(passage), '{}') AS passages, count(*) AS n, coalesce(max(n_rows), 0) AS n_rows FROM simdup_boilerplate('letter') \gset
-WITH found AS (
-    SELECT false AS without, a, b FROM simdup_pairs('SELECT id, minhash64(content) FROM letter', 8)
-    UNION ALL SELECT true, a, b FROM simdup_pairs(format('SELECT id, minhash64(simdup_without(content, %L)) FROM letter', :'passages'), 8)),
+WITH fp AS MATERIALIZED (
+    SELECT id, campaign, without, minhash64(CASE WHEN without THEN simdup_without(content, :'passages') ELSE content END) AS fp
+    FROM letter, unnest('{f,t}'::boolean[]) AS without),
   scored AS (
     SELECT without, round(avg((x.campaign = y.campaign)::integer), 3) AS "precision",
       round(sum((x.campaign = y.campaign)::integer) / (SELECT sum(n * (n - 1) / 2) FROM (SELECT count(*) AS n FROM letter GROUP BY campaign) AS c), 3) AS recall
-    FROM found JOIN letter AS x ON x.id = a JOIN letter AS y ON y.id = b GROUP BY without)
+    FROM fp AS x JOIN fp AS y USING (without) WHERE x.id < y.id AND simhash_within(x.fp, y.fp) GROUP BY without)
 SELECT format('| %s | %s | %s of %s letters | %s, %s | %s, %s |', :'name', :n, :n_rows, (SELECT count(*) FROM letter),
   a."precision", a.recall, b."precision", b.recall) FROM scored AS a, scored AS b WHERE NOT a.without AND b.without;
 SQL
@@ -61,12 +61,13 @@ SELECT format('| %s | %s | %s | %s | %s |', y.kind,
   round(avg((shingle_winnow(x.content) && shingle_winnow(y.content))::integer), 2))
 FROM (SELECT DISTINCT ON (campaign) * FROM letter WHERE kind = 'none' ORDER BY campaign, id) AS x JOIN letter AS y USING (campaign)
 WHERE x.id <> y.id GROUP BY y.kind ORDER BY y.kind;
+CREATE TABLE fp AS SELECT id, campaign, minhash64(content) AS fp FROM letter;
 SELECT E'\nHow far to look:\n| distance | pairs | precision | recall | expected_false | false | recommended |\n|---|---|---|---|---|---|---|';
 SELECT format('| %s | %s | %s | %s | %s | %s | %s |', max_distance, count(*), round(avg((x.campaign = y.campaign)::integer), 4),
   round(sum((x.campaign = y.campaign)::integer) / (SELECT sum(n * (n - 1) / 2) FROM (SELECT count(*) AS n FROM letter GROUP BY campaign) AS c), 3),
   round(expected_false::numeric, 1), sum((x.campaign <> y.campaign)::integer), recommended)
-FROM simdup_tune('letter') JOIN simdup_pairs('SELECT id, minhash64(content) FROM letter', 16) ON distance <= max_distance
-JOIN letter AS x ON x.id = a JOIN letter AS y ON y.id = b WHERE max_distance IN (3, 8, 11, 12, 13, 14, 15, 16)
+FROM simdup_tune('letter'), fp AS x JOIN fp AS y ON x.id < y.id AND simhash_within(x.fp, y.fp, 16)
+WHERE x.fp <~> y.fp <= max_distance AND max_distance IN (3, 8, 11, 12, 13, 14, 15, 16)
 GROUP BY max_distance, expected_false, recommended ORDER BY max_distance;
 SQL
 
@@ -84,6 +85,7 @@ FROM (SELECT id, body, len, (row_number() OVER (PARTITION BY len ORDER BY hashte
       FROM (SELECT DISTINCT ON (left(body, 100)) id, body FROM us) AS u, unnest(ARRAY[2000, 10000, 50000, 200000]) AS len) AS parts
 GROUP BY len, n HAVING sum(length(body)) >= len;
 DELETE FROM long WHERE n > 40;
+DROP TABLE fp;
 CREATE TABLE fp AS
 SELECT len, n, w, minhash64(content, w) AS fp,
   minhash64((SELECT string_agg(CASE WHEN hashint8(i * 31 + n) % 25 = 0 THEN 'q' || i ELSE word END, ' ' ORDER BY i) FROM string_to_table(content, ' ') WITH ORDINALITY AS s (word, i)), w) AS edited
@@ -118,13 +120,17 @@ echo '| by | precision | recall | F1 |'
 echo '|---|---|---|---|'
 sql <<'SQL'
 CREATE TABLE found AS
-SELECT format('`shingle_pairs(…, 3, %s)`', r) AS what, a, b FROM unnest('{0.3,0.4,0.5,0.7}'::float8[]) AS r, shingle_pairs('SELECT id, content FROM person', 3, 0.3) WHERE resemblance >= r
-UNION ALL SELECT format('`minhash64(content, 3)` within %s', k), a, b FROM unnest('{8,10,12,14}'::integer[]) AS k, simdup_pairs('SELECT id, minhash64(content, 3) FROM person', 14) WHERE distance <= k;
-INSERT INTO found SELECT what || ', equal numbers', a, b FROM found JOIN person AS x ON x.id = a JOIN person AS y ON y.id = b
-WHERE what IN ('`shingle_pairs(…, 3, 0.3)`', '`minhash64(content, 3)` within 12') AND simdup_numbers(x.content) = simdup_numbers(y.content);
+SELECT format('`shingle_resemblance(…, 3)` from %s', r) AS what, x.of = y.of AS is_right, simdup_numbers(x.content) = simdup_numbers(y.content) AS has_numbers
+FROM unnest('{0.3,0.4,0.5,0.7}'::float8[]) AS r, person AS x JOIN person AS y ON x.id < y.id AND shingle_resemblance(x.content, y.content, 3) >= 0.3
+WHERE shingle_resemblance(x.content, y.content, 3) >= r
+UNION ALL SELECT format('`minhash64(content, 3)` within %s', k), x.of = y.of, simdup_numbers(x.content) = simdup_numbers(y.content)
+FROM unnest('{8,10,12,14}'::integer[]) AS k, person AS x JOIN person AS y ON x.id < y.id AND simhash_within(minhash64(x.content, 3), minhash64(y.content, 3), 14)
+WHERE minhash64(x.content, 3) <~> minhash64(y.content, 3) <= k;
+INSERT INTO found SELECT what || ', equal numbers', is_right, true FROM found
+WHERE what IN ('`shingle_resemblance(…, 3)` from 0.3', '`minhash64(content, 3)` within 12') AND has_numbers;
 SELECT format('| %s | %s | %s | %s |', what, round(p, 3), round(r, 3), round(2 * p * r / (p + r), 3))
-FROM (SELECT what, avg((x.of = y.of)::integer) AS p, sum((x.of = y.of)::integer)::numeric / (SELECT sum(n * (n - 1) / 2) FROM (SELECT count(*) AS n FROM person GROUP BY of) AS s) AS r
-      FROM found JOIN person AS x ON x.id = a JOIN person AS y ON y.id = b GROUP BY what) AS scored ORDER BY what DESC;
+FROM (SELECT what, avg(is_right::integer) AS p, sum(is_right::integer)::numeric / (SELECT sum(n * (n - 1) / 2) FROM (SELECT count(*) AS n FROM person GROUP BY of) AS s) AS r
+      FROM found GROUP BY what) AS scored ORDER BY what DESC;
 SQL
 
 letters times "$rows" 40 7 1 3

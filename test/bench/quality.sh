@@ -82,11 +82,11 @@ second_opinion()
   local name=$1
   sql -v name="$name" <<'SQL'
 CREATE TABLE near AS
-SELECT a, b FROM simdup_pairs('SELECT id, minhash64(body) FROM petition WHERE body IS NOT NULL', 16);
+SELECT x.body AS x, y.body AS y FROM petition AS x JOIN petition AS y ON x.id < y.id AND simhash_within(minhash64(x.body), minhash64(y.body), 16);
 CREATE TABLE said AS
-SELECT n_bits, shingle_resemblance(x.body, y.body, 4, 'char') AS j,
-       minhash_bits_resemblance(minhash_bits(x.body, n_bits), minhash_bits(y.body, n_bits)) AS s
-FROM near JOIN petition AS x ON x.id = a JOIN petition AS y ON y.id = b, unnest(ARRAY[128, 256, 512, 1024]) AS n_bits;
+SELECT n_bits, shingle_resemblance(x, y) AS j,
+       minhash_bits_resemblance(minhash_bits(x, n_bits), minhash_bits(y, n_bits)) AS s
+FROM near, unnest(ARRAY[128, 256, 512, 1024]) AS n_bits;
 SELECT format(E'\n%s: %s pairs within 16 bits of minhash64, texts of %s bytes on average\nrecall, precision', :'name',
               (SELECT count(*) FROM near), (SELECT round(avg(octet_length(body))) FROM petition));
 SELECT '| n_bits | bytes | mean error | resemblance 0.5 | resemblance 0.8 |';
@@ -107,7 +107,8 @@ titles()
 {
   sql <<'SQL'
 CREATE TABLE petition AS SELECT id, title AS body FROM raw_title;
-CREATE TABLE pair AS SELECT a::int AS a, b::int AS b, resemblance FROM shingle_pairs('SELECT id, body FROM petition', 2, 0.5, 'char');
+CREATE TABLE pair AS SELECT a.id AS a, b.id AS b, shingle_resemblance(a.body, b.body, 2) AS resemblance
+FROM petition AS a JOIN petition AS b ON a.id < b.id AND shingle_resemblance(a.body, b.body, 2) >= 0.5;
 CREATE TABLE fingerprint AS
 SELECT id, 'simhash, word, log' AS kind, simhash(body) AS fp FROM petition
 UNION ALL SELECT id, format('minhash64, %s characters', w), minhash64(body, w) FROM petition, unnest(ARRAY[2, 3, 4]) AS w;
@@ -121,7 +122,7 @@ FROM (SELECT kind, k, round(count(*) FILTER (WHERE resemblance >= 0.7)::numeric 
              || ', ' || round(count(resemblance)::numeric / count(*), 3) AS cell
       FROM (SELECT a.kind, a.fp <~> b.fp AS distance, resemblance
             FROM fingerprint AS a JOIN fingerprint AS b USING (kind)
-            LEFT JOIN pair ON least(pair.a, pair.b) = a.id AND greatest(pair.a, pair.b) = b.id
+            LEFT JOIN pair ON pair.a = a.id AND pair.b = b.id
             WHERE a.id < b.id AND a.fp <~> b.fp <= 12) AS near, unnest(ARRAY[3, 6, 8, 10, 12]) AS k
       WHERE distance <= k GROUP BY kind, k) AS cells
 GROUP BY kind ORDER BY kind DESC;

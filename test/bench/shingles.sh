@@ -1,4 +1,4 @@
-# shingles.sh: shingles against pg_trgm, MinHash against simhash, and shingle_pairs
+# shingles.sh: shingles against pg_trgm, MinHash against simhash, and the join by shingles
 # on synthetic commit messages. The texts of the first two are petitions from beside
 # the checkout, or else the project's own, each with the next.
 
@@ -54,13 +54,16 @@ sql -c 'CREATE TABLE commits (id int, body text)'
 perl "$ROOT/test/bench/commits.pl" "$commits" | sql -c '\copy commits FROM stdin'
 sql -c 'VACUUM ANALYZE commits'
 export PGOPTIONS='-c simdup.progress_interval=0'
+# pairs RESEMBLANCE [ROWS]
+pairs()
+{
+  echo "SELECT count(*) FROM commits AS a JOIN commits AS b ON a.id < b.id AND shingle_resemblance(a.body, b.body) >= $1 ${2:+WHERE a.id <= $2 AND b.id <= $2}"
+}
 rows=400
-ratio "every pair compared : shingle_pairs, 4 characters" \
-  "SELECT count(*) FROM commits a JOIN commits b ON a.id < b.id AND b.id <= 400 WHERE shingle_resemblance(a.body, b.body, 4, 'char') >= 0.5" \
-  "SELECT count(*) FROM shingle_pairs('SELECT id, body FROM commits WHERE id <= 400', 4, 0.5, 'char')" 3 '>= 5'
+ratio "every pair compared : join, 4 characters" \
+  "SET simdup.enable_join = off; $(pairs 0.5 400); RESET simdup.enable_join" "$(pairs 0.5 400)" 3 '>= 5'
 rows=$commits
 for threshold in 0.5 0.8; do
-  ratio "shingle_pairs at $threshold : minhash_signature" \
-    "SELECT count(*) FROM shingle_pairs('SELECT id, body FROM commits', 4, $threshold, 'char')" \
+  ratio "join at $threshold : minhash_signature" "$(pairs $threshold)" \
     "SELECT count(minhash_signature(body, 128, 4, 'char')) FROM commits" 3
 done
