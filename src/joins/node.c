@@ -32,7 +32,7 @@
 #include "core/host.h"
 #include "joins/join.h"
 #include "server/arguments.h"
-#include "server/query.h"
+#include "server/progress.h"
 #include "text/minhash64.h"
 #include "type/simhash64.h"
 

@@ -51,14 +51,11 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-void
-simdup_receive_rows(SPIPlanPtr plan, ParamListInfo params, SimdupRowSink sink,
-					void *arg)
+static void
+receive_rows(SPIPlanPtr plan, SimdupRowSink sink, void *arg)
 {
 	RowReceiver receiver = {.pub = *None_Receiver, .sink = sink, .arg = arg};
-	SPIExecuteOptions options = {.params = params,
-								 .read_only = true,
-								 .dest = &receiver.pub};
+	SPIExecuteOptions options = {.read_only = true, .dest = &receiver.pub};
 	int result;
 
 	receiver.pub.receiveSlot = receive_row;
@@ -83,7 +80,7 @@ run_select(const char *statement, bool in_order, SimdupRowSink sink, void *arg)
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare_cursor failed: %s",
 			 SPI_result_code_string(SPI_result));
-	simdup_receive_rows(plan, NULL, sink, arg);
+	receive_rows(plan, sink, arg);
 	SPI_finish();
 }
 

@@ -5,10 +5,14 @@
 #ifndef SIMDUP_SERVER_SOURCE_H
 #define SIMDUP_SERVER_SOURCE_H
 
-#include "executor/spi.h"
+#include "executor/tuptable.h"
 #include "fmgr.h"
 
-#include "server/query.h"
+/*
+ * Take a row, all of whose values are in the slot, in a memory context that is
+ * reset after it.
+ */
+typedef void (*SimdupRowSink)(void *arg, TupleTableSlot *row);
 
 /*
  * Columns that a reader may want:
@@ -62,9 +66,5 @@ extern void simdup_source_read(const SimdupSource *source, SimdupRowSink sink,
 /* Run a SELECT of ours, and feed each row to the sink. Connects to SPI. */
 extern void simdup_run_select(const char *statement, SimdupRowSink sink,
 							  void *arg);
-
-/* The same for one that is planned, connected to SPI. */
-extern void simdup_receive_rows(SPIPlanPtr plan, ParamListInfo params,
-								SimdupRowSink sink, void *arg);
 
 #endif /* SIMDUP_SERVER_SOURCE_H */

@@ -73,7 +73,6 @@ simdup_stored_texts_begin(SimdupShingling shingling)
 							  ALLOCSET_DEFAULT_SIZES);
 	contents->shingling = shingling;
 	contents->store = simdup_keys_begin(TEXTOID);
-	simdup_keys_expect(contents->store, TEXTOID, "query");
 	simdup_keys_spill(contents->store);
 	contents->sets = simdup_tempfile_create();
 	for (int i = 0; i < 2; i++)

@@ -26,7 +26,7 @@
 #include "utils/varlena.h"
 
 #include "server/arguments.h"
-#include "server/query.h"
+#include "server/settings.h"
 #include "triggers/near.h"
 
 /* Check whether the user may read the trigger's table, or else these columns. */

@@ -218,7 +218,7 @@ SELECT string_agg(n::text, ' ') FROM nearest((SELECT fp FROM petition WHERE id =
 SELECT count(*) FROM shingle_pairs('SELECT id, content FROM public.petition ORDER BY id', 3, 0.5, 'char');
 SELECT count(*), sum(resemblance)
   FROM simdup_pairs('SELECT id, fp, content FROM public.petition ORDER BY id', 10, 0.3, 3, 'char');
-SELECT jsonb_each(simdup_report('SELECT id, fp FROM public.petition ORDER BY id') - 'made');
+SELECT jsonb_each(simdup_report('public.petition') - 'made');
 SELECT simdup_explain(a.content, b.content, 'simhash', 3) FROM petition a, petition b WHERE a.id = 1001 AND b.id = 1002;
 SELECT md5(string_agg(term_cosine(a.content, b.content)::text, ' ' ORDER BY a.id))
   FROM petition a JOIN petition b ON b.id = a.id + 1;

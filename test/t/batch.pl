@@ -56,8 +56,7 @@ my @cases = (
 	[ skewed => 1, 'simdup_pairs(%s, 1)' ],
 	[ dense  => 2, 'simdup_pairs(%s, 1)' ],
 	[ equal  => 0, 'simdup_pairs(%s, 0)' ],
-	[ equal  => 3, 'simdup_pairs(%s, 3)' ],
-	[ skewed => 2, q{jsonb_each(simdup_report(%s, 2) - 'made')} ],);
+	[ equal  => 3, 'simdup_pairs(%s, 3)' ],);
 for my $case (@cases)
 {
 	my ($kind, $k, $call) = @$case;
@@ -66,6 +65,10 @@ for my $case (@cases)
 	is(checksum('1MB', $call), checksum('1GB', $call),
 		"$kind: $call is the same on disk");
 }
+
+sql(q{CREATE VIEW skewed AS SELECT id AS key, fp FROM rows WHERE kind = 'skewed'});
+is(checksum('1MB', q{jsonb_each(simdup_report('skewed', 2) - 'made')}), checksum('1GB', q{jsonb_each(simdup_report('skewed', 2) - 'made')}),
+	'a report is the same on disk');
 
 # Clusters of rows of a kind as a window function, in partitions, as a table.
 sub window_of
@@ -268,9 +271,9 @@ for my $database ('postgres', 'latin', 'bytes')
 	$node->safe_psql($database, 'CREATE EXTENSION IF NOT EXISTS simdup');
 	# bytes of UTF-8
 	$page{$database} = $node->safe_psql($database,
-		q{SET client_encoding = 'UTF8'; SELECT simdup_report_html(simdup_report($q$SELECT i, simhash64 '00000000000000ff', }
+		q{SET client_encoding = 'UTF8'; CREATE VIEW german AS SELECT i AS key, simhash64 '00000000000000ff' AS fp, }
 		. "'gr\xc3\xbc\xc3\x9fe <''\"&>' AS content"
-		. q{ FROM generate_series(1, 3) i$q$), 'x')});
+		. q{ FROM generate_series(1, 3) i; SELECT simdup_report_html('german'::regclass, 'x')});
 }
 s/"made": \{.*?\}// for values %page;
 like($page{postgres}, qr/gr\\u00fc\\u00dfe \\u003c\\u0027\\"\\u0026\\u003e/, 'a report from UTF8');
