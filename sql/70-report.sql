@@ -14,7 +14,7 @@ BEGIN
   SELECT
     coalesce(min('s.fp') FILTER (WHERE a.name = 'fp'),
       '@extschema@.minhash64(s.content::text, 4, ''char''::text, 0)'),
-    min('s.scope') FILTER (WHERE a.name = 'scope'),
+    min('s.scope' || CASE WHEN a.has_order THEN '' ELSE '::text' END) FILTER (WHERE a.name = 'scope'),
     (array_agg(format('s.%I', a.name) ORDER BY a.attnum) FILTER (WHERE a.travels AND a.is_date))[1],
     coalesce(string_agg(CASE WHEN a.is_date THEN format('to_jsonb(s.%I)', a.name)
       ELSE format('left(s.%I::text, 2000)', a.name) END, ', ' ORDER BY a.attnum)
@@ -25,7 +25,8 @@ BEGIN
   FROM (
     SELECT c.attname::text AS name, c.attnum,
       quote_ident(c.attname) NOT IN (key_column, 'fp', 'content', 'scope') AS travels,
-      c.atttypid IN ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype) AS is_date
+      c.atttypid IN ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype) AS is_date,
+      c.atttypid NOT IN ('xid'::regtype, 'cid'::regtype) AS has_order
     FROM pg_attribute AS c
     WHERE c.attrelid = source AND c.attnum > 0 AND NOT c.attisdropped) AS a;
 END $$;
