@@ -3,30 +3,180 @@
 -- report: what a table holds, as data and as a page for a browser
 --
 
--- What C finds in one reading of the query, as rows of these parts:
---   count      key, n
---   column     its name (key), whether it has the dates (n)
---   content    the query has such a column
---   size       cases (n) of sizes up to a power of two (place), above the power before
---   scope      cases (place), rows (n), repeats (m), the largest case (x), name (key)
---   day        days from 2000-01-01 (place), rows (n), repeats (m); a day may come twice
---   distance   the distance (place), pairs (n), pairs by chance (x)
---   pair       distance (n), the two keys
---   example    as pair, with texts
---   case       id (n), size (m), reach (x), first key (key), scope (other)
---   more       as case, for a case that is only listed
---   dates      of a case: first day (n), last day (m)
---   member     distance (n), whether the text goes on (m), order (x), key, further columns (other), text (a)
---   row        as member, for a row that is only listed
-CREATE FUNCTION simdup_report_rows(
-  query text, max_distance integer, method text, min_resemblance float8, w integer, unit text, params text[],
-  max_groups integer,
-  OUT part text, OUT place bigint, OUT n bigint, OUT m bigint, OUT x float8, OUT key text, OUT other text,
-  OUT a text, OUT b text
-) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 1000000;
-COMMENT ON FUNCTION simdup_report_rows(text, integer, text, float8, integer, text, text[], integer) IS
-  'implementation of simdup_report: the figures, cases and pairs of a query, read once';
+-- The columns of a source that a report needs beside its key, as expressions on s: its fingerprint, its
+-- scope, the first date, and the further columns as texts.
+CREATE FUNCTION simdup_report_columns(
+  source regclass, key_column text, OUT fp text, OUT scope text, OUT day text, OUT further text,
+  OUT day_column text, OUT names jsonb
+) LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict error
+BEGIN
+  SELECT
+    coalesce(min('s.fp') FILTER (WHERE a.name = 'fp'),
+      '@extschema@.minhash64(s.content::text, 4, ''char''::text, 0)'),
+    min('s.scope' || CASE WHEN a.has_order THEN '' ELSE '::text' END) FILTER (WHERE a.name = 'scope'),
+    (array_agg(format('s.%I', a.name) ORDER BY a.attnum) FILTER (WHERE a.travels AND a.is_date))[1],
+    coalesce(string_agg(CASE WHEN a.is_date THEN format('to_jsonb(s.%I)', a.name)
+      ELSE format('left(s.%I::text, 2000)', a.name) END, ', ' ORDER BY a.attnum)
+      FILTER (WHERE a.travels), ''),
+    (array_agg(a.name ORDER BY a.attnum) FILTER (WHERE a.travels AND a.is_date))[1],
+    coalesce(jsonb_agg(a.name ORDER BY a.attnum) FILTER (WHERE a.travels), '[]')
+  INTO STRICT fp, scope, day, further, day_column, names
+  FROM (
+    SELECT c.attname::text AS name, c.attnum,
+      quote_ident(c.attname) NOT IN (key_column, 'fp', 'content', 'scope') AS travels,
+      c.atttypid IN ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype) AS is_date,
+      c.atttypid NOT IN ('xid'::regtype, 'cid'::regtype) AS has_order
+    FROM pg_attribute AS c
+    WHERE c.attrelid = source AND c.attnum > 0 AND NOT c.attisdropped) AS a;
+END $$;
+COMMENT ON FUNCTION simdup_report_columns(regclass, text) IS
+  'implementation of simdup_report: the columns of a source, as a statement has them';
+
+-- Check what is asked, and complete it. A grouping has options of its own, and decisions.
+CREATE FUNCTION simdup_report_asked(
+  INOUT source regclass, INOUT max_distance integer, INOUT method text, INOUT min_resemblance float8,
+  INOUT w integer, INOUT unit text, INOUT max_groups integer, INOUT groups regclass,
+  OUT started timestamptz, OUT key_column text, OUT has_content boolean, OUT has_scope boolean,
+  OUT day_column text, OUT names jsonb, OUT statement text, OUT grouped jsonb
+) LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
+#variable_conflict error
+DECLARE
+  g record;
+  s record;
+  c record;
+BEGIN
+  started := clock_timestamp();
+  IF source IS NULL THEN
+    RETURN;
+  END IF;
+  IF max_groups IS NULL OR max_groups < 0 THEN
+    RAISE EXCEPTION 'max_groups must be a number, and not negative'
+      USING ERRCODE = 'invalid_parameter_value',
+        DETAIL = format('The value given is %s.', coalesce(max_groups::text, 'null'));
+  END IF;
+  IF groups IS NOT NULL THEN
+    SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, true) AS x;
+    EXECUTE format('SELECT s.max_distance, s.method, s.min_resemblance, s.w, s.unit FROM %s AS s', g.settings)
+      INTO STRICT max_distance, method, min_resemblance, w, unit;
+    EXECUTE format($query$
+      SELECT jsonb_build_object('all', count(*), 'kept', coalesce(
+        jsonb_agg(jsonb_build_object('a', concat(d.a), 'b', concat(d.b), 'same', d.same,
+            'note', d.note, 'by', d.by::text, 'at', to_char(d.at, 'YYYY-MM-DD HH24:MI'))
+          ORDER BY d.place) FILTER (WHERE d.place <= 5000), '[]'))
+      FROM (SELECT *, row_number() OVER (ORDER BY at DESC, a, b) AS place FROM %s) AS d
+      $query$, g.decisions)
+      INTO STRICT grouped;
+    grouped := jsonb_build_object('members', groups::text, 'decisions', grouped, 'decide',
+      jsonb_build_object('key_type', g.keys_of, 'decide', '@extschema@.simdup_decide', 'table', g.decisions::text,
+        'less', g.less_key, 'collation', g.collation));
+  END IF;
+  SELECT x.* INTO STRICT s
+  FROM @extschema@.simdup_grouping_source(source, max_distance, method,
+    CASE WHEN groups IS NULL THEN min_resemblance END, w, unit) AS x;
+  SELECT x.* INTO STRICT c FROM @extschema@.simdup_report_columns(source, s.key) AS x;
+  key_column := s.key;
+  has_content := coalesce(s.contents_of <> 'varbit'::regtype, false);
+  has_scope := c.scope IS NOT NULL;
+  day_column := c.day_column;
+  names := c.names;
+  statement := format('SELECT s.%s, %s FROM %s AS s ORDER BY s.%1$s', s.key, c.fp, source);
+  IF groups IS NULL AND min_resemblance IS NOT NULL AND NOT has_content THEN
+    RAISE EXCEPTION 'min_resemblance needs a column "content" of type text'
+      USING ERRCODE = 'datatype_mismatch',
+        DETAIL = format('The source is %s, whose contents are sketches.', source),
+        HINT = 'Leave min_resemblance out, or name a view with the texts.';
+  END IF;
+END $$;
+COMMENT ON FUNCTION simdup_report_asked(regclass, integer, text, float8, integer, text, integer, regclass) IS
+  'implementation of simdup_report: the options, checked; those of a grouping where there is one';
+
+-- The rows of a source by the order of their keys, with a number for each scope. Then the keys of a
+-- grouping that the source lacks, which have no place.
+CREATE FUNCTION simdup_report_read(source regclass, key_column text, by_content boolean, groups regclass)
+  RETURNS TABLE (place bigint, key text, fp simhash64, content text, part bigint, scope text, day date,
+    id bigint)
+  LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 1000000
+  SET search_path = pg_catalog, pg_temp
+  SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres AS $$
+#variable_conflict error
+DECLARE
+  c record;
+  members text := '';
+BEGIN
+  SELECT x.* INTO STRICT c FROM @extschema@.simdup_report_columns(source, key_column) AS x;
+  IF groups IS NOT NULL THEN
+    SELECT format('FULL JOIN %s AS m ON m.key %s (s.key)::%s', x.members, x.same_key, x.keys_of)
+    INTO STRICT members FROM @extschema@.simdup_grouping(groups, true) AS x;
+  END IF;
+  RETURN QUERY EXECUTE format($query$
+    SELECT s.place, concat(s.key), s.fp, s.content, s.part, CASE WHEN s.scope IS NOT NULL THEN concat(s.scope) END,
+      s.day, %s
+    FROM (
+      SELECT row_number() OVER (ORDER BY s.key) AS place, %s AS part, s.*
+      FROM (
+        SELECT s.%s AS key, %s AS fp, %s AS content, %s AS scope, %s AS day
+        FROM %s AS s OFFSET 0) AS s) AS s %s
+    $query$,
+    CASE WHEN groups IS NULL THEN 'NULL::bigint' ELSE 'm.id' END,
+    CASE WHEN c.scope IS NULL THEN '1::bigint' ELSE 'dense_rank() OVER (ORDER BY s.scope)' END,
+    key_column, c.fp, CASE WHEN by_content THEN 's.content::text' ELSE 'NULL::text' END,
+    coalesce(c.scope, 'NULL::text'),
+    CASE WHEN c.day IS NULL THEN 'NULL::date' ELSE
+      format('CASE WHEN isfinite(%s) AND %1$s::date < date ''294277-01-01'' THEN %1$s::date END', c.day) END,
+    source, members);
+END $$;
+COMMENT ON FUNCTION simdup_report_read(regclass, text, boolean, regclass) IS
+  'implementation of simdup_report: the rows of a source, in order';
+
+-- Rows to show, by their keys: their texts, cut at 1 MB, and further columns. Of more than 4 MB for one
+-- rank, two rows at least.
+CREATE FUNCTION simdup_report_letters(
+  source regclass, key_column text, has_content boolean, ranks bigint[], places bigint[], keys text[]
+) RETURNS TABLE (rank bigint, place bigint, content text, cut boolean, columns jsonb)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 1000
+SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict error
+DECLARE
+  c record;
+  key_type text := (
+    SELECT format('%I.%I', n.nspname, t.typname)
+    FROM pg_attribute AS a
+      JOIN pg_type AS t ON t.oid = a.atttypid
+      JOIN pg_namespace AS n ON n.oid = t.typnamespace
+    WHERE a.attrelid = source AND quote_ident(a.attname) = key_column);
+BEGIN
+  SELECT x.* INTO STRICT c FROM @extschema@.simdup_report_columns(source, key_column) AS x;
+  RETURN QUERY EXECUTE format($query$
+    SELECT l.rank, l.place, nullif(btrim(left(l.content, 1048576), E' \t\r\n'), ''),
+      coalesce(octet_length(l.content) > octet_length(left(l.content, 1048576)), false), l.columns
+    FROM (
+      SELECT l.*, row_number() OVER before AS n,
+        sum(octet_length(l.content)) OVER before - octet_length(l.content) AS bytes
+      FROM (
+        SELECT DISTINCT ON (l.rank, l.place) l.rank, l.place, %s AS content, jsonb_build_array(%s) AS columns
+        FROM unnest($1, $2, $3) AS l (rank, place, key) JOIN %s AS s ON s.%s = l.key::%s
+        ORDER BY l.rank, l.place) AS l
+      WINDOW before AS (PARTITION BY l.rank ORDER BY l.place)) AS l
+    WHERE l.n <= 2 OR l.bytes < 4194304 OR l.content IS NULL
+    $query$,
+    CASE WHEN has_content THEN 's.content::text' ELSE 'NULL::text' END, c.further, source, key_column,
+    key_type)
+  USING ranks, places, keys;
+END $$;
+COMMENT ON FUNCTION simdup_report_letters(regclass, text, boolean, bigint[], bigint[], text[]) IS
+  'implementation of simdup_report: the texts and further columns of rows to show';
+
+CREATE FUNCTION simdup_report_chances(fps simhash64[]) RETURNS float8[]
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simdup_report_chances(simhash64[]) IS
+  'implementation of simdup_report: the chances that two unrelated rows are within each distance';
+
+-- A key, or the first part of a long one.
+CREATE FUNCTION simdup_report_key(key text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+  RETURN CASE WHEN length(key) > 200 THEN left(key, 200) || ' ...' ELSE key END;
+COMMENT ON FUNCTION simdup_report_key(text) IS
+  'implementation of simdup_report: a key, or the first part of a long one';
 
 CREATE FUNCTION simdup_report_differences(
   a text, b text, OUT same boolean, OUT in_a text, OUT in_b text, OUT n_more bigint
@@ -79,258 +229,336 @@ END;
 COMMENT ON FUNCTION simdup_report_spans(text, text) IS
   'implementation of simdup_report: two texts as one, with what differs marked';
 
--- The query and the options of a report. Of a grouping, the options are its settings, and the
--- query gets a column with the ids, 0 for none.
-CREATE FUNCTION simdup_report_source(
-  groups regclass, INOUT query text, INOUT max_distance integer, INOUT method text,
-  INOUT min_resemblance float8, INOUT w integer, INOUT unit text,
-  OUT started timestamptz, OUT asked text, OUT members text, OUT key_type text, OUT decisions jsonb
-) LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
-#variable_conflict use_column
-DECLARE
-  g record;
-BEGIN
-  started := clock_timestamp();
-  asked := query;
-  IF groups IS NULL THEN
-    RETURN;
-  END IF;
-  SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, true) AS x;
-  members := g.members;
-  key_type := g.keys_of;
-  EXECUTE format('SELECT s.max_distance, s.method, s.min_resemblance, s.w, s.unit FROM %s AS s', g.settings)
-    INTO STRICT max_distance, method, min_resemblance, w, unit;
-  query := format($query$
-    SELECT q.*, coalesce((SELECT m.id FROM %s AS m WHERE m.key %s (q.simdup_key)::%s), 0) AS simdup_group
-    FROM (%s
-    ) AS q (simdup_key, simdup_fp)
-    $query$, g.members, g.same_key, g.keys_of, rtrim(query, E' \t\r\n;'));
-  EXECUTE format($query$
-    SELECT jsonb_build_object('all', count(*), 'kept', coalesce(
-      jsonb_agg(jsonb_build_object('a', format('%%s', d.a), 'b', format('%%s', d.b), 'same', d.same,
-          'note', d.note, 'by', d.by::text, 'at', to_char(d.at, 'YYYY-MM-DD HH24:MI'))
-        ORDER BY d.place) FILTER (WHERE d.place <= 5000), '[]'))
-    FROM (SELECT *, row_number() OVER (ORDER BY at DESC, a, b) AS place FROM %s) AS d
-    $query$, g.decisions)
-    INTO STRICT decisions;
-END $$;
-COMMENT ON FUNCTION simdup_report_source(regclass, text, integer, text, float8, integer, text) IS
-  'implementation of simdup_report: the query and the options, those of a grouping where there is one';
-
--- The sizes of groups, whether or not their rows are in the query.
-CREATE FUNCTION simdup_report_sizes(members regclass, ids bigint[], OUT id bigint, OUT size bigint)
-  RETURNS SETOF record LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE ROWS 200
-  SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
-BEGIN
-  RETURN QUERY EXECUTE format('SELECT m.id, count(*) FROM %s AS m WHERE m.id = ANY ($1) GROUP BY m.id',
-    members) USING ids;
-END $$;
-COMMENT ON FUNCTION simdup_report_sizes(regclass, bigint[]) IS
-  'implementation of simdup_report: the sizes of groups of a grouping';
-
--- Without jit: to compile this statement takes longer than to run it.
+-- The planner cannot know how many rows there are, and a hash join is never far from best. Without jit: to
+-- compile this statement takes longer than to run it.
 CREATE FUNCTION simdup_report(
-  query text, max_distance integer DEFAULT 8, method text DEFAULT 'leader',
+  source regclass, max_distance integer DEFAULT 8, method text DEFAULT 'leader',
   min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4, unit text DEFAULT 'char',
-  params text[] DEFAULT '{}', max_groups integer DEFAULT 200, groups regclass DEFAULT NULL
-) RETURNS jsonb LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000000 SET jit = off
+  max_groups integer DEFAULT 200, groups regclass DEFAULT NULL
+) RETURNS jsonb LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000000
+  SET jit = off SET enable_nestloop = off SET enable_mergejoin = off
 BEGIN ATOMIC
-  WITH source AS MATERIALIZED (
-    SELECT s.*
-    FROM simdup_report_source(groups, query, max_distance, method,
-      min_resemblance, w, unit) AS s
-    WHERE query IS NOT NULL),
-  found AS MATERIALIZED (
-    SELECT r.*
-    FROM source AS s CROSS JOIN LATERAL simdup_report_rows(s.query, s.max_distance, s.method,
-      s.min_resemblance, s.w, s.unit, params, max_groups) AS r),
+  -- as much memory as other batches have
+  SELECT set_config('work_mem', greatest(pg_size_bytes(current_setting('work_mem')),
+    pg_size_bytes(current_setting('maintenance_work_mem'))) / 1024 || 'kB', true);
 
-  -- figures
-  counts AS (
-    SELECT jsonb_object_agg(f.key, f.n) FILTER (WHERE f.part = 'count') AS counts,
-      bool_or(f.part = 'content') AS has_content, bool_or(f.part = 'scope') AS has_scope,
-      coalesce(jsonb_agg(f.key ORDER BY f.place) FILTER (WHERE f.part = 'column'), '[]') AS columns,
-      min(f.key) FILTER (WHERE f.part = 'column' AND f.n = 1) AS day_column,
-      sum(f.n) FILTER (WHERE f.part = 'distance') AS n_pairs,
-      jsonb_agg(jsonb_build_object('distance', f.place, 'pairs', f.n, 'by_chance', round(f.x::numeric, 6))
-        ORDER BY f.place) FILTER (WHERE f.part = 'distance') AS distances,
-      coalesce(jsonb_agg(jsonb_build_object('from', f.place / 2 + 1, 'to', f.place, 'clusters', f.n)
-        ORDER BY f.place) FILTER (WHERE f.part = 'size'), '[]') AS sizes
-    FROM found AS f
-    WHERE f.part IN ('count', 'content', 'scope', 'column', 'distance', 'size')
-    HAVING count(*) > 0),
-  days AS (
-    SELECT date '2000-01-01' + f.place::integer AS day, f.n, f.m,
-      CASE WHEN max(f.place) OVER () - min(f.place) OVER () < 182 THEN 'week' ELSE 'month' END AS unit
-    FROM found AS f
-    WHERE f.part = 'day'),
-  periods AS (
-    SELECT min(p.unit) AS unit, jsonb_agg(
-      jsonb_build_object('from', p.first_day, 'rows', p.n, 'repeats', p.m) ORDER BY p.first_day) AS counts
-    FROM (
-      SELECT d.unit, date_trunc(d.unit, d.day::timestamp)::date AS first_day, sum(d.n) AS n, sum(d.m) AS m
-      FROM days AS d
-      GROUP BY 1, 2) AS p),
-  scopes AS (
-    SELECT count(*) AS n, jsonb_agg(
-      jsonb_build_object('scope', s.key, 'rows', s.n, 'repeats', s.m, 'clusters', s.place, 'largest', s.x)
-      ORDER BY s.rank) FILTER (WHERE s.rank <= 100) AS kept
-    FROM (
-      SELECT f.*, row_number() OVER (ORDER BY f.n DESC, f.key) AS rank
-      FROM found AS f
-      WHERE f.part = 'scope') AS s),
+  WITH asked AS MATERIALIZED (
+    SELECT a.*, a.groups IS NULL AND a.min_resemblance IS NOT NULL AS by_content,
+      least(a.max_groups, 20000) AS n_shown
+    FROM simdup_report_asked(source, max_distance, method, min_resemblance, w, unit, max_groups, groups) AS a
+    WHERE source IS NOT NULL),
+  rows AS MATERIALIZED (
+    SELECT r.*, r.fp IS NOT NULL AND r.place IS NOT NULL AND (r.content IS NOT NULL OR NOT a.by_content)
+      AS counts
+    FROM asked AS a
+    CROSS JOIN LATERAL simdup_report_read(a.source, a.key_column, a.by_content, a.groups) AS r),
 
-  -- the cases: what their letters share, and what each adds
+  -- pairs of fingerprints: each counts for all pairs of their rows; other rows are alone
+  fingerprints AS MATERIALIZED (
+    SELECT r.fp, r.part, count(*) AS n, min(r.place) AS first FROM rows AS r WHERE r.counts GROUP BY 1, 2),
+  pairs AS MATERIALIZED (
+    SELECT a.fp <~> b.fp AS distance, a.first AS a, b.first AS b, a.fp AS fp_a, b.fp AS fp_b, a.part, a.n * b.n AS n
+    FROM fingerprints AS a
+    JOIN fingerprints AS b ON b.part = a.part AND a.first < b.first
+      AND simhash_within(a.fp, b.fp, (SELECT q.max_distance FROM asked AS q))
+    UNION ALL
+    SELECT 0, f.first, f.first, f.fp, f.fp, f.part, f.n * (f.n - 1) / 2 FROM fingerprints AS f WHERE f.n > 1),
+  near AS MATERIALIZED (
+    SELECT r.*, p.first AS same, row_number() OVER (PARTITION BY p.first ORDER BY r.place) AS nth
+    FROM (
+      SELECT p.a, p.fp_a, p.part FROM pairs AS p UNION SELECT p.b, p.fp_b, p.part FROM pairs AS p) AS p (first, fp, part)
+    JOIN rows AS r ON r.counts AND r.fp = p.fp AND r.part = p.part),
+
+  -- cases
+  clusters AS MATERIALIZED (
+    SELECT n.place, n.key, n.fp, n.part, n.scope, n.day, n.id, simdup_cluster(n.place, n.fp, a.max_distance,
+      a.method) OVER (PARTITION BY n.part ORDER BY n.place) AS first
+    FROM asked AS a CROSS JOIN near AS n
+    WHERE a.groups IS NULL AND NOT a.by_content
+    UNION ALL
+    SELECT n.place, n.key, n.fp, n.part, n.scope, n.day, n.id, simdup_cluster(n.place, n.fp, n.content,
+      a.max_distance, a.min_resemblance, a.method, a.w, a.unit) OVER (PARTITION BY n.part ORDER BY n.place)
+    FROM asked AS a CROSS JOIN near AS n
+    WHERE a.by_content
+    UNION ALL
+    SELECT r.place, r.key, r.fp, r.part, r.scope, r.day, r.id, min(r.place) OVER (PARTITION BY r.id)
+    FROM asked AS a CROSS JOIN rows AS r
+    WHERE a.groups IS NOT NULL AND r.counts AND r.id IS NOT NULL),
+  sizes AS MATERIALIZED (
+    SELECT c.*, row_number() OVER larger AS rank, sum(c.size) OVER larger - c.size AS n_before
+    FROM (SELECT c.first, count(*) AS size FROM clusters AS c GROUP BY c.first HAVING count(*) > 1) AS c
+    WINDOW larger AS (ORDER BY c.size DESC, c.first)),
+  firsts AS MATERIALIZED (
+    SELECT s.rank, s.size, s.n_before, coalesce(c.id, s.rank) AS case_id, c.*
+    FROM sizes AS s JOIN clusters AS c ON c.place = s.first),
+  members AS MATERIALIZED (
+    -- of the cases that are shown or listed
+    SELECT f.rank, f.case_id, f.rank <= a.n_shown AS is_shown, c.place, c.key, c.day, f.fp <~> c.fp AS distance,
+      row_number() OVER (PARTITION BY f.rank ORDER BY c.place) AS n
+    FROM asked AS a CROSS JOIN firsts AS f JOIN clusters AS c ON c.first = f.first
+    WHERE f.rank <= a.n_shown OR f.n_before < 50000),
+
+  -- the nearest pairs, and five at each distance: any are fine that are always the same
+  wanted AS (
+    SELECT n.distance, n.a, n.b, NULL::bigint AS nth
+    FROM (
+      SELECT p.*, sum(p.n) OVER (ORDER BY p.distance, p.a, p.b) - p.n AS n_before
+      FROM (SELECT p.* FROM pairs AS p ORDER BY p.distance, p.a, p.b LIMIT 10000) AS p) AS n
+    WHERE n.n_before < 10000
+    UNION ALL
+    SELECT c.*
+    FROM (
+      SELECT p.distance, p.a, p.b, row_number() OVER (PARTITION BY p.distance
+        ORDER BY (p.a * 48271 + p.b * 69621) % 1000003, p.a, p.b) AS nth
+      FROM pairs AS p) AS c
+    WHERE c.nth <= 5),
+  shown_pairs AS MATERIALIZED (
+    -- 142 rows of one fingerprint make 10,000 pairs
+    SELECT p.nth, p.distance, a.place AS place_a, b.place AS place_b, a.key AS a, b.key AS b,
+      row_number() OVER (PARTITION BY p.nth IS NULL
+        ORDER BY p.distance, p.nth, least(a.place, b.place), greatest(a.place, b.place)) AS place
+    FROM wanted AS p
+    JOIN near AS a ON a.same = p.a AND a.nth <= CASE WHEN p.nth IS NULL THEN 142 ELSE 1 END
+    JOIN near AS b ON b.same = p.b AND (p.a < p.b OR a.place < b.place)
+      AND b.nth <= CASE WHEN p.nth IS NULL THEN 142 WHEN p.a < p.b THEN 1 ELSE 2 END),
+
+  -- what letters share, and what each adds
+  texts AS MATERIALIZED (
+    SELECT t.*
+    FROM asked AS a
+    CROSS JOIN (
+      SELECT array_agg(s.rank) AS ranks, array_agg(s.place) AS places, array_agg(s.key) AS keys
+      FROM (
+        SELECT m.rank, m.place, m.key FROM members AS m WHERE m.is_shown AND m.n <= 1000
+        UNION ALL
+        SELECT -p.place, v.place, v.key
+        FROM shown_pairs AS p CROSS JOIN LATERAL (VALUES (p.place_a, p.a), (p.place_b, p.b)) AS v (place, key)
+        WHERE p.nth IS NOT NULL) AS s) AS s
+    CROSS JOIN LATERAL
+      simdup_report_letters(a.source, a.key_column, a.has_content, s.ranks, s.places, s.keys) AS t),
+  letters AS MATERIALIZED (
+    SELECT m.rank, m.key, m.n, m.distance, t.content, t.cut, t.columns
+    FROM texts AS t JOIN members AS m ON m.rank = t.rank AND m.place = t.place),
   decided AS MATERIALIZED (
     SELECT DISTINCT v.a, v.b, d.same
-    FROM source AS s
-    CROSS JOIN LATERAL jsonb_to_recordset(s.decisions -> 'kept') AS d (a text, b text, same boolean)
+    FROM asked AS q
+    CROSS JOIN LATERAL jsonb_to_recordset(q.grouped #> '{decisions,kept}') AS d (a text, b text, same boolean)
     CROSS JOIN LATERAL (VALUES (d.a, d.b), (d.b, d.a)) AS v (a, b)),
-  letters AS MATERIALIZED (
-    SELECT f.place, f.x, f.key, f.n AS distance, f.m > 0 AS cut, f.other AS columns,
-      nullif(btrim(f.a, E' \t\r\n'), '') AS content
-    FROM found AS f
-    WHERE f.part = 'member'),
   commons AS MATERIALIZED (
     -- a passage in common is one that half of the letters have, two at least
-    SELECT l.place, count(*) AS compared, CASE WHEN count(l.content) >= 2 THEN simdup_common_text(
-      array_agg(l.content ORDER BY l.x) FILTER (WHERE l.content IS NOT NULL),
+    SELECT l.rank, count(*) AS compared, CASE WHEN count(l.content) >= 2 THEN simdup_common_text(
+      array_agg(l.content ORDER BY l.n) FILTER (WHERE l.content IS NOT NULL),
       greatest(0.5, 2.0 / count(l.content))) END AS common
     FROM letters AS l
-    GROUP BY l.place),
-  firsts AS (
-    SELECT f.*, lag(f.content) OVER alike AS earlier, lead(f.content) OVER alike AS later
+    GROUP BY l.rank),
+  starts AS MATERIALIZED (
+    SELECT s.*, lag(s.content) OVER alike AS earlier, lead(s.content) OVER alike AS later
     FROM (
-      SELECT l.place, l.key, l.content,
+      SELECT l.rank, l.key, l.content,
         simdup_report_start(regexp_replace(left(l.content, 200), '\s+', ' ', 'g'), 90) AS start
       FROM letters AS l
-      WHERE l.x = 0) AS f
-    WINDOW alike AS (PARTITION BY left(f.start, 40) ORDER BY f.place)),
-  compared AS MATERIALIZED (
-    SELECT l.*, c.common, f.key AS first, f.content AS first_content,
-      simdup_own_text(l.content, coalesce(c.common, '')) AS adds
-    FROM letters AS l
-    JOIN commons AS c ON c.place = l.place
-    JOIN firsts AS f ON f.place = l.place),
+      WHERE l.n = 1) AS s
+    WINDOW alike AS (PARTITION BY left(s.start, 40) ORDER BY s.rank)),
   ranked AS (
-    SELECT c.*,
-      row_number() OVER (PARTITION BY c.place ORDER BY coalesce(length(c.adds), 0) DESC, c.x) AS rank
-    FROM compared AS c),
-  members AS MATERIALIZED (
-    SELECT r.place, count(*) FILTER (WHERE r.adds IS NULL AND r.content IS NOT NULL) AS add_nothing,
+    SELECT l.*, row_number() OVER (PARTITION BY l.rank ORDER BY coalesce(length(l.adds), 0) DESC, l.n) AS nth
+    FROM (
+      SELECT l.*, c.common, s.key AS first, s.content AS first_content,
+        simdup_own_text(l.content, coalesce(c.common, '')) AS adds
+      FROM letters AS l JOIN commons AS c ON c.rank = l.rank JOIN starts AS s ON s.rank = l.rank) AS l),
+  described AS (
+    SELECT r.rank, count(*) FILTER (WHERE r.adds IS NULL AND r.content IS NOT NULL) AS add_nothing,
       jsonb_agg(jsonb_build_object(
-          'key', r.key, 'distance', r.distance, 'decided', d.same, 'columns', r.columns::jsonb,
-          'resemblance', round(shingle_resemblance(r.content, r.first_content, s.w, s.unit)::numeric, 4),
+          'key', simdup_report_key(r.key), 'distance', r.distance, 'decided', d.same, 'columns', r.columns,
+          'resemblance', round(shingle_resemblance(r.content, r.first_content, q.w, q.unit)::numeric, 4),
           'no_text', r.content IS NULL, 'cut', r.cut, 'adds', simdup_report_start(r.adds, 500),
           'lacks', CASE WHEN NOT r.cut
             THEN simdup_report_start(simdup_own_text(r.common, r.content), 240) END,
           'numbers', simdup_report_start(simdup_own_numbers(r.content, r.first_content), 240))
-        ORDER BY r.rank) FILTER (WHERE r.rank <= 20) AS members
-    FROM source AS s
+        ORDER BY r.nth) FILTER (WHERE r.nth <= 20) AS members
+    FROM asked AS q
     CROSS JOIN ranked AS r
-    LEFT JOIN decided AS d ON r.rank <= 20 AND d.a = r.first AND d.b = r.key
-    GROUP BY r.place),
-  outside AS MATERIALIZED (
-    SELECT o.*
-    FROM source AS s CROSS JOIN LATERAL simdup_report_sizes(groups,
-      (SELECT array_agg(f.n) FROM found AS f WHERE f.part = 'case')) AS o),
-  cases AS MATERIALIZED (
-    SELECT f.place, jsonb_build_object(
-        'id', f.n, 'size', f.m, 'outside', coalesce(o.size - f.m, 0), 'reach', f.x, 'first', f.key,
-        'start', coalesce(t.start, ''),
-        'differs', simdup_report_start(simdup_own_text(t.content, coalesce(t.earlier, t.later)), 90),
+    LEFT JOIN decided AS d ON r.nth <= 20 AND d.a = r.first AND d.b = r.key
+    GROUP BY r.rank),
+  cases AS (
+    SELECT f.rank, jsonb_build_object('id', f.case_id, 'size', f.size, 'outside', coalesce(o.n, 0),
+        'reach', m.reach, 'first', simdup_report_key(f.key), 'start', coalesce(s.start, ''),
+        'differs', simdup_report_start(simdup_own_text(s.content, coalesce(s.earlier, s.later)), 90),
         'common', simdup_report_start(c.common, 2000), 'compared', c.compared,
-        'add_nothing', m.add_nothing, 'members', m.members)
-      || CASE WHEN n.has_scope THEN jsonb_build_object('scope', f.other) ELSE '{}' END
-      || CASE WHEN d.place IS NULL THEN '{}' ELSE jsonb_build_object(
-        'from', date '2000-01-01' + d.n::integer, 'to', date '2000-01-01' + d.m::integer) END AS data
-    FROM counts AS n
-    CROSS JOIN found AS f
-    JOIN commons AS c ON c.place = f.place
-    JOIN firsts AS t ON t.place = f.place
-    JOIN members AS m ON m.place = f.place
-    LEFT JOIN outside AS o ON o.id = f.n
-    LEFT JOIN found AS d ON d.part = 'dates' AND d.place = f.place
-    WHERE f.part = 'case'),
+        'add_nothing', d.add_nothing, 'members', d.members)
+      || CASE WHEN q.has_scope THEN jsonb_build_object('scope', f.scope) ELSE '{}' END
+      || CASE WHEN m.since IS NULL THEN '{}' ELSE jsonb_build_object('from', m.since, 'to', m.until) END AS data
+    FROM asked AS q
+    CROSS JOIN firsts AS f
+    JOIN (
+      SELECT m.rank, max(m.distance) AS reach, min(m.day) AS since, max(m.day) AS until
+      FROM members AS m
+      WHERE m.is_shown
+      GROUP BY m.rank) AS m ON m.rank = f.rank
+    JOIN commons AS c ON c.rank = f.rank
+    JOIN starts AS s ON s.rank = f.rank
+    JOIN described AS d ON d.rank = f.rank
+    LEFT JOIN (SELECT r.id, count(*) AS n FROM rows AS r WHERE r.place IS NULL GROUP BY 1) AS o ON o.id = f.id),
   kept_cases AS (
-    SELECT coalesce(jsonb_agg(c.data ORDER BY c.place), '[]') AS kept
+    SELECT coalesce(jsonb_agg(c.data ORDER BY c.rank), '[]') AS kept
     FROM (
       -- a page has a character beyond ASCII in six bytes
       SELECT c.*, sum(2.5 * octet_length(c.data::text) - 1.5 * length(c.data::text))
-        OVER (ORDER BY c.place) AS bytes
+        OVER (ORDER BY c.rank) AS bytes
       FROM cases AS c) AS c
-    WHERE c.bytes <= greatest(least(max_groups::bigint * 5000, 8000000), 1000000)),
+    CROSS JOIN asked AS a
+    WHERE c.bytes <= greatest(least(a.max_groups::bigint * 5000, 8000000), 1000000)),
 
-  -- lists of rows and pairs
-  listed AS (
-    SELECT f.place, f.x, jsonb_build_array(c.n, f.key, f.n) AS data,
-      CASE WHEN f.part = 'member' THEN coalesce(simdup_report_start(f.a, 5000), '') END AS content
-    FROM found AS f
-    JOIN found AS c ON c.part IN ('case', 'more') AND c.place = f.place
-    WHERE f.part IN ('member', 'row')),
-  measured AS (
-    SELECT l.*, row_number() OVER before AS n, sum(octet_length(l.data::text)) OVER before AS bytes,
-      sum(2.5 * octet_length(l.content) - 1.5 * length(l.content)) OVER before AS content_bytes
-    FROM listed AS l
-    WINDOW before AS (ORDER BY l.place, l.x)),
+  -- lists
   kept_rows AS (
     SELECT coalesce(jsonb_agg(
-      CASE WHEN c.has_content AND m.content_bytes <= 500000 AND m.content IS NOT NULL
-        THEN m.data || jsonb_build_array(m.content) ELSE m.data END ORDER BY m.n), '[]') AS kept
-    FROM measured AS m CROSS JOIN counts AS c
-    WHERE m.n <= 50000 AND m.bytes <= 500000),
-  kept_pairs AS (
-    SELECT coalesce(jsonb_agg(jsonb_build_array(p.key, p.other, p.n) ORDER BY p.place), '[]') AS kept
+      CASE WHEN l.content_bytes <= 500000 AND l.content IS NOT NULL
+        THEN l.data || jsonb_build_array(l.content) ELSE l.data END ORDER BY l.rank, l.n), '[]') AS kept
     FROM (
-      SELECT f.*, sum(octet_length(f.key) + octet_length(f.other) + 10) OVER (ORDER BY f.place) AS bytes
-      FROM found AS f
-      WHERE f.part = 'pair') AS p
+      SELECT l.*, sum(l.size) OVER before AS bytes,
+        sum(2.5 * octet_length(l.content) - 1.5 * length(l.content)) OVER before AS content_bytes
+      FROM (
+        SELECT m.rank, m.n, jsonb_build_array(m.case_id, simdup_report_key(m.key), m.distance) AS data,
+          octet_length(simdup_report_key(m.key)) + 15 AS size,
+          CASE WHEN q.has_content AND t.rank IS NOT NULL
+            THEN coalesce(simdup_report_start(t.content, 5000), '') END AS content
+        FROM asked AS q
+        CROSS JOIN (SELECT m.* FROM members AS m ORDER BY m.rank, m.n LIMIT 50000) AS m
+        LEFT JOIN texts AS t ON t.rank = m.rank AND t.place = m.place) AS l
+      WINDOW before AS (ORDER BY l.rank, l.n)) AS l
+    WHERE l.bytes <= 500000),
+  kept_pairs AS (
+    SELECT coalesce(jsonb_agg(p.data ORDER BY p.place), '[]') AS kept
+    FROM (
+      SELECT p.place, jsonb_build_array(p.a, p.b, p.distance) AS data,
+        sum(octet_length(p.a) + octet_length(p.b) + 10) OVER (ORDER BY p.place) AS bytes
+      FROM shown_pairs AS p
+      WHERE p.nth IS NULL AND p.place <= 10000) AS p
     WHERE p.bytes <= 200000),
   examples AS (
-    SELECT coalesce(jsonb_agg(jsonb_build_object(
-        'a', e.key, 'b', e.other, 'distance', e.n, 'decided', d.same, 'same_text', e.a = e.b AND e.m = 0,
-        'resemblance', round(shingle_resemblance(e.a, e.b, s.w, s.unit)::numeric, 4),
-        'numbers_a', simdup_report_start(simdup_own_numbers(e.a, e.b), 240),
-        'numbers_b', simdup_report_start(simdup_own_numbers(e.b, e.a), 240),
-        'differences', simdup_report_spans(coalesce(e.a, ''), coalesce(e.b, ''))
-          || CASE WHEN e.m > 0 THEN '[["cut"]]'::jsonb ELSE '[]' END)
-      ORDER BY e.n, e.place), '[]') AS examples
-    FROM source AS s
-    CROSS JOIN found AS e
-    LEFT JOIN decided AS d ON d.a = e.key AND d.b = e.other
-    WHERE e.part = 'example'),
+    SELECT coalesce(jsonb_agg(jsonb_build_object('a', simdup_report_key(p.a), 'b', simdup_report_key(p.b),
+        'distance', p.distance, 'decided', d.same, 'same_text', a.content = b.content AND NOT (a.cut OR b.cut),
+        'resemblance', round(shingle_resemblance(a.content, b.content, q.w, q.unit)::numeric, 4),
+        'numbers_a', simdup_report_start(simdup_own_numbers(a.content, b.content), 240),
+        'numbers_b', simdup_report_start(simdup_own_numbers(b.content, a.content), 240),
+        'differences', simdup_report_spans(coalesce(a.content, ''), coalesce(b.content, ''))
+          || CASE WHEN a.cut OR b.cut THEN '[["cut"]]'::jsonb ELSE '[]' END)
+      ORDER BY p.place), '[]') AS examples
+    FROM asked AS q
+    CROSS JOIN shown_pairs AS p
+    LEFT JOIN texts AS a ON a.rank = -p.place AND a.place = p.place_a
+    LEFT JOIN texts AS b ON b.rank = -p.place AND b.place = p.place_b
+    LEFT JOIN decided AS d ON d.a = p.a AND d.b = p.b
+    WHERE p.nth IS NOT NULL),
   questions AS (
-    SELECT coalesce(jsonb_agg(to_jsonb(q) - '{content_a,content_b,own_a,own_b}'::text[]
-        || jsonb_build_object('differences', simdup_report_spans(q.content_a, q.content_b))
-      ORDER BY q.ordinality), '[]') AS questions
-    FROM source AS s CROSS JOIN LATERAL simdup_review(groups, 50) WITH ORDINALITY AS q
-    WHERE s.members IS NOT NULL AND q.decides > 0)
+    SELECT coalesce(jsonb_agg(to_jsonb(r) - '{content_a,content_b,own_a,own_b}'::text[]
+        || jsonb_build_object('differences', simdup_report_spans(r.content_a, r.content_b))
+      ORDER BY r.ordinality), '[]') AS questions
+    FROM asked AS q CROSS JOIN LATERAL simdup_review(q.groups, 50) WITH ORDINALITY AS r
+    WHERE q.groups IS NOT NULL AND r.decides > 0),
+
+  -- figures
+  scopes AS MATERIALIZED (
+    SELECT r.*, f.*, row_number() OVER (ORDER BY r.counted DESC, r.scope) AS rank
+    FROM (
+      SELECT r.part, min(r.scope) AS scope, count(r.place) AS n, count(*) FILTER (WHERE r.counts) AS counted,
+        count(*) FILTER (WHERE r.counts AND r.id IS NULL) AS free
+      FROM rows AS r
+      GROUP BY r.part) AS r
+    LEFT JOIN (
+      SELECT f.part AS of, count(*) AS clusters, sum(f.size - 1) AS repeats, max(f.size) AS largest
+      FROM firsts AS f
+      GROUP BY f.part) AS f ON f.of = r.part),
+  kept_scopes AS (
+    SELECT count(*) AS n, jsonb_agg(jsonb_build_object('scope', s.scope, 'rows', s.counted,
+        'repeats', coalesce(s.repeats, 0), 'clusters', coalesce(s.clusters, 0),
+        'largest', coalesce(s.largest, 0)) ORDER BY s.rank) FILTER (WHERE s.rank <= 100) AS kept
+    FROM asked AS q CROSS JOIN scopes AS s
+    WHERE q.has_scope AND s.counted > 0),
+  figures AS MATERIALIZED (
+    SELECT s.*, f.*
+    FROM (
+      SELECT coalesce(sum(s.n), 0) AS n, coalesce(sum(s.counted), 0) AS counted, coalesce(sum(s.free), 0) AS free,
+        coalesce(sum(s.clusters), 0) AS clusters, coalesce(sum(s.repeats), 0) AS repeats,
+        coalesce(max(s.largest), least(sum(s.counted), 1), 0) AS largest,
+        coalesce(sum(s.counted * (s.counted - 1) / 2), 0) AS n_pairs
+      FROM scopes AS s) AS s
+    CROSS JOIN (
+      SELECT count(*) AS n_distinct, count(*) FILTER (WHERE f.n > 1) AS equal_sets,
+        coalesce(sum(f.n) FILTER (WHERE f.n > 1), 0) AS equal_rows
+      FROM fingerprints AS f) AS f),
+  sizes_to AS (
+    SELECT coalesce(jsonb_agg(jsonb_build_object('from', s.most / 2 + 1, 'to', s.most, 'clusters', s.n)
+      ORDER BY s.most), '[]') AS sizes
+    FROM (
+      -- the next power of two
+      SELECT 1::bigint << length(ltrim((s.size - 1)::bit(40)::text, '0')) AS most, sum(s.n) AS n
+      FROM (SELECT s.size, count(*) AS n FROM sizes AS s GROUP BY s.size) AS s
+      GROUP BY 1) AS s),
+  distances AS (
+    SELECT coalesce(sum(d.n), 0) AS n, jsonb_agg(jsonb_build_object('distance', d.distance, 'pairs', d.n,
+      'by_chance', round((d.n_pairs * (d.chances[d.distance + 1] - coalesce(d.chances[d.distance], 0)))::numeric, 6))
+      ORDER BY d.distance) AS distances
+    FROM (
+      SELECT k.distance, f.n_pairs, c.chances, coalesce(p.n, 0) AS n
+      FROM asked AS q
+      CROSS JOIN figures AS f
+      CROSS JOIN (
+        SELECT simdup_report_chances(coalesce(array_agg(r.fp ORDER BY r.place), '{}')) AS chances
+        FROM rows AS r CROSS JOIN figures AS f
+        WHERE r.counts AND r.place % ((f.n::bigint + 4095) / 4096) = 0) AS c
+      CROSS JOIN LATERAL generate_series(0, q.max_distance) AS k (distance)
+      LEFT JOIN (SELECT p.distance, sum(p.n) AS n FROM pairs AS p GROUP BY 1) AS p ON p.distance = k.distance) AS d),
+  days AS (
+    SELECT d.day, sum(d.n) AS n, sum(d.repeats) AS repeats,
+      CASE WHEN max(d.day) OVER () - min(d.day) OVER () < 182 THEN 'week' ELSE 'month' END AS unit
+    FROM (
+      SELECT r.day, count(*) AS n, 0 AS repeats
+      FROM asked AS q CROSS JOIN rows AS r
+      WHERE q.day_column IS NOT NULL AND r.counts AND r.day IS NOT NULL
+      GROUP BY r.day
+      UNION ALL
+      SELECT c.day, 0, count(*) FROM clusters AS c WHERE c.first < c.place AND c.day IS NOT NULL GROUP BY c.day) AS d
+    GROUP BY d.day),
+  periods AS (
+    SELECT jsonb_build_object('column', q.day_column, 'unit', min(p.unit), 'counts', jsonb_agg(
+      jsonb_build_object('from', p.first_day, 'rows', p.n, 'repeats', p.repeats) ORDER BY p.first_day)) AS periods
+    FROM asked AS q
+    CROSS JOIN (
+      -- no timestamp is as early as the first days of the first month
+      SELECT d.unit, CASE WHEN d.day < '4714-12-01 BC' THEN '4714-11-24 BC'
+          ELSE date_trunc(d.unit, d.day::timestamp)::date END AS first_day, sum(d.n) AS n, sum(d.repeats) AS repeats
+      FROM days AS d
+      GROUP BY 1, 2) AS p
+    GROUP BY q.day_column)
 
   SELECT jsonb_build_object('version', 1,
-      'settings', jsonb_build_object('query', s.asked, 'max_distance', s.max_distance, 'method', s.method,
-        'min_resemblance', s.min_resemblance, 'w', s.w, 'unit', s.unit, 'max_groups', max_groups,
-        'groups', s.members, 'has_content', c.has_content, 'columns', c.columns),
-      'counts', c.counts, 'sizes', c.sizes, 'distances', c.distances,
-      'cases', jsonb_build_object('all', c.counts -> 'clusters', 'kept', k.kept),
-      'rows', jsonb_build_object('all', c.counts -> 'cluster_rows', 'kept', r.kept),
-      'pairs', jsonb_build_object('all', c.n_pairs, 'kept', p.kept),
+      'settings', jsonb_build_object('query', q.statement, 'max_distance', q.max_distance, 'method', q.method,
+        'min_resemblance', q.min_resemblance, 'w', q.w, 'unit', q.unit, 'max_groups', q.max_groups,
+        'groups', q.grouped -> 'members', 'has_content', q.has_content, 'columns', q.names),
+      'counts', jsonb_build_object('rows', f.n, 'with_fingerprint', f.counted,
+        'without_fingerprint', f.n - f.counted, 'distinct_fingerprints', f.n_distinct,
+        'equal_sets', f.equal_sets, 'equal_rows', f.equal_rows, 'repeats', f.repeats, 'clusters', f.clusters,
+        'cluster_rows', f.clusters + f.repeats, 'largest', f.largest)
+        || CASE WHEN q.groups IS NULL THEN '{}' ELSE jsonb_build_object('without_case', f.free) END,
+      'sizes', z.sizes, 'distances', d.distances,
+      'cases', jsonb_build_object('all', f.clusters, 'kept', k.kept),
+      'rows', jsonb_build_object('all', f.clusters + f.repeats, 'kept', r.kept),
+      'pairs', jsonb_build_object('all', d.n, 'kept', p.kept),
       'examples', e.examples)
-    || CASE WHEN t.unit IS NULL THEN '{}' ELSE jsonb_build_object('periods',
-      jsonb_build_object('column', c.day_column, 'unit', t.unit, 'counts', t.counts)) END
-    || CASE WHEN o.n = 0 THEN '{}' ELSE jsonb_build_object('scopes',
-      jsonb_build_object('all', o.n, 'kept', o.kept)) END
-    || CASE WHEN s.members IS NULL THEN '{}' ELSE jsonb_build_object(
-      'decisions', s.decisions, 'questions', q.questions, 'decide', jsonb_build_object(
-        'key_type', s.key_type, 'decide', format('%s.simdup_decide', x.extnamespace::regnamespace))) END
+    || coalesce((SELECT jsonb_build_object('periods', t.periods) FROM periods AS t), '{}')
+    || CASE WHEN q.has_scope AND s.n > 0
+      THEN jsonb_build_object('scopes', jsonb_build_object('all', s.n, 'kept', s.kept)) ELSE '{}' END
+    || CASE WHEN q.groups IS NULL THEN '{}' ELSE
+      jsonb_build_object('questions', u.questions) || (q.grouped - 'members') END
     || jsonb_build_object('made', jsonb_build_object(
-      'at', to_char(s.started AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
-      'seconds', round(extract(epoch FROM clock_timestamp() - s.started), 3),
+      'at', to_char(q.started AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+      'seconds', round(extract(epoch FROM clock_timestamp() - q.started), 3),
       'postgresql', current_setting('server_version'), 'simdup', x.extversion))
-  FROM source AS s, counts AS c, periods AS t, scopes AS o, kept_cases AS k, kept_rows AS r, kept_pairs AS p,
-    examples AS e, questions AS q, pg_extension AS x
+  FROM asked AS q, figures AS f, sizes_to AS z, distances AS d, kept_scopes AS s, kept_cases AS k,
+    kept_rows AS r, kept_pairs AS p, examples AS e, questions AS u, pg_extension AS x
   WHERE x.extname = 'simdup';
 END;
-COMMENT ON FUNCTION simdup_report(text, integer, text, float8, integer, text, text[], integer, regclass) IS
+COMMENT ON FUNCTION simdup_report(regclass, integer, text, float8, integer, text, integer, regclass) IS
   'a table''s duplicates as data: counts, cases with what each letter adds, pairs, decisions, settings';
 
 -- The page's files, from 0: template, style sheet, script, texts.
@@ -431,14 +659,25 @@ COMMENT ON FUNCTION simdup_report_html(jsonb, text, text, jsonb, text, jsonb) IS
   'a report of simdup_report as one HTML page: cases, what each letter adds, pairs, decisions';
 
 CREATE FUNCTION simdup_report_html(
-  query text, title text, max_distance integer DEFAULT 8, method text DEFAULT 'leader',
+  source regclass, title text, max_distance integer DEFAULT 8, method text DEFAULT 'leader',
   min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4, unit text DEFAULT 'char',
-  params text[] DEFAULT '{}', max_groups integer DEFAULT 200, groups regclass DEFAULT NULL,
-  row_url text DEFAULT NULL, before jsonb DEFAULT NULL, lang text DEFAULT 'en',
-  translations jsonb DEFAULT NULL
-) RETURNS text LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000000
+  max_groups integer DEFAULT 200, groups regclass DEFAULT NULL, row_url text DEFAULT NULL,
+  before jsonb DEFAULT NULL, lang text DEFAULT 'en', translations jsonb DEFAULT NULL
+) RETURNS text LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000000
   RETURN simdup_report_html(
-    simdup_report(query, max_distance, method, min_resemblance, w, unit, params, max_groups, groups),
+    simdup_report(source, max_distance, method, min_resemblance, w, unit, max_groups, groups),
     title, row_url, before, lang, translations);
-COMMENT ON FUNCTION simdup_report_html(text, text, integer, text, float8, integer, text, text[], integer,
-  regclass, text, jsonb, text, jsonb) IS 'simdup_report of a query as one HTML page';
+COMMENT ON FUNCTION simdup_report_html(regclass, text, integer, text, float8, integer, text, integer, regclass,
+  text, jsonb, text, jsonb) IS 'simdup_report of a source as one HTML page';
+
+-- The name of a source as an untyped constant could be a jsonb just as well.
+CREATE FUNCTION simdup_report_html(
+  source text, title text, max_distance integer DEFAULT 8, method text DEFAULT 'leader',
+  min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4, unit text DEFAULT 'char',
+  max_groups integer DEFAULT 200, groups regclass DEFAULT NULL, row_url text DEFAULT NULL,
+  before jsonb DEFAULT NULL, lang text DEFAULT 'en', translations jsonb DEFAULT NULL
+) RETURNS text LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000000
+  RETURN simdup_report_html(source::regclass, title, max_distance, method, min_resemblance, w, unit,
+    max_groups, groups, row_url, before, lang, translations);
+COMMENT ON FUNCTION simdup_report_html(text, text, integer, text, float8, integer, text, integer, regclass,
+  text, jsonb, text, jsonb) IS 'simdup_report of a source by its name as one HTML page';

@@ -20,6 +20,7 @@
 #include "core/host.h"
 #include "core/search/index_entries.h"
 #include "server/arguments.h"
+#include "server/progress.h"
 #include "server/source.h"
 #include "server/spill.h"
 #include "shingles/stored_texts.h"

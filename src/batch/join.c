@@ -10,7 +10,7 @@
 #include "batch/join.h"
 #include "core/fingerprint/hamming.h"
 #include "joins/elements.h"
-#include "server/query.h"
+#include "server/progress.h"
 
 typedef struct FingerprintJoin
 {

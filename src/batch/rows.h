@@ -2,8 +2,8 @@
  * rows.h
  *	  The rows of a batch, and its distinct fingerprints.
  *
- * A row has a key and a fingerprint, and a scope and a content where the query
- * has these columns. Rows are numbered from 0 in query order. They are kept in
+ * A row has a key and a fingerprint, and perhaps a scope and a content. Rows are
+ * numbered from 0 in the order in which they come. They are kept in
  * memory, and in temporary files beyond maintenance_work_mem.
  */
 #ifndef SIMDUP_BATCH_ROWS_H
@@ -14,7 +14,7 @@
 #include "core/cluster/grouping.h"
 #include "core/join/allpairs.h"
 #include "server/keys.h"
-#include "server/query.h"
+#include "server/progress.h"
 #include "server/spill.h"
 #include "shingles/stored_texts.h"
 
@@ -39,18 +39,6 @@ typedef struct SimdupOptions
  */
 extern SimdupOptions simdup_options(FunctionCallInfo fcinfo);
 
-/* The most bytes of a text that a report looks at. */
-#define SIMDUP_MAX_SAMPLE (1024 * 1024)
-
-/* What the queries of a batch yield, and what is kept of it. */
-typedef enum SimdupRowKind
-{
-	SIMDUP_ROWS, /* a key and a fingerprint */
-	/* the same, of keys as texts, cut short; with contents to be shown */
-	SIMDUP_ROWS_TO_SHOW,
-	SIMDUP_TEXTS /* a key and a text */
-} SimdupRowKind;
-
 typedef struct SimdupRows
 {
 	MemoryContext context;	   /* all of the batch, a child of the caller's */
@@ -58,37 +46,19 @@ typedef struct SimdupRows
 	int64 budget;			   /* bytes */
 	int64 row_budget;		   /* where rows go to disk */
 	SimdupOptions options;	   /* zeroed if the function has none */
-	bool has_fp; /* else a key and a text, without a fingerprint */
-	Oid fp_type; /* of a query's column */
-	SimdupParameters *parameters;
 
 	SimdupKeys *keys;		   /* by number; NULL: not kept */
 	SimdupKeyNumbers *numbers; /* a key's number is its row's; NULL: no look-up */
 	Oid key_type;
 
-	/* columns of the query that is read, from 0; -1: none */
-	int content_column;
-	int scope_column;
 	SimdupStoredTexts *contents; /* to compare; NULL: they do not count */
-	SimdupKeys *samples; /* contents to show; NULL: keys keep their type */
-	FmgrInfo key_output; /* beside samples */
-	bool has_samples;	 /* the query has a column content */
-
 	/* A number for each scope, from 1; NULL is scope 0. */
-	SimdupKeyNumbers *scopes; /* NULL: the query has none */
+	SimdupKeyNumbers *scopes; /* NULL: there are none */
 	SimdupKeys *scope_keys;	  /* stay in memory */
-	Oid scope_type;
 	uint32 *scope; /* by number, until rows are distinct or go to disk */
-
-	/* Where not NULL: gets each row too, and the query may have more columns. */
-	SimdupRowSink row_sink;
-	void *row_sink_arg;
 
 	int64 n_before; /* rows of earlier batches, for progress messages */
 	uint32 n;		/* rows with a fingerprint */
-	uint32 n_first; /* of them, from the first query */
-	int n_queries;
-	int n_read;			/* queries, with the one that is read */
 	int64 n_null;		/* rows without a fingerprint */
 	int64 n_no_content; /* rows with one, but without the content they need */
 
@@ -106,24 +76,6 @@ typedef struct SimdupRows
  */
 #define SIMDUP_FINGERPRINT_BYTES (12 + 2 * (int64) sizeof(SimdupElement))
 #define SIMDUP_ROW_BYTES (SIMDUP_FINGERPRINT_BYTES + 4)
-
-/*
- * Begin a batch of n_queries queries in a memory context of its own, which is
- * the current one until simdup_rows_end deletes it. The fingerprint type is the
- * one beside the called function. The arguments key_type and params are found by
- * their names. With a min_resemblance the contents are kept, to be compared.
- */
-extern SimdupRows *simdup_rows_begin(FunctionCallInfo fcinfo, int n_queries,
-									 SimdupRowKind kind,
-									 const SimdupOptions *options);
-extern void simdup_rows_end(SimdupRows *rows);
-
-/*
- * Read the rows of the query or of the two queries, which are the first arguments.
- * Rows without a fingerprint are skipped, and so are those without a content
- * that counts. A NOTICE says how many, unless rows are read by key.
- */
-extern void simdup_rows_read(SimdupRows *rows, FunctionCallInfo fcinfo);
 
 /*
  * The rows of a batch that come one by one: what they have. They are numbered in
@@ -161,12 +113,13 @@ typedef struct SimdupRow
 } SimdupRow;
 
 /*
- * Begin such a batch, in a memory context as simdup_rows_begin does. Add all rows,
- * then call simdup_rows_distinct and simdup_find_groups or
+ * Begin such a batch, in a memory context of its own, which is the current one
+ * until simdup_rows_end deletes it. Add all rows, then call simdup_rows_distinct and simdup_find_groups or
  * simdup_join_fingerprints, then simdup_rows_end.
  */
 extern SimdupRows *simdup_rows_feed(const SimdupFeed *feed,
 									const SimdupOptions *options);
+extern void simdup_rows_end(SimdupRows *rows);
 
 /*
  * Add a row. Its values are copied. Return its number, or SIMDUP_NO_ROW for one
@@ -178,12 +131,6 @@ extern uint32 simdup_rows_add(SimdupRows *rows, const SimdupRow *row);
 extern int simdup_rows_kb(const SimdupRows *rows, int share);
 
 /*
- * Return the content of a row, up to SIMDUP_MAX_SAMPLE bytes, in the current
- * memory context. *cut tells whether the text goes on.
- */
-extern text *simdup_rows_sample(SimdupRows *rows, uint32 number, bool *cut);
-
-/*
  * The distinct fingerprints of a batch, each with its rows: fingerprints.c.
  *
  * A row has a position in the order of scopes and fingerprints. The rows of one
@@ -192,7 +139,7 @@ extern text *simdup_rows_sample(SimdupRows *rows, uint32 number, bool *cut);
  * below hide which.
  */
 
-/* Rows of one fingerprint: those of the first query first. */
+/* Rows of one fingerprint. */
 typedef struct SimdupFingerprint
 {
 	uint64 fp;

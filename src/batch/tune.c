@@ -13,6 +13,7 @@
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/hash.h"
 #include "server/arguments.h"
+#include "server/progress.h"
 #include "server/source.h"
 #include "server/spill.h"
 #include "type/simhash64.h"

@@ -26,7 +26,7 @@
 #include "core/compare/statistics.h"
 #include "core/host.h"
 #include "server/arguments.h"
-#include "server/query.h"
+#include "server/progress.h"
 #include "text/minhash64.h"
 #include "type/simhash64.h"
 
@@ -289,7 +289,6 @@ find_clusters(Clusters *clusters, WindowObject winobj, WindowCall *call,
 									   : cluster[row++];
 		clusters->key = simdup_alloc0((Size) n_clusters * sizeof(uint32));
 		clusters->keys = simdup_keys_begin(call->key_type);
-		simdup_keys_expect(clusters->keys, call->key_type, call->function);
 		MemoryContextSwitchTo(old);
 	}
 	simdup_rows_end(rows);
@@ -501,7 +500,6 @@ find_components(Components *components, FunctionCallInfo fcinfo,
 				errmsg("could not identify a comparison function for type %s",
 					   format_type_be(call->key_type)));
 	components->keys = simdup_keys_begin(call->key_type);
-	simdup_keys_expect(components->keys, call->key_type, call->function);
 	components->row_key = simdup_alloc((Size) n * sizeof(uint32));
 	context = AllocSetContextCreate(CurrentMemoryContext, "simdup components",
 									ALLOCSET_DEFAULT_SIZES);

@@ -25,7 +25,7 @@
 #include "core/host.h"
 #include "joins/node.h"
 #include "server/arguments.h"
-#include "server/query.h"
+#include "server/progress.h"
 #include "shingles/stored_texts.h"
 #include "text/minhash64.h"
 #include "type/simhash64.h"

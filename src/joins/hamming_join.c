@@ -14,7 +14,7 @@
 #include "core/host.h"
 #include "joins/elements.h"
 #include "joins/search.h"
-#include "server/query.h"
+#include "server/progress.h"
 #include "type/simhash64.h"
 
 /* The keys of one side: the hash and the high half; the low half and the row. */

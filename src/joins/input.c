@@ -13,7 +13,7 @@
 
 #include "core/host.h"
 #include "joins/input.h"
-#include "server/query.h"
+#include "server/progress.h"
 
 /*
  * Rows by number

@@ -21,7 +21,7 @@
 
 #include "joins/node.h"
 #include "shingles/stored_texts.h"
-#include "server/query.h"
+#include "server/progress.h"
 
 static const CustomExecMethods hamming_methods;
 static const CustomExecMethods shingle_methods;

@@ -22,7 +22,7 @@
 #include "core/host.h"
 #include "core/join/setjoin.h"
 #include "joins/search.h"
-#include "server/query.h"
+#include "server/progress.h"
 #include "text/minhash64.h"
 
 /* A row with a shingle. */

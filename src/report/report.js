@@ -391,17 +391,28 @@ function keptAnswers() {
   };
 }
 
+// Rows for the table of decisions, where the smaller key is first. The next refresh takes them.
+function inserts(pairs, answers) {
+  const { table, key_type: type, less, collation } = report.decide;
+  const rows = pairs.flatMap((pair, i) => (answers[i] === '' ? []
+    : [`  (${literal(pair.a)}::${type}, ${literal(pair.b)}::${type}, ${answers[i]})`]));
+  return rows.length === 0 ? [] : [`INSERT INTO ${table} (a, b, same)`,
+    `SELECT CASE WHEN v.a ${less} v.b${collation} THEN v.a ELSE v.b END, CASE WHEN v.a ${less} v.b${collation} THEN v.b ELSE v.a END, v.same FROM (VALUES`,
+    `${rows.join(',\n')}) AS v (a, b, same);`];
+}
+
 // One call for each answer; the last one refreshes the groups.
-function script(pairs, answers) {
+function decideCalls(pairs, answers) {
   const { decide, key_type: type } = report.decide;
   const given = ['true', 'false'].filter((one) => answers.includes(one));
-  const calls = given.map((one, i) => {
+  return given.map((one, i) => {
     const chosen = pairs.filter((_, j) => answers[j] === one);
     const keys = ['a', 'b'].map((side) => `ARRAY[${chosen.map((pair) => literal(pair[side])).join(', ')}]::${type}[]`);
     return `SELECT * FROM ${decide}(${literal(settings.groups)}, ${keys.join(', ')}, same => ${one}, refresh => ${i === given.length - 1});`;
   });
-  return `${["SET client_encoding = 'UTF8';", 'BEGIN;', ...calls, 'COMMIT;'].join('\n')}\n`;
 }
+
+const script = (statements) => `${["SET client_encoding = 'UTF8';", 'BEGIN;', ...statements, 'COMMIT;'].join('\n')}\n`;
 
 function offerQuestions() {
   const pairs = report.questions;
@@ -434,12 +445,14 @@ function offerQuestions() {
     tell();
   });
   addEventListener('beforeunload', (event) => { if (unsaved) event.preventDefault(); });
-  byId('save-answers').addEventListener('click', () => {
-    save('decisions.sql', 'application/sql', script(pairs, answers()));
+  const offer = (button, name, statements) => byId(button).addEventListener('click', () => {
+    save(name, 'application/sql', script(statements(pairs, answers())));
     kept.forget();
     unsaved = false;
-    byId('decided').textContent = say('saved', 'decisions.sql');
+    byId('decided').textContent = say('saved', name);
   });
+  offer('save-answers', 'decisions.sql', decideCalls);
+  offer('save-inserts', 'decisions-insert.sql', inserts);
   tell();
   if (n > 0) byId('kept').textContent = count('kept', n);
 }

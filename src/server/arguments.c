@@ -73,19 +73,6 @@ simdup_check_not_null(bool isnull, const char *name)
 }
 
 int
-simdup_integer_argument(FunctionCallInfo fcinfo, int argument, const char *name)
-{
-	/* a null of type integer may be meant as key_type: say so */
-	if (PG_ARGISNULL(argument))
-		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("%s must not be null", name),
-				errhint("Keys of type integer need no key_type."));
-	return get_fn_expr_argtype(fcinfo->flinfo, argument) == INT2OID
-			   ? PG_GETARG_INT16(argument)
-			   : PG_GETARG_INT32(argument);
-}
-
-int
 simdup_check_max_distance(FunctionCallInfo fcinfo, int argument)
 {
 	int max_distance = PG_GETARG_INT32(argument);

@@ -22,13 +22,6 @@ extern bool simdup_has_null(FunctionCallInfo fcinfo, int from, int n);
 /* ERROR if an argument that must have a value is NULL. */
 extern void simdup_check_not_null(bool isnull, const char *name);
 
-/*
- * Return an argument that is an integer or a smallint, and not NULL. Another form
- * of the function has key_type in its position.
- */
-extern int simdup_integer_argument(FunctionCallInfo fcinfo, int argument,
-								   const char *name);
-
 /* Check max_distance of a join: 0 to SIMDUP_MAX_PAIR_DISTANCE, not NULL. */
 extern int simdup_check_max_distance(FunctionCallInfo fcinfo, int argument);
 

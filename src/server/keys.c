@@ -1,6 +1,6 @@
 /*
  * keys.c
- *	  The keys of a query's rows, of any one type, by row number.
+ *	  Keys of rows, of any one type, by row number.
  *
  * A key is one word: its value, or for types passed by reference the offset of
  * its bytes. The bytes of all keys are one array: most keys are short, and
@@ -30,11 +30,8 @@
 struct SimdupKeys
 {
 	Oid type;
-	Oid function; /* that can be told another type; or InvalidOid */
 	int16 len;
 	bool byval;
-	const char *argument; /* the query that is read now */
-	Oid query_type;		  /* of its keys */
 	uint32 n;
 
 	/* in memory */
@@ -48,52 +45,6 @@ struct SimdupKeys
 	SimdupTempFile *byte_file; /* length, bytes */
 	StringInfoData buffer[SIMDUP_KEY_BUFFERS];
 };
-
-/*
- * ERROR for a key_type that is not null. A number by position may be taken for
- * it, since most functions have an option there in their other form.
- */
-static void
-refuse_key_type(FunctionCallInfo fcinfo, int argument, Oid type)
-{
-	static const char *const options[] = {"min_resemblance", "max_distance",
-										  "w"};
-	const char *value = simdup_key_text(type, PG_GETARG_DATUM(argument));
-	double number = strtod(value, NULL);
-	const char *option = NULL;
-
-	for (int i = number > 0 && number < 1 ? 0 : 1;
-		 i < (int) lengthof(options) && option == NULL; i++)
-		if (simdup_named_argument(fcinfo, options[i]) >= 0)
-			option = options[i];
-	if (TypeCategory(type) != TYPCATEGORY_NUMERIC)
-		value = "3";
-	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			errmsg("key_type must be null"),
-			errdetail("The argument is a value of type %s.",
-					  format_type_be(type)),
-			option == NULL
-				? errhint("For keys of that type, write NULL::%s.",
-						  format_type_be(type))
-				: errhint("For keys of that type, write NULL::%s. For a number, write %s => %s.",
-						  format_type_be(type), option, value));
-}
-
-Oid
-simdup_key_type_argument(FunctionCallInfo fcinfo)
-{
-	int argument = simdup_named_argument(fcinfo, "key_type");
-	Oid type;
-
-	if (argument < 0)
-		return INT8OID;
-	type = get_fn_expr_argtype(fcinfo->flinfo, argument);
-	if (!OidIsValid(type))
-		elog(ERROR, "could not determine the type of the keys");
-	if (!PG_ARGISNULL(argument))
-		refuse_key_type(fcinfo, argument, type);
-	return type;
-}
 
 char *
 simdup_key_text(Oid type, Datum key)
@@ -120,15 +71,6 @@ simdup_keys_begin(Oid type)
 	return keys;
 }
 
-SimdupKeys *
-simdup_keys_of_function(FunctionCallInfo fcinfo)
-{
-	SimdupKeys *keys = simdup_keys_begin(simdup_key_type_argument(fcinfo));
-
-	keys->function = fcinfo->flinfo->fn_oid;
-	return keys;
-}
-
 void
 simdup_keys_end(SimdupKeys *keys)
 {
@@ -141,40 +83,13 @@ simdup_keys_end(SimdupKeys *keys)
 	pfree(keys);
 }
 
-void
-simdup_keys_expect(SimdupKeys *keys, Oid type, const char *argument)
-{
-	if (type != keys->type &&
-		(keys->type != INT8OID || (type != INT4OID && type != INT2OID)))
-		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
-				errmsg("key of the query in argument \"%s\" is of type %s, not %s",
-					   argument, format_type_be(type),
-					   format_type_be(keys->type)),
-				OidIsValid(keys->function)
-					? errhint("Write %s(%s, NULL::%s), or cast the key to %s.",
-							  get_func_name(keys->function),
-							  strcmp(argument, "query") == 0
-								  ? argument
-								  : "new_query, old_query",
-							  format_type_be(type), format_type_be(keys->type))
-					: errhint("Cast the key to %s.",
-							  format_type_be(keys->type)));
-	keys->query_type = type;
-	keys->argument = argument;
-}
-
 Datum
 simdup_keys_take(SimdupKeys *keys, Datum key, bool isnull)
 {
 	if (isnull)
 		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				errmsg("key must not be null"),
-				errdetail("The query in argument \"%s\" yields a row without a key.",
-						  keys->argument));
-	/* a smaller integer */
-	if (keys->query_type != keys->type)
-		return Int64GetDatum(keys->query_type == INT2OID ? DatumGetInt16(key)
-														 : DatumGetInt32(key));
+				errdetail("A row has no key."));
 	if (keys->len == -1)
 		return PointerGetDatum(PG_DETOAST_DATUM(key));
 	return key;

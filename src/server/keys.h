@@ -1,6 +1,6 @@
 /*
  * keys.h
- *	  The keys of a query's rows, of any one type, by row number.
+ *	  Keys of rows, of any one type, by row number.
  */
 #ifndef SIMDUP_SERVER_KEYS_H
 #define SIMDUP_SERVER_KEYS_H
@@ -12,29 +12,12 @@
 
 typedef struct SimdupKeys SimdupKeys;
 
-/*
- * Return the type of the keys: that of key_type, bigint without one. ERROR if
- * key_type is not null.
- */
-extern Oid simdup_key_type_argument(FunctionCallInfo fcinfo);
-
 /* Return a key as its type writes it. */
 extern char *simdup_key_text(Oid type, Datum key);
 
 /* Return a new store for keys of a type, in the current memory context. */
 extern SimdupKeys *simdup_keys_begin(Oid type);
-/*
- * Return a new store for keys of the type that the function's key_type names.
- */
-extern SimdupKeys *simdup_keys_of_function(FunctionCallInfo fcinfo);
 extern void simdup_keys_end(SimdupKeys *keys);
-
-/*
- * Check that keys of this type can be stored, before the rows of a query.
- * Smaller integers are stored as bigint.
- */
-extern void simdup_keys_expect(SimdupKeys *keys, Oid type,
-							   const char *argument);
 
 /*
  * Add the key of the next row; rows are numbered from 0. ERROR if it is NULL.

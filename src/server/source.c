@@ -29,6 +29,45 @@
 
 /* Running a SELECT */
 
+/* Passes rows to a sink. It begins and ends as the server's None_Receiver. */
+typedef struct RowReceiver
+{
+	DestReceiver pub;
+	SimdupRowSink sink;
+	void *arg;
+	MemoryContext context;
+} RowReceiver;
+
+static bool
+receive_row(TupleTableSlot *slot, DestReceiver *self)
+{
+	RowReceiver *receiver = (RowReceiver *) self;
+	MemoryContext old = MemoryContextSwitchTo(receiver->context);
+
+	slot_getallattrs(slot);
+	receiver->sink(receiver->arg, slot);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(receiver->context);
+	return true;
+}
+
+static void
+receive_rows(SPIPlanPtr plan, SimdupRowSink sink, void *arg)
+{
+	RowReceiver receiver = {.pub = *None_Receiver, .sink = sink, .arg = arg};
+	SPIExecuteOptions options = {.read_only = true, .dest = &receiver.pub};
+	int result;
+
+	receiver.pub.receiveSlot = receive_row;
+	receiver.pub.mydest = DestTuplestore;
+	receiver.context = AllocSetContextCreate(CurrentMemoryContext, "simdup row",
+											 ALLOCSET_SMALL_SIZES);
+	result = SPI_execute_plan_extended(plan, &options);
+	if (result != SPI_OK_SELECT)
+		elog(ERROR, "SPI_execute_plan_extended failed: %s",
+			 SPI_result_code_string(result));
+}
+
 /* Run a SELECT. A parallel plan gives rows in another order each time. */
 static void
 run_select(const char *statement, bool in_order, SimdupRowSink sink, void *arg)
@@ -41,7 +80,7 @@ run_select(const char *statement, bool in_order, SimdupRowSink sink, void *arg)
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare_cursor failed: %s",
 			 SPI_result_code_string(SPI_result));
-	simdup_receive_rows(plan, NULL, sink, arg);
+	receive_rows(plan, sink, arg);
 	SPI_finish();
 }
 

@@ -5,9 +5,14 @@
 #ifndef SIMDUP_SERVER_SOURCE_H
 #define SIMDUP_SERVER_SOURCE_H
 
+#include "executor/tuptable.h"
 #include "fmgr.h"
 
-#include "server/query.h"
+/*
+ * Take a row, all of whose values are in the slot, in a memory context that is
+ * reset after it.
+ */
+typedef void (*SimdupRowSink)(void *arg, TupleTableSlot *row);
 
 /*
  * Columns that a reader may want:

@@ -92,7 +92,6 @@ simdup_stored_texts_begin(SimdupShingling shingling)
 	SimdupStoredTexts *contents = begin_sets(shingling);
 
 	contents->store = simdup_keys_begin(TEXTOID);
-	simdup_keys_expect(contents->store, TEXTOID, "query");
 	simdup_keys_spill(contents->store);
 	return contents;
 }

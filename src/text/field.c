@@ -23,7 +23,7 @@
 #include "utils/lsyscache.h"
 #include "utils/pg_locale.h"
 
-#include "server/query.h"
+#include "server/settings.h"
 
 /* How a type's values become text: what value::text would do. */
 typedef struct TextConversion

@@ -27,7 +27,7 @@
 #include "utils/varlena.h"
 
 #include "server/arguments.h"
-#include "server/query.h"
+#include "server/settings.h"
 #include "triggers/identity.h"
 
 /* Check whether the user may read the trigger's table, or else these columns. */

@@ -147,8 +147,7 @@ FROM (SELECT count(*) AS n FROM petition_case GROUP BY id) AS cases;
 \pset format unaligned
 \pset tuples_only on
 \o :report
-SELECT simdup_report_html(simdup_report('SELECT id, minhash64(content), content FROM petition ORDER BY id',
-                                        groups => 'petition_case'), 'Near-duplicate petitions');
+SELECT simdup_report_html('petition', 'Near-duplicate petitions', groups => 'petition_case');
 \o
 \pset format aligned
 \pset tuples_only off

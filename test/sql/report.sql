@@ -18,6 +18,11 @@ INSERT INTO letter VALUES
   ('7', 'ffffffff00000000', U&'\8DEF\9762\6709\5751\FF0C\8BF7\5FEB\4FEE\3002', 'infinity', 'Fish'),
   ('8', NULL, 'Nothing.', '2024-05-01', 'Fish'),
   ('9', '0000000000000000', 'The lamp in Fish Street is out.', '2024-05-01', 'Fish');
+CREATE VIEW letters AS SELECT id AS key, fp, at, body AS content, length(body) AS n, district AS scope FROM letter;
+CREATE VIEW texts AS SELECT id AS key, fp, body AS content FROM letter;
+CREATE VIEW fingerprints AS SELECT id AS key, fp FROM letter;
+CREATE VIEW few AS SELECT id AS key, fp FROM letter WHERE id < '5';
+CREATE VIEW none AS SELECT id AS key, fp FROM letter WHERE false;
 
 -- every field, a line each
 \pset format unaligned
@@ -29,17 +34,18 @@ CREATE FUNCTION lines(report jsonb) RETURNS SETOF text LANGUAGE sql AS $$
     UNION ALL SELECT (n - 1)::text, value, n FROM jsonb_array_elements(CASE jsonb_typeof(e.value) WHEN 'array' THEN e.value END) WITH ORDINALITY AS a (value, n)) AS l ON true
   WHERE e.key <> 'made' ORDER BY e.ordinality, l.ordinality
 $$;
-SELECT lines(simdup_report('SELECT id, fp, at, body AS content, length(body) AS n, district AS scope FROM letter ORDER BY id', 3));
-SELECT jsonb_object_agg(key, jsonb_typeof(value)) FROM jsonb_each(simdup_report('SELECT id, fp FROM letter', 3) -> 'made');
+SELECT lines(simdup_report('letters', 3));
+SELECT jsonb_object_agg(key, jsonb_typeof(value)) FROM jsonb_each(simdup_report('fingerprints', 3) -> 'made');
 -- without content, scope and dates; by another method; of no rows
-SELECT lines(simdup_report('SELECT id, fp FROM letter WHERE id < $1 ORDER BY id', 3, 'connected', params => '{5}'));
-SELECT lines(simdup_report('SELECT id, fp FROM letter WHERE false', 0));
+SELECT lines(simdup_report('few', 3, 'connected'));
+SELECT lines(simdup_report('none', 0));
 \pset format aligned
 \pset tuples_only off
-SELECT r -> 'counts' -> 'clusters', r -> 'cases' -> 'kept' FROM simdup_report('SELECT id, fp, body AS content FROM letter', max_groups => 0) AS r;
+SELECT r -> 'counts' -> 'clusters', r -> 'cases' -> 'kept' FROM simdup_report('texts', max_groups => 0) AS r;
 -- the same clusters as simdup_cluster, and the same pairs as a join
 CREATE TABLE family AS SELECT i AS id, ((i % 60 * 7919)::bigint << 20 | (i * 37 % 8))::simhash64 AS fp, 'Letter ' || i % 60 || ' about ' || i % 11 AS body, i % 3 AS district,
   timestamp '2020-01-01' + i * interval '3 days' AS at FROM generate_series(1, 600) AS i;
+CREATE VIEW families AS SELECT id AS key, fp, body AS content, district AS scope, at FROM family;
 SELECT method, min_resemblance, c.clusters = (r -> 'counts' ->> 'clusters')::bigint AS clusters,
   c.rows = (r -> 'counts' ->> 'cluster_rows')::bigint AS rows,
   (SELECT jsonb_agg(jsonb_build_array(distance, n) ORDER BY distance) FROM (SELECT a.fp <~> b.fp AS distance, count(*) AS n FROM family a JOIN family b ON a.id < b.id AND a.district = b.district AND simhash_within(a.fp, b.fp, 3)
@@ -50,41 +56,56 @@ SELECT method, min_resemblance, c.clusters = (r -> 'counts' ->> 'clusters')::big
   (SELECT sum((s ->> 'repeats')::bigint) FROM jsonb_array_elements(r -> 'scopes' -> 'kept') AS s) = (r -> 'counts' ->> 'repeats')::bigint AS by_scope,
   (SELECT sum((z ->> 'clusters')::bigint) FROM jsonb_array_elements(r -> 'sizes') AS z) = (r -> 'counts' ->> 'clusters')::bigint AS by_size
 FROM (VALUES ('leader', NULL::float8), ('leader', 0.6), ('connected', NULL)) AS v (method, min_resemblance),
-  LATERAL (SELECT simdup_report('SELECT id, fp, body AS content, district AS scope, at FROM family ORDER BY id', 3, method, min_resemblance) AS r) AS r,
+  LATERAL (SELECT simdup_report('families', 3, method, min_resemblance) AS r) AS r,
   LATERAL (SELECT count(*) AS clusters, sum(n) AS rows FROM (
     SELECT count(*) AS n FROM (SELECT simdup_cluster(id, fp, body, 3, min_resemblance, method) OVER (PARTITION BY district ORDER BY id) AS cluster FROM family) AS x
     GROUP BY cluster HAVING count(*) > 1) AS s) AS c;
--- the first and the last days there are
+-- the first and the last days there are, by month and by week
+CREATE TABLE day AS SELECT i AS key, simhash64 '00000000000000ff' AS fp, at
+FROM unnest(ARRAY['4714-11-24 BC', '4713-01-01 BC', '2024-02-29', NULL, '294276-12-31', '5874897-12-31', '-infinity']::date[]) WITH ORDINALITY AS u (at, i);
+CREATE VIEW first_days AS SELECT * FROM day WHERE at < '4713-01-02 BC';
 SELECT r -> 'periods' AS periods, r #> '{cases,kept,0,from}' AS from, r #> '{cases,kept,0,to}' AS to
-FROM simdup_report($$SELECT i, simhash64 '00000000000000ff', at FROM unnest(ARRAY['4713-01-01 BC', '2024-02-29', NULL, '294276-12-31', '5874897-12-31', '-infinity']::date[]) WITH ORDINALITY AS u (at, i)$$) AS r;
+FROM unnest('{day,first_days}'::regclass[]) AS source, LATERAL (SELECT simdup_report(source) AS r) AS r;
+-- scopes are told apart by their type: equal numbers are one, and no scope is one
+CREATE TABLE scoped AS SELECT i AS key, simhash64 '00000000000000ff' AS fp, (ARRAY[1.0, 1.00, 2, NULL, NULL, 2.5])[i] AS scope FROM generate_series(1, 6) AS i;
+SELECT r #> '{counts,clusters}' AS clusters, r #> '{distances,0,pairs}' AS pairs, r #> '{scopes,kept}' AS scopes FROM simdup_report('scoped') AS r;
+-- ten thousand equal rows are counted; the nearest pairs are listed
+CREATE TABLE equal AS SELECT i AS key, CASE WHEN i > 10000 THEN i ELSE 0 END::bigint::simhash64 AS fp FROM generate_series(1, 10002) AS i;
+SELECT r #> '{pairs,all}' AS pairs, jsonb_array_length(r #> '{pairs,kept}') AS listed, r #> '{pairs,kept,0}' AS first, r #> '{pairs,kept,-1}' AS last, r #> '{examples,0}' AS example
+FROM simdup_report('equal', 0) AS r;
 -- a text is cut between words
 SELECT simdup_report_start(t, 9) FROM unnest(ARRAY['one two three', 'one two t', E'one\n  twothree', '0123456789', NULL]) AS t;
-SELECT simdup_report(q) FROM unnest('{SELECT fp FROM letter,letter}'::text[]) AS q;
-SELECT simdup_report('SELECT id, fp FROM letter', max_groups => -1);
-SELECT simdup_report('SELECT id, fp FROM letter', max_groups => NULL);
-SELECT simdup_report('SELECT id, fp FROM letter', min_resemblance => 0.5);
+SELECT simdup_report('letter');
+SELECT simdup_report('texts', max_groups => -1);
+SELECT simdup_report('texts', max_groups => NULL);
+SELECT simdup_report('texts', 33);
+SELECT simdup_report('fingerprints', min_resemblance => 0.5);
 SELECT simdup_report(NULL) IS NULL AS none, simdup_report_html(NULL, 't') IS NULL AS no_page, simdup_report_html('{"counts": {"rows": 0}}'::jsonb, NULL) IS NULL AS no_title;
 
 -- memory and disk give the same report
 SET maintenance_work_mem = '1MB';
+SET work_mem = '64kB';
 CREATE TABLE many AS
   SELECT i AS id, (('x' || substr(md5((i / 3)::text), 1, 16))::bit(64))::simhash64 AS fp, repeat(i || ' word ', 60) AS body, date '2024-01-01' + i % 100 AS at
   FROM generate_series(3, 30002) AS i;
-SELECT md5((simdup_report('SELECT id, fp, body AS content, at FROM many ORDER BY id') - 'made')::text) AS on_disk \gset
+CREATE VIEW manys AS SELECT id AS key, fp, body AS content, at FROM many;
+SELECT md5((simdup_report('manys') - 'made')::text) AS on_disk \gset
 RESET maintenance_work_mem;
-SELECT md5((simdup_report('SELECT id, fp, body AS content, at FROM many ORDER BY id') - 'made')::text) = :'on_disk' AS same;
+RESET work_mem;
+SELECT md5((simdup_report('manys') - 'made')::text) = :'on_disk' AS same;
 
 -- many groups: bounded, and says what it leaves out; of a large group the first rows
 SELECT n, r -> 'cases' -> 'all' AS cases, jsonb_array_length(r -> 'cases' -> 'kept') AS kept, octet_length((r -> 'cases')::text) < 9000000 AS bounded, jsonb_array_length(r -> 'rows' -> 'kept') > 10000 AS rows
-FROM unnest(ARRAY[0, 7]) AS n, LATERAL (SELECT simdup_report('SELECT id, fp, body AS content FROM many ORDER BY id', 0, max_groups => n) AS r) AS r;
-SELECT octet_length(p) BETWEEN 1000000 AND 20000000 AS bounded, p ~ '^[\x01-\x7f]*$' AS ascii FROM simdup_report_html(simdup_report('SELECT id, fp, body AS content FROM many ORDER BY id', 0, max_groups => 1000000), 'Many') AS p;
-SELECT octet_length(p) < 3000000 AS bounded FROM simdup_report_html(simdup_report($$
-  SELECT repeat('k', 100) || id, fp, repeat(U&'\8DEF\706F\574F\4E86' || id, 100) || repeat(U&'\8BF7\4FEE\7406' || -id, id % 3 * 50) AS content FROM many ORDER BY id$$), 'Many') AS p;
+FROM unnest(ARRAY[0, 7]) AS n, LATERAL (SELECT simdup_report('manys', 0, max_groups => n) AS r) AS r;
+SELECT octet_length(p) BETWEEN 1000000 AND 20000000 AS bounded, p ~ '^[\x01-\x7f]*$' AS ascii FROM simdup_report_html(simdup_report('manys', 0, max_groups => 1000000), 'Many') AS p;
+CREATE VIEW long_keys AS SELECT repeat('k', 100) || id AS key, fp, repeat(U&'\8DEF\706F\574F\4E86' || id, 100) || repeat(U&'\8BF7\4FEE\7406' || -id, id % 3 * 50) AS content FROM many;
+SELECT octet_length(p) < 3000000 AS bounded FROM simdup_report_html('long_keys', 'Many') AS p;
+CREATE VIEW one AS SELECT id AS key, simhash64 '00000000000000ff' AS fp, at FROM many;
 SELECT c -> 'size' AS size, c -> 'compared' AS compared, jsonb_array_length(c -> 'members') AS shown, c -> 'from' AS from, c -> 'to' AS to
-FROM simdup_report('SELECT id, simhash64 ''00000000000000ff'', at FROM many ORDER BY id') AS r, jsonb_array_elements(r -> 'cases' -> 'kept') AS c;
+FROM simdup_report('one') AS r, jsonb_array_elements(r -> 'cases' -> 'kept') AS c;
 
 -- the page: ASCII, nothing loaded, checks
-SELECT simdup_report('SELECT id, fp, body AS content FROM letter ORDER BY id', 3) AS report \gset
+SELECT simdup_report('texts', 3) AS report \gset
 SELECT simdup_report_html(:'report'::jsonb, U&'L\00e9tters <b>', '/x/%s', lang => 'zh') AS page \gset
 SELECT :'page' ~ '^[\x01-\x7f]*$' AS ascii, regexp_replace(:'page', '<(script|style)\M.*?</\1>', '', 'g') ~ '(src=|href="[^#]|url\(|@import|\son\w+=|style=)' AS loads_or_runs,
   :'page' ~ '@' AND regexp_replace(:'page', '<style>.*?</style>|<script.*?</script>', '', 'g') ~ '@' AS left_open;
@@ -108,12 +129,13 @@ SELECT simdup_report_html(:'report'::jsonb, 't', translations => '["Fall"]');
 SELECT simdup_report_html('{}'::jsonb, 't');
 
 -- 1 MB and more, compressed, out of line and computed
-CREATE TABLE large (id int, fp simhash64, body text);
-ALTER TABLE large ALTER body SET STORAGE EXTERNAL;
+CREATE TABLE large (id int PRIMARY KEY, fp simhash64, content text);
+ALTER TABLE large ALTER content SET STORAGE EXTERNAL;
 INSERT INTO large SELECT i, '00000000000000ff', repeat('one two three four five ', 60000) || CASE i WHEN 1 THEN 'end' ELSE 'END' END FROM generate_series(1, 2) AS i;
 INSERT INTO large SELECT i, '00000000000000ff', 'different ' || repeat('one two three four five ', 40000) || i FROM generate_series(3, 4) AS i;
 SELECT octet_length(r::text) < 200000 AS small, m -> 'key' AS key, m -> 'cut' AS cut, m -> 'adds' AS adds
-FROM simdup_report('SELECT id, fp, body AS content FROM large ORDER BY id') AS r, jsonb_array_elements(r #> '{cases,kept,0,members}') AS m;
+FROM simdup_report('large') AS r, jsonb_array_elements(r #> '{cases,kept,0,members}') AS m;
 
-DROP TABLE letter, family, many, large;
+SET client_min_messages = warning;
+DROP TABLE letter, family, many, large, day, scoped, equal CASCADE;
 DROP FUNCTION lines;

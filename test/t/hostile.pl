@@ -143,8 +143,8 @@ my %statements = (
 		SELECT a, b, why FROM ext.simdup_review('data.page_case');
 		SELECT * FROM ext.simdup_undecide('data.page_case', ARRAY[12], ARRAY[1]);
 		SELECT ext.simdup_group_of('data.page_case', 1), ext.simdup_ungroup('data.page_case')},
-	'simdup_report' => q{SELECT ext.simdup_report('SELECT id, fp FROM data.doc') OPERATOR(pg_catalog.-) 'made'},
-	'simdup_report_html' => q{SELECT pg_catalog.regexp_replace(ext.simdup_report_html(ext.simdup_report('SELECT id, fp, body AS content FROM data.doc'), 'title'), '"made": \{.*?\}', '')},
+	'simdup_report' => q{SELECT ext.simdup_report('data.doc') OPERATOR(pg_catalog.-) 'made'},
+	'simdup_report_html' => q{SELECT pg_catalog.regexp_replace(ext.simdup_report_html(ext.simdup_report('data.page'), 'title'), '"made": \{.*?\}', '')},
 	'simdup_explain' => q{SELECT * FROM ext.simdup_explain('a rose is a rose', 'a rose is red', 'simhash', 1)},
 	'imatch_lexicon' => q{SELECT ext.imatch_lexicon(body, 0, 9, 'word') FROM data.doc},
 	'term_idf' => q{SELECT t.* FROM (SELECT ext.term_idf(body) AS terms FROM data.doc) AS a, pg_catalog.unnest(terms) AS t},
@@ -235,8 +235,8 @@ is(sql('SELECT count(*) FROM data.doc'), '12', 'nothing was dropped');
 # --- the report
 
 my @bad = ('<script>alert(1)</script>', q{"><img src=x onerror=alert(1)>}, q{' onload='x}, '&amp;', '</style><b>', "\xe2\x80\xa8");
-my $page = sql('SELECT ext.simdup_report_html(ext.simdup_report($q$SELECT k, ext.simhash64 \'00000000000000ff\', s AS content FROM (VALUES '
-	  . join(', ', map { "(\$k\$$_\$k\$, \$k\$$_\$k\$), (\$k\$$_\$k\$, \$k\$$_\$k\$)" } @bad) . ") AS v (k, s)\$q\$), \$t\$" . join(' ', @bad) . '$t$)');
+my $page = sql('CREATE VIEW data.bad AS SELECT k AS key, ext.simhash64 \'00000000000000ff\' AS fp, s AS content FROM (VALUES '
+	  . join(', ', map { "(\$k\$$_\$k\$, \$k\$$_\$k\$), (\$k\$$_\$k\$, \$k\$$_\$k\$)" } @bad) . ") AS v (k, s); SELECT ext.simdup_report_html('data.bad'::regclass, \$t\$" . join(' ', @bad) . '$t$)');
 my @scripts = $page =~ /<script\b([^>]*)>/gi;
 is("@scripts", ' type="application/json" id="texts"  type="application/json" id="data" ', 'a report has its own three scripts');
 unlike($page, qr/<img\b|<b>|[^\x00-\x7f]/i, 'and no tag of its data');
@@ -313,12 +313,8 @@ for my $settings (
 	is($near_it, $near_none, "no message tells of a row that the writer may not see: $settings");
 }
 sql('DROP POLICY speaks ON data.petition; DELETE FROM data.petition WHERE id = 13');
-{
-	my $report = q{SELECT ext.simdup_report('SELECT id, fp FROM data.petition') -> 'counts' -> 'rows'};
-	my $by_hand = $report =~ s/data\.petition/(SELECT * FROM data.petition WHERE who = ''clerk'') AS p/gr;
-
-	is(said($report, @as_clerk), sql($by_hand), 'a report sees what its caller may');
-}
+is( said(q{SELECT ext.simdup_report('data.petition') -> 'counts' -> 'rows'}, @as_clerk),
+	sql(q{SELECT count(*) FROM data.petition WHERE who = 'clerk'}), 'a report sees what its caller may');
 
 # security barriers: what is not leakproof does not see rows before the barrier
 sql(<<'SQL');
@@ -445,7 +441,8 @@ SELECT count(*) FROM t WHERE simhash(body) IS NULL OR minhash_signature(body, 8,
   OR simdup_strip_html(body) IS NULL OR simdup_hash(body) IS NULL OR rabin_fingerprint(body) IS NULL OR simhash(body, tokenizer => 'char:3') IS NULL;
 SET enable_nestloop = off;
 SELECT count(*) FROM t AS a JOIN t AS b ON a.i < b.i AND shingle_resemblance(a.body, b.body, 1, 'word') >= 1;
-SELECT simdup_report_html(simdup_report('SELECT body, simhash(body), body AS content FROM t'), body) ~ '^[[:ascii:]]*\$' FROM t LIMIT 1;
+CREATE VIEW v AS SELECT body AS key, simhash(body) AS fp, body AS content FROM t;
+SELECT simdup_report_html(simdup_report('v'), body) ~ '^[[:ascii:]]*\$' FROM t LIMIT 1;
 SQL
 	"0\n0\nt", 'bytes that are no text in an encoding without rules');
 

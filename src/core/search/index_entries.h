@@ -81,15 +81,4 @@ extern void simdup_sort_entries(SimdupEntry *entries, size_t n,
 /* Sort entries, with spare room of its own. */
 extern void simdup_sort_pairs(SimdupEntry *entries, size_t n);
 
-/* Return how many of the first n > 0 entries have the value of the first. */
-static inline uint32_t
-simdup_equal_values(const SimdupEntry *entries, size_t n)
-{
-	uint32_t count = 1;
-
-	while (count < n && entries[count].value == entries->value)
-		count++;
-	return count;
-}
-
 #endif /* SIMDUP_CORE_SEARCH_INDEX_ENTRIES_H */

@@ -1,0 +1,134 @@
+/*
+ * progress.c
+ *	  Tells the caller how far a batch is.
+ *
+ * Other sessions see that the statement runs, in pg_stat_activity, and no
+ * more. The server's progress views know only its own commands, and shared
+ * memory would need a preloaded library.
+ */
+#include "postgres.h"
+#include "compat.h"
+
+#include <limits.h>
+
+#include "utils/guc.h"
+#include "utils/timestamp.h"
+
+#include "server/progress.h"
+
+/* Calls between two looks at the clock. */
+#define CALLS_PER_LOOK 256
+
+static int progress_interval_ms = 5000;
+
+typedef struct Progress
+{
+	const char *function;
+	const char *phase;
+	int64 done;
+	int64 total;
+	TimestampTz told;
+} Progress;
+
+/* Of the innermost batch: a batch's query may run another. */
+static Progress progress;
+static int progress_calls;
+
+typedef struct ProgressEnd
+{
+	MemoryContextCallback callback;
+	Progress outer;
+	TimestampTz *told;
+} ProgressEnd;
+
+void
+simdup_progress_init(void)
+{
+	DefineCustomIntVariable("simdup.progress_interval",
+							"Least time between two progress messages of a batch function.",
+							"0 turns them off.", &progress_interval_ms, 5000, 0,
+							INT_MAX, PGC_USERSET, GUC_UNIT_MS, NULL, NULL,
+							NULL);
+}
+
+/* End the reports when the batch's memory context goes. */
+static void
+progress_end(void *arg)
+{
+	ProgressEnd *end = arg;
+
+	if (end->told != NULL)
+		*end->told = progress.told;
+	progress = end->outer;
+}
+
+void
+simdup_progress_begin(const char *function, TimestampTz *told)
+{
+	ProgressEnd *end = palloc(sizeof(ProgressEnd));
+
+	end->outer = progress;
+	end->told = told;
+	end->callback.func = progress_end;
+	end->callback.arg = end;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &end->callback);
+	memset(&progress, 0, sizeof(progress));
+	progress.function = function;
+	progress.told = told != NULL && *told != 0 ? *told : GetCurrentTimestamp();
+	simdup_progress_phase("starting", 0);
+}
+
+void
+simdup_progress_phase(const char *phase, int64 total)
+{
+	progress.phase = phase;
+	progress.done = 0;
+	progress.total = total;
+}
+
+void
+simdup_progress_done(int64 done)
+{
+	if (++progress_calls % CALLS_PER_LOOK == 0)
+		simdup_progress_look(done);
+}
+
+void
+simdup_progress_look(int64 done)
+{
+	TimestampTz now;
+
+	if (progress.function == NULL || progress_interval_ms == 0)
+		return;
+	progress.done = Max(progress.done, done);
+	now = GetCurrentTimestamp();
+	if (!TimestampDifferenceExceeds(progress.told, now, progress_interval_ms))
+		return;
+	progress.told = now;
+	if (progress.total > 0)
+		ereport(NOTICE, errmsg("%s: %s, " INT64_FORMAT " of " INT64_FORMAT,
+							   progress.function, progress.phase, progress.done,
+							   progress.total));
+	else
+		ereport(NOTICE, errmsg("%s: %s, " INT64_FORMAT, progress.function,
+							   progress.phase, progress.done));
+}
+
+void
+simdup_tell_skipped(int64 n_no_fp, int64 n_no_content, int64 n)
+{
+	if (n_no_fp > 0)
+		ereport(NOTICE,
+				errmsg_plural("skipped %lld row without a fingerprint",
+							  "skipped %lld rows without a fingerprint",
+							  (unsigned long) n_no_fp, (long long) n_no_fp),
+				n + n_no_content > 0
+					? 0
+					: errhint(
+						  "No row has one. Fill the column first: SET fp = minhash64(content)."));
+	if (n_no_content > 0)
+		ereport(NOTICE, errmsg_plural("skipped %lld row without a text",
+									  "skipped %lld rows without a text",
+									  (unsigned long) n_no_content,
+									  (long long) n_no_content));
+}

@@ -1,0 +1,36 @@
+/*
+ * progress.h
+ *	  How far a batch is, told to the caller by NOTICEs.
+ */
+#ifndef SIMDUP_SERVER_PROGRESS_H
+#define SIMDUP_SERVER_PROGRESS_H
+
+#include "datatype/timestamp.h"
+
+/* Define simdup.progress_interval, once, when the module loads. */
+extern void simdup_progress_init(void);
+
+/*
+ * Begin to report for the named function, until the current memory context is
+ * reset or deleted, on every way out. Without it the calls below do nothing.
+ * *told is the time of the last report, 0 before the first one; it outlives many
+ * short runs of one statement. NULL: there is one run.
+ */
+extern void simdup_progress_begin(const char *function, TimestampTz *told);
+
+/* Begin a phase of total units, 0 if unknown. phase stays a pointer. */
+extern void simdup_progress_phase(const char *phase, int64 total);
+
+/*
+ * Note that `done` units of the phase are done. Look at the clock, and report
+ * if it is time. The number never goes back within a phase.
+ */
+extern void simdup_progress_look(int64 done);
+
+/* Note the same in a tight loop. Look at the clock once in many calls. */
+extern void simdup_progress_done(int64 done);
+
+/* Tell how many rows lack a fingerprint or a text, beside the n that have both. */
+extern void simdup_tell_skipped(int64 n_no_fp, int64 n_no_content, int64 n);
+
+#endif /* SIMDUP_SERVER_PROGRESS_H */
