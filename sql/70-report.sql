@@ -39,7 +39,7 @@ CREATE FUNCTION simdup_report_asked(
   INOUT w integer, INOUT unit text, INOUT max_groups integer, INOUT groups regclass,
   OUT started timestamptz, OUT key_column text, OUT has_content boolean, OUT has_scope boolean,
   OUT day_column text, OUT names jsonb, OUT statement text, OUT grouped jsonb
-) LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
+) LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict error
 DECLARE
   g record;
