@@ -123,7 +123,7 @@ key_column(Oid table, const char *column, Oid *collation)
 	return type;
 }
 
-/* Return no rows yet, whose keys are compared as those of a grouping's table. */
+/* Return no rows yet. Keys are compared as a grouping's table does, and come in order. */
 static SimdupRows *
 begin_rows(FunctionCallInfo fcinfo, SimdupFeed *feed,
 		   const SimdupOptions *options, Oid table, const char *column)
@@ -136,7 +136,7 @@ begin_rows(FunctionCallInfo fcinfo, SimdupFeed *feed,
 	feed->key_type = key_column(table, column, &collation);
 	feed->by_key = true;
 	rows = simdup_rows_feed(feed, options);
-	simdup_keynumbers_collate(rows->numbers, collation);
+	simdup_keynumbers_expect_order(rows->numbers, collation);
 	return rows;
 }
 

@@ -57,8 +57,12 @@ typedef struct SimdupKeyNumbers SimdupKeyNumbers;
  */
 extern SimdupKeyNumbers *simdup_keynumbers_begin(SimdupKeys *keys, Oid type);
 
-/* Compare keys by a collation that is not the type's, before the first of them. */
-extern void simdup_keynumbers_collate(SimdupKeyNumbers *numbers, Oid collation);
+/*
+ * Expect keys in the order of their type and of this collation, before the first
+ * of them. Keys in another order take more time.
+ */
+extern void simdup_keynumbers_expect_order(SimdupKeyNumbers *numbers,
+										   Oid collation);
 
 /* As many keys are looked up at a time. */
 #define SIMDUP_MANY_KEYS 256
