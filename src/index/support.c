@@ -468,6 +468,7 @@ PG_FUNCTION_INFO_V1(simdup_join_support);
 Datum
 simdup_join_support(PG_FUNCTION_ARGS)
 {
+	(void) fcinfo;
 	PG_RETURN_POINTER(NULL);
 }
 
