@@ -582,6 +582,26 @@ CREATE FUNCTION simdup_report_text(texts text, key text, lang text, translations
 COMMENT ON FUNCTION simdup_report_text(text, text, text, jsonb) IS
   'implementation of simdup_report_html: a text of the page as HTML';
 
+-- The texts of the page, in which a row is a letter, with another noun. Their keys stay.
+CREATE FUNCTION simdup_report_named(texts text, noun text) RETURNS text
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+  WITH one AS (
+    SELECT replace(simdup_report_ascii(substr(j::text, 2, length(j::text) - 2), false), '\', '\\') AS one
+    FROM to_json(noun) AS j),
+  words AS (
+    SELECT o.one, CASE WHEN o.one ~ '[^aeiou]y$' THEN left(o.one, -1) || 'ies'
+      WHEN o.one ~ '(s|x|z|ch|sh)$' THEN o.one || 'es' ELSE o.one || 's' END AS many
+    FROM one AS o)
+  SELECT coalesce(regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(texts,
+      '\mletters\M(?!":)', w.many, 'g'), '\mLetters\M', upper(left(w.many, 1)) || substr(w.many, 2), 'g'),
+      '\mletter\M', w.one, 'g'), '\\u5c01', '\\u4efd', 'g'),
+      '\\u4fe1(\\u4ef6)?', w.one, 'g'), texts)
+  FROM words AS w;
+END;
+COMMENT ON FUNCTION simdup_report_named(text, text) IS
+  'implementation of simdup_report_html: the texts of a page with another noun than letter';
+
 -- Check what a page is made with, and return the same.
 CREATE FUNCTION simdup_report_page(report jsonb, title text, row_url text, before jsonb, lang text,
   translations jsonb, texts text)
@@ -627,12 +647,13 @@ COMMENT ON FUNCTION simdup_report_page(jsonb, text, text, jsonb, text, jsonb, te
 
 CREATE FUNCTION simdup_report_html(
   report jsonb, title text, row_url text DEFAULT NULL, before jsonb DEFAULT NULL, lang text DEFAULT 'en',
-  translations jsonb DEFAULT NULL
+  translations jsonb DEFAULT NULL, noun text DEFAULT NULL
 ) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 100000 SET jit = off
 BEGIN ATOMIC
   WITH files AS MATERIALIZED (
     SELECT simdup_report_file(0) AS template, simdup_report_file(1) AS style, simdup_report_file(2) AS script,
-      simdup_report_file(3) AS texts, coalesce(lang, 'en') AS lang, left(title, 1000) AS title),
+      simdup_report_named(simdup_report_file(3), left(noun, 100)) AS texts, coalesce(lang, 'en') AS lang,
+      left(title, 1000) AS title),
   places AS MATERIALIZED (
     -- the names between two signs @ of the template, each with its value
     SELECT p.place, CASE
@@ -655,29 +676,31 @@ BEGIN ATOMIC
   FROM places AS p
   WHERE report IS NOT NULL AND title IS NOT NULL;
 END;
-COMMENT ON FUNCTION simdup_report_html(jsonb, text, text, jsonb, text, jsonb) IS
+COMMENT ON FUNCTION simdup_report_html(jsonb, text, text, jsonb, text, jsonb, text) IS
   'a report of simdup_report as one HTML page: cases, what each letter adds, pairs, decisions';
 
 CREATE FUNCTION simdup_report_html(
   source regclass, title text, max_distance integer DEFAULT 8, method text DEFAULT 'leader',
   min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4, unit text DEFAULT 'char',
   max_groups integer DEFAULT 200, groups regclass DEFAULT NULL, row_url text DEFAULT NULL,
-  before jsonb DEFAULT NULL, lang text DEFAULT 'en', translations jsonb DEFAULT NULL
+  before jsonb DEFAULT NULL, lang text DEFAULT 'en', translations jsonb DEFAULT NULL,
+  noun text DEFAULT NULL
 ) RETURNS text LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000000
   RETURN simdup_report_html(
     simdup_report(source, max_distance, method, min_resemblance, w, unit, max_groups, groups),
-    title, row_url, before, lang, translations);
+    title, row_url, before, lang, translations, noun);
 COMMENT ON FUNCTION simdup_report_html(regclass, text, integer, text, float8, integer, text, integer, regclass,
-  text, jsonb, text, jsonb) IS 'simdup_report of a source as one HTML page';
+  text, jsonb, text, jsonb, text) IS 'simdup_report of a source as one HTML page';
 
 -- The name of a source as an untyped constant could be a jsonb just as well.
 CREATE FUNCTION simdup_report_html(
   source text, title text, max_distance integer DEFAULT 8, method text DEFAULT 'leader',
   min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4, unit text DEFAULT 'char',
   max_groups integer DEFAULT 200, groups regclass DEFAULT NULL, row_url text DEFAULT NULL,
-  before jsonb DEFAULT NULL, lang text DEFAULT 'en', translations jsonb DEFAULT NULL
+  before jsonb DEFAULT NULL, lang text DEFAULT 'en', translations jsonb DEFAULT NULL,
+  noun text DEFAULT NULL
 ) RETURNS text LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000000
   RETURN simdup_report_html(source::regclass, title, max_distance, method, min_resemblance, w, unit,
-    max_groups, groups, row_url, before, lang, translations);
+    max_groups, groups, row_url, before, lang, translations, noun);
 COMMENT ON FUNCTION simdup_report_html(text, text, integer, text, float8, integer, text, integer, regclass,
-  text, jsonb, text, jsonb) IS 'simdup_report of a source by its name as one HTML page';
+  text, jsonb, text, jsonb, text) IS 'simdup_report of a source by its name as one HTML page';

@@ -77,6 +77,12 @@ const rest = (...words) => make('p', { className: 'rest' }, ...words);
 const answer = (same) => say(same ? 'same' : 'not_same');
 const isDecided = (same) => (same === null || same === undefined ? null : make('strong', {}, say('decided', answer(same))));
 
+// A time is shown as its date.
+function column(name, value) {
+  const time = /^(\d{4,}-\d\d-\d\d)T\d\d:\d\d/.exec(value);
+  return make('span', { className: 'column', title: time ? `${name} ${value}` : name, dir: 'auto' }, time ? time[1] : shown(value));
+}
+
 // A date keeps its order beside any script.
 const dayOf = (day) => make('span', { className: 'day', dir: 'ltr' }, day);
 
@@ -99,8 +105,11 @@ function bars(values, most) {
   values.forEach((value, i) => {
     const rect = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
     rect.setAttribute('class', `bar${i}`);
-    rect.setAttribute('width', `${most > 0 ? (100 * value) / most : 0}%`);
-    rect.setAttribute('height', 12);
+    // the edge of the longest one is inside
+    rect.setAttribute('x', 1);
+    rect.setAttribute('y', 1);
+    rect.setAttribute('width', `${most > 0 ? (98 * value) / most : 0}%`);
+    rect.setAttribute('height', 10);
     svg.append(rect);
   });
   return svg;
@@ -132,7 +141,7 @@ function showPeriods() {
   const periods = report.periods;
   if (!periods) return;
   const latest = periods.counts.slice(-36);
-  byId('periods').append(table(say(`by_${periods.unit}`, periods.column), [
+  byId('periods').append(table(say(`by_${periods.unit}`), [
     { head: say(periods.unit), words: true, cell: (row) => dayOf(periods.unit === 'month' ? row.from.replace(/-\d\d( BC)?$/, '$1') : row.from) },
     { head: say('fact_rows'), cell: (row) => number(row.rows) },
     { head: say('fact_repeats'), cell: (row) => number(row.repeats) },
@@ -161,7 +170,7 @@ function showScopes() {
 function lettersOf(member, first) {
   const line = [keyOf(member.key), ' '];
   (member.columns ?? []).forEach((value, i) => {
-    if (value !== null) line.push(make('span', { className: 'column', title: settings.columns[i], dir: 'auto' }, shown(value)), ' ');
+    if (value !== null) line.push(column(settings.columns[i], value), ' ');
   });
   if (first) line.push(say('first_letter'), ' ');
   else {
@@ -231,7 +240,17 @@ function showCases() {
   const folds = report.cases.kept.map(showCase);
   byId('case-list').append(...(folds.length > 0 ? folds : [rest(say('none'))]));
   const more = report.cases.all - folds.length;
-  if (more > 0) byId('case-rest').append(rest(count('left_out', more)));
+  if (more > 0) byId('case-rest').append(make('div', { className: 'screen' }, rest(count('left_out', more))));
+  // paper has the first ten and those that are open
+  const paper = make('p', { className: 'rest paper' });
+  const tell = () => {
+    const printed = folds.filter((fold, i) => !fold.hidden && (i < 10 || fold.open)).length;
+    paper.textContent = report.cases.all > printed ? count('not_printed', report.cases.all - printed) : '';
+  };
+  byId('case-rest').append(paper);
+  byId('case-list').addEventListener('toggle', tell, true);
+  byId('search').addEventListener('input', () => setTimeout(tell));
+  tell();
   byId('case-rest').append(make('details', {}, make('summary', {}, make('h3', {}, say('by_size'))), table('', [
     { head: say('letters'), words: true, cell: (row) => (row.from === row.to ? number(row.from) : say('span', number(row.from), number(row.to))) },
     { head: say('cases'), cell: (row) => number(row.clusters) },
@@ -302,7 +321,7 @@ function showExamples() {
   const list = byId('example-list');
   const far = largest(report.examples.map((pair) => pair.distance));
   if (settings.has_content) list.append(legend());
-  report.distances.forEach(({ distance, pairs }) => {
+  [...report.distances].reverse().forEach(({ distance, pairs }) => {
     const examples = report.examples.filter((pair) => pair.distance === distance);
     if (examples.length === 0) return;
     list.append(make('details', { open: distance === far }, make('summary', {},
@@ -319,7 +338,9 @@ function showExamples() {
 function csvCell(value) {
   const text = String(value ?? '');
   const formula = /^[\s=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text);
-  return `"${formula ? "'" : ''}${text.replace(/"/g, '""')}"`;
+  // it may split the line after other signs than a comma
+  const guarded = text.replace(/([;\t])(?=\s*[=+\-@\uff1d\uff0b\uff0d\uff20])/g, "$1'");
+  return `"${formula ? "'" : ''}${guarded.replace(/"/g, '""')}"`;
 }
 
 function csv(columns, rows) {
@@ -483,7 +504,7 @@ function showFigures() {
     { head: say('found_column'), cell: (row) => number(row.pairs) },
     { head: say('expected_column'), cell: (row) => expected(row.by_chance) },
     barColumn((row) => [log(row.pairs), log(row.by_chance)], most),
-  ], report.distances),
+  ], report.distances), rest(say('log_bars')),
   table('', [
     { head: say('what'), words: true, cell: (name) => say(`fact_${name}`) },
     { head: say('now'), cell: (name) => number(counts[name]) },
@@ -493,14 +514,17 @@ function showFigures() {
 function showSettings() {
   const made = report.made;
   const time = make('time', { dateTime: made.at }, made.at.slice(0, 16).replace('T', ' '));
-  const items = [
-    ['query', make('code', { dir: 'ltr' }, shown(settings.query))],
+  const list = (items) => items.flatMap(([name, value]) => [make('dt', {}, say(name)), make('dd', {}, value)]);
+  byId('settings').append(...list([
     ['limit', [say('limit_is', number(settings.max_distance)), ...(settings.min_resemblance === null ? [] : [say('list'), say('resemblance_limit', settings.min_resemblance)])]],
     ['method', settings.method],
     ['time', parts('seconds', time, number(made.seconds))],
+    ...(report.periods ? [['dates', make('code', {}, shown(report.periods.column))]] : []),
+  ]));
+  byId('statement').append(...list([
+    ['query', make('code', { dir: 'ltr' }, shown(settings.query))],
     ['versions', `simdup ${made.simdup}${say('list')}PostgreSQL ${made.postgresql}`],
-  ];
-  byId('settings').append(...items.flatMap(([name, value]) => [make('dt', {}, say(name)), make('dd', {}, value)]));
+  ]));
 }
 
 // --- the page

@@ -20,14 +20,15 @@
 
 SET simdup.progress_interval = 0;
 SET client_min_messages = warning;
-SELECT format('SELECT %I, %I, %I::text AS content FROM %s ORDER BY 1', :'key', :'fp', :'body', :'table'::regclass) AS query,
-  format('Near-duplicates in %s, %s', :'table', current_date) AS title \gset
+SELECT format('CREATE TEMPORARY VIEW duplicate_source AS SELECT %I AS key, %I AS fp, %I::text AS content FROM %s',
+  :'key', :'fp', :'body', :'table'::regclass) \gexec
+SELECT format('Near-duplicates in %s, %s', :'table', current_date) AS title \gset
 
 \set numbers :out .json
 \set earlier `[ ! -s :'numbers' ] && echo '{}' || cat :'numbers'`
 SELECT CASE WHEN e ->> 'day' = current_date::text THEN e -> 'before' ELSE e - 'before' END AS before
 FROM (SELECT :'earlier'::jsonb AS e) AS e \gset
-CREATE TEMPORARY TABLE duplicate_report AS SELECT simdup_report(:'query', :distance) AS report;
+CREATE TEMPORARY TABLE duplicate_report AS SELECT simdup_report('duplicate_source', :distance) AS report;
 
 \pset footer off
 \set text_file :out .txt

@@ -39,7 +39,7 @@ sub page
 
 sql('CREATE EXTENSION simdup');
 sql(<<'SQL');
-CREATE TABLE letter (id text, fp simhash64, body text);
+CREATE TABLE letter (id text COLLATE "C", fp simhash64, body text);
 INSERT INTO letter VALUES
   ('1', '0000000000000000', 'The lamp in Mill Lane is out.'),
   ('2', '0000000000000001', 'The lamps in Mill Lane are out.'),
@@ -50,6 +50,7 @@ INSERT INTO letter VALUES
   ('-5', 'fffffffff0000000', '公园的灯坏了。'),
   (E'a"b,c\nd', 'fffffffff0000001', '公园里的灯坏了。'),
   ('alone', '0ff0ff000ff0ff00', 'More benches, please.');
+CREATE VIEW letters AS SELECT id AS key, fp, body AS content, timestamp '2024-01-30 08:36:38' + length(id) * interval '1 day' AS at, left(body, 3) AS who FROM letter;
 SQL
 
 my $browser = Browser->new($folder);
@@ -94,8 +95,7 @@ sub check_rules
 
 # --- the page as it opens
 
-my $query = q{'SELECT id, fp, body AS content, date ''2024-01-30'' + length(id) AS at, left(body, 3) AS who FROM letter ORDER BY id COLLATE "C"'};
-$browser->open_page(page('letters', qq{simdup_report_html(simdup_report($query, 3, 'connected'), 'Letters', row_url => 'https://city.example/letters/%s', before => '{"counts": {"rows": 7}}')}));
+$browser->open_page(page('letters', qq{simdup_report_html(simdup_report('letters', 3, 'connected'), 'Letters', row_url => 'https://city.example/letters/%s', before => '{"counts": {"rows": 7}}')}));
 is(js('return document.title'), 'Letters', 'the title');
 is(js('return document.getElementById("headline").textContent'), '5 of 9 letters (55.6 %) repeat another; 3 cases; largest 4', 'the headline');
 is(js('return performance.getEntriesByType("resource").length'), 0, 'nothing is loaded');
@@ -156,6 +156,14 @@ js('const search = document.getElementById("search"); search.value = ""; search.
 
 # --- files
 
+ok(js('const far = [...document.querySelectorAll("#example-list h3")].map((h) => h.textContent); return far[0] === "Distance 3" && far.at(-1) === "Equal fingerprints"'), 'the farthest pairs come first');
+ok(js('const svg = document.querySelector("#periods svg"), edge = svg.getBoundingClientRect(), longest = [...document.querySelectorAll("#periods .bar0")].map((b) => b.getBoundingClientRect());
+	return longest.every((b) => b.left > edge.left && b.right < edge.right)'), 'the longest bar keeps its edge');
+is(js('return document.querySelector("details.case .column").title'), 'at 2024-01-31T08:36:38', 'a date has its time behind it');
+ok(js('const fold = document.querySelector("#asked details"); return fold === document.querySelector("main").lastElementChild.lastElementChild && !fold.open && /SELECT/.test(fold.textContent) && /PostgreSQL/.test(fold.textContent)'),
+	'the statement and the versions are folded, and last');
+like(js('return document.getElementById("figures").textContent'), qr/logarithmic/, 'logarithmic bars say so');
+is(js('return ["a;=1", "a;\\t+1", "x;1", "\\t@x", "5;-1"].map(csvCell).join()'), q{"a;'=1","a;'	'+1","x;1","'	'@x","5;'-1"}, 'no cell is a formula after another separator');
 $browser->click('#with-texts');
 $browser->click('#save-cases');
 is( decode_utf8($browser->downloaded('cases.csv')),
@@ -167,7 +175,7 @@ $browser->click('#save-pairs');
 my ($first, @pairs) = split /\r\n/, decode_utf8($browser->downloaded('pairs.csv'));
 is( join("\n", sort map { s/^"//r =~ s/"$//r =~ s/","/|/gr =~ s/""/"/gr =~ s/(^|\|)'/$1/gr } @pairs),
 	join("\n", sort split /\0/, sql(q{SELECT string_agg(concat_ws('|', a.id, b.id, a.fp <~> b.fp), E'\x01')
-		FROM letter AS a JOIN letter AS b ON a.id COLLATE "C" < b.id COLLATE "C" AND simhash_within(a.fp, b.fp, 3)}) =~ s/\x01/\0/gr),
+		FROM letter AS a JOIN letter AS b ON a.id < b.id AND simhash_within(a.fp, b.fp, 3)}) =~ s/\x01/\0/gr),
 	'pairs as CSV: those of a join');
 
 # --- for everybody
@@ -210,8 +218,20 @@ $browser->devtools('Emulation.setEmulatedMedia', { media => 'print', features =>
 fill_cases(1);
 is(js('const end = (s) => document.querySelector(s).getBoundingClientRect().bottom;
 	return [end("#facts") < end("#case-list"), end("#case-list") < end("#periods")].join()'), 'true,true', 'paper has the figures and the cases first');
+js('document.querySelectorAll("details.case").forEach((d) => d.dispatchEvent(new Event("toggle")))');
+is(js('return document.getElementById("case-rest").innerText.trim()'), '', 'paper says nothing of cases that it leaves out where there are none');
 is(js('return document.querySelector(".tools").checkVisibility() || document.getElementById("examples").checkVisibility()'), JSON::PP::false, 'paper shows no tools and no pairs');
 is(js('return [...document.querySelectorAll("details.case")].filter((d) => d.querySelector("li")?.checkVisibility()).length'), 1, 'and of cases what is open');
+$browser->devtools('Emulation.setEmulatedMedia', { media => '', features => [] });
+
+sql('CREATE TABLE many AS SELECT i AS key, (i / 2 * 7919)::bigint::simhash64 AS fp FROM generate_series(2, 501) AS i');
+$browser->open_page(page('many', q{simdup_report_html('many', 'Many', 0, max_groups => 220)}));
+is(js('return document.getElementById("case-rest").innerText.split("\n")[0]'), '30 smaller cases are left out. A larger max_groups shows more.', 'the screen says what it leaves out');
+fill_cases(12);
+js('document.querySelectorAll("details.case")[12].dispatchEvent(new Event("toggle"))');
+$browser->devtools('Emulation.setEmulatedMedia', { media => 'print', features => [] });
+my $printed = js('return [...document.querySelectorAll("details.case")].filter((d) => d.checkVisibility()).length');
+is("$printed " . js('return document.getElementById("case-rest").innerText.trim()'), '11 239 more cases are not printed.', 'and paper what paper leaves out');
 $browser->devtools('Emulation.setEmulatedMedia', { media => '', features => [] });
 
 # --- a grouping: answers are kept, and saved as one script
@@ -224,7 +244,7 @@ sql('SET search_path = public; CREATE TABLE petition AS SELECT i AS id, body, mi
   CREATE VIEW petitions AS SELECT id AS key, fp, body AS content FROM petition;
   SELECT simdup_group($$petition_case$$, $$petitions$$, 12);
   SELECT count(*) FROM simdup_regroup($$petition_case$$)');
-my $cases = page('cases', q{simdup_report_html(simdup_report('SELECT id, fp, body AS content FROM petition ORDER BY id', groups => 'petition_case'), 'Petitions')});
+my $cases = page('cases', q{simdup_report_html('petitions', 'Petitions', groups => 'petition_case')});
 $browser->open_page($cases);
 is(js('return document.querySelectorAll("details.case").length'), sql('SELECT count(*) FROM (SELECT FROM petition_case GROUP BY id HAVING count(*) > 1) AS c'),
 	'the cases of the grouping');
@@ -242,21 +262,33 @@ like($script, qr/^SELECT \* FROM public\.simdup_decide\('public\.petition_case',
 	'answers are saved as one call');
 sql($script);
 is(sql('SELECT count(*) FROM petition_case_decisions WHERE NOT same'), 1, 'which stores them');
+sql('SELECT count(*) FROM simdup_undecide($$petition_case$$, ARRAY(SELECT a FROM petition_case_decisions), ARRAY(SELECT b FROM petition_case_decisions));
+	CREATE ROLE clerk; GRANT SELECT, DELETE, INSERT (a, b, same, note) ON petition_case_decisions TO clerk');
+$browser->open_page($cases);
+$browser->click('.pair input[value=true]');
+$browser->click('#save-inserts');
+my $inserts = decode_utf8($browser->downloaded('decisions-insert.sql'));
+sql("SET ROLE clerk; $inserts");
+is(sql('SELECT count(*) FROM petition_case_decisions WHERE same AND by = $$clerk$$'), 1, 'or as an INSERT that a clerk runs');
 
 # --- languages
 
-$browser->open_page(page('chinese', q{simdup_report_html(simdup_report('SELECT id, fp, body AS content FROM petition ORDER BY id', groups => 'petition_case'), '来信', lang => 'zh')}));
+$browser->open_page(page('chinese', q{simdup_report_html('petitions', '来信', groups => 'petition_case', lang => 'zh')}));
 is(js('return document.documentElement.lang'), 'zh', 'a Chinese page says so');
 is(js('const seen = document.body.cloneNode(true);
 	seen.querySelectorAll("script, noscript, code, .key, .text, .start, b, #decisions, #asked").forEach((e) => e.remove());
 	return (seen.textContent.match(/[a-z]{4,}/gi) ?? []).join()'), 'psql', 'and says nothing in English');
 my $translations = q{{"cases_many": "{1} F\u00e4lle", "case": "Fall <b>{1}</b>", "direction": "rtl", "open_all": "\"><img src=x onerror=\"window.hacked = 1\">", "found": "<script>{1}</script>"}};
-$browser->open_page(page('german', qq{simdup_report_html(simdup_report($query, 3), 'Briefe', lang => 'de', translations => \$t\$$translations\$t\$)}));
+$browser->open_page(page('german', qq{simdup_report_html(simdup_report('letters', 3), 'Briefe', lang => 'de', translations => \$t\$$translations\$t\$)}));
 is(js('return document.documentElement.lang + " " + getComputedStyle(document.body).direction'), 'de rtl', 'another language, and its direction');
 is(js('return document.querySelector(".case h3").textContent'), 'Fall <b>1</b>', 'translations are text');
 is(js('return document.getElementById("open-all").textContent'), '"><img src=x onerror="window.hacked = 1">', 'in the tools');
 ok(js('return window.hacked === undefined && document.documentElement.scrollWidth <= innerWidth'), 'which does not run');
 check_rules('a page from right to left');
+
+$browser->open_page(page('noun', q{simdup_report_html('letters', 'Petitions', 3, noun => 'petition <b>y')}));
+like(js('return document.getElementById("headline").textContent'), qr/^4 of 9 petition <b>ys /, 'another noun than letter');
+is(js('document.querySelectorAll("script, noscript, code, .text, .start").forEach((e) => e.remove()); return (document.body.textContent.match(/letters?/gi) ?? []).join()'), '', 'everywhere');
 
 # --- hostile texts, keys, column names, title, query and template
 
@@ -278,16 +310,18 @@ my @faults;
 for (my $from = 0; $from < $reports; $from += 20)
 {
 	# many reports are made by one statement
+	my @views;
 	my @calls = map {
 		my ($k, $t, $c, $title, $say) = map { join ' ', map { $bad[ rand @bad ] } 0 .. rand 3 } 1 .. 5;
 		my $column = '"' . (substr($c, 0, 15) =~ s/"/""/gr) . '_"';
 		my $rows = join ', ', map { sprintf "(%s, %s, %s)", sql_literal($k . $_), sql_literal("$t $_"), sql_literal($c) } 1 .. 3;
-		my $inner = "SELECT k, simhash64 '00000000000000ff', t AS content, c AS $column, c AS scope FROM (VALUES $rows) AS v (k, t, c)";
+		my $source = 'hostile' . @views;
+		push @views, "CREATE OR REPLACE TEMPORARY VIEW $source AS SELECT k AS key, simhash64 '00000000000000ff' AS fp, t AS content, c AS $column, c AS scope FROM (VALUES $rows) AS v (k, t, c)";
 		sprintf 'simdup_report_html(simdup_report(%s, 3), %s, row_url => %s, translations => jsonb_build_object(%s, %s::text, %s, %s::text))',
-		  sql_literal($inner), sql_literal($title), sql_literal(q{https://city.example/"onclick=window.hacked=1//'<b>\\%s?'"><script>window.hacked=1</script>}),
+		  sql_literal($source), sql_literal($title), sql_literal(q{https://city.example/"onclick=window.hacked=1//'<b>\\%s?'"><script>window.hacked=1</script>}),
 		  sql_literal((qw(case cases count_x common adds search_cases))[ rand 2 ]), sql_literal($say), sql_literal('headline_many'), sql_literal($say)
 	} 1 .. 20;
-	my @pages = split /\x00/, sql('SELECT ' . join(q{ || E'\x01' || }, @calls)) =~ s/\x01/\0/gr;
+	my @pages = split /\x00/, sql(join('; ', @views) . '; SELECT ' . join(q{ || E'\x01' || }, @calls)) =~ s/\x01/\0/gr;
 	for my $i (0 .. $#pages)
 	{
 		append_to_file("$folder/hostile$from-$i.html", encode_utf8($pages[$i]));
