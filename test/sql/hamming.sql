@@ -24,7 +24,7 @@ SELECT 50000 + i, 'null', NULL FROM generate_series(1, 700) i;
 CREATE TABLE queries AS
 SELECT row_number() OVER (ORDER BY id) AS i, fp AS q FROM fps WHERE id IN (1, 10001, 20001, 30001, 40001)
 UNION ALL VALUES (10, '0000000000000000'::simhash64), (11, '0123456789abcdef');
-ANALYZE fps;
+ANALYZE fps, queries;
 
 -- The differences between a plain scan, a bitmap scan and a scan of the table,
 -- for these radii and all queries. A row that a scan returns twice is a
