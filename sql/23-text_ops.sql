@@ -32,7 +32,7 @@ DEFAULT FOR TYPE text USING hamming FAMILY simhash64_ops AS
 COMMENT ON OPERATOR CLASS text_ops USING hamming
   IS 'near texts by minhash64: simdup_resembles, <~@ and nearest neighbours';
 
-CREATE FUNCTION simdup_resembles(content text, query text, min_resemblance float8 DEFAULT 0.8,
+CREATE FUNCTION simdup_resembles(content text, other text, min_resemblance float8 DEFAULT 0.8,
   recall float8 DEFAULT 0.99) RETURNS boolean
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT simdup_support;
 COMMENT ON FUNCTION simdup_resembles(text, text, float8, float8) IS

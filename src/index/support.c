@@ -166,7 +166,7 @@ largest_distance(double min_resemblance, double recall)
 
 PG_FUNCTION_INFO_V1(simdup_resembles);
 /*
- * Return simdup_resembles(content, query, min_resemblance, recall): whether two
+ * Return simdup_resembles(content, other, min_resemblance, recall): whether two
  * texts share enough of their shingles. The fingerprints decide first, and the
  * shingles are compared only if they are near. So a hamming index on a column of
  * texts finds all candidates, and the executor verifies them. The answer is the
@@ -286,7 +286,7 @@ make_distance(SupportRequestIndexCondition *req, Node *min_resemblance,
  * Return the index condition of a call, if the index has the operator. The column
  * is the first or second argument. simhash_within(column, center, radius) is the
  * same as column <@ simhash_ball(center, radius). A row for which
- * simdup_resembles(column, query, m, r) is true fulfils column <~@
+ * simdup_resembles(column, other, m, r) is true fulfils column <~@
  * simhash_ball(fingerprint of query, largest distance). That operator must be
  * the one of this extension: another class may make other fingerprints of texts.
  */
