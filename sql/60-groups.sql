@@ -80,7 +80,8 @@ BEGIN
   FROM (
     SELECT 1, format('must be owner of table %s', c.oid::regclass),
       'A grouping reads the source of its settings, so one role must own its four tables.',
-      'A decision needs no owner with refresh => false. For the rest, SET ROLE to the owner of the four tables.'
+      'A decision needs no owner with refresh => false.'
+        ' For the rest, SET ROLE to the owner of the four tables.'
     FROM pg_class AS c JOIN pg_roles AS r ON r.oid = c.relowner
     WHERE c.oid = ANY (tables) AND r.rolname <> current_user
     UNION ALL

@@ -182,7 +182,8 @@ WITH NO DATA$sql$, source.store,
           source.name)
           -- what default privileges grant to others
           || (SELECT format('REVOKE ALL ON %s FROM %s', source.store,
-                string_agg(DISTINCT CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END, ', '))
+                string_agg(DISTINCT CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END,
+                  ', '))
               FROM pg_default_acl AS d CROSS JOIN aclexplode(d.defaclacl) AS g
               WHERE d.defaclrole = current_user::regrole AND d.defaclobjtype = 'r'
                 AND d.defaclnamespace IN (0, source.schema) AND g.grantee <> d.defaclrole

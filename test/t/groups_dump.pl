@@ -104,7 +104,7 @@ SKIP:
 {
 	my $has_icu = "SELECT count(*) > 0 FROM pg_collation WHERE collprovider = 'i'";
 
-	skip('the server was built without ICU', 6) if $node->safe_psql('postgres', $has_icu) ne 't';
+	skip('the server was built without ICU', 7) if $node->safe_psql('postgres', $has_icu) ne 't';
 	$node->safe_psql('postgres', <<'SQL');
 CREATE DATABASE folded TEMPLATE template0;
 \c folded
@@ -129,6 +129,13 @@ SQL
 	like($decided, qr/\AC\|2\|1\n[aA]\|[bB]\n[aA]\|[cC]\z/, 'no case: a pair is stored once');
 	(undef, undef, my $err) = $node->psql('folded', "SELECT simdup_decide('letter_case', 'a', 'A', true)");
 	like($err, qr/ERROR:  a decision is about two rows/, 'no case: a row is not another');
+	is($node->safe_psql('folded', <<'SQL'), 'B|1|3', 'no case: a source in another order');
+CREATE VIEW other AS SELECT CASE name WHEN 'a' THEN 'a' ELSE name END COLLATE "C" AS key, fp FROM letter;
+BEGIN;
+UPDATE letter_case_settings SET source = 'public.other';
+SELECT * FROM simdup_regroup('letter_case', true);
+ROLLBACK;
+SQL
 	command_ok([ 'pg_dump', '-d', $node->connstr('folded'), '-Fc', '-f', "$folder/folded" ], 'no case: dump');
 	$node->safe_psql('postgres', 'DROP DATABASE folded; CREATE DATABASE folded TEMPLATE template0');
 	command_ok([ 'pg_restore', '-e', '-d', $node->connstr('folded'), "$folder/folded" ], 'no case: restore');
