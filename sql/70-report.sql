@@ -91,11 +91,10 @@ END $$;
 COMMENT ON FUNCTION simdup_report_asked(regclass, integer, text, float8, integer, text, integer, regclass) IS
   'implementation of simdup_report: the options, checked; those of a grouping where there is one';
 
--- The rows of a source by the order of their keys, with a number for each scope. Then the keys of a
--- grouping that the source lacks, which have no place.
+-- The rows of a source by the order of their keys, with a number for each scope. Then rows without a key:
+-- those of a grouping that the source lacks.
 CREATE FUNCTION simdup_report_read(source regclass, key_column text, by_content boolean, groups regclass)
-  RETURNS TABLE (place bigint, key text, fp simhash64, content text, part bigint, scope text, day date,
-    id bigint)
+  RETURNS TABLE (key text, fp simhash64, content text, part bigint, scope text, day date, id bigint)
   LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 1000000
   SET search_path = pg_catalog, pg_temp
   SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres AS $$
@@ -110,13 +109,14 @@ BEGIN
     INTO STRICT members FROM @extschema@.simdup_grouping(groups, true) AS x;
   END IF;
   RETURN QUERY EXECUTE format($query$
-    SELECT s.place, concat(s.key), s.fp, s.content, s.part, CASE WHEN s.scope IS NOT NULL THEN concat(s.scope) END,
-      s.day, %s
+    SELECT CASE WHEN s.is_there THEN concat(s.key) END, s.fp, s.content, s.part,
+      CASE WHEN s.scope IS NOT NULL THEN concat(s.scope) END, s.day, %s
     FROM (
-      SELECT row_number() OVER (ORDER BY s.key) AS place, %s AS part, s.*
+      SELECT %s AS part, s.*
       FROM (
-        SELECT s.%s AS key, %s AS fp, %s AS content, %s AS scope, %s AS day
+        SELECT true AS is_there, s.%s AS key, %s AS fp, %s AS content, %s AS scope, %s AS day
         FROM %s AS s OFFSET 0) AS s) AS s %s
+    ORDER BY s.is_there, s.key
     $query$,
     CASE WHEN groups IS NULL THEN 'NULL::bigint' ELSE 'm.id' END,
     CASE WHEN c.scope IS NULL THEN '1::bigint' ELSE 'dense_rank() OVER (ORDER BY s.scope)' END,
@@ -248,10 +248,10 @@ BEGIN ATOMIC
     FROM simdup_report_asked(source, max_distance, method, min_resemblance, w, unit, max_groups, groups) AS a
     WHERE source IS NOT NULL),
   rows AS MATERIALIZED (
-    SELECT r.*, r.fp IS NOT NULL AND r.place IS NOT NULL AND (r.content IS NOT NULL OR NOT a.by_content)
-      AS counts
+    SELECT r.*, r.fp IS NOT NULL AND (r.content IS NOT NULL OR NOT a.by_content) AS counts
     FROM asked AS a
-    CROSS JOIN LATERAL simdup_report_read(a.source, a.key_column, a.by_content, a.groups) AS r),
+    CROSS JOIN LATERAL simdup_report_read(a.source, a.key_column, a.by_content, a.groups)
+      WITH ORDINALITY AS r (key, fp, content, part, scope, day, id, place)),
 
   -- pairs of fingerprints: each counts for all pairs of their rows; other rows are alone
   fingerprints AS MATERIALIZED (
@@ -397,7 +397,7 @@ BEGIN ATOMIC
     JOIN commons AS c ON c.rank = f.rank
     JOIN starts AS s ON s.rank = f.rank
     JOIN described AS d ON d.rank = f.rank
-    LEFT JOIN (SELECT r.id, count(*) AS n FROM rows AS r WHERE r.place IS NULL GROUP BY 1) AS o ON o.id = f.id),
+    LEFT JOIN (SELECT r.id, count(*) AS n FROM rows AS r WHERE r.key IS NULL GROUP BY 1) AS o ON o.id = f.id),
   kept_cases AS (
     SELECT coalesce(jsonb_agg(c.data ORDER BY c.rank), '[]') AS kept
     FROM (
@@ -458,34 +458,32 @@ BEGIN ATOMIC
 
   -- figures
   scopes AS MATERIALIZED (
-    SELECT r.*, f.*, row_number() OVER (ORDER BY r.counted DESC, r.scope) AS rank
+    SELECT r.*, f.*, row_number() OVER (ORDER BY r.counted DESC, r.first) AS rank
     FROM (
-      SELECT r.part, min(r.scope) AS scope, count(r.place) AS n, count(*) FILTER (WHERE r.counts) AS counted,
-        count(*) FILTER (WHERE r.counts AND r.id IS NULL) AS free
-      FROM rows AS r
-      GROUP BY r.part) AS r
+      SELECT f.part, sum(f.n) AS counted, min(f.first) AS first, count(*) AS n_distinct,
+        count(*) FILTER (WHERE f.n > 1) AS equal_sets, sum(f.n) FILTER (WHERE f.n > 1) AS equal_rows
+      FROM fingerprints AS f
+      GROUP BY f.part) AS r
     LEFT JOIN (
       SELECT f.part AS of, count(*) AS clusters, sum(f.size - 1) AS repeats, max(f.size) AS largest
       FROM firsts AS f
       GROUP BY f.part) AS f ON f.of = r.part),
   kept_scopes AS (
-    SELECT count(*) AS n, jsonb_agg(jsonb_build_object('scope', s.scope, 'rows', s.counted,
+    SELECT count(*) AS n, jsonb_agg(jsonb_build_object('scope', r.scope, 'rows', s.counted,
         'repeats', coalesce(s.repeats, 0), 'clusters', coalesce(s.clusters, 0),
         'largest', coalesce(s.largest, 0)) ORDER BY s.rank) FILTER (WHERE s.rank <= 100) AS kept
-    FROM asked AS q CROSS JOIN scopes AS s
-    WHERE q.has_scope AND s.counted > 0),
+    FROM asked AS q CROSS JOIN scopes AS s JOIN rows AS r ON r.place = s.first
+    WHERE q.has_scope),
   figures AS MATERIALIZED (
-    SELECT s.*, f.*
-    FROM (
-      SELECT coalesce(sum(s.n), 0) AS n, coalesce(sum(s.counted), 0) AS counted, coalesce(sum(s.free), 0) AS free,
+    SELECT n.n, s.*
+    FROM (SELECT count(r.key) AS n FROM rows AS r) AS n
+    CROSS JOIN (
+      SELECT coalesce(sum(s.counted), 0) AS counted, coalesce(sum(s.n_distinct), 0) AS n_distinct,
+        coalesce(sum(s.equal_sets), 0) AS equal_sets, coalesce(sum(s.equal_rows), 0) AS equal_rows,
         coalesce(sum(s.clusters), 0) AS clusters, coalesce(sum(s.repeats), 0) AS repeats,
         coalesce(max(s.largest), least(sum(s.counted), 1), 0) AS largest,
         coalesce(sum(s.counted * (s.counted - 1) / 2), 0) AS n_pairs
-      FROM scopes AS s) AS s
-    CROSS JOIN (
-      SELECT count(*) AS n_distinct, count(*) FILTER (WHERE f.n > 1) AS equal_sets,
-        coalesce(sum(f.n) FILTER (WHERE f.n > 1), 0) AS equal_rows
-      FROM fingerprints AS f) AS f),
+      FROM scopes AS s) AS s),
   sizes_to AS (
     SELECT coalesce(jsonb_agg(jsonb_build_object('from', s.most / 2 + 1, 'to', s.most, 'clusters', s.n)
       ORDER BY s.most), '[]') AS sizes
@@ -539,7 +537,8 @@ BEGIN ATOMIC
         'without_fingerprint', f.n - f.counted, 'distinct_fingerprints', f.n_distinct,
         'equal_sets', f.equal_sets, 'equal_rows', f.equal_rows, 'repeats', f.repeats, 'clusters', f.clusters,
         'cluster_rows', f.clusters + f.repeats, 'largest', f.largest)
-        || CASE WHEN q.groups IS NULL THEN '{}' ELSE jsonb_build_object('without_case', f.free) END,
+        || CASE WHEN q.groups IS NULL THEN '{}' ELSE jsonb_build_object(
+          'without_case', f.counted - (SELECT count(*) FROM clusters AS c)) END,
       'sizes', z.sizes, 'distances', d.distances,
       'cases', jsonb_build_object('all', f.clusters, 'kept', k.kept),
       'rows', jsonb_build_object('all', f.clusters + f.repeats, 'kept', r.kept),
