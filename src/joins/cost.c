@@ -23,6 +23,12 @@
 #define CANDIDATE_NANOSECONDS 150
 /* To make a shingle, rank it and compare it. */
 #define SHINGLE_NANOSECONDS 500
+/*
+ * The COST of minhash64 and of simdup_resembles is that of texts of some 1,000
+ * characters. Other plans pay the second for short texts, too, so the first is not
+ * taken back as a whole.
+ */
+#define TEXT_WIDTH 400.0
 /* To sort a fingerprint once more, on disk. */
 #define DISK_SORT_NANOSECONDS 100
 
@@ -105,6 +111,16 @@ hamming_nanoseconds(const JoinOffer *offer)
 	return cost;
 }
 
+/* Return the width of a side of the condition. */
+static double
+width_of_key(const JoinOffer *offer, int side)
+{
+	PathTarget *key = create_empty_pathtarget();
+
+	add_column_to_pathtarget(key, (Expr *) offer->condition.keys[side], 0);
+	return set_pathtarget_cost_width(offer->root, key)->width;
+}
+
 /* Return the nanoseconds of a search by shingles: most of it is to sort them. */
 static double
 shingle_nanoseconds(const JoinOffer *offer)
@@ -112,14 +128,20 @@ shingle_nanoseconds(const JoinOffer *offer)
 	double shingles = 0;
 
 	for (int side = 0; side < (offer->reads_once ? 1 : 2); side++)
-	{
-		PathTarget *text = create_empty_pathtarget();
-
-		add_column_to_pathtarget(text, (Expr *) offer->keys[side], 0);
-		shingles += offer->sides[side]->rows *
-					set_pathtarget_cost_width(offer->root, text)->width;
-	}
+		shingles += offer->sides[side]->rows * width_of_key(offer, side);
 	return shingles * SHINGLE_NANOSECONDS;
+}
+
+/* Return the cost to read a side. The shorter its texts, the less minhash64 takes. */
+static Cost
+cost_of_input(const JoinOffer *offer, int side)
+{
+	Cost cost = offer->inputs[side]->total_cost;
+	Cost keys = cost - offer->sides[side]->cheapest_total_path->total_cost;
+
+	if (offer->condition.kind != SIMDUP_RESEMBLES || keys <= 0)
+		return cost;
+	return cost + keys * (width_of_key(offer, side) / TEXT_WIDTH - 1);
 }
 
 void
@@ -133,7 +155,7 @@ simdup_offer_cost(const JoinOffer *offer, Path *path)
 
 	for (int side = 0; side < (offer->reads_once ? 1 : 2); side++)
 	{
-		cost += offer->inputs[side]->total_cost;
+		cost += cost_of_input(offer, side);
 		rows += offer->sides[side]->rows;
 		bytes += offer->sides[side]->rows *
 				 (offer->targets[side]->width + SizeofMinimalTupleHeader + 24);
