@@ -21,8 +21,16 @@
 /* Of the node, measured: to keep and sort a row, and to look at a candidate. */
 #define ROW_NANOSECONDS 150
 #define CANDIDATE_NANOSECONDS 150
+/* To compare two texts whose shingles are made, or nearly always so. */
+#define RESEMBLANCE_NANOSECONDS 2500
 /* To make a shingle, rank it and compare it. */
 #define SHINGLE_NANOSECONDS 500
+/*
+ * The COST of minhash64 and of simdup_resembles is that of texts of some 1,000
+ * characters. Other plans pay the second for short texts, too, so the first is not
+ * taken back as a whole.
+ */
+#define TEXT_WIDTH 400.0
 /* To sort a fingerprint once more, on disk. */
 #define DISK_SORT_NANOSECONDS 100
 
@@ -105,6 +113,16 @@ hamming_nanoseconds(const JoinOffer *offer)
 	return cost;
 }
 
+/* Return the width of a side of the condition. */
+static double
+width_of_key(const JoinOffer *offer, int side)
+{
+	PathTarget *key = create_empty_pathtarget();
+
+	add_column_to_pathtarget(key, (Expr *) offer->condition.keys[side], 0);
+	return set_pathtarget_cost_width(offer->root, key)->width;
+}
+
 /* Return the nanoseconds of a search by shingles: most of it is to sort them. */
 static double
 shingle_nanoseconds(const JoinOffer *offer)
@@ -112,13 +130,7 @@ shingle_nanoseconds(const JoinOffer *offer)
 	double shingles = 0;
 
 	for (int side = 0; side < (offer->reads_once ? 1 : 2); side++)
-	{
-		PathTarget *text = create_empty_pathtarget();
-
-		add_column_to_pathtarget(text, (Expr *) offer->keys[side], 0);
-		shingles += offer->sides[side]->rows *
-					set_pathtarget_cost_width(offer->root, text)->width;
-	}
+		shingles += offer->sides[side]->rows * width_of_key(offer, side);
 	return shingles * SHINGLE_NANOSECONDS;
 }
 
@@ -147,6 +159,18 @@ simdup_offer_is_vain(const JoinOffer *offer)
 	return false;
 }
 
+/* Return the cost to read a side. The shorter its texts, the less minhash64 takes. */
+static Cost
+cost_of_input(const JoinOffer *offer, int side)
+{
+	Cost cost = offer->inputs[side]->total_cost;
+	Cost keys = cost - offer->sides[side]->cheapest_total_path->total_cost;
+
+	if (offer->condition.kind != SIMDUP_RESEMBLES || keys <= 0)
+		return cost;
+	return cost + keys * (width_of_key(offer, side) / TEXT_WIDTH - 1);
+}
+
 void
 simdup_offer_cost(const JoinOffer *offer, Path *path)
 {
@@ -158,7 +182,7 @@ simdup_offer_cost(const JoinOffer *offer, Path *path)
 
 	for (int side = 0; side < (offer->reads_once ? 1 : 2); side++)
 	{
-		cost += offer->inputs[side]->total_cost;
+		cost += cost_of_input(offer, side);
 		SIMDUP_COUNT_DISABLED(path, offer->inputs[side]);
 		rows += offer->sides[side]->rows;
 		bytes += offer->sides[side]->rows *
@@ -173,6 +197,8 @@ simdup_offer_cost(const JoinOffer *offer, Path *path)
 		COST_OF_NANOSECOND;
 	cost_qual_eval(&filter, simdup_offer_clauses(offer, false), offer->root);
 	path->startup_cost = cost + filter.startup;
+	if (offer->condition.kind == SIMDUP_RESEMBLES)
+		filter.per_tuple += RESEMBLANCE_NANOSECONDS * COST_OF_NANOSECOND;
 	cost = candidates *
 		   (CANDIDATE_NANOSECONDS * COST_OF_NANOSECOND + filter.per_tuple);
 	if (offer->type == JOIN_SEMI || offer->type == JOIN_ANTI)

@@ -85,27 +85,40 @@ part_sets(SimdupElement *elements, int64 n)
 	return n_first;
 }
 
+/* A set of elements in memory, from one on. */
+static SimdupPairSet
+set_from(const SimdupElementJoin *join, int64 from, uint32 n)
+{
+	return (SimdupPairSet){join->elements + from, join->scratch + from, n};
+}
+
+static void
+join_two_sets(SimdupElementJoin *join, SimdupPairSet a, SimdupPairSet b)
+{
+	if (a.n == 0 || b.n == 0)
+		return;
+	/* the second set is the one that is met: better it fits in the cache */
+	if (a.n < b.n)
+		simdup_pair_join(&join->pairs, b, &a);
+	else
+		simdup_pair_join(&join->pairs, a, &b);
+}
+
 /* Join n elements in memory: with each other, or the two sets among them. */
 static void
 join_in_memory(SimdupElementJoin *join, int64 n)
 {
-	SimdupPairSet all;
-
 	join->scratch = simdup_grow(join->scratch, &join->scratch_room, (Size) n,
 								sizeof(SimdupElement));
-	all = (SimdupPairSet){join->elements, join->scratch, (uint32) n};
 	if (join->cross)
 	{
 		uint32 n_first = part_sets(join->elements, n);
-		SimdupPairSet second = {all.elements + n_first, all.scratch + n_first,
-								all.n - n_first};
 
-		all.n = n_first;
-		if (n_first > 0 && second.n > 0)
-			simdup_pair_join(&join->pairs, all, &second);
+		join_two_sets(join, set_from(join, 0, n_first),
+					  set_from(join, n_first, (uint32) n - n_first));
 	}
 	else if (n > 1)
-		simdup_pair_join(&join->pairs, all, NULL);
+		simdup_pair_join(&join->pairs, set_from(join, 0, (uint32) n), NULL);
 }
 
 /* Files of elements */
@@ -248,20 +261,6 @@ join_by_blocks(SimdupElementJoin *join, SimdupTempFile *file, int64 n)
 	path->n_skipped = n_skipped;
 	join->capacity = capacity;
 	return true;
-}
-
-/* A set of elements in memory, from one on. */
-static SimdupPairSet
-set_from(const SimdupElementJoin *join, int64 from, uint32 n)
-{
-	return (SimdupPairSet){join->elements + from, join->scratch + from, n};
-}
-
-static void
-join_two_sets(SimdupElementJoin *join, SimdupPairSet a, SimdupPairSet b)
-{
-	if (a.n > 0 && b.n > 0)
-		simdup_pair_join(&join->pairs, a, &b);
 }
 
 /* Join n elements in memory with m behind them. */

@@ -20,7 +20,7 @@ typedef struct SimdupElementJoin
 {
 	bool cross;		/* pairs of an element of each set, else all pairs */
 	int64 capacity; /* elements that fit in memory, beside their scratch */
-	/* sink, progress, helpers and the distance; a is of the first set */
+	/* sink, progress, helpers and the distance; of a cross join a is of either set */
 	SimdupPairJoin pairs;
 
 	/* added elements; beyond the capacity in the file, in runs of the capacity */

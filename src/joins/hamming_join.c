@@ -136,6 +136,11 @@ put_near(void *arg, SimdupElement a, SimdupElement b)
 {
 	HammingJoin *join = arg;
 
+	if ((a.index & SIMDUP_SECOND_SET) != 0)
+	{
+		put(join, b.index, a.index);
+		return;
+	}
 	put(join, a.index, b.index);
 	if (join->search->reads_once)
 		put(join, b.index, a.index);

@@ -310,7 +310,9 @@ SELECT count(*) FROM (SELECT * FROM big LIMIT 0) b WHERE simhash_within(fp, (SEL
 SELECT count(*) FROM (SELECT * FROM big LIMIT 1) b WHERE simhash_within(fp, (SELECT q FROM queries LIMIT 1), 65);
 -- joins and parameters
 EXPLAIN (COSTS OFF) SELECT * FROM queries q JOIN big b ON simhash_within(q.q, b.fp, 3);
+SET simdup.enable_join = off;
 EXPLAIN (COSTS OFF) SELECT * FROM queries q WHERE NOT EXISTS (SELECT FROM big b WHERE simhash_within(b.fp, q.q, 8));
+RESET simdup.enable_join;
 SELECT count(*) FROM (SELECT * FROM big WHERE id <= 300) a JOIN big b ON simhash_within(a.fp, b.fp, 8);
 PREPARE search(simhash64, int) AS SELECT id FROM big WHERE simhash_within(fp, $1, $2) ORDER BY id;
 SET plan_cache_mode = force_generic_plan;
