@@ -25,17 +25,6 @@ simdup_path_begin(const char *path)
 	return level;
 }
 
-int
-simdup_exact_texts_begin(void)
-{
-	int level = NewGUCNestLevel();
-
-	simdup_set_for_now("datestyle", "ISO");
-	simdup_set_for_now("intervalstyle", "postgres");
-	simdup_set_for_now("extra_float_digits", "1");
-	return level;
-}
-
 void
 simdup_path_end(int level)
 {

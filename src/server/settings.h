@@ -11,8 +11,6 @@ extern void simdup_set_for_now(const char *name, const char *value);
 /* Begin to run under a search_path. The level that is returned ends it; so does an error. */
 extern int simdup_path_begin(const char *path);
 
-/* Begin to write values as texts that are read as the same values. */
-extern int simdup_exact_texts_begin(void);
 extern void simdup_path_end(int level);
 
 /* Let the C library keep the scratch of texts (host.c), when the module loads. */
