@@ -45,8 +45,10 @@ sort_kilobytes(int64 memory)
 }
 
 static void
-note_memory(NearJoinState *state)
+note_memory(void *arg)
 {
+	NearJoinState *state = arg;
+
 	state->peak_memory =
 		Max(state->peak_memory,
 			(int64) MemoryContextMemAllocated(state->context, true));
@@ -578,6 +580,7 @@ simdup_find_candidates(NearJoinState *state)
 						   .reads_once = state->reads_once,
 						   .excludes_self = state->excludes_self,
 						   .put = put_candidate,
+						   .note_memory = note_memory,
 						   .is_settled =
 							   simdup_settles_first(state) ? is_matched : NULL,
 						   .arg = state};

@@ -230,6 +230,7 @@ simdup_hamming_search(SimdupJoinSearch *search, SimdupPairSort *keys[2],
 	next_key(&readers[1]);
 	while (!readers[0].at_end && (search->reads_once || !readers[1].at_end))
 		join_part(&join);
+	search->note_memory(search->arg);
 	search->disk += join.elements.disk;
 	simdup_elements_end(&join.elements);
 }

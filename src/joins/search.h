@@ -26,6 +26,8 @@ typedef struct SimdupJoinSearch
 	void (*put)(void *arg, uint32 first_row, uint32 outer, uint32 inner);
 	/* Returns whether no more candidates of an outer row are asked for. */
 	bool (*is_settled)(void *arg, uint32 row);
+	/* Notes how much memory is used, where that is most. */
+	void (*note_memory)(void *arg);
 	void *arg;
 	int64 disk; /* bytes that went to files which are closed */
 } SimdupJoinSearch;

@@ -330,6 +330,7 @@ write_lists(ShingleSearch *search, ShingleSets *lists)
 		simdup_progress_done(i);
 	}
 	simdup_pairsort_perform(sort);
+	search->search->note_memory(search->search->arg);
 	while (simdup_pairsort_get(sort, &shingle, &set))
 	{
 		if (shingle != last)
@@ -410,6 +411,7 @@ rank_shingles(ShingleSearch *search)
 	write_lists(search, &lists);
 	count_ranks(search, lists.counts);
 	sort = sort_ranks(search, &lists);
+	search->search->note_memory(search->search->arg);
 	search->search->disk += lists.size;
 	simdup_tempfile_close(lists.file);
 	simdup_free(lists.sets);
