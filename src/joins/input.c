@@ -6,6 +6,7 @@
 #include "postgres.h"
 #include "compat.h"
 
+#include "access/htup_details.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
