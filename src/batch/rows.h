@@ -57,8 +57,8 @@ typedef struct SimdupRows
 	SimdupKeys *scope_keys;	  /* stay in memory */
 	uint32 *scope; /* by number, until rows are distinct or go to disk */
 
-	int64 n_before; /* rows of earlier batches, for progress messages */
-	uint32 n;		/* rows with a fingerprint */
+	int64 n_before;		/* rows of earlier batches, for progress messages */
+	uint32 n;			/* rows with a fingerprint */
 	int64 n_null;		/* rows without a fingerprint */
 	int64 n_no_content; /* rows with one, but without the content they need */
 

@@ -88,8 +88,7 @@ simdup_keys_take(SimdupKeys *keys, Datum key, bool isnull)
 {
 	if (isnull)
 		ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("key must not be null"),
-				errdetail("A row has no key."));
+				errmsg("key must not be null"), errdetail("A row has no key."));
 	if (keys->len == -1)
 		return PointerGetDatum(PG_DETOAST_DATUM(key));
 	return key;
