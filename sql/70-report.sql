@@ -68,8 +68,8 @@ BEGIN
       $query$, g.decisions)
       INTO STRICT grouped;
     grouped := jsonb_build_object('members', groups::text, 'decisions', grouped, 'decide',
-      jsonb_build_object('key_type', g.keys_of, 'decide', '@extschema@.simdup_decide', 'table', g.decisions::text,
-        'less', g.less_key, 'collation', g.collation));
+      jsonb_build_object('key_type', g.keys_of, 'decide', '@extschema@.simdup_decide',
+        'table', g.decisions::text, 'less', g.less_key, 'collation', g.collation));
   END IF;
   SELECT x.* INTO STRICT s
   FROM @extschema@.simdup_grouping_source(source, max_distance, method,
@@ -96,7 +96,7 @@ COMMENT ON FUNCTION simdup_report_asked(regclass, integer, text, float8, integer
 CREATE FUNCTION simdup_report_read(source regclass, key_column text, by_content boolean, groups regclass)
   RETURNS TABLE (key text, fp simhash64, content text, part bigint, scope text, day date, id bigint)
   LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 1000000
-  SET search_path = pg_catalog, pg_temp
+  SET search_path = pg_catalog, pg_temp SET enable_nestloop = on SET enable_mergejoin = on
   SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres AS $$
 #variable_conflict error
 DECLARE
@@ -135,7 +135,7 @@ CREATE FUNCTION simdup_report_letters(
   source regclass, key_column text, has_content boolean, ranks bigint[], places bigint[], keys text[]
 ) RETURNS TABLE (rank bigint, place bigint, content text, cut boolean, columns jsonb)
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 1000
-SET search_path = pg_catalog, pg_temp AS $$
+SET search_path = pg_catalog, pg_temp SET enable_nestloop = on SET enable_mergejoin = on AS $$
 #variable_conflict error
 DECLARE
   c record;
@@ -257,7 +257,8 @@ BEGIN ATOMIC
   fingerprints AS MATERIALIZED (
     SELECT r.fp, r.part, count(*) AS n, min(r.place) AS first FROM rows AS r WHERE r.counts GROUP BY 1, 2),
   pairs AS MATERIALIZED (
-    SELECT a.fp <~> b.fp AS distance, a.first AS a, b.first AS b, a.fp AS fp_a, b.fp AS fp_b, a.part, a.n * b.n AS n
+    SELECT a.fp <~> b.fp AS distance, a.first AS a, b.first AS b, a.fp AS fp_a, b.fp AS fp_b, a.part,
+      a.n * b.n AS n
     FROM fingerprints AS a
     JOIN fingerprints AS b ON b.part = a.part AND a.first < b.first
       AND simhash_within(a.fp, b.fp, (SELECT q.max_distance FROM asked AS q))
@@ -266,7 +267,8 @@ BEGIN ATOMIC
   near AS MATERIALIZED (
     SELECT r.*, p.first AS same, row_number() OVER (PARTITION BY p.first ORDER BY r.place) AS nth
     FROM (
-      SELECT p.a, p.fp_a, p.part FROM pairs AS p UNION SELECT p.b, p.fp_b, p.part FROM pairs AS p) AS p (first, fp, part)
+      SELECT p.a, p.fp_a, p.part FROM pairs AS p
+      UNION SELECT p.b, p.fp_b, p.part FROM pairs AS p) AS p (first, fp, part)
     JOIN rows AS r ON r.counts AND r.fp = p.fp AND r.part = p.part),
 
   -- cases
@@ -293,8 +295,8 @@ BEGIN ATOMIC
     FROM sizes AS s JOIN clusters AS c ON c.place = s.first),
   members AS MATERIALIZED (
     -- of the cases that are shown or listed
-    SELECT f.rank, f.case_id, f.rank <= a.n_shown AS is_shown, c.place, c.key, c.day, f.fp <~> c.fp AS distance,
-      row_number() OVER (PARTITION BY f.rank ORDER BY c.place) AS n
+    SELECT f.rank, f.case_id, f.rank <= a.n_shown AS is_shown, c.place, c.key, c.day,
+      f.fp <~> c.fp AS distance, row_number() OVER (PARTITION BY f.rank ORDER BY c.place) AS n
     FROM asked AS a CROSS JOIN firsts AS f JOIN clusters AS c ON c.first = f.first
     WHERE f.rank <= a.n_shown OR f.n_before < 50000),
 
@@ -386,7 +388,8 @@ BEGIN ATOMIC
         'common', simdup_report_start(c.common, 2000), 'compared', c.compared,
         'add_nothing', d.add_nothing, 'members', d.members)
       || CASE WHEN q.has_scope THEN jsonb_build_object('scope', f.scope) ELSE '{}' END
-      || CASE WHEN m.since IS NULL THEN '{}' ELSE jsonb_build_object('from', m.since, 'to', m.until) END AS data
+      || CASE WHEN m.since IS NULL THEN '{}'
+        ELSE jsonb_build_object('from', m.since, 'to', m.until) END AS data
     FROM asked AS q
     CROSS JOIN firsts AS f
     JOIN (
@@ -436,7 +439,8 @@ BEGIN ATOMIC
     WHERE p.bytes <= 200000),
   examples AS (
     SELECT coalesce(jsonb_agg(jsonb_build_object('a', simdup_report_key(p.a), 'b', simdup_report_key(p.b),
-        'distance', p.distance, 'decided', d.same, 'same_text', a.content = b.content AND NOT (a.cut OR b.cut),
+        'distance', p.distance, 'decided', d.same,
+        'same_text', a.content = b.content AND NOT (a.cut OR b.cut),
         'resemblance', round(shingle_resemblance(a.content, b.content, q.w, q.unit)::numeric, 4),
         'numbers_a', simdup_report_start(simdup_own_numbers(a.content, b.content), 240),
         'numbers_b', simdup_report_start(simdup_own_numbers(b.content, a.content), 240),
@@ -494,7 +498,8 @@ BEGIN ATOMIC
       GROUP BY 1) AS s),
   distances AS (
     SELECT coalesce(sum(d.n), 0) AS n, jsonb_agg(jsonb_build_object('distance', d.distance, 'pairs', d.n,
-      'by_chance', round((d.n_pairs * (d.chances[d.distance + 1] - coalesce(d.chances[d.distance], 0)))::numeric, 6))
+      'by_chance', round((d.n_pairs *
+        (d.chances[d.distance + 1] - coalesce(d.chances[d.distance], 0)))::numeric, 6))
       ORDER BY d.distance) AS distances
     FROM (
       SELECT k.distance, f.n_pairs, c.chances, coalesce(p.n, 0) AS n
@@ -505,7 +510,8 @@ BEGIN ATOMIC
         FROM rows AS r CROSS JOIN figures AS f
         WHERE r.counts AND r.place % ((f.n::bigint + 4095) / 4096) = 0) AS c
       CROSS JOIN LATERAL generate_series(0, q.max_distance) AS k (distance)
-      LEFT JOIN (SELECT p.distance, sum(p.n) AS n FROM pairs AS p GROUP BY 1) AS p ON p.distance = k.distance) AS d),
+      LEFT JOIN (SELECT p.distance, sum(p.n) AS n FROM pairs AS p GROUP BY 1) AS p
+        ON p.distance = k.distance) AS d),
   days AS (
     SELECT d.day, sum(d.n) AS n, sum(d.repeats) AS repeats,
       CASE WHEN max(d.day) OVER () - min(d.day) OVER () < 182 THEN 'week' ELSE 'month' END AS unit
@@ -515,16 +521,19 @@ BEGIN ATOMIC
       WHERE q.day_column IS NOT NULL AND r.counts AND r.day IS NOT NULL
       GROUP BY r.day
       UNION ALL
-      SELECT c.day, 0, count(*) FROM clusters AS c WHERE c.first < c.place AND c.day IS NOT NULL GROUP BY c.day) AS d
+      SELECT c.day, 0, count(*) FROM clusters AS c
+      WHERE c.first < c.place AND c.day IS NOT NULL GROUP BY c.day) AS d
     GROUP BY d.day),
   periods AS (
     SELECT jsonb_build_object('column', q.day_column, 'unit', min(p.unit), 'counts', jsonb_agg(
-      jsonb_build_object('from', p.first_day, 'rows', p.n, 'repeats', p.repeats) ORDER BY p.first_day)) AS periods
+      jsonb_build_object('from', p.first_day, 'rows', p.n, 'repeats', p.repeats)
+      ORDER BY p.first_day)) AS periods
     FROM asked AS q
     CROSS JOIN (
       -- no timestamp is as early as the first days of the first month
       SELECT d.unit, CASE WHEN d.day < '4714-12-01 BC' THEN '4714-11-24 BC'
-          ELSE date_trunc(d.unit, d.day::timestamp)::date END AS first_day, sum(d.n) AS n, sum(d.repeats) AS repeats
+          ELSE date_trunc(d.unit, d.day::timestamp)::date END AS first_day,
+        sum(d.n) AS n, sum(d.repeats) AS repeats
       FROM days AS d
       GROUP BY 1, 2) AS p
     GROUP BY q.day_column)
@@ -688,8 +697,8 @@ CREATE FUNCTION simdup_report_html(
   RETURN simdup_report_html(
     simdup_report(source, max_distance, method, min_resemblance, w, unit, max_groups, groups),
     title, row_url, before, lang, translations, noun);
-COMMENT ON FUNCTION simdup_report_html(regclass, text, integer, text, float8, integer, text, integer, regclass,
-  text, jsonb, text, jsonb, text) IS 'simdup_report of a source as one HTML page';
+COMMENT ON FUNCTION simdup_report_html(regclass, text, integer, text, float8, integer, text, integer,
+  regclass, text, jsonb, text, jsonb, text) IS 'simdup_report of a source as one HTML page';
 
 -- The name of a source as an untyped constant could be a jsonb just as well.
 CREATE FUNCTION simdup_report_html(
