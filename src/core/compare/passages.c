@@ -141,7 +141,11 @@ add_char(void *arg, uint32_t cp, SimdupCharClass char_class)
 static void
 replace_char(void *arg, uint32_t cp)
 {
-	end_with(arg, cp);
+	Words *words = arg;
+
+	/* what is replaced is in a word, which the analyzer does not know */
+	if (words->n > 0)
+		end_with(words, cp);
 }
 
 static uint8_t
