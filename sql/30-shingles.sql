@@ -29,7 +29,8 @@ CREATE FUNCTION shingle_winnow(content text, w integer DEFAULT 8, "window" integ
 COMMENT ON FUNCTION shingle_winnow(text, integer, integer, text) IS
   'sample of the shingles, for gin and &&: texts that share w + window - 1 units share one';
 
-CREATE FUNCTION simdup_boilerplate(source regclass, min_share float8 DEFAULT 0.02, min_words integer DEFAULT 15,
+CREATE FUNCTION simdup_boilerplate(
+  source regclass, min_share float8 DEFAULT 0.02, min_words integer DEFAULT 15,
   OUT passage text, OUT n_rows bigint, OUT share float8) RETURNS SETOF record
   AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000000 ROWS 5;
 COMMENT ON FUNCTION simdup_boilerplate(regclass, float8, integer) IS

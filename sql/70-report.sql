@@ -711,4 +711,4 @@ CREATE FUNCTION simdup_report_html(
   RETURN simdup_report_html(source::regclass, title, max_distance, method, min_resemblance, w, unit,
     max_groups, groups, row_url, before, lang, translations, noun);
 COMMENT ON FUNCTION simdup_report_html(text, text, integer, text, float8, integer, text, integer, regclass,
-  text, jsonb, text, jsonb, text) IS 'simdup_report of a source by its name as one HTML page';
+  text, jsonb, text, jsonb, text) IS 'implementation of simdup_report_html: the source by its name';

@@ -23,7 +23,7 @@
 #include "core/compare/statistics.h"
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
-#include "joins/node.h"
+#include "joins/candidates.h"
 #include "server/arguments.h"
 #include "server/progress.h"
 #include "shingles/stored_texts.h"

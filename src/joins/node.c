@@ -17,8 +17,9 @@
 #include "utils/ruleutils.h"
 
 #include SIMDUP_EXPLAIN_FORMAT
-#include SIMDUP_EXPLAIN_STATE
+#include SIMDUP_EXPLAIN_STATE /* NOLINT(readability-duplicate-include): one file before 18 */
 
+#include "joins/candidates.h"
 #include "joins/node.h"
 #include "shingles/stored_texts.h"
 #include "server/progress.h"

@@ -385,41 +385,30 @@ make_input(const JoinOffer *offer, int side)
 			   : path;
 }
 
-/*
- * Check whether the columns have a row's identity in an inherited table that the
- * statement changes. The plan cannot show such a column.
- */
+/* Check whether a column is a row's identity in an inherited table that changes. */
 static bool
-has_row_identity(const JoinOffer *offer)
+is_row_identity(const Node *column)
 {
-	for (int side = 0; side < 2; side++)
-	{
-		List *columns = pull_var_clause((Node *) offer->targets[side]->exprs,
-										PVC_RECURSE_PLACEHOLDERS);
-		ListCell *cell;
-
-		foreach (cell, columns)
-			if (lfirst_node(Var, cell)->varno == ROWID_VAR)
-				return true;
-	}
-	return false;
+	return IsA(column, Var) && ((const Var *) column)->varno == ROWID_VAR;
 }
 
-/*
- * Check whether a placeholder is among the columns. One of each side would be taken
- * for the same.
- */
 static bool
-has_placeholders(const JoinOffer *offer)
+is_placeholder(const Node *column)
+{
+	return IsA(column, PlaceHolderVar);
+}
+
+static bool
+any_column(const JoinOffer *offer, int flags, bool (*test)(const Node *column))
 {
 	for (int side = 0; side < 2; side++)
 	{
-		List *columns = pull_var_clause((Node *) offer->targets[side]->exprs,
-										PVC_INCLUDE_PLACEHOLDERS);
+		List *columns =
+			pull_var_clause((Node *) offer->targets[side]->exprs, flags);
 		ListCell *cell;
 
 		foreach (cell, columns)
-			if (IsA(lfirst(cell), PlaceHolderVar))
+			if (test(lfirst(cell)))
 				return true;
 	}
 	return false;
@@ -430,7 +419,8 @@ static void
 make_inputs(JoinOffer *offer)
 {
 	make_targets(offer);
-	if (has_placeholders(offer))
+	/* one of each side would be taken for the same */
+	if (any_column(offer, PVC_INCLUDE_PLACEHOLDERS, is_placeholder))
 		offer->reads_once = offer->excludes_self = false;
 	if (offer->reads_once)
 	{
@@ -471,5 +461,6 @@ simdup_offer_inputs(JoinOffer *offer)
 		if ((offer->keys[side] = make_key(&offer->condition, side)) == NULL)
 			return false;
 	make_inputs(offer);
-	return !has_row_identity(offer);
+	/* the plan cannot show a row's identity */
+	return !any_column(offer, PVC_RECURSE_PLACEHOLDERS, is_row_identity);
 }

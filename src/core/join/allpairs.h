@@ -119,26 +119,6 @@ extern void simdup_join_by_recursion(SimdupPairJoin *join, SimdupPairSet a,
 extern double simdup_recursion_cost(const SimdupPairJoin *join, SimdupPairSet a,
 									const SimdupPairSet *b, uint64_t *varying);
 
-/*
- * A join by balls in tiles, which helpers share. The pairs of a tile come in the
- * same order from everyone.
- */
-
-/* Receives a pair, as numbers that only the one who began the join can read. */
-typedef void (*SimdupPairPut)(void *arg, uint32_t a, uint32_t b);
-
-/* Return the number of tiles. */
-extern uint32_t simdup_balls_tiles(const SimdupBalls *balls);
-
-extern void simdup_balls_join(SimdupBalls *balls, uint32_t tile,
-							  SimdupPairPut put, void *arg);
-
-/* Give a pair to the join, which is `balls`: a SimdupPairPut. */
-extern void simdup_balls_report(void *balls, uint32_t a, uint32_t b);
-
-/* Return what a helper joins by, from the shared memory. */
-extern SimdupBalls *simdup_balls_help(void *memory);
-
 /* Pairs of two buckets from which on these are a join of their own. */
 extern uint64_t simdup_many_pairs;
 

@@ -28,8 +28,8 @@
 #include <string.h>
 
 #include "core/host.h"
-#include "core/join/allpairs.h"
 #include "core/join/ball_parts.h"
+#include "core/join/balls.h"
 
 #define RUN 1024		/* fingerprints that are copied together */
 #define LONG_BUCKET 128 /* a longer one is compared where it is */
