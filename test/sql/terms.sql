@@ -64,7 +64,6 @@ SELECT imatch_lexicon(body, NULL, 1, 'word') FROM corpus;
 SELECT imatch_lexicon(body, 1, NULL, 'word') FROM corpus;
 SELECT imatch_lexicon(body, 1, 2, NULL) FROM corpus;
 SELECT term_idf(body, NULL) FROM corpus;
-SELECT terms_accum(NULL, 'a');
 SELECT term_cosine('a', 'b', '{a}', '{1,2}');
 SELECT term_cosine('a', 'b', '{a}', '{-1}');
 SELECT term_cosine('a', 'b', '{a}', '{NaN}');
