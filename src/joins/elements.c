@@ -21,6 +21,7 @@
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
+#include "core/join/balls.h"
 #include "core/join/pigeonhole.h"
 #include "joins/elements.h"
 

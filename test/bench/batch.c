@@ -23,7 +23,7 @@
 
 #include "core/cluster/grouping.h"
 #include "core/fingerprint/hamming.h"
-#include "core/join/allpairs.h"
+#include "core/join/balls.h"
 #include "core/join/ball_parts.h"
 #include "../unit/random.h"
 

@@ -8,7 +8,7 @@
 #include "core/cluster/grouping.h"
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
-#include "core/join/allpairs.h"
+#include "core/join/balls.h"
 #include "core/join/ball_parts.h"
 #include "core/join/pigeonhole.h"
 #include "input.h"

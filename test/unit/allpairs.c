@@ -6,7 +6,7 @@
 #include "core/cluster/grouping.h"
 #include "core/fingerprint/hamming.h"
 #include "core/host.h"
-#include "core/join/allpairs.h"
+#include "core/join/balls.h"
 #include "core/join/ball_parts.h"
 #include "random.h"
 #include "tap.h"

@@ -98,14 +98,6 @@ typedef struct SimdupPairJoin
 } SimdupPairJoin;
 
 /*
- * Report all pairs of a, where b is NULL, or in a cross join those of one from
- * each set, except equal ones. Do it by what is cheaper: balls (balls.c), or the
- * recursion alone.
- */
-extern void simdup_pair_join(SimdupPairJoin *join, SimdupPairSet a,
-							 const SimdupPairSet *b);
-
-/*
  * Return about how many nanoseconds the join of n random fingerprints takes, or
  * that of n and m ones. m is 0 for a self join.
  */

@@ -1,11 +1,19 @@
 /*
  * balls.h
- *	  A join by balls in tiles, which helpers share.
+ *	  The join of all pairs, and its tiles, which helpers share.
  */
 #ifndef SIMDUP_CORE_JOIN_BALLS_H
 #define SIMDUP_CORE_JOIN_BALLS_H
 
 #include "core/join/allpairs.h"
+
+/*
+ * Report all pairs of a, where b is NULL, or in a cross join those of one from
+ * each set, except equal ones. Do it by what is cheaper: balls (balls.c), or the
+ * recursion alone.
+ */
+extern void simdup_pair_join(SimdupPairJoin *join, SimdupPairSet a,
+							 const SimdupPairSet *b);
 
 /* The pairs of a tile come in the same order from everyone. */
 
