@@ -26,10 +26,6 @@
 
 /* columns say which outer joins may make them NULL */
 #define SIMDUP_HAVE_NULLING_RELIDS
-
-/* tuplesort_getdatum can do without a copy; before, it always copies */
-#define simdup_tuplesort_getdatum(state, value, isnull) \
-	tuplesort_getdatum(state, true, true, value, isnull, NULL)
 #else
 /* fmgr.h did not declare it */
 extern void _PG_init(void);
@@ -38,8 +34,6 @@ extern void _PG_init(void);
 #define ereturn(context, result, ...) ereport(ERROR, __VA_ARGS__)
 
 #define SIMDUP_ATTRMAP_BY_NAME(in, out) build_attrmap_by_name(in, out)
-#define simdup_tuplesort_getdatum(state, value, isnull) \
-	tuplesort_getdatum(state, true, value, isnull, NULL)
 
 /* the name of a relation's file, in the relation */
 #define rd_locator rd_node

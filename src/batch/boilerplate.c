@@ -83,7 +83,7 @@ sample_texts(Search *search)
 	Texts *rows = search->rows;
 	MemoryContext old;
 
-	search->runs = simdup_pairsort_begin(maintenance_work_mem);
+	search->runs = simdup_pairsort_begin((int64) maintenance_work_mem * 1024);
 	search->texts = simdup_alloc(((Size) rows->n + 1) * sizeof(SimdupEntry));
 	simdup_progress_phase("sampling runs", rows->n);
 	old = MemoryContextSwitchTo(rows->row_context);

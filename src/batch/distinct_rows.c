@@ -1,6 +1,6 @@
 /*
  * distinct_rows.c
- *	  The rows of a query as core/cluster/grouping.h takes them: distinct, with
+ *	  The rows of a batch as core/cluster/grouping.h takes them: distinct, with
  *	  those that are near.
  *
  * The rows of one scope and one fingerprint are one distinct row. If contents
@@ -65,7 +65,7 @@ alloc_numbers(Size n)
 static SimdupPairSort *
 begin_sort(const GroupingRows *g)
 {
-	return simdup_pairsort_begin(simdup_rows_kb(g->fingerprints->rows, 1));
+	return simdup_pairsort_begin(g->fingerprints->rows->budget);
 }
 
 /*
@@ -275,11 +275,11 @@ static void
 sort_all(GroupingRows *g, const SimdupConstraints *constraints)
 {
 	Size n = g->distinct_rows.n_rows;
-	int share = simdup_rows_kb(g->fingerprints->rows, 4);
+	int64 share = Max(g->fingerprints->rows->budget / 4, 65536);
 
 	g->first_near = alloc_numbers(n);
 	memset(g->first_near, 0xff, n * sizeof(uint32));
-	g->most_sorted = (int64) share * 1024 / (int64) sizeof(SimdupEntry);
+	g->most_sorted = share / (int64) sizeof(SimdupEntry);
 	g->sort = simdup_pairsort_begin(share);
 	join_all(g, g->distinct_rows.max_distance);
 	g->may_lead =

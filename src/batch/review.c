@@ -249,7 +249,7 @@ take_inside(Review *r, const ReviewBlock *block, const SimdupEntry *rows,
 }
 
 /* Add a block, and its group if it is a new one. */
-static ReviewBlock *
+static void
 add_block(Review *r, uint32 first, uint32 size)
 {
 	int64 id = r->grouping.ids[first];
@@ -262,8 +262,7 @@ add_block(Review *r, uint32 first, uint32 size)
 	}
 	r->blocks = simdup_grow(r->blocks, &r->blocks_size, r->n_blocks + 1,
 							sizeof(ReviewBlock));
-	r->blocks[r->n_blocks] = (ReviewBlock){first, size, r->n_groups - 1};
-	return &r->blocks[r->n_blocks++];
+	r->blocks[r->n_blocks++] = (ReviewBlock){first, size, r->n_groups - 1};
 }
 
 /* Return the rows of groups, by id, scope and row. */
@@ -296,7 +295,7 @@ review_blocks(Review *r)
 		for (to = from + 1; to < n && rows[to].value == rows[from].value &&
 							rows[to].row >> 32 == rows[from].row >> 32;)
 			to++;
-		(void) add_block(r, (uint32) rows[from].row, (uint32) (to - from));
+		add_block(r, (uint32) rows[from].row, (uint32) (to - from));
 	}
 	find_cannot_links(r);
 	r->best = simdup_alloc0(((Size) r->n_groups + 1) * sizeof(uint32));

@@ -154,12 +154,6 @@ simdup_rows_end(SimdupRows *rows)
 	MemoryContextDelete(rows->context);
 }
 
-int
-simdup_rows_kb(const SimdupRows *rows, int share)
-{
-	return (int) Min(Max(rows->budget / 1024 / share, 64), INT_MAX);
-}
-
 static void
 sort_row(SimdupRows *rows, uint32 scope, uint64 fp, uint32 number)
 {
@@ -173,7 +167,7 @@ start_spilling(SimdupRows *rows)
 {
 	MemoryContext old = MemoryContextSwitchTo(rows->context);
 
-	rows->sort = simdup_pairsort_begin(simdup_rows_kb(rows, 1));
+	rows->sort = simdup_pairsort_begin(rows->budget);
 	for (uint32 i = 0; i < rows->n; i++)
 		sort_row(rows, rows->scope ? rows->scope[i] : 0, rows->fps[i], i);
 	simdup_free(rows->fps);

@@ -127,14 +127,11 @@ extern void simdup_rows_end(SimdupRows *rows);
  */
 extern uint32 simdup_rows_add(SimdupRows *rows, const SimdupRow *row);
 
-/* Return a share of the budget, such as a half or a quarter, in kB. */
-extern int simdup_rows_kb(const SimdupRows *rows, int share);
-
 /*
  * The distinct fingerprints of a batch, each with its rows: fingerprints.c.
  *
  * A row has a position in the order of scopes and fingerprints. The rows of one
- * fingerprint stand at consecutive positions, in query order. In memory all
+ * fingerprint stand at consecutive positions, in the order of their numbers. In memory all
  * this is plain arrays, beyond maintenance_work_mem temporary files; the calls
  * below hide which.
  */
@@ -161,7 +158,7 @@ typedef struct SimdupFingerprints
 	uint32 n_scopes;
 } SimdupFingerprints;
 
-/* Make the distinct fingerprints, after the last query. They end with the rows. */
+/* Make the distinct fingerprints, after the last row. They end with the rows. */
 extern SimdupFingerprints *simdup_rows_distinct(SimdupRows *rows);
 
 /* Return the fingerprint of that index, by scope, fingerprint and position. */

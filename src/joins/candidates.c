@@ -14,7 +14,6 @@
 #include "compat.h"
 
 #include <float.h>
-#include <limits.h>
 
 #include "executor/executor.h"
 #include "miscadmin.h"
@@ -36,12 +35,6 @@ static int64
 memory_part(const NearJoinState *state, int parts)
 {
 	return state->memory / parts;
-}
-
-static int
-sort_kilobytes(int64 memory)
-{
-	return (int) Min(Max(memory / 1024, 64), INT_MAX);
 }
 
 static void
@@ -70,6 +63,13 @@ mark_matched(NearJoinState *state, uint32 row)
 	state->matched[row / 8] |= (uint8) (1 << row % 8);
 }
 
+/* Return the side whose rows serve a side: of a table read once, the outer one. */
+static int
+read_side_of(const NearJoinState *state, int side)
+{
+	return state->reads_once ? 0 : side;
+}
+
 /* The scan tuple: the columns of an outer and of an inner row. */
 
 /* Fill in the columns of a side; -1: with NULLs. */
@@ -90,9 +90,8 @@ set_row(NearJoinState *state, int side, int64 row)
 		return;
 	}
 	ExecStoreMinimalTuple(simdup_rowstore_get(state
-												  ->inputs[state->reads_once
-															   ? 0
-															   : side]
+												  ->inputs[read_side_of(state,
+																		side)]
 												  .rows,
 											  (uint32) row, side),
 						  input->slot, false);
@@ -191,7 +190,7 @@ static bool
 next_of_all(NearJoinState *state, uint32 *outer, uint32 *inner)
 {
 	const SimdupJoinInput *inputs = state->inputs;
-	uint32 n_inner = inputs[state->reads_once ? 0 : 1].n;
+	uint32 n_inner = inputs[read_side_of(state, 1)].n;
 
 	if (state->inner_at == n_inner ||
 		(simdup_asks_existence(state) && state->outer_at < inputs[0].n &&
@@ -221,7 +220,7 @@ next_candidate(NearJoinState *state, uint32 *outer, uint32 *inner)
 		return false;
 	state->has_pair = true;
 	number =
-		simdup_numbers_at(&numbers[state->reads_once ? 0 : 1], state->inner_at);
+		simdup_numbers_at(&numbers[read_side_of(state, 1)], state->inner_at);
 	*inner = number & ~SIMDUP_LAST_OF_GROUP;
 	*outer = simdup_numbers_at(&numbers[0], state->outer_at++);
 	if ((*outer & SIMDUP_LAST_OF_GROUP) != 0)
@@ -261,8 +260,7 @@ simdup_next_match(NearJoinState *state)
 static void
 begin_candidates(NearJoinState *state)
 {
-	state->candidates =
-		simdup_pairsort_begin(sort_kilobytes(memory_part(state, 8)));
+	state->candidates = simdup_pairsort_begin(memory_part(state, 8));
 	state->n_candidates = 0;
 }
 
@@ -302,7 +300,7 @@ limit_of(NearJoinState *state, int which, bool *isnull)
 									 state->css.ss.ps.ps_ExprContext, isnull);
 }
 
-/* Of a limit that the search does not serve: the condition tells, pair by pair. */
+/* A distance that the search does not serve: the condition is evaluated for all pairs. */
 #define BEYOND_SEARCH (SIMDUP_MAX_PAIR_DISTANCE + 1)
 
 /*
@@ -404,8 +402,8 @@ begin_groups(NearJoinState *state)
 static SimdupPairSort *
 read_fingerprints(NearJoinState *state, int side)
 {
-	SimdupPairSort *keys = simdup_pairsort_begin(
-		sort_kilobytes(memory_part(state, state->reads_once ? 6 : 12)));
+	SimdupPairSort *keys =
+		simdup_pairsort_begin(memory_part(state, state->reads_once ? 6 : 12));
 
 	read_side(state, side, simdup_hamming_add_key, keys);
 	simdup_pairsort_perform(keys);
@@ -459,7 +457,7 @@ search_by_fingerprints(NearJoinState *state)
 
 /*
  * The keys of a join by shingles. Their options are evaluated for the first text,
- * so without one they raise no error.
+ * so without a text they raise no error.
  */
 typedef struct ShingleTexts
 {
@@ -489,7 +487,7 @@ begin_texts(ShingleTexts *texts)
 	/* less than this share nothing */
 	if (state->kind == SIMDUP_SHINGLES_ABOVE && texts->min_resemblance >= 0)
 		texts->min_resemblance = Max(texts->min_resemblance, DBL_MIN);
-	/* what the condition says of odd options, it says once it is evaluated */
+	/* odd options are an error of the condition, once it is evaluated */
 	if (texts->min_resemblance <= 0 ||
 		!simdup_is_resemblance(DatumGetInt32(limits[1]),
 							   DatumGetTextPP(limits[2])))
@@ -576,8 +574,7 @@ simdup_find_candidates(NearJoinState *state)
 	state->matched = NULL;
 	state->texts = NULL;
 	state->search =
-		(SimdupJoinSearch){.kind = state->kind,
-						   .reads_once = state->reads_once,
+		(SimdupJoinSearch){.reads_once = state->reads_once,
 						   .excludes_self = state->excludes_self,
 						   .put = put_candidate,
 						   .note_memory = note_memory,

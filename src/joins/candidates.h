@@ -33,7 +33,6 @@ typedef struct NearJoinState
 	uint8 *matched;	   /* bits of outer rows; NULL: not kept */
 	SimdupPairSort *candidates; /* first row and outer group, inner group */
 	int64 n_candidates;			/* that were put there */
-	bool at_candidates;			/* they are sorted, and read */
 	bool has_pair;				/* of groups; their next rows are these */
 	uint32 outer_start;
 	uint32 outer_at;

@@ -195,7 +195,7 @@ simdup_offer_cost(const JoinOffer *offer, Path *path)
 									   ? shingle_nanoseconds(offer)
 									   : hamming_nanoseconds(offer))) *
 		COST_OF_NANOSECOND;
-	cost_qual_eval(&filter, simdup_offer_clauses(offer, false), offer->root);
+	cost_qual_eval(&filter, offer->filter, offer->root);
 	path->startup_cost = cost + filter.startup;
 	if (offer->condition.kind == SIMDUP_RESEMBLES)
 		filter.per_tuple += RESEMBLANCE_NANOSECONDS * COST_OF_NANOSECOND;

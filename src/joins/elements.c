@@ -13,8 +13,6 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include <limits.h>
-
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 
@@ -169,9 +167,8 @@ static SimdupPairSort *
 sort_by_block(const SimdupElementJoin *join, SimdupTempFile *file, int64 n,
 			  int rotation)
 {
-	int64 bytes = join->capacity * ELEMENT_BYTES;
 	SimdupPairSort *sort =
-		simdup_pairsort_begin((int) Min(Max(bytes / 1024, 64), INT_MAX));
+		simdup_pairsort_begin(join->capacity * ELEMENT_BYTES);
 
 	for (int64 i = 0; i < n; i++)
 	{

@@ -46,7 +46,7 @@ extern void simdup_elements_add(SimdupElementJoin *join, uint64 fp,
  */
 extern void simdup_elements_join(SimdupElementJoin *join);
 
-/* Report the near pairs of n elements in memory of the caller's, which move there. */
+/* Report the near pairs of n elements in memory of the caller's, whose order changes. */
 extern void simdup_elements_join_these(SimdupElementJoin *join,
 									   SimdupElement *elements, int64 n);
 

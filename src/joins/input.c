@@ -294,8 +294,7 @@ simdup_numbers_begin(SimdupNumbers *numbers, Size n, int64 memory)
 	if ((int64) (n * sizeof(uint32)) > memory)
 		numbers->file = simdup_tempfile_create();
 	else
-		numbers->numbers =
-			simdup_alloc((numbers->room = n + 1) * sizeof(uint32));
+		numbers->numbers = simdup_alloc((n + 1) * sizeof(uint32));
 }
 
 void

@@ -23,7 +23,7 @@ extern int64 simdup_rowstore_disk(const SimdupRowStore *store);
 /* Move the rows to temporary files; later ones go there, too. */
 extern void simdup_rowstore_spill(SimdupRowStore *store);
 extern bool simdup_rowstore_is_on_disk(const SimdupRowStore *store);
-/* As many rows can be looked at at a time. */
+/* Rows that can be looked at at one time. */
 #define SIMDUP_ROW_BUFFERS 3
 
 /* Return a row, valid until the next call with the same buffer. */
@@ -40,12 +40,12 @@ typedef struct SimdupJoinInput
 	int first;		 /* column of the scan tuple */
 	int n_columns;
 	AttrNumber key;
-	AttrNumber text;	   /* 0: none is compared */
-	int n_equal;		   /* equalities between the sides */
-	AttrNumber *equal;	   /* their columns */
-	FmgrInfo *hash;		   /* their hash functions */
-	const Oid *collations; /* for these */
-	bool keeps_unmatched;  /* also rows that can match no other */
+	AttrNumber text;	  /* 0: none is compared */
+	int n_equal;		  /* equalities between the sides */
+	AttrNumber *equal;	  /* their columns */
+	FmgrInfo *hash;		  /* their hash functions */
+	Oid *collations;	  /* for these */
+	bool keeps_unmatched; /* also rows that can match no other */
 
 	SimdupRowStore *rows;
 	uint32 n;				   /* rows that are kept */
@@ -57,8 +57,8 @@ typedef struct SimdupJoinInput
 
 /*
  * Read a side: keep its rows, and give each that may match to `take`, with its
- * number, its key and the hash of its equal columns, 0 without any. Memory is what
- * the stores of `others` and this one may take together.
+ * number, its key and the hash of its equal columns, 0 without any. The rows of
+ * this side and of `other` go to disk beyond `memory` bytes.
  */
 typedef void (*SimdupKeyTake)(void *arg, uint32 number, Datum key, uint32 hash);
 
@@ -66,8 +66,8 @@ extern void simdup_read_input(SimdupJoinInput *input, SimdupRowStore *other,
 							  int64 memory, SimdupKeyTake take, void *arg);
 
 /*
- * Candidates: pairs of groups of rows. The rows of a group nothing tells from each
- * other but their other columns. They are at consecutive positions. A row's number
+ * Candidates: pairs of groups of rows. The rows of a group have one key, and equal
+ * columns with one hash. They are at consecutive positions. A row's number
  * is read at its position, with a mark on the last row of a group.
  */
 
@@ -76,7 +76,6 @@ extern void simdup_read_input(SimdupJoinInput *input, SimdupRowStore *other,
 typedef struct SimdupNumbers
 {
 	uint32 n;
-	Size room;			  /* of the array */
 	uint32 *numbers;	  /* NULL: in the file */
 	SimdupTempFile *file; /* NULL: in memory */
 } SimdupNumbers;

@@ -66,11 +66,11 @@ begin_equalities(SimdupJoinInput *input, const CustomScan *plan, int side)
 	List *operators = plan_list(plan, SIMDUP_JOIN_EQUAL_OPERATORS);
 	List *collations = plan_list(plan, SIMDUP_JOIN_EQUAL_COLLATIONS);
 	int n = list_length(columns);
-	Oid *of_hash = palloc((n + 1) * sizeof(Oid));
 
 	input->n_equal = n;
 	input->equal = palloc((n + 1) * sizeof(AttrNumber));
 	input->hash = palloc0((n + 1) * sizeof(FmgrInfo));
+	input->collations = palloc((n + 1) * sizeof(Oid));
 	for (int i = 0; i < n; i++)
 	{
 		RegProcedure functions[2];
@@ -81,9 +81,8 @@ begin_equalities(SimdupJoinInput *input, const CustomScan *plan, int side)
 				 list_nth_oid(operators, i));
 		input->equal[i] = (AttrNumber) list_nth_int(columns, i);
 		fmgr_info(functions[side], &input->hash[i]);
-		of_hash[i] = list_nth_oid(collations, i);
+		input->collations[i] = list_nth_oid(collations, i);
 	}
-	input->collations = of_hash;
 }
 
 static void

@@ -84,8 +84,12 @@ is_done_by_search(const JoinOffer *offer, const RestrictInfo *restrictinfo)
 		   simdup_is_exact(offer->condition.kind);
 }
 
-List *
-simdup_offer_clauses(const JoinOffer *offer, bool above)
+/*
+ * List the clauses to be evaluated for each candidate, or above the join: those of
+ * a lower security level first, then the cheaper ones.
+ */
+static List *
+list_clauses(const JoinOffer *offer, bool above)
 {
 	List *clauses = NIL;
 	List *levels = NIL; /* of the clauses */
@@ -222,10 +226,9 @@ excludes_self(const JoinOffer *offer, Node *clause)
 static bool
 any_excludes_self(const JoinOffer *offer)
 {
-	List *clauses = simdup_offer_clauses(offer, false);
 	ListCell *cell;
 
-	foreach (cell, clauses)
+	foreach (cell, offer->filter)
 		if (excludes_self(offer, lfirst(cell)))
 			return true;
 	return false;
@@ -290,11 +293,11 @@ make_target(const JoinOffer *offer, int side, const List *needed)
 static void
 make_targets(JoinOffer *offer)
 {
-	List *exprs = list_concat_copy(offer->joinrel->reltarget->exprs,
-								   simdup_offer_clauses(offer, false));
+	List *exprs =
+		list_concat_copy(offer->joinrel->reltarget->exprs, offer->filter);
 	List *needed;
 
-	exprs = list_concat(exprs, simdup_offer_clauses(offer, true));
+	exprs = list_concat(exprs, offer->above);
 	needed = pull_var_clause((Node *) exprs, PVC_RECURSE_AGGREGATES |
 												 PVC_RECURSE_WINDOWFUNCS |
 												 PVC_RECURSE_PLACEHOLDERS);
@@ -454,6 +457,8 @@ make_key(const SimdupCondition *condition, int side)
 bool
 simdup_offer_inputs(JoinOffer *offer)
 {
+	offer->filter = list_clauses(offer, false);
+	offer->above = list_clauses(offer, true);
 	find_equalities(offer);
 	offer->reads_once = can_read_once(offer);
 	offer->excludes_self = offer->reads_once && any_excludes_self(offer);

@@ -20,6 +20,8 @@ typedef struct JoinOffer
 	JoinPathExtraData *extra;
 	SimdupCondition condition;
 	SimdupNearClause near; /* of fingerprints */
+	List *filter;		   /* clauses to be evaluated for each candidate */
+	List *above;		   /* and above the join */
 	List *equalities;	   /* RestrictInfos that part the rows */
 	bool reads_once;
 	bool excludes_self;
@@ -37,14 +39,8 @@ extern Node *simdup_offer_side_of(const JoinOffer *offer,
 								  const RestrictInfo *equality, int side);
 
 /*
- * List the clauses to be evaluated for each candidate, or above the join: those of
- * a lower security level first, then the cheaper ones.
- */
-extern List *simdup_offer_clauses(const JoinOffer *offer, bool above);
-
-/*
- * Find the equalities and the inputs with their columns. Return false if the join
- * cannot be offered.
+ * Find the clauses, the equalities and the inputs with their columns. Return false
+ * if the join cannot be offered.
  */
 extern bool simdup_offer_inputs(JoinOffer *offer);
 

@@ -47,7 +47,7 @@ column_of(const JoinOffer *offer, int side, Node *expr)
 
 /* What the node is told: see SimdupJoinFact. */
 static List *
-list_facts(const JoinOffer *offer, List *filter)
+list_facts(const JoinOffer *offer)
 {
 	List *facts =
 		list_make2_int((int) offer->condition.kind, (int) offer->type);
@@ -63,7 +63,8 @@ list_facts(const JoinOffer *offer, List *filter)
 									   : 0);
 	facts = lappend_int(facts, offer->reads_once);
 	facts = lappend_int(facts, offer->excludes_self);
-	facts = lappend_int(facts, is_parallel_safe(offer->root, (Node *) filter));
+	facts = lappend_int(facts,
+						is_parallel_safe(offer->root, (Node *) offer->filter));
 	/* a row mark is one */
 	return lappend_int(facts, bms_overlap(pull_varnos(offer->root,
 													  (Node *) offer->joinrel
@@ -149,10 +150,9 @@ static void
 add_join_path(JoinOffer *offer)
 {
 	CustomPath *path = makeNode(CustomPath);
-	List *filter = simdup_offer_clauses(offer, false);
-	List *exprs =
-		list_make3(offer->condition.limits,
-				   list_make1(offer->condition.restrictinfo->clause), filter);
+	List *exprs = list_make3(offer->condition.limits,
+							 list_make1(offer->condition.restrictinfo->clause),
+							 offer->filter);
 	List *columns = list_copy(offer->targets[0]->exprs);
 
 	columns =
@@ -168,10 +168,8 @@ add_join_path(JoinOffer *offer)
 	if (!offer->reads_once)
 		path->custom_paths = lappend(path->custom_paths, offer->inputs[1]);
 	path->custom_private =
-		list_make4(mark_nullable(offer, (Node *) exprs),
-				   simdup_offer_clauses(offer, true), columns,
-				   add_equalities(offer,
-								  list_make1(list_facts(offer, filter))));
+		list_make4(mark_nullable(offer, (Node *) exprs), offer->above, columns,
+				   add_equalities(offer, list_make1(list_facts(offer))));
 	path->methods = &path_methods;
 	SIMDUP_SET_GATES(path, offer->extra->restrictlist);
 	simdup_offer_cost(offer, &path->path);

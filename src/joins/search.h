@@ -13,7 +13,6 @@
 /* What is searched, and where the candidates go. */
 typedef struct SimdupJoinSearch
 {
-	SimdupConditionKind kind;
 	bool reads_once;			  /* one set of rows for both sides */
 	bool excludes_self;			  /* of that set, no row matches itself */
 	int64 memory;				  /* bytes for all but the stores of rows */

@@ -12,8 +12,6 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include <limits.h>
-
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
@@ -38,8 +36,8 @@ struct SimdupShingleKeys
 {
 	MemoryContext context;
 	SimdupShingling shingling;
-	int side; /* that is read */
-	int kilobytes;
+	int side;	  /* that is read */
+	int64 memory; /* of a sort */
 	uint32 n;
 	Document *documents;
 	Size room;
@@ -94,9 +92,9 @@ simdup_shingle_keys_begin(SimdupShingling shingling, int64 memory)
 
 	keys->context = CurrentMemoryContext;
 	keys->shingling = shingling;
-	keys->kilobytes = (int) Min(Max(memory / 1024, 64), INT_MAX);
+	keys->memory = memory;
 	keys->hashes = simdup_tempfile_create();
-	keys->sort = simdup_pairsort_begin(keys->kilobytes);
+	keys->sort = simdup_pairsort_begin(memory);
 	return keys;
 }
 
@@ -293,7 +291,7 @@ end_list(ShingleSets *lists)
 static SimdupPairSort *
 begin_sort(const ShingleSearch *search)
 {
-	return simdup_pairsort_begin(search->keys->kilobytes);
+	return simdup_pairsort_begin(search->keys->memory);
 }
 
 static void

@@ -30,7 +30,7 @@ typedef struct Progress
 	TimestampTz told;
 } Progress;
 
-/* Of the innermost batch: a batch's query may run another. */
+/* Of the innermost batch: a function in a batch's source may run another. */
 static Progress progress;
 static int progress_calls;
 

@@ -220,17 +220,16 @@ struct SimdupPairSort
 };
 
 SimdupPairSort *
-simdup_pairsort_begin(int memory_kb)
+simdup_pairsort_begin(int64 memory)
 {
 	SimdupPairSort *sort = palloc0(sizeof(SimdupPairSort));
-	Size memory = (Size) memory_kb * 1024;
 
 	sort->context = CurrentMemoryContext;
 	sort->capacity = FIRST_PAIRS;
 	sort->pairs = palloc(FIRST_PAIRS * sizeof(SimdupEntry));
-	sort->most = Max(memory / sizeof(SimdupEntry), MIN_PAIRS);
+	sort->most = Max((Size) memory / sizeof(SimdupEntry), MIN_PAIRS);
 	sort->most_runs =
-		(int) Max(Min(memory / 2 / RUN_BYTES, MAX_RUNS), MIN_RUNS);
+		(int) Max(Min((Size) memory / 2 / RUN_BYTES, MAX_RUNS), MIN_RUNS);
 	return sort;
 }
 

@@ -36,8 +36,11 @@ extern void simdup_tempfile_read(SimdupTempFile *file, int64 offset, void *data,
 
 typedef struct SimdupPairSort SimdupPairSort;
 
-/* Return a new sort with memory_kb of memory, in the current context. */
-extern SimdupPairSort *simdup_pairsort_begin(int memory_kb);
+/*
+ * Return a new sort in the current context, with this many bytes of memory, and at
+ * least 128 kB.
+ */
+extern SimdupPairSort *simdup_pairsort_begin(int64 memory);
 extern void simdup_pairsort_end(SimdupPairSort *sort);
 /* Return the bytes that went to disk. */
 extern int64 simdup_pairsort_disk(const SimdupPairSort *sort);

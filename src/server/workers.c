@@ -9,7 +9,7 @@
  * order of tiles, so pairs come in the same order for any number of workers.
  * Queues are full soon, so workers do not run far ahead.
  *
- * Parallel mode begins after the caller's query was read, and ends with the join.
+ * Parallel mode begins after the rows were read, and ends with the join.
  */
 #include "postgres.h"
 

@@ -25,16 +25,31 @@
 
 const SimdupShingling simdup_default_shingling = {SIMDUP_SHINGLE_CHAR, 4};
 
-/* Return the unit of this name; raw only if it is allowed. */
+/*
+ * Find the unit of this name; raw only if it is allowed. Return false if there is
+ * none.
+ */
+static bool
+find_unit(const text *name, bool raw, SimdupShingleUnit *unit)
+{
+	if (simdup_text_is(name, "char"))
+		*unit = SIMDUP_SHINGLE_CHAR;
+	else if (simdup_text_is(name, "word"))
+		*unit = SIMDUP_SHINGLE_WORD;
+	else if (raw && simdup_text_is(name, "raw"))
+		*unit = SIMDUP_SHINGLE_RAW;
+	else
+		return false;
+	return true;
+}
+
 static SimdupShingleUnit
 parse_unit(const text *name, bool raw)
 {
-	if (simdup_text_is(name, "char"))
-		return SIMDUP_SHINGLE_CHAR;
-	if (simdup_text_is(name, "word"))
-		return SIMDUP_SHINGLE_WORD;
-	if (raw && simdup_text_is(name, "raw"))
-		return SIMDUP_SHINGLE_RAW;
+	SimdupShingleUnit unit;
+
+	if (find_unit(name, raw, &unit))
+		return unit;
 	ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			errmsg("unrecognized shingle unit: \"%s\"", text_to_cstring(name)),
 			raw ? errhint("Units are \"char\", \"word\" and \"raw\".")
@@ -77,9 +92,9 @@ simdup_get_resemblance(int w, const text *unit)
 bool
 simdup_is_resemblance(int w, const text *unit)
 {
-	return w >= 1 && w <= SIMDUP_MAX_FOLDED_W &&
-		   (simdup_text_is(unit, "char") || simdup_text_is(unit, "word") ||
-			simdup_text_is(unit, "raw"));
+	SimdupShingleUnit found;
+
+	return w >= 1 && w <= SIMDUP_MAX_FOLDED_W && find_unit(unit, true, &found);
 }
 
 SimdupShingling

@@ -194,17 +194,21 @@ agree("$evil SELECT a.id, b.id FROM letter a JOIN letter b ON ext.simhash_within
 like(said("$evil EXPLAIN (COSTS OFF) SELECT FROM letter a JOIN letter b ON ext.simhash_within(a.fp, b.fp, 3)"), qr/Hamming Cond: .*ext\.simhash_within/, "the extension's own, by its schema");
 agree('SET search_path = pg_catalog; SELECT a.id, b.id FROM public.letter a JOIN public.letter b ON ext.simhash_within(a.fp, b.fp, 3) AND a.id < b.id', 'without the schema in the path');
 
-# in one session, the extension goes and comes again, and what it was called is another's
-is(sql(<<'SQL'), "t|t\nf|80\nt|t", 'a new extension in an old session');
-CREATE DATABASE again;
-\c again
-SET enable_nestloop = off;
+# in SQL: whether a query is joined by the node
+my $by_node = <<'SQL';
 CREATE FUNCTION by_node(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE line text; found boolean := false;
 BEGIN
   FOR line IN EXECUTE 'EXPLAIN ' || query LOOP found := found OR line ~ 'Custom Scan'; END LOOP;
   RETURN found;
 END $$;
+SQL
+# in one session, the extension goes and comes again, and what it was called is another's
+is(sql(<<'SQL' . $by_node . <<'SQL'), "t|t\nf|80\nt|t", 'a new extension in an old session');
+CREATE DATABASE again;
+\c again
+SET enable_nestloop = off;
+SQL
 CREATE TABLE t AS SELECT i, i::bigint AS fp FROM generate_series(1, 10) i;
 CREATE EXTENSION simdup;
 SELECT by_node('SELECT FROM t a JOIN t b ON simhash_within(a.fp::simhash64, b.fp::simhash64, 1)'), count(*) > 10 FROM t a JOIN t b ON simhash_within(a.fp::simhash64, b.fp::simhash64, 1);
@@ -218,17 +222,12 @@ CREATE EXTENSION simdup;
 SELECT by_node('SELECT FROM t a JOIN t b ON simhash_within(a.fp::simhash64, b.fp::simhash64, 1)'), count(*) > 10 FROM t a JOIN t b ON simhash_within(a.fp::simhash64, b.fp::simhash64, 1);
 SQL
 # in a database without the extension, the library takes nothing for its own
-is(sql(<<'SQL'), "f|81\nf|90\nf|90", 'the library without the extension');
+is(sql(<<'SQL' . $by_node . <<'SQL'), "f|81\nf|90\nf|90", 'the library without the extension');
 CREATE DATABASE bare;
 \c bare
 LOAD 'simdup';
 SET enable_nestloop = off;
-CREATE FUNCTION by_node(query text) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE line text; found boolean := false;
-BEGIN
-  FOR line IN EXECUTE 'EXPLAIN ' || query LOOP found := found OR line ~ 'Custom Scan'; END LOOP;
-  RETURN found;
-END $$;
+SQL
 CREATE TABLE t AS SELECT i, i::bigint AS fp, i::text AS content FROM generate_series(1, 10) i;
 CREATE DOMAIN simhash64 AS bigint;
 CREATE FUNCTION simhash_within(simhash64, simhash64, int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN $1 - $2 NOT IN (0, 1); END $$;

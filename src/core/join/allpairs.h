@@ -103,7 +103,7 @@ typedef struct SimdupPairJoin
  */
 extern double simdup_pair_join_cost(int max_distance, double n, double m);
 
-/* Do it by the recursion. */
+/* Report all pairs of a, or those of one from each set, by the recursion alone. */
 extern void simdup_join_by_recursion(SimdupPairJoin *join, SimdupPairSet a,
 									 const SimdupPairSet *b);
 

@@ -400,8 +400,8 @@ simdup_index_check(PG_FUNCTION_ARGS)
 	check.n_lists = PG_GETARG_BOOL(1) ? MAX_LISTS : TABLE_LIST;
 	check.snapshot = RegisterSnapshot(GetLatestSnapshot());
 	for (int i = 0; i < check.n_lists; i++)
-		check.lists[i] =
-			simdup_pairsort_begin(maintenance_work_mem / check.n_lists);
+		check.lists[i] = simdup_pairsort_begin((int64) maintenance_work_mem *
+											   1024 / check.n_lists);
 	roots = simdup_hamming_roots(check.index, true);
 	for (int tree = 0; tree < HAMMING_TREES; tree++)
 		check_tree(&check, tree, roots.root[tree], (int) roots.level[tree]);

@@ -190,7 +190,7 @@ next_stage(IndexScanDesc scan)
 		state->search = (SimhashBall){order->centers[0], k};
 	}
 	caller = MemoryContextSwitchTo(GetMemoryChunkContext(state));
-	order->sort = simdup_pairsort_begin(work_mem);
+	order->sort = simdup_pairsort_begin((int64) work_mem * 1024);
 	MemoryContextSwitchTo(caller);
 	simdup_hamming_begin_search(scan);
 	while (simdup_hamming_next_matches(scan))

@@ -329,7 +329,7 @@ add_leaves_of_files(TreeWriter *writer, const TreeLayout *layout,
 	if (all_kb > memory_kb)
 		memory_kb =
 			(int) Min((int64) memory_kb, Max(all_kb / N_RUNS, MIN_RUN_KB));
-	sort = simdup_pairsort_begin(memory_kb);
+	sort = simdup_pairsort_begin((int64) memory_kb * 1024);
 	for (int i = 0; i < store->n_files; i++)
 		sort_file(sort, store->files[i], writer->tree);
 	simdup_pairsort_perform(sort);
