@@ -192,6 +192,14 @@ meets(TriggerState *state, const UniqueIndex *unique, TupleTableSlot *stored)
 	return true;
 }
 
+/* Check whether the new row, as an upsert, may meet rows of a target. */
+static bool
+may_meet(const NearSearch *search, const TriggerTarget *target)
+{
+	return target == search->state->own &&
+		   !ItemPointerIsValid(&search->row->stored_tid);
+}
+
 /* Check whether an upsert of the new row may meet a stored row of a target. */
 static bool
 meets_any(const NearSearch *search, const TriggerTarget *target,
@@ -200,7 +208,7 @@ meets_any(const NearSearch *search, const TriggerTarget *target,
 	TriggerState *state = search->state;
 	bool met = false;
 
-	if (target != state->own || ItemPointerIsValid(&search->row->stored_tid))
+	if (!may_meet(search, target))
 		return false;
 	ExecStoreHeapTuple(search->row->complete, state->slot, false);
 	for (int i = 0; i < state->n_uniques && !met; i++)
@@ -362,7 +370,12 @@ leads_here(const NearSearch *search, const NearRow *near)
 bool
 simdup_trigger_passes_over(const NearSearch *search, const NearRow *near)
 {
+	bool is_flag = search->state->kind == TRIGGER_FLAG;
+
+	/* spare the fetch of a row that cannot be passed over */
+	if (!is_flag && !may_meet(search, near->target))
+		return false;
 	simdup_trigger_fetch(search, near);
 	return meets_any(search, near->target, near->target->slot) ||
-		   (search->state->kind == TRIGGER_FLAG && leads_here(search, near));
+		   (is_flag && leads_here(search, near));
 }
