@@ -134,7 +134,6 @@ begin_rows(FunctionCallInfo fcinfo, SimdupFeed *feed,
 	feed->function = get_func_name(fcinfo->flinfo->fn_oid);
 	feed->budget = (int64) maintenance_work_mem * 1024;
 	feed->key_type = key_column(table, column, &collation);
-	feed->by_key = true;
 	rows = simdup_rows_feed(feed, options);
 	simdup_keynumbers_expect_order(rows->numbers, collation);
 	return rows;

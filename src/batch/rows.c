@@ -123,9 +123,8 @@ simdup_rows_feed(const SimdupFeed *feed, const SimdupOptions *options)
 	if (OidIsValid(feed->key_type))
 	{
 		rows->keys = simdup_keys_begin(feed->key_type);
-	}
-	if (feed->by_key)
 		rows->numbers = simdup_keynumbers_begin(rows->keys, feed->key_type);
+	}
 	if (OidIsValid(feed->scope_type))
 		begin_scopes(rows, feed->scope_type);
 	if (rows->contents != NULL &&
@@ -161,7 +160,7 @@ sort_row(SimdupRows *rows, uint32 scope, uint64 fp, uint32 number)
 						fp << 32 | number);
 }
 
-/* Move fingerprints and keys from memory to disk, in the middle of reading. */
+/* Move fingerprints from memory to disk, in the middle of reading. */
 static void
 start_spilling(SimdupRows *rows)
 {
@@ -174,9 +173,6 @@ start_spilling(SimdupRows *rows)
 	simdup_free(rows->scope);
 	rows->fps = NULL;
 	rows->scope = NULL;
-	/* a look-up needs the keys in memory */
-	if (rows->keys && rows->numbers == NULL)
-		simdup_keys_spill(rows->keys);
 	MemoryContextSwitchTo(old);
 }
 
@@ -184,9 +180,7 @@ static int64
 memory_of(const SimdupRows *rows)
 {
 	return (int64) rows->n *
-			   (SIMDUP_ROW_BYTES + (rows->scopes ? (int) sizeof(uint32) : 0)) +
-		   (rows->keys && rows->numbers == NULL ? simdup_keys_memory(rows->keys)
-												: 0);
+		   (SIMDUP_ROW_BYTES + (rows->scopes ? (int) sizeof(uint32) : 0));
 }
 
 static void
@@ -226,7 +220,7 @@ add_fingerprint(SimdupRows *rows, uint32 scope, uint64 fp)
 static void
 add_unique_key(SimdupRows *rows, const SimdupRow *row)
 {
-	Datum key = simdup_keys_take(rows->keys, row->key, row->no_key);
+	Datum key = simdup_keys_take(rows->keys, row->key, false);
 	uint32 number;
 
 	simdup_keynumbers_get(rows->numbers, &key, 1, &number);
@@ -251,37 +245,18 @@ scope_of(SimdupRows *rows, const SimdupRow *row)
 	return number + 1;
 }
 
-/* Check whether a row takes part, and count one that does not. */
-static bool
-takes_part(SimdupRows *rows, const SimdupRow *row)
+uint32
+simdup_rows_add(SimdupRows *rows, const SimdupRow *row)
 {
 	if (row->no_fp)
 		rows->n_null++;
-	else if (rows->contents != NULL && row->no_content)
-		rows->n_no_content++;
-	else
-		return true;
-	return false;
-}
-
-static void
-store_row(SimdupRows *rows, const SimdupRow *row)
-{
+	if (row->no_fp || (rows->contents != NULL && row->no_content))
+		return SIMDUP_NO_ROW;
 	if (rows->contents != NULL)
 		simdup_stored_texts_add(rows->contents, row->content);
 	if (rows->numbers)
 		add_unique_key(rows, row);
-	else if (rows->keys)
-		simdup_keys_add(rows->keys, row->key, row->no_key);
 	add_fingerprint(rows, scope_of(rows, row), row->fp);
 	simdup_progress_done(rows->n_before + rows->n + rows->n_null);
-}
-
-uint32
-simdup_rows_add(SimdupRows *rows, const SimdupRow *row)
-{
-	if (!takes_part(rows, row))
-		return SIMDUP_NO_ROW;
-	store_row(rows, row);
 	return rows->n - 1;
 }

@@ -47,8 +47,8 @@ typedef struct SimdupRows
 	int64 row_budget;		   /* where rows go to disk */
 	SimdupOptions options;	   /* zeroed if the function has none */
 
-	SimdupKeys *keys;		   /* by number; NULL: not kept */
-	SimdupKeyNumbers *numbers; /* a key's number is its row's; NULL: no look-up */
+	SimdupKeys *keys;		   /* by number, in memory; NULL: none */
+	SimdupKeyNumbers *numbers; /* a key's number is its row's */
 	Oid key_type;
 
 	SimdupStoredTexts *contents; /* to compare; NULL: they do not count */
@@ -57,10 +57,9 @@ typedef struct SimdupRows
 	SimdupKeys *scope_keys;	  /* stay in memory */
 	uint32 *scope; /* by number, until rows are distinct or go to disk */
 
-	int64 n_before;		/* rows of earlier batches, for progress messages */
-	uint32 n;			/* rows with a fingerprint */
-	int64 n_null;		/* rows without a fingerprint */
-	int64 n_no_content; /* rows with one, but without the content they need */
+	int64 n_before; /* rows of earlier batches, for progress messages */
+	uint32 n;		/* rows with a fingerprint */
+	int64 n_null;	/* rows without a fingerprint */
 
 	/* The fingerprints, until they are distinct; in memory or in the sort. */
 	uint64 *fps;		 /* by number */
@@ -90,8 +89,7 @@ typedef struct SimdupFeed
 	 * much again; 0: at the budget
 	 */
 	int64 row_budget;
-	Oid key_type;	  /* InvalidOid: keys are not kept */
-	bool by_key;	  /* rows are found by key; ERROR for one twice */
+	Oid key_type;	  /* ERROR for a key twice; InvalidOid: no keys */
 	Oid scope_type;	  /* InvalidOid: no scopes */
 	Oid content_type; /* where options have a min_resemblance */
 
@@ -106,7 +104,6 @@ typedef struct SimdupRow
 	uint64 fp;
 	Datum content; /* only where options have a min_resemblance */
 	Datum scope;
-	bool no_key; /* NULL */
 	bool no_fp;
 	bool no_content;
 	bool no_scope; /* all rows without one are of one scope */
@@ -123,7 +120,7 @@ extern void simdup_rows_end(SimdupRows *rows);
 
 /*
  * Add a row. Its values are copied. Return its number, or SIMDUP_NO_ROW for one
- * that takes no part, which n_null and n_no_content count.
+ * that takes no part: without a fingerprint, or without the content to compare.
  */
 extern uint32 simdup_rows_add(SimdupRows *rows, const SimdupRow *row);
 

@@ -143,13 +143,6 @@ simdup_keys_prefetch(const SimdupKeys *keys, uint32 number)
 		__builtin_prefetch(&keys->words[number]);
 }
 
-int64
-simdup_keys_memory(const SimdupKeys *keys)
-{
-	return keys->word_file ? 0
-						   : (int64) (keys->n_bytes + keys->n * sizeof(uint64));
-}
-
 void
 simdup_keys_spill(SimdupKeys *keys)
 {

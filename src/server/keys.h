@@ -34,9 +34,6 @@ extern Datum simdup_keys_take(SimdupKeys *keys, Datum key, bool isnull);
 /* Prefetch the key of a row that will be asked for soon. */
 extern void simdup_keys_prefetch(const SimdupKeys *keys, uint32 number);
 
-/* Return the bytes of memory that the keys take, 0 after they were spilled. */
-extern int64 simdup_keys_memory(const SimdupKeys *keys);
-
 /* Move the keys to temporary files; later ones go there, too. */
 extern void simdup_keys_spill(SimdupKeys *keys);
 
