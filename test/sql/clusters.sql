@@ -83,7 +83,7 @@ FROM (SELECT simdup_cluster(id, fp, 6) OVER (PARTITION BY kind ORDER BY id) AS a
     simdup_cluster(id, fp, max_distance => 6, method => 'leader') OVER (PARTITION BY kind ORDER BY id) AS f FROM part) AS w;
 SELECT count(*) AS rows, count(DISTINCT (a, b, c)) AS clusters, count(*) FILTER (WHERE a <= id AND b >= id) AS by_order
 FROM (SELECT id, simdup_cluster(id, fp, 6) OVER (PARTITION BY kind ORDER BY id) AS a, simdup_cluster(id, fp, 6) OVER (PARTITION BY kind ORDER BY id DESC) AS b,
-    row_number() OVER (PARTITION BY simdup_cluster) AS c
+    row_number() OVER (PARTITION BY simdup_cluster ORDER BY kind, id) AS c
   FROM (SELECT *, simdup_cluster(id, fp) OVER (PARTITION BY kind ORDER BY id) FROM part) AS p) AS w;
 -- ties come in any order, so the partition is the same, and each cluster has a name of its own rows
 SELECT count(*) AS rows, count(DISTINCT c) AS clusters, bool_and(c % 3 = id % 3) AS own FROM (SELECT id, simdup_cluster(id, fp_of((id % 3)::int), 0) OVER (ORDER BY 1::int) AS c FROM part) AS t;

@@ -190,6 +190,7 @@ CREATE OPERATOR <@@ (LEFTARG = text, RIGHTARG = text, FUNCTION = texteq,
 SELECT count(*) FROM (VALUES ('edits'), ('random')) v(kind) WHERE kind <@@ 'edits';
 
 -- a search is cancelled at once
+SET simdup.enable_join = off;
 SET enable_seqscan = off;
 SET enable_material = off;
 SET statement_timeout = '200ms';
@@ -197,6 +198,7 @@ SELECT count(*) FROM big a JOIN big b ON a.fp <@ simhash_ball(b.fp, 12);
 RESET statement_timeout;
 RESET enable_material;
 RESET enable_seqscan;
+RESET simdup.enable_join;
 
 SET client_min_messages = warning;
 DROP SCHEMA elsewhere, index_room CASCADE;

@@ -156,7 +156,7 @@ my @scans = (
 sub scans
 {
 	my ($node, $db, %params) = @_;
-	my $by_index = 'SET enable_seqscan = off; SET enable_indexscan = on;';
+	my $by_index = 'SET simdup.enable_join = off; SET enable_seqscan = off; SET enable_indexscan = on;';
 	my $by_scan = 'SET enable_indexscan = off; SET enable_indexonlyscan = off; SET enable_bitmapscan = off;';
 	my @found;
 
