@@ -45,14 +45,14 @@ COMMENT ON OPERATOR CLASS simhash_ball_ops USING hamming
 
 -- what an index is like inside; for its owner
 
-CREATE FUNCTION simhash_index_check(index regclass, every_row boolean DEFAULT false) RETURNS void
+CREATE FUNCTION simdup_index_check(index regclass, every_row boolean DEFAULT false) RETURNS void
   AS 'MODULE_PATHNAME', 'simdup_index_check' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION simhash_index_check(regclass, boolean) IS
+COMMENT ON FUNCTION simdup_index_check(regclass, boolean) IS
   'an error if a hamming index is damaged; every_row: or lacks a row; for the owner';
 
-CREATE FUNCTION simhash_index_stat(index regclass,
+CREATE FUNCTION simdup_index_stat(index regclass,
   OUT n_rows bigint, OUT n_nulls bigint, OUT levels integer, OUT leaf_pages bigint, OUT inner_pages bigint,
   OUT unused_pages bigint, OUT fill float8, OUT largest_block bigint)
   AS 'MODULE_PATHNAME', 'simdup_index_stat' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION simhash_index_stat(regclass) IS
+COMMENT ON FUNCTION simdup_index_stat(regclass) IS
   'entries, levels, pages and fill of a hamming index; for the owner';

@@ -447,16 +447,16 @@ ALTER TABLE petition ADD EXCLUDE USING hamming (simhash_ball(fp, 3) WITH =);
 --
 -- looking inside
 --
-SELECT simhash_index_check('fps_fp'), simhash_index_check('petition_late', true);
-SELECT n_rows, n_nulls, levels, fill BETWEEN 0.1 AND 1 AS fill, largest_block FROM simhash_index_stat('big_fp');
-SELECT simhash_index_check('fps_pkey');
-SELECT simhash_index_check('fps');
-SELECT simhash_index_stat('parted_fp_idx');
+SELECT simdup_index_check('fps_fp'), simdup_index_check('petition_late', true);
+SELECT n_rows, n_nulls, levels, fill BETWEEN 0.1 AND 1 AS fill, largest_block FROM simdup_index_stat('big_fp');
+SELECT simdup_index_check('fps_pkey');
+SELECT simdup_index_check('fps');
+SELECT simdup_index_stat('parted_fp_idx');
 CREATE ROLE regress_hamming_stranger;
 GRANT USAGE ON SCHEMA hamming_room TO regress_hamming_stranger;
 SET ROLE regress_hamming_stranger;
-SELECT simhash_index_check('fps_fp');
-SELECT simhash_index_stat('fps_fp');
+SELECT simdup_index_check('fps_fp');
+SELECT simdup_index_stat('fps_fp');
 RESET ROLE;
 DROP OWNED BY regress_hamming_stranger;
 DROP ROLE regress_hamming_stranger;

@@ -24,8 +24,8 @@ UNION ALL
 SELECT 5000 + i, 'null', NULL FROM generate_series(1, 50) i;
 CREATE INDEX texts_near ON texts USING hamming (content);
 ANALYZE texts;
-SELECT n_rows, n_nulls FROM simhash_index_stat('texts_near');
-SELECT simhash_index_check('texts_near', true);
+SELECT n_rows, n_nulls FROM simdup_index_stat('texts_near');
+SELECT simdup_index_check('texts_near', true);
 SELECT opcdefault, opckeytype::regtype, amvalidate(c.oid) FROM pg_opclass c JOIN pg_am a ON a.oid = opcmethod
 WHERE amname = 'hamming' AND opcintype = 'text'::regtype;
 SELECT pg_index_column_has_property('texts_near', 1, p) FROM unnest(ARRAY['distance_orderable', 'returnable', 'search_nulls']) p;
@@ -236,7 +236,7 @@ EXPLAIN (COSTS OFF) SELECT id FROM kinds WHERE simdup_resembles(lower(c) || 'x',
 RESET enable_seqscan;
 SELECT c, d.* FROM unnest(ARRAY['v', 'c', 'd', 'c COLLATE "C"']) c, differences('kinds', format('simdup_resembles(%s, :q, 0.5)%s', c, CASE c WHEN 'd' THEN ' AND id < 2000' ELSE '' END)) d;
 SELECT d.* FROM differences('kinds', 'simdup_resembles(lower(c) || ''x'', :q, 0.5)') d;
-SELECT simhash_index_check(i::regclass, true) FROM unnest(ARRAY['kinds_v', 'kinds_d', 'kinds_c', 'kinds_lower']) i;
+SELECT simdup_index_check(i::regclass, true) FROM unnest(ARRAY['kinds_v', 'kinds_d', 'kinds_c', 'kinds_lower']) i;
 
 -- a class of one's own makes other fingerprints: simdup_resembles is not its
 CREATE FUNCTION titles(text) RETURNS simhash64 LANGUAGE sql IMMUTABLE STRICT RETURN minhash64($1, 2);
@@ -272,9 +272,9 @@ UPDATE texts SET content = content || ' and more' WHERE id % 3 = 0;
 UPDATE texts SET content = '' WHERE id % 17 = 0;
 UPDATE texts SET content = NULL WHERE id % 19 = 0;
 DELETE FROM texts WHERE id % 5 = 0;
-SELECT simhash_index_check('texts_near', true);
+SELECT simdup_index_check('texts_near', true);
 VACUUM texts;
-SELECT simhash_index_check('texts_near', true);
+SELECT simdup_index_check('texts_near', true);
 SELECT d.* FROM differences('texts', 'simdup_resembles(content, :q, 0.5)') d;
 SELECT d.* FROM differences('texts', 'content IS NOT NULL') d;
 SELECT d.* FROM differences('texts', 'content IS NULL') d;
@@ -290,7 +290,7 @@ INSERT INTO long SELECT 9 + i, repeat(sentence(i % 3, 50) || ' ', 50) || sentenc
 CREATE INDEX long_near ON long USING hamming (content);
 INSERT INTO long SELECT 18 + id, content FROM long;
 SELECT min(octet_length(content)) > 16000 AS long, count(*) FILTER (WHERE pg_column_size(content) < 8000) AS compressed FROM long;
-SELECT simhash_index_check('long_near', true);
+SELECT simdup_index_check('long_near', true);
 SELECT pg_relation_size('long_near') = 6 * 8192 AS small;
 SELECT count(*) FROM long a JOIN long b ON simdup_resembles(a.content, b.content, 0.9, 1);
 SET enable_seqscan = off;

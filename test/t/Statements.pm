@@ -93,7 +93,7 @@ BEGIN
   SET LOCAL enable_seqscan = off;
   SELECT string_agg((fp <~> '8f14e45fceea167a')::text, ' ') INTO found
     FROM (SELECT fp FROM near ORDER BY fp <~> '8f14e45fceea167a' LIMIT 20) AS n;
-  PERFORM simhash_index_check('near_fp', true);
+  PERFORM simdup_index_check('near_fp', true);
   RETURN (SELECT count(*) || ': ' || found FROM near WHERE simhash_within(fp, '8f14e45fceea167a', 9));
 END $$;
 
@@ -224,7 +224,7 @@ our $icu = rows_of(
 
 # what the statements above do not call
 our @other = (
-	rows_of(q{(SELECT simhash_index_check('hamming_fp', true), levels FROM simhash_index_stat('hamming_fp'))}),
+	rows_of(q{(SELECT simdup_index_check('hamming_fp', true), levels FROM simdup_index_stat('hamming_fp'))}),
 	rows_of(q{(SELECT id, simhash_distance(fp, (~fp::bigint)::simhash64),
 		fp::text::simhash64, fp::bit(64)::simhash64, fp::bytea::simhash64, simhash_ball(fp, 3)::text::simhash_ball,
 		simhash_ball(fp, 3) @> fp, simhash_ball(fp, 3) = simhash_ball(fp, 4)

@@ -171,7 +171,7 @@ INSERT INTO strange VALUES (1, $bytes), (2, E'$strange'), (3, repeat($bytes || '
 REINDEX INDEX strange_near;
 SELECT simhash($bytes) = simhash(E'$before $after'), minhash64($bytes, 2) = minhash64(E'$before $after', 2),
        minhash64(E'$strange') IS NULL, minhash64(content) = minhash64(E'$before $after and then $before $after'),
-       simhash_index_check('strange_near', true) IS NOT NULL
+       simdup_index_check('strange_near', true) IS NOT NULL
 FROM strange WHERE id = 3;
 SELECT simdup_without($bytes || ' Sent from my phone', '{SENT FROM my phone}') = E'$before?$after', simdup_without($bytes, '{SENT FROM my phone}') = $bytes;
 SELECT current_database() FROM strange WHERE simdup_resembles(content, E'$before $after', 1);

@@ -27,7 +27,7 @@ sub agrees
 {
 	my ($table, $name, $step) = @_;
 
-	is($node->safe_psql('postgres', "SELECT simhash_index_check('${table}_fp', true)"), '', "$name: the index is sound");
+	is($node->safe_psql('postgres', "SELECT simdup_index_check('${table}_fp', true)"), '', "$name: the index is sound");
 	is($node->safe_psql('postgres', "SELECT differences('$table', $step)"), '0', "$name: index and table agree");
 	is($node->safe_psql('postgres', "SELECT disorder('$table')"), '0', "$name: the order is right");
 	return;
@@ -56,7 +56,7 @@ for my $kind (qw(uniform clustered equal near sign nothing mixed))
 # --- pages that are nearly empty make a tree of three levels, and split there
 $node->safe_psql('postgres', "CREATE TABLE high (id bigint, fp simhash64); SELECT fill('high', 'uniform', 1, 30000);"
 	  . 'CREATE INDEX high_fp ON high USING hamming (fp) WITH (fillfactor = 10)');
-is($node->safe_psql('postgres', "SELECT levels FROM simhash_index_stat('high_fp')"), '3', 'three levels');
+is($node->safe_psql('postgres', "SELECT levels FROM simdup_index_stat('high_fp')"), '3', 'three levels');
 agrees('high', 'three levels', 16);
 $node->safe_psql('postgres', "SELECT fill('high', 'clustered', 30001, 60000)");
 agrees('high', 'three levels, inserted', 16);
@@ -65,7 +65,7 @@ agrees('high', 'three levels, inserted', 16);
 $node->safe_psql('postgres', "SET maintenance_work_mem = '1MB'; CREATE TABLE many (id bigint, fp simhash64);"
 	  . "SELECT fill('many', 'equal', 1, 100000); SELECT fill('many', 'mixed', 100001, 130000); CREATE INDEX many_fp ON many USING hamming (fp)");
 agrees('many', 'built by files', 16);
-is($node->safe_psql('postgres', "SELECT n_rows + n_nulls, largest_block >= 100000 FROM simhash_index_stat('many_fp')"),
+is($node->safe_psql('postgres', "SELECT n_rows + n_nulls, largest_block >= 100000 FROM simdup_index_stat('many_fp')"),
 	'130000|t', 'the statistics count all rows and the equal ones');
 $node->safe_psql('postgres', 'DELETE FROM many WHERE id <= 100000; VACUUM many');
 agrees('many', 'equal rows deleted', 16);
@@ -137,8 +137,8 @@ $_->finish for $insert, $vacuum;
 like($inserted, qr/conflicting key value violates exclusion constraint "pinned_fp"/, 'the check goes on, and finds the row');
 is($vacuumed, '', 'VACUUM goes on');
 # the row that was refused is dead, but it is younger than the VACUUM
-is($node->safe_psql('postgres', "SELECT n_rows FROM simhash_index_stat('pinned_fp')"), '252', 'VACUUM has removed what was deleted');
-is($node->safe_psql('postgres', "SELECT simhash_index_check('pinned_fp', true)"), '', 'and the index is sound');
+is($node->safe_psql('postgres', "SELECT n_rows FROM simdup_index_stat('pinned_fp')"), '252', 'VACUUM has removed what was deleted');
+is($node->safe_psql('postgres', "SELECT simdup_index_check('pinned_fp', true)"), '', 'and the index is sound');
 
 # --- the log, while a table doubles: splits, and tails that are sorted in
 $node->safe_psql('postgres', "CREATE TABLE logged (id bigint, fp simhash64); SELECT fill('logged', 'uniform', 1, 50000); CREATE INDEX logged_fp ON logged USING hamming (fp); CHECKPOINT");
@@ -171,13 +171,13 @@ sub damaged
 	$node->start;
 	my $failed = 0;
 	my $wrong = '';
-	for my $query ("SELECT simhash_index_check('high_fp', true)",
+	for my $query ("SELECT simdup_index_check('high_fp', true)",
 		map { "SET enable_seqscan = off; SET statement_timeout = '60s'; $_" }
 		"SELECT count(*) FROM high WHERE simhash_within(fp, '0123456789abcdef', 64)",
 		"SELECT count(*) FROM high WHERE simhash_within(fp, fingerprint('clustered', 7), 9)",
 		"SELECT count(*) FROM (SELECT id FROM high ORDER BY fp <~> '0123456789abcdef' LIMIT 100) s",
 		"BEGIN; SELECT fill('high', 'uniform', 70001, 70200); ROLLBACK",
-		"DELETE FROM high WHERE id % 3 = 1; VACUUM high", "SELECT simhash_index_stat('high_fp')")
+		"DELETE FROM high WHERE id % 3 = 1; VACUUM high", "SELECT simdup_index_stat('high_fp')")
 	{
 		my ($out, $err);
 		$node->psql('postgres', "\\set VERBOSITY verbose\n$query", stdout => \$out, stderr => \$err, on_error_die => 0);
@@ -257,7 +257,7 @@ for my $what (sort keys %garbage)
 	}
 }
 for my $query ("SELECT count(*) FROM high WHERE simhash_within(fp, '0123456789abcdef', 3)",
-	'VACUUM (INDEX_CLEANUP ON) high', "INSERT INTO high VALUES (0, '0123456789abcdef')", "SELECT simhash_index_check('high_fp')")
+	'VACUUM (INDEX_CLEANUP ON) high', "INSERT INTO high VALUES (0, '0123456789abcdef')", "SELECT simdup_index_check('high_fp')")
 {
 	like(
 		error_of($query, sub { substr(${ $_[0] }, 28, 4) = pack('L', 1) }),

@@ -45,7 +45,7 @@ sub agrees
 {
 	my ($table, $index, $name, $step) = @_;
 
-	is($node->safe_psql('postgres', "SELECT simhash_index_check('$index', true)"), '', "$name: the index is sound");
+	is($node->safe_psql('postgres', "SELECT simdup_index_check('$index', true)"), '', "$name: the index is sound");
 	is($node->safe_psql('postgres', "SELECT differences('$table', $step)"), '0', "$name: index and table agree") if $step;
 	return;
 }
@@ -60,7 +60,7 @@ sub builds
 	return;
 }
 
-my $stat = q{SELECT (s).*, pg_relation_size('%s'), (SELECT reltuples FROM pg_class WHERE oid = '%1$s'::regclass) FROM simhash_index_stat('%1$s') s};
+my $stat = q{SELECT (s).*, pg_relation_size('%s'), (SELECT reltuples FROM pg_class WHERE oid = '%1$s'::regclass) FROM simdup_index_stat('%1$s') s};
 
 # --- by workers and alone: the same pages, the same rows; with and without files
 for my $kind (qw(uniform clustered equal nothing mixed))

@@ -43,7 +43,7 @@ sub agrees
 {
 	my ($node, $table, $name, $step) = @_;
 
-	is($node->safe_psql('postgres', "SELECT simhash_index_check('${table}_fp', true)"), '', "$name: the index is sound");
+	is($node->safe_psql('postgres', "SELECT simdup_index_check('${table}_fp', true)"), '', "$name: the index is sound");
 	is($node->safe_psql('postgres', "SELECT differences('$table', $step)"), '0', "$name: index and table agree");
 	return;
 }

@@ -1,5 +1,5 @@
 # hamming_damage: one entry, separator, link or TID of an index is changed.
-# simhash_index_check finds it, or every search still finds what a scan finds. A
+# simdup_index_check finds it, or every search still finds what a scan finds. A
 # hundred such faults in make test, a thousand in make test-all. Then the check
 # beside writers, splits and VACUUM, and on a standby: no false alarm.
 #
@@ -132,7 +132,7 @@ BEGIN
   ALTER INDEX t_fp SET (fillfactor = 10);
   PERFORM damage('t_fp', block, at, new);
   BEGIN
-    PERFORM simhash_index_check('t_fp');
+    PERFORM simdup_index_check('t_fp');
     ended := 'passed';
   EXCEPTION WHEN index_corrupted THEN ended := 'found';
   END;
@@ -161,7 +161,7 @@ my %share = map { split /\|/ } split /\n/, $node->safe_psql('postgres', 'SELECT 
 note join ', ', map { "$_ $share{$_}" } sort keys %share;
 cmp_ok($share{found} + $share{harmless}, '>=', $faults, "$faults faults");
 cmp_ok($share{found}, '>', 0.6 * $faults, 'most are found');
-is($node->safe_psql('postgres', "SELECT simhash_index_check('t_fp', true)"), '', 'without a fault, none is found');
+is($node->safe_psql('postgres', "SELECT simdup_index_check('t_fp', true)"), '', 'without a fault, none is found');
 
 # --- beside writers, splits and VACUUM; on a standby that replays them
 
@@ -170,7 +170,7 @@ $node->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('hamming_damage_standby');
 $standby->init_from_backup($node, 'base', has_streaming => 1);
 $standby->start;
-my $check = "SELECT simhash_index_check('t_fp', true)";
+my $check = "SELECT simdup_index_check('t_fp', true)";
 is($node->safe_psql('postgres', "BEGIN; DELETE FROM t WHERE id = 1; SAVEPOINT s; SET LOCAL lock_timeout = '1s'; $check"), '', 'a writer holds up no check');
 my $tmp = PostgreSQL::Test::Utils::tempdir();
 append_to_file("$tmp/write.sql", <<'SQL');
@@ -180,7 +180,7 @@ UPDATE t SET fp = hashint8extended(:i, 6)::simhash64 WHERE ctid = (SELECT ctid F
 DELETE FROM t WHERE ctid = ANY (ARRAY(SELECT ctid FROM t OFFSET :i % 20000 LIMIT 60 FOR UPDATE SKIP LOCKED));
 SQL
 append_to_file("$tmp/vacuum.sql", "VACUUM (TRUNCATE off) t;\n");
-my ($before) = $node->safe_psql('postgres', "SELECT leaf_pages FROM simhash_index_stat('t_fp')");
+my ($before) = $node->safe_psql('postgres', "SELECT leaf_pages FROM simdup_index_stat('t_fp')");
 my $out = '';
 my $writers = IPC::Run::start(
 	[ 'pgbench', '-n', '-h', $node->host, '-p', $node->port, '-f', "$tmp/write.sql\@8", '-f', "$tmp/vacuum.sql\@1", '-c', 4, '-j', 2, '-t',
@@ -204,7 +204,7 @@ $writers->finish;
 unlike($out, qr/ERROR/, 'the writers have no error');
 is($alarms, '', 'the check raises no false alarm beside writers and VACUUM');
 cmp_ok($checks, '>', 5, "it has run $checks times");
-cmp_ok($node->safe_psql('postgres', "SELECT leaf_pages FROM simhash_index_stat('t_fp')"), '>', $before + 20, 'and pages were split');
+cmp_ok($node->safe_psql('postgres', "SELECT leaf_pages FROM simdup_index_stat('t_fp')"), '>', $before + 20, 'and pages were split');
 $node->wait_for_catchup($standby);
 is($standby->safe_psql('postgres', $check), '', "on the standby too, where $answered checks ended and replay canceled $canceled");
 

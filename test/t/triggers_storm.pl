@@ -219,7 +219,7 @@ for my $table (@tables)
 	is( $node->safe_psql('postgres', "SELECT count(*) FROM $t a JOIN $t b ON a.id < b.id AND a.fp <~> b.fp <= $table->{k}"),
 		'0', "$t: no two rows within $table->{k}");
 	cmp_ok($node->safe_psql('postgres', "SELECT count(fp) FROM $t"), '>', 5, "$t: rows came in");
-	is($node->safe_psql('postgres', "SELECT simhash_index_check('${t}_near', true)"), '', "$t: the index is whole")
+	is($node->safe_psql('postgres', "SELECT simdup_index_check('${t}_near', true)"), '', "$t: the index is whole")
 	  if $table->{excludes};
 }
 

@@ -129,7 +129,7 @@ sub sound
 
 	is($node->safe_psql($db, 'SELECT count(*) FROM pg_index WHERE NOT indisvalid OR NOT indisready'), '0', "$what: indexes are valid");
 	is( $node->safe_psql($db, <<'SQL'), 't', "$what: hamming indexes are sound");
-SELECT count(simhash_index_check(c.oid, true)) > 5 FROM pg_class AS c JOIN pg_am AS a ON a.oid = relam
+SELECT count(simdup_index_check(c.oid, true)) > 5 FROM pg_class AS c JOIN pg_am AS a ON a.oid = relam
 WHERE amname = 'hamming' AND relkind = 'i'
 SQL
 	for (scans($node, $db))

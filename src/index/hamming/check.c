@@ -1,6 +1,6 @@
 /*
  * check.c
- *	  simhash_index_check: is a hamming index what it should be?
+ *	  simdup_index_check: is a hamming index what it should be?
  *
  * The check takes the locks of a search, so writers go on meanwhile, and it runs
  * on a standby. A snapshot is taken first. Each tree is then read level by level,
@@ -415,7 +415,7 @@ simdup_index_check(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* simhash_index_stat: what a hamming index holds. */
+/* simdup_index_stat: what a hamming index holds. */
 
 #define N_BLOCK_VALUES (1 << SIMDUP_BLOCK_BITS)
 #define N_COLUMNS 8
