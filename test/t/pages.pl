@@ -6,8 +6,6 @@
 #   answer, without command tags and blanks at line ends. A fence without an
 #   answer must get none.
 # - ```sh runs line by line, by the rule below that fits its command.
-# - ```python, ```javascript and ```java stand in a program of test/clients, which
-#   clients.pl runs.
 #
 # Another kind of fence is an error, and so is a shell line without a rule.
 # A README begins with a picture of what follows: its statements run further down.
@@ -302,27 +300,9 @@ sub run_shell
 	return;
 }
 
-# --- client code
-
-my %programs = (python => '*.py', javascript => '*.js', java => '*.java');
-
-# A program has these lines, one after the other, with the same indentation added.
-sub in_program
-{
-	my ($fence) = @_;
-	my $indented = join '\n', map { /\S/ ? '\g1' . quotemeta : '' } split /\n/, $fence->{body};
-	my @found = grep { slurp_file($_) =~ /^(?=([ \t]*))$indented$/m } glob "test/clients/$programs{ $fence->{kind} }";
-
-	isnt("@found", '', "$page, line $fence->{line}: a client program has these lines");
-	return;
-}
-
 # --- all pages
 
-my %runs = (
-	sql => \&run_sql,
-		sh => \&run_shell,
-	map { $_ => \&in_program } keys %programs);
+my %runs = (sql => \&run_sql, sh => \&run_shell);
 
 # that of clients/ is run by python.pl
 for (grep { !/^clients/ } @pages)
@@ -413,7 +393,7 @@ for my $file (grep { !/RESULTS/ } @pages)
 my @doc = grep { m{^doc/} } @manual;
 my $n_words = () = join(' ', map { decode_utf8(slurp_file($_)) } 'README.md', @doc) =~ /\S+/g;
 cmp_ok(@doc, '<=', 13, scalar(@doc) . ' pages in doc');
-cmp_ok($n_words, '<=', 18_900, "... of $n_words words with README.md");
+cmp_ok($n_words, '<=', 18_500, "... of $n_words words with README.md");
 
 $node->stop;
 done_testing();
