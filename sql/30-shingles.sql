@@ -70,7 +70,7 @@ COMMENT ON FUNCTION super_shingles(bigint[], integer) IS
 -- MinHash (Broder 1997; Dahlgaard, Knudsen and Thorup 2017)
 
 CREATE FUNCTION minhash_signature(content text, n_hashes integer DEFAULT 128, w integer DEFAULT 4,
-  unit text DEFAULT 'word') RETURNS integer[]
+  unit text DEFAULT 'char') RETURNS integer[]
   AS 'MODULE_PATHNAME', 'simdup_minhash_signature' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION minhash_signature(text, integer, integer, text) IS
   'MinHash signature of the shingles: n_hashes numbers; NULL where the text has no shingle';

@@ -142,4 +142,4 @@ BEGIN
   ORDER BY w.tells DESC, w.away, w.ordinality;
 END $$;
 COMMENT ON FUNCTION simdup_review(regclass, integer) IS
-  'undecided pairs of a grouping in the order in which an answer tells most, with what makes them doubtful';
+  'the undecided pairs that a person should look at first, with what makes them doubtful';

@@ -101,7 +101,7 @@ put_distances(ReturnSetInfo *result, const Tuning *tuning, int max_distance)
 							  chance);
 	estimate_pairs(tuning, near);
 	for (int d = 0; d <= max_distance; d++)
-		if (near[d] > 0 && pairs * chance[d] <= FALSE_SHARE * near[d])
+		if (rint(near[d]) > 0 && pairs * chance[d] <= FALSE_SHARE * near[d])
 			recommended = d;
 	for (int d = 0; d <= max_distance; d++)
 	{

@@ -51,8 +51,9 @@ simdup_offer_near(JoinOffer *offer)
 }
 
 /*
- * Return how many candidates the condition and the equalities leave. Of shingles
- * nothing is known but that texts resemble few others.
+ * Return how many candidates the condition and the equalities leave. Candidates are
+ * near by fingerprint, whatever their texts say. Of shingles nothing is known but
+ * that texts resemble few others.
  */
 static double
 count_candidates(const JoinOffer *offer)
@@ -65,11 +66,13 @@ count_candidates(const JoinOffer *offer)
 							.syn_lefthand = outer->relids,
 							.syn_righthand = inner->relids,
 							.jointype = JOIN_INNER};
+	SimdupNearClause near = offer->near;
 
+	near.excludes_strangers = false;
 	if (simdup_is_of_shingles(offer->condition.kind))
 		return Max(outer->rows, inner->rows);
 	return outer->rows * inner->rows *
-		   simdup_pair_selectivity(offer->root, &offer->near, &join) *
+		   simdup_pair_selectivity(offer->root, &near, &join) *
 		   clauselist_selectivity(offer->root, offer->equalities, 0, JOIN_INNER,
 								  &join);
 }

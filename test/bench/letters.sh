@@ -1,5 +1,5 @@
 # letters.sh: what letters of campaigns have, and what finds them: boilerplate, how
-# far to look, which change wants which function, long texts, thresholds.
+# far to look, which change wants which function, long texts, places, thresholds.
 #
 # Letters are from campaigns.pl, whose truth is a person's: the same campaign. ROWS
 # is the number for times, by default 100,000. Long texts are petitions from beside
@@ -95,6 +95,56 @@ SELECT format('| %s | %s | %s, %s | %s | %s |', len, w, round(avg(a.fp <~> b.fp)
 FROM fp AS a JOIN fp AS b USING (len, w) WHERE a.n < b.n GROUP BY len, w ORDER BY len, w;
 SQL
 fi
+
+if [ -e "$data/petitions_us/pairs.tsv" ]; then
+  # the states that a petition or its title names are its place
+  sql -c 'CREATE TABLE truth (a text, b text, jaccard float8, shared integer, joined integer)' -c "\\copy truth FROM '$data/petitions_us/pairs.tsv' (HEADER)"
+  echo
+  echo 'Pairs of petitions of 0.8 or more; those within 8 bits by minhash64, by minhash64_row with the state, and with equal numbers:'
+  echo '| states | pairs | minhash64 | minhash64_row | equal numbers |'
+  echo '|---|---|---|---|---|'
+  sql <<'SQL'
+CREATE TABLE of_state AS
+SELECT id, body, (SELECT string_agg(DISTINCT m[1], ',' ORDER BY m[1]) FROM regexp_matches(title || ' ' || body,
+  '\m(Alabama|Alaska|Arizona|Arkansas|California|Colorado|Connecticut|Delaware|Florida|Georgia|Hawaii|Idaho|Illinois|Indiana|Iowa|Kansas|Kentucky|Louisiana|Maine|Maryland|Massachusetts|Michigan|Minnesota|Mississippi|Missouri|Montana|Nebraska|Nevada|New Hampshire|New Jersey|New Mexico|New York|North Carolina|North Dakota|Ohio|Oklahoma|Oregon|Pennsylvania|Rhode Island|South Carolina|South Dakota|Tennessee|Texas|Utah|Vermont|Virginia|Washington|West Virginia|Wisconsin|Wyoming)\M', 'g') AS m) AS state
+FROM us;
+SELECT format('| %s | %s | %s | %s | %s |', CASE WHEN differ THEN 'different' ELSE 'the same' END, count(*),
+  sum((minhash64(a.body) <~> minhash64(b.body) <= 8)::integer), sum((minhash64_row(a.body, ARRAY[a.state]) <~> minhash64_row(b.body, ARRAY[b.state]) <= 8)::integer),
+  sum((minhash64(a.body) <~> minhash64(b.body) <= 8 AND simdup_numbers(a.body) = simdup_numbers(b.body))::integer))
+FROM truth AS t JOIN of_state AS a ON a.id = t.a JOIN of_state AS b ON b.id = t.b, LATERAL (SELECT a.state IS DISTINCT FROM b.state AS differ) AS d
+WHERE jaccard >= 0.8 GROUP BY differ ORDER BY differ DESC;
+SQL
+fi
+
+# seconds STATEMENT: its processor time.
+seconds()
+{
+  { echo "SET work_mem = '256MB'; SET max_parallel_workers_per_gather = 0; SET client_min_messages = log; SET log_executor_stats = on;"; echo "$1"; } |
+    LC_ALL=C sql 2>&1 >/dev/null | awk '/s user, .* s system, .* s elapsed/ { print $2 + $5 }'
+}
+
+echo
+echo 'Low thresholds: recall, against the join by shingle_resemblance, and processor time of the joins and of the clusters, s; the near pairs that clusters part:'
+echo '| letters | threshold | pairs | recall | join | exact join | leader | connected | parted by leader | by connected |'
+echo '|---|---|---|---|---|---|---|---|---|---|'
+for n in "20000 1000" "$rows $((rows / 5))"; do
+  letters thresholds $n 8 0 5
+  for r in 0.7 0.5; do
+    join='FROM letter AS a JOIN letter AS b ON a.id < b.id AND'
+    sql -c 'DROP TABLE IF EXISTS pair, leader, connected' -c "CREATE TABLE pair AS SELECT a.id AS a, b.id AS b $join shingle_resemblance(a.content, b.content) >= $r"
+    line="| ${n%% *} | $r | $(sql -c 'SELECT count(*) FROM pair') | $(sql -c "SELECT round(count(*)::numeric / (SELECT count(*) FROM pair), 5) $join simdup_resembles(a.content, b.content, $r)")"
+    line="$line | $(seconds "SELECT count(*) $join simdup_resembles(a.content, b.content, $r)") | $(seconds "SELECT count(*) $join shingle_resemblance(a.content, b.content) >= $r")"
+    for method in leader connected; do
+      clusters="SELECT id, simdup_cluster(id, content, $r, '$method') OVER (ORDER BY id) AS cluster FROM letter"
+      line="$line | $(seconds "SELECT count(DISTINCT cluster) FROM ($clusters) AS c")"
+      sql -c "CREATE TABLE $method AS $clusters"
+    done
+    for method in leader connected; do
+      line="$line | $(sql -c "SELECT round(avg((x.cluster <> y.cluster)::integer), 4) FROM pair JOIN $method AS x ON x.id = a JOIN $method AS y ON y.id = b")"
+    done
+    echo "$line |"
+  done
+done
 
 echo
 echo 'Processor time of simdup_resembles, ms:'

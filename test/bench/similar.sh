@@ -1,4 +1,4 @@
-# similar.sh: how many nearest fingerprints the recipe of doc/simdup-applications.md
+# similar.sh: how many nearest fingerprints the recipe of doc/simdup-search.md
 # must look at, by the number of rows.
 #
 # The queries are the first halves of 300 petitions. Rows are added that are made

@@ -1,4 +1,4 @@
-// JDBC: what doc/simdup-applications.md shows. Prints TAP.
+// JDBC: what doc/simdup-search.md shows. Prints TAP.
 
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,4 +1,4 @@
-// node-postgres: what doc/simdup-applications.md shows. Prints TAP.
+// node-postgres: what doc/simdup-search.md shows. Prints TAP.
 'use strict';
 const fs = require('fs');
 const { Client } = require('pg');

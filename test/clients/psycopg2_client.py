@@ -1,4 +1,4 @@
-"""psycopg2: what doc/simdup-applications.md shows. Prints TAP."""
+"""psycopg2: what doc/simdup-search.md shows. Prints TAP."""
 import sys
 
 import psycopg2

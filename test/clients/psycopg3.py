@@ -1,4 +1,4 @@
-"""psycopg 3: what doc/simdup-applications.md shows. Prints TAP."""
+"""psycopg 3: what doc/simdup-search.md shows. Prints TAP."""
 import sys
 
 import psycopg

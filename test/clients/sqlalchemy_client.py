@@ -1,4 +1,4 @@
-"""SQLAlchemy over psycopg2: what doc/simdup-applications.md shows. Prints TAP."""
+"""SQLAlchemy over psycopg2: what doc/simdup-search.md shows. Prints TAP."""
 import sys
 import warnings
 

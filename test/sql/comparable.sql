@@ -41,6 +41,6 @@ SELECT degree, rabin_fingerprint(t, degree), rabin_fingerprint('abc'::bytea, deg
 SELECT unit, shingle_sketch(t, 3, 5, unit), super_shingles(shingle_sketch(t, 3, 5, unit), 2)
 FROM pinned, unnest('{char,raw,word}'::text[]) AS unit ORDER BY unit COLLATE "C";
 SELECT shingle_sketch_bottom(t, 4, 5) FROM pinned;
-SELECT minhash_signature(t, 16, 2), minhash_bands(minhash_signature(t, 16, 2), 4) FROM pinned;
+SELECT minhash_signature(t, 16, 2, 'word'), minhash_bands(minhash_signature(t, 16, 2, 'word'), 4) FROM pinned;
 SELECT imatch_fingerprint(t, lexicon), imatch_fingerprints(t, lexicon, 3) FROM pinned;
 SELECT simdup_bitmap(t, 64), simdup_bitmap(t, 50, 'char:4') FROM pinned;

@@ -125,6 +125,21 @@ SELECT i AS id, 'Dear office, please repair the street lamp that stands in front
 FROM generate_series(1, 1000) AS i;
 ANALYZE lamp;
 SELECT count(*) = 1000 * 999 / 2 AS complete FROM lamp a JOIN lamp b ON a.id < b.id AND shingle_resemblance(a.body, b.body, 4, 'char') >= 0.5;
+-- low thresholds have the promised recall, against all pairs compared. Letters of a subject have 30 words, up to 12 of their own
+CREATE TABLE petition AS
+SELECT i AS id, string_agg(left(md5(format('%s %s', CASE WHEN j <= i % 13 THEN i ELSE i / 13 - 100 END, j)), 5), ' ' ORDER BY j) AS body
+FROM generate_series(1, 520) AS i, generate_series(1, 30) AS j GROUP BY i;
+SET simdup.enable_join = off;
+CREATE TABLE exact AS
+SELECT a.id AS a, b.id AS b, shingle_resemblance(a.body, b.body) AS resemblance
+FROM petition a JOIN petition b ON a.id < b.id AND shingle_resemblance(a.body, b.body) >= 0.5;
+RESET simdup.enable_join;
+CREATE FUNCTION recall(r float8) RETURNS TABLE (many boolean, joined boolean, clustered boolean) LANGUAGE sql AS $$
+  WITH found AS (SELECT a.id AS a, b.id AS b FROM petition a JOIN petition b ON a.id < b.id AND simdup_resembles(a.body, b.body, r)),
+    cluster AS MATERIALIZED (SELECT id, simdup_cluster(id, body, r, 'connected') OVER (ORDER BY id) AS cluster FROM petition)
+  SELECT count(*) > 500, avg((found.a IS NOT NULL)::integer) >= 0.99, avg((x.cluster = y.cluster)::integer) >= 0.99
+  FROM exact LEFT JOIN found USING (a, b) JOIN cluster AS x ON x.id = exact.a JOIN cluster AS y ON y.id = exact.b WHERE resemblance >= r $$;
+SELECT r, (recall(r)).* FROM unnest('{0.5,0.7}'::float8[]) AS r;
 -- options out of range are errors where there is a text
 SELECT count(*) FROM document a JOIN document b ON shingle_resemblance(a.body, b.body, 0) >= 0.5;
 SELECT count(*) FROM document a JOIN document b ON shingle_resemblance(a.body, b.body, 2, 'line') >= 0.5;
@@ -138,5 +153,5 @@ SELECT distance, resemblance FROM simdup_explain('one and the same', 'one and th
 SELECT distance = simhash(a) <~> simhash(b) AS same FROM (VALUES ('the rose is a rose', 'The tulip is a rose')) AS t(a, b), simdup_explain(a, b, 'simhash');
 SELECT * FROM simdup_explain('a', 'b', w => 0);
 
-DROP TABLE letter, document, lamp, compared;
-DROP FUNCTION fp_of, flipped, shown, wrong_pairs, wrong_texts, wrong_near;
+DROP TABLE letter, document, lamp, compared, petition, exact;
+DROP FUNCTION fp_of, flipped, shown, wrong_pairs, wrong_texts, wrong_near, recall;

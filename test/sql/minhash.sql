@@ -1,9 +1,12 @@
 -- MinHash signatures and bands
-SELECT minhash_signature('a rose is a rose', 8, 2), cardinality(minhash_signature('a')), minhash_signature('***');
+SELECT minhash_signature('a rose is a rose', 8, 2, 'word'), cardinality(minhash_signature('a')), minhash_signature('***');
+-- characters by default
+SELECT minhash_signature(t) = minhash_signature(t, 128, 4, 'char'), minhash_signature(t) = minhash_signature(t, 128, 4, 'word')
+FROM (VALUES ('a rose is a rose is a rose')) AS v (t);
 SELECT minhash_similarity(s, s), minhash_similarity(s, minhash_signature('something else'))
 FROM (SELECT minhash_signature('a rose is a rose is a rose')) AS t(s);
 -- an estimate: n of 1000 numbers in common
-SELECT n, abs(minhash_similarity(minhash_signature(a, 1024, 1), minhash_signature(b, 1024, 1)) - shingle_resemblance(a, b, 1, 'word')) < 0.05 AS near
+SELECT n, abs(minhash_similarity(minhash_signature(a, 1024, 1, 'word'), minhash_signature(b, 1024, 1, 'word')) - shingle_resemblance(a, b, 1, 'word')) < 0.05 AS near
 FROM generate_series(0, 1000, 200) AS n,
   LATERAL (SELECT string_agg(i::text, ' ') AS a, string_agg((i + 1000 - n)::text, ' ') AS b FROM generate_series(1, 1000) AS i) AS t;
 
@@ -17,7 +20,7 @@ SELECT bands, rows, round(recall::numeric, 4) AS recall FROM minhash_bands_for(0
 SELECT bands, rows, round(recall::numeric, 4) AS recall FROM minhash_bands_for(0.8, 256, 0.9);
 
 -- candidates by index, verified
-CREATE TABLE minhash_texts (id int PRIMARY KEY, body text, bands bigint[] GENERATED ALWAYS AS (minhash_bands(minhash_signature(body, 128, 2), 32)) STORED);
+CREATE TABLE minhash_texts (id int PRIMARY KEY, body text, bands bigint[] GENERATED ALWAYS AS (minhash_bands(minhash_signature(body, 128, 2, 'word'), 32)) STORED);
 INSERT INTO minhash_texts SELECT i, (SELECT string_agg(CASE WHEN j % 40 = i % 7 THEN 'x' || i ELSE 'w' || j || i / 7 END, ' ') FROM generate_series(1, 40) AS j) FROM generate_series(1, 70) AS i;
 CREATE INDEX ON minhash_texts USING gin (bands);
 SET enable_seqscan = off;

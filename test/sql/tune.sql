@@ -15,6 +15,8 @@ END $$;
 CREATE TABLE all_pairs AS SELECT * FROM near('letter');
 SELECT max_distance, expected_false BETWEEN 0.8 * n AND 1.25 * n AS as_expected, n_found BETWEEN 0.8 * n AND 1.25 * n AS as_found, recommended
 FROM simdup_tune('letter', 18) JOIN all_pairs USING (max_distance) WHERE max_distance >= 16 ORDER BY 1;
+-- where nothing is found, nothing is recommended
+SELECT sum(n_found) AS n_found, count(*) FILTER (WHERE recommended) AS recommended FROM simdup_tune('letter', 8);
 -- the pairs found: all of them of few rows, about all of many; unrelated ones may be 2 % of them
 CREATE VIEW many AS SELECT a.id * 2 + k AS key, CASE k WHEN 0 THEN fp ELSE (fp::bigint # ((1::bigint << a.id % 14) - 1))::simhash64 END AS fp
   FROM letter AS a, generate_series(0, 1) AS k;

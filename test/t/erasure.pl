@@ -1,4 +1,4 @@
-# erasure: what doc/simdup-scaling.md says of a deleted text. After its statements and
+# erasure: what doc/simdup-operations.md says of a deleted text. After its statements and
 # VACUUM, no file that simdup writes has the text or its fingerprint. The table's own
 # pages keep the text until they are written anew.
 #
@@ -16,7 +16,7 @@ $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
 $node->append_conf('postgresql.conf', 'autovacuum = off');
 $node->start;
 
-my ($section) = slurp_file('doc/simdup-scaling.md') =~ /^(## Erasure\n.*?)(?=^## |\z)/ms or die 'the page has no section';
+my ($section) = slurp_file('doc/simdup-operations.md') =~ /^(## Erasure\n.*?)(?=^## |\z)/ms or die 'the page has no section';
 my ($statements) = $section =~ /^```sql\n(-- .*?)^```$/ms or die 'the section has no statements';
 
 # The files of a relation, its TOAST table with them.

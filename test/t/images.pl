@@ -307,7 +307,8 @@ SKIP:
 # --- 256 bits, by the page's table and statements
 
 my ($table, $function) = slurp_file('doc/simdup-images.md') =~ /^(CREATE TABLE photo .*?)^(CREATE FUNCTION near_pdq.*?^END;\n)/ms or die 'the page has no table of 256 bits';
-my ($pairs) = slurp_file('doc/simdup-images.md') =~ /^(SELECT a\.id AS a, b\.id AS b .*?);\n/ms or die 'the page has no pairs of 256 bits';
+my ($on) = slurp_file('doc/simdup-images.md') =~ /`(ON a\.id < b\.id AND simhash_within\(a\.q1, .*?)`/s or die 'the page has no pairs of 256 bits';
+my $pairs = join ' UNION ', map { 'SELECT a.id AS a, b.id AS b FROM photo AS a JOIN photo AS b ' . $on =~ s/q1/q$_/gr } 1 .. 4;
 
 $node->safe_psql('postgres', <<"SQL");
 $table

@@ -168,7 +168,6 @@ my %exception = (
 	'n_bits of simdup_bitmap' => 'the document has 128',
 	'tokenizer of imatch_lexicon' => 'an aggregate has no defaults',
 	'tokenizer of term_idf' => 'an aggregate has no defaults',
-	'unit of minhash_signature' => 'the documents shingle words',
 	'unit of shingle_sketch' => 'the documents shingle words',
 	'unit of shingle_sketch_bottom' => 'the documents shingle words',
 	'unit of shingle_winnow' => 'quotations are of words',

@@ -1,4 +1,4 @@
-# similar: the recipe of doc/simdup-applications.md finds a text by its first
+# similar: the recipe of doc/simdup-search.md finds a text by its first
 # half. Needs the evaluation data beside the checkout, in ../shared/data.
 #
 # Its first half and a text share half of their shingles, so their fingerprints
@@ -25,7 +25,7 @@ $node->start;
 sub recipe
 {
 	my ($name) = @_;
-	my ($alike) = slurp_file('doc/simdup-applications.md') =~ /^(PREPARE alike \(.*?;)$/ms or die 'the page has no alike';
+	my ($alike) = slurp_file('doc/simdup-search.md') =~ /^(PREPARE alike \(.*?;)$/ms or die 'the page has no alike';
 
 	return $alike if $name eq 'alike';
 	return $alike =~ s/alike \(text\)/alike_in_district (text, integer)/r =~ s/FROM letter\n/FROM letter WHERE district = \$2\n/r;

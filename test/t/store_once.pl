@@ -1,4 +1,4 @@
-# store_once: the statement of doc/simdup-applications.md stores a text unless a near
+# store_once: the statement of doc/simdup-search.md stores a text unless a near
 # one is there, and returns the row that is there, while 32 writers store the same
 # texts.
 #
@@ -14,8 +14,8 @@ use Test::More;
 
 my ($writers, $calls, $texts) = (32, 40, 50);
 
-my $page = slurp_file('doc/simdup-applications.md');
-my ($table) = $page =~ /^(CREATE TABLE note .*?;\nCREATE INDEX .*?;\n)/ms or die 'the page has no table of notes';
+my $page = slurp_file('doc/simdup-search.md');
+my ($table) = $page =~ /^(CREATE TABLE note .*?;\nCREATE INDEX .*?;\nCREATE FUNCTION same_note.*?\$\$;\n)/ms or die 'the page has no table of notes';
 my ($trigger) = $page =~ /^(CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON note .*?;\n)/ms or die 'the page has no trigger';
 my ($store) = $page =~ /^PREPARE store \(text\) AS\n(.*?);\n/ms or die 'the page has no statement';
 
@@ -69,10 +69,10 @@ sub write_all
 	note($1) while $out =~ /^(number of transactions (?:failed|retried|actually).*)$/mg;
 
 	is($node->safe_psql($name, 'SELECT count(*), count(found) FROM call'), join('|', ($writers * $calls * $statements) x 2), "$name: each call returned a row");
-	is( $node->safe_psql($name, 'SELECT count(*) FROM note AS a JOIN note AS b ON a.id < b.id AND minhash64(a.content) <~> minhash64(b.content) <= 8'),
+	is( $node->safe_psql($name, 'SELECT count(*) FROM note AS a JOIN note AS b ON a.id < b.id AND minhash64(a.content) <~> minhash64(b.content) <= 3 AND same_note(a, b)'),
 		'0', "$name: no duplicate is stored");
 	is($node->safe_psql($name, 'SELECT count(DISTINCT n / 4) <= (SELECT count(*) FROM note) FROM call'), 't', "$name: each text is");
-	is($node->safe_psql($name, 'SELECT count(*) FROM call JOIN note ON id = found WHERE minhash64(content) <~> minhash64(some_text(n)) <= 8'),
+	is($node->safe_psql($name, 'SELECT count(*) FROM call JOIN note ON id = found WHERE minhash64(content) <~> minhash64(some_text(n)) <= 3'),
 		$writers * $calls * $statements, "$name: each call returned a row near its text");
 	is($node->safe_psql($name, 'SELECT count(*) = (SELECT count(*) FROM note) FROM call WHERE is_new'), 't', "$name: one call stored each row");
 	is($node->safe_psql($name, 'SELECT sum(seen) FROM note'), $writers * $calls * $statements, "$name: and the others are counted");
@@ -86,6 +86,35 @@ like($out, qr/^number of failed transactions: 0 /m, 'transactions: each deadlock
 	local $ENV{PGOPTIONS} = '-c default_transaction_isolation=repeatable\ read';
 	$out = write_all('repeatable_read', 1, 1000);
 	like($out, qr/^number of failed transactions: 0 /m, 'repeatable read: each failure was retried');
+}
+
+# --- texts that are near, and say something else
+
+{
+	new_database('opposite');
+	my ($strict) = $page =~ /`(shingle_resemblance\(new_row[^`]*)`/ or die 'the page has no condition for longer notes';
+	my $is_new = sub {
+		my ($content) = @_;
+		my $row = $node->safe_psql('opposite', $store =~ s/\$1/'$content'/r);
+		return $row =~ /\|t$/ ? 'stored' : $row =~ /\|f$/ ? 'there' : $row;
+	};
+	# each is said once, and once more with another mark at its end
+	my $stores = sub {
+		my ($name, @said) = @_;
+		is(join(' ', map { ($is_new->("$_."), $is_new->("$_!")) } @said), join(' ', ('stored there') x @said), $name);
+	};
+	my $contract = 'The meeting with the landlord about the new contract for the flat in Garden Road, and about the deposit of the old one';
+	my $long = "$contract, and about the lamp, the lift and the bicycles in the hall that nobody takes away, and about the rent of last year";
+
+	$stores->('opposites', 'The user is allergic to peanuts', 'The user is not allergic to peanuts');
+	$stores->('two times', 'Lunch is at 15:00', 'Lunch is at 14:00');
+	$stores->('two times, 3 bits apart', "$contract, is on Monday at 15:00", "$contract, is on Monday at 14:00");
+	is( $node->safe_psql('opposite', "SELECT a <~> b <= 3 AND shingle_resemblance('$long at 15:00', '$long at 14:00') >= 0.95
+		FROM minhash64('$long at 15:00') AS a, minhash64('$long at 14:00') AS b"), 't', 'longer notes that differ in a time are near');
+	$stores->('and are two', "$long at 15:00", "$long at 14:00");
+	is($is_new->("$long is needed") . ' ' . $is_new->("$long is not needed"), 'stored there', 'a "not" in a longer note is not seen');
+	$node->safe_psql('opposite', "CREATE OR REPLACE FUNCTION same_note(new_row note, near_row note) RETURNS boolean LANGUAGE sql STABLE AS \$\$ SELECT $strict \$\$");
+	$stores->('but with the condition for such notes', "$long was settled", "$long was not settled");
 }
 
 # --- an edit that repeats another row is refused
@@ -120,7 +149,7 @@ SKIP:
 	$node->safe_psql('meaning', <<"SQL");
 CREATE EXTENSION vector;
 ALTER TABLE note ADD embedding vector(3);
-CREATE FUNCTION same_note(new_row note, near_row note) RETURNS boolean LANGUAGE sql STABLE
+CREATE OR REPLACE FUNCTION same_note(new_row note, near_row note) RETURNS boolean LANGUAGE sql STABLE
   AS \$\$ SELECT $condition \$\$;
 CREATE OR REPLACE TRIGGER flag BEFORE INSERT OR UPDATE ON note FOR EACH ROW
   EXECUTE FUNCTION simdup_flag_trigger('repeats', 'key => kept', 'lock => true', 'max_distance => $distance', 'condition => same_note');
