@@ -25,7 +25,7 @@
 #        each server version; an RPM
 #
 # As root on Debian, demo, test and the targets below them install the packages that
-# they lack. With NO_INSTALL=1 none does, and what is missing is named.
+# they lack. With KEEP_PACKAGES=1 none does, and what is missing is named.
 #
 # A build in a folder of its own: make -f /path/to/Makefile, there.
 #
@@ -36,12 +36,6 @@
 here := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 ifeq ($(realpath $(here)),$(realpath .))
 here := .
-endif
-
-# To PGXS the name means that make install does nothing.
-ifdef NO_INSTALL
-export KEEP_PACKAGES := $(NO_INSTALL)
-override undefine NO_INSTALL
 endif
 
 EXTENSION = simdup
@@ -150,7 +144,7 @@ test:
 	@$(SCRIPT) ENCODING='$(ENCODING)' SETTINGS='$(SETTINGS)' test/run test $(TESTS)
 
 test-all:
-	@$(SCRIPT) FUZZ_SECONDS='$(SECONDS)' test/all
+	@$(SCRIPT) FUZZ_SECONDS='$(SECONDS)' test/run all
 
 test-valgrind:
 	@$(SCRIPT) test/run valgrind $(TESTS)
