@@ -34,7 +34,7 @@ add_sum()
 
 without_sum()
 {
-  grep --line-buffered -vE "$sum_line" "$@" || true
+  grep --line-buffered -vE "$sum_line" || true
 }
 
 # counted COMMAND...: add its sum, and show the rest of what it says.
