@@ -28,54 +28,25 @@ die()
 
 # --- packages
 
-# The purposes, Debian's name of a package, and a command that fails without it. MAJOR
-# is the server's major version. A purpose with ? can do without. One with ! is for
+# Debian's packages for a purpose, and after a colon what is there with one: a file, a
+# module of Python, or a command, by default of the package's name. MAJOR is the
+# server's major version. A purpose with ? can do without. One with ! is for
 # SUITE=whole, and can do without, too.
 packages='
-any gcc command -v gcc
-any make command -v make
-any libc6-dev test -e /usr/include/stdlib.h
-any postgresql-server-dev-MAJOR have_server_dev
-any postgresql-MAJOR have_server
-any libicu-dev test -e /usr/include/unicode/ubrk.h || pkg-config --exists icu-uc icu-i18n
-test libipc-run-perl perl -MIPC::Run -MTest::More -e 1
-test perl command -v prove
-test? postgresql-MAJOR-similarity test -e "$("$PG_CONFIG" --sharedir)/extension/pg_similarity.control"
-test! unicode-data test -e /usr/share/unicode/UnicodeData.txt
-test! imagemagick command -v magick || command -v convert
-test! chromium command -v chromium
-test! chromium-driver command -v chromedriver
-clients python3-psycopg /usr/bin/python3 -c "import psycopg"
-clients python3-psycopg2 /usr/bin/python3 -c "import psycopg2"
-clients python3-sqlalchemy /usr/bin/python3 -c "import sqlalchemy"
-clients python3-alembic /usr/bin/python3 -c "import alembic"
-clients python3-django /usr/bin/python3 -c "import django"
-clients libpostgresql-jdbc-java test -e /usr/share/java/postgresql.jar
-clients default-jdk-headless command -v javac
-clients nodejs command -v node
-clients npm command -v npm
-clients ca-certificates test -e /etc/ssl/certs/ca-certificates.crt
-package git command -v git
-package unzip command -v unzip
-package perl perl -MJSON::PP -e 1
-package buildah command -v buildah
-platforms perl command -v prove
-platforms clang command -v clang
-platforms qemu-user command -v qemu-s390x
-platforms gcc-s390x-linux-gnu command -v s390x-linux-gnu-gcc
-platforms libc6-dev-s390x-cross test -e /usr/s390x-linux-gnu/include/stdlib.h
-platforms gcc-aarch64-linux-gnu command -v aarch64-linux-gnu-gcc
-platforms libc6-dev-arm64-cross test -e /usr/aarch64-linux-gnu/include/stdlib.h
-valgrind libipc-run-perl perl -MIPC::Run -MTest::More -e 1
-valgrind perl command -v prove
-valgrind valgrind command -v valgrind
-lint clang-format command -v clang-format
-lint clang-tidy command -v clang-tidy
-lint clang command -v clang
-lint binutils command -v nm
-lint shellcheck command -v shellcheck
-fuzz clang command -v clang
-fuzz libclang-rt-dev have_fuzzer address,undefined
+any gcc make libc6-dev:/usr/include/stdlib.h postgresql-server-dev-MAJOR:have_server_dev postgresql-MAJOR:have_server libicu-dev:have_icu
+test libipc-run-perl:have_ipc_run perl:prove
+test? postgresql-MAJOR-similarity:SHAREDIR/extension/pg_similarity.control
+test! unicode-data:/usr/share/unicode/UnicodeData.txt imagemagick:convert chromium chromium-driver:chromedriver
+clients python3-psycopg:import:psycopg python3-psycopg2:import:psycopg2 python3-sqlalchemy:import:sqlalchemy
+clients python3-alembic:import:alembic python3-django:import:django libpostgresql-jdbc-java:/usr/share/java/postgresql.jar
+clients default-jdk-headless:javac nodejs:node npm ca-certificates:/etc/ssl/certs/ca-certificates.crt
+package git unzip perl:prove buildah
+platforms perl:prove clang qemu-user:qemu-s390x
+platforms gcc-s390x-linux-gnu:s390x-linux-gnu-gcc libc6-dev-s390x-cross:/usr/s390x-linux-gnu/include/stdlib.h
+platforms gcc-aarch64-linux-gnu:aarch64-linux-gnu-gcc libc6-dev-arm64-cross:/usr/aarch64-linux-gnu/include/stdlib.h
+valgrind libipc-run-perl:have_ipc_run perl:prove valgrind
+lint clang-format clang-tidy clang binutils:nm shellcheck perl:prove
+fuzz clang libclang-rt-dev:have_fuzzer
 '
 
 have_server_dev()
@@ -88,24 +59,47 @@ have_server()
   [ -x "$("$PG_CONFIG" --bindir)/postgres" ] && [ -e "$("$PG_CONFIG" --sharedir)/extension/pg_trgm.control" ]
 }
 
-# have_fuzzer SANITIZERS: check whether clang links libFuzzer with them, and runs it.
+have_icu()
+{
+  [ -e /usr/include/unicode/ubrk.h ] || pkg-config --exists icu-uc icu-i18n
+}
+
+have_ipc_run()
+{
+  perl -MIPC::Run -MTest::More -e 1
+}
+
+# have_fuzzer [SANITIZERS]: check whether clang links libFuzzer with them, and runs it.
 have_fuzzer()
 {
   local probe status=0
   probe=$(mktemp "${TMPDIR:-/tmp}/simdup-probe.XXXXXX")
   echo 'int LLVMFuzzerTestOneInput(const char *p, unsigned long n) { return !p && n; }' |
-    clang -x c "-fsanitize=fuzzer,$1" -o "$probe" - && "$probe" -runs=1 >/dev/null 2>&1 || status=$?
+    clang -x c "-fsanitize=fuzzer,${1:-address,undefined}" -o "$probe" - && "$probe" -runs=1 >/dev/null 2>&1 || status=$?
   rm -f "$probe"
   return "$status"
+}
+
+# is_there PROBE: a file, a module of Python, or a command or function.
+is_there()
+{
+  case $1 in
+    import:*) /usr/bin/python3 -c "import ${1#import:}" ;;
+    */*) [ -e "${1/#SHAREDIR/$("$PG_CONFIG" --sharedir)}" ] ;;
+    have_*) "$1" ;;
+    *) command -v "$1" ;;
+  esac
 }
 
 # missing_for PURPOSE...: the packages that this machine still lacks, one a line.
 missing_for()
 {
-  local purpose package probe
-  while read -r purpose package probe; do
+  local purpose words word
+  while read -r purpose words; do
     [[ -n $purpose && " $* " == *" $purpose "* ]] || continue
-    (eval "$probe") >/dev/null 2>&1 </dev/null || echo "$package"
+    for word in $words; do
+      is_there "${word#*:}" >/dev/null 2>&1 </dev/null || echo "${word%%:*}"
+    done
   done <<<"$packages"
 }
 

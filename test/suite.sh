@@ -9,6 +9,8 @@
 #   ENCODING=LATIN1         the databases' encoding, UTF8 by default.
 #   SETTINGS="name=value …" for every server that is started.
 #   PROVE_FLAGS="…"         As for prove.
+#   UNIT_CC="…"             Compiler of the unit tests, for another machine: so that
+#                           they are without sanitizers.
 #   SUITE=lean              of the scripts only those with the line
 #                           "# Depends on the server's internals."
 #   SUITE=whole             also those with the line "# Runs in make test-all only."
@@ -106,7 +108,8 @@ unit_tests()
   names=$(names_in unit c | grep -vx host) && [ "$ENCODING" = UTF8 ] && [ ${#settings[@]} = 0 ] || return 0
   mkdir "$scratch/unit"
   # shellcheck disable=SC2086
-  check "the unit tests build" make -s -k -j "$jobs" -C "$scratch/unit" -f "$root/test/unit/Makefile" ROOT="$root" $names || true
+  check "the unit tests build" make -s -k -j "$jobs" -C "$scratch/unit" -f "$root/test/unit/Makefile" ROOT="$root" \
+    ${UNIT_CC:+CC="$UNIT_CC" SANITIZERS=-static WERROR=-Werror} $names || true
   mapfile -t -O ${#files[@]} files < <(find "$scratch/unit" -maxdepth 1 -type f -perm -u+x | sort)
 }
 
