@@ -1,24 +1,7 @@
 # suite.sh: make test, and with memcheck make test-valgrind. Sourced by test/run once
 # the private install stands.
-#
-# prove runs all: the unit tests of core/, which need no server; the tests in SQL and
-# the isolation specs, in groups by regress.pl; and the scripts, which start their own
-# servers. Names given to `test/run test` choose among the test files, and $FOLDERS
-# among the kinds of tests.
-#
-#   ENCODING=LATIN1         the databases' encoding, UTF8 by default.
-#   SETTINGS="name=value …" for every server that is started.
-#   PROVE_FLAGS="…"         As for prove.
-#   UNIT_CC="…"             Compiler of the unit tests, for another machine: so that
-#                           they are without sanitizers.
-#   SUITE=lean              of the scripts only those with the line
-#                           "# Depends on the server's internals."
-#   SUITE=whole             also those with the line "# Runs in make test-all only."
-#
-# With an ENCODING or SETTINGS, tests that cannot depend on it are left out. These are
-# the unit tests, under ENCODING the scripts that choose an encoding, and under
-# jit=on the scripts that turn JIT off. A test skips texts that the encoding
-# cannot hold.
+# $FOLDERS, $ENCODING, $SETTINGS, $SUITE and $PROVE_FLAGS: see README.md. With $UNIT_CC, a
+# compiler for another machine, the unit tests are built without sanitizers.
 
 chosen=("$@")
 folders=${FOLDERS:-$([ "$SUITE" = lean ] || echo unit) sql specs t}
