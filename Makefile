@@ -4,28 +4,18 @@
 #   make prove_installcheck [PROVE_TESTS="test/t/name.pl …"]   the scripts of
 #        test/t, which start servers, as an ordinary user
 #   make demo [DATA=file.csv]   the petition workflow on a throwaway cluster
-#   make test [TESTS="name …"]  what every change must pass, on throwaway
-#        clusters, also with [ENCODING=LATIN1] [SETTINGS="name=value …"]
-#   make test-all               everything: hours. All tests on each server, the
-#        checks below, other encodings and platforms, faults, clients, a browser,
-#        Citus
-#   make test-valgrind [TESTS="name …"]  the tests in SQL, every process of the
-#                               server under memcheck: an hour or more for all
-#   make test-matrix [VERSIONS="n n-LATIN1 assert …"] [TESTS="name …"]  on each
-#                               server version, on a server with assertions, and
-#                               under settings that must change nothing
-#   make fuzz [SECONDS=n] [TARGET="name …"]   libFuzzer on src/core
-#   make test-sanitize [TESTS="name …"]   make test, undefined behaviour fails
+#   make test [TESTS="name …"]  what every change must pass, on throwaway clusters
 #   make lint                   format, warnings, static analysis, symbols
+#   make test-all               everything: hours. Its parts are test-valgrind,
+#        test-sanitize, test-matrix [VERSIONS="n …"], test-package and fuzz
+#        [SECONDS=n] [TARGET="name …"]; test/README.md has them and their options.
 #   make bench [ROWS=n] [PART=name]   measurements, as ratios within one run
 #   make dist                   a PGXN archive of what is committed
 #   make image-tree             lib/ and share/ in build/image, as an image of the
 #        extension has them for CloudNativePG: see Containerfile
-#   make test-package           the archive and the Debian package, installed, on
-#        each server version; an RPM
 #
 # As root on Debian, demo, test and the targets below them install the packages that
-# they lack. With NO_INSTALL=1 none does, and what is missing is named.
+# they lack. With KEEP_PACKAGES=1 none does, and what is missing is named.
 #
 # A build in a folder of its own: make -f /path/to/Makefile, there.
 #
@@ -36,12 +26,6 @@
 here := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 ifeq ($(realpath $(here)),$(realpath .))
 here := .
-endif
-
-# To PGXS the name means that make install does nothing.
-ifdef NO_INSTALL
-export KEEP_PACKAGES := $(NO_INSTALL)
-override undefine NO_INSTALL
 endif
 
 EXTENSION = simdup
@@ -150,7 +134,7 @@ test:
 	@$(SCRIPT) ENCODING='$(ENCODING)' SETTINGS='$(SETTINGS)' test/run test $(TESTS)
 
 test-all:
-	@$(SCRIPT) FUZZ_SECONDS='$(SECONDS)' test/all
+	@$(SCRIPT) FUZZ_SECONDS='$(SECONDS)' test/run all
 
 test-valgrind:
 	@$(SCRIPT) test/run valgrind $(TESTS)

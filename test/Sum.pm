@@ -13,24 +13,8 @@ sub open_test
 {
 	my ($self, $script, $parser) = @_;
 
-	$parser->callback(bailout => sub { $self->{bailed}{$script} = $_[0]->explanation; $_[0]{type} = 'comment'; });
+	$parser->callback(bailout => sub { $self->{bailed}{$script} = ': ' . $_[0]->explanation; $_[0]{type} = 'comment'; });
 	return $self->SUPER::open_test($script, $parser);
-}
-
-# What a script's own log says last; PostgreSQL::Test keeps one for each.
-sub tell_log
-{
-	my ($self, $script) = @_;
-	my $name = basename($script, '.pl');
-
-	for my $log (glob "tmp_check/log/regress_log_$name")
-	{
-		open my $handle, '<', $log or next;
-		my @lines = <$handle>;
-
-		$self->_output("The last lines of $name\'s log:\n", splice @lines, @lines > 30 ? -30 : 0);
-	}
-	return;
 }
 
 sub summary
@@ -42,13 +26,18 @@ sub summary
 	for my $script ($all->descriptions)
 	{
 		my ($parser) = $all->parsers($script);
+		my $name = basename($script, '.pl');
 
-		$self->tell_log($script) if $parser->has_problems;
 		# an end that no test explains is a failure, a script left out a skip
 		$failed++ if $parser->has_problems && !$parser->failed;
 		$skipped++ if $parser->skip_all;
-		push @stopped, sprintf "not ok: %s stopped after test %d%s\n", $script, $parser->tests_run, $self->{bailed}{$script} ? ": $self->{bailed}{$script}" : ''
-		  if !$parser->is_good_plan;
+		push @stopped, "not ok: $script stopped after test " . $parser->tests_run . ($self->{bailed}{$script} // '') . "\n" if !$parser->is_good_plan;
+		# PostgreSQL::Test keeps a log for each script
+		if ($parser->has_problems && open my $log, '<', "tmp_check/log/regress_log_$name")
+		{
+			my @lines = <$log>;
+			$self->_output("The last lines of $name\'s log:\n", @lines > 30 ? @lines[ -30 .. -1 ] : @lines);
+		}
 	}
 	$self->_output(@stopped, sprintf "%d passed, %d failed, %d skipped\n", $all->passed - $all->skipped, $failed, $skipped);
 	return;

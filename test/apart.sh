@@ -2,8 +2,6 @@
 # and no process outlives them, even where they are killed. Sourced, after
 # server.sh.
 
-contained=
-
 # no_apart: why a command cannot run like that, and what it may change is lost;
 # nothing where it can.
 no_apart()
@@ -22,9 +20,8 @@ no_apart()
 apart()
 {
   local status=0 limit=$1
-  shift
   setpriv --pdeathsig KILL timeout --signal=KILL "$limit" \
-    setpriv --pdeathsig KILL unshare --mount --propagation private --pid --ipc --fork --kill-child "$@" </dev/null &
+    setpriv --pdeathsig KILL unshare --mount --propagation private --pid --ipc --fork --kill-child "${@:2}" </dev/null &
   contained=$!
   wait "$contained" || status=$?
   contained=
@@ -35,7 +32,7 @@ apart()
 # end_apart: for an EXIT trap.
 end_apart()
 {
-  [ -n "$contained" ] || return 0
+  [ -n "${contained:-}" ] || return 0
   kill -KILL "$contained" 2>/dev/null || true
   wait "$contained" 2>/dev/null || true
 }
@@ -47,6 +44,6 @@ committed()
   {
     git -C "$root" ls-files -z --cached --others --exclude-standard 2>/dev/null ||
       (cd "$root" && find . ! -type d -print0)
-  } | (cd "$root" && xargs -0 sh -c 'for file; do [ ! -e "$file" ] && [ ! -L "$file" ] || printf "%s\0" "$file"; done' sh) |
+  } | (cd "$root" && perl -0ne 'print if -e s/\0$//r || -l s/\0$//r') |
     tar -C "$root" --null --no-recursion -T - -cf - | tar -C "$1" --no-same-owner -xf -
 }

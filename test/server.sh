@@ -1,4 +1,4 @@
-# server.sh: a private PostgreSQL for demo, tests and benchmarks. Sourced.
+# server.sh: the packages that a purpose needs, and a private PostgreSQL. Sourced.
 #
 # The server is the installed one, but nothing of the machine is touched.
 # PostgreSQL finds its share and library folders relative to its own executable.
@@ -11,18 +11,10 @@ set -euo pipefail
 
 # The caller's settings for libpq and its programs are for other servers.
 for name in "${!PG@}"; do
-  case $name in
-    PG_CONFIG | PG_TEST_*) ;;
-    *) unset "$name" ;;
-  esac
+  [[ $name == @(PG_CONFIG|PG_TEST_*) ]] || unset "$name"
 done
 
-# To the server's makefiles NO_INSTALL means that make install does nothing.
-export KEEP_PACKAGES=${KEEP_PACKAGES:-${NO_INSTALL:-}}
-unset NO_INSTALL
-
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-scratch=
 # how much is tested: lean, whole, or between; see suite.sh
 export ENCODING=${ENCODING:-UTF8} SUITE=${SUITE:-}
 PG_CONFIG=${PG_CONFIG:-pg_config}
@@ -33,6 +25,141 @@ die()
   echo "simdup: $*" >&2
   exit 1
 }
+
+# --- packages
+
+# Debian's packages for a purpose, and after a colon what is there with one: a file, a
+# module of Python, or a command, by default of the package's name. MAJOR is the
+# server's major version. A purpose with ? can do without. One with ! is for
+# SUITE=whole, and can do without, too.
+packages='
+any gcc make libc6-dev:/usr/include/stdlib.h postgresql-server-dev-MAJOR:have_server_dev postgresql-MAJOR:have_server libicu-dev:have_icu
+test libipc-run-perl:have_ipc_run perl:prove
+test? postgresql-MAJOR-similarity:SHAREDIR/extension/pg_similarity.control
+test! unicode-data:/usr/share/unicode/UnicodeData.txt imagemagick:convert chromium chromium-driver:chromedriver
+clients python3-psycopg:import:psycopg python3-psycopg2:import:psycopg2 python3-sqlalchemy:import:sqlalchemy
+clients python3-alembic:import:alembic python3-django:import:django libpostgresql-jdbc-java:/usr/share/java/postgresql.jar
+clients default-jdk-headless:javac nodejs:node npm ca-certificates:/etc/ssl/certs/ca-certificates.crt
+package git unzip perl:prove buildah
+platforms perl:prove clang qemu-user:qemu-s390x
+platforms gcc-s390x-linux-gnu:s390x-linux-gnu-gcc libc6-dev-s390x-cross:/usr/s390x-linux-gnu/include/stdlib.h
+platforms gcc-aarch64-linux-gnu:aarch64-linux-gnu-gcc libc6-dev-arm64-cross:/usr/aarch64-linux-gnu/include/stdlib.h
+valgrind libipc-run-perl:have_ipc_run perl:prove valgrind
+lint clang-format clang-tidy clang binutils:nm shellcheck perl:prove
+fuzz clang libclang-rt-dev:have_fuzzer
+'
+
+have_server_dev()
+{
+  [ -e "$("$PG_CONFIG" --pgxs)" ] && [ -e "$("$PG_CONFIG" --includedir-server)/postgres.h" ]
+}
+
+have_server()
+{
+  [ -x "$("$PG_CONFIG" --bindir)/postgres" ] && [ -e "$("$PG_CONFIG" --sharedir)/extension/pg_trgm.control" ]
+}
+
+have_icu()
+{
+  [ -e /usr/include/unicode/ubrk.h ] || pkg-config --exists icu-uc icu-i18n
+}
+
+have_ipc_run()
+{
+  perl -MIPC::Run -MTest::More -e 1
+}
+
+# have_fuzzer [SANITIZERS]: check whether clang links libFuzzer with them, and runs it.
+have_fuzzer()
+{
+  local probe status=0
+  probe=$(mktemp "${TMPDIR:-/tmp}/simdup-probe.XXXXXX")
+  echo 'int LLVMFuzzerTestOneInput(const char *p, unsigned long n) { return !p && n; }' |
+    clang -x c "-fsanitize=fuzzer,${1:-address,undefined}" -o "$probe" - && "$probe" -runs=1 >/dev/null 2>&1 || status=$?
+  rm -f "$probe"
+  return "$status"
+}
+
+# is_there PROBE: a file, a module of Python, or a command or function.
+is_there()
+{
+  case $1 in
+    import:*) /usr/bin/python3 -c "import ${1#import:}" ;;
+    */*) [ -e "${1/#SHAREDIR/$("$PG_CONFIG" --sharedir)}" ] ;;
+    have_*) "$1" ;;
+    *) command -v "$1" ;;
+  esac
+}
+
+# missing_for PURPOSE...: the packages that this machine still lacks, one a line.
+missing_for()
+{
+  local purpose words word
+  while read -r purpose words; do
+    [[ -n $purpose && " $* " == *" $purpose "* ]] || continue
+    for word in $words; do
+      is_there "${word#*:}" >/dev/null 2>&1 </dev/null || echo "${word%%:*}"
+    done
+  done <<<"$packages"
+}
+
+# major_version: of the PostgreSQL that pg_config speaks for; nothing without.
+major_version()
+{
+  { "$PG_CONFIG" --version 2>/dev/null || true; } | sed -n 's/^PostgreSQL \([0-9]*\).*/\1/p'
+}
+
+# install_packages PACKAGE...: Debian, as root. MAJOR in a name is the version of the
+# server that is or will be installed, because headers must match the server. A server
+# package makes and starts a cluster unless it is told not to.
+install_packages()
+(
+  config=/etc/postgresql-common/createcluster.d
+  log=$(mktemp)
+  trap 'rm -f "$log" "$config/simdup.conf"; rmdir "$config" 2>/dev/null || true' EXIT
+  trap 'exit 1' HUP INT TERM
+  mkdir -p "$config"
+  echo 'create_main_cluster = false' >"$config/simdup.conf"
+  apt-get update -qq >"$log" 2>&1 || { cat "$log" >&2; echo "simdup: apt-get update failed, trying on" >&2; }
+  major=$(major_version)
+  [ -n "$major" ] || major=$(apt-cache depends postgresql | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' | head -n 1)
+  [ -n "$major" ] || die "the package lists name no PostgreSQL server"
+  set -- "${@//MAJOR/$major}"
+  echo "simdup: installing $*" >&2
+  DEBIAN_FRONTEND=noninteractive UCF_FORCE_CONFFOLD=1 apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=300 \
+    -o Dpkg::Options::=--force-confold -o Dpkg::Use-Pty=0 "$@" </dev/null >"$log" 2>&1 ||
+    { tail -40 "$log" >&2; die "could not install $*"; }
+)
+
+# no_installing: why no packages can be installed here; nothing where they can.
+no_installing()
+{
+  if [ -n "${KEEP_PACKAGES:-}" ]; then
+    echo "KEEP_PACKAGES is set"
+  elif [ "$(id -u)" != 0 ]; then
+    echo "not root"
+  elif ! command -v apt-get >/dev/null || [ ! -e /etc/debian_version ]; then
+    echo "not a Debian machine"
+  fi
+}
+
+# need PURPOSE: have what it takes, or install it (Debian, root), or say what is
+# missing and stop. Of what it can do without, take what the lists of packages know.
+need()
+{
+  local missing extras
+  mapfile -t missing < <(missing_for any "$1")
+  if [ -z "$(no_installing)" ]; then
+    [ ${#missing[@]} = 0 ] || install_packages "${missing[@]}"
+    mapfile -t missing < <(missing_for any "$1")
+    mapfile -t extras < <(missing_for "$1?" "$([ "$SUITE" != whole ] || echo "$1!")" | sed "s/MAJOR/$(major_version)/" |
+      xargs -rI{} sh -c '! apt-cache show {} >/dev/null 2>&1 || echo {}')
+    [ ${#extras[@]} = 0 ] || install_packages "${extras[@]}" || true
+  fi
+  [ ${#missing[@]} = 0 ] || die "missing on this machine (Debian's names, MAJOR is the server's version): ${missing[*]}"
+}
+
+# --- the private server
 
 # as_server COMMAND...: run it as the user that servers run as.
 as_server()
@@ -45,197 +172,8 @@ as_server()
   fi
 }
 
-have_server_dev()
-{
-  local pgxs
-  pgxs=$("$PG_CONFIG" --pgxs 2>/dev/null) && [ -e "$pgxs" ] &&
-    [ -e "$("$PG_CONFIG" --includedir-server)/postgres.h" ]
-}
-
-have_server()
-{
-  [ -x "$("$PG_CONFIG" --bindir 2>/dev/null)/postgres" ] &&
-    [ -e "$("$PG_CONFIG" --sharedir)/extension/pg_trgm.control" ]
-}
-
-have_icu()
-{
-  [ -e /usr/include/unicode/ubrk.h ] || pkg-config --exists icu-uc icu-i18n 2>/dev/null
-}
-
-# have_fuzzer SANITIZERS: check whether clang links libFuzzer with them, and runs it.
-have_fuzzer()
-{
-  local probe status=0
-  probe=$(mktemp "${TMPDIR:-/tmp}/simdup-probe.XXXXXX")
-  echo 'int LLVMFuzzerTestOneInput(const char *p, unsigned long n) { return !p && n; }' |
-    clang -x c "-fsanitize=fuzzer,$1" -o "$probe" - &&
-    "$probe" -runs=1 >/dev/null 2>&1 || status=$?
-  rm -f "$probe"
-  return "$status"
-}
-
-# lacks PACKAGE COMMAND...: name the package if the command fails.
-lacks()
-{
-  "${@:2}" >/dev/null 2>&1 || echo "$1"
-}
-
-# missing_for PURPOSE: the Debian packages that this machine still lacks, one a
-# line. A name may hold MAJOR for the server's major version.
-missing_for()
-{
-  lacks gcc command -v gcc
-  lacks make command -v make
-  # gcc and make alone do not bring the C library's headers
-  lacks libc6-dev test -e /usr/include/stdlib.h
-  lacks postgresql-server-dev-MAJOR have_server_dev
-  lacks postgresql-MAJOR have_server
-  lacks libicu-dev have_icu
-  case $1 in
-    test)
-      lacks libipc-run-perl perl -MIPC::Run -MTest::More -e 1
-      lacks perl command -v prove
-      ;;
-    clients)
-      lacks python3-psycopg /usr/bin/python3 -c 'import psycopg'
-      lacks python3-psycopg2 /usr/bin/python3 -c 'import psycopg2'
-      lacks python3-sqlalchemy /usr/bin/python3 -c 'import sqlalchemy'
-      lacks python3-alembic /usr/bin/python3 -c 'import alembic'
-      lacks python3-django /usr/bin/python3 -c 'import django'
-      lacks libpostgresql-jdbc-java test -e /usr/share/java/postgresql.jar
-      lacks default-jdk-headless command -v javac
-      lacks nodejs command -v node
-      # other packages of Node.js bring npm along
-      lacks npm command -v npm
-      lacks ca-certificates test -e /etc/ssl/certs/ca-certificates.crt
-      ;;
-    package)
-      lacks git command -v git
-      lacks unzip command -v unzip
-      lacks perl perl -MJSON::PP -e 1
-      lacks buildah command -v buildah
-      ;;
-    platforms)
-      lacks perl command -v prove
-      lacks clang command -v clang
-      lacks qemu-user command -v qemu-s390x
-      lacks gcc-s390x-linux-gnu command -v s390x-linux-gnu-gcc
-      lacks libc6-dev-s390x-cross test -e /usr/s390x-linux-gnu/include/stdlib.h
-      lacks gcc-aarch64-linux-gnu command -v aarch64-linux-gnu-gcc
-      lacks libc6-dev-arm64-cross test -e /usr/aarch64-linux-gnu/include/stdlib.h
-      ;;
-    valgrind)
-      lacks valgrind command -v valgrind
-      ;;
-    lint)
-      lacks clang-format command -v clang-format
-      lacks clang-tidy command -v clang-tidy
-      lacks clang command -v clang
-      lacks binutils command -v nm
-      lacks shellcheck command -v shellcheck
-      ;;
-    fuzz)
-      lacks clang command -v clang
-      # sanitizers and libFuzzer, of the version that clang has
-      lacks libclang-rt-dev have_fuzzer address,undefined
-      ;;
-  esac
-}
-
-# extras_for PURPOSE: what a purpose can do without but does more with. Only
-# packages that this machine's lists know.
-extras_for()
-{
-  local package
-  [ "$1" = test ] || return 0
-  for package in $(
-    lacks "postgresql-$(major_version)-similarity" test -e "$("$PG_CONFIG" --sharedir)/extension/pg_similarity.control"
-    if [ "$SUITE" = whole ]; then
-      lacks unicode-data test -e /usr/share/unicode/UnicodeData.txt
-      lacks imagemagick sh -c 'command -v magick || command -v convert'
-      lacks chromium command -v chromium
-      lacks chromium-driver command -v chromedriver
-    fi
-  ); do
-    ! apt-cache show "$package" >/dev/null 2>&1 || echo "$package"
-  done
-}
-
-# install_packages PACKAGE...: Debian, as root. A name may hold MAJOR for the
-# major version of the server that is or will be installed, because headers must
-# match the server.
-#
-# A server package makes and starts a cluster when it is first installed. The
-# installation turns this off, and restores the setting afterwards.
-install_packages()
-(
-  config=/etc/postgresql-common/createcluster.conf
-  export DEBIAN_FRONTEND=noninteractive UCF_FORCE_CONFFOLD=1
-  apt_install()
-  {
-    apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=300 \
-      -o Dpkg::Options::=--force-confold -o Dpkg::Use-Pty=0 "$@" </dev/null >"$log" 2>&1 ||
-      { tail -40 "$log" >&2; die "could not install $*"; }
-  }
-  log=$(mktemp)
-  trap 'rm -f "$log"; [ ! -e "$config.simdup" ] || mv "$config.simdup" "$config"' EXIT
-  trap 'exit 1' HUP INT TERM
-
-  apt-get update -qq >"$log" 2>&1 || { cat "$log" >&2; echo "simdup: apt-get update failed, trying on" >&2; }
-  major=$(major_version)
-  [ -n "$major" ] || major=$(apt-cache depends postgresql | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' | head -n 1)
-  [ -n "$major" ] || die "the package lists name no PostgreSQL server"
-
-  set -- "${@//MAJOR/$major}"
-  echo "simdup: installing $*" >&2
-  apt_install postgresql-common
-  cp -p "$config" "$config.simdup"
-  echo 'create_main_cluster = false' >>"$config"
-  apt_install "$@"
-)
-
-# major_version: of the PostgreSQL that pg_config speaks for; nothing without.
-major_version()
-{
-  { "$PG_CONFIG" --version 2>/dev/null || true; } | sed -n 's/^PostgreSQL \([0-9]*\).*/\1/p'
-}
-
-# no_installing: why no packages can be installed here; nothing where they can.
-no_installing()
-{
-  if [ -n "$KEEP_PACKAGES" ]; then
-    echo "NO_INSTALL is set"
-  elif [ "$(id -u)" != 0 ]; then
-    echo "not root"
-  elif ! command -v apt-get >/dev/null || [ ! -e /etc/debian_version ]; then
-    echo "not a Debian machine"
-  fi
-}
-
-# need PURPOSE: have what it takes, or install it (Debian, root), or say what
-# is missing and stop.
-need()
-{
-  local missing extras
-  mapfile -t missing < <(missing_for "$1")
-  if [ -n "$(no_installing)" ]; then
-    [ ${#missing[@]} = 0 ] || die "missing on this machine (Debian's names, MAJOR is the server's version): ${missing[*]}"
-    return 0
-  fi
-
-  if [ ${#missing[@]} != 0 ]; then
-    install_packages "${missing[@]}"
-    mapfile -t missing < <(missing_for "$1")
-    [ ${#missing[@]} = 0 ] || die "still missing after installing: ${missing[*]}"
-  fi
-  mapfile -t extras < <(extras_for "$1")
-  if [ ${#extras[@]} != 0 ]; then
-    install_packages "${extras[@]}" || true
-  fi
-}
-
-# Everything private lives below $scratch, and goes with this script.
+# Everything private lives below $scratch, and goes with this script. If the script is
+# killed, a second process removes it.
 open_scratch()
 {
   scratch=$(mktemp -d "${TMPDIR:-/tmp}/simdup.XXXXXX")
@@ -251,22 +189,7 @@ open_scratch()
   trap 'exit 129' HUP
   trap 'exit 130' INT
   trap 'exit 143' TERM
-  watch_scratch </dev/null >/dev/null 2>&1 &
-  watcher=$!
-}
-
-# A script that is killed cannot stop its servers. A second process waits for that.
-watch_scratch()
-{
-  trap - EXIT
-  trap '' HUP INT
-  trap 'kill $!; exit' TERM
-  while kill -0 $$; do
-    sleep 1 &
-    wait $!
-  done
-  trap '' TERM
-  sweep_scratch
+  (trap '' HUP INT TERM; trap - EXIT; tail --pid=$$ -f /dev/null; sweep_scratch) </dev/null >/dev/null 2>&1 &
 }
 
 sweep_scratch()
@@ -280,42 +203,37 @@ sweep_scratch()
 
 close_scratch()
 {
-  local status=$?
+  local status=${1:-$?}
   trap '' HUP INT TERM
-  kill "$watcher" 2>/dev/null || true
-  wait "$watcher" 2>/dev/null || true
   sweep_scratch
   exit "$status"
 }
 
-# copy_sources: for a module built by other flags, in $COPT; names their folder.
-copy_sources()
-{
-  mkdir "$scratch/sources"
-  cp -r "$root"/{Makefile,simdup.control,doc,sql,src} "$scratch/sources/"
-  find "$scratch/sources/src" -name '*.[ob]*' -delete
-  echo "$scratch/sources"
-}
-
-# private_install [FOLDER]: build there, by default in the tree, and install
-# privately, bin in $bindir.
+# private_install [FLAGS]: build, and install privately, bin in $bindir. A module with
+# other flags of the compiler is built in a copy.
 private_install()
 {
-  local tree=${1:-$root} prefix=$scratch/pg from_bin from_lib from_share from_include
+  local tree=$root prefix=$scratch/pg from_bin from_lib from_share from_include
+  if [ $# != 0 ]; then
+    tree=$scratch/sources
+    mkdir "$tree"
+    cp -r "$root"/{Makefile,simdup.control,doc,sql,src} "$tree/"
+    find "$tree/src" -name '*.[ob]*' -delete
+    # the server's makefiles look for it in the environment
+    export COPT=$1
+  fi
   from_bin=$("$PG_CONFIG" --bindir)
   from_lib=$("$PG_CONFIG" --pkglibdir)
   from_share=$("$PG_CONFIG" --sharedir)
   from_include=$("$PG_CONFIG" --includedir-server)
 
-  # Share and library folders keep their place relative to bin.
+  # Share, library and header folders keep their place relative to bin.
   pkglibdir=$prefix$from_lib
   sharedir=$prefix$from_share
-  mkdir -p "$bindir" "$pkglibdir" "$sharedir"
+  mkdir -p "$bindir" "$pkglibdir" "$sharedir" "$prefix$(dirname "$from_include")"
   cp -L "$from_bin"/* "$bindir/"
   cp -rs "$from_lib/." "$pkglibdir/"
   cp -rs "$from_share/." "$sharedir/"
-  # its headers are where its pg_config says
-  mkdir -p "$prefix$(dirname "$from_include")"
   ln -s "$from_include" "$prefix$from_include"
   # An installed simdup is not the one under test.
   rm -rf "$pkglibdir"/simdup.so "$pkglibdir"/bitcode/simdup* "$sharedir"/extension/simdup*
@@ -323,43 +241,28 @@ private_install()
   make -s -j "$jobs" -C "$tree" PG_CONFIG="$PG_CONFIG" all >&2
   make -s -C "$tree" PG_CONFIG="$PG_CONFIG" install bindir="$bindir" \
     pkglibdir="$pkglibdir" datadir="$sharedir" docdir="$scratch/doc" >&2
-  if [ "$(id -u)" = 0 ]; then
-    chown -R "$server_user" "$prefix"
-  fi
+  [ "$(id -u)" != 0 ] || chown -R "$server_user" "$prefix"
   export PATH="$bindir:$PATH"
 }
 
-# start_cluster NAME [SETTING=VALUE...]: initialise and start one; exports the
-# libpq environment for it. Without a choice its port is 5432. UTF8 has a locale that
-# knows its letters, which text search needs. A private socket trusts its callers.
-start_cluster()
+# server_locale: for UTF8, one that knows its letters, which text search needs.
+server_locale()
 {
-  local data=$scratch/data_$1 locale=C setting port=5432
-  if [ "$ENCODING" = UTF8 ]; then
-    locale=$(locale -a 2>/dev/null | grep -ixE 'C\.utf-?8' | head -1) || locale=C
-  fi
-  shift
-  as_server "$bindir/initdb" --no-sync -A trust -U postgres -E "$ENCODING" --locale="$locale" -D "$data" >"$data.log" 2>&1 ||
-    { cat "$data.log" >&2; die "initdb failed"; }
-  {
-    echo "listen_addresses = ''"
-    echo "unix_socket_directories = '$scratch'"
-    echo "fsync = off"
-    for setting in "$@"; do
-      echo "${setting%%=*} = '${setting#*=}'"
-    done
-  } | as_server tee -a "$data/postgresql.conf" >/dev/null
-  for setting in "$@"; do
-    [ "${setting%%=*}" != port ] || port=${setting#*=}
-  done
-  as_server "$bindir/pg_ctl" start -s -w ${server_program:+-p "$server_program"} \
-    -D "$data" -l "$data/server.log" ||
-    { cat "$data/server.log" >&2; die "the throwaway server did not start"; }
-  export PGHOST=$scratch PGPORT=$port PGUSER=postgres PSQLRC=/dev/null
-  cluster=$data
+  { [ "$ENCODING" = UTF8 ] && locale -a 2>/dev/null | grep -m 1 -ixE 'C\.utf-?8'; } || echo C
 }
 
-stop_cluster()
+# start_cluster NAME [SETTING=VALUE...]: initialise and start one, and export the libpq
+# environment for it. A private socket trusts its callers.
+start_cluster()
 {
-  as_server "$bindir/pg_ctl" stop -s -m fast -D "$cluster"
+  local data=$scratch/data_$1
+  shift
+  as_server "$bindir/initdb" --no-sync -A trust -U postgres -E "$ENCODING" --locale="$(server_locale)" -D "$data" >"$data.log" 2>&1 ||
+    { cat "$data.log" >&2; die "initdb failed"; }
+  printf '%s\n' listen_addresses= unix_socket_directories="$scratch" fsync=off "$@" | sed "s/=\(.*\)/ = '\1'/" |
+    as_server tee -a "$data/postgresql.conf" >/dev/null
+  as_server "$bindir/pg_ctl" start -s -w -D "$data" -l "$data/server.log" ||
+    { cat "$data/server.log" >&2; die "the throwaway server did not start"; }
+  export PGHOST=$scratch PGPORT=5432 PGUSER=postgres PSQLRC=/dev/null
+  cluster=$data
 }

@@ -6,11 +6,15 @@
 passed=0
 failed=0
 skipped=0
+took=()
 sum_line='^([0-9]+) passed, ([0-9]+) failed(, ([0-9]+) skipped)?$'
 
-say_sum()
+# end_sum: the last line; its status is that of all.
+end_sum()
 {
+  summed=yes
   echo "$passed passed, $failed failed$([ "$skipped" = 0 ] || echo ", $skipped skipped")"
+  [ "$failed" = 0 ]
 }
 
 # add_sum LOG STATUS: of a run that wrote LOG, whose last line is its sum, and ended
@@ -48,19 +52,18 @@ counted()
 # command, too. So a function joins its commands by &&.
 check()
 {
-  local name=$1 status log
-  shift
+  local status log
   log=$(mktemp "${TMPDIR:-/tmp}/simdup-check.XXXXXX")
   set +e
-  (set -e; "$@") >"$log" 2>&1 </dev/null
+  (set -e; "${@:2}") >"$log" 2>&1 </dev/null
   status=$?
   set -e
   if [ "$status" = 0 ]; then
     passed=$((passed + 1))
-    echo "ok: $name"
+    echo "ok: $1"
   else
     failed=$((failed + 1))
-    echo "not ok: $name"
+    echo "not ok: $1"
     tail -n 100 "$log"
   fi
   rm -f "$log"
@@ -82,7 +85,6 @@ skip()
   echo "skipped: $1"
 }
 
-took=()
 # step COMMAND...: a failure is counted, and the next step still runs.
 step()
 {
@@ -96,6 +98,5 @@ step()
 end_steps()
 {
   printf '%s\n' "what took how long:" "${took[@]}" "$(printf '%4d s  together' "$SECONDS")"
-  say_sum
-  [ "$failed" = 0 ]
+  end_sum
 }

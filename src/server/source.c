@@ -268,7 +268,7 @@ put_column(SimdupSource *source, StringInfo text, SimdupSourceColumn which,
 						 quote_identifier(NameStr(column->attname)));
 		return;
 	}
-	/* with all its arguments, so that no other function fits better */
+	/* whatever the search_path, no other function fits better */
 	source->type[which] = c->fp_type;
 	appendStringInfo(text,
 					 "%s.minhash64(s.content::pg_catalog.text, 4,"

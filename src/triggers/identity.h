@@ -5,7 +5,7 @@
 #ifndef SIMDUP_TRIGGERS_IDENTITY_H
 #define SIMDUP_TRIGGERS_IDENTITY_H
 
-#include "triggers/near.h"
+#include "triggers/trigger.h"
 
 /*
  * Return an index that makes a table's column of this name a key. An ERROR says

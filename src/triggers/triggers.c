@@ -270,12 +270,15 @@ find_log(TriggerData *trigdata, TriggerState *state)
 static void
 log_pair(const TriggerState *state, const NewRow *row, const NearRow *near)
 {
-	Oid types[] = {state->key_att->atttypid, state->key_att->atttypid, INT4OID};
-	Datum values[] = {row->key.value, near->key, Int32GetDatum(near->distance)};
+	Oid types[] = {state->key_att->atttypid, state->key_att->atttypid, INT4OID,
+				   TIMESTAMPTZOID};
+	Datum values[] = {row->key.value, near->key, Int32GetDatum(near->distance),
+					  TimestampTzGetDatum(
+						  GetCurrentTransactionStartTimestamp())};
 
 	SPI_connect();
 	SPI_execute_with_args(psprintf("INSERT INTO %s (new_key, old_key, distance, logged_at)"
-								   " VALUES (%s, $3, pg_catalog.now()) ON CONFLICT DO NOTHING",
+								   " VALUES (%s, $3, $4) ON CONFLICT DO NOTHING",
 								   simdup_table_name(state->log_table),
 								   near->is_newer ? "$2, $1" : "$1, $2"),
 						  lengthof(types), types, values, NULL, false, 0);

@@ -46,7 +46,7 @@ may_read(const TriggerState *state, const List *columns)
 	return columns != NIL;
 }
 
-/* Ask by SQL whether the user sees a row. */
+/* Ask by SQL whether the user sees a row, whatever the search_path. */
 static bool
 ask_for_row(const NearSearch *search, const NearRow *near)
 {

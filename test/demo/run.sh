@@ -3,50 +3,21 @@
 # or English as the locale says. REPORT names the page that is written, by default
 # results/demo.html.
 
-# csv_header START: the header in the start of a CSV, as one line.
+# csv_header FILE: what stands between the names of its header, most often, and the
+# names, one a line, each behind a =. A quoted name may hold a line break.
 csv_header()
 {
-  local line='' next quotes
-  # A quoted name may hold a line break.
-  while IFS= read -r next || [ -n "$next" ]; do
-    line+=$next
-    quotes=${line//[^\"]/}
-    [ $((${#quotes} % 2)) = 1 ] || break
-    line+=' '
-  done <<<"$1"
-  printf '%s\n' "$line"
-}
-
-# csv_delimiter HEADER: what stands between its names, most often.
-csv_delimiter()
-{
-  local bare=$1 each found most='' delimiter=,
-  while [[ $bare =~ \"[^\"]*\" ]]; do
-    bare=${bare/"${BASH_REMATCH[0]}"/}
-  done
-  for each in ',' ';' $'\t' '|'; do
-    found=${bare//[!$each]/}
-    [ ${#found} -le ${#most} ] || { most=$found delimiter=$each; }
-  done
-  echo "$delimiter"
-}
-
-# csv_names HEADER DELIMITER: the column names, one a line, each behind a =.
-csv_names()
-{
-  local line=$1 delimiter=$2 name
-  while :; do
-    if [[ $line =~ ^\ *\"(([^\"]|\"\")*)\"(.*)$ ]]; then
-      echo "=${BASH_REMATCH[1]//\"\"/\"}"
-      line=${BASH_REMATCH[3]}
-    else
-      name=${line%%"$delimiter"*}
-      echo "=$name"
-      line=${line:${#name}}
-    fi
-    [[ $line == *"$delimiter"* ]] || break
-    line=${line#*"$delimiter"}
-  done
+  head -c 65536 "$1" | perl -0777 -ne '
+    s/\A\xef\xbb\xbf//;
+    tr/\r/\n/;
+    my $header = /\A((?:"[^"]*"|[^\n"]+)*)/ ? $1 =~ tr/\n/ /r : "";
+    my $bare = $header =~ s/"[^"]*"//gr;
+    my ($between) = sort { (() = $bare =~ /\Q$b/g) <=> (() = $bare =~ /\Q$a/g) } ",", ";", "\t", "|";
+    print "$between\n";
+    for ($header)
+    {
+      do { print "=", /\G *"((?:[^"]|"")*)"/gc ? $1 =~ s/""/"/gr : /\G([^$between]*)/gc ? $1 : "", "\n" } while /\G[^$between]*[$between]/gc;
+    }'
 }
 
 # check_csv FILE: say what is wrong with it before the server has to.
@@ -65,12 +36,11 @@ check_csv()
 # load_csv FILE: the user's rows, as table petition of database demo.
 load_csv()
 {
-  local header delimiter
+  local header
   check_csv "$1"
-  header=$(csv_header "$(head -c 65536 "$1" | sed $'1s/^\xef\xbb\xbf//' | tr '\r' '\n')")
-  delimiter=$(csv_delimiter "$header")
-  demo_psql -v names="$(csv_names "$header" "$delimiter")" -f test/demo/csv.sql \
-    -c "\\copy csv FROM pstdin WITH (FORMAT csv, HEADER, DELIMITER '$delimiter')" <"$1" ||
+  header=$(csv_header "$1")
+  demo_psql -v names="${header#*$'\n'}" -f test/demo/csv.sql \
+    -c "\\copy csv FROM pstdin WITH (FORMAT csv, HEADER, DELIMITER '${header%%$'\n'*}')" <"$1" ||
     die "$1 cannot be read as CSV with a header: see the message above"
   [ "$(demo_psql -Atc 'SELECT count(*) FROM csv')" != 0 ] || die "$1 has no rows"
   demo_psql -v file="$1" -f test/demo/choose.sql

@@ -9,6 +9,10 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib $FindBin::RealBin;
+
+use Helpers qw(peak_kb);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -96,7 +100,7 @@ like(slurp_file($node->logfile), qr/temporary file/, 'the disk was used');
 SKIP:
 {
 	skip 'no /proc here', 2 unless -r '/proc/self/status';
-	my $peak_kb = sub { return sql("SET work_mem = '8MB'; SELECT count(*) FROM $_[0] AS t; SELECT pg_read_file('/proc/self/status')") =~ /^VmHWM:\s*(\d+) kB/m ? $1 : undef; };
+	my $peak_kb = sub { return peak_kb($node, "SET work_mem = '8MB'; SELECT count(*) FROM $_[0] AS t"); };
 	my $equal = '(SELECT fp_of(i % 1) AS fp, i FROM generate_series(1, %d) i)';
 	my ($small, $giant) = map { my $rows = sprintf $equal, $_; $peak_kb->("(SELECT a.i FROM $rows a JOIN $rows b ON a.i < b.i AND simhash_within(a.fp, b.fp, 8))") } 100, 3000;
 

@@ -9,21 +9,15 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib $FindBin::RealBin;
+
+use Helpers qw(ran);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $scratch = PostgreSQL::Test::Utils::tempdir();
-
-# What a command says, and whether it succeeds; at most three minutes.
-sub said
-{
-	my @command = @_;
-	my $out = '';
-
-	my $done = eval { IPC::Run::run(\@command, '<', '/dev/null', '>', \$out, '2>&1', IPC::Run::timeout(180)) };
-	return ($done, $out);
-}
 
 # Debian's modules belong to Debian's Python.
 my $python = '/usr/bin/python3';
@@ -32,7 +26,7 @@ my $jdbc = '/usr/share/java/postgresql.jar';
 sub no_python
 {
 	my ($module) = @_;
-	my ($done) = said($python, '-c', "import $module");
+	my ($done) = ran($python, '-c', "import $module");
 
 	return $done ? '' : "$python has no $module";
 }
@@ -41,20 +35,20 @@ sub no_node
 {
 	for my $program (qw(node npm))
 	{
-		my ($done) = said($program, '--version');
+		my ($done) = ran($program, '--version');
 		return "there is no $program" unless $done;
 	}
 	mkdir "$scratch/node";
 	system_or_bail('cp', (map { "test/clients/$_" } qw(package.json package-lock.json node.js)), "$scratch/node");
 
-	my ($done, $out) = said('npm', 'ci', '--silent', '--ignore-scripts', '--no-audit', '--no-fund',
+	my ($done, $out) = ran('npm', 'ci', '--silent', '--ignore-scripts', '--no-audit', '--no-fund',
 		'--prefix', "$scratch/node", '--cache', "$scratch/npm");
 	return $done ? '' : 'npm could not install pg';
 }
 
 sub no_java
 {
-	my ($done) = said('javac', '-version');
+	my ($done) = ran('javac', '-version');
 
 	return !$done ? 'there is no JDK' : -e $jdbc ? '' : "there is no $jdbc";
 }
@@ -105,7 +99,7 @@ for my $client (@clients)
 		$node->safe_psql('postgres', "CREATE DATABASE $name");
 		$ENV{PGDATABASE} = $name;
 
-		my ($done, $out) = said(@{ $client->{command} }, 'test/clients/letters.sql', $lamp,
+		my ($done, $out) = ran(@{ $client->{command} }, 'test/clients/letters.sql', $lamp,
 			$client->{url} ? "jdbc:postgresql://127.0.0.1:$ENV{PGPORT}/$name?user=$ENV{PGUSER}" : ());
 		my @did = $out =~ /^ok \d+ - (.*)$/mg;
 		my ($plan) = $out =~ /^1\.\.(\d+)$/m;

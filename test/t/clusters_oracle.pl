@@ -16,6 +16,10 @@ use strict;
 use warnings;
 no warnings 'portable';    # fingerprints are numbers of 64 bits
 
+use FindBin;
+use lib $FindBin::RealBin;
+
+use Helpers qw(one_of);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -29,8 +33,6 @@ sub part(&@)
 	push @{ $parts[ $code->() ] }, $_ for @items;
 	return @parts;
 }
-
-sub one_of { return $_[ int rand @_ ]; }
 
 # --- the model: rows in the order of the query, with fp, scope, content and features. The
 # features are a set of shingles, or the bits of a sketch; undef where there is none.

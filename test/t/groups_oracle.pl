@@ -12,6 +12,10 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib $FindBin::RealBin;
+
+use Helpers qw(one_of);
 use IPC::Run ();
 use List::Util qw(first max sum0);
 use PostgreSQL::Test::Cluster;
@@ -296,8 +300,6 @@ for my $i (0 .. $#contents)
 is(sum0(values %resembles), 13, 'some of the texts resemble each other');
 
 # --- steps: what they do to the model, and the SQL of it
-
-sub one_of { return $_[ int rand @_ ]; }
 
 sub random_row
 {

@@ -14,6 +14,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 
+use Helpers qw(said);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -24,17 +25,6 @@ $node->append_conf('postgresql.conf', "jit = off\nautovacuum = off");
 $node->start;
 
 sub sql { return $node->safe_psql('postgres', $_[0]); }
-
-# The output of a script: its rows, then its error.
-sub said
-{
-	my ($sql, %params) = @_;
-	my ($stdout, $stderr);
-
-	$node->psql('postgres', $sql, stdout => \$stdout, stderr => \$stderr, on_error_stop => 1, %params);
-	$stderr =~ s/^psql:[^:]*:\d+: //mg;
-	return join "\n", grep { $_ ne '' } $stdout, $stderr;
-}
 
 sql(<<'SQL');
 CREATE SCHEMA ext;
@@ -96,9 +86,9 @@ ALTER DEFAULT PRIVILEGES IN SCHEMA evil GRANT EXECUTE ON FUNCTIONS TO public;
 SQL
 cmp_ok(sql(q{SELECT count(*) FROM pg_proc WHERE pronamespace = 'evil'::regnamespace}), '>', 2500, 'there are traps for functions');
 cmp_ok(sql(q{SELECT count(*) FROM pg_operator WHERE oprnamespace = 'evil'::regnamespace}), '>', 700, 'and operators');
-like(said('SET search_path = evil, pg_catalog; SELECT 1 + 1'), qr/trapped in operator \+/, 'which work: an operator');
-like(said(q{SET search_path = evil, pg_catalog, ext; SELECT simhash_blocks(ext.simhash('a'), 4)}), qr/trapped in function simhash_blocks/, 'a function');
-like(said('SET search_path = evil, pg_catalog; SELECT \'1\'::int8'), qr/trapped in a type/, 'a type');
+like(said($node, 'SET search_path = evil, pg_catalog; SELECT 1 + 1'), qr/trapped in operator \+/, 'which work: an operator');
+like(said($node, q{SET search_path = evil, pg_catalog, ext; SELECT simhash_blocks(ext.simhash('a'), 4)}), qr/trapped in function simhash_blocks/, 'a function');
+like(said($node, 'SET search_path = evil, pg_catalog; SELECT \'1\'::int8'), qr/trapped in a type/, 'a type');
 
 # --- each of them with a good path and with bad ones
 
@@ -174,7 +164,7 @@ sub answer
 	my ($sql) = @_;
 
 	sql('VACUUM FULL data.doc');
-	return said("BEGIN; $sql");
+	return said($node, "BEGIN; $sql");
 }
 
 for my $name (sort keys %statements)
@@ -194,7 +184,7 @@ CREATE ROLE careless SUPERUSER LOGIN;
 ALTER ROLE careless SET search_path = evil, pg_catalog;
 SQL
 is(sql('SELECT data.batch()'), sql(q{SELECT n_found FROM ext.simdup_tune('data.doc') LIMIT 1}), 'a function with a bad path');
-is(said($statements{simdup_report}, extra_params => [ '-U', 'careless' ]), said($statements{simdup_report}), 'a role with a bad path');
+is(said($node, $statements{simdup_report}, extra_params => [ '-U', 'careless' ]), said($node, $statements{simdup_report}), 'a role with a bad path');
 
 # --- names that hold SQL
 
@@ -215,7 +205,7 @@ for my $name (@names)
 	{
 		my ($what, $when, $call) = @$action;
 		my $schema = 'named_' . ++$number;
-		my $got = said(qq{CREATE SCHEMA $schema; SET search_path = $schema, ext, public;
+		my $got = said($node, qq{CREATE SCHEMA $schema; SET search_path = $schema, ext, public;
 			CREATE TABLE $quoted ($quoted int PRIMARY KEY, body text, other text, of int,
 				fp simhash64 GENERATED ALWAYS AS (minhash64(body)) STORED);
 			CREATE TABLE log (new_key int, old_key int, distance int, logged_at timestamptz);
@@ -270,17 +260,17 @@ INSERT INTO data.petition VALUES (1, 'owner', 'the lights in the park are out');
 SQL
 my @as_clerk = (extra_params => [ '-U', 'clerk' ]);
 my $clerk = q{INSERT INTO data.petition VALUES (%d, 'clerk', 'the lights in the park are out')};
-like(said(sprintf($clerk, 2), @as_clerk), qr/permission denied for table petition_log/, 'who may not write to the log is told');
+like(said($node, sprintf($clerk, 2), @as_clerk), qr/permission denied for table petition_log/, 'who may not write to the log is told');
 sql('GRANT INSERT ON data.petition_log TO clerk');
-is(said(sprintf($clerk, 2), @as_clerk), '', 'who may, writes');
+is(said($node, sprintf($clerk, 2), @as_clerk), '', 'who may, writes');
 is(sql('SELECT new_key, old_key FROM data.petition_log'), '2|1', 'what it should be');
-like(said('SELECT * FROM data.petition_log', @as_clerk), qr/permission denied/, 'but does not read it');
+like(said($node, 'SELECT * FROM data.petition_log', @as_clerk), qr/permission denied/, 'but does not read it');
 sql(<<'SQL');
 ALTER TABLE data.petition_log ENABLE ROW LEVEL SECURITY;
 CREATE POLICY odd ON data.petition_log FOR INSERT WITH CHECK (new_key % 2 = 1);
 SQL
-is(said(sprintf($clerk, 3), @as_clerk), '', 'a policy of the log lets pass');
-like(said(sprintf($clerk, 4), @as_clerk), qr/new row violates row-level security policy for table "petition_log"/, 'or not');
+is(said($node, sprintf($clerk, 3), @as_clerk), '', 'a policy of the log lets pass');
+like(said($node, sprintf($clerk, 4), @as_clerk), qr/new row violates row-level security policy for table "petition_log"/, 'or not');
 
 # row security of the searched table
 sql(<<'SQL');
@@ -291,9 +281,9 @@ ALTER TABLE data.petition ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON data.petition USING (who = current_user);
 INSERT INTO data.petition VALUES (10, 'owner', 'a tree has fallen on the road');
 SQL
-is(said(q{INSERT INTO data.petition VALUES (11, 'clerk', 'a tree has fallen on the road') RETURNING dup}, @as_clerk),
+is(said($node, q{INSERT INTO data.petition VALUES (11, 'clerk', 'a tree has fallen on the road') RETURNING dup}, @as_clerk),
 	'', 'a flag names no row that the writer may not see');
-is(said(q{INSERT INTO data.petition VALUES (12, 'clerk', 'a tree has fallen on the road') RETURNING dup}, @as_clerk),
+is(said($node, q{INSERT INTO data.petition VALUES (12, 'clerk', 'a tree has fallen on the road') RETURNING dup}, @as_clerk),
 	'11', 'but those that he may');
 sql(<<'SQL');
 INSERT INTO data.petition VALUES (13, 'owner', 'the fountain on the square is dry');
@@ -307,13 +297,13 @@ for my $settings (
 {
 	# what kinds of messages come, without their numbers
 	my ($near_it, $near_none) = map {
-		my $text = said("SET $settings; BEGIN; INSERT INTO data.petition VALUES (14, 'clerk', '$_'); ROLLBACK", @as_clerk);
+		my $text = said($node, "SET $settings; BEGIN; INSERT INTO data.petition VALUES (14, 'clerk', '$_'); ROLLBACK", @as_clerk);
 		join "\n", map { s/\d+//gr } $text =~ /^((?:DEBUG|LOG|NOTICE|WARNING|ERROR):.{0,40})/gm;
 	} 'the fountain on the square is dry', 'a lamp on the bridge has gone out';
 	is($near_it, $near_none, "no message tells of a row that the writer may not see: $settings");
 }
 sql('DROP POLICY speaks ON data.petition; DELETE FROM data.petition WHERE id = 13');
-is( said(q{SELECT ext.simdup_report('data.petition') -> 'counts' -> 'rows'}, @as_clerk),
+is( said($node, q{SELECT ext.simdup_report('data.petition') -> 'counts' -> 'rows'}, @as_clerk),
 	sql(q{SELECT count(*) FROM data.petition WHERE who = 'clerk'}), 'a report sees what its caller may');
 
 # security barriers: what is not leakproof does not see rows before the barrier
@@ -324,9 +314,9 @@ ANALYZE data.hidden;
 CREATE VIEW data.shown WITH (security_barrier) AS SELECT id, fp FROM data.hidden WHERE open;
 GRANT SELECT ON data.shown TO clerk;
 SQL
-my $plan = said(q{EXPLAIN (COSTS OFF) SELECT id FROM data.shown WHERE ext.simhash_within(fp, '0123456789abcdef', id)}, @as_clerk);
+my $plan = said($node, q{EXPLAIN (COSTS OFF) SELECT id FROM data.shown WHERE ext.simhash_within(fp, '0123456789abcdef', id)}, @as_clerk);
 like($plan, qr/Subquery Scan on shown\n\s+Filter: .*simhash_within.*\n\s+->\s+(Parallel )?Seq Scan on hidden\n\s+Filter: open/, 'what may raise an error stays above the barrier');
-$plan = said(q{EXPLAIN (COSTS OFF) SELECT id FROM data.shown WHERE fp OPERATOR(ext.<@) '<0123456789abcdef,3>'}, @as_clerk);
+$plan = said($node, q{EXPLAIN (COSTS OFF) SELECT id FROM data.shown WHERE fp OPERATOR(ext.<@) '<0123456789abcdef,3>'}, @as_clerk);
 like($plan, qr/Seq Scan on hidden\n\s+Filter: \(open AND \(fp OPERATOR/, 'what is leakproof goes below');
 
 # estimates: no operator but a leakproof one is asked about values that the
@@ -343,7 +333,7 @@ sub estimate
 {
 	my ($condition, @who) = @_;
 
-	return said("EXPLAIN SELECT FROM data.few WHERE $condition", @who) =~ /rows=(\d+)/ ? $1 : -1;
+	return said($node, "EXPLAIN SELECT FROM data.few WHERE $condition", @who) =~ /rows=(\d+)/ ? $1 : -1;
 }
 my ($common, $rare) = map { "ext.simhash_within(fp, '$_', 0)" } '0123456789abcdef', 'ffffffffffffffff';
 is(estimate($common, @as_clerk), estimate($rare, @as_clerk), 'the estimate of simhash_within tells nothing about hidden values');
@@ -354,7 +344,7 @@ DROP TRIGGER flag ON data.petition;
 CREATE TRIGGER reject BEFORE INSERT OR UPDATE ON data.petition FOR EACH ROW
   EXECUTE FUNCTION ext.simdup_reject_trigger('max_distance => 0', 'key => id');
 SQL
-my $refused = said(q{INSERT INTO data.petition VALUES (20, 'clerk', 'a tree has fallen on the road')}, @as_clerk);
+my $refused = said($node, q{INSERT INTO data.petition VALUES (20, 'clerk', 'a tree has fallen on the road')}, @as_clerk);
 like($refused, qr/repeats a row within distance 0/, 'a row that the writer may not see refuses his');
 unlike($refused, qr/\(10\)/, 'and is not shown to him');
 
@@ -382,7 +372,7 @@ INSERT INTO data.child VALUES (1, '0123456789abcdef');
 SQL
 for my $table ('parted', 'mother')
 {
-	my $got = said("INSERT INTO data.$table VALUES (2, '0123456789abcdef')", @as_clerk);
+	my $got = said($node, "INSERT INTO data.$table VALUES (2, '0123456789abcdef')", @as_clerk);
 
 	like($got, qr/ERROR:  new row for relation "\w+" repeats a row within distance 3, refused by "r"/, "$table: a row of another's child is found");
 	unlike($got, qr/\(1\)/, "$table: and not shown");
@@ -390,10 +380,10 @@ for my $table ('parted', 'mother')
 
 # who may not write to a table may not hold up its arrivals
 sql('CREATE TABLE data.secret (id int, fp ext.simhash64); GRANT SELECT (id) ON data.secret TO clerk');
-like(said(q{SELECT ext.simdup_lock_arrivals('data.secret')}, @as_clerk), qr/permission denied for table secret/, 'simdup_lock_arrivals needs the right to write');
+like(said($node, q{SELECT ext.simdup_lock_arrivals('data.secret')}, @as_clerk), qr/permission denied for table secret/, 'simdup_lock_arrivals needs the right to write');
 
 # our estimators read statistics: nobody else attaches them to his operators
-like(said(<<'SQL', extra_params => [ '-U', 'mallory' ]), qr/must be superuser to specify a non-built-in restriction estimator/, 'estimators are not for others');
+like(said($node, <<'SQL', extra_params => [ '-U', 'mallory' ]), qr/must be superuser to specify a non-built-in restriction estimator/, 'estimators are not for others');
 CREATE FUNCTION evil.no(ext.simhash64, ext.simhash64) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT false';
 CREATE OPERATOR evil.<@@ (LEFTARG = ext.simhash64, RIGHTARG = ext.simhash64, FUNCTION = evil.no, RESTRICT = ext.simhash_ballsel);
 SQL
@@ -409,7 +399,7 @@ sub copy_binary
 	open(my $out, '>:raw', $file) or die $!;
 	print $out $data;
 	close $out;
-	return said(qq{CREATE TEMP TABLE t (x $type); \\copy t FROM '$file' (FORMAT binary)\nSELECT x FROM t});
+	return said($node, qq{CREATE TEMP TABLE t (x $type); \\copy t FROM '$file' (FORMAT binary)\nSELECT x FROM t});
 }
 is(copy_binary('ext.simhash64', "\x01\x23\x45\x67\x89\xab\xcd\xef"), '0123456789abcdef', 'binary: a fingerprint');
 is(copy_binary('ext.simhash_ball', "\x01\x23\x45\x67\x89\xab\xcd\xef" . pack('N', 64)), '<0123456789abcdef,64>', 'binary: a ball');

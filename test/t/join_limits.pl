@@ -8,6 +8,10 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib $FindBin::RealBin;
+
+use Helpers qw(n_started peak_kb);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -38,14 +42,6 @@ CONF
 $node->start;
 
 sub sql { return $node->safe_psql('postgres', $_[0]); }
-
-# The number of parallel workers that a server has started.
-sub n_started
-{
-	my ($of) = @_;
-
-	return scalar(() = slurp_file(($of // $node)->logfile) =~ /starting background worker process "parallel worker/g);
-}
 
 # What joins leave behind if they fail: workers, segments and files.
 sub leftovers
@@ -128,17 +124,17 @@ for my $name (sort keys %joins)
 	nothing_left($name);
 }
 sql('DROP INDEX letter_fp');
-my $before = n_started();
+my $before = n_started($node);
 is(checksum('SELECT a.id AS a, b.id AS b, a.pad AS p FROM letter a JOIN letter b ON a.id < b.id AND simhash_within(a.fp, b.fp, 12)', 'SET max_parallel_workers_per_gather = 2;'),
 	checksum('SELECT a.id AS a, b.id AS b, a.pad AS p FROM letter a JOIN letter b ON a.id < b.id AND simhash_within(a.fp, b.fp, 12)'), 'a larger distance, with workers');
-cmp_ok(n_started(), '>', $before, 'workers were started');
+cmp_ok(n_started($node), '>', $before, 'workers were started');
 
 # --- memory stays within the bound
 
 SKIP:
 {
 	skip 'no /proc to read the size of a session from', 4 unless -r '/proc/self/status';
-	my $peak = sub { return sql("$_[0]; SELECT pg_read_file('/proc/self/status')") =~ /^VmHWM:\s*(\d+) kB/m ? $1 / 1024 : undef; };
+	my $peak = sub { return peak_kb($node, $_[0]) / 1024; };
 	my $scan = $peak->("SELECT count(a.fp <~> a.fp), max(pad) FROM letter a");
 
 	for my $megabytes (1, 8)

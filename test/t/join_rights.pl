@@ -7,6 +7,10 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib $FindBin::RealBin;
+
+use Helpers qw(has_node said);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -29,27 +33,14 @@ $node->start;
 
 sub sql { return $node->safe_psql('postgres', $_[0]); }
 
-# The output of a script: its rows, then its errors and notices.
-sub said
-{
-	my ($sql, %params) = @_;
-	my ($stdout, $stderr);
-
-	$node->psql('postgres', $sql, stdout => \$stdout, stderr => \$stderr, on_error_stop => 1, %params);
-	$stderr =~ s/^psql:[^:]*:\d+: //mg;
-	return join "\n", grep { $_ ne '' } $stdout, $stderr;
-}
-
-sub has_node { return $_[0] =~ /Custom Scan \((?:Hamming|Shingle) Join\)/; }
-
 my $off = 'SET simdup.enable_join = off; RESET enable_nestloop; SET enable_nestloop = on;';
 
 # Compare the answers of a script with and without the node. The rows come in any order.
 sub agree
 {
 	my ($script, $name, @params) = @_;
-	my $by_node = join "\n", sort split /\n/, said($script, @params);
-	my $by_loop = join "\n", sort split /\n/, said("$off $script", @params);
+	my $by_node = join "\n", sort split /\n/, said($node, $script, @params);
+	my $by_loop = join "\n", sort split /\n/, said($node, "$off $script", @params);
 
 	isnt($by_node, '', "$name: it answers");
 	return is($by_node, $by_loop, "$name: the answer is that of a nested loop");
@@ -109,15 +100,15 @@ sub hides
 	for my $statement (@hidden)
 	{
 		my $sql = sprintf $statement, $left, $right;
-		my $plan = said("EXPLAIN (COSTS OFF) $sql", extra_params => [ '-U', 'clerk' ]);
+		my $plan = said($node, "EXPLAIN (COSTS OFF) $sql", extra_params => [ '-U', 'clerk' ]);
 
 		ok(has_node($plan), "by the node: $sql") or diag($plan);
-		my $seen = said($sql, extra_params => [ '-U', 'clerk' ]);
+		my $seen = said($node, $sql, extra_params => [ '-U', 'clerk' ]);
 		my @numbers = map { split / / } $seen =~ /seen ([\d ]+)/g;
 
 		cmp_ok(scalar @numbers, '>', 20, 'it tells what it sees');
 		is(join(' ', grep { ($_ > 1000 && $right !~ /shown/ ? $_ - 1000 : $_) % 3 == 0 } @numbers), '', 'no hidden row is among it');
-		is($seen =~ s/^NOTICE.*\n?//mgr, said("$off $sql", extra_params => [ '-U', 'clerk' ]) =~ s/^NOTICE.*\n?//mgr, 'the answer is that of a nested loop');
+		is($seen =~ s/^NOTICE.*\n?//mgr, said($node, "$off $sql", extra_params => [ '-U', 'clerk' ]) =~ s/^NOTICE.*\n?//mgr, 'the answer is that of a nested loop');
 	}
 	return;
 }
@@ -147,7 +138,7 @@ sql('ALTER TABLE letter DISABLE ROW LEVEL SECURITY; ALTER TABLE known DISABLE RO
 
 # a column that the user may not read is not read by a condition either
 sql('CREATE TABLE secret AS SELECT id, fp FROM letter; GRANT SELECT (id) ON secret TO clerk');
-like(said('SELECT a.id FROM secret a JOIN letter b ON simhash_within(a.fp, b.fp, 3)', extra_params => [ '-U', 'clerk' ]), qr/permission denied for table secret/, 'a column without SELECT');
+like(said($node, 'SELECT a.id FROM secret a JOIN letter b ON simhash_within(a.fp, b.fp, 3)', extra_params => [ '-U', 'clerk' ]), qr/permission denied for table secret/, 'a column without SELECT');
 
 # filters run in the order of their cost, so that what is cheap keeps out what would fail
 agree(<<'SQL', 'a dear filter comes last');
@@ -186,12 +177,12 @@ for my $condition (
 {
 	my $sql = "SELECT count(*), sum(a.id * b.id) FROM letter a JOIN letter b ON a.id <> b.id AND $condition";
 
-	unlike(said("$evil EXPLAIN (COSTS OFF) $sql"), qr/Custom Scan|ERROR/, "not taken for the extension's own: $condition");
+	unlike(said($node, "$evil EXPLAIN (COSTS OFF) $sql"), qr/Custom Scan|ERROR/, "not taken for the extension's own: $condition");
 	agree("$evil $sql", $condition);
 }
 # the rest of the condition may be anybody's
 agree("$evil SELECT a.id, b.id FROM letter a JOIN letter b ON ext.simhash_within(a.fp, b.fp, 3) AND a.scope = b.scope", 'an equality that is none');
-like(said("$evil EXPLAIN (COSTS OFF) SELECT FROM letter a JOIN letter b ON ext.simhash_within(a.fp, b.fp, 3)"), qr/Hamming Cond: .*ext\.simhash_within/, "the extension's own, by its schema");
+like(said($node, "$evil EXPLAIN (COSTS OFF) SELECT FROM letter a JOIN letter b ON ext.simhash_within(a.fp, b.fp, 3)"), qr/Hamming Cond: .*ext\.simhash_within/, "the extension's own, by its schema");
 agree('SET search_path = pg_catalog; SELECT a.id, b.id FROM public.letter a JOIN public.letter b ON ext.simhash_within(a.fp, b.fp, 3) AND a.id < b.id', 'without the schema in the path');
 
 # in SQL: whether a query is joined by the node

@@ -13,6 +13,10 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib $FindBin::RealBin;
+
+use Helpers qw(has_node one_of);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -20,7 +24,6 @@ use Test::More;
 my $seed = $ENV{SIMDUP_SEED} // 1;
 my $n_statements = $ENV{SIMDUP_STATEMENTS} // (($ENV{SUITE} // '') eq 'whole' ? 2000 : 200);
 
-sub one_of { return $_[ int rand @_ ]; }
 sub chance { return rand() < $_[0]; }
 
 my $node = PostgreSQL::Test::Cluster->new('join_statements');
@@ -622,8 +625,6 @@ sub marked
 
 	return "\\echo #$mark\n\\warn #$mark\n" . join('', map { "$_;\n\\echo = :SQLSTATE\n" } @commands);
 }
-
-sub has_node { return "@_" =~ /Custom Scan \((?:Hamming|Shingle) Join\)/; }
 
 # --- each join type with each condition
 

@@ -4,6 +4,10 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib $FindBin::RealBin;
+
+use Helpers qw(peak_kb);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -89,41 +93,31 @@ for my $call ("shingle_resemblance(t, 'none of it', 16) = 0", "minhash_signature
 
 # --- within the memory of the text and its distinct tokens
 
-# Largest resident size of a new session that runs $sql, in MB.
-sub peak_memory
-{
-	my ($sql) = @_;
-	my $status = $node->safe_psql('postgres',
-		"$sql; SELECT pg_read_file('/proc/self/status')");
-
-	return $status =~ /^VmHWM:\s*(\d+) kB/m ? $1 / 1024 : undef;
-}
-
 SKIP:
 {
 	skip 'no /proc to read the size of a session from', 4 unless -r '/proc/self/status';
 
 	# both detoast the text: what is left is what the fingerprint takes
-	my $idle = peak_memory('SELECT 1');
-	my $text = peak_memory('SELECT octet_length(body || \'\') FROM huge') - $idle;
-	my $huge = peak_memory('SELECT simhash(body) FROM huge') - $idle;
+	my $idle = peak_kb($node, 'SELECT 1') / 1024;
+	my $text = peak_kb($node, 'SELECT octet_length(body || \'\') FROM huge') / 1024 - $idle;
+	my $huge = peak_kb($node, 'SELECT simhash(body) FROM huge') / 1024 - $idle;
 	# fingerprints are of UTF-8: texts in another encoding are converted
 	my $copies = $ENV{ENCODING} eq 'LATIN1' ? 2 : 1;
 	cmp_ok($huge, '<', 1.2 * 200 * $copies + 64, sprintf('200 MB of text: %d MB beside an idle session (reading and copying it: %d)', $huge, $text));
 
-	my $minhash = peak_memory('SELECT minhash64(body) FROM huge') - $idle;
+	my $minhash = peak_kb($node, 'SELECT minhash64(body) FROM huge') / 1024 - $idle;
 	cmp_ok($minhash, '<', 1.2 * 200 * $copies + 64, sprintf('200 MB of text: %d MB beside an idle session, by minhash64', $minhash));
 
 	# 11 MB of text in memory, twice while string_agg grows it; a table of a
 	# million entries
 	my $million = q{(SELECT string_agg('word' || i, ' ') FROM generate_series(1, 1000000) AS i)};
-	my $text_only = peak_memory("SELECT md5($million)");
-	my $words = peak_memory("SELECT simhash($million)") - $text_only;
+	my $text_only = peak_kb($node, "SELECT md5($million)") / 1024;
+	my $words = peak_kb($node, "SELECT simhash($million)") / 1024 - $text_only;
 	cmp_ok($words, '<', 128, sprintf('one million different words: %d MB beside the text', $words));
 
 	# nothing is kept from row to row
-	my $once = peak_memory('SELECT simhash(body) FROM page');
-	my $often = peak_memory('SELECT count(simhash(body)) FROM page, generate_series(1, 200)');
+	my $once = peak_kb($node, 'SELECT simhash(body) FROM page') / 1024;
+	my $often = peak_kb($node, 'SELECT count(simhash(body)) FROM page, generate_series(1, 200)') / 1024;
 	cmp_ok($often - $once, '<', 32, sprintf('200 rows take %d MB more than one', $often - $once));
 }
 

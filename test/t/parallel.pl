@@ -8,6 +8,10 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib $FindBin::RealBin;
+
+use Helpers qw(n_started);
 use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -28,9 +32,6 @@ $node->start;
 
 sub sql { return $node->safe_psql('postgres', $_[0]); }
 
-# The number of parallel workers that the server has started.
-sub n_started { return scalar(() = slurp_file($node->logfile) =~ /starting background worker process "parallel worker/g); }
-
 sql(<<'SQL');
 CREATE EXTENSION simdup;
 CREATE TABLE rows AS SELECT i::bigint AS id,
@@ -50,9 +51,9 @@ my %tables = (
 for my $name (sort keys %tables)
 {
 	my ($alone, @others) = map {
-		my $before = n_started();
+		my $before = n_started($node);
 		my $rows = sql("SET max_parallel_workers_per_gather = $_; SELECT md5(string_agg(t::text, ',')), count(*) FROM $tables{$name} AS t");
-		my $n = n_started() - $before;
+		my $n = n_started($node) - $before;
 
 		$_ == 0 ? is($n, 0, "$name: without workers none is started") : cmp_ok($n, '>=', $_, "$name: $n workers");
 		$rows
@@ -97,7 +98,7 @@ SKIP:
 		die 'the server did not start' unless start_with_memory(4500);
 		# ends when there is no room
 		$node->psql('postgres', q{COPY (SELECT repeat('x', 1000) FROM generate_series(1, 10000)) TO '/dev/shm/full'}) if !$reserved;
-		$before = n_started();
+		$before = n_started($node);
 		(undef, $out, $err) = $node->psql('postgres', $join);
 		next if !$reserved;
 		($mb) = $err =~ /All of them need (\d+) MB of shared memory, and \d MB is there/ or die "no room asked for: $err";
@@ -105,7 +106,7 @@ SKIP:
 		$node->start;
 	}
 	is("$out$err", $n, 'with reserved memory, the join has all workers, and says nothing');
-	cmp_ok(n_started(), '>', $before, '... and they start');
+	cmp_ok(n_started($node), '>', $before, '... and they start');
 	# six joins at once have too little of it
 	my @errors = ('') x 6;
 	my @joins = map {

@@ -8,6 +8,10 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib $FindBin::RealBin;
+
+use Helpers qw(ran);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -29,26 +33,17 @@ $node->start;
 $ENV{PGHOST} = $node->host;
 $ENV{PGPORT} = $node->port;
 
-# What a program says, and whether it succeeds; at most three minutes.
-sub said
-{
-	my @arguments = @_;
-	my $out = '';
-
-	my @command = ('sh', '-c', 'cd clients/python && exec "$@"', 'sh', $python, '-B', @arguments);
-	my $done = eval { IPC::Run::run(\@command, '<', '/dev/null', '>', \$out, '2>&1', IPC::Run::timeout(180)) };
-	return ($done, $out);
-}
+sub python { return ran('sh', '-c', 'cd clients/python && exec "$@"', 'sh', $python, '-B', @_); }
 
 for my $name (sort keys %needs)
 {
-	my @missing = grep { !(said('-c', "import $_"))[0] } @{ $needs{$name} };
+	my @missing = grep { !(python('-c', "import $_"))[0] } @{ $needs{$name} };
 
   SKIP:
 	{
 		skip "$name: $python has no @missing", 1 if @missing;
 
-		my ($done, $out) = said('-m', 'unittest', "tests.test_$name");
+		my ($done, $out) = python('-m', 'unittest', "tests.test_$name");
 		my ($n) = $out =~ /^Ran (\d+) tests? in/m;
 
 		ok($done && $n, "$name: all its " . ($n // 0) . ' tests hold') or diag($out);

@@ -11,6 +11,10 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib $FindBin::RealBin;
+
+use Helpers qw(one_of);
 use List::Util qw(shuffle);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -53,8 +57,6 @@ my @names = ('letter', 'r', 'm', 'gone', 'kept', 'removed', 'map', 'key', 'upper
 	'n' x 63, "\xc3\xa9" x 31, 'deleted', 'same', 'semi;colon --');
 
 sub quoted { return '"' . $_[0] =~ s/"/""/gr . '"'; }
-sub one_of { return $_[ int rand @_ ]; }
-
 # The rows of a query as lines, sorted.
 sub lines
 {

@@ -9,6 +9,10 @@ use strict;
 use warnings;
 no warnings qw(portable);
 
+use FindBin;
+use lib $FindBin::RealBin;
+
+use Helpers qw(one_of);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -151,11 +155,6 @@ sub replay
 }
 
 # --- histories
-
-sub one_of
-{
-	return $_[ int(rand(@_)) ];
-}
 
 # one of two centers, with some of six bits changed; seldom none
 sub fp

@@ -6,6 +6,10 @@
 use strict;
 use warnings;
 
+use FindBin;
+use lib $FindBin::RealBin;
+
+use Helpers qw(one_of);
 use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -62,11 +66,6 @@ SQL
 		$node->safe_psql('postgres', $sql =~ s/NAME/$table{name}/gr);
 		push @tables, \%table;
 	}
-}
-
-sub one_of
-{
-	return $_[ int(rand(@_)) ];
 }
 
 # Tables with an exclusion constraint in place of a trigger. Clients also vacuum
