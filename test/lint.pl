@@ -292,24 +292,25 @@ sub excused
 sub repeats_of
 {
 	my ($field, @lines) = @_;
-	my %places;
 	my @words = map { $_->[$field] } @lines;
 	my $same = sub { defined $words[ $_[0] ] && ($words[ $_[1] ] // '') eq $words[ $_[0] ] };
-	for my $start (0 .. $#lines - $least + 1)
+	my %places;
+	for my $other (0 .. $#lines - $least + 1)
 	{
-		my @here = @words[ $start .. $start + $least - 1 ];
-		push @{ $places{ join "\n", @here } }, $start unless grep { !defined } @here;
-	}
-	for my $pair (map { my $at = $_; map { my $j = $_; map { [ $at->[$_], $at->[$j] ] } 0 .. $j - 1 } 1 .. $#$at } values %places)
-	{
-		my ($one, $other) = @$pair;
-		my $n = 0;
-		# one that begins before is shown
-		next if $one > 0 && $same->($one - 1, $other - 1);
-		$n++ while $one + $n < $other && $same->($one + $n, $other + $n);
-		my @ends = @lines[ $one, $one + $n - 1, $other, $other + $n - 1 ];
-		next if $n < $least || excused(@ends) || excused(@ends[ 2, 3, 0, 1 ]);
-		printf "%s:%d-%d and %s:%d-%d share %d lines\n", @{ $ends[0] }[ 0, 1 ], $ends[1][1], @{ $ends[2] }[ 0, 1 ], $ends[3][1], $n;
+		my @here = @words[ $other .. $other + $least - 1 ];
+		next if grep { !defined } @here;
+		my $before = $places{ join "\n", @here } //= [];
+		for my $one (@$before)
+		{
+			# one that begins before is shown
+			next if $one > 0 && $same->($one - 1, $other - 1);
+			my $n = 0;
+			$n++ while $one + $n < $other && $same->($one + $n, $other + $n);
+			my @ends = @lines[ $one, $one + $n - 1, $other, $other + $n - 1 ];
+			next if $n < $least || excused(@ends) || excused(@ends[ 2, 3, 0, 1 ]);
+			printf "%s:%d-%d and %s:%d-%d share %d lines\n", @{ $ends[0] }[ 0, 1 ], $ends[1][1], @{ $ends[2] }[ 0, 1 ], $ends[3][1], $n;
+		}
+		push @$before, $other;
 	}
 }
 

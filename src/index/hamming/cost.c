@@ -213,7 +213,6 @@ simdup_hamming_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	*total = setup + run + cost_of_lookups(root, path, rows, loop_count);
 	*correlation = 0;
 	*pages = n_leaves * n_scans;
-	/* the planner keeps the path for bitmaps */
-	if (wants_bitmap(root, path, rows, *total))
-		index->amhasgettuple = false;
+	/* without it, this path is for a bitmap alone; each path sets it anew */
+	index->amhasgettuple = !wants_bitmap(root, path, rows, *total);
 }

@@ -308,8 +308,10 @@ simdup_hamming_extend(Relation index, ForkNumber fork)
  *
  * A search reads a hundred pages or more, and most are in memory. To find their
  * buffers in the server's table takes a large part of its time. So a backend
- * remembers them. They are guesses: ReadRecentBuffer looks whether the page is
- * still there. The same array tells which pages the server is to read ahead.
+ * remembers them, which saves 42 % of it (RESULTS.md). They are guesses:
+ * ReadRecentBuffer looks whether the page is still there. The same array tells
+ * which pages the server is to read ahead. To prefetch a page reads no byte of
+ * it, so it takes no lock and no pin: a wrong guess costs a line of the cache.
  *
  * The server does not count such a use of a buffer when it chooses the next one
  * to be evicted. So some reads go through the table all the same. After a wrong
