@@ -30,7 +30,8 @@ extern void simdup_join_first_rows(SimdupFingerprints *fingerprints,
 								   void *arg);
 
 /*
- * Group the rows (distinct_rows.c): return the first row of each row's group.
+ * Group the rows (distinct_rows.c): return the first row of each row's group, or
+ * the center of its campaign.
  * The sink gets each near pair of fingerprints once. For leader with contents,
  * resemblance gets that of each row to its leader. The constraints, the sink and
  * resemblance may be NULL.
@@ -39,5 +40,8 @@ extern uint32 *simdup_find_groups(SimdupFingerprints *fingerprints,
 								  const SimdupConstraints *constraints,
 								  SimdupFingerprintSink sink, void *sink_arg,
 								  double *resemblance);
+
+/* The same for campaigns (campaigns.c), by the distinct row of each row. */
+extern uint32 *simdup_find_campaigns(SimdupRows *rows, const uint32 *distinct);
 
 #endif /* SIMDUP_BATCH_JOIN_H */
