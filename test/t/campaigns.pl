@@ -229,7 +229,7 @@ sub lines_of
 	return split /\n/, decode_utf8($node->safe_psql('postgres', encode_utf8("SET client_encoding = UTF8; $sql")));
 }
 
-@characters = lines_of(q{SELECT c FROM generate_series(20000, 22000) AS i, chr(i) AS c WHERE minhash64_shingles(c, 1) = c});
+@characters = lines_of(q{SELECT c FROM generate_series(20000, 22000) AS i, chr(i) AS c WHERE c = (SELECT minhash64_shingles(c, 1))});
 my ($n_sets, $n_follow) = (0, 0);
 
 sub compare
@@ -309,11 +309,46 @@ SQL
 	return;
 }
 
-my $rows = $whole ? 10000 : 1000;
+my $rows = $whole ? 10000 : 2000;
 made('plain', $rows, 20, 6, 0, 1, 'real');
 is_good('plain', 'letters with the ways of real ones', 'false');
 made('disclaimers', $rows, 20, 6, 0.25, 2, 'real');
 is_good('disclaimers', 'a quarter of them with a disclaimer', 'true');
+
+# --- memory, cancellation, progress
+
+my $many = "(SELECT id * 10 + n AS id, content || ' ' || n AS content FROM plain, generate_series(0, 9) AS n) AS p";
+my $campaigns = "count(DISTINCT c) FROM (SELECT simdup_campaign(id, content) OVER (ORDER BY id) AS c FROM $many) AS w";
+my $little = "SET work_mem = '64kB'; SET hash_mem_multiplier = 1;";
+
+SKIP:
+{
+	skip 'no /proc here', 1 unless -r '/proc/self/status';
+	my ($plain, $found) = map {
+		$node->safe_psql('postgres', "$little SELECT $_; SELECT pg_read_file('/proc/self/status')") =~ /^RssAnon:\s*(\d+) kB/m ? $1 : undef
+	} "count(*) FROM $many", $campaigns;
+
+	cmp_ok($found - $plain, '<', 6000 + 0.1 * 10 * $rows, "campaigns of many letters take little memory ($plain and $found kB)");
+}
+
+for my $timeout (10, 50, 150, 300)
+{
+	my (undef, $stdout, $stderr) = $node->psql('postgres',
+		"$little SET statement_timeout = $timeout; CREATE TEMP TABLE began AS SELECT clock_timestamp() AS at;\n\\set ON_ERROR_STOP 0\nSELECT $campaigns;\nRESET statement_timeout; SELECT extract(epoch FROM clock_timestamp() - at) * 1000 FROM began; SELECT count(*) FROM pg_ls_tmpdir()");
+	my ($took, $files) = $stdout =~ /([\d.]+)\n(\d+)\z/;
+
+	like($stderr, qr/canceling statement due to statement timeout/, "campaigns are cancelled after $timeout ms");
+	cmp_ok($took, '<', $timeout + 1000, '... at once');
+	is($files, '0', '... without a temporary file left');
+}
+{
+	my (undef, undef, $stderr) = $node->psql('postgres', "$little SET simdup.progress_interval = 1; SELECT $campaigns");
+	my %told = map { $_ => 1 } $stderr =~ /NOTICE:  simdup_campaign: ([a-z ]+), \d/g;
+
+	ok($told{$_}, "a message while $_") for 'reading', 'sampling texts', 'comparing texts';
+	(undef, undef, $stderr) = $node->psql('postgres', "$little SET temp_file_limit = '200kB'; SELECT $campaigns");
+	like($stderr, qr/temporary file size exceeds "?temp_file_limit"?/, 'temp_file_limit holds');
+}
 
 $node->stop;
 done_testing();
