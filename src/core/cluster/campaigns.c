@@ -64,9 +64,9 @@ static void
 begin_heap(Taking *t)
 {
 	const uint32_t *copies = t->partners->copies;
-	uint32_t n_texts = t->partners->n;
 
-	for (uint32_t text = 0; text < n_texts; text++)
+	t->n_heap = t->partners->n;
+	for (uint32_t text = t->partners->n; text-- > 0;)
 	{
 		size_t n;
 		const SimdupPartner *list = partners_of(t, text, &n);
@@ -74,11 +74,8 @@ begin_heap(Taking *t)
 		t->gain[text] = copies[text];
 		for (size_t i = 0; i < n; i++)
 			t->gain[text] += copies[list[i].text];
-		t->heap[text] = heap_entry(t->gain[text], text);
+		sift_down(t, text, heap_entry(t->gain[text], text));
 	}
-	t->n_heap = n_texts;
-	for (size_t at = t->n_heap / 2; at-- > 0;)
-		sift_down(t, at, t->heap[at]);
 }
 
 /* Let a center take its partners, which others no longer gain. */
@@ -145,15 +142,13 @@ simdup_find_centers(const SimdupPartners *partners)
 		uint64_t entry = heap_entry(t.gain[text], text);
 
 		simdup_check_interrupts_at(t.n_heap);
-		if (t.center[text] == NO_CENTER && entry != t.heap[0])
+		if (t.center[text] != NO_CENTER || entry == t.heap[0])
 		{
-			sift_down(&t, 0, entry);
-			continue;
+			if (t.center[text] == NO_CENTER)
+				take(&t, text);
+			entry = t.heap[--t.n_heap];
 		}
-		if (t.center[text] == NO_CENTER)
-			take(&t, text);
-		t.n_heap--;
-		sift_down(&t, 0, t.heap[t.n_heap]);
+		sift_down(&t, 0, entry);
 	}
 	join_nearest(&t);
 	simdup_free(t.taken);

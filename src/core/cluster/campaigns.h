@@ -20,8 +20,8 @@
 
 /*
  * Return how many of the first of n texts that share a value are candidates of the
- * one at this position, from 0. If that is not all before it, the one just before it
- * is another.
+ * one at this position. If these are not all before it, the one just before it is
+ * another.
  */
 extern uint32_t simdup_first_candidates(uint32_t n, uint32_t position);
 
