@@ -12,7 +12,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "batch/join.h"
+#include "batch/campaigns.h"
 #include "core/cluster/campaigns.h"
 #include "core/compare/resemblance.h"
 #include "core/host.h"

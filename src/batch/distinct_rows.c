@@ -14,6 +14,7 @@
 
 #include "miscadmin.h"
 
+#include "batch/campaigns.h"
 #include "batch/join.h"
 #include "core/cluster/grouping.h"
 #include "core/fingerprint/hash.h"

@@ -41,7 +41,4 @@ extern uint32 *simdup_find_groups(SimdupFingerprints *fingerprints,
 								  SimdupFingerprintSink sink, void *sink_arg,
 								  double *resemblance);
 
-/* The same for campaigns (campaigns.c), by the distinct row of each row. */
-extern uint32 *simdup_find_campaigns(SimdupRows *rows, const uint32 *distinct);
-
 #endif /* SIMDUP_BATCH_JOIN_H */
