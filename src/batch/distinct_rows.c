@@ -14,6 +14,7 @@
 
 #include "miscadmin.h"
 
+#include "batch/campaigns.h"
 #include "batch/join.h"
 #include "core/cluster/grouping.h"
 #include "core/fingerprint/hash.h"
@@ -485,8 +486,13 @@ simdup_find_groups(SimdupFingerprints *fingerprints,
 	g.distinct_rows.resemblance = resemblance;
 	g.distinct_rows.arg = &g;
 	find_distinct_rows(&g);
-	group = options->method == SIMDUP_LEADER ? group_by_leaders(&g, constraints)
-											 : group_connected(&g, constraints);
+	if (options->method == SIMDUP_CAMPAIGNS)
+		group =
+			simdup_find_campaigns(fingerprints->rows, g.distinct_rows.distinct);
+	else if (options->method == SIMDUP_LEADER)
+		group = group_by_leaders(&g, constraints);
+	else
+		group = group_connected(&g, constraints);
 	simdup_free(g.distinct_rows.distinct);
 	return group;
 }

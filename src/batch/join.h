@@ -30,7 +30,8 @@ extern void simdup_join_first_rows(SimdupFingerprints *fingerprints,
 								   void *arg);
 
 /*
- * Group the rows (distinct_rows.c): return the first row of each row's group.
+ * Group the rows (distinct_rows.c): return the first row of each row's group, or
+ * the center of its campaign.
  * The sink gets each near pair of fingerprints once. For leader with contents,
  * resemblance gets that of each row to its leader. The constraints, the sink and
  * resemblance may be NULL.

@@ -68,6 +68,10 @@ simdup_options(FunctionCallInfo fcinfo)
 		options.min_resemblance =
 			simdup_check_fraction(PG_GETARG_FLOAT8(argument),
 								  "min_resemblance");
+	argument = position_of(fcinfo, "min_containment");
+	if (argument >= 0)
+		options.min_containment =
+			simdup_check_share(PG_GETARG_FLOAT8(argument), "min_containment");
 	argument = position_of(fcinfo, "w");
 	if (argument >= 0)
 		options.shingling =

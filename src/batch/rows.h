@@ -21,7 +21,8 @@
 typedef enum SimdupClusterMethod
 {
 	SIMDUP_CONNECTED, /* connected components */
-	SIMDUP_LEADER	  /* the nearest leader: see core/cluster/grouping.h */
+	SIMDUP_LEADER,	  /* the nearest leader: see core/cluster/grouping.h */
+	SIMDUP_CAMPAIGNS /* of simdup_campaign alone: see core/cluster/campaigns.h */
 } SimdupClusterMethod;
 
 /* What makes two rows near, and rows a cluster: one list for all functions. */
@@ -30,6 +31,7 @@ typedef struct SimdupOptions
 	int max_distance;
 	SimdupClusterMethod method;
 	double min_resemblance; /* 0: contents do not count */
+	double min_containment; /* of campaigns */
 	SimdupShingling shingling;
 } SimdupOptions;
 

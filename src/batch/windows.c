@@ -1,7 +1,7 @@
 /*
  * windows.c
- *	  simdup_cluster: which rows of a partition belong together. And
- *	  simdup_component: which keys the pairs of a partition connect.
+ *	  simdup_cluster and simdup_campaign: which rows of a partition belong together.
+ *	  And simdup_component: which keys the pairs of a partition connect.
  *
  * On its first row a window function reads its partition once, forwards: a
  * partition that the server keeps on disk is slow to read in any other order. The
@@ -87,18 +87,22 @@ rows_of_partition(WindowObject winobj)
 }
 
 /*
- * simdup_cluster
+ * simdup_cluster and simdup_campaign
  */
 
 /* The recall of simdup_resembles, as in the install script. */
 #define RESEMBLES_RECALL 0.99
 
-/* The arguments of the forms of simdup_cluster; 0: the form lacks it. */
+/* The shingles of which simdup_campaign counts those in both of two texts. */
+static const SimdupShingling campaign_shingling = {SIMDUP_SHINGLE_WORD, 3};
+
+/* The arguments of the forms of the functions; 0: the form lacks it. */
 typedef struct ClusterForm
 {
 	int fp;
 	int content;
 	int n_columns; /* options follow the columns */
+	bool campaigns;
 } ClusterForm;
 
 /* In the memory of a partition. */
@@ -110,7 +114,7 @@ typedef struct Clusters
 	 * cluster
 	 */
 	uint32 *cluster;
-	/* by cluster: the number of its key above 0, once a row that has one came */
+	/* by cluster: the number of its name above 0, once it has one */
 	uint32 *key;
 	SimdupKeys *keys;
 	uint32 n_keys;
@@ -154,7 +158,13 @@ options_of(FunctionCallInfo fcinfo, WindowObject winobj, WindowCall *call,
 			call->options_known = false;
 	}
 	options = simdup_options(fcinfo);
-	if (form->fp == 0)
+	if (form->campaigns)
+	{
+		options.method = SIMDUP_CAMPAIGNS;
+		options.min_resemblance = 1; /* contents count */
+		options.shingling = campaign_shingling;
+	}
+	else if (form->fp == 0)
 	{
 		simdup_check_not_null(options.min_resemblance == 0, "min_resemblance");
 		options.shingling = simdup_default_shingling;
@@ -228,27 +238,62 @@ read_rows(WindowObject winobj, const ClusterForm *form, SimdupRows *rows,
 }
 
 /*
- * Turn the first row of each row's cluster into the number of the cluster, or
- * SIMDUP_NO_ROW for a row that is alone. Clusters are numbered by their first
- * rows. Return how many there are.
+ * Turn the row that each row's cluster is known by into the number of the cluster,
+ * or SIMDUP_NO_ROW for a row that is alone. Return those rows by cluster; they
+ * ascend.
  */
-static uint32
-number_clusters(uint32 *first, uint32 n)
+static uint32 *
+number_clusters(uint32 *known_by, uint32 n, uint32 *n_clusters)
 {
-	uint8 *several = simdup_alloc0((Size) n / 8 + 1); /* bits by row */
-	uint32 n_clusters = 0;
+	uint32 *number = simdup_alloc(((Size) n + 1) * sizeof(uint32)); /* by row */
 
+	*n_clusters = 0;
+	memset(number, 0xff, (Size) n * sizeof(uint32));
 	for (uint32 row = 0; row < n; row++)
-		if (first[row] != row)
-			simdup_set_bit(several, first[row]);
+		if (known_by[row] != row)
+			number[known_by[row]] = 0;
 	for (uint32 row = 0; row < n; row++)
-		if (first[row] != row)
-			first[row] = first[first[row]]; /* it comes before */
-		else
-			first[row] =
-				simdup_get_bit(several, row) ? n_clusters++ : SIMDUP_NO_ROW;
-	simdup_free(several);
-	return n_clusters;
+		if (number[row] != SIMDUP_NO_ROW)
+			number[row] = (*n_clusters)++;
+	for (uint32 row = 0; row < n; row++)
+		known_by[row] = number[known_by[row]];
+	for (uint32 row = 0; row < n; row++)
+		if (number[row] != SIMDUP_NO_ROW)
+			number[number[row]] = row; /* behind what is still to be read */
+	return number;
+}
+
+/* Name a cluster that has no name yet. */
+static void
+name_cluster(Clusters *clusters, uint32 cluster, Datum key)
+{
+	clusters->key[cluster] = ++clusters->n_keys;
+	simdup_keys_add(clusters->keys, key, false);
+}
+
+/* Name each campaign by the key of its center, which may come after other rows. */
+static void
+name_campaigns(Clusters *clusters, WindowObject winobj, const SimdupRows *rows,
+			   const uint8 *skipped, const uint32 *center, uint32 n_clusters)
+{
+	MemoryContext old = MemoryContextSwitchTo(rows->row_context);
+
+	for (uint32 i = 0, row = 0, cluster = 0; cluster < n_clusters; i++)
+	{
+		bool isnull;
+		Datum key;
+
+		CHECK_FOR_INTERRUPTS();
+		if ((skipped != NULL && simdup_get_bit(skipped, i)) ||
+			row++ != center[cluster])
+			continue;
+		key = argument_at(winobj, 0, i, &isnull);
+		if (!isnull)
+			name_cluster(clusters, cluster, key);
+		cluster++;
+		MemoryContextReset(rows->row_context);
+	}
+	MemoryContextSwitchTo(old);
 }
 
 /* Find the clusters of a partition, and leave nothing else behind. */
@@ -267,6 +312,7 @@ find_clusters(Clusters *clusters, WindowObject winobj, WindowCall *call,
 	SimdupRows *rows;
 	uint8 *skipped;
 	uint32 *cluster;
+	uint32 *known_by;
 	uint32 n_clusters;
 
 	clusters->known = true;
@@ -277,7 +323,7 @@ find_clusters(Clusters *clusters, WindowObject winobj, WindowCall *call,
 	skipped = read_rows(winobj, form, rows, n);
 	cluster =
 		simdup_find_groups(simdup_rows_distinct(rows), NULL, NULL, NULL, NULL);
-	n_clusters = number_clusters(cluster, rows->n);
+	known_by = number_clusters(cluster, rows->n, &n_clusters);
 	if (n_clusters > 0)
 	{
 		MemoryContext old = MemoryContextSwitchTo(kept);
@@ -290,13 +336,16 @@ find_clusters(Clusters *clusters, WindowObject winobj, WindowCall *call,
 		clusters->key = simdup_alloc0((Size) n_clusters * sizeof(uint32));
 		clusters->keys = simdup_keys_begin(call->key_type);
 		MemoryContextSwitchTo(old);
+		if (form->campaigns)
+			name_campaigns(clusters, winobj, rows, skipped, known_by,
+						   n_clusters);
 	}
 	simdup_rows_end(rows);
 }
 
 /*
- * Return the key of the current row's cluster: that of its first row which has
- * one. Rows come in their order.
+ * Return the key of the current row's cluster: its name, else that of its first row
+ * which has a key. Rows come in their order.
  */
 static Datum
 cluster_of_current(FunctionCallInfo fcinfo, const ClusterForm *form)
@@ -309,7 +358,9 @@ cluster_of_current(FunctionCallInfo fcinfo, const ClusterForm *form)
 
 	if (!clusters->known)
 	{
-		WindowCall *call = window_call(fcinfo, "simdup_cluster");
+		WindowCall *call =
+			window_call(fcinfo,
+						form->campaigns ? "simdup_campaign" : "simdup_cluster");
 		SimdupOptions options = options_of(fcinfo, winobj, call, form);
 
 		find_clusters(clusters, winobj, call, form, &options);
@@ -323,8 +374,7 @@ cluster_of_current(FunctionCallInfo fcinfo, const ClusterForm *form)
 		return key;
 	if (clusters->key[cluster] > 0)
 		return simdup_keys_get(clusters->keys, clusters->key[cluster] - 1, 0);
-	clusters->key[cluster] = ++clusters->n_keys;
-	simdup_keys_add(clusters->keys, key, false);
+	name_cluster(clusters, cluster, key);
 	return key;
 }
 
@@ -353,6 +403,16 @@ simdup_cluster_texts(PG_FUNCTION_ARGS)
 {
 	return cluster_of_current(fcinfo,
 							  &(ClusterForm){.content = 1, .n_columns = 2});
+}
+
+PG_FUNCTION_INFO_V1(simdup_campaign);
+/* simdup_campaign(key, content, min_containment) */
+Datum
+simdup_campaign(PG_FUNCTION_ARGS)
+{
+	return cluster_of_current(fcinfo, &(ClusterForm){.content = 1,
+													 .n_columns = 2,
+													 .campaigns = true});
 }
 
 /*

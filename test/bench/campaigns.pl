@@ -9,7 +9,10 @@
 # paragraph, a footer of their own or the head of a forwarded mail, and some are cut
 # to 60 %. A letter has about SENTENCES sentences. The share FOOTER of the letters
 # ends with one disclaimer of 570 characters. With the PLACE `signed`, up to 20 words
-# follow it; with `first`, it stands before the letter.
+# follow it; with `first`, it stands before the letter. With `real` it is as with
+# `signed`, and letters have the ways of real ones: a third have one or two of 60
+# sentences, of campaigns also 5 or 25 % of words replaced, or sentences in another
+# order.
 use strict;
 use warnings;
 
@@ -20,6 +23,7 @@ use Words;
 my ($rows, $n_campaigns, $sentences, $footer_share, $seed, $place) = @ARGV;
 die "usage: campaigns.pl ROWS CAMPAIGNS SENTENCES FOOTER [SEED [PLACE]]\n" if @ARGV < 4;
 Words::begin(defined $seed ? $seed : 1);
+my $real = defined $place && $place eq 'real';
 
 my $footer =
     'This message and its attachments are meant for the person to whom they are addressed, and may hold confidential '
@@ -66,11 +70,41 @@ sub letter
 	return ($greeting || pick(@greetings)) . "\n\n$body\n\n" . ($closing || pick(@closings)) . "\n" . name();
 }
 
+my @kinds = qw(none none none none words words paragraph footer forward cut);
+my @common;
+if ($real)
+{
+	push @kinds, qw(words5 words25 order);
+	@common = map { sentence() } 1 .. 60;
+}
+
+# The body with sentences that letters share by chance, if it has one.
+sub with_common
+{
+	my @parts = split /(?<=\.) /, $_[0];
+
+	return $_[0] unless $real && random(3) == 0;
+	splice @parts, random(@parts + 1), 0, pick(@common) for 1 .. 1 + random(2);
+	return join ' ', @parts;
+}
+
 # A letter of a campaign, and what was done to it.
 sub changed
 {
 	my ($body, @ends) = @{ $_[0] };
-	my $kind = (qw(none none none none words words paragraph footer forward cut))[ random(10) ];
+	my $kind = $kinds[ random(scalar @kinds) ];
+
+	if ($kind =~ /^words(\d+)/)
+	{
+		return ($kind, letter(join(' ', map { random(100) < $1 ? $words[ zipf(scalar @words) ] : $_ } split / /, $body), @ends));
+	}
+	if ($kind eq 'order')
+	{
+		my @parts = split /(?<=\.) /, $body;
+
+		push @parts, splice @parts, random(scalar @parts), 1 for 1 .. 3;
+		return ($kind, letter(join(' ', @parts), @ends));
+	}
 
 	if ($kind eq 'words')
 	{
@@ -98,18 +132,18 @@ sub changed
 
 sub body { return paragraph(int($sentences * (1 + random(100) / 100) / 1.5) || 1) }
 
-my @campaigns = map { [ body(), pick(@greetings), pick(@closings) ] } 1 .. $n_campaigns;
+my @campaigns = map { [ with_common(body()), pick(@greetings), pick(@closings) ] } 1 .. $n_campaigns;
 for my $number (1 .. $rows)
 {
 	my $of = $n_campaigns && random(2) ? zipf($n_campaigns) + 1 : 0;
-	my ($kind, $letter) = $of ? changed($campaigns[ $of - 1 ]) : ('own', letter(body()));
+	my ($kind, $letter) = $of ? changed($campaigns[ $of - 1 ]) : ('own', letter(with_common(body())));
 
 	if (random(1000) < 1000 * $footer_share)
 	{
 		my $said = random(3) ? $footer : wrapped($footer, random(2) ? '' : '> ');
 
 		$letter = $place && $place eq 'first' ? "$said\n\n$letter" : "$letter\n\n$said";
-		$letter .= "\n" . join ' ', words(random(21)) if $place && $place eq 'signed';
+		$letter .= "\n" . join ' ', words(random(21)) if $real || $place && $place eq 'signed';
 	}
 	$letter =~ s/\\/\\\\/g;
 	$letter =~ s/\n/\\n/g;

@@ -1,4 +1,5 @@
--- simdup_cluster and simdup_component: clusters and components as window functions
+-- simdup_cluster, simdup_campaign and simdup_component: clusters, campaigns and
+-- components as window functions
 SET simdup.progress_interval = 0;
 
 -- fingerprints: a fingerprint out of a number, and one with some bits flipped
@@ -213,6 +214,34 @@ SELECT count(*) FILTER (WHERE n = 1) AS alone, count(*) FILTER (WHERE n > 1) AS 
 FROM (SELECT count(*) AS n FROM (SELECT simdup_cluster(id, fp, body, 8, 0.5, 'leader', 1, 'word') OVER (ORDER BY id) AS c FROM monster) AS m GROUP BY c) AS s;
 DROP TABLE monster;
 
+-- campaigns: the center takes most rows, copies counted, of equal ones the earliest; the others join the nearest center
+CREATE FUNCTION words(VARIADIC ranges int[]) RETURNS text IMMUTABLE
+  RETURN (SELECT string_agg(format('w%s', i), ' ' ORDER BY n, i) FROM unnest(ranges) WITH ORDINALITY AS r (word, n), generate_series(word * 20, word * 20 + 19) AS i);
+CREATE TABLE sent (id int, content text);
+INSERT INTO sent VALUES (1, words(1)), (2, words(1, 2)), (3, words(2, 3)), (4, words(3)), (5, words(9)), (6, words(1)), (7, ''), (8, ''),
+  (9, '?!'), (10, NULL), (11, NULL), (12, 'Thanks!'), (13, 'THANKS'), (14, words(3)), (15, words(3)), (16, upper(words(9)) || '!');
+SELECT id, simdup_campaign(id, content) OVER (ORDER BY id), simdup_campaign(-id, content) OVER (ORDER BY id DESC) AS backwards FROM sent ORDER BY id;
+-- the shorter is in the longer by 18 of 18, 18 of 38 and, of 3 in 2, 18 of 38
+SELECT id, simdup_campaign(id, content, 1) OVER w AS all, simdup_campaign(id, content, 0.48) OVER w AS most, simdup_campaign(id, content, 18.0 / 38) OVER w AS half
+FROM sent WHERE id < 5 WINDOW w AS (ORDER BY id) ORDER BY id;
+-- a NULL key gives NULL; where the center has none, the first row with a key names the campaign
+SELECT id, simdup_campaign(nullif(id, 3), content) OVER (ORDER BY id) AS no_center, simdup_campaign(CASE WHEN id > 14 THEN id END, content) OVER (ORDER BY id) AS few FROM sent WHERE id IN (2, 3, 4, 14, 15) ORDER BY id;
+-- partitions, keys of other types, the options of the first row, little memory
+SELECT id, simdup_campaign(ROW(id, 'letter'), content) OVER (PARTITION BY id % 2 ORDER BY id), simdup_campaign('key ' || id, content, id::float8 / 15) OVER (ORDER BY id) AS text FROM sent WHERE id < 16 ORDER BY id;
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT count(*), count(DISTINCT c), count(*) FILTER (WHERE c = 500 + id % 500) AS right FROM (SELECT id, simdup_campaign(id, words(id % 500, id)) OVER (ORDER BY id) AS c FROM generate_series(500, 2999) AS id) AS w;
+RESET work_mem;
+RESET hash_mem_multiplier;
+BEGIN;
+DECLARE sent SCROLL CURSOR FOR SELECT id, simdup_campaign(id, content) OVER (ORDER BY id) FROM sent WHERE id < 7;
+FETCH ABSOLUTE 6 FROM sent;
+FETCH ABSOLUTE 1 FROM sent;
+COMMIT;
+SELECT n, c FROM generate_series(1, 3) AS n, LATERAL (SELECT count(DISTINCT c) AS c FROM (SELECT simdup_campaign(id, content) OVER (ORDER BY id) AS c FROM sent WHERE id > 5 * n) AS w) AS l;
+DROP TABLE sent;
+DROP FUNCTION words;
+
 -- components: each is named by its smallest key, whichever pair comes first
 SELECT a, b, simdup_component(a, b) OVER () FROM (VALUES (7, 3), (1, 1), (3, 9), (5, 4), (9, 7)) AS v (a, b) ORDER BY a, b;
 SELECT a, b, simdup_component(a, b) OVER () FROM (VALUES ('b', 'a'), ('c', repeat('x', 3)), ('xxx', 'b')) AS v (a, b) ORDER BY a COLLATE "C";
@@ -256,6 +285,12 @@ SELECT simdup_cluster(id, fp, body, unit => 'line') OVER () FROM doc;
 SELECT simdup_cluster(id, body, 1.5) OVER () FROM doc;
 SELECT simdup_cluster(id, body, 0.2) OVER () FROM doc;
 SELECT simdup_cluster(id, body, NULL::float8) OVER () FROM doc;
+SELECT simdup_campaign(id, body) FROM doc;
+SELECT simdup_campaign(id, 'text') OVER () FROM doc;
+SELECT simdup_campaign(id, body, 1.5) OVER () FROM doc;
+SELECT simdup_campaign(id, body, -0.1) OVER () FROM doc;
+SELECT simdup_campaign(id, body, 'NaN') OVER () FROM doc;
+SELECT simdup_campaign(id, body, NULL) OVER () FROM doc;
 SELECT simdup_component('1'::json, '2'::json) OVER ();
 SELECT simdup_component('(1,2)'::point, '(1,2)'::point) OVER ();
 DROP FUNCTION naive, fp_of;

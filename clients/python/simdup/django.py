@@ -28,7 +28,7 @@ from django.db.models.lookups import Lookup
 from . import Simhash64, SimhashBall, _cluster_arguments
 
 __all__ = [
-    'Cluster', 'Component', 'FlagMixin', 'FlagTrigger', 'HammingDistance', 'HammingIndex', 'LogTrigger', 'Minhash64',
+    'Campaign', 'Cluster', 'Component', 'FlagMixin', 'FlagTrigger', 'HammingDistance', 'HammingIndex', 'LogTrigger', 'Minhash64',
     'RejectTrigger', 'Resembles', 'Simhash64Field', 'SimdupExtension', 'Within',
 ]
 
@@ -275,6 +275,15 @@ class Cluster(_KeyWindow):
     def __init__(self, key: Any, fp: Any = None, content: Any = None, **options: Any) -> None:
         columns, constants = _cluster_arguments(fp, content, options)
         super().__init__(key, *columns, *map(Value, constants))
+
+
+class Campaign(_KeyWindow):
+    """simdup_campaign, for Window(): the key of the letter at the center of the row's campaign."""
+
+    function = 'simdup_campaign'
+
+    def __init__(self, key: Any, content: Any, min_containment: float = 0.35) -> None:
+        super().__init__(key, content, Value(float(min_containment)))
 
 
 class Component(_KeyWindow):

@@ -25,7 +25,7 @@ from . import Simhash64 as _Simhash64
 from . import SimhashBall as _SimhashBall
 from . import _cluster_arguments
 
-__all__ = ['HammingIndex', 'Simhash64', 'SimhashBall', 'cluster', 'component', 'distance', 'resembles', 'within']
+__all__ = ['HammingIndex', 'Simhash64', 'SimhashBall', 'campaign', 'cluster', 'component', 'distance', 'resembles', 'within']
 
 
 class Simhash64(UserDefinedType):  # type: ignore[type-arg]
@@ -162,6 +162,12 @@ def cluster(key: Any, fp: Any = None, content: Any = None, **options: Any) -> An
     columns, constants = _cluster_arguments(fp, content, options)
     constants = [literal(value) if isinstance(value, str) else literal_column(repr(value)) for value in constants]
     return func.simdup_cluster(key, *columns, *constants, type_=key.type)
+
+
+def campaign(key: Any, content: Any, min_containment: float = 0.35) -> Any:
+    """Return the key of the letter at the center of the row's campaign: simdup_campaign, for .over()."""
+    key = coercions.expect(roles.ExpressionElementRole, key)
+    return func.simdup_campaign(key, content, literal_column(repr(float(min_containment))), type_=key.type)
 
 
 def component(a: Any, b: Any) -> Any:

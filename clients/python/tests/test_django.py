@@ -27,7 +27,7 @@ from django.test import TestCase
 from django.test.utils import CaptureQueriesContext, isolate_apps
 
 from simdup import Simhash64, SimhashBall
-from simdup.django import (Cluster, Component, FlagMixin, FlagTrigger, HammingDistance, HammingIndex, Minhash64, Resembles,
+from simdup.django import (Campaign, Cluster, Component, FlagMixin, FlagTrigger, HammingDistance, HammingIndex, Minhash64, Resembles,
                            Simhash64Field, Within)
 
 from .letters.models import Letter, LetterLog, Photo
@@ -169,6 +169,13 @@ class Queries(TestCase):
         for bad in ({}, {'fp': 'fp', 'min_resemblance': 0.8}, {'content': 'content', 'max_distance': 8}):
             with self.subTest(bad=bad), self.assertRaises(TypeError):
                 Cluster('id', **bad)
+
+    def test_campaigns(self):
+        lamp, bus, playground = (letter.id for letter in self.letters)
+        Letter.objects.create(content='I am 80. ' + LAMP)
+        found = Letter.objects.annotate(c=Window(Campaign('id', 'content'), order_by=F('id').asc())).order_by('id')
+        self.assertEqual(list(found.values_list('c', flat=True)), [lamp, bus, playground, lamp])
+        self.assertEqual(Campaign('id', 'content', 1).get_source_expressions()[2].value, 1.0)
 
     def test_components(self):
         now = psql(DATABASE, 'SELECT now()')

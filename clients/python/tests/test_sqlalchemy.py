@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session, declarative_base
 
 from simdup import Simhash64 as Fingerprint
 from simdup import SimhashBall as Ball
-from simdup.sqlalchemy import HammingIndex, Simhash64, SimhashBall, cluster, component, distance, resembles, within
+from simdup.sqlalchemy import HammingIndex, Simhash64, SimhashBall, campaign, cluster, component, distance, resembles, within
 
 from . import BUS, LAMP, PLAYGROUND, new_database, psql
 
@@ -149,6 +149,15 @@ class Searches:
         for bad in ({}, {'fp': c.fp, 'min_resemblance': 0.8}, {'content': c.content, 'max_distance': 8}, {'fp': c.fp, 'limit': 3}):
             with self.subTest(bad=list(bad)), self.assertRaises(TypeError):
                 cluster(c.id, **bad)
+
+    def test_campaigns(self):
+        self.session.add(Letter(id=5001, content='I am 80. ' + LAMP))
+        self.session.flush()
+        for min_containment, expected in ((0.35, [1, 1]), (1, [1, 1]), (0.0, [1, 1])):
+            found = campaign(Letter.id, Letter.content, min_containment).over(order_by=Letter.id)
+            query = sa.select(found).where(Letter.id.in_([1, 5001])).order_by(Letter.id)
+            self.assertEqual(self.session.execute(query).scalars().all(), expected)
+        self.assertIs(type(campaign(Letter.content, Letter.content).type), sa.Text)
 
     def test_components(self):
         pair = sa.select(sa.column('a', sa.Integer), sa.column('b', sa.Integer)).select_from(

@@ -1,0 +1,158 @@
+/*
+ * campaigns.c
+ *	  Candidates by shared values, and centers by partners.
+ *
+ * What a text can take only falls. So a heap may hold old gains: a text that comes
+ * first with an old one goes back with that of now.
+ */
+#include <string.h>
+
+#include "core/cluster/campaigns.h"
+#include "core/host.h"
+
+#define NO_CENTER UINT32_MAX
+
+uint32_t
+simdup_first_candidates(uint32_t n, uint32_t position)
+{
+	return n > SIMDUP_MANY_SHARERS && position > SIMDUP_FIRST_SHARERS
+			   ? SIMDUP_FIRST_SHARERS
+			   : position;
+}
+
+typedef struct Taking
+{
+	const SimdupPartners *partners;
+	uint32_t *center; /* by text; NO_CENTER: not taken */
+	uint32_t *gain;	  /* by text: the rows that it would take */
+	uint64_t *heap;	  /* gains and texts, the largest first */
+	size_t n_heap;
+	uint32_t *taken; /* by a center */
+	size_t room;
+} Taking;
+
+/* Of equal gains, that of the earlier text is larger. */
+static inline uint64_t
+heap_entry(uint32_t gain, uint32_t text)
+{
+	return (uint64_t) gain << 32 | (UINT32_MAX - text);
+}
+
+/* Put an entry where it belongs, at this place of the heap or below. */
+static void
+sift_down(Taking *t, size_t at, uint64_t entry)
+{
+	for (size_t child; (child = 2 * at + 1) < t->n_heap; at = child)
+	{
+		if (child + 1 < t->n_heap && t->heap[child + 1] > t->heap[child])
+			child++;
+		if (t->heap[child] <= entry)
+			break;
+		t->heap[at] = t->heap[child];
+	}
+	t->heap[at] = entry;
+}
+
+static const SimdupPartner *
+partners_of(const Taking *t, uint32_t text, size_t *n)
+{
+	simdup_check_interrupts();
+	return t->partners->of(t->partners->arg, text, n);
+}
+
+static void
+begin_heap(Taking *t)
+{
+	const uint32_t *copies = t->partners->copies;
+
+	t->n_heap = t->partners->n;
+	for (uint32_t text = t->partners->n; text-- > 0;)
+	{
+		size_t n;
+		const SimdupPartner *list = partners_of(t, text, &n);
+
+		t->gain[text] = copies[text];
+		for (size_t i = 0; i < n; i++)
+			t->gain[text] += copies[list[i].text];
+		sift_down(t, text, heap_entry(t->gain[text], text));
+	}
+}
+
+/* Let a center take its partners, which others no longer gain. */
+static void
+take(Taking *t, uint32_t center)
+{
+	size_t n;
+	size_t n_taken = 0;
+	const SimdupPartner *list = partners_of(t, center, &n);
+
+	t->center[center] = center;
+	t->taken = simdup_grow(t->taken, &t->room, n, sizeof(uint32_t));
+	for (size_t i = 0; i < n; i++)
+		if (t->center[list[i].text] == NO_CENTER)
+		{
+			t->center[list[i].text] = center;
+			t->taken[n_taken++] = (uint32_t) list[i].text;
+		}
+	for (size_t i = 0; i < n_taken; i++)
+	{
+		list = partners_of(t, t->taken[i], &n);
+		for (size_t j = 0; j < n; j++)
+			t->gain[list[j].text] -= t->partners->copies[t->taken[i]];
+	}
+}
+
+/* Let each text that is no center join the nearest one. */
+static void
+join_nearest(Taking *t)
+{
+	for (uint32_t text = 0; text < t->partners->n; text++)
+	{
+		size_t n;
+		const SimdupPartner *list;
+		double largest = -1;
+
+		if (t->center[text] == text)
+			continue;
+		list = partners_of(t, text, &n);
+		for (size_t i = 0; i < n; i++)
+			if (t->center[list[i].text] == list[i].text &&
+				list[i].containment > largest)
+			{
+				largest = list[i].containment;
+				t->center[text] = (uint32_t) list[i].text;
+			}
+	}
+}
+
+uint32_t *
+simdup_find_centers(const SimdupPartners *partners)
+{
+	size_t n = (size_t) partners->n + 1;
+	Taking t = {.partners = partners};
+
+	t.center = simdup_alloc(n * sizeof(uint32_t));
+	memset(t.center, 0xff, n * sizeof(uint32_t));
+	t.gain = simdup_alloc(n * sizeof(uint32_t));
+	t.heap = simdup_alloc(n * sizeof(uint64_t));
+	begin_heap(&t);
+	while (t.n_heap > 0)
+	{
+		uint32_t text = UINT32_MAX - (uint32_t) t.heap[0];
+		uint64_t entry = heap_entry(t.gain[text], text);
+
+		simdup_check_interrupts_at(t.n_heap);
+		if (t.center[text] != NO_CENTER || entry == t.heap[0])
+		{
+			if (t.center[text] == NO_CENTER)
+				take(&t, text);
+			entry = t.heap[--t.n_heap];
+		}
+		sift_down(&t, 0, entry);
+	}
+	join_nearest(&t);
+	simdup_free(t.taken);
+	simdup_free(t.heap);
+	simdup_free(t.gain);
+	return t.center;
+}
