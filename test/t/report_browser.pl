@@ -413,8 +413,26 @@ ok(js('return fetch("data:,x").then(() => false, () => true)'), 'nothing is sent
 
 # --- by cron: today beside the last day
 
-my @cron = ('psql', '-X', '-d', $node->connstr('postgres'), '-v', 'table=letter', '-v', 'body=body', '-v', 'distance=3', '-v', "out=$folder/daily",
-	'-v', 'url=/letters/%s', '-f', "$FindBin::RealBin/../demo/report.sql");
+my $report_script = sql(q{SELECT setting FROM pg_config WHERE name = 'SHAREDIR'}) . '/extension/simdup-report.sql';
+# by_cron NAME, VALUE...: the command of a day's report, whose files have this name
+sub by_cron
+{
+	my ($name, @values) = @_;
+	return ('psql', '-X', '-d', $node->connstr('postgres'), (map { ('-v', $_) } @values, "out=$folder/$name"), '-f', $report_script);
+}
+for my $case ([ 'by_source', 'source=letters', 'distance=3' ], [ 'by_columns', 'table=letter', 'body=body', 'fp=fp', 'distance=3' ],
+	[ 'by_expressions', 'table=letter WHERE true', 'key=id || $$$$', 'body=btrim(body)', q{fp='00000000000000ff'::simhash64} ],
+	[ 'by_contents', 'table=petition', 'body=left(body, 8)' ])
+{
+	my @command = by_cron(@$case);
+	my ($stdout, $stderr) = run_command(\@command);
+	is("$stdout$stderr", '', "$case->[0]: cron has nothing to send");
+	$browser->open_page("file://$folder/$case->[0].html");
+	is(js('return document.getElementById("headline").textContent.split(";")[0]'),
+		{ by_expressions => '8 of 9 letters (88.9 %) repeat another', by_contents => '3 of 5 letters (60.0 %) repeat another' }->{ $case->[0] }
+		  // '4 of 9 letters (44.4 %) repeat another', "$case->[0]: the page");
+}
+my @cron = by_cron('daily', 'table=letter', 'body=body', 'fp=fp', 'distance=3', 'url=/letters/%s');
 command_ok(\@cron, 'the first day');
 my $numbers = slurp_file("$folder/daily.json") =~ s/"day": "[^"]+"/"day": "2001-02-03"/r;
 unlink "$folder/daily.json";
