@@ -249,8 +249,7 @@ function showCases() {
     paper.textContent = report.cases.all > printed ? count('not_printed', report.cases.all - printed) : '';
   };
   byId('case-rest').append(paper);
-  byId('case-list').addEventListener('toggle', tell, true);
-  byId('search').addEventListener('input', () => setTimeout(tell));
+  addEventListener('beforeprint', tell);
   tell();
   return folds;
 }

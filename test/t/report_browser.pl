@@ -185,6 +185,9 @@ for my $some ([ 'empty', 0, '' ], [ 'apart', 0, 'No case: ask with a larger max_
 	is_deeply([ $browser->console ], [], 'and no script fails');
 	check_rules($some->[0]) if $some->[1] < 2;
 }
+js('document.getElementById("open-all").click()');
+is(js('return new Promise((done) => { const look = () => { const n = document.querySelectorAll("details.case[open] li").length; if (n === 20000) done(n); else setTimeout(look, 100); }; look(); })'),
+	20000, 'ten thousand open at once');
 $browser->open_page("file://$folder/letters.html");
 
 # --- clicks and keys
@@ -288,7 +291,7 @@ is(js('const end = (s) => document.querySelector(s).getBoundingClientRect().bott
 	const at = (s) => document.querySelector(s).getBoundingClientRect();
 	return [end("#facts") < end("#case-list"), end("#case-list") < end("#periods"), at("#sizes").top === at("#facts").top && at("#sizes").left > at("#facts").right].join()'),
 	'true,true,true', 'paper has the figures, the sizes beside them, and the cases first');
-js('document.querySelectorAll("details.case").forEach((d) => d.dispatchEvent(new Event("toggle")))');
+js('dispatchEvent(new Event("beforeprint"))');
 is(js('return document.getElementById("case-rest").innerText.trim()'), '', 'paper says nothing of cases that it leaves out where there are none');
 is(js('return document.querySelector(".tools").checkVisibility() || document.getElementById("examples").checkVisibility()'), JSON::PP::false, 'paper shows no tools and no pairs');
 is(js('return [...document.querySelectorAll("details.case")].filter((d) => d.querySelector("li")?.checkVisibility()).length'), 1, 'and of cases what is open');
@@ -298,7 +301,7 @@ sql('CREATE TABLE many AS SELECT i AS key, (i / 2 * 7919)::bigint::simhash64 AS 
 $browser->open_page(page('many', q{simdup_report_html('many', 'Many', 0, max_groups => 220)}));
 is(js('return document.getElementById("case-rest").innerText.split("\n")[0]'), '30 smaller cases are left out. A larger max_groups shows more.', 'the screen says what it leaves out');
 fill_cases(12);
-js('document.querySelectorAll("details.case")[12].dispatchEvent(new Event("toggle"))');
+js('dispatchEvent(new Event("beforeprint"))');
 $browser->devtools('Emulation.setEmulatedMedia', { media => 'print', features => [] });
 my $printed = js('return [...document.querySelectorAll("details.case")].filter((d) => d.checkVisibility()).length');
 is("$printed " . js('return document.getElementById("case-rest").innerText.trim()'), '11 239 more cases are not printed.', 'and paper what paper leaves out');
