@@ -126,7 +126,6 @@ function showNext() {
 }
 
 function showSizes() {
-  if (report.sizes.length === 0) return;
   byId('sizes').append(table(say('by_size'), [
     { head: say('letters'), words: true, cell: (row) => (row.from === row.to ? number(row.from) : say('span', number(row.from), number(row.to))) },
     { head: say('cases'), cell: (row) => number(row.clusters) },
@@ -256,7 +255,6 @@ function showCases() {
 
 // Search what the cases say, not the page's own words.
 function offerSearch(folds) {
-  const few = 20;
   const contents = report.cases.kept.map((one) => [say('case', String(one.id)), one.scope, one.from, one.to, one.start, one.differs, one.common,
     ...one.members.flatMap((member) => [member.key, member.adds, member.lacks, ...(member.columns ?? [])])].join('\n').toLowerCase());
   byId('search').addEventListener('input', () => {
@@ -265,7 +263,7 @@ function offerSearch(folds) {
       fold.hidden = !contents[i].includes(wanted);
       return !fold.hidden;
     });
-    if (wanted !== '' && found.length <= few) found.forEach((fold) => { fold.open = true; });
+    if (wanted !== '' && found.length <= 20) found.forEach((fold) => { fold.open = true; });
     byId('found').textContent = wanted === '' ? '' : say('found', number(found.length), number(folds.length));
   });
   let open = false;
@@ -529,7 +527,7 @@ byId('to-decide').hidden = !report.questions;
 showHeadline();
 showNext();
 showFacts();
-showSizes();
+if (report.sizes.length > 0) showSizes();
 showPeriods();
 showScopes();
 const folds = showCases();
