@@ -42,8 +42,8 @@ SOURCES = $(call files,src/*.c src/*/*.c src/*/*/*.c)
 MODULE_big = simdup
 OBJS = $(SOURCES:.c=.o)
 DATA_built = simdup--$(EXTVERSION).sql
-# from each version that was published, simdup--1.0.0--1.0.1.sql
-DATA = $(call files,sql/upgrade/*.sql)
+# a script for psql, and from each version that was published, simdup--1.0.0--1.0.1.sql
+DATA = $(call files,clients/psql/*.sql sql/upgrade/*.sql)
 DOCS = $(call files,doc/simdup-*.md doc/simdup-*.png)
 REGRESS = $(basename $(notdir $(sort $(call files,test/sql/*.sql))))
 REGRESS_OPTS = --inputdir=$(here)/test --load-extension=simdup --encoding=UTF8 --no-locale

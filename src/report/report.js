@@ -96,29 +96,42 @@ function table(caption, columns, rows) {
     make('thead', {}, make('tr', {}, head)), make('tbody', {}, body)));
 }
 
-// Bars as wide as their values; each has the class of its place.
-function bars(values, most) {
-  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
-  svg.setAttribute('height', 12);
-  svg.setAttribute('width', '100%');
-  svg.setAttribute('aria-hidden', 'true');
-  values.forEach((value, i) => {
-    const rect = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
-    rect.setAttribute('class', `bar${i}`);
-    // the edge of the longest one is inside
-    rect.setAttribute('x', 1);
-    rect.setAttribute('y', 1);
-    rect.setAttribute('width', `${most > 0 ? (98 * value) / most : 0}%`);
-    rect.setAttribute('height', 10);
-    svg.append(rect);
-  });
-  return svg;
+function drawn(name, attributes, children = []) {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
 }
 
-const barColumn = (values, most) => ({ head: '', cell: (row) => bars(values(row), most) });
+// Bars as wide as their values; each has the class of its place. The edge of the longest one is inside.
+const bars = (values, most) => drawn('svg', { width: '100%', height: 12, 'aria-hidden': true },
+  values.map((value, i) => drawn('rect', { class: `bar${i}`, x: 1, y: 1, width: `${most > 0 ? (98 * value) / most : 0}%`, height: 10 })));
+
 const largest = (values) => values.reduce((most, value) => Math.max(most, value), 0);
+const farthest = largest(report.examples.map((pair) => pair.distance));
+const barColumn = (values, rows) => ({ head: '', cell: (row) => bars(values(row), largest(rows.flatMap(values))) });
 
 // --- overview
+
+// What a reader does next, as links to the sections.
+function showNext() {
+  const next = {
+    cases: counts.clusters > 0 ? say('next_cases', count('letters', counts.largest)) : counts.rows > 0 && say('next_none'),
+    'to-decide': report.questions?.length > 0 && say('next_decide', count('pairs', report.questions.length)),
+    examples: farthest > 0 && say('next_examples', number(farthest)),
+    files: counts.clusters > 0 && say('next_files'),
+  };
+  byId('sections').append(...[...document.querySelectorAll('main > [aria-labelledby]:not([hidden])')].map((section) => make('li', { className: next[section.id] ? 'step' : '' },
+    make('a', { href: `#${section.id}` }, next[section.id] || section.querySelector('h2').textContent))));
+}
+
+function showSizes() {
+  byId('sizes').append(table(say('by_size'), [
+    { head: say('letters'), words: true, cell: (row) => (row.from === row.to ? number(row.from) : say('span', number(row.from), number(row.to))) },
+    { head: say('cases'), cell: (row) => number(row.clusters) },
+    barColumn((row) => [0, row.clusters], report.sizes), // a full bar
+  ], report.sizes));
+}
 
 function showFacts() {
   const earlier = data.before?.counts ?? data.before;
@@ -140,16 +153,13 @@ function showFacts() {
 function showPeriods() {
   const periods = report.periods;
   if (!periods) return;
-  const latest = periods.counts.slice(-36);
+  const latest = periods.counts.slice(-36).reverse();
   byId('periods').append(table(say(`by_${periods.unit}`), [
     { head: say(periods.unit), words: true, cell: (row) => dayOf(periods.unit === 'month' ? row.from.replace(/-\d\d( BC)?$/, '$1') : row.from) },
     { head: say('fact_rows'), cell: (row) => number(row.rows) },
     { head: say('fact_repeats'), cell: (row) => number(row.repeats) },
-    barColumn((row) => [row.rows, row.repeats], largest(latest.map((row) => row.rows))),
-  ], latest), rest(say('period_chart')));
-  if (latest.length < periods.counts.length) {
-    byId('periods').append(rest(say('earlier_periods', number(latest.length), number(periods.counts.length))));
-  }
+    barColumn((row) => [row.rows, row.repeats], latest),
+  ], latest), latest.length < periods.counts.length ? rest(say('earlier_periods', number(latest.length), number(periods.counts.length))) : '');
 }
 
 const scopeOf = (scope) => (scope === null ? say('no_scope') : passage(scope));
@@ -178,8 +188,7 @@ function lettersOf(member, first) {
       ...(typeof member.resemblance === 'number' ? [say('resemblance', member.resemblance.toFixed(2))] : [])];
     line.push(make('span', { className: 'bits' }, bits.join(say('list'))), ' ');
   }
-  const decision = isDecided(member.decided);
-  if (decision) line.push(decision, ' ');
+  line.push(isDecided(member.decided), ' ');
   if (settings.has_content) {
     if (member.no_text) line.push(say('no_text'));
     else if (member.adds) line.push(say('adds'), ' ', passage(member.adds));
@@ -195,10 +204,7 @@ const isLoose = (one) => one.reach > settings.max_distance;
 
 function fillCase(body, one) {
   if (isLoose(one)) body.append(rest(say(settings.groups ? 'loose_case' : 'loose_chain')));
-  if (settings.has_content) {
-    if (one.common) body.append(make('h4', {}, say('common')), passage(one.common, 'div'));
-    else body.append(rest(say('no_common')));
-  }
+  if (settings.has_content) body.append(...(one.common ? [make('h4', {}, say('common')), passage(one.common, 'div')] : [rest(say('no_common'))]));
   body.append(make('ol', {}, one.members.map((member) => lettersOf(member, member.key === one.first))));
   const more = one.size - one.members.length;
   if (one.outside > 0) body.append(rest(count('outside', one.outside)));
@@ -220,18 +226,12 @@ function showCase(one) {
       isLoose(one) && !settings.groups ? make('strong', { className: 'loose' }, say('loose')) : null),
     make('span', { className: 'start', dir: 'auto' }, one.start === '' ? keyOf(one.first, false) : shown(one.differs ?? one.start))));
   fold.fill = () => {
-    if (fold.filled) return;
-    fold.filled = true;
+    fold.fill = () => {};
     fillCase(fold, one);
   };
   fold.addEventListener('toggle', () => { if (fold.open) fold.fill(); });
   return fold;
 }
-
-const openCase = (fold, open) => {
-  if (open) fold.fill();
-  fold.open = open;
-};
 
 function showCases() {
   const intro = settings.groups
@@ -248,19 +248,13 @@ function showCases() {
     paper.textContent = report.cases.all > printed ? count('not_printed', report.cases.all - printed) : '';
   };
   byId('case-rest').append(paper);
-  byId('case-list').addEventListener('toggle', tell, true);
-  byId('search').addEventListener('input', () => setTimeout(tell));
+  addEventListener('beforeprint', tell);
   tell();
-  byId('case-rest').append(make('details', {}, make('summary', {}, make('h3', {}, say('by_size'))), table('', [
-    { head: say('letters'), words: true, cell: (row) => (row.from === row.to ? number(row.from) : say('span', number(row.from), number(row.to))) },
-    { head: say('cases'), cell: (row) => number(row.clusters) },
-  ], report.sizes)));
   return folds;
 }
 
 // Search what the cases say, not the page's own words.
 function offerSearch(folds) {
-  const few = 20;
   const contents = report.cases.kept.map((one) => [say('case', String(one.id)), one.scope, one.from, one.to, one.start, one.differs, one.common,
     ...one.members.flatMap((member) => [member.key, member.adds, member.lacks, ...(member.columns ?? [])])].join('\n').toLowerCase());
   byId('search').addEventListener('input', () => {
@@ -269,13 +263,13 @@ function offerSearch(folds) {
       fold.hidden = !contents[i].includes(wanted);
       return !fold.hidden;
     });
-    if (wanted !== '' && found.length <= few) found.forEach((fold) => openCase(fold, true));
+    if (wanted !== '' && found.length <= 20) found.forEach((fold) => { fold.open = true; });
     byId('found').textContent = wanted === '' ? '' : say('found', number(found.length), number(folds.length));
   });
   let open = false;
   byId('open-all').addEventListener('click', (event) => {
     open = !open;
-    folds.forEach((fold) => openCase(fold, open));
+    folds.forEach((fold) => { fold.open = open; });
     event.target.textContent = say(open ? 'close_all' : 'open_all');
   });
   // Distances are for those who ask for them.
@@ -310,8 +304,7 @@ function pairLine(pair, ...before) {
   const line = [...before, make('span', { className: 'bits' }, [say('distance', number(pair.distance)),
     ...(typeof pair.resemblance === 'number' ? [say('resemblance', pair.resemblance.toFixed(2))] : []),
     ...(pair.decides ? [count('decides', pair.decides)] : [])].join(say('list')))];
-  const decision = isDecided(pair.decided);
-  return make('p', {}, line.flatMap((part, i) => (i > 0 ? [' ', part] : [part])), decision ? [' ', decision] : null);
+  return make('p', {}, [...line, isDecided(pair.decided)].flatMap((part) => [part, ' ']));
 }
 
 const numbersOf = (pair) => (pair.numbers_a || pair.numbers_b ? make('p', {}, parts('numbers_differ', make('span', {},
@@ -319,12 +312,11 @@ const numbersOf = (pair) => (pair.numbers_a || pair.numbers_b ? make('p', {}, pa
 
 function showExamples() {
   const list = byId('example-list');
-  const far = largest(report.examples.map((pair) => pair.distance));
   if (settings.has_content) list.append(legend());
   [...report.distances].reverse().forEach(({ distance, pairs }) => {
     const examples = report.examples.filter((pair) => pair.distance === distance);
     if (examples.length === 0) return;
-    list.append(make('details', { open: distance === far }, make('summary', {},
+    list.append(make('details', { open: distance === farthest }, make('summary', {},
       make('h3', {}, distance === 0 ? say('equal_fingerprints') : say('distance_head', distance)), ' ', make('span', { className: 'count' }, count('pairs', pairs))),
     examples.map((pair) => make('article', { className: 'entry' }, make('h4', {}, keysOf(pair.a, pair.b)),
       pairLine(pair, pair.same_text ? say('same_text') : ''), numbersOf(pair), pair.differences ? difference(pair.differences) : null))));
@@ -443,15 +435,12 @@ function offerQuestions() {
   const nameOf = (pair) => JSON.stringify([pair.a, pair.b]);
   const answers = () => articles.map((article) => article.querySelector(':checked').value);
   const earlier = kept.read();
-  let n = 0;
   let unsaved = false;
-  articles.forEach((article, i) => {
+  const n = articles.filter((article, i) => {
     const choice = [...article.querySelectorAll('input')].find((input) => input.value && input.value === earlier[nameOf(pairs[i])]);
-    if (choice) {
-      choice.checked = true;
-      n += 1;
-    }
-  });
+    if (choice) choice.checked = true;
+    return choice;
+  }).length;
   const tell = () => {
     const given = answers().filter((one) => one !== '').length;
     byId('decided').textContent = say(given > 0 ? 'decided_unsaved' : 'decided_count', number(given), number(pairs.length));
@@ -482,18 +471,13 @@ function offerQuestions() {
 
 // The distance beyond which chance explains more than one pair in twenty.
 function stopAt() {
-  let last = -1;
-  for (const row of report.distances) {
-    if (20 * row.by_chance > row.pairs && row.by_chance > 0) break;
-    last = row.distance;
-  }
-  if (last < 0) return say('chance_everywhere');
-  return last === settings.max_distance ? say('chance_nowhere') : say('stop_at', number(last));
+  const beyond = report.distances.findIndex((row) => 20 * row.by_chance > row.pairs);
+  if (beyond === 0) return say('chance_everywhere');
+  return beyond < 0 ? say('chance_nowhere') : say('stop_at', number(report.distances[beyond - 1].distance));
 }
 
 function showFigures() {
   const log = (n) => Math.log(1 + n);
-  const most = log(largest(report.distances.map((row) => Math.max(row.pairs, row.by_chance))));
   const expected = (n) => (n > 0 && n < 10 ? n.toPrecision(2) : number(Math.round(n)));
   const unit = settings.unit === 'word' ? 'resemblance_words' : 'resemblance_sentence';
   byId('figures').append(make('h3', {}, say('by_chance')), make('p', {}, ['bits_sentence', 'found_sentence', 'expected_sentence'].map((key) => `${say(key, number(settings.max_distance))} `),
@@ -503,7 +487,7 @@ function showFigures() {
     { head: say('distance_column'), words: true, cell: (row) => number(row.distance) },
     { head: say('found_column'), cell: (row) => number(row.pairs) },
     { head: say('expected_column'), cell: (row) => expected(row.by_chance) },
-    barColumn((row) => [log(row.pairs), log(row.by_chance)], most),
+    barColumn((row) => [log(row.pairs), log(row.by_chance)], report.distances),
   ], report.distances), rest(say('log_bars')),
   table('', [
     { head: say('what'), words: true, cell: (name) => say(`fact_${name}`) },
@@ -533,6 +517,7 @@ function showHeadline() {
   const share = counts.rows > 0 ? (100 * counts.repeats) / counts.rows : 0;
   byId('headline').textContent = say(`headline_${counts.repeats === 1 ? 'one' : 'many'}`, number(counts.repeats), count('letters', counts.rows),
     share.toFixed(1), count('cases', counts.clusters), number(counts.largest));
+  if (counts.rows > 0) byId('share').append(bars([counts.rows, counts.repeats], counts.rows), rest(say('share')));
 }
 
 byId('title').append(...shown(data.title));
@@ -540,7 +525,9 @@ document.querySelectorAll('[data-text]').forEach((element) => { element.textCont
 document.querySelectorAll('[data-label]').forEach((element) => { element.ariaLabel = say(element.dataset.label); });
 byId('to-decide').hidden = !report.questions;
 showHeadline();
+showNext();
 showFacts();
+if (report.sizes.length > 0) showSizes();
 showPeriods();
 showScopes();
 const folds = showCases();
@@ -553,11 +540,9 @@ if (report.questions) {
 }
 showFigures();
 showSettings();
-byId('sections').append(...[...document.querySelectorAll('main > section:not([hidden])')].map((section) => make('a', { href: `#${section.id}` },
-  section.querySelector('h2').textContent)));
 byId('page').hidden = false;
 // A box that scrolls can be reached by keys.
 document.querySelectorAll('.scroll').forEach((box) => {
-  if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+  if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) box.tabIndex = 0;
 });
 addEventListener('hashchange', () => { document.querySelector(':target details')?.setAttribute('open', ''); });

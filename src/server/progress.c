@@ -1,16 +1,16 @@
 /*
  * progress.c
- *	  Tells the caller how far a batch is.
+ *	  Tells how far a batch is: its caller by NOTICEs, and other sessions by the
+ *	  application_name of pg_stat_activity.
  *
- * Other sessions see that the statement runs, in pg_stat_activity, and no
- * more. The server's progress views know only its own commands, and shared
- * memory would need a preloaded library.
+ * The server's progress views know only its own commands.
  */
 #include "postgres.h"
 #include "compat.h"
 
 #include <limits.h>
 
+#include "utils/backend_status.h"
 #include "utils/guc.h"
 #include "utils/timestamp.h"
 
@@ -60,6 +60,7 @@ progress_end(void *arg)
 	if (end->told != NULL)
 		*end->told = progress.told;
 	progress = end->outer;
+	pgstat_report_appname(application_name);
 }
 
 void
@@ -97,6 +98,7 @@ void
 simdup_progress_look(int64 done)
 {
 	TimestampTz now;
+	char *message;
 
 	if (progress.function == NULL || progress_interval_ms == 0)
 		return;
@@ -105,13 +107,12 @@ simdup_progress_look(int64 done)
 	if (!TimestampDifferenceExceeds(progress.told, now, progress_interval_ms))
 		return;
 	progress.told = now;
+	message = psprintf("%s: %s, " INT64_FORMAT, progress.function,
+					   progress.phase, progress.done);
 	if (progress.total > 0)
-		ereport(NOTICE, errmsg("%s: %s, " INT64_FORMAT " of " INT64_FORMAT,
-							   progress.function, progress.phase, progress.done,
-							   progress.total));
-	else
-		ereport(NOTICE, errmsg("%s: %s, " INT64_FORMAT, progress.function,
-							   progress.phase, progress.done));
+		message = psprintf("%s of " INT64_FORMAT, message, progress.total);
+	ereport(NOTICE, errmsg_internal("%s", message));
+	pgstat_report_appname(message);
 }
 
 void

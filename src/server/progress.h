@@ -1,6 +1,6 @@
 /*
  * progress.h
- *	  How far a batch is, told to the caller by NOTICEs.
+ *	  How far a batch is, told by NOTICEs and in pg_stat_activity.
  */
 #ifndef SIMDUP_SERVER_PROGRESS_H
 #define SIMDUP_SERVER_PROGRESS_H

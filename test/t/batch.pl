@@ -161,6 +161,17 @@ for my $case (
 	is($stderr, '', "$name, $memory: no progress is told where it is turned off");
 }
 
+# others see it too, and nothing of it once the statement ends or is cancelled
+my $slow = q{SELECT simdup_cluster(i, (CASE WHEN pg_sleep(0.001) IS NOT NULL THEN i END)::simhash64) OVER () FROM generate_series(1, 100000::bigint) AS i};
+my $run = IPC::Run::start([ 'psql', '-qXAt', '-d', $node->connstr('postgres') . q{ application_name=nightly}, '-c', 'SET simdup.progress_interval = 1',
+	'-c', $slow, '-c', 'SELECT pg_sleep(600)' ], '<', \undef, '>', '/dev/null', '2>', '/dev/null');
+my $session = q{FROM pg_stat_activity WHERE query ~ 'pg_sleep' AND pid <> pg_backend_pid()};
+ok($node->poll_query_until('postgres', "SELECT count(*) = 1 $session AND application_name ~ '^simdup_cluster: [a-z ]+, [0-9]+'"), 'pg_stat_activity has the progress');
+sql("SELECT pg_cancel_backend(pid) $session");
+ok($node->poll_query_until('postgres', "SELECT count(*) = 1 $session AND query ~ '600' AND application_name = 'nightly'"), 'and the name again after a cancel');
+sql("SELECT pg_terminate_backend(pid) $session");
+$run->finish;
+
 # --- the report in other encodings
 
 sql(q{CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0});

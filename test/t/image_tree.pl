@@ -33,7 +33,7 @@ sub run_make
 my ($done, $out) = run_make('with_llvm=no', 'image-tree');
 ok($done, 'make image-tree') or diag($out);
 my $files = `cd build/image && find . -type f | LC_ALL=C sort`;
-is($files, "./lib/simdup.so\n./share/extension/simdup--$version.sql\n./share/extension/simdup.control\n", 'lib and share, and nothing else');
+is($files, "./lib/simdup.so\n./share/extension/simdup--$version.sql\n./share/extension/simdup-report.sql\n./share/extension/simdup.control\n", 'lib and share, and nothing else');
 
 my $node = PostgreSQL::Test::Cluster->new('image_tree');
 $node->init(extra => [ '--locale=C.UTF-8', '--encoding=UTF8' ]);

@@ -114,10 +114,81 @@ ok(js('return document.documentElement.scrollWidth <= innerWidth'), 'the page is
 sub cells { return js('return [...document.querySelectorAll(arguments[0] + " tbody tr")].map((row) => [...row.cells].map((c) => c.textContent).filter((c) => c !== "").join(" ")).join(" | ")', $_[0]); }
 is(cells('#facts'), js('const c = JSON.parse(document.getElementById("data").textContent).report.counts;
 	return `Letters ${c.rows} 7 +${c.rows - 7} | Without text to compare ${c.without_fingerprint} | Repeat another ${c.repeats} | Cases ${c.clusters} | Letters in cases ${c.cluster_rows} | Letters of the largest case ${c.largest}`'), 'the figures, and an earlier one');
-is(cells('#periods'), js('return JSON.parse(document.getElementById("data").textContent).report.periods.counts.map((p) => `${p.from} ${p.rows} ${p.repeats}`).join(" | ")'), 'the weeks');
+is(cells('#periods'), js('return JSON.parse(document.getElementById("data").textContent).report.periods.counts.reverse().map((p) => `${p.from} ${p.rows} ${p.repeats}`).join(" | ")'), 'the weeks, the latest first');
+is(cells('#sizes'), '2 2 | 3 to 4 1', 'cases by size');
 is(cells('#figures'), js('const r = JSON.parse(document.getElementById("data").textContent).report;
 	return r.distances.map((d) => `${d.distance} ${d.pairs} ${Math.round(d.by_chance)}`).join(" | ")
 	  + ` | Sets of equal fingerprints ${r.counts.equal_sets} | Letters in these sets ${r.counts.equal_rows} | Distinct fingerprints ${r.counts.distinct_fingerprints}`'), 'and those for engineers');
+
+# --- the first screen
+
+sub steps { return js('return [...document.querySelectorAll("#sections .step")].map((s) => s.innerText).join(" | ")'); }
+is(steps(), 'Read the largest case: 4 letters | Judge the limit by the farthest pairs, at distance 3 | Save the cases as a file', 'what to do next');
+$browser->click('#sections a');
+js('return new Promise((done) => { const look = () => { if (document.querySelector("details.case[open] li")) done(); else setTimeout(look, 10); }; look(); })');
+is(js('return document.querySelector("details.case").open'), JSON::PP::true, 'a click there opens the largest case');
+js('document.querySelector("details.case").open = false');
+is(js('const [all, part] = [...document.querySelectorAll("#share rect")].map((r) => r.getBoundingClientRect().width);
+	return (100 * part / all).toFixed(1)'), '55.6', 'the share that repeats is as long as it is large');
+is(js('const bars = [...document.querySelectorAll("#sizes .bar1")].map((r) => r.getBoundingClientRect().width); return (bars[0] / bars[1]).toFixed(1)'),
+	'2.0', 'and so are the cases of a size');
+
+# On a wide window, the blocks stand in one row that takes most of the window, and a case is seen below.
+sql('CREATE VIEW undated AS SELECT key, fp, content FROM letters');
+for my $lang ('en', 'zh')
+{
+	for my $source ('letters', 'undated')
+	{
+		$browser->open_page(page("$source-$lang", qq{simdup_report_html('$source', 'Letters', 3, 'connected', lang => '$lang')}));
+		for my $size ([ 1280, 800 ], [ 1920, 1000 ])
+		{
+			$browser->devtools('Emulation.setDeviceMetricsOverride', { width => $size->[0], height => $size->[1], deviceScaleFactor => 1, mobile => JSON::PP::false });
+			is(js('const boxes = [...document.querySelectorAll(".beside > *")].filter((e) => e.checkVisibility()).map((e) => e.getBoundingClientRect());
+				const main = document.querySelector("main").getBoundingClientRect(), first = document.querySelector("details.case").getBoundingClientRect();
+				return [boxes.length, new Set(boxes.map((b) => Math.round(b.top))).size, (boxes.at(-1).right - main.left) / main.width > 0.85, main.width / innerWidth > 0.7,
+				  first.bottom < innerHeight, [...document.querySelectorAll(".scroll")].filter((box) => box.scrollWidth > box.clientWidth).length].join()'),
+				($source eq 'letters' ? 4 : 3) . ',1,true,true,true,0', "$lang, $source, $size->[0] px: one screen has figures, bars and the first case");
+		}
+		$browser->devtools('Emulation.clearDeviceMetricsOverride', {});
+	}
+}
+
+# A word without an end, and text from right to left, in every place that has a text.
+sql(q{CREATE VIEW long AS SELECT i || repeat('w', 999) AS key, simhash64 '00000000000000ff' AS fp, repeat('مرحبا', 900) || i AS content,
+	repeat(E'\u202e\u0645', 300) AS scope, repeat('wide', 500) AS "nobreak nobreak" FROM generate_series(1, 3) AS i});
+$browser->open_page(page('long', q{simdup_report_html('long', repeat('W', 500), 3, noun => repeat('w', 90))}));
+fill_cases();
+for my $width (390, 768, 1280)
+{
+	$browser->devtools('Emulation.setDeviceMetricsOverride', { width => $width, height => 800, deviceScaleFactor => 1, mobile => JSON::PP::false });
+	cmp_ok(js('return document.documentElement.scrollWidth'), '<=', $width, "$width px: words without an end make the page no wider");
+}
+$browser->devtools('Emulation.clearDeviceMetricsOverride', {});
+
+# 200 months
+sql(q{CREATE VIEW months AS SELECT i AS key, ((i / 2) * 7919)::bigint::simhash64 AS fp, date '2001-01-01' + 31 * i AS at FROM generate_series(1, 200) AS i});
+$browser->open_page(page('months', q{simdup_report_html('months', 'Months', 0)}));
+is(js('const box = document.querySelector("#periods .scroll"); return [box.scrollHeight > box.clientHeight, box.tabIndex, box.clientHeight < 400].join()'), 'true,0,true',
+	'many months scroll, also by keys');
+
+# nothing, nothing that repeats, one case, and ten thousand
+sql(q{CREATE VIEW numbered AS SELECT i AS key, (i / 2 * 7919)::bigint::simhash64 AS fp FROM generate_series(2, 20001) AS i;
+	CREATE VIEW empty AS SELECT * FROM numbered WHERE false;
+	CREATE VIEW apart AS SELECT * FROM numbered WHERE key % 2 = 0 AND key < 9;
+	CREATE VIEW single AS SELECT * FROM numbered WHERE key < 4});
+for my $some ([ 'empty', 0, '' ], [ 'apart', 0, 'No case: ask with a larger max_distance' ],
+	[ 'single', 1, 'Read the largest case: 2 letters | Save the cases as a file' ],
+	[ 'numbered', 10000, 'Read the largest case: 2 letters | Save the cases as a file' ])
+{
+	$browser->open_page(page($some->[0], "simdup_report_html('$some->[0]', 'Some', 0, max_groups => 10000)"));
+	is(js('return document.querySelectorAll("details.case").length') . ' ' . steps(), "$some->[1] $some->[2]", "$some->[1] cases: $some->[0]");
+	is_deeply([ $browser->console ], [], 'and no script fails');
+	check_rules($some->[0]) if $some->[1] < 2;
+}
+js('document.getElementById("open-all").click()');
+is(js('return new Promise((done) => { const look = () => { const n = document.querySelectorAll("details.case[open] li").length; if (n === 20000) done(n); else setTimeout(look, 100); }; look(); })'),
+	20000, 'ten thousand open at once');
+$browser->open_page("file://$folder/letters.html");
 
 # --- clicks and keys
 
@@ -217,8 +288,10 @@ $browser->devtools('Emulation.clearDeviceMetricsOverride', {});
 $browser->devtools('Emulation.setEmulatedMedia', { media => 'print', features => [] });
 fill_cases(1);
 is(js('const end = (s) => document.querySelector(s).getBoundingClientRect().bottom;
-	return [end("#facts") < end("#case-list"), end("#case-list") < end("#periods")].join()'), 'true,true', 'paper has the figures and the cases first');
-js('document.querySelectorAll("details.case").forEach((d) => d.dispatchEvent(new Event("toggle")))');
+	const at = (s) => document.querySelector(s).getBoundingClientRect();
+	return [end("#facts") < end("#case-list"), end("#case-list") < end("#periods"), at("#sizes").top === at("#facts").top && at("#sizes").left > at("#facts").right].join()'),
+	'true,true,true', 'paper has the figures, the sizes beside them, and the cases first');
+js('dispatchEvent(new Event("beforeprint"))');
 is(js('return document.getElementById("case-rest").innerText.trim()'), '', 'paper says nothing of cases that it leaves out where there are none');
 is(js('return document.querySelector(".tools").checkVisibility() || document.getElementById("examples").checkVisibility()'), JSON::PP::false, 'paper shows no tools and no pairs');
 is(js('return [...document.querySelectorAll("details.case")].filter((d) => d.querySelector("li")?.checkVisibility()).length'), 1, 'and of cases what is open');
@@ -228,7 +301,7 @@ sql('CREATE TABLE many AS SELECT i AS key, (i / 2 * 7919)::bigint::simhash64 AS 
 $browser->open_page(page('many', q{simdup_report_html('many', 'Many', 0, max_groups => 220)}));
 is(js('return document.getElementById("case-rest").innerText.split("\n")[0]'), '30 smaller cases are left out. A larger max_groups shows more.', 'the screen says what it leaves out');
 fill_cases(12);
-js('document.querySelectorAll("details.case")[12].dispatchEvent(new Event("toggle"))');
+js('dispatchEvent(new Event("beforeprint"))');
 $browser->devtools('Emulation.setEmulatedMedia', { media => 'print', features => [] });
 my $printed = js('return [...document.querySelectorAll("details.case")].filter((d) => d.checkVisibility()).length');
 is("$printed " . js('return document.getElementById("case-rest").innerText.trim()'), '11 239 more cases are not printed.', 'and paper what paper leaves out');
@@ -258,7 +331,7 @@ is(js('return document.querySelector(".pair input[value=false]").checked'), JSON
 like(js('return document.getElementById("kept").textContent'), qr/^1 of your answers/, 'and tells');
 $browser->click('#save-answers');
 my $script = decode_utf8($browser->downloaded('decisions.sql'));
-like($script, qr/^SELECT \* FROM public\.simdup_decide\('public\.petition_case', ARRAY\['\d+'\]::pg_catalog\.int4\[\], ARRAY\['\d+'\]::pg_catalog\.int4\[\], same => false, refresh => true\);$/m,
+like($script, qr/^SELECT \* FROM public\.simdup_decide\('public\.petition_case', ARRAY\['\d+'\]::integer\[\], ARRAY\['\d+'\]::integer\[\], same => false, refresh => true\);$/m,
 	'answers are saved as one call');
 sql($script);
 is(sql('SELECT count(*) FROM petition_case_decisions WHERE NOT same'), 1, 'which stores them');
@@ -332,7 +405,7 @@ for (my $from = 0; $from < $reports; $from += 20)
 		push @faults, "$from-$i: @new" if @new;
 		push @faults, "$from-$i: ran" unless js('return window.hacked === undefined && document.scripts.length === 3 && document.styleSheets.length === 1');
 		push @faults, "$from-$i: loads" if js('return performance.getEntriesByType("resource").length');
-		push @faults, "$from-$i: links" unless js('return [...document.querySelectorAll("main a")].every((a) => new URL(a.href).origin === "https://city.example")');
+		push @faults, "$from-$i: links" unless js('return [...document.querySelectorAll("main a:not(#sections a)")].every((a) => new URL(a.href).origin === "https://city.example")');
 		unlink "$folder/hostile$from-$i.html";
 	}
 }
@@ -343,8 +416,26 @@ ok(js('return fetch("data:,x").then(() => false, () => true)'), 'nothing is sent
 
 # --- by cron: today beside the last day
 
-my @cron = ('psql', '-X', '-d', $node->connstr('postgres'), '-v', 'table=letter', '-v', 'body=body', '-v', 'distance=3', '-v', "out=$folder/daily",
-	'-v', 'url=/letters/%s', '-f', "$FindBin::RealBin/../demo/report.sql");
+my $report_script = sql(q{SELECT setting FROM pg_config WHERE name = 'SHAREDIR'}) . '/extension/simdup-report.sql';
+# by_cron NAME, VALUE...: the command of a day's report, whose files have this name
+sub by_cron
+{
+	my ($name, @values) = @_;
+	return ('psql', '-X', '-d', $node->connstr('postgres'), (map { ('-v', $_) } @values, "out=$folder/$name"), '-f', $report_script);
+}
+for my $case ([ 'by_source', 'source=letters', 'distance=3' ], [ 'by_columns', 'table=letter', 'body=body', 'fp=fp', 'distance=3' ],
+	[ 'by_expressions', 'table=letter WHERE true', 'key=id || $$$$', 'body=btrim(body)', q{fp='00000000000000ff'::simhash64} ],
+	[ 'by_contents', 'table=petition', 'body=left(body, 8)' ])
+{
+	my @command = by_cron(@$case);
+	my ($stdout, $stderr) = run_command(\@command);
+	is("$stdout$stderr", '', "$case->[0]: cron has nothing to send");
+	$browser->open_page("file://$folder/$case->[0].html");
+	is(js('return document.getElementById("headline").textContent.split(";")[0]'),
+		{ by_expressions => '8 of 9 letters (88.9 %) repeat another', by_contents => '3 of 5 letters (60.0 %) repeat another' }->{ $case->[0] }
+		  // '4 of 9 letters (44.4 %) repeat another', "$case->[0]: the page");
+}
+my @cron = by_cron('daily', 'table=letter', 'body=body', 'fp=fp', 'distance=3', 'url=/letters/%s');
 command_ok(\@cron, 'the first day');
 my $numbers = slurp_file("$folder/daily.json") =~ s/"day": "[^"]+"/"day": "2001-02-03"/r;
 unlink "$folder/daily.json";

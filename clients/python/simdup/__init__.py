@@ -105,3 +105,16 @@ def _cluster_arguments(fp: Any, content: Any, options: Dict[str, Any]) -> Tuple[
     if unknown:
         raise TypeError(f'options of these columns are {", ".join(known)}, not {unknown[0]}')
     return columns, [type(known[name])(options.get(name, known[name])) for name in known]
+
+
+def _quoted(text: str, quote: str) -> str:
+    return quote + text.replace(quote, quote + quote) + quote
+
+
+def _create_trigger(kind: str, table: str, name: str, arguments: List[str], options: Dict[str, Any]) -> str:
+    # the statement that makes a trigger on a table, whose name is quoted already
+    arguments = arguments + [f'{option} => {str(value).lower() if isinstance(value, bool) else value}'
+                             for option, value in options.items()]
+    quoted = ', '.join(_quoted(argument, "'") for argument in arguments)
+    return (f'CREATE TRIGGER {_quoted(name, chr(34))} {"AFTER" if kind == "log" else "BEFORE"} INSERT OR UPDATE ON {table} '
+            f'FOR EACH ROW EXECUTE FUNCTION simdup_{kind}_trigger({quoted})')

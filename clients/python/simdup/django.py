@@ -9,6 +9,7 @@
             indexes = [HammingIndex(fields=['content'], name='letter_near')]
 
     Letter.objects.filter(content__resembles=(text, 0.8))
+    Letter.objects.filter(content__within=(text, 8))
     Letter.objects.order_by(HammingDistance('content', text))[:10]
     Letter.objects.filter(Exists(Old.objects.filter(Resembles('content', OuterRef('content'), 0.8))))
     Letter.objects.annotate(cluster=Window(Cluster('id', content='content'), order_by=F('id').asc()))
@@ -25,7 +26,7 @@ from django.db.migrations.operations.base import Operation
 from django.db.models.expressions import Func, Value
 from django.db.models.lookups import Lookup
 
-from . import Simhash64, SimhashBall, _cluster_arguments
+from . import Simhash64, SimhashBall, _cluster_arguments, _create_trigger, _quoted
 
 __all__ = [
     'Campaign', 'Cluster', 'Component', 'FlagMixin', 'FlagTrigger', 'HammingDistance', 'HammingIndex', 'LogTrigger', 'Minhash64',
@@ -107,11 +108,9 @@ class FlagMixin(_Model):
         self._state.simdup_flags = self.pk, {
             field.attname: self.__dict__[field.attname] for field in self._flags() if field.attname in self.__dict__}
 
-    @classmethod
-    def from_db(cls, db: Any, field_names: Any, values: Any) -> Any:
-        instance = super().from_db(db, field_names, values)
-        instance._remember_flags()
-        return instance
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._remember_flags()
 
     def refresh_from_db(self, *args: Any, **kwargs: Any) -> None:
         super().refresh_from_db(*args, **kwargs)
@@ -120,7 +119,8 @@ class FlagMixin(_Model):
     def save(self, force_insert: Any = False, force_update: bool = False, using: Optional[str] = None,
              update_fields: Optional[Iterable[str]] = None) -> None:
         pk, known = getattr(self._state, 'simdup_flags', (None, {}))
-        old = pk is not None and pk == self.pk and not self._state.adding and using in (None, self._state.db)
+        # bulk_create gives a key, and calls no save()
+        old = self.pk is not None and pk in (None, self.pk) and not self._state.adding and using in (None, self._state.db)
         if update_fields is None and old and not force_insert:
             kept = {field.name for field in self._flags()
                     if field.attname not in self.__dict__ or known.get(field.attname, self) == self.__dict__[field.attname]}
@@ -179,6 +179,25 @@ class _WithinLookup(Lookup):
         else:
             rhs, rhs_params = '%s::simhash64', [str.__str__(Simhash64(other))]
         return f'simhash_within({lhs}, {rhs}, {max_distance})', [*params, *rhs_params]
+
+
+@models.CharField.register_lookup
+@models.TextField.register_lookup
+class _TextWithinLookup(Lookup):
+    """content__within=text, or (text, max_distance): the distance of two texts, <~~>, is at most that."""
+
+    lookup_name = 'within'
+    prepare_rhs = False
+
+    def as_sql(self, compiler: Any, connection: Any) -> Tuple[str, List[Any]]:
+        lhs, params = self.process_lhs(compiler, connection)
+        other, constants = _constants(self, 2)
+        if hasattr(other, 'resolve_expression'):
+            rhs, rhs_params = self.process_rhs(compiler, connection)
+        else:
+            rhs, rhs_params = '%s::text', [str(other)]
+        max_distance = int(constants[0]) if constants else 8
+        return f'{lhs} <~@ simhash_ball(minhash64({rhs}), {max_distance})', [*params, *rhs_params]
 
 
 @models.CharField.register_lookup
@@ -302,16 +321,10 @@ class SimdupExtension(CreateExtension):
         super().__init__('simdup')
 
 
-def _quoted(text: str, quote: str) -> str:
-    # Django's quote_name takes a name with quotes for a quoted one
-    return quote + text.replace(quote, quote + quote) + quote
-
-
 class _Trigger(Operation):
     reduces_to_sql = True
     reversible = True
-    function = ''
-    timing = 'BEFORE'
+    kind = ''
 
     def __init__(self, model_name: str, name: str, **options: Any) -> None:
         self.model_name = model_name
@@ -321,9 +334,6 @@ class _Trigger(Operation):
     def state_forwards(self, app_label: str, state: Any) -> None:
         """Change nothing: a trigger is no part of a model's state."""
 
-    def trigger(self) -> str:
-        return _quoted(self.name, '"')
-
     def arguments(self, app_label: str, apps: Any, quote_name: Any) -> List[str]:
         return []
 
@@ -332,23 +342,19 @@ class _Trigger(Operation):
         if not self.allow_migrate_model(schema_editor.connection.alias, model):
             return
         arguments = self.arguments(app_label, to_state.apps, schema_editor.quote_name)
-        arguments += [f'{name} => {str(value).lower() if isinstance(value, bool) else value}'
-                      for name, value in self.options.items()]
-        quoted = ', '.join(_quoted(argument, "'") for argument in arguments)
-        schema_editor.execute(
-            f'CREATE TRIGGER {self.trigger()} {self.timing} INSERT OR UPDATE '
-            f'ON {schema_editor.quote_name(model._meta.db_table)} FOR EACH ROW '
-            f'EXECUTE FUNCTION {self.function}({quoted})', params=None)
+        table = schema_editor.quote_name(model._meta.db_table)
+        schema_editor.execute(_create_trigger(self.kind, table, self.name, arguments, self.options), params=None)
 
     def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
         model = from_state.apps.get_model(app_label, self.model_name)
         if not self.allow_migrate_model(schema_editor.connection.alias, model):
             return
-        schema_editor.execute(
-            f'DROP TRIGGER {self.trigger()} ON {schema_editor.quote_name(model._meta.db_table)}', params=None)
+        # quote_name takes a name with quotes for a quoted one
+        trigger = _quoted(self.name, '"')
+        schema_editor.execute(f'DROP TRIGGER {trigger} ON {schema_editor.quote_name(model._meta.db_table)}', params=None)
 
     def describe(self) -> str:
-        return f'Create trigger {self.name} on {self.model_name}, by {self.function}'
+        return f'Create trigger {self.name} on {self.model_name}, by simdup_{self.kind}_trigger'
 
     @property
     def migration_name_fragment(self) -> str:
@@ -361,7 +367,7 @@ class FlagTrigger(_Trigger):
     Options are those of the function: max_distance, key, columns, index, condition, lock.
     """
 
-    function = 'simdup_flag_trigger'
+    kind = 'flag'
 
     def __init__(self, model_name: str, name: str, flag_field: str, **options: Any) -> None:
         super().__init__(model_name, name, **options)
@@ -374,8 +380,7 @@ class FlagTrigger(_Trigger):
 class LogTrigger(_Trigger):
     """CREATE TRIGGER … EXECUTE FUNCTION simdup_log_trigger: near rows are written to log_model's table."""
 
-    function = 'simdup_log_trigger'
-    timing = 'AFTER'
+    kind = 'log'
 
     def __init__(self, model_name: str, name: str, log_model: str, **options: Any) -> None:
         super().__init__(model_name, name, **options)
@@ -388,4 +393,4 @@ class LogTrigger(_Trigger):
 class RejectTrigger(_Trigger):
     """CREATE TRIGGER … EXECUTE FUNCTION simdup_reject_trigger: a near row is an IntegrityError."""
 
-    function = 'simdup_reject_trigger'
+    kind = 'reject'

@@ -1,4 +1,4 @@
-"""SQLAlchemy: types, the hamming index, searches that use it, joins and clusters.
+"""SQLAlchemy: types, the hamming index, searches that use it, joins, clusters and triggers.
 
     class Letter(Base):
         content = mapped_column(Text)
@@ -13,9 +13,9 @@ Import this module before you reflect tables: then it knows their types.
 """
 from __future__ import annotations
 
-from typing import Any, Callable, Optional
+from typing import Any, Callable, List, Optional
 
-from sqlalchemy import Boolean, Index, Integer, cast, func, literal, literal_column
+from sqlalchemy import DDL, Boolean, Index, Integer, cast, func, literal, literal_column
 from sqlalchemy.dialects.postgresql.base import PGDialect
 from sqlalchemy.sql import ClauseElement, coercions, roles
 from sqlalchemy.sql.functions import GenericFunction
@@ -23,9 +23,10 @@ from sqlalchemy.types import UserDefinedType
 
 from . import Simhash64 as _Simhash64
 from . import SimhashBall as _SimhashBall
-from . import _cluster_arguments
+from . import _cluster_arguments, _create_trigger
 
-__all__ = ['HammingIndex', 'Simhash64', 'SimhashBall', 'campaign', 'cluster', 'component', 'distance', 'resembles', 'within']
+__all__ = ['HammingIndex', 'Simhash64', 'SimhashBall', 'campaign', 'cluster', 'component', 'distance', 'flag_trigger',
+           'reject_trigger', 'resembles', 'within']
 
 
 class Simhash64(UserDefinedType):  # type: ignore[type-arg]
@@ -174,3 +175,30 @@ def component(a: Any, b: Any) -> Any:
     """Return the smallest key that pairs connect with those of the row: simdup_component, for .over()."""
     a = coercions.expect(roles.ExpressionElementRole, a)
     return func.simdup_component(a, b, type_=a.type)
+
+
+_preparer = PGDialect(paramstyle='named').identifier_preparer
+
+
+def _trigger(kind: str, table: Any, name: str, arguments: List[str], options: Any) -> Any:
+    # DDL formats its text with %
+    return DDL(_create_trigger(kind, _preparer.format_table(table), name, arguments, options).replace('%', '%%'))
+
+
+def flag_trigger(table: Any, name: str, flag: Any, **options: Any) -> Any:
+    """Return CREATE TRIGGER … EXECUTE FUNCTION simdup_flag_trigger: flag, a column, names the nearest other row.
+
+    Options are those of the function. The statement is for
+    event.listen(table, 'after_create', …), or for execute() in a migration.
+    """
+    return _trigger('flag', table, name, [getattr(flag, 'name', flag)], options)
+
+
+def log_trigger(table: Any, name: str, log: Any, **options: Any) -> Any:
+    """Return CREATE TRIGGER … EXECUTE FUNCTION simdup_log_trigger: near rows are written to the table log."""
+    return _trigger('log', table, name, [_preparer.format_table(log)], options)
+
+
+def reject_trigger(table: Any, name: str, **options: Any) -> Any:
+    """Return CREATE TRIGGER … EXECUTE FUNCTION simdup_reject_trigger: a near row is an IntegrityError."""
+    return _trigger('reject', table, name, [], options)

@@ -95,6 +95,14 @@ class Queries(TestCase):
         Photo.objects.bulk_create([Photo(name='many', fp=-1), Photo(name='none')])
         self.assertEqual(Photo.objects.get(name='many').fp, 'f' * 16)
         self.assertIsNone(Photo.objects.get(name='none').fp)
+        made = [Photo(name='bulk', fp=n << 40) for n in (0xfff, 0xfff000)] + [Photo(name='bulk', fp=Minhash64(models.Value(LAMP)))]
+        Photo.objects.bulk_create(made)
+        self.assertEqual(self.names(fp__in=[0xfff << 40, Simhash64(0xfff000 << 40)]), ['bulk', 'bulk'])
+        self.assertEqual(Photo.objects.get(id=made[2].id).fp, psql(DATABASE, f"SELECT minhash64('{LAMP}')"))
+        Photo.objects.bulk_create([Photo(id=made[0].id, fp=0x5a5a5a5a5a5a5a5a)], ignore_conflicts=True)
+        made[0].fp, made[1].fp, made[2].fp = None, '0ff000ff000ff000', b'\x77' * 8
+        Photo.objects.bulk_update(made, ['fp'])
+        self.assertEqual([photo.fp for photo in Photo.objects.filter(name='bulk').order_by('id')], [None, '0ff000ff000ff000', '7' * 16])
         with self.assertRaises(ValidationError):
             Photo(name='x', fp='no digits').full_clean()
 
@@ -108,6 +116,18 @@ class Queries(TestCase):
         for bad in ((), (1, 2, 3), (models.F('fp'), 3), ('x', 3)):
             with self.subTest(bad=bad), self.assertRaises(ValueError):
                 self.names(fp__within=bad)
+
+    def test_within_of_texts(self):
+        near = Letter.objects.filter(content__within=BUS.upper())
+        self.assertEqual(list(near), self.letters[1:2])
+        self.assertIn('letter_near', plan(near))
+        self.assertEqual(list(Letter.objects.filter(content__within=(BUS + ' 100 % of it', 0))), [])
+        self.assertEqual(Letter.objects.filter(content__within=(models.F('content'))).count(), 3)
+        self.assertEqual(Letter.objects.exclude(content__within=(LAMP, 64)).count(), 0)
+        self.assertEqual(list(Letter.objects.filter(title__within=(BUS[:30], 0))), self.letters[1:2])
+        for bad in ((), (LAMP, 1, 2), (models.F('content'), 3), (LAMP, 'x')):
+            with self.subTest(bad=bad), self.assertRaises(ValueError):
+                list(Letter.objects.filter(content__within=bad))
 
     def test_resembles(self):
         near = Letter.objects.filter(content__resembles=LAMP + ' Please!')
@@ -238,6 +258,19 @@ class Flags(TestCase):
         self.copy.save()
         self.assertEqual(self.stored(), self.first.id)
         self.assertEqual(Letter.objects.get(id=self.copy.id).district, 7)
+
+    def test_save_after_bulk_create_keeps_it(self):
+        copy, other = Letter.objects.bulk_create([Letter(content=LAMP + '?'), Letter(content=PLAYGROUND)])
+        for letter in (copy, other):
+            letter.district = 7
+            letter.save()
+        self.assertIsNotNone(Letter.objects.get(id=copy.id).repeats)
+        self.assertEqual(copy.repeats, Letter.objects.get(id=copy.id).repeats)
+        self.assertIsNone(other.repeats)
+        third = Letter.objects.bulk_create([Letter(content=PLAYGROUND + '?')])[0]
+        third.repeats = self.first
+        third.save()
+        self.assertEqual(Letter.objects.get(id=third.id).repeats, self.first)
 
     def test_save_of_an_object_read_before_keeps_it(self):
         old = Letter.objects.get(id=self.first.id)

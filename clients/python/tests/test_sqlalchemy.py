@@ -10,7 +10,8 @@ from sqlalchemy.orm import Session, declarative_base
 
 from simdup import Simhash64 as Fingerprint
 from simdup import SimhashBall as Ball
-from simdup.sqlalchemy import HammingIndex, Simhash64, SimhashBall, campaign, cluster, component, distance, resembles, within
+from simdup.sqlalchemy import (HammingIndex, Simhash64, SimhashBall, campaign, cluster, component, distance, flag_trigger,
+                               reject_trigger, resembles, within)
 
 from . import BUS, LAMP, PLAYGROUND, new_database, psql
 
@@ -175,6 +176,29 @@ class Searches:
         self.session.flush()
         with self.assertRaises(IntegrityError), self.session.begin_nested():
             self.session.execute(Photo.__table__.insert(), {'id': 5002, 'fp': 1})
+
+    def test_triggers(self):
+        meta = sa.MetaData()
+        log = sa.Table('Arrival "log"', meta, sa.Column('new_key', sa.Integer, primary_key=True), sa.Column('old_key', sa.Integer, primary_key=True),
+                       sa.Column('distance', sa.Integer), sa.Column('logged_at', sa.DateTime(timezone=True)))
+        item = sa.Table('item 100%', meta, sa.Column('id', sa.Integer, primary_key=True), sa.Column('content', sa.Text),
+                        sa.Column('repeats "it"', sa.Integer), HammingIndex('item_near', 'content'))
+        for trigger in (flag_trigger(item, 'a "flag"', item.c['repeats "it"'], max_distance=3, lock=True), log_trigger(item, "it's 5 %s", log),
+                        flag_trigger(item, 'by name', 'repeats "it"')):
+            sa.event.listen(item, 'after_create', trigger)
+        rows = [{'id': 1, 'content': LAMP}, {'id': 2, 'content': LAMP + '!'}, {'id': 3, 'content': BUS}]
+        with self.engine.begin() as conn:
+            meta.create_all(conn)
+            conn.execute(item.insert(), rows)
+            self.assertEqual(conn.execute(sa.select(item.c['repeats "it"']).order_by(item.c.id)).scalars().all(), [None, 1, None])
+            self.assertEqual(conn.execute(sa.select(log.c.new_key, log.c.old_key)).fetchall(), [(2, 1)])
+            names = conn.execute(sa.text('SELECT tgname FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1')).scalars().all()
+            self.assertEqual(names, ['a "flag"', 'by name', "it's 5 %s"])
+            # as in a migration, which has the names only
+            conn.execute(reject_trigger(sa.table('item 100%', schema='public'), 'reject'))
+            with self.assertRaises(IntegrityError), conn.begin_nested():
+                conn.execute(item.insert(), {'id': 4, 'content': BUS.upper()})
+            meta.drop_all(conn)
 
     def test_reflection(self):
         with warnings.catch_warnings():

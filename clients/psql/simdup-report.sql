@@ -1,0 +1,53 @@
+-- simdup-report.sql: the near-duplicates of a source as a text and as a page, for cron:
+--
+--   psql -X -d city -v source=letters -v distance=8 -v out=/var/reports/letters \
+--     -f "$(pg_config --sharedir)/extension/simdup-report.sql"
+--
+-- writes OUT.txt and OUT.html. The source is a table or view as simdup_report takes
+-- it. Without one, it is the columns or expressions -v key=id, -v body=content and
+-- -v fp='minhash64(body)' of -v table=petition. -v url=… makes a link of each key:
+-- https://city.example/letters/%s. OUT.json keeps the counts: those of the last day
+-- before this one stand beside today's.
+\set ON_ERROR_STOP on
+\set QUIET on
+\if :{?distance} \else \set distance 8 \endif
+\if :{?out} \else \set out duplicates \endif
+\if :{?url} \else \set url '' \endif
+SET client_min_messages = warning;
+
+\if :{?source}
+\set name :source
+\else
+\if :{?table} \else \set table petition \endif
+\if :{?key} \else \set key id \endif
+\if :{?body} \else \set body content \endif
+\if :{?fp} \else \set fp 'minhash64((' :body ')::text)' \endif
+CREATE TEMPORARY VIEW duplicate_source AS SELECT :key AS key, :fp AS fp, (:body)::text AS content FROM :table;
+\set source duplicate_source
+\set name :table
+\endif
+SELECT format('Near-duplicates in %s, %s', :'name', current_date) AS title \gset
+
+\set numbers :out .json
+\set earlier `[ ! -s :'numbers' ] && echo '{}' || cat :'numbers'`
+SELECT CASE WHEN e ->> 'day' = current_date::text THEN e -> 'before' ELSE e - 'before' END AS before
+FROM (SELECT :'earlier'::jsonb AS e) AS e \gset
+CREATE TEMPORARY TABLE duplicate_report AS SELECT simdup_report(:'source', :distance) AS report;
+
+\pset footer off
+\set text_file :out .txt
+\o :text_file
+\qecho :title
+SELECT key AS count, value::bigint AS now, before, value::bigint - before AS change
+FROM duplicate_report, jsonb_each_text(report -> 'counts'),
+  LATERAL (SELECT (:'before'::jsonb -> 'counts' ->> key)::bigint AS before) AS b;
+
+\pset format unaligned
+\pset tuples_only on
+\set page_file :out .html
+\o :page_file
+SELECT simdup_report_html(report, :'title', nullif(:'url', ''), nullif(:'before'::jsonb, '{}')) FROM duplicate_report;
+
+\o :numbers
+SELECT jsonb_build_object('day', current_date, 'before', :'before'::jsonb, 'counts', report -> 'counts') FROM duplicate_report;
+\o
