@@ -1,6 +1,6 @@
-# existing_table: the fill of the page "An existing table" sets on a table that has
-# rows what its trigger sets when they arrive one by one, in the order of their
-# keys. The statements are those of the page.
+# existing_table: the fill of the page "An existing table", its batches and its bulk
+# load set on a table that has rows what its trigger sets when they arrive one by
+# one, in the order of their keys. The statements are those of the page.
 #
 # Depends on the server's internals.
 
@@ -11,10 +11,12 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my ($fill) = slurp_file('doc/simdup-existing-table.md') =~ /^\\set condition true\n(.*?^DROP TABLE fill;)$/ms;
-isnt($fill, undef, 'the page has the fill');
-my ($batches) = $fill =~ /(SELECT format\(.*\\gexec\n)/s;
-my $in_batches = $fill =~ s/5000/40/r;
+my $page = slurp_file('doc/simdup-existing-table.md');
+my ($fill) = $page =~ /^(WITH f AS MATERIALIZED .*?;\n)/ms or die 'the page has no fill';
+my ($batches) = $page =~ /^(SELECT format\(\$\$.*?\\gexec\n)/ms or die 'the page has no batches';
+my ($load) = $page =~ /^(BEGIN;\n.*?^COMMIT;\n)/ms or die 'the page has no bulk load';
+my ($index, $trigger) = (q{CREATE INDEX letter_near ON letter USING hamming (content)},
+	q{CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON letter FOR EACH ROW EXECUTE FUNCTION simdup_flag_trigger('repeats'});
 
 my $node = PostgreSQL::Test::Cluster->new('existing_table');
 $node->init(extra => [ '--locale=C', '--encoding=UTF8' ]);
@@ -29,56 +31,145 @@ CREATE FUNCTION body(kind int, i int) RETURNS text LANGUAGE sql IMMUTABLE AS $$
     || ' number ' || abs(hashint4(i)) % 3 END $$;
 SQL
 
-my @conditions = (
-	[ 8, undef ],
-	[ 0, undef ],
-	[ 14, q{new_row.place IS NOT DISTINCT FROM near_row.place} ],
-	[ 20, q{new_row.at - near_row.at < 30} ],
-	[ 14, q{simdup_resembles(new_row.content, near_row.content, 0.7) OR near_row.place = 'north'} ]);
-my @keys = ('integer' => 'i', 'text COLLATE "C"' => q{md5(i::text)}, 'uuid' => q{md5(i::text)::uuid});
+my @cases = (
+	{ distance => 8 },
+	{ distance => 0 },
+	{ distance => 14, condition => q{new_row.place IS NOT DISTINCT FROM near_row.place} },
+	{ distance => 20, condition => q{new_row.at - near_row.at < 30}, scope => q{place IS DISTINCT FROM 'south'} },
+	{ distance => 14, condition => q{simdup_resembles(new_row.content, near_row.content, 0.7) OR near_row.place = 'north'} },
+	{ distance => 8, scope => q{place = 'north' OR at > '2026-02-01'} });
 my $tables = 0;
-while (my ($type, $key) = splice @keys, 0, 2)
-{
-	for (@conditions)
-	{
-		my ($distance, $condition) = @$_;
-		my $name = "Letter $tables";
-		my $option = $condition ? ", 'condition => same'" : '';
-		my $call = $condition ? 'public.same(new_row, near_row)' : 'true';
 
-		$node->safe_psql('postgres', <<"SQL");
-CREATE TABLE "$name" ("The key" $type PRIMARY KEY, content text, place text, at date, "Repeats" $type);
-CREATE TABLE arriving AS SELECT $key AS k, body($tables, i) AS content, CASE i % 5 WHEN 0 THEN 'north' WHEN 1 THEN 'south' END AS place, date '2026-01-01' + i % 100 AS at
+# Run SQL, with the page's names of the table and of its columns changed.
+sub run_as
+{
+	my ($names, $sql) = @_;
+
+	$sql =~ s/\b\Q$_\E\b/$names->{$_}/g for keys %$names;
+	$sql =~ s/'"(\w+)"'/'$1'/g;
+	return $node->safe_psql('postgres', $sql);
+}
+
+# Make a table, its index and trigger, and let 300 rows arrive one by one. Then
+# store them in another order, without flags.
+sub arrive
+{
+	my ($names, $type, $key, $case) = @_;
+	my $scope = $case->{scope} ? "WHERE $case->{scope}" : '';
+	my $same = $case->{condition} ? qq{CREATE FUNCTION same(new_row letter, near_row letter) RETURNS boolean LANGUAGE sql STABLE AS \$\$SELECT $case->{condition}\$\$;} : '';
+	my $option = $case->{condition} ? ", 'condition => same'" : '';
+
+	$tables++;
+	$node->safe_psql('postgres', <<"SQL");
+CREATE TABLE arriving AS SELECT $key AS k, body($tables, i) AS body, CASE i % 5 WHEN 0 THEN 'north' WHEN 1 THEN 'south' END AS place, date '2026-01-01' + i % 100 AS at
   FROM generate_series(1, 300) AS i;
-CREATE INDEX near_$tables ON "$name" USING hamming (content);
-@{[ $condition ? qq{CREATE FUNCTION same(new_row "$name", near_row "$name") RETURNS boolean LANGUAGE sql STABLE AS \$\$SELECT $condition\$\$;} : '' ]}
-CREATE TRIGGER flag BEFORE INSERT OR UPDATE ON "$name" FOR EACH ROW
-  EXECUTE FUNCTION simdup_flag_trigger('Repeats', 'max_distance => $distance'$option);
+SQL
+	run_as($names, <<"SQL");
+CREATE TABLE letter (id $type PRIMARY KEY, content text, place text, at date, repeats $type);
+$index $scope;
+$same
+$trigger, 'max_distance => $case->{distance}'$option);
 DO \$\$ DECLARE r record; BEGIN
   FOR r IN SELECT * FROM arriving ORDER BY k LOOP
-    INSERT INTO "$name" VALUES (r.k, r.content, r.place, r.at);
+    INSERT INTO letter VALUES (r.k, r.body, r.place, r.at);
   END LOOP;
 END \$\$;
-CREATE TABLE one_by_one AS SELECT * FROM "$name";
-UPDATE "$name" SET "Repeats" = NULL;
+CREATE TABLE one_by_one AS SELECT id AS k, repeats AS flag FROM letter;
+CREATE TABLE stored AS SELECT * FROM letter;
+TRUNCATE letter;
+ALTER TABLE letter DISABLE TRIGGER flag;
+INSERT INTO letter SELECT id, content, place, at FROM stored ORDER BY hashtext(id::text);
+ALTER TABLE letter ENABLE TRIGGER flag;
 SQL
-		my $setup = "\\set table '$name'\n\\set key 'The key'\n\\set content content\n\\set flag Repeats\n\\set distance $distance\n\\set condition '$call'\n";
-		# a batch fails, and the rest is run again
-		my $first = $in_batches =~ s/\\gexec.*//sr;
-		my $err;
-		$node->psql('postgres', "\\set ON_ERROR_STOP off\n$setup" . ($first =~ s/ORDER BY batch\) AS b/ORDER BY batch) AS b WHERE batch < 3/r)
-			  . "\\gexec\nALTER TABLE \"$name\" ADD CONSTRAINT no_more CHECK (\"Repeats\" IS NULL) NOT VALID;\n$batches", stderr => \$err);
-		like($err, qr/violates check constraint "no_more"/, "$type, distance $distance: a batch fails");
-		$node->safe_psql('postgres', "ALTER TABLE \"$name\" DROP CONSTRAINT no_more;\n$setup$batches DROP TABLE fill");
-		is( $node->safe_psql('postgres',
-				qq{SELECT count(*) FROM "$name" AS a JOIN one_by_one AS b USING ("The key") WHERE a."Repeats" IS DISTINCT FROM b."Repeats"}),
-			'0', "$type, distance $distance: the fill sets what the trigger sets");
-		cmp_ok($node->safe_psql('postgres', 'SELECT count("Repeats") FROM one_by_one'), '>', $distance == 0 ? 5 : 40, '... which is something');
-		$node->safe_psql('postgres', 'DROP TABLE arriving, one_by_one');
-		$node->safe_psql('postgres', qq{DROP TABLE "$name" CASCADE});
-		$tables++;
+	return;
+}
+
+sub same_flags
+{
+	my ($names, $name) = @_;
+
+	is( run_as($names, 'SELECT count(*) FROM letter JOIN one_by_one ON k = id WHERE repeats IS DISTINCT FROM flag'),
+		'0', "$name sets what the trigger sets");
+	return;
+}
+
+sub drop_all
+{
+	my ($names) = @_;
+
+	run_as($names, 'DROP TABLE arriving, one_by_one, stored; DROP TABLE letter CASCADE');
+	return;
+}
+
+# --- the fill in one statement, of any names
+
+my @keys = ('integer' => 'i', 'text COLLATE "C"' => q{md5(i::text)}, 'uuid' => q{md5(i::text)::uuid});
+while (my ($type, $key) = splice @keys, 0, 2)
+{
+	for my $case (@cases)
+	{
+		my $name = "$type, distance $case->{distance}" . join '', map { ", $case->{$_}" } grep { $case->{$_} } qw(scope condition);
+		my $names = { letter => '"Letter of ours"', id => '"The key"', repeats => '"Repeats"' };
+		my $scope = $case->{scope} // 'true';
+		my $condition = $case->{condition} ? 'same(new_row, near_row)' : 'true';
+
+		arrive($names, $type, $key, $case);
+		# what has a flag keeps it
+		run_as($names, q{UPDATE letter SET repeats = id WHERE id IN (SELECT k FROM one_by_one ORDER BY k DESC LIMIT 3)});
+		$node->safe_psql('postgres', <<"SQL");
+\\set table 'Letter of ours'
+\\set key 'The key'
+\\set flag Repeats
+\\set fingerprint minhash64(content)
+\\set distance $case->{distance}
+\\set scope '@{[ $scope =~ s/'/''/gr ]}'
+\\set condition '$condition'
+$fill
+SQL
+		is(run_as($names, q{SELECT count(*) FROM letter WHERE repeats = id}), '3', "$name: flags stay");
+		$node->safe_psql('postgres', q{UPDATE one_by_one SET flag = k WHERE k IN (SELECT k FROM one_by_one ORDER BY k DESC LIMIT 3)});
+		same_flags($names, "$name: the fill");
+		cmp_ok($node->safe_psql('postgres', 'SELECT count(flag) FROM one_by_one'), '>', $case->{distance} == 0 ? 5 : 30, '... which is something');
+		drop_all($names);
 	}
 }
+
+# --- batches, of which one fails, and all are run again
+
+for my $case (grep { !$_->{scope} } @cases)
+{
+	my $name = "distance $case->{distance}" . ($case->{condition} ? ", $case->{condition}" : '');
+	my $statement = $batches =~ s/5000|4999/$& - 4960/ger;
+	my $err;
+
+	$statement =~ s/, 8\)$/, $case->{distance})/m or die 'the batches have no distance';
+	$statement =~ s/^(\s*)(?=ORDER BY \(new_row\))/$1WHERE same((new_row), near_row) /m or die 'the batches have no order' if $case->{condition};
+	arrive({}, 'integer', 'i', $case);
+	$node->safe_psql('postgres', 'ALTER TABLE letter ADD CONSTRAINT no_more CHECK (id < 150 OR repeats IS NULL) NOT VALID');
+	$node->psql('postgres', $statement, stderr => \$err);
+	like($err, qr/violates check constraint "no_more"/, "$name: a batch fails");
+	$node->safe_psql('postgres', "ALTER TABLE letter DROP CONSTRAINT no_more;\n$statement");
+	same_flags({}, "$name: batches");
+	drop_all({});
+}
+
+# --- a bulk load behind rows that have their flags
+
+my $csv = PostgreSQL::Test::Utils::tempdir() . '/new.csv';
+$load =~ s/STDIN (\(FORMAT csv\);\n).*?^\\\.\n/'$csv' $1/ms or die 'the load has no rows';
+$load =~ s/a\.id > 4$/a.id > 200/m or die 'the load has no new keys';
+arrive({}, 'integer', 'i', { distance => 8 });
+$node->safe_psql('postgres', <<"SQL");
+DELETE FROM letter WHERE id > 200;
+UPDATE letter SET repeats = flag FROM one_by_one WHERE k = id;
+ALTER TABLE letter ADD fp simhash64 GENERATED ALWAYS AS (minhash64(content)) STORED;
+COPY (SELECT k, body FROM arriving WHERE k > 200 ORDER BY hashint4(k)) TO '$csv' (FORMAT csv);
+$load
+SQL
+is($node->safe_psql('postgres', 'SELECT count(*), count(*) FILTER (WHERE flag IS NOT NULL AND k > 200) > 10 FROM letter JOIN one_by_one ON k = id'), '300|t', 'the bulk load brings all rows, and repeats');
+same_flags({}, 'the bulk load');
+is($node->safe_psql('postgres', 'INSERT INTO letter (id, content) SELECT 1000, content FROM letter WHERE id = 201 RETURNING repeats IS NOT NULL'), 't', 'then the trigger acts again');
+drop_all({});
 
 $node->stop;
 done_testing();

@@ -26,7 +26,7 @@ from . import SimhashBall as _SimhashBall
 from . import _cluster_arguments, _create_trigger
 
 __all__ = ['HammingIndex', 'Simhash64', 'SimhashBall', 'campaign', 'cluster', 'component', 'distance', 'flag_trigger',
-           'reject_trigger', 'resembles', 'within']
+           'log_trigger', 'reject_trigger', 'resembles', 'within']
 
 
 class Simhash64(UserDefinedType):  # type: ignore[type-arg]

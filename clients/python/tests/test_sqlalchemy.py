@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session, declarative_base
 from simdup import Simhash64 as Fingerprint
 from simdup import SimhashBall as Ball
 from simdup.sqlalchemy import (HammingIndex, Simhash64, SimhashBall, campaign, cluster, component, distance, flag_trigger,
-                               reject_trigger, resembles, within)
+                               log_trigger, reject_trigger, resembles, within)
 
 from . import BUS, LAMP, PLAYGROUND, new_database, psql
 

@@ -35,7 +35,7 @@
 #define CROWDED_LOAD 4
 
 /* From this round on, repetitions are removed, unless the elements are few. */
-#define LATE_ROUND 16
+#define LATE_ROUND 48
 #define FEW_ELEMENTS 16
 
 void
@@ -48,31 +48,91 @@ simdup_sketch_begin(SimdupSketch *sketch, int n_bins)
 	memset(sketch->keys, 0xFF, (size_t) n_bins * sizeof(uint64_t));
 }
 
+/* Elements that are drawn for in one loop, of which compilers make vectors. */
+#define DRAWN 64
+
+/* Elements from which on the loop is worth its call. */
+#define MANY_ELEMENTS 24
+
+/* Bins for each one that has no key yet, from which on most throws are in vain. */
+#define FULL_BINS 16
+
 /*
- * Throw elements in one round. Returns how many bins had only keys of later
- * rounds before, and have one of this round now.
+ * Draw a bin and a key for each of n elements, at most DRAWN. Bitcode takes no
+ * clones.
  */
-static inline int
+#if defined(__gnu_linux__) && defined(__x86_64__) && defined(__GNUC__) && \
+	!defined(__clang__)
+__attribute__((target_clones("default", "avx512f"), optimize("O3")))
+#endif
+static void
+draw(const uint64_t *hashes, size_t n, uint64_t round, uint32_t n_bins,
+	 uint64_t *bins, uint64_t *keys)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		uint64_t v = simdup_mix64(hashes[i] ^ round * SIMDUP_GOLDEN);
+
+		bins[i] = (v >> 32) * n_bins >> 32;
+		keys[i] = round << 32 | (v & UINT32_MAX);
+	}
+}
+
+/*
+ * Throw many elements in one round, before which `later` bins had only keys of
+ * later rounds. Return how many of them are left.
+ */
+static int
+throw_many(uint64_t *keys, int n_bins, uint64_t round, const uint64_t *hashes,
+		   size_t n, int later)
+{
+	bool is_full = later < n_bins / FULL_BINS;
+	uint64_t bins[DRAWN];
+	uint64_t drawn[DRAWN];
+
+	for (size_t m; n > 0; hashes += m, n -= m)
+	{
+		m = n < DRAWN ? n : DRAWN;
+		draw(hashes, m, round, (uint32_t) n_bins, bins, drawn);
+		/* a branch can be foreseen only once nearly all bins have keys */
+		for (size_t i = 0; is_full && i < m; i++)
+			if (keys[bins[i]] > drawn[i])
+			{
+				later -= keys[bins[i]] >= (round + 1) << 32;
+				keys[bins[i]] = drawn[i];
+			}
+		for (size_t i = 0; !is_full && i < m; i++)
+		{
+			uint64_t old = keys[bins[i]];
+
+			later -= old >= (round + 1) << 32;
+			keys[bins[i]] = drawn[i] < old ? drawn[i] : old;
+		}
+	}
+	return later;
+}
+
+/* Throw elements in one round likewise. */
+static int
 throw_round(uint64_t *keys, int n_bins, uint64_t round, const uint64_t *hashes,
-			size_t n)
+			size_t n, int later)
 {
 	bool fixed = round >= (uint64_t) n_bins;
 	uint64_t fixed_bin = round - (uint64_t) n_bins;
-	uint64_t seed = round * SIMDUP_GOLDEN;
-	uint64_t later = (round + 1) << 32;
-	int filled = 0;
 
+	if (n >= MANY_ELEMENTS && !fixed)
+		return throw_many(keys, n_bins, round, hashes, n, later);
 	for (size_t i = 0; i < n; i++)
 	{
-		uint64_t v = simdup_mix64(hashes[i] ^ seed);
+		uint64_t v = simdup_mix64(hashes[i] ^ round * SIMDUP_GOLDEN);
 		uint64_t bin = fixed ? fixed_bin : (v >> 32) * (uint64_t) n_bins >> 32;
 		uint64_t key = round << 32 | (v & UINT32_MAX);
 		uint64_t old = keys[bin];
 
-		filled += old >= later;
+		later -= old >= (round + 1) << 32;
 		keys[bin] = key < old ? key : old;
 	}
-	return filled;
+	return later;
 }
 
 /* Count the bins whose key is of a round after this one. */
@@ -128,10 +188,7 @@ throw_batch(SimdupSketch *sketch, const uint64_t *hashes, size_t n)
 	int later = first ? n_bins : count_later(keys, n_bins, 0);
 
 	simdup_check_interrupts();
-	if (n_bins == SIMDUP_MINHASH64_BINS)
-		later -= throw_round(keys, SIMDUP_MINHASH64_BINS, 0, hashes, n);
-	else
-		later -= throw_round(keys, n_bins, 0, hashes, n);
+	later = throw_round(keys, n_bins, 0, hashes, n, later);
 	if (later > 0 && n > (size_t) n_bins * CROWDED_LOAD)
 	{
 		n = drop_thrown(sketch, hashes, n);
@@ -149,7 +206,7 @@ throw_batch(SimdupSketch *sketch, const uint64_t *hashes, size_t n)
 		/* the first batch finds empty bins: later than any round */
 		if (!first)
 			later = count_later(keys, n_bins, round);
-		later -= throw_round(keys, n_bins, round, hashes, n);
+		later = throw_round(keys, n_bins, round, hashes, n, later);
 		simdup_check_interrupts();
 	}
 }

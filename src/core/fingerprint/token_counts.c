@@ -15,7 +15,7 @@
 
 /* Features of the smallest table. */
 #define MIN_CAPACITY 64
-#define MAX_FIRST_CAPACITY 4096
+#define MAX_FIRST_CAPACITY 16384
 
 /* Copied tokens are small; a chunk is a few pages. */
 #define CHUNK_BYTES 16384
