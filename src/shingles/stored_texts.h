@@ -68,10 +68,10 @@ extern double simdup_stored_texts_resemblance(SimdupStoredTexts *contents,
 											  double min_resemblance);
 
 /*
- * Return the set of a content's shingles, as ascending hashes, valid until the
- * next call with the same buffer, 0 or 1.
+ * Check whether the resemblance is at least min_resemblance. Of texts that somebody
+ * else keeps, mostly quick for texts of one group.
  */
-extern const SimdupHashes *simdup_stored_texts_set(SimdupStoredTexts *contents,
-												   uint32 number, int buffer);
+extern bool simdup_stored_texts_resemble(SimdupStoredTexts *contents, uint32 a,
+										 uint32 b, double min_resemblance);
 
 #endif /* SIMDUP_SHINGLES_STORED_TEXTS_H */
