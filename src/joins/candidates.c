@@ -178,11 +178,10 @@ are_alike(NearJoinState *state)
 	if (!state->reads_once)
 		inner += inputs[0].n;
 	/* the row of the outer group first: more pairs of it follow */
-	return state->is_turned
-			   ? simdup_stored_texts_resemble(state->texts, inner, outer,
-											  state->min_resemblance)
-			   : simdup_stored_texts_resemble(state->texts, outer, inner,
-											  state->min_resemblance);
+	return simdup_stored_texts_resemblance(state->texts,
+										   state->is_turned ? inner : outer,
+										   state->is_turned ? outer : inner,
+										   state->min_resemblance) >= 0;
 }
 
 /* Check whether the rows of the scan tuple match. */

@@ -5,8 +5,6 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include <math.h>
-
 #include "catalog/pg_type.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -41,19 +39,6 @@ typedef struct Summary
 	uint64 bits[SUMMARY_BITS / 64];
 } Summary;
 
-/*
- * What is known of a set that resembles another one, its leader: its size, and how
- * many shingles only one of the two has. By the triangle inequality, two sets of one
- * leader differ by the sum of their differences at most, and by what these differ
- * at least. So most pairs of a large group need no look at their sets.
- */
-typedef struct Follower
-{
-	uint32 leader; /* NO_NUMBER: none yet */
-	uint32 size;
-	uint32 difference;
-} Follower;
-
 /* A summary in memory, in the slot that its number gives. */
 typedef struct SummarySlot
 {
@@ -78,7 +63,6 @@ struct SimdupStoredTexts
 	SummarySlot compared; /* the row that is compared with others */
 	SimdupHashes loaded[2];
 	uint32 loaded_number[2];
-	Follower *followers; /* by number; NULL: not kept */
 };
 
 /* Begin a store, without a place for contents. */
@@ -123,15 +107,7 @@ simdup_kept_texts_begin(SimdupShingling shingling, uint32 n,
 	contents->get = get;
 	contents->arg = arg;
 	simdup_tempfile_cache(contents->sets, memory / 2);
-	memory /= 2;
-	if (n <= memory / 2 / sizeof(Follower))
-	{
-		contents->followers = simdup_alloc(((Size) n + 1) * sizeof(Follower));
-		for (uint32 i = 0; i < n; i++)
-			contents->followers[i].leader = NO_NUMBER;
-		memory -= n * sizeof(Follower);
-	}
-	simdup_stored_texts_finish(contents, memory);
+	simdup_stored_texts_finish(contents, memory / 2);
 	return contents;
 }
 
@@ -347,61 +323,4 @@ simdup_stored_texts_resemblance(SimdupStoredTexts *contents, uint32 a, uint32 b,
 						  ? sketch_resemblance(contents, x, y)
 						  : simdup_resemblance_from(x, y, min_resemblance);
 	return resemblance >= min_resemblance ? resemblance : -1;
-}
-
-/* Return the resemblance of two sets of these shingles, by how many differ. */
-static double
-resemblance_by(uint32 n_both, uint32 difference)
-{
-	return difference >= n_both
-			   ? 0
-			   : (double) (n_both - difference) / (n_both + difference);
-}
-
-/* Set the relations of two sets that were compared, where they have none. */
-static void
-relate(SimdupStoredTexts *contents, uint32 a, uint32 b, double resemblance)
-{
-	Follower *x = &contents->followers[a];
-	Follower *y = &contents->followers[b];
-	uint32 n_a = (uint32) contents->loaded[0].n;
-	uint32 n_b = (uint32) contents->loaded[1].n;
-
-	if (x->leader == NO_NUMBER)
-		*x = (Follower){.leader = a, .size = n_a};
-	if (y->leader == NO_NUMBER && x->leader == a)
-		*y = (Follower){.leader = a,
-						.size = n_b,
-						.difference =
-							(uint32) lrint((n_a + n_b) * (1 - resemblance) /
-										   (1 + resemblance))};
-}
-
-bool
-simdup_stored_texts_resemble(SimdupStoredTexts *contents, uint32 a, uint32 b,
-							 double min_resemblance)
-{
-	const Follower *x = contents->followers + a;
-	const Follower *y = contents->followers + b;
-	double resemblance;
-
-	if (contents->followers != NULL && x->leader != NO_NUMBER &&
-		x->leader == y->leader)
-	{
-		uint32 n_both = x->size + y->size;
-		uint32 least = x->difference > y->difference
-						   ? x->difference - y->difference
-						   : y->difference - x->difference;
-
-		if (resemblance_by(n_both, x->difference + y->difference) >=
-			min_resemblance)
-			return true;
-		if (resemblance_by(n_both, least) < min_resemblance)
-			return false;
-	}
-	resemblance =
-		simdup_stored_texts_resemblance(contents, a, b, min_resemblance);
-	if (contents->followers != NULL && resemblance > 0)
-		relate(contents, a, b, resemblance);
-	return resemblance >= 0;
 }

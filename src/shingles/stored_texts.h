@@ -67,11 +67,4 @@ extern double simdup_stored_texts_resemblance(SimdupStoredTexts *contents,
 											  uint32 a, uint32 b,
 											  double min_resemblance);
 
-/*
- * Check whether the resemblance is at least min_resemblance. Of texts that somebody
- * else keeps, mostly quick for texts of one group.
- */
-extern bool simdup_stored_texts_resemble(SimdupStoredTexts *contents, uint32 a,
-										 uint32 b, double min_resemblance);
-
 #endif /* SIMDUP_SHINGLES_STORED_TEXTS_H */
