@@ -15,6 +15,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "batch/rows.h"
 #include "core/compare/passages.h"
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
@@ -245,10 +246,7 @@ store_text(void *arg, TupleTableSlot *slot)
 		rows->n_null++;
 		return;
 	}
-	if (rows->n == PG_UINT32_MAX - 1)
-		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				errmsg("too many rows for one batch"),
-				errdetail("A batch takes at most %u rows.", PG_UINT32_MAX - 1));
+	simdup_check_room(rows->n);
 	simdup_stored_texts_add(rows->contents, slot->tts_values[rows->content]);
 	simdup_progress_done(++rows->n);
 }

@@ -259,13 +259,15 @@ simdup_grouping_read(FunctionCallInfo fcinfo, const SimdupOptions *options)
  * The tables
  */
 
+typedef void (*StoredSink)(void *arg, Datum *keys, Datum *values);
+
 typedef struct StoredReader
 {
 	SimdupRows *rows;
 	Oid table;
 	int n_keys;
 	const Oid *types;
-	SimdupStoredSink sink;
+	StoredSink sink;
 	void *arg;
 	bool is_checked;
 } StoredReader;
@@ -309,10 +311,13 @@ take_row(void *arg, TupleTableSlot *slot)
 	reader->sink(reader->arg, keys, slot->tts_values + reader->n_keys);
 }
 
-void
-simdup_stored_read(SimdupRows *rows, Oid table, const char *columns,
-				   const char *query, int n_keys, const Oid *types,
-				   SimdupStoredSink sink, void *arg)
+/*
+ * Read rows of a grouping's table: n_keys keys, then columns of other types, which
+ * are not null. The query says which, and the table is t.
+ */
+static void
+read_stored(SimdupRows *rows, Oid table, const char *columns, const char *query,
+			int n_keys, const Oid *types, StoredSink sink, void *arg)
 {
 	StoredReader reader = {.rows = rows,
 						   .table = table,
@@ -326,8 +331,9 @@ simdup_stored_read(SimdupRows *rows, Oid table, const char *columns,
 					  take_row, &reader);
 }
 
-uint32
-simdup_grouping_row(const SimdupGrouping *grouping, Datum key)
+/* Return the row of a key; SIMDUP_NO_NUMBER: none. */
+static uint32
+row_of_key(const SimdupGrouping *grouping, Datum key)
 {
 	uint32 row = simdup_keynumbers_find(grouping->rows->numbers, key);
 
@@ -346,7 +352,7 @@ static void
 take_member(void *arg, Datum *keys, Datum *values)
 {
 	MemberReader *reader = arg;
-	uint32 row = simdup_grouping_row(reader->grouping, keys[0]);
+	uint32 row = row_of_key(reader->grouping, keys[0]);
 
 	if (row != SIMDUP_NO_NUMBER)
 		reader->grouping->ids[row] = DatumGetInt64(values[0]);
@@ -361,8 +367,8 @@ simdup_members_read(SimdupGrouping *grouping, Oid table,
 	static const Oid types[] = {INT8OID};
 	MemberReader reader = {grouping, gone, arg};
 
-	simdup_stored_read(grouping->rows, table, "t.key, t.id", "", 1, types,
-					   take_member, &reader);
+	read_stored(grouping->rows, table, "t.key, t.id", "", 1, types, take_member,
+				&reader);
 }
 
 /*
@@ -494,8 +500,8 @@ simdup_decisions_read(SimdupRows *rows, Oid table)
 	SimdupDecided d = {.rows = rows};
 	uint32 n; /* keys */
 
-	simdup_stored_read(rows, table, "t.a, t.b, t.same",
-					   "ORDER BY t.at, t.a, t.b", 2, types, take_decision, &d);
+	read_stored(rows, table, "t.a, t.b, t.same", "ORDER BY t.at, t.a, t.b", 2,
+				types, take_decision, &d);
 	n = simdup_keynumbers_count(rows->numbers);
 	simdup_decisions_settle(&d.decisions, n, &d.passed);
 	(void) simdup_constraints_find(&d.constraints, n, &d.decisions);
@@ -589,7 +595,7 @@ static void
 take_ended(void *arg, Datum *keys, Datum *values)
 {
 	Changes *c = arg;
-	uint32 row = simdup_grouping_row(&c->grouping, keys[0]);
+	uint32 row = row_of_key(&c->grouping, keys[0]);
 	int64 id = DatumGetInt64(values[0]);
 	int64 refresh = DatumGetInt64(values[1]);
 
@@ -612,15 +618,13 @@ read_ended(Changes *c, Oid events)
 
 	/* the groups are lost: their rows have an id still */
 	if (c->known.n == 0)
-		simdup_stored_read(rows, events,
-						   "DISTINCT ON (t.key) t.key, coalesce(t.id, 0), t.refresh",
-						   "ORDER BY t.key, t.refresh DESC", 1, types,
-						   take_ended, c);
-	simdup_stored_read(rows, events,
-					   "DISTINCT ON (t.was) t.key, t.was, t.refresh",
-					   "WHERE t.was IS NOT NULL"
-					   " ORDER BY t.was, t.refresh DESC, t.key",
-					   1, types, take_ended, c);
+		read_stored(rows, events,
+					"DISTINCT ON (t.key) t.key, coalesce(t.id, 0), t.refresh",
+					"ORDER BY t.key, t.refresh DESC", 1, types, take_ended, c);
+	read_stored(rows, events, "DISTINCT ON (t.was) t.key, t.was, t.refresh",
+				"WHERE t.was IS NOT NULL"
+				" ORDER BY t.was, t.refresh DESC, t.key",
+				1, types, take_ended, c);
 }
 
 /*

@@ -43,17 +43,4 @@ extern void simdup_members_read(SimdupGrouping *grouping, Oid table,
 								void (*gone)(void *arg, Datum key, int64 id),
 								void *arg);
 
-/*
- * Read rows of a grouping's table: n_keys keys, then columns of other types, which
- * are not null. The query says which, and the table is t.
- */
-typedef void (*SimdupStoredSink)(void *arg, Datum *keys, Datum *values);
-
-extern void simdup_stored_read(SimdupRows *rows, Oid table, const char *columns,
-							   const char *query, int n_keys, const Oid *types,
-							   SimdupStoredSink sink, void *arg);
-
-/* Return the row of a key; SIMDUP_NO_NUMBER: none. */
-extern uint32 simdup_grouping_row(const SimdupGrouping *grouping, Datum key);
-
 #endif /* SIMDUP_BATCH_GROUPS_H */

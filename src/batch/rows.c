@@ -187,14 +187,13 @@ memory_of(const SimdupRows *rows)
 		   (SIMDUP_ROW_BYTES + (rows->scopes ? (int) sizeof(uint32) : 0));
 }
 
-static void
-count_row(SimdupRows *rows)
+void
+simdup_check_room(uint32 n)
 {
-	if (rows->n == MAX_ROWS)
+	if (n == MAX_ROWS)
 		ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				errmsg("too many rows for one batch"),
 				errdetail("A batch takes at most %u rows.", MAX_ROWS));
-	rows->n++;
 }
 
 static void
@@ -215,7 +214,8 @@ add_fingerprint(SimdupRows *rows, uint32 scope, uint64 fp)
 			simdup_grow(rows->scope, &rows->n_scope, n, sizeof(uint32));
 		rows->scope[rows->n] = scope;
 	}
-	count_row(rows);
+	simdup_check_room(rows->n);
+	rows->n++;
 	if (rows->sort == NULL && memory_of(rows) > rows->row_budget)
 		start_spilling(rows);
 }

@@ -120,6 +120,9 @@ extern SimdupRows *simdup_rows_feed(const SimdupFeed *feed,
 									const SimdupOptions *options);
 extern void simdup_rows_end(SimdupRows *rows);
 
+/* ERROR if a batch of n rows has no room for another one. */
+extern void simdup_check_room(uint32 n);
+
 /*
  * Add a row. Its values are copied. Return its number, or SIMDUP_NO_ROW for one
  * that takes no part: without a fingerprint, or without the content to compare.

@@ -72,32 +72,60 @@ read_side_of(const NearJoinState *state, int side)
 
 /* The scan tuple: the columns of an outer and of an inner row. */
 
+/* Fill in the columns of a side from its slot. */
+static void
+fill_in(NearJoinState *state, int side)
+{
+	const SimdupJoinInput *input = &state->inputs[side];
+	TupleTableSlot *scan = state->css.ss.ss_ScanTupleSlot;
+
+	memcpy(scan->tts_values + input->first, input->slot->tts_values,
+		   input->n_columns * sizeof(Datum));
+	memcpy(scan->tts_isnull + input->first, input->slot->tts_isnull,
+		   input->n_columns * sizeof(bool));
+}
+
 /* Fill in the columns of a side; -1: with NULLs. */
 static void
 set_row(NearJoinState *state, int side, int64 row)
 {
 	SimdupJoinInput *input = &state->inputs[side];
-	TupleTableSlot *scan = state->css.ss.ss_ScanTupleSlot;
-	Datum *values = scan->tts_values + input->first;
-	bool *nulls = scan->tts_isnull + input->first;
+	SimdupRowStore *rows = state->inputs[read_side_of(state, side)].rows;
 
 	if (input->current == row)
 		return;
 	input->current = row;
 	if (row < 0)
 	{
-		memset(nulls, true, input->n_columns * sizeof(bool));
+		memset(state->css.ss.ss_ScanTupleSlot->tts_isnull + input->first, true,
+			   input->n_columns * sizeof(bool));
 		return;
 	}
-	ExecStoreMinimalTuple(simdup_rowstore_get(state
-												  ->inputs[read_side_of(state,
-																		side)]
-												  .rows,
-											  (uint32) row, side),
+	ExecStoreMinimalTuple(simdup_rowstore_get(rows, (uint32) row,
+											  input->buffer),
 						  input->slot, false);
 	slot_getallattrs(input->slot);
-	memcpy(values, input->slot->tts_values, input->n_columns * sizeof(Datum));
-	memcpy(nulls, input->slot->tts_isnull, input->n_columns * sizeof(bool));
+	fill_in(state, side);
+}
+
+/* Let two rows change sides. */
+static void
+turn_rows(NearJoinState *state)
+{
+	SimdupJoinInput *a = &state->inputs[0];
+	SimdupJoinInput *b = &state->inputs[1];
+	TupleTableSlot *slot = a->slot;
+	int64 current = a->current;
+	int buffer = a->buffer;
+
+	a->slot = b->slot;
+	a->current = b->current;
+	a->buffer = b->buffer;
+	b->slot = slot;
+	b->current = current;
+	b->buffer = buffer;
+	fill_in(state, 0);
+	fill_in(state, 1);
 }
 
 void
@@ -109,6 +137,7 @@ simdup_begin_scan_tuple(NearJoinState *state)
 	for (int side = 0; side < 2; side++)
 	{
 		state->inputs[side].current = 0;
+		state->inputs[side].buffer = side;
 		set_row(state, side, -1);
 	}
 	ExecStoreVirtualTuple(scan);
@@ -148,7 +177,10 @@ are_alike(NearJoinState *state)
 		return true;
 	if (!state->reads_once)
 		inner += inputs[0].n;
-	return simdup_stored_texts_resemblance(state->texts, outer, inner,
+	/* the row of the outer group first: more pairs of it follow */
+	return simdup_stored_texts_resemblance(state->texts,
+										   state->is_turned ? inner : outer,
+										   state->is_turned ? outer : inner,
 										   state->min_resemblance) >= 0;
 }
 
@@ -182,6 +214,7 @@ next_groups(NearJoinState *state)
 		return false;
 	state->outer_start = state->outer_at = (uint32) outer;
 	state->inner_at = (uint32) inner;
+	state->turns = state->reads_once && (uint32) outer != (uint32) inner;
 	return true;
 }
 
@@ -206,19 +239,32 @@ next_of_all(NearJoinState *state, uint32 *outer, uint32 *inner)
 
 /*
  * Advance to the next candidate rows, and return whether there are any: for each
- * row of the inner group, all of the outer group.
+ * row of the inner group, all of the outer group. Of one set of rows, two groups are
+ * a pair once, so two rows are candidates in both orders.
  */
 static bool
-next_candidate(NearJoinState *state, uint32 *outer, uint32 *inner)
+next_candidate(NearJoinState *state)
 {
+	uint32 *outer = &state->candidate[0];
+	uint32 *inner = &state->candidate[1];
 	SimdupNumbers *numbers = state->search.numbers;
 	uint32 number;
 
 	if (state->compares_all)
 		return next_of_all(state, outer, inner);
+	if (state->turns && !state->is_turned)
+	{
+		uint32 number = *outer;
+
+		*outer = *inner;
+		*inner = number;
+		state->is_turned = true;
+		return true;
+	}
 	if (!state->has_pair && !next_groups(state))
 		return false;
 	state->has_pair = true;
+	state->is_turned = false;
 	number =
 		simdup_numbers_at(&numbers[read_side_of(state, 1)], state->inner_at);
 	*inner = number & ~SIMDUP_LAST_OF_GROUP;
@@ -236,16 +282,19 @@ next_candidate(NearJoinState *state, uint32 *outer, uint32 *inner)
 bool
 simdup_next_match(NearJoinState *state)
 {
-	uint32 outer;
-	uint32 inner;
-
-	while (next_candidate(state, &outer, &inner))
+	while (next_candidate(state))
 	{
+		uint32 outer = state->candidate[0];
+		uint32 inner = state->candidate[1];
+
 		CHECK_FOR_INTERRUPTS();
 		if (simdup_asks_existence(state) && is_matched(state, outer))
 			continue;
 		if (state->excludes_self && outer == inner)
 			continue;
+		if (state->reads_once && state->inputs[0].current != outer &&
+			state->inputs[1].current == outer)
+			turn_rows(state);
 		set_row(state, 0, outer);
 		set_row(state, 1, inner);
 		if (!matches(state))
@@ -254,6 +303,7 @@ simdup_next_match(NearJoinState *state)
 			mark_matched(state, outer);
 		return true;
 	}
+	note_memory(state);
 	return false;
 }
 
@@ -410,17 +460,22 @@ read_fingerprints(NearJoinState *state, int side)
 	return keys;
 }
 
-/* Prepare to compare texts, whose shingles are made once. */
+/*
+ * Prepare to compare texts, whose shingles are made once. While candidates are
+ * searched, most of the memory is not for texts.
+ */
 static void
 begin_texts_compared(NearJoinState *state)
 {
 	const SimdupJoinInput *inputs = state->inputs;
+	int64 memory = simdup_settles_first(state) ? memory_part(state, 16)
+											   : free_memory(state);
 
 	state->texts =
 		simdup_kept_texts_begin(simdup_default_shingling,
 								inputs[0].n +
 									(state->reads_once ? 0 : inputs[1].n),
-								text_of, state, (Size) memory_part(state, 16));
+								text_of, state, (Size) memory);
 }
 
 static void
@@ -440,7 +495,7 @@ search_by_fingerprints(NearJoinState *state)
 	else
 	{
 		begin_groups(state);
-		if (state->kind == SIMDUP_RESEMBLES)
+		if (state->kind == SIMDUP_RESEMBLES && simdup_settles_first(state))
 			begin_texts_compared(state);
 		simdup_progress_phase("comparing", state->inputs[0].n_keyed +
 											   state->inputs[1].n_keyed);
@@ -453,6 +508,9 @@ search_by_fingerprints(NearJoinState *state)
 			state->disk += simdup_pairsort_disk(keys[side]);
 			simdup_pairsort_end(keys[side]);
 		}
+	if (state->search.memory > 0 && state->kind == SIMDUP_RESEMBLES &&
+		state->texts == NULL)
+		begin_texts_compared(state);
 }
 
 /*
@@ -569,7 +627,7 @@ simdup_find_candidates(NearJoinState *state)
 {
 	state->compares_all = false;
 	state->outer_at = state->inner_at = 0;
-	state->has_pair = false;
+	state->has_pair = state->turns = false;
 	state->next_outer = 0;
 	state->matched = NULL;
 	state->texts = NULL;

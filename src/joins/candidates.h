@@ -33,6 +33,9 @@ typedef struct NearJoinState
 	uint8 *matched;	   /* bits of outer rows; NULL: not kept */
 	SimdupPairSort *candidates; /* first row and outer group, inner group */
 	int64 n_candidates;			/* that were put there */
+	uint32 candidate[2];		/* rows, the outer one first */
+	bool turns;					/* the groups' rows come in both orders */
+	bool is_turned;				/* the candidate is one in the other order */
 	bool has_pair;				/* of groups; their next rows are these */
 	uint32 outer_start;
 	uint32 outer_at;

@@ -3,12 +3,14 @@
  *	  The near pairs of any number of fingerprints: core's join where they fit in
  *	  memory, and beyond it through files.
  *
- * On disk there are two ways. A few times the memory are cut into chunks, and each
- * chunk is joined with itself and with each other chunk. More than that go through
- * the pigeonhole: cut the varying bits into k + 1 blocks, and sort the fingerprints
- * by each block in turn. Join every run of fingerprints that are equal in the
- * block: in memory if it fits, else the same way again. The path (see
- * core/join/allpairs.c) is passed down, so each pair is found once.
+ * On disk there are three ways. A few times the memory are parted into runs, each of
+ * which is sorted once by each block of a join by balls; runs are joined in pairs.
+ * Where balls do not pay, or helpers do more, the parts are chunks that are joined
+ * anew. Many times the memory go through the pigeonhole: cut the varying bits into
+ * k + 1 blocks, and sort the fingerprints by each block in turn. Join every run of
+ * fingerprints that are equal in the block: in memory if it fits, else the same way
+ * again. The path (see core/join/allpairs.c) is passed down, so each pair is found
+ * once.
  */
 #include "postgres.h"
 #include "compat.h"
@@ -19,12 +21,10 @@
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
+#include "core/join/ball_parts.h"
 #include "core/join/balls.h"
 #include "core/join/pigeonhole.h"
 #include "joins/elements.h"
-
-/* Elements of so many memories are cheaper to join in chunks. */
-#define MAX_MEMORIES 12
 
 /* From this distance on the runs of a block are too long to be worth a sort. */
 #define MAX_BLOCK_DISTANCE 16
@@ -261,6 +261,167 @@ join_by_blocks(SimdupElementJoin *join, SimdupTempFile *file, int64 n)
 	return true;
 }
 
+/*
+ * Sorted runs: parts of the elements in a file, each sorted once by a block. Runs
+ * are joined in pairs, in two places in memory.
+ */
+
+typedef struct Run
+{
+	int64 offset; /* in the file: codes, indexes, starts of buckets */
+	uint32 n;
+	bool is_second; /* of the second set of a cross join */
+} Run;
+
+typedef struct SortedRuns
+{
+	SimdupElementJoin *join;
+	SimdupBallPlan plan;
+	const SimdupBallBlock *block; /* of the plan */
+	Run *runs;
+	uint32 n;
+	SimdupTempFile *file;
+	uint32 *positions; /* of the run that is sorted */
+	SimdupSorted places[2];
+	SimdupElement *words[2]; /* codes and indexes of the places, or elements */
+} SortedRuns;
+
+/* Return the bytes of the starts of a run's buckets. */
+static Size
+size_of_starts(const SortedRuns *runs)
+{
+	return (((Size) 1 << runs->block->key_bits) + 1) * sizeof(uint32);
+}
+
+/* Have a place hold n elements. */
+static SimdupSorted *
+set_place(SortedRuns *runs, int i, uint32 n)
+{
+	SimdupSorted *place = &runs->places[i];
+
+	place->n = n;
+	place->codes = &runs->words[i]->fp;
+	place->indexes = place->codes + n + SIMDUP_COMPARED;
+	return place;
+}
+
+/* Sort elements by way of the first place, and write them as a run. */
+static void
+write_run(SortedRuns *runs, const SimdupElement *elements, uint32 n,
+		  bool is_second)
+{
+	SimdupSorted *set = set_place(runs, 0, n);
+	uint64 *indexes = set->codes + n + SIMDUP_COMPARED;
+	Run run = {.n = n, .is_second = is_second};
+
+	if (n == 0)
+		return;
+	set->elements = elements;
+	set->positions = runs->positions;
+	simdup_sort_by_key(runs->block, set);
+	for (uint32 i = 0; i < n; i++)
+		indexes[i] = elements[set->positions[i]].index;
+	run.offset = simdup_tempfile_append(runs->file, set->codes,
+										(2 * (Size) n + SIMDUP_COMPARED) *
+											sizeof(uint64));
+	simdup_tempfile_append(runs->file, set->starts, size_of_starts(runs));
+	runs->runs[runs->n++] = run;
+}
+
+/* Read a run to one of the two places. */
+static const SimdupSorted *
+read_run(SortedRuns *runs, const Run *run, int i)
+{
+	SimdupSorted *place = set_place(runs, i, run->n);
+	Size size = (2 * (Size) run->n + SIMDUP_COMPARED) * sizeof(uint64);
+
+	CHECK_FOR_INTERRUPTS();
+	simdup_tempfile_read(runs->file, run->offset, place->codes, size);
+	simdup_tempfile_read(runs->file, run->offset + (int64) size, place->starts,
+						 size_of_starts(runs));
+	return place;
+}
+
+/* Sort all elements by one block, in runs, and join these. */
+static void
+join_runs(SortedRuns *runs, SimdupTempFile *file, int64 n)
+{
+	SimdupElementJoin *join = runs->join;
+	int block = (int) (runs->block - runs->plan.blocks);
+	SimdupElement *elements = runs->words[1];
+
+	runs->n = 0;
+	runs->file = simdup_tempfile_create();
+	for (int64 i = 0; i < n; i += join->capacity)
+	{
+		uint32 n_own = (uint32) Min(join->capacity, n - i);
+		uint32 n_first = n_own;
+
+		read_elements(file, i, n_own, elements);
+		if (join->cross)
+			n_first = part_sets(elements, n_own);
+		write_run(runs, elements, n_first, false);
+		write_run(runs, elements + n_first, n_own - n_first, true);
+	}
+	for (uint32 i = 0; i < runs->n; i++)
+	{
+		const SimdupSorted *a = read_run(runs, &runs->runs[i], 0);
+
+		if (!join->cross)
+			simdup_join_sorted(&join->pairs, &runs->plan, block, *a, NULL);
+		for (uint32 j = i + 1; j < runs->n; j++)
+			if (!join->cross ||
+				runs->runs[i].is_second != runs->runs[j].is_second)
+				simdup_join_sorted(&join->pairs, &runs->plan, block, *a,
+								   read_run(runs, &runs->runs[j], 1));
+	}
+	join->disk += simdup_tempfile_size(runs->file);
+	simdup_tempfile_close(runs->file);
+}
+
+/* Join by sorted runs, or return false if these are no gain. */
+static bool
+join_by_runs(SimdupElementJoin *join, SimdupTempFile *file, int64 n)
+{
+	Size most = (Size) join->capacity;
+	SortedRuns runs = {.join = join};
+	bool planned;
+
+	simdup_free(join->elements);
+	simdup_free(join->scratch);
+	join->elements = join->scratch = NULL;
+	join->room = join->scratch_room = 0;
+	for (int i = 0; i < 2; i++)
+		runs.words[i] =
+			simdup_alloc((most + SIMDUP_COMPARED) * sizeof(SimdupElement));
+	for (Size i = 0; i < most; i++)
+		read_elements(file, (int64) i * n / (int64) most, 1, runs.words[0] + i);
+	planned = simdup_plan_sorted(&join->pairs,
+								 (SimdupPairSet){runs.words[0], runs.words[1],
+												 (uint32) most},
+								 &runs.plan);
+	if (planned)
+	{
+		for (int i = 0; i < 2; i++)
+			runs.places[i].starts = simdup_alloc((most + 2) * sizeof(uint32));
+		runs.positions = simdup_alloc(most * sizeof(uint32));
+		runs.runs = simdup_alloc(2 * ((Size) n / most + 1) * sizeof(Run));
+		for (int i = 0; i < runs.plan.n_blocks; i++)
+		{
+			runs.block = &runs.plan.blocks[i];
+			join_runs(&runs, file, n);
+		}
+		simdup_free(runs.runs);
+		simdup_free(runs.positions);
+	}
+	for (int i = 0; i < 2; i++)
+	{
+		simdup_free(runs.words[i]);
+		simdup_free(runs.places[i].starts);
+	}
+	return planned;
+}
+
 /* Join n elements in memory with m behind them. */
 static void
 join_chunks(SimdupElementJoin *join, int64 n, int64 m)
@@ -280,6 +441,8 @@ join_by_chunks(SimdupElementJoin *join, SimdupTempFile *file, int64 n)
 {
 	int64 half = join->capacity / 2;
 
+	join->elements = simdup_grow(join->elements, &join->room,
+								 (Size) join->capacity, sizeof(SimdupElement));
 	for (int64 i = 0; i < n; i += half)
 	{
 		int64 n_own = Min(half, n - i);
@@ -306,8 +469,11 @@ join_on_disk(SimdupElementJoin *join, SimdupTempFile *file, int64 n)
 	int k = join->pairs.max_distance;
 
 	check_stack_depth();
-	if (k > MAX_BLOCK_DISTANCE || n / join->capacity < MAX_MEMORIES ||
-		!join_by_blocks(join, file, n))
+	/* the more memories, the more pairs of runs; the larger k, the more sorts */
+	if (k <= MAX_BLOCK_DISTANCE && n / join->capacity >= (int64) k * k &&
+		join_by_blocks(join, file, n))
+		return;
+	if (!join_by_runs(join, file, n))
 		join_by_chunks(join, file, n);
 }
 

@@ -117,14 +117,22 @@ read_group(HammingJoin *join, int side)
 	return n == 1 ? index | ONE_ROW : index;
 }
 
-/* Put a pair of groups, unless its outer row asks for no more. */
+/* Check whether no more candidates of a group are asked for. */
+static bool
+is_settled(const SimdupJoinSearch *search, uint64 group)
+{
+	return (group & ONE_ROW) != 0 && search->is_settled != NULL &&
+		   search->is_settled(search->arg, first_row_of(group));
+}
+
+/* Put a pair of groups, unless its outer rows ask for no more. */
 static void
 put(HammingJoin *join, uint64 outer, uint64 inner)
 {
 	SimdupJoinSearch *search = join->search;
 
-	if ((outer & ONE_ROW) != 0 && search->is_settled != NULL &&
-		search->is_settled(search->arg, first_row_of(outer)))
+	if (is_settled(search, outer) &&
+		(!search->reads_once || is_settled(search, inner)))
 		return;
 	search->put(search->arg, first_row_of(outer), position_of(outer),
 				position_of(inner));
@@ -137,13 +145,9 @@ put_near(void *arg, SimdupElement a, SimdupElement b)
 	HammingJoin *join = arg;
 
 	if ((a.index & SIMDUP_SECOND_SET) != 0)
-	{
 		put(join, b.index, a.index);
-		return;
-	}
-	put(join, a.index, b.index);
-	if (join->search->reads_once)
-		put(join, b.index, a.index);
+	else
+		put(join, a.index, b.index);
 }
 
 static void

@@ -53,6 +53,7 @@ typedef struct SimdupJoinInput
 	TupleTableSlot *text_slot; /* to take the text of a row */
 	TupleTableSlot *slot;	   /* to take rows of the store apart */
 	int64 current;			   /* the row in the scan tuple; -1: none, NULLs */
+	int buffer;				   /* of the store, where that row is */
 } SimdupJoinInput;
 
 /*

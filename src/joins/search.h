@@ -20,7 +20,7 @@ typedef struct SimdupJoinSearch
 	const SimdupHelpers *helpers; /* NULL: none */
 	/*
 	 * Receives candidates: the number of the outer group's first row, and the
-	 * positions of both groups.
+	 * positions of both groups. Of one set of rows, each pair of groups comes once.
 	 */
 	void (*put)(void *arg, uint32 first_row, uint32 outer, uint32 inner);
 	/* Returns whether no more candidates of an outer row are asked for. */

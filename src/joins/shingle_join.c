@@ -452,8 +452,11 @@ static void
 put_sets(void *arg, uint32_t x, uint32_t y,
 		 uint32_t common pg_attribute_unused())
 {
-	put_groups(arg, x, y);
-	put_groups(arg, y, x);
+	const ShingleSearch *search = arg;
+
+	put_groups(search, x, y);
+	if (!search->search->reads_once)
+		put_groups(search, y, x);
 }
 
 /* Check whether one of two sets has outer rows, and the other inner ones. */

@@ -8,7 +8,7 @@
 #include "fmgr.h"
 
 /* As many keys can be looked at at a time. */
-#define SIMDUP_KEY_BUFFERS 3
+#define SIMDUP_KEY_BUFFERS 2
 
 typedef struct SimdupKeys SimdupKeys;
 

@@ -22,12 +22,12 @@
  * thousand partitions.
  */
 
-#define N_PAGES 16
+#define MIN_PAGES 16
 #define MAX_IN_MEMORY ((size_t) 65536)
 
 typedef struct FilePage
 {
-	int64 number; /* -1: none */
+	int64 number;
 	char bytes[BLCKSZ];
 } FilePage;
 
@@ -37,8 +37,9 @@ struct SimdupTempFile
 	int64 size;
 	char *bytes; /* in memory */
 	size_t room;
-	bool at_end;	 /* where the next append writes to the file */
-	FilePage *pages; /* N_PAGES */
+	bool at_end; /* where the next append writes to the file */
+	uint32 n_pages;
+	FilePage **pages; /* by number modulo n_pages; NULL: none */
 };
 
 SimdupTempFile *
@@ -47,7 +48,16 @@ simdup_tempfile_create(void)
 	SimdupTempFile *file = palloc0(sizeof(SimdupTempFile));
 
 	file->bytes = simdup_grow(NULL, &file->room, 256, 1);
+	file->n_pages = MIN_PAGES;
 	return file;
+}
+
+void
+simdup_tempfile_cache(SimdupTempFile *file, Size memory)
+{
+	file->n_pages =
+		(uint32) Max(memory / (2 * sizeof(FilePage *) + sizeof(FilePage)),
+					 MIN_PAGES);
 }
 
 void
@@ -58,7 +68,9 @@ simdup_tempfile_close(SimdupTempFile *file)
 	if (file->file != NULL)
 	{
 		BufFileClose(file->file);
-		pfree(file->pages);
+		for (uint32 i = 0; i < file->n_pages; i++)
+			simdup_free(file->pages[i]);
+		simdup_free(file->pages);
 	}
 	else
 		pfree(file->bytes);
@@ -71,9 +83,7 @@ begin_file(SimdupTempFile *file)
 {
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(file));
 
-	file->pages = palloc(N_PAGES * sizeof(FilePage));
-	for (int i = 0; i < N_PAGES; i++)
-		file->pages[i].number = -1;
+	file->pages = simdup_alloc0(file->n_pages * sizeof(FilePage *));
 	file->file = BufFileCreateTemp(false);
 	file->at_end = true;
 	BufFileWrite(file->file, file->bytes, (size_t) file->size);
@@ -108,8 +118,9 @@ simdup_tempfile_append(SimdupTempFile *file, const void *data, size_t len)
 		int64 page = offset / BLCKSZ;
 
 		/* the last page grows, so a copy of it becomes old */
-		if (file->pages[page % N_PAGES].number == page)
-			file->pages[page % N_PAGES].number = -1;
+		if (file->pages[page % file->n_pages] != NULL &&
+			file->pages[page % file->n_pages]->number == page)
+			file->pages[page % file->n_pages]->number = -1;
 		/* SEEK_END would miss what is not written yet */
 		if (BufFileSeekBlock(file->file, (long) page) != 0 ||
 			BufFileSeek(file->file, 0, (off_t) (offset % BLCKSZ), SEEK_CUR) !=
@@ -127,8 +138,15 @@ simdup_tempfile_append(SimdupTempFile *file, const void *data, size_t len)
 static const char *
 read_page(SimdupTempFile *file, int64 number)
 {
-	FilePage *page = &file->pages[number % N_PAGES];
+	FilePage *page = file->pages[number % file->n_pages];
 
+	if (page == NULL)
+	{
+		page =
+			MemoryContextAlloc(GetMemoryChunkContext(file), sizeof(FilePage));
+		page->number = -1;
+		file->pages[number % file->n_pages] = page;
+	}
 	if (page->number != number)
 	{
 		int64 left = file->size - number * BLCKSZ;

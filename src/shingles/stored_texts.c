@@ -106,7 +106,8 @@ simdup_kept_texts_begin(SimdupShingling shingling, uint32 n,
 	contents->n = n;
 	contents->get = get;
 	contents->arg = arg;
-	simdup_stored_texts_finish(contents, memory);
+	simdup_tempfile_cache(contents->sets, memory / 2);
+	simdup_stored_texts_finish(contents, memory / 2);
 	return contents;
 }
 
@@ -262,8 +263,12 @@ simdup_stored_texts_has_shingle(SimdupStoredTexts *contents, uint32 number)
 	return summary_of(contents, number)->n > 0;
 }
 
-const SimdupHashes *
-simdup_stored_texts_set(SimdupStoredTexts *contents, uint32 number, int buffer)
+/*
+ * Return the words of a content, valid until the next call with the same buffer, 0
+ * or 1.
+ */
+static const SimdupHashes *
+set_of(SimdupStoredTexts *contents, uint32 number, int buffer)
 {
 	SimdupHashes *set = &contents->loaded[buffer];
 
@@ -311,10 +316,11 @@ simdup_stored_texts_resemblance(SimdupStoredTexts *contents, uint32 a, uint32 b,
 		upper_bound(&contents->compared.summary, summary_of(contents, b)) <
 			min_resemblance)
 		return -1;
-	x = simdup_stored_texts_set(contents, a, 0);
-	y = simdup_stored_texts_set(contents, b, 1);
+	x = set_of(contents, a, 0);
+	y = set_of(contents, b, 1);
 	if (x->n > 0 && y->n > 0)
-		resemblance = contents->by_sketch ? sketch_resemblance(contents, x, y)
-										  : simdup_resemblance(x, y);
+		resemblance = contents->by_sketch
+						  ? sketch_resemblance(contents, x, y)
+						  : simdup_resemblance_from(x, y, min_resemblance);
 	return resemblance >= min_resemblance ? resemblance : -1;
 }

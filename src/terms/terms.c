@@ -129,7 +129,7 @@ typedef struct Corpus
 	double max_idf;
 } Corpus;
 
-/* A term in the order of bytes. */
+/* A term in the order of bytes. The server's qsort can be left at any time. */
 static int
 compare_terms(const void *a, const void *b)
 {
@@ -137,6 +137,7 @@ compare_terms(const void *a, const void *b)
 	const SimdupTokenCount *y = b;
 	int order = memcmp(x->bytes, y->bytes, Min(x->len, y->len));
 
+	simdup_check_interrupts();
 	return order != 0 ? order : (x->len > y->len) - (x->len < y->len);
 }
 

@@ -16,10 +16,10 @@
 
 /* Sets */
 
-/* Elements merged between two looks at what can still be reached. */
+/* Steps of a merge between two looks at what can still be reached. */
 #define STRETCH 64
 
-/* Elements merged between two looks for interrupts. */
+/* Steps between two looks for interrupts. */
 #define INTERRUPT_STRETCHES (1 << 14)
 
 typedef struct SetSink
@@ -56,39 +56,101 @@ jaccard(size_t n_a, size_t n_b, size_t n_common)
 	return (double) n_common / (double) (n_a + n_b - n_common);
 }
 
+/* What is left of two ascending lists that are merged. */
+typedef struct Merge
+{
+	const uint64_t *a;
+	const uint64_t *a_end;
+	const uint64_t *b;
+	const uint64_t *b_end;
+} Merge;
+
+/* Return the most elements that both lists can have. */
+static inline size_t
+reachable(const Merge *merge)
+{
+	ptrdiff_t left_a = merge->a_end - merge->a;
+	ptrdiff_t left_b = merge->b_end - merge->b;
+
+	return (size_t) (left_a < left_b ? left_a : left_b);
+}
+
+/*
+ * Pass the smaller of the next elements, or both if they are equal: then return 1.
+ * No branch depends on the hashes, because none could be predicted.
+ */
+static inline size_t
+step(Merge *merge)
+{
+	uint64_t x = *merge->a;
+	uint64_t y = *merge->b;
+	size_t next_a = x <= y;
+	size_t next_b = y <= x;
+
+	merge->a += next_a;
+	merge->b += next_b;
+	return next_a & next_b;
+}
+
+/* Cut two sets at the middle element of the first. */
+static void
+cut_sets(const SimdupHashes *a, const SimdupHashes *b, Merge *low, Merge *high)
+{
+	const uint64_t *middle = a->hashes + a->n / 2;
+	const uint64_t *from = b->hashes;
+
+	for (size_t n = a->n > 0 ? b->n : 0; n > 0;)
+	{
+		size_t half = n / 2;
+
+		if (from[half] < *middle)
+		{
+			from += half + 1;
+			n -= half + 1;
+		}
+		else
+			n = half;
+	}
+	*low = (Merge){a->hashes, middle, b->hashes, from};
+	*high = (Merge){middle, a->hashes + a->n, from, b->hashes + b->n};
+}
+
 /*
  * Count the elements in both of two sets. Return false, in the middle, if they
- * cannot have min_resemblance.
+ * cannot have min_resemblance. Each step of a merge waits for the one before, so two
+ * merges take turns.
  */
 static bool
 count_common(const SimdupHashes *a, const SimdupHashes *b,
 			 double min_resemblance, size_t *n_common)
 {
 	size_t common = 0;
-	size_t i = 0;
-	size_t j = 0;
+	Merge low;
+	Merge high;
 
-	for (int stretches = 1; i < a->n && j < b->n; stretches++)
+	cut_sets(a, b, &low, &high);
+	for (int stretches = 1;; stretches++)
 	{
-		size_t left_a = a->n - i;
-		size_t left_b = b->n - j;
-		size_t left = left_a < left_b ? left_a : left_b;
-		size_t stop = left_a > STRETCH ? i + STRETCH : a->n;
+		size_t left_low = reachable(&low);
+		size_t left_high = reachable(&high);
+		size_t left = left_low + left_high;
+		bool both = left_low > 0 && left_high > 0;
+		Merge *one = left_low > 0 ? &low : &high;
 
 		if (jaccard(a->n, b->n, common + left) < min_resemblance)
 			return false;
+		if (left == 0)
+			break;
 		if (stretches % INTERRUPT_STRETCHES == 0)
 			simdup_check_interrupts();
-		/* no branch depends on the hashes, because none could be predicted */
-		while (i < stop && j < b->n)
-		{
-			uint64_t x = a->hashes[i];
-			uint64_t y = b->hashes[j];
-
-			common += x == y;
-			i += x <= y;
-			j += y <= x;
-		}
+		if (both)
+			left = left_low < left_high ? left_low : left_high;
+		if (left > STRETCH)
+			left = STRETCH;
+		for (; both && left > 0; left--)
+			common += step(&low) + step(&high);
+		for (; left > 0; left--)
+			common += step(one);
 	}
 	*n_common = common;
 	return true;

@@ -47,10 +47,32 @@ typedef struct SimdupSorted
 	/* these are not there for a helper */
 	const SimdupElement *elements;
 	uint32_t *positions; /* of the codes, in elements; in the set's scratch */
+	const uint64_t *indexes; /* not NULL: of the codes, in place of these two */
 } SimdupSorted;
+
+/* Return the element of a code. */
+static inline SimdupElement
+simdup_element_at(const SimdupSorted *set, uint32_t code)
+{
+	return set->indexes != NULL
+			   ? (SimdupElement){set->codes[code], set->indexes[code]}
+			   : set->elements[set->positions[code]];
+}
 
 /* Sort a set by a block's key. */
 extern void simdup_sort_by_key(const SimdupBallBlock *block, SimdupSorted *set);
+
+/*
+ * A join of more sets than fit in memory, in which each is sorted once by each
+ * block. Plan it by a sample that is as large as a set: false if other ways are
+ * better. Then, for each block, join the sets in pairs, and each with itself (b is
+ * NULL).
+ */
+extern bool simdup_plan_sorted(const SimdupPairJoin *join, SimdupPairSet sample,
+							   SimdupBallPlan *plan);
+extern void simdup_join_sorted(SimdupPairJoin *join, const SimdupBallPlan *plan,
+							   int block, SimdupSorted a,
+							   const SimdupSorted *b);
 
 /* A comparison of fingerprints, for a block. */
 typedef struct SimdupComparison

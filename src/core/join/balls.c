@@ -364,8 +364,8 @@ simdup_balls_report(void *balls, uint32_t a, uint32_t b)
 {
 	const SimdupBalls *work = balls;
 
-	work->join->sink(work->join->arg, work->a.elements[work->a.positions[a]],
-					 work->b.elements[work->b.positions[b]]);
+	work->join->sink(work->join->arg, simdup_element_at(&work->a, a),
+					 simdup_element_at(&work->b, b));
 }
 
 /* Return the bytes of a set's codes, and of the starts of its buckets. */
@@ -390,18 +390,27 @@ set_in(char *memory, uint32_t n)
 						  .starts = (uint32_t *) (codes + n + SIMDUP_COMPARED)};
 }
 
-/* Begin to take part in the task that this memory holds. */
+/* Begin to take part in a task, without sets. */
 static SimdupBalls *
-begin_work(JoinTask *task, SimdupPairJoin *join)
+begin_task(JoinTask *task, SimdupPairJoin *join)
 {
 	SimdupBalls *work = simdup_alloc0(sizeof(SimdupBalls));
-	char *sets = (char *) (task + 1);
 
 	work->task = task;
 	work->join = join;
 	work->comparison = (SimdupComparison){&task->plan, -1, task->max_distance,
 										  found_in_run, work};
 	work->comparer = &simdup_comparers[simdup_instructions()];
+	return work;
+}
+
+/* Begin to take part in the task that this memory holds. */
+static SimdupBalls *
+begin_work(JoinTask *task, SimdupPairJoin *join)
+{
+	SimdupBalls *work = begin_task(task, join);
+	char *sets = (char *) (task + 1);
+
 	work->a = set_in(sets, task->n[0]);
 	work->b =
 		task->cross ? set_in(sets + set_size(task, 0), task->n[1]) : work->a;
@@ -457,13 +466,11 @@ run(SimdupPairJoin *join, const JoinTask *task, SimdupPairSet a,
 	simdup_free(work);
 }
 
-/* Join by balls, or return false if the recursion is cheaper. */
+/* Plan a join by balls, or return false if the recursion is cheaper. */
 static bool
-join_by_balls(SimdupPairJoin *join, SimdupPairSet a, const SimdupPairSet *b)
+plan_join(const SimdupPairJoin *join, SimdupPairSet a, const SimdupPairSet *b,
+		  SimdupBallPlan *plan)
 {
-	JoinTask task = {.max_distance = join->max_distance,
-					 .cross = b != NULL,
-					 .n = {a.n, b != NULL ? b->n : 0}};
 	uint64_t varying;
 	double recursion_cost;
 
@@ -473,16 +480,44 @@ join_by_balls(SimdupPairJoin *join, SimdupPairSet a, const SimdupPairSet *b)
 	recursion_cost = simdup_recursion_cost(join, a, b, &varying);
 	if (recursion_cost < WORTH_PLANNING)
 		return false;
-	task.plan = simdup_plan_balls(join->max_distance, a, b, varying);
-	if (task.plan.cost >= recursion_cost)
-		return false;
-	run(join, &task, a, b != NULL ? *b : a);
-	return true;
+	*plan = simdup_plan_balls(join->max_distance, a, b, varying);
+	return plan->cost < recursion_cost;
 }
 
 void
 simdup_pair_join(SimdupPairJoin *join, SimdupPairSet a, const SimdupPairSet *b)
 {
-	if (!join_by_balls(join, a, b))
+	JoinTask task = {.max_distance = join->max_distance,
+					 .cross = b != NULL,
+					 .n = {a.n, b != NULL ? b->n : 0}};
+
+	if (plan_join(join, a, b, &task.plan))
+		run(join, &task, a, b != NULL ? *b : a);
+	else
 		simdup_join_by_recursion(join, a, b);
+}
+
+bool
+simdup_plan_sorted(const SimdupPairJoin *join, SimdupPairSet sample,
+				   SimdupBallPlan *plan)
+{
+	return plan_join(join, sample, NULL, plan) &&
+		   (join->helpers == NULL || plan->cost < WORTH_HELP);
+}
+
+void
+simdup_join_sorted(SimdupPairJoin *join, const SimdupBallPlan *plan, int block,
+				   SimdupSorted a, const SimdupSorted *b)
+{
+	JoinTask task = {.plan = *plan,
+					 .block = block,
+					 .max_distance = join->max_distance,
+					 .cross = b != NULL};
+	SimdupBalls *work = begin_task(&task, join);
+
+	work->a = a;
+	work->b = b != NULL ? *b : a;
+	for (uint32_t i = 0; i < simdup_balls_tiles(work); i++)
+		simdup_balls_join(work, i, simdup_balls_report, work);
+	simdup_free(work);
 }
