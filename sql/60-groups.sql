@@ -12,7 +12,7 @@ CREATE FUNCTION simdup_key_operators(relation regclass, column_name name, OUT ke
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION simdup_grouping_source(
   source regclass, max_distance integer, method text, min_resemblance float8, w integer, unit text,
-  OUT key text, OUT contents_of regtype
+  OUT key text, OUT contents_of regtype, OUT day_column text, OUT has_scope boolean, OUT statement text
 ) AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE;
 CREATE FUNCTION simdup_group_changes(
   source regclass, members regclass, decisions regclass, events regclass, max_distance integer, method text,
@@ -25,7 +25,7 @@ CREATE FUNCTION simdup_contradictions(
 COMMENT ON FUNCTION simdup_key_operators(regclass, name) IS
   'implementation of simdup_group: the type and the comparisons of keys, to stand in a statement';
 COMMENT ON FUNCTION simdup_grouping_source(regclass, integer, text, float8, integer, text) IS
-  'implementation of simdup_group: the key of a source that has the columns, and the type of contents';
+  'implementation of simdup_group: the columns of a source, checked, and the statement that reads it';
 COMMENT ON FUNCTION simdup_group_changes(regclass, regclass, regclass, regclass, integer, text, float8,
   integer, text, bigint) IS
   'implementation of simdup_regroup: the rows whose group changes';
