@@ -143,16 +143,17 @@ END $$;
 COMMENT ON FUNCTION simdup_grouping_settings(regclass, boolean) IS
   'implementation of simdup_regroup: the settings of a grouping, and its source';
 
--- Make the four tables in the named schema, or else in home.
-CREATE FUNCTION simdup_grouping_tables(
-  name text, home name, source regclass, max_distance integer, method text, min_resemblance float8, w integer,
-  unit text
+-- Make the four tables. The default of the schema is evaluated under the caller's path.
+CREATE FUNCTION simdup_group(
+  name text, source regclass, max_distance integer DEFAULT 8, method text DEFAULT 'leader',
+  min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4, unit text DEFAULT 'char',
+  schema name DEFAULT current_schema()
 ) RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict error
 DECLARE
   parts text[] := parse_ident(name);
   relation text := parts[cardinality(parts)];
-  place text := coalesce(parts[cardinality(parts) - 1], home);
+  place text := coalesce(parts[cardinality(parts) - 1], schema);
   key record;
   tables text[];
   revoked text;
@@ -214,20 +215,7 @@ BEGIN
     EXECUTE revoked;
   END IF;
 END $$;
-COMMENT ON FUNCTION
-  simdup_grouping_tables(text, name, regclass, integer, text, float8, integer, text) IS
-  'implementation of simdup_group: makes the four tables';
-
--- A body of SQL sees the caller's path.
-CREATE FUNCTION simdup_group(
-  name text, source regclass, max_distance integer DEFAULT 8, method text DEFAULT 'leader',
-  min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4, unit text DEFAULT 'char'
-) RETURNS void LANGUAGE sql
-BEGIN ATOMIC
-  SELECT simdup_grouping_tables(name, current_schema(), source, max_distance, method, min_resemblance, w,
-    unit);
-END;
-COMMENT ON FUNCTION simdup_group(text, regclass, integer, text, float8, integer, text) IS
+COMMENT ON FUNCTION simdup_group(text, regclass, integer, text, float8, integer, text, name) IS
   'creates a grouping of a table''s or a view''s rows: four empty tables, for simdup_regroup to fill';
 
 CREATE FUNCTION simdup_regroup(groups regclass, dry_run boolean DEFAULT false)

@@ -258,7 +258,7 @@ is(js('return document.querySelector(".pair input[value=false]").checked'), JSON
 like(js('return document.getElementById("kept").textContent'), qr/^1 of your answers/, 'and tells');
 $browser->click('#save-answers');
 my $script = decode_utf8($browser->downloaded('decisions.sql'));
-like($script, qr/^SELECT \* FROM public\.simdup_decide\('public\.petition_case', ARRAY\['\d+'\]::pg_catalog\.int4\[\], ARRAY\['\d+'\]::pg_catalog\.int4\[\], same => false, refresh => true\);$/m,
+like($script, qr/^SELECT \* FROM public\.simdup_decide\('public\.petition_case', ARRAY\['\d+'\]::integer\[\], ARRAY\['\d+'\]::integer\[\], same => false, refresh => true\);$/m,
 	'answers are saved as one call');
 sql($script);
 is(sql('SELECT count(*) FROM petition_case_decisions WHERE NOT same'), 1, 'which stores them');
