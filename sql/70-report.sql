@@ -52,10 +52,12 @@ BEGIN
         DETAIL = format('The value given is %s.', coalesce(max_groups::text, 'null'));
   END IF;
   IF groups IS NOT NULL THEN
-    SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, true) AS x;
-    SELECT x.max_distance, x.method, x.min_resemblance, x.w, x.unit
-    INTO STRICT max_distance, method, min_resemblance, w, unit
-    FROM @extschema@.simdup_grouping_settings(g.settings, false) AS x;
+    SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, true, false) AS x;
+    max_distance := g.max_distance;
+    method := g.method;
+    min_resemblance := g.min_resemblance;
+    w := g.w;
+    unit := g.unit;
     EXECUTE format($query$
       SELECT jsonb_build_object('all', count(*), 'kept', coalesce(
         jsonb_agg(jsonb_build_object('a', concat(d.a), 'b', concat(d.b), 'same', d.same,
