@@ -210,6 +210,8 @@ simdup_near_rows(PG_FUNCTION_ARGS)
 	Size n;
 	uint32 step;
 
+	if (PG_ARGISNULL(0))
+		elog(ERROR, "simdup_near_rows called without a source");
 	r.grouping = simdup_grouping_read(fcinfo, &options, true);
 	fingerprints = r.grouping.fingerprints;
 	n = r.grouping.rows->n;
@@ -235,13 +237,13 @@ simdup_near_rows(PG_FUNCTION_ARGS)
 		bool is_near =
 			fingerprint.n > 1 || simdup_get_bit(r.near, fingerprint.start);
 
-		CHECK_FOR_INTERRUPTS();
 		for (; i >= fingerprints->scope_starts[r.scope + 1]; r.scope++)
 			put_alone(&r);
 		for (uint32 j = 0; j < fingerprint.n; j++)
 		{
 			uint32 row = simdup_row_at(fingerprints, fingerprint.start + j);
 
+			CHECK_FOR_INTERRUPTS();
 			if (is_near || r.grouping.ids[row] != SIMDUP_NO_ID ||
 				(row + 1) % step == 0)
 				put_row(&r, row, &fingerprint, j + 1, 1);
