@@ -463,8 +463,8 @@ BEGIN ATOMIC
         'equal_sets', f.equal_sets, 'equal_rows', f.equal_rows, 'repeats', f.repeats, 'clusters', f.clusters,
         'cluster_rows', f.clusters + f.repeats, 'largest', f.largest)
         || CASE WHEN q.groups IS NULL THEN '{}' ELSE jsonb_build_object(
-          'without_case', (SELECT coalesce(sum(r.n), 0) FROM rows AS r WHERE r.part IS NOT NULL AND r.id IS NULL))
-          END,
+          'without_case', (
+            SELECT coalesce(sum(r.n), 0) FROM rows AS r WHERE r.part IS NOT NULL AND r.id IS NULL)) END,
       'sizes', z.sizes, 'distances', d.distances,
       'cases', jsonb_build_object('all', f.clusters, 'kept', k.kept),
       'rows', jsonb_build_object('all', f.clusters + f.repeats, 'kept', r.kept),

@@ -215,7 +215,8 @@ simdup_near_rows(PG_FUNCTION_ARGS)
 	r.grouping = simdup_grouping_read(fcinfo, &options, true);
 	fingerprints = r.grouping.fingerprints;
 	n = r.grouping.rows->n;
-	step = (uint32) ((n + SIMDUP_SAMPLE_SIZE - 1) / SIMDUP_SAMPLE_SIZE);
+	/* at least 1 */
+	step = (uint32) ((Max(n, 1) + SIMDUP_SAMPLE_SIZE - 1) / SIMDUP_SAMPLE_SIZE);
 	r.near = simdup_alloc0(n / 8 + 1);
 	r.alone = simdup_alloc((n + 1) * sizeof(SimdupEntry));
 	if (PG_ARGISNULL(1))

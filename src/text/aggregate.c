@@ -180,6 +180,7 @@ read_element(FunctionCallInfo fcinfo, AggregateRow *row)
 	return adds;
 }
 
+/* Like simdup_simhash_agg_accum, because each function fixes its reader. */
 PG_FUNCTION_INFO_V1(simdup_minhash64_agg_accum);
 Datum
 simdup_minhash64_agg_accum(PG_FUNCTION_ARGS)
