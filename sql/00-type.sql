@@ -160,14 +160,14 @@ COMMENT ON OPERATOR FAMILY simhash64_hash_ops USING hash IS 'equality of fingerp
 
 -- distance
 
-CREATE FUNCTION simdup_join_support(internal) RETURNS internal
+CREATE FUNCTION simdup_support(internal) RETURNS internal
   AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simdup_join_support(internal) IS
-  'planner support that loads the library, for joins by <~> and shingle_resemblance';
+COMMENT ON FUNCTION simdup_support(internal) IS
+  'planner support for simhash_within and simdup_resembles; loads the library for other joins'' functions';
 
 CREATE FUNCTION simhash_distance(a simhash64, b simhash64) RETURNS integer
   AS 'MODULE_PATHNAME', 'simdup_simhash_distance' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
-  SUPPORT simdup_join_support;
+  SUPPORT simdup_support;
 COMMENT ON FUNCTION simhash_distance(simhash64, simhash64) IS
   'Hamming distance: in how many bits, 0 to 64, two fingerprints differ; function form of <~>';
 

@@ -30,27 +30,6 @@ CREATE FUNCTION simhash_ball(center simhash64, radius integer) RETURNS simhash_b
 COMMENT ON FUNCTION simhash_ball(simhash64, integer) IS
   'the fingerprints within Hamming distance radius of center; SQLSTATE 22023 for a radius beyond 64';
 
-CREATE FUNCTION simhash_ball_eq(simhash_ball, simhash_ball) RETURNS boolean
-  AS 'MODULE_PATHNAME', 'simdup_simhash_ball_eq' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-CREATE FUNCTION simhash_ball_hash(simhash_ball) RETURNS integer
-  AS 'MODULE_PATHNAME', 'simdup_simhash_ball_hash' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-
-COMMENT ON FUNCTION simhash_ball_eq(simhash_ball, simhash_ball) IS 'implementation of = operator';
-COMMENT ON FUNCTION simhash_ball_hash(simhash_ball) IS 'hash';
-
-CREATE OPERATOR = (
-  LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_eq, COMMUTATOR = =,
-  RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
-);
-COMMENT ON OPERATOR = (simhash_ball, simhash_ball) IS 'same center and radius';
-
-CREATE OPERATOR CLASS simhash_ball_hash_ops
-DEFAULT FOR TYPE simhash_ball USING hash AS
-  OPERATOR 1 =,
-  FUNCTION 1 simhash_ball_hash(simhash_ball);
-COMMENT ON OPERATOR CLASS simhash_ball_hash_ops USING hash IS 'equality of balls';
-COMMENT ON OPERATOR FAMILY simhash_ball_hash_ops USING hash IS 'equality of balls';
-
 -- Membership. The functions are leakproof: every ball has a valid radius, so
 -- they raise no error. A comparison takes a few nanoseconds, and so does making
 -- a ball.
@@ -85,10 +64,6 @@ CREATE OPERATOR @> (
 );
 COMMENT ON OPERATOR <@ (simhash64, simhash_ball) IS 'fingerprint is within the radius of the center';
 COMMENT ON OPERATOR @> (simhash_ball, simhash64) IS 'fingerprint is within the radius of the center';
-
-CREATE FUNCTION simdup_support(internal) RETURNS internal
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simdup_support(internal) IS 'planner support for simhash_within and simdup_resembles';
 
 CREATE FUNCTION simhash_within(a simhash64, b simhash64, max_distance integer DEFAULT 8) RETURNS boolean
   AS 'MODULE_PATHNAME', 'simdup_simhash_within' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 0.1

@@ -18,16 +18,10 @@ CREATE FUNCTION simhash_agg_accum(internal, text) RETURNS internal
   AS 'MODULE_PATHNAME', 'simdup_simhash_agg_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION simhash_agg_accum(internal, text, float8) RETURNS internal
   AS 'MODULE_PATHNAME', 'simdup_simhash_agg_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION simhash_agg_remove(internal, text) RETURNS internal
-  AS 'MODULE_PATHNAME', 'simdup_simhash_agg_remove' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION simhash_agg_remove(internal, text, float8) RETURNS internal
-  AS 'MODULE_PATHNAME', 'simdup_simhash_agg_remove' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION simhash_agg_final(internal) RETURNS simhash64
   AS 'MODULE_PATHNAME', 'simdup_simhash_agg_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION simhash_varbit_accum(internal, varbit, bigint) RETURNS internal
   AS 'MODULE_PATHNAME', 'simdup_simhash_varbit_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION simhash_varbit_remove(internal, varbit, bigint) RETURNS internal
-  AS 'MODULE_PATHNAME', 'simdup_simhash_varbit_remove' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION simhash_varbit_final(internal) RETURNS varbit
   AS 'MODULE_PATHNAME', 'simdup_simhash_varbit_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION simdup_agg_combine(internal, internal) RETURNS internal
@@ -39,11 +33,8 @@ CREATE FUNCTION simdup_agg_deserialize(bytea, internal) RETURNS internal
 
 COMMENT ON FUNCTION simhash_agg_accum(internal, text) IS 'aggregate transition';
 COMMENT ON FUNCTION simhash_agg_accum(internal, text, float8) IS 'aggregate transition';
-COMMENT ON FUNCTION simhash_agg_remove(internal, text) IS 'aggregate inverse transition';
-COMMENT ON FUNCTION simhash_agg_remove(internal, text, float8) IS 'aggregate inverse transition';
 COMMENT ON FUNCTION simhash_agg_final(internal) IS 'aggregate result';
 COMMENT ON FUNCTION simhash_varbit_accum(internal, varbit, bigint) IS 'aggregate transition';
-COMMENT ON FUNCTION simhash_varbit_remove(internal, varbit, bigint) IS 'aggregate inverse transition';
 COMMENT ON FUNCTION simhash_varbit_final(internal) IS 'aggregate result';
 COMMENT ON FUNCTION simdup_agg_combine(internal, internal) IS 'aggregate combination of partial states';
 COMMENT ON FUNCTION simdup_agg_serialize(internal) IS 'aggregate state to bytes';
@@ -52,23 +43,17 @@ COMMENT ON FUNCTION simdup_agg_deserialize(bytea, internal) IS 'aggregate state 
 CREATE AGGREGATE simhash_agg(feature text) (
   SFUNC = simhash_agg_accum, STYPE = internal, SSPACE = 1100,
   FINALFUNC = simhash_agg_final, COMBINEFUNC = simdup_agg_combine,
-  SERIALFUNC = simdup_agg_serialize, DESERIALFUNC = simdup_agg_deserialize,
-  MSFUNC = simhash_agg_accum, MINVFUNC = simhash_agg_remove, MSTYPE = internal,
-  MSSPACE = 1100, MFINALFUNC = simhash_agg_final, PARALLEL = SAFE
+  SERIALFUNC = simdup_agg_serialize, DESERIALFUNC = simdup_agg_deserialize, PARALLEL = SAFE
 );
 CREATE AGGREGATE simhash_agg(feature text, weight float8) (
   SFUNC = simhash_agg_accum, STYPE = internal, SSPACE = 1100,
   FINALFUNC = simhash_agg_final, COMBINEFUNC = simdup_agg_combine,
-  SERIALFUNC = simdup_agg_serialize, DESERIALFUNC = simdup_agg_deserialize,
-  MSFUNC = simhash_agg_accum, MINVFUNC = simhash_agg_remove, MSTYPE = internal,
-  MSSPACE = 1100, MFINALFUNC = simhash_agg_final, PARALLEL = SAFE
+  SERIALFUNC = simdup_agg_serialize, DESERIALFUNC = simdup_agg_deserialize, PARALLEL = SAFE
 );
 CREATE AGGREGATE simhash_agg(hash varbit, weight bigint) (
   SFUNC = simhash_varbit_accum, STYPE = internal, SSPACE = 2200,
   FINALFUNC = simhash_varbit_final, COMBINEFUNC = simdup_agg_combine,
-  SERIALFUNC = simdup_agg_serialize, DESERIALFUNC = simdup_agg_deserialize,
-  MSFUNC = simhash_varbit_accum, MINVFUNC = simhash_varbit_remove, MSTYPE = internal,
-  MSSPACE = 2200, MFINALFUNC = simhash_varbit_final, PARALLEL = SAFE
+  SERIALFUNC = simdup_agg_serialize, DESERIALFUNC = simdup_agg_deserialize, PARALLEL = SAFE
 );
 
 COMMENT ON AGGREGATE simhash_agg(text) IS 'fingerprint of the features in the rows, each of weight 1';

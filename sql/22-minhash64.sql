@@ -12,10 +12,6 @@ CREATE FUNCTION minhash64(features text[]) RETURNS simhash64
   AS 'MODULE_PATHNAME', 'simdup_minhash64_features' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION minhash64(text[]) IS 'fingerprint of a set of features, taken as they are';
 
-CREATE FUNCTION minhash64(vector tsvector) RETURNS simhash64
-  AS 'MODULE_PATHNAME', 'simdup_minhash64_tsvector' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION minhash64(tsvector) IS 'fingerprint of the set of a tsvector''s lexemes';
-
 CREATE FUNCTION minhash64_row(content text, fields text[], field_bits integer DEFAULT 10, w integer DEFAULT 4,
   unit text DEFAULT 'char', min_features integer DEFAULT 0) RETURNS simhash64
   AS 'MODULE_PATHNAME', 'simdup_minhash64_row' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 500;

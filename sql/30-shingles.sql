@@ -13,7 +13,7 @@ COMMENT ON FUNCTION simdup_shingles(text, integer, text) IS
 CREATE FUNCTION shingle_resemblance(a text, b text, w integer DEFAULT 4, unit text DEFAULT 'char')
   RETURNS float8
   AS 'MODULE_PATHNAME', 'simdup_shingle_resemblance' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000
-  SUPPORT simdup_join_support;
+  SUPPORT simdup_support;
 COMMENT ON FUNCTION shingle_resemblance(text, text, integer, text) IS
   'shingles in both texts / shingles in either, exact, 0 to 1; NULL where a text has no shingle';
 

@@ -12,7 +12,7 @@ CREATE FUNCTION simdup_key_operators(relation regclass, column_name name, OUT ke
 AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION simdup_grouping_source(
   source regclass, max_distance integer, method text, min_resemblance float8, w integer, unit text,
-  OUT key text, OUT contents_of regtype
+  OUT key text, OUT contents_of regtype, OUT day_column text, OUT has_scope boolean, OUT statement text
 ) AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE;
 CREATE FUNCTION simdup_group_changes(
   source regclass, members regclass, decisions regclass, events regclass, max_distance integer, method text,
@@ -25,28 +25,31 @@ CREATE FUNCTION simdup_contradictions(
 COMMENT ON FUNCTION simdup_key_operators(regclass, name) IS
   'implementation of simdup_group: the type and the comparisons of keys, to stand in a statement';
 COMMENT ON FUNCTION simdup_grouping_source(regclass, integer, text, float8, integer, text) IS
-  'implementation of simdup_group: the key of a source that has the columns, and the type of contents';
+  'implementation of simdup_group: the columns of a source, checked, and the statement that reads it';
 COMMENT ON FUNCTION simdup_group_changes(regclass, regclass, regclass, regclass, integer, text, float8,
   integer, text, bigint) IS
   'implementation of simdup_regroup: the rows whose group changes';
 COMMENT ON FUNCTION simdup_contradictions(regclass, bigint, integer) IS
   'implementation of simdup_decide: decisions that contradict earlier ones, and what they contradict';
 
--- Return the tables of a grouping, and what statements about its keys need. The settings name a source,
--- and triggers run as the owner, those of a table with a foreign key perhaps, too. So where the owner is
--- needed, one role must own the four tables. Nobody else may write the settings, have a trigger, or refer
--- to the tables.
+-- Return the tables of a grouping, and what statements about its keys need. For the owner, return the
+-- settings, too, locked if there is to be a refresh. They name a source, and triggers run as the owner, those
+-- of a table with a foreign key perhaps, too. So one role must own the four tables. Nobody else may write the
+-- settings, have a trigger, or refer to the tables.
 CREATE FUNCTION simdup_grouping(
-  groups regclass, needs_owner boolean,
+  groups regclass, for_owner boolean, locked boolean,
   OUT members regclass, OUT decisions regclass, OUT events regclass, OUT settings regclass,
-  OUT keys_of text, OUT same_key text, OUT less_key text, OUT collation text, OUT ordering text
-) LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+  OUT keys_of text, OUT same_key text, OUT less_key text, OUT collation text, OUT ordering text,
+  OUT source regclass, OUT max_distance integer, OUT method text, OUT min_resemblance float8, OUT w integer,
+  OUT unit text, OUT next_id bigint, OUT next_refresh bigint
+) LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
 #variable_conflict error
 DECLARE
   tables regclass[];
   place record;
   missing text;
   wrong record;
+  name text;
 BEGIN
   SELECT c.relnamespace AS id, n.nspname AS schema, c.relname AS table INTO place
   FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
@@ -72,7 +75,7 @@ BEGIN
   settings := tables[4];
   SELECT o.* INTO STRICT keys_of, same_key, less_key, collation, ordering
   FROM @extschema@.simdup_key_operators(groups, 'key'::name) AS o;
-  IF NOT needs_owner THEN
+  IF NOT for_owner THEN
     RETURN;
   END IF;
 
@@ -111,19 +114,7 @@ BEGIN
     RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege',
       MESSAGE = wrong.message, DETAIL = wrong.detail, HINT = wrong.hint;
   END IF;
-END $$;
-COMMENT ON FUNCTION simdup_grouping(regclass, boolean) IS
-  'implementation of simdup_regroup: the tables of one, and its type of keys';
 
--- Return the settings of a grouping, locked if there is to be a refresh.
-CREATE FUNCTION simdup_grouping_settings(
-  settings regclass, locked boolean, OUT source regclass, OUT max_distance integer, OUT method text,
-  OUT min_resemblance float8, OUT w integer, OUT unit text, OUT next_id bigint, OUT next_refresh bigint
-) LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
-#variable_conflict error
-DECLARE
-  name text;
-BEGIN
   EXECUTE format('SELECT s.source, s.max_distance, s.method, s.min_resemblance, s.w, s.unit, s.next_id,'
     ' s.next_refresh FROM %s AS s', settings) || CASE WHEN locked THEN ' FOR UPDATE' ELSE '' END
   INTO name, max_distance, method, min_resemblance, w, unit, next_id, next_refresh;
@@ -140,19 +131,20 @@ BEGIN
         HINT = format('If it has another name now: UPDATE %s SET source = ''schema.name'';', settings);
   END IF;
 END $$;
-COMMENT ON FUNCTION simdup_grouping_settings(regclass, boolean) IS
-  'implementation of simdup_regroup: the settings of a grouping, and its source';
+COMMENT ON FUNCTION simdup_grouping(regclass, boolean, boolean) IS
+  'implementation of simdup_regroup: the tables of one, its type of keys, and its settings';
 
--- Make the four tables in the named schema, or else in home.
-CREATE FUNCTION simdup_grouping_tables(
-  name text, home name, source regclass, max_distance integer, method text, min_resemblance float8, w integer,
-  unit text
+-- Make the four tables. The default of the schema is evaluated under the caller's path.
+CREATE FUNCTION simdup_group(
+  name text, source regclass, max_distance integer DEFAULT 8, method text DEFAULT 'leader',
+  min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4, unit text DEFAULT 'char',
+  schema name DEFAULT current_schema()
 ) RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict error
 DECLARE
   parts text[] := parse_ident(name);
   relation text := parts[cardinality(parts)];
-  place text := coalesce(parts[cardinality(parts) - 1], home);
+  place text := coalesce(parts[cardinality(parts) - 1], schema);
   key record;
   tables text[];
   revoked text;
@@ -214,20 +206,7 @@ BEGIN
     EXECUTE revoked;
   END IF;
 END $$;
-COMMENT ON FUNCTION
-  simdup_grouping_tables(text, name, regclass, integer, text, float8, integer, text) IS
-  'implementation of simdup_group: makes the four tables';
-
--- A body of SQL sees the caller's path.
-CREATE FUNCTION simdup_group(
-  name text, source regclass, max_distance integer DEFAULT 8, method text DEFAULT 'leader',
-  min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4, unit text DEFAULT 'char'
-) RETURNS void LANGUAGE sql
-BEGIN ATOMIC
-  SELECT simdup_grouping_tables(name, current_schema(), source, max_distance, method, min_resemblance, w,
-    unit);
-END;
-COMMENT ON FUNCTION simdup_group(text, regclass, integer, text, float8, integer, text) IS
+COMMENT ON FUNCTION simdup_group(text, regclass, integer, text, float8, integer, text, name) IS
   'creates a grouping of a table''s or a view''s rows: four empty tables, for simdup_regroup to fill';
 
 CREATE FUNCTION simdup_regroup(groups regclass, dry_run boolean DEFAULT false)
@@ -237,20 +216,18 @@ SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres AS $
 #variable_conflict error
 DECLARE
   g record;
-  s record;
   n bigint;
   n_changed bigint;
   n_new bigint;
   n_settings bigint;
 BEGIN
-  SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, true) AS x;
   -- one refresh at a time; a dry run waits for nobody
-  SELECT x.* INTO STRICT s FROM @extschema@.simdup_grouping_settings(g.settings, dry_run IS NOT TRUE) AS x;
+  SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, true, dry_run IS NOT TRUE) AS x;
   IF dry_run THEN
     RETURN QUERY
     SELECT c.key, c.was, c.id
-    FROM @extschema@.simdup_group_changes(s.source, g.members, g.decisions, g.events, s.max_distance,
-      s.method, s.min_resemblance, s.w, s.unit, s.next_id) AS c;
+    FROM @extschema@.simdup_group_changes(g.source, g.members, g.decisions, g.events, g.max_distance,
+      g.method, g.min_resemblance, g.w, g.unit, g.next_id) AS c;
     RETURN;
   END IF;
   EXECUTE format($insert$
@@ -258,8 +235,8 @@ BEGIN
     SELECT $1, c.key::%s, c.was, c.id
     FROM %s.simdup_group_changes($2, $3, $4, $5, $6, $7, $8, $9, $10, $11) AS c $insert$,
     g.events, g.keys_of, '@extschema@')
-  USING s.next_refresh, s.source, g.members, g.decisions, g.events, s.max_distance, s.method,
-    s.min_resemblance, s.w, s.unit, s.next_id;
+  USING g.next_refresh, g.source, g.members, g.decisions, g.events, g.max_distance, g.method,
+    g.min_resemblance, g.w, g.unit, g.next_id;
   GET DIAGNOSTICS n = ROW_COUNT;
   IF n = 0 THEN
     RETURN;
@@ -270,18 +247,18 @@ BEGIN
     USING (SELECT e.key, e.id FROM %s AS e WHERE e.refresh = $1 AND e.was IS NOT NULL) AS e ON e.key %s m.key
     WHEN MATCHED AND e.id IS NULL THEN DELETE
     WHEN MATCHED THEN UPDATE SET id = e.id $merge$, g.members, g.events, g.same_key)
-  USING s.next_refresh;
+  USING g.next_refresh;
   GET DIAGNOSTICS n_changed = ROW_COUNT;
   -- new rows in the order of their keys, which a join would not keep
   EXECUTE format('INSERT INTO %s (key, id) SELECT e.key, e.id FROM %s AS e'
     ' WHERE e.refresh = $1 AND e.was IS NULL', g.members, g.events)
-  USING s.next_refresh;
+  USING g.next_refresh;
   GET DIAGNOSTICS n_new = ROW_COUNT;
   EXECUTE format($update$
     UPDATE %s SET next_refresh = next_refresh + 1,
       next_id = greatest(next_id, (SELECT max(e.id) + 1 FROM %s AS e WHERE e.refresh = $1)) $update$,
     g.settings, g.events)
-  USING s.next_refresh;
+  USING g.next_refresh;
   GET DIAGNOSTICS n_settings = ROW_COUNT;
   IF n_changed + n_new <> n OR n_settings <> 1 THEN
     RAISE EXCEPTION 'rows of grouping % were not written', groups
@@ -291,7 +268,7 @@ BEGIN
         HINT = 'A trigger or a rule may have kept them.';
   END IF;
   RETURN QUERY EXECUTE format('SELECT concat(e.key), e.was, e.id FROM %s AS e WHERE e.refresh = $1', g.events)
-  USING s.next_refresh;
+  USING g.next_refresh;
 END $$;
 COMMENT ON FUNCTION simdup_regroup(regclass, boolean) IS
   'refreshes a grouping; the rows whose group changes, keys as text, NULL for no group';
@@ -303,7 +280,7 @@ DECLARE
   g record;
   now_in bigint;
 BEGIN
-  SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, false) AS x;
+  SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, false, false) AS x;
   EXECUTE format('SELECT m.id FROM %s AS m WHERE m.id = $1 LIMIT 1', g.members) INTO now_in USING id;
   IF now_in IS NULL THEN
     -- its last rows left it in one refresh
@@ -327,7 +304,7 @@ DECLARE
   g record;
   n bigint;
 BEGIN
-  SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, false) AS x;
+  SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, false, false) AS x;
   EXECUTE format('LOCK TABLE %s, %s IN ACCESS EXCLUSIVE MODE', g.settings, g.decisions);
   EXECUTE format('SELECT count(*) FROM %s', g.decisions) INTO STRICT n;
   IF n > 0 AND with_decisions IS NOT TRUE THEN
@@ -362,7 +339,7 @@ BEGIN
   IF refresh IS NULL THEN
     RAISE EXCEPTION 'refresh must not be null' USING ERRCODE = 'null_value_not_allowed';
   END IF;
-  SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, refresh) AS x;
+  SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, refresh, false) AS x;
   members := g.members;
   decisions := g.decisions;
   keys_of := g.keys_of;

@@ -54,7 +54,6 @@ SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres AS $
 #variable_conflict error
 DECLARE
   g record;
-  s record;
   key record;
   c record;
   limit_of_texts float8;
@@ -65,13 +64,12 @@ BEGIN
       USING ERRCODE = 'invalid_parameter_value',
         DETAIL = format('The value given is %s.', coalesce(n::text, 'null'));
   END IF;
-  SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, true) AS x;
-  SELECT x.* INTO STRICT s FROM @extschema@.simdup_grouping_settings(g.settings, false) AS x;
+  SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, true, false) AS x;
   SELECT x.* INTO STRICT key
-  FROM @extschema@.simdup_grouping_source(s.source, s.max_distance, s.method, s.min_resemblance, s.w,
-    s.unit) AS x;
+  FROM @extschema@.simdup_grouping_source(g.source, g.max_distance, g.method, g.min_resemblance, g.w,
+    g.unit) AS x;
   -- with min_resemblance, texts decide at any distance
-  limit_of_texts := coalesce(s.min_resemblance, @extschema@.minhash64_resemblance(s.max_distance));
+  limit_of_texts := coalesce(g.min_resemblance, @extschema@.minhash64_resemblance(g.max_distance));
 
   -- decisions that a refresh passes over
   FOR c IN SELECT x.* FROM @extschema@.simdup_contradictions(g.decisions, 1::bigint, least(n, 1000)) AS x
@@ -92,21 +90,21 @@ BEGIN
   RETURN QUERY
   WITH chosen AS MATERIALIZED (
     SELECT p.*
-    FROM @extschema@.simdup_review_pairs(s.source, g.members, g.decisions, s.max_distance, s.method,
-      s.min_resemblance, n) WITH ORDINALITY AS p),
+    FROM @extschema@.simdup_review_pairs(g.source, g.members, g.decisions, g.max_distance, g.method,
+      g.min_resemblance, n) WITH ORDINALITY AS p),
   contents AS MATERIALIZED (
     SELECT q.*
-    FROM @extschema@.simdup_review_contents(s.source, key.key, g.keys_of, g.same_key, key.contents_of, (
+    FROM @extschema@.simdup_review_contents(g.source, key.key, g.keys_of, g.same_key, key.contents_of, (
       SELECT array_cat(array_agg(p.a), array_agg(p.b)) FROM chosen AS p)) AS q),
   compared AS (
     SELECT p.*, l.content AS content_a, r.content AS content_b,
       coalesce(@extschema@.minhash_bits_resemblance(l.sketch, r.sketch),
-        @extschema@.shingle_resemblance(l.content, r.content, s.w, s.unit)) AS resemblance
+        @extschema@.shingle_resemblance(l.content, r.content, g.w, g.unit)) AS resemblance
     FROM chosen AS p
       LEFT JOIN contents AS l ON l.key = p.a
       LEFT JOIN contents AS r ON r.key = p.b),
   shown AS (
-    SELECT p.*, abs(p.resemblance - limit_of_texts) AS away, abs(p.distance - s.max_distance) AS bits,
+    SELECT p.*, abs(p.resemblance - limit_of_texts) AS away, abs(p.distance - g.max_distance) AS bits,
       CASE
         WHEN p.resemblance IS NULL THEN p.moves
         WHEN p.id = p.other
@@ -117,18 +115,18 @@ BEGIN
     LIMIT n - n_passed)
   SELECT w.id, w.other, w.a, w.b,
     CASE
-      WHEN s.min_resemblance IS NULL THEN
+      WHEN g.min_resemblance IS NULL THEN
         concat('these two letters are ',
           CASE w.bits WHEN 0 THEN 'just' WHEN 1 THEN '1 bit' ELSE concat(w.bits, ' bits') END,
-          CASE WHEN w.distance > s.max_distance THEN ' beyond' ELSE ' within' END, ' the limit')
+          CASE WHEN w.distance > g.max_distance THEN ' beyond' ELSE ' within' END, ' the limit')
       WHEN w.resemblance IS NULL THEN 'one of these two letters has no text to compare'
       ELSE
         concat('these two letters share ', trim_scale(trunc((w.resemblance * 100)::numeric, 1)),
           ' % of their text, where the limit is ',
-          trim_scale(round((s.min_resemblance * 100)::numeric, 1)), ' %')
+          trim_scale(round((g.min_resemblance * 100)::numeric, 1)), ' %')
     END || CASE
-      WHEN (w.id = w.other) = CASE WHEN s.min_resemblance IS NULL THEN w.distance <= s.max_distance
-        ELSE coalesce(w.resemblance >= s.min_resemblance, false) END THEN ''
+      WHEN (w.id = w.other) = CASE WHEN g.min_resemblance IS NULL THEN w.distance <= g.max_distance
+        ELSE coalesce(w.resemblance >= g.min_resemblance, false) END THEN ''
       WHEN w.id = w.other THEN ', but are in one group'
       ELSE ', but are in two groups'
     END,

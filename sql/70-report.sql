@@ -3,62 +3,61 @@
 -- report: what a table holds, as data and as a page for a browser
 --
 
--- The columns of a source that a report needs beside its key, as expressions on s: its fingerprint, its
--- scope, the first date, and the further columns as texts.
-CREATE FUNCTION simdup_report_columns(
-  source regclass, key_column text, OUT fp text, OUT scope text, OUT day text, OUT further text,
-  OUT day_column text, OUT names jsonb
-) LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-#variable_conflict error
-BEGIN
-  SELECT
-    coalesce(min('s.fp') FILTER (WHERE a.name = 'fp'),
-      '@extschema@.minhash64(s.content::text, 4, ''char''::text, 0)'),
-    min('s.scope' || CASE WHEN a.has_order THEN '' ELSE '::text' END) FILTER (WHERE a.name = 'scope'),
-    (array_agg(format('s.%I', a.name) ORDER BY a.attnum) FILTER (WHERE a.travels AND a.is_date))[1],
-    coalesce(string_agg(CASE WHEN a.is_date THEN format('to_jsonb(s.%I)', a.name)
-      ELSE format('left(s.%I::text, 2000)', a.name) END, ', ' ORDER BY a.attnum)
-      FILTER (WHERE a.travels), ''),
-    (array_agg(a.name ORDER BY a.attnum) FILTER (WHERE a.travels AND a.is_date))[1],
-    coalesce(jsonb_agg(a.name ORDER BY a.attnum) FILTER (WHERE a.travels), '[]')
-  INTO STRICT fp, scope, day, further, day_column, names
-  FROM (
-    SELECT c.attname::text AS name, c.attnum,
-      quote_ident(c.attname) NOT IN (key_column, 'fp', 'content', 'scope') AS travels,
-      c.atttypid IN ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype) AS is_date,
-      c.atttypid NOT IN ('xid'::regtype, 'cid'::regtype) AS has_order
-    FROM pg_attribute AS c
-    WHERE c.attrelid = source AND c.attnum > 0 AND NOT c.attisdropped) AS a;
-END $$;
-COMMENT ON FUNCTION simdup_report_columns(regclass, text) IS
-  'implementation of simdup_report: the columns of a source, as a statement has them';
+CREATE FUNCTION simdup_near_rows(
+  source regclass, groups regclass, max_distance integer, method text, min_resemblance float8, w integer,
+  unit text, OUT place bigint, OUT key text, OUT fp simhash64, OUT part bigint, OUT scope text, OUT day date,
+  OUT id bigint, OUT first bigint, OUT size bigint, OUT same bigint, OUT nth bigint, OUT n_same bigint,
+  OUT n bigint
+) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 100000 ROWS 100000
+  SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1 SET DateStyle = ISO
+  SET IntervalStyle = postgres;
+CREATE FUNCTION simdup_report_chances(fps simhash64[]) RETURNS float8[]
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION simdup_report_differences(
+  a text, b text, OUT same boolean, OUT in_a text, OUT in_b text, OUT n_more bigint
+) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000 ROWS 100;
+CREATE FUNCTION simdup_report_file(n integer) RETURNS text
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION simdup_report_ascii(value text, html boolean) RETURNS text
+  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simdup_near_rows(regclass, regclass, integer, text, float8, integer, text) IS
+  'implementation of simdup_report: rows near others, of groups, and of a sample; of the others, how many';
+COMMENT ON FUNCTION simdup_report_chances(simhash64[]) IS
+  'implementation of simdup_report: the chances that two unrelated rows are within each distance';
+COMMENT ON FUNCTION simdup_report_differences(text, text) IS
+  'implementation of simdup_report: what two texts share and where they differ, in order';
+COMMENT ON FUNCTION simdup_report_file(integer) IS
+  'implementation of simdup_report_html: the template, the style sheet, the script and the texts of the page';
+COMMENT ON FUNCTION simdup_report_ascii(text, boolean) IS
+  'implementation of simdup_report_html: a text in ASCII, escaped for HTML or for JSON in a script element';
 
 -- Check what is asked, and complete it. A grouping has options of its own, and decisions.
 CREATE FUNCTION simdup_report_asked(
   INOUT source regclass, INOUT max_distance integer, INOUT method text, INOUT min_resemblance float8,
   INOUT w integer, INOUT unit text, INOUT max_groups integer, INOUT groups regclass,
   OUT started timestamptz, OUT key_column text, OUT has_content boolean, OUT has_scope boolean,
-  OUT day_column text, OUT names jsonb, OUT statement text, OUT grouped jsonb
+  OUT day_column text, OUT names name[], OUT statement text, OUT grouped jsonb
 ) LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict error
 DECLARE
   g record;
   s record;
-  c record;
 BEGIN
   started := clock_timestamp();
   IF source IS NULL THEN
     RETURN;
-  END IF;
-  IF max_groups IS NULL OR max_groups < 0 THEN
+  ELSIF max_groups IS NULL OR max_groups < 0 THEN
     RAISE EXCEPTION 'max_groups must be a number, and not negative'
       USING ERRCODE = 'invalid_parameter_value',
         DETAIL = format('The value given is %s.', coalesce(max_groups::text, 'null'));
   END IF;
   IF groups IS NOT NULL THEN
-    SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, true) AS x;
-    EXECUTE format('SELECT s.max_distance, s.method, s.min_resemblance, s.w, s.unit FROM %s AS s', g.settings)
-      INTO STRICT max_distance, method, min_resemblance, w, unit;
+    SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, true, false) AS x;
+    max_distance := g.max_distance;
+    method := g.method;
+    min_resemblance := g.min_resemblance;
+    w := g.w;
+    unit := g.unit;
     EXECUTE format($query$
       SELECT jsonb_build_object('all', count(*), 'kept', coalesce(
         jsonb_agg(jsonb_build_object('a', concat(d.a), 'b', concat(d.b), 'same', d.same,
@@ -66,7 +65,7 @@ BEGIN
           ORDER BY d.place) FILTER (WHERE d.place <= 5000), '[]'))
       FROM (SELECT *, row_number() OVER (ORDER BY at DESC, a, b) AS place FROM %s) AS d
       $query$, g.decisions)
-      INTO STRICT grouped;
+    INTO STRICT grouped;
     grouped := jsonb_build_object('members', groups::text, 'decisions', grouped, 'decide',
       jsonb_build_object('key_type', g.keys_of, 'decide', '@extschema@.simdup_decide',
         'table', g.decisions::text, 'less', g.less_key, 'collation', g.collation));
@@ -74,13 +73,17 @@ BEGIN
   SELECT x.* INTO STRICT s
   FROM @extschema@.simdup_grouping_source(source, max_distance, method,
     CASE WHEN groups IS NULL THEN min_resemblance END, w, unit) AS x;
-  SELECT x.* INTO STRICT c FROM @extschema@.simdup_report_columns(source, s.key) AS x;
   key_column := s.key;
   has_content := coalesce(s.contents_of <> 'varbit'::regtype, false);
-  has_scope := c.scope IS NOT NULL;
-  day_column := c.day_column;
-  names := c.names;
-  statement := format('SELECT s.%s, %s FROM %s AS s ORDER BY s.%1$s', s.key, c.fp, source);
+  has_scope := s.has_scope;
+  day_column := s.day_column;
+  statement := s.statement;
+  names := ARRAY(
+    SELECT a.attname
+    FROM pg_attribute AS a
+    WHERE a.attrelid = source AND a.attnum > 0 AND NOT a.attisdropped
+      AND quote_ident(a.attname) NOT IN (s.key, 'fp', 'content', 'scope')
+    ORDER BY a.attnum);
   IF groups IS NULL AND min_resemblance IS NOT NULL AND NOT has_content THEN
     RAISE EXCEPTION 'min_resemblance needs a column "content" of type text'
       USING ERRCODE = 'datatype_mismatch',
@@ -91,62 +94,29 @@ END $$;
 COMMENT ON FUNCTION simdup_report_asked(regclass, integer, text, float8, integer, text, integer, regclass) IS
   'implementation of simdup_report: the options, checked; those of a grouping where there is one';
 
--- The rows of a source by the order of their keys, with a number for each scope. Then rows without a key:
--- those of a grouping that the source lacks.
-CREATE FUNCTION simdup_report_read(source regclass, key_column text, by_content boolean, groups regclass)
-  RETURNS TABLE (key text, fp simhash64, content text, part bigint, scope text, day date, id bigint)
-  LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 1000000
-  SET search_path = pg_catalog, pg_temp SET enable_nestloop = on SET enable_mergejoin = on
-  SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres AS $$
-#variable_conflict error
-DECLARE
-  c record;
-  members text := '';
-BEGIN
-  SELECT x.* INTO STRICT c FROM @extschema@.simdup_report_columns(source, key_column) AS x;
-  IF groups IS NOT NULL THEN
-    SELECT format('FULL JOIN %s AS m ON m.key %s (s.key)::%s', x.members, x.same_key, x.keys_of)
-    INTO STRICT members FROM @extschema@.simdup_grouping(groups, true) AS x;
-  END IF;
-  RETURN QUERY EXECUTE format($query$
-    SELECT CASE WHEN s.is_there THEN concat(s.key) END, s.fp, s.content, s.part,
-      CASE WHEN s.scope IS NOT NULL THEN concat(s.scope) END, s.day, %s
-    FROM (
-      SELECT %s AS part, s.*
-      FROM (
-        SELECT true AS is_there, s.%s AS key, %s AS fp, %s AS content, %s AS scope, %s AS day
-        FROM %s AS s OFFSET 0) AS s) AS s %s
-    ORDER BY s.is_there, s.key
-    $query$,
-    CASE WHEN groups IS NULL THEN 'NULL::bigint' ELSE 'm.id' END,
-    CASE WHEN c.scope IS NULL THEN '1::bigint' ELSE 'dense_rank() OVER (ORDER BY s.scope)' END,
-    key_column, c.fp, CASE WHEN by_content THEN 's.content::text' ELSE 'NULL::text' END,
-    coalesce(c.scope, 'NULL::text'),
-    CASE WHEN c.day IS NULL THEN 'NULL::date' ELSE
-      format('CASE WHEN isfinite(%s) AND %1$s::date < date ''294277-01-01'' THEN %1$s::date END', c.day) END,
-    source, members);
-END $$;
-COMMENT ON FUNCTION simdup_report_read(regclass, text, boolean, regclass) IS
-  'implementation of simdup_report: the rows of a source, in order';
-
 -- Rows to show, by their keys: their texts, cut at 1 MB, and further columns. Of more than 4 MB for one
 -- rank, two rows at least.
 CREATE FUNCTION simdup_report_letters(
-  source regclass, key_column text, has_content boolean, ranks bigint[], places bigint[], keys text[]
+  source regclass, key_column text, has_content boolean, names name[], ranks bigint[], places bigint[],
+  keys text[]
 ) RETURNS TABLE (rank bigint, place bigint, content text, cut boolean, columns jsonb)
-LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 1000
-SET search_path = pg_catalog, pg_temp SET enable_nestloop = on SET enable_mergejoin = on AS $$
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 1000 SET search_path = pg_catalog, pg_temp
+SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres
+SET enable_nestloop = on SET enable_mergejoin = on AS $$
 #variable_conflict error
 DECLARE
   c record;
-  key_type text := (
-    SELECT format('%I.%I', n.nspname, t.typname)
-    FROM pg_attribute AS a
-      JOIN pg_type AS t ON t.oid = a.atttypid
-      JOIN pg_namespace AS n ON n.oid = t.typnamespace
-    WHERE a.attrelid = source AND quote_ident(a.attname) = key_column);
 BEGIN
-  SELECT x.* INTO STRICT c FROM @extschema@.simdup_report_columns(source, key_column) AS x;
+  SELECT
+    min(format('%I.%I', n.nspname, t.typname)) FILTER (WHERE quote_ident(a.attname) = key_column) AS key_type,
+    string_agg(CASE WHEN t.oid IN ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype)
+      THEN format('to_jsonb(s.%I)', a.attname) ELSE format('left(s.%I::text, 2000)', a.attname) END, ', '
+      ORDER BY a.attnum) FILTER (WHERE a.attname = ANY (names)) AS columns
+  INTO STRICT c
+  FROM pg_attribute AS a
+    JOIN pg_type AS t ON t.oid = a.atttypid
+    JOIN pg_namespace AS n ON n.oid = t.typnamespace
+  WHERE a.attrelid = source;
   RETURN QUERY EXECUTE format($query$
     SELECT l.rank, l.place, nullif(btrim(left(l.content, 1048576), E' \t\r\n'), ''),
       coalesce(octet_length(l.content) > octet_length(left(l.content, 1048576)), false), l.columns
@@ -160,34 +130,15 @@ BEGIN
       WINDOW before AS (PARTITION BY l.rank ORDER BY l.place)) AS l
     WHERE l.n <= 2 OR l.bytes < 4194304 OR l.content IS NULL
     $query$,
-    CASE WHEN has_content THEN 's.content::text' ELSE 'NULL::text' END, c.further, source, key_column,
-    key_type)
+    CASE WHEN has_content THEN 's.content::text' ELSE 'NULL::text' END, c.columns, source, key_column,
+    c.key_type)
   USING ranks, places, keys;
 END $$;
-COMMENT ON FUNCTION simdup_report_letters(regclass, text, boolean, bigint[], bigint[], text[]) IS
+COMMENT ON FUNCTION simdup_report_letters(regclass, text, boolean, name[], bigint[], bigint[], text[]) IS
   'implementation of simdup_report: the texts and further columns of rows to show';
 
-CREATE FUNCTION simdup_report_chances(fps simhash64[]) RETURNS float8[]
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simdup_report_chances(simhash64[]) IS
-  'implementation of simdup_report: the chances that two unrelated rows are within each distance';
-
--- A key, or the first part of a long one.
-CREATE FUNCTION simdup_report_key(key text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-  RETURN CASE WHEN length(key) > 200 THEN left(key, 200) || ' ...' ELSE key END;
-COMMENT ON FUNCTION simdup_report_key(text) IS
-  'implementation of simdup_report: a key, or the first part of a long one';
-
-CREATE FUNCTION simdup_report_differences(
-  a text, b text, OUT same boolean, OUT in_a text, OUT in_b text, OUT n_more bigint
-) RETURNS SETOF record
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000 ROWS 100;
-COMMENT ON FUNCTION simdup_report_differences(text, text) IS
-  'implementation of simdup_report: what two texts share and where they differ, in order';
-
--- The first n characters of a text, without a part of a word at their end.
-CREATE FUNCTION simdup_report_start(content text, n integer) RETURNS text
-  LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+-- The first n characters of a text, without a part of a word at their end. Not strict, to be inlined.
+CREATE FUNCTION simdup_report_start(content text, n integer) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
   RETURN CASE WHEN length(content) > n
     THEN regexp_replace(left(content, n), '\s+\S{0,20}$', '') || ' ...' ELSE content END;
 COMMENT ON FUNCTION simdup_report_start(text, integer) IS
@@ -236,68 +187,40 @@ CREATE FUNCTION simdup_report(
   min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4, unit text DEFAULT 'char',
   max_groups integer DEFAULT 200, groups regclass DEFAULT NULL
 ) RETURNS jsonb LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000000
-  SET jit = off SET enable_nestloop = off SET enable_mergejoin = off
+  SET jit = off SET work_mem = '64MB' SET enable_nestloop = off SET enable_mergejoin = off
 BEGIN ATOMIC
-  -- as much memory as other batches have
-  SELECT set_config('work_mem', greatest(pg_size_bytes(current_setting('work_mem')),
-    pg_size_bytes(current_setting('maintenance_work_mem'))) / 1024 || 'kB', true);
-
   WITH asked AS MATERIALIZED (
-    SELECT a.*, a.groups IS NULL AND a.min_resemblance IS NOT NULL AS by_content,
-      least(a.max_groups, 20000) AS n_shown
+    SELECT a.*, least(a.max_groups, 20000) AS n_shown
     FROM simdup_report_asked(source, max_distance, method, min_resemblance, w, unit, max_groups, groups) AS a
     WHERE source IS NOT NULL),
   rows AS MATERIALIZED (
-    SELECT r.*, r.fp IS NOT NULL AND (r.content IS NOT NULL OR NOT a.by_content) AS counts
+    SELECT r.*
     FROM asked AS a
-    CROSS JOIN LATERAL simdup_report_read(a.source, a.key_column, a.by_content, a.groups)
-      WITH ORDINALITY AS r (key, fp, content, part, scope, day, id, place)),
+    CROSS JOIN LATERAL simdup_near_rows(a.source, a.groups, a.max_distance, a.method,
+      CASE WHEN a.groups IS NULL THEN a.min_resemblance END, a.w, a.unit) AS r),
 
-  -- pairs of fingerprints: each counts for all pairs of their rows; other rows are alone
-  fingerprints AS MATERIALIZED (
-    SELECT r.fp, r.part, count(*) AS n, min(r.place) AS first FROM rows AS r WHERE r.counts GROUP BY 1, 2),
+  -- pairs of fingerprints: each counts for all pairs of their rows
   pairs AS MATERIALIZED (
-    SELECT a.fp <~> b.fp AS distance, a.first AS a, b.first AS b, a.fp AS fp_a, b.fp AS fp_b, a.part,
-      a.n * b.n AS n
-    FROM fingerprints AS a
-    JOIN fingerprints AS b ON b.part = a.part AND a.first < b.first
+    SELECT a.fp <~> b.fp AS distance, a.place AS a, b.place AS b, a.n_same * b.n_same AS n
+    FROM rows AS a
+    JOIN rows AS b ON b.part = a.part AND a.place < b.place AND a.nth = 1 AND b.nth = 1
       AND simhash_within(a.fp, b.fp, (SELECT q.max_distance FROM asked AS q))
     UNION ALL
-    SELECT 0, f.first, f.first, f.fp, f.fp, f.part, f.n * (f.n - 1) / 2 FROM fingerprints AS f WHERE f.n > 1),
-  near AS MATERIALIZED (
-    SELECT r.*, p.first AS same, row_number() OVER (PARTITION BY p.first ORDER BY r.place) AS nth
-    FROM (
-      SELECT p.a, p.fp_a, p.part FROM pairs AS p
-      UNION SELECT p.b, p.fp_b, p.part FROM pairs AS p) AS p (first, fp, part)
-    JOIN rows AS r ON r.counts AND r.fp = p.fp AND r.part = p.part),
+    SELECT 0, r.place, r.place, r.n_same * (r.n_same - 1) / 2
+    FROM rows AS r
+    WHERE r.nth = 1 AND r.n_same > 1),
 
-  -- cases
-  clusters AS MATERIALIZED (
-    SELECT n.place, n.key, n.fp, n.part, n.scope, n.day, n.id, simdup_cluster(n.place, n.fp, a.max_distance,
-      a.method) OVER (PARTITION BY n.part ORDER BY n.place) AS first
-    FROM asked AS a CROSS JOIN near AS n
-    WHERE a.groups IS NULL AND NOT a.by_content
-    UNION ALL
-    SELECT n.place, n.key, n.fp, n.part, n.scope, n.day, n.id, simdup_cluster(n.place, n.fp, n.content,
-      a.max_distance, a.min_resemblance, a.method, a.w, a.unit) OVER (PARTITION BY n.part ORDER BY n.place)
-    FROM asked AS a CROSS JOIN near AS n
-    WHERE a.by_content
-    UNION ALL
-    SELECT r.place, r.key, r.fp, r.part, r.scope, r.day, r.id, min(r.place) OVER (PARTITION BY r.id)
-    FROM asked AS a CROSS JOIN rows AS r
-    WHERE a.groups IS NOT NULL AND r.counts AND r.id IS NOT NULL),
-  sizes AS MATERIALIZED (
-    SELECT c.*, row_number() OVER larger AS rank, sum(c.size) OVER larger - c.size AS n_before
-    FROM (SELECT c.first, count(*) AS size FROM clusters AS c GROUP BY c.first HAVING count(*) > 1) AS c
-    WINDOW larger AS (ORDER BY c.size DESC, c.first)),
+  -- cases, the largest first, and the rows of those that are shown or listed
   firsts AS MATERIALIZED (
-    SELECT s.rank, s.size, s.n_before, coalesce(c.id, s.rank) AS case_id, c.*
-    FROM sizes AS s JOIN clusters AS c ON c.place = s.first),
+    SELECT r.*, row_number() OVER larger AS rank, coalesce(r.id, row_number() OVER larger) AS case_id,
+      sum(r.size) OVER larger - r.size AS n_before
+    FROM rows AS r
+    WHERE r.place = r.first AND r.size > 1
+    WINDOW larger AS (ORDER BY r.size DESC, r.place)),
   members AS MATERIALIZED (
-    -- of the cases that are shown or listed
-    SELECT f.rank, f.case_id, f.rank <= a.n_shown AS is_shown, c.place, c.key, c.day,
-      f.fp <~> c.fp AS distance, row_number() OVER (PARTITION BY f.rank ORDER BY c.place) AS n
-    FROM asked AS a CROSS JOIN firsts AS f JOIN clusters AS c ON c.first = f.first
+    SELECT f.rank, f.case_id, f.rank <= a.n_shown AS is_shown, r.place, r.key, r.day,
+      f.fp <~> r.fp AS distance, row_number() OVER (PARTITION BY f.rank ORDER BY r.place) AS n
+    FROM asked AS a CROSS JOIN firsts AS f JOIN rows AS r ON r.first = f.place
     WHERE f.rank <= a.n_shown OR f.n_before < 50000),
 
   -- the nearest pairs, and five at each distance: any are fine that are always the same
@@ -320,8 +243,8 @@ BEGIN ATOMIC
       row_number() OVER (PARTITION BY p.nth IS NULL
         ORDER BY p.distance, p.nth, least(a.place, b.place), greatest(a.place, b.place)) AS place
     FROM wanted AS p
-    JOIN near AS a ON a.same = p.a AND a.nth <= CASE WHEN p.nth IS NULL THEN 142 ELSE 1 END
-    JOIN near AS b ON b.same = p.b AND (p.a < p.b OR a.place < b.place)
+    JOIN rows AS a ON a.same = p.a AND a.nth <= CASE WHEN p.nth IS NULL THEN 142 ELSE 1 END
+    JOIN rows AS b ON b.same = p.b AND (p.a < p.b OR a.place < b.place)
       AND b.nth <= CASE WHEN p.nth IS NULL THEN 142 WHEN p.a < p.b THEN 1 ELSE 2 END),
 
   -- what letters share, and what each adds
@@ -337,7 +260,8 @@ BEGIN ATOMIC
         FROM shown_pairs AS p CROSS JOIN LATERAL (VALUES (p.place_a, p.a), (p.place_b, p.b)) AS v (place, key)
         WHERE p.nth IS NOT NULL) AS s) AS s
     CROSS JOIN LATERAL
-      simdup_report_letters(a.source, a.key_column, a.has_content, s.ranks, s.places, s.keys) AS t),
+      simdup_report_letters(a.source, a.key_column, a.has_content, a.names, s.ranks, s.places,
+        s.keys) AS t),
   letters AS MATERIALIZED (
     SELECT m.rank, m.key, m.n, m.distance, t.content, t.cut, t.columns
     FROM texts AS t JOIN members AS m ON m.rank = t.rank AND m.place = t.place),
@@ -370,7 +294,8 @@ BEGIN ATOMIC
   described AS (
     SELECT r.rank, count(*) FILTER (WHERE r.adds IS NULL AND r.content IS NOT NULL) AS add_nothing,
       jsonb_agg(jsonb_build_object(
-          'key', simdup_report_key(r.key), 'distance', r.distance, 'decided', d.same, 'columns', r.columns,
+          'key', simdup_report_start(r.key, 200), 'distance', r.distance, 'decided', d.same,
+          'columns', r.columns,
           'resemblance', round(shingle_resemblance(r.content, r.first_content, q.w, q.unit)::numeric, 4),
           'no_text', r.content IS NULL, 'cut', r.cut, 'adds', simdup_report_start(r.adds, 500),
           'lacks', CASE WHEN NOT r.cut
@@ -383,7 +308,7 @@ BEGIN ATOMIC
     GROUP BY r.rank),
   cases AS (
     SELECT f.rank, jsonb_build_object('id', f.case_id, 'size', f.size, 'outside', coalesce(o.n, 0),
-        'reach', m.reach, 'first', simdup_report_key(f.key), 'start', coalesce(s.start, ''),
+        'reach', m.reach, 'first', simdup_report_start(f.key, 200), 'start', coalesce(s.start, ''),
         'differs', simdup_report_start(simdup_own_text(s.content, coalesce(s.earlier, s.later)), 90),
         'common', simdup_report_start(c.common, 2000), 'compared', c.compared,
         'add_nothing', d.add_nothing, 'members', d.members)
@@ -400,7 +325,7 @@ BEGIN ATOMIC
     JOIN commons AS c ON c.rank = f.rank
     JOIN starts AS s ON s.rank = f.rank
     JOIN described AS d ON d.rank = f.rank
-    LEFT JOIN (SELECT r.id, count(*) AS n FROM rows AS r WHERE r.key IS NULL GROUP BY 1) AS o ON o.id = f.id),
+    LEFT JOIN (SELECT r.id, count(*) AS n FROM rows AS r WHERE r.n = 0 GROUP BY 1) AS o ON o.id = f.id),
   kept_cases AS (
     SELECT coalesce(jsonb_agg(c.data ORDER BY c.rank), '[]') AS kept
     FROM (
@@ -413,15 +338,14 @@ BEGIN ATOMIC
 
   -- lists
   kept_rows AS (
-    SELECT coalesce(jsonb_agg(
-      CASE WHEN l.content_bytes <= 500000 AND l.content IS NOT NULL
-        THEN l.data || jsonb_build_array(l.content) ELSE l.data END ORDER BY l.rank, l.n), '[]') AS kept
+    SELECT coalesce(jsonb_agg(jsonb_build_array(l.case_id, l.key, l.distance)
+      || CASE WHEN l.content_bytes <= 500000 AND l.content IS NOT NULL
+        THEN jsonb_build_array(l.content) ELSE '[]' END ORDER BY l.rank, l.n), '[]') AS kept
     FROM (
-      SELECT l.*, sum(l.size) OVER before AS bytes,
+      SELECT l.*, sum(octet_length(l.key) + 15) OVER before AS bytes,
         sum(2.5 * octet_length(l.content) - 1.5 * length(l.content)) OVER before AS content_bytes
       FROM (
-        SELECT m.rank, m.n, jsonb_build_array(m.case_id, simdup_report_key(m.key), m.distance) AS data,
-          octet_length(simdup_report_key(m.key)) + 15 AS size,
+        SELECT m.rank, m.n, m.case_id, m.distance, simdup_report_start(m.key, 200) AS key,
           CASE WHEN q.has_content AND t.rank IS NOT NULL
             THEN coalesce(simdup_report_start(t.content, 5000), '') END AS content
         FROM asked AS q
@@ -438,9 +362,9 @@ BEGIN ATOMIC
       WHERE p.nth IS NULL AND p.place <= 10000) AS p
     WHERE p.bytes <= 200000),
   examples AS (
-    SELECT coalesce(jsonb_agg(jsonb_build_object('a', simdup_report_key(p.a), 'b', simdup_report_key(p.b),
-        'distance', p.distance, 'decided', d.same,
-        'same_text', a.content = b.content AND NOT (a.cut OR b.cut),
+    SELECT coalesce(jsonb_agg(jsonb_build_object(
+        'a', simdup_report_start(p.a, 200), 'b', simdup_report_start(p.b, 200), 'distance', p.distance,
+        'decided', d.same, 'same_text', a.content = b.content AND NOT (a.cut OR b.cut),
         'resemblance', round(shingle_resemblance(a.content, b.content, q.w, q.unit)::numeric, 4),
         'numbers_a', simdup_report_start(simdup_own_numbers(a.content, b.content), 240),
         'numbers_b', simdup_report_start(simdup_own_numbers(b.content, a.content), 240),
@@ -462,39 +386,37 @@ BEGIN ATOMIC
 
   -- figures
   scopes AS MATERIALIZED (
-    SELECT r.*, f.*, row_number() OVER (ORDER BY r.counted DESC, r.first) AS rank
+    SELECT r.*, coalesce(f.clusters, 0) AS clusters, coalesce(f.repeats, 0) AS repeats,
+      coalesce(f.largest, 0) AS largest, row_number() OVER (ORDER BY r.counted DESC, r.first) AS rank
     FROM (
-      SELECT f.part, sum(f.n) AS counted, min(f.first) AS first, count(*) AS n_distinct,
-        count(*) FILTER (WHERE f.n > 1) AS equal_sets, sum(f.n) FILTER (WHERE f.n > 1) AS equal_rows
-      FROM fingerprints AS f
-      GROUP BY f.part) AS r
+      SELECT r.part, min(r.scope) AS scope, min(r.place) AS first, sum(r.n) AS counted,
+        sum(r.n) FILTER (WHERE r.nth = 1) AS n_distinct,
+        count(*) FILTER (WHERE r.nth = 1 AND r.n_same > 1) AS equal_sets,
+        count(*) FILTER (WHERE r.n_same > 1) AS equal_rows
+      FROM rows AS r
+      WHERE r.part IS NOT NULL
+      GROUP BY r.part) AS r
     LEFT JOIN (
       SELECT f.part AS of, count(*) AS clusters, sum(f.size - 1) AS repeats, max(f.size) AS largest
       FROM firsts AS f
       GROUP BY f.part) AS f ON f.of = r.part),
-  kept_scopes AS (
-    SELECT count(*) AS n, jsonb_agg(jsonb_build_object('scope', r.scope, 'rows', s.counted,
-        'repeats', coalesce(s.repeats, 0), 'clusters', coalesce(s.clusters, 0),
-        'largest', coalesce(s.largest, 0)) ORDER BY s.rank) FILTER (WHERE s.rank <= 100) AS kept
-    FROM asked AS q CROSS JOIN scopes AS s JOIN rows AS r ON r.place = s.first
-    WHERE q.has_scope),
   figures AS MATERIALIZED (
-    SELECT n.n, s.*
-    FROM (SELECT count(r.key) AS n FROM rows AS r) AS n
-    CROSS JOIN (
-      SELECT coalesce(sum(s.counted), 0) AS counted, coalesce(sum(s.n_distinct), 0) AS n_distinct,
-        coalesce(sum(s.equal_sets), 0) AS equal_sets, coalesce(sum(s.equal_rows), 0) AS equal_rows,
-        coalesce(sum(s.clusters), 0) AS clusters, coalesce(sum(s.repeats), 0) AS repeats,
-        coalesce(max(s.largest), least(sum(s.counted), 1), 0) AS largest,
-        coalesce(sum(s.counted * (s.counted - 1) / 2), 0) AS n_pairs
-      FROM scopes AS s) AS s),
+    SELECT (SELECT sum(r.n) FROM rows AS r) AS n, count(*) AS n_scopes,
+      coalesce(sum(s.counted), 0) AS counted, coalesce(sum(s.n_distinct), 0) AS n_distinct,
+      coalesce(sum(s.equal_sets), 0) AS equal_sets, coalesce(sum(s.equal_rows), 0) AS equal_rows,
+      coalesce(sum(s.clusters), 0) AS clusters, coalesce(sum(s.repeats), 0) AS repeats,
+      coalesce(greatest(max(s.largest), least(sum(s.counted), 1)), 0) AS largest,
+      coalesce(sum(s.counted * (s.counted - 1) / 2), 0) AS n_pairs,
+      jsonb_agg(jsonb_build_object('scope', s.scope, 'rows', s.counted, 'repeats', s.repeats,
+        'clusters', s.clusters, 'largest', s.largest) ORDER BY s.rank) FILTER (WHERE s.rank <= 100) AS kept
+    FROM scopes AS s),
   sizes_to AS (
     SELECT coalesce(jsonb_agg(jsonb_build_object('from', s.most / 2 + 1, 'to', s.most, 'clusters', s.n)
       ORDER BY s.most), '[]') AS sizes
     FROM (
       -- the next power of two
       SELECT 1::bigint << length(ltrim((s.size - 1)::bit(40)::text, '0')) AS most, sum(s.n) AS n
-      FROM (SELECT s.size, count(*) AS n FROM sizes AS s GROUP BY s.size) AS s
+      FROM (SELECT f.size, count(*) AS n FROM firsts AS f GROUP BY f.size) AS s
       GROUP BY 1) AS s),
   distances AS (
     SELECT coalesce(sum(d.n), 0) AS n, jsonb_agg(jsonb_build_object('distance', d.distance, 'pairs', d.n,
@@ -507,36 +429,30 @@ BEGIN ATOMIC
       CROSS JOIN figures AS f
       CROSS JOIN (
         SELECT simdup_report_chances(coalesce(array_agg(r.fp ORDER BY r.place), '{}')) AS chances
-        FROM rows AS r CROSS JOIN figures AS f
-        WHERE r.counts AND r.place % ((f.n::bigint + 4095) / 4096) = 0) AS c
+        FROM rows AS r
+        WHERE r.fp IS NOT NULL
+          AND r.place % (SELECT (f.counted::bigint + 4095) / 4096 FROM figures AS f) = 0) AS c
       CROSS JOIN LATERAL generate_series(0, q.max_distance) AS k (distance)
       LEFT JOIN (SELECT p.distance, sum(p.n) AS n FROM pairs AS p GROUP BY 1) AS p
         ON p.distance = k.distance) AS d),
-  days AS (
-    SELECT d.day, sum(d.n) AS n, sum(d.repeats) AS repeats,
-      CASE WHEN max(d.day) OVER () - min(d.day) OVER () < 182 THEN 'week' ELSE 'month' END AS unit
-    FROM (
-      SELECT r.day, count(*) AS n, 0 AS repeats
-      FROM asked AS q CROSS JOIN rows AS r
-      WHERE q.day_column IS NOT NULL AND r.counts AND r.day IS NOT NULL
-      GROUP BY r.day
-      UNION ALL
-      SELECT c.day, 0, count(*) FROM clusters AS c
-      WHERE c.first < c.place AND c.day IS NOT NULL GROUP BY c.day) AS d
-    GROUP BY d.day),
   periods AS (
-    SELECT jsonb_build_object('column', q.day_column, 'unit', min(p.unit), 'counts', jsonb_agg(
-      jsonb_build_object('from', p.first_day, 'rows', p.n, 'repeats', p.repeats)
-      ORDER BY p.first_day)) AS periods
+    SELECT jsonb_build_object('column', min(q.day_column), 'unit', min(p.unit), 'counts', jsonb_agg(
+      jsonb_build_object('from', p.first_day, 'rows', p.n, 'repeats', p.repeats) ORDER BY p.first_day))
+      AS periods
     FROM asked AS q
     CROSS JOIN (
       -- no timestamp is as early as the first days of the first month
       SELECT d.unit, CASE WHEN d.day < '4714-12-01 BC' THEN '4714-11-24 BC'
           ELSE date_trunc(d.unit, d.day::timestamp)::date END AS first_day,
         sum(d.n) AS n, sum(d.repeats) AS repeats
-      FROM days AS d
+      FROM (
+        SELECT r.day, sum(r.n) AS n, count(*) FILTER (WHERE r.first < r.place) AS repeats,
+          CASE WHEN max(r.day) OVER () - min(r.day) OVER () < 182 THEN 'week' ELSE 'month' END AS unit
+        FROM rows AS r
+        WHERE r.day IS NOT NULL
+        GROUP BY r.day) AS d
       GROUP BY 1, 2) AS p
-    GROUP BY q.day_column)
+    HAVING count(*) > 0)
 
   SELECT jsonb_build_object('version', 1,
       'settings', jsonb_build_object('query', q.statement, 'max_distance', q.max_distance, 'method', q.method,
@@ -547,80 +463,57 @@ BEGIN ATOMIC
         'equal_sets', f.equal_sets, 'equal_rows', f.equal_rows, 'repeats', f.repeats, 'clusters', f.clusters,
         'cluster_rows', f.clusters + f.repeats, 'largest', f.largest)
         || CASE WHEN q.groups IS NULL THEN '{}' ELSE jsonb_build_object(
-          'without_case', f.counted - (SELECT count(*) FROM clusters AS c)) END,
+          'without_case', (
+            SELECT coalesce(sum(r.n), 0) FROM rows AS r WHERE r.part IS NOT NULL AND r.id IS NULL)) END,
       'sizes', z.sizes, 'distances', d.distances,
       'cases', jsonb_build_object('all', f.clusters, 'kept', k.kept),
       'rows', jsonb_build_object('all', f.clusters + f.repeats, 'kept', r.kept),
       'pairs', jsonb_build_object('all', d.n, 'kept', p.kept),
       'examples', e.examples)
     || coalesce((SELECT jsonb_build_object('periods', t.periods) FROM periods AS t), '{}')
-    || CASE WHEN q.has_scope AND s.n > 0
-      THEN jsonb_build_object('scopes', jsonb_build_object('all', s.n, 'kept', s.kept)) ELSE '{}' END
+    || CASE WHEN q.has_scope AND f.n_scopes > 0
+      THEN jsonb_build_object('scopes', jsonb_build_object('all', f.n_scopes, 'kept', f.kept)) ELSE '{}' END
     || CASE WHEN q.groups IS NULL THEN '{}' ELSE
       jsonb_build_object('questions', u.questions) || (q.grouped - 'members') END
     || jsonb_build_object('made', jsonb_build_object(
       'at', to_char(q.started AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
       'seconds', round(extract(epoch FROM clock_timestamp() - q.started), 3),
       'postgresql', current_setting('server_version'), 'simdup', x.extversion))
-  FROM asked AS q, figures AS f, sizes_to AS z, distances AS d, kept_scopes AS s, kept_cases AS k,
-    kept_rows AS r, kept_pairs AS p, examples AS e, questions AS u, pg_extension AS x
+  FROM asked AS q, figures AS f, sizes_to AS z, distances AS d, kept_cases AS k, kept_rows AS r,
+    kept_pairs AS p, examples AS e, questions AS u, pg_extension AS x
   WHERE x.extname = 'simdup';
 END;
 COMMENT ON FUNCTION simdup_report(regclass, integer, text, float8, integer, text, integer, regclass) IS
   'a table''s duplicates as data: counts, cases with what each letter adds, pairs, decisions, settings';
 
--- The page's files, from 0: template, style sheet, script, texts.
-CREATE FUNCTION simdup_report_file(n integer) RETURNS text
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simdup_report_file(integer) IS
-  'implementation of simdup_report_html: the template, the style sheet, the script and the texts of the page';
-
-CREATE FUNCTION simdup_report_ascii(value text, html boolean) RETURNS text
-  AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simdup_report_ascii(text, boolean) IS
-  'implementation of simdup_report_html: a text in ASCII, escaped for HTML or for JSON in a script element';
-
--- A text of the page as HTML.
-CREATE FUNCTION simdup_report_text(texts text, key text, lang text, translations jsonb) RETURNS text
-  LANGUAGE sql IMMUTABLE PARALLEL SAFE
-  RETURN coalesce(simdup_report_ascii(translations ->> key, true),
-    -- what is not ASCII is "\u1234" in the file
-    regexp_replace(simdup_report_ascii((regexp_match(texts, format('"%s": \["(.*?)", "(.*?)"\]', key)))[
-      CASE WHEN lang ~* '^zh(-|$)' THEN 2 ELSE 1 END], true), '\\u([0-9a-f]{4})', '&#x\1;', 'g'));
-COMMENT ON FUNCTION simdup_report_text(text, text, text, jsonb) IS
-  'implementation of simdup_report_html: a text of the page as HTML';
-
--- The texts of the page, in which a row is a letter, with another noun. Their keys stay.
-CREATE FUNCTION simdup_report_named(texts text, noun text) RETURNS text
-  LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
-  WITH one AS (
-    SELECT replace(simdup_report_ascii(substr(j::text, 2, length(j::text) - 2), false), '\', '\\') AS one
-    FROM to_json(noun) AS j),
-  words AS (
-    SELECT o.one, CASE WHEN o.one ~ '[^aeiou]y$' THEN left(o.one, -1) || 'ies'
-      WHEN o.one ~ '(s|x|z|ch|sh)$' THEN o.one || 'es' ELSE o.one || 's' END AS many
-    FROM one AS o)
-  SELECT coalesce(regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(texts,
-      '\mletters\M(?!":)', w.many, 'g'), '\mLetters\M', upper(left(w.many, 1)) || substr(w.many, 2), 'g'),
-      '\mletter\M', w.one, 'g'), '\\u5c01', '\\u4efd', 'g'),
-      '\\u4fe1(\\u4ef6)?', w.one, 'g'), texts)
-  FROM words AS w;
-END;
-COMMENT ON FUNCTION simdup_report_named(text, text) IS
-  'implementation of simdup_report_html: the texts of a page with another noun than letter';
-
--- Check what a page is made with, and return the same.
-CREATE FUNCTION simdup_report_page(report jsonb, title text, row_url text, before jsonb, lang text,
-  translations jsonb, texts text)
-  RETURNS jsonb LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+-- Check what a page is made with, and put it together. Its texts call a row a letter, or what noun says;
+-- their keys stay. The names between two signs @ of the template stand for values.
+CREATE FUNCTION simdup_report_html(
+  report jsonb, title text, row_url text DEFAULT NULL, before jsonb DEFAULT NULL, lang text DEFAULT 'en',
+  translations jsonb DEFAULT NULL, noun text DEFAULT NULL
+) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 100000
+SET search_path = pg_catalog, pg_temp SET jit = off AS $$
+#variable_conflict error
 DECLARE
+  heading text := left(title, 1000);
+  language text := coalesce(lang, 'en');
+  style text := @extschema@.simdup_report_file(1);
+  script text := @extschema@.simdup_report_file(2);
+  texts text := @extschema@.simdup_report_file(3);
+  quoted text := to_json(left(noun, 100));
+  one text := replace(
+    @extschema@.simdup_report_ascii(substr(quoted, 2, length(quoted) - 2), false), '\', '\\');
+  many text := CASE WHEN one ~ '[^aeiou]y$' THEN left(one, -1) || 'ies'
+    WHEN one ~ '(s|x|z|ch|sh)$' THEN one || 'es' ELSE one || 's' END;
   given jsonb := CASE WHEN jsonb_typeof(translations) = 'object' THEN translations ELSE '{}' END;
   unknown text := (SELECT min(k) FROM jsonb_object_keys(given) AS k
     WHERE k !~ '^[a-z_]+$' OR position(format('"%s": [', k) IN texts) = 0);
   no_text text := (SELECT min(t.key) FROM jsonb_each(given) AS t WHERE jsonb_typeof(t.value) <> 'string');
   c record;
 BEGIN
+  IF num_nulls(report, title) > 0 THEN
+    RETURN NULL;
+  END IF;
   SELECT v.* INTO c
   FROM (VALUES
     (jsonb_typeof(report #> '{counts,rows}') IS DISTINCT FROM 'number', 'argument "report" is not a report',
@@ -633,8 +526,8 @@ BEGIN
     (lower((regexp_match(row_url, '^([^:/?#]*):'))[1]) NOT IN ('http', 'https'),
       'row_url must begin with http:, https: or a path', format('The template given is "%s".', row_url),
       'Write https://city.example/letters/%s or /letters/%s.'),
-    (lang !~ '^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$', 'invalid language',
-      format('The language given is "%s".', lang), 'Write a language tag, such as "en" or "zh-CN".'),
+    (language !~ '^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$', 'invalid language',
+      format('The language given is "%s".', language), 'Write a language tag, such as "en" or "zh-CN".'),
     (jsonb_typeof(translations) <> 'object', 'translations is not a JSON object',
       format('It is of type %s.', jsonb_typeof(translations)), 'Write {"case": "Fall {1}"}.'),
     (unknown IS NOT NULL, 'a page has no such text', format('The key given is "%s".', unknown),
@@ -647,60 +540,39 @@ BEGIN
     RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
       MESSAGE = c.message, DETAIL = c.detail, HINT = c.hint;
   END IF;
-  RETURN jsonb_build_object('report', report, 'title', title, 'row_url', row_url,
-    'before', coalesce(before -> 'counts', before), 'lang', lang, 'translations', translations);
-END $$;
-COMMENT ON FUNCTION simdup_report_page(jsonb, text, text, jsonb, text, jsonb, text) IS
-  'implementation of simdup_report_html: the data of a page, checked';
-
-CREATE FUNCTION simdup_report_html(
-  report jsonb, title text, row_url text DEFAULT NULL, before jsonb DEFAULT NULL, lang text DEFAULT 'en',
-  translations jsonb DEFAULT NULL, noun text DEFAULT NULL
-) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 100000 SET jit = off
-BEGIN ATOMIC
-  WITH files AS MATERIALIZED (
-    SELECT simdup_report_file(0) AS template, simdup_report_file(1) AS style, simdup_report_file(2) AS script,
-      simdup_report_named(simdup_report_file(3), left(noun, 100)) AS texts, coalesce(lang, 'en') AS lang,
-      left(title, 1000) AS title),
-  places AS MATERIALIZED (
-    -- the names between two signs @ of the template, each with its value
-    SELECT p.place, CASE
+  IF one IS NOT NULL THEN
+    texts := regexp_replace(texts, '\mletters\M(?!":)', many, 'g');
+    texts := regexp_replace(texts, '\mLetters\M', upper(left(many, 1)) || substr(many, 2), 'g');
+    texts := regexp_replace(texts, '\mletter\M', one, 'g');
+    texts := regexp_replace(replace(texts, '\u5c01', '\u4efd'), '\\u4fe1(\\u4ef6)?', one, 'g');
+  END IF;
+  RETURN (
+    SELECT string_agg(CASE
         WHEN p.place % 2 = 1 THEN p.name
-        WHEN p.name = 'lang' THEN f.lang
-        WHEN p.name = 'title' THEN simdup_report_ascii(f.title, true)
-        WHEN p.name = 'style' THEN f.style
-        WHEN p.name = 'script' THEN f.script
-        WHEN p.name = 'style_hash' THEN 'sha256-' || encode(sha256(convert_to(f.style, 'UTF8')), 'base64')
-        WHEN p.name = 'script_hash' THEN 'sha256-' || encode(sha256(convert_to(f.script, 'UTF8')), 'base64')
-        WHEN p.name = 'texts' THEN f.texts
-        WHEN p.name = 'data' THEN simdup_report_ascii(simdup_report_page(report, f.title, row_url, before,
-          f.lang, translations, f.texts)::text, false)
+        WHEN p.name = 'lang' THEN language
+        WHEN p.name = 'title' THEN @extschema@.simdup_report_ascii(heading, true)
+        WHEN p.name = 'style' THEN style
+        WHEN p.name = 'script' THEN script
+        WHEN p.name = 'style_hash' THEN 'sha256-' || encode(sha256(convert_to(style, 'UTF8')), 'base64')
+        WHEN p.name = 'script_hash' THEN 'sha256-' || encode(sha256(convert_to(script, 'UTF8')), 'base64')
+        WHEN p.name = 'texts' THEN texts
+        WHEN p.name = 'data' THEN @extschema@.simdup_report_ascii(jsonb_build_object('report', report,
+          'title', heading, 'row_url', row_url, 'before', coalesce(before -> 'counts', before),
+          'lang', language, 'translations', translations)::text, false)
         WHEN p.name ~ '^n_'
           THEN to_char((report -> 'counts' ->> substr(p.name, 3))::numeric, 'FM999,999,999,990')
-        ELSE simdup_report_text(f.texts, p.name, f.lang, translations) END AS value
-    FROM files AS f
-    CROSS JOIN LATERAL regexp_split_to_table(f.template, '@') WITH ORDINALITY AS p (name, place))
-  SELECT string_agg(p.value, '' ORDER BY p.place)
-  FROM places AS p
-  WHERE report IS NOT NULL AND title IS NOT NULL;
-END;
+        ELSE coalesce(@extschema@.simdup_report_ascii(translations ->> p.name, true),
+          -- what is not ASCII is "\u1234" in the file
+          regexp_replace(@extschema@.simdup_report_ascii(
+            (regexp_match(texts, format('"%s": \["(.*?)", "(.*?)"\]', p.name)))[
+              CASE WHEN language ~* '^zh(-|$)' THEN 2 ELSE 1 END], true), '\\u([0-9a-f]{4})', '&#x\1;', 'g'))
+        END, '' ORDER BY p.place)
+    FROM regexp_split_to_table(@extschema@.simdup_report_file(0), '@') WITH ORDINALITY AS p (name, place));
+END $$;
 COMMENT ON FUNCTION simdup_report_html(jsonb, text, text, jsonb, text, jsonb, text) IS
   'a report of simdup_report as one HTML page: cases, what each letter adds, pairs, decisions';
 
-CREATE FUNCTION simdup_report_html(
-  source regclass, title text, max_distance integer DEFAULT 8, method text DEFAULT 'leader',
-  min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4, unit text DEFAULT 'char',
-  max_groups integer DEFAULT 200, groups regclass DEFAULT NULL, row_url text DEFAULT NULL,
-  before jsonb DEFAULT NULL, lang text DEFAULT 'en', translations jsonb DEFAULT NULL,
-  noun text DEFAULT NULL
-) RETURNS text LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000000
-  RETURN simdup_report_html(
-    simdup_report(source, max_distance, method, min_resemblance, w, unit, max_groups, groups),
-    title, row_url, before, lang, translations, noun);
-COMMENT ON FUNCTION simdup_report_html(regclass, text, integer, text, float8, integer, text, integer,
-  regclass, text, jsonb, text, jsonb, text) IS 'simdup_report of a source as one HTML page';
-
--- The name of a source as an untyped constant could be a jsonb just as well.
+-- A text, since the name of a source as an untyped constant could be a jsonb as well as a regclass.
 CREATE FUNCTION simdup_report_html(
   source text, title text, max_distance integer DEFAULT 8, method text DEFAULT 'leader',
   min_resemblance float8 DEFAULT NULL, w integer DEFAULT 4, unit text DEFAULT 'char',
@@ -708,7 +580,8 @@ CREATE FUNCTION simdup_report_html(
   before jsonb DEFAULT NULL, lang text DEFAULT 'en', translations jsonb DEFAULT NULL,
   noun text DEFAULT NULL
 ) RETURNS text LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000000
-  RETURN simdup_report_html(source::regclass, title, max_distance, method, min_resemblance, w, unit,
-    max_groups, groups, row_url, before, lang, translations, noun);
+  RETURN simdup_report_html(
+    simdup_report(source::regclass, max_distance, method, min_resemblance, w, unit, max_groups, groups),
+    title, row_url, before, lang, translations, noun);
 COMMENT ON FUNCTION simdup_report_html(text, text, integer, text, float8, integer, text, integer, regclass,
-  text, jsonb, text, jsonb, text) IS 'implementation of simdup_report_html: the source by its name';
+  text, jsonb, text, jsonb, text) IS 'simdup_report of a source, by its name, as one HTML page';

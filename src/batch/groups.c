@@ -39,12 +39,15 @@
 
 /* Find the columns of a grouping's source. Contents are read where they decide. */
 static SimdupSource
-open_source(FunctionCallInfo fcinfo, const SimdupOptions *options)
+open_source(FunctionCallInfo fcinfo, const SimdupOptions *options,
+			bool with_days)
 {
 	int wanted = SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_KEY) |
 				 SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_FP) |
 				 SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_SCOPE);
 
+	if (with_days)
+		wanted |= SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_DAY);
 	if (options != NULL && options->min_resemblance > 0)
 		wanted |= SIMDUP_SOURCE_HAS(SIMDUP_SOURCE_CONTENT);
 	return simdup_source_open(fcinfo, PG_GETARG_OID(0), wanted);
@@ -85,18 +88,23 @@ key_class(Oid type)
 
 PG_FUNCTION_INFO_V1(simdup_grouping_source);
 /*
- * Return the key of a source, which is the first argument, and the type of the
- * contents. The others are the options of a grouping.
+ * Return the key of a source, which is the first argument, the type of the
+ * contents, the column of days, whether there are scopes, and the statement that
+ * reads it. The other arguments are the options of a grouping.
  */
 Datum
 simdup_grouping_source(PG_FUNCTION_ARGS)
 {
 	SimdupOptions options = simdup_options(fcinfo);
-	SimdupSource source = open_source(fcinfo, &options);
+	SimdupSource source = open_source(fcinfo, &options, true);
 	Oid scope = source.type[SIMDUP_SOURCE_SCOPE];
-	Datum values[2] = {CStringGetTextDatum(source.key),
-					   ObjectIdGetDatum(source.content_type)};
-	bool nulls[2] = {false, !OidIsValid(source.content_type)};
+	bool has_day = source.day != NULL;
+	Datum values[5] = {CStringGetTextDatum(source.key),
+					   ObjectIdGetDatum(source.content_type),
+					   has_day ? CStringGetTextDatum(source.day) : (Datum) 0,
+					   BoolGetDatum(OidIsValid(scope)),
+					   CStringGetTextDatum(source.statement)};
+	bool nulls[5] = {false, !OidIsValid(source.content_type), !has_day};
 
 	(void) key_class(source.type[SIMDUP_SOURCE_KEY]);
 	if (OidIsValid(scope))
@@ -123,7 +131,10 @@ key_column(Oid table, const char *column, Oid *collation)
 	return type;
 }
 
-/* Return no rows yet. Keys are compared as a grouping's table does, and come in order. */
+/*
+ * Return no rows yet. Keys are compared as a grouping's table does, and come in
+ * order. Without a table they are not compared.
+ */
 static SimdupRows *
 begin_rows(FunctionCallInfo fcinfo, SimdupFeed *feed,
 		   const SimdupOptions *options, Oid table, const char *column)
@@ -133,9 +144,11 @@ begin_rows(FunctionCallInfo fcinfo, SimdupFeed *feed,
 
 	feed->function = get_func_name(fcinfo->flinfo->fn_oid);
 	feed->budget = (int64) maintenance_work_mem * 1024;
-	feed->key_type = key_column(table, column, &collation);
+	if (OidIsValid(table))
+		feed->key_type = key_column(table, column, &collation);
 	rows = simdup_rows_feed(feed, options);
-	simdup_keynumbers_expect_order(rows->numbers, collation);
+	if (OidIsValid(table))
+		simdup_keynumbers_expect_order(rows->numbers, collation);
 	return rows;
 }
 
@@ -199,21 +212,17 @@ simdup_key_operators(PG_FUNCTION_ARGS)
 	return simdup_row_result(fcinfo, values, nulls);
 }
 
-typedef struct GroupingReader
-{
-	const SimdupSource *source;
-	SimdupRows *rows;
-} GroupingReader;
-
 /* Add a row: a SimdupRowSink. */
 static void
 add_row(void *arg, TupleTableSlot *slot)
 {
-	GroupingReader *reader = arg;
-	const int *place = reader->source->place;
+	SimdupGrouping *grouping = arg;
+	SimdupRows *rows = grouping->rows;
+	const int *place = grouping->source.place;
 	const bool *isnull = slot->tts_isnull;
 	int content = place[SIMDUP_SOURCE_CONTENT];
 	int scope = place[SIMDUP_SOURCE_SCOPE];
+	int day = place[SIMDUP_SOURCE_DAY];
 	SimdupRow row = {.key = slot->tts_values[place[SIMDUP_SOURCE_KEY]],
 					 .no_fp = isnull[place[SIMDUP_SOURCE_FP]],
 					 .no_content = content < 0 || isnull[content],
@@ -225,31 +234,51 @@ add_row(void *arg, TupleTableSlot *slot)
 		row.content = slot->tts_values[content];
 	if (!row.no_scope)
 		row.scope = slot->tts_values[scope];
-	(void) simdup_rows_add(reader->rows, &row);
+	if (simdup_rows_add(rows, &row) == SIMDUP_NO_ROW)
+	{
+		grouping->n_skipped++;
+		return;
+	}
+	if (grouping->keys != rows->keys)
+	{
+		simdup_keys_add(grouping->keys, row.key, false);
+		if (rows->sort != NULL)
+			simdup_keys_spill(grouping->keys);
+	}
+	if (day < 0)
+		return;
+	grouping->days = simdup_grow(grouping->days, &grouping->n_days, rows->n,
+								 sizeof(DateADT));
+	grouping->days[rows->n - 1] =
+		isnull[day] ? DATEVAL_NOBEGIN : DatumGetDateADT(slot->tts_values[day]);
 }
 
 SimdupGrouping
-simdup_grouping_read(FunctionCallInfo fcinfo, const SimdupOptions *options)
+simdup_grouping_read(FunctionCallInfo fcinfo, const SimdupOptions *options,
+					 bool with_days)
 {
-	SimdupSource source = open_source(fcinfo, options);
+	SimdupSource source = open_source(fcinfo, options, with_days);
+	Oid key_type = source.type[SIMDUP_SOURCE_KEY];
 	SimdupFeed feed = {.scope_type = source.type[SIMDUP_SOURCE_SCOPE],
 					   .content_type = source.type[SIMDUP_SOURCE_CONTENT]};
-	GroupingReader reader = {.source = &source};
-	SimdupGrouping grouping = {0};
+	Oid members = PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1);
+	SimdupGrouping grouping = {.source = source};
 
-	grouping.rows = reader.rows =
-		begin_rows(fcinfo, &feed, options, PG_GETARG_OID(1), "key");
-
-	if (source.type[SIMDUP_SOURCE_KEY] != feed.key_type)
+	grouping.rows = begin_rows(fcinfo, &feed, options, members, "key");
+	if (OidIsValid(members) && key_type != feed.key_type)
 		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
 				errmsg("column \"%s\" of relation \"%s\" is of type %s, not %s",
 					   source.key, get_rel_name(PG_GETARG_OID(0)),
-					   format_type_be(source.type[SIMDUP_SOURCE_KEY]),
-					   format_type_be(feed.key_type)),
+					   format_type_be(key_type), format_type_be(feed.key_type)),
 				errdetail("The grouping has keys of the latter type."),
 				errhint("Cast the key to %s in a view, and name it in the settings.",
 						format_type_be(feed.key_type)));
-	simdup_source_read(&source, add_row, &reader);
+	grouping.keys =
+		OidIsValid(members) ? grouping.rows->keys : simdup_keys_begin(key_type);
+	if (source.day != NULL)
+		grouping.days =
+			simdup_grow(NULL, &grouping.n_days, 16, sizeof(DateADT));
+	simdup_source_read(&source, add_row, &grouping);
 	grouping.fingerprints = simdup_rows_distinct(grouping.rows);
 	grouping.ids = simdup_alloc0(((Size) grouping.rows->n + 1) * sizeof(int64));
 	return grouping;
@@ -670,7 +699,7 @@ simdup_group_changes(PG_FUNCTION_ARGS)
 
 	if (simdup_has_null(fcinfo, 0, 4) || PG_ARGISNULL(9))
 		elog(ERROR, "simdup_group_changes called with a null argument");
-	c.grouping = simdup_grouping_read(fcinfo, &options);
+	c.grouping = simdup_grouping_read(fcinfo, &options, false);
 	rows = c.grouping.rows;
 	decided = simdup_decisions_read(rows, PG_GETARG_OID(2));
 	tell_passed(&decided);

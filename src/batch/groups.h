@@ -5,13 +5,21 @@
 #ifndef SIMDUP_BATCH_GROUPS_H
 #define SIMDUP_BATCH_GROUPS_H
 
+#include "utils/date.h"
+
 #include "batch/rows.h"
 #include "core/cluster/components.h"
+#include "server/source.h"
 
 /* A number for each row of the source, from 0, in the order of the keys. */
 typedef struct SimdupGrouping
 {
+	SimdupSource source;
 	SimdupRows *rows;
+	SimdupKeys *keys; /* by row */
+	DateADT *days;	  /* by row, DATEVAL_NOBEGIN for none; NULL: not read */
+	Size n_days;	  /* that there is room for */
+	int64 n_skipped;  /* rows that take no part */
 	SimdupFingerprints *fingerprints;
 	int64 *ids; /* by row: the group that it has; SIMDUP_NO_ID: none */
 } SimdupGrouping;
@@ -27,10 +35,12 @@ typedef struct SimdupDecided
 
 /*
  * Read the source, the first argument of a function, for the grouping whose
- * members are the second. The batch begins. simdup_rows_end ends it.
+ * members are the second. Without one, a key may come twice, and is not looked
+ * up. The batch begins. simdup_rows_end ends it.
  */
 extern SimdupGrouping simdup_grouping_read(FunctionCallInfo fcinfo,
-										   const SimdupOptions *options);
+										   const SimdupOptions *options,
+										   bool with_days);
 
 /* Read the decisions in the order in which they hold. */
 extern SimdupDecided simdup_decisions_read(SimdupRows *rows, Oid table);

@@ -425,7 +425,7 @@ simdup_review_pairs(PG_FUNCTION_ARGS)
 		elog(ERROR, "simdup_review_pairs called with a null argument");
 	n_left[0] = n_left[1] = Min(PG_GETARG_INT32(6), MOST_WANTED) * CHOICE;
 	set_limits(&r);
-	r.grouping = simdup_grouping_read(fcinfo, NULL);
+	r.grouping = simdup_grouping_read(fcinfo, NULL, false);
 	rows = r.grouping.rows;
 	n = (Size) rows->n + 1;
 	r.fp = simdup_alloc(n * sizeof(uint64));

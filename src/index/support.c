@@ -467,26 +467,19 @@ estimate_selectivity(SupportRequestSelectivity *req)
 	simdup_answer_selectivity(req, &clause);
 }
 
-PG_FUNCTION_INFO_V1(simdup_join_support);
-/*
- * Answer no request. To plan a call loads the library, whose hook offers joins by
- * these functions.
- */
-Datum
-simdup_join_support(PG_FUNCTION_ARGS)
-{
-	(void) fcinfo;
-	PG_RETURN_POINTER(NULL);
-}
-
 PG_FUNCTION_INFO_V1(simdup_support);
+/*
+ * Serve calls of simhash_within and simdup_resembles. For other functions, which
+ * are no conditions, to plan a call loads the library, whose hook offers joins.
+ */
 Datum
 simdup_support(PG_FUNCTION_ARGS)
 {
 	Node *request = (Node *) PG_GETARG_POINTER(0);
 	Node *answer = NULL;
 
-	if (IsA(request, SupportRequestSimplify))
+	if (IsA(request, SupportRequestSimplify) &&
+		((SupportRequestSimplify *) request)->fcall->funcresulttype == BOOLOID)
 		answer = simplify_to_operator((SupportRequestSimplify *) request);
 	else if (IsA(request, SupportRequestIndexCondition))
 		answer =

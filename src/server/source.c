@@ -112,6 +112,27 @@ column_named(Relation relation, const char *name)
 	return NULL;
 }
 
+/* Return the first column of a date or a time that has no other use, or NULL. */
+static Form_pg_attribute
+day_column(const Columns *c)
+{
+	TupleDesc columns = RelationGetDescr(c->relation);
+
+	for (int i = 0; i < columns->natts; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(columns, i);
+		bool is_day = column->atttypid == DATEOID ||
+					  column->atttypid == TIMESTAMPOID ||
+					  column->atttypid == TIMESTAMPTZOID;
+
+		for (int j = 0; j < SIMDUP_SOURCE_DAY; j++)
+			is_day = is_day && column != c->found[j];
+		if (is_day && !column->attisdropped)
+			return column;
+	}
+	return NULL;
+}
+
 /* Return the only column of the primary key, or NULL. */
 static Form_pg_attribute
 primary_key(Relation relation)
@@ -266,6 +287,12 @@ put_column(SimdupSource *source, StringInfo text, SimdupSourceColumn which,
 		source->type[which] = column->atttypid;
 		appendStringInfo(text, "s.%s",
 						 quote_identifier(NameStr(column->attname)));
+		if (which == SIMDUP_SOURCE_DAY)
+		{
+			source->type[which] = DATEOID;
+			source->day = pstrdup(NameStr(column->attname));
+			appendStringInfoString(text, "::pg_catalog.date");
+		}
 		return;
 	}
 	/* whatever the search_path, no other function fits better */
@@ -279,9 +306,8 @@ put_column(SimdupSource *source, StringInfo text, SimdupSourceColumn which,
 SimdupSource
 simdup_source_open(FunctionCallInfo fcinfo, Oid relation, int wanted)
 {
-	static const char *const names[SIMDUP_SOURCE_COLUMNS] = {"key", "fp",
-															 "content",
-															 "scope"};
+	static const char *const names[SIMDUP_SOURCE_DAY] = {"key", "fp", "content",
+														 "scope"};
 	Oid function = fcinfo->flinfo->fn_oid;
 	Columns c = {.relation = try_relation_open(relation, AccessShareLock)};
 	SimdupSource source = {0};
@@ -299,10 +325,11 @@ simdup_source_open(FunctionCallInfo fcinfo, Oid relation, int wanted)
 	c.fp_type = simdup_sibling_type(function, "simhash64");
 	c.schema = pstrdup(
 		quote_identifier(get_namespace_name(get_func_namespace(function))));
-	for (int i = 0; i < SIMDUP_SOURCE_COLUMNS; i++)
+	for (int i = 0; i < SIMDUP_SOURCE_DAY; i++)
 		c.found[i] = column_named(c.relation, names[i]);
 	if (c.found[SIMDUP_SOURCE_KEY] == NULL)
 		c.found[SIMDUP_SOURCE_KEY] = primary_key(c.relation);
+	c.found[SIMDUP_SOURCE_DAY] = day_column(&c);
 	check_columns(&c, wanted);
 	if (is_content(c.found[SIMDUP_SOURCE_CONTENT]))
 		source.content_type =

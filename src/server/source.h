@@ -20,7 +20,8 @@ typedef void (*SimdupRowSink)(void *arg, TupleTableSlot *row);
  *	  fp		that column, else minhash64(content)
  *	  content	a text or a sketch
  *	  scope
- * The last is read where it exists, the others must.
+ *	  day		the first other column of a date or a time, as a date
+ * The last two are read where they exist, the others must.
  */
 typedef enum SimdupSourceColumn
 {
@@ -28,6 +29,7 @@ typedef enum SimdupSourceColumn
 	SIMDUP_SOURCE_FP,
 	SIMDUP_SOURCE_CONTENT,
 	SIMDUP_SOURCE_SCOPE,
+	SIMDUP_SOURCE_DAY,
 	SIMDUP_SOURCE_COLUMNS
 } SimdupSourceColumn;
 
@@ -43,6 +45,7 @@ typedef struct SimdupSource
 	Oid type[SIMDUP_SOURCE_COLUMNS];  /* InvalidOid: not read */
 	int place[SIMDUP_SOURCE_COLUMNS]; /* in a row, from 0; -1: not read */
 	char *key;						  /* the key's column, quoted; or NULL */
+	char *day;						  /* the day's column; NULL: not read */
 	/* base type of the column content, also if it is not read; InvalidOid: none */
 	Oid content_type;
 	char *statement; /* that reads it */

@@ -119,12 +119,11 @@ hash_word(const AggregateRow *row, int word)
 }
 
 /*
- * Add a row, or take back what was added for one that leaves the frame. The
- * result is never NULL, which moving aggregates do not allow. Inline, so that each
- * function has its reader and its kind of state built in.
+ * Add a row. Inline, so that each function has its reader and its kind of state
+ * built in.
  */
 static pg_attribute_always_inline Datum
-move_row(FunctionCallInfo fcinfo, AggregateRowReader read, bool leaves)
+add_row(FunctionCallInfo fcinfo, AggregateRowReader read)
 {
 	MemoryContext context = aggregate_context(fcinfo);
 	AggregateState *state = get_state(fcinfo, 0);
@@ -132,20 +131,17 @@ move_row(FunctionCallInfo fcinfo, AggregateRowReader read, bool leaves)
 	bool adds = read(fcinfo, &row);
 
 	context = MemoryContextSwitchTo(context);
-	if (leaves && adds && (state == NULL || state->rows == 0))
-		elog(ERROR, "simhash_agg: a row leaves that never came");
-	if (state == NULL || (adds && !leaves))
+	if (state == NULL || adds)
 		state = state_of_width(state, row.width);
 	if (adds)
 	{
 		Assert(state->width == row.width);
 		for (int i = 0; i < n_counts(row.width); i++)
-			(leaves ? simdup_counters_subtract
-					: simdup_counters_add)(&state->counts[i],
-										   hash_word(&row, i), row.weight);
+			simdup_counters_add(&state->counts[i], hash_word(&row, i),
+								row.weight);
 		if (row.width == SKETCH)
 			simdup_sketch_add(&state->sketch, &row.hash, 1);
-		state->rows += leaves ? -1 : 1;
+		state->rows++;
 	}
 	MemoryContextSwitchTo(context);
 	PG_RETURN_POINTER(state);
@@ -171,14 +167,7 @@ PG_FUNCTION_INFO_V1(simdup_simhash_agg_accum);
 Datum
 simdup_simhash_agg_accum(PG_FUNCTION_ARGS)
 {
-	return move_row(fcinfo, read_feature, false);
-}
-
-PG_FUNCTION_INFO_V1(simdup_simhash_agg_remove);
-Datum
-simdup_simhash_agg_remove(PG_FUNCTION_ARGS)
-{
-	return move_row(fcinfo, read_feature, true);
+	return add_row(fcinfo, read_feature);
 }
 
 /* Read a feature for a sketch: an AggregateRowReader. */
@@ -191,11 +180,12 @@ read_element(FunctionCallInfo fcinfo, AggregateRow *row)
 	return adds;
 }
 
+/* Like simdup_simhash_agg_accum, because each function fixes its reader. */
 PG_FUNCTION_INFO_V1(simdup_minhash64_agg_accum);
 Datum
 simdup_minhash64_agg_accum(PG_FUNCTION_ARGS)
 {
-	return move_row(fcinfo, read_element, false);
+	return add_row(fcinfo, read_element);
 }
 
 /* Read a hash and its weight: an AggregateRowReader. */
@@ -226,14 +216,7 @@ PG_FUNCTION_INFO_V1(simdup_simhash_varbit_accum);
 Datum
 simdup_simhash_varbit_accum(PG_FUNCTION_ARGS)
 {
-	return move_row(fcinfo, read_varbit, false);
-}
-
-PG_FUNCTION_INFO_V1(simdup_simhash_varbit_remove);
-Datum
-simdup_simhash_varbit_remove(PG_FUNCTION_ARGS)
-{
-	return move_row(fcinfo, read_varbit, true);
+	return add_row(fcinfo, read_varbit);
 }
 
 /* Results */

@@ -452,20 +452,3 @@ simdup_minhash64_features(PG_FUNCTION_ARGS)
 		add_feature(&sketch, features[i]);
 	return simdup_minhash64_result(fcinfo, &sketch);
 }
-
-PG_FUNCTION_INFO_V1(simdup_minhash64_tsvector);
-/* Return minhash64(vector). */
-Datum
-simdup_minhash64_tsvector(PG_FUNCTION_ARGS)
-{
-	TSVector vector = PG_GETARG_TSVECTOR(0);
-	WordEntry *entries = ARRPTR(vector);
-	SimdupSketch sketch;
-
-	simdup_sketch_begin(&sketch, SIMDUP_MINHASH64_BINS);
-	for (int i = 0; i < vector->size; i++)
-		add_feature(&sketch,
-					simdup_bytes_to_utf8(STRPTR(vector) + entries[i].pos,
-										 entries[i].len));
-	return simdup_minhash64_result(fcinfo, &sketch);
-}

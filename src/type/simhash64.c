@@ -12,7 +12,6 @@
 #include "compat.h"
 
 #include "catalog/pg_type.h"
-#include "common/hashfn.h"
 #include "libpq/pqformat.h"
 #include "port/pg_bswap.h"
 #include "utils/builtins.h"
@@ -401,30 +400,6 @@ Datum
 simdup_simhash_ball(PG_FUNCTION_ARGS)
 {
 	return ball_datum(PG_GETARG_SIMHASH64(0), check_radius(PG_GETARG_INT32(1)));
-}
-
-/* Equality */
-
-PG_FUNCTION_INFO_V1(simdup_simhash_ball_eq);
-Datum
-simdup_simhash_ball_eq(PG_FUNCTION_ARGS)
-{
-	SimhashBall *a = PG_GETARG_SIMHASH_BALL_P(0);
-	SimhashBall *b = PG_GETARG_SIMHASH_BALL_P(1);
-
-	PG_RETURN_BOOL(a->center == b->center && a->radius == b->radius);
-}
-
-PG_FUNCTION_INFO_V1(simdup_simhash_ball_hash);
-Datum
-simdup_simhash_ball_hash(PG_FUNCTION_ARGS)
-{
-	SimhashBall *ball = PG_GETARG_SIMHASH_BALL_P(0);
-	uint32 center = DatumGetUInt32(
-		DirectFunctionCall1(hashint8, Int64GetDatum((int64) ball->center)));
-
-	PG_RETURN_INT32(
-		(int32) hash_combine(center, murmurhash32((uint32) ball->radius)));
 }
 
 /* Membership */

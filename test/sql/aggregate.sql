@@ -62,7 +62,7 @@ RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
 RESET max_parallel_workers_per_gather;
 
--- moving frames equal frames summed anew
+-- windows: each frame is summed anew
 SELECT count(*) AS frames, bool_and(m.f = a.f AND m.v = a.v) AS equal
 FROM (SELECT doc, feature, row_number() OVER w AS i,
              simhash_agg(feature, weight + 1) OVER (w ROWS 9 PRECEDING) AS f,

@@ -238,6 +238,8 @@ SELECT simdup_group('a.b.c', 'letter');
 SELECT simdup_group('letter_case', 'letter');
 SET search_path = '';
 SELECT public.simdup_group('nowhere', 'groups.letter');
+SELECT public.simdup_group('elsewhere', 'groups.letter', schema => 'groups');
+SELECT public.simdup_ungroup('groups.elsewhere');
 SET search_path = groups, public;
 
 -- bad input

@@ -76,6 +76,12 @@ FROM simdup_report('equal', 0) AS r;
 -- a text is cut between words
 SELECT simdup_report_start(t, 9) FROM unnest(ARRAY['one two three', 'one two t', E'one\n  twothree', '0123456789', NULL]) AS t;
 SELECT simdup_report('letter');
+-- a row without a key is an error, as it is for groups
+CREATE VIEW keyless AS SELECT nullif(key, '3') AS key, fp FROM fingerprints;
+SELECT simdup_report('keyless');
+SELECT simdup_group('keyless_case', 'keyless');
+SELECT * FROM simdup_regroup('keyless_case');
+SELECT simdup_ungroup('keyless_case');
 SELECT simdup_report('texts', max_groups => -1);
 SELECT simdup_report('texts', max_groups => NULL);
 SELECT simdup_report('texts', 33);

@@ -227,7 +227,7 @@ is(sql('SELECT count(*) FROM data.doc'), '12', 'nothing was dropped');
 
 my @bad = ('<script>alert(1)</script>', q{"><img src=x onerror=alert(1)>}, q{' onload='x}, '&amp;', '</style><b>', "\xe2\x80\xa8");
 my $page = sql('CREATE VIEW data.bad AS SELECT k AS key, ext.simhash64 \'00000000000000ff\' AS fp, s AS content FROM (VALUES '
-	  . join(', ', map { "(\$k\$$_\$k\$, \$k\$$_\$k\$), (\$k\$$_\$k\$, \$k\$$_\$k\$)" } @bad) . ") AS v (k, s); SELECT ext.simdup_report_html('data.bad'::regclass, \$t\$" . join(' ', @bad) . '$t$)');
+	  . join(', ', map { "(\$k\$$_\$k\$, \$k\$$_\$k\$), (\$k\$$_\$k\$, \$k\$$_\$k\$)" } @bad) . ") AS v (k, s); SELECT ext.simdup_report_html('data.bad', \$t\$" . join(' ', @bad) . '$t$)');
 my @scripts = $page =~ /<script\b([^>]*)>/gi;
 is("@scripts", ' type="application/json" id="texts"  type="application/json" id="data" ', 'a report has its own three scripts');
 unlike($page, qr/<img\b|<b>|[^\x00-\x7f]/i, 'and no tag of its data');

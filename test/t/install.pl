@@ -194,7 +194,7 @@ SQL
 
 # Those that would be bound in place of the catalogs' own stop the installation.
 my @better = (
-	"FUNCTION trap.format(text, text) RETURNS text LANGUAGE sql AS 'SELECT ''trapped'''",
+	"FUNCTION trap.jsonb_build_object(text, jsonb) RETURNS jsonb LANGUAGE sql AS 'SELECT ''{}''::jsonb'",
 	"FUNCTION trap.unnest(text[]) RETURNS SETOF text LANGUAGE sql AS 'SELECT ''trapped'''",
 	"FUNCTION trap.jsonb_build_array(text, text) RETURNS jsonb LANGUAGE sql AS 'SELECT ''[]''::jsonb'");
 for my $better (@better)

@@ -6,16 +6,13 @@
 
 #include "core/fingerprint/sum.h"
 
-/*
- * Add the word of weight 2^plane to the counters, or subtract one that was added
- * before: ripple until no carry, or borrow, is left.
- */
+/* Add the word of weight 2^plane to the counters: ripple until no carry is left. */
 static inline void
-ripple(uint64_t *planes, uint64_t carry, int plane, bool subtract)
+ripple(uint64_t *planes, uint64_t carry, int plane)
 {
 	for (; carry != 0 && plane < SIMDUP_SUM_PLANES; plane++)
 	{
-		uint64_t next = (subtract ? ~planes[plane] : planes[plane]) & carry;
+		uint64_t next = planes[plane] & carry;
 
 		planes[plane] ^= carry;
 		carry = next;
@@ -27,23 +24,14 @@ simdup_counters_add(SimdupCounters *counts, uint64_t hash, uint64_t weight)
 {
 	simdup_counters_add_total(counts, weight);
 	for (; weight != 0; weight &= weight - 1)
-		ripple(counts->planes, hash, __builtin_ctzll(weight), false);
-}
-
-void
-simdup_counters_subtract(SimdupCounters *counts, uint64_t hash, uint64_t weight)
-{
-	counts->total_high -= counts->total_low < weight;
-	counts->total_low -= weight;
-	for (; weight != 0; weight &= weight - 1)
-		ripple(counts->planes, hash, __builtin_ctzll(weight), true);
+		ripple(counts->planes, hash, __builtin_ctzll(weight));
 }
 
 void
 simdup_counters_merge(SimdupCounters *counts, const SimdupCounters *other)
 {
 	for (int plane = 0; plane < SIMDUP_SUM_PLANES; plane++)
-		ripple(counts->planes, other->planes[plane], plane, false);
+		ripple(counts->planes, other->planes[plane], plane);
 	simdup_counters_add_total(counts, other->total_low);
 	counts->total_high += other->total_high;
 }
@@ -81,7 +69,7 @@ add_sixteen(uint64_t *planes, const uint64_t *x, int digit)
 		fours[1] = add3(&p[1], twos[0], twos[1]);
 		eights[i] = add3(&p[2], fours[0], fours[1]);
 	}
-	ripple(planes, add3(&p[3], eights[0], eights[1]), digit + 4, false);
+	ripple(planes, add3(&p[3], eights[0], eights[1]), digit + 4);
 }
 
 void

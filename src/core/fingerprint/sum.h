@@ -44,11 +44,9 @@ typedef struct SimdupSum
 	uint64_t batch[SIMDUP_SUM_DIGITS][SIMDUP_SUM_BATCH];
 } SimdupSum;
 
-/* Add one feature to counters, which start as all zeros, or take it back. */
+/* Add one feature to counters, which start as all zeros. */
 extern void simdup_counters_add(SimdupCounters *counts, uint64_t hash,
 								uint64_t weight);
-extern void simdup_counters_subtract(SimdupCounters *counts, uint64_t hash,
-									 uint64_t weight);
 
 /* Add all that other holds. */
 extern void simdup_counters_merge(SimdupCounters *counts,
