@@ -263,12 +263,8 @@ simdup_stored_texts_has_shingle(SimdupStoredTexts *contents, uint32 number)
 	return summary_of(contents, number)->n > 0;
 }
 
-/*
- * Return the words of a content, valid until the next call with the same buffer, 0
- * or 1.
- */
-static const SimdupHashes *
-set_of(SimdupStoredTexts *contents, uint32 number, int buffer)
+const SimdupHashes *
+simdup_stored_texts_set(SimdupStoredTexts *contents, uint32 number, int buffer)
 {
 	SimdupHashes *set = &contents->loaded[buffer];
 
@@ -316,8 +312,8 @@ simdup_stored_texts_resemblance(SimdupStoredTexts *contents, uint32 a, uint32 b,
 		upper_bound(&contents->compared.summary, summary_of(contents, b)) <
 			min_resemblance)
 		return -1;
-	x = set_of(contents, a, 0);
-	y = set_of(contents, b, 1);
+	x = simdup_stored_texts_set(contents, a, 0);
+	y = simdup_stored_texts_set(contents, b, 1);
 	if (x->n > 0 && y->n > 0)
 		resemblance = contents->by_sketch
 						  ? sketch_resemblance(contents, x, y)
