@@ -405,7 +405,7 @@ BEGIN ATOMIC
       coalesce(sum(s.counted), 0) AS counted, coalesce(sum(s.n_distinct), 0) AS n_distinct,
       coalesce(sum(s.equal_sets), 0) AS equal_sets, coalesce(sum(s.equal_rows), 0) AS equal_rows,
       coalesce(sum(s.clusters), 0) AS clusters, coalesce(sum(s.repeats), 0) AS repeats,
-      coalesce(greatest(max(s.largest), least(sum(s.counted), 1)), 0) AS largest,
+      coalesce(greatest(max(s.largest), (sum(s.counted) > 0)::integer), 0) AS largest,
       coalesce(sum(s.counted * (s.counted - 1) / 2), 0) AS n_pairs,
       jsonb_agg(jsonb_build_object('scope', s.scope, 'rows', s.counted, 'repeats', s.repeats,
         'clusters', s.clusters, 'largest', s.largest) ORDER BY s.rank) FILTER (WHERE s.rank <= 100) AS kept
