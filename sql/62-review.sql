@@ -9,7 +9,7 @@
 CREATE FUNCTION simdup_review_pairs(
   source regclass, members regclass, decisions regclass, max_distance integer, method text,
   min_resemblance float8, n integer,
-  OUT id bigint, OUT other bigint, OUT a text, OUT b text, OUT distance integer, OUT decides bigint,
+  OUT id bigint, OUT other bigint, OUT a text, OUT b text, OUT distance integer, OUT n_decided bigint,
   OUT moves float8
 ) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 400;
 COMMENT ON FUNCTION simdup_review_pairs(regclass, regclass, regclass, integer, text, float8, integer) IS
@@ -46,8 +46,8 @@ COMMENT ON FUNCTION simdup_own_numbers(text, text) IS
   'implementation of simdup_review: the numbers of a text that another one lacks';
 
 CREATE FUNCTION simdup_review(groups regclass, n integer DEFAULT 20) RETURNS TABLE (
-  id bigint, other bigint, a text, b text, why text, decides bigint, distance integer, resemblance float8,
-  numbers_a text, numbers_b text, own_a text, own_b text, content_a text, content_b text
+  id bigint, other bigint, a text, b text, why text, n_decided bigint, distance integer, resemblance float8,
+  numbers_a text, numbers_b text, only_a text, only_b text, content_a text, content_b text
 ) LANGUAGE plpgsql COST 100000 ROWS 20
 SET search_path = pg_catalog, pg_temp SET row_security = off SET jit = off
 SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres AS $$
@@ -82,7 +82,7 @@ BEGIN
     INTO STRICT id, other USING a, b;
     why := concat('the decision that these two letters are ', CASE WHEN NOT c.same THEN 'not ' END,
       'the same contradicts earlier ones', ': ' || c.chain);
-    decides := 0;
+    n_decided := 0;
     n_passed := n_passed + 1;
     RETURN NEXT;
   END LOOP;
@@ -108,8 +108,8 @@ BEGIN
       CASE
         WHEN p.resemblance IS NULL THEN p.moves
         WHEN p.id = p.other
-          THEN p.decides * least(0.5, (1 - p.resemblance) / (2 * greatest(1 - limit_of_texts, 0.01)))
-        ELSE p.decides * least(0.5, p.resemblance / (2 * limit_of_texts)) END AS tells
+          THEN p.n_decided * least(0.5, (1 - p.resemblance) / (2 * greatest(1 - limit_of_texts, 0.01)))
+        ELSE p.n_decided * least(0.5, p.resemblance / (2 * limit_of_texts)) END AS tells
     FROM compared AS p
     ORDER BY tells DESC, away, p.ordinality
     LIMIT n - n_passed)
@@ -130,7 +130,7 @@ BEGIN
       WHEN w.id = w.other THEN ', but are in one group'
       ELSE ', but are in two groups'
     END,
-    w.decides, w.distance, w.resemblance,
+    w.n_decided, w.distance, w.resemblance,
     @extschema@.simdup_own_numbers(w.content_a, w.content_b),
     @extschema@.simdup_own_numbers(w.content_b, w.content_a),
     @extschema@.simdup_own_text(w.content_a, w.content_b),

@@ -378,11 +378,12 @@ BEGIN ATOMIC
     LEFT JOIN decided AS d ON d.a = p.a AND d.b = p.b
     WHERE p.nth IS NOT NULL),
   questions AS (
-    SELECT coalesce(jsonb_agg(to_jsonb(r) - '{content_a,content_b,own_a,own_b}'::text[]
-        || jsonb_build_object('differences', simdup_report_spans(r.content_a, r.content_b))
+    SELECT coalesce(jsonb_agg(to_jsonb(r) - '{content_a,content_b,only_a,only_b,n_decided}'::text[]
+        || jsonb_build_object('decides', r.n_decided,
+          'differences', simdup_report_spans(r.content_a, r.content_b))
       ORDER BY r.ordinality), '[]') AS questions
     FROM asked AS q CROSS JOIN LATERAL simdup_review(q.groups, 50) WITH ORDINALITY AS r
-    WHERE q.groups IS NOT NULL AND r.decides > 0),
+    WHERE q.groups IS NOT NULL AND r.n_decided > 0),
 
   -- figures
   scopes AS MATERIALIZED (

@@ -17,7 +17,7 @@ CREATE VIEW letters AS SELECT id AS key, fp, body AS content FROM letter;
 SELECT simdup_group('cases', 'letters', 3);
 SELECT * FROM simdup_review('cases');
 SELECT count(*) FROM simdup_regroup('cases');
-SELECT id, other, a, b, why, decides, distance, round(resemblance::numeric, 2) AS resemblance, own_a, own_b FROM simdup_review('cases');
+SELECT id, other, a, b, why, n_decided, distance, round(resemblance::numeric, 2) AS resemblance, only_a, only_b FROM simdup_review('cases');
 -- what is decided is not shown: a pair, and a pair that others imply
 SELECT count(*) FROM simdup_decide('cases', ARRAY[1, 4, 9], ARRAY[4, 3, 10], same => true);
 SELECT count(*) FROM simdup_decide('cases', ARRAY[7, 2], ARRAY[8, 6], same => false);
@@ -42,12 +42,12 @@ CREATE VIEW sketches AS SELECT id AS key, minhash64(body) AS fp, minhash_bits(bo
 SELECT simdup_group('sketched', 'sketches', 16, min_resemblance => 0.6);
 SELECT count(*) FROM simdup_regroup('sketched');
 SELECT count(*) > 0 AS any, bool_and(r.resemblance = minhash_bits_resemblance(minhash_bits(a.body), minhash_bits(b.body))) AS of_sketches,
-  count(numbers_a) + count(own_a) + count(content_a) AS texts
+  count(numbers_a) + count(only_a) + count(content_a) AS texts
 FROM simdup_review('sketched') AS r JOIN letter AS a ON a.id = r.a::int JOIN letter AS b ON b.id = r.b::int;
 CREATE VIEW prints AS SELECT id AS key, fp FROM letter WHERE id < 10;
 SELECT simdup_group('plain', 'prints', 3, 'connected');
 SELECT count(*) FROM simdup_regroup('plain');
-SELECT a, b, why, distance, resemblance, numbers_a, own_a, content_a FROM simdup_review('plain', 3);
+SELECT a, b, why, distance, resemblance, numbers_a, only_a, content_a FROM simdup_review('plain', 3);
 
 -- keys in full, however the session writes numbers
 CREATE VIEW by_thirds AS SELECT id / 3::float8 AS key, fp, body AS content FROM letter WHERE id < 10;
@@ -67,7 +67,7 @@ INSERT INTO note SELECT i, CASE WHEN i <= 4 THEN 'The lamp at 14 Fish Street has
 SELECT simdup_group('notes', 'note', 16, min_resemblance => 0.9);
 SELECT count(DISTINCT id) AS groups FROM simdup_regroup('notes');
 -- the dots between passages are three where the encoding lacks the one
-SELECT a, b, why, decides, numbers_a, numbers_b, regexp_replace(own_a, '[.]{3}|[^[:alnum:] .]+', '.') AS own_a, regexp_replace(own_b, '[.]{3}|[^[:alnum:] .]+', '.') AS own_b FROM simdup_review('notes');
+SELECT a, b, why, n_decided, numbers_a, numbers_b, regexp_replace(only_a, '[.]{3}|[^[:alnum:] .]+', '.') AS only_a, regexp_replace(only_b, '[.]{3}|[^[:alnum:] .]+', '.') AS only_b FROM simdup_review('notes');
 
 -- texts of many numbers
 INSERT INTO note SELECT 100 + k, (SELECT string_agg('no ' || (i + k * 7)::text, ' ') FROM generate_series(1, 50000) AS i) FROM generate_series(0, 1) AS k;
@@ -138,7 +138,7 @@ SELECT why, one_scope, count(*) FROM asked_places GROUP BY 1, 2 ORDER BY 1, 2;
 -- decisions that a refresh passes over come first
 BEGIN;
 INSERT INTO places_decisions (a, b, same) VALUES (0, 26, false), (40, 41, true), (41, 42, true), (40, 42, false);
-SELECT id IS NULL AS gone, a, b, why, decides FROM simdup_review('places', 3);
+SELECT id IS NULL AS gone, a, b, why, n_decided FROM simdup_review('places', 3);
 SELECT count(*) FROM simdup_review('places', 1);
 SET client_min_messages = error;
 SELECT length(simdup_report_html(simdup_report('review.place', groups => 'places'), 'Places')) > 0 AS shown;
