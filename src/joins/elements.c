@@ -379,7 +379,10 @@ join_runs(SortedRuns *runs, SimdupTempFile *file, int64 n)
 	simdup_tempfile_close(runs->file);
 }
 
-/* Join by sorted runs, or return false if these are no gain. */
+/*
+ * Join by sorted runs, or return false if these are no gain. Leave room for as many
+ * elements as fit in memory.
+ */
 static bool
 join_by_runs(SimdupElementJoin *join, SimdupTempFile *file, int64 n)
 {
@@ -389,8 +392,6 @@ join_by_runs(SimdupElementJoin *join, SimdupTempFile *file, int64 n)
 
 	simdup_free(join->elements);
 	simdup_free(join->scratch);
-	join->elements = join->scratch = NULL;
-	join->room = join->scratch_room = 0;
 	for (int i = 0; i < 2; i++)
 		runs.words[i] =
 			simdup_alloc((most + SIMDUP_COMPARED) * sizeof(SimdupElement));
@@ -415,10 +416,10 @@ join_by_runs(SimdupElementJoin *join, SimdupTempFile *file, int64 n)
 		simdup_free(runs.positions);
 	}
 	for (int i = 0; i < 2; i++)
-	{
-		simdup_free(runs.words[i]);
 		simdup_free(runs.places[i].starts);
-	}
+	join->elements = runs.words[0];
+	join->scratch = runs.words[1];
+	join->room = join->scratch_room = most;
 	return planned;
 }
 
@@ -441,17 +442,12 @@ join_by_chunks(SimdupElementJoin *join, SimdupTempFile *file, int64 n)
 {
 	int64 half = join->capacity / 2;
 
-	join->elements = simdup_grow(join->elements, &join->room,
-								 (Size) join->capacity, sizeof(SimdupElement));
 	for (int64 i = 0; i < n; i += half)
 	{
 		int64 n_own = Min(half, n - i);
 
 		read_elements(file, i, n_own, join->elements);
 		join_in_memory(join, n_own);
-		join->scratch =
-			simdup_grow(join->scratch, &join->scratch_room,
-						(Size) join->capacity, sizeof(SimdupElement));
 		for (int64 j = i + half; j < n; j += half)
 		{
 			int64 n_other = Min(half, n - j);
