@@ -109,7 +109,9 @@ simdup_tempfile_append(SimdupTempFile *file, const void *data, size_t len)
 	{
 		file->bytes =
 			simdup_grow(file->bytes, &file->room, (size_t) offset + len, 1);
-		memcpy(file->bytes + offset, data, len);
+		/* an empty set has no bytes to point to */
+		if (len > 0)
+			memcpy(file->bytes + offset, data, len);
 		file->size += (int64) len;
 		return offset;
 	}
