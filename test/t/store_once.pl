@@ -137,33 +137,5 @@ SQL
 	is($node->safe_psql('deleted', $store =~ s/\$1/'$lamp!'/r =~ s/content, seen = 1/seen/r), '11|2', 'it stands for the others');
 }
 
-# --- meaning: the page's condition, with pgvector
-
-SKIP:
-{
-	skip 'pgvector is not installed', 1
-	  if $node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'") eq '0';
-
-	my ($condition, $distance) = $page =~ /`(simdup_resembles\(new_row\.content, [^`]*<=>[^`]*)`.*?`'max_distance => (\d+)'`/s or die 'the page has no condition of meaning';
-	new_database('meaning');
-	$node->safe_psql('meaning', <<"SQL");
-CREATE EXTENSION vector;
-ALTER TABLE note ADD embedding vector(3);
-CREATE OR REPLACE FUNCTION same_note(new_row note, near_row note) RETURNS boolean LANGUAGE sql STABLE
-  AS \$\$ SELECT $condition \$\$;
-CREATE OR REPLACE TRIGGER flag BEFORE INSERT OR UPDATE ON note FOR EACH ROW
-  EXECUTE FUNCTION simdup_flag_trigger('repeats', 'key => kept', 'lock => true', 'max_distance => $distance', 'condition => same_note');
-SQL
-	my $stored = sub {
-		my ($content, $embedding) = @_;
-		my $statement = $store =~ s/\(content\) VALUES \(\$1\)/(content, embedding) VALUES ('$content', '$embedding')/r;
-		return $node->safe_psql('meaning', "WITH stored AS ($statement) SELECT id, is_new FROM stored" =~ s/^WITH stored AS \((.*)\) SELECT.*$/$1/sr);
-	};
-	like($stored->('The user prefers tea to coffee.', '[1,0,0]'), qr/^1\|.*\|t$/, 'a note');
-	like($stored->('The user prefers tea to coffee!', '[0.99,0.1,0]'), qr/^1\|.*\|f$/, 'near in text and in meaning');
-	like($stored->('The user prefers tea to coffee?', '[0,1,0]'), qr/^3\|.*\|t$/, 'near in text alone');
-	like($stored->('Tea, not coffee, for this one', '[1,0,0]'), qr/^4\|.*\|t$/, 'near in meaning alone');
-}
-
 $node->stop;
 done_testing();
