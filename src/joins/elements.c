@@ -21,7 +21,6 @@
 #include "core/fingerprint/hamming.h"
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
-#include "core/join/ball_parts.h"
 #include "core/join/balls.h"
 #include "core/join/pigeonhole.h"
 #include "joins/elements.h"
@@ -279,6 +278,7 @@ typedef struct SortedRuns
 	SimdupBallPlan plan;
 	const SimdupBallBlock *block; /* of the plan */
 	Run *runs;
+	Size room;
 	uint32 n;
 	SimdupTempFile *file;
 	uint32 *positions; /* of the run that is sorted */
@@ -325,6 +325,8 @@ write_run(SortedRuns *runs, const SimdupElement *elements, uint32 n,
 										(2 * (Size) n + SIMDUP_COMPARED) *
 											sizeof(uint64));
 	simdup_tempfile_append(runs->file, set->starts, size_of_starts(runs));
+	runs->runs =
+		simdup_grow(runs->runs, &runs->room, (Size) runs->n + 1, sizeof(Run));
 	runs->runs[runs->n++] = run;
 }
 
@@ -406,7 +408,6 @@ join_by_runs(SimdupElementJoin *join, SimdupTempFile *file, int64 n)
 		for (int i = 0; i < 2; i++)
 			runs.places[i].starts = simdup_alloc((most + 2) * sizeof(uint32));
 		runs.positions = simdup_alloc(most * sizeof(uint32));
-		runs.runs = simdup_alloc(2 * ((Size) n / most + 1) * sizeof(Run));
 		for (int i = 0; i < runs.plan.n_blocks; i++)
 		{
 			runs.block = &runs.plan.blocks[i];

@@ -62,18 +62,6 @@ simdup_element_at(const SimdupSorted *set, uint32_t code)
 /* Sort a set by a block's key. */
 extern void simdup_sort_by_key(const SimdupBallBlock *block, SimdupSorted *set);
 
-/*
- * A join of more sets than fit in memory, in which each is sorted once by each
- * block. Plan it by a sample that is as large as a set: false if other ways are
- * better. Then, for each block, join the sets in pairs, and each with itself (b is
- * NULL).
- */
-extern bool simdup_plan_sorted(const SimdupPairJoin *join, SimdupPairSet sample,
-							   SimdupBallPlan *plan);
-extern void simdup_join_sorted(SimdupPairJoin *join, const SimdupBallPlan *plan,
-							   int block, SimdupSorted a,
-							   const SimdupSorted *b);
-
 /* A comparison of fingerprints, for a block. */
 typedef struct SimdupComparison
 {

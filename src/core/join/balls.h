@@ -5,7 +5,7 @@
 #ifndef SIMDUP_CORE_JOIN_BALLS_H
 #define SIMDUP_CORE_JOIN_BALLS_H
 
-#include "core/join/allpairs.h"
+#include "core/join/ball_parts.h"
 
 /*
  * Report all pairs of a, where b is NULL, or in a cross join those of one from
@@ -14,6 +14,18 @@
  */
 extern void simdup_pair_join(SimdupPairJoin *join, SimdupPairSet a,
 							 const SimdupPairSet *b);
+
+/*
+ * A join of more sets than fit in memory, in which each is sorted once by each
+ * block. Plan it by a sample that is as large as a set: false if other ways are
+ * better. Then, for each block, join the sets in pairs, and each with itself (b is
+ * NULL).
+ */
+extern bool simdup_plan_sorted(const SimdupPairJoin *join, SimdupPairSet sample,
+							   SimdupBallPlan *plan);
+extern void simdup_join_sorted(SimdupPairJoin *join, const SimdupBallPlan *plan,
+							   int block, SimdupSorted a,
+							   const SimdupSorted *b);
 
 /* The pairs of a tile come in the same order from everyone. */
 
