@@ -254,8 +254,7 @@ next_candidate(NearJoinState *state)
 		return next_of_all(state, outer, inner);
 	if (state->turns && !state->is_turned)
 	{
-		uint32 number = *outer;
-
+		number = *outer;
 		*outer = *inner;
 		*inner = number;
 		state->is_turned = true;
