@@ -82,7 +82,7 @@ BEGIN
     SELECT a.attname
     FROM pg_attribute AS a
     WHERE a.attrelid = source AND a.attnum > 0 AND NOT a.attisdropped
-      AND quote_ident(a.attname) NOT IN (s.key, 'fp', 'content', 'scope')
+      AND quote_ident(a.attname) <> s.key AND a.attname NOT IN ('fp', 'content', 'scope')
     ORDER BY a.attnum);
   IF groups IS NULL AND min_resemblance IS NOT NULL AND NOT has_content THEN
     RAISE EXCEPTION 'min_resemblance needs a column "content" of type text'

@@ -41,6 +41,10 @@ SELECT lines(simdup_report('few', 3, 'connected'));
 SELECT lines(simdup_report('none', 0));
 \pset format aligned
 \pset tuples_only off
+-- under any quoting of names
+SET quote_all_identifiers = on;
+SELECT simdup_report('letters', 3) #> '{settings,columns}' AS columns;
+RESET quote_all_identifiers;
 SELECT r -> 'counts' -> 'clusters', r -> 'cases' -> 'kept' FROM simdup_report('texts', max_groups => 0) AS r;
 -- the same clusters as simdup_cluster, and the same pairs as a join
 CREATE TABLE family AS SELECT i AS id, ((i % 60 * 7919)::bigint << 20 | (i * 37 % 8))::simhash64 AS fp, 'Letter ' || i % 60 || ' about ' || i % 11 AS body, i % 3 AS district,
