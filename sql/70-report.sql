@@ -82,7 +82,7 @@ BEGIN
     SELECT a.attname
     FROM pg_attribute AS a
     WHERE a.attrelid = source AND a.attnum > 0 AND NOT a.attisdropped
-      AND quote_ident(a.attname) NOT IN (s.key, 'fp', 'content', 'scope')
+      AND quote_ident(a.attname) <> s.key AND a.attname NOT IN ('fp', 'content', 'scope')
     ORDER BY a.attnum);
   IF groups IS NULL AND min_resemblance IS NOT NULL AND NOT has_content THEN
     RAISE EXCEPTION 'min_resemblance needs a column "content" of type text'
@@ -105,18 +105,19 @@ SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres
 SET enable_nestloop = on SET enable_mergejoin = on AS $$
 #variable_conflict error
 DECLARE
-  c record;
+  key record;
+  further text;
 BEGIN
-  SELECT
-    min(format('%I.%I', n.nspname, t.typname)) FILTER (WHERE quote_ident(a.attname) = key_column) AS key_type,
-    string_agg(CASE WHEN t.oid IN ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype)
-      THEN format('to_jsonb(s.%I)', a.attname) ELSE format('left(s.%I::text, 2000)', a.attname) END, ', '
-      ORDER BY a.attnum) FILTER (WHERE a.attname = ANY (names)) AS columns
-  INTO STRICT c
+  SELECT o.* INTO STRICT key
+  FROM pg_attribute AS a CROSS JOIN LATERAL @extschema@.simdup_key_operators(source, a.attname) AS o
+  WHERE a.attrelid = source AND quote_ident(a.attname) = key_column;
+  -- an array of any length, where a function takes a hundred arguments
+  SELECT string_agg(format(
+    CASE WHEN a.atttypid IN ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype)
+      THEN 'to_jsonb(s.%I)' ELSE 'to_jsonb(left(s.%I::text, 2000))' END, a.attname), ', ' ORDER BY a.attnum)
+  INTO further
   FROM pg_attribute AS a
-    JOIN pg_type AS t ON t.oid = a.atttypid
-    JOIN pg_namespace AS n ON n.oid = t.typnamespace
-  WHERE a.attrelid = source;
+  WHERE a.attrelid = source AND a.attname = ANY (names);
   RETURN QUERY EXECUTE format($query$
     SELECT l.rank, l.place, nullif(btrim(left(l.content, 1048576), E' \t\r\n'), ''),
       coalesce(octet_length(l.content) > octet_length(left(l.content, 1048576)), false), l.columns
@@ -124,14 +125,15 @@ BEGIN
       SELECT l.*, row_number() OVER before AS n,
         sum(octet_length(l.content)) OVER before - octet_length(l.content) AS bytes
       FROM (
-        SELECT DISTINCT ON (l.rank, l.place) l.rank, l.place, %s AS content, jsonb_build_array(%s) AS columns
-        FROM unnest($1, $2, $3) AS l (rank, place, key) JOIN %s AS s ON s.%s = l.key::%s
+        SELECT DISTINCT ON (l.rank, l.place) l.rank, l.place, %s AS content,
+          to_jsonb(ARRAY[%s]::jsonb[]) AS columns
+        FROM unnest($1, $2, $3) AS l (rank, place, key) JOIN %s AS s ON s.%s %s l.key::%s
         ORDER BY l.rank, l.place) AS l
       WINDOW before AS (PARTITION BY l.rank ORDER BY l.place)) AS l
     WHERE l.n <= 2 OR l.bytes < 4194304 OR l.content IS NULL
     $query$,
-    CASE WHEN has_content THEN 's.content::text' ELSE 'NULL::text' END, c.columns, source, key_column,
-    c.key_type)
+    CASE WHEN has_content THEN 's.content::text' ELSE 'NULL::text' END, further, source, key_column,
+    key.same_key, key.keys_of)
   USING ranks, places, keys;
 END $$;
 COMMENT ON FUNCTION simdup_report_letters(regclass, text, boolean, name[], bigint[], bigint[], text[]) IS

@@ -98,7 +98,8 @@ void
 simdup_progress_look(int64 done)
 {
 	TimestampTz now;
-	char *message;
+	char total[32] = "";
+	char message[NAMEDATALEN + 128];
 
 	if (progress.function == NULL || progress_interval_ms == 0)
 		return;
@@ -107,10 +108,10 @@ simdup_progress_look(int64 done)
 	if (!TimestampDifferenceExceeds(progress.told, now, progress_interval_ms))
 		return;
 	progress.told = now;
-	message = psprintf("%s: %s, " INT64_FORMAT, progress.function,
-					   progress.phase, progress.done);
 	if (progress.total > 0)
-		message = psprintf("%s of " INT64_FORMAT, message, progress.total);
+		snprintf(total, sizeof(total), " of " INT64_FORMAT, progress.total);
+	snprintf(message, sizeof(message), "%s: %s, " INT64_FORMAT "%s",
+			 progress.function, progress.phase, progress.done, total);
 	ereport(NOTICE, errmsg_internal("%s", message));
 	pgstat_report_appname(message);
 }

@@ -23,6 +23,7 @@
  */
 
 #define MIN_PAGES 16
+#define MAX_PAGES ((Size) 1 << 20) /* their list takes 8 MB */
 #define MAX_IN_MEMORY ((size_t) 65536)
 
 typedef struct FilePage
@@ -55,9 +56,9 @@ simdup_tempfile_create(void)
 void
 simdup_tempfile_cache(SimdupTempFile *file, Size memory)
 {
-	file->n_pages =
-		(uint32) Max(memory / (2 * sizeof(FilePage *) + sizeof(FilePage)),
-					 MIN_PAGES);
+	Size n_pages = memory / (2 * sizeof(FilePage *) + sizeof(FilePage));
+
+	file->n_pages = (uint32) Min(Max(n_pages, MIN_PAGES), MAX_PAGES);
 }
 
 void

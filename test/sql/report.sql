@@ -41,6 +41,10 @@ SELECT lines(simdup_report('few', 3, 'connected'));
 SELECT lines(simdup_report('none', 0));
 \pset format aligned
 \pset tuples_only off
+-- under any quoting of names
+SET quote_all_identifiers = on;
+SELECT simdup_report('letters', 3) #> '{settings,columns}' AS columns;
+RESET quote_all_identifiers;
 SELECT r -> 'counts' -> 'clusters', r -> 'cases' -> 'kept' FROM simdup_report('texts', max_groups => 0) AS r;
 -- the same clusters as simdup_cluster, and the same pairs as a join
 CREATE TABLE family AS SELECT i AS id, ((i % 60 * 7919)::bigint << 20 | (i * 37 % 8))::simhash64 AS fp, 'Letter ' || i % 60 || ' about ' || i % 11 AS body, i % 3 AS district,
@@ -75,6 +79,11 @@ SELECT r #> '{pairs,all}' AS pairs, jsonb_array_length(r #> '{pairs,kept}') AS l
 FROM simdup_report('equal', 0) AS r;
 -- a text is cut between words
 SELECT simdup_report_start(t, 9) FROM unnest(ARRAY['one two three', 'one two t', E'one\n  twothree', '0123456789', NULL]) AS t;
+-- a key whose = is not in the catalogs' schema, and more columns than a function takes arguments
+CREATE TABLE wide (key simhash64 PRIMARY KEY, fp simhash64);
+DO $$ BEGIN EXECUTE (SELECT format('ALTER TABLE wide %s', string_agg(format('ADD c%s int DEFAULT %1$s', i), ', ' ORDER BY i)) FROM generate_series(1, 120) AS i); END $$;
+INSERT INTO wide VALUES ('000000000000000a', '00000000000000ff'), ('000000000000000b', '00000000000000ff');
+SELECT jsonb_array_length(r #> '{settings,columns}') AS names, jsonb_array_length(c) AS columns, c -> 0 AS first, c -> -1 AS last FROM simdup_report('wide') AS r, LATERAL (SELECT r #> '{cases,kept,0,members,1,columns}' AS c) AS c;
 SELECT simdup_report('letter');
 -- a row without a key is an error, as it is for groups
 CREATE VIEW keyless AS SELECT nullif(key, '3') AS key, fp FROM fingerprints;
