@@ -289,6 +289,7 @@ put_column(SimdupSource *source, StringInfo text, SimdupSourceColumn which,
 						 quote_identifier(NameStr(column->attname)));
 		if (which == SIMDUP_SOURCE_DAY)
 		{
+			/* the server's type, whatever the search_path */
 			source->type[which] = DATEOID;
 			source->day = pstrdup(NameStr(column->attname));
 			appendStringInfoString(text, "::pg_catalog.date");
