@@ -390,7 +390,7 @@ BEGIN ATOMIC
   -- figures
   scopes AS MATERIALIZED (
     SELECT r.*, coalesce(f.clusters, 0) AS clusters, coalesce(f.repeats, 0) AS repeats,
-      coalesce(f.largest, 0) AS largest, row_number() OVER (ORDER BY r.counted DESC, r.first) AS rank
+      coalesce(f.largest, 1) AS largest, row_number() OVER (ORDER BY r.counted DESC, r.first) AS rank
     FROM (
       SELECT r.part, min(r.scope) AS scope, min(r.place) AS first, sum(r.n) AS counted,
         sum(r.n) FILTER (WHERE r.nth = 1) AS n_distinct,
@@ -408,7 +408,7 @@ BEGIN ATOMIC
       coalesce(sum(s.counted), 0) AS counted, coalesce(sum(s.n_distinct), 0) AS n_distinct,
       coalesce(sum(s.equal_sets), 0) AS equal_sets, coalesce(sum(s.equal_rows), 0) AS equal_rows,
       coalesce(sum(s.clusters), 0) AS clusters, coalesce(sum(s.repeats), 0) AS repeats,
-      coalesce(greatest(max(s.largest), (sum(s.counted) > 0)::integer), 0) AS largest,
+      coalesce(max(s.largest), 0) AS largest,
       coalesce(sum(s.counted * (s.counted - 1) / 2), 0) AS n_pairs,
       jsonb_agg(jsonb_build_object('scope', s.scope, 'rows', s.counted, 'repeats', s.repeats,
         'clusters', s.clusters, 'largest', s.largest) ORDER BY s.rank) FILTER (WHERE s.rank <= 100) AS kept
@@ -544,10 +544,10 @@ BEGIN
       MESSAGE = c.message, DETAIL = c.detail, HINT = c.hint;
   END IF;
   IF one IS NOT NULL THEN
-    texts := regexp_replace(texts, '\mletters\M(?!":)', many, 'g');
+    texts := regexp_replace(replace(texts, '\u5c01', '\u4efd'), '\mletters\M(?!":)', many, 'g');
     texts := regexp_replace(texts, '\mLetters\M', upper(left(many, 1)) || substr(many, 2), 'g');
     texts := regexp_replace(texts, '\mletter\M', one, 'g');
-    texts := regexp_replace(replace(texts, '\u5c01', '\u4efd'), '\\u4fe1(\\u4ef6)?', one, 'g');
+    texts := regexp_replace(texts, '\\u4fe1(\\u4ef6)?', one, 'g');
   END IF;
   RETURN (
     SELECT string_agg(CASE

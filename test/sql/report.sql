@@ -141,6 +141,7 @@ SELECT simdup_report_html(:'report'::jsonb, 't', lang => 'en"><b>');
 SELECT simdup_report_html(:'report'::jsonb, 't', translations => '{"case": "Fall {1}", "kases": "x"}');
 SELECT simdup_report_html(:'report'::jsonb, 't', translations => '{"case": ["Fall"]}');
 SELECT simdup_report_html(:'report'::jsonb, 't', translations => '["Fall"]');
+SELECT (regexp_match(simdup_report_html('{"counts": {"rows": 1}}'::jsonb, 't', noun => U&'\5C01'), '"letters_many": (\[.*?\])'))[1] AS noun;
 SELECT simdup_report_html('{}'::jsonb, 't');
 
 -- 1 MB and more, compressed, out of line and computed
