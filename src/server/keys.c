@@ -299,6 +299,17 @@ slot_of(const SimdupKeyNumbers *numbers, Datum key, uint32 hash)
 	}
 }
 
+/* Put a slot where its hash belongs, behind those that are there. */
+static void
+put_slot(SimdupKeyNumbers *numbers, KeySlot slot)
+{
+	uint64 at = slot.hash & numbers->mask;
+
+	while (numbers->slots[at].number != SIMDUP_NO_NUMBER)
+		at = (at + 1) & numbers->mask;
+	numbers->slots[at] = slot;
+}
+
 static void
 double_slots(SimdupKeyNumbers *numbers)
 {
@@ -307,15 +318,8 @@ double_slots(SimdupKeyNumbers *numbers)
 
 	make_slots(numbers, 2 * n);
 	for (uint64 i = 0; i < n; i++)
-	{
-		uint64 at = slots[i].hash & numbers->mask;
-
-		if (slots[i].number == SIMDUP_NO_NUMBER)
-			continue;
-		while (numbers->slots[at].number != SIMDUP_NO_NUMBER)
-			at = (at + 1) & numbers->mask;
-		numbers->slots[at] = slots[i];
-	}
+		if (slots[i].number != SIMDUP_NO_NUMBER)
+			put_slot(numbers, slots[i]);
 	pfree(slots);
 }
 
@@ -333,11 +337,7 @@ hash_keys(SimdupKeyNumbers *numbers)
 	for (uint32 i = 0; i < n; i++)
 	{
 		uint32 hash = hash_of(numbers, simdup_keys_get(numbers->keys, i, 0));
-		uint64 at = hash & numbers->mask;
-
-		while (numbers->slots[at].number != SIMDUP_NO_NUMBER)
-			at = (at + 1) & numbers->mask;
-		numbers->slots[at] = (KeySlot){hash, i};
+		put_slot(numbers, (KeySlot){hash, i});
 	}
 	numbers->in_order = false;
 }
