@@ -16,7 +16,7 @@
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple
 
 from django.contrib.postgres.indexes import PostgresIndex
 from django.contrib.postgres.operations import CreateExtension
@@ -160,6 +160,14 @@ def _constants(lookup: Any, most: int) -> Tuple[Any, List[Any]]:
     return lookup.rhs[0], list(lookup.rhs[1:])
 
 
+def _right_side(lookup: Any, compiler: Any, connection: Any, value: Any, constant: Callable[[Any], str],
+                place: str = '%s') -> Tuple[str, List[Any]]:
+    # an expression in SQL, or a place for a constant
+    if hasattr(value, 'resolve_expression'):
+        return lookup.process_rhs(compiler, connection)
+    return place, [constant(value)]
+
+
 @Simhash64Field.register_lookup
 class _WithinLookup(Lookup):
     """fp__within=(fp, max_distance), fp__within=SimhashBall(fp, 3): simhash_within."""
@@ -174,10 +182,7 @@ class _WithinLookup(Lookup):
         if isinstance(other, SimhashBall):
             max_distance = other.radius
             other = other.center
-        if hasattr(other, 'resolve_expression'):
-            rhs, rhs_params = self.process_rhs(compiler, connection)
-        else:
-            rhs, rhs_params = '%s::simhash64', [str.__str__(Simhash64(other))]
+        rhs, rhs_params = _right_side(self, compiler, connection, other, lambda fp: str.__str__(Simhash64(fp)), '%s::simhash64')
         return f'simhash_within({lhs}, {rhs}, {max_distance})', [*params, *rhs_params]
 
 
@@ -192,10 +197,7 @@ class _TextWithinLookup(Lookup):
     def as_sql(self, compiler: Any, connection: Any) -> Tuple[str, List[Any]]:
         lhs, params = self.process_lhs(compiler, connection)
         other, constants = _constants(self, 2)
-        if hasattr(other, 'resolve_expression'):
-            rhs, rhs_params = self.process_rhs(compiler, connection)
-        else:
-            rhs, rhs_params = '%s::text', [str(other)]
+        rhs, rhs_params = _right_side(self, compiler, connection, other, str, '%s::text')
         max_distance = int(constants[0]) if constants else 8
         return f'{lhs} <~@ simhash_ball(minhash64({rhs}), {max_distance})', [*params, *rhs_params]
 
@@ -211,10 +213,7 @@ class _ResemblesLookup(Lookup):
     def as_sql(self, compiler: Any, connection: Any) -> Tuple[str, List[Any]]:
         lhs, params = self.process_lhs(compiler, connection)
         query, constants = _constants(self, 3)
-        if hasattr(query, 'resolve_expression'):
-            rhs, rhs_params = self.process_rhs(compiler, connection)
-        else:
-            rhs, rhs_params = '%s', [str(query)]
+        rhs, rhs_params = _right_side(self, compiler, connection, query, str)
         shares = ''.join(f', {float(share):.17f}' for share in constants)
         return f'simdup_resembles({lhs}, {rhs}{shares})', [*params, *rhs_params]
 
