@@ -266,7 +266,11 @@ read_texts(Texts *rows, FunctionCallInfo fcinfo)
 									  source.type[SIMDUP_SOURCE_CONTENT]);
 	simdup_progress_phase("reading", 0);
 	simdup_source_read(&source, store_text, rows);
-	simdup_tell_skipped(0, rows->n_null, rows->n);
+	if (rows->n_null > 0)
+		ereport(NOTICE, errmsg_plural("skipped %lld row without a text",
+									  "skipped %lld rows without a text",
+									  (unsigned long) rows->n_null,
+									  (long long) rows->n_null));
 	simdup_stored_texts_finish(rows->contents, 0);
 }
 

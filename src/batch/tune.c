@@ -136,7 +136,16 @@ simdup_tune(PG_FUNCTION_ARGS)
 	tuning.fps = simdup_tempfile_create();
 	tuning.sample = palloc(SIMDUP_SAMPLE_SIZE * sizeof(uint64));
 	simdup_source_read(&source, sample_row, &tuning);
-	simdup_tell_skipped(tuning.n_null, 0, tuning.n_rows);
+	if (tuning.n_null > 0)
+		ereport(NOTICE,
+				errmsg_plural("skipped %lld row without a fingerprint",
+							  "skipped %lld rows without a fingerprint",
+							  (unsigned long) tuning.n_null,
+							  (long long) tuning.n_null),
+				tuning.n_rows > 0
+					? 0
+					: errhint(
+						  "No row has one. Fill the column first: SET fp = minhash64(content)."));
 	put_distances(result, &tuning, max_distance);
 	simdup_tempfile_close(tuning.fps);
 	return (Datum) 0;

@@ -115,22 +115,3 @@ simdup_progress_look(int64 done)
 	ereport(NOTICE, errmsg_internal("%s", message));
 	pgstat_report_appname(message);
 }
-
-void
-simdup_tell_skipped(int64 n_no_fp, int64 n_no_content, int64 n)
-{
-	if (n_no_fp > 0)
-		ereport(NOTICE,
-				errmsg_plural("skipped %lld row without a fingerprint",
-							  "skipped %lld rows without a fingerprint",
-							  (unsigned long) n_no_fp, (long long) n_no_fp),
-				n + n_no_content > 0
-					? 0
-					: errhint(
-						  "No row has one. Fill the column first: SET fp = minhash64(content)."));
-	if (n_no_content > 0)
-		ereport(NOTICE, errmsg_plural("skipped %lld row without a text",
-									  "skipped %lld rows without a text",
-									  (unsigned long) n_no_content,
-									  (long long) n_no_content));
-}

@@ -30,7 +30,4 @@ extern void simdup_progress_look(int64 done);
 /* Note the same in a tight loop. Look at the clock once in many calls. */
 extern void simdup_progress_done(int64 done);
 
-/* Tell how many rows lack a fingerprint or a text, beside the n that have both. */
-extern void simdup_tell_skipped(int64 n_no_fp, int64 n_no_content, int64 n);
-
 #endif /* SIMDUP_SERVER_PROGRESS_H */
