@@ -195,6 +195,44 @@ first_of_groups(const SimdupGrouping *grouping)
 	return first;
 }
 
+/* Put the rows of all fingerprints, and how many are alone. */
+static void
+put_fingerprints(NearRows *r)
+{
+	const SimdupGrouping *grouping = &r->grouping;
+	SimdupFingerprints *fingerprints = grouping->fingerprints;
+	/* at least 1 */
+	uint32 step =
+		(uint32) ((Max((Size) grouping->rows->n, 1) + SIMDUP_SAMPLE_SIZE - 1) /
+				  SIMDUP_SAMPLE_SIZE);
+
+	for (int64 i = 0; i < fingerprints->n; i++)
+	{
+		SimdupFingerprint fingerprint = simdup_fingerprint_at(fingerprints, i);
+		bool is_near =
+			fingerprint.n > 1 || simdup_get_bit(r->near, fingerprint.start);
+
+		for (; i >= fingerprints->scope_starts[r->scope + 1]; r->scope++)
+			put_alone(r);
+		for (uint32 j = 0; j < fingerprint.n; j++)
+		{
+			uint32 row = simdup_row_at(fingerprints, fingerprint.start + j);
+
+			CHECK_FOR_INTERRUPTS();
+			if (is_near || grouping->ids[row] != SIMDUP_NO_ID ||
+				(row + 1) % step == 0)
+				put_row(r, row, &fingerprint, j + 1, 1);
+			else
+				r->alone[r->n_alone++] =
+					(SimdupEntry){grouping->days == NULL
+									  ? 0
+									  : (uint32) grouping->days[row],
+								  row};
+		}
+	}
+	put_alone(r);
+}
+
 PG_FUNCTION_INFO_V1(simdup_near_rows);
 /*
  * Return simdup_near_rows(source, groups, max_distance, method,
@@ -208,15 +246,12 @@ simdup_near_rows(PG_FUNCTION_ARGS)
 	NearRows r = {.result = simdup_begin_result(fcinfo)};
 	SimdupFingerprints *fingerprints;
 	Size n;
-	uint32 step;
 
 	if (PG_ARGISNULL(0))
 		elog(ERROR, "simdup_near_rows called without a source");
 	r.grouping = simdup_grouping_read(fcinfo, &options, true);
 	fingerprints = r.grouping.fingerprints;
 	n = r.grouping.rows->n;
-	/* at least 1 */
-	step = (uint32) ((Max(n, 1) + SIMDUP_SAMPLE_SIZE - 1) / SIMDUP_SAMPLE_SIZE);
 	r.near = simdup_alloc0(n / 8 + 1);
 	r.alone = simdup_alloc((n + 1) * sizeof(SimdupEntry));
 	if (PG_ARGISNULL(1))
@@ -232,31 +267,7 @@ simdup_near_rows(PG_FUNCTION_ARGS)
 	for (Size row = 0; row < n; row++)
 		if (r.first[row] != SIMDUP_NO_ROW)
 			r.size[r.first[row]]++;
-	for (int64 i = 0; i < fingerprints->n; i++)
-	{
-		SimdupFingerprint fingerprint = simdup_fingerprint_at(fingerprints, i);
-		bool is_near =
-			fingerprint.n > 1 || simdup_get_bit(r.near, fingerprint.start);
-
-		for (; i >= fingerprints->scope_starts[r.scope + 1]; r.scope++)
-			put_alone(&r);
-		for (uint32 j = 0; j < fingerprint.n; j++)
-		{
-			uint32 row = simdup_row_at(fingerprints, fingerprint.start + j);
-
-			CHECK_FOR_INTERRUPTS();
-			if (is_near || r.grouping.ids[row] != SIMDUP_NO_ID ||
-				(row + 1) % step == 0)
-				put_row(&r, row, &fingerprint, j + 1, 1);
-			else
-				r.alone[r.n_alone++] =
-					(SimdupEntry){r.grouping.days == NULL
-									  ? 0
-									  : (uint32) r.grouping.days[row],
-								  row};
-		}
-	}
-	put_alone(&r);
+	put_fingerprints(&r);
 	put_other(&r, SIMDUP_NO_ID, r.grouping.n_skipped);
 	if (r.grouping.keys != r.grouping.rows->keys)
 		simdup_keys_end(r.grouping.keys);
