@@ -113,8 +113,8 @@ typedef struct SimdupRow
 
 /*
  * Begin such a batch, in a memory context of its own, which is the current one
- * until simdup_rows_end deletes it. Add all rows, then call simdup_rows_distinct and simdup_find_groups or
- * simdup_join_fingerprints, then simdup_rows_end.
+ * until simdup_rows_end deletes it. Add all rows, then call simdup_rows_distinct,
+ * and simdup_find_groups or simdup_join_fingerprints. End with simdup_rows_end.
  */
 extern SimdupRows *simdup_rows_feed(const SimdupFeed *feed,
 									const SimdupOptions *options);
@@ -133,9 +133,9 @@ extern uint32 simdup_rows_add(SimdupRows *rows, const SimdupRow *row);
  * The distinct fingerprints of a batch, each with its rows: fingerprints.c.
  *
  * A row has a position in the order of scopes and fingerprints. The rows of one
- * fingerprint stand at consecutive positions, in the order of their numbers. In memory all
- * this is plain arrays, beyond maintenance_work_mem temporary files; the calls
- * below hide which.
+ * fingerprint stand at consecutive positions, in the order of their numbers. In
+ * memory all this is plain arrays, beyond maintenance_work_mem temporary files; the
+ * calls below hide which.
  */
 
 /* Rows of one fingerprint. */

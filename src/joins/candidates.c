@@ -349,7 +349,7 @@ limit_of(NearJoinState *state, int which, bool *isnull)
 									 state->css.ss.ps.ps_ExprContext, isnull);
 }
 
-/* A distance that the search does not serve: the condition is evaluated for all pairs. */
+/* A distance beyond the search: the condition is evaluated for all pairs. */
 #define BEYOND_SEARCH (SIMDUP_MAX_PAIR_DISTANCE + 1)
 
 /*

@@ -20,7 +20,7 @@ typedef struct SimdupElementJoin
 {
 	bool cross;		/* pairs of an element of each set, else all pairs */
 	int64 capacity; /* elements that fit in memory, beside their scratch */
-	/* sink, progress, helpers and the distance; of a cross join a is of either set */
+	/* sink, progress, helpers, distance; of a cross join, a is of either set */
 	SimdupPairJoin pairs;
 
 	/* added elements; beyond the capacity in the file, in runs of the capacity */
@@ -46,7 +46,7 @@ extern void simdup_elements_add(SimdupElementJoin *join, uint64 fp,
  */
 extern void simdup_elements_join(SimdupElementJoin *join);
 
-/* Report the near pairs of n elements in memory of the caller's, whose order changes. */
+/* Report the near pairs of n elements of the caller's, whose order changes. */
 extern void simdup_elements_join_these(SimdupElementJoin *join,
 									   SimdupElement *elements, int64 n);
 

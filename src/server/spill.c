@@ -119,11 +119,11 @@ simdup_tempfile_append(SimdupTempFile *file, const void *data, size_t len)
 	if (!file->at_end)
 	{
 		int64 page = offset / BLCKSZ;
+		FilePage *copy = file->pages[page % file->n_pages];
 
 		/* the last page grows, so a copy of it becomes old */
-		if (file->pages[page % file->n_pages] != NULL &&
-			file->pages[page % file->n_pages]->number == page)
-			file->pages[page % file->n_pages]->number = -1;
+		if (copy != NULL && copy->number == page)
+			copy->number = -1;
 		/* SEEK_END would miss what is not written yet */
 		if (BufFileSeekBlock(file->file, (long) page) != 0 ||
 			BufFileSeek(file->file, 0, (off_t) (offset % BLCKSZ), SEEK_CUR) !=

@@ -19,7 +19,7 @@
 typedef struct SimdupTempFile SimdupTempFile;
 
 extern SimdupTempFile *simdup_tempfile_create(void);
-/* Keep this much of a new file in memory, once it is read. Otherwise that is 128 kB. */
+/* Keep this much of a new file in memory once it is read, in place of 128 kB. */
 extern void simdup_tempfile_cache(SimdupTempFile *file, Size memory);
 /* Close a file, unless it is NULL. */
 extern void simdup_tempfile_close(SimdupTempFile *file);
