@@ -105,30 +105,18 @@ COMMENT ON FUNCTION simhash64_sortsupport(internal) IS 'sort support';
 COMMENT ON FUNCTION simhash64_hash(simhash64) IS 'hash';
 COMMENT ON FUNCTION simhash64_hash_extended(simhash64, bigint) IS 'hash with a seed';
 
-CREATE OPERATOR = (
-  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_eq, COMMUTATOR = =, NEGATOR = <>,
-  RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
-);
-CREATE OPERATOR <> (
-  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_ne, COMMUTATOR = <>, NEGATOR = =,
-  RESTRICT = neqsel, JOIN = neqjoinsel
-);
-CREATE OPERATOR < (
-  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_lt, COMMUTATOR = >, NEGATOR = >=,
-  RESTRICT = scalarltsel, JOIN = scalarltjoinsel
-);
-CREATE OPERATOR <= (
-  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_le, COMMUTATOR = >=, NEGATOR = >,
-  RESTRICT = scalarlesel, JOIN = scalarlejoinsel
-);
-CREATE OPERATOR > (
-  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_gt, COMMUTATOR = <, NEGATOR = <=,
-  RESTRICT = scalargtsel, JOIN = scalargtjoinsel
-);
-CREATE OPERATOR >= (
-  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_ge, COMMUTATOR = <=, NEGATOR = <,
-  RESTRICT = scalargesel, JOIN = scalargejoinsel
-);
+CREATE OPERATOR = (LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_eq,
+  COMMUTATOR = =, NEGATOR = <>, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES);
+CREATE OPERATOR <> (LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_ne,
+  COMMUTATOR = <>, NEGATOR = =, RESTRICT = neqsel, JOIN = neqjoinsel);
+CREATE OPERATOR < (LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_lt,
+  COMMUTATOR = >, NEGATOR = >=, RESTRICT = scalarltsel, JOIN = scalarltjoinsel);
+CREATE OPERATOR <= (LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_le,
+  COMMUTATOR = >=, NEGATOR = >, RESTRICT = scalarlesel, JOIN = scalarlejoinsel);
+CREATE OPERATOR > (LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_gt,
+  COMMUTATOR = <, NEGATOR = <=, RESTRICT = scalargtsel, JOIN = scalargtjoinsel);
+CREATE OPERATOR >= (LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash64_ge,
+  COMMUTATOR = <=, NEGATOR = <, RESTRICT = scalargesel, JOIN = scalargejoinsel);
 
 COMMENT ON OPERATOR = (simhash64, simhash64) IS 'equal';
 COMMENT ON OPERATOR <> (simhash64, simhash64) IS 'not equal';
@@ -171,9 +159,8 @@ CREATE FUNCTION simhash_distance(a simhash64, b simhash64) RETURNS integer
 COMMENT ON FUNCTION simhash_distance(simhash64, simhash64) IS
   'Hamming distance: in how many bits, 0 to 64, two fingerprints differ; function form of <~>';
 
-CREATE OPERATOR <~> (
-  LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash_distance, COMMUTATOR = <~>
-);
+CREATE OPERATOR <~> (LEFTARG = simhash64, RIGHTARG = simhash64, FUNCTION = simhash_distance,
+  COMMUTATOR = <~>);
 COMMENT ON OPERATOR <~> (simhash64, simhash64) IS 'Hamming distance, 0 to 64 bits';
 
 CREATE FUNCTION simhash_blocks(fp simhash64, n_blocks integer DEFAULT 4) RETURNS bigint[]

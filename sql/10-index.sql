@@ -54,14 +54,10 @@ COMMENT ON FUNCTION simhash_ballsel(internal, oid, internal, integer) IS
 COMMENT ON FUNCTION simhash_balljoinsel(internal, oid, internal, smallint, internal) IS
   'join selectivity of <@, @> and <~@ with a simhash_ball';
 
-CREATE OPERATOR <@ (
-  LEFTARG = simhash64, RIGHTARG = simhash_ball, FUNCTION = simhash_in_ball, COMMUTATOR = @>,
-  RESTRICT = simhash_ballsel, JOIN = simhash_balljoinsel
-);
-CREATE OPERATOR @> (
-  LEFTARG = simhash_ball, RIGHTARG = simhash64, FUNCTION = simhash_ball_contains, COMMUTATOR = <@,
-  RESTRICT = simhash_ballsel, JOIN = simhash_balljoinsel
-);
+CREATE OPERATOR <@ (LEFTARG = simhash64, RIGHTARG = simhash_ball, FUNCTION = simhash_in_ball,
+  COMMUTATOR = @>, RESTRICT = simhash_ballsel, JOIN = simhash_balljoinsel);
+CREATE OPERATOR @> (LEFTARG = simhash_ball, RIGHTARG = simhash64, FUNCTION = simhash_ball_contains,
+  COMMUTATOR = <@, RESTRICT = simhash_ballsel, JOIN = simhash_balljoinsel);
 COMMENT ON OPERATOR <@ (simhash64, simhash_ball) IS 'fingerprint is within the radius of the center';
 COMMENT ON OPERATOR @> (simhash_ball, simhash64) IS 'fingerprint is within the radius of the center';
 

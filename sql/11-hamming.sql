@@ -29,10 +29,8 @@ CREATE FUNCTION simhash_ball_mutual(simhash_ball, simhash_ball) RETURNS boolean
   AS 'MODULE_PATHNAME', 'simdup_ball_mutual' LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 0.1;
 COMMENT ON FUNCTION simhash_ball_mutual(simhash_ball, simhash_ball) IS 'implementation of ~= operator';
 
-CREATE OPERATOR ~= (
-  LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_mutual, COMMUTATOR = ~=,
-  RESTRICT = contsel, JOIN = contjoinsel
-);
+CREATE OPERATOR ~= (LEFTARG = simhash_ball, RIGHTARG = simhash_ball, FUNCTION = simhash_ball_mutual,
+  COMMUTATOR = ~=, RESTRICT = contsel, JOIN = contjoinsel);
 COMMENT ON OPERATOR ~= (simhash_ball, simhash_ball) IS 'each ball holds the center of the other';
 
 CREATE OPERATOR CLASS simhash_ball_ops

@@ -13,13 +13,10 @@ COMMENT ON FUNCTION simdup_text_fingerprint(text) IS 'hamming support: minhash64
 COMMENT ON FUNCTION simdup_text_in_ball(text, simhash_ball) IS 'implementation of <~@ operator';
 COMMENT ON FUNCTION simdup_text_distance(text, text) IS 'implementation of <~~> operator';
 
-CREATE OPERATOR <~@ (
-  LEFTARG = text, RIGHTARG = simhash_ball, FUNCTION = simdup_text_in_ball,
-  RESTRICT = simhash_ballsel, JOIN = simhash_balljoinsel
-);
-CREATE OPERATOR <~~> (
-  LEFTARG = text, RIGHTARG = text, FUNCTION = simdup_text_distance, COMMUTATOR = <~~>
-);
+CREATE OPERATOR <~@ (LEFTARG = text, RIGHTARG = simhash_ball, FUNCTION = simdup_text_in_ball,
+  RESTRICT = simhash_ballsel, JOIN = simhash_balljoinsel);
+CREATE OPERATOR <~~> (LEFTARG = text, RIGHTARG = text, FUNCTION = simdup_text_distance,
+  COMMUTATOR = <~~>);
 COMMENT ON OPERATOR <~@ (text, simhash_ball) IS 'minhash64 of the text is within the radius of the center';
 COMMENT ON OPERATOR <~~> (text, text) IS 'Hamming distance of the texts'' minhash64';
 
