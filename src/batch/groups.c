@@ -8,16 +8,14 @@
 #include "postgres.h"
 #include "compat.h"
 
-#include "access/htup_details.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_namespace.h"
-#include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
-#include "utils/syscache.h"
 #include "utils/typcache.h"
 
 #include "batch/groups.h"
@@ -76,18 +74,16 @@ key_class(Oid type)
 static Datum
 operator_text(Oid id)
 {
-	HeapTuple found = SearchSysCache1(OPEROID, ObjectIdGetDatum(id));
-	Form_pg_operator form;
-	char *text;
+	StringInfoData text;
+	Oid left;
+	Oid right;
 
-	if (!HeapTupleIsValid(found))
-		elog(ERROR, "cache lookup failed for operator %u", id);
-	form = (Form_pg_operator) GETSTRUCT(found);
-	text = psprintf("OPERATOR(%s.%s)",
-					quote_identifier(get_namespace_name(form->oprnamespace)),
-					NameStr(form->oprname));
-	ReleaseSysCache(found);
-	return CStringGetTextDatum(text);
+	op_input_types(id, &left, &right);
+	initStringInfo(&text);
+	generate_operator_clause(&text, "", left, id, "", right);
+	/* without the blanks around it */
+	return PointerGetDatum(
+		cstring_to_text_with_len(text.data + 1, text.len - 2));
 }
 
 /* Return what gives an expression a collation in a statement; without one, "". */
@@ -201,46 +197,57 @@ add_row(void *arg, TupleTableSlot *slot)
 		isnull[day] ? DATEVAL_NOBEGIN : DatumGetDateADT(slot->tts_values[day]);
 }
 
+SimdupRows *
+simdup_grouping_begin(FunctionCallInfo fcinfo, SimdupFeed feed,
+					  const SimdupOptions *options, Oid table,
+					  const char *column)
+{
+	SimdupRows *rows;
+	Oid collation;
+	int32 typmod;
+
+	feed.function = get_func_name(fcinfo->flinfo->fn_oid);
+	feed.budget = (int64) maintenance_work_mem * 1024;
+	if (OidIsValid(table))
+		get_atttypetypmodcoll(table, get_attnum(table, column), &feed.key_type,
+							  &typmod, &collation);
+	rows = simdup_rows_feed(&feed, options);
+	if (OidIsValid(table))
+		simdup_keynumbers_expect_order(rows->numbers, collation);
+	return rows;
+}
+
 SimdupGrouping
 simdup_grouping_read(FunctionCallInfo fcinfo, const SimdupOptions *options,
 					 bool with_days)
 {
 	SimdupSource source = open_source(fcinfo, options, with_days);
 	Oid key_type = source.type[SIMDUP_SOURCE_KEY];
-	SimdupFeed feed = {.function = get_func_name(fcinfo->flinfo->fn_oid),
-					   .budget = (int64) maintenance_work_mem * 1024,
-					   .scope_type = source.type[SIMDUP_SOURCE_SCOPE],
+	SimdupFeed feed = {.scope_type = source.type[SIMDUP_SOURCE_SCOPE],
 					   .content_type = source.type[SIMDUP_SOURCE_CONTENT]};
+	Oid members = PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1);
 	SimdupGrouping grouping = {.source = source};
+	SimdupRows *rows =
+		simdup_grouping_begin(fcinfo, feed, options, members, "key");
 
-	if (!PG_ARGISNULL(1))
-	{
-		Oid members = PG_GETARG_OID(1);
-
-		feed.key_type = get_atttype(members, get_attnum(members, "key"));
-		if (key_type != feed.key_type)
-			ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
-					errmsg("column \"%s\" of relation \"%s\" is of type %s, not %s",
-						   source.key, get_rel_name(PG_GETARG_OID(0)),
-						   format_type_be(key_type),
-						   format_type_be(feed.key_type)),
-					errdetail("The grouping has keys of the latter type."),
-					errhint("Cast the key to %s in a view, and name it in the settings.",
-							format_type_be(feed.key_type)));
-	}
-	grouping.rows = simdup_rows_feed(&feed, options);
-	grouping.keys = grouping.rows->keys;
-	if (grouping.keys != NULL)
-		simdup_keynumbers_expect_order(grouping.rows->numbers,
-									   source.key_collation);
-	else
-		grouping.keys = simdup_keys_begin(key_type);
+	if (OidIsValid(members) && key_type != rows->key_type)
+		ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+				errmsg("column \"%s\" of relation \"%s\" is of type %s, not %s",
+					   source.key, get_rel_name(PG_GETARG_OID(0)),
+					   format_type_be(key_type),
+					   format_type_be(rows->key_type)),
+				errdetail("The grouping has keys of the latter type."),
+				errhint("Cast the key to %s in a view, and name it in the settings.",
+						format_type_be(rows->key_type)));
+	grouping.rows = rows;
+	grouping.keys =
+		OidIsValid(members) ? rows->keys : simdup_keys_begin(key_type);
 	if (source.day != NULL)
 		grouping.days =
 			simdup_grow(NULL, &grouping.n_days, 16, sizeof(DateADT));
 	simdup_source_read(&source, add_row, &grouping);
-	grouping.fingerprints = simdup_rows_distinct(grouping.rows);
-	grouping.ids = simdup_alloc0(((Size) grouping.rows->n + 1) * sizeof(int64));
+	grouping.fingerprints = simdup_rows_distinct(rows);
+	grouping.ids = simdup_alloc0(((Size) rows->n + 1) * sizeof(int64));
 	return grouping;
 }
 

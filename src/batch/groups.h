@@ -35,6 +35,15 @@ extern SimdupGrouping simdup_grouping_read(FunctionCallInfo fcinfo,
 										   bool with_days);
 
 /*
+ * Begin a batch. Its keys are those of a column, compared as the table does, and
+ * come in order. Without a table they are not compared.
+ */
+extern SimdupRows *simdup_grouping_begin(FunctionCallInfo fcinfo,
+										 SimdupFeed feed,
+										 const SimdupOptions *options,
+										 Oid table, const char *column);
+
+/*
  * Read rows of a grouping's table, which the query calls t: keys first, then
  * columns of one type. The keys are as simdup_keys_take gives them. ERROR if a
  * value is NULL.

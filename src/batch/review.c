@@ -70,6 +70,7 @@ typedef struct Review
 
 	ReviewBlock *blocks; /* by id and scope */
 	Size n_blocks, blocks_size;
+	SimdupFingerprints *between; /* of their first rows, numbered as blocks are */
 	/* a component for each group: which groups are decided not to be the same */
 	SimdupConstraints groups;
 
@@ -105,7 +106,7 @@ static void
 find_cannot_links(Review *r)
 {
 	const SimdupDecisions *decisions = &r->decided.decisions;
-	const int64 *ids = r->grouping.ids;
+	const uint32 *group = r->groups.component;
 	uint32 n_rows = r->grouping.rows->n;
 
 	for (size_t i = 0; i < decisions->n; i++)
@@ -114,8 +115,7 @@ find_cannot_links(Review *r)
 
 		CHECK_FOR_INTERRUPTS();
 		if (!d->same && d->a < n_rows && d->b < n_rows &&
-			ids[d->a] != SIMDUP_NO_ID && ids[d->b] != SIMDUP_NO_ID &&
-			ids[d->a] != ids[d->b])
+			group[d->a] != group[d->b])
 			simdup_constraints_add(&r->groups, d->a, d->b);
 	}
 }
@@ -284,23 +284,17 @@ take_blocks(Review *r, uint32 a, uint32 b, int distance)
 			  (int64) first->size * second->size);
 }
 
-typedef struct BlockPairs
-{
-	Review *review;
-	SimdupFingerprints *fingerprints;
-} BlockPairs;
-
 /* Take the pairs of two fingerprints' blocks: a SimdupFingerprintSink. */
 static void
 take_fingerprints(void *arg, const SimdupFingerprint *a,
 				  const SimdupFingerprint *b, int distance)
 {
-	const BlockPairs *p = arg;
+	Review *r = arg;
 
 	for (uint32 i = a->start; i < a->start + a->n; i++)
 		for (uint32 j = b->start; j < b->start + b->n; j++)
-			take_blocks(p->review, simdup_row_at(p->fingerprints, i),
-						simdup_row_at(p->fingerprints, j), distance);
+			take_blocks(r, simdup_row_at(r->between, i),
+						simdup_row_at(r->between, j), distance);
 }
 
 /* Take the pairs of blocks whose first rows are near. */
@@ -311,7 +305,6 @@ review_between(Review *r)
 					   .budget = r->grouping.rows->budget,
 					   .scope_type = INT8OID};
 	SimdupRows *rows = simdup_rows_feed(&feed, NULL);
-	BlockPairs p = {.review = r};
 	SimdupFingerprint equal;
 
 	for (Size i = 0; i < r->n_blocks; i++)
@@ -322,18 +315,17 @@ review_between(Review *r)
 												  .scope = Int64GetDatum(
 													  r->scope[first])});
 	}
-	p.fingerprints = simdup_rows_distinct(rows);
-	for (int64 i = 0;
-		 simdup_fingerprints_next_equal(p.fingerprints, &i, &equal);)
+	r->between = simdup_rows_distinct(rows);
+	for (int64 i = 0; simdup_fingerprints_next_equal(r->between, &i, &equal);)
 		for (uint32 j = equal.start; j < equal.start + equal.n; j++)
 			for (uint32 k = j + 1; k < equal.start + equal.n; k++)
 			{
 				CHECK_FOR_INTERRUPTS();
-				take_blocks(r, simdup_row_at(p.fingerprints, j),
-							simdup_row_at(p.fingerprints, k), 0);
+				take_blocks(r, simdup_row_at(r->between, j),
+							simdup_row_at(r->between, k), 0);
 			}
-	simdup_join_fingerprints(p.fingerprints, r->most_distance,
-							 take_fingerprints, &p);
+	simdup_join_fingerprints(r->between, r->most_distance, take_fingerprints,
+							 r);
 	simdup_rows_end(rows);
 }
 
@@ -405,8 +397,6 @@ simdup_review_pairs(PG_FUNCTION_ARGS)
 	bool has_source = !PG_ARGISNULL(0);
 	Oid table = PG_GETARG_OID(2);
 	Review r = {.result = simdup_begin_result(fcinfo)};
-	SimdupFeed feed = {.function = "simdup_decide",
-					   .budget = (int64) maintenance_work_mem * 1024};
 	SimdupRows *rows;
 	Size n;
 
@@ -420,10 +410,7 @@ simdup_review_pairs(PG_FUNCTION_ARGS)
 		simdup_members_read(&r.grouping, PG_GETARG_OID(1), NULL, NULL);
 	}
 	else
-	{
-		feed.key_type = get_atttype(table, get_attnum(table, "a"));
-		rows = simdup_rows_feed(&feed, NULL);
-	}
+		rows = simdup_grouping_begin(fcinfo, (SimdupFeed){0}, NULL, table, "a");
 	r.decided = simdup_decisions_read(rows, table);
 	put_contradictions(&r);
 	if (has_source)

@@ -286,7 +286,6 @@ SELECT keys_of, same_key, less_key, statement FROM simdup_grouping_source('lette
 SELECT simdup_grouping_source('letter', 3, NULL, NULL, 4, 'char');
 SELECT simdup_review_pairs(NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 SELECT simdup_review_pairs(NULL, NULL, 1, NULL, NULL, NULL, NULL);
-SELECT simdup_review_pairs(NULL, NULL, 'letter', NULL, NULL, NULL, NULL);
 SELECT simdup_review_pairs('letter', 'letter_case', 'letter_case_decisions', 3, 'leader', NULL, NULL);
 SELECT simdup_review_pairs('letter', 1, 'letter_case_decisions', 3, 'leader', NULL, 1);
 SELECT simdup_group_changes('letter', 1, 'letter_case_decisions', 'letter_case_events', 3, 'leader', NULL, 4, 'char', 1);
