@@ -225,11 +225,13 @@ BEGIN
       g.method, g.min_resemblance, g.w, g.unit, g.next_id) AS c;
     RETURN;
   END IF;
-  EXECUTE format($insert$
-    INSERT INTO %s (refresh, key, was, id)
-    SELECT $1, c.key::%s, c.was, c.id
-    FROM %s.simdup_group_changes($2, $3, $4, $5, $6, $7, $8, $9, $10, $11) AS c $insert$,
-    g.events, g.keys_of, '@extschema@')
+  RETURN QUERY EXECUTE format($insert$
+    WITH change AS MATERIALIZED (
+      SELECT c.* FROM %s.simdup_group_changes($2, $3, $4, $5, $6, $7, $8, $9, $10, $11) AS c),
+    stored AS (
+      INSERT INTO %s (refresh, key, was, id)
+      SELECT $1, c.key::%s, c.was, c.id FROM change AS c)
+    TABLE change $insert$, '@extschema@', g.events, g.keys_of)
   USING g.next_refresh, g.source, g.members, g.decisions, g.events, g.max_distance, g.method,
     g.min_resemblance, g.w, g.unit, g.next_id;
   GET DIAGNOSTICS n = ROW_COUNT;
@@ -262,8 +264,6 @@ BEGIN
           n - n_changed - n_new, n_settings - 1),
         HINT = 'A trigger or a rule may have kept them.';
   END IF;
-  RETURN QUERY EXECUTE format('SELECT concat(e.key), e.was, e.id FROM %s AS e WHERE e.refresh = $1', g.events)
-  USING g.next_refresh;
 END $$;
 COMMENT ON FUNCTION simdup_regroup(regclass, boolean) IS
   'refreshes a grouping; the rows whose group changes, keys as text, NULL for no group';
@@ -276,17 +276,15 @@ DECLARE
   now_in bigint;
 BEGIN
   SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, false, false) AS x;
-  EXECUTE format('SELECT m.id FROM %s AS m WHERE m.id = $1 LIMIT 1', g.members) INTO now_in USING id;
-  IF now_in IS NULL THEN
-    -- its last rows left it in one refresh
-    EXECUTE format($query$
+  -- the last rows of an id left it in one refresh
+  EXECUTE format($query$
+    SELECT coalesce((SELECT m.id FROM %1$s AS m WHERE m.id = $1 LIMIT 1), (
       SELECT m.id
-      FROM %1$s AS e JOIN %2$s AS m ON m.key %3$s e.key
-      WHERE e.was = $1 AND e.refresh = (SELECT max(l.refresh) FROM %1$s AS l WHERE l.was = $1)
+      FROM %2$s AS e JOIN %1$s AS m ON m.key %3$s e.key
+      WHERE e.was = $1 AND e.refresh = (SELECT max(l.refresh) FROM %2$s AS l WHERE l.was = $1)
       GROUP BY m.id
-      ORDER BY count(*) DESC, m.id LIMIT 1 $query$, g.events, g.members, g.same_key)
-    INTO now_in USING id;
-  END IF;
+      ORDER BY count(*) DESC, m.id LIMIT 1)) $query$, g.members, g.events, g.same_key)
+  INTO STRICT now_in USING id;
   RETURN now_in;
 END $$;
 COMMENT ON FUNCTION simdup_group_of(regclass, bigint) IS
@@ -366,11 +364,8 @@ BEGIN
   -- Most are about pairs without another, so insert first. In the order of keys, two sessions that insert
   -- the same pairs do not lock each other out.
   FOR attempt IN 1 .. 10 LOOP
-    EXECUTE format($insert$
-      INSERT INTO %s (a, b, same, note)
-      SELECT p.a, p.b, $3, $4 FROM %s
-      ORDER BY p.a, p.b
-      ON CONFLICT DO NOTHING $insert$, g.decisions, g.pairs)
+    EXECUTE format('INSERT INTO %s (a, b, same, note) SELECT p.a, p.b, $3, $4 FROM %s ORDER BY p.a, p.b'
+      ' ON CONFLICT DO NOTHING', g.decisions, g.pairs)
     USING keys_a, keys_b, same, note;
     GET DIAGNOSTICS n_stored = ROW_COUNT;
     EXIT WHEN n_stored = given.pairs;
