@@ -8,7 +8,6 @@
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
-#include "utils/memutils.h"
 
 #include "batch/groups.h"
 #include "core/host.h"
@@ -20,13 +19,11 @@ static void
 take_decision(void *arg, Datum *values)
 {
 	SimdupDecided *d = arg;
-	MemoryContext old = MemoryContextSwitchTo(d->rows->context);
 	uint32 keys[2];
 
 	simdup_keynumbers_get(d->rows->numbers, values, 2, keys);
 	simdup_decisions_add(&d->decisions, keys[0], keys[1],
 						 DatumGetBool(values[2]));
-	MemoryContextSwitchTo(old);
 }
 
 SimdupDecided

@@ -275,6 +275,7 @@ take_row(void *arg, TupleTableSlot *slot)
 	const TableReader *reader = arg;
 	TupleDesc columns = slot->tts_tupleDescriptor;
 	Datum values[MOST_COLUMNS];
+	MemoryContext old;
 
 	for (int i = 0; i < Min(columns->natts, MOST_COLUMNS); i++)
 	{
@@ -294,7 +295,9 @@ take_row(void *arg, TupleTableSlot *slot)
 											  slot->tts_values[i], false)
 						   : slot->tts_values[i];
 	}
+	old = MemoryContextSwitchTo(reader->rows->context);
 	reader->sink(reader->arg, values);
+	MemoryContextSwitchTo(old);
 }
 
 void
@@ -379,23 +382,14 @@ put_change(const Changes *c, Datum key, int64 was, int64 id)
 	pfree(text);
 }
 
-/* Add an id to those that are known. Return false if it was known. */
-static bool
-know_id(Changes *c, int64 id)
-{
-	MemoryContext old = MemoryContextSwitchTo(c->grouping.rows->context);
-	bool is_new = simdup_wordset_add(&c->known, (uint64) id);
-
-	MemoryContextSwitchTo(old);
-	return is_new;
-}
-
 /* A row that the source no longer has is in no group. */
 static void
 put_gone(void *arg, Datum key, int64 id)
 {
-	(void) know_id(arg, id);
-	put_change(arg, key, id, SIMDUP_NO_ID);
+	Changes *c = arg;
+
+	(void) simdup_wordset_add(&c->known, (uint64) id);
+	put_change(c, key, id, SIMDUP_NO_ID);
 }
 
 /* Take the first row of an id that ended, unless a later one is known. */
@@ -407,16 +401,16 @@ take_ended(void *arg, Datum *values)
 	int64 id = DatumGetInt64(values[1]);
 	int64 refresh = DatumGetInt64(values[2]);
 
-	if (id == SIMDUP_NO_ID || !know_id(c, id) || row == SIMDUP_NO_NUMBER ||
-		c->ended_at[row] >= refresh)
+	if (id == SIMDUP_NO_ID || !simdup_wordset_add(&c->known, (uint64) id) ||
+		row == SIMDUP_NO_NUMBER || c->ended_at[row] >= refresh)
 		return;
 	c->ended[row] = id;
 	c->ended_at[row] = refresh;
 }
 
 /*
- * Find the first rows of ids that ended: of the rows that had the id last, those
- * that left it in one refresh, the first one.
+ * Find the first rows of ids that ended. The rows that had an id last left it in one
+ * refresh.
  */
 static void
 read_ended(Changes *c, Oid events)
@@ -453,7 +447,7 @@ give_ids(Changes *c, Oid events, int64 next_id)
 		return;
 	for (Size row = 0; row < n; row++)
 		if (c->grouping.ids[row] != SIMDUP_NO_ID)
-			(void) know_id(c, c->grouping.ids[row]);
+			(void) simdup_wordset_add(&c->known, (uint64) c->grouping.ids[row]);
 	c->ended = simdup_alloc0((n + 1) * sizeof(int64));
 	c->ended_at = simdup_alloc0((n + 1) * sizeof(int64));
 	if ((int64) c->known.n < next_id - 1)

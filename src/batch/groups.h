@@ -46,7 +46,7 @@ extern SimdupRows *simdup_grouping_begin(FunctionCallInfo fcinfo,
 /*
  * Read rows of a grouping's table, which the query calls t: keys first, then
  * columns of one type. The keys are as simdup_keys_take gives them. ERROR if a
- * value is NULL.
+ * value is NULL. The sink is called in the batch's memory context.
  */
 extern void simdup_grouping_table(SimdupRows *rows, Oid table,
 								  const char *columns, const char *query,

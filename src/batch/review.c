@@ -1,8 +1,7 @@
 /*
  * review.c
  *	  simdup_review_pairs: decisions that contradict earlier ones, and the undecided
- *	  pairs of a grouping that are worth a person's look, in the order in which an
- *	  answer moves most rows.
+ *	  pairs of a grouping, in the order in which an answer moves most rows.
  *
  * Pairs are of one scope. The rows of a group that have one scope are a block, and
  * are compared by the first of them. An answer decides pairs of rows. For two
