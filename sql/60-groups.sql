@@ -99,7 +99,8 @@ BEGIN
     SELECT 3, format('another role owns the function of trigger %I on %s', t.tgname, t.tgrelid::regclass),
       'It would run as the owner of the grouping.', 'Drop the trigger, or change the function''s owner.'
     FROM pg_trigger AS t JOIN pg_proc AS p ON p.oid = t.tgfoid JOIN pg_roles AS r ON r.oid = p.proowner
-    WHERE t.tgrelid = ANY (four.tables) AND NOT t.tgisinternal AND NOT r.rolsuper AND r.rolname <> current_user
+    WHERE t.tgrelid = ANY (four.tables) AND NOT t.tgisinternal
+      AND NOT r.rolsuper AND r.rolname <> current_user
     UNION ALL
     SELECT 4, format('table %s of another role refers to %s', c.oid::regclass, f.confrelid::regclass),
       'Its triggers could run as the owner of the grouping.',
@@ -349,7 +350,8 @@ BEGIN
   IF given.a <> given.b OR given.dims > 1 THEN
     RAISE EXCEPTION 'a and b must be one-dimensional arrays of one length'
       USING ERRCODE = 'array_subscript_error',
-        DETAIL = format('They have %s and %s elements in at most %s dimensions.', given.a, given.b, given.dims);
+        DETAIL = format('They have %s and %s elements in at most %s dimensions.', given.a, given.b,
+          given.dims);
   ELSIF given.nulls > 0 THEN
     RAISE EXCEPTION 'keys of a decision must not be null' USING ERRCODE = 'null_value_not_allowed';
   ELSIF given.itself IS NOT NULL THEN

@@ -99,7 +99,8 @@ BEGIN
       FROM flag AS f JOIN pg_attribute AS a ON a.attrelid = target AND a.attnum = f.key
       WHERE NOT EXISTS (
         SELECT FROM pg_constraint AS c
-        WHERE c.contype = 'f' AND c.conrelid = target AND c.confrelid = target AND c.conkey = ARRAY[f.attnum])),
+        WHERE c.contype = 'f' AND c.conrelid = target AND c.confrelid = target
+          AND c.conkey = ARRAY[f.attnum])),
     reference AS (
       SELECT p.conname AS name, p.conrelid AS id, p.is_foreign_key, r.is_self,
         row_number() OVER (PARTITION BY p.conrelid ORDER BY count(*) DESC, p.conname) AS n,
@@ -149,15 +150,15 @@ BEGIN
       SELECT r.*, p.name AS table, p.values, s.stays,
         format('INSERT INTO %s (%s, %sremoved, %3$skept, %3$sforeign_key, %3$sdeleted, %3$smoved_at)',
           p.store, p.names, p.own) AS into_store,
-        format(E'FROM %s AS r, pg_temp.simdup_map AS m%s\nWHERE %s%s', p.name, rows_of_map, r.matches, s.stays)
-          AS referring
+        format(E'FROM %s AS r, pg_temp.simdup_map AS m%s\nWHERE %s%s',
+          p.name, rows_of_map, r.matches, s.stays) AS referring
       FROM reference AS r
         JOIN place AS p ON p.id = r.id AND p.n = 1
         CROSS JOIN LATERAL (
           SELECT CASE WHEN r.is_self THEN format(
             E'\n  AND NOT EXISTS (SELECT FROM pg_temp.simdup_map AS g WHERE r.%s %s g.removed)',
             key.name, key.equals) END) AS s (stays)),
-    -- what of a unique key the kept row may have already; not of the target, nor where others refer to its table
+    -- what of a unique key the kept row may have already, in a table to which no other refers
     shared AS (
       SELECT r.id, r.n, i.indexrelid,
         string_agg(coalesce(k.kept, format('r.%I', a.attname)), ', ' ORDER BY u.i) AS values,
@@ -228,8 +229,10 @@ FROM map AS m
   n bigint CONSTRAINT "there are none" CHECK (n = 0)
 ) ON COMMIT DROP$sql$]) WITH ORDINALITY AS u (text, i)
       UNION ALL
-      SELECT 3, p.id, p.n, -3, format(E'CREATE TABLE %s AS\nSELECT r.*, %s\nFROM %s AS r, pg_temp.simdup_map AS m\n'
-        'WITH NO DATA', p.store,
+      SELECT 3, p.id, p.n, -3, format($sql$CREATE TABLE %s AS
+SELECT r.*, %s
+FROM %s AS r, pg_temp.simdup_map AS m
+WITH NO DATA$sql$, p.store,
         replace(CASE p.n WHEN 0 THEN 'm.kept AS *kept, now() AS *removed_at' ELSE
           E'm.removed AS *removed, m.kept AS *kept,\n'
           '  name '''' AS *foreign_key, false AS *deleted, now() AS *moved_at' END, '*', p.own), p.name)
@@ -271,8 +274,9 @@ SELECT d.*, %L, true, now() FROM deleted AS d$sql$,
       FROM move AS m JOIN shared AS s ON s.id = m.id AND s.n = m.n
       UNION ALL
       -- a row that is removed too keeps its reference, unless this is in the way
-      SELECT 3, m.id, m.n, 1, format(E'UPDATE %s AS r SET %s\nFROM pg_temp.simdup_map AS m\nWHERE r.%s %s m.removed',
-        m.table, m.clears, key.name, key.equals)
+      SELECT 3, m.id, m.n, 1, format($sql$UPDATE %s AS r SET %s
+FROM pg_temp.simdup_map AS m
+WHERE r.%s %s m.removed$sql$, m.table, m.clears, key.name, key.equals)
       FROM move AS m
       WHERE m.clears IS NOT NULL AND EXISTS (
         SELECT FROM pg_index AS i

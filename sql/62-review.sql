@@ -12,7 +12,7 @@ CREATE FUNCTION simdup_review_pairs(
   OUT moves float8, OUT same boolean, OUT chain text
 ) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 400;
 COMMENT ON FUNCTION simdup_review_pairs(regclass, regclass, regclass, integer, text, float8, integer) IS
-  'implementation of simdup_review: decisions that contradict earlier ones; of a source, undecided pairs, too';
+  'implementation of simdup_review: contradictions, and undecided pairs of a source';
 
 CREATE FUNCTION simdup_own_numbers(content text, other text) RETURNS text
   LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -56,19 +56,20 @@ BEGIN
       FROM %1$s.simdup_review_pairs($1, $2, $3, $4, $5, $6, $7) WITH ORDINALITY AS p),
     contents AS MATERIALIZED (
       SELECT concat(s.%2$s) AS key, %3$s AS content, %4$s AS sketch
-      FROM %5$s AS s
-      WHERE s.%2$s %6$s ANY ((
-        SELECT array_cat(array_agg(p.a), array_agg(p.b))::text
-        FROM chosen AS p
-        WHERE p.same IS NULL)::%7$s[])),
+      FROM (
+          SELECT p.a FROM chosen AS p WHERE p.same IS NULL
+          UNION SELECT p.b FROM chosen AS p WHERE p.same IS NULL) AS k (key)
+        JOIN %5$s AS s ON s.%2$s %6$s k.key::%7$s),
     compared AS (
       SELECT p.*, l.content AS content_a, r.content AS content_b,
         coalesce(%1$s.minhash_bits_resemblance(l.sketch, r.sketch),
           %1$s.shingle_resemblance(l.content, r.content, $8, $9)) AS resemblance
       FROM chosen AS p
-        LEFT JOIN contents AS l ON p.same IS NULL AND l.key = p.a
-        LEFT JOIN contents AS r ON p.same IS NULL AND r.key = p.b)
-    SELECT p.*, CASE
+        LEFT JOIN contents AS l ON l.key = p.a AND p.same IS NULL
+        LEFT JOIN contents AS r ON r.key = p.b AND p.same IS NULL)
+    SELECT p.*,
+      CASE WHEN $6 IS NULL THEN p.distance <= $4 ELSE coalesce(p.resemblance >= $6, false) END AS is_near,
+      CASE
         WHEN p.resemblance IS NULL THEN p.moves
         WHEN p.id = p.other THEN p.n_decided * least(0.5, (1 - p.resemblance) / (2 * greatest(1 - $10, 0.01)))
         ELSE p.n_decided * least(0.5, p.resemblance / (2 * $10)) END AS tells
@@ -98,8 +99,7 @@ BEGIN
             ' % of their text, where the limit is ',
             trim_scale(round((g.min_resemblance * 100)::numeric, 1)), ' %')
       END || CASE
-        WHEN w.same IS NOT NULL OR (w.id = w.other) = CASE WHEN g.min_resemblance IS NULL
-          THEN w.distance <= g.max_distance ELSE coalesce(w.resemblance >= g.min_resemblance, false) END THEN ''
+        WHEN w.same IS NOT NULL OR (w.id = w.other) = w.is_near THEN ''
         WHEN w.id = w.other THEN ', but are in one group'
         ELSE ', but are in two groups'
       END,
