@@ -69,7 +69,6 @@ typedef struct Review
 
 	ReviewBlock *blocks; /* by id and scope */
 	Size n_blocks, blocks_size;
-	SimdupFingerprints *between; /* of their first rows, numbered as blocks are */
 	/* a component for each group: which groups are decided not to be the same */
 	SimdupConstraints groups;
 
@@ -283,17 +282,23 @@ take_blocks(Review *r, uint32 a, uint32 b, int distance)
 			  (int64) first->size * second->size);
 }
 
+typedef struct BlockPairs
+{
+	Review *review;
+	SimdupFingerprints *fingerprints;
+} BlockPairs;
+
 /* Take the pairs of two fingerprints' blocks: a SimdupFingerprintSink. */
 static void
 take_fingerprints(void *arg, const SimdupFingerprint *a,
 				  const SimdupFingerprint *b, int distance)
 {
-	Review *r = arg;
+	const BlockPairs *p = arg;
 
 	for (uint32 i = a->start; i < a->start + a->n; i++)
 		for (uint32 j = b->start; j < b->start + b->n; j++)
-			take_blocks(r, simdup_row_at(r->between, i),
-						simdup_row_at(r->between, j), distance);
+			take_blocks(p->review, simdup_row_at(p->fingerprints, i),
+						simdup_row_at(p->fingerprints, j), distance);
 }
 
 /* Take the pairs of blocks whose first rows are near. */
@@ -304,6 +309,7 @@ review_between(Review *r)
 					   .budget = r->grouping.rows->budget,
 					   .scope_type = INT8OID};
 	SimdupRows *rows = simdup_rows_feed(&feed, NULL);
+	BlockPairs p = {.review = r};
 	SimdupFingerprint equal;
 
 	for (Size i = 0; i < r->n_blocks; i++)
@@ -314,17 +320,18 @@ review_between(Review *r)
 												  .scope = Int64GetDatum(
 													  r->scope[first])});
 	}
-	r->between = simdup_rows_distinct(rows);
-	for (int64 i = 0; simdup_fingerprints_next_equal(r->between, &i, &equal);)
+	p.fingerprints = simdup_rows_distinct(rows);
+	for (int64 i = 0;
+		 simdup_fingerprints_next_equal(p.fingerprints, &i, &equal);)
 		for (uint32 j = equal.start; j < equal.start + equal.n; j++)
 			for (uint32 k = j + 1; k < equal.start + equal.n; k++)
 			{
 				CHECK_FOR_INTERRUPTS();
-				take_blocks(r, simdup_row_at(r->between, j),
-							simdup_row_at(r->between, k), 0);
+				take_blocks(r, simdup_row_at(p.fingerprints, j),
+							simdup_row_at(p.fingerprints, k), 0);
 			}
-	simdup_join_fingerprints(r->between, r->most_distance, take_fingerprints,
-							 r);
+	simdup_join_fingerprints(p.fingerprints, r->most_distance,
+							 take_fingerprints, &p);
 	simdup_rows_end(rows);
 }
 
