@@ -379,12 +379,19 @@ put_contradictions(const Review *r)
 	}
 }
 
-/* Put the first pairs between groups, and the first within groups. */
+/* Put the first n pairs between groups, and the first n within groups. */
 static void
-put_pairs(const Review *r, int n)
+put_open_pairs(Review *r, int n)
 {
+	Size n_rows = (Size) r->grouping.rows->n + 1;
 	int n_left[2] = {n, n};
 
+	r->fp = simdup_alloc(n_rows * sizeof(uint64));
+	r->scope = simdup_alloc(n_rows * sizeof(uint32));
+	simdup_fingerprints_by_row(r->grouping.fingerprints, NULL, r->fp, r->scope);
+	set_limits(r);
+	review_blocks(r);
+	review_between(r);
 	qsort(r->pairs, r->n_pairs, sizeof(OpenPair), compare_pairs);
 	for (Size i = 0; i < r->n_pairs && r->pairs[i].decides > 0; i++)
 		if (n_left[r->grouping.ids[r->pairs[i].b] == r->pairs[i].id]-- > 0)
@@ -401,10 +408,9 @@ Datum
 simdup_review_pairs(PG_FUNCTION_ARGS)
 {
 	bool has_source = !PG_ARGISNULL(0);
-	Oid table = PG_GETARG_OID(2);
+	Oid decisions = PG_GETARG_OID(2);
 	Review r = {.result = simdup_begin_result(fcinfo)};
 	SimdupRows *rows;
-	Size n;
 
 	if (PG_ARGISNULL(2) || (has_source && (PG_ARGISNULL(1) || PG_ARGISNULL(6))))
 		elog(ERROR, "simdup_review_pairs called with a null argument");
@@ -412,25 +418,15 @@ simdup_review_pairs(PG_FUNCTION_ARGS)
 	{
 		r.options = simdup_options(fcinfo);
 		r.grouping = simdup_grouping_read(fcinfo, NULL, false);
-		rows = r.grouping.rows;
 		simdup_members_read(&r.grouping, PG_GETARG_OID(1), NULL, NULL);
 	}
-	else
-		rows = simdup_grouping_begin(fcinfo, (SimdupFeed){0}, NULL, table, "a");
-	r.decided = simdup_decisions_read(rows, table);
+	rows = has_source ? r.grouping.rows
+					  : simdup_grouping_begin(fcinfo, (SimdupFeed){0}, NULL,
+											  decisions, "a");
+	r.decided = simdup_decisions_read(rows, decisions);
 	put_contradictions(&r);
 	if (has_source)
-	{
-		n = (Size) rows->n + 1;
-		r.fp = simdup_alloc(n * sizeof(uint64));
-		r.scope = simdup_alloc(n * sizeof(uint32));
-		simdup_fingerprints_by_row(r.grouping.fingerprints, NULL, r.fp,
-								   r.scope);
-		set_limits(&r);
-		review_blocks(&r);
-		review_between(&r);
-		put_pairs(&r, Min(PG_GETARG_INT32(6), MOST_WANTED) * CHOICE);
-	}
+		put_open_pairs(&r, Min(PG_GETARG_INT32(6), MOST_WANTED) * CHOICE);
 	simdup_rows_end(rows);
 	return (Datum) 0;
 }
