@@ -186,12 +186,10 @@ BEGIN
     format('simdup: what people decided about rows of %s', relation),
     format('simdup: the rows of %s whose group changed, by refresh', relation),
     format('simdup: the source of %s, which its owner reads; nobody else may write it', relation));
-  EXECUTE format($insert$
-    INSERT INTO %s (source, max_distance, method, min_resemblance, w, unit)
-    SELECT format('%%I.%%I', n.nspname, c.relname), $2, $3, $4, $5, $6
-    FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-    WHERE c.oid = $1 $insert$, tables[4])
-  USING source, max_distance, method, min_resemblance, w, unit;
+  -- under this path the name has its schema
+  EXECUTE format('INSERT INTO %s (source, max_distance, method, min_resemblance, w, unit)'
+    ' VALUES ($1, $2, $3, $4, $5, $6)', tables[4])
+  USING source::text, max_distance, method, min_resemblance, w, unit;
 
   -- what default privileges granted
   SELECT string_agg(format('REVOKE ALL ON %s FROM %s', c.oid::regclass,
