@@ -325,9 +325,8 @@ LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres AS $$
 #variable_conflict error
 DECLARE
-  many boolean := (SELECT t.typcategory = 'A' FROM pg_type AS t WHERE t.oid = pg_typeof(a));
-  keys_a text := CASE WHEN many THEN concat(a) ELSE ARRAY[concat(a)]::text END;
-  keys_b text := CASE WHEN many THEN concat(b) ELSE ARRAY[concat(b)]::text END;
+  keys_a text := ARRAY[a]::text;  -- of an array, one more dimension
+  keys_b text := ARRAY[b]::text;
   g record;
   given record;
   n_stored bigint;
@@ -340,7 +339,7 @@ BEGIN
   SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, refresh, false) AS x;
   EXECUTE format($query$
     SELECT cardinality($1::%1$s[]) AS a, cardinality($2::%1$s[]) AS b,
-      greatest(array_ndims($1::%1$s[]), array_ndims($2::%1$s[])) AS dims, count(*) AS pairs,
+      greatest(array_ndims($1::%1$s[]), array_ndims($2::%1$s[])) - 1 AS dims, count(*) AS pairs,
       count(*) FILTER (WHERE num_nulls(p.a, p.b) > 0) AS nulls,
       min(concat(p.a)) FILTER (WHERE p.a %2$s p.b) AS itself
     FROM %3$s $query$, g.keys_of, g.same_key, g.pairs)
@@ -428,9 +427,8 @@ CREATE FUNCTION simdup_undecide(
 SET row_security = off SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres AS $$
 #variable_conflict error
 DECLARE
-  many boolean := (SELECT t.typcategory = 'A' FROM pg_type AS t WHERE t.oid = pg_typeof(a));
-  keys_a text := CASE WHEN many THEN concat(a) ELSE ARRAY[concat(a)]::text END;
-  keys_b text := CASE WHEN many THEN concat(b) ELSE ARRAY[concat(b)]::text END;
+  keys_a text := ARRAY[a]::text;
+  keys_b text := ARRAY[b]::text;
   g record;
   n record;
 BEGIN
@@ -449,7 +447,7 @@ BEGIN
   INTO STRICT n USING keys_a, keys_b;
   IF n.undecided > 0 THEN
     RAISE EXCEPTION 'there is no decision about % of % pairs', n.undecided, n.pairs
-      USING ERRCODE = 'no_data_found', DETAIL = format('The rows given are %s and %s.', keys_a, keys_b);
+      USING ERRCODE = 'no_data_found', DETAIL = format('The rows given are %s and %s.', a, b);
   END IF;
   IF refresh THEN
     RETURN QUERY SELECT r.* FROM @extschema@.simdup_regroup(groups, false) AS r;
