@@ -391,7 +391,7 @@ BEGIN
           NULL::float8, NULL::integer) AS c
         JOIN %s ON p.a %s c.a::%s AND p.b %3$s c.b::%4$s
       WHERE c.same = $4
-      LIMIT 1 $query$, '@extschema@', g.pairs, g.same_key, g.keys_of)
+      ORDER BY c.chain IS NULL LIMIT 1 $query$, '@extschema@', g.pairs, g.same_key, g.keys_of)
     INTO against USING keys_a, keys_b, g.decisions, same;
     IF against.a IS NOT NULL THEN
       RAISE EXCEPTION USING ERRCODE = 'integrity_constraint_violation',

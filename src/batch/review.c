@@ -39,8 +39,11 @@
 /* The most pairs that are wanted. */
 #define MOST_WANTED 1000000
 
-/* The first and the last contradictions of which the chain is searched. */
-#define MOST_CHAINS 500
+/* The first contradictions of a review that have a chain. */
+#define MOST_CHAINS 1000
+
+/* The last ones that have one for simdup_decide: its own decisions are the latest. */
+#define LAST_CHAINS 10
 
 typedef struct ReviewBlock
 {
@@ -362,16 +365,19 @@ put_pair(const Review *r, const OpenPair *pair, const SimdupDecision *passed,
 	simdup_put_result(r->result, values, nulls);
 }
 
-/* Put the decisions that contradict earlier ones. Each chain takes a search. */
+/*
+ * Put the decisions that contradict earlier ones. A chain takes a search, so only
+ * those from first on have it, n_chains of them.
+ */
 static void
-put_contradictions(const Review *r)
+put_contradictions(const Review *r, size_t first, size_t n_chains)
 {
 	const SimdupDecided *d = &r->decided;
 
 	for (size_t i = 0; i < d->passed.n; i++)
 	{
 		const SimdupDecision *passed = &d->passed.items[i];
-		bool has_chain = i < MOST_CHAINS || i + MOST_CHAINS >= d->passed.n;
+		bool has_chain = i >= first && i - first < n_chains;
 
 		CHECK_FOR_INTERRUPTS();
 		put_pair(r, &(OpenPair){.a = passed->a, .b = passed->b}, passed,
@@ -424,9 +430,18 @@ simdup_review_pairs(PG_FUNCTION_ARGS)
 					  : simdup_grouping_begin(fcinfo, (SimdupFeed){0}, NULL,
 											  decisions, "a");
 	r.decided = simdup_decisions_read(rows, decisions);
-	put_contradictions(&r);
 	if (has_source)
-		put_open_pairs(&r, Min(PG_GETARG_INT32(6), MOST_WANTED) * CHOICE);
+	{
+		int n = Min(PG_GETARG_INT32(6), MOST_WANTED);
+
+		put_contradictions(&r, 0, (size_t) Min(n, MOST_CHAINS));
+		put_open_pairs(&r, n * CHOICE);
+	}
+	else
+		put_contradictions(&r,
+						   r.decided.passed.n -
+							   Min(r.decided.passed.n, LAST_CHAINS),
+						   LAST_CHAINS);
 	simdup_rows_end(rows);
 	return (Datum) 0;
 }
