@@ -7,74 +7,72 @@
 -- of this extension are called with arguments of their exact types, so that no other function in its
 -- schema fits better. Keys are passed as text.
 
-CREATE FUNCTION simdup_key_operators(relation regclass, column_name name, OUT keys_of text,
-  OUT same_key text, OUT less_key text, OUT collation text, OUT ordering text)
-AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION simdup_grouping_source(
   source regclass, max_distance integer, method text, min_resemblance float8, w integer, unit text,
-  OUT key text, OUT contents_of regtype, OUT day_column text, OUT has_scope boolean, OUT statement text
+  OUT key text, OUT keys_of text, OUT same_key text, OUT less_key text, OUT collation text, OUT ordering text,
+  OUT contents_of regtype, OUT day_column text, OUT has_scope boolean, OUT statement text
 ) AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE;
+COMMENT ON FUNCTION simdup_grouping_source(regclass, integer, text, float8, integer, text) IS
+  'implementation of simdup_group: the columns of a source, checked, and how statements compare its keys';
 CREATE FUNCTION simdup_group_changes(
   source regclass, members regclass, decisions regclass, events regclass, max_distance integer, method text,
   min_resemblance float8, w integer, unit text, next_id bigint, OUT key text, OUT was bigint, OUT id bigint
 ) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
-CREATE FUNCTION simdup_contradictions(
-  decisions regclass, chains_from bigint, n_chains integer,
-  OUT a text, OUT b text, OUT same boolean, OUT chain text
-) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 10000 ROWS 10;
-COMMENT ON FUNCTION simdup_key_operators(regclass, name) IS
-  'implementation of simdup_group: the type and the comparisons of keys, to stand in a statement';
-COMMENT ON FUNCTION simdup_grouping_source(regclass, integer, text, float8, integer, text) IS
-  'implementation of simdup_group: the columns of a source, checked, and the statement that reads it';
 COMMENT ON FUNCTION simdup_group_changes(regclass, regclass, regclass, regclass, integer, text, float8,
   integer, text, bigint) IS
   'implementation of simdup_regroup: the rows whose group changes';
-COMMENT ON FUNCTION simdup_contradictions(regclass, bigint, integer) IS
-  'implementation of simdup_decide: decisions that contradict earlier ones, and what they contradict';
 
 -- Return the tables of a grouping, and what statements about its keys need. For the owner, return the
 -- settings, too, locked if there is to be a refresh. They name a source, and triggers run as the owner, those
 -- of a table with a foreign key perhaps, too. So one role must own the four tables. Nobody else may write the
 -- settings, have a trigger, or refer to the tables.
+--
+-- pairs is a part of a statement in which $1 and $2 are arrays of keys: the different pairs, with the lesser
+-- key first. In FROM, unnest would part composite keys into columns.
 CREATE FUNCTION simdup_grouping(
   groups regclass, for_owner boolean, locked boolean,
   OUT members regclass, OUT decisions regclass, OUT events regclass, OUT settings regclass,
-  OUT keys_of text, OUT same_key text, OUT less_key text, OUT collation text, OUT ordering text,
+  OUT keys_of text, OUT same_key text, OUT less_key text, OUT collation text, OUT pairs text,
   OUT source regclass, OUT max_distance integer, OUT method text, OUT min_resemblance float8, OUT w integer,
   OUT unit text, OUT next_id bigint, OUT next_refresh bigint
 ) LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET row_security = off AS $$
 #variable_conflict error
 DECLARE
-  tables regclass[];
-  place record;
-  missing text;
+  four record;
   wrong record;
   name text;
 BEGIN
-  SELECT c.relnamespace AS id, n.nspname AS schema, c.relname AS table INTO place
-  FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-  WHERE c.oid = groups;
+  SELECT g.relname AS name, n.nspname AS schema, array_agg(c.oid ORDER BY e.i) AS tables,
+    min(g.relname || e.ending) FILTER (WHERE c.oid IS NULL) AS missing
+  INTO four
+  FROM pg_class AS g
+    JOIN pg_namespace AS n ON n.oid = g.relnamespace
+    CROSS JOIN unnest('{"",_decisions,_events,_settings}'::text[]) WITH ORDINALITY AS e (ending, i)
+    LEFT JOIN pg_class AS c
+      ON c.relnamespace = n.oid AND c.relname = g.relname || e.ending AND c.relkind = 'r'
+  WHERE g.oid = groups
+  GROUP BY g.relname, n.nspname;
   IF NOT FOUND THEN
     RAISE EXCEPTION 'grouping with OID % does not exist', groups
       USING ERRCODE = 'undefined_table', HINT = 'Create it with simdup_group.';
-  END IF;
-  SELECT array_agg(c.oid ORDER BY e.i), min(place.table || e.ending) FILTER (WHERE c.oid IS NULL)
-  INTO STRICT tables, missing
-  FROM unnest('{"",_decisions,_events,_settings}'::text[]) WITH ORDINALITY AS e (ending, i)
-    LEFT JOIN pg_class AS c
-      ON c.relnamespace = place.id AND c.relname = place.table || e.ending AND c.relkind = 'r';
-  IF missing IS NOT NULL THEN
-    RAISE EXCEPTION '"%" is not a grouping', place.table
+  ELSIF four.missing IS NOT NULL THEN
+    RAISE EXCEPTION '"%" is not a grouping', four.name
       USING ERRCODE = 'wrong_object_type',
-        DETAIL = format('There is no table "%s" in schema "%s".', missing, place.schema),
+        DETAIL = format('There is no table "%s" in schema "%s".', four.missing, four.schema),
         HINT = 'The four tables of a grouping are renamed and moved together.';
   END IF;
   members := groups;
-  decisions := tables[2];
-  events := tables[3];
-  settings := tables[4];
-  SELECT o.* INTO STRICT keys_of, same_key, less_key, collation, ordering
-  FROM @extschema@.simdup_key_operators(groups, 'key'::name) AS o;
+  decisions := four.tables[2];
+  events := four.tables[3];
+  settings := four.tables[4];
+  SELECT k.keys_of, k.same_key, k.less_key, k.collation, format($pairs$(
+      SELECT DISTINCT CASE WHEN u.a %2$s u.b%3$s THEN u.a ELSE u.b END AS a,
+        CASE WHEN u.a %2$s u.b%3$s THEN u.b ELSE u.a END AS b
+      FROM (SELECT unnest($1::%1$s[])%4$s AS a, unnest($2::%1$s[])%4$s AS b) AS u) AS p$pairs$,
+    k.keys_of, k.less_key, k.ordering, k.collation)
+  INTO STRICT keys_of, same_key, less_key, collation, pairs
+  FROM @extschema@.simdup_grouping_source(groups, NULL::integer, NULL::text, NULL::float8, NULL::integer,
+    NULL::text) AS k;
   IF NOT for_owner THEN
     RETURN;
   END IF;
@@ -86,7 +84,7 @@ BEGIN
       'A decision needs no owner with refresh => false.'
         ' For the rest, SET ROLE to the owner of the four tables.'
     FROM pg_class AS c JOIN pg_roles AS r ON r.oid = c.relowner
-    WHERE c.oid = ANY (tables) AND r.rolname <> current_user
+    WHERE c.oid = ANY (four.tables) AND r.rolname <> current_user
     UNION ALL
     SELECT 2, format('another role has the privilege %s on %s', g.privilege_type, c.oid::regclass),
       'It could make the owner run statements that are not the owner''s.', 'Revoke the privilege.'
@@ -94,20 +92,21 @@ BEGIN
       CROSS JOIN LATERAL (
         SELECT c.relacl UNION ALL SELECT a.attacl FROM pg_attribute AS a WHERE a.attrelid = c.oid) AS l (acl)
       CROSS JOIN aclexplode(l.acl) AS g
-    WHERE c.oid = ANY (tables) AND g.grantee <> c.relowner
+    WHERE c.oid = ANY (four.tables) AND g.grantee <> c.relowner
       AND (g.privilege_type IN ('TRIGGER', 'REFERENCES')
         OR c.oid = settings AND g.privilege_type IN ('INSERT', 'UPDATE'))
     UNION ALL
     SELECT 3, format('another role owns the function of trigger %I on %s', t.tgname, t.tgrelid::regclass),
       'It would run as the owner of the grouping.', 'Drop the trigger, or change the function''s owner.'
     FROM pg_trigger AS t JOIN pg_proc AS p ON p.oid = t.tgfoid JOIN pg_roles AS r ON r.oid = p.proowner
-    WHERE t.tgrelid = ANY (tables) AND NOT t.tgisinternal AND NOT r.rolsuper AND r.rolname <> current_user
+    WHERE t.tgrelid = ANY (four.tables) AND NOT t.tgisinternal
+      AND NOT r.rolsuper AND r.rolname <> current_user
     UNION ALL
     SELECT 4, format('table %s of another role refers to %s', c.oid::regclass, f.confrelid::regclass),
       'Its triggers could run as the owner of the grouping.',
       format('ALTER TABLE %s DROP CONSTRAINT %I;', c.oid::regclass, f.conname)
     FROM pg_constraint AS f JOIN pg_class AS c ON c.oid = f.conrelid JOIN pg_roles AS r ON r.oid = c.relowner
-    WHERE f.confrelid = ANY (tables) AND NOT r.rolsuper AND r.rolname <> current_user
+    WHERE f.confrelid = ANY (four.tables) AND NOT r.rolsuper AND r.rolname <> current_user
   ) AS w (n, message, detail, hint)
   ORDER BY w.n, w.message LIMIT 1;
   IF FOUND THEN
@@ -162,11 +161,8 @@ BEGIN
   ELSIF place IS NULL THEN
     RAISE EXCEPTION 'no schema has been selected to create in' USING ERRCODE = 'invalid_schema_name';
   END IF;
-  SELECT o.* INTO STRICT key
-  FROM @extschema@.simdup_grouping_source(source, max_distance, method, min_resemblance, w, unit) AS s
-    JOIN pg_attribute AS a ON a.attrelid = source AND quote_ident(a.attname) = s.key
-    CROSS JOIN LATERAL @extschema@.simdup_key_operators(source, a.attname) AS o;
-
+  SELECT k.* INTO STRICT key
+  FROM @extschema@.simdup_grouping_source(source, max_distance, method, min_resemblance, w, unit) AS k;
   tables := ARRAY(
     SELECT format('%I.%I', place, relation || e.ending)
     FROM unnest('{"",_decisions,_events,_settings}'::text[]) WITH ORDINALITY AS e (ending, i)
@@ -190,12 +186,10 @@ BEGIN
     format('simdup: what people decided about rows of %s', relation),
     format('simdup: the rows of %s whose group changed, by refresh', relation),
     format('simdup: the source of %s, which its owner reads; nobody else may write it', relation));
-  EXECUTE format($insert$
-    INSERT INTO %s (source, max_distance, method, min_resemblance, w, unit)
-    SELECT format('%%I.%%I', n.nspname, c.relname), $2, $3, $4, $5, $6
-    FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-    WHERE c.oid = $1 $insert$, tables[4])
-  USING source, max_distance, method, min_resemblance, w, unit;
+  -- under this path the name has its schema
+  EXECUTE format('INSERT INTO %s (source, max_distance, method, min_resemblance, w, unit)'
+    ' VALUES ($1, $2, $3, $4, $5, $6)', tables[4])
+  USING source::text, max_distance, method, min_resemblance, w, unit;
 
   -- what default privileges granted
   SELECT string_agg(format('REVOKE ALL ON %s FROM %s', c.oid::regclass,
@@ -230,11 +224,13 @@ BEGIN
       g.method, g.min_resemblance, g.w, g.unit, g.next_id) AS c;
     RETURN;
   END IF;
-  EXECUTE format($insert$
-    INSERT INTO %s (refresh, key, was, id)
-    SELECT $1, c.key::%s, c.was, c.id
-    FROM %s.simdup_group_changes($2, $3, $4, $5, $6, $7, $8, $9, $10, $11) AS c $insert$,
-    g.events, g.keys_of, '@extschema@')
+  RETURN QUERY EXECUTE format($insert$
+    WITH change AS MATERIALIZED (
+      SELECT c.* FROM %s.simdup_group_changes($2, $3, $4, $5, $6, $7, $8, $9, $10, $11) AS c),
+    stored AS (
+      INSERT INTO %s (refresh, key, was, id)
+      SELECT $1, c.key::%s, c.was, c.id FROM change AS c)
+    TABLE change $insert$, '@extschema@', g.events, g.keys_of)
   USING g.next_refresh, g.source, g.members, g.decisions, g.events, g.max_distance, g.method,
     g.min_resemblance, g.w, g.unit, g.next_id;
   GET DIAGNOSTICS n = ROW_COUNT;
@@ -267,8 +263,6 @@ BEGIN
           n - n_changed - n_new, n_settings - 1),
         HINT = 'A trigger or a rule may have kept them.';
   END IF;
-  RETURN QUERY EXECUTE format('SELECT concat(e.key), e.was, e.id FROM %s AS e WHERE e.refresh = $1', g.events)
-  USING g.next_refresh;
 END $$;
 COMMENT ON FUNCTION simdup_regroup(regclass, boolean) IS
   'refreshes a grouping; the rows whose group changes, keys as text, NULL for no group';
@@ -281,17 +275,15 @@ DECLARE
   now_in bigint;
 BEGIN
   SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, false, false) AS x;
-  EXECUTE format('SELECT m.id FROM %s AS m WHERE m.id = $1 LIMIT 1', g.members) INTO now_in USING id;
-  IF now_in IS NULL THEN
-    -- its last rows left it in one refresh
-    EXECUTE format($query$
+  -- the last rows of an id left it in one refresh
+  EXECUTE format($query$
+    SELECT coalesce((SELECT m.id FROM %1$s AS m WHERE m.id = $1 LIMIT 1), (
       SELECT m.id
-      FROM %1$s AS e JOIN %2$s AS m ON m.key %3$s e.key
-      WHERE e.was = $1 AND e.refresh = (SELECT max(l.refresh) FROM %1$s AS l WHERE l.was = $1)
+      FROM %2$s AS e JOIN %1$s AS m ON m.key %3$s e.key
+      WHERE e.was = $1 AND e.refresh = (SELECT max(l.refresh) FROM %2$s AS l WHERE l.was = $1)
       GROUP BY m.id
-      ORDER BY count(*) DESC, m.id LIMIT 1 $query$, g.events, g.members, g.same_key)
-    INTO now_in USING id;
-  END IF;
+      ORDER BY count(*) DESC, m.id LIMIT 1)) $query$, g.members, g.events, g.same_key)
+  INTO STRICT now_in USING id;
   RETURN now_in;
 END $$;
 COMMENT ON FUNCTION simdup_group_of(regclass, bigint) IS
@@ -322,70 +314,9 @@ COMMENT ON FUNCTION simdup_ungroup(regclass, boolean) IS
 -- groups: people's decisions
 --
 
--- What simdup_decide and simdup_undecide share. Return the grouping, the keys as arrays, and the different
--- pairs with the lesser key first. The pairs are a part of a statement in which $1 and $2 are the keys.
--- Wait for other refreshes if there is to be one.
-CREATE FUNCTION simdup_decision(
-  groups regclass, refresh boolean, type_of_keys regtype, INOUT a text, INOUT b text,
-  OUT members regclass, OUT decisions regclass, OUT keys_of text, OUT same_key text, OUT pairs text,
-  OUT n_pairs bigint
-) LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
-#variable_conflict error
-DECLARE
-  g record;
-  given text;
-  l record;
-BEGIN
-  IF refresh IS NULL THEN
-    RAISE EXCEPTION 'refresh must not be null' USING ERRCODE = 'null_value_not_allowed';
-  END IF;
-  SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, refresh, false) AS x;
-  members := g.members;
-  decisions := g.decisions;
-  keys_of := g.keys_of;
-  same_key := g.same_key;
-  IF num_nulls(a, b) > 0 THEN
-    RAISE EXCEPTION 'a and b must not be null' USING ERRCODE = 'null_value_not_allowed';
-  END IF;
-  IF (SELECT t.typcategory FROM pg_type AS t WHERE t.oid = type_of_keys) IS DISTINCT FROM 'A' THEN
-    a := ARRAY[a];
-    b := ARRAY[b];
-  END IF;
-
-  -- in FROM, unnest would part composite keys into columns
-  given := format('(SELECT unnest($1::%1$s[])%2$s AS a, unnest($2::%1$s[])%2$s AS b) AS u',
-    keys_of, g.collation);
-  pairs := format('(SELECT DISTINCT CASE WHEN u.a %1$s u.b%2$s THEN u.a ELSE u.b END AS a,'
-    ' CASE WHEN u.a %1$s u.b%2$s THEN u.b ELSE u.a END AS b FROM %3$s) AS p', g.less_key, g.ordering, given);
-  EXECUTE format($query$
-    SELECT cardinality($1::%1$s[]) AS a, cardinality($2::%1$s[]) AS b,
-      greatest(array_ndims($1::%1$s[]), array_ndims($2::%1$s[])) AS dims,
-      count(*) FILTER (WHERE num_nulls(u.a, u.b) > 0) AS nulls,
-      min(concat(u.a)) FILTER (WHERE u.a %2$s u.b) AS itself,
-      (SELECT count(*) FROM %4$s) AS pairs
-    FROM %3$s $query$, keys_of, same_key, given, pairs)
-  INTO STRICT l USING a, b;
-  IF l.a <> l.b OR l.dims > 1 THEN
-    RAISE EXCEPTION 'a and b must be one-dimensional arrays of one length'
-      USING ERRCODE = 'array_subscript_error',
-        DETAIL = format('They have %s and %s elements in at most %s dimensions.', l.a, l.b, l.dims);
-  ELSIF l.nulls > 0 THEN
-    RAISE EXCEPTION 'keys of a decision must not be null' USING ERRCODE = 'null_value_not_allowed';
-  ELSIF l.itself IS NOT NULL THEN
-    RAISE EXCEPTION 'a decision is about two rows'
-      USING ERRCODE = 'invalid_parameter_value', DETAIL = format('Both are (%s).', l.itself);
-  END IF;
-  n_pairs := l.pairs;
-  IF refresh THEN
-    EXECUTE format('UPDATE %s SET next_refresh = next_refresh', g.settings);
-  END IF;
-END $$;
-COMMENT ON FUNCTION simdup_decision(regclass, boolean, regtype, text, text) IS
-  'implementation of simdup_decide: the grouping and the pairs, which are checked';
-
--- A decision takes the place of another about its pair, which is deleted. So the columns by and at are
--- always their defaults, and nobody needs a right to update. The latest of two sessions waits for the
--- other, and counts.
+-- Keys come as one pair or as arrays of pairs. A decision takes the place of another about its pair, which is
+-- deleted. So the columns by and at are always their defaults, and nobody needs a right to update. The latest
+-- of two sessions waits for the other, and counts.
 CREATE FUNCTION simdup_decide(
   groups regclass, a anycompatible, b anycompatible, same boolean, note text DEFAULT NULL,
   refresh boolean DEFAULT true
@@ -394,65 +325,81 @@ LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres AS $$
 #variable_conflict error
 DECLARE
+  keys_a text := ARRAY[a]::text;  -- of an array, one more dimension
+  keys_b text := ARRAY[b]::text;
   g record;
+  given record;
   n_stored bigint;
   against record;
-  chain text;
   absent record;
 BEGIN
-  IF same IS NULL THEN
-    RAISE EXCEPTION 'same must not be null' USING ERRCODE = 'null_value_not_allowed';
+  IF num_nulls(a, b, same, refresh) > 0 THEN
+    RAISE EXCEPTION 'a, b, same and refresh must not be null' USING ERRCODE = 'null_value_not_allowed';
   END IF;
-  SELECT x.* INTO STRICT g
-  FROM @extschema@.simdup_decision(groups, refresh, pg_typeof(a),
-    CASE WHEN num_nulls(a) = 0 THEN concat(a) END, CASE WHEN num_nulls(b) = 0 THEN concat(b) END) AS x;
+  SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, refresh, false) AS x;
+  EXECUTE format($query$
+    SELECT cardinality($1::%1$s[]) AS a, cardinality($2::%1$s[]) AS b,
+      greatest(array_ndims($1::%1$s[]), array_ndims($2::%1$s[])) - 1 AS dims, count(*) AS pairs,
+      count(*) FILTER (WHERE num_nulls(p.a, p.b) > 0) AS nulls,
+      min(concat(p.a)) FILTER (WHERE p.a %2$s p.b) AS itself
+    FROM %3$s $query$, g.keys_of, g.same_key, g.pairs)
+  INTO STRICT given USING keys_a, keys_b;
+  IF given.a <> given.b OR given.dims > 1 THEN
+    RAISE EXCEPTION 'a and b must be one-dimensional arrays of one length'
+      USING ERRCODE = 'array_subscript_error',
+        DETAIL = format('They have %s and %s elements in at most %s dimensions.', given.a, given.b,
+          given.dims);
+  ELSIF given.nulls > 0 THEN
+    RAISE EXCEPTION 'keys of a decision must not be null' USING ERRCODE = 'null_value_not_allowed';
+  ELSIF given.itself IS NOT NULL THEN
+    RAISE EXCEPTION 'a decision is about two rows'
+      USING ERRCODE = 'invalid_parameter_value', DETAIL = format('Both are (%s).', given.itself);
+  END IF;
+  IF refresh THEN
+    -- wait for other refreshes
+    EXECUTE format('UPDATE %s SET next_refresh = next_refresh', g.settings);
+  END IF;
 
   -- Most are about pairs without another, so insert first. In the order of keys, two sessions that insert
   -- the same pairs do not lock each other out.
   FOR attempt IN 1 .. 10 LOOP
-    EXECUTE format($insert$
-      INSERT INTO %s (a, b, same, note)
-      SELECT p.a, p.b, $3, $4 FROM %s
-      ORDER BY p.a, p.b
-      ON CONFLICT DO NOTHING $insert$, g.decisions, g.pairs)
-    USING g.a, g.b, same, note;
+    EXECUTE format('INSERT INTO %s (a, b, same, note) SELECT p.a, p.b, $3, $4 FROM %s ORDER BY p.a, p.b'
+      ' ON CONFLICT DO NOTHING', g.decisions, g.pairs)
+    USING keys_a, keys_b, same, note;
     GET DIAGNOSTICS n_stored = ROW_COUNT;
-    EXIT WHEN n_stored = g.n_pairs;
+    EXIT WHEN n_stored = given.pairs;
     EXECUTE format('DELETE FROM %s AS d USING %s WHERE d.a %s p.a AND d.b %3$s p.b AND d.same <> $3',
       g.decisions, g.pairs, g.same_key)
-    USING g.a, g.b, same;
+    USING keys_a, keys_b, same;
     EXECUTE format('SELECT count(*) FROM %s JOIN %s AS d ON d.a %s p.a AND d.b %3$s p.b WHERE d.same = $3',
       g.pairs, g.decisions, g.same_key)
-    INTO STRICT n_stored USING g.a, g.b, same;
-    EXIT WHEN n_stored = g.n_pairs;
+    INTO STRICT n_stored USING keys_a, keys_b, same;
+    EXIT WHEN n_stored = given.pairs;
   END LOOP;
-  IF n_stored <> g.n_pairs THEN
+  IF n_stored <> given.pairs THEN
     RAISE EXCEPTION 'decisions of grouping % were not stored', groups
       USING ERRCODE = 'serialization_failure',
-        DETAIL = format('%s of %s pairs have another decision.', g.n_pairs - n_stored, g.n_pairs),
+        DETAIL = format('%s of %s pairs have another decision.', given.pairs - n_stored, given.pairs),
         HINT = 'Another session may have decided at the same time,'
           ' or a trigger may have kept them. Try again.';
   END IF;
 
   IF NOT row_security_active(g.decisions) THEN
     EXECUTE format($query$
-      SELECT c.a, c.b, c.n
-      FROM %s.simdup_contradictions($3, 0::bigint, 0) WITH ORDINALITY AS c (a, b, same, chain, n)
+      SELECT c.a, c.b, c.chain
+      FROM %s.simdup_review_pairs(NULL::regclass, NULL::regclass, $3, NULL::integer, NULL::text,
+          NULL::float8, NULL::integer) AS c
         JOIN %s ON p.a %s c.a::%s AND p.b %3$s c.b::%4$s
       WHERE c.same = $4
-      LIMIT 1 $query$, '@extschema@', g.pairs, g.same_key, g.keys_of)
-    INTO against USING g.a, g.b, g.decisions, same;
+      ORDER BY c.chain IS NULL LIMIT 1 $query$, '@extschema@', g.pairs, g.same_key, g.keys_of)
+    INTO against USING keys_a, keys_b, g.decisions, same;
     IF against.a IS NOT NULL THEN
-      SELECT c.chain INTO STRICT chain
-      FROM @extschema@.simdup_contradictions(g.decisions, against.n, 1)
-        WITH ORDINALITY AS c (a, b, same, chain, n)
-      WHERE c.n = against.n;
       RAISE EXCEPTION USING ERRCODE = 'integrity_constraint_violation',
         MESSAGE = format(
           CASE WHEN same THEN 'decision that rows %s and %s are the same contradicts others'
             ELSE 'decision that rows %s and %s are not the same contradicts others' END,
           against.a, against.b),
-        DETAIL = format('It was decided that %s.', chain),
+        DETAIL = format('It was decided that %s.', coalesce(against.chain, '...')),
         HINT = 'Take a decision back with simdup_undecide.';
     END IF;
   END IF;
@@ -461,7 +408,7 @@ BEGIN
       SELECT count(*) AS n, min(concat(k.key)) AS key
       FROM (SELECT p.a FROM %1$s UNION SELECT p.b FROM %1$s) AS k (key)
       WHERE NOT EXISTS (SELECT FROM %2$s AS m WHERE m.key %3$s k.key) $query$, g.pairs, g.members, g.same_key)
-    INTO STRICT absent USING g.a, g.b;
+    INTO STRICT absent USING keys_a, keys_b;
     IF absent.n > 0 THEN
       RAISE NOTICE 'grouping % has no row %', groups, absent.key
         USING DETAIL = format('It lacks %s of the keys. The decision is stored.', absent.n);
@@ -480,19 +427,27 @@ CREATE FUNCTION simdup_undecide(
 SET row_security = off SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres AS $$
 #variable_conflict error
 DECLARE
+  keys_a text := ARRAY[a]::text;
+  keys_b text := ARRAY[b]::text;
   g record;
-  n bigint;
+  n record;
 BEGIN
-  SELECT x.* INTO STRICT g
-  FROM @extschema@.simdup_decision(groups, refresh, pg_typeof(a),
-    CASE WHEN num_nulls(a) = 0 THEN concat(a) END, CASE WHEN num_nulls(b) = 0 THEN concat(b) END) AS x;
-  EXECUTE format('DELETE FROM %s AS d USING %s WHERE d.a %s p.a AND d.b %3$s p.b',
-    g.decisions, g.pairs, g.same_key)
-  USING g.a, g.b;
-  GET DIAGNOSTICS n = ROW_COUNT;
-  IF n < g.n_pairs THEN
-    RAISE EXCEPTION 'there is no decision about % of % pairs', g.n_pairs - n, g.n_pairs
-      USING ERRCODE = 'no_data_found', DETAIL = format('The rows given are %s and %s.', g.a, g.b);
+  IF num_nulls(a, b, refresh) > 0 THEN
+    RAISE EXCEPTION 'a, b and refresh must not be null' USING ERRCODE = 'null_value_not_allowed';
+  END IF;
+  SELECT x.* INTO STRICT g FROM @extschema@.simdup_grouping(groups, refresh, false) AS x;
+  IF refresh THEN
+    EXECUTE format('UPDATE %s SET next_refresh = next_refresh', g.settings);
+  END IF;
+  EXECUTE format($query$
+    WITH gone AS (
+      DELETE FROM %s AS d USING %s WHERE d.a %s p.a AND d.b %3$s p.b RETURNING true)
+    SELECT count(*) AS pairs, count(*) - (SELECT count(*) FROM gone) AS undecided
+    FROM %2$s $query$, g.decisions, g.pairs, g.same_key)
+  INTO STRICT n USING keys_a, keys_b;
+  IF n.undecided > 0 THEN
+    RAISE EXCEPTION 'there is no decision about % of % pairs', n.undecided, n.pairs
+      USING ERRCODE = 'no_data_found', DETAIL = format('The rows given are %s and %s.', a, b);
   END IF;
   IF refresh THEN
     RETURN QUERY SELECT r.* FROM @extschema@.simdup_regroup(groups, false) AS r;

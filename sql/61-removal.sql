@@ -14,17 +14,8 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 20 SET search_path = pg_catalog, pg_t
 DECLARE
   key record;
   missing record;  -- a column of the map
-  item record;  -- the target, without a name, or a reference to it
-  source record;  -- the item's table, and the store that keeps its rows
-  into_store text;
   rows_of_map text;
-  referring text;  -- the rows that refer to rows of the map
-  stays text;
-  shared record;  -- what of a unique key the kept row may have already
-  tables text[] := '{}';
-  indexes text[] := '{}';
-  moves text[] := '{}';
-  checks text[] := '{}';
+  script record;
 BEGIN
   -- the primary key, or else the only column that is unique and not null; of a domain, the type below
   SELECT quote_ident(a.attname) AS name, a.attnum, c.relowner AS owner,
@@ -73,10 +64,10 @@ BEGIN
   JOIN %1$s AS gone ON gone.%2$s %3$s m.removed
   JOIN %1$s AS kept ON kept.%2$s %3$s m.kept$sql$, key.table, key.name, key.equals);
 
-  FOR item IN
+  FOR script IN
     WITH tree AS (
-      SELECT target::oid AS id UNION SELECT p.relid FROM pg_partition_tree(target) AS p
-    ), flag AS (
+      SELECT target::oid AS id UNION SELECT p.relid FROM pg_partition_tree(target) AS p),
+    flag AS (
       -- the arguments of a trigger end in zero bytes
       SELECT DISTINCT ON (a.attnum) t.tgname, a.attnum, coalesce(k.attnum, key.attnum) AS key
       FROM pg_trigger AS t
@@ -90,8 +81,8 @@ BEGIN
         LEFT JOIN pg_attribute AS k ON k.attrelid = target AND EXISTS (
           SELECT FROM unnest(g.args[2:]) AS o (option)
           WHERE k.attname = substring(o.option FROM '^\s*key\s*=>\s*(.*?)\s*$'))
-      ORDER BY a.attnum, t.tgname
-    ), part AS (
+      ORDER BY a.attnum, t.tgname),
+    part AS (
       SELECT c.conname, c.conrelid, true AS is_foreign_key, u.attnum, a.attname AS other, u.i,
         CASE n.nspname WHEN 'pg_catalog' THEN o.oprname
           ELSE format('OPERATOR(%I.%s)', n.nspname, o.oprname) END AS equals,
@@ -108,127 +99,164 @@ BEGIN
       FROM flag AS f JOIN pg_attribute AS a ON a.attrelid = target AND a.attnum = f.key
       WHERE NOT EXISTS (
         SELECT FROM pg_constraint AS c
-        WHERE c.contype = 'f' AND c.conrelid = target AND c.confrelid = target AND c.conkey = ARRAY[f.attnum])
-    )
-    SELECT NULL AS name, target AS id, 0 AS n, false AS is_foreign_key, true AS is_self,
-      NULL::smallint[] AS columns, NULL::text[] AS kept, NULL AS names, NULL AS matches, NULL AS sets,
-      NULL AS clears, NULL AS has_value
-    UNION ALL
-    SELECT p.conname, p.conrelid,
-      row_number() OVER (PARTITION BY p.conrelid ORDER BY count(*) DESC, p.conname),
-      p.is_foreign_key, r.is_self, array_agg(a.attnum), array_agg(format('kept.%I', t.attname)),
-      string_agg(quote_ident(a.attname), ', ' ORDER BY p.i),
-      string_agg(format('gone.%I %s r.%I%s', t.attname, p.equals, a.attname, p.becomes), ' AND '
-        ORDER BY p.i),
-      -- a kept row does not refer to itself afterwards where it may refer to nothing
-      string_agg(
-        CASE WHEN r.clears THEN format('%I = CASE WHEN r.%s %s m.kept THEN NULL ELSE kept.%I END',
-            a.attname, key.name, key.equals, t.attname)
-          ELSE format('%I = kept.%I', a.attname, t.attname) END, ', ' ORDER BY p.i)
-        FILTER (WHERE a.attgenerated = ''),
-      string_agg(format('%I = NULL', a.attname), ', ') FILTER (WHERE r.clears),
-      string_agg(
-        CASE WHEN r.clears THEN format(E'\n  AND (kept.%I IS NOT NULL OR r.%s %s m.kept)',
-            t.attname, key.name, key.equals)
-          ELSE format(E'\n  AND kept.%I IS NOT NULL', t.attname) END, '')
-        FILTER (WHERE NOT t.attnotnull)
-    FROM part AS p
-      JOIN pg_attribute AS a ON a.attrelid = p.conrelid AND a.attnum = p.attnum
-      JOIN pg_attribute AS t ON t.attrelid = target AND t.attname = p.other
-      -- a column that is on both sides is a part of the row's own name
-      CROSS JOIN LATERAL (
-        SELECT p.conrelid IN (SELECT tree.id FROM tree),
-          p.conrelid = target AND NOT a.attnotnull AND a.attname <> t.attname) AS r (is_self, clears)
-    GROUP BY p.conrelid, p.conname, p.is_foreign_key, r.is_self
-    ORDER BY 2, 3
-  LOOP
-    IF item.n <= 1 THEN
-      SELECT CASE WHEN c.relkind = 'r' AND c.relhassubclass THEN 'ONLY ' ELSE '' END || item.id AS name,
-        c.relnamespace AS schema,
-        -- tables whose names begin alike differ by the hash
-        format('%s.%I', c.relnamespace::regnamespace,
-          CASE WHEN octet_length(c.relname) <= 55 THEN c.relname::text
-            ELSE (SELECT max(left(c.relname, i)) FROM generate_series(1, 44) AS i
-                  WHERE octet_length(left(c.relname, i)) <= 44) END
-            || CASE item.n WHEN 0 THEN '_removed' ELSE '_moved' END
-            || CASE WHEN octet_length(c.relname) > 55
-              THEN '_' || hashtext(c.relname)::bit(32)::bigint ELSE '' END) AS store,
+        WHERE c.contype = 'f' AND c.conrelid = target AND c.confrelid = target
+          AND c.conkey = ARRAY[f.attnum])),
+    reference AS (
+      SELECT p.conname AS name, p.conrelid AS id, p.is_foreign_key, r.is_self,
+        row_number() OVER (PARTITION BY p.conrelid ORDER BY count(*) DESC, p.conname) AS n,
+        array_agg(a.attnum) AS columns, array_agg(format('kept.%I', t.attname)) AS kept,
+        string_agg(quote_ident(a.attname), ', ' ORDER BY p.i) AS names,
+        string_agg(format('gone.%I %s r.%I%s', t.attname, p.equals, a.attname, p.becomes), ' AND '
+          ORDER BY p.i) AS matches,
+        -- a kept row does not refer to itself afterwards where it may refer to nothing
+        string_agg(
+          CASE WHEN r.clears THEN format('%I = CASE WHEN r.%s %s m.kept THEN NULL ELSE kept.%I END',
+              a.attname, key.name, key.equals, t.attname)
+            ELSE format('%I = kept.%I', a.attname, t.attname) END, ', ' ORDER BY p.i)
+          FILTER (WHERE a.attgenerated = '') AS sets,
+        string_agg(format('%I = NULL', a.attname), ', ') FILTER (WHERE r.clears) AS clears,
+        string_agg(
+          CASE WHEN r.clears THEN format(E'\n  AND (kept.%I IS NOT NULL OR r.%s %s m.kept)',
+              t.attname, key.name, key.equals)
+            ELSE format(E'\n  AND kept.%I IS NOT NULL', t.attname) END, '')
+          FILTER (WHERE NOT t.attnotnull) AS has_value
+      FROM part AS p
+        JOIN pg_attribute AS a ON a.attrelid = p.conrelid AND a.attnum = p.attnum
+        JOIN pg_attribute AS t ON t.attrelid = target AND t.attname = p.other
+        -- a column that is on both sides is a part of the row's own name
+        CROSS JOIN LATERAL (
+          SELECT p.conrelid IN (SELECT tree.id FROM tree),
+            p.conrelid = target AND NOT a.attnotnull AND a.attname <> t.attname) AS r (is_self, clears)
+      GROUP BY p.conrelid, p.conname, p.is_foreign_key, r.is_self),
+    -- the target, and the tables that refer to it, with the stores that keep their rows
+    place AS (
+      SELECT c.oid AS id, k.n, c.relnamespace,
+        CASE WHEN c.relkind = 'r' AND c.relhassubclass THEN 'ONLY ' ELSE '' END || c.oid::regclass AS name,
+        -- tables whose names begin alike differ by the hash; a character has four bytes at most
+        format('%s.%I', c.relnamespace::regnamespace, CASE WHEN octet_length(c.relname) <= 55
+          THEN c.relname || k.ending
+          ELSE left(c.relname, 11) || k.ending || '_' || hashtext(c.relname)::bit(32)::bigint END) AS store,
         string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) AS names,
         string_agg(format('r.%I', a.attname), ', ' ORDER BY a.attnum) AS values,
         -- before columns of the store's own
         CASE WHEN array_agg(a.attname) && '{removed,kept,removed_at,foreign_key,deleted,moved_at}'
           THEN 'simdup_' ELSE '' END AS own
-      INTO STRICT source
-      FROM pg_class AS c
+      FROM (SELECT target::oid, 0, '_removed' UNION SELECT r.id, 1, '_moved' FROM reference AS r)
+          AS k (id, n, ending)
+        JOIN pg_class AS c ON c.oid = k.id
         JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-      WHERE c.oid = item.id
-      GROUP BY c.relkind, c.relhassubclass, c.relnamespace, c.relname;
-      IF EXISTS (
-        SELECT FROM pg_class AS c JOIN pg_roles AS r ON r.oid = c.relowner AND NOT r.rolsuper
-        WHERE c.oid IN (item.id, to_regclass(source.store))
-          AND r.rolname <> current_user AND r.oid <> key.owner) THEN
-        RAISE EXCEPTION 'table % or % belongs to another role', item.id, source.store
-          USING ERRCODE = 'insufficient_privilege', DETAIL = 'Its triggers would run with your rights.';
-      END IF;
-      tables := tables || source.name;
-      IF to_regclass(source.store) IS NULL THEN
-        moves := moves || format($sql$CREATE TABLE %s AS
-SELECT r.*, %s
-FROM %s AS r, pg_temp.simdup_map AS m
-WITH NO DATA$sql$, source.store,
-          replace(CASE item.n WHEN 0 THEN 'm.kept AS *kept, now() AS *removed_at' ELSE
-            E'm.removed AS *removed, m.kept AS *kept,\n'
-            '  name '''' AS *foreign_key, false AS *deleted, now() AS *moved_at' END, '*', source.own),
-          source.name)
-          -- what default privileges grant to others
-          || (SELECT format('REVOKE ALL ON %s FROM %s', source.store,
-                string_agg(DISTINCT CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END,
-                  ', '))
-              FROM pg_default_acl AS d CROSS JOIN aclexplode(d.defaclacl) AS g
-              WHERE d.defaclrole = current_user::regrole AND d.defaclobjtype = 'r'
-                AND d.defaclnamespace IN (0, source.schema) AND g.grantee <> d.defaclrole
-              HAVING count(*) > 0);
-      END IF;
-    END IF;
-    IF item.n = 0 THEN
-      moves := moves || format($sql$INSERT INTO %s (%s, %skept, %3$sremoved_at)
-SELECT %s, m.kept, now()
-FROM pg_temp.simdup_map AS m
-  JOIN %s AS r ON r.%s %s m.removed$sql$,
-        source.store, source.names, source.own, source.values, source.name, key.name, key.equals);
-      checks := checks || format($sql$SELECT 'rows that are not in the archive', count(*)
-FROM pg_temp.simdup_map AS m
-WHERE NOT EXISTS (SELECT FROM %s AS r WHERE r.%s %s m.removed AND r.%sremoved_at = now())$sql$,
-        source.store, key.name, key.equals, source.own);
-      CONTINUE;
-    END IF;
-
-    into_store := format('INSERT INTO %s (%s, %sremoved, %3$skept, %3$sforeign_key, %3$sdeleted,'
-      ' %3$smoved_at)', source.store, source.names, source.own);
-    IF item.is_foreign_key AND NOT EXISTS (
-      SELECT FROM pg_index AS i
-      WHERE i.indrelid = item.id AND i.indisvalid AND i.indpred IS NULL
-        AND (i.indkey::smallint[])[0:cardinality(item.columns) - 1] @> item.columns
-        AND pg_index_has_property(i.indexrelid, 'index_scan')) THEN
-      indexes := indexes || format('-- CREATE INDEX ON %s (%s);', item.id, item.names);
-    END IF;
-    -- what the kept row has already goes, unless it is of the target or others refer to its table
-    FOR shared IN
-      SELECT string_agg(coalesce(k.kept, format('r.%I', a.attname)), ', ' ORDER BY u.i) AS values,
+      GROUP BY c.oid, c.relkind, c.relhassubclass, c.relnamespace, c.relname, k.n, k.ending),
+    move AS (
+      SELECT r.*, p.name AS table, p.values, s.stays,
+        format('INSERT INTO %s (%s, %sremoved, %3$skept, %3$sforeign_key, %3$sdeleted, %3$smoved_at)',
+          p.store, p.names, p.own) AS into_store,
+        format(E'FROM %s AS r, pg_temp.simdup_map AS m%s\nWHERE %s%s',
+          p.name, rows_of_map, r.matches, s.stays) AS referring
+      FROM reference AS r
+        JOIN place AS p ON p.id = r.id AND p.n = 1
+        CROSS JOIN LATERAL (
+          SELECT CASE WHEN r.is_self THEN format(
+            E'\n  AND NOT EXISTS (SELECT FROM pg_temp.simdup_map AS g WHERE r.%s %s g.removed)',
+            key.name, key.equals) END) AS s (stays)),
+    -- what of a unique key the kept row may have already, in a table to which no other refers
+    shared AS (
+      SELECT r.id, r.n, i.indexrelid,
+        string_agg(coalesce(k.kept, format('r.%I', a.attname)), ', ' ORDER BY u.i) AS values,
         string_agg(format(' AND r.%I IS NOT NULL', a.attname), '')
           FILTER (WHERE k.kept IS NULL AND NOT a.attnotnull AND NOT i.indnullsnotdistinct) AS present
-      FROM pg_index AS i
+      FROM reference AS r
+        JOIN pg_index AS i ON i.indrelid = r.id AND i.indisunique AND i.indisvalid AND i.indexprs IS NULL
+          AND i.indpred IS NULL
         CROSS JOIN unnest((i.indkey::smallint[])[0:i.indnkeyatts - 1]) WITH ORDINALITY AS u (attnum, i)
         JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = u.attnum
-        LEFT JOIN unnest(item.columns, item.kept) AS k (attnum, kept) ON k.attnum = u.attnum
-      WHERE i.indrelid = item.id AND i.indisunique AND i.indisvalid AND i.indexprs IS NULL
-        AND i.indpred IS NULL AND NOT item.is_self
-        AND NOT EXISTS (SELECT FROM pg_constraint AS c WHERE c.confrelid = i.indrelid)
-      GROUP BY i.indexrelid
-      HAVING bool_or(k.kept IS NOT NULL)
-      ORDER BY i.indexrelid
-    LOOP
-      moves := moves || format($sql$WITH same AS (
+        LEFT JOIN unnest(r.columns, r.kept) AS k (attnum, kept) ON k.attnum = u.attnum
+      WHERE NOT r.is_self AND NOT EXISTS (SELECT FROM pg_constraint AS c WHERE c.confrelid = r.id)
+      GROUP BY r.id, r.n, i.indexrelid
+      HAVING bool_or(k.kept IS NOT NULL)),
+    checked (id, n, text) AS (
+      SELECT p.id, p.n, format($sql$SELECT 'rows that are not in the archive', count(*)
+FROM pg_temp.simdup_map AS m
+WHERE NOT EXISTS (SELECT FROM %s AS r WHERE r.%s %s m.removed AND r.%sremoved_at = now())$sql$,
+        p.store, key.name, key.equals, p.own)
+      FROM place AS p
+      WHERE p.n = 0
+      UNION ALL
+      SELECT m.id, m.n, format(E'SELECT %L, count(*)\n%s',
+        format('rows of %s that refer to removed rows by %s', m.id::regclass, m.name), m.referring)
+      FROM move AS m),
+
+    -- the statements: by phase, table, reference and place there
+    statements (phase, id, n, i, text) AS (
+      SELECT 0, p.id, p.n, 0, format('table %s or %s belongs to another role', p.id::regclass, p.store)
+      FROM place AS p
+      WHERE EXISTS (
+        SELECT FROM pg_class AS c JOIN pg_roles AS r ON r.oid = c.relowner AND NOT r.rolsuper
+        WHERE c.oid IN (p.id, to_regclass(p.store)) AND r.rolname <> current_user AND r.oid <> key.owner)
+      UNION ALL
+      SELECT 1, m.id, m.n, 0, format('-- CREATE INDEX ON %s (%s)', m.id::regclass, m.names)
+      FROM move AS m
+      WHERE m.is_foreign_key AND NOT EXISTS (
+        SELECT FROM pg_index AS i
+        WHERE i.indrelid = m.id AND i.indisvalid AND i.indpred IS NULL
+          AND (i.indkey::smallint[])[0:cardinality(m.columns) - 1] @> m.columns
+          AND pg_index_has_property(i.indexrelid, 'index_scan'))
+      UNION ALL
+      SELECT 2, NULL, NULL, u.i, u.text
+      FROM unnest(ARRAY['BEGIN', 'SET LOCAL row_security = off',
+        format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE',
+          (SELECT string_agg(DISTINCT p.name, ', ') FROM place AS p)),
+        format($sql$CREATE TEMP TABLE pg_temp.simdup_map (
+  removed %s PRIMARY KEY,
+  kept %1$s NOT NULL,
+  is_there boolean CONSTRAINT "the removed row exists" CHECK (is_there),
+  kept_is_there boolean CONSTRAINT "the kept row exists" CHECK (kept_is_there),
+  stays boolean CONSTRAINT "the kept row is not removed itself" CHECK (stays)
+) ON COMMIT DROP$sql$, key.type),
+        format($sql$INSERT INTO pg_temp.simdup_map
+WITH map AS (
+  SELECT q.removed::%1$s AS removed, q.kept::%1$s AS kept, true AS goes
+  FROM %2$s AS q
+  WHERE (q.removed::%1$s %3$s q.kept::%1$s) IS NOT TRUE
+)
+SELECT m.removed, m.kept, gone.ctid IS NOT NULL, kept.ctid IS NOT NULL, chain.goes IS NULL
+FROM map AS m
+  LEFT JOIN %4$s AS gone ON gone.%5$s %3$s m.removed
+  LEFT JOIN %4$s AS kept ON kept.%5$s %3$s m.kept
+  LEFT JOIN map AS chain ON chain.removed %3$s m.kept$sql$, key.type, map, key.equals, key.table, key.name),
+        'ANALYZE pg_temp.simdup_map',
+        $sql$CREATE TEMP TABLE pg_temp.simdup_check (
+  what text,
+  n bigint CONSTRAINT "there are none" CHECK (n = 0)
+) ON COMMIT DROP$sql$]) WITH ORDINALITY AS u (text, i)
+      UNION ALL
+      SELECT 3, p.id, p.n, -3, format($sql$CREATE TABLE %s AS
+SELECT r.*, %s
+FROM %s AS r, pg_temp.simdup_map AS m
+WITH NO DATA$sql$, p.store,
+        replace(CASE p.n WHEN 0 THEN 'm.kept AS *kept, now() AS *removed_at' ELSE
+          E'm.removed AS *removed, m.kept AS *kept,\n'
+          '  name '''' AS *foreign_key, false AS *deleted, now() AS *moved_at' END, '*', p.own), p.name)
+      FROM place AS p
+      WHERE to_regclass(p.store) IS NULL
+      UNION ALL
+      -- what default privileges grant to others
+      SELECT 3, p.id, p.n, -2, format('REVOKE ALL ON %s FROM %s', p.store,
+        string_agg(DISTINCT CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END, ', '))
+      FROM place AS p
+        JOIN pg_default_acl AS d ON d.defaclrole = current_user::regrole AND d.defaclobjtype = 'r'
+          AND d.defaclnamespace IN (0, p.relnamespace)
+        CROSS JOIN aclexplode(d.defaclacl) AS g
+      WHERE to_regclass(p.store) IS NULL AND g.grantee <> d.defaclrole
+      GROUP BY p.id, p.n, p.store
+      UNION ALL
+      SELECT 3, p.id, p.n, -1, format($sql$INSERT INTO %s (%s, %skept, %3$sremoved_at)
+SELECT %s, m.kept, now()
+FROM pg_temp.simdup_map AS m
+  JOIN %s AS r ON r.%s %s m.removed$sql$, p.store, p.names, p.own, p.values, p.name, key.name, key.equals)
+      FROM place AS p
+      WHERE p.n = 0
+      UNION ALL
+      SELECT 3, m.id, m.n, 0, format($sql$WITH same AS (
   SELECT r.tableoid, r.ctid, m.removed, m.kept, m.moves,
     row_number() OVER (PARTITION BY %s ORDER BY m.moves, r.tableoid, r.ctid) AS n
   FROM %s AS r, (
@@ -242,75 +270,52 @@ WHERE NOT EXISTS (SELECT FROM %s AS r WHERE r.%s %s m.removed AND r.%sremoved_at
 )
 %s
 SELECT d.*, %L, true, now() FROM deleted AS d$sql$,
-        shared.values, source.name, rows_of_map, item.matches, shared.present, source.values, into_store,
-        item.name);
-    END LOOP;
-
-    -- a row that is removed too keeps its reference, unless this is in the way
-    IF item.clears IS NOT NULL AND EXISTS (
-      SELECT FROM pg_index AS i
-      WHERE i.indrelid = item.id AND i.indisunique AND i.indkey::smallint[] && item.columns) THEN
-      moves := moves || format($sql$UPDATE %s AS r SET %s
+        s.values, m.table, rows_of_map, m.matches, s.present, m.values, m.into_store, m.name)
+      FROM move AS m JOIN shared AS s ON s.id = m.id AND s.n = m.n
+      UNION ALL
+      -- a row that is removed too keeps its reference, unless this is in the way
+      SELECT 3, m.id, m.n, 1, format($sql$UPDATE %s AS r SET %s
 FROM pg_temp.simdup_map AS m
-WHERE r.%s %s m.removed$sql$, source.name, item.clears, key.name, key.equals);
-    END IF;
-    stays := CASE WHEN item.is_self THEN format($sql$
-  AND NOT EXISTS (SELECT FROM pg_temp.simdup_map AS g WHERE r.%s %s g.removed)$sql$,
-      key.name, key.equals) END;
-    referring := format($sql$FROM %s AS r, pg_temp.simdup_map AS m%s
-WHERE %s%s$sql$, source.name, rows_of_map, item.matches, stays);
-    moves := moves || format($sql$%s
-SELECT %s, m.removed, m.kept, %L, false, now()
-%s$sql$, into_store, source.values, item.name, referring)
+WHERE r.%s %s m.removed$sql$, m.table, m.clears, key.name, key.equals)
+      FROM move AS m
+      WHERE m.clears IS NOT NULL AND EXISTS (
+        SELECT FROM pg_index AS i
+        WHERE i.indrelid = m.id AND i.indisunique AND i.indkey::smallint[] && m.columns)
+      UNION ALL
+      SELECT 3, m.id, m.n, 2, format(E'%s\nSELECT %s, m.removed, m.kept, %L, false, now()\n%s',
+        m.into_store, m.values, m.name, m.referring)
+      FROM move AS m
+      UNION ALL
       -- generated columns alone are not set; the check below finds their rows
-      || CASE WHEN item.sets IS NOT NULL THEN format($sql$UPDATE %s AS r SET %s
-FROM pg_temp.simdup_map AS m%s
-WHERE %s%s%s$sql$, source.name, item.sets, rows_of_map, item.matches, item.has_value, stays) END;
-    checks := checks || format($sql$SELECT %L, count(*)
-%s$sql$, format('rows of %s that refer to removed rows by %s', item.id, item.name), referring);
-  END LOOP;
-
-  RETURN QUERY
-  SELECT row_number() OVER ()::integer, s || CASE WHEN s LIKE '--%' THEN '' ELSE ';' END
-  FROM unnest(indexes || ARRAY['BEGIN',
-    'SET LOCAL row_security = off',
-    format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE',
-      (SELECT string_agg(DISTINCT t, ', ') FROM unnest(tables) AS t)),
-    format($sql$CREATE TEMP TABLE pg_temp.simdup_map (
-  removed %s PRIMARY KEY,
-  kept %1$s NOT NULL,
-  is_there boolean CONSTRAINT "the removed row exists" CHECK (is_there),
-  kept_is_there boolean CONSTRAINT "the kept row exists" CHECK (kept_is_there),
-  stays boolean CONSTRAINT "the kept row is not removed itself" CHECK (stays)
-) ON COMMIT DROP$sql$, key.type),
-    format($sql$INSERT INTO pg_temp.simdup_map
-WITH map AS (
-  SELECT q.removed::%1$s AS removed, q.kept::%1$s AS kept, true AS goes
-  FROM %2$s AS q
-  WHERE (q.removed::%1$s %3$s q.kept::%1$s) IS NOT TRUE
-)
-SELECT m.removed, m.kept, gone.ctid IS NOT NULL, kept.ctid IS NOT NULL, chain.goes IS NULL
-FROM map AS m
-  LEFT JOIN %4$s AS gone ON gone.%5$s %3$s m.removed
-  LEFT JOIN %4$s AS kept ON kept.%5$s %3$s m.kept
-  LEFT JOIN map AS chain ON chain.removed %3$s m.kept$sql$,
-      key.type, map, key.equals, key.table, key.name),
-    'ANALYZE pg_temp.simdup_map',
-    $sql$CREATE TEMP TABLE pg_temp.simdup_check (
-  what text,
-  n bigint CONSTRAINT "there are none" CHECK (n = 0)
-) ON COMMIT DROP$sql$]
-    || moves
-    || ARRAY[E'INSERT INTO pg_temp.simdup_check\n' || array_to_string(checks, E'\nUNION ALL\n'),
-    format($sql$DELETE FROM %s AS r
-USING pg_temp.simdup_map AS m
-WHERE r.%s %s m.removed$sql$, key.table, key.name, key.equals),
-    format($sql$INSERT INTO pg_temp.simdup_check
+      SELECT 3, m.id, m.n, 3, format(E'UPDATE %s AS r SET %s\nFROM pg_temp.simdup_map AS m%s\nWHERE %s%s%s',
+        m.table, m.sets, rows_of_map, m.matches, m.has_value, m.stays)
+      FROM move AS m
+      WHERE m.sets IS NOT NULL
+      UNION ALL
+      SELECT 4, NULL, NULL, u.i, u.text
+      FROM unnest(ARRAY[
+        E'INSERT INTO pg_temp.simdup_check\n'
+          || (SELECT string_agg(c.text, E'\nUNION ALL\n' ORDER BY c.id, c.n) FROM checked AS c),
+        format(E'DELETE FROM %s AS r\nUSING pg_temp.simdup_map AS m\nWHERE r.%s %s m.removed',
+          key.table, key.name, key.equals),
+        format($sql$INSERT INTO pg_temp.simdup_check
 SELECT 'removed rows that are still there', count(*)
 FROM pg_temp.simdup_map AS m
   JOIN %s AS r ON r.%s %s m.removed$sql$, key.table, key.name, key.equals),
-    'COMMIT']) AS s
-  WHERE s IS NOT NULL;
+        'COMMIT']) WITH ORDINALITY AS u (text, i))
+    SELECT row_number() OVER (ORDER BY s.phase, s.id, s.n, s.i, s.text)::integer AS step, s.phase,
+      s.text || ';' AS statement
+    FROM statements AS s
+    ORDER BY 1
+  LOOP
+    IF script.phase = 0 THEN
+      RAISE EXCEPTION '%', rtrim(script.statement, ';')
+        USING ERRCODE = 'insufficient_privilege', DETAIL = 'Its triggers would run with your rights.';
+    END IF;
+    step := script.step;
+    statement := script.statement;
+    RETURN NEXT;
+  END LOOP;
 END $function$;
 COMMENT ON FUNCTION simdup_removal(regclass, regclass) IS
   'the statements that remove a map''s keys (removed, kept), archive them and move references; runs nothing';

@@ -1,4 +1,3 @@
-
 --
 -- groups: the pairs that people should look at
 --
@@ -10,30 +9,10 @@ CREATE FUNCTION simdup_review_pairs(
   source regclass, members regclass, decisions regclass, max_distance integer, method text,
   min_resemblance float8, n integer,
   OUT id bigint, OUT other bigint, OUT a text, OUT b text, OUT distance integer, OUT n_decided bigint,
-  OUT moves float8
+  OUT moves float8, OUT same boolean, OUT chain text
 ) RETURNS SETOF record AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 400;
 COMMENT ON FUNCTION simdup_review_pairs(regclass, regclass, regclass, integer, text, float8, integer) IS
-  'implementation of simdup_review: undecided pairs in the order in which an answer moves most rows';
-
--- A content is a text or a sketch.
-CREATE FUNCTION simdup_review_contents(
-  source regclass, key_column text, keys_of text, same_key text, contents_of regtype, keys text[]
-) RETURNS TABLE (key text, content text, sketch varbit) LANGUAGE plpgsql ROWS 400
-SET search_path = pg_catalog, pg_temp AS $$
-#variable_conflict error
-BEGIN
-  IF contents_of IS NOT NULL THEN
-    RETURN QUERY EXECUTE format(
-      'SELECT concat(s.%1$s), %2$s FROM %3$s AS s WHERE s.%1$s %4$s ANY ($1::%5$s[])',
-      key_column,
-      CASE contents_of WHEN 'varbit'::regtype THEN 'NULL::text, s.content::varbit'
-        ELSE 's.content::text, NULL::varbit' END,
-      source, same_key, keys_of)
-    USING keys::text;
-  END IF;
-END $$;
-COMMENT ON FUNCTION simdup_review_contents(regclass, text, text, text, regtype, text[]) IS
-  'implementation of simdup_review: the contents of the rows of these keys';
+  'implementation of simdup_review: contradictions, and undecided pairs of a source';
 
 CREATE FUNCTION simdup_own_numbers(content text, other text) RETURNS text
   LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -55,9 +34,8 @@ SET extra_float_digits = 1 SET DateStyle = ISO SET IntervalStyle = postgres AS $
 DECLARE
   g record;
   key record;
-  c record;
   limit_of_texts float8;
-  n_passed integer := 0;
+  w record;
 BEGIN
   IF n IS NULL OR n < 1 THEN
     RAISE EXCEPTION 'n must be at least 1'
@@ -71,73 +49,67 @@ BEGIN
   -- with min_resemblance, texts decide at any distance
   limit_of_texts := coalesce(g.min_resemblance, @extschema@.minhash64_resemblance(g.max_distance));
 
-  -- decisions that a refresh passes over
-  FOR c IN SELECT x.* FROM @extschema@.simdup_contradictions(g.decisions, 1::bigint, least(n, 1000)) AS x
-    LIMIT n
-  LOOP
-    a := c.a;
-    b := c.b;
-    EXECUTE format('SELECT (SELECT m.id FROM %1$s AS m WHERE m.key %2$s $1::%3$s),'
-      ' (SELECT m.id FROM %1$s AS m WHERE m.key %2$s $2::%3$s)', g.members, g.same_key, g.keys_of)
-    INTO STRICT id, other USING a, b;
-    why := concat('the decision that these two letters are ', CASE WHEN NOT c.same THEN 'not ' END,
-      'the same contradicts earlier ones', ': ' || c.chain);
-    n_decided := 0;
-    n_passed := n_passed + 1;
-    RETURN NEXT;
-  END LOOP;
-
-  RETURN QUERY
-  WITH chosen AS MATERIALIZED (
-    SELECT p.*
-    FROM @extschema@.simdup_review_pairs(g.source, g.members, g.decisions, g.max_distance, g.method,
-      g.min_resemblance, n) WITH ORDINALITY AS p),
-  contents AS MATERIALIZED (
-    SELECT q.*
-    FROM @extschema@.simdup_review_contents(g.source, key.key, g.keys_of, g.same_key, key.contents_of, (
-      SELECT array_cat(array_agg(p.a), array_agg(p.b)) FROM chosen AS p)) AS q),
-  compared AS (
-    SELECT p.*, l.content AS content_a, r.content AS content_b,
-      coalesce(@extschema@.minhash_bits_resemblance(l.sketch, r.sketch),
-        @extschema@.shingle_resemblance(l.content, r.content, g.w, g.unit)) AS resemblance
-    FROM chosen AS p
-      LEFT JOIN contents AS l ON l.key = p.a
-      LEFT JOIN contents AS r ON r.key = p.b),
-  shown AS (
-    SELECT p.*, abs(p.resemblance - limit_of_texts) AS away, abs(p.distance - g.max_distance) AS bits,
+  -- first decisions that a refresh passes over; a content is a text or a sketch
+  FOR w IN EXECUTE format($query$
+    WITH chosen AS MATERIALIZED (
+      SELECT p.*
+      FROM %1$s.simdup_review_pairs($1, $2, $3, $4, $5, $6, $7) WITH ORDINALITY AS p),
+    contents AS MATERIALIZED (
+      SELECT concat(s.%2$s) AS key, %3$s AS content, %4$s AS sketch
+      FROM (
+          SELECT p.a FROM chosen AS p WHERE p.same IS NULL
+          UNION SELECT p.b FROM chosen AS p WHERE p.same IS NULL) AS k (key)
+        JOIN %5$s AS s ON s.%2$s %6$s k.key::%7$s),
+    compared AS (
+      SELECT p.*, l.content AS content_a, r.content AS content_b,
+        coalesce(%1$s.minhash_bits_resemblance(l.sketch, r.sketch),
+          %1$s.shingle_resemblance(l.content, r.content, $8, $9)) AS resemblance
+      FROM chosen AS p
+        LEFT JOIN contents AS l ON l.key = p.a AND p.same IS NULL
+        LEFT JOIN contents AS r ON r.key = p.b AND p.same IS NULL)
+    SELECT p.*,
+      CASE WHEN $6 IS NULL THEN p.distance <= $4 ELSE coalesce(p.resemblance >= $6, false) END AS is_near,
       CASE
         WHEN p.resemblance IS NULL THEN p.moves
-        WHEN p.id = p.other
-          THEN p.n_decided * least(0.5, (1 - p.resemblance) / (2 * greatest(1 - limit_of_texts, 0.01)))
-        ELSE p.n_decided * least(0.5, p.resemblance / (2 * limit_of_texts)) END AS tells
+        WHEN p.id = p.other THEN p.n_decided * least(0.5, (1 - p.resemblance) / (2 * greatest(1 - $10, 0.01)))
+        ELSE p.n_decided * least(0.5, p.resemblance / (2 * $10)) END AS tells
     FROM compared AS p
-    ORDER BY tells DESC, away, p.ordinality
-    LIMIT n - n_passed)
-  SELECT w.id, w.other, w.a, w.b,
-    CASE
-      WHEN g.min_resemblance IS NULL THEN
-        concat('these two letters are ',
-          CASE w.bits WHEN 0 THEN 'just' WHEN 1 THEN '1 bit' ELSE concat(w.bits, ' bits') END,
-          CASE WHEN w.distance > g.max_distance THEN ' beyond' ELSE ' within' END, ' the limit')
-      WHEN w.resemblance IS NULL THEN 'one of these two letters has no text to compare'
-      ELSE
-        concat('these two letters share ', trim_scale(trunc((w.resemblance * 100)::numeric, 1)),
-          ' % of their text, where the limit is ',
-          trim_scale(round((g.min_resemblance * 100)::numeric, 1)), ' %')
-    END || CASE
-      WHEN (w.id = w.other) = CASE WHEN g.min_resemblance IS NULL THEN w.distance <= g.max_distance
-        ELSE coalesce(w.resemblance >= g.min_resemblance, false) END THEN ''
-      WHEN w.id = w.other THEN ', but are in one group'
-      ELSE ', but are in two groups'
-    END,
-    w.n_decided, w.distance, w.resemblance,
-    @extschema@.simdup_own_numbers(w.content_a, w.content_b),
-    @extschema@.simdup_own_numbers(w.content_b, w.content_a),
-    @extschema@.simdup_own_text(w.content_a, w.content_b),
-    @extschema@.simdup_own_text(w.content_b, w.content_a),
-    w.content_a, w.content_b
-  FROM shown AS w
-  ORDER BY w.tells DESC, w.away, w.ordinality;
+    ORDER BY p.same IS NULL, tells DESC, abs(p.resemblance - $10), p.ordinality
+    LIMIT $7 $query$, '@extschema@', key.key,
+    CASE WHEN key.contents_of <> 'varbit'::regtype THEN 's.content::text' ELSE 'NULL::text' END,
+    CASE key.contents_of WHEN 'varbit'::regtype THEN 's.content::varbit' ELSE 'NULL::varbit' END,
+    g.source, g.same_key, g.keys_of)
+  USING g.source, g.members, g.decisions, g.max_distance, g.method, g.min_resemblance, n, g.w, g.unit,
+    limit_of_texts
+  LOOP
+    RETURN QUERY
+    SELECT w.id, w.other, w.a, w.b,
+      CASE
+        WHEN w.same IS NOT NULL THEN
+          concat('the decision that these two rows are ', CASE WHEN NOT w.same THEN 'not ' END,
+            'the same contradicts earlier ones', ': ' || w.chain)
+        WHEN g.min_resemblance IS NULL THEN
+          concat('these two rows are ',
+            CASE abs(w.distance - g.max_distance) WHEN 0 THEN 'just' WHEN 1 THEN '1 bit'
+              ELSE concat(abs(w.distance - g.max_distance), ' bits') END,
+            CASE WHEN w.distance > g.max_distance THEN ' beyond' ELSE ' within' END, ' the limit')
+        WHEN w.resemblance IS NULL THEN 'one of these two rows has no text to compare'
+        ELSE
+          concat('these two rows share ', trim_scale(trunc((w.resemblance * 100)::numeric, 1)),
+            ' % of their text, where the limit is ',
+            trim_scale(round((g.min_resemblance * 100)::numeric, 1)), ' %')
+      END || CASE
+        WHEN w.same IS NOT NULL OR (w.id = w.other) = w.is_near THEN ''
+        WHEN w.id = w.other THEN ', but are in one group'
+        ELSE ', but are in two groups'
+      END,
+      w.n_decided, w.distance, w.resemblance,
+      @extschema@.simdup_own_numbers(w.content_a, w.content_b),
+      @extschema@.simdup_own_numbers(w.content_b, w.content_a),
+      @extschema@.simdup_own_text(w.content_a, w.content_b),
+      @extschema@.simdup_own_text(w.content_b, w.content_a),
+      w.content_a, w.content_b;
+  END LOOP;
 END $$;
 COMMENT ON FUNCTION simdup_review(regclass, integer) IS
   'the undecided pairs that a person should look at first, with what makes them doubtful';

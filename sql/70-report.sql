@@ -108,9 +108,9 @@ DECLARE
   key record;
   further text;
 BEGIN
-  SELECT o.* INTO STRICT key
-  FROM pg_attribute AS a CROSS JOIN LATERAL @extschema@.simdup_key_operators(source, a.attname) AS o
-  WHERE a.attrelid = source AND quote_ident(a.attname) = key_column;
+  SELECT k.* INTO STRICT key
+  FROM @extschema@.simdup_grouping_source(source, NULL::integer, NULL::text, NULL::float8, NULL::integer,
+    NULL::text) AS k;
   -- an array of any length, where a function takes a hundred arguments
   SELECT string_agg(format(
     CASE WHEN a.atttypid IN ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype)

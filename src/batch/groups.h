@@ -1,6 +1,7 @@
 /*
  * groups.h
- *	  The rows and the tables of a grouping, for a refresh and for a review.
+ *	  The rows, the tables and the decisions of a grouping, for a refresh, a review
+ *	  and a report: groups.c, decisions.c.
  */
 #ifndef SIMDUP_BATCH_GROUPS_H
 #define SIMDUP_BATCH_GROUPS_H
@@ -24,15 +25,6 @@ typedef struct SimdupGrouping
 	int64 *ids; /* by row: the group that it has; SIMDUP_NO_ID: none */
 } SimdupGrouping;
 
-/* People's decisions about keys. Those that are no row's have larger numbers. */
-typedef struct SimdupDecided
-{
-	SimdupRows *rows;
-	SimdupDecisions decisions;	   /* those that hold */
-	SimdupDecisions passed;		   /* those that contradict earlier ones */
-	SimdupConstraints constraints; /* of the keys of rows and of decisions */
-} SimdupDecided;
-
 /*
  * Read the source, the first argument of a function, for the grouping whose
  * members are the second. Without one, a key may come twice, and is not looked
@@ -42,8 +34,25 @@ extern SimdupGrouping simdup_grouping_read(FunctionCallInfo fcinfo,
 										   const SimdupOptions *options,
 										   bool with_days);
 
-/* Read the decisions in the order in which they hold. */
-extern SimdupDecided simdup_decisions_read(SimdupRows *rows, Oid table);
+/*
+ * Begin a batch. Its keys are those of a column, compared as the table does, and
+ * come in order. Without a table they are not compared.
+ */
+extern SimdupRows *simdup_grouping_begin(FunctionCallInfo fcinfo,
+										 SimdupFeed feed,
+										 const SimdupOptions *options,
+										 Oid table, const char *column);
+
+/*
+ * Read rows of a grouping's table, which the query calls t: keys first, then
+ * columns of one type. The keys are as simdup_keys_take gives them. ERROR if a
+ * value is NULL. The sink is called in the batch's memory context.
+ */
+extern void simdup_grouping_table(SimdupRows *rows, Oid table,
+								  const char *columns, const char *query,
+								  int n_keys, Oid type,
+								  void (*sink)(void *arg, Datum *values),
+								  void *arg);
 
 /*
  * Read the ids of the members. The sink, where not NULL, gets members that are no
@@ -52,5 +61,33 @@ extern SimdupDecided simdup_decisions_read(SimdupRows *rows, Oid table);
 extern void simdup_members_read(SimdupGrouping *grouping, Oid table,
 								void (*gone)(void *arg, Datum key, int64 id),
 								void *arg);
+
+/* People's decisions about keys. Those that are no row's have larger numbers. */
+typedef struct SimdupDecided
+{
+	SimdupRows *rows;
+	SimdupDecisions decisions;	   /* those that hold */
+	SimdupDecisions passed;		   /* those that contradict earlier ones */
+	SimdupConstraints constraints; /* of the keys of rows and of decisions */
+} SimdupDecided;
+
+/* Read the decisions in the order in which they hold. */
+extern SimdupDecided simdup_decisions_read(SimdupRows *rows, Oid table);
+
+/* Return a key as text. */
+extern char *simdup_decided_key(const SimdupDecided *decided, uint32 number);
+
+/*
+ * Return what a decision that was passed over contradicts: the chain of equal
+ * rows between its two, or two chains and where they are not the same.
+ */
+extern char *simdup_contradicted(const SimdupDecided *decided,
+								 const SimdupDecision *passed);
+
+/*
+ * Prepare decisions for grouping the rows: a WARNING tells of those passed over,
+ * and cannot-links of components without a row are left out.
+ */
+extern void simdup_decisions_apply(SimdupDecided *decided);
 
 #endif /* SIMDUP_BATCH_GROUPS_H */

@@ -1,7 +1,7 @@
 /*
  * review.c
- *	  simdup_review_pairs: the undecided pairs of a grouping that are worth a
- *	  person's look, in the order in which an answer moves most rows.
+ *	  simdup_review_pairs: decisions that contradict earlier ones, and the undecided
+ *	  pairs of a grouping, in the order in which an answer moves most rows.
  *
  * Pairs are of one scope. The rows of a group that have one scope are a block, and
  * are compared by the first of them. An answer decides pairs of rows. For two
@@ -26,11 +26,9 @@
 #include "batch/join.h"
 #include "core/cluster/grouping.h"
 #include "core/fingerprint/hamming.h"
-#include "core/fingerprint/hash.h"
 #include "core/host.h"
 #include "core/search/index_entries.h"
 #include "server/arguments.h"
-#include "server/settings.h"
 
 /* Pairs of a group that are shown. */
 #define MOST_OF_GROUP 3
@@ -41,45 +39,48 @@
 /* The most pairs that are wanted. */
 #define MOST_WANTED 1000000
 
+/* The first contradictions of a review that have a chain. */
+#define MOST_CHAINS 1000
+
+/* The last ones that have one for simdup_decide: its own decisions are the latest. */
+#define LAST_CHAINS 10
+
 typedef struct ReviewBlock
 {
 	uint32 first; /* row */
 	uint32 size;
-	uint32 group; /* by ascending ids */
 } ReviewBlock;
 
 typedef struct OpenPair
 {
 	double moves;
 	int64 decides;
-	uint32 group; /* that of the smaller id */
-	uint32 other;
-	uint32 a; /* rows */
+	int64 id; /* the smaller one, of the row a */
+	uint32 a;
 	uint32 b;
 	int distance;
 } OpenPair;
 
 typedef struct Review
 {
+	ReturnSetInfo *result;
 	SimdupGrouping grouping;
 	SimdupOptions options;
 	SimdupDecided decided;
 	uint64 *fp;	   /* by row */
 	uint32 *scope; /* by row */
 
-	ReviewBlock *blocks;
+	ReviewBlock *blocks; /* by id and scope */
 	Size n_blocks, blocks_size;
-	int64 *ids; /* by group, ascending */
-	uint32 n_groups;
-	Size ids_size;
-	SimdupWordSet cannot_link; /* pairs of groups */
+	/* a component for each group: which groups are decided not to be the same */
+	SimdupConstraints groups;
 
 	/* distances in question: within a group from the first on, else up to the last */
 	int least_distance;
 	int most_distance;
 	int twice_limit;
 
-	uint32 *best;	 /* by group: where its pairs are, from 1; 0: none */
+	uint32 *best;	 /* by first row of a group: where its pairs are, from 1 */
 	OpenPair *pairs; /* MOST_OF_GROUP for each group that has any */
 	Size n_pairs, pairs_size;
 } Review;
@@ -101,38 +102,12 @@ set_limits(Review *r)
 						 : 2 * options->max_distance + 1;
 }
 
-/* Return the group of an id, which is there. */
-static uint32
-group_of(const Review *r, int64 id)
-{
-	uint32 from = 0;
-	uint32 to = r->n_groups;
-
-	while (to - from > 1)
-	{
-		uint32 middle = from + (to - from) / 2;
-
-		if (r->ids[middle] <= id)
-			from = middle;
-		else
-			to = middle;
-	}
-	return from;
-}
-
-static uint64
-pair_of_groups(uint32 a, uint32 b)
-{
-	/* 0 is no element of a set */
-	return ((uint64) Min(a, b) << 32 | Max(a, b)) + 1;
-}
-
-/* Keep the pairs of groups of which rows are decided not to be the same. */
+/* Keep groups apart of which rows are decided not to be the same. */
 static void
 find_cannot_links(Review *r)
 {
 	const SimdupDecisions *decisions = &r->decided.decisions;
-	const int64 *ids = r->grouping.ids;
+	const uint32 *group = r->groups.component;
 	uint32 n_rows = r->grouping.rows->n;
 
 	for (size_t i = 0; i < decisions->n; i++)
@@ -141,28 +116,32 @@ find_cannot_links(Review *r)
 
 		CHECK_FOR_INTERRUPTS();
 		if (!d->same && d->a < n_rows && d->b < n_rows &&
-			ids[d->a] != SIMDUP_NO_ID && ids[d->b] != SIMDUP_NO_ID &&
-			ids[d->a] != ids[d->b])
-			simdup_wordset_add(&r->cannot_link,
-							   pair_of_groups(group_of(r, ids[d->a]),
-											  group_of(r, ids[d->b])));
+			group[d->a] != group[d->b])
+			simdup_constraints_add(&r->groups, d->a, d->b);
 	}
 }
 
-/* Compare two pairs of a group: those with the lower rows come first. */
-static bool
-is_before(const OpenPair *a, const OpenPair *b)
+/* Compare two pairs. Of one group, those with the lower rows come first. */
+static int
+compare_pairs(const void *a, const void *b)
 {
-	if (a->moves != b->moves)
-		return a->moves > b->moves;
-	return a->b != b->b ? a->b < b->b : a->a < b->a;
+	const OpenPair *x = a;
+	const OpenPair *y = b;
+
+	if (x->moves != y->moves)
+		return x->moves > y->moves ? -1 : 1;
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	if (x->b != y->b)
+		return x->b < y->b ? -1 : 1;
+	return (x->a > y->a) - (x->a < y->a);
 }
 
 /* Keep a pair if it is one of the first of its group. */
 static void
 keep_pair(Review *r, OpenPair pair)
 {
-	uint32 *best = &r->best[pair.group];
+	uint32 *best = &r->best[r->groups.component[pair.a]];
 	OpenPair *pairs;
 
 	if (*best == 0)
@@ -176,7 +155,7 @@ keep_pair(Review *r, OpenPair pair)
 	pairs = r->pairs + ((Size) *best - 1) * MOST_OF_GROUP;
 	/* one that is not there decides nothing */
 	for (int i = 0; i < MOST_OF_GROUP; i++)
-		if (pairs[i].decides == 0 || is_before(&pair, &pairs[i]))
+		if (pairs[i].decides == 0 || compare_pairs(&pair, &pairs[i]) < 0)
 		{
 			OpenPair next = pairs[i];
 
@@ -189,16 +168,14 @@ keep_pair(Review *r, OpenPair pair)
 
 /* Take a pair of rows of two groups, or of one, unless it is decided. */
 static void
-take_pair(Review *r, const ReviewBlock *a, const ReviewBlock *b, uint32 row,
-		  int distance, int64 decides)
+take_pair(Review *r, uint32 a, uint32 b, int distance, int64 decides)
 {
 	OpenPair pair = {.decides = decides,
-					 .group = a->group,
-					 .other = b->group,
-					 .a = a->first,
-					 .b = row,
+					 .id = r->grouping.ids[a],
+					 .a = a,
+					 .b = b,
 					 .distance = distance};
-	bool is_inside = a->group == b->group;
+	bool is_inside = pair.id == r->grouping.ids[b];
 	int halvings = (abs(2 * distance - r->twice_limit) + 1) / 2;
 
 	/* a chain holds its ends together, however far they are apart */
@@ -206,13 +183,9 @@ take_pair(Review *r, const ReviewBlock *a, const ReviewBlock *b, uint32 row,
 		distance > r->options.max_distance)
 		halvings = 1;
 	pair.moves = ldexp((double) decides, -halvings);
-	if (!simdup_constraints_may_join(&r->decided.constraints, pair.a, pair.b))
-		return;
-	if (!is_inside &&
-		simdup_wordset_has(&r->cannot_link,
-						   pair_of_groups(pair.group, pair.other)))
-		return;
-	keep_pair(r, pair);
+	if (simdup_constraints_may_join(&r->decided.constraints, a, b) &&
+		(is_inside || simdup_constraints_may_join(&r->groups, a, b)))
+		keep_pair(r, pair);
 }
 
 /*
@@ -242,27 +215,10 @@ take_inside(Review *r, const ReviewBlock *block, const SimdupEntry *rows,
 		for (next = i + 1; next < n_far && far[next].value == far[i].value;)
 			next++;
 		n = next - i;
-		take_pair(r, block, block, (uint32) far[i].row,
+		take_pair(r, block->first, (uint32) far[i].row,
 				  simdup_hamming64(r->fp[block->first], far[i].value),
 				  n * (block->size - n));
 	}
-}
-
-/* Add a block, and its group if it is a new one. */
-static void
-add_block(Review *r, uint32 first, uint32 size)
-{
-	int64 id = r->grouping.ids[first];
-
-	if (r->n_groups == 0 || r->ids[r->n_groups - 1] != id)
-	{
-		r->ids = simdup_grow(r->ids, &r->ids_size, (Size) r->n_groups + 1,
-							 sizeof(int64));
-		r->ids[r->n_groups++] = id;
-	}
-	r->blocks = simdup_grow(r->blocks, &r->blocks_size, r->n_blocks + 1,
-							sizeof(ReviewBlock));
-	r->blocks[r->n_blocks++] = (ReviewBlock){first, size, r->n_groups - 1};
 }
 
 /* Return the rows of groups, by id, scope and row. */
@@ -289,16 +245,26 @@ review_blocks(Review *r)
 	Size n;
 	SimdupEntry *rows = sort_rows(r, &n);
 	SimdupEntry *far = simdup_alloc((n + 1) * sizeof(SimdupEntry));
+	uint32 group = 0; /* its first row */
 
-	for (Size from = 0, to; from < n; from = to)
+	(void) simdup_constraints_find(&r->groups, r->grouping.rows->n,
+								   &(SimdupDecisions){0});
+	for (Size i = 0; i < n; i++)
 	{
-		for (to = from + 1; to < n && rows[to].value == rows[from].value &&
-							rows[to].row >> 32 == rows[from].row >> 32;)
-			to++;
-		add_block(r, (uint32) rows[from].row, (uint32) (to - from));
+		bool same_id = i > 0 && rows[i].value == rows[i - 1].value;
+
+		if (!same_id || rows[i].row >> 32 != rows[i - 1].row >> 32)
+		{
+			r->blocks = simdup_grow(r->blocks, &r->blocks_size, r->n_blocks + 1,
+									sizeof(ReviewBlock));
+			r->blocks[r->n_blocks++] = (ReviewBlock){(uint32) rows[i].row, 0};
+		}
+		r->blocks[r->n_blocks - 1].size++;
+		group = same_id ? group : (uint32) rows[i].row;
+		r->groups.component[(uint32) rows[i].row] = group;
 	}
 	find_cannot_links(r);
-	r->best = simdup_alloc0(((Size) r->n_groups + 1) * sizeof(uint32));
+	r->best = simdup_alloc0(((Size) r->grouping.rows->n + 1) * sizeof(uint32));
 	/* here, since the batch of the blocks has a memory context of its own */
 	r->pairs =
 		simdup_grow(NULL, &r->pairs_size, MOST_OF_GROUP, sizeof(OpenPair));
@@ -308,14 +274,14 @@ review_blocks(Review *r)
 	simdup_free(far);
 }
 
+/* Take two blocks of one scope, so of two groups. */
 static void
 take_blocks(Review *r, uint32 a, uint32 b, int distance)
 {
 	const ReviewBlock *first = &r->blocks[Min(a, b)];
 	const ReviewBlock *second = &r->blocks[Max(a, b)];
 
-	/* the blocks of a group are of different scopes */
-	take_pair(r, first, second, second->first, distance,
+	take_pair(r, first->first, second->first, distance,
 			  (int64) first->size * second->size);
 }
 
@@ -372,73 +338,110 @@ review_between(Review *r)
 	simdup_rows_end(rows);
 }
 
-static int
-compare_pairs(const void *a, const void *b)
+/* Put a pair, or a decision that was passed over, with its chain if it has one. */
+static void
+put_pair(const Review *r, const OpenPair *pair, const SimdupDecision *passed,
+		 const char *chain)
 {
-	const OpenPair *x = a;
-	const OpenPair *y = b;
+	const SimdupDecided *d = &r->decided;
+	/* keys of decisions alone are no rows' */
+	uint32 n = r->grouping.rows == NULL ? 0 : d->rows->n;
+	int64 id = pair->a < n ? r->grouping.ids[pair->a] : SIMDUP_NO_ID;
+	int64 other = pair->b < n ? r->grouping.ids[pair->b] : SIMDUP_NO_ID;
+	bool is_passed = passed != NULL;
+	Datum values[9] = {Int64GetDatum(id),
+					   Int64GetDatum(other),
+					   CStringGetTextDatum(simdup_decided_key(d, pair->a)),
+					   CStringGetTextDatum(simdup_decided_key(d, pair->b)),
+					   Int32GetDatum(pair->distance),
+					   Int64GetDatum(pair->decides),
+					   Float8GetDatum(pair->moves),
+					   BoolGetDatum(is_passed && passed->same),
+					   chain == NULL ? (Datum) 0 : CStringGetTextDatum(chain)};
+	bool nulls[9] =
+		{id == SIMDUP_NO_ID, other == SIMDUP_NO_ID, [4] = is_passed,
+		 [6] = is_passed,	 [7] = !is_passed,		[8] = chain == NULL};
 
-	if (x->moves != y->moves)
-		return x->moves > y->moves ? -1 : 1;
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	if (x->b != y->b)
-		return x->b < y->b ? -1 : 1;
-	return (x->a > y->a) - (x->a < y->a);
+	simdup_put_result(r->result, values, nulls);
 }
 
+/*
+ * Put the decisions that contradict earlier ones. A chain takes a search, so only
+ * those from first on have it, n_chains of them.
+ */
 static void
-put_pair(const Review *r, const OpenPair *pair, ReturnSetInfo *result)
+put_contradictions(const Review *r, size_t first, size_t n_chains)
 {
-	const SimdupRows *rows = r->grouping.rows;
-	Datum values[7] =
-		{Int64GetDatum(r->ids[pair->group]),
-		 Int64GetDatum(r->ids[pair->other]),
-		 CStringGetTextDatum(
-			 simdup_key_text(rows->key_type,
-							 simdup_keys_get(rows->keys, pair->a, 0))),
-		 CStringGetTextDatum(
-			 simdup_key_text(rows->key_type,
-							 simdup_keys_get(rows->keys, pair->b, 0))),
-		 Int32GetDatum(pair->distance),
-		 Int64GetDatum(pair->decides),
-		 Float8GetDatum(pair->moves)};
+	const SimdupDecided *d = &r->decided;
 
-	simdup_put_result(result, values, NULL);
+	for (size_t i = 0; i < d->passed.n; i++)
+	{
+		const SimdupDecision *passed = &d->passed.items[i];
+		bool has_chain = i >= first && i - first < n_chains;
+
+		CHECK_FOR_INTERRUPTS();
+		put_pair(r, &(OpenPair){.a = passed->a, .b = passed->b}, passed,
+				 has_chain ? simdup_contradicted(d, passed) : NULL);
+	}
+}
+
+/* Put the first n pairs between groups, and the first n within groups. */
+static void
+put_open_pairs(Review *r, int n)
+{
+	Size n_rows = (Size) r->grouping.rows->n + 1;
+	int n_left[2] = {n, n};
+
+	r->fp = simdup_alloc(n_rows * sizeof(uint64));
+	r->scope = simdup_alloc(n_rows * sizeof(uint32));
+	simdup_fingerprints_by_row(r->grouping.fingerprints, NULL, r->fp, r->scope);
+	set_limits(r);
+	review_blocks(r);
+	review_between(r);
+	qsort(r->pairs, r->n_pairs, sizeof(OpenPair), compare_pairs);
+	for (Size i = 0; i < r->n_pairs && r->pairs[i].decides > 0; i++)
+		if (n_left[r->grouping.ids[r->pairs[i].b] == r->pairs[i].id]-- > 0)
+			put_pair(r, &r->pairs[i], NULL, NULL);
 }
 
 PG_FUNCTION_INFO_V1(simdup_review_pairs);
 /*
  * Return simdup_review_pairs(source, members, decisions, max_distance, method,
- * min_resemblance, n): more pairs than n, for contents to choose from.
+ * min_resemblance, n): contradictions, and more pairs than n, for contents to
+ * choose from. Without a source, return contradictions alone.
  */
 Datum
 simdup_review_pairs(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = simdup_begin_result(fcinfo);
-	Review r = {.options = simdup_options(fcinfo)};
-	int n_left[2]; /* between groups, within groups */
+	bool has_source = !PG_ARGISNULL(0);
+	Oid decisions = PG_GETARG_OID(2);
+	Review r = {.result = simdup_begin_result(fcinfo)};
 	SimdupRows *rows;
-	Size n;
 
-	if (simdup_has_null(fcinfo, 0, 3) || PG_ARGISNULL(6))
+	if (PG_ARGISNULL(2) || (has_source && (PG_ARGISNULL(1) || PG_ARGISNULL(6))))
 		elog(ERROR, "simdup_review_pairs called with a null argument");
-	n_left[0] = n_left[1] = Min(PG_GETARG_INT32(6), MOST_WANTED) * CHOICE;
-	set_limits(&r);
-	r.grouping = simdup_grouping_read(fcinfo, NULL, false);
-	rows = r.grouping.rows;
-	n = (Size) rows->n + 1;
-	r.fp = simdup_alloc(n * sizeof(uint64));
-	r.scope = simdup_alloc(n * sizeof(uint32));
-	simdup_fingerprints_by_row(r.grouping.fingerprints, NULL, r.fp, r.scope);
-	r.decided = simdup_decisions_read(rows, PG_GETARG_OID(2));
-	simdup_members_read(&r.grouping, PG_GETARG_OID(1), NULL, NULL);
-	review_blocks(&r);
-	review_between(&r);
-	qsort(r.pairs, r.n_pairs, sizeof(OpenPair), compare_pairs);
-	for (Size i = 0; i < r.n_pairs && r.pairs[i].decides > 0; i++)
-		if (n_left[r.pairs[i].group == r.pairs[i].other]-- > 0)
-			put_pair(&r, &r.pairs[i], result);
+	if (has_source)
+	{
+		r.options = simdup_options(fcinfo);
+		r.grouping = simdup_grouping_read(fcinfo, NULL, false);
+		simdup_members_read(&r.grouping, PG_GETARG_OID(1), NULL, NULL);
+	}
+	rows = has_source ? r.grouping.rows
+					  : simdup_grouping_begin(fcinfo, (SimdupFeed){0}, NULL,
+											  decisions, "a");
+	r.decided = simdup_decisions_read(rows, decisions);
+	if (has_source)
+	{
+		int n = Min(PG_GETARG_INT32(6), MOST_WANTED);
+
+		put_contradictions(&r, 0, (size_t) Min(n, MOST_CHAINS));
+		put_open_pairs(&r, n * CHOICE);
+	}
+	else
+		put_contradictions(&r,
+						   r.decided.passed.n -
+							   Min(r.decided.passed.n, LAST_CHAINS),
+						   LAST_CHAINS);
 	simdup_rows_end(rows);
 	return (Datum) 0;
 }

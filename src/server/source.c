@@ -348,6 +348,7 @@ simdup_source_open(FunctionCallInfo fcinfo, Oid relation, int wanted)
 	{
 		source.key = pstrdup(
 			quote_identifier(NameStr(c.found[SIMDUP_SOURCE_KEY]->attname)));
+		source.key_collation = c.found[SIMDUP_SOURCE_KEY]->attcollation;
 		appendStringInfo(&text, " ORDER BY s.%s", source.key);
 	}
 	source.statement = text.data;

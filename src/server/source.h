@@ -45,7 +45,8 @@ typedef struct SimdupSource
 	Oid type[SIMDUP_SOURCE_COLUMNS];  /* InvalidOid: not read */
 	int place[SIMDUP_SOURCE_COLUMNS]; /* in a row, from 0; -1: not read */
 	char *key;						  /* the key's column, quoted; or NULL */
-	char *day;						  /* the day's column; NULL: not read */
+	Oid key_collation;
+	char *day; /* the day's column; NULL: not read */
 	/* base type of the column content, also if it is not read; InvalidOid: none */
 	Oid content_type;
 	char *statement; /* that reads it */

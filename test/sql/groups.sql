@@ -15,86 +15,86 @@ END $$;
 -- four empty tables
 CREATE TABLE letter (id integer PRIMARY KEY, fp simhash64);
 INSERT INTO letter VALUES (1, bits(0)), (2, bits(2)), (3, bits(20)), (4, bits(5)), (5, NULL);
-SELECT simdup_group('letter_case', 'letter', max_distance => 3);
+SELECT simdup_group('letter_group', 'letter', max_distance => 3);
 SELECT table_name, string_agg(column_name || ' ' || data_type, ', ' ORDER BY ordinal_position) FROM information_schema.columns
-WHERE table_schema = 'groups' AND table_name LIKE 'letter\_case%' GROUP BY 1 ORDER BY 1;
-SELECT relname, obj_description(oid, 'pg_class') FROM pg_class WHERE relnamespace = 'groups'::regnamespace AND relname LIKE 'letter\_case%' AND relkind = 'r' ORDER BY 1;
-SELECT * FROM simdup_regroup('letter_case', dry_run => true);
-TABLE letter_case;
-SELECT * FROM simdup_regroup('letter_case');
-SELECT * FROM simdup_regroup('letter_case');
-SELECT source, next_id, next_refresh FROM letter_case_settings;
+WHERE table_schema = 'groups' AND table_name LIKE 'letter\_group%' GROUP BY 1 ORDER BY 1;
+SELECT relname, obj_description(oid, 'pg_class') FROM pg_class WHERE relnamespace = 'groups'::regnamespace AND relname LIKE 'letter\_group%' AND relkind = 'r' ORDER BY 1;
+SELECT * FROM simdup_regroup('letter_group', dry_run => true);
+TABLE letter_group;
+SELECT * FROM simdup_regroup('letter_group');
+SELECT * FROM simdup_regroup('letter_group');
+SELECT source, next_id, next_refresh FROM letter_group_settings;
 -- rows come, go and change
 INSERT INTO letter VALUES (6, bits(1)), (7, bits(21));
 DELETE FROM letter WHERE id = 2;
 UPDATE letter SET fp = bits(22) WHERE id = 4;
-SELECT * FROM simdup_regroup('letter_case') ORDER BY key;
-SELECT * FROM show('letter_case');
+SELECT * FROM simdup_regroup('letter_group') ORDER BY key;
+SELECT * FROM show('letter_group');
 -- an id that ended comes back with its first row
 DELETE FROM letter WHERE id IN (1, 6);
-SELECT * FROM simdup_regroup('letter_case') ORDER BY key;
-SELECT simdup_group_of('letter_case', 1);
+SELECT * FROM simdup_regroup('letter_group') ORDER BY key;
+SELECT simdup_group_of('letter_group', 1);
 INSERT INTO letter VALUES (1, bits(0)), (2, bits(2));
-SELECT * FROM simdup_regroup('letter_case') ORDER BY key;
-SELECT refresh, key, was, id FROM letter_case_events ORDER BY refresh, key;
+SELECT * FROM simdup_regroup('letter_group') ORDER BY key;
+SELECT refresh, key, was, id FROM letter_group_events ORDER BY refresh, key;
 -- to no other row that had it, also if that is the first one of its group now
 CREATE TABLE stranger (id integer PRIMARY KEY, fp simhash64);
 INSERT INTO stranger VALUES (1, bits(0)), (2, bits(2)), (3, bits(30)), (4, bits(31)), (5, bits(31));
-SELECT simdup_group('stranger_case', 'stranger', max_distance => 3);
-SELECT * FROM simdup_regroup('stranger_case');
+SELECT simdup_group('stranger_group', 'stranger', max_distance => 3);
+SELECT * FROM simdup_regroup('stranger_group');
 UPDATE stranger SET fp = bits(30) WHERE id = 2;
 DELETE FROM stranger WHERE id = 1;
-SELECT * FROM simdup_regroup('stranger_case') ORDER BY key;
+SELECT * FROM simdup_regroup('stranger_group') ORDER BY key;
 UPDATE stranger SET fp = bits(50) WHERE id = 2;
-SELECT * FROM simdup_regroup('stranger_case');
-SELECT simdup_group_of('stranger_case', 1);
+SELECT * FROM simdup_regroup('stranger_group');
+SELECT simdup_group_of('stranger_group', 1);
 -- nor to the second one of its last rows
 DELETE FROM stranger WHERE id IN (3, 4, 5);
-SELECT count(*) FROM simdup_regroup('stranger_case');
+SELECT count(*) FROM simdup_regroup('stranger_group');
 INSERT INTO stranger VALUES (1, bits(2)), (4, bits(31));
-SELECT * FROM simdup_regroup('stranger_case');
+SELECT * FROM simdup_regroup('stranger_group');
 UPDATE stranger SET fp = bits(15) WHERE id = 4;
 INSERT INTO stranger VALUES (3, bits(31));
-SELECT * FROM simdup_regroup('stranger_case');
-SELECT id, simdup_group_of('stranger_case', id) FROM generate_series(1, 4) AS id;
+SELECT * FROM simdup_regroup('stranger_group');
+SELECT id, simdup_group_of('stranger_group', id) FROM generate_series(1, 4) AS id;
 
 -- decisions
-SELECT * FROM simdup_decide('letter_case', 1, 3, same => true, note => 'one visit');
-SELECT * FROM simdup_decide('letter_case', 3, 1, same => true);
-SELECT a, b, same, note, by = current_user AS by, at = now() AS now FROM letter_case_decisions;
-SELECT simdup_group_of('letter_case', 2), simdup_group_of('letter_case', 1), simdup_group_of('letter_case', 3), simdup_group_of('letter_case', 99);
+SELECT * FROM simdup_decide('letter_group', 1, 3, same => true, note => 'one visit');
+SELECT * FROM simdup_decide('letter_group', 3, 1, same => true);
+SELECT a, b, same, note, by = current_user AS by, at = now() AS now FROM letter_group_decisions;
+SELECT simdup_group_of('letter_group', 2), simdup_group_of('letter_group', 1), simdup_group_of('letter_group', 3), simdup_group_of('letter_group', 99);
 -- a copy of an absorbed leader joins its group
 INSERT INTO letter VALUES (8, bits(20));
-SELECT * FROM simdup_regroup('letter_case');
+SELECT * FROM simdup_regroup('letter_group');
 -- the id comes back when the decision that ended it is taken back
-SELECT * FROM simdup_undecide('letter_case', 1, 3) ORDER BY key;
-SELECT * FROM simdup_undecide('letter_case', 1, 3);
+SELECT * FROM simdup_undecide('letter_group', 1, 3) ORDER BY key;
+SELECT * FROM simdup_undecide('letter_group', 1, 3);
 -- not the same: the younger one finds another leader, or leads
-SELECT * FROM simdup_decide('letter_case', '1', '2', same => false);
+SELECT * FROM simdup_decide('letter_group', '1', '2', same => false);
 INSERT INTO letter VALUES (9, bits(2)), (10, bits(0));
-SELECT * FROM simdup_regroup('letter_case');
+SELECT * FROM simdup_regroup('letter_group');
 -- the other way round
-SELECT * FROM simdup_decide('letter_case', 1, 2, same => true);
-SELECT a, b, same FROM letter_case_decisions;
+SELECT * FROM simdup_decide('letter_group', 1, 2, same => true);
+SELECT a, b, same FROM letter_group_decisions;
 -- arrays, stored at once; pairs may repeat
-SELECT * FROM simdup_decide('letter_case', ARRAY[1, 9, 3, 4], ARRAY[9, 1, 4, 8], same => true);
-SELECT * FROM simdup_decide('letter_case', ARRAY[7, 7], ARRAY[3, 1], same => false, refresh => false);
-SELECT * FROM show('letter_case');
-SELECT * FROM simdup_regroup('letter_case');
-SELECT count(*) FROM letter_case_decisions;
-SELECT * FROM simdup_undecide('letter_case', '{7,7}'::int[], '{3,1}'::int[]);
-SELECT count(*) FROM simdup_decide('letter_case', '{}'::int[], '{}'::int[], true);
+SELECT * FROM simdup_decide('letter_group', ARRAY[1, 9, 3, 4], ARRAY[9, 1, 4, 8], same => true);
+SELECT * FROM simdup_decide('letter_group', ARRAY[7, 7], ARRAY[3, 1], same => false, refresh => false);
+SELECT * FROM show('letter_group');
+SELECT * FROM simdup_regroup('letter_group');
+SELECT count(*) FROM letter_group_decisions;
+SELECT * FROM simdup_undecide('letter_group', '{7,7}'::int[], '{3,1}'::int[]);
+SELECT count(*) FROM simdup_decide('letter_group', '{}'::int[], '{}'::int[], true);
 -- contradictions, with the chain; nothing of the arrays is stored
-SELECT * FROM simdup_decide('letter_case', 3, 8, same => false);
-SELECT * FROM simdup_decide('letter_case', ARRAY[5, 8], ARRAY[6, 3], same => false);
-SELECT * FROM simdup_decide('letter_case', 2, 3, same => false);
-SELECT * FROM simdup_decide('letter_case', 8, 9, same => true);
+SELECT * FROM simdup_decide('letter_group', 3, 8, same => false);
+SELECT * FROM simdup_decide('letter_group', ARRAY[5, 8], ARRAY[6, 3], same => false);
+SELECT * FROM simdup_decide('letter_group', 2, 3, same => false);
+SELECT * FROM simdup_decide('letter_group', 8, 9, same => true);
 -- about rows that are not there, too
-SELECT * FROM simdup_decide('letter_case', ARRAY[50, 51], ARRAY[51, 52], same => true);
-SELECT * FROM simdup_decide('letter_case', 50, 52, same => false);
+SELECT * FROM simdup_decide('letter_group', ARRAY[50, 51], ARRAY[51, 52], same => true);
+SELECT * FROM simdup_decide('letter_group', 50, 52, same => false);
 -- a long chain is cut
-SELECT count(*) FROM (SELECT array_agg(i) AS a, array_agg(i + 1) AS b FROM generate_series(100, 140) AS i) AS d, simdup_decide('letter_case', d.a, d.b, same => true);
-SELECT * FROM simdup_decide('letter_case', 100, 141, same => false);
+SELECT count(*) FROM (SELECT array_agg(i) AS a, array_agg(i + 1) AS b FROM generate_series(100, 140) AS i) AS d, simdup_decide('letter_group', d.a, d.b, same => true);
+SELECT * FROM simdup_decide('letter_group', 100, 141, same => false);
 -- the last of many contradictions has its chain
 SELECT simdup_group('crowd', 'stranger');
 INSERT INTO crowd_decisions (a, b, same) SELECT 1, i, true FROM generate_series(2, 50) AS i;
@@ -104,24 +104,24 @@ SELECT * FROM simdup_decide('crowd', 1, 51, false);
 SELECT count(*) AS n, count(*) FILTER (WHERE why ~ ': ') AS chains, count(*) FILTER (WHERE why ~ ': ?$') AS empty FROM simdup_review('crowd', 1200);
 -- written by hand, they count at the next refresh
 BEGIN;
-INSERT INTO letter_case_decisions (a, b, same) VALUES (3, 8, false);
-SELECT * FROM simdup_regroup('letter_case');
+INSERT INTO letter_group_decisions (a, b, same) VALUES (3, 8, false);
+SELECT * FROM simdup_regroup('letter_group');
 ROLLBACK;
 BEGIN;
-INSERT INTO letter_case_decisions (a, b, same) VALUES (3, 10, true);
-DELETE FROM letter_case_decisions WHERE (a, b) = (2, 3);
-SELECT * FROM simdup_regroup('letter_case') ORDER BY key;
-SELECT * FROM simdup_undecide('letter_case', 3, 10) ORDER BY key;
+INSERT INTO letter_group_decisions (a, b, same) VALUES (3, 10, true);
+DELETE FROM letter_group_decisions WHERE (a, b) = (2, 3);
+SELECT * FROM simdup_regroup('letter_group') ORDER BY key;
+SELECT * FROM simdup_undecide('letter_group', 3, 10) ORDER BY key;
 ROLLBACK;
 
 -- connected
-TABLE letter_case_settings;
-UPDATE letter_case_settings SET method = 'connected';
+TABLE letter_group_settings;
+UPDATE letter_group_settings SET method = 'connected';
 BEGIN;
 INSERT INTO letter VALUES (20, bits(40)), (21, bits(43)), (22, bits(46)), (23, bits(49));
-SELECT * FROM simdup_regroup('letter_case') ORDER BY key;
-SELECT * FROM simdup_decide('letter_case', 20, 23, same => false);
-SELECT * FROM show('letter_case');
+SELECT * FROM simdup_regroup('letter_group') ORDER BY key;
+SELECT * FROM simdup_decide('letter_group', 20, 23, same => false);
+SELECT * FROM show('letter_group');
 ROLLBACK;
 
 -- scope: NULL is one
@@ -226,16 +226,16 @@ SELECT simdup_group('bad', 'arrays');
 
 -- names
 CREATE SCHEMA "Old Town";
-SELECT simdup_group('"Old Town"."The ""cases"""', 'groups.letter');
-SELECT count(*) FROM simdup_regroup('"Old Town"."The ""cases"""');
-SELECT count(*) FROM simdup_decide('"Old Town"."The ""cases"""', 1, 3, true);
-SELECT simdup_ungroup('"Old Town"."The ""cases"""', with_decisions => true);
+SELECT simdup_group('"Old Town"."The ""groups"""', 'groups.letter');
+SELECT count(*) FROM simdup_regroup('"Old Town"."The ""groups"""');
+SELECT count(*) FROM simdup_decide('"Old Town"."The ""groups"""', 1, 3, true);
+SELECT simdup_ungroup('"Old Town"."The ""groups"""', with_decisions => true);
 DROP SCHEMA "Old Town";
 SELECT simdup_group(repeat('n', 53), 'letter');
 SELECT simdup_ungroup(repeat('n', 53));
 SELECT simdup_group(repeat('n', 54), 'letter');
 SELECT simdup_group('a.b.c', 'letter');
-SELECT simdup_group('letter_case', 'letter');
+SELECT simdup_group('letter_group', 'letter');
 SET search_path = '';
 SELECT public.simdup_group('nowhere', 'groups.letter');
 SELECT public.simdup_group('elsewhere', 'groups.letter', schema => 'groups');
@@ -268,57 +268,61 @@ SELECT simdup_group('bad', 1);
 SELECT simdup_regroup('nothing');
 SELECT simdup_regroup('letter');
 SELECT simdup_group_of('nothing', 1);
-SELECT simdup_decide('letter_case', 1, 1, true);
-SELECT simdup_decide('letter_case', 1, NULL::int, true);
-SELECT simdup_decide('letter_case', 1, 2, NULL);
-SELECT simdup_decide('letter_case', 1, 2, true, refresh => NULL);
-SELECT simdup_decide('letter_case', ARRAY[1, 2], ARRAY[3], true);
-SELECT simdup_decide('letter_case', ARRAY[[1, 2]], ARRAY[[3, 4]], true);
-SELECT simdup_decide('letter_case', 'x', 'y', true);
-SELECT simdup_undecide('letter_case', 4, 5);
-SELECT simdup_undecide('letter_case', NULL::int, 5);
+SELECT simdup_decide('letter_group', 1, 1, true);
+SELECT simdup_decide('letter_group', 1, NULL::int, true);
+SELECT simdup_decide('letter_group', 1, 2, NULL);
+SELECT simdup_decide('letter_group', 1, 2, true, refresh => NULL);
+SELECT simdup_decide('letter_group', ARRAY[1, 2], ARRAY[3], true);
+SELECT simdup_decide('letter_group', ARRAY[[1, 2]], ARRAY[[3, 4]], true);
+SELECT simdup_decide('letter_group', 'x', 'y', true);
+SELECT simdup_undecide('letter_group', 4, 5);
+SELECT simdup_undecide('letter_group', NULL::int, 5);
+SELECT simdup_undecide('letter_group', ARRAY[1, 2], ARRAY[3]);
+SELECT simdup_undecide('letter_group', ARRAY[1, NULL], ARRAY[1, 3]);
 SELECT simdup_regroup(1);
-SELECT simdup_key_operators(1, 'key');
-SELECT simdup_key_operators('letter', 'key');
-SELECT simdup_contradictions(1, 0, 0);
-SELECT simdup_contradictions('letter', 0, 0);
-SELECT simdup_review_pairs('letter', 1, 'letter_case_decisions', 3, 'leader', NULL, 1);
-SELECT simdup_group_changes('letter', 1, 'letter_case_decisions', 'letter_case_events', 3, 'leader', NULL, 4, 'char', 1);
-SELECT n_pairs FROM simdup_decision('letter_case', false, 1, '1', '2');
+SELECT simdup_grouping_source(1, NULL, NULL, NULL, NULL, NULL);
+SELECT simdup_grouping_source('letter_group_decisions', NULL, NULL, NULL, NULL, NULL);
+SELECT keys_of, same_key, less_key, statement FROM simdup_grouping_source('letter', NULL, NULL, NULL, NULL, NULL);
+SELECT simdup_grouping_source('letter', 3, NULL, NULL, 4, 'char');
+SELECT simdup_review_pairs(NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+SELECT simdup_review_pairs(NULL, NULL, 1, NULL, NULL, NULL, NULL);
+SELECT simdup_review_pairs('letter', 'letter_group', 'letter_group_decisions', 3, 'leader', NULL, NULL);
+SELECT simdup_review_pairs('letter', 1, 'letter_group_decisions', 3, 'leader', NULL, 1);
+SELECT simdup_group_changes('letter', 1, 'letter_group_decisions', 'letter_group_events', 3, 'leader', NULL, 4, 'char', 1);
 BEGIN;
-INSERT INTO letter_case VALUES (99, 1);
+INSERT INTO letter_group VALUES (99, 1);
 ALTER TABLE letter DROP CONSTRAINT letter_pkey;
 ALTER TABLE letter RENAME id TO key;
 INSERT INTO letter VALUES (1, bits(0));
-SELECT simdup_regroup('letter_case');
+SELECT simdup_regroup('letter_group');
 ROLLBACK;
 BEGIN;
 ALTER TABLE letter DROP CONSTRAINT letter_pkey;
 ALTER TABLE letter RENAME id TO key;
 ALTER TABLE letter ALTER key DROP NOT NULL;
 INSERT INTO letter VALUES (NULL, NULL);
-SELECT simdup_regroup('letter_case');
+SELECT simdup_regroup('letter_group');
 ROLLBACK;
 BEGIN;
 ALTER TABLE letter RENAME id TO number;
 ALTER TABLE letter ADD key bigint;
-SELECT simdup_regroup('letter_case');
+SELECT simdup_regroup('letter_group');
 ROLLBACK;
 BEGIN;
-ALTER TABLE letter_case_events ALTER refresh TYPE text;
+ALTER TABLE letter_group_events ALTER refresh TYPE text;
 INSERT INTO letter VALUES (300, bits(60));
-SELECT simdup_regroup('letter_case');
+SELECT simdup_regroup('letter_group');
 ROLLBACK;
 \set VERBOSITY terse
-INSERT INTO letter_case_decisions (a, b, same) VALUES (4, 3, true);
+INSERT INTO letter_group_decisions (a, b, same) VALUES (4, 3, true);
 \set VERBOSITY default
 -- of texts, by code points
 CREATE TABLE word (id text PRIMARY KEY, fp simhash64);
 INSERT INTO word VALUES ('a', bits(0)), ('B', bits(50)), ('c', bits(30));
-SELECT simdup_group('word_case', 'word');
-SELECT count(*) FROM simdup_decide('word_case', ARRAY['a', 'b'], ARRAY['B', 'A'], same => true, refresh => false);
-SELECT a, b FROM word_case_decisions ORDER BY a COLLATE "C";
-SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid IN ('letter_case_decisions'::regclass, 'word_case_decisions'::regclass) AND contype = 'c' ORDER BY conrelid::regclass::text;
+SELECT simdup_group('word_group', 'word');
+SELECT count(*) FROM simdup_decide('word_group', ARRAY['a', 'b'], ARRAY['B', 'A'], same => true, refresh => false);
+SELECT a, b FROM word_group_decisions ORDER BY a COLLATE "C";
+SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid IN ('letter_group_decisions'::regclass, 'word_group_decisions'::regclass) AND contype = 'c' ORDER BY conrelid::regclass::text;
 
 -- tables of each kind
 CREATE TABLE parted (id integer PRIMARY KEY, fp simhash64) PARTITION BY RANGE (id);
@@ -329,60 +333,60 @@ CREATE MATERIALIZED VIEW stored AS SELECT id AS key, fp FROM letter WHERE id < 1
 CREATE TEMP TABLE passing AS SELECT id AS key, fp FROM letter WHERE id < 10;
 CREATE TABLE heirs () INHERITS (letter);
 INSERT INTO heirs SELECT id + 1000, fp FROM letter WHERE id < 10;
-SELECT t, simdup_group(t || '_case', t::regclass) FROM unnest('{parted,stored,passing}'::text[]) AS t;
-SELECT t, (SELECT count(*) FROM simdup_regroup(t || '_case')) AS rows FROM unnest('{parted,stored,passing}'::text[]) AS t;
-SELECT count(*) FROM simdup_regroup('letter_case', dry_run => true);
+SELECT t, simdup_group(t || '_group', t::regclass) FROM unnest('{parted,stored,passing}'::text[]) AS t;
+SELECT t, (SELECT count(*) FROM simdup_regroup(t || '_group')) AS rows FROM unnest('{parted,stored,passing}'::text[]) AS t;
+SELECT count(*) FROM simdup_regroup('letter_group', dry_run => true);
 DROP TABLE heirs;
 -- a column that is renamed under a view
 CREATE VIEW seen AS SELECT id AS key, fp FROM letter;
-SELECT simdup_group('seen_case', 'seen');
+SELECT simdup_group('seen_group', 'seen');
 ALTER TABLE letter RENAME fp TO print;
-SELECT count(*) > 0 AS any FROM simdup_regroup('seen_case');
-SELECT simdup_regroup('letter_case');
+SELECT count(*) > 0 AS any FROM simdup_regroup('seen_group');
+SELECT simdup_regroup('letter_group');
 ALTER TABLE letter RENAME print TO fp;
 
 -- the table is renamed, the grouping is renamed and moved
 ALTER TABLE letter RENAME TO mail;
-SELECT simdup_regroup('letter_case');
-SELECT simdup_review('letter_case');
-UPDATE letter_case_settings SET source = 'mail';
-SELECT simdup_regroup('letter_case');
-UPDATE letter_case_settings SET source = 'groups.mail', method = 'leader';
+SELECT simdup_regroup('letter_group');
+SELECT simdup_review('letter_group');
+UPDATE letter_group_settings SET source = 'mail';
+SELECT simdup_regroup('letter_group');
+UPDATE letter_group_settings SET source = 'groups.mail', method = 'leader';
 CREATE SCHEMA office;
-ALTER TABLE letter_case RENAME TO mail_case;
-SELECT simdup_regroup('mail_case');
-ALTER TABLE letter_case_decisions RENAME TO mail_case_decisions;
-ALTER TABLE letter_case_events RENAME TO mail_case_events;
-ALTER TABLE letter_case_settings RENAME TO mail_case_settings;
-ALTER TABLE mail_case SET SCHEMA office;
-ALTER TABLE mail_case_decisions SET SCHEMA office;
-ALTER TABLE mail_case_events SET SCHEMA office;
-ALTER TABLE mail_case_settings SET SCHEMA office;
-SELECT count(*) FROM simdup_regroup('office.mail_case');
-SELECT count(*) FROM simdup_undecide('office.mail_case', 1, 2);
+ALTER TABLE letter_group RENAME TO mail_group;
+SELECT simdup_regroup('mail_group');
+ALTER TABLE letter_group_decisions RENAME TO mail_group_decisions;
+ALTER TABLE letter_group_events RENAME TO mail_group_events;
+ALTER TABLE letter_group_settings RENAME TO mail_group_settings;
+ALTER TABLE mail_group SET SCHEMA office;
+ALTER TABLE mail_group_decisions SET SCHEMA office;
+ALTER TABLE mail_group_events SET SCHEMA office;
+ALTER TABLE mail_group_settings SET SCHEMA office;
+SELECT count(*) FROM simdup_regroup('office.mail_group');
+SELECT count(*) FROM simdup_undecide('office.mail_group', 1, 2);
 
 -- the settings are lost
 BEGIN;
-DELETE FROM office.mail_case_settings;
-SELECT simdup_regroup('office.mail_case');
+DELETE FROM office.mail_group_settings;
+SELECT simdup_regroup('office.mail_group');
 ROLLBACK;
 
 -- a trigger of the user's that keeps rows is an error
 CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
-CREATE TRIGGER keep BEFORE INSERT OR UPDATE OR DELETE ON office.mail_case FOR EACH ROW EXECUTE FUNCTION keep();
+CREATE TRIGGER keep BEFORE INSERT OR UPDATE OR DELETE ON office.mail_group FOR EACH ROW EXECUTE FUNCTION keep();
 INSERT INTO mail VALUES (200, bits(50));
-SELECT simdup_regroup('office.mail_case');
-DROP TRIGGER keep ON office.mail_case;
-CREATE TRIGGER keep BEFORE UPDATE ON office.mail_case_settings FOR EACH ROW EXECUTE FUNCTION keep();
-SELECT simdup_regroup('office.mail_case');
-DROP TRIGGER keep ON office.mail_case_settings;
-CREATE TRIGGER keep BEFORE INSERT ON office.mail_case_decisions FOR EACH ROW EXECUTE FUNCTION keep();
-SELECT simdup_decide('office.mail_case', 1, 200, true);
-DROP TRIGGER keep ON office.mail_case_decisions;
-SELECT * FROM simdup_regroup('office.mail_case');
+SELECT simdup_regroup('office.mail_group');
+DROP TRIGGER keep ON office.mail_group;
+CREATE TRIGGER keep BEFORE UPDATE ON office.mail_group_settings FOR EACH ROW EXECUTE FUNCTION keep();
+SELECT simdup_regroup('office.mail_group');
+DROP TRIGGER keep ON office.mail_group_settings;
+CREATE TRIGGER keep BEFORE INSERT ON office.mail_group_decisions FOR EACH ROW EXECUTE FUNCTION keep();
+SELECT simdup_decide('office.mail_group', 1, 200, true);
+DROP TRIGGER keep ON office.mail_group_decisions;
+SELECT * FROM simdup_regroup('office.mail_group');
 
-SELECT simdup_ungroup('office.mail_case');
-SELECT simdup_ungroup('office.mail_case', with_decisions => true);
+SELECT simdup_ungroup('office.mail_group');
+SELECT simdup_ungroup('office.mail_group', with_decisions => true);
 SELECT relname FROM pg_class WHERE relnamespace = 'office'::regnamespace;
 SET search_path = public;
 SET client_min_messages = error;

@@ -14,24 +14,24 @@ INSERT INTO letter VALUES
   (4, 'the lamp in Mill Lane is out!', bits(3)), (5, 'one lamp in the lane is out', bits(2)), (6, 'a lamp is out', bits(4)),
   (7, 'a tree has fallen', bits(20)), (8, 'the tree has fallen', bits(23)), (9, 'more benches', bits(30)), (10, NULL, bits(33)), (11, 'none', NULL);
 CREATE VIEW letters AS SELECT id AS key, fp, body AS content FROM letter;
-SELECT simdup_group('cases', 'letters', 3);
-SELECT * FROM simdup_review('cases');
-SELECT count(*) FROM simdup_regroup('cases');
-SELECT id, other, a, b, why, n_decided, distance, round(resemblance::numeric, 2) AS resemblance, only_a, only_b FROM simdup_review('cases');
+SELECT simdup_group('groups', 'letters', 3);
+SELECT * FROM simdup_review('groups');
+SELECT count(*) FROM simdup_regroup('groups');
+SELECT id, other, a, b, why, n_decided, distance, round(resemblance::numeric, 2) AS resemblance, only_a, only_b FROM simdup_review('groups');
 -- what is decided is not shown: a pair, and a pair that others imply
-SELECT count(*) FROM simdup_decide('cases', ARRAY[1, 4, 9], ARRAY[4, 3, 10], same => true);
-SELECT count(*) FROM simdup_decide('cases', ARRAY[7, 2], ARRAY[8, 6], same => false);
-SELECT a, b, why, distance FROM simdup_review('cases');
-SELECT count(*) FROM simdup_undecide('cases', ARRAY[4, 9], ARRAY[3, 10]);
-SELECT a, b, why, distance FROM simdup_review('cases');
+SELECT count(*) FROM simdup_decide('groups', ARRAY[1, 4, 9], ARRAY[4, 3, 10], same => true);
+SELECT count(*) FROM simdup_decide('groups', ARRAY[7, 2], ARRAY[8, 6], same => false);
+SELECT a, b, why, distance FROM simdup_review('groups');
+SELECT count(*) FROM simdup_undecide('groups', ARRAY[4, 9], ARRAY[3, 10]);
+SELECT a, b, why, distance FROM simdup_review('groups');
 -- rows that only decisions or other rows tie to the first row
 INSERT INTO letter VALUES (12, 'a well', bits(50)), (13, 'the well', bits(52));
-SELECT count(*) FROM simdup_decide('cases', 12, 1, same => true);
-SELECT a, b, why, distance FROM simdup_review('cases', 2);
+SELECT count(*) FROM simdup_decide('groups', 12, 1, same => true);
+SELECT a, b, why, distance FROM simdup_review('groups', 2);
 -- three pairs of a group at most, each fingerprint once
 INSERT INTO letter SELECT 100 + i, 'none', ((7::bigint << i % 50) # (1 << i % 3))::simhash64 FROM generate_series(1, 60) AS i;
-SELECT count(*) > 0 AS refreshed FROM simdup_regroup('cases');
-SELECT max(n) FROM (SELECT count(*) AS n FROM simdup_review('cases', 100) GROUP BY id) AS shown;
+SELECT count(*) > 0 AS refreshed FROM simdup_regroup('groups');
+SELECT max(n) FROM (SELECT count(*) AS n FROM simdup_review('groups', 100) GROUP BY id) AS shown;
 
 -- verified: the resemblance nearest to the border comes first; without a content, fingerprints alone
 CREATE VIEW few AS SELECT id AS key, body AS content FROM letter WHERE id < 10;
@@ -146,8 +146,8 @@ RESET client_min_messages;
 ROLLBACK;
 
 -- bad input
-SELECT simdup_review('cases', 0);
-SELECT simdup_review('cases', NULL);
+SELECT simdup_review('groups', 0);
+SELECT simdup_review('groups', NULL);
 SELECT simdup_review('letter');
 SET search_path = public;
 SET client_min_messages = error;

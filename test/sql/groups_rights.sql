@@ -20,74 +20,74 @@ INSERT INTO letter VALUES (1, '0000000000000000'), (2, '0000000000000001'), (3, 
 -- grants by default are not for the settings
 ALTER DEFAULT PRIVILEGES IN SCHEMA rights GRANT ALL ON TABLES TO regress_simdup_clerk, PUBLIC;
 CREATE VIEW telling AS SELECT told(id) AS key, fp FROM letter;
-SELECT simdup_group('letter_case', 'letter');
+SELECT simdup_group('letter_group', 'letter');
 ALTER DEFAULT PRIVILEGES IN SCHEMA rights REVOKE ALL ON TABLES FROM regress_simdup_clerk, PUBLIC;
 SELECT relname, bool_or(privilege_type IN ('INSERT', 'UPDATE')) AS writes, bool_or(privilege_type = 'TRIGGER') AS triggers
-FROM pg_class, aclexplode(relacl) WHERE relnamespace = 'rights'::regnamespace AND relname LIKE 'letter\_case%' AND relkind = 'r' AND grantee <> relowner GROUP BY 1 ORDER BY 1;
-REVOKE ALL ON letter_case, letter_case_decisions, letter_case_events, letter_case_settings FROM regress_simdup_clerk, PUBLIC;
-SELECT count(*) FROM simdup_regroup('letter_case');
+FROM pg_class, aclexplode(relacl) WHERE relnamespace = 'rights'::regnamespace AND relname LIKE 'letter\_group%' AND relkind = 'r' AND grantee <> relowner GROUP BY 1 ORDER BY 1;
+REVOKE ALL ON letter_group, letter_group_decisions, letter_group_events, letter_group_settings FROM regress_simdup_clerk, PUBLIC;
+SELECT count(*) FROM simdup_regroup('letter_group');
 
 -- a clerk
-GRANT SELECT ON letter_case TO regress_simdup_clerk;
-GRANT SELECT, DELETE, INSERT (a, b, same, note) ON letter_case_decisions TO regress_simdup_clerk;
+GRANT SELECT ON letter_group TO regress_simdup_clerk;
+GRANT SELECT, DELETE, INSERT (a, b, same, note) ON letter_group_decisions TO regress_simdup_clerk;
 SET ROLE regress_simdup_clerk;
-SELECT * FROM simdup_decide('letter_case', 1, 3, true, note => 'by the clerk', refresh => false);
-SELECT * FROM simdup_decide('letter_case', ARRAY[4, 5], ARRAY[5, 6], true, refresh => false);
+SELECT * FROM simdup_decide('letter_group', 1, 3, true, note => 'by the clerk', refresh => false);
+SELECT * FROM simdup_decide('letter_group', ARRAY[4, 5], ARRAY[5, 6], true, refresh => false);
 -- corrects himself, says the same again, and takes back
-SELECT * FROM simdup_decide('letter_case', 3, 1, false, refresh => false);
-SELECT * FROM simdup_decide('letter_case', 1, 3, false, note => 'again', refresh => false);
-SELECT a, b, same, note, by FROM letter_case_decisions ORDER BY a, b;
-SELECT * FROM simdup_decide('letter_case', 1, 3, true, note => 'by the clerk', refresh => false);
-SELECT * FROM simdup_decide('letter_case', 4, 6, false, refresh => false);
-SELECT * FROM simdup_undecide('letter_case', 5, 6, refresh => false);
+SELECT * FROM simdup_decide('letter_group', 3, 1, false, refresh => false);
+SELECT * FROM simdup_decide('letter_group', 1, 3, false, note => 'again', refresh => false);
+SELECT a, b, same, note, by FROM letter_group_decisions ORDER BY a, b;
+SELECT * FROM simdup_decide('letter_group', 1, 3, true, note => 'by the clerk', refresh => false);
+SELECT * FROM simdup_decide('letter_group', 4, 6, false, refresh => false);
+SELECT * FROM simdup_undecide('letter_group', 5, 6, refresh => false);
 -- and nothing else
-INSERT INTO letter_case_decisions (a, b, same, by) VALUES (7, 8, true, 'somebody');
-INSERT INTO letter_case_decisions (a, b, same, at) VALUES (7, 8, true, now());
-UPDATE letter_case_decisions SET by = 'somebody';
-SELECT * FROM simdup_decide('letter_case', 1, 2, false);
-SELECT * FROM simdup_undecide('letter_case', 1, 3);
-SELECT * FROM simdup_regroup('letter_case');
-SELECT * FROM simdup_review('letter_case');
-SELECT simdup_ungroup('letter_case', true);
+INSERT INTO letter_group_decisions (a, b, same, by) VALUES (7, 8, true, 'somebody');
+INSERT INTO letter_group_decisions (a, b, same, at) VALUES (7, 8, true, now());
+UPDATE letter_group_decisions SET by = 'somebody';
+SELECT * FROM simdup_decide('letter_group', 1, 2, false);
+SELECT * FROM simdup_undecide('letter_group', 1, 3);
+SELECT * FROM simdup_regroup('letter_group');
+SELECT * FROM simdup_review('letter_group');
+SELECT simdup_ungroup('letter_group', true);
 SET ROLE regress_simdup_owner;
-SELECT a, b, same, note, by FROM letter_case_decisions ORDER BY a, b;
-SELECT * FROM simdup_regroup('letter_case');
+SELECT a, b, same, note, by FROM letter_group_decisions ORDER BY a, b;
+SELECT * FROM simdup_regroup('letter_group');
 -- written by hand against the others, a decision is passed over
-INSERT INTO letter_case_decisions (a, b, same) VALUES (2, 3, true), (1, 2, false);
+INSERT INTO letter_group_decisions (a, b, same) VALUES (2, 3, true), (1, 2, false);
 \set VERBOSITY terse
-INSERT INTO letter_case_decisions (a, b, same) VALUES (2, 2, false);
+INSERT INTO letter_group_decisions (a, b, same) VALUES (2, 2, false);
 \set VERBOSITY default
-SELECT * FROM simdup_regroup('letter_case');
-DELETE FROM letter_case_decisions WHERE 2 IN (a, b);
+SELECT * FROM simdup_regroup('letter_group');
+DELETE FROM letter_group_decisions WHERE 2 IN (a, b);
 
 -- a superuser must be the owner
 RESET ROLE;
-UPDATE letter_case_settings SET source = 'rights.telling';
-SELECT simdup_regroup('letter_case');
-SELECT simdup_regroup('letter_case', true);
-SELECT simdup_review('letter_case');
-SELECT simdup_decide('letter_case', 1, 2, true);
-SELECT simdup_undecide('letter_case', 1, 3);
+UPDATE letter_group_settings SET source = 'rights.telling';
+SELECT simdup_regroup('letter_group');
+SELECT simdup_regroup('letter_group', true);
+SELECT simdup_review('letter_group');
+SELECT simdup_decide('letter_group', 1, 2, true);
+SELECT simdup_undecide('letter_group', 1, 3);
 -- another role may write the settings, or add a trigger
 SET ROLE regress_simdup_owner;
-GRANT UPDATE (source) ON letter_case_settings TO regress_simdup_stranger;
-SELECT simdup_regroup('letter_case');
-REVOKE UPDATE (source) ON letter_case_settings FROM regress_simdup_stranger;
-GRANT INSERT ON letter_case_settings TO PUBLIC;
-SELECT simdup_regroup('letter_case', true);
-REVOKE INSERT ON letter_case_settings FROM PUBLIC;
-GRANT TRIGGER ON letter_case_events TO regress_simdup_stranger;
-SELECT simdup_decide('letter_case', 1, 2, true);
-REVOKE TRIGGER ON letter_case_events FROM regress_simdup_stranger;
+GRANT UPDATE (source) ON letter_group_settings TO regress_simdup_stranger;
+SELECT simdup_regroup('letter_group');
+REVOKE UPDATE (source) ON letter_group_settings FROM regress_simdup_stranger;
+GRANT INSERT ON letter_group_settings TO PUBLIC;
+SELECT simdup_regroup('letter_group', true);
+REVOKE INSERT ON letter_group_settings FROM PUBLIC;
+GRANT TRIGGER ON letter_group_events TO regress_simdup_stranger;
+SELECT simdup_decide('letter_group', 1, 2, true);
+REVOKE TRIGGER ON letter_group_events FROM regress_simdup_stranger;
 -- or refer to it, from a table whose triggers would run
-GRANT REFERENCES (key) ON letter_case TO regress_simdup_stranger;
-SELECT simdup_regroup('letter_case');
+GRANT REFERENCES (key) ON letter_group TO regress_simdup_stranger;
+SELECT simdup_regroup('letter_group');
 SET ROLE regress_simdup_stranger;
-CREATE TABLE refers (key int REFERENCES rights.letter_case ON DELETE CASCADE);
+CREATE TABLE refers (key int REFERENCES rights.letter_group ON DELETE CASCADE);
 SET ROLE regress_simdup_owner;
-REVOKE REFERENCES (key) ON letter_case FROM regress_simdup_stranger;
-SELECT simdup_regroup('letter_case');
-SELECT simdup_review('letter_case');
+REVOKE REFERENCES (key) ON letter_group FROM regress_simdup_stranger;
+SELECT simdup_regroup('letter_group');
+SELECT simdup_review('letter_group');
 SET ROLE regress_simdup_stranger;
 DROP TABLE refers;
 SET ROLE regress_simdup_owner;
@@ -96,31 +96,31 @@ RESET ROLE;
 SET ROLE regress_simdup_stranger;
 CREATE FUNCTION watch() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO rights.ran VALUES (current_user); RETURN NULL; END';
 RESET ROLE;
-CREATE TRIGGER watch AFTER INSERT ON letter_case_events EXECUTE FUNCTION watch();
+CREATE TRIGGER watch AFTER INSERT ON letter_group_events EXECUTE FUNCTION watch();
 SET ROLE regress_simdup_owner;
-SELECT simdup_regroup('letter_case');
-DROP TRIGGER watch ON letter_case_events;
+SELECT simdup_regroup('letter_group');
+DROP TRIGGER watch ON letter_group_events;
 -- another role owns one of the four
 RESET ROLE;
-ALTER TABLE letter_case_settings OWNER TO regress_simdup_stranger;
+ALTER TABLE letter_group_settings OWNER TO regress_simdup_stranger;
 SET ROLE regress_simdup_owner;
-SELECT simdup_regroup('letter_case');
-SELECT simdup_review('letter_case');
+SELECT simdup_regroup('letter_group');
+SELECT simdup_review('letter_group');
 RESET ROLE;
-ALTER TABLE letter_case_settings OWNER TO regress_simdup_owner;
-ALTER TABLE letter_case OWNER TO regress_simdup_stranger;
+ALTER TABLE letter_group_settings OWNER TO regress_simdup_owner;
+ALTER TABLE letter_group OWNER TO regress_simdup_stranger;
 SET ROLE regress_simdup_owner;
-SELECT simdup_regroup('letter_case');
+SELECT simdup_regroup('letter_group');
 SET ROLE regress_simdup_stranger;
-SELECT simdup_regroup('letter_case');
+SELECT simdup_regroup('letter_group');
 RESET ROLE;
-ALTER TABLE letter_case OWNER TO regress_simdup_owner;
+ALTER TABLE letter_group OWNER TO regress_simdup_owner;
 TABLE ran;
 -- the owner runs it, and nobody else
 SET ROLE regress_simdup_owner;
-SELECT * FROM simdup_regroup('letter_case');
-CREATE TABLE refers (key int REFERENCES letter_case);
-SELECT * FROM simdup_regroup('letter_case');
+SELECT * FROM simdup_regroup('letter_group');
+CREATE TABLE refers (key int REFERENCES letter_group);
+SELECT * FROM simdup_regroup('letter_group');
 DROP TABLE refers;
 RESET ROLE;
 SELECT DISTINCT who FROM ran;
@@ -136,25 +136,25 @@ SELECT simdup_regroup('other');
 
 -- row security that hides rows is an error
 RESET ROLE;
-UPDATE letter_case_settings SET source = 'rights.letter';
+UPDATE letter_group_settings SET source = 'rights.letter';
 ALTER TABLE letter ENABLE ROW LEVEL SECURITY;
 ALTER TABLE letter FORCE ROW LEVEL SECURITY;
 CREATE POLICY few ON letter USING (id < 3);
 SET ROLE regress_simdup_owner;
-SELECT simdup_regroup('letter_case');
-SELECT simdup_review('letter_case');
+SELECT simdup_regroup('letter_group');
+SELECT simdup_review('letter_group');
 RESET ROLE;
 ALTER TABLE letter NO FORCE ROW LEVEL SECURITY;
-ALTER TABLE letter_case_decisions ENABLE ROW LEVEL SECURITY;
-CREATE POLICY own ON letter_case_decisions USING (by = current_user) WITH CHECK (by = current_user);
+ALTER TABLE letter_group_decisions ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON letter_group_decisions USING (by = current_user) WITH CHECK (by = current_user);
 SET ROLE regress_simdup_clerk;
-SELECT * FROM simdup_decide('letter_case', 2, 3, true, refresh => false);
+SELECT * FROM simdup_decide('letter_group', 2, 3, true, refresh => false);
 SET ROLE regress_simdup_owner;
-SELECT * FROM simdup_regroup('letter_case');
+SELECT * FROM simdup_regroup('letter_group');
 RESET ROLE;
-ALTER TABLE letter_case_decisions FORCE ROW LEVEL SECURITY;
+ALTER TABLE letter_group_decisions FORCE ROW LEVEL SECURITY;
 SET ROLE regress_simdup_owner;
-SELECT * FROM simdup_regroup('letter_case');
+SELECT * FROM simdup_regroup('letter_group');
 SHOW row_security;
 RESET ROLE;
 
@@ -162,7 +162,7 @@ RESET ROLE;
 ALTER TABLE rights.letter DISABLE ROW LEVEL SECURITY;
 ALTER TABLE rights.letter OWNER TO regress_simdup_stranger;
 SET ROLE regress_simdup_owner;
-SELECT * FROM simdup_regroup('letter_case');
+SELECT * FROM simdup_regroup('letter_group');
 SELECT simdup_group('another', 'letter');
 RESET ROLE;
 CREATE VIEW rights.readable AS SELECT id AS key, fp FROM rights.letter;
@@ -206,16 +206,16 @@ CREATE FUNCTION hostile.simdup_grouping(regclass, bool, bool) RETURNS bool LANGU
 CREATE DOMAIN hostile.text AS pg_catalog.text CHECK (hostile.run());
 CREATE DOMAIN hostile.int8 AS pg_catalog.int8 CHECK (hostile.run());
 CREATE DOMAIN hostile.bool AS pg_catalog.bool CHECK (hostile.run());
-ALTER TABLE rights.letter_case_decisions DISABLE ROW LEVEL SECURITY;
+ALTER TABLE rights.letter_group_decisions DISABLE ROW LEVEL SECURITY;
 SET ROLE regress_simdup_owner;
-UPDATE rights.letter_case_settings SET max_distance = 3;
+UPDATE rights.letter_group_settings SET max_distance = 3;
 SET search_path = hostile, pg_catalog, public, rights;
-SELECT * FROM simdup_regroup('letter_case');
-SELECT * FROM simdup_decide('letter_case', 1, 2, false);
-SELECT * FROM simdup_decide('letter_case', ARRAY[1, 3], ARRAY[2, 7], true);
-SELECT * FROM simdup_undecide('letter_case', '7', '3');
-SELECT a, b, why FROM simdup_review('letter_case');
-SELECT simdup_group_of('letter_case', 1), simdup_group_of('letter_case', 2);
+SELECT * FROM simdup_regroup('letter_group');
+SELECT * FROM simdup_decide('letter_group', 1, 2, false);
+SELECT * FROM simdup_decide('letter_group', ARRAY[1, 3], ARRAY[2, 7], true);
+SELECT * FROM simdup_undecide('letter_group', '7', '3');
+SELECT a, b, why FROM simdup_review('letter_group');
+SELECT simdup_group_of('letter_group', 1), simdup_group_of('letter_group', 2);
 SELECT simdup_group('rights.more', 'rights.letter', 8, 'connected');
 SELECT * FROM simdup_regroup('more', true);
 SELECT simdup_ungroup('more');
@@ -246,7 +246,7 @@ BEGIN
       {integer,smallint},{bigint,integer},{boolean,text},{anycompatible,anyelement},{anycompatible,integer},{anycompatible,text}}'::text[] LOOP
     FOR f IN SELECT p.proname, p.prorettype::regtype AS result, p.proretset, replace(pg_get_function_identity_arguments(p.oid), other[1], other[2]) AS arguments
              FROM pg_proc AS p JOIN pg_depend AS d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
-             WHERE p.proname ~ '^simdup_(group_changes|review_pairs|review_contents|own_numbers|own_text|grouping|grouping_source|decision|contradictions|key_operators|regroup)$|^(shingle_resemblance|minhash64|minhash64_resemblance|minhash_bits_resemblance)$' LOOP
+             WHERE p.proname ~ '^simdup_(group_changes|review_pairs|own_numbers|own_text|grouping|grouping_source|regroup)$|^(shingle_resemblance|minhash64|minhash64_resemblance|minhash_bits_resemblance)$' LOOP
       BEGIN
         EXECUTE format('CREATE FUNCTION %I(%s) RETURNS %s LANGUAGE plpgsql AS %L',
           f.proname, f.arguments, CASE WHEN f.arguments ~ 'OUT ' OR f.result = 'record'::regtype THEN 'SETOF record' ELSE 'SETOF ' || f.result END,

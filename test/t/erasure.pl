@@ -71,23 +71,23 @@ INSERT INTO letter (id, content, title)
   SELECT i, (SELECT string_agg(md5((100 * i + j)::text), ' ') FROM generate_series(1, 6) AS j), 'title ' || md5(i::text) FROM generate_series(1, 3000) AS i;
 INSERT INTO letter (id, content, title)
   SELECT 5000 + i, content || ' Zanzibar', 'Quagga ' || title FROM letter, generate_series(1, 3) AS i WHERE id = 77;
-SELECT simdup_group('letter_case', 'letter');
-SELECT * FROM simdup_regroup('letter_case');
-SELECT * FROM simdup_decide('letter_case', 5001, 5003, same => false, note => 'Mrs Zanzibar called');
-SELECT * FROM simdup_decide('letter_case', 1, 2, same => true);
+SELECT simdup_group('letter_group', 'letter');
+SELECT * FROM simdup_regroup('letter_group');
+SELECT * FROM simdup_decide('letter_group', 5001, 5003, same => false, note => 'Mrs Zanzibar called');
+SELECT * FROM simdup_decide('letter_group', 1, 2, same => true);
 CREATE TABLE letter_removed (LIKE letter);
 INSERT INTO letter_removed TABLE letter;
 SQL
 
 my @text = ('Zanzibar', 'Quagga');
 my @fps = map { bytes_of($_) } split /\n/, $node->safe_psql('postgres', 'SELECT fp FROM letter WHERE id = 5001 UNION ALL SELECT minhash64(title, 2) FROM letter WHERE id = 5001');
-my @kept = qw(letter_near letter_fp letter_title letter_log letter_case letter_case_decisions letter_case_events letter_case_settings letter_removed);
+my @kept = qw(letter_near letter_fp letter_title letter_log letter_group letter_group_decisions letter_group_events letter_group_settings letter_removed);
 
 $node->safe_psql('postgres', 'CHECKPOINT');
 cmp_ok(found_in('letter', @text), '>', 0, 'the table has the text');
 cmp_ok(found_in($_, @fps), '>', 0, "$_ has its fingerprint") for qw(letter_near letter_fp letter_title);
 cmp_ok(found_in('letter_removed', @text), '>', 0, 'the archive has the text');
-cmp_ok(found_in('letter_case_decisions', @text), '>', 0, 'a note names it');
+cmp_ok(found_in('letter_group_decisions', @text), '>', 0, 'a note names it');
 
 # all but what is tried one by one below
 $statements =~ s/^(REINDEX .*|VACUUM FULL letter);\n//mg;
@@ -101,7 +101,7 @@ is($node->safe_psql('postgres', "SELECT count(*) FROM letter WHERE id > 5000"), 
 $node->safe_psql('postgres', 'CHECKPOINT');
 is(found_in($_, @text, @fps), 0, "$_ has neither text nor fingerprint") for @kept;
 is($node->safe_psql('postgres', "SELECT count(*) FROM letter_log WHERE new_key > 5000 OR old_key > 5000"), '0', 'the log does not name it');
-is($node->safe_psql('postgres', "SELECT count(*) FROM letter_case_events WHERE key > 5000"), '0', 'nor do events');
+is($node->safe_psql('postgres', "SELECT count(*) FROM letter_group_events WHERE key > 5000"), '0', 'nor do events');
 
 cmp_ok(found_in('letter', @text), '>', 0, 'the table\'s pages keep the text');
 $node->safe_psql('postgres', 'VACUUM FULL letter; CHECKPOINT');

@@ -18,17 +18,17 @@ CREATE SCHEMA office;
 CREATE TABLE office.letter (id int PRIMARY KEY, fp simhash64);
 INSERT INTO office.letter SELECT i, (1::bigint << (i % 7))::simhash64 FROM generate_series(1, 50) AS i;
 INSERT INTO office.letter SELECT i, (-i)::bigint::simhash64 FROM generate_series(51, 60) AS i;
-SELECT simdup_group('office.letter_case', 'office.letter', 3);
-SELECT count(*) FROM simdup_regroup('office.letter_case');
-SELECT count(*) FROM simdup_decide('office.letter_case', 1, 55, true, 'one visit');
-SELECT count(*) FROM simdup_decide('office.letter_case', 2, 3, false);
+SELECT simdup_group('office.letter_group', 'office.letter', 3);
+SELECT count(*) FROM simdup_regroup('office.letter_group');
+SELECT count(*) FROM simdup_decide('office.letter_group', 1, 55, true, 'one visit');
+SELECT count(*) FROM simdup_decide('office.letter_group', 2, 3, false);
 SQL
 
 my $contents = <<'SQL';
-SELECT * FROM office.letter_case ORDER BY key;
-SELECT a, b, same, note, at FROM office.letter_case_decisions ORDER BY a, b;
-SELECT * FROM office.letter_case_events ORDER BY refresh, key;
-SELECT * FROM office.letter_case_settings;
+SELECT * FROM office.letter_group ORDER BY key;
+SELECT a, b, same, note, at FROM office.letter_group_decisions ORDER BY a, b;
+SELECT * FROM office.letter_group_events ORDER BY refresh, key;
+SELECT * FROM office.letter_group_settings;
 SQL
 my $expected = $node->safe_psql('postgres', $contents);
 my $folder = PostgreSQL::Test::Utils::tempdir();
@@ -39,12 +39,12 @@ sub is_whole
 	my ($server, $database, $name) = @_;
 
 	is($server->safe_psql($database, $contents), $expected, "$name: the tables");
-	is($server->safe_psql($database, "SELECT count(*) FROM simdup_regroup('office.letter_case')"), '0', "$name: nothing new");
+	is($server->safe_psql($database, "SELECT count(*) FROM simdup_regroup('office.letter_group')"), '0', "$name: nothing new");
 	is($server->safe_psql($database, <<'SQL'), '1|t', "$name: a new row gets a new id");
 INSERT INTO office.letter VALUES (100, '5555555555555555');
-SELECT count(*), bool_and(id > (SELECT max(id) FROM office.letter_case WHERE key < 100)) FROM simdup_regroup('office.letter_case');
+SELECT count(*), bool_and(id > (SELECT max(id) FROM office.letter_group WHERE key < 100)) FROM simdup_regroup('office.letter_group');
 SQL
-	is($server->safe_psql($database, "SELECT count(*) > 0 FROM simdup_undecide('office.letter_case', 1, 55)"), 't', "$name: a decision taken back");
+	is($server->safe_psql($database, "SELECT count(*) > 0 FROM simdup_undecide('office.letter_group', 1, 55)"), 't', "$name: a decision taken back");
 	return;
 }
 
@@ -79,24 +79,24 @@ $elsewhere =~ s/\bpublic\.simhash64/tools.simhash64/g;
 $elsewhere =~ s/\tbureau\.letter\t/\toffice.letter\t/;
 append_to_file("$folder/elsewhere", $elsewhere);
 command_ok([ 'psql', '-qX', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('restored'), '-f', "$folder/elsewhere" ], 'another schema: restore');
-my (undef, undef, $refused) = $node->psql('restored', "SELECT tools.simdup_regroup('bureau.letter_case')");
-like($refused, qr/ERROR:  source "office.letter" does not exist.*HINT: .* UPDATE bureau.letter_case_settings SET source = /s, 'another schema: the error shows the way out');
-$node->safe_psql('restored', "UPDATE bureau.letter_case_settings SET source = 'bureau.letter'");
-is($node->safe_psql('restored', "SELECT count(*) FROM tools.simdup_regroup('bureau.letter_case')"), '0', 'another schema: nothing new');
+my (undef, undef, $refused) = $node->psql('restored', "SELECT tools.simdup_regroup('bureau.letter_group')");
+like($refused, qr/ERROR:  source "office.letter" does not exist.*HINT: .* UPDATE bureau.letter_group_settings SET source = /s, 'another schema: the error shows the way out');
+$node->safe_psql('restored', "UPDATE bureau.letter_group_settings SET source = 'bureau.letter'");
+is($node->safe_psql('restored', "SELECT count(*) FROM tools.simdup_regroup('bureau.letter_group')"), '0', 'another schema: nothing new');
 $node->safe_psql('restored', 'DROP TABLE bureau.letter');
-(undef, undef, $refused) = $node->psql('restored', "SELECT tools.simdup_regroup('bureau.letter_case')");
+(undef, undef, $refused) = $node->psql('restored', "SELECT tools.simdup_regroup('bureau.letter_group')");
 like($refused, qr/ERROR:  source "bureau.letter" does not exist/, 'another schema: the source is dropped');
 $node->safe_psql('postgres', 'DROP DATABASE restored');
 
 # One table alone: the groups, lost, come back with their ids.
-command_ok([ 'pg_dump', '-d', $node->connstr('postgres'), '-Fc', '-t', 'office.letter_case', '-f', "$folder/one" ], 'one table: dump');
+command_ok([ 'pg_dump', '-d', $node->connstr('postgres'), '-Fc', '-t', 'office.letter_group', '-f', "$folder/one" ], 'one table: dump');
 $node->safe_psql('postgres', 'CREATE DATABASE restored TEMPLATE postgres');
-$node->safe_psql('restored', 'DROP TABLE office.letter_case');
+$node->safe_psql('restored', 'DROP TABLE office.letter_group');
 command_ok([ 'pg_restore', '-e', '-d', $node->connstr('restored'), "$folder/one" ], 'one table: restore');
 is($node->safe_psql('restored', $contents), $expected, 'one table: the tables');
-my $groups = $node->safe_psql('restored', 'SELECT * FROM office.letter_case ORDER BY key');
-$node->safe_psql('restored', "TRUNCATE office.letter_case; SELECT count(*) FROM simdup_regroup('office.letter_case')");
-is($node->safe_psql('restored', 'SELECT * FROM office.letter_case ORDER BY key'), $groups, 'lost groups come back');
+my $groups = $node->safe_psql('restored', 'SELECT * FROM office.letter_group ORDER BY key');
+$node->safe_psql('restored', "TRUNCATE office.letter_group; SELECT count(*) FROM simdup_regroup('office.letter_group')");
+is($node->safe_psql('restored', 'SELECT * FROM office.letter_group ORDER BY key'), $groups, 'lost groups come back');
 $node->safe_psql('postgres', 'DROP DATABASE restored');
 
 # Keys of a column whose collation takes a and A for equal: so does the grouping.
@@ -113,33 +113,33 @@ CREATE SCHEMA "Own";
 CREATE COLLATION "Own"."no case" (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 CREATE TABLE letter (name text COLLATE "Own"."no case" PRIMARY KEY, fp simhash64);
 INSERT INTO letter VALUES ('a', '0000000000000000'), ('B', '0000000000000001'), ('c', 'ffffffffffffffff'), ('d', NULL);
-SELECT simdup_group('letter_case', 'letter', 3);
-SELECT count(*) FROM simdup_regroup('letter_case');
+SELECT simdup_group('letter_group', 'letter', 3);
+SELECT count(*) FROM simdup_regroup('letter_group');
 UPDATE letter SET name = upper(name);
 SQL
-	my $regroup = "SELECT * FROM simdup_regroup('letter_case')";
+	my $regroup = "SELECT * FROM simdup_regroup('letter_group')";
 	is($node->safe_psql('folded', $regroup), '', 'no case: nothing new');
 	my $decided = $node->safe_psql('folded', <<'SQL');
-SELECT * FROM simdup_decide('letter_case', ARRAY['a', 'b', 'A'], ARRAY['C', 'A', 'c'], true);
-SELECT * FROM simdup_decide('letter_case', 'B', 'a', true);
-SELECT a, b FROM letter_case_decisions ORDER BY b;
-SELECT a, b IS NOT NULL, content_a FROM simdup_review('letter_case');
-SELECT * FROM simdup_undecide('letter_case', 'b', 'A');
+SELECT * FROM simdup_decide('letter_group', ARRAY['a', 'b', 'A'], ARRAY['C', 'A', 'c'], true);
+SELECT * FROM simdup_decide('letter_group', 'B', 'a', true);
+SELECT a, b FROM letter_group_decisions ORDER BY b;
+SELECT a, b IS NOT NULL, content_a FROM simdup_review('letter_group');
+SELECT * FROM simdup_undecide('letter_group', 'b', 'A');
 SQL
 	like($decided, qr/\AC\|2\|1\n[aA]\|[bB]\n[aA]\|[cC]\z/, 'no case: a pair is stored once');
-	(undef, undef, my $err) = $node->psql('folded', "SELECT simdup_decide('letter_case', 'a', 'A', true)");
+	(undef, undef, my $err) = $node->psql('folded', "SELECT simdup_decide('letter_group', 'a', 'A', true)");
 	like($err, qr/ERROR:  a decision is about two rows/, 'no case: a row is not another');
 	is($node->safe_psql('folded', <<'SQL'), 'B|1|3', 'no case: a source in another order');
 CREATE VIEW other AS SELECT CASE name WHEN 'a' THEN 'a' ELSE name END COLLATE "C" AS key, fp FROM letter;
 BEGIN;
-UPDATE letter_case_settings SET source = 'public.other';
-SELECT * FROM simdup_regroup('letter_case', true);
+UPDATE letter_group_settings SET source = 'public.other';
+SELECT * FROM simdup_regroup('letter_group', true);
 ROLLBACK;
 SQL
 	command_ok([ 'pg_dump', '-d', $node->connstr('folded'), '-Fc', '-f', "$folder/folded" ], 'no case: dump');
 	$node->safe_psql('postgres', 'DROP DATABASE folded; CREATE DATABASE folded TEMPLATE template0');
 	command_ok([ 'pg_restore', '-e', '-d', $node->connstr('folded'), "$folder/folded" ], 'no case: restore');
-	is($node->safe_psql('folded', "DELETE FROM letter_case_decisions; INSERT INTO letter VALUES ('e', NULL); $regroup"), 'C|1|2', 'no case: keys of a dump');
+	is($node->safe_psql('folded', "DELETE FROM letter_group_decisions; INSERT INTO letter VALUES ('e', NULL); $regroup"), 'C|1|2', 'no case: keys of a dump');
 }
 
 # A subscriber, which then takes over.
@@ -155,8 +155,8 @@ $subscriber->safe_psql('postgres', "CREATE SUBSCRIPTION whole CONNECTION '$from'
 $subscriber->wait_for_subscription_sync($node, 'whole');
 $node->safe_psql('postgres', <<'SQL');
 INSERT INTO office.letter VALUES (90, '3333333333333333'), (91, '3333333333333331');
-SELECT count(*) FROM simdup_regroup('office.letter_case');
-SELECT count(*) FROM simdup_decide('office.letter_case', 90, 91, false);
+SELECT count(*) FROM simdup_regroup('office.letter_group');
+SELECT count(*) FROM simdup_decide('office.letter_group', 90, 91, false);
 SQL
 $expected = $node->safe_psql('postgres', $contents);
 $node->wait_for_catchup('whole');

@@ -28,19 +28,19 @@ CREATE EXTENSION simdup;
 CREATE TABLE letter (writer int, id int, fp simhash64, PRIMARY KEY (writer, id)) PARTITION BY LIST (writer);
 SELECT format('CREATE TABLE letter_%s PARTITION OF letter FOR VALUES IN (%1\$s)', i) FROM generate_series(0, 7) AS i \\gexec
 INSERT INTO letter SELECT i % 8, i, ((i % 40)::bigint << (i % 60))::simhash64 FROM generate_series(1, 2000) AS i;
-DROP TABLE IF EXISTS letter_case, letter_case_decisions, letter_case_events, letter_case_settings;
+DROP TABLE IF EXISTS letter_group, letter_group_decisions, letter_group_events, letter_group_settings;
 CREATE VIEW letters AS SELECT id * 10 + writer AS key, fp FROM letter;
-SELECT simdup_group('letter_case', 'letters', 3, '$method');
-SELECT count(*) FROM simdup_regroup('letter_case');
+SELECT simdup_group('letter_group', 'letters', 3, '$method');
+SELECT count(*) FROM simdup_regroup('letter_group');
 -- what contradicts others is refused, and what is not there cannot be taken back
 CREATE OR REPLACE PROCEDURE decide(a int, b int, same bool, refresh bool) LANGUAGE plpgsql AS \$\$
 BEGIN
-  PERFORM simdup_decide('letter_case', a, b, same, refresh => refresh);
+  PERFORM simdup_decide('letter_group', a, b, same, refresh => refresh);
 EXCEPTION WHEN integrity_constraint_violation THEN NULL;
 END \$\$;
 CREATE OR REPLACE PROCEDURE undecide(a int, b int) LANGUAGE plpgsql AS \$\$
 BEGIN
-  PERFORM simdup_undecide('letter_case', a, b);
+  PERFORM simdup_undecide('letter_group', a, b);
 EXCEPTION WHEN no_data_found THEN NULL;
 END \$\$;
 SQL
@@ -56,11 +56,11 @@ SQL
 \set a random(1, 30)
 \set b random(31, 40)
 \set same random(0, 1)
-SELECT count(*) FROM simdup_regroup('letter_case');
+SELECT count(*) FROM simdup_regroup('letter_group');
 CALL decide(:a, :b, :same = 1, true);
 CALL decide(:b - 20, :a + 40, :same = 0, false);
 CALL undecide(:a, :b);
-INSERT INTO letter_case_decisions (a, b, same) VALUES (:a, :b + 1, :same = 0) ON CONFLICT DO NOTHING;
+INSERT INTO letter_group_decisions (a, b, same) VALUES (:a, :b + 1, :same = 0) ON CONFLICT DO NOTHING;
 SQL
 	my %outcome;
 	my $folder = PostgreSQL::Test::Utils::tempdir();
@@ -87,11 +87,11 @@ SQL
 		my ($n) = $outcome{$name}{out} =~ /number of transactions actually processed: (\d+)/;
 		cmp_ok($n // 0, '>=', $name =~ /write/ ? 8 : 16, "$method: those that $name do");
 	}
-	$node->safe_psql('postgres', "SELECT count(*) FROM simdup_regroup('letter_case')");
+	$node->safe_psql('postgres', "SELECT count(*) FROM simdup_regroup('letter_group')");
 	is($node->safe_psql('postgres', <<SQL), "0\n0", "$method: the groups are those of the rows, and the events replayed");
-SELECT count(*) FROM simdup_regroup('letter_case', dry_run => true);
-SELECT count(*) FROM letter_case FULL JOIN
-  (SELECT DISTINCT ON (key) key, id FROM letter_case_events ORDER BY key, refresh DESC) AS e USING (key) WHERE letter_case.id IS DISTINCT FROM e.id;
+SELECT count(*) FROM simdup_regroup('letter_group', dry_run => true);
+SELECT count(*) FROM letter_group FULL JOIN
+  (SELECT DISTINCT ON (key) key, id FROM letter_group_events ORDER BY key, refresh DESC) AS e USING (key) WHERE letter_group.id IS DISTINCT FROM e.id;
 SQL
 }
 
