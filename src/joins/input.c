@@ -13,7 +13,7 @@
 #include "utils/memutils.h"
 
 #include "core/host.h"
-#include "joins/input.h"
+#include "joins/search.h"
 #include "server/progress.h"
 
 /*
@@ -290,7 +290,6 @@ simdup_read_input(SimdupJoinInput *input, SimdupRowStore *other, int64 memory,
 void
 simdup_numbers_begin(SimdupNumbers *numbers, Size n, int64 memory)
 {
-	*numbers = (SimdupNumbers){0};
 	if ((int64) (n * sizeof(uint32)) > memory)
 		numbers->file = simdup_tempfile_create();
 	else
@@ -302,6 +301,7 @@ simdup_numbers_end(SimdupNumbers *numbers)
 {
 	simdup_tempfile_close(numbers->file);
 	simdup_free(numbers->numbers);
+	*numbers = (SimdupNumbers){0};
 }
 
 uint32

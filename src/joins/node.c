@@ -19,7 +19,6 @@
 #include SIMDUP_EXPLAIN_FORMAT
 #include SIMDUP_EXPLAIN_STATE /* NOLINT(readability-duplicate-include): one file before 18 */
 
-#include "joins/candidates.h"
 #include "joins/node.h"
 #include "shingles/stored_texts.h"
 #include "server/progress.h"
@@ -161,12 +160,12 @@ begin_scan(NearJoinState *state)
 		SimdupJoinInput *input = &state->inputs[side];
 
 		input->n = input->n_keyed = 0;
-		input->rows = input->plan == NULL ? NULL : simdup_rowstore_begin();
+		input->rows = input->plan != NULL ? simdup_rowstore_begin()
+										  : state->inputs[0].rows;
 	}
 	simdup_find_candidates(state);
-	if (state->search.helpers != NULL)
-		state->n_workers =
-			Max(state->n_workers, state->search.helpers->n_launched);
+	if (state->helpers != NULL)
+		state->n_workers = Max(state->n_workers, state->helpers->n_launched);
 	MemoryContextDelete(phase);
 }
 
@@ -174,10 +173,10 @@ begin_scan(NearJoinState *state)
 static int64
 open_disk(const NearJoinState *state)
 {
-	int64 disk = state->search.disk + simdup_pairsort_disk(state->candidates);
+	int64 disk = simdup_pairsort_disk(state->candidates);
 
 	for (int side = 0; side < 2; side++)
-		if (state->inputs[side].rows != NULL)
+		if (state->inputs[side].plan != NULL)
 			disk += simdup_rowstore_disk(state->inputs[side].rows);
 	return disk;
 }
@@ -197,8 +196,8 @@ end_scan(NearJoinState *state)
 
 		ExecClearTuple(input->slot);
 		ExecClearTuple(input->text_slot);
-		simdup_numbers_end(&state->search.numbers[side]);
-		if (input->rows != NULL)
+		simdup_numbers_end(&state->numbers[side]);
+		if (input->plan != NULL)
 			simdup_rowstore_end(input->rows);
 	}
 	ExecClearTuple(state->css.ss.ss_ScanTupleSlot);

@@ -17,7 +17,6 @@
 
 #include "core/fingerprint/hamming.h"
 #include "joins/node.h"
-#include "joins/offer.h"
 #include "joins/planner.h"
 
 static bool enable_join = true;
@@ -151,8 +150,7 @@ add_join_path(JoinOffer *offer)
 {
 	CustomPath *path = makeNode(CustomPath);
 	List *exprs = list_make3(offer->condition.limits,
-							 list_make1(offer->condition.restrictinfo->clause),
-							 offer->filter);
+							 list_make1(offer->served->clause), offer->filter);
 	List *columns = list_copy(offer->targets[0]->exprs);
 
 	columns =
@@ -277,10 +275,14 @@ offer_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer,
 	if (!SIMDUP_GATES_JOINS && is_gated(extra->restrictlist))
 		return;
 	foreach (cell, extra->restrictlist)
-		if (!simdup_offer_is_above(&offer, lfirst(cell)) &&
-			simdup_recognize_condition(root, lfirst(cell), outer->relids,
-									   inner->relids, &offer.condition))
+	{
+		offer.served = lfirst_node(RestrictInfo, cell);
+		if (!simdup_offer_is_above(&offer, offer.served) &&
+			simdup_recognize_condition(root, (Node *) offer.served->clause,
+									   outer->relids, inner->relids,
+									   &offer.condition))
 			offer_ways(&offer);
+	}
 }
 
 void

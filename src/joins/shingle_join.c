@@ -19,7 +19,7 @@
 #include "core/fingerprint/hash.h"
 #include "core/host.h"
 #include "core/join/setjoin.h"
-#include "joins/search.h"
+#include "joins/node.h"
 #include "server/progress.h"
 #include "text/minhash64.h"
 
@@ -36,7 +36,6 @@ struct SimdupShingleKeys
 {
 	MemoryContext context;
 	SimdupShingling shingling;
-	int side;	  /* that is read */
 	int64 memory; /* of a sort */
 	uint32 n;
 	Document *documents;
@@ -52,7 +51,7 @@ struct SimdupShingleKeys
 
 typedef struct ShingleSearch
 {
-	SimdupJoinSearch *search;
+	NearJoinState *state;
 	SimdupShingleKeys *keys;
 	SimdupHashes loaded[2];
 
@@ -99,15 +98,9 @@ simdup_shingle_keys_begin(SimdupShingling shingling, int64 memory)
 }
 
 void
-simdup_shingle_keys_side(SimdupShingleKeys *keys, int side)
+simdup_shingle_add_key(SimdupShingleKeys *keys, int side, uint32 number,
+					   Datum key, uint32 hash)
 {
-	keys->side = side;
-}
-
-void
-simdup_shingle_add_key(void *arg, uint32 number, Datum key, uint32 hash)
-{
-	SimdupShingleKeys *keys = arg;
 	SimdupHashes set =
 		simdup_element_set(keys->shingling,
 						   simdup_text_to_utf8(DatumGetTextPP(key)));
@@ -115,7 +108,7 @@ simdup_shingle_add_key(void *arg, uint32 number, Datum key, uint32 hash)
 	uint64 digest = 0;
 	uint32 n = (uint32) set.n;
 	MemoryContext old;
-	Document document = {.row = number, .is_inner = keys->side == 1};
+	Document document = {.row = number, .is_inner = side == 1};
 
 	if (n == 0)
 		return;
@@ -181,7 +174,7 @@ begin_set(ShingleSearch *search, uint32 size, uint32 document)
 	search->keys->documents[document].set = set + 1;
 	search->sizes[set] = size;
 	for (int side = 0; side < 2; side++)
-		search->positions[side][set] = search->search->numbers[side].n;
+		search->positions[side][set] = search->state->numbers[side].n;
 }
 
 /* Add a row to the group of its side, in the last set. */
@@ -191,7 +184,7 @@ add_member(ShingleSearch *search, const Document *document)
 	uint32 set = search->n_sets - 1;
 	int side = document->is_inner ? 1 : 0;
 	uint8 bit = document->is_inner ? HAS_INNER : HAS_OUTER;
-	SimdupNumbers *numbers = &search->search->numbers[side];
+	SimdupNumbers *numbers = &search->state->numbers[side];
 
 	if ((search->sides[set] & bit) != 0)
 		simdup_numbers_append(numbers, search->waiting[side]);
@@ -209,9 +202,9 @@ end_set(ShingleSearch *search)
 
 	for (int side = 0; side < 2; side++)
 		if ((sides & (side ? HAS_INNER : HAS_OUTER)) != 0)
-			simdup_numbers_append(&search->search->numbers[side],
+			simdup_numbers_append(&search->state->numbers[side],
 								  search->waiting[side] | SIMDUP_LAST_OF_GROUP);
-	if (search->search->reads_once && sides != 0)
+	if (search->state->reads_once && sides != 0)
 		search->sides[search->n_sets - 1] = HAS_OUTER | HAS_INNER;
 }
 
@@ -245,7 +238,7 @@ find_distinct_sets(ShingleSearch *search)
 		add_member(search, &keys->documents[document]);
 	}
 	end_set(search);
-	search->search->disk += simdup_pairsort_disk(keys->sort);
+	search->state->disk += simdup_pairsort_disk(keys->sort);
 	simdup_pairsort_end(keys->sort);
 	keys->sort = NULL;
 }
@@ -297,7 +290,7 @@ begin_sort(const ShingleSearch *search)
 static void
 end_sort(ShingleSearch *search, SimdupPairSort *sort)
 {
-	search->search->disk += simdup_pairsort_disk(sort);
+	search->state->disk += simdup_pairsort_disk(sort);
 	simdup_pairsort_end(sort);
 }
 
@@ -328,7 +321,7 @@ write_lists(ShingleSearch *search, ShingleSets *lists)
 		simdup_progress_done(i);
 	}
 	simdup_pairsort_perform(sort);
-	search->search->note_memory(search->search->arg);
+	simdup_note_memory(search->state);
 	while (simdup_pairsort_get(sort, &shingle, &set))
 	{
 		if (shingle != last)
@@ -409,8 +402,8 @@ rank_shingles(ShingleSearch *search)
 	write_lists(search, &lists);
 	count_ranks(search, lists.counts);
 	sort = sort_ranks(search, &lists);
-	search->search->note_memory(search->search->arg);
-	search->search->disk += lists.size;
+	simdup_note_memory(search->state);
+	search->state->disk += lists.size;
 	simdup_tempfile_close(lists.file);
 	simdup_free(lists.sets);
 	simdup_free(lists.counts);
@@ -438,13 +431,14 @@ rank_shingles(ShingleSearch *search)
 static void
 put_groups(const ShingleSearch *search, uint32 outer, uint32 inner)
 {
-	SimdupJoinSearch *join = search->search;
+	NearJoinState *state = search->state;
 
 	if ((search->sides[outer] & HAS_OUTER) != 0 &&
 		(search->sides[inner] & HAS_INNER) != 0)
-		join->put(join->arg, search->first_rows[outer],
-				  search->positions[0][outer],
-				  search->positions[join->reads_once ? 0 : 1][inner]);
+		simdup_put_candidate(state, search->first_rows[outer],
+							 search->positions[0][outer],
+							 search
+								 ->positions[state->reads_once ? 0 : 1][inner]);
 }
 
 /* Put a pair of sets: the sink of the join. */
@@ -455,7 +449,7 @@ put_sets(void *arg, uint32_t x, uint32_t y,
 	const ShingleSearch *search = arg;
 
 	put_groups(search, x, y);
-	if (!search->search->reads_once)
+	if (!search->state->reads_once)
 		put_groups(search, y, x);
 }
 
@@ -490,11 +484,11 @@ show_progress(void *arg pg_attribute_unused(), uint32_t done, uint32_t total)
 static void
 join_sets(ShingleSearch *search, double min_resemblance)
 {
-	SimdupJoinSearch *parent = search->search;
+	NearJoinState *state = search->state;
 	SimdupSetJoin join = {.n = search->n_sets,
 						  .sizes = search->sizes,
 						  .read = read_ranks,
-						  .is_pair = parent->reads_once ? NULL : is_pair,
+						  .is_pair = state->reads_once ? NULL : is_pair,
 						  .sink = put_sets,
 						  .progress = show_progress,
 						  .arg = search};
@@ -503,16 +497,16 @@ join_sets(ShingleSearch *search, double min_resemblance)
 	join.n_ranks = search->n_ranks;
 	join.all_ranks = search->all_ranks;
 	join.common_from = search->common_from;
-	simdup_set_join(&join, min_resemblance, (Size) parent->memory);
-	parent->disk += simdup_tempfile_size(search->ranks);
+	simdup_set_join(&join, min_resemblance, (Size) state->search_memory);
+	state->disk += simdup_tempfile_size(search->ranks);
 	simdup_tempfile_close(search->ranks);
 }
 
 void
-simdup_shingle_search(SimdupJoinSearch *join, SimdupShingleKeys *keys,
+simdup_shingle_search(NearJoinState *state, SimdupShingleKeys *keys,
 					  double min_resemblance)
 {
-	ShingleSearch search = {.search = join, .keys = keys};
+	ShingleSearch search = {.state = state, .keys = keys};
 
 	find_distinct_sets(&search);
 	/* equal sets have a resemblance of 1, and none has more */
@@ -522,7 +516,7 @@ simdup_shingle_search(SimdupJoinSearch *join, SimdupShingleKeys *keys,
 			put_groups(&search, set, set);
 		join_sets(&search, min_resemblance);
 	}
-	join->disk += simdup_tempfile_size(keys->hashes);
+	state->disk += simdup_tempfile_size(keys->hashes);
 }
 
 void
