@@ -14,34 +14,34 @@
 #include "joins/condition.h"
 #include "joins/search.h"
 
-/*
- * What the planner tells the node in custom_private: this list of integers, and
- * then, for each equality of the two sides, the columns, the operators and the
- * collations.
- */
-typedef enum SimdupJoinFact
-{
-	SIMDUP_JOIN_KIND, /* SimdupConditionKind */
-	SIMDUP_JOIN_TYPE, /* JoinType */
-	/* columns of the outer and the inner side, and those of the keys */
-	SIMDUP_JOIN_COLUMNS,
-	SIMDUP_JOIN_KEY = SIMDUP_JOIN_COLUMNS + 2,
-	SIMDUP_JOIN_TEXT = SIMDUP_JOIN_KEY + 2, /* texts to compare; 0: none */
-	SIMDUP_JOIN_READS_ONCE =
-		SIMDUP_JOIN_TEXT + 2,	 /* one input for both sides */
-	SIMDUP_JOIN_EXCLUDES_SELF,	 /* no row matches itself */
-	SIMDUP_JOIN_PARALLEL_FILTER, /* the filter may run in parallel mode */
-	SIMDUP_JOIN_GIVES_INNER, /* a semi join gives columns of the inner row */
-	SIMDUP_JOIN_FACTS
-} SimdupJoinFact;
-
-/* Lists in custom_private, behind the facts. */
+/* The lists in custom_private, of which the last two are of the equalities. */
 typedef enum SimdupJoinList
 {
-	SIMDUP_JOIN_EQUAL_COLUMNS = 1, /* of both sides */
-	SIMDUP_JOIN_EQUAL_OPERATORS = SIMDUP_JOIN_EQUAL_COLUMNS + 2,
-	SIMDUP_JOIN_EQUAL_COLLATIONS
+	SIMDUP_JOIN_FACTS,
+	SIMDUP_JOIN_SIDES, /* one of the outer side, one of the inner side */
+	SIMDUP_JOIN_OPERATORS = SIMDUP_JOIN_SIDES + 2,
+	SIMDUP_JOIN_COLLATIONS
 } SimdupJoinList;
+
+/* Numbers among the facts. */
+typedef enum SimdupJoinFact
+{
+	SIMDUP_JOIN_KIND,			 /* SimdupConditionKind */
+	SIMDUP_JOIN_TYPE,			 /* JoinType */
+	SIMDUP_JOIN_READS_ONCE,		 /* one input for both sides */
+	SIMDUP_JOIN_EXCLUDES_SELF,	 /* no row matches itself */
+	SIMDUP_JOIN_PARALLEL_FILTER, /* the filter may run in parallel mode */
+	SIMDUP_JOIN_GIVES_INNER /* a semi join gives columns of the inner row */
+} SimdupJoinFact;
+
+/* Numbers of a side. */
+typedef enum SimdupJoinSide
+{
+	SIMDUP_JOIN_COLUMNS, /* how many it has */
+	SIMDUP_JOIN_KEY,	 /* a column */
+	SIMDUP_JOIN_TEXT,	 /* a column to compare; 0: none */
+	SIMDUP_JOIN_EQUAL	 /* from here on, the column of each equality */
+} SimdupJoinSide;
 
 /* And in custom_exprs. */
 typedef enum SimdupJoinExpr

@@ -61,7 +61,6 @@ typedef struct ShingleSearch
 	uint8 *sides;		  /* HAS_OUTER, HAS_INNER */
 	uint32 *positions[2]; /* of the groups of both sides */
 	uint32 *first_rows;	  /* of the outer groups */
-	uint32 waiting[2];	  /* the rows to be appended next */
 
 	/*
 	 * Each shingle of two sets or more has a rank, from 0; the fewer sets have
@@ -131,10 +130,10 @@ simdup_shingle_add_key(SimdupShingleKeys *keys, int side, uint32 number,
 
 /* Read the set of a document, valid until the next call with the same buffer. */
 static const SimdupHashes *
-set_of(ShingleSearch *search, uint32 document, int buffer)
+set_of(ShingleSearch *search, const Document *document, int buffer)
 {
 	SimdupHashes *set = &search->loaded[buffer];
-	int64 offset = search->keys->documents[document].offset;
+	int64 offset = document->offset;
 	uint32 n;
 
 	simdup_tempfile_read(search->keys->hashes, offset, &n, sizeof(n));
@@ -156,7 +155,7 @@ set_of(ShingleSearch *search, uint32 document, int buffer)
  */
 
 static bool
-are_equal(ShingleSearch *search, uint32 a, uint32 b)
+are_equal(ShingleSearch *search, const Document *a, const Document *b)
 {
 	const SimdupHashes *x = set_of(search, a, 0);
 	const SimdupHashes *y = set_of(search, b, 1);
@@ -165,55 +164,50 @@ are_equal(ShingleSearch *search, uint32 a, uint32 b)
 		   memcmp(x->hashes, y->hashes, x->n * sizeof(uint64)) == 0;
 }
 
-/* Begin the next set with its first document. */
+/* Append a row to the group of its set and side. */
 static void
-begin_set(ShingleSearch *search, uint32 size, uint32 document)
+append_row(ShingleSearch *search, const Document *document, bool is_last)
 {
-	uint32 set = search->n_sets++;
-
-	search->keys->documents[document].set = set + 1;
-	search->sizes[set] = size;
-	for (int side = 0; side < 2; side++)
-		search->positions[side][set] = search->state->numbers[side].n;
+	simdup_numbers_append(&search->state->numbers[document->is_inner],
+						  document->row | (is_last ? SIMDUP_LAST_OF_GROUP : 0));
 }
 
-/* Add a row to the group of its side, in the last set. */
+/*
+ * Note that the last set has a row of this side: its first one begins a group. The
+ * outer rows come last, so theirs is the set's first row.
+ */
 static void
 add_member(ShingleSearch *search, const Document *document)
 {
+	const NearJoinState *state = search->state;
 	uint32 set = search->n_sets - 1;
-	int side = document->is_inner ? 1 : 0;
+	int side = document->is_inner;
 	uint8 bit = document->is_inner ? HAS_INNER : HAS_OUTER;
-	SimdupNumbers *numbers = &search->state->numbers[side];
 
-	if ((search->sides[set] & bit) != 0)
-		simdup_numbers_append(numbers, search->waiting[side]);
-	else if (side == 0)
+	if ((search->sides[set] & bit) == 0)
+	{
+		search->positions[side][set] = state->numbers[side].n;
 		search->first_rows[set] = document->row;
-	search->sides[set] |= bit;
-	search->waiting[side] = document->row;
+	}
+	search->sides[set] |= state->reads_once ? HAS_OUTER | HAS_INNER : bit;
 }
 
-/* End the groups of the last set. */
 static void
-end_set(ShingleSearch *search)
+end_sort(ShingleSearch *search, SimdupPairSort *sort)
 {
-	uint8 sides = search->n_sets > 0 ? search->sides[search->n_sets - 1] : 0;
-
-	for (int side = 0; side < 2; side++)
-		if ((sides & (side ? HAS_INNER : HAS_OUTER)) != 0)
-			simdup_numbers_append(&search->state->numbers[side],
-								  search->waiting[side] | SIMDUP_LAST_OF_GROUP);
-	if (search->state->reads_once && sides != 0)
-		search->sides[search->n_sets - 1] = HAS_OUTER | HAS_INNER;
+	search->state->disk += simdup_pairsort_disk(sort);
+	simdup_pairsort_end(sort);
 }
 
-/* Find the distinct sets, and the groups of rows that have them. */
+/*
+ * Find the distinct sets, and the groups of rows that have them. Documents of the
+ * inner side have the lower numbers, so those of a side come together.
+ */
 static void
 find_distinct_sets(ShingleSearch *search)
 {
 	SimdupShingleKeys *keys = search->keys;
-	uint32 last = 0; /* document */
+	Document *last = NULL;
 	uint64 last_key = 0;
 	uint64 key;
 	uint64 number;
@@ -226,20 +220,25 @@ find_distinct_sets(ShingleSearch *search)
 	simdup_pairsort_perform(keys->sort);
 	while (simdup_pairsort_get(keys->sort, &key, &number))
 	{
-		uint32 document = (uint32) number;
+		Document *document = &keys->documents[number];
+		bool is_new = last == NULL || key != last_key ||
+					  !are_equal(search, last, document);
 
-		if (key != last_key || !are_equal(search, last, document))
+		if (last != NULL)
+			append_row(search, last,
+					   is_new || last->is_inner != document->is_inner);
+		if (is_new)
 		{
-			end_set(search);
-			begin_set(search, (uint32) (key >> 32), document);
+			search->sizes[search->n_sets++] = (uint32) (key >> 32);
+			document->set = search->n_sets;
 		}
+		add_member(search, document);
 		last_key = key;
 		last = document;
-		add_member(search, &keys->documents[document]);
 	}
-	end_set(search);
-	search->state->disk += simdup_pairsort_disk(keys->sort);
-	simdup_pairsort_end(keys->sort);
+	if (last != NULL)
+		append_row(search, last, true);
+	end_sort(search, keys->sort);
 	keys->sort = NULL;
 }
 
@@ -287,13 +286,6 @@ begin_sort(const ShingleSearch *search)
 	return simdup_pairsort_begin(search->keys->memory);
 }
 
-static void
-end_sort(ShingleSearch *search, SimdupPairSort *sort)
-{
-	search->state->disk += simdup_pairsort_disk(sort);
-	simdup_pairsort_end(sort);
-}
-
 /*
  * List the sets of each shingle in the file, from sorted pairs of shingle and set.
  * Sets are read in the order of documents.
@@ -309,9 +301,10 @@ write_lists(ShingleSearch *search, ShingleSets *lists)
 	simdup_progress_phase("sorting shingles", search->keys->n);
 	for (uint32 i = 0; i < search->keys->n; i++)
 	{
-		uint32 number = search->keys->documents[i].set;
+		const Document *document = &search->keys->documents[i];
+		uint32 number = document->set;
 		const SimdupHashes *shingles =
-			number == 0 ? NULL : set_of(search, i, 0);
+			number == 0 ? NULL : set_of(search, document, 0);
 
 		for (size_t j = 0; shingles != NULL && j < shingles->n; j++)
 		{
